@@ -1,0 +1,127 @@
+/* mem: see mem.h. The arena takes chunks that double up to a megabyte. */
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+enum { ARENA_FIRST_CHUNK = 4096, ARENA_LAST_CHUNK = 1 << 20, ARENA_ALIGN = 16 };
+
+struct arena_chunk {
+	struct arena_chunk *older;
+	size_t size;
+};
+
+static void (*exhausted_handler)(size_t wanted);
+
+void mem_on_exhausted(void (*handler)(size_t wanted))
+{
+	exhausted_handler = handler;
+}
+
+/* called when the system refuses; does not return */
+static void mem_exhausted(size_t wanted)
+{
+	if (exhausted_handler)
+		exhausted_handler(wanted);
+	abort();
+}
+
+void *mem_alloc(size_t n)
+{
+	void *p = malloc(n ? n : 1);
+
+	if (!p)
+		mem_exhausted(n);
+	return p;
+}
+
+void *mem_zalloc(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size ? size : 1);
+
+	if (!p)
+		mem_exhausted(n);
+	return p;
+}
+
+void *mem_resize(void *p, size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		mem_exhausted(SIZE_MAX);
+	p = realloc(p, bytes ? bytes : 1);
+	if (!p)
+		mem_exhausted(bytes);
+	return p;
+}
+
+void mem_free(void *p)
+{
+	free(p);
+}
+
+void *mem_grow(void *p, size_t need, size_t *cap, size_t size)
+{
+	size_t n = *cap ? *cap : 8;
+
+	while (n < need)
+		n += n / 2 + 8;
+	*cap = n;
+	return mem_resize(p, n, size);
+}
+
+/* a fresh chunk with room for n bytes becomes the current one */
+static void arena_grow(struct arena *a, size_t n)
+{
+	size_t size = a->chunks ? a->chunks->size * 2 : ARENA_FIRST_CHUNK;
+	struct arena_chunk *c;
+
+	if (size > ARENA_LAST_CHUNK)
+		size = ARENA_LAST_CHUNK;
+	if (n > SIZE_MAX - ARENA_ALIGN - sizeof *c)
+		mem_exhausted(n);
+	if (size < n + ARENA_ALIGN)
+		size = n + ARENA_ALIGN;
+	c = mem_zalloc(1, sizeof *c + size);
+	c->older = a->chunks;
+	c->size = size;
+	a->chunks = c;
+	a->next = (char *)(c + 1);
+	a->end = a->next + size;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+	char *p;
+	uintptr_t pad = -(uintptr_t)a->next & (ARENA_ALIGN - 1);
+
+	if (!a->next || (size_t)(a->end - a->next) < pad ||
+	    (size_t)(a->end - a->next) - pad < n) {
+		arena_grow(a, n);
+		pad = -(uintptr_t)a->next & (ARENA_ALIGN - 1);
+	}
+	p = a->next + pad;
+	a->next = p + n;
+	return p;
+}
+
+char *arena_string(struct arena *a, const char *s, size_t len)
+{
+	char *p = arena_alloc(a, len + 1);
+
+	memcpy(p, s, len);
+	return p;
+}
+
+void arena_free(struct arena *a)
+{
+	struct arena_chunk *c = a->chunks;
+
+	while (c) {
+		struct arena_chunk *older = c->older;
+
+		free(c);
+		c = older;
+	}
+	*a = (struct arena){0};
+}

@@ -1,0 +1,76 @@
+/*
+ * mem: allocation that never returns NULL, growable arrays, and an arena.
+ *
+ * A tool that runs out of memory half-way through a file has nothing useful
+ * left to do, so no caller checks. When the system refuses, the handler given
+ * to mem_on_exhausted() is called once (cmd/ prints and exits there); without
+ * a handler the process aborts. Callers keep requests bounded by the size of
+ * their input: a hostile file cannot ask for more than a small multiple of
+ * its own length.
+ */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+void mem_on_exhausted(void (*handler)(size_t wanted));
+
+/* n bytes, uninitialised */
+void *mem_alloc(size_t n);
+/* n items of size bytes, zeroed; the product is checked for overflow */
+void *mem_zalloc(size_t n, size_t size);
+/* p grown or shrunk to n items of size bytes */
+void *mem_resize(void *p, size_t n, size_t size);
+void mem_free(void *p);
+
+#define NEW_ARRAY(type, n) ((type *)mem_zalloc((n), sizeof(type)))
+
+/*
+ * Growable array: `VEC(uint32_t) v = {0};`. Elements are v.at[0 .. v.n-1].
+ */
+#define VEC(type) \
+	struct { \
+		type *at; \
+		size_t n, cap; \
+	}
+
+/* room for `more` further elements */
+#define vec_reserve(v, more) \
+	do { \
+		if ((v)->n + (more) > (v)->cap) \
+			(v)->at = mem_grow((v)->at, (v)->n + (more), \
+					   &(v)->cap, sizeof *(v)->at); \
+	} while (0)
+
+#define vec_push(v, x) \
+	do { \
+		vec_reserve(v, 1); \
+		(v)->at[(v)->n++] = (x); \
+	} while (0)
+
+#define vec_free(v) \
+	do { \
+		mem_free((v)->at); \
+		(v)->at = NULL; \
+		(v)->n = (v)->cap = 0; \
+	} while (0)
+
+/* p with room for at least `need` items, doubling; *cap is updated */
+void *mem_grow(void *p, size_t need, size_t *cap, size_t size);
+
+/*
+ * Arena: many small allocations that live and die together. Memory is zeroed.
+ */
+struct arena {
+	struct arena_chunk *chunks;
+	char *next, *end;
+};
+
+void *arena_alloc(struct arena *a, size_t n);
+/* a copy of s[0 .. len-1], terminated */
+char *arena_string(struct arena *a, const char *s, size_t len);
+void arena_free(struct arena *a);
+
+#endif

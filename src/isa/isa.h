@@ -1,0 +1,164 @@
+/*
+ * isa: all that the rest of tally may ask of a machine.
+ *
+ * Nothing outside this folder knows an opcode or tests which machine it is
+ * on: a64/ and x64/ each fill one `struct isa`, and callers use what it says.
+ *
+ * There are three ways to look at the instruction at an address, from cheap
+ * to dear, and they never contradict each other:
+ *
+ *	scan    length, kind, targets, PC-relative reference   struct insn's
+ *	        (for sweeping whole images)                     first part
+ *	decode  all of struct insn: registers, flags, memory    struct insn
+ *	lift    the value computed, as micro-operations         isa/uop.h
+ *
+ * Conservative where unknown: an encoding that the decoder does not know, but
+ * whose length is certain (AArch64 words), is INSN_UNKNOWN: it reads every
+ * register, writes none for certain, may access memory. Bytes that cannot be
+ * an instruction are INSN_BAD.
+ */
+#ifndef ISA_ISA_H
+#define ISA_ISA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum insn_kind {
+	INSN_BAD,     /* not an instruction, or cut off: len is 0 */
+	INSN_UNKNOWN, /* an encoding we do not know; assumed sequential */
+	INSN_SEQ,     /* goes on to the next instruction */
+	INSN_JUMP,    /* direct, always */
+	INSN_COND,    /* direct, or the next instruction */
+	INSN_CALL,    /* direct call */
+	INSN_RET,     /* return, also `ret xN` and interrupt returns */
+	INSN_IJUMP,   /* jump through a register or memory */
+	INSN_ICALL,   /* call through a register or memory */
+	INSN_TRAP,    /* never goes on: ud2, hlt, brk, udf */
+	INSN_SYSCALL, /* svc, syscall, sysenter, int 0x80 */
+};
+
+/* what a PC-relative data reference is used for */
+enum insn_ref {
+	REF_NONE,
+	REF_ADDRESS, /* the address itself is computed: adr, lea rip */
+	REF_PAGE,    /* a page address that another instruction completes: adrp */
+	REF_LOAD,    /* memory there is read: ldr literal, mov rip */
+	REF_STORE,   /* memory there is written (or read and written) */
+	REF_HINT,    /* prefetched: no effect */
+};
+
+/* how memory is accessed, beyond plain loads and stores */
+enum insn_mem {
+	MEM_PLAIN,	/* none, or ordinary */
+	MEM_EXCL_LOAD,	/* ldxr, ldaxr, ldxp: opens an exclusive sequence */
+	MEM_EXCL_STORE, /* stxr, stlxr, stxp: closes it */
+	MEM_ATOMIC,	/* one instruction reads and writes: ldadd, cas, lock */
+	MEM_ORDERED,	/* ldar, stlr, xchg-free acquire and release forms */
+};
+
+/* conditions of COND branches and selects, told by the last comparison a:b */
+enum insn_cond {
+	COND_ALWAYS,
+	COND_EQ,
+	COND_NE,
+	COND_ULT,
+	COND_ULE,
+	COND_UGT,
+	COND_UGE,
+	COND_SLT,
+	COND_SLE,
+	COND_SGT,
+	COND_SGE,
+	COND_NEG,   /* sign set */
+	COND_POS,   /* sign clear */
+	COND_OTHER, /* overflow, parity, a count register: not told */
+};
+
+/* condition flags; AArch64's NZCV and x86's SF ZF CF OF, and x86's own */
+enum {
+	FLAG_N = 1,
+	FLAG_Z = 2,
+	FLAG_C = 4,
+	FLAG_V = 8,
+	FLAG_P = 16,
+	FLAG_A = 32,
+	FLAG_D = 64, /* x86 direction flag */
+	FLAG_ALL = 127,
+};
+
+/* general registers by number; bit n of a register set is register n */
+typedef uint32_t regset;
+
+enum { MEM_SIZE_UNKNOWN = UINT16_MAX };
+
+struct insn {
+	/* scan() fills these */
+	uint64_t addr;
+	uint64_t target; /* JUMP, COND, CALL: where to */
+	uint64_t ref;	 /* ref_kind != REF_NONE: the address referred to */
+	uint64_t imm; /* has_imm: a constant that could be an address */
+	uint8_t len;	 /* bytes; 0 only for INSN_BAD */
+	uint8_t kind;	 /* enum insn_kind */
+	uint8_t ref_kind; /* enum insn_ref */
+	uint8_t ref_size; /* REF_LOAD, REF_STORE: bytes accessed, 0 unknown */
+	bool has_imm;	 /* x86: imm32, imm64, or absolute disp32 */
+	bool pad;	 /* does nothing and fills gaps: nop, int3, udf #0 */
+
+	/* decode() fills these too */
+	uint8_t cond;	  /* COND: enum insn_cond */
+	uint8_t mem_class; /* enum insn_mem */
+	bool vector;	  /* reads or writes vector or floating registers */
+	uint16_t mem_read, mem_write; /* bytes, MEM_SIZE_UNKNOWN if open */
+	regset reads, writes;	      /* general registers, sp included */
+	uint8_t flags_read, flags_written; /* FLAG_ bits */
+};
+
+struct uop;
+
+struct isa {
+	const char *name;     /* "aarch64", "x86-64": JSON's `isa` */
+	uint16_t elf_machine; /* e_machine */
+	uint8_t align;	      /* instructions start at multiples of this */
+	uint8_t max_len;      /* bytes of the longest instruction */
+	uint8_t nregs;	      /* general registers, sp included */
+	uint8_t sp;	      /* number of the stack pointer */
+	uint8_t entry_cfa;    /* CFA minus sp at a procedure's entry */
+	/*
+	 * Registers that a call by the platform's convention leaves as they
+	 * were. Under interprocedural register allocation callees may keep
+	 * more; nothing here may be read as "the others are dead".
+	 */
+	regset callee_saved;
+	/* scratch registers that linker-made stubs may change at any call */
+	regset linker_scratch;
+
+	/*
+	 * Decode the instruction at code[0 .. avail-1], whose address is
+	 * `addr`. Never reads past avail. Always fills *out.
+	 */
+	void (*scan)(const uint8_t *code, size_t avail, uint64_t addr,
+		     struct insn *out);
+	void (*decode)(const uint8_t *code, size_t avail, uint64_t addr,
+		       struct insn *out);
+	/* the instruction's effect, at most UOP_MAX; returns how many */
+	unsigned (*lift)(const uint8_t *code, size_t avail, uint64_t addr,
+			 struct uop *out);
+	/* name of general register r, full width */
+	const char *(*reg_name)(unsigned r);
+};
+
+extern const struct isa isa_a64, isa_x64;
+
+/* the machine of an ELF file's e_machine, or NULL */
+const struct isa *isa_for_elf(uint16_t e_machine);
+
+/* an instruction after which control never simply goes on */
+static inline bool insn_ends_flow(const struct insn *i)
+{
+	return i->kind == INSN_JUMP || i->kind == INSN_RET ||
+	       i->kind == INSN_IJUMP || i->kind == INSN_TRAP ||
+	       i->kind == INSN_BAD;
+}
+
+#endif
