@@ -50,6 +50,16 @@ void mem_free(void *p);
 		(v)->at[(v)->n++] = (x); \
 	} while (0)
 
+/* all of `from`, an array of the same type, behind the end of v */
+#define vec_append(v, from) \
+	do { \
+		vec_reserve(v, (from)->n); \
+		if ((from)->n) \
+			memcpy((v)->at + (v)->n, (from)->at, \
+			       (from)->n * sizeof *(v)->at); \
+		(v)->n += (from)->n; \
+	} while (0)
+
 #define vec_free(v) \
 	do { \
 		mem_free((v)->at); \

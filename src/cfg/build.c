@@ -1,0 +1,164 @@
+/*
+ * build: the order of the passes, and the searchable list of pieces.
+ * See build.h for what each pass needs.
+ */
+#include "cfg/build.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { INDEX_SHIFT = 8 }; /* one entry of piece_index per 256 bytes */
+
+static int piece_order(const void *a, const void *b)
+{
+	const struct piece *p = a, *q = b;
+
+	if (p->start != q->start)
+		return p->start < q->start ? -1 : 1;
+	return p->source < q->source ? -1 : p->source > q->source;
+}
+
+void build_index(struct build *b)
+{
+	size_t n = (b->code.total >> INDEX_SHIFT) + 1;
+	uint32_t p = 0;
+
+	if (b->piece.n)
+		qsort(b->piece.at, b->piece.n, sizeof *b->piece.at,
+		      piece_order);
+	mem_free(b->piece_index);
+	b->piece_index = NEW_ARRAY(uint32_t, n);
+	for (size_t i = 0; i < n; i++) {
+		while (p < b->piece.n &&
+		       b->piece.at[p].end <= i << INDEX_SHIFT)
+			p++;
+		b->piece_index[i] = p;
+	}
+	for (uint32_t i = 0; i < b->piece.n; i++)
+		b->piece.at[i].leader = i;
+}
+
+uint32_t build_piece_at(const struct build *b, uint32_t off)
+{
+	if (off >= b->code.total)
+		return CFG_NONE;
+	for (uint32_t p = b->piece_index[off >> INDEX_SHIFT];
+	     p < b->piece.n && b->piece.at[p].start <= off; p++)
+		if (off < b->piece.at[p].end)
+			return p;
+	return CFG_NONE;
+}
+
+uint32_t build_find(const struct build *b, uint32_t p)
+{
+	struct piece *at = b->piece.at;
+
+	while (at[p].leader != p) {
+		at[p].leader = at[at[p].leader].leader;
+		p = at[p].leader;
+	}
+	return p;
+}
+
+void build_union(struct build *b, uint32_t p, uint32_t q)
+{
+	p = build_find(b, p);
+	q = build_find(b, q);
+	/* the lowest piece represents: deterministic, and mostly the hot one */
+	if (p < q)
+		b->piece.at[q].leader = p;
+	else
+		b->piece.at[p].leader = q;
+}
+
+static int landing_order(const void *a, const void *b)
+{
+	const struct landing *p = a, *q = b;
+
+	return p->start < q->start ? -1 : p->start > q->start;
+}
+
+/* collects the landing pads of all exception tables */
+static void build_landings(struct build *b)
+{
+	call_sites sites = {0};
+
+	for (size_t i = 0; i < b->unwind->nfde; i++) {
+		const struct fde *f = &b->unwind->fde[i];
+
+		if (!f->lsda)
+			continue;
+		sites.n = 0;
+		unwind_call_sites(b->im, f, &sites);
+		for (size_t j = 0; j < sites.n; j++) {
+			const struct call_site *s = &sites.at[j];
+			struct landing l = {
+				.start = code_offset(&b->code, s->start),
+				.pad = code_offset(&b->code, s->pad)};
+
+			if (!s->pad || l.start == CODE_NONE ||
+			    l.pad == CODE_NONE || s->end <= s->start)
+				continue;
+			l.end = l.start + (uint32_t)(s->end - s->start);
+			vec_push(&b->site, l);
+		}
+	}
+	vec_free(&sites);
+	if (b->site.n)
+		qsort(b->site.at, b->site.n, sizeof *b->site.at,
+		      landing_order);
+}
+
+/* everything from the bytes to c's arrays */
+static void build_run(struct build *b)
+{
+	build_landings(b);
+	sweep_fdes(b);
+	build_index(b);
+	descend_repair(b);
+	build_index(b);
+	discover_code(b);
+	discover_leaders(b);
+	merge_pieces(b);
+	block_build(b);
+	noreturn_find(b);
+	table_resolve_all(b);
+	merge_pieces(b);
+	block_build(b);
+	noreturn_find(b);
+	noreturn_apply(b);
+}
+
+static void build_free(struct build *b)
+{
+	vec_free(&b->piece);
+	vec_free(&b->found.xfer);
+	vec_free(&b->found.ref);
+	vec_free(&b->site);
+	vec_free(&b->jump);
+	vec_free(&b->refusal);
+	vec_free(&b->target);
+	mem_free(b->piece_index);
+	mem_free(b->noreturn);
+	code_free(&b->code);
+}
+
+int cfg_build(struct cfg *c, const struct image *im, const struct unwind *u,
+	      struct err *e)
+{
+	struct build b = {.cfg = c, .im = im, .unwind = u};
+	const char *denied = discover_denied(im);
+
+	*c = (struct cfg){.image = im, .unwind = u};
+	c->isa = b.isa = isa_for_elf(im->machine);
+	if (!c->isa)
+		return err_set(e, ERR_INPUT, "%s: machine %u is not known",
+			       im->path, im->machine);
+	if (code_init(&b.code, im, b.isa, e))
+		return -1;
+	if (!denied)
+		build_run(&b);
+	region_list(&b, denied);
+	build_free(&b);
+	return 0;
+}

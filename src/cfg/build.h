@@ -1,0 +1,175 @@
+/*
+ * build: what the passes that make a cfg share. Private to this room.
+ *
+ * The order of the passes, and what each needs and leaves:
+ *
+ *	sweep     FDE ranges are decoded once, front to back: instruction
+ *	          starts, control transfers, references, leaders
+ *	discover  code without FDEs is found from symbols, calls, pointers
+ *	block     parts become blocks
+ *	merge     parts that belong together become procedures
+ *	noreturn  which procedures ever return
+ *	table     indirect jumps are understood (value, range); new leaders
+ *	block, merge, noreturn once more, with what the tables told
+ *
+ * All positions are dense offsets (code.h).
+ */
+#ifndef CFG_BUILD_H
+#define CFG_BUILD_H
+
+#include "cfg/cfg.h"
+#include "cfg/code.h"
+
+/* an instruction that is not simply followed by the next one */
+struct xfer {
+	uint32_t at;
+	uint32_t target; /* CODE_NONE if there is none in code */
+	uint8_t len;
+	uint8_t kind; /* enum insn_kind */
+};
+
+/* an instruction refers to an address in code */
+struct coderef {
+	uint32_t from, to;
+	uint8_t kind; /* enum insn_ref, or REF_NONE for an immediate */
+	uint8_t size; /* REF_LOAD, REF_STORE */
+};
+
+/* what decoding leaves */
+struct found {
+	VEC(struct xfer) xfer;
+	VEC(struct coderef) ref;
+};
+
+/* a part while it is being worked on */
+struct piece {
+	uint32_t start, end;
+	uint32_t fde; /* or CFG_NONE */
+	uint32_t xfer, nxfer; /* in found.xfer, by position */
+	uint32_t leader; /* union-find parent: pieces of one procedure */
+	uint8_t source;	 /* enum part_source */
+	bool holes; /* not all of it is instructions */
+	const char *in_place; /* why it has no blocks, or NULL */
+};
+
+/* an indirect jump and what the table pass found */
+struct jump_site {
+	uint32_t at;
+	uint32_t hub; /* in cfg->hub, or CFG_NONE */
+	struct dispatch d; /* d.target, d.ntarget index build->target */
+};
+
+/* a place that somebody pointed at but that cannot be code */
+struct refusal {
+	uint32_t at;
+	const char *why;
+};
+
+struct landing {
+	uint32_t start, end; /* of the calls */
+	uint32_t pad;
+};
+
+struct build {
+	struct cfg *cfg;
+	const struct image *im;
+	const struct unwind *unwind;
+	const struct isa *isa;
+	struct code code;
+
+	VEC(struct piece) piece; /* by start, once discovery is over */
+	struct found found;
+	VEC(struct landing) site; /* by start */
+	VEC(struct jump_site) jump; /* by position */
+	VEC(struct refusal) refusal;
+	VEC(uint64_t) target;  /* of the jumps: addresses */
+	uint32_t *piece_index; /* first piece ending after each 256 bytes */
+	bool *noreturn; /* by piece, at the representative; may be NULL */
+};
+
+/* the piece that holds an offset, or CFG_NONE; requires build_index() */
+uint32_t build_piece_at(const struct build *b, uint32_t off);
+/* sorts the pieces and makes them searchable */
+void build_index(struct build *b);
+/* the representative piece of the procedure that piece p belongs to */
+uint32_t build_find(const struct build *b, uint32_t p);
+void build_union(struct build *b, uint32_t p, uint32_t q);
+
+/* --- sweep.c */
+/* makes a piece of every FDE and decodes it */
+void sweep_fdes(struct build *b);
+/* marks the instruction at off and collects what it says */
+void found_take(const struct build *b, struct found *f, uint32_t off,
+		const struct insn *i);
+/* moves all of `from` behind `to` */
+void found_append(struct found *to, struct found *from);
+
+/* --- descend.c */
+/* how sure one must be to take what was found for code */
+enum descend_care {
+	DESCEND_FDE,   /* it is code; which bytes of it is the question */
+	DESCEND_ENTRY, /* somebody certainly calls it */
+	DESCEND_STRICT, /* somebody seems to know its address */
+};
+/*
+ * Follows control flow from the seeds within [lo, hi) and makes pieces of
+ * what it reaches. Returns NULL, or why this cannot be code (nothing is
+ * changed then).
+ */
+const char *descend_from(struct build *b, const uint32_t *seed, size_t nseed,
+			 uint32_t lo, uint32_t hi, enum descend_care care,
+			 const struct piece *like);
+/* FDE pieces whose sweep met data or overlaps are looked at again */
+void descend_repair(struct build *b);
+
+/* --- discover.c */
+/* why all of the image is left as it is, or NULL */
+const char *discover_denied(const struct image *im);
+/* finds code that no FDE covers */
+void discover_code(struct build *b);
+/* marks leaders and entries, once all pieces are known */
+void discover_leaders(struct build *b);
+
+/* --- merge.c */
+void merge_pieces(struct build *b);
+
+/* --- noreturn.c */
+void noreturn_find(struct build *b);
+
+/* calls of procedures that never return lose their edge behind the call */
+void noreturn_apply(struct build *b);
+
+/* --- region.c */
+/* lists what has no blocks, and counts bytes; denied: all of it */
+void region_list(struct build *b, const char *denied);
+
+/* --- table.c */
+void table_resolve_all(struct build *b);
+
+/* --- block.c */
+/* one block of a piece, before it has edges */
+struct cut {
+	uint32_t start, end;
+	uint32_t last;	 /* position of its last transfer, or CODE_NONE */
+	uint32_t target; /* of that */
+	uint8_t kind;	 /* of its last instruction */
+	bool fill;	 /* only padding that nobody jumps to */
+};
+typedef VEC(struct cut) cuts;
+/* appends the blocks of p between leaders and transfers */
+void block_cut(const struct build *b, const struct piece *p, cuts *out);
+/* where control goes that leaves for offset t by a direct jump or a fall */
+enum block_goal { GOAL_INSIDE, GOAL_TAIL, GOAL_NOWHERE };
+enum block_goal block_goal(const struct build *b, uint32_t piece, uint32_t t);
+/* --- proc.c */
+/* groups parts into procedures, with names; requires parts and blocks */
+void proc_build(struct build *b);
+/* makes hubs for dispatches of a procedure that share their targets */
+void hub_build(struct build *b);
+/* the relocated slot that the block's indirect jump goes through, or 0 */
+uint64_t stub_slot(const struct cfg *c, const struct block *k);
+
+/* turns pieces into c->part, c->block, c->edge, c->proc ... (from empty) */
+void block_build(struct build *b);
+
+#endif

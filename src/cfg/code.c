@@ -1,0 +1,168 @@
+/* code: see code.h. */
+#include "cfg/code.h"
+
+#include <inttypes.h>
+
+#include "base/mem.h"
+
+/* the file part of a code range; false if the file has nothing there */
+static bool code_clip(const struct image *im, const struct range *r,
+		      unsigned align, struct code_range *out)
+{
+	size_t avail;
+	uint64_t mask = align - 1;
+
+	out->start = (r->start + mask) & ~mask;
+	if (out->start < r->start || out->start >= r->end)
+		return false;
+	out->bytes = image_at(im, out->start, &avail);
+	if (!out->bytes)
+		return false;
+	out->end = r->end;
+	if (out->end - out->start > avail)
+		out->end = out->start + avail;
+	out->end &= ~mask;
+	return out->end > out->start;
+}
+
+int code_init(struct code *k, const struct image *im, const struct isa *isa,
+	      struct err *e)
+{
+	uint64_t total = 0;
+	size_t words;
+
+	*k = (struct code){.isa = isa};
+	k->shift = (unsigned)__builtin_ctz(isa->align);
+	k->range = NEW_ARRAY(struct code_range, im->ncode);
+	for (size_t i = 0; i < im->ncode; i++) {
+		struct code_range *r = &k->range[k->nrange];
+
+		if (!code_clip(im, &im->code[i], isa->align, r))
+			continue;
+		r->offset = (uint32_t)total;
+		total += r->end - r->start;
+		/* headers that map the same bytes again and again would make
+		   the work grow beyond the size of the file */
+		if (total > im->size || total >= CODE_NONE) {
+			code_free(k);
+			return err_set(e, ERR_INPUT,
+				       "%s: code at 0x%" PRIx64 ": executable "
+				       "ranges overlap in the file or exceed "
+				       "4 GiB", im->path, im->code[i].start);
+		}
+		k->nrange++;
+	}
+	k->total = (uint32_t)total;
+	words = (total >> k->shift) / 64 + 1;
+	k->insn = NEW_ARRAY(uint64_t, words);
+	k->leader = NEW_ARRAY(uint64_t, words);
+	k->entry = NEW_ARRAY(uint64_t, words);
+	k->data = NEW_ARRAY(uint64_t, words);
+	k->called = NEW_ARRAY(uint64_t, words);
+	return 0;
+}
+
+void code_free(struct code *k)
+{
+	mem_free(k->range);
+	mem_free(k->insn);
+	mem_free(k->leader);
+	mem_free(k->entry);
+	mem_free(k->data);
+	mem_free(k->called);
+	*k = (struct code){0};
+}
+
+uint32_t code_offset(const struct code *k, uint64_t addr)
+{
+	unsigned lo = 0, hi = k->nrange;
+
+	while (lo < hi) {
+		unsigned mid = (lo + hi) / 2;
+		const struct code_range *r = &k->range[mid];
+
+		if (addr < r->start)
+			hi = mid;
+		else if (addr >= r->end)
+			lo = mid + 1;
+		else
+			return r->offset + (uint32_t)(addr - r->start);
+	}
+	return CODE_NONE;
+}
+
+const struct code_range *code_range_of(const struct code *k, uint32_t off)
+{
+	unsigned lo = 0, hi = k->nrange;
+
+	while (hi - lo > 1) {
+		unsigned mid = (lo + hi) / 2;
+
+		if (off < k->range[mid].offset)
+			hi = mid;
+		else
+			lo = mid;
+	}
+	return &k->range[lo];
+}
+
+uint64_t code_address(const struct code *k, uint32_t off)
+{
+	const struct code_range *r = code_range_of(k, off);
+
+	return r->start + (off - r->offset);
+}
+
+const uint8_t *code_bytes(const struct code *k, uint32_t off)
+{
+	const struct code_range *r = code_range_of(k, off);
+
+	return r->bytes + (off - r->offset);
+}
+
+bool code_test(const struct code *k, const uint64_t *bits, uint32_t off)
+{
+	uint32_t i = off >> k->shift;
+
+	if (off >= k->total || off & ((1u << k->shift) - 1))
+		return false;
+	return bits[i / 64] >> (i % 64) & 1;
+}
+
+void code_set(const struct code *k, uint64_t *bits, uint32_t off)
+{
+	uint32_t i = off >> k->shift;
+	uint64_t bit = (uint64_t)1 << (i % 64);
+
+	/* most leaders are set more than once: look before the dear part */
+	if (!(__atomic_load_n(&bits[i / 64], __ATOMIC_RELAXED) & bit))
+		__atomic_fetch_or(&bits[i / 64], bit, __ATOMIC_RELAXED);
+}
+
+void code_clear(const struct code *k, uint64_t *bits, uint32_t off,
+		uint32_t end)
+{
+	for (; off < end; off += 1u << k->shift) {
+		uint32_t i = off >> k->shift;
+
+		bits[i / 64] &= ~((uint64_t)1 << (i % 64));
+	}
+}
+
+uint32_t code_next(const struct code *k, const uint64_t *bits, uint32_t off,
+		   uint32_t end)
+{
+	uint32_t i = (off + (1u << k->shift) - 1) >> k->shift;
+	uint32_t last = (end + (1u << k->shift) - 1) >> k->shift;
+
+	while (i < last) {
+		uint64_t w = bits[i / 64] >> (i % 64);
+
+		if (w) {
+			i += (uint32_t)__builtin_ctzll(w);
+			break;
+		}
+		i = (i / 64 + 1) * 64;
+	}
+	return i < last ? i << k->shift : end;
+}

@@ -1,0 +1,65 @@
+/*
+ * code: the bytes of an image that may be instructions, as one dense space.
+ *
+ * Code lies in a few ranges far apart; everything that is kept per byte or
+ * per instruction is indexed by a dense 32-bit offset instead, which counts
+ * bytes of code ranges only:
+ *
+ *	address   .plt [1020,1400)     .text [1400,9000)   .fini [9000,9010)
+ *	offset         0 ... 3df            3e0 ...
+ *
+ * On it lie bit maps, one bit per smallest possible instruction. Bits
+ * are set atomically: the sweep runs in several threads.
+ */
+#ifndef CFG_CODE_H
+#define CFG_CODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "elf/image.h"
+#include "isa/isa.h"
+
+#define CODE_NONE UINT32_MAX
+
+struct code_range {
+	uint64_t start, end;
+	uint32_t offset;
+	const uint8_t *bytes;
+};
+
+struct code {
+	const struct isa *isa;
+	struct code_range *range; /* by address */
+	unsigned nrange;
+	uint32_t total;	  /* offsets are below this */
+	unsigned shift;	  /* log2 of the smallest instruction */
+	uint64_t *insn;	  /* an instruction starts here */
+	uint64_t *leader; /* a block starts here */
+	uint64_t *entry;  /* control may arrive from outside */
+	uint64_t *data;	  /* instructions load from here */
+	uint64_t *called; /* a direct call goes here, or a function symbol */
+};
+
+int code_init(struct code *k, const struct image *im, const struct isa *isa,
+	      struct err *e);
+void code_free(struct code *k);
+
+/* the dense offset of addr, or CODE_NONE if it is in no code range */
+uint32_t code_offset(const struct code *k, uint64_t addr);
+/* the range that holds an offset */
+const struct code_range *code_range_of(const struct code *k, uint32_t off);
+uint64_t code_address(const struct code *k, uint32_t off);
+const uint8_t *code_bytes(const struct code *k, uint32_t off);
+
+/* false also for CODE_NONE and for offsets that are not aligned */
+bool code_test(const struct code *k, const uint64_t *bits, uint32_t off);
+void code_set(const struct code *k, uint64_t *bits, uint32_t off);
+void code_clear(const struct code *k, uint64_t *bits, uint32_t off,
+		uint32_t end);
+/* the first set bit in [off, end), or end */
+uint32_t code_next(const struct code *k, const uint64_t *bits, uint32_t off,
+		   uint32_t end);
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * hub: dispatches of one procedure with the same targets share a hub.
+ *
+ *	jump A \            / case 1          The sum over each side is the
+ *	jump B -->  hub  ---> case 2          same; which jump led to which
+ *	jump C /            \ case 3          case is not known, and nobody
+ *	                                      pretends (algorithms.md 2).
+ */
+#include "cfg/build.h"
+
+#include <stdlib.h>
+
+struct hub_key {
+	uint32_t proc; /* representative piece */
+	uint32_t jump;
+};
+
+/* qsort has no context argument that is portable; one build at a time */
+static _Thread_local const struct build *hub_build_at;
+
+static int hub_order(const void *a, const void *b)
+{
+	const struct hub_key *p = a, *q = b;
+	const struct dispatch *d = &hub_build_at->jump.at[p->jump].d;
+	const struct dispatch *e = &hub_build_at->jump.at[q->jump].d;
+	const uint64_t *t = hub_build_at->target.at;
+
+	if (p->proc != q->proc)
+		return p->proc < q->proc ? -1 : 1;
+	if (d->ntarget != e->ntarget)
+		return d->ntarget < e->ntarget ? -1 : 1;
+	return memcmp(t + d->target, t + e->target,
+		      d->ntarget * sizeof *t);
+}
+
+/* makes one hub for the jumps key[0 .. n-1] */
+static void hub_add(struct build *b, const struct hub_key *key, size_t n)
+{
+	struct cfg *c = b->cfg;
+	const struct dispatch *d = &b->jump.at[key->jump].d;
+	struct hub h = {.target = (uint32_t)c->hub_target.n,
+			.proc = key->proc, .sources = (uint32_t)n};
+
+	for (uint32_t t = 0; t < d->ntarget; t++) {
+		uint32_t k = cfg_block_at(c, b->target.at[d->target + t]);
+
+		if (k != CFG_NONE)
+			vec_push(&c->hub_target, k);
+	}
+	h.ntarget = (uint32_t)c->hub_target.n - h.target;
+	for (size_t i = 0; i < n; i++)
+		b->jump.at[key[i].jump].hub = (uint32_t)c->hub.n;
+	vec_push(&c->hub, h);
+}
+
+void hub_build(struct build *b)
+{
+	VEC(struct hub_key) key = {0};
+	size_t n;
+
+	for (uint32_t i = 0; i < b->jump.n; i++) {
+		struct jump_site *j = &b->jump.at[i];
+		uint32_t p = build_piece_at(b, j->at);
+		struct hub_key k = {build_find(b, p), i};
+
+		j->hub = CFG_NONE;
+		if (j->d.status <= DISPATCH_APPROXIMATED)
+			vec_push(&key, k);
+	}
+	hub_build_at = b;
+	if (key.n)
+		qsort(key.at, key.n, sizeof *key.at, hub_order);
+	for (size_t i = 0; i < key.n; i += n) {
+		for (n = 1; i + n < key.n &&
+			    !hub_order(&key.at[i], &key.at[i + n]); n++)
+			;
+		if (n > 1)
+			hub_add(b, &key.at[i], n);
+	}
+	vec_free(&key);
+}

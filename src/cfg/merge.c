@@ -1,0 +1,100 @@
+/*
+ * merge: which pieces make up one procedure.
+ *
+ * Compilers split a procedure into a hot and a cold piece, each with an FDE
+ * of its own; linkers and hand-written code add more. Pieces belong together
+ * when control goes from one into the other at a place that is not known as
+ * the start of a procedure: nobody calls it, no symbol names it, no pointer
+ * leads to it. A jump to a known start is a tail call, and so is running on
+ * into one.
+ */
+#include "cfg/build.h"
+
+/* t starts something that others may enter: going there leaves */
+static bool merge_is_start(const struct build *b, uint32_t t)
+{
+	const struct code *k = &b->code;
+	uint32_t p;
+
+	if (code_test(k, k->called, t))
+		return true;
+	p = build_piece_at(b, t);
+	return p != CFG_NONE && b->piece.at[p].start == t &&
+	       code_test(k, k->entry, t);
+}
+
+enum block_goal block_goal(const struct build *b, uint32_t piece, uint32_t t)
+{
+	uint32_t q = t == CODE_NONE ? CFG_NONE : build_piece_at(b, t);
+
+	if (q == CFG_NONE || b->piece.at[q].in_place ||
+	    !code_test(&b->code, b->code.insn, t))
+		return GOAL_NOWHERE;
+	/* within a piece every jump stays inside, also to its start */
+	if (q == piece)
+		return GOAL_INSIDE;
+	if (build_find(b, q) != build_find(b, piece) || merge_is_start(b, t))
+		return GOAL_TAIL;
+	return GOAL_INSIDE;
+}
+
+/* joins the piece with the one at t, if going there does not leave */
+static void merge_at(struct build *b, uint32_t piece, uint32_t t)
+{
+	uint32_t q = t == CODE_NONE ? CFG_NONE : build_piece_at(b, t);
+
+	if (q == CFG_NONE || q == piece || b->piece.at[q].in_place ||
+	    !code_test(&b->code, b->code.insn, t))
+		return;
+	if (!merge_is_start(b, t))
+		build_union(b, piece, q);
+}
+
+/* the piece's last instruction lets control run on behind it */
+static bool merge_falls_out(const struct build *b, const struct piece *p)
+{
+	const struct xfer *x;
+
+	if (!p->nxfer)
+		return true;
+	x = &b->found.xfer.at[p->xfer + p->nxfer - 1];
+	if (x->at + x->len != p->end)
+		return true;
+	/* a call at the very end does not come back (rewriting.md 7.23) */
+	return x->kind == INSN_COND || x->kind == INSN_SYSCALL;
+}
+
+void merge_pieces(struct build *b)
+{
+	for (uint32_t i = 0; i < b->piece.n; i++) {
+		const struct piece *p = &b->piece.at[i];
+
+		if (p->in_place)
+			continue;
+		for (uint32_t x = 0; x < p->nxfer; x++) {
+			const struct xfer *t = &b->found.xfer.at[p->xfer + x];
+
+			if (t->kind == INSN_JUMP || t->kind == INSN_COND)
+				merge_at(b, i, t->target);
+		}
+		if (merge_falls_out(b, p) && i + 1 < b->piece.n &&
+		    b->piece.at[i + 1].start == p->end)
+			merge_at(b, i, p->end);
+	}
+	for (size_t i = 0; i < b->site.n; i++) {
+		uint32_t p = build_piece_at(b, b->site.at[i].start);
+
+		if (p != CFG_NONE && !b->piece.at[p].in_place)
+			merge_at(b, p, b->site.at[i].pad);
+	}
+	for (size_t i = 0; i < b->jump.n; i++) {
+		const struct dispatch *d = &b->jump.at[i].d;
+		uint32_t p = build_piece_at(b, b->jump.at[i].at);
+
+		if (d->status > DISPATCH_APPROXIMATED)
+			continue;
+		for (uint32_t t = 0; t < d->ntarget; t++)
+			merge_at(b, p, code_offset(&b->code,
+				 b->target.at[d->target + t]));
+	}
+}

@@ -1,0 +1,218 @@
+/*
+ * noreturn: which procedures never return to their caller.
+ *
+ * "May return" is the least set that contains every procedure with a path
+ * from an entry to a return on which each call goes to a procedure that may
+ * return. A call's block waits at its callee; when the callee turns out to
+ * return, the waiting paths go on. Every block is visited once, so the time
+ * is linear. Procedures that only call each other for ever come out right.
+ *
+ * Known by name are the library's own exits: they are the base of the rest.
+ * What jumps where nobody knows may return.
+ */
+#include "cfg/build.h"
+
+#include <stdlib.h>
+
+/* functions that the platform's libraries define as never returning */
+static const char *const noreturn_names[] = {
+	"_Exit", "_Unwind_Resume", "_ZSt10unexpectedv",
+	"_ZSt16__throw_bad_castv", "_ZSt17__throw_bad_allocv",
+	"_ZSt19__throw_logic_errorPKc", "_ZSt19__throw_range_errorPKc",
+	"_ZSt20__throw_length_errorPKc", "_ZSt20__throw_out_of_rangePKc",
+	"_ZSt20__throw_system_errori", "_ZSt21__throw_bad_exceptionv",
+	"_ZSt21__throw_runtime_errorPKc",
+	"_ZSt24__throw_invalid_argumentPKc",
+	"_ZSt24__throw_out_of_range_fmtPKcz",
+	"_ZSt25__throw_bad_function_callv",
+	"_ZSt28__throw_bad_array_new_lengthv", "_ZSt9terminatev",
+	"__assert", "__assert_fail", "__assert_perror_fail", "__chk_fail",
+	"__cxa_bad_cast", "__cxa_bad_typeid", "__cxa_call_terminate",
+	"__cxa_call_unexpected", "__cxa_pure_virtual", "__cxa_rethrow",
+	"__cxa_throw", "__cxa_throw_bad_array_new_length", "__fortify_fail",
+	"__libc_fatal", "__longjmp_chk", "__stack_chk_fail", "_exit",
+	"_gfortran_os_error", "_gfortran_runtime_error",
+	"_gfortran_runtime_error_at", "_gfortran_stop_numeric",
+	"_gfortran_stop_string", "_longjmp", "abort", "err", "errx", "exit",
+	"longjmp", "pthread_exit", "quick_exit", "siglongjmp", "thrd_exit",
+	"verr", "verrx",
+};
+
+static int name_order(const void *key, const void *elem)
+{
+	return strcmp(key, *(const char *const *)elem);
+}
+
+static bool noreturn_named(const char *name)
+{
+	return name && bsearch(name, noreturn_names,
+			       sizeof noreturn_names / sizeof *noreturn_names,
+			       sizeof *noreturn_names, name_order);
+}
+
+/* the state of the walk */
+struct walk {
+	struct cfg *c;
+	bool *seen;	    /* by block */
+	bool *returns;	    /* by procedure */
+	uint32_t *waiting;  /* by procedure: first edge that waits for it */
+	uint32_t *next;	    /* by edge: next one that waits for the same */
+	VEC(uint32_t) todo; /* blocks to leave by their edges */
+	VEC(uint32_t) ready; /* procedures found to return */
+};
+
+/* visits block k once */
+static void walk_reach(struct walk *w, uint32_t k)
+{
+	if (k == CFG_NONE || w->seen[k])
+		return;
+	w->seen[k] = true;
+	vec_push(&w->todo, k);
+}
+
+/* procedure p may return */
+static void walk_returns(struct walk *w, uint32_t p)
+{
+	if (w->returns[p] || noreturn_named(w->c->proc.at[p].name) ||
+	    noreturn_named(w->c->proc.at[p].import))
+		return;
+	w->returns[p] = true;
+	vec_push(&w->ready, p);
+}
+
+/* edge e leads on: behind a call, or out by a tail call that returns */
+static void walk_release(struct walk *w, uint32_t e)
+{
+	const struct edge *g = &w->c->edge.at[e];
+
+	if (g->kind == EDGE_AFTER)
+		walk_reach(w, g->to);
+	else
+		walk_returns(w, cfg_block_proc(w->c, g->from));
+}
+
+/* edge e leads on if the procedure at addr returns; later, maybe */
+static void walk_await(struct walk *w, uint32_t e, uint64_t addr)
+{
+	uint32_t p = addr ? cfg_proc_at(w->c, addr) : CFG_NONE;
+
+	if (p == CFG_NONE || w->returns[p]) {
+		walk_release(w, e);
+		return;
+	}
+	w->next[e] = w->waiting[p];
+	w->waiting[p] = e;
+}
+
+/* takes one edge of a visited block */
+static void walk_edge(struct walk *w, uint32_t e)
+{
+	const struct edge *g = &w->c->edge.at[e];
+	const struct block *k = &w->c->block.at[g->from];
+	const struct hub *h;
+
+	switch (g->kind) {
+	case EDGE_AFTER:
+		walk_await(w, e, k->last == INSN_CALL ? k->target : 0);
+		break;
+	case EDGE_TAIL:
+		if (k->last == INSN_JUMP || k->last == INSN_COND)
+			walk_await(w, e, k->target);
+		else
+			walk_release(w, e);
+		break;
+	case EDGE_RETURN:
+	case EDGE_UNKNOWN:
+		walk_returns(w, cfg_block_proc(w->c, g->from));
+		break;
+	case EDGE_NORETURN:
+		break;
+	case EDGE_HUB:
+		h = &w->c->hub.at[g->to];
+		for (uint32_t t = 0; t < h->ntarget; t++)
+			walk_reach(w, w->c->hub_target.at[h->target + t]);
+		break;
+	default:
+		walk_reach(w, g->to);
+	}
+}
+
+/* runs until nothing new can be reached */
+static void walk_run(struct walk *w)
+{
+	while (w->todo.n || w->ready.n) {
+		if (w->todo.n) {
+			uint32_t k = w->todo.at[--w->todo.n];
+
+			for (uint32_t e = w->c->block.at[k].edge;
+			     e < cfg_edges_end(w->c, k); e++)
+				walk_edge(w, e);
+		} else {
+			uint32_t p = w->ready.at[--w->ready.n];
+
+			for (uint32_t e = w->waiting[p]; e != CFG_NONE;
+			     e = w->next[e])
+				walk_release(w, e);
+		}
+	}
+}
+
+/* starts at every entry */
+static void walk_start(struct walk *w)
+{
+	struct cfg *c = w->c;
+
+	for (uint32_t p = 0; p < c->proc.n; p++)
+		walk_reach(w, cfg_block_at(c, c->proc.at[p].entry));
+	for (uint32_t k = 0; k < c->block.n; k++)
+		if (c->block.at[k].flags & BLOCK_ENTRY)
+			walk_reach(w, k);
+}
+
+void noreturn_find(struct build *b)
+{
+	struct cfg *c = b->cfg;
+	struct walk w = {.c = c};
+
+	w.seen = NEW_ARRAY(bool, c->block.n);
+	w.returns = NEW_ARRAY(bool, c->proc.n);
+	w.waiting = NEW_ARRAY(uint32_t, c->proc.n);
+	w.next = NEW_ARRAY(uint32_t, c->edge.n);
+	for (size_t p = 0; p < c->proc.n; p++)
+		w.waiting[p] = CFG_NONE;
+	walk_start(&w);
+	walk_run(&w);
+	if (!b->noreturn)
+		b->noreturn = NEW_ARRAY(bool, b->piece.n);
+	for (uint32_t p = 0; p < c->proc.n; p++) {
+		uint32_t part = c->proc_part.at[c->proc.at[p].part];
+
+		c->proc.at[p].returns = w.returns[p];
+		b->noreturn[build_find(b, part)] = !w.returns[p];
+	}
+	mem_free(w.seen);
+	mem_free(w.returns);
+	mem_free(w.waiting);
+	mem_free(w.next);
+	vec_free(&w.todo);
+	vec_free(&w.ready);
+}
+
+void noreturn_apply(struct build *b)
+{
+	struct cfg *c = b->cfg;
+
+	for (size_t e = 0; e < c->edge.n; e++) {
+		struct edge *g = &c->edge.at[e];
+		const struct block *k = &c->block.at[g->from];
+		uint32_t p;
+
+		if (g->kind != EDGE_AFTER || k->last != INSN_CALL)
+			continue;
+		p = k->target ? cfg_proc_at(c, k->target) : CFG_NONE;
+		if (p != CFG_NONE && !c->proc.at[p].returns) {
+			g->kind = EDGE_NORETURN;
+			g->to = CFG_NONE;
+		}
+	}
+}

@@ -1,0 +1,247 @@
+/*
+ * proc: parts that belong together become procedures with an entry, a name
+ * and, where they are only a way to another image (a PLT entry), the name of
+ * what they lead to.
+ */
+#include "cfg/build.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "isa/uop.h"
+
+/* a stub is an import's if its slot is filled by one of these */
+static bool stub_is_import(const struct reloc *r)
+{
+	return r && r->symbol &&
+	       (r->kind == RELOC_JUMP_SLOT || r->kind == RELOC_SYMBOL);
+}
+
+/* value of an operand: known[] says which hold constants */
+static bool stub_value(const struct uop *u, uint8_t operand,
+		       const uint64_t *value, const bool *known, uint64_t *out)
+{
+	if (operand == UOP_IMM) {
+		*out = (uint64_t)u->imm;
+		return true;
+	}
+	if (operand >= UOP_NREGS || !known[operand])
+		return false;
+	*out = value[operand];
+	return true;
+}
+
+/*
+ * Follows constants through a short block: enough for every PLT there is.
+ * slot[r] is where register r was loaded from.
+ */
+uint64_t stub_slot(const struct cfg *c, const struct block *k)
+{
+	uint64_t value[UOP_NREGS], slot[UOP_NREGS] = {0}, a, b;
+	bool known[UOP_NREGS] = {false};
+	struct uop uops[UOP_MAX];
+	struct insn i;
+
+	for (uint64_t pc = k->start; pc < block_end(k); pc += i.len) {
+		size_t avail;
+		const uint8_t *code = image_at(c->image, pc, &avail);
+		unsigned n;
+
+		c->isa->scan(code, avail, pc, &i);
+		n = c->isa->lift(code, avail, pc, uops);
+		for (unsigned j = 0; j < n; j++) {
+			const struct uop *u = &uops[j];
+
+			if (u->code == UOP_JUMP && u->a < UOP_NREGS)
+				return slot[u->a];
+			if (u->dst >= UOP_NREGS)
+				continue;
+			a = b = 0;
+			known[u->dst] =
+				stub_value(u, u->a, value, known, &a) &&
+				(u->code == UOP_COPY || u->code == UOP_LOAD ||
+				 (u->code == UOP_ADD &&
+				  stub_value(u, u->b, value, known, &b)));
+			slot[u->dst] = known[u->dst] && u->code == UOP_LOAD &&
+				       u->size == 8 ? a : 0;
+			known[u->dst] &= u->code != UOP_LOAD;
+			value[u->dst] = a + b;
+		}
+	}
+	return 0;
+}
+
+/* the import that procedure p merely jumps to, or NULL */
+static const char *proc_import(const struct cfg *c, const struct procedure *p)
+{
+	enum { STUB_BYTES = 32 };
+	const struct part *part = &c->part.at[c->proc_part.at[p->part]];
+	const struct reloc *r;
+	uint32_t k = cfg_block_at(c, p->entry);
+	uint64_t slot;
+
+	if (p->npart != 1 || k == CFG_NONE || part->nblock > 4 ||
+	    c->block.at[k].last != INSN_IJUMP ||
+	    c->block.at[k].size > STUB_BYTES)
+		return NULL;
+	slot = stub_slot(c, &c->block.at[k]);
+	r = slot ? image_reloc(c->image, slot) : NULL;
+	return stub_is_import(r) ? r->symbol : NULL;
+}
+
+/* a name that says "cold piece of something", not "procedure" */
+bool proc_name_is_cold(const char *name)
+{
+	return strstr(name, ".cold") != NULL;
+}
+
+/* where procedure p begins: its first part that others enter */
+static uint64_t proc_entry(const struct build *b, const struct procedure *p)
+{
+	const struct cfg *c = b->cfg;
+	const uint32_t *part = &c->proc_part.at[p->part];
+	const uint64_t *maps[] = {b->code.called, b->code.entry};
+
+	for (unsigned m = 0; m < 2; m++)
+		for (uint32_t i = 0; i < p->npart; i++)
+			if (code_test(&b->code, maps[m],
+				      b->piece.at[part[i]].start))
+				return c->part.at[part[i]].start;
+	return c->part.at[part[0]].start;
+}
+
+static int proc_order(const void *a, const void *b)
+{
+	const struct procedure *p = a, *q = b;
+
+	return p->entry < q->entry ? -1 : p->entry > q->entry;
+}
+
+/* fills c->proc_part, and c->proc with unsorted procedures */
+static void proc_group(struct build *b)
+{
+	struct cfg *c = b->cfg;
+	uint32_t *index = NEW_ARRAY(uint32_t, b->piece.n + 1);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < b->piece.n; i++)
+		if (!b->piece.at[i].in_place)
+			index[build_find(b, i)]++;
+	for (uint32_t i = 0; i < b->piece.n; i++) {
+		struct procedure p = {.part = n};
+		uint32_t members = index[i];
+
+		if (!members)
+			continue;
+		index[i] = (uint32_t)c->proc.n;
+		vec_push(&c->proc, p);
+		n += members;
+	}
+	vec_reserve(&c->proc_part, n);
+	c->proc_part.n = n;
+	for (uint32_t i = 0; i < b->piece.n; i++) {
+		struct procedure *p;
+
+		c->part.at[i].proc = CFG_NONE;
+		if (b->piece.at[i].in_place)
+			continue;
+		p = &c->proc.at[index[build_find(b, i)]];
+		c->proc_part.at[p->part + p->npart++] = i;
+	}
+	mem_free(index);
+}
+
+void proc_build(struct build *b)
+{
+	struct cfg *c = b->cfg;
+
+	proc_group(b);
+	for (size_t i = 0; i < c->proc.n; i++)
+		c->proc.at[i].entry = proc_entry(b, &c->proc.at[i]);
+	if (c->proc.n)
+		qsort(c->proc.at, c->proc.n, sizeof *c->proc.at, proc_order);
+	for (uint32_t i = 0; i < c->proc.n; i++) {
+		struct procedure *p = &c->proc.at[i];
+		const struct symbol *s = image_symbol_at(b->im, p->entry);
+
+		for (uint32_t j = 0; j < p->npart; j++)
+			c->part.at[c->proc_part.at[p->part + j]].proc = i;
+		p->name = s && s->name[0] ? s->name : NULL;
+		p->returns = true;
+	}
+	for (uint32_t i = 0; i < c->proc.n; i++)
+		c->proc.at[i].import = proc_import(c, &c->proc.at[i]);
+	for (size_t e = 0; e < c->edge.n; e++)
+		if (c->edge.at[e].kind == EDGE_UNKNOWN)
+			c->proc.at[cfg_block_proc(c, c->edge.at[e].from)]
+				.unknown = true;
+}
+
+uint32_t cfg_block_at(const struct cfg *c, uint64_t addr)
+{
+	size_t lo = 0, hi = c->block.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (block_end(&c->block.at[mid]) <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < c->block.n && c->block.at[lo].start <= addr ?
+		       (uint32_t)lo : CFG_NONE;
+}
+
+uint32_t cfg_proc_at(const struct cfg *c, uint64_t addr)
+{
+	size_t lo = 0, hi = c->part.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (c->part.at[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < c->part.n && c->part.at[lo].start <= addr ?
+		       c->part.at[lo].proc : CFG_NONE;
+}
+
+uint32_t cfg_proc_named(const struct cfg *c, const char *name)
+{
+	char buf[32];
+
+	for (uint32_t i = 0; i < c->proc.n; i++)
+		if (!strcmp(cfg_proc_name(c, i, buf, sizeof buf), name))
+			return i;
+	return CFG_NONE;
+}
+
+const char *cfg_proc_name(const struct cfg *c, uint32_t p, char *buf,
+			  size_t size)
+{
+	const struct procedure *q = &c->proc.at[p];
+
+	if (q->name)
+		return q->name;
+	snprintf(buf, size, "fn_%" PRIx64, q->entry);
+	return buf;
+}
+
+void cfg_free(struct cfg *c)
+{
+	vec_free(&c->part);
+	vec_free(&c->block);
+	vec_free(&c->edge);
+	vec_free(&c->proc);
+	vec_free(&c->proc_part);
+	vec_free(&c->dispatch);
+	vec_free(&c->target);
+	vec_free(&c->hub);
+	vec_free(&c->hub_target);
+	vec_free(&c->region);
+	arena_free(&c->arena);
+}

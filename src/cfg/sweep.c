@@ -1,0 +1,182 @@
+/*
+ * sweep: from bytes to instructions, front to back.
+ *
+ * An FDE says "this is code", so its range is decoded linearly, once, the
+ * cheap way (isa->scan). That is right for compiled code. Where hand-written
+ * code keeps data between its instructions or jumps into the middle of one
+ * it is not: such pieces are marked and looked at again by descend.c.
+ *
+ * The sweep runs in threads: pieces are split into equal shares of bytes,
+ * and each thread collects on its own. Nothing here decides what a procedure
+ * is.
+ */
+#include "cfg/build.h"
+
+#include <elf.h>
+#include <pthread.h>
+
+enum { SWEEP_THREADS = 2, SWEEP_THREAD_BYTES = 1 << 20 };
+
+/* what one thread works on */
+struct share {
+	const struct build *b;
+	struct piece *piece;
+	size_t npiece;
+	struct found found;
+};
+
+/* appends i to the transfers if it is one */
+static void found_xfer(const struct code *k, struct found *f, uint32_t off,
+		       const struct insn *i)
+{
+	struct xfer x = {.at = off, .len = i->len, .kind = i->kind,
+			 .target = CODE_NONE};
+
+	if (i->kind == INSN_SEQ || i->kind == INSN_UNKNOWN)
+		return;
+	if (i->kind == INSN_JUMP || i->kind == INSN_COND ||
+	    i->kind == INSN_CALL)
+		x.target = code_offset(k, i->target);
+	vec_push(&f->xfer, x);
+}
+
+/* appends a reference from off if it leads into code */
+static void found_ref(const struct code *k, struct found *f, uint32_t off,
+		      uint64_t to, unsigned kind, unsigned size)
+{
+	struct coderef r = {.from = off, .kind = (uint8_t)kind,
+			    .size = (uint8_t)size};
+
+	r.to = code_offset(k, to);
+	if (r.to != CODE_NONE)
+		vec_push(&f->ref, r);
+}
+
+void found_take(const struct build *b, struct found *f, uint32_t off,
+		const struct insn *i)
+{
+	const struct code *k = &b->code;
+
+	code_set(k, k->insn, off);
+	found_xfer(k, f, off, i);
+	if (i->ref_kind != REF_NONE && i->ref_kind != REF_PAGE &&
+	    i->ref_kind != REF_HINT)
+		found_ref(k, f, off, i->ref, i->ref_kind, i->ref_size);
+	/* absolute addresses mean something only where code is not moved */
+	if (i->has_imm && b->im->type == ET_EXEC)
+		found_ref(k, f, off, i->imm, REF_NONE, 0);
+}
+
+void found_append(struct found *to, struct found *from)
+{
+	vec_append(&to->xfer, &from->xfer);
+	vec_append(&to->ref, &from->ref);
+	vec_free(&from->xfer);
+	vec_free(&from->ref);
+}
+
+/* decodes the piece front to back; false if something is not code */
+static bool sweep_linear(struct share *s, struct piece *p)
+{
+	const struct code *k = &s->b->code;
+	struct found *f = &s->found;
+	const uint8_t *bytes = code_bytes(k, p->start);
+	uint64_t addr = code_address(k, p->start);
+	size_t nxfer = f->xfer.n, nref = f->ref.n;
+	uint32_t len = p->end - p->start;
+	struct insn i;
+
+	for (uint32_t off = 0; off < len; off += i.len) {
+		k->isa->scan(bytes + off, len - off, addr + off, &i);
+		if (i.kind == INSN_BAD || i.kind == INSN_UNKNOWN) {
+			f->xfer.n = nxfer;
+			f->ref.n = nref;
+			return false;
+		}
+		found_take(s->b, f, p->start + off, &i);
+	}
+	p->xfer = (uint32_t)nxfer;
+	p->nxfer = (uint32_t)(f->xfer.n - nxfer);
+	return true;
+}
+
+/* thread body: sweeps its share of the pieces */
+static void *sweep_share(void *arg)
+{
+	struct share *s = arg;
+
+	for (size_t i = 0; i < s->npiece; i++)
+		s->piece[i].holes = !sweep_linear(s, &s->piece[i]);
+	return NULL;
+}
+
+/* puts a thread's findings behind those of the threads before it */
+static void sweep_gather(struct build *b, struct share *s)
+{
+	for (size_t i = 0; i < s->npiece; i++)
+		s->piece[i].xfer += (uint32_t)b->found.xfer.n;
+	found_append(&b->found, &s->found);
+}
+
+/* sweeps all pieces, in threads if that pays */
+static void sweep_all(struct build *b)
+{
+	struct share share[SWEEP_THREADS] = {{0}};
+	pthread_t thread[SWEEP_THREADS];
+	bool running[SWEEP_THREADS] = {false};
+	unsigned n = b->code.total < SWEEP_THREAD_BYTES ? 1 : SWEEP_THREADS;
+	size_t next = 0;
+
+	for (unsigned t = 0; t < n; t++) {
+		uint32_t limit = t + 1 == n ? UINT32_MAX :
+			(uint32_t)((uint64_t)b->code.total * (t + 1) / n);
+
+		share[t].b = b;
+		share[t].piece = b->piece.at + next;
+		while (next < b->piece.n && b->piece.at[next].start < limit)
+			next++;
+		share[t].npiece =
+			(size_t)(b->piece.at + next - share[t].piece);
+		running[t] = t > 0 && !pthread_create(&thread[t], NULL,
+						      sweep_share, &share[t]);
+	}
+	for (unsigned t = 0; t < n; t++) {
+		if (running[t])
+			pthread_join(thread[t], NULL);
+		else
+			sweep_share(&share[t]);
+	}
+	for (unsigned t = 0; t < n; t++)
+		sweep_gather(b, &share[t]);
+}
+
+void sweep_fdes(struct build *b)
+{
+	const struct code *k = &b->code;
+	uint32_t mask = (1u << k->shift) - 1;
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < b->unwind->nfde; i++) {
+		const struct fde *f = &b->unwind->fde[i];
+		struct piece p = {.fde = (uint32_t)i, .source = PART_FDE};
+		uint64_t end = f->end;
+
+		p.start = code_offset(k, f->start);
+		if (p.start == CODE_NONE || p.start & mask)
+			continue;
+		if (end > code_range_of(k, p.start)->end)
+			end = code_range_of(k, p.start)->end;
+		p.end = (p.start + (uint32_t)(end - f->start)) & ~mask;
+		/* FDEs may overlap: what an earlier one has stays its own */
+		if (p.start < last)
+			p.start = last;
+		if (p.start >= p.end)
+			continue;
+		last = p.end;
+		if (f->signal_frame)
+			p.in_place = "signal frame: unwinders know it by "
+				     "its bytes";
+		vec_push(&b->piece, p);
+	}
+	sweep_all(b);
+}
