@@ -154,6 +154,8 @@ bool image_constant(const struct image *im, uint64_t addr, uint64_t size);
 const struct reloc *image_reloc(const struct image *im, uint64_t place);
 /* index of the first relocation at or after place */
 size_t image_reloc_from(const struct image *im, uint64_t place);
+/* the range of im->code that holds addr, or NULL */
+const struct range *image_code(const struct image *im, uint64_t addr);
 /* addr is in one of im->code */
 bool image_is_code(const struct image *im, uint64_t addr);
 /* a section by name, or NULL */

@@ -96,7 +96,7 @@ bool image_constant(const struct image *im, uint64_t addr, uint64_t size)
 			     size <= im->relro.end - addr);
 }
 
-bool image_is_code(const struct image *im, uint64_t addr)
+const struct range *image_code(const struct image *im, uint64_t addr)
 {
 	size_t low = 0, high = im->ncode;
 
@@ -108,9 +108,14 @@ bool image_is_code(const struct image *im, uint64_t addr)
 		else if (addr >= im->code[mid].end)
 			low = mid + 1;
 		else
-			return true;
+			return &im->code[mid];
 	}
-	return false;
+	return NULL;
+}
+
+bool image_is_code(const struct image *im, uint64_t addr)
+{
+	return image_code(im, addr);
 }
 
 const struct section *image_section(const struct image *im, const char *name)
