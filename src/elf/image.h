@@ -41,7 +41,8 @@ struct section {
 	uint64_t start, end; /* addresses; equal if not loaded */
 	uint64_t offset, size; /* in the file; size 0 for SHT_NOBITS */
 	uint64_t flags; /* SHF_* */
-	uint32_t type;	/* SHT_* */
+	uint32_t type;	/* SHT_*; a header that lies: SHT_NULL, all empty */
+	uint32_t link, info; /* sh_link, sh_info: index + 1 into section[] */
 };
 
 enum symbol_kind {
@@ -62,7 +63,8 @@ struct symbol {
 
 enum reloc_kind {
 	RELOC_RELATIVE,	 /* *place = bias + value; RELR included */
-	RELOC_IRELATIVE, /* *place = what the resolver at value returns */
+	RELOC_IRELATIVE, /* *place = what the resolver at value returns;
+			    symbol is set if it is an ifunc by symbol */
 	RELOC_SYMBOL,	 /* *place = symbol + value: ABS64, GLOB_DAT */
 	RELOC_JUMP_SLOT, /* the same, for a PLT */
 	RELOC_COPY,
@@ -76,10 +78,12 @@ struct reloc {
 			   SYMBOL and JUMP_SLOT of a symbol defined in this
 			   file: its address plus addend, and `local` is set */
 	const char *symbol; /* name, or NULL */
+	uint32_t type;	    /* R_X86_64_*, R_AARCH64_* */
 	uint8_t kind;	    /* enum reloc_kind */
 	bool local;	    /* value is an address in this file */
 	bool text; /* from a static relocation section (-Wl,-q): a record of
-		      what the linker did, not of what the loader will do */
+		      what the linker did, not of what the loader will do;
+		      value is symbol + addend for every type */
 };
 
 struct image {
@@ -109,7 +113,7 @@ struct image {
 	size_t ncode;
 	struct symbol *symbol; /* by address, then size falling, then name */
 	size_t nsymbol;
-	struct reloc *reloc; /* by place */
+	struct reloc *reloc; /* by place, the loader's before the linker's */
 	size_t nreloc;
 	/* pointers of init_array, fini_array, preinit_array: code addresses */
 	uint64_t *ctor;
@@ -150,6 +154,8 @@ bool image_constant(const struct image *im, uint64_t addr, uint64_t size);
 const struct reloc *image_reloc(const struct image *im, uint64_t place);
 /* index of the first relocation at or after place */
 size_t image_reloc_from(const struct image *im, uint64_t place);
+/* the range of im->code that holds addr, or NULL */
+const struct range *image_code(const struct image *im, uint64_t addr);
 /* addr is in one of im->code */
 bool image_is_code(const struct image *im, uint64_t addr);
 /* a section by name, or NULL */

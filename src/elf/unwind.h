@@ -14,14 +14,18 @@
 struct fde {
 	uint64_t start, end;  /* code covered; never empty */
 	uint64_t lsda;	      /* address of its exception table, 0 if none */
+	uint64_t lsda_end;    /* where the next one or the segment begins */
 	uint64_t personality; /* address or GOT slot as encoded, 0 if none */
+	uint64_t addr;	      /* of the FDE itself */
 	uint64_t offset;      /* of the FDE in the file, for messages */
 	uint64_t cie_offset;  /* of its CIE in the file */
-	bool signal_frame;    /* 'S' augmentation */
+	uint32_t outer; /* index of the nearest FDE before this one that ends
+			   after it, UINT32_MAX if none: overlaps only */
+	bool signal_frame; /* 'S' augmentation */
 };
 
 struct unwind {
-	struct fde *fde; /* by start; may overlap in odd files */
+	struct fde *fde; /* by start, long ones first; odd files' overlap */
 	size_t nfde;
 	size_t bad; /* entries that did not decode */
 	struct arena arena;
@@ -30,7 +34,7 @@ struct unwind {
 /* never fails: a broken table gives fewer FDEs */
 void unwind_read(struct unwind *u, const struct image *im);
 void unwind_free(struct unwind *u);
-/* the FDE that covers pc, or NULL */
+/* the FDE that covers pc (with overlaps the one that starts last), or NULL */
 const struct fde *unwind_find(const struct unwind *u, uint64_t pc);
 
 /* one row of the table an FDE's instructions describe */
@@ -42,8 +46,8 @@ struct cfa_row {
 };
 
 /*
- * Interprets the FDE's instructions; rows->at[] by start, the first at
- * f->start. Returns 0, or -1 if an instruction is not understood (rows up to
+ * Interprets the FDE's instructions; rows->at[] (replaced) by start, the first
+ * at f->start, neighbours different. Returns 0, or -1 if an instruction is not understood (rows up to
  * there are valid).
  */
 typedef VEC(struct cfa_row) cfa_rows;
@@ -57,8 +61,9 @@ struct call_site {
 };
 
 /*
- * The call sites of f's exception table (empty without one). Returns 0, or
- * -1 if the table does not decode.
+ * The call sites of f's exception table (sites->at[] is replaced; empty
+ * without a table). Returns 0, or -1 if the table does not decode, with the
+ * call sites before the place where it does not.
  */
 typedef VEC(struct call_site) call_sites;
 int unwind_call_sites(const struct image *im, const struct fde *f,

@@ -1,0 +1,148 @@
+/*
+ * bytes: a reader that cannot run off its end.
+ *
+ * A struct bytes is a window into the file with a cursor. A read beyond the
+ * end gives 0, sets `bad` and leaves the cursor at the end, so a decoder can
+ * read a whole structure and check once. The window knows the virtual address
+ * of its first byte, because many encodings are relative to their own place.
+ *
+ * Values are little-endian, as are both machines that tally runs on: loads
+ * are memcpy, which is safe at any alignment.
+ */
+#ifndef ELF_BYTES_H
+#define ELF_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct bytes {
+	const uint8_t *p;
+	size_t n, at;
+	uint64_t addr; /* of p[0] */
+	bool bad;      /* something was read beyond the end */
+};
+
+/* n bytes at p, which has the virtual address addr */
+static inline struct bytes bytes_window(const uint8_t *p, size_t n,
+					uint64_t addr)
+{
+	return (struct bytes){.p = p, .n = p ? n : 0, .addr = addr};
+}
+
+/* how many bytes are left to read */
+static inline size_t bytes_left(const struct bytes *b)
+{
+	return b->n - b->at;
+}
+
+/* the virtual address of the cursor */
+static inline uint64_t bytes_addr(const struct bytes *b)
+{
+	return b->addr + b->at;
+}
+
+/* moves the cursor on by n bytes; returns where it was, NULL if too short */
+static inline const uint8_t *bytes_take(struct bytes *b, uint64_t n)
+{
+	const uint8_t *p = b->p + b->at;
+
+	if (n > bytes_left(b)) {
+		b->bad = true;
+		b->at = b->n;
+		return NULL;
+	}
+	b->at += n;
+	return p;
+}
+
+/* the next n bytes as a window of their own; the cursor moves past them */
+static inline struct bytes bytes_sub(struct bytes *b, uint64_t n)
+{
+	uint64_t addr = bytes_addr(b);
+	const uint8_t *p = bytes_take(b, n);
+	struct bytes sub = bytes_window(p, n, addr);
+
+	sub.bad = !p;
+	return sub;
+}
+
+/* an unsigned value of size 1, 2, 4 or 8 */
+static inline uint64_t bytes_uint(struct bytes *b, unsigned size)
+{
+	const uint8_t *p = bytes_take(b, size);
+	uint64_t v = 0;
+
+	if (p)
+		memcpy(&v, p, size);
+	return v;
+}
+
+/* the same, sign-extended */
+static inline uint64_t bytes_sint(struct bytes *b, unsigned size)
+{
+	unsigned shift = 64 - 8 * size;
+
+	return (uint64_t)((int64_t)(bytes_uint(b, size) << shift) >> shift);
+}
+
+/* one byte */
+static inline uint8_t bytes_u8(struct bytes *b)
+{
+	return (uint8_t)bytes_uint(b, 1);
+}
+
+/* LEB128 of any length, bits beyond 64 dropped; *shift: bits read */
+static inline uint64_t bytes_leb(struct bytes *b, unsigned *shift, uint8_t *last)
+{
+	uint64_t v = 0;
+
+	*shift = 0;
+	do {
+		*last = bytes_u8(b);
+		if (*shift < 64)
+			v |= (uint64_t)(*last & 0x7f) << *shift;
+		if (*shift < 70)
+			*shift += 7;
+	} while (*last & 0x80);
+	return v;
+}
+
+/* unsigned LEB128 */
+static inline uint64_t bytes_uleb(struct bytes *b)
+{
+	unsigned shift;
+	uint8_t last;
+
+	return bytes_leb(b, &shift, &last);
+}
+
+/* signed LEB128, as two's complement */
+static inline uint64_t bytes_sleb(struct bytes *b)
+{
+	unsigned shift;
+	uint8_t last;
+	uint64_t v = bytes_leb(b, &shift, &last);
+
+	if (shift < 64 && (last & 0x40))
+		v |= ~(uint64_t)0 << shift;
+	return v;
+}
+
+/* a terminated string, or NULL (and bad) if no end is in sight */
+static inline const char *bytes_string(struct bytes *b)
+{
+	const uint8_t *p = b->p + b->at;
+	const uint8_t *end = bytes_left(b) ? memchr(p, 0, bytes_left(b)) : NULL;
+
+	if (!end) {
+		b->bad = true;
+		b->at = b->n;
+		return NULL;
+	}
+	b->at += (size_t)(end - p) + 1;
+	return (const char *)p;
+}
+
+#endif

@@ -1,0 +1,143 @@
+/*
+ * image: opening and closing, see image.h.
+ *
+ * Small files are read into memory, large ones are mapped. Reading is immune
+ * to whoever truncates or rewrites the file while we look at it (a linker
+ * in a build loop, an installer), which would otherwise end the process by
+ * SIGBUS; copying 16 MB costs a few milliseconds. Larger files are nearly
+ * always installed libraries, which package managers replace by rename and
+ * never truncate; for those a SIGBUS is possible and is not handled here.
+ */
+#include "elf/image_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { IMAGE_READ_MAX = 16 << 20 };
+
+bool image_in_file(const struct image *im, uint64_t offset, uint64_t size)
+{
+	return offset <= im->size && size <= im->size - offset;
+}
+
+void *image_keep(struct image *im, const void *from, size_t n)
+{
+	void *p;
+
+	if (!n)
+		return NULL;
+	p = arena_alloc(&im->arena, n);
+	return memcpy(p, from, n);
+}
+
+/* everything that follows once the bytes are there */
+static int image_read_all(struct image *im, struct err *e)
+{
+	struct reading r = {.im = im, .e = e};
+
+	if (header_read(&r) < 0) {
+		image_close(im);
+		return -1;
+	}
+	section_read(&r);
+	dynamic_read(&r);
+	symbol_read(&r);
+	reloc_read(&r);
+	dynamic_read_ctors(&r);
+	note_read(&r);
+	return 0;
+}
+
+/* fills im->bytes by read(2); a file that shrinks is taken as it is found */
+static int image_load(struct image *im, int fd, size_t size, struct err *e)
+{
+	uint8_t *p = arena_alloc(&im->arena, size);
+	size_t n = 0;
+
+	while (n < size) {
+		ssize_t got = pread(fd, p + n, size - n, (off_t)n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return err_set(e, ERR_INPUT, "%s: cannot read: %s",
+				       im->path, strerror(errno));
+		if (!got)
+			break;
+		n += (size_t)got;
+	}
+	im->bytes = p;
+	im->size = n;
+	return 0;
+}
+
+/* fills im->bytes by mmap(2) */
+static int image_map(struct image *im, int fd, size_t size, struct err *e)
+{
+	void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (p == MAP_FAILED)
+		return err_set(e, ERR_INPUT, "%s: cannot map: %s", im->path,
+			       strerror(errno));
+	im->bytes = p;
+	im->size = size;
+	im->mapped = true;
+	return 0;
+}
+
+/* the bytes of the open file fd, if it is a regular one */
+static int image_fill(struct image *im, int fd, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return err_set(e, ERR_INPUT, "%s: %s", im->path,
+			       strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return err_set(e, ERR_INPUT, "%s: is a directory", im->path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, ERR_INPUT, "%s: is not a regular file",
+			       im->path);
+	if (st.st_size <= IMAGE_READ_MAX)
+		return image_load(im, fd, (size_t)st.st_size, e);
+	return image_map(im, fd, (size_t)st.st_size, e);
+}
+
+int image_open(struct image *im, const char *path, struct err *e)
+{
+	/* O_NONBLOCK: a FIFO must not make us wait for a writer */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int ret;
+
+	*im = (struct image){0};
+	if (fd < 0)
+		return err_set(e, ERR_INPUT, "%s: %s", path, strerror(errno));
+	im->path = arena_string(&im->arena, path, strlen(path));
+	ret = image_fill(im, fd, e);
+	close(fd);
+	if (ret < 0) {
+		image_close(im);
+		return -1;
+	}
+	return image_read_all(im, e);
+}
+
+int image_parse(struct image *im, const char *name, const uint8_t *bytes,
+		size_t size, struct err *e)
+{
+	*im = (struct image){.bytes = bytes, .size = size};
+	im->path = arena_string(&im->arena, name, strlen(name));
+	return image_read_all(im, e);
+}
+
+void image_close(struct image *im)
+{
+	if (im->mapped)
+		munmap((void *)im->bytes, im->size);
+	arena_free(&im->arena);
+	*im = (struct image){0};
+}

@@ -1,0 +1,83 @@
+/*
+ * image_int: what the files that read an image share.
+ *
+ * Reading goes through these steps, each a file, in this order, because each
+ * needs what the one before found:
+ *
+ *	header.c   what kind of file, segments       program headers
+ *	section.c  sections, code ranges             section headers
+ *	dynamic.c  where the loader's tables are     PT_DYNAMIC
+ *	symbol.c   symbols
+ *	reloc.c    relocations                       symbols' tables
+ *	note.c     build id
+ *
+ * Only header.c can fail: without segments there is nothing to read. All
+ * later steps leave out what is broken.
+ */
+#ifndef ELF_IMAGE_INT_H
+#define ELF_IMAGE_INT_H
+
+#include <elf.h>
+
+#include "elf/image.h"
+
+/* a string table: n bytes, of which the last is a terminator, or n is 0 */
+struct strtab {
+	const char *at;
+	size_t n;
+};
+
+/* a symbol table: n entries that may be read, of which `count` are meant */
+struct symtab {
+	const uint8_t *at;
+	size_t n, count;
+	struct strtab names;
+};
+
+/* the entries of PT_DYNAMIC that we use; 0 where there is none */
+enum dynamic_tag {
+	DYN_SYMTAB, DYN_STRTAB, DYN_STRSZ, DYN_HASH, DYN_GNU_HASH,
+	DYN_RELA, DYN_RELASZ, DYN_REL, DYN_RELSZ, DYN_RELR, DYN_RELRSZ,
+	DYN_JMPREL, DYN_PLTRELSZ, DYN_PLTREL, DYN_INIT, DYN_FINI,
+	DYN_INIT_ARRAY, DYN_INIT_ARRAYSZ, DYN_FINI_ARRAY, DYN_FINI_ARRAYSZ,
+	DYN_PREINIT_ARRAY, DYN_PREINIT_ARRAYSZ, DYN_SONAME,
+	DYN_N,
+};
+
+/* an image while it is read */
+struct reading {
+	struct image *im;
+	struct err *e;
+	Elf64_Ehdr header;
+	size_t nphdr;		 /* program headers, all inside the file */
+	uint64_t dyn[DYN_N];	 /* by enum dynamic_tag */
+	struct range dynamic_at; /* PT_DYNAMIC's addresses */
+	struct symtab symtab;	 /* .symtab */
+	struct symtab dynsym;	 /* DT_SYMTAB */
+};
+
+int header_read(struct reading *r);
+void section_read(struct reading *r);
+void dynamic_read(struct reading *r);
+void symbol_read(struct reading *r);
+void reloc_read(struct reading *r);
+void note_read(struct reading *r);
+/* init, fini and the pointers of their arrays; requires: reloc_read() */
+void dynamic_read_ctors(struct reading *r);
+
+/* program header i; requires: i < r->nphdr */
+Elf64_Phdr header_segment(const struct reading *r, size_t i);
+/* the bytes [offset, offset + size) are in the file */
+bool image_in_file(const struct image *im, uint64_t offset, uint64_t size);
+/* a copy of n bytes that lives as long as the image; NULL if n is 0 */
+void *image_keep(struct image *im, const void *from, size_t n);
+/* the bytes of a section, all of them in the file */
+struct strtab section_strings(const struct image *im, const struct section *s);
+/* the string table of size bytes at p, cut after its last terminator */
+struct strtab strtab_of(const uint8_t *p, size_t size);
+/* the string at offset, "" if there is none */
+const char *strtab_get(const struct strtab *t, uint64_t offset);
+/* entry i of the table; false if it has none */
+bool symtab_get(const struct symtab *t, uint64_t i, Elf64_Sym *sym);
+
+#endif
