@@ -26,6 +26,7 @@ void build_index(struct build *b)
 	if (b->piece.n)
 		qsort(b->piece.at, b->piece.n, sizeof *b->piece.at,
 		      piece_order);
+	b->indexed = b->piece.n;
 	mem_free(b->piece_index);
 	b->piece_index = NEW_ARRAY(uint32_t, n);
 	for (size_t i = 0; i < n; i++) {

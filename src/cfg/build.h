@@ -83,6 +83,7 @@ struct build {
 	VEC(struct jump_site) jump; /* by position */
 	VEC(struct refusal) refusal;
 	VEC(uint64_t) target;  /* of the jumps: addresses */
+	size_t indexed; /* pieces that build_index() has seen */
 	uint32_t *piece_index; /* first piece ending after each 256 bytes */
 	bool *noreturn; /* by piece, at the representative; may be NULL */
 };
@@ -164,6 +165,8 @@ enum block_goal block_goal(const struct build *b, uint32_t piece, uint32_t t);
 /* --- proc.c */
 /* groups parts into procedures, with names; requires parts and blocks */
 void proc_build(struct build *b);
+/* the name says "cold piece of something", not "procedure" */
+bool proc_name_is_cold(const char *name);
 /* makes hubs for dispatches of a procedure that share their targets */
 void hub_build(struct build *b);
 /* the relocated slot that the block's indirect jump goes through, or 0 */

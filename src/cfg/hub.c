@@ -15,15 +15,14 @@ struct hub_key {
 	uint32_t jump;
 };
 
-/* qsort has no context argument that is portable; one build at a time */
-static _Thread_local const struct build *hub_build_at;
-
-static int hub_order(const void *a, const void *b)
+/* by procedure, then by target set */
+static int hub_order(const void *a, const void *b, void *build)
 {
 	const struct hub_key *p = a, *q = b;
-	const struct dispatch *d = &hub_build_at->jump.at[p->jump].d;
-	const struct dispatch *e = &hub_build_at->jump.at[q->jump].d;
-	const uint64_t *t = hub_build_at->target.at;
+	const struct build *bd = build;
+	const struct dispatch *d = &bd->jump.at[p->jump].d;
+	const struct dispatch *e = &bd->jump.at[q->jump].d;
+	const uint64_t *t = bd->target.at;
 
 	if (p->proc != q->proc)
 		return p->proc < q->proc ? -1 : 1;
@@ -67,12 +66,11 @@ void hub_build(struct build *b)
 		if (j->d.status <= DISPATCH_APPROXIMATED)
 			vec_push(&key, k);
 	}
-	hub_build_at = b;
 	if (key.n)
-		qsort(key.at, key.n, sizeof *key.at, hub_order);
+		qsort_r(key.at, key.n, sizeof *key.at, hub_order, b);
 	for (size_t i = 0; i < key.n; i += n) {
 		for (n = 1; i + n < key.n &&
-			    !hub_order(&key.at[i], &key.at[i + n]); n++)
+			    !hub_order(&key.at[i], &key.at[i + n], b); n++)
 			;
 		if (n > 1)
 			hub_add(b, &key.at[i], n);

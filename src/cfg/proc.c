@@ -90,7 +90,6 @@ static const char *proc_import(const struct cfg *c, const struct procedure *p)
 	return stub_is_import(r) ? r->symbol : NULL;
 }
 
-/* a name that says "cold piece of something", not "procedure" */
 bool proc_name_is_cold(const char *name)
 {
 	return strstr(name, ".cold") != NULL;
@@ -170,6 +169,8 @@ void proc_build(struct build *b)
 		p->name = s && s->name[0] ? s->name : NULL;
 		p->returns = true;
 	}
+	for (size_t i = 0; i < c->hub.n; i++)
+		c->hub.at[i].proc = c->part.at[c->hub.at[i].proc].proc;
 	for (uint32_t i = 0; i < c->proc.n; i++)
 		c->proc.at[i].import = proc_import(c, &c->proc.at[i]);
 	for (size_t e = 0; e < c->edge.n; e++)

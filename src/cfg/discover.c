@@ -1,0 +1,273 @@
+/*
+ * discover: where code starts (rewriting.md 3.2).
+ *
+ * FDEs cover most code; the rest is found from what points at it, in falling
+ * order of trust: function symbols and the file's entry points, direct calls
+ * from code already known, and pointers (relocations, computed addresses).
+ * The first three say "this is code"; a pointer may as well lead to data, so
+ * what it leads to must look like code on every path. Each round may reveal
+ * new calls; rounds go on until none does.
+ *
+ * Afterwards the same evidence tells which instructions start blocks, and
+ * which of them others may enter.
+ */
+#include "cfg/build.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+struct seed {
+	uint32_t at;
+	uint8_t source; /* enum part_source */
+};
+
+typedef VEC(struct seed) seeds;
+
+/* some symbol starts with prefix */
+static bool denied_symbol(const struct image *im, const char *prefix)
+{
+	for (size_t i = 0; i < im->nsymbol; i++)
+		if (!strncmp(im->symbol[i].name, prefix, strlen(prefix)))
+			return true;
+	return false;
+}
+
+const char *discover_denied(const struct image *im)
+{
+	if (image_section(im, ".gopclntab") ||
+	    image_section(im, ".note.go.buildid") ||
+	    image_section(im, ".go.buildinfo"))
+		return "Go: its runtime keys tables on return addresses";
+	if (denied_symbol(im, "caml_frametable") ||
+	    denied_symbol(im, "caml_system__frametable"))
+		return "OCaml: its runtime keys tables on return addresses";
+	if (denied_symbol(im, "stg_ap_v_info") ||
+	    denied_symbol(im, "stg_upd_frame_info"))
+		return "Haskell: data lies next to code";
+	return NULL;
+}
+
+/* remembers addr if it is in code and no instruction starts there yet */
+static void seed_add(const struct build *b, seeds *s, uint64_t addr,
+		     enum part_source source)
+{
+	struct seed d = {code_offset(&b->code, addr), (uint8_t)source};
+
+	if (d.at != CODE_NONE && !code_test(&b->code, b->code.insn, d.at) &&
+	    !(d.at & ((1u << b->code.shift) - 1)))
+		vec_push(s, d);
+}
+
+/* function symbols and the file's entry points */
+static void seed_named(const struct build *b, seeds *s)
+{
+	const struct image *im = b->im;
+
+	for (size_t i = 0; i < im->nsymbol; i++)
+		if (im->symbol[i].kind == SYMBOL_FUNC)
+			seed_add(b, s, im->symbol[i].addr, PART_SYMBOL);
+	seed_add(b, s, im->entry, PART_CALL);
+	seed_add(b, s, im->init, PART_CALL);
+	seed_add(b, s, im->fini, PART_CALL);
+	for (size_t i = 0; i < im->nctor; i++)
+		seed_add(b, s, im->ctor[i], PART_CALL);
+}
+
+/* targets of direct calls and jumps found since transfer `from` */
+static void seed_calls(const struct build *b, seeds *s, size_t from)
+{
+	for (size_t i = from; i < b->found.xfer.n; i++) {
+		const struct xfer *x = &b->found.xfer.at[i];
+
+		if (x->target != CODE_NONE)
+			seed_add(b, s, code_address(&b->code, x->target),
+				 PART_CALL);
+	}
+}
+
+/* calls fn for every code address that is stored or computed somewhere */
+static void each_pointer(struct build *b, seeds *s,
+			 void (*fn)(const struct build *, seeds *, uint64_t,
+				    enum part_source))
+{
+	const struct image *im = b->im;
+
+	for (size_t i = 0; i < im->nreloc; i++) {
+		const struct reloc *r = &im->reloc[i];
+
+		if (!r->text && (r->kind == RELOC_RELATIVE ||
+				 r->kind == RELOC_IRELATIVE || r->local))
+			fn(b, s, r->value, PART_POINTER);
+	}
+	for (size_t i = 0; i < b->found.ref.n; i++) {
+		const struct coderef *r = &b->found.ref.at[i];
+
+		if (r->kind == REF_ADDRESS || r->kind == REF_NONE)
+			fn(b, s, code_address(&b->code, r->to), PART_POINTER);
+	}
+	if (im->type != ET_EXEC)
+		return;
+	/* without relocations any word of the data may be a pointer */
+	for (size_t i = 0; i < im->nsegment; i++) {
+		const struct segment *g = &im->segment[i];
+		uint64_t value;
+
+		for (uint64_t at = (g->start + 7) & ~(uint64_t)7;
+		     at < g->file_end && g->file_end - at >= 8; at += 8)
+			if (!image_is_code(im, at) &&
+			    image_read(im, at, 8, &value) && value)
+				fn(b, s, value, PART_POINTER);
+	}
+}
+
+static int seed_order(const void *a, const void *b)
+{
+	const struct seed *p = a, *q = b;
+
+	if (p->source != q->source)
+		return p->source < q->source ? -1 : 1;
+	return p->at < q->at ? -1 : p->at > q->at;
+}
+
+/* the stretch without FDEs around off: between the pieces of the index */
+static void seed_gap(const struct build *b, uint32_t off, uint32_t *lo,
+		     uint32_t *hi)
+{
+	const struct code_range *r = code_range_of(&b->code, off);
+	size_t l = 0, h = b->indexed;
+
+	*lo = r->offset;
+	*hi = r->offset + (uint32_t)(r->end - r->start);
+	while (l < h) {
+		size_t mid = l + (h - l) / 2;
+
+		if (b->piece.at[mid].start <= off)
+			l = mid + 1;
+		else
+			h = mid;
+	}
+	if (l > 0 && b->piece.at[l - 1].end > *lo)
+		*lo = b->piece.at[l - 1].end;
+	if (l < b->indexed && b->piece.at[l].start < *hi)
+		*hi = b->piece.at[l].start;
+}
+
+/* tries every seed; what cannot be code is remembered as refused */
+static void seed_try_all(struct build *b, seeds *s)
+{
+	if (s->n)
+		qsort(s->at, s->n, sizeof *s->at, seed_order);
+	for (size_t i = 0; i < s->n; i++) {
+		struct seed d = s->at[i];
+		struct piece like = {.fde = CFG_NONE, .source = d.source};
+		struct refusal no = {.at = d.at};
+		uint32_t lo, hi;
+
+		if (code_test(&b->code, b->code.insn, d.at) ||
+		    (i && s->at[i - 1].at == d.at))
+			continue;
+		seed_gap(b, d.at, &lo, &hi);
+		if (d.at < lo)
+			continue; /* inside a piece: not an instruction */
+		no.why = descend_from(b, &d.at, 1, lo, hi,
+				      d.source == PART_POINTER ?
+					      DESCEND_STRICT : DESCEND_ENTRY,
+				      &like);
+		if (no.why)
+			vec_push(&b->refusal, no);
+	}
+}
+
+void discover_code(struct build *b)
+{
+	seeds s = {0};
+	size_t from = 0;
+	bool pointers = false;
+
+	seed_named(b, &s);
+	for (;;) {
+		size_t found = b->found.xfer.n;
+
+		seed_calls(b, &s, from);
+		from = found;
+		if (!s.n && !pointers) {
+			pointers = true;
+			each_pointer(b, &s, seed_add);
+		}
+		if (!s.n)
+			break;
+		seed_try_all(b, &s);
+		build_index(b);
+		s.n = 0;
+	}
+	vec_free(&s);
+}
+
+/* sets a bit at addr, if an instruction starts there */
+static void mark_address(struct build *b, uint64_t *bits, uint64_t addr)
+{
+	uint32_t off = code_offset(&b->code, addr);
+
+	if (off == CODE_NONE || !code_test(&b->code, b->code.insn, off))
+		return;
+	code_set(&b->code, bits, off);
+	code_set(&b->code, b->code.leader, off);
+}
+
+/* each_pointer's callback: others may arrive at addr */
+static void mark_pointer(const struct build *b, seeds *s, uint64_t addr,
+			 enum part_source source)
+{
+	(void)s;
+	(void)source;
+	mark_address((struct build *)b, b->code.entry, addr);
+}
+
+/* function symbols, entry points of the file */
+static void mark_named(struct build *b)
+{
+	const struct image *im = b->im;
+
+	for (size_t i = 0; i < im->nsymbol; i++)
+		if (im->symbol[i].kind == SYMBOL_FUNC &&
+		    !proc_name_is_cold(im->symbol[i].name))
+			mark_address(b, b->code.called, im->symbol[i].addr);
+	mark_address(b, b->code.called, im->entry);
+	mark_address(b, b->code.called, im->init);
+	mark_address(b, b->code.called, im->fini);
+	for (size_t i = 0; i < im->nctor; i++)
+		mark_address(b, b->code.called, im->ctor[i]);
+}
+
+/* starts and branch targets of one piece */
+static void mark_piece(struct build *b, const struct piece *p)
+{
+	struct code *k = &b->code;
+
+	code_set(k, k->leader, p->start);
+	for (uint32_t i = 0; i < p->nxfer; i++) {
+		const struct xfer *x = &b->found.xfer.at[p->xfer + i];
+
+		if (x->target == CODE_NONE ||
+		    !code_test(k, k->insn, x->target))
+			continue;
+		code_set(k, k->leader, x->target);
+		/* a call to the next instruction only asks for its address */
+		if (x->kind == INSN_CALL && x->target != x->at + x->len)
+			code_set(k, k->called, x->target);
+	}
+}
+
+void discover_leaders(struct build *b)
+{
+	struct code *k = &b->code;
+
+	for (size_t i = 0; i < b->piece.n; i++)
+		if (!b->piece.at[i].in_place)
+			mark_piece(b, &b->piece.at[i]);
+	mark_named(b);
+	each_pointer(b, NULL, mark_pointer);
+	for (size_t i = 0; i < b->site.n; i++)
+		if (code_test(k, k->insn, b->site.at[i].pad))
+			code_set(k, k->leader, b->site.at[i].pad);
+}

@@ -1,0 +1,144 @@
+/*
+ * region: what is left alone, and why; and how much is not.
+ *
+ * Everything in code ranges that lies in no block is either padding, which
+ * needs no mention, or a region that stays as it is.
+ */
+#include "cfg/build.h"
+
+#include <stdlib.h>
+
+static int refusal_order(const void *a, const void *b)
+{
+	const struct refusal *p = a, *q = b;
+
+	return p->at < q->at ? -1 : p->at > q->at;
+}
+
+/* padding at off: how many bytes, 0 if none */
+static uint32_t region_pad(const struct code *k, uint32_t off, uint32_t end)
+{
+	const uint8_t *bytes = code_bytes(k, off);
+	struct insn i;
+
+	if (!bytes[0] && k->shift == 0)
+		return 1; /* zero fill between x86 sections' pieces */
+	k->isa->scan(bytes, end - off, 0, &i);
+	return i.pad ? i.len : 0;
+}
+
+/* the reason for [off, end): a refused seed in it, or the general one */
+static const char *region_reason(const struct build *b, uint32_t off,
+				 uint32_t end)
+{
+	for (size_t i = 0; i < b->refusal.n; i++)
+		if (b->refusal.at[i].at >= off && b->refusal.at[i].at < end)
+			return b->refusal.at[i].why;
+	return "no proof that this is code";
+}
+
+/* adds [off, end) without the padding at its ends */
+static void region_add(struct build *b, uint32_t off, uint32_t end,
+		       const char *reason)
+{
+	const struct code *k = &b->code;
+	uint32_t last = off, n;
+	struct region r = {.reason = reason};
+
+	while (off < end && (n = region_pad(k, off, end)))
+		off += n;
+	if (off >= end)
+		return;
+	/* trailing padding: behind the last byte that is none */
+	for (uint32_t at = off; at < end; at += n ? n : 1u << k->shift) {
+		n = region_pad(k, at, end);
+		if (!n)
+			last = at + (1u << k->shift);
+	}
+	if (!reason)
+		r.reason = region_reason(b, off, last);
+	r.start = code_address(k, off);
+	r.end = r.start + (last - off);
+	vec_push(&b->cfg->region, r);
+}
+
+/* what no piece covers in one code range */
+static void region_gaps(struct build *b, const struct code_range *r,
+			uint32_t *piece)
+{
+	uint32_t off = r->offset;
+	uint32_t end = r->offset + (uint32_t)(r->end - r->start);
+
+	for (; *piece < b->piece.n && b->piece.at[*piece].start < end;
+	     ++*piece) {
+		const struct piece *p = &b->piece.at[*piece];
+
+		if (p->start > off)
+			region_add(b, off, p->start, NULL);
+		if (p->in_place)
+			region_add(b, p->start, p->end, p->in_place);
+		if (p->end > off)
+			off = p->end;
+	}
+	if (off < end)
+		region_add(b, off, end, NULL);
+}
+
+/* how many bytes of [start, end) lie in blocks, from block *k on */
+static uint64_t region_covered(const struct cfg *c, size_t *k, uint64_t start,
+			       uint64_t end)
+{
+	uint64_t n = 0;
+
+	while (*k < c->block.n && block_end(&c->block.at[*k]) <= start)
+		++*k;
+	for (size_t i = *k; i < c->block.n && c->block.at[i].start < end; i++) {
+		uint64_t lo = c->block.at[i].start;
+		uint64_t hi = block_end(&c->block.at[i]);
+
+		n += (hi < end ? hi : end) - (lo > start ? lo : start);
+	}
+	return n;
+}
+
+/* sums for the listing */
+static void region_count(struct build *b)
+{
+	struct cfg *c = b->cfg;
+	uint64_t last = 0;
+	size_t k = 0;
+
+	c->text_bytes = b->code.total;
+	for (size_t i = 0; i < c->block.n; i++)
+		c->covered_bytes += c->block.at[i].size;
+	for (size_t i = 0; i < b->unwind->nfde; i++) {
+		const struct fde *f = &b->unwind->fde[i];
+		uint64_t start = f->start > last ? f->start : last;
+
+		if (code_offset(&b->code, f->start) == CODE_NONE ||
+		    start >= f->end)
+			continue;
+		c->fde_bytes += f->end - start;
+		c->fde_covered += region_covered(c, &k, start, f->end);
+		last = f->end;
+	}
+}
+
+void region_list(struct build *b, const char *denied)
+{
+	uint32_t piece = 0;
+
+	if (b->refusal.n)
+		qsort(b->refusal.at, b->refusal.n, sizeof *b->refusal.at,
+		      refusal_order);
+	for (unsigned i = 0; i < b->code.nrange; i++) {
+		const struct code_range *r = &b->code.range[i];
+
+		if (denied)
+			region_add(b, r->offset, r->offset +
+				   (uint32_t)(r->end - r->start), denied);
+		else
+			region_gaps(b, r, &piece);
+	}
+	region_count(b);
+}
