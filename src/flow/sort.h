@@ -1,0 +1,13 @@
+/*
+ * sort: numbers ordered by the weights they stand for, heaviest first. Stable
+ * and near linear: see sort.c.
+ */
+#ifndef FLOW_SORT_H
+#define FLOW_SORT_H
+
+#include <stdint.h>
+
+/* reorders at[0 .. n-1] by falling weight[at[i]]; requires: weights >= 0 */
+void sort_falling(const double *weight, uint32_t *at, uint32_t n);
+
+#endif
