@@ -81,65 +81,66 @@ static uint32_t block_at(const struct build *b, uint32_t p, uint32_t t)
 		       lo : CFG_NONE;
 }
 
-/* what edge-making knows of the block at hand */
-struct edger {
-	struct build *b;
-	uint32_t block, piece;
-	const struct cut *cut;
-	size_t site; /* first landing site that may cover this block's call */
-};
-
-static void edge_add(struct edger *g, uint32_t to, enum edge_kind kind)
+static void succ_add(successors *out, uint32_t to, enum edge_kind kind)
 {
-	struct edge e = {.from = g->block, .to = to, .kind = (uint8_t)kind};
+	struct successor s = {.to = to, .kind = (uint8_t)kind};
 
-	vec_push(&g->b->cfg->edge, e);
+	vec_push(out, s);
 }
 
-/* an edge to offset t: inside, or out of the procedure */
-static void edge_to(struct edger *g, uint32_t t, enum edge_kind kind)
+/* control goes to offset t: inside, or out of the procedure */
+static void succ_to(const struct build *b, uint32_t piece, uint32_t t,
+		    enum edge_kind kind, successors *out)
 {
-	uint32_t q;
-
-	switch (block_goal(g->b, g->piece, t)) {
-	case GOAL_TAIL:
-		edge_add(g, CFG_NONE, EDGE_TAIL);
-		return;
+	switch (block_goal(b, piece, t)) {
 	case GOAL_INSIDE:
-		q = block_at(g->b, build_piece_at(g->b, t), t);
-		if (q != CFG_NONE) {
-			edge_add(g, q, kind);
-			return;
-		}
-		/* fall through */
+		succ_add(out, t, kind);
+		break;
+	case GOAL_TAIL:
+		succ_add(out, CODE_NONE, EDGE_TAIL);
+		break;
 	case GOAL_NOWHERE:
 		/* a direct jump to code that is left alone still leaves */
-		edge_add(g, CFG_NONE,
+		succ_add(out, CODE_NONE,
 			 kind == EDGE_FALL ? EDGE_UNKNOWN : EDGE_TAIL);
 	}
 }
 
-/* edges behind a call, and to its landing pads */
-static void edge_call(struct edger *g)
+/* the landing pads of the call at offset `at` */
+static void succ_pads(const struct build *b, uint32_t piece, uint32_t at,
+		      successors *out)
 {
-	struct build *b = g->b;
-	uint32_t end = g->cut->end;
-	uint32_t q = g->cut->kind == INSN_CALL && g->cut->target != CODE_NONE ?
-			     build_piece_at(b, g->cut->target) : CFG_NONE;
+	size_t lo = 0, hi = b->site.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (b->site.at[mid].end <= at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < b->site.n && b->site.at[lo].start <= at; lo++)
+		if (b->site.at[lo].end > at)
+			succ_to(b, piece, b->site.at[lo].pad, EDGE_UNWIND,
+				out);
+}
+
+/* behind a call, and to its landing pads */
+static void succ_call(const struct build *b, uint32_t piece,
+		      const struct cut *c, successors *out)
+{
+	uint32_t q = c->kind == INSN_CALL && c->target != CODE_NONE ?
+			     build_piece_at(b, c->target) : CFG_NONE;
 	bool stays = q != CFG_NONE && b->noreturn &&
 		     b->noreturn[build_find(b, q)];
 
 	/* rewriting.md 7.23: the last call of a procedure does not return */
-	if (stays || end == b->piece.at[g->piece].end)
-		edge_add(g, CFG_NONE, EDGE_NORETURN);
+	if (stays || c->end == b->piece.at[piece].end)
+		succ_add(out, CODE_NONE, EDGE_NORETURN);
 	else
-		edge_to(g, end, EDGE_AFTER);
-	while (g->site < b->site.n && b->site.at[g->site].end <= g->cut->last)
-		g->site++;
-	for (size_t s = g->site; s < b->site.n &&
-				 b->site.at[s].start <= g->cut->last; s++)
-		if (b->site.at[s].end > g->cut->last)
-			edge_to(g, b->site.at[s].pad, EDGE_UNWIND);
+		succ_to(b, piece, c->end, EDGE_AFTER, out);
+	succ_pads(b, piece, c->last, out);
 }
 
 static int jump_order(const void *key, const void *elem)
@@ -150,71 +151,84 @@ static int jump_order(const void *key, const void *elem)
 	return at < j->at ? -1 : at > j->at;
 }
 
-/* edges of an indirect jump, as far as it is understood */
-static void edge_dispatch(struct edger *g)
+struct jump_site *build_jump_at(const struct build *b, uint32_t off)
 {
-	struct build *b = g->b;
-	struct jump_site *j = b->jump.n ?
-		bsearch(&g->cut->last, b->jump.at, b->jump.n,
-			sizeof *b->jump.at, jump_order) : NULL;
+	return b->jump.n ? bsearch(&off, b->jump.at, b->jump.n,
+				   sizeof *b->jump.at, jump_order) : NULL;
+}
 
-	if (!j) {
-		edge_add(g, CFG_NONE, EDGE_UNKNOWN);
-		return;
-	}
-	j->d.block = g->block;
-	switch (j->d.status) {
-	case DISPATCH_BOUNDED:
-	case DISPATCH_APPROXIMATED:
-		if (j->hub != CFG_NONE) {
-			edge_add(g, j->hub, EDGE_HUB);
-			break;
-		}
+/* where an indirect jump leads, as far as it is understood */
+static void succ_dispatch(const struct build *b, uint32_t piece,
+			  const struct cut *c, successors *out)
+{
+	const struct jump_site *j = build_jump_at(b, c->last);
+
+	if (!j || j->d.status == DISPATCH_UNKNOWN) {
+		succ_add(out, CODE_NONE, EDGE_UNKNOWN);
+	} else if (j->d.status == DISPATCH_TAIL) {
+		succ_add(out, CODE_NONE, EDGE_TAIL);
+	} else if (j->hub != CFG_NONE) {
+		succ_add(out, j->hub, EDGE_HUB);
+	} else {
 		for (uint32_t t = 0; t < j->d.ntarget; t++)
-			edge_to(g, code_offset(&b->code,
-				b->target.at[j->d.target + t]), EDGE_TABLE);
-		break;
-	case DISPATCH_TAIL:
-		edge_add(g, CFG_NONE, EDGE_TAIL);
-		break;
-	default:
-		edge_add(g, CFG_NONE, EDGE_UNKNOWN);
+			succ_to(b, piece, code_offset(&b->code,
+				b->target.at[j->d.target + t]), EDGE_TABLE,
+				out);
 	}
 }
 
-/* all edges of one block */
-static void edge_block(struct edger *g)
+void block_successors(const struct build *b, uint32_t piece,
+		      const struct cut *c, successors *out)
 {
-	const struct cut *c = g->cut;
-
+	out->n = 0;
 	if (c->fill)
 		return;
 	switch (c->kind) {
 	case INSN_JUMP:
-		edge_to(g, c->target, EDGE_JUMP);
+		succ_to(b, piece, c->target, EDGE_JUMP, out);
 		break;
 	case INSN_COND:
-		edge_to(g, c->target, EDGE_TAKEN);
-		edge_to(g, c->end, EDGE_FALL);
+		succ_to(b, piece, c->target, EDGE_TAKEN, out);
+		succ_to(b, piece, c->end, EDGE_FALL, out);
 		break;
 	case INSN_CALL:
 	case INSN_ICALL:
-		edge_call(g);
+		succ_call(b, piece, c, out);
 		break;
 	case INSN_SYSCALL:
-		edge_to(g, c->end, EDGE_AFTER);
+		succ_to(b, piece, c->end, EDGE_AFTER, out);
 		break;
 	case INSN_RET:
-		edge_add(g, CFG_NONE, EDGE_RETURN);
+		succ_add(out, CODE_NONE, EDGE_RETURN);
 		break;
 	case INSN_IJUMP:
-		edge_dispatch(g);
+		succ_dispatch(b, piece, c, out);
 		break;
 	case INSN_TRAP:
-		edge_add(g, CFG_NONE, EDGE_NORETURN);
+		succ_add(out, CODE_NONE, EDGE_NORETURN);
 		break;
 	default:
-		edge_to(g, c->end, EDGE_FALL);
+		succ_to(b, piece, c->end, EDGE_FALL, out);
+	}
+}
+
+/* appends the edges of block i */
+static void block_add_edges(struct build *b, uint32_t i, const struct cut *cut,
+			    successors *succ)
+{
+	struct cfg *c = b->cfg;
+
+	c->block.at[i].edge = (uint32_t)c->edge.n;
+	block_successors(b, c->block.at[i].part, cut, succ);
+	for (size_t s = 0; s < succ->n; s++) {
+		struct edge e = {.from = i, .kind = succ->at[s].kind};
+
+		e.to = succ->at[s].to;
+		if (e.kind < EDGE_HUB)
+			e.to = block_at(b, build_piece_at(b, e.to), e.to);
+		if (e.kind < EDGE_HUB && e.to == CFG_NONE)
+			e.kind = EDGE_UNKNOWN;
+		vec_push(&c->edge, e);
 	}
 }
 
@@ -272,7 +286,7 @@ static void block_reset(struct cfg *c)
 void block_build(struct build *b)
 {
 	struct cfg *c = b->cfg;
-	struct edger g = {.b = b};
+	successors succ = {0};
 	cuts all = {0};
 
 	block_reset(c);
@@ -280,13 +294,9 @@ void block_build(struct build *b)
 		block_add_part(b, i, &all);
 	block_flag_pads(b);
 	hub_build(b);
-	for (uint32_t i = 0; i < c->block.n; i++) {
-		g.block = i;
-		g.piece = c->block.at[i].part;
-		g.cut = &all.at[i];
-		c->block.at[i].edge = (uint32_t)c->edge.n;
-		edge_block(&g);
-	}
+	for (uint32_t i = 0; i < c->block.n; i++)
+		block_add_edges(b, i, &all.at[i], &succ);
+	vec_free(&succ);
 	vec_free(&all);
 	proc_build(b);
 }

@@ -123,11 +123,12 @@ static void build_run(struct build *b)
 	merge_pieces(b);
 	block_build(b);
 	noreturn_find(b);
-	table_resolve_all(b);
+	dispatch_resolve_all(b);
 	merge_pieces(b);
 	block_build(b);
 	noreturn_find(b);
 	noreturn_apply(b);
+	dispatch_export(b);
 }
 
 static void build_free(struct build *b)

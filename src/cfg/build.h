@@ -83,6 +83,7 @@ struct build {
 	VEC(struct jump_site) jump; /* by position */
 	VEC(struct refusal) refusal;
 	VEC(uint64_t) target;  /* of the jumps: addresses */
+	uint64_t effort; /* instructions tried by descents so far */
 	size_t indexed; /* pieces that build_index() has seen */
 	uint32_t *piece_index; /* first piece ending after each 256 bytes */
 	bool *noreturn; /* by piece, at the representative; may be NULL */
@@ -144,8 +145,11 @@ void noreturn_apply(struct build *b);
 /* lists what has no blocks, and counts bytes; denied: all of it */
 void region_list(struct build *b, const char *denied);
 
-/* --- table.c */
-void table_resolve_all(struct build *b);
+/* --- dispatch.c */
+/* what every indirect jump is; needs blocks and noreturn_find() */
+void dispatch_resolve_all(struct build *b);
+/* copies the result into the cfg */
+void dispatch_export(struct build *b);
 
 /* --- block.c */
 /* one block of a piece, before it has edges */
@@ -162,6 +166,18 @@ void block_cut(const struct build *b, const struct piece *p, cuts *out);
 /* where control goes that leaves for offset t by a direct jump or a fall */
 enum block_goal { GOAL_INSIDE, GOAL_TAIL, GOAL_NOWHERE };
 enum block_goal block_goal(const struct build *b, uint32_t piece, uint32_t t);
+/* where control may go behind a block */
+struct successor {
+	uint32_t to; /* offset of a block of the procedure, a hub, or
+			CODE_NONE: out of the procedure */
+	uint8_t kind; /* enum edge_kind */
+};
+typedef VEC(struct successor) successors;
+/* fills *out with the successors of a block of the piece */
+void block_successors(const struct build *b, uint32_t piece,
+		      const struct cut *c, successors *out);
+/* the indirect jump at an offset, or NULL */
+struct jump_site *build_jump_at(const struct build *b, uint32_t off);
 /* --- proc.c */
 /* groups parts into procedures, with names; requires parts and blocks */
 void proc_build(struct build *b);

@@ -19,6 +19,9 @@
 
 #include <stdlib.h>
 
+/* walks over all code that the descents together may make */
+enum { DESCEND_EFFORT = 8 };
+
 /* one instruction that was reached */
 struct reached {
 	uint32_t start, end;
@@ -28,6 +31,7 @@ struct descent {
 	const struct build *b;
 	uint32_t lo, hi;
 	enum descend_care care;
+	uint64_t effort; /* instructions that may still be tried */
 	struct found found; /* its transfers are the queue of what to follow */
 	VEC(struct reached) reached;
 };
@@ -57,6 +61,9 @@ static const char *descent_follow(struct descent *d, uint32_t off)
 	while (!code_test(k, k->insn, off)) {
 		if (off < d->lo || off >= d->hi)
 			return "control runs off its end";
+		if (d->effort == 0)
+			return "too much effort to prove that this is code";
+		d->effort--;
 		k->isa->scan(code_bytes(k, off), d->hi - off,
 			     code_address(k, off), &i);
 		if (i.kind == INSN_BAD || code_test(k, k->data, off))
@@ -105,18 +112,43 @@ static int xfer_order(const void *a, const void *b)
 	return p->at < q->at ? -1 : p->at > q->at;
 }
 
+/* an instruction found earlier reaches over off */
+static bool descent_overrun(const struct code *k, uint32_t off)
+{
+	uint32_t lo = code_range_of(k, off)->offset;
+	struct insn i;
+
+	for (uint32_t n = 1; n < k->isa->max_len && off - lo >= n; n++) {
+		if (!code_test(k, k->insn, off - n))
+			continue;
+		/* it decoded within its limits: at most up to off's own end */
+		k->isa->scan(code_bytes(k, off - n), n, 0, &i);
+		return i.len == 0;
+	}
+	return false;
+}
+
 /* everything by position; false if two instructions overlap */
 static bool descent_sort(struct descent *d)
 {
+	const struct code *k = &d->b->code;
+	uint32_t last = CODE_NONE;
+
+
 	if (d->reached.n)
 		qsort(d->reached.at, d->reached.n, sizeof *d->reached.at,
 		      reached_order);
 	if (d->found.xfer.n)
 		qsort(d->found.xfer.at, d->found.xfer.n,
 		      sizeof *d->found.xfer.at, xfer_order);
-	for (size_t i = 1; i < d->reached.n; i++)
-		if (d->reached.at[i].start < d->reached.at[i - 1].end)
+	for (size_t i = 0; i < d->reached.n; i++) {
+		struct reached r = d->reached.at[i];
+
+		if (code_next(k, k->insn, r.start + 1, r.end) != r.end ||
+		    (r.start != last && descent_overrun(k, r.start)))
 			return false;
+		last = r.end;
+	}
 	return true;
 }
 
@@ -210,8 +242,12 @@ const char *descend_from(struct build *b, const uint32_t *seed, size_t nseed,
 			 const struct piece *like)
 {
 	struct descent d = {.b = b, .lo = lo, .hi = hi, .care = care};
-	const char *why = descent_run(&d, seed, nseed);
+	const char *why;
 
+	/* a hostile file may make every seed fail after a long walk */
+	d.effort = (uint64_t)DESCEND_EFFORT * b->code.total - b->effort;
+	why = descent_run(&d, seed, nseed);
+	b->effort = (uint64_t)DESCEND_EFFORT * b->code.total - d.effort;
 	if (!why && !descent_sort(&d))
 		why = "overlapping instructions";
 	if (!why && care == DESCEND_FDE) {

@@ -31,10 +31,18 @@ static uint32_t region_pad(const struct code *k, uint32_t off, uint32_t end)
 static const char *region_reason(const struct build *b, uint32_t off,
 				 uint32_t end)
 {
-	for (size_t i = 0; i < b->refusal.n; i++)
-		if (b->refusal.at[i].at >= off && b->refusal.at[i].at < end)
-			return b->refusal.at[i].why;
-	return "no proof that this is code";
+	size_t lo = 0, hi = b->refusal.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (b->refusal.at[mid].at < off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < b->refusal.n && b->refusal.at[lo].at < end ?
+		       b->refusal.at[lo].why : "no proof that this is code";
 }
 
 /* adds [off, end) without the padding at its ends */

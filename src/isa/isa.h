@@ -123,6 +123,7 @@ struct isa {
 	uint8_t max_len;      /* bytes of the longest instruction */
 	uint8_t nregs;	      /* general registers, sp included */
 	uint8_t sp;	      /* number of the stack pointer */
+	uint8_t fp;	      /* what compilers use as frame pointer */
 	uint8_t entry_cfa;    /* CFA minus sp at a procedure's entry */
 	/*
 	 * Registers that a call by the platform's convention leaves as they

@@ -1,0 +1,471 @@
+/*
+ * dispatch: what every indirect jump is.
+ *
+ * Per procedure with indirect jumps, in rounds: the procedure is seen as far
+ * as it is reached (view, VIEW_CALLED), each reached jump's target is matched
+ * (table) and its index bounded (range), the targets found become edges, and
+ * more is reached. Nothing is believed until a round changes nothing: bounds
+ * hold for all edges known then. If some jump stays unknown, control may
+ * come from it to any place whose address is taken or that nothing leads to;
+ * the others are then judged once more with all of those as entries
+ * (VIEW_ANY).
+ *
+ * Three outcomes for a table (product.md):
+ *
+ *	bounded       the index is bounded by the data flow and every entry
+ *	              it can choose is a place in this procedure
+ *	approximated  no bound: entries are taken as long as they lead into
+ *	              this procedure. All true entries do, so the set has them
+ *	              all. Only a bounded table that starts further on, which
+ *	              no other table can overlap, ends it earlier.
+ *	unknown       anything else
+ *
+ * A jump that is not a table and is made with the caller's frame restored
+ * leaves the procedure: a tail call.
+ */
+#include "cfg/build.h"
+
+#include <stdlib.h>
+
+#include "cfg/range.h"
+#include "cfg/table.h"
+
+enum {
+	ROUNDS = 12,	     /* then what still changes is unknown */
+	ENTRIES_MAX = 65536, /* of one table */
+	WAYS_MAX = 256,	     /* of a phi of targets */
+};
+
+/* a procedure under work */
+struct work {
+	struct build *b;
+	uint32_t rep;	/* representative piece */
+	const uint32_t *piece;
+	uint32_t npiece;
+	struct view view;
+	struct values values;
+	VEC(uint64_t) target; /* of the jump at hand */
+	uint64_t *bounded;    /* sorted addresses of bounded tables */
+	size_t nbounded;
+};
+
+/* addr is an instruction of this procedure */
+static bool work_inside(const struct work *w, uint64_t addr)
+{
+	uint32_t off = code_offset(&w->b->code, addr);
+	uint32_t p;
+
+	if (off == CODE_NONE || !code_test(&w->b->code, w->b->code.insn, off))
+		return false;
+	p = build_piece_at(w->b, off);
+	return p != CFG_NONE && !w->b->piece.at[p].in_place &&
+	       build_find(w->b, p) == w->rep;
+}
+
+/*
+ * addr may be a case of this procedure although it lies in a piece that was
+ * not known to belong to it: a cold piece that only the table leads to.
+ */
+static bool work_adoptable(const struct work *w, uint64_t addr)
+{
+	const struct code *k = &w->b->code;
+	uint32_t off = code_offset(k, addr);
+	uint32_t p = off == CODE_NONE ? CFG_NONE : build_piece_at(w->b, off);
+
+	return p != CFG_NONE && !w->b->piece.at[p].in_place &&
+	       code_test(k, k->insn, off) && !code_test(k, k->called, off);
+}
+
+/* where the next bounded table behind addr starts */
+static uint64_t work_next_bounded(const struct work *w, uint64_t addr)
+{
+	size_t lo = 0, hi = w->nbounded;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (w->bounded[mid] <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < w->nbounded ? w->bounded[lo] : UINT64_MAX;
+}
+
+/* what was found out about one way to the jump */
+struct finding {
+	enum dispatch_status status;
+	const char *reason;
+	struct table table;
+	uint64_t count;
+};
+
+/* takes the entries first..last; false if one is not in the procedure */
+static bool take_bounded(struct work *w, const struct table *t,
+			 uint64_t first, uint64_t last)
+{
+	size_t n = w->target.n;
+	uint64_t to;
+
+	for (uint64_t i = first; i <= last; i++) {
+		if (!table_entry(w->b->im, t, i, &to) ||
+		    (!work_inside(w, to) && !work_adoptable(w, to))) {
+			w->target.n = n;
+			return false;
+		}
+		vec_push(&w->target, to);
+	}
+	return true;
+}
+
+/* takes entries while they lead into the procedure; returns how many */
+static uint64_t take_while_inside(struct work *w, const struct table *t,
+				  uint64_t first, uint64_t last)
+{
+	uint64_t stop = work_next_bounded(w, t->address + first * t->stride);
+	uint64_t i, to;
+
+	for (i = first; i <= last && i - first < ENTRIES_MAX; i++) {
+		if (t->address + i * t->stride >= stop ||
+		    !table_entry(w->b->im, t, i, &to) || !work_inside(w, to))
+			break;
+		vec_push(&w->target, to);
+	}
+	return i - first;
+}
+
+/* the entries of a table whose index has this range */
+static void find_table(struct work *w, struct finding *f, struct range64 r)
+{
+	struct table *t = &f->table;
+
+	if (r.lo > r.hi) {
+		f->status = DISPATCH_UNKNOWN;
+		f->reason = "contradictory bounds";
+		return;
+	}
+	if (r.hi < ENTRIES_MAX && take_bounded(w, t, r.lo, r.hi)) {
+		f->status = DISPATCH_BOUNDED;
+		f->count = r.hi - r.lo + 1;
+		t->address += r.lo * t->stride;
+		return;
+	}
+	if (r.hi < ENTRIES_MAX && r.checked) {
+		f->status = DISPATCH_UNKNOWN;
+		f->reason = "an entry leads out of the procedure";
+		return;
+	}
+	/* without a bound from below entry 0 is where a table starts */
+	f->count = take_while_inside(w, t, 0, r.hi);
+	f->status = f->count ? DISPATCH_APPROXIMATED : DISPATCH_UNKNOWN;
+	f->reason = f->count ? "no bound on the index" :
+			       "entries lead out of the procedure";
+}
+
+/* one register holds what it held at the procedure's entry */
+static bool still_input(struct work *w, uint32_t block, unsigned r)
+{
+	const struct node *n = value_node(&w->values,
+		value_find(&w->values, value_at_end(&w->values, block, r)));
+
+	return n->kind == NODE_INPUT && n->a == r;
+}
+
+/* the frame is the caller's again: nothing of ours is on the stack */
+static bool frame_is_gone(struct work *w, uint32_t block)
+{
+	return still_input(w, block, w->b->isa->sp);
+}
+
+/* what a jump to no table is */
+static void find_pointer(struct work *w, struct finding *f, uint32_t block,
+			 enum table_shape shape)
+{
+	if (shape == SHAPE_SLOT || frame_is_gone(w, block)) {
+		f->status = DISPATCH_TAIL;
+		f->reason = shape == SHAPE_SLOT ? "jump through a slot" :
+						  "tail call by pointer";
+		return;
+	}
+	f->status = DISPATCH_UNKNOWN;
+	f->reason = "target is not loaded from a table";
+}
+
+/* judges one closed target; range is that of its index where it is used */
+static void find_target(struct work *w, struct finding *f, uint32_t target,
+			uint32_t block, uint32_t edge)
+{
+	struct values *s = &w->values;
+	enum table_shape shape = table_match(s, target, &f->table);
+	size_t n = w->target.n;
+
+	f->reason = NULL;
+	f->count = 0;
+	switch (shape) {
+	case SHAPE_TABLE:
+		find_table(w, f, edge == CFG_NONE ?
+			range_at(s, f->table.index, block) :
+			range_on_edge(s, f->table.index, edge));
+		break;
+	case SHAPE_FIXED:
+		if (work_inside(w, f->table.base)) {
+			f->status = DISPATCH_BOUNDED;
+			f->count = 1;
+			vec_push(&w->target, f->table.base);
+			f->table.base = 0;
+			return;
+		}
+		f->status = DISPATCH_TAIL;
+		f->reason = "jump to a fixed address";
+		return;
+	default:
+		find_pointer(w, f, block, shape);
+		return;
+	}
+	/* a table of procedures, not of cases */
+	if (f->status == DISPATCH_UNKNOWN && frame_is_gone(w, block)) {
+		w->target.n = n;
+		f->status = DISPATCH_TAIL;
+		f->reason = "tail call through a table";
+	}
+}
+
+/* the worse of two findings decides; the first table is shown */
+static void merge_finding(struct finding *all, const struct finding *f,
+			  bool first)
+{
+	if (first) {
+		*all = *f;
+		return;
+	}
+	if (f->status == DISPATCH_UNKNOWN || all->status == DISPATCH_UNKNOWN ||
+	    (f->status == DISPATCH_TAIL) != (all->status == DISPATCH_TAIL)) {
+		if (f->status == DISPATCH_UNKNOWN)
+			all->reason = f->reason;
+		else if (all->status != DISPATCH_UNKNOWN)
+			all->reason = "some ways leave the procedure";
+		all->status = DISPATCH_UNKNOWN;
+		return;
+	}
+	if (f->status > all->status) {
+		all->status = f->status;
+		all->reason = f->reason;
+	}
+}
+
+/* judges a target that may be one of several */
+static void find_jump(struct work *w, struct finding *f, uint32_t block)
+{
+	struct values *s = &w->values;
+	const struct lifted *l = value_block(s, block);
+	uint32_t target;
+	struct node n;
+
+	*f = (struct finding){.status = DISPATCH_UNKNOWN,
+			      .reason = "not understood"};
+	if (l->jump == NODE_UNSET)
+		return;
+	target = value_find(s, value_resolve(s, l->jump));
+	n = *value_node(s, target);
+	if (n.kind != NODE_PHI || !n.b || n.b > WAYS_MAX) {
+		find_target(w, f, target, block, CFG_NONE);
+		return;
+	}
+	for (uint32_t i = 0, first = true; i < n.b; i++) {
+		uint32_t x = s->operand.at[n.pos + i];
+		uint32_t e = s->view->g.in[s->view->g.in_first[n.block] + i];
+		struct finding way;
+
+		if (x == NODE_UNSET)
+			continue;
+		find_target(w, &way, value_find(s, x), block, e);
+		merge_finding(f, &way, first);
+		first = false;
+	}
+}
+
+static int address_order(const void *a, const void *b)
+{
+	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+
+	return p < q ? -1 : p > q;
+}
+
+/* sorts w->target and removes doubles */
+static void unique_targets(struct work *w)
+{
+	size_t n = 0;
+
+	if (w->target.n)
+		qsort(w->target.at, w->target.n, sizeof *w->target.at,
+		      address_order);
+	for (size_t i = 0; i < w->target.n; i++)
+		if (!n || w->target.at[n - 1] != w->target.at[i])
+			w->target.at[n++] = w->target.at[i];
+	w->target.n = n;
+}
+
+/* stores what was found; true if it is not what was known before */
+static bool keep_finding(struct work *w, struct jump_site *j,
+			 const struct finding *f)
+{
+	struct build *b = w->b;
+	struct dispatch d = j->d;
+	bool known = f->status <= DISPATCH_APPROXIMATED;
+
+	if (known)
+		unique_targets(w);
+	else
+		w->target.n = 0;
+	d.status = (uint8_t)f->status;
+	d.reason = f->reason;
+	d.table = known && f->table.size ? f->table.address : 0;
+	d.base = known ? f->table.base : 0;
+	d.entry_size = known ? f->table.size : 0;
+	d.entry_shift = f->table.shift;
+	d.entry_signed = f->table.sign;
+	d.count = known ? (uint32_t)f->count : 0;
+	if (d.status == j->d.status && j->d.ntarget == w->target.n &&
+	    !memcmp(b->target.at + j->d.target, w->target.at,
+		    w->target.n * sizeof *w->target.at)) {
+		d.target = j->d.target;
+		d.ntarget = j->d.ntarget;
+		j->d = d;
+		return false;
+	}
+	d.target = (uint32_t)b->target.n;
+	d.ntarget = (uint32_t)w->target.n;
+	vec_append(&b->target, &w->target);
+	for (size_t i = 0; i < w->target.n; i++)
+		code_set(&b->code, b->code.leader,
+			 code_offset(&b->code, w->target.at[i]));
+	j->d = d;
+	return true;
+}
+
+/* one round over all jumps in view; true if something changed */
+static bool run_round(struct work *w, enum view_entries entries)
+{
+	struct build *b = w->b;
+	bool changed = false;
+
+	view_build(&w->view, b, w->piece, w->npiece,
+		   b->piece.at[w->piece[0]].start, entries);
+	values_init(&w->values, &w->view);
+	for (uint32_t k = 0; k < w->view.cut.n; k++) {
+		const struct cut *c = &w->view.cut.at[k];
+		struct finding f;
+
+		if (c->kind != INSN_IJUMP || !view_reached(&w->view, k))
+			continue;
+		w->target.n = 0;
+		find_jump(w, &f, k);
+		changed |= keep_finding(w, build_jump_at(b, c->last), &f);
+	}
+	values_free(&w->values);
+	view_free(&w->view);
+	return changed;
+}
+
+/* some jump of the procedure is not understood */
+static bool any_unknown(const struct work *w)
+{
+	for (uint32_t i = 0; i < w->npiece; i++) {
+		const struct piece *p = &w->b->piece.at[w->piece[i]];
+
+		for (uint32_t x = 0; x < p->nxfer; x++) {
+			const struct xfer *t =
+				&w->b->found.xfer.at[p->xfer + x];
+
+			if (t->kind == INSN_IJUMP &&
+			    build_jump_at(w->b, t->at)->d.status ==
+				    DISPATCH_UNKNOWN)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* rounds until nothing changes */
+static void run_rounds(struct work *w, enum view_entries entries)
+{
+	for (unsigned i = 0; i < ROUNDS; i++)
+		if (!run_round(w, entries))
+			return;
+}
+
+/* resolves the indirect jumps of one procedure */
+static void resolve_procedure(struct work *w)
+{
+	run_rounds(w, VIEW_CALLED);
+	if (any_unknown(w))
+		run_rounds(w, VIEW_ANY);
+}
+
+/* fills b->jump with all indirect jumps, by position */
+static void list_jumps(struct build *b)
+{
+	for (size_t p = 0; p < b->piece.n; p++) {
+		const struct piece *q = &b->piece.at[p];
+
+		for (uint32_t x = 0; !q->in_place && x < q->nxfer; x++) {
+			const struct xfer *t = &b->found.xfer.at[q->xfer + x];
+			struct jump_site j = {.at = t->at, .hub = CFG_NONE};
+
+			if (t->kind != INSN_IJUMP)
+				continue;
+			j.d.addr = code_address(&b->code, t->at);
+			j.d.status = DISPATCH_UNKNOWN;
+			j.d.reason = "never reached";
+			j.d.block = CFG_NONE;
+			vec_push(&b->jump, j);
+		}
+	}
+}
+
+/* the procedure has an indirect jump */
+static bool has_jump(const struct build *b, const uint32_t *piece, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct piece *p = &b->piece.at[piece[i]];
+
+		for (uint32_t x = 0; x < p->nxfer; x++)
+			if (b->found.xfer.at[p->xfer + x].kind == INSN_IJUMP)
+				return true;
+	}
+	return false;
+}
+
+void dispatch_resolve_all(struct build *b)
+{
+	struct cfg *c = b->cfg;
+
+	list_jumps(b);
+	for (uint32_t i = 0; i < c->proc.n; i++) {
+		struct procedure *p = &c->proc.at[i];
+		struct work w = {.b = b, .piece = &c->proc_part.at[p->part],
+				 .npiece = p->npart};
+
+		if (!has_jump(b, w.piece, w.npiece))
+			continue;
+		w.rep = build_find(b, w.piece[0]);
+		resolve_procedure(&w);
+		vec_free(&w.target);
+	}
+}
+
+void dispatch_export(struct build *b)
+{
+	struct cfg *c = b->cfg;
+
+	for (size_t i = 0; i < b->jump.n; i++) {
+		struct dispatch d = b->jump.at[i].d;
+
+		d.block = cfg_block_at(c, d.addr);
+		d.target = (uint32_t)c->target.n;
+		for (uint32_t t = 0; t < d.ntarget; t++)
+			vec_push(&c->target,
+				 b->target.at[b->jump.at[i].d.target + t]);
+		vec_push(&c->dispatch, d);
+	}
+}

@@ -1,0 +1,205 @@
+/*
+ * memory: what a load sees.
+ *
+ * A place in memory is an address expression: root + offset, the root any
+ * value (the stack pointer at entry, a pointer argument). Going back from the
+ * load, a store to the same place decides it; a store elsewhere on the same
+ * root does not touch it; other stores and calls may have changed it, and
+ * then the load sees something unknown, but every load behind that point
+ * sees the same unknown. That suffices for `cmp 8(%rdi)` and `mov 8(%rdi)`
+ * to be recognised as one value.
+ */
+#include "cfg/value_int.h"
+
+enum { VAR_LOCATION = UOP_NREGS };
+
+/* root and offset of a closed address; false if it is not of that form */
+static bool memory_split(struct values *s, uint32_t addr, uint32_t *root,
+			 int64_t *offset)
+{
+	struct linear l = value_linear(s, addr);
+
+	if (!l.ok || l.n > 1 || (l.n == 1 && l.coef[0] != 1))
+		return false;
+	*root = l.n ? l.term[0] : NODE_UNSET;
+	*offset = (int64_t)l.constant;
+	return true;
+}
+
+/* the root is the stack pointer, perhaps aligned */
+static bool memory_is_stack(const struct values *s, uint32_t root)
+{
+	const struct node *n;
+
+	if (root == NODE_UNSET)
+		return false;
+	n = &s->node.at[root];
+	if (n->kind == NODE_OP && n->code == UOP_AND) {
+		n = &s->node.at[value_find(s, n->a)];
+		if (n->kind == NODE_OP && n->code == UOP_ADD)
+			n = &s->node.at[value_find(s, n->a)];
+	}
+	return n->kind == NODE_INPUT && n->a == s->isa->sp;
+}
+
+/* collects the stack addresses that are left in registers */
+static void memory_find_escapes(struct values *s)
+{
+	/* from here on: the frame's own registers, which values_block() noted,
+	   never come from memory that this question is about */
+	s->escapes_known = true;
+	for (uint32_t k = 0; k < s->view->cut.n; k++)
+		if (view_reached(s->view, k))
+			value_block(s, k);
+	for (size_t i = 0; i < s->sum.n; i++) {
+		struct location l = {0};
+
+		if (memory_split(s, value_resolve(s, s->sum.at[i]), &l.root,
+				 &l.offset) && memory_is_stack(s, l.root))
+			vec_push(&s->escape, l);
+	}
+}
+
+/*
+ * Only the procedure itself can reach the slot: no address at or below it on
+ * the stack was taken. (Objects extend upwards from their address. Compilers
+ * put spilled registers below the variables of the program.)
+ */
+static bool memory_is_private(struct values *s, const struct location *l)
+{
+	if (!memory_is_stack(s, l->root))
+		return false;
+	if (!s->escapes_known)
+		memory_find_escapes(s);
+	for (size_t i = 0; i < s->escape.n; i++)
+		if (!value_same(s, s->escape.at[i].root, l->root) ||
+		    s->escape.at[i].offset <= l->offset)
+			return false;
+	return true;
+}
+
+/* how a store relates to a location */
+enum overlap {
+	OVERLAP_NONE,
+	OVERLAP_EXACT,
+	OVERLAP_PART,
+	OVERLAP_MAYBE, /* through another pointer, or a call */
+};
+
+static enum overlap memory_compare(struct values *s, const struct store *t,
+				   const struct location *l)
+{
+	uint32_t root;
+	int64_t offset;
+
+	if (t->addr == NODE_UNSET ||
+	    !memory_split(s, value_resolve(s, t->addr), &root, &offset))
+		return OVERLAP_MAYBE;
+	if (root == l->root || (root != NODE_UNSET && l->root != NODE_UNSET &&
+				value_same(s, root, l->root))) {
+		if (offset == l->offset && t->size == l->size)
+			return OVERLAP_EXACT;
+		if (t->size && (offset + t->size <= l->offset ||
+				l->offset + l->size <= offset))
+			return OVERLAP_NONE;
+		return OVERLAP_PART;
+	}
+	/* the stack and the image's own data do not overlap */
+	if ((memory_is_stack(s, root) && l->root == NODE_UNSET) ||
+	    (root == NODE_UNSET && memory_is_stack(s, l->root)))
+		return OVERLAP_NONE;
+	return OVERLAP_MAYBE;
+}
+
+/* what a store that hits the location exactly leaves there */
+static uint32_t memory_stored(struct values *s, const struct store *t,
+			      const struct location *l, uint32_t block,
+			      uint32_t pos, uint32_t var)
+{
+	if (t->value == NODE_UNSET)
+		return node_unknown(s, block, pos, var);
+	return value_zext(s, value_resolve(s, t->value), l->size * 8u);
+}
+
+uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
+			 uint32_t location)
+{
+	uint32_t first = value_block(s, block)->store;
+	uint32_t var = VAR_LOCATION + location;
+
+	while (n--) {
+		struct location l = s->location.at[location];
+		struct store t = s->store.at[first + n];
+
+		switch (memory_compare(s, &t, &l)) {
+		case OVERLAP_NONE:
+			break;
+		case OVERLAP_EXACT:
+			return memory_stored(s, &t, &l, block, n, var);
+		case OVERLAP_PART:
+			return node_unknown(s, block, n, var);
+		case OVERLAP_MAYBE:
+			if (!memory_is_private(s, &l))
+				return node_unknown(s, block, n, var);
+		}
+	}
+	return NODE_UNSET;
+}
+
+uint32_t memory_before(struct values *s, uint32_t block, uint32_t n,
+		       uint32_t location)
+{
+	uint32_t x = memory_in_block(s, block, n, location);
+
+	return x != NODE_UNSET ? x : close_livein(s, block,
+						  VAR_LOCATION + location);
+}
+
+/* the number of a location */
+static uint32_t memory_location(struct values *s, uint32_t root,
+				int64_t offset, unsigned size)
+{
+	struct location l = {root, offset, (uint8_t)size};
+
+	for (size_t i = 0; i < s->location.n; i++)
+		if (s->location.at[i].offset == offset &&
+		    s->location.at[i].size == size &&
+		    s->location.at[i].root == root)
+			return (uint32_t)i;
+	vec_push(&s->location, l);
+	return (uint32_t)s->location.n - 1;
+}
+
+/* a load from memory that never changes: its value, or the load itself */
+static uint32_t memory_constant(struct values *s, const struct node *n,
+				const struct linear *l)
+{
+	struct node load = {.kind = NODE_LOAD, .a = n->a, .b = NODE_UNSET,
+			    .flags = NODE_UNSET, .size = n->size,
+			    .width = n->width};
+	uint64_t x;
+
+	if (!l->n && n->size == 8 && image_pointer(s->im, l->constant, &x))
+		return value_const(s, x);
+	if (!l->n && n->size < 8 && !image_reloc(s->im, l->constant) &&
+	    image_read(s->im, l->constant, n->size, &x))
+		return value_const(s, x);
+	return node_closed(s, &load);
+}
+
+uint32_t memory_load(struct values *s, const struct node *n)
+{
+	struct linear l = value_linear(s, n->a);
+	uint32_t root;
+	int64_t offset;
+
+	if (l.ok && l.constant &&
+	    image_constant(s->im, l.constant, l.n ? 1 : n->size))
+		return memory_constant(s, n, &l);
+	if (memory_split(s, n->a, &root, &offset))
+		return memory_before(s, n->block, n->pos,
+				     memory_location(s, root, offset,
+						     n->size));
+	/* an unknown address: the same load twice is not told to be equal */
+	return node_load_once(s, n);
+}

@@ -1,0 +1,489 @@
+/* range: see range.h. */
+#include "cfg/range.h"
+
+enum {
+	RANGE_DEPTH = 12,   /* nested expressions and phis looked into */
+	RANGE_FACTS = 256,  /* conditions remembered on the way up */
+	RANGE_STEPS = 4096, /* dominators visited */
+};
+
+/* a comparison that holds: subject cond bound, at width bits */
+struct fact {
+	uint32_t subject, bound; /* closed nodes */
+	uint8_t width, cond;
+};
+
+struct facts {
+	unsigned n;
+	struct fact at[RANGE_FACTS];
+};
+
+/* bounds of a width-bit number, unsigned and signed */
+struct limits {
+	uint64_t ulo, uhi;
+	int64_t slo, shi;
+	bool any;
+};
+
+static uint64_t width_max(unsigned width)
+{
+	return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+}
+
+static int64_t width_smax(unsigned width)
+{
+	return (int64_t)(width_max(width) >> 1);
+}
+
+/* the condition that holds when cond does not */
+static enum insn_cond cond_not(enum insn_cond cond)
+{
+	static const uint8_t not[] = {
+		[COND_EQ] = COND_NE, [COND_NE] = COND_EQ,
+		[COND_ULT] = COND_UGE, [COND_UGE] = COND_ULT,
+		[COND_ULE] = COND_UGT, [COND_UGT] = COND_ULE,
+		[COND_SLT] = COND_SGE, [COND_SGE] = COND_SLT,
+		[COND_SLE] = COND_SGT, [COND_SGT] = COND_SLE,
+		[COND_NEG] = COND_POS, [COND_POS] = COND_NEG,
+		[COND_ALWAYS] = COND_OTHER, [COND_OTHER] = COND_OTHER,
+	};
+
+	return not[cond];
+}
+
+/* the condition for b:a that cond is for a:b */
+static enum insn_cond cond_swap(enum insn_cond cond)
+{
+	static const uint8_t swap[] = {
+		[COND_EQ] = COND_EQ, [COND_NE] = COND_NE,
+		[COND_ULT] = COND_UGT, [COND_UGT] = COND_ULT,
+		[COND_ULE] = COND_UGE, [COND_UGE] = COND_ULE,
+		[COND_SLT] = COND_SGT, [COND_SGT] = COND_SLT,
+		[COND_SLE] = COND_SGE, [COND_SGE] = COND_SLE,
+		[COND_NEG] = COND_OTHER, [COND_POS] = COND_OTHER,
+		[COND_ALWAYS] = COND_OTHER, [COND_OTHER] = COND_OTHER,
+	};
+
+	return swap[cond];
+}
+
+/* the condition holds for these flags (AArch64's meaning of carry) */
+static bool cond_holds(enum insn_cond cond, unsigned f)
+{
+	bool n = f & FLAG_N, z = f & FLAG_Z, c = f & FLAG_C, v = f & FLAG_V;
+
+	switch (cond) {
+	case COND_EQ: return z;
+	case COND_NE: return !z;
+	case COND_ULT: return !c;
+	case COND_UGE: return c;
+	case COND_UGT: return c && !z;
+	case COND_ULE: return !c || z;
+	case COND_SLT: return n != v;
+	case COND_SGE: return n == v;
+	case COND_SGT: return !z && n == v;
+	case COND_SLE: return z || n != v;
+	case COND_NEG: return n;
+	case COND_POS: return !n;
+	default: return true;
+	}
+}
+
+static void facts_push(struct facts *f, uint32_t subject, uint32_t bound,
+		       unsigned width, enum insn_cond cond)
+{
+	struct fact t = {subject, bound, (uint8_t)width, (uint8_t)cond};
+
+	if (f->n < RANGE_FACTS && cond != COND_OTHER && cond != COND_ALWAYS)
+		f->at[f->n++] = t;
+}
+
+/* cond holds for the flags in node `test`: what does that say? */
+static void facts_from_flags(struct values *s, struct facts *f, uint32_t test,
+			     enum insn_cond cond)
+{
+	for (unsigned depth = 0; depth < RANGE_DEPTH; depth++) {
+		const struct node *n = value_node(s, value_find(s, test));
+
+		if (n->kind != NODE_OP)
+			return;
+		if (n->code == UOP_TEST && value_same(s, n->a, n->b)) {
+			/* x & x against 0 is x against 0 */
+			uint32_t a = n->a, width = n->width;
+
+			facts_push(f, a, value_const(s, 0), width, cond);
+			return;
+		}
+		if (n->code != UOP_CMP && n->code != UOP_CCMP)
+			return;
+		/* with the flags given instead, the branch goes elsewhere:
+		   so both comparisons were made, and both hold */
+		if (n->code == UOP_CCMP && cond_holds(cond, n->nzcv))
+			return;
+		facts_push(f, n->a, n->b, n->width, cond);
+		facts_push(f, n->b, n->a, n->width, cond_swap(cond));
+		if (n->code == UOP_CMP)
+			return;
+		test = n->flags;
+		cond = n->cond;
+	}
+}
+
+/* what the branch at the end of p says when control goes on by edge e */
+static void facts_from_edge(struct values *s, struct facts *f, uint32_t e)
+{
+	const struct view *v = s->view;
+	const struct graph *g = &v->g;
+	uint32_t p = g->from[e], out = g->out_first[p];
+	const struct lifted *l;
+	bool taken;
+
+	if (p >= v->cut.n || v->cut.at[p].kind != INSN_COND ||
+	    g->out_first[p + 1] - out != 2 ||
+	    g->to[g->out[out]] == g->to[g->out[out + 1]])
+		return;
+	l = value_block(s, p);
+	if (l->test == NODE_UNSET)
+		return;
+	taken = g->out[out] == e; /* block_successors() gives TAKEN first */
+	facts_from_flags(s, f, value_resolve(s, l->test),
+			 taken ? l->cond : cond_not(l->cond));
+}
+
+/* all conditions that hold whenever control is in block */
+static void facts_at(struct values *s, struct facts *f, uint32_t block)
+{
+	const struct view *v = s->view;
+
+	for (unsigned i = 0; i < RANGE_STEPS && block < v->cut.n; i++) {
+		uint32_t only = GRAPH_NONE;
+		unsigned n = 0;
+
+		for_each_edge_in(e, &v->g, block)
+			if (view_reached(v, v->g.from[e])) {
+				only = e;
+				n++;
+			}
+		if (n == 1)
+			facts_from_edge(s, f, only);
+		block = v->dom.idom[block];
+	}
+}
+
+/* tightens the limits by one comparison with the range of its bound */
+static void limits_apply(struct limits *l, enum insn_cond cond, unsigned width,
+			 struct range64 b)
+{
+	int64_t slo = b.hi <= (uint64_t)width_smax(width) ? (int64_t)b.lo :
+							     INT64_MIN;
+	int64_t shi = b.hi <= (uint64_t)width_smax(width) ? (int64_t)b.hi :
+							     INT64_MAX;
+
+	/* a constant bound may be negative */
+	if (b.lo == b.hi && b.lo > (uint64_t)width_smax(width))
+		slo = shi = (int64_t)(b.lo - width_max(width) - 1);
+	l->any = true;
+	switch (cond) {
+	case COND_EQ:
+		l->ulo = b.lo > l->ulo ? b.lo : l->ulo;
+		l->uhi = b.hi < l->uhi ? b.hi : l->uhi;
+		break;
+	case COND_NE:
+		if (b.lo == b.hi && b.lo == l->ulo && l->ulo < l->uhi)
+			l->ulo++;
+		if (b.lo == b.hi && b.hi == l->uhi && l->ulo < l->uhi)
+			l->uhi--;
+		break;
+	case COND_ULT:
+		if (b.hi && b.hi - 1 < l->uhi)
+			l->uhi = b.hi - 1;
+		break;
+	case COND_ULE:
+		if (b.hi < l->uhi)
+			l->uhi = b.hi;
+		break;
+	case COND_UGT:
+		if (b.lo < UINT64_MAX && b.lo + 1 > l->ulo)
+			l->ulo = b.lo + 1;
+		break;
+	case COND_UGE:
+		if (b.lo > l->ulo)
+			l->ulo = b.lo;
+		break;
+	case COND_SLT:
+		if (shi != INT64_MAX && shi - 1 < l->shi)
+			l->shi = shi - 1;
+		break;
+	case COND_SLE:
+		if (shi < l->shi)
+			l->shi = shi;
+		break;
+	case COND_SGT:
+		if (slo != INT64_MIN && slo + 1 > l->slo)
+			l->slo = slo + 1;
+		break;
+	case COND_SGE:
+		if (slo > l->slo)
+			l->slo = slo;
+		break;
+	case COND_POS: /* only sure against zero */
+		if (b.lo == 0 && b.hi == 0 && l->slo < 0)
+			l->slo = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+/* what both kinds of limits together say about the unsigned value */
+static struct range64 limits_range(const struct limits *l, unsigned width)
+{
+	struct range64 r = {l->ulo, l->uhi, l->any};
+
+	if (l->slo >= 0) {
+		if ((uint64_t)l->slo > r.lo)
+			r.lo = (uint64_t)l->slo;
+		if (l->shi >= 0 && (uint64_t)l->shi < r.hi)
+			r.hi = (uint64_t)l->shi;
+		if ((uint64_t)width_smax(width) < r.hi)
+			r.hi = (uint64_t)width_smax(width);
+	} else if (r.hi <= (uint64_t)width_smax(width) && l->shi >= 0 &&
+		   (uint64_t)l->shi < r.hi) {
+		r.hi = (uint64_t)l->shi;
+	}
+	return r;
+}
+
+static struct range64 range_of(struct values *s, uint32_t v,
+			       const struct facts *f, unsigned depth);
+
+/*
+ * subject is `value plus shift`, both cut to width bits. Returns false if it
+ * is not.
+ */
+static bool fact_about(struct values *s, const struct fact *t, uint32_t value,
+		       uint64_t *shift)
+{
+	uint32_t subject = value_zext(s, t->subject, t->width);
+	const struct node *n;
+
+	*shift = 0;
+	if (value_same(s, subject, value))
+		return true;
+	n = value_node(s, subject);
+	if (n->kind == NODE_OP && n->code == UOP_ADD &&
+	    n->width == t->width &&
+	    value_node(s, value_find(s, n->b))->kind == NODE_CONST) {
+		*shift = (uint64_t)value_node(s, value_find(s, n->b))->imm;
+		return value_same(s, value_zext(s, n->a, t->width), value);
+	}
+	return false;
+}
+
+/* narrows r by the facts about v */
+static struct range64 range_narrow(struct values *s, uint32_t v,
+				   struct range64 r, const struct facts *f,
+				   unsigned depth)
+{
+	for (unsigned i = 0; i < f->n; i++) {
+		const struct fact *t = &f->at[i];
+		struct limits l = {0, width_max(t->width), INT64_MIN,
+				   INT64_MAX, false};
+		struct range64 b, x;
+		uint64_t shift;
+
+		if (!fact_about(s, t, v, &shift))
+			continue;
+		/* all facts about this subject together */
+		for (unsigned j = 0; j < f->n; j++) {
+			const struct fact *u = &f->at[j];
+
+			if (u->width != t->width ||
+			    !value_same(s, u->subject, t->subject))
+				continue;
+			b = range_of(s, value_zext(s, u->bound, u->width), f,
+				     RANGE_DEPTH - 2 > depth ? RANGE_DEPTH - 2 :
+							       depth + 1);
+			limits_apply(&l, u->cond, u->width, b);
+		}
+		x = limits_range(&l, t->width);
+		/* subject = v + shift: v = subject - shift, if none wraps */
+		if (shift) {
+			uint64_t m = width_max(t->width);
+			uint64_t lo = (x.lo - shift) & m;
+			uint64_t hi = (x.hi - shift) & m;
+
+			if (lo > hi || x.lo > x.hi || hi - lo != x.hi - x.lo)
+				continue;
+			x.lo = lo;
+			x.hi = hi;
+		}
+		if (x.lo > r.lo)
+			r.lo = x.lo;
+		if (x.hi < r.hi) {
+			r.hi = x.hi;
+			r.checked = true;
+		}
+	}
+	return r;
+}
+
+/* the union over the ways into a phi */
+static struct range64 range_phi(struct values *s, const struct node *n,
+				unsigned depth)
+{
+	const struct graph *g = &s->view->g;
+	struct range64 r = {UINT64_MAX, 0, true};
+	uint32_t block = n->block, first = n->pos, count = n->b;
+
+	if (!count || count > 64)
+		return (struct range64){0, UINT64_MAX, false};
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t x = s->operand.at[first + i];
+		uint32_t e = g->in[g->in_first[block] + i];
+		struct facts f = {0};
+		struct range64 o;
+
+		if (x == NODE_UNSET)
+			continue;
+		if (g->from[e] < s->view->cut.n) {
+			facts_from_edge(s, &f, e);
+			facts_at(s, &f, g->from[e]);
+		}
+		o = range_of(s, value_find(s, x), &f, depth + 2);
+		if (o.lo < r.lo)
+			r.lo = o.lo;
+		if (o.hi > r.hi)
+			r.hi = o.hi;
+		r.checked &= o.checked;
+		if (r.hi == UINT64_MAX)
+			break;
+	}
+	return r;
+}
+
+/* the union over both choices, each under its condition */
+static struct range64 range_select(struct values *s, const struct node *n,
+				   const struct facts *f, unsigned depth)
+{
+	struct facts yes = *f, no = *f;
+	struct range64 a, b;
+	uint32_t na = n->a, nb = n->b, flags = n->flags;
+	uint8_t cond = n->cond;
+
+	facts_from_flags(s, &yes, flags, cond);
+	facts_from_flags(s, &no, flags, cond_not(cond));
+	a = range_of(s, value_find(s, na), &yes, depth + 1);
+	b = range_of(s, value_find(s, nb), &no, depth + 1);
+	a.lo = b.lo < a.lo ? b.lo : a.lo;
+	a.hi = b.hi > a.hi ? b.hi : a.hi;
+	a.checked &= b.checked;
+	return a;
+}
+
+/* the range of an operation's result from those of its operands */
+static struct range64 range_op(struct values *s, uint32_t v,
+			       const struct facts *f, unsigned depth)
+{
+	struct node n = *value_node(s, v);
+	uint64_t max = width_max(n.bits);
+	struct range64 r = {0, max, false}, a;
+	uint64_t c = 0;
+	bool constant = n.b != NODE_UNSET &&
+			value_node(s, value_find(s, n.b))->kind == NODE_CONST;
+
+	if (n.code == UOP_SELECT)
+		return range_select(s, &n, f, depth);
+	if (n.code == UOP_CMP || n.code == UOP_TEST || n.code == UOP_CCMP)
+		return r;
+	if (constant)
+		c = (uint64_t)value_node(s, value_find(s, n.b))->imm;
+	if (n.code == UOP_SEXT)
+		a = range_of(s, value_zext(s, n.a, n.size), f, depth + 1);
+	else if (n.width < 64 && n.code != UOP_ZEXT)
+		a = range_of(s, value_zext(s, n.a, n.width), f, depth + 1);
+	else
+		a = range_of(s, value_find(s, n.a), f, depth + 1);
+	switch (n.code) {
+	case UOP_ZEXT:
+		if (a.hi <= width_max(n.size))
+			r = a;
+		break;
+	case UOP_SEXT:
+		if (a.hi <= width_max(n.size) >> 1)
+			r = a;
+		break;
+	case UOP_ADD:
+		/* no value of the range may wrap, or all of them */
+		if (constant && ((a.lo + c) & width_max(n.width)) <=
+					((a.hi + c) & width_max(n.width)) &&
+		    a.hi <= width_max(n.width)) {
+			r.lo = (a.lo + c) & width_max(n.width);
+			r.hi = (a.hi + c) & width_max(n.width);
+			r.checked = a.checked;
+		}
+		break;
+	case UOP_SHL:
+		if (constant && c < 64 && a.hi <= width_max(n.width) >> c)
+			r = (struct range64){a.lo << c, a.hi << c, a.checked};
+		break;
+	case UOP_SHR:
+		if (constant && c < 64)
+			r = (struct range64){a.lo >> c, a.hi >> c, a.checked};
+		break;
+	case UOP_MUL:
+		if (constant && c && a.hi <= width_max(n.width) / c)
+			r = (struct range64){a.lo * c, a.hi * c, a.checked};
+		break;
+	case UOP_AND:
+		if (a.hi < r.hi)
+			r = (struct range64){0, a.hi, a.checked};
+		if (constant && c < r.hi)
+			r.hi = c;
+		break;
+	default:
+		break;
+	}
+	return r;
+}
+
+static struct range64 range_of(struct values *s, uint32_t v,
+			       const struct facts *f, unsigned depth)
+{
+	const struct node *n = value_node(s, v);
+	struct range64 r = {0, width_max(n->bits), false};
+
+	if (n->kind == NODE_CONST)
+		return (struct range64){(uint64_t)n->imm, (uint64_t)n->imm,
+					true};
+	if (depth >= RANGE_DEPTH)
+		return r;
+	if (n->kind == NODE_PHI) {
+		struct node phi = *n;
+
+		r = range_phi(s, &phi, depth);
+	} else if (n->kind == NODE_OP) {
+		r = range_op(s, v, f, depth);
+	}
+	return range_narrow(s, v, r, f, depth);
+}
+
+struct range64 range_at(struct values *s, uint32_t value, uint32_t block)
+{
+	struct facts f = {0};
+
+	facts_at(s, &f, block);
+	return range_of(s, value_find(s, value), &f, 0);
+}
+
+struct range64 range_on_edge(struct values *s, uint32_t value, uint32_t e)
+{
+	struct facts f = {0};
+	uint32_t p = s->view->g.from[e];
+
+	if (p < s->view->cut.n) {
+		facts_from_edge(s, &f, e);
+		facts_at(s, &f, p);
+	}
+	return range_of(s, value_find(s, value), &f, 0);
+}

@@ -1,0 +1,355 @@
+/* value: see value.h. Here: lifting a block and closing open values. */
+#include "cfg/value.h"
+
+#include "cfg/value_int.h"
+
+/* variables: registers and flags, then locations in memory */
+enum { VAR_LOCATION = UOP_NREGS };
+
+void values_init(struct values *s, const struct view *v)
+{
+	*s = (struct values){.view = v, .im = v->b->im, .isa = v->b->isa};
+	s->lifted = NEW_ARRAY(struct lifted, v->cut.n + 1);
+}
+
+void values_free(struct values *s)
+{
+	vec_free(&s->node);
+	vec_free(&s->store);
+	vec_free(&s->location);
+	vec_free(&s->operand);
+	vec_free(&s->chain);
+	vec_free(&s->sum);
+	vec_free(&s->escape);
+	mem_free(s->lifted);
+	map_free(&s->unique);
+	map_free(&s->livein);
+}
+
+/* a block while it is being lifted */
+struct lifter {
+	struct values *s;
+	uint32_t block;
+	uint32_t now[UOP_NREGS]; /* nodes */
+	struct lifted *l;
+	uint64_t pc;
+};
+
+/* an unknown value that the instruction at hand leaves in r */
+static uint32_t lift_unknown(struct lifter *f, unsigned r)
+{
+	return node_unknown(f->s, f->block, (uint32_t)f->pc, r);
+}
+
+/* the node that an operand holds now */
+static uint32_t lift_operand(struct lifter *f, const struct uop *u, uint8_t o)
+{
+	if (o == UOP_IMM)
+		return value_const(f->s, (uint64_t)u->imm);
+	if (o >= UOP_NREGS)
+		return NODE_UNSET;
+	if (f->now[o] == NODE_UNSET)
+		f->now[o] = node_livein(f->s, f->block, o);
+	return f->now[o];
+}
+
+/* remembers a write to memory */
+static void lift_store(struct lifter *f, uint32_t addr, uint32_t value,
+		       unsigned size)
+{
+	struct store t = {addr, value, (uint8_t)size};
+
+	vec_push(&f->s->store, t);
+	f->l->nstore++;
+}
+
+/* the node that u computes */
+static uint32_t lift_compute(struct lifter *f, const struct uop *u)
+{
+	struct node n = {.kind = NODE_OP, .code = u->code, .width = u->width,
+			 .size = u->size, .cond = u->cond, .nzcv = u->nzcv,
+			 .flags = NODE_UNSET};
+
+	if (u->code == UOP_OTHER)
+		return lift_unknown(f, u->dst);
+	n.a = lift_operand(f, u, u->a);
+	n.b = lift_operand(f, u, u->b);
+	if (n.a == NODE_UNSET)
+		return lift_unknown(f, u->dst);
+	if (u->code == UOP_LOAD) {
+		n.kind = NODE_LOAD;
+		n.block = f->block;
+		n.pos = f->l->nstore;
+		return node_open(f->s, &n);
+	}
+	if (u->code == UOP_SELECT || u->code == UOP_CCMP)
+		n.flags = lift_operand(f, u, UOP_FLAGS);
+	return node_open(f->s, &n);
+}
+
+/* n is computed from the stack or frame pointer at the block's start */
+static bool lift_from_frame(const struct values *s, uint32_t n)
+{
+	while (s->node.at[n].kind == NODE_OP &&
+	       (s->node.at[n].code == UOP_ADD ||
+		s->node.at[n].code == UOP_SUB ||
+		s->node.at[n].code == UOP_COPY))
+		n = s->node.at[n].a;
+	return s->node.at[n].kind == NODE_LIVEIN &&
+	       (s->node.at[n].a == s->isa->sp || s->node.at[n].a == s->isa->fp);
+}
+
+/* a value that could be the address of a local variable is noted */
+static void lift_note_sum(struct lifter *f, const struct uop *u, uint32_t n)
+{
+	const struct isa *isa = f->s->isa;
+
+	if (u->width == 64 && u->dst < 32 && u->dst != isa->sp &&
+	    u->dst != isa->fp && f->s->node.at[n].kind == NODE_OP &&
+	    lift_from_frame(f->s, n))
+		vec_push(&f->s->sum, n);
+}
+
+/* applies one micro-operation */
+static void lift_uop(struct lifter *f, const struct uop *u)
+{
+	switch (u->code) {
+	case UOP_CLOBBER:
+		lift_store(f, NODE_UNSET, NODE_UNSET, 0);
+		break;
+	case UOP_STORE:
+		lift_store(f, lift_operand(f, u, u->a),
+			   lift_operand(f, u, u->b), u->size);
+		break;
+	case UOP_BRANCH:
+		f->l->test = lift_operand(f, u, u->a);
+		f->l->cond = u->cond;
+		break;
+	case UOP_JUMP:
+		f->l->jump = lift_operand(f, u, u->a);
+		break;
+	default:
+		if (u->dst >= UOP_NREGS)
+			break;
+		f->now[u->dst] = lift_compute(f, u);
+		lift_note_sum(f, u, f->now[u->dst]);
+	}
+}
+
+/* everything but the given registers becomes unknown */
+static void lift_forget(struct lifter *f, regset keep)
+{
+	for (unsigned r = 0; r < UOP_NREGS; r++)
+		if (r >= 32 || !(keep >> r & 1))
+			f->now[r] = lift_unknown(f, r);
+	lift_store(f, NODE_UNSET, NODE_UNSET, 0);
+}
+
+/* lifts all instructions of the block */
+static void lift_block(struct lifter *f)
+{
+	const struct code *k = &f->s->view->b->code;
+	const struct cut *c = &f->s->view->cut.at[f->block];
+	const uint8_t *bytes = code_bytes(k, c->start);
+	uint64_t addr = code_address(k, c->start);
+	struct uop uops[UOP_MAX];
+	struct insn i;
+
+	for (uint32_t at = 0; at < c->end - c->start; at += i.len) {
+		size_t avail = c->end - c->start - at;
+		unsigned n;
+
+		f->pc = c->start + at;
+		f->s->isa->scan(bytes + at, avail, addr + at, &i);
+		n = f->s->isa->lift(bytes + at, avail, addr + at, uops);
+		for (unsigned j = 0; j < n; j++)
+			lift_uop(f, &uops[j]);
+		if (i.kind == INSN_UNKNOWN)
+			lift_forget(f, 0);
+		else if (i.kind == INSN_CALL || i.kind == INSN_ICALL)
+			lift_forget(f, f->s->isa->callee_saved);
+		if (!i.len)
+			break;
+	}
+}
+
+const struct lifted *value_block(struct values *s, uint32_t block)
+{
+	struct lifter f = {.s = s, .block = block, .l = &s->lifted[block]};
+
+	if (f.l->done)
+		return f.l;
+	f.l->done = true;
+	f.l->store = (uint32_t)s->store.n;
+	f.l->test = f.l->jump = NODE_UNSET;
+	for (unsigned r = 0; r < UOP_NREGS; r++)
+		f.now[r] = NODE_UNSET;
+	lift_block(&f);
+	memcpy(f.l->out, f.now, sizeof f.now);
+	return f.l;
+}
+
+/* --- closing values */
+
+/* the value of a variable at the end of a block, closed */
+static uint32_t close_at_end(struct values *s, uint32_t block, uint32_t var)
+{
+	const struct lifted *l = value_block(s, block);
+
+	if (var >= VAR_LOCATION)
+		return memory_before(s, block, l->nstore, var - VAR_LOCATION);
+	if (l->out[var] == NODE_UNSET)
+		return close_livein(s, block, var);
+	return value_resolve(s, l->out[var]);
+}
+
+/* the value of a variable that comes from outside by the virtual root */
+static uint32_t close_outside(struct values *s, uint32_t block, uint32_t var)
+{
+	struct node n = {.kind = NODE_INPUT, .a = var, .flags = NODE_UNSET,
+			 .b = NODE_UNSET};
+
+	/* wherever the procedure is entered, the stack is as at a call */
+	if (block == s->view->main || var == s->isa->sp)
+		return node_closed(s, &n);
+	return node_unknown(s, block, CODE_NONE, var);
+}
+
+/* a block's only reached predecessor; CFG_NONE if several or the root */
+static uint32_t close_only_pred(const struct view *v, uint32_t block)
+{
+	uint32_t only = CFG_NONE;
+
+	for_each_edge_in(e, &v->g, block) {
+		uint32_t p = v->g.from[e];
+
+		if (!view_reached(v, p))
+			continue;
+		if (p == v->root || (only != CFG_NONE && only != p))
+			return CFG_NONE;
+		only = p;
+	}
+	return only;
+}
+
+/* the closed value that edge e brings to its target */
+static uint32_t close_by_edge(struct values *s, uint32_t e, uint32_t var)
+{
+	const struct view *v = s->view;
+
+	if (v->g.from[e] == v->root)
+		return close_outside(s, v->g.to[e], var);
+	return close_at_end(s, v->g.from[e], var);
+}
+
+/*
+ * A phi at the block's start. It is put into the table before its operands
+ * are sought, so that a loop finds it; if all of them turn out to be one
+ * value (or the phi itself), it stands for that value.
+ */
+static uint32_t close_phi(struct values *s, uint32_t block, uint32_t var,
+			  uint64_t key)
+{
+	const struct graph *g = &s->view->g;
+	uint32_t phi = node_phi(s, block, var);
+	uint32_t only = NODE_UNSET, first, n = 0;
+	bool same = true;
+	uint32_t *in = NEW_ARRAY(uint32_t,
+				 g->in_first[block + 1] - g->in_first[block]);
+
+	map_put(&s->livein, key, phi);
+	for_each_edge_in(e, g, block) {
+		uint32_t x = NODE_UNSET;
+
+		if (view_reached(s->view, g->from[e]))
+			x = value_find(s, close_by_edge(s, e, var));
+		in[n++] = x;
+		if (x == NODE_UNSET || x == phi)
+			continue;
+		same &= only == NODE_UNSET || value_same(s, only, x);
+		if (only == NODE_UNSET)
+			only = x;
+	}
+	first = (uint32_t)s->operand.n;
+	for (uint32_t i = 0; i < n; i++)
+		vec_push(&s->operand, in[i]);
+	mem_free(in);
+	s->node.at[phi].pos = first;
+	s->node.at[phi].b = n;
+	if (same && only != NODE_UNSET)
+		s->node.at[phi].canon = only;
+	return value_find(s, phi);
+}
+
+uint32_t close_livein(struct values *s, uint32_t block, uint32_t var)
+{
+	uint64_t key = (uint64_t)block << 32 | var;
+	uint32_t known = map_get(&s->livein, key);
+	uint32_t p;
+
+	/* straight lines are walked in a loop, not by recursion */
+	while (known == MAP_NONE &&
+	       (p = close_only_pred(s->view, block)) != CFG_NONE) {
+		const struct lifted *l = value_block(s, p);
+		uint32_t x;
+
+		if (var < VAR_LOCATION) {
+			if (l->out[var] != NODE_UNSET)
+				return value_resolve(s, l->out[var]);
+		} else {
+			x = memory_in_block(s, p, l->nstore,
+					    var - VAR_LOCATION);
+			if (x != NODE_UNSET)
+				return x;
+		}
+		block = p;
+		key = (uint64_t)block << 32 | var;
+		known = map_get(&s->livein, key);
+	}
+	if (known != MAP_NONE)
+		return value_find(s, known);
+	if (s->depth >= VALUE_DEPTH || s->node.n > VALUE_LIMIT ||
+	    !view_reached(s->view, block))
+		return node_unknown(s, block, CODE_NONE, var);
+	s->depth++;
+	known = close_phi(s, block, var, key);
+	s->depth--;
+	return known;
+}
+
+uint32_t value_at_end(struct values *s, uint32_t block, unsigned r)
+{
+	return close_at_end(s, block, r);
+}
+
+/* closes an operation: its operands, then the simplified whole */
+static uint32_t close_op(struct values *s, uint32_t i)
+{
+	struct node n = s->node.at[i];
+
+	n.a = value_resolve(s, n.a);
+	if (n.b != NODE_UNSET)
+		n.b = value_resolve(s, n.b);
+	if (n.flags != NODE_UNSET)
+		n.flags = value_resolve(s, n.flags);
+	return n.kind == NODE_LOAD ? memory_load(s, &n) : node_closed(s, &n);
+}
+
+uint32_t value_resolve(struct values *s, uint32_t i)
+{
+	struct node n = s->node.at[i];
+	uint32_t x;
+
+	if (n.canon != NODE_UNSET)
+		return value_find(s, i);
+	if (s->depth >= VALUE_DEPTH || s->node.n > VALUE_LIMIT)
+		return node_unknown(s, n.block, i, UOP_NREGS);
+	s->depth++;
+	if (n.kind == NODE_LIVEIN)
+		x = close_livein(s, n.block, n.a);
+	else
+		x = close_op(s, i);
+	s->depth--;
+	s->node.at[i].canon = x;
+	return value_find(s, x);
+}

@@ -1,0 +1,138 @@
+/*
+ * value: what registers hold, as expressions, within one procedure.
+ *
+ * Every value is a node; nodes that compute the same thing are one node
+ * (value numbering), so "the index that was compared is the index that is
+ * loaded from the table" is an equality of numbers. A block is lifted once,
+ * with its inputs left open (NODE_LIVEIN); value_resolve() closes an open
+ * value by walking to the predecessors, and makes a NODE_PHI where several
+ * bring different ones. This is SSA construction on demand (Braun et al.,
+ * CC 2013): only what a question touches is ever built.
+ *
+ * Memory: a load sees the last store to the same place (the same address
+ * expression) if nothing between may have changed it. A stack slot is private
+ * to the procedure unless the address of something at or below it was taken:
+ * then calls and stores through unknown pointers do not touch it. Loads from
+ * constant memory stay as they are: they are the tables.
+ *
+ * Nothing here recurses deeper than VALUE_DEPTH; beyond, a value is unknown.
+ */
+#ifndef CFG_VALUE_H
+#define CFG_VALUE_H
+
+#include "base/map.h"
+#include "cfg/view.h"
+#include "isa/uop.h"
+
+enum { VALUE_DEPTH = 400, VALUE_LIMIT = 4000000 };
+
+#define NODE_UNSET UINT32_MAX
+
+enum node_kind {
+	NODE_CONST,  /* imm */
+	NODE_INPUT,  /* register a at the procedure's entry */
+	NODE_UNKNOWN, /* something; one node per place and register */
+	NODE_LIVEIN, /* variable a at the start of `block`: still open */
+	NODE_PHI,    /* one of several; operand i comes by in-edge i */
+	NODE_OP,     /* `code` applied to a and b */
+	NODE_LOAD,   /* `size` bytes at address a, zero-extended */
+};
+
+struct node {
+	uint8_t kind;  /* enum node_kind */
+	uint8_t code;  /* NODE_OP: enum uop_code */
+	uint8_t width; /* of the operation, as in struct uop */
+	uint8_t size;
+	uint8_t cond, nzcv;
+	uint8_t bits;	/* the value is below 2^bits */
+	uint32_t a, b;	/* operands */
+	uint32_t flags; /* SELECT, CCMP: the flags tested */
+	uint32_t block, pos; /* LIVEIN, PHI, LOAD, UNKNOWN: where */
+	int64_t imm;
+	uint32_t canon; /* the closed form, once known */
+};
+
+/* a write to memory within a block, in order */
+struct store {
+	uint32_t addr;	/* node, or NODE_UNSET: anywhere */
+	uint32_t value; /* node, or NODE_UNSET: unknown */
+	uint8_t size;	/* 0: anything may have changed */
+};
+
+/* a block, lifted */
+struct lifted {
+	bool done;
+	uint32_t out[UOP_NREGS]; /* nodes at its end */
+	uint32_t store, nstore;	 /* in values.store */
+	uint32_t test; /* flags that its conditional branch tests */
+	uint8_t cond;  /* the condition under which it is taken */
+	uint32_t jump; /* address of its indirect jump */
+};
+
+/* a place in memory that is looked up: root + offset */
+struct location {
+	uint32_t root;
+	int64_t offset;
+	uint8_t size;
+};
+
+struct values {
+	const struct view *view;
+	const struct image *im;
+	const struct isa *isa;
+	VEC(struct node) node;
+	VEC(struct store) store;
+	VEC(struct location) location;
+	VEC(uint32_t) operand; /* of the phis */
+	struct lifted *lifted; /* by block */
+	struct map unique;     /* hash of a node -> first such node */
+	VEC(uint32_t) chain;   /* by node: next with the same hash */
+	struct map livein;     /* (block, variable) -> node */
+	unsigned depth;
+	VEC(uint32_t) sum; /* open nodes that may be addresses of locals */
+	bool escapes_known;
+	VEC(struct location) escape; /* stack addresses left in registers */
+};
+
+void values_init(struct values *s, const struct view *v);
+void values_free(struct values *s);
+
+/* the block, lifted */
+const struct lifted *value_block(struct values *s, uint32_t block);
+/* the closed form of a node */
+uint32_t value_resolve(struct values *s, uint32_t n);
+/* the closed form of register r at the end of block */
+uint32_t value_at_end(struct values *s, uint32_t block, unsigned r);
+/* a and b, closed, certainly hold the same value */
+bool value_same(const struct values *s, uint32_t a, uint32_t b);
+
+/* closed nodes made from closed nodes, simplified */
+uint32_t value_const(struct values *s, uint64_t c);
+uint32_t value_zext(struct values *s, uint32_t a, unsigned bits);
+
+/* a sum: constant + coef[i] * term[i] */
+enum { LINEAR_TERMS = 4 };
+struct linear {
+	uint64_t constant;
+	unsigned n;
+	uint32_t term[LINEAR_TERMS];
+	uint64_t coef[LINEAR_TERMS];
+	bool ok; /* false: more terms than that */
+};
+/* the closed node n as a sum (modulo 2^64) */
+struct linear value_linear(struct values *s, uint32_t n);
+
+static inline const struct node *value_node(const struct values *s, uint32_t n)
+{
+	return &s->node.at[n];
+}
+
+/* the value that a closed node stands for, phis without choice removed */
+static inline uint32_t value_find(const struct values *s, uint32_t n)
+{
+	while (s->node.at[n].canon != NODE_UNSET && s->node.at[n].canon != n)
+		n = s->node.at[n].canon;
+	return n;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* value_int: what value.c, node.c and memory.c share. */
+#ifndef CFG_VALUE_INT_H
+#define CFG_VALUE_INT_H
+
+#include "cfg/value.h"
+
+/* --- node.c */
+/* an open node, as it is */
+uint32_t node_open(struct values *s, const struct node *n);
+/* a closed node: simplified, and one with all that are equal */
+uint32_t node_closed(struct values *s, const struct node *n);
+uint32_t node_livein(struct values *s, uint32_t block, uint32_t var);
+/* the unknown that `pos` of block leaves in variable var; closed */
+uint32_t node_unknown(struct values *s, uint32_t block, uint32_t pos,
+		      uint32_t var);
+/* a closed load that equals no other one */
+uint32_t node_load_once(struct values *s, const struct node *n);
+uint32_t node_phi(struct values *s, uint32_t block, uint32_t var);
+
+/* --- value.c */
+uint32_t close_livein(struct values *s, uint32_t block, uint32_t var);
+
+/* --- memory.c */
+/* the closed form of a load whose address is closed */
+uint32_t memory_load(struct values *s, const struct node *n);
+/* what location holds before store number n of block */
+uint32_t memory_before(struct values *s, uint32_t block, uint32_t n,
+		       uint32_t location);
+/* the same, or NODE_UNSET if the block does not decide it */
+uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
+			 uint32_t location);
+
+#endif

@@ -1,0 +1,84 @@
+/* view: see view.h. */
+#include "cfg/view.h"
+
+uint32_t view_block_at(const struct view *v, uint32_t off)
+{
+	size_t lo = 0, hi = v->cut.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (v->cut.at[mid].start < off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < v->cut.n && v->cut.at[lo].start == off ? (uint32_t)lo :
+							     CFG_NONE;
+}
+
+/* the edges that control flow is known to take */
+static void view_add_edges(struct view *v, struct graph_sketch *s)
+{
+	successors succ = {0};
+
+	for (uint32_t i = 0; i < v->cut.n; i++) {
+		block_successors(v->b, v->piece.at[i], &v->cut.at[i], &succ);
+		for (size_t j = 0; j < succ.n; j++) {
+			uint32_t to = succ.at[j].kind < EDGE_HUB ?
+				view_block_at(v, succ.at[j].to) : CFG_NONE;
+
+			graph_add_edge(s, i, to == CFG_NONE ? v->root + 1 :
+							      to);
+		}
+	}
+	vec_free(&succ);
+}
+
+/* edges from the virtual root */
+static void view_add_entries(struct view *v, struct graph_sketch *s,
+			     enum view_entries entries)
+{
+	const struct code *k = &v->b->code;
+	bool *has_pred = NEW_ARRAY(bool, v->cut.n + 2);
+
+	for (size_t e = 0; e < s->to.n; e++)
+		has_pred[s->to.at[e]] = true;
+	for (uint32_t i = 0; i < v->cut.n; i++) {
+		uint32_t at = v->cut.at[i].start;
+
+		if (i == v->main || code_test(k, k->called, at) ||
+		    (entries == VIEW_ANY && !v->cut.at[i].fill &&
+		     (!has_pred[i] || code_test(k, k->entry, at))))
+			graph_add_edge(s, v->root, i);
+	}
+	mem_free(has_pred);
+}
+
+void view_build(struct view *v, const struct build *b, const uint32_t *piece,
+		uint32_t n, uint32_t entry, enum view_entries entries)
+{
+	struct graph_sketch s = {0};
+
+	*v = (struct view){.b = b};
+	for (uint32_t i = 0; i < n; i++) {
+		block_cut(b, &b->piece.at[piece[i]], &v->cut);
+		while (v->piece.n < v->cut.n)
+			vec_push(&v->piece, piece[i]);
+	}
+	v->root = (uint32_t)v->cut.n;
+	v->main = view_block_at(v, entry);
+	graph_add_vertices(&s, v->root + 2);
+	view_add_edges(v, &s);
+	view_add_entries(v, &s, entries);
+	graph_seal(&v->arena, &s, v->root, v->root + 1, &v->g);
+	dfs_search(&v->arena, &v->g, &v->dfs);
+	dom_find(&v->arena, &v->g, &v->dfs, &v->dom);
+}
+
+void view_free(struct view *v)
+{
+	vec_free(&v->cut);
+	vec_free(&v->piece);
+	arena_free(&v->arena);
+}

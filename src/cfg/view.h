@@ -1,0 +1,50 @@
+/*
+ * view: one procedure as a graph, for data flow.
+ *
+ * Vertices 0 .. n-1 are the procedure's blocks as the leaders known so far
+ * cut them; two virtual ones are added:
+ *
+ *	view.root --> every entry          view.root + 1: exit
+ *
+ * What is an entry is the question. `VIEW_CALLED` takes what is certainly
+ * entered from outside. A block that no edge leads to is then unreachable:
+ * rightly so for dead code, wrongly for the targets of a jump that is not
+ * understood. `VIEW_ANY` therefore takes also every block whose address is
+ * stored anywhere, and every block without predecessors.
+ */
+#ifndef CFG_VIEW_H
+#define CFG_VIEW_H
+
+#include "cfg/build.h"
+#include "flow/dfs.h"
+#include "flow/dom.h"
+#include "flow/graph.h"
+
+enum view_entries { VIEW_CALLED, VIEW_ANY };
+
+struct view {
+	const struct build *b;
+	cuts cut;	      /* by offset */
+	VEC(uint32_t) piece;  /* of each cut */
+	uint32_t root;	      /* the virtual root; the exit is root + 1 */
+	uint32_t main;	      /* block at the procedure's entry */
+	struct arena arena;
+	struct graph g;
+	struct dfs dfs;
+	struct dom dom;
+};
+
+/* the view of the procedure whose pieces are piece[0 .. n-1], by offset */
+void view_build(struct view *v, const struct build *b, const uint32_t *piece,
+		uint32_t n, uint32_t entry, enum view_entries entries);
+void view_free(struct view *v);
+
+/* the block that starts at an offset, or CFG_NONE */
+uint32_t view_block_at(const struct view *v, uint32_t off);
+
+static inline bool view_reached(const struct view *v, uint32_t block)
+{
+	return dfs_reached(&v->dfs, block);
+}
+
+#endif
