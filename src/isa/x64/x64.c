@@ -1,0 +1,38 @@
+/*
+ * x64: the x86-64 machine, as struct isa describes it.
+ *
+ * Registers are numbered as instructions encode them. The linker's scratch
+ * register is r11: lazy PLT entries and the dynamic linker's resolver may
+ * change it at any call to another module, and compilers know that. They do
+ * not know it of r10, the static chain pointer, which a call through the PLT
+ * must keep.
+ */
+#include "isa/x64/x64_int.h"
+
+/* the 64-bit name of general register r */
+static const char *reg_name(unsigned r)
+{
+	static const char *const name[X64_NREGS] = {
+		"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+		"r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15",
+	};
+
+	return r < X64_NREGS ? name[r] : "?";
+}
+
+const struct isa isa_x64 = {
+	.name = "x86-64",
+	.elf_machine = 62, /* EM_X86_64 */
+	.align = 1,
+	.max_len = X64_MAX_LEN,
+	.nregs = X64_NREGS,
+	.sp = RSP,
+	.entry_cfa = 8,
+	.callee_saved = REG(RBX) | REG(RBP) | REG(RSP) | REG(R12) | REG(R13) |
+			REG(R14) | REG(R15),
+	.linker_scratch = REG(R11),
+	.scan = x64_scan,
+	.decode = x64_decode,
+	.lift = x64_lift,
+	.reg_name = reg_name,
+};
