@@ -140,7 +140,7 @@ static bool a64_bitfield(uint32_t w, struct insn *in)
  */
 static bool a64_extract(uint32_t w, struct insn *in)
 {
-	if (w >> 29 == 7 && !a64_bits(w, 23, 22) && a64_rd(w) == 31) {
+	if (w >> 29 == 7 && !a64_bit(w, 22) && a64_rd(w) == 31) {
 		in->reads = a64_x(A64_LR) | a64_xsp(A64_SP);
 		in->writes = a64_x(A64_LR);
 		in->ref_kind = REF_ADDRESS;

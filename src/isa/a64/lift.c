@@ -118,6 +118,7 @@ static void a64_generic_at(struct lifter *l, unsigned addr)
 {
 	const struct insn *in = l->in;
 
+	l->width = 64;
 	if (in->mem_write > UINT8_MAX)
 		a64_put(l, UOP_CLOBBER, UOP_NONE, UOP_NONE, UOP_NONE, 0);
 	else if (in->mem_write)
@@ -416,18 +417,20 @@ static void a64_lift_cond_compare(struct lifter *l)
 /* csel, and csinc csinv csneg, which change the second operand first */
 static void a64_lift_cond_select(struct lifter *l)
 {
+	/* what the zero register becomes: csel csinc csinv csneg */
+	static const uint64_t of_zero[4] = { 0, 1, UINT64_MAX, 0 };
 	uint32_t w = l->w;
 	unsigned dst = a64_dst(a64_rd(w)), b = a64_src(a64_rm(w));
 	unsigned op = (a64_bit(w, 30) ? 2 : 0) | a64_bit(w, 10);
 
 	if (dst == UOP_NONE)
 		return;
-	if (op == 1)
+	if (op && b == UOP_IMM) /* cset csetm */
+		a64_copy(l, UOP_TMP0, UOP_IMM, of_zero[op]);
+	else if (op == 1)
 		a64_put(l, UOP_ADD, UOP_TMP0, b, UOP_IMM, 1);
 	else if (op == 2)
 		a64_put(l, UOP_XOR, UOP_TMP0, b, UOP_IMM, UINT64_MAX);
-	else if (op == 3 && b == UOP_IMM)
-		a64_copy(l, UOP_TMP0, UOP_IMM, 0);
 	else if (op == 3)
 		a64_put(l, UOP_SUB, UOP_TMP0, UOP_IMM, b, 0);
 	a64_put(l, UOP_SELECT, dst, a64_src(a64_rn(w)), op ? UOP_TMP0 : b, 0)
@@ -721,6 +724,7 @@ static void a64_lift_memory(struct lifter *l)
 /* append a branch when cond holds for the flags in `flags` */
 static void a64_branch_on(struct lifter *l, unsigned flags, unsigned cond)
 {
+	l->width = 64;
 	a64_put(l, UOP_BRANCH, UOP_NONE, flags, UOP_NONE, 0)->cond =
 		(uint8_t)cond;
 }
@@ -753,21 +757,23 @@ static void a64_lift_cond_branch(struct lifter *l)
 }
 
 /*
- * br blr ret, and their authenticated forms: those jump to what is left of
- * the pointer after authentication, which is not told
+ * br blr, and their authenticated forms: those jump to what is left of the
+ * pointer after authentication, which is not told
  */
 static void a64_lift_branch_reg(struct lifter *l)
 {
-	bool auth = a64_bit(l->w, 11);
-	unsigned rn = a64_src(a64_rn(l->w));
+	unsigned rn = a64_rn(l->w), target = a64_src(rn);
 
 	l->width = 64;
-	if (auth)
-		a64_other(l, UOP_TMP0);
-	else
-		a64_copy(l, UOP_TMP0, rn, 0);
+	if (a64_bit(l->w, 11)) {
+		target = UOP_TMP0;
+		a64_other(l, target);
+	} else if (l->in->writes & a64_x(rn)) { /* blr x30 */
+		target = UOP_TMP0;
+		a64_copy(l, target, rn, 0);
+	}
 	a64_generic(l);
-	a64_put(l, UOP_JUMP, UOP_NONE, UOP_TMP0, UOP_NONE, 0);
+	a64_put(l, UOP_JUMP, UOP_NONE, target, UOP_NONE, 0);
 }
 
 /* branches, exceptions and system instructions */
