@@ -1,0 +1,116 @@
+/*
+ * a64: what the files of the AArch64 decoder share.
+ *
+ * A word is decoded by the group that its bits 28:25 name, as in the
+ * architecture's own index of encodings:
+ *
+ *	31   28   25                                 0
+ *	 x x x . . . . x x x x x x x x x x x x x x x x
+ *	       0 0 0 0   reserved (udf), SME             decode.c, sve.c
+ *	       0 0 1 0   SVE                             sve.c
+ *	       1 0 0 x   data processing, immediate      data.c
+ *	       1 0 1 x   branches, exceptions, system    branch.c
+ *	       x 1 x 0   loads and stores                memory.c
+ *	       x 1 0 1   data processing, register       data.c
+ *	       x 1 1 1   floating point, SIMD            vector.c
+ *
+ * Each group function gets a struct insn that is a sequential instruction
+ * without effects, adds what the word does, and returns false if it does not
+ * know the word; a64_decode() then answers INSN_UNKNOWN. A word is known only
+ * if all that it does to general registers, flags and memory is known.
+ *
+ * Register fields mean two things by number 31: the stack pointer or zero.
+ * a64_x() and a64_xsp() tell them apart, and zero is never in a register set.
+ */
+#ifndef ISA_A64_A64_H
+#define ISA_A64_A64_H
+
+#include "isa/isa.h"
+
+enum {
+	A64_LR = 30,
+	A64_SP = 31, /* in sets and uops; in register fields also zero */
+	A64_NZCV = FLAG_N | FLAG_Z | FLAG_C | FLAG_V,
+	A64_ALWAYS = 14, /* the conditions AL and NV: always true */
+};
+
+/* bits hi..lo of w */
+static inline uint32_t a64_bits(uint32_t w, unsigned hi, unsigned lo)
+{
+	return w >> lo & (UINT32_MAX >> (31 - (hi - lo)));
+}
+
+/* bit n of w */
+static inline bool a64_bit(uint32_t w, unsigned n)
+{
+	return w >> n & 1;
+}
+
+/* bits hi..lo of w as a signed number */
+static inline int64_t a64_sbits(uint32_t w, unsigned hi, unsigned lo)
+{
+	int64_t sign = (int64_t)1 << (hi - lo);
+
+	return ((int64_t)a64_bits(w, hi, lo) ^ sign) - sign;
+}
+
+/* the register fields, by their places; rs and ra share others' places */
+static inline unsigned a64_rd(uint32_t w)
+{
+	return w & 31;
+}
+
+static inline unsigned a64_rn(uint32_t w)
+{
+	return w >> 5 & 31;
+}
+
+static inline unsigned a64_ra(uint32_t w)
+{
+	return w >> 10 & 31;
+}
+
+static inline unsigned a64_rm(uint32_t w)
+{
+	return w >> 16 & 31;
+}
+
+/* the set of register r, where 31 is the zero register */
+static inline regset a64_x(unsigned r)
+{
+	return (UINT32_C(1) << r) & ~(UINT32_C(1) << A64_SP);
+}
+
+/* the set of register r, where 31 is the stack pointer */
+static inline regset a64_xsp(unsigned r)
+{
+	return UINT32_C(1) << r;
+}
+
+/* the flags that a 4-bit condition field looks at */
+uint8_t a64_cond_flags(unsigned cond);
+/* a 4-bit condition field as enum insn_cond */
+uint8_t a64_cond(unsigned cond);
+/* the cc field of compare-and-branch (CB<cc>) as enum insn_cond */
+uint8_t a64_compare_cond(unsigned cc, bool immediate);
+/* value of a logical immediate, 0 if it is reserved (no value is 0) */
+uint64_t a64_logical_imm(bool n, unsigned imms, unsigned immr, bool is64);
+/* bytes of each register that a scalar SIMD load or store moves */
+unsigned a64_simd_bytes(uint32_t w);
+
+bool a64_branch(uint32_t w, struct insn *in);
+bool a64_data_imm(uint32_t w, struct insn *in);
+bool a64_data_reg(uint32_t w, struct insn *in);
+bool a64_memory(uint32_t w, struct insn *in);
+bool a64_vector(uint32_t w, struct insn *in);
+bool a64_sve(uint32_t w, struct insn *in);
+bool a64_sme(uint32_t w, struct insn *in);
+
+void a64_decode(const uint8_t *code, size_t avail, uint64_t addr,
+		struct insn *out);
+unsigned a64_lift(const uint8_t *code, size_t avail, uint64_t addr,
+		  struct uop *out);
+/* the word at code, least significant byte first */
+uint32_t a64_word(const uint8_t *code);
+
+#endif

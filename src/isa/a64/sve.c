@@ -1,0 +1,436 @@
+/*
+ * a64 sve: the scalable vector extension, and the matrix extension's part
+ * that its first version defines.
+ *
+ *	31  29   24  22    20    15     9  4  0
+ *	 op 0010 g   o     Rm    k      Rn .  Rd
+ *
+ * As in vector.c, the classes that work on vectors and predicates alone are
+ * taken whole. The classes that also hold instructions on general registers,
+ * flags or memory are decoded one by one, and a word that is not found there
+ * is not known. Sizes of memory accesses depend on the machine's vector
+ * length and on predicates: they are open.
+ */
+#include "isa/a64/a64.h"
+
+/* the index registers w12 to w15 that tile slices are selected by */
+static regset a64_slice_reg(unsigned field)
+{
+	return a64_x(12 + field);
+}
+
+/* incb and its kin: Rd is counted up or down by vector elements */
+static void a64_read_write_rd(uint32_t w, struct insn *in)
+{
+	in->reads |= a64_x(a64_rd(w));
+	in->writes |= a64_x(a64_rd(w));
+}
+
+/*
+ * addvl addpl    0000 0100 0p1 Rn 0101 s imm6 Rd    s: streaming length
+ * rdvl           0000 0100 101 11111 0101 s imm6 Rd
+ */
+static bool a64_sve_stack(uint32_t w, struct insn *in)
+{
+	in->vector = false;
+	if (a64_bit(w, 23)) {
+		in->writes = a64_x(a64_rd(w));
+		return !a64_bit(w, 22) && a64_rm(w) == 31;
+	}
+	in->reads = a64_xsp(a64_rm(w));
+	in->writes = a64_xsp(a64_rd(w));
+	return true;
+}
+
+/*
+ * cntb incb sqincb ...    0000 0100 size 1 b imm4 k pattern Rd
+ */
+static bool a64_sve_count(uint32_t w, struct insn *in)
+{
+	bool b = a64_bit(w, 20);
+
+	switch (a64_bits(w, 13, 12)) {
+	case 0: /* of vectors: sqinch; inch has b */
+		return a64_bits(w, 23, 22) && (!b || !a64_bit(w, 11));
+	case 2: /* cntb; incb decb have b */
+		in->vector = false;
+		if (a64_bit(w, 11) || (!b && a64_bit(w, 10)))
+			return false;
+		in->writes = a64_x(a64_rd(w));
+		if (b)
+			in->reads = in->writes;
+		return true;
+	case 3: /* sqincb uqincb sqdecb uqdecb */
+		in->vector = false;
+		a64_read_write_rd(w, in);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* op 0, g 0: integer arithmetic, index, element counts */
+static bool a64_sve_integer(uint32_t w, struct insn *in)
+{
+	if (!a64_bit(w, 21))
+		return true;
+	switch (a64_bits(w, 15, 12)) {
+	case 4: /* index, from immediates or registers */
+		if (a64_bit(w, 10))
+			in->reads |= a64_x(a64_rn(w));
+		if (a64_bit(w, 11))
+			in->reads |= a64_x(a64_rm(w));
+		return true;
+	case 5:
+		return a64_sve_stack(w, in);
+	case 12 ... 15:
+		return a64_sve_count(w, in);
+	default:
+		return true;
+	}
+}
+
+/* op 0, g 1: permutes, with moves from and to general registers */
+static bool a64_sve_permute(uint32_t w, struct insn *in)
+{
+	unsigned op = a64_bits(w, 20, 16);
+
+	if (!a64_bit(w, 21))
+		return true;
+	if (a64_bits(w, 15, 10) == 14) {
+		if (op == 0) /* dup */
+			in->reads = a64_xsp(a64_rn(w));
+		else if (op == 4) /* insr */
+			in->reads = a64_x(a64_rn(w));
+		return true;
+	}
+	if (a64_bits(w, 15, 13) != 5)
+		return true;
+	switch (op) {
+	case 0: /* lasta lastb */
+	case 1:
+		in->writes = a64_x(a64_rd(w));
+		return true;
+	case 8: /* cpy */
+		in->reads = a64_xsp(a64_rn(w));
+		return true;
+	case 16: /* clasta clastb */
+	case 17:
+		a64_read_write_rd(w, in);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * while..       0010 0101 size 1 Rm 000 x u l Rn e Pd
+ * ctermeq ne    0010 0101 1 x 1 Rm 001000 Rn n 0000
+ * whilewr rw    0010 0101 size 1 Rm 001100 Rn r Pd
+ */
+static bool a64_sve_compare_scalars(uint32_t w, struct insn *in)
+{
+	unsigned k = a64_bits(w, 15, 10);
+
+	in->reads = a64_x(a64_rn(w)) | a64_x(a64_rm(w));
+	in->flags_written = A64_NZCV;
+	if (k == 8) { /* terminate, or V = not C */
+		in->vector = false;
+		in->flags_read = FLAG_C;
+		in->flags_written = FLAG_N | FLAG_V;
+		return a64_bit(w, 23) && !(w & 15);
+	}
+	return k < 8 || k == 12;
+}
+
+/*
+ * psel               0010 0101 t t 1 t Rv 01 Pn 0 Pm 0 Pd
+ * while.. (pairs)    0010 0101 size 1 Rm 010 . . . Rn 1 ...
+ */
+static bool a64_sve_select_predicate(uint32_t w, struct insn *in)
+{
+	if (a64_bit(w, 4)) {
+		in->reads = a64_x(a64_rn(w)) | a64_x(a64_rm(w));
+		in->flags_written = A64_NZCV;
+		return !a64_bit(w, 13);
+	}
+	in->reads = a64_slice_reg(a64_bits(w, 17, 16));
+	return !a64_bit(w, 9);
+}
+
+/*
+ * cntp                0010 0101 size 100 000 10 Pg . Pn Rd
+ * incp sqincp ...     0010 0101 size 101 ... 1000 r .. Pm Rd
+ * wrffr setffr        0010 0101 00 101 .00 1001 ...
+ */
+static bool a64_sve_count_predicate(uint32_t w, struct insn *in)
+{
+	switch (a64_bits(w, 20, 19)) {
+	case 0:
+		in->writes = a64_x(a64_rd(w));
+		return a64_bits(w, 18, 16) == 0;
+	case 1:
+		if (a64_bits(w, 15, 12) == 9)
+			return true;
+		if (a64_bits(w, 15, 12) != 8)
+			return false;
+		if (a64_bit(w, 11))
+			a64_read_write_rd(w, in);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* does this word of op 1, g 1, bit 21 = 0 set the flags? */
+static bool a64_sve_predicate_flags(uint32_t w)
+{
+	if (!a64_bit(w, 14)) /* compare with an immediate */
+		return true;
+	if (!a64_bit(w, 15) || !a64_bit(w, 20) || a64_bits(w, 15, 12) == 15)
+		return a64_bit(w, 22); /* logic, breaks, rdffr: S */
+	if (a64_bits(w, 19, 17) == 4) /* ptrue has S; pfirst, pnext always */
+		return a64_bits(w, 13, 12) == 2
+			       ? a64_bit(w, 16) && a64_bits(w, 11, 10) == 0
+			       : true;
+	return a64_bits(w, 19, 16) == 0; /* ptest */
+}
+
+/* op 1: comparisons and predicates */
+static bool a64_sve_predicate(uint32_t w, struct insn *in)
+{
+	if (!a64_bit(w, 24)) {
+		in->flags_written = A64_NZCV;
+		return true;
+	}
+	if (!a64_bit(w, 21)) {
+		if (a64_sve_predicate_flags(w))
+			in->flags_written = A64_NZCV;
+		return true;
+	}
+	switch (a64_bits(w, 15, 14)) {
+	case 0:
+		return a64_sve_compare_scalars(w, in);
+	case 1:
+		return a64_sve_select_predicate(w, in);
+	case 2:
+		return a64_sve_count_predicate(w, in);
+	default:
+		return true;
+	}
+}
+
+/* a load whose address takes the general registers `regs` */
+static bool a64_sve_load(struct insn *in, regset regs)
+{
+	in->mem_read = MEM_SIZE_UNKNOWN;
+	in->reads = regs;
+	return true;
+}
+
+/* a store whose address takes the general registers `regs` */
+static bool a64_sve_store(struct insn *in, regset regs)
+{
+	in->mem_write = MEM_SIZE_UNKNOWN;
+	in->reads = regs;
+	return true;
+}
+
+/* a prefetch whose address takes the general registers `regs` */
+static bool a64_sve_prefetch(uint32_t w, struct insn *in, regset regs)
+{
+	in->reads = regs;
+	return !a64_bit(w, 4);
+}
+
+/*
+ * op 4: gathers of 32-bit elements, broadcasts, ldr, prefetches
+ *
+ *	1000 010 m o Rm k Pg Rn Zt
+ *
+ * Elements of the full 32 bits (m = 2) have no signed form (U, bit 14).
+ */
+static bool a64_sve_gather32(uint32_t w, struct insn *in)
+{
+	unsigned m = a64_bits(w, 24, 23), o = a64_bits(w, 22, 21);
+	unsigned k = a64_bits(w, 15, 13);
+	regset rn = a64_xsp(a64_rn(w)), rm = a64_x(a64_rm(w));
+	bool sized = m < 2 || (m == 2 && a64_bit(w, 14));
+
+	if (k < 4 && m == 3) {
+		if (o >= 2)
+			return a64_sve_prefetch(w, in, rn);
+		if (k == 0 && a64_bit(w, 4))
+			return false;
+		return (k == 0 || k == 2) && a64_sve_load(in, rn);
+	}
+	if (k < 4 && m == 0 && (o & 1))
+		return a64_sve_prefetch(w, in, rn);
+	if (k < 4)
+		return sized && a64_sve_load(in, rn);
+	if (o >= 2) /* ld1r */
+		return a64_sve_load(in, rn);
+	if (o == 1) /* addresses in a vector */
+		return sized && a64_sve_load(in, 0);
+	if (k == 6)
+		return rm && a64_sve_prefetch(w, in, rn | rm);
+	if (k == 7)
+		return a64_sve_prefetch(w, in, 0);
+	/* ldnt1: here U is bit 13 */
+	return (m < 2 || (m == 2 && k == 5)) && a64_sve_load(in, rm);
+}
+
+/* op 5: loads of consecutive elements   1010 010 m o Rm k Pg Rn Zt */
+static bool a64_sve_contiguous(uint32_t w, struct insn *in)
+{
+	regset rn = a64_xsp(a64_rn(w)), rm = a64_x(a64_rm(w));
+	bool i = a64_bit(w, 20);
+
+	switch (a64_bits(w, 15, 13)) {
+	case 0: /* ld1rq ld1ro */
+		return !a64_bit(w, 22) && rm && a64_sve_load(in, rn | rm);
+	case 1:
+		return !a64_bit(w, 22) && !i && a64_sve_load(in, rn);
+	case 2: /* ld1 */
+	case 6: /* ldnt1 ld2 ld3 ld4 */
+		return rm && a64_sve_load(in, rn | rm);
+	case 3: /* ldff1 */
+		return a64_sve_load(in, rn | rm);
+	case 5: /* ld1, ldnf1 by an immediate */
+		return a64_sve_load(in, rn);
+	case 7: /* ldnt1 ld2 ld3 ld4 by an immediate */
+		return !i && a64_sve_load(in, rn);
+	default:
+		return false;
+	}
+}
+
+/* op 6: gathers of 64-bit elements   1100 010 m o Rm k Pg Rn Zt */
+static bool a64_sve_gather64(uint32_t w, struct insn *in)
+{
+	unsigned m = a64_bits(w, 24, 23), o = a64_bits(w, 22, 21);
+	unsigned k = a64_bits(w, 15, 13);
+	regset rn = a64_xsp(a64_rn(w)), rm = a64_x(a64_rm(w));
+	bool sized = m < 3 || a64_bit(w, 14);
+
+	if (k < 4 || o >= 2) { /* base and vector of offsets */
+		if (m == 0 && (o == 3 || (o == 1 && k < 4)))
+			return a64_sve_prefetch(w, in, rn);
+		return sized && a64_sve_load(in, rn);
+	}
+	if (o == 1) /* addresses in a vector */
+		return sized && a64_sve_load(in, 0);
+	if (k == 7)
+		return a64_sve_prefetch(w, in, 0);
+	return k != 5 && sized && a64_sve_load(in, rm); /* ldnt1 */
+}
+
+/* op 7: stores   1110 010 m o Rm k Pg Rn Zt */
+static bool a64_sve_stores(uint32_t w, struct insn *in)
+{
+	unsigned m = a64_bits(w, 24, 23), o = a64_bits(w, 22, 21);
+	regset rn = a64_xsp(a64_rn(w)), rm = a64_x(a64_rm(w));
+	bool str = a64_bits(w, 24, 22) == 6;
+
+	switch (a64_bits(w, 15, 13)) {
+	case 0: /* str, of a predicate */
+		return str && !a64_bit(w, 4) && a64_sve_store(in, rn);
+	case 1: /* stnt1, by a vector and a register */
+		return (o == 0 || (o == 2 && m < 3)) && a64_sve_store(in, rm);
+	case 2: /* str of a vector, st1 */
+		if (str)
+			return a64_sve_store(in, rn);
+		return o >= m && rm && a64_sve_store(in, rn | rm);
+	case 3: /* stnt1 st2 st3 st4 */
+		return rm && a64_sve_store(in, rn | rm);
+	case 5:
+		if (o >= 2) /* addresses in a vector */
+			return (o == 2 || m < 3) && a64_sve_store(in, 0);
+		return (o == 0 || m) && a64_sve_store(in, rn);
+	case 7: /* by an immediate */
+		return (a64_bit(w, 20) || o >= m) && a64_sve_store(in, rn);
+	default: /* base and vector of 32-bit offsets */
+		if ((o & 1) && !m)
+			return false;
+		return (o < 2 || m < 3) && a64_sve_store(in, rn);
+	}
+}
+
+/* the scalable vector extension: bits 28:25 = 0010 */
+bool a64_sve(uint32_t w, struct insn *in)
+{
+	in->vector = true;
+	switch (w >> 29) {
+	case 0:
+		return a64_bit(w, 24) ? a64_sve_permute(w, in)
+				      : a64_sve_integer(w, in);
+	case 1:
+		return a64_sve_predicate(w, in);
+	case 2: /* match nmatch set flags; the others know only vectors */
+		if ((w & 0xff20e000) == 0x45208000)
+			in->flags_written = A64_NZCV;
+		return true;
+	case 3:
+		return true;
+	case 4:
+		return a64_sve_gather32(w, in);
+	case 5:
+		return a64_sve_contiguous(w, in);
+	case 6:
+		return a64_sve_gather64(w, in);
+	default:
+		return a64_sve_stores(w, in);
+	}
+}
+
+/*
+ * ld1 st1 of tile slices    1110 0000 size s Rm V Rv Pg Rn 0 ZAt
+ *                           1110 0001 11   s Rm V Rv Pg Rn 0 ZAt
+ * ldr str of tile rows      1110 0001 00   s 000000 Rv 000 Rn 0 imm4
+ */
+static bool a64_sme_memory(uint32_t w, struct insn *in)
+{
+	regset regs = a64_xsp(a64_rn(w)) |
+		      a64_slice_reg(a64_bits(w, 14, 13));
+
+	if (a64_bit(w, 4))
+		return false;
+	if (!a64_bit(w, 24) || a64_bits(w, 23, 22) == 3)
+		regs |= a64_x(a64_rm(w));
+	else if (a64_bits(w, 23, 22) || a64_bits(w, 20, 15) ||
+		 a64_bits(w, 12, 10))
+		return false;
+	return a64_bit(w, 21) ? a64_sve_store(in, regs)
+			      : a64_sve_load(in, regs);
+}
+
+/*
+ * mova     1100 0000 size 0000 d q V Rv Pg ...
+ * zero     1100 0000 0000 1000 0000 0000 mask
+ * addha    1100 0000 1 s 0100 0 v Pm Pn Zn 00 ZAd
+ */
+static bool a64_sme_move(uint32_t w, struct insn *in)
+{
+	if ((w & 0xff3c0000) == 0xc0000000) {
+		in->reads = a64_slice_reg(a64_bits(w, 14, 13));
+		return (!a64_bit(w, 16) || a64_bits(w, 23, 22) == 3) &&
+		       !a64_bit(w, a64_bit(w, 17) ? 9 : 4);
+	}
+	return (w & 0xffffff00) == 0xc0080000 ||
+	       (w & 0xffbe0018) == 0xc0900000;
+}
+
+/* the matrix extension: bit 31 set, bits 28:25 = 0000 */
+bool a64_sme(uint32_t w, struct insn *in)
+{
+	in->vector = true;
+	switch (a64_bits(w, 30, 29)) {
+	case 0: /* outer products; SME2 fills the rest */
+	case 1:
+		return a64_bit(w, 23);
+	case 2:
+		return a64_sme_move(w, in);
+	default:
+		return a64_sme_memory(w, in);
+	}
+}

@@ -1,0 +1,90 @@
+# packages.sh: Debian packages of any architecture, as test material.
+#
+# Source this file from a test script. Packages are downloaded with a private
+# apt state, so the host's package lists, architectures and installed packages
+# are neither used nor changed; only the host's own sources and keys are. The
+# files land in one tree per architecture, which also serves as a sysroot:
+#
+#	$PACKAGES_CACHE/ARCH/apt/      private lists and configuration
+#	$PACKAGES_CACHE/ARCH/done/     one empty file per unpacked package
+#	$PACKAGES_CACHE/ARCH/root/     what the packages contain
+#
+# Dependencies are not followed and no maintainer script runs: the caller
+# names every package that it wants.
+
+PACKAGES_CACHE=${PACKAGES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tally-tests}
+
+# packages_root ARCH: print the folder that ARCH's packages are unpacked into
+packages_root()
+{
+	echo "$PACKAGES_CACHE/$1/root"
+}
+
+# packages_apt ARCH COMMAND...: apt-get on ARCH's private state
+packages_apt()
+{
+	packages_conf=$PACKAGES_CACHE/$1/apt/apt.conf
+	shift
+	APT_CONFIG=$packages_conf apt-get -qq "$@"
+}
+
+# packages_init ARCH: make ARCH's private apt state; lists last for a day
+packages_init()
+{
+	packages_dir=$PACKAGES_CACHE/$1
+	mkdir -p "$packages_dir/apt/lists/partial" "$packages_dir/done" \
+		"$packages_dir/apt/archives/partial" "$packages_dir/root" ||
+		return 1
+	: >"$packages_dir/apt/status"
+	cat >"$packages_dir/apt/apt.conf" <<-CONF
+	#clear APT::Architectures;
+	APT::Architecture "$1";
+	APT::Architectures { "$1"; };
+	APT::Sandbox::User "";
+	Acquire::Languages "none";
+	Dir::State "$packages_dir/apt";
+	Dir::State::lists "$packages_dir/apt/lists";
+	Dir::State::status "$packages_dir/apt/status";
+	Dir::Cache "$packages_dir/apt";
+	Dir::Cache::archives "$packages_dir/apt/archives";
+	CONF
+	if [ -z "$(find "$packages_dir/apt/fresh" -mtime -1 2>/dev/null)" ]
+	then
+		packages_apt "$1" update && : >"$packages_dir/apt/fresh"
+	fi
+}
+
+# packages_unpack ARCH PACKAGE: download one package and unpack it
+packages_unpack()
+{
+	packages_dir=$PACKAGES_CACHE/$1
+	packages_tmp=$(mktemp -d "$packages_dir/new.XXXXXX") || return 1
+	(cd "$packages_tmp" && packages_apt "$1" download "$2") &&
+		dpkg-deb -x "$packages_tmp"/*.deb "$packages_dir/root" &&
+		: >"$packages_dir/done/$2"
+	packages_status=$?
+	rm -rf "$packages_tmp"
+	return $packages_status
+}
+
+# packages_fetch ARCH PACKAGE...: unpack what is not there yet; 1 if any fails
+packages_fetch()
+{
+	packages_arch=$1
+	packages_failed=0
+	packages_ready=
+	shift
+	for packages_name; do
+		[ -e "$PACKAGES_CACHE/$packages_arch/done/$packages_name" ] &&
+			continue
+		if [ -z "$packages_ready" ]; then
+			packages_init "$packages_arch" || return 1
+			packages_ready=yes
+		fi
+		if ! packages_unpack "$packages_arch" "$packages_name"; then
+			echo "# cannot fetch $packages_name:$packages_arch" >&2
+			packages_failed=1
+		fi
+	done
+	return $packages_failed
+}

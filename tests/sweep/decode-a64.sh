@@ -1,0 +1,102 @@
+#!/bin/sh
+# decode-a64: our AArch64 decoder against binutils, over whole programs.
+#
+#	tests/sweep/decode-a64.sh [FILE...]
+#
+# Every instruction of the files' executable sections is compared in kind,
+# target, registers, flags and memory (tests/tools/compare-a64.c). Without
+# files: the programs and libraries of the Debian packages below, which are
+# fetched if need be, and random words. Differences that are understood are
+# listed in known-a64.txt; any other fails. Output is TAP.
+
+here=$(cd "$(dirname "$0")" && pwd)
+compare=${BUILD:-build}/tools/compare-a64
+known=$here/known-a64.txt
+RANDOM_WORDS=${RANDOM_WORDS:-4000000}
+packages="
+bash coreutils findutils gawk grep gzip bzip2 mawk sed tar xz-utils zstd
+libc6 libgcc-s1 libstdc++6 libatomic1 libgfortran5 zlib1g libbz2-1.0 liblzma5
+libzstd1 libgmp10 libsqlite3-0 sqlite3 lua5.4 liblua5.4-0
+perl-base libperl5.36 python3.11-minimal libpython3.11 libnode108
+openssl libssl3 libgcrypt20 libgnutls30 libnettle8 libhogweed6
+libx264-164 libx265-199 libavcodec59 libdav1d6 libvpx7 libasound2
+librsvg2-2 libicu72 libllvm14 cpp-12 gdb git qemu-user libz3-4
+libopenblas0-pthread libblas3 liblapack3 libgsl27 libfftw3-double3
+"
+
+. "$here/../lib/packages.sh"
+
+if [ "$(uname -m)" = aarch64 ]; then
+	objdump=objdump
+else
+	objdump=aarch64-linux-gnu-objdump
+fi
+if ! command -v $objdump >/dev/null; then
+	echo "1..0 # SKIP $objdump is not installed"
+	exit 0
+fi
+
+# is_a64 FILE: is it an AArch64 ELF file? (e_machine is 183 at offset 18)
+is_a64()
+{
+	[ "$(od -An -tx1 -N4 "$1" | tr -d ' ')" = 7f454c46 ] &&
+		[ "$(od -An -tu2 -j18 -N2 "$1" | tr -d ' ')" = 183 ]
+}
+
+number=0
+total=0
+failed=0
+
+# report NAME STATUS: one TAP line for the comparison left in $out
+report()
+{
+	number=$((number + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $number - $1"
+	else
+		failed=$((failed + 1))
+		echo "not ok $number - $1"
+		grep -v '^known ' "$out" | head -20 | sed 's/^/# /'
+	fi
+	grep '^known ' "$out" >>"$all"
+	total=$((total + $(sed -n 's/^compared \([0-9]*\).*/\1/p' "$out")))
+}
+
+# sweep_file FILE: compare one program
+sweep_file()
+{
+	$objdump -d -M no-aliases "$1" | "$compare" "$known" >"$out"
+	report "${1##*/}" $?
+}
+
+# sweep_random: compare random words, of which two thirds are undefined
+sweep_random()
+{
+	"$compare" -r "$RANDOM_WORDS" 1 >"$tmp/words"
+	$objdump -D -z -b binary -m aarch64 -M no-aliases "$tmp/words" |
+		"$compare" "$known" >"$out"
+	report "$RANDOM_WORDS random words" $?
+}
+
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+out=$tmp/out
+all=$tmp/all
+: >"$all"
+if [ $# -eq 0 ]; then
+	packages_fetch arm64 $packages ||
+		echo "# some packages are missing; going on with the others"
+	sweep_random
+	find "$(packages_root arm64)" -type f -size +1k | LC_ALL=C sort >"$tmp/list"
+else
+	printf '%s\n' "$@" >"$tmp/list"
+fi
+while read -r file; do
+	is_a64 "$file" && sweep_file "$file"
+done <"$tmp/list"
+echo "1..$number"
+echo "# $total instructions in $number files, $failed files differ"
+echo "# differences that are understood:"
+awk '{ n = $2; $1 = $2 = ""; count[$0] += n }
+     END { for (k in count) print "# " count[k] k }' "$all" | sort -k2
+[ "$failed" -eq 0 ]
