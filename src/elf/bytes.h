@@ -24,11 +24,14 @@ struct bytes {
 	bool bad;      /* something was read beyond the end */
 };
 
-/* n bytes at p, which has the virtual address addr */
+/* n bytes at p, which has the virtual address addr; empty if p is NULL */
 static inline struct bytes bytes_window(const uint8_t *p, size_t n,
 					uint64_t addr)
 {
-	return (struct bytes){.p = p, .n = p ? n : 0, .addr = addr};
+	static const uint8_t nothing[1];
+
+	return (struct bytes){.p = p ? p : nothing, .n = p ? n : 0,
+			      .addr = addr};
 }
 
 /* how many bytes are left to read */
@@ -94,7 +97,8 @@ static inline uint8_t bytes_u8(struct bytes *b)
 }
 
 /* LEB128 of any length, bits beyond 64 dropped; *shift: bits read */
-static inline uint64_t bytes_leb(struct bytes *b, unsigned *shift, uint8_t *last)
+static inline uint64_t bytes_leb(struct bytes *b, unsigned *shift,
+				 uint8_t *last)
 {
 	uint64_t v = 0;
 
