@@ -131,9 +131,8 @@ bool cie_read(const struct image *im, uint64_t addr, struct cie *c)
 	if (!entry_read(im, addr, UINT64_MAX, &ent) || ent.zero || ent.id)
 		return false;
 	version = bytes_u8(b);
-	letters = bytes_string(b);
-	if (!letters || strnlen(letters, AUGMENTATION_MAX + 1) >
-				AUGMENTATION_MAX)
+	letters = bytes_string(b, AUGMENTATION_MAX);
+	if (!letters)
 		return false;
 	if (!strcmp(letters, "eh"))
 		bytes_take(b, 8);

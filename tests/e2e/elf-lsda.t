@@ -19,7 +19,7 @@ sub tables {
         local $_ = $line;
         $in = 1, @fields = () if /^\.(LLSDACSB\w*|Lcst_begin\w*):/;
         $in = 0 if /^\.(LLSDACSE\w*|Lcst_end\w*):/;
-        next unless $in && /^\s+\.uleb128\s+([^\s#]+)/;
+        next unless $in && /^\s+\.(?:uleb128|byte)\s+([^\s#]+)/;
         push @fields, $1;
         push @sites, [splice @fields] if @fields == 4;
     }
