@@ -302,6 +302,9 @@ static void test_rows(void **state)
 	assert_row(&rows, 1, 4, 7, 32);
 	assert_false(rows.at[2].known);
 	assert_row(&rows, 3, 12, 7, 8);
+	/* at the end of the FDE there is nothing left to describe */
+	assert_int_equal(ROWS("\x7f\x41\x0e\x10\x40\x0e\x18", &rows), 0);
+	assert_int_equal(rows.n, 1);
 	vec_free(&rows);
 }
 
