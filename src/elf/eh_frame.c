@@ -322,18 +322,18 @@ static void frames_find(struct frames *fs)
 {
 	const struct image *im = fs->im;
 	uint64_t start = frames_start(im);
-	const struct section *s = section_around(im, start);
-	size_t avail;
+	const struct section *s;
+	size_t avail = 0;
 
-	if (!image_at(im, start, &avail)) {
+	if (start && image_at(im, start, &avail)) {
+		s = section_around(im, start);
+	} else {
 		s = image_section(im, ".eh_frame");
 		start = s ? s->start : 0;
 	}
 	fs->through = s && s->size;
-	if (fs->through)
-		fs->at = (struct range){start, s->end};
-	else
-		fs->at = (struct range){start, start + avail};
+	fs->at.start = start;
+	fs->at.end = fs->through ? s->end : start + avail;
 }
 
 /* by start, longer ones first, so that outer ones come before inner ones */
