@@ -24,11 +24,14 @@ struct bytes {
 	bool bad;      /* something was read beyond the end */
 };
 
-/* n bytes at p, which has the virtual address addr */
+/* n bytes at p, which has the virtual address addr; empty if p is NULL */
 static inline struct bytes bytes_window(const uint8_t *p, size_t n,
 					uint64_t addr)
 {
-	return (struct bytes){.p = p, .n = p ? n : 0, .addr = addr};
+	static const uint8_t nothing[1];
+
+	return (struct bytes){.p = p ? p : nothing, .n = p ? n : 0,
+			      .addr = addr};
 }
 
 /* how many bytes are left to read */
@@ -93,8 +96,14 @@ static inline uint8_t bytes_u8(struct bytes *b)
 	return (uint8_t)bytes_uint(b, 1);
 }
 
-/* LEB128 of any length, bits beyond 64 dropped; *shift: bits read */
-static inline uint64_t bytes_leb(struct bytes *b, unsigned *shift, uint8_t *last)
+/*
+ * LEB128 of up to BYTES_LEB_MAX bytes, bits beyond 64 dropped; *shift: bits
+ * read. Assemblers pad such numbers, but only by a few bytes.
+ */
+enum { BYTES_LEB_MAX = 16 };
+
+static inline uint64_t bytes_leb(struct bytes *b, unsigned *shift,
+				 uint8_t *last)
 {
 	uint64_t v = 0;
 
@@ -103,9 +112,9 @@ static inline uint64_t bytes_leb(struct bytes *b, unsigned *shift, uint8_t *last
 		*last = bytes_u8(b);
 		if (*shift < 64)
 			v |= (uint64_t)(*last & 0x7f) << *shift;
-		if (*shift < 70)
-			*shift += 7;
-	} while (*last & 0x80);
+		*shift += 7;
+	} while ((*last & 0x80) && *shift < 7 * BYTES_LEB_MAX);
+	b->bad |= *last & 0x80;
 	return v;
 }
 
@@ -130,19 +139,19 @@ static inline uint64_t bytes_sleb(struct bytes *b)
 	return v;
 }
 
-/* a terminated string, or NULL (and bad) if no end is in sight */
-static inline const char *bytes_string(struct bytes *b)
+/* a string of at most max characters, or NULL (and bad) if there is none */
+static inline const char *bytes_string(struct bytes *b, size_t max)
 {
-	const uint8_t *p = b->p + b->at;
-	const uint8_t *end = bytes_left(b) ? memchr(p, 0, bytes_left(b)) : NULL;
+	const char *p = (const char *)b->p + b->at;
+	size_t n = strnlen(p, bytes_left(b) <= max ? bytes_left(b) : max + 1);
 
-	if (!end) {
+	if (n > max || n == bytes_left(b)) {
 		b->bad = true;
 		b->at = b->n;
 		return NULL;
 	}
-	b->at += (size_t)(end - p) + 1;
-	return (const char *)p;
+	b->at += n + 1;
+	return p;
 }
 
 #endif

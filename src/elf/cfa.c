@@ -70,6 +70,8 @@ static void cfa_emit(struct cfa *m)
 	cfa_rows *rows = m->rows;
 	const struct cfa_row *last;
 
+	if (m->row.start == m->fde->end)
+		return;
 	if (rows->n && rows->at[rows->n - 1].start == m->row.start)
 		rows->n--;
 	last = rows->n ? &rows->at[rows->n - 1] : NULL;
@@ -274,7 +276,6 @@ int unwind_rows(const struct image *im, const struct fde *f, cfa_rows *rows)
 	m.rows = rows;
 	ok = cfa_run(&m, &program);
 	m.row.known &= ok;
-	if (m.row.start < f->end)
-		cfa_emit(&m);
+	cfa_emit(&m);
 	return ok ? 0 : -1;
 }

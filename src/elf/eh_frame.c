@@ -131,9 +131,8 @@ bool cie_read(const struct image *im, uint64_t addr, struct cie *c)
 	if (!entry_read(im, addr, UINT64_MAX, &ent) || ent.zero || ent.id)
 		return false;
 	version = bytes_u8(b);
-	letters = bytes_string(b);
-	if (!letters || strnlen(letters, AUGMENTATION_MAX + 1) >
-				AUGMENTATION_MAX)
+	letters = bytes_string(b, AUGMENTATION_MAX);
+	if (!letters)
 		return false;
 	if (!strcmp(letters, "eh"))
 		bytes_take(b, 8);
@@ -323,18 +322,18 @@ static void frames_find(struct frames *fs)
 {
 	const struct image *im = fs->im;
 	uint64_t start = frames_start(im);
-	const struct section *s = section_around(im, start);
-	size_t avail;
+	const struct section *s;
+	size_t avail = 0;
 
-	if (!image_at(im, start, &avail)) {
+	if (start && image_at(im, start, &avail)) {
+		s = section_around(im, start);
+	} else {
 		s = image_section(im, ".eh_frame");
 		start = s ? s->start : 0;
 	}
 	fs->through = s && s->size;
-	if (fs->through)
-		fs->at = (struct range){start, s->end};
-	else
-		fs->at = (struct range){start, start + avail};
+	fs->at.start = start;
+	fs->at.end = fs->through ? s->end : start + avail;
 }
 
 /* by start, longer ones first, so that outer ones come before inner ones */

@@ -9,6 +9,7 @@
 #include "elf/image_int.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,12 +195,15 @@ static int header_add_load(struct reading *r, size_t i, const Elf64_Phdr *p)
 	return 0;
 }
 
-/* the path that PT_INTERP names */
+/* the path that PT_INTERP names; the kernel takes the first, up to PATH_MAX */
 static int header_set_interp(struct reading *r, size_t i, const Elf64_Phdr *p)
 {
 	struct image *im = r->im;
 
+	if (im->interp)
+		return 0;
 	if (!image_in_file(im, p->p_offset, p->p_filesz) || !p->p_filesz ||
+	    p->p_filesz > PATH_MAX ||
 	    !memchr(im->bytes + p->p_offset, 0, p->p_filesz))
 		return refuse(r, header_offset(r, i), "the interpreter's name "
 			      "is not a string inside the file");

@@ -1,6 +1,7 @@
 /*
  * note: the build id, from PT_NOTE or, where no such segment has it, from
- * note sections. Other notes are nobody's business yet.
+ * note sections. Other notes are nobody's business yet. Headers may claim the
+ * same notes many times over; no more is looked at than the file has bytes.
  */
 #include "elf/image_int.h"
 
@@ -14,14 +15,18 @@ static void note_align(struct bytes *b, uint64_t align)
 	bytes_take(b, pad < bytes_left(b) ? pad : bytes_left(b));
 }
 
-/* takes the build id from the notes in [offset, offset + size) */
+/*
+ * Takes the build id from the notes in [offset, offset + size); *room is how
+ * many bytes may still be looked at.
+ */
 static void note_scan(struct image *im, uint64_t offset, uint64_t size,
-		      uint64_t align)
+		      uint64_t align, uint64_t *room)
 {
 	struct bytes b;
 
-	if (!image_in_file(im, offset, size))
+	if (!image_in_file(im, offset, size) || size > *room)
 		return;
+	*room -= size;
 	b = bytes_window(im->bytes + offset, size, 0);
 	while (bytes_left(&b) && !im->build_id_len) {
 		uint64_t name_size = bytes_uint(&b, 4);
@@ -46,16 +51,17 @@ static void note_scan(struct image *im, uint64_t offset, uint64_t size,
 void note_read(struct reading *r)
 {
 	struct image *im = r->im;
+	uint64_t room = im->size;
 
 	for (size_t i = 0; i < r->nphdr && !im->build_id_len; i++) {
 		Elf64_Phdr p = header_segment(r, i);
 
 		if (p.p_type == PT_NOTE)
 			note_scan(im, p.p_offset, p.p_filesz,
-				  p.p_align == 8 ? 8 : 4);
+				  p.p_align == 8 ? 8 : 4, &room);
 	}
 	for (size_t i = 0; i < im->nsection && !im->build_id_len; i++)
 		if (im->section[i].type == SHT_NOTE)
 			note_scan(im, im->section[i].offset,
-				  im->section[i].size, 4);
+				  im->section[i].size, 4, &room);
 }

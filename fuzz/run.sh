@@ -1,0 +1,45 @@
+#!/bin/sh
+# fuzz/run.sh NAME [SECONDS]: builds fuzz/NAME_fuzz.c and runs it; README.md.
+set -eu
+cd "$(dirname "$0")/.."
+name=$1
+seconds=${2:-600}
+out=build-fuzz
+corpus=$out/corpus-$name
+mkdir -p "$corpus"
+
+clang -std=gnu11 -g -O1 -D_GNU_SOURCE -Isrc -Itests/lib \
+	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+	-o "$out/$name" "fuzz/${name}_fuzz.c" src/base/*.c src/elf/*.c
+
+# seeds: small programs and libraries with exceptions, tables and relocations
+cat > "$out/seed.cc" <<'END'
+struct guard { ~guard(); };
+extern int deep(int);
+__attribute__((constructor)) static void start(void) {}
+int (*const table[])(int) = {deep, deep};
+int f(int n) {
+	guard g;
+	try { return table[n & 1](n); } catch (int e) { return e; }
+}
+END
+seed() { # compiler, linker flags...
+	command -v "$1" > /dev/null || return 0
+	n=$((n + 1))
+	"$@" -O2 -nostdlib -shared -fPIC -Wl,--allow-shlib-undefined \
+		-z max-page-size=4096 -z noseparate-code \
+		-o "$corpus/seed$n" "$out/seed.cc" 2> /dev/null || return 0
+	cp "$corpus/seed$n" "$corpus/bare$n"
+	strip --strip-section-headers "$corpus/bare$n" 2> /dev/null ||
+		llvm-strip-14 --strip-sections "$corpus/bare$n" 2> /dev/null ||
+		rm "$corpus/bare$n"
+}
+n=0
+for cc in g++ clang++ aarch64-linux-gnu-g++; do
+	seed $cc
+	seed $cc -Wl,-q
+	seed $cc -Wl,-z,pack-relative-relocs
+	seed $cc -Wl,-e,0 -no-pie
+done
+exec "$out/$name" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2048 \
+	-max_len=65536 -print_final_stats=1 -artifact_prefix="$out/" "$corpus"
