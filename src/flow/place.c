@@ -55,19 +55,24 @@ static void place_on_edges(struct arena *a, const struct graph *g,
 	arena_free(&scratch);
 }
 
-/* rules and weights of the split graph: old edges first, blocks by weight */
+/*
+ * Rules and weights of the split graph: first the old edges and what is no
+ * code, then barred blocks, then blocks by weight.
+ */
 static void place_rule_split(const struct graph *g, const struct graph *s,
 			     const struct weights *w,
 			     const struct place_limits *limits, uint8_t *rule,
 			     double *weight)
 {
-	memset(rule, TREE_MUST, s->ne);
+	memset(rule, TREE_SEED, s->ne);
 	for (uint32_t v = 0; v < g->nv; v++) {
 		uint32_t b = split_block(g, v);
 
 		weight[b] = w->vertex[v];
 		if (place_may_count(g, limits, v))
 			rule[b] = TREE_FREE;
+		else if (!g->is_virtual[v])
+			rule[b] = TREE_MUST;
 	}
 }
 
@@ -81,7 +86,6 @@ static uint32_t place_knuth(struct arena *scratch, const struct graph *g,
 	struct tree t;
 	uint8_t *rule;
 	double *weight;
-	uint32_t blind = 0;
 
 	split_draw(g, &sketch);
 	split_seal(scratch, g, &sketch, &s);
@@ -89,13 +93,10 @@ static uint32_t place_knuth(struct arena *scratch, const struct graph *g,
 	weight = ARENA_ARRAY(scratch, double, s.ne);
 	place_rule_split(g, &s, w, limits, rule, weight);
 	tree_span(scratch, &s, weight, rule, &t);
-	for (uint32_t v = 0; v < g->nv; v++) {
-		bool chord = !t.in[split_block(g, v)];
-
-		counted[v] = chord && place_may_count(g, limits, v);
-		blind += chord && !counted[v] && !g->is_virtual[v];
-	}
-	return blind;
+	for (uint32_t v = 0; v < g->nv; v++)
+		counted[v] = !t.in[split_block(g, v)] &&
+			     place_may_count(g, limits, v);
+	return t.blind;
 }
 
 /* counted[v] for PLACE_REDUNDANT; returns how many blocks are barred */

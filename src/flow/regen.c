@@ -1,27 +1,32 @@
 /* regen: see regen.h. */
 #include "flow/regen.h"
 
-uint32_t regen_add(struct arena *a, struct regen *r, const struct graph *g,
-		   const bool *witness)
+/* the forest of the edges without witness, with a ladder on it */
+static void regen_hang_up(struct arena *a, struct regen_proc *p)
 {
-	struct regen_proc p = {.g = g, .witness = witness};
-	bool *open;
+	const struct graph *g = p->g;
+	bool *open = ARENA_ARRAY(a, bool, g->ne);
 
-	if (witness) {
-		open = ARENA_ARRAY(a, bool, g->ne);
-		for (uint32_t e = 0; e < g->closing; e++)
-			open[e] = !witness[e];
-		forest_grow(a, g, open, &p.forest);
-		ladder_init(a, &p.above, g->nv);
-		for (uint32_t i = 0; i < g->nv; i++) {
-			uint32_t v = p.forest.order[i];
+	for (uint32_t e = 0; e < g->closing; e++)
+		open[e] = !p->witness[e];
+	forest_grow(a, g, open, &p->forest);
+	ladder_init(a, &p->above, g->nv);
+	for (uint32_t i = 0; i < g->nv; i++) {
+		uint32_t v = p->forest.order[i], parent = GRAPH_NONE;
 
-			ladder_add(&p.above, v,
-				   p.forest.up[v] == GRAPH_NONE
-					   ? GRAPH_NONE
-					   : forest_parent(g, &p.forest, v));
-		}
+		if (p->forest.up[v] != GRAPH_NONE)
+			parent = forest_parent(g, &p->forest, v);
+		ladder_add(&p->above, v, parent);
 	}
+}
+
+uint32_t regen_add(struct arena *a, struct regen *r, const struct graph *g,
+		   const bool *witness, const uint8_t *bits)
+{
+	struct regen_proc p = {.g = g, .witness = witness, .bits = bits};
+
+	if (witness)
+		regen_hang_up(a, &p);
 	vec_push(&r->procs, p);
 	return (uint32_t)r->procs.n - 1;
 }
@@ -42,6 +47,7 @@ void regen_start(struct regen *r, const struct regen_source *source,
 	r->source = source;
 	r->end = end;
 	r->nend = nend;
+	r->fresh = false;
 	r->frames.n = 0;
 	r->plan.n = 0;
 	for (size_t i = 0; i < n; i++)
@@ -132,9 +138,10 @@ static enum regen_state regen_plan_witness(struct regen *r,
 static enum regen_state regen_plan_bits(struct regen *r,
 					const struct regen_proc *p, uint32_t u)
 {
-	uint32_t k = graph_out_degree(p->g, u), code;
+	uint32_t k = graph_out_degree(p->g, u), code = 0;
 
-	code = r->source->bits(r->source->ctx, witness_bits(k));
+	if (p->bits[u])
+		code = r->source->bits(r->source->ctx, p->bits[u]);
 	if (code == REGEN_EOF)
 		return REGEN_CUT;
 	if (code >= k)
@@ -151,24 +158,34 @@ static enum regen_state regen_plan(struct regen *r, const struct regen_proc *p,
 
 	if (k == 0)
 		return REGEN_CUT; /* nothing leaves: the frame died here */
-	if (k > 1)
-		return p->witness ? regen_plan_witness(r, p, u, proc)
-				  : regen_plan_bits(r, p, u);
+	if (p->bits)
+		return regen_plan_bits(r, p, u);
 	only = p->g->out[p->g->out_first[u]];
-	if (p->witness && p->witness[only])
+	if (k > 1 || p->witness[only])
 		return regen_plan_witness(r, p, u, proc);
 	vec_push(&r->plan, only);
 	return REGEN_BLOCK;
 }
 
-/* gives block v, reached by e; what it calls is entered next */
+/* tells the innermost frame's block, reached by e */
 static enum regen_state regen_give(struct regen *r, uint32_t e,
 				   struct regen_step *step)
 {
-	struct regen_frame *f = &r->frames.at[r->frames.n - 1];
-	uint32_t callee;
+	const struct regen_frame *f = &r->frames.at[r->frames.n - 1];
 
 	*step = (struct regen_step){f->proc, f->vertex, e};
+	r->entering = false;
+	r->fresh = true;
+	return REGEN_BLOCK;
+}
+
+/* enters what the block just given calls, if it calls */
+static enum regen_state regen_call(struct regen *r)
+{
+	const struct regen_frame *f = &r->frames.at[r->frames.n - 1];
+	uint32_t callee;
+
+	r->fresh = false;
 	if (f->vertex == r->procs.at[f->proc].g->exit)
 		return REGEN_BLOCK;
 	callee = r->source->callee(r->source->ctx, f->proc, f->vertex);
@@ -181,34 +198,45 @@ static enum regen_state regen_give(struct regen *r, uint32_t e,
 	return REGEN_BLOCK;
 }
 
-enum regen_state regen_next(struct regen *r, struct regen_step *step)
+/* leaves the innermost frame's block by an edge, planning if need be */
+static enum regen_state regen_walk(struct regen *r, struct regen_step *step)
 {
 	struct regen_frame *f = &r->frames.at[r->frames.n - 1];
-	const struct regen_proc *p;
-	enum regen_state state;
+	const struct regen_proc *p = &r->procs.at[f->proc];
+	enum regen_state state = REGEN_BLOCK;
 	uint32_t e;
 
-	if (r->entering) {
-		r->entering = false;
-		return regen_give(r, GRAPH_NONE, step);
-	}
-	while (f->vertex == r->procs.at[f->proc].g->exit) {
-		if (r->frames.n == 1)
-			return REGEN_DONE;
-		r->frames.n--;
-		f--;
-	}
-	if (regen_is_at_end(r))
-		return REGEN_DONE;
-	p = &r->procs.at[f->proc];
-	if (r->plan.n == 0) {
+	if (r->plan.n == 0)
 		state = regen_plan(r, p, f->vertex, f->proc);
-		if (state != REGEN_BLOCK)
-			return state;
-	}
+	if (state != REGEN_BLOCK)
+		return state;
 	e = r->plan.at[--r->plan.n];
 	f->vertex = p->g->to[e];
 	return regen_give(r, e, step);
+}
+
+/* whether the innermost frame has reached its exit */
+static bool regen_is_at_exit(const struct regen *r)
+{
+	const struct regen_frame *f = &r->frames.at[r->frames.n - 1];
+
+	return f->vertex == r->procs.at[f->proc].g->exit;
+}
+
+enum regen_state regen_next(struct regen *r, struct regen_step *step)
+{
+	if (r->fresh && regen_is_at_end(r))
+		return REGEN_DONE;
+	if (r->fresh && regen_call(r) == REGEN_BAD)
+		return REGEN_BAD;
+	if (r->entering)
+		return regen_give(r, GRAPH_NONE, step);
+	while (regen_is_at_exit(r)) {
+		if (r->frames.n == 1)
+			return REGEN_DONE;
+		r->frames.n--;
+	}
+	return regen_walk(r, step);
 }
 
 void regen_free(struct regen *r)

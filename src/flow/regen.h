@@ -13,13 +13,14 @@
  *
  * A run that ends early leaves frames open. Then the walk is told the stack
  * of its end: it is over when the source is dry and the stack is that one.
- * (It is met once only: a second time would need a cycle without witness.)
+ * (It is met once only: a second time would need a cycle that writes nothing.)
  * In the same way a walk may begin with frames that were there before, as in
  * a forked child or after a longjmp.
  */
 #ifndef FLOW_REGEN_H
 #define FLOW_REGEN_H
 
+#include "flow/bits.h"
 #include "flow/forest.h"
 #include "flow/ladder.h"
 #include "flow/witness.h"
@@ -29,8 +30,9 @@
 
 struct regen_proc {
 	const struct graph *g;
-	const bool *witness; /* NULL: bit tracing */
-	/* filled by regen_add(): the forest of witness-free edges */
+	const bool *witness; /* per edge; NULL: bit tracing */
+	const uint8_t *bits; /* per vertex; NULL: witnesses */
+	/* with witnesses: the forest of the edges without */
 	struct forest forest;
 	struct ladder above;
 };
@@ -72,15 +74,20 @@ struct regen {
 	const struct regen_frame *end;	/* frames open at the end, or NULL */
 	size_t nend;
 	bool entering; /* the innermost frame's block was not yet given */
+	bool fresh;    /* it was just given: its call is still to come */
 };
 
-/* another procedure; witness as placed, NULL for bit tracing; its number */
+/*
+ * Another procedure, traced by witnesses (bits NULL) or by bits_place() (then
+ * witness is NULL); returns its number.
+ */
 uint32_t regen_add(struct arena *a, struct regen *r, const struct graph *g,
-		   const bool *witness);
+		   const bool *witness, const uint8_t *bits);
 /*
  * Begins a walk with n open frames, the innermost last; its vertex is the
  * first block given. (A call of procedure x: one frame, at x's root.) `end` is
- * the stack of an early end; NULL if the outermost frame reached its exit.
+ * the stack of an early end, NULL if the outermost frame reached its exit. The
+ * innermost frame died in its block, before what the block calls.
  */
 void regen_start(struct regen *r, const struct regen_source *source,
 		 const struct regen_frame *frames, size_t n,

@@ -7,7 +7,7 @@
  * spanning forest: one tree for each connected part, and all that is said of
  * the tree holds for each.
  *
- * The closing edge carries no code, so it is seeded: in the tree before any
+ * The closing edge carries no code, so it is a seed: in the tree before any
  * other is looked at, unless its rule is TREE_NEVER (tracing, where the edge
  * does not exist).
  */
@@ -19,6 +19,7 @@
 enum tree_rule {
 	TREE_FREE,  /* by weight */
 	TREE_MUST,  /* cannot carry code: before any free edge */
+	TREE_SEED,  /* no code and not missed if outside: before all others */
 	TREE_NEVER, /* is instrumented anyway: not in the tree */
 };
 

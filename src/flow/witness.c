@@ -75,31 +75,3 @@ void witness_place_blocking(struct arena *a, const struct graph *g,
 	witness_add_chords(g, weight, w);
 	arena_free(&scratch);
 }
-
-unsigned witness_bits(uint32_t k)
-{
-	unsigned bits = 0;
-
-	while (bits < 32 && UINT64_C(1) << bits < k)
-		bits++;
-	return bits;
-}
-
-unsigned witness_bit_code(const struct graph *g, uint32_t e, uint32_t *code)
-{
-	const uint32_t *row = g->out + g->out_first[g->from[e]];
-	uint32_t low = 0, high = graph_out_degree(g, g->from[e]);
-	unsigned bits = witness_bits(high);
-
-	/* rows ascend: the rank is found by halving, switches can be wide */
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (row[middle] <= e)
-			low = middle;
-		else
-			high = middle;
-	}
-	*code = low;
-	return bits;
-}

@@ -15,10 +15,6 @@
  * Several procedures in one stream need the blocking property: no predicate
  * reaches a call or exit without passing a witness, so that the next witness
  * in the stream is always of the procedure that wants one (4.2).
- *
- * Bit tracing is the other coding: every edge out of a k-way predicate writes
- * its rank there in ceil(log2 k) bits. The same codes are used at every
- * predicate, for the reader knows where it stands; it needs no blockers.
  */
 #ifndef FLOW_WITNESS_H
 #define FLOW_WITNESS_H
@@ -50,10 +46,5 @@ void witness_place(struct arena *a, const struct graph *g,
 void witness_place_blocking(struct arena *a, const struct graph *g,
 			    const double *weight, const bool *calls,
 			    struct witnesses *w);
-
-/* bits that tell k ways apart: ceil(log2 k), 0 for one way */
-unsigned witness_bits(uint32_t k);
-/* bits that edge e writes under bit tracing; *code becomes which */
-unsigned witness_bit_code(const struct graph *g, uint32_t e, uint32_t *code);
 
 #endif
