@@ -42,6 +42,7 @@ struct work {
 	uint32_t rep;	/* representative piece */
 	const uint32_t *piece;
 	uint32_t npiece;
+	uint32_t entry;
 	struct view view;
 	struct values values;
 	VEC(uint64_t) target; /* of the jump at hand */
@@ -349,8 +350,7 @@ static bool run_round(struct work *w, enum view_entries entries)
 	struct build *b = w->b;
 	bool changed = false;
 
-	view_build(&w->view, b, w->piece, w->npiece,
-		   b->piece.at[w->piece[0]].start, entries);
+	view_build(&w->view, b, w->piece, w->npiece, w->entry, entries);
 	values_init(&w->values, &w->view);
 	for (uint32_t k = 0; k < w->view.cut.n; k++) {
 		const struct cut *c = &w->view.cut.at[k];
@@ -449,6 +449,7 @@ void dispatch_resolve_all(struct build *b)
 		if (!has_jump(b, w.piece, w.npiece))
 			continue;
 		w.rep = build_find(b, w.piece[0]);
+		w.entry = code_offset(&b->code, p->entry);
 		resolve_procedure(&w);
 		vec_free(&w.target);
 	}

@@ -1,0 +1,125 @@
+/*
+ * cfg: `tally cfg FILE [PROCEDURE] [--json|--dot]`, what tally understands
+ * of a file.
+ */
+#include "cmd/cmd.h"
+
+#include <string.h>
+
+#include "cmd/cfg_show.h"
+
+static const char cfg_usage[] =
+	"usage: tally cfg FILE [PROCEDURE] [--json|--dot]\n"
+	"\n"
+	"Shows what tally understands of an executable or shared library:\n"
+	"procedures, blocks, edges, jump tables, and what it leaves alone.\n"
+	"PROCEDURE is a name or an address (0x...).\n"
+	"\n"
+	"  --json    everything, for programs\n"
+	"  --dot     the graph of one procedure, for graphviz\n";
+
+/* the options of one call */
+struct cfg_call {
+	const char *file, *procedure;
+	bool json, dot;
+};
+
+/* reads the arguments; 0 or the exit status */
+static int cfg_parse(int argc, char **argv, struct cfg_call *call)
+{
+	bool options = true;
+
+	for (int i = 1; i < argc; i++) {
+		const char *a = argv[i];
+
+		if (options && !strcmp(a, "--"))
+			options = false;
+		else if (options && !strcmp(a, "--json"))
+			call->json = true;
+		else if (options && !strcmp(a, "--dot"))
+			call->dot = true;
+		else if (options && a[0] == '-' && a[1])
+			return cmd_misuse(&cmd_cfg, "unknown option '%s'", a);
+		else if (!call->file)
+			call->file = a;
+		else if (!call->procedure)
+			call->procedure = a;
+		else
+			return cmd_misuse(&cmd_cfg, "too many arguments");
+	}
+	if (!call->file)
+		return cmd_misuse(&cmd_cfg, "which FILE?");
+	if (call->json && call->dot)
+		return cmd_misuse(&cmd_cfg, "--json or --dot, not both");
+	if (call->dot && !call->procedure)
+		return cmd_misuse(&cmd_cfg, "--dot draws one PROCEDURE");
+	return 0;
+}
+
+/* the procedure asked for, by name or address */
+static uint32_t cfg_choose(const struct cfg *c, const char *name)
+{
+	uint32_t p = cfg_proc_named(c, name);
+	char *end;
+	uint64_t addr;
+
+	if (p != CFG_NONE)
+		return p;
+	addr = strtoull(name, &end, 16);
+	return *end || end == name ? CFG_NONE : cfg_proc_at(c, addr);
+}
+
+/* shows the finished cfg in the way asked for */
+static int cfg_print(const struct cfg *c, const struct cfg_call *call)
+{
+	uint32_t p = CFG_NONE;
+
+	if (call->procedure) {
+		p = cfg_choose(c, call->procedure);
+		if (p == CFG_NONE) {
+			struct err e;
+
+			err_set(&e, ERR_INPUT, "%s: there is no procedure "
+				"'%s'", call->file, call->procedure);
+			return cmd_fail(&e);
+		}
+	}
+	if (call->json)
+		cfg_show_json(c, p, stdout);
+	else if (call->dot)
+		cfg_show_dot(c, p, stdout);
+	else if (p != CFG_NONE)
+		cfg_show_procedure(c, p, stdout);
+	else
+		cfg_show_summary(c, stdout);
+	return STATUS_OK;
+}
+
+static int cfg_run(int argc, char **argv)
+{
+	struct cfg_call call = {0};
+	struct image im;
+	struct unwind u;
+	struct cfg c;
+	struct err e;
+	int status = cfg_parse(argc, argv, &call);
+
+	if (status)
+		return status;
+	if (image_open(&im, call.file, &e))
+		return cmd_fail(&e);
+	unwind_read(&u, &im);
+	status = cfg_build(&c, &im, &u, &e) ? cmd_fail(&e) :
+					      cfg_print(&c, &call);
+	cfg_free(&c);
+	unwind_free(&u);
+	image_close(&im);
+	return status;
+}
+
+const struct command cmd_cfg = {
+	.name = "cfg",
+	.summary = "what tally understands of a file",
+	.usage = cfg_usage,
+	.run = cfg_run,
+};

@@ -1,0 +1,22 @@
+/* cfg_show: the ways to show a cfg. Part of the command `tally cfg`. */
+#ifndef CMD_CFG_SHOW_H
+#define CMD_CFG_SHOW_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cfg/cfg.h"
+
+/* one screen for the whole file */
+void cfg_show_summary(const struct cfg *c, FILE *to);
+/* blocks and edges of one procedure */
+void cfg_show_procedure(const struct cfg *c, uint32_t p, FILE *to);
+/* the contract of product.md; p == CFG_NONE: all procedures */
+void cfg_show_json(const struct cfg *c, uint32_t p, FILE *to);
+/* graphviz input for one procedure */
+void cfg_show_dot(const struct cfg *c, uint32_t p, FILE *to);
+
+/* how an edge is called in every output */
+const char *cfg_edge_name(unsigned kind);
+
+#endif

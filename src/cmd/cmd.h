@@ -1,0 +1,38 @@
+/*
+ * cmd: one file per sub-command. Only this room prints, reads options or
+ * ends the process.
+ */
+#ifndef CMD_CMD_H
+#define CMD_CMD_H
+
+#include <stdio.h>
+
+#include "base/err.h"
+
+/* exit status of all commands that do not run a program (product.md) */
+enum status {
+	STATUS_OK = 0,
+	STATUS_NO = 1,	    /* the answer is "no" */
+	STATUS_USAGE = 2,
+	STATUS_INPUT = 3,
+	STATUS_MACHINE = 4,
+};
+
+struct command {
+	const char *name;
+	const char *summary; /* one line for the list of commands */
+	const char *usage;   /* all that --help prints */
+	int (*run)(int argc, char **argv); /* argv[0] is the command */
+};
+
+extern const struct command cmd_cfg;
+
+/* prints the error; returns the exit status for it */
+int cmd_fail(const struct err *e);
+/* prints what is wrong with the call; returns STATUS_USAGE */
+int cmd_misuse(const struct command *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* flushes stdout; STATUS_INPUT if what was printed could not be written */
+int cmd_finish(int status);
+
+#endif
