@@ -140,7 +140,7 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 {
 	struct table *t = &f->table;
 
-	if (r.lo > r.hi) {
+	if (r.lo > r.hi || r.lo > ENTRIES_MAX) {
 		f->status = DISPATCH_UNKNOWN;
 		f->reason = "contradictory bounds";
 		return;
@@ -151,16 +151,14 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 		t->address += r.lo * t->stride;
 		return;
 	}
-	if (r.hi < ENTRIES_MAX && r.checked) {
-		f->status = DISPATCH_UNKNOWN;
-		f->reason = "an entry leads out of the procedure";
-		return;
-	}
-	/* without a bound from below entry 0 is where a table starts */
-	f->count = take_while_inside(w, t, 0, r.hi);
+	/* a table starts at entry 0 and has no gaps: the first entry that
+	   leads elsewhere is behind its end */
+	f->count = take_while_inside(w, t, r.lo, r.hi);
+	t->address += r.lo * t->stride;
 	f->status = f->count ? DISPATCH_APPROXIMATED : DISPATCH_UNKNOWN;
-	f->reason = f->count ? "no bound on the index" :
-			       "entries lead out of the procedure";
+	f->reason = !f->count ? "entries lead out of the procedure" :
+		    r.checked ? "the bound on the index is not tight" :
+				"no bound on the index";
 }
 
 /* one register holds what it held at the procedure's entry */

@@ -197,9 +197,9 @@ uint32_t memory_load(struct values *s, const struct node *n)
 	    image_constant(s->im, l.constant, l.n ? 1 : n->size))
 		return memory_constant(s, n, &l);
 	if (memory_split(s, n->a, &root, &offset))
-		return memory_before(s, n->block, n->pos,
-				     memory_location(s, root, offset,
-						     n->size));
+		return value_zext(s, memory_before(s, n->block, n->pos,
+				  memory_location(s, root, offset, n->size)),
+				  n->size * 8u);
 	/* an unknown address: the same load twice is not told to be equal */
 	return node_load_once(s, n);
 }

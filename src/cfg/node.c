@@ -32,6 +32,7 @@ uint32_t node_open(struct values *s, const struct node *n)
 	vec_push(&s->node, *n);
 	vec_push(&s->chain, NODE_UNSET);
 	s->node.at[s->node.n - 1].canon = NODE_UNSET;
+	s->node.at[s->node.n - 1].uses = NODE_UNSET;
 	return (uint32_t)s->node.n - 1;
 }
 
@@ -249,6 +250,8 @@ static uint32_t simplify_zext(struct values *s, struct node *n)
 {
 	struct node a;
 
+	if (n->size >= 64)
+		return n->a;
 	n->a = strip_extension(s, n->a, n->size);
 	a = s->node.at[n->a];
 	n->width = 64;
@@ -419,6 +422,52 @@ bool value_same(const struct values *s, uint32_t a, uint32_t b)
 	return true;
 }
 
+/*
+ * Phis of interlocked loops may have nothing but each other and one value
+ * for operands: then they are all that value. Returns what phi i is.
+ */
+static uint32_t phi_collapse(struct values *s, uint32_t i)
+{
+	enum { COLLAPSE_MAX = 4096 };
+	VEC(uint32_t) group = {0};
+	struct map seen = {0};
+	uint32_t only = NODE_UNSET;
+	bool one = true;
+
+	vec_push(&group, i);
+	map_put(&seen, i, 0);
+	for (size_t g = 0; g < group.n && one; g++) {
+		struct node n = s->node.at[group.at[g]];
+
+		for (uint32_t k = 0; k < n.b && one; k++) {
+			uint32_t x = s->operand.at[n.pos + k];
+
+			if (x == NODE_UNSET)
+				continue;
+			x = value_find(s, x);
+			if (s->node.at[x].kind != NODE_PHI) {
+				one = only == NODE_UNSET ||
+				      value_same(s, only, x);
+				only = x;
+			} else if (map_get(&seen, x) == MAP_NONE) {
+				map_put(&seen, x, 0);
+				vec_push(&group, x);
+				one = group.n < COLLAPSE_MAX;
+			}
+		}
+		/* still being made: its operands are not known */
+		one &= n.b > 0;
+	}
+	if (one && only != NODE_UNSET)
+		for (size_t g = 0; g < group.n; g++)
+			s->node.at[group.at[g]].canon = only;
+	else
+		s->node.at[i].size = 1; /* tried */
+	vec_free(&group);
+	map_free(&seen);
+	return value_find(s, i);
+}
+
 /* adds coef * n to the sum */
 static void linear_add(struct values *s, struct linear *l, uint32_t i,
 		       uint64_t coef, unsigned depth)
@@ -427,6 +476,8 @@ static void linear_add(struct values *s, struct linear *l, uint32_t i,
 	uint64_t c;
 
 	i = value_find(s, i);
+	if (s->node.at[i].kind == NODE_PHI && !s->node.at[i].size)
+		i = phi_collapse(s, i);
 	n = &s->node.at[i];
 	if (node_is_const(s, i, &c)) {
 		l->constant += coef * c;

@@ -1,6 +1,8 @@
 /* table: see table.h. */
 #include "cfg/table.h"
 
+enum { STRIDE_MAX = 4096 }; /* bytes between entries of a table */
+
 /* an entry as it is loaded: perhaps extended; false if it is no load */
 static bool match_entry(struct values *s, uint32_t v, struct table *t,
 			uint32_t *addr)
@@ -20,13 +22,55 @@ static bool match_entry(struct values *s, uint32_t v, struct table *t,
 	return true;
 }
 
-/* the address of an entry: T + stride * index */
+/* v is stride * index, the index as it was computed */
+static void match_scaled(struct values *s, uint32_t v, struct table *t)
+{
+	const struct node *n = value_node(s, v);
+	const struct node *b = n->kind == NODE_OP && n->width == 64 &&
+			       n->b != NODE_UNSET ?
+		value_node(s, value_find(s, n->b)) : NULL;
+
+	t->index = v;
+	t->stride = 1;
+	if (!b || b->kind != NODE_CONST)
+		return;
+	if (n->code == UOP_SHL && (uint64_t)b->imm < 12)
+		t->stride = (uint64_t)1 << b->imm;
+	else if (n->code == UOP_MUL)
+		t->stride = (uint64_t)b->imm;
+	else
+		return;
+	t->index = value_find(s, n->a);
+}
+
+/*
+ * The address of an entry: T + stride * index. The index is kept in one
+ * piece where possible, since that is what a bound was checked on; only
+ * where the sum is written differently is it taken apart.
+ */
 static bool match_address(struct values *s, uint32_t addr, struct table *t)
 {
-	struct linear l = value_linear(s, addr);
+	const struct node *n = value_node(s, value_find(s, addr));
+	struct linear l;
 
+	if (n->kind == NODE_OP && n->code == UOP_ADD && n->width == 64) {
+		struct linear a = value_linear(s, n->a);
+		struct linear b = value_linear(s, n->b);
+
+		if (b.ok && !b.n && b.constant) {
+			t->address = b.constant;
+			match_scaled(s, value_find(s, n->a), t);
+			return t->stride >= t->size && t->stride <= STRIDE_MAX;
+		}
+		if (a.ok && !a.n && a.constant) {
+			t->address = a.constant;
+			match_scaled(s, value_find(s, n->b), t);
+			return t->stride >= t->size && t->stride <= STRIDE_MAX;
+		}
+	}
+	l = value_linear(s, addr);
 	if (!l.ok || l.n != 1 || !l.constant || l.coef[0] < t->size ||
-	    l.coef[0] > 4096)
+	    l.coef[0] > STRIDE_MAX)
 		return false;
 	t->address = l.constant;
 	t->stride = l.coef[0];

@@ -18,6 +18,7 @@ void values_free(struct values *s)
 	vec_free(&s->store);
 	vec_free(&s->location);
 	vec_free(&s->operand);
+	vec_free(&s->use);
 	vec_free(&s->chain);
 	vec_free(&s->sum);
 	vec_free(&s->escape);
@@ -242,20 +243,76 @@ static uint32_t close_by_edge(struct values *s, uint32_t e, uint32_t var)
 	return close_at_end(s, v->g.from[e], var);
 }
 
+/* the one value that all operands of a phi are, or NODE_UNSET */
+static uint32_t phi_only(const struct values *s, uint32_t phi)
+{
+	const struct node *n = &s->node.at[phi];
+	uint32_t only = NODE_UNSET;
+
+	for (uint32_t i = 0; i < n->b; i++) {
+		uint32_t x = s->operand.at[n->pos + i];
+
+		if (x == NODE_UNSET)
+			continue;
+		x = value_find(s, x);
+		if (x == phi)
+			continue;
+		if (only != NODE_UNSET && !value_same(s, only, x))
+			return NODE_UNSET;
+		if (only == NODE_UNSET)
+			only = x;
+	}
+	return only;
+}
+
+/* remembers that phi has operand x, in case x turns out to be no choice */
+static void phi_note_use(struct values *s, uint32_t phi, uint32_t x)
+{
+	struct use u = {.phi = phi, .next = s->node.at[x].uses};
+
+	if (s->node.at[x].kind != NODE_PHI || x == phi)
+		return;
+	s->node.at[x].uses = (uint32_t)s->use.n;
+	vec_push(&s->use, u);
+}
+
+/*
+ * A phi whose operands are all one value stands for it; phis that have it as
+ * an operand may then lose their choice too (Braun et al., section 3.1).
+ */
+static void phi_simplify(struct values *s, uint32_t phi)
+{
+	VEC(uint32_t) todo = {0};
+
+	vec_push(&todo, phi);
+	while (todo.n) {
+		uint32_t p = todo.at[--todo.n], only;
+
+		if (s->node.at[p].canon != NODE_UNSET)
+			continue;
+		only = phi_only(s, p);
+		if (only == NODE_UNSET)
+			continue;
+		s->node.at[p].canon = only;
+		for (uint32_t u = s->node.at[p].uses; u != NODE_UNSET;
+		     u = s->use.at[u].next) {
+			vec_push(&todo, s->use.at[u].phi);
+			phi_note_use(s, s->use.at[u].phi, only);
+		}
+	}
+	vec_free(&todo);
+}
+
 /*
  * A phi at the block's start. It is put into the table before its operands
- * are sought, so that a loop finds it; if all of them turn out to be one
- * value (or the phi itself), it stands for that value.
+ * are sought, so that a loop finds it.
  */
 static uint32_t close_phi(struct values *s, uint32_t block, uint32_t var,
 			  uint64_t key)
 {
 	const struct graph *g = &s->view->g;
 	uint32_t phi = node_phi(s, block, var);
-	uint32_t only = NODE_UNSET, first, n = 0;
-	bool same = true;
-	uint32_t *in = NEW_ARRAY(uint32_t,
-				 g->in_first[block + 1] - g->in_first[block]);
+	VEC(uint32_t) in = {0};
 
 	map_put(&s->livein, key, phi);
 	for_each_edge_in(e, g, block) {
@@ -263,21 +320,16 @@ static uint32_t close_phi(struct values *s, uint32_t block, uint32_t var,
 
 		if (view_reached(s->view, g->from[e]))
 			x = value_find(s, close_by_edge(s, e, var));
-		in[n++] = x;
-		if (x == NODE_UNSET || x == phi)
-			continue;
-		same &= only == NODE_UNSET || value_same(s, only, x);
-		if (only == NODE_UNSET)
-			only = x;
+		vec_push(&in, x);
 	}
-	first = (uint32_t)s->operand.n;
-	for (uint32_t i = 0; i < n; i++)
-		vec_push(&s->operand, in[i]);
-	mem_free(in);
-	s->node.at[phi].pos = first;
-	s->node.at[phi].b = n;
-	if (same && only != NODE_UNSET)
-		s->node.at[phi].canon = only;
+	s->node.at[phi].pos = (uint32_t)s->operand.n;
+	s->node.at[phi].b = (uint32_t)in.n;
+	vec_append(&s->operand, &in);
+	for (size_t i = 0; i < in.n; i++)
+		if (in.at[i] != NODE_UNSET)
+			phi_note_use(s, phi, value_find(s, in.at[i]));
+	vec_free(&in);
+	phi_simplify(s, phi);
 	return value_find(s, phi);
 }
 
@@ -340,7 +392,7 @@ uint32_t value_resolve(struct values *s, uint32_t i)
 	struct node n = s->node.at[i];
 	uint32_t x;
 
-	if (n.canon != NODE_UNSET)
+	if (n.canon != NODE_UNSET || n.kind == NODE_PHI)
 		return value_find(s, i);
 	if (s->depth >= VALUE_DEPTH || s->node.n > VALUE_LIMIT)
 		return node_unknown(s, n.block, i, UOP_NREGS);

@@ -50,6 +50,11 @@ struct node {
 	uint32_t block, pos; /* LIVEIN, PHI, LOAD, UNKNOWN: where */
 	int64_t imm;
 	uint32_t canon; /* the closed form, once known */
+	uint32_t uses;	/* PHI: first of the phis it is an operand of */
+};
+
+struct use {
+	uint32_t phi, next; /* next: in values.use, or NODE_UNSET */
 };
 
 /* a write to memory within a block, in order */
@@ -84,6 +89,7 @@ struct values {
 	VEC(struct store) store;
 	VEC(struct location) location;
 	VEC(uint32_t) operand; /* of the phis */
+	VEC(struct use) use;
 	struct lifted *lifted; /* by block */
 	struct map unique;     /* hash of a node -> first such node */
 	VEC(uint32_t) chain;   /* by node: next with the same hash */
