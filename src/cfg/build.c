@@ -120,6 +120,7 @@ static void build_run(struct build *b)
 	build_index(b);
 	discover_code(b);
 	discover_leaders(b);
+	discover_split_stubs(b);
 	merge_pieces(b);
 	block_build(b);
 	noreturn_find(b);

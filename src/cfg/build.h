@@ -132,6 +132,9 @@ void discover_code(struct build *b);
 /* marks leaders and entries, once all pieces are known */
 void discover_leaders(struct build *b);
 
+/* one FDE covers a whole PLT: makes a piece of every stub that is called */
+void discover_split_stubs(struct build *b);
+
 /* --- merge.c */
 void merge_pieces(struct build *b);
 

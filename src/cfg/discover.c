@@ -271,3 +271,61 @@ void discover_leaders(struct build *b)
 		if (code_test(k, k->insn, b->site.at[i].pad))
 			code_set(k, k->leader, b->site.at[i].pad);
 }
+
+/* off lies in a section of linkage stubs */
+static bool stub_section(const struct build *b, uint32_t off)
+{
+	uint64_t addr = code_address(&b->code, off);
+
+	for (size_t i = 0; i < b->im->nsection; i++) {
+		const struct section *s = &b->im->section[i];
+
+		if (addr >= s->start && addr < s->end)
+			return !strncmp(s->name, ".plt", 4) ||
+			       !strncmp(s->name, ".iplt", 5);
+	}
+	return false;
+}
+
+/* adds [start, end) of p, with its share of the transfers, as a piece */
+static void split_add(struct build *b, struct piece p, uint32_t start,
+		      uint32_t end)
+{
+	const struct xfer *x = b->found.xfer.at;
+	uint32_t stop = p.xfer + p.nxfer;
+
+	while (p.xfer < stop && x[p.xfer].at < start)
+		p.xfer++;
+	p.nxfer = 0;
+	while (p.xfer + p.nxfer < stop && x[p.xfer + p.nxfer].at < end)
+		p.nxfer++;
+	p.start = start;
+	p.end = end;
+	code_set(&b->code, b->code.called, start);
+	code_set(&b->code, b->code.leader, start);
+	vec_push(&b->piece, p);
+}
+
+void discover_split_stubs(struct build *b)
+{
+	const struct code *k = &b->code;
+	VEC(struct piece) old = {0};
+
+	vec_append(&old, &b->piece);
+	b->piece.n = 0;
+	for (size_t i = 0; i < old.n; i++) {
+		struct piece p = old.at[i];
+		uint32_t at = p.start, next;
+
+		if (p.in_place || !stub_section(b, p.start)) {
+			vec_push(&b->piece, p);
+			continue;
+		}
+		for (; at < p.end; at = next) {
+			next = code_next(k, k->called, at + 1, p.end);
+			split_add(b, p, at, next);
+		}
+	}
+	vec_free(&old);
+	build_index(b);
+}
