@@ -170,10 +170,10 @@ static void succ_dispatch(const struct build *b, uint32_t piece,
 	} else if (j->hub != CFG_NONE) {
 		succ_add(out, j->hub, EDGE_HUB);
 	} else {
-		for (uint32_t t = 0; t < j->d.ntarget; t++)
-			succ_to(b, piece, code_offset(&b->code,
-				b->target.at[j->d.target + t]), EDGE_TABLE,
-				out);
+		for (size_t t = 0; t < j->target.n; t++)
+			succ_to(b, piece,
+				code_offset(&b->code, j->target.at[t]),
+				EDGE_TABLE, out);
 	}
 }
 

@@ -52,24 +52,30 @@ uint32_t build_piece_at(const struct build *b, uint32_t off)
 
 uint32_t build_find(const struct build *b, uint32_t p)
 {
-	struct piece *at = b->piece.at;
-
-	while (at[p].leader != p) {
-		at[p].leader = at[at[p].leader].leader;
-		p = at[p].leader;
-	}
+	while (b->piece.at[p].leader != p)
+		p = b->piece.at[p].leader;
 	return p;
 }
 
 void build_union(struct build *b, uint32_t p, uint32_t q)
 {
+	uint32_t low, high = q, next;
+
 	p = build_find(b, p);
 	q = build_find(b, q);
 	/* the lowest piece represents: deterministic, and mostly the hot one */
-	if (p < q)
-		b->piece.at[q].leader = p;
-	else
-		b->piece.at[p].leader = q;
+	low = p < q ? p : q;
+	b->piece.at[p].leader = b->piece.at[q].leader = low;
+	for (; high != low; high = next) {
+		next = b->piece.at[high].leader;
+		b->piece.at[high].leader = low;
+	}
+}
+
+void build_flatten(struct build *b)
+{
+	for (uint32_t p = 0; p < b->piece.n; p++)
+		b->piece.at[p].leader = build_find(b, p);
 }
 
 static int landing_order(const void *a, const void *b)
@@ -138,9 +144,10 @@ static void build_free(struct build *b)
 	vec_free(&b->found.xfer);
 	vec_free(&b->found.ref);
 	vec_free(&b->site);
+	for (size_t i = 0; i < b->jump.n; i++)
+		vec_free(&b->jump.at[i].target);
 	vec_free(&b->jump);
 	vec_free(&b->refusal);
-	vec_free(&b->target);
 	mem_free(b->piece_index);
 	mem_free(b->noreturn);
 	code_free(&b->code);

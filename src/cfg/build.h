@@ -56,7 +56,8 @@ struct piece {
 struct jump_site {
 	uint32_t at;
 	uint32_t hub; /* in cfg->hub, or CFG_NONE */
-	struct dispatch d; /* d.target, d.ntarget index build->target */
+	struct dispatch d; /* d.target is set by dispatch_export() */
+	VEC(uint64_t) target; /* addresses, sorted */
 };
 
 /* a place that somebody pointed at but that cannot be code */
@@ -82,7 +83,6 @@ struct build {
 	VEC(struct landing) site; /* by start */
 	VEC(struct jump_site) jump; /* by position */
 	VEC(struct refusal) refusal;
-	VEC(uint64_t) target;  /* of the jumps: addresses */
 	uint64_t effort; /* instructions tried by descents so far */
 	size_t indexed; /* pieces that build_index() has seen */
 	uint32_t *piece_index; /* first piece ending after each 256 bytes */
@@ -96,6 +96,8 @@ void build_index(struct build *b);
 /* the representative piece of the procedure that piece p belongs to */
 uint32_t build_find(const struct build *b, uint32_t p);
 void build_union(struct build *b, uint32_t p, uint32_t q);
+/* makes every build_find() one step */
+void build_flatten(struct build *b);
 
 /* --- sweep.c */
 /* makes a piece of every FDE and decodes it */

@@ -16,8 +16,9 @@
  *	              it can choose is a place in this procedure
  *	approximated  no bound: entries are taken as long as they lead into
  *	              this procedure. All true entries do, so the set has them
- *	              all. Only a bounded table that starts further on, which
- *	              no other table can overlap, ends it earlier.
+ *	              all. Only the start of another table, itself proved by
+ *	              the data flow of its own dispatch, ends it earlier:
+ *	              tables do not overlap.
  *	unknown       anything else
  *
  * A jump that is not a table and is made with the caller's frame restored
@@ -25,6 +26,7 @@
  */
 #include "cfg/build.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "cfg/range.h"
@@ -46,8 +48,8 @@ struct work {
 	struct view view;
 	struct values values;
 	VEC(uint64_t) target; /* of the jump at hand */
-	uint64_t *bounded;    /* sorted addresses of bounded tables */
-	size_t nbounded;
+	const uint64_t *start; /* sorted addresses of known tables */
+	size_t nstart;
 };
 
 /* addr is an instruction of this procedure */
@@ -77,20 +79,20 @@ static bool work_adoptable(const struct work *w, uint64_t addr)
 	       code_test(k, k->insn, off) && !code_test(k, k->called, off);
 }
 
-/* where the next bounded table behind addr starts */
-static uint64_t work_next_bounded(const struct work *w, uint64_t addr)
+/* where the next known table behind addr starts */
+static uint64_t work_next_table(const struct work *w, uint64_t addr)
 {
-	size_t lo = 0, hi = w->nbounded;
+	size_t lo = 0, hi = w->nstart;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (w->bounded[mid] <= addr)
+		if (w->start[mid] <= addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < w->nbounded ? w->bounded[lo] : UINT64_MAX;
+	return lo < w->nstart ? w->start[lo] : UINT64_MAX;
 }
 
 /* what was found out about one way to the jump */
@@ -123,7 +125,7 @@ static bool take_bounded(struct work *w, const struct table *t,
 static uint64_t take_while_inside(struct work *w, const struct table *t,
 				  uint64_t first, uint64_t last)
 {
-	uint64_t stop = work_next_bounded(w, t->address + first * t->stride);
+	uint64_t stop = work_next_table(w, t->address + first * t->stride);
 	uint64_t i, to;
 
 	for (i = first; i <= last && i - first < ENTRIES_MAX; i++) {
@@ -309,36 +311,30 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 			 const struct finding *f)
 {
 	struct build *b = w->b;
-	struct dispatch d = j->d;
-	bool known = f->status <= DISPATCH_APPROXIMATED;
+	bool known = f->status <= DISPATCH_APPROXIMATED, same;
 
 	if (known)
 		unique_targets(w);
 	else
 		w->target.n = 0;
-	d.status = (uint8_t)f->status;
-	d.reason = f->reason;
-	d.table = known && f->table.size ? f->table.address : 0;
-	d.base = known ? f->table.base : 0;
-	d.entry_size = known ? f->table.size : 0;
-	d.entry_shift = f->table.shift;
-	d.entry_signed = f->table.sign;
-	d.count = known ? (uint32_t)f->count : 0;
-	if (d.status == j->d.status && j->d.ntarget == w->target.n &&
-	    !memcmp(b->target.at + j->d.target, w->target.at,
-		    w->target.n * sizeof *w->target.at)) {
-		d.target = j->d.target;
-		d.ntarget = j->d.ntarget;
-		j->d = d;
+	same = j->d.status == f->status && j->target.n == w->target.n &&
+	       (!w->target.n || !memcmp(j->target.at, w->target.at,
+			w->target.n * sizeof *w->target.at));
+	j->d.status = (uint8_t)f->status;
+	j->d.reason = f->reason;
+	j->d.table = known && f->table.size ? f->table.address : 0;
+	j->d.base = known ? f->table.base : 0;
+	j->d.entry_size = known ? f->table.size : 0;
+	j->d.entry_shift = f->table.shift;
+	j->d.entry_signed = f->table.sign;
+	j->d.count = known ? (uint32_t)f->count : 0;
+	if (same)
 		return false;
-	}
-	d.target = (uint32_t)b->target.n;
-	d.ntarget = (uint32_t)w->target.n;
-	vec_append(&b->target, &w->target);
+	j->target.n = 0;
+	vec_append(&j->target, &w->target);
 	for (size_t i = 0; i < w->target.n; i++)
 		code_set(&b->code, b->code.leader,
 			 code_offset(&b->code, w->target.at[i]));
-	j->d = d;
 	return true;
 }
 
@@ -365,21 +361,32 @@ static bool run_round(struct work *w, enum view_entries entries)
 	return changed;
 }
 
+/* index of the first jump at or behind off */
+static size_t jump_from(const struct build *b, uint32_t off)
+{
+	size_t lo = 0, hi = b->jump.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (b->jump.at[mid].at < off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* some jump of the procedure is not understood */
 static bool any_unknown(const struct work *w)
 {
 	for (uint32_t i = 0; i < w->npiece; i++) {
 		const struct piece *p = &w->b->piece.at[w->piece[i]];
 
-		for (uint32_t x = 0; x < p->nxfer; x++) {
-			const struct xfer *t =
-				&w->b->found.xfer.at[p->xfer + x];
-
-			if (t->kind == INSN_IJUMP &&
-			    build_jump_at(w->b, t->at)->d.status ==
-				    DISPATCH_UNKNOWN)
+		for (size_t j = jump_from(w->b, p->start);
+		     j < w->b->jump.n && w->b->jump.at[j].at < p->end; j++)
+			if (w->b->jump.at[j].d.status == DISPATCH_UNKNOWN)
 				return true;
-		}
 	}
 	return false;
 }
@@ -422,35 +429,133 @@ static void list_jumps(struct build *b)
 }
 
 /* the procedure has an indirect jump */
-static bool has_jump(const struct build *b, const uint32_t *piece, uint32_t n)
+static bool has_jump(const struct build *b, const struct procedure *p)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		const struct piece *p = &b->piece.at[piece[i]];
+	for (uint32_t i = 0; i < p->npart; i++) {
+		uint32_t piece = b->cfg->proc_part.at[p->part + i];
+		size_t j = jump_from(b, b->piece.at[piece].start);
 
-		for (uint32_t x = 0; x < p->nxfer; x++)
-			if (b->found.xfer.at[p->xfer + x].kind == INSN_IJUMP)
-				return true;
+		if (j < b->jump.n &&
+		    b->jump.at[j].at < b->piece.at[piece].end)
+			return true;
 	}
 	return false;
+}
+
+/* what the threads share */
+struct crew {
+	struct build *b;
+	const uint32_t *proc; /* procedures to look at */
+	uint32_t nproc;
+	uint32_t next; /* of proc[], taken atomically */
+	const uint64_t *start; /* of known tables, sorted */
+	size_t nstart;
+};
+
+/* thread body: takes procedures until none is left */
+static void *crew_work(void *arg)
+{
+	struct crew *t = arg;
+	struct cfg *c = t->b->cfg;
+	uint32_t i;
+
+	while ((i = __atomic_fetch_add(&t->next, 1, __ATOMIC_RELAXED)) <
+	       t->nproc) {
+		struct procedure *p = &c->proc.at[t->proc[i]];
+		struct work w = {.b = t->b, .npiece = p->npart,
+				 .piece = &c->proc_part.at[p->part],
+				 .start = t->start, .nstart = t->nstart};
+
+		w.rep = build_find(t->b, w.piece[0]);
+		w.entry = code_offset(&t->b->code, p->entry);
+		resolve_procedure(&w);
+		vec_free(&w.target);
+	}
+	return NULL;
+}
+
+/* looks at all procedures of the list, in threads */
+static void crew_run(struct crew *t)
+{
+	enum { HELPERS = 1 };
+	pthread_t helper[HELPERS];
+	unsigned n = 0;
+
+	t->next = 0;
+	while (n < HELPERS && t->nproc > 64 &&
+	       !pthread_create(&helper[n], NULL, crew_work, t))
+		n++;
+	crew_work(t);
+	while (n)
+		pthread_join(helper[--n], NULL);
+}
+
+/* the addresses where tables are known to start, sorted */
+static uint64_t *list_starts(const struct build *b, size_t *n)
+{
+	uint64_t *start = NEW_ARRAY(uint64_t, b->jump.n);
+
+	*n = 0;
+	for (size_t i = 0; i < b->jump.n; i++)
+		if (b->jump.at[i].d.table)
+			start[(*n)++] = b->jump.at[i].d.table;
+	qsort(start, *n, sizeof *start, address_order);
+	return start;
+}
+
+/* forgets what was found of a procedure whose tables have no sure end */
+static bool forget_approximate(struct build *b, const struct procedure *p)
+{
+	const uint32_t *piece = &b->cfg->proc_part.at[p->part];
+	bool any = false;
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < p->npart; i++) {
+			struct piece *q = &b->piece.at[piece[i]];
+			size_t j = jump_from(b, q->start);
+
+			for (; j < b->jump.n && b->jump.at[j].at < q->end;
+			     j++) {
+				struct jump_site *s = &b->jump.at[j];
+
+				any |= s->d.status == DISPATCH_APPROXIMATED ||
+				       s->d.status == DISPATCH_UNKNOWN;
+				if (pass && any) {
+					s->d.status = DISPATCH_UNKNOWN;
+					s->d.table = 0;
+					s->target.n = 0;
+				}
+			}
+		}
+	return any;
 }
 
 void dispatch_resolve_all(struct build *b)
 {
 	struct cfg *c = b->cfg;
+	struct crew crew = {.b = b};
+	VEC(uint32_t) proc = {0};
+	uint64_t *start;
+	size_t n = 0;
 
 	list_jumps(b);
-	for (uint32_t i = 0; i < c->proc.n; i++) {
-		struct procedure *p = &c->proc.at[i];
-		struct work w = {.b = b, .piece = &c->proc_part.at[p->part],
-				 .npiece = p->npart};
-
-		if (!has_jump(b, w.piece, w.npiece))
-			continue;
-		w.rep = build_find(b, w.piece[0]);
-		w.entry = code_offset(&b->code, p->entry);
-		resolve_procedure(&w);
-		vec_free(&w.target);
-	}
+	for (uint32_t i = 0; i < c->proc.n; i++)
+		if (has_jump(b, &c->proc.at[i]))
+			vec_push(&proc, i);
+	crew.proc = proc.at;
+	crew.nproc = (uint32_t)proc.n;
+	crew_run(&crew);
+	/* now that the starts of tables are known, those without a bound can
+	   end where another one starts */
+	start = list_starts(b, &crew.nstart);
+	crew.start = start;
+	for (size_t i = 0; i < proc.n; i++)
+		if (forget_approximate(b, &c->proc.at[proc.at[i]]))
+			proc.at[n++] = proc.at[i];
+	crew.nproc = (uint32_t)n;
+	crew_run(&crew);
+	mem_free(start);
+	vec_free(&proc);
 }
 
 void dispatch_export(struct build *b)
@@ -458,13 +563,13 @@ void dispatch_export(struct build *b)
 	struct cfg *c = b->cfg;
 
 	for (size_t i = 0; i < b->jump.n; i++) {
-		struct dispatch d = b->jump.at[i].d;
+		const struct jump_site *j = &b->jump.at[i];
+		struct dispatch d = j->d;
 
 		d.block = cfg_block_at(c, d.addr);
 		d.target = (uint32_t)c->target.n;
-		for (uint32_t t = 0; t < d.ntarget; t++)
-			vec_push(&c->target,
-				 b->target.at[b->jump.at[i].d.target + t]);
+		d.ntarget = (uint32_t)j->target.n;
+		vec_append(&c->target, &j->target);
 		vec_push(&c->dispatch, d);
 	}
 }

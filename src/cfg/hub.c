@@ -20,28 +20,27 @@ static int hub_order(const void *a, const void *b, void *build)
 {
 	const struct hub_key *p = a, *q = b;
 	const struct build *bd = build;
-	const struct dispatch *d = &bd->jump.at[p->jump].d;
-	const struct dispatch *e = &bd->jump.at[q->jump].d;
-	const uint64_t *t = bd->target.at;
+	const struct jump_site *d = &bd->jump.at[p->jump];
+	const struct jump_site *e = &bd->jump.at[q->jump];
 
 	if (p->proc != q->proc)
 		return p->proc < q->proc ? -1 : 1;
-	if (d->ntarget != e->ntarget)
-		return d->ntarget < e->ntarget ? -1 : 1;
-	return memcmp(t + d->target, t + e->target,
-		      d->ntarget * sizeof *t);
+	if (d->target.n != e->target.n)
+		return d->target.n < e->target.n ? -1 : 1;
+	return memcmp(d->target.at, e->target.at,
+		      d->target.n * sizeof *d->target.at);
 }
 
 /* makes one hub for the jumps key[0 .. n-1] */
 static void hub_add(struct build *b, const struct hub_key *key, size_t n)
 {
 	struct cfg *c = b->cfg;
-	const struct dispatch *d = &b->jump.at[key->jump].d;
+	const struct jump_site *d = &b->jump.at[key->jump];
 	struct hub h = {.target = (uint32_t)c->hub_target.n,
 			.proc = key->proc, .sources = (uint32_t)n};
 
-	for (uint32_t t = 0; t < d->ntarget; t++) {
-		uint32_t k = cfg_block_at(c, b->target.at[d->target + t]);
+	for (size_t t = 0; t < d->target.n; t++) {
+		uint32_t k = cfg_block_at(c, d->target.at[t]);
 
 		if (k != CFG_NONE)
 			vec_push(&c->hub_target, k);
@@ -63,7 +62,7 @@ void hub_build(struct build *b)
 		struct hub_key k = {build_find(b, p), i};
 
 		j->hub = CFG_NONE;
-		if (j->d.status <= DISPATCH_APPROXIMATED)
+		if (j->target.n)
 			vec_push(&key, k);
 	}
 	if (key.n)

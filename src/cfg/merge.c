@@ -88,13 +88,12 @@ void merge_pieces(struct build *b)
 			merge_at(b, p, b->site.at[i].pad);
 	}
 	for (size_t i = 0; i < b->jump.n; i++) {
-		const struct dispatch *d = &b->jump.at[i].d;
-		uint32_t p = build_piece_at(b, b->jump.at[i].at);
+		const struct jump_site *j = &b->jump.at[i];
+		uint32_t p = build_piece_at(b, j->at);
 
-		if (d->status > DISPATCH_APPROXIMATED)
-			continue;
-		for (uint32_t t = 0; t < d->ntarget; t++)
+		for (size_t t = 0; t < j->target.n; t++)
 			merge_at(b, p, code_offset(&b->code,
-				 b->target.at[d->target + t]));
+						   j->target.at[t]));
 	}
+	build_flatten(b);
 }
