@@ -79,20 +79,20 @@ static bool work_adoptable(const struct work *w, uint64_t addr)
 	       code_test(k, k->insn, off) && !code_test(k, k->called, off);
 }
 
-/* where the next known table behind addr starts */
-static uint64_t work_next_table(const struct work *w, uint64_t addr)
+/* the first of the sorted addresses above addr, or UINT64_MAX */
+static uint64_t next_above(const uint64_t *at, size_t n, uint64_t addr)
 {
-	size_t lo = 0, hi = w->nstart;
+	size_t lo = 0, hi = n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (w->start[mid] <= addr)
+		if (at[mid] <= addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < w->nstart ? w->start[lo] : UINT64_MAX;
+	return lo < n ? at[lo] : UINT64_MAX;
 }
 
 /* what was found out about one way to the jump */
@@ -125,7 +125,8 @@ static bool take_bounded(struct work *w, const struct table *t,
 static uint64_t take_while_inside(struct work *w, const struct table *t,
 				  uint64_t first, uint64_t last)
 {
-	uint64_t stop = work_next_table(w, t->address + first * t->stride);
+	uint64_t stop = next_above(w->start, w->nstart,
+				   t->address + first * t->stride);
 	uint64_t i, to;
 
 	for (i = first; i <= last && i - first < ENTRIES_MAX; i++) {
@@ -503,31 +504,50 @@ static uint64_t *list_starts(const struct build *b, size_t *n)
 	return start;
 }
 
-/* forgets what was found of a procedure whose tables have no sure end */
-static bool forget_approximate(struct build *b, const struct procedure *p)
+/* another table starts within what was taken for j's */
+static bool overlaps_start(const struct crew *t, const struct jump_site *j)
 {
-	const uint32_t *piece = &b->cfg->proc_part.at[p->part];
-	bool any = false;
+	uint64_t end = j->d.table + (uint64_t)j->d.count * j->d.entry_size;
 
-	for (unsigned pass = 0; pass < 2; pass++)
-		for (uint32_t i = 0; i < p->npart; i++) {
-			struct piece *q = &b->piece.at[piece[i]];
-			size_t j = jump_from(b, q->start);
+	return j->d.table && next_above(t->start, t->nstart, j->d.table) < end;
+}
 
-			for (; j < b->jump.n && b->jump.at[j].at < q->end;
-			     j++) {
-				struct jump_site *s = &b->jump.at[j];
+/* what was found of the procedure may look better with known table starts */
+static bool worth_another_look(const struct crew *t, const struct procedure *p)
+{
+	const struct build *b = t->b;
 
-				any |= s->d.status == DISPATCH_APPROXIMATED ||
-				       s->d.status == DISPATCH_UNKNOWN;
-				if (pass && any) {
-					s->d.status = DISPATCH_UNKNOWN;
-					s->d.table = 0;
-					s->target.n = 0;
-				}
-			}
+	for (uint32_t i = 0; i < p->npart; i++) {
+		uint32_t piece = b->cfg->proc_part.at[p->part + i];
+		size_t j = jump_from(b, b->piece.at[piece].start);
+
+		for (; j < b->jump.n &&
+		       b->jump.at[j].at < b->piece.at[piece].end; j++) {
+			const struct jump_site *s = &b->jump.at[j];
+
+			if (s->d.status == DISPATCH_UNKNOWN ||
+			    (s->d.status == DISPATCH_APPROXIMATED &&
+			     overlaps_start(t, s)))
+				return true;
 		}
-	return any;
+	}
+	return false;
+}
+
+/* forgets what was found of the procedure's jumps */
+static void forget_procedure(struct build *b, const struct procedure *p)
+{
+	for (uint32_t i = 0; i < p->npart; i++) {
+		uint32_t piece = b->cfg->proc_part.at[p->part + i];
+		size_t j = jump_from(b, b->piece.at[piece].start);
+
+		for (; j < b->jump.n &&
+		       b->jump.at[j].at < b->piece.at[piece].end; j++) {
+			b->jump.at[j].d.status = DISPATCH_UNKNOWN;
+			b->jump.at[j].d.table = 0;
+			b->jump.at[j].target.n = 0;
+		}
+	}
 }
 
 void dispatch_resolve_all(struct build *b)
@@ -550,8 +570,10 @@ void dispatch_resolve_all(struct build *b)
 	start = list_starts(b, &crew.nstart);
 	crew.start = start;
 	for (size_t i = 0; i < proc.n; i++)
-		if (forget_approximate(b, &c->proc.at[proc.at[i]]))
+		if (worth_another_look(&crew, &c->proc.at[proc.at[i]]))
 			proc.at[n++] = proc.at[i];
+	for (size_t i = 0; i < n; i++)
+		forget_procedure(b, &c->proc.at[proc.at[i]]);
 	crew.nproc = (uint32_t)n;
 	crew_run(&crew);
 	mem_free(start);

@@ -42,6 +42,11 @@ static bool memory_is_stack(const struct values *s, uint32_t root)
 	return n->kind == NODE_INPUT && n->a == s->isa->sp;
 }
 
+bool memory_joins(const struct values *s, uint32_t location)
+{
+	return memory_is_stack(s, s->location.at[location].root);
+}
+
 /* collects the stack addresses that are left in registers */
 static void memory_find_escapes(struct values *s)
 {

@@ -137,12 +137,18 @@ static void lift_uop(struct lifter *f, const struct uop *u)
 	}
 }
 
-/* everything but the given registers becomes unknown */
-static void lift_forget(struct lifter *f, regset keep)
+/* an instruction of which nothing is known: so is everything behind it */
+static void lift_forget(struct lifter *f)
 {
 	for (unsigned r = 0; r < UOP_NREGS; r++)
-		if (r >= 32 || !(keep >> r & 1))
-			f->now[r] = lift_unknown(f, r);
+		f->now[r] = lift_unknown(f, r);
+	lift_store(f, NODE_UNSET, NODE_UNSET, 0);
+}
+
+/* a call, always the last of its block: close_at_end() knows the rest */
+static void lift_call(struct lifter *f)
+{
+	f->l->call = true;
 	lift_store(f, NODE_UNSET, NODE_UNSET, 0);
 }
 
@@ -166,9 +172,9 @@ static void lift_block(struct lifter *f)
 		for (unsigned j = 0; j < n; j++)
 			lift_uop(f, &uops[j]);
 		if (i.kind == INSN_UNKNOWN)
-			lift_forget(f, 0);
+			lift_forget(f);
 		else if (i.kind == INSN_CALL || i.kind == INSN_ICALL)
-			lift_forget(f, f->s->isa->callee_saved);
+			lift_call(f);
 		if (!i.len)
 			break;
 	}
@@ -192,16 +198,30 @@ const struct lifted *value_block(struct values *s, uint32_t block)
 
 /* --- closing values */
 
-/* the value of a variable at the end of a block, closed */
-static uint32_t close_at_end(struct values *s, uint32_t block, uint32_t var)
+/*
+ * The value of a variable at the end of a block, closed; NODE_UNSET if the
+ * block leaves it as it was.
+ */
+static uint32_t close_in_block(struct values *s, uint32_t block, uint32_t var)
 {
 	const struct lifted *l = value_block(s, block);
 
 	if (var >= VAR_LOCATION)
-		return memory_before(s, block, l->nstore, var - VAR_LOCATION);
-	if (l->out[var] == NODE_UNSET)
-		return close_livein(s, block, var);
-	return value_resolve(s, l->out[var]);
+		return memory_in_block(s, block, l->nstore,
+				       var - VAR_LOCATION);
+	if (l->call && (var >= 32 || !(s->isa->callee_saved >> var & 1)))
+		return node_unknown(s, block, s->view->cut.at[block].last,
+				    var);
+	return l->out[var] == NODE_UNSET ? NODE_UNSET :
+					   value_resolve(s, l->out[var]);
+}
+
+/* the same, looked up in the predecessors if need be */
+static uint32_t close_at_end(struct values *s, uint32_t block, uint32_t var)
+{
+	uint32_t x = close_in_block(s, block, var);
+
+	return x != NODE_UNSET ? x : close_livein(s, block, var);
 }
 
 /* the value of a variable that comes from outside by the virtual root */
@@ -342,18 +362,10 @@ uint32_t close_livein(struct values *s, uint32_t block, uint32_t var)
 	/* straight lines are walked in a loop, not by recursion */
 	while (known == MAP_NONE &&
 	       (p = close_only_pred(s->view, block)) != CFG_NONE) {
-		const struct lifted *l = value_block(s, p);
-		uint32_t x;
+		uint32_t x = close_in_block(s, p, var);
 
-		if (var < VAR_LOCATION) {
-			if (l->out[var] != NODE_UNSET)
-				return value_resolve(s, l->out[var]);
-		} else {
-			x = memory_in_block(s, p, l->nstore,
-					    var - VAR_LOCATION);
-			if (x != NODE_UNSET)
-				return x;
-		}
+		if (x != NODE_UNSET)
+			return x;
 		block = p;
 		key = (uint64_t)block << 32 | var;
 		known = map_get(&s->livein, key);
@@ -361,7 +373,8 @@ uint32_t close_livein(struct values *s, uint32_t block, uint32_t var)
 	if (known != MAP_NONE)
 		return value_find(s, known);
 	if (s->depth >= VALUE_DEPTH || s->node.n > VALUE_LIMIT ||
-	    !view_reached(s->view, block))
+	    !view_reached(s->view, block) ||
+	    (var >= VAR_LOCATION && !memory_joins(s, var - VAR_LOCATION)))
 		return node_unknown(s, block, CODE_NONE, var);
 	s->depth++;
 	known = close_phi(s, block, var, key);

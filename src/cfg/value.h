@@ -67,6 +67,7 @@ struct store {
 /* a block, lifted */
 struct lifted {
 	bool done;
+	bool call; /* ends with a call: most registers are unknown then */
 	uint32_t out[UOP_NREGS]; /* nodes at its end */
 	uint32_t store, nstore;	 /* in values.store */
 	uint32_t test; /* flags that its conditional branch tests */

@@ -29,5 +29,11 @@ uint32_t memory_before(struct values *s, uint32_t block, uint32_t n,
 /* the same, or NODE_UNSET if the block does not decide it */
 uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
 			 uint32_t location);
+/*
+ * Whether the location is worth following to all predecessors of a block.
+ * Spilled registers are; other memory is checked shortly before it is used
+ * or not at all, and what it holds at a join is simply unknown.
+ */
+bool memory_joins(const struct values *s, uint32_t location);
 
 #endif
