@@ -175,6 +175,8 @@ sub elf_same_relocs {
         my $value = '?';
         if ($rest =~ /^([0-9a-f]+)$/) {
             $value = hex_of($1);
+        } elsif ($rest =~ /^[^\s@]+\S*\(\) /) {
+            $value = 'ifunc';    # readelf gives no address
         } elsif ($rest =~ /^([0-9a-f]{16})\s+(\S.*?) ([+-]) ([0-9a-f]+)$/
                 && hex_of($1) ne '0' && $kind !~ /TLS|TPOFF|DTP|COPY/
                 && !$import{(split /[@ ]/, $2)[0]}) {
@@ -190,6 +192,7 @@ sub elf_same_relocs {
         my ($place, $type, $kind, $value, $flags, $sym) = split / /, $_, 6;
         $value = '?' if $flags =~ /import/ || $kind eq 'other' && $flags !~ /text/;
         $value .= $sym if $value eq '?' && $sym ne '-' && $flags !~ /text/;
+        $value = 'ifunc' if $kind eq 'irelative' && $sym ne '-';
         $value = 'relr' if $is_relr{$place} && $kind eq 'relative';
         "$place $type $value" . ($flags =~ /text/ ? ' text' : '');
     } elf_dump('relocs', $file);

@@ -314,6 +314,11 @@ static void test_rows(void **state)
 	assert_row(&rows, 1, 4, 7, 32);
 	assert_false(rows.at[2].known);
 	assert_row(&rows, 3, 12, 7, 8);
+	/* a register after an expression: the offset is the last one given */
+	assert_int_equal(ROWS("\x0e\x38\x41\x0f\2xx\x41\x0d\6", &rows), 0);
+	assert_int_equal(rows.n, 3);
+	assert_false(rows.at[1].known);
+	assert_row(&rows, 2, 2, 6, 0x38);
 	/* at the end of the FDE there is nothing left to describe */
 	assert_int_equal(ROWS("\x7f\x41\x0e\x10\x40\x0e\x18", &rows), 0);
 	assert_int_equal(rows.n, 1);
