@@ -61,7 +61,7 @@ static void run_placement(struct arena *a, const struct graph *g,
 {
 	struct propagate_flows flows = {t->death, t->birth};
 	struct placement p;
-	struct profile f;
+	struct propagation f;
 	uint64_t *value;
 	double start = now_ms();
 
@@ -88,7 +88,7 @@ static void run_round(const struct graph *g, const struct tallied *t,
 	struct dfs d;
 	struct dom m;
 	struct tree tree;
-	struct events ev;
+	struct event_plan ev;
 	struct equiv q;
 	double unused = 0, start = now_ms();
 
@@ -104,7 +104,7 @@ static void run_round(const struct graph *g, const struct tallied *t,
 	dom_find(&a, g, &d, &m);
 	keep(&best[DOMINATORS], start);
 	start = now_ms();
-	witness_place_blocking(&a, g, w.edge, NULL, &x);
+	witness_place_blocking(&a, g, w.edge, NULL, NULL, &x);
 	keep(&best[WITNESSES], start);
 	tree_span(&a, g, w.edge, NULL, &tree);
 	start = now_ms();

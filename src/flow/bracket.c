@@ -163,15 +163,6 @@ static void bracket_visit(struct bracket *k, uint32_t v)
 		bracket_name_up(k, v);
 }
 
-/* an array of n GRAPH_NONE */
-static uint32_t *bracket_nones(struct arena *a, uint32_t n)
-{
-	uint32_t *x = ARENA_ARRAY(a, uint32_t, n);
-
-	memset(x, 0xff, n * sizeof *x);
-	return x;
-}
-
 uint32_t bracket_classify(const struct graph *g, const bool *in,
 			  uint32_t *class)
 {
@@ -182,13 +173,13 @@ uint32_t bracket_classify(const struct graph *g, const bool *in,
 		.in = in,
 		.next = ARENA_ARRAY(a, uint32_t, nb),
 		.prev = ARENA_ARRAY(a, uint32_t, nb),
-		.first = bracket_nones(a, g->nv),
+		.first = graph_nones(a, g->nv),
 		.last = ARENA_ARRAY(a, uint32_t, g->nv),
 		.size = ARENA_ARRAY(a, uint32_t, g->nv),
 		.named_size = ARENA_ARRAY(a, uint32_t, nb),
 		.named_class = ARENA_ARRAY(a, uint32_t, nb),
-		.high = bracket_nones(a, g->nv),
-		.caps = bracket_nones(a, g->nv),
+		.high = graph_nones(a, g->nv),
+		.caps = graph_nones(a, g->nv),
 		.caps_next = ARENA_ARRAY(a, uint32_t, g->nv),
 		.class = class,
 	};

@@ -112,41 +112,22 @@ static void dom_number(struct arena *scratch, const struct dfs *d,
 	}
 }
 
-/* an array 0, 1, 2, .. n-1 */
-static uint32_t *dom_count_up(struct arena *a, uint32_t n)
-{
-	uint32_t *x = ARENA_ARRAY(a, uint32_t, n);
-
-	for (uint32_t i = 0; i < n; i++)
-		x[i] = i;
-	return x;
-}
-
-/* an array of n GRAPH_NONE */
-static uint32_t *dom_nones(struct arena *a, uint32_t n)
-{
-	uint32_t *x = ARENA_ARRAY(a, uint32_t, n);
-
-	memset(x, 0xff, n * sizeof *x);
-	return x;
-}
-
 void dom_find(struct arena *a, const struct graph *g, const struct dfs *d,
 	      struct dom *m)
 {
 	struct arena scratch = {0};
 	struct dom_work k = {
-		.semi = dom_count_up(&scratch, d->n),
-		.idom = dom_nones(&scratch, d->n),
-		.up = dom_nones(&scratch, d->n),
-		.best = dom_count_up(&scratch, d->n),
+		.semi = graph_identity(&scratch, d->n),
+		.idom = graph_nones(&scratch, d->n),
+		.up = graph_nones(&scratch, d->n),
+		.best = graph_identity(&scratch, d->n),
 		.path = ARENA_ARRAY(&scratch, uint32_t, d->n),
-		.bucket = dom_nones(&scratch, d->n),
+		.bucket = graph_nones(&scratch, d->n),
 		.bucket_next = ARENA_ARRAY(&scratch, uint32_t, d->n),
 	};
 
 	*m = (struct dom){
-		.idom = dom_nones(a, g->nv),
+		.idom = graph_nones(a, g->nv),
 		.first = ARENA_ARRAY(a, uint32_t, g->nv),
 		.size = ARENA_ARRAY(a, uint32_t, g->nv),
 	};

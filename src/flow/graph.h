@@ -75,6 +75,11 @@ struct graph_sketch {
 	     e##_i < (g)->in_first[(v) + 1] && (e = (g)->in[e##_i], 1); \
 	     e##_i++)
 
+/* an array of n GRAPH_NONE, in the arena */
+uint32_t *graph_nones(struct arena *a, uint32_t n);
+/* an array 0, 1, 2, .. n-1, in the arena */
+uint32_t *graph_identity(struct arena *a, uint32_t n);
+
 /* n more vertices; returns the first one's number */
 uint32_t graph_add_vertices(struct graph_sketch *s, uint32_t n);
 /* the edge from -> to; returns its number */

@@ -2,13 +2,13 @@
 #include "flow/hub.h"
 
 /* adds edge e's count to *sum; returns whether it is known */
-static bool hub_add(const struct profile *r, uint32_t e, uint64_t *sum)
+static bool hub_add(const struct propagation *r, uint32_t e, uint64_t *sum)
 {
 	*sum += r->edge[e];
 	return r->edge_known[e];
 }
 
-bool hub_bound_pair(const struct graph *g, const struct profile *r,
+bool hub_bound_pair(const struct graph *g, const struct propagation *r,
 		    uint32_t jump, uint32_t hub, uint32_t target,
 		    uint64_t *least, uint64_t *most)
 {

@@ -6,30 +6,22 @@
  */
 #include "flow/loop.h"
 
+#include "flow/unite.h"
+
 struct loop_work {
 	const struct graph *g;
 	const struct dfs *d;
 	struct loops *l;
-	uint32_t *into;	 /* union-find: v shrank into the entry into[v] */
+	uint32_t *into;	 /* sets: v shrank into the entry unite_find() */
 	uint32_t *loop_at; /* the loop whose entry v is, or GRAPH_NONE */
 	uint32_t *parent;  /* the loop around loop l */
 	VEC(uint32_t) todo;
 };
 
-/* the entry of the outermost finished loop around v, or v */
-static uint32_t loop_shrunk(struct loop_work *k, uint32_t v)
-{
-	while (k->into[v] != v) {
-		k->into[v] = k->into[k->into[v]];
-		v = k->into[v];
-	}
-	return v;
-}
-
 /* u, or the finished loop around it, belongs to the loop of entry h */
 static void loop_swallow(struct loop_work *k, uint32_t h, uint32_t u)
 {
-	u = loop_shrunk(k, u);
+	u = unite_find(k->into, u);
 	if (u == h)
 		return;
 	k->into[u] = h;
@@ -112,16 +104,11 @@ void loop_find(struct arena *a, const struct graph *g, const struct dfs *d,
 	*l = (struct loops){
 		.entry = ARENA_ARRAY(a, uint32_t, d->n),
 		.irreducible = ARENA_ARRAY(a, bool, d->n),
-		.of = ARENA_ARRAY(a, uint32_t, g->nv),
+		.of = graph_nones(a, g->nv),
 	};
-	memset(l->of, 0xff, g->nv * sizeof *l->of);
-	k.into = ARENA_ARRAY(&scratch, uint32_t, g->nv);
-	for (uint32_t v = 0; v < g->nv; v++)
-		k.into[v] = v;
-	k.loop_at = ARENA_ARRAY(&scratch, uint32_t, g->nv);
-	memset(k.loop_at, 0xff, g->nv * sizeof *k.loop_at);
-	k.parent = ARENA_ARRAY(&scratch, uint32_t, d->n);
-	memset(k.parent, 0xff, d->n * sizeof *k.parent);
+	k.into = graph_identity(&scratch, g->nv);
+	k.loop_at = graph_nones(&scratch, g->nv);
+	k.parent = graph_nones(&scratch, d->n);
 	for (uint32_t i = d->n; i-- > 0;)
 		loop_try_entry(&k, d->order[i]);
 	ladder_init(a, &l->nest, l->n);

@@ -155,7 +155,7 @@ static __int128 propagate_sum(const struct solver *k,
 static void propagate_edges(struct arena *scratch, const struct graph *g,
 			    const struct placement *p, const uint64_t *value,
 			    const struct propagate_flows *flows,
-			    struct profile *r)
+			    struct propagation *r)
 {
 	struct solver k;
 	uint64_t *seen = ARENA_ARRAY(scratch, uint64_t, g->ne);
@@ -180,7 +180,7 @@ static void propagate_vertices(struct arena *scratch, const struct graph *g,
 			       const struct placement *p,
 			       const uint64_t *value,
 			       const struct propagate_flows *flows,
-			       struct profile *r)
+			       struct propagation *r)
 {
 	struct graph_sketch sketch = {0};
 	struct graph s;
@@ -206,11 +206,11 @@ static void propagate_vertices(struct arena *scratch, const struct graph *g,
 
 void propagate_counts(struct arena *a, const struct graph *g,
 		      const struct placement *p, const uint64_t *value,
-		      const struct propagate_flows *flows, struct profile *r)
+		      const struct propagate_flows *flows, struct propagation *r)
 {
 	struct arena scratch = {0};
 
-	*r = (struct profile){
+	*r = (struct propagation){
 		.edge = ARENA_ARRAY(a, uint64_t, g->ne),
 		.vertex = ARENA_ARRAY(a, uint64_t, g->nv),
 		.edge_known = ARENA_ARRAY(a, bool, g->ne),

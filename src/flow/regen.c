@@ -10,14 +10,7 @@ static void regen_hang_up(struct arena *a, struct regen_proc *p)
 	for (uint32_t e = 0; e < g->closing; e++)
 		open[e] = !p->witness[e];
 	forest_grow(a, g, open, &p->forest);
-	ladder_init(a, &p->above, g->nv);
-	for (uint32_t i = 0; i < g->nv; i++) {
-		uint32_t v = p->forest.order[i], parent = GRAPH_NONE;
-
-		if (p->forest.up[v] != GRAPH_NONE)
-			parent = forest_parent(g, &p->forest, v);
-		ladder_add(&p->above, v, parent);
-	}
+	forest_climb(a, g, &p->forest, &p->above);
 }
 
 uint32_t regen_add(struct arena *a, struct regen *r, const struct graph *g,

@@ -76,7 +76,7 @@ static void check_placements(struct arena *a, const struct graph *g,
 		tallied_run(&r, g, 2000000, false, &t);
 	for (int kind = 0; kind <= PLACE_REDUNDANT; kind++) {
 		struct placement p;
-		struct profile f;
+		struct propagation f;
 		uint64_t *value;
 
 		place_counters(a, g, w, NULL, kind, &p);
@@ -106,7 +106,7 @@ static void run_all(struct arena *a, const struct graph *g)
 	struct dfs d;
 	struct dom m;
 	struct tree t;
-	struct events ev;
+	struct event_plan ev;
 	struct equiv q;
 
 	weight_guess(a, g, &w);
@@ -119,7 +119,7 @@ static void run_all(struct arena *a, const struct graph *g)
 	tree_span(a, g, w.edge, NULL, &t);
 	event_place(a, g, &t, NULL, NULL, NULL, &ev);
 	assert_int_equal(ev.n, 0);
-	witness_place_blocking(a, g, w.edge, NULL, &x);
+	witness_place_blocking(a, g, w.edge, NULL, NULL, &x);
 	regen_add(a, &r, g, x.on, NULL);
 	regen_add(a, &r, g, NULL, bits_place(a, g));
 	regen_free(&r);

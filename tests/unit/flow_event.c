@@ -18,7 +18,7 @@ enum { PROCS = 3, MOST_FRAMES = 10, NO_CALL = -1 };
 
 struct procedure {
 	struct graph g;
-	struct events x;
+	struct event_plan x;
 	int64_t *at_vertex, *at_edge;
 	int *callee;
 };
@@ -170,7 +170,7 @@ static void test_definition(void **state)
 		struct graph g;
 		struct tree t;
 		struct weights w;
-		struct events x;
+		struct event_plan x;
 		int64_t *at_edge;
 
 		random_cfg(&a, &r, i % CFG_SHAPES, 9, &g);

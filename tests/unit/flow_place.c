@@ -75,7 +75,7 @@ static uint64_t *read_counters(struct arena *a, const struct placement *p,
 }
 
 /* known counts are right */
-static void check_counts(const struct graph *g, const struct profile *r,
+static void check_counts(const struct graph *g, const struct propagation *r,
 			 const struct tallied *t)
 {
 	assert_true(r->consistent);
@@ -89,7 +89,7 @@ static void check_counts(const struct graph *g, const struct profile *r,
 
 /* what the placement promises is known */
 static void check_promises(const struct graph *g, const struct placement *p,
-			   const struct profile *r)
+			   const struct propagation *r)
 {
 	bool edges = p->kind == PLACE_EDGES;
 	bool all = !place_on_vertices(p->kind);
@@ -107,7 +107,7 @@ static void check_promises(const struct graph *g, const struct placement *p,
 
 /* known means determined, and unknown means undetermined */
 static void check_known(const struct graph *g, const struct placement *p,
-			const struct profile *r)
+			const struct propagation *r)
 {
 	struct linear l;
 
@@ -131,7 +131,7 @@ static void check_corruption(struct arena *a, struct rng *r,
 			     uint64_t *value,
 			     const struct propagate_flows *flows)
 {
-	struct profile f;
+	struct propagation f;
 
 	if (p->n == 0)
 		return;
@@ -175,7 +175,7 @@ static void try_placement(struct arena *a, struct rng *r,
 	struct place_limits limits;
 	struct placement p;
 	struct weights w;
-	struct profile f;
+	struct propagation f;
 	uint64_t *value;
 	bool limited = rng_once_in(r, 6);
 
@@ -231,7 +231,7 @@ static void test_random_counters(void **state)
 		struct placement p = {.kind = i % (PLACE_REDUNDANT + 1)};
 		struct graph g;
 		struct tallied t;
-		struct profile f;
+		struct propagation f;
 		uint32_t n;
 
 		random_cfg(&a, &r, i / 4 % CFG_SHAPES, 8, &g);
@@ -269,7 +269,7 @@ static void test_contradiction(void **state)
 	struct arena a = {0};
 	struct graph g;
 	struct placement p;
-	struct profile f;
+	struct propagation f;
 	uint64_t death[3] = {1, 0, 0};
 
 	(void)state;
@@ -293,7 +293,7 @@ static void test_impossible_counts(void **state)
 	struct graph g;
 	struct placement p = {.kind = PLACE_EDGES, .n = 2,
 			      .at = (uint32_t[]){0, 1}};
-	struct profile f;
+	struct propagation f;
 
 	(void)state;
 	graph_add_vertices(&s, 3);
@@ -325,7 +325,7 @@ static void test_calls_unknown(void **state)
 	struct graph g;
 	struct placement p = {.kind = PLACE_REDUNDANT, .n = 1,
 			      .at = (uint32_t[]){0}};
-	struct profile f;
+	struct propagation f;
 
 	(void)state;
 	graph_add_vertices(&s, 2);
@@ -347,7 +347,7 @@ static void test_hub_pairs(void **state)
 	struct graph_sketch s = {0};
 	struct graph g;
 	struct placement p = {.kind = PLACE_EDGES, .n = 3};
-	struct profile f;
+	struct propagation f;
 	uint64_t least, most;
 	uint32_t hub;
 

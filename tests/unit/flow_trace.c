@@ -304,7 +304,7 @@ static void test_one_procedure(void **state)
 
 		make_procedure(&a, &r, i % CFG_SHAPES, &p, 0);
 		weight_guess(&a, &p.g[0], &w);
-		witness_place(&a, &p.g[0], w.edge, &p.w[0]);
+		witness_place(&a, &p.g[0], w.edge, NULL, &p.w[0]);
 		check_disjoint(&a, &p.g[0], p.w[0].on);
 		check_no_diamond(&p.g[0], p.w[0].on);
 		for (int j = 0; j < 4; j++) {
@@ -335,7 +335,7 @@ static void make_calls(struct arena *a, struct rng *r, struct program *p,
 			calls[v] = true;
 		}
 	weight_guess(a, g, &w);
-	witness_place_blocking(a, g, w.edge, calls, &p->w[i]);
+	witness_place_blocking(a, g, w.edge, NULL, calls, &p->w[i]);
 	check_disjoint(a, g, p->w[i].on);
 	check_no_diamond(g, p->w[i].on);
 	check_blocking(g, p->w[i].on, calls);
@@ -390,7 +390,7 @@ static void test_broken_traces(void **state)
 
 		make_procedure(&a, &r, i % CFG_SHAPES, &p, 0);
 		weight_guess(&a, &p.g[0], &w);
-		witness_place(&a, &p.g[0], w.edge, &p.w[0]);
+		witness_place(&a, &p.g[0], w.edge, NULL, &p.w[0]);
 		start.vertex = p.g[0].root;
 		x.nwitnesses = rng_below(&r, 20);
 		for (uint32_t j = 0; j < x.nwitnesses; j++)

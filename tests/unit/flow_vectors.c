@@ -132,7 +132,7 @@ static void test_figure_3(void **state)
 	struct graph g;
 	struct placement p = {.kind = PLACE_EDGES, .n = 4,
 			      .at = (uint32_t[]){P_Q, P_EXIT, Q_A, R_EXIT}};
-	struct profile r;
+	struct propagation r;
 
 	(void)state;
 	make_example(&a, false, &g);
@@ -176,7 +176,7 @@ static void test_event_increments(void **state)
 	make_event_tree(&a, &g, &t);
 	for (uint32_t v = 0; v < BLOCKS; v++) {
 		int64_t events[BLOCKS] = {0};
-		struct events ev;
+		struct event_plan ev;
 
 		events[v] = 1;
 		event_place(&a, &g, &t, events, NULL, NULL, &ev);
@@ -202,7 +202,7 @@ static void test_witnesses(void **state)
 	(void)state;
 	make_example(&a, false, &g);
 	weight_guess(&a, &g, &w);
-	witness_place(&a, &g, w.edge, &x);
+	witness_place(&a, &g, w.edge, NULL, &x);
 	assert_int_equal(x.n, (EDGES - 1) - (BLOCKS - 1));
 	assert_true(x.cost == 11);
 	arena_free(&a);
