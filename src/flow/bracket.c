@@ -30,12 +30,12 @@ struct bracket {
 	const struct graph *g;
 	const bool *in;
 	struct forest f;
-	uint32_t *next, *prev;	/* lists of brackets, newest first */
+	uint32_t *next, *prev;         /* lists of brackets, newest first */
 	uint32_t *first, *last, *size; /* the list of vertex v */
 	uint32_t *named_size, *named_class; /* sets named by this bracket */
-	uint32_t *high;		/* highest pre[] that v's subtree reaches */
+	uint32_t *high;             /* highest pre[] that v's subtree reaches */
 	uint32_t *caps, *caps_next; /* capping brackets that end at v */
-	uint32_t *class;	/* of an edge */
+	uint32_t *class;            /* of an edge */
 	uint32_t n;
 };
 

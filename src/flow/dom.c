@@ -15,7 +15,7 @@
 struct dom_work {
 	uint32_t *semi;
 	uint32_t *idom;
-	uint32_t *up;	/* in the linked forest; GRAPH_NONE where not linked */
+	uint32_t *up;   /* in the linked forest; GRAPH_NONE where not linked */
 	uint32_t *best; /* vertex of least semi between v and its root */
 	uint32_t *path; /* stack for compression */
 	uint32_t *bucket, *bucket_next; /* who waits for this semi */
@@ -59,7 +59,7 @@ static void dom_empty_bucket(struct dom_work *k, uint32_t p)
 static void dom_find_semi(const struct graph *g, const struct dfs *d,
 			  struct dom_work *k, uint32_t w)
 {
-	for_each_edge_in(e, g, d->order[w]) {
+	for_each_edge_in (e, g, d->order[w]) {
 		uint32_t u = d->pre[g->from[e]], s;
 
 		if (e == g->closing || u == GRAPH_NONE)

@@ -91,8 +91,8 @@ static void event_fold_call(struct event_work *k, uint32_t v)
 	int64_t q = x->query_end[v];
 	uint32_t in = event_sole(x, g->in + g->in_first[v],
 				 g->in_first[v + 1] - g->in_first[v]);
-	uint32_t out = event_sole(x, g->out + g->out_first[v],
-				  graph_out_degree(g, v));
+	uint32_t out =
+		event_sole(x, g->out + g->out_first[v], graph_out_degree(g, v));
 
 	if (in != GRAPH_NONE && in != out) {
 		x->increment[in] = event_add(x->increment[in], q);

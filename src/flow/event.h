@@ -33,7 +33,7 @@ struct event_plan {
 	int64_t *query_end;   /* .. and after block v, before any call */
 	int64_t *before_call; /* added at the end of call block v */
 	int64_t *after_call;  /* added when the call of v has returned */
-	uint32_t n;	      /* edges with an increment */
+	uint32_t n;           /* edges with an increment */
 };
 
 /*

@@ -14,10 +14,10 @@
 #include "flow/ladder.h"
 
 struct forest {
-	uint32_t roots;	  /* components */
-	uint32_t *order;  /* all vertices, parents before children */
-	uint32_t *pre;	  /* place of v in order[] */
-	uint32_t *up;	  /* edge to v's parent; GRAPH_NONE for a root */
+	uint32_t roots;  /* components */
+	uint32_t *order; /* all vertices, parents before children */
+	uint32_t *pre;   /* place of v in order[] */
+	uint32_t *up;    /* edge to v's parent; GRAPH_NONE for a root */
 };
 
 /* the forest of the edges e with in[e] */

@@ -15,10 +15,10 @@ bool hub_bound_pair(const struct graph *g, const struct propagation *r,
 	uint64_t a = 0, b = 0, others;
 	bool known = r->vertex_known[hub];
 
-	for_each_edge_in(e, g, hub)
+	for_each_edge_in (e, g, hub)
 		if (g->from[e] == jump)
 			known &= hub_add(r, e, &a);
-	for_each_edge_out(e, g, hub)
+	for_each_edge_out (e, g, hub)
 		if (g->to[e] == target)
 			known &= hub_add(r, e, &b);
 	others = r->vertex[hub] - a;

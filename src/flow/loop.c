@@ -12,7 +12,7 @@ struct loop_work {
 	const struct graph *g;
 	const struct dfs *d;
 	struct loops *l;
-	uint32_t *into;	 /* sets: v shrank into the entry unite_find() */
+	uint32_t *into;    /* sets: v shrank into the entry unite_find() */
 	uint32_t *loop_at; /* the loop whose entry v is, or GRAPH_NONE */
 	uint32_t *parent;  /* the loop around loop l */
 	VEC(uint32_t) todo;
@@ -32,7 +32,7 @@ static void loop_swallow(struct loop_work *k, uint32_t h, uint32_t u)
 static void loop_follow(struct loop_work *k, uint32_t x0, uint32_t h,
 			uint32_t x)
 {
-	for_each_edge_in(e, k->g, x) {
+	for_each_edge_in (e, k->g, x) {
 		uint32_t u = k->g->from[e];
 
 		if (e == k->g->closing || !dfs_reached(k->d, u))
@@ -51,7 +51,7 @@ static void loop_try_entry(struct loop_work *k, uint32_t h)
 	uint32_t x0 = l->n;
 	bool any = false;
 
-	for_each_edge_in(e, k->g, h)
+	for_each_edge_in (e, k->g, h)
 		if (dfs_is_back(k->g, k->d, e)) {
 			loop_swallow(k, h, k->g->from[e]);
 			any = true;

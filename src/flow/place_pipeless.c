@@ -32,7 +32,7 @@ struct pipeless {
 	const struct graph *g;
 	struct forest f;
 	struct ladder l;
-	uint32_t *last;	    /* greatest pre[] in v's subtree */
+	uint32_t *last;     /* greatest pre[] in v's subtree */
 	uint32_t *straight; /* see above */
 };
 

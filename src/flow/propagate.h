@@ -42,6 +42,7 @@ struct propagation {
  */
 void propagate_counts(struct arena *a, const struct graph *g,
 		      const struct placement *p, const uint64_t *value,
-		      const struct propagate_flows *flows, struct propagation *r);
+		      const struct propagate_flows *flows,
+		      struct propagation *r);
 
 #endif

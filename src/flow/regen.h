@@ -25,7 +25,7 @@
 #include "flow/ladder.h"
 #include "flow/witness.h"
 
-#define REGEN_EOF UINT32_MAX   /* the source is dry */
+#define REGEN_EOF UINT32_MAX /* the source is dry */
 #define REGEN_NO_CALL UINT32_MAX
 
 struct regen_proc {
@@ -70,8 +70,8 @@ struct regen {
 	const struct regen_source *source;
 	VEC(struct regen_proc) procs;
 	VEC(struct regen_frame) frames; /* the innermost is last */
-	VEC(uint32_t) plan;		/* edges ahead, the next one last */
-	const struct regen_frame *end;	/* frames open at the end, or NULL */
+	VEC(uint32_t) plan;             /* edges ahead, the next one last */
+	const struct regen_frame *end;  /* frames open at the end, or NULL */
 	size_t nend;
 	bool entering; /* the innermost frame's block was not yet given */
 	bool fresh;    /* it was just given: its call is still to come */

@@ -43,7 +43,7 @@ static double weight_arriving(const struct weight_work *k, uint32_t v)
 {
 	double sum = 0;
 
-	for_each_edge_in(e, k->g, v)
+	for_each_edge_in (e, k->g, v)
 		if (!dfs_is_back(k->g, k->d, e))
 			sum += k->edge[e];
 	return sum < WEIGHT_MAX ? sum : WEIGHT_MAX;
@@ -54,7 +54,7 @@ static void weight_share(struct weight_work *k, uint32_t v, double left)
 {
 	uint32_t others = 0;
 
-	for_each_edge_out(e, k->g, v) {
+	for_each_edge_out (e, k->g, v) {
 		uint32_t x = k->l->of[v];
 
 		if (weight_is_exit(k, e)) {
@@ -65,7 +65,7 @@ static void weight_share(struct weight_work *k, uint32_t v, double left)
 			others++;
 		}
 	}
-	for_each_edge_out(e, k->g, v)
+	for_each_edge_out (e, k->g, v)
 		if (k->edge[e] < 0)
 			k->edge[e] = left > 0 ? left / others : 0;
 }

@@ -27,9 +27,8 @@ static void witness_add_chords(const struct graph *g, const double *weight,
 	arena_free(&scratch);
 }
 
-void witness_place(struct arena *a, const struct graph *g,
-		   const double *weight, const bool *barred,
-		   struct witnesses *w)
+void witness_place(struct arena *a, const struct graph *g, const double *weight,
+		   const bool *barred, struct witnesses *w)
 {
 	*w = (struct witnesses){.on = ARENA_ARRAY(a, bool, g->ne)};
 	witness_add_chords(g, weight, barred, w);
@@ -53,7 +52,7 @@ static void witness_find_leads(struct arena *scratch, const struct graph *g,
 	while (n) {
 		uint32_t v = todo[--n];
 
-		for_each_edge_in(e, g, v) {
+		for_each_edge_in (e, g, v) {
 			uint32_t u = g->from[e];
 
 			if (leads[u] || witness_is_predicate(g, u))
@@ -75,8 +74,8 @@ void witness_place_blocking(struct arena *a, const struct graph *g,
 	witness_find_leads(&scratch, g, calls, leads);
 	/* blockers: as far from the call as a predicate lets them be (4.2) */
 	for (uint32_t e = 0; e < g->closing; e++)
-		w->on[e] = leads[g->to[e]] &&
-			   witness_is_predicate(g, g->from[e]);
+		w->on[e] =
+			leads[g->to[e]] && witness_is_predicate(g, g->from[e]);
 	witness_add_chords(g, weight, barred, w);
 	arena_free(&scratch);
 }

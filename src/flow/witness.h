@@ -42,9 +42,8 @@ struct witnesses {
  * Places witnesses for a procedure whose trace is a stream of its own.
  * weight[] is per edge; barred[e]: e cannot carry code (NULL: all can).
  */
-void witness_place(struct arena *a, const struct graph *g,
-		   const double *weight, const bool *barred,
-		   struct witnesses *w);
+void witness_place(struct arena *a, const struct graph *g, const double *weight,
+		   const bool *barred, struct witnesses *w);
 /*
  * The same with the blocking property, for a stream that several procedures
  * share: blockers first, then chords. calls[v]: block v ends in a call (NULL:

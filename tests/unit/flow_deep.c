@@ -80,14 +80,10 @@ static void check_placements(struct arena *a, const struct graph *g,
 		uint64_t *value;
 
 		place_counters(a, g, w, NULL, kind, &p);
-		value = ARENA_ARRAY(a, uint64_t, p.n);
-		for (uint32_t i = 0; i < p.n; i++)
-			value[i] = place_on_vertices(kind)
-					   ? t.vertex[p.at[i]]
-					   : t.edge[p.at[i]];
-		propagate_counts(
-			a, g, &p, value,
-			&(struct propagate_flows){t.death, t.birth}, &f);
+		value = tallied_read(a, &t, p.at, p.n, place_on_vertices(kind));
+		propagate_counts(a, g, &p, value,
+				 &(struct propagate_flows){t.death, t.birth},
+				 &f);
 		assert_true(f.consistent);
 		for (uint32_t v = 0; v < g->nv; v++)
 			if (f.vertex_known[v])

@@ -48,7 +48,7 @@ static double sum_edges(const struct weights *w, const uint32_t *e, uint32_t n)
 static void test_weights(void **state)
 {
 	static const double expect[EDGES] = {10.5, 0.5, 5.25, 5.25, 5.25,
-					     5.25, 10,	0.5,  10,   1};
+					     5.25, 10,  0.5,  10,   1};
 	static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 	struct arena a = {0};
 	struct graph g;
@@ -130,7 +130,8 @@ static void test_figure_3(void **state)
 	static const uint64_t expect[EDGES] = {3, 0, 2, 1, 2, 1, 2, 1, 2, 1};
 	struct arena a = {0};
 	struct graph g;
-	struct placement p = {.kind = PLACE_EDGES, .n = 4,
+	struct placement p = {.kind = PLACE_EDGES,
+			      .n = 4,
 			      .at = (uint32_t[]){P_Q, P_EXIT, Q_A, R_EXIT}};
 	struct propagation r;
 
@@ -185,8 +186,8 @@ static void test_event_increments(void **state)
 		assert_int_equal(ev.increment[Q_B], y[v]);
 		assert_int_equal(ev.increment[R_EXIT], z[v]);
 		assert_int_equal(ev.query_end[B], query_b[v]);
-		assert_int_equal(ev.n, (w[v] != 0) + (x[v] != 0) +
-					       (y[v] != 0) + (z[v] != 0));
+		assert_int_equal(ev.n, (w[v] != 0) + (x[v] != 0) + (y[v] != 0) +
+					       (z[v] != 0));
 	}
 	arena_free(&a);
 }
