@@ -25,10 +25,12 @@ static void forest_grow_one(const struct graph *g, const bool *in,
 	f->roots++;
 	for (;;) {
 		if (next[v] < graph_degree(g, v)) {
-			uint32_t e = graph_edge_at(g, v, next[v]++);
-			uint32_t w = graph_other_end(g, e, v);
+			uint32_t e = graph_edge_at(g, v, next[v]++), w;
 
-			if (in[e] && f->pre[w] == GRAPH_NONE) {
+			if (!in[e]) /* most edges: spare their ends' loads */
+				continue;
+			w = graph_other_end(g, e, v);
+			if (f->pre[w] == GRAPH_NONE) {
 				forest_meet(f, w, e, n);
 				v = w;
 			}

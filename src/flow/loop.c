@@ -72,9 +72,10 @@ static void loop_try_entry(struct loop_work *k, uint32_t h)
 }
 
 /*
- * exits[]: an edge leaves every loop from of[u] up to, but not with, the first
- * that holds v too. Counted as +1 and -1 at the two ends of that chain and
- * summed from the inside out, so that deep nests cost no more than flat ones.
+ * exits[] and leaves[]: an edge leaves every loop from of[u] up to, but not
+ * with, the first that holds v too. Counted as +1 and -1 at the two ends of
+ * that chain and summed from the inside out, so that deep nests cost no more
+ * than flat ones.
  */
 static void loop_count_exits(const struct graph *g, const struct dfs *d,
 			     struct loops *l)
@@ -86,6 +87,7 @@ static void loop_count_exits(const struct graph *g, const struct dfs *d,
 			continue;
 		x = l->of[u];
 		y = ladder_meet(&l->nest, x, l->of[g->to[e]]);
+		l->leaves[e] = y != x;
 		l->exits[x]++;
 		if (y != GRAPH_NONE)
 			l->exits[y]--;
@@ -115,6 +117,7 @@ void loop_find(struct arena *a, const struct graph *g, const struct dfs *d,
 	for (uint32_t x = l->n; x-- > 0;)
 		ladder_add(&l->nest, x, k.parent[x]);
 	l->exits = ARENA_ARRAY(a, uint32_t, l->n);
+	l->leaves = ARENA_ARRAY(a, bool, g->ne);
 	loop_count_exits(g, d, l);
 	vec_free(&k.todo);
 	arena_free(&scratch);

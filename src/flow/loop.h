@@ -24,6 +24,7 @@ struct loops {
 	uint32_t *exits;    /* edges that leave loop l */
 	bool *irreducible;  /* loop l has further entries */
 	uint32_t *of;       /* innermost loop of vertex v, or GRAPH_NONE */
+	bool *leaves;       /* edge e leaves the innermost loop of its source */
 	struct ladder nest; /* nest.parent[l]: the loop around l */
 };
 

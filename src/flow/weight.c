@@ -30,14 +30,6 @@ struct weight_work {
 	double *edge;
 };
 
-/* whether e leaves the innermost loop around its source */
-static bool weight_is_exit(const struct weight_work *k, uint32_t e)
-{
-	uint32_t x = k->l->of[k->g->from[e]];
-
-	return x != GRAPH_NONE && !loop_contains(k->l, x, k->g->to[e]);
-}
-
 /* weight(v) before its loop turns: the sum over arriving non-back edges */
 static double weight_arriving(const struct weight_work *k, uint32_t v)
 {
@@ -57,7 +49,7 @@ static void weight_share(struct weight_work *k, uint32_t v, double left)
 	for_each_edge_out (e, k->g, v) {
 		uint32_t x = k->l->of[v];
 
-		if (weight_is_exit(k, e)) {
+		if (k->l->leaves[e]) {
 			k->edge[e] = k->entering[x] / k->l->exits[x];
 			left -= k->edge[e];
 		} else {

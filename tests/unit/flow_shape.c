@@ -124,6 +124,13 @@ static void check_loops(struct arena *a, const struct graph *g,
 				 !loop_contains(&l, x, g->to[e]);
 		assert_int_equal(l.exits[x], exits);
 	}
+	for (uint32_t e = 0; e < g->ne; e++) {
+		uint32_t x = l.of[g->from[e]];
+
+		assert_int_equal(l.leaves[e],
+				 x != GRAPH_NONE &&
+					 !loop_contains(&l, x, g->to[e]));
+	}
 	if (!reducible) {
 		bool any = false;
 

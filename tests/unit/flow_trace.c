@@ -291,6 +291,24 @@ static bool *make_barred(struct arena *a, struct rng *r, const struct graph *g)
 	return barred;
 }
 
+/* how many barred edges close cycles among themselves, whatever the tree */
+static uint32_t count_barred_cycles(const struct graph *g, const bool *barred)
+{
+	uint32_t part[256], n = 0;
+
+	for (uint32_t v = 0; v < g->nv; v++)
+		part[v] = v;
+	for (uint32_t e = 0; barred && e < g->closing; e++) {
+		uint32_t u = part[g->from[e]], v = part[g->to[e]];
+
+		n += barred[e] && u == v;
+		for (uint32_t w = 0; barred[e] && w < g->nv; w++)
+			if (part[w] == u)
+				part[w] = v;
+	}
+	return n;
+}
+
 /* none of the barred edges writes, and only those are missed */
 static void check_barred(const struct graph *g, const bool *barred,
 			 const struct witnesses *w)
@@ -333,6 +351,8 @@ static void test_one_procedure(void **state)
 		barred = make_barred(&a, &r, &p.g[0]);
 		witness_place(&a, &p.g[0], w.edge, barred, &p.w[0]);
 		check_barred(&p.g[0], barred, &p.w[0]);
+		assert_int_equal(p.w[0].blind,
+				 count_barred_cycles(&p.g[0], barred));
 		if (p.w[0].blind == 0) {
 			check_disjoint(&a, &p.g[0], p.w[0].on);
 			check_no_diamond(&p.g[0], p.w[0].on);
