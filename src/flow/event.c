@@ -81,8 +81,7 @@ static uint32_t event_sole(const struct event_plan *x, const uint32_t *row,
  * Call block v: the counter is made exact before the call and put back after
  * it. Either part joins the chord that is v's only way in or out (Ball '94,
  * note 3). With the first part on the way in, the counter is already ahead by
- * it inside v, and queries there take it off again. A self loop is both ways
- * at once and is left alone.
+ * it inside v, and queries there take it off again.
  */
 static void event_fold_call(struct event_work *k, uint32_t v)
 {
@@ -94,14 +93,14 @@ static void event_fold_call(struct event_work *k, uint32_t v)
 	uint32_t out =
 		event_sole(x, g->out + g->out_first[v], graph_out_degree(g, v));
 
-	if (in != GRAPH_NONE && in != out) {
+	if (in != GRAPH_NONE) {
 		x->increment[in] = event_add(x->increment[in], q);
 		x->query_start[v] = event_sub(x->query_start[v], q);
 		x->query_end[v] = 0;
 	} else {
 		x->before_call[v] = q;
 	}
-	if (out != GRAPH_NONE && in != out)
+	if (out != GRAPH_NONE)
 		x->increment[out] = event_sub(x->increment[out], q);
 	else
 		x->after_call[v] = event_sub(0, q);

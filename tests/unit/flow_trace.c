@@ -253,6 +253,52 @@ static void check_blocking(const struct graph *g, const bool *on,
 	free(seen);
 }
 
+/* whether e blocks a call or exit: the definition in POPL '92, 4.2 */
+static bool is_blocker(const struct graph *g, const bool *calls, uint32_t e)
+{
+	uint32_t v = g->to[e];
+
+	if (!witness_is_predicate(g, g->from[e]))
+		return false;
+	for (uint32_t i = 0; i <= g->nv; i++) {
+		if (v == g->exit || calls[v])
+			return true;
+		if (graph_out_degree(g, v) != 1)
+			return false;
+		v = g->to[g->out[g->out_first[v]]];
+	}
+	return false;
+}
+
+/* every witness is a blocker or closes a cycle with the edges without */
+static void check_needed(const struct graph *g, const bool *on,
+			 const bool *calls)
+{
+	uint32_t part[256];
+	bool moved = true;
+
+	for (uint32_t v = 0; v < g->nv; v++)
+		part[v] = v;
+	while (moved) {
+		moved = false;
+		for (uint32_t e = 0; e < g->closing; e++) {
+			uint32_t u = part[g->from[e]], v = part[g->to[e]];
+
+			if (on[e] || u == v)
+				continue;
+			part[g->from[e]] = part[g->to[e]] = u < v ? u : v;
+			moved = true;
+		}
+	}
+	for (uint32_t e = 0; e < g->closing; e++) {
+		bool blocks = is_blocker(g, calls, e);
+
+		assert_true(on[e] || !blocks);
+		if (on[e] && !blocks)
+			assert_int_equal(part[g->from[e]], part[g->to[e]]);
+	}
+}
+
 /*
  * Theorem 4.2's other side: between two vertices there is at most one path
  * without witnesses, and none from a vertex to itself. Counts paths.
@@ -395,6 +441,7 @@ static bool make_calls(struct arena *a, struct rng *r, struct program *p,
 	check_disjoint(a, g, p->w[i].on);
 	check_no_diamond(g, p->w[i].on);
 	check_blocking(g, p->w[i].on, calls);
+	check_needed(g, p->w[i].on, calls);
 	return true;
 }
 
