@@ -118,8 +118,11 @@ static uint32_t bracket_join_children(struct bracket *k, uint32_t v)
 	return second;
 }
 
-/* brackets that end at v go; those that begin at v come */
-static uint32_t bracket_turn_brackets(struct bracket *k, uint32_t v)
+/*
+ * Brackets that end at v go; those that begin at v come. Returns the highest
+ * pre[] that the latter reach.
+ */
+static uint32_t bracket_turn(struct bracket *k, uint32_t v)
 {
 	uint32_t own = GRAPH_NONE;
 
@@ -147,7 +150,7 @@ static uint32_t bracket_turn_brackets(struct bracket *k, uint32_t v)
 static void bracket_visit(struct bracket *k, uint32_t v)
 {
 	uint32_t second = bracket_join_children(k, v);
-	uint32_t own = bracket_turn_brackets(k, v);
+	uint32_t own = bracket_turn(k, v);
 
 	/* second < pre[v]: two children reach above v, so lists were mixed */
 	if (second < own && second < k->f.pre[v]) {

@@ -510,12 +510,41 @@ static void test_broken_traces(void **state)
 	}
 }
 
+/* a procedure that does nothing but call itself: refused, not followed */
+static void test_endless_recursion(void **state)
+{
+	struct arena a = {0};
+	struct graph_sketch s = {0};
+	struct program p = {.n = 1, .callee = {(uint32_t[]){0, 0}}};
+	struct record x = {.program = &p};
+	struct regen_source source = {&x, give_witness, give_bits, is_dry,
+				      give_callee};
+	struct regen_frame start = {0, 0};
+	struct regen_step step;
+	struct regen r = {0};
+	enum regen_state last;
+
+	(void)state;
+	graph_add_vertices(&s, 2);
+	graph_add_edge(&s, 0, 1);
+	graph_seal(&a, &s, 0, 1, &p.g[0]);
+	regen_add(&a, &r, &p.g[0], NULL, bits_place(&a, &p.g[0]));
+	regen_start(&r, &source, &start, 1, NULL, 0);
+	do
+		last = regen_next(&r, &step);
+	while (last == REGEN_BLOCK);
+	assert_int_equal(last, REGEN_BAD);
+	regen_free(&r);
+	arena_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_procedure),
 		cmocka_unit_test(test_several_procedures),
 		cmocka_unit_test(test_broken_traces),
+		cmocka_unit_test(test_endless_recursion),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
