@@ -1,10 +1,12 @@
 /*
  * a64: what the files of the AArch64 decoder share.
  *
- * A word is decoded by the group that its bits 28:25 name, as in the
- * architecture's own index of encodings:
+ * A word is decoded by the function of its group. Bits 28:25 name the group
+ * in the architecture's own index of encodings; we look at bits 29:23 at once,
+ * which tell the groups' main parts apart too, so that one indirect call is
+ * all that most words cost (the table is in decode.c):
  *
- *	31   28   25                                 0
+ *	31   28   25  23                             0
  *	 x x x . . . . x x x x x x x x x x x x x x x x
  *	       0 0 0 0   reserved (udf), SME             decode.c, sve.c
  *	       0 0 1 0   SVE                             sve.c
@@ -14,10 +16,10 @@
  *	       x 1 0 1   data processing, register       data.c
  *	       x 1 1 1   floating point, SIMD            vector.c
  *
- * Each group function gets a struct insn that is a sequential instruction
- * without effects, adds what the word does, and returns false if it does not
- * know the word; a64_decode() then answers INSN_UNKNOWN. A word is known only
- * if all that it does to general registers, flags and memory is known.
+ * Each function gets a struct insn that is a sequential instruction without
+ * effects, adds what the word does, and returns false if it does not know the
+ * word; a64_decode() then answers INSN_UNKNOWN. A word is known only if all
+ * that it does to general registers, flags and memory is known.
  *
  * Register fields mean two things by number 31: the stack pointer or zero.
  * a64_x() and a64_xsp() tell them apart, and zero is never in a register set.
@@ -98,13 +100,15 @@ uint64_t a64_logical_imm(bool n, unsigned imms, unsigned immr, bool is64);
 /* bytes of each register that a scalar SIMD load or store moves */
 unsigned a64_simd_bytes(uint32_t w);
 
-bool a64_branch(uint32_t w, struct insn *in);
-bool a64_data_imm(uint32_t w, struct insn *in);
-bool a64_data_reg(uint32_t w, struct insn *in);
-bool a64_memory(uint32_t w, struct insn *in);
-bool a64_vector(uint32_t w, struct insn *in);
-bool a64_sve(uint32_t w, struct insn *in);
-bool a64_sme(uint32_t w, struct insn *in);
+/* the functions of the groups, by file; what each decodes stands there */
+typedef bool a64_group(uint32_t w, struct insn *in);
+a64_group a64_branch, a64_branch_compare;
+a64_group a64_pcrel, a64_add_imm, a64_tag_minmax_imm, a64_logic_imm,
+	a64_move_wide, a64_bitfield, a64_extract;
+a64_group a64_logic_reg, a64_add_reg, a64_three_sources, a64_data_misc;
+a64_group a64_exclusive, a64_simd_structures, a64_literal, a64_memory_misc,
+	a64_pair, a64_offset, a64_register;
+a64_group a64_vector, a64_sve, a64_sme;
 
 void a64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 		struct insn *out);

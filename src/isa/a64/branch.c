@@ -294,39 +294,43 @@ static bool a64_branch_reg(uint32_t w, struct insn *in)
 	}
 }
 
-/* branches, exceptions and system instructions: bits 28:26 = 101 */
+/*
+ * bits 29:26 = 0101: what does not compare
+ *	b   0001 01 imm26
+ *	bl  1001 01 imm26
+ */
 bool a64_branch(uint32_t w, struct insn *in)
 {
-	switch (w >> 26) {
-	case 0x05: /* b     0001 01 imm26 */
-		in->kind = INSN_JUMP;
+	switch (w >> 30) {
+	case 0:
+	case 2:
+		in->kind = w >> 31 ? INSN_CALL : INSN_JUMP;
 		in->target = a64_target(in, w, 25, 0);
+		in->writes = (w >> 31) << A64_LR;
 		return true;
-	case 0x25: /* bl    1001 01 imm26 */
-		in->kind = INSN_CALL;
-		in->target = a64_target(in, w, 25, 0);
-		in->writes = a64_x(A64_LR);
-		return true;
-	case 0x0d: /* x011 01 */
-	case 0x2d:
-		in->kind = INSN_COND;
-		in->reads = a64_x(a64_rd(w));
-		in->cond = a64_bit(w, 24) ? COND_NE : COND_EQ;
-		/* cbz x011 0100 imm19 Rt; tbz b011 0110 b40 imm14 Rt */
-		in->target = a64_target(in, w, a64_bit(w, 25) ? 18 : 23, 5);
-		return true;
-	case 0x15:
+	case 1:
 		return !a64_bit(w, 25) && a64_branch_cond(w, in);
-	case 0x1d:
-	case 0x3d:
-		return !a64_bit(w, 25) && a64_compare_branch(w, in);
-	case 0x35:
+	default:
 		if (a64_bit(w, 25))
 			return a64_branch_reg(w, in);
 		if (!a64_bit(w, 24))
 			return a64_exception(w, in);
 		return !a64_bits(w, 23, 22) && a64_system(w, in);
-	default:
-		return false;
 	}
+}
+
+/*
+ * bits 29:26 = 1101: compare and branch
+ *	cbz cbnz    x011 010n imm19 Rt
+ *	tbz tbnz    b011 011n b40 imm14 Rt
+ */
+bool a64_branch_compare(uint32_t w, struct insn *in)
+{
+	if (a64_bit(w, 30))
+		return !a64_bit(w, 25) && a64_compare_branch(w, in);
+	in->kind = INSN_COND;
+	in->reads = a64_x(a64_rd(w));
+	in->cond = a64_bit(w, 24) ? COND_NE : COND_EQ;
+	in->target = a64_target(in, w, a64_bit(w, 25) ? 18 : 23, 5);
+	return true;
 }
