@@ -36,6 +36,13 @@ enum {
 	A64_ALWAYS = 14, /* the conditions AL and NV: always true */
 };
 
+/* the word at code, least significant byte first */
+static inline uint32_t a64_word(const uint8_t *code)
+{
+	return code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 |
+	       (uint32_t)code[3] << 24;
+}
+
 /* bits hi..lo of w */
 static inline uint32_t a64_bits(uint32_t w, unsigned hi, unsigned lo)
 {
@@ -114,7 +121,4 @@ void a64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 		struct insn *out);
 unsigned a64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		  struct uop *out);
-/* the word at code, least significant byte first */
-uint32_t a64_word(const uint8_t *code);
-
 #endif

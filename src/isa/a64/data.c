@@ -9,16 +9,16 @@
 
 uint64_t a64_logical_imm(bool n, unsigned imms, unsigned immr, bool is64)
 {
-	unsigned size = 64, ones, rot;
+	unsigned size = 64, ones, rot, zeros;
 	uint64_t mask, value;
 
 	if (n && !is64)
 		return 0;
 	if (!n) { /* imms = 1..10 xxxx: the place of the 0 tells the size */
-		for (size = 32; size > 1 && (imms & size); size >>= 1)
-			;
-		if (size < 2)
+		zeros = ~imms & 0x3e;
+		if (!zeros)
 			return 0;
+		size = 1u << (31 - __builtin_clz(zeros));
 	}
 	ones = (imms & (size - 1)) + 1;
 	rot = immr & (size - 1);

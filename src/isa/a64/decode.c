@@ -10,12 +10,6 @@
 
 enum { EM_AARCH64 = 183 };
 
-uint32_t a64_word(const uint8_t *code)
-{
-	return code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 |
-	       (uint32_t)code[3] << 24;
-}
-
 uint8_t a64_cond_flags(unsigned cond)
 {
 	static const uint8_t flags[8] = {

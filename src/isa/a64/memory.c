@@ -139,7 +139,8 @@ unsigned a64_simd_bytes(uint32_t w)
  *
  * `hint` tells whether prfm exists in this addressing mode.
  */
-static bool a64_single(uint32_t w, struct insn *in, bool writeback, bool hint)
+static inline bool a64_single(uint32_t w, struct insn *in, bool writeback,
+			      bool hint)
 {
 	unsigned size = w >> 30, opc = a64_bits(w, 23, 22);
 	bool load = opc != 0;
