@@ -104,6 +104,8 @@ uint8_t a64_cond(unsigned cond);
 uint8_t a64_compare_cond(unsigned cc, bool immediate);
 /* value of a logical immediate, 0 if it is reserved (no value is 0) */
 uint64_t a64_logical_imm(bool n, unsigned imms, unsigned immr, bool is64);
+/* is w, of the SIMD group and on vector registers alone, an instruction? */
+bool a64_simd_allocated(uint32_t w);
 /* bytes of each register that a scalar SIMD load or store moves */
 unsigned a64_simd_bytes(uint32_t w);
 
