@@ -421,7 +421,7 @@ static void expect_special(const struct line *l, struct insn *e)
 	if (!strncmp(m, "st64b", 5))
 		e->reads |= operand_regs(l->operand[l->n - 2]) * 0xff;
 	/* dc zva, gva, gzva */
-	if (!strcmp(m, "sys") && l->n == 5 && !strcmp(l->operand[0], "#3") &&
+	if (!strcmp(m, "sys") && l->n >= 4 && !strcmp(l->operand[0], "#3") &&
 	    !strcmp(l->operand[1], "C7") && !strcmp(l->operand[2], "C4") &&
 	    strchr("134", l->operand[3][1]))
 		e->mem_write = 1;
@@ -679,17 +679,35 @@ static bool known_read(const char *path)
 	return true;
 }
 
-/* write `count` random words, by splitmix64 */
+/* splitmix64 */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/*
+ * Write `count` random words. In half of them, each of the places where
+ * register numbers stand gets one that often is special.
+ */
 static void write_random(uint64_t count, uint64_t seed)
 {
+	static const unsigned places[] = { 0, 5, 10, 16 };
+	static const uint32_t special[] = { 0, 1, 2, 30, 31, 31, 31, 31 };
 	uint64_t z;
 	uint32_t w;
 
 	while (count--) {
-		z = seed += UINT64_C(0x9e3779b97f4a7c15);
-		z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-		z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-		w = (uint32_t)(z ^ z >> 31);
+		z = next_random(&seed);
+		w = (uint32_t)z;
+		for (unsigned i = 0; i < 4 && z >> 63; i++)
+			if (z >> (32 + i) & 1)
+				w = (w & ~(UINT32_C(31) << places[i])) |
+				    special[z >> (36 + 3 * i) & 7]
+					    << places[i];
 		fwrite(&w, sizeof(w), 1, stdout);
 	}
 }

@@ -165,13 +165,10 @@ static bool a64_msr_imm(uint32_t w, struct insn *in)
 {
 	unsigned op1 = a64_bits(w, 18, 16), op2 = a64_bits(w, 7, 5);
 
-	if (op1 == 0 && op2 == 0) { /* cfinv */
-		in->flags_read = in->flags_written = FLAG_C;
-		return true;
-	}
-	if (op1 == 0 && op2 <= 2) { /* xaflag, axflag */
-		in->flags_read = in->flags_written = A64_NZCV;
-		return true;
+	if (op1 == 0 && op2 <= 2) { /* cfinv; xaflag, axflag */
+		in->flags_written = op2 ? A64_NZCV : FLAG_C;
+		in->flags_read = in->flags_written;
+		return a64_bits(w, 11, 8) == 0;
 	}
 	/* uao pan spsel allint; ssbs dit svcr tco daifset daifclr */
 	return (op1 == 0 && op2 >= 3 && op2 <= 5) || (op1 == 1 && op2 == 0) ||
