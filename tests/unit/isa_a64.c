@@ -429,10 +429,14 @@ static void test_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_machine), cmocka_unit_test(test_decode),
-		cmocka_unit_test(test_lift),	cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_refs),	cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_unknown), cmocka_unit_test(test_immediates),
+		cmocka_unit_test(test_machine),
+		cmocka_unit_test(test_decode),
+		cmocka_unit_test(test_lift),
+		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_refs),
+		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_immediates),
 		cmocka_unit_test(test_random),
 	};
 

@@ -4,7 +4,8 @@
  * the others), so this is all that is to know about them; it tells code from
  * data.
  *
- *	vectors    0 Q U 0 111 f size ...        scalars   0 1 U 1 111 f size ...
+ *	vectors    0 Q U 0 111 f size ...
+ *	scalars    0 1 U 1 111 f size ...
  *
  * For each class, a table by U and opcode holds the sizes that exist: bit
  * `size` of the low half for Q = 0, of the high half for Q = 1; scalars have
@@ -364,7 +365,7 @@ enum { TYPE_S = 1 << 0, TYPE_D = 1 << 1, TYPE_H = 1 << 3, TYPE_SDH = 11 };
 static bool a64_fp_allocated(uint32_t w)
 {
 	static const uint8_t one[64] = {
-		TYPE_SDH, TYPE_SDH, TYPE_SDH, TYPE_SDH, /* fmov fabs fneg fsqrt */
+		TYPE_SDH, TYPE_SDH, TYPE_SDH, TYPE_SDH, /* fmov ... fsqrt */
 		TYPE_D | TYPE_H, TYPE_S | TYPE_H, TYPE_D, TYPE_S | TYPE_D,
 		TYPE_SDH, TYPE_SDH, TYPE_SDH, TYPE_SDH, /* frintn p m z */
 		TYPE_SDH, 0, TYPE_SDH, TYPE_SDH,	/* frinta, x i */
