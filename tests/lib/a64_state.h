@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 enum {
-	A64_NREGS = 28,	       /* x0 to x27; the others run the trial */
-	A64_TAKEN = 27,	       /* the register that tells if it branched */
-	A64_SLOT = 64,	       /* bytes per trial */
+	A64_NREGS = 28,        /* x0 to x27; the others run the trial */
+	A64_TAKEN = 27,        /* the register that tells if it branched */
+	A64_SLOT = 64,         /* bytes per trial */
 	A64_CODE = 0x50000000, /* address of the first slot */
 	A64_DATA = 0x40000000, /* address of the memory that trials may use */
 	A64_DATA_SIZE = 16384,

@@ -19,8 +19,8 @@ static sigjmp_buf illegal;
 /* the state that run_slot() loads and stores; it knows the offsets */
 struct state {
 	uint64_t x[A64_NREGS]; /* 0 */
-	uint64_t sp;	       /* 224 */
-	uint64_t nzcv;	       /* 232 */
+	uint64_t sp;           /* 224 */
+	uint64_t nzcv;         /* 232 */
 	uint64_t saved_sp;     /* 240 */
 };
 
@@ -95,9 +95,9 @@ static void on_illegal(int sig)
 /* readable and writable memory at a fixed address, or exit */
 static uint8_t *map(uintptr_t addr, size_t size, int prot)
 {
-	void *p = mmap((void *)addr, size, prot,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
-		       0);
+	void *p =
+		mmap((void *)addr, size, prot,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
 	if (p != (void *)addr) {
 		perror("a64-run: mmap");
@@ -141,9 +141,9 @@ static void run(const struct a64_trial *t, const uint8_t *code, uint8_t *data,
 
 int main(void)
 {
-	struct sigaction sa = { .sa_handler = on_illegal,
-				.sa_flags = SA_ONSTACK };
-	stack_t stack = { .ss_sp = malloc(1 << 16), .ss_size = 1 << 16 };
+	struct sigaction sa = {.sa_handler = on_illegal,
+			       .sa_flags = SA_ONSTACK};
+	stack_t stack = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
 	uint8_t fresh[A64_DATA_SIZE];
 	struct a64_result r;
 	struct a64_trial *t;

@@ -39,38 +39,38 @@ struct form {
 };
 
 static const struct form forms[] = {
-	{ "add imm", 0x1f800000, 0x11000000, false },
-	{ "logic imm", 0x1f800000, 0x12000000, false },
-	{ "move wide", 0x1f800000, 0x12800000, false },
-	{ "bitfield", 0x1f800000, 0x13000000, false },
-	{ "extract", 0x1f800000, 0x13800000, false },
-	{ "adr", 0x1f000000, 0x10000000, false },
-	{ "logic", 0x1f000000, 0x0a000000, false },
-	{ "add", 0x1f200000, 0x0b000000, false },
-	{ "add extended", 0x1fe00000, 0x0b200000, false },
-	{ "adc rmif", 0x1fe00000, 0x1a000000, false },
-	{ "ccmp", 0x3fe00410, 0x3a400000, false },
-	{ "csel", 0x3fe00800, 0x1a800000, false },
-	{ "two sources", 0x7fe00000, 0x1ac00000, false },
-	{ "one source", 0x7ffe0000, 0x5ac00000, false },
-	{ "madd", 0x7f000000, 0x1b000000, false },
-	{ "cbz", 0x7effffe0, 0x34000060, false },
-	{ "tbz", 0x7e07ffe0, 0x36000060, false },
-	{ "b.cond", 0xfffffff0, 0x54000060, false },
-	{ "fp to int", 0x7f20fc00, 0x1e200000, false },
-	{ "fcmp", 0xff203c00, 0x1e202000, false },
-	{ "fccmp", 0xff200c00, 0x1e200400, false },
-	{ "lane moves", 0xbfe08400, 0x0e000400, false },
-	{ "ldr literal", 0x3bffff00, 0x18000000, false },
-	{ "ldr offset", 0x3b200000, 0x39000000, true },
-	{ "ldr imm9", 0x3b200000, 0x38000000, true },
-	{ "ldr register", 0x3b200c00, 0x38200800, true },
-	{ "ldp", 0x3a000000, 0x28000000, true },
-	{ "exclusive", 0x3f000000, 0x08000000, true },
-	{ "ldapur", 0x3f207c00, 0x19000000, true },
-	{ "atomic", 0x3f200c00, 0x38200000, true },
-	{ "ld1", 0xbf200000, 0x0c000000, true },
-	{ "ld1 lane", 0xbf000000, 0x0d000000, true },
+	{"add imm", 0x1f800000, 0x11000000, false},
+	{"logic imm", 0x1f800000, 0x12000000, false},
+	{"move wide", 0x1f800000, 0x12800000, false},
+	{"bitfield", 0x1f800000, 0x13000000, false},
+	{"extract", 0x1f800000, 0x13800000, false},
+	{"adr", 0x1f000000, 0x10000000, false},
+	{"logic", 0x1f000000, 0x0a000000, false},
+	{"add", 0x1f200000, 0x0b000000, false},
+	{"add extended", 0x1fe00000, 0x0b200000, false},
+	{"adc rmif", 0x1fe00000, 0x1a000000, false},
+	{"ccmp", 0x3fe00410, 0x3a400000, false},
+	{"csel", 0x3fe00800, 0x1a800000, false},
+	{"two sources", 0x7fe00000, 0x1ac00000, false},
+	{"one source", 0x7ffe0000, 0x5ac00000, false},
+	{"madd", 0x7f000000, 0x1b000000, false},
+	{"cbz", 0x7effffe0, 0x34000060, false},
+	{"tbz", 0x7e07ffe0, 0x36000060, false},
+	{"b.cond", 0xfffffff0, 0x54000060, false},
+	{"fp to int", 0x7f20fc00, 0x1e200000, false},
+	{"fcmp", 0xff203c00, 0x1e202000, false},
+	{"fccmp", 0xff200c00, 0x1e200400, false},
+	{"lane moves", 0xbfe08400, 0x0e000400, false},
+	{"ldr literal", 0x3bffff00, 0x18000000, false},
+	{"ldr offset", 0x3b200000, 0x39000000, true},
+	{"ldr imm9", 0x3b200000, 0x38000000, true},
+	{"ldr register", 0x3b200c00, 0x38200800, true},
+	{"ldp", 0x3a000000, 0x28000000, true},
+	{"exclusive", 0x3f000000, 0x08000000, true},
+	{"ldapur", 0x3f207c00, 0x19000000, true},
+	{"atomic", 0x3f200c00, 0x38200000, true},
+	{"ld1", 0xbf200000, 0x0c000000, true},
+	{"ld1 lane", 0xbf000000, 0x0d000000, true},
 };
 
 enum { NFORMS = sizeof(forms) / sizeof(forms[0]) };
@@ -89,8 +89,18 @@ static uint64_t next_random(uint64_t *state)
 static uint64_t random_value(uint64_t *seed)
 {
 	static const uint64_t edges[] = {
-		0, 1, UINT64_MAX, INT64_MAX, (uint64_t)INT64_MIN, INT32_MAX,
-		UINT32_MAX, 0x80000000, 0xffffffff80000000, 0x7f, 0x80, 0x8000,
+		0,
+		1,
+		UINT64_MAX,
+		INT64_MAX,
+		(uint64_t)INT64_MIN,
+		INT32_MAX,
+		UINT32_MAX,
+		0x80000000,
+		0xffffffff80000000,
+		0x7f,
+		0x80,
+		0x8000,
 	};
 	uint64_t r = next_random(seed);
 
@@ -120,8 +130,8 @@ static bool is_unpredictable(uint32_t w)
 }
 
 /* an instruction of form f that decode() knows and a trial can hold */
-static uint32_t random_word(const struct form *f, uint64_t *seed,
-			    uint64_t addr, struct insn *in)
+static uint32_t random_word(const struct form *f, uint64_t *seed, uint64_t addr,
+			    struct insn *in)
 {
 	uint32_t w;
 	uint8_t code[4];
@@ -364,9 +374,10 @@ static void run_load(struct machine *m, const struct uop *u)
 static void run_store(struct machine *m, const struct uop *u)
 {
 	uint64_t a = 0, b = 0;
-	bool known = operand(m, u, u->a, &a) & operand(m, u, u->b, &b);
+	bool known_a = operand(m, u, u->a, &a);
+	bool known_b = operand(m, u, u->b, &b);
 
-	if (!known)
+	if (!known_a || !known_b)
 		m->data_known = false;
 	else if (memory_at(m, a, u->size) && a < A64_CODE)
 		memcpy(m->data + (a - A64_DATA), &b, u->size);
@@ -386,8 +397,8 @@ static void run_cond(struct machine *m, const struct uop *u)
 		holds = 1;
 	if (u->code == UOP_CCMP) {
 		v = holds ? flags_compare(a, b, u->width, false) : u->nzcv;
-		m->known[u->dst] = holds == 0 ||
-				   (holds == 1 && known_a && known_b);
+		m->known[u->dst] =
+			holds == 0 || (holds == 1 && known_a && known_b);
 	} else {
 		v = holds ? a : b;
 		m->known[u->dst] = holds >= 0 && (holds ? known_a : known_b);
@@ -419,9 +430,8 @@ static void run_uop(struct machine *m, const struct uop *u)
 		run_cond(m, u);
 		return;
 	case UOP_BRANCH:
-		m->taken = m->known[u->a]
-				   ? cond_holds(u->cond, m->value[u->a])
-				   : -1;
+		m->taken = m->known[u->a] ? cond_holds(u->cond, m->value[u->a])
+					  : -1;
 		return;
 	}
 	known = operand(m, u, u->a, &a);
@@ -467,8 +477,9 @@ static void complain(const struct a64_trial *t, const char *form,
 		     const char *what, uint64_t have, uint64_t want)
 {
 	if (++failures <= 20)
-		printf("# %08x (%s): %s is %" PRIx64 ", the machine says %"
-		       PRIx64 "\n", t->slot[0], form, what, have, want);
+		printf("# %08x (%s): %s is %" PRIx64
+		       ", the machine says %" PRIx64 "\n",
+		       t->slot[0], form, what, have, want);
 }
 
 /* compare the interpreted state with the machine's */
@@ -560,7 +571,7 @@ int main(int argc, char **argv)
 			compare_tries(&t, form, &in, &r[0], &r[1]);
 	}
 	if (check)
-		printf("# %zu of %zu trials checked, %u differences\n",
-		       checked, count, failures);
+		printf("# %zu of %zu trials checked, %u differences\n", checked,
+		       count, failures);
 	return failures != 0;
 }

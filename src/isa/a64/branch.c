@@ -96,10 +96,10 @@ static bool a64_hint(uint32_t w, struct insn *in)
 	case 0: /* nop */
 		in->pad = true;
 		return true;
-	case 1 ... 6:	/* yield wfe wfi sev sevl dgh */
+	case 1 ... 6:   /* yield wfe wfi sev sevl dgh */
 	case 16 ... 20: /* esb psb tsb gcsb csdb */
-	case 22:	/* clrbhb */
-	case 32:	/* bti */
+	case 22:        /* clrbhb */
+	case 32:        /* bti */
 	case 34:
 	case 36:
 	case 38:
@@ -107,7 +107,7 @@ static bool a64_hint(uint32_t w, struct insn *in)
 	case 48: /* stshh */
 	case 49:
 		return true;
-	case 7:	 /* xpaclri */
+	case 7:  /* xpaclri */
 	case 24: /* paciaz pacibz autiaz autibz */
 	case 26:
 	case 28:
@@ -170,7 +170,11 @@ static bool a64_msr_imm(uint32_t w, struct insn *in)
 		in->flags_read = in->flags_written;
 		return a64_bits(w, 11, 8) == 0;
 	}
-	/* uao pan spsel allint; ssbs dit svcr tco daifset daifclr */
+	if (op1 == 3 && op2 == 3) { /* smstart smstop clear vectors */
+		in->vector = true;
+		return a64_bits(w, 11, 8) >= 2 && !a64_bit(w, 11);
+	}
+	/* uao pan spsel allint; ssbs dit tco daifset daifclr */
 	return (op1 == 0 && op2 >= 3 && op2 <= 5) || (op1 == 1 && op2 == 0) ||
 	       (op1 == 3 && op2 != 0 && op2 != 5);
 }
@@ -197,12 +201,13 @@ static bool a64_system_plain(uint32_t w, struct insn *in)
 
 /* names of system registers and operations: op0:op1:CRn:CRm:op2, bits 20:5 */
 enum {
-	SYS_NZCV = 0xda10,   /* 3 3 c4 c2 0 */
-	SYS_RNDR = 0xd920,   /* 3 3 c2 c4 0 */
-	SYS_RNDRRS = 0xd921, /* 3 3 c2 c4 1 */
-	SYS_DC_ZVA = 0x5ba1, /* 1 3 c7 c4 1 */
-	SYS_DC_GVA = 0x5ba3, /* 1 3 c7 c4 3 */
-	SYS_DC_GZVA = 0x5ba4, /* 1 3 c7 c4 4 */
+	SYS_NZCV = 0xda10,      /* 3 3 c4 c2 0 */
+	SYS_SVCR = 0xda12,      /* 3 3 c4 c2 2 */
+	SYS_RNDR = 0xd920,      /* 3 3 c2 c4 0 */
+	SYS_RNDRRS = 0xd921,    /* 3 3 c2 c4 1 */
+	SYS_DC_ZVA = 0x5ba1,    /* 1 3 c7 c4 1 */
+	SYS_DC_GVA = 0x5ba3,    /* 1 3 c7 c4 3 */
+	SYS_DC_GZVA = 0x5ba4,   /* 1 3 c7 c4 4 */
 	SYS_GCS_FIRST = 0x5bb8, /* 1 3 c7 c7 0..3: gcspushm gcspopm gcsss */
 	SYS_GCS_LAST = 0x5bbb,
 };
@@ -230,6 +235,7 @@ static bool a64_system(uint32_t w, struct insn *in)
 		in->reads = a64_x(a64_rd(w));
 		if (name == SYS_NZCV)
 			in->flags_written = A64_NZCV;
+		in->vector = name == SYS_SVCR;
 		if (name == SYS_DC_ZVA || name == SYS_DC_GVA ||
 		    name == SYS_DC_GZVA)
 			in->mem_write = MEM_SIZE_UNKNOWN;
@@ -275,8 +281,7 @@ static bool a64_branch_reg(uint32_t w, struct insn *in)
 	case 2: /* ret; retaa; retaasppcr Xm */
 		in->kind = INSN_RET;
 		if (auth)
-			in->reads = a64_x(A64_LR) | a64_xsp(A64_SP) |
-				    a64_x(rm);
+			in->reads = a64_x(A64_LR) | a64_xsp(A64_SP) | a64_x(rm);
 		return !auth || rn == 31;
 	case 4: /* eret eretaa */
 		in->kind = INSN_RET;

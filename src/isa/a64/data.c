@@ -38,8 +38,7 @@ uint64_t a64_logical_imm(bool n, unsigned imms, unsigned immr, bool is64)
  */
 bool a64_pcrel(uint32_t w, struct insn *in)
 {
-	uint64_t imm = (uint64_t)a64_sbits(w, 23, 5) << 2 |
-		       a64_bits(w, 30, 29);
+	uint64_t imm = (uint64_t)a64_sbits(w, 23, 5) << 2 | a64_bits(w, 30, 29);
 
 	in->writes = a64_x(a64_rd(w));
 	if (w >> 31) {
@@ -264,8 +263,8 @@ static bool a64_two_sources(uint32_t w, struct insn *in)
 		if (a64_bit(w, 29))
 			in->flags_written = A64_NZCV;
 		return is64;
-	case 2 ... 3:	/* udiv sdiv */
-	case 8 ... 11:	/* lslv lsrv asrv rorv */
+	case 2 ... 3:   /* udiv sdiv */
+	case 8 ... 11:  /* lslv lsrv asrv rorv */
 	case 24 ... 27: /* smax umax smin umin */
 		return true;
 	case 4: /* irg */

@@ -13,14 +13,14 @@ enum { EM_AARCH64 = 183 };
 uint8_t a64_cond_flags(unsigned cond)
 {
 	static const uint8_t flags[8] = {
-		FLAG_Z,		 /* eq ne */
-		FLAG_C,		 /* hs lo */
-		FLAG_N,		 /* mi pl */
-		FLAG_V,		 /* vs vc */
-		FLAG_C | FLAG_Z, /* hi ls */
-		FLAG_N | FLAG_V, /* ge lt */
+		FLAG_Z,                   /* eq ne */
+		FLAG_C,                   /* hs lo */
+		FLAG_N,                   /* mi pl */
+		FLAG_V,                   /* vs vc */
+		FLAG_C | FLAG_Z,          /* hi ls */
+		FLAG_N | FLAG_V,          /* ge lt */
 		FLAG_N | FLAG_Z | FLAG_V, /* gt le */
-		0,		 /* al nv */
+		0,                        /* al nv */
 	};
 
 	return flags[cond >> 1];
@@ -29,9 +29,9 @@ uint8_t a64_cond_flags(unsigned cond)
 uint8_t a64_cond(unsigned cond)
 {
 	static const uint8_t conds[16] = {
-		COND_EQ,  COND_NE,  COND_UGE,   COND_ULT,
-		COND_NEG, COND_POS, COND_OTHER, COND_OTHER,
-		COND_UGT, COND_ULE, COND_SGE,   COND_SLT,
+		COND_EQ,  COND_NE,  COND_UGE,    COND_ULT,
+		COND_NEG, COND_POS, COND_OTHER,  COND_OTHER,
+		COND_UGT, COND_ULE, COND_SGE,    COND_SLT,
 		COND_SGT, COND_SLE, COND_ALWAYS, COND_ALWAYS,
 	};
 
@@ -41,10 +41,10 @@ uint8_t a64_cond(unsigned cond)
 uint8_t a64_compare_cond(unsigned cc, bool immediate)
 {
 	static const uint8_t conds[2][8] = {
-		{ COND_SGT, COND_SGE, COND_UGT, COND_UGE, COND_OTHER,
-		  COND_OTHER, COND_EQ, COND_NE },
-		{ COND_SGT, COND_SLT, COND_UGT, COND_ULT, COND_OTHER,
-		  COND_OTHER, COND_EQ, COND_NE },
+		{COND_SGT, COND_SGE, COND_UGT, COND_UGE, COND_OTHER, COND_OTHER,
+		 COND_EQ, COND_NE},
+		{COND_SGT, COND_SLT, COND_UGT, COND_ULT, COND_OTHER, COND_OTHER,
+		 COND_EQ, COND_NE},
 	};
 
 	return conds[immediate][cc];
@@ -85,6 +85,7 @@ static bool a64_unallocated(uint32_t w, struct insn *in)
 	return false;
 }
 
+/* clang-format off */
 /* entries i .. j, and the same with bit 29 set */
 #define BOTH(i, j, f) [i ... j] = f, [0x40 + (i) ... 0x40 + (j)] = f
 
@@ -112,6 +113,8 @@ static a64_group *const a64_groups[128] = {
 	BOTH(0x34, 0x35, a64_data_misc),   BOTH(0x36, 0x37, a64_three_sources),
 	BOTH(0x1c, 0x1f, a64_vector),	   BOTH(0x3c, 0x3f, a64_vector),
 };
+/* clang-format on */
+#undef BOTH
 
 /* all of struct insn; see isa.h */
 void a64_decode(const uint8_t *code, size_t avail, uint64_t addr,
@@ -120,10 +123,10 @@ void a64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 	uint32_t w;
 
 	if (avail < 4 || addr % 4) {
-		*out = (struct insn){ .addr = addr, .kind = INSN_BAD };
+		*out = (struct insn){.addr = addr, .kind = INSN_BAD};
 		return;
 	}
-	*out = (struct insn){ .addr = addr, .len = 4, .kind = INSN_SEQ };
+	*out = (struct insn){.addr = addr, .len = 4, .kind = INSN_SEQ};
 	w = a64_word(code);
 	if (!a64_groups[a64_bits(w, 29, 23)](w, out))
 		a64_unknown(out);
@@ -150,7 +153,7 @@ const struct isa isa_a64 = {
 	.nregs = 32,
 	.sp = A64_SP,
 	.entry_cfa = 0,
-	.callee_saved = UINT32_C(0xbff80000),	/* x19 to x29, sp */
+	.callee_saved = UINT32_C(0xbff80000),   /* x19 to x29, sp */
 	.linker_scratch = UINT32_C(0x00030000), /* x16, x17 */
 	.scan = a64_decode,
 	.decode = a64_decode,

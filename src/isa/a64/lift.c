@@ -123,8 +123,7 @@ static void a64_lift_cond_branch(struct lifter *l)
 	} else if (a64_bits(w, 30, 25) == 0x1a) { /* cbz cbnz */
 		a64_put(l, UOP_CMP, UOP_TMP0, rt, UOP_IMM, 0);
 	} else if (a64_bit(w, 24)) { /* cb<cc> immediate */
-		a64_put(l, UOP_CMP, UOP_TMP0, rt, UOP_IMM,
-			a64_bits(w, 20, 15));
+		a64_put(l, UOP_CMP, UOP_TMP0, rt, UOP_IMM, a64_bits(w, 20, 15));
 	} else { /* cb<cc> of words, bytes, halves */
 		if (a64_bit(w, 15))
 			l->width = a64_bit(w, 14) ? 16 : 8;
@@ -173,7 +172,7 @@ unsigned a64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		  struct uop *out)
 {
 	struct insn in;
-	struct lifter l = { .in = &in, .out = out, .width = 64 };
+	struct lifter l = {.in = &in, .out = out, .width = 64};
 
 	a64_decode(code, avail, addr, &in);
 	if (in.kind == INSN_UNKNOWN || in.kind == INSN_BAD) {

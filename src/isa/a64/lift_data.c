@@ -41,7 +41,7 @@ static void a64_add_sub(struct lifter *l, unsigned dst, unsigned a, unsigned b,
 static void a64_logic(struct lifter *l, unsigned dst, unsigned a, unsigned b,
 		      uint64_t imm)
 {
-	static const uint8_t codes[4] = { UOP_AND, UOP_OR, UOP_XOR, UOP_AND };
+	static const uint8_t codes[4] = {UOP_AND, UOP_OR, UOP_XOR, UOP_AND};
 	unsigned opc = a64_bits(l->w, 30, 29);
 
 	if (opc == 3)
@@ -152,8 +152,8 @@ static void a64_lift_bitfield(struct lifter *l)
 }
 
 /* append dst = low half of hi:lo shifted right by n bits, n < width */
-static void a64_funnel(struct lifter *l, unsigned dst, unsigned hi,
-		       unsigned lo, unsigned n)
+static void a64_funnel(struct lifter *l, unsigned dst, unsigned hi, unsigned lo,
+		       unsigned n)
 {
 	if (n == 0) {
 		a64_copy(l, dst, lo, 0);
@@ -202,7 +202,7 @@ void a64_lift_data_imm(struct lifter *l)
 /* the second operand Rm, shifted by n in way 0 lsl, 1 lsr, 2 asr, 3 ror */
 static unsigned a64_shifted(struct lifter *l, unsigned way, unsigned n)
 {
-	static const uint8_t codes[3] = { UOP_SHL, UOP_SHR, UOP_SAR };
+	static const uint8_t codes[3] = {UOP_SHL, UOP_SHR, UOP_SAR};
 	unsigned src = a64_src(a64_rm(l->w));
 
 	if (n == 0 || src == UOP_IMM)
@@ -294,7 +294,7 @@ static void a64_lift_cond_compare(struct lifter *l)
 static void a64_lift_cond_select(struct lifter *l)
 {
 	/* what the zero register becomes: csel csinc csinv csneg */
-	static const uint64_t of_zero[4] = { 0, 1, UINT64_MAX, 0 };
+	static const uint64_t of_zero[4] = {0, 1, UINT64_MAX, 0};
 	uint32_t w = l->w;
 	unsigned dst = a64_dst(a64_rd(w)), b = a64_src(a64_rm(w));
 	unsigned op = (a64_bit(w, 30) ? 2 : 0) | a64_bit(w, 10);

@@ -42,7 +42,7 @@ static void a64_move(struct lifter *l, const struct transfer *t, unsigned r,
 static struct transfer a64_transfer_kind(uint32_t w)
 {
 	unsigned opc = a64_bits(w, 23, 22);
-	struct transfer t = { .load = opc != 0, .bytes = 1 << (w >> 30) };
+	struct transfer t = {.load = opc != 0, .bytes = 1 << (w >> 30)};
 
 	if (a64_bit(w, 26)) {
 		t.simd = true;
@@ -125,7 +125,7 @@ static void a64_lift_pair(struct lifter *l)
 	unsigned opc = w >> 30, type = a64_bits(w, 24, 23), addr;
 	bool simd = a64_bit(w, 26), load = a64_bit(w, 22);
 	bool tagged = opc == 1 && !simd && !load;
-	struct transfer t = { .load = load, .simd = simd };
+	struct transfer t = {.load = load, .simd = simd};
 	uint64_t imm;
 
 	t.bytes = simd ? 4u << opc : opc == 2 || tagged ? 8 : 4;
@@ -145,7 +145,7 @@ static void a64_lift_at_base(struct lifter *l)
 {
 	const struct insn *in = l->in;
 	uint8_t bytes = (uint8_t)(in->mem_read | in->mem_write);
-	struct transfer t = { .load = in->mem_read != 0, .bytes = bytes };
+	struct transfer t = {.load = in->mem_read != 0, .bytes = bytes};
 	bool pair = in->mem_class == MEM_EXCL_LOAD && a64_bit(l->w, 21);
 
 	if (in->mem_class == MEM_ATOMIC || in->mem_class == MEM_EXCL_STORE) {
@@ -183,10 +183,10 @@ static void a64_lift_structure(struct lifter *l)
 static void a64_lift_literal(struct lifter *l)
 {
 	unsigned opc = l->w >> 30;
-	struct transfer t = { .load = true,
-			      .simd = a64_bit(l->w, 26),
-			      .bytes = l->in->ref_size,
-			      .sign = opc == 2 ? 64 : 0 };
+	struct transfer t = {.load = true,
+			     .simd = a64_bit(l->w, 26),
+			     .bytes = l->in->ref_size,
+			     .sign = opc == 2 ? 64 : 0};
 
 	if (opc != 3)
 		a64_move(l, &t, a64_rd(l->w), UOP_IMM);

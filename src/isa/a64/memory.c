@@ -79,7 +79,7 @@ bool a64_exclusive(uint32_t w, struct insn *in)
  */
 bool a64_literal(uint32_t w, struct insn *in)
 {
-	static const uint8_t sizes[2][4] = { { 4, 8, 4, 0 }, { 4, 8, 16, 0 } };
+	static const uint8_t sizes[2][4] = {{4, 8, 4, 0}, {4, 8, 16, 0}};
 	unsigned opc = w >> 30;
 	bool simd = a64_bit(w, 26);
 
@@ -381,8 +381,7 @@ bool a64_simd_structures(uint32_t w, struct insn *in)
 	in->vector = true;
 	if (w >> 31)
 		return false;
-	return a64_bit(w, 24) ? a64_simd_lane(w, in)
-			      : a64_simd_multiple(w, in);
+	return a64_bit(w, 24) ? a64_simd_lane(w, in) : a64_simd_multiple(w, in);
 }
 
 /* bits 29:27 = 011, bit 24 = 1: tags, ordered accesses, memory copies */

@@ -197,19 +197,19 @@ static const struct {
 	uint32_t mask, value;
 	uint8_t s;
 } a64_predicate_ops[] = {
-	{ 0xfff0c210, 0x25404210, HOLE },   /* sel has no S */
-	{ 0xff30c000, 0x25004000, 22 },	    /* and bic eor orr orn nor nand */
-	{ 0xffb0c200, 0x2500c000, 22 },	    /* brkpa brkpb */
-	{ 0xff7fc200, 0x25104000, NEVER },  /* brka brkb */
-	{ 0xff7fc210, 0x25504000, ALWAYS }, /* brkas brkbs */
-	{ 0xffbfc210, 0x25184000, 22 },	    /* brkn */
-	{ 0xffffc21f, 0x2550c000, ALWAYS }, /* ptest */
-	{ 0xfffffe10, 0x2558c000, ALWAYS }, /* pfirst */
-	{ 0xff3ffe10, 0x2519c400, ALWAYS }, /* pnext */
-	{ 0xff3efc10, 0x2518e000, 16 },	    /* ptrue */
-	{ 0xfffffff0, 0x2518e400, NEVER },  /* pfalse */
-	{ 0xffbffe10, 0x2518f000, 22 },	    /* rdffr */
-	{ 0xfffffff0, 0x2519f000, NEVER },  /* rdffr, unpredicated */
+	{0xfff0c210, 0x25404210, HOLE},   /* sel has no S */
+	{0xff30c000, 0x25004000, 22},     /* and bic eor orr orn nor nand */
+	{0xffb0c200, 0x2500c000, 22},     /* brkpa brkpb */
+	{0xff7fc200, 0x25104000, NEVER},  /* brka brkb */
+	{0xff7fc210, 0x25504000, ALWAYS}, /* brkas brkbs */
+	{0xffbfc210, 0x25184000, 22},     /* brkn */
+	{0xffffc21f, 0x2550c000, ALWAYS}, /* ptest */
+	{0xfffffe10, 0x2558c000, ALWAYS}, /* pfirst */
+	{0xff3ffe10, 0x2519c400, ALWAYS}, /* pnext */
+	{0xff3efc10, 0x2518e000, 16},     /* ptrue */
+	{0xfffffff0, 0x2518e400, NEVER},  /* pfalse */
+	{0xffbffe10, 0x2518f000, 22},     /* rdffr */
+	{0xfffffff0, 0x2519f000, NEVER},  /* rdffr, unpredicated */
 };
 
 /* op 1, g 1, bit 21 = 0: operations on predicates, compare with immediate */
@@ -429,8 +429,7 @@ bool a64_sve(uint32_t w, struct insn *in)
  */
 static bool a64_sme_memory(uint32_t w, struct insn *in)
 {
-	regset regs = a64_xsp(a64_rn(w)) |
-		      a64_slice_reg(a64_bits(w, 14, 13));
+	regset regs = a64_xsp(a64_rn(w)) | a64_slice_reg(a64_bits(w, 14, 13));
 
 	if (a64_bit(w, 4))
 		return false;
@@ -456,8 +455,7 @@ static bool a64_sme_move(uint32_t w, struct insn *in)
 		       !a64_bit(w, a64_bit(w, 17) ? 9 : 4);
 	}
 	return (w & 0xffffff00) == 0xc0080000 ||
-	       (w & 0xfffe001c) == 0xc0900000 ||
-	       (w & 0xfffe0018) == 0xc0d00000;
+	       (w & 0xfffe001c) == 0xc0900000 || (w & 0xfffe0018) == 0xc0d00000;
 }
 
 /*
