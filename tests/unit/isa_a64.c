@@ -179,6 +179,30 @@ static void test_lift(void **state)
 	}
 }
 
+/* compare and branch, which the assembler does not know yet */
+static void test_lift_compare(void **state)
+{
+	static const struct {
+		uint32_t word;
+		const char *uops;
+	} cases[] = {
+		/* cbhi w5, w5; cbhi x5, x5; cblt x5, #63 */
+		{0x74452005, "cmp.32 t0 = x5, x5; branch t0 ?ugt"},
+		{0xf4452005, "cmp t0 = x5, x5; branch t0 ?ugt"},
+		{0xf53fa005, "cmp t0 = x5, #0x3f; branch t0 ?slt"},
+		/* cbbge w5, w6; cbhne w5, w6 */
+		{0x74268005, "cmp.8 t0 = x5, x6; branch t0 ?sge"},
+		{0x74e6c005, "cmp.16 t0 = x5, x6; branch t0 ?ne"},
+	};
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		print_lift(text, cases[i].word, CASE_ADDR);
+		assert_string_equal(text, cases[i].uops);
+	}
+}
+
 /* targets of branches: the ends of their ranges, forwards and back */
 static void test_targets(void **state)
 {
@@ -433,6 +457,7 @@ int main(void)
 		cmocka_unit_test(test_machine),
 		cmocka_unit_test(test_decode),
 		cmocka_unit_test(test_lift),
+		cmocka_unit_test(test_lift_compare),
 		cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_refs),
 		cmocka_unit_test(test_bad),

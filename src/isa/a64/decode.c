@@ -3,7 +3,7 @@
  *
  * The word's group decodes it (see a64.h). scan() is the same function as
  * decode(): whether a word is an instruction at all can only be told by
- * decoding it, and decoding is a few table-free tests per word, so a second
+ * decoding it, and that is one indirect call and a few tests, so a second
  * decoder that knows less would save little and could contradict the first.
  */
 #include "isa/a64/a64.h"

@@ -74,10 +74,8 @@ static void a64_update(struct lifter *l, unsigned addr, uint64_t imm)
 	l->width = 64;
 	if (imm)
 		a64_put(l, UOP_ADD, rn, addr, UOP_IMM, imm);
-	else if (addr != rn)
+	else
 		a64_copy(l, rn, addr, 0);
-	else /* an update by 0 */
-		a64_put(l, UOP_COPY, rn, rn, UOP_NONE, 0);
 }
 
 /* append the address Rn + extended Rm, scaled by the access's size */
