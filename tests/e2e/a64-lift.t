@@ -29,7 +29,7 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 echo "1..$(echo $seeds | wc -w)"
 $compiler -O1 -static -I"$here/../lib" -o "$tmp/run" \
-	"$here/../progs/a64-run.c" || exit 1
+	"$here/a64-run.c" || exit 1
 number=0
 for seed in $seeds; do
 	number=$((number + 1))
