@@ -537,7 +537,9 @@ static void expect(const struct line *l, struct insn *e)
 	*e = (struct insn){.addr = l->addr, .len = 4};
 	e->kind = r->kind == INSN_BAD ? INSN_SEQ : r->kind;
 	for (unsigned i = 0; i < l->n; i++) {
-		e->vector |= operand_is_vector(l->operand[i]);
+		/* a last operand may be an address, as b0 and d4 are */
+		if (i + 1 < l->n || !(r->what & (TARGET | REF)) || vector_adr)
+			e->vector |= operand_is_vector(l->operand[i]);
 		if (addressed)
 			e->reads |= operand_regs(l->operand[i]);
 		else if (is_address(l->operand[i]) && !(r->what & MOVES)) {
