@@ -8,10 +8,12 @@
  *           write leaves of the old value, so `writes` can be a kill set
  *   writes  registers that certainly or possibly change; those that only
  *           possibly change are in `reads` too
- *   flags_written  only flags that are certainly overwritten, with a value or
- *           with an undefined one; a shift by %cl or by nothing and a
- *           repeated comparison may leave all flags as they were, and write
- *           none; lift() still says that flags change there
+ *   flags_written  only flags that are certainly overwritten. A shift by %cl
+ *           or by nothing and a repeated comparison may leave all flags as they
+ *           were; a flag that the manuals call undefined may be left too, and
+ *           after bt, shifts and multiplications processors do that. Only
+ *           `and`, `or`, `xor` and `test` have never kept their undefined AF.
+ *           lift() still says that flags change in all of these
  *
  * Where Zydis 4.0 is silent or a processor without an extension does
  * something else, corrections are made by mnemonic: string instructions
@@ -194,14 +196,26 @@ static bool may_keep_flags(const struct x64_full *full)
 	return n == 0 || (width < 32 && n % (width + 1) == 0);
 }
 
+/* whether flags that are undefined afterwards are not the old ones */
+static bool spoils_undefined(ZydisMnemonic m)
+{
+	return m == ZYDIS_MNEMONIC_AND || m == ZYDIS_MNEMONIC_OR ||
+	       m == ZYDIS_MNEMONIC_XOR || m == ZYDIS_MNEMONIC_TEST;
+}
+
 /* fills flags_read, flags_written */
 static void add_flags(const struct x64_full *full, struct insn *out)
 {
+	const ZydisAccessedFlags *f = full->in.cpu_flags;
+
 	if (!(full->in.attributes & ZYDIS_ATTRIB_CPUFLAG_ACCESS))
 		return;
-	out->flags_read = flag_bits(full->in.cpu_flags->tested);
-	if (!may_keep_flags(full))
-		out->flags_written = changed_flags(full);
+	out->flags_read = flag_bits(f->tested);
+	if (may_keep_flags(full))
+		return;
+	out->flags_written = flag_bits(f->modified | f->set_0 | f->set_1);
+	if (spoils_undefined(full->in.mnemonic))
+		out->flags_written |= flag_bits(f->undefined);
 }
 
 /* the index registers that a string instruction moves */
