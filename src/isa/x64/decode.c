@@ -186,6 +186,8 @@ static bool may_keep_flags(const struct x64_full *full)
 {
 	const ZydisDecodedOperand *count = shift_count(full);
 	unsigned width = full->op[0].size, n;
+	bool through_carry = full->in.mnemonic == ZYDIS_MNEMONIC_RCL ||
+			     full->in.mnemonic == ZYDIS_MNEMONIC_RCR;
 
 	if (!count)
 		return is_repeated(full);
@@ -193,14 +195,18 @@ static bool may_keep_flags(const struct x64_full *full)
 		return true;
 	n = count->imm.value.u & (width == 64 ? 63 : 31);
 	/* rotations through the carry come round after width + 1 steps */
-	return n == 0 || (width < 32 && n % (width + 1) == 0);
+	return n == 0 || (through_carry && n % (width + 1) == 0);
 }
 
-/* whether flags that are undefined afterwards are not the old ones */
+/*
+ * Whether flags that are undefined afterwards are not the old ones. Zydis 4.0
+ * takes sbb's AF for undefined, which it is not.
+ */
 static bool spoils_undefined(ZydisMnemonic m)
 {
 	return m == ZYDIS_MNEMONIC_AND || m == ZYDIS_MNEMONIC_OR ||
-	       m == ZYDIS_MNEMONIC_XOR || m == ZYDIS_MNEMONIC_TEST;
+	       m == ZYDIS_MNEMONIC_XOR || m == ZYDIS_MNEMONIC_TEST ||
+	       m == ZYDIS_MNEMONIC_SBB;
 }
 
 /* fills flags_read, flags_written */

@@ -280,7 +280,8 @@ static void find_constant(const struct x64_parts *p, struct insn *out)
 		out->imm = wide ? (uint64_t)p->imm : (uint32_t)p->imm;
 	} else if (p->disp_bits >= 32 && bare_disp) {
 		out->has_imm = true;
-		out->imm = p->disp;
+		out->imm = p->pre & PRE_67 ? (uint32_t)p->disp
+					   : (uint64_t)p->disp;
 	}
 }
 
