@@ -301,6 +301,18 @@ static void correct_category(const struct x64_full *full, struct insn *out)
 	}
 }
 
+/* xor r,r and sub r,r of 32 or 64 bits: zero, whatever r was */
+bool x64_is_zeroing(const struct x64_full *full)
+{
+	const ZydisDecodedOperand *a = &full->op[0], *b = &full->op[1];
+
+	return (full->in.mnemonic == ZYDIS_MNEMONIC_XOR ||
+		full->in.mnemonic == ZYDIS_MNEMONIC_SUB) &&
+	       a->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       b->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       a->reg.value == b->reg.value && a->size >= 32;
+}
+
 /* what Zydis does not say of some instructions */
 static void correct_mnemonic(const struct x64_full *full, struct insn *out)
 {
@@ -312,6 +324,11 @@ static void correct_mnemonic(const struct x64_full *full, struct insn *out)
 	case ZYDIS_MNEMONIC_RDSSPD:
 	case ZYDIS_MNEMONIC_RDSSPQ:
 		out->reads |= out->writes;
+		break;
+	case ZYDIS_MNEMONIC_XOR:
+	case ZYDIS_MNEMONIC_SUB:
+		if (x64_is_zeroing(full))
+			out->reads = 0;
 		break;
 	case ZYDIS_MNEMONIC_ENTER:
 		if (full->op[1].imm.value.u)

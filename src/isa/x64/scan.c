@@ -266,7 +266,7 @@ static void find_reference(const struct x64_parts *p, struct insn *out)
 /*
  * A constant that could be an address: an immediate of 32 or 64 bits, as the
  * instruction extends it, else a displacement that nothing is added to but
- * an index.
+ * an index; fs: and gs: add to it too.
  */
 static void find_constant(const struct x64_parts *p, struct insn *out)
 {
@@ -278,7 +278,7 @@ static void find_constant(const struct x64_parts *p, struct insn *out)
 
 		out->has_imm = true;
 		out->imm = wide ? (uint64_t)p->imm : (uint32_t)p->imm;
-	} else if (p->disp_bits >= 32 && bare_disp) {
+	} else if (p->disp_bits >= 32 && bare_disp && !(p->pre & PRE_FSGS)) {
 		out->has_imm = true;
 		out->imm = p->pre & PRE_67 ? (uint32_t)p->disp
 					   : (uint64_t)p->disp;
