@@ -675,9 +675,10 @@ static bool is_idle_lea(const struct text *t, const struct line *l)
 }
 
 /* xchg %ax,%ax in one of the encodings of nop */
-static bool is_short_nop(const struct line *l)
+static bool is_short_nop(const struct text *t, const struct line *l)
 {
-	return strstr(l->text, "xchg   %ax,%ax") && l->bytes[l->n - 1] == 0x90;
+	return strcmp(t->mnemonic, "xchg") == 0 &&
+	       strstr(l->text, "%ax,%ax") && l->bytes[l->n - 1] == 0x90;
 }
 
 static bool is_pad(const struct text *t, const struct line *l)
@@ -687,7 +688,7 @@ static bool is_pad(const struct text *t, const struct line *l)
 	       strcmp(t->mnemonic, "nopl") == 0 ||
 	       strcmp(t->mnemonic, "nopq") == 0 ||
 	       strcmp(t->mnemonic, "int3") == 0 ||
-	       is_short_nop(l) || is_idle_lea(t, l);
+	       is_short_nop(t, l) || is_idle_lea(t, l);
 }
 
 /* target, reference, constant, padding */
@@ -768,7 +769,7 @@ static void compare_effects(const struct line *l, const struct text *t,
 	bool string = expect_string(t, l, &w);
 
 	compare_flags(l, t, r, d, string);
-	if (r->role == UNCHECKED || is_short_nop(l))
+	if (r->role == UNCHECKED || is_short_nop(t, l))
 		return;
 	if (!string) {
 		expect_effects(t, r, &w);
@@ -819,7 +820,7 @@ static void compare_leaving(const struct line *l, const struct text *t,
 		flags = condition_flags(t->mnemonic + 1);
 		if (starts_with(t->mnemonic, "loop")) {
 			w.reads = w.writes = CX;
-			flags = t->mnemonic[4] ? Z : 0;
+			flags = strchr(t->mnemonic, 'e') ? Z : 0;
 		} else if (strchr(t->mnemonic, 'c')) {
 			w.reads = CX;
 		} else if (t->mnemonic[0] == 'x') {
