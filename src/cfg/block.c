@@ -143,13 +143,13 @@ static void succ_dispatch(const struct build *b, uint32_t piece,
 {
 	const struct jump_site *j = build_jump_at(b, c->last);
 
-	if (!j || j->d.status == DISPATCH_UNKNOWN) {
+	if (!j || j->d.status == DISPATCH_UNKNOWN)
 		succ_add(out, CODE_NONE, EDGE_UNKNOWN);
-	} else if (j->d.status == DISPATCH_TAIL) {
+	else if (j->d.status == DISPATCH_TAIL)
 		succ_add(out, CODE_NONE, EDGE_TAIL);
-	} else if (j->hub != CFG_NONE) {
+	if (j && j->hub != CFG_NONE) {
 		succ_add(out, j->hub, EDGE_HUB);
-	} else {
+	} else if (j) {
 		for (size_t t = 0; t < j->target.n; t++)
 			succ_to(b, piece,
 				code_offset(&b->code, j->target.at[t]),

@@ -56,6 +56,7 @@ struct piece {
 struct jump_site {
 	uint32_t at;
 	uint32_t hub; /* in cfg->hub, or CFG_NONE */
+	bool judged;  /* a round has looked at it */
 	struct dispatch d; /* d.target is set by dispatch_export() */
 	VEC(uint64_t) target; /* addresses, sorted */
 };
