@@ -19,6 +19,7 @@
 
 #include "cfg/cfg.h"
 #include "cfg/code.h"
+#include "cfg/table.h"
 
 /* an instruction that is not simply followed by the next one */
 struct xfer {
@@ -57,6 +58,9 @@ struct jump_site {
 	uint32_t at;
 	uint32_t hub; /* in cfg->hub, or CFG_NONE */
 	bool judged;  /* a round has looked at it */
+	bool checked; /* a comparison bounds the index */
+	uint32_t ways; /* leading here with targets of their own */
+	struct table table; /* of the first of them */
 	struct dispatch d; /* d.target is set by dispatch_export() */
 	VEC(uint64_t) target; /* addresses, sorted */
 };
