@@ -71,6 +71,10 @@ struct refusal {
 	const char *why;
 };
 
+struct stub_range {
+	uint32_t start, end;
+};
+
 struct landing {
 	uint32_t start, end; /* of the calls */
 	uint32_t pad;
@@ -88,6 +92,7 @@ struct build {
 	VEC(struct landing) site; /* by start */
 	VEC(struct jump_site) jump; /* by position */
 	VEC(struct refusal) refusal;
+	VEC(struct stub_range) stub; /* sections of linkage stubs */
 	uint64_t effort; /* instructions tried by descents so far */
 	size_t indexed; /* pieces that build_index() has seen */
 	uint32_t *piece_index; /* first piece ending after each 256 bytes */
@@ -138,11 +143,15 @@ const char *discover_denied(const struct image *im);
 void discover_code(struct build *b);
 /* marks leaders and entries, once all pieces are known */
 void discover_leaders(struct build *b);
+/* marks again what others may enter, with what the dispatches account for */
+void discover_entries(struct build *b);
 
 /* one FDE covers a whole PLT: makes a piece of every stub that is called */
 void discover_split_stubs(struct build *b);
 
 /* --- merge.c */
+/* t starts a procedure: a jump there, perhaps a conditional one, leaves */
+bool merge_is_start(const struct build *b, uint32_t t, bool conditional);
 void merge_pieces(struct build *b);
 
 /* --- noreturn.c */

@@ -78,7 +78,7 @@ static bool work_adoptable(const struct work *w, uint64_t addr)
 	uint32_t p = off == CODE_NONE ? CFG_NONE : build_piece_at(w->b, off);
 
 	return p != CFG_NONE && !w->b->piece.at[p].in_place &&
-	       code_test(k, k->insn, off) && !code_test(k, k->called, off);
+	       code_test(k, k->insn, off) && !merge_is_start(w->b, off, false);
 }
 
 /* the first of the sorted addresses above addr, or UINT64_MAX */
