@@ -108,6 +108,9 @@ uint32_t build_find(const struct build *b, uint32_t p);
 void build_union(struct build *b, uint32_t p, uint32_t q);
 /* makes every build_find() one step */
 void build_flatten(struct build *b);
+/* p without what lies outside [start, end), with its share of transfers */
+struct piece build_slice(const struct build *b, struct piece p,
+			 uint32_t start, uint32_t end);
 
 /* --- sweep.c */
 /* makes a piece of every FDE and decodes it */
@@ -159,6 +162,13 @@ void noreturn_find(struct build *b);
 
 /* calls of procedures that never return lose their edge behind the call */
 void noreturn_apply(struct build *b);
+
+/* --- orphan.c */
+/*
+ * Takes data out of the pieces that only its neighbours made look like code.
+ * True if there was some: then blocks must be built again.
+ */
+bool orphan_remove(struct build *b);
 
 /* --- region.c */
 /* lists what has no blocks, and counts bytes; denied: all of it */

@@ -385,25 +385,6 @@ void discover_leaders(struct build *b)
 			code_set(k, k->leader, b->site.at[i].pad);
 }
 
-/* adds [start, end) of p, with its share of the transfers, as a piece */
-static void split_add(struct build *b, struct piece p, uint32_t start,
-		      uint32_t end)
-{
-	const struct xfer *x = b->found.xfer.at;
-	uint32_t stop = p.xfer + p.nxfer;
-
-	while (p.xfer < stop && x[p.xfer].at < start)
-		p.xfer++;
-	p.nxfer = 0;
-	while (p.xfer + p.nxfer < stop && x[p.xfer + p.nxfer].at < end)
-		p.nxfer++;
-	p.start = start;
-	p.end = end;
-	code_set(&b->code, b->code.called, start);
-	code_set(&b->code, b->code.leader, start);
-	vec_push(&b->piece, p);
-}
-
 void discover_split_stubs(struct build *b)
 {
 	const struct code *k = &b->code;
@@ -421,7 +402,9 @@ void discover_split_stubs(struct build *b)
 		}
 		for (; at < p.end; at = next) {
 			next = code_next(k, k->called, at + 1, p.end);
-			split_add(b, p, at, next);
+			code_set(k, k->called, at);
+			code_set(k, k->leader, at);
+			vec_push(&b->piece, build_slice(b, p, at, next));
 		}
 	}
 	vec_free(&old);

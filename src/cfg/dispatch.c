@@ -188,6 +188,35 @@ static bool frame_is_gone(struct work *w, uint32_t block)
 	return still_input(w, block, w->b->isa->sp);
 }
 
+/* the address of a label is stored somewhere, and nobody calls it */
+static bool is_label(const struct work *w, uint32_t block)
+{
+	const struct code *k = &w->b->code;
+	uint32_t at = w->view.cut.at[block].start;
+
+	return block != w->view.main && code_test(k, k->entry, at) &&
+	       !code_test(k, k->called, at);
+}
+
+/*
+ * A jump to a pointer of unknown origin, with the frame still there, is a
+ * computed goto: it can go to every label whose address is taken, and to
+ * nothing else. Returns how many there are.
+ */
+static uint64_t take_labels(struct work *w)
+{
+	uint64_t n = 0;
+
+	for (uint32_t k = 0; k < w->view.cut.n; k++)
+		if (is_label(w, k)) {
+			vec_push(&w->target,
+				 code_address(&w->b->code,
+					      w->view.cut.at[k].start));
+			n++;
+		}
+	return n;
+}
+
 /* what a jump to no table is */
 static void find_pointer(struct work *w, struct finding *f, uint32_t block,
 			 enum table_shape shape)
@@ -198,8 +227,11 @@ static void find_pointer(struct work *w, struct finding *f, uint32_t block,
 						  "tail call by pointer";
 		return;
 	}
-	f->status = DISPATCH_UNKNOWN;
-	f->reason = "target is not loaded from a table";
+	f->table = (struct table){0};
+	f->count = shape == SHAPE_LABEL ? take_labels(w) : 0;
+	f->status = f->count > 1 ? DISPATCH_APPROXIMATED : DISPATCH_UNKNOWN;
+	f->reason = f->count > 1 ? "any label whose address is taken" :
+				   "target is not loaded from a table";
 }
 
 /* judges one closed target; range is that of its index where it is used */
@@ -468,13 +500,32 @@ static bool run_rounds(struct work *w, enum view_entries entries)
 	return false;
 }
 
-/* resolves the indirect jumps of one procedure */
-static void resolve_procedure(struct work *w)
+/* some place inside is entered by nobody knows whom */
+static bool any_entry(const struct work *w)
+{
+	const struct code *k = &w->b->code;
+
+	for (uint32_t i = 0; i < w->npiece; i++) {
+		const struct piece *p = &w->b->piece.at[w->piece[i]];
+
+		if (code_next(k, k->entry, p->start + 1, p->end) != p->end)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Resolves the indirect jumps of one procedure. Only the second time is it
+ * known which pointers the tables account for.
+ */
+static void resolve_procedure(struct work *w, bool second)
 {
 	if (!run_rounds(w, VIEW_CALLED) ||
-	    (any_unknown(w) && !run_rounds(w, VIEW_ANY)))
+	    (second && (any_unknown(w) || any_entry(w)) &&
+	     !run_rounds(w, VIEW_ANY)))
 		each_jump(w, jump_unsettled);
-	each_jump(w, jump_finish);
+	if (second)
+		each_jump(w, jump_finish);
 }
 
 /* fills b->jump with all indirect jumps, by position */
@@ -518,6 +569,7 @@ struct crew {
 	const uint32_t *proc; /* procedures to look at */
 	uint32_t nproc;
 	uint32_t next; /* of proc[], taken atomically */
+	bool second;
 	const uint64_t *start; /* of known tables, sorted */
 	size_t nstart;
 };
@@ -538,7 +590,7 @@ static void *crew_work(void *arg)
 
 		w.rep = build_find(t->b, w.piece[0]);
 		w.entry = code_offset(&t->b->code, p->entry);
-		resolve_procedure(&w);
+		resolve_procedure(&w, t->second);
 		lift_cache_free(&w.cache);
 		vec_free(&w.target);
 	}
@@ -617,6 +669,9 @@ static bool needs_cut(const struct crew *t, const struct jump_site *j)
 static bool worth_another_look(const struct crew *t, const struct procedure *p)
 {
 	const struct build *b = t->b;
+	struct work w = {.b = t->b, .npiece = p->npart,
+			 .piece = &b->cfg->proc_part.at[p->part]};
+	bool entered = any_entry(&w);
 
 	for (uint32_t i = 0; i < p->npart; i++) {
 		uint32_t piece = b->cfg->proc_part.at[p->part + i];
@@ -627,6 +682,7 @@ static bool worth_another_look(const struct crew *t, const struct procedure *p)
 			const struct jump_site *s = &b->jump.at[j];
 
 			if (s->d.status == DISPATCH_UNKNOWN ||
+			    entered ||
 			    (s->d.status == DISPATCH_APPROXIMATED &&
 			     s->ways > 1 && overlaps_start(t, s)))
 				return true;
@@ -674,13 +730,16 @@ void dispatch_resolve_all(struct build *b)
 	for (size_t i = 0; i < b->jump.n; i++)
 		if (needs_cut(&crew, &b->jump.at[i]))
 			cut_table(&crew, &b->jump.at[i]);
+	discover_entries(b);
 	for (size_t i = 0; i < proc.n; i++)
 		if (worth_another_look(&crew, &c->proc.at[proc.at[i]]))
 			proc.at[n++] = proc.at[i];
 	for (size_t i = 0; i < n; i++)
 		forget_procedure(b, &c->proc.at[proc.at[i]]);
 	crew.nproc = (uint32_t)n;
+	crew.second = true;
 	crew_run(&crew);
+	discover_entries(b);
 	mem_free(start);
 	vec_free(&proc);
 }
