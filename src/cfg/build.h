@@ -64,6 +64,7 @@ struct jump_site {
 	bool checked; /* a comparison bounds the index */
 	uint32_t ways; /* leading here with targets of their own */
 	struct table table; /* of the first of them */
+	uint64_t last; /* index of the last entry there may be in it */
 	struct dispatch d; /* d.target is set by dispatch_export() */
 	VEC(uint64_t) target; /* addresses, sorted */
 };

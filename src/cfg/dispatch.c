@@ -125,6 +125,7 @@ struct finding {
 	const char *reason;
 	struct table table;
 	uint64_t count;
+	uint64_t last;	/* index of the last entry there may be */
 };
 
 /*
@@ -205,6 +206,7 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 	/* a table starts at entry 0 and has no gaps: the first entry that
 	   leads elsewhere is behind its end */
 	f->count = take_while_inside(w, t, r.lo, r.hi);
+	f->last = r.hi - r.lo;
 	t->address += r.lo * t->stride;
 	f->status = f->count ? DISPATCH_APPROXIMATED : DISPATCH_UNKNOWN;
 	f->reason = !f->count ? "entries lead out of the procedure" :
@@ -461,6 +463,7 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 	j->ways = f->ways;
 	j->checked = f->checked;
 	j->table = f->table;
+	j->last = f->last;
 	j->d.status = (uint8_t)f->status;
 	j->d.reason = f->reason;
 	j->d.table = known && f->table.size ? f->table.address : 0;
@@ -723,15 +726,30 @@ static bool overlaps_start(const struct crew *t, const struct jump_site *j)
 	return j->d.table && next_above(t->start, t->nstart, j->d.table) < end;
 }
 
+/* with all table starts known, j's table has just the targets it has */
+static bool is_settled(struct work *w, const struct jump_site *j)
+{
+	w->target.n = 0;
+	if (j->ways != 1 || !j->table.size)
+		return false;
+	take_while_inside(w, &j->table, 0, j->last);
+	unique_targets(w);
+	return w->target.n == j->target.n && w->target.n &&
+	       !memcmp(w->target.at, j->target.at,
+		       w->target.n * sizeof *w->target.at);
+}
+
 /* what was found of the procedure may look better with known table starts */
 static bool worth_another_look(const struct crew *t, const struct procedure *p)
 {
 	const struct build *b = t->b;
 	struct work w = {.b = t->b, .npiece = p->npart,
-			 .piece = &b->cfg->proc_part.at[p->part]};
-	bool entered = any_entry(&w);
+			 .piece = &b->cfg->proc_part.at[p->part],
+			 .start = t->start, .nstart = t->nstart};
+	bool again = any_entry(&w);
 
-	for (uint32_t i = 0; i < p->npart; i++) {
+	w.rep = build_find(b, w.piece[0]);
+	for (uint32_t i = 0; i < p->npart && !again; i++) {
 		uint32_t piece = b->cfg->proc_part.at[p->part + i];
 		size_t j = jump_from(b, b->piece.at[piece].start);
 
@@ -739,14 +757,15 @@ static bool worth_another_look(const struct crew *t, const struct procedure *p)
 		       b->jump.at[j].at < b->piece.at[piece].end; j++) {
 			const struct jump_site *s = &b->jump.at[j];
 
-			if (entered || s->d.status == DISPATCH_UNKNOWN ||
-			    s->d.status == DISPATCH_APPROXIMATED ||
-			    (s->d.status == DISPATCH_BOUNDED && !s->checked &&
-			     overlaps_start(t, s)))
-				return true;
+			again |= s->d.status == DISPATCH_UNKNOWN ||
+				 (s->d.status == DISPATCH_APPROXIMATED &&
+				  !is_settled(&w, s)) ||
+				 (s->d.status == DISPATCH_BOUNDED &&
+				  !s->checked && overlaps_start(t, s));
 		}
 	}
-	return false;
+	vec_free(&w.target);
+	return again;
 }
 
 /* forgets what was found of the procedure's jumps */
