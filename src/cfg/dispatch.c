@@ -30,6 +30,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "cfg/frame.h"
 #include "cfg/range.h"
 #include "cfg/table.h"
 
@@ -48,6 +49,7 @@ struct work {
 	uint32_t npiece;
 	uint32_t entry;
 	struct lift_cache cache;
+	struct frames frames;
 	struct view view;
 	struct values values;
 	VEC(uint64_t) target; /* of the jump at hand */
@@ -226,7 +228,13 @@ static bool still_input(struct work *w, uint32_t block, unsigned r)
 /* the frame is the caller's again: nothing of ours is on the stack */
 static bool frame_is_gone(struct work *w, uint32_t block)
 {
-	return still_input(w, block, w->b->isa->sp);
+	const struct isa *isa = w->b->isa;
+	uint64_t at = code_address(&w->b->code, w->view.cut.at[block].last);
+	int64_t offset;
+
+	if (frames_offset(&w->frames, at, isa->sp, &offset))
+		return offset == 0;
+	return still_input(w, block, isa->sp);
 }
 
 /* the block is a label whose address is in bits, not a start */
@@ -488,7 +496,7 @@ static bool run_round(struct work *w, enum view_entries entries,
 	bool changed = false;
 
 	view_build(&w->view, b, w->piece, w->npiece, w->entry, entries);
-	values_init(&w->values, &w->view, &w->cache, w->depth);
+	values_init(&w->values, &w->view, &w->cache, &w->frames, w->depth);
 	for (uint32_t k = 0; k < w->view.cut.n; k++) {
 		const struct cut *c = &w->view.cut.at[k];
 		struct jump_site *j;
@@ -669,7 +677,9 @@ static void *crew_work(void *arg)
 
 		w.rep = build_find(t->b, w.piece[0]);
 		w.entry = code_offset(&t->b->code, p->entry);
+		frames_read(&w.frames, t->b, w.piece, w.npiece);
 		resolve_procedure(&w, t->second);
+		frames_free(&w.frames);
 		lift_cache_free(&w.cache);
 		vec_free(&w.target);
 	}

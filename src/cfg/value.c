@@ -7,10 +7,12 @@
 enum { VAR_LOCATION = UOP_NREGS };
 
 void values_init(struct values *s, const struct view *v,
-		 struct lift_cache *cache, unsigned depth_limit)
+		 struct lift_cache *cache, const struct frames *frames,
+		 unsigned depth_limit)
 {
 	*s = (struct values){.view = v, .im = v->b->im, .isa = v->b->isa,
-			     .cache = cache, .depth_limit = depth_limit};
+			     .cache = cache, .frames = frames,
+			     .depth_limit = depth_limit};
 	s->lifted = NEW_ARRAY(struct lifted, v->cut.n + 1);
 }
 
@@ -448,11 +450,35 @@ static uint32_t close_phi(struct values *s, uint32_t block, uint32_t var,
 	return value_find(s, phi);
 }
 
+/* the stack or frame pointer at a block's start, if the unwind table tells */
+static uint32_t close_frame(struct values *s, uint32_t block, uint32_t var)
+{
+	const struct code *k = &s->view->b->code;
+	struct node input = {.kind = NODE_INPUT, .a = s->isa->sp,
+			     .b = NODE_UNSET, .flags = NODE_UNSET};
+	struct node sum = {.kind = NODE_OP, .code = UOP_ADD, .width = 64,
+			   .flags = NODE_UNSET};
+	int64_t offset;
+
+	if ((var != s->isa->sp && var != s->isa->fp) ||
+	    !frames_offset(s->frames,
+			   code_address(k, s->view->cut.at[block].start), var,
+			   &offset))
+		return NODE_UNSET;
+	sum.a = node_closed(s, &input);
+	sum.b = value_const(s, (uint64_t)offset);
+	return node_closed(s, &sum);
+}
+
 uint32_t close_livein(struct values *s, uint32_t block, uint32_t var)
 {
 	uint64_t key = (uint64_t)block << 32 | var;
-	uint32_t known = map_get(&s->livein, key);
+	uint32_t known = close_frame(s, block, var);
 	uint32_t p;
+
+	if (known != NODE_UNSET)
+		return known;
+	known = map_get(&s->livein, key);
 
 	/* straight lines are walked in a loop, not by recursion */
 	while (known == MAP_NONE &&

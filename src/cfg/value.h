@@ -21,6 +21,7 @@
 #define CFG_VALUE_H
 
 #include "base/map.h"
+#include "cfg/frame.h"
 #include "cfg/view.h"
 #include "isa/uop.h"
 
@@ -114,6 +115,7 @@ struct values {
 	const struct image *im;
 	const struct isa *isa;
 	struct lift_cache *cache;
+	const struct frames *frames;
 	VEC(struct node) node;
 	VEC(struct store) store;
 	VEC(struct location) location;
@@ -132,7 +134,8 @@ struct values {
 };
 
 void values_init(struct values *s, const struct view *v,
-		 struct lift_cache *cache, unsigned depth_limit);
+		 struct lift_cache *cache, const struct frames *frames,
+		 unsigned depth_limit);
 void values_free(struct values *s);
 
 /* the block, lifted */

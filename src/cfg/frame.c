@@ -1,0 +1,58 @@
+/* frame: see frame.h. */
+#include "cfg/frame.h"
+
+void frames_read(struct frames *f, const struct build *b,
+		 const uint32_t *piece, uint32_t n)
+{
+	*f = (struct frames){.isa = b->isa};
+	for (uint32_t i = 0; i < n; i++) {
+		const struct piece *p = &b->piece.at[piece[i]];
+		uint64_t start = code_address(&b->code, p->start);
+		uint64_t end = start + (p->end - p->start);
+		cfa_rows rows = {0};
+		struct cfa_row none = {.start = end};
+
+		if (p->fde == CFG_NONE)
+			continue;
+		if (unwind_rows(b->im, &b->unwind->fde[p->fde], &rows))
+			rows.n = 0;
+		/* rows of a part of the FDE: the last before it holds on */
+		for (size_t r = 0; r < rows.n; r++) {
+			bool last = r + 1 == rows.n ||
+				    rows.at[r + 1].start > start;
+
+			if (rows.at[r].start >= end || !last)
+				continue;
+			if (rows.at[r].start < start)
+				rows.at[r].start = start;
+			vec_push(&f->row, rows.at[r]);
+		}
+		vec_push(&f->row, none);
+		vec_free(&rows);
+	}
+}
+
+void frames_free(struct frames *f)
+{
+	vec_free(&f->row);
+}
+
+bool frames_offset(const struct frames *f, uint64_t addr, unsigned r,
+		   int64_t *offset)
+{
+	size_t lo = 0, hi = f->row.n;
+	unsigned dwarf = r == f->isa->sp ? f->isa->dwarf_sp : f->isa->dwarf_fp;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->row.at[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || !f->row.at[lo - 1].known || f->row.at[lo - 1].reg != dwarf)
+		return false;
+	*offset = (int64_t)f->isa->entry_cfa - f->row.at[lo - 1].offset;
+	return true;
+}
