@@ -10,7 +10,9 @@ mkdir -p "$corpus"
 
 clang -std=gnu11 -g -O1 -D_GNU_SOURCE -Isrc -Itests/lib \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	-o "$out/$name" "fuzz/${name}_fuzz.c" src/base/*.c src/elf/*.c
+	-o "$out/$name" "fuzz/${name}_fuzz.c" \
+	src/base/*.c src/flow/*.c src/elf/*.c src/isa/*.c src/isa/*/*.c \
+	src/cfg/*.c -lZydis -lpthread
 
 # seeds: small programs and libraries with exceptions, tables and relocations
 cat > "$out/seed.cc" <<'END'
@@ -28,18 +30,20 @@ seed() { # compiler, linker flags...
 	n=$((n + 1))
 	"$@" -O2 -nostdlib -shared -fPIC -Wl,--allow-shlib-undefined \
 		-z max-page-size=4096 -z noseparate-code \
-		-o "$corpus/seed$n" "$out/seed.cc" 2> /dev/null || return 0
+		-o "$corpus/seed$n" "$source" 2> /dev/null || return 0
 	cp "$corpus/seed$n" "$corpus/bare$n"
 	strip --strip-section-headers "$corpus/bare$n" 2> /dev/null ||
 		llvm-strip-14 --strip-sections "$corpus/bare$n" 2> /dev/null ||
 		rm "$corpus/bare$n"
 }
 n=0
-for cc in g++ clang++ aarch64-linux-gnu-g++; do
-	seed $cc
-	seed $cc -Wl,-q
-	seed $cc -Wl,-z,pack-relative-relocs
-	seed $cc -Wl,-e,0 -no-pie
+for source in "$out/seed.cc" tests/progs/hostile.cc; do
+	for cc in g++ clang++ aarch64-linux-gnu-g++ x86_64-linux-gnu-g++; do
+		seed $cc
+		seed $cc -Wl,-q
+		seed $cc -Wl,-z,pack-relative-relocs
+		seed $cc -Wl,-e,0 -no-pie
+	done
 done
 exec "$out/$name" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2048 \
 	-max_len=65536 -print_final_stats=1 -artifact_prefix="$out/" "$corpus"
