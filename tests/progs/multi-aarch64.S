@@ -29,12 +29,13 @@ multi_pool:
 	ldr w3, =0x12345678
 	ldr x4, =0x123456789abcdef
 	ldr d0, =0x4142434445464748
-	b 1f
+	b .Lbehind
 	.type multi_data, @object
 multi_data:
 	.word 0x14000000, 0xd65f03c0, 0xffffffff, 0
 	.size multi_data, . - multi_data
-1:	add w0, w2, w3
+.Lbehind:
+	add w0, w2, w3
 	add x0, x0, x4
 	ret
 	.cfi_endproc

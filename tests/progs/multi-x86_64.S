@@ -27,12 +27,13 @@ multi_pool:
 	.cfi_startproc
 	lea multi_data(%rip), %rdx
 	and $3, %edi
-	jmp 1f
+	jmp .Lbehind
 	.type multi_data, @object
 multi_data:
 	.long 0x06060606, 0x0f0f0f0f, 0xffffffff, 0x00000e0e
 	.size multi_data, . - multi_data
-1:	mov (%rdx,%rdi,4), %eax
+.Lbehind:
+	mov (%rdx,%rdi,4), %eax
 	ret
 	.cfi_endproc
 	.size multi_pool, . - multi_pool
