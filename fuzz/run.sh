@@ -1,5 +1,6 @@
 #!/bin/sh
 # fuzz/run.sh NAME [SECONDS]: builds fuzz/NAME_fuzz.c and runs it; README.md.
+# ROOMS: the rooms of src/ that it is built from.
 set -eu
 cd "$(dirname "$0")/.."
 name=$1
@@ -7,12 +8,11 @@ seconds=${2:-600}
 out=build-fuzz
 corpus=$out/corpus-$name
 mkdir -p "$corpus"
+srcs=$(for room in ${ROOMS:-base flow elf isa cfg}; do find "src/$room" -name '*.c'; done)
 
 clang -std=gnu11 -g -O1 -D_GNU_SOURCE -Isrc -Itests/lib \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	-o "$out/$name" "fuzz/${name}_fuzz.c" \
-	src/base/*.c src/flow/*.c src/elf/*.c src/isa/*.c src/isa/*/*.c \
-	src/cfg/*.c -lZydis -lpthread
+	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs -lZydis -lpthread
 
 # seeds: small programs and libraries with exceptions, tables and relocations
 cat > "$out/seed.cc" <<'END'
