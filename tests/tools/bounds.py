@@ -18,22 +18,22 @@ TOOLS = {"x86_64": ("x86_64-linux-gnu-", [], "EM_X86_64",
 
 
 def snippets(path):
-    """(name, entries or 0, text) of each."""
+    """(name, sign and number, text) of each."""
     now, each = None, None
     for line in open(path):
         line = line.rstrip("\n")
         if line.startswith("|"):
             each += 1
             word = re.sub(r"\W+", "_", line[1:]).strip("_")
-            yield "%s_%s" % (now[0], word), 0, \
+            yield "%s_%s" % (now[0], word), now[1], \
                 now[2].replace("EACH", line[1:].strip())
-        elif re.match(r"[=!#]|$", line):
+        elif re.match(r"[=!~#]|$", line):
             if now and each == 0 and "EACH" not in now[2]:
                 yield now
             now, each = None, 0
-            m = re.match(r"([=!]) (?:EACH )?(\w+) ?(\d*)", line)
+            m = re.match(r"([=!~]) (?:EACH )?(\w+) ?(\d*)", line)
             if m:
-                now = (m.group(2), int(m.group(3) or 0), "")
+                now = (m.group(2), m.group(1) + (m.group(3) or "16"), "")
         elif now:
             now = (now[0], now[1], now[2] + line + "\n")
     if now and each == 0:
@@ -69,8 +69,8 @@ def main():
                     code = assemble(isa, text, where)
                 except subprocess.CalledProcessError:
                     sys.exit("%s: %s" % (isa, name))
-                print("{%s, \"%s\", %d, %d," % (TOOLS[isa][2], name, n,
-                                               len(code)))
+                print("{%s, \"%s\", '%s', %s, %d," % (
+                    TOOLS[isa][2], name, n[0], n[1:], len(code)))
                 for i in range(0, len(code), 16):
                     print(" \"%s\"" % "".join("\\x%02x" % b for b in
                                               code[i:i + 16]))
