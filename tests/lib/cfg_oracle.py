@@ -111,6 +111,10 @@ def compile_text(isa, name, source, out, flags):
     return text
 
 
+PREFIX = re.compile(r"(notrack|bnd|repn?z?|lock|data16|addr32|cs|ds|"
+                    r"rex(\.\w+)?)$")
+
+
 class Program:
     """A linked program, its twin without symbols, and the truth about it."""
 
@@ -122,15 +126,16 @@ class Program:
             self.texts.append(compile_text(isa, name, s, text, flags))
             run(tool(isa, "as"), "-L", "-o", text[:-1] + "o", text)
             objects.append(text[:-1] + "o")
-        run(*(link[0] if isinstance(link[0], list) else
-              [tool(isa, link[0])]), *link[1:], "-Wl,--discard-none",
+        run(*(["musl-gcc"] if link[0] == "musl-gcc" else
+              compiler(isa, link[0])), *link[1:], "-Wl,--discard-none",
             "-o", stem, *objects)
         run(tool(isa, "strip"), "-o", self.bare, stem)
         self.read_symbols()
-        self.read_code()
+        self.read_code("-static" in link or "-static-pie" in link)
 
     def read_symbols(self):
         self.label, self.functions, self.objects = {}, {}, []
+        self.ifuncs = set()
         for line in run(tool(self.isa, "readelf"), "-sW",
                         self.path).splitlines():
             w = line.split()
@@ -140,13 +145,19 @@ class Program:
             self.label[w[7]] = addr
             if w[3] in ("FUNC", "IFUNC") and w[6] != "ABS":
                 self.functions.setdefault((addr, size), []).append(w[7])
+                if w[3] == "IFUNC":
+                    self.ifuncs.add(w[7])
             elif w[3] == "OBJECT" and size:
                 self.objects.append((addr, addr + size))
 
-    def read_code(self):
+    def read_code(self, only_ours):
         """Every instruction by objdump: address -> (size, word, operands)."""
         self.insn, self.stub, self.data = {}, {}, set()
-        for line in run(tool(self.isa, "objdump"), "-dwz",
+        mine = ours(self)
+        span = ["--start-address=%#x" % mine[0][0],
+                "--stop-address=%#x" % (mine[-1][0] + mine[-1][1])] \
+            if only_ours else []
+        for line in run(tool(self.isa, "objdump"), "-dwz", *span,
                         self.path).splitlines():
             head = re.match(r"([0-9a-f]+) <(.*)>:$", line)
             if head:
@@ -161,8 +172,7 @@ class Program:
             addr = int(m.group(1), 16)
             size = len(m.group(2).replace(" ", "")) // 2
             words = m.group(3).split(COMMENT[self.isa])[0].split()
-            while words and words[0] in ("notrack", "bnd", "repz", "rep",
-                                         "lock", "data16", "cs", "ds"):
+            while words and PREFIX.match(words[0]):
                 words.pop(0)
             if words and words[0].startswith("."):
                 self.data.update(range(addr, addr + size))
@@ -589,9 +599,8 @@ def check_imports(p, g):
         if i is None:
             if addr in called:
                 bad.append("%s@plt at %#x is no procedure" % (name, addr))
-        elif g.procs[i].get("import") not in (name, None) or (
-                g.procs[i].get("import") is None and
-                not name.startswith("*")):
+        elif g.procs[i].get("import") != name and not (
+                name.startswith("*") or name in p.ifuncs):
             bad.append("%s@plt is %s" % (name, g.procs[i].get("import")))
     return bad
 
@@ -607,15 +616,16 @@ def check_names(p, g):
 
 
 def check_tails(p, g):
-    """Indirect jumps of functions tail_* leave."""
+    """Indirect jumps of functions tail_* leave, those of others do not."""
     bad, n = [], 0
     for addr, size, names in ours(p):
-        if not names[0].startswith("tail_"):
-            continue
         for at in range(addr, addr + size):
-            if at in g.dispatch:
-                n += 1
-                if g.dispatch[at]["status"] != "tail-call":
-                    bad.append("%s: jump at %#x is %s" %
-                               (names[0], at, g.dispatch[at]["status"]))
+            if at not in g.dispatch:
+                continue
+            status = g.dispatch[at]["status"]
+            n += status == "tail-call"
+            if names[0].startswith("tail_") and status != "tail-call" or \
+                    names[0].startswith("direct") and status == "tail-call":
+                bad.append("%s: jump at %#x is %s" %
+                           (names[0], at, status))
     return bad, n

@@ -9,30 +9,35 @@
 big_code:
 	.cfi_startproc
 	cmp w0, #3
-	b.hi 9f
-	adrp x1, .Lbig_table
+	b.ls 1f
+	ret
+1:	adrp x1, .Lbig_table
 	add x1, x1, :lo12:.Lbig_table
 	ldrsw x2, [x1, w0, uxtw #2]
 	add x1, x1, x2
 	br x1
 .Lbig0:
-	.rept 40000
+	.rept 6000
 	cbz w0, 1f
+	.rept 20
 	sub w0, w0, #1
+	.endr
 1:	tbz w0, #3, 2f
 	add w0, w0, w0, lsl #1
 2:
 	.endr
 .Lbig1:
-	.rept 40000
-	add w0, w0, #1
+	.rept 6000
 	cmp w0, #77
 	b.ne 1f
+	.rept 20
 	eor w0, w0, #0xff
+	.endr
 1:
 	.endr
-.Lbig2:	add w0, w0, #2
-9:	ret
+.Lbig2:
+	add w0, w0, #2
+	ret
 	.cfi_endproc
 #else
 big_code:
@@ -45,24 +50,28 @@ big_code:
 	add %rdx, %rax
 	jmp *%rax
 .Lbig0:
-	.rept 40000
+	.rept 6000
 	test %edi, %edi
 	je 1f
-	sub $1, %edi
+	.rept 9
+	movabs $0x123456789abcdef, %rax
+	.endr
 1:	test $8, %edi
 	je 2f
 	lea (%rdi,%rdi,2), %edi
 2:
 	.endr
 .Lbig1:
-	.rept 40000
-	add $1, %edi
+	.rept 6000
 	cmp $77, %edi
 	jne 1f
-	xor $0x1234567, %edi
+	.rept 9
+	movabs $0x123456789abcdef, %rcx
+	.endr
 1:
 	.endr
-.Lbig2:	add $2, %edi
+.Lbig2:
+	add $2, %edi
 9:	mov %edi, %eax
 	ret
 	.cfi_endproc

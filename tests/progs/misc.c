@@ -89,9 +89,11 @@ int misc_all(int n, char **v)
 int main(int argc, char **argv)
 {
 	int n = switch_all(argc, argv) + goto_all(argc, argv) +
-		all_tail(argc, argv) + misc_all(argc, argv) +
-		throw_all(argc, argv);
+		all_tail(argc, argv) + misc_all(argc, argv);
 
+#ifndef NO_THROW
+	n += throw_all(argc, argv);
+#endif
 #ifdef WITH_ASM
 	n += multi_entry(argc) + multi_second(n) + multi_pool(n) +
 	     multi_lock(&n);
