@@ -131,6 +131,7 @@ static void build_run(struct build *b)
 	block_build(b);
 	noreturn_find(b);
 	dispatch_resolve_all(b);
+	discover_entries(b);
 	merge_pieces(b);
 	block_build(b);
 	noreturn_find(b);
@@ -148,6 +149,7 @@ static void build_free(struct build *b)
 		vec_free(&b->jump.at[i].target);
 	vec_free(&b->jump);
 	vec_free(&b->refusal);
+	vec_free(&b->stub);
 	mem_free(b->piece_index);
 	mem_free(b->noreturn);
 	code_free(&b->code);

@@ -1,6 +1,8 @@
 /* table: see table.h. */
 #include "cfg/table.h"
 
+#include "cfg/value.h"
+
 enum { STRIDE_MAX = 4096 }; /* bytes between entries of a table */
 
 /* an entry as it is loaded: perhaps extended; false if it is no load */

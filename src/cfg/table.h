@@ -15,7 +15,12 @@
 #ifndef CFG_TABLE_H
 #define CFG_TABLE_H
 
-#include "cfg/value.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "elf/image.h"
+
+struct values;
 
 struct table {
 	uint64_t address; /* T: of entry 0 */
