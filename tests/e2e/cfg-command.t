@@ -136,6 +136,10 @@ with tempfile.TemporaryDirectory() as where:
     tap.ok(tally_cfg(bare, entry["name"])["procedures"] == [entry],
            "a made-up name is a name")
     tap.ok(tally_cfg(odd)["file"] == odd, "a file name with quotes")
+    named = os.path.join(where, "named")
+    run(tool(HOST, "objcopy"), "--redefine-sym", "dense=den\"se\\",
+        path, named)
+    try_one(named, Graph(named), "den\"se\\")
     status, out, _ = call("cfg", "--help")
     tap.ok(status == 0 and "usage: tally cfg FILE" in out, "--help")
 
