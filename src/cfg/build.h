@@ -40,6 +40,8 @@ struct coderef {
 struct found {
 	VEC(struct xfer) xfer;
 	VEC(struct coderef) ref;
+	uint64_t page[32]; /* that a register holds, as far as one can see */
+	regset paged;	   /* registers that hold one */
 };
 
 /* a part while it is being worked on */
@@ -50,6 +52,7 @@ struct piece {
 	uint32_t leader; /* union-find parent: pieces of one procedure */
 	uint8_t source;	 /* enum part_source */
 	bool holes; /* not all of it is instructions */
+	bool fresh; /* starts an FDE, with the frame as right after a call */
 	const char *in_place; /* why it has no blocks, or NULL */
 };
 
@@ -108,6 +111,9 @@ uint32_t build_find(const struct build *b, uint32_t p);
 void build_union(struct build *b, uint32_t p, uint32_t q);
 /* makes every build_find() one step */
 void build_flatten(struct build *b);
+/* p without what lies outside [start, end), with its share of transfers */
+struct piece build_slice(const struct build *b, struct piece p,
+			 uint32_t start, uint32_t end);
 
 /* --- sweep.c */
 /* makes a piece of every FDE and decodes it */
@@ -159,6 +165,13 @@ void noreturn_find(struct build *b);
 
 /* calls of procedures that never return lose their edge behind the call */
 void noreturn_apply(struct build *b);
+
+/* --- orphan.c */
+/*
+ * Takes data out of the pieces that only its neighbours made look like code.
+ * True if there was some: then blocks must be built again.
+ */
+bool orphan_remove(struct build *b);
 
 /* --- region.c */
 /* lists what has no blocks, and counts bytes; denied: all of it */

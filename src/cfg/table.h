@@ -36,7 +36,8 @@ enum table_shape {
 	SHAPE_TABLE,
 	SHAPE_FIXED,	/* one known address: base */
 	SHAPE_SLOT,	/* a pointer stored at a fixed place: address */
-	SHAPE_POINTER,	/* loaded from, or equal to, something unknown */
+	SHAPE_LABEL,	/* a whole pointer from somewhere */
+	SHAPE_POINTER,	/* something else */
 };
 
 /* recognises the target of an indirect jump; fills *t as far as it applies */
