@@ -354,6 +354,19 @@ static void merge_finding(struct finding *all, const struct finding *f,
 	}
 }
 
+/* the jump goes through a slot that the loader fills: out of the image */
+static bool jumps_through_slot(struct work *w, uint32_t jump)
+{
+	struct values *s = &w->values;
+	struct node n = *value_node(s, jump);
+	struct linear l;
+
+	if (n.kind != NODE_LOAD || n.size != 8)
+		return false;
+	l = value_linear(s, value_resolve(s, n.a));
+	return l.ok && !l.n && image_reloc(w->b->im, l.constant);
+}
+
 /* judges a target that may be one of several */
 static void find_jump(struct work *w, struct finding *f, uint32_t block)
 {
@@ -366,6 +379,11 @@ static void find_jump(struct work *w, struct finding *f, uint32_t block)
 			      .reason = "not understood"};
 	if (l->jump == NODE_UNSET)
 		return;
+	if (jumps_through_slot(w, l->jump)) {
+		f->status = DISPATCH_TAIL;
+		f->reason = "jump through a slot";
+		return;
+	}
 	target = value_find(s, value_resolve(s, l->jump));
 	n = *value_node(s, target);
 	if (n.kind != NODE_PHI || !n.b || n.b > WAYS_MAX) {
