@@ -328,6 +328,9 @@ static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 	const struct explained *x = arg;
 	size_t lo = 0, hi = x->table.n;
 
+	if (!pointer_counts(b, p))
+		return;
+	mark_address(b, b->code.label, p->value);
 	if (!p->place && map_get(&x->base, p->value) != MAP_NONE)
 		return;
 	while (lo < hi) {
@@ -340,8 +343,7 @@ static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 	}
 	if (p->place && lo < x->table.n && x->table.at[lo].start <= p->place)
 		return;
-	if (pointer_counts(b, p))
-		mark_address(b, b->code.entry, p->value);
+	mark_address(b, b->code.entry, p->value);
 }
 
 static int range_order(const void *a, const void *b)
