@@ -8,7 +8,9 @@ seconds=${2:-600}
 out=build-fuzz
 corpus=$out/corpus-$name
 mkdir -p "$corpus"
-srcs=$(for room in ${ROOMS:-base flow elf isa cfg}; do find "src/$room" -name '*.c'; done)
+srcs=$(for room in ${ROOMS:-base flow elf isa cfg}; do
+	find "src/$room" -name '*.c'
+done)
 
 clang -std=gnu11 -g -O1 -D_GNU_SOURCE -Isrc -Itests/lib \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \

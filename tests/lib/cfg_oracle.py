@@ -565,7 +565,8 @@ def check_pads(p, g):
 NEVER = {"abort", "exit", "_exit", "__cxa_throw", "__cxa_rethrow",
          "_Unwind_Resume", "__stack_chk_fail", "longjmp", "__longjmp_chk",
          "_ZSt9terminatev", "_ZSt20__throw_length_errorPKc",
-         "_ZSt24__throw_out_of_range_fmtPKcz", "__cxa_throw_bad_array_new_length"}
+         "_ZSt24__throw_out_of_range_fmtPKcz",
+         "__cxa_throw_bad_array_new_length"}
 
 
 def check_noreturn(p, g):
