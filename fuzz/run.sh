@@ -1,6 +1,6 @@
 #!/bin/sh
 # fuzz/run.sh NAME [SECONDS]: builds fuzz/NAME_fuzz.c and runs it; README.md.
-# ROOMS: the rooms of src/ that it needs, by default "base elf".
+# ROOMS: the rooms of src/ that it is built from.
 set -eu
 cd "$(dirname "$0")/.."
 name=$1
@@ -8,11 +8,13 @@ seconds=${2:-600}
 out=build-fuzz
 corpus=$out/corpus-$name
 mkdir -p "$corpus"
-srcs=$(for room in ${ROOMS:-base elf}; do find "src/$room" -name '*.c'; done)
+srcs=$(for room in ${ROOMS:-base flow elf isa cfg}; do
+	find "src/$room" -name '*.c'
+done)
 
 clang -std=gnu11 -g -O1 -D_GNU_SOURCE -Isrc -Itests/lib \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs
+	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs -lZydis -lpthread
 
 # seeds: small programs and libraries with exceptions, tables and relocations
 cat > "$out/seed.cc" <<'END'
@@ -30,18 +32,20 @@ seed() { # compiler, linker flags...
 	n=$((n + 1))
 	"$@" -O2 -nostdlib -shared -fPIC -Wl,--allow-shlib-undefined \
 		-z max-page-size=4096 -z noseparate-code \
-		-o "$corpus/seed$n" "$out/seed.cc" 2> /dev/null || return 0
+		-o "$corpus/seed$n" "$source" 2> /dev/null || return 0
 	cp "$corpus/seed$n" "$corpus/bare$n"
 	strip --strip-section-headers "$corpus/bare$n" 2> /dev/null ||
 		llvm-strip-14 --strip-sections "$corpus/bare$n" 2> /dev/null ||
 		rm "$corpus/bare$n"
 }
 n=0
-for cc in g++ clang++ aarch64-linux-gnu-g++; do
-	seed $cc
-	seed $cc -Wl,-q
-	seed $cc -Wl,-z,pack-relative-relocs
-	seed $cc -Wl,-e,0 -no-pie
+for source in "$out/seed.cc" tests/progs/hostile.cc; do
+	for cc in g++ clang++ aarch64-linux-gnu-g++ x86_64-linux-gnu-g++; do
+		seed $cc
+		seed $cc -Wl,-q
+		seed $cc -Wl,-z,pack-relative-relocs
+		seed $cc -Wl,-e,0 -no-pie
+	done
 done
 exec "$out/$name" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2048 \
 	-max_len=65536 -print_final_stats=1 -artifact_prefix="$out/" "$corpus"

@@ -32,8 +32,8 @@ static bool block_is_fill(const struct code *k, uint32_t off, uint32_t end)
 void block_cut(const struct build *b, const struct piece *p, cuts *out)
 {
 	const struct code *k = &b->code;
-	const struct xfer *x = b->found.xfer.at + p->xfer;
-	const struct xfer *xend = x + p->nxfer;
+	const struct xfer *x = p->nxfer ? &b->found.xfer.at[p->xfer] : NULL;
+	const struct xfer *xend = p->nxfer ? x + p->nxfer : NULL;
 	bool reached = true; /* the block before runs on into this one */
 
 	for (uint32_t pos = p->start; pos < p->end;) {

@@ -153,7 +153,7 @@ static bool take_bounded(struct work *w, const struct table *t,
 		}
 		vec_push(&w->target, to);
 	}
-	return true;
+	return w->target.n > n;
 }
 
 /*
@@ -168,6 +168,7 @@ static uint64_t take_while_inside(struct work *w, const struct table *t,
 	uint64_t stop = next_above(w->start, w->nstart,
 				   t->address + first * t->stride);
 	uint64_t i, to;
+	size_t n = w->target.n;
 
 	for (i = first; i <= last && i - first < ENTRIES_MAX; i++) {
 		if (t->address + i * t->stride >= stop ||
@@ -182,7 +183,7 @@ static uint64_t take_while_inside(struct work *w, const struct table *t,
 			break;
 		vec_push(&w->target, to);
 	}
-	return i - first;
+	return w->target.n > n ? i - first : 0; /* only holes: no table */
 }
 
 /* the entries of a table whose index has this range */

@@ -169,6 +169,8 @@ static void sweep_all(struct build *b)
 	unsigned n = b->code.total < SWEEP_THREAD_BYTES ? 1 : SWEEP_THREADS;
 	size_t next = 0;
 
+	if (!b->piece.n)
+		return;
 	for (unsigned t = 0; t < n; t++) {
 		uint32_t limit = t + 1 == n ? UINT32_MAX :
 			(uint32_t)((uint64_t)b->code.total * (t + 1) / n);

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""
+cfg-command: `tally cfg` as a command: options, PROCEDURE by name and by
+address, the three outputs agree, dot accepts the graph, and mistakes are
+answered with the right status and a message.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, "tests/lib")
+from cfg_oracle import *
+
+tap = Tap()
+
+
+def call(*words):
+    """(status, output, messages) of tally."""
+    p = subprocess.run([TALLY, *words], stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, text=True, errors="replace")
+    return p.returncode, p.stdout, p.stderr
+
+
+def refused(status, says, *words):
+    got, out, err = call(*words)
+    good = got == status and not out and re.search(says, err)
+    tap.ok(good, "tally %s: status %d, %s" %
+           (" ".join(w.split("/")[-1] for w in words), status, says),
+           ["status %d" % got] + err.splitlines())
+
+
+def numbers(text):
+    """The summary's numbers by label."""
+    return {m.group(1): int(m.group(2).replace(",", "")) for m in
+            re.finditer(r"^  (\S.*?)  +([\d,]+)", text, re.M)}
+
+
+def try_summary(path, g):
+    status, out, _ = call("cfg", path)
+    n = numbers(out)
+    want = {
+        "procedures": len(g.procs),
+        "blocks": len(g.starts),
+        "bytes of text": g.json["text_bytes"],
+        "bytes in unwind tables": g.json["unwind_bytes"],
+        "tables, bounded": g.json["jump_tables"]["bounded"],
+        "tables, approximated from above":
+            g.json["jump_tables"]["approximated"],
+        "not understood": g.json["jump_tables"]["unknown"],
+        "tail calls": g.json["indirect_tail_calls"],
+    }
+    bad = ["%s: %s, JSON has %d" % (k, n.get(k), v)
+           for k, v in want.items() if n.get(k) != v]
+    tap.ok(status == 0 and not bad, "the summary has JSON's numbers", bad)
+
+
+def try_one(path, g, name):
+    whole = next(p for p in g.procs if p["name"] == name)
+    by_name = tally_cfg(path, name)
+    tap.ok(by_name["procedures"] == [whole],
+           "%s by name is what it is in the whole" % name)
+    inside = whole["blocks"][-1]["start"]
+    for word in (whole["entry"], inside):
+        one = tally_cfg(path, word)["procedures"]
+        tap.ok(one == [whole], "%s by address %s" % (name, word))
+    status, out, _ = call("cfg", path, name)
+    rows = re.findall(r"^ *(0x[0-9a-f]+) +(0x[0-9a-f]+)", out, re.M)
+    tap.ok(status == 0 and rows ==
+           [(b["start"], b["end"]) for b in whole["blocks"]],
+           "%s as text has the same blocks" % name)
+    try_dot(path, name, whole)
+
+
+def try_dot(path, name, whole):
+    status, out, _ = call("cfg", "--dot", path, name)
+    nodes = re.findall(r"^  b\d+ \[", out, re.M)
+    tap.ok(status == 0 and len(nodes) == len(whole["blocks"]),
+           "%s as dot has the same blocks" % name)
+    if not shutil.which("dot"):
+        tap.skip("dot draws it", "no graphviz")
+        return
+    p = subprocess.run(["dot", "-Tsvg"], input=out, text=True,
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    drawn = p.stdout.count('class="edge"')
+    tap.ok(p.returncode == 0 and not p.stderr and drawn >=
+           len(whole["exits"]), "dot draws %s (%d edges)" % (name, drawn),
+           p.stderr.splitlines())
+
+
+def try_contract(path, g):
+    j = g.json
+    need = {"file": str, "isa": str, "build_id": str, "text_bytes": int,
+            "covered_bytes": int, "procedures": list, "jump_tables": dict,
+            "in_place": list}
+    bad = [k for k, t in need.items() if not isinstance(j.get(k), t)]
+    tap.ok(not bad, "every key of the contract is there", bad)
+    notes = run(tool(HOST, "readelf"), "-nW", path)
+    m = re.search(r"Build ID: (\w+)", notes)
+    tap.ok(j["build_id"] == (m.group(1) if m else ""), "the build id")
+    tap.ok(j["file"] == path, "the file")
+    tap.ok(all(re.match(r"0x[0-9a-f]+$", b[k]) for p in g.procs
+               for b in p["blocks"] for k in ("start", "end")),
+           "addresses are strings")
+    tap.ok(call("cfg", path, "--json") == call("cfg", "--json", path),
+           "options may follow; the same output twice")
+
+
+with tempfile.TemporaryDirectory() as where:
+    path = os.path.join(where, "sample")
+    odd = os.path.join(where, "a\"b\\c\n.so")
+    cxx = compiler(HOST, "g++")
+    if not cxx:
+        tap.skip("all", "no compiler")
+        tap.done()
+    sources = ["tests/progs/%s" % s for s in
+               ("switch.c", "goto.c", "tail.c", "noret.c", "misc.c",
+                "throw.cc")]
+    run(*cxx, "-O2", "-c", "-o", path + ".o", sources[-1])
+    run(*compiler(HOST, "gcc"), "-O2", "-w", "-o", path, *sources[:-1],
+        path + ".o", "-lstdc++")
+    shutil.copy(path, odd)
+    g = Graph(path)
+    try_contract(path, g)
+    try_summary(path, g)
+    for name in ("dense", "threaded", "machine", "_Z10throw_manyi", "main"):
+        try_one(path, g, name)
+    bare = path + ".bare"
+    run(tool(HOST, "strip"), "-o", bare, path)
+    h = Graph(bare)
+    tap.ok([p["entry"] for p in h.procs if not p["name"].startswith("fn_")]
+           != [p["entry"] for p in g.procs], "stripped: names are made up")
+    entry = next(p for p in h.procs if p["name"].startswith("fn_"))
+    tap.ok(tally_cfg(bare, entry["name"])["procedures"] == [entry],
+           "a made-up name is a name")
+    tap.ok(tally_cfg(odd)["file"] == odd, "a file name with quotes")
+    named = os.path.join(where, "named")
+    run(tool(HOST, "objcopy"), "--redefine-sym", "dense=den\"se\\",
+        path, named)
+    try_one(named, Graph(named), "den\"se\\")
+    status, out, _ = call("cfg", "--help")
+    tap.ok(status == 0 and "usage: tally cfg FILE" in out, "--help")
+
+    text = os.path.join(where, "text")
+    with open(text, "w") as f:
+        f.write("hello, world\n")
+    empty = os.path.join(where, "empty")
+    open(empty, "w").close()
+    refused(2, "which FILE", "cfg")
+    refused(2, "unknown option '--jsn'", "cfg", "--jsn", path)
+    refused(2, "not both", "cfg", "--json", "--dot", path, "main")
+    refused(2, "one PROCEDURE", "cfg", "--dot", path)
+    refused(2, "too many", "cfg", path, "a", "b")
+    refused(3, "no procedure 'nowhere'", "cfg", path, "nowhere")
+    refused(3, "no procedure '0x1'", "cfg", path, "0x1")
+    refused(3, "absent.*No such file", "cfg", where + "/absent")
+    refused(3, "text: ", "cfg", text)
+    refused(3, "empty: ", "cfg", empty)
+    refused(3, "directory", "cfg", where)
+    refused(3, "o: ", "cfg", path + ".o")
+    refused(2, "no command 'cgf'", "cgf")
+tap.done()
