@@ -58,7 +58,11 @@ static bool memory_maybe_stack(const struct values *s, uint32_t n)
 	uint32_t todo[MAYBE_MAX];
 	unsigned have = 1, done = 0;
 
-	todo[0] = n;
+	todo[0] = value_find(s, n);
+	if (s->node.at[todo[0]].holds & HOLDS_FRAME)
+		return true;
+	if (!(s->node.at[todo[0]].holds & HOLDS_PHI))
+		return false;
 	while (done < have) {
 		const struct node *t = &s->node.at[value_find(s, todo[done++])];
 		uint32_t first = t->kind == NODE_PHI ? t->pos : 0;

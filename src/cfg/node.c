@@ -27,10 +27,30 @@ static uint64_t sign_extend(uint64_t x, unsigned bits)
 	return bits >= 64 ? x : ((x & mask_of(bits)) ^ sign) - sign;
 }
 
+/* what a node's operands, or the node itself, bring in */
+static uint8_t node_holds(const struct values *s, const struct node *n)
+{
+	bool frame = (n->kind == NODE_LIVEIN || n->kind == NODE_INPUT) &&
+		     (n->a == s->isa->sp ||
+		      (n->kind == NODE_LIVEIN && n->a == s->isa->fp));
+	uint8_t holds = frame ? HOLDS_FRAME : 0;
+
+	if (n->kind == NODE_PHI)
+		holds |= HOLDS_PHI;
+	if (n->kind == NODE_OP && n->a != NODE_UNSET)
+		holds |= s->node.at[n->a].holds;
+	if (n->kind == NODE_OP && n->b != NODE_UNSET)
+		holds |= s->node.at[n->b].holds;
+	return holds;
+}
+
 uint32_t node_open(struct values *s, const struct node *n)
 {
+	uint8_t holds = node_holds(s, n);
+
 	vec_push(&s->node, *n);
 	vec_push(&s->chain, NODE_UNSET);
+	s->node.at[s->node.n - 1].holds = holds;
 	s->node.at[s->node.n - 1].canon = NODE_UNSET;
 	s->node.at[s->node.n - 1].uses = NODE_UNSET;
 	return (uint32_t)s->node.n - 1;

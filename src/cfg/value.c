@@ -151,28 +151,10 @@ static uint32_t lift_compute(struct lifter *f, const struct uop *u)
 	return node_open(f->s, &n);
 }
 
-/* n is computed, here, from what the stack or frame pointer was */
-static bool lift_from_frame(const struct values *s, uint32_t n,
-			    unsigned depth)
-{
-	const struct node *t;
-
-	if (n == NODE_UNSET)
-		return false;
-	t = &s->node.at[n];
-	if (t->kind == NODE_LIVEIN)
-		return t->a == s->isa->sp || t->a == s->isa->fp;
-	if (t->kind != NODE_OP)
-		return false;
-	/* deeper than any compiler goes: it may be */
-	return depth > 8 || lift_from_frame(s, t->a, depth + 1) ||
-	       lift_from_frame(s, t->b, depth + 1);
-}
-
 /* notes that the value of n becomes known beyond the frame's registers */
 static void lift_note_escape(struct lifter *f, uint32_t n)
 {
-	if (lift_from_frame(f->s, n, 0))
+	if (n != NODE_UNSET && (f->s->node.at[n].holds & HOLDS_FRAME))
 		vec_push(&f->s->escaping, n);
 }
 

@@ -43,6 +43,12 @@ enum node_kind {
 	NODE_LOAD,   /* `size` bytes at address a, zero-extended */
 };
 
+/* what an expression contains somewhere */
+enum {
+	HOLDS_FRAME = 1, /* the stack or frame pointer */
+	HOLDS_PHI = 2,	 /* a choice */
+};
+
 struct node {
 	uint8_t kind;  /* enum node_kind */
 	uint8_t code;  /* NODE_OP: enum uop_code */
@@ -50,6 +56,7 @@ struct node {
 	uint8_t size;
 	uint8_t cond, nzcv;
 	uint8_t bits;	/* the value is below 2^bits */
+	uint8_t holds;	/* HOLDS_ bits: what it is computed from */
 	uint32_t a, b;	/* operands */
 	uint32_t flags; /* SELECT, CCMP: the flags tested */
 	uint32_t block, pos; /* LIVEIN, PHI, LOAD, UNKNOWN: where */
