@@ -2,6 +2,7 @@
  * judge-flow: does what tally says about an image hold for real executions?
  *
  *	tally cfg --json IMAGE | judge-flow IMAGE TRACE...
+ *	tally cfg --json IMAGE | judge-flow --list IMAGE
  *
  * A TRACE is a list of observations by trace-jumps or qemu-flow. What is
  * about IMAGE is compared with the graph; nothing of tally's code is used,
@@ -16,7 +17,8 @@
  *			an entry, behind a call or at a landing pad
  *	a straight run	crosses from block to block along edges
  *
- * Output, one line per TRACE that says something about the image and one for
+ * --list prints what trace-jumps wants: IMAGE<TAB>ADDRESS of each dispatch.
+ * Output otherwise, one line per TRACE that says something about the image and one for
  * all of them together, named "all", then the violations:
  *
  *	image<TAB>IMAGE<TAB>TRACE<TAB>BOUNDED APPROXIMATED UNKNOWN TAIL
@@ -539,6 +541,13 @@ int main(int argc, char **argv)
 	if (argc < 3) {
 		fputs("usage: judge-flow IMAGE TRACE... <JSON\n", stderr);
 		return 2;
+	}
+	if (!strcmp(argv[1], "--list")) {
+		read_graph();
+		for (size_t i = 0; i < jumps.n; i++)
+			printf("%s\t0x%" PRIx64 "\n", argv[2],
+			       jumps.at[i].at);
+		return 0;
 	}
 	image = argv[1];
 	read_graph();
