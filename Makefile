@@ -61,3 +61,68 @@ $(BUILD)/bench/%: bench/%.c $(LIB)
 	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP -o $@ $< $(LIB) $(LDLIBS_ALL)
 
 -include $(OBJS:.o=.d) $(UNIT:=.d) $(TOOLS:=.d) $(BENCH:=.d)
+
+# --- what is needed on a Debian machine
+
+# the machine at hand and the other one
+HOST := $(shell uname -m)
+CROSS := $(if $(filter x86_64,$(HOST)),aarch64,x86-64)-linux-gnu
+CROSS_DEB := $(if $(filter x86_64,$(HOST)),arm64,amd64)
+PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev
+TEST_PKGS := $(PKGS) g++ gfortran clang llvm libcmocka-dev perl python3 gdb \
+	graphviz musl-tools libclang-rt-14-dev qemu-user \
+	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
+	libc6-dev-$(CROSS_DEB)-cross
+
+deps:
+	@scripts/install-packages $(PKGS)
+test-deps:
+	@scripts/install-packages $(TEST_PKGS)
+
+# `make` runs its goals in order here: what is installed first is used next
+quickstart: deps
+	@$(MAKE) --no-print-directory all
+	@echo
+	@echo '$$ $(BUILD)/tally cfg /bin/bash'
+	@$(BUILD)/tally cfg /bin/bash
+	@echo
+	@echo '$$ $(BUILD)/tally cfg /bin/bash main | head'
+	@$(BUILD)/tally cfg /bin/bash main | head
+
+check: test-deps
+	@$(MAKE) --no-print-directory test
+
+# every test there is, as prove sees it; `make check` installs first
+TESTS ?= $(UNIT) $(wildcard tests/e2e/*.t)
+test: all $(UNIT) $(TOOLS)
+	@TALLY='$(abspath $(BUILD))/tally' TALLY_BUILD='$(abspath $(BUILD))' \
+	TALLY_SKIPS='$(abspath $(BUILD))/skips' CMOCKA_MESSAGE_OUTPUT=TAP \
+	prove -j2 --timer -Itests/lib -PTally --exec '' $(TESTS)
+
+ASAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+asan: test-deps
+	@TALLY_TEST_GRAPHS=5000 TALLY_MUTATIONS=20000 \
+	$(MAKE) --no-print-directory BUILD=build-asan OPT='-O1 -g' \
+	SANITIZE='$(ASAN)' test
+
+sweep: test-deps
+	@$(MAKE) --no-print-directory all $(TOOLS)
+	@TALLY='$(abspath $(BUILD))/tally' TALLY_BUILD='$(abspath $(BUILD))' \
+	tests/sweep/run
+
+bench: test-deps
+	@$(MAKE) --no-print-directory OPT='-O2 -g' all $(BENCH) $(TOOLS)
+	@TALLY='$(abspath $(BUILD))/tally' TALLY_BUILD='$(abspath $(BUILD))' \
+	bench/run
+
+install: all
+	install -D -m 755 $(BUILD)/tally $(DESTDIR)$(PREFIX)/bin/tally
+	for m in doc/*.1; do install -D -m 644 $$m \
+		$(DESTDIR)$(PREFIX)/share/man/man1/$${m##*/}; done
+
+clean:
+	rm -rf build build-asan build-fuzz
+
+# lines of code over 80 columns, a tab counting as 8
+80:
+	@! expand $(SRCS) $(wildcard src/*/*.h src/*/*/*.h) | grep -n '.\{81,\}'

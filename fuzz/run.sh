@@ -1,5 +1,6 @@
 #!/bin/sh
 # fuzz/run.sh NAME [SECONDS]: builds fuzz/NAME_fuzz.c and runs it; README.md.
+# ROOMS: the rooms of src/ that it needs, by default "base elf".
 set -eu
 cd "$(dirname "$0")/.."
 name=$1
@@ -7,10 +8,11 @@ seconds=${2:-600}
 out=build-fuzz
 corpus=$out/corpus-$name
 mkdir -p "$corpus"
+srcs=$(for room in ${ROOMS:-base elf}; do find "src/$room" -name '*.c'; done)
 
 clang -std=gnu11 -g -O1 -D_GNU_SOURCE -Isrc -Itests/lib \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	-o "$out/$name" "fuzz/${name}_fuzz.c" src/base/*.c src/elf/*.c
+	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs
 
 # seeds: small programs and libraries with exceptions, tables and relocations
 cat > "$out/seed.cc" <<'END'

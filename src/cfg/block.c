@@ -61,26 +61,6 @@ void block_cut(const struct build *b, const struct piece *p, cuts *out)
 	}
 }
 
-/* the block that starts at offset t of piece p, or CFG_NONE */
-static uint32_t block_at(const struct build *b, uint32_t p, uint32_t t)
-{
-	const struct part *part = &b->cfg->part.at[p];
-	const struct block *blocks = b->cfg->block.at;
-	uint64_t addr = code_address(&b->code, t);
-	uint32_t lo = part->block, hi = part->block + part->nblock;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (blocks[mid].start < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < part->block + part->nblock && blocks[lo].start == addr ?
-		       lo : CFG_NONE;
-}
-
 static void succ_add(successors *out, uint32_t to, enum edge_kind kind)
 {
 	struct successor s = {.to = to, .kind = (uint8_t)kind};
@@ -163,13 +143,13 @@ static void succ_dispatch(const struct build *b, uint32_t piece,
 {
 	const struct jump_site *j = build_jump_at(b, c->last);
 
-	if (!j || j->d.status == DISPATCH_UNKNOWN) {
+	if (!j || j->d.status == DISPATCH_UNKNOWN)
 		succ_add(out, CODE_NONE, EDGE_UNKNOWN);
-	} else if (j->d.status == DISPATCH_TAIL) {
+	else if (j->d.status == DISPATCH_TAIL)
 		succ_add(out, CODE_NONE, EDGE_TAIL);
-	} else if (j->hub != CFG_NONE) {
+	if (j && j->hub != CFG_NONE) {
 		succ_add(out, j->hub, EDGE_HUB);
-	} else {
+	} else if (j) {
 		for (size_t t = 0; t < j->target.n; t++)
 			succ_to(b, piece,
 				code_offset(&b->code, j->target.at[t]),
@@ -212,9 +192,9 @@ void block_successors(const struct build *b, uint32_t piece,
 	}
 }
 
-/* appends the edges of block i */
+/* appends the edges of block i; rank numbers the blocks' starts */
 static void block_add_edges(struct build *b, uint32_t i, const struct cut *cut,
-			    successors *succ)
+			    successors *succ, const struct code_rank *rank)
 {
 	struct cfg *c = b->cfg;
 
@@ -225,7 +205,7 @@ static void block_add_edges(struct build *b, uint32_t i, const struct cut *cut,
 
 		e.to = succ->at[s].to;
 		if (e.kind < EDGE_HUB)
-			e.to = block_at(b, build_piece_at(b, e.to), e.to);
+			e.to = code_rank(rank, &b->code, e.to);
 		if (e.kind < EDGE_HUB && e.to == CFG_NONE)
 			e.kind = EDGE_UNKNOWN;
 		vec_push(&c->edge, e);
@@ -264,12 +244,10 @@ static void block_add_part(struct build *b, uint32_t i, cuts *all)
 }
 
 /* flags blocks that are landing pads */
-static void block_flag_pads(struct build *b)
+static void block_flag_pads(struct build *b, const struct code_rank *rank)
 {
 	for (size_t i = 0; i < b->site.n; i++) {
-		uint32_t p = build_piece_at(b, b->site.at[i].pad);
-		uint32_t k = p == CFG_NONE ? CFG_NONE :
-			     block_at(b, p, b->site.at[i].pad);
+		uint32_t k = code_rank(rank, &b->code, b->site.at[i].pad);
 
 		if (k != CFG_NONE)
 			b->cfg->block.at[k].flags |= BLOCK_PAD;
@@ -288,14 +266,21 @@ void block_build(struct build *b)
 	struct cfg *c = b->cfg;
 	successors succ = {0};
 	cuts all = {0};
+	uint64_t *starts = code_bitmap(&b->code);
+	struct code_rank rank;
 
 	block_reset(c);
 	for (uint32_t i = 0; i < b->piece.n; i++)
 		block_add_part(b, i, &all);
-	block_flag_pads(b);
-	hub_build(b);
+	for (size_t i = 0; i < all.n; i++)
+		code_set(&b->code, starts, all.at[i].start);
+	code_rank_init(&rank, &b->code, starts);
+	block_flag_pads(b, &rank);
+	hub_build(b, &rank);
 	for (uint32_t i = 0; i < c->block.n; i++)
-		block_add_edges(b, i, &all.at[i], &succ);
+		block_add_edges(b, i, &all.at[i], &succ, &rank);
+	code_rank_free(&rank);
+	mem_free(starts);
 	vec_free(&succ);
 	vec_free(&all);
 	proc_build(b);

@@ -56,6 +56,7 @@ struct piece {
 struct jump_site {
 	uint32_t at;
 	uint32_t hub; /* in cfg->hub, or CFG_NONE */
+	bool judged;  /* a round has looked at it */
 	struct dispatch d; /* d.target is set by dispatch_export() */
 	VEC(uint64_t) target; /* addresses, sorted */
 };
@@ -188,8 +189,8 @@ struct jump_site *build_jump_at(const struct build *b, uint32_t off);
 void proc_build(struct build *b);
 /* the name says "cold piece of something", not "procedure" */
 bool proc_name_is_cold(const char *name);
-/* makes hubs for dispatches of a procedure that share their targets */
-void hub_build(struct build *b);
+/* makes hubs for dispatches that share their targets; rank numbers blocks */
+void hub_build(struct build *b, const struct code_rank *rank);
 /* the relocated slot that the block's indirect jump goes through, or 0 */
 uint64_t stub_slot(const struct cfg *c, const struct block *k);
 

@@ -25,11 +25,21 @@ static bool code_clip(const struct image *im, const struct range *r,
 	return out->end > out->start;
 }
 
+/* words of a bit map */
+static size_t code_words(const struct code *k)
+{
+	return (k->total >> k->shift) / 64 + 1;
+}
+
+uint64_t *code_bitmap(const struct code *k)
+{
+	return NEW_ARRAY(uint64_t, code_words(k));
+}
+
 int code_init(struct code *k, const struct image *im, const struct isa *isa,
 	      struct err *e)
 {
 	uint64_t total = 0;
-	size_t words;
 
 	*k = (struct code){.isa = isa};
 	k->shift = (unsigned)__builtin_ctz(isa->align);
@@ -53,12 +63,11 @@ int code_init(struct code *k, const struct image *im, const struct isa *isa,
 		k->nrange++;
 	}
 	k->total = (uint32_t)total;
-	words = (total >> k->shift) / 64 + 1;
-	k->insn = NEW_ARRAY(uint64_t, words);
-	k->leader = NEW_ARRAY(uint64_t, words);
-	k->entry = NEW_ARRAY(uint64_t, words);
-	k->data = NEW_ARRAY(uint64_t, words);
-	k->called = NEW_ARRAY(uint64_t, words);
+	k->insn = code_bitmap(k);
+	k->leader = code_bitmap(k);
+	k->entry = code_bitmap(k);
+	k->data = code_bitmap(k);
+	k->called = code_bitmap(k);
 	return 0;
 }
 
@@ -165,4 +174,34 @@ uint32_t code_next(const struct code *k, const uint64_t *bits, uint32_t off,
 		i = (i / 64 + 1) * 64;
 	}
 	return i < last ? i << k->shift : end;
+}
+
+void code_rank_init(struct code_rank *r, const struct code *k,
+		    const uint64_t *bits)
+{
+	uint32_t n = 0;
+
+	r->bits = bits;
+	r->before = NEW_ARRAY(uint32_t, code_words(k));
+	for (size_t i = 0; i < code_words(k); i++) {
+		r->before[i] = n;
+		n += (uint32_t)__builtin_popcountll(bits[i]);
+	}
+}
+
+void code_rank_free(struct code_rank *r)
+{
+	mem_free(r->before);
+}
+
+uint32_t code_rank(const struct code_rank *r, const struct code *k,
+		   uint32_t off)
+{
+	uint32_t i = off >> k->shift;
+	uint64_t below = ((uint64_t)1 << (i % 64)) - 1;
+
+	if (!code_test(k, r->bits, off))
+		return CODE_NONE;
+	return r->before[i / 64] +
+	       (uint32_t)__builtin_popcountll(r->bits[i / 64] & below);
 }

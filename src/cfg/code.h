@@ -62,4 +62,22 @@ void code_clear(const struct code *k, uint64_t *bits, uint32_t off,
 uint32_t code_next(const struct code *k, const uint64_t *bits, uint32_t off,
 		   uint32_t end);
 
+/*
+ * A numbering of the set bits: rank i is the i-th one. Made once from a bit
+ * map, asked in constant time.
+ */
+struct code_rank {
+	const uint64_t *bits;
+	uint32_t *before; /* by word: set bits in the words before it */
+};
+
+void code_rank_init(struct code_rank *r, const struct code *k,
+		    const uint64_t *bits);
+void code_rank_free(struct code_rank *r);
+/* the number of the set bit at off, or CODE_NONE if it is clear */
+uint32_t code_rank(const struct code_rank *r, const struct code *k,
+		   uint32_t off);
+/* a cleared bit map */
+uint64_t *code_bitmap(const struct code *k);
+
 #endif

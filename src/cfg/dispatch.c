@@ -2,13 +2,14 @@
  * dispatch: what every indirect jump is.
  *
  * Per procedure with indirect jumps, in rounds: the procedure is seen as far
- * as it is reached (view, VIEW_CALLED), each reached jump's target is matched
- * (table) and its index bounded (range), the targets found become edges, and
- * more is reached. Nothing is believed until a round changes nothing: bounds
- * hold for all edges known then. If some jump stays unknown, control may
- * come from it to any place whose address is taken or that nothing leads to;
- * the others are then judged once more with all of those as entries
- * (VIEW_ANY).
+ * as it is reached (view, VIEW_CALLED), each newly reached jump's target is
+ * matched (table) and its index bounded (range), the targets found become
+ * edges, and more is reached. When nothing new is reached, all jumps are
+ * judged again with all edges, until a round changes nothing: only then do
+ * the bounds hold. Edges are only ever added, so this ends. If some jump
+ * stays unknown, control may come from it to any place whose address is
+ * taken or that nothing leads to; the others are then judged once more with
+ * all of those as entries (VIEW_ANY).
  *
  * Three outcomes for a table (product.md):
  *
@@ -307,20 +308,36 @@ static void unique_targets(struct work *w)
 	w->target.n = n;
 }
 
+/*
+ * Adds the targets at hand to those that j is known to have; true if there
+ * are new ones. What was once a target stays one: with more edges a bound
+ * can only grow, and if the jump turns out to be unknown after all, the
+ * edges that were believed must still be there for the others' sake.
+ */
+static bool add_targets(struct work *w, struct jump_site *j)
+{
+	const struct code *k = &w->b->code;
+	size_t had = j->target.n;
+
+	vec_append(&w->target, &j->target);
+	unique_targets(w);
+	if (w->target.n == had)
+		return false;
+	j->target.n = 0;
+	vec_append(&j->target, &w->target);
+	for (size_t i = 0; i < w->target.n; i++)
+		code_set(k, k->leader, code_offset(k, w->target.at[i]));
+	return true;
+}
+
 /* stores what was found; true if it is not what was known before */
 static bool keep_finding(struct work *w, struct jump_site *j,
 			 const struct finding *f)
 {
-	struct build *b = w->b;
-	bool known = f->status <= DISPATCH_APPROXIMATED, same;
+	bool known = f->status <= DISPATCH_APPROXIMATED;
+	bool changed = j->d.status != f->status;
 
-	if (known)
-		unique_targets(w);
-	else
-		w->target.n = 0;
-	same = j->d.status == f->status && j->target.n == w->target.n &&
-	       (!w->target.n || !memcmp(j->target.at, w->target.at,
-			w->target.n * sizeof *w->target.at));
+	j->judged = true;
 	j->d.status = (uint8_t)f->status;
 	j->d.reason = f->reason;
 	j->d.table = known && f->table.size ? f->table.address : 0;
@@ -329,18 +346,17 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 	j->d.entry_shift = f->table.shift;
 	j->d.entry_signed = f->table.sign;
 	j->d.count = known ? (uint32_t)f->count : 0;
-	if (same)
-		return false;
-	j->target.n = 0;
-	vec_append(&j->target, &w->target);
-	for (size_t i = 0; i < w->target.n; i++)
-		code_set(&b->code, b->code.leader,
-			 code_offset(&b->code, w->target.at[i]));
-	return true;
+	if (!known)
+		w->target.n = 0;
+	return add_targets(w, j) || changed;
 }
 
-/* one round over all jumps in view; true if something changed */
-static bool run_round(struct work *w, enum view_entries entries)
+/* whom a round looks at */
+enum round { ROUND_NEW, ROUND_ALL };
+
+/* one round over the jumps in view; true if something changed */
+static bool run_round(struct work *w, enum view_entries entries,
+		      enum round round)
 {
 	struct build *b = w->b;
 	bool changed = false;
@@ -349,13 +365,17 @@ static bool run_round(struct work *w, enum view_entries entries)
 	values_init(&w->values, &w->view);
 	for (uint32_t k = 0; k < w->view.cut.n; k++) {
 		const struct cut *c = &w->view.cut.at[k];
+		struct jump_site *j;
 		struct finding f;
 
 		if (c->kind != INSN_IJUMP || !view_reached(&w->view, k))
 			continue;
+		j = build_jump_at(b, c->last);
+		if (round == ROUND_NEW && j->judged)
+			continue;
 		w->target.n = 0;
 		find_jump(w, &f, k);
-		changed |= keep_finding(w, build_jump_at(b, c->last), &f);
+		changed |= keep_finding(w, j, &f);
 	}
 	values_free(&w->values);
 	view_free(&w->view);
@@ -392,20 +412,52 @@ static bool any_unknown(const struct work *w)
 	return false;
 }
 
-/* rounds until nothing changes */
-static void run_rounds(struct work *w, enum view_entries entries)
+/* calls fn for every jump of the procedure */
+static void each_jump(struct work *w, void (*fn)(struct jump_site *))
 {
-	for (unsigned i = 0; i < ROUNDS; i++)
-		if (!run_round(w, entries))
-			return;
+	for (uint32_t i = 0; i < w->npiece; i++) {
+		const struct piece *p = &w->b->piece.at[w->piece[i]];
+
+		for (size_t j = jump_from(w->b, p->start);
+		     j < w->b->jump.n && w->b->jump.at[j].at < p->end; j++)
+			fn(&w->b->jump.at[j]);
+	}
+}
+
+static void jump_unsettled(struct jump_site *j)
+{
+	if (j->d.status <= DISPATCH_APPROXIMATED) {
+		j->d.status = DISPATCH_UNKNOWN;
+		j->d.reason = "does not settle";
+	}
+}
+
+/* what is not known in the end has no targets */
+static void jump_finish(struct jump_site *j)
+{
+	if (j->d.status > DISPATCH_APPROXIMATED)
+		j->target.n = 0;
+}
+
+/* rounds until nothing changes; false if that does not happen */
+static bool run_rounds(struct work *w, enum view_entries entries)
+{
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		while (run_round(w, entries, ROUND_NEW))
+			;
+		if (!run_round(w, entries, ROUND_ALL))
+			return true;
+	}
+	return false;
 }
 
 /* resolves the indirect jumps of one procedure */
 static void resolve_procedure(struct work *w)
 {
-	run_rounds(w, VIEW_CALLED);
-	if (any_unknown(w))
-		run_rounds(w, VIEW_ANY);
+	if (!run_rounds(w, VIEW_CALLED) ||
+	    (any_unknown(w) && !run_rounds(w, VIEW_ANY)))
+		each_jump(w, jump_unsettled);
+	each_jump(w, jump_finish);
 }
 
 /* fills b->jump with all indirect jumps, by position */
@@ -545,6 +597,7 @@ static void forget_procedure(struct build *b, const struct procedure *p)
 		       b->jump.at[j].at < b->piece.at[piece].end; j++) {
 			b->jump.at[j].d.status = DISPATCH_UNKNOWN;
 			b->jump.at[j].d.table = 0;
+			b->jump.at[j].judged = false;
 			b->jump.at[j].target.n = 0;
 		}
 	}

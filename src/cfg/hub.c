@@ -32,7 +32,8 @@ static int hub_order(const void *a, const void *b, void *build)
 }
 
 /* makes one hub for the jumps key[0 .. n-1] */
-static void hub_add(struct build *b, const struct hub_key *key, size_t n)
+static void hub_add(struct build *b, const struct code_rank *rank,
+		    const struct hub_key *key, size_t n)
 {
 	struct cfg *c = b->cfg;
 	const struct jump_site *d = &b->jump.at[key->jump];
@@ -40,7 +41,9 @@ static void hub_add(struct build *b, const struct hub_key *key, size_t n)
 			.proc = key->proc, .sources = (uint32_t)n};
 
 	for (size_t t = 0; t < d->target.n; t++) {
-		uint32_t k = cfg_block_at(c, d->target.at[t]);
+		uint32_t k = code_rank(rank, &b->code,
+				       code_offset(&b->code,
+						   d->target.at[t]));
 
 		if (k != CFG_NONE)
 			vec_push(&c->hub_target, k);
@@ -51,7 +54,7 @@ static void hub_add(struct build *b, const struct hub_key *key, size_t n)
 	vec_push(&c->hub, h);
 }
 
-void hub_build(struct build *b)
+void hub_build(struct build *b, const struct code_rank *rank)
 {
 	VEC(struct hub_key) key = {0};
 	size_t n;
@@ -72,7 +75,7 @@ void hub_build(struct build *b)
 			    !hub_order(&key.at[i], &key.at[i + n], b); n++)
 			;
 		if (n > 1)
-			hub_add(b, &key.at[i], n);
+			hub_add(b, rank, &key.at[i], n);
 	}
 	vec_free(&key);
 }

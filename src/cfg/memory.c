@@ -91,15 +91,41 @@ enum overlap {
 	OVERLAP_MAYBE, /* through another pointer, or a call */
 };
 
-static enum overlap memory_compare(struct values *s, const struct store *t,
+/* what struct store remembers of its address */
+enum { SPLIT_NEW, SPLIT_DONE, SPLIT_FAILED };
+
+/* root and offset of store i; false if they are not known */
+static bool memory_split_store(struct values *s, uint32_t i, uint32_t *root,
+			       int64_t *offset)
+{
+	struct store *t = &s->store.at[i];
+
+	if (t->addr == NODE_UNSET)
+		return false;
+	if (t->split == SPLIT_NEW) {
+		uint32_t addr = value_resolve(s, t->addr);
+		bool ok = memory_split(s, addr, root, offset);
+
+		t = &s->store.at[i]; /* closing may have lifted blocks */
+		t->split = ok ? SPLIT_DONE : SPLIT_FAILED;
+		t->root = *root;
+		t->offset = *offset;
+	}
+	*root = t->root == NODE_UNSET ? t->root : value_find(s, t->root);
+	*offset = t->offset;
+	return t->split == SPLIT_DONE;
+}
+
+static enum overlap memory_compare(struct values *s, uint32_t i,
 				   const struct location *l)
 {
-	uint32_t root;
-	int64_t offset;
+	const struct store *t;
+	uint32_t root = NODE_UNSET;
+	int64_t offset = 0;
 
-	if (t->addr == NODE_UNSET ||
-	    !memory_split(s, value_resolve(s, t->addr), &root, &offset))
+	if (!memory_split_store(s, i, &root, &offset))
 		return OVERLAP_MAYBE;
+	t = &s->store.at[i];
 	if (root == l->root || (root != NODE_UNSET && l->root != NODE_UNSET &&
 				value_same(s, root, l->root))) {
 		if (offset == l->offset && t->size == l->size)
@@ -134,12 +160,13 @@ uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
 
 	while (n--) {
 		struct location l = s->location.at[location];
-		struct store t = s->store.at[first + n];
+		struct store t;
 
-		switch (memory_compare(s, &t, &l)) {
+		switch (memory_compare(s, first + n, &l)) {
 		case OVERLAP_NONE:
 			break;
 		case OVERLAP_EXACT:
+			t = s->store.at[first + n];
 			return memory_stored(s, &t, &l, block, n, var);
 		case OVERLAP_PART:
 			return node_unknown(s, block, n, var);

@@ -52,6 +52,7 @@ static bool noreturn_named(const char *name)
 
 /* the state of the walk */
 struct walk {
+	struct build *b;
 	struct cfg *c;
 	bool *seen;	    /* by block */
 	bool *returns;	    /* by procedure */
@@ -91,10 +92,19 @@ static void walk_release(struct walk *w, uint32_t e)
 		walk_returns(w, cfg_block_proc(w->c, g->from));
 }
 
+/* the procedure that holds addr, or CFG_NONE */
+static uint32_t noreturn_proc(const struct build *b, uint64_t addr)
+{
+	uint32_t p = addr ? build_piece_at(b, code_offset(&b->code, addr)) :
+			    CFG_NONE;
+
+	return p == CFG_NONE ? p : b->cfg->part.at[p].proc;
+}
+
 /* edge e leads on if the procedure at addr returns; later, maybe */
 static void walk_await(struct walk *w, uint32_t e, uint64_t addr)
 {
-	uint32_t p = addr ? cfg_proc_at(w->c, addr) : CFG_NONE;
+	uint32_t p = noreturn_proc(w->b, addr);
 
 	if (p == CFG_NONE || w->returns[p]) {
 		walk_release(w, e);
@@ -172,7 +182,7 @@ static void walk_start(struct walk *w)
 void noreturn_find(struct build *b)
 {
 	struct cfg *c = b->cfg;
-	struct walk w = {.c = c};
+	struct walk w = {.b = b, .c = c};
 
 	w.seen = NEW_ARRAY(bool, c->block.n);
 	w.returns = NEW_ARRAY(bool, c->proc.n);
@@ -209,7 +219,7 @@ void noreturn_apply(struct build *b)
 
 		if (g->kind != EDGE_AFTER || k->last != INSN_CALL)
 			continue;
-		p = k->target ? cfg_proc_at(c, k->target) : CFG_NONE;
+		p = noreturn_proc(b, k->target);
 		if (p != CFG_NONE && !c->proc.at[p].returns) {
 			g->kind = EDGE_NORETURN;
 			g->to = CFG_NONE;

@@ -58,7 +58,8 @@ static uint32_t lift_operand(struct lifter *f, const struct uop *u, uint8_t o)
 static void lift_store(struct lifter *f, uint32_t addr, uint32_t value,
 		       unsigned size)
 {
-	struct store t = {addr, value, (uint8_t)size};
+	struct store t = {.addr = addr, .value = value,
+			  .size = (uint8_t)size};
 
 	vec_push(&f->s->store, t);
 	f->l->nstore++;

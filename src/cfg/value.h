@@ -62,6 +62,9 @@ struct store {
 	uint32_t addr;	/* node, or NODE_UNSET: anywhere */
 	uint32_t value; /* node, or NODE_UNSET: unknown */
 	uint8_t size;	/* 0: anything may have changed */
+	uint8_t split;	/* enum: what is known of root and offset */
+	uint32_t root;	/* of the closed address */
+	int64_t offset;
 };
 
 /* a block, lifted */

@@ -96,12 +96,10 @@ static inline uint8_t bytes_u8(struct bytes *b)
 	return (uint8_t)bytes_uint(b, 1);
 }
 
-/*
- * LEB128 of up to BYTES_LEB_MAX bytes, bits beyond 64 dropped; *shift: bits
- * read. Assemblers pad such numbers, but only by a few bytes.
- */
+/* longest LEB128: assemblers pad such numbers, but only by a few bytes */
 enum { BYTES_LEB_MAX = 16 };
 
+/* LEB128, bits beyond 64 dropped; *shift: bits read */
 static inline uint64_t bytes_leb(struct bytes *b, unsigned *shift,
 				 uint8_t *last)
 {

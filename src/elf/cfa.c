@@ -166,6 +166,8 @@ static bool cfa_step_cfa(struct cfa *m, uint8_t op, struct bytes *b)
 						  : cfa_factored(m, b);
 		return true;
 	case CFA_DEF_CFA_REGISTER:
+		/* after an expression too: the last offset holds, as libgcc */
+		m->row.known = true;
 		cfa_set_reg(m, bytes_uleb(b));
 		return true;
 	case CFA_DEF_CFA_OFFSET:

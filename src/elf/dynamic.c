@@ -55,13 +55,13 @@ static void dynamic_add(struct reading *r, uint64_t tag, uint64_t value)
 			r->dyn[slots[i].slot] = value;
 }
 
-/* the string table that DT_STRTAB names */
+/* the string table that DT_STRTAB names; the loader does not need a size */
 static struct strtab dynamic_strings(const struct reading *r)
 {
 	size_t avail;
 	const uint8_t *p = image_at(r->im, r->dyn[DYN_STRTAB], &avail);
 
-	if (r->dyn[DYN_STRSZ] < avail)
+	if (r->dyn[DYN_STRSZ] && r->dyn[DYN_STRSZ] < avail)
 		avail = r->dyn[DYN_STRSZ];
 	return strtab_of(p, p ? avail : 0);
 }

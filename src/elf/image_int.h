@@ -71,7 +71,7 @@ Elf64_Phdr header_segment(const struct reading *r, size_t i);
 bool image_in_file(const struct image *im, uint64_t offset, uint64_t size);
 /* a copy of n bytes that lives as long as the image; NULL if n is 0 */
 void *image_keep(struct image *im, const void *from, size_t n);
-/* the bytes of a section, all of them in the file */
+/* the strings that a section holds */
 struct strtab section_strings(const struct image *im, const struct section *s);
 /* the string table of size bytes at p, cut after its last terminator */
 struct strtab strtab_of(const uint8_t *p, size_t size);

@@ -76,11 +76,12 @@ static void reloc_add_symbol(struct reloc *new, const struct symtab *t,
 	type = ELF64_ST_TYPE(sym.st_info);
 	new->symbol = strtab_get(&t->names, sym.st_name);
 	if (sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS ||
-	    type == STT_TLS || new->kind == RELOC_COPY)
+	    type == STT_TLS || new->kind == RELOC_COPY ||
+	    (new->kind == RELOC_OTHER && !new->text))
 		return;
 	new->value += sym.st_value;
 	new->local = true;
-	if (type == STT_GNU_IFUNC && new->kind != RELOC_OTHER && !new->text)
+	if (type == STT_GNU_IFUNC && !new->text)
 		new->kind = RELOC_IRELATIVE;
 }
 

@@ -18,7 +18,7 @@
  * Names are compared this far: suffixes of one long string would otherwise
  * make sorting quadratic.
  */
-enum { NAME_COMPARED = 4096 };
+enum { NAME_COMPARED = 1024 };
 
 typedef VEC(struct symbol) symbols;
 

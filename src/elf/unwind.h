@@ -47,8 +47,8 @@ struct cfa_row {
 
 /*
  * Interprets the FDE's instructions; rows->at[] (replaced) by start, the first
- * at f->start, neighbours different. Returns 0, or -1 if an instruction is not understood (rows up to
- * there are valid).
+ * at f->start, neighbours different. Returns 0, or -1 if an instruction is not
+ * understood; then the last row is not `known` and those before it are valid.
  */
 typedef VEC(struct cfa_row) cfa_rows;
 int unwind_rows(const struct image *im, const struct fde *f, cfa_rows *rows);

@@ -30,12 +30,12 @@ struct bracket {
 	const struct graph *g;
 	const bool *in;
 	struct forest f;
-	uint32_t *next, *prev;	/* lists of brackets, newest first */
+	uint32_t *next, *prev;         /* lists of brackets, newest first */
 	uint32_t *first, *last, *size; /* the list of vertex v */
 	uint32_t *named_size, *named_class; /* sets named by this bracket */
-	uint32_t *high;		/* highest pre[] that v's subtree reaches */
+	uint32_t *high;             /* highest pre[] that v's subtree reaches */
 	uint32_t *caps, *caps_next; /* capping brackets that end at v */
-	uint32_t *class;	/* of an edge */
+	uint32_t *class;            /* of an edge */
 	uint32_t n;
 };
 
@@ -118,8 +118,11 @@ static uint32_t bracket_join_children(struct bracket *k, uint32_t v)
 	return second;
 }
 
-/* brackets that end at v go; those that begin at v come */
-static uint32_t bracket_turn_brackets(struct bracket *k, uint32_t v)
+/*
+ * Brackets that end at v go; those that begin at v come. Returns the highest
+ * pre[] that the latter reach.
+ */
+static uint32_t bracket_turn(struct bracket *k, uint32_t v)
 {
 	uint32_t own = GRAPH_NONE;
 
@@ -147,7 +150,7 @@ static uint32_t bracket_turn_brackets(struct bracket *k, uint32_t v)
 static void bracket_visit(struct bracket *k, uint32_t v)
 {
 	uint32_t second = bracket_join_children(k, v);
-	uint32_t own = bracket_turn_brackets(k, v);
+	uint32_t own = bracket_turn(k, v);
 
 	/* second < pre[v]: two children reach above v, so lists were mixed */
 	if (second < own && second < k->f.pre[v]) {
@@ -163,15 +166,6 @@ static void bracket_visit(struct bracket *k, uint32_t v)
 		bracket_name_up(k, v);
 }
 
-/* an array of n GRAPH_NONE */
-static uint32_t *bracket_nones(struct arena *a, uint32_t n)
-{
-	uint32_t *x = ARENA_ARRAY(a, uint32_t, n);
-
-	memset(x, 0xff, n * sizeof *x);
-	return x;
-}
-
 uint32_t bracket_classify(const struct graph *g, const bool *in,
 			  uint32_t *class)
 {
@@ -182,13 +176,13 @@ uint32_t bracket_classify(const struct graph *g, const bool *in,
 		.in = in,
 		.next = ARENA_ARRAY(a, uint32_t, nb),
 		.prev = ARENA_ARRAY(a, uint32_t, nb),
-		.first = bracket_nones(a, g->nv),
+		.first = graph_nones(a, g->nv),
 		.last = ARENA_ARRAY(a, uint32_t, g->nv),
 		.size = ARENA_ARRAY(a, uint32_t, g->nv),
 		.named_size = ARENA_ARRAY(a, uint32_t, nb),
 		.named_class = ARENA_ARRAY(a, uint32_t, nb),
-		.high = bracket_nones(a, g->nv),
-		.caps = bracket_nones(a, g->nv),
+		.high = graph_nones(a, g->nv),
+		.caps = graph_nones(a, g->nv),
 		.caps_next = ARENA_ARRAY(a, uint32_t, g->nv),
 		.class = class,
 	};

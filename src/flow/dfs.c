@@ -39,11 +39,10 @@ void dfs_search(struct arena *a, const struct graph *g, struct dfs *d)
 	*d = (struct dfs){
 		.order = ARENA_ARRAY(a, uint32_t, g->nv),
 		.topo = ARENA_ARRAY(a, uint32_t, g->nv),
-		.pre = ARENA_ARRAY(a, uint32_t, g->nv),
+		.pre = graph_nones(a, g->nv),
 		.last = ARENA_ARRAY(a, uint32_t, g->nv),
 		.parent = ARENA_ARRAY(a, uint32_t, g->nv),
 	};
-	memset(d->pre, 0xff, g->nv * sizeof *d->pre);
 	dfs_run(g, d, ARENA_ARRAY(&scratch, uint32_t, g->nv));
 	arena_free(&scratch);
 }

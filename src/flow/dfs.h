@@ -12,12 +12,12 @@
 #include "flow/graph.h"
 
 struct dfs {
-	uint32_t n;	   /* vertices reached */
-	uint32_t *order;   /* the n vertices as first met (preorder) */
-	uint32_t *topo;	   /* the n vertices in reverse postorder */
-	uint32_t *pre;	   /* place of v in order[] */
-	uint32_t *last;	   /* greatest pre[] in v's subtree */
-	uint32_t *parent;  /* in the search tree; GRAPH_NONE for the root */
+	uint32_t n;       /* vertices reached */
+	uint32_t *order;  /* the n vertices as first met (preorder) */
+	uint32_t *topo;   /* the n vertices in reverse postorder */
+	uint32_t *pre;    /* place of v in order[] */
+	uint32_t *last;   /* greatest pre[] in v's subtree */
+	uint32_t *parent; /* in the search tree; GRAPH_NONE for the root */
 };
 
 /* fills *d, in the arena */

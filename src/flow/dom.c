@@ -15,7 +15,7 @@
 struct dom_work {
 	uint32_t *semi;
 	uint32_t *idom;
-	uint32_t *up;	/* in the linked forest; GRAPH_NONE where not linked */
+	uint32_t *up;   /* in the linked forest; GRAPH_NONE where not linked */
 	uint32_t *best; /* vertex of least semi between v and its root */
 	uint32_t *path; /* stack for compression */
 	uint32_t *bucket, *bucket_next; /* who waits for this semi */
@@ -59,7 +59,7 @@ static void dom_empty_bucket(struct dom_work *k, uint32_t p)
 static void dom_find_semi(const struct graph *g, const struct dfs *d,
 			  struct dom_work *k, uint32_t w)
 {
-	for_each_edge_in(e, g, d->order[w]) {
+	for_each_edge_in (e, g, d->order[w]) {
 		uint32_t u = d->pre[g->from[e]], s;
 
 		if (e == g->closing || u == GRAPH_NONE)
@@ -112,41 +112,22 @@ static void dom_number(struct arena *scratch, const struct dfs *d,
 	}
 }
 
-/* an array 0, 1, 2, .. n-1 */
-static uint32_t *dom_count_up(struct arena *a, uint32_t n)
-{
-	uint32_t *x = ARENA_ARRAY(a, uint32_t, n);
-
-	for (uint32_t i = 0; i < n; i++)
-		x[i] = i;
-	return x;
-}
-
-/* an array of n GRAPH_NONE */
-static uint32_t *dom_nones(struct arena *a, uint32_t n)
-{
-	uint32_t *x = ARENA_ARRAY(a, uint32_t, n);
-
-	memset(x, 0xff, n * sizeof *x);
-	return x;
-}
-
 void dom_find(struct arena *a, const struct graph *g, const struct dfs *d,
 	      struct dom *m)
 {
 	struct arena scratch = {0};
 	struct dom_work k = {
-		.semi = dom_count_up(&scratch, d->n),
-		.idom = dom_nones(&scratch, d->n),
-		.up = dom_nones(&scratch, d->n),
-		.best = dom_count_up(&scratch, d->n),
+		.semi = graph_identity(&scratch, d->n),
+		.idom = graph_nones(&scratch, d->n),
+		.up = graph_nones(&scratch, d->n),
+		.best = graph_identity(&scratch, d->n),
 		.path = ARENA_ARRAY(&scratch, uint32_t, d->n),
-		.bucket = dom_nones(&scratch, d->n),
+		.bucket = graph_nones(&scratch, d->n),
 		.bucket_next = ARENA_ARRAY(&scratch, uint32_t, d->n),
 	};
 
 	*m = (struct dom){
-		.idom = dom_nones(a, g->nv),
+		.idom = graph_nones(a, g->nv),
 		.first = ARENA_ARRAY(a, uint32_t, g->nv),
 		.size = ARENA_ARRAY(a, uint32_t, g->nv),
 	};

@@ -12,9 +12,9 @@
 #include "flow/dfs.h"
 
 struct dom {
-	uint32_t *idom;	 /* GRAPH_NONE for the root and the unreachable */
+	uint32_t *idom;  /* GRAPH_NONE for the root and the unreachable */
 	uint32_t *first; /* v's number in a preorder of the dominator tree */
-	uint32_t *size;	 /* vertices that v dominates; 0 if unreachable */
+	uint32_t *size;  /* vertices that v dominates; 0 if unreachable */
 };
 
 /* fills *m, in the arena; d is dfs_search()'s result for g */

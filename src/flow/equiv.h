@@ -18,11 +18,11 @@
 #include "flow/graph.h"
 
 struct equiv {
-	uint32_t n;	  /* classes are 0 .. n-1 */
-	uint32_t *edge;	  /* class, or GRAPH_NONE where not reached */
+	uint32_t n;       /* classes are 0 .. n-1 */
+	uint32_t *edge;   /* class, or GRAPH_NONE where not reached */
 	uint32_t *vertex; /* class, or GRAPH_NONE where not reached */
-	uint32_t nways;	  /* infinite loops .. */
-	uint32_t *way;	  /* .. and the vertices whose start got a way out */
+	uint32_t nways;   /* infinite loops .. */
+	uint32_t *way;    /* .. and the vertices whose start got a way out */
 };
 
 /* fills *q, in the arena */

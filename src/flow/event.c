@@ -6,7 +6,7 @@
 struct event_work {
 	const struct graph *g;
 	const int64_t *at_vertex, *at_edge;
-	struct events *x;
+	struct event_plan *x;
 };
 
 /* a + b and a - b modulo 2^64 */
@@ -34,7 +34,7 @@ static int64_t event_of_edge(const struct event_work *k, uint32_t e)
 /* the heights of v's start and end from its parent's, across edge e */
 static void event_climb(struct event_work *k, uint32_t v, uint32_t e)
 {
-	struct events *x = k->x;
+	struct event_plan *x = k->x;
 	uint32_t p;
 
 	if (e == GRAPH_NONE) {
@@ -57,7 +57,7 @@ static void event_climb(struct event_work *k, uint32_t v, uint32_t e)
 /* increments of all chords; those of tree edges are 0 */
 static void event_fill_chords(struct event_work *k, const struct tree *t)
 {
-	struct events *x = k->x;
+	struct event_plan *x = k->x;
 
 	for (uint32_t e = 0; e < k->g->ne; e++) {
 		int64_t rise;
@@ -71,7 +71,7 @@ static void event_fill_chords(struct event_work *k, const struct tree *t)
 }
 
 /* the only one of n edges in a row, if it has code, or GRAPH_NONE */
-static uint32_t event_sole(const struct events *x, const uint32_t *row,
+static uint32_t event_sole(const struct event_plan *x, const uint32_t *row,
 			   uint32_t n)
 {
 	return n == 1 && x->increment[row[0]] ? row[0] : GRAPH_NONE;
@@ -81,27 +81,26 @@ static uint32_t event_sole(const struct events *x, const uint32_t *row,
  * Call block v: the counter is made exact before the call and put back after
  * it. Either part joins the chord that is v's only way in or out (Ball '94,
  * note 3). With the first part on the way in, the counter is already ahead by
- * it inside v, and queries there take it off again. A self loop is both ways
- * at once and is left alone.
+ * it inside v, and queries there take it off again.
  */
 static void event_fold_call(struct event_work *k, uint32_t v)
 {
 	const struct graph *g = k->g;
-	struct events *x = k->x;
+	struct event_plan *x = k->x;
 	int64_t q = x->query_end[v];
 	uint32_t in = event_sole(x, g->in + g->in_first[v],
 				 g->in_first[v + 1] - g->in_first[v]);
-	uint32_t out = event_sole(x, g->out + g->out_first[v],
-				  graph_out_degree(g, v));
+	uint32_t out =
+		event_sole(x, g->out + g->out_first[v], graph_out_degree(g, v));
 
-	if (in != GRAPH_NONE && in != out) {
+	if (in != GRAPH_NONE) {
 		x->increment[in] = event_add(x->increment[in], q);
 		x->query_start[v] = event_sub(x->query_start[v], q);
 		x->query_end[v] = 0;
 	} else {
 		x->before_call[v] = q;
 	}
-	if (out != GRAPH_NONE && in != out)
+	if (out != GRAPH_NONE)
 		x->increment[out] = event_sub(x->increment[out], q);
 	else
 		x->after_call[v] = event_sub(0, q);
@@ -109,13 +108,13 @@ static void event_fold_call(struct event_work *k, uint32_t v)
 
 void event_place(struct arena *a, const struct graph *g, const struct tree *t,
 		 const int64_t *at_vertex, const int64_t *at_edge,
-		 const bool *calls, struct events *x)
+		 const bool *calls, struct event_plan *x)
 {
 	struct arena scratch = {0};
 	struct event_work k = {g, at_vertex, at_edge, x};
 	struct forest f;
 
-	*x = (struct events){
+	*x = (struct event_plan){
 		.increment = ARENA_ARRAY(a, int64_t, g->ne),
 		.query_start = ARENA_ARRAY(a, int64_t, g->nv),
 		.query_end = ARENA_ARRAY(a, int64_t, g->nv),

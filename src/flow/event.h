@@ -7,8 +7,9 @@
  * going along a tree edge or through a block changes it by exactly the events
  * there. The root lies at 0. Then
  *
- *	Increment(u -> v) = events(u -> v) + height(end of u) - height(start of v)
- *	QueryInc(point)   = height(point)
+ *	Increment(u -> v)  =  events(u -> v)
+ *	                      + height(end of u) - height(start of v)
+ *	QueryInc(point)    =  height(point)
  *
  * because a run's events are the sum of the rises along it, and only chords
  * have rises that the height does not already tell. The closing edge is in the
@@ -26,23 +27,24 @@
 
 #include "flow/tree.h"
 
-struct events {
+struct event_plan {
 	int64_t *increment;   /* of edge e; 0: no code there */
 	int64_t *query_start; /* counter + this is exact before block v */
 	int64_t *query_end;   /* .. and after block v, before any call */
 	int64_t *before_call; /* added at the end of call block v */
 	int64_t *after_call;  /* added when the call of v has returned */
-	uint32_t n;	      /* edges with an increment */
+	uint32_t n;           /* edges with an increment */
 };
 
 /*
- * Fills *x, in the arena. t is a spanning tree of g with the closing edge.
+ * Fills *x, in the arena. t is a spanning tree of g with the closing edge; if
+ * t->blind is not 0, some increment may be on an edge that cannot carry it.
  * at_vertex and at_edge are the events (NULL: none), calls[v] says that block
  * v ends in a call (NULL: none do). The events of a call block happen before
  * its call.
  */
 void event_place(struct arena *a, const struct graph *g, const struct tree *t,
 		 const int64_t *at_vertex, const int64_t *at_edge,
-		 const bool *calls, struct events *x);
+		 const bool *calls, struct event_plan *x);
 
 #endif

@@ -25,10 +25,12 @@ static void forest_grow_one(const struct graph *g, const bool *in,
 	f->roots++;
 	for (;;) {
 		if (next[v] < graph_degree(g, v)) {
-			uint32_t e = graph_edge_at(g, v, next[v]++);
-			uint32_t w = graph_other_end(g, e, v);
+			uint32_t e = graph_edge_at(g, v, next[v]++), w;
 
-			if (in[e] && f->pre[w] == GRAPH_NONE) {
+			if (!in[e]) /* most edges: spare their ends' loads */
+				continue;
+			w = graph_other_end(g, e, v);
+			if (f->pre[w] == GRAPH_NONE) {
 				forest_meet(f, w, e, n);
 				v = w;
 			}
@@ -49,15 +51,27 @@ void forest_grow(struct arena *a, const struct graph *g, const bool *in,
 
 	*f = (struct forest){
 		.order = ARENA_ARRAY(a, uint32_t, g->nv),
-		.pre = ARENA_ARRAY(a, uint32_t, g->nv),
+		.pre = graph_nones(a, g->nv),
 		.up = ARENA_ARRAY(a, uint32_t, g->nv),
 	};
-	memset(f->pre, 0xff, g->nv * sizeof *f->pre);
 	forest_grow_one(g, in, f, g->root, next, &n);
 	for (uint32_t v = 0; v < g->nv; v++)
 		if (f->pre[v] == GRAPH_NONE)
 			forest_grow_one(g, in, f, v, next, &n);
 	arena_free(&scratch);
+}
+
+void forest_climb(struct arena *a, const struct graph *g,
+		  const struct forest *f, struct ladder *l)
+{
+	ladder_init(a, l, g->nv);
+	for (uint32_t i = 0; i < g->nv; i++) {
+		uint32_t v = f->order[i], parent = GRAPH_NONE;
+
+		if (f->up[v] != GRAPH_NONE)
+			parent = forest_parent(g, f, v);
+		ladder_add(l, v, parent);
+	}
 }
 
 /* lowers *low to x */

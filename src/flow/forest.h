@@ -11,13 +11,13 @@
 #ifndef FLOW_FOREST_H
 #define FLOW_FOREST_H
 
-#include "flow/graph.h"
+#include "flow/ladder.h"
 
 struct forest {
-	uint32_t roots;	  /* components */
-	uint32_t *order;  /* all vertices, parents before children */
-	uint32_t *pre;	  /* place of v in order[] */
-	uint32_t *up;	  /* edge to v's parent; GRAPH_NONE for a root */
+	uint32_t roots;  /* components */
+	uint32_t *order; /* all vertices, parents before children */
+	uint32_t *pre;   /* place of v in order[] */
+	uint32_t *up;    /* edge to v's parent; GRAPH_NONE for a root */
 };
 
 /* the forest of the edges e with in[e] */
@@ -30,6 +30,10 @@ static inline uint32_t forest_parent(const struct graph *g,
 {
 	return graph_other_end(g, f->up[v], v);
 }
+
+/* a ladder on the forest: ancestors and meeting points of its vertices */
+void forest_climb(struct arena *a, const struct graph *g,
+		  const struct forest *f, struct ladder *l);
 
 /*
  * block[e] for every edge of the subset: a number that two edges share iff a

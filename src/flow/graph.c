@@ -3,6 +3,23 @@
 
 #include <assert.h>
 
+uint32_t *graph_nones(struct arena *a, uint32_t n)
+{
+	uint32_t *x = ARENA_ARRAY(a, uint32_t, n);
+
+	memset(x, 0xff, n * sizeof *x);
+	return x;
+}
+
+uint32_t *graph_identity(struct arena *a, uint32_t n)
+{
+	uint32_t *x = ARENA_ARRAY(a, uint32_t, n);
+
+	for (uint32_t i = 0; i < n; i++)
+		x[i] = i;
+	return x;
+}
+
 uint32_t graph_add_vertices(struct graph_sketch *s, uint32_t n)
 {
 	uint32_t first = s->nv;

@@ -62,18 +62,23 @@ struct graph_sketch {
 };
 
 /* an array of n zeroed items that lives as long as the arena */
-#define ARENA_ARRAY(a, type, n) \
+#define ARENA_ARRAY(a, type, n)                                                \
 	((type *)arena_alloc((a), (size_t)(n) * sizeof(type)))
 
 /* e runs over the edges that leave (arrive at) v, `closing` included */
-#define for_each_edge_out(e, g, v) \
-	for (uint32_t e##_i = (g)->out_first[v], e; \
-	     e##_i < (g)->out_first[(v) + 1] && (e = (g)->out[e##_i], 1); \
+#define for_each_edge_out(e, g, v)                                             \
+	for (uint32_t e##_i = (g)->out_first[v], e;                            \
+	     e##_i < (g)->out_first[(v) + 1] && (e = (g)->out[e##_i], 1);      \
 	     e##_i++)
-#define for_each_edge_in(e, g, v) \
-	for (uint32_t e##_i = (g)->in_first[v], e; \
-	     e##_i < (g)->in_first[(v) + 1] && (e = (g)->in[e##_i], 1); \
+#define for_each_edge_in(e, g, v)                                              \
+	for (uint32_t e##_i = (g)->in_first[v], e;                             \
+	     e##_i < (g)->in_first[(v) + 1] && (e = (g)->in[e##_i], 1);        \
 	     e##_i++)
+
+/* an array of n GRAPH_NONE, in the arena */
+uint32_t *graph_nones(struct arena *a, uint32_t n);
+/* an array 0, 1, 2, .. n-1, in the arena */
+uint32_t *graph_identity(struct arena *a, uint32_t n);
 
 /* n more vertices; returns the first one's number */
 uint32_t graph_add_vertices(struct graph_sketch *s, uint32_t n);

@@ -20,7 +20,7 @@
  * Fills the bounds of jump -> hub -> target. Returns false if the counts are
  * not known. requires: r is consistent.
  */
-bool hub_bound_pair(const struct graph *g, const struct profile *r,
+bool hub_bound_pair(const struct graph *g, const struct propagation *r,
 		    uint32_t jump, uint32_t hub, uint32_t target,
 		    uint64_t *least, uint64_t *most);
 

@@ -12,7 +12,7 @@
 
 struct ladder {
 	uint32_t *parent; /* GRAPH_NONE for a root */
-	uint32_t *rung;	  /* an ancestor; a root's is itself */
+	uint32_t *rung;   /* an ancestor; a root's is itself */
 	uint32_t *depth;  /* 0 for a root */
 };
 

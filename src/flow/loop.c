@@ -6,30 +6,22 @@
  */
 #include "flow/loop.h"
 
+#include "flow/unite.h"
+
 struct loop_work {
 	const struct graph *g;
 	const struct dfs *d;
 	struct loops *l;
-	uint32_t *into;	 /* union-find: v shrank into the entry into[v] */
+	uint32_t *into;    /* sets: v shrank into the entry unite_find() */
 	uint32_t *loop_at; /* the loop whose entry v is, or GRAPH_NONE */
 	uint32_t *parent;  /* the loop around loop l */
 	VEC(uint32_t) todo;
 };
 
-/* the entry of the outermost finished loop around v, or v */
-static uint32_t loop_shrunk(struct loop_work *k, uint32_t v)
-{
-	while (k->into[v] != v) {
-		k->into[v] = k->into[k->into[v]];
-		v = k->into[v];
-	}
-	return v;
-}
-
 /* u, or the finished loop around it, belongs to the loop of entry h */
 static void loop_swallow(struct loop_work *k, uint32_t h, uint32_t u)
 {
-	u = loop_shrunk(k, u);
+	u = unite_find(k->into, u);
 	if (u == h)
 		return;
 	k->into[u] = h;
@@ -40,7 +32,7 @@ static void loop_swallow(struct loop_work *k, uint32_t h, uint32_t u)
 static void loop_follow(struct loop_work *k, uint32_t x0, uint32_t h,
 			uint32_t x)
 {
-	for_each_edge_in(e, k->g, x) {
+	for_each_edge_in (e, k->g, x) {
 		uint32_t u = k->g->from[e];
 
 		if (e == k->g->closing || !dfs_reached(k->d, u))
@@ -59,7 +51,7 @@ static void loop_try_entry(struct loop_work *k, uint32_t h)
 	uint32_t x0 = l->n;
 	bool any = false;
 
-	for_each_edge_in(e, k->g, h)
+	for_each_edge_in (e, k->g, h)
 		if (dfs_is_back(k->g, k->d, e)) {
 			loop_swallow(k, h, k->g->from[e]);
 			any = true;
@@ -80,9 +72,10 @@ static void loop_try_entry(struct loop_work *k, uint32_t h)
 }
 
 /*
- * exits[]: an edge leaves every loop from of[u] up to, but not with, the first
- * that holds v too. Counted as +1 and -1 at the two ends of that chain and
- * summed from the inside out, so that deep nests cost no more than flat ones.
+ * exits[] and leaves[]: an edge leaves every loop from of[u] up to, but not
+ * with, the first that holds v too. Counted as +1 and -1 at the two ends of
+ * that chain and summed from the inside out, so that deep nests cost no more
+ * than flat ones.
  */
 static void loop_count_exits(const struct graph *g, const struct dfs *d,
 			     struct loops *l)
@@ -94,6 +87,7 @@ static void loop_count_exits(const struct graph *g, const struct dfs *d,
 			continue;
 		x = l->of[u];
 		y = ladder_meet(&l->nest, x, l->of[g->to[e]]);
+		l->leaves[e] = y != x;
 		l->exits[x]++;
 		if (y != GRAPH_NONE)
 			l->exits[y]--;
@@ -112,22 +106,18 @@ void loop_find(struct arena *a, const struct graph *g, const struct dfs *d,
 	*l = (struct loops){
 		.entry = ARENA_ARRAY(a, uint32_t, d->n),
 		.irreducible = ARENA_ARRAY(a, bool, d->n),
-		.of = ARENA_ARRAY(a, uint32_t, g->nv),
+		.of = graph_nones(a, g->nv),
 	};
-	memset(l->of, 0xff, g->nv * sizeof *l->of);
-	k.into = ARENA_ARRAY(&scratch, uint32_t, g->nv);
-	for (uint32_t v = 0; v < g->nv; v++)
-		k.into[v] = v;
-	k.loop_at = ARENA_ARRAY(&scratch, uint32_t, g->nv);
-	memset(k.loop_at, 0xff, g->nv * sizeof *k.loop_at);
-	k.parent = ARENA_ARRAY(&scratch, uint32_t, d->n);
-	memset(k.parent, 0xff, d->n * sizeof *k.parent);
+	k.into = graph_identity(&scratch, g->nv);
+	k.loop_at = graph_nones(&scratch, g->nv);
+	k.parent = graph_nones(&scratch, d->n);
 	for (uint32_t i = d->n; i-- > 0;)
 		loop_try_entry(&k, d->order[i]);
 	ladder_init(a, &l->nest, l->n);
 	for (uint32_t x = l->n; x-- > 0;)
 		ladder_add(&l->nest, x, k.parent[x]);
 	l->exits = ARENA_ARRAY(a, uint32_t, l->n);
+	l->leaves = ARENA_ARRAY(a, bool, g->ne);
 	loop_count_exits(g, d, l);
 	vec_free(&k.todo);
 	arena_free(&scratch);

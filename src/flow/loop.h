@@ -20,10 +20,11 @@
 
 struct loops {
 	uint32_t n;
-	uint32_t *entry;   /* of loop l; inner loops before outer ones */
-	uint32_t *exits;   /* edges that leave loop l */
-	bool *irreducible; /* loop l has further entries */
-	uint32_t *of;	   /* innermost loop of vertex v, or GRAPH_NONE */
+	uint32_t *entry;    /* of loop l; inner loops before outer ones */
+	uint32_t *exits;    /* edges that leave loop l */
+	bool *irreducible;  /* loop l has further entries */
+	uint32_t *of;       /* innermost loop of vertex v, or GRAPH_NONE */
+	bool *leaves;       /* edge e leaves the innermost loop of its source */
 	struct ladder nest; /* nest.parent[l]: the loop around l */
 };
 

@@ -47,9 +47,8 @@ static void place_on_edges(struct arena *a, const struct graph *g,
 	tree_span(&scratch, g, w->edge, rule, &t);
 	for (uint32_t e = 0; e < g->ne; e++)
 		counted[e] = !t.in[e] && rule[e] != TREE_MUST;
-	/* a blind cycle could join with a pipeless one: then drop nothing */
-	if (p->kind == PLACE_VERTEX_EDGES && t.blind == 0)
-		place_drop_pipeless(g, w->edge, t.in, counted);
+	if (p->kind == PLACE_VERTEX_EDGES)
+		place_drop_pipeless(g, t.in, counted);
 	p->blind = t.blind;
 	place_collect(a, counted, g->ne, w->edge, p);
 	arena_free(&scratch);

@@ -54,8 +54,11 @@ void place_counters(struct arena *a, const struct graph *g,
 		    const struct weights *w, const struct place_limits *limits,
 		    enum place_kind kind, struct placement *p);
 
-/* place_pipeless.c: takes chords off counted[] that VProf(Ecnt) can spare */
-void place_drop_pipeless(const struct graph *g, const double *weight,
-			 const bool *in_tree, bool *counted);
+/*
+ * place_pipeless.c: clears counted[e] of chords that VProf(Ecnt) can spare.
+ * requires: in_tree spans, and no counted edge is in it.
+ */
+void place_drop_pipeless(const struct graph *g, const bool *in_tree,
+			 bool *counted);
 
 #endif

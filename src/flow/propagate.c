@@ -27,7 +27,7 @@
 
 struct solver {
 	const struct graph *g;
-	bool *open;	  /* edge has no counter */
+	bool *open;       /* edge has no counter */
 	__int128 *count;  /* of edge e */
 	__int128 *excess; /* of vertex v: what arrives less what leaves */
 	struct forest f;
@@ -115,10 +115,10 @@ static bool solver_knows_vertex(const struct solver *k, uint32_t v,
 {
 	if (!k->block)
 		return true;
-	for_each_edge_in(e, k->g, v)
+	for_each_edge_in (e, k->g, v)
 		if (k->block[e] != GRAPH_NONE)
 			seen[k->block[e]] = v + UINT64_C(1);
-	for_each_edge_out(e, k->g, v)
+	for_each_edge_out (e, k->g, v)
 		if (k->block[e] != GRAPH_NONE &&
 		    seen[k->block[e]] == v + UINT64_C(1))
 			return false;
@@ -143,7 +143,7 @@ static __int128 propagate_sum(const struct solver *k,
 {
 	__int128 sum = flows && flows->birth ? flows->birth[v] : 0;
 
-	for_each_edge_in(e, k->g, v)
+	for_each_edge_in (e, k->g, v)
 		sum += k->count[e];
 	if (v == k->g->exit && flows && flows->death)
 		for (uint32_t u = 0; u < k->g->nv; u++)
@@ -155,7 +155,7 @@ static __int128 propagate_sum(const struct solver *k,
 static void propagate_edges(struct arena *scratch, const struct graph *g,
 			    const struct placement *p, const uint64_t *value,
 			    const struct propagate_flows *flows,
-			    struct profile *r)
+			    struct propagation *r)
 {
 	struct solver k;
 	uint64_t *seen = ARENA_ARRAY(scratch, uint64_t, g->ne);
@@ -177,10 +177,9 @@ static void propagate_edges(struct arena *scratch, const struct graph *g,
 
 /* counters in blocks: the same on the split graph */
 static void propagate_vertices(struct arena *scratch, const struct graph *g,
-			       const struct placement *p,
-			       const uint64_t *value,
+			       const struct placement *p, const uint64_t *value,
 			       const struct propagate_flows *flows,
-			       struct profile *r)
+			       struct propagation *r)
 {
 	struct graph_sketch sketch = {0};
 	struct graph s;
@@ -206,11 +205,12 @@ static void propagate_vertices(struct arena *scratch, const struct graph *g,
 
 void propagate_counts(struct arena *a, const struct graph *g,
 		      const struct placement *p, const uint64_t *value,
-		      const struct propagate_flows *flows, struct profile *r)
+		      const struct propagate_flows *flows,
+		      struct propagation *r)
 {
 	struct arena scratch = {0};
 
-	*r = (struct profile){
+	*r = (struct propagation){
 		.edge = ARENA_ARRAY(a, uint64_t, g->ne),
 		.vertex = ARENA_ARRAY(a, uint64_t, g->nv),
 		.edge_known = ARENA_ARRAY(a, bool, g->ne),

@@ -30,7 +30,7 @@ struct propagate_flows {
 	const uint64_t *birth; /* per vertex, or NULL: none */
 };
 
-struct profile {
+struct propagation {
 	bool consistent;
 	uint64_t *edge, *vertex;
 	bool *edge_known, *vertex_known;
@@ -42,6 +42,7 @@ struct profile {
  */
 void propagate_counts(struct arena *a, const struct graph *g,
 		      const struct placement *p, const uint64_t *value,
-		      const struct propagate_flows *flows, struct profile *r);
+		      const struct propagate_flows *flows,
+		      struct propagation *r);
 
 #endif

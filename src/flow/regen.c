@@ -10,14 +10,7 @@ static void regen_hang_up(struct arena *a, struct regen_proc *p)
 	for (uint32_t e = 0; e < g->closing; e++)
 		open[e] = !p->witness[e];
 	forest_grow(a, g, open, &p->forest);
-	ladder_init(a, &p->above, g->nv);
-	for (uint32_t i = 0; i < g->nv; i++) {
-		uint32_t v = p->forest.order[i], parent = GRAPH_NONE;
-
-		if (p->forest.up[v] != GRAPH_NONE)
-			parent = forest_parent(g, &p->forest, v);
-		ladder_add(&p->above, v, parent);
-	}
+	forest_climb(a, g, &p->forest, &p->above);
 }
 
 uint32_t regen_add(struct arena *a, struct regen *r, const struct graph *g,
@@ -68,9 +61,9 @@ static bool regen_is_at_end(const struct regen *r)
 
 /*
  * Plans the path u -> .. -> v in the forest. Up from u to the meeting point
- * edges must leave the lower vertex, down to v they must arrive there. False,
- * with no plan, if there is no such path. requires: plan is empty or its
- * edges come after v.
+ * edges must leave the lower vertex, down to v they must arrive there. False
+ * if there is no such path; the plan is then spoilt. requires: the edges
+ * planned so far come after v.
  */
 static bool regen_plan_path(struct regen *r, const struct regen_proc *p,
 			    uint32_t u, uint32_t v)
@@ -192,7 +185,8 @@ static enum regen_state regen_call(struct regen *r)
 	if (callee == REGEN_NO_CALL)
 		return REGEN_BLOCK;
 	/* a pending witness here means that the placement does not block */
-	if (callee >= r->procs.n || r->plan.n)
+	if (callee >= r->procs.n || r->plan.n ||
+	    r->frames.n >= REGEN_MOST_FRAMES)
 		return REGEN_BAD;
 	regen_push(r, callee, r->procs.at[callee].g->root);
 	return REGEN_BLOCK;

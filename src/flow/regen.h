@@ -25,8 +25,14 @@
 #include "flow/ladder.h"
 #include "flow/witness.h"
 
-#define REGEN_EOF UINT32_MAX   /* the source is dry */
+#define REGEN_EOF UINT32_MAX /* the source is dry */
 #define REGEN_NO_CALL UINT32_MAX
+
+/*
+ * A recursion without any choice writes nothing, so a cut trace could make the
+ * walk descend for ever. No stack of a real process is as deep as this.
+ */
+enum { REGEN_MOST_FRAMES = 1 << 24 };
 
 struct regen_proc {
 	const struct graph *g;
@@ -70,8 +76,8 @@ struct regen {
 	const struct regen_source *source;
 	VEC(struct regen_proc) procs;
 	VEC(struct regen_frame) frames; /* the innermost is last */
-	VEC(uint32_t) plan;		/* edges ahead, the next one last */
-	const struct regen_frame *end;	/* frames open at the end, or NULL */
+	VEC(uint32_t) plan;             /* edges ahead, the next one last */
+	const struct regen_frame *end;  /* frames open at the end, or NULL */
 	size_t nend;
 	bool entering; /* the innermost frame's block was not yet given */
 	bool fresh;    /* it was just given: its call is still to come */
@@ -87,7 +93,8 @@ uint32_t regen_add(struct arena *a, struct regen *r, const struct graph *g,
  * Begins a walk with n open frames, the innermost last; its vertex is the
  * first block given. (A call of procedure x: one frame, at x's root.) `end` is
  * the stack of an early end, NULL if the outermost frame reached its exit. The
- * innermost frame died in its block, before what the block calls.
+ * innermost frame died in its block, before what the block calls. requires:
+ * frames name procedures and vertices that exist; both stacks outlive the walk.
  */
 void regen_start(struct regen *r, const struct regen_source *source,
 		 const struct regen_frame *frames, size_t n,

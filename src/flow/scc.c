@@ -14,7 +14,7 @@ static uint32_t scc_find_low(const struct graph *g, const struct dfs *d,
 
 	if (v == g->exit)
 		return least;
-	for_each_edge_out(e, g, v) {
+	for_each_edge_out (e, g, v) {
 		uint32_t w = g->to[e], x;
 
 		if (of[w] != GRAPH_NONE)

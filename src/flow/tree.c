@@ -2,23 +2,14 @@
 #include "flow/tree.h"
 
 #include "flow/sort.h"
-
-/* union-find: the representative of v's part, path halved */
-static uint32_t tree_part(uint32_t *part, uint32_t v)
-{
-	while (part[v] != v) {
-		part[v] = part[part[v]];
-		v = part[v];
-	}
-	return v;
-}
+#include "flow/unite.h"
 
 /* takes e into the tree if it joins two parts; returns whether it did */
 static bool tree_join(const struct graph *g, struct tree *t, uint32_t *part,
 		      uint32_t e)
 {
-	uint32_t u = tree_part(part, g->from[e]);
-	uint32_t v = tree_part(part, g->to[e]);
+	uint32_t u = unite_find(part, g->from[e]);
+	uint32_t v = unite_find(part, g->to[e]);
 
 	if (u == v)
 		return false;
@@ -56,13 +47,11 @@ void tree_span(struct arena *a, const struct graph *g, const double *weight,
 	       const uint8_t *rule, struct tree *t)
 {
 	struct arena scratch = {0};
-	uint32_t *part = ARENA_ARRAY(&scratch, uint32_t, g->nv);
+	uint32_t *part = graph_identity(&scratch, g->nv);
 	uint32_t *edge = ARENA_ARRAY(&scratch, uint32_t, g->ne);
 	uint32_t n = tree_sort_free(g, weight, rule, edge);
 
 	*t = (struct tree){.in = ARENA_ARRAY(a, bool, g->ne)};
-	for (uint32_t v = 0; v < g->nv; v++)
-		part[v] = v;
 	if (!rule || rule[g->closing] != TREE_NEVER)
 		tree_join(g, t, part, g->closing);
 	tree_join_all(g, t, part, rule, TREE_SEED);

@@ -30,20 +30,12 @@ struct weight_work {
 	double *edge;
 };
 
-/* whether e leaves the innermost loop around its source */
-static bool weight_is_exit(const struct weight_work *k, uint32_t e)
-{
-	uint32_t x = k->l->of[k->g->from[e]];
-
-	return x != GRAPH_NONE && !loop_contains(k->l, x, k->g->to[e]);
-}
-
 /* weight(v) before its loop turns: the sum over arriving non-back edges */
 static double weight_arriving(const struct weight_work *k, uint32_t v)
 {
 	double sum = 0;
 
-	for_each_edge_in(e, k->g, v)
+	for_each_edge_in (e, k->g, v)
 		if (!dfs_is_back(k->g, k->d, e))
 			sum += k->edge[e];
 	return sum < WEIGHT_MAX ? sum : WEIGHT_MAX;
@@ -54,10 +46,10 @@ static void weight_share(struct weight_work *k, uint32_t v, double left)
 {
 	uint32_t others = 0;
 
-	for_each_edge_out(e, k->g, v) {
+	for_each_edge_out (e, k->g, v) {
 		uint32_t x = k->l->of[v];
 
-		if (weight_is_exit(k, e)) {
+		if (k->l->leaves[e]) {
 			k->edge[e] = k->entering[x] / k->l->exits[x];
 			left -= k->edge[e];
 		} else {
@@ -65,7 +57,7 @@ static void weight_share(struct weight_work *k, uint32_t v, double left)
 			others++;
 		}
 	}
-	for_each_edge_out(e, k->g, v)
+	for_each_edge_out (e, k->g, v)
 		if (k->edge[e] < 0)
 			k->edge[e] = left > 0 ? left / others : 0;
 }

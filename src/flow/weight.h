@@ -11,7 +11,7 @@
 #include "flow/loop.h"
 
 struct weights {
-	double *edge;	/* finite, never negative */
+	double *edge;   /* finite, never negative */
 	double *vertex; /* the sum of the edges that arrive */
 };
 

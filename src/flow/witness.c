@@ -5,29 +5,33 @@
 
 /* adds the chords of a tree of all edges that are not w->on already */
 static void witness_add_chords(const struct graph *g, const double *weight,
-			       struct witnesses *w)
+			       const bool *barred, struct witnesses *w)
 {
 	struct arena scratch = {0};
 	uint8_t *rule = ARENA_ARRAY(&scratch, uint8_t, g->ne);
 	struct tree t;
 
 	for (uint32_t e = 0; e < g->closing; e++)
-		rule[e] = w->on[e] ? TREE_NEVER : TREE_FREE;
+		if (w->on[e])
+			rule[e] = TREE_NEVER;
+		else if (barred && barred[e])
+			rule[e] = TREE_MUST;
 	rule[g->closing] = TREE_NEVER;
 	tree_span(&scratch, g, weight, rule, &t);
 	for (uint32_t e = 0; e < g->closing; e++) {
-		w->on[e] = !t.in[e];
+		w->on[e] = !t.in[e] && !(barred && barred[e]);
+		w->blind += !t.in[e] && !w->on[e];
 		w->n += w->on[e];
 		w->cost += w->on[e] ? weight[e] : 0;
 	}
 	arena_free(&scratch);
 }
 
-void witness_place(struct arena *a, const struct graph *g,
-		   const double *weight, struct witnesses *w)
+void witness_place(struct arena *a, const struct graph *g, const double *weight,
+		   const bool *barred, struct witnesses *w)
 {
 	*w = (struct witnesses){.on = ARENA_ARRAY(a, bool, g->ne)};
-	witness_add_chords(g, weight, w);
+	witness_add_chords(g, weight, barred, w);
 }
 
 /*
@@ -48,7 +52,7 @@ static void witness_find_leads(struct arena *scratch, const struct graph *g,
 	while (n) {
 		uint32_t v = todo[--n];
 
-		for_each_edge_in(e, g, v) {
+		for_each_edge_in (e, g, v) {
 			uint32_t u = g->from[e];
 
 			if (leads[u] || witness_is_predicate(g, u))
@@ -60,8 +64,8 @@ static void witness_find_leads(struct arena *scratch, const struct graph *g,
 }
 
 void witness_place_blocking(struct arena *a, const struct graph *g,
-			    const double *weight, const bool *calls,
-			    struct witnesses *w)
+			    const double *weight, const bool *barred,
+			    const bool *calls, struct witnesses *w)
 {
 	struct arena scratch = {0};
 	bool *leads = ARENA_ARRAY(&scratch, bool, g->nv);
@@ -70,8 +74,8 @@ void witness_place_blocking(struct arena *a, const struct graph *g,
 	witness_find_leads(&scratch, g, calls, leads);
 	/* blockers: as far from the call as a predicate lets them be (4.2) */
 	for (uint32_t e = 0; e < g->closing; e++)
-		w->on[e] = leads[g->to[e]] &&
-			   witness_is_predicate(g, g->from[e]);
-	witness_add_chords(g, weight, w);
+		w->on[e] =
+			leads[g->to[e]] && witness_is_predicate(g, g->from[e]);
+	witness_add_chords(g, weight, barred, w);
 	arena_free(&scratch);
 }

@@ -31,20 +31,26 @@ struct witnesses {
 	bool *on; /* edge e writes a witness */
 	uint32_t n;
 	double cost;
+	/*
+	 * Edges that need a witness but are barred. If not 0 the procedure
+	 * cannot be traced by witnesses.
+	 */
+	uint32_t blind;
 };
 
 /*
  * Places witnesses for a procedure whose trace is a stream of its own.
- * weight[] is per edge.
+ * weight[] is per edge; barred[e]: e cannot carry code (NULL: all can).
  */
-void witness_place(struct arena *a, const struct graph *g,
-		   const double *weight, struct witnesses *w);
+void witness_place(struct arena *a, const struct graph *g, const double *weight,
+		   const bool *barred, struct witnesses *w);
 /*
  * The same with the blocking property, for a stream that several procedures
- * share: blockers first, then chords. calls[v]: block v ends in a call.
+ * share: blockers first, then chords. calls[v]: block v ends in a call (NULL:
+ * none does).
  */
 void witness_place_blocking(struct arena *a, const struct graph *g,
-			    const double *weight, const bool *calls,
-			    struct witnesses *w);
+			    const double *weight, const bool *barred,
+			    const bool *calls, struct witnesses *w);
 
 #endif

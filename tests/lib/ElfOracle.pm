@@ -166,17 +166,19 @@ sub elf_same_relocs {
             push @want, hex_of($1) . " $relative relr" if /^([0-9a-f]{16})$/;
             next;
         }
-        my ($place, $info, $rest) = /^([0-9a-f]{16})\s+([0-9a-f]{16}) \S+\s+(.*)/
-            or next;
+        my ($place, $info, $kind, $rest) =
+            /^([0-9a-f]{16})\s+([0-9a-f]{16}) (\S+)\s+(.*)/ or next;
         next if $alloc{$from} eq 'no';
         my $text = $alloc{$from} eq 'text' ? ' text' : '';
         my $type = hex_of(substr $info, 8);
-        next if $type eq '0' || /^\S+\s+\S+ R_AARCH64_NONE/;
+        next if $type eq '0';
         my $value = '?';
         if ($rest =~ /^([0-9a-f]+)$/) {
             $value = hex_of($1);
+        } elsif ($rest =~ /^[^\s@]+\S*\(\) /) {
+            $value = 'ifunc';    # readelf gives no address
         } elsif ($rest =~ /^([0-9a-f]{16})\s+(\S.*?) ([+-]) ([0-9a-f]+)$/
-                && hex_of($1) ne '0' && !/TLS|TPOFF|DTP|COPY/
+                && hex_of($1) ne '0' && $kind !~ /TLS|TPOFF|DTP|COPY/
                 && !$import{(split /[@ ]/, $2)[0]}) {
             $value = hex_add($1, ($3 eq '-' ? -1 : 1) * hex $4);
         } elsif (!$text && $rest =~ /^[0-9a-f]{16}\s+([^\s@]+)/) {
@@ -190,6 +192,7 @@ sub elf_same_relocs {
         my ($place, $type, $kind, $value, $flags, $sym) = split / /, $_, 6;
         $value = '?' if $flags =~ /import/ || $kind eq 'other' && $flags !~ /text/;
         $value .= $sym if $value eq '?' && $sym ne '-' && $flags !~ /text/;
+        $value = 'ifunc' if $kind eq 'irelative' && $sym ne '-';
         $value = 'relr' if $is_relr{$place} && $kind eq 'relative';
         "$place $type $value" . ($flags =~ /text/ ? ' text' : '');
     } elf_dump('relocs', $file);

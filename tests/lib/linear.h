@@ -74,7 +74,8 @@ static inline bool linear_init(struct linear *l, const struct graph *g)
 
 		for (uint32_t e = 0; e < g->ne; e++)
 			x[e] = ((g->to[e] == v) + LINEAR_PRIME -
-				(g->from[e] == v)) % LINEAR_PRIME;
+				(g->from[e] == v)) %
+			       LINEAR_PRIME;
 		linear_add(l, x);
 	}
 	return true;
@@ -88,8 +89,7 @@ static inline void linear_edge(uint64_t *x, uint32_t e)
 }
 
 /* x: the sum that vertex v is */
-static inline void linear_vertex(const struct graph *g, uint64_t *x,
-				 uint32_t v)
+static inline void linear_vertex(const struct graph *g, uint64_t *x, uint32_t v)
 {
 	memset(x, 0, LINEAR_MAX * sizeof *x);
 	for (uint32_t e = 0; e < g->ne; e++)
@@ -105,8 +105,8 @@ static inline void linear_count_edge(struct linear *l, uint32_t e)
 	linear_add(l, x);
 }
 
-static inline void linear_count_vertex(struct linear *l,
-				       const struct graph *g, uint32_t v)
+static inline void linear_count_vertex(struct linear *l, const struct graph *g,
+				       uint32_t v)
 {
 	uint64_t x[LINEAR_MAX];
 

@@ -51,9 +51,9 @@ static inline uint32_t random_cfg_tries(uint32_t usual)
 
 enum cfg_shape {
 	CFG_ANY,
-	CFG_CONNECTED,	/* every vertex between root and exit */
+	CFG_CONNECTED,  /* every vertex between root and exit */
 	CFG_STRUCTURED, /* while, if-else, blocks only */
-	CFG_LOOPY,	/* structured, with repeat loops and breaks too */
+	CFG_LOOPY,      /* structured, with repeat loops and breaks too */
 	CFG_ONE_BLOCK,
 	CFG_SHAPES,
 };
@@ -78,8 +78,8 @@ static inline void random_cfg_draw_any(struct rng *r, struct graph_sketch *s,
 
 /* n blocks, all reached and all reaching exit, and extra edges */
 static inline void random_cfg_draw_connected(struct rng *r,
-					     struct graph_sketch *s,
-					     uint32_t n, uint32_t extra)
+					     struct graph_sketch *s, uint32_t n,
+					     uint32_t extra)
 {
 	graph_add_vertices(s, n + 1);
 	for (uint32_t v = 1; v < n; v++)
@@ -179,8 +179,8 @@ static inline void random_cfg(struct arena *a, struct rng *r,
 	case CFG_STRUCTURED:
 	case CFG_LOOPY:
 		graph_add_vertices(&s, 1);
-		v = random_cfg_draw_code(r, &s, 0, n / 2,
-					 shape == CFG_LOOPY, GRAPH_NONE);
+		v = random_cfg_draw_code(r, &s, 0, n / 2, shape == CFG_LOOPY,
+					 GRAPH_NONE);
 		exit = graph_add_vertices(&s, 1);
 		graph_add_edge(&s, v, exit);
 		break;
@@ -238,6 +238,18 @@ static inline void tallied_run(struct rng *r, const struct graph *g,
 		t->death[v]++;
 		t->vertex[g->exit]++;
 	}
+}
+
+/* what counters at these edges (or vertices) would have said */
+static inline uint64_t *tallied_read(struct arena *a, const struct tallied *t,
+				     const uint32_t *at, uint32_t n,
+				     bool on_vertices)
+{
+	uint64_t *value = ARENA_ARRAY(a, uint64_t, n);
+
+	for (uint32_t i = 0; i < n; i++)
+		value[i] = on_vertices ? t->vertex[at[i]] : t->edge[at[i]];
+	return value;
 }
 
 #endif

@@ -87,7 +87,8 @@ if [ $# -eq 0 ]; then
 	packages_fetch arm64 $packages ||
 		echo "# some packages are missing; going on with the others"
 	sweep_random
-	find "$(packages_root arm64)" -type f -size +1k | LC_ALL=C sort >"$tmp/list"
+	find "$(packages_root arm64)" -type f -size +1k |
+		LC_ALL=C sort >"$tmp/list"
 else
 	printf '%s\n' "$@" >"$tmp/list"
 fi

@@ -40,148 +40,148 @@ enum {
 
 /* what a mnemonic says, apart from its operands */
 enum {
-	NO_DEST = 1,	/* operand 0 is a source, too */
-	RW_DEST = 2,	/* operand 0 is read as well */
+	NO_DEST = 1, /* operand 0 is a source, too */
+	RW_DEST = 2, /* operand 0 is read as well */
 	LOAD = 4,
 	STORE = 8,
-	STATUS = 16,	/* a store whose operand 0 is written */
-	ATOMIC = 32,	/* operand 0 source, operand 1 destination */
-	SWAP = 64,	/* compare and swap: operand 0 read and written */
+	STATUS = 16,     /* a store whose operand 0 is written */
+	ATOMIC = 32,     /* operand 0 source, operand 1 destination */
+	SWAP = 64,       /* compare and swap: operand 0 read and written */
 	PAIR_SWAP = 128, /* operands 0 and 1 read and written */
 	SET_FLAGS = 256,
 	GET_FLAGS = 512,
 	COND_LAST = 1024, /* the last operand is a condition */
-	TARGET = 2048,	/* the last operand is the branch target */
-	REF = 4096,	/* the last operand may be an address referred to */
-	COUNTER = 8192, /* SVE incb: destination is read unless named again */
-	MOVES = 16384,	/* cpy set: operands with ! are read and written */
+	TARGET = 2048,    /* the last operand is the branch target */
+	REF = 4096,       /* the last operand may be an address referred to */
+	COUNTER = 8192,   /* SVE incb: destination is read unless named again */
+	MOVES = 16384,    /* cpy set: operands with ! are read and written */
 };
 
 struct rule {
 	const char *name; /* a prefix if it ends in '*' */
-	uint8_t kind;	  /* enum insn_kind, INSN_BAD for INSN_SEQ */
+	uint8_t kind;     /* enum insn_kind, INSN_BAD for INSN_SEQ */
 	unsigned what;
 };
 
 /* looked up in order; the first that fits counts */
 static const struct rule rules[] = {
-	{ "b", INSN_JUMP, TARGET },
-	{ "bl", INSN_CALL, TARGET },
-	{ "b.al", INSN_JUMP, TARGET },
-	{ "b.nv", INSN_JUMP, TARGET },
-	{ "bc.al", INSN_JUMP, TARGET },
-	{ "bc.nv", INSN_JUMP, TARGET },
-	{ "b.*", INSN_COND, TARGET | GET_FLAGS },
-	{ "bc.*", INSN_COND, TARGET | GET_FLAGS },
-	{ "cbz", INSN_COND, TARGET | NO_DEST },
-	{ "cbnz", INSN_COND, TARGET | NO_DEST },
-	{ "tbz", INSN_COND, TARGET | NO_DEST },
-	{ "tbnz", INSN_COND, TARGET | NO_DEST },
-	{ "br", INSN_IJUMP, NO_DEST },
-	{ "bra*", INSN_IJUMP, NO_DEST },
-	{ "blr*", INSN_ICALL, NO_DEST },
-	{ "ret*", INSN_RET, NO_DEST },
-	{ "eret*", INSN_RET, NO_DEST },
-	{ "drps", INSN_RET, 0 },
-	{ "svc", INSN_SYSCALL, 0 },
-	{ "hvc", INSN_SYSCALL, 0 },
-	{ "smc", INSN_SYSCALL, 0 },
-	{ "brk", INSN_TRAP, 0 },
-	{ "hlt", INSN_TRAP, 0 },
-	{ "udf", INSN_TRAP, 0 },
-	{ "dcps*", INSN_TRAP, 0 },
-	{ "adr", 0, REF },
-	{ "adrp", 0, REF },
-	{ "prf*", 0, NO_DEST | REF },
-	{ "ldadd*", 0, ATOMIC },
-	{ "ldclr*", 0, ATOMIC },
-	{ "ldeor*", 0, ATOMIC },
-	{ "ldset*", 0, ATOMIC },
-	{ "ldsmax*", 0, ATOMIC },
-	{ "ldsmin*", 0, ATOMIC },
-	{ "ldumax*", 0, ATOMIC },
-	{ "ldumin*", 0, ATOMIC },
-	{ "swp*", 0, ATOMIC },
-	{ "casp*", 0, PAIR_SWAP },
-	{ "cas*", 0, SWAP },
-	{ "ldg", 0, LOAD | RW_DEST },
-	{ "ld*", 0, LOAD | REF },
-	{ "stxr*", 0, STORE | STATUS },
-	{ "stlxr*", 0, STORE | STATUS },
-	{ "stxp", 0, STORE | STATUS },
-	{ "stlxp", 0, STORE | STATUS },
-	{ "st64bv*", 0, STORE | STATUS },
-	{ "st*", 0, STORE },
-	{ "cpyp*", 0, MOVES | LOAD | STORE | SET_FLAGS },
-	{ "cpyfp*", 0, MOVES | LOAD | STORE | SET_FLAGS },
-	{ "cpym*", 0, MOVES | LOAD | STORE | GET_FLAGS },
-	{ "cpye*", 0, MOVES | LOAD | STORE | GET_FLAGS },
-	{ "cpyf*", 0, MOVES | LOAD | STORE | GET_FLAGS },
-	{ "setp*", 0, MOVES | STORE | SET_FLAGS },
-	{ "setgp*", 0, MOVES | STORE | SET_FLAGS },
-	{ "setm*", 0, MOVES | STORE | GET_FLAGS },
-	{ "sete*", 0, MOVES | STORE | GET_FLAGS },
-	{ "setgm*", 0, MOVES | STORE | GET_FLAGS },
-	{ "setge*", 0, MOVES | STORE | GET_FLAGS },
-	{ "movk", 0, RW_DEST },
-	{ "bfm", 0, RW_DEST },
-	{ "pacga", 0, 0 },
-	{ "pac*", 0, RW_DEST },
-	{ "aut*", 0, RW_DEST },
-	{ "xpac*", 0, RW_DEST },
-	{ "msr", 0, NO_DEST },
-	{ "sys", 0, NO_DEST },
-	{ "wfet", 0, NO_DEST },
-	{ "wfit", 0, NO_DEST },
-	{ "ccmp", 0, NO_DEST | SET_FLAGS | GET_FLAGS | COND_LAST },
-	{ "ccmn", 0, NO_DEST | SET_FLAGS | GET_FLAGS | COND_LAST },
-	{ "fccmp*", 0, NO_DEST | SET_FLAGS | GET_FLAGS | COND_LAST },
-	{ "csel", 0, GET_FLAGS | COND_LAST },
-	{ "csinc", 0, GET_FLAGS | COND_LAST },
-	{ "csinv", 0, GET_FLAGS | COND_LAST },
-	{ "csneg", 0, GET_FLAGS | COND_LAST },
-	{ "fcsel", 0, GET_FLAGS | COND_LAST },
-	{ "adds", 0, SET_FLAGS },
-	{ "subs", 0, SET_FLAGS },
-	{ "ands", 0, SET_FLAGS },
-	{ "bics", 0, SET_FLAGS },
-	{ "subps", 0, SET_FLAGS },
-	{ "fcmp", 0, SET_FLAGS },
-	{ "fcmpe", 0, SET_FLAGS },
-	{ "fjcvtzs", 0, SET_FLAGS },
-	{ "rmif", 0, NO_DEST | SET_FLAGS },
-	{ "setf8", 0, NO_DEST | SET_FLAGS },
-	{ "setf16", 0, NO_DEST | SET_FLAGS },
-	{ "cfinv", 0, SET_FLAGS | GET_FLAGS },
-	{ "axflag", 0, SET_FLAGS | GET_FLAGS },
-	{ "xaflag", 0, SET_FLAGS | GET_FLAGS },
+	{"b", INSN_JUMP, TARGET},
+	{"bl", INSN_CALL, TARGET},
+	{"b.al", INSN_JUMP, TARGET},
+	{"b.nv", INSN_JUMP, TARGET},
+	{"bc.al", INSN_JUMP, TARGET},
+	{"bc.nv", INSN_JUMP, TARGET},
+	{"b.*", INSN_COND, TARGET | GET_FLAGS},
+	{"bc.*", INSN_COND, TARGET | GET_FLAGS},
+	{"cbz", INSN_COND, TARGET | NO_DEST},
+	{"cbnz", INSN_COND, TARGET | NO_DEST},
+	{"tbz", INSN_COND, TARGET | NO_DEST},
+	{"tbnz", INSN_COND, TARGET | NO_DEST},
+	{"br", INSN_IJUMP, NO_DEST},
+	{"bra*", INSN_IJUMP, NO_DEST},
+	{"blr*", INSN_ICALL, NO_DEST},
+	{"ret*", INSN_RET, NO_DEST},
+	{"eret*", INSN_RET, NO_DEST},
+	{"drps", INSN_RET, 0},
+	{"svc", INSN_SYSCALL, 0},
+	{"hvc", INSN_SYSCALL, 0},
+	{"smc", INSN_SYSCALL, 0},
+	{"brk", INSN_TRAP, 0},
+	{"hlt", INSN_TRAP, 0},
+	{"udf", INSN_TRAP, 0},
+	{"dcps*", INSN_TRAP, 0},
+	{"adr", 0, REF},
+	{"adrp", 0, REF},
+	{"prf*", 0, NO_DEST | REF},
+	{"ldadd*", 0, ATOMIC},
+	{"ldclr*", 0, ATOMIC},
+	{"ldeor*", 0, ATOMIC},
+	{"ldset*", 0, ATOMIC},
+	{"ldsmax*", 0, ATOMIC},
+	{"ldsmin*", 0, ATOMIC},
+	{"ldumax*", 0, ATOMIC},
+	{"ldumin*", 0, ATOMIC},
+	{"swp*", 0, ATOMIC},
+	{"casp*", 0, PAIR_SWAP},
+	{"cas*", 0, SWAP},
+	{"ldg", 0, LOAD | RW_DEST},
+	{"ld*", 0, LOAD | REF},
+	{"stxr*", 0, STORE | STATUS},
+	{"stlxr*", 0, STORE | STATUS},
+	{"stxp", 0, STORE | STATUS},
+	{"stlxp", 0, STORE | STATUS},
+	{"st64bv*", 0, STORE | STATUS},
+	{"st*", 0, STORE},
+	{"cpyp*", 0, MOVES | LOAD | STORE | SET_FLAGS},
+	{"cpyfp*", 0, MOVES | LOAD | STORE | SET_FLAGS},
+	{"cpym*", 0, MOVES | LOAD | STORE | GET_FLAGS},
+	{"cpye*", 0, MOVES | LOAD | STORE | GET_FLAGS},
+	{"cpyf*", 0, MOVES | LOAD | STORE | GET_FLAGS},
+	{"setp*", 0, MOVES | STORE | SET_FLAGS},
+	{"setgp*", 0, MOVES | STORE | SET_FLAGS},
+	{"setm*", 0, MOVES | STORE | GET_FLAGS},
+	{"sete*", 0, MOVES | STORE | GET_FLAGS},
+	{"setgm*", 0, MOVES | STORE | GET_FLAGS},
+	{"setge*", 0, MOVES | STORE | GET_FLAGS},
+	{"movk", 0, RW_DEST},
+	{"bfm", 0, RW_DEST},
+	{"pacga", 0, 0},
+	{"pac*", 0, RW_DEST},
+	{"aut*", 0, RW_DEST},
+	{"xpac*", 0, RW_DEST},
+	{"msr", 0, NO_DEST},
+	{"sys", 0, NO_DEST},
+	{"wfet", 0, NO_DEST},
+	{"wfit", 0, NO_DEST},
+	{"ccmp", 0, NO_DEST | SET_FLAGS | GET_FLAGS | COND_LAST},
+	{"ccmn", 0, NO_DEST | SET_FLAGS | GET_FLAGS | COND_LAST},
+	{"fccmp*", 0, NO_DEST | SET_FLAGS | GET_FLAGS | COND_LAST},
+	{"csel", 0, GET_FLAGS | COND_LAST},
+	{"csinc", 0, GET_FLAGS | COND_LAST},
+	{"csinv", 0, GET_FLAGS | COND_LAST},
+	{"csneg", 0, GET_FLAGS | COND_LAST},
+	{"fcsel", 0, GET_FLAGS | COND_LAST},
+	{"adds", 0, SET_FLAGS},
+	{"subs", 0, SET_FLAGS},
+	{"ands", 0, SET_FLAGS},
+	{"bics", 0, SET_FLAGS},
+	{"subps", 0, SET_FLAGS},
+	{"fcmp", 0, SET_FLAGS},
+	{"fcmpe", 0, SET_FLAGS},
+	{"fjcvtzs", 0, SET_FLAGS},
+	{"rmif", 0, NO_DEST | SET_FLAGS},
+	{"setf8", 0, NO_DEST | SET_FLAGS},
+	{"setf16", 0, NO_DEST | SET_FLAGS},
+	{"cfinv", 0, SET_FLAGS | GET_FLAGS},
+	{"axflag", 0, SET_FLAGS | GET_FLAGS},
+	{"xaflag", 0, SET_FLAGS | GET_FLAGS},
 	/* SVE */
-	{ "while*", 0, SET_FLAGS },
-	{ "cterm*", 0, NO_DEST | SET_FLAGS | GET_FLAGS },
-	{ "ptest", 0, SET_FLAGS },
-	{ "ptrues", 0, SET_FLAGS },
-	{ "pfirst", 0, SET_FLAGS },
-	{ "pnext", 0, SET_FLAGS },
-	{ "match", 0, SET_FLAGS },
-	{ "nmatch", 0, SET_FLAGS },
-	{ "orrs", 0, SET_FLAGS },
-	{ "eors", 0, SET_FLAGS },
-	{ "orns", 0, SET_FLAGS },
-	{ "nors", 0, SET_FLAGS },
-	{ "nands", 0, SET_FLAGS },
-	{ "brkas", 0, SET_FLAGS },
-	{ "brkbs", 0, SET_FLAGS },
-	{ "brkns", 0, SET_FLAGS },
-	{ "brkpas", 0, SET_FLAGS },
-	{ "brkpbs", 0, SET_FLAGS },
-	{ "rdffrs", 0, SET_FLAGS },
-	{ "inc*", 0, COUNTER },
-	{ "dec*", 0, COUNTER },
-	{ "sqinc*", 0, COUNTER },
-	{ "sqdec*", 0, COUNTER },
-	{ "uqinc*", 0, COUNTER },
-	{ "uqdec*", 0, COUNTER },
-	{ NULL, 0, 0 },
+	{"while*", 0, SET_FLAGS},
+	{"cterm*", 0, NO_DEST | SET_FLAGS | GET_FLAGS},
+	{"ptest", 0, SET_FLAGS},
+	{"ptrues", 0, SET_FLAGS},
+	{"pfirst", 0, SET_FLAGS},
+	{"pnext", 0, SET_FLAGS},
+	{"match", 0, SET_FLAGS},
+	{"nmatch", 0, SET_FLAGS},
+	{"orrs", 0, SET_FLAGS},
+	{"eors", 0, SET_FLAGS},
+	{"orns", 0, SET_FLAGS},
+	{"nors", 0, SET_FLAGS},
+	{"nands", 0, SET_FLAGS},
+	{"brkas", 0, SET_FLAGS},
+	{"brkbs", 0, SET_FLAGS},
+	{"brkns", 0, SET_FLAGS},
+	{"brkpas", 0, SET_FLAGS},
+	{"brkpbs", 0, SET_FLAGS},
+	{"rdffrs", 0, SET_FLAGS},
+	{"inc*", 0, COUNTER},
+	{"dec*", 0, COUNTER},
+	{"sqinc*", 0, COUNTER},
+	{"sqdec*", 0, COUNTER},
+	{"uqinc*", 0, COUNTER},
+	{"uqdec*", 0, COUNTER},
+	{NULL, 0, 0},
 };
 
 /* one line of the disassembly */
@@ -281,6 +281,34 @@ static regset operand_regs(const char *s)
 	return set;
 }
 
+/* is the word s[0..len-1] a vector, predicate or tile register? */
+static bool is_vector_name(const char *s, size_t len)
+{
+	if (len < 2 || !strchr("vzqdshbp", *s))
+		return false;
+	if (s[0] == 'z' && s[1] == 'a')
+		return true;
+	for (size_t i = 1; i < len; i++)
+		if (s[i] < '0' || s[i] > '9')
+			return false;
+	return true;
+}
+
+/* does operand s mention a vector register? */
+static bool operand_is_vector(const char *s)
+{
+	size_t len;
+
+	while (*s) {
+		for (len = 0; is_word_char(s[len]); len++)
+			;
+		if (is_vector_name(s, len))
+			return true;
+		s += len ? len : 1;
+	}
+	return false;
+}
+
 /* split the text after the word into mnemonic and operands */
 static void line_split(struct line *l)
 {
@@ -344,13 +372,13 @@ static uint8_t cond_flags(const char *name)
 		const char *names;
 		uint8_t flags;
 	} table[] = {
-		{ "eq ne none any", FLAG_Z },
-		{ "cs cc hs lo nlast last", FLAG_C },
-		{ "mi pl first nfrst", FLAG_N },
-		{ "vs vc", FLAG_V },
-		{ "hi ls pmore plast", FLAG_C | FLAG_Z },
-		{ "ge lt tcont tstop", FLAG_N | FLAG_V },
-		{ "gt le", FLAG_N | FLAG_Z | FLAG_V },
+		{"eq ne none any", FLAG_Z},
+		{"cs cc hs lo nlast last", FLAG_C},
+		{"mi pl first nfrst", FLAG_N},
+		{"vs vc", FLAG_V},
+		{"hi ls pmore plast", FLAG_C | FLAG_Z},
+		{"ge lt tcont tstop", FLAG_N | FLAG_V},
+		{"gt le", FLAG_N | FLAG_Z | FLAG_V},
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -410,6 +438,9 @@ static void expect_special(const struct line *l, struct insn *e)
 	}
 	if (!strcmp(m, "hint"))
 		expect_hint(l, e);
+	if (!strncmp(m, "smst", 4) ||
+	    (!strcmp(m, "msr") && !strncmp(l->operand[0], "svcr", 4)))
+		e->vector = true;
 	if (!strcmp(m, "msr") && !strcmp(l->operand[0], "nzcv"))
 		e->flags_written = NZCV;
 	if (!strcmp(m, "mrs") && !strcmp(l->operand[1], "nzcv"))
@@ -421,7 +452,7 @@ static void expect_special(const struct line *l, struct insn *e)
 	if (!strncmp(m, "st64b", 5))
 		e->reads |= operand_regs(l->operand[l->n - 2]) * 0xff;
 	/* dc zva, gva, gzva */
-	if (!strcmp(m, "sys") && l->n == 5 && !strcmp(l->operand[0], "#3") &&
+	if (!strcmp(m, "sys") && l->n >= 4 && !strcmp(l->operand[0], "#3") &&
 	    !strcmp(l->operand[1], "C7") && !strcmp(l->operand[2], "C4") &&
 	    strchr("134", l->operand[3][1]))
 		e->mem_write = 1;
@@ -503,9 +534,12 @@ static void expect(const struct line *l, struct insn *e)
 	bool vector_adr = !strcmp(l->mnemonic, "adr") && is_address(last);
 	bool addressed = false;
 
-	*e = (struct insn){ .addr = l->addr, .len = 4 };
+	*e = (struct insn){.addr = l->addr, .len = 4};
 	e->kind = r->kind == INSN_BAD ? INSN_SEQ : r->kind;
 	for (unsigned i = 0; i < l->n; i++) {
+		/* a last operand may be an address, as b0 and d4 are */
+		if (i + 1 < l->n || !(r->what & (TARGET | REF)) || vector_adr)
+			e->vector |= operand_is_vector(l->operand[i]);
 		if (addressed)
 			e->reads |= operand_regs(l->operand[i]);
 		else if (is_address(l->operand[i]) && !(r->what & MOVES)) {
@@ -520,7 +554,7 @@ static void expect(const struct line *l, struct insn *e)
 		e->ref = strtoull(last, NULL, 16);
 		e->ref_kind = !strcmp(l->mnemonic, "adr")    ? REF_ADDRESS
 			      : !strcmp(l->mnemonic, "adrp") ? REF_PAGE
-			      : r->what & LOAD		     ? REF_LOAD
+			      : r->what & LOAD               ? REF_LOAD
 							     : REF_HINT;
 	}
 	e->mem_read = (r->what & (LOAD | ATOMIC | SWAP | PAIR_SWAP)) != 0;
@@ -615,6 +649,8 @@ static void compare_fields(const struct line *l, const struct insn *o,
 		differ("ref_kind", l, o->ref_kind, e->ref_kind);
 	if (o->ref != e->ref)
 		differ("ref", l, o->ref, e->ref);
+	if (o->vector != e->vector)
+		differ("vector", l, o->vector, e->vector);
 	if (o->reads != e->reads)
 		differ("reads", l, o->reads, e->reads);
 	if (o->writes != e->writes)
@@ -636,9 +672,8 @@ static void compare_fields(const struct line *l, const struct insn *o,
 /* decode the word of line l and compare */
 static void compare(const struct line *l)
 {
-	uint8_t code[4] = { (uint8_t)l->word, (uint8_t)(l->word >> 8),
-			    (uint8_t)(l->word >> 16),
-			    (uint8_t)(l->word >> 24) };
+	uint8_t code[4] = {(uint8_t)l->word, (uint8_t)(l->word >> 8),
+			   (uint8_t)(l->word >> 16), (uint8_t)(l->word >> 24)};
 	struct insn ours, theirs;
 
 	n_compared++;
@@ -669,8 +704,8 @@ static bool known_read(const char *path)
 		k = &known[n_known];
 		if (*s == '#' || *s == '\n')
 			continue;
-		if (sscanf(s, "%15s %31s %x/%x %159[^\n]", k->what,
-			   k->mnemonic, &k->mask, &k->value, k->reason) == 5)
+		if (sscanf(s, "%15s %31s %x/%x %159[^\n]", k->what, k->mnemonic,
+			   &k->mask, &k->value, k->reason) == 5)
 			n_known++;
 		else
 			fprintf(stderr, "%s: not understood: %s", path, s);
@@ -679,17 +714,34 @@ static bool known_read(const char *path)
 	return true;
 }
 
-/* write `count` random words, by splitmix64 */
+/* splitmix64 */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/*
+ * Write `count` random words. In half of them, each of the places where
+ * register numbers stand gets one that often is special.
+ */
 static void write_random(uint64_t count, uint64_t seed)
 {
+	static const unsigned places[] = {0, 5, 10, 16};
+	static const uint32_t special[] = {0, 1, 2, 30, 31, 31, 31, 31};
 	uint64_t z;
 	uint32_t w;
 
 	while (count--) {
-		z = seed += UINT64_C(0x9e3779b97f4a7c15);
-		z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-		z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-		w = (uint32_t)(z ^ z >> 31);
+		z = next_random(&seed);
+		w = (uint32_t)z;
+		for (unsigned i = 0; i < 4 && z >> 63; i++)
+			if (z >> (32 + i) & 1)
+				w = (w & ~(UINT32_C(31) << places[i])) |
+				    special[z >> (36 + 3 * i) & 7] << places[i];
 		fwrite(&w, sizeof(w), 1, stdout);
 	}
 }

@@ -22,6 +22,7 @@ static const char symbol_letters[] = "FOL";
 static const char *const reloc_names[] = {"relative", "irelative", "symbol",
 					  "jump_slot", "copy", "other"};
 
+/* the header and what goes with it */
 static void dump_head(const struct image *im)
 {
 	printf("type %u machine %u entry %" X " init %" X " fini %" X "\n",
@@ -36,6 +37,7 @@ static void dump_head(const struct image *im)
 	printf("\n");
 }
 
+/* start, end in the file, end in memory, offset, rights */
 static void dump_segments(const struct image *im)
 {
 	for (size_t i = 0; i < im->nsegment; i++) {
@@ -47,6 +49,7 @@ static void dump_segments(const struct image *im)
 	}
 }
 
+/* addresses, place in the file, flags, type, name */
 static void dump_sections(const struct image *im)
 {
 	for (size_t i = 0; i < im->nsection; i++) {
@@ -57,12 +60,14 @@ static void dump_sections(const struct image *im)
 	}
 }
 
+/* where code may be */
 static void dump_code(const struct image *im)
 {
 	for (size_t i = 0; i < im->ncode; i++)
 		printf("%" X " %" X "\n", im->code[i].start, im->code[i].end);
 }
 
+/* address, size, kind and binding, name */
 static void dump_symbols(const struct image *im)
 {
 	for (size_t i = 0; i < im->nsymbol; i++) {
@@ -74,6 +79,7 @@ static void dump_symbols(const struct image *im)
 	}
 }
 
+/* place, type, kind, value, whose, symbol */
 static void dump_relocs(const struct image *im)
 {
 	for (size_t i = 0; i < im->nreloc; i++) {
@@ -86,12 +92,14 @@ static void dump_relocs(const struct image *im)
 	}
 }
 
+/* pointers of init_array and the like */
 static void dump_ctors(const struct image *im)
 {
 	for (size_t i = 0; i < im->nctor; i++)
 		printf("%" X "\n", im->ctor[i]);
 }
 
+/* code covered, exception table, personality */
 static void dump_fdes(const struct image *im, const struct unwind *u)
 {
 	(void)im;
@@ -106,6 +114,7 @@ static void dump_fdes(const struct image *im, const struct unwind *u)
 		printf("bad %zu\n", u->bad);
 }
 
+/* for each FDE its CFA rows */
 static void dump_rows(const struct image *im, const struct unwind *u)
 {
 	cfa_rows rows = {0};
@@ -127,6 +136,7 @@ static void dump_rows(const struct image *im, const struct unwind *u)
 	vec_free(&rows);
 }
 
+/* for each exception table its call sites */
 static void dump_sites(const struct image *im, const struct unwind *u)
 {
 	call_sites sites = {0};

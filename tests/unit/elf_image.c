@@ -303,6 +303,53 @@ static void test_dynamic(void **state)
 	image_close(&im);
 }
 
+/* slots for ifuncs, thread-local symbols, and REL tables with addends */
+static void test_odd_relocs(void **state)
+{
+	struct elf_build b;
+	struct image im;
+	struct err e;
+	uint64_t v, place, syms, rela, rel_at;
+
+	(void)state;
+	elf_begin(&b, ET_DYN, EM_X86_64);
+	place = elf_append_uint(&b, 8, ELF_BASE + 3);
+	elf_append(&b, &(uint64_t[3]){0}, 24);
+	Elf64_Sym sym[3] = {
+		{0},
+		{.st_info = STT_GNU_IFUNC, .st_shndx = 1, .st_value = place},
+		{.st_info = STT_TLS, .st_shndx = 1, .st_value = 8},
+	};
+	Elf64_Rela rela_table[] = {
+		{place + 8, ELF64_R_INFO(1, R_X86_64_JUMP_SLOT), 0},
+		{place + 16, ELF64_R_INFO(2, R_X86_64_TPOFF64), 4},
+		{place + 24, ELF64_R_INFO(99999, R_X86_64_GLOB_DAT), 0},
+	};
+	Elf64_Rel rel_table = {place, ELF64_R_INFO(0, R_X86_64_RELATIVE)};
+	syms = elf_append(&b, sym, sizeof sym);
+	rela = elf_append(&b, rela_table, sizeof rela_table);
+	rel_at = elf_append(&b, &rel_table, sizeof rel_table);
+	Elf64_Dyn dyn[] = {
+		{DT_SYMTAB, {syms}}, {DT_RELA, {rela}},
+		{DT_RELASZ, {sizeof rela_table}}, {DT_REL, {rel_at}},
+		{DT_RELSZ, {sizeof rel_table}},
+	};
+	add_dynamic(&b, dyn, sizeof dyn / sizeof *dyn);
+	assert_int_equal(elf_open(&b, &im, &e), 0);
+	assert_int_equal(im.nreloc, 4);
+	assert_true(image_pointer(&im, place, &v));
+	assert_int_equal(v, ELF_BASE + 3);
+	assert_int_equal(im.reloc[1].kind, RELOC_IRELATIVE);
+	assert_int_equal(im.reloc[1].value, place);
+	assert_int_equal(im.reloc[2].kind, RELOC_OTHER);
+	assert_int_equal(im.reloc[2].value, 4);
+	assert_false(im.reloc[2].local);
+	assert_null(im.reloc[3].symbol);
+	for (unsigned i = 1; i < 4; i++)
+		assert_false(image_pointer(&im, place + 8 * i, &v));
+	image_close(&im);
+}
+
 /* RELR: an address, then two bitmaps */
 static void test_relr(void **state)
 {
@@ -383,6 +430,7 @@ int main(void)
 		cmocka_unit_test(test_lying_sections),
 		cmocka_unit_test(test_lookup),
 		cmocka_unit_test(test_dynamic),
+		cmocka_unit_test(test_odd_relocs),
 		cmocka_unit_test(test_relr),
 		cmocka_unit_test(test_build_id),
 		cmocka_unit_test(test_files),

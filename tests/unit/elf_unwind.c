@@ -239,6 +239,56 @@ static void test_entries(void **state)
 	table_close(&im, &u);
 }
 
+/* adds section headers: code, and the table up to where the file ends now */
+static void add_sections(struct table *t)
+{
+	static const char names[] = "\0.text\0.eh_frame";
+	uint64_t end = ELF_BASE + t->b.n;
+	Elf64_Shdr sh[4] = {
+		{0},
+		{.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_addr = CODE,
+		 .sh_flags = SHF_ALLOC | SHF_EXECINSTR, .sh_size = CODE_SIZE,
+		 .sh_offset = CODE - ELF_BASE},
+		{.sh_name = 7, .sh_type = SHT_PROGBITS, .sh_addr = t->start,
+		 .sh_flags = SHF_ALLOC, .sh_size = end - t->start,
+		 .sh_offset = t->start - ELF_BASE},
+		{.sh_type = SHT_STRTAB, .sh_offset = t->b.n,
+		 .sh_size = sizeof names},
+	};
+
+	elf_append(&t->b, names, sizeof names);
+	elf_align(&t->b, 8);
+	t->b.header->e_shoff = elf_append(&t->b, sh, sizeof sh) - ELF_BASE;
+	t->b.header->e_shnum = 4;
+	t->b.header->e_shstrndx = 3;
+}
+
+/* a zero length ends the table, unless a section says that it goes on */
+static void test_terminators(void **state)
+{
+	(void)state;
+	for (unsigned sections = 0; sections < 2; sections++) {
+		struct table t;
+		struct image im;
+		struct unwind u;
+		uint64_t cie;
+
+		table_begin(&t, ET_EXEC);
+		cie = add_plain_cie(&t);
+		add_fde(&t, cie, CODE, 8, "", 0);
+		elf_append_uint(&t.b, 4, 0);
+		add_fde(&t, cie, CODE + 8, 8, "", 0);
+		/* only code is code once there are sections */
+		add_fde(&t, cie, t.start, 8, "", 0);
+		if (sections)
+			add_sections(&t);
+		table_read(&t, &im, &u);
+		assert_int_equal(u.nfde, 1 + sections);
+		assert_int_equal(u.bad, sections);
+		table_close(&im, &u);
+	}
+}
+
 /* without a table nothing is read, even if address 0 is mapped */
 static void test_no_table(void **state)
 {
@@ -314,6 +364,11 @@ static void test_rows(void **state)
 	assert_row(&rows, 1, 4, 7, 32);
 	assert_false(rows.at[2].known);
 	assert_row(&rows, 3, 12, 7, 8);
+	/* a register after an expression: the offset is the last one given */
+	assert_int_equal(ROWS("\x0e\x38\x41\x0f\2xx\x41\x0d\6", &rows), 0);
+	assert_int_equal(rows.n, 3);
+	assert_false(rows.at[1].known);
+	assert_row(&rows, 2, 2, 6, 0x38);
 	/* at the end of the FDE there is nothing left to describe */
 	assert_int_equal(ROWS("\x7f\x41\x0e\x10\x40\x0e\x18", &rows), 0);
 	assert_int_equal(rows.n, 1);
@@ -421,6 +476,7 @@ int main(void)
 		cmocka_unit_test(test_encodings),
 		cmocka_unit_test(test_augmentations),
 		cmocka_unit_test(test_entries),
+		cmocka_unit_test(test_terminators),
 		cmocka_unit_test(test_no_table),
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_bad_rows),

@@ -76,18 +76,14 @@ static void check_placements(struct arena *a, const struct graph *g,
 		tallied_run(&r, g, 2000000, false, &t);
 	for (int kind = 0; kind <= PLACE_REDUNDANT; kind++) {
 		struct placement p;
-		struct profile f;
+		struct propagation f;
 		uint64_t *value;
 
 		place_counters(a, g, w, NULL, kind, &p);
-		value = ARENA_ARRAY(a, uint64_t, p.n);
-		for (uint32_t i = 0; i < p.n; i++)
-			value[i] = place_on_vertices(kind)
-					   ? t.vertex[p.at[i]]
-					   : t.edge[p.at[i]];
-		propagate_counts(
-			a, g, &p, value,
-			&(struct propagate_flows){t.death, t.birth}, &f);
+		value = tallied_read(a, &t, p.at, p.n, place_on_vertices(kind));
+		propagate_counts(a, g, &p, value,
+				 &(struct propagate_flows){t.death, t.birth},
+				 &f);
 		assert_true(f.consistent);
 		for (uint32_t v = 0; v < g->nv; v++)
 			if (f.vertex_known[v])
@@ -106,7 +102,7 @@ static void run_all(struct arena *a, const struct graph *g)
 	struct dfs d;
 	struct dom m;
 	struct tree t;
-	struct events ev;
+	struct event_plan ev;
 	struct equiv q;
 
 	weight_guess(a, g, &w);
@@ -119,7 +115,7 @@ static void run_all(struct arena *a, const struct graph *g)
 	tree_span(a, g, w.edge, NULL, &t);
 	event_place(a, g, &t, NULL, NULL, NULL, &ev);
 	assert_int_equal(ev.n, 0);
-	witness_place_blocking(a, g, w.edge, NULL, &x);
+	witness_place_blocking(a, g, w.edge, NULL, NULL, &x);
 	regen_add(a, &r, g, x.on, NULL);
 	regen_add(a, &r, g, NULL, bits_place(a, g));
 	regen_free(&r);

@@ -99,7 +99,7 @@ static void check_reached(struct arena *a, const struct graph *g,
 
 		assert_int_equal(q->vertex[v] != GRAPH_NONE, runs);
 		assert_true(!runs || q->vertex[v] < q->n);
-		for_each_edge_out(e, g, v)
+		for_each_edge_out (e, g, v)
 			assert_int_equal(q->edge[e] != GRAPH_NONE, runs);
 	}
 }

@@ -18,7 +18,7 @@ enum { PROCS = 3, MOST_FRAMES = 10, NO_CALL = -1 };
 
 struct procedure {
 	struct graph g;
-	struct events x;
+	struct event_plan x;
 	int64_t *at_vertex, *at_edge;
 	int *callee;
 };
@@ -29,8 +29,8 @@ struct frame {
 	bool called; /* the call of this block is under way */
 };
 
-static void make_procedure(struct arena *a, struct rng *r,
-			   struct procedure *p, uint32_t nprocs)
+static void make_procedure(struct arena *a, struct rng *r, struct procedure *p,
+			   uint32_t nprocs)
 {
 	struct weights w;
 	struct tree t;
@@ -59,8 +59,7 @@ static void make_procedure(struct arena *a, struct rng *r,
 }
 
 /* one run of the whole program */
-static void run_program(struct rng *r, struct procedure *procs,
-			uint32_t steps)
+static void run_program(struct rng *r, struct procedure *procs, uint32_t steps)
 {
 	struct frame f[MOST_FRAMES] = {{&procs[0], procs[0].g.root, false}};
 	int64_t counter = 0, truth = 0;
@@ -170,7 +169,7 @@ static void test_definition(void **state)
 		struct graph g;
 		struct tree t;
 		struct weights w;
-		struct events x;
+		struct event_plan x;
 		int64_t *at_edge;
 
 		random_cfg(&a, &r, i % CFG_SHAPES, 9, &g);
@@ -182,9 +181,9 @@ static void test_definition(void **state)
 		event_place(&a, &g, &t, NULL, at_edge, NULL, &x);
 		for (uint32_t e = 0; e < g.closing; e++)
 			if (!t.in[e])
-				assert_int_equal(x.increment[e],
-						 walk_cycle(&g, &t, e,
-							    at_edge));
+				assert_int_equal(
+					x.increment[e],
+					walk_cycle(&g, &t, e, at_edge));
 		arena_free(&a);
 	}
 }

@@ -189,11 +189,46 @@ static void test_crossing(void **state)
 	arena_free(&a);
 }
 
+/*
+ * Two forks and three joins: two chords whose cycles share an edge. Both
+ * counters go, which the marks of the paper's heuristic would not allow.
+ */
+static void test_touching(void **state)
+{
+	static const uint32_t ends[][2] = {{0, 1}, {0, 2}, {1, 3}, {1, 4},
+					   {1, 5}, {2, 3}, {2, 4}, {2, 5},
+					   {3, 6}, {4, 6}, {5, 6}};
+	static const uint64_t count[] = {1, 1, 9, 9, 9, 9, 9, 9, 1, 1, 1, 3};
+	struct arena a = {0};
+	struct graph_sketch s = {0};
+	struct graph g;
+	struct weights w;
+	struct placement p;
+	struct linear l;
+
+	(void)state;
+	graph_add_vertices(&s, 7);
+	for (int i = 0; i < 11; i++)
+		graph_add_edge(&s, ends[i][0], ends[i][1]);
+	graph_seal(&a, &s, 0, 6, &g);
+	weight_measured(&a, &g, count, &w);
+	place_counters(&a, &g, &w, NULL, PLACE_EDGES, &p);
+	assert_true(p.cost == 2 * 9 + 4);
+	place_counters(&a, &g, &w, NULL, PLACE_VERTEX_EDGES, &p);
+	assert_true(p.cost == 4);
+	assert_true(linear_init(&l, &g));
+	for (uint32_t i = 0; i < p.n; i++)
+		linear_count_edge(&l, p.at[i]);
+	assert_true(knows_blocks(&l, &g));
+	arena_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_optimum),
 		cmocka_unit_test(test_crossing),
+		cmocka_unit_test(test_touching),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,8 +32,8 @@ static uint32_t count_parts(const struct graph *g)
 
 			if (part[u] == part[v])
 				continue;
-			part[u] = part[v] = part[u] < part[v] ? part[u]
-							      : part[v];
+			part[u] = part[v] =
+				part[u] < part[v] ? part[u] : part[v];
 			moved = true;
 		}
 	}
@@ -66,16 +66,11 @@ static void make_weights(struct arena *a, struct rng *r, const struct graph *g,
 static uint64_t *read_counters(struct arena *a, const struct placement *p,
 			       const struct tallied *t)
 {
-	uint64_t *value = ARENA_ARRAY(a, uint64_t, p->n);
-
-	for (uint32_t i = 0; i < p->n; i++)
-		value[i] = place_on_vertices(p->kind) ? t->vertex[p->at[i]]
-						      : t->edge[p->at[i]];
-	return value;
+	return tallied_read(a, t, p->at, p->n, place_on_vertices(p->kind));
 }
 
 /* known counts are right */
-static void check_counts(const struct graph *g, const struct profile *r,
+static void check_counts(const struct graph *g, const struct propagation *r,
 			 const struct tallied *t)
 {
 	assert_true(r->consistent);
@@ -89,7 +84,7 @@ static void check_counts(const struct graph *g, const struct profile *r,
 
 /* what the placement promises is known */
 static void check_promises(const struct graph *g, const struct placement *p,
-			   const struct profile *r)
+			   const struct propagation *r)
 {
 	bool edges = p->kind == PLACE_EDGES;
 	bool all = !place_on_vertices(p->kind);
@@ -107,7 +102,7 @@ static void check_promises(const struct graph *g, const struct placement *p,
 
 /* known means determined, and unknown means undetermined */
 static void check_known(const struct graph *g, const struct placement *p,
-			const struct profile *r)
+			const struct propagation *r)
 {
 	struct linear l;
 
@@ -131,7 +126,7 @@ static void check_corruption(struct arena *a, struct rng *r,
 			     uint64_t *value,
 			     const struct propagate_flows *flows)
 {
-	struct profile f;
+	struct propagation f;
 
 	if (p->n == 0)
 		return;
@@ -142,9 +137,9 @@ static void check_corruption(struct arena *a, struct rng *r,
 	for (uint32_t v = 0; v < g->nv; v++) {
 		int64_t sum = flows->birth[v] - flows->death[v];
 
-		for_each_edge_in(e, g, v)
+		for_each_edge_in (e, g, v)
 			sum += f.edge[e];
-		for_each_edge_out(e, g, v)
+		for_each_edge_out (e, g, v)
 			sum -= f.edge[e];
 		if (v != g->exit)
 			assert_int_equal(sum, 0);
@@ -167,15 +162,15 @@ static void make_limits(struct arena *a, struct rng *r, const struct graph *g,
 }
 
 /* one placement, from weights to counts */
-static void try_placement(struct arena *a, struct rng *r,
-			  const struct graph *g, const struct tallied *t,
-			  enum place_kind kind, bool exactly)
+static void try_placement(struct arena *a, struct rng *r, const struct graph *g,
+			  const struct tallied *t, enum place_kind kind,
+			  bool exactly)
 {
 	struct propagate_flows flows = {t->death, t->birth};
 	struct place_limits limits;
 	struct placement p;
 	struct weights w;
-	struct profile f;
+	struct propagation f;
 	uint64_t *value;
 	bool limited = rng_once_in(r, 6);
 
@@ -231,7 +226,7 @@ static void test_random_counters(void **state)
 		struct placement p = {.kind = i % (PLACE_REDUNDANT + 1)};
 		struct graph g;
 		struct tallied t;
-		struct profile f;
+		struct propagation f;
 		uint32_t n;
 
 		random_cfg(&a, &r, i / 4 % CFG_SHAPES, 8, &g);
@@ -242,9 +237,9 @@ static void test_random_counters(void **state)
 		for (uint32_t j = 0; j < n; j++)
 			if (rng_once_in(&r, 2))
 				p.at[p.n++] = j;
-		propagate_counts(
-			&a, &g, &p, read_counters(&a, &p, &t),
-			&(struct propagate_flows){t.death, t.birth}, &f);
+		propagate_counts(&a, &g, &p, read_counters(&a, &p, &t),
+				 &(struct propagate_flows){t.death, t.birth},
+				 &f);
 		check_counts(&g, &f, &t);
 		check_known(&g, &p, &f);
 		arena_free(&a);
@@ -269,7 +264,7 @@ static void test_contradiction(void **state)
 	struct arena a = {0};
 	struct graph g;
 	struct placement p;
-	struct profile f;
+	struct propagation f;
 	uint64_t death[3] = {1, 0, 0};
 
 	(void)state;
@@ -291,9 +286,9 @@ static void test_impossible_counts(void **state)
 	struct arena a = {0};
 	struct graph_sketch s = {0};
 	struct graph g;
-	struct placement p = {.kind = PLACE_EDGES, .n = 2,
-			      .at = (uint32_t[]){0, 1}};
-	struct profile f;
+	struct placement p = {
+		.kind = PLACE_EDGES, .n = 2, .at = (uint32_t[]){0, 1}};
+	struct propagation f;
 
 	(void)state;
 	graph_add_vertices(&s, 3);
@@ -308,8 +303,7 @@ static void test_impossible_counts(void **state)
 	assert_false(f.consistent);
 	assert_true(f.edge[2] == -(uint64_t)2);
 	p.at = (uint32_t[]){1, 2};
-	propagate_counts(&a, &g, &p, (uint64_t[]){UINT64_MAX - 1, 1}, NULL,
-			 &f);
+	propagate_counts(&a, &g, &p, (uint64_t[]){UINT64_MAX - 1, 1}, NULL, &f);
 	assert_true(f.consistent);
 	assert_true(f.edge[g.closing] == UINT64_MAX);
 	propagate_counts(&a, &g, &p, (uint64_t[]){UINT64_MAX, 1}, NULL, &f);
@@ -323,9 +317,9 @@ static void test_calls_unknown(void **state)
 	struct arena a = {0};
 	struct graph_sketch s = {0};
 	struct graph g;
-	struct placement p = {.kind = PLACE_REDUNDANT, .n = 1,
-			      .at = (uint32_t[]){0}};
-	struct profile f;
+	struct placement p = {
+		.kind = PLACE_REDUNDANT, .n = 1, .at = (uint32_t[]){0}};
+	struct propagation f;
 
 	(void)state;
 	graph_add_vertices(&s, 2);
@@ -347,7 +341,7 @@ static void test_hub_pairs(void **state)
 	struct graph_sketch s = {0};
 	struct graph g;
 	struct placement p = {.kind = PLACE_EDGES, .n = 3};
-	struct profile f;
+	struct propagation f;
 	uint64_t least, most;
 	uint32_t hub;
 

@@ -88,7 +88,7 @@ static bool in_natural_loop(const struct graph *g, const struct dfs *d,
 	if (v == h)
 		return true;
 	flood(g, v, h, reached);
-	for_each_edge_in(e, g, h)
+	for_each_edge_in (e, g, h)
 		if (dfs_is_back(g, d, e) && reached[g->from[e]])
 			return true;
 	return false;
@@ -114,15 +114,22 @@ static void check_loops(struct arena *a, const struct graph *g,
 		if (reducible)
 			assert_false(l.irreducible[x]);
 		for (uint32_t v = 0; reducible && v < g->nv; v++)
-			assert_int_equal(
-				loop_contains(&l, x, v),
-				dfs_reached(d, v) &&
-					in_natural_loop(g, d, l.entry[x], v,
-							reached));
+			assert_int_equal(loop_contains(&l, x, v),
+					 dfs_reached(d, v) &&
+						 in_natural_loop(g, d,
+								 l.entry[x], v,
+								 reached));
 		for (uint32_t e = 0; e < g->closing; e++)
 			exits += loop_contains(&l, x, g->from[e]) &&
 				 !loop_contains(&l, x, g->to[e]);
 		assert_int_equal(l.exits[x], exits);
+	}
+	for (uint32_t e = 0; e < g->ne; e++) {
+		uint32_t x = l.of[g->from[e]];
+
+		assert_int_equal(l.leaves[e],
+				 x != GRAPH_NONE &&
+					 !loop_contains(&l, x, g->to[e]));
 	}
 	if (!reducible) {
 		bool any = false;
@@ -146,7 +153,7 @@ static void check_weights(struct arena *a, const struct graph *g,
 	for (uint32_t v = 0; structured && v < g->nv; v++) {
 		double out = 0;
 
-		for_each_edge_out(e, g, v)
+		for_each_edge_out (e, g, v)
 			out += w.edge[e];
 		assert_true(fabs(out - w.vertex[v]) <= 1e-9 * out);
 		assert_true(out > 0);
@@ -189,14 +196,14 @@ static void test_ladder(void **state)
 
 		ladder_init(&a, &l, n);
 		for (v = 0; v < n; v++)
-			ladder_add(&l, v,
-				   v == 0 || rng_once_in(&r, 30)
-					   ? GRAPH_NONE
-					   : v - 1 -
-						     rng_below(&r,
-							       v < reach
-								       ? v
-								       : reach));
+			ladder_add(
+				&l, v,
+				v == 0 || rng_once_in(&r, 30)
+					? GRAPH_NONE
+					: v - 1 -
+						  rng_below(&r,
+							    v < reach ? v
+								      : reach));
 		u = x = rng_below(&r, n);
 		v = y = rng_below(&r, n);
 		while (x != y)

@@ -75,8 +75,7 @@ static uint32_t give_callee(void *ctx, uint32_t proc, uint32_t v)
 }
 
 /* block v of proc ran, reached by e */
-static void record_step(struct record *x, uint32_t proc, uint32_t v,
-			uint32_t e)
+static void record_step(struct record *x, uint32_t proc, uint32_t v, uint32_t e)
 {
 	assert_true(x->nsteps < MOST_STEPS * 2);
 	x->step[x->nsteps++] = (struct regen_step){proc, v, e};
@@ -123,8 +122,8 @@ static void run_program(struct rng *r, const struct program *p,
 		if (callee != REGEN_NO_CALL) {
 			if (n == MOST_FRAMES)
 				break;
-			f[n++] = (struct regen_frame){callee,
-						      p->g[callee].root};
+			f[n++] =
+				(struct regen_frame){callee, p->g[callee].root};
 			e = GRAPH_NONE;
 			continue;
 		}
@@ -200,7 +199,7 @@ static void find_witnesses(const struct graph *g, const bool *on, uint32_t e,
 			seen[g->closing] = true;
 			continue;
 		}
-		for_each_edge_out(f, g, v) {
+		for_each_edge_out (f, g, v) {
 			if (on[f]) {
 				seen[f] = true;
 			} else if (!met[g->to[f]]) {
@@ -223,7 +222,7 @@ static void check_disjoint(struct arena *a, const struct graph *g,
 		if (!witness_is_predicate(g, v))
 			continue;
 		memset(sum, 0, g->ne);
-		for_each_edge_out(e, g, v) {
+		for_each_edge_out (e, g, v) {
 			find_witnesses(g, on, e, one);
 			for (uint32_t f = 0; f < g->ne; f++) {
 				assert_false(one[f] && sum[f]);
@@ -254,6 +253,52 @@ static void check_blocking(const struct graph *g, const bool *on,
 	free(seen);
 }
 
+/* whether e blocks a call or exit: the definition in POPL '92, 4.2 */
+static bool is_blocker(const struct graph *g, const bool *calls, uint32_t e)
+{
+	uint32_t v = g->to[e];
+
+	if (!witness_is_predicate(g, g->from[e]))
+		return false;
+	for (uint32_t i = 0; i <= g->nv; i++) {
+		if (v == g->exit || calls[v])
+			return true;
+		if (graph_out_degree(g, v) != 1)
+			return false;
+		v = g->to[g->out[g->out_first[v]]];
+	}
+	return false;
+}
+
+/* every witness is a blocker or closes a cycle with the edges without */
+static void check_needed(const struct graph *g, const bool *on,
+			 const bool *calls)
+{
+	uint32_t part[256];
+	bool moved = true;
+
+	for (uint32_t v = 0; v < g->nv; v++)
+		part[v] = v;
+	while (moved) {
+		moved = false;
+		for (uint32_t e = 0; e < g->closing; e++) {
+			uint32_t u = part[g->from[e]], v = part[g->to[e]];
+
+			if (on[e] || u == v)
+				continue;
+			part[g->from[e]] = part[g->to[e]] = u < v ? u : v;
+			moved = true;
+		}
+	}
+	for (uint32_t e = 0; e < g->closing; e++) {
+		bool blocks = is_blocker(g, calls, e);
+
+		assert_true(on[e] || !blocks);
+		if (on[e] && !blocks)
+			assert_int_equal(part[g->from[e]], part[g->to[e]]);
+	}
+}
+
 /*
  * Theorem 4.2's other side: between two vertices there is at most one path
  * without witnesses, and none from a vertex to itself. Counts paths.
@@ -268,7 +313,7 @@ static void check_no_diamond(const struct graph *g, const bool *on)
 		while (n) {
 			uint32_t v = todo[--n];
 
-			for_each_edge_out(e, g, v) {
+			for_each_edge_out (e, g, v) {
 				if (e == g->closing || on[e])
 					continue;
 				assert_int_equal(paths[g->to[e]]++, 0);
@@ -278,6 +323,50 @@ static void check_no_diamond(const struct graph *g, const bool *on)
 		}
 		free(paths);
 	}
+}
+
+/* edges that cannot carry a witness: some, now and then */
+static bool *make_barred(struct arena *a, struct rng *r, const struct graph *g)
+{
+	bool *barred = ARENA_ARRAY(a, bool, g->ne);
+
+	if (!rng_once_in(r, 4))
+		return NULL;
+	for (uint32_t e = 0; e < g->ne; e++)
+		barred[e] = rng_once_in(r, 4);
+	return barred;
+}
+
+/* how many barred edges close cycles among themselves, whatever the tree */
+static uint32_t count_barred_cycles(const struct graph *g, const bool *barred)
+{
+	uint32_t part[256], n = 0;
+
+	for (uint32_t v = 0; v < g->nv; v++)
+		part[v] = v;
+	for (uint32_t e = 0; barred && e < g->closing; e++) {
+		uint32_t u = part[g->from[e]], v = part[g->to[e]];
+
+		n += barred[e] && u == v;
+		for (uint32_t w = 0; barred[e] && w < g->nv; w++)
+			if (part[w] == u)
+				part[w] = v;
+	}
+	return n;
+}
+
+/* none of the barred edges writes, and only those are missed */
+static void check_barred(const struct graph *g, const bool *barred,
+			 const struct witnesses *w)
+{
+	uint32_t n = 0;
+
+	for (uint32_t e = 0; e < g->ne; e++) {
+		assert_false(barred && barred[e] && w->on[e]);
+		n += w->on[e];
+	}
+	assert_int_equal(n, w->n);
+	assert_true(barred || w->blind == 0);
 }
 
 /* a procedure of its own; calls[] empty */
@@ -301,19 +390,25 @@ static void test_one_procedure(void **state)
 		struct program p = {.n = 1};
 		struct record x;
 		struct weights w;
+		bool *barred;
 
 		make_procedure(&a, &r, i % CFG_SHAPES, &p, 0);
 		weight_guess(&a, &p.g[0], &w);
-		witness_place(&a, &p.g[0], w.edge, &p.w[0]);
-		check_disjoint(&a, &p.g[0], p.w[0].on);
-		check_no_diamond(&p.g[0], p.w[0].on);
-		for (int j = 0; j < 4; j++) {
+		barred = make_barred(&a, &r, &p.g[0]);
+		witness_place(&a, &p.g[0], w.edge, barred, &p.w[0]);
+		check_barred(&p.g[0], barred, &p.w[0]);
+		assert_int_equal(p.w[0].blind,
+				 count_barred_cycles(&p.g[0], barred));
+		if (p.w[0].blind == 0) {
+			check_disjoint(&a, &p.g[0], p.w[0].on);
+			check_no_diamond(&p.g[0], p.w[0].on);
+		}
+		for (int j = 0; j < 4 && p.w[0].blind == 0; j++) {
 			struct regen_frame start = {0, p.g[0].root};
 
 			if (j == 3) /* as after a longjmp */
 				start.vertex = rng_below(&r, p.g[0].nv);
-			run_program(&r, &p, &start, 1, rng_below(&r, 100),
-				    &x);
+			run_program(&r, &p, &start, 1, rng_below(&r, 100), &x);
 			check_regen(&a, &p, &x, &start, 1, false);
 			check_regen(&a, &p, &x, &start, 1, true);
 		}
@@ -321,12 +416,16 @@ static void test_one_procedure(void **state)
 	}
 }
 
-/* blocks that call anything, themselves included, and go on after it */
-static void make_calls(struct arena *a, struct rng *r, struct program *p,
+/*
+ * Blocks that call anything, themselves included, and go on after it. Returns
+ * whether the procedure can be traced by witnesses.
+ */
+static bool make_calls(struct arena *a, struct rng *r, struct program *p,
 		       uint32_t i)
 {
 	struct graph *g = &p->g[i];
 	bool *calls = ARENA_ARRAY(a, bool, g->nv);
+	bool *barred = make_barred(a, r, g);
 	struct weights w;
 
 	for (uint32_t v = 0; v < g->nv; v++)
@@ -335,10 +434,15 @@ static void make_calls(struct arena *a, struct rng *r, struct program *p,
 			calls[v] = true;
 		}
 	weight_guess(a, g, &w);
-	witness_place_blocking(a, g, w.edge, calls, &p->w[i]);
+	witness_place_blocking(a, g, w.edge, barred, calls, &p->w[i]);
+	check_barred(g, barred, &p->w[i]);
+	if (p->w[i].blind)
+		return false;
 	check_disjoint(a, g, p->w[i].on);
 	check_no_diamond(g, p->w[i].on);
 	check_blocking(g, p->w[i].on, calls);
+	check_needed(g, p->w[i].on, calls);
+	return true;
 }
 
 static void test_several_procedures(void **state)
@@ -352,17 +456,19 @@ static void test_several_procedures(void **state)
 		struct program p = {.n = 1 + rng_below(&r, PROCS)};
 		struct record x;
 		struct regen_frame start;
+		bool witnessed = true;
 
 		for (uint32_t j = 0; j < p.n; j++)
 			make_procedure(&a, &r, rng_below(&r, CFG_SHAPES), &p,
 				       j);
 		for (uint32_t j = 0; j < p.n; j++)
-			make_calls(&a, &r, &p, j);
+			witnessed &= make_calls(&a, &r, &p, j);
 		for (int j = 0; j < 4; j++) {
 			start = (struct regen_frame){0, p.g[0].root};
 			run_program(&r, &p, &start, 1,
 				    rng_below(&r, MOST_STEPS), &x);
-			check_regen(&a, &p, &x, &start, 1, false);
+			if (witnessed)
+				check_regen(&a, &p, &x, &start, 1, false);
 			check_regen(&a, &p, &x, &start, 1, true);
 		}
 		arena_free(&a);
@@ -390,7 +496,7 @@ static void test_broken_traces(void **state)
 
 		make_procedure(&a, &r, i % CFG_SHAPES, &p, 0);
 		weight_guess(&a, &p.g[0], &w);
-		witness_place(&a, &p.g[0], w.edge, &p.w[0]);
+		witness_place(&a, &p.g[0], w.edge, NULL, &p.w[0]);
 		start.vertex = p.g[0].root;
 		x.nwitnesses = rng_below(&r, 20);
 		for (uint32_t j = 0; j < x.nwitnesses; j++)
@@ -404,12 +510,41 @@ static void test_broken_traces(void **state)
 	}
 }
 
+/* a procedure that does nothing but call itself: refused, not followed */
+static void test_endless_recursion(void **state)
+{
+	struct arena a = {0};
+	struct graph_sketch s = {0};
+	struct program p = {.n = 1, .callee = {(uint32_t[]){0, 0}}};
+	struct record x = {.program = &p};
+	struct regen_source source = {&x, give_witness, give_bits, is_dry,
+				      give_callee};
+	struct regen_frame start = {0, 0};
+	struct regen_step step;
+	struct regen r = {0};
+	enum regen_state last;
+
+	(void)state;
+	graph_add_vertices(&s, 2);
+	graph_add_edge(&s, 0, 1);
+	graph_seal(&a, &s, 0, 1, &p.g[0]);
+	regen_add(&a, &r, &p.g[0], NULL, bits_place(&a, &p.g[0]));
+	regen_start(&r, &source, &start, 1, NULL, 0);
+	do
+		last = regen_next(&r, &step);
+	while (last == REGEN_BLOCK);
+	assert_int_equal(last, REGEN_BAD);
+	regen_free(&r);
+	arena_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_procedure),
 		cmocka_unit_test(test_several_procedures),
 		cmocka_unit_test(test_broken_traces),
+		cmocka_unit_test(test_endless_recursion),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static double sum_edges(const struct weights *w, const uint32_t *e, uint32_t n)
 static void test_weights(void **state)
 {
 	static const double expect[EDGES] = {10.5, 0.5, 5.25, 5.25, 5.25,
-					     5.25, 10,	0.5,  10,   1};
+					     5.25, 10,  0.5,  10,   1};
 	static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 	struct arena a = {0};
 	struct graph g;
@@ -130,9 +130,10 @@ static void test_figure_3(void **state)
 	static const uint64_t expect[EDGES] = {3, 0, 2, 1, 2, 1, 2, 1, 2, 1};
 	struct arena a = {0};
 	struct graph g;
-	struct placement p = {.kind = PLACE_EDGES, .n = 4,
+	struct placement p = {.kind = PLACE_EDGES,
+			      .n = 4,
 			      .at = (uint32_t[]){P_Q, P_EXIT, Q_A, R_EXIT}};
-	struct profile r;
+	struct propagation r;
 
 	(void)state;
 	make_example(&a, false, &g);
@@ -176,7 +177,7 @@ static void test_event_increments(void **state)
 	make_event_tree(&a, &g, &t);
 	for (uint32_t v = 0; v < BLOCKS; v++) {
 		int64_t events[BLOCKS] = {0};
-		struct events ev;
+		struct event_plan ev;
 
 		events[v] = 1;
 		event_place(&a, &g, &t, events, NULL, NULL, &ev);
@@ -185,8 +186,8 @@ static void test_event_increments(void **state)
 		assert_int_equal(ev.increment[Q_B], y[v]);
 		assert_int_equal(ev.increment[R_EXIT], z[v]);
 		assert_int_equal(ev.query_end[B], query_b[v]);
-		assert_int_equal(ev.n, (w[v] != 0) + (x[v] != 0) +
-					       (y[v] != 0) + (z[v] != 0));
+		assert_int_equal(ev.n, (w[v] != 0) + (x[v] != 0) + (y[v] != 0) +
+					       (z[v] != 0));
 	}
 	arena_free(&a);
 }
@@ -202,7 +203,7 @@ static void test_witnesses(void **state)
 	(void)state;
 	make_example(&a, false, &g);
 	weight_guess(&a, &g, &w);
-	witness_place(&a, &g, w.edge, &x);
+	witness_place(&a, &g, w.edge, NULL, &x);
 	assert_int_equal(x.n, (EDGES - 1) - (BLOCKS - 1));
 	assert_true(x.cost == 11);
 	arena_free(&a);

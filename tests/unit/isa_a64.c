@@ -58,8 +58,9 @@ static struct insn decode(uint32_t w, uint64_t addr)
 static int print_operand(char *s, unsigned r, int64_t imm)
 {
 	if (r == UOP_IMM)
-		return sprintf(s, imm < 0 || imm > 9 ? "#%#" PRIx64
-						     : "#%" PRIx64, imm);
+		return sprintf(s,
+			       imm < 0 || imm > 9 ? "#%#" PRIx64 : "#%" PRIx64,
+			       imm);
 	if (r == UOP_NONE)
 		return sprintf(s, "?");
 	if (r == UOP_FLAGS)
@@ -73,10 +74,10 @@ static int print_operand(char *s, unsigned r, int64_t imm)
 static int print_uop(char *s, const struct uop *u)
 {
 	static const char *const codes[] = {
-		"other", "clobber", "copy", "add",  "sub",  "and",
-		"or",	 "xor",	    "mul",  "shl",  "shr",  "sar",
-		"zext",	 "sext",    "load", "store", "cmp",  "test",
-		"ccmp",	 "select",  "branch", "jump",
+		"other", "clobber", "copy",   "add",   "sub", "and",
+		"or",    "xor",     "mul",    "shl",   "shr", "sar",
+		"zext",  "sext",    "load",   "store", "cmp", "test",
+		"ccmp",  "select",  "branch", "jump",
 	};
 	static const char *const conds[] = {
 		"",    "eq",  "ne",  "ult", "ule", "ugt", "uge",
@@ -178,6 +179,30 @@ static void test_lift(void **state)
 	}
 }
 
+/* compare and branch, which the assembler does not know yet */
+static void test_lift_compare(void **state)
+{
+	static const struct {
+		uint32_t word;
+		const char *uops;
+	} cases[] = {
+		/* cbhi w5, w5; cbhi x5, x5; cblt x5, #63 */
+		{0x74452005, "cmp.32 t0 = x5, x5; branch t0 ?ugt"},
+		{0xf4452005, "cmp t0 = x5, x5; branch t0 ?ugt"},
+		{0xf53fa005, "cmp t0 = x5, #0x3f; branch t0 ?slt"},
+		/* cbbge w5, w6; cbhne w5, w6 */
+		{0x74268005, "cmp.8 t0 = x5, x6; branch t0 ?sge"},
+		{0x74e6c005, "cmp.16 t0 = x5, x6; branch t0 ?ne"},
+	};
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		print_lift(text, cases[i].word, CASE_ADDR);
+		assert_string_equal(text, cases[i].uops);
+	}
+}
+
 /* targets of branches: the ends of their ranges, forwards and back */
 static void test_targets(void **state)
 {
@@ -186,21 +211,21 @@ static void test_targets(void **state)
 		uint64_t target;
 		uint8_t kind, cond;
 	} cases[] = {
-		{ 0x15ffffff, 0x17fffffc, INSN_JUMP, 0 },	/* b */
-		{ 0x16000000, 0x08000000, INSN_JUMP, 0 },
-		{ 0x97ffffff, 0x0ffffffc, INSN_CALL, 0 },	/* bl */
-		{ 0x547fffe0, 0x100ffffc, INSN_COND, COND_EQ }, /* b.eq */
-		{ 0x54800001, 0x0ff00000, INSN_COND, COND_NE },
-		{ 0x5400002e, 0x10000004, INSN_JUMP, COND_ALWAYS }, /* b.al */
-		{ 0xb4ffffe3, 0x0ffffffc, INSN_COND, COND_EQ }, /* cbz x3 */
-		{ 0x35000043, 0x10000008, INSN_COND, COND_NE }, /* cbnz w3 */
-		{ 0x3603ffe5, 0x10007ffc, INSN_COND, COND_EQ }, /* tbz w5 */
-		{ 0xb7440006, 0x0fff8000, INSN_COND, COND_NE }, /* tbnz x6 */
+		{0x15ffffff, 0x17fffffc, INSN_JUMP, 0}, /* b */
+		{0x16000000, 0x08000000, INSN_JUMP, 0},
+		{0x97ffffff, 0x0ffffffc, INSN_CALL, 0},       /* bl */
+		{0x547fffe0, 0x100ffffc, INSN_COND, COND_EQ}, /* b.eq */
+		{0x54800001, 0x0ff00000, INSN_COND, COND_NE},
+		{0x5400002e, 0x10000004, INSN_JUMP, COND_ALWAYS}, /* b.al */
+		{0xb4ffffe3, 0x0ffffffc, INSN_COND, COND_EQ},     /* cbz x3 */
+		{0x35000043, 0x10000008, INSN_COND, COND_NE},     /* cbnz w3 */
+		{0x3603ffe5, 0x10007ffc, INSN_COND, COND_EQ},     /* tbz w5 */
+		{0xb7440006, 0x0fff8000, INSN_COND, COND_NE},     /* tbnz x6 */
 		/* compare and branch, as llvm-mc encodes it */
-		{ 0x74452005, 0x0ffffc00, INSN_COND, COND_UGT }, /* cbhi */
-		{ 0xf4451fe5, 0x100003fc, INSN_COND, COND_UGT },
-		{ 0x75002005, 0x0ffffc00, INSN_COND, COND_SGT }, /* cbgt #0 */
-		{ 0xf53fa005, 0x0ffffc00, INSN_COND, COND_SLT }, /* cblt #63 */
+		{0x74452005, 0x0ffffc00, INSN_COND, COND_UGT}, /* cbhi */
+		{0xf4451fe5, 0x100003fc, INSN_COND, COND_UGT},
+		{0x75002005, 0x0ffffc00, INSN_COND, COND_SGT}, /* cbgt #0 */
+		{0xf53fa005, 0x0ffffc00, INSN_COND, COND_SLT}, /* cblt #63 */
 	};
 
 	(void)state;
@@ -221,19 +246,19 @@ static void test_refs(void **state)
 		uint64_t ref;
 		uint8_t kind, size;
 	} cases[] = {
-		{ 0x707fffe1, 0x10100f3f, REF_ADDRESS, 0 }, /* adr +1M-1 */
-		{ 0x10800001, 0x0ff00f40, REF_ADDRESS, 0 }, /* adr -1M */
-		{ 0xb0000001, 0x10001000, REF_PAGE, 0 },    /* adrp +4K */
-		{ 0x90800001, UINT64_C(0xffffffff10000000), REF_PAGE, 0 },
-		{ 0x18ffffe1, 0x10000f3c, REF_LOAD, 4 },    /* ldr w1 */
-		{ 0x587fffe1, 0x10100f3c, REF_LOAD, 8 },    /* ldr x1 */
-		{ 0x98000021, 0x10000f44, REF_LOAD, 4 },    /* ldrsw x1 */
-		{ 0x1c000021, 0x10000f44, REF_LOAD, 4 },    /* ldr s1 */
-		{ 0x5c000021, 0x10000f44, REF_LOAD, 8 },    /* ldr d1 */
-		{ 0x9c000021, 0x10000f44, REF_LOAD, 16 },   /* ldr q1 */
-		{ 0xd8000020, 0x10000f44, REF_HINT, 0 },    /* prfm */
-		{ 0x5500005f, 0x10000f38, REF_ADDRESS, 0 }, /* retaasppc */
-		{ 0xf380003f, 0x10000f3c, REF_ADDRESS, 0 }, /* autiasppc */
+		{0x707fffe1, 0x10100f3f, REF_ADDRESS, 0}, /* adr +1M-1 */
+		{0x10800001, 0x0ff00f40, REF_ADDRESS, 0}, /* adr -1M */
+		{0xb0000001, 0x10001000, REF_PAGE, 0},    /* adrp +4K */
+		{0x90800001, UINT64_C(0xffffffff10000000), REF_PAGE, 0},
+		{0x18ffffe1, 0x10000f3c, REF_LOAD, 4},    /* ldr w1 */
+		{0x587fffe1, 0x10100f3c, REF_LOAD, 8},    /* ldr x1 */
+		{0x98000021, 0x10000f44, REF_LOAD, 4},    /* ldrsw x1 */
+		{0x1c000021, 0x10000f44, REF_LOAD, 4},    /* ldr s1 */
+		{0x5c000021, 0x10000f44, REF_LOAD, 8},    /* ldr d1 */
+		{0x9c000021, 0x10000f44, REF_LOAD, 16},   /* ldr q1 */
+		{0xd8000020, 0x10000f44, REF_HINT, 0},    /* prfm */
+		{0x5500005f, 0x10000f38, REF_ADDRESS, 0}, /* retaasppc */
+		{0xf380003f, 0x10000f3c, REF_ADDRESS, 0}, /* autiasppc */
 	};
 
 	(void)state;
@@ -279,10 +304,10 @@ static void test_bad(void **state)
 static void test_unknown(void **state)
 {
 	static const uint32_t words[] = {
-		0x00010000, /* reserved */
+		0x00010000,            /* reserved */
 		0x32000000 | 1u << 22, /* a 32-bit logical immediate of 64 */
-		0x52c00000, /* movz w, lsl #32 */
-		0xd5032fff, /* hint #127: a no-op, as yet */
+		0x52c00000,            /* movz w, lsl #32 */
+		0xd5032fff,            /* hint #127: a no-op, as yet */
 		0xffffffff,
 	};
 	struct uop u[UOP_MAX];
@@ -429,10 +454,15 @@ static void test_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_machine), cmocka_unit_test(test_decode),
-		cmocka_unit_test(test_lift),	cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_refs),	cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_unknown), cmocka_unit_test(test_immediates),
+		cmocka_unit_test(test_machine),
+		cmocka_unit_test(test_decode),
+		cmocka_unit_test(test_lift),
+		cmocka_unit_test(test_lift_compare),
+		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_refs),
+		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_immediates),
 		cmocka_unit_test(test_random),
 	};
 

@@ -64,24 +64,40 @@ static void check_scan(const uint8_t *code, size_t avail, uint64_t addr,
 		fail_at(code, "length 0 is INSN_BAD");
 }
 
-/* the reference that the opcode tells must be what the operands do */
-static void check_reference(const uint8_t *code, const struct insn *d)
+/* what an instruction does with its rip-relative operand, by Zydis */
+static enum insn_ref reference_of(const struct x64_full *full)
 {
+	for (unsigned i = 0; i < full->in.operand_count; i++) {
+		const ZydisDecodedOperand *op = &full->op[i];
+
+		if (op->type != ZYDIS_OPERAND_TYPE_MEMORY ||
+		    (op->mem.base != ZYDIS_REGISTER_RIP &&
+		     op->mem.base != ZYDIS_REGISTER_EIP))
+			continue;
+		if (op->mem.type == ZYDIS_MEMOP_TYPE_AGEN ||
+		    op->mem.segment == ZYDIS_REGISTER_FS ||
+		    op->mem.segment == ZYDIS_REGISTER_GS)
+			return REF_ADDRESS;
+		if (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+			return REF_STORE;
+		return REF_LOAD;
+	}
+	return REF_NONE;
+}
+
+/* the reference that the opcode tells must be what the operands do */
+static void check_reference(const uint8_t *code, size_t avail)
+{
+	struct x64_full full;
+	struct insn d;
 	bool bad;
 
-	switch (d->ref_kind) {
-	case REF_LOAD:
-		bad = !d->mem_read;
-		break;
-	case REF_STORE:
-		bad = !d->mem_write;
-		break;
-	case REF_HINT:
-		bad = d->mem_read || d->mem_write;
-		break;
-	default:
-		bad = false;
-	}
+	if (!x64_decode_full(code, avail, 0, &full, &d))
+		return;
+	if (d.ref_kind == REF_HINT)
+		bad = d.mem_read || d.mem_write;
+	else
+		bad = d.ref_kind != reference_of(&full);
 	if (bad)
 		fail_at(code, "kind of reference");
 }
@@ -123,7 +139,7 @@ static unsigned check_all(const uint8_t *code, size_t avail, uint64_t addr)
 
 	isa_x64.decode(code, avail, addr, &d);
 	check_scan(code, avail, addr, &d);
-	check_reference(code, &d);
+	check_reference(code, avail);
 	if (d.kind != INSN_BAD)
 		check_lift(code, avail, addr, &d);
 	return d.len;

@@ -1,10 +1,12 @@
 /*
  * a64: what the files of the AArch64 decoder share.
  *
- * A word is decoded by the group that its bits 28:25 name, as in the
- * architecture's own index of encodings:
+ * A word is decoded by the function of its group. Bits 28:25 name the group
+ * in the architecture's own index of encodings; we look at bits 29:23 at once,
+ * which tell the groups' main parts apart too, so that one indirect call is
+ * all that most words cost (the table is in decode.c):
  *
- *	31   28   25                                 0
+ *	31   28   25  23                             0
  *	 x x x . . . . x x x x x x x x x x x x x x x x
  *	       0 0 0 0   reserved (udf), SME             decode.c, sve.c
  *	       0 0 1 0   SVE                             sve.c
@@ -14,10 +16,10 @@
  *	       x 1 0 1   data processing, register       data.c
  *	       x 1 1 1   floating point, SIMD            vector.c
  *
- * Each group function gets a struct insn that is a sequential instruction
- * without effects, adds what the word does, and returns false if it does not
- * know the word; a64_decode() then answers INSN_UNKNOWN. A word is known only
- * if all that it does to general registers, flags and memory is known.
+ * Each function gets a struct insn that is a sequential instruction without
+ * effects, adds what the word does, and returns false if it does not know the
+ * word; a64_decode() then answers INSN_UNKNOWN. A word is known only if all
+ * that it does to general registers, flags and memory is known.
  *
  * Register fields mean two things by number 31: the stack pointer or zero.
  * a64_x() and a64_xsp() tell them apart, and zero is never in a register set.
@@ -33,6 +35,13 @@ enum {
 	A64_NZCV = FLAG_N | FLAG_Z | FLAG_C | FLAG_V,
 	A64_ALWAYS = 14, /* the conditions AL and NV: always true */
 };
+
+/* the word at code, least significant byte first */
+static inline uint32_t a64_word(const uint8_t *code)
+{
+	return code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 |
+	       (uint32_t)code[3] << 24;
+}
 
 /* bits hi..lo of w */
 static inline uint32_t a64_bits(uint32_t w, unsigned hi, unsigned lo)
@@ -95,22 +104,23 @@ uint8_t a64_cond(unsigned cond);
 uint8_t a64_compare_cond(unsigned cc, bool immediate);
 /* value of a logical immediate, 0 if it is reserved (no value is 0) */
 uint64_t a64_logical_imm(bool n, unsigned imms, unsigned immr, bool is64);
+/* is w, of the SIMD group and on vector registers alone, an instruction? */
+bool a64_simd_allocated(uint32_t w);
 /* bytes of each register that a scalar SIMD load or store moves */
 unsigned a64_simd_bytes(uint32_t w);
 
-bool a64_branch(uint32_t w, struct insn *in);
-bool a64_data_imm(uint32_t w, struct insn *in);
-bool a64_data_reg(uint32_t w, struct insn *in);
-bool a64_memory(uint32_t w, struct insn *in);
-bool a64_vector(uint32_t w, struct insn *in);
-bool a64_sve(uint32_t w, struct insn *in);
-bool a64_sme(uint32_t w, struct insn *in);
+/* the functions of the groups, by file; what each decodes stands there */
+typedef bool a64_group(uint32_t w, struct insn *in);
+a64_group a64_branch, a64_branch_compare;
+a64_group a64_pcrel, a64_add_imm, a64_tag_minmax_imm, a64_logic_imm,
+	a64_move_wide, a64_bitfield, a64_extract;
+a64_group a64_logic_reg, a64_add_reg, a64_three_sources, a64_data_misc;
+a64_group a64_exclusive, a64_simd_structures, a64_literal, a64_memory_misc,
+	a64_pair, a64_offset, a64_register;
+a64_group a64_vector, a64_sve, a64_sme;
 
 void a64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 		struct insn *out);
 unsigned a64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		  struct uop *out);
-/* the word at code, least significant byte first */
-uint32_t a64_word(const uint8_t *code);
-
 #endif

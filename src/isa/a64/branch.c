@@ -96,10 +96,10 @@ static bool a64_hint(uint32_t w, struct insn *in)
 	case 0: /* nop */
 		in->pad = true;
 		return true;
-	case 1 ... 6:	/* yield wfe wfi sev sevl dgh */
+	case 1 ... 6:   /* yield wfe wfi sev sevl dgh */
 	case 16 ... 20: /* esb psb tsb gcsb csdb */
-	case 22:	/* clrbhb */
-	case 32:	/* bti */
+	case 22:        /* clrbhb */
+	case 32:        /* bti */
 	case 34:
 	case 36:
 	case 38:
@@ -107,7 +107,7 @@ static bool a64_hint(uint32_t w, struct insn *in)
 	case 48: /* stshh */
 	case 49:
 		return true;
-	case 7:	 /* xpaclri */
+	case 7:  /* xpaclri */
 	case 24: /* paciaz pacibz autiaz autibz */
 	case 26:
 	case 28:
@@ -165,15 +165,16 @@ static bool a64_msr_imm(uint32_t w, struct insn *in)
 {
 	unsigned op1 = a64_bits(w, 18, 16), op2 = a64_bits(w, 7, 5);
 
-	if (op1 == 0 && op2 == 0) { /* cfinv */
-		in->flags_read = in->flags_written = FLAG_C;
-		return true;
+	if (op1 == 0 && op2 <= 2) { /* cfinv; xaflag, axflag */
+		in->flags_written = op2 ? A64_NZCV : FLAG_C;
+		in->flags_read = in->flags_written;
+		return a64_bits(w, 11, 8) == 0;
 	}
-	if (op1 == 0 && op2 <= 2) { /* xaflag, axflag */
-		in->flags_read = in->flags_written = A64_NZCV;
-		return true;
+	if (op1 == 3 && op2 == 3) { /* smstart smstop clear vectors */
+		in->vector = true;
+		return a64_bits(w, 11, 8) >= 2 && !a64_bit(w, 11);
 	}
-	/* uao pan spsel allint; ssbs dit svcr tco daifset daifclr */
+	/* uao pan spsel allint; ssbs dit tco daifset daifclr */
 	return (op1 == 0 && op2 >= 3 && op2 <= 5) || (op1 == 1 && op2 == 0) ||
 	       (op1 == 3 && op2 != 0 && op2 != 5);
 }
@@ -200,12 +201,13 @@ static bool a64_system_plain(uint32_t w, struct insn *in)
 
 /* names of system registers and operations: op0:op1:CRn:CRm:op2, bits 20:5 */
 enum {
-	SYS_NZCV = 0xda10,   /* 3 3 c4 c2 0 */
-	SYS_RNDR = 0xd920,   /* 3 3 c2 c4 0 */
-	SYS_RNDRRS = 0xd921, /* 3 3 c2 c4 1 */
-	SYS_DC_ZVA = 0x5ba1, /* 1 3 c7 c4 1 */
-	SYS_DC_GVA = 0x5ba3, /* 1 3 c7 c4 3 */
-	SYS_DC_GZVA = 0x5ba4, /* 1 3 c7 c4 4 */
+	SYS_NZCV = 0xda10,      /* 3 3 c4 c2 0 */
+	SYS_SVCR = 0xda12,      /* 3 3 c4 c2 2 */
+	SYS_RNDR = 0xd920,      /* 3 3 c2 c4 0 */
+	SYS_RNDRRS = 0xd921,    /* 3 3 c2 c4 1 */
+	SYS_DC_ZVA = 0x5ba1,    /* 1 3 c7 c4 1 */
+	SYS_DC_GVA = 0x5ba3,    /* 1 3 c7 c4 3 */
+	SYS_DC_GZVA = 0x5ba4,   /* 1 3 c7 c4 4 */
 	SYS_GCS_FIRST = 0x5bb8, /* 1 3 c7 c7 0..3: gcspushm gcspopm gcsss */
 	SYS_GCS_LAST = 0x5bbb,
 };
@@ -233,6 +235,7 @@ static bool a64_system(uint32_t w, struct insn *in)
 		in->reads = a64_x(a64_rd(w));
 		if (name == SYS_NZCV)
 			in->flags_written = A64_NZCV;
+		in->vector = name == SYS_SVCR;
 		if (name == SYS_DC_ZVA || name == SYS_DC_GVA ||
 		    name == SYS_DC_GZVA)
 			in->mem_write = MEM_SIZE_UNKNOWN;
@@ -278,8 +281,7 @@ static bool a64_branch_reg(uint32_t w, struct insn *in)
 	case 2: /* ret; retaa; retaasppcr Xm */
 		in->kind = INSN_RET;
 		if (auth)
-			in->reads = a64_x(A64_LR) | a64_xsp(A64_SP) |
-				    a64_x(rm);
+			in->reads = a64_x(A64_LR) | a64_xsp(A64_SP) | a64_x(rm);
 		return !auth || rn == 31;
 	case 4: /* eret eretaa */
 		in->kind = INSN_RET;
@@ -294,39 +296,43 @@ static bool a64_branch_reg(uint32_t w, struct insn *in)
 	}
 }
 
-/* branches, exceptions and system instructions: bits 28:26 = 101 */
+/*
+ * bits 29:26 = 0101: what does not compare
+ *	b   0001 01 imm26
+ *	bl  1001 01 imm26
+ */
 bool a64_branch(uint32_t w, struct insn *in)
 {
-	switch (w >> 26) {
-	case 0x05: /* b     0001 01 imm26 */
-		in->kind = INSN_JUMP;
+	switch (w >> 30) {
+	case 0:
+	case 2:
+		in->kind = w >> 31 ? INSN_CALL : INSN_JUMP;
 		in->target = a64_target(in, w, 25, 0);
+		in->writes = (w >> 31) << A64_LR;
 		return true;
-	case 0x25: /* bl    1001 01 imm26 */
-		in->kind = INSN_CALL;
-		in->target = a64_target(in, w, 25, 0);
-		in->writes = a64_x(A64_LR);
-		return true;
-	case 0x0d: /* x011 01 */
-	case 0x2d:
-		in->kind = INSN_COND;
-		in->reads = a64_x(a64_rd(w));
-		in->cond = a64_bit(w, 24) ? COND_NE : COND_EQ;
-		/* cbz x011 0100 imm19 Rt; tbz b011 0110 b40 imm14 Rt */
-		in->target = a64_target(in, w, a64_bit(w, 25) ? 18 : 23, 5);
-		return true;
-	case 0x15:
+	case 1:
 		return !a64_bit(w, 25) && a64_branch_cond(w, in);
-	case 0x1d:
-	case 0x3d:
-		return !a64_bit(w, 25) && a64_compare_branch(w, in);
-	case 0x35:
+	default:
 		if (a64_bit(w, 25))
 			return a64_branch_reg(w, in);
 		if (!a64_bit(w, 24))
 			return a64_exception(w, in);
 		return !a64_bits(w, 23, 22) && a64_system(w, in);
-	default:
-		return false;
 	}
+}
+
+/*
+ * bits 29:26 = 1101: compare and branch
+ *	cbz cbnz    x011 010n imm19 Rt
+ *	tbz tbnz    b011 011n b40 imm14 Rt
+ */
+bool a64_branch_compare(uint32_t w, struct insn *in)
+{
+	if (a64_bit(w, 30))
+		return !a64_bit(w, 25) && a64_compare_branch(w, in);
+	in->kind = INSN_COND;
+	in->reads = a64_x(a64_rd(w));
+	in->cond = a64_bit(w, 24) ? COND_NE : COND_EQ;
+	in->target = a64_target(in, w, a64_bit(w, 25) ? 18 : 23, 5);
+	return true;
 }

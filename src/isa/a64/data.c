@@ -9,16 +9,16 @@
 
 uint64_t a64_logical_imm(bool n, unsigned imms, unsigned immr, bool is64)
 {
-	unsigned size = 64, ones, rot;
+	unsigned size = 64, ones, rot, zeros;
 	uint64_t mask, value;
 
 	if (n && !is64)
 		return 0;
 	if (!n) { /* imms = 1..10 xxxx: the place of the 0 tells the size */
-		for (size = 32; size > 1 && (imms & size); size >>= 1)
-			;
-		if (size < 2)
+		zeros = ~imms & 0x3e;
+		if (!zeros)
 			return 0;
+		size = 1u << (31 - __builtin_clz(zeros));
 	}
 	ones = (imms & (size - 1)) + 1;
 	rot = immr & (size - 1);
@@ -36,10 +36,9 @@ uint64_t a64_logical_imm(bool n, unsigned imms, unsigned immr, bool is64)
 /*
  * adr adrp    p immlo 1 0000 immhi Rd
  */
-static bool a64_pcrel(uint32_t w, struct insn *in)
+bool a64_pcrel(uint32_t w, struct insn *in)
 {
-	uint64_t imm = (uint64_t)a64_sbits(w, 23, 5) << 2 |
-		       a64_bits(w, 30, 29);
+	uint64_t imm = (uint64_t)a64_sbits(w, 23, 5) << 2 | a64_bits(w, 30, 29);
 
 	in->writes = a64_x(a64_rd(w));
 	if (w >> 31) {
@@ -55,7 +54,7 @@ static bool a64_pcrel(uint32_t w, struct insn *in)
 /*
  * add sub immediate    sf op S 1 0001 0 sh imm12 Rn Rd
  */
-static bool a64_add_imm(uint32_t w, struct insn *in)
+bool a64_add_imm(uint32_t w, struct insn *in)
 {
 	in->reads = a64_xsp(a64_rn(w));
 	if (a64_bit(w, 29)) {
@@ -71,7 +70,7 @@ static bool a64_add_imm(uint32_t w, struct insn *in)
  * addg subg         1 op 0 1 0001 10 uimm6 00 uimm4 Xn Xd
  * smax umax ...     sf 0 0 1 0001 11 00xx imm8 Rn Rd
  */
-static bool a64_tag_minmax_imm(uint32_t w, struct insn *in)
+bool a64_tag_minmax_imm(uint32_t w, struct insn *in)
 {
 	if (a64_bit(w, 29))
 		return false;
@@ -88,7 +87,7 @@ static bool a64_tag_minmax_imm(uint32_t w, struct insn *in)
 /*
  * and orr eor ands    sf opc 1 0010 0 N immr imms Rn Rd
  */
-static bool a64_logic_imm(uint32_t w, struct insn *in)
+bool a64_logic_imm(uint32_t w, struct insn *in)
 {
 	bool is64 = w >> 31;
 
@@ -108,7 +107,7 @@ static bool a64_logic_imm(uint32_t w, struct insn *in)
 /*
  * movn movz movk    sf opc 1 0010 1 hw imm16 Rd
  */
-static bool a64_move_wide(uint32_t w, struct insn *in)
+bool a64_move_wide(uint32_t w, struct insn *in)
 {
 	unsigned opc = a64_bits(w, 30, 29);
 
@@ -121,7 +120,7 @@ static bool a64_move_wide(uint32_t w, struct insn *in)
 /*
  * sbfm bfm ubfm    sf opc 1 0011 0 N immr imms Rn Rd
  */
-static bool a64_bitfield(uint32_t w, struct insn *in)
+bool a64_bitfield(uint32_t w, struct insn *in)
 {
 	unsigned opc = a64_bits(w, 30, 29);
 
@@ -138,7 +137,7 @@ static bool a64_bitfield(uint32_t w, struct insn *in)
  * extr         sf 00 1 0011 1 N 0 Rm imms Rn Rd
  * autiasppc    1 11 1 0011 1 00k imm16 11111   (PC-relative: see retaasppc)
  */
-static bool a64_extract(uint32_t w, struct insn *in)
+bool a64_extract(uint32_t w, struct insn *in)
 {
 	if (w >> 29 == 7 && !a64_bit(w, 22) && a64_rd(w) == 31) {
 		in->reads = a64_x(A64_LR) | a64_xsp(A64_SP);
@@ -155,28 +154,6 @@ static bool a64_extract(uint32_t w, struct insn *in)
 	return true;
 }
 
-/* data processing with an immediate: bits 28:26 = 100 */
-bool a64_data_imm(uint32_t w, struct insn *in)
-{
-	switch (a64_bits(w, 25, 23)) {
-	case 0:
-	case 1:
-		return a64_pcrel(w, in);
-	case 2:
-		return a64_add_imm(w, in);
-	case 3:
-		return a64_tag_minmax_imm(w, in);
-	case 4:
-		return a64_logic_imm(w, in);
-	case 5:
-		return a64_move_wide(w, in);
-	case 6:
-		return a64_bitfield(w, in);
-	default:
-		return a64_extract(w, in);
-	}
-}
-
 /* the common case: Rd = f(Rn, Rm), none of them sp */
 static void a64_three_regs(uint32_t w, struct insn *in)
 {
@@ -185,26 +162,32 @@ static void a64_three_regs(uint32_t w, struct insn *in)
 }
 
 /*
- * logical             sf opc 0 1010 shift N Rm imm6 Rn Rd
+ * and orr eor ands, bic ...    sf opc 0 1010 shift N Rm imm6 Rn Rd
+ */
+bool a64_logic_reg(uint32_t w, struct insn *in)
+{
+	a64_three_regs(w, in);
+	if (a64_bits(w, 30, 29) == 3)
+		in->flags_written = A64_NZCV;
+	return w >> 31 || !a64_bit(w, 15);
+}
+
+/*
  * add sub shifted     sf op S 0 1011 shift 0 Rm imm6 Rn Rd
  * add sub extended    sf op S 0 1011 00 1 Rm option imm3 Rn Rd
  */
-static bool a64_logic_add_reg(uint32_t w, struct insn *in)
+bool a64_add_reg(uint32_t w, struct insn *in)
 {
-	bool add = a64_bit(w, 24);
-
 	a64_three_regs(w, in);
-	if (add ? a64_bit(w, 29) : a64_bits(w, 30, 29) == 3)
+	if (a64_bit(w, 29))
 		in->flags_written = A64_NZCV;
-	if (add && a64_bit(w, 21)) {
+	if (a64_bit(w, 21)) {
 		in->reads = a64_xsp(a64_rn(w)) | a64_x(a64_rm(w));
 		if (!in->flags_written)
 			in->writes = a64_xsp(a64_rd(w));
 		return !a64_bits(w, 23, 22) && a64_bits(w, 12, 10) <= 4;
 	}
-	if (add && a64_bits(w, 23, 22) == 3)
-		return false;
-	return w >> 31 || !a64_bit(w, 15);
+	return a64_bits(w, 23, 22) != 3 && (w >> 31 || !a64_bit(w, 15));
 }
 
 /*
@@ -280,8 +263,8 @@ static bool a64_two_sources(uint32_t w, struct insn *in)
 		if (a64_bit(w, 29))
 			in->flags_written = A64_NZCV;
 		return is64;
-	case 2 ... 3:	/* udiv sdiv */
-	case 8 ... 11:	/* lslv lsrv asrv rorv */
+	case 2 ... 3:   /* udiv sdiv */
+	case 8 ... 11:  /* lslv lsrv asrv rorv */
 	case 24 ... 27: /* smax umax smin umin */
 		return true;
 	case 4: /* irg */
@@ -329,7 +312,7 @@ static bool a64_one_source(uint32_t w, struct insn *in)
 /*
  * madd and its kin    sf 00 1 1011 op31 Rm o0 Ra Rn Rd
  */
-static bool a64_three_sources(uint32_t w, struct insn *in)
+bool a64_three_sources(uint32_t w, struct insn *in)
 {
 	bool sub = a64_bit(w, 15), is64 = w >> 31;
 
@@ -353,12 +336,10 @@ static bool a64_three_sources(uint32_t w, struct insn *in)
 	}
 }
 
-/* data processing on registers: bits 27:25 = 101 */
-bool a64_data_reg(uint32_t w, struct insn *in)
+/* the rest of data processing on registers: bits 28:24 = 11010 */
+bool a64_data_misc(uint32_t w, struct insn *in)
 {
-	if (!a64_bit(w, 28))
-		return a64_logic_add_reg(w, in);
-	switch (a64_bits(w, 24, 21)) {
+	switch (a64_bits(w, 23, 21)) {
 	case 0:
 		return a64_carry(w, in);
 	case 2:
@@ -368,8 +349,6 @@ bool a64_data_reg(uint32_t w, struct insn *in)
 	case 6:
 		return a64_bit(w, 30) ? a64_one_source(w, in)
 				      : a64_two_sources(w, in);
-	case 8 ... 15:
-		return a64_three_sources(w, in);
 	default:
 		return false;
 	}

@@ -3,30 +3,24 @@
  *
  * The word's group decodes it (see a64.h). scan() is the same function as
  * decode(): whether a word is an instruction at all can only be told by
- * decoding it, and decoding is a few table-free tests per word, so a second
+ * decoding it, and that is one indirect call and a few tests, so a second
  * decoder that knows less would save little and could contradict the first.
  */
 #include "isa/a64/a64.h"
 
 enum { EM_AARCH64 = 183 };
 
-uint32_t a64_word(const uint8_t *code)
-{
-	return code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 |
-	       (uint32_t)code[3] << 24;
-}
-
 uint8_t a64_cond_flags(unsigned cond)
 {
 	static const uint8_t flags[8] = {
-		FLAG_Z,		 /* eq ne */
-		FLAG_C,		 /* hs lo */
-		FLAG_N,		 /* mi pl */
-		FLAG_V,		 /* vs vc */
-		FLAG_C | FLAG_Z, /* hi ls */
-		FLAG_N | FLAG_V, /* ge lt */
+		FLAG_Z,                   /* eq ne */
+		FLAG_C,                   /* hs lo */
+		FLAG_N,                   /* mi pl */
+		FLAG_V,                   /* vs vc */
+		FLAG_C | FLAG_Z,          /* hi ls */
+		FLAG_N | FLAG_V,          /* ge lt */
 		FLAG_N | FLAG_Z | FLAG_V, /* gt le */
-		0,		 /* al nv */
+		0,                        /* al nv */
 	};
 
 	return flags[cond >> 1];
@@ -35,9 +29,9 @@ uint8_t a64_cond_flags(unsigned cond)
 uint8_t a64_cond(unsigned cond)
 {
 	static const uint8_t conds[16] = {
-		COND_EQ,  COND_NE,  COND_UGE,   COND_ULT,
-		COND_NEG, COND_POS, COND_OTHER, COND_OTHER,
-		COND_UGT, COND_ULE, COND_SGE,   COND_SLT,
+		COND_EQ,  COND_NE,  COND_UGE,    COND_ULT,
+		COND_NEG, COND_POS, COND_OTHER,  COND_OTHER,
+		COND_UGT, COND_ULE, COND_SGE,    COND_SLT,
 		COND_SGT, COND_SLE, COND_ALWAYS, COND_ALWAYS,
 	};
 
@@ -47,10 +41,10 @@ uint8_t a64_cond(unsigned cond)
 uint8_t a64_compare_cond(unsigned cc, bool immediate)
 {
 	static const uint8_t conds[2][8] = {
-		{ COND_SGT, COND_SGE, COND_UGT, COND_UGE, COND_OTHER,
-		  COND_OTHER, COND_EQ, COND_NE },
-		{ COND_SGT, COND_SLT, COND_UGT, COND_ULT, COND_OTHER,
-		  COND_OTHER, COND_EQ, COND_NE },
+		{COND_SGT, COND_SGE, COND_UGT, COND_UGE, COND_OTHER, COND_OTHER,
+		 COND_EQ, COND_NE},
+		{COND_SGT, COND_SLT, COND_UGT, COND_ULT, COND_OTHER, COND_OTHER,
+		 COND_EQ, COND_NE},
 	};
 
 	return conds[immediate][cc];
@@ -83,46 +77,58 @@ static bool a64_reserved(uint32_t w, struct insn *in)
 	return true;
 }
 
-/* decode w by its group; false if it is not known */
-static bool a64_group(uint32_t w, struct insn *in)
+/* the groups that are not allocated */
+static bool a64_unallocated(uint32_t w, struct insn *in)
 {
-	switch (a64_bits(w, 28, 25)) {
-	case 0:
-		return a64_reserved(w, in);
-	case 2:
-		return a64_sve(w, in);
-	case 8:
-	case 9:
-		return a64_data_imm(w, in);
-	case 10:
-	case 11:
-		return a64_branch(w, in);
-	case 4:
-	case 6:
-	case 12:
-	case 14:
-		return a64_memory(w, in);
-	case 5:
-	case 13:
-		return a64_data_reg(w, in);
-	case 7:
-	case 15:
-		return a64_vector(w, in);
-	default:
-		return false;
-	}
+	(void)w;
+	(void)in;
+	return false;
 }
+
+/* clang-format off */
+/* entries i .. j, and the same with bit 29 set */
+#define BOTH(i, j, f) [i ... j] = f, [0x40 + (i) ... 0x40 + (j)] = f
+
+/* the group of a word, by its bits 29:23 */
+static a64_group *const a64_groups[128] = {
+	BOTH(0x00, 0x03, a64_reserved),	   BOTH(0x04, 0x07, a64_unallocated),
+	BOTH(0x08, 0x0b, a64_sve),	   BOTH(0x0c, 0x0f, a64_unallocated),
+	BOTH(0x20, 0x21, a64_pcrel),	   BOTH(0x22, 0x22, a64_add_imm),
+	BOTH(0x23, 0x23, a64_tag_minmax_imm), BOTH(0x24, 0x24, a64_logic_imm),
+	BOTH(0x25, 0x25, a64_move_wide),   BOTH(0x26, 0x26, a64_bitfield),
+	BOTH(0x27, 0x27, a64_extract),
+	[0x28 ... 0x2f] = a64_branch,	   [0x68 ... 0x6f] = a64_branch_compare,
+	/* loads and stores: bits 29:28 00 */
+	[0x10 ... 0x11] = a64_exclusive,   [0x12 ... 0x13] = a64_unallocated,
+	[0x18 ... 0x1b] = a64_simd_structures,
+	/* 01 */
+	[0x30 ... 0x31] = a64_literal,	   [0x32 ... 0x33] = a64_memory_misc,
+	[0x38 ... 0x39] = a64_literal,	   [0x3a ... 0x3b] = a64_memory_misc,
+	/* 10 */
+	[0x50 ... 0x53] = a64_pair,	   [0x58 ... 0x5b] = a64_pair,
+	/* 11 */
+	[0x70 ... 0x71] = a64_register,	   [0x72 ... 0x73] = a64_offset,
+	[0x78 ... 0x79] = a64_register,	   [0x7a ... 0x7b] = a64_offset,
+	BOTH(0x14, 0x15, a64_logic_reg),   BOTH(0x16, 0x17, a64_add_reg),
+	BOTH(0x34, 0x35, a64_data_misc),   BOTH(0x36, 0x37, a64_three_sources),
+	BOTH(0x1c, 0x1f, a64_vector),	   BOTH(0x3c, 0x3f, a64_vector),
+};
+/* clang-format on */
+#undef BOTH
 
 /* all of struct insn; see isa.h */
 void a64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 		struct insn *out)
 {
+	uint32_t w;
+
 	if (avail < 4 || addr % 4) {
-		*out = (struct insn){ .addr = addr, .kind = INSN_BAD };
+		*out = (struct insn){.addr = addr, .kind = INSN_BAD};
 		return;
 	}
-	*out = (struct insn){ .addr = addr, .len = 4, .kind = INSN_SEQ };
-	if (!a64_group(a64_word(code), out))
+	*out = (struct insn){.addr = addr, .len = 4, .kind = INSN_SEQ};
+	w = a64_word(code);
+	if (!a64_groups[a64_bits(w, 29, 23)](w, out))
 		a64_unknown(out);
 }
 
@@ -148,7 +154,7 @@ const struct isa isa_a64 = {
 	.sp = A64_SP,
 	.fp = 29,
 	.entry_cfa = 0,
-	.callee_saved = UINT32_C(0xbff80000),	/* x19 to x29, sp */
+	.callee_saved = UINT32_C(0xbff80000),   /* x19 to x29, sp */
 	.linker_scratch = UINT32_C(0x00030000), /* x16, x17 */
 	.scan = a64_decode,
 	.decode = a64_decode,

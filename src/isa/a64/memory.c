@@ -15,29 +15,24 @@ enum { TAG_GRANULE = 16, BLOCK_BYTES = 64 };
 static void a64_access(uint32_t w, struct insn *in, bool load, unsigned bytes,
 		       bool writeback)
 {
-	if (load)
-		in->mem_read = (uint16_t)bytes;
-	else
-		in->mem_write = (uint16_t)bytes;
+	in->mem_read = load ? (uint16_t)bytes : 0;
+	in->mem_write = load ? 0 : (uint16_t)bytes;
 	in->reads |= a64_xsp(a64_rn(w));
-	if (writeback)
-		in->writes |= a64_xsp(a64_rn(w));
+	in->writes |= writeback ? a64_xsp(a64_rn(w)) : 0;
 }
 
 /* note that the general registers `regs` are loaded or stored */
 static void a64_transfer(struct insn *in, bool load, regset regs)
 {
-	if (load)
-		in->writes |= regs;
-	else
-		in->reads |= regs;
+	in->writes |= load ? regs : 0;
+	in->reads |= load ? 0 : regs;
 }
 
 /*
  * stxr ldxr stxp ldxp stlr ldar cas casp
  *	size 00 1000 o2 L o1 Rs o0 Rt2 Rn Rt
  */
-static bool a64_exclusive(uint32_t w, struct insn *in)
+bool a64_exclusive(uint32_t w, struct insn *in)
 {
 	unsigned size = w >> 30, bytes = 1u << size;
 	bool load = a64_bit(w, 22), pair = a64_bit(w, 21);
@@ -82,9 +77,9 @@ static bool a64_exclusive(uint32_t w, struct insn *in)
 /*
  * ldr literal    opc 01 1 V 00 imm19 Rt     V=0: w x ldrsw prfm; V=1: s d q
  */
-static bool a64_literal(uint32_t w, struct insn *in)
+bool a64_literal(uint32_t w, struct insn *in)
 {
-	static const uint8_t sizes[2][4] = { { 4, 8, 4, 0 }, { 4, 8, 16, 0 } };
+	static const uint8_t sizes[2][4] = {{4, 8, 4, 0}, {4, 8, 16, 0}};
 	unsigned opc = w >> 30;
 	bool simd = a64_bit(w, 26);
 
@@ -107,7 +102,7 @@ static bool a64_literal(uint32_t w, struct insn *in)
  *
  * type: 0 no-allocate, 1 post-index, 2 offset, 3 pre-index
  */
-static bool a64_pair(uint32_t w, struct insn *in)
+bool a64_pair(uint32_t w, struct insn *in)
 {
 	unsigned opc = w >> 30, type = a64_bits(w, 24, 23);
 	bool load = a64_bit(w, 22), writeback = type & 1;
@@ -144,7 +139,8 @@ unsigned a64_simd_bytes(uint32_t w)
  *
  * `hint` tells whether prfm exists in this addressing mode.
  */
-static bool a64_single(uint32_t w, struct insn *in, bool writeback, bool hint)
+static inline bool a64_single(uint32_t w, struct insn *in, bool writeback,
+			      bool hint)
 {
 	unsigned size = w >> 30, opc = a64_bits(w, 23, 22);
 	bool load = opc != 0;
@@ -213,20 +209,25 @@ static bool a64_atomic(uint32_t w, struct insn *in)
 }
 
 /*
- * bits 29:27 = 111:
- *	unsigned offset    size 11 1 V 01 opc imm12 Rn Rt
- *	others             size 11 1 V 00 opc 0 imm9 mode Rn Rt
+ * ldr str    size 11 1 V 01 opc imm12 Rn Rt
+ */
+bool a64_offset(uint32_t w, struct insn *in)
+{
+	return a64_single(w, in, false, true);
+}
+
+/*
+ * bits 29:27 = 111, bit 24 = 0:
+ *	short offset       size 11 1 V 00 opc 0 imm9 mode Rn Rt
  *	    mode: 0 unscaled, 1 post-index, 2 unprivileged, 3 pre-index
  *	atomic             size 11 1 V 00 A R 1 ... 00 Rn Rt
  *	register offset    size 11 1 V 00 opc 1 Rm option S 10 Rn Rt
  *	ldraa ldrab        11 11 1 0 00 k S 1 imm9 W 1 Rn Rt
  */
-static bool a64_register(uint32_t w, struct insn *in)
+bool a64_register(uint32_t w, struct insn *in)
 {
 	unsigned mode = a64_bits(w, 11, 10);
 
-	if (a64_bit(w, 24))
-		return a64_single(w, in, false, true);
 	if (!a64_bit(w, 21)) {
 		if (mode == 2 && a64_bit(w, 26))
 			return false;
@@ -374,30 +375,20 @@ static bool a64_simd_lane(uint32_t w, struct insn *in)
 	return post || !a64_rm(w);
 }
 
-/* loads and stores: bit 27 set, bit 25 clear */
-bool a64_memory(uint32_t w, struct insn *in)
+/* loads and stores of structures: bits 29:25 = 00110 */
+bool a64_simd_structures(uint32_t w, struct insn *in)
 {
-	bool simd = a64_bit(w, 26);
+	in->vector = true;
+	if (w >> 31)
+		return false;
+	return a64_bit(w, 24) ? a64_simd_lane(w, in) : a64_simd_multiple(w, in);
+}
 
-	switch (a64_bits(w, 29, 28)) {
-	case 0:
-		if (!simd)
-			return !a64_bit(w, 24) && a64_exclusive(w, in);
-		in->vector = true;
-		if (w >> 31)
-			return false;
-		return a64_bit(w, 24) ? a64_simd_lane(w, in)
-				      : a64_simd_multiple(w, in);
-	case 1:
-		if (!a64_bit(w, 24))
-			return a64_literal(w, in);
-		if (a64_bit(w, 21))
-			return !simd && a64_tag(w, in);
-		return a64_bits(w, 11, 10) == 1 ? a64_copy_set(w, in)
-						: a64_ordered(w, in);
-	case 2:
-		return a64_pair(w, in);
-	default:
-		return a64_register(w, in);
-	}
+/* bits 29:27 = 011, bit 24 = 1: tags, ordered accesses, memory copies */
+bool a64_memory_misc(uint32_t w, struct insn *in)
+{
+	if (a64_bit(w, 21))
+		return !a64_bit(w, 26) && a64_tag(w, in);
+	return a64_bits(w, 11, 10) == 1 ? a64_copy_set(w, in)
+					: a64_ordered(w, in);
 }

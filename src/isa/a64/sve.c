@@ -144,7 +144,7 @@ static bool a64_sve_compare_scalars(uint32_t w, struct insn *in)
 }
 
 /*
- * psel               0010 0101 t t 1 t Rv 01 Pn 0 Pm 0 Pd
+ * psel               0010 0101 i t 1 t Rv 01 Pn 0 Pm 0 Pd     t is not 0
  * while.. (pairs)    0010 0101 size 1 Rm 010 . . . Rn 1 ...
  */
 static bool a64_sve_select_predicate(uint32_t w, struct insn *in)
@@ -155,66 +155,105 @@ static bool a64_sve_select_predicate(uint32_t w, struct insn *in)
 		return !a64_bit(w, 13);
 	}
 	in->reads = a64_slice_reg(a64_bits(w, 17, 16));
-	return !a64_bit(w, 9);
+	return !a64_bit(w, 9) && (a64_bit(w, 22) || a64_bits(w, 20, 18));
 }
 
 /*
- * cntp                0010 0101 size 100 000 10 Pg . Pn Rd
- * incp sqincp ...     0010 0101 size 101 ... 1000 r .. Pm Rd
- * wrffr setffr        0010 0101 00 101 .00 1001 ...
+ * incp decp      0010 0101 size 101 10d 1000 r 00 Pm Rd    r: Rd is general
+ * sqincp ...     0010 0101 size 101 0du 1000 r x0 Pm Rd
+ * wrffr          0010 0101 00 101 000 1001 000 Pn 00000
+ * setffr         0010 0101 00 101 100 1001 0000 0000 0000
+ */
+static bool a64_sve_increment(uint32_t w, struct insn *in)
+{
+	bool general = a64_bit(w, 11), saturates = !a64_bit(w, 18);
+
+	if (a64_bits(w, 15, 12) == 9)
+		return (w & 0xfffffe1f) == 0x25289000 || w == 0x252c9000;
+	if (a64_bits(w, 15, 12) != 8 || a64_bit(w, 9))
+		return false;
+	if (!saturates && (a64_bit(w, 17) || a64_bit(w, 10)))
+		return false;
+	if (general)
+		a64_read_write_rd(w, in);
+	return general || (a64_bits(w, 23, 22) && !a64_bit(w, 10));
+}
+
+/*
+ * cntp    0010 0101 size 100 000 10 Pg 0 Pn Rd
+ *         0010 0101 size 100 000 10 000 v 1 Pn Rd
  */
 static bool a64_sve_count_predicate(uint32_t w, struct insn *in)
 {
-	switch (a64_bits(w, 20, 19)) {
-	case 0:
-		in->writes = a64_x(a64_rd(w));
-		return a64_bits(w, 18, 16) == 0;
-	case 1:
-		if (a64_bits(w, 15, 12) == 9)
-			return true;
-		if (a64_bits(w, 15, 12) != 8)
-			return false;
-		if (a64_bit(w, 11))
-			a64_read_write_rd(w, in);
-		return true;
-	default:
-		return false;
-	}
+	in->writes = a64_x(a64_rd(w));
+	return a64_bits(w, 18, 16) == 0 &&
+	       (!a64_bit(w, 9) || a64_bits(w, 13, 11) == 0);
 }
 
-/* does this word of op 1, g 1, bit 21 = 0 set the flags? */
-static bool a64_sve_predicate_flags(uint32_t w)
+/* operations on predicates, and where their bit S is that asks for flags */
+enum { NEVER = 32, ALWAYS, HOLE };
+
+static const struct {
+	uint32_t mask, value;
+	uint8_t s;
+} a64_predicate_ops[] = {
+	{0xfff0c210, 0x25404210, HOLE},   /* sel has no S */
+	{0xff30c000, 0x25004000, 22},     /* and bic eor orr orn nor nand */
+	{0xffb0c200, 0x2500c000, 22},     /* brkpa brkpb */
+	{0xff7fc200, 0x25104000, NEVER},  /* brka brkb */
+	{0xff7fc210, 0x25504000, ALWAYS}, /* brkas brkbs */
+	{0xffbfc210, 0x25184000, 22},     /* brkn */
+	{0xffffc21f, 0x2550c000, ALWAYS}, /* ptest */
+	{0xfffffe10, 0x2558c000, ALWAYS}, /* pfirst */
+	{0xff3ffe10, 0x2519c400, ALWAYS}, /* pnext */
+	{0xff3efc10, 0x2518e000, 16},     /* ptrue */
+	{0xfffffff0, 0x2518e400, NEVER},  /* pfalse */
+	{0xffbffe10, 0x2518f000, 22},     /* rdffr */
+	{0xfffffff0, 0x2519f000, NEVER},  /* rdffr, unpredicated */
+};
+
+/* op 1, g 1, bit 21 = 0: operations on predicates, compare with immediate */
+static bool a64_sve_predicate_op(uint32_t w, struct insn *in)
 {
-	if (!a64_bit(w, 14)) /* compare with an immediate */
-		return true;
-	if (!a64_bit(w, 15) || !a64_bit(w, 20) || a64_bits(w, 15, 12) == 15)
-		return a64_bit(w, 22); /* logic, breaks, rdffr: S */
-	if (a64_bits(w, 19, 17) == 4) /* ptrue has S; pfirst, pnext always */
-		return a64_bits(w, 13, 12) == 2
-			       ? a64_bit(w, 16) && a64_bits(w, 11, 10) == 0
-			       : true;
-	return a64_bits(w, 19, 16) == 0; /* ptest */
+	size_t n = sizeof(a64_predicate_ops) / sizeof(a64_predicate_ops[0]);
+
+	if (!a64_bit(w, 14)) {
+		in->flags_written = A64_NZCV;
+		return a64_bits(w, 15, 13) != 5;
+	}
+	for (size_t i = 0; i < n; i++) {
+		unsigned s = a64_predicate_ops[i].s;
+
+		if ((w & a64_predicate_ops[i].mask) !=
+		    a64_predicate_ops[i].value)
+			continue;
+		if (s == ALWAYS || (s < NEVER && a64_bit(w, s)))
+			in->flags_written = A64_NZCV;
+		return s != HOLE;
+	}
+	return false;
 }
 
 /* op 1: comparisons and predicates */
 static bool a64_sve_predicate(uint32_t w, struct insn *in)
 {
-	if (!a64_bit(w, 24)) {
+	if (!a64_bit(w, 24)) { /* no comparison of 64 bits with wide ones */
 		in->flags_written = A64_NZCV;
-		return true;
+		return a64_bit(w, 21) || a64_bits(w, 23, 22) != 3 ||
+		       a64_bits(w, 15, 13) == 0 || a64_bits(w, 15, 14) == 2;
 	}
-	if (!a64_bit(w, 21)) {
-		if (a64_sve_predicate_flags(w))
-			in->flags_written = A64_NZCV;
-		return true;
-	}
+	if (!a64_bit(w, 21))
+		return a64_sve_predicate_op(w, in);
 	switch (a64_bits(w, 15, 14)) {
 	case 0:
 		return a64_sve_compare_scalars(w, in);
 	case 1:
 		return a64_sve_select_predicate(w, in);
 	case 2:
-		return a64_sve_count_predicate(w, in);
+		if (a64_bit(w, 20))
+			return false;
+		return a64_bit(w, 19) ? a64_sve_increment(w, in)
+				      : a64_sve_count_predicate(w, in);
 	default:
 		return true;
 	}
@@ -390,8 +429,7 @@ bool a64_sve(uint32_t w, struct insn *in)
  */
 static bool a64_sme_memory(uint32_t w, struct insn *in)
 {
-	regset regs = a64_xsp(a64_rn(w)) |
-		      a64_slice_reg(a64_bits(w, 14, 13));
+	regset regs = a64_xsp(a64_rn(w)) | a64_slice_reg(a64_bits(w, 14, 13));
 
 	if (a64_bit(w, 4))
 		return false;
@@ -417,7 +455,26 @@ static bool a64_sme_move(uint32_t w, struct insn *in)
 		       !a64_bit(w, a64_bit(w, 17) ? 9 : 4);
 	}
 	return (w & 0xffffff00) == 0xc0080000 ||
-	       (w & 0xffbe0018) == 0xc0900000;
+	       (w & 0xfffe001c) == 0xc0900000 || (w & 0xfffe0018) == 0xc0d00000;
+}
+
+/*
+ * outer products    1o00 000p 1dq Zm Pm Pn Zn S tile
+ *
+ * o: integers; d: into tiles of 64 bits, of which there are 8 (tile has 3
+ * bits), not 4; q and p: the type, where no type of floating point has q at
+ * 64 bits or p:q = 01.
+ */
+static bool a64_sme_product(uint32_t w)
+{
+	bool wide = a64_bit(w, 22);
+
+	if (!a64_bit(w, 23) || a64_bit(w, 3) || (!wide && a64_bit(w, 2)))
+		return false;
+	if (a64_bit(w, 29))
+		return true;
+	return wide ? !a64_bit(w, 24) && !a64_bit(w, 21)
+		    : a64_bit(w, 24) || !a64_bit(w, 21);
 }
 
 /* the matrix extension: bit 31 set, bits 28:25 = 0000 */
@@ -425,9 +482,9 @@ bool a64_sme(uint32_t w, struct insn *in)
 {
 	in->vector = true;
 	switch (a64_bits(w, 30, 29)) {
-	case 0: /* outer products; SME2 fills the rest */
+	case 0: /* SME2 fills the rest */
 	case 1:
-		return a64_bit(w, 23);
+		return a64_sme_product(w);
 	case 2:
 		return a64_sme_move(w, in);
 	default:

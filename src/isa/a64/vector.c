@@ -3,10 +3,8 @@
  *
  * Only the few classes that also touch general registers or flags are
  * decoded: conversions and moves, lane moves, comparisons and selects. All
- * other words of the classes in use work on vector registers alone, and are
- * taken as such without a look at which of them are allocated: every extension
- * of the architecture so far (crypto, dot products, FP8, look-up tables) has
- * filled the holes of these classes with vector-only instructions.
+ * other words of this group work on vector registers alone; simd.c tells
+ * which of them are instructions.
  */
 #include "isa/a64/a64.h"
 
@@ -65,7 +63,7 @@ static bool a64_fp_scalar(uint32_t w, struct insn *in)
 
 	if (a64_bits(w, 15, 10) == 0)
 		return a64_fp_int(w, in);
-	if (w >> 31)
+	if (w >> 31 || !a64_simd_allocated(w))
 		return false;
 	if (op == 1 || op == 3)
 		in->flags_read = a64_cond_flags(cond);
@@ -109,23 +107,10 @@ static bool a64_simd_copy(uint32_t w, struct insn *in)
 	}
 }
 
-/*
- * Is bits 31:24 a class in use?
- *	0qu0 111x  vectors      01u1 111x  one lane of a vector
- *	0001 111x  scalars      1001 1110  conversions     1100 1110  crypto
- */
-static bool a64_vector_class(unsigned top)
-{
-	return (top & 0x9e) == 0x0e || (top & 0xde) == 0x5e ||
-	       (top & 0xfe) == 0x1e || top == 0x9e || top == 0xce;
-}
-
 /* floating point and SIMD: bits 27:25 = 111 */
 bool a64_vector(uint32_t w, struct insn *in)
 {
 	in->vector = true;
-	if (!a64_vector_class(w >> 24))
-		return false;
 	/* x0x1 1110: floating point with one lane, and conversions */
 	if ((w & 0x7f000000) == 0x1e000000)
 		return a64_bit(w, 21) ? a64_fp_scalar(w, in)
@@ -133,5 +118,5 @@ bool a64_vector(uint32_t w, struct insn *in)
 	/* 0xx0 1110 000x xxxx 0xxx x1: lane moves */
 	if ((w & 0x9fe08400) == 0x0e000400)
 		return a64_simd_copy(w, in);
-	return true;
+	return a64_simd_allocated(w);
 }

@@ -8,10 +8,12 @@
  *           write leaves of the old value, so `writes` can be a kill set
  *   writes  registers that certainly or possibly change; those that only
  *           possibly change are in `reads` too
- *   flags_written  only flags that are certainly overwritten, with a value or
- *           with an undefined one; a shift by %cl or by nothing and a
- *           repeated comparison may leave all flags as they were, and write
- *           none; lift() still says that flags change there
+ *   flags_written  only flags that are certainly overwritten. A shift by %cl
+ *           or by nothing and a repeated comparison may leave all flags as they
+ *           were; a flag that the manuals call undefined may be left too, and
+ *           after bt, shifts and multiplications processors do that. Only
+ *           `and`, `or`, `xor` and `test` have never kept their undefined AF.
+ *           lift() still says that flags change in all of these
  *
  * Where Zydis 4.0 is silent or a processor without an extension does
  * something else, corrections are made by mnemonic: string instructions
@@ -184,6 +186,8 @@ static bool may_keep_flags(const struct x64_full *full)
 {
 	const ZydisDecodedOperand *count = shift_count(full);
 	unsigned width = full->op[0].size, n;
+	bool through_carry = full->in.mnemonic == ZYDIS_MNEMONIC_RCL ||
+			     full->in.mnemonic == ZYDIS_MNEMONIC_RCR;
 
 	if (!count)
 		return is_repeated(full);
@@ -191,17 +195,33 @@ static bool may_keep_flags(const struct x64_full *full)
 		return true;
 	n = count->imm.value.u & (width == 64 ? 63 : 31);
 	/* rotations through the carry come round after width + 1 steps */
-	return n == 0 || (width < 32 && n % (width + 1) == 0);
+	return n == 0 || (through_carry && n % (width + 1) == 0);
+}
+
+/*
+ * Whether flags that are undefined afterwards are not the old ones. Zydis 4.0
+ * takes sbb's AF for undefined, which it is not.
+ */
+static bool spoils_undefined(ZydisMnemonic m)
+{
+	return m == ZYDIS_MNEMONIC_AND || m == ZYDIS_MNEMONIC_OR ||
+	       m == ZYDIS_MNEMONIC_XOR || m == ZYDIS_MNEMONIC_TEST ||
+	       m == ZYDIS_MNEMONIC_SBB;
 }
 
 /* fills flags_read, flags_written */
 static void add_flags(const struct x64_full *full, struct insn *out)
 {
+	const ZydisAccessedFlags *f = full->in.cpu_flags;
+
 	if (!(full->in.attributes & ZYDIS_ATTRIB_CPUFLAG_ACCESS))
 		return;
-	out->flags_read = flag_bits(full->in.cpu_flags->tested);
-	if (!may_keep_flags(full))
-		out->flags_written = changed_flags(full);
+	out->flags_read = flag_bits(f->tested);
+	if (may_keep_flags(full))
+		return;
+	out->flags_written = flag_bits(f->modified | f->set_0 | f->set_1);
+	if (spoils_undefined(full->in.mnemonic))
+		out->flags_written |= flag_bits(f->undefined);
 }
 
 /* the index registers that a string instruction moves */
@@ -281,6 +301,18 @@ static void correct_category(const struct x64_full *full, struct insn *out)
 	}
 }
 
+/* xor r,r and sub r,r of 32 or 64 bits: zero, whatever r was */
+bool x64_is_zeroing(const struct x64_full *full)
+{
+	const ZydisDecodedOperand *a = &full->op[0], *b = &full->op[1];
+
+	return (full->in.mnemonic == ZYDIS_MNEMONIC_XOR ||
+		full->in.mnemonic == ZYDIS_MNEMONIC_SUB) &&
+	       a->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       b->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       a->reg.value == b->reg.value && a->size >= 32;
+}
+
 /* what Zydis does not say of some instructions */
 static void correct_mnemonic(const struct x64_full *full, struct insn *out)
 {
@@ -292,6 +324,11 @@ static void correct_mnemonic(const struct x64_full *full, struct insn *out)
 	case ZYDIS_MNEMONIC_RDSSPD:
 	case ZYDIS_MNEMONIC_RDSSPQ:
 		out->reads |= out->writes;
+		break;
+	case ZYDIS_MNEMONIC_XOR:
+	case ZYDIS_MNEMONIC_SUB:
+		if (x64_is_zeroing(full))
+			out->reads = 0;
 		break;
 	case ZYDIS_MNEMONIC_ENTER:
 		if (full->op[1].imm.value.u)

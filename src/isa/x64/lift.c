@@ -96,19 +96,22 @@ static bool lift_extend(struct x64_lifter *l, const ZydisDecodedOperand *op,
 	return true;
 }
 
-/* lea */
+/* lea; the last step of the sum goes where the result goes */
 static bool lift_lea(struct x64_lifter *l, const ZydisDecodedOperand *op)
 {
 	uint8_t addr = x64_emit_address(l, &op[1]);
+	uint8_t dst = x64_result(&op[0]);
 
-	if (addr == UOP_NONE)
-		emit_unknown(l, addr = UOP_TMP0);
-	if (op[0].size < 32) {
-		x64_emit_op(l, UOP_COPY, op[0].size, UOP_TMP2,
-			    x64_reg_value(addr), NOTHING);
-		addr = UOP_TMP2;
+	if (addr == UOP_NONE) {
+		emit_unknown(l, dst);
+	} else if (addr == UOP_TMP0) {
+		l->out[l->n - 1].dst = dst;
+		l->out[l->n - 1].width = op[0].size;
+	} else {
+		x64_emit_op(l, UOP_COPY, op[0].size, dst, x64_reg_value(addr),
+			    NOTHING);
 	}
-	x64_emit_write(l, &op[0], UOP_NONE, x64_reg_value(addr));
+	x64_emit_result(l, &op[0], UOP_NONE);
 	return true;
 }
 
@@ -124,7 +127,7 @@ static void emit_flags(struct x64_lifter *l, enum uop_code code,
 		emit_unknown(l, UOP_FLAGS);
 }
 
-/* xor r,r and sub r,r of 32 or 64 bits: zero, whatever r was */
+/* xor r,r and sub r,r: zero, and the flags of zero */
 static bool lift_zero(struct x64_lifter *l, const ZydisDecodedOperand *op)
 {
 	struct x64_value r = x64_reg_value(x64_gpr(op->reg.value));
@@ -143,8 +146,7 @@ static bool lift_binary(struct x64_lifter *l, const ZydisDecodedOperand *op,
 	uint8_t addr, dst = x64_result(&op[0]);
 	struct x64_value a, b;
 
-	if ((code == UOP_XOR || code == UOP_SUB) && width >= 32 &&
-	    same_register(&op[0], &op[1]))
+	if (x64_is_zeroing(l->full))
 		return lift_zero(l, &op[0]);
 	addr = address_of(l, &op[0]);
 	a = read_at(l, &op[0], addr, UOP_TMP1);

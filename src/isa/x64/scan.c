@@ -11,6 +11,7 @@
  *   - A near branch under a 66 prefix without REX.W is INSN_BAD: Intel's
  *     processors ignore the prefix, AMD's cut the target to 16 bits and read
  *     a shorter displacement, so not even the length is certain.
+ *   - Encodings that only Knights Corner has are INSN_BAD.
  *   - int3 is TRAP and padding. `int 0x80` is SYSCALL; all other interrupts
  *     raise a signal in a Linux process and are TRAP, as hlt.
  *   - Hypercalls and enclave calls, which leave the program for a place
@@ -132,7 +133,8 @@ static bool writes_0f(const struct x64_parts *p)
 		return !(p->pre & PRE_F3);
 	case 0xae:
 		return p->reg == 0 || p->reg == 3 ||
-		       (p->reg == 4 && !(p->pre & PRE_F3)) || p->reg == 6;
+		       (p->reg == 4 && !(p->pre & PRE_F3)) ||
+		       (p->reg == 6 && !(p->pre & PRE_66));
 	case 0xba:
 		return p->reg > 4;
 	case 0xc7:
@@ -192,10 +194,9 @@ static bool computes_address(const struct x64_parts *p)
 		return true;
 	if (is_one(p))
 		return p->opcode == 0x8d;
-	/* bndcl, bndcu, bndcn, bndmk; invlpg */
-	return is_0f(p) &&
-	       (((p->opcode & 0xfe) == 0x1a && p->pre & (PRE_F2 | PRE_F3)) ||
-		(p->opcode == 0x01 && p->reg == 7));
+	/* bndcl, bndcu, bndcn, bndmk */
+	return is_0f(p) && (p->opcode & 0xfe) == 0x1a &&
+	       p->pre & (PRE_F2 | PRE_F3);
 }
 
 /* prefetches, wide nops, cache line hints */
@@ -265,7 +266,7 @@ static void find_reference(const struct x64_parts *p, struct insn *out)
 /*
  * A constant that could be an address: an immediate of 32 or 64 bits, as the
  * instruction extends it, else a displacement that nothing is added to but
- * an index.
+ * an index; fs: and gs: add to it too.
  */
 static void find_constant(const struct x64_parts *p, struct insn *out)
 {
@@ -277,9 +278,10 @@ static void find_constant(const struct x64_parts *p, struct insn *out)
 
 		out->has_imm = true;
 		out->imm = wide ? (uint64_t)p->imm : (uint32_t)p->imm;
-	} else if (p->disp_bits >= 32 && bare_disp) {
+	} else if (p->disp_bits >= 32 && bare_disp && !(p->pre & PRE_FSGS)) {
 		out->has_imm = true;
-		out->imm = p->disp;
+		out->imm = p->pre & PRE_67 ? (uint32_t)p->disp
+					   : (uint64_t)p->disp;
 	}
 }
 
@@ -409,6 +411,29 @@ static bool is_vendor_branch(const struct x64_parts *p, enum insn_kind kind)
 	}
 }
 
+/*
+ * Zydis takes a few VEX encodings that only Knights Corner knew, a processor
+ * that runs no Linux program; jumps are among them.
+ */
+static bool is_knights_corner(const struct x64_parts *p)
+{
+	static const struct opset knc = {{
+		[0] = BIT(0x18),
+		[2] = BIT(0x43) | BIT(0x48) | BIT(0x49),
+		[4] = BIT(0x84) | BIT(0x85) | BIT(0x95) | BIT(0x97),
+		[5] = BIT(0xb8) | BIT(0xbc) | BIT(0xbd),
+	}};
+
+	if (p->legacy || p->evex)
+		return false;
+	if (p->map == ZYDIS_OPCODE_MAP_0F3A)
+		return p->opcode == 0x3e;
+	if (p->map != ZYDIS_OPCODE_MAP_0F)
+		return false;
+	return opset_has(&knc, p->opcode) ||
+	       (p->opcode == 0xae && p->pre & (PRE_F2 | PRE_F3));
+}
+
 /* fills the first part of *out from an encoding's parts */
 void x64_classify(const struct x64_parts *p, uint64_t addr, struct insn *out)
 {
@@ -420,7 +445,7 @@ void x64_classify(const struct x64_parts *p, uint64_t addr, struct insn *out)
 		kind = kind_one(p);
 	else if (is_0f(p))
 		kind = kind_0f(p);
-	if (is_vendor_branch(p, kind))
+	if (is_vendor_branch(p, kind) || is_knights_corner(p))
 		return;
 	out->kind = kind;
 	out->len = p->len;

@@ -81,6 +81,7 @@ void x64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 int x64_gpr(ZydisRegister reg);
 uint8_t x64_cond(unsigned nibble);
 bool x64_changes_flags(const struct x64_full *full);
+bool x64_is_zeroing(const struct x64_full *full);
 
 /*
  * emit.c: operands as micro-operations. Temporaries have fixed jobs: TMP0 an
