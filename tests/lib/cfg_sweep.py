@@ -1,6 +1,7 @@
 """cfg_sweep: `tally cfg` over many files, within limits, and what came out.
 
-	cfg_sweep.py TALLY [--limit SECONDS] [--rows FILE] DIRECTORY...
+	cfg_sweep.py TALLY [--limit SECONDS] [--rows FILE] [--skip PATH]...
+		DIRECTORY...
 
 Finds every ELF file below the directories (by its magic, each inode and
 build-id once), runs TALLY cfg on each with a limit on time and memory, and
@@ -8,6 +9,9 @@ prints a report: totals per ISA, files whose unwind tables are not covered,
 indirect jumps that are not understood and why, the slowest and the largest
 runs. Fails if any run crashed, hung, or ended with a status other than 0 or,
 for what is not a program or library of our two machines, 3 with a message.
+
+FILE keeps one line of figures per file; files that are already in it are not
+run again, so that a sweep can be interrupted and continued.
 """
 import argparse
 import collections
@@ -22,7 +26,7 @@ import threading
 import time
 
 MEMORY = 4 << 30		# bytes of address space of one run
-SKIP = ("/proc", "/sys", "/dev", "/run", "/tmp")
+SKIP = {"/proc", "/sys", "/dev", "/run", "/tmp"}
 ISA = {62: "x86-64", 183: "AArch64"}
 COVERED = 0.99			# share of unwind bytes that should be in blocks
 
@@ -71,6 +75,8 @@ def elf_files(roots):
                                 if os.path.join(folder, d) not in SKIP)
             for name in sorted(names):
                 path = os.path.join(folder, name)
+                if path in SKIP:
+                    continue
                 try:
                     st = os.lstat(path)
                     if (st.st_mode & 0o170000) != 0o100000 or \
@@ -171,6 +177,31 @@ def unknown_reasons(tally, row):
             if d["status"] == "unknown"]
 
 
+def save_row(row, out):
+    """one line of figures"""
+    print(row.path, row.machine, row.type, row.language, row.status,
+          "%.2f" % row.seconds, row.memory >> 20,
+          *(row.n[k] for k, _ in NUMBERS), sep="\t", file=out, flush=True)
+
+
+def load_rows(name):
+    """lines of figures from an earlier run, by path"""
+    if not name or not os.path.exists(name):
+        return {}
+    with open(name) as f:
+        lines = [line.rstrip("\n").split("\t") for line in f]
+    return {line[0]: line for line in lines}
+
+
+def recall(row, line):
+    """fills the row from a line of figures"""
+    row.status = None if line[4] == "None" else int(line[4])
+    row.seconds, row.memory = float(line[5]), int(line[6]) << 20
+    row.error = "(as in an earlier run)"
+    for (name, _), value in zip(NUMBERS, line[7:]):
+        row.n[name] = int(value)
+
+
 def failed(row):
     """why a run is not acceptable, or None"""
     if row.status is None:
@@ -251,9 +282,12 @@ def main():
     a.add_argument("root", nargs="+")
     a.add_argument("--limit", type=float, default=60)
     a.add_argument("--rows")
+    a.add_argument("--skip", action="append", default=[])
     a = a.parse_args()
+    SKIP.update(a.skip)
+    known = load_rows(a.rows)
     scratch = a.rows + ".out" if a.rows else "/tmp/cfg-sweep.%d" % os.getpid()
-    out = open(a.rows, "w") if a.rows else None
+    out = open(a.rows, "a") if a.rows else None
     rows, ids = [], set()
     for row in elf_files(a.root):
         with open(row.path, "rb") as f:
@@ -263,18 +297,19 @@ def main():
             continue
         ids.add((row.type, key))
         row.language = guess_language(data)
-        examine(a.tally, row, a.limit, scratch)
+        if row.path in known:
+            recall(row, known[row.path])
+        else:
+            examine(a.tally, row, a.limit, scratch)
         rows.append(row)
         why = failed(row)
         if why:
             print("not ok - %s: %s" % (row.path, why), flush=True)
             print("# " + row.error.strip().replace("\n", "\n# "), flush=True)
-        if out:
-            print(row.path, row.machine, row.type, row.language, row.status,
-                  "%.2f" % row.seconds, row.memory >> 20,
-                  *(row.n[k] for k, _ in NUMBERS), sep="\t", file=out,
-                  flush=True)
-    os.remove(scratch)
+        if out and row.path not in known:
+            save_row(row, out)
+    if os.path.exists(scratch):
+        os.remove(scratch)
     print_totals(rows)
     print_uncovered(rows)
     print_extremes(rows)

@@ -7,7 +7,7 @@
 # No crash, no hang, no status but 0 (or 3, with a message, for what is not a
 # program or library of our two machines). Prints what share of the code is
 # understood, what is not, and what is slow. ROWS=FILE keeps one line of
-# figures per file. tests/lib/cfg_sweep.py does the work.
+# figures per file, and continues from there; SKIP=PATH leaves one out. tests/lib/cfg_sweep.py does the work.
 
 here=$(cd "$(dirname "$0")" && pwd)
 tally=${BUILD:-build}/tally
@@ -31,8 +31,9 @@ esac
 if [ $# -eq 0 ]; then
 	packages_fetch $foreign $packages ||
 		echo "# some packages are missing; going on with the others"
-	# the package cache lies below $HOME
-	set -- /usr /lib /opt "$HOME" "$(packages_root $foreign)"
+	# of $HOME only toolchains: the rest is nobody's business
+	set -- /usr /lib /opt "$HOME/.rustup" "$HOME/.cargo" \
+		"$HOME/.pyenv" "$(packages_root $foreign)"
 fi
 exec nice -n 10 python3 "$here/../lib/cfg_sweep.py" "$tally" \
-	${ROWS:+--rows "$ROWS"} "$@"
+	${ROWS:+--rows "$ROWS"} ${SKIP:+--skip "$SKIP"} "$@"

@@ -36,7 +36,10 @@ libboost-regex1.74.0 libxxhash0 libxml2 libxml2-utils libicu72 jq libjq1
 libonig5 file libmagic1 libmagic-mgc vim-tiny clang-14 libclang-cpp14 libllvm14
 libz3-4 libedit2 libbsd0 libmd0 ripgrep bc m4 make patch diffutils dash
 busybox-static mksh tcl8.6 libtcl8.6 libuuid1 libglib2.0-0 zip unzip groff-base
-libpython3.11 libm17n-0 libcurl3-gnutls
+libpython3.11 libcurl3-gnutls libnghttp2-14 librtmp1 libssh2-1 libpsl5
+libldap-2.5-0 libsasl2-2 libgssapi-krb5-2 libkrb5-3 libk5crypto3 libcom-err2
+libkrb5support0 libbrotli1 libkeyutils1 libhogweed6 libnettle8 libgnutls30
+libidn2-0 libunistring2 libp11-kit0 libtasn1-6
 "
 
 . "$here/../lib/packages.sh"
@@ -230,7 +233,7 @@ make_inputs()
 	print sprintf("%vd", "1.22.333"), " ", substr($s, 4, 5), " ", index($s, "fox"), " ", sqrt(2) ** 3 % 5, "\n";
 	my ($x, $y) = (5, 3); print $x <=> $y, $x . $y, $x ** $y, $x % $y, $x << $y, $x & $y, $x | $y, $x ^ $y, ~$x & 255, !$x, -$x, "\n";
 	print wantarray() // "undef", defined $h{99} ? 1 : 0, exists $h{1} ? 1 : 0, scalar(keys %h), "\n"; delete $h{1};
-	my @b = splice(@a, 1, 3, 9, 9); unshift @b, shift @a; pop @b; print "@b[0..1] $#a\n"; last if 0 for 1; print lc(uc "é"), ord("a"), chr(98), hex("ff"), oct("0x1f"), abs(-3), int(3.7), "\n";
+	my @b = splice(@a, 1, 3, 9, 9); unshift @b, shift @a; pop @b; print "@b[0..1] $#a\n"; print lc(uc "é"), ord("a"), chr(98), hex("ff"), oct("0x1f"), abs(-3), int(3.7), "\n";
 	open my $fh, "<", $0; while (<$fh>) { next unless /my/ .. /print/; chomp; last if $. > 5; } close $fh; print "done ", join("|", caller(0)) || "", "\n";
 	format STDOUT =
 	@<<<<< @>>>>> @||||| @##.##
@@ -340,7 +343,7 @@ program()
 # observe OUT COMMAND...: run with what the set observes; trace to OUT
 observe()
 {
-	local out=$1
+	local out=$1 status
 	shift
 	case $mode in
 	ptrace)
@@ -355,8 +358,10 @@ observe()
 	qemu)
 		timeout $limit "$emulator" ${root:+-L "$root"} \
 			-plugin "$tmp/qemu-flow.so,out=$out" "$@"
+		status=$?
 		cat "$out".[0-9]* >"$out" 2>/dev/null
-		rm -f "$out".[0-9]* ;;
+		rm -f "$out".[0-9]*
+		return $status ;;
 	esac
 }
 
@@ -370,7 +375,7 @@ w()
 	shift 3
 	local t0=$SECONDS
 	(cd "$tmp/work" && observe "$traces/$name" "$p" "$@") <"$input" \
-		>"$traces/$name.log" 2>&1
+		>"$traces.logs/$name" 2>&1
 	local status=$?
 	[ -s "$traces/$name" ] || rm -f "$traces/$name"
 	rm -f "$traces/$name.list" "$traces/$name.images"
@@ -396,7 +401,7 @@ w_small()
 	w m4 "$in/m4" m4
 	w diff /dev/null diff -u "$in/rows" "$in/repo/rows"
 	w file /dev/null file -k "$in/t.tar" "$in/t.txt.gz" "$in/t.xml" "$tally"
-	w busybox /dev/null 'busybox' awk -f "$in/t.awk" "$in/rows"
+	w busybox /dev/null 'busybox' sh "$in/dash"
 }
 
 # w_large: programs with many dispatches
@@ -482,26 +487,22 @@ make_graphs()
 	done
 }
 
-# judge_set: all traces of the set; results to $traces/results
+# judge_set: all traces of the set; results to $traces.results
 judge_set()
 {
 	local image
 	cd "$traces" || exit 1
-	rm -f ./*.log results
 	cut -f2 -- * | grep ^/ | sort -u >"$tmp/images"
 	make_graphs <"$tmp/images"
 	while read -r image; do
-		"$judge" "$image" "$traces"/[!r]* "$traces"/r[!e]* \
-			"$traces"/re[!s]* <"$(graph_of "$image").json" \
-			2>/dev/null
+		"$judge" "$image" "$traces"/* <"$(graph_of "$image").json"
 		[ -n "$KEEP" ] || [ "$mode" = ptrace ] ||
 			rm -f "$(graph_of "$image").json"
-	done <"$tmp/images" >"$tmp/results"
-	mv "$tmp/results" results
+	done <"$tmp/images" >"$traces.results"
 	cd "$OLDPWD" || exit 1
 }
 
-# report_set: tables from $traces/results; adds to passed and failed
+# report_set: tables from $traces.results; adds to passed and failed
 report_set()
 {
 	echo
@@ -524,7 +525,7 @@ report_set()
 			"%d targets, %d violations\n", n, s[4] + s[5], s[8], s[11]
 		for (k in kind) printf "%6d different: %s\n", kind[k], k
 		for (i = 1; i <= nbad; i++) print "  " bad[i]
-		exit (nbad > 0 || s[4] + s[5] < wanted) }' "$traces/results"
+		exit (nbad > 0 || s[4] + s[5] < wanted) }' "$traces.results"
 	if [ $? -eq 0 ]; then
 		passed=$((passed + 1))
 		echo "ok $((passed + failed)) - $set_name"
@@ -542,7 +543,7 @@ run_set()
 	shift 2
 	traces=$tmp/traces-${set_name// /-}
 	rm -rf "$traces"
-	mkdir -p "$traces" "$tmp/work"
+	mkdir -p "$traces" "$traces.logs" "$tmp/work"
 	for workload; do
 		$workload
 	done
