@@ -352,7 +352,7 @@ observe()
 		while read -r image; do
 			cat "$(graph_of "$image").list"
 		done <"$out.images" >"$out.list"
-		timeout $limit "$tracer" -n 200 -o "$out" "$out.list" "$@" ;;
+		timeout $limit "$tracer" -n 30 -o "$out" "$out.list" "$@" ;;
 	step)
 		timeout $limit "$tracer" --step -m 600000 -o "$out" "$@" ;;
 	qemu)
@@ -411,6 +411,12 @@ w_large()
 		"$in/cfg-table.i" -o "$tmp/work/cc1.s"
 	w cc1-O3 /dev/null "$(cd "$root/" && echo usr/lib/gcc/*/12/cc1)" -quiet -O3 -fsanitize=undefined -Wall -Wextra \
 		"$in/flow-place.i" -o "$tmp/work/cc1.s"
+	w cc1-Os /dev/null "$(cd "$root/" && echo usr/lib/gcc/*/12/cc1)" -quiet -Os -fanalyzer -Wall \
+		"$in/cfg-dispatch.i" -o "$tmp/work/cc1.s"
+	w cc1-bad "$in/bad.i" "$(cd "$root/" && echo usr/lib/gcc/*/12/cc1)" -quiet -O1 -Wall -Wextra -fopenmp -std=gnu17 \
+		- -o "$tmp/work/cc1.s"
+	w cc1-c /dev/null "$(cd "$root/" && echo usr/lib/gcc/*/12/cc1)" -quiet -O3 -ftree-vectorize -fdump-tree-all -fdump-rtl-all -dumpdir "$tmp/work/" \
+		"$in/mix.i" -o "$tmp/work/cc1.s"
 	w cc1plus /dev/null "$(cd "$root/" && echo usr/lib/gcc/*/12/cc1plus)" -quiet -O2 -fpreprocessed \
 		"$in/t.ii" -o "$tmp/work/cc1plus.s"
 	w f951 /dev/null "$(cd "$root/" && echo usr/lib/gcc/*/12/f951)" -quiet -O2 -ffree-form \
@@ -447,6 +453,9 @@ w_large()
 	w rg /dev/null rg -n --no-config -e '(struct|static)\s+\w+' -e '\d{3,}' "$in/tree"
 	w clang /dev/null 'clang-14 clang' -O2 -S -o "$tmp/work/clang.s" "$in/flow-place.i"
 	w clang++ /dev/null 'clang-14 clang' -O1 -S -o "$tmp/work/clang.s" "$in/t.ii"
+	w clang-c /dev/null 'clang-14 clang' -O3 -g -S -emit-llvm -Weverything -o "$tmp/work/clang.ll" "$in/mix.i"
+	w clang-s /dev/null 'clang-14 clang' -O3 -g -c -o "$tmp/work/clang.o" "$in/mix.i"
+	w clang-bad "$in/bad.i" 'clang-14 clang' -fsyntax-only -Wall -Xclang -ast-dump -x c -
 	w objdump /dev/null 'objdump aarch64-linux-gnu-objdump' -d -C "$in/small"
 	w readelf /dev/null 'readelf aarch64-linux-gnu-readelf' -aW "$in/small"
 	w gperl-re "$in/text" perl -ne 'print if /(?:\b\w{3,}\s*){2}[;{]$/ && !/^\s*\*/; $h{$_}++ for /\w+/g; END { print "$_ $h{$_}\n" for sort keys %h }'
@@ -462,6 +471,32 @@ more_inputs()
 	printf 'proc f {n} { expr {$n<2?1:$n*[f [expr {$n-1}]]} }\nputs [f 20]\nset l [lsort -integer {3 1 2}]; foreach x $l { incr s $x }; puts "$s [string map {a b} aaa] [regexp -inline {(\\w)b} ab] [format %%05.2f 3.14] [clock format 0 -gmt 1] [dict create a 1] [lindex $l end]"\nset a(1) 2; while {$a(1)>0} {incr a(1) -1}; switch -glob abc {a* {puts g} default {}}; catch {error x} e; puts $e; namespace eval n {variable v 1}; puts [string toupper abc][llength $l][join $l ,][split a,b ,][expr {sin(1)+2**10%%7}][lrange $l 0 1][info commands p*]; proc g args {upvar 1 s z; return [uplevel 1 set s]}; puts [g 1 2]; for {set i 0} {$i<5} {incr i} {if {$i==3} break else continue}; puts [binary format c3 {1 2 3}][scan 12 %%d][string match a* abc][lsearch $l 2][encoding names]; coroutine c apply {{} {yield 1; yield 2}}; puts [c]\n' >"$in/tcl"
 	printf 'a = b\nx: y z\n\techo $@ $(a:b=c) $(patsubst %%.c,%%.o,a.c) $(wildcard /*) $(foreach i,1 2,$(i)) $(sort c b a) $(if x,y) $(shell :) $(words a b)\ny z:\n\ttouch $@\nifeq ($(a),b)\nc := 1\nelse\nendif\ndefine d\nq\nendef\n.PHONY: x\n%%.o: %%.c\n\tcc $<\n' >"$in/Makefile"
 	printf '.TH T 1\n.SH NAME\nt \\- test\n.PP\n.B bold\n\\fIital\\fP text\n.TP 4\nx\ny\n.nf\ncode\n.fi\n.de M\n.if \\\\$1=1 one\n..\n.M 1\n.nr a 5+3\n\\na \\(bu \\s+2x\\s0\n' >"$in/man"
+	cat >"$in/mix.i" <<-'C'
+	typedef unsigned long size_t; typedef int v4 __attribute__((vector_size(16)));
+	enum e { A, B, C = 9, D }; struct s { int a : 3; unsigned b : 5; long c; double d[4]; union { float f; char x[8]; } u; };
+	extern void *malloc(size_t); extern int printf(const char *, ...); extern double sqrt(double); extern void *memcpy(void *, const void *, size_t);
+	_Thread_local int tls; _Atomic int at; volatile int vol; static const char *const names[] = {"a", "b", "c"}; _Complex double cx;
+	static inline int f(int x) { switch (x) { case 0: return 3; case 1: return vol; case 2: return 7; case 3: return x * 5; case 4 ... 9: return -x; default: return 1; } }
+	int g(struct s *p, int n) { int i, t = 0; for (i = 0; i < n; i++) { p[i].a += i; t ^= p[i].b << 2; if (p[i].c % 7 == 3) goto out; p[i].d[i & 3] /= 3.0; } out: return t; }
+	void vadd(float *restrict a, const float *restrict b, int n) { for (int i = 0; i < n; i++) a[i] = a[i] * b[i] + 1.5f; }
+	long red(const int *a, int n) { long s = 0; for (int i = 0; i < n; i++) s += a[i] > 3 ? a[i] : -a[i]; return s; }
+	v4 vec(v4 a, v4 b) { return a * b + (v4){1, 2, 3, 4} - (a > b); }
+	double fp(double x, float y, long double z) { return sqrt(x) + __builtin_fabs(y) + (double)(z * 2) + (int)x + (unsigned long)y + __builtin_copysign(x, y); }
+	int cg(const unsigned char *p) { static void *l[] = {&&a, &&b, &&c, &&d}; int r = 0; goto *l[*p & 3]; a: r++; p++; goto *l[*p & 3]; b: r += 2; p++; goto *l[*p & 3]; c: r ^= 5; p++; goto *l[*p & 3]; d: return r; }
+	int bits(unsigned x) { return __builtin_popcount(x) + __builtin_clz(x | 1) + __builtin_ctz(x | 8) + __builtin_bswap32(x) + (x >> 3 | x << 29); }
+	int rec(int n) { return n < 2 ? n : rec(n - 1) + rec(n - 2); } int tail(int n, int a) { return n ? tail(n - 1, a * n) : a; }
+	void at1(int *p) { __atomic_fetch_add(p, 1, 5); __sync_bool_compare_and_swap(p, 1, 2); at++; tls += at; __asm__ volatile("" : : : "memory"); }
+	struct s ret(struct s a, ...) { __builtin_va_list ap; __builtin_va_start(ap, a); a.c += __builtin_va_arg(ap, int); a.u.f = (float)__builtin_va_arg(ap, double); __builtin_va_end(ap); return a; }
+	int ov(int a, int b) { int r; return __builtin_add_overflow(a, b, &r) ? -1 : __builtin_mul_overflow(a, b, &r) ? -2 : r; } void *al(size_t n) { char *p = __builtin_alloca(n); return memcpy(malloc(n), p, n); }
+	int main(int argc, char **argv) { struct s x = {.a = 1, .d = {[2] = 3}}; int a[argc + 1]; for (int i = 0; i <= argc; i++) a[i] = f(i) + ov(i, 3); do { argc--; } while (argc > 0 && argv[argc]); printf("%d %s %f\n", g(&x, 1), names[argc & 1], fp(1, 2, 3)); cx *= 2; return red(a, 1) + tail(5, 1) + rec(9) + bits(7) + (x.u.f > 2 || argc && !tls) + (({ int q = argc; q; })); }
+	C
+	cat >"$in/bad.i" <<-'C'
+	int f(int x { return; } struct s { int a; int a; }; int g(void) { undeclared(3); int *p = 5.0; char c = 300; if (c = 3) ; return "s"; }
+	enum { X, X }; void h(int n) { int a[n]; a = 0; switch (n) { case 1: case 1: ; default: default: ; } goto nowhere; break; } extern int e; static int e; int *q = &3;
+	_Static_assert(0, "no"); int k = 1 / 0; typedef int t; t t t; int m() { for (int i = 0; i < 10; i++) { } ; return i; } __attribute__((foo)) int z; #pragma omp parallel for
+	void p(void) { const int c = 1; c++; int x; x = x + 1 << 3 & 2 == 2; printf("%d %s\n", "a", 3); unsigned u = -1; if (u < 0) return; { int x = sizeof(void); } 5; *p; p.x; p->y; (struct s){1}; f(1)(2); }
+	_Generic(1, int: 2); int old(a, b) int a; char *b; { return a + b; } float fl = 0x1.8p3 + 1e400 + '\q' + L'x' + u8"s"; int v[-1], w[] = {1, 2, [9] = 3}; inline inline register auto int r; int main(char c) { }}
+	C
 	(cd "$in" && zip -qr t.zip tree 2>/dev/null)
 	cp "$(type -P true)" "$in/small"
 }

@@ -403,10 +403,11 @@ static void judge_jump(struct jump *j, uint64_t to, bool here)
 	} else if (j->status == TAIL && m && n && m->proc == n->proc &&
 		   !(m->flags & IN_ENTRY && m->start == to)) {
 		violation("tail call stayed inside", j->at, to);
-	} else if (m) {
+	} else if (j->status == TAIL && here) {
 		judge_arrival(j->at, to, IN_ENTRY | IN_AFTER | IN_PAD,
-			      j->status == TAIL ? "tail call to no entry" :
-			      "unknown jump to no entry");
+			      "tail call to no entry");
+	} else if (m && m->start != to) {
+		violation("unknown jump into a block", j->at, to);
 	}
 }
 
@@ -427,8 +428,8 @@ static void judge_leaving(const struct node *n, uint64_t from, uint64_t to,
 			      "return to no return point");
 	else if (n->flags & OUT_TAIL)
 		judge_arrival(from, to, IN_ENTRY, "tail call to no entry");
-	else
-		judge_arrival(from, to, UINT8_MAX, "unknown jump into a block");
+	else if (node_at(to) && node_at(to)->start != to)
+		violation("unknown jump into a block", from, to);
 }
 
 /* one instruction after another, both executed */
