@@ -235,7 +235,8 @@ static void block_add_part(struct build *b, uint32_t i, cuts *all)
 
 		if (t->fill)
 			k.flags |= BLOCK_FILL;
-		if (code_test(&b->code, b->code.called, t->start))
+		if (code_test(&b->code, b->code.called, t->start) ||
+		    code_test(&b->code, b->code.entry, t->start))
 			k.flags |= BLOCK_ENTRY;
 		if (t->target != CODE_NONE)
 			k.target = code_address(&b->code, t->target);

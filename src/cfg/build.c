@@ -78,6 +78,22 @@ void build_flatten(struct build *b)
 		b->piece.at[p].leader = build_find(b, p);
 }
 
+struct piece build_slice(const struct build *b, struct piece p,
+			 uint32_t start, uint32_t end)
+{
+	const struct xfer *x = b->found.xfer.at;
+	uint32_t stop = p.xfer + p.nxfer;
+
+	while (p.xfer < stop && x[p.xfer].at < start)
+		p.xfer++;
+	p.nxfer = 0;
+	while (p.xfer + p.nxfer < stop && x[p.xfer + p.nxfer].at < end)
+		p.nxfer++;
+	p.start = start;
+	p.end = end;
+	return p;
+}
+
 static int landing_order(const void *a, const void *b)
 {
 	const struct landing *p = a, *q = b;
@@ -116,6 +132,17 @@ static void build_landings(struct build *b)
 		      landing_order);
 }
 
+/* procedures, blocks and edges with all that is known */
+static void build_finish(struct build *b)
+{
+	mem_free(b->noreturn);
+	b->noreturn = NULL;
+	merge_pieces(b);
+	block_build(b);
+	noreturn_find(b);
+	noreturn_apply(b);
+}
+
 /* everything from the bytes to c's arrays */
 static void build_run(struct build *b)
 {
@@ -131,10 +158,11 @@ static void build_run(struct build *b)
 	block_build(b);
 	noreturn_find(b);
 	dispatch_resolve_all(b);
-	merge_pieces(b);
-	block_build(b);
-	noreturn_find(b);
-	noreturn_apply(b);
+	build_finish(b);
+	if (orphan_remove(b)) {
+		build_index(b);
+		build_finish(b);
+	}
 	dispatch_export(b);
 }
 
@@ -148,6 +176,7 @@ static void build_free(struct build *b)
 		vec_free(&b->jump.at[i].target);
 	vec_free(&b->jump);
 	vec_free(&b->refusal);
+	vec_free(&b->stub);
 	mem_free(b->piece_index);
 	mem_free(b->noreturn);
 	code_free(&b->code);

@@ -19,6 +19,7 @@
 
 #include "cfg/cfg.h"
 #include "cfg/code.h"
+#include "cfg/table.h"
 
 /* an instruction that is not simply followed by the next one */
 struct xfer {
@@ -57,6 +58,9 @@ struct jump_site {
 	uint32_t at;
 	uint32_t hub; /* in cfg->hub, or CFG_NONE */
 	bool judged;  /* a round has looked at it */
+	bool checked; /* a comparison bounds the index */
+	uint32_t ways; /* leading here with targets of their own */
+	struct table table; /* of the first of them */
 	struct dispatch d; /* d.target is set by dispatch_export() */
 	VEC(uint64_t) target; /* addresses, sorted */
 };
@@ -65,6 +69,10 @@ struct jump_site {
 struct refusal {
 	uint32_t at;
 	const char *why;
+};
+
+struct stub_range {
+	uint32_t start, end;
 };
 
 struct landing {
@@ -84,6 +92,7 @@ struct build {
 	VEC(struct landing) site; /* by start */
 	VEC(struct jump_site) jump; /* by position */
 	VEC(struct refusal) refusal;
+	VEC(struct stub_range) stub; /* sections of linkage stubs */
 	uint64_t effort; /* instructions tried by descents so far */
 	size_t indexed; /* pieces that build_index() has seen */
 	uint32_t *piece_index; /* first piece ending after each 256 bytes */
@@ -99,6 +108,9 @@ uint32_t build_find(const struct build *b, uint32_t p);
 void build_union(struct build *b, uint32_t p, uint32_t q);
 /* makes every build_find() one step */
 void build_flatten(struct build *b);
+/* p without what lies outside [start, end), with its share of transfers */
+struct piece build_slice(const struct build *b, struct piece p,
+			 uint32_t start, uint32_t end);
 
 /* --- sweep.c */
 /* makes a piece of every FDE and decodes it */
@@ -134,11 +146,15 @@ const char *discover_denied(const struct image *im);
 void discover_code(struct build *b);
 /* marks leaders and entries, once all pieces are known */
 void discover_leaders(struct build *b);
+/* marks again what others may enter, with what the dispatches account for */
+void discover_entries(struct build *b);
 
 /* one FDE covers a whole PLT: makes a piece of every stub that is called */
 void discover_split_stubs(struct build *b);
 
 /* --- merge.c */
+/* t starts a procedure: a jump there, perhaps a conditional one, leaves */
+bool merge_is_start(const struct build *b, uint32_t t, bool conditional);
 void merge_pieces(struct build *b);
 
 /* --- noreturn.c */
@@ -146,6 +162,13 @@ void noreturn_find(struct build *b);
 
 /* calls of procedures that never return lose their edge behind the call */
 void noreturn_apply(struct build *b);
+
+/* --- orphan.c */
+/*
+ * Takes data out of the pieces that only its neighbours made look like code.
+ * True if there was some: then blocks must be built again.
+ */
+bool orphan_remove(struct build *b);
 
 /* --- region.c */
 /* lists what has no blocks, and counts bytes; denied: all of it */

@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 
+enum { RANGE_GAP = 16 }; /* offsets between two ranges */
+
 /* the file part of a code range; false if the file has nothing there */
 static bool code_clip(const struct image *im, const struct range *r,
 		      unsigned align, struct code_range *out)
@@ -49,11 +51,12 @@ int code_init(struct code *k, const struct image *im, const struct isa *isa,
 
 		if (!code_clip(im, &im->code[i], isa->align, r))
 			continue;
-		r->offset = (uint32_t)total;
+		r->offset = (uint32_t)total + k->nrange * RANGE_GAP;
 		total += r->end - r->start;
 		/* headers that map the same bytes again and again would make
 		   the work grow beyond the size of the file */
-		if (total > im->size || total >= CODE_NONE) {
+		if (total > im->size ||
+		    total + (im->ncode + 1) * RANGE_GAP >= CODE_NONE) {
 			code_free(k);
 			return err_set(e, ERR_INPUT,
 				       "%s: code at 0x%" PRIx64 ": executable "
@@ -62,7 +65,8 @@ int code_init(struct code *k, const struct image *im, const struct isa *isa,
 		}
 		k->nrange++;
 	}
-	k->total = (uint32_t)total;
+	k->bytes = (uint32_t)total;
+	k->total = k->bytes + k->nrange * RANGE_GAP;
 	k->insn = code_bitmap(k);
 	k->leader = code_bitmap(k);
 	k->entry = code_bitmap(k);

@@ -6,8 +6,10 @@
  * bytes of code ranges only:
  *
  *	address   .plt [1020,1400)     .text [1400,9000)   .fini [9000,9010)
- *	offset         0 ... 3df            3e0 ...
+ *	offset         [0,3e0)              [3f0,7ff0)          [8000,8010)
  *
+ * A gap between them keeps what ends one range from seeming to run on into
+ * the next.
  * On it lie bit maps, one bit per smallest possible instruction. Bits
  * are set atomically: the sweep runs in several threads.
  */
@@ -34,6 +36,7 @@ struct code {
 	struct code_range *range; /* by address */
 	unsigned nrange;
 	uint32_t total;	  /* offsets are below this */
+	uint32_t bytes;	  /* of code: total without the gaps */
 	unsigned shift;	  /* log2 of the smallest instruction */
 	uint64_t *insn;	  /* an instruction starts here */
 	uint64_t *leader; /* a block starts here */

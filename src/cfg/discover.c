@@ -16,6 +16,8 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#include "base/map.h"
+
 struct seed {
 	uint32_t at;
 	uint8_t source; /* enum part_source */
@@ -85,39 +87,66 @@ static void seed_calls(const struct build *b, seeds *s, size_t from)
 	}
 }
 
-/* calls fn for every code address that is stored or computed somewhere */
-static void each_pointer(struct build *b, seeds *s,
-			 void (*fn)(const struct build *, seeds *, uint64_t,
-				    enum part_source))
+/* a code address that is stored or computed somewhere */
+struct pointer {
+	uint64_t value;
+	uint64_t place; /* where it is stored; 0 if an instruction has it */
+};
+
+/* each_pointer's visitor */
+typedef void visit(struct build *b, const struct pointer *p, void *arg);
+
+/* pointers that the loader relocates, and those of lazy binding */
+static void each_relocated(struct build *b, visit *fn, void *arg)
+{
+	for (size_t i = 0; i < b->im->nreloc; i++) {
+		const struct reloc *r = &b->im->reloc[i];
+		struct pointer p = {.value = r->value, .place = r->place};
+
+		if (r->text)
+			continue;
+		if (r->kind == RELOC_JUMP_SLOT && !r->local &&
+		    !image_read(b->im, r->place, 8, &p.value))
+			continue;
+		if (r->kind == RELOC_RELATIVE || r->kind == RELOC_IRELATIVE ||
+		    r->kind == RELOC_JUMP_SLOT || r->local)
+			fn(b, &p, arg);
+	}
+}
+
+/* calls fn for every pointer to code there may be */
+static void each_pointer(struct build *b, visit *fn, void *arg)
 {
 	const struct image *im = b->im;
 
-	for (size_t i = 0; i < im->nreloc; i++) {
-		const struct reloc *r = &im->reloc[i];
-
-		if (!r->text && (r->kind == RELOC_RELATIVE ||
-				 r->kind == RELOC_IRELATIVE || r->local))
-			fn(b, s, r->value, PART_POINTER);
-	}
+	each_relocated(b, fn, arg);
 	for (size_t i = 0; i < b->found.ref.n; i++) {
 		const struct coderef *r = &b->found.ref.at[i];
+		struct pointer p = {.value = code_address(&b->code, r->to)};
 
 		if (r->kind == REF_ADDRESS || r->kind == REF_NONE)
-			fn(b, s, code_address(&b->code, r->to), PART_POINTER);
+			fn(b, &p, arg);
 	}
 	if (im->type != ET_EXEC)
 		return;
 	/* without relocations any word of the data may be a pointer */
 	for (size_t i = 0; i < im->nsegment; i++) {
 		const struct segment *g = &im->segment[i];
-		uint64_t value;
+		struct pointer p;
 
-		for (uint64_t at = (g->start + 7) & ~(uint64_t)7;
-		     at < g->file_end && g->file_end - at >= 8; at += 8)
-			if (!image_is_code(im, at) &&
-			    image_read(im, at, 8, &value) && value)
-				fn(b, s, value, PART_POINTER);
+		for (p.place = (g->start + 7) & ~(uint64_t)7;
+		     p.place < g->file_end && g->file_end - p.place >= 8;
+		     p.place += 8)
+			if (!image_is_code(im, p.place) &&
+			    image_read(im, p.place, 8, &p.value) && p.value)
+				fn(b, &p, arg);
 	}
+}
+
+/* visitor: the pointer may lead to code that is not known yet */
+static void seed_pointer(struct build *b, const struct pointer *p, void *arg)
+{
+	seed_add(b, arg, p->value, PART_POINTER);
 }
 
 static int seed_order(const void *a, const void *b)
@@ -192,7 +221,7 @@ void discover_code(struct build *b)
 		from = found;
 		if (!s.n && !pointers) {
 			pointers = true;
-			each_pointer(b, &s, seed_add);
+			each_pointer(b, seed_pointer, &s);
 		}
 		if (!s.n)
 			break;
@@ -201,6 +230,31 @@ void discover_code(struct build *b)
 		s.n = 0;
 	}
 	vec_free(&s);
+}
+
+/* notes the sections of linkage stubs */
+static void stub_list(struct build *b)
+{
+	for (size_t i = 0; i < b->im->nsection; i++) {
+		const struct section *s = &b->im->section[i];
+		struct stub_range r;
+
+		if (strncmp(s->name, ".plt", 4) && strncmp(s->name, ".iplt", 5))
+			continue;
+		r.start = code_offset(&b->code, s->start);
+		r.end = r.start + (uint32_t)(s->end - s->start);
+		if (r.start != CODE_NONE)
+			vec_push(&b->stub, r);
+	}
+}
+
+/* off lies in a section of linkage stubs */
+static bool stub_holds(const struct build *b, uint32_t off)
+{
+	for (size_t i = 0; i < b->stub.n; i++)
+		if (off >= b->stub.at[i].start && off < b->stub.at[i].end)
+			return true;
+	return false;
 }
 
 /* sets a bit at addr, if an instruction starts there */
@@ -214,13 +268,69 @@ static void mark_address(struct build *b, uint64_t *bits, uint64_t addr)
 	code_set(&b->code, b->code.leader, off);
 }
 
-/* each_pointer's callback: others may arrive at addr */
-static void mark_pointer(const struct build *b, seeds *s, uint64_t addr,
-			 enum part_source source)
+/* pointers that dispatches account for: nobody else arrives there */
+struct explained {
+	VEC(struct range) table; /* of absolute entries, by address */
+	struct map base;	 /* addresses that entries are added to */
+};
+
+/* visitor: others may arrive where the pointer leads */
+static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 {
-	(void)s;
-	(void)source;
-	mark_address((struct build *)b, b->code.entry, addr);
+	const struct explained *x = arg;
+	size_t lo = 0, hi = x->table.n;
+
+	if (!p->place && map_get(&x->base, p->value) != MAP_NONE)
+		return;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (x->table.at[mid].end <= p->place)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (p->place && lo < x->table.n && x->table.at[lo].start <= p->place)
+		return;
+	mark_address(b, b->code.entry, p->value);
+}
+
+static int range_order(const void *a, const void *b)
+{
+	const struct range *p = a, *q = b;
+
+	return p->start < q->start ? -1 : p->start > q->start;
+}
+
+/* what the jumps understood so far account for */
+static void explain_jumps(const struct build *b, struct explained *x)
+{
+	for (size_t i = 0; i < b->jump.n; i++) {
+		const struct jump_site *j = &b->jump.at[i];
+		struct range r = {j->d.table, j->d.table + j->d.count *
+						     j->table.stride};
+
+		if (j->d.status > DISPATCH_APPROXIMATED)
+			continue;
+		if (j->d.base)
+			map_put(&x->base, j->d.base, 0);
+		if (j->d.entry_size == 8)
+			vec_push(&x->table, r);
+	}
+	if (x->table.n)
+		qsort(x->table.at, x->table.n, sizeof *x->table.at,
+		      range_order);
+}
+
+void discover_entries(struct build *b)
+{
+	struct explained x = {0};
+
+	explain_jumps(b, &x);
+	code_clear(&b->code, b->code.entry, 0, b->code.total);
+	each_pointer(b, mark_pointer, &x);
+	vec_free(&x.table);
+	map_free(&x.base);
 }
 
 /* function symbols, entry points of the file */
@@ -252,8 +362,10 @@ static void mark_piece(struct build *b, const struct piece *p)
 		    !code_test(k, k->insn, x->target))
 			continue;
 		code_set(k, k->leader, x->target);
-		/* a call to the next instruction only asks for its address */
-		if (x->kind == INSN_CALL && x->target != x->at + x->len)
+		/* a call to the next instruction only asks for its address;
+		   a jump to a stub is a tail call */
+		if ((x->kind == INSN_CALL && x->target != x->at + x->len) ||
+		    (stub_holds(b, x->target) && !stub_holds(b, x->at)))
 			code_set(k, k->called, x->target);
 	}
 }
@@ -262,48 +374,15 @@ void discover_leaders(struct build *b)
 {
 	struct code *k = &b->code;
 
+	stub_list(b);
 	for (size_t i = 0; i < b->piece.n; i++)
 		if (!b->piece.at[i].in_place)
 			mark_piece(b, &b->piece.at[i]);
 	mark_named(b);
-	each_pointer(b, NULL, mark_pointer);
+	discover_entries(b);
 	for (size_t i = 0; i < b->site.n; i++)
 		if (code_test(k, k->insn, b->site.at[i].pad))
 			code_set(k, k->leader, b->site.at[i].pad);
-}
-
-/* off lies in a section of linkage stubs */
-static bool stub_section(const struct build *b, uint32_t off)
-{
-	uint64_t addr = code_address(&b->code, off);
-
-	for (size_t i = 0; i < b->im->nsection; i++) {
-		const struct section *s = &b->im->section[i];
-
-		if (addr >= s->start && addr < s->end)
-			return !strncmp(s->name, ".plt", 4) ||
-			       !strncmp(s->name, ".iplt", 5);
-	}
-	return false;
-}
-
-/* adds [start, end) of p, with its share of the transfers, as a piece */
-static void split_add(struct build *b, struct piece p, uint32_t start,
-		      uint32_t end)
-{
-	const struct xfer *x = b->found.xfer.at;
-	uint32_t stop = p.xfer + p.nxfer;
-
-	while (p.xfer < stop && x[p.xfer].at < start)
-		p.xfer++;
-	p.nxfer = 0;
-	while (p.xfer + p.nxfer < stop && x[p.xfer + p.nxfer].at < end)
-		p.nxfer++;
-	p.start = start;
-	p.end = end;
-	code_set(&b->code, b->code.called, start);
-	code_set(&b->code, b->code.leader, start);
-	vec_push(&b->piece, p);
 }
 
 void discover_split_stubs(struct build *b)
@@ -317,13 +396,15 @@ void discover_split_stubs(struct build *b)
 		struct piece p = old.at[i];
 		uint32_t at = p.start, next;
 
-		if (p.in_place || !stub_section(b, p.start)) {
+		if (p.in_place || !stub_holds(b, p.start)) {
 			vec_push(&b->piece, p);
 			continue;
 		}
 		for (; at < p.end; at = next) {
 			next = code_next(k, k->called, at + 1, p.end);
-			split_add(b, p, at, next);
+			code_set(k, k->called, at);
+			code_set(k, k->leader, at);
+			vec_push(&b->piece, build_slice(b, p, at, next));
 		}
 	}
 	vec_free(&old);

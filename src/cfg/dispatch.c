@@ -46,6 +46,7 @@ struct work {
 	const uint32_t *piece;
 	uint32_t npiece;
 	uint32_t entry;
+	struct lift_cache cache;
 	struct view view;
 	struct values values;
 	VEC(uint64_t) target; /* of the jump at hand */
@@ -77,7 +78,7 @@ static bool work_adoptable(const struct work *w, uint64_t addr)
 	uint32_t p = off == CODE_NONE ? CFG_NONE : build_piece_at(w->b, off);
 
 	return p != CFG_NONE && !w->b->piece.at[p].in_place &&
-	       code_test(k, k->insn, off) && !code_test(k, k->called, off);
+	       code_test(k, k->insn, off) && !merge_is_start(w->b, off, false);
 }
 
 /* the first of the sorted addresses above addr, or UINT64_MAX */
@@ -99,21 +100,28 @@ static uint64_t next_above(const uint64_t *at, size_t n, uint64_t addr)
 /* what was found out about one way to the jump */
 struct finding {
 	enum dispatch_status status;
+	unsigned ways;	/* that lead to the jump with a target of their own */
+	bool checked;	/* a comparison bounds the index */
 	const char *reason;
 	struct table table;
 	uint64_t count;
 };
 
-/* takes the entries first..last; false if one is not in the procedure */
+/*
+ * Takes the entries first..last; false if one is not in the procedure. A
+ * piece that only the table leads to is taken in if the bound was checked;
+ * one that follows from the index's type alone may be too wide for that.
+ */
 static bool take_bounded(struct work *w, const struct table *t,
-			 uint64_t first, uint64_t last)
+			 uint64_t first, uint64_t last, bool checked)
 {
 	size_t n = w->target.n;
 	uint64_t to;
 
 	for (uint64_t i = first; i <= last; i++) {
 		if (!table_entry(w->b->im, t, i, &to) ||
-		    (!work_inside(w, to) && !work_adoptable(w, to))) {
+		    (!work_inside(w, to) &&
+		     !(checked && work_adoptable(w, to)))) {
 			w->target.n = n;
 			return false;
 		}
@@ -144,12 +152,12 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 {
 	struct table *t = &f->table;
 
-	if (r.lo > r.hi || r.lo > ENTRIES_MAX) {
-		f->status = DISPATCH_UNKNOWN;
-		f->reason = "contradictory bounds";
-		return;
-	}
-	if (r.hi < ENTRIES_MAX && take_bounded(w, t, r.lo, r.hi)) {
+	/* a contradiction: no way leads here, or none that is understood */
+	if (r.lo > r.hi || r.lo > ENTRIES_MAX)
+		r = (struct range64){0, UINT64_MAX, false};
+	f->checked = r.checked;
+	if (r.hi < ENTRIES_MAX &&
+	    take_bounded(w, t, r.lo, r.hi, r.checked)) {
 		f->status = DISPATCH_BOUNDED;
 		f->count = r.hi - r.lo + 1;
 		t->address += r.lo * t->stride;
@@ -180,6 +188,35 @@ static bool frame_is_gone(struct work *w, uint32_t block)
 	return still_input(w, block, w->b->isa->sp);
 }
 
+/* the address of a label is stored somewhere, and nobody calls it */
+static bool is_label(const struct work *w, uint32_t block)
+{
+	const struct code *k = &w->b->code;
+	uint32_t at = w->view.cut.at[block].start;
+
+	return block != w->view.main && code_test(k, k->entry, at) &&
+	       !code_test(k, k->called, at);
+}
+
+/*
+ * A jump to a pointer of unknown origin, with the frame still there, is a
+ * computed goto: it can go to every label whose address is taken, and to
+ * nothing else. Returns how many there are.
+ */
+static uint64_t take_labels(struct work *w)
+{
+	uint64_t n = 0;
+
+	for (uint32_t k = 0; k < w->view.cut.n; k++)
+		if (is_label(w, k)) {
+			vec_push(&w->target,
+				 code_address(&w->b->code,
+					      w->view.cut.at[k].start));
+			n++;
+		}
+	return n;
+}
+
 /* what a jump to no table is */
 static void find_pointer(struct work *w, struct finding *f, uint32_t block,
 			 enum table_shape shape)
@@ -190,8 +227,11 @@ static void find_pointer(struct work *w, struct finding *f, uint32_t block,
 						  "tail call by pointer";
 		return;
 	}
-	f->status = DISPATCH_UNKNOWN;
-	f->reason = "target is not loaded from a table";
+	f->table = (struct table){0};
+	f->count = shape == SHAPE_LABEL ? take_labels(w) : 0;
+	f->status = f->count > 1 ? DISPATCH_APPROXIMATED : DISPATCH_UNKNOWN;
+	f->reason = f->count > 1 ? "any label whose address is taken" :
+				   "target is not loaded from a table";
 }
 
 /* judges one closed target; range is that of its index where it is used */
@@ -204,6 +244,7 @@ static void find_target(struct work *w, struct finding *f, uint32_t target,
 
 	f->reason = NULL;
 	f->count = 0;
+	f->checked = false;
 	switch (shape) {
 	case SHAPE_TABLE:
 		find_table(w, f, edge == CFG_NONE ?
@@ -238,7 +279,10 @@ static void merge_finding(struct finding *all, const struct finding *f,
 			  bool first)
 {
 	if (first) {
+		unsigned ways = all->ways;
+
 		*all = *f;
+		all->ways = ways;
 		return;
 	}
 	if (f->status == DISPATCH_UNKNOWN || all->status == DISPATCH_UNKNOWN ||
@@ -272,8 +316,10 @@ static void find_jump(struct work *w, struct finding *f, uint32_t block)
 	n = *value_node(s, target);
 	if (n.kind != NODE_PHI || !n.b || n.b > WAYS_MAX) {
 		find_target(w, f, target, block, CFG_NONE);
+		f->ways = 1;
 		return;
 	}
+	f->ways = n.b;
 	for (uint32_t i = 0, first = true; i < n.b; i++) {
 		uint32_t x = s->operand.at[n.pos + i];
 		uint32_t e = s->view->g.in[s->view->g.in_first[n.block] + i];
@@ -338,6 +384,9 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 	bool changed = j->d.status != f->status;
 
 	j->judged = true;
+	j->ways = f->ways;
+	j->checked = f->checked;
+	j->table = f->table;
 	j->d.status = (uint8_t)f->status;
 	j->d.reason = f->reason;
 	j->d.table = known && f->table.size ? f->table.address : 0;
@@ -362,7 +411,7 @@ static bool run_round(struct work *w, enum view_entries entries,
 	bool changed = false;
 
 	view_build(&w->view, b, w->piece, w->npiece, w->entry, entries);
-	values_init(&w->values, &w->view);
+	values_init(&w->values, &w->view, &w->cache);
 	for (uint32_t k = 0; k < w->view.cut.n; k++) {
 		const struct cut *c = &w->view.cut.at[k];
 		struct jump_site *j;
@@ -451,13 +500,32 @@ static bool run_rounds(struct work *w, enum view_entries entries)
 	return false;
 }
 
-/* resolves the indirect jumps of one procedure */
-static void resolve_procedure(struct work *w)
+/* some place inside is entered by nobody knows whom */
+static bool any_entry(const struct work *w)
+{
+	const struct code *k = &w->b->code;
+
+	for (uint32_t i = 0; i < w->npiece; i++) {
+		const struct piece *p = &w->b->piece.at[w->piece[i]];
+
+		if (code_next(k, k->entry, p->start + 1, p->end) != p->end)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Resolves the indirect jumps of one procedure. Only the second time is it
+ * known which pointers the tables account for.
+ */
+static void resolve_procedure(struct work *w, bool second)
 {
 	if (!run_rounds(w, VIEW_CALLED) ||
-	    (any_unknown(w) && !run_rounds(w, VIEW_ANY)))
+	    (second && (any_unknown(w) || any_entry(w)) &&
+	     !run_rounds(w, VIEW_ANY)))
 		each_jump(w, jump_unsettled);
-	each_jump(w, jump_finish);
+	if (second)
+		each_jump(w, jump_finish);
 }
 
 /* fills b->jump with all indirect jumps, by position */
@@ -501,6 +569,7 @@ struct crew {
 	const uint32_t *proc; /* procedures to look at */
 	uint32_t nproc;
 	uint32_t next; /* of proc[], taken atomically */
+	bool second;
 	const uint64_t *start; /* of known tables, sorted */
 	size_t nstart;
 };
@@ -521,7 +590,8 @@ static void *crew_work(void *arg)
 
 		w.rep = build_find(t->b, w.piece[0]);
 		w.entry = code_offset(&t->b->code, p->entry);
-		resolve_procedure(&w);
+		resolve_procedure(&w, t->second);
+		lift_cache_free(&w.cache);
 		vec_free(&w.target);
 	}
 	return NULL;
@@ -564,10 +634,44 @@ static bool overlaps_start(const struct crew *t, const struct jump_site *j)
 	return j->d.table && next_above(t->start, t->nstart, j->d.table) < end;
 }
 
+/*
+ * Reads j's table again, up to the next one. With fewer edges everything else
+ * that was found of the procedure still holds.
+ */
+static void cut_table(struct crew *t, struct jump_site *j)
+{
+	struct build *b = t->b;
+	struct work w = {.b = b, .start = t->start, .nstart = t->nstart};
+	uint64_t n;
+
+	w.rep = build_find(b, build_piece_at(b, j->at));
+	n = take_while_inside(&w, &j->table, 0, j->d.count - 1);
+	unique_targets(&w);
+	if (n && n < j->d.count) {
+		j->d.count = (uint32_t)n;
+		j->d.status = DISPATCH_APPROXIMATED;
+		j->d.reason = "no bound on the index";
+		j->target.n = 0;
+		vec_append(&j->target, &w.target);
+	}
+	vec_free(&w.target);
+}
+
+/* the jump's table has no sure end, or an unsure one behind its end */
+static bool needs_cut(const struct crew *t, const struct jump_site *j)
+{
+	return j->ways == 1 && overlaps_start(t, j) &&
+	       (j->d.status == DISPATCH_APPROXIMATED ||
+		(j->d.status == DISPATCH_BOUNDED && !j->checked));
+}
+
 /* what was found of the procedure may look better with known table starts */
 static bool worth_another_look(const struct crew *t, const struct procedure *p)
 {
 	const struct build *b = t->b;
+	struct work w = {.b = t->b, .npiece = p->npart,
+			 .piece = &b->cfg->proc_part.at[p->part]};
+	bool entered = any_entry(&w);
 
 	for (uint32_t i = 0; i < p->npart; i++) {
 		uint32_t piece = b->cfg->proc_part.at[p->part + i];
@@ -578,8 +682,9 @@ static bool worth_another_look(const struct crew *t, const struct procedure *p)
 			const struct jump_site *s = &b->jump.at[j];
 
 			if (s->d.status == DISPATCH_UNKNOWN ||
+			    entered ||
 			    (s->d.status == DISPATCH_APPROXIMATED &&
-			     overlaps_start(t, s)))
+			     s->ways > 1 && overlaps_start(t, s)))
 				return true;
 		}
 	}
@@ -622,13 +727,19 @@ void dispatch_resolve_all(struct build *b)
 	   end where another one starts */
 	start = list_starts(b, &crew.nstart);
 	crew.start = start;
+	for (size_t i = 0; i < b->jump.n; i++)
+		if (needs_cut(&crew, &b->jump.at[i]))
+			cut_table(&crew, &b->jump.at[i]);
+	discover_entries(b);
 	for (size_t i = 0; i < proc.n; i++)
 		if (worth_another_look(&crew, &c->proc.at[proc.at[i]]))
 			proc.at[n++] = proc.at[i];
 	for (size_t i = 0; i < n; i++)
 		forget_procedure(b, &c->proc.at[proc.at[i]]);
 	crew.nproc = (uint32_t)n;
+	crew.second = true;
 	crew_run(&crew);
+	discover_entries(b);
 	mem_free(start);
 	vec_free(&proc);
 }

@@ -42,9 +42,13 @@ static bool memory_is_stack(const struct values *s, uint32_t root)
 	return n->kind == NODE_INPUT && n->a == s->isa->sp;
 }
 
+/* struct location's owner: who can reach it */
+enum { OWNER_NEW, OWNER_SELF, OWNER_ANY };
+
 bool memory_joins(const struct values *s, uint32_t location)
 {
-	return memory_is_stack(s, s->location.at[location].root);
+	return s->location.at[location].size == 8 &&
+	       memory_is_stack(s, s->location.at[location].root);
 }
 
 /* collects the stack addresses that are left in registers */
@@ -70,7 +74,7 @@ static void memory_find_escapes(struct values *s)
  * the stack was taken. (Objects extend upwards from their address. Compilers
  * put spilled registers below the variables of the program.)
  */
-static bool memory_is_private(struct values *s, const struct location *l)
+static bool memory_find_private(struct values *s, const struct location *l)
 {
 	if (!memory_is_stack(s, l->root))
 		return false;
@@ -81,6 +85,20 @@ static bool memory_is_private(struct values *s, const struct location *l)
 		    s->escape.at[i].offset <= l->offset)
 			return false;
 	return true;
+}
+
+/* the same, found once for every location */
+static bool memory_is_private(struct values *s, uint32_t location)
+{
+	struct location l = s->location.at[location];
+	bool own;
+
+	if (l.owner == OWNER_NEW) {
+		own = memory_find_private(s, &l);
+		s->location.at[location].owner = own ? OWNER_SELF :
+						       OWNER_ANY;
+	}
+	return s->location.at[location].owner == OWNER_SELF;
 }
 
 /* how a store relates to a location */
@@ -171,7 +189,7 @@ uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
 		case OVERLAP_PART:
 			return node_unknown(s, block, n, var);
 		case OVERLAP_MAYBE:
-			if (!memory_is_private(s, &l))
+			if (!memory_is_private(s, location))
 				return node_unknown(s, block, n, var);
 		}
 	}
@@ -191,7 +209,8 @@ uint32_t memory_before(struct values *s, uint32_t block, uint32_t n,
 static uint32_t memory_location(struct values *s, uint32_t root,
 				int64_t offset, unsigned size)
 {
-	struct location l = {root, offset, (uint8_t)size};
+	struct location l = {.root = root, .offset = offset,
+			     .size = (uint8_t)size};
 
 	for (size_t i = 0; i < s->location.n; i++)
 		if (s->location.at[i].offset == offset &&

@@ -3,24 +3,52 @@
  *
  * Compilers split a procedure into a hot and a cold piece, each with an FDE
  * of its own; linkers and hand-written code add more. Pieces belong together
- * when control goes from one into the other at a place that is not known as
- * the start of a procedure: nobody calls it, no symbol names it, no pointer
- * leads to it. A jump to a known start is a tail call, and so is running on
- * into one.
+ * when control goes from one into the other at a place that is not the start
+ * of a procedure. What is a start?
+ *
+ *	- what somebody calls, or a function symbol names: certainly
+ *	- the start of an FDE at which the frame is as right after a call: a
+ *	  jump there is a tail call. A cold piece of a procedure with a frame
+ *	  starts with that frame, and its FDE says so.
+ *	- a piece without an FDE whose address is stored somewhere
+ *
+ * A conditional branch to an FDE's start is mostly to the cold piece of a
+ * procedure without a frame; it joins the two unless others know the place.
  */
 #include "cfg/build.h"
 
-/* t starts something that others may enter: going there leaves */
-static bool merge_is_start(const struct build *b, uint32_t t)
+/* the FDE of piece p starts there with the frame as right after a call */
+static bool merge_fresh_frame(const struct build *b, const struct piece *p)
+{
+	const struct fde *f = &b->unwind->fde[p->fde];
+	cfa_rows rows = {0};
+	bool fresh;
+
+	unwind_rows(b->im, f, &rows);
+	fresh = rows.n && rows.at[0].known &&
+		rows.at[0].reg == b->isa->dwarf_sp &&
+		rows.at[0].offset == b->isa->entry_cfa &&
+		f->start == code_address(&b->code, p->start);
+	vec_free(&rows);
+	return fresh;
+}
+
+bool merge_is_start(const struct build *b, uint32_t t, bool conditional)
 {
 	const struct code *k = &b->code;
-	uint32_t p;
+	const struct piece *p;
+	uint32_t i;
 
 	if (code_test(k, k->called, t))
 		return true;
-	p = build_piece_at(b, t);
-	return p != CFG_NONE && b->piece.at[p].start == t &&
-	       code_test(k, k->entry, t);
+	i = build_piece_at(b, t);
+	if (i == CFG_NONE || b->piece.at[i].start != t)
+		return false;
+	p = &b->piece.at[i];
+	if (p->fde == CFG_NONE)
+		return code_test(k, k->entry, t);
+	return (!conditional || code_test(k, k->entry, t)) &&
+	       merge_fresh_frame(b, p);
 }
 
 enum block_goal block_goal(const struct build *b, uint32_t piece, uint32_t t)
@@ -33,20 +61,23 @@ enum block_goal block_goal(const struct build *b, uint32_t piece, uint32_t t)
 	/* within a piece every jump stays inside, also to its start */
 	if (q == piece)
 		return GOAL_INSIDE;
-	if (build_find(b, q) != build_find(b, piece) || merge_is_start(b, t))
+	if (build_find(b, q) != build_find(b, piece) ||
+	    code_test(&b->code, b->code.called, t))
 		return GOAL_TAIL;
 	return GOAL_INSIDE;
 }
 
 /* joins the piece with the one at t, if going there does not leave */
-static void merge_at(struct build *b, uint32_t piece, uint32_t t)
+static void merge_at(struct build *b, uint32_t piece, uint32_t t,
+		     bool conditional)
 {
 	uint32_t q = t == CODE_NONE ? CFG_NONE : build_piece_at(b, t);
 
 	if (q == CFG_NONE || q == piece || b->piece.at[q].in_place ||
-	    !code_test(&b->code, b->code.insn, t))
+	    !code_test(&b->code, b->code.insn, t) ||
+	    build_find(b, piece) == build_find(b, q))
 		return;
-	if (!merge_is_start(b, t))
+	if (!merge_is_start(b, t, conditional))
 		build_union(b, piece, q);
 }
 
@@ -75,17 +106,18 @@ void merge_pieces(struct build *b)
 			const struct xfer *t = &b->found.xfer.at[p->xfer + x];
 
 			if (t->kind == INSN_JUMP || t->kind == INSN_COND)
-				merge_at(b, i, t->target);
+				merge_at(b, i, t->target,
+					 t->kind == INSN_COND);
 		}
 		if (merge_falls_out(b, p) && i + 1 < b->piece.n &&
 		    b->piece.at[i + 1].start == p->end)
-			merge_at(b, i, p->end);
+			merge_at(b, i, p->end, false);
 	}
 	for (size_t i = 0; i < b->site.n; i++) {
 		uint32_t p = build_piece_at(b, b->site.at[i].start);
 
 		if (p != CFG_NONE && !b->piece.at[p].in_place)
-			merge_at(b, p, b->site.at[i].pad);
+			merge_at(b, p, b->site.at[i].pad, true);
 	}
 	for (size_t i = 0; i < b->jump.n; i++) {
 		const struct jump_site *j = &b->jump.at[i];
@@ -93,7 +125,7 @@ void merge_pieces(struct build *b)
 
 		for (size_t t = 0; t < j->target.n; t++)
 			merge_at(b, p, code_offset(&b->code,
-						   j->target.at[t]));
+						   j->target.at[t]), false);
 	}
 	build_flatten(b);
 }

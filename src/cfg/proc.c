@@ -100,13 +100,14 @@ static uint64_t proc_entry(const struct build *b, const struct procedure *p)
 {
 	const struct cfg *c = b->cfg;
 	const uint32_t *part = &c->proc_part.at[p->part];
-	const uint64_t *maps[] = {b->code.called, b->code.entry};
 
-	for (unsigned m = 0; m < 2; m++)
-		for (uint32_t i = 0; i < p->npart; i++)
-			if (code_test(&b->code, maps[m],
-				      b->piece.at[part[i]].start))
-				return c->part.at[part[i]].start;
+	for (uint32_t i = 0; p->npart > 1 && i < p->npart; i++)
+		if (code_test(&b->code, b->code.called,
+			      b->piece.at[part[i]].start))
+			return c->part.at[part[i]].start;
+	for (uint32_t i = 0; p->npart > 1 && i < p->npart; i++)
+		if (merge_is_start(b, b->piece.at[part[i]].start, false))
+			return c->part.at[part[i]].start;
 	return c->part.at[part[0]].start;
 }
 
@@ -166,6 +167,7 @@ void proc_build(struct build *b)
 
 		for (uint32_t j = 0; j < p->npart; j++)
 			c->part.at[c->proc_part.at[p->part + j]].proc = i;
+		c->block.at[cfg_block_at(c, p->entry)].flags |= BLOCK_ENTRY;
 		p->name = s && s->name[0] ? s->name : NULL;
 		p->returns = true;
 	}

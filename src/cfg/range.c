@@ -258,6 +258,28 @@ static struct range64 range_of(struct values *s, uint32_t v,
 			       const struct facts *f, unsigned depth);
 
 /*
+ * The closed value is `x plus a constant`, modulo 2^width, perhaps cut to
+ * width: returns x cut to width, and the constant.
+ */
+static uint32_t without_constant(struct values *s, uint32_t value,
+				 unsigned width, uint64_t *constant)
+{
+	const struct node *n = value_node(s, value);
+
+	*constant = 0;
+	if (n->kind == NODE_OP && n->code == UOP_ZEXT && n->size == width)
+		n = value_node(s, value_find(s, n->a));
+	else if (n->bits > width)
+		return value;
+	if (n->kind == NODE_OP && n->code == UOP_ADD && n->width >= width &&
+	    value_node(s, value_find(s, n->b))->kind == NODE_CONST) {
+		*constant = (uint64_t)value_node(s, value_find(s, n->b))->imm;
+		return value_zext(s, value_find(s, n->a), width);
+	}
+	return value;
+}
+
+/*
  * subject is `value plus shift`, both cut to width bits. Returns false if it
  * is not.
  */
@@ -265,19 +287,15 @@ static bool fact_about(struct values *s, const struct fact *t, uint32_t value,
 		       uint64_t *shift)
 {
 	uint32_t subject = value_zext(s, t->subject, t->width);
-	const struct node *n;
+	uint64_t here, there;
 
 	*shift = 0;
 	if (value_same(s, subject, value))
 		return true;
-	n = value_node(s, subject);
-	if (n->kind == NODE_OP && n->code == UOP_ADD &&
-	    n->width == t->width &&
-	    value_node(s, value_find(s, n->b))->kind == NODE_CONST) {
-		*shift = (uint64_t)value_node(s, value_find(s, n->b))->imm;
-		return value_same(s, value_zext(s, n->a, t->width), value);
-	}
-	return false;
+	subject = without_constant(s, subject, t->width, &there);
+	value = without_constant(s, value, t->width, &here);
+	*shift = there - here;
+	return value_same(s, subject, value);
 }
 
 /* narrows r by the facts about v */

@@ -116,7 +116,7 @@ static void region_count(struct build *b)
 	uint64_t last = 0;
 	size_t k = 0;
 
-	c->text_bytes = b->code.total;
+	c->text_bytes = b->code.bytes;
 	for (size_t i = 0; i < c->block.n; i++)
 		c->covered_bytes += c->block.at[i].size;
 	for (size_t i = 0; i < b->unwind->nfde; i++) {

@@ -1,6 +1,8 @@
 /* table: see table.h. */
 #include "cfg/table.h"
 
+#include "cfg/value.h"
+
 enum { STRIDE_MAX = 4096 }; /* bytes between entries of a table */
 
 /* an entry as it is loaded: perhaps extended; false if it is no load */
@@ -100,7 +102,8 @@ enum table_shape table_match(struct values *s, uint32_t target,
 		return SHAPE_FIXED;
 	if (match_shift(l.coef[0]) < 0 ||
 	    !match_entry(s, l.term[0], t, &addr))
-		return SHAPE_POINTER;
+		return l.coef[0] == 1 && !l.constant ? SHAPE_LABEL :
+						       SHAPE_POINTER;
 	t->shift = (uint8_t)match_shift(l.coef[0]);
 	if (t->size == 8 ? l.constant || t->shift : !l.constant)
 		return SHAPE_POINTER;
@@ -111,7 +114,7 @@ enum table_shape table_match(struct values *s, uint32_t target,
 		t->address = at.constant;
 		return SHAPE_SLOT;
 	}
-	return SHAPE_POINTER;
+	return t->size == 8 ? SHAPE_LABEL : SHAPE_POINTER;
 }
 
 bool table_entry(const struct image *im, const struct table *t, uint64_t i,

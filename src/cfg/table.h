@@ -15,7 +15,12 @@
 #ifndef CFG_TABLE_H
 #define CFG_TABLE_H
 
-#include "cfg/value.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "elf/image.h"
+
+struct values;
 
 struct table {
 	uint64_t address; /* T: of entry 0 */
@@ -31,7 +36,8 @@ enum table_shape {
 	SHAPE_TABLE,
 	SHAPE_FIXED,	/* one known address: base */
 	SHAPE_SLOT,	/* a pointer stored at a fixed place: address */
-	SHAPE_POINTER,	/* loaded from, or equal to, something unknown */
+	SHAPE_LABEL,	/* a whole pointer from somewhere */
+	SHAPE_POINTER,	/* something else */
 };
 
 /* recognises the target of an indirect jump; fills *t as far as it applies */

@@ -6,9 +6,11 @@
 /* variables: registers and flags, then locations in memory */
 enum { VAR_LOCATION = UOP_NREGS };
 
-void values_init(struct values *s, const struct view *v)
+void values_init(struct values *s, const struct view *v,
+		 struct lift_cache *cache)
 {
-	*s = (struct values){.view = v, .im = v->b->im, .isa = v->b->isa};
+	*s = (struct values){.view = v, .im = v->b->im, .isa = v->b->isa,
+			     .cache = cache};
 	s->lifted = NEW_ARRAY(struct lifted, v->cut.n + 1);
 }
 
@@ -25,6 +27,38 @@ void values_free(struct values *s)
 	mem_free(s->lifted);
 	map_free(&s->unique);
 	map_free(&s->livein);
+}
+
+void lift_cache_free(struct lift_cache *k)
+{
+	map_free(&k->at);
+	vec_free(&k->insn);
+	vec_free(&k->uop);
+}
+
+/* the lifted instruction at off, of which `avail` bytes may be read */
+static struct lifted_insn cache_insn(struct values *s, uint32_t off,
+				     size_t avail)
+{
+	const struct code *k = &s->view->b->code;
+	struct lift_cache *c = s->cache;
+	uint32_t known = map_get(&c->at, off);
+	struct lifted_insn l = {.uop = (uint32_t)c->uop.n};
+	struct insn i;
+
+	if (known != MAP_NONE)
+		return c->insn.at[known];
+	s->isa->scan(code_bytes(k, off), avail, code_address(k, off), &i);
+	l.len = i.len;
+	l.kind = i.kind;
+	vec_reserve(&c->uop, UOP_MAX);
+	l.nuop = (uint8_t)s->isa->lift(code_bytes(k, off), avail,
+				       code_address(k, off),
+				       c->uop.at + c->uop.n);
+	c->uop.n += l.nuop;
+	map_put(&c->at, off, (uint32_t)c->insn.n);
+	vec_push(&c->insn, l);
+	return l;
 }
 
 /* a block while it is being lifted */
@@ -156,28 +190,24 @@ static void lift_call(struct lifter *f)
 /* lifts all instructions of the block */
 static void lift_block(struct lifter *f)
 {
-	const struct code *k = &f->s->view->b->code;
 	const struct cut *c = &f->s->view->cut.at[f->block];
-	const uint8_t *bytes = code_bytes(k, c->start);
-	uint64_t addr = code_address(k, c->start);
-	struct uop uops[UOP_MAX];
-	struct insn i;
 
-	for (uint32_t at = 0; at < c->end - c->start; at += i.len) {
-		size_t avail = c->end - c->start - at;
-		unsigned n;
+	for (uint32_t at = c->start; at < c->end;) {
+		struct lifted_insn i = cache_insn(f->s, at, c->end - at);
 
-		f->pc = c->start + at;
-		f->s->isa->scan(bytes + at, avail, addr + at, &i);
-		n = f->s->isa->lift(bytes + at, avail, addr + at, uops);
-		for (unsigned j = 0; j < n; j++)
-			lift_uop(f, &uops[j]);
+		f->pc = at;
+		for (unsigned j = 0; j < i.nuop; j++) {
+			struct uop u = f->s->cache->uop.at[i.uop + j];
+
+			lift_uop(f, &u);
+		}
 		if (i.kind == INSN_UNKNOWN)
 			lift_forget(f);
 		else if (i.kind == INSN_CALL || i.kind == INSN_ICALL)
 			lift_call(f);
 		if (!i.len)
 			break;
+		at += i.len;
 	}
 }
 

@@ -83,12 +83,29 @@ struct location {
 	uint32_t root;
 	int64_t offset;
 	uint8_t size;
+	uint8_t owner; /* memory.c: who else may change it, once known */
 };
+
+/* an instruction, lifted; kept while the procedure is looked at */
+struct lifted_insn {
+	uint32_t uop; /* first one, in lift_cache.uop */
+	uint8_t nuop, len, kind;
+};
+
+/* the lifted instructions of a procedure: views come and go, code stays */
+struct lift_cache {
+	struct map at; /* offset -> index in insn */
+	VEC(struct lifted_insn) insn;
+	VEC(struct uop) uop;
+};
+
+void lift_cache_free(struct lift_cache *k);
 
 struct values {
 	const struct view *view;
 	const struct image *im;
 	const struct isa *isa;
+	struct lift_cache *cache;
 	VEC(struct node) node;
 	VEC(struct store) store;
 	VEC(struct location) location;
@@ -104,7 +121,8 @@ struct values {
 	VEC(struct location) escape; /* stack addresses left in registers */
 };
 
-void values_init(struct values *s, const struct view *v);
+void values_init(struct values *s, const struct view *v,
+		 struct lift_cache *cache);
 void values_free(struct values *s);
 
 /* the block, lifted */

@@ -124,6 +124,7 @@ struct isa {
 	uint8_t nregs;	      /* general registers, sp included */
 	uint8_t sp;	      /* number of the stack pointer */
 	uint8_t fp;	      /* what compilers use as frame pointer */
+	uint8_t dwarf_sp;     /* the stack pointer's number in unwind tables */
 	uint8_t entry_cfa;    /* CFA minus sp at a procedure's entry */
 	/*
 	 * Registers that a call by the platform's convention leaves as they

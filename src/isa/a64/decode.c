@@ -153,6 +153,7 @@ const struct isa isa_a64 = {
 	.nregs = 32,
 	.sp = A64_SP,
 	.fp = 29,
+	.dwarf_sp = 31,
 	.entry_cfa = 0,
 	.callee_saved = UINT32_C(0xbff80000),   /* x19 to x29, sp */
 	.linker_scratch = UINT32_C(0x00030000), /* x16, x17 */

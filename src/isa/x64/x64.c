@@ -28,6 +28,7 @@ const struct isa isa_x64 = {
 	.nregs = X64_NREGS,
 	.sp = RSP,
 	.fp = 5,
+	.dwarf_sp = 7,
 	.entry_cfa = 8,
 	.callee_saved = REG(RBX) | REG(RBP) | REG(RSP) | REG(R12) | REG(R13) |
 			REG(R14) | REG(R15),
