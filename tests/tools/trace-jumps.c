@@ -194,6 +194,19 @@ static void traps_erase(pid_t pid)
 	close(fd);
 }
 
+/* sorts them, each once: mappings may overlap by a page of their file */
+static void traps_sort(void)
+{
+	size_t n = 0;
+
+	if (trap.n)
+		qsort(trap.at, trap.n, sizeof *trap.at, trap_order);
+	for (size_t i = 0; i < trap.n; i++)
+		if (!n || trap.at[i].at != trap.at[n - 1].at)
+			trap.at[n++] = trap.at[i];
+	trap.n = n;
+}
+
 /* reads the list of dispatches, which is about the mapped images */
 static void traps_read(const char *name)
 {
@@ -221,7 +234,7 @@ static void traps_read(const char *name)
 		}
 	}
 	fclose(f);
-	qsort(trap.at, trap.n, sizeof *trap.at, trap_order);
+	traps_sort();
 	for (size_t i = 0; i < trap.n; i++)
 		trap_set(&trap.at[i]);
 }
