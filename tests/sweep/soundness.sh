@@ -12,7 +12,8 @@
 # edge or entry that an execution used and tally does not list is a violation
 # and fails (tests/tools/judge-flow.c says what is checked).
 #
-# KEEP=DIR keeps traces and graphs; ONLY=REGEX runs only programs so named;
+# KEEP=DIR keeps traces and graphs; with AGAIN=yes as well, traces that are
+# there already are judged again and not made anew. ONLY=REGEX runs only programs so named;
 # DISPATCHES=N: how many different ones must run per set (2000).
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -371,6 +372,7 @@ w()
 {
 	local name=$1 input=$2 p
 	[[ $name =~ ${ONLY:-.} ]] || return
+	[ -n "$AGAIN" ] && [ -s "$traces/$name" ] && return
 	p=$(program $3) || { echo "# $set_name: no $name"; return; }
 	shift 3
 	local t0=$SECONDS
@@ -577,7 +579,7 @@ run_set()
 	mode=$2
 	shift 2
 	traces=$tmp/traces-${set_name// /-}
-	rm -rf "$traces"
+	[ -n "$AGAIN" ] || rm -rf "$traces"
 	mkdir -p "$traces" "$traces.logs" "$tmp/work"
 	for workload; do
 		$workload
@@ -601,6 +603,7 @@ failed=0
 tally=$(realpath "$tally")
 judge=$(realpath "$judge")
 tracer=$(realpath "$tracer")
+rm -rf "$tmp/graph"
 make_inputs
 more_inputs
 for what; do
