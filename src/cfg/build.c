@@ -89,6 +89,7 @@ struct piece build_slice(const struct build *b, struct piece p,
 	p.nxfer = 0;
 	while (p.xfer + p.nxfer < stop && x[p.xfer + p.nxfer].at < end)
 		p.nxfer++;
+	p.fresh &= p.start == start;
 	p.start = start;
 	p.end = end;
 	return p;

@@ -40,6 +40,8 @@ struct coderef {
 struct found {
 	VEC(struct xfer) xfer;
 	VEC(struct coderef) ref;
+	uint64_t page[32]; /* that a register holds, as far as one can see */
+	regset paged;	   /* registers that hold one */
 };
 
 /* a part while it is being worked on */
@@ -50,6 +52,7 @@ struct piece {
 	uint32_t leader; /* union-find parent: pieces of one procedure */
 	uint8_t source;	 /* enum part_source */
 	bool holes; /* not all of it is instructions */
+	bool fresh; /* starts an FDE, with the frame as right after a call */
 	const char *in_place; /* why it has no blocks, or NULL */
 };
 

@@ -224,6 +224,7 @@ static void descent_commit(struct build *b, struct descent *d,
 	for (size_t i = 0; i < d->reached.n;) {
 		struct piece p = *like;
 
+		p.fresh &= p.start == d->reached.at[i].start;
 		p.start = d->reached.at[i].start;
 		p.end = d->reached.at[i++].end;
 		while (i < d->reached.n && d->reached.at[i].start == p.end)

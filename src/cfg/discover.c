@@ -91,6 +91,8 @@ static void seed_calls(const struct build *b, seeds *s, size_t from)
 struct pointer {
 	uint64_t value;
 	uint64_t place; /* where it is stored; 0 if an instruction has it */
+	uint32_t from;	/* that instruction */
+	bool sure;	/* a relocation says that it is one */
 };
 
 /* each_pointer's visitor */
@@ -101,7 +103,8 @@ static void each_relocated(struct build *b, visit *fn, void *arg)
 {
 	for (size_t i = 0; i < b->im->nreloc; i++) {
 		const struct reloc *r = &b->im->reloc[i];
-		struct pointer p = {.value = r->value, .place = r->place};
+		struct pointer p = {.value = r->value, .place = r->place,
+				    .sure = true};
 
 		if (r->text)
 			continue;
@@ -122,7 +125,8 @@ static void each_pointer(struct build *b, visit *fn, void *arg)
 	each_relocated(b, fn, arg);
 	for (size_t i = 0; i < b->found.ref.n; i++) {
 		const struct coderef *r = &b->found.ref.at[i];
-		struct pointer p = {.value = code_address(&b->code, r->to)};
+		struct pointer p = {.value = code_address(&b->code, r->to),
+				    .from = r->from};
 
 		if (r->kind == REF_ADDRESS || r->kind == REF_NONE)
 			fn(b, &p, arg);
@@ -132,7 +136,7 @@ static void each_pointer(struct build *b, visit *fn, void *arg)
 	/* without relocations any word of the data may be a pointer */
 	for (size_t i = 0; i < im->nsegment; i++) {
 		const struct segment *g = &im->segment[i];
-		struct pointer p;
+		struct pointer p = {0};
 
 		for (p.place = (g->start + 7) & ~(uint64_t)7;
 		     p.place < g->file_end && g->file_end - p.place >= 8;
@@ -274,6 +278,50 @@ struct explained {
 	struct map base;	 /* addresses that entries are added to */
 };
 
+/* both offsets lie in pieces of one procedure */
+static bool same_procedure(const struct build *b, uint32_t s, uint32_t t)
+{
+	uint32_t p = build_piece_at(b, s), q = build_piece_at(b, t);
+
+	return p != CFG_NONE && q != CFG_NONE &&
+	       build_find(b, p) == build_find(b, q);
+}
+
+/* the word at place leads into the same procedure as offset t */
+static bool word_leads_to(const struct build *b, uint64_t place, uint32_t t)
+{
+	uint64_t value;
+	uint32_t off;
+
+	if (!image_read(b->im, place, 8, &value))
+		return false;
+	off = code_offset(&b->code, value);
+	return off != CODE_NONE && code_test(&b->code, b->code.insn, off) &&
+	       same_procedure(b, off, t);
+}
+
+/*
+ * Whether the pointer means that control may arrive where it leads. At the
+ * start of a piece it does. Inside, it must be a label of the procedure: one
+ * that a relocation knows, or that the procedure's own code computes, or a
+ * word in a row of such words. Numbers that happen to look like addresses
+ * are many in files without relocations.
+ */
+static bool pointer_counts(const struct build *b, const struct pointer *p)
+{
+	uint32_t t = code_offset(&b->code, p->value);
+	uint32_t q = t == CODE_NONE ? CFG_NONE : build_piece_at(b, t);
+
+	if (q == CFG_NONE)
+		return false;
+	if (b->piece.at[q].start == t || p->sure)
+		return true;
+	if (!p->place)
+		return same_procedure(b, p->from, t);
+	return word_leads_to(b, p->place - 8, t) ||
+	       word_leads_to(b, p->place + 8, t);
+}
+
 /* visitor: others may arrive where the pointer leads */
 static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 {
@@ -292,7 +340,8 @@ static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 	}
 	if (p->place && lo < x->table.n && x->table.at[lo].start <= p->place)
 		return;
-	mark_address(b, b->code.entry, p->value);
+	if (pointer_counts(b, p))
+		mark_address(b, b->code.entry, p->value);
 }
 
 static int range_order(const void *a, const void *b)
@@ -329,6 +378,10 @@ void discover_entries(struct build *b)
 	explain_jumps(b, &x);
 	code_clear(&b->code, b->code.entry, 0, b->code.total);
 	each_pointer(b, mark_pointer, &x);
+	for (size_t i = 0; i < b->piece.n; i++)
+		if (b->piece.at[i].fresh && !b->piece.at[i].in_place)
+			code_set(&b->code, b->code.entry,
+				 b->piece.at[i].start);
 	vec_free(&x.table);
 	map_free(&x.base);
 }

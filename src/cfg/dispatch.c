@@ -52,7 +52,25 @@ struct work {
 	VEC(uint64_t) target; /* of the jump at hand */
 	const uint64_t *start; /* sorted addresses of known tables */
 	size_t nstart;
+	bool cautious; /* those are not known yet: see take_while_inside() */
 };
+
+/*
+ * addr is the end of a piece of this procedure. LLVM fills the holes of a
+ * switch that has no default with the address of an empty block there; no
+ * entry that can be chosen leads to it.
+ */
+static bool work_is_hole(const struct work *w, uint64_t addr)
+{
+	for (uint32_t i = 0; i < w->npiece; i++) {
+		const struct piece *p = &w->b->piece.at[w->piece[i]];
+
+		if (addr == code_address(&w->b->code, p->start) +
+				    (p->end - p->start))
+			return true;
+	}
+	return false;
+}
 
 /* addr is an instruction of this procedure */
 static bool work_inside(const struct work *w, uint64_t addr)
@@ -119,9 +137,12 @@ static bool take_bounded(struct work *w, const struct table *t,
 	uint64_t to;
 
 	for (uint64_t i = first; i <= last; i++) {
-		if (!table_entry(w->b->im, t, i, &to) ||
-		    (!work_inside(w, to) &&
-		     !(checked && work_adoptable(w, to)))) {
+		bool ok = table_entry(w->b->im, t, i, &to);
+
+		if (ok && work_is_hole(w, to))
+			continue;
+		if (!ok || (!work_inside(w, to) &&
+			    !(checked && work_adoptable(w, to)))) {
 			w->target.n = n;
 			return false;
 		}
@@ -130,7 +151,12 @@ static bool take_bounded(struct work *w, const struct table *t,
 	return true;
 }
 
-/* takes entries while they lead into the procedure; returns how many */
+/*
+ * Takes entries while they lead into the procedure; returns how many. As
+ * long as it is not known where other tables start, what follows may be one
+ * of them, and its entries lead anywhere: then an entry is taken only if it
+ * leads to where a block starts anyway.
+ */
 static uint64_t take_while_inside(struct work *w, const struct table *t,
 				  uint64_t first, uint64_t last)
 {
@@ -140,7 +166,14 @@ static uint64_t take_while_inside(struct work *w, const struct table *t,
 
 	for (i = first; i <= last && i - first < ENTRIES_MAX; i++) {
 		if (t->address + i * t->stride >= stop ||
-		    !table_entry(w->b->im, t, i, &to) || !work_inside(w, to))
+		    !table_entry(w->b->im, t, i, &to))
+			break;
+		if (work_is_hole(w, to))
+			continue;
+		if (!work_inside(w, to) ||
+		    (w->cautious &&
+		     view_block_at(&w->view, code_offset(&w->b->code, to)) ==
+			     CFG_NONE))
 			break;
 		vec_push(&w->target, to);
 	}
@@ -156,6 +189,10 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 	if (r.lo > r.hi || r.lo > ENTRIES_MAX)
 		r = (struct range64){0, UINT64_MAX, false};
 	f->checked = r.checked;
+	if (!r.checked && r.hi < ENTRIES_MAX &&
+	    next_above(w->start, w->nstart, t->address) <=
+		    t->address + r.hi * t->stride)
+		r.hi = ENTRIES_MAX; /* another table starts before that */
 	if (r.hi < ENTRIES_MAX &&
 	    take_bounded(w, t, r.lo, r.hi, r.checked)) {
 		f->status = DISPATCH_BOUNDED;
@@ -195,7 +232,7 @@ static bool is_label(const struct work *w, uint32_t block)
 	uint32_t at = w->view.cut.at[block].start;
 
 	return block != w->view.main && code_test(k, k->entry, at) &&
-	       !code_test(k, k->called, at);
+	       !merge_is_start(w->b, at, false);
 }
 
 /*
@@ -217,11 +254,27 @@ static uint64_t take_labels(struct work *w)
 	return n;
 }
 
+/* the procedure has labels that a pointer may lead to */
+static bool any_label(const struct work *w)
+{
+	for (uint32_t k = 0; k < w->view.cut.n; k++)
+		if (is_label(w, k))
+			return true;
+	return false;
+}
+
 /* what a jump to no table is */
 static void find_pointer(struct work *w, struct finding *f, uint32_t block,
 			 enum table_shape shape)
 {
-	if (shape == SHAPE_SLOT || frame_is_gone(w, block)) {
+	bool gone = shape != SHAPE_POINTER && frame_is_gone(w, block);
+
+	if (shape != SHAPE_SLOT && gone && any_label(w)) {
+		f->status = DISPATCH_UNKNOWN;
+		f->reason = "a tail call, or a jump to a label";
+		return;
+	}
+	if (shape == SHAPE_SLOT || gone) {
 		f->status = DISPATCH_TAIL;
 		f->reason = shape == SHAPE_SLOT ? "jump through a slot" :
 						  "tail call by pointer";
@@ -267,7 +320,8 @@ static void find_target(struct work *w, struct finding *f, uint32_t target,
 		return;
 	}
 	/* a table of procedures, not of cases */
-	if (f->status == DISPATCH_UNKNOWN && frame_is_gone(w, block)) {
+	if (f->status == DISPATCH_UNKNOWN && f->table.size == 8 &&
+	    frame_is_gone(w, block)) {
 		w->target.n = n;
 		f->status = DISPATCH_TAIL;
 		f->reason = "tail call through a table";
@@ -586,7 +640,8 @@ static void *crew_work(void *arg)
 		struct procedure *p = &c->proc.at[t->proc[i]];
 		struct work w = {.b = t->b, .npiece = p->npart,
 				 .piece = &c->proc_part.at[p->part],
-				 .start = t->start, .nstart = t->nstart};
+				 .start = t->start, .nstart = t->nstart,
+				 .cautious = !t->second};
 
 		w.rep = build_find(t->b, w.piece[0]);
 		w.entry = code_offset(&t->b->code, p->entry);
@@ -634,37 +689,6 @@ static bool overlaps_start(const struct crew *t, const struct jump_site *j)
 	return j->d.table && next_above(t->start, t->nstart, j->d.table) < end;
 }
 
-/*
- * Reads j's table again, up to the next one. With fewer edges everything else
- * that was found of the procedure still holds.
- */
-static void cut_table(struct crew *t, struct jump_site *j)
-{
-	struct build *b = t->b;
-	struct work w = {.b = b, .start = t->start, .nstart = t->nstart};
-	uint64_t n;
-
-	w.rep = build_find(b, build_piece_at(b, j->at));
-	n = take_while_inside(&w, &j->table, 0, j->d.count - 1);
-	unique_targets(&w);
-	if (n && n < j->d.count) {
-		j->d.count = (uint32_t)n;
-		j->d.status = DISPATCH_APPROXIMATED;
-		j->d.reason = "no bound on the index";
-		j->target.n = 0;
-		vec_append(&j->target, &w.target);
-	}
-	vec_free(&w.target);
-}
-
-/* the jump's table has no sure end, or an unsure one behind its end */
-static bool needs_cut(const struct crew *t, const struct jump_site *j)
-{
-	return j->ways == 1 && overlaps_start(t, j) &&
-	       (j->d.status == DISPATCH_APPROXIMATED ||
-		(j->d.status == DISPATCH_BOUNDED && !j->checked));
-}
-
 /* what was found of the procedure may look better with known table starts */
 static bool worth_another_look(const struct crew *t, const struct procedure *p)
 {
@@ -681,10 +705,10 @@ static bool worth_another_look(const struct crew *t, const struct procedure *p)
 		       b->jump.at[j].at < b->piece.at[piece].end; j++) {
 			const struct jump_site *s = &b->jump.at[j];
 
-			if (s->d.status == DISPATCH_UNKNOWN ||
-			    entered ||
-			    (s->d.status == DISPATCH_APPROXIMATED &&
-			     s->ways > 1 && overlaps_start(t, s)))
+			if (entered || s->d.status == DISPATCH_UNKNOWN ||
+			    s->d.status == DISPATCH_APPROXIMATED ||
+			    (s->d.status == DISPATCH_BOUNDED && !s->checked &&
+			     overlaps_start(t, s)))
 				return true;
 		}
 	}
@@ -727,9 +751,6 @@ void dispatch_resolve_all(struct build *b)
 	   end where another one starts */
 	start = list_starts(b, &crew.nstart);
 	crew.start = start;
-	for (size_t i = 0; i < b->jump.n; i++)
-		if (needs_cut(&crew, &b->jump.at[i]))
-			cut_table(&crew, &b->jump.at[i]);
 	discover_entries(b);
 	for (size_t i = 0; i < proc.n; i++)
 		if (worth_another_look(&crew, &c->proc.at[proc.at[i]]))

@@ -51,7 +51,43 @@ bool memory_joins(const struct values *s, uint32_t location)
 	       memory_is_stack(s, s->location.at[location].root);
 }
 
-/* collects the stack addresses that are left in registers */
+/* the closed value may be an address on the stack, in some way */
+static bool memory_maybe_stack(const struct values *s, uint32_t n)
+{
+	enum { MAYBE_MAX = 64 };
+	uint32_t todo[MAYBE_MAX];
+	unsigned have = 1, done = 0;
+
+	todo[0] = n;
+	while (done < have) {
+		const struct node *t = &s->node.at[value_find(s, todo[done++])];
+		uint32_t first = t->kind == NODE_PHI ? t->pos : 0;
+		uint32_t count = t->kind == NODE_PHI ? t->b : 0;
+
+		if (t->kind == NODE_INPUT && t->a == s->isa->sp)
+			return true;
+		if (have + 2 + count > MAYBE_MAX)
+			return true;
+		if (t->kind == NODE_OP) {
+			todo[have++] = t->a;
+			if (t->b != NODE_UNSET)
+				todo[have++] = t->b;
+		}
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t x = s->operand.at[first + i];
+			unsigned k = 0;
+
+			while (x != NODE_UNSET && k < have &&
+			       value_find(s, todo[k]) != value_find(s, x))
+				k++;
+			if (x != NODE_UNSET && k == have)
+				todo[have++] = x;
+		}
+	}
+	return false;
+}
+
+/* collects the stack addresses that others may know */
 static void memory_find_escapes(struct values *s)
 {
 	/* from here on: the frame's own registers, which values_block() noted,
@@ -60,13 +96,17 @@ static void memory_find_escapes(struct values *s)
 	for (uint32_t k = 0; k < s->view->cut.n; k++)
 		if (view_reached(s->view, k))
 			value_block(s, k);
-	for (size_t i = 0; i < s->sum.n; i++) {
+	for (size_t i = 0; i < s->escaping.n && !s->escapes_all; i++) {
 		struct location l = {0};
+		uint32_t x = value_resolve(s, s->escaping.at[i]);
 
-		if (memory_split(s, value_resolve(s, s->sum.at[i]), &l.root,
-				 &l.offset) && memory_is_stack(s, l.root))
+		if (memory_split(s, x, &l.root, &l.offset) &&
+		    memory_is_stack(s, l.root))
 			vec_push(&s->escape, l);
+		else
+			s->escapes_all = memory_maybe_stack(s, x);
 	}
+	s->escapes_all |= s->gave_up;
 }
 
 /*
@@ -80,6 +120,8 @@ static bool memory_find_private(struct values *s, const struct location *l)
 		return false;
 	if (!s->escapes_known)
 		memory_find_escapes(s);
+	if (s->escapes_all)
+		return false;
 	for (size_t i = 0; i < s->escape.n; i++)
 		if (!value_same(s, s->escape.at[i].root, l->root) ||
 		    s->escape.at[i].offset <= l->offset)
@@ -106,7 +148,7 @@ enum overlap {
 	OVERLAP_NONE,
 	OVERLAP_EXACT,
 	OVERLAP_PART,
-	OVERLAP_MAYBE, /* through another pointer, or a call */
+	OVERLAP_MAYBE, /* through another pointer, or by a callee */
 };
 
 /* what struct store remembers of its address */
@@ -141,8 +183,15 @@ static enum overlap memory_compare(struct values *s, uint32_t i,
 	uint32_t root = NODE_UNSET;
 	int64_t offset = 0;
 
-	if (!memory_split_store(s, i, &root, &offset))
-		return OVERLAP_MAYBE;
+	if (!memory_split_store(s, i, &root, &offset)) {
+		/* an address that is not told may be one of the frame's */
+		t = &s->store.at[i];
+		if (t->addr == NODE_UNSET)
+			return t->size == STORE_BY_CALLEE ? OVERLAP_MAYBE :
+							    OVERLAP_PART;
+		return memory_maybe_stack(s, value_resolve(s, t->addr)) ?
+			       OVERLAP_PART : OVERLAP_MAYBE;
+	}
 	t = &s->store.at[i];
 	if (root == l->root || (root != NODE_UNSET && l->root != NODE_UNSET &&
 				value_same(s, root, l->root))) {

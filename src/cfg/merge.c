@@ -17,22 +17,6 @@
  */
 #include "cfg/build.h"
 
-/* the FDE of piece p starts there with the frame as right after a call */
-static bool merge_fresh_frame(const struct build *b, const struct piece *p)
-{
-	const struct fde *f = &b->unwind->fde[p->fde];
-	cfa_rows rows = {0};
-	bool fresh;
-
-	unwind_rows(b->im, f, &rows);
-	fresh = rows.n && rows.at[0].known &&
-		rows.at[0].reg == b->isa->dwarf_sp &&
-		rows.at[0].offset == b->isa->entry_cfa &&
-		f->start == code_address(&b->code, p->start);
-	vec_free(&rows);
-	return fresh;
-}
-
 bool merge_is_start(const struct build *b, uint32_t t, bool conditional)
 {
 	const struct code *k = &b->code;
@@ -47,8 +31,7 @@ bool merge_is_start(const struct build *b, uint32_t t, bool conditional)
 	p = &b->piece.at[i];
 	if (p->fde == CFG_NONE)
 		return code_test(k, k->entry, t);
-	return (!conditional || code_test(k, k->entry, t)) &&
-	       merge_fresh_frame(b, p);
+	return p->fresh && (!conditional || code_test(k, k->entry, t));
 }
 
 enum block_goal block_goal(const struct build *b, uint32_t piece, uint32_t t)

@@ -266,7 +266,23 @@ static uint32_t simplify_zext(struct values *s, struct node *n)
 	return node_intern(s, n);
 }
 
-/* sums with a constant, and what is one in disguise */
+/* a small number, as programs add to an index */
+static bool is_offset(uint64_t c)
+{
+	return c + 4096 < 8192;
+}
+
+/* a number that is an address in the image, not just small */
+static bool is_address(const struct values *s, uint64_t c)
+{
+	return !is_offset(c) && image_segment(s->im, c);
+}
+
+/*
+ * Sums with a constant, and what is one in disguise. A table's address is
+ * not mixed with what is added to the index: T + (x + 4) stays so, since
+ * x + 4 is what was compared, and T is where the table starts.
+ */
 static uint32_t simplify_add(struct values *s, struct node *n)
 {
 	uint64_t c, inner;
@@ -285,7 +301,8 @@ static uint32_t simplify_add(struct values *s, struct node *n)
 	c &= mask_of(n->width);
 	a = s->node.at[n->a];
 	if (a.kind == NODE_OP && a.code == UOP_ADD && a.width >= n->width &&
-	    node_is_const(s, a.b, &inner))
+	    node_is_const(s, a.b, &inner) &&
+	    !(is_offset(inner) && is_address(s, c)))
 		return node_binary(s, UOP_ADD, n->width, a.a, c + inner);
 	if (!c)
 		return n->width < 64 ? value_zext(s, n->a, n->width) : n->a;
@@ -350,6 +367,10 @@ static uint32_t simplify(struct values *s, struct node *n)
 	case UOP_OR:
 	case UOP_XOR:
 		return simplify_logic(s, n);
+	case UOP_SELECT:
+		n->a = value_zext(s, n->a, n->width);
+		n->b = value_zext(s, n->b, n->width);
+		return node_intern(s, n);
 	case UOP_SHR:
 	case UOP_SAR:
 		/* the operand's upper bits do not take part */

@@ -98,6 +98,31 @@ static void facts_push(struct facts *f, uint32_t subject, uint32_t bound,
 		f->at[f->n++] = t;
 }
 
+/*
+ * cond holds for a & b against 0. What carry is then differs between
+ * machines, so unsigned conditions say nothing.
+ */
+static void facts_from_test(struct values *s, struct facts *f,
+			    const struct node *n, enum insn_cond cond)
+{
+	uint32_t a = n->a, width = n->width;
+	const struct node *b = value_node(s, value_find(s, n->b));
+	uint64_t mask = b->kind == NODE_CONST ? (uint64_t)b->imm : 0;
+
+	if (cond >= COND_ULT && cond <= COND_UGE)
+		return;
+	if (value_same(s, n->a, n->b)) {
+		facts_push(f, a, value_const(s, 0), width, cond);
+		return;
+	}
+	/* one bit, the sign of something: clear or set */
+	for (width = 8; width <= 64; width *= 2)
+		if (mask == (uint64_t)1 << (width - 1) &&
+		    (cond == COND_EQ || cond == COND_NE))
+			facts_push(f, a, value_const(s, 0), width,
+				   cond == COND_EQ ? COND_SGE : COND_SLT);
+}
+
 /* cond holds for the flags in node `test`: what does that say? */
 static void facts_from_flags(struct values *s, struct facts *f, uint32_t test,
 			     enum insn_cond cond)
@@ -107,11 +132,8 @@ static void facts_from_flags(struct values *s, struct facts *f, uint32_t test,
 
 		if (n->kind != NODE_OP)
 			return;
-		if (n->code == UOP_TEST && value_same(s, n->a, n->b)) {
-			/* x & x against 0 is x against 0 */
-			uint32_t a = n->a, width = n->width;
-
-			facts_push(f, a, value_const(s, 0), width, cond);
+		if (n->code == UOP_TEST) {
+			facts_from_test(s, f, n, cond);
 			return;
 		}
 		if (n->code != UOP_CMP && n->code != UOP_CCMP)
@@ -346,9 +368,9 @@ static struct range64 range_narrow(struct values *s, uint32_t v,
 	return r;
 }
 
-/* the union over the ways into a phi */
+/* the union over the ways into a phi, each value cut to `bits` */
 static struct range64 range_phi(struct values *s, const struct node *n,
-				unsigned depth)
+				unsigned bits, unsigned depth)
 {
 	const struct graph *g = &s->view->g;
 	struct range64 r = {UINT64_MAX, 0, true};
@@ -368,7 +390,8 @@ static struct range64 range_phi(struct values *s, const struct node *n,
 			facts_from_edge(s, &f, e);
 			facts_at(s, &f, g->from[e]);
 		}
-		o = range_of(s, value_find(s, x), &f, depth + 2);
+		o = range_of(s, value_zext(s, value_find(s, x), bits), &f,
+			     depth + 2);
 		if (o.lo < r.lo)
 			r.lo = o.lo;
 		if (o.hi > r.hi)
@@ -406,6 +429,7 @@ static struct range64 range_op(struct values *s, uint32_t v,
 	struct node n = *value_node(s, v);
 	uint64_t max = width_max(n.bits);
 	struct range64 r = {0, max, false}, a;
+	struct node inner;
 	uint64_t c = 0;
 	bool constant = n.b != NODE_UNSET &&
 			value_node(s, value_find(s, n.b))->kind == NODE_CONST;
@@ -422,6 +446,9 @@ static struct range64 range_op(struct values *s, uint32_t v,
 		a = range_of(s, value_zext(s, n.a, n.width), f, depth + 1);
 	else
 		a = range_of(s, value_find(s, n.a), f, depth + 1);
+	inner = *value_node(s, value_find(s, n.a));
+	if (n.code == UOP_ZEXT && inner.kind == NODE_PHI)
+		a = range_phi(s, &inner, n.size, depth + 1);
 	switch (n.code) {
 	case UOP_ZEXT:
 		if (a.hi <= width_max(n.size))
@@ -479,7 +506,7 @@ static struct range64 range_of(struct values *s, uint32_t v,
 	if (n->kind == NODE_PHI) {
 		struct node phi = *n;
 
-		r = range_phi(s, &phi, depth);
+		r = range_phi(s, &phi, 64, depth);
 	} else if (n->kind == NODE_OP) {
 		r = range_op(s, v, f, depth);
 	}

@@ -52,6 +52,25 @@ static void found_ref(const struct code *k, struct found *f, uint32_t off,
 		vec_push(&f->ref, r);
 }
 
+/*
+ * Addresses that are made in two steps: a page, and what is added to it.
+ * Followed in the order of the code, which is right wherever it matters.
+ */
+static void found_page(const struct code *k, struct found *f, uint32_t off,
+		       const struct insn *i)
+{
+	if (i->has_imm && i->reads && !(i->reads & (i->reads - 1)) &&
+	    (i->reads & f->paged))
+		found_ref(k, f, off,
+			  f->page[__builtin_ctz(i->reads)] + i->imm,
+			  REF_ADDRESS, 0);
+	f->paged &= ~i->writes;
+	if (i->ref_kind == REF_PAGE && i->writes) {
+		f->page[__builtin_ctz(i->writes)] = i->ref;
+		f->paged |= i->writes;
+	}
+}
+
 void found_take(const struct build *b, struct found *f, uint32_t off,
 		const struct insn *i)
 {
@@ -59,6 +78,7 @@ void found_take(const struct build *b, struct found *f, uint32_t off,
 
 	code_set(k, k->insn, off);
 	found_xfer(k, f, off, i);
+	found_page(k, f, off, i);
 	if (i->ref_kind != REF_NONE && i->ref_kind != REF_PAGE &&
 	    i->ref_kind != REF_HINT)
 		found_ref(k, f, off, i->ref, i->ref_kind, i->ref_size);
@@ -86,6 +106,8 @@ static bool sweep_linear(struct share *s, struct piece *p)
 	uint32_t len = p->end - p->start;
 	struct insn i;
 
+	f->paged = 0;
+
 	for (uint32_t off = 0; off < len; off += i.len) {
 		k->isa->scan(bytes + off, len - off, addr + off, &i);
 		if (i.kind == INSN_BAD || i.kind == INSN_UNKNOWN) {
@@ -100,13 +122,33 @@ static bool sweep_linear(struct share *s, struct piece *p)
 	return true;
 }
 
+/* the piece starts an FDE, with the frame as right after a call */
+static bool sweep_fresh_frame(const struct build *b, const struct piece *p,
+			      cfa_rows *rows)
+{
+	const struct fde *f = &b->unwind->fde[p->fde];
+
+	rows->n = 0;
+	unwind_rows(b->im, f, rows);
+	return rows->n && rows->at[0].known &&
+	       rows->at[0].reg == b->isa->dwarf_sp &&
+	       rows->at[0].offset == b->isa->entry_cfa &&
+	       f->start == code_address(&b->code, p->start);
+}
+
 /* thread body: sweeps its share of the pieces */
 static void *sweep_share(void *arg)
 {
 	struct share *s = arg;
+	cfa_rows rows = {0};
 
-	for (size_t i = 0; i < s->npiece; i++)
-		s->piece[i].holes = !sweep_linear(s, &s->piece[i]);
+	for (size_t i = 0; i < s->npiece; i++) {
+		struct piece *p = &s->piece[i];
+
+		p->holes = !sweep_linear(s, p);
+		p->fresh = sweep_fresh_frame(s->b, p, &rows);
+	}
+	vec_free(&rows);
 	return NULL;
 }
 
@@ -122,7 +164,7 @@ static void sweep_gather(struct build *b, struct share *s)
 static void sweep_all(struct build *b)
 {
 	struct share share[SWEEP_THREADS] = {{0}};
-	pthread_t thread[SWEEP_THREADS];
+	pthread_t thread[SWEEP_THREADS] = {0};
 	bool running[SWEEP_THREADS] = {false};
 	unsigned n = b->code.total < SWEEP_THREAD_BYTES ? 1 : SWEEP_THREADS;
 	size_t next = 0;

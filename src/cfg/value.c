@@ -22,7 +22,7 @@ void values_free(struct values *s)
 	vec_free(&s->operand);
 	vec_free(&s->use);
 	vec_free(&s->chain);
-	vec_free(&s->sum);
+	vec_free(&s->escaping);
 	vec_free(&s->escape);
 	mem_free(s->lifted);
 	map_free(&s->unique);
@@ -34,6 +34,29 @@ void lift_cache_free(struct lift_cache *k)
 	map_free(&k->at);
 	vec_free(&k->insn);
 	vec_free(&k->uop);
+}
+
+/*
+ * The general registers that an instruction reads without the micro-
+ * operations saying what becomes of them: it has a result that is not told,
+ * and they are not merely the address of what it loads or stores.
+ */
+static regset cache_opaque(const struct isa *isa, const uint8_t *code,
+			   size_t avail, uint64_t addr, const struct uop *u,
+			   unsigned n)
+{
+	struct insn i;
+	bool told = n > 0;
+
+	for (unsigned j = 0; j < n; j++)
+		told &= u[j].code != UOP_OTHER || u[j].dst == UOP_FLAGS;
+	if (told)
+		return 0;
+	isa->decode(code, avail, addr, &i);
+	if ((i.mem_read || i.mem_write) && i.mem_class != MEM_ATOMIC &&
+	    i.mem_class != MEM_EXCL_STORE)
+		return 0;
+	return i.kind == INSN_SEQ || i.kind == INSN_UNKNOWN ? i.reads : 0;
 }
 
 /* the lifted instruction at off, of which `avail` bytes may be read */
@@ -55,6 +78,9 @@ static struct lifted_insn cache_insn(struct values *s, uint32_t off,
 	l.nuop = (uint8_t)s->isa->lift(code_bytes(k, off), avail,
 				       code_address(k, off),
 				       c->uop.at + c->uop.n);
+	l.opaque = cache_opaque(s->isa, code_bytes(k, off), avail,
+				code_address(k, off), c->uop.at + c->uop.n,
+				l.nuop);
 	c->uop.n += l.nuop;
 	map_put(&c->at, off, (uint32_t)c->insn.n);
 	vec_push(&c->insn, l);
@@ -123,27 +149,60 @@ static uint32_t lift_compute(struct lifter *f, const struct uop *u)
 	return node_open(f->s, &n);
 }
 
-/* n is computed from the stack or frame pointer at the block's start */
-static bool lift_from_frame(const struct values *s, uint32_t n)
+/* n is computed, here, from what the stack or frame pointer was */
+static bool lift_from_frame(const struct values *s, uint32_t n,
+			    unsigned depth)
 {
-	while (s->node.at[n].kind == NODE_OP &&
-	       (s->node.at[n].code == UOP_ADD ||
-		s->node.at[n].code == UOP_SUB ||
-		s->node.at[n].code == UOP_COPY))
-		n = s->node.at[n].a;
-	return s->node.at[n].kind == NODE_LIVEIN &&
-	       (s->node.at[n].a == s->isa->sp || s->node.at[n].a == s->isa->fp);
+	const struct node *t;
+
+	if (n == NODE_UNSET)
+		return false;
+	t = &s->node.at[n];
+	if (t->kind == NODE_LIVEIN)
+		return t->a == s->isa->sp || t->a == s->isa->fp;
+	if (t->kind != NODE_OP)
+		return false;
+	/* deeper than any compiler goes: it may be */
+	return depth > 8 || lift_from_frame(s, t->a, depth + 1) ||
+	       lift_from_frame(s, t->b, depth + 1);
 }
 
-/* a value that could be the address of a local variable is noted */
-static void lift_note_sum(struct lifter *f, const struct uop *u, uint32_t n)
+/* notes that the value of n becomes known beyond the frame's registers */
+static void lift_note_escape(struct lifter *f, uint32_t n)
+{
+	if (lift_from_frame(f->s, n, 0))
+		vec_push(&f->s->escaping, n);
+}
+
+/*
+ * Addresses of locals may be added up in the stack and frame pointers and
+ * used to load and store; whatever else is done with them, they are out.
+ */
+static void lift_note_result(struct lifter *f, const struct uop *u, uint32_t n)
 {
 	const struct isa *isa = f->s->isa;
+	bool sum = u->code == UOP_ADD || u->code == UOP_SUB ||
+		   u->code == UOP_COPY;
 
-	if (u->width == 64 && u->dst < 32 && u->dst != isa->sp &&
-	    u->dst != isa->fp && f->s->node.at[n].kind == NODE_OP &&
-	    lift_from_frame(f->s, n))
-		vec_push(&f->s->sum, n);
+	if (u->dst >= 32 || u->dst == isa->sp ||
+	    u->code == UOP_LOAD || u->code == UOP_OTHER ||
+	    (u->dst == isa->fp && sum))
+		return;
+	lift_note_escape(f, n);
+}
+
+/* an instruction that is not lifted in full may pass on what it reads */
+static void lift_note_opaque(struct lifter *f, const struct lifted_insn *i)
+{
+	if (!i->opaque)
+		return;
+	for (unsigned k = 0; k < 2; k++) {
+		unsigned r = k ? f->s->isa->fp : f->s->isa->sp;
+
+		if (i->opaque >> r & 1)
+			lift_note_escape(f, f->now[r] != NODE_UNSET ?
+				f->now[r] : node_livein(f->s, f->block, r));
+	}
 }
 
 /* applies one micro-operation */
@@ -154,6 +213,7 @@ static void lift_uop(struct lifter *f, const struct uop *u)
 		lift_store(f, NODE_UNSET, NODE_UNSET, 0);
 		break;
 	case UOP_STORE:
+		lift_note_escape(f, lift_operand(f, u, u->b));
 		lift_store(f, lift_operand(f, u, u->a),
 			   lift_operand(f, u, u->b), u->size);
 		break;
@@ -168,7 +228,7 @@ static void lift_uop(struct lifter *f, const struct uop *u)
 		if (u->dst >= UOP_NREGS)
 			break;
 		f->now[u->dst] = lift_compute(f, u);
-		lift_note_sum(f, u, f->now[u->dst]);
+		lift_note_result(f, u, f->now[u->dst]);
 	}
 }
 
@@ -184,7 +244,7 @@ static void lift_forget(struct lifter *f)
 static void lift_call(struct lifter *f)
 {
 	f->l->call = true;
-	lift_store(f, NODE_UNSET, NODE_UNSET, 0);
+	lift_store(f, NODE_UNSET, NODE_UNSET, STORE_BY_CALLEE);
 }
 
 /* lifts all instructions of the block */
@@ -196,6 +256,7 @@ static void lift_block(struct lifter *f)
 		struct lifted_insn i = cache_insn(f->s, at, c->end - at);
 
 		f->pc = at;
+		lift_note_opaque(f, &i);
 		for (unsigned j = 0; j < i.nuop; j++) {
 			struct uop u = f->s->cache->uop.at[i.uop + j];
 
@@ -261,8 +322,11 @@ static uint32_t close_outside(struct values *s, uint32_t block, uint32_t var)
 	struct node n = {.kind = NODE_INPUT, .a = var, .flags = NODE_UNSET,
 			 .b = NODE_UNSET};
 
-	/* wherever the procedure is entered, the stack is as at a call */
-	if (block == s->view->main || var == s->isa->sp)
+	uint32_t at = s->view->cut.at[block].start;
+
+	/* wherever the procedure is called, the stack is as at a call */
+	if (block == s->view->main ||
+	    (var == s->isa->sp && merge_is_start(s->view->b, at, false)))
 		return node_closed(s, &n);
 	return node_unknown(s, block, CODE_NONE, var);
 }
@@ -438,8 +502,10 @@ uint32_t value_resolve(struct values *s, uint32_t i)
 
 	if (n.canon != NODE_UNSET || n.kind == NODE_PHI)
 		return value_find(s, i);
-	if (s->depth >= VALUE_DEPTH || s->node.n > VALUE_LIMIT)
+	if (s->depth >= VALUE_DEPTH || s->node.n > VALUE_LIMIT) {
+		s->gave_up = true;
 		return node_unknown(s, n.block, i, UOP_NREGS);
+	}
 	s->depth++;
 	if (n.kind == NODE_LIVEIN)
 		x = close_livein(s, n.block, n.a);

@@ -57,6 +57,9 @@ struct use {
 	uint32_t phi, next; /* next: in values.use, or NODE_UNSET */
 };
 
+/* a store's size if another procedure makes it: not to private slots */
+enum { STORE_BY_CALLEE = 255 };
+
 /* a write to memory within a block, in order */
 struct store {
 	uint32_t addr;	/* node, or NODE_UNSET: anywhere */
@@ -90,6 +93,7 @@ struct location {
 struct lifted_insn {
 	uint32_t uop; /* first one, in lift_cache.uop */
 	uint8_t nuop, len, kind;
+	regset opaque; /* read for a purpose that is not told */
 };
 
 /* the lifted instructions of a procedure: views come and go, code stays */
@@ -116,9 +120,11 @@ struct values {
 	VEC(uint32_t) chain;   /* by node: next with the same hash */
 	struct map livein;     /* (block, variable) -> node */
 	unsigned depth;
-	VEC(uint32_t) sum; /* open nodes that may be addresses of locals */
+	VEC(uint32_t) escaping; /* open nodes, perhaps addresses of locals */
 	bool escapes_known;
-	VEC(struct location) escape; /* stack addresses left in registers */
+	bool escapes_all; /* some address of a local is not told */
+	bool gave_up;	  /* a limit was hit: something may be missed */
+	VEC(struct location) escape; /* addresses of locals that got out */
 };
 
 void values_init(struct values *s, const struct view *v,

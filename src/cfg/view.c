@@ -48,6 +48,7 @@ static void view_add_entries(struct view *v, struct graph_sketch *s,
 		uint32_t at = v->cut.at[i].start;
 
 		if (i == v->main || code_test(k, k->called, at) ||
+		    merge_is_start(v->b, at, false) ||
 		    (entries == VIEW_ANY && !v->cut.at[i].fill &&
 		     (!has_pred[i] || code_test(k, k->entry, at))))
 			graph_add_edge(s, v->root, i);

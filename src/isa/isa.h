@@ -102,7 +102,8 @@ struct insn {
 	uint8_t kind;	 /* enum insn_kind */
 	uint8_t ref_kind; /* enum insn_ref */
 	uint8_t ref_size; /* REF_LOAD, REF_STORE: bytes accessed, 0 unknown */
-	bool has_imm;	 /* x86: imm32, imm64, or absolute disp32 */
+	bool has_imm;	 /* x86: imm32, imm64, or absolute disp32;
+			    AArch64: what `add` adds to a REF_PAGE address */
 	bool pad;	 /* does nothing and fills gaps: nop, int3, udf #0 */
 
 	/* decode() fills these too */

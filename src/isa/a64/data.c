@@ -63,6 +63,9 @@ bool a64_add_imm(uint32_t w, struct insn *in)
 	} else {
 		in->writes = a64_xsp(a64_rd(w));
 	}
+	/* add xd, xn, #lo12 completes what adrp has begun */
+	in->has_imm = a64_bits(w, 31, 29) == 4 && !a64_bit(w, 22);
+	in->imm = in->has_imm ? a64_bits(w, 21, 10) : 0;
 	return true;
 }
 
