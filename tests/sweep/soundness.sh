@@ -40,7 +40,8 @@ busybox-static mksh tcl8.6 libtcl8.6 libuuid1 libglib2.0-0 zip unzip groff-base
 libpython3.11 libcurl3-gnutls libnghttp2-14 librtmp1 libssh2-1 libpsl5
 libldap-2.5-0 libsasl2-2 libgssapi-krb5-2 libkrb5-3 libk5crypto3 libcom-err2
 libkrb5support0 libbrotli1 libkeyutils1 libhogweed6 libnettle8 libgnutls30
-libidn2-0 libunistring2 libp11-kit0 libtasn1-6
+libctf0 libctf-nobfd0 libbinutils binutils-aarch64-linux-gnu libidn2-0
+libunistring2 libp11-kit0 libtasn1-6
 "
 
 . "$here/../lib/packages.sh"
@@ -458,8 +459,8 @@ w_large()
 	w clang-c /dev/null 'clang-14 clang' -O3 -g -S -emit-llvm -Weverything -o "$tmp/work/clang.ll" "$in/mix.i"
 	w clang-s /dev/null 'clang-14 clang' -O3 -g -c -o "$tmp/work/clang.o" "$in/mix.i"
 	w clang-bad "$in/bad.i" 'clang-14 clang' -fsyntax-only -Wall -Xclang -ast-dump -x c -
-	w objdump /dev/null 'objdump aarch64-linux-gnu-objdump' -d -C "$in/small"
-	w readelf /dev/null 'readelf aarch64-linux-gnu-readelf' -aW "$in/small"
+	w objdump /dev/null 'objdump aarch64-linux-gnu-objdump' -d -C "$(program ls)"
+	w readelf /dev/null 'readelf aarch64-linux-gnu-readelf' -aW "$(program ls)"
 	w gperl-re "$in/text" perl -ne 'print if /(?:\b\w{3,}\s*){2}[;{]$/ && !/^\s*\*/; $h{$_}++ for /\w+/g; END { print "$_ $h{$_}\n" for sort keys %h }'
 	w groff "$in/man" troff -Tascii -man
 }
@@ -500,7 +501,6 @@ more_inputs()
 	_Generic(1, int: 2); int old(a, b) int a; char *b; { return a + b; } float fl = 0x1.8p3 + 1e400 + '\q' + L'x' + u8"s"; int v[-1], w[] = {1, 2, [9] = 3}; inline inline register auto int r; int main(char c) { }}
 	C
 	(cd "$in" && zip -qr t.zip tree 2>/dev/null)
-	cp "$(type -P true)" "$in/small"
 }
 
 # --- graphs and judgement ---
