@@ -70,6 +70,7 @@ int code_init(struct code *k, const struct image *im, const struct isa *isa,
 	k->insn = code_bitmap(k);
 	k->leader = code_bitmap(k);
 	k->entry = code_bitmap(k);
+	k->label = code_bitmap(k);
 	k->data = code_bitmap(k);
 	k->called = code_bitmap(k);
 	return 0;
@@ -81,6 +82,7 @@ void code_free(struct code *k)
 	mem_free(k->insn);
 	mem_free(k->leader);
 	mem_free(k->entry);
+	mem_free(k->label);
 	mem_free(k->data);
 	mem_free(k->called);
 	*k = (struct code){0};

@@ -41,6 +41,7 @@ struct code {
 	uint64_t *insn;	  /* an instruction starts here */
 	uint64_t *leader; /* a block starts here */
 	uint64_t *entry;  /* control may arrive from outside */
+	uint64_t *label;  /* a label whose address is taken */
 	uint64_t *data;	  /* instructions load from here */
 	uint64_t *called; /* a direct call goes here, or a function symbol */
 };

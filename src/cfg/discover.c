@@ -328,6 +328,9 @@ static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 	const struct explained *x = arg;
 	size_t lo = 0, hi = x->table.n;
 
+	if (!pointer_counts(b, p))
+		return;
+	mark_address(b, b->code.label, p->value);
 	if (!p->place && map_get(&x->base, p->value) != MAP_NONE)
 		return;
 	while (lo < hi) {
@@ -340,8 +343,7 @@ static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 	}
 	if (p->place && lo < x->table.n && x->table.at[lo].start <= p->place)
 		return;
-	if (pointer_counts(b, p))
-		mark_address(b, b->code.entry, p->value);
+	mark_address(b, b->code.entry, p->value);
 }
 
 static int range_order(const void *a, const void *b)
@@ -371,6 +373,42 @@ static void explain_jumps(const struct build *b, struct explained *x)
 		      range_order);
 }
 
+/* marks where code that is left in place branches to, as far as it decodes */
+static void mark_from_outside(struct build *b, uint32_t off, uint32_t end)
+{
+	const struct code *k = &b->code;
+	struct insn i;
+
+	for (; off < end; off += i.len ? i.len : 1u << k->shift) {
+		k->isa->scan(code_bytes(k, off), end - off,
+			     code_address(k, off), &i);
+		if (i.kind == INSN_JUMP || i.kind == INSN_COND ||
+		    i.kind == INSN_CALL)
+			mark_address(b, k->entry, i.target);
+	}
+}
+
+/* the same for all that no piece covers, and for pieces left in place */
+static void mark_from_all_outside(struct build *b)
+{
+	size_t p = 0;
+
+	for (unsigned i = 0; i < b->code.nrange; i++) {
+		const struct code_range *r = &b->code.range[i];
+		uint32_t off = r->offset;
+		uint32_t end = off + (uint32_t)(r->end - r->start);
+
+		for (; p < b->piece.n && b->piece.at[p].start < end; p++) {
+			const struct piece *q = &b->piece.at[p];
+
+			mark_from_outside(b, off, q->in_place ? q->end :
+								q->start);
+			off = q->end;
+		}
+		mark_from_outside(b, off, end);
+	}
+}
+
 void discover_entries(struct build *b)
 {
 	struct explained x = {0};
@@ -378,6 +416,7 @@ void discover_entries(struct build *b)
 	explain_jumps(b, &x);
 	code_clear(&b->code, b->code.entry, 0, b->code.total);
 	each_pointer(b, mark_pointer, &x);
+	mark_from_all_outside(b);
 	for (size_t i = 0; i < b->piece.n; i++)
 		if (b->piece.at[i].fresh && !b->piece.at[i].in_place)
 			code_set(&b->code, b->code.entry,

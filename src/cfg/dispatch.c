@@ -37,6 +37,7 @@ enum {
 	ROUNDS = 12,	     /* then what still changes is unknown */
 	ENTRIES_MAX = 65536, /* of one table */
 	WAYS_MAX = 256,	     /* of a phi of targets */
+	DEPTH_BYTES = 16384, /* of stack that one step of recursion may take */
 };
 
 /* a procedure under work */
@@ -52,6 +53,7 @@ struct work {
 	VEC(uint64_t) target; /* of the jump at hand */
 	const uint64_t *start; /* sorted addresses of known tables */
 	size_t nstart;
+	unsigned depth; /* limit of recursion */
 	bool cautious; /* those are not known yet: see take_while_inside() */
 };
 
@@ -225,13 +227,13 @@ static bool frame_is_gone(struct work *w, uint32_t block)
 	return still_input(w, block, w->b->isa->sp);
 }
 
-/* the address of a label is stored somewhere, and nobody calls it */
-static bool is_label(const struct work *w, uint32_t block)
+/* the block is a label whose address is in bits, not a start */
+static bool is_label(const struct work *w, uint32_t block,
+		     const uint64_t *bits)
 {
-	const struct code *k = &w->b->code;
 	uint32_t at = w->view.cut.at[block].start;
 
-	return block != w->view.main && code_test(k, k->entry, at) &&
+	return block != w->view.main && code_test(&w->b->code, bits, at) &&
 	       !merge_is_start(w->b, at, false);
 }
 
@@ -245,7 +247,7 @@ static uint64_t take_labels(struct work *w)
 	uint64_t n = 0;
 
 	for (uint32_t k = 0; k < w->view.cut.n; k++)
-		if (is_label(w, k)) {
+		if (is_label(w, k, w->b->code.label)) {
 			vec_push(&w->target,
 				 code_address(&w->b->code,
 					      w->view.cut.at[k].start));
@@ -254,11 +256,11 @@ static uint64_t take_labels(struct work *w)
 	return n;
 }
 
-/* the procedure has labels that a pointer may lead to */
+/* the procedure has labels that no table accounts for */
 static bool any_label(const struct work *w)
 {
 	for (uint32_t k = 0; k < w->view.cut.n; k++)
-		if (is_label(w, k))
+		if (is_label(w, k, w->b->code.entry))
 			return true;
 	return false;
 }
@@ -354,6 +356,19 @@ static void merge_finding(struct finding *all, const struct finding *f,
 	}
 }
 
+/* the jump goes through a slot that the loader fills: out of the image */
+static bool jumps_through_slot(struct work *w, uint32_t jump)
+{
+	struct values *s = &w->values;
+	struct node n = *value_node(s, jump);
+	struct linear l;
+
+	if (n.kind != NODE_LOAD || n.size != 8)
+		return false;
+	l = value_linear(s, value_resolve(s, n.a));
+	return l.ok && !l.n && image_reloc(w->b->im, l.constant);
+}
+
 /* judges a target that may be one of several */
 static void find_jump(struct work *w, struct finding *f, uint32_t block)
 {
@@ -366,6 +381,11 @@ static void find_jump(struct work *w, struct finding *f, uint32_t block)
 			      .reason = "not understood"};
 	if (l->jump == NODE_UNSET)
 		return;
+	if (jumps_through_slot(w, l->jump)) {
+		f->status = DISPATCH_TAIL;
+		f->reason = "jump through a slot";
+		return;
+	}
 	target = value_find(s, value_resolve(s, l->jump));
 	n = *value_node(s, target);
 	if (n.kind != NODE_PHI || !n.b || n.b > WAYS_MAX) {
@@ -465,7 +485,7 @@ static bool run_round(struct work *w, enum view_entries entries,
 	bool changed = false;
 
 	view_build(&w->view, b, w->piece, w->npiece, w->entry, entries);
-	values_init(&w->values, &w->view, &w->cache);
+	values_init(&w->values, &w->view, &w->cache, w->depth);
 	for (uint32_t k = 0; k < w->view.cut.n; k++) {
 		const struct cut *c = &w->view.cut.at[k];
 		struct jump_site *j;
@@ -624,6 +644,7 @@ struct crew {
 	uint32_t nproc;
 	uint32_t next; /* of proc[], taken atomically */
 	bool second;
+	unsigned depth; /* limit of recursion */
 	const uint64_t *start; /* of known tables, sorted */
 	size_t nstart;
 };
@@ -641,7 +662,7 @@ static void *crew_work(void *arg)
 		struct work w = {.b = t->b, .npiece = p->npart,
 				 .piece = &c->proc_part.at[p->part],
 				 .start = t->start, .nstart = t->nstart,
-				 .cautious = !t->second};
+				 .depth = t->depth, .cautious = !t->second};
 
 		w.rep = build_find(t->b, w.piece[0]);
 		w.entry = code_offset(&t->b->code, p->entry);
@@ -652,20 +673,33 @@ static void *crew_work(void *arg)
 	return NULL;
 }
 
-/* looks at all procedures of the list, in threads */
+/*
+ * Looks at all procedures of the list, in threads. Data flow recurses along
+ * the joins of a procedure, and the largest have tens of thousands: the
+ * threads get a stack for that. Where none can be had, the caller does the
+ * work, and gives up earlier.
+ */
 static void crew_run(struct crew *t)
 {
-	enum { HELPERS = 1 };
-	pthread_t helper[HELPERS];
+	enum { THREADS = 2 };
+	pthread_t thread[THREADS] = {0};
+	pthread_attr_t attr;
 	unsigned n = 0;
 
 	t->next = 0;
-	while (n < HELPERS && t->nproc > 64 &&
-	       !pthread_create(&helper[n], NULL, crew_work, t))
+	t->depth = VALUE_DEPTH;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, (size_t)VALUE_DEPTH * DEPTH_BYTES);
+	while (n < THREADS &&
+	       !pthread_create(&thread[n], &attr, crew_work, t))
 		n++;
-	crew_work(t);
+	pthread_attr_destroy(&attr);
+	if (!n) {
+		t->depth = VALUE_DEPTH_SMALL;
+		crew_work(t);
+	}
 	while (n)
-		pthread_join(helper[--n], NULL);
+		pthread_join(thread[--n], NULL);
 }
 
 /* the addresses where tables are known to start, sorted */

@@ -7,10 +7,10 @@
 enum { VAR_LOCATION = UOP_NREGS };
 
 void values_init(struct values *s, const struct view *v,
-		 struct lift_cache *cache)
+		 struct lift_cache *cache, unsigned depth_limit)
 {
 	*s = (struct values){.view = v, .im = v->b->im, .isa = v->b->isa,
-			     .cache = cache};
+			     .cache = cache, .depth_limit = depth_limit};
 	s->lifted = NEW_ARRAY(struct lifted, v->cut.n + 1);
 }
 
@@ -467,7 +467,7 @@ uint32_t close_livein(struct values *s, uint32_t block, uint32_t var)
 	}
 	if (known != MAP_NONE)
 		return value_find(s, known);
-	if (s->depth >= VALUE_DEPTH || s->node.n > VALUE_LIMIT ||
+	if (s->depth >= s->depth_limit || s->node.n > VALUE_LIMIT ||
 	    !view_reached(s->view, block) ||
 	    (var >= VAR_LOCATION && !memory_joins(s, var - VAR_LOCATION)))
 		return node_unknown(s, block, CODE_NONE, var);
@@ -502,7 +502,7 @@ uint32_t value_resolve(struct values *s, uint32_t i)
 
 	if (n.canon != NODE_UNSET || n.kind == NODE_PHI)
 		return value_find(s, i);
-	if (s->depth >= VALUE_DEPTH || s->node.n > VALUE_LIMIT) {
+	if (s->depth >= s->depth_limit || s->node.n > VALUE_LIMIT) {
 		s->gave_up = true;
 		return node_unknown(s, n.block, i, UOP_NREGS);
 	}

@@ -15,7 +15,7 @@
  * then calls and stores through unknown pointers do not touch it. Loads from
  * constant memory stay as they are: they are the tables.
  *
- * Nothing here recurses deeper than VALUE_DEPTH; beyond, a value is unknown.
+ * Nothing here recurses deeper than a given limit; beyond, a value is unknown.
  */
 #ifndef CFG_VALUE_H
 #define CFG_VALUE_H
@@ -24,7 +24,11 @@
 #include "cfg/view.h"
 #include "isa/uop.h"
 
-enum { VALUE_DEPTH = 400, VALUE_LIMIT = 4000000 };
+enum {
+	VALUE_DEPTH = 16000,	 /* for a thread with a stack made for it */
+	VALUE_DEPTH_SMALL = 400, /* for any thread */
+	VALUE_LIMIT = 4000000,	 /* nodes */
+};
 
 #define NODE_UNSET UINT32_MAX
 
@@ -119,7 +123,7 @@ struct values {
 	struct map unique;     /* hash of a node -> first such node */
 	VEC(uint32_t) chain;   /* by node: next with the same hash */
 	struct map livein;     /* (block, variable) -> node */
-	unsigned depth;
+	unsigned depth, depth_limit;
 	VEC(uint32_t) escaping; /* open nodes, perhaps addresses of locals */
 	bool escapes_known;
 	bool escapes_all; /* some address of a local is not told */
@@ -128,7 +132,7 @@ struct values {
 };
 
 void values_init(struct values *s, const struct view *v,
-		 struct lift_cache *cache);
+		 struct lift_cache *cache, unsigned depth_limit);
 void values_free(struct values *s);
 
 /* the block, lifted */
