@@ -1,0 +1,172 @@
+/*
+ * qemu-flow: every transfer of control of an emulated program, for either
+ * machine on any host. A plugin of qemu's user mode:
+ *
+ *	cc -shared -fPIC -o qemu-flow.so qemu-flow.c
+ *	qemu-ISA -plugin ./qemu-flow.so,out=FILE PROGRAM [ARG...]
+ *
+ * qemu translates straight stretches of code: an indirect or conditional
+ * jump, a call, a return, a system call ends one. So the last instruction of
+ * one and the first of the next that runs are a transfer, and inside of it
+ * instructions follow each other. FILE.PID, one per process, gets
+ *
+ *	flow<TAB>IMAGE<TAB>FROM<TAB>IMAGE<TAB>TO<TAB>COUNT
+ *	run<TAB>IMAGE<TAB>FIRST<TAB>IMAGE<TAB>LAST<TAB>TIMES TRANSLATED
+ *
+ * with addresses as in the ELF file. Images are those mapped at the end;
+ * guest addresses are taken to be ours (qemu's guest_base is 0 wherever a
+ * 64-bit guest fits into a 64-bit host). The transfer after rt_sigreturn is
+ * left out; one into a signal's handler cannot be told from others.
+ *
+ * The few declarations below are qemu's plugin interface, version 1
+ * (include/qemu/qemu-plugin.h of qemu 4.2 and later), which Debian does
+ * not package.
+ */
+#include <pthread.h>
+
+#include "observe.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+typedef uint64_t plugin_id;
+
+void qemu_plugin_register_vcpu_tb_trans_cb(
+	plugin_id id, void (*cb)(plugin_id, struct qemu_plugin_tb *));
+void qemu_plugin_register_vcpu_tb_exec_cb(
+	struct qemu_plugin_tb *tb, void (*cb)(unsigned, void *), int flags,
+	void *data);
+void qemu_plugin_register_vcpu_syscall_cb(
+	plugin_id id, void (*cb)(plugin_id, unsigned, int64_t, uint64_t,
+				 uint64_t, uint64_t, uint64_t, uint64_t,
+				 uint64_t, uint64_t, uint64_t));
+void qemu_plugin_register_atexit_cb(plugin_id id,
+				    void (*cb)(plugin_id, void *),
+				    void *data);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(
+	const struct qemu_plugin_tb *tb, size_t index);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+
+EXPORT int qemu_plugin_version = 1;
+
+/* a stretch of straight code */
+struct stretch {
+	uint64_t first, last;
+};
+
+/* what one thread did */
+struct thread {
+	struct seen seen;
+	const struct stretch *before;
+	struct thread *next;
+};
+
+static char out_name[PATH_MAX];
+static int64_t sigreturn; /* number of that system call */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct thread *threads;
+static struct seen runs;
+static __thread struct thread *self;
+
+/* this thread's record */
+static struct thread *thread_self(void)
+{
+	if (!self) {
+		self = calloc(1, sizeof *self);
+		if (!self)
+			abort();
+		pthread_mutex_lock(&lock);
+		self->next = threads;
+		threads = self;
+		pthread_mutex_unlock(&lock);
+	}
+	return self;
+}
+
+/* a stretch begins to run */
+static void on_run(unsigned vcpu, void *data)
+{
+	const struct stretch *now = data;
+	struct thread *t = thread_self();
+
+	(void)vcpu;
+	if (t->before)
+		seen_add(&t->seen, t->before->last, now->first, 1);
+	t->before = now;
+}
+
+/* a stretch was translated */
+static void on_translation(plugin_id id, struct qemu_plugin_tb *tb)
+{
+	size_t n = qemu_plugin_tb_n_insns(tb);
+	struct stretch *s = malloc(sizeof *s);
+
+	(void)id;
+	if (!s)
+		abort();
+	s->first = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
+	s->last = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, n - 1));
+	pthread_mutex_lock(&lock);
+	seen_add(&runs, s->first, s->last, 1);
+	pthread_mutex_unlock(&lock);
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_run, 0, s);
+}
+
+static void on_syscall(plugin_id id, unsigned vcpu, int64_t number,
+		       uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+		       uint64_t e, uint64_t f, uint64_t g, uint64_t h)
+{
+	(void)id, (void)vcpu, (void)a, (void)b, (void)c, (void)d, (void)e;
+	(void)f, (void)g, (void)h;
+	if (number == sigreturn)
+		thread_self()->before = NULL;
+}
+
+/* writes everything down */
+static void on_end(plugin_id id, void *data)
+{
+	struct maps maps = {0};
+	char name[PATH_MAX + 16];
+	FILE *f;
+
+	(void)id, (void)data;
+	snprintf(name, sizeof name, "%s.%d", out_name, getpid());
+	f = fopen(name, "we");
+	if (!f) {
+		perror(name);
+		return;
+	}
+	maps_read(&maps, "/proc/self/maps");
+	pthread_mutex_lock(&lock);
+	/* threads that still run go on into sets that nobody reads */
+	for (struct thread *t = threads; t; t = t->next) {
+		struct seen s = t->seen;
+
+		t->seen = (struct seen){0};
+		seen_print(&s, &maps, f, "flow");
+	}
+	seen_print(&runs, &maps, f, "run");
+	pthread_mutex_unlock(&lock);
+	fclose(f);
+}
+
+/* qemu's struct qemu_info_t begins with the name of the guest's machine */
+EXPORT int qemu_plugin_install(plugin_id id, const char *const *info,
+			       int argc, char **argv)
+{
+	sigreturn = strcmp(info[0], "x86_64") ? 139 : 15;
+	for (int i = 0; i < argc; i++)
+		if (!strncmp(argv[i], "out=", 4))
+			snprintf(out_name, sizeof out_name, "%s",
+				 argv[i] + 4);
+	if (!out_name[0]) {
+		fputs("qemu-flow: where is out=FILE?\n", stderr);
+		return -1;
+	}
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+	qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+	qemu_plugin_register_atexit_cb(id, on_end, NULL);
+	return 0;
+}
