@@ -45,12 +45,6 @@ static bool memory_is_stack(const struct values *s, uint32_t root)
 /* struct location's owner: who can reach it */
 enum { OWNER_NEW, OWNER_SELF, OWNER_ANY };
 
-bool memory_joins(const struct values *s, uint32_t location)
-{
-	return s->location.at[location].size == 8 &&
-	       memory_is_stack(s, s->location.at[location].root);
-}
-
 /* the closed value may be an address on the stack, in some way */
 static bool memory_maybe_stack(const struct values *s, uint32_t n)
 {
@@ -145,6 +139,12 @@ static bool memory_is_private(struct values *s, uint32_t location)
 						       OWNER_ANY;
 	}
 	return s->location.at[location].owner == OWNER_SELF;
+}
+
+bool memory_joins(struct values *s, uint32_t location)
+{
+	return s->location.at[location].size == 8 &&
+	       memory_is_private(s, location);
 }
 
 /* how a store relates to a location */

@@ -31,9 +31,10 @@ uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
 			 uint32_t location);
 /*
  * Whether the location is worth following to all predecessors of a block.
- * Spilled registers are; other memory is checked shortly before it is used
- * or not at all, and what it holds at a join is simply unknown.
+ * Spilled registers that only this procedure can change are; other memory is
+ * checked shortly before it is used or not at all, and what it holds at a
+ * join is simply unknown.
  */
-bool memory_joins(const struct values *s, uint32_t location);
+bool memory_joins(struct values *s, uint32_t location);
 
 #endif
