@@ -108,11 +108,13 @@ static void each_relocated(struct build *b, visit *fn, void *arg)
 
 		if (r->text)
 			continue;
-		if (r->kind == RELOC_JUMP_SLOT && !r->local &&
-		    !image_read(b->im, r->place, 8, &p.value))
-			continue;
 		if (r->kind == RELOC_RELATIVE || r->kind == RELOC_IRELATIVE ||
-		    r->kind == RELOC_JUMP_SLOT || r->local)
+		    r->local)
+			fn(b, &p, arg);
+		/* until it is bound, a slot leads back into its stub */
+		if ((r->kind == RELOC_JUMP_SLOT ||
+		     r->kind == RELOC_IRELATIVE) &&
+		    image_read(b->im, r->place, 8, &p.value))
 			fn(b, &p, arg);
 	}
 }

@@ -97,10 +97,18 @@ static bool work_adoptable(const struct work *w, uint64_t addr)
 {
 	const struct code *k = &w->b->code;
 	uint32_t off = code_offset(k, addr);
-	uint32_t p = off == CODE_NONE ? CFG_NONE : build_piece_at(w->b, off);
 
-	return p != CFG_NONE && !w->b->piece.at[p].in_place &&
-	       code_test(k, k->insn, off) && !merge_is_start(w->b, off, false);
+	return off != CODE_NONE && code_test(k, k->insn, off) &&
+	       !code_test(k, k->called, off) && !code_test(k, k->label, off);
+}
+
+/* addr is an instruction, wherever */
+static bool work_is_code(const struct work *w, uint64_t addr)
+{
+	const struct code *k = &w->b->code;
+	uint32_t off = code_offset(k, addr);
+
+	return off != CODE_NONE && code_test(k, k->insn, off);
 }
 
 /* the first of the sorted addresses above addr, or UINT64_MAX */
@@ -131,9 +139,10 @@ struct finding {
 };
 
 /*
- * Takes the entries first..last; false if one is not in the procedure. A
- * piece that only the table leads to is taken in if the bound was checked;
- * one that follows from the index's type alone may be too wide for that.
+ * Takes the entries first..last; false if one cannot be chosen. A bound that
+ * was checked is believed, wherever the entries lead; one that follows from
+ * the index's type alone may be too wide, and then they must lead into this
+ * procedure.
  */
 static bool take_bounded(struct work *w, const struct table *t,
 			 uint64_t first, uint64_t last, bool checked)
@@ -146,8 +155,8 @@ static bool take_bounded(struct work *w, const struct table *t,
 
 		if (ok && work_is_hole(w, to))
 			continue;
-		if (!ok || (!work_inside(w, to) &&
-			    !(checked && work_adoptable(w, to)))) {
+		if (!ok || !(checked ? work_is_code(w, to) :
+				       work_inside(w, to))) {
 			w->target.n = n;
 			return false;
 		}
@@ -176,7 +185,7 @@ static uint64_t take_while_inside(struct work *w, const struct table *t,
 			break;
 		if (work_is_hole(w, to))
 			continue;
-		if (!work_inside(w, to) ||
+		if (!(work_inside(w, to) || work_adoptable(w, to)) ||
 		    (w->cautious &&
 		     view_block_at(&w->view, code_offset(&w->b->code, to)) ==
 			     CFG_NONE))
@@ -300,6 +309,25 @@ static void find_pointer(struct work *w, struct finding *f, uint32_t block,
 				   "target is not loaded from a table";
 }
 
+/*
+ * Some target from number n on is in this procedure; or, if none was taken,
+ * the table's first entry as it is now.
+ */
+static bool leads_inside(const struct work *w, const struct table *t,
+			 size_t n)
+{
+	uint64_t to;
+
+	if (n == w->target.n)
+		return image_pointer(w->b->im, t->address, &to) &&
+		       work_inside(w, to);
+	for (; n < w->target.n; n++)
+		if (work_inside(w, w->target.at[n]) ||
+		    work_adoptable(w, w->target.at[n]))
+			return true;
+	return false;
+}
+
 /* judges one closed target; range is that of its index where it is used */
 static void find_target(struct work *w, struct finding *f, uint32_t target,
 			uint32_t block, uint32_t edge)
@@ -333,7 +361,7 @@ static void find_target(struct work *w, struct finding *f, uint32_t target,
 		return;
 	}
 	/* a table of procedures, not of cases */
-	if (f->status == DISPATCH_UNKNOWN && f->table.size == 8 &&
+	if (f->table.size == 8 && !leads_inside(w, &f->table, n) &&
 	    frame_is_gone(w, block)) {
 		w->target.n = n;
 		f->status = DISPATCH_TAIL;

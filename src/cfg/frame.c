@@ -14,7 +14,10 @@ void frames_read(struct frames *f, const struct build *b,
 
 		if (p->fde == CFG_NONE)
 			continue;
-		if (unwind_rows(b->im, &b->unwind->fde[p->fde], &rows))
+		/* one row for all: no frame, or an assembler writer who did
+		   not bother to describe it */
+		if (unwind_rows(b->im, &b->unwind->fde[p->fde], &rows) ||
+		    (rows.n == 1 && p->fresh))
 			rows.n = 0;
 		/* rows of a part of the FDE: the last before it holds on */
 		for (size_t r = 0; r < rows.n; r++) {

@@ -41,13 +41,13 @@ static bool orphan_is(const struct build *b, const uint32_t *indegree,
 			  code_offset(&b->code, t->start));
 }
 
-/* edges from the blocks [first, k) to k */
+/* edges from the blocks [first, k] to k */
 static uint32_t orphan_edges_from(const struct cfg *c, uint32_t first,
 				  uint32_t k)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = first; i < k; i++)
+	for (uint32_t i = first; i <= k; i++)
 		for (uint32_t e = c->block.at[i].edge;
 		     e < cfg_edges_end(c, i); e++)
 			n += c->edge.at[e].kind < EDGE_HUB &&
@@ -96,7 +96,8 @@ static void orphan_find(const struct build *b, ranges *found)
 		    !code_test(&b->code, b->code.entry, r->to))
 			continue;
 		k = cfg_block_at(c, code_address(&b->code, r->to));
-		if (k == CFG_NONE || !orphan_is(b, indegree, k, 0))
+		if (k == CFG_NONE ||
+		    !orphan_is(b, indegree, k, orphan_edges_from(c, k, k)))
 			continue;
 		s = orphan_stretch(b, indegree, k);
 		vec_push(found, s);

@@ -224,10 +224,32 @@ static void lift_forget(struct lifter *f)
 	lift_store(f, NODE_UNSET, NODE_UNSET, 0);
 }
 
+/* the block calls something that may return twice, like setjmp */
+static bool lift_calls_twice(const struct lifter *f)
+{
+	static const char *const names[] = {"_setjmp", "__sigsetjmp",
+		"getcontext", "setjmp", "sigsetjmp", "vfork", "__vfork"};
+	const struct build *b = f->s->view->b;
+	uint32_t t = f->s->view->cut.at[f->block].target;
+	uint32_t p = t == CODE_NONE ? CFG_NONE : build_piece_at(b, t);
+	const struct procedure *q;
+
+	if (p == CFG_NONE || b->cfg->part.at[p].proc == CFG_NONE)
+		return false;
+	q = &b->cfg->proc.at[b->cfg->part.at[p].proc];
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if ((q->import && !strcmp(q->import, names[i])) ||
+		    (q->name && !strcmp(q->name, names[i])))
+			return true;
+	return false;
+}
+
 /* a call, always the last of its block: close_at_end() knows the rest */
 static void lift_call(struct lifter *f)
 {
 	f->l->call = true;
+	/* what was stored before the second return is there after it */
+	f->s->escapes_all |= lift_calls_twice(f);
 	lift_store(f, NODE_UNSET, NODE_UNSET, STORE_BY_CALLEE);
 }
 

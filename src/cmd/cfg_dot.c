@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "cmd/name.h"
+
 static void dot_block(const struct cfg *c, uint32_t k, FILE *to)
 {
 	const struct block *b = &c->block.at[k];
@@ -69,9 +71,10 @@ void cfg_show_dot(const struct cfg *c, uint32_t p, FILE *to)
 	const struct procedure *q = &c->proc.at[p];
 	char buf[32];
 
-	fprintf(to, "digraph \"%s\" {\n  node [shape=box, "
-		"fontname=monospace];\n  exit [shape=ellipse];\n",
-		cfg_proc_name(c, p, buf, sizeof buf));
+	fputs("digraph \"", to);
+	name_print(to, cfg_proc_name(c, p, buf, sizeof buf), "\"\\");
+	fputs("\" {\n  node [shape=box, fontname=monospace];\n"
+	      "  exit [shape=ellipse];\n", to);
 	for (uint32_t i = 0; i < q->npart; i++) {
 		const struct part *t =
 			&c->part.at[c->proc_part.at[q->part + i]];

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cmd/name.h"
+
 /* 12345678 as "12,345,678"; buf holds at least 28 bytes */
 static const char *with_commas(uint64_t n, char *buf)
 {
@@ -139,10 +141,14 @@ void cfg_show_procedure(const struct cfg *c, uint32_t p, FILE *to)
 	const struct procedure *q = &c->proc.at[p];
 	char buf[32];
 
-	fprintf(to, "%s: entry %#" PRIx64 "%s%s%s\n",
-		cfg_proc_name(c, p, buf, sizeof buf), q->entry,
-		q->returns ? "" : ", never returns",
-		q->import ? ", a stub for " : "", q->import ? q->import : "");
+	name_print(to, cfg_proc_name(c, p, buf, sizeof buf), "");
+	fprintf(to, ": entry %#" PRIx64 "%s", q->entry,
+		q->returns ? "" : ", never returns");
+	if (q->import) {
+		fputs(", a stub for ", to);
+		name_print(to, q->import, "");
+	}
+	putc('\n', to);
 	fprintf(to, "%10s  %10s %s\n", "start", "end", "E entry  L landing "
 		"pad  edges");
 	for (uint32_t i = 0; i < q->npart; i++) {

@@ -11,6 +11,7 @@
 #include "elf_walk.h"
 
 #include "cmd/cfg_dot.c"
+#include "cmd/name.c"
 #include "cmd/cfg_json.c"
 #include "cmd/cfg_text.c"
 

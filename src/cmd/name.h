@@ -1,0 +1,13 @@
+/*
+ * name: symbol names as they may be shown. A file can call its symbols what
+ * it likes, terminal control sequences included.
+ */
+#ifndef CMD_NAME_H
+#define CMD_NAME_H
+
+#include <stdio.h>
+
+/* prints s; control bytes, and those in `also`, as %NN */
+void name_print(FILE *to, const char *s, const char *also);
+
+#endif
