@@ -95,25 +95,23 @@ check: test-deps
 # every test there is, as prove sees it; `make check` installs first
 TESTS ?= $(UNIT) $(wildcard tests/e2e/*.t)
 test: all $(UNIT) $(TOOLS)
-	@TALLY='$(abspath $(BUILD))/tally' TALLY_BUILD='$(abspath $(BUILD))' \
-	TALLY_SKIPS='$(abspath $(BUILD))/skips' CMOCKA_MESSAGE_OUTPUT=TAP \
-	prove -j2 --timer -Itests/lib -PTally --exec '' $(TESTS)
+	@BUILD='$(BUILD)' TALLY_SKIPS='$(abspath $(BUILD))/skips' \
+	CMOCKA_MESSAGE_OUTPUT=TAP PERL5LIB='$(CURDIR)/tests/lib' \
+	prove -j2 --timer -PTally --exec '' $(TESTS)
 
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 asan: test-deps
-	@TALLY_TEST_GRAPHS=5000 TALLY_MUTATIONS=20000 \
+	@TALLY_TEST_GRAPHS=5000 CFG_MUTANTS=2000 \
 	$(MAKE) --no-print-directory BUILD=build-asan OPT='-O1 -g' \
 	SANITIZE='$(ASAN)' test
 
 sweep: test-deps
 	@$(MAKE) --no-print-directory all $(TOOLS)
-	@TALLY='$(abspath $(BUILD))/tally' TALLY_BUILD='$(abspath $(BUILD))' \
-	tests/sweep/run
+	@BUILD='$(BUILD)' tests/sweep/run
 
 bench: test-deps
 	@$(MAKE) --no-print-directory OPT='-O2 -g' all $(BENCH) $(TOOLS)
-	@TALLY='$(abspath $(BUILD))/tally' TALLY_BUILD='$(abspath $(BUILD))' \
-	bench/run
+	@BUILD='$(BUILD)' bench/run
 
 install: all
 	install -D -m 755 $(BUILD)/tally $(DESTDIR)$(PREFIX)/bin/tally

@@ -167,7 +167,9 @@ static uint32_t descent_clean(const struct descent *d, uint32_t off,
 	while (off < end) {
 		k->isa->scan(code_bytes(k, off), end - off,
 			     code_address(k, off), &i);
+		/* zeros between data are data, not traps */
 		if (i.kind == INSN_BAD || i.kind == INSN_UNKNOWN ||
+		    (i.kind == INSN_TRAP && i.pad) ||
 		    code_test(k, k->data, off))
 			return clean;
 		off += i.len;

@@ -42,7 +42,7 @@ enum insn_kind {
 enum insn_ref {
 	REF_NONE,
 	REF_ADDRESS, /* the address itself is computed: adr, lea rip */
-	REF_PAGE,    /* a page address that another instruction completes: adrp */
+	REF_PAGE,    /* a page address, to be completed by another: adrp */
 	REF_LOAD,    /* memory there is read: ldr literal, mov rip */
 	REF_STORE,   /* memory there is written (or read and written) */
 	REF_HINT,    /* prefetched: no effect */
