@@ -162,6 +162,7 @@ static void build_run(struct build *b)
 	build_finish(b);
 	if (orphan_remove(b)) {
 		build_index(b);
+		discover_entries(b);
 		build_finish(b);
 	}
 	dispatch_export(b);

@@ -226,25 +226,27 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 				"no bound on the index";
 }
 
-/* one register holds what it held at the procedure's entry */
-static bool still_input(struct work *w, uint32_t block, unsigned r)
-{
-	const struct node *n = value_node(&w->values,
-		value_find(&w->values, value_at_end(&w->values, block, r)));
+/* whether the procedure's frame is on the stack */
+enum frame { FRAME_GONE, FRAME_THERE, FRAME_UNSURE };
 
-	return n->kind == NODE_INPUT && n->a == r;
-}
-
-/* the frame is the caller's again: nothing of ours is on the stack */
-static bool frame_is_gone(struct work *w, uint32_t block)
+/* by the unwind table, or else by the value of the stack pointer */
+static enum frame frame_at_end(struct work *w, uint32_t block)
 {
 	const struct isa *isa = w->b->isa;
 	uint64_t at = code_address(&w->b->code, w->view.cut.at[block].last);
 	int64_t offset;
+	struct linear l;
 
-	if (frames_offset(&w->frames, at, isa->sp, &offset))
-		return offset == 0;
-	return still_input(w, block, isa->sp);
+	if (!frames_offset(&w->frames, at, isa->sp, &offset)) {
+		l = value_linear(&w->values,
+				 value_at_end(&w->values, block, isa->sp));
+		if (!l.ok || l.n != 1 || l.coef[0] != 1 ||
+		    value_node(&w->values, l.term[0])->kind != NODE_INPUT ||
+		    value_node(&w->values, l.term[0])->a != isa->sp)
+			return FRAME_UNSURE;
+		offset = (int64_t)l.constant;
+	}
+	return offset ? FRAME_THERE : FRAME_GONE;
 }
 
 /* the block is a label whose address is in bits, not a start */
@@ -289,7 +291,8 @@ static bool any_label(const struct work *w)
 static void find_pointer(struct work *w, struct finding *f, uint32_t block,
 			 enum table_shape shape)
 {
-	bool gone = shape != SHAPE_POINTER && frame_is_gone(w, block);
+	enum frame frame = frame_at_end(w, block);
+	bool gone = shape != SHAPE_POINTER && frame == FRAME_GONE;
 
 	if (shape != SHAPE_SLOT && gone && any_label(w)) {
 		f->status = DISPATCH_UNKNOWN;
@@ -303,7 +306,8 @@ static void find_pointer(struct work *w, struct finding *f, uint32_t block,
 		return;
 	}
 	f->table = (struct table){0};
-	f->count = shape == SHAPE_LABEL ? take_labels(w) : 0;
+	f->count = shape == SHAPE_LABEL && frame == FRAME_THERE ?
+			   take_labels(w) : 0;
 	f->status = f->count > 1 ? DISPATCH_APPROXIMATED : DISPATCH_UNKNOWN;
 	f->reason = f->count > 1 ? "any label whose address is taken" :
 				   "target is not loaded from a table";
@@ -362,7 +366,7 @@ static void find_target(struct work *w, struct finding *f, uint32_t target,
 	}
 	/* a table of procedures, not of cases */
 	if (f->table.size == 8 && !leads_inside(w, &f->table, n) &&
-	    frame_is_gone(w, block)) {
+	    frame_at_end(w, block) == FRAME_GONE) {
 		w->target.n = n;
 		f->status = DISPATCH_TAIL;
 		f->reason = "tail call through a table";

@@ -286,16 +286,10 @@ static uint32_t simplify_zext(struct values *s, struct node *n)
 	return node_intern(s, n);
 }
 
-/* a small number, as programs add to an index */
-static bool is_offset(uint64_t c)
-{
-	return c + 4096 < 8192;
-}
-
-/* a number that is an address in the image, not just small */
+/* an address in the image, not just a number as is added to an index */
 static bool is_address(const struct values *s, uint64_t c)
 {
-	return !is_offset(c) && image_segment(s->im, c);
+	return c >= 4096 && image_segment(s->im, c);
 }
 
 /*
@@ -322,7 +316,7 @@ static uint32_t simplify_add(struct values *s, struct node *n)
 	a = s->node.at[n->a];
 	if (a.kind == NODE_OP && a.code == UOP_ADD && a.width >= n->width &&
 	    node_is_const(s, a.b, &inner) &&
-	    !(is_offset(inner) && is_address(s, c)))
+	    !(!is_address(s, inner) && is_address(s, c)))
 		return node_binary(s, UOP_ADD, n->width, a.a, c + inner);
 	if (!c)
 		return n->width < 64 ? value_zext(s, n->a, n->width) : n->a;

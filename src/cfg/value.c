@@ -354,14 +354,18 @@ static uint32_t close_only_pred(const struct view *v, uint32_t block)
 	return only;
 }
 
-/* the closed value that edge e brings to its target */
+/* the closed value that edge e brings to its target; NODE_UNSET: no news */
 static uint32_t close_by_edge(struct values *s, uint32_t e, uint32_t var)
 {
 	const struct view *v = s->view;
 
-	if (v->g.from[e] == v->root)
-		return close_outside(s, v->g.to[e], var);
-	return close_at_end(s, v->g.from[e], var);
+	if (v->g.from[e] != v->root)
+		return close_at_end(s, v->g.from[e], var);
+	/* who arrives at a label brings the procedure's own frame */
+	if (var == s->isa->sp && v->g.to[e] != v->main &&
+	    !merge_is_start(v->b, v->cut.at[v->g.to[e]].start, false))
+		return NODE_UNSET;
+	return close_outside(s, v->g.to[e], var);
 }
 
 /* the one value that all operands of a phi are, or NODE_UNSET */
@@ -440,8 +444,8 @@ static uint32_t close_phi(struct values *s, uint32_t block, uint32_t var,
 		uint32_t x = NODE_UNSET;
 
 		if (view_reached(s->view, g->from[e]))
-			x = value_find(s, close_by_edge(s, e, var));
-		vec_push(&in, x);
+			x = close_by_edge(s, e, var);
+		vec_push(&in, x == NODE_UNSET ? x : value_find(s, x));
 	}
 	s->node.at[phi].pos = (uint32_t)s->operand.n;
 	s->node.at[phi].b = (uint32_t)in.n;
