@@ -7,7 +7,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { INDEX_SHIFT = 8 }; /* one entry of piece_index per 256 bytes */
+enum {
+	INDEX_SHIFT = 8,  /* one entry of piece_index per 256 bytes */
+	TABLE_ROUNDS = 6, /* switches within switches, without unwind tables */
+};
 
 static int piece_order(const void *a, const void *b)
 {
@@ -144,6 +147,18 @@ static void build_finish(struct build *b)
 	noreturn_apply(b);
 }
 
+/* all that was found out about jumps, and what followed from it */
+static void build_forget_jumps(struct build *b)
+{
+	for (size_t i = 0; i < b->jump.n; i++) {
+		vec_free(&b->jump.at[i].target);
+		vec_free(&b->jump.at[i].wanted);
+	}
+	b->jump.n = 0;
+	mem_free(b->noreturn);
+	b->noreturn = NULL;
+}
+
 /* everything from the bytes to c's arrays */
 static void build_run(struct build *b)
 {
@@ -153,12 +168,19 @@ static void build_run(struct build *b)
 	descend_repair(b);
 	build_index(b);
 	discover_code(b);
-	discover_leaders(b);
-	discover_split_stubs(b);
-	merge_pieces(b);
-	block_build(b);
-	noreturn_find(b);
-	dispatch_resolve_all(b);
+	/* where no unwind table covers the code, cases of a switch are only
+	   found through the table; they may have tables of their own */
+	for (unsigned i = 0; i < TABLE_ROUNDS; i++) {
+		discover_leaders(b);
+		discover_split_stubs(b);
+		merge_pieces(b);
+		block_build(b);
+		noreturn_find(b);
+		dispatch_resolve_all(b);
+		if (i + 1 == TABLE_ROUNDS || !discover_wanted(b))
+			break;
+		build_forget_jumps(b);
+	}
 	build_finish(b);
 	if (orphan_remove(b)) {
 		build_index(b);
@@ -174,13 +196,11 @@ static void build_free(struct build *b)
 	vec_free(&b->found.xfer);
 	vec_free(&b->found.ref);
 	vec_free(&b->site);
-	for (size_t i = 0; i < b->jump.n; i++)
-		vec_free(&b->jump.at[i].target);
+	build_forget_jumps(b);
 	vec_free(&b->jump);
 	vec_free(&b->refusal);
 	vec_free(&b->stub);
 	mem_free(b->piece_index);
-	mem_free(b->noreturn);
 	code_free(&b->code);
 }
 

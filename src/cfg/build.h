@@ -67,6 +67,7 @@ struct jump_site {
 	uint64_t last; /* index of the last entry there may be in it */
 	struct dispatch d; /* d.target is set by dispatch_export() */
 	VEC(uint64_t) target; /* addresses, sorted */
+	VEC(uint64_t) wanted; /* addresses that may be code of the cases */
 };
 
 /* a place that somebody pointed at but that cannot be code */
@@ -148,6 +149,8 @@ void descend_repair(struct build *b);
 const char *discover_denied(const struct image *im);
 /* finds code that no FDE covers */
 void discover_code(struct build *b);
+/* tries the code that only tables lead to; true if there was some */
+bool discover_wanted(struct build *b);
 /* marks leaders and entries, once all pieces are known */
 void discover_leaders(struct build *b);
 /* marks again what others may enter, with what the dispatches account for */

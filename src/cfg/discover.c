@@ -238,9 +238,32 @@ void discover_code(struct build *b)
 	vec_free(&s);
 }
 
+bool discover_wanted(struct build *b)
+{
+	seeds s = {0};
+	size_t pieces = b->piece.n, from = b->found.xfer.n;
+
+	for (size_t i = 0; i < b->jump.n; i++)
+		for (size_t t = 0; t < b->jump.at[i].wanted.n; t++)
+			seed_add(b, &s, b->jump.at[i].wanted.at[t], PART_CALL);
+	/* each may call what nobody has called so far */
+	while (s.n) {
+		size_t found = b->found.xfer.n;
+
+		seed_try_all(b, &s);
+		build_index(b);
+		s.n = 0;
+		seed_calls(b, &s, from);
+		from = found;
+	}
+	vec_free(&s);
+	return b->piece.n > pieces;
+}
+
 /* notes the sections of linkage stubs */
 static void stub_list(struct build *b)
 {
+	b->stub.n = 0;
 	for (size_t i = 0; i < b->im->nsection; i++) {
 		const struct section *s = &b->im->section[i];
 		struct stub_range r;

@@ -53,6 +53,8 @@ struct work {
 	struct view view;
 	struct values values;
 	VEC(uint64_t) target; /* of the jump at hand */
+	VEC(uint64_t) wanted; /* entries that lead to no known code yet */
+	bool grown; /* found by descent: what only tables lead to may lack */
 	const uint64_t *start; /* sorted addresses of known tables */
 	size_t nstart;
 	unsigned depth; /* limit of recursion */
@@ -60,7 +62,7 @@ struct work {
 };
 
 /*
- * addr is the end of a piece of this procedure. LLVM fills the holes of a
+ * addr is the end of an FDE of this procedure. LLVM fills the holes of a
  * switch that has no default with the address of an empty block there; no
  * entry that can be chosen leads to it.
  */
@@ -69,8 +71,8 @@ static bool work_is_hole(const struct work *w, uint64_t addr)
 	for (uint32_t i = 0; i < w->npiece; i++) {
 		const struct piece *p = &w->b->piece.at[w->piece[i]];
 
-		if (addr == code_address(&w->b->code, p->start) +
-				    (p->end - p->start))
+		if (p->fde != CFG_NONE &&
+		    addr == w->b->unwind->fde[p->fde].end)
 			return true;
 	}
 	return false;
@@ -155,13 +157,20 @@ static bool take_bounded(struct work *w, const struct table *t,
 
 		if (ok && work_is_hole(w, to))
 			continue;
+		if (ok && checked && w->grown && !work_is_code(w, to)) {
+			vec_push(&w->wanted, to);
+			continue;
+		}
 		if (!ok || !(checked ? work_is_code(w, to) :
 				       work_inside(w, to))) {
 			w->target.n = n;
+			w->wanted.n = 0;
 			return false;
 		}
 		vec_push(&w->target, to);
 	}
+	if (w->wanted.n)
+		w->target.n = n;
 	return w->target.n > n;
 }
 
@@ -213,6 +222,12 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 		f->status = DISPATCH_BOUNDED;
 		f->count = r.hi - r.lo + 1;
 		t->address += r.lo * t->stride;
+		return;
+	}
+	if (w->grown) {
+		f->status = DISPATCH_UNKNOWN;
+		f->reason = w->wanted.n ? "entries lead to unknown code" :
+			    "no bound, and no unwind table to bound the code";
 		return;
 	}
 	/* a table starts at entry 0 and has no gaps: the first entry that
@@ -515,6 +530,9 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 	j->d.count = known ? (uint32_t)f->count : 0;
 	if (!known)
 		w->target.n = 0;
+	j->wanted.n = 0;
+	vec_append(&j->wanted, &w->wanted);
+	w->wanted.n = 0;
 	return add_targets(w, j) || changed;
 }
 
@@ -710,11 +728,14 @@ static void *crew_work(void *arg)
 
 		w.rep = build_find(t->b, w.piece[0]);
 		w.entry = code_offset(&t->b->code, p->entry);
+		for (uint32_t k = 0; k < w.npiece; k++)
+			w.grown |= t->b->piece.at[w.piece[k]].fde == CFG_NONE;
 		frames_read(&w.frames, t->b, w.piece, w.npiece);
 		resolve_procedure(&w, t->second);
 		frames_free(&w.frames);
 		lift_cache_free(&w.cache);
 		vec_free(&w.target);
+		vec_free(&w.wanted);
 	}
 	return NULL;
 }

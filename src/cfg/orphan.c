@@ -3,8 +3,8 @@
  *
  * Hand-written code keeps tables between its instructions and reaches them
  * by their address. Where every word decodes, nothing gives them away but
- * this: some instruction computes the address, no edge leads there, and no
- * indirect jump that is understood goes there. Such a stretch, up to the
+ * this: some instruction computes the address, no edge leads there, and
+ * there is no indirect jump that is not understood. Such a stretch, up to the
  * next block that something leads to, is left in place: if it was code after
  * all, it still runs there.
  */
@@ -96,7 +96,7 @@ static void orphan_find(const struct build *b, ranges *found)
 		    !code_test(&b->code, b->code.entry, r->to))
 			continue;
 		k = cfg_block_at(c, code_address(&b->code, r->to));
-		if (k == CFG_NONE ||
+		if (k == CFG_NONE || c->proc.at[cfg_block_proc(c, k)].unknown ||
 		    !orphan_is(b, indegree, k, orphan_edges_from(c, k, k)))
 			continue;
 		s = orphan_stretch(b, indegree, k);
