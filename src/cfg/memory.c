@@ -13,6 +13,14 @@
 
 enum { VAR_LOCATION = UOP_NREGS };
 
+bool value_is_memory(const struct values *s, uint32_t n)
+{
+	const struct node *t = value_node(s, value_find(s, n));
+
+	return t->kind == NODE_LOAD ||
+	       (t->kind == NODE_UNKNOWN && t->imm >= VAR_LOCATION);
+}
+
 /* root and offset of a closed address; false if it is not of that form */
 static bool memory_split(struct values *s, uint32_t addr, uint32_t *root,
 			 int64_t *offset)

@@ -87,6 +87,15 @@ static int match_shift(uint64_t coef)
 									   -1;
 }
 
+/* a target that is no entry of a table: a pointer, or something computed */
+static enum table_shape match_pointer(const struct values *s,
+				      const struct linear *l)
+{
+	if (l->coef[0] != 1 || l->constant)
+		return SHAPE_POINTER;
+	return value_is_memory(s, l->term[0]) ? SHAPE_LABEL : SHAPE_VALUE;
+}
+
 enum table_shape table_match(struct values *s, uint32_t target,
 			     struct table *t)
 {
@@ -102,8 +111,7 @@ enum table_shape table_match(struct values *s, uint32_t target,
 		return SHAPE_FIXED;
 	if (match_shift(l.coef[0]) < 0 ||
 	    !match_entry(s, l.term[0], t, &addr))
-		return l.coef[0] == 1 && !l.constant ? SHAPE_LABEL :
-						       SHAPE_POINTER;
+		return match_pointer(s, &l);
 	t->shift = (uint8_t)match_shift(l.coef[0]);
 	if (t->size == 8 ? l.constant || t->shift : !l.constant)
 		return SHAPE_POINTER;

@@ -36,7 +36,8 @@ enum table_shape {
 	SHAPE_TABLE,
 	SHAPE_FIXED,	/* one known address: base */
 	SHAPE_SLOT,	/* a pointer stored at a fixed place: address */
-	SHAPE_LABEL,	/* a whole pointer from somewhere */
+	SHAPE_LABEL,	/* a whole pointer out of memory */
+	SHAPE_VALUE,	/* a whole pointer from elsewhere */
 	SHAPE_POINTER,	/* something else */
 };
 

@@ -154,6 +154,9 @@ uint32_t value_at_end(struct values *s, uint32_t block, unsigned r);
 /* a and b, closed, certainly hold the same value */
 bool value_same(const struct values *s, uint32_t a, uint32_t b);
 
+/* the closed node is what memory holds, whatever that is */
+bool value_is_memory(const struct values *s, uint32_t n);
+
 /* closed nodes made from closed nodes, simplified */
 uint32_t value_const(struct values *s, uint64_t c);
 uint32_t value_zext(struct values *s, uint32_t a, unsigned bits);
