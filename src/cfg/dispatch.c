@@ -54,7 +54,8 @@ struct work {
 	struct values values;
 	VEC(uint64_t) target; /* of the jump at hand */
 	VEC(uint64_t) wanted; /* entries that lead to no known code yet */
-	bool grown; /* found by descent: what only tables lead to may lack */
+	bool grown; /* the jump at hand is in code found by descent: what
+		       only tables lead to may not be known */
 	const uint64_t *start; /* sorted addresses of known tables */
 	size_t nstart;
 	unsigned depth; /* limit of recursion */
@@ -559,6 +560,7 @@ static bool run_round(struct work *w, enum view_entries entries,
 		if (round == ROUND_NEW && j->judged)
 			continue;
 		w->target.n = 0;
+		w->grown = b->piece.at[w->view.piece.at[k]].fde == CFG_NONE;
 		find_jump(w, &f, k);
 		changed |= keep_finding(w, j, &f);
 	}
@@ -728,8 +730,6 @@ static void *crew_work(void *arg)
 
 		w.rep = build_find(t->b, w.piece[0]);
 		w.entry = code_offset(&t->b->code, p->entry);
-		for (uint32_t k = 0; k < w.npiece; k++)
-			w.grown |= t->b->piece.at[w.piece[k]].fde == CFG_NONE;
 		frames_read(&w.frames, t->b, w.piece, w.npiece);
 		resolve_procedure(&w, t->second);
 		frames_free(&w.frames);
