@@ -377,7 +377,7 @@ w()
 	p=$(program $3) || { echo "# $set_name: no $name"; return; }
 	shift 3
 	local t0=$SECONDS
-	(cd "$tmp/work" && observe "$traces/$name" "$p" "$@") <"$input" \
+	(cd "$tmp/run" && observe "$traces/$name" "$p" "$@") <"$input" \
 		>"$traces.logs/$name" 2>&1
 	local status=$?
 	[ -s "$traces/$name" ] || rm -f "$traces/$name"
@@ -411,19 +411,19 @@ w_small()
 w_large()
 {
 	w cc1 /dev/null "$(cd "$root/" && echo usr/lib/gcc/*/12/cc1)" -quiet -O2 -g \
-		"$in/cfg-table.i" -o "$tmp/work/cc1.s"
+		"$in/cfg-table.i" -o "$tmp/run/cc1.s"
 	w cc1-O3 /dev/null "$(cd "$root/" && echo usr/lib/gcc/*/12/cc1)" -quiet -O3 -fsanitize=undefined -Wall -Wextra \
-		"$in/flow-place.i" -o "$tmp/work/cc1.s"
+		"$in/flow-place.i" -o "$tmp/run/cc1.s"
 	w cc1-Os /dev/null "$(cd "$root/" && echo usr/lib/gcc/*/12/cc1)" -quiet -Os -fanalyzer -Wall \
-		"$in/cfg-dispatch.i" -o "$tmp/work/cc1.s"
+		"$in/cfg-dispatch.i" -o "$tmp/run/cc1.s"
 	w cc1-bad "$in/bad.i" "$(cd "$root/" && echo usr/lib/gcc/*/12/cc1)" -quiet -O1 -Wall -Wextra -fopenmp -std=gnu17 \
-		- -o "$tmp/work/cc1.s"
-	w cc1-c /dev/null "$(cd "$root/" && echo usr/lib/gcc/*/12/cc1)" -quiet -O3 -ftree-vectorize -fdump-tree-all -fdump-rtl-all -dumpdir "$tmp/work/" \
-		"$in/mix.i" -o "$tmp/work/cc1.s"
+		- -o "$tmp/run/cc1.s"
+	w cc1-c /dev/null "$(cd "$root/" && echo usr/lib/gcc/*/12/cc1)" -quiet -O3 -ftree-vectorize -fdump-tree-all -fdump-rtl-all -dumpdir "$tmp/run/" \
+		"$in/mix.i" -o "$tmp/run/cc1.s"
 	w cc1plus /dev/null "$(cd "$root/" && echo usr/lib/gcc/*/12/cc1plus)" -quiet -O2 -fpreprocessed \
-		"$in/t.ii" -o "$tmp/work/cc1plus.s"
+		"$in/t.ii" -o "$tmp/run/cc1plus.s"
 	w f951 /dev/null "$(cd "$root/" && echo usr/lib/gcc/*/12/f951)" -quiet -O2 -ffree-form \
-		"$in/t.f90" -o "$tmp/work/f951.s"
+		"$in/t.f90" -o "$tmp/run/f951.s"
 	w python /dev/null python3.11 -E -S -B "$in/t.py"
 	w perl /dev/null perl "$in/t.pl"
 	w mawk "$in/rows" mawk -f "$in/t.awk"
@@ -438,7 +438,7 @@ w_large()
 	w git-fsck /dev/null git -C "$in/repo" fsck --full
 	w openssl /dev/null openssl speed -seconds 1 -bytes 256 sha256
 	w openssl-enc "$in/text" openssl enc -aes-256-cbc -pbkdf2 -pass pass:x -e -a
-	w openssl-req /dev/null openssl req -x509 -newkey rsa:1024 -nodes -keyout "$tmp/work/k" -out "$tmp/work/c" -subj /CN=x -config /dev/null
+	w openssl-req /dev/null openssl req -x509 -newkey rsa:1024 -nodes -keyout "$tmp/run/k" -out "$tmp/run/c" -subj /CN=x -config /dev/null
 	w openssl-ec /dev/null openssl ecparam -name prime256v1 -genkey -text
 	w xz "$in/text" xz -9e -c
 	w xz-d /dev/null xz -dc "$in/t.txt.xz"
@@ -454,10 +454,10 @@ w_large()
 	w vim /dev/null 'vim.tiny vim.basic vim' -u NONE -N -es -n -c '%s/x/y/g' -c 'g/a/d' -c 'let a=map(range(9),"v:val*2")' -c 'q!' "$in/rows"
 	w make /dev/null make -n -p -f "$in/Makefile"
 	w rg /dev/null rg -n --no-config -e '(struct|static)\s+\w+' -e '\d{3,}' "$in/tree"
-	w clang /dev/null 'clang-14 clang' -O2 -S -o "$tmp/work/clang.s" "$in/flow-place.i"
-	w clang++ /dev/null 'clang-14 clang' -O1 -S -o "$tmp/work/clang.s" "$in/t.ii"
-	w clang-c /dev/null 'clang-14 clang' -O3 -g -S -emit-llvm -Weverything -o "$tmp/work/clang.ll" "$in/mix.i"
-	w clang-s /dev/null 'clang-14 clang' -O3 -g -c -o "$tmp/work/clang.o" "$in/mix.i"
+	w clang /dev/null 'clang-14 clang' -O2 -S -o "$tmp/run/clang.s" "$in/flow-place.i"
+	w clang++ /dev/null 'clang-14 clang' -O1 -S -o "$tmp/run/clang.s" "$in/t.ii"
+	w clang-c /dev/null 'clang-14 clang' -O3 -g -S -emit-llvm -Weverything -o "$tmp/run/clang.ll" "$in/mix.i"
+	w clang-s /dev/null 'clang-14 clang' -O3 -g -c -o "$tmp/run/clang.o" "$in/mix.i"
 	w clang-bad "$in/bad.i" 'clang-14 clang' -fsyntax-only -Wall -Xclang -ast-dump -x c -
 	w objdump /dev/null 'objdump aarch64-linux-gnu-objdump' -d -C "$(program ls)"
 	w readelf /dev/null 'readelf aarch64-linux-gnu-readelf' -aW "$(program ls)"
@@ -580,7 +580,7 @@ run_set()
 	shift 2
 	traces=$tmp/traces-${set_name// /-}
 	[ -n "$AGAIN" ] || rm -rf "$traces"
-	mkdir -p "$traces" "$traces.logs" "$tmp/work"
+	mkdir -p "$traces" "$traces.logs" "$tmp/run"
 	for workload; do
 		$workload
 	done
