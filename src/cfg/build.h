@@ -4,13 +4,18 @@
  * The order of the passes, and what each needs and leaves:
  *
  *	sweep     FDE ranges are decoded once, front to back: instruction
- *	          starts, control transfers, references, leaders
- *	discover  code without FDEs is found from symbols, calls, pointers
- *	block     parts become blocks
- *	merge     parts that belong together become procedures
+ *	          starts, control transfers, references
+ *	descend   pieces in which that met data are decoded again
+ *	discover  code without FDEs is found from symbols, calls, pointers;
+ *	          then leaders and entries are marked
+ *	merge     pieces that belong together become procedures
+ *	block     pieces become blocks and edges; proc and hub complete them
  *	noreturn  which procedures ever return
- *	table     indirect jumps are understood (value, range); new leaders
- *	block, merge, noreturn once more, with what the tables told
+ *	dispatch  indirect jumps are understood (view, value, range, table);
+ *	          code that only tables lead to sends us back to discover
+ *	merge, block, noreturn once more, with what the tables told
+ *	orphan    data that looked like code is taken out; the same again
+ *	region    what is left alone, and why
  *
  * All positions are dense offsets (code.h).
  */

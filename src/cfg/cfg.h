@@ -152,7 +152,6 @@ struct cfg {
 	uint64_t covered_bytes; /* in blocks */
 	uint64_t fde_bytes;	/* in unwind tables */
 	uint64_t fde_covered;	/* of those, in blocks */
-	struct arena arena;	/* strings */
 };
 
 /*

@@ -96,7 +96,7 @@ static bool memory_maybe_stack(const struct values *s, uint32_t n)
 /* collects the stack addresses that others may know */
 static void memory_find_escapes(struct values *s)
 {
-	/* from here on: the frame's own registers, which values_block() noted,
+	/* from here on: the frame's own registers, which value_block() noted,
 	   never come from memory that this question is about */
 	s->escapes_known = true;
 	for (uint32_t k = 0; k < s->view->cut.n; k++)

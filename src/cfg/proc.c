@@ -246,5 +246,4 @@ void cfg_free(struct cfg *c)
 	vec_free(&c->hub);
 	vec_free(&c->hub_target);
 	vec_free(&c->region);
-	arena_free(&c->arena);
 }

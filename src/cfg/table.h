@@ -9,8 +9,8 @@
  *	gcc/clang PIC target = B + sext(mem4[T + 4 i])       B is often T
  *	AArch64       target = B + ext(mem1,2,4[T + s i]) << 2
  *
- * table_match() recognises the shape in a closed value; table_read() reads
- * the entries that the index can choose.
+ * table_match() recognises the shape in a closed value; table_entry() reads
+ * where one entry leads.
  */
 #ifndef CFG_TABLE_H
 #define CFG_TABLE_H
