@@ -1,12 +1,12 @@
 /*
  * dispatch: what every indirect jump is.
  *
- * Per procedure with indirect jumps, in rounds: the procedure is seen as far
- * as it is reached (view, VIEW_CALLED), each newly reached jump's target is
- * matched (table) and its index bounded (range), the targets found become
- * edges, and more is reached. When nothing new is reached, all jumps are
- * judged again with all edges, until a round changes nothing: only then do
- * the bounds hold. Edges are only ever added, so this ends. If some jump
+ * Each procedure with indirect jumps is looked at again and again: it is seen
+ * as far as it is reached (view, VIEW_CALLED), each newly reached jump's
+ * target is matched (table) and its index bounded (range), the targets found
+ * become edges, and more is reached. When nothing new is reached, all jumps
+ * are judged again with all edges, until that adds none: only then do the
+ * bounds hold. Edges are only ever added, so this ends. If some jump
  * stays unknown, control may come from it to any place whose address is
  * taken or that nothing leads to; the others are then judged once more with
  * all of those as entries (VIEW_ANY).
@@ -35,11 +35,13 @@
 #include "cfg/table.h"
 
 enum {
-	ROUNDS = 12,	     /* then what still changes is unknown */
+	CHANGES_MAX = 12,    /* then what still changes is unknown */
 	ENTRIES_MAX = 65536, /* of one table */
 	WAYS_MAX = 256,	     /* of a phi of targets */
 	DEPTH_BYTES = 16384, /* of stack that one step of recursion may take */
 };
+
+typedef VEC(uint32_t) blocks; /* of a view */
 
 /* a procedure under work */
 struct work {
@@ -48,8 +50,7 @@ struct work {
 	const uint32_t *piece;
 	uint32_t npiece;
 	uint32_t entry;
-	struct lift_cache cache;
-	struct frames frames;
+	struct body body;
 	struct view view;
 	struct values values;
 	VEC(uint64_t) target; /* of the jump at hand */
@@ -253,7 +254,7 @@ static enum frame frame_at_end(struct work *w, uint32_t block)
 	int64_t offset;
 	struct linear l;
 
-	if (!frames_offset(&w->frames, at, isa->sp, &offset)) {
+	if (!frames_offset(&w->body.frames, at, isa->sp, &offset)) {
 		l = value_linear(&w->values,
 				 value_at_end(&w->values, block, isa->sp));
 		if (!l.ok || l.n != 1 || l.coef[0] != 1 ||
@@ -509,12 +510,11 @@ static bool add_targets(struct work *w, struct jump_site *j)
 	return true;
 }
 
-/* stores what was found; true if it is not what was known before */
+/* stores what was found; true if that adds edges */
 static bool keep_finding(struct work *w, struct jump_site *j,
 			 const struct finding *f)
 {
 	bool known = f->status <= DISPATCH_APPROXIMATED;
-	bool changed = j->d.status != f->status;
 
 	j->judged = true;
 	j->ways = f->ways;
@@ -534,39 +534,67 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 	j->wanted.n = 0;
 	vec_append(&j->wanted, &w->wanted);
 	w->wanted.n = 0;
-	return add_targets(w, j) || changed;
+	return add_targets(w, j);
 }
 
-/* whom a round looks at */
-enum round { ROUND_NEW, ROUND_ALL };
-
-/* one round over the jumps in view; true if something changed */
-static bool run_round(struct work *w, enum view_entries entries,
-		      enum round round)
+/* the jumps in view that were judged before, or those that were not */
+static void list_reached(const struct work *w, bool judged, blocks *list)
 {
-	struct build *b = w->b;
-	bool changed = false;
-
-	view_build(&w->view, b, w->piece, w->npiece, w->entry, entries);
-	values_init(&w->values, &w->view, &w->cache, &w->frames, w->depth);
+	list->n = 0;
 	for (uint32_t k = 0; k < w->view.cut.n; k++) {
 		const struct cut *c = &w->view.cut.at[k];
-		struct jump_site *j;
+
+		if (c->kind == INSN_IJUMP && view_reached(&w->view, k) &&
+		    build_jump_at(w->b, c->last)->judged == judged)
+			vec_push(list, k);
+	}
+}
+
+/* judges the jumps that end these blocks; true if that adds edges */
+static bool judge(struct work *w, const blocks *list)
+{
+	bool grew = false;
+
+	for (size_t i = 0; i < list->n; i++) {
+		uint32_t k = list->at[i];
+		struct jump_site *j = build_jump_at(w->b,
+						    w->view.cut.at[k].last);
+		uint32_t piece = w->view.piece.at[k];
 		struct finding f;
 
-		if (c->kind != INSN_IJUMP || !view_reached(&w->view, k))
-			continue;
-		j = build_jump_at(b, c->last);
-		if (round == ROUND_NEW && j->judged)
-			continue;
 		w->target.n = 0;
-		w->grown = b->piece.at[w->view.piece.at[k]].fde == CFG_NONE;
+		w->grown = w->b->piece.at[piece].fde == CFG_NONE;
 		find_jump(w, &f, k);
-		changed |= keep_finding(w, j, &f);
+		grew |= keep_finding(w, j, &f);
 	}
+	return grew;
+}
+
+/* what a look at the procedure led to */
+enum look { LOOK_SETTLED, LOOK_FOUND, LOOK_CHANGED };
+
+/*
+ * Builds the view and judges the jumps that it newly reaches. If they add no
+ * edges, those judged in earlier views are judged in this one.
+ */
+static enum look look(struct work *w, enum view_entries entries)
+{
+	enum look is = LOOK_SETTLED;
+	blocks fresh = {0}, known = {0};
+
+	view_build(&w->view, w->b, w->piece, w->npiece, w->entry, entries);
+	values_init(&w->values, &w->view, &w->body, w->depth);
+	list_reached(w, false, &fresh);
+	list_reached(w, true, &known);
+	if (judge(w, &fresh))
+		is = LOOK_FOUND;
+	else if (judge(w, &known))
+		is = LOOK_CHANGED;
+	vec_free(&fresh);
+	vec_free(&known);
 	values_free(&w->values);
 	view_free(&w->view);
-	return changed;
+	return is;
 }
 
 /* index of the first jump at or behind off */
@@ -626,15 +654,18 @@ static void jump_finish(struct jump_site *j)
 		j->target.n = 0;
 }
 
-/* rounds until nothing changes; false if that does not happen */
-static bool run_rounds(struct work *w, enum view_entries entries)
+/* looks until nothing changes; false if that does not happen */
+static bool settle(struct work *w, enum view_entries entries)
 {
-	for (unsigned i = 0; i < ROUNDS; i++) {
-		while (run_round(w, entries, ROUND_NEW))
-			;
-		if (!run_round(w, entries, ROUND_ALL))
+	for (unsigned changes = 0; changes < CHANGES_MAX;)
+		switch (look(w, entries)) {
+		case LOOK_SETTLED:
 			return true;
-	}
+		case LOOK_FOUND: /* as often as there are jumps */
+			break;
+		case LOOK_CHANGED:
+			changes++;
+		}
 	return false;
 }
 
@@ -658,9 +689,9 @@ static bool any_entry(const struct work *w)
  */
 static void resolve_procedure(struct work *w, bool second)
 {
-	if (!run_rounds(w, VIEW_CALLED) ||
+	if (!settle(w, VIEW_CALLED) ||
 	    (second && (any_unknown(w) || any_entry(w)) &&
-	     !run_rounds(w, VIEW_ANY)))
+	     !settle(w, VIEW_ANY)))
 		each_jump(w, jump_unsettled);
 	if (second)
 		each_jump(w, jump_finish);
@@ -730,10 +761,9 @@ static void *crew_work(void *arg)
 
 		w.rep = build_find(t->b, w.piece[0]);
 		w.entry = code_offset(&t->b->code, p->entry);
-		frames_read(&w.frames, t->b, w.piece, w.npiece);
+		body_init(&w.body, t->b, w.piece, w.npiece);
 		resolve_procedure(&w, t->second);
-		frames_free(&w.frames);
-		lift_cache_free(&w.cache);
+		body_free(&w.body);
 		vec_free(&w.target);
 		vec_free(&w.wanted);
 	}

@@ -40,11 +40,10 @@ void frames_free(struct frames *f)
 	vec_free(&f->row);
 }
 
-bool frames_offset(const struct frames *f, uint64_t addr, unsigned r,
-		   int64_t *offset)
+/* the row that tells of addr, or NULL */
+static const struct cfa_row *frames_row(const struct frames *f, uint64_t addr)
 {
 	size_t lo = 0, hi = f->row.n;
-	unsigned dwarf = r == f->isa->sp ? f->isa->dwarf_sp : f->isa->dwarf_fp;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
@@ -54,8 +53,24 @@ bool frames_offset(const struct frames *f, uint64_t addr, unsigned r,
 		else
 			hi = mid;
 	}
-	if (!lo || !f->row.at[lo - 1].known || f->row.at[lo - 1].reg != dwarf)
+	return lo && f->row.at[lo - 1].known ? &f->row.at[lo - 1] : NULL;
+}
+
+bool frames_offset(const struct frames *f, uint64_t addr, unsigned r,
+		   int64_t *offset)
+{
+	const struct cfa_row *row = frames_row(f, addr);
+
+	if (!row || row->reg != (r == f->isa->sp ? f->isa->dwarf_sp :
+						   f->isa->dwarf_fp))
 		return false;
-	*offset = (int64_t)f->isa->entry_cfa - f->row.at[lo - 1].offset;
+	*offset = (int64_t)f->isa->entry_cfa - row->offset;
 	return true;
+}
+
+bool frames_fp_untouched(const struct frames *f, uint64_t addr)
+{
+	const struct cfa_row *row = frames_row(f, addr);
+
+	return row && !(row->saved >> f->isa->dwarf_fp & 1);
 }

@@ -29,4 +29,7 @@ void frames_free(struct frames *f);
 bool frames_offset(const struct frames *f, uint64_t addr, unsigned r,
 		   int64_t *offset);
 
+/* the table says that at addr the frame pointer is still the caller's */
+bool frames_fp_untouched(const struct frames *f, uint64_t addr);
+
 #endif

@@ -50,9 +50,6 @@ static bool memory_is_stack(const struct values *s, uint32_t root)
 	return n->kind == NODE_INPUT && n->a == s->isa->sp;
 }
 
-/* struct location's owner: who can reach it */
-enum { OWNER_NEW, OWNER_SELF, OWNER_ANY };
-
 /* the closed value may be an address on the stack, in some way */
 static bool memory_maybe_stack(const struct values *s, uint32_t n)
 {
@@ -93,60 +90,15 @@ static bool memory_maybe_stack(const struct values *s, uint32_t n)
 	return false;
 }
 
-/* collects the stack addresses that others may know */
-static void memory_find_escapes(struct values *s)
-{
-	/* from here on: the frame's own registers, which value_block() noted,
-	   never come from memory that this question is about */
-	s->escapes_known = true;
-	for (uint32_t k = 0; k < s->view->cut.n; k++)
-		if (view_reached(s->view, k))
-			value_block(s, k);
-	for (size_t i = 0; i < s->escaping.n && !s->escapes_all; i++) {
-		struct location l = {0};
-		uint32_t x = value_resolve(s, s->escaping.at[i]);
-
-		if (memory_split(s, x, &l.root, &l.offset) &&
-		    memory_is_stack(s, l.root))
-			vec_push(&s->escape, l);
-		else
-			s->escapes_all = memory_maybe_stack(s, x);
-	}
-	s->escapes_all |= s->gave_up;
-}
-
-/*
- * Only the procedure itself can reach the slot: no address at or below it on
- * the stack was taken. (Objects extend upwards from their address. Compilers
- * put spilled registers below the variables of the program.)
- */
-static bool memory_find_private(struct values *s, const struct location *l)
-{
-	if (!memory_is_stack(s, l->root))
-		return false;
-	if (!s->escapes_known)
-		memory_find_escapes(s);
-	if (s->escapes_all)
-		return false;
-	for (size_t i = 0; i < s->escape.n; i++)
-		if (!value_same(s, s->escape.at[i].root, l->root) ||
-		    s->escape.at[i].offset <= l->offset)
-			return false;
-	return true;
-}
-
-/* the same, found once for every location */
+/* only the procedure itself can reach the location */
 static bool memory_is_private(struct values *s, uint32_t location)
 {
-	struct location l = s->location.at[location];
-	bool own;
+	const struct location *l = &s->location.at[location];
 
-	if (l.owner == OWNER_NEW) {
-		own = memory_find_private(s, &l);
-		s->location.at[location].owner = own ? OWNER_SELF :
-						       OWNER_ANY;
-	}
-	return s->location.at[location].owner == OWNER_SELF;
+	return l->root != NODE_UNSET &&
+	       s->node.at[l->root].kind == NODE_INPUT &&
+	       s->node.at[l->root].a == s->isa->sp &&
+	       body_is_private(s->body, l->offset);
 }
 
 bool memory_joins(struct values *s, uint32_t location)
@@ -175,7 +127,7 @@ static bool memory_split_store(struct values *s, uint32_t i, uint32_t *root,
 	if (t->addr == NODE_UNSET)
 		return false;
 	if (t->split == SPLIT_NEW) {
-		uint32_t addr = value_resolve(s, t->addr);
+		uint32_t addr = value_resolve_address(s, t->addr);
 		bool ok = memory_split(s, addr, root, offset);
 
 		t = &s->store.at[i]; /* closing may have lifted blocks */
@@ -201,7 +153,8 @@ static enum overlap memory_compare(struct values *s, uint32_t i,
 		if (t->addr == NODE_UNSET)
 			return t->size == STORE_BY_CALLEE ? OVERLAP_MAYBE :
 							    OVERLAP_PART;
-		return memory_maybe_stack(s, value_resolve(s, t->addr)) ?
+		return memory_maybe_stack(s, value_resolve_address(s,
+							   t->addr)) ?
 			       OVERLAP_PART : OVERLAP_MAYBE;
 	}
 	t = &s->store.at[i];
@@ -299,14 +252,26 @@ static uint32_t memory_constant(struct values *s, const struct node *n,
 	return node_closed(s, &load);
 }
 
+bool memory_is_constant(const struct values *s, const struct linear *l,
+			unsigned size)
+{
+	bool indexed = true; /* no term can be a pointer */
+
+	for (unsigned t = 0; t < l->n; t++)
+		indexed &= l->coef[t] != 1 ||
+			   s->node.at[value_find(s, l->term[t])].bits <= 32;
+	return l->ok && l->constant &&
+	       (indexed || value_is_address(s, l->constant)) &&
+	       image_constant(s->im, l->constant, l->n ? 1 : size);
+}
+
 uint32_t memory_load(struct values *s, const struct node *n)
 {
 	struct linear l = value_linear(s, n->a);
 	uint32_t root;
 	int64_t offset;
 
-	if (l.ok && l.constant &&
-	    image_constant(s->im, l.constant, l.n ? 1 : n->size))
+	if (memory_is_constant(s, &l, n->size))
 		return memory_constant(s, n, &l);
 	if (memory_split(s, n->a, &root, &offset))
 		return value_zext(s, memory_before(s, n->block, n->pos,

@@ -52,6 +52,7 @@ uint32_t node_open(struct values *s, const struct node *n)
 	vec_push(&s->chain, NODE_UNSET);
 	s->node.at[s->node.n - 1].holds = holds;
 	s->node.at[s->node.n - 1].canon = NODE_UNSET;
+	s->node.at[s->node.n - 1].near = NODE_UNSET;
 	s->node.at[s->node.n - 1].uses = NODE_UNSET;
 	return (uint32_t)s->node.n - 1;
 }
@@ -286,8 +287,7 @@ static uint32_t simplify_zext(struct values *s, struct node *n)
 	return node_intern(s, n);
 }
 
-/* an address in the image, not just a number as is added to an index */
-static bool is_address(const struct values *s, uint64_t c)
+bool value_is_address(const struct values *s, uint64_t c)
 {
 	return c >= 4096 && image_segment(s->im, c);
 }
@@ -316,7 +316,7 @@ static uint32_t simplify_add(struct values *s, struct node *n)
 	a = s->node.at[n->a];
 	if (a.kind == NODE_OP && a.code == UOP_ADD && a.width >= n->width &&
 	    node_is_const(s, a.b, &inner) &&
-	    !(!is_address(s, inner) && is_address(s, c)))
+	    !(!value_is_address(s, inner) && value_is_address(s, c)))
 		return node_binary(s, UOP_ADD, n->width, a.a, c + inner);
 	if (!c)
 		return n->width < 64 ? value_zext(s, n->a, n->width) : n->a;

@@ -5,6 +5,7 @@ enum {
 	RANGE_DEPTH = 12,   /* nested expressions and phis looked into */
 	RANGE_FACTS = 256,  /* conditions remembered on the way up */
 	RANGE_STEPS = 4096, /* dominators visited */
+	RANGE_BORN = 16,    /* blocks where parts of a value come into being */
 };
 
 /* a comparison that holds: subject cond bound, at width bits */
@@ -168,19 +169,86 @@ static void facts_from_edge(struct values *s, struct facts *f, uint32_t e)
 	if (l->test == NODE_UNSET)
 		return;
 	taken = g->out[out] == e; /* block_successors() gives TAKEN first */
-	facts_from_flags(s, f, value_resolve(s, l->test),
+	facts_from_flags(s, f, value_resolve_test(s, l->test),
 			 taken ? l->cond : cond_not(l->cond));
 }
 
-/* all conditions that hold whenever control is in block */
-static void facts_at(struct values *s, struct facts *f, uint32_t block)
+/* the blocks where the parts of a value come into being */
+struct birth {
+	unsigned n;
+	bool early; /* one of them perhaps before all blocks */
+	uint32_t at[RANGE_BORN];
+};
+
+static void birth_add(struct birth *b, uint32_t block)
+{
+	for (unsigned i = 0; i < b->n; i++)
+		if (b->at[i] == block)
+			return;
+	if (b->n == RANGE_BORN)
+		b->early = true;
+	else
+		b->at[b->n++] = block;
+}
+
+static void birth_find(const struct values *s, uint32_t v, struct birth *b,
+		       unsigned depth)
+{
+	const struct node *n = value_node(s, value_find(s, v));
+
+	if (depth == RANGE_DEPTH)
+		b->early = true;
+	if (b->early)
+		return;
+	switch (n->kind) {
+	case NODE_CONST:
+		break;
+	case NODE_UNKNOWN:
+	case NODE_PHI:
+		birth_add(b, n->block);
+		break;
+	case NODE_LOAD: /* from constant memory, mostly */
+		birth_find(s, n->a, b, depth + 1);
+		break;
+	case NODE_OP:
+		birth_find(s, n->a, b, depth + 1);
+		if (n->b != NODE_UNSET)
+			birth_find(s, n->b, b, depth + 1);
+		if (n->flags != NODE_UNSET)
+			birth_find(s, n->flags, b, depth + 1);
+		break;
+	default:
+		b->early = true;
+	}
+}
+
+/* all parts of the value are as yet unborn above block */
+static bool birth_passed(struct birth *b, uint32_t block)
+{
+	for (unsigned i = 0; i < b->n; i++)
+		if (b->at[i] == block)
+			b->at[i--] = b->at[--b->n];
+	return !b->early && !b->n;
+}
+
+/*
+ * The conditions that hold whenever control is in block and may be about the
+ * value: none was tested before the value was there, and that is where the
+ * way up the dominators can end.
+ */
+static void facts_at(struct values *s, struct facts *f, uint32_t block,
+		     uint32_t value)
 {
 	const struct view *v = s->view;
+	struct birth birth = {0};
 
+	birth_find(s, value, &birth, 0);
 	for (unsigned i = 0; i < RANGE_STEPS && block < v->cut.n; i++) {
 		uint32_t only = GRAPH_NONE;
 		unsigned n = 0;
 
+		if (birth_passed(&birth, block))
+			break;
 		for_each_edge_in(e, &v->g, block)
 			if (view_reached(v, v->g.from[e])) {
 				only = e;
@@ -388,7 +456,7 @@ static struct range64 range_phi(struct values *s, const struct node *n,
 			continue;
 		if (g->from[e] < s->view->cut.n) {
 			facts_from_edge(s, &f, e);
-			facts_at(s, &f, g->from[e]);
+			facts_at(s, &f, g->from[e], x);
 		}
 		o = range_of(s, value_zext(s, value_find(s, x), bits), &f,
 			     depth + 2);
@@ -517,7 +585,7 @@ struct range64 range_at(struct values *s, uint32_t value, uint32_t block)
 {
 	struct facts f = {0};
 
-	facts_at(s, &f, block);
+	facts_at(s, &f, block, value);
 	return range_of(s, value_find(s, value), &f, 0);
 }
 
@@ -528,7 +596,7 @@ struct range64 range_on_edge(struct values *s, uint32_t value, uint32_t e)
 
 	if (p < s->view->cut.n) {
 		facts_from_edge(s, &f, e);
-		facts_at(s, &f, p);
+		facts_at(s, &f, p, value);
 	}
 	return range_of(s, value_find(s, value), &f, 0);
 }

@@ -6,13 +6,11 @@
 /* variables: registers and flags, then locations in memory */
 enum { VAR_LOCATION = UOP_NREGS };
 
-void values_init(struct values *s, const struct view *v,
-		 struct lift_cache *cache, const struct frames *frames,
+void values_init(struct values *s, const struct view *v, struct body *body,
 		 unsigned depth_limit)
 {
 	*s = (struct values){.view = v, .im = v->b->im, .isa = v->b->isa,
-			     .cache = cache, .frames = frames,
-			     .depth_limit = depth_limit};
+			     .body = body, .depth_limit = depth_limit};
 	s->lifted = NEW_ARRAY(struct lifted, v->cut.n + 1);
 }
 
@@ -24,69 +22,9 @@ void values_free(struct values *s)
 	vec_free(&s->operand);
 	vec_free(&s->use);
 	vec_free(&s->chain);
-	vec_free(&s->escaping);
-	vec_free(&s->escape);
 	mem_free(s->lifted);
 	map_free(&s->unique);
 	map_free(&s->livein);
-}
-
-void lift_cache_free(struct lift_cache *k)
-{
-	map_free(&k->at);
-	vec_free(&k->insn);
-	vec_free(&k->uop);
-}
-
-/*
- * The general registers that an instruction reads without the micro-
- * operations saying what becomes of them: it has a result that is not told,
- * and they are not merely the address of what it loads or stores.
- */
-static regset cache_opaque(const struct isa *isa, const uint8_t *code,
-			   size_t avail, uint64_t addr, const struct uop *u,
-			   unsigned n)
-{
-	struct insn i;
-	bool told = n > 0;
-
-	for (unsigned j = 0; j < n; j++)
-		told &= u[j].code != UOP_OTHER || u[j].dst == UOP_FLAGS;
-	if (told)
-		return 0;
-	isa->decode(code, avail, addr, &i);
-	if ((i.mem_read || i.mem_write) && i.mem_class != MEM_ATOMIC &&
-	    i.mem_class != MEM_EXCL_STORE)
-		return 0;
-	return i.kind == INSN_SEQ || i.kind == INSN_UNKNOWN ? i.reads : 0;
-}
-
-/* the lifted instruction at off, of which `avail` bytes may be read */
-static struct lifted_insn cache_insn(struct values *s, uint32_t off,
-				     size_t avail)
-{
-	const struct code *k = &s->view->b->code;
-	struct lift_cache *c = s->cache;
-	uint32_t known = map_get(&c->at, off);
-	struct lifted_insn l = {.uop = (uint32_t)c->uop.n};
-	struct insn i;
-
-	if (known != MAP_NONE)
-		return c->insn.at[known];
-	s->isa->scan(code_bytes(k, off), avail, code_address(k, off), &i);
-	l.len = i.len;
-	l.kind = i.kind;
-	vec_reserve(&c->uop, UOP_MAX);
-	l.nuop = (uint8_t)s->isa->lift(code_bytes(k, off), avail,
-				       code_address(k, off),
-				       c->uop.at + c->uop.n);
-	l.opaque = cache_opaque(s->isa, code_bytes(k, off), avail,
-				code_address(k, off), c->uop.at + c->uop.n,
-				l.nuop);
-	c->uop.n += l.nuop;
-	map_put(&c->at, off, (uint32_t)c->insn.n);
-	vec_push(&c->insn, l);
-	return l;
 }
 
 /* a block while it is being lifted */
@@ -151,44 +89,6 @@ static uint32_t lift_compute(struct lifter *f, const struct uop *u)
 	return node_open(f->s, &n);
 }
 
-/* notes that the value of n becomes known beyond the frame's registers */
-static void lift_note_escape(struct lifter *f, uint32_t n)
-{
-	if (n != NODE_UNSET && (f->s->node.at[n].holds & HOLDS_FRAME))
-		vec_push(&f->s->escaping, n);
-}
-
-/*
- * Addresses of locals may be added up in the stack and frame pointers and
- * used to load and store; whatever else is done with them, they are out.
- */
-static void lift_note_result(struct lifter *f, const struct uop *u, uint32_t n)
-{
-	const struct isa *isa = f->s->isa;
-	bool sum = u->code == UOP_ADD || u->code == UOP_SUB ||
-		   u->code == UOP_COPY;
-
-	if (u->dst >= 32 || u->dst == isa->sp ||
-	    u->code == UOP_LOAD || u->code == UOP_OTHER ||
-	    (u->dst == isa->fp && sum))
-		return;
-	lift_note_escape(f, n);
-}
-
-/* an instruction that is not lifted in full may pass on what it reads */
-static void lift_note_opaque(struct lifter *f, const struct lifted_insn *i)
-{
-	if (!i->opaque)
-		return;
-	for (unsigned k = 0; k < 2; k++) {
-		unsigned r = k ? f->s->isa->fp : f->s->isa->sp;
-
-		if (i->opaque >> r & 1)
-			lift_note_escape(f, f->now[r] != NODE_UNSET ?
-				f->now[r] : node_livein(f->s, f->block, r));
-	}
-}
-
 /* applies one micro-operation */
 static void lift_uop(struct lifter *f, const struct uop *u)
 {
@@ -197,7 +97,6 @@ static void lift_uop(struct lifter *f, const struct uop *u)
 		lift_store(f, NODE_UNSET, NODE_UNSET, 0);
 		break;
 	case UOP_STORE:
-		lift_note_escape(f, lift_operand(f, u, u->b));
 		lift_store(f, lift_operand(f, u, u->a),
 			   lift_operand(f, u, u->b), u->size);
 		break;
@@ -212,7 +111,6 @@ static void lift_uop(struct lifter *f, const struct uop *u)
 		if (u->dst >= UOP_NREGS)
 			break;
 		f->now[u->dst] = lift_compute(f, u);
-		lift_note_result(f, u, f->now[u->dst]);
 	}
 }
 
@@ -224,32 +122,10 @@ static void lift_forget(struct lifter *f)
 	lift_store(f, NODE_UNSET, NODE_UNSET, 0);
 }
 
-/* the block calls something that may return twice, like setjmp */
-static bool lift_calls_twice(const struct lifter *f)
-{
-	static const char *const names[] = {"_setjmp", "__sigsetjmp",
-		"getcontext", "setjmp", "sigsetjmp", "vfork", "__vfork"};
-	const struct build *b = f->s->view->b;
-	uint32_t t = f->s->view->cut.at[f->block].target;
-	uint32_t p = t == CODE_NONE ? CFG_NONE : build_piece_at(b, t);
-	const struct procedure *q;
-
-	if (p == CFG_NONE || b->cfg->part.at[p].proc == CFG_NONE)
-		return false;
-	q = &b->cfg->proc.at[b->cfg->part.at[p].proc];
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if ((q->import && !strcmp(q->import, names[i])) ||
-		    (q->name && !strcmp(q->name, names[i])))
-			return true;
-	return false;
-}
-
 /* a call, always the last of its block: close_at_end() knows the rest */
 static void lift_call(struct lifter *f)
 {
 	f->l->call = true;
-	/* what was stored before the second return is there after it */
-	f->s->escapes_all |= lift_calls_twice(f);
 	lift_store(f, NODE_UNSET, NODE_UNSET, STORE_BY_CALLEE);
 }
 
@@ -259,12 +135,11 @@ static void lift_block(struct lifter *f)
 	const struct cut *c = &f->s->view->cut.at[f->block];
 
 	for (uint32_t at = c->start; at < c->end;) {
-		struct lifted_insn i = cache_insn(f->s, at, c->end - at);
+		struct lifted_insn i = body_insn(f->s->body, at, c->end - at);
 
 		f->pc = at;
-		lift_note_opaque(f, &i);
 		for (unsigned j = 0; j < i.nuop; j++) {
-			struct uop u = f->s->cache->uop.at[i.uop + j];
+			struct uop u = f->s->body->uop.at[i.uop + j];
 
 			lift_uop(f, &u);
 		}
@@ -469,13 +344,28 @@ static uint32_t close_frame(struct values *s, uint32_t block, uint32_t var)
 	int64_t offset;
 
 	if ((var != s->isa->sp && var != s->isa->fp) ||
-	    !frames_offset(s->frames,
+	    !frames_offset(&s->body->frames,
 			   code_address(k, s->view->cut.at[block].start), var,
 			   &offset))
 		return NODE_UNSET;
 	sum.a = node_closed(s, &input);
 	sum.b = value_const(s, (uint64_t)offset);
 	return node_closed(s, &sum);
+}
+
+/* the same as close_livein(), but a join is the end */
+static uint32_t close_near(struct values *s, uint32_t block, uint32_t var)
+{
+	uint32_t p;
+
+	while ((p = close_only_pred(s->view, block)) != CFG_NONE) {
+		uint32_t x = close_in_block(s, p, var);
+
+		if (x != NODE_UNSET)
+			return x;
+		block = p;
+	}
+	return node_unknown(s, block, CODE_NONE, var);
 }
 
 uint32_t close_livein(struct values *s, uint32_t block, uint32_t var)
@@ -486,6 +376,8 @@ uint32_t close_livein(struct values *s, uint32_t block, uint32_t var)
 
 	if (known != NODE_UNSET)
 		return known;
+	if (s->shallow && var != s->isa->sp && var != s->isa->fp)
+		return close_near(s, block, var);
 	known = map_get(&s->livein, key);
 
 	/* straight lines are walked in a loop, not by recursion */
@@ -516,12 +408,33 @@ uint32_t value_at_end(struct values *s, uint32_t block, unsigned r)
 	return close_at_end(s, block, r);
 }
 
+/* the closed address of a load */
+static uint32_t close_address(struct values *s, uint32_t a)
+{
+	struct linear l;
+	uint32_t x;
+
+	/* the entry of a table itself: its index is what matters */
+	if (!s->loads++) {
+		x = value_resolve(s, a);
+	} else {
+		x = value_resolve_address(s, a);
+		l = value_linear(s, x);
+		/* a table of indices, perhaps */
+		if (!s->shallow && l.n && memory_is_constant(s, &l, 1))
+			x = value_resolve(s, a);
+	}
+	s->loads--;
+	return x;
+}
+
 /* closes an operation: its operands, then the simplified whole */
 static uint32_t close_op(struct values *s, uint32_t i)
 {
 	struct node n = s->node.at[i];
 
-	n.a = value_resolve(s, n.a);
+	n.a = n.kind == NODE_LOAD ? close_address(s, n.a) :
+				    value_resolve(s, n.a);
 	if (n.b != NODE_UNSET)
 		n.b = value_resolve(s, n.b);
 	if (n.flags != NODE_UNSET)
@@ -536,16 +449,40 @@ uint32_t value_resolve(struct values *s, uint32_t i)
 
 	if (n.canon != NODE_UNSET || n.kind == NODE_PHI)
 		return value_find(s, i);
-	if (s->depth >= s->depth_limit || s->node.n > VALUE_LIMIT) {
-		s->gave_up = true;
+	if (s->shallow && n.near != NODE_UNSET)
+		return value_find(s, n.near);
+	if (s->depth >= s->depth_limit || s->node.n > VALUE_LIMIT)
 		return node_unknown(s, n.block, i, UOP_NREGS);
-	}
 	s->depth++;
 	if (n.kind == NODE_LIVEIN)
 		x = close_livein(s, n.block, n.a);
 	else
 		x = close_op(s, i);
 	s->depth--;
-	s->node.at[i].canon = x;
+	if (s->shallow)
+		s->node.at[i].near = x;
+	else
+		s->node.at[i].canon = x;
 	return value_find(s, x);
+}
+
+uint32_t value_resolve_test(struct values *s, uint32_t n)
+{
+	uint32_t x;
+
+	s->loads++; /* an index is what an entry's address is made of */
+	x = value_resolve(s, n);
+	s->loads--;
+	return x;
+}
+
+uint32_t value_resolve_address(struct values *s, uint32_t n)
+{
+	bool shallow = s->shallow;
+	uint32_t x;
+
+	s->shallow = true;
+	x = value_resolve(s, n);
+	s->shallow = shallow;
+	return x;
 }

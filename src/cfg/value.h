@@ -21,9 +21,8 @@
 #define CFG_VALUE_H
 
 #include "base/map.h"
-#include "cfg/frame.h"
+#include "cfg/body.h"
 #include "cfg/view.h"
-#include "isa/uop.h"
 
 enum {
 	VALUE_DEPTH = 16000,	 /* for a thread with a stack made for it */
@@ -62,6 +61,7 @@ struct node {
 	uint32_t block, pos; /* LIVEIN, PHI, LOAD, UNKNOWN: where */
 	int64_t imm;
 	uint32_t canon; /* the closed form, once known */
+	uint32_t near;	/* the same, closed no further than to a join */
 	uint32_t uses;	/* PHI: first of the phis it is an operand of */
 };
 
@@ -98,31 +98,13 @@ struct location {
 	uint32_t root;
 	int64_t offset;
 	uint8_t size;
-	uint8_t owner; /* memory.c: who else may change it, once known */
 };
-
-/* an instruction, lifted; kept while the procedure is looked at */
-struct lifted_insn {
-	uint32_t uop; /* first one, in lift_cache.uop */
-	uint8_t nuop, len, kind;
-	regset opaque; /* read for a purpose that is not told */
-};
-
-/* the lifted instructions of a procedure: views come and go, code stays */
-struct lift_cache {
-	struct map at; /* offset -> index in insn */
-	VEC(struct lifted_insn) insn;
-	VEC(struct uop) uop;
-};
-
-void lift_cache_free(struct lift_cache *k);
 
 struct values {
 	const struct view *view;
 	const struct image *im;
 	const struct isa *isa;
-	struct lift_cache *cache;
-	const struct frames *frames;
+	struct body *body;
 	VEC(struct node) node;
 	VEC(struct store) store;
 	VEC(struct location) location;
@@ -133,15 +115,11 @@ struct values {
 	VEC(uint32_t) chain;   /* by node: next with the same hash */
 	struct map livein;     /* (block, variable) -> node */
 	unsigned depth, depth_limit;
-	VEC(uint32_t) escaping; /* open nodes, perhaps addresses of locals */
-	bool escapes_known;
-	bool escapes_all; /* some address of a local is not told */
-	bool gave_up;	  /* a limit was hit: something may be missed */
-	VEC(struct location) escape; /* addresses of locals that got out */
+	unsigned loads; /* that the address at hand is nested in */
+	bool shallow;	/* what comes to a join is not looked into */
 };
 
-void values_init(struct values *s, const struct view *v,
-		 struct lift_cache *cache, const struct frames *frames,
+void values_init(struct values *s, const struct view *v, struct body *body,
 		 unsigned depth_limit);
 void values_free(struct values *s);
 
@@ -149,6 +127,8 @@ void values_free(struct values *s);
 const struct lifted *value_block(struct values *s, uint32_t block);
 /* the closed form of a node */
 uint32_t value_resolve(struct values *s, uint32_t n);
+/* the same of flags, in the form that comparisons with an index have */
+uint32_t value_resolve_test(struct values *s, uint32_t n);
 /* the closed form of register r at the end of block */
 uint32_t value_at_end(struct values *s, uint32_t block, unsigned r);
 /* a and b, closed, certainly hold the same value */

@@ -15,14 +15,29 @@ uint32_t node_unknown(struct values *s, uint32_t block, uint32_t pos,
 		      uint32_t var);
 /* a closed load that equals no other one */
 uint32_t node_load_once(struct values *s, const struct node *n);
+/* an address in the image, not just a distance from some pointer */
+bool value_is_address(const struct values *s, uint64_t c);
 uint32_t node_phi(struct values *s, uint32_t block, uint32_t var);
 
 /* --- value.c */
+/*
+ * The closed form of an address. Registers other than the stack and frame
+ * pointers are followed up to the last join only and are unknown there (the
+ * same unknown for all that ask behind it). That tells equal addresses from
+ * others as far as memory.c can use it, at a fraction of the cost.
+ */
+uint32_t value_resolve_address(struct values *s, uint32_t n);
 uint32_t close_livein(struct values *s, uint32_t block, uint32_t var);
 
 /* --- memory.c */
 /* the closed form of a load whose address is closed */
 uint32_t memory_load(struct values *s, const struct node *n);
+/*
+ * The address is one of `size` bytes that never change, or of an entry of a
+ * table of such. A small constant can also be the distance from a pointer.
+ */
+bool memory_is_constant(const struct values *s, const struct linear *l,
+			unsigned size);
 /* what location holds before store number n of block */
 uint32_t memory_before(struct values *s, uint32_t block, uint32_t n,
 		       uint32_t location);

@@ -3,7 +3,7 @@
  *
  * An FDE's instructions are a program that writes a table: for each code
  * address, how to find the CFA and the saved registers. We run it for the CFA
- * alone; instructions about registers are stepped over. The CIE's
+ * and for which registers are saved, not for where they are. The CIE's
  * instructions run first and make the first row.
  *
  * Every instruction must be understood, at least in length: after one that
@@ -61,6 +61,7 @@ struct cfa {
 	struct cfa_row row;
 	struct cfa_row saved[REMEMBER_MAX];
 	unsigned nsaved;
+	uint32_t initial; /* registers saved by the CIE's instructions */
 	cfa_rows *rows; /* NULL while the CIE's instructions run */
 };
 
@@ -77,7 +78,8 @@ static void cfa_emit(struct cfa *m)
 	last = rows->n ? &rows->at[rows->n - 1] : NULL;
 	if (last && last->known == m->row.known &&
 	    (!last->known ||
-	     (last->reg == m->row.reg && last->offset == m->row.offset)))
+	     (last->reg == m->row.reg && last->offset == m->row.offset &&
+	      last->saved == m->row.saved)))
 		return;
 	vec_push(rows, m->row);
 }
@@ -189,8 +191,22 @@ static bool cfa_step_cfa(struct cfa *m, uint8_t op, struct bytes *b)
 	}
 }
 
-/* steps over instructions about registers; false if op is not one of them */
-static bool cfa_step_register(uint8_t op, struct bytes *b)
+/* register reg has a rule from here on */
+static void cfa_save_reg(struct cfa *m, uint64_t reg)
+{
+	if (reg < 32)
+		m->row.saved |= (uint32_t)1 << reg;
+}
+
+/* register reg has the rule that the CIE gave it, if any */
+static void cfa_restore_reg(struct cfa *m, uint64_t reg)
+{
+	if (reg < 32)
+		m->row.saved &= m->initial | ~((uint32_t)1 << reg);
+}
+
+/* instructions about registers; false if op is not one of them */
+static bool cfa_step_register(struct cfa *m, uint8_t op, struct bytes *b)
 {
 	switch (op) {
 	case CFA_NOP:
@@ -202,18 +218,22 @@ static bool cfa_step_register(uint8_t op, struct bytes *b)
 	case CFA_VAL_OFFSET:
 	case CFA_VAL_OFFSET_SF:
 	case CFA_NEGATIVE_OFFSET_EXTENDED:
-		bytes_uleb(b);
+		cfa_save_reg(m, bytes_uleb(b));
 		bytes_uleb(b);
 		return true;
-	case CFA_RESTORE_EXTENDED:
 	case CFA_UNDEFINED:
+		cfa_save_reg(m, bytes_uleb(b));
+		return true;
+	case CFA_RESTORE_EXTENDED:
 	case CFA_SAME_VALUE:
+		cfa_restore_reg(m, bytes_uleb(b));
+		return true;
 	case CFA_ARGS_SIZE:
 		bytes_uleb(b);
 		return true;
 	case CFA_EXPRESSION:
 	case CFA_VAL_EXPRESSION:
-		bytes_uleb(b);
+		cfa_save_reg(m, bytes_uleb(b));
 		cfa_skip_block(b);
 		return true;
 	default:
@@ -230,9 +250,11 @@ static bool cfa_step(struct cfa *m, struct bytes *b)
 	case CFA_ADVANCE_LOC:
 		return cfa_advance(m, op & 0x3f);
 	case CFA_OFFSET:
+		cfa_save_reg(m, op & 0x3f);
 		bytes_uleb(b);
 		return true;
 	case CFA_RESTORE:
+		cfa_restore_reg(m, op & 0x3f);
 		return true;
 	}
 	switch (op) {
@@ -247,7 +269,7 @@ static bool cfa_step(struct cfa *m, struct bytes *b)
 	case CFA_ADVANCE_LOC8:
 		return cfa_advance(m, bytes_uint(b, 8));
 	}
-	return cfa_step_register(op, b) || cfa_step_cfa(m, op, b);
+	return cfa_step_register(m, op, b) || cfa_step_cfa(m, op, b);
 }
 
 /* runs a program to its end; false if it is not understood */
@@ -276,6 +298,7 @@ int unwind_rows(const struct image *im, const struct fde *f, cfa_rows *rows)
 		return -1;
 	}
 	m.rows = rows;
+	m.initial = m.row.saved;
 	ok = cfa_run(&m, &program);
 	m.row.known &= ok;
 	cfa_emit(&m);

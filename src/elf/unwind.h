@@ -43,6 +43,8 @@ struct cfa_row {
 	uint8_t reg;	 /* CFA = reg + offset, DWARF register number */
 	int64_t offset;
 	bool known;	 /* false: CFA is an expression, or undecodable */
+	uint32_t saved;	 /* bit n: register n < 32 is not the caller's, or
+			    kept where the table says */
 };
 
 /*

@@ -148,6 +148,13 @@ struct isa {
 	/* the instruction's effect, at most UOP_MAX; returns how many */
 	unsigned (*lift)(const uint8_t *code, size_t avail, uint64_t addr,
 			 struct uop *out);
+	/*
+	 * False only if lift() of the instruction certainly neither changes
+	 * the stack and frame pointers nor takes anything from them but
+	 * addresses that are accessed. Cheap: most instructions are told by
+	 * this not to be worth lifting when one looks for such.
+	 */
+	bool (*uses_frame)(const uint8_t *code, size_t avail);
 	/* name of general register r, full width */
 	const char *(*reg_name)(unsigned r);
 };

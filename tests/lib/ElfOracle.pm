@@ -235,11 +235,11 @@ sub cfa_of {
     return $cfa;
 }
 
-# CFA rows; equal neighbours are one. For an FDE without instructions readelf
+# CFA rows and whether the frame pointer is saved; equal neighbours are one. For an FDE without instructions readelf
 # prints no row: it has its CIE's.
 sub elf_same_rows {
     my ($file, $name) = @_;
-    my (@want, %cie, $cie, $end, $last, $empty);
+    my (@want, %cie, $cie, $end, $last, $empty, $column);
     no warnings 'portable';
     for (readelf('--debug-dump=frames-interp', $file), 'end CIE ') {
         if (/^(\w+) .*CIE /) {
@@ -252,8 +252,13 @@ sub elf_same_rows {
             $end = hex $3;
             push @want, 'fde ' . hex_of($2);
             $empty = hex_of($2) . ' ' . ($cie{$1} // 'exp');
+        } elsif (/^ +LOC +CFA/) {
+            my @name = split;
+            ($column) = grep { $name[$_] =~ /^(rbp|x29)$/ } 0 .. $#name;
         } elsif (/^([0-9a-f]{16}) (\S+)/) {
             my ($addr, $cfa) = (hex_of($1), cfa_of($2));
+            s/ \(\w+\)//g;    # "r10 (r10)": one column
+            $cfa .= ' fp' if $column && (split)[$column] !~ /^[us]$/;
             $cie{$cie} = $cfa if defined $cie && !defined $end;
             next if !defined $end || hex $addr >= $end;
             push @want, "$addr $cfa" if $cfa ne $last;

@@ -15,6 +15,7 @@
 
 #include "elf/image.h"
 #include "elf/unwind.h"
+#include "isa/isa.h"
 
 #define X PRIx64
 
@@ -114,9 +115,18 @@ static void dump_fdes(const struct image *im, const struct unwind *u)
 		printf("bad %zu\n", u->bad);
 }
 
-/* for each FDE its CFA rows */
+/* two rows say the same, but for registers other than the frame pointer */
+static bool same_row(const struct cfa_row *p, const struct cfa_row *q,
+		     unsigned fp)
+{
+	return p->known == q->known && !((p->saved ^ q->saved) >> fp & 1) &&
+	       (!p->known || (p->reg == q->reg && p->offset == q->offset));
+}
+
+/* for each FDE its CFA rows, and where the frame pointer is saved */
 static void dump_rows(const struct image *im, const struct unwind *u)
 {
+	unsigned fp = isa_for_elf(im->machine)->dwarf_fp;
 	cfa_rows rows = {0};
 
 	for (size_t i = 0; i < u->nfde; i++) {
@@ -126,11 +136,14 @@ static void dump_rows(const struct image *im, const struct unwind *u)
 		for (size_t k = 0; k < rows.n; k++) {
 			const struct cfa_row *r = &rows.at[k];
 
+			if (k && same_row(r - 1, r, fp))
+				continue;
 			if (r->known)
-				printf("%" X " r%u%+" PRId64 "\n", r->start,
+				printf("%" X " r%u%+" PRId64, r->start,
 				       r->reg, r->offset);
 			else
-				printf("%" X " exp\n", r->start);
+				printf("%" X " exp", r->start);
+			printf("%s\n", r->saved >> fp & 1 ? " fp" : "");
 		}
 	}
 	vec_free(&rows);

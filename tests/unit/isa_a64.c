@@ -18,6 +18,7 @@
 #include "isa/isa.h"
 #include "isa/uop.h"
 #include "isa_a64_cases.h"
+#include "uses_frame.h"
 
 enum {
 	CASE_ADDR = 0x10000,
@@ -435,6 +436,10 @@ static void test_random(void **state)
 			assert_int_equal(n, 1);
 		else
 			check_lift(&decoded, u, n);
+		if (!isa_a64.uses_frame(code, 4) &&
+		    decoded.kind != INSN_UNKNOWN)
+			assert_false(insn_uses_frame(&isa_a64, &decoded, u,
+						     n));
 	}
 }
 

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "isa/x64/x64_int.h"
+#include "uses_frame.h"
 
 enum { WINDOW = 16 };
 
@@ -130,6 +131,9 @@ static void check_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		fail_at(code, "flags are not lifted");
 	if (!call && (d->mem_write != 0) != stores)
 		fail_at(code, "a store is not lifted");
+	if (!isa_x64.uses_frame(code, avail) &&
+	    insn_uses_frame(&isa_x64, d, u, n))
+		fail_at(code, "the frame is used");
 }
 
 /* all checks on the bytes of one window; returns the length */

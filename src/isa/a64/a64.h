@@ -30,6 +30,7 @@
 #include "isa/isa.h"
 
 enum {
+	A64_FP = 29,
 	A64_LR = 30,
 	A64_SP = 31, /* in sets and uops; in register fields also zero */
 	A64_NZCV = FLAG_N | FLAG_Z | FLAG_C | FLAG_V,
@@ -121,6 +122,7 @@ a64_group a64_vector, a64_sve, a64_sme;
 
 void a64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 		struct insn *out);
+bool a64_uses_frame(const uint8_t *code, size_t avail);
 unsigned a64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		  struct uop *out);
 #endif

@@ -152,7 +152,7 @@ const struct isa isa_a64 = {
 	.max_len = 4,
 	.nregs = 32,
 	.sp = A64_SP,
-	.fp = 29,
+	.fp = A64_FP,
 	.dwarf_sp = 31,
 	.dwarf_fp = 29,
 	.entry_cfa = 0,
@@ -161,5 +161,6 @@ const struct isa isa_a64 = {
 	.scan = a64_decode,
 	.decode = a64_decode,
 	.lift = a64_lift,
+	.uses_frame = a64_uses_frame,
 	.reg_name = a64_reg_name,
 };

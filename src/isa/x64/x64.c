@@ -27,7 +27,7 @@ const struct isa isa_x64 = {
 	.max_len = X64_MAX_LEN,
 	.nregs = X64_NREGS,
 	.sp = RSP,
-	.fp = 5,
+	.fp = RBP,
 	.dwarf_sp = 7,
 	.dwarf_fp = 6,
 	.entry_cfa = 8,
@@ -37,5 +37,6 @@ const struct isa isa_x64 = {
 	.scan = x64_scan,
 	.decode = x64_decode,
 	.lift = x64_lift,
+	.uses_frame = x64_uses_frame,
 	.reg_name = reg_name,
 };

@@ -122,4 +122,7 @@ bool x64_is_plain(const ZydisDecodedOperand *op);
 unsigned x64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		  struct uop *out);
 
+/* uses_frame.c */
+bool x64_uses_frame(const uint8_t *code, size_t avail);
+
 #endif

@@ -1,0 +1,55 @@
+/*
+ * body: what is kept of a procedure while its jumps are looked at.
+ *
+ * Jumps are judged in rounds, and with each round blocks and edges change
+ * (view). Instructions and the unwind table's rows do not: they are read once
+ * and kept here.
+ */
+#ifndef CFG_BODY_H
+#define CFG_BODY_H
+
+#include "base/map.h"
+#include "cfg/build.h"
+#include "cfg/frame.h"
+#include "isa/uop.h"
+
+/* an instruction, lifted */
+struct lifted_insn {
+	uint32_t uop; /* first one, in body.uop */
+	uint8_t nuop, len, kind;
+	regset opaque; /* read for a purpose that is not told */
+};
+
+/* which addresses on the stack others may know (escape.c) */
+struct escapes {
+	bool known;
+	bool any;	/* anything may be reached from outside */
+	int64_t lowest; /* what lies below it may not; from sp at entry */
+};
+
+struct body {
+	const struct build *b;
+	const uint32_t *piece; /* by offset */
+	uint32_t npiece;
+	struct frames frames;
+	struct escapes escapes;
+	struct map at; /* offset -> index in insn */
+	VEC(struct lifted_insn) insn;
+	VEC(struct uop) uop;
+};
+
+void body_init(struct body *y, const struct build *b, const uint32_t *piece,
+	       uint32_t npiece);
+void body_free(struct body *y);
+
+/* the lifted instruction at off, of which `avail` bytes may be read */
+struct lifted_insn body_insn(struct body *y, uint32_t off, size_t avail);
+
+/*
+ * Only the procedure itself can reach what it keeps at this distance from the
+ * stack pointer at entry: calls and stores through pointers of unknown origin
+ * do not change it.
+ */
+bool body_is_private(struct body *y, int64_t offset);
+
+#endif
