@@ -61,6 +61,7 @@ struct work {
 	size_t nstart;
 	unsigned depth; /* limit of recursion */
 	bool cautious; /* those are not known yet: see take_while_inside() */
+	uint32_t block; /* whose jump is judged */
 };
 
 /*
@@ -177,6 +178,18 @@ static bool take_bounded(struct work *w, const struct table *t,
 }
 
 /*
+ * addr is within the block that computes this very jump: to go there would be
+ * to jump for ever, so it is no entry.
+ */
+static bool work_is_own(const struct work *w, uint64_t addr)
+{
+	const struct cut *c = &w->view.cut.at[w->block];
+	uint32_t off = code_offset(&w->b->code, addr);
+
+	return off != CODE_NONE && off > c->start && off <= c->last;
+}
+
+/*
  * Takes entries while they lead into the procedure; returns how many. As
  * long as it is not known where other tables start, what follows may be one
  * of them, and its entries lead anywhere: then an entry is taken only if it
@@ -197,6 +210,7 @@ static uint64_t take_while_inside(struct work *w, const struct table *t,
 		if (work_is_hole(w, to))
 			continue;
 		if (!(work_inside(w, to) || work_adoptable(w, to)) ||
+		    (w->view.cut.n && work_is_own(w, to)) ||
 		    (w->cautious &&
 		     view_block_at(&w->view, code_offset(&w->b->code, to)) ==
 			     CFG_NONE))
@@ -215,6 +229,10 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 	if (r.lo > r.hi || r.lo > ENTRIES_MAX)
 		r = (struct range64){0, UINT64_MAX, false};
 	f->checked = r.checked;
+	/* any byte, and nearly any two, make an entry that leads inside: what
+	   follows from the index's type alone is then no bound */
+	if (!r.checked && t->size < 4 && r.hi < ENTRIES_MAX)
+		r.hi = ENTRIES_MAX;
 	if (!r.checked && r.hi < ENTRIES_MAX &&
 	    next_above(w->start, w->nstart, t->address) <=
 		    t->address + r.hi * t->stride)
@@ -246,23 +264,24 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 /* whether the procedure's frame is on the stack */
 enum frame { FRAME_GONE, FRAME_THERE, FRAME_UNSURE };
 
-/* by the unwind table, or else by the value of the stack pointer */
+/*
+ * By the value of the stack pointer, or else by the unwind table, which is not
+ * always right in epilogues.
+ */
 static enum frame frame_at_end(struct work *w, uint32_t block)
 {
 	const struct isa *isa = w->b->isa;
 	uint64_t at = code_address(&w->b->code, w->view.cut.at[block].last);
+	uint32_t sp = value_at_end(&w->values, block, isa->sp);
+	struct linear l = value_linear(&w->values, sp);
 	int64_t offset;
-	struct linear l;
 
-	if (!frames_offset(&w->body.frames, at, isa->sp, &offset)) {
-		l = value_linear(&w->values,
-				 value_at_end(&w->values, block, isa->sp));
-		if (!l.ok || l.n != 1 || l.coef[0] != 1 ||
-		    value_node(&w->values, l.term[0])->kind != NODE_INPUT ||
-		    value_node(&w->values, l.term[0])->a != isa->sp)
-			return FRAME_UNSURE;
-		offset = (int64_t)l.constant;
-	}
+	if (l.ok && l.n == 1 && l.coef[0] == 1 &&
+	    value_node(&w->values, l.term[0])->kind == NODE_INPUT &&
+	    value_node(&w->values, l.term[0])->a == isa->sp)
+		return l.constant ? FRAME_THERE : FRAME_GONE;
+	if (!frames_offset(&w->body.frames, at, isa->sp, &offset))
+		return FRAME_UNSURE;
 	return offset ? FRAME_THERE : FRAME_GONE;
 }
 
@@ -563,6 +582,7 @@ static bool judge(struct work *w, const blocks *list)
 		struct finding f;
 
 		w->target.n = 0;
+		w->block = k;
 		w->grown = w->b->piece.at[piece].fde == CFG_NONE;
 		find_jump(w, &f, k);
 		grew |= keep_finding(w, j, &f);

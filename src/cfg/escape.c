@@ -9,6 +9,13 @@
  * the program's variables.)
  *
  * Addresses are only ever bounded from below here; that is all that is asked.
+ *
+ * Some tables are right at calls only: their first row, of the entry, holds on
+ * through the prologue, and their last through the epilogues. So the stack
+ * pointer is followed by the instructions themselves as long as they come in
+ * a straight line from the entry; if that shows that the first row lags, it is
+ * not believed elsewhere either. In an epilogue the stack pointer is higher
+ * than the table says, which is as good for a lower bound.
  */
 #include "cfg/body.h"
 
@@ -28,18 +35,19 @@ static const struct place lost = {PLACE_LOST, 0};
 struct search {
 	struct body *y;
 	struct place sp, fp; /* at the instruction at hand */
-	struct place tmp[UOP_NREGS - UOP_TMP0];
-	bool by_sp; /* the table tells of sp at the instruction at hand */
+	struct place reg[UOP_NREGS]; /* others: within a block */
+	uint64_t live; /* those that hold an address of the frame */
+
+	bool window; /* in a straight line from where sp was known... */
+	struct place now; /* ... to here, where it is this */
+	bool told;   /* the table tells of sp at the instruction at hand */
+	bool lags;   /* not by its first row, which holds on for too long */
+	struct place held; /* lowest that sp is put to where it is not told */
 
 	/* of the frame pointer where the table does not tell */
 	bool fp_set;	 /* from the stack pointer... */
 	bool fp_general; /* in several ways: it is a register like any other */
 	int64_t fp_low;
-
-	/* of the stack pointer where the table does not tell */
-	bool window; /* straight on from where it does */
-	struct place now;  /* there */
-	struct place held; /* lowest that it is put to */
 };
 
 static struct place place_at(int64_t low)
@@ -66,7 +74,7 @@ static struct place operand(const struct search *q, uint8_t o)
 		return q->sp;
 	if (o == isa->fp)
 		return q->fp;
-	return o >= UOP_TMP0 && o < UOP_NREGS ? q->tmp[o - UOP_TMP0] : plain;
+	return o < UOP_NREGS && q->live >> o & 1 ? q->reg[o] : plain;
 }
 
 /* a + imm, where the other operand must be that immediate */
@@ -111,25 +119,58 @@ static bool is_sum(const struct uop *u)
 	       u->code == UOP_COPY;
 }
 
-/* where the pointers stand at addr, by the table and what was surveyed */
-static void look_up(struct search *q, uint64_t addr)
+/* where the stack pointer stands at addr */
+static void look_up_sp(struct search *q, uint64_t addr)
 {
-	const struct frames *f = &q->y->frames;
-	const struct isa *isa = q->y->b->isa;
 	int64_t low;
 
-	q->by_sp = frames_offset(f, addr, isa->sp, &low);
-	q->sp = q->by_sp ? place_at(low) :
-		q->held.kind == PLACE_FRAME ? q->held : lost;
-	if (frames_offset(f, addr, isa->fp, &low))
+	q->told = frames_offset(&q->y->frames, addr, q->y->b->isa->sp, &low);
+	if (q->told && q->window && q->now.kind == PLACE_FRAME &&
+	    q->now.low < low) {
+		q->lags = true;
+		q->y->escapes.any |= low != 0;
+	}
+	q->told &= !q->lags || low;
+	if (q->told && !q->window) {
+		q->window = true;
+		q->now = place_at(low);
+	}
+	q->sp = q->window ? q->now : q->held.kind == PLACE_FRAME ? q->held :
+								   lost;
+}
+
+/* the same of the frame pointer */
+static void look_up_fp(struct search *q, uint64_t addr)
+{
+	const struct frames *f = &q->y->frames;
+	int64_t low;
+
+	if (frames_offset(f, addr, q->y->b->isa->fp, &low))
 		q->fp = place_at(low);
-	else if (q->fp_set && !q->fp_general &&
-		 !frames_fp_untouched(f, addr))
+	else if (q->fp_set && !q->fp_general && !frames_fp_untouched(f, addr))
 		q->fp = place_at(q->fp_low);
 	else
 		q->fp = plain;
-	for (unsigned i = 0; i < UOP_NREGS - UOP_TMP0; i++)
-		q->tmp[i] = plain;
+}
+
+/*
+ * The stack pointer is set. Where neither the table nor the straight line
+ * tells of it, it may be raised, or set from the frame pointer; what else
+ * lowers it cannot be followed.
+ */
+static void follow_sp(struct search *q, const struct uop *u)
+{
+	struct place x = result(q, u);
+	bool raised = u->a == q->y->b->isa->sp && u->b == UOP_IMM &&
+		      ((u->code == UOP_ADD && u->imm >= 0) ||
+		       (u->code == UOP_SUB && u->imm <= 0));
+
+	if (x.kind != PLACE_FRAME)
+		x = lost;
+	if (q->window)
+		q->now = q->sp = x;
+	if (!q->told && (q->window || !raised))
+		q->held = place_min(q->held, x);
 }
 
 /* --- first walk: what the pointers are set to */
@@ -148,56 +189,10 @@ static void survey_fp(struct search *q, const struct uop *u)
 	q->fp_low = x.low;
 }
 
-/*
- * The stack pointer is set. In the straight line that leaves the part where
- * the table tells of it, its value is known. Further on it may be raised, or
- * set from the frame pointer; what else lowers it cannot be followed.
- */
-static void survey_sp(struct search *q, const struct uop *u)
+static void survey_uop(struct search *q, const struct uop *u)
 {
-	struct place old = q->sp, x;
-
-	if (q->window)
-		q->sp = q->now;
-	x = result(q, u);
-	q->sp = old;
-	if (q->window) {
-		q->now = x.kind == PLACE_FRAME ? x : lost;
-	} else if (u->a == q->y->b->isa->sp && is_sum(u) &&
-		   u->b == UOP_IMM &&
-		   (u->code == UOP_ADD) == (u->imm >= 0)) {
-		return;
-	} else {
-		q->held = place_min(q->held,
-				    x.kind == PLACE_FRAME ? x : lost);
-	}
-}
-
-/* one instruction */
-static void survey_insn(struct search *q, uint32_t off,
-			const struct lifted_insn *i)
-{
-	const struct code *k = &q->y->b->code;
-	const struct isa *isa = q->y->b->isa;
-
-	if (q->by_sp) {
-		q->window = true;
-		q->now = q->sp;
-	} else if (code_test(k, k->leader, off)) {
-		q->window = false;
-	}
-	for (unsigned j = 0; j < i->nuop; j++) {
-		struct uop u = q->y->uop.at[i->uop + j];
-
-		if (u.dst == isa->fp)
-			survey_fp(q, &u);
-		else if (u.dst == isa->sp && (q->window || !q->by_sp))
-			survey_sp(q, &u);
-		else if (u.dst >= UOP_TMP0 && u.dst < UOP_NREGS)
-			q->tmp[u.dst - UOP_TMP0] = result(q, &u);
-	}
-	if (q->window && !q->by_sp)
-		q->held = place_min(q->held, q->now);
+	if (u->dst == q->y->b->isa->fp)
+		survey_fp(q, u);
 }
 
 /* --- second walk: who learns of them */
@@ -229,29 +224,9 @@ static void collect_uop(struct search *q, const struct uop *u)
 	    u->code == UOP_JUMP)
 		return;
 	x = result(q, u);
-	if (u->dst >= UOP_TMP0 && u->dst < UOP_NREGS)
-		q->tmp[u->dst - UOP_TMP0] = x;
-	else if (u->dst < 32 && u->dst != isa->sp &&
-		 (u->dst != isa->fp || q->fp_general))
+	if (u->dst < 32 && u->dst != isa->sp &&
+	    (u->dst != isa->fp || q->fp_general))
 		note(q, x);
-}
-
-static void collect_insn(struct search *q, uint32_t off,
-			 const struct lifted_insn *i)
-{
-	const struct isa *isa = q->y->b->isa;
-
-	(void)off;
-	/* an instruction that is not told in full may pass on what it reads */
-	if (i->opaque >> isa->sp & 1)
-		note(q, q->sp);
-	if (i->opaque >> isa->fp & 1)
-		note(q, q->fp);
-	for (unsigned j = 0; j < i->nuop; j++) {
-		struct uop u = q->y->uop.at[i->uop + j];
-
-		collect_uop(q, &u);
-	}
 }
 
 /* --- all of it */
@@ -292,36 +267,88 @@ static bool any_call_twice(const struct body *y)
 	return false;
 }
 
-typedef void visitor(struct search *q, uint32_t off,
-		     const struct lifted_insn *i);
+typedef void visitor(struct search *q, const struct uop *u);
 
-static void visit(struct search *q, visitor *fn, uint32_t at, size_t avail)
+static void keep(struct search *q, unsigned r, struct place x)
 {
-	struct lifted_insn l = body_insn(q->y, at, avail);
-
-	look_up(q, code_address(&q->y->b->code, at));
-	fn(q, at, &l);
+	q->reg[r] = x;
+	q->live &= ~((uint64_t)1 << r);
+	q->live |= (uint64_t)(x.kind != PLACE_PLAIN) << r;
 }
 
-/* calls fn for the instructions that matter, in order */
+/* shows fn the micro-operations of an instruction, and follows them */
+static void visit(struct search *q, visitor *fn, const struct lifted_insn *i)
+{
+	const struct isa *isa = q->y->b->isa;
+
+	for (unsigned j = 0; j < i->nuop; j++) {
+		struct uop u = q->y->uop.at[i->uop + j];
+
+		fn(q, &u);
+		if (u.dst == isa->sp)
+			follow_sp(q, &u);
+		else if (u.dst < UOP_NREGS && u.code != UOP_STORE)
+			keep(q, u.dst, result(q, &u));
+	}
+	q->live &= ((uint64_t)1 << UOP_FLAGS) - 1; /* no temporaries */
+	if (q->window && !q->told)
+		q->held = place_min(q->held, q->now);
+}
+
+/* an instruction that is not told in full may pass on what it reads */
+static void note_opaque(struct search *q, const struct lifted_insn *i)
+{
+	if (i->opaque >> q->y->b->isa->sp & 1)
+		note(q, q->sp);
+	if (i->opaque >> q->y->b->isa->fp & 1)
+		note(q, q->fp);
+}
+
+/* the same for the instructions of a piece that matter, in order */
+static void walk_piece(struct search *q, visitor *fn, const struct piece *p)
+{
+	const struct build *b = q->y->b;
+	const struct code *k = &b->code;
+	const struct xfer *x = &b->found.xfer.at[p->xfer];
+	const struct xfer *stop = x + p->nxfer;
+	uint32_t at = p->start;
+
+	q->window = p->fresh;
+	q->now = place_at(0);
+	q->live = 0;
+	for (; at < p->end; at = code_next(k, k->insn, at + 1, p->end)) {
+		struct lifted_insn i;
+
+		if (at != p->start && code_test(k, k->leader, at)) {
+			q->window = false;
+			q->live = 0;
+		}
+		for (; x < stop && x->at < at; x++) {
+			q->window &= x->kind == INSN_CALL ||
+				     x->kind == INSN_ICALL ||
+				     x->kind == INSN_COND ||
+				     x->kind == INSN_SYSCALL;
+			q->live = 0;
+		}
+		if (!q->live &&
+		    !b->isa->uses_frame(code_bytes(k, at), p->end - at))
+			continue;
+		i = body_insn(q->y, at, p->end - at);
+		look_up_sp(q, code_address(k, at));
+		look_up_fp(q, code_address(k, at));
+		if (fn == collect_uop)
+			note_opaque(q, &i);
+		visit(q, fn, &i);
+	}
+}
+
+/* the same for the whole procedure */
 static void walk(struct search *q, visitor *fn)
 {
-	struct body *y = q->y;
-	const struct isa *isa = y->b->isa;
-	const struct code *k = &y->b->code;
+	const struct body *y = q->y;
 
-	for (uint32_t i = 0; i < y->npiece && !y->escapes.any; i++) {
-		const struct piece *p = &y->b->piece.at[y->piece[i]];
-		uint32_t at = code_next(k, k->insn, p->start, p->end);
-
-		q->window = false;
-		for (; at < p->end;
-		     at = code_next(k, k->insn, at + 1, p->end))
-			if (isa->uses_frame(code_bytes(k, at), p->end - at))
-				visit(q, fn, at, p->end - at);
-			else if (code_test(k, k->leader, at))
-				q->window = false;
-	}
+	for (uint32_t i = 0; i < y->npiece && !y->escapes.any; i++)
+		walk_piece(q, fn, &y->b->piece.at[y->piece[i]]);
 }
 
 static void find_escapes(struct body *y)
@@ -331,8 +358,12 @@ static void find_escapes(struct body *y)
 	y->escapes.known = true;
 	y->escapes.lowest = INT64_MAX;
 	y->escapes.any = any_call_twice(y);
-	walk(&q, survey_insn);
-	walk(&q, collect_insn);
+	walk(&q, survey_uop);
+	if (q.lags) {
+		q = (struct search){.y = y, .lags = true};
+		walk(&q, survey_uop);
+	}
+	walk(&q, collect_uop);
 }
 
 bool body_is_private(struct body *y, int64_t offset)
