@@ -15,8 +15,9 @@
  *
  * with addresses as in the ELF file. Images are those mapped at the end;
  * guest addresses are taken to be ours (qemu's guest_base is 0 wherever a
- * 64-bit guest fits into a 64-bit host). The transfer after rt_sigreturn is
- * left out; one into a signal's handler cannot be told from others.
+ * 64-bit guest fits into a 64-bit host). Transfers into handlers that the
+ * program installed by rt_sigaction are left out, and so are those after
+ * rt_sigreturn: the kernel made them.
  *
  * The few declarations below are qemu's plugin interface, version 1
  * (include/qemu/qemu-plugin.h of qemu 4.2 and later), which Debian does
@@ -54,6 +55,7 @@ EXPORT int qemu_plugin_version = 1;
 /* a stretch of straight code */
 struct stretch {
 	uint64_t first, last;
+	bool handler; /* of a signal */
 };
 
 /* what one thread did */
@@ -64,7 +66,9 @@ struct thread {
 };
 
 static char out_name[PATH_MAX];
-static int64_t sigreturn; /* number of that system call */
+static int64_t sigreturn, sigaction_call; /* numbers of system calls */
+static uint64_t handlers[256];
+static unsigned nhandlers;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct thread *threads;
 static struct seen runs;
@@ -92,7 +96,7 @@ static void on_run(unsigned vcpu, void *data)
 	struct thread *t = thread_self();
 
 	(void)vcpu;
-	if (t->before)
+	if (t->before && !now->handler)
 		seen_add(&t->seen, t->before->last, now->first, 1);
 	t->before = now;
 }
@@ -108,20 +112,39 @@ static void on_translation(plugin_id id, struct qemu_plugin_tb *tb)
 		abort();
 	s->first = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
 	s->last = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, n - 1));
+	s->handler = false;
 	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < nhandlers; i++)
+		s->handler |= handlers[i] == s->first;
 	seen_add(&runs, s->first, s->last, 1);
 	pthread_mutex_unlock(&lock);
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_run, 0, s);
+}
+
+/* the program has a handler: the first word of what rt_sigaction is given */
+static void note_handler(uint64_t action)
+{
+	uint64_t handler;
+
+	if (!action)
+		return;
+	memcpy(&handler, (const void *)(uintptr_t)action, sizeof handler);
+	pthread_mutex_lock(&lock);
+	if (nhandlers < sizeof handlers / sizeof *handlers)
+		handlers[nhandlers++] = handler;
+	pthread_mutex_unlock(&lock);
 }
 
 static void on_syscall(plugin_id id, unsigned vcpu, int64_t number,
 		       uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 		       uint64_t e, uint64_t f, uint64_t g, uint64_t h)
 {
-	(void)id, (void)vcpu, (void)a, (void)b, (void)c, (void)d, (void)e;
+	(void)id, (void)vcpu, (void)a, (void)c, (void)d, (void)e;
 	(void)f, (void)g, (void)h;
 	if (number == sigreturn)
 		thread_self()->before = NULL;
+	else if (number == sigaction_call)
+		note_handler(b);
 }
 
 /* writes everything down */
@@ -156,7 +179,10 @@ static void on_end(plugin_id id, void *data)
 EXPORT int qemu_plugin_install(plugin_id id, const char *const *info,
 			       int argc, char **argv)
 {
-	sigreturn = strcmp(info[0], "x86_64") ? 139 : 15;
+	bool x86 = !strcmp(info[0], "x86_64");
+
+	sigreturn = x86 ? 15 : 139;
+	sigaction_call = x86 ? 13 : 134;
 	for (int i = 0; i < argc; i++)
 		if (!strncmp(argv[i], "out=", 4))
 			snprintf(out_name, sizeof out_name, "%s",
