@@ -1,19 +1,13 @@
 /*
  * cfg_walk: understands an image from memory, whatever it is, shows it in all
  * ways, and checks the promises of cfg/cfg.h. A broken promise aborts.
- *
- * The ways to show a cfg belong to the command and are in no library: they
- * are compiled in here.
  */
 #ifndef TESTS_CFG_WALK_H
 #define TESTS_CFG_WALK_H
 
 #include "elf_walk.h"
 
-#include "cmd/cfg_dot.c"
-#include "cmd/name.c"
-#include "cmd/cfg_json.c"
-#include "cmd/cfg_text.c"
+#include "cmd/cfg_show.h"
 
 /* parts are sorted and disjoint, and their blocks fill them in order */
 static inline void walk_parts(const struct cfg *c)
