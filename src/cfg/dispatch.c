@@ -728,6 +728,8 @@ static void *crew_work(void *arg)
 				 .start = t->start, .nstart = t->nstart,
 				 .depth = t->depth, .cautious = !t->second};
 
+		progress_at(t->b->progress, t->second ? "jump tables, again" :
+			    "jump tables", i, t->nproc);
 		w.rep = build_find(t->b, w.piece[0]);
 		w.entry = code_offset(&t->b->code, p->entry);
 		frames_read(&w.frames, t->b, w.piece, w.npiece);

@@ -5,21 +5,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* the user and the terminal both want colours */
-static bool style_wanted(void)
+bool style_can_erase(FILE *to)
 {
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+	const char *term = getenv("TERM");
 
-	return !(no && *no) && term && *term && strcmp(term, "dumb");
+	return isatty(fileno(to)) && term && *term && strcmp(term, "dumb");
 }
 
 struct style style_for(FILE *to)
 {
 	struct style s = {.to = to, .head = "", .dim = "", .warn = "",
-			  .off = ""};
+			  .off = "", .terminal = isatty(fileno(to))};
+	const char *unwanted = getenv("NO_COLOR");
 
-	s.terminal = isatty(fileno(to));
-	if (s.terminal && style_wanted()) {
+	if (style_can_erase(to) && !(unwanted && *unwanted)) {
 		s.head = "\033[1m";
 		s.dim = "\033[2m";
 		s.warn = "\033[33m";

@@ -31,4 +31,7 @@ struct style {
  */
 struct style style_for(FILE *to);
 
+/* the stream is a terminal on which a line can be written over */
+bool style_can_erase(FILE *to);
+
 #endif

@@ -68,6 +68,23 @@ def try_colours(*words):
            "%s: an empty NO_COLOR says nothing" % name)
 
 
+def try_progress(small):
+    """The status line: for large files, and gone at the end."""
+    large = run(*compiler(HOST, "gcc"), "-print-prog-name=cc1").strip()
+    both = ("stdout", "stderr")
+    tap.ok(bare(look("cfg", small, streams=both)) ==
+           bare(run(TALLY, "cfg", small)), "no status line: a small file")
+    if not os.path.isfile(large):
+        tap.skip("a status line", "no large file: cc1")
+        return
+    plain = look("cfg", large, streams=both, TERM="dumb")
+    drawn = look("cfg", large, streams=both).split("\r\033[K")
+    tap.ok(any(re.match(r"tally: jump tables \d+%$", d) for d in drawn),
+           "a status line for a large file", drawn)
+    tap.ok(bare(drawn[-1]) == bare(plain),
+           "gone before anything is shown; none on a dumb terminal", drawn)
+
+
 with tempfile.TemporaryDirectory() as where:
     path = os.path.join(where, "sample")
     cc = compiler(HOST, "gcc")
@@ -90,4 +107,5 @@ with tempfile.TemporaryDirectory() as where:
         "cfg", path, "dense", NO_COLOR="1"), re.M)
     tap.ok(rows and len({r.index("fall") for r in rows}) == 1,
            "edges stand below each other", rows)
+    try_progress(path)
 tap.done()
