@@ -4,6 +4,7 @@
  */
 #include "cmd/cmd.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cfg_show.h"

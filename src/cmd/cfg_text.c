@@ -2,6 +2,7 @@
 #include "cmd/cfg_show.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/name.h"
@@ -102,10 +103,9 @@ static void print_regions(const struct cfg *c, const struct style *s)
 
 static void print_dispatches(const struct cfg *c, const struct style *s)
 {
-	uint64_t n[4] = {0}, all;
+	uint64_t n[DISPATCH_STATUSES], all;
 
-	for (size_t i = 0; i < c->dispatch.n; i++)
-		n[c->dispatch.at[i].status]++;
+	cfg_count_dispatches(c, n);
 	all = n[DISPATCH_BOUNDED] + n[DISPATCH_APPROXIMATED] +
 	      n[DISPATCH_UNKNOWN];
 	fprintf(s->to, "%sindirect jumps%s\n", s->head, s->off);
@@ -154,10 +154,10 @@ static void print_edge(const struct cfg *c, const struct block *b,
 }
 
 /* one block with its edges */
-static void print_block(const struct cfg *c, uint32_t k,
-			const struct style *s)
+static void print_block(const struct cfg *c, uint32_t k, void *style)
 {
 	const struct block *b = &c->block.at[k];
+	const struct style *s = style;
 
 	fprintf(s->to, "%#10" PRIx64 "  %s%#10" PRIx64 "%s %c%c", b->start,
 		s->dim, block_end(b), s->off,
@@ -185,11 +185,5 @@ void cfg_show_procedure(const struct cfg *c, uint32_t p, FILE *to)
 	putc('\n', to);
 	fprintf(to, "%s%10s  %10s %s%s\n", s.dim, "start", "end",
 		"E entry  L landing pad  edges", s.off);
-	for (uint32_t i = 0; i < q->npart; i++) {
-		const struct part *t =
-			&c->part.at[c->proc_part.at[q->part + i]];
-
-		for (uint32_t k = t->block; k < t->block + t->nblock; k++)
-			print_block(c, k, &s);
-	}
+	cfg_each_block(c, p, print_block, &s);
 }
