@@ -5,9 +5,14 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "cmd/name.h"
+
 int cmd_fail(const struct err *e)
 {
-	fprintf(stderr, "tally: %s\n", e->text);
+	fputs("tally: ", stderr);
+	/* one line, whatever a file is called */
+	name_print(stderr, e->text, "");
+	putc('\n', stderr);
 	switch (e->code) {
 	case ERR_USAGE:
 		return STATUS_USAGE;
