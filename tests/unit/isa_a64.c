@@ -18,6 +18,7 @@
 #include "isa/isa.h"
 #include "isa/uop.h"
 #include "isa_a64_cases.h"
+#include "splitmix.h"
 
 enum {
 	CASE_ADDR = 0x10000,
@@ -25,16 +26,6 @@ enum {
 	IMMEDIATES_64 = 5334, /* logical immediates: sum of n(n-1), n | 64 */
 	IMMEDIATES_32 = 1302,
 };
-
-/* splitmix64: the next of a fixed sequence of random numbers */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
 
 /* word w as bytes of code */
 static void put_word(uint8_t *code, uint32_t w)
@@ -422,8 +413,8 @@ static void test_random(void **state)
 
 	(void)state;
 	for (int i = 0; i < RANDOM_WORDS; i++) {
-		addr = next_random(&seed) & ~UINT64_C(3);
-		put_word(code, (uint32_t)next_random(&seed));
+		addr = splitmix(&seed) & ~UINT64_C(3);
+		put_word(code, (uint32_t)splitmix(&seed));
 		isa_a64.scan(code, 4, addr, &scanned);
 		isa_a64.decode(code, 4, addr, &decoded);
 		n = isa_a64.lift(code, 4, addr, u);

@@ -18,19 +18,15 @@
 #include <cmocka.h>
 
 #include "isa/x64/x64_int.h"
+#include "splitmix.h"
 
 enum { WINDOW = 16 };
 
 static uint64_t seed;
 
-/* splitmix64 */
 static uint64_t next_random(void)
 {
-	uint64_t z = seed += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
+	return splitmix(&seed);
 }
 
 /* prints the bytes of a failing case and stops the test */
