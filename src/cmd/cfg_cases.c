@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "cfg/table.h"
 
 enum { RUNS_MAX = 4 }; /* of entries in one text; CASES_TEXT holds them */
@@ -12,18 +13,11 @@ enum { RUNS_MAX = 4 }; /* of entries in one text; CASES_TEXT holds them */
 const struct dispatch *cases_dispatch(const struct cfg *c, uint32_t k)
 {
 	const struct block *b = &c->block.at[k];
-	size_t lo = 0, hi = c->dispatch.n;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->dispatch.at[mid].addr < b->start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < c->dispatch.n && c->dispatch.at[lo].addr < block_end(b) ?
-		       &c->dispatch.at[lo] : NULL;
+	bisect(i, c->dispatch.n, c->dispatch.at[i].addr < b->start);
+	return i < c->dispatch.n && c->dispatch.at[i].addr < block_end(b) ?
+		       &c->dispatch.at[i] : NULL;
 }
 
 static int case_order(const void *a, const void *b)
@@ -38,17 +32,10 @@ static int case_order(const void *a, const void *b)
 /* index of the first entry that leads to an address */
 static size_t case_find(const cases *all, uint64_t to)
 {
-	size_t lo = 0, hi = all->n;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (all->at[mid].to < to)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	bisect(i, all->n, all->at[i].to < to);
+	return i;
 }
 
 uint32_t cases_first(const cases *all, uint64_t to)

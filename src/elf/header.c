@@ -290,8 +290,7 @@ int header_read(struct reading *r)
 		return -1;
 	im->machine = r->header.e_machine;
 	im->type = r->header.e_type;
-	im->segment = arena_alloc(&im->arena,
-				  r->nphdr * sizeof *im->segment);
+	im->segment = ARENA_ARRAY(&im->arena, struct segment, r->nphdr);
 	for (size_t i = 0; i < r->nphdr; i++)
 		if (header_add(r, i) < 0)
 			return -1;

@@ -147,7 +147,7 @@ static void section_read_table(struct reading *r)
 	if (!n)
 		return;
 	names = section_names(r, &first);
-	im->section = arena_alloc(&im->arena, (n - 1) * sizeof *im->section);
+	im->section = ARENA_ARRAY(&im->arena, struct section, n - 1);
 	for (uint64_t i = 1; i < n && section_header(r, i, &h); i++)
 		im->section[im->nsection++] = section_of(im, &h, &names);
 }
@@ -200,8 +200,8 @@ static void code_read(struct image *im)
 {
 	bool exec = false;
 
-	im->code = arena_alloc(&im->arena, (im->nsection + im->nsegment) *
-						   sizeof *im->code);
+	im->code = ARENA_ARRAY(&im->arena, struct range,
+			       im->nsection + im->nsegment);
 	for (size_t i = 0; i < im->nsection; i++)
 		if ((im->section[i].flags & SHF_EXECINSTR) &&
 		    im->section[i].size)

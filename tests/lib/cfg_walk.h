@@ -5,6 +5,7 @@
 #ifndef TESTS_CFG_WALK_H
 #define TESTS_CFG_WALK_H
 
+#include "base/bisect.h"
 #include "elf_walk.h"
 
 #include "cmd/cfg_show.h"
@@ -128,20 +129,14 @@ static inline void walk_regions(const struct cfg *c)
 {
 	for (size_t i = 0; i < c->region.n; i++) {
 		const struct region *r = &c->region.at[i];
-		size_t lo = 0, hi = c->block.n;
+		size_t k;
 
 		WALK_CHECK(r->start < r->end && r->reason);
 		WALK_CHECK(!i || r[-1].end <= r->start);
-		while (lo < hi) {
-			size_t mid = lo + (hi - lo) / 2;
-
-			if (block_end(&c->block.at[mid]) <= r->start)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		WALK_CHECK(lo == c->block.n ||
-			   c->block.at[lo].start >= r->end);
+		bisect(k, c->block.n,
+		       block_end(&c->block.at[k]) <= r->start);
+		WALK_CHECK(k == c->block.n ||
+			   c->block.at[k].start >= r->end);
 	}
 }
 
