@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "isa/x64/x64_int.h"
+#include "lift_rules.h"
 #include "splitmix.h"
 
 enum { WINDOW = 16 };
@@ -110,6 +111,8 @@ static void check_lift(const uint8_t *code, size_t avail, uint64_t addr,
 
 	if (n > UOP_MAX)
 		fail_at(code, "too many uops");
+	if (!lift_ends_well(d, u, n))
+		fail_at(code, "the last uop");
 	for (unsigned i = 0; i < n; i++) {
 		if (u[i].dst < X64_NREGS)
 			written |= REG(u[i].dst);
@@ -124,7 +127,7 @@ static void check_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		fail_at(code, "lift writes more than decode");
 	if (d->flags_written && !flags)
 		fail_at(code, "flags are not lifted");
-	if (!call && (d->mem_write != 0) != stores)
+	if (!call && d->kind != INSN_BAD && (d->mem_write != 0) != stores)
 		fail_at(code, "a store is not lifted");
 }
 
@@ -136,8 +139,7 @@ static unsigned check_all(const uint8_t *code, size_t avail, uint64_t addr)
 	isa_x64.decode(code, avail, addr, &d);
 	check_scan(code, avail, addr, &d);
 	check_reference(code, avail);
-	if (d.kind != INSN_BAD)
-		check_lift(code, avail, addr, &d);
+	check_lift(code, avail, addr, &d);
 	return d.len;
 }
 
