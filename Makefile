@@ -22,10 +22,9 @@ LDLIBS_ALL := -lZydis -lpthread $(LDLIBS)
 
 SRCS := $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))
 OBJS := $(SRCS:src/%.c=$(BUILD)/%.o)
-# everything but the commands is one library, for tests, benches and fuzzers
+# everything but main() is one library, for tests and benches
 LIB := $(BUILD)/libtally.a
-LIB_OBJS := $(filter-out $(BUILD)/cmd/%,$(OBJS))
-CMD_OBJS := $(filter $(BUILD)/cmd/%,$(OBJS))
+MAIN := $(BUILD)/cmd/main.o
 
 # tests/unit/*.c: one cmocka program each; bench/*.c and tests/tools/*.c:
 # helpers that scripts run
@@ -37,10 +36,10 @@ BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 	install clean 80 format
 all: $(BUILD)/tally
 
-$(BUILD)/tally: $(CMD_OBJS) $(LIB)
+$(BUILD)/tally: $(MAIN) $(LIB)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LDLIBS_ALL)
 
-$(LIB): $(LIB_OBJS)
+$(LIB): $(filter-out $(MAIN),$(OBJS))
 	rm -f $@
 	$(AR) rcs $@ $^
 

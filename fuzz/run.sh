@@ -8,8 +8,8 @@ seconds=${2:-600}
 out=build-fuzz
 corpus=$out/corpus-$name
 mkdir -p "$corpus"
-srcs=$(for room in ${ROOMS:-base flow elf isa cfg}; do
-	find "src/$room" -name '*.c'
+srcs=$(for room in ${ROOMS:-base flow elf isa cfg cmd}; do
+	find "src/$room" -name '*.c' ! -path src/cmd/main.c
 done)
 
 clang -std=gnu11 -g -O1 -D_GNU_SOURCE -Isrc -Itests/lib \

@@ -79,6 +79,9 @@ struct arena {
 };
 
 void *arena_alloc(struct arena *a, size_t n);
+/* an array of n items */
+#define ARENA_ARRAY(a, type, n) \
+	((type *)arena_alloc((a), (size_t)(n) * sizeof(type)))
 /* a copy of s[0 .. len-1], terminated */
 char *arena_string(struct arena *a, const char *s, size_t len);
 void arena_free(struct arena *a);

@@ -162,6 +162,7 @@ static void build_forget_jumps(struct build *b)
 /* everything from the bytes to c's arrays */
 static void build_run(struct build *b)
 {
+	progress_at(b->progress, "decoding", 0, 0);
 	build_landings(b);
 	sweep_fdes(b);
 	build_index(b);
@@ -171,6 +172,7 @@ static void build_run(struct build *b)
 	/* where no unwind table covers the code, cases of a switch are only
 	   found through the table; they may have tables of their own */
 	for (unsigned i = 0; i < TABLE_ROUNDS; i++) {
+		progress_at(b->progress, "blocks", 0, 0);
 		discover_leaders(b);
 		discover_split_stubs(b);
 		merge_pieces(b);
@@ -181,6 +183,7 @@ static void build_run(struct build *b)
 			break;
 		build_forget_jumps(b);
 	}
+	progress_at(b->progress, "procedures", 0, 0);
 	build_finish(b);
 	if (orphan_remove(b)) {
 		build_index(b);
@@ -204,10 +207,11 @@ static void build_free(struct build *b)
 	code_free(&b->code);
 }
 
-int cfg_build(struct cfg *c, const struct image *im, const struct unwind *u,
-	      struct err *e)
+int cfg_build_watched(struct cfg *c, const struct image *im,
+		      const struct unwind *u, struct progress *p,
+		      struct err *e)
 {
-	struct build b = {.cfg = c, .im = im, .unwind = u};
+	struct build b = {.cfg = c, .im = im, .unwind = u, .progress = p};
 	const char *denied = discover_denied(im);
 
 	*c = (struct cfg){.image = im, .unwind = u};
@@ -222,4 +226,10 @@ int cfg_build(struct cfg *c, const struct image *im, const struct unwind *u,
 	region_list(&b, denied);
 	build_free(&b);
 	return 0;
+}
+
+int cfg_build(struct cfg *c, const struct image *im, const struct unwind *u,
+	      struct err *e)
+{
+	return cfg_build_watched(c, im, u, NULL, e);
 }

@@ -96,6 +96,7 @@ struct build {
 	const struct unwind *unwind;
 	const struct isa *isa;
 	struct code code;
+	struct progress *progress; /* or NULL */
 
 	VEC(struct piece) piece; /* by start, once discovery is over */
 	struct found found;

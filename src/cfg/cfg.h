@@ -29,6 +29,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "elf/image.h"
 #include "elf/unwind.h"
 #include "isa/isa.h"
@@ -160,6 +161,10 @@ struct cfg {
  */
 int cfg_build(struct cfg *c, const struct image *im, const struct unwind *u,
 	      struct err *e);
+/* the same, telling p how far it is; p may be NULL */
+int cfg_build_watched(struct cfg *c, const struct image *im,
+		      const struct unwind *u, struct progress *p,
+		      struct err *e);
 void cfg_free(struct cfg *c);
 
 /* the block that holds addr, or CFG_NONE */

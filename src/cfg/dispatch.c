@@ -779,6 +779,8 @@ static void *crew_work(void *arg)
 				 .start = t->start, .nstart = t->nstart,
 				 .depth = t->depth, .cautious = !t->second};
 
+		progress_at(t->b->progress, t->second ? "jump tables, again" :
+			    "jump tables", i, t->nproc);
 		w.rep = build_find(t->b, w.piece[0]);
 		w.entry = code_offset(&t->b->code, p->entry);
 		body_init(&w.body, t->b, w.piece, w.npiece);

@@ -4,9 +4,11 @@
  */
 #include "cmd/cmd.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cfg_show.h"
+#include "cmd/status_line.h"
 
 static const char cfg_usage[] =
 	"usage: tally cfg FILE [PROCEDURE] [--json|--dot]\n"
@@ -98,6 +100,7 @@ static int cfg_print(const struct cfg *c, const struct cfg_call *call)
 static int cfg_run(int argc, char **argv)
 {
 	struct cfg_call call = {0};
+	struct status_line line;
 	struct image im;
 	struct unwind u;
 	struct cfg c;
@@ -106,11 +109,16 @@ static int cfg_run(int argc, char **argv)
 
 	if (status)
 		return status;
-	if (image_open(&im, call.file, &e))
+	status_line_begin(&line);
+	progress_at(&line.progress, "reading", 0, 0);
+	if (image_open(&im, call.file, &e)) {
+		status_line_end(&line);
 		return cmd_fail(&e);
+	}
 	unwind_read(&u, &im);
-	status = cfg_build(&c, &im, &u, &e) ? cmd_fail(&e) :
-					      cfg_print(&c, &call);
+	status = cfg_build_watched(&c, &im, &u, &line.progress, &e);
+	status_line_end(&line);
+	status = status ? cmd_fail(&e) : cfg_print(&c, &call);
 	cfg_free(&c);
 	unwind_free(&u);
 	image_close(&im);

@@ -6,19 +6,6 @@
 
 #include "base/json.h"
 
-static const char *const edge_names[EDGE_KINDS] = {
-	[EDGE_FALL] = "fall", [EDGE_TAKEN] = "taken", [EDGE_JUMP] = "jump",
-	[EDGE_AFTER] = "after-call", [EDGE_UNWIND] = "unwind",
-	[EDGE_TABLE] = "table", [EDGE_HUB] = "hub",
-	[EDGE_RETURN] = "return", [EDGE_TAIL] = "tail-call",
-	[EDGE_NORETURN] = "no-return", [EDGE_UNKNOWN] = "unknown",
-};
-
-const char *cfg_edge_name(unsigned kind)
-{
-	return edge_names[kind];
-}
-
 static const char *const status_names[] = {
 	[DISPATCH_BOUNDED] = "bounded",
 	[DISPATCH_APPROXIMATED] = "approximated",
@@ -30,8 +17,11 @@ static const char *const source_names[] = {
 	[PART_CALL] = "call", [PART_POINTER] = "pointer",
 };
 
-static void json_block(struct json *j, const struct block *b)
+static void json_block(const struct cfg *c, uint32_t k, void *json)
 {
+	const struct block *b = &c->block.at[k];
+	struct json *j = json;
+
 	json_object(j, NULL);
 	json_address(j, "start", b->start);
 	json_address(j, "end", block_end(b));
@@ -50,34 +40,15 @@ static void json_edge(struct json *j, uint64_t from, uint64_t to,
 	json_object(j, NULL);
 	json_address(j, "from", from);
 	json_address(j, "to", to);
-	json_string(j, "kind", edge_names[kind]);
+	json_string(j, "kind", cfg_edge_name(kind));
 	json_end(j);
 }
 
-/* calls fn for each block of procedure p */
-static void each_block(const struct cfg *c, uint32_t p, struct json *j,
-		       void (*fn)(const struct cfg *, uint32_t,
-				  struct json *))
-{
-	const struct procedure *q = &c->proc.at[p];
-
-	for (uint32_t i = 0; i < q->npart; i++) {
-		const struct part *t =
-			&c->part.at[c->proc_part.at[q->part + i]];
-
-		for (uint32_t k = t->block; k < t->block + t->nblock; k++)
-			fn(c, k, j);
-	}
-}
-
-static void json_one_block(const struct cfg *c, uint32_t k, struct json *j)
-{
-	json_block(j, &c->block.at[k]);
-}
-
 /* edges that stay inside; those of a hub one by one */
-static void json_inner_edges(const struct cfg *c, uint32_t k, struct json *j)
+static void json_inner_edges(const struct cfg *c, uint32_t k, void *json)
 {
+	struct json *j = json;
+
 	for (uint32_t e = c->block.at[k].edge; e < cfg_edges_end(c, k); e++) {
 		const struct edge *g = &c->edge.at[e];
 		const struct hub *h;
@@ -96,9 +67,10 @@ static void json_inner_edges(const struct cfg *c, uint32_t k, struct json *j)
 }
 
 /* edges that leave the procedure */
-static void json_exits(const struct cfg *c, uint32_t k, struct json *j)
+static void json_exits(const struct cfg *c, uint32_t k, void *json)
 {
 	const struct block *b = &c->block.at[k];
+	struct json *j = json;
 
 	for (uint32_t e = b->edge; e < cfg_edges_end(c, k); e++) {
 		const struct edge *g = &c->edge.at[e];
@@ -109,7 +81,7 @@ static void json_exits(const struct cfg *c, uint32_t k, struct json *j)
 		json_address(j, "from", b->start);
 		if (g->kind == EDGE_TAIL && b->target)
 			json_address(j, "to", b->target);
-		json_string(j, "kind", edge_names[g->kind]);
+		json_string(j, "kind", cfg_edge_name(g->kind));
 		json_end(j);
 	}
 }
@@ -128,13 +100,13 @@ static void json_procedure(const struct cfg *c, uint32_t p, struct json *j)
 	json_string(j, "found_by", source_names[
 		c->part.at[c->proc_part.at[q->part]].source]);
 	json_array(j, "blocks");
-	each_block(c, p, j, json_one_block);
+	cfg_each_block(c, p, json_block, j);
 	json_end(j);
 	json_array(j, "edges");
-	each_block(c, p, j, json_inner_edges);
+	cfg_each_block(c, p, json_inner_edges, j);
 	json_end(j);
 	json_array(j, "exits");
-	each_block(c, p, j, json_exits);
+	cfg_each_block(c, p, json_exits, j);
 	json_end(j);
 	json_end(j);
 }
@@ -163,10 +135,9 @@ static void json_dispatch(const struct cfg *c, const struct dispatch *d,
 /* numbers of dispatches by status */
 static void json_tables(const struct cfg *c, struct json *j)
 {
-	uint64_t n[4] = {0};
+	uint64_t n[DISPATCH_STATUSES];
 
-	for (size_t i = 0; i < c->dispatch.n; i++)
-		n[c->dispatch.at[i].status]++;
+	cfg_count_dispatches(c, n);
 	json_object(j, "jump_tables");
 	json_number(j, "bounded", n[DISPATCH_BOUNDED]);
 	json_number(j, "approximated", n[DISPATCH_APPROXIMATED]);

@@ -3,7 +3,6 @@
 #define CMD_CFG_SHOW_H
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cfg/cfg.h"
 
@@ -18,5 +17,12 @@ void cfg_show_dot(const struct cfg *c, uint32_t p, FILE *to);
 
 /* how an edge is called in every output */
 const char *cfg_edge_name(unsigned kind);
+/* calls fn for each block of procedure p, by address within each part */
+void cfg_each_block(const struct cfg *c, uint32_t p,
+		    void (*fn)(const struct cfg *c, uint32_t k, void *arg),
+		    void *arg);
+/* how many dispatches have each status */
+enum { DISPATCH_STATUSES = DISPATCH_TAIL + 1 };
+void cfg_count_dispatches(const struct cfg *c, uint64_t n[DISPATCH_STATUSES]);
 
 #endif

@@ -3,8 +3,6 @@
  */
 #include "cmd/cmd.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,44 +21,6 @@ static void out_of_memory(size_t wanted)
 {
 	fprintf(stderr, "tally: out of memory (%zu bytes wanted)\n", wanted);
 	exit(STATUS_MACHINE);
-}
-
-int cmd_fail(const struct err *e)
-{
-	fprintf(stderr, "tally: %s\n", e->text);
-	switch (e->code) {
-	case ERR_USAGE:
-		return STATUS_USAGE;
-	case ERR_MACHINE:
-		return STATUS_MACHINE;
-	default:
-		return STATUS_INPUT;
-	}
-}
-
-int cmd_misuse(const struct command *c, const char *fmt, ...)
-{
-	va_list ap;
-
-	fprintf(stderr, "tally %s: ", c->name);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fprintf(stderr, "\nTry 'tally %s --help'.\n", c->name);
-	return STATUS_USAGE;
-}
-
-int cmd_finish(int status)
-{
-	if (fflush(stdout) || ferror(stdout)) {
-		/* a reader that has seen enough is no failure of ours */
-		if (errno == EPIPE)
-			return status;
-		fprintf(stderr, "tally: cannot write the output: %s\n",
-			strerror(errno));
-		return STATUS_INPUT;
-	}
-	return status;
 }
 
 static void print_usage(FILE *to)

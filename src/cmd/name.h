@@ -9,5 +9,10 @@
 
 /* prints s; control bytes, and those in `also`, as %NN */
 void name_print(FILE *to, const char *s, const char *also);
+/*
+ * The same with all but ASCII as %NN; if s is longer than max bytes, "..."
+ * stands for its middle: long names of C++ differ at the end.
+ */
+void name_print_ascii(FILE *to, const char *s, size_t max, const char *also);
 
 #endif

@@ -118,7 +118,7 @@ static void ctor_read(struct image *im, const struct range *array, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		words += (array[i].end - array[i].start) / 8;
-	im->ctor = arena_alloc(&im->arena, words * sizeof *im->ctor);
+	im->ctor = ARENA_ARRAY(&im->arena, uint64_t, words);
 	for (size_t i = 0; i < n; i++)
 		ctor_add(im, array[i].start, array[i].end - array[i].start,
 			 im->ctor, &im->nctor);

@@ -20,6 +20,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/map.h"
 
 /* longest augmentation string; "zPLRSBG" is the longest in use */
@@ -414,7 +415,7 @@ void unwind_read(struct unwind *u, const struct image *im)
 	*u = (struct unwind){0};
 	frames_find(&fs);
 	frames_walk(&fs);
-	u->fde = arena_alloc(&u->arena, fs.fde.n * sizeof *u->fde);
+	u->fde = ARENA_ARRAY(&u->arena, struct fde, fs.fde.n);
 	if (fs.fde.n)
 		memcpy(u->fde, fs.fde.at, fs.fde.n * sizeof *u->fde);
 	u->nfde = fs.fde.n;
@@ -435,18 +436,10 @@ void unwind_free(struct unwind *u)
 
 const struct fde *unwind_find(const struct unwind *u, uint64_t pc)
 {
-	size_t low = 0, high = u->nfde;
 	uint32_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (u->fde[mid].start <= pc)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	i = (uint32_t)low - 1;
+	bisect(i, u->nfde, u->fde[i].start <= pc);
+	i--; /* the last that starts at or before pc; UINT32_MAX: none */
 	for (unsigned depth = 0; i != UINT32_MAX && depth < NESTING_MAX;
 	     depth++) {
 		if (pc < u->fde[i].end)

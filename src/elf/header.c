@@ -2,9 +2,10 @@
  * header: what kind of file this is, and its program headers.
  *
  * Only what tally can work with passes: 64-bit little-endian executables and
- * shared objects of x86-64 and AArch64. All else is refused with a message
- * that says what the file is instead. PT_LOADs become im->segment: inside the
- * file, sorted, disjoint; a file that breaks this could not be loaded either.
+ * shared objects of x86-64 and AArch64 that have their code in them. All else
+ * is refused with a message that says what the file is instead. PT_LOADs
+ * become im->segment: inside the file, sorted, disjoint; a file that breaks
+ * this could not be loaded either.
  */
 #include "elf/image_int.h"
 
@@ -23,7 +24,7 @@ static const struct magic {
 	{"!<arch>\n", 8, "an archive (.a) of object files"},
 	{"!<thin>\n", 8, "a thin archive (.a) of object files"},
 	{"BC\xc0\xde", 4, "LLVM bitcode"},
-	{"MZ", 2, "a Windows executable"},
+	{"MZ", 2, "a Windows or EFI executable"},
 	{"\xcf\xfa\xed\xfe", 4, "a Mach-O file"},
 	{"\x1f\x8b", 2, "gzip data"},
 	{"\xfd" "7zXZ", 5, "xz data"},
@@ -120,6 +121,15 @@ static int header_check_machine(struct reading *r)
 				      machine_names[i].name);
 	return refuse(r, at, "made for machine %u; only x86-64 and AArch64 "
 		      "are supported", m);
+}
+
+/* refuses what debuggers read beside a program */
+static int header_check_debug(struct reading *r)
+{
+	if (!section_code_elsewhere(r))
+		return 0;
+	return refuse(r, r->header.e_shoff, "a separate debug file, without "
+		      "code; give the program or library it belongs to");
 }
 
 /* how many program headers; PN_XNUM: the number is in section header 0 */
@@ -276,12 +286,11 @@ int header_read(struct reading *r)
 
 	if (header_check_magic(r) < 0 || header_check_ident(r) < 0 ||
 	    header_check_type(r) < 0 || header_check_machine(r) < 0 ||
-	    header_count(r) < 0)
+	    header_check_debug(r) < 0 || header_count(r) < 0)
 		return -1;
 	im->machine = r->header.e_machine;
 	im->type = r->header.e_type;
-	im->segment = arena_alloc(&im->arena,
-				  r->nphdr * sizeof *im->segment);
+	im->segment = ARENA_ARRAY(&im->arena, struct segment, r->nphdr);
 	for (size_t i = 0; i < r->nphdr; i++)
 		if (header_add(r, i) < 0)
 			return -1;

@@ -9,7 +9,7 @@
  *
  * Addresses are virtual addresses of the file as linked (no load bias).
  * Both ELF files of x86-64 and AArch64 are 64-bit little-endian; anything
- * else is refused.
+ * else is refused, as are objects, core files and separate debug files.
  *
  * Unwind tables have their own header, elf/unwind.h.
  */

@@ -4,7 +4,7 @@
  * Reading goes through these steps, each a file, in this order, because each
  * needs what the one before found:
  *
- *	header.c   what kind of file, segments       program headers
+ *	header.c   what kind of file, segments       ELF and program headers
  *	section.c  sections, code ranges             section headers
  *	dynamic.c  where the loader's tables are     PT_DYNAMIC
  *	symbol.c   symbols
@@ -58,6 +58,12 @@ struct reading {
 
 int header_read(struct reading *r);
 void section_read(struct reading *r);
+/*
+ * There are executable sections, but none has its bytes in the file: what
+ * `objcopy --only-keep-debug` and `eu-strip -f` leave. Needs the ELF header
+ * only, because such a file's program headers may point anywhere.
+ */
+bool section_code_elsewhere(const struct reading *r);
 void dynamic_read(struct reading *r);
 void symbol_read(struct reading *r);
 void reloc_read(struct reading *r);

@@ -4,6 +4,7 @@
  */
 #include "elf/image_int.h"
 
+#include "base/bisect.h"
 #include "elf/bytes.h"
 
 /* symbols at one address that image_symbol_at() compares */
@@ -11,20 +12,11 @@ enum { SYMBOL_CHOICES = 64 };
 
 const struct segment *image_segment(const struct image *im, uint64_t addr)
 {
-	size_t low = 0, high = im->nsegment;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		const struct segment *s = &im->segment[mid];
-
-		if (addr < s->start)
-			high = mid;
-		else if (addr >= s->end)
-			low = mid + 1;
-		else
-			return s;
-	}
-	return NULL;
+	bisect(i, im->nsegment, im->segment[i].end <= addr);
+	return i < im->nsegment && im->segment[i].start <= addr ?
+		       &im->segment[i] : NULL;
 }
 
 const uint8_t *image_at(const struct image *im, uint64_t addr, size_t *avail)
@@ -51,17 +43,10 @@ bool image_read(const struct image *im, uint64_t addr, unsigned size,
 
 size_t image_reloc_from(const struct image *im, uint64_t place)
 {
-	size_t low = 0, high = im->nreloc;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (im->reloc[mid].place < place)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	bisect(i, im->nreloc, im->reloc[i].place < place);
+	return i;
 }
 
 const struct reloc *image_reloc(const struct image *im, uint64_t place)
@@ -98,19 +83,11 @@ bool image_constant(const struct image *im, uint64_t addr, uint64_t size)
 
 const struct range *image_code(const struct image *im, uint64_t addr)
 {
-	size_t low = 0, high = im->ncode;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (addr < im->code[mid].start)
-			high = mid;
-		else if (addr >= im->code[mid].end)
-			low = mid + 1;
-		else
-			return &im->code[mid];
-	}
-	return NULL;
+	bisect(i, im->ncode, im->code[i].end <= addr);
+	return i < im->ncode && im->code[i].start <= addr ? &im->code[i] :
+							    NULL;
 }
 
 bool image_is_code(const struct image *im, uint64_t addr)
@@ -129,17 +106,10 @@ const struct section *image_section(const struct image *im, const char *name)
 /* index of the first symbol at or after addr */
 static size_t symbol_from(const struct image *im, uint64_t addr)
 {
-	size_t low = 0, high = im->nsymbol;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (im->symbol[mid].addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	bisect(i, im->nsymbol, im->symbol[i].addr < addr);
+	return i;
 }
 
 /* how good a name for code the symbol is: greater is better */

@@ -105,22 +105,49 @@ static struct strtab section_names(const struct reading *r,
 	return strtab_of(r->im->bytes + h.sh_offset, h.sh_size);
 }
 
+/* how many headers there are; 0 if the table is not in the file */
+static uint64_t section_count(const struct reading *r, Elf64_Shdr *first)
+{
+	uint64_t n = r->header.e_shnum;
+	Elf64_Shdr last;
+
+	if (r->header.e_shentsize != sizeof last ||
+	    !section_header(r, 0, first))
+		return 0;
+	if (!n)
+		n = first->sh_size;
+	return n > 1 && section_header(r, n - 1, &last) ? n : 0;
+}
+
+bool section_code_elsewhere(const struct reading *r)
+{
+	Elf64_Shdr h;
+	uint64_t n = section_count(r, &h);
+	bool elsewhere = false;
+
+	for (uint64_t i = 1; i < n && section_header(r, i, &h); i++) {
+		if (!(h.sh_flags & SHF_ALLOC) || !h.sh_size ||
+		    !(h.sh_flags & SHF_EXECINSTR))
+			continue;
+		if (h.sh_type != SHT_NOBITS)
+			return false;
+		elsewhere = true;
+	}
+	return elsewhere;
+}
+
 /* fills im->section; leaves it empty if the table is not in the file */
 static void section_read_table(struct reading *r)
 {
 	struct image *im = r->im;
 	Elf64_Shdr first, h;
 	struct strtab names;
-	uint64_t n = r->header.e_shnum;
+	uint64_t n = section_count(r, &first);
 
-	if (r->header.e_shentsize != sizeof h || !section_header(r, 0, &first))
-		return;
 	if (!n)
-		n = first.sh_size;
-	if (n < 2 || !section_header(r, n - 1, &h))
 		return;
 	names = section_names(r, &first);
-	im->section = arena_alloc(&im->arena, (n - 1) * sizeof *im->section);
+	im->section = ARENA_ARRAY(&im->arena, struct section, n - 1);
 	for (uint64_t i = 1; i < n && section_header(r, i, &h); i++)
 		im->section[im->nsection++] = section_of(im, &h, &names);
 }
@@ -173,8 +200,8 @@ static void code_read(struct image *im)
 {
 	bool exec = false;
 
-	im->code = arena_alloc(&im->arena, (im->nsection + im->nsegment) *
-						   sizeof *im->code);
+	im->code = ARENA_ARRAY(&im->arena, struct range,
+			       im->nsection + im->nsegment);
 	for (size_t i = 0; i < im->nsection; i++)
 		if ((im->section[i].flags & SHF_EXECINSTR) &&
 		    im->section[i].size)

@@ -61,10 +61,6 @@ struct graph_sketch {
 	VEC(uint32_t) hubs;
 };
 
-/* an array of n zeroed items that lives as long as the arena */
-#define ARENA_ARRAY(a, type, n)                                                \
-	((type *)arena_alloc((a), (size_t)(n) * sizeof(type)))
-
 /* e runs over the edges that leave (arrive at) v, `closing` included */
 #define for_each_edge_out(e, g, v)                                             \
 	for (uint32_t e##_i = (g)->out_first[v], e;                            \

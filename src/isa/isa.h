@@ -12,10 +12,16 @@
  *	decode  all of struct insn: registers, flags, memory    struct insn
  *	lift    the value computed, as micro-operations         isa/uop.h
  *
- * Conservative where unknown: an encoding that the decoder does not know, but
- * whose length is certain (AArch64 words), is INSN_UNKNOWN: it reads every
- * register, writes none for certain, may access memory. Bytes that cannot be
- * an instruction are INSN_BAD.
+ * Where scan() and decode() both fill a field it is the same, but for
+ * ref_size, which decode() may know and scan() not.
+ *
+ * Conservative where unknown: an encoding whose length is certain but not
+ * what it does (AArch64 words that we do not know, x86-64's hypercalls) is
+ * INSN_UNKNOWN. decode() says of it that it reads every register and flag,
+ * writes none for certain, and accesses memory of unknown size. Bytes that
+ * cannot be an instruction, are cut off, or start where none can are
+ * INSN_BAD: all fields but addr are 0. Both lift to a single UOP_CLOBBER, and
+ * who sees one of these kinds must take every register and flag for changed.
  */
 #ifndef ISA_ISA_H
 #define ISA_ISA_H
@@ -95,18 +101,24 @@ enum { MEM_SIZE_UNKNOWN = UINT16_MAX };
 struct insn {
 	/* scan() fills these */
 	uint64_t addr;
-	uint64_t target; /* JUMP, COND, CALL: where to */
+	uint64_t target; /* JUMP, COND, CALL: where to; else 0 */
 	uint64_t ref;	 /* ref_kind != REF_NONE: the address referred to */
 	uint64_t imm; /* has_imm: a constant that could be an address */
 	uint8_t len;	 /* bytes; 0 only for INSN_BAD */
 	uint8_t kind;	 /* enum insn_kind */
 	uint8_t ref_kind; /* enum insn_ref */
-	uint8_t ref_size; /* REF_LOAD, REF_STORE: bytes accessed, 0 unknown */
+	uint8_t ref_size; /* REF_LOAD, REF_STORE: bytes accessed, or 0 if
+			     that is not known (by scan() often) or more
+			     than 255; other references: 0 */
 	bool has_imm;	 /* x86: imm32, imm64, or absolute disp32;
 			    AArch64: what `add` adds to a REF_PAGE address */
-	bool pad;	 /* does nothing and fills gaps: nop, int3, udf #0 */
+	bool pad;	 /* fills gaps: nop, int3, udf #0; may be TRAP */
 
-	/* decode() fills these too */
+	/*
+	 * decode() fills these too. After scan() they are 0, but where the
+	 * machine makes addresses in two steps (REF_PAGE) `reads` and
+	 * `writes` are filled, so that a sweep can put them together.
+	 */
 	uint8_t cond;	  /* COND: enum insn_cond */
 	uint8_t mem_class; /* enum insn_mem */
 	bool vector;	  /* reads or writes vector or floating registers */
@@ -139,13 +151,17 @@ struct isa {
 
 	/*
 	 * Decode the instruction at code[0 .. avail-1], whose address is
-	 * `addr`. Never reads past avail. Always fills *out.
+	 * `addr`. Never reads past avail, which may be 0. Always fills *out.
 	 */
 	void (*scan)(const uint8_t *code, size_t avail, uint64_t addr,
 		     struct insn *out);
 	void (*decode)(const uint8_t *code, size_t avail, uint64_t addr,
 		       struct insn *out);
-	/* the instruction's effect, at most UOP_MAX; returns how many */
+	/*
+	 * The instruction's effect, in out[0 .. UOP_MAX-1]; returns how many
+	 * uops that are. 0: nothing but where control goes, as for a direct
+	 * jump, or nothing at all.
+	 */
 	unsigned (*lift)(const uint8_t *code, size_t avail, uint64_t addr,
 			 struct uop *out);
 	/*

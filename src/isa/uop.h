@@ -9,10 +9,14 @@
  *
  *   - every general register and the flags that decode() says are written
  *     appear as dst of some uop, if only of UOP_OTHER; what does not appear
- *     keeps its value. A call is seen from the caller's side after the
- *     return: its push and pop of the return address cancel out and do not
- *     appear, nor do the callee's clobbers; an indirect call's list ends
- *     with the UOP_JUMP of its target.
+ *     keeps its value. But INSN_UNKNOWN and INSN_BAD are a single
+ *     UOP_CLOBBER, and nothing keeps its value there.
+ *   - a call is seen from the caller's side after the return: its push and
+ *     pop of the return address cancel out and do not appear, nor do the
+ *     callee's clobbers.
+ *   - the list of a conditional branch ends with UOP_BRANCH, that of an
+ *     indirect jump or call with UOP_JUMP. A return's may end with the
+ *     UOP_JUMP that it is (x86-64) or not (AArch64); its kind tells.
  *   - every memory write appears as UOP_STORE, with a = UOP_NONE if the
  *     address is not told, or as UOP_CLOBBER if even the size is not known.
  *   - a value is 64 bits wide. width 32 (16, 8) means: operands are taken

@@ -42,20 +42,7 @@ def attempt(job):
     p = Program(isa, name, sources, flags, ["g++", link], stem)
     g = Graph(p.bare)
     full = Graph(p.path)
-    tables, ntable, found = check_tables(p, g, OPEN)
-    pads, nsite = check_pads(p, g)
-    tails, ntail = check_tails(p, g)
-    return [
-        ("shape", check_shape(g)),
-        ("functions", check_functions(p, g, LOOSE)),
-        ("boundaries", check_boundaries(p, g, LOOSE)),
-        ("edges", check_edges(p, g, LOOSE)),
-        ("%d tables (%d jumps bounded, %d approximated)" %
-         (ntable, found["bounded"], found["approximated"]), tables),
-        ("%d call sites" % nsite, pads),
-        ("%d tail calls by pointer" % ntail, tails),
-        ("no return", check_noreturn(p, g)),
-        ("imports", check_imports(p, g)),
+    return check_program(p, g, LOOSE, OPEN) + [
         ("names", check_names(p, full)),
         ("the isa", [] if g.json["isa"] == NAMES[isa] else [g.json["isa"]]),
     ]
@@ -65,15 +52,5 @@ with tempfile.TemporaryDirectory() as where, \
         concurrent.futures.ThreadPoolExecutor(2) as pool:
     todo = list(jobs())
     for job, future in [(j, pool.submit(attempt, j)) for j in todo]:
-        title = " ".join(job)
-        try:
-            result = future.result()
-        except Failed as e:
-            tap.ok(False, title + ": builds", str(e).splitlines())
-            continue
-        if isinstance(result, str):
-            tap.skip(title, result)
-            continue
-        for what, complaints in result:
-            tap.none(complaints, "%s: %s" % (title, what))
+        tap.job(" ".join(job), future)
 tap.done()

@@ -67,23 +67,7 @@ def attempt(way, isa):
     stem = os.path.join(where, (way + isa).replace(" ", "-"))
     p = Program(isa, name, ["tests/progs/" + s for s in sources], flags,
                 link, stem)
-    g = Graph(p.bare)
-    tables, ntable, found = check_tables(p, g, OPEN)
-    pads, nsite = check_pads(p, g)
-    tails, ntail = check_tails(p, g)
-    return [
-        ("shape", check_shape(g)),
-        ("functions", check_functions(p, g)),
-        ("boundaries", check_boundaries(p, g)),
-        ("edges", check_edges(p, g)),
-        ("%d tables (%d jumps bounded, %d approximated)" %
-         (ntable, found["bounded"], found["approximated"]), tables),
-        ("there are tables", [] if ntable else ["none"]),
-        ("%d call sites" % nsite, pads),
-        ("%d tail calls by pointer" % ntail, tails),
-        ("no return", check_noreturn(p, g)),
-        ("imports", check_imports(p, g)),
-    ]
+    return check_program(p, Graph(p.bare), unsolved=OPEN)
 
 
 with tempfile.TemporaryDirectory() as where, \
@@ -93,17 +77,8 @@ with tempfile.TemporaryDirectory() as where, \
             for w, i in todo]
     for way, isa, future in jobs:
         title = "%s %s" % (isa, way)
-        if not future:
+        if future:
+            tap.job(title, future)
+        else:
             tap.skip(title, "only for the machine it runs on")
-            continue
-        try:
-            result = future.result()
-        except Failed as e:
-            tap.ok(False, title + ": builds", str(e).splitlines())
-            continue
-        if isinstance(result, str):
-            tap.skip(title, result)
-            continue
-        for what, complaints in result:
-            tap.none(complaints, "%s: %s" % (title, what))
 tap.done()

@@ -48,6 +48,19 @@ class Tap:
         self.n += 1
         print("ok %d - %s # SKIP %s" % (self.n, name, why))
 
+    def job(self, title, future):
+        """A job's [(what, complaints)], or the reason why it was not done."""
+        try:
+            result = future.result()
+        except Failed as e:
+            self.ok(False, title + ": builds", str(e).splitlines())
+            return
+        if isinstance(result, str):
+            self.skip(title, result)
+            return
+        for what, complaints in result:
+            self.none(complaints, "%s: %s" % (title, what))
+
     def done(self):
         print("1..%d" % self.n)
         sys.exit(1 if self.failed else 0)
@@ -297,6 +310,17 @@ def ours(p):
             if n and defined & set(names)]
 
 
+def blocks_of_ours(p, g, loose):
+    """(start of block, function's address, size, names) of the sources."""
+    for addr, size, names in ours(p):
+        if set(names) & set(loose):
+            continue
+        for s in g.starts[bisect.bisect_left(g.starts, addr):]:
+            if s >= addr + size:
+                break
+            yield s, addr, size, names
+
+
 def is_part(name):
     return re.search(r"\.(cold|part|unlikely)\b", name)
 
@@ -328,20 +352,15 @@ def check_functions(p, g, loose=()):
 def check_boundaries(p, g, loose=()):
     """Blocks begin and end where instructions do, and hold no data."""
     bad = []
-    for addr, size, names in ours(p):
-        if set(names) & set(loose):
-            continue
-        for s in g.starts[bisect.bisect_left(g.starts, addr):]:
-            if s >= addr + size:
-                break
-            end = g.block[s][0]
-            if s not in p.insn:
-                bad.append("%s: block at %#x" % (names[0], s))
-            elif end not in p.insn and end < addr + size and \
-                    end not in p.data:
-                bad.append("%s: block ends at %#x" % (names[0], end))
-            elif any(a in p.data for a in range(s, end)):
-                bad.append("%s: data in block %#x" % (names[0], s))
+    for s, addr, size, names in blocks_of_ours(p, g, loose):
+        end = g.block[s][0]
+        if s not in p.insn:
+            bad.append("%s: block at %#x" % (names[0], s))
+        elif end not in p.insn and end < addr + size and \
+                end not in p.data:
+            bad.append("%s: block ends at %#x" % (names[0], end))
+        elif any(a in p.data for a in range(s, end)):
+            bad.append("%s: data in block %#x" % (names[0], s))
     return bad
 
 
@@ -369,41 +388,36 @@ def check_edges(p, g, loose=()):
     bad = []
     heads = {a for a, n, names in ours(p)
              if not any(is_part(x) for x in names)}
-    for addr, size, names in ours(p):
-        if set(names) & set(loose):
+    for s, addr, size, names in blocks_of_ours(p, g, loose):
+        end, _, b = g.block[s]
+        if b.get("padding"):
             continue
-        for s in g.starts[bisect.bisect_left(g.starts, addr):]:
-            if s >= addr + size:
-                break
-            end, _, b = g.block[s]
-            if b.get("padding"):
-                continue
-            at, last = s, s
-            while at < end and at in p.insn:
-                if p.branch(at)[0] != "seq" and at + p.insn[at][0] != end:
-                    bad.append("%s: branch at %#x inside a block" %
-                               (names[0], at))
-                last = at
-                at += p.insn[at][0]
-            if last not in p.insn:
-                continue
-            kind, target = p.branch(last)
-            got = {e for e in g.out.get(s, ()) if e[0] != "unwind"}
-            want = expected_direct(p, g, s, last, kind, target)
-            if want is not None and got != want:
-                bad.append("%s: block %#x has %s, not %s" %
-                           (names[0], s, sorted(got, key=str),
-                            sorted(want, key=str)))
-            # a jump to the head of another function is a tail call
-            if kind == "jump" and target in heads and \
-                    not addr <= target < addr + size and \
-                    got != {("tail-call", target)}:
-                bad.append("%s: %#x is no tail call" % (names[0], last))
-            if kind == "call" and not got <= {("after-call", end),
-                                              ("no-return", None)}:
-                bad.append("%s: call at %#x has %s" % (names[0], last, got))
-            if kind == "ijump" and last not in g.dispatch:
-                bad.append("%s: jump at %#x not listed" % (names[0], last))
+        at, last = s, s
+        while at < end and at in p.insn:
+            if p.branch(at)[0] != "seq" and at + p.insn[at][0] != end:
+                bad.append("%s: branch at %#x inside a block" %
+                           (names[0], at))
+            last = at
+            at += p.insn[at][0]
+        if last not in p.insn:
+            continue
+        kind, target = p.branch(last)
+        got = {e for e in g.out.get(s, ()) if e[0] != "unwind"}
+        want = expected_direct(p, g, s, last, kind, target)
+        if want is not None and got != want:
+            bad.append("%s: block %#x has %s, not %s" %
+                       (names[0], s, sorted(got, key=str),
+                        sorted(want, key=str)))
+        # a jump to the head of another function is a tail call
+        if kind == "jump" and target in heads and \
+                not addr <= target < addr + size and \
+                got != {("tail-call", target)}:
+            bad.append("%s: %#x is no tail call" % (names[0], last))
+        if kind == "call" and not got <= {("after-call", end),
+                                          ("no-return", None)}:
+            bad.append("%s: call at %#x has %s" % (names[0], last, got))
+        if kind == "ijump" and last not in g.dispatch:
+            bad.append("%s: jump at %#x not listed" % (names[0], last))
     return bad
 
 
@@ -630,3 +644,23 @@ def check_tails(p, g):
                 bad.append("%s: jump at %#x is %s" %
                            (names[0], at, status))
     return bad, n
+
+
+def check_program(p, g, loose=(), unsolved=()):
+    """Every check of what code does: [(what, complaints)]."""
+    tables, ntable, found = check_tables(p, g, unsolved)
+    pads, nsite = check_pads(p, g)
+    tails, ntail = check_tails(p, g)
+    return [
+        ("shape", check_shape(g)),
+        ("functions", check_functions(p, g, loose)),
+        ("boundaries", check_boundaries(p, g, loose)),
+        ("edges", check_edges(p, g, loose)),
+        ("%d tables (%d jumps bounded, %d approximated)" %
+         (ntable, found["bounded"], found["approximated"]), tables),
+        ("there are tables", [] if ntable else ["none"]),
+        ("%d call sites" % nsite, pads),
+        ("%d tail calls by pointer" % ntail, tails),
+        ("no return", check_noreturn(p, g)),
+        ("imports", check_imports(p, g)),
+    ]

@@ -1,19 +1,14 @@
 /*
  * cfg_walk: understands an image from memory, whatever it is, shows it in all
  * ways, and checks the promises of cfg/cfg.h. A broken promise aborts.
- *
- * The ways to show a cfg belong to the command and are in no library: they
- * are compiled in here.
  */
 #ifndef TESTS_CFG_WALK_H
 #define TESTS_CFG_WALK_H
 
+#include "base/bisect.h"
 #include "elf_walk.h"
 
-#include "cmd/cfg_dot.c"
-#include "cmd/name.c"
-#include "cmd/cfg_json.c"
-#include "cmd/cfg_text.c"
+#include "cmd/cfg_show.h"
 
 /* parts are sorted and disjoint, and their blocks fill them in order */
 static inline void walk_parts(const struct cfg *c)
@@ -134,20 +129,14 @@ static inline void walk_regions(const struct cfg *c)
 {
 	for (size_t i = 0; i < c->region.n; i++) {
 		const struct region *r = &c->region.at[i];
-		size_t lo = 0, hi = c->block.n;
+		size_t k;
 
 		WALK_CHECK(r->start < r->end && r->reason);
 		WALK_CHECK(!i || r[-1].end <= r->start);
-		while (lo < hi) {
-			size_t mid = lo + (hi - lo) / 2;
-
-			if (block_end(&c->block.at[mid]) <= r->start)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		WALK_CHECK(lo == c->block.n ||
-			   c->block.at[lo].start >= r->end);
+		bisect(k, c->block.n,
+		       block_end(&c->block.at[k]) <= r->start);
+		WALK_CHECK(k == c->block.n ||
+			   c->block.at[k].start >= r->end);
 	}
 }
 

@@ -12,26 +12,18 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "splitmix.h"
+
 /* a table of structures: [offset, offset + size), fields of `step` bytes */
 struct mutate_spot {
 	uint64_t offset, size;
 	unsigned step; /* 1, 2, 4 or 8 */
 };
 
-/* splitmix64: the next number of the sequence */
-static inline uint64_t mutate_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
 /* a number below n, which is not 0 */
 static inline uint64_t mutate_below(uint64_t *state, uint64_t n)
 {
-	return mutate_random(state) % n;
+	return splitmix(state) % n;
 }
 
 /* a value that breaks things: limits, off by one, sizes of the file */
@@ -48,7 +40,7 @@ static inline uint64_t mutate_value(uint64_t *state, uint64_t size)
 
 	if (pick < sizeof extreme / 8)
 		return extreme[pick];
-	return mutate_random(state) >> mutate_below(state, 64);
+	return splitmix(state) >> mutate_below(state, 64);
 }
 
 /* overwrites a field of a spot, or adds a little to it */

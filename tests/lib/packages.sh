@@ -14,6 +14,18 @@
 
 PACKAGES_CACHE=${PACKAGES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tally-tests}
 
+# programs and libraries of many kinds, by many compilers and hands
+PACKAGES_MIX="
+bash coreutils findutils gawk grep gzip bzip2 mawk sed tar xz-utils zstd
+libc6 libgcc-s1 libstdc++6 libatomic1 libgfortran5 zlib1g libbz2-1.0 liblzma5
+libzstd1 libgmp10 libsqlite3-0 sqlite3 lua5.4 liblua5.4-0
+perl-base libperl5.36 python3.11-minimal libpython3.11 libnode108
+openssl libssl3 libgcrypt20 libgnutls30 libnettle8 libhogweed6
+libx264-164 libx265-199 libavcodec59 libdav1d6 libvpx7 libasound2
+librsvg2-2 libicu72 libllvm14 cpp-12 gdb git qemu-user libz3-4
+libopenblas0-pthread libblas3 liblapack3 libgsl27 libfftw3-double3
+"
+
 # packages_root ARCH: print the folder that ARCH's packages are unpacked into
 packages_root()
 {

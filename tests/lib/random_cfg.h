@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "flow/graph.h"
+#include "splitmix.h"
 
 struct rng {
 	uint64_t state;
@@ -21,11 +22,7 @@ struct rng {
 /* the next 64 random bits */
 static inline uint64_t rng_next(struct rng *r)
 {
-	uint64_t x = r->state += 0x9e3779b97f4a7c15u;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	return x ^ (x >> 31);
+	return splitmix(&r->state);
 }
 
 /* a number below n; n > 0 */

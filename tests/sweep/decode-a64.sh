@@ -5,7 +5,7 @@
 #
 # Every instruction of the files' executable sections is compared in kind,
 # target, registers, flags and memory (tests/tools/compare-a64.c). Without
-# files: the programs and libraries of the Debian packages below, which are
+# files: the programs and libraries of some Debian packages, which are
 # fetched if need be, and random words. Differences that are understood are
 # listed in known-a64.txt; any other fails. Output is TAP.
 
@@ -13,17 +13,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 compare=${BUILD:-build}/tools/compare-a64
 known=$here/known-a64.txt
 RANDOM_WORDS=${RANDOM_WORDS:-4000000}
-packages="
-bash coreutils findutils gawk grep gzip bzip2 mawk sed tar xz-utils zstd
-libc6 libgcc-s1 libstdc++6 libatomic1 libgfortran5 zlib1g libbz2-1.0 liblzma5
-libzstd1 libgmp10 libsqlite3-0 sqlite3 lua5.4 liblua5.4-0
-perl-base libperl5.36 python3.11-minimal libpython3.11 libnode108
-openssl libssl3 libgcrypt20 libgnutls30 libnettle8 libhogweed6
-libx264-164 libx265-199 libavcodec59 libdav1d6 libvpx7 libasound2
-librsvg2-2 libicu72 libllvm14 cpp-12 gdb git qemu-user libz3-4
-libopenblas0-pthread libblas3 liblapack3 libgsl27 libfftw3-double3
-"
-
 . "$here/../lib/packages.sh"
 
 if [ "$(uname -m)" = aarch64 ]; then
@@ -84,7 +73,7 @@ out=$tmp/out
 all=$tmp/all
 : >"$all"
 if [ $# -eq 0 ]; then
-	packages_fetch arm64 $packages ||
+	packages_fetch arm64 $PACKAGES_MIX ||
 		echo "# some packages are missing; going on with the others"
 	sweep_random
 	find "$(packages_root arm64)" -type f -size +1k |

@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "isa/isa.h"
+#include "splitmix.h"
 
 enum {
 	MAX_OPERANDS = 10,
@@ -714,16 +715,6 @@ static bool known_read(const char *path)
 	return true;
 }
 
-/* splitmix64 */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
 /*
  * Write `count` random words. In half of them, each of the places where
  * register numbers stand gets one that often is special.
@@ -736,7 +727,7 @@ static void write_random(uint64_t count, uint64_t seed)
 	uint32_t w;
 
 	while (count--) {
-		z = next_random(&seed);
+		z = splitmix(&seed);
 		w = (uint32_t)z;
 		for (unsigned i = 0; i < 4 && z >> 63; i++)
 			if (z >> (32 + i) & 1)

@@ -38,6 +38,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/mem.h"
 
 enum {
@@ -302,17 +303,10 @@ static int address_order(const void *a, const void *b)
 /* the block that holds an address, or NULL */
 static struct node *node_at(uint64_t addr)
 {
-	size_t lo = 0, hi = nodes.n;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (nodes.at[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && addr < nodes.at[lo - 1].end ? &nodes.at[lo - 1] : NULL;
+	bisect(i, nodes.n, nodes.at[i].start <= addr);
+	return i && addr < nodes.at[i - 1].end ? &nodes.at[i - 1] : NULL;
 }
 
 static struct jump *jump_at(uint64_t addr)

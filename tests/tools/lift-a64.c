@@ -22,7 +22,8 @@
 
 #include "a64_state.h"
 #include "isa/isa.h"
-#include "isa/uop.h"
+#include "splitmix.h"
+#include "uop_compute.h"
 
 enum {
 	MIDDLE = A64_DATA + A64_DATA_SIZE / 2, /* what base registers hold */
@@ -75,16 +76,6 @@ static const struct form forms[] = {
 
 enum { NFORMS = sizeof(forms) / sizeof(forms[0]) };
 
-/* splitmix64 */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
 /* a register's value: often one at the edge of something */
 static uint64_t random_value(uint64_t *seed)
 {
@@ -102,13 +93,13 @@ static uint64_t random_value(uint64_t *seed)
 		0x80,
 		0x8000,
 	};
-	uint64_t r = next_random(seed);
+	uint64_t r = splitmix(seed);
 
 	if (r % 3 == 0)
 		return edges[(r >> 8) % (sizeof(edges) / sizeof(edges[0]))];
 	if (r % 3 == 1)
 		return (r >> 8) % 64;
-	return next_random(seed);
+	return splitmix(seed);
 }
 
 /* does w use its base register in a way that has no defined result? */
@@ -137,7 +128,7 @@ static uint32_t random_word(const struct form *f, uint64_t *seed, uint64_t addr,
 	uint8_t code[4];
 
 	for (;;) {
-		w = f->value | ((uint32_t)next_random(seed) & ~f->mask);
+		w = f->value | ((uint32_t)splitmix(seed) & ~f->mask);
 		if (f->base && !strcmp(f->name, "ldr offset"))
 			w &= ~UINT32_C(0x00380000); /* imm12 below 512 */
 		memcpy(code, &w, sizeof(w));
@@ -157,7 +148,7 @@ static uint32_t random_word(const struct form *f, uint64_t *seed, uint64_t addr,
 static uint64_t random_index(uint32_t w, uint64_t *seed)
 {
 	unsigned option = w >> 13 & 7;
-	uint64_t r = next_random(seed), value = r % 64;
+	uint64_t r = splitmix(seed), value = r % 64;
 
 	if (option & 4)
 		value -= 32;
@@ -176,7 +167,7 @@ static void make_trial(uint64_t *seed, size_t i, struct a64_trial *t,
 
 	*name = f->name;
 	for (unsigned k = 0; k < A64_SLOT / 4; k++)
-		t->slot[k] = (uint32_t)next_random(seed);
+		t->slot[k] = (uint32_t)splitmix(seed);
 	t->slot[0] = w;
 	t->slot[1] = 0xd280001b; /* mov x27, #0 */
 	t->slot[2] = 0xd65f03c0; /* ret */
@@ -184,7 +175,7 @@ static void make_trial(uint64_t *seed, size_t i, struct a64_trial *t,
 	t->slot[4] = 0xd65f03c0;
 	for (unsigned r = 0; r < A64_NREGS; r++)
 		t->x[r] = random_value(seed);
-	t->nzcv = (next_random(seed) & 15) << 28;
+	t->nzcv = (splitmix(seed) & 15) << 28;
 	t->sp = MIDDLE;
 	if (!f->base)
 		return;
@@ -211,7 +202,7 @@ static uint64_t nzcv_of(uint64_t flags)
 /* the second try of a trial: change what is not read */
 static void perturb(struct a64_trial *t, const struct insn *in, uint64_t *seed)
 {
-	uint64_t keep = nzcv_of(in->flags_read), r = next_random(seed) << 28;
+	uint64_t keep = nzcv_of(in->flags_read), r = splitmix(seed) << 28;
 
 	for (unsigned i = 0; i < A64_NREGS; i++)
 		if (!(in->reads >> i & 1))
@@ -242,20 +233,6 @@ static const uint8_t *memory_at(struct machine *m, uint64_t a, unsigned size)
 		return (const uint8_t *)m->trial->slot + (a - m->addr);
 	m->wild = true;
 	return NULL;
-}
-
-/* v modulo 2^width */
-static uint64_t truncate_to(uint64_t v, unsigned width)
-{
-	return width >= 64 ? v : v & ((UINT64_C(1) << width) - 1);
-}
-
-/* the low `bits` of v, sign-extended */
-static uint64_t sign_extend(uint64_t v, unsigned bits)
-{
-	uint64_t sign = UINT64_C(1) << (bits - 1);
-
-	return (truncate_to(v, bits) ^ sign) - sign;
 }
 
 /* flags of a - b (or of a & b) in `width` bits */
@@ -312,39 +289,12 @@ static int cond_holds(unsigned cond, uint64_t flags)
 	}
 }
 
-/* value of an arithmetic uop on operands of its width */
+/* value of an arithmetic uop or comparison on operands of its width */
 static uint64_t compute(const struct uop *u, uint64_t a, uint64_t b)
 {
-	switch (u->code) {
-	case UOP_ADD:
-		return a + b;
-	case UOP_SUB:
-		return a - b;
-	case UOP_AND:
-		return a & b;
-	case UOP_OR:
-		return a | b;
-	case UOP_XOR:
-		return a ^ b;
-	case UOP_MUL:
-		return a * b;
-	case UOP_SHL:
-		return a << b;
-	case UOP_SHR:
-		return a >> b;
-	case UOP_SAR:
-		return (uint64_t)((int64_t)sign_extend(a, u->width) >> b);
-	case UOP_ZEXT:
-		return truncate_to(a, u->size);
-	case UOP_SEXT:
-		return sign_extend(a, u->size);
-	case UOP_CMP:
-		return flags_compare(a, b, u->width, false);
-	case UOP_TEST:
-		return flags_compare(a, b, u->width, true);
-	default: /* UOP_COPY */
-		return a;
-	}
+	if (u->code == UOP_CMP || u->code == UOP_TEST)
+		return flags_compare(a, b, u->width, u->code == UOP_TEST);
+	return uop_compute(u, a, b);
 }
 
 /* is operand r known? its value in *v, modulo the uop's width */

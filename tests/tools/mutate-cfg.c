@@ -10,54 +10,18 @@
  * breaks a promise (cfg_walk.h) or takes too long or too much memory ends the
  * run with status 1 or a signal, and `seed N of FILE` on stderr says which.
  */
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cfg_walk.h"
-#include "mutate_elf.h"
+#include "mutants.h"
 
-enum {
-	HANG_SECONDS = 10, /* the sanitizers on a busy machine */
-	MEMORY_KB = 768 * 1024,
-};
+enum { MEMORY_KB = 768 * 1024 };
 
-/* an intact file */
-struct sample {
-	const char *path;
-	struct image im;
-	mutate_spots spots;
-};
-
-static char seed_text[512];
-static size_t seed_len;
-
-/* says which seed it was, and dies of the signal */
-static void on_signal(int sig)
+/* opens an intact file, with code and constants to be damaged too */
+static void open_all(struct sample *s, const char *path)
 {
-	if (write(2, seed_text, seed_len) < 0)
-		_exit(1);
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
-/* a sanitizer ends the process: which seed was it? */
-static void on_death(void)
-{
-	if (seed_len && write(2, seed_text, seed_len) < 0)
-		_exit(1);
-}
-
-/* there only in sanitizer builds */
-void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
-
-/* code and constants, which mutate_elf.h leaves alone */
-static void add_contents(struct sample *s)
-{
+	sample_open(s, path);
 	for (size_t i = 0; i < s->im.nsection; i++) {
 		const struct section *t = &s->im.section[i];
 		struct mutate_spot spot = {t->offset, t->size, 1};
@@ -72,36 +36,6 @@ static void add_contents(struct sample *s)
 		for (spot.step = 1; spot.step <= 4; spot.step *= 2)
 			vec_push(&s->spots, spot);
 	}
-}
-
-/* opens an intact file; exits if it is not */
-static void sample_open(struct sample *s, const char *path)
-{
-	struct err e;
-
-	*s = (struct sample){.path = path};
-	if (image_open(&s->im, path, &e) < 0) {
-		fprintf(stderr, "%s\n", e.text);
-		exit(3);
-	}
-	mutate_elf_spots(&s->im, &s->spots);
-	add_contents(s);
-}
-
-static void sample_close(struct sample *s)
-{
-	vec_free(&s->spots);
-	image_close(&s->im);
-}
-
-/* a mutant in exactly as much memory as it has bytes */
-static uint8_t *sample_mutate(const struct sample *s, uint64_t seed, size_t *n)
-{
-	uint8_t *p = mem_alloc(s->im.size);
-
-	memcpy(p, s->im.bytes, s->im.size);
-	*n = mutate(p, s->im.size, seed, s->spots.at, s->spots.n);
-	return mem_resize(p, *n, 1);
 }
 
 /* seconds of this process so far */
@@ -121,7 +55,7 @@ static long peak_memory(void)
 	getrusage(RUSAGE_SELF, &usage);
 	if (usage.ru_maxrss > MEMORY_KB) {
 		fprintf(stderr, "%ld KB of memory: %s", usage.ru_maxrss,
-			seed_text);
+			trial_text);
 		exit(1);
 	}
 	return usage.ru_maxrss;
@@ -135,16 +69,13 @@ static void run(const char *path, uint64_t count, FILE *nowhere)
 	double start = now(), slowest = 0;
 	uint64_t slow_seed = 0;
 
-	sample_open(&s, path);
+	open_all(&s, path);
 	for (uint64_t seed = 0; seed < count; seed++) {
 		double before = now();
 		size_t n;
 		uint8_t *p = sample_mutate(&s, seed, &n);
 
-		seed_len = (size_t)snprintf(seed_text, sizeof seed_text,
-					    "seed %" PRIu64 " of %s\n", seed,
-					    path);
-		alarm(HANG_SECONDS);
+		trial_begin(&s, seed);
 		refused += walk_cfg("mutant", p, n, nowhere) < 0;
 		mem_free(p);
 		peak_memory();
@@ -153,8 +84,7 @@ static void run(const char *path, uint64_t count, FILE *nowhere)
 			slow_seed = seed;
 		}
 	}
-	alarm(0);
-	seed_len = 0;
+	trial_end();
 	printf("%" PRIu64 " mutants, %zu refused, %.1f s, slowest %.3f s "
 	       "(seed %" PRIu64 "), peak %ld KB: %s\n", count, refused,
 	       now() - start, slowest, slow_seed, peak_memory(), path);
@@ -177,19 +107,12 @@ static void run_once(const char *path, FILE *nowhere)
 static int write_one(const char *path, uint64_t seed, const char *out)
 {
 	struct sample s;
-	FILE *to = fopen(out, "wb");
-	size_t n;
-	uint8_t *p;
+	int status;
 
-	sample_open(&s, path);
-	p = sample_mutate(&s, seed, &n);
-	if (!to || fwrite(p, 1, n, to) != n || fclose(to)) {
-		perror(out);
-		return 1;
-	}
-	mem_free(p);
+	open_all(&s, path);
+	status = sample_write(&s, seed, out);
 	sample_close(&s);
-	return 0;
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -201,12 +124,7 @@ int main(int argc, char **argv)
 		return write_one(argv[3], strtoull(argv[2], NULL, 10),
 				 argv[4]);
 	}
-	signal(SIGALRM, on_signal);
-	signal(SIGABRT, on_signal);
-	if (__sanitizer_set_death_callback)
-		__sanitizer_set_death_callback(on_death);
-	else
-		signal(SIGSEGV, on_signal);
+	trial_watch();
 	if (argc >= 4 && !strcmp(argv[1], "run")) {
 		for (int i = 3; i < argc; i++)
 			run(argv[i], strtoull(argv[2], NULL, 10), nowhere);

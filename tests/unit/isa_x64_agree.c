@@ -18,20 +18,17 @@
 #include <cmocka.h>
 
 #include "isa/x64/x64_int.h"
+#include "lift_rules.h"
+#include "splitmix.h"
 #include "uses_frame.h"
 
 enum { WINDOW = 16 };
 
 static uint64_t seed;
 
-/* splitmix64 */
 static uint64_t next_random(void)
 {
-	uint64_t z = seed += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
+	return splitmix(&seed);
 }
 
 /* prints the bytes of a failing case and stops the test */
@@ -115,6 +112,8 @@ static void check_lift(const uint8_t *code, size_t avail, uint64_t addr,
 
 	if (n > UOP_MAX)
 		fail_at(code, "too many uops");
+	if (!lift_ends_well(d, u, n))
+		fail_at(code, "the last uop");
 	for (unsigned i = 0; i < n; i++) {
 		if (u[i].dst < X64_NREGS)
 			written |= REG(u[i].dst);
@@ -129,7 +128,7 @@ static void check_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		fail_at(code, "lift writes more than decode");
 	if (d->flags_written && !flags)
 		fail_at(code, "flags are not lifted");
-	if (!call && (d->mem_write != 0) != stores)
+	if (!call && d->kind != INSN_BAD && (d->mem_write != 0) != stores)
 		fail_at(code, "a store is not lifted");
 	if (!isa_x64.uses_frame(code, avail) &&
 	    insn_uses_frame(&isa_x64, d, u, n))
@@ -144,8 +143,7 @@ static unsigned check_all(const uint8_t *code, size_t avail, uint64_t addr)
 	isa_x64.decode(code, avail, addr, &d);
 	check_scan(code, avail, addr, &d);
 	check_reference(code, avail);
-	if (d.kind != INSN_BAD)
-		check_lift(code, avail, addr, &d);
+	check_lift(code, avail, addr, &d);
 	return d.len;
 }
 

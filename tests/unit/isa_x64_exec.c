@@ -24,6 +24,8 @@
 #include <cmocka.h>
 
 #include "isa/x64/x64_int.h"
+#include "splitmix.h"
+#include "uop_compute.h"
 
 #ifdef __x86_64__
 
@@ -51,14 +53,9 @@ struct shared {
 static struct shared *sh;
 static uint64_t seed;
 
-/* splitmix64 */
 static uint64_t next_random(void)
 {
-	uint64_t z = seed += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
+	return splitmix(&seed);
 }
 
 static unsigned below(unsigned n)
@@ -312,16 +309,6 @@ struct model {
 	struct machine in;
 };
 
-static uint64_t truncate_to(uint64_t x, unsigned width)
-{
-	return width == 64 ? x : x & ((UINT64_C(1) << width) - 1);
-}
-
-static int64_t sign_extend(uint64_t x, unsigned width)
-{
-	return (int64_t)(x << (64 - width)) >> (64 - width);
-}
-
 /* whether a condition holds after a comparison or test of a and b */
 static bool holds(uint8_t cond, enum uop_code code, unsigned width,
 		  uint64_t a, uint64_t b)
@@ -442,40 +429,6 @@ static void run_memory(struct model *m, const struct uop *u, uint64_t a,
 	}
 }
 
-/* the result of an arithmetic uop on a and b, already cut to the width */
-static uint64_t compute(const struct uop *u, uint64_t a, uint64_t b)
-{
-	switch (u->code) {
-	case UOP_COPY:
-		return a;
-	case UOP_ADD:
-		return a + b;
-	case UOP_SUB:
-		return a - b;
-	case UOP_AND:
-		return a & b;
-	case UOP_OR:
-		return a | b;
-	case UOP_XOR:
-		return a ^ b;
-	case UOP_MUL:
-		return a * b;
-	case UOP_SHL:
-		return a << b;
-	case UOP_SHR:
-		return a >> b;
-	case UOP_SAR:
-		return sign_extend(a, u->width) >> b;
-	case UOP_ZEXT:
-		return truncate_to(a, u->size);
-	case UOP_SEXT:
-		return sign_extend(truncate_to(a, u->size), u->size);
-	default:
-		fail_msg("unexpected uop %u", u->code);
-		return 0;
-	}
-}
-
 /* cmov: by the flags before the instruction, which it does not change */
 static bool selects(const struct model *m, const struct uop *u)
 {
@@ -519,7 +472,7 @@ static void run_uop(struct model *m, const struct uop *u)
 	a = truncate_to(a, u->width);
 	b = truncate_to(b, u->width);
 	m->known[u->dst] = a_known && b_known;
-	m->reg[u->dst] = truncate_to(compute(u, a, b), u->width);
+	m->reg[u->dst] = truncate_to(uop_compute(u, a, b), u->width);
 }
 
 /* runs the micro-operations of a sample */

@@ -7,12 +7,8 @@
  * told by decode(): each register and the flags that it says are written
  * become UOP_OTHER, memory written UOP_STORE or UOP_CLOBBER.
  *
- * An instruction that is not known lifts to the single uop
- *
- *	CLOBBER dst = UOP_NONE
- *
- * and the caller, who sees INSN_UNKNOWN, takes it as changing all memory,
- * every register and the flags: UOP_MAX has no room to list them.
+ * What is not known is a single CLOBBER (isa.h): UOP_MAX has no room to list
+ * all registers.
  */
 #include "isa/a64/lift.h"
 

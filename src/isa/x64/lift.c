@@ -532,20 +532,6 @@ static void lift_other(struct x64_lifter *l)
 		emit_unknown(l, UOP_FLAGS);
 }
 
-/*
- * Appends the worst that an unknown instruction may do. The registers of the
- * convention's callers; an instruction that hands control to a hypervisor or
- * an enclave gets no others back changed, except by design of that software.
- */
-static void lift_unknown(struct x64_lifter *l)
-{
-	x64_emit(l, UOP_CLOBBER, UOP_NONE);
-	for (unsigned r = 0; r < R12; r++)
-		if (r != RSP && r != RBP)
-			emit_unknown(l, r);
-	emit_unknown(l, UOP_FLAGS);
-}
-
 /* struct isa's lift */
 unsigned x64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		  struct uop *out)
@@ -555,11 +541,12 @@ unsigned x64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 	struct x64_lifter l = {.full = &full, .in = &in, .out = out};
 	struct uop *u;
 
-	if (!x64_decode_full(code, avail, addr, &full, &in))
-		return 0;
-	if (in.kind == INSN_UNKNOWN)
-		lift_unknown(&l);
-	else if (!lift_known(&l))
+	if (!x64_decode_full(code, avail, addr, &full, &in) ||
+	    in.kind == INSN_UNKNOWN) {
+		x64_emit(&l, UOP_CLOBBER, UOP_NONE);
+		return l.n;
+	}
+	if (!lift_known(&l))
 		lift_other(&l);
 	if (in.kind == INSN_COND) {
 		u = x64_emit(&l, UOP_BRANCH, UOP_NONE);

@@ -1,0 +1,49 @@
+/* cmd: what every command says and how it ends. See cmd.h. */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "cmd/name.h"
+
+int cmd_fail(const struct err *e)
+{
+	fputs("tally: ", stderr);
+	/* one line, whatever a file is called */
+	name_print(stderr, e->text, "");
+	putc('\n', stderr);
+	switch (e->code) {
+	case ERR_USAGE:
+		return STATUS_USAGE;
+	case ERR_MACHINE:
+		return STATUS_MACHINE;
+	default:
+		return STATUS_INPUT;
+	}
+}
+
+int cmd_misuse(const struct command *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "tally %s: ", c->name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "\nTry 'tally %s --help'.\n", c->name);
+	return STATUS_USAGE;
+}
+
+int cmd_finish(int status)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		/* a reader that has seen enough is no failure of ours */
+		if (errno == EPIPE)
+			return status;
+		fprintf(stderr, "tally: cannot write the output: %s\n",
+			strerror(errno));
+		return STATUS_INPUT;
+	}
+	return status;
+}

@@ -1,0 +1,20 @@
+/*
+ * splitmix: random numbers that are the same on every machine (splitmix64,
+ * Steele, Lea and Flood 2014). The state is the seed; any will do.
+ */
+#ifndef TESTS_SPLITMIX_H
+#define TESTS_SPLITMIX_H
+
+#include <stdint.h>
+
+/* the next 64 random bits */
+static inline uint64_t splitmix(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+#endif
