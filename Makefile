@@ -7,6 +7,9 @@
 #   make sweep       the long whole-system checks
 #   make bench       every performance figure that we claim
 #   make install     PREFIX and DESTDIR are honoured
+#
+# For another machine: CC, AR and BUILD, and where its Zydis lies in CFLAGS
+# and LDFLAGS; tests/e2e/other-machine.t does it.
 
 CC ?= cc
 CLANG ?= clang
@@ -33,9 +36,10 @@ UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all deps test-deps quickstart check test asan sweep bench fuzz \
-	install clean 80 format
+.PHONY: all programs deps test-deps quickstart check test asan sweep bench \
+	fuzz install clean 80 format
 all: $(BUILD)/tally
+programs: all $(UNIT) $(TOOLS) $(BENCH)
 
 $(BUILD)/tally: $(CMD_OBJS) $(LIB)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LDLIBS_ALL)
@@ -50,15 +54,18 @@ $(BUILD)/%.o: src/%.c
 
 $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP -o $@ $< $(LIB) -lcmocka $(LDLIBS_ALL)
+	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP $(LDFLAGS) \
+		-o $@ $< $(LIB) -lcmocka $(LDLIBS_ALL)
 
 $(BUILD)/tools/%: tests/tools/%.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP -o $@ $< $(LIB) $(LDLIBS_ALL)
+	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP $(LDFLAGS) \
+		-o $@ $< $(LIB) $(LDLIBS_ALL)
 
 $(BUILD)/bench/%: bench/%.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP -o $@ $< $(LIB) $(LDLIBS_ALL)
+	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP $(LDFLAGS) \
+		-o $@ $< $(LIB) $(LDLIBS_ALL)
 
 -include $(OBJS:.o=.d) $(UNIT:=.d) $(TOOLS:=.d) $(BENCH:=.d)
 
