@@ -76,8 +76,8 @@ HOST := $(shell uname -m)
 CROSS := $(if $(filter x86_64,$(HOST)),aarch64,x86-64)-linux-gnu
 CROSS_DEB := $(if $(filter x86_64,$(HOST)),arm64,amd64)
 PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev
-TEST_PKGS := $(PKGS) g++ gfortran clang llvm libcmocka-dev perl python3 gdb \
-	graphviz musl-tools libclang-rt-14-dev qemu-user \
+TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
+	python3 gdb graphviz musl-tools libclang-rt-14-dev qemu-user time \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
 
@@ -99,8 +99,10 @@ quickstart: deps
 check: test-deps
 	@$(MAKE) --no-print-directory test
 
-# every test there is, as prove sees it; `make check` installs first
-TESTS ?= $(UNIT) $(wildcard tests/e2e/*.t)
+# every test there is, as prove sees it; `make check` installs first; the
+# longest begins first
+LONG := tests/e2e/other-machine.t
+TESTS ?= $(LONG) $(UNIT) $(filter-out $(LONG),$(wildcard tests/e2e/*.t))
 test: all $(UNIT) $(TOOLS)
 	@BUILD='$(BUILD)' TALLY_SKIPS='$(abspath $(BUILD))/skips' \
 	CMOCKA_MESSAGE_OUTPUT=TAP PERL5LIB='$(CURDIR)/tests/lib' \
