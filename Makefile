@@ -7,6 +7,9 @@
 #   make sweep       the long whole-system checks
 #   make bench       every performance figure that we claim
 #   make install     PREFIX and DESTDIR are honoured
+#
+# For another machine: CC, AR and BUILD, and where its Zydis lies in CFLAGS
+# and LDFLAGS; tests/e2e/other-machine.t does it.
 
 CC ?= cc
 CLANG ?= clang
@@ -32,9 +35,10 @@ UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all deps test-deps quickstart check test asan sweep bench fuzz \
-	install clean 80 format
+.PHONY: all programs deps test-deps quickstart check test asan sweep bench \
+	fuzz install clean 80 format
 all: $(BUILD)/tally
+programs: all $(UNIT) $(TOOLS) $(BENCH)
 
 $(BUILD)/tally: $(MAIN) $(LIB)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LDLIBS_ALL)
@@ -49,15 +53,18 @@ $(BUILD)/%.o: src/%.c
 
 $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP -o $@ $< $(LIB) -lcmocka $(LDLIBS_ALL)
+	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP $(LDFLAGS) \
+		-o $@ $< $(LIB) -lcmocka $(LDLIBS_ALL)
 
 $(BUILD)/tools/%: tests/tools/%.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP -o $@ $< $(LIB) $(LDLIBS_ALL)
+	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP $(LDFLAGS) \
+		-o $@ $< $(LIB) $(LDLIBS_ALL)
 
 $(BUILD)/bench/%: bench/%.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP -o $@ $< $(LIB) $(LDLIBS_ALL)
+	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP $(LDFLAGS) \
+		-o $@ $< $(LIB) $(LDLIBS_ALL)
 
 -include $(OBJS:.o=.d) $(UNIT:=.d) $(TOOLS:=.d) $(BENCH:=.d)
 
@@ -68,8 +75,8 @@ HOST := $(shell uname -m)
 CROSS := $(if $(filter x86_64,$(HOST)),aarch64,x86-64)-linux-gnu
 CROSS_DEB := $(if $(filter x86_64,$(HOST)),arm64,amd64)
 PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev
-TEST_PKGS := $(PKGS) g++ gfortran clang llvm libcmocka-dev perl python3 gdb \
-	graphviz musl-tools libclang-rt-14-dev qemu-user \
+TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
+	python3 gdb graphviz musl-tools libclang-rt-14-dev qemu-user time \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
 
@@ -91,8 +98,10 @@ quickstart: deps
 check: test-deps
 	@$(MAKE) --no-print-directory test
 
-# every test there is, as prove sees it; `make check` installs first
-TESTS ?= $(UNIT) $(wildcard tests/e2e/*.t)
+# every test there is, as prove sees it; `make check` installs first; the
+# longest begins first
+LONG := tests/e2e/other-machine.t
+TESTS ?= $(LONG) $(UNIT) $(filter-out $(LONG),$(wildcard tests/e2e/*.t))
 test: all $(UNIT) $(TOOLS)
 	@BUILD='$(BUILD)' TALLY_SKIPS='$(abspath $(BUILD))/skips' \
 	CMOCKA_MESSAGE_OUTPUT=TAP PERL5LIB='$(CURDIR)/tests/lib' \

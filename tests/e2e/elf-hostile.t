@@ -18,9 +18,9 @@ my @ways = (
     ['g++', '-no-pie -fno-pie -Wl,-q'],
     ['g++', '-shared -fPIC -Wl,-z,pack-relative-relocs'],
     ['g++', '-pie -fPIE -s -Wl,--hash-style=sysv'],
-    ['aarch64-linux-gnu-g++', '-pie -fPIE'],
-    ['aarch64-linux-gnu-g++', '-no-pie -fno-pie -Wl,-q'],
-    ['aarch64-linux-gnu-g++', '-shared -fPIC -Wl,-z,pack-relative-relocs'],
+    [cross() . 'g++', '-pie -fPIE'],
+    [cross() . 'g++', '-no-pie -fno-pie -Wl,-q'],
+    [cross() . 'g++', '-shared -fPIC -Wl,-z,pack-relative-relocs'],
     ['clang++', '-pie -fPIE'],
 );
 

@@ -62,8 +62,7 @@ sub try {
         "$name: there are landing pads");
 }
 
-for (['g++', ''], ['aarch64-linux-gnu-g++', 'aarch64-linux-gnu-'],
-        ['clang++', '']) {
+for (['g++', ''], [cross() . 'g++', cross()], ['clang++', '']) {
     my ($cxx, $cross) = @$_;
     if (system("command -v $cxx >/dev/null")) {
         SKIP: { skip "no $cxx", 1 }

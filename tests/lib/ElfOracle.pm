@@ -4,10 +4,11 @@ package ElfOracle;
 use strict;
 use warnings;
 use Exporter 'import';
+use POSIX ();
 use Test::More;
 
 our @EXPORT = qw(elf_dump elf_same_all elf_same_segments elf_same_symbols
-    elf_same_relocs elf_same_fdes elf_same_rows elf_same_head same_lines run);
+    elf_same_relocs elf_same_fdes elf_same_rows elf_same_head same_lines run cross);
 
 my $build = $ENV{BUILD} // 'build';
 my $dump = "$build/tools/elf-dump";
@@ -19,6 +20,12 @@ sub run {
     close $pipe;
     chomp @lines;
     return @lines;
+}
+
+# how the other machine's tools are called: PREFIXg++ and so on
+sub cross {
+    my $other = (POSIX::uname())[4] eq 'aarch64' ? 'x86_64' : 'aarch64';
+    return "$other-linux-gnu-";
 }
 
 sub readelf { return run('sh', '-c', 'exec readelf "$@" 2>/dev/null', 'readelf', @_) }

@@ -11,6 +11,7 @@ and linked; the twin without symbols goes to `tally cfg --json`. Then
 and each check returns a list of complaints, empty if all is well.
 """
 import bisect
+import functools
 import json
 import os
 import platform
@@ -18,6 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 TALLY = os.path.join(os.environ.get("BUILD", "build"), "tally")
 HOST = {"arm64": "aarch64"}.get(platform.machine(), platform.machine())
@@ -80,8 +82,57 @@ def compiler(isa, name):
             return None
         return [path] if isa == HOST else \
             [path, "--target=%s-linux-gnu" % isa]
+    if isa != HOST and name in ("rustc", "musl-gcc"):
+        return foreign_rust(isa) if name == "rustc" else foreign_musl(isa)
     path = tool(isa, name)
     return [path] if path else None
+
+
+def packages(isa, *names):
+    """Where these Debian packages of the machine are unpacked, or None."""
+    arch = {"x86_64": "amd64", "aarch64": "arm64"}[isa]
+    p = subprocess.run(["sh", "-c", ". tests/lib/packages.sh && "
+                        "packages_fetch \"$@\" >&2 && packages_root \"$1\"",
+                        "sh", arch, *names], stdout=subprocess.PIPE, text=True)
+    return p.stdout.strip() if p.returncode == 0 else None
+
+
+@functools.lru_cache(None)
+def foreign_rust(isa):
+    """A rustc and where its library for the machine is, or None.
+
+    rustc takes only a library of its very own version: Debian's of Debian's
+    package, another one of what was installed with it.
+    """
+    root = packages(isa, "libstd-rust-dev")
+    where = [[], ["--sysroot", root + "/usr"]] if root else [[]]
+    found = [shutil.which("rustc", path=d) for d in os.get_exec_path()]
+    for words in [[f, "--target", "%s-unknown-linux-gnu" % isa] + w
+                  for f in found if f for w in where]:
+        if rust_works(words):
+            return words
+    return None
+
+
+def rust_works(words):
+    with tempfile.TemporaryDirectory() as out:
+        p = subprocess.run(words + ["--crate-type", "lib", "--emit", "asm",
+                                    "--out-dir", out, "-"], text=True,
+                           input="#![no_std]", stderr=subprocess.DEVNULL)
+    return p.returncode == 0
+
+
+@functools.lru_cache(None)
+def foreign_musl(isa):
+    """gcc with the C library of the machine's package of musl, or None."""
+    root, gcc = packages(isa, "musl-dev"), tool(isa, "gcc")
+    if not root or not gcc:
+        return None
+    text = open("%s/usr/lib/%s-linux-musl/musl-gcc.specs" % (root, isa)).read()
+    specs = os.path.join(os.path.dirname(TALLY), "musl-%s.specs" % isa)
+    with open(specs, "w") as f:
+        f.write(re.sub(r"/usr/(?=lib/|include/)", root + r"\g<0>", text))
+    return [gcc, "-specs=" + specs]
 
 
 class Failed(Exception):
@@ -106,7 +157,7 @@ def compile_text(isa, name, source, out, flags):
     if source.endswith(".S"):
         text = run(tool(isa, "gcc"), "-E", "-P", source)
     elif name == "rustc":
-        run("rustc", "-O", "--emit", "asm", "-C", "debuginfo=0",
+        run(*compiler(isa, name), "-O", "--emit", "asm", "-C", "debuginfo=0",
             "-o", out, source)
         text = open(out).read().replace("use_", "use")
     else:
@@ -139,8 +190,7 @@ class Program:
             self.texts.append(compile_text(isa, name, s, text, flags))
             run(tool(isa, "as"), "-L", "-o", text[:-1] + "o", text)
             objects.append(text[:-1] + "o")
-        run(*(["musl-gcc"] if link[0] == "musl-gcc" else
-              compiler(isa, link[0])), *link[1:], "-Wl,--discard-none",
+        run(*compiler(isa, link[0]), *link[1:], "-Wl,--discard-none",
             "-o", stem, *objects)
         run(tool(isa, "strip"), "-o", self.bare, stem)
         self.read_symbols()

@@ -79,8 +79,28 @@ packages_unpack()
 	return $packages_status
 }
 
+# packages_have ARCH PACKAGE...: are they all unpacked?
+packages_have()
+{
+	packages_done=$PACKAGES_CACHE/$1/done
+	shift
+	for packages_name; do
+		[ -e "$packages_done/$packages_name" ] || return 1
+	done
+}
+
 # packages_fetch ARCH PACKAGE...: unpack what is not there yet; 1 if any fails
+#
+# Tests run side by side: one of them fetches, the others wait for it.
 packages_fetch()
+{
+	packages_have "$@" && return
+	mkdir -p "$PACKAGES_CACHE/$1" || return 1
+	(flock 9 && packages_fetch_missing "$@") 9>"$PACKAGES_CACHE/$1/lock"
+}
+
+# packages_fetch_missing ARCH PACKAGE...: packages_fetch, holding the lock
+packages_fetch_missing()
 {
 	packages_arch=$1
 	packages_failed=0

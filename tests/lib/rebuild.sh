@@ -1,0 +1,86 @@
+# rebuild.sh: tally built in another way, by another compiler or for another
+# machine, and its unit tests there; results as TAP.
+#
+# Source this file from a test script that runs in the top folder. The unit
+# tests have run in full in the usual build: a sample of their random cases is
+# enough here.
+
+export TALLY_TEST_GRAPHS="${TALLY_TEST_GRAPHS:-5000}"
+export TALLY_TEST_EVERY="${TALLY_TEST_EVERY:-31}"
+rebuild_number=0
+
+# rebuild_ok STATUS NAME [FILE]: one result; if bad, FILE says what happened
+rebuild_ok()
+{
+	rebuild_number=$((rebuild_number + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $rebuild_number - $2"
+	else
+		echo "not ok $rebuild_number - $2"
+		[ -z "$3" ] || tail -20 "$3" | sed 's/^/#   /'
+	fi
+}
+
+# rebuild_end: every result is there
+rebuild_end()
+{
+	echo "1..$rebuild_number"
+	exit 0
+}
+
+# rebuild_skip REASON: leave it all
+rebuild_skip()
+{
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+# rebuild FOLDER VARIABLE=VALUE...: make every program there
+#
+# Nothing may come from the make that runs this test: it puts the variables of
+# its own command line into the environment.
+rebuild()
+{
+	rebuild_folder=$1
+	shift
+	mkdir -p "$rebuild_folder" || exit 1
+	env -i PATH="$PATH" HOME="$HOME" \
+		make -s -j2 BUILD="$rebuild_folder" OPT=-O2 "$@" programs \
+		>"$rebuild_folder/log" 2>&1
+	rebuild_status=$?
+	rebuild_ok $rebuild_status "every program is built" \
+		"$rebuild_folder/log"
+	[ $rebuild_status -eq 0 ] || rebuild_end
+}
+
+# rebuild_unit PROGRAM [WORD...]: run one unit test, by an emulator if given
+rebuild_unit()
+{
+	rebuild_program=$1
+	shift
+	CMOCKA_MESSAGE_OUTPUT=TAP "$@" "$rebuild_program" \
+		>"$rebuild_program.log" 2>&1
+	rebuild_status=$?
+	rebuild_name="${rebuild_program##*/}: $(
+		grep -c '^ok' "$rebuild_program.log") tests"
+	if grep -q '# SKIP' "$rebuild_program.log"; then
+		rebuild_name="$rebuild_name # SKIP some of them do not run"
+	fi
+	rebuild_ok $rebuild_status "$rebuild_name" "$rebuild_program.log"
+}
+
+# rebuild_units FOLDER [WORD...]: run all unit tests, by an emulator if given
+rebuild_units()
+{
+	rebuild_folder=$1
+	shift
+	for rebuild_source in tests/unit/*.c; do
+		rebuild_name=$(basename "$rebuild_source" .c)
+		# asks the processor, of which an emulator is no judge
+		case $rebuild_name,$#,$(uname -m) in
+		isa_x64_exec,0,x86_64) ;;
+		isa_x64_exec,*) continue ;;
+		esac
+		rebuild_unit "$rebuild_folder/unit/$rebuild_name" "$@"
+	done
+}
