@@ -33,10 +33,12 @@ static regset read_opaquely(const struct isa *isa, const uint8_t *code,
 	if (told)
 		return 0;
 	isa->decode(code, avail, addr, &i);
+	if (i.kind == INSN_UNKNOWN)
+		return i.reads;
 	if ((i.mem_read || i.mem_write) && i.mem_class != MEM_ATOMIC &&
 	    i.mem_class != MEM_EXCL_STORE)
 		return 0;
-	return i.kind == INSN_SEQ || i.kind == INSN_UNKNOWN ? i.reads : 0;
+	return i.kind == INSN_SEQ ? i.reads : 0;
 }
 
 struct lifted_insn body_insn(struct body *y, uint32_t off, size_t avail)

@@ -11,7 +11,8 @@
  *	merge     pieces that belong together become procedures
  *	block     pieces become blocks and edges; proc and hub complete them
  *	noreturn  which procedures ever return
- *	dispatch  indirect jumps are understood (view, value, range, table);
+ *	dispatch  indirect jumps are understood (settle, judge, view, value,
+ *	          range, table);
  *	          code that only tables lead to sends us back to discover
  *	merge, block, noreturn once more, with what the tables told
  *	orphan    data that looked like code is taken out; the same again

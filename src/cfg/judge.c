@@ -1,0 +1,408 @@
+/*
+ * judge: what one indirect jump is, as the procedure is seen now.
+ *
+ * Its target is closed (value) and matched (table); if it is an entry of a
+ * table, the index is bounded (range) and the entries are read. dispatch.c
+ * says what the outcomes mean.
+ */
+#include "base/bisect.h"
+#include "cfg/dispatch_int.h"
+
+enum {
+	ENTRIES_MAX = 65536, /* of one table */
+	WAYS_MAX = 256,	     /* of a phi of targets */
+};
+
+/*
+ * addr is the end of an FDE of this procedure. LLVM fills the holes of a
+ * switch that has no default with the address of an empty block there; no
+ * entry that can be chosen leads to it.
+ */
+static bool work_is_hole(const struct work *w, uint64_t addr)
+{
+	for (uint32_t i = 0; i < w->npiece; i++) {
+		const struct piece *p = &w->b->piece.at[w->piece[i]];
+
+		if (p->fde != CFG_NONE &&
+		    addr == w->b->unwind->fde[p->fde].end)
+			return true;
+	}
+	return false;
+}
+
+/* addr is an instruction of this procedure */
+static bool work_inside(const struct work *w, uint64_t addr)
+{
+	uint32_t off = code_offset(&w->b->code, addr);
+	uint32_t p;
+
+	if (off == CODE_NONE || !code_test(&w->b->code, w->b->code.insn, off))
+		return false;
+	p = build_piece_at(w->b, off);
+	return p != CFG_NONE && !w->b->piece.at[p].in_place &&
+	       build_find(w->b, p) == w->rep;
+}
+
+/*
+ * addr may be a case of this procedure although it lies in a piece that was
+ * not known to belong to it: a cold piece that only the table leads to.
+ */
+static bool work_adoptable(const struct work *w, uint64_t addr)
+{
+	const struct code *k = &w->b->code;
+	uint32_t off = code_offset(k, addr);
+
+	return off != CODE_NONE && code_test(k, k->insn, off) &&
+	       !code_test(k, k->called, off) && !code_test(k, k->label, off);
+}
+
+/* addr is an instruction, wherever */
+static bool work_is_code(const struct work *w, uint64_t addr)
+{
+	const struct code *k = &w->b->code;
+	uint32_t off = code_offset(k, addr);
+
+	return off != CODE_NONE && code_test(k, k->insn, off);
+}
+
+uint64_t work_next_table(const struct work *w, uint64_t addr)
+{
+	size_t i;
+
+	bisect(i, w->nstart, w->start[i] <= addr);
+	return i < w->nstart ? w->start[i] : UINT64_MAX;
+}
+
+/*
+ * Takes the entries first..last; false if one cannot be chosen. A bound that
+ * was checked is believed, wherever the entries lead; one that follows from
+ * the index's type alone may be too wide, and then they must lead into this
+ * procedure.
+ */
+static bool take_bounded(struct work *w, const struct table *t,
+			 uint64_t first, uint64_t last, bool checked)
+{
+	size_t n = w->target.n;
+	uint64_t to;
+
+	for (uint64_t i = first; i <= last; i++) {
+		bool ok = table_entry(w->b->im, t, i, &to);
+
+		if (ok && work_is_hole(w, to))
+			continue;
+		if (ok && checked && w->grown && !work_is_code(w, to)) {
+			vec_push(&w->wanted, to);
+			continue;
+		}
+		if (!ok || !(checked ? work_is_code(w, to) :
+				       work_inside(w, to))) {
+			w->target.n = n;
+			w->wanted.n = 0;
+			return false;
+		}
+		vec_push(&w->target, to);
+	}
+	if (w->wanted.n)
+		w->target.n = n;
+	return w->target.n > n;
+}
+
+/*
+ * addr is within the block that computes this very jump: to go there would be
+ * to jump for ever, so it is no entry.
+ */
+static bool work_is_own(const struct work *w, uint64_t addr)
+{
+	const struct cut *c = &w->view.cut.at[w->block];
+	uint32_t off = code_offset(&w->b->code, addr);
+
+	return off != CODE_NONE && off > c->start && off <= c->last;
+}
+
+uint64_t work_take_entries(struct work *w, const struct table *t,
+				  uint64_t first, uint64_t last)
+{
+	uint64_t stop = work_next_table(w, t->address + first * t->stride);
+	uint64_t i, to;
+	size_t n = w->target.n;
+
+	for (i = first; i <= last && i - first < ENTRIES_MAX; i++) {
+		if (t->address + i * t->stride >= stop ||
+		    !table_entry(w->b->im, t, i, &to))
+			break;
+		if (work_is_hole(w, to))
+			continue;
+		if (!(work_inside(w, to) || work_adoptable(w, to)) ||
+		    (w->view.cut.n && work_is_own(w, to)) ||
+		    (w->cautious &&
+		     view_block_at(&w->view, code_offset(&w->b->code, to)) ==
+			     CFG_NONE))
+			break;
+		vec_push(&w->target, to);
+	}
+	return w->target.n > n ? i - first : 0; /* only holes: no table */
+}
+
+/* the entries of a table whose index has this range */
+static void find_table(struct work *w, struct finding *f, struct range64 r)
+{
+	struct table *t = &f->table;
+
+	/* a contradiction: no way leads here, or none that is understood */
+	if (r.lo > r.hi || r.lo > ENTRIES_MAX)
+		r = (struct range64){0, UINT64_MAX, false};
+	f->checked = r.checked;
+	/* any byte, and nearly any two, make an entry that leads inside: what
+	   follows from the index's type alone is then no bound */
+	if (!r.checked && t->size < 4 && r.hi < ENTRIES_MAX)
+		r.hi = ENTRIES_MAX;
+	if (!r.checked && r.hi < ENTRIES_MAX &&
+	    work_next_table(w, t->address) <= t->address + r.hi * t->stride)
+		r.hi = ENTRIES_MAX; /* another table starts before that */
+	if (r.hi < ENTRIES_MAX &&
+	    take_bounded(w, t, r.lo, r.hi, r.checked)) {
+		f->status = DISPATCH_BOUNDED;
+		f->count = r.hi - r.lo + 1;
+		t->address += r.lo * t->stride;
+		return;
+	}
+	if (w->grown) {
+		f->status = DISPATCH_UNKNOWN;
+		f->reason = w->wanted.n ? "entries lead to unknown code" :
+			    "no bound, and no unwind table to bound the code";
+		return;
+	}
+	/* a table starts at entry 0 and has no gaps: the first entry that
+	   leads elsewhere is behind its end */
+	f->count = work_take_entries(w, t, r.lo, r.hi);
+	f->last = r.hi - r.lo;
+	t->address += r.lo * t->stride;
+	f->status = f->count ? DISPATCH_APPROXIMATED : DISPATCH_UNKNOWN;
+	f->reason = !f->count ? "entries lead out of the procedure" :
+		    r.checked ? "the bound on the index is not tight" :
+				"no bound on the index";
+}
+
+/* whether the procedure's frame is on the stack */
+enum frame { FRAME_GONE, FRAME_THERE, FRAME_UNSURE };
+
+/*
+ * By the value of the stack pointer, or else by the unwind table, which is not
+ * always right in epilogues.
+ */
+static enum frame frame_at_end(struct work *w, uint32_t block)
+{
+	const struct isa *isa = w->b->isa;
+	uint64_t at = code_address(&w->b->code, w->view.cut.at[block].last);
+	uint32_t sp = value_at_end(&w->values, block, isa->sp);
+	struct linear l = value_linear(&w->values, sp);
+	int64_t offset;
+
+	if (l.ok && l.n == 1 && l.coef[0] == 1 &&
+	    value_node(&w->values, l.term[0])->kind == NODE_INPUT &&
+	    value_node(&w->values, l.term[0])->a == isa->sp)
+		return l.constant ? FRAME_THERE : FRAME_GONE;
+	if (!frames_offset(&w->body.frames, at, isa->sp, &offset))
+		return FRAME_UNSURE;
+	return offset ? FRAME_THERE : FRAME_GONE;
+}
+
+/* the block is a label whose address is in bits, not a start */
+static bool is_label(const struct work *w, uint32_t block,
+		     const uint64_t *bits)
+{
+	uint32_t at = w->view.cut.at[block].start;
+
+	return block != w->view.main && code_test(&w->b->code, bits, at) &&
+	       !merge_is_start(w->b, at, false);
+}
+
+/*
+ * A jump to a pointer of unknown origin, with the frame still there, is a
+ * computed goto: it can go to every label whose address is taken, and to
+ * nothing else. Returns how many there are.
+ */
+static uint64_t take_labels(struct work *w)
+{
+	uint64_t n = 0;
+
+	for (uint32_t k = 0; k < w->view.cut.n; k++)
+		if (is_label(w, k, w->b->code.label)) {
+			vec_push(&w->target,
+				 code_address(&w->b->code,
+					      w->view.cut.at[k].start));
+			n++;
+		}
+	return n;
+}
+
+/* the procedure has labels that no table accounts for */
+static bool any_label(const struct work *w)
+{
+	for (uint32_t k = 0; k < w->view.cut.n; k++)
+		if (is_label(w, k, w->b->code.entry))
+			return true;
+	return false;
+}
+
+/* what a jump to no table is */
+static void find_pointer(struct work *w, struct finding *f, uint32_t block,
+			 enum table_shape shape)
+{
+	enum frame frame = frame_at_end(w, block);
+	bool gone = shape != SHAPE_POINTER && frame == FRAME_GONE;
+
+	if (shape != SHAPE_SLOT && gone && any_label(w)) {
+		f->status = DISPATCH_UNKNOWN;
+		f->reason = "a tail call, or a jump to a label";
+		return;
+	}
+	if (shape == SHAPE_SLOT || gone) {
+		f->status = DISPATCH_TAIL;
+		f->reason = shape == SHAPE_SLOT ? "jump through a slot" :
+						  "tail call by pointer";
+		return;
+	}
+	f->table = (struct table){0};
+	f->count = shape == SHAPE_LABEL && frame == FRAME_THERE ?
+			   take_labels(w) : 0;
+	f->status = f->count > 1 ? DISPATCH_APPROXIMATED : DISPATCH_UNKNOWN;
+	f->reason = f->count > 1 ? "any label whose address is taken" :
+				   "target is not loaded from a table";
+}
+
+/*
+ * Some target from number n on is in this procedure; or, if none was taken,
+ * the table's first entry as it is now.
+ */
+static bool leads_inside(const struct work *w, const struct table *t,
+			 size_t n)
+{
+	uint64_t to;
+
+	if (n == w->target.n)
+		return image_pointer(w->b->im, t->address, &to) &&
+		       work_inside(w, to);
+	for (; n < w->target.n; n++)
+		if (work_inside(w, w->target.at[n]) ||
+		    work_adoptable(w, w->target.at[n]))
+			return true;
+	return false;
+}
+
+/* judges one closed target; range is that of its index where it is used */
+static void find_target(struct work *w, struct finding *f, uint32_t target,
+			uint32_t block, uint32_t edge)
+{
+	struct values *s = &w->values;
+	enum table_shape shape = table_match(s, target, &f->table);
+	size_t n = w->target.n;
+
+	f->reason = NULL;
+	f->count = 0;
+	f->checked = false;
+	switch (shape) {
+	case SHAPE_TABLE:
+		find_table(w, f, edge == CFG_NONE ?
+			range_at(s, f->table.index, block) :
+			range_on_edge(s, f->table.index, edge));
+		break;
+	case SHAPE_FIXED:
+		if (work_inside(w, f->table.base)) {
+			f->status = DISPATCH_BOUNDED;
+			f->count = 1;
+			vec_push(&w->target, f->table.base);
+			f->table.base = 0;
+			return;
+		}
+		f->status = DISPATCH_TAIL;
+		f->reason = "jump to a fixed address";
+		return;
+	default:
+		find_pointer(w, f, block, shape);
+		return;
+	}
+	/* a table of procedures, not of cases */
+	if (f->table.size == 8 && !leads_inside(w, &f->table, n) &&
+	    frame_at_end(w, block) == FRAME_GONE) {
+		w->target.n = n;
+		f->status = DISPATCH_TAIL;
+		f->reason = "tail call through a table";
+	}
+}
+
+/* the worse of two findings decides; the first table is shown */
+static void merge_finding(struct finding *all, const struct finding *f,
+			  bool first)
+{
+	if (first) {
+		unsigned ways = all->ways;
+
+		*all = *f;
+		all->ways = ways;
+		return;
+	}
+	if (f->status == DISPATCH_UNKNOWN || all->status == DISPATCH_UNKNOWN ||
+	    (f->status == DISPATCH_TAIL) != (all->status == DISPATCH_TAIL)) {
+		if (f->status == DISPATCH_UNKNOWN)
+			all->reason = f->reason;
+		else if (all->status != DISPATCH_UNKNOWN)
+			all->reason = "some ways leave the procedure";
+		all->status = DISPATCH_UNKNOWN;
+		return;
+	}
+	if (f->status > all->status) {
+		all->status = f->status;
+		all->reason = f->reason;
+	}
+}
+
+/* the jump goes through a slot that the loader fills: out of the image */
+static bool jumps_through_slot(struct work *w, uint32_t jump)
+{
+	struct values *s = &w->values;
+	struct node n = *value_node(s, jump);
+	struct linear l;
+
+	if (n.kind != NODE_LOAD || n.size != 8)
+		return false;
+	l = value_linear(s, value_resolve(s, n.a));
+	return l.ok && !l.n && image_reloc(w->b->im, l.constant);
+}
+
+void work_judge(struct work *w, struct finding *f, uint32_t block)
+{
+	struct values *s = &w->values;
+	const struct lifted *l = value_block(s, block);
+	uint32_t target;
+	struct node n;
+
+	*f = (struct finding){.status = DISPATCH_UNKNOWN,
+			      .reason = "not understood"};
+	if (l->jump == NODE_UNSET)
+		return;
+	if (jumps_through_slot(w, l->jump)) {
+		f->status = DISPATCH_TAIL;
+		f->reason = "jump through a slot";
+		return;
+	}
+	target = value_find(s, value_resolve(s, l->jump));
+	n = *value_node(s, target);
+	if (n.kind != NODE_PHI || !n.b || n.b > WAYS_MAX) {
+		find_target(w, f, target, block, CFG_NONE);
+		f->ways = 1;
+		return;
+	}
+	f->ways = n.b;
+	for (uint32_t i = 0, first = true; i < n.b; i++) {
+		uint32_t x = s->operand.at[n.pos + i];
+		uint32_t e = s->view->g.in[s->view->g.in_first[n.block] + i];
+		struct finding way;
+
+		if (x == NODE_UNSET)
+			continue;
+		find_target(w, &way, value_find(s, x), block, e);
+		merge_finding(f, &way, first);
+		first = false;
+	}
+}

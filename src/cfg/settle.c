@@ -1,0 +1,287 @@
+/*
+ * settle: the jumps of one procedure, judged until nothing changes.
+ *
+ * The procedure is seen as far as it is reached; each newly reached jump is
+ * judged, its targets become edges, and more is reached. When nothing new is
+ * reached, all are judged again with all edges, until that adds none: only
+ * then do the bounds hold. Edges are only ever added, so this ends.
+ */
+#include <stdlib.h>
+
+#include "base/bisect.h"
+#include "cfg/dispatch_int.h"
+
+enum { CHANGES_MAX = 12 }; /* then what still changes is not understood */
+
+typedef VEC(uint32_t) blocks; /* of a view */
+
+int work_address_order(const void *a, const void *b)
+{
+	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+
+	return p < q ? -1 : p > q;
+}
+
+/* sorts w->target and removes doubles */
+static void unique_targets(struct work *w)
+{
+	size_t n = 0;
+
+	if (w->target.n)
+		qsort(w->target.at, w->target.n, sizeof *w->target.at,
+		      work_address_order);
+	for (size_t i = 0; i < w->target.n; i++)
+		if (!n || w->target.at[n - 1] != w->target.at[i])
+			w->target.at[n++] = w->target.at[i];
+	w->target.n = n;
+}
+
+/*
+ * Adds the targets at hand to those that j is known to have; true if there
+ * are new ones. What was once a target stays one: with more edges a bound
+ * can only grow, and if the jump turns out to be unknown after all, the
+ * edges that were believed must still be there for the others' sake.
+ */
+static bool add_targets(struct work *w, struct jump_site *j)
+{
+	const struct code *k = &w->b->code;
+	size_t had = j->target.n;
+
+	vec_append(&w->target, &j->target);
+	unique_targets(w);
+	if (w->target.n == had)
+		return false;
+	j->target.n = 0;
+	vec_append(&j->target, &w->target);
+	for (size_t i = 0; i < w->target.n; i++)
+		code_set(k, k->leader, code_offset(k, w->target.at[i]));
+	return true;
+}
+
+/* stores what was found; true if that adds edges */
+static bool keep_finding(struct work *w, struct jump_site *j,
+			 const struct finding *f)
+{
+	bool known = f->status <= DISPATCH_APPROXIMATED;
+
+	j->judged = true;
+	j->ways = f->ways;
+	j->checked = f->checked;
+	j->table = f->table;
+	j->last = f->last;
+	j->d.status = (uint8_t)f->status;
+	j->d.reason = f->reason;
+	j->d.table = known && f->table.size ? f->table.address : 0;
+	j->d.base = known ? f->table.base : 0;
+	j->d.entry_size = known ? f->table.size : 0;
+	j->d.entry_shift = f->table.shift;
+	j->d.entry_signed = f->table.sign;
+	j->d.count = known ? (uint32_t)f->count : 0;
+	if (!known)
+		w->target.n = 0;
+	j->wanted.n = 0;
+	vec_append(&j->wanted, &w->wanted);
+	w->wanted.n = 0;
+	return add_targets(w, j);
+}
+
+/* the jumps in view that were judged before, or those that were not */
+static void list_reached(const struct work *w, bool judged, blocks *list)
+{
+	list->n = 0;
+	for (uint32_t k = 0; k < w->view.cut.n; k++) {
+		const struct cut *c = &w->view.cut.at[k];
+
+		if (c->kind == INSN_IJUMP && view_reached(&w->view, k) &&
+		    build_jump_at(w->b, c->last)->judged == judged)
+			vec_push(list, k);
+	}
+}
+
+/* judges the jumps that end these blocks; true if that adds edges */
+static bool judge(struct work *w, const blocks *list)
+{
+	bool grew = false;
+
+	for (size_t i = 0; i < list->n; i++) {
+		uint32_t k = list->at[i];
+		struct jump_site *j = build_jump_at(w->b,
+						    w->view.cut.at[k].last);
+		uint32_t piece = w->view.piece.at[k];
+		struct finding f;
+
+		w->target.n = 0;
+		w->block = k;
+		w->grown = w->b->piece.at[piece].fde == CFG_NONE;
+		work_judge(w, &f, k);
+		grew |= keep_finding(w, j, &f);
+	}
+	return grew;
+}
+
+/* what a look at the procedure led to */
+enum look { LOOK_SETTLED, LOOK_FOUND, LOOK_CHANGED };
+
+/*
+ * Builds the view and judges the jumps that it newly reaches. If they add no
+ * edges, those judged in earlier views are judged in this one.
+ */
+static enum look look(struct work *w, enum view_entries entries)
+{
+	enum look is = LOOK_SETTLED;
+	blocks fresh = {0}, known = {0};
+
+	view_build(&w->view, w->b, w->piece, w->npiece, w->entry, entries);
+	values_init(&w->values, &w->view, &w->body, w->depth);
+	list_reached(w, false, &fresh);
+	list_reached(w, true, &known);
+	if (judge(w, &fresh))
+		is = LOOK_FOUND;
+	else if (judge(w, &known))
+		is = LOOK_CHANGED;
+	vec_free(&fresh);
+	vec_free(&known);
+	values_free(&w->values);
+	view_free(&w->view);
+	return is;
+}
+
+/* the first jump of a piece; *stop: behind its last */
+static struct jump_site *jumps_of(const struct build *b, uint32_t piece,
+				  struct jump_site **stop)
+{
+	const struct piece *p = &b->piece.at[piece];
+	size_t first, end;
+
+	bisect(first, b->jump.n, b->jump.at[first].at < p->start);
+	for (end = first; end < b->jump.n && b->jump.at[end].at < p->end;)
+		end++;
+	*stop = b->jump.at + end;
+	return b->jump.at + first;
+}
+
+/* every jump of the procedure */
+#define for_each_jump(j, w) \
+	for (uint32_t j##_p = 0; j##_p < (w)->npiece; j##_p++) \
+		for (struct jump_site *j##_stop, \
+			     *j = jumps_of((w)->b, (w)->piece[j##_p], \
+					   &j##_stop); \
+		     j < j##_stop; j++)
+
+bool work_has_jump(const struct work *w)
+{
+	for_each_jump(j, w)
+		return true;
+	return false;
+}
+
+void work_forget(struct work *w)
+{
+	for_each_jump(j, w) {
+		j->d.status = DISPATCH_UNKNOWN;
+		j->d.table = 0;
+		j->judged = false;
+		j->target.n = 0;
+	}
+}
+
+/* some jump of the procedure is not understood */
+static bool any_unknown(const struct work *w)
+{
+	for_each_jump(j, w)
+		if (j->d.status == DISPATCH_UNKNOWN)
+			return true;
+	return false;
+}
+
+/* what still changes is not understood */
+static void give_up(struct work *w)
+{
+	for_each_jump(j, w)
+		if (j->d.status <= DISPATCH_APPROXIMATED) {
+			j->d.status = DISPATCH_UNKNOWN;
+			j->d.reason = "does not settle";
+		}
+}
+
+/* what is not known in the end has no targets */
+static void drop_targets(struct work *w)
+{
+	for_each_jump(j, w)
+		if (j->d.status > DISPATCH_APPROXIMATED)
+			j->target.n = 0;
+}
+
+/* looks until nothing changes; false if that does not happen */
+static bool settle(struct work *w, enum view_entries entries)
+{
+	for (unsigned changes = 0; changes < CHANGES_MAX;)
+		switch (look(w, entries)) {
+		case LOOK_SETTLED:
+			return true;
+		case LOOK_FOUND: /* as often as there are jumps */
+			break;
+		case LOOK_CHANGED:
+			changes++;
+		}
+	return false;
+}
+
+/* some place inside is entered by nobody knows whom */
+static bool any_entry(const struct work *w)
+{
+	const struct code *k = &w->b->code;
+
+	for (uint32_t i = 0; i < w->npiece; i++) {
+		const struct piece *p = &w->b->piece.at[w->piece[i]];
+
+		if (code_next(k, k->entry, p->start + 1, p->end) != p->end)
+			return true;
+	}
+	return false;
+}
+
+void work_settle(struct work *w, bool second)
+{
+	if (!settle(w, VIEW_CALLED) ||
+	    (second && (any_unknown(w) || any_entry(w)) &&
+	     !settle(w, VIEW_ANY)))
+		give_up(w);
+	if (second)
+		drop_targets(w);
+}
+
+/* another table starts within what was taken for j's */
+static bool overlaps_table(const struct work *w, const struct jump_site *j)
+{
+	uint64_t end = j->d.table + (uint64_t)j->d.count * j->d.entry_size;
+
+	return j->d.table && work_next_table(w, j->d.table) < end;
+}
+
+/* with all table starts known, j's table has just the targets it has */
+static bool is_settled(struct work *w, const struct jump_site *j)
+{
+	w->target.n = 0;
+	if (j->ways != 1 || !j->table.size)
+		return false;
+	work_take_entries(w, &j->table, 0, j->last);
+	unique_targets(w);
+	return w->target.n == j->target.n && w->target.n &&
+	       !memcmp(w->target.at, j->target.at,
+		       w->target.n * sizeof *w->target.at);
+}
+
+bool work_deserves_more(struct work *w)
+{
+	if (any_entry(w))
+		return true;
+	for_each_jump(j, w)
+		if (j->d.status == DISPATCH_UNKNOWN ||
+		    (j->d.status == DISPATCH_APPROXIMATED &&
+		     !is_settled(w, j)) ||
+		    (j->d.status == DISPATCH_BOUNDED && !j->checked &&
+		     overlaps_table(w, j)))
+			return true;
+	return false;
+}
