@@ -111,9 +111,9 @@ static void succ_call(const struct build *b, uint32_t piece,
 		      const struct cut *c, successors *out)
 {
 	uint32_t q = c->kind == INSN_CALL && c->target != CODE_NONE ?
-			     build_piece_at(b, c->target) : CFG_NONE;
+			     piece_at(b, c->target) : CFG_NONE;
 	bool stays = q != CFG_NONE && b->noreturn &&
-		     b->noreturn[build_find(b, q)];
+		     b->noreturn[piece_find(b, q)];
 
 	/* rewriting.md 7.23: the last call of a procedure does not return */
 	if (stays || c->end == b->piece.at[piece].end)

@@ -1,102 +1,10 @@
-/*
- * build: the order of the passes, and the searchable list of pieces.
- * See build.h for what each pass needs.
- */
+/* build: the order of the passes. See build.h for what each needs. */
 #include "cfg/build.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
-enum {
-	INDEX_SHIFT = 8,  /* one entry of piece_index per 256 bytes */
-	TABLE_ROUNDS = 6, /* switches within switches, without unwind tables */
-};
-
-static int piece_order(const void *a, const void *b)
-{
-	const struct piece *p = a, *q = b;
-
-	if (p->start != q->start)
-		return p->start < q->start ? -1 : 1;
-	return p->source < q->source ? -1 : p->source > q->source;
-}
-
-void build_index(struct build *b)
-{
-	size_t n = (b->code.total >> INDEX_SHIFT) + 1;
-	uint32_t p = 0;
-
-	if (b->piece.n)
-		qsort(b->piece.at, b->piece.n, sizeof *b->piece.at,
-		      piece_order);
-	b->indexed = b->piece.n;
-	mem_free(b->piece_index);
-	b->piece_index = NEW_ARRAY(uint32_t, n);
-	for (size_t i = 0; i < n; i++) {
-		while (p < b->piece.n &&
-		       b->piece.at[p].end <= i << INDEX_SHIFT)
-			p++;
-		b->piece_index[i] = p;
-	}
-	for (uint32_t i = 0; i < b->piece.n; i++)
-		b->piece.at[i].leader = i;
-}
-
-uint32_t build_piece_at(const struct build *b, uint32_t off)
-{
-	if (off >= b->code.total)
-		return CFG_NONE;
-	for (uint32_t p = b->piece_index[off >> INDEX_SHIFT];
-	     p < b->piece.n && b->piece.at[p].start <= off; p++)
-		if (off < b->piece.at[p].end)
-			return p;
-	return CFG_NONE;
-}
-
-uint32_t build_find(const struct build *b, uint32_t p)
-{
-	while (b->piece.at[p].leader != p)
-		p = b->piece.at[p].leader;
-	return p;
-}
-
-void build_union(struct build *b, uint32_t p, uint32_t q)
-{
-	uint32_t low, high = q, next;
-
-	p = build_find(b, p);
-	q = build_find(b, q);
-	/* the lowest piece represents: deterministic, and mostly the hot one */
-	low = p < q ? p : q;
-	b->piece.at[p].leader = b->piece.at[q].leader = low;
-	for (; high != low; high = next) {
-		next = b->piece.at[high].leader;
-		b->piece.at[high].leader = low;
-	}
-}
-
-void build_flatten(struct build *b)
-{
-	for (uint32_t p = 0; p < b->piece.n; p++)
-		b->piece.at[p].leader = build_find(b, p);
-}
-
-struct piece build_slice(const struct build *b, struct piece p,
-			 uint32_t start, uint32_t end)
-{
-	const struct xfer *x = b->found.xfer.at;
-	uint32_t stop = p.xfer + p.nxfer;
-
-	while (p.xfer < stop && x[p.xfer].at < start)
-		p.xfer++;
-	p.nxfer = 0;
-	while (p.xfer + p.nxfer < stop && x[p.xfer + p.nxfer].at < end)
-		p.nxfer++;
-	p.fresh &= p.start == start;
-	p.start = start;
-	p.end = end;
-	return p;
-}
+/* switches within switches, in code without unwind tables */
+enum { TABLE_ROUNDS = 6 };
 
 static int landing_order(const void *a, const void *b)
 {
@@ -165,9 +73,9 @@ static void build_run(struct build *b)
 	progress_at(b->progress, "decoding", 0, 0);
 	build_landings(b);
 	sweep_fdes(b);
-	build_index(b);
+	pieces_index(b);
 	descend_repair(b);
-	build_index(b);
+	pieces_index(b);
 	discover_code(b);
 	/* where no unwind table covers the code, cases of a switch are only
 	   found through the table; they may have tables of their own */
@@ -186,7 +94,7 @@ static void build_run(struct build *b)
 	progress_at(b->progress, "procedures", 0, 0);
 	build_finish(b);
 	if (orphan_remove(b)) {
-		build_index(b);
+		pieces_index(b);
 		discover_entries(b);
 		build_finish(b);
 	}

@@ -106,22 +106,23 @@ struct build {
 	VEC(struct refusal) refusal;
 	VEC(struct stub_range) stub; /* sections of linkage stubs */
 	uint64_t effort; /* instructions tried by descents so far */
-	size_t indexed; /* pieces that build_index() has seen */
+	size_t indexed; /* pieces that pieces_index() has seen */
 	uint32_t *piece_index; /* first piece ending after each 256 bytes */
 	bool *noreturn; /* by piece, at the representative; may be NULL */
 };
 
-/* the piece that holds an offset, or CFG_NONE; requires build_index() */
-uint32_t build_piece_at(const struct build *b, uint32_t off);
+/* --- piece.c */
+/* the piece that holds an offset, or CFG_NONE; requires pieces_index() */
+uint32_t piece_at(const struct build *b, uint32_t off);
 /* sorts the pieces and makes them searchable */
-void build_index(struct build *b);
+void pieces_index(struct build *b);
 /* the representative piece of the procedure that piece p belongs to */
-uint32_t build_find(const struct build *b, uint32_t p);
-void build_union(struct build *b, uint32_t p, uint32_t q);
-/* makes every build_find() one step */
-void build_flatten(struct build *b);
+uint32_t piece_find(const struct build *b, uint32_t p);
+void piece_union(struct build *b, uint32_t p, uint32_t q);
+/* makes every piece_find() one step */
+void pieces_flatten(struct build *b);
 /* p without what lies outside [start, end), with its share of transfers */
-struct piece build_slice(const struct build *b, struct piece p,
+struct piece piece_slice(const struct build *b, struct piece p,
 			 uint32_t start, uint32_t end);
 
 /* --- sweep.c */

@@ -297,7 +297,7 @@ static void repair_mark_pieces(struct build *b)
 
 		if (t == CODE_NONE || code_test(k, k->insn, t))
 			continue;
-		p = build_piece_at(b, t);
+		p = piece_at(b, t);
 		if (p != CFG_NONE)
 			b->piece.at[p].holes = true;
 	}
@@ -306,7 +306,7 @@ static void repair_mark_pieces(struct build *b)
 
 		if (!code_test(k, k->data, r->to))
 			continue;
-		p = build_piece_at(b, r->to);
+		p = piece_at(b, r->to);
 		if (p != CFG_NONE)
 			b->piece.at[p].holes = true;
 	}
@@ -327,7 +327,7 @@ static void repair_seeds(const struct build *b, offsets *seed)
 		for (uint32_t x = 0; x < from->nxfer; x++) {
 			uint32_t t = b->found.xfer.at[from->xfer + x].target;
 			uint32_t q = t == CODE_NONE ? CFG_NONE :
-						      build_piece_at(b, t);
+						      piece_at(b, t);
 
 			if (q != CFG_NONE && b->piece.at[q].holes)
 				vec_push(seed, t);
@@ -338,13 +338,13 @@ static void repair_seeds(const struct build *b, offsets *seed)
 		uint32_t off = s->kind == SYMBOL_FUNC ?
 				       code_offset(k, s->addr) : CODE_NONE;
 		uint32_t q = off == CODE_NONE ? CFG_NONE :
-						build_piece_at(b, off);
+						piece_at(b, off);
 
 		if (q != CFG_NONE && b->piece.at[q].holes)
 			vec_push(seed, off);
 	}
 	for (size_t i = 0; i < b->site.n; i++) {
-		uint32_t q = build_piece_at(b, b->site.at[i].pad);
+		uint32_t q = piece_at(b, b->site.at[i].pad);
 
 		if (q != CFG_NONE && b->piece.at[q].holes)
 			vec_push(seed, b->site.at[i].pad);

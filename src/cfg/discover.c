@@ -232,7 +232,7 @@ void discover_code(struct build *b)
 		if (!s.n)
 			break;
 		seed_try_all(b, &s);
-		build_index(b);
+		pieces_index(b);
 		s.n = 0;
 	}
 	vec_free(&s);
@@ -251,7 +251,7 @@ bool discover_wanted(struct build *b)
 		size_t found = b->found.xfer.n;
 
 		seed_try_all(b, &s);
-		build_index(b);
+		pieces_index(b);
 		s.n = 0;
 		seed_calls(b, &s, from);
 		from = found;
@@ -306,10 +306,10 @@ struct explained {
 /* both offsets lie in pieces of one procedure */
 static bool same_procedure(const struct build *b, uint32_t s, uint32_t t)
 {
-	uint32_t p = build_piece_at(b, s), q = build_piece_at(b, t);
+	uint32_t p = piece_at(b, s), q = piece_at(b, t);
 
 	return p != CFG_NONE && q != CFG_NONE &&
-	       build_find(b, p) == build_find(b, q);
+	       piece_find(b, p) == piece_find(b, q);
 }
 
 /* the word at place leads into the same procedure as offset t */
@@ -335,7 +335,7 @@ static bool word_leads_to(const struct build *b, uint64_t place, uint32_t t)
 static bool pointer_counts(const struct build *b, const struct pointer *p)
 {
 	uint32_t t = code_offset(&b->code, p->value);
-	uint32_t q = t == CODE_NONE ? CFG_NONE : build_piece_at(b, t);
+	uint32_t q = t == CODE_NONE ? CFG_NONE : piece_at(b, t);
 
 	if (q == CFG_NONE)
 		return false;
@@ -521,9 +521,9 @@ void discover_split_stubs(struct build *b)
 			next = code_next(k, k->called, at + 1, p.end);
 			code_set(k, k->called, at);
 			code_set(k, k->leader, at);
-			vec_push(&b->piece, build_slice(b, p, at, next));
+			vec_push(&b->piece, piece_slice(b, p, at, next));
 		}
 	}
 	vec_free(&old);
-	build_index(b);
+	pieces_index(b);
 }

@@ -74,7 +74,7 @@ static struct work crew_item(const struct crew *t, uint32_t i)
 			 .start = t->start, .nstart = t->nstart,
 			 .depth = t->depth, .cautious = !t->second};
 
-	w.rep = build_find(t->b, w.piece[0]);
+	w.rep = piece_find(t->b, w.piece[0]);
 	w.entry = code_offset(&t->b->code, p->entry);
 	return w;
 }

@@ -237,7 +237,7 @@ static bool calls_twice(const struct build *b, uint32_t target)
 	static const char *const names[] = {"_setjmp", "__sigsetjmp",
 		"getcontext", "setjmp", "sigsetjmp", "vfork", "__vfork"};
 	uint32_t p = target == CODE_NONE ? CFG_NONE :
-					   build_piece_at(b, target);
+					   piece_at(b, target);
 	const struct procedure *r;
 
 	if (p == CFG_NONE || b->cfg->part.at[p].proc == CFG_NONE)

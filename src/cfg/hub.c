@@ -61,8 +61,8 @@ void hub_build(struct build *b, const struct code_rank *rank)
 
 	for (uint32_t i = 0; i < b->jump.n; i++) {
 		struct jump_site *j = &b->jump.at[i];
-		uint32_t p = build_piece_at(b, j->at);
-		struct hub_key k = {build_find(b, p), i};
+		uint32_t p = piece_at(b, j->at);
+		struct hub_key k = {piece_find(b, p), i};
 
 		j->hub = CFG_NONE;
 		if (j->target.n)

@@ -38,9 +38,9 @@ static bool work_inside(const struct work *w, uint64_t addr)
 
 	if (off == CODE_NONE || !code_test(&w->b->code, w->b->code.insn, off))
 		return false;
-	p = build_piece_at(w->b, off);
+	p = piece_at(w->b, off);
 	return p != CFG_NONE && !w->b->piece.at[p].in_place &&
-	       build_find(w->b, p) == w->rep;
+	       piece_find(w->b, p) == w->rep;
 }
 
 /*

@@ -25,7 +25,7 @@ bool merge_is_start(const struct build *b, uint32_t t, bool conditional)
 
 	if (code_test(k, k->called, t))
 		return true;
-	i = build_piece_at(b, t);
+	i = piece_at(b, t);
 	if (i == CFG_NONE || b->piece.at[i].start != t)
 		return false;
 	p = &b->piece.at[i];
@@ -36,7 +36,7 @@ bool merge_is_start(const struct build *b, uint32_t t, bool conditional)
 
 enum block_goal block_goal(const struct build *b, uint32_t piece, uint32_t t)
 {
-	uint32_t q = t == CODE_NONE ? CFG_NONE : build_piece_at(b, t);
+	uint32_t q = t == CODE_NONE ? CFG_NONE : piece_at(b, t);
 
 	if (q == CFG_NONE || b->piece.at[q].in_place ||
 	    !code_test(&b->code, b->code.insn, t))
@@ -44,7 +44,7 @@ enum block_goal block_goal(const struct build *b, uint32_t piece, uint32_t t)
 	/* within a piece every jump stays inside, also to its start */
 	if (q == piece)
 		return GOAL_INSIDE;
-	if (build_find(b, q) != build_find(b, piece) ||
+	if (piece_find(b, q) != piece_find(b, piece) ||
 	    code_test(&b->code, b->code.called, t))
 		return GOAL_TAIL;
 	return GOAL_INSIDE;
@@ -54,14 +54,14 @@ enum block_goal block_goal(const struct build *b, uint32_t piece, uint32_t t)
 static void merge_at(struct build *b, uint32_t piece, uint32_t t,
 		     bool conditional)
 {
-	uint32_t q = t == CODE_NONE ? CFG_NONE : build_piece_at(b, t);
+	uint32_t q = t == CODE_NONE ? CFG_NONE : piece_at(b, t);
 
 	if (q == CFG_NONE || q == piece || b->piece.at[q].in_place ||
 	    !code_test(&b->code, b->code.insn, t) ||
-	    build_find(b, piece) == build_find(b, q))
+	    piece_find(b, piece) == piece_find(b, q))
 		return;
 	if (!merge_is_start(b, t, conditional))
-		build_union(b, piece, q);
+		piece_union(b, piece, q);
 }
 
 /* the piece's last instruction lets control run on behind it */
@@ -97,18 +97,18 @@ void merge_pieces(struct build *b)
 			merge_at(b, i, p->end, false);
 	}
 	for (size_t i = 0; i < b->site.n; i++) {
-		uint32_t p = build_piece_at(b, b->site.at[i].start);
+		uint32_t p = piece_at(b, b->site.at[i].start);
 
 		if (p != CFG_NONE && !b->piece.at[p].in_place)
 			merge_at(b, p, b->site.at[i].pad, true);
 	}
 	for (size_t i = 0; i < b->jump.n; i++) {
 		const struct jump_site *j = &b->jump.at[i];
-		uint32_t p = build_piece_at(b, j->at);
+		uint32_t p = piece_at(b, j->at);
 
 		for (size_t t = 0; t < j->target.n; t++)
 			merge_at(b, p, code_offset(&b->code,
 						   j->target.at[t]), false);
 	}
-	build_flatten(b);
+	pieces_flatten(b);
 }

@@ -95,7 +95,7 @@ static void walk_release(struct walk *w, uint32_t e)
 /* the procedure that holds addr, or CFG_NONE */
 static uint32_t noreturn_proc(const struct build *b, uint64_t addr)
 {
-	uint32_t p = addr ? build_piece_at(b, code_offset(&b->code, addr)) :
+	uint32_t p = addr ? piece_at(b, code_offset(&b->code, addr)) :
 			    CFG_NONE;
 
 	return p == CFG_NONE ? p : b->cfg->part.at[p].proc;
@@ -198,7 +198,7 @@ void noreturn_find(struct build *b)
 		uint32_t part = c->proc_part.at[c->proc.at[p].part];
 
 		c->proc.at[p].returns = w.returns[p];
-		b->noreturn[build_find(b, part)] = !w.returns[p];
+		b->noreturn[piece_find(b, part)] = !w.returns[p];
 	}
 	mem_free(w.seen);
 	mem_free(w.returns);

@@ -88,7 +88,7 @@ static void orphan_find(const struct build *b, ranges *found)
 
 	for (size_t i = 0; i < b->found.ref.n; i++) {
 		const struct coderef *r = &b->found.ref.at[i];
-		uint32_t p = build_piece_at(b, r->to), k;
+		uint32_t p = piece_at(b, r->to), k;
 		struct range s;
 
 		if (r->kind != REF_ADDRESS || p == CFG_NONE ||
@@ -111,16 +111,16 @@ static void orphan_find(const struct build *b, ranges *found)
 static void orphan_cut(struct build *b, struct piece *p, uint32_t start,
 		       uint32_t end)
 {
-	struct piece hole = build_slice(b, *p, start, end);
+	struct piece hole = piece_slice(b, *p, start, end);
 
 	if (start > p->start)
-		vec_push(&b->piece, build_slice(b, *p, p->start, start));
+		vec_push(&b->piece, piece_slice(b, *p, p->start, start));
 	hole.nxfer = 0;
 	hole.in_place = "its address is taken, but nothing leads there";
 	vec_push(&b->piece, hole);
 	code_clear(&b->code, b->code.insn, start, end);
 	code_clear(&b->code, b->code.leader, start, end);
-	*p = build_slice(b, *p, end, p->end);
+	*p = piece_slice(b, *p, end, p->end);
 	code_set(&b->code, b->code.leader, end);
 }
 

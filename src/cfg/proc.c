@@ -127,7 +127,7 @@ static void proc_group(struct build *b)
 
 	for (uint32_t i = 0; i < b->piece.n; i++)
 		if (!b->piece.at[i].in_place)
-			index[build_find(b, i)]++;
+			index[piece_find(b, i)]++;
 	for (uint32_t i = 0; i < b->piece.n; i++) {
 		struct procedure p = {.part = n};
 		uint32_t members = index[i];
@@ -146,7 +146,7 @@ static void proc_group(struct build *b)
 		c->part.at[i].proc = CFG_NONE;
 		if (b->piece.at[i].in_place)
 			continue;
-		p = &c->proc.at[index[build_find(b, i)]];
+		p = &c->proc.at[index[piece_find(b, i)]];
 		c->proc_part.at[p->part + p->npart++] = i;
 	}
 	mem_free(index);
