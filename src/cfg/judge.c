@@ -367,7 +367,9 @@ static bool jumps_through_slot(struct work *w, uint32_t jump)
 	if (n.kind != NODE_LOAD || n.size != 8)
 		return false;
 	l = value_linear(s, value_resolve(s, n.a));
-	return l.ok && !l.n && image_reloc(w->b->im, l.constant);
+	return l.ok && !l.n && l.constant &&
+	       (image_reloc(w->b->im, l.constant) ||
+		l.constant == w->b->im->resolver);
 }
 
 void work_judge(struct work *w, struct finding *f, uint32_t block)

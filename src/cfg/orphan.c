@@ -85,12 +85,17 @@ static void orphan_find(const struct build *b, ranges *found)
 {
 	const struct cfg *c = b->cfg;
 	uint32_t *indegree = orphan_indegree(c);
+	uint32_t start = piece_at(b, code_offset(&b->code, b->im->entry));
 
 	for (size_t i = 0; i < b->found.ref.n; i++) {
 		const struct coderef *r = &b->found.ref.at[i];
 		uint32_t p = piece_at(b, r->to), k;
 		struct range s;
 
+		/* the addresses that a program's start hands to the library
+		   are of code, of main() at least */
+		if (p == start && piece_at(b, r->from) == start)
+			continue;
 		if (r->kind != REF_ADDRESS || p == CFG_NONE ||
 		    b->piece.at[p].in_place || b->piece.at[p].start == r->to ||
 		    !code_test(&b->code, b->code.entry, r->to))

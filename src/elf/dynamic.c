@@ -32,6 +32,7 @@ static const struct dynamic_slot {
 	{DT_JMPREL, DYN_JMPREL},
 	{DT_PLTRELSZ, DYN_PLTRELSZ},
 	{DT_PLTREL, DYN_PLTREL},
+	{DT_PLTGOT, DYN_PLTGOT},
 	{DT_INIT, DYN_INIT},
 	{DT_FINI, DYN_FINI},
 	{DT_INIT_ARRAY, DYN_INIT_ARRAY},
@@ -155,4 +156,6 @@ void dynamic_read_ctors(struct reading *r)
 		im->init = r->dyn[DYN_INIT];
 	if (image_is_code(im, r->dyn[DYN_FINI]))
 		im->fini = r->dyn[DYN_FINI];
+	if (r->dyn[DYN_PLTGOT])
+		im->resolver = r->dyn[DYN_PLTGOT] + 16;
 }

@@ -94,6 +94,8 @@ struct image {
 	uint16_t type;	  /* ET_EXEC or ET_DYN */
 	uint64_t entry;	  /* e_entry, 0 if none */
 	uint64_t init, fini; /* DT_INIT, DT_FINI, 0 if none */
+	uint64_t resolver;   /* where the loader puts the address of its lazy
+				binder (GOT[2]), 0 if nowhere */
 	const char *interp;  /* PT_INTERP, or NULL */
 	const char *soname;  /* DT_SONAME, or NULL */
 	bool dynamic;	     /* has PT_DYNAMIC */

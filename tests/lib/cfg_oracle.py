@@ -670,6 +670,19 @@ def check_imports(p, g):
     return bad
 
 
+def check_stubs(p, g):
+    """All jumps of linkage sections leave, the lazy binder's too."""
+    where = []
+    for line in run("readelf", "-SW", p.bare).splitlines():
+        m = re.search(r"\] \.i?plt\S* +PROGBITS +(\w+) \w+ (\w+)", line)
+        if m:
+            start = int(m[1], 16)
+            where.append(range(start, start + int(m[2], 16)))
+    return ["jump at %#x is %s" % (at, d["status"])
+            for at, d in g.dispatch.items()
+            if d["status"] != "tail-call" and any(at in r for r in where)]
+
+
 def check_names(p, g):
     """With symbols, procedures are called by theirs (g: not stripped)."""
     bad = []
@@ -713,4 +726,5 @@ def check_program(p, g, loose=(), unsolved=()):
         ("%d tail calls by pointer" % ntail, tails),
         ("no return", check_noreturn(p, g)),
         ("imports", check_imports(p, g)),
+        ("linkage", check_stubs(p, g)),
     ]
