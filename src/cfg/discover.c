@@ -347,13 +347,28 @@ static bool pointer_counts(const struct build *b, const struct pointer *p)
 	       word_leads_to(b, p->place + 8, t);
 }
 
+/*
+ * addr is behind the start of a linkage stub: what looks like a pointer to
+ * there is none, since nobody but the linker writes them.
+ */
+static bool within_stub(const struct build *b, uint64_t addr)
+{
+	uint32_t off = code_offset(&b->code, addr);
+	uint32_t p;
+
+	if (off == CODE_NONE || !stub_holds(b, off))
+		return false;
+	p = piece_at(b, off);
+	return p != CFG_NONE && b->piece.at[p].start != off;
+}
+
 /* visitor: others may arrive where the pointer leads */
 static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 {
 	const struct explained *x = arg;
 	size_t lo = 0, hi = x->table.n;
 
-	if (!pointer_counts(b, p))
+	if (!pointer_counts(b, p) || within_stub(b, p->value))
 		return;
 	mark_address(b, b->code.label, p->value);
 	if (!p->place && map_get(&x->base, p->value) != MAP_NONE)
@@ -398,8 +413,23 @@ static void explain_jumps(const struct build *b, struct explained *x)
 		      range_order);
 }
 
-/* marks where code that is left in place branches to, as far as it decodes */
-static void mark_from_outside(struct build *b, uint32_t off, uint32_t end)
+/*
+ * A branch that was met in what is left in place may lead to t. Most of that
+ * is data: it is not believed to lead into a stub or, unless an unwind table
+ * says that it is code (sure), into a procedure that has one.
+ */
+static bool branch_counts(const struct build *b, uint32_t t, bool sure)
+{
+	uint32_t q = t == CODE_NONE ? CFG_NONE : piece_at(b, t);
+
+	if (q == CFG_NONE || b->piece.at[q].start == t)
+		return q != CFG_NONE;
+	return !stub_holds(b, t) && (sure || b->piece.at[q].fde == CFG_NONE);
+}
+
+/* marks where [off, end), left in place, branches to as far as it decodes */
+static void mark_from_outside(struct build *b, uint32_t off, uint32_t end,
+			      bool sure)
 {
 	const struct code *k = &b->code;
 	struct insn i;
@@ -407,8 +437,9 @@ static void mark_from_outside(struct build *b, uint32_t off, uint32_t end)
 	for (; off < end; off += i.len ? i.len : 1u << k->shift) {
 		k->isa->scan(code_bytes(k, off), end - off,
 			     code_address(k, off), &i);
-		if (i.kind == INSN_JUMP || i.kind == INSN_COND ||
-		    i.kind == INSN_CALL)
+		if ((i.kind == INSN_JUMP || i.kind == INSN_COND ||
+		     i.kind == INSN_CALL) &&
+		    branch_counts(b, code_offset(k, i.target), sure))
 			mark_address(b, k->entry, i.target);
 	}
 }
@@ -426,11 +457,13 @@ static void mark_from_all_outside(struct build *b)
 		for (; p < b->piece.n && b->piece.at[p].start < end; p++) {
 			const struct piece *q = &b->piece.at[p];
 
-			mark_from_outside(b, off, q->in_place ? q->end :
-								q->start);
+			mark_from_outside(b, off, q->start, false);
+			if (q->in_place)
+				mark_from_outside(b, q->start, q->end,
+						  q->fde != CFG_NONE);
 			off = q->end;
 		}
-		mark_from_outside(b, off, end);
+		mark_from_outside(b, off, end, false);
 	}
 }
 

@@ -188,11 +188,13 @@ enum frame { FRAME_GONE, FRAME_THERE, FRAME_UNSURE };
 
 /*
  * By the value of the stack pointer, or else by the unwind table, which is not
- * always right in epilogues.
+ * always right in epilogues. A frame that is found by the frame pointer is
+ * there.
  */
 static enum frame frame_at_end(struct work *w, uint32_t block)
 {
 	const struct isa *isa = w->b->isa;
+	const struct frames *f = &w->body.frames;
 	uint64_t at = code_address(&w->b->code, w->view.cut.at[block].last);
 	uint32_t sp = value_at_end(&w->values, block, isa->sp);
 	struct linear l = value_linear(&w->values, sp);
@@ -202,9 +204,10 @@ static enum frame frame_at_end(struct work *w, uint32_t block)
 	    value_node(&w->values, l.term[0])->kind == NODE_INPUT &&
 	    value_node(&w->values, l.term[0])->a == isa->sp)
 		return l.constant ? FRAME_THERE : FRAME_GONE;
-	if (!frames_offset(&w->body.frames, at, isa->sp, &offset))
-		return FRAME_UNSURE;
-	return offset ? FRAME_THERE : FRAME_GONE;
+	if (frames_offset(f, at, isa->sp, &offset))
+		return offset ? FRAME_THERE : FRAME_GONE;
+	return frames_offset(f, at, isa->fp, &offset) ? FRAME_THERE :
+							FRAME_UNSURE;
 }
 
 /* the block is a label whose address is in bits, not a start */
