@@ -11,6 +11,7 @@
  * Alignment padding between blocks that nobody jumps to is a block of its
  * own without edges, so that it does not look like a way into the next one.
  */
+#include "base/bisect.h"
 #include "cfg/build.h"
 
 #include <stdlib.h>
@@ -90,19 +91,12 @@ static void succ_to(const struct build *b, uint32_t piece, uint32_t t,
 static void succ_pads(const struct build *b, uint32_t piece, uint32_t at,
 		      successors *out)
 {
-	size_t lo = 0, hi = b->site.n;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (b->site.at[mid].end <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < b->site.n && b->site.at[lo].start <= at; lo++)
-		if (b->site.at[lo].end > at)
-			succ_to(b, piece, b->site.at[lo].pad, EDGE_UNWIND,
+	bisect(i, b->site.n, b->site.at[i].end <= at);
+	for (; i < b->site.n && b->site.at[i].start <= at; i++)
+		if (b->site.at[i].end > at)
+			succ_to(b, piece, b->site.at[i].pad, EDGE_UNWIND,
 				out);
 }
 

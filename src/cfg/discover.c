@@ -11,6 +11,7 @@
  * Afterwards the same evidence tells which instructions start blocks, and
  * which of them others may enter.
  */
+#include "base/bisect.h"
 #include "cfg/build.h"
 
 #include <elf.h>
@@ -366,22 +367,15 @@ static bool within_stub(const struct build *b, uint64_t addr)
 static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 {
 	const struct explained *x = arg;
-	size_t lo = 0, hi = x->table.n;
+	size_t i;
 
 	if (!pointer_counts(b, p) || within_stub(b, p->value))
 		return;
 	mark_address(b, b->code.label, p->value);
 	if (!p->place && map_get(&x->base, p->value) != MAP_NONE)
 		return;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (x->table.at[mid].end <= p->place)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (p->place && lo < x->table.n && x->table.at[lo].start <= p->place)
+	bisect(i, x->table.n, x->table.at[i].end <= p->place);
+	if (p->place && i < x->table.n && x->table.at[i].start <= p->place)
 		return;
 	mark_address(b, b->code.entry, p->value);
 }

@@ -1,6 +1,8 @@
 /* frame: see frame.h. */
 #include "cfg/frame.h"
 
+#include "base/bisect.h"
+
 void frames_read(struct frames *f, const struct build *b,
 		 const uint32_t *piece, uint32_t n)
 {
@@ -43,17 +45,10 @@ void frames_free(struct frames *f)
 /* the row that tells of addr, or NULL */
 static const struct cfa_row *frames_row(const struct frames *f, uint64_t addr)
 {
-	size_t lo = 0, hi = f->row.n;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->row.at[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && f->row.at[lo - 1].known ? &f->row.at[lo - 1] : NULL;
+	bisect(i, f->row.n, f->row.at[i].start <= addr);
+	return i && f->row.at[i - 1].known ? &f->row.at[i - 1] : NULL;
 }
 
 bool frames_offset(const struct frames *f, uint64_t addr, unsigned r,

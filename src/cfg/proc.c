@@ -3,6 +3,7 @@
  * and, where they are only a way to another image (a PLT entry), the name of
  * what they lead to.
  */
+#include "base/bisect.h"
 #include "cfg/build.h"
 
 #include <inttypes.h>
@@ -183,34 +184,20 @@ void proc_build(struct build *b)
 
 uint32_t cfg_block_at(const struct cfg *c, uint64_t addr)
 {
-	size_t lo = 0, hi = c->block.n;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (block_end(&c->block.at[mid]) <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < c->block.n && c->block.at[lo].start <= addr ?
-		       (uint32_t)lo : CFG_NONE;
+	bisect(i, c->block.n, block_end(&c->block.at[i]) <= addr);
+	return i < c->block.n && c->block.at[i].start <= addr ?
+		       (uint32_t)i : CFG_NONE;
 }
 
 uint32_t cfg_proc_at(const struct cfg *c, uint64_t addr)
 {
-	size_t lo = 0, hi = c->part.n;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->part.at[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < c->part.n && c->part.at[lo].start <= addr ?
-		       c->part.at[lo].proc : CFG_NONE;
+	bisect(i, c->part.n, c->part.at[i].end <= addr);
+	return i < c->part.n && c->part.at[i].start <= addr ?
+		       c->part.at[i].proc : CFG_NONE;
 }
 
 uint32_t cfg_proc_named(const struct cfg *c, const char *name)

@@ -4,6 +4,7 @@
  * Everything in code ranges that lies in no block is either padding, which
  * needs no mention, or a region that stays as it is.
  */
+#include "base/bisect.h"
 #include "cfg/build.h"
 
 #include <stdlib.h>
@@ -31,18 +32,11 @@ static uint32_t region_pad(const struct code *k, uint32_t off, uint32_t end)
 static const char *region_reason(const struct build *b, uint32_t off,
 				 uint32_t end)
 {
-	size_t lo = 0, hi = b->refusal.n;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (b->refusal.at[mid].at < off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < b->refusal.n && b->refusal.at[lo].at < end ?
-		       b->refusal.at[lo].why : "no proof that this is code";
+	bisect(i, b->refusal.n, b->refusal.at[i].at < off);
+	return i < b->refusal.n && b->refusal.at[i].at < end ?
+		       b->refusal.at[i].why : "no proof that this is code";
 }
 
 /* adds [off, end) without the padding at its ends */

@@ -1,20 +1,15 @@
 /* view: see view.h. */
 #include "cfg/view.h"
 
+#include "base/bisect.h"
+
 uint32_t view_block_at(const struct view *v, uint32_t off)
 {
-	size_t lo = 0, hi = v->cut.n;
+	size_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v->cut.at[mid].start < off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < v->cut.n && v->cut.at[lo].start == off ? (uint32_t)lo :
-							     CFG_NONE;
+	bisect(i, v->cut.n, v->cut.at[i].start < off);
+	return i < v->cut.n && v->cut.at[i].start == off ? (uint32_t)i :
+							   CFG_NONE;
 }
 
 /* the edges that control flow is known to take */
