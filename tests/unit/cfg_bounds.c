@@ -50,6 +50,9 @@ enum { NSNIPPETS = sizeof snippets / sizeof *snippets };
 /* the file around a snippet, not yet read */
 static void build_file(struct elf_build *b, const struct snippet *s)
 {
+	/* CFA: sp + 0; after 12 bytes, x29 + 96, with x29 saved there */
+	static const char late_frame[] = "\x0c\x1f\0\x4c\x0c\x1d\x60\x9d\x0c";
+	bool late = !strncmp(s->name, "late_frame", 10);
 	unsigned each = s->machine == EM_AARCH64 ? 8 : 3;
 	uint64_t target = CODE + s->size - ENTRIES * each, at;
 
@@ -64,11 +67,14 @@ static void build_file(struct elf_build *b, const struct snippet *s)
 	elf_append_uint(b, 4, 4 + 1 + 3 + 3 + 2 + 3); /* CIE */
 	elf_append_uint(b, 4, 0);
 	elf_append(b, "\1zR\0\1\x78\x10\1\0\x0c\7\x08", 12);
-	elf_append_uint(b, 4, 4 + 8 + 8 + 1); /* FDE */
+	elf_append_uint(b, 4, 4 + 8 + 8 + 1 + (late ? sizeof late_frame - 1 :
+						       0)); /* FDE */
 	elf_append_uint(b, 4, ELF_BASE + b->n - FRAME);
 	elf_append_uint(b, 8, CODE);
 	elf_append_uint(b, 8, s->size);
 	elf_append_uint(b, 1, 0);
+	if (late)
+		elf_append(b, late_frame, sizeof late_frame - 1);
 	elf_append_uint(b, 4, 0);
 	elf_align(b, 4);
 	at = elf_append(b, "\1\x1b\xff\xff", 4);
