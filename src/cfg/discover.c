@@ -348,28 +348,13 @@ static bool pointer_counts(const struct build *b, const struct pointer *p)
 	       word_leads_to(b, p->place + 8, t);
 }
 
-/*
- * addr is behind the start of a linkage stub: what looks like a pointer to
- * there is none, since nobody but the linker writes them.
- */
-static bool within_stub(const struct build *b, uint64_t addr)
-{
-	uint32_t off = code_offset(&b->code, addr);
-	uint32_t p;
-
-	if (off == CODE_NONE || !stub_holds(b, off))
-		return false;
-	p = piece_at(b, off);
-	return p != CFG_NONE && b->piece.at[p].start != off;
-}
-
 /* visitor: others may arrive where the pointer leads */
 static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 {
 	const struct explained *x = arg;
 	size_t i;
 
-	if (!pointer_counts(b, p) || within_stub(b, p->value))
+	if (!pointer_counts(b, p))
 		return;
 	mark_address(b, b->code.label, p->value);
 	if (!p->place && map_get(&x->base, p->value) != MAP_NONE)
