@@ -671,16 +671,24 @@ def check_imports(p, g):
 
 
 def check_stubs(p, g):
-    """All jumps of linkage sections leave, the lazy binder's too."""
+    """All jumps of linkage sections leave, the lazy binder's too; and what
+    lies behind them, where slots point before they are bound, is entered."""
     where = []
     for line in run("readelf", "-SW", p.bare).splitlines():
         m = re.search(r"\] \.i?plt\S* +PROGBITS +(\w+) \w+ (\w+)", line)
         if m:
             start = int(m[1], 16)
             where.append(range(start, start + int(m[2], 16)))
-    return ["jump at %#x is %s" % (at, d["status"])
-            for at, d in g.dispatch.items()
-            if d["status"] != "tail-call" and any(at in r for r in where)]
+    bad = ["jump at %#x is %s" % (at, d["status"])
+           for at, d in g.dispatch.items()
+           if d["status"] != "tail-call" and any(at in r for r in where)]
+    for at in g.dispatch:
+        behind = at + p.insn.get(at, (0,))[0]
+        if p.insn.get(behind, (0, ""))[1].startswith("push") and \
+                "import" in g.procs[g.entry.get(at, 0)] and not (
+                    behind in g.block and g.block[behind][2].get("entry")):
+            bad.append("%#x is not entered" % behind)
+    return bad
 
 
 def check_names(p, g):

@@ -25,11 +25,13 @@ if ! command -v $objdump >/dev/null; then
 	exit 0
 fi
 
-# is_a64 FILE: is it an AArch64 ELF file? (e_machine is 183 at offset 18)
+# is_a64 FILE: is it an AArch64 program or library? (e_machine is 183 at
+# offset 18; e_type before it is 1 for objects, whose targets are not final)
 is_a64()
 {
 	[ "$(od -An -tx1 -N4 "$1" | tr -d ' ')" = 7f454c46 ] &&
-		[ "$(od -An -tu2 -j18 -N2 "$1" | tr -d ' ')" = 183 ]
+		[ "$(od -An -tu2 -j18 -N2 "$1" | tr -d ' ')" = 183 ] &&
+		[ "$(od -An -tu2 -j16 -N2 "$1" | tr -d ' ')" != 1 ]
 }
 
 number=0
