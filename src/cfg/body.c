@@ -38,6 +38,9 @@ static regset read_opaquely(const struct isa *isa, const uint8_t *code,
 	if ((i.mem_read || i.mem_write) && i.mem_class != MEM_ATOMIC &&
 	    i.mem_class != MEM_EXCL_STORE)
 		return 0;
+	/* one register changed in place: signed, with sp as a mere salt */
+	if (!(i.writes & (i.writes - 1)) && i.writes & i.reads)
+		i.reads &= ~((regset)1 << isa->sp);
 	return i.kind == INSN_SEQ ? i.reads : 0;
 }
 

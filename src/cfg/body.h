@@ -20,19 +20,12 @@ struct lifted_insn {
 	regset opaque; /* read for a purpose that is not told */
 };
 
-/* which addresses on the stack others may know (escape.c) */
-struct escapes {
-	bool known;
-	bool any;	/* anything may be reached from outside */
-	int64_t lowest; /* what lies below it may not; from sp at entry */
-};
-
 struct body {
 	const struct build *b;
 	const uint32_t *piece; /* by offset */
 	uint32_t npiece;
 	struct frames frames;
-	struct escapes escapes;
+	enum { ESCAPES_NEW, ESCAPES, ESCAPES_NOT } escapes; /* escape.c */
 	struct map at; /* offset -> index in insn */
 	VEC(struct lifted_insn) insn;
 	VEC(struct uop) uop;
@@ -46,10 +39,9 @@ void body_free(struct body *y);
 struct lifted_insn body_insn(struct body *y, uint32_t off, size_t avail);
 
 /*
- * Only the procedure itself can reach what it keeps at this distance from the
- * stack pointer at entry: calls and stores through pointers of unknown origin
- * do not change it.
+ * Only the procedure itself can reach what it keeps on the stack: calls and
+ * stores through pointers of unknown origin do not change it.
  */
-bool body_is_private(struct body *y, int64_t offset);
+bool body_frame_is_private(struct body *y);
 
 #endif

@@ -60,7 +60,7 @@ struct crew {
 	uint32_t next; /* of proc[], taken atomically */
 	bool second;
 	unsigned depth; /* limit of recursion */
-	const uint64_t *start; /* of known tables, sorted */
+	const struct table_start *start; /* of known tables, by address */
 	size_t nstart;
 };
 
@@ -129,16 +129,27 @@ static void crew_run(struct crew *t)
 		pthread_join(thread[--n], NULL);
 }
 
-/* the addresses where tables are known to start, sorted */
-static uint64_t *list_starts(const struct build *b, size_t *n)
+static int start_order(const void *a, const void *b)
 {
-	uint64_t *start = NEW_ARRAY(uint64_t, b->jump.n);
+	const struct table_start *p = a, *q = b;
+
+	return p->address < q->address ? -1 : p->address > q->address;
+}
+
+/* where tables are known to start, by address */
+static struct table_start *list_starts(const struct build *b, size_t *n)
+{
+	struct table_start *start = NEW_ARRAY(struct table_start, b->jump.n);
 
 	*n = 0;
-	for (size_t i = 0; i < b->jump.n; i++)
-		if (b->jump.at[i].d.table)
-			start[(*n)++] = b->jump.at[i].d.table;
-	qsort(start, *n, sizeof *start, work_address_order);
+	for (size_t i = 0; i < b->jump.n; i++) {
+		const struct dispatch *d = &b->jump.at[i].d;
+		struct table_start s = {d->table, d->base};
+
+		if (d->table)
+			start[(*n)++] = s;
+	}
+	qsort(start, *n, sizeof *start, start_order);
 	return start;
 }
 
@@ -177,7 +188,7 @@ static void crew_gather(struct crew *t)
 void dispatch_resolve_all(struct build *b)
 {
 	struct crew crew = {.b = b};
-	uint64_t *start;
+	struct table_start *start;
 
 	list_jumps(b);
 	crew_gather(&crew);

@@ -6,6 +6,11 @@
 #include "cfg/table.h"
 #include "cfg/value.h"
 
+/* where a table starts, and what is added to its entries */
+struct table_start {
+	uint64_t address, base;
+};
+
 /* a procedure under work */
 struct work {
 	struct build *b;
@@ -20,7 +25,7 @@ struct work {
 	VEC(uint64_t) wanted; /* entries that lead to no known code yet */
 	bool grown; /* the jump at hand is in code found by descent: what
 		       only tables lead to may not be known */
-	const uint64_t *start; /* sorted addresses of known tables */
+	const struct table_start *start; /* of known tables, by address */
 	size_t nstart;
 	unsigned depth; /* limit of recursion */
 	bool cautious; /* those are not known yet: see work_take_entries() */
@@ -49,8 +54,12 @@ void work_judge(struct work *w, struct finding *f, uint32_t block);
  */
 uint64_t work_take_entries(struct work *w, const struct table *t,
 			   uint64_t first, uint64_t last);
-/* where the next known table above addr starts, or UINT64_MAX */
-uint64_t work_next_table(const struct work *w, uint64_t addr);
+/*
+ * Where the next known table above addr starts that is certainly another than
+ * one with this base, or UINT64_MAX. With the same base, what starts there may
+ * be a part of it that some jump uses for itself.
+ */
+uint64_t work_next_table(const struct work *w, uint64_t addr, uint64_t base);
 
 /* --- settle.c */
 /*
@@ -64,7 +73,5 @@ void work_forget(struct work *w);
 bool work_has_jump(const struct work *w);
 /* what was found may look better now that it is known where tables start */
 bool work_deserves_more(struct work *w);
-/* orders addresses, for qsort() */
-int work_address_order(const void *a, const void *b);
 
 #endif

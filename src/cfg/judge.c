@@ -9,26 +9,9 @@
 #include "cfg/dispatch_int.h"
 
 enum {
-	ENTRIES_MAX = 65536, /* of one table */
+	ENTRIES_MAX = 1 << 20, /* of one table */
 	WAYS_MAX = 256,	     /* of a phi of targets */
 };
-
-/*
- * addr is the end of an FDE of this procedure. LLVM fills the holes of a
- * switch that has no default with the address of an empty block there; no
- * entry that can be chosen leads to it.
- */
-static bool work_is_hole(const struct work *w, uint64_t addr)
-{
-	for (uint32_t i = 0; i < w->npiece; i++) {
-		const struct piece *p = &w->b->piece.at[w->piece[i]];
-
-		if (p->fde != CFG_NONE &&
-		    addr == w->b->unwind->fde[p->fde].end)
-			return true;
-	}
-	return false;
-}
 
 /* addr is an instruction of this procedure */
 static bool work_inside(const struct work *w, uint64_t addr)
@@ -45,15 +28,41 @@ static bool work_inside(const struct work *w, uint64_t addr)
 
 /*
  * addr may be a case of this procedure although it lies in a piece that was
- * not known to belong to it: a cold piece that only the table leads to.
+ * not known to belong to it: a cold piece that only the table leads to. Nobody
+ * calls such a piece, names it or knows its address.
  */
 static bool work_adoptable(const struct work *w, uint64_t addr)
 {
 	const struct code *k = &w->b->code;
-	uint32_t off = code_offset(k, addr);
+	uint32_t off = code_offset(k, addr), p, start;
 
-	return off != CODE_NONE && code_test(k, k->insn, off) &&
-	       !code_test(k, k->called, off) && !code_test(k, k->label, off);
+	if (off == CODE_NONE || !code_test(k, k->insn, off) ||
+	    code_test(k, k->called, off) || code_test(k, k->label, off))
+		return false;
+	p = piece_at(w->b, off);
+	if (p == CFG_NONE)
+		return false;
+	start = w->b->piece.at[p].start;
+	return !code_test(k, k->called, start) &&
+	       !code_test(k, k->label, start);
+}
+
+/*
+ * addr is the end of an FDE of this procedure, and nothing of it. LLVM fills
+ * the holes of a switch that has no default with the address of an empty block
+ * there; no entry that can be chosen leads to it.
+ */
+static bool work_is_hole(const struct work *w, uint64_t addr)
+{
+	bool end = false;
+
+	for (uint32_t i = 0; i < w->npiece; i++) {
+		const struct piece *p = &w->b->piece.at[w->piece[i]];
+
+		end |= p->fde != CFG_NONE &&
+		       addr == w->b->unwind->fde[p->fde].end;
+	}
+	return end && !work_inside(w, addr) && !work_adoptable(w, addr);
 }
 
 /* addr is an instruction, wherever */
@@ -65,12 +74,14 @@ static bool work_is_code(const struct work *w, uint64_t addr)
 	return off != CODE_NONE && code_test(k, k->insn, off);
 }
 
-uint64_t work_next_table(const struct work *w, uint64_t addr)
+uint64_t work_next_table(const struct work *w, uint64_t addr, uint64_t base)
 {
 	size_t i;
 
-	bisect(i, w->nstart, w->start[i] <= addr);
-	return i < w->nstart ? w->start[i] : UINT64_MAX;
+	bisect(i, w->nstart, w->start[i].address <= addr);
+	while (i < w->nstart && w->start[i].base == base)
+		i++;
+	return i < w->nstart ? w->start[i].address : UINT64_MAX;
 }
 
 /*
@@ -108,21 +119,34 @@ static bool take_bounded(struct work *w, const struct table *t,
 }
 
 /*
- * addr is within the block that computes this very jump: to go there would be
- * to jump for ever, so it is no entry.
+ * addr lies between the last load of the block that ends in this very jump and
+ * the jump: who goes there has no new entry and jumps for ever, or to nowhere.
  */
-static bool work_is_own(const struct work *w, uint64_t addr)
+static bool work_is_own(struct work *w, uint64_t addr)
 {
 	const struct cut *c = &w->view.cut.at[w->block];
-	uint32_t off = code_offset(&w->b->code, addr);
+	uint32_t off = code_offset(&w->b->code, addr), load = c->last;
 
-	return off != CODE_NONE && off > c->start && off <= c->last;
+	if (off == CODE_NONE || off <= c->start || off > c->last)
+		return false;
+	for (uint32_t at = c->start; at <= c->last;) {
+		struct lifted_insn i = body_insn(&w->body, at, c->end - at);
+
+		for (unsigned j = 0; j < i.nuop; j++)
+			if (w->body.uop.at[i.uop + j].code == UOP_LOAD)
+				load = at;
+		if (!i.len)
+			break;
+		at += i.len;
+	}
+	return off > load;
 }
 
 uint64_t work_take_entries(struct work *w, const struct table *t,
 				  uint64_t first, uint64_t last)
 {
-	uint64_t stop = work_next_table(w, t->address + first * t->stride);
+	uint64_t stop = work_next_table(w, t->address + first * t->stride,
+					t->base);
 	uint64_t i, to;
 	size_t n = w->target.n;
 
@@ -157,7 +181,8 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 	if (!r.checked && t->size < 4 && r.hi < ENTRIES_MAX)
 		r.hi = ENTRIES_MAX;
 	if (!r.checked && r.hi < ENTRIES_MAX &&
-	    work_next_table(w, t->address) <= t->address + r.hi * t->stride)
+	    work_next_table(w, t->address, t->base) <=
+		    t->address + r.hi * t->stride)
 		r.hi = ENTRIES_MAX; /* another table starts before that */
 	if (r.hi < ENTRIES_MAX &&
 	    take_bounded(w, t, r.lo, r.hi, r.checked)) {
@@ -177,8 +202,10 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 	f->count = work_take_entries(w, t, r.lo, r.hi);
 	f->last = r.hi - r.lo;
 	t->address += r.lo * t->stride;
-	f->status = f->count ? DISPATCH_APPROXIMATED : DISPATCH_UNKNOWN;
+	f->status = f->count && f->count < ENTRIES_MAX ?
+			    DISPATCH_APPROXIMATED : DISPATCH_UNKNOWN;
 	f->reason = !f->count ? "entries lead out of the procedure" :
+		    f->count == ENTRIES_MAX ? "too many entries" :
 		    r.checked ? "the bound on the index is not tight" :
 				"no bound on the index";
 }
@@ -248,12 +275,30 @@ static bool any_label(const struct work *w)
 	return false;
 }
 
+/*
+ * A pointer at a fixed address that the loader fills leads out of the
+ * procedure, unless it is to one of its own labels.
+ */
+static bool slot_leaves(const struct work *w, uint64_t addr)
+{
+	uint64_t to;
+
+	if (addr == w->b->im->resolver)
+		return true;
+	return image_reloc(w->b->im, addr) &&
+	       !(image_pointer(w->b->im, addr, &to) && work_inside(w, to));
+}
+
 /* what a jump to no table is */
 static void find_pointer(struct work *w, struct finding *f, uint32_t block,
 			 enum table_shape shape)
 {
 	enum frame frame = frame_at_end(w, block);
-	bool gone = shape != SHAPE_POINTER && frame == FRAME_GONE;
+	bool gone;
+
+	if (shape == SHAPE_SLOT && !slot_leaves(w, f->table.address))
+		shape = SHAPE_LABEL;
+	gone = shape != SHAPE_POINTER && frame == FRAME_GONE;
 
 	if (shape != SHAPE_SLOT && gone && any_label(w)) {
 		f->status = DISPATCH_UNKNOWN;
@@ -360,7 +405,7 @@ static void merge_finding(struct finding *all, const struct finding *f,
 	}
 }
 
-/* the jump goes through a slot that the loader fills: out of the image */
+/* the jump goes through a slot that the loader fills: out of the procedure */
 static bool jumps_through_slot(struct work *w, uint32_t jump)
 {
 	struct values *s = &w->values;
@@ -370,9 +415,7 @@ static bool jumps_through_slot(struct work *w, uint32_t jump)
 	if (n.kind != NODE_LOAD || n.size != 8)
 		return false;
 	l = value_linear(s, value_resolve(s, n.a));
-	return l.ok && !l.n && l.constant &&
-	       (image_reloc(w->b->im, l.constant) ||
-		l.constant == w->b->im->resolver);
+	return l.ok && !l.n && l.constant && slot_leaves(w, l.constant);
 }
 
 void work_judge(struct work *w, struct finding *f, uint32_t block)

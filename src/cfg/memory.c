@@ -98,7 +98,7 @@ static bool memory_is_private(struct values *s, uint32_t location)
 	return l->root != NODE_UNSET &&
 	       s->node.at[l->root].kind == NODE_INPUT &&
 	       s->node.at[l->root].a == s->isa->sp &&
-	       body_is_private(s->body, l->offset);
+	       body_frame_is_private(s->body);
 }
 
 bool memory_joins(struct values *s, uint32_t location)

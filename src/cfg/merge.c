@@ -31,7 +31,7 @@ bool merge_is_start(const struct build *b, uint32_t t, bool conditional)
 	p = &b->piece.at[i];
 	if (p->fde == CFG_NONE)
 		return code_test(k, k->entry, t);
-	return p->fresh && (!conditional || code_test(k, k->entry, t));
+	return p->fresh && (!conditional || code_test(k, k->label, t));
 }
 
 enum block_goal block_goal(const struct build *b, uint32_t piece, uint32_t t)

@@ -465,8 +465,9 @@ static struct range64 range_phi(struct values *s, const struct node *n,
 		if (o.hi > r.hi)
 			r.hi = o.hi;
 		r.checked &= o.checked;
+		/* no bound, whatever the other ways bring */
 		if (r.hi == UINT64_MAX)
-			break;
+			return (struct range64){0, UINT64_MAX, false};
 	}
 	return r;
 }

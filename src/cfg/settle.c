@@ -15,7 +15,7 @@ enum { CHANGES_MAX = 12 }; /* then what still changes is not understood */
 
 typedef VEC(uint32_t) blocks; /* of a view */
 
-int work_address_order(const void *a, const void *b)
+static int address_order(const void *a, const void *b)
 {
 	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
 
@@ -29,7 +29,7 @@ static void unique_targets(struct work *w)
 
 	if (w->target.n)
 		qsort(w->target.at, w->target.n, sizeof *w->target.at,
-		      work_address_order);
+		      address_order);
 	for (size_t i = 0; i < w->target.n; i++)
 		if (!n || w->target.at[n - 1] != w->target.at[i])
 			w->target.at[n++] = w->target.at[i];
@@ -256,7 +256,8 @@ static bool overlaps_table(const struct work *w, const struct jump_site *j)
 {
 	uint64_t end = j->d.table + (uint64_t)j->d.count * j->d.entry_size;
 
-	return j->d.table && work_next_table(w, j->d.table) < end;
+	return j->d.table && work_next_table(w, j->d.table,
+					   j->d.base) < end;
 }
 
 /* with all table starts known, j's table has just the targets it has */

@@ -533,6 +533,10 @@ def check_tables(p, g, unsolved=()):
     tables = source_tables(p)
     starts = sorted(tables)
     seen = set()
+    # LLVM fills holes with the function's end
+    ends = {addr + size for addr, size, _ in ours(p)}
+    halves = {at for addr, size, names in ours(p) if "halves" in names
+              for at in range(addr, addr + size)}
     for at, d in g.dispatch.items():
         if "table" not in d:
             continue
@@ -544,15 +548,18 @@ def check_tables(p, g, unsolved=()):
         entries = len(tables[starts[i]][0])
         want = set(tables[starts[i]][0])
         seen.add(starts[i])
-        if d["status"] == "bounded" and got != want:
+        if at in halves and t > starts[i]:    # the second half, no more
+            entries //= 2
+            want = set(tables[starts[i]][0][entries:])
+        if d["status"] == "bounded" and got not in (want, want - ends):
             bad.append("jump at %#x: bounded, %d targets of %d" %
                        (at, len(got), len(want)))
         elif d["status"] == "bounded" and d["entries"] != entries:
             bad.append("jump at %#x: %d entries of %d" %
                        (at, d["entries"], entries))
-        elif not got >= want:
+        elif not got >= want - ends:
             bad.append("jump at %#x: %s, lacks %d targets" %
-                       (at, d["status"], len(want - got)))
+                       (at, d["status"], len(want - ends - got)))
         if d["status"] in found:
             found[d["status"]] += 1
     lost = [t for t in starts if t not in seen]

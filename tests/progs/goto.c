@@ -102,8 +102,41 @@ stop:
 	return n;
 }
 
+/* one of the jumps uses the second half of the table only */
+int halves(const unsigned char *pc)
+{
+	static const void *const op[] = {&&up, &&flip, &&half, &&down,
+					 &&keep, &&twice, &&set, &&stop};
+	int n = 0;
+
+	goto *op[*pc++];
+up:
+	n += 3;
+	goto *op[*pc++];
+flip:
+	n ^= 5;
+	goto *op[*pc++];
+half:
+	n *= 7;
+	goto *op[4 + (*pc++ & 3)];
+down:
+	n -= 9;
+	goto *op[*pc++];
+keep:
+	n = use(n);
+	goto *op[*pc++];
+twice:
+	n <<= 1;
+	goto *op[*pc++];
+set:
+	n |= 64;
+	goto *op[*pc++];
+stop:
+	return n;
+}
+
 int goto_all(int n, char **v)
 {
 	return table(n) + differences(v[0]) + threaded((unsigned char *)v[0]) +
-	       direct(0, n);
+	       direct(0, n) + halves((unsigned char *)v[0]);
 }

@@ -226,10 +226,44 @@ int huge(int n)
 	return 0;
 }
 
+/* a case that goes on in the loop leads into the block of the jump itself */
+int skipping(const unsigned char *text)
+{
+	for (;;) {
+		switch (*text++) {
+		case 0: return use(text[0]);
+		case 1: return use(text[1]) + 1;
+		case 2: return use(text[2]) * 5;
+		case 3: continue;
+		case 4: return use(text[0] - text[3]);
+		case 5: return use(text[0] ^ 55);
+		case 6: return use(text[0] / 7);
+		case 7: return use(text[0] % 77);
+		default: __builtin_unreachable();
+		}
+	}
+}
+
+/* one way brings a value from 8 on, the other one any */
+int either(unsigned n, int other, const unsigned *p)
+{
+	if (n < 8)
+		return 3;
+	if (other)
+		n = use(*p);
+	switch (n) {
+#define EITHER(i) case i: return use(i * 13) + i;
+	EACH(EITHER, 0)
+	EACH(EITHER, 8)
+	}
+	return 0;
+}
+
 int switch_all(int n, char **v)
 {
 	return dense(n) + sparse(n) + negative(n) + bytes(n) +
 	       characters(v[0]) + colors(n % 6) + masked(n) + nested(n, n) +
 	       machine((unsigned char *)v[0], n) + twice(n) +
-	       pressed((int *)v, n) + moved(n, n) + huge(n);
+	       pressed((int *)v, n) + moved(n, n) + huge(n) +
+	       skipping((unsigned char *)v[0]) + either(n, n, (void *)v);
 }
