@@ -11,6 +11,7 @@
 # For another machine: CC, AR and BUILD, and where its Zydis lies in CFLAGS
 # and LDFLAGS; tests/e2e/other-machine.t does it.
 
+VERSION := 0.1
 CC ?= cc
 CLANG ?= clang
 BUILD ?= build
@@ -20,7 +21,7 @@ OPT ?= -O2 -g
 ROOMS := base flow elf isa cfg cmd
 
 CFLAGS_ALL := -std=gnu11 -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE \
-	-Isrc $(OPT) $(SANITIZE) $(CFLAGS)
+	-DTALLY_VERSION='"$(VERSION)"' -Isrc $(OPT) $(SANITIZE) $(CFLAGS)
 LDLIBS_ALL := -lZydis -lpthread $(LDLIBS)
 
 SRCS := $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))

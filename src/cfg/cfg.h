@@ -171,8 +171,8 @@ void cfg_free(struct cfg *c);
 uint32_t cfg_block_at(const struct cfg *c, uint64_t addr);
 /* the procedure with an entry at addr or, failing that, that holds it */
 uint32_t cfg_proc_at(const struct cfg *c, uint64_t addr);
-/* the procedure of that name, or CFG_NONE */
-uint32_t cfg_proc_named(const struct cfg *c, const char *name);
+/* the first procedure of that name from number `first` on, or CFG_NONE */
+uint32_t cfg_proc_named(const struct cfg *c, const char *name, uint32_t first);
 /* its name, or "fn_ADDRESS" where it has none; buf holds 32 bytes or more */
 const char *cfg_proc_name(const struct cfg *c, uint32_t p, char *buf,
 			  size_t size);

@@ -5,7 +5,10 @@
 
 #include "base/mem.h"
 
-enum { RANGE_GAP = 16 }; /* offsets between two ranges */
+enum {
+	RANGE_GAP = 16,	     /* offsets between two ranges */
+	CODE_MAX = 512 << 20, /* bytes; the largest programs have half of it */
+};
 
 /* the file part of a code range; false if the file has nothing there */
 static bool code_clip(const struct image *im, const struct range *r,
@@ -55,13 +58,14 @@ int code_init(struct code *k, const struct image *im, const struct isa *isa,
 		total += r->end - r->start;
 		/* headers that map the same bytes again and again would make
 		   the work grow beyond the size of the file */
-		if (total > im->size ||
-		    total + (im->ncode + 1) * RANGE_GAP >= CODE_NONE) {
+		if (total > im->size || total > CODE_MAX ||
+		    im->ncode > CODE_MAX / RANGE_GAP) {
 			code_free(k);
 			return err_set(e, ERR_INPUT,
 				       "%s: code at 0x%" PRIx64 ": executable "
 				       "ranges overlap in the file or exceed "
-				       "4 GiB", im->path, im->code[i].start);
+				       "%u MiB", im->path, im->code[i].start,
+				       CODE_MAX >> 20);
 		}
 		k->nrange++;
 	}

@@ -35,17 +35,37 @@ static bool denied_symbol(const struct image *im, const char *prefix)
 	return false;
 }
 
+/*
+ * The file holds that character followed by that text. (In two parts, so that
+ * our own file does not.)
+ */
+static bool denied_text(const struct image *im, char first, const char *rest)
+{
+	const uint8_t *at = im->bytes, *end = at + im->size;
+	size_t n = strlen(rest);
+
+	while ((at = memmem(at, (size_t)(end - at), rest, n)) != NULL) {
+		if (at > im->bytes && at[-1] == (uint8_t)first)
+			return true;
+		at += n;
+	}
+	return false;
+}
+
 const char *discover_denied(const struct image *im)
 {
 	if (image_section(im, ".gopclntab") ||
 	    image_section(im, ".note.go.buildid") ||
-	    image_section(im, ".go.buildinfo"))
+	    image_section(im, ".go.buildinfo") ||
+	    denied_text(im, '\xff', " Go buildinf:"))
 		return "Go: its runtime keys tables on return addresses";
 	if (denied_symbol(im, "caml_frametable") ||
-	    denied_symbol(im, "caml_system__frametable"))
+	    denied_symbol(im, "caml_system__frametable") ||
+	    denied_text(im, 'O', "CAMLRUNPARAM"))
 		return "OCaml: its runtime keys tables on return addresses";
 	if (denied_symbol(im, "stg_ap_v_info") ||
-	    denied_symbol(im, "stg_upd_frame_info"))
+	    denied_symbol(im, "stg_upd_frame_info") ||
+	    denied_text(im, 'g', "hc-prim"))
 		return "Haskell: data lies next to code";
 	return NULL;
 }

@@ -23,6 +23,7 @@ struct work {
 	struct values values;
 	VEC(uint64_t) target; /* of the jump at hand */
 	VEC(uint64_t) wanted; /* entries that lead to no known code yet */
+	size_t targets; /* of all jumps, in the look at hand */
 	bool grown; /* the jump at hand is in code found by descent: what
 		       only tables lead to may not be known */
 	const struct table_start *start; /* of known tables, by address */

@@ -200,11 +200,11 @@ uint32_t cfg_proc_at(const struct cfg *c, uint64_t addr)
 		       c->part.at[i].proc : CFG_NONE;
 }
 
-uint32_t cfg_proc_named(const struct cfg *c, const char *name)
+uint32_t cfg_proc_named(const struct cfg *c, const char *name, uint32_t first)
 {
 	char buf[32];
 
-	for (uint32_t i = 0; i < c->proc.n; i++)
+	for (uint32_t i = first; i < c->proc.n; i++)
 		if (!strcmp(cfg_proc_name(c, i, buf, sizeof buf), name))
 			return i;
 	return CFG_NONE;

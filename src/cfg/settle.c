@@ -11,7 +11,10 @@
 #include "base/bisect.h"
 #include "cfg/dispatch_int.h"
 
-enum { CHANGES_MAX = 12 }; /* then what still changes is not understood */
+enum {
+	CHANGES_MAX = 12, /* then what still changes is not understood */
+	TARGETS_MAX = 4000000, /* of a procedure's jumps together */
+};
 
 typedef VEC(uint32_t) blocks; /* of a view */
 
@@ -114,6 +117,11 @@ static bool judge(struct work *w, const blocks *list)
 		w->block = k;
 		w->grown = w->b->piece.at[piece].fde == CFG_NONE;
 		work_judge(w, &f, k);
+		w->targets += w->target.n;
+		if (w->targets > TARGETS_MAX) {
+			f.status = DISPATCH_UNKNOWN;
+			f.reason = "more targets than can be kept";
+		}
 		grew |= keep_finding(w, j, &f);
 	}
 	return grew;
@@ -133,6 +141,7 @@ static enum look look(struct work *w, enum view_entries entries)
 
 	view_build(&w->view, w->b, w->piece, w->npiece, w->entry, entries);
 	values_init(&w->values, &w->view, &w->body, w->depth);
+	w->targets = 0;
 	list_reached(w, false, &fresh);
 	list_reached(w, true, &known);
 	if (judge(w, &fresh))

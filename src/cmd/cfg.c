@@ -4,6 +4,7 @@
  */
 #include "cmd/cmd.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,34 +59,50 @@ static int cfg_parse(int argc, char **argv, struct cfg_call *call)
 	return 0;
 }
 
-/* the procedure asked for, by name or address */
-static uint32_t cfg_choose(const struct cfg *c, const char *name)
+/* several procedures have that name: their addresses, as an error */
+static int cfg_ambiguous(const struct cfg *c, const struct cfg_call *call,
+			 uint32_t p, struct err *e)
 {
-	uint32_t p = cfg_proc_named(c, name);
+	char list[160];
+	size_t n = 0;
+
+	for (; p != CFG_NONE && n + 32 < sizeof list;
+	     p = cfg_proc_named(c, call->procedure, p + 1))
+		n += (size_t)snprintf(list + n, sizeof list - n,
+				      " 0x%" PRIx64, c->proc.at[p].entry);
+	return err_set(e, ERR_USAGE, "%s: there are several procedures '%s'; "
+		       "ask by address:%s%s", call->file, call->procedure,
+		       list, p == CFG_NONE ? "" : " ...");
+}
+
+/* the procedure asked for, by name or address; 0, or -1 and *e */
+static int cfg_choose(const struct cfg *c, const struct cfg_call *call,
+		      uint32_t *p, struct err *e)
+{
 	char *end;
 	uint64_t addr;
 
-	if (p != CFG_NONE)
-		return p;
-	addr = strtoull(name, &end, 16);
-	return *end || end == name ? CFG_NONE : cfg_proc_at(c, addr);
+	*p = cfg_proc_named(c, call->procedure, 0);
+	if (*p != CFG_NONE)
+		return cfg_proc_named(c, call->procedure, *p + 1) == CFG_NONE ?
+			       0 : cfg_ambiguous(c, call, *p, e);
+	addr = strtoull(call->procedure, &end, 16);
+	if (!*end && end != call->procedure)
+		*p = cfg_proc_at(c, addr);
+	if (*p == CFG_NONE)
+		return err_set(e, ERR_INPUT, "%s: there is no procedure '%s'",
+			       call->file, call->procedure);
+	return 0;
 }
 
 /* shows the finished cfg in the way asked for */
 static int cfg_print(const struct cfg *c, const struct cfg_call *call)
 {
 	uint32_t p = CFG_NONE;
+	struct err e;
 
-	if (call->procedure) {
-		p = cfg_choose(c, call->procedure);
-		if (p == CFG_NONE) {
-			struct err e;
-
-			err_set(&e, ERR_INPUT, "%s: there is no procedure "
-				"'%s'", call->file, call->procedure);
-			return cmd_fail(&e);
-		}
-	}
+	if (call->procedure && cfg_choose(c, call, &p, &e))
+		return cmd_fail(&e);
 	if (call->json)
 		cfg_show_json(c, p, stdout);
 	else if (call->dot)

@@ -43,7 +43,7 @@ int cmd_finish(int status)
 			return status;
 		fprintf(stderr, "tally: cannot write the output: %s\n",
 			strerror(errno));
-		return STATUS_INPUT;
+		return STATUS_MACHINE;
 	}
 	return status;
 }

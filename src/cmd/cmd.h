@@ -32,7 +32,7 @@ int cmd_fail(const struct err *e);
 /* prints what is wrong with the call; returns STATUS_USAGE */
 int cmd_misuse(const struct command *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* flushes stdout; STATUS_INPUT if what was printed could not be written */
+/* flushes stdout; STATUS_MACHINE if what was printed cannot be written */
 int cmd_finish(int status);
 
 #endif

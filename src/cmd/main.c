@@ -8,10 +8,6 @@
 
 #include "base/mem.h"
 
-#ifndef TALLY_VERSION
-#define TALLY_VERSION "unknown"
-#endif
-
 static const struct command *const commands[] = {&cmd_cfg};
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };

@@ -220,4 +220,28 @@ with tempfile.TemporaryDirectory() as where:
     refused(3, "no procedure 'nowhere'", "cfg", path, "nowhere")
     refused(3, "no procedure '0x1'", "cfg", path, "0x1")
     refused(2, "no command 'cgf'", "cgf")
+
+    run(tool(HOST, "objcopy"), "--redefine-sym", "dense=sparse", path, named)
+    refused(2, "several procedures 'sparse'.*: 0x.* 0x", "cfg", named,
+            "sparse")
+    with open("/dev/full", "w") as full:
+        p = subprocess.run([TALLY, "cfg", path], stdout=full,
+                           stderr=subprocess.PIPE, text=True)
+    tap.ok(p.returncode == 4 and "cannot write" in p.stderr,
+           "a full disk: status 4", [p.stderr])
+    status, out, _ = call("--version")
+    tap.ok(status == 0 and re.fullmatch(r"tally \d[\d.]*\n", out),
+           "--version", [out])
+
+    tap.ok(tally_cfg(TALLY)["procedures"], "tally is not left alone")
+    # runtimes that key tables on return addresses, also without names
+    for mark, says in ((b"\xff Go buildinf:", "Go"), (b"\0ghc-prim\0",
+                       "Haskell"), (b"\0OCAMLRUNPARAM\0", "OCaml")):
+        shutil.copy(path, named)
+        with open(named, "ab") as f:
+            f.write(mark)
+        j = tally_cfg(named)
+        tap.ok(not j["procedures"] and j["in_place"] and
+               all(says in r["reason"] for r in j["in_place"]),
+               "%s is left alone" % says, [str(j["in_place"][:2])])
 tap.done()

@@ -150,7 +150,7 @@ static inline void walk_show(const struct cfg *c, FILE *nowhere)
 		cfg_show_dot(c, p, nowhere);
 		cfg_show_json(c, p, nowhere);
 	}
-	cfg_proc_named(c, "main");
+	cfg_proc_named(c, "main", 0);
 	cfg_proc_at(c, c->image->entry);
 }
 
