@@ -90,15 +90,20 @@ static bool memory_maybe_stack(const struct values *s, uint32_t n)
 	return false;
 }
 
-/* only the procedure itself can reach the location */
+/* the root is the stack pointer at entry, as it was */
+static bool memory_in_frame(const struct values *s, uint32_t root)
+{
+	return root != NODE_UNSET && s->node.at[root].kind == NODE_INPUT &&
+	       s->node.at[root].a == s->isa->sp;
+}
+
+/* only the procedure itself changes the location */
 static bool memory_is_private(struct values *s, uint32_t location)
 {
 	const struct location *l = &s->location.at[location];
 
-	return l->root != NODE_UNSET &&
-	       s->node.at[l->root].kind == NODE_INPUT &&
-	       s->node.at[l->root].a == s->isa->sp &&
-	       body_frame_is_private(s->body);
+	return memory_in_frame(s, l->root) &&
+	       (l->trusted || body_frame_is_private(s->body));
 }
 
 bool memory_joins(struct values *s, uint32_t location)
@@ -148,12 +153,14 @@ static enum overlap memory_compare(struct values *s, uint32_t i,
 	int64_t offset = 0;
 
 	if (!memory_split_store(s, i, &root, &offset)) {
-		/* an address that is not told may be one of the frame's */
+		/* an address that is not told may be one of the frame's: of
+		   an array, not of a slot of the compiler's own */
 		t = &s->store.at[i];
 		if (t->addr == NODE_UNSET)
 			return t->size == STORE_BY_CALLEE ? OVERLAP_MAYBE :
 							    OVERLAP_PART;
-		return memory_maybe_stack(s, value_resolve_address(s,
+		return !l->trusted &&
+		       memory_maybe_stack(s, value_resolve_address(s,
 							   t->addr)) ?
 			       OVERLAP_PART : OVERLAP_MAYBE;
 	}
@@ -221,14 +228,15 @@ uint32_t memory_before(struct values *s, uint32_t block, uint32_t n,
 
 /* the number of a location */
 static uint32_t memory_location(struct values *s, uint32_t root,
-				int64_t offset, unsigned size)
+				int64_t offset, unsigned size, bool trusted)
 {
 	struct location l = {.root = root, .offset = offset,
-			     .size = (uint8_t)size};
+			     .size = (uint8_t)size, .trusted = trusted};
 
 	for (size_t i = 0; i < s->location.n; i++)
 		if (s->location.at[i].offset == offset &&
 		    s->location.at[i].size == size &&
+		    s->location.at[i].trusted == trusted &&
 		    s->location.at[i].root == root)
 			return (uint32_t)i;
 	vec_push(&s->location, l);
@@ -265,18 +273,42 @@ bool memory_is_constant(const struct values *s, const struct linear *l,
 	       image_constant(s->im, l->constant, l->n ? 1 : size);
 }
 
+/*
+ * What was spilled to a slot of the frame, if it is the address of something
+ * constant; else NODE_UNSET. Others may know addresses of the frame, but no
+ * object of the program ever holds the address of a table that the compiler
+ * made: where one was stored, the slot is the compiler's own.
+ */
+static uint32_t memory_spilled_address(struct values *s, const struct node *n,
+				       uint32_t root, int64_t offset)
+{
+	struct linear l;
+
+	if (n->size != 8 || !memory_in_frame(s, root))
+		return NODE_UNSET;
+	l = value_linear(s, memory_before(s, n->block, n->pos,
+			 memory_location(s, root, offset, 8, true)));
+	return l.ok && !l.n && value_is_address(s, l.constant) &&
+	       image_constant(s->im, l.constant, 1) ?
+		       value_const(s, l.constant) : NODE_UNSET;
+}
+
 uint32_t memory_load(struct values *s, const struct node *n)
 {
 	struct linear l = value_linear(s, n->a);
-	uint32_t root;
+	uint32_t root, x, spilled;
 	int64_t offset;
 
 	if (memory_is_constant(s, &l, n->size))
 		return memory_constant(s, n, &l);
-	if (memory_split(s, n->a, &root, &offset))
-		return value_zext(s, memory_before(s, n->block, n->pos,
-				  memory_location(s, root, offset, n->size)),
-				  n->size * 8u);
 	/* an unknown address: the same load twice is not told to be equal */
-	return node_load_once(s, n);
+	if (!memory_split(s, n->a, &root, &offset))
+		return node_load_once(s, n);
+	x = memory_before(s, n->block, n->pos,
+			  memory_location(s, root, offset, n->size, false));
+	if (s->node.at[x].kind == NODE_UNKNOWN) {
+		spilled = memory_spilled_address(s, n, root, offset);
+		x = spilled != NODE_UNSET ? spilled : x;
+	}
+	return value_zext(s, x, n->size * 8u);
 }

@@ -98,6 +98,7 @@ struct location {
 	uint32_t root;
 	int64_t offset;
 	uint8_t size;
+	bool trusted; /* in the frame, and nobody else's business */
 };
 
 struct values {
