@@ -10,10 +10,10 @@
  * CC 2013): only what a question touches is ever built.
  *
  * Memory: a load sees the last store to the same place (the same address
- * expression) if nothing between may have changed it. A stack slot is private
- * to the procedure unless the address of something at or below it was taken:
- * then calls and stores through unknown pointers do not touch it. Loads from
- * constant memory stay as they are: they are the tables.
+ * expression) if nothing between may have changed it. The frame is private to
+ * the procedure unless some address of it got out (escape.c): then calls and
+ * stores through unknown pointers do not touch it. Loads from constant memory
+ * stay as they are: they are the tables.
  *
  * Nothing here recurses deeper than a given limit; beyond, a value is unknown.
  */
