@@ -1,0 +1,49 @@
+/*
+ * moved: the stretches of code that a rewriter moves, and where they went.
+ *
+ * One struct moved per part of the cfg that is moved whole. Its new code is
+ * its body, instruction by instruction in the old order, and behind it stubs:
+ * code on edges that had no room in the body. A stub runs in the frame of the
+ * instruction that it leads to.
+ */
+#ifndef REWRITE_MOVED_H
+#define REWRITE_MOVED_H
+
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "rewrite/addr_map.h"
+
+/* code behind a body that belongs to the frame at an old address */
+struct stub {
+	uint64_t start, end; /* new addresses */
+	uint64_t like;	     /* old address of the instruction led to */
+};
+
+/* a place in the body where inserted code moved the stack pointer down */
+struct push {
+	uint64_t start, end; /* new addresses between which it is down */
+	uint32_t bytes;
+};
+
+struct moved {
+	uint64_t old_start, old_end; /* as of the part */
+	uint64_t start; /* new code: the body from here */
+	uint64_t body_end;
+	uint64_t end; /* stubs up to here */
+	uint32_t part; /* in the cfg */
+	uint32_t fde;  /* in the unwind table, or UINT32_MAX */
+	uint32_t stub, nstub; /* in struct moves, by address */
+	uint32_t push, npush;
+};
+
+struct moves {
+	VEC(struct moved) moved; /* by old address, and so by new address */
+	VEC(struct stub) stub;
+	VEC(struct push) push;
+	struct addr_map map;
+};
+
+void moves_free(struct moves *m);
+
+#endif

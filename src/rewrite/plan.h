@@ -1,0 +1,61 @@
+/*
+ * plan: what to insert where. The rewriter does not know why.
+ *
+ * Code goes before an instruction, whoever arrives there, or on an edge. The
+ * rewriter finds registers that may be overwritten (saving some where none is
+ * dead), decides where the code lies, and asks the plan to write it once all
+ * addresses are known. How long code is may depend on the registers that it
+ * gets, never on its address.
+ *
+ * No code is ever placed between a load-exclusive and its store-exclusive if
+ * it accesses memory: what the plan asks for there is refused (rewrite_image()
+ * fails, as the plan has to know its graph).
+ */
+#ifndef REWRITE_PLAN_H
+#define REWRITE_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "isa/isa.h"
+
+enum plan_place {
+	PLAN_BEFORE, /* `at` is the address of an instruction */
+	PLAN_EDGE,   /* `at` is the number of an edge between blocks */
+};
+
+struct insertion {
+	uint64_t at;
+	uint32_t code; /* what, in the plan's own numbering */
+	uint8_t place; /* enum plan_place */
+	uint8_t nregs; /* general registers that it overwrites */
+	bool flags;    /* overwrites the condition flags */
+	bool memory;   /* reads or writes memory */
+};
+
+/* what the code may use */
+struct scratch {
+	uint8_t reg[4]; /* the first nregs of them */
+};
+
+enum { PLAN_CODE_MAX = 64 }; /* bytes of one insertion, at most */
+
+struct plan {
+	VEC(struct insertion) insertion; /* any order; several at one place
+					    are written in this order */
+	uint64_t data_size; /* bytes of zeroed memory that the code uses */
+	void *ctx;
+	/* bytes of code */
+	unsigned (*size)(void *ctx, const struct insertion *i,
+			 const struct scratch *s);
+	/*
+	 * Writes them to `out`; they will run at `addr`, and the memory of
+	 * data_size bytes is at `data`. False: something is out of reach.
+	 */
+	bool (*write)(void *ctx, const struct insertion *i,
+		      const struct scratch *s, uint64_t addr, uint64_t data,
+		      uint8_t *out);
+};
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * rewrite: a new ELF file whose code was moved, with room for more.
+ *
+ * All code that is proved to be code is copied to a new segment of the same
+ * object; the old text stays at its address as the translation table: no
+ * pointer value ever changes (rewriting.md 0 and 3). What is not proved stays
+ * byte-identical, runs in place and is reported.
+ */
+#ifndef REWRITE_REWRITE_H
+#define REWRITE_REWRITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/progress.h"
+#include "cfg/cfg.h"
+#include "rewrite/moved.h"
+#include "rewrite/plan.h"
+
+struct rewrite_options {
+	bool trap_unexpected; /* old places where nobody should arrive trap */
+};
+
+/* a stretch of the file's code that runs where it was, and why */
+struct in_place {
+	uint64_t start, end;
+	const char *reason;
+};
+
+struct rewrite_report {
+	uint64_t text_bytes;  /* in code ranges */
+	uint64_t moved_bytes; /* of those, moved */
+	uint64_t new_bytes;   /* of code in the new segment */
+	uint32_t tables;      /* jump tables copied */
+	uint32_t islands;     /* branches that reach their target in steps */
+	VEC(struct in_place) in_place; /* by address */
+};
+
+/*
+ * Rewrites the image that c describes after the plan (NULL: nothing is
+ * inserted) into a new file at `path`, with the permissions of the original.
+ * The file appears whole or not at all. On 0 r is filled; free it.
+ */
+int rewrite_image(const struct cfg *c, const struct plan *plan,
+		  const struct rewrite_options *o, const char *path,
+		  struct rewrite_report *r, struct err *e);
+void rewrite_report_free(struct rewrite_report *r);
+
+/*
+ * Whether the image is itself the result of rewrite_image(): the version of
+ * tally that made it, or NULL.
+ */
+const char *rewrite_made_by(const struct image *im);
+
+#endif
