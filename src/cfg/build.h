@@ -229,8 +229,14 @@ void proc_build(struct build *b);
 bool proc_name_is_cold(const char *name);
 /* makes hubs for dispatches that share their targets; rank numbers blocks */
 void hub_build(struct build *b, const struct code_rank *rank);
+/* --- slot.c */
 /* the relocated slot that the block's indirect jump goes through, or 0 */
 uint64_t stub_slot(const struct cfg *c, const struct block *k);
+/*
+ * The same of the call that ends the block, from the last few instructions;
+ * *held: the slot's own address is in a register during the call.
+ */
+uint64_t call_slot(const struct cfg *c, const struct block *k, bool *held);
 
 /* turns pieces into c->part, c->block, c->edge, c->proc ... (from empty) */
 void block_build(struct build *b);

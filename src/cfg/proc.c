@@ -10,67 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "isa/uop.h"
-
 /* a stub is an import's if its slot is filled by one of these */
 static bool stub_is_import(const struct reloc *r)
 {
 	return r && r->symbol &&
 	       (r->kind == RELOC_JUMP_SLOT || r->kind == RELOC_SYMBOL);
-}
-
-/* value of an operand: known[] says which hold constants */
-static bool stub_value(const struct uop *u, uint8_t operand,
-		       const uint64_t *value, const bool *known, uint64_t *out)
-{
-	if (operand == UOP_IMM) {
-		*out = (uint64_t)u->imm;
-		return true;
-	}
-	if (operand >= UOP_NREGS || !known[operand])
-		return false;
-	*out = value[operand];
-	return true;
-}
-
-/*
- * Follows constants through a short block: enough for every PLT there is.
- * slot[r] is where register r was loaded from.
- */
-uint64_t stub_slot(const struct cfg *c, const struct block *k)
-{
-	uint64_t value[UOP_NREGS], slot[UOP_NREGS] = {0}, a, b;
-	bool known[UOP_NREGS] = {false};
-	struct uop uops[UOP_MAX];
-	struct insn i;
-
-	for (uint64_t pc = k->start; pc < block_end(k); pc += i.len) {
-		size_t avail;
-		const uint8_t *code = image_at(c->image, pc, &avail);
-		unsigned n;
-
-		c->isa->scan(code, avail, pc, &i);
-		n = c->isa->lift(code, avail, pc, uops);
-		for (unsigned j = 0; j < n; j++) {
-			const struct uop *u = &uops[j];
-
-			if (u->code == UOP_JUMP && u->a < UOP_NREGS)
-				return slot[u->a];
-			if (u->dst >= UOP_NREGS)
-				continue;
-			a = b = 0;
-			known[u->dst] =
-				stub_value(u, u->a, value, known, &a) &&
-				(u->code == UOP_COPY || u->code == UOP_LOAD ||
-				 (u->code == UOP_ADD &&
-				  stub_value(u, u->b, value, known, &b)));
-			slot[u->dst] = known[u->dst] && u->code == UOP_LOAD &&
-				       u->size == 8 ? a : 0;
-			known[u->dst] &= u->code != UOP_LOAD;
-			value[u->dst] = a + b;
-		}
-	}
-	return 0;
 }
 
 /* the import that procedure p merely jumps to, or NULL */

@@ -148,6 +148,24 @@ struct isa {
 	regset callee_saved;
 	/* scratch registers that linker-made stubs may change at any call */
 	regset linker_scratch;
+	/*
+	 * Registers that the convention lets a callee change: the only ones
+	 * that inserted code may ever use, and only where cfg/live.h says
+	 * that they are dead. Frame pointer, return address and platform
+	 * register are not among them: unwinders and debuggers read them.
+	 */
+	regset scratch;
+	/* what a callee known only by the convention may read: arguments,
+	   where a result goes, how many vectors, the static chain */
+	regset args;
+	/* what may hold results, by the convention and by LLVM's others */
+	regset results;
+	/* never changes hands: stack pointer, platform register */
+	regset fixed;
+	/* what the unwinder sets before it goes to a landing pad */
+	regset pad_args;
+	/* holds the return address during a call; 0 if the stack does */
+	regset link;
 
 	/*
 	 * Decode the instruction at code[0 .. avail-1], whose address is

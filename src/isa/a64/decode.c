@@ -145,6 +145,10 @@ static const char *a64_reg_name(unsigned r)
 	return r < 32 ? names[r] : "?";
 }
 
+/*
+ * AAPCS64 6.1. The static chain has no fixed place: gcc 12 passes it in x18,
+ * which is the platform's in any case; x9 and x15 are other compilers' choice.
+ */
 const struct isa isa_a64 = {
 	.name = "aarch64",
 	.elf_machine = EM_AARCH64,
@@ -158,6 +162,12 @@ const struct isa isa_a64 = {
 	.entry_cfa = 0,
 	.callee_saved = UINT32_C(0xbff80000),   /* x19 to x29, sp */
 	.linker_scratch = UINT32_C(0x00030000), /* x16, x17 */
+	.scratch = UINT32_C(0x0003ffff),	/* x0 to x17 */
+	.args = UINT32_C(0x000083ff),		/* x0 to x9, x15 */
+	.results = UINT32_C(0x000000ff),	/* x0 to x7 */
+	.fixed = UINT32_C(0x80040000),		/* x18, sp */
+	.pad_args = UINT32_C(0x00000003),	/* x0, x1 */
+	.link = UINT32_C(1) << A64_LR,
 	.scan = a64_decode,
 	.decode = a64_decode,
 	.lift = a64_lift,

@@ -6,6 +6,9 @@
  * change it at any call to another module, and compilers know that. They do
  * not know it of r10, the static chain pointer, which a call through the PLT
  * must keep.
+ *
+ * Results are rax and rdx (psABI 3.2.3); LLVM returns a third and a fourth
+ * word of its own and of Swift's aggregates in rcx and r8.
  */
 #include "isa/x64/x64_int.h"
 
@@ -34,6 +37,13 @@ const struct isa isa_x64 = {
 	.callee_saved = REG(RBX) | REG(RBP) | REG(RSP) | REG(R12) | REG(R13) |
 			REG(R14) | REG(R15),
 	.linker_scratch = REG(R11),
+	.scratch = REG(RAX) | REG(RCX) | REG(RDX) | REG(RSI) | REG(RDI) |
+		   REG(R8) | REG(R9) | REG(R10) | REG(R11),
+	.args = REG(RDI) | REG(RSI) | REG(RDX) | REG(RCX) | REG(R8) |
+		REG(R9) | REG(RAX) | REG(R10),
+	.results = REG(RAX) | REG(RDX) | REG(RCX) | REG(R8),
+	.fixed = REG(RSP),
+	.pad_args = REG(RAX) | REG(RDX),
 	.scan = x64_scan,
 	.decode = x64_decode,
 	.lift = x64_lift,

@@ -1,0 +1,82 @@
+/*
+ * clobber: which scratch registers a procedure changes, it and its callees.
+ *
+ * Under interprocedural register allocation a caller keeps values in scratch
+ * registers that it knows the callee not to change. At a return such
+ * registers are live. Direct calls show what they rely on (live.c); for
+ * callers that nobody sees, MayClobber (rewriting.md 5.2) is the measure:
+ *
+ *	clobber(p) = written in p | clobber(q) of all q that p calls
+ *		     | all scratch registers, if p calls by the convention
+ *		     & ~what p saves in its frame and restores
+ *	             | what linkers' stubs change
+ *
+ * the least solution. Erring on the small side is safe here: what is not in
+ * the set stays live. So what cannot be seen adds nothing.
+ */
+#include "cfg/live_int.h"
+
+/* what procedure p itself changes, and what calls by the convention do */
+static places clobber_own(const struct cfg *c, const struct calls *s,
+			  const struct effect *effect, uint32_t p)
+{
+	const struct procedure *q = &c->proc.at[p];
+	const places scratch = places_any(c->isa->scratch, FLAG_ALL);
+	places own = places_any(c->isa->linker_scratch, 0);
+
+	for (uint32_t i = 0; i < q->npart; i++) {
+		const struct part *t =
+			&c->part.at[c->proc_part.at[q->part + i]];
+
+		for (uint32_t b = t->block; b < t->block + t->nblock; b++) {
+			own |= effect[b].writes;
+			if (callee_by_rules(s->callee[b]))
+				own |= scratch;
+		}
+	}
+	return own & scratch;
+}
+
+/* what procedure p leaves as it was although it changes it in between */
+static places clobber_kept(const struct cfg *c, const struct saves *saves,
+			   uint32_t p)
+{
+	const struct procedure *q = &c->proc.at[p];
+	struct saves all = {0};
+
+	for (uint32_t i = 0; i < q->npart; i++) {
+		uint32_t t = c->proc_part.at[q->part + i];
+
+		all.saved |= saves[t].saved;
+		all.restored |= saves[t].restored;
+	}
+	return places_any(all.saved & all.restored &
+				    ~c->isa->linker_scratch, 0);
+}
+
+places *clobber_find(const struct cfg *c, const struct calls *s,
+		     const struct effect *effect, const struct saves *saves)
+{
+	places *clobber = NEW_ARRAY(places, c->proc.n + 1);
+	places *kept = NEW_ARRAY(places, c->proc.n + 1);
+	bool changed = true;
+
+	for (uint32_t p = 0; p < c->proc.n; p++) {
+		kept[p] = clobber_kept(c, saves, p);
+		clobber[p] = clobber_own(c, s, effect, p) & ~kept[p];
+	}
+	while (changed) {
+		changed = false;
+		for (uint32_t i = 0; i < c->proc.n; i++) {
+			uint32_t p = s->order[i];
+			places all = clobber[p];
+
+			for (uint32_t j = s->first[p]; j < s->first[p + 1]; j++)
+				all |= clobber[s->to[j]] & ~kept[p];
+			changed |= all != clobber[p];
+			clobber[p] = all;
+		}
+	}
+	mem_free(kept);
+	return clobber;
+}

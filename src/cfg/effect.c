@@ -1,0 +1,148 @@
+/*
+ * effect: what blocks read and write, from decoding every instruction once.
+ *
+ * A block's effect is that of its instructions in order:
+ *
+ *	reads  |= what the instruction reads & ~writes
+ *	writes |= what it writes
+ *
+ * Returns get a second look. A return goes back to the caller only if the
+ * return address is still the caller's; a block that stores to the stack or
+ * loads another stack pointer right before its return may have made that
+ * address itself (retpolines, setcontext, hand-written dispatch), and then
+ * the return is a jump to nobody knows where, which reads everything.
+ */
+#include "cfg/live_int.h"
+
+#include <pthread.h>
+
+enum { EFFECT_THREADS = 2, EFFECT_THREAD_BLOCKS = 1 << 14 };
+
+/* what one walk through a block keeps in mind */
+struct walk {
+	const struct isa *isa;
+	regset frame; /* stack and frame pointer */
+	bool odd;     /* a return would not go to the caller */
+};
+
+/* i may have changed where a return goes */
+static bool makes_return(const struct walk *w, const struct insn *i)
+{
+	regset sp = (regset)1 << w->isa->sp, link = w->isa->link;
+
+	if (i->kind != INSN_SEQ && i->kind != INSN_UNKNOWN)
+		return false;
+	if (link)
+		return i->writes & link && !(i->reads & (w->frame | link));
+	if (i->mem_write && i->reads & sp)
+		return true;
+	return i->writes & sp && !(i->reads & w->frame);
+}
+
+/* a return that does not go where the caller wants to have it */
+static bool is_odd_return(const struct walk *w, const struct insn *i)
+{
+	return i->kind == INSN_RET &&
+	       (w->odd || (w->isa->link && !(i->reads & w->isa->link)));
+}
+
+/* adds instruction i to what is known of the block */
+static void effect_add(struct effect *f, const struct walk *w,
+		       const struct insn *i)
+{
+	places reads = places_seen(i->reads, i->flags_read);
+
+	if (i->kind == INSN_BAD || i->kind == INSN_UNKNOWN ||
+	    is_odd_return(w, i))
+		reads |= places_unknown(w->isa);
+	f->reads |= reads & ~f->writes;
+	f->writes |= places_any(i->writes, i->flags_written);
+}
+
+/* registers that i stores into the frame or loads from there */
+static void saves_add(struct saves *s, const struct walk *w,
+		      const struct insn *i)
+{
+	if (!(i->reads & w->frame))
+		return;
+	if (i->mem_write)
+		s->saved |= i->reads;
+	if (i->mem_read)
+		s->restored |= i->writes;
+}
+
+struct effect effect_from(const struct cfg *c, const struct block *k,
+			  uint64_t addr, struct saves *s)
+{
+	struct walk w = {.isa = c->isa, .frame = (regset)1 << c->isa->sp |
+						 (regset)1 << c->isa->fp};
+	struct effect f = {0};
+	size_t avail;
+	const uint8_t *code = image_at(c->image, k->start, &avail);
+	struct insn i;
+
+	for (uint32_t at = 0; at < k->size; at += i.len) {
+		c->isa->decode(code + at, avail - at, k->start + at, &i);
+		if (k->start + at >= addr)
+			effect_add(&f, &w, &i);
+		if (i.kind == INSN_BAD)
+			break;
+		w.odd |= makes_return(&w, &i);
+		if (s)
+			saves_add(s, &w, &i);
+	}
+	return f;
+}
+
+/* the parts that one thread looks at */
+struct share {
+	const struct cfg *c;
+	struct effect *effect;
+	struct saves *saves;
+	uint32_t part, end;
+};
+
+static void *effect_share(void *arg)
+{
+	const struct share *s = arg;
+
+	for (uint32_t p = s->part; p < s->end; p++) {
+		const struct part *q = &s->c->part.at[p];
+
+		for (uint32_t b = q->block; b < q->block + q->nblock; b++) {
+			const struct block *k = &s->c->block.at[b];
+
+			s->effect[b] = effect_from(s->c, k, k->start,
+						   &s->saves[p]);
+		}
+	}
+	return NULL;
+}
+
+void effect_all(const struct cfg *c, struct effect *effect,
+		struct saves *saves)
+{
+	unsigned n = c->block.n < EFFECT_THREAD_BLOCKS ? 1 : EFFECT_THREADS;
+	struct share share[EFFECT_THREADS];
+	pthread_t thread[EFFECT_THREADS] = {0};
+	bool running[EFFECT_THREADS] = {false};
+	uint32_t next = 0;
+
+	for (unsigned t = 0; t < n; t++) {
+		uint64_t limit = (uint64_t)c->block.n * (t + 1) / n;
+
+		share[t] = (struct share){c, effect, saves, next, 0};
+		while (next < c->part.n &&
+		       (t + 1 == n || c->part.at[next].block < limit))
+			next++;
+		share[t].end = next;
+		running[t] = t > 0 && !pthread_create(&thread[t], NULL,
+						      effect_share, &share[t]);
+	}
+	for (unsigned t = 0; t < n; t++) {
+		if (running[t])
+			pthread_join(thread[t], NULL);
+		else
+			effect_share(&share[t]);
+	}
+}

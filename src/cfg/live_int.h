@@ -1,0 +1,127 @@
+/*
+ * live_int: what the files of live share.
+ *
+ *	effect.c   what a block reads before it writes it, and what it writes
+ *	calls.c    who calls whom
+ *	clobber.c  which registers the callers of a procedure cannot rely on
+ *	live.c     the data flow
+ */
+#ifndef CFG_LIVE_INT_H
+#define CFG_LIVE_INT_H
+
+#include "cfg/cfg.h"
+
+/*
+ * Registers and flags, and how well it is known that somebody reads them:
+ *
+ *	63   57 56             39 38   32 31                    0
+ *	[ flags| registers 17..0 | flags | registers 31 .. 0     ]
+ *	 nobody knows             seen to be read by the code
+ *
+ * Where nobody knows, the convention judges: argument registers are live at a
+ * call whose callee is not seen, results at a return, everything at a jump
+ * that is not understood. What is live for no better reason is dead again
+ * before a call that changes it. What is seen to be read is not: if it is
+ * live behind a call, callee and caller have an agreement of their own.
+ */
+typedef uint64_t places;
+
+enum { PLACES_FLAGS = 32, PLACES_GUESS = 39, PLACES_GUESS_FLAGS = 57 };
+
+/* whatever is seen to be read */
+#define PLACES_SEEN (((places)1 << PLACES_GUESS) - 1)
+
+/* registers and flags that are read */
+static inline places places_seen(regset regs, uint8_t flags)
+{
+	return regs | (places)flags << PLACES_FLAGS;
+}
+
+/* scratch registers and flags of which nobody knows it */
+static inline places places_guess(regset regs, uint8_t flags)
+{
+	/* struct isa's scratch registers are among the first 18 */
+	return (places)(regs & 0x3ffff) << PLACES_GUESS |
+	       (places)flags << PLACES_GUESS_FLAGS;
+}
+
+/* registers and flags, whatever makes them live */
+static inline places places_any(regset regs, uint8_t flags)
+{
+	return places_seen(regs, flags) | places_guess(regs, flags);
+}
+
+/* what is live before something that nobody knows */
+static inline places places_unknown(const struct isa *isa)
+{
+	return places_seen(~isa->scratch, 0) |
+	       places_guess(isa->scratch, FLAG_ALL);
+}
+
+/* --- effect.c */
+
+/* of one block, or the rest of one */
+struct effect {
+	places reads;  /* whose value at the beginning may be read */
+	places writes; /* that certainly have another value at the end */
+};
+
+/* of one part */
+struct saves {
+	regset saved;	 /* stored in the frame at some place */
+	regset restored; /* loaded from the frame at some place */
+};
+
+/* block k from the instruction at addr on; s may be NULL */
+struct effect effect_from(const struct cfg *c, const struct block *k,
+			  uint64_t addr, struct saves *s);
+/* fills effect[] by block and saves[] by part */
+void effect_all(const struct cfg *c, struct effect *effect,
+		struct saves *saves);
+
+/* --- calls.c */
+
+#define CALLEE_NONE CFG_NONE /* no call, and no jump to elsewhere */
+#define CALLEE_BY_RULES (CFG_NONE - 1) /* whoever keeps the convention */
+#define CALLEE_KEEPING (CFG_NONE - 2) /* the same, but changes nothing */
+#define CALLEE_STUB (CFG_NONE - 3) /* the same, through a linkage stub */
+#define CALLEE_POINTER (CFG_NONE - 4) /* a jump through a pointer */
+#define CALLEE_UNSEEN (CFG_NONE - 5) /* code that has no blocks */
+
+/* a callee that is a block */
+static inline bool callee_seen(uint32_t callee)
+{
+	return callee < CALLEE_UNSEEN;
+}
+
+/* by the convention, everything that a callee may change is changed */
+static inline bool callee_by_rules(uint32_t callee)
+{
+	return callee == CALLEE_BY_RULES || callee == CALLEE_STUB ||
+	       callee == CALLEE_POINTER;
+}
+
+struct calls {
+	/* by block: where its call or jump to elsewhere goes */
+	uint32_t *callee;
+	/* the procedures that p calls: to[first[p] .. first[p + 1] - 1] */
+	uint32_t *first, *to;
+	/* and those that call p */
+	uint32_t *caller_first, *caller;
+	uint32_t *order; /* all procedures, callees first where possible */
+};
+
+void calls_find(struct calls *s, const struct cfg *c);
+void calls_free(struct calls *s);
+/* where the EDGE_TAIL e goes: like callee[] */
+uint32_t calls_tail(const struct calls *s, const struct cfg *c, uint32_t e);
+
+/* --- clobber.c */
+/*
+ * By procedure: places_any() of what callers that are not seen cannot rely
+ * on after a call. An array to be freed.
+ */
+places *clobber_find(const struct cfg *c, const struct calls *s,
+		     const struct effect *effect, const struct saves *saves);
+
+#endif
