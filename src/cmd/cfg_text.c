@@ -5,101 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/figures.h"
 #include "cmd/name.h"
 #include "cmd/style.h"
 
 enum { KIND_WIDTH = 10 }; /* of the longest name of an edge that stays */
-
-/* 12345678 as "12,345,678"; buf holds at least 28 bytes */
-static const char *with_commas(uint64_t n, char *buf)
-{
-	char digits[24];
-	int len = sprintf(digits, "%" PRIu64, n);
-	char *out = buf;
-
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			*out++ = ',';
-		*out++ = digits[i];
-	}
-	*out = '\0';
-	return buf;
-}
-
-/* a row of a table, in one of the style's looks */
-static void print_row(const struct style *s, const char *look,
-		      const char *what, uint64_t n)
-{
-	char buf[28];
-
-	fprintf(s->to, "  %s%-34s %14s", look, what, with_commas(n, buf));
-}
-
-static void print_count(const struct style *s, const char *what, uint64_t n)
-{
-	print_row(s, "", what, n);
-	putc('\n', s->to);
-}
-
-static void print_share(const struct style *s, const char *look,
-			const char *what, uint64_t n, uint64_t of)
-{
-	print_row(s, look, what, n);
-	if (of)
-		fprintf(s->to, "  %6.2f%%", 100.0 * (double)n / (double)of);
-	fprintf(s->to, "%s\n", *look ? s->off : "");
-}
-
-/* regions with the same reason are added up */
-struct reason_sum {
-	const char *reason;
-	uint64_t n, bytes;
-};
-
-static int by_bytes(const void *a, const void *b)
-{
-	const struct reason_sum *p = a, *q = b;
-
-	return p->bytes > q->bytes ? -1 : p->bytes < q->bytes;
-}
-
-/* decimal digits of n */
-static int digits(uint64_t n)
-{
-	return snprintf(NULL, 0, "%" PRIu64, n);
-}
-
-static void print_regions(const struct cfg *c, const struct style *s)
-{
-	VEC(struct reason_sum) sum = {0};
-	int width = 0; /* of the numbers of regions */
-
-	for (size_t i = 0; i < c->region.n; i++) {
-		const struct region *r = &c->region.at[i];
-		size_t k = 0;
-
-		while (k < sum.n && strcmp(sum.at[k].reason, r->reason))
-			k++;
-		if (k == sum.n) {
-			struct reason_sum first = {.reason = r->reason};
-
-			vec_push(&sum, first);
-		}
-		sum.at[k].n++;
-		sum.at[k].bytes += r->end - r->start;
-		if (s->terminal && digits(sum.at[k].n) > width)
-			width = digits(sum.at[k].n);
-	}
-	if (sum.n) {
-		qsort(sum.at, sum.n, sizeof *sum.at, by_bytes);
-		fprintf(s->to, "%sleft in place%s\n", s->head, s->off);
-	}
-	for (size_t k = 0; k < sum.n; k++)
-		fprintf(s->to, "  %s%10" PRIu64 " bytes in %*" PRIu64
-			" regions: %s%s\n", s->warn, sum.at[k].bytes, width,
-			sum.at[k].n, sum.at[k].reason, s->off);
-	vec_free(&sum);
-}
 
 static void print_dispatches(const struct cfg *c, const struct style *s)
 {
@@ -109,12 +19,12 @@ static void print_dispatches(const struct cfg *c, const struct style *s)
 	all = n[DISPATCH_BOUNDED] + n[DISPATCH_APPROXIMATED] +
 	      n[DISPATCH_UNKNOWN];
 	fprintf(s->to, "%sindirect jumps%s\n", s->head, s->off);
-	print_share(s, "", "tables, bounded", n[DISPATCH_BOUNDED], all);
-	print_share(s, "", "tables, approximated from above",
+	figures_share(s, "", "tables, bounded", n[DISPATCH_BOUNDED], all);
+	figures_share(s, "", "tables, approximated from above",
 		    n[DISPATCH_APPROXIMATED], all);
-	print_share(s, n[DISPATCH_UNKNOWN] ? s->warn : "", "not understood",
+	figures_share(s, n[DISPATCH_UNKNOWN] ? s->warn : "", "not understood",
 		    n[DISPATCH_UNKNOWN], all);
-	print_count(s, "tail calls", n[DISPATCH_TAIL]);
+	figures_count(s, "tail calls", n[DISPATCH_TAIL]);
 }
 
 void cfg_show_summary(const struct cfg *c, FILE *to)
@@ -124,15 +34,15 @@ void cfg_show_summary(const struct cfg *c, FILE *to)
 	fprintf(to, "%s%s%s: %s, %s\n", s.head, c->image->path, s.off,
 		c->isa->name, c->image->type == 2 ? "fixed address" :
 						    "position independent");
-	print_count(&s, "procedures", c->proc.n);
-	print_count(&s, "blocks", c->block.n);
-	print_count(&s, "edges", c->edge.n);
-	print_count(&s, "bytes of text", c->text_bytes);
-	print_share(&s, "", "in blocks", c->covered_bytes, c->text_bytes);
-	print_count(&s, "bytes in unwind tables", c->fde_bytes);
-	print_share(&s, "", "in blocks", c->fde_covered, c->fde_bytes);
+	figures_count(&s, "procedures", c->proc.n);
+	figures_count(&s, "blocks", c->block.n);
+	figures_count(&s, "edges", c->edge.n);
+	figures_count(&s, "bytes of text", c->text_bytes);
+	figures_share(&s, "", "in blocks", c->covered_bytes, c->text_bytes);
+	figures_count(&s, "bytes in unwind tables", c->fde_bytes);
+	figures_share(&s, "", "in blocks", c->fde_covered, c->fde_bytes);
 	print_dispatches(c, &s);
-	print_regions(c, &s);
+	figures_regions(&s, c->region.at, c->region.n);
 }
 
 /* one way out of block b; padded where edges stand below each other */

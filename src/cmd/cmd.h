@@ -25,7 +25,7 @@ struct command {
 	int (*run)(int argc, char **argv); /* argv[0] is the command */
 };
 
-extern const struct command cmd_cfg;
+extern const struct command cmd_cfg, cmd_instrument;
 
 /* prints the error; returns the exit status for it */
 int cmd_fail(const struct err *e);

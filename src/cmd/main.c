@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 
-static const struct command *const commands[] = {&cmd_cfg};
+static const struct command *const commands[] = {&cmd_cfg, &cmd_instrument};
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 

@@ -128,6 +128,7 @@ struct insn {
 };
 
 struct uop;
+struct isa_move;
 
 struct isa {
 	const char *name;     /* "aarch64", "x86-64": JSON's `isa` */
@@ -191,6 +192,15 @@ struct isa {
 	bool (*uses_frame)(const uint8_t *code, size_t avail);
 	/* name of general register r, full width */
 	const char *(*reg_name)(unsigned r);
+	/* isa/move.h; NULL: code of this machine is not moved yet */
+	const struct isa_move *move;
+	/* the largest page that a system of this machine may have */
+	uint32_t page;
+	/*
+	 * The GNU property of files that says that indirect branches arrive
+	 * at marked places only, and its bits that say so (BTI, IBT).
+	 */
+	uint32_t landing_property, landing_bits;
 };
 
 extern const struct isa isa_a64, isa_x64;

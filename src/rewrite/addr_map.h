@@ -25,6 +25,11 @@ struct span {
 	uint32_t size;	 /* bytes of old code covered */
 	uint32_t new_size; /* bytes of new code: another form of a single
 			      instruction may be longer; else == size */
+	uint8_t form; /* of its only instruction, if that is not one of the
+			 same length (isa/move.h); else MOVE_COPY */
+	bool glue;    /* a jump to the old code's successor follows, which
+			 was its neighbour and is not the copy's; it is
+			 counted in new_size */
 };
 
 struct addr_map {

@@ -22,19 +22,13 @@ struct rewrite_options {
 	bool trap_unexpected; /* old places where nobody should arrive trap */
 };
 
-/* a stretch of the file's code that runs where it was, and why */
-struct in_place {
-	uint64_t start, end;
-	const char *reason;
-};
-
 struct rewrite_report {
 	uint64_t text_bytes;  /* in code ranges */
 	uint64_t moved_bytes; /* of those, moved */
 	uint64_t new_bytes;   /* of code in the new segment */
 	uint32_t tables;      /* jump tables copied */
 	uint32_t islands;     /* branches that reach their target in steps */
-	VEC(struct in_place) in_place; /* by address */
+	VEC(struct region) in_place; /* what runs where it was, by address */
 };
 
 /*

@@ -7,6 +7,7 @@
  * decoder that knows less would save little and could contradict the first.
  */
 #include "isa/a64/a64.h"
+#include "isa/a64/a64_move.h"
 
 enum { EM_AARCH64 = 183 };
 
@@ -173,4 +174,8 @@ const struct isa isa_a64 = {
 	.lift = a64_lift,
 	.uses_frame = a64_uses_frame,
 	.reg_name = a64_reg_name,
+	.move = &a64_move,
+	.page = 65536,
+	.landing_property = UINT32_C(0xc0000000), /* FEATURE_1_AND */
+	.landing_bits = 1,			  /* BTI */
 };

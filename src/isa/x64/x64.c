@@ -49,4 +49,7 @@ const struct isa isa_x64 = {
 	.lift = x64_lift,
 	.uses_frame = x64_uses_frame,
 	.reg_name = reg_name,
+	.page = 4096,
+	.landing_property = UINT32_C(0xc0000002), /* FEATURE_1_AND */
+	.landing_bits = 1,			  /* IBT */
 };

@@ -1,0 +1,22 @@
+/*
+ * figures: numbers in aligned columns, for people.
+ */
+#ifndef CMD_FIGURES_H
+#define CMD_FIGURES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cfg/cfg.h"
+#include "cmd/style.h"
+
+/* a row of a table: what, and how many */
+void figures_count(const struct style *s, const char *what, uint64_t n);
+/* the same and its share of all, in one of the style's looks */
+void figures_share(const struct style *s, const char *look, const char *what,
+		   uint64_t n, uint64_t of);
+/* what is left in place, added up by reason, most bytes first */
+void figures_regions(const struct style *s, const struct region *region,
+		     size_t n);
+
+#endif

@@ -1,0 +1,164 @@
+/*
+ * instrument: `tally instrument FILE -o OUT`, the rewritten file alone.
+ */
+#include "cmd/cmd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "cmd/figures.h"
+#include "cmd/status_line.h"
+#include "rewrite/rewrite.h"
+
+static const char instrument_usage[] =
+	"usage: tally instrument --placement none [OPTION...] FILE -o OUT\n"
+	"\n"
+	"Writes a copy of an executable or shared library whose code was moved\n"
+	"to a new place in the same file, with nothing inserted. The copy does\n"
+	"what the original does.\n"
+	"\n"
+	"  -o OUT              the new file\n"
+	"  --placement none    insert nothing (the only placement there is yet)\n"
+	"  --trap-unexpected   a test: old places where nobody should arrive\n"
+	"                      trap\n"
+	"  --strict            fail if any of the code stays in place\n"
+	"  --json              what was done, for programs\n";
+
+struct instrument_call {
+	const char *file, *out, *placement;
+	struct rewrite_options o;
+	bool strict, json;
+};
+
+static int instrument_check(const struct instrument_call *call)
+{
+	if (!call->file)
+		return cmd_misuse(&cmd_instrument, "which FILE?");
+	if (!call->out)
+		return cmd_misuse(&cmd_instrument, "-o OUT is missing");
+	if (!call->placement || strcmp(call->placement, "none"))
+		return cmd_misuse(&cmd_instrument,
+				  "--placement none is all there is yet");
+	return 0;
+}
+
+/* reads the arguments; 0 or the exit status */
+static int instrument_parse(int argc, char **argv, struct instrument_call *c)
+{
+	bool options = true;
+
+	for (int i = 1; i < argc; i++) {
+		const char *a = argv[i];
+
+		if (options && !strcmp(a, "--"))
+			options = false;
+		else if (options && !strcmp(a, "-o") && i + 1 < argc)
+			c->out = argv[++i];
+		else if (options && !strcmp(a, "--placement") && i + 1 < argc)
+			c->placement = argv[++i];
+		else if (options && !strcmp(a, "--trap-unexpected"))
+			c->o.trap_unexpected = true;
+		else if (options && !strcmp(a, "--strict"))
+			c->strict = true;
+		else if (options && !strcmp(a, "--json"))
+			c->json = true;
+		else if (options && a[0] == '-' && a[1])
+			return cmd_misuse(&cmd_instrument,
+					  "unknown option '%s'", a);
+		else if (!c->file)
+			c->file = a;
+		else
+			return cmd_misuse(&cmd_instrument,
+					  "too many arguments");
+	}
+	return instrument_check(c);
+}
+
+static void show_json(const struct instrument_call *call,
+		      const struct rewrite_report *r)
+{
+	struct json j = {.to = stdout};
+
+	json_object(&j, NULL);
+	json_string(&j, "file", call->file);
+	json_string(&j, "out", call->out);
+	json_number(&j, "text_bytes", r->text_bytes);
+	json_number(&j, "moved_bytes", r->moved_bytes);
+	json_number(&j, "new_bytes", r->new_bytes);
+	json_number(&j, "tables", r->tables);
+	json_number(&j, "islands", r->islands);
+	json_array(&j, "in_place");
+	for (size_t i = 0; i < r->in_place.n; i++) {
+		json_object(&j, NULL);
+		json_address(&j, "start", r->in_place.at[i].start);
+		json_address(&j, "end", r->in_place.at[i].end);
+		json_string(&j, "reason", r->in_place.at[i].reason);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+}
+
+static void show_text(const struct instrument_call *call,
+		      const struct rewrite_report *r)
+{
+	struct style s = style_for(stdout);
+
+	printf("%s%s%s: %s\n", s.head, call->out, s.off, call->file);
+	figures_count(&s, "bytes of text", r->text_bytes);
+	figures_share(&s, "", "moved", r->moved_bytes, r->text_bytes);
+	figures_count(&s, "bytes of new code", r->new_bytes);
+	figures_count(&s, "jump tables copied", r->tables);
+	figures_count(&s, "islands", r->islands);
+	figures_regions(&s, r->in_place.at, r->in_place.n);
+}
+
+/* rewrites what was understood, and says what was done */
+static int instrument_write(const struct cfg *c,
+			    const struct instrument_call *call)
+{
+	struct rewrite_report r;
+	struct err e;
+
+	if (rewrite_image(c, NULL, &call->o, call->out, &r, &e))
+		return cmd_fail(&e);
+	if (call->json)
+		show_json(call, &r);
+	else
+		show_text(call, &r);
+	rewrite_report_free(&r);
+	return STATUS_OK;
+}
+
+static int instrument_run(int argc, char **argv)
+{
+	struct instrument_call call = {0};
+	struct status_line line;
+	struct image im;
+	struct unwind u;
+	struct cfg c;
+	struct err e;
+	int status = instrument_parse(argc, argv, &call);
+
+	if (status)
+		return status;
+	if (image_open(&im, call.file, &e))
+		return cmd_fail(&e);
+	status_line_begin(&line);
+	unwind_read(&u, &im);
+	status = cfg_build_watched(&c, &im, &u, &line.progress, &e);
+	status_line_end(&line);
+	status = status ? cmd_fail(&e) : instrument_write(&c, &call);
+	cfg_free(&c);
+	unwind_free(&u);
+	image_close(&im);
+	return status;
+}
+
+const struct command cmd_instrument = {
+	.name = "instrument",
+	.summary = "a copy of a file whose code can be measured",
+	.usage = instrument_usage,
+	.run = instrument_run,
+};

@@ -1,0 +1,296 @@
+/*
+ * a64 move: the ten encodings that depend on their own address, elsewhere.
+ *
+ *	b bl                      the same; b.al and b.nv become b
+ *	b.cond bc.cond cbz cbnz   the same, or the opposite over a b
+ *	tbz tbnz
+ *	cb<cc>                    the same, or over a b over a b: not every
+ *	                          comparison has an opposite
+ *	adr                       adrp, add
+ *	adrp                      the same
+ *	ldr ldrsw literal         adrp, (add,) ldr
+ *	  of vector registers     the same, of a copy of the literal
+ *	prfm literal              nop
+ *
+ * Nothing else on AArch64 does (SVE and SME have none), but instructions that
+ * authenticate with an address in the code (retaasppc); those never move.
+ * Every distance is checked: an immediate that does not fit is not written.
+ */
+#include <string.h>
+
+#include "isa/a64/a64.h"
+#include "isa/a64/a64_move.h"
+
+enum a64_form {
+	A64_COPY = MOVE_COPY,
+	A64_B,
+	A64_B_ALWAYS, /* b.al */
+	A64_COND,     /* 19 bits: b.cond, bc.cond, cbz, cbnz */
+	A64_COND_FAR,
+	A64_BIT, /* 14 bits: tbz, tbnz */
+	A64_BIT_FAR,
+	A64_COMPARE, /* 9 bits: cb<cc> */
+	A64_COMPARE_FAR,
+	A64_ADR,
+	A64_ADRP,
+	A64_LITERAL,
+	A64_LITERAL_ODD, /* not at a multiple of its size */
+	A64_LITERAL_POOL,
+	A64_NOP,
+};
+
+enum {
+	OP_NOP = 0xd503201f,
+	OP_B = 0x14000000,
+	OP_ADRP = 0x90000000,
+	OP_ADD = 0x91000000, /* add xd, xn, #imm12 */
+	OP_BRK = 0xd4200000,
+	TRAP_CODE = 0x7a11,
+};
+
+static uint8_t a64_cond_form(uint32_t w)
+{
+	switch (w >> 24 & 0x7f) {
+	case 0x74: /* cb<cc> */
+	case 0x75:
+		return A64_COMPARE;
+	case 0x36: /* tbz, tbnz */
+	case 0x37:
+		return A64_BIT;
+	}
+	return A64_COND;
+}
+
+static uint8_t a64_literal_form(uint32_t w, const struct insn *in)
+{
+	unsigned size = w >> 30 == 1 ? 8 : 4;
+
+	if (w >> 30 == 3 && !a64_bit(w, 26))
+		return A64_NOP; /* prfm */
+	if (a64_bit(w, 26) || a64_rd(w) == 31)
+		return A64_LITERAL_POOL;
+	return in->ref % size ? A64_LITERAL_ODD : A64_LITERAL;
+}
+
+static uint8_t a64_ref_form(uint32_t w, const struct insn *in)
+{
+	if (in->kind != INSN_SEQ)
+		return MOVE_NEVER; /* retaasppc */
+	if ((w & 0x1f000000) == 0x10000000)
+		return a64_rd(w) == 31 ? A64_COPY :
+		       w >> 31	       ? A64_ADRP :
+					 A64_ADR;
+	if ((w & 0x3b000000) == 0x18000000)
+		return a64_literal_form(w, in);
+	return MOVE_NEVER;
+}
+
+static uint8_t a64_form(const uint8_t *code, const struct insn *in)
+{
+	switch (in->kind) {
+	case INSN_BAD:
+	case INSN_UNKNOWN:
+		return MOVE_NEVER;
+	case INSN_CALL:
+		return A64_B;
+	case INSN_JUMP:
+		return code[3] == 0x54 ? A64_B_ALWAYS : A64_B;
+	case INSN_COND:
+		return a64_cond_form(a64_word(code));
+	}
+	return in->ref_kind == REF_NONE ? A64_COPY :
+					  a64_ref_form(a64_word(code), in);
+}
+
+static uint8_t a64_form_size(uint8_t form, const struct insn *in)
+{
+	(void)in;
+	switch (form) {
+	case A64_COND_FAR:
+	case A64_BIT_FAR:
+	case A64_ADR:
+	case A64_LITERAL:
+		return 8;
+	case A64_COMPARE_FAR:
+	case A64_LITERAL_ODD:
+		return 12;
+	}
+	return 4;
+}
+
+static uint8_t a64_longer(uint8_t form)
+{
+	switch (form) {
+	case A64_COND:
+		return A64_COND_FAR;
+	case A64_BIT:
+		return A64_BIT_FAR;
+	case A64_COMPARE:
+		return A64_COMPARE_FAR;
+	}
+	return MOVE_NEVER;
+}
+
+static bool a64_pooled(uint8_t form)
+{
+	return form == A64_LITERAL_POOL;
+}
+
+static void a64_put(uint8_t *out, unsigned i, uint32_t w)
+{
+	memcpy(out + 4 * i, &w, 4);
+}
+
+/* w with the word distance from at to `to` in `bits` bits from `low` on */
+static bool a64_put_distance(uint8_t *out, uint32_t w, unsigned low,
+			     unsigned bits, uint64_t at, uint64_t to)
+{
+	int64_t d = (int64_t)(to - at);
+	int64_t limit = (int64_t)4 << (bits - 1);
+	uint32_t mask = (UINT32_C(1) << bits) - 1;
+
+	if (d < -limit || d >= limit || d & 3)
+		return false;
+	a64_put(out, 0, (w & ~(mask << low)) |
+				((uint32_t)(d / 4) & mask) << low);
+	return true;
+}
+
+static bool a64_jump(uint64_t at, uint64_t to, uint8_t *out)
+{
+	return a64_put_distance(out, OP_B, 0, 26, at, to);
+}
+
+/* adrp rd, the page of `to`, at `at` */
+static bool a64_put_adrp(uint8_t *out, unsigned rd, uint64_t at, uint64_t to)
+{
+	int64_t d = (int64_t)(to >> 12) - (int64_t)(at >> 12);
+	uint32_t imm = (uint32_t)d & 0x1fffff;
+
+	if (d < -(1 << 20) || d >= 1 << 20)
+		return false;
+	a64_put(out, 0, OP_ADRP | (imm & 3) << 29 | imm >> 2 << 5 | rd);
+	return true;
+}
+
+/* the opposite of a conditional branch with an immediate in bits 23..5 */
+static uint32_t a64_opposite(uint32_t w)
+{
+	return w >> 24 == 0x54 ? w ^ 1 : w ^ UINT32_C(1) << 24;
+}
+
+/* the opposite branch over a jump */
+static bool a64_write_far(uint32_t w, unsigned bits, uint64_t at, uint64_t to,
+			  uint8_t *out)
+{
+	return a64_jump(at + 4, to, out + 4) &&
+	       a64_put_distance(out, a64_opposite(w), 5, bits, at, at + 8);
+}
+
+static bool a64_write_compare_far(uint32_t w, uint64_t at, uint64_t to,
+				  uint8_t *out)
+{
+	return a64_jump(at + 8, to, out + 8) &&
+	       a64_put_distance(out, w, 5, 9, at, at + 8) &&
+	       a64_jump(at + 4, at + 12, out + 4);
+}
+
+/* add xd, xd, the low bits of `to` */
+static uint32_t a64_add_low(unsigned rd, uint64_t to)
+{
+	return OP_ADD | (uint32_t)(to & 0xfff) << 10 | rd << 5 | rd;
+}
+
+static bool a64_write_adr(uint32_t w, uint64_t at, uint64_t to, uint8_t *out)
+{
+	unsigned rd = a64_rd(w);
+
+	if (!a64_put_adrp(out, rd, at, to))
+		return false;
+	a64_put(out, 1, a64_add_low(rd, to));
+	return true;
+}
+
+/* ldr or ldrsw of rt from [rt, #offset], as the literal load w does it */
+static uint32_t a64_load_like(uint32_t w, unsigned offset)
+{
+	static const uint32_t load[3] = {
+		0xb9400000, /* ldr wt */
+		0xf9400000, /* ldr xt */
+		0xb9800000, /* ldrsw xt */
+	};
+	unsigned rt = a64_rd(w), size = w >> 30 == 1 ? 8 : 4;
+
+	return load[w >> 30] | offset / size << 10 | rt << 5 | rt;
+}
+
+static bool a64_write_literal(uint32_t w, bool odd, uint64_t at, uint64_t to,
+			      uint8_t *out)
+{
+	if (!a64_put_adrp(out, a64_rd(w), at, to))
+		return false;
+	if (odd)
+		a64_put(out, 1, a64_add_low(a64_rd(w), to));
+	a64_put(out, 1 + odd, a64_load_like(w, odd ? 0 : to & 0xfff));
+	return true;
+}
+
+static bool a64_write(uint8_t form, const uint8_t *code, const struct insn *in,
+		      uint64_t at, uint64_t to, uint8_t *out)
+{
+	uint32_t w = a64_word(code);
+
+	(void)in;
+	switch (form) {
+	case A64_COPY:
+		a64_put(out, 0, w);
+		return true;
+	case A64_B:
+		return a64_put_distance(out, w, 0, 26, at, to);
+	case A64_B_ALWAYS:
+		return a64_jump(at, to, out);
+	case A64_COND:
+	case A64_LITERAL_POOL:
+		return a64_put_distance(out, w, 5, 19, at, to);
+	case A64_COND_FAR:
+		return a64_write_far(w, 19, at, to, out);
+	case A64_BIT:
+		return a64_put_distance(out, w, 5, 14, at, to);
+	case A64_BIT_FAR:
+		return a64_write_far(w, 14, at, to, out);
+	case A64_COMPARE:
+		return a64_put_distance(out, w, 5, 9, at, to);
+	case A64_COMPARE_FAR:
+		return a64_write_compare_far(w, at, to, out);
+	case A64_ADR:
+		return a64_write_adr(w, at, to, out);
+	case A64_ADRP:
+		return a64_put_adrp(out, a64_rd(w), at, to);
+	case A64_LITERAL:
+	case A64_LITERAL_ODD:
+		return a64_write_literal(w, form == A64_LITERAL_ODD, at, to,
+					 out);
+	case A64_NOP:
+		a64_put(out, 0, OP_NOP);
+		return true;
+	}
+	return false;
+}
+
+static void a64_trap(uint8_t *out, uint64_t n)
+{
+	for (uint64_t i = 0; i < n / 4; i++)
+		a64_put(out, (unsigned)i, OP_BRK | TRAP_CODE << 5);
+}
+
+const struct isa_move a64_move = {
+	.form = a64_form,
+	.size = a64_form_size,
+	.longer = a64_longer,
+	.pooled = a64_pooled,
+	.write = a64_write,
+	.jump_size = 4,
+	.jump_reach = (UINT64_C(1) << 27) - 4,
+	.jump = a64_jump,
+	.trap = a64_trap,
+};

@@ -1,0 +1,53 @@
+/*
+ * move: how instructions are written at another address.
+ *
+ * An instruction that does not depend on its own address is copied. Every
+ * other has a form, a number of the machine's own, that says how it is
+ * written anew: what it refers to stays, only the distance changes, and that
+ * may take more instructions. A form that does not reach far enough may have
+ * a longer one that does.
+ *
+ *	form()      the shortest form that the instruction could get
+ *	write()     writes it; tells if the target is out of its reach
+ *	longer()    the form to try then
+ */
+#ifndef ISA_MOVE_H
+#define ISA_MOVE_H
+
+#include "isa/isa.h"
+
+enum {
+	MOVE_COPY = 0,	  /* the bytes as they are */
+	MOVE_NEVER = 255, /* it cannot be moved, or is not understood */
+};
+
+enum { MOVE_SIZE_MAX = 32 };
+
+struct isa_move {
+	uint8_t (*form)(const uint8_t *code, const struct insn *in);
+	/* bytes of a form; of a copy, of the instruction */
+	uint8_t (*size)(uint8_t form, const struct insn *in);
+	/* a form with more reach, or MOVE_NEVER */
+	uint8_t (*longer)(uint8_t form);
+	/*
+	 * The form refers to a copy of in->ref_size constant bytes at in->ref
+	 * that has to lie near the new place.
+	 */
+	bool (*pooled)(uint8_t form);
+	/*
+	 * Writes the instruction for address `at`. `to` is what it refers to:
+	 * the branch target, the data address, or the copy of it. False, and
+	 * nothing is written, if that is out of reach.
+	 */
+	bool (*write)(uint8_t form, const uint8_t *code, const struct insn *in,
+		      uint64_t at, uint64_t to, uint8_t *out);
+
+	/* a jump that leaves every register as it is, and how far it goes */
+	uint8_t jump_size;
+	uint64_t jump_reach;
+	bool (*jump)(uint64_t at, uint64_t to, uint8_t *out);
+	/* fills n bytes, a multiple of isa->align, with traps */
+	void (*trap)(uint8_t *out, uint64_t n);
+};
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * choose: which parts of the cfg move, and why the others do not.
+ *
+ * A part moves whole or not at all. It stays when that it is code rests on a
+ * guess, when something in it is not understood, or when others know it by
+ * its bytes. What stays runs where it was: nothing is lost but measurements.
+ */
+#include "rewrite/rewrite_int.h"
+
+#include <stdlib.h>
+
+/* longest part that may hold a literal which is copied behind it */
+enum { POOLED_PART_MAX = 512 * 1024 };
+/* a signal trampoline is no longer than this */
+enum { TRAMPOLINE_MAX = 16 };
+
+static void stay(struct rewriter *r, uint64_t start, uint64_t end,
+		 const char *reason)
+{
+	struct region p = {start, end, reason};
+
+	vec_push(&r->report->in_place, p);
+}
+
+/* is the instruction one that can be written elsewhere? */
+static const char *insn_obstacle(const struct rewriter *r,
+				 const struct part *p, const uint8_t *code,
+				 const struct insn *in)
+{
+	uint8_t form = r->move->form(code, in);
+
+	if (form == MOVE_NEVER)
+		return "an instruction that is not understood";
+	if (!r->move->pooled(form))
+		return NULL;
+	if (!in->ref_size || !image_constant(r->im, in->ref, in->ref_size))
+		return "a literal that is not constant";
+	if (p->end - p->start > POOLED_PART_MAX)
+		return "a literal too far from a place for its copy";
+	return NULL;
+}
+
+static const char *code_obstacle(const struct rewriter *r,
+				 const struct part *p)
+{
+	bool returns = false, calls_system = false;
+
+	for (uint32_t b = p->block; b < p->block + p->nblock; b++) {
+		const struct block *bl = &r->c->block.at[b];
+		const uint8_t *code = old_code(r, bl->start);
+		struct insn in;
+
+		if (!code)
+			return "its bytes are not in the file";
+		for (uint32_t at = 0; at < bl->size; at += in.len) {
+			const char *why;
+
+			r->isa->scan(code + at, bl->size - at, bl->start + at,
+				     &in);
+			why = insn_obstacle(r, p, code + at, &in);
+			if (why)
+				return why;
+			returns |= insn_ends_flow(&in);
+			calls_system |= in.kind == INSN_SYSCALL;
+		}
+	}
+	if (calls_system && !returns && p->end - p->start <= TRAMPOLINE_MAX)
+		return "a signal trampoline: debuggers know it by its bytes";
+	return NULL;
+}
+
+static const char *unwind_obstacle(const struct rewriter *r,
+				   const struct part *p)
+{
+	const struct unwind *u = r->c->unwind;
+	const struct fde *f;
+
+	if (p->fde == CFG_NONE)
+		return p->source == PART_POINTER ?
+			       "only its address says that it is code" :
+			       NULL;
+	f = &u->fde[p->fde];
+	if (f->outer != UINT32_MAX ||
+	    (p->fde + 1 < u->nfde && f[1].start < f->end))
+		return "unwind tables overlap";
+	return unwind_can_move(r->im, f);
+}
+
+/* why a part stays where it is; NULL if it moves */
+static const char *obstacle(const struct rewriter *r, const struct part *p)
+{
+	const struct procedure *proc = &r->c->proc.at[p->proc];
+	const char *why;
+
+	if (!r->move)
+		return "code of this machine is not moved yet";
+	if (proc->import)
+		return "a stub of the linker";
+	why = unwind_obstacle(r, p);
+	return why ? why : code_obstacle(r, p);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct region *p = a, *q = b;
+
+	return p->start < q->start ? -1 : p->start > q->start;
+}
+
+void choose_parts(struct rewriter *r)
+{
+	const struct cfg *c = r->c;
+
+	for (uint32_t i = 0; i < c->part.n; i++) {
+		const struct part *p = &c->part.at[i];
+		const char *why = p->nblock ? obstacle(r, p) : NULL;
+		struct moved m = {.old_start = p->start, .old_end = p->end,
+				  .part = i, .fde = p->fde};
+
+		if (why)
+			stay(r, p->start, p->end, why);
+		else if (p->nblock)
+			vec_push(&r->m.moved, m);
+	}
+	for (uint32_t i = 0; i < c->region.n; i++)
+		stay(r, c->region.at[i].start, c->region.at[i].end,
+		     c->region.at[i].reason);
+	if (r->report->in_place.n)
+		qsort(r->report->in_place.at, r->report->in_place.n,
+		      sizeof *r->report->in_place.at, by_start);
+}

@@ -1,0 +1,457 @@
+/*
+ * file: the new ELF file.
+ *
+ *	the old file up to the end of its segments, text patched
+ *	-- a hole, so that file offsets follow addresses --
+ *	code    R-X   program headers, islands, new text
+ *	tables  R--   our note, unwind tables
+ *	data    RW-   zeroed memory of the plan, nothing in the file
+ *	sections: those that are loaded, ours, symbols
+ *
+ * Program headers stand at a file offset that is as far from the file's start
+ * as their address is from the image's: old kernels and emulators compute the
+ * one from the other (rewriting.md 0, 10). The data segment is always there
+ * and last: emulators put the heap behind the last writable segment.
+ *
+ * Debug sections describe the old addresses and are left out: they would send
+ * debuggers to the slots. Reports read them from the original.
+ */
+#include "rewrite/rewrite_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef NT_GNU_PROPERTY_TYPE_0
+#define NT_GNU_PROPERTY_TYPE_0 5
+#endif
+
+enum {
+	NEW_LOADS = 3,	 /* code, tables, data */
+	NEW_HEADERS = 5, /* those, our note, and unwind tables if none were */
+	TABLE_ALIGN = 16,
+};
+
+static uint64_t round_up(uint64_t x, uint64_t to)
+{
+	return (x + to - 1) / to * to;
+}
+
+static Elf64_Ehdr old_header(const struct rewriter *r)
+{
+	Elf64_Ehdr h;
+
+	memcpy(&h, r->im->bytes, sizeof h);
+	return h;
+}
+
+static Elf64_Phdr old_phdr(const struct rewriter *r, unsigned i)
+{
+	Elf64_Phdr p;
+
+	memcpy(&p, r->im->bytes + old_header(r).e_phoff + i * sizeof p,
+	       sizeof p);
+	return p;
+}
+
+/* what is between addresses and file offsets of new segments */
+static uint64_t load_base(const struct rewriter *r)
+{
+	return r->im->segment[0].start - r->im->segment[0].offset;
+}
+
+static uint64_t file_offset(const struct rewriter *r, uint64_t addr)
+{
+	return addr - load_base(r);
+}
+
+/* bytes of the old file that its segments use */
+static uint64_t old_file_end(const struct rewriter *r)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < r->im->nsegment; i++) {
+		const struct segment *s = &r->im->segment[i];
+		uint64_t e = s->offset + (s->file_end - s->start);
+
+		end = e > end ? e : end;
+	}
+	return end;
+}
+
+void file_place_code(struct rewriter *r)
+{
+	uint64_t end = r->im->segment[r->im->nsegment - 1].end;
+	uint64_t used = old_file_end(r) + load_base(r);
+
+	r->code_addr = round_up(end > used ? end : used, r->isa->page);
+	r->text_addr = r->code_addr + (old_header(r).e_phnum + NEW_HEADERS) *
+					      sizeof(Elf64_Phdr);
+	r->text_addr = round_up(r->text_addr, 64);
+}
+
+/* our note: a name, a type and the version of tally */
+static void push_note(struct rewriter *r)
+{
+	static const char owner[8] = "tally"; /* padded to words */
+	static const char version[] = TALLY_VERSION;
+	Elf64_Nhdr h = {.n_namesz = 6, .n_descsz = sizeof version,
+			.n_type = NOTE_TALLY_VERSION};
+	uint8_t note[64] = {0};
+
+	_Static_assert(sizeof version <= 40, "the version is short");
+	memcpy(note, &h, sizeof h);
+	memcpy(note + sizeof h, owner, sizeof owner);
+	memcpy(note + sizeof h + sizeof owner, version, sizeof version);
+	r->note_size = (uint32_t)(sizeof h + sizeof owner +
+				  round_up(sizeof version, 4));
+	for (unsigned i = 0; i < round_up(r->note_size, TABLE_ALIGN); i++)
+		vec_push(&r->tables, note[i]);
+}
+
+int file_place_tables(struct rewriter *r)
+{
+	uint64_t at = round_up(r->text_end, r->isa->page);
+
+	r->table_addr = at;
+	push_note(r);
+	if (unwind_out_make(&r->unwind, at + r->tables.n, r->im, r->c->unwind,
+			    &r->m, r->e))
+		return -1;
+	vec_append(&r->tables, &r->unwind.bytes);
+	r->data_addr = round_up(at + r->tables.n, r->isa->page);
+	r->data_end = r->data_addr + (r->plan && r->plan->data_size ?
+					      r->plan->data_size :
+					      r->isa->page);
+	return 0;
+}
+
+/* --- program headers */
+
+typedef VEC(Elf64_Phdr) phdrs;
+
+static void push_load(const struct rewriter *r, phdrs *v, uint64_t start,
+		      uint64_t file_size, uint64_t size, uint32_t flags)
+{
+	Elf64_Phdr p = {
+		.p_type = PT_LOAD,
+		.p_flags = flags,
+		.p_offset = file_offset(r, start),
+		.p_vaddr = start,
+		.p_paddr = start,
+		.p_filesz = file_size,
+		.p_memsz = size,
+		.p_align = r->isa->page,
+	};
+
+	vec_push(v, p);
+}
+
+static void push_loads(const struct rewriter *r, phdrs *v)
+{
+	uint64_t code = r->text_end - r->code_addr;
+
+	push_load(r, v, r->code_addr, code, code, PF_R | PF_X);
+	push_load(r, v, r->table_addr, r->tables.n, r->tables.n, PF_R);
+	push_load(r, v, r->data_addr, 0, r->data_end - r->data_addr,
+		  PF_R | PF_W);
+}
+
+static void point_at(const struct rewriter *r, Elf64_Phdr *p, uint64_t addr,
+		     uint64_t size)
+{
+	p->p_offset = file_offset(r, addr);
+	p->p_vaddr = p->p_paddr = addr;
+	p->p_filesz = p->p_memsz = size;
+}
+
+static void push_small(const struct rewriter *r, phdrs *v, uint32_t type,
+		       uint64_t addr, uint64_t size)
+{
+	Elf64_Phdr p = {.p_type = type, .p_flags = PF_R, .p_align = 4};
+
+	point_at(r, &p, addr, size);
+	vec_push(v, p);
+}
+
+/* the old headers with what moved, and ours */
+static void make_phdrs(const struct rewriter *r, phdrs *v)
+{
+	unsigned n = old_header(r).e_phnum, last_load = 0;
+	bool unwind = false;
+	size_t table = SIZE_MAX;
+
+	for (unsigned i = 0; i < n; i++)
+		if (old_phdr(r, i).p_type == PT_LOAD)
+			last_load = i;
+	for (unsigned i = 0; i < n; i++) {
+		Elf64_Phdr p = old_phdr(r, i);
+
+		if (p.p_type == PT_PHDR)
+			table = v->n;
+		if (p.p_type == PT_GNU_EH_FRAME && r->unwind.hdr_size) {
+			point_at(r, &p, r->unwind.hdr, r->unwind.hdr_size);
+			unwind = true;
+		}
+		vec_push(v, p);
+		if (i == last_load)
+			push_loads(r, v);
+	}
+	push_small(r, v, PT_NOTE, r->table_addr, r->note_size);
+	if (!unwind && r->unwind.hdr_size)
+		push_small(r, v, PT_GNU_EH_FRAME, r->unwind.hdr,
+			   r->unwind.hdr_size);
+	if (table != SIZE_MAX)
+		point_at(r, &v->at[table], r->code_addr, v->n * sizeof *v->at);
+}
+
+/* --- section headers */
+
+struct sections {
+	VEC(Elf64_Shdr) at;
+	VEC(char) names;
+	VEC(uint32_t) renumbered; /* old number -> new, 0 if left out */
+};
+
+static uint32_t push_name(struct sections *s, const char *name,
+			  const char *suffix)
+{
+	uint32_t at = (uint32_t)s->names.n;
+
+	for (const char *p = name; *p; p++)
+		vec_push(&s->names, *p);
+	for (const char *p = suffix; *p; p++)
+		vec_push(&s->names, *p);
+	vec_push(&s->names, '\0');
+	return at;
+}
+
+/* tables of the old code that the new ones replace keep another name */
+static const char *suffix_of(const struct rewriter *r, const char *name)
+{
+	bool replaced = !strcmp(name, ".eh_frame") ||
+			!strcmp(name, ".eh_frame_hdr");
+
+	return replaced && r->unwind.hdr_size ? ".old" : "";
+}
+
+static void copy_sections(const struct rewriter *r, struct sections *s)
+{
+	Elf64_Ehdr h = old_header(r);
+
+	for (size_t i = 0; i < r->im->nsection; i++) {
+		const struct section *sec = &r->im->section[i];
+		Elf64_Shdr sh;
+
+		vec_push(&s->renumbered, 0);
+		if (sec->type == SHT_NULL || !(sec->flags & SHF_ALLOC))
+			continue;
+		memcpy(&sh, r->im->bytes + h.e_shoff + (i + 1) * sizeof sh,
+		       sizeof sh);
+		sh.sh_name = push_name(s, sec->name, suffix_of(r, sec->name));
+		s->renumbered.at[i] = (uint32_t)s->at.n;
+		vec_push(&s->at, sh);
+	}
+}
+
+static uint32_t renumbered(const struct sections *s, uint32_t old)
+{
+	return old && old <= s->renumbered.n ? s->renumbered.at[old - 1] : 0;
+}
+
+static void renumber_links(struct sections *s)
+{
+	for (size_t i = 1; i < s->at.n; i++) {
+		Elf64_Shdr *sh = &s->at.at[i];
+
+		sh->sh_link = renumbered(s, sh->sh_link);
+		if (sh->sh_flags & SHF_INFO_LINK)
+			sh->sh_info = renumbered(s, sh->sh_info);
+	}
+}
+
+static void push_section(const struct rewriter *r, struct sections *s,
+			 const char *name, uint32_t type, uint64_t flags,
+			 uint64_t start, uint64_t end)
+{
+	Elf64_Shdr sh = {
+		.sh_name = push_name(s, name, ""),
+		.sh_type = type,
+		.sh_flags = SHF_ALLOC | flags,
+		.sh_addr = start,
+		.sh_offset = file_offset(r, start),
+		.sh_size = end - start,
+		.sh_addralign = 4,
+	};
+
+	if (end > start)
+		vec_push(&s->at, sh);
+}
+
+static void push_own_sections(const struct rewriter *r, struct sections *s)
+{
+	const struct unwind_out *u = &r->unwind;
+
+	push_section(r, s, ".tally.text", SHT_PROGBITS, SHF_EXECINSTR,
+		     r->text_addr, r->text_end);
+	push_section(r, s, ".note.tally", SHT_NOTE, 0, r->table_addr,
+		     r->table_addr + r->note_size);
+	push_section(r, s, ".eh_frame_hdr", SHT_PROGBITS, 0, u->hdr,
+		     u->hdr + u->hdr_size);
+	push_section(r, s, ".eh_frame", SHT_PROGBITS, 0, u->frame,
+		     u->frame + u->frame_size);
+	push_section(r, s, ".tally.except", SHT_PROGBITS, 0, u->lsda,
+		     u->lsda + u->lsda_size);
+	push_section(r, s, ".tally.data", SHT_NOBITS, SHF_WRITE, r->data_addr,
+		     r->data_end);
+}
+
+/* a section that is not loaded, at the end of the file; returns its number */
+static uint16_t push_tail(struct sections *s, const char *name, uint32_t type,
+			  uint64_t offset, uint64_t size)
+{
+	Elf64_Shdr sh = {
+		.sh_name = push_name(s, name, ""),
+		.sh_type = type,
+		.sh_offset = offset,
+		.sh_size = size,
+		.sh_addralign = type == SHT_SYMTAB ? 8 : 1,
+		.sh_entsize = type == SHT_SYMTAB ? sizeof(Elf64_Sym) : 0,
+	};
+
+	vec_push(&s->at, sh);
+	return (uint16_t)(s->at.n - 1);
+}
+
+/* --- the file */
+
+struct output {
+	int fd;
+	const char *path;
+	struct err *e;
+};
+
+static int put(const struct output *o, const void *bytes, uint64_t size,
+	       uint64_t offset)
+{
+	const uint8_t *p = bytes;
+
+	while (size) {
+		size_t some = size < 1 << 30 ? size : 1 << 30;
+		ssize_t n = pwrite(o->fd, p, some, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return err_set(o->e, ERR_MACHINE, "%s: %s", o->path,
+				       n ? strerror(errno) : "short write");
+		p += n;
+		offset += (uint64_t)n;
+		size -= (uint64_t)n;
+	}
+	return 0;
+}
+
+/* sections and symbols, behind everything that is loaded */
+static int put_tail(const struct rewriter *r, const struct output *o,
+		    Elf64_Ehdr *h)
+{
+	struct sections s = {0};
+	struct symbol_table t = {0};
+	Elf64_Shdr none = {0};
+	uint64_t at = round_up(file_offset(r, r->table_addr) + r->tables.n, 16);
+	uint16_t symtab;
+	int failed;
+
+	vec_push(&s.at, none);
+	vec_push(&s.names, '\0');
+	if (r->im->has_sections)
+		copy_sections(r, &s);
+	renumber_links(&s);
+	t.section = s.at.at;
+	t.nsection = (uint16_t)s.at.n;
+	symbols_make(&t, r, t.nsection);
+	push_own_sections(r, &s);
+	symtab = push_tail(&s, ".symtab", SHT_SYMTAB, at, t.symbols.n);
+	s.at.at[symtab].sh_link = symtab + 1U;
+	s.at.at[symtab].sh_info = t.locals;
+	push_tail(&s, ".strtab", SHT_STRTAB, at + t.symbols.n, t.strings.n);
+	h->e_shstrndx = push_tail(&s, ".shstrtab", SHT_STRTAB,
+				  at + t.symbols.n + t.strings.n, 0);
+	s.at.at[h->e_shstrndx].sh_size = s.names.n;
+	h->e_shoff = round_up(at + t.symbols.n + t.strings.n + s.names.n, 8);
+	h->e_shnum = (uint16_t)s.at.n;
+	h->e_shentsize = sizeof(Elf64_Shdr);
+	failed = put(o, t.symbols.at, t.symbols.n, at) ||
+		 put(o, t.strings.at, t.strings.n, at + t.symbols.n) ||
+		 put(o, s.names.at, s.names.n,
+		     at + t.symbols.n + t.strings.n) ||
+		 put(o, s.at.at, s.at.n * sizeof *s.at.at, h->e_shoff);
+	vec_free(&s.at);
+	vec_free(&s.names);
+	vec_free(&s.renumbered);
+	vec_free(&t.symbols);
+	vec_free(&t.strings);
+	return failed ? -1 : 0;
+}
+
+static int put_segments(const struct rewriter *r, const struct output *o,
+			Elf64_Ehdr *h)
+{
+	phdrs v = {0};
+	int failed;
+
+	make_phdrs(r, &v);
+	h->e_phoff = file_offset(r, r->code_addr);
+	h->e_phnum = (uint16_t)v.n;
+	failed = put(o, r->old, old_file_end(r), 0) ||
+		 put(o, v.at, v.n * sizeof *v.at, h->e_phoff) ||
+		 put(o, r->text, r->text_end - r->text_addr,
+		     file_offset(r, r->text_addr)) ||
+		 put(o, r->tables.at, r->tables.n,
+		     file_offset(r, r->table_addr));
+	vec_free(&v);
+	return failed ? -1 : 0;
+}
+
+static int put_file(const struct rewriter *r, const struct output *o)
+{
+	Elf64_Ehdr h = old_header(r);
+	struct stat st;
+
+	if (put_segments(r, o, &h) || put_tail(r, o, &h) ||
+	    put(o, &h, sizeof h, 0))
+		return -1;
+	/* the original's permissions, never its set-user-id bit */
+	if (!stat(r->im->path, &st) && fchmod(o->fd, st.st_mode & 0777))
+		return err_set(o->e, ERR_MACHINE, "%s: %s", o->path,
+			       strerror(errno));
+	return 0;
+}
+
+int file_write(struct rewriter *r, const char *path)
+{
+	size_t room = strlen(path) + 32;
+	char *temporary = mem_alloc(room);
+	struct output o = {.path = path, .e = r->e};
+	int failed;
+
+	snprintf(temporary, room, "%s.%ld.new", path, (long)getpid());
+	o.fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	failed = o.fd < 0 ? err_set(r->e, ERR_MACHINE, "%s: %s", temporary,
+				    strerror(errno)) :
+			    put_file(r, &o);
+	if (o.fd >= 0 && close(o.fd) && !failed)
+		failed = err_set(r->e, ERR_MACHINE, "%s: %s", path,
+				 strerror(errno));
+	if (!failed && rename(temporary, path))
+		failed = err_set(r->e, ERR_MACHINE, "%s: %s", path,
+				 strerror(errno));
+	if (failed && o.fd >= 0)
+		unlink(temporary);
+	mem_free(temporary);
+	return failed ? -1 : 0;
+}

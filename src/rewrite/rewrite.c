@@ -1,0 +1,124 @@
+/*
+ * rewrite: see rewrite.h; the steps, one after the other.
+ */
+#include "rewrite/rewrite_int.h"
+
+void moves_free(struct moves *m)
+{
+	vec_free(&m->moved);
+	vec_free(&m->stub);
+	vec_free(&m->push);
+	vec_free(&m->map.span);
+}
+
+void rewrite_report_free(struct rewrite_report *r)
+{
+	vec_free(&r->in_place);
+}
+
+static void count_moved(struct rewriter *r)
+{
+	r->report->text_bytes = r->c->text_bytes;
+	for (size_t i = 0; i < r->m.map.span.n; i++)
+		r->report->moved_bytes += r->m.map.span.at[i].size;
+	r->report->new_bytes = r->text_end - r->text_addr;
+}
+
+static int rewrite_steps(struct rewriter *r, const char *path)
+{
+	choose_parts(r);
+	arrive_find(r);
+	file_place_code(r);
+	layout_text(r);
+	if (text_write(r) || file_place_tables(r) || file_write(r, path))
+		return -1;
+	count_moved(r);
+	return 0;
+}
+
+static void rewriter_free(struct rewriter *r)
+{
+	moves_free(&r->m);
+	vec_free(&r->literal);
+	vec_free(&r->pool);
+	vec_free(&r->island);
+	vec_free(&r->tables);
+	mem_free(r->arrive);
+	mem_free(r->old);
+	mem_free(r->text);
+	unwind_out_free(&r->unwind);
+}
+
+int rewrite_image(const struct cfg *c, const struct plan *plan,
+		  const struct rewrite_options *o, const char *path,
+		  struct rewrite_report *report, struct err *e)
+{
+	struct rewriter r = {
+		.c = c,
+		.im = c->image,
+		.isa = c->isa,
+		.move = c->isa->move,
+		.plan = plan,
+		.o = o,
+		.report = report,
+		.e = e,
+	};
+	const char *maker = rewrite_made_by(c->image);
+	int failed;
+
+	*report = (struct rewrite_report){0};
+	if (maker)
+		return err_set(e, ERR_INPUT,
+			       "%s: was already rewritten, by tally %s",
+			       c->image->path, maker);
+	r.old = mem_alloc(c->image->size);
+	memcpy(r.old, c->image->bytes, c->image->size);
+	failed = rewrite_steps(&r, path);
+	rewriter_free(&r);
+	if (failed)
+		rewrite_report_free(report);
+	return failed;
+}
+
+/* the version in a note of ours in [p, p + n), or NULL */
+static const char *note_version(const uint8_t *p, uint64_t n)
+{
+	Elf64_Nhdr h;
+
+	while (n >= sizeof h) {
+		uint64_t name, desc;
+
+		memcpy(&h, p, sizeof h);
+		name = ((uint64_t)h.n_namesz + 3) & ~UINT64_C(3);
+		desc = ((uint64_t)h.n_descsz + 3) & ~UINT64_C(3);
+		if (name + desc > n - sizeof h)
+			break;
+		if (h.n_namesz == 6 && h.n_type == NOTE_TALLY_VERSION &&
+		    !memcmp(p + sizeof h, "tally", 6) &&
+		    memchr(p + sizeof h + name, '\0', h.n_descsz))
+			return (const char *)p + sizeof h + name;
+		p += sizeof h + name + desc;
+		n -= sizeof h + name + desc;
+	}
+	return NULL;
+}
+
+const char *rewrite_made_by(const struct image *im)
+{
+	Elf64_Ehdr h;
+
+	memcpy(&h, im->bytes, sizeof h);
+	for (unsigned i = 0; i < h.e_phnum; i++) {
+		Elf64_Phdr p;
+		const char *version;
+
+		memcpy(&p, im->bytes + h.e_phoff + i * sizeof p, sizeof p);
+		if (p.p_type != PT_NOTE || p.p_offset > im->size ||
+		    p.p_filesz > im->size - p.p_offset)
+			continue;
+		version = note_version(im->bytes + p.p_offset, p.p_filesz);
+		if (version)
+			return version;
+	}
+	return NULL;
+}

@@ -1,0 +1,151 @@
+/*
+ * symbols: names for the new code.
+ *
+ * Debuggers and profilers find the procedure of an address in .symtab. The
+ * new file's says where every moved function is now; variables stay what they
+ * were. A procedure without a name gets one of its old address, the same that
+ * `tally cfg` prints.
+ */
+#include "rewrite/rewrite_int.h"
+
+#include <stdio.h>
+
+static uint32_t push_string(struct symbol_table *t, const char *s)
+{
+	uint32_t at = (uint32_t)t->strings.n;
+
+	for (;; s++) {
+		vec_push(&t->strings, (uint8_t)*s);
+		if (!*s)
+			return at;
+	}
+}
+
+static void push_symbol(struct symbol_table *t, const char *name,
+			uint8_t info, uint16_t section, uint64_t addr,
+			uint64_t size)
+{
+	Elf64_Sym s = {
+		.st_name = name ? push_string(t, name) : 0,
+		.st_info = info,
+		.st_shndx = section,
+		.st_value = addr,
+		.st_size = size,
+	};
+	VEC(uint8_t) bytes = {(uint8_t *)&s, sizeof s, sizeof s};
+
+	vec_append(&t->symbols, &bytes);
+}
+
+/* the end of new code for what ended at an old address in a moved part */
+static uint64_t new_size(const struct rewriter *r, const struct moved *m,
+			 uint64_t start, uint64_t size)
+{
+	uint64_t end = start + size;
+
+	if (!size || end > m->old_end)
+		end = m->old_end;
+	if (end == m->old_end)
+		return m->end - addr_map_arrive(&r->m.map, start);
+	return addr_map_end(&r->m.map, end) -
+	       addr_map_arrive(&r->m.map, start);
+}
+
+/* the moved part that holds the old address; *from only goes up */
+static const struct moved *part_of(const struct rewriter *r, size_t *from,
+				   uint64_t addr)
+{
+	while (*from < r->m.moved.n && r->m.moved.at[*from].old_end <= addr)
+		++*from;
+	if (*from == r->m.moved.n || r->m.moved.at[*from].old_start > addr)
+		return NULL;
+	return &r->m.moved.at[*from];
+}
+
+static bool shown(const struct symbol *s, bool global)
+{
+	return s->kind == SYMBOL_FUNC && s->global == global && *s->name;
+}
+
+/* functions that moved, local or global ones */
+static void push_functions(struct symbol_table *t, const struct rewriter *r,
+			   uint16_t section, bool global)
+{
+	uint8_t info = ELF64_ST_INFO(global ? STB_GLOBAL : STB_LOCAL, STT_FUNC);
+	size_t part = 0;
+
+	for (size_t i = 0; i < r->im->nsymbol; i++) {
+		const struct symbol *s = &r->im->symbol[i];
+		const struct moved *m = part_of(r, &part, s->addr);
+
+		if (m && shown(s, global))
+			push_symbol(t, s->name, info, section,
+				    addr_map_arrive(&r->m.map, s->addr),
+				    new_size(r, m, s->addr, s->size));
+	}
+}
+
+/* moved parts that no symbol names */
+static void push_nameless(struct symbol_table *t, const struct rewriter *r,
+			  uint16_t section)
+{
+	const struct cfg *c = r->c;
+
+	for (size_t i = 0; i < r->m.moved.n; i++) {
+		const struct moved *m = &r->m.moved.at[i];
+		const struct symbol *s = image_symbol_at(r->im, m->old_start);
+		uint32_t p = c->part.at[m->part].proc;
+		char buf[32], name[300];
+
+		if (s && s->kind == SYMBOL_FUNC && *s->name)
+			continue;
+		snprintf(name, sizeof name, "%s%s",
+			 cfg_proc_name(c, p, buf, sizeof buf),
+			 c->proc.at[p].entry >= m->old_start &&
+					 c->proc.at[p].entry < m->old_end ?
+				 "" :
+				 ".cold");
+		push_symbol(t, name, ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
+			    section, m->start, m->end - m->start);
+	}
+}
+
+/* the loaded section that holds addr, or 0 */
+static uint16_t section_of(const struct symbol_table *t, uint64_t addr)
+{
+	for (uint16_t i = 1; i < t->nsection; i++)
+		if (addr - t->section[i].sh_addr < t->section[i].sh_size)
+			return i;
+	return 0;
+}
+
+/* variables keep their places */
+static void push_objects(struct symbol_table *t, const struct rewriter *r,
+			 bool global)
+{
+	uint8_t info = ELF64_ST_INFO(global ? STB_GLOBAL : STB_LOCAL,
+				     STT_OBJECT);
+
+	for (size_t i = 0; i < r->im->nsymbol; i++) {
+		const struct symbol *s = &r->im->symbol[i];
+
+		uint16_t section = section_of(t, s->addr);
+
+		if (s->kind == SYMBOL_OBJECT && s->global == global && section)
+			push_symbol(t, s->name, info, section, s->addr,
+				    s->size);
+	}
+}
+
+void symbols_make(struct symbol_table *t, const struct rewriter *r,
+		  uint16_t text_section)
+{
+	push_string(t, "");
+	push_symbol(t, NULL, 0, SHN_UNDEF, 0, 0);
+	push_functions(t, r, text_section, false);
+	push_nameless(t, r, text_section);
+	push_objects(t, r, false);
+	t->locals = (uint32_t)(t->symbols.n / sizeof(Elf64_Sym));
+	push_functions(t, r, text_section, true);
+	push_objects(t, r, true);
+}

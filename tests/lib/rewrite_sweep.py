@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""rewrite_sweep: every program of a root, rewritten, against the original.
+
+    rewrite_sweep.py TALLY ROOT WORK [--emulator CMD] [--trap] [NAME...]
+
+ROOT is a tree of programs and libraries of one machine (a system's own root
+is "/"); WORK becomes the same tree with every ELF file rewritten and all else
+linked. Each program in its bin directories then runs twice, in both trees,
+under the same name, with --version or --help: output and status have to be
+the same. Prints what differs, what was refused, and sums.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+BIN = ("usr/bin", "bin", "usr/sbin", "sbin", "usr/games", "usr/libexec")
+# what asks for a terminal, acts on the system or never ends
+ACTS = re.compile(
+    r"^(mount|umount|kill.*|pkill|reboot|halt|poweroff|shutdown|init|telinit|"
+    r"su|login|sulogin|agetty|getty|yes|cat|tee|top|less|more|vi.*|ed|"
+    r"mesg|wall|write|script.*|rm|dpkg.*|apt.*|qemu-.*|ld-linux.*|"
+    r"chroot|unshare|nsenter|setsid|nohup|stress.*)$")
+TIMEOUT = 60
+
+
+def is_elf(path):
+    try:
+        with open(path, "rb") as f:
+            head = f.read(20)
+    except OSError:
+        return False
+    return head[:4] == b"\x7fELF" and head[16:18] in (b"\x02\0", b"\x03\0")
+
+
+def is_loader(name):
+    return name.startswith(("ld-linux", "ld-musl", "ld-2"))
+
+
+class Sweep:
+    def __init__(self, args):
+        self.args = args
+        self.rewritten = {}
+        self.refused = []
+        self.figures = []
+
+    def rewrite(self, src, dst):
+        cmd = [self.args.tally, "instrument", "--placement", "none", "--json",
+               src, "-o", dst]
+        if self.args.trap:
+            cmd.insert(2, "--trap-unexpected")
+        run = subprocess.run(cmd, capture_output=True, text=True)
+        if run.returncode == 0:
+            return json.loads(run.stdout)
+        shutil.copy2(src, dst)
+        return f"{run.returncode}: {run.stderr.strip()}"
+
+    def mirror(self):
+        """the tree with everything rewritten"""
+        jobs = []
+        for folder, dirs, names in os.walk(self.args.root):
+            to = os.path.join(self.args.work,
+                              os.path.relpath(folder, self.args.root))
+            os.makedirs(to, exist_ok=True)
+            for name in list(dirs):
+                self.link(os.path.join(folder, name), os.path.join(to, name))
+            for name in names:
+                src, dst = os.path.join(folder, name), os.path.join(to, name)
+                if os.path.lexists(dst):
+                    continue
+                if os.path.islink(src) or is_loader(name) or not is_elf(src):
+                    self.copy(src, dst)
+                else:
+                    jobs.append((src, dst))
+        with ThreadPoolExecutor(self.args.jobs) as pool:
+            for (src, _), r in zip(jobs, pool.map(
+                    lambda j: self.rewrite(*j), jobs)):
+                if isinstance(r, str):
+                    self.refused.append((src, r))
+                else:
+                    self.figures.append(r)
+
+    @staticmethod
+    def link(src, dst):
+        if os.path.islink(src) and not os.path.lexists(dst):
+            os.symlink(os.readlink(src), dst)
+
+    @staticmethod
+    def copy(src, dst):
+        if os.path.islink(src):
+            os.symlink(os.readlink(src), dst)
+        elif os.path.isfile(src):
+            try:
+                os.link(src, dst)
+            except OSError:
+                shutil.copy2(src, dst)
+
+    def run(self, root, path, arg):
+        exe = os.path.join(root, path)
+        cmd = [exe, arg]
+        env = {"PATH": "/usr/bin:/bin", "LANG": "C", "HOME": "/nonexistent"}
+        if self.args.emulator:
+            cmd = [*self.args.emulator.split(), "-0", "/" + path, "-L", root,
+                   exe, arg]
+        with tempfile.TemporaryDirectory() as cwd:
+            try:
+                p = subprocess.run(cmd, cwd=cwd, env=env, timeout=TIMEOUT,
+                                   stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT)
+                out, status = p.stdout, p.returncode
+            except subprocess.TimeoutExpired as e:
+                out, status = e.stdout or b"", "timeout"
+        out = out.replace(root.encode(), b"ROOT")
+        out = out.replace(cwd.encode(), b"CWD")
+        return status, out
+
+    def programs(self):
+        seen = set()
+        for folder in BIN:
+            full = os.path.join(self.args.work, folder)
+            if not os.path.isdir(full):
+                continue
+            for name in sorted(os.listdir(full)):
+                path = os.path.join(folder, name)
+                real = os.path.realpath(os.path.join(full, name))
+                if self.args.names and name not in self.args.names:
+                    continue
+                if real in seen or ACTS.match(name) or not is_elf(real):
+                    continue
+                seen.add(real)
+                yield path
+
+    def compare(self, path):
+        """(path, what differs or None, is it an answer at all)"""
+        for arg in ("--version", "--help"):
+            want = self.run(self.args.root, path, arg)
+            got = self.run(self.args.work, path, arg)
+            if want == got:
+                continue
+            # programs that print a time or an address differ from themselves
+            again = self.run(self.args.root, path, arg)
+            if again != want and again[0] == got[0]:
+                continue
+            return path, arg, want, got
+        return path, None, want, got
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("tally")
+    ap.add_argument("root")
+    ap.add_argument("work")
+    ap.add_argument("names", nargs="*")
+    ap.add_argument("--emulator")
+    ap.add_argument("--trap", action="store_true")
+    ap.add_argument("--jobs", type=int, default=2)
+    args = ap.parse_args()
+    s = Sweep(args)
+    s.mirror()
+    for path, why in s.refused:
+        print(f"refused: {path}: {why}")
+    programs = list(s.programs())
+    bad = 0
+    with ThreadPoolExecutor(args.jobs) as pool:
+        for path, arg, want, got in pool.map(s.compare, programs):
+            if arg is None:
+                continue
+            bad += 1
+            print(f"differs: {path} {arg}: status {want[0]} -> {got[0]}")
+            if want[0] == got[0]:
+                print("   want", want[1][:300])
+            print("   got ", got[1][-300:])
+            sys.stdout.flush()
+    text = sum(f["text_bytes"] for f in s.figures)
+    moved = sum(f["moved_bytes"] for f in s.figures)
+    print(f"files rewritten {len(s.figures)}, refused {len(s.refused)}; "
+          f"text {text} bytes, moved {moved} "
+          f"({100 * moved / text if text else 0:.2f}%)")
+    reasons = {}
+    for f in s.figures:
+        for r in f["in_place"]:
+            n = reasons.setdefault(r["reason"], [0, 0, set()])
+            n[0] += 1
+            n[1] += int(r["end"], 16) - int(r["start"], 16)
+            n[2].add(f["file"])
+    for why, (n, size, files) in sorted(reasons.items(),
+                                        key=lambda kv: -kv[1][1]):
+        print(f"  {size:10} bytes in {n} regions of {len(files)} files: {why}")
+    print(f"programs {len(programs)}, different {bad}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
