@@ -21,7 +21,15 @@ enum {
 	MOVE_NEVER = 255, /* it cannot be moved, or is not understood */
 };
 
-enum { MOVE_SIZE_MAX = 32 };
+enum { MOVE_SIZE_MAX = 32, MOVE_SAVE_MAX = 32 };
+
+/* what inserted code has to keep */
+struct move_saved {
+	const uint8_t *reg; /* registers to save, at most six */
+	unsigned nreg;
+	bool flags;	   /* the condition flags too, in flags_reg */
+	uint8_t flags_reg; /* which is dead, or one of those saved */
+};
 
 struct isa_move {
 	uint8_t (*form)(const uint8_t *code, const struct insn *in);
@@ -48,6 +56,18 @@ struct isa_move {
 	bool (*jump)(uint64_t at, uint64_t to, uint8_t *out);
 	/* fills n bytes, a multiple of isa->align, with traps */
 	void (*trap)(uint8_t *out, uint64_t n);
+
+	/*
+	 * Code that saves registers on the stack and flags in a register, and
+	 * code that undoes it. save() and restore() return its bytes, at most
+	 * MOVE_SAVE_MAX, and write them if out is not NULL.
+	 */
+	unsigned (*save)(const struct move_saved *s, uint8_t *out);
+	unsigned (*restore)(const struct move_saved *s, uint8_t *out);
+	/* by how much the stack pointer is lower in between */
+	unsigned (*save_depth)(const struct move_saved *s);
+	/* bytes of save() until it is */
+	uint8_t save_lead;
 };
 
 #endif

@@ -117,6 +117,8 @@ int file_place_tables(struct rewriter *r)
 	uint64_t at = round_up(r->text_end, r->isa->page);
 
 	r->table_addr = at;
+	r->tables.n = 0;
+	unwind_out_free(&r->unwind);
 	push_note(r);
 	if (unwind_out_make(&r->unwind, at + r->tables.n, r->im, r->c->unwind,
 			    &r->m, r->e))

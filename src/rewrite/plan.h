@@ -29,14 +29,14 @@ struct insertion {
 	uint64_t at;
 	uint32_t code; /* what, in the plan's own numbering */
 	uint8_t place; /* enum plan_place */
-	uint8_t nregs; /* general registers that it overwrites */
+	uint8_t nregs; /* general registers that it overwrites, at most 4 */
 	bool flags;    /* overwrites the condition flags */
 	bool memory;   /* reads or writes memory */
 };
 
 /* what the code may use */
 struct scratch {
-	uint8_t reg[4]; /* the first nregs of them */
+	uint8_t reg[6]; /* the first nregs of them */
 };
 
 enum { PLAN_CODE_MAX = 64 }; /* bytes of one insertion, at most */

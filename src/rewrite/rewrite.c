@@ -24,13 +24,27 @@ static void count_moved(struct rewriter *r)
 	r->report->new_bytes = r->text_end - r->text_addr;
 }
 
+/* writes code and tables, again if the room for islands was too small */
+static int write_contents(struct rewriter *r)
+{
+	for (;;) {
+		if (file_place_tables(r) || text_write(r))
+			return -1;
+		if (!island_overflow(r))
+			return text_finish(r);
+		layout_again(r);
+	}
+}
+
 static int rewrite_steps(struct rewriter *r, const char *path)
 {
 	choose_parts(r);
+	if (sites_make(&r->sites, r->c, &r->m, r->plan, r->e))
+		return -1;
 	arrive_find(r);
 	file_place_code(r);
 	layout_text(r);
-	if (text_write(r) || file_place_tables(r) || file_write(r, path))
+	if (write_contents(r) || file_write(r, path))
 		return -1;
 	count_moved(r);
 	return 0;
@@ -38,6 +52,7 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 
 static void rewriter_free(struct rewriter *r)
 {
+	sites_free(&r->sites);
 	moves_free(&r->m);
 	vec_free(&r->literal);
 	vec_free(&r->pool);

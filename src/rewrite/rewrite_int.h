@@ -4,6 +4,7 @@
  * The order of work, one file each:
  *
  *	choose.c   which parts of the cfg move, and why the others do not
+ *	site.c     what the plan inserts where
  *	layout.c   where every moved instruction goes
  *	island.c   steps for jumps that do not reach
  *	text.c     the new code, and the old text that leads there
@@ -18,6 +19,7 @@
 
 #include "isa/move.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/site.h"
 #include "rewrite/unwind_out.h"
 
 /* a copy of a literal behind the code that loads it */
@@ -51,6 +53,7 @@ struct rewriter {
 	struct rewrite_report *report;
 	struct err *e;
 
+	struct sites sites;
 	struct moves m;
 	VEC(struct literal) literal; /* by user */
 	VEC(struct pool) pool;	     /* by address */
@@ -101,8 +104,10 @@ void arrive_find(struct rewriter *r);
 /* control may arrive at the old address, of an instruction that moved */
 bool arrive_expected(const struct rewriter *r, uint64_t old);
 
-/* text.c: r->text, and in r->old the slots that lead there */
+/* text.c: r->text, its islands, and in r->old the slots that lead there */
 int text_write(struct rewriter *r);
+/* when there is room for all islands: writes them */
+int text_finish(struct rewriter *r);
 
 /* symbols.c: the bytes of .symtab and .strtab of the new file */
 struct symbol_table {

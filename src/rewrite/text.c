@@ -11,7 +11,7 @@
 #include "rewrite/rewrite_int.h"
 
 /* what is being written: the bytes of a span, and for which address */
-struct place {
+struct writing {
 	struct rewriter *r;
 	uint64_t at;
 	uint8_t *out;
@@ -34,12 +34,19 @@ static bool is_branch(const struct insn *in)
 static uint64_t referred(const struct rewriter *r, const struct insn *in,
 			 uint8_t form)
 {
+	const struct site *stub;
+
 	if (r->move->pooled(form))
 		return layout_literal(r, in->addr);
+	stub = in->kind == INSN_COND ?
+		       sites_find(&r->sites, SITE_STUB, in->addr) :
+		       NULL;
+	if (stub)
+		return stub->addr;
 	return is_branch(in) ? addr_map_arrive(&r->m.map, in->target) : in->ref;
 }
 
-static int write_insn(const struct place *p, uint8_t form, const uint8_t *code,
+static int write_insn(const struct writing *p, uint8_t form, const uint8_t *code,
 		      const struct insn *in)
 {
 	const struct isa_move *move = p->r->move;
@@ -54,7 +61,7 @@ static int write_insn(const struct place *p, uint8_t form, const uint8_t *code,
 }
 
 /* a span whose instructions all keep their lengths */
-static int write_run(struct place p, const struct span *s, const uint8_t *code)
+static int write_run(struct writing p, const struct span *s, const uint8_t *code)
 {
 	struct rewriter *r = p.r;
 	struct insn in;
@@ -73,24 +80,46 @@ static int write_run(struct place p, const struct span *s, const uint8_t *code)
 	return 0;
 }
 
+/* the code of a site, if there is one */
+static int write_site(struct rewriter *r, enum site_kind kind, uint64_t at)
+{
+	const struct site *x = sites_find(&r->sites, kind, at);
+
+	if (x && !site_write(&r->sites, x, r->isa, r->data_addr,
+			     r->text + (x->addr - r->text_addr)))
+		return out_of_reach(r, at);
+	return 0;
+}
+
+/* a jump of the new code to where the old address went */
+static int write_jump(struct rewriter *r, uint64_t at, uint64_t old)
+{
+	uint64_t to = island_step(r, at, addr_map_arrive(&r->m.map, old));
+
+	if (!to || !r->move->jump(at, to, r->text + (at - r->text_addr)))
+		return out_of_reach(r, old);
+	return 0;
+}
+
 /* the jump to what was the old code's neighbour */
 static int write_glue(struct rewriter *r, const struct span *s)
 {
-	uint64_t at = s->start + s->new_size - r->move->jump_size;
-	uint64_t next = addr_map_arrive(&r->m.map, s->old + s->size);
-	uint64_t to = island_step(r, at, next);
+	uint64_t next = s->old + s->size;
 
-	if (!to || !r->move->jump(at, to, r->text + (at - r->text_addr)))
-		return out_of_reach(r, s->old);
-	return 0;
+	if (write_site(r, SITE_FALL, next))
+		return -1;
+	return write_jump(r, s->start + s->new_size - r->move->jump_size, next);
 }
 
 static int write_span(struct rewriter *r, const struct span *s)
 {
 	const uint8_t *code = old_code(r, s->old);
-	struct place p = {r, s->start, r->text + (s->start - r->text_addr)};
+	struct writing p = {r, s->start, r->text + (s->start - r->text_addr)};
 	struct insn in;
 
+	if ((s->fall && write_site(r, SITE_FALL, s->old)) ||
+	    (s->start > s->arrive && write_site(r, SITE_BEFORE, s->old)))
+		return -1;
 	if (s->form == MOVE_COPY) {
 		if (write_run(p, s, code))
 			return -1;
@@ -100,6 +129,18 @@ static int write_span(struct rewriter *r, const struct span *s)
 			return -1;
 	}
 	return s->glue ? write_glue(r, s) : 0;
+}
+
+static int write_stubs(struct rewriter *r)
+{
+	for (size_t i = 0; i < r->sites.at[SITE_STUB].n; i++) {
+		const struct site *x = &r->sites.at[SITE_STUB].at[i];
+
+		if (x->addr && (write_site(r, SITE_STUB, x->at) ||
+				write_jump(r, x->addr + x->size, x->to)))
+			return -1;
+	}
+	return 0;
 }
 
 static void write_literals(struct rewriter *r)
@@ -163,21 +204,19 @@ static int write_everything(struct rewriter *r)
 		    write_slots(r, &r->m.map.span.at[i]))
 			return -1;
 	write_literals(r);
-	return 0;
+	return write_stubs(r);
 }
 
 int text_write(struct rewriter *r)
 {
-	for (;;) {
-		mem_free(r->text);
-		r->text = mem_zalloc(r->text_end - r->text_addr, 1);
-		island_forget(r);
-		if (write_everything(r))
-			return -1;
-		if (!island_overflow(r))
-			break;
-		layout_again(r);
-	}
+	mem_free(r->text);
+	r->text = mem_zalloc(r->text_end - r->text_addr, 1);
+	island_forget(r);
+	return write_everything(r);
+}
+
+int text_finish(struct rewriter *r)
+{
 	if (!island_write(r))
 		return err_set(r->e, ERR_INPUT,
 			       "%s: a jump of the new code is out of reach",
