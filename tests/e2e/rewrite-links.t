@@ -125,7 +125,7 @@ def far():
     d = place("far")
     cc("gcc", "-O2", "-o", d + "/far",
        *sources("far.c", "far-aarch64.S", "../big.S"))
-    return compare(d + "/far", ways=WAYS)
+    return compare(d + "/far")
 
 
 def marked(exe):
