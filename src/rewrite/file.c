@@ -438,8 +438,10 @@ int file_write(struct rewriter *r, const char *path)
 	int failed;
 
 	snprintf(temporary, room, "%s.%ld.new", path, (long)getpid());
-	o.fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	failed = o.fd < 0 ? err_set(r->e, ERR_MACHINE, "%s: %s", temporary,
+	/* what a dead process of this number left, or somebody's link */
+	unlink(temporary);
+	o.fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	failed = o.fd < 0 ? err_set(r->e, ERR_MACHINE, "%s: %s", path,
 				    strerror(errno)) :
 			    put_file(r, &o);
 	if (o.fd >= 0 && close(o.fd) && !failed)
