@@ -31,6 +31,10 @@ enum {
 	TABLE_ALIGN = 16,
 };
 
+/* programs end below this, and new code has to be near the old */
+#define ADDRESS_MAX (UINT64_C(1) << 46)
+#define SPAN_MAX (UINT64_C(4) << 30)
+
 static uint64_t round_up(uint64_t x, uint64_t to)
 {
 	return (x + to - 1) / to * to;
@@ -78,15 +82,22 @@ static uint64_t old_file_end(const struct rewriter *r)
 	return end;
 }
 
-void file_place_code(struct rewriter *r)
+int file_place_code(struct rewriter *r)
 {
 	uint64_t end = r->im->segment[r->im->nsegment - 1].end;
 	uint64_t used = old_file_end(r) + load_base(r);
 
+	if (end > ADDRESS_MAX || used > ADDRESS_MAX ||
+	    end - load_base(r) > SPAN_MAX)
+		return err_set(r->e, ERR_INPUT,
+			       "%s: its segments, up to 0x%llx, leave no room "
+			       "for new code",
+			       r->im->path, (unsigned long long)end);
 	r->code_addr = round_up(end > used ? end : used, r->isa->page);
 	r->text_addr = r->code_addr + (old_header(r).e_phnum + NEW_HEADERS) *
 					      sizeof(Elf64_Phdr);
 	r->text_addr = round_up(r->text_addr, 64);
+	return 0;
 }
 
 /* our note: a name, a type and the version of tally */
