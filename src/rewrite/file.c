@@ -82,11 +82,31 @@ static uint64_t old_file_end(const struct rewriter *r)
 	return end;
 }
 
+/* are bytes of code loaded a second time? To change them changes both */
+static bool code_is_shared(const struct image *im)
+{
+	for (size_t i = 0; i < im->nsegment; i++)
+		for (size_t k = 0; k < im->nsegment && im->segment[i].exec; k++) {
+			const struct segment *s = &im->segment[i];
+			const struct segment *t = &im->segment[k];
+
+			if (i != k &&
+			    s->offset < t->offset + (t->file_end - t->start) &&
+			    t->offset < s->offset + (s->file_end - s->start))
+				return true;
+		}
+	return false;
+}
+
 int file_place_code(struct rewriter *r)
 {
 	uint64_t end = r->im->segment[r->im->nsegment - 1].end;
 	uint64_t used = old_file_end(r) + load_base(r);
 
+	if (code_is_shared(r->im))
+		return err_set(r->e, ERR_INPUT,
+			       "%s: two segments load the same bytes of code",
+			       r->im->path);
 	if (end > ADDRESS_MAX || used > ADDRESS_MAX ||
 	    end - load_base(r) > SPAN_MAX)
 		return err_set(r->e, ERR_INPUT,

@@ -38,12 +38,12 @@ static int write_contents(struct rewriter *r)
 
 static int rewrite_steps(struct rewriter *r, const char *path)
 {
+	if (file_place_code(r))
+		return -1;
 	choose_parts(r);
 	if (sites_make(&r->sites, r->c, &r->m, r->plan, r->e))
 		return -1;
 	arrive_find(r);
-	if (file_place_code(r))
-		return -1;
 	layout_text(r);
 	property_drop(r);
 	if (write_contents(r) || file_write(r, path))
