@@ -494,7 +494,7 @@ void work_judge(struct work *w, struct finding *f, uint32_t block)
 	} else {
 		f->ways = (unsigned)way.n;
 	}
-	for (size_t i = 0; i < way.n; i++) {
+	for (size_t i = 0; i < way.n && w->target.n <= TARGETS_MAX; i++) {
 		struct finding found;
 
 		find_target(w, &found, way.at[i].value, block,
