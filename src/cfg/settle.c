@@ -11,10 +11,7 @@
 #include "base/bisect.h"
 #include "cfg/dispatch_int.h"
 
-enum {
-	CHANGES_MAX = 12, /* then what still changes is not understood */
-	TARGETS_MAX = 4000000, /* of a procedure's jumps together */
-};
+enum { CHANGES_MAX = 12 }; /* then what still changes is not understood */
 
 typedef VEC(uint32_t) blocks; /* of a view */
 
