@@ -68,6 +68,11 @@ uint64_t work_take_entries(struct work *w, const struct table *t,
  */
 uint64_t work_next_table(const struct work *w, uint64_t addr, uint64_t base);
 
+/* --- entry_load.c */
+/* d->load and what belongs to it, of the finding for the block at hand */
+void work_find_load(struct work *w, const struct finding *f,
+		    struct dispatch *d);
+
 /* --- settle.c */
 /*
  * Resolves the indirect jumps of one procedure. Only the second time is it

@@ -3,14 +3,6 @@
  */
 #include "rewrite/rewrite_int.h"
 
-void moves_free(struct moves *m)
-{
-	vec_free(&m->moved);
-	vec_free(&m->stub);
-	vec_free(&m->push);
-	vec_free(&m->map.span);
-}
-
 void rewrite_report_free(struct rewrite_report *r)
 {
 	vec_free(&r->in_place);
@@ -36,10 +28,27 @@ static int write_contents(struct rewriter *r)
 	}
 }
 
+/* what is written in another way than it was, and what is added */
+static int choose_insertions(struct rewriter *r)
+{
+	struct live live;
+	int failed;
+
+	if (!r->m.moved.n)
+		return 0;
+	live_build(&live, r->c);
+	tables_find(&r->tables, r->c, &live, &r->m);
+	failed = sites_make(&r->sites, r->c, &live, &r->tables, &r->m, r->plan,
+			    r->e);
+	live_free(&live);
+	r->report->tables = (uint32_t)r->tables.copy.n;
+	return failed;
+}
+
 static int rewrite_steps(struct rewriter *r, const char *path)
 {
 	choose_parts(r);
-	if (sites_make(&r->sites, r->c, &r->m, r->plan, r->e))
+	if (choose_insertions(r))
 		return -1;
 	arrive_find(r);
 	file_place_code(r);
@@ -53,11 +62,12 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 static void rewriter_free(struct rewriter *r)
 {
 	sites_free(&r->sites);
+	tables_free(&r->tables);
 	moves_free(&r->m);
 	vec_free(&r->literal);
 	vec_free(&r->pool);
 	vec_free(&r->island);
-	vec_free(&r->tables);
+	vec_free(&r->table_bytes);
 	mem_free(r->arrive);
 	mem_free(r->old);
 	mem_free(r->text);

@@ -4,6 +4,7 @@
  * The order of work, one file each:
  *
  *	choose.c   which parts of the cfg move, and why the others do not
+ *	tables.c   which jump tables are copied
  *	site.c     what the plan inserts where
  *	layout.c   where every moved instruction goes
  *	island.c   steps for jumps that do not reach
@@ -43,6 +44,12 @@ struct island {
 
 enum { ISLAND_BUCKET_BITS = 12 };
 
+/* forms of spans that are this room's own, beside isa/move.h's */
+enum {
+	FORM_DROPPED = 254, /* nothing is left of the instruction */
+	FORM_TABLE = 253,   /* a jump through a table of ours */
+};
+
 struct rewriter {
 	const struct cfg *c;
 	const struct image *im;
@@ -53,6 +60,7 @@ struct rewriter {
 	struct rewrite_report *report;
 	struct err *e;
 
+	struct tables tables;
 	struct sites sites;
 	struct moves m;
 	VEC(struct literal) literal; /* by user */
@@ -72,7 +80,7 @@ struct rewriter {
 	uint8_t *old;  /* the file's bytes, text as it will be */
 	uint8_t *text; /* the bytes from text_addr to text_end */
 	struct unwind_out unwind;
-	VEC(uint8_t) tables; /* the bytes from table_addr on */
+	VEC(uint8_t) table_bytes; /* from table_addr on */
 	uint32_t note_size;
 };
 

@@ -17,6 +17,7 @@
 #include "cfg/live.h"
 #include "rewrite/moved.h"
 #include "rewrite/plan.h"
+#include "rewrite/tables.h"
 
 enum { SITE_NO_REG = 255 };
 
@@ -49,7 +50,8 @@ struct sites {
  * What the plan wants in code that moves; the rest is left out, and counted.
  * -1 if it asks for what cannot be.
  */
-int sites_make(struct sites *s, const struct cfg *c, const struct moves *m,
+int sites_make(struct sites *s, const struct cfg *c, const struct live *l,
+	       const struct tables *t, const struct moves *m,
 	       const struct plan *plan, struct err *e);
 void sites_free(struct sites *s);
 /* the site of that kind at an address, or NULL */

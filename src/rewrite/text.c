@@ -10,6 +10,8 @@
  */
 #include "rewrite/rewrite_int.h"
 
+#include "base/bisect.h"
+
 /* what is being written: the bytes of a span, and for which address */
 struct writing {
 	struct rewriter *r;
@@ -80,6 +82,43 @@ static int write_run(struct writing p, const struct span *s, const uint8_t *code
 	return 0;
 }
 
+/* a jump through a table of ours */
+static int write_table_jump(const struct writing *p, uint64_t old)
+{
+	const struct tables *t = &p->r->tables;
+	const struct table_copy *x;
+	size_t i;
+
+	bisect(i, t->copy.n, t->copy.at[i].j.jump < old);
+	x = &t->copy.at[i];
+	if (!p->r->move->table_write(&x->j, x->reg, p->at, table_base(x),
+				     p->out))
+		return out_of_reach(p->r, old);
+	return 0;
+}
+
+/* the entries of a copied table */
+static int write_table(struct rewriter *r, const struct table_copy *x)
+{
+	const struct dispatch *d = &r->c->dispatch.at[x->dispatch];
+	uint8_t *out = r->text + (x->addr - r->text_addr);
+
+	for (uint32_t i = 0; i < d->count; i++) {
+		uint64_t to = 0;
+		int64_t distance;
+		int32_t entry;
+
+		cfg_table_entry(r->c, d, i, &to);
+		distance = (int64_t)(addr_map_arrive(&r->m.map, to) -
+				     table_base(x));
+		entry = (int32_t)distance;
+		if (entry != distance)
+			return out_of_reach(r, d->addr);
+		memcpy(out + TABLE_ENTRY * i, &entry, sizeof entry);
+	}
+	return 0;
+}
+
 /* the code of a site, if there is one */
 static int write_site(struct rewriter *r, enum site_kind kind, uint64_t at)
 {
@@ -123,7 +162,10 @@ static int write_span(struct rewriter *r, const struct span *s)
 	if (s->form == MOVE_COPY) {
 		if (write_run(p, s, code))
 			return -1;
-	} else {
+	} else if (s->form == FORM_TABLE) {
+		if (write_table_jump(&p, s->old))
+			return -1;
+	} else if (s->form != FORM_DROPPED) {
 		r->isa->scan(code, s->size, s->old, &in);
 		if (write_insn(&p, s->form, code, &in))
 			return -1;
@@ -204,6 +246,9 @@ static int write_everything(struct rewriter *r)
 		    write_slots(r, &r->m.map.span.at[i]))
 			return -1;
 	write_literals(r);
+	for (size_t i = 0; i < r->tables.copy.n; i++)
+		if (write_table(r, &r->tables.copy.at[i]))
+			return -1;
 	return write_stubs(r);
 }
 

@@ -364,4 +364,7 @@ const struct isa_move a64_move = {
 	.restore = a64_restore,
 	.save_depth = a64_save_depth,
 	.save_lead = 4,
+	.table_match = a64_table_match,
+	.table_write = a64_table_write,
+	.table_size = 16,
 };
