@@ -18,7 +18,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 OPT ?= -O2 -g
 
-ROOMS := base flow elf isa cfg cmd
+ROOMS := base flow elf isa cfg rewrite cmd
 
 CFLAGS_ALL := -std=gnu11 -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE \
 	-DTALLY_VERSION='"$(VERSION)"' -Isrc $(OPT) $(SANITIZE) $(CFLAGS)

@@ -9,7 +9,8 @@
  * Every instruction must be understood, at least in length: after one that
  * is not, nothing can be known. So we stop there and say so.
  */
-#include "elf/unwind_int.h"
+#include "elf/cfa_op.h"
+#include "elf/cie.h"
 
 enum {
 	/* saved states; compilers nest 1 deep */
@@ -17,40 +18,6 @@ enum {
 	/* initial instructions; real ones have a few. Run for every FDE, so a
 	   long one could make reading all of them quadratic */
 	INITIAL_MAX = 1024,
-};
-
-/* the two high bits, or the whole byte if they are 0 */
-enum cfa_op {
-	CFA_ADVANCE_LOC = 0x40,
-	CFA_OFFSET = 0x80,
-	CFA_RESTORE = 0xc0,
-	CFA_NOP = 0x00,
-	CFA_SET_LOC = 0x01,
-	CFA_ADVANCE_LOC1 = 0x02,
-	CFA_ADVANCE_LOC2 = 0x03,
-	CFA_ADVANCE_LOC4 = 0x04,
-	CFA_OFFSET_EXTENDED = 0x05,
-	CFA_RESTORE_EXTENDED = 0x06,
-	CFA_UNDEFINED = 0x07,
-	CFA_SAME_VALUE = 0x08,
-	CFA_REGISTER = 0x09,
-	CFA_REMEMBER_STATE = 0x0a,
-	CFA_RESTORE_STATE = 0x0b,
-	CFA_DEF_CFA = 0x0c,
-	CFA_DEF_CFA_REGISTER = 0x0d,
-	CFA_DEF_CFA_OFFSET = 0x0e,
-	CFA_DEF_CFA_EXPRESSION = 0x0f,
-	CFA_EXPRESSION = 0x10,
-	CFA_OFFSET_EXTENDED_SF = 0x11,
-	CFA_DEF_CFA_SF = 0x12,
-	CFA_DEF_CFA_OFFSET_SF = 0x13,
-	CFA_VAL_OFFSET = 0x14,
-	CFA_VAL_OFFSET_SF = 0x15,
-	CFA_VAL_EXPRESSION = 0x16,
-	CFA_ADVANCE_LOC8 = 0x1d,
-	CFA_NEGATE_RA_STATE = 0x2d,
-	CFA_ARGS_SIZE = 0x2e,
-	CFA_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
 
 /* the program's state */
@@ -124,9 +91,9 @@ static void cfa_set_reg(struct cfa *m, uint64_t reg)
 }
 
 /* a signed offset in units of data_align */
-static int64_t cfa_factored(const struct cfa *m, struct bytes *b)
+static int64_t cfa_factored(const struct cfa *m, uint64_t value)
 {
-	return (int64_t)(bytes_sleb(b) * (uint64_t)m->cie->data_align);
+	return (int64_t)(value * (uint64_t)m->cie->data_align);
 }
 
 /* saves the current row's CFA; false if there are too many */
@@ -150,37 +117,31 @@ static bool cfa_restore(struct cfa *m)
 	return true;
 }
 
-/* steps over a DWARF expression */
-static void cfa_skip_block(struct bytes *b)
+/* instructions about the CFA; false if i is not one of them or fails */
+static bool cfa_step_cfa(struct cfa *m, const struct cfa_insn *i)
 {
-	bytes_take(b, bytes_uleb(b));
-}
-
-/* instructions about the CFA; false if op is not one of them or fails */
-static bool cfa_step_cfa(struct cfa *m, uint8_t op, struct bytes *b)
-{
-	switch (op) {
+	switch (i->op) {
 	case CFA_DEF_CFA:
 	case CFA_DEF_CFA_SF:
 		m->row.known = true;
-		cfa_set_reg(m, bytes_uleb(b));
-		m->row.offset = op == CFA_DEF_CFA ? (int64_t)bytes_uleb(b)
-						  : cfa_factored(m, b);
+		cfa_set_reg(m, i->arg[0]);
+		m->row.offset = i->op == CFA_DEF_CFA ?
+					(int64_t)i->arg[1] :
+					cfa_factored(m, i->arg[1]);
 		return true;
 	case CFA_DEF_CFA_REGISTER:
 		/* after an expression too: the last offset holds, as libgcc */
 		m->row.known = true;
-		cfa_set_reg(m, bytes_uleb(b));
+		cfa_set_reg(m, i->arg[0]);
 		return true;
 	case CFA_DEF_CFA_OFFSET:
-		m->row.offset = (int64_t)bytes_uleb(b);
+		m->row.offset = (int64_t)i->arg[0];
 		return true;
 	case CFA_DEF_CFA_OFFSET_SF:
-		m->row.offset = cfa_factored(m, b);
+		m->row.offset = cfa_factored(m, i->arg[0]);
 		return true;
 	case CFA_DEF_CFA_EXPRESSION:
 		m->row.known = false;
-		cfa_skip_block(b);
 		return true;
 	case CFA_REMEMBER_STATE:
 		return cfa_remember(m);
@@ -205,36 +166,30 @@ static void cfa_restore_reg(struct cfa *m, uint64_t reg)
 		m->row.saved &= m->initial | ~((uint32_t)1 << reg);
 }
 
-/* instructions about registers; false if op is not one of them */
-static bool cfa_step_register(struct cfa *m, uint8_t op, struct bytes *b)
+/* instructions about registers; false if i is not one of them */
+static bool cfa_step_register(struct cfa *m, const struct cfa_insn *i)
 {
-	switch (op) {
+	switch (i->op) {
 	case CFA_NOP:
 	case CFA_NEGATE_RA_STATE:
+	case CFA_ARGS_SIZE:
 		return true;
+	case CFA_OFFSET:
 	case CFA_OFFSET_EXTENDED:
 	case CFA_REGISTER:
 	case CFA_OFFSET_EXTENDED_SF:
 	case CFA_VAL_OFFSET:
 	case CFA_VAL_OFFSET_SF:
 	case CFA_NEGATIVE_OFFSET_EXTENDED:
-		cfa_save_reg(m, bytes_uleb(b));
-		bytes_uleb(b);
-		return true;
 	case CFA_UNDEFINED:
-		cfa_save_reg(m, bytes_uleb(b));
-		return true;
-	case CFA_RESTORE_EXTENDED:
-	case CFA_SAME_VALUE:
-		cfa_restore_reg(m, bytes_uleb(b));
-		return true;
-	case CFA_ARGS_SIZE:
-		bytes_uleb(b);
-		return true;
 	case CFA_EXPRESSION:
 	case CFA_VAL_EXPRESSION:
-		cfa_save_reg(m, bytes_uleb(b));
-		cfa_skip_block(b);
+		cfa_save_reg(m, i->arg[0]);
+		return true;
+	case CFA_RESTORE:
+	case CFA_RESTORE_EXTENDED:
+	case CFA_SAME_VALUE:
+		cfa_restore_reg(m, i->arg[0]);
 		return true;
 	default:
 		return false;
@@ -244,32 +199,21 @@ static bool cfa_step_register(struct cfa *m, uint8_t op, struct bytes *b)
 /* runs one instruction; false if it is not understood */
 static bool cfa_step(struct cfa *m, struct bytes *b)
 {
-	uint8_t op = bytes_u8(b);
+	struct cfa_insn i;
 
-	switch (op & 0xc0) {
-	case CFA_ADVANCE_LOC:
-		return cfa_advance(m, op & 0x3f);
-	case CFA_OFFSET:
-		cfa_save_reg(m, op & 0x3f);
-		bytes_uleb(b);
-		return true;
-	case CFA_RESTORE:
-		cfa_restore_reg(m, op & 0x3f);
-		return true;
-	}
-	switch (op) {
+	if (!cfa_insn_read(b, &i))
+		return false;
+	switch (i.op) {
 	case CFA_SET_LOC:
 		return cfa_set_loc(m, b);
+	case CFA_ADVANCE_LOC:
 	case CFA_ADVANCE_LOC1:
-		return cfa_advance(m, bytes_uint(b, 1));
 	case CFA_ADVANCE_LOC2:
-		return cfa_advance(m, bytes_uint(b, 2));
 	case CFA_ADVANCE_LOC4:
-		return cfa_advance(m, bytes_uint(b, 4));
 	case CFA_ADVANCE_LOC8:
-		return cfa_advance(m, bytes_uint(b, 8));
+		return cfa_advance(m, i.arg[0]);
 	}
-	return cfa_step_register(m, op, b) || cfa_step_cfa(m, op, b);
+	return cfa_step_register(m, &i) || cfa_step_cfa(m, &i);
 }
 
 /* runs a program to its end; false if it is not understood */

@@ -16,7 +16,7 @@
  * An FDE is believed if it covers a piece of one code range; the rest of
  * tally takes what it covers for code.
  */
-#include "elf/unwind_int.h"
+#include "elf/cie.h"
 
 #include <stdlib.h>
 
@@ -80,7 +80,6 @@ static bool cie_augment(const struct image *im, struct cie *c, char letter,
 			struct bytes *b)
 {
 	static const struct pointer_base none;
-	uint8_t encoding;
 
 	switch (letter) {
 	case 'R':
@@ -90,10 +89,13 @@ static bool cie_augment(const struct image *im, struct cie *c, char letter,
 		c->lsda_encoding = bytes_u8(b);
 		return true;
 	case 'P':
-		encoding = bytes_u8(b);
-		return encoding == POINTER_OMIT ||
-		       pointer_read(b, im, encoding & ~POINTER_INDIRECT, &none,
-				    &c->personality);
+		c->personality_encoding = bytes_u8(b);
+		c->personality_at = bytes_addr(b);
+		return c->personality_encoding == POINTER_OMIT ||
+		       pointer_read(b, im,
+				    c->personality_encoding &
+					    ~POINTER_INDIRECT,
+				    &none, &c->personality);
 	case 'S':
 		c->signal_frame = true;
 		return true;
@@ -111,12 +113,14 @@ static bool cie_read_augmentation(const struct image *im, struct cie *c,
 {
 	struct bytes data;
 
+	c->whole = !*letters;
 	if (*letters != 'z')
 		return !*letters || !strcmp(letters, "eh");
 	c->sized = true;
 	data = bytes_sub(b, bytes_uleb(b));
 	while (*++letters && cie_augment(im, c, *letters, &data))
 		;
+	c->whole = !*letters && !bytes_left(&data);
 	return !data.bad;
 }
 
@@ -124,30 +128,29 @@ bool cie_read(const struct image *im, uint64_t addr, struct cie *c)
 {
 	struct entry ent;
 	struct bytes *b = &ent.body;
-	const char *letters;
-	uint8_t version;
 
 	*c = (struct cie){.addr = addr, .lsda_encoding = POINTER_OMIT,
-			  .fde_encoding = POINTER_ABSOLUTE};
+			  .fde_encoding = POINTER_ABSOLUTE,
+			  .personality_encoding = POINTER_OMIT};
 	if (!entry_read(im, addr, UINT64_MAX, &ent) || ent.zero || ent.id)
 		return false;
-	version = bytes_u8(b);
-	letters = bytes_string(b, AUGMENTATION_MAX);
-	if (!letters)
+	c->version = bytes_u8(b);
+	c->letters = bytes_string(b, AUGMENTATION_MAX);
+	if (!c->letters)
 		return false;
-	if (!strcmp(letters, "eh"))
+	if (!strcmp(c->letters, "eh"))
 		bytes_take(b, 8);
-	if (version == 4 && (bytes_u8(b) != 8 || bytes_u8(b) != 0))
+	if (c->version == 4 && (bytes_u8(b) != 8 || bytes_u8(b) != 0))
 		return false;
 	c->code_align = bytes_uleb(b);
 	c->data_align = (int64_t)bytes_sleb(b);
-	if (version == 1)
-		bytes_u8(b);
-	else if (version == 3 || version == 4)
-		bytes_uleb(b);
+	if (c->version == 1)
+		c->return_reg = bytes_u8(b);
+	else if (c->version == 3 || c->version == 4)
+		c->return_reg = bytes_uleb(b);
 	else
 		return false;
-	if (!cie_read_augmentation(im, c, letters, b))
+	if (!cie_read_augmentation(im, c, c->letters, b))
 		return false;
 	c->program = bytes_sub(b, bytes_left(b));
 	return !b->bad;

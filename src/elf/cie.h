@@ -1,6 +1,6 @@
-/* unwind_int: entries of .eh_frame, for the files that decode them. */
-#ifndef ELF_UNWIND_INT_H
-#define ELF_UNWIND_INT_H
+/* cie: entries of .eh_frame, for those who decode them or write them anew. */
+#ifndef ELF_CIE_H
+#define ELF_CIE_H
 
 #include "elf/pointer.h"
 #include "elf/unwind.h"
@@ -10,11 +10,17 @@ struct cie {
 	uint64_t addr;
 	uint64_t code_align;
 	int64_t data_align;
+	uint64_t return_reg; /* column of the return address */
+	const char *letters; /* the augmentation */
 	uint64_t personality;
+	uint64_t personality_at; /* address of the encoded pointer, 0: none */
+	uint8_t personality_encoding;
 	uint8_t fde_encoding;
 	uint8_t lsda_encoding; /* POINTER_OMIT if none */
+	uint8_t version;
 	bool sized;	       /* FDEs have augmentation data */
 	bool signal_frame;
+	bool whole; /* every letter and all augmentation data is understood */
 	struct bytes program;  /* initial instructions */
 };
 
