@@ -1,20 +1,27 @@
 /*
  * unwind_out: unwind and exception tables of the new file.
  *
- * The new file gets one .eh_frame_hdr whose sorted table covers the FDEs of
- * code that stayed and new FDEs for the code that moved, with the LSDAs that
- * those need (rewriting.md 3.7). The FDEs that stayed are not copied: the
- * search table points at them where they are.
+ * The new file gets one .eh_frame and one .eh_frame_hdr, complete: FDEs for
+ * the code that moved, with the LSDAs that those need (rewriting.md 3.7), and
+ * copies of the FDEs of code that stayed, whose LSDAs stay where they are.
+ * The old tables are then not needed by anybody, whether he searches the
+ * header's table (libgcc) or reads from the front (gdb, perf). Only FDEs that
+ * we do not understand stay where they are, and the table points there.
  *
  *	unwind_can_move()    before anything is laid out: an FDE or LSDA that
  *	                     is not understood keeps its code in place
  *	unwind_out_make()    when all new addresses are known
+ *
+ * Rows and landing pads are moved like the instructions at their addresses;
+ * that they are at the beginning of one is for the caller to know, who has
+ * the cfg.
  */
 #ifndef REWRITE_UNWIND_OUT_H
 #define REWRITE_UNWIND_OUT_H
 
 #include "elf/image.h"
 #include "elf/unwind.h"
+#include "rewrite/buffer.h"
 #include "rewrite/moved.h"
 
 /*
@@ -24,18 +31,18 @@
 const char *unwind_can_move(const struct image *im, const struct fde *f);
 
 struct unwind_out {
-	VEC(uint8_t) bytes; /* what the new segment holds from `addr` on */
+	buffer bytes; /* what the new segment holds from `addr` on */
 	uint64_t addr;
 	uint64_t hdr, hdr_size;	    /* .eh_frame_hdr, addresses */
-	uint64_t frame, frame_size; /* .eh_frame */
 	uint64_t lsda, lsda_size;   /* .gcc_except_table */
+	uint64_t frame, frame_size; /* .eh_frame */
 };
 
 /*
- * Fills out, whose address is given: hdr, frame and LSDAs one behind the
+ * Fills out, whose address is given: hdr, LSDAs and frame one behind the
  * other, to be mapped readable at addr (a multiple of 16). How large it gets
- * does not depend on addr by more than padding. -1 if a value does not fit
- * (more than 2 GiB apart).
+ * does not depend on addr. -1 if a value does not fit (more than 2 GiB
+ * apart), or if a part was moved against the advice of unwind_can_move().
  */
 int unwind_out_make(struct unwind_out *out, uint64_t addr,
 		    const struct image *im, const struct unwind *u,

@@ -1,0 +1,249 @@
+/* cfi_out: see cfi_out.h. */
+#include "rewrite/cfi_out.h"
+
+#include <stdlib.h>
+
+#include "isa/isa.h"
+
+/* writes how far it is to the new address; false if it cannot be written */
+static bool put_advance(struct cfi_out *o, uint64_t to)
+{
+	uint64_t align = o->run.cie.code_align, n;
+
+	if (to == o->at)
+		return true;
+	if (to < o->at || !align || (to - o->at) % align)
+		return false;
+	n = (to - o->at) / align;
+	o->at = to;
+	if (n < 64) {
+		buffer_uint(o->out, 1, CFA_ADVANCE_LOC | n);
+	} else if (n <= UINT8_MAX) {
+		buffer_uint(o->out, 1, CFA_ADVANCE_LOC1);
+		buffer_uint(o->out, 1, n);
+	} else if (n <= UINT16_MAX) {
+		buffer_uint(o->out, 1, CFA_ADVANCE_LOC2);
+		buffer_uint(o->out, 2, n);
+	} else {
+		buffer_uint(o->out, 1, CFA_ADVANCE_LOC4);
+		buffer_uint(o->out, 4, n);
+	}
+	return n <= UINT32_MAX;
+}
+
+/* from the new address on, the CFA is further above the stack pointer */
+static bool put_pushed(struct cfi_out *o, uint64_t at, uint64_t bytes)
+{
+	if (!put_advance(o, at < o->at ? o->at : at))
+		return false;
+	buffer_uint(o->out, 1, CFA_DEF_CFA_OFFSET);
+	buffer_uleb(o->out, (uint64_t)o->run.now.offset + bytes);
+	return true;
+}
+
+/* writes the rows of the next push, which begins before `to` */
+static bool put_push(struct cfi_out *o, uint64_t to)
+{
+	const struct cfi_state *now = &o->run.now;
+	const struct isa *isa = isa_for_elf(o->im->machine);
+	const struct push *p = o->push++;
+	uint64_t end = p->end < to ? p->end : to;
+
+	if (now->block || now->reg != isa->dwarf_sp || p->start >= end)
+		return true;
+	if (!put_pushed(o, p->start, p->bytes))
+		return false;
+	/* the next one takes over where this one ends */
+	if (o->push < o->push_end && o->push->start == end && end < to)
+		return true;
+	return put_pushed(o, end, 0);
+}
+
+/* what follows is about the new address `to` */
+static bool go_to(struct cfi_out *o, uint64_t to)
+{
+	while (o->push < o->push_end && o->push->start < to)
+		if (!put_push(o, to))
+			return false;
+	o->want = to;
+	return true;
+}
+
+/* writes the instruction that was just run */
+static bool put_insn(struct cfi_out *o)
+{
+	const struct cfa_insn *i = &o->run.insn;
+
+	if (i->op == CFA_NOP)
+		return true;
+	if (!put_advance(o, o->want))
+		return false;
+	buffer_bytes(o->out, i->p, i->size);
+	return true;
+}
+
+/* writes all of the FDE's own instructions */
+static bool put_body(struct cfi_out *o, const struct place *p)
+{
+	while (cfi_more(&o->run)) {
+		if (!cfi_step(&o->run))
+			return false;
+		if (!cfa_insn_moves(&o->run.insn)) {
+			if (!put_insn(o))
+				return false;
+		} else if (!go_to(o, p ? place_arrive(p, o->run.at) :
+					 o->run.at)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* by address */
+static int like_compare(const void *a, const void *b)
+{
+	const struct cfi_like *p = a, *q = b;
+
+	if (p->old != q->old)
+		return p->old < q->old ? -1 : 1;
+	return (p->stub > q->stub) - (p->stub < q->stub);
+}
+
+/* by stub */
+static int stub_compare(const void *a, const void *b)
+{
+	const struct cfi_like *p = a, *q = b;
+
+	return (p->stub > q->stub) - (p->stub < q->stub);
+}
+
+/* what a state means is the same under both CIEs */
+static bool same_cie(const struct cie *c, const struct cie *d)
+{
+	return c->addr == d->addr ||
+	       (c->data_align == d->data_align &&
+		c->return_reg == d->return_reg &&
+		c->program.n == d->program.n &&
+		!memcmp(c->program.p, d->program.p, c->program.n));
+}
+
+/*
+ * Finds the states at like[from .. to-1], all in f, by running f once: the
+ * state at an address is the one when the instructions go on to a later one.
+ * Where that fails the stub keeps what was before it: no call returns there,
+ * only a signal could see it.
+ */
+static void find_states(struct cfi_out *o, const struct fde *f, size_t from,
+			size_t to)
+{
+	struct cfi *c = &o->probe;
+	bool changed = true;
+
+	if (!cfi_open(c, o->im, f) || !same_cie(&c->cie, &o->run.cie))
+		return;
+	for (size_t i = from; i < to; i++) {
+		while (cfi_more(c) && c->at <= o->like.at[i].old) {
+			if (!cfi_step(c))
+				return;
+			changed |= !cfa_insn_moves(&c->insn);
+		}
+		if (changed)
+			vec_push(&o->state, c->now);
+		changed = false;
+		o->like.at[i].state = (uint32_t)o->state.n - 1;
+	}
+}
+
+/* the FDE that tells of an address, the part's own one first */
+static const struct fde *fde_at(const struct cfi_out *o, const struct fde *own,
+				uint64_t addr)
+{
+	if (addr >= own->start && addr < own->end)
+		return own;
+	return unwind_find(o->unwind, addr);
+}
+
+/* finds the state of every stub of the part */
+static void find_likes(struct cfi_out *o, const struct fde *own,
+		       const struct moved *mv)
+{
+	size_t n = mv->nstub;
+
+	o->like.n = o->state.n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct cfi_like l = {o->moves->stub.at[mv->stub + i].like, i,
+				     UINT32_MAX};
+
+		vec_push(&o->like, l);
+	}
+	qsort(o->like.at, n, sizeof *o->like.at, like_compare);
+	for (size_t i = 0, end; i < n; i = end) {
+		const struct fde *f = fde_at(o, own, o->like.at[i].old);
+
+		for (end = i + 1; end < n; end++)
+			if (fde_at(o, own, o->like.at[end].old) != f)
+				break;
+		if (f)
+			find_states(o, f, i, end);
+	}
+	qsort(o->like.at, n, sizeof *o->like.at, stub_compare);
+}
+
+/* writes the rows of the stubs */
+static bool put_stubs(struct cfi_out *o, const struct fde *f,
+		      const struct moved *mv)
+{
+	struct cfi_state *now = &o->run.now;
+	buffer change = {0};
+	bool ok = true;
+
+	find_likes(o, f, mv);
+	for (uint32_t i = 0; ok && i < mv->nstub; i++) {
+		uint32_t state = o->like.at[i].state;
+
+		ok = go_to(o, o->moves->stub.at[mv->stub + i].start);
+		if (!ok || state == UINT32_MAX)
+			continue;
+		change.n = 0;
+		cfi_difference(&change, now, &o->state.at[state],
+			       &o->run.initial);
+		*now = o->state.at[state];
+		if (change.n) {
+			ok = put_advance(o, o->want);
+			vec_append(o->out, &change);
+		}
+	}
+	vec_free(&change);
+	return ok;
+}
+
+bool cfi_write(struct cfi_out *o, buffer *out, const struct fde *f,
+	       const struct place *p)
+{
+	const struct moved *mv = p ? p->moved : NULL;
+
+	o->out = out;
+	o->push = o->push_end = NULL;
+	o->at = o->want = mv ? mv->start : f->start;
+	if (mv && mv->npush) {
+		o->push = o->moves->push.at + mv->push;
+		o->push_end = o->push + mv->npush;
+	}
+	if (!cfi_open(&o->run, o->im, f) || !put_body(o, p))
+		return false;
+	if (!mv)
+		return true;
+	if (!go_to(o, mv->body_end))
+		return false;
+	if (mv->nstub && !put_stubs(o, f, mv))
+		return false;
+	return go_to(o, mv->end);
+}
+
+void cfi_out_free(struct cfi_out *o)
+{
+	cfi_free(&o->run);
+	cfi_free(&o->probe);
+	vec_free(&o->like);
+	vec_free(&o->state);
+}

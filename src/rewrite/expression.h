@@ -1,0 +1,24 @@
+/*
+ * expression: what a DWARF expression of an unwind table depends on. Such a
+ * table still holds for moved code if its expressions know nothing of where
+ * code is.
+ */
+#ifndef REWRITE_EXPRESSION_H
+#define REWRITE_EXPRESSION_H
+
+#include "elf/bytes.h"
+
+struct expression_uses {
+	bool sp;      /* the stack pointer */
+	bool address; /* the program counter, or a fixed address */
+};
+
+/*
+ * Looks through an expression, given the stack pointer's register and that of
+ * the return address, which is the program counter of the frame described.
+ * False if it has an operation that is not known.
+ */
+bool expression_scan(struct bytes b, uint64_t sp, uint64_t pc,
+		     struct expression_uses *uses);
+
+#endif

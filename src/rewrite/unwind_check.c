@@ -1,0 +1,92 @@
+/*
+ * unwind_check: whether the tables of a procedure can be written anew if its
+ * code moves. What is not understood to the last byte keeps its code where it
+ * is.
+ */
+#include "rewrite/unwind_out.h"
+
+#include "isa/isa.h"
+#include "rewrite/eh_frame_out.h"
+#include "rewrite/expression.h"
+#include "rewrite/lsda_out.h"
+
+/* NULL if the expression holds wherever the code is, else the reason */
+static const char *check_block(const struct cfi *c, const uint8_t *p, size_t n)
+{
+	const struct isa *isa = isa_for_elf(c->im->machine);
+	struct expression_uses uses = {0};
+
+	if (!expression_scan(bytes_window(p, n, 0), isa->dwarf_sp,
+			     c->cie.return_reg, &uses))
+		return "its unwind entry has an unknown expression";
+	if (uses.address)
+		return "its frame depends on where its code is";
+	/* inserted code that pushes would make it wrong */
+	if (uses.sp)
+		return "its frame is computed from the stack pointer";
+	return NULL;
+}
+
+/* NULL if the instruction just run, or the first state, may move */
+static const char *check_state(const struct cfi *c, const struct cfa_insn *i)
+{
+	if (c->now.offset < 0)
+		return "its frame begins below its register";
+	return i && i->block.p ? check_block(c, i->block.p, i->block.n) : NULL;
+}
+
+/* the same for what the CIE's instructions left */
+static const char *check_initial(const struct cfi *c)
+{
+	const struct cfi_state *s = &c->initial;
+	const char *reason = check_state(c, NULL);
+
+	if (!reason && s->block)
+		reason = check_block(c, s->block, s->block_size);
+	for (unsigned i = 0; !reason && i < s->n; i++)
+		if (s->rule[i].block)
+			reason = check_block(c, s->rule[i].block,
+					     s->rule[i].value);
+	return reason;
+}
+
+/* NULL if all instructions are understood and may move */
+static const char *check_program(struct cfi *c, const struct image *im,
+				 const struct fde *f)
+{
+	static const char unknown[] =
+		"its unwind entry has unknown instructions";
+	const struct isa *isa = isa_for_elf(im->machine);
+	const char *reason;
+
+	if (!cfi_open(c, im, f))
+		return unknown;
+	if (!c->cie.code_align || isa->align % c->cie.code_align)
+		return "its unwind entry counts code in unusual units";
+	for (reason = check_initial(c); !reason && cfi_more(c);
+	     reason = check_state(c, &c->insn))
+		if (!cfi_step(c))
+			return unknown;
+	return reason;
+}
+
+const char *unwind_can_move(const struct image *im, const struct fde *f)
+{
+	struct cfi c = {0};
+	struct lsda_in l = {0};
+	struct bytes program;
+	const char *reason;
+
+	if (f->signal_frame)
+		return "it is a signal frame";
+	if (!fde_program(im, f, &c.cie, &program))
+		return "its unwind entry does not decode";
+	reason = cie_can_write(im, &c.cie);
+	if (!reason)
+		reason = check_program(&c, im, f);
+	if (!reason && f->lsda)
+		reason = lsda_read(&l, im, f);
+	cfi_free(&c);
+	lsda_free(&l);
+	return reason;
+}
