@@ -1,0 +1,197 @@
+/*
+ * move-unwind: pretends that the code of a file moved (tests/lib/moves_build.h)
+ * and tries the tables that result.
+ *
+ *	move-unwind check SEED FILE...	compares with the old tables
+ *	move-unwind write SEED FILE OUT	writes the file; prints where things
+ *					went, for other readers to compare
+ *	move-unwind time FILE...	how long it takes, how large it is
+ *	move-unwind why FILE...		what cannot move, and why
+ */
+#include <stdlib.h>
+#include <time.h>
+
+#include "moves_check.h"
+
+enum { KEEP = 9, HUGE = 3000 };
+
+#define X PRIx64
+
+/* a file, its tables, and new ones */
+struct trial {
+	struct image im;
+	struct unwind u;
+	struct moves_build b;
+	struct unwind_out out;
+	double seconds;
+};
+
+/* processor time since the start */
+static double now(void)
+{
+	return (double)clock() / CLOCKS_PER_SEC;
+}
+
+/* opens the file and moves its code; exits if that fails */
+static void trial_open(struct trial *t, const char *path, uint64_t seed)
+{
+	struct err e;
+
+	if (image_open(&t->im, path, &e) < 0) {
+		fprintf(stderr, "%s\n", e.text);
+		exit(3);
+	}
+	unwind_read(&t->u, &t->im);
+	moves_build(&t->b, &t->im, &t->u, seed, KEEP, HUGE);
+	t->seconds = -now();
+	if (unwind_out_make(&t->out, moves_tables(&t->b), &t->im, &t->u,
+			    &t->b.m, &e) < 0) {
+		fprintf(stderr, "%s\n", e.text);
+		exit(1);
+	}
+	t->seconds += now();
+}
+
+static void trial_close(struct trial *t)
+{
+	unwind_out_free(&t->out);
+	moves_build_free(&t->b);
+	unwind_free(&t->u);
+	image_close(&t->im);
+}
+
+/* compares; returns how much is wrong */
+static unsigned check(const char *path, uint64_t seed)
+{
+	struct trial t;
+	struct image new;
+	struct check c;
+	struct err e;
+	buffer file = {0};
+
+	trial_open(&t, path, seed);
+	moved_file(&t.b, &t.out, &file);
+	if (image_parse(&new, path, file.at, file.n, &e) < 0) {
+		fprintf(stderr, "%s\n", e.text);
+		exit(1);
+	}
+	check_all(&c, &t.b, &new, &t.out);
+	printf("%s: %zu moved, %zu stayed, %zu points, %zu sites, %zu pads, "
+	       "%zu types, %zu bytes of lists, %u wrong\n", path, c.moved,
+	       c.stayed, c.points, c.sites, c.pads, c.types, c.lists, c.wrong);
+	image_close(&new);
+	vec_free(&file);
+	trial_close(&t);
+	return c.wrong;
+}
+
+/* prints parts, instructions, pushes and stubs */
+static void print_moves(const struct moves_build *b)
+{
+	const struct moves *m = &b->m;
+
+	for (size_t i = 0; i < m->moved.n; i++)
+		printf("moved %" X " %" X " %" X "\n",
+		       m->moved.at[i].old_start, m->moved.at[i].start,
+		       m->moved.at[i].end);
+	for (size_t i = 0; i < b->insn.n; i++)
+		printf("insn %" X " %" X " %" X "\n", b->insn.at[i].old,
+		       b->insn.at[i].arrive,
+		       b->insn.at[i].start + b->insn.at[i].new_size);
+	for (size_t i = 0; i < m->push.n; i++)
+		printf("push %" X " %" X " %u\n", m->push.at[i].start,
+		       m->push.at[i].end, m->push.at[i].bytes);
+	for (size_t i = 0; i < m->stub.n; i++)
+		printf("stub %" X " %" X " %" X "\n", m->stub.at[i].start,
+		       m->stub.at[i].end, m->stub.at[i].like);
+}
+
+/* writes the new file; the exit status */
+static int write_file(const char *path, uint64_t seed, const char *out)
+{
+	FILE *to = fopen(out, "wb");
+	struct trial t;
+	buffer file = {0};
+	bool written;
+
+	trial_open(&t, path, seed);
+	moved_file(&t.b, &t.out, &file);
+	written = to && fwrite(file.at, 1, file.n, to) == file.n;
+	if (!to || fclose(to) || !written) {
+		perror(out);
+		return 1;
+	}
+	print_moves(&t.b);
+	vec_free(&file);
+	trial_close(&t);
+	return 0;
+}
+
+/* prints seconds and sizes */
+static void print_time(const char *path)
+{
+	struct trial t;
+	double checked;
+
+	trial_open(&t, path, 1);
+	checked = -now();
+	for (size_t i = 0; i < t.u.nfde; i++)
+		unwind_can_move(&t.im, &t.u.fde[i]);
+	checked += now();
+	printf("%s: %zu FDEs, check %.3f s, make %.3f s, hdr %" PRIu64
+	       ", lsda %" PRIu64 ", frame %" PRIu64 " bytes\n", path,
+	       t.u.nfde, checked, t.seconds, t.out.hdr_size, t.out.lsda_size,
+	       t.out.frame_size);
+	trial_close(&t);
+}
+
+/* prints what cannot move */
+static void print_why(const char *path)
+{
+	struct image im;
+	struct unwind u;
+	struct err e;
+
+	if (image_open(&im, path, &e) < 0) {
+		fprintf(stderr, "%s\n", e.text);
+		return;
+	}
+	unwind_read(&u, &im);
+	for (size_t i = 0; i < u.nfde; i++) {
+		const char *reason = unwind_can_move(&im, &u.fde[i]);
+
+		if (reason)
+			printf("%s: %" X ": %s\n", path, u.fde[i].start,
+			       reason);
+	}
+	unwind_free(&u);
+	image_close(&im);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 2 ? argv[1] : "";
+	unsigned wrong = 0;
+
+	if (argc == 5 && !strcmp(what, "write"))
+		return write_file(argv[3], strtoull(argv[2], NULL, 10),
+				  argv[4]);
+	if (!strcmp(what, "check")) {
+		for (int i = 3; i < argc; i++)
+			wrong += check(argv[i], strtoull(argv[2], NULL, 10));
+		return wrong != 0;
+	}
+	if (strcmp(what, "time") && strcmp(what, "why")) {
+		fprintf(stderr, "usage: move-unwind check SEED FILE...\n"
+				"       move-unwind write SEED FILE OUT\n"
+				"       move-unwind time|why FILE...\n");
+		return 2;
+	}
+	for (int i = 2; i < argc; i++) {
+		if (!strcmp(what, "time"))
+			print_time(argv[i]);
+		else
+			print_why(argv[i]);
+	}
+	return 0;
+}
