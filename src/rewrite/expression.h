@@ -7,10 +7,12 @@
 #define REWRITE_EXPRESSION_H
 
 #include "elf/bytes.h"
+#include "rewrite/buffer.h"
 
 struct expression_uses {
 	bool sp;      /* the stack pointer */
 	bool address; /* the program counter, or a fixed address */
+	bool branch;  /* it has jumps, which count its bytes */
 };
 
 /*
@@ -20,5 +22,10 @@ struct expression_uses {
  */
 bool expression_scan(struct bytes b, uint64_t sp, uint64_t pc,
 		     struct expression_uses *uses);
+/*
+ * Appends to out the expression for a stack pointer that is `down` bytes
+ * lower. requires: expression_scan(), no branch together with sp
+ */
+void expression_lower(buffer *out, struct bytes b, uint64_t sp, uint64_t down);
 
 #endif

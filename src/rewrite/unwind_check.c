@@ -21,18 +21,24 @@ static const char *check_block(const struct cfi *c, const uint8_t *p, size_t n)
 		return "its unwind entry has an unknown expression";
 	if (uses.address)
 		return "its frame depends on where its code is";
-	/* inserted code that pushes would make it wrong */
-	if (uses.sp)
-		return "its frame is computed from the stack pointer";
+	if (uses.sp && uses.branch)
+		return "its unwind entry has an unknown expression";
 	return NULL;
 }
 
 /* NULL if the instruction just run, or the first state, may move */
 static const char *check_state(const struct cfi *c, const struct cfa_insn *i)
 {
+	const struct isa *isa = isa_for_elf(c->im->machine);
+
 	if (c->now.offset < 0)
 		return "its frame begins below its register";
-	return i && i->block.p ? check_block(c, i->block.p, i->block.n) : NULL;
+	if (!i)
+		return NULL;
+	/* inserted code that pushes would make it wrong */
+	if (i->op == CFA_REGISTER && i->arg[1] == isa->dwarf_sp)
+		return "its frame has a register in the stack pointer";
+	return i->block.p ? check_block(c, i->block.p, i->block.n) : NULL;
 }
 
 /* the same for what the CIE's instructions left */

@@ -96,6 +96,15 @@ static inline uint32_t check_pushed(const struct check *c,
 	return 0;
 }
 
+/* the state has expressions */
+static inline bool check_has_blocks(const struct cfi_state *s)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->rule[i].block)
+			return true;
+	return s->block;
+}
+
 /* the new state at `addr` is the old one at `old` */
 static inline void check_point(struct check *c, const struct moved *mv,
 			       uint64_t addr, const struct cfi_state *old)
@@ -103,9 +112,11 @@ static inline void check_point(struct check *c, const struct moved *mv,
 	struct cfi_state want = *old;
 	uint32_t pushed = check_pushed(c, mv, addr);
 
+	c->points++;
+	if (check_has_blocks(&want) && pushed)
+		return; /* those are for tests by hand */
 	if (!want.block && want.reg == c->b->isa->dwarf_sp)
 		want.offset += pushed;
-	c->points++;
 	CHECK_SAME(c, addr, check_equal(check_at(&c->new, addr), &want));
 }
 
