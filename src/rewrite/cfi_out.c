@@ -160,14 +160,17 @@ static int stub_compare(const void *a, const void *b)
 	return (p->stub > q->stub) - (p->stub < q->stub);
 }
 
-/* what a state means is the same under both CIEs */
-static bool same_cie(const struct cie *c, const struct cie *d)
+/* what a state means is the same for o->run and o->probe */
+static bool same_cie(struct cfi_out *o)
 {
-	return c->addr == d->addr ||
-	       (c->data_align == d->data_align &&
-		c->return_reg == d->return_reg &&
-		c->program.n == d->program.n &&
-		!memcmp(c->program.p, d->program.p, c->program.n));
+	const struct cfi *c = &o->run, *d = &o->probe;
+
+	if (c->cie.addr == d->cie.addr)
+		return true;
+	o->change.n = 0;
+	cfi_difference(&o->change, &c->initial, &d->initial, &c->initial);
+	return !o->change.n && c->cie.data_align == d->cie.data_align &&
+	       c->cie.return_reg == d->cie.return_reg;
 }
 
 /*
@@ -182,7 +185,7 @@ static void find_states(struct cfi_out *o, const struct fde *f, size_t from,
 	struct cfi *c = &o->probe;
 	bool changed = true;
 
-	if (!cfi_open(c, o->im, f) || !same_cie(&c->cie, &o->run.cie))
+	if (!cfi_open(c, o->im, f) || !same_cie(o))
 		return;
 	for (size_t i = from; i < to; i++) {
 		while (cfi_more(c) && c->at <= o->like.at[i].old) {
