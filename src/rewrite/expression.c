@@ -88,6 +88,8 @@ bool expression_scan(struct bytes b, uint64_t sp, uint64_t pc,
 {
 	struct operation o;
 
+	if (!bytes_left(&b))
+		return false;
 	while (bytes_left(&b)) {
 		if (!operation_read(&b, &o))
 			return false;

@@ -18,7 +18,7 @@ struct expression_uses {
 /*
  * Looks through an expression, given the stack pointer's register and that of
  * the return address, which is the program counter of the frame described.
- * False if it has an operation that is not known.
+ * False if it is empty or has an operation that is not known.
  */
 bool expression_scan(struct bytes b, uint64_t sp, uint64_t pc,
 		     struct expression_uses *uses);

@@ -31,6 +31,8 @@ static const char *check_state(const struct cfi *c, const struct cfa_insn *i)
 {
 	const struct isa *isa = isa_for_elf(c->im->machine);
 
+	if ((c->at | c->fde->end) % isa->align)
+		return "its unwind entry has a row inside an instruction";
 	if (c->now.offset < 0)
 		return "its frame begins below its register";
 	if (!i)
