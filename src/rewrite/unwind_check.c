@@ -78,6 +78,25 @@ static const char *check_program(struct cfi *c, const struct image *im,
 	return reason;
 }
 
+/*
+ * NULL if what the exception table points to can be where instructions begin;
+ * where they have any length only the cfg knows whether they do.
+ */
+static const char *check_sites(const struct lsda_in *l,
+			       const struct image *im)
+{
+	const struct isa *isa = isa_for_elf(im->machine);
+
+	for (size_t i = 0; i < l->site.n; i++) {
+		const struct call_site *s = &l->site.at[i];
+
+		if ((s->start | s->end | s->pad) % isa->align)
+			return "its exception table points into an "
+			       "instruction";
+	}
+	return NULL;
+}
+
 const char *unwind_can_move(const struct image *im, const struct fde *f)
 {
 	struct cfi c = {0};
@@ -94,6 +113,8 @@ const char *unwind_can_move(const struct image *im, const struct fde *f)
 		reason = check_program(&c, im, f);
 	if (!reason && f->lsda)
 		reason = lsda_read(&l, im, f);
+	if (!reason)
+		reason = check_sites(&l, im);
 	cfi_free(&c);
 	lsda_free(&l);
 	return reason;

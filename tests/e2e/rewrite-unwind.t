@@ -38,6 +38,32 @@ def sp_of(path):
     return 7 if open(path, "rb").read(19)[18] == 62 else 31
 
 
+def runner(path):
+    """The words before a program of either machine, or None."""
+    isa = "x86_64" if sp_of(path) == 7 else "aarch64"
+    if isa == os.uname().machine:
+        return []
+    qemu = shutil.which("qemu-" + isa)
+    return [qemu, "-L", "/usr/%s-linux-gnu" % isa] if qemu else None
+
+
+def runs(title, path):
+    """Throws and catches with new tables of code that is where it was."""
+    out = os.path.join(where, "same")
+    run(TOOL, "same", path, out)
+    os.chmod(out, 0o755)
+    before = runner(path)
+    if before is None:
+        tap.skip(title + ": runs", "no qemu")
+        return
+    want, got = (subprocess.run(before + [p], stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL)
+                 for p in (path, out))
+    tap.ok(want.returncode == got.returncode == 0 and
+           want.stdout == got.stdout, title + ": runs with new tables",
+           [str(got)])
+
+
 def attempt(title, path, seed):
     out = os.path.join(where, "moved")
     moves = Moves(run(TOOL, "write", str(seed), path, out))
@@ -68,6 +94,7 @@ with tempfile.TemporaryDirectory() as where:
                                      os.path.basename(source))
             if build(isa, name, flags, source, program):
                 attempt(title, program, seed)
+                runs(title, program)
             else:
                 tap.skip(title, "does not build here")
     rustc = shutil.which("rustc")
@@ -75,6 +102,7 @@ with tempfile.TemporaryDirectory() as where:
                                  program, "tests/lib/unwind-sample.rs"],
                                 stderr=subprocess.DEVNULL).returncode == 0:
         attempt("rustc", program, 1)
+        runs("rustc", program)
     else:
         tap.skip("rustc", "does not build here")
     for path in sorted(glob.glob("/usr/lib/*/libstdc++.so.6") +

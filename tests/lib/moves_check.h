@@ -27,6 +27,7 @@ struct check {
 	struct unwind u;
 	struct cfi cfi;
 	check_rows old, new;
+	cfa_rows old_cfa, new_cfa; /* as elf/unwind.h reads them */
 	struct lsda_in old_lsda, new_lsda;
 	size_t moved, stayed, points, sites, pads, types, lists;
 	unsigned wrong;
@@ -153,6 +154,28 @@ static inline void check_stubs(struct check *c, const struct moved *mv)
 	}
 }
 
+/* the row at an address */
+static inline const struct cfa_row *check_row(const cfa_rows *rows,
+					      uint64_t addr)
+{
+	size_t i;
+
+	bisect(i, rows->n, rows->at[i].start <= addr);
+	return &rows->at[i ? i - 1 : 0];
+}
+
+/* elf/unwind.h finds the same CFA for an instruction */
+static inline void check_cfa(struct check *c, const struct moved_insn *in)
+{
+	const struct cfa_row *r = check_row(&c->old_cfa, in->old);
+	const struct cfa_row *s = check_row(&c->new_cfa, in->start);
+
+	CHECK_SAME(c, in->start, r->known == s->known);
+	CHECK_SAME(c, in->start, r->saved == s->saved || !r->known);
+	CHECK_SAME(c, in->start, !r->known || (r->reg == s->reg &&
+					       r->offset == s->offset));
+}
+
 /* the instructions of the part, from insn[first] on */
 static inline size_t check_body(struct check *c, const struct moved *mv,
 				size_t first)
@@ -162,6 +185,7 @@ static inline size_t check_body(struct check *c, const struct moved *mv,
 	for (; i < c->b->insn.n && c->b->insn.at[i].old < mv->old_end; i++) {
 		const struct moved_insn *in = &c->b->insn.at[i];
 
+		check_cfa(c, in);
 		check_stretch(c, mv, in->arrive,
 			      in->start + c->b->isa->align, in->old);
 		/* odd files have rows inside an instruction */
@@ -307,6 +331,9 @@ static inline void check_moved(struct check *c)
 		CHECK_SAME(c, mv->start,
 			   check_run(c, c->b->im, old, &c->old) &&
 			   check_run(c, c->im, new, &c->new));
+		CHECK_SAME(c, mv->start,
+			   !unwind_rows(c->b->im, old, &c->old_cfa) &&
+			   !unwind_rows(c->im, new, &c->new_cfa));
 		check_cie(c, old, new);
 		insn = check_body(c, mv, insn);
 		check_stubs(c, mv);
@@ -378,6 +405,8 @@ static inline void check_free(struct check *c)
 	cfi_free(&c->cfi);
 	vec_free(&c->old);
 	vec_free(&c->new);
+	vec_free(&c->old_cfa);
+	vec_free(&c->new_cfa);
 	lsda_free(&c->old_lsda);
 	lsda_free(&c->new_lsda);
 }

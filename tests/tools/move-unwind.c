@@ -5,6 +5,8 @@
  *	move-unwind check SEED FILE...	compares with the old tables
  *	move-unwind write SEED FILE OUT	writes the file; prints where things
  *					went, for other readers to compare
+ *	move-unwind same FILE OUT	writes the file with tables as if it
+ *					had moved to where it is: it runs
  *	move-unwind mutate COUNT FILE...	the same with damaged files
  *	move-unwind time FILE...	how long it takes, how large it is
  *	move-unwind why FILE...		what cannot move, and why
@@ -34,6 +36,9 @@ static double now(void)
 	return (double)clock() / CLOCKS_PER_SEC;
 }
 
+/* seeds: the code "moves" to where it is */
+#define SAME UINT64_MAX
+
 /* opens the file and moves its code; exits if that fails */
 static void trial_open(struct trial *t, const char *path, uint64_t seed)
 {
@@ -44,7 +49,10 @@ static void trial_open(struct trial *t, const char *path, uint64_t seed)
 		exit(3);
 	}
 	unwind_read(&t->u, &t->im);
-	moves_build(&t->b, &t->im, &t->u, seed, KEEP, HUGE);
+	if (seed == SAME)
+		moves_same(&t->b, &t->im, &t->u);
+	else
+		moves_build(&t->b, &t->im, &t->u, seed, KEEP, HUGE);
 	t->seconds = -now();
 	if (unwind_out_make(&t->out, moves_tables(&t->b), &t->im, &t->u,
 			    &t->b.m, &e) < 0) {
@@ -184,13 +192,17 @@ static int write_file(const char *path, uint64_t seed, const char *out)
 	bool written;
 
 	trial_open(&t, path, seed);
-	moved_file(&t.b, &t.out, &file);
+	if (seed != SAME)
+		moved_file(&t.b, &t.out, &file);
+	else if (!same_file(&t.b, &t.out, &file))
+		return 1;
 	written = to && fwrite(file.at, 1, file.n, to) == file.n;
 	if (!to || fclose(to) || !written) {
 		perror(out);
 		return 1;
 	}
-	print_moves(&t.b);
+	if (seed != SAME)
+		print_moves(&t.b);
 	vec_free(&file);
 	trial_close(&t);
 	return 0;
@@ -245,6 +257,8 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(what, "write"))
 		return write_file(argv[3], strtoull(argv[2], NULL, 10),
 				  argv[4]);
+	if (argc == 4 && !strcmp(what, "same"))
+		return write_file(argv[2], SAME, argv[3]);
 	if (!strcmp(what, "check")) {
 		for (int i = 3; i < argc; i++)
 			wrong += check(argv[i], strtoull(argv[2], NULL, 10));
@@ -258,6 +272,7 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(what, "time") && strcmp(what, "why")) {
 		fprintf(stderr, "usage: move-unwind check SEED FILE...\n"
+				"       move-unwind same FILE OUT\n"
 				"       move-unwind mutate COUNT FILE...\n"
 				"       move-unwind write SEED FILE OUT\n"
 				"       move-unwind time|why FILE...\n");
