@@ -66,7 +66,7 @@ static void make_pushed(struct cfi_out *o, uint32_t down)
 	struct cfi_state *s = &o->pushed;
 	const uint8_t *p;
 
-	*s = o->run.now;
+	cfi_state_copy(s, &o->run.now);
 	o->block.n = 0;
 	if (s->block)
 		s->block_size = lower_block(o, s->block, s->block_size, down);
@@ -193,8 +193,10 @@ static void find_states(struct cfi_out *o, const struct fde *f, size_t from,
 				return;
 			changed |= !cfa_insn_moves(&c->insn);
 		}
-		if (changed)
-			vec_push(&o->state, c->now);
+		if (changed) {
+			vec_reserve(&o->state, 1);
+			cfi_state_copy(&o->state.at[o->state.n++], &c->now);
+		}
 		changed = false;
 		o->like.at[i].state = (uint32_t)o->state.n - 1;
 	}
@@ -249,7 +251,7 @@ static bool put_stubs(struct cfi_out *o, const struct fde *f,
 			continue;
 		if (!put_change(o, o->want, &o->run.now, &o->state.at[state]))
 			return false;
-		o->run.now = o->state.at[state];
+		cfi_state_copy(&o->run.now, &o->state.at[state]);
 	}
 	return true;
 }

@@ -10,6 +10,12 @@
 #include "rewrite/expression.h"
 #include "rewrite/lsda_out.h"
 
+/*
+ * Bytes of an FDE's instructions: bounds the states that stubs may ask for.
+ * The longest ones of compilers have some thousand.
+ */
+enum { PROGRAM_MAX = 1 << 16 };
+
 /* NULL if the expression holds wherever the code is, else the reason */
 static const char *check_block(const struct cfi *c, const uint8_t *p, size_t n)
 {
@@ -69,6 +75,8 @@ static const char *check_program(struct cfi *c, const struct image *im,
 
 	if (!cfi_open(c, im, f))
 		return unknown;
+	if (bytes_left(&c->program) > PROGRAM_MAX)
+		return "its unwind entry is too long";
 	if (!c->cie.code_align || isa->align % c->cie.code_align)
 		return "its unwind entry counts code in unusual units";
 	for (reason = check_initial(c); !reason && cfi_more(c);
