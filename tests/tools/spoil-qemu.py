@@ -24,10 +24,15 @@ import subprocess
 import sys
 import tempfile
 
-# numbers in the stub's register file, as in gdb's aarch64-core.xml
-PC, CPSR = 32, 33
-# FLAG_N, Z, C, V of isa.h and their bits in cpsr
-NZCV = [(1, 31), (2, 30), (4, 29), (8, 28)]
+# By e_machine: numbers in the stub's register file (gdb's aarch64-core.xml and
+# 64bit-core.xml) of the general registers in the order of isa.h, of the pc and
+# of the flags; isa.h's FLAG_ bits and theirs; the size of a breakpoint.
+MACHINES = {
+    183: (list(range(32)), 32, 33,
+          [(1, 31), (2, 30), (4, 29), (8, 28)], 4),
+    62: ([0, 2, 3, 1, 7, 6, 4, 5] + list(range(8, 16)), 16, 17,
+         [(1, 7), (2, 6), (4, 0), (8, 11), (16, 2), (32, 4)], 1),
+}
 AT_ENTRY = 9
 
 
@@ -71,41 +76,44 @@ class Stub:
                 return b""
             self.buf += more
 
-    def ask(self, *texts):
-        answers = []
-        for t in texts:
-            self.send(t)
-            answers.append(self.reply())
-        return answers
+    def ask(self, text):
+        self.send(text)
+        return self.reply()
 
     def entry(self):
         """Runs the program to its entry point; where that is."""
-        data = self.ask("qXfer:auxv:read::0,1000")[0][1:]
+        data = self.ask("qXfer:auxv:read::0,1000")[1:]
         data = re.sub(rb"}(.)", lambda m: bytes([m.group(1)[0] ^ 0x20]),
                       data, flags=re.S)
         at = next(v for k, v in struct.iter_unpack("<QQ",
                   data[:len(data) // 16 * 16]) if k == AT_ENTRY)
         if self.register(PC) != at:
-            self.ask("Z0,%x,4" % at)
+            self.trap(at)
             self.ask("c")
-            self.ask("z0,%x,4" % at)
+            self.untrap(at)
         return at
 
+    def trap(self, at):
+        self.ask("Z0,%x,%d" % (at, TRAP))
+
+    def untrap(self, at):
+        self.ask("z0,%x,%d" % (at, TRAP))
+
     def register(self, n):
-        raw = bytes.fromhex(self.ask("p%x" % n)[0].decode())
+        raw = bytes.fromhex(self.ask("p%x" % n).decode())
         return int.from_bytes(raw, "little")
 
     def spoil(self, dead):
-        write = []
-        for r in range(32):
+        for r, number in enumerate(GENERAL):
             if dead >> r & 1:
-                value = random.getrandbits(64).to_bytes(8, "little")
-                write.append("P%x=%s" % (r, value.hex()))
-        bits = sum(1 << b for flag, b in NZCV if dead >> 32 & flag)
+                self.write(number, random.getrandbits(64), 8)
+        bits = sum(1 << b for flag, b in BITS if dead >> 32 & flag)
         if bits:
-            cpsr = self.register(CPSR) & ~bits | random.getrandbits(32) & bits
-            write.append("P%x=%s" % (CPSR, cpsr.to_bytes(4, "little").hex()))
-        self.ask(*write)
+            self.write(FLAGS, self.register(FLAGS) & ~bits |
+                       random.getrandbits(32) & bits, 4)
+
+    def write(self, number, value, size):
+        self.ask("P%x=%s" % (number, value.to_bytes(size, "little").hex()))
 
     def end(self):
         """Output and status."""
@@ -117,6 +125,12 @@ class Stub:
             status = "never"
         self.out.seek(0)
         return self.out.read(), status
+
+
+def machine(head):
+    """e_machine of a file that begins so, or None."""
+    return struct.unpack_from("<H", head, 18)[0] \
+        if head[:4] == b"\x7fELF" else None
 
 
 def mappings(pid):
@@ -134,7 +148,7 @@ def biases(pid):
     for path, start, end, offset in mappings(pid):
         with open(path, "rb") as f:
             head = f.read(64)
-            if head[:4] != b"\x7fELF" or head[18:20] != b"\xb7\0":
+            if machine(head) != MACHINE:
                 continue
             phoff, = struct.unpack_from("<Q", head, 32)
             phnum, = struct.unpack_from("<H", head, 56)
@@ -174,10 +188,11 @@ def attempt(command, where, batch, places):
     """One run with a batch spoiled: output, status, how many were."""
     stub = Stub(command, where)
     stub.entry()
-    stub.ask(*["Z0,%x,4" % a for a in batch])
+    for at in batch:
+        stub.trap(at)
     done = 0
     while True:
-        stop = stub.ask("c")[0]
+        stop = stub.ask("c")
         if stop[:1] not in (b"T", b"S"):
             break
         if stop[1:3] != b"05":
@@ -186,7 +201,7 @@ def attempt(command, where, batch, places):
         pc = stub.register(PC)
         if pc in batch:
             stub.spoil(places[pc])
-            stub.ask("z0,%x,4" % pc)
+            stub.untrap(pc)
             done += 1
     return stub.end() + (done,)
 
@@ -201,8 +216,7 @@ def options(words):
     return o, words[0], words[1:]
 
 
-def main():
-    o, tool, command = options(sys.argv[1:])
+def main(o, tool, command):
     random.seed(o["-s"])
     with tempfile.TemporaryDirectory() as where:
         first = Stub(command, where)
@@ -228,4 +242,9 @@ def main():
     sys.exit(wrong > 0)
 
 
-main()
+o, tool, command = options(sys.argv[1:])
+program = next(w for w in command[1:] if not os.path.isdir(w) and
+               os.path.exists(w))
+MACHINE = machine(open(program, "rb").read(64))
+GENERAL, PC, FLAGS, BITS, TRAP = MACHINES[MACHINE]
+main(o, tool, command)
