@@ -27,7 +27,8 @@ spoil_places()
 # spoil_native HITS SEED PROGRAM...: is it the same with dead ones spoiled?
 #
 # Input comes from $spoil_in, if that is set. At least $spoil_least places
-# (500) must have been reached, or nothing was tried.
+# (500) must have been reached, or nothing was tried, and it must end within
+# $spoil_limit seconds (60).
 spoil_native()
 {
 	spoil_hits=$1 spoil_seed=$2
@@ -35,7 +36,7 @@ spoil_native()
 	"$@" <"${spoil_in:-/dev/null}" >"$spoil_tmp/want" 2>&1
 	spoil_status=$?
 	spoil_places "$spoil_seed" "$@"
-	timeout 300 "$spoil_tools/spoil-dead" -n "$spoil_hits" \
+	timeout "${spoil_limit:-60}" "$spoil_tools/spoil-dead" -n "$spoil_hits" \
 		-s "$spoil_seed" -o "$spoil_tmp/log" "$spoil_tmp/places" \
 		"$@" <"${spoil_in:-/dev/null}" >"$spoil_tmp/got" 2>&1
 	spoil_got=$?
