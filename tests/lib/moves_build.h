@@ -95,7 +95,9 @@ static inline void moves_insn(struct moves_build *b, uint64_t old, uint32_t len)
 		last->size += len;
 		last->new_size += len;
 	} else {
-		struct span s = {old, i.arrive, i.start, len, i.new_size};
+		struct span s = {.old = old, .arrive = i.arrive,
+				 .start = i.start, .size = len,
+				 .new_size = i.new_size};
 
 		vec_push(&b->m.map.span, s);
 	}
