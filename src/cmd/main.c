@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 
-static const struct command *const commands[] = {&cmd_cfg};
+static const struct command *const commands[] = {&cmd_count, &cmd_cfg, &cmd_cached};
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
@@ -23,15 +23,16 @@ static void print_usage(FILE *to)
 {
 	fputs("usage: tally COMMAND [OPTION...] [ARGUMENT...]\n\n", to);
 	for (int i = 0; i < NCOMMANDS; i++)
-		fprintf(to, "  %-12s%s\n", commands[i]->name,
-			commands[i]->summary);
+		if (commands[i]->summary)
+			fprintf(to, "  %-12s%s\n", commands[i]->name,
+				commands[i]->summary);
 	fputs("\n'tally COMMAND --help' says more of each.\n", to);
 }
 
 /* --help anywhere before "--" asks for the command's usage */
 static int run_command(const struct command *c, int argc, char **argv)
 {
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+	for (int i = 1; !c->own_help && i < argc && strcmp(argv[i], "--"); i++)
 		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
 			fputs(c->usage, stdout);
 			return cmd_finish(STATUS_OK);

@@ -1,0 +1,276 @@
+/*
+ * audit: the module that ld.so loads beside the program (LD_AUDIT, see
+ * rtld-audit(7)) and asks before it opens a library. It answers with the
+ * rewritten file out of the cache, and puts the original's name back where
+ * the program could see it.
+ *
+ * There is no libc here and no thread-local memory; ld.so calls under its own
+ * lock, so that static buffers do. Whatever fails, the answer is the original
+ * file. No symbol binding is audited: calls cost what they cost without us.
+ */
+#include "runtime/audit_int.h"
+#include "runtime/libs.h"
+
+/* <link.h>'s public part, and what la_objsearch() is told */
+struct link_map {
+	uintptr_t l_addr;
+	char *l_name;
+	struct {
+		int64_t tag;
+		uint64_t value;
+	} *l_ld;
+	struct link_map *l_next, *l_prev;
+};
+
+enum { SEARCH_ORIGINAL = 1 }; /* LA_SER_ORIG */
+
+#define EXPORT __attribute__((visibility("default"), used))
+
+/* ld.so's: the first word of the initial stack */
+extern uintptr_t *__libc_stack_end;
+
+/* the name that was asked for and the one answered, for la_objopen() */
+static char asked[RECORD_NAME_MAX], answer[2 * RECORD_NAME_MAX + 64];
+static char unlinked[RECORD_NAME_MAX]; /* a name translated back */
+static union {
+	struct record r;
+	char bytes[RECORD_MAX + 1];
+} record;
+
+static const char *field(enum handover_field f)
+{
+	return tally_handover.field[f];
+}
+
+/*
+ * A name below the cache (from $ORIGIN of a rewritten object) without CACHE
+ * and the entry's name, or NULL if it lies elsewhere.
+ */
+static const char *outside(const char *path)
+{
+	const char *rest = str_after(path, field(HANDOVER_CACHE));
+
+	if (!rest || *rest != '/')
+		return NULL;
+	while (*rest == '/')
+		rest++;
+	while (*rest && *rest != '/')
+		rest++;
+	return *rest ? rest : NULL;
+}
+
+/* libraries of that name are to be rewritten */
+static _Bool wanted(const char *path)
+{
+	return libs_have(field(HANDOVER_LIBS), str_base(path));
+}
+
+static uint64_t key(void)
+{
+	uint64_t k = 0;
+
+	for (const char *s = field(HANDOVER_KEY); *s; s++)
+		k = k << 4 | (uint64_t)(*s <= '9' ? *s - '0' : *s - 'a' + 10);
+	return k;
+}
+
+/* `answer` becomes CACHE/i-HEX, and the record there is read */
+static _Bool find_record(const struct file_id *id, struct text *t)
+{
+	char link[RECORD_ID_LEN + 1];
+	size_t folder;
+	long n;
+
+	record_id(link, id, key());
+	t->n = 0;
+	text_add(t, field(HANDOVER_CACHE));
+	text_add(t, "/");
+	text_add(t, link);
+	folder = t->n;
+	text_add(t, "/record");
+	n = sys_read_file(answer, &record, sizeof record - 1);
+	t->n = folder;
+	return n > 0 && record_valid(&record.r, (uint64_t)n) &&
+	       record.r.key == key() &&
+	       record.r.from.dev == id->dev &&
+	       record_same_file(&record.r.from, id);
+}
+
+/* `answer` becomes the rewritten file's name; false if it is not usable */
+static _Bool find_made(const char *name, struct text *t)
+{
+	size_t folder = t->n;
+	struct file_id made;
+
+	text_add(t, *name ? name : record_path(&record.r));
+	if (!t->full && sys_file_id(answer, &made) &&
+	    record_same_file(&made, &record.r.made))
+		return 1;
+	t->n = folder;
+	return 0;
+}
+
+/*
+ * The rewritten file's name for the file at path, or NULL. `name`: what its
+ * name must be below the entry, or "" if any will do.
+ */
+static const char *rewritten(const char *path, const char *name)
+{
+	struct text t = {.at = answer, .max = sizeof answer};
+	struct file_id id;
+
+	if (!sys_file_id(path, &id))
+		return NULL;
+	for (unsigned try = 0; try < 2; try++) {
+		if (find_record(&id, &t)) {
+			if (record.r.verdict == VERDICT_LEFT)
+				return NULL;
+			if (find_made(name, &t))
+				return answer;
+		}
+		if (!try)
+			ask_tally(path, name);
+	}
+	return NULL;
+}
+
+/* path as the program gave it, from the root: into t */
+static _Bool absolute(struct text *t, const char *path)
+{
+	long n;
+
+	if (*path != '/') {
+		n = arch_call(SYS_GETCWD, (long)t->at, (long)t->max, 0, 0, 0);
+		if (n < 2 || t->at[0] != '/')
+			return 0;
+		t->n = (size_t)n - 1;
+		text_add(t, "/");
+	}
+	text_add(t, path);
+	return !t->full;
+}
+
+/* the folder that $ORIGIN means for an object: into t */
+static _Bool origin(struct text *t, const struct link_map *loader)
+{
+	const char *name = loader && loader->l_name && *loader->l_name ?
+				   loader->l_name : field(HANDOVER_EXE);
+
+	if (!absolute(t, name))
+		return 0;
+	t->n = (size_t)(str_base(t->at) - t->at);
+	if (t->n > 1)
+		t->n--;
+	t->at[t->n] = 0;
+	return 1;
+}
+
+/* the length of "$ORIGIN" or "${ORIGIN}" at s, or 0 */
+static size_t origin_token(const char *s)
+{
+	const char *rest = str_after(s, "${ORIGIN}");
+
+	if (!rest) {
+		rest = str_after(s, "$ORIGIN");
+		if (rest && (*rest == '_' || (*rest >= '0' && *rest <= '9') ||
+			     (*rest | 32) - 'a' + 0u < 26))
+			rest = NULL;
+	}
+	return rest ? (size_t)(rest - s) : 0;
+}
+
+/* a name given to dlopen() with $ORIGIN in it, spelled out */
+static const char *spell_out(const char *name, const struct link_map *loader)
+{
+	static char folder[RECORD_NAME_MAX];
+	struct text t = {.at = unlinked, .max = sizeof unlinked};
+
+	for (size_t n; *name; name += n ? n : 1) {
+		struct text o = {.at = folder, .max = sizeof folder};
+
+		n = *name == '$' ? origin_token(name) : 0;
+		if (n && origin(&o, loader))
+			text_add(&t, folder);
+		else
+			text_add_n(&t, name, n ? n : 1);
+	}
+	return t.full ? NULL : unlinked;
+}
+
+static _Bool has(const char *s, char c)
+{
+	for (; *s; s++)
+		if (*s == c)
+			return 1;
+	return 0;
+}
+
+/* a file by its very name, as given to dlopen() or found in DT_NEEDED */
+static const char *by_name(const char *path)
+{
+	static char name[RECORD_NAME_MAX];
+	struct text t = {.at = name, .max = sizeof name};
+	struct text given = {.at = asked, .max = sizeof asked};
+	const char *found;
+
+	asked[0] = 0;
+	if (!wanted(path) || !absolute(&t, path))
+		return path;
+	found = rewritten(path, name);
+	if (!found)
+		return path;
+	text_add(&given, path);
+	return given.full ? path : found;
+}
+
+EXPORT unsigned la_version(unsigned version)
+{
+	return stack_clean(__libc_stack_end) ? version : 0;
+}
+
+EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
+{
+	const char *back = outside(name), *found;
+
+	if (back)
+		name = back;
+	if (flag == SEARCH_ORIGINAL) {
+		if (!has(name, '/'))
+			return (char *)name;
+		if (has(name, '$'))
+			back = spell_out(name, (struct link_map *)*cookie);
+		return (char *)by_name(has(name, '$') && back ? back : name);
+	}
+	if (!wanted(name))
+		return (char *)name;
+	found = rewritten(name, "");
+	return (char *)(found ? found : name);
+}
+
+/* `name`, which is shorter, takes the place of an object's name */
+static void put_name(struct link_map *map, const char *name)
+{
+	size_t n = str_len(name);
+
+	if (n <= str_len(map->l_name))
+		for (size_t i = 0; i <= n; i++)
+			map->l_name[i] = name[i];
+}
+
+EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
+{
+	const char *back = outside(map->l_name);
+
+	(void)space;
+	(void)cookie;
+	if (*asked && str_equal(map->l_name, answer))
+		put_name(map, asked);
+	else if (back)
+		put_name(map, back);
+	for (unsigned i = 0; map->l_ld && map->l_ld[i].tag; i++)
+		if (map->l_ld[i].tag == HANDOVER_TAG)
+			*(struct handover **)(map->l_addr +
+					      map->l_ld[i].value) =
+				&tally_handover;
+	return 0;
+}

@@ -1,0 +1,32 @@
+/*
+ * audit_int: what the files of the audit module share.
+ *
+ *	audit.c      what ld.so calls
+ *	stack.c      the environment and the auxiliary vector are cleaned
+ *	ask.c        tally is started to rewrite what is not in the cache
+ */
+#ifndef RUNTIME_AUDIT_INT_H
+#define RUNTIME_AUDIT_INT_H
+
+#include "runtime/handover.h"
+#include "runtime/sys.h"
+
+/* what the launcher said; filled by stack_clean() */
+extern struct handover tally_handover
+	__attribute__((visibility("hidden")));
+
+/*
+ * Takes our variables out of the environment on the stack, whose first word
+ * (argc) is at `start`, and corrects AT_EXECFN and the name of the process.
+ * False if the launcher did not start this program.
+ */
+_Bool stack_clean(uintptr_t *start);
+
+/*
+ * Runs tally until it has an entry for the file. `name`: another absolute
+ * name to open the entry by, or "". Failing is no matter: the caller looks
+ * for the entry in any case.
+ */
+void ask_tally(const char *path, const char *name);
+
+#endif
