@@ -54,13 +54,11 @@ $(BUILD)/%.o: src/%.c
 
 # --- the audit module, which travels inside programs: one for the machine that
 # CC makes programs for and, where its cross compiler is installed, one for the
-# other. Freestanding; ld.so is all that it knows.
+# other. Freestanding, linked with nothing.
 
 ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 OTHER_ISA := $(if $(filter x86_64,$(ISA)),aarch64,x86_64)
 OTHER_CC ?= $(OTHER_ISA)-linux-gnu-gcc
-LOADER_x86_64 := ld-linux-x86-64.so.2
-LOADER_aarch64 := ld-linux-aarch64.so.1
 RUNTIME := $(wildcard src/runtime/*.c)
 MODULE_FLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Werror -O2 -g -Isrc \
 	-fPIC -ffreestanding -fvisibility=hidden -fno-stack-protector \
@@ -78,8 +76,7 @@ $(BUILD)/lib/tally/audit-%.so: MODULE_CC ?= $(CC)
 $(BUILD)/lib/tally/audit-%.so: $(RUNTIME) $(wildcard src/runtime/*.h \
 		src/runtime/*/*.h)
 	@mkdir -p $(@D)
-	$(MODULE_CC) $(MODULE_FLAGS) -Isrc/runtime/$* -o $@ $(RUNTIME) \
-		"$$($(MODULE_CC) -print-file-name=$(LOADER_$*))"
+	$(MODULE_CC) $(MODULE_FLAGS) -Isrc/runtime/$* -o $@ $(RUNTIME)
 
 $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D)

@@ -2,7 +2,8 @@
  * cached: `tally cached FLAGS KEY OPTIONS CACHE ROOT FILE NAME`, for the
  * audit module inside a program that loads a library which is not in the
  * cache yet (src/runtime/ask.c). Not for people: prints nothing, the status
- * tells; with 's' (strict) among the flags it says why it failed.
+ * tells. With 's' (strict) among the flags it says why it failed, and a file
+ * that cannot be rewritten is a failure, too.
  */
 #include "cmd/cmd.h"
 
@@ -28,6 +29,7 @@ static int cached_run(int argc, char **argv)
 	close_range(3, ~0u, 0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGXFSZ, SIG_IGN);
 	if (argc != WORDS || !recipe_parse(&recipe, argv[WORD_OPTIONS]))
 		return STATUS_USAGE;
 	rewriter = rewriter_of(&recipe);
@@ -38,11 +40,13 @@ static int cached_run(int argc, char **argv)
 		.name = argv[WORD_NAME],
 		.key = argv[WORD_KEY],
 	};
+	q.strict = strchr(argv[WORD_FLAGS], 's');
 	if (!launch_answer(&q, &rewriter, &e))
 		return STATUS_OK;
-	if (strchr(argv[WORD_FLAGS], 's'))
+	/* what is no library is for ld.so to judge */
+	if (q.strict && e.code == ERR_MACHINE)
 		return cmd_fail(&e);
-	return STATUS_INPUT;
+	return e.code == ERR_MACHINE ? STATUS_MACHINE : STATUS_INPUT;
 }
 
 const struct command cmd_cached = {

@@ -2,6 +2,7 @@
 #include "launch/cache_int.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,8 +151,26 @@ int cache_open_at(struct cache *c, const struct rewriter *r, const char *dir,
 	if (cache_check(dir, e))
 		return -1;
 	c->dir = strdup(dir);
+	c->guest = true;
 	cache_begin(c, r);
 	return 0;
+}
+
+/* sets the mark that the folder has grown; or takes it: true if it was set */
+static bool cache_mark(const struct cache *c, bool set)
+{
+	char *path = path_join(c->dir, "grown");
+	int fd = -1;
+	bool was = false;
+
+	if (set)
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	else
+		was = !unlink(path);
+	if (fd >= 0)
+		close(fd);
+	mem_free(path);
+	return was;
 }
 
 void cache_close(struct cache *c)
@@ -164,7 +183,9 @@ void cache_close(struct cache *c)
 
 		*base = 0;
 		tree_remove(*c->dir ? c->dir : "/", base + 1);
-	} else if (c->wrote) {
+	} else if (c->guest && c->wrote) {
+		cache_mark(c, true);
+	} else if (!c->guest && (cache_mark(c, false) || c->wrote)) {
 		cache_evict(c);
 	}
 	free(c->dir);

@@ -38,6 +38,8 @@ struct cache {
 	char *dir;	/* absolute, links resolved */
 	bool temporary; /* to be removed at the end */
 	bool wrote;	/* an entry was made: its size may be too much now */
+	bool guest;	/* opened for one who was told: evicts nothing, but
+			   leaves a mark for the next to look */
 	uint64_t key;	/* hash of version and options */
 	VEC(int) held;	/* shared locks of what is in use */
 };

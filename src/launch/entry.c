@@ -467,19 +467,29 @@ int cache_get(struct cache *c, const char *file, struct cached *out,
 	return status;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+	struct stat s, t;
+
+	return !stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev &&
+	       s.st_ino == t.st_ino;
+}
+
 /* a link to the rewritten file by another name, with folders as needed */
 static int name_link(const struct entry *n, const char *made,
 		     const char *alias, const char *name, struct err *e)
 {
 	struct needs needs;
-	struct stat a, b;
+	struct stat st;
 
-	if (!stat(alias, &a) && !stat(made, &b) && a.st_ino == b.st_ino)
+	if (same_file(made, alias))
 		return 0;
 	if (mirror_folders(n->folder, name, e))
 		return -1;
-	unlink(alias);
-	if (symlink(made, alias))
+	if (!lstat(alias, &st) && S_ISLNK(st.st_mode))
+		unlink(alias);
+	/* with its folders there, it may be another spelling of the same */
+	if (!same_file(made, alias) && symlink(made, alias))
 		return err_set(e, ERR_MACHINE, "%s: %s", alias,
 			       strerror(errno));
 	if (!needs_read(&needs, n->file, e)) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,6 +227,7 @@ static int fill_cache(struct launch *l, const struct needs *n, struct err *e)
 int launch_prepare(struct launch *l, char *const *argv,
 		   const struct launch_options *o, struct err *e)
 {
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
 	struct needs n;
 	struct err why;
 	int status;
@@ -242,8 +244,11 @@ int launch_prepare(struct launch *l, char *const *argv,
 			       without_name(why.text, l->program.real), e);
 	}
 	status = find_emulator(l, &n, e);
+	/* a limit on the size of files is the program's: not our end */
+	sigaction(SIGXFSZ, &ignore, &before);
 	if (!status)
 		status = fill_cache(l, &n, e);
+	sigaction(SIGXFSZ, &before, NULL);
 	needs_free(&n);
 	return status;
 }
@@ -310,9 +315,12 @@ int launch_answer(const struct launch_request *q, const struct rewriter *r,
 		 err_set(e, ERR_USAGE, "another version asks") :
 		 cache_get(&c, file, &got, e);
 	if (!status) {
-		if (!got.left && *q->name)
-			status = cache_name(&c, file, q->name, &path, e);
-		if (!got.left && *q->name && !status)
+		if (got.left && q->strict)
+			status = err_set(e, ERR_MACHINE, "%s: not rewritten, "
+					 "hence not loaded: %s", file,
+					 without_name(got.reason, file));
+		else if (!got.left && *q->name &&
+			 !(status = cache_name(&c, file, q->name, &path, e)))
 			mem_free(path);
 		cached_free(&got);
 	}

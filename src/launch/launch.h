@@ -63,6 +63,7 @@ void launch_free(struct launch *l);
 struct launch_request {
 	const char *cache, *root, *file, *name;
 	const char *key; /* what the asking module will look for */
+	bool strict;	 /* a file that cannot be rewritten is an error */
 };
 
 int launch_answer(const struct launch_request *q, const struct rewriter *r,

@@ -1,10 +1,12 @@
 /*
  * ask: tally is started from inside the program, unseen by it.
  *
- * The child shares memory with the program until it executes tally, as after
- * vfork(), and has no exit signal, so that the program neither gets SIGCHLD
- * nor meets a child in wait(). All signals stay blocked until tally itself
- * lets them in again: no handler of the program's runs in the child.
+ * The program neither gets SIGCHLD nor meets a child in wait(), because its
+ * child has no exit signal. But execve() gives it one: so the child stays as
+ * it is, starts another to execute tally, waits for that and ends unheard.
+ * Both share memory with the program until then, as after vfork(), and the
+ * program waits. All signals stay blocked until tally itself lets them in
+ * again: no handler of the program's runs in a child.
  *
  * Programs that locked themselves into a sandbox are left alone: what we
  * would do is not what they expect of dlopen().
@@ -41,23 +43,35 @@ static _Bool sandboxed(void)
 	return 0;
 }
 
+static void leave(int status)
+{
+	for (;;)
+		arch_call(SYS_EXIT_GROUP, status, 0, 0, 0, 0);
+}
+
+static long clone_vm(unsigned long exit_signal)
+{
+	return arch_call(SYS_CLONE, (long)(CLONE_VM_VFORK | exit_signal), 0, 0,
+			 0, 0);
+}
+
 /* starts argv[0]; its process id or -errno */
-static long start(char *const *argv, unsigned long exit_signal)
+__attribute__((noinline))
+static long start(char *const *argv)
 {
 	static char *const no_environment[] = {NULL};
-	long pid = arch_call(SYS_CLONE,
-			     (long)(CLONE_VM_VFORK | exit_signal), 0, 0, 0, 0);
+	long pid = clone_vm(SIGNAL_CHLD);
 
 	if (pid)
 		return pid;
 	arch_call(SYS_EXECVE, (long)argv[0], (long)argv,
 		  (long)no_environment, 0, 0);
-	for (;;)
-		arch_call(SYS_EXIT_GROUP, 127, 0, 0, 0, 0);
+	leave(127);
+	return 0;
 }
 
-/* waits for the child; true if it ended with status 0 */
-static _Bool finish(long pid)
+/* waits for the child; its exit status, -1 if it had none */
+static int finish(long pid)
 {
 	int status = -1;
 	long r;
@@ -65,7 +79,7 @@ static _Bool finish(long pid)
 	do
 		r = arch_call(SYS_WAIT4, pid, (long)&status, WAIT_ALL, 0, 0);
 	while (r == ERROR_INTERRUPTED);
-	return r == pid && !status;
+	return r == pid && !(status & 0x7f) ? status >> 8 & 0xff : -1;
 }
 
 /* emulators insist on SIGCHLD: it is taken before the program sees it */
@@ -80,38 +94,56 @@ static void swallow(void)
 		  sizeof set, 0);
 }
 
-static _Bool run(char *const *argv)
+/*
+ * Runs argv[0] by a child that nobody hears of; its exit status, -1 if it had
+ * none, or -errno if there is no such child.
+ */
+__attribute__((noinline))
+static long run_unheard(char *const *argv)
+{
+	long child = clone_vm(0), pid;
+	int status;
+
+	if (child < 0)
+		return child;
+	if (!child) {
+		pid = start(argv);
+		status = pid > 0 ? finish(pid) : -1;
+		leave(status < 0 ? 127 : status);
+	}
+	return finish(child);
+}
+
+static int run(char *const *argv)
 {
 	uint64_t all = ~(uint64_t)0, before;
-	_Bool good = 0;
-	long pid;
+	long status, pid;
 
 	arch_call(SYS_RT_SIGPROCMASK, SIG_SETMASK_, (long)&all, (long)&before,
 		  sizeof all, 0);
-	pid = start(argv, 0);
-	if (pid > 0) {
-		good = finish(pid);
-	} else if (pid == ERROR_INVALID) {
-		pid = start(argv, SIGNAL_CHLD);
-		if (pid > 0) {
-			good = finish(pid);
-			swallow();
-		}
+	status = run_unheard(argv);
+	if (status == ERROR_INVALID) {
+		pid = start(argv);
+		status = pid > 0 ? finish(pid) : -1;
+		swallow();
 	}
 	arch_call(SYS_RT_SIGPROCMASK, SIG_SETMASK_, (long)&before, 0,
 		  sizeof all, 0);
-	return good;
+	return (int)status;
 }
 
-void ask_tally(const char *path, const char *name)
+int ask_tally(const char *path, const char *name)
 {
 	const char *const *f = tally_handover.field;
 	const char *argv[] = {
 		f[HANDOVER_TALLY], "cached", f[HANDOVER_FLAGS],
 		f[HANDOVER_KEY], f[HANDOVER_OPTIONS], f[HANDOVER_CACHE],
 		f[HANDOVER_ROOT], path, name, NULL};
+	int status;
 
 	if (failures >= PATIENCE || sandboxed())
-		return;
-	failures = run((char *const *)argv) ? 0 : failures + 1;
+		return -1;
+	status = run((char *const *)argv);
+	failures = status ? failures + 1 : 0;
+	return status;
 }

@@ -22,12 +22,13 @@ struct link_map {
 	struct link_map *l_next, *l_prev;
 };
 
-enum { SEARCH_ORIGINAL = 1 }; /* LA_SER_ORIG */
+enum {
+	SEARCH_ORIGINAL = 1, /* LA_SER_ORIG */
+	DYNAMIC_STRTAB = 5,
+	DYNAMIC_SYMTAB = 6,
+};
 
 #define EXPORT __attribute__((visibility("default"), used))
-
-/* ld.so's: the first word of the initial stack */
-extern uintptr_t *__libc_stack_end;
 
 /* the name that was asked for and the one answered, for la_objopen() */
 static char asked[RECORD_NAME_MAX], answer[2 * RECORD_NAME_MAX + 64];
@@ -63,6 +64,15 @@ static const char *outside(const char *path)
 static _Bool wanted(const char *path)
 {
 	return libs_have(field(HANDOVER_LIBS), str_base(path));
+}
+
+/* what cannot be rewritten must not run */
+static _Bool strict(void)
+{
+	for (const char *f = field(HANDOVER_FLAGS); *f; f++)
+		if (*f == 's')
+			return 1;
+	return 0;
 }
 
 static uint64_t key(void)
@@ -118,20 +128,30 @@ static const char *rewritten(const char *path, const char *name)
 {
 	struct text t = {.at = answer, .max = sizeof answer};
 	struct file_id id;
+	_Bool refused = 0;
 
 	if (!sys_file_id(path, &id))
 		return NULL;
 	for (unsigned try = 0; try < 2; try++) {
 		if (find_record(&id, &t)) {
-			if (record.r.verdict == VERDICT_LEFT)
+			/* with `strict`, tally says why and we end here */
+			if (record.r.verdict == VERDICT_LEFT && !strict())
 				return NULL;
 			if (find_made(name, &t))
 				return answer;
 		}
 		if (!try)
-			ask_tally(path, name);
+			refused = ask_tally(path, name) == ASK_REFUSED;
 	}
+	if (refused && strict())
+		arch_call(SYS_EXIT_GROUP, ASK_STRICT_STATUS, 0, 0, 0, 0);
 	return NULL;
+}
+
+/* for execve() stubs, see struct handover */
+static const char *cached(const char *path)
+{
+	return rewritten(path, "");
 }
 
 /* path as the program gave it, from the root: into t */
@@ -223,15 +243,21 @@ static const char *by_name(const char *path)
 	return given.full ? path : found;
 }
 
+/* the launcher started this program, and we know what it said */
+static _Bool active;
+
 EXPORT unsigned la_version(unsigned version)
 {
-	return stack_clean(__libc_stack_end) ? version : 0;
+	return version;
 }
 
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 {
-	const char *back = outside(name), *found;
+	const char *back, *found;
 
+	if (!active)
+		return (char *)name;
+	back = outside(name);
 	if (back)
 		name = back;
 	if (flag == SEARCH_ORIGINAL) {
@@ -257,20 +283,83 @@ static void put_name(struct link_map *map, const char *name)
 			map->l_name[i] = name[i];
 }
 
+/* a value of the dynamic section, which ld.so may have relocated */
+static uintptr_t dynamic(const struct link_map *map, int64_t tag)
+{
+	for (unsigned i = 0; map->l_ld && map->l_ld[i].tag; i++)
+		if (map->l_ld[i].tag == tag)
+			return map->l_ld[i].value < map->l_addr ?
+				       map->l_ld[i].value + map->l_addr :
+				       map->l_ld[i].value;
+	return 0;
+}
+
+/*
+ * The address of a symbol in ld.so. We are not linked with it: that would
+ * make ld.so look for itself, in front of a user's own audit modules. Its
+ * names lie behind its symbols.
+ */
+static uintptr_t loader_symbol(const struct link_map *map, const char *name)
+{
+	const struct {
+		uint32_t name;
+		uint8_t info, other;
+		uint16_t section;
+		uint64_t value, size;
+	} *s = (const void *)dynamic(map, DYNAMIC_SYMTAB);
+	uintptr_t names = dynamic(map, DYNAMIC_STRTAB);
+
+	if (!s || !libs_is_loader(str_base(map->l_name)))
+		return 0;
+	for (; (uintptr_t)(s + 1) <= names; s++)
+		if (s->section && str_equal((char *)names + s->name, name))
+			return map->l_addr + s->value;
+	return 0;
+}
+
+/* an object that has a word for it is told where the handover lies */
+static void hand_over(const struct link_map *map)
+{
+	uintptr_t at = dynamic(map, HANDOVER_TAG);
+
+	if (at)
+		*(struct handover **)at = &tally_handover;
+}
+
+/*
+ * ld.so shows us the program and itself before it looks for any library, and
+ * after it has read LD_AUDIT to its end: time to clean the stack.
+ */
+static void begin(const struct link_map *map)
+{
+	static const struct link_map *program;
+	uintptr_t at = loader_symbol(map, "__libc_stack_end");
+
+	if (!program)
+		program = map;
+	if (!at)
+		return;
+	active = stack_clean(*(uintptr_t **)at);
+	tally_handover.cached = cached;
+	if (active)
+		hand_over(program);
+}
+
 EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
 {
-	const char *back = outside(map->l_name);
+	const char *back;
 
 	(void)space;
 	(void)cookie;
+	if (!active) {
+		begin(map);
+		return 0;
+	}
+	back = outside(map->l_name);
 	if (*asked && str_equal(map->l_name, answer))
 		put_name(map, asked);
 	else if (back)
 		put_name(map, back);
-	for (unsigned i = 0; map->l_ld && map->l_ld[i].tag; i++)
-		if (map->l_ld[i].tag == HANDOVER_TAG)
-			*(struct handover **)(map->l_addr +
-					      map->l_ld[i].value) =
-				&tally_handover;
+	hand_over(map);
 	return 0;
 }

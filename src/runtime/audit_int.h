@@ -22,11 +22,16 @@ extern struct handover tally_handover
  */
 _Bool stack_clean(uintptr_t *start);
 
+enum {
+	ASK_REFUSED = 4, /* STATUS_MACHINE: ours, and it did not work */
+	ASK_STRICT_STATUS = 125,
+};
+
 /*
  * Runs tally until it has an entry for the file. `name`: another absolute
- * name to open the entry by, or "". Failing is no matter: the caller looks
- * for the entry in any case.
+ * name to open the entry by, or "". The exit status, -1 if there is none;
+ * most callers look for the entry in any case.
  */
-void ask_tally(const char *path, const char *name);
+int ask_tally(const char *path, const char *name);
 
 #endif
