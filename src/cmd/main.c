@@ -8,7 +8,8 @@
 
 #include "base/mem.h"
 
-static const struct command *const commands[] = {&cmd_count, &cmd_cfg, &cmd_cached};
+static const struct command *const commands[] = {
+	&cmd_count, &cmd_cfg, &cmd_cached};
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 

@@ -175,9 +175,6 @@ static bool cache_mark(const struct cache *c, bool set)
 
 void cache_close(struct cache *c)
 {
-	for (size_t i = 0; i < c->held.n; i++)
-		close(c->held.at[i]);
-	vec_free(&c->held);
 	if (c->temporary) {
 		char *base = strrchr(c->dir, '/');
 
@@ -186,8 +183,11 @@ void cache_close(struct cache *c)
 	} else if (c->guest && c->wrote) {
 		cache_mark(c, true);
 	} else if (!c->guest && (cache_mark(c, false) || c->wrote)) {
-		cache_evict(c);
+		cache_evict(c); /* spares what we hold */
 	}
+	for (size_t i = 0; i < c->held.n; i++)
+		close(c->held.at[i]);
+	vec_free(&c->held);
 	free(c->dir);
 	*c = (struct cache){0};
 }

@@ -132,7 +132,7 @@ static bool in_folder(struct search *s, uint32_t o, const char *folder,
 
 	snprintf(path, sizeof path, "%s%s/glibc-hwcaps/*/%s", s->root, folder,
 		 name);
-	if (strpbrk(name, "*?[") == NULL && !glob(path, GLOB_NOSORT, NULL, &g)) {
+	if (!strpbrk(name, "*?[") && !glob(path, GLOB_NOSORT, NULL, &g)) {
 		for (size_t i = 0; i < g.gl_pathc; i++)
 			found |= take(s, o, g.gl_pathv[i] + strlen(s->root));
 		globfree(&g);

@@ -9,11 +9,9 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
-	FRESH_SECONDS = 60,  /* an entry used since then need not be touched */
 	LOCK_TRIES = 16,     /* entries that vanish while we wait for them */
 	BUILD_ID_MAX = 20,   /* bytes of it in an entry's name */
 };
@@ -148,10 +146,8 @@ static bool entry_good(struct entry *n)
 static void entry_touch(const struct entry *n)
 {
 	char *path = path_join(n->folder, "record");
-	struct stat st;
 
-	if (!stat(path, &st) && time(NULL) - st.st_mtime > FRESH_SECONDS)
-		utimensat(AT_FDCWD, path, NULL, 0);
+	utimensat(AT_FDCWD, path, NULL, 0);
 	mem_free(path);
 }
 

@@ -26,7 +26,7 @@ enum {
 
 struct old {
 	char *name;
-	time_t used;
+	uint64_t used; /* nanoseconds */
 	uint64_t size;
 };
 
@@ -70,14 +70,12 @@ static bool measure(const struct cache *c, const char *name, struct old *o)
 	struct stat st;
 	bool entry = !lstat(folder, &st) && S_ISDIR(st.st_mode);
 
-	*o = (struct old){.used = st.st_mtime, .size = ENTRY_COST};
-	if (entry && entry_read(folder, &r)) {
+	*o = (struct old){.size = ENTRY_COST};
+	if (entry && entry_read(folder, &r) && !stat(path, &st))
 		o->size += r.r.made.size;
-		if (!stat(path, &st))
-			o->used = st.st_mtime;
-	} else if (entry && time(NULL) - o->used > STALE_SECONDS) {
-		o->used = 0; /* someone died: goes first */
-	}
+	else if (entry && time(NULL) - st.st_mtime > STALE_SECONDS)
+		st = (struct stat){0}; /* someone died: goes first */
+	o->used = entry ? file_id_of(&st).mtime : 0;
 	mem_free(path);
 	mem_free(folder);
 	return entry;

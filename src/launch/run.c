@@ -63,6 +63,9 @@ static pid_t start(const struct before *b, const char *file,
 		_Exit(127);
 	}
 	if (pid < 0) {
+		/* no more processes: the program takes our place */
+		restore(b);
+		execve(file, argv, envp);
 		*why = errno;
 		return -1;
 	}
@@ -129,7 +132,7 @@ static void stop_along(int signo, pid_t program)
 {
 	struct sigaction normal = {.sa_handler = SIG_DFL}, old;
 	sigset_t set, before;
-	int status;
+	siginfo_t info;
 
 	sigemptyset(&set);
 	sigaddset(&set, signo);
@@ -139,7 +142,9 @@ static void stop_along(int signo, pid_t program)
 	/* continued; if nobody thought of the program we do */
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	sigaction(signo, &old, NULL);
-	if (waitpid(program, &status, WNOHANG | WCONTINUED) == 0)
+	info.si_pid = 0;
+	if (!waitid(P_PID, (id_t)program, &info, WCONTINUED | WNOHANG) &&
+	    !info.si_pid)
 		kill(program, SIGCONT);
 }
 

@@ -3,6 +3,7 @@
  *
  *	audit.c      what ld.so calls
  *	stack.c      the environment and the auxiliary vector are cleaned
+ *	environ.c    so is what the kernel shows of it
  *	ask.c        tally is started to rewrite what is not in the cache
  */
 #ifndef RUNTIME_AUDIT_INT_H
@@ -21,6 +22,12 @@ extern struct handover tally_handover
  * False if the launcher did not start this program.
  */
 _Bool stack_clean(uintptr_t *start);
+
+/*
+ * Tells the kernel that the strings of the environment end at `end`; they
+ * ended at `was`, or nothing is done.
+ */
+void environ_end(uintptr_t end, uintptr_t was);
 
 enum {
 	ASK_REFUSED = 4, /* STATUS_MACHINE: ours, and it did not work */

@@ -16,6 +16,7 @@ enum { TEXT_MAX = 65536 }; /* fields, decoded; and our two variables */
 
 struct handover tally_handover = {.version = 1};
 static char decoded[TEXT_MAX], kept[2 * TEXT_MAX];
+static char *first, *last; /* where our variables were */
 
 /* the value of a hexadecimal digit, or 16 */
 static unsigned hex(char c)
@@ -72,8 +73,12 @@ static const char *keep(struct text *t, char *s)
 
 	text_add(t, s);
 	t->n++;
+	if (!first || s < first)
+		first = s;
 	for (; *s; s++)
 		*s = 0;
+	if (s + 1 > last)
+		last = s + 1;
 	return t->full ? NULL : copy;
 }
 
@@ -159,6 +164,7 @@ _Bool stack_clean(uintptr_t *start)
 		out[0] = (char *)AUX_IGNORE;
 		out[1] = NULL;
 	}
+	environ_end((uintptr_t)first, (uintptr_t)last);
 	if (!tally_handover.nfield)
 		return 0;
 	if (has_flag('a'))

@@ -309,6 +309,7 @@ def try_evict():
             f.write(os.urandom(6 << 20))
         run(COUNT + [load, "open", big, "call"], env=e)
     works("used now", env=e)
+    works("once more", env=e)
     second = entries()
     tap.ok(made("lib.so") and made("libc.so.6") and len(
         glob.glob(CACHE + "/*-*/**/big*.so", recursive=True)) <= 4,

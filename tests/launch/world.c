@@ -66,6 +66,21 @@ static void show_auxv(void)
 	printf("auxv %d\n", n);
 }
 
+/* the same strings, as the kernel shows them */
+static void show_environ(void)
+{
+	FILE *f = fopen("/proc/self/environ", "r");
+	unsigned long n = 0, sum = 0;
+	int c;
+
+	while ((c = getc(f)) != EOF) {
+		n++;
+		sum = sum * 31 + (unsigned)c;
+	}
+	fclose(f);
+	printf("environ of %lu bytes, %lx\n", n, sum);
+}
+
 static void show_descriptors(void)
 {
 	for (int fd = 0; fd < 64; fd++) {
@@ -164,6 +179,7 @@ int main(int argc, char **argv)
 		return wait_for_signal(argv[2]);
 	show_names(argv);
 	show_auxv();
+	show_environ();
 	show_descriptors();
 	show_signals();
 	show_limits();

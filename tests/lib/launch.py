@@ -11,6 +11,8 @@ from cfg_oracle import HOST, TALLY, Tap, compiler, tool
 
 TALLY = os.path.abspath(TALLY)
 COUNT = [TALLY, "count", "--placement", "none"]
+# a sanitized tally is started with the LD_PRELOAD that is the program's
+os.environ.setdefault("ASAN_OPTIONS", "verify_asan_link_order=0")
 SOURCES = os.path.abspath("tests/launch")
 
 

@@ -8,6 +8,7 @@
 enum {
 	SYS_READ = 0,
 	SYS_CLOSE = 3,
+	SYS_BRK = 12,
 	SYS_RT_SIGPROCMASK = 14,
 	SYS_CLONE = 56,
 	SYS_EXECVE = 59,
