@@ -188,7 +188,6 @@ def try_big():
          "print sum(1..10), floor(2.5), Dumper([1]), inet_ntoa(INADDR_ANY)")
     same("bash", "bash", "-c", "for i in 1 2 3; do echo $i; done | tac; "
          "x=$(ls /); echo ${#x}; exec echo done")
-    same("git", "git", "log", "--oneline", "-3")
     same("sort", "sort", "--parallel=2", "/etc/services")
     same("gdb", "gdb", "-batch", "-nx", "-ex", "python print(6*7)")
 
