@@ -84,7 +84,10 @@ static int finish(long pid)
 	return r == pid && !(status & 0x7f) ? status >> 8 & 0xff : -1;
 }
 
-/* emulators insist on SIGCHLD: it is taken before the program sees it */
+/*
+ * Emulators insist on SIGCHLD: it is taken before the program sees it, unless
+ * another thread does not block it. No more can be done there.
+ */
 static void swallow(void)
 {
 	static const struct {

@@ -26,6 +26,7 @@ enum {
 	SEARCH_ORIGINAL = 1, /* LA_SER_ORIG */
 	DYNAMIC_STRTAB = 5,
 	DYNAMIC_SYMTAB = 6,
+	DYNAMIC_STRSZ = 10,
 };
 
 #define EXPORT __attribute__((visibility("default"), used))
@@ -308,11 +309,14 @@ static uintptr_t loader_symbol(const struct link_map *map, const char *name)
 		uint64_t value, size;
 	} *s = (const void *)dynamic(map, DYNAMIC_SYMTAB);
 	uintptr_t names = dynamic(map, DYNAMIC_STRTAB);
+	uint64_t size = 0;
 
-	if (!s || !libs_is_loader(str_base(map->l_name)))
-		return 0;
-	for (; (uintptr_t)(s + 1) <= names; s++)
-		if (s->section && str_equal((char *)names + s->name, name))
+	for (unsigned i = 0; map->l_ld && map->l_ld[i].tag; i++)
+		if (map->l_ld[i].tag == DYNAMIC_STRSZ)
+			size = map->l_ld[i].value;
+	for (; s && (uintptr_t)(s + 1) <= names; s++)
+		if (s->section && s->name < size &&
+		    str_equal((char *)names + s->name, name))
 			return map->l_addr + s->value;
 	return 0;
 }
@@ -333,13 +337,18 @@ static void hand_over(const struct link_map *map)
 static void begin(const struct link_map *map)
 {
 	static const struct link_map *program;
-	uintptr_t at = loader_symbol(map, "__libc_stack_end");
+	static _Bool tried;
+	uintptr_t at;
 
-	if (!program)
+	if (!program) {
 		program = map;
-	if (!at)
 		return;
-	active = stack_clean(*(uintptr_t **)at);
+	}
+	if (tried)
+		return;
+	tried = 1;
+	at = loader_symbol(map, "__libc_stack_end");
+	active = stack_clean(at ? *(uintptr_t **)at : environ_stack());
 	tally_handover.cached = cached;
 	if (active)
 		hand_over(program);

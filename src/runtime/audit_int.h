@@ -28,6 +28,8 @@ _Bool stack_clean(uintptr_t *start);
  * ended at `was`, or nothing is done.
  */
 void environ_end(uintptr_t end, uintptr_t was);
+/* where the kernel says that the initial stack begins, or NULL */
+uintptr_t *environ_stack(void);
 
 enum {
 	ASK_REFUSED = 4, /* STATUS_MACHINE: ours, and it did not work */

@@ -52,6 +52,13 @@ static _Bool read_stat(uint64_t *words)
 	return next == sizeof stat_fields / sizeof *stat_fields;
 }
 
+uintptr_t *environ_stack(void)
+{
+	struct mm_map m;
+
+	return read_stat(&m.start_code) ? (uintptr_t *)m.start_stack : NULL;
+}
+
 void environ_end(uintptr_t end, uintptr_t was)
 {
 	struct mm_map m = {.exe_fd = UINT32_MAX};

@@ -146,11 +146,13 @@ static const char *find_launch(char **envp)
 _Bool stack_clean(uintptr_t *start)
 {
 	struct text t = {.at = kept, .max = sizeof kept};
-	char **envp = (char **)start + 1 + start[0] + 1;
 	const char *launch;
 	uintptr_t *end;
-	char **out;
+	char **envp, **out;
 
+	if (!start || start < (uintptr_t *)&t)
+		return 0;
+	envp = (char **)start + 1 + start[0] + 1;
 	if (start[0] > INT32_MAX || envp[-1] ||
 	    !(launch = find_launch(envp)))
 		return 0;

@@ -6,17 +6,24 @@
  *	close         the last one          where FOLDER  is it from there?
  *	call          its function answer()
  *	user, iconv   NSS and gconv modules
+ *	thread NAME   dlopen in a small thread
+ *	sandbox       system calls of the kind that start programs now kill
  *	children      signals and children that are not ours
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <iconv.h>
 #include <link.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static void *last;
@@ -78,6 +85,39 @@ static void loop(const char *name)
 	printf("loop %d\n", sum);
 }
 
+static void *open_in_thread(void *name)
+{
+	return dlopen(name, RTLD_NOW);
+}
+
+static void thread(const char *name)
+{
+	pthread_attr_t a;
+	pthread_t t;
+
+	pthread_attr_init(&a);
+	pthread_attr_setstacksize(&a, 65536);
+	pthread_create(&t, &a, open_in_thread, (void *)name);
+	pthread_join(t, &last);
+	describe(last, "thread");
+}
+
+/* after this, clone and execve end the process */
+static void sandbox(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	struct sock_fprog prog = {sizeof code / sizeof *code, code};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+}
+
 static void convert(void)
 {
 	char in[] = "gr\xfc\xdf", out[64] = "", *i = in, *o = out;
@@ -115,6 +155,11 @@ int main(int argc, char **argv)
 		} else if (!strcmp(what, "where")) {
 			where(name);
 			i++;
+		} else if (!strcmp(what, "thread")) {
+			thread(name);
+			i++;
+		} else if (!strcmp(what, "sandbox")) {
+			sandbox();
 		} else if (!strcmp(what, "loop")) {
 			loop(name);
 			i++;
