@@ -73,6 +73,11 @@ int cache_get(struct cache *c, const char *file, struct cached *out,
  */
 int cache_name(struct cache *c, const char *file, const char *name,
 	       char **path, struct err *e);
+/*
+ * A list of folders that the loader of this program will look into, some
+ * perhaps relative to it ($ORIGIN): those are made visible from the entry.
+ */
+void cache_origin(struct cache *c, const char *file, const char *list);
 void cached_free(struct cached *out);
 
 #endif

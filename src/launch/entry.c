@@ -519,6 +519,18 @@ int cache_name(struct cache *c, const char *file, const char *name,
 	return status;
 }
 
+void cache_origin(struct cache *c, const char *file, const char *list)
+{
+	struct entry n;
+	struct err e;
+
+	if (!strchr(list, '$') || !entry_begin(&n, c, file, &e))
+		return;
+	if (entry_find(&n))
+		mirror_origin(n.folder, record_path(&n.record.r), list);
+	entry_end(&n);
+}
+
 void cached_free(struct cached *out)
 {
 	mem_free(out->path);

@@ -196,10 +196,19 @@ static int get_libraries(struct launch *l, const struct needs *n,
 static int get_all(struct launch *l, const struct needs *n, struct err *e)
 {
 	bool libs = n->loads && strcmp(l->o->libs, "none");
-	int status = get_program(l, e);
+	const char *path = getenv("LD_LIBRARY_PATH");
+	int status;
 
+	/* it would not find them: nobody translates what $ORIGIN is there */
+	if (closure_is_musl(n) &&
+	    (strchr(n->rpath, '$') || strchr(n->runpath, '$')))
+		return give_up(l, l->program.path, "musl's loader looks for "
+			       "libraries beside it", e);
+	status = get_program(l, e);
 	if (status || !n->loads)
 		return status;
+	if (path)
+		cache_origin(&l->cache, l->program.real, path);
 	if (closure_is_musl(n))
 		return libs ? give_up(l, "libraries", "musl's loader has no "
 				      "audit modules", e) : 0;

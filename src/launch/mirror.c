@@ -117,11 +117,11 @@ void mirror_origin(const char *entry, const char *file, const char *list)
 	const char *base = strrchr(file, '/');
 
 	while (*list && base) {
-		size_t n = strcspn(list, ":"), origin = origin_length(list);
+		size_t n = strcspn(list, ":;"), origin = origin_length(list);
 
 		if (origin && n > origin)
 			mirror_link(entry, file, (size_t)(base - file),
 				    list + origin, n - origin);
-		list += n + (list[n] == ':');
+		list += n + (list[n] != 0);
 	}
 }

@@ -111,6 +111,9 @@ def try_open(c):
            loader=["LD_LIBRARY_PATH=" + c.file("lib")])
     c.both("by its name, the second folder", "open", "libone.so",
            loader=["LD_LIBRARY_PATH=/nowhere:" + c.file("lib")])
+    c.both("$ORIGIN in LD_LIBRARY_PATH", "open", "abs.so", "open",
+           "libone.so", loader=["LD_LIBRARY_PATH=$ORIGIN/../plug:"
+                                "$ORIGIN/../lib"])
     c.both("$ORIGIN", "open", "$ORIGIN/../plug/abs.so")
     c.both("${ORIGIN}", "open", "${ORIGIN}/../plug/link.so")
     c.both("again", "open", c.abs, "open", c.abs, "noload", c.abs)

@@ -363,6 +363,13 @@ def try_musl():
     tap.ok(a[:2] == b[:2] and "musl" in b[2], "musl: runs, and we say what is "
            "not rewritten", [b[2]] + differences(a[1], b[1]))
     status("musl, strict", 125, "musl", COUNT + ["--strict", path("musl")])
+    subprocess.run(["musl-gcc", "-shared", "-fPIC", "-Wl,-soname,libbeside.so",
+                    "-o", path("libbeside.so"),
+                    "-x", "c", "/dev/null"], check=True)
+    subprocess.run(["musl-gcc", "-o", path("musl-near"), path("m.c"),
+                    path("libbeside.so"), "-Wl,-rpath,$ORIGIN"], check=True)
+    status("musl, with libraries beside it", 5, "not rewritten",
+           COUNT + [path("musl-near")], cwd="/")
     status("musl, no libraries asked for", 5, "",
            COUNT + ["--strict", "--libs", "none", path("musl")])
 
