@@ -10,7 +10,8 @@
 #include "base/mem.h"
 #include "cmd/name.h"
 
-static const struct command *const commands[] = {&cmd_cfg, &cmd_instrument};
+static const struct command *const commands[] = {
+	&cmd_count, &cmd_instrument, &cmd_cfg, &cmd_cached};
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
@@ -25,8 +26,9 @@ static void print_usage(FILE *to)
 {
 	fputs("usage: tally COMMAND [OPTION...] [ARGUMENT...]\n\n", to);
 	for (int i = 0; i < NCOMMANDS; i++)
-		fprintf(to, "  %-12s%s\n", commands[i]->name,
-			commands[i]->summary);
+		if (commands[i]->summary)
+			fprintf(to, "  %-12s%s\n", commands[i]->name,
+				commands[i]->summary);
 	fputs("\n'tally help COMMAND' says more of each.\n", to);
 }
 
@@ -73,7 +75,7 @@ static int run_help(int argc, char **argv)
 /* --help anywhere before "--" asks for the command's usage */
 static int run_command(const struct command *c, int argc, char **argv)
 {
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+	for (int i = 1; !c->own_help && i < argc && strcmp(argv[i], "--"); i++)
 		if (asks_for_help(argv[i])) {
 			fputs(c->usage, stdout);
 			return cmd_finish(STATUS_OK);

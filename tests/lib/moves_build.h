@@ -195,8 +195,9 @@ static inline void moves_same(struct moves_build *b, const struct image *im,
 				   .start = fde->start, .body_end = fde->end,
 				   .end = fde->end};
 		uint32_t size = (uint32_t)(fde->end - fde->start);
-		struct span s = {fde->start, fde->start, fde->start, size,
-				 size};
+		struct span s = {.old = fde->start, .arrive = fde->start,
+				 .start = fde->start, .size = size,
+				 .new_size = size};
 
 		if (!moves_alone(u, f) || unwind_can_move(im, fde))
 			continue;

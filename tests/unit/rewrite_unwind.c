@@ -118,12 +118,19 @@ static void read_all(struct world *w)
 	unwind_read(&w->u, &w->im);
 }
 
+static struct span span_of(uint64_t old, uint64_t arrive, uint64_t start,
+			   uint32_t size)
+{
+	return (struct span){.old = old, .arrive = arrive, .start = start,
+			     .size = size, .new_size = size};
+}
+
 /* moves FDE 0 with a gap of `gap` bytes before offset 16 */
 static void move_first(struct world *w, uint32_t gap)
 {
-	struct span a = {CODE, NEW, NEW, 16, 16};
-	struct span b = {CODE + 16, NEW + 16, NEW + 16 + gap, OLD_SIZE - 16,
-			 OLD_SIZE - 16};
+	struct span a = span_of(CODE, NEW, NEW, 16);
+	struct span b = span_of(CODE + 16, NEW + 16, NEW + 16 + gap,
+				OLD_SIZE - 16);
 	struct moved mv = {.old_start = CODE, .old_end = CODE + OLD_SIZE,
 			   .start = NEW, .body_end = NEW + OLD_SIZE + gap,
 			   .end = NEW + OLD_SIZE + gap};
@@ -588,7 +595,7 @@ static struct bytes lsda_of(struct world *w, const char *lsda, size_t n,
 			       .start = NEW + other, .fde = 1,
 			       .body_end = NEW + other + 32,
 			       .end = NEW + other + 32};
-	struct span s = {CODE + OLD_SIZE, NEW + other, NEW + other, 32, 32};
+	struct span s = span_of(CODE + OLD_SIZE, NEW + other, NEW + other, 32);
 
 	begin(w, EM_X86_64);
 	at = elf_append(&w->b, lsda, n);
