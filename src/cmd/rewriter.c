@@ -1,15 +1,11 @@
 /* rewriter: see rewriter.h. */
 #include "cmd/rewriter.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sendfile.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "elf/needs.h"
+#include "rewrite/rewrite.h"
 
 const char *recipe_name(const struct recipe *r)
 {
@@ -22,32 +18,30 @@ bool recipe_parse(struct recipe *r, const char *name)
 	return !strcmp(name, recipe_name(r));
 }
 
-/* all bytes of `from` into `to`; 0 or errno */
-static int copy_bytes(int from, int to)
-{
-	ssize_t n;
-
-	do
-		n = sendfile(to, from, NULL, 1 << 30);
-	while (n > 0);
-	return n < 0 ? errno : 0;
-}
-
-/* NEEDSWORK: a copy, until the rewriter is there to be called here */
-static int rewrite_copy(void *ctx, const char *in, const char *out,
+static int rewrite_file(void *ctx, const char *in, const char *out,
 			struct err *e)
 {
-	int from = open(in, O_RDONLY | O_CLOEXEC), to, why;
+	const struct recipe *recipe = ctx;
+	struct rewrite_options o = {
+		.trap_unexpected = recipe->trap_unexpected,
+	};
+	struct rewrite_report report;
+	struct image im;
+	struct unwind u;
+	struct cfg c;
+	int failed;
 
-	(void)ctx;
-	if (from < 0)
-		return err_set(e, ERR_MACHINE, "%s: %s", in, strerror(errno));
-	to = open(out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	why = to < 0 ? errno : copy_bytes(from, to);
-	close(from);
-	if (to >= 0 && close(to) && !why)
-		why = errno;
-	return why ? err_set(e, ERR_MACHINE, "%s: %s", out, strerror(why)) : 0;
+	if (image_open(&im, in, e))
+		return -1;
+	unwind_read(&u, &im);
+	failed = cfg_build(&c, &im, &u, e) ||
+		 rewrite_image(&c, NULL, &o, out, &report, e);
+	if (!failed)
+		rewrite_report_free(&report);
+	cfg_free(&c);
+	unwind_free(&u);
+	image_close(&im);
+	return failed ? -1 : 0;
 }
 
 /* tally's version and build: another build may rewrite otherwise */
@@ -70,7 +64,7 @@ struct rewriter rewriter_of(const struct recipe *r)
 {
 	return (struct rewriter){
 		.ctx = (void *)r,
-		.rewrite = rewrite_copy,
+		.rewrite = rewrite_file,
 		.options = recipe_name(r),
 		.version = version(),
 	};

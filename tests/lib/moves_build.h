@@ -126,7 +126,7 @@ static inline void moves_stubs(struct moves_build *b, struct moved *mv,
 }
 
 /* moves the code of FDE number f */
-static inline void moves_part(struct moves_build *b, uint32_t f)
+static inline void moves_add_part(struct moves_build *b, uint32_t f)
 {
 	const struct fde *fde = &b->u->fde[f];
 	struct moved mv = {.old_start = fde->start, .old_end = fde->end,
@@ -177,7 +177,7 @@ static inline void moves_build(struct moves_build *b, const struct image *im,
 	for (uint32_t f = 0; f < u->nfde; f++)
 		if (moves_alone(u, f) && !unwind_can_move(im, &u->fde[f]) &&
 		    (!keep || moves_below(b, keep)))
-			moves_part(b, f);
+			moves_add_part(b, f);
 }
 
 /*
