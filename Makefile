@@ -103,7 +103,8 @@ CROSS := $(if $(filter x86_64,$(HOST)),aarch64,x86-64)-linux-gnu
 CROSS_DEB := $(if $(filter x86_64,$(HOST)),arm64,amd64)
 PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev
 TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
-	python3 gdb graphviz musl-tools libclang-rt-14-dev qemu-user time \
+	python3 gdb gdb-multiarch graphviz musl-tools libclang-rt-14-dev \
+	qemu-user time \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
 

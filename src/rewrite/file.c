@@ -25,10 +25,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef NT_GNU_PROPERTY_TYPE_0
-#define NT_GNU_PROPERTY_TYPE_0 5
-#endif
-
 enum {
 	NEW_LOADS = 3,	 /* code, tables, data */
 	NEW_HEADERS = 5, /* those, our note, and unwind tables if none were */

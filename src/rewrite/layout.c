@@ -11,6 +11,8 @@
  */
 #include "rewrite/rewrite_int.h"
 
+#include <stdlib.h>
+
 #include "base/bisect.h"
 
 /* code is aligned as the old code was, to a line of the cache */
@@ -34,7 +36,7 @@ struct builder {
 	size_t table; /* the next instruction of a copied table's jump */
 	uint64_t at, body_end;
 	VEC(struct inner) inner;
-	VEC(uint64_t) far; /* old addresses, once per step of longer() */
+	VEC(uint64_t) far; /* old addresses, sorted, once per longer() */
 };
 
 static bool in_part(const struct moved *m, uint64_t addr)
@@ -44,9 +46,11 @@ static bool in_part(const struct moved *m, uint64_t addr)
 
 static uint8_t lengthened(const struct builder *b, uint64_t addr, uint8_t form)
 {
-	for (size_t i = 0; i < b->far.n; i++)
-		if (b->far.at[i] == addr)
-			form = b->r->move->longer(form);
+	size_t i;
+
+	bisect(i, b->far.n, b->far.at[i] < addr);
+	for (; i < b->far.n && b->far.at[i] == addr; i++)
+		form = b->r->move->longer(form);
 	return form;
 }
 
@@ -242,6 +246,13 @@ static struct addr_map own_map(const struct builder *b)
 	return own;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+
+	return p < q ? -1 : p > q;
+}
+
 /* true if every conditional branch reaches; else some get longer */
 static bool all_reach(struct builder *b)
 {
@@ -260,7 +271,10 @@ static bool all_reach(struct builder *b)
 		    b->r->move->longer(n->form) != MOVE_NEVER)
 			vec_push(&b->far, n->in.addr);
 	}
-	return b->far.n == before;
+	if (b->far.n == before)
+		return true;
+	qsort(b->far.at, b->far.n, sizeof *b->far.at, by_value);
+	return false;
 }
 
 /* copies of literals behind the code; addresses as if it began at its old */

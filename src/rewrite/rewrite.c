@@ -53,6 +53,7 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 	arrive_find(r);
 	file_place_code(r);
 	layout_text(r);
+	property_drop(r);
 	if (write_contents(r) || file_write(r, path))
 		return -1;
 	count_moved(r);

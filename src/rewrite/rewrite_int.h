@@ -10,6 +10,7 @@
  *	island.c   steps for jumps that do not reach
  *	text.c     the new code, and the old text that leads there
  *	unwind_out.c  unwind and exception tables
+ *	property.c what notes say about the code
  *	symbols.c  names for the new code
  *	file.c     the new ELF file
  */
@@ -116,6 +117,9 @@ bool arrive_expected(const struct rewriter *r, uint64_t old);
 int text_write(struct rewriter *r);
 /* when there is room for all islands: writes them */
 int text_finish(struct rewriter *r);
+
+/* property.c: takes back what notes promise of moved code */
+void property_drop(struct rewriter *r);
 
 /* symbols.c: the bytes of .symtab and .strtab of the new file */
 struct symbol_table {

@@ -36,7 +36,7 @@ class Tap:
 
     def ok(self, good, name, why=()):
         self.n += 1
-        self.failed += not good
+        self.failed += not good and "# TODO" not in name
         print("%sok %d - %s" % ("" if good else "not ", self.n, name))
         if not good:
             for line in list(why)[:12]:
