@@ -438,8 +438,7 @@ bool x64_decode_full(const uint8_t *code, size_t avail, uint64_t addr,
 {
 	struct x64_parts p;
 
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&x64_zydis_full, code, avail,
-						 &full->in, full->op))) {
+	if (!x64_zydis(code, avail, &full->in, full->op)) {
 		memset(out, 0, sizeof *out);
 		out->addr = addr;
 		return false;
