@@ -62,6 +62,7 @@ OTHER_CC ?= $(OTHER_ISA)-linux-gnu-gcc
 RUNTIME := $(wildcard src/runtime/*.c)
 MODULE_FLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Werror -O2 -g -Isrc \
 	-fPIC -ffreestanding -fvisibility=hidden -fno-stack-protector \
+	-mgeneral-regs-only \
 	-nostdlib -shared -Wl,-z,now -Wl,-z,noexecstack
 MODULES := $(BUILD)/lib/tally/audit-$(ISA).so
 ifneq ($(shell command -v $(OTHER_CC) 2>/dev/null),)

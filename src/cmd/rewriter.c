@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "elf/needs.h"
+#include "launch/world.h"
 #include "rewrite/rewrite.h"
 
 const char *recipe_name(const struct recipe *r)
@@ -26,6 +27,7 @@ static int rewrite_file(void *ctx, const char *in, const char *out,
 		.trap_unexpected = recipe->trap_unexpected,
 	};
 	struct rewrite_report report;
+	struct plan plan;
 	struct image im;
 	struct unwind u;
 	struct cfg c;
@@ -34,8 +36,13 @@ static int rewrite_file(void *ctx, const char *in, const char *out,
 	if (image_open(&im, in, e))
 		return -1;
 	unwind_read(&u, &im);
-	failed = cfg_build(&c, &im, &u, e) ||
-		 rewrite_image(&c, NULL, &o, out, &report, e);
+	failed = cfg_build(&c, &im, &u, e);
+	if (!failed && world_plan(&plan, &c)) {
+		failed = rewrite_image(&c, &plan, &o, out, &report, e);
+		vec_free(&plan.insertion);
+	} else if (!failed) {
+		failed = rewrite_image(&c, NULL, &o, out, &report, e);
+	}
 	if (!failed)
 		rewrite_report_free(&report);
 	cfg_free(&c);

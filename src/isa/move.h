@@ -100,6 +100,19 @@ struct isa_move {
 	bool (*table_write)(const struct table_jump *t, const uint8_t reg[2],
 			    uint64_t at, uint64_t table, uint8_t *out);
 	uint8_t table_size;
+
+	/*
+	 * A procedure that asks another about system calls that name a file:
+	 * the word at `word` points to a structure with the other's address at
+	 * `offset`. Called before a system call it leaves all registers and
+	 * flags as they are, but for what the other changes.
+	 */
+	bool (*gate)(uint64_t at, uint64_t word, unsigned offset,
+		     uint8_t *out);
+	uint16_t gate_size;
+	/* a call that keeps everything but reg */
+	bool (*call)(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
+	uint8_t call_size;
 };
 
 #endif

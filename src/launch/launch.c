@@ -15,6 +15,7 @@
 #include "launch/closure.h"
 #include "launch/run.h"
 #include "launch/words.h"
+#include "launch/world.h"
 #include "runtime/libs.h"
 
 static char *keep(struct launch *l, const char *s)
@@ -230,6 +231,7 @@ static int fill_cache(struct launch *l, const struct needs *n, struct err *e)
 	if (said.text[0])
 		note(l, "%s; rewritten for this run only", said.text);
 	progress_at(l->o->progress, "rewriting the program", 0, 0);
+	l->link = world_link(&l->arena, l->cache.dir, l->program.real);
 	return get_all(l, n, e);
 }
 

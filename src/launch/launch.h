@@ -45,6 +45,7 @@ struct launch {
 	char *root;	 /* where that finds libraries, or "" */
 	char *module;	 /* the audit module, or NULL */
 	char *tally;	 /* ourselves, for the module to ask */
+	char *link;	 /* leads to the original, or NULL */
 	VEC(char *) note; /* one line each */
 	struct arena arena;
 };

@@ -83,6 +83,7 @@ static char *handover(struct words *w, const struct launch *l, bool audit)
 		[HANDOVER_LIBS] = l->o->libs,
 		[HANDOVER_EXECFN] = l->program.execfn,
 		[HANDOVER_EXE] = l->program.real,
+		[HANDOVER_LINK] = l->link ? l->link : "",
 	};
 
 	sprintf(key, "%016llx", (unsigned long long)l->cache.key);

@@ -397,6 +397,8 @@ static void place_parts(struct rewriter *r)
 	struct cursor c = {0};
 	size_t pool = 0;
 
+	r->support_addr = at;
+	at += r->plan ? r->plan->support_size : 0;
 	for (size_t i = 0; i < r->m.moved.n; i++) {
 		struct moved *m = &r->m.moved.at[i];
 

@@ -54,7 +54,10 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 	file_place_code(r);
 	layout_text(r);
 	property_drop(r);
-	if (write_contents(r) || file_write(r, path))
+	if (write_contents(r))
+		return -1;
+	dynamic_add(r);
+	if (file_write(r, path))
 		return -1;
 	count_moved(r);
 	return 0;

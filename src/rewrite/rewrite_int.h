@@ -75,6 +75,7 @@ struct rewriter {
 	/* the new segments: code, tables, data; addresses */
 	uint64_t code_addr; /* program headers, then pools and code */
 	uint64_t text_addr, text_end;
+	uint64_t support_addr; /* the plan's own code, in the text */
 	uint64_t table_addr;
 	uint64_t data_addr, data_end;
 
@@ -112,6 +113,9 @@ bool island_write(struct rewriter *r);
 void arrive_find(struct rewriter *r);
 /* control may arrive at the old address, of an instruction that moved */
 bool arrive_expected(const struct rewriter *r, uint64_t old);
+
+/* dynamic.c: the entry that the plan asks for, once its memory is placed */
+void dynamic_add(struct rewriter *r);
 
 /* text.c: r->text, its islands, and in r->old the slots that lead there */
 int text_write(struct rewriter *r);

@@ -310,7 +310,8 @@ uint32_t site_depth(const struct site *x, const struct isa *isa)
 }
 
 bool site_write(const struct sites *s, const struct site *x,
-		const struct isa *isa, uint64_t data, uint8_t *out)
+		const struct isa *isa, const struct plan_bases *bases,
+		uint8_t *out)
 {
 	struct move_saved saved = saved_of(x);
 	unsigned n = isa->move->save(&saved, out);
@@ -320,7 +321,7 @@ bool site_write(const struct sites *s, const struct site *x,
 			&s->plan->insertion.at[s->order.at[x->first + i]];
 
 		if (!s->plan->write(s->plan->ctx, ins, &x->scratch,
-				    x->addr + n, data, out + n))
+				    x->addr + n, bases, out + n))
 			return false;
 		n += s->plan->size(s->plan->ctx, ins, &x->scratch);
 	}

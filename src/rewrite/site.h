@@ -60,6 +60,7 @@ struct site *sites_find(const struct sites *s, enum site_kind k, uint64_t at);
 uint32_t site_depth(const struct site *x, const struct isa *isa);
 /* writes the code of a site for its address; false: out of reach */
 bool site_write(const struct sites *s, const struct site *x,
-		const struct isa *isa, uint64_t data, uint8_t *out);
+		const struct isa *isa, const struct plan_bases *bases,
+		uint8_t *out);
 
 #endif

@@ -123,8 +123,11 @@ static int write_table(struct rewriter *r, const struct table_copy *x)
 static int write_site(struct rewriter *r, enum site_kind kind, uint64_t at)
 {
 	const struct site *x = sites_find(&r->sites, kind, at);
+	struct plan_bases bases = {.data = r->data_addr};
 
-	if (x && !site_write(&r->sites, x, r->isa, r->data_addr,
+	if (x)
+		bases.support = island_step(r, x->addr, r->support_addr);
+	if (x && !site_write(&r->sites, x, r->isa, &bases,
 			     r->text + (x->addr - r->text_addr)))
 		return out_of_reach(r, at);
 	return 0;
@@ -252,12 +255,24 @@ static int write_everything(struct rewriter *r)
 	return write_stubs(r);
 }
 
+static int write_support(struct rewriter *r)
+{
+	struct plan_bases bases = {r->data_addr, r->support_addr};
+
+	if (!r->plan || !r->plan->support_size ||
+	    r->plan->support(r->plan->ctx, &bases,
+			     r->text + (r->support_addr - r->text_addr)))
+		return 0;
+	return err_set(r->e, ERR_INPUT, "%s: the plan's code is too far from "
+		       "its memory", r->im->path);
+}
+
 int text_write(struct rewriter *r)
 {
 	mem_free(r->text);
 	r->text = mem_zalloc(r->text_end - r->text_addr, 1);
 	island_forget(r);
-	return write_everything(r);
+	return write_support(r) || write_everything(r) ? -1 : 0;
 }
 
 int text_finish(struct rewriter *r)

@@ -350,6 +350,7 @@ static void begin(const struct link_map *map)
 	at = loader_symbol(map, "__libc_stack_end");
 	active = stack_clean(at ? *(uintptr_t **)at : environ_stack());
 	tally_handover.cached = cached;
+	tally_handover.on_call = world_on_call;
 	if (active)
 		hand_over(program);
 }

@@ -31,6 +31,9 @@ void environ_end(uintptr_t end, uintptr_t was);
 /* where the kernel says that the initial stack begins, or NULL */
 uintptr_t *environ_stack(void);
 
+/* world.c: what gates call, see handover.h */
+void world_on_call(struct arch_gate *g);
+
 enum {
 	ASK_REFUSED = 4, /* STATUS_MACHINE: ours, and it did not work */
 	ASK_STRICT_STATUS = 125,

@@ -35,6 +35,7 @@ enum handover_field {
 	HANDOVER_LIBS,	  /* "all", "none" or NAME,NAME.. */
 	HANDOVER_EXECFN,  /* the name that the kernel would have been given */
 	HANDOVER_EXE,	  /* what /proc/self/exe has to say */
+	HANDOVER_LINK,	  /* a symbolic link that says so, or empty */
 	HANDOVER_N,
 };
 
@@ -51,9 +52,14 @@ enum handover_field {
  */
 #define HANDOVER_TAG 0x6d74616c6c
 
+struct arch_gate; /* registers before a system call */
+enum { HANDOVER_ON_CALL = 8 }; /* offset of on_call */
+
 struct handover {
 	uint32_t version; /* 1 */
 	uint32_t nfield;
+	/* asked before system calls that name a file (launch/world.h) */
+	void (*on_call)(struct arch_gate *g);
 	const char *field[HANDOVER_N]; /* decoded */
 	const char *audit, *launch;
 	/* the rewritten file for a file, or NULL: use the file itself */

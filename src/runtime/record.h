@@ -9,6 +9,7 @@
  *	    usr/lib/libz.so.1.2.13  the rewritten file, at the original's path
  *	    opt/app/libz.so -> ...  other names by which it was opened
  *	  i-HEX -> NAME             from an original's identity to its entry
+ *	  x-HEX -> PATH             to a program that was started, by its path
  *
  * NAME is the original's build id and a hash of its path, the options and
  * tally's version. HEX is a hash of its identity (struct file_id) and the same

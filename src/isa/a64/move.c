@@ -367,4 +367,8 @@ const struct isa_move a64_move = {
 	.table_match = a64_table_match,
 	.table_write = a64_table_write,
 	.table_size = 16,
+	.gate = a64_gate,
+	.gate_size = A64_GATE_SIZE,
+	.call = a64_call,
+	.call_size = 12,
 };

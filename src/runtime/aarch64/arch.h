@@ -12,6 +12,7 @@ enum {
 	SYS_READ = 63,
 	SYS_NEWFSTATAT = 79,
 	SYS_EXIT_GROUP = 94,
+	SYS_GETPID = 172,
 	SYS_RT_SIGPROCMASK = 135,
 	SYS_RT_SIGTIMEDWAIT = 137,
 	SYS_PRCTL = 167,
@@ -20,6 +21,30 @@ enum {
 	SYS_EXECVE = 221,
 	SYS_WAIT4 = 260,
 };
+
+/* what a gate hands over (isa/a64/gate.c) */
+struct arch_gate {
+	unsigned long arg[8], nr, x9_x15[7], fp, lr, flags, x18;
+};
+
+/* which argument of the system call names a file; -1: none */
+static inline int arch_path(const struct arch_gate *g)
+{
+	switch (g->nr) {
+	case SYS_EXECVE:
+		return 0;
+	case 48:  /* faccessat */
+	case SYS_OPENAT:
+	case 78:  /* readlinkat */
+	case SYS_NEWFSTATAT:
+	case 281: /* execveat */
+	case 291: /* statx */
+	case 437: /* openat2 */
+	case 439: /* faccessat2 */
+		return 1;
+	}
+	return -1;
+}
 
 struct kernel_stat {
 	unsigned long st_dev, st_ino;
