@@ -10,7 +10,8 @@
 
 static void expect_block(struct rewriter *r, uint32_t b)
 {
-	uint64_t index = r->c->block.at[b].start / r->isa->align - r->arrive_base;
+	uint64_t at = r->c->block.at[b].start;
+	uint64_t index = at / r->isa->align - r->arrive_base;
 
 	r->arrive[index / 8] |= (uint8_t)(1 << index % 8);
 }

@@ -116,8 +116,8 @@ int file_place_tables(struct rewriter *r)
 	r->table_bytes.n = 0;
 	unwind_out_free(&r->unwind);
 	push_note(r);
-	if (unwind_out_make(&r->unwind, at + r->table_bytes.n, r->im, r->c->unwind,
-			    &r->m, r->e))
+	if (unwind_out_make(&r->unwind, at + r->table_bytes.n, r->im,
+			    r->c->unwind, &r->m, r->e))
 		return -1;
 	vec_append(&r->table_bytes, &r->unwind.bytes);
 	r->data_addr = round_up(at + r->table_bytes.n, r->isa->page);
@@ -153,7 +153,8 @@ static void push_loads(const struct rewriter *r, phdrs *v)
 	uint64_t code = r->text_end - r->code_addr;
 
 	push_load(r, v, r->code_addr, code, code, PF_R | PF_X);
-	push_load(r, v, r->table_addr, r->table_bytes.n, r->table_bytes.n, PF_R);
+	push_load(r, v, r->table_addr, r->table_bytes.n, r->table_bytes.n,
+		  PF_R);
 	push_load(r, v, r->data_addr, 0, r->data_end - r->data_addr,
 		  PF_R | PF_W);
 }
@@ -360,7 +361,8 @@ static int put_tail(const struct rewriter *r, const struct output *o,
 	struct sections s = {0};
 	struct symbol_table t = {0};
 	Elf64_Shdr none = {0};
-	uint64_t at = round_up(file_offset(r, r->table_addr) + r->table_bytes.n, 16);
+	uint64_t end = file_offset(r, r->table_addr) + r->table_bytes.n;
+	uint64_t at = round_up(end, 16);
 	uint16_t symtab;
 	int failed;
 
