@@ -21,6 +21,8 @@ struct span {
 	uint64_t old;	 /* address of its first instruction */
 	uint64_t arrive; /* what was inserted before that instruction begins
 			    here; == start if nothing was */
+	uint32_t fall; /* bytes of code before `arrive` that only those pass
+			  who come from the instruction before */
 	uint64_t start;	 /* new address of that instruction */
 	uint32_t size;	 /* bytes of old code covered */
 	uint32_t new_size; /* bytes of new code: another form of a single
@@ -28,8 +30,8 @@ struct span {
 	uint8_t form; /* of its only instruction, if that is not one of the
 			 same length (isa/move.h); else MOVE_COPY */
 	bool glue;    /* a jump to the old code's successor follows, which
-			 was its neighbour and is not the copy's; it is
-			 counted in new_size */
+			 was its neighbour and is not the copy's, and what
+			 is inserted on the way; both are in new_size */
 };
 
 struct addr_map {

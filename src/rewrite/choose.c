@@ -86,6 +86,15 @@ static const char *unwind_obstacle(const struct rewriter *r,
 	return unwind_can_move(r->im, f);
 }
 
+/*
+ * A static program registers its unwind table itself when it starts; without
+ * section headers nothing else says where that is.
+ */
+static bool unwind_hidden(const struct rewriter *r)
+{
+	return !r->im->has_sections && !r->c->unwind->nfde;
+}
+
 /* why a part stays where it is; NULL if it moves */
 static const char *obstacle(const struct rewriter *r, const struct part *p)
 {
@@ -96,6 +105,8 @@ static const char *obstacle(const struct rewriter *r, const struct part *p)
 		return "code of this machine is not moved yet";
 	if (proc->import)
 		return "a stub of the linker";
+	if (unwind_hidden(r))
+		return "no unwind tables, or none that can be found";
 	why = unwind_obstacle(r, p);
 	return why ? why : code_obstacle(r, p);
 }

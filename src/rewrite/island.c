@@ -29,13 +29,14 @@ static uint32_t *bucket_of(struct rewriter *r, uint64_t to)
 				 (64 - ISLAND_BUCKET_BITS)];
 }
 
-/* an island that leads to `to` and can be reached, or 0 */
+/* an island that leads to `to`, can be reached, and is nearer; or 0 */
 static uint64_t find_island(struct rewriter *r, uint64_t from, uint64_t to)
 {
 	for (uint32_t i = *bucket_of(r, to); i; i = r->island.at[i - 1].chain) {
 		const struct island *s = &r->island.at[i - 1];
 
-		if (s->to == to && reaches(r, from, s->addr))
+		if (s->to == to && reaches(r, from, s->addr) &&
+		    distance(s->addr, to) < distance(from, to))
 			return s->addr;
 	}
 	return 0;

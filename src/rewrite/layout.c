@@ -11,6 +11,8 @@
  */
 #include "rewrite/rewrite_int.h"
 
+#include <stdlib.h>
+
 #include "base/bisect.h"
 
 /* code is aligned as the old code was, to a line of the cache */
@@ -22,6 +24,7 @@ enum { POOL_EVERY = 64 << 20 };
 struct inner {
 	struct insn in;
 	uint8_t form;
+	const struct site *stub; /* where it goes when taken, if there is one */
 };
 
 /* a part while it is laid out; new addresses begin at its old start */
@@ -29,9 +32,11 @@ struct builder {
 	struct rewriter *r;
 	const struct moved *m;
 	size_t span, literal; /* the first of this part */
-	uint64_t at;
+	size_t stub, push;
+	size_t table; /* the next instruction of a copied table's jump */
+	uint64_t at, body_end;
 	VEC(struct inner) inner;
-	VEC(uint64_t) far; /* old addresses, once per step of longer() */
+	VEC(uint64_t) far; /* old addresses, sorted, once per longer() */
 };
 
 static bool in_part(const struct moved *m, uint64_t addr)
@@ -41,9 +46,11 @@ static bool in_part(const struct moved *m, uint64_t addr)
 
 static uint8_t lengthened(const struct builder *b, uint64_t addr, uint8_t form)
 {
-	for (size_t i = 0; i < b->far.n; i++)
-		if (b->far.at[i] == addr)
-			form = b->r->move->longer(form);
+	size_t i;
+
+	bisect(i, b->far.n, b->far.at[i] < addr);
+	for (; i < b->far.n && b->far.at[i] == addr; i++)
+		form = b->r->move->longer(form);
 	return form;
 }
 
@@ -62,36 +69,103 @@ static uint8_t choose_form(struct builder *b, const uint8_t *code,
 	}
 	if (in->kind != INSN_COND)
 		return form;
-	if (!in_part(b->m, in->target))
+	inner.stub = sites_find(&b->r->sites, SITE_STUB, in->addr);
+	if (!inner.stub && !in_part(b->m, in->target))
 		return move->longer(form);
 	form = inner.form = lengthened(b, in->addr, form);
 	vec_push(&b->inner, inner);
 	return form;
 }
 
+/* inserted code may lower the stack pointer: unwind tables have to know */
+static void note_push(struct builder *b, const struct site *x)
+{
+	struct push p = {
+		.start = x->addr + b->r->move->save_lead,
+		.end = x->addr + x->size,
+		.bytes = site_depth(x, b->r->isa),
+	};
+
+	if (p.bytes)
+		vec_push(&b->r->m.push, p);
+}
+
+/* places the code of a site, if there is one; returns its bytes */
+static uint32_t add_site(struct builder *b, enum site_kind kind, uint64_t at)
+{
+	struct site *x = sites_find(&b->r->sites, kind, at);
+
+	if (!x)
+		return 0;
+	x->addr = b->at;
+	b->at += x->size;
+	note_push(b, x);
+	return x->size;
+}
+
+/* the part that the instruction has in a copied table's jump, or NULL */
+static const struct table_part *table_part(struct builder *b, uint64_t addr)
+{
+	const struct tables *t = &b->r->tables;
+
+	while (b->table < t->part.n && t->part.at[b->table].at < addr)
+		b->table++;
+	return b->table < t->part.n && t->part.at[b->table].at == addr ?
+		       &t->part.at[b->table] :
+		       NULL;
+}
+
+/* how the instruction is written, and how long that is */
+static uint8_t new_form(struct builder *b, const uint8_t *code,
+			const struct insn *in, uint8_t *size)
+{
+	const struct table_part *t = table_part(b, in->addr);
+	uint8_t form;
+
+	if (t) {
+		*size = t->jump ? b->r->move->table_size : 0;
+		return t->jump ? FORM_TABLE : FORM_DROPPED;
+	}
+	form = choose_form(b, code, in);
+	*size = b->r->move->size(form, in);
+	return *size == in->len ? MOVE_COPY : form;
+}
+
+/* the span that the instruction's neighbour is in, or NULL */
+static struct span *neighbour(const struct builder *b, uint64_t addr)
+{
+	const struct addr_map *map = &b->r->m.map;
+	struct span *last = map->span.at + map->span.n - 1;
+
+	if (map->span.n == b->span || last->glue ||
+	    last->old + last->size != addr)
+		return NULL;
+	return last;
+}
+
 /* appends an instruction to the last span, or begins one */
 static void add_insn(struct builder *b, const uint8_t *code,
-		     const struct insn *in)
+		     const struct insn *in, bool leader)
 {
-	struct addr_map *map = &b->r->m.map;
-	uint8_t form = choose_form(b, code, in);
-	uint8_t size = b->r->move->size(form, in);
-	struct span *last = map->span.n > b->span ?
-				    &map->span.at[map->span.n - 1] :
-				    NULL;
-	struct span s = {.old = in->addr, .arrive = b->at, .start = b->at,
-			 .size = in->len, .new_size = size};
+	struct span *last = neighbour(b, in->addr);
+	struct span s = {.old = in->addr, .size = in->len};
+	uint8_t size;
 
+	s.form = new_form(b, code, in, &size);
+	s.new_size = size;
+	if (last && leader)
+		s.fall = add_site(b, SITE_FALL, in->addr);
+	s.arrive = b->at;
+	add_site(b, SITE_BEFORE, in->addr);
+	s.start = b->at;
 	b->at += size;
-	if (size == in->len && last && last->form == MOVE_COPY && !last->glue &&
-	    last->old + last->size == in->addr) {
+	if (last && last->form == MOVE_COPY && s.form == MOVE_COPY && !s.fall &&
+	    s.start == s.arrive) {
 		last->size += size;
 		last->new_size += size;
 		return;
 	}
-	if (size != in->len)
-		s.form = form;
-	vec_push(&map->span, s);
+	vec_push(&b->r->m.map.span, s);
 }
 
 /* the old code went on to its neighbour: the new one has to jump there */
@@ -101,7 +175,8 @@ static void add_glue(struct builder *b)
 	struct span *last = &map->span.at[map->span.n - 1];
 
 	last->glue = true;
-	last->new_size += b->r->move->jump_size;
+	last->new_size += add_site(b, SITE_FALL, last->old + last->size) +
+			  b->r->move->jump_size;
 	b->at += b->r->move->jump_size;
 }
 
@@ -119,24 +194,46 @@ static void add_block(struct builder *b, const struct block *bl, bool joined)
 
 	for (uint32_t at = 0; at < bl->size; at += in.len) {
 		b->r->isa->scan(code + at, bl->size - at, bl->start + at, &in);
-		add_insn(b, code + at, &in);
+		add_insn(b, code + at, &in, !at);
 	}
 	if (!joined && !ends_flow(bl))
 		add_glue(b);
 }
 
+/* behind the body: the code of taken branches, and jumps to their targets */
+static void add_stubs(struct builder *b)
+{
+	for (size_t i = 0; i < b->inner.n; i++) {
+		struct stub s = {.start = b->at,
+				 .like = b->inner.at[i].in.target};
+
+		if (!b->inner.at[i].stub)
+			continue;
+		add_site(b, SITE_STUB, b->inner.at[i].in.addr);
+		b->at += b->r->move->jump_size;
+		s.end = b->at;
+		vec_push(&b->r->m.stub, s);
+	}
+}
+
 static void build_spans(struct builder *b, const struct part *p)
 {
 	const struct block *bl = &b->r->c->block.at[p->block];
+	const struct table_part *t = b->r->tables.part.at;
 
 	b->r->m.map.span.n = b->span;
 	b->r->literal.n = b->literal;
+	b->r->m.stub.n = b->stub;
+	b->r->m.push.n = b->push;
 	b->inner.n = 0;
 	b->at = p->start;
+	bisect(b->table, b->r->tables.part.n, t[b->table].at < p->start);
 	for (uint32_t i = 0; i < p->nblock; i++)
 		add_block(b, &bl[i],
 			  i + 1 < p->nblock &&
 				  bl[i + 1].start == block_end(&bl[i]));
+	b->body_end = b->at;
+	add_stubs(b);
 }
 
 /* the spans of the part alone */
@@ -147,6 +244,13 @@ static struct addr_map own_map(const struct builder *b)
 	own.span.at = all.span.at + b->span;
 	own.span.n = all.span.n - b->span;
 	return own;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+
+	return p < q ? -1 : p > q;
 }
 
 /* true if every conditional branch reaches; else some get longer */
@@ -160,13 +264,17 @@ static bool all_reach(struct builder *b)
 		const struct inner *n = &b->inner.at[i];
 		const uint8_t *code = old_code(b->r, n->in.addr);
 		uint64_t at = addr_map_insn(&map, n->in.addr);
-		uint64_t to = addr_map_arrive(&map, n->in.target);
+		uint64_t to = n->stub ? n->stub->addr :
+					addr_map_arrive(&map, n->in.target);
 
 		if (!b->r->move->write(n->form, code, &n->in, at, to, out) &&
 		    b->r->move->longer(n->form) != MOVE_NEVER)
 			vec_push(&b->far, n->in.addr);
 	}
-	return b->far.n == before;
+	if (b->far.n == before)
+		return true;
+	qsort(b->far.at, b->far.n, sizeof *b->far.at, by_value);
+	return false;
 }
 
 /* copies of literals behind the code; addresses as if it began at its old */
@@ -179,6 +287,20 @@ static void place_literals(struct builder *b)
 	}
 }
 
+/* copied tables behind those */
+static void place_tables(struct builder *b)
+{
+	struct table_copy *x = b->r->tables.copy.at;
+	size_t i, n = b->r->tables.copy.n;
+
+	bisect(i, n, x[i].j.jump < b->m->old_start);
+	for (; i < n && x[i].j.jump < b->m->old_end; i++) {
+		x[i].addr = b->at;
+		b->at += (uint64_t)TABLE_ENTRY *
+			 b->r->c->dispatch.at[x[i].dispatch].count;
+	}
+}
+
 static void build_part(struct builder *b, struct moved *m)
 {
 	const struct part *p = &b->r->c->part.at[m->part];
@@ -186,13 +308,20 @@ static void build_part(struct builder *b, struct moved *m)
 	b->m = m;
 	b->span = b->r->m.map.span.n;
 	b->literal = b->r->literal.n;
+	b->stub = b->r->m.stub.n;
+	b->push = b->r->m.push.n;
 	b->far.n = 0;
 	do
 		build_spans(b, p);
 	while (!all_reach(b));
 	m->start = m->old_start;
-	m->body_end = b->at;
+	m->body_end = b->body_end;
+	m->stub = (uint32_t)b->stub;
+	m->nstub = (uint32_t)(b->r->m.stub.n - b->stub);
+	m->push = (uint32_t)b->push;
+	m->npush = (uint32_t)(b->r->m.push.n - b->push);
 	place_literals(b);
+	place_tables(b);
 	m->end = b->at;
 }
 
@@ -203,33 +332,73 @@ static uint64_t aligned_like(uint64_t at, const struct moved *m)
 	return at + ((m->old_start - at) & (align - 1));
 }
 
+/* how far each list of what lies in parts has been moved */
+struct cursor {
+	size_t span, literal, table, site[SITE_KINDS];
+};
+
+static void shift_sites(struct rewriter *r, const struct moved *m, uint64_t d,
+			struct cursor *c)
+{
+	for (int k = 0; k < SITE_KINDS; k++) {
+		struct site *v = r->sites.at[k].at;
+		size_t n = r->sites.at[k].n;
+		/* what falls out of a part is at its end */
+		uint64_t end = m->old_end + (k == SITE_FALL);
+
+		for (; c->site[k] < n && v[c->site[k]].at < end; c->site[k]++)
+			v[c->site[k]].addr += d;
+	}
+}
+
+static void shift_unwind(struct rewriter *r, const struct moved *m, uint64_t d)
+{
+	for (uint32_t i = m->stub; i < m->stub + m->nstub; i++) {
+		r->m.stub.at[i].start += d;
+		r->m.stub.at[i].end += d;
+	}
+	for (uint32_t i = m->push; i < m->push + m->npush; i++) {
+		r->m.push.at[i].start += d;
+		r->m.push.at[i].end += d;
+	}
+}
+
 /* moves a part and all in it to its place */
 static void shift_part(struct rewriter *r, struct moved *m, uint64_t to,
-		       size_t *span, size_t *literal)
+		       struct cursor *c)
 {
 	uint64_t d = to - m->start;
 
 	m->start += d;
 	m->body_end += d;
 	m->end += d;
-	for (; *span < r->m.map.span.n &&
-	       r->m.map.span.at[*span].old < m->old_end;
-	     ++*span) {
-		r->m.map.span.at[*span].start += d;
-		r->m.map.span.at[*span].arrive += d;
+	for (; c->span < r->m.map.span.n &&
+	       r->m.map.span.at[c->span].old < m->old_end;
+	     c->span++) {
+		r->m.map.span.at[c->span].start += d;
+		r->m.map.span.at[c->span].arrive += d;
 	}
-	for (; *literal < r->literal.n &&
-	       r->literal.at[*literal].user < m->old_end;
-	     ++*literal)
-		r->literal.at[*literal].addr += d;
+	for (; c->literal < r->literal.n &&
+	       r->literal.at[c->literal].user < m->old_end;
+	     c->literal++)
+		r->literal.at[c->literal].addr += d;
+	for (; c->table < r->tables.copy.n &&
+	       r->tables.copy.at[c->table].j.jump < m->old_end;
+	     c->table++)
+		r->tables.copy.at[c->table].addr += d;
+	shift_sites(r, m, d, c);
+	shift_unwind(r, m, d);
 }
 
 /* every part behind the one before, islands between */
 static void place_parts(struct rewriter *r)
 {
 	uint64_t at = r->text_addr;
-	size_t span = 0, literal = 0, pool = 0;
+	struct cursor c = {0};
+	size_t pool = 0;
 
+	r->support_addr = at;
+	at += r->plan ? r->plan->support_size : 0;
 	for (size_t i = 0; i < r->m.moved.n; i++) {
 		struct moved *m = &r->m.moved.at[i];
 
@@ -239,7 +408,7 @@ static void place_parts(struct rewriter *r)
 			      r->move->jump_size;
 		}
 		at = aligned_like(at, m);
-		shift_part(r, m, at, &span, &literal);
+		shift_part(r, m, at, &c);
 		at = m->end;
 	}
 	r->text_end = at;

@@ -37,7 +37,7 @@ uint64_t place_arrive(const struct place *p, uint64_t old)
 	bisect(i, p->nspan, s[i].old + s[i].size <= old);
 	if (old >= p->moved->old_end || i == p->nspan)
 		return p->moved->body_end;
-	return place_clamp(p, old <= s[i].old ? s[i].arrive :
+	return place_clamp(p, old <= s[i].old ? s[i].arrive - s[i].fall :
 						s[i].start + (old - s[i].old));
 }
 

@@ -3,14 +3,6 @@
  */
 #include "rewrite/rewrite_int.h"
 
-void moves_free(struct moves *m)
-{
-	vec_free(&m->moved);
-	vec_free(&m->stub);
-	vec_free(&m->push);
-	vec_free(&m->map.span);
-}
-
 void rewrite_report_free(struct rewrite_report *r)
 {
 	vec_free(&r->in_place);
@@ -24,13 +16,48 @@ static void count_moved(struct rewriter *r)
 	r->report->new_bytes = r->text_end - r->text_addr;
 }
 
+/* writes code and tables, again if the room for islands was too small */
+static int write_contents(struct rewriter *r)
+{
+	for (;;) {
+		if (file_place_tables(r) || text_write(r))
+			return -1;
+		if (!island_overflow(r))
+			return text_finish(r);
+		layout_again(r);
+	}
+}
+
+/* what is written in another way than it was, and what is added */
+static int choose_insertions(struct rewriter *r)
+{
+	struct live live;
+	int failed;
+
+	if (!r->m.moved.n)
+		return 0;
+	live_build(&live, r->c);
+	tables_find(&r->tables, r->c, &live, &r->m);
+	failed = sites_make(&r->sites, r->c, &live, &r->tables, &r->m, r->plan,
+			    r->e);
+	live_free(&live);
+	r->report->tables = (uint32_t)r->tables.copy.n;
+	return failed;
+}
+
 static int rewrite_steps(struct rewriter *r, const char *path)
 {
 	choose_parts(r);
+	if (choose_insertions(r))
+		return -1;
 	arrive_find(r);
 	file_place_code(r);
 	layout_text(r);
-	if (text_write(r) || file_place_tables(r) || file_write(r, path))
+	property_drop(r);
+	if (write_contents(r))
+		return -1;
+	dynamic_add(r);
+	if (file_write(r, path))
 		return -1;
 	count_moved(r);
 	return 0;
@@ -38,11 +65,13 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 
 static void rewriter_free(struct rewriter *r)
 {
+	sites_free(&r->sites);
+	tables_free(&r->tables);
 	moves_free(&r->m);
 	vec_free(&r->literal);
 	vec_free(&r->pool);
 	vec_free(&r->island);
-	vec_free(&r->tables);
+	vec_free(&r->table_bytes);
 	mem_free(r->arrive);
 	mem_free(r->old);
 	mem_free(r->text);

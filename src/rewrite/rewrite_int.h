@@ -4,10 +4,13 @@
  * The order of work, one file each:
  *
  *	choose.c   which parts of the cfg move, and why the others do not
+ *	tables.c   which jump tables are copied
+ *	site.c     what the plan inserts where
  *	layout.c   where every moved instruction goes
  *	island.c   steps for jumps that do not reach
  *	text.c     the new code, and the old text that leads there
  *	unwind_out.c  unwind and exception tables
+ *	property.c what notes say about the code
  *	symbols.c  names for the new code
  *	file.c     the new ELF file
  */
@@ -18,6 +21,7 @@
 
 #include "isa/move.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/site.h"
 #include "rewrite/unwind_out.h"
 
 /* a copy of a literal behind the code that loads it */
@@ -41,6 +45,12 @@ struct island {
 
 enum { ISLAND_BUCKET_BITS = 12 };
 
+/* forms of spans that are this room's own, beside isa/move.h's */
+enum {
+	FORM_DROPPED = 254, /* nothing is left of the instruction */
+	FORM_TABLE = 253,   /* a jump through a table of ours */
+};
+
 struct rewriter {
 	const struct cfg *c;
 	const struct image *im;
@@ -51,6 +61,8 @@ struct rewriter {
 	struct rewrite_report *report;
 	struct err *e;
 
+	struct tables tables;
+	struct sites sites;
 	struct moves m;
 	VEC(struct literal) literal; /* by user */
 	VEC(struct pool) pool;	     /* by address */
@@ -63,13 +75,14 @@ struct rewriter {
 	/* the new segments: code, tables, data; addresses */
 	uint64_t code_addr; /* program headers, then pools and code */
 	uint64_t text_addr, text_end;
+	uint64_t support_addr; /* the plan's own code, in the text */
 	uint64_t table_addr;
 	uint64_t data_addr, data_end;
 
 	uint8_t *old;  /* the file's bytes, text as it will be */
 	uint8_t *text; /* the bytes from text_addr to text_end */
 	struct unwind_out unwind;
-	VEC(uint8_t) tables; /* the bytes from table_addr on */
+	VEC(uint8_t) table_bytes; /* from table_addr on */
 	uint32_t note_size;
 };
 
@@ -101,8 +114,16 @@ void arrive_find(struct rewriter *r);
 /* control may arrive at the old address, of an instruction that moved */
 bool arrive_expected(const struct rewriter *r, uint64_t old);
 
-/* text.c: r->text, and in r->old the slots that lead there */
+/* dynamic.c: the entry that the plan asks for, once its memory is placed */
+void dynamic_add(struct rewriter *r);
+
+/* text.c: r->text, its islands, and in r->old the slots that lead there */
 int text_write(struct rewriter *r);
+/* when there is room for all islands: writes them */
+int text_finish(struct rewriter *r);
+
+/* property.c: takes back what notes promise of moved code */
+void property_drop(struct rewriter *r);
 
 /* symbols.c: the bytes of .symtab and .strtab of the new file */
 struct symbol_table {

@@ -2,9 +2,9 @@
  * symbols: names for the new code.
  *
  * Debuggers and profilers find the procedure of an address in .symtab. The
- * new file's says where every moved function is now; variables stay what they
- * were. A procedure without a name gets one of its old address, the same that
- * `tally cfg` prints.
+ * new file's says where every moved function is now; variables, and functions
+ * that did not move, stay what they were. A procedure without a name gets one
+ * of its old address, the same that `tally cfg` prints.
  */
 #include "rewrite/rewrite_int.h"
 
@@ -67,7 +67,16 @@ static bool shown(const struct symbol *s, bool global)
 	return s->kind == SYMBOL_FUNC && s->global == global && *s->name;
 }
 
-/* functions that moved, local or global ones */
+/* the loaded section that holds addr, or 0 */
+static uint16_t section_of(const struct symbol_table *t, uint64_t addr)
+{
+	for (uint16_t i = 1; i < t->nsection; i++)
+		if (addr - t->section[i].sh_addr < t->section[i].sh_size)
+			return i;
+	return 0;
+}
+
+/* functions, local or global ones; those that did not move are as they were */
 static void push_functions(struct symbol_table *t, const struct rewriter *r,
 			   uint16_t section, bool global)
 {
@@ -77,11 +86,14 @@ static void push_functions(struct symbol_table *t, const struct rewriter *r,
 	for (size_t i = 0; i < r->im->nsymbol; i++) {
 		const struct symbol *s = &r->im->symbol[i];
 		const struct moved *m = part_of(r, &part, s->addr);
+		uint16_t old = m ? 0 : section_of(t, s->addr);
 
 		if (m && shown(s, global))
 			push_symbol(t, s->name, info, section,
 				    addr_map_arrive(&r->m.map, s->addr),
 				    new_size(r, m, s->addr, s->size));
+		else if (old && shown(s, global))
+			push_symbol(t, s->name, info, old, s->addr, s->size);
 	}
 }
 
@@ -108,15 +120,6 @@ static void push_nameless(struct symbol_table *t, const struct rewriter *r,
 		push_symbol(t, name, ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
 			    section, m->start, m->end - m->start);
 	}
-}
-
-/* the loaded section that holds addr, or 0 */
-static uint16_t section_of(const struct symbol_table *t, uint64_t addr)
-{
-	for (uint16_t i = 1; i < t->nsection; i++)
-		if (addr - t->section[i].sh_addr < t->section[i].sh_size)
-			return i;
-	return 0;
 }
 
 /* variables keep their places */

@@ -198,6 +198,18 @@ def stress(isa):
     yield "a maze of slots", start + slots + jump + ret + end
     if x:
         yield "only prefixes", start + "\t.fill 100000, 1, 0x66\n" + ret + end
+    load = ("\tlea T+4*%d(%%rip), %%rdx\n\tmov %%edi, %%eax\n"
+            "\tmov (%%rdx,%%rax,4), %%eax\n\tlea .L0(%%rip), %%rdx\n"
+            "\tadd %%rdx, %%rax\n\tjmp .Lj\n" if x else
+            "\tadrp x2, T+4*%d\n\tadd x2, x2, :lo12:T+4*%d\n"
+            "\tldr w2, [x2, w0, uxtw #2]\n\tadr x3, .L0\n"
+            "\tadd x0, x3, x2\n\tb .Lj\n")
+    check = ("\tcmp $%d, %%esi\n\tje .L%d\n" if x else
+             "\tcmp w1, #%d\n\tb.eq .L%d\n")
+    ways = "".join(check % (i, i) for i in range(250)) + ret + "".join(
+        ".L%d:\n" % i + load % ((i,) if x else (i, i)) for i in range(250))
+    yield "250 ways to a million entries", start + ways + ".Lj:\n" + jump + \
+        end + "\t.section .rodata\n\t.balign 4\nT:\t.fill 1000000, 4, 0\n"
     yield "calls without end", start + "".join(
         ("\tcall 1f\n1:\n" if x else "\tbl 1f\n1:\n") for _ in range(n)) + end
 

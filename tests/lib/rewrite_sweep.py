@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """rewrite_sweep: every program of a root, rewritten, against the original.
 
-    rewrite_sweep.py TALLY ROOT WORK [--emulator CMD] [--trap] [NAME...]
+    rewrite_sweep.py TALLY ROOT WORK [--emulator CMD] [--trap]
+                     [--insert OPTIONS] [NAME...]
 
 ROOT is a tree of programs and libraries of one machine (a system's own root
 is "/"); WORK becomes the same tree with every ELF file rewritten and all else
@@ -54,6 +55,10 @@ class Sweep:
                src, "-o", dst]
         if self.args.trap:
             cmd.insert(2, "--trap-unexpected")
+        if self.args.insert is not None:
+            cmd = [os.path.join(os.path.dirname(self.args.tally), "tools",
+                                "insert-everywhere"),
+                   *self.args.insert.split(), src, dst]
         run = subprocess.run(cmd, capture_output=True, text=True)
         if run.returncode == 0:
             return json.loads(run.stdout)
@@ -159,6 +164,7 @@ def main():
     ap.add_argument("names", nargs="*")
     ap.add_argument("--emulator")
     ap.add_argument("--trap", action="store_true")
+    ap.add_argument("--insert", help="options of insert-everywhere")
     ap.add_argument("--jobs", type=int, default=2)
     args = ap.parse_args()
     s = Sweep(args)

@@ -45,6 +45,12 @@ enum {
 	OP_ADRP = 0x90000000,
 	OP_ADD = 0x91000000, /* add xd, xn, #imm12 */
 	OP_BRK = 0xd4200000,
+	OP_STP = 0xa9000000,	  /* stp xa, xb, [sp, #offset] */
+	OP_STP_PRE = 0xa9800000,  /* stp xa, xb, [sp, #offset]! */
+	OP_LDP = 0xa9400000,	  /* ldp xa, xb, [sp, #offset] */
+	OP_LDP_POST = 0xa8c00000, /* ldp xa, xb, [sp], #offset */
+	OP_MRS_NZCV = 0xd53b4200,
+	OP_MSR_NZCV = 0xd51b4200,
 	TRAP_CODE = 0x7a11,
 };
 
@@ -277,6 +283,67 @@ static bool a64_write(uint8_t form, const uint8_t *code, const struct insn *in,
 	return false;
 }
 
+/* two registers to or from [sp, #offset]: op has its own way to index */
+static uint32_t a64_pair_op(uint32_t op, unsigned a, unsigned b, int offset)
+{
+	return op | ((uint32_t)(offset / 8) & 0x7f) << 15 | b << 10 |
+	       A64_SP << 5 | a;
+}
+
+/* the second of a pair of registers to save; the first again if there is none */
+static unsigned a64_partner(const struct move_saved *s, unsigned i)
+{
+	return s->reg[i + 1 < s->nreg ? i + 1 : i];
+}
+
+static unsigned a64_save_depth(const struct move_saved *s)
+{
+	return (s->nreg + 1) / 2 * 16;
+}
+
+/* appends a word to out, if there is an out; returns how many bytes so far */
+static unsigned a64_append(uint8_t *out, unsigned n, uint32_t w)
+{
+	if (out)
+		a64_put(out, n / 4, w);
+	return n + 4;
+}
+
+static unsigned a64_save(const struct move_saved *s, uint8_t *out)
+{
+	int depth = (int)a64_save_depth(s);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->nreg; i += 2)
+		n = a64_append(out, n,
+			       a64_pair_op(i ? OP_STP : OP_STP_PRE, s->reg[i],
+					   a64_partner(s, i),
+					   i ? (int)i * 8 : -depth));
+	if (s->flags)
+		n = a64_append(out, n, OP_MRS_NZCV | s->flags_reg);
+	return n;
+}
+
+static unsigned a64_restore(const struct move_saved *s, uint8_t *out)
+{
+	int depth = (int)a64_save_depth(s);
+	unsigned n = 0;
+
+	if (s->flags)
+		n = a64_append(out, n, OP_MSR_NZCV | s->flags_reg);
+	for (unsigned i = (s->nreg + 1) / 2 * 2; i; i -= 2) {
+		unsigned a = s->reg[i - 2], b = a64_partner(s, i - 2);
+
+		/* a pair may not load one register twice */
+		if (a == b)
+			b = 31;
+		n = a64_append(out, n,
+			       a64_pair_op(i == 2 ? OP_LDP_POST : OP_LDP, a, b,
+					   i == 2 ? depth : (int)i * 8 - 16));
+	}
+	return n;
+}
+
 static void a64_trap(uint8_t *out, uint64_t n)
 {
 	for (uint64_t i = 0; i < n / 4; i++)
@@ -293,4 +360,15 @@ const struct isa_move a64_move = {
 	.jump_reach = (UINT64_C(1) << 27) - 4,
 	.jump = a64_jump,
 	.trap = a64_trap,
+	.save = a64_save,
+	.restore = a64_restore,
+	.save_depth = a64_save_depth,
+	.save_lead = 4,
+	.table_match = a64_table_match,
+	.table_write = a64_table_write,
+	.table_size = 16,
+	.gate = a64_gate,
+	.gate_size = A64_GATE_SIZE,
+	.call = a64_call,
+	.call_size = 12,
 };

@@ -62,7 +62,8 @@ struct x64_full {
 };
 
 /* parts.c */
-extern const ZydisDecoder x64_zydis_minimal, x64_zydis_full;
+bool x64_zydis(const uint8_t *code, size_t avail, ZydisDecodedInstruction *in,
+	       ZydisDecodedOperand *op);
 bool x64_parts_fast(const uint8_t *code, size_t avail, struct x64_parts *p);
 bool x64_parts_slow(const uint8_t *code, size_t avail, struct x64_parts *p);
 void x64_parts_from(const ZydisDecodedInstruction *in, struct x64_parts *p);

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""
+rewrite-gdb: a debugger finds its way in rewritten programs: breakpoints by
+name, backtraces with names through program, library and signal frames,
+finish, stepping; as in the original.
+"""
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, "tests/lib")
+from rewrite_run import *
+
+tap = Tap()
+ISA = "aarch64"
+GDB = shutil.which("gdb") if HOST == ISA else shutil.which("gdb-multiarch")
+# gdb 13 does not follow qemu's signal frames with SVE registers in them
+CPU = ["-cpu", "cortex-a72"]
+SECONDS = 90
+
+
+def session(world, exe, libs, *commands):
+    """What gdb prints while the program runs."""
+    words = [GDB, "-nx", "-batch", "-q", "-iex", "set auto-load off",
+             "-iex", "set debuginfod enabled off", "-ex", "set width 0",
+             "-ex", "set confirm off", "-ex", "set pagination off"]
+    remote = None
+    if world.isa == HOST:
+        path = [libs] + ([world.root + "/lib"] if world.root else [])
+        words += ["-ex", "set env LD_LIBRARY_PATH " + ":".join(path),
+                  "-ex", "set startup-with-shell off", "-ex", "starti"]
+    else:
+        root = world.root or world.original
+        socket = os.path.join(os.path.dirname(exe), "socket")
+        if os.path.exists(socket):
+            os.unlink(socket)
+        # a socket in a folder of our own, not a port: nobody else comes in
+        remote = subprocess.Popen(
+            [*emulator(ISA), *CPU, "-g", socket, "-L", root, "-E",
+             "LD_LIBRARY_PATH=" + libs, exe], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        words += ["-ex", "set sysroot " + root,
+                  "-ex", "set solib-search-path " + libs,
+                  "-ex", "python import os, time\n"
+                  "while not os.path.exists('%s'): time.sleep(0.05)" % socket,
+                  "-ex", "target remote " + socket]
+    for c in ("handle SIGUSR1 nostop noprint pass",) + commands + ("kill",):
+        words += ["-ex", c]
+    try:
+        p = subprocess.run(words + [exe], stdin=subprocess.DEVNULL, text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           errors="replace", timeout=SECONDS)
+        return p.stdout
+    except subprocess.TimeoutExpired as e:
+        return "hangs: %s" % e.stdout
+    finally:
+        if remote:
+            remote.kill()
+            remote.wait()
+
+
+def frames(text):
+    """Names of the frames of every backtrace, frame 0 of each in front."""
+    return [m.group(1).strip() for m in re.finditer(
+        r"(?m)^#\d+ +(?:0x[0-9a-f]+ in )?([^(\n]+|<[^>]*>)", text)]
+
+
+def stops(text):
+    """Names of the functions where the program stopped."""
+    return re.findall(r"(?m)^(?:Breakpoint \d+, )?0x[0-9a-f]+ in "
+                      r"([\w.]+) \(\)", text)
+
+
+BACKTRACE = ("break debug_inner", "continue", "bt")
+LIBRARY = ("set breakpoint pending on", "break library_step", "continue",
+           "bt", "finish", "delete", "break debug_inner", "continue", "bt")
+SIGNAL = ("break debug_handler", "continue", "bt", "delete",
+          "break debug_inner", "continue", "bt", "finish", "finish")
+STEPS = ("break debug_middle", "continue", *["stepi"] * 4, "delete",
+         "break debug_inner", "continue", "stepi", "stepi", "finish",
+         "nexti", "nexti", "step")
+
+
+def build(where, stripped):
+    """The program and its library in a folder of their own."""
+    os.makedirs(where)
+    gcc = compiler(ISA, "gcc")
+    lib, exe = where + "/libdebug.so", where + "/debug"
+    run(*gcc, "-O1", "-shared", "-fPIC", "-Wl,-soname,libdebug.so", "-o", lib,
+        PROGS + "debug-lib.c")
+    run(*gcc, "-O1", "-rdynamic", "-o", exe, PROGS + "debug.c", lib)
+    if stripped:
+        run(tool(ISA, "strip"), exe)
+        run(tool(ISA, "strip"), lib)
+    return exe
+
+
+def same(name, want, got, text, least):
+    tap.ok(want == got and len(got) >= least, name,
+           ["want %s" % want, "got  %s" % got, *text.splitlines()[-8:]])
+
+
+def attempt(original, stripped, way):
+    """Compares sessions with the original and with what was made of it."""
+    what = "%s%s" % (way, ", stripped" if stripped else "")
+    folder = os.path.dirname(original) + "-" + way
+    os.makedirs(folder)
+    for name in ("debug", "libdebug.so"):
+        rewrite(way, os.path.join(os.path.dirname(original), name),
+                os.path.join(folder, name))
+    exe = os.path.join(folder, "debug")
+    for title, commands, least in (("the program", BACKTRACE, 4),
+                                   ("the library", LIBRARY, 4),
+                                   ("a signal handler", SIGNAL, 6)):
+        want = session(worlds[None], original, os.path.dirname(original),
+                       *commands)
+        got = session(worlds[way], exe, folder, *commands)
+        same("%s: backtraces from %s" % (what, title),
+             known(frames(want)), known(frames(got)), got, least)
+    got = session(worlds[way], exe, folder, *STEPS)
+    way_through = [n for n, _ in itertools.groupby(stops(got))]
+    tap.ok(way_through == ["debug_middle", "debug_inner", "debug_middle",
+                           "debug_outer"] and len(stops(got)) == 12,
+           what + ": steps", [str(stops(got)), *got.splitlines()[-12:]])
+
+
+def known(names):
+    """Frames of stripped libraries have names only when rewritten."""
+    return [n for n in names if re.match("debug_|library_|main|<", n)]
+
+
+if not GDB or emulator(ISA) is None or not tool(ISA, "gcc"):
+    tap.skip("all", "no debugger or no tools for " + ISA)
+    tap.done()
+with tempfile.TemporaryDirectory() as where:
+    worlds = {way: World(ISA, way) for way in (None, "moved", "insert")}
+    for stripped in (False, True):
+        exe = build(os.path.join(where, str(stripped)), stripped)
+        for way in ("moved", "insert"):
+            if stripped and way == "insert":
+                continue
+            attempt(exe, stripped, way)
+tap.done()

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""
+rewrite-programs: programs of many kinds, each run as it is and rewritten in
+every way, among libraries rewritten the same way: output, exit status and
+backtraces are the same.
+"""
+import concurrent.futures
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, "tests/lib")
+from rewrite_run import *
+
+tap = Tap()
+A64 = "aarch64"
+# name, sources, flags, arguments of each run
+PROGRAMS = [
+    ("flow", ["flow.c"], ["-O2"], [[], ["3"]]),
+    ("flow-plain", ["flow.c"], ["-O2", "-fno-pie", "-no-pie"], [[]]),
+    ("throw", ["throw.cc"], ["-O2"], [[], ["uncaught"], ["noexcept"],
+                                      ["terminate"]]),
+    ("throw-static", ["throw.cc"], ["-O2", "-static"],
+     [[], ["uncaught"], ["terminate"]]),
+    ("cold", ["cold.cc"], ["-O2", "-freorder-blocks-and-partition"], [[]]),
+    ("jump", ["jump.c"], ["-O2"], [[]]),
+    ("threads", ["threads.cc"], ["-O2", "-pthread"], [[]]),
+    ("threads-static", ["threads.cc"], ["-O2", "-pthread", "-static"], [[]]),
+    ("signals", ["signals.c"], ["-O2", "-fasynchronous-unwind-tables"],
+     [[], ["die"]]),
+    ("process", ["process.c"], ["-O2", "-pthread"], [[]]),
+    ("ifunc", ["ifunc.c"], ["-O2"], [[]]),
+    ("ifunc-static", ["ifunc.c"], ["-O2", "-static"], [[]]),
+    ("ifunc-static-pie", ["ifunc.c"], ["-O2", "-static-pie", "-fPIE"], [[]]),
+    ("atomics", ["atomics.c"], ["-O2", "-pthread"], [[]]),
+    ("names", ["names.c"], ["-O2", "-rdynamic"], [[], ["symbols"]]),
+    ("calc", ["calc.f90"], ["-O2", "-fno-backtrace"], [[], ["stop"]]),
+    ("calc-checked", ["calc.f90"], ["-O1", "-fcheck=all", "-static",
+                                    "-fno-backtrace"], [[]]),
+]
+# code of the other machine stays in place: these are enough of it
+PROGRAMS_X64 = ["flow", "throw", "throw-static", "threads", "signals",
+                "process", "ifunc-static-pie", "names", "calc"]
+# of AArch64 only
+PROGRAMS_A64 = [
+    ("pool", ["pool.c", "pool-aarch64.S"], ["-O2"], [[]]),
+    ("atomics-exclusive", ["atomics.c"],
+     ["-O2", "-pthread", "-mno-outline-atomics"], [[]]),
+]
+# what is known not to work yet: (name, argument): reason
+TODO = {
+    ("names", "symbols"): "dladdr() names no address of new code: .dynsym "
+                          "has only the old ones",
+}
+DRIVER = {".cc": "g++", ".f90": "gfortran"}
+
+
+def build(isa, out, sources, flags, compiler_name=None):
+    kind = os.path.splitext(sources[0])[1]
+    cc = compiler(isa, compiler_name or DRIVER.get(kind, "gcc"))
+    if not cc:
+        return None
+    run(*cc, "-w", *flags, "-o", out, *(PROGS + s for s in sources))
+    return out
+
+
+def outcome(world, exe, args, cwd, **more):
+    status, out = world.run(exe, *args, cwd=cwd)
+    return status, Names(world.isa, main=exe, **more).named(out)
+
+
+def attempt(isa, worlds, program):
+    name, sources, flags, runs = program
+    exe = os.path.join(where, "%s-%s" % (isa, name))
+    if not build(isa, exe, sources, flags):
+        return "no compiler for %s" % sources[0]
+    cwd = os.path.join(where, name + ".d")
+    os.makedirs(cwd, exist_ok=True)
+    want = [outcome(worlds[None], exe, a, cwd) for a in runs]
+    result = [("runs", [str(w) for w in want if w[0] == "hangs"])]
+    for way in worlds:
+        if not way:
+            continue
+        copy = "%s-%s" % (exe, way)
+        rewrite(way, exe, copy)
+        # nothing in these two that is not in the other two
+        few = way in ("moved", "insert") and isa == A64
+        for w, args in list(zip(want, runs))[:1 if few else None]:
+            what = " ".join([way] + args)
+            todo = isa == A64 and TODO.get((name, *args))
+            if todo:
+                what += " # TODO " + todo
+            result.append((what, differences(
+                w, outcome(worlds[way], copy, args, cwd))))
+    return result
+
+
+def worlds_of(isa):
+    """The worlds that programs of the machine are tried in, or None."""
+    if emulator(isa) is None or not tool(isa, "gcc"):
+        return None
+    # code of the other machine stays in place: one way is enough
+    ways = WAYS if isa == A64 else ["moved"]
+    return {way: World(isa, way) for way in [None, *ways]}
+
+
+with tempfile.TemporaryDirectory() as where, \
+        concurrent.futures.ThreadPoolExecutor(2) as pool:
+    only = sys.argv[1:]
+    for isa in (A64, "x86_64"):
+        worlds = worlds_of(isa)
+        if not worlds:
+            tap.skip(isa, "no tools for it")
+            continue
+        todo = PROGRAMS + PROGRAMS_A64 if isa == A64 else \
+            [p for p in PROGRAMS if p[0] in PROGRAMS_X64]
+        todo = [p for p in todo if not only or p[0] in only]
+        for p, f in [(p, pool.submit(attempt, isa, worlds, p)) for p in todo]:
+            tap.job("%s %s" % (isa, p[0]), f)
+tap.done()
