@@ -299,6 +299,37 @@ static void hold_others(pid_t pid)
 	}
 }
 
+/*
+ * Waits for the step of a thread. If that is the process's end, the kernel
+ * tells it of the first thread only when all others have been waited for.
+ */
+static bool wait_step(pid_t pid, int *status)
+{
+	int other;
+	pid_t p;
+
+	if (thread.n == 1)
+		return waitpid(pid, status, __WALL) == pid;
+	while ((p = waitpid(pid, status, __WALL | WNOHANG)) == 0) {
+		for (size_t i = thread.n; i-- > 0;) {
+			struct thread *t = &thread.at[i];
+
+			if (t->pid == pid || t->running ||
+			    waitpid(t->pid, &other, __WALL | WNOHANG) !=
+				    t->pid)
+				continue;
+			if (!WIFSTOPPED(other)) {
+				on_end(t->pid, other);
+				continue;
+			}
+			t->hold = true;
+			t->status = other;
+		}
+		usleep(10);
+	}
+	return p == pid;
+}
+
 /* --- events --- */
 
 /*
@@ -315,8 +346,7 @@ static void on_trap(pid_t pid, struct trap *t)
 	set_pc(pid, t->at);
 	trap_lift(t);
 	trap_before(pid, t);
-	if (!trace(PTRACE_SINGLESTEP, pid, 0) ||
-	    waitpid(pid, &status, __WALL) != pid)
+	if (!trace(PTRACE_SINGLESTEP, pid, 0) || !wait_step(pid, &status))
 		return;
 	if (!WIFSTOPPED(status)) {
 		on_end(pid, status);

@@ -473,5 +473,6 @@ void x64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 {
 	struct x64_full full;
 
-	x64_decode_full(code, avail, addr, &full, out);
+	if (!x64_decode_common(code, avail, addr, out))
+		x64_decode_full(code, avail, addr, &full, out);
 }

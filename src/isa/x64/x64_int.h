@@ -5,6 +5,7 @@
  *
  *	bytes -> struct x64_parts -> struct insn, first part    parts.c scan.c
  *	bytes -> struct x64_full  -> struct insn, all of it     decode.c
+ *	bytes -> struct x64_parts -> the same, often enough     common.c
  *	         struct x64_full  -> micro-operations           emit.c lift.c
  *
  * The parts are the fields of the encoding without their meaning; scan.c
@@ -73,6 +74,10 @@ void x64_classify(const struct x64_parts *p, uint64_t addr,
 		  struct insn *out);
 void x64_scan(const uint8_t *code, size_t avail, uint64_t addr,
 	      struct insn *out);
+
+/* common.c; false: not one of these, and *out is undefined */
+bool x64_decode_common(const uint8_t *code, size_t avail, uint64_t addr,
+		       struct insn *out);
 
 /* decode.c */
 bool x64_decode_full(const uint8_t *code, size_t avail, uint64_t addr,
