@@ -18,7 +18,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 OPT ?= -O2 -g
 
-ROOMS := base flow elf isa cfg rewrite cmd
+ROOMS := base flow elf isa cfg rewrite launch cmd
 
 CFLAGS_ALL := -std=gnu11 -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE \
 	-DTALLY_VERSION='"$(VERSION)"' -Isrc $(OPT) $(SANITIZE) $(CFLAGS)
@@ -38,7 +38,7 @@ BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all programs deps test-deps quickstart check test asan sweep bench \
 	fuzz install clean 80 format
-all: $(BUILD)/tally
+all: $(BUILD)/tally modules
 programs: all $(UNIT) $(TOOLS) $(BENCH)
 
 $(BUILD)/tally: $(MAIN) $(LIB)
@@ -51,6 +51,33 @@ $(LIB): $(filter-out $(MAIN),$(OBJS))
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# --- the audit module, which travels inside programs: one for the machine that
+# CC makes programs for and, where its cross compiler is installed, one for the
+# other. Freestanding, linked with nothing.
+
+ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+OTHER_ISA := $(if $(filter x86_64,$(ISA)),aarch64,x86_64)
+OTHER_CC ?= $(OTHER_ISA)-linux-gnu-gcc
+RUNTIME := $(wildcard src/runtime/*.c)
+MODULE_FLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Werror -O2 -g -Isrc \
+	-fPIC -ffreestanding -fvisibility=hidden -fno-stack-protector \
+	-mgeneral-regs-only \
+	-nostdlib -shared -Wl,-z,now -Wl,-z,noexecstack
+MODULES := $(BUILD)/lib/tally/audit-$(ISA).so
+ifneq ($(shell command -v $(OTHER_CC) 2>/dev/null),)
+MODULES += $(BUILD)/lib/tally/audit-$(OTHER_ISA).so
+endif
+
+.PHONY: modules
+modules: $(MODULES)
+
+$(BUILD)/lib/tally/audit-$(OTHER_ISA).so: MODULE_CC := $(OTHER_CC)
+$(BUILD)/lib/tally/audit-%.so: MODULE_CC ?= $(CC)
+$(BUILD)/lib/tally/audit-%.so: $(RUNTIME) $(wildcard src/runtime/*.h \
+		src/runtime/*/*.h)
+	@mkdir -p $(@D)
+	$(MODULE_CC) $(MODULE_FLAGS) -Isrc/runtime/$* -o $@ $(RUNTIME)
 
 $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D)
@@ -125,6 +152,8 @@ bench: test-deps
 
 install: all
 	install -D -m 755 $(BUILD)/tally $(DESTDIR)$(PREFIX)/bin/tally
+	for m in $(MODULES); do install -D -m 644 $$m \
+		$(DESTDIR)$(PREFIX)/lib/tally/$${m##*/}; done
 	for m in doc/*.1; do install -D -m 644 $$m \
 		$(DESTDIR)$(PREFIX)/share/man/man1/$${m##*/}; done
 

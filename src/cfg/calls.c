@@ -4,9 +4,10 @@
  * A call of a linkage stub goes where a relocated slot points: to another
  * image or to what an ifunc's resolver chose, which compilers know no more
  * about than about any pointer. It counts as a call by the convention, and
- * so do indirect calls. Some callees keep all registers instead, and callers
- * rely on it (rewriting.md 3.8): TLS descriptors, which are called through a
- * slot whose address is the argument, and what `gcc -pg` calls at every entry.
+ * so do indirect calls. TLS descriptors keep all registers instead, and
+ * callers rely on it (rewriting.md 3.8); they are called through a slot whose
+ * address is the argument. What `gcc -pg` calls at every entry keeps argument
+ * registers; those are live before any call.
  */
 #include "base/bisect.h"
 #include "cfg/build.h"
@@ -27,13 +28,6 @@ static bool is_stub(const struct cfg *c, const struct block *b)
 		     r->kind == RELOC_IRELATIVE);
 }
 
-/* a function that is called before the arguments are looked at */
-static bool is_entry_hook(const char *name)
-{
-	return name && (!strcmp(name, "mcount") || !strcmp(name, "_mcount") ||
-			!strcmp(name, "__fentry__"));
-}
-
 /* what the indirect call of block b calls */
 static uint32_t pointer_callee(const struct cfg *c, const struct block *b)
 {
@@ -42,9 +36,8 @@ static uint32_t pointer_callee(const struct cfg *c, const struct block *b)
 	const struct reloc *r = slot ? image_reloc(c->image, slot) : NULL;
 
 	/* a slot that is not filled with a pointer, but called: TLS */
-	return held || (r && (r->kind == RELOC_OTHER ||
-			      is_entry_hook(r->symbol))) ?
-		       CALLEE_KEEPING : CALLEE_BY_RULES;
+	return held || (r && r->kind == RELOC_OTHER) ? CALLEE_KEEPING :
+						       CALLEE_BY_RULES;
 }
 
 /* the block that starts at addr, or CALLEE_UNSEEN */
@@ -203,9 +196,7 @@ void calls_find(struct calls *s, const struct cfg *c)
 	for (uint32_t p = 0; p < c->proc.n; p++) {
 		uint32_t k = cfg_block_at(c, c->proc.at[p].entry);
 
-		entry[p] = !is_stub(c, &c->block.at[k]) ? k :
-			   is_entry_hook(c->proc.at[p].import) ?
-				CALLEE_KEEPING : CALLEE_BY_RULES;
+		entry[p] = is_stub(c, &c->block.at[k]) ? CALLEE_BY_RULES : k;
 	}
 	find_callees(s, c, entry);
 	find_pairs(&v, s, c);

@@ -111,7 +111,7 @@ struct dispatch {
 	uint64_t addr;	/* of the indirect jump */
 	uint64_t table; /* address of the table, 0 if there is none */
 	uint64_t base;	/* added to every entry */
-	uint32_t count; /* entries */
+	uint32_t count; /* entries, one behind the other */
 	uint8_t entry_size;  /* bytes of an entry */
 	uint8_t entry_shift; /* an entry is shifted left by this */
 	bool entry_signed;
@@ -119,6 +119,13 @@ struct dispatch {
 	const char *reason; /* why it is not bounded, or what it is instead */
 	uint32_t target, ntarget; /* addresses, in cfg->target, sorted */
 	uint32_t block;
+	/*
+	 * If all entries are loaded by one instruction of the same block, its
+	 * address, the register by which it finds the table, and what that
+	 * certainly holds; else load is 0.
+	 */
+	uint64_t load, load_base;
+	uint8_t load_reg;
 };
 
 struct hub {
@@ -167,6 +174,9 @@ int cfg_build_watched(struct cfg *c, const struct image *im,
 		      struct err *e);
 void cfg_free(struct cfg *c);
 
+/* where entry i of the dispatch's table leads; false if the file lacks it */
+bool cfg_table_entry(const struct cfg *c, const struct dispatch *d, uint32_t i,
+		     uint64_t *target);
 /* the block that holds addr, or CFG_NONE */
 uint32_t cfg_block_at(const struct cfg *c, uint64_t addr);
 /* the procedure with an entry at addr or, failing that, that holds it */

@@ -9,7 +9,7 @@
  *	clobber(p) = written in p | clobber(q) of all q that p calls
  *		     | all scratch registers, if p calls by the convention
  *		     & ~what p saves in its frame and restores
- *	             | what linkers' stubs change
+ *		     | what a linker's veneers change
  *
  * the least solution. Erring on the small side is safe here: what is not in
  * the set stays live. So what cannot be seen adds nothing.
@@ -22,7 +22,7 @@ static places clobber_own(const struct cfg *c, const struct calls *s,
 {
 	const struct procedure *q = &c->proc.at[p];
 	const places scratch = places_any(c->isa->scratch, FLAG_ALL);
-	places own = places_any(c->isa->linker_scratch, 0);
+	places own = 0;
 
 	for (uint32_t i = 0; i < q->npart; i++) {
 		const struct part *t =
@@ -50,8 +50,7 @@ static places clobber_kept(const struct cfg *c, const struct saves *saves,
 		all.saved |= saves[t].saved;
 		all.restored |= saves[t].restored;
 	}
-	return places_any(all.saved & all.restored &
-				    ~c->isa->linker_scratch, 0);
+	return places_any(all.saved & all.restored, 0);
 }
 
 places *clobber_find(const struct cfg *c, const struct calls *s,
@@ -59,11 +58,12 @@ places *clobber_find(const struct cfg *c, const struct calls *s,
 {
 	places *clobber = NEW_ARRAY(places, c->proc.n + 1);
 	places *kept = NEW_ARRAY(places, c->proc.n + 1);
+	const places veneer = places_guess(c->isa->veneer_scratch, 0);
 	bool changed = true;
 
 	for (uint32_t p = 0; p < c->proc.n; p++) {
 		kept[p] = clobber_kept(c, saves, p);
-		clobber[p] = clobber_own(c, s, effect, p) & ~kept[p];
+		clobber[p] = (clobber_own(c, s, effect, p) & ~kept[p]) | veneer;
 	}
 	while (changed) {
 		changed = false;

@@ -226,3 +226,18 @@ void dispatch_export(struct build *b)
 		vec_push(&c->dispatch, d);
 	}
 }
+
+bool cfg_table_entry(const struct cfg *c, const struct dispatch *d, uint32_t i,
+		     uint64_t *target)
+{
+	struct table t = {
+		.address = d->table,
+		.base = d->base,
+		.stride = d->entry_size,
+		.size = d->entry_size,
+		.shift = d->entry_shift,
+		.sign = d->entry_signed,
+	};
+
+	return table_entry(c->image, &t, i, target);
+}

@@ -6,6 +6,9 @@
 #include "cfg/table.h"
 #include "cfg/value.h"
 
+/* targets of a procedure's jumps together; beyond, they are not understood */
+enum { TARGETS_MAX = 4000000 };
+
 /* where a table starts, and what is added to its entries */
 struct table_start {
 	uint64_t address, base;
@@ -45,7 +48,10 @@ struct finding {
 };
 
 /* --- judge.c */
-/* judges the jump that ends a block of the view; targets in w->target */
+/*
+ * Judges the jump that ends a block of the view; targets in w->target, not
+ * all of them if they are more than TARGETS_MAX.
+ */
 void work_judge(struct work *w, struct finding *f, uint32_t block);
 /*
  * Takes entries while they lead into the procedure; returns how many. As
@@ -61,6 +67,11 @@ uint64_t work_take_entries(struct work *w, const struct table *t,
  * be a part of it that some jump uses for itself.
  */
 uint64_t work_next_table(const struct work *w, uint64_t addr, uint64_t base);
+
+/* --- entry_load.c */
+/* d->load and what belongs to it, of the finding for the block at hand */
+void work_find_load(struct work *w, const struct finding *f,
+		    struct dispatch *d);
 
 /* --- settle.c */
 /*

@@ -418,12 +418,65 @@ static bool jumps_through_slot(struct work *w, uint32_t jump)
 	return l.ok && !l.n && l.constant && slot_leaves(w, l.constant);
 }
 
+/* the closed value is one of several, by the edge that led to a join */
+static bool is_choice(const struct values *s, uint32_t n)
+{
+	return value_node(s, n)->kind == NODE_PHI && value_node(s, n)->b;
+}
+
+/* a value that the jump's target may be, and the edge that brings it */
+struct way {
+	uint32_t value, edge;
+};
+typedef VEC(struct way) ways;
+
+/*
+ * Lists the ways by which a phi gets its value: those of the phis that it
+ * chooses from, too. At the edge into a phi its operand is what the phi is
+ * until control comes there again, so what holds on that edge holds for the
+ * jump. False if there are too many.
+ */
+static bool list_ways(struct values *s, uint32_t phi, ways *out)
+{
+	const struct graph *g = &s->view->g;
+	VEC(uint32_t) todo = {0};
+	bool few = true;
+
+	vec_push(&todo, phi);
+	for (size_t done = 0; few && done < todo.n; done++) {
+		struct node n = *value_node(s, todo.at[done]);
+
+		for (uint32_t i = 0; i < n.b; i++) {
+			uint32_t x = s->operand.at[n.pos + i];
+			struct way y = {x, g->in[g->in_first[n.block] + i]};
+			size_t k = 0;
+
+			if (x == NODE_UNSET)
+				continue;
+			y.value = value_find(s, x);
+			if (!is_choice(s, y.value)) {
+				vec_push(out, y);
+				continue;
+			}
+			while (k < todo.n && todo.at[k] != y.value)
+				k++;
+			if (k == todo.n)
+				vec_push(&todo, y.value);
+		}
+		few = todo.n <= WAYS_MAX && out->n <= WAYS_MAX;
+	}
+	vec_free(&todo);
+	if (!few)
+		out->n = 0;
+	return few;
+}
+
 void work_judge(struct work *w, struct finding *f, uint32_t block)
 {
 	struct values *s = &w->values;
 	const struct lifted *l = value_block(s, block);
 	uint32_t target;
-	struct node n;
+	ways way = {0};
 
 	*f = (struct finding){.status = DISPATCH_UNKNOWN,
 			      .reason = "not understood"};
@@ -435,22 +488,18 @@ void work_judge(struct work *w, struct finding *f, uint32_t block)
 		return;
 	}
 	target = value_find(s, value_resolve(s, l->jump));
-	n = *value_node(s, target);
-	if (n.kind != NODE_PHI || !n.b || n.b > WAYS_MAX) {
+	if (!is_choice(s, target) || !list_ways(s, target, &way)) {
 		find_target(w, f, target, block, CFG_NONE);
 		f->ways = 1;
-		return;
+	} else {
+		f->ways = (unsigned)way.n;
 	}
-	f->ways = n.b;
-	for (uint32_t i = 0, first = true; i < n.b; i++) {
-		uint32_t x = s->operand.at[n.pos + i];
-		uint32_t e = s->view->g.in[s->view->g.in_first[n.block] + i];
-		struct finding way;
+	for (size_t i = 0; i < way.n && w->target.n <= TARGETS_MAX; i++) {
+		struct finding found;
 
-		if (x == NODE_UNSET)
-			continue;
-		find_target(w, &way, value_find(s, x), block, e);
-		merge_finding(f, &way, first);
-		first = false;
+		find_target(w, &found, way.at[i].value, block,
+			    way.at[i].edge);
+		merge_finding(f, &found, !i);
 	}
+	vec_free(&way);
 }

@@ -16,7 +16,7 @@
  *     not change: callers that are not seen may rely on it.
  *   - Calls through pointers and of other images follow the platform's
  *     convention: they read the argument registers and change all scratch
- *     registers. TLS descriptors and profiling hooks are known to keep them.
+ *     registers. TLS descriptors are known to keep them.
  *   - A landing pad gets what the unwinder sets; scratch registers that it
  *     reads beyond that are live at the call.
  *   - Everything is live where control goes nobody knows: at indirect jumps

@@ -11,10 +11,7 @@
 #include "base/bisect.h"
 #include "cfg/dispatch_int.h"
 
-enum {
-	CHANGES_MAX = 12, /* then what still changes is not understood */
-	TARGETS_MAX = 4000000, /* of a procedure's jumps together */
-};
+enum { CHANGES_MAX = 12 }; /* then what still changes is not understood */
 
 typedef VEC(uint32_t) blocks; /* of a view */
 
@@ -80,6 +77,7 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 	j->d.entry_shift = f->table.shift;
 	j->d.entry_signed = f->table.sign;
 	j->d.count = known ? (uint32_t)f->count : 0;
+	work_find_load(w, f, &j->d);
 	if (!known)
 		w->target.n = 0;
 	j->wanted.n = 0;

@@ -5,6 +5,7 @@
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/err.h"
@@ -20,12 +21,14 @@ enum status {
 
 struct command {
 	const char *name;
-	const char *summary; /* one line for the list of commands */
+	const char *summary; /* one line for the list of commands;
+				NULL: not for people */
 	const char *usage;   /* all that --help prints */
 	int (*run)(int argc, char **argv); /* argv[0] is the command */
+	bool own_help; /* it looks for --help itself: not all words are its */
 };
 
-extern const struct command cmd_cfg, cmd_instrument;
+extern const struct command cmd_cached, cmd_cfg, cmd_count, cmd_instrument;
 
 /* prints the error; returns the exit status for it */
 int cmd_fail(const struct err *e);

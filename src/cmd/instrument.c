@@ -15,21 +15,21 @@
 static const char instrument_usage[] =
 	"usage: tally instrument --placement none [OPTION...] FILE -o OUT\n"
 	"\n"
-	"Writes a copy of an executable or shared library whose code was moved\n"
-	"to a new place in the same file, with nothing inserted. The copy does\n"
-	"what the original does.\n"
+	"Writes a copy of an executable or shared library whose code was\n"
+	"moved to a new place in the same file, with nothing inserted. The\n"
+	"copy does what the original does.\n"
 	"\n"
 	"  -o OUT              the new file\n"
-	"  --placement none    insert nothing (the only placement there is yet)\n"
+	"  --placement none    insert nothing (all there is yet)\n"
 	"  --trap-unexpected   a test: old places where nobody should arrive\n"
 	"                      trap\n"
-	"  --strict            fail if any of the code stays in place\n"
+	"  --strict            fail if none of the code can be moved\n"
 	"  --json              what was done, for programs\n";
 
 struct instrument_call {
 	const char *file, *out, *placement;
 	struct rewrite_options o;
-	bool strict, json;
+	bool json;
 };
 
 static int instrument_check(const struct instrument_call *call)
@@ -61,7 +61,7 @@ static int instrument_parse(int argc, char **argv, struct instrument_call *c)
 		else if (options && !strcmp(a, "--trap-unexpected"))
 			c->o.trap_unexpected = true;
 		else if (options && !strcmp(a, "--strict"))
-			c->strict = true;
+			c->o.strict = true;
 		else if (options && !strcmp(a, "--json"))
 			c->json = true;
 		else if (options && a[0] == '-' && a[1])

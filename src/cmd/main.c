@@ -3,12 +3,15 @@
  */
 #include "cmd/cmd.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "cmd/name.h"
 
-static const struct command *const commands[] = {&cmd_cfg, &cmd_instrument};
+static const struct command *const commands[] = {
+	&cmd_count, &cmd_instrument, &cmd_cfg, &cmd_cached};
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
@@ -23,16 +26,57 @@ static void print_usage(FILE *to)
 {
 	fputs("usage: tally COMMAND [OPTION...] [ARGUMENT...]\n\n", to);
 	for (int i = 0; i < NCOMMANDS; i++)
-		fprintf(to, "  %-12s%s\n", commands[i]->name,
-			commands[i]->summary);
-	fputs("\n'tally COMMAND --help' says more of each.\n", to);
+		if (commands[i]->summary)
+			fprintf(to, "  %-12s%s\n", commands[i]->name,
+				commands[i]->summary);
+	fputs("\n'tally help COMMAND' says more of each.\n", to);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (int i = 0; i < NCOMMANDS; i++)
+		if (!strcmp(name, commands[i]->name))
+			return commands[i];
+	return NULL;
+}
+
+static bool asks_for_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
+/* says that there is no such command, and which there are */
+static int refuse(const char *name)
+{
+	fprintf(stderr, "tally: there is no %s '",
+		*name == '-' ? "option" : "command");
+	name_print(stderr, name, "");
+	fputs("'\n", stderr);
+	print_usage(stderr);
+	return STATUS_USAGE;
+}
+
+/* tally help [COMMAND] */
+static int run_help(int argc, char **argv)
+{
+	const struct command *c;
+
+	if (argc < 2 || asks_for_help(argv[1]) || !strcmp(argv[1], "help")) {
+		print_usage(stdout);
+		return cmd_finish(STATUS_OK);
+	}
+	c = find_command(argv[1]);
+	if (!c)
+		return refuse(argv[1]);
+	fputs(c->usage, stdout);
+	return cmd_finish(STATUS_OK);
 }
 
 /* --help anywhere before "--" asks for the command's usage */
 static int run_command(const struct command *c, int argc, char **argv)
 {
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+	for (int i = 1; !c->own_help && i < argc && strcmp(argv[i], "--"); i++)
+		if (asks_for_help(argv[i])) {
 			fputs(c->usage, stdout);
 			return cmd_finish(STATUS_OK);
 		}
@@ -41,24 +85,19 @@ static int run_command(const struct command *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	const struct command *c;
+
 	mem_on_exhausted(out_of_memory);
 	if (argc < 2) {
 		print_usage(stderr);
 		return STATUS_USAGE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
-	    !strcmp(argv[1], "help")) {
-		print_usage(stdout);
-		return cmd_finish(STATUS_OK);
-	}
+	if (asks_for_help(argv[1]) || !strcmp(argv[1], "help"))
+		return run_help(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--version")) {
 		puts("tally " TALLY_VERSION);
 		return cmd_finish(STATUS_OK);
 	}
-	for (int i = 0; i < NCOMMANDS; i++)
-		if (!strcmp(argv[1], commands[i]->name))
-			return run_command(commands[i], argc - 1, argv + 1);
-	fprintf(stderr, "tally: there is no command '%s'\n", argv[1]);
-	print_usage(stderr);
-	return STATUS_USAGE;
+	c = find_command(argv[1]);
+	return c ? run_command(c, argc - 1, argv + 1) : refuse(argv[1]);
 }

@@ -147,8 +147,12 @@ struct isa {
 	 * more; nothing here may be read as "the others are dead".
 	 */
 	regset callee_saved;
-	/* scratch registers that linker-made stubs may change at any call */
+	/* scratch registers that linkage stubs may change, and the loader's
+	   binder behind them, at a call of another file */
 	regset linker_scratch;
+	/* those that a linker's veneers may change at any call; compilers
+	   that look into callees know that, too */
+	regset veneer_scratch;
 	/*
 	 * Registers that the convention lets a callee change: the only ones
 	 * that inserted code may ever use, and only where cfg/live.h says

@@ -31,6 +31,23 @@ struct move_saved {
 	uint8_t flags_reg; /* which is dead, or one of those saved */
 };
 
+/*
+ * An indirect jump through a table, taken apart: an instruction loads entry
+ * number `index`, others may make an address of it, the last jumps there.
+ * With a table of distances from its own address in 32 bits each, the jump
+ * alone does it all, and the others can be left out.
+ */
+enum { TABLE_JUMP_DROPS = 3 };
+struct table_jump {
+	uint64_t load, jump; /* addresses */
+	uint64_t drop[TABLE_JUMP_DROPS]; /* of those left out, the load
+					    first; 0: fewer than that */
+	uint8_t index;	/* a register that stays as it is in between */
+	uint8_t extend; /* how it is extended: the machine's own */
+	regset lost; /* registers that the code left out would have set, and
+			whose values are entries, bases and targets */
+};
+
 struct isa_move {
 	uint8_t (*form)(const uint8_t *code, const struct insn *in);
 	/* bytes of a form; of a copy, of the instruction */
@@ -68,6 +85,34 @@ struct isa_move {
 	unsigned (*save_depth)(const struct move_saved *s);
 	/* bytes of save() until it is */
 	uint8_t save_lead;
+
+	/*
+	 * Takes apart the jump at the end of code[0 .. size-1], which starts
+	 * at `addr`. t->load is given, and the register that holds the
+	 * address of the table. False if it has another form.
+	 */
+	bool (*table_match)(const uint8_t *code, size_t size, uint64_t addr,
+			    unsigned table_reg, struct table_jump *t);
+	/*
+	 * Writes the jump, table_size bytes, with a table at `table`. Two
+	 * registers are overwritten; the second may be the index.
+	 */
+	bool (*table_write)(const struct table_jump *t, const uint8_t reg[2],
+			    uint64_t at, uint64_t table, uint8_t *out);
+	uint8_t table_size;
+
+	/*
+	 * A procedure that asks another about system calls that name a file:
+	 * the word at `word` points to a structure with the other's address at
+	 * `offset`. Called before a system call it leaves all registers and
+	 * flags as they are, but for what the other changes.
+	 */
+	bool (*gate)(uint64_t at, uint64_t word, unsigned offset,
+		     uint8_t *out);
+	uint16_t gate_size;
+	/* a call that keeps everything but reg */
+	bool (*call)(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
+	uint8_t call_size;
 };
 
 #endif

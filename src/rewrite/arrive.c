@@ -10,7 +10,8 @@
 
 static void expect_block(struct rewriter *r, uint32_t b)
 {
-	uint64_t index = r->c->block.at[b].start / r->isa->align - r->arrive_base;
+	uint64_t at = r->c->block.at[b].start;
+	uint64_t index = at / r->isa->align - r->arrive_base;
 
 	r->arrive[index / 8] |= (uint8_t)(1 << index % 8);
 }
@@ -48,6 +49,25 @@ static void expect_from_in_place(struct rewriter *r)
 			expect_from_part(r, &r->c->part.at[i]);
 }
 
+/* targets of indirect jumps whose tables are not copied */
+static void expect_from_tables(struct rewriter *r)
+{
+	const struct cfg *c = r->c;
+	size_t copied = 0;
+
+	for (uint32_t i = 0; i < c->dispatch.n; i++) {
+		const struct dispatch *d = &c->dispatch.at[i];
+
+		if (copied < r->tables.copy.n &&
+		    r->tables.copy.at[copied].dispatch == i) {
+			copied++;
+			continue;
+		}
+		for (uint32_t k = d->target; k < d->target + d->ntarget; k++)
+			expect_addr(r, c->target.at[k]);
+	}
+}
+
 void arrive_find(struct rewriter *r)
 {
 	const struct cfg *c = r->c;
@@ -63,8 +83,7 @@ void arrive_find(struct rewriter *r)
 		if (c->block.at[b].flags & BLOCK_ENTRY ||
 		    c->proc.at[cfg_block_proc(c, b)].unknown)
 			expect_block(r, b);
-	for (size_t i = 0; i < c->target.n; i++)
-		expect_addr(r, c->target.at[i]);
+	expect_from_tables(r);
 	expect_from_in_place(r);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "isa/isa.h"
+#include "rewrite/expression.h"
 
 /* writes how far it is to the new address; false if it cannot be written */
 static bool put_advance(struct cfi_out *o, uint64_t to)
@@ -31,32 +32,74 @@ static bool put_advance(struct cfi_out *o, uint64_t to)
 	return n <= UINT32_MAX;
 }
 
-/* from the new address on, the CFA is further above the stack pointer */
-static bool put_pushed(struct cfi_out *o, uint64_t at, uint64_t bytes)
+/* from the new address on, the state is another */
+static bool put_change(struct cfi_out *o, uint64_t at,
+		       const struct cfi_state *from,
+		       const struct cfi_state *to)
 {
+	o->change.n = 0;
+	cfi_difference(&o->change, from, to, &o->run.initial);
+	if (!o->change.n)
+		return true;
 	if (!put_advance(o, at < o->at ? o->at : at))
 		return false;
-	buffer_uint(o->out, 1, CFA_DEF_CFA_OFFSET);
-	buffer_uleb(o->out, (uint64_t)o->run.now.offset + bytes);
+	vec_append(o->out, &o->change);
 	return true;
+}
+
+/* appends a block of the pushed state to o->block; returns its length */
+static size_t lower_block(struct cfi_out *o, const uint8_t *p, size_t n,
+			  uint32_t down)
+{
+	const struct isa *isa = isa_for_elf(o->im->machine);
+	size_t start = o->block.n;
+
+	expression_lower(&o->block, bytes_window(p, n, 0), isa->dwarf_sp,
+			 down);
+	return o->block.n - start;
+}
+
+/* o->pushed becomes the current state with a lower stack pointer */
+static void make_pushed(struct cfi_out *o, uint32_t down)
+{
+	const struct isa *isa = isa_for_elf(o->im->machine);
+	struct cfi_state *s = &o->pushed;
+	const uint8_t *p;
+
+	cfi_state_copy(s, &o->run.now);
+	o->block.n = 0;
+	if (s->block)
+		s->block_size = lower_block(o, s->block, s->block_size, down);
+	else if (s->reg == isa->dwarf_sp)
+		s->offset += down;
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->rule[i].block)
+			s->rule[i].value = lower_block(o, s->rule[i].block,
+						       s->rule[i].value, down);
+	/* now that all are there and none moves any more */
+	p = o->block.at;
+	if (s->block) {
+		s->block = p;
+		p += s->block_size;
+	}
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->rule[i].block) {
+			s->rule[i].block = p;
+			p += s->rule[i].value;
+		}
 }
 
 /* writes the rows of the next push, which begins before `to` */
 static bool put_push(struct cfi_out *o, uint64_t to)
 {
-	const struct cfi_state *now = &o->run.now;
-	const struct isa *isa = isa_for_elf(o->im->machine);
 	const struct push *p = o->push++;
 	uint64_t end = p->end < to ? p->end : to;
 
-	if (now->block || now->reg != isa->dwarf_sp || p->start >= end)
+	if (p->start >= end)
 		return true;
-	if (!put_pushed(o, p->start, p->bytes))
-		return false;
-	/* the next one takes over where this one ends */
-	if (o->push < o->push_end && o->push->start == end && end < to)
-		return true;
-	return put_pushed(o, end, 0);
+	make_pushed(o, p->bytes);
+	return put_change(o, p->start, &o->run.now, &o->pushed) &&
+	       put_change(o, end, &o->pushed, &o->run.now);
 }
 
 /* what follows is about the new address `to` */
@@ -117,14 +160,17 @@ static int stub_compare(const void *a, const void *b)
 	return (p->stub > q->stub) - (p->stub < q->stub);
 }
 
-/* what a state means is the same under both CIEs */
-static bool same_cie(const struct cie *c, const struct cie *d)
+/* what a state means is the same for o->run and o->probe */
+static bool same_cie(struct cfi_out *o)
 {
-	return c->addr == d->addr ||
-	       (c->data_align == d->data_align &&
-		c->return_reg == d->return_reg &&
-		c->program.n == d->program.n &&
-		!memcmp(c->program.p, d->program.p, c->program.n));
+	const struct cfi *c = &o->run, *d = &o->probe;
+
+	if (c->cie.addr == d->cie.addr)
+		return true;
+	o->change.n = 0;
+	cfi_difference(&o->change, &c->initial, &d->initial, &c->initial);
+	return !o->change.n && c->cie.data_align == d->cie.data_align &&
+	       c->cie.return_reg == d->cie.return_reg;
 }
 
 /*
@@ -139,7 +185,7 @@ static void find_states(struct cfi_out *o, const struct fde *f, size_t from,
 	struct cfi *c = &o->probe;
 	bool changed = true;
 
-	if (!cfi_open(c, o->im, f) || !same_cie(&c->cie, &o->run.cie))
+	if (!cfi_open(c, o->im, f) || !same_cie(o))
 		return;
 	for (size_t i = from; i < to; i++) {
 		while (cfi_more(c) && c->at <= o->like.at[i].old) {
@@ -147,8 +193,10 @@ static void find_states(struct cfi_out *o, const struct fde *f, size_t from,
 				return;
 			changed |= !cfa_insn_moves(&c->insn);
 		}
-		if (changed)
-			vec_push(&o->state, c->now);
+		if (changed) {
+			vec_reserve(&o->state, 1);
+			cfi_state_copy(&o->state.at[o->state.n++], &c->now);
+		}
 		changed = false;
 		o->like.at[i].state = (uint32_t)o->state.n - 1;
 	}
@@ -193,28 +241,19 @@ static void find_likes(struct cfi_out *o, const struct fde *own,
 static bool put_stubs(struct cfi_out *o, const struct fde *f,
 		      const struct moved *mv)
 {
-	struct cfi_state *now = &o->run.now;
-	buffer change = {0};
-	bool ok = true;
-
 	find_likes(o, f, mv);
-	for (uint32_t i = 0; ok && i < mv->nstub; i++) {
+	for (uint32_t i = 0; i < mv->nstub; i++) {
 		uint32_t state = o->like.at[i].state;
 
-		ok = go_to(o, o->moves->stub.at[mv->stub + i].start);
-		if (!ok || state == UINT32_MAX)
+		if (!go_to(o, o->moves->stub.at[mv->stub + i].start))
+			return false;
+		if (state == UINT32_MAX)
 			continue;
-		change.n = 0;
-		cfi_difference(&change, now, &o->state.at[state],
-			       &o->run.initial);
-		*now = o->state.at[state];
-		if (change.n) {
-			ok = put_advance(o, o->want);
-			vec_append(o->out, &change);
-		}
+		if (!put_change(o, o->want, &o->run.now, &o->state.at[state]))
+			return false;
+		cfi_state_copy(&o->run.now, &o->state.at[state]);
 	}
-	vec_free(&change);
-	return ok;
+	return true;
 }
 
 bool cfi_write(struct cfi_out *o, buffer *out, const struct fde *f,
@@ -246,4 +285,6 @@ void cfi_out_free(struct cfi_out *o)
 	cfi_free(&o->probe);
 	vec_free(&o->like);
 	vec_free(&o->state);
+	vec_free(&o->block);
+	vec_free(&o->change);
 }

@@ -9,8 +9,8 @@
  *	new	a X b   | Y c		X, Y: inserted
  *	stubs	like c, like a		behind the body
  *
- * A push inside inserted code makes rows of its own if the CFA is told by the
- * stack pointer. A stub has the state of the instruction that it is like;
+ * A push inside inserted code makes rows of its own if anything is told by
+ * the stack pointer. A stub has the state of the instruction that it is like;
  * what differs from the state before it is written out.
  */
 #ifndef REWRITE_CFI_OUT_H
@@ -40,6 +40,9 @@ struct cfi_out {
 	const struct push *push, *push_end; /* not yet written */
 	VEC(struct cfi_like) like;
 	VEC(struct cfi_state) state;
+	struct cfi_state pushed; /* the state inside a push */
+	buffer block;		 /* its expressions */
+	buffer change;
 };
 
 /*

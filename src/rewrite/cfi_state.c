@@ -6,8 +6,6 @@ enum {
 	REMEMBER_MAX = 64,
 	/* bytes of a CIE's instructions, which run once for every FDE */
 	INITIAL_MAX = 1024,
-	/* bytes of an FDE's; bounds the states that stubs may ask for */
-	PROGRAM_MAX = 1 << 16,
 };
 
 /* the rule of a register, or NULL if it has none */
@@ -75,7 +73,7 @@ static bool cfi_restore_state(struct cfi *c)
 
 	if (!c->saved.n)
 		return false;
-	c->now = c->saved.at[--c->saved.n];
+	cfi_state_copy(&c->now, &c->saved.at[--c->saved.n]);
 	c->now.args = args;
 	return true;
 }
@@ -85,7 +83,8 @@ static bool cfi_remember_state(struct cfi *c)
 {
 	if (c->saved.n == REMEMBER_MAX)
 		return false;
-	vec_push(&c->saved, c->now);
+	vec_reserve(&c->saved, 1);
+	cfi_state_copy(&c->saved.at[c->saved.n++], &c->now);
 	return true;
 }
 
@@ -221,14 +220,13 @@ bool cfi_open(struct cfi *c, const struct image *im, const struct fde *f)
 	c->now.signed_ra = false;
 	cfi_set_cfa(c, 0, 0);
 	if (!fde_program(im, f, &c->cie, &program) ||
-	    bytes_left(&program) > PROGRAM_MAX ||
 	    bytes_left(&c->cie.program) > INITIAL_MAX)
 		return false;
 	c->program = c->cie.program;
 	while (cfi_more(c))
 		if (!cfi_step(c) || cfa_insn_moves(&c->insn))
 			return false;
-	c->initial = c->now;
+	cfi_state_copy(&c->initial, &c->now);
 	c->program = program;
 	return true;
 }
@@ -359,10 +357,17 @@ void cfi_difference(buffer *out, const struct cfi_state *from,
 		    const struct cfi_state *to,
 		    const struct cfi_state *initial)
 {
+	unsigned same = 0;
+
 	put_cfa(out, from, to);
-	for (unsigned i = 0; i < to->n; i++)
+	/* mostly both list the same registers in the same order */
+	while (same < from->n && same < to->n &&
+	       from->rule[same].reg == to->rule[same].reg &&
+	       same_rule(&from->rule[same], &to->rule[same]))
+		same++;
+	for (unsigned i = same; i < to->n; i++)
 		put_change(out, to->rule[i].reg, from, to, initial);
-	for (unsigned i = 0; i < from->n; i++)
+	for (unsigned i = same; i < from->n; i++)
 		if (!state_rule(to, from->rule[i].reg))
 			put_change(out, from->rule[i].reg, from, to, initial);
 	if (from->signed_ra != to->signed_ra)

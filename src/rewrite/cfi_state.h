@@ -43,6 +43,14 @@ struct cfi_state {
 	struct cfi_rule rule[CFI_RULES_MAX];
 };
 
+/* copies a state; what lies behind its rules is left as it is */
+static inline void cfi_state_copy(struct cfi_state *to,
+				  const struct cfi_state *from)
+{
+	memcpy(to, from, offsetof(struct cfi_state, rule) +
+				 from->n * sizeof *from->rule);
+}
+
 struct cfi {
 	const struct image *im;
 	const struct fde *fde;

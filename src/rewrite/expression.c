@@ -3,6 +3,8 @@
 
 enum {
 	OP_ADDR = 0x03,
+	OP_BRA = 0x28,
+	OP_SKIP = 0x2f,
 	OP_LIT0 = 0x30,
 	OP_REG0 = 0x50,
 	OP_BREG0 = 0x70,
@@ -24,9 +26,9 @@ static const char *const low[OP_LIT0] = {
 	[0x1b] = "",	 [0x1c] = "",	   [0x1d] = "",	 [0x1e] = "",
 	[0x1f] = "",	 [0x20] = "",	   [0x21] = "",	 [0x22] = "",
 	[0x23] = "u",	 [0x24] = "",	   [0x25] = "",	 [0x26] = "",
-	[0x27] = "",	 [0x28] = "2",	   [0x29] = "",	 [0x2a] = "",
+	[0x27] = "",	 [OP_BRA] = "2",	   [0x29] = "",	 [0x2a] = "",
 	[0x2b] = "",	 [0x2c] = "",	   [0x2d] = "",	 [0x2e] = "",
-	[0x2f] = "2",
+	[OP_SKIP] = "2",
 };
 static const char *const high[] = {
 	[OP_REGX - OP_REGX] = "u",
@@ -50,39 +52,70 @@ static const char *operands_of(uint8_t op)
 	return op - OP_REGX < HIGH ? high[op - OP_REGX] : NULL;
 }
 
-/* reads the operands; returns the first that is a number */
-static uint64_t operands_skip(struct bytes *b, const char *kind)
+/* one operation */
+struct operation {
+	uint8_t op;
+	uint64_t reg;  /* that it reads, or UINT64_MAX */
+	uint64_t last; /* its last number: what BREG adds */
+};
+
+/* reads an operation; false if it is not known or cut off */
+static bool operation_read(struct bytes *b, struct operation *o)
 {
+	const char *kind;
 	uint64_t first = 0;
 
+	*o = (struct operation){.op = bytes_u8(b), .reg = UINT64_MAX};
+	kind = operands_of(o->op);
+	if (!kind)
+		return false;
 	for (const char *k = kind; *k; k++) {
-		uint64_t v = *k == 'u' || *k == 's' ?
-				     bytes_uleb(b) :
-				     bytes_uint(b, (unsigned)(*k - '0'));
-
+		o->last = *k == 'u' ? bytes_uleb(b) :
+			  *k == 's' ? bytes_sleb(b) :
+				      bytes_uint(b, (unsigned)(*k - '0'));
 		if (k == kind)
-			first = v;
+			first = o->last;
 	}
-	return first;
+	if (o->op >= OP_REG0 && o->op < OP_REGX)
+		o->reg = (o->op - OP_REG0) & 31;
+	else if (o->op == OP_REGX || o->op == OP_BREGX)
+		o->reg = first;
+	return !b->bad;
 }
 
 bool expression_scan(struct bytes b, uint64_t sp, uint64_t pc,
 		     struct expression_uses *uses)
 {
-	while (bytes_left(&b)) {
-		uint8_t op = bytes_u8(&b);
-		const char *kind = operands_of(op);
-		uint64_t reg = UINT64_MAX, first;
+	struct operation o;
 
-		if (!kind)
+	if (!bytes_left(&b))
+		return false;
+	while (bytes_left(&b)) {
+		if (!operation_read(&b, &o))
 			return false;
-		first = operands_skip(&b, kind);
-		if (op >= OP_REG0 && op < OP_REGX)
-			reg = (op - OP_REG0) & 31;
-		else if (op == OP_REGX || op == OP_BREGX)
-			reg = first;
-		uses->address |= op == OP_ADDR || reg == pc;
-		uses->sp |= reg == sp;
+		uses->address |= o.op == OP_ADDR || o.reg == pc;
+		uses->sp |= o.reg == sp;
+		uses->branch |= o.op == OP_BRA || o.op == OP_SKIP;
 	}
-	return !b.bad;
+	return true;
+}
+
+void expression_lower(buffer *out, struct bytes b, uint64_t sp, uint64_t down)
+{
+	struct operation o;
+
+	while (bytes_left(&b)) {
+		size_t start = b.at;
+
+		if (!operation_read(&b, &o))
+			return;
+		if (o.reg != sp || o.op < OP_BREG0 || o.op == OP_REGX) {
+			buffer_bytes(out, b.p + start, b.at - start);
+			continue;
+		}
+		buffer_uint(out, 1, o.op);
+		if (o.op == OP_BREGX)
+			buffer_uleb(out, sp);
+		buffer_sleb(out, (int64_t)(o.last + down));
+	}
 }

@@ -7,18 +7,25 @@
 #define REWRITE_EXPRESSION_H
 
 #include "elf/bytes.h"
+#include "rewrite/buffer.h"
 
 struct expression_uses {
 	bool sp;      /* the stack pointer */
 	bool address; /* the program counter, or a fixed address */
+	bool branch;  /* it has jumps, which count its bytes */
 };
 
 /*
  * Looks through an expression, given the stack pointer's register and that of
  * the return address, which is the program counter of the frame described.
- * False if it has an operation that is not known.
+ * False if it is empty or has an operation that is not known.
  */
 bool expression_scan(struct bytes b, uint64_t sp, uint64_t pc,
 		     struct expression_uses *uses);
+/*
+ * Appends to out the expression for a stack pointer that is `down` bytes
+ * lower. requires: expression_scan(), no branch together with sp
+ */
+void expression_lower(buffer *out, struct bytes b, uint64_t sp, uint64_t down);
 
 #endif

@@ -136,7 +136,7 @@ static void push_note(struct rewriter *r)
 	r->note_size = (uint32_t)(sizeof h + sizeof owner +
 				  round_up(sizeof version, 4));
 	for (unsigned i = 0; i < round_up(r->note_size, TABLE_ALIGN); i++)
-		vec_push(&r->tables, note[i]);
+		vec_push(&r->table_bytes, note[i]);
 }
 
 int file_place_tables(struct rewriter *r)
@@ -144,14 +144,14 @@ int file_place_tables(struct rewriter *r)
 	uint64_t at = round_up(r->text_end, r->isa->page);
 
 	r->table_addr = at;
-	r->tables.n = 0;
+	r->table_bytes.n = 0;
 	unwind_out_free(&r->unwind);
 	push_note(r);
-	if (unwind_out_make(&r->unwind, at + r->tables.n, r->im, r->c->unwind,
-			    &r->m, r->e))
+	if (unwind_out_make(&r->unwind, at + r->table_bytes.n, r->im,
+			    r->c->unwind, &r->m, r->e))
 		return -1;
-	vec_append(&r->tables, &r->unwind.bytes);
-	r->data_addr = round_up(at + r->tables.n, r->isa->page);
+	vec_append(&r->table_bytes, &r->unwind.bytes);
+	r->data_addr = round_up(at + r->table_bytes.n, r->isa->page);
 	r->data_end = r->data_addr + (r->plan && r->plan->data_size ?
 					      r->plan->data_size :
 					      r->isa->page);
@@ -184,7 +184,8 @@ static void push_loads(const struct rewriter *r, phdrs *v)
 	uint64_t code = r->text_end - r->code_addr;
 
 	push_load(r, v, r->code_addr, code, code, PF_R | PF_X);
-	push_load(r, v, r->table_addr, r->tables.n, r->tables.n, PF_R);
+	push_load(r, v, r->table_addr, r->table_bytes.n, r->table_bytes.n,
+		  PF_R);
 	push_load(r, v, r->data_addr, 0, r->data_end - r->data_addr,
 		  PF_R | PF_W);
 }
@@ -391,7 +392,8 @@ static int put_tail(const struct rewriter *r, const struct output *o,
 	struct sections s = {0};
 	struct symbol_table t = {0};
 	Elf64_Shdr none = {0};
-	uint64_t at = round_up(file_offset(r, r->table_addr) + r->tables.n, 16);
+	uint64_t end = file_offset(r, r->table_addr) + r->table_bytes.n;
+	uint64_t at = round_up(end, 16);
 	uint16_t symtab;
 	int failed;
 
@@ -440,7 +442,7 @@ static int put_segments(const struct rewriter *r, const struct output *o,
 		 put(o, v.at, v.n * sizeof *v.at, h->e_phoff) ||
 		 put(o, r->text, r->text_end - r->text_addr,
 		     file_offset(r, r->text_addr)) ||
-		 put(o, r->tables.at, r->tables.n,
+		 put(o, r->table_bytes.at, r->table_bytes.n,
 		     file_offset(r, r->table_addr));
 	vec_free(&v);
 	return failed ? -1 : 0;

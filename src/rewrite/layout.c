@@ -33,6 +33,7 @@ struct builder {
 	const struct moved *m;
 	size_t span, literal; /* the first of this part */
 	size_t stub, push;
+	size_t table; /* the next instruction of a copied table's jump */
 	uint64_t at, body_end;
 	VEC(struct inner) inner;
 	VEC(uint64_t) far; /* old addresses, sorted, once per longer() */
@@ -102,35 +103,69 @@ static uint32_t add_site(struct builder *b, enum site_kind kind, uint64_t at)
 	return x->size;
 }
 
+/* the part that the instruction has in a copied table's jump, or NULL */
+static const struct table_part *table_part(struct builder *b, uint64_t addr)
+{
+	const struct tables *t = &b->r->tables;
+
+	while (b->table < t->part.n && t->part.at[b->table].at < addr)
+		b->table++;
+	return b->table < t->part.n && t->part.at[b->table].at == addr ?
+		       &t->part.at[b->table] :
+		       NULL;
+}
+
+/* how the instruction is written, and how long that is */
+static uint8_t new_form(struct builder *b, const uint8_t *code,
+			const struct insn *in, uint8_t *size)
+{
+	const struct table_part *t = table_part(b, in->addr);
+	uint8_t form;
+
+	if (t) {
+		*size = t->jump ? b->r->move->table_size : 0;
+		return t->jump ? FORM_TABLE : FORM_DROPPED;
+	}
+	form = choose_form(b, code, in);
+	*size = b->r->move->size(form, in);
+	return *size == in->len ? MOVE_COPY : form;
+}
+
+/* the span that the instruction's neighbour is in, or NULL */
+static struct span *neighbour(const struct builder *b, uint64_t addr)
+{
+	const struct addr_map *map = &b->r->m.map;
+	struct span *last = map->span.at + map->span.n - 1;
+
+	if (map->span.n == b->span || last->glue ||
+	    last->old + last->size != addr)
+		return NULL;
+	return last;
+}
+
 /* appends an instruction to the last span, or begins one */
 static void add_insn(struct builder *b, const uint8_t *code,
 		     const struct insn *in, bool leader)
 {
-	struct addr_map *map = &b->r->m.map;
-	uint8_t form = choose_form(b, code, in);
-	uint8_t size = b->r->move->size(form, in);
-	struct span *last = map->span.n > b->span ?
-				    &map->span.at[map->span.n - 1] :
-				    NULL;
-	struct span s = {.old = in->addr, .size = in->len, .new_size = size};
-	bool joined = last && !last->glue &&
-		      last->old + last->size == in->addr;
+	struct span *last = neighbour(b, in->addr);
+	struct span s = {.old = in->addr, .size = in->len};
+	uint8_t size;
 
-	if (joined && leader)
+	s.form = new_form(b, code, in, &size);
+	s.new_size = size;
+	if (last && leader)
 		s.fall = add_site(b, SITE_FALL, in->addr);
 	s.arrive = b->at;
 	add_site(b, SITE_BEFORE, in->addr);
 	s.start = b->at;
 	b->at += size;
-	if (joined && size == in->len && last->form == MOVE_COPY && !s.fall &&
+	if (last && last->form == MOVE_COPY && s.form == MOVE_COPY && !s.fall &&
 	    s.start == s.arrive) {
 		last->size += size;
 		last->new_size += size;
 		return;
 	}
-	if (size != in->len)
-		s.form = form;
-	vec_push(&map->span, s);
+	vec_push(&b->r->m.map.span, s);
 }
 
 /* the old code went on to its neighbour: the new one has to jump there */
@@ -184,6 +219,7 @@ static void add_stubs(struct builder *b)
 static void build_spans(struct builder *b, const struct part *p)
 {
 	const struct block *bl = &b->r->c->block.at[p->block];
+	const struct table_part *t = b->r->tables.part.at;
 
 	b->r->m.map.span.n = b->span;
 	b->r->literal.n = b->literal;
@@ -191,6 +227,7 @@ static void build_spans(struct builder *b, const struct part *p)
 	b->r->m.push.n = b->push;
 	b->inner.n = 0;
 	b->at = p->start;
+	bisect(b->table, b->r->tables.part.n, t[b->table].at < p->start);
 	for (uint32_t i = 0; i < p->nblock; i++)
 		add_block(b, &bl[i],
 			  i + 1 < p->nblock &&
@@ -250,6 +287,20 @@ static void place_literals(struct builder *b)
 	}
 }
 
+/* copied tables behind those */
+static void place_tables(struct builder *b)
+{
+	struct table_copy *x = b->r->tables.copy.at;
+	size_t i, n = b->r->tables.copy.n;
+
+	bisect(i, n, x[i].j.jump < b->m->old_start);
+	for (; i < n && x[i].j.jump < b->m->old_end; i++) {
+		x[i].addr = b->at;
+		b->at += (uint64_t)TABLE_ENTRY *
+			 b->r->c->dispatch.at[x[i].dispatch].count;
+	}
+}
+
 static void build_part(struct builder *b, struct moved *m)
 {
 	const struct part *p = &b->r->c->part.at[m->part];
@@ -270,6 +321,7 @@ static void build_part(struct builder *b, struct moved *m)
 	m->push = (uint32_t)b->push;
 	m->npush = (uint32_t)(b->r->m.push.n - b->push);
 	place_literals(b);
+	place_tables(b);
 	m->end = b->at;
 }
 
@@ -282,7 +334,7 @@ static uint64_t aligned_like(uint64_t at, const struct moved *m)
 
 /* how far each list of what lies in parts has been moved */
 struct cursor {
-	size_t span, literal, site[SITE_KINDS];
+	size_t span, literal, table, site[SITE_KINDS];
 };
 
 static void shift_sites(struct rewriter *r, const struct moved *m, uint64_t d,
@@ -330,6 +382,10 @@ static void shift_part(struct rewriter *r, struct moved *m, uint64_t to,
 	       r->literal.at[c->literal].user < m->old_end;
 	     c->literal++)
 		r->literal.at[c->literal].addr += d;
+	for (; c->table < r->tables.copy.n &&
+	       r->tables.copy.at[c->table].j.jump < m->old_end;
+	     c->table++)
+		r->tables.copy.at[c->table].addr += d;
 	shift_sites(r, m, d, c);
 	shift_unwind(r, m, d);
 }
@@ -341,6 +397,8 @@ static void place_parts(struct rewriter *r)
 	struct cursor c = {0};
 	size_t pool = 0;
 
+	r->support_addr = at;
+	at += r->plan ? r->plan->support_size : 0;
 	for (size_t i = 0; i < r->m.moved.n; i++) {
 		struct moved *m = &r->m.moved.at[i];
 

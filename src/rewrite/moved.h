@@ -44,6 +44,8 @@ struct moves {
 	struct addr_map map;
 };
 
+/* the moved part of that number in the cfg, or NULL if it stayed */
+const struct moved *moves_part(const struct moves *m, uint32_t part);
 void moves_free(struct moves *m);
 
 #endif

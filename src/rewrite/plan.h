@@ -39,23 +39,38 @@ struct scratch {
 	uint8_t reg[6]; /* the first nregs of them */
 };
 
-enum { PLAN_CODE_MAX = 64 }; /* bytes of one insertion, at most */
+/* where what belongs to the plan lies in the new file */
+struct plan_bases {
+	uint64_t data, support;
+};
 
 struct plan {
 	VEC(struct insertion) insertion; /* any order; several at one place
 					    are written in this order */
 	uint64_t data_size; /* bytes of zeroed memory that the code uses */
+	/*
+	 * Code that insertions may call, once per file: support() writes
+	 * support_size bytes of it.
+	 */
+	uint32_t support_size;
+	/*
+	 * Not 0: an entry of the dynamic section by this tag gets the address
+	 * of the memory, if the file has room for one more entry.
+	 */
+	int64_t dynamic_tag;
 	void *ctx;
 	/* bytes of code */
 	unsigned (*size)(void *ctx, const struct insertion *i,
 			 const struct scratch *s);
 	/*
-	 * Writes them to `out`; they will run at `addr`, and the memory of
-	 * data_size bytes is at `data`. False: something is out of reach.
+	 * Writes them to `out`; they will run at `addr`. False: something is
+	 * out of reach.
 	 */
 	bool (*write)(void *ctx, const struct insertion *i,
-		      const struct scratch *s, uint64_t addr, uint64_t data,
-		      uint8_t *out);
+		      const struct scratch *s, uint64_t addr,
+		      const struct plan_bases *bases, uint8_t *out);
+	bool (*support)(void *ctx, const struct plan_bases *bases,
+			uint8_t *out);
 };
 
 #endif

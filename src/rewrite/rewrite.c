@@ -3,14 +3,6 @@
  */
 #include "rewrite/rewrite_int.h"
 
-void moves_free(struct moves *m)
-{
-	vec_free(&m->moved);
-	vec_free(&m->stub);
-	vec_free(&m->push);
-	vec_free(&m->map.span);
-}
-
 void rewrite_report_free(struct rewrite_report *r)
 {
 	vec_free(&r->in_place);
@@ -36,17 +28,43 @@ static int write_contents(struct rewriter *r)
 	}
 }
 
+/* what is written in another way than it was, and what is added */
+static int choose_insertions(struct rewriter *r)
+{
+	struct live live;
+	int failed;
+
+	if (!r->m.moved.n)
+		return 0;
+	live_build(&live, r->c);
+	tables_find(&r->tables, r->c, &live, &r->m);
+	failed = sites_make(&r->sites, r->c, &live, &r->tables, &r->m, r->plan,
+			    r->e);
+	live_free(&live);
+	r->report->tables = (uint32_t)r->tables.copy.n;
+	return failed;
+}
+
 static int rewrite_steps(struct rewriter *r, const char *path)
 {
 	if (file_place_code(r))
 		return -1;
 	choose_parts(r);
-	if (sites_make(&r->sites, r->c, &r->m, r->plan, r->e))
+	if (r->o->strict && !r->m.moved.n)
+		return err_set(r->e, ERR_INPUT, "%s: no code can be moved: %s",
+			       r->im->path,
+			       r->report->in_place.n ?
+				       r->report->in_place.at[0].reason :
+				       "there is none");
+	if (choose_insertions(r))
 		return -1;
 	arrive_find(r);
 	layout_text(r);
 	property_drop(r);
-	if (write_contents(r) || file_write(r, path))
+	if (write_contents(r))
+		return -1;
+	dynamic_add(r);
+	if (file_write(r, path))
 		return -1;
 	count_moved(r);
 	return 0;
@@ -55,11 +73,12 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 static void rewriter_free(struct rewriter *r)
 {
 	sites_free(&r->sites);
+	tables_free(&r->tables);
 	moves_free(&r->m);
 	vec_free(&r->literal);
 	vec_free(&r->pool);
 	vec_free(&r->island);
-	vec_free(&r->tables);
+	vec_free(&r->table_bytes);
 	mem_free(r->arrive);
 	mem_free(r->old);
 	mem_free(r->text);

@@ -4,6 +4,7 @@
  * The order of work, one file each:
  *
  *	choose.c   which parts of the cfg move, and why the others do not
+ *	tables.c   which jump tables are copied
  *	site.c     what the plan inserts where
  *	layout.c   where every moved instruction goes
  *	island.c   steps for jumps that do not reach
@@ -44,6 +45,12 @@ struct island {
 
 enum { ISLAND_BUCKET_BITS = 12 };
 
+/* forms of spans that are this room's own, beside isa/move.h's */
+enum {
+	FORM_DROPPED = 254, /* nothing is left of the instruction */
+	FORM_TABLE = 253,   /* a jump through a table of ours */
+};
+
 struct rewriter {
 	const struct cfg *c;
 	const struct image *im;
@@ -54,6 +61,7 @@ struct rewriter {
 	struct rewrite_report *report;
 	struct err *e;
 
+	struct tables tables;
 	struct sites sites;
 	struct moves m;
 	VEC(struct literal) literal; /* by user */
@@ -67,13 +75,14 @@ struct rewriter {
 	/* the new segments: code, tables, data; addresses */
 	uint64_t code_addr; /* program headers, then pools and code */
 	uint64_t text_addr, text_end;
+	uint64_t support_addr; /* the plan's own code, in the text */
 	uint64_t table_addr;
 	uint64_t data_addr, data_end;
 
 	uint8_t *old;  /* the file's bytes, text as it will be */
 	uint8_t *text; /* the bytes from text_addr to text_end */
 	struct unwind_out unwind;
-	VEC(uint8_t) tables; /* the bytes from table_addr on */
+	VEC(uint8_t) table_bytes; /* from table_addr on */
 	uint32_t note_size;
 };
 
@@ -104,6 +113,9 @@ bool island_write(struct rewriter *r);
 void arrive_find(struct rewriter *r);
 /* control may arrive at the old address, of an instruction that moved */
 bool arrive_expected(const struct rewriter *r, uint64_t old);
+
+/* dynamic.c: the entry that the plan asks for, once its memory is placed */
+void dynamic_add(struct rewriter *r);
 
 /* text.c: r->text, its islands, and in r->old the slots that lead there */
 int text_write(struct rewriter *r);

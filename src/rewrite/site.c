@@ -24,8 +24,9 @@ typedef VEC(struct wanted) wants;
 struct maker {
 	struct sites *s;
 	const struct cfg *c;
+	const struct live *live;
+	const struct tables *tables;
 	const struct moves *moves;
-	struct live live;
 	struct err *e;
 	struct exclusive exclusive;
 	wants want;
@@ -58,12 +59,7 @@ static uint64_t last_insn(const struct cfg *c, const struct block *b)
 /* does the code of the block move? */
 static bool block_moves(const struct maker *m, uint32_t block)
 {
-	uint32_t part = m->c->block.at[block].part;
-	const struct moved *v = m->moves->moved.at;
-	size_t i;
-
-	bisect(i, m->moves->moved.n, v[i].part < part);
-	return i < m->moves->moved.n && v[i].part == part;
+	return moves_part(m->moves, m->c->block.at[block].part);
 }
 
 /* where the code of an edge goes */
@@ -136,9 +132,13 @@ static int want_order(const void *a, const void *b)
 
 static struct live_set live_of(const struct maker *m, const struct wanted *w)
 {
-	if (w->kind == SITE_BEFORE)
-		return live_before(&m->live, w->block, w->at);
-	return live_on_edge(&m->live, w->edge);
+	struct live_set live;
+
+	if (w->kind != SITE_BEFORE)
+		return live_on_edge(m->live, w->edge);
+	live = live_before(m->live, w->block, w->at);
+	live.regs |= tables_keep(m->tables, w->at);
+	return live;
 }
 
 static struct move_saved saved_of(const struct site *x)
@@ -228,7 +228,8 @@ static int equip(struct maker *m, struct site *x, const struct wanted *w)
 	if ((need.memory || x->saved) && in_exclusive(m, w))
 		return refuse(m, x->at, "inside an exclusive sequence");
 	saved = saved_of(x);
-	x->size = (uint16_t)(isa->move->save(&saved, NULL) + plan_size(m->s, x) +
+	x->size = (uint16_t)(isa->move->save(&saved, NULL) +
+			     plan_size(m->s, x) +
 			     isa->move->restore(&saved, NULL));
 	return 0;
 }
@@ -268,19 +269,19 @@ static int make_all(struct maker *m)
 	return 0;
 }
 
-int sites_make(struct sites *s, const struct cfg *c, const struct moves *moves,
+int sites_make(struct sites *s, const struct cfg *c, const struct live *l,
+	       const struct tables *t, const struct moves *moves,
 	       const struct plan *plan, struct err *e)
 {
-	struct maker m = {.s = s, .c = c, .moves = moves, .e = e};
+	struct maker m = {.s = s, .c = c, .live = l, .tables = t,
+			  .moves = moves, .e = e};
 	int failed;
 
 	*s = (struct sites){.plan = plan};
 	if (!plan)
 		return 0;
 	exclusive_find(&m.exclusive, c);
-	live_build(&m.live, c);
 	failed = make_all(&m);
-	live_free(&m.live);
 	exclusive_free(&m.exclusive);
 	vec_free(&m.want);
 	return failed;
@@ -310,7 +311,8 @@ uint32_t site_depth(const struct site *x, const struct isa *isa)
 }
 
 bool site_write(const struct sites *s, const struct site *x,
-		const struct isa *isa, uint64_t data, uint8_t *out)
+		const struct isa *isa, const struct plan_bases *bases,
+		uint8_t *out)
 {
 	struct move_saved saved = saved_of(x);
 	unsigned n = isa->move->save(&saved, out);
@@ -320,7 +322,7 @@ bool site_write(const struct sites *s, const struct site *x,
 			&s->plan->insertion.at[s->order.at[x->first + i]];
 
 		if (!s->plan->write(s->plan->ctx, ins, &x->scratch,
-				    x->addr + n, data, out + n))
+				    x->addr + n, bases, out + n))
 			return false;
 		n += s->plan->size(s->plan->ctx, ins, &x->scratch);
 	}

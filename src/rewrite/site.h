@@ -17,6 +17,7 @@
 #include "cfg/live.h"
 #include "rewrite/moved.h"
 #include "rewrite/plan.h"
+#include "rewrite/tables.h"
 
 enum { SITE_NO_REG = 255 };
 
@@ -49,7 +50,8 @@ struct sites {
  * What the plan wants in code that moves; the rest is left out, and counted.
  * -1 if it asks for what cannot be.
  */
-int sites_make(struct sites *s, const struct cfg *c, const struct moves *m,
+int sites_make(struct sites *s, const struct cfg *c, const struct live *l,
+	       const struct tables *t, const struct moves *m,
 	       const struct plan *plan, struct err *e);
 void sites_free(struct sites *s);
 /* the site of that kind at an address, or NULL */
@@ -58,6 +60,7 @@ struct site *sites_find(const struct sites *s, enum site_kind k, uint64_t at);
 uint32_t site_depth(const struct site *x, const struct isa *isa);
 /* writes the code of a site for its address; false: out of reach */
 bool site_write(const struct sites *s, const struct site *x,
-		const struct isa *isa, uint64_t data, uint8_t *out);
+		const struct isa *isa, const struct plan_bases *bases,
+		uint8_t *out);
 
 #endif

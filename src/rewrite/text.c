@@ -10,6 +10,8 @@
  */
 #include "rewrite/rewrite_int.h"
 
+#include "base/bisect.h"
+
 /* what is being written: the bytes of a span, and for which address */
 struct writing {
 	struct rewriter *r;
@@ -46,8 +48,8 @@ static uint64_t referred(const struct rewriter *r, const struct insn *in,
 	return is_branch(in) ? addr_map_arrive(&r->m.map, in->target) : in->ref;
 }
 
-static int write_insn(const struct writing *p, uint8_t form, const uint8_t *code,
-		      const struct insn *in)
+static int write_insn(const struct writing *p, uint8_t form,
+		      const uint8_t *code, const struct insn *in)
 {
 	const struct isa_move *move = p->r->move;
 	uint64_t to = referred(p->r, in, form);
@@ -61,7 +63,8 @@ static int write_insn(const struct writing *p, uint8_t form, const uint8_t *code
 }
 
 /* a span whose instructions all keep their lengths */
-static int write_run(struct writing p, const struct span *s, const uint8_t *code)
+static int write_run(struct writing p, const struct span *s,
+		     const uint8_t *code)
 {
 	struct rewriter *r = p.r;
 	struct insn in;
@@ -80,12 +83,52 @@ static int write_run(struct writing p, const struct span *s, const uint8_t *code
 	return 0;
 }
 
+/* a jump through a table of ours */
+static int write_table_jump(const struct writing *p, uint64_t old)
+{
+	const struct tables *t = &p->r->tables;
+	const struct table_copy *x;
+	size_t i;
+
+	bisect(i, t->copy.n, t->copy.at[i].j.jump < old);
+	x = &t->copy.at[i];
+	if (!p->r->move->table_write(&x->j, x->reg, p->at, table_base(x),
+				     p->out))
+		return out_of_reach(p->r, old);
+	return 0;
+}
+
+/* the entries of a copied table */
+static int write_table(struct rewriter *r, const struct table_copy *x)
+{
+	const struct dispatch *d = &r->c->dispatch.at[x->dispatch];
+	uint8_t *out = r->text + (x->addr - r->text_addr);
+
+	for (uint32_t i = 0; i < d->count; i++) {
+		uint64_t to = 0;
+		int64_t distance;
+		int32_t entry;
+
+		cfg_table_entry(r->c, d, i, &to);
+		distance = (int64_t)(addr_map_arrive(&r->m.map, to) -
+				     table_base(x));
+		entry = (int32_t)distance;
+		if (entry != distance)
+			return out_of_reach(r, d->addr);
+		memcpy(out + TABLE_ENTRY * i, &entry, sizeof entry);
+	}
+	return 0;
+}
+
 /* the code of a site, if there is one */
 static int write_site(struct rewriter *r, enum site_kind kind, uint64_t at)
 {
 	const struct site *x = sites_find(&r->sites, kind, at);
+	struct plan_bases bases = {.data = r->data_addr};
 
-	if (x && !site_write(&r->sites, x, r->isa, r->data_addr,
+	if (x)
+		bases.support = island_step(r, x->addr, r->support_addr);
+	if (x && !site_write(&r->sites, x, r->isa, &bases,
 			     r->text + (x->addr - r->text_addr)))
 		return out_of_reach(r, at);
 	return 0;
@@ -123,7 +166,10 @@ static int write_span(struct rewriter *r, const struct span *s)
 	if (s->form == MOVE_COPY) {
 		if (write_run(p, s, code))
 			return -1;
-	} else {
+	} else if (s->form == FORM_TABLE) {
+		if (write_table_jump(&p, s->old))
+			return -1;
+	} else if (s->form != FORM_DROPPED) {
 		r->isa->scan(code, s->size, s->old, &in);
 		if (write_insn(&p, s->form, code, &in))
 			return -1;
@@ -204,7 +250,22 @@ static int write_everything(struct rewriter *r)
 		    write_slots(r, &r->m.map.span.at[i]))
 			return -1;
 	write_literals(r);
+	for (size_t i = 0; i < r->tables.copy.n; i++)
+		if (write_table(r, &r->tables.copy.at[i]))
+			return -1;
 	return write_stubs(r);
+}
+
+static int write_support(struct rewriter *r)
+{
+	struct plan_bases bases = {r->data_addr, r->support_addr};
+
+	if (!r->plan || !r->plan->support_size ||
+	    r->plan->support(r->plan->ctx, &bases,
+			     r->text + (r->support_addr - r->text_addr)))
+		return 0;
+	return err_set(r->e, ERR_INPUT, "%s: the plan's code is too far from "
+		       "its memory", r->im->path);
 }
 
 int text_write(struct rewriter *r)
@@ -212,7 +273,7 @@ int text_write(struct rewriter *r)
 	mem_free(r->text);
 	r->text = mem_zalloc(r->text_end - r->text_addr, 1);
 	island_forget(r);
-	return write_everything(r);
+	return write_support(r) || write_everything(r) ? -1 : 0;
 }
 
 int text_finish(struct rewriter *r)

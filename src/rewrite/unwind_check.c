@@ -10,6 +10,12 @@
 #include "rewrite/expression.h"
 #include "rewrite/lsda_out.h"
 
+/*
+ * Bytes of an FDE's instructions: bounds the states that stubs may ask for.
+ * The longest ones of compilers have some thousand.
+ */
+enum { PROGRAM_MAX = 1 << 16 };
+
 /* NULL if the expression holds wherever the code is, else the reason */
 static const char *check_block(const struct cfi *c, const uint8_t *p, size_t n)
 {
@@ -21,18 +27,26 @@ static const char *check_block(const struct cfi *c, const uint8_t *p, size_t n)
 		return "its unwind entry has an unknown expression";
 	if (uses.address)
 		return "its frame depends on where its code is";
-	/* inserted code that pushes would make it wrong */
-	if (uses.sp)
-		return "its frame is computed from the stack pointer";
+	if (uses.sp && uses.branch)
+		return "its unwind entry has an unknown expression";
 	return NULL;
 }
 
 /* NULL if the instruction just run, or the first state, may move */
 static const char *check_state(const struct cfi *c, const struct cfa_insn *i)
 {
+	const struct isa *isa = isa_for_elf(c->im->machine);
+
+	if ((c->at | c->fde->end) % isa->align)
+		return "its unwind entry has a row inside an instruction";
 	if (c->now.offset < 0)
 		return "its frame begins below its register";
-	return i && i->block.p ? check_block(c, i->block.p, i->block.n) : NULL;
+	if (!i)
+		return NULL;
+	/* inserted code that pushes would make it wrong */
+	if (i->op == CFA_REGISTER && i->arg[1] == isa->dwarf_sp)
+		return "its frame has a register in the stack pointer";
+	return i->block.p ? check_block(c, i->block.p, i->block.n) : NULL;
 }
 
 /* the same for what the CIE's instructions left */
@@ -61,6 +75,8 @@ static const char *check_program(struct cfi *c, const struct image *im,
 
 	if (!cfi_open(c, im, f))
 		return unknown;
+	if (bytes_left(&c->program) > PROGRAM_MAX)
+		return "its unwind entry is too long";
 	if (!c->cie.code_align || isa->align % c->cie.code_align)
 		return "its unwind entry counts code in unusual units";
 	for (reason = check_initial(c); !reason && cfi_more(c);
@@ -68,6 +84,25 @@ static const char *check_program(struct cfi *c, const struct image *im,
 		if (!cfi_step(c))
 			return unknown;
 	return reason;
+}
+
+/*
+ * NULL if what the exception table points to can be where instructions begin;
+ * where they have any length only the cfg knows whether they do.
+ */
+static const char *check_sites(const struct lsda_in *l,
+			       const struct image *im)
+{
+	const struct isa *isa = isa_for_elf(im->machine);
+
+	for (size_t i = 0; i < l->site.n; i++) {
+		const struct call_site *s = &l->site.at[i];
+
+		if ((s->start | s->end | s->pad) % isa->align)
+			return "its exception table points into an "
+			       "instruction";
+	}
+	return NULL;
 }
 
 const char *unwind_can_move(const struct image *im, const struct fde *f)
@@ -86,6 +121,8 @@ const char *unwind_can_move(const struct image *im, const struct fde *f)
 		reason = check_program(&c, im, f);
 	if (!reason && f->lsda)
 		reason = lsda_read(&l, im, f);
+	if (!reason)
+		reason = check_sites(&l, im);
 	cfi_free(&c);
 	lsda_free(&l);
 	return reason;

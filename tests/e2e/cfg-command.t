@@ -27,8 +27,9 @@ def call(*words):
 def refused(status, says, *words):
     got, out, err = call(*words)
     good = got == status and not out and re.search(says, err)
-    tap.ok(good, "tally %s: status %d, %s" %
-           (" ".join(w.split("/")[-1] for w in words), status, says),
+    title = "tally %s: status %d, %s" % (
+        " ".join(w.split("/")[-1] for w in words), status, says)
+    tap.ok(good, re.sub(r"[^ -~]", "?", title),
            ["status %d" % got] + err.splitlines())
 
 
@@ -211,6 +212,16 @@ with tempfile.TemporaryDirectory() as where:
     try_dot(named, dense["entry"], dense)
     status, out, _ = call("cfg", "--help")
     tap.ok(status == 0 and "usage: tally cfg FILE" in out, "--help")
+    for words in (["help", "cfg"], ["--help", "cfg"], ["cfg", path, "-h"]):
+        tap.ok(call(*words) == (0, out, ""), "tally %s is the same" %
+               " ".join(w.split("/")[-1] for w in words))
+    general = call("help")
+    tap.ok(general[0] == 0 and re.search(r"^  cfg  ", general[1], re.M),
+           "tally help lists the commands", [general[1]])
+    for words in (["--help"], ["-h"], ["help", "help"], ["help", "--help"]):
+        tap.ok(call(*words) == general, "tally %s is the same" %
+               " ".join(words))
+    tap.ok(call() == (2, "", general[1]), "no command: the same, status 2")
 
     refused(2, "which FILE", "cfg")
     refused(2, "unknown option '--jsn'", "cfg", "--jsn", path)
@@ -219,7 +230,10 @@ with tempfile.TemporaryDirectory() as where:
     refused(2, "too many", "cfg", path, "a", "b")
     refused(3, "no procedure 'nowhere'", "cfg", path, "nowhere")
     refused(3, "no procedure '0x1'", "cfg", path, "0x1")
-    refused(2, "no command 'cgf'", "cgf")
+    refused(2, r"no command 'cgf'\n(.*\n)*  cfg  ", "cgf")
+    refused(2, "no command 'cgf'", "help", "cgf")
+    refused(2, "no option '--cfg'", "--cfg")
+    refused(2, r"no command 'c%1b%0af'\n", "c\033\nf")
 
     run(tool(HOST, "objcopy"), "--redefine-sym", "dense=sparse", path, named)
     refused(2, "several procedures 'sparse'.*: 0x.* 0x", "cfg", named,

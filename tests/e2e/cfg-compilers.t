@@ -19,7 +19,7 @@ tap = Tap()
 LOOSE = ["multi_lock"]
 # no jump of these has a table that can be known; the second switch of `twice`
 # is dead at -O1
-OPEN = ["direct", "twice", "halves"]
+OPEN = ["direct", "twice"]
 
 
 def jobs():

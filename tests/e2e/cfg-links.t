@@ -18,7 +18,7 @@ PIE, FIXED, PIC = ["-O2", "-fPIE"], ["-O2", "-fno-pie"], ["-O2", "-fPIC"]
 SHARED = ["-shared", "-Wl,--allow-shlib-undefined"]
 PLAIN = ["-DNO_THROW"]
 tap = Tap()
-OPEN = ["direct", "twice", "halves"]
+OPEN = ["direct", "twice"]
 
 # name: compiler, sources, flags, linker and its flags
 WAYS = {

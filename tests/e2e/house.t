@@ -10,7 +10,8 @@ import re
 import subprocess
 import sys
 
-ROOMS = ["base", "flow", "elf", "isa", "cfg", "rewrite", "cmd"]
+ROOMS = ["base", "flow", "elf", "isa", "cfg", "rewrite", "runtime", "launch",
+         "cmd"]
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 

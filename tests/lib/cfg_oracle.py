@@ -155,7 +155,8 @@ def tally_cfg(path, *words):
 def compile_text(isa, name, source, out, flags):
     """Assembly text of one source; labels get a prefix of their own."""
     if source.endswith(".S"):
-        text = run(tool(isa, "gcc"), "-E", "-P", source)
+        text = run(tool(isa, "gcc"), "-E", "-P",
+                   *[f for f in flags if f.startswith("-D")], source)
     elif name == "rustc":
         run(*compiler(isa, name), "-O", "--emit", "asm", "-C", "debuginfo=0",
             "-o", out, source)
@@ -324,6 +325,7 @@ def check_shape(g):
         starts = [int(b["start"], 16) for b in p["blocks"]]
         if starts != sorted(set(starts)):
             bad.append("%s: blocks out of order" % p["name"])
+        inside = set(starts)
         if int(p["entry"], 16) not in starts:
             bad.append("%s: entry is no block" % p["name"])
         for e in p["edges"]:
@@ -333,7 +335,7 @@ def check_shape(g):
                     g.block[t][1] != i:
                 bad.append("%s: edge %s" % (p["name"], e))
         for e in p["exits"]:
-            if e["kind"] not in OUTER or int(e["from"], 16) not in starts:
+            if e["kind"] not in OUTER or int(e["from"], 16) not in inside:
                 bad.append("%s: exit %s" % (p["name"], e))
     total = sum(g.block[s][0] - s for s in g.starts)
     if total != g.json["covered_bytes"]:

@@ -50,10 +50,11 @@ static inline unsigned everywhere_size(void *ctx, const struct insertion *i,
 
 static inline bool everywhere_write(void *ctx, const struct insertion *i,
 				    const struct scratch *s, uint64_t addr,
-				    uint64_t data, uint8_t *out)
+				    const struct plan_bases *bases,
+				    uint8_t *out)
 {
 	uint32_t w[16], n = 0;
-	uint64_t counter = data + 8 * (uint64_t)i->code;
+	uint64_t counter = bases->data + 8 * (uint64_t)i->code;
 	uint32_t low = (uint32_t)(counter & 0xfff) >> 3 << 10;
 	unsigned a = s->reg[0], b = s->reg[1];
 

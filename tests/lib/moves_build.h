@@ -126,7 +126,7 @@ static inline void moves_stubs(struct moves_build *b, struct moved *mv,
 }
 
 /* moves the code of FDE number f */
-static inline void moves_part(struct moves_build *b, uint32_t f)
+static inline void moves_add_part(struct moves_build *b, uint32_t f)
 {
 	const struct fde *fde = &b->u->fde[f];
 	struct moved mv = {.old_start = fde->start, .old_end = fde->end,
@@ -177,7 +177,33 @@ static inline void moves_build(struct moves_build *b, const struct image *im,
 	for (uint32_t f = 0; f < u->nfde; f++)
 		if (moves_alone(u, f) && !unwind_can_move(im, &u->fde[f]) &&
 		    (!keep || moves_below(b, keep)))
-			moves_part(b, f);
+			moves_add_part(b, f);
+}
+
+/*
+ * "Moves" all that may be to where it is: the tables are then written anew
+ * as if it had moved, and the program runs with them.
+ */
+static inline void moves_same(struct moves_build *b, const struct image *im,
+			      const struct unwind *u)
+{
+	moves_build(b, im, u, 0, 1, 0); /* finds where the file ends */
+	for (uint32_t f = 0; f < u->nfde; f++) {
+		const struct fde *fde = &u->fde[f];
+		struct moved mv = {.old_start = fde->start,
+				   .old_end = fde->end, .fde = f,
+				   .start = fde->start, .body_end = fde->end,
+				   .end = fde->end};
+		uint32_t size = (uint32_t)(fde->end - fde->start);
+		struct span s = {.old = fde->start, .arrive = fde->start,
+				 .start = fde->start, .size = size,
+				 .new_size = size};
+
+		if (!moves_alone(u, f) || unwind_can_move(im, fde))
+			continue;
+		vec_push(&b->m.moved, mv);
+		vec_push(&b->m.map.span, s);
+	}
 }
 
 static inline void moves_build_free(struct moves_build *b)
@@ -193,6 +219,39 @@ static inline void moves_build_free(struct moves_build *b)
 static inline uint64_t moves_tables(const struct moves_build *b)
 {
 	return (b->at + MOVES_PAGE) & ~(uint64_t)(MOVES_PAGE - 1);
+}
+
+/*
+ * The file with new tables that it can run with: a note's program header is
+ * theirs. False if there is none to take.
+ */
+static inline bool same_file(const struct moves_build *b,
+			     const struct unwind_out *o, buffer *file)
+{
+	Elf64_Ehdr h;
+	Elf64_Phdr *p;
+	bool found = false;
+
+	memcpy(&h, b->im->bytes, sizeof h);
+	buffer_bytes(file, b->im->bytes, b->im->size);
+	buffer_align(file, MOVES_PAGE);
+	p = (Elf64_Phdr *)(file->at + h.e_phoff);
+	for (unsigned i = 0; i < h.e_phnum; i++) {
+		if (p[i].p_type == PT_GNU_EH_FRAME) {
+			p[i].p_offset = file->n;
+			p[i].p_vaddr = p[i].p_paddr = o->hdr;
+			p[i].p_filesz = p[i].p_memsz = o->hdr_size;
+		} else if (p[i].p_type == PT_NOTE && !found) {
+			p[i] = (Elf64_Phdr){
+				.p_type = PT_LOAD, .p_flags = PF_R,
+				.p_offset = file->n, .p_vaddr = o->addr,
+				.p_paddr = o->addr, .p_filesz = o->bytes.n,
+				.p_memsz = o->bytes.n, .p_align = MOVES_PAGE};
+			found = true;
+		}
+	}
+	vec_append(file, &o->bytes);
+	return found;
 }
 
 /* section headers: old code, new code, the three tables, names */

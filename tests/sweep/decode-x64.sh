@@ -4,7 +4,8 @@
 # Lists every instruction of every x86-64 program and library below the given
 # places (default: where systems install them) with GNU objdump, and compares
 # each with decode() by compare-x64. Copies are taken once. Differences that
-# known-x64.txt explains are counted; any other fails the sweep.
+# known-x64.txt explains are counted; any other fails the sweep, and so does a
+# file that was not compared to its end.
 #
 #	TALLY_SWEEP_MB   only that many MB of text, of files chosen by build ID
 #	JOBS             files at once (2)
@@ -45,31 +46,37 @@ if ! [ -s "$work/files" ]; then
 	exit 0
 fi
 
-# one output file each, so that jobs do not mix their lines
+# one output file each, so that jobs do not mix their lines; a total at its
+# end says that all of the listing was compared
 tr '\n' '\0' <"$work/files" | xargs -0 -n 1 -P "$JOBS" sh -c '
 	out=$(mktemp "$work/out.XXXXXX")
-	"$OBJDUMP" -d -w -z "$1" 2>/dev/null |
-		"$COMPARE" -k "$KNOWN" "$1" >"$out"
+	{
+		"$OBJDUMP" -d -w -z "$1" 2>/dev/null ||
+			echo "failed: $OBJDUMP $1" >"$out.failed"
+	} | "$COMPARE" -k "$KNOWN" "$1" >"$out"
 ' compare
 
-cat "$work"/out.* | awk -F '\t' '
+cat "$work"/out.* | awk -F '\t' -v listed="$(wc -l <"$work/files")" '
 	$1 == "total" {
 		files++
 		insns += $2
+		empty += $2 == 0
 		explained += $3
 		unexplained += $4
 		next
 	}
 	$1 == "known" { known[$3 ": " $4] += $2; next }
+	/^failed: / { failed++ }
 	{ print "# " $0 }
 	END {
 		for (k in known)
 			printf "# %10d %s\n", known[k], k
-		printf "# %d files, %d instructions, %d explained, ",
-			files, insns, explained
+		printf "# %d of %d files (%d without code), ", files, listed,
+			empty
+		printf "%d instructions, %d explained, ", insns, explained
 		printf "%d unexplained differences\n", unexplained
 		print "1..1"
-		ok = files > 0 && unexplained == 0
+		ok = files == listed && !failed && unexplained == 0
 		print (ok ? "ok" : "not ok") " 1 - decode() agrees with objdump"
 		exit !ok
 	}'

@@ -12,9 +12,9 @@ import tempfile
 
 CODE, TABLE, ENTRIES = 0x10200, 0x10600, 16
 TOOLS = {"x86_64": ("x86_64-linux-gnu-", [], "EM_X86_64",
-                    "\tmov $%d, %%al\n\tret\n"),
+                    "T%d:\tmov $%d, %%al\n\tret\n"),
          "aarch64": ("aarch64-linux-gnu-", ["-march=armv8.5-a+sve+memtag"],
-                     "EM_AARCH64", "\tmov w0, #%d\n\tret\n")}
+                     "EM_AARCH64", "T%d:\tmov w0, #%d\n\tret\n")}
 
 
 def snippets(path):
@@ -46,7 +46,7 @@ def assemble(isa, text, where):
     text = "T = %#x\n\t.globl _start\n_start:\n%sout:\n\tret\n" % (
         TABLE, re.sub(r"BASE (\w+)", r"movz \1, #%d, lsl #16\n\tmovk \1, "
                       "#%d" % (TABLE >> 16, TABLE & 0xffff), text))
-    text += "".join(target % i for i in range(ENTRIES))
+    text += "".join(target % (i, i) for i in range(ENTRIES))
     base = os.path.join(where, "s")
     with open(base + ".s", "w") as f:
         f.write(text)

@@ -177,12 +177,16 @@ static size_t name_length(const char *s)
 	return strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789");
 }
 
-/* a memory operand's address registers; whether rip is one */
+/*
+ * A memory operand's address registers; whether rip is one. A displacement
+ * from 32-bit registers has 32 bits, though the text gives it a sign.
+ */
 static void parse_memory(const char *s, struct operand *op, struct text *t)
 {
 	const char *paren = strchr(s, '(');
 	const char *p = paren;
 	unsigned width;
+	bool narrow = false;
 
 	op->type = OP_MEM;
 	while (p && (p = strchr(p, '%'))) {
@@ -192,6 +196,7 @@ static void parse_memory(const char *s, struct operand *op, struct text *t)
 		if (r >= 0) {
 			op->address |= 1u << r;
 			op->n_regs++;
+			narrow |= width == 32;
 		}
 		if ((n == 3 && (memcmp(p, "rip", 3) == 0 ||
 				memcmp(p, "eip", 3) == 0)))
@@ -200,6 +205,8 @@ static void parse_memory(const char *s, struct operand *op, struct text *t)
 	if (*s == '%')
 		s = strchr(s, ':') + 1;
 	op->value = strtoull(s, NULL, 0);
+	if (narrow)
+		op->value = (uint32_t)op->value;
 }
 
 /* one operand of the text */

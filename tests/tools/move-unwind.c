@@ -5,6 +5,9 @@
  *	move-unwind check SEED FILE...	compares with the old tables
  *	move-unwind write SEED FILE OUT	writes the file; prints where things
  *					went, for other readers to compare
+ *	move-unwind same FILE OUT	writes the file with tables as if it
+ *					had moved to where it is: it runs
+ *	move-unwind mutate COUNT FILE...	the same with damaged files
  *	move-unwind time FILE...	how long it takes, how large it is
  *	move-unwind why FILE...		what cannot move, and why
  */
@@ -12,6 +15,7 @@
 #include <time.h>
 
 #include "moves_check.h"
+#include "mutants.h"
 
 enum { KEEP = 9, HUGE = 3000 };
 
@@ -32,6 +36,9 @@ static double now(void)
 	return (double)clock() / CLOCKS_PER_SEC;
 }
 
+/* seeds: the code "moves" to where it is */
+#define SAME UINT64_MAX
+
 /* opens the file and moves its code; exits if that fails */
 static void trial_open(struct trial *t, const char *path, uint64_t seed)
 {
@@ -42,7 +49,10 @@ static void trial_open(struct trial *t, const char *path, uint64_t seed)
 		exit(3);
 	}
 	unwind_read(&t->u, &t->im);
-	moves_build(&t->b, &t->im, &t->u, seed, KEEP, HUGE);
+	if (seed == SAME)
+		moves_same(&t->b, &t->im, &t->u);
+	else
+		moves_build(&t->b, &t->im, &t->u, seed, KEEP, HUGE);
 	t->seconds = -now();
 	if (unwind_out_make(&t->out, moves_tables(&t->b), &t->im, &t->u,
 			    &t->b.m, &e) < 0) {
@@ -85,6 +95,73 @@ static unsigned check(const char *path, uint64_t seed)
 	return c.wrong;
 }
 
+/*
+ * Moves the code of a damaged file; returns 0, or -1 if it was refused. What
+ * was moved must be described as before, however odd that is.
+ */
+static int mutant_run(const struct sample *s, const uint8_t *p, size_t n,
+		      uint64_t seed)
+{
+	struct trial t;
+	struct image new;
+	struct check c;
+	struct err e;
+	buffer file = {0};
+	int ret = -1;
+
+	if (image_parse(&t.im, s->path, p, n, &e) < 0)
+		return -1;
+	unwind_read(&t.u, &t.im);
+	moves_build(&t.b, &t.im, &t.u, seed, KEEP, HUGE);
+	if (!unwind_out_make(&t.out, moves_tables(&t.b), &t.im, &t.u, &t.b.m,
+			     &e)) {
+		moved_file(&t.b, &t.out, &file);
+		ret = image_parse(&new, s->path, file.at, file.n, &e);
+		if (!ret) {
+			check_moves(&c, &t.b, &new);
+			if (c.wrong)
+				abort();
+			image_close(&new);
+		}
+	} else if (!strstr(e.text, "2 GiB")) {
+		fprintf(stderr, "%s\n", e.text);
+		abort(); /* what may move can be written */
+	}
+	vec_free(&file);
+	trial_close(&t);
+	return ret;
+}
+
+/* tries `count` mutants of a file */
+static void mutate_all(const char *path, uint64_t count)
+{
+	struct sample s;
+	size_t refused = 0;
+
+	sample_open(&s, path);
+	for (size_t i = 0; i < s.im.nsection; i++) {
+		const struct section *sec = &s.im.section[i];
+		struct mutate_spot spot = {sec->offset, sec->size, 1};
+
+		/* these more often than all the rest */
+		if (!strncmp(sec->name, ".eh_frame", 9) ||
+		    !strcmp(sec->name, ".gcc_except_table"))
+			for (unsigned k = 0; k < 20; k++)
+				vec_push(&s.spots, spot);
+	}
+	for (uint64_t seed = 0; seed < count; seed++) {
+		size_t n;
+		uint8_t *p = sample_mutate(&s, seed, &n);
+
+		trial_begin(&s, seed);
+		refused += mutant_run(&s, p, n, seed) < 0;
+		mem_free(p);
+	}
+	trial_end();
+	printf("%" PRIu64 " mutants, %zu refused: %s\n", count, refused, path);
+	sample_close(&s);
+}
+
 /* prints parts, instructions, pushes and stubs */
 static void print_moves(const struct moves_build *b)
 {
@@ -115,13 +192,17 @@ static int write_file(const char *path, uint64_t seed, const char *out)
 	bool written;
 
 	trial_open(&t, path, seed);
-	moved_file(&t.b, &t.out, &file);
+	if (seed != SAME)
+		moved_file(&t.b, &t.out, &file);
+	else if (!same_file(&t.b, &t.out, &file))
+		return 1;
 	written = to && fwrite(file.at, 1, file.n, to) == file.n;
 	if (!to || fclose(to) || !written) {
 		perror(out);
 		return 1;
 	}
-	print_moves(&t.b);
+	if (seed != SAME)
+		print_moves(&t.b);
 	vec_free(&file);
 	trial_close(&t);
 	return 0;
@@ -176,13 +257,23 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(what, "write"))
 		return write_file(argv[3], strtoull(argv[2], NULL, 10),
 				  argv[4]);
+	if (argc == 4 && !strcmp(what, "same"))
+		return write_file(argv[2], SAME, argv[3]);
 	if (!strcmp(what, "check")) {
 		for (int i = 3; i < argc; i++)
 			wrong += check(argv[i], strtoull(argv[2], NULL, 10));
 		return wrong != 0;
 	}
+	if (!strcmp(what, "mutate")) {
+		trial_watch();
+		for (int i = 3; i < argc; i++)
+			mutate_all(argv[i], strtoull(argv[2], NULL, 10));
+		return 0;
+	}
 	if (strcmp(what, "time") && strcmp(what, "why")) {
 		fprintf(stderr, "usage: move-unwind check SEED FILE...\n"
+				"       move-unwind same FILE OUT\n"
+				"       move-unwind mutate COUNT FILE...\n"
 				"       move-unwind write SEED FILE OUT\n"
 				"       move-unwind time|why FILE...\n");
 		return 2;

@@ -5,7 +5,8 @@
  * ModRM and SIB of the maps that scan()'s fast path takes; random bytes, plain
  * and shaped like vector encodings; and the machine's own programs, where they
  * are x86-64. On each: scan() equals decode() in the first part of struct
- * insn; the fast path's fields equal Zydis's; what decode() says is written is
+ * insn; the fast path's fields equal Zydis's, and so does what common.c
+ * decodes by hand; what decode() says is written is
  * a destination in lift(); nothing past the given length is read.
  *
  * TALLY_TEST_EVERY=n takes only every n-th case, for emulators; a prime n is
@@ -160,12 +161,26 @@ static void check_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		fail_at(code, "the frame is used");
 }
 
+/* what is decoded by hand must be what Zydis's operands tell */
+static void check_common(const uint8_t *code, size_t avail, uint64_t addr)
+{
+	struct x64_full full;
+	struct insn hand, slow;
+
+	if (!x64_decode_common(code, avail, addr, &hand))
+		return;
+	x64_decode_full(code, avail, addr, &full, &slow);
+	if (memcmp(&hand, &slow, sizeof hand) != 0)
+		fail_at(code, "decoded by hand differs");
+}
+
 /* all checks on the bytes of one window; returns the length */
 static unsigned check_all(const uint8_t *code, size_t avail, uint64_t addr)
 {
 	struct insn d;
 
 	isa_x64.decode(code, avail, addr, &d);
+	check_common(code, avail, addr);
 	check_scan(code, avail, addr, &d);
 	check_reference(code, avail);
 	check_lift(code, avail, addr, &d);

@@ -163,6 +163,7 @@ const struct isa isa_a64 = {
 	.entry_cfa = 0,
 	.callee_saved = UINT32_C(0xbff80000),   /* x19 to x29, sp */
 	.linker_scratch = UINT32_C(0x00030000), /* x16, x17 */
+	.veneer_scratch = UINT32_C(0x00030000), /* x16, x17 */
 	.scratch = UINT32_C(0x0003ffff),	/* x0 to x17 */
 	.args = UINT32_C(0x000083ff),		/* x0 to x9, x15 */
 	.results = UINT32_C(0x000000ff),	/* x0 to x7 */

@@ -290,7 +290,7 @@ static uint32_t a64_pair_op(uint32_t op, unsigned a, unsigned b, int offset)
 	       A64_SP << 5 | a;
 }
 
-/* the second of a pair of registers to save; the first again if there is none */
+/* the second of a pair to save; the first again if there is none */
 static unsigned a64_partner(const struct move_saved *s, unsigned i)
 {
 	return s->reg[i + 1 < s->nreg ? i + 1 : i];
@@ -364,4 +364,11 @@ const struct isa_move a64_move = {
 	.restore = a64_restore,
 	.save_depth = a64_save_depth,
 	.save_lead = 4,
+	.table_match = a64_table_match,
+	.table_write = a64_table_write,
+	.table_size = 16,
+	.gate = a64_gate,
+	.gate_size = A64_GATE_SIZE,
+	.call = a64_call,
+	.call_size = 12,
 };

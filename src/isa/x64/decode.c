@@ -17,9 +17,9 @@
  *
  * Where Zydis 4.0 is silent or a processor without an extension does
  * something else, corrections are made by mnemonic: string instructions
- * (rsi, rdi of cmps, scas, ins, outs), clzero, enqcmd; bsf and tzcnt, which are
- * each other's encodings and may leave the destination; rdssp, a nop without
- * shadow stacks.
+ * (rsi, rdi of cmps, scas, ins, outs), clzero, enqcmd; the flags that bextr
+ * and vptest clear; bsf and tzcnt, which are each other's encodings and may
+ * leave the destination; rdssp, a nop without shadow stacks.
  *
  * A system call reads what Linux may read, and writes rax, rcx and r11.
  */
@@ -209,6 +209,21 @@ static bool spoils_undefined(ZydisMnemonic m)
 	       m == ZYDIS_MNEMONIC_SBB;
 }
 
+/* flags that an instruction clears without Zydis 4.0 saying so */
+static uint8_t cleared_flags(ZydisMnemonic m)
+{
+	switch (m) {
+	case ZYDIS_MNEMONIC_BEXTR:
+		return FLAG_C | FLAG_V;
+	case ZYDIS_MNEMONIC_VPTEST:
+	case ZYDIS_MNEMONIC_VTESTPS:
+	case ZYDIS_MNEMONIC_VTESTPD:
+		return FLAG_N | FLAG_V | FLAG_P | FLAG_A;
+	default:
+		return 0;
+	}
+}
+
 /* fills flags_read, flags_written */
 static void add_flags(const struct x64_full *full, struct insn *out)
 {
@@ -219,7 +234,8 @@ static void add_flags(const struct x64_full *full, struct insn *out)
 	out->flags_read = flag_bits(f->tested);
 	if (may_keep_flags(full))
 		return;
-	out->flags_written = flag_bits(f->modified | f->set_0 | f->set_1);
+	out->flags_written = flag_bits(f->modified | f->set_0 | f->set_1) |
+			     cleared_flags(full->in.mnemonic);
 	if (spoils_undefined(full->in.mnemonic))
 		out->flags_written |= flag_bits(f->undefined);
 }
@@ -438,8 +454,7 @@ bool x64_decode_full(const uint8_t *code, size_t avail, uint64_t addr,
 {
 	struct x64_parts p;
 
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&x64_zydis_full, code, avail,
-						 &full->in, full->op))) {
+	if (!x64_zydis(code, avail, &full->in, full->op)) {
 		memset(out, 0, sizeof *out);
 		out->addr = addr;
 		return false;
@@ -458,5 +473,6 @@ void x64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 {
 	struct x64_full full;
 
-	x64_decode_full(code, avail, addr, &full, out);
+	if (!x64_decode_common(code, avail, addr, out))
+		x64_decode_full(code, avail, addr, &full, out);
 }

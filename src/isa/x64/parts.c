@@ -36,8 +36,8 @@
 		}, \
 	}
 
-const ZydisDecoder x64_zydis_minimal = ZYDIS(ZYAN_TRUE);
-const ZydisDecoder x64_zydis_full = ZYDIS(ZYAN_FALSE);
+static const ZydisDecoder zydis_minimal = ZYDIS(ZYAN_TRUE);
+static const ZydisDecoder zydis_full = ZYDIS(ZYAN_FALSE);
 
 /* shapes of opcodes that the fast path takes */
 enum {
@@ -285,6 +285,69 @@ bool x64_parts_fast(const uint8_t *code, size_t avail, struct x64_parts *p)
 	return true;
 }
 
+/* whether Zydis knows the bytes; op NULL: without operands */
+static bool ask_zydis(const uint8_t *code, size_t avail,
+		      ZydisDecodedInstruction *in, ZydisDecodedOperand *op)
+{
+	if (op)
+		return ZYAN_SUCCESS(ZydisDecoderDecodeFull(
+			&zydis_full, code, avail, in, op));
+	return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
+		&zydis_minimal, NULL, code, avail, in));
+}
+
+/* whether three bytes of VEX and the opcode are AVX-IFMA's or VNNI-INT8's */
+static bool is_new_multiply_add(const uint8_t *vex)
+{
+	uint8_t w = vex[2] >> 7, pp = vex[2] & 3;
+
+	if (vex[0] != 0xc4 || (vex[1] & 31) != 2)
+		return false;
+	switch (vex[3]) {
+	case 0x50: /* vpdpb[su][su]d; under 66, vpdpbusd, which Zydis knows */
+	case 0x51:
+		return !w && pp != 1;
+	case 0xb4: /* vpmadd52luq, vpmadd52huq */
+	case 0xb5:
+		return w && pp == 1;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Zydis 4.0 does not know AVX-IFMA and AVX-VNNI-INT8. They are multiply-adds
+ * of vectors and use their operands as vfmadd231ps and vfmadd231pd do, down to
+ * the bytes of memory read. So their bytes with the opcode and the mandatory
+ * prefix of these are decoded instead: all that struct insn tells is the same.
+ */
+static bool make_twin(const uint8_t *code, size_t avail, uint8_t *twin)
+{
+	size_t at = 0;
+
+	while (at < avail && prefix_bit(code[at]) >= 0)
+		at++;
+	if (at + 4 > avail || !is_new_multiply_add(code + at))
+		return false;
+	memcpy(twin, code, avail);
+	twin[at + 2] = (code[at + 2] & ~3) | 1;
+	twin[at + 3] = 0xb8;
+	return true;
+}
+
+/* decodes by Zydis; op NULL: without operands; false: no instruction */
+bool x64_zydis(const uint8_t *code, size_t avail, ZydisDecodedInstruction *in,
+	       ZydisDecodedOperand *op)
+{
+	uint8_t twin[X64_MAX_LEN];
+
+	if (avail > X64_MAX_LEN)
+		avail = X64_MAX_LEN;
+	return ask_zydis(code, avail, in, op) ||
+	       (make_twin(code, avail, twin) &&
+		ask_zydis(twin, avail, in, op));
+}
+
 /* the prefixes of an instruction that Zydis decoded */
 static uint8_t prefixes_of(const ZydisDecodedInstruction *in)
 {
@@ -358,8 +421,7 @@ bool x64_parts_slow(const uint8_t *code, size_t avail, struct x64_parts *p)
 {
 	ZydisDecodedInstruction in;
 
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
-		    &x64_zydis_minimal, NULL, code, avail, &in)))
+	if (!x64_zydis(code, avail, &in, NULL))
 		return false;
 	x64_parts_from(&in, p);
 	return true;

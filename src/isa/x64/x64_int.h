@@ -5,6 +5,7 @@
  *
  *	bytes -> struct x64_parts -> struct insn, first part    parts.c scan.c
  *	bytes -> struct x64_full  -> struct insn, all of it     decode.c
+ *	bytes -> struct x64_parts -> the same, often enough     common.c
  *	         struct x64_full  -> micro-operations           emit.c lift.c
  *
  * The parts are the fields of the encoding without their meaning; scan.c
@@ -62,7 +63,8 @@ struct x64_full {
 };
 
 /* parts.c */
-extern const ZydisDecoder x64_zydis_minimal, x64_zydis_full;
+bool x64_zydis(const uint8_t *code, size_t avail, ZydisDecodedInstruction *in,
+	       ZydisDecodedOperand *op);
 bool x64_parts_fast(const uint8_t *code, size_t avail, struct x64_parts *p);
 bool x64_parts_slow(const uint8_t *code, size_t avail, struct x64_parts *p);
 void x64_parts_from(const ZydisDecodedInstruction *in, struct x64_parts *p);
@@ -72,6 +74,10 @@ void x64_classify(const struct x64_parts *p, uint64_t addr,
 		  struct insn *out);
 void x64_scan(const uint8_t *code, size_t avail, uint64_t addr,
 	      struct insn *out);
+
+/* common.c; false: not one of these, and *out is undefined */
+bool x64_decode_common(const uint8_t *code, size_t avail, uint64_t addr,
+		       struct insn *out);
 
 /* decode.c */
 bool x64_decode_full(const uint8_t *code, size_t avail, uint64_t addr,

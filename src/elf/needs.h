@@ -1,0 +1,46 @@
+/*
+ * needs: what a loader asks of a file before it runs: the machine, the
+ * loader's name, needed libraries and where they are looked for. Reads some
+ * hundred bytes of a file of any size, where image_open() reads all symbols.
+ */
+#ifndef ELF_NEEDS_H
+#define ELF_NEEDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+/* how a machine is called by those who run its programs */
+struct machine {
+	uint16_t id;	      /* e_machine */
+	const char *name;     /* for people */
+	const char *isa;      /* in the names of our files: "x86_64" */
+	const char *triplet;  /* Debian's folders of libraries */
+	const char *platform; /* $PLATFORM, unless the processor knows more */
+	const char *emulator; /* runs its programs on other machines */
+	uint32_t cache_flags; /* of its libraries in ld.so.cache */
+	bool host;	      /* tally runs on it */
+};
+
+struct needs {
+	const struct machine *machine;
+	bool dynamic;	   /* has PT_DYNAMIC */
+	bool loads;	   /* has PT_INTERP: a loader runs before it */
+	bool no_default;   /* DF_1_NODEFLIB: not in the system's folders */
+	const char *interp; /* strings are "" if there is none */
+	const char *soname;
+	const char *rpath, *runpath;
+	VEC(const char *) needed;
+	uint8_t build_id[64];
+	unsigned build_id_len; /* 0 if none */
+	struct arena arena;    /* owns the strings */
+};
+
+/* reads the file; on -1 *e says what it is instead, nothing to free */
+int needs_read(struct needs *n, const char *path, struct err *e);
+void needs_free(struct needs *n);
+
+#endif

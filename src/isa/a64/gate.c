@@ -1,0 +1,156 @@
+/*
+ * a64 gate: asks somebody before a system call is made.
+ *
+ * Reached by a call from before an svc, with all registers and flags as the
+ * kernel would get them. A call that is not one of those below goes on at
+ * once. For the others a procedure is asked whose address lies at `offset` in
+ * a structure to which the word at `word` points; if there is none, the call
+ * goes on as well. The procedure gets the address of
+ *
+ *	x0 .. x15, x29, x30, flags, x18		eight bytes each
+ *
+ * and may change them. Vector registers are its own business.
+ */
+#include <string.h>
+
+#include "isa/a64/a64.h"
+#include "isa/a64/a64_move.h"
+
+/* system calls that name a file */
+static const uint16_t asked[] = {
+	48,  /* faccessat */
+	56,  /* openat */
+	78,  /* readlinkat */
+	79,  /* newfstatat */
+	221, /* execve */
+	281, /* execveat */
+	291, /* statx */
+	437, /* openat2 */
+	439, /* faccessat2 */
+};
+
+enum {
+	NASKED = sizeof asked / sizeof *asked,
+	FRAME = 160,
+	SAVED = 16, /* x0 .. x15 */
+	/* the tests; finding whom to ask; saving; asking; restoring */
+	GATE_WORDS = 3 + 2 * NASKED + 5 + SAVED / 2 + 3 + 3 + SAVED / 2 + 3 + 2,
+
+	OP_STP = 0xa9000000,	  /* stp xa, xb, [sp, #offset] */
+	OP_STP_PRE = 0xa9800000,  /* the same, sp lowered by it */
+	OP_LDP = 0xa9400000,	  /* ldp xa, xb, [sp, #offset] */
+	OP_LDP_POST = 0xa8c00000, /* the same, from sp, which is raised */
+	OP_SUB = 0xd1000000,	  /* sub xd, xn, #imm12 */
+	OP_CBZ = 0xb4000000,
+	OP_LDR = 0xf9400000, /* ldr xt, [xn, #imm12 * 8] */
+	OP_ADRP = 0x90000000,
+	OP_MRS_NZCV = 0xd53b4200,
+	OP_MSR_NZCV = 0xd51b4200,
+	OP_MOV_X0_SP = 0x910003e0,
+	OP_ADD_FP = 0x910203fd, /* add x29, sp, #128 */
+	OP_BLR = 0xd63f0000,
+	OP_RET = 0xd65f03c0,
+};
+
+/* words, one behind the other */
+struct gate {
+	uint32_t w[GATE_WORDS];
+	unsigned n;
+};
+
+static void put(struct gate *g, uint32_t w)
+{
+	g->w[g->n++] = w;
+}
+
+static void put_pair(struct gate *g, uint32_t op, unsigned a, unsigned b,
+		     int offset)
+{
+	put(g, op | ((uint32_t)(offset / 8) & 0x7f) << 15 | b << 10 |
+		       A64_SP << 5 | a);
+}
+
+/* cbz x16, the word number `to` */
+static void put_cbz(struct gate *g, unsigned to)
+{
+	put(g, OP_CBZ | ((to - g->n) & 0x7ffff) << 5 | 16);
+}
+
+static void put_load(struct gate *g, unsigned offset)
+{
+	put(g, OP_LDR | offset / 8 << 10 | 16 << 5 | 16);
+}
+
+static void put_save(struct gate *g)
+{
+	put_pair(g, OP_STP_PRE, 0, 1, -FRAME);
+	for (unsigned r = 2; r < SAVED; r += 2)
+		put_pair(g, OP_STP, r, r + 1, (int)r * 8);
+	put_pair(g, OP_STP, 29, 30, 8 * SAVED);
+	put(g, OP_MRS_NZCV | 17);
+	put_pair(g, OP_STP, 17, 18, 8 * SAVED + 16);
+}
+
+static void put_restore(struct gate *g)
+{
+	put_pair(g, OP_LDP, 17, 18, 8 * SAVED + 16);
+	put(g, OP_MSR_NZCV | 17);
+	put_pair(g, OP_LDP, 29, 30, 8 * SAVED);
+	for (unsigned r = SAVED - 2; r; r -= 2)
+		put_pair(g, OP_LDP, r, r + 1, (int)r * 8);
+	put_pair(g, OP_LDP_POST, 0, 1, FRAME);
+}
+
+static void put_leave(struct gate *g)
+{
+	put_pair(g, OP_LDP_POST, 16, 17, 16);
+	put(g, OP_RET);
+}
+
+bool a64_gate(uint64_t at, uint64_t word, unsigned offset, uint8_t *out)
+{
+	struct gate g = {.n = 0};
+	unsigned slow = 1 + 2 * NASKED + 2, leave = GATE_WORDS - 2;
+	int64_t pages;
+
+	put_pair(&g, OP_STP_PRE, 16, 17, -16);
+	for (unsigned i = 0; i < NASKED; i++) {
+		put(&g, OP_SUB | (uint32_t)asked[i] << 10 | 8 << 5 | 16);
+		put_cbz(&g, slow);
+	}
+	put_leave(&g);
+	pages = (int64_t)(word >> 12) - (int64_t)((at + 4 * g.n) >> 12);
+	if (pages < -(1 << 20) || pages >= 1 << 20)
+		return false;
+	put(&g, OP_ADRP | ((uint32_t)pages & 3) << 29 |
+			((uint32_t)(pages >> 2) & 0x7ffff) << 5 | 16);
+	put_load(&g, word & 0xfff);
+	put_cbz(&g, leave);
+	put_load(&g, offset);
+	put_cbz(&g, leave);
+	put_save(&g);
+	put(&g, OP_ADD_FP);
+	put(&g, OP_MOV_X0_SP);
+	put(&g, OP_BLR | 16 << 5);
+	put_restore(&g);
+	put_leave(&g);
+	_Static_assert(4 * GATE_WORDS == A64_GATE_SIZE, "words of a gate");
+	memcpy(out, g.w, sizeof g.w);
+	return true;
+}
+
+/* mov reg, x30; bl to; mov x30, reg */
+bool a64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out)
+{
+	int64_t d = (int64_t)(to - (at + 4));
+	uint32_t w[3] = {
+		0xaa0003e0 | (uint32_t)A64_LR << 16 | reg,
+		0x94000000 | ((uint32_t)(d >> 2) & 0x3ffffff),
+		0xaa0003e0 | (uint32_t)reg << 16 | A64_LR,
+	};
+
+	if (d < -(1 << 27) || d >= 1 << 27)
+		return false;
+	memcpy(out, w, sizeof w);
+	return true;
+}

@@ -1,0 +1,36 @@
+/*
+ * closure: the libraries that ld.so will load with a program, found by its
+ * rules: RPATH, LD_LIBRARY_PATH, RUNPATH, ld.so.cache, the system's folders;
+ * LD_PRELOAD; $ORIGIN, $LIB and $PLATFORM.
+ *
+ * All of them can be rewritten before the program starts, so that somebody
+ * at a terminal sees why it takes a while. It need not be exact: the audit
+ * module asks for what is missing here, and of libraries in several versions
+ * for several processors (glibc-hwcaps) all are taken.
+ *
+ * Nothing is said of programs of musl, which knows no audit modules.
+ */
+#ifndef LAUNCH_CLOSURE_H
+#define LAUNCH_CLOSURE_H
+
+#include "base/mem.h"
+#include "elf/needs.h"
+
+struct closure {
+	VEC(char *) path; /* of files that are there, each once */
+	VEC(char *) missing; /* names that were not found */
+	struct arena arena;
+};
+
+/*
+ * Fills c for the program at `path` (links resolved) with these needs. root:
+ * the folder in which an emulator finds the files of its machine, or "".
+ */
+void closure_find(struct closure *c, const char *path, const struct needs *n,
+		  const char *root);
+void closure_free(struct closure *c);
+
+/* the loader that the program names is musl's */
+bool closure_is_musl(const struct needs *n);
+
+#endif

@@ -1,0 +1,286 @@
+/* find: see find.h. */
+#include "launch/find.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum {
+	SCRIPT_DEPTH = 5, /* the kernel's limit on interpreters */
+	SCRIPT_LINE = 256, /* bytes of "#!..." it looks at */
+};
+
+/* where programs are searched if there is no PATH, as execvp() does */
+#define DEFAULT_PATH "/bin:/usr/bin"
+
+/* 0 if the file can be executed; else errno as execve() has it */
+static int check_executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno;
+	if (!S_ISREG(st.st_mode) ||
+	    faccessat(AT_FDCWD, path, X_OK, AT_EACCESS))
+		return EACCES;
+	return 0;
+}
+
+/* "FOLDER/NAME" for the folder at the start of *list, which moves on */
+static char *next_candidate(const char **list, const char *name)
+{
+	size_t n = strcspn(*list, ":");
+	char *path = mem_alloc(n + strlen(name) + 3);
+
+	/* an empty element is the current folder */
+	sprintf(path, "%.*s%s%s", (int)n, *list, n ? "/" : "./", name);
+	*list += n;
+	*list = **list ? *list + 1 : NULL;
+	return path;
+}
+
+/* searches PATH; a string to be freed, or NULL and *why */
+static char *search_path(const char *name, int *why)
+{
+	const char *list = getenv("PATH");
+	int error;
+
+	*why = ENOENT;
+	if (!list)
+		list = DEFAULT_PATH;
+	while (list && *name) {
+		char *path = next_candidate(&list, name);
+
+		error = check_executable(path);
+		if (!error)
+			return path;
+		mem_free(path);
+		if (error == EACCES)
+			*why = EACCES;
+	}
+	return NULL;
+}
+
+char *find_in_path(const char *name)
+{
+	int why;
+
+	return search_path(name, &why);
+}
+
+static char *keep(struct program *p, const char *s)
+{
+	return arena_string(&p->arena, s, strlen(s));
+}
+
+/* sets p->path from the word that the user gave */
+static enum found find_file(struct program *p, const char *word, struct err *e)
+{
+	int why = 0;
+	char *path;
+
+	if (strchr(word, '/')) {
+		why = check_executable(word);
+		p->path = keep(p, word);
+	} else {
+		path = search_path(word, &why);
+		if (path) {
+			why = 0;
+			p->path = keep(p, path);
+			mem_free(path);
+		}
+	}
+	if (!why)
+		return FOUND;
+	if (why == ENOENT && !strchr(word, '/'))
+		err_set(e, ERR_INPUT, "%s: not found in PATH", word);
+	else
+		err_set(e, ERR_INPUT, "%s: %s", word, strerror(why));
+	return why == ENOENT ? FOUND_NOT : FOUND_NO_PROGRAM;
+}
+
+/* refuses what would run with other rights than the user's */
+static enum found check_rights(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && (st.st_mode & (S_ISUID | S_ISGID))) {
+		err_set(e, ERR_MACHINE, "%s: is set-%s-id; a rewritten copy "
+			"would not have its rights: not run", path,
+			st.st_mode & S_ISUID ? "user" : "group");
+		return FOUND_REFUSED;
+	}
+	if (getxattr(path, "security.capability", NULL, 0) > 0) {
+		err_set(e, ERR_MACHINE, "%s: has file capabilities; a "
+			"rewritten copy would not have them: not run", path);
+		return FOUND_REFUSED;
+	}
+	return FOUND;
+}
+
+/* the first bytes of a file, as a string; its length, or -1 */
+static ssize_t read_start(const char *path, char *to, size_t max)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	n = read(fd, to, max - 1);
+	close(fd);
+	to[n > 0 ? n : 0] = 0;
+	return n;
+}
+
+/* replaces argv[0] by n words */
+static void put_words(struct program *p, char *const *word, size_t n)
+{
+	vec_reserve(&p->argv, n - 1);
+	memmove(p->argv.at + n, p->argv.at + 1,
+		(p->argv.n - 1) * sizeof *p->argv.at);
+	memcpy(p->argv.at, word, n * sizeof *word);
+	p->argv.n += n - 1;
+}
+
+/*
+ * The interpreter of the line behind "#!" and its argument (NULL if none),
+ * cut as the kernel does: blanks around both are not theirs, blanks inside
+ * the argument are.
+ */
+static char *split_line(char *line, char **argument)
+{
+	char *name = line + strspn(line, " \t"), *end;
+
+	*argument = NULL;
+	end = name + strcspn(name, " \t");
+	if (*end) {
+		*end++ = 0;
+		end += strspn(end, " \t");
+		if (*end)
+			*argument = end;
+	}
+	return name;
+}
+
+/* the line ends with the file, or is cut off where it may be */
+static bool cut_line(char *line, size_t n, size_t max)
+{
+	char *newline = strchr(line, '\n');
+
+	if (!newline && n == max - 1 && !strpbrk(line + strspn(line, " \t"),
+						  " \t"))
+		return false; /* the interpreter's name may be cut off */
+	if (!newline)
+		newline = line + strlen(line);
+	while (newline > line && (newline[-1] == ' ' || newline[-1] == '\t'))
+		newline--;
+	*newline = 0;
+	return true;
+}
+
+/* p->path is a script that starts with `start`: its interpreter instead */
+static enum found enter_script(struct program *p, char *start, size_t n,
+			       struct err *e)
+{
+	char *argument, *name, *word[3];
+	size_t words = 0;
+	int why;
+
+	if (!cut_line(start + 2, n - 2, SCRIPT_LINE - 2)) {
+		err_set(e, ERR_INPUT, "%s: the name of the interpreter is "
+			"too long", p->path);
+		return FOUND_NO_PROGRAM;
+	}
+	name = split_line(start + 2, &argument);
+	why = *name ? check_executable(name) : ENOEXEC;
+	if (why) {
+		err_set(e, ERR_INPUT, "%s: its interpreter '%s': %s", p->path,
+			name, strerror(why));
+		return why == ENOENT ? FOUND_NOT : FOUND_NO_PROGRAM;
+	}
+	word[words++] = keep(p, name);
+	if (argument)
+		word[words++] = keep(p, argument);
+	word[words++] = p->path;
+	put_words(p, word, words);
+	p->path = word[0];
+	return FOUND;
+}
+
+/* /bin/sh runs what the kernel does not know */
+static void enter_shell(struct program *p)
+{
+	char *word[] = {keep(p, "/bin/sh"), p->path};
+
+	put_words(p, word, 2);
+	p->path = p->execfn = word[0];
+}
+
+/* follows scripts to the ELF file that runs them */
+static enum found follow_scripts(struct program *p, struct err *e)
+{
+	char start[SCRIPT_LINE];
+	bool shell = false;
+	ssize_t n;
+
+	for (int depth = 0; depth <= SCRIPT_DEPTH; depth++) {
+		enum found f = check_rights(p->path, e);
+
+		if (f)
+			return f;
+		n = read_start(p->path, start, sizeof start);
+		/* what may be executed but not read is no script */
+		if (n < 0 || (n >= 4 && !memcmp(start, "\177ELF", 4)))
+			return FOUND;
+		if (n >= 2 && start[0] == '#' && start[1] == '!') {
+			f = enter_script(p, start, (size_t)n, e);
+			if (f)
+				return f;
+		} else if (!shell && !depth) {
+			shell = true;
+			enter_shell(p);
+		} else {
+			err_set(e, ERR_INPUT, "%s: is no program", p->path);
+			return FOUND_NO_PROGRAM;
+		}
+	}
+	err_set(e, ERR_INPUT, "%s: too many interpreters of interpreters",
+		p->execfn);
+	return FOUND_NO_PROGRAM;
+}
+
+enum found find_program(struct program *p, char *const *argv, struct err *e)
+{
+	char real[PATH_MAX];
+	enum found f;
+
+	*p = (struct program){0};
+	for (; *argv; argv++)
+		vec_push(&p->argv, keep(p, *argv));
+	f = find_file(p, p->argv.at[0], e);
+	if (f)
+		return f;
+	p->execfn = p->path;
+	f = follow_scripts(p, e);
+	if (f)
+		return f;
+	vec_push(&p->argv, NULL);
+	if (!realpath(p->path, real)) {
+		err_set(e, ERR_INPUT, "%s: %s", p->path, strerror(errno));
+		return FOUND_NO_PROGRAM;
+	}
+	p->real = keep(p, real);
+	return FOUND;
+}
+
+void program_free(struct program *p)
+{
+	vec_free(&p->argv);
+	arena_free(&p->arena);
+	*p = (struct program){0};
+}

@@ -1,0 +1,340 @@
+/* launch: see launch.h. */
+#include "launch/launch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "elf/needs.h"
+#include "launch/closure.h"
+#include "launch/run.h"
+#include "launch/words.h"
+#include "launch/world.h"
+#include "runtime/libs.h"
+
+static char *keep(struct launch *l, const char *s)
+{
+	return arena_string(&l->arena, s, strlen(s));
+}
+
+/* "DIR/NAME" */
+static char *keep_path(struct launch *l, const char *dir, const char *name)
+{
+	char path[2 * PATH_MAX];
+
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	return keep(l, path);
+}
+
+/* adds a line for the user */
+__attribute__((format(printf, 2, 3)))
+static void note(struct launch *l, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	vec_push(&l->note, keep(l, text));
+}
+
+/*
+ * Something of ours does not work: a note, or with `strict` the end. 0 or
+ * the exit status and *e.
+ */
+static int give_up(struct launch *l, const char *what, const char *why,
+		   struct err *e)
+{
+	if (l->o->strict) {
+		err_set(e, ERR_MACHINE, "%s: not rewritten, hence not run: %s",
+			what, why);
+		return LAUNCH_FAILED;
+	}
+	note(l, "%s: not rewritten: %s", what, why);
+	return 0;
+}
+
+/* errors often name the file themselves: without it */
+static const char *without_name(const char *text, const char *file)
+{
+	size_t n = strlen(file);
+
+	return !strncmp(text, file, n) && !strncmp(text + n, ": ", 2) ?
+		       text + n + 2 : text;
+}
+
+/* where tally is, and what lies beside it */
+static void find_ourselves(struct launch *l)
+{
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+
+	exe[n > 0 ? n : 0] = 0;
+	l->tally = keep(l, exe);
+}
+
+/* the audit module for the machine, beside us or where it is installed */
+static void find_module(struct launch *l, const struct machine *m)
+{
+	static const char *const place[] = {"lib/tally", "../lib/tally"};
+	char path[2 * PATH_MAX];
+	const char *slash = strrchr(l->tally, '/');
+
+	for (size_t i = 0; slash && i < 2 && !l->module; i++) {
+		snprintf(path, sizeof path, "%.*s/%s/audit-%s.so",
+			 (int)(slash - l->tally), l->tally, place[i], m->isa);
+		/* ld.so splits its list of modules at colons */
+		if (!access(path, R_OK) && !strchr(path, ':'))
+			l->module = keep(l, path);
+	}
+}
+
+/* an emulator for programs of the other machine; 0 or the exit status */
+static int find_emulator(struct launch *l, const struct needs *n,
+			 struct err *e)
+{
+	const char *prefix = getenv("QEMU_LD_PREFIX");
+	char *cross, *interp;
+
+	l->root = keep(l, "");
+	if (n->machine->host)
+		return 0;
+	l->emulator = find_in_path(n->machine->emulator);
+	if (!l->emulator) {
+		err_set(e, ERR_MACHINE, "%s: is made for %s, and there is no "
+			"%s in PATH to run it", l->program.path,
+			n->machine->name, n->machine->emulator);
+		return LAUNCH_NO_PROGRAM;
+	}
+	/* where Debian's cross compilers have their libraries */
+	cross = keep_path(l, "/usr", n->machine->triplet);
+	interp = keep_path(l, cross, n->interp);
+	if (prefix && *prefix)
+		l->root = keep(l, prefix);
+	else if (n->loads && access(n->interp, F_OK) && !access(interp, F_OK))
+		l->root = cross;
+	return 0;
+}
+
+/* the program's file in the cache; 0 or the exit status and *e */
+static int get_program(struct launch *l, struct err *e)
+{
+	const char *real = l->program.real;
+	const char *base = strrchr(l->program.execfn, '/');
+	char name[PATH_MAX + NAME_MAX];
+	struct cached got;
+	struct err why;
+	int status = 0;
+
+	if (cache_get(&l->cache, real, &got, &why))
+		return give_up(l, l->program.path,
+			       without_name(why.text, real), e);
+	if (got.left) {
+		status = give_up(l, l->program.path,
+				 without_name(got.reason, real), e);
+	} else {
+		l->file = keep(l, got.path);
+		/* the name of a process is that of the file executed */
+		snprintf(name, sizeof name, "%.*s/%s",
+			 (int)(strrchr(real, '/') - real), real,
+			 base ? base + 1 : l->program.execfn);
+		if (strcmp(name, real)) {
+			char *path;
+
+			if (!cache_name(&l->cache, real, name, &path, &why)) {
+				l->file = keep(l, path);
+				mem_free(path);
+			}
+		}
+	}
+	cached_free(&got);
+	return status;
+}
+
+/* a library in the cache; 0 or the exit status and *e */
+static int get_library(struct launch *l, const char *path, struct err *e)
+{
+	struct cached got;
+	struct err why;
+	int status = 0;
+
+	if (cache_get(&l->cache, path, &got, &why))
+		return give_up(l, path, why.text, e);
+	if (got.left)
+		status = give_up(l, path, without_name(got.reason, path), e);
+	cached_free(&got);
+	return status;
+}
+
+/* all libraries that will be loaded; 0 or the exit status and *e */
+static int get_libraries(struct launch *l, const struct needs *n,
+			 struct err *e)
+{
+	struct closure c;
+	int status = 0;
+
+	closure_find(&c, l->program.real, n, l->root);
+	for (size_t i = 0; i < c.path.n && !status; i++) {
+		const char *base = strrchr(c.path.at[i], '/');
+
+		progress_at(l->o->progress, "rewriting libraries",
+			    (uint32_t)i, (uint32_t)c.path.n);
+		if (libs_have(l->o->libs, base ? base + 1 : c.path.at[i]))
+			status = get_library(l, c.path.at[i], e);
+	}
+	closure_free(&c);
+	return status;
+}
+
+/* rewrites what has to be; 0 or the exit status and *e */
+static int get_all(struct launch *l, const struct needs *n, struct err *e)
+{
+	bool libs = n->loads && strcmp(l->o->libs, "none");
+	const char *path = getenv("LD_LIBRARY_PATH");
+	int status;
+
+	/* it would not find them: nobody translates what $ORIGIN is there */
+	if (closure_is_musl(n) &&
+	    (strchr(n->rpath, '$') || strchr(n->runpath, '$')))
+		return give_up(l, l->program.path, "musl's loader looks for "
+			       "libraries beside it", e);
+	status = get_program(l, e);
+	if (status || !n->loads)
+		return status;
+	if (path)
+		cache_origin(&l->cache, l->program.real, path);
+	if (closure_is_musl(n))
+		return libs ? give_up(l, "libraries", "musl's loader has no "
+				      "audit modules", e) : 0;
+	find_module(l, n->machine);
+	if (!l->module)
+		return give_up(l, "libraries", "the audit module is not "
+			       "installed", e);
+	return libs ? get_libraries(l, n, e) : 0;
+}
+
+/* opens the cache and fills it; 0 or the exit status and *e */
+static int fill_cache(struct launch *l, const struct needs *n, struct err *e)
+{
+	struct err said, why;
+
+	if (cache_open(&l->cache, &l->o->rewriter, &said, &why))
+		return give_up(l, l->program.path, why.text, e);
+	l->cached = true;
+	if (said.text[0])
+		note(l, "%s; rewritten for this run only", said.text);
+	progress_at(l->o->progress, "rewriting the program", 0, 0);
+	l->link = world_link(&l->arena, l->cache.dir, l->program.real);
+	return get_all(l, n, e);
+}
+
+int launch_prepare(struct launch *l, char *const *argv,
+		   const struct launch_options *o, struct err *e)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+	struct needs n;
+	struct err why;
+	int status;
+
+	*l = (struct launch){.o = o};
+	status = (int)find_program(&l->program, argv, e);
+	if (status)
+		return status;
+	l->file = l->program.path;
+	find_ourselves(l);
+	if (needs_read(&n, l->program.real, &why)) {
+		l->root = keep(l, "");
+		return give_up(l, l->program.path,
+			       without_name(why.text, l->program.real), e);
+	}
+	status = find_emulator(l, &n, e);
+	/* a limit on the size of files is the program's: not our end */
+	sigaction(SIGXFSZ, &ignore, &before);
+	if (!status)
+		status = fill_cache(l, &n, e);
+	sigaction(SIGXFSZ, &before, NULL);
+	needs_free(&n);
+	return status;
+}
+
+/* runs what was prepared, once; -1 and *why if it cannot be executed */
+static int run_once(struct launch *l, int *why)
+{
+	struct words w;
+	int status;
+
+	words_make(&w, l);
+	status = run_program(l->emulator ? l->emulator : l->file, w.argv.at,
+			     w.envp.at, why);
+	words_free(&w);
+	return status;
+}
+
+int launch_run(struct launch *l, struct err *e)
+{
+	int why, status;
+
+	e->code = ERR_NONE;
+	status = run_once(l, &why);
+	/* whatever stood in the way may be ours: the original, and nothing */
+	if (status < 0 && !l->o->strict && l->file != l->program.path) {
+		l->file = l->program.path;
+		l->module = NULL;
+		status = run_once(l, &why);
+	}
+	if (status >= 0)
+		return status;
+	err_set(e, ERR_MACHINE, "%s: %s", l->program.path, strerror(why));
+	return why == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NO_PROGRAM;
+}
+
+void launch_free(struct launch *l)
+{
+	if (l->cached)
+		cache_close(&l->cache);
+	mem_free(l->emulator);
+	program_free(&l->program);
+	vec_free(&l->note);
+	arena_free(&l->arena);
+}
+
+int launch_answer(const struct launch_request *q, const struct rewriter *r,
+		  struct err *e)
+{
+	char file[PATH_MAX], key[20], *path;
+	struct cache c;
+	struct cached got;
+	struct stat st;
+	int status;
+
+	/* what an emulator opens is below its root, if it is there */
+	if (!*q->root || *q->file != '/' ||
+	    snprintf(file, sizeof file, "%s%s", q->root, q->file) >= PATH_MAX ||
+	    stat(file, &st))
+		snprintf(file, sizeof file, "%s", q->file);
+	if (cache_open_at(&c, r, q->cache, e))
+		return -1;
+	sprintf(key, "%016llx", (unsigned long long)c.key);
+	status = strcmp(key, q->key) ?
+		 err_set(e, ERR_USAGE, "another version asks") :
+		 cache_get(&c, file, &got, e);
+	if (!status) {
+		if (got.left && q->strict)
+			status = err_set(e, ERR_MACHINE, "%s: not rewritten, "
+					 "hence not loaded: %s", file,
+					 without_name(got.reason, file));
+		else if (!got.left && *q->name &&
+			 !(status = cache_name(&c, file, q->name, &path, e)))
+			mem_free(path);
+		cached_free(&got);
+	}
+	cache_close(&c);
+	return status;
+}

@@ -1,0 +1,73 @@
+/*
+ * launch: runs a program and its libraries rewritten, so that neither it nor
+ * who waits for it can tell. It knows no purpose: how files are rewritten is
+ * the caller's business.
+ *
+ *	launch_prepare(&l, argv, &o, &e)   finds and rewrites all that is needed
+ *	... print l.note, once nothing else is drawn on the terminal ...
+ *	launch_run(&l, &e)		   the program's exit status
+ *	launch_free(&l)
+ *
+ * What fails on our side is a note, and the original runs, unless `strict`.
+ */
+#ifndef LAUNCH_LAUNCH_H
+#define LAUNCH_LAUNCH_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/progress.h"
+#include "launch/cache.h"
+#include "launch/find.h"
+
+/* exit status where there is none of the program's (product.md) */
+enum {
+	LAUNCH_FAILED = 125,
+	LAUNCH_NO_PROGRAM = 126,
+	LAUNCH_NOT_FOUND = 127,
+};
+
+struct launch_options {
+	const char *libs; /* runtime/libs.h */
+	bool strict;	  /* run nothing that could not be rewritten */
+	bool follow;	  /* programs that it executes, too */
+	struct rewriter rewriter;
+	struct progress *progress; /* or NULL */
+};
+
+struct launch {
+	const struct launch_options *o;
+	struct program program;
+	struct cache cache;
+	bool cached;	 /* the cache is open */
+	char *file;	 /* what is executed: rewritten, or the original */
+	char *emulator;	 /* that runs it, or NULL */
+	char *root;	 /* where that finds libraries, or "" */
+	char *module;	 /* the audit module, or NULL */
+	char *tally;	 /* ourselves, for the module to ask */
+	char *link;	 /* leads to the original, or NULL */
+	VEC(char *) note; /* one line each */
+	struct arena arena;
+};
+
+/* 0, or the exit status and *e; l is to be freed in any case */
+int launch_prepare(struct launch *l, char *const *argv,
+		   const struct launch_options *o, struct err *e);
+/* the exit status; where *e has a code, it is ours and e says why */
+int launch_run(struct launch *l, struct err *e);
+void launch_free(struct launch *l);
+
+/*
+ * For the audit module: makes the entry of one file in the cache, by the
+ * words of `tally cached`. 0, or -1 and *e.
+ */
+struct launch_request {
+	const char *cache, *root, *file, *name;
+	const char *key; /* what the asking module will look for */
+	bool strict;	 /* a file that cannot be rewritten is an error */
+};
+
+int launch_answer(const struct launch_request *q, const struct rewriter *r,
+		  struct err *e);
+
+#endif

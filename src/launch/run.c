@@ -1,0 +1,196 @@
+/*
+ * run: see run.h. All signals are blocked and taken one by one with
+ * sigwaitinfo(): there is no handler, hence nothing that interrupts.
+ */
+#include "launch/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FAMILY_DEPTH = 64, NTIMERS = 3 };
+
+/* what we were started with */
+struct before {
+	sigset_t mask;
+	struct sigaction child; /* SIGCHLD: ignored, nobody could wait */
+	struct itimerval timer[NTIMERS]; /* kept by exec, lost by fork */
+};
+
+static const int timers[NTIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL,
+				    ITIMER_PROF};
+
+static void prepare(struct before *b, sigset_t *all)
+{
+	static const struct itimerval off;
+	struct sigaction normal = {.sa_handler = SIG_DFL};
+
+	sigfillset(all);
+	sigprocmask(SIG_SETMASK, all, &b->mask);
+	sigaction(SIGCHLD, &normal, &b->child);
+	for (int i = 0; i < NTIMERS; i++)
+		setitimer(timers[i], &off, &b->timer[i]);
+}
+
+/* makes this process as ours was started */
+static void restore(const struct before *b)
+{
+	sigaction(SIGCHLD, &b->child, NULL);
+	for (int i = 0; i < NTIMERS; i++)
+		if (b->timer[i].it_value.tv_sec || b->timer[i].it_value.tv_usec)
+			setitimer(timers[i], &b->timer[i], NULL);
+	sigprocmask(SIG_SETMASK, &b->mask, NULL);
+}
+
+/* starts the program; its process id, or -1 and *why */
+static pid_t start(const struct before *b, const char *file,
+		   char *const *argv, char *const *envp, int *why)
+{
+	volatile int failed = 0; /* the child shares our memory */
+	pid_t pid = vfork();
+
+	if (!pid) {
+		restore(b);
+		execve(file, argv, envp);
+		failed = errno;
+		_Exit(127);
+	}
+	if (pid < 0) {
+		/* no more processes: the program takes our place */
+		restore(b);
+		execve(file, argv, envp);
+		*why = errno;
+		return -1;
+	}
+	if (!failed)
+		return pid;
+	*why = failed;
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return -1;
+}
+
+/* the parent of a process, 0 if it is not known */
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], text[512], *p;
+	long parent = 0;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	/* a process may be called ") R 1" */
+	p = strrchr(text, ')');
+	if (p && p[1] && p[2])
+		parent = strtol(p + 3, NULL, 10);
+	return (pid_t)parent;
+}
+
+/* the process is the program or was started by it */
+static bool is_family(pid_t who, pid_t program)
+{
+	for (int i = 0; i < FAMILY_DEPTH && who > 1; i++) {
+		if (who == program)
+			return true;
+		who = parent_of(who);
+	}
+	return false;
+}
+
+/* the signal was sent to us by somebody who does not know the program */
+static bool meant_for_program(const siginfo_t *s, pid_t program)
+{
+	return s->si_code <= 0 && s->si_pid != getpid() &&
+	       !is_family(s->si_pid, program);
+}
+
+static void pass_on(const siginfo_t *s, pid_t program)
+{
+	if (!meant_for_program(s, program))
+		return;
+	if (s->si_code == SI_QUEUE)
+		sigqueue(program, s->si_signo, s->si_value);
+	else
+		kill(program, s->si_signo);
+}
+
+/* stops with the program, until somebody continues us */
+static void stop_along(int signo, pid_t program)
+{
+	struct sigaction normal = {.sa_handler = SIG_DFL}, old;
+	sigset_t set, before;
+	siginfo_t info;
+
+	sigemptyset(&set);
+	sigaddset(&set, signo);
+	sigaction(signo, &normal, &old);
+	raise(signo);
+	sigprocmask(SIG_UNBLOCK, &set, &before);
+	/* continued; if nobody thought of the program we do */
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	sigaction(signo, &old, NULL);
+	info.si_pid = 0;
+	if (!waitid(P_PID, (id_t)program, &info, WCONTINUED | WNOHANG) &&
+	    !info.si_pid)
+		kill(program, SIGCONT);
+}
+
+/* looks what became of the program; true if it ended */
+static bool look(pid_t program, int *status)
+{
+	bool stopped = false;
+	int signo = 0;
+	pid_t got;
+
+	while ((got = waitpid(program, status,
+			      WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+		if (WIFEXITED(*status) || WIFSIGNALED(*status))
+			return true;
+		stopped = WIFSTOPPED(*status);
+		signo = stopped ? WSTOPSIG(*status) : 0;
+	}
+	if (got < 0 && errno == ECHILD) {
+		*status = 0; /* somebody else waited for it */
+		return true;
+	}
+	if (signo == SIGTSTP || signo == SIGTTIN || signo == SIGTTOU)
+		stop_along(signo, program);
+	return false;
+}
+
+int run_program(const char *file, char *const *argv, char *const *envp,
+		int *why)
+{
+	struct before before;
+	siginfo_t s;
+	sigset_t all;
+	pid_t pid;
+	int status;
+
+	prepare(&before, &all);
+	pid = start(&before, file, argv, envp, why);
+	if (pid < 0) {
+		restore(&before);
+		return -1;
+	}
+	do {
+		if (sigwaitinfo(&all, &s) < 0)
+			continue;
+		if (s.si_signo != SIGCHLD && s.si_signo != SIGCONT)
+			pass_on(&s, pid);
+	} while (!look(pid, &status));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

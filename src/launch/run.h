@@ -1,0 +1,22 @@
+/*
+ * run: a program as a child of ours that nobody notices.
+ *
+ * It gets the signal mask, the dispositions and the timers that we were
+ * started with, and none of our descriptors. It stays in our process group:
+ * what the terminal sends reaches it directly, and is ignored here. What is
+ * sent to us alone is passed on. If it is stopped from the terminal we stop,
+ * too, so that the shell sees its job stopped.
+ */
+#ifndef LAUNCH_RUN_H
+#define LAUNCH_RUN_H
+
+#include "base/err.h"
+
+/*
+ * Runs the file and waits for its end. The status as a shell has it, 128+N
+ * after signal N; or -1 if it could not be executed: *why is errno.
+ */
+int run_program(const char *file, char *const *argv, char *const *envp,
+		int *why);
+
+#endif

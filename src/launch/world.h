@@ -1,0 +1,23 @@
+/*
+ * world: what makes a rewritten program see its own world.
+ *
+ * Some of what a program can ask the kernel shows that another file runs than
+ * the one that was named: /proc/self/exe. Before every system call of
+ * rewritten code stands a call of a gate, which asks the audit module
+ * (runtime/world.c) about those that name a file.
+ */
+#ifndef LAUNCH_WORLD_H
+#define LAUNCH_WORLD_H
+
+#include "cfg/cfg.h"
+#include "rewrite/plan.h"
+
+/* a plan that inserts nothing else; false if the machine has no gate yet */
+bool world_plan(struct plan *p, const struct cfg *c);
+/*
+ * Makes a symbolic link in folder `dir` that leads to the file; its name, or
+ * NULL if it cannot be made.
+ */
+char *world_link(struct arena *a, const char *dir, const char *file);
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * tables: see tables.h.
+ */
+#include "rewrite/tables.h"
+
+#include <stdlib.h>
+
+#include "base/bisect.h"
+#include "cfg/own_reads.h"
+
+/* the copy has to be near its jump: no larger part, table or first index */
+enum {
+	PART_MAX = 256 * 1024,
+	COUNT_MAX = 32 * 1024,
+	FIRST_MAX = 32 * 1024,
+};
+
+/* what is live at any target of the block's jump */
+static regset live_at_targets(const struct cfg *c, const struct live *l,
+			      uint32_t block)
+{
+	regset live = 0;
+
+	for (uint32_t e = c->block.at[block].edge; e < cfg_edges_end(c, block);
+	     e++)
+		live |= live_on_edge(l, e).regs;
+	return live;
+}
+
+/*
+ * May the registers that held an entry, a base or the target hold anything
+ * else? Yes, unless the procedure itself reads them again: nobody passes such
+ * a thing to another, or returns it.
+ */
+static bool can_lose(const struct cfg *c, struct own_reads *own, regset lost,
+		     regset live, uint32_t block)
+{
+	if (lost & ~c->isa->scratch)
+		return false;
+	if (c->proc.at[cfg_block_proc(c, block)].unknown)
+		return !(lost & live); /* not all that it reads is seen */
+	return !(lost & own_reads_behind(own, block));
+}
+
+/* two dead registers, the second perhaps the index's; false: none are */
+static bool choose_registers(const struct isa *isa, struct table_copy *x,
+			     regset live)
+{
+	regset index = (regset)1 << x->j.index;
+	regset dead = (isa->scratch & ~live) | x->j.lost;
+	regset first = dead & ~index;
+
+	if (!first)
+		return false;
+	x->reg[0] = (uint8_t)__builtin_ctz(first);
+	dead &= ~((regset)1 << x->reg[0]);
+	if (!dead)
+		return false;
+	x->reg[1] = (uint8_t)__builtin_ctz(dead);
+	return true;
+}
+
+static bool match(const struct cfg *c, const struct dispatch *d,
+		  struct table_copy *x)
+{
+	const struct block *b = &c->block.at[d->block];
+	size_t avail;
+	const uint8_t *code = image_at(c->image, b->start, &avail);
+
+	x->j.load = d->load;
+	x->first = (int64_t)(d->table - d->load_base) / d->entry_size;
+	return d->load >= b->start && d->load < block_end(b) &&
+	       d->load_base + (uint64_t)x->first * d->entry_size == d->table &&
+	       llabs(x->first) < FIRST_MAX && d->count < COUNT_MAX &&
+	       c->isa->move->table_match(code, b->size, b->start, d->load_reg,
+					 &x->j);
+}
+
+static bool part_moves(const struct cfg *c, const struct moves *m,
+		       uint32_t block)
+{
+	const struct moved *p = moves_part(m, c->block.at[block].part);
+
+	return p && p->old_end - p->old_start < PART_MAX;
+}
+
+static bool complete(const struct cfg *c, const struct dispatch *d)
+{
+	uint64_t to;
+
+	for (uint32_t i = 0; i < d->count; i++)
+		if (!cfg_table_entry(c, d, i, &to))
+			return false;
+	return true;
+}
+
+static void take_place(struct tables *t, uint64_t at, bool jump)
+{
+	struct table_part p = {at, (uint32_t)t->copy.n - 1, jump};
+
+	if (at)
+		vec_push(&t->part, p);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct table_part *p = a, *q = b;
+
+	return p->at < q->at ? -1 : p->at > q->at;
+}
+
+/* can the dispatch's table be copied? */
+static bool copies(struct table_copy *x, const struct cfg *c,
+		   const struct live *l, struct own_reads *own)
+{
+	const struct dispatch *d = &c->dispatch.at[x->dispatch];
+	regset live;
+
+	if (!match(c, d, x) || !complete(c, d))
+		return false;
+	live = live_at_targets(c, l, d->block);
+	return can_lose(c, own, x->j.lost, live, d->block) &&
+	       choose_registers(c->isa, x, live);
+}
+
+void tables_find(struct tables *t, const struct cfg *c, const struct live *l,
+		 const struct moves *m)
+{
+	struct own_reads own;
+
+	own_reads_init(&own, c);
+	for (uint32_t i = 0; i < c->dispatch.n; i++) {
+		const struct dispatch *d = &c->dispatch.at[i];
+		struct table_copy x = {.dispatch = i};
+
+		if (d->status > DISPATCH_APPROXIMATED || !d->load ||
+		    !part_moves(c, m, d->block) || !copies(&x, c, l, &own))
+			continue;
+		vec_push(&t->copy, x);
+		for (int k = 0; k < TABLE_JUMP_DROPS; k++)
+			take_place(t, x.j.drop[k], false);
+		take_place(t, x.j.jump, true);
+	}
+	own_reads_free(&own);
+	if (t->part.n)
+		qsort(t->part.at, t->part.n, sizeof *t->part.at, by_address);
+}
+
+void tables_free(struct tables *t)
+{
+	vec_free(&t->copy);
+	vec_free(&t->part);
+}
+
+regset tables_keep(const struct tables *t, uint64_t at)
+{
+	size_t i;
+
+	bisect(i, t->copy.n, t->copy.at[i].j.jump < at);
+	if (i == t->copy.n || at <= t->copy.at[i].j.load)
+		return 0;
+	return (regset)1 << t->copy.at[i].j.index;
+}

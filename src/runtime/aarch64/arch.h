@@ -1,0 +1,78 @@
+/*
+ * arch: Linux system calls and struct stat on AArch64. The numbers are the
+ * kernel's, from asm-generic/unistd.h.
+ */
+#ifndef RUNTIME_ARCH_H
+#define RUNTIME_ARCH_H
+
+enum {
+	SYS_GETCWD = 17,
+	SYS_OPENAT = 56,
+	SYS_CLOSE = 57,
+	SYS_READ = 63,
+	SYS_NEWFSTATAT = 79,
+	SYS_EXIT_GROUP = 94,
+	SYS_GETPID = 172,
+	SYS_RT_SIGPROCMASK = 135,
+	SYS_RT_SIGTIMEDWAIT = 137,
+	SYS_PRCTL = 167,
+	SYS_BRK = 214,
+	SYS_CLONE = 220,
+	SYS_EXECVE = 221,
+	SYS_WAIT4 = 260,
+};
+
+/* what a gate hands over (isa/a64/gate.c) */
+struct arch_gate {
+	unsigned long arg[8], nr, x9_x15[7], fp, lr, flags, x18;
+};
+
+/* which argument of the system call names a file; -1: none */
+static inline int arch_path(const struct arch_gate *g)
+{
+	switch (g->nr) {
+	case SYS_EXECVE:
+		return 0;
+	case 48:  /* faccessat */
+	case SYS_OPENAT:
+	case 78:  /* readlinkat */
+	case SYS_NEWFSTATAT:
+	case 281: /* execveat */
+	case 291: /* statx */
+	case 437: /* openat2 */
+	case 439: /* faccessat2 */
+		return 1;
+	}
+	return -1;
+}
+
+struct kernel_stat {
+	unsigned long st_dev, st_ino;
+	unsigned int st_mode, st_nlink, st_uid, st_gid;
+	unsigned long st_rdev, pad1;
+	long st_size;
+	int st_blksize, pad2;
+	long st_blocks;
+	unsigned long st_atime_s, st_atime_ns, st_mtime_s, st_mtime_ns;
+	unsigned long st_ctime_s, st_ctime_ns;
+	unsigned int unused[2];
+};
+
+/* what the kernel answers: a value, or -errno */
+static inline long arch_call(long nr, long a, long b, long c, long d, long e)
+{
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4)
+			 : "memory", "cc");
+	return x0;
+}
+
+#endif

@@ -1,0 +1,375 @@
+/*
+ * audit: the module that ld.so loads beside the program (LD_AUDIT, see
+ * rtld-audit(7)) and asks before it opens a library. It answers with the
+ * rewritten file out of the cache, and puts the original's name back where
+ * the program could see it.
+ *
+ * There is no libc here and no thread-local memory; ld.so calls under its own
+ * lock, so that static buffers do. Whatever fails, the answer is the original
+ * file. No symbol binding is audited: calls cost what they cost without us.
+ */
+#include "runtime/audit_int.h"
+#include "runtime/libs.h"
+
+/* <link.h>'s public part, and what la_objsearch() is told */
+struct link_map {
+	uintptr_t l_addr;
+	char *l_name;
+	struct {
+		int64_t tag;
+		uint64_t value;
+	} *l_ld;
+	struct link_map *l_next, *l_prev;
+};
+
+enum {
+	SEARCH_ORIGINAL = 1, /* LA_SER_ORIG */
+	DYNAMIC_STRTAB = 5,
+	DYNAMIC_SYMTAB = 6,
+	DYNAMIC_STRSZ = 10,
+};
+
+#define EXPORT __attribute__((visibility("default"), used))
+
+/* the name that was asked for and the one answered, for la_objopen() */
+static char asked[RECORD_NAME_MAX], answer[2 * RECORD_NAME_MAX + 64];
+static char unlinked[RECORD_NAME_MAX]; /* a name translated back */
+static union {
+	struct record r;
+	char bytes[RECORD_MAX + 1];
+} record;
+
+static const char *field(enum handover_field f)
+{
+	return tally_handover.field[f];
+}
+
+/*
+ * A name below the cache (from $ORIGIN of a rewritten object) without CACHE
+ * and the entry's name, or NULL if it lies elsewhere.
+ */
+static const char *outside(const char *path)
+{
+	const char *rest = str_after(path, field(HANDOVER_CACHE));
+
+	if (!rest || *rest != '/')
+		return NULL;
+	while (*rest == '/')
+		rest++;
+	while (*rest && *rest != '/')
+		rest++;
+	return *rest ? rest : NULL;
+}
+
+/* libraries of that name are to be rewritten */
+static _Bool wanted(const char *path)
+{
+	return libs_have(field(HANDOVER_LIBS), str_base(path));
+}
+
+/* what cannot be rewritten must not run */
+static _Bool strict(void)
+{
+	for (const char *f = field(HANDOVER_FLAGS); *f; f++)
+		if (*f == 's')
+			return 1;
+	return 0;
+}
+
+static uint64_t key(void)
+{
+	uint64_t k = 0;
+
+	for (const char *s = field(HANDOVER_KEY); *s; s++)
+		k = k << 4 | (uint64_t)(*s <= '9' ? *s - '0' : *s - 'a' + 10);
+	return k;
+}
+
+/* `answer` becomes CACHE/i-HEX, and the record there is read */
+static _Bool find_record(const struct file_id *id, struct text *t)
+{
+	char link[RECORD_ID_LEN + 1];
+	size_t folder;
+	long n;
+
+	record_id(link, id, key());
+	t->n = 0;
+	text_add(t, field(HANDOVER_CACHE));
+	text_add(t, "/");
+	text_add(t, link);
+	folder = t->n;
+	text_add(t, "/record");
+	n = sys_read_file(answer, &record, sizeof record - 1);
+	t->n = folder;
+	return n > 0 && record_valid(&record.r, (uint64_t)n) &&
+	       record.r.key == key() &&
+	       record.r.from.dev == id->dev &&
+	       record_same_file(&record.r.from, id);
+}
+
+/* `answer` becomes the rewritten file's name; false if it is not usable */
+static _Bool find_made(const char *name, struct text *t)
+{
+	size_t folder = t->n;
+	struct file_id made;
+
+	text_add(t, *name ? name : record_path(&record.r));
+	if (!t->full && sys_file_id(answer, &made) &&
+	    record_same_file(&made, &record.r.made))
+		return 1;
+	t->n = folder;
+	return 0;
+}
+
+/*
+ * The rewritten file's name for the file at path, or NULL. `name`: what its
+ * name must be below the entry, or "" if any will do.
+ */
+static const char *rewritten(const char *path, const char *name)
+{
+	struct text t = {.at = answer, .max = sizeof answer};
+	struct file_id id;
+	_Bool refused = 0;
+
+	if (!sys_file_id(path, &id))
+		return NULL;
+	for (unsigned try = 0; try < 2; try++) {
+		if (find_record(&id, &t)) {
+			/* with `strict`, tally says why and we end here */
+			if (record.r.verdict == VERDICT_LEFT && !strict())
+				return NULL;
+			if (find_made(name, &t))
+				return answer;
+		}
+		if (!try)
+			refused = ask_tally(path, name) == ASK_REFUSED;
+	}
+	if (refused && strict())
+		arch_call(SYS_EXIT_GROUP, ASK_STRICT_STATUS, 0, 0, 0, 0);
+	return NULL;
+}
+
+/* for execve() stubs, see struct handover */
+static const char *cached(const char *path)
+{
+	return rewritten(path, "");
+}
+
+/* path as the program gave it, from the root: into t */
+static _Bool absolute(struct text *t, const char *path)
+{
+	long n;
+
+	if (*path != '/') {
+		n = arch_call(SYS_GETCWD, (long)t->at, (long)t->max, 0, 0, 0);
+		if (n < 2 || t->at[0] != '/')
+			return 0;
+		t->n = (size_t)n - 1;
+		text_add(t, "/");
+	}
+	text_add(t, path);
+	return !t->full;
+}
+
+/* the folder that $ORIGIN means for an object: into t */
+static _Bool origin(struct text *t, const struct link_map *loader)
+{
+	const char *name = loader && loader->l_name && *loader->l_name ?
+				   loader->l_name : field(HANDOVER_EXE);
+
+	if (!absolute(t, name))
+		return 0;
+	t->n = (size_t)(str_base(t->at) - t->at);
+	if (t->n > 1)
+		t->n--;
+	t->at[t->n] = 0;
+	return 1;
+}
+
+/* the length of "$ORIGIN" or "${ORIGIN}" at s, or 0 */
+static size_t origin_token(const char *s)
+{
+	const char *rest = str_after(s, "${ORIGIN}");
+
+	if (!rest) {
+		rest = str_after(s, "$ORIGIN");
+		if (rest && (*rest == '_' || (*rest >= '0' && *rest <= '9') ||
+			     (*rest | 32) - 'a' + 0u < 26))
+			rest = NULL;
+	}
+	return rest ? (size_t)(rest - s) : 0;
+}
+
+/* a name given to dlopen() with $ORIGIN in it, spelled out */
+static const char *spell_out(const char *name, const struct link_map *loader)
+{
+	static char folder[RECORD_NAME_MAX];
+	struct text t = {.at = unlinked, .max = sizeof unlinked};
+
+	for (size_t n; *name; name += n ? n : 1) {
+		struct text o = {.at = folder, .max = sizeof folder};
+
+		n = *name == '$' ? origin_token(name) : 0;
+		if (n && origin(&o, loader))
+			text_add(&t, folder);
+		else
+			text_add_n(&t, name, n ? n : 1);
+	}
+	return t.full ? NULL : unlinked;
+}
+
+static _Bool has(const char *s, char c)
+{
+	for (; *s; s++)
+		if (*s == c)
+			return 1;
+	return 0;
+}
+
+/* a file by its very name, as given to dlopen() or found in DT_NEEDED */
+static const char *by_name(const char *path)
+{
+	static char name[RECORD_NAME_MAX];
+	struct text t = {.at = name, .max = sizeof name};
+	struct text given = {.at = asked, .max = sizeof asked};
+	const char *found;
+
+	asked[0] = 0;
+	if (!wanted(path) || !absolute(&t, path))
+		return path;
+	found = rewritten(path, name);
+	if (!found)
+		return path;
+	text_add(&given, path);
+	return given.full ? path : found;
+}
+
+/* the launcher started this program, and we know what it said */
+static _Bool active;
+
+EXPORT unsigned la_version(unsigned version)
+{
+	return version;
+}
+
+EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
+{
+	const char *back, *found;
+
+	if (!active)
+		return (char *)name;
+	back = outside(name);
+	if (back)
+		name = back;
+	if (flag == SEARCH_ORIGINAL) {
+		if (!has(name, '/'))
+			return (char *)name;
+		if (has(name, '$'))
+			back = spell_out(name, (struct link_map *)*cookie);
+		return (char *)by_name(has(name, '$') && back ? back : name);
+	}
+	if (!wanted(name))
+		return (char *)name;
+	found = rewritten(name, "");
+	return (char *)(found ? found : name);
+}
+
+/* `name`, which is shorter, takes the place of an object's name */
+static void put_name(struct link_map *map, const char *name)
+{
+	size_t n = str_len(name);
+
+	if (n <= str_len(map->l_name))
+		for (size_t i = 0; i <= n; i++)
+			map->l_name[i] = name[i];
+}
+
+/* a value of the dynamic section, which ld.so may have relocated */
+static uintptr_t dynamic(const struct link_map *map, int64_t tag)
+{
+	for (unsigned i = 0; map->l_ld && map->l_ld[i].tag; i++)
+		if (map->l_ld[i].tag == tag)
+			return map->l_ld[i].value < map->l_addr ?
+				       map->l_ld[i].value + map->l_addr :
+				       map->l_ld[i].value;
+	return 0;
+}
+
+/*
+ * The address of a symbol in ld.so. We are not linked with it: that would
+ * make ld.so look for itself, in front of a user's own audit modules. Its
+ * names lie behind its symbols.
+ */
+static uintptr_t loader_symbol(const struct link_map *map, const char *name)
+{
+	const struct {
+		uint32_t name;
+		uint8_t info, other;
+		uint16_t section;
+		uint64_t value, size;
+	} *s = (const void *)dynamic(map, DYNAMIC_SYMTAB);
+	uintptr_t names = dynamic(map, DYNAMIC_STRTAB);
+	uint64_t size = 0;
+
+	for (unsigned i = 0; map->l_ld && map->l_ld[i].tag; i++)
+		if (map->l_ld[i].tag == DYNAMIC_STRSZ)
+			size = map->l_ld[i].value;
+	for (; s && (uintptr_t)(s + 1) <= names; s++)
+		if (s->section && s->name < size &&
+		    str_equal((char *)names + s->name, name))
+			return map->l_addr + s->value;
+	return 0;
+}
+
+/* an object that has a word for it is told where the handover lies */
+static void hand_over(const struct link_map *map)
+{
+	uintptr_t at = dynamic(map, HANDOVER_TAG);
+
+	if (at)
+		*(struct handover **)at = &tally_handover;
+}
+
+/*
+ * ld.so shows us the program and itself before it looks for any library, and
+ * after it has read LD_AUDIT to its end: time to clean the stack.
+ */
+static void begin(const struct link_map *map)
+{
+	static const struct link_map *program;
+	static _Bool tried;
+	uintptr_t at;
+
+	if (!program) {
+		program = map;
+		return;
+	}
+	if (tried)
+		return;
+	tried = 1;
+	at = loader_symbol(map, "__libc_stack_end");
+	active = stack_clean(at ? *(uintptr_t **)at : environ_stack());
+	tally_handover.cached = cached;
+	tally_handover.on_call = world_on_call;
+	if (active)
+		hand_over(program);
+}
+
+EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
+{
+	const char *back;
+
+	(void)space;
+	(void)cookie;
+	if (!active) {
+		begin(map);
+		return 0;
+	}
+	back = outside(map->l_name);
+	if (*asked && str_equal(map->l_name, answer))
+		put_name(map, asked);
+	else if (back)
+		put_name(map, back);
+	hand_over(map);
+	return 0;
+}

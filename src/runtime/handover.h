@@ -1,0 +1,69 @@
+/*
+ * handover: what the launcher tells the code that travels inside the program.
+ *
+ * The launcher appends exactly two variables to the environment:
+ *
+ *	LD_AUDIT=[THE USER'S:]MODULE
+ *	TALLY_LAUNCH=FIELD FIELD ...
+ *
+ * and the audit module takes both out again before anything of the program
+ * runs. Two, because a pair of words is as large as one entry of the
+ * auxiliary vector behind the environment: one AT_IGNORE fills the gap. A
+ * user's own LD_AUDIT goes in as XD_AUDIT, where ld.so does not look, and
+ * gets its name back in place.
+ *
+ * Fields are separated by single spaces; bytes that are not letters, digits
+ * or one of "/._+-=:@" are written as %HH, for qemu's -E splits at commas. An
+ * empty field is "%".
+ */
+#ifndef RUNTIME_HANDOVER_H
+#define RUNTIME_HANDOVER_H
+
+#include <stdint.h>
+
+#define HANDOVER_VARIABLE "TALLY_LAUNCH"
+#define HANDOVER_FORMAT "1"
+
+enum handover_field {
+	HANDOVER_VERSION, /* HANDOVER_FORMAT; all else is for nobody */
+	HANDOVER_FLAGS,	  /* letters: 's' strict, 'f' follow */
+	HANDOVER_KEY,	  /* struct record's key, 16 hexadecimal digits */
+	HANDOVER_CACHE,	  /* the folder, absolute, links resolved */
+	HANDOVER_TALLY,	  /* the program to ask for what is not there */
+	HANDOVER_OPTIONS, /* how to rewrite, for it; opaque here */
+	HANDOVER_ROOT,	  /* where an emulator finds libraries, or empty */
+	HANDOVER_LIBS,	  /* "all", "none" or NAME,NAME.. */
+	HANDOVER_EXECFN,  /* the name that the kernel would have been given */
+	HANDOVER_EXE,	  /* what /proc/self/exe has to say */
+	HANDOVER_LINK,	  /* a symbolic link that says so, or empty */
+	HANDOVER_N,
+};
+
+/*
+ * The module keeps it for code in rewritten objects (system-call stubs): what
+ * /proc/self/exe has to say, and what execve() has to add to an environment
+ * so that the new program is rewritten, too: `audit` and `launch` are whole
+ * strings "NAME=value", to be copied with field EXECFN and EXE exchanged.
+ *
+ * An object gets its address in a word of its own, which it names by an entry
+ * of its dynamic section: {HANDOVER_TAG, address of the word}. It is written
+ * before the object is relocated. Without LD_AUDIT (static programs, musl)
+ * the word stays as it is in the file.
+ */
+#define HANDOVER_TAG 0x6d74616c6c
+
+struct arch_gate; /* registers before a system call */
+enum { HANDOVER_ON_CALL = 8 }; /* offset of on_call */
+
+struct handover {
+	uint32_t version; /* 1 */
+	uint32_t nfield;
+	/* asked before system calls that name a file (launch/world.h) */
+	void (*on_call)(struct arch_gate *g);
+	const char *field[HANDOVER_N]; /* decoded */
+	const char *audit, *launch;
+	/* the rewritten file for a file, or NULL: use the file itself */
+	const char *(*cached)(const char *path);
+};
+
+#endif

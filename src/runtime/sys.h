@@ -1,0 +1,39 @@
+/*
+ * sys: the few system calls and string functions that the audit module needs;
+ * there is no libc beside it. Names below AT_FDCWD are always absolute or
+ * relative to the program's own working folder.
+ */
+#ifndef RUNTIME_SYS_H
+#define RUNTIME_SYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch.h"
+#include "runtime/record.h"
+
+enum { SYS_AT_FDCWD = -100, SYS_O_CLOEXEC = 02000000 };
+
+/* bytes of the file, at most `max`; -errno if it cannot be read */
+long sys_read_file(const char *path, void *to, size_t max);
+/* a regular file's identity; false if it is none */
+_Bool sys_file_id(const char *path, struct file_id *id);
+
+size_t str_len(const char *s);
+_Bool str_equal(const char *a, const char *b);
+/* s starts with `prefix`; what follows it, or NULL */
+const char *str_after(const char *s, const char *prefix);
+/* what follows the last '/' */
+const char *str_base(const char *path);
+
+/* a string that is built up in a buffer; too much makes it `full` */
+struct text {
+	char *at;
+	size_t n, max;
+	_Bool full;
+};
+
+void text_add(struct text *t, const char *s);
+void text_add_n(struct text *t, const char *s, size_t n);
+
+#endif

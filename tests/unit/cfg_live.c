@@ -1,0 +1,187 @@
+/*
+ * cfg_live: what is live at a place, snippet by snippet, on both machines.
+ *
+ * Every snippet (tests/progs/live-*.txt, where the source is) is a file of
+ * its own without unwind tables, whose procedures are found by their calls.
+ * At its labels some registers and flags must be live, others dead.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "cfg/live.h"
+#include "elf_build.h"
+
+enum { CODE = ELF_BASE + ELF_DATA };
+
+struct check {
+	const char *label;
+	uint32_t offset;
+	regset live;
+	uint8_t live_flags;
+	regset dead;
+	uint8_t dead_flags;
+};
+
+struct snippet {
+	uint16_t machine;
+	const char *name;
+	unsigned size;
+	const char *code;
+	struct check check[6];
+};
+
+static const struct snippet snippets[] = {
+#include "cfg_live_cases.h"
+};
+
+enum { NSNIPPETS = sizeof snippets / sizeof *snippets };
+
+/* prints registers and flags that are not what they should be */
+static bool complain(const struct snippet *s, const struct check *c,
+		     const struct isa *isa, const char *what, regset regs,
+		     uint8_t flags)
+{
+	if (!regs && !flags)
+		return false;
+	print_message("%s %s, %s: is not %s:", isa->name, s->name, c->label,
+		      what);
+	for (unsigned r = 0; r < isa->nregs; r++)
+		if (regs >> r & 1)
+			print_message(" %s", isa->reg_name(r));
+	print_message("%s\n", flags ? " flags" : "");
+	return true;
+}
+
+static bool try_check(const struct snippet *s, const struct check *c,
+		      const struct live *l)
+{
+	const struct isa *isa = l->cfg->isa;
+	uint32_t b = cfg_block_at(l->cfg, CODE + c->offset);
+	struct live_set set;
+	bool wrong;
+
+	if (b == CFG_NONE) {
+		print_message("%s %s, %s: has no block\n", isa->name, s->name,
+			      c->label);
+		return false;
+	}
+	set = live_before(l, b, CODE + c->offset);
+	wrong = complain(s, c, isa, "live", c->live & ~set.regs,
+			 c->live_flags & ~set.flags);
+	wrong |= complain(s, c, isa, "dead", c->dead & set.regs,
+			  c->dead_flags & set.flags);
+	return !wrong;
+}
+
+/* a snippet that has been analysed */
+struct tried {
+	struct elf_build b;
+	struct image im;
+	struct unwind u;
+	struct cfg c;
+	struct live l;
+};
+
+static void try_open(struct tried *t, const struct snippet *s)
+{
+	struct err e;
+
+	elf_begin(&t->b, ET_EXEC, s->machine);
+	t->b.header->e_entry = CODE;
+	elf_append(&t->b, s->code, s->size);
+	assert_int_equal(elf_open(&t->b, &t->im, &e), 0);
+	unwind_read(&t->u, &t->im);
+	assert_int_equal(cfg_build(&t->c, &t->im, &t->u, &e), 0);
+	live_build(&t->l, &t->c);
+}
+
+static void try_close(struct tried *t)
+{
+	live_free(&t->l);
+	cfg_free(&t->c);
+	unwind_free(&t->u);
+	image_close(&t->im);
+}
+
+static bool try_snippet(const struct snippet *s)
+{
+	struct tried t;
+	bool right = true;
+
+	try_open(&t, s);
+	for (const struct check *k = s->check; k->label; k++)
+		right &= try_check(s, k, &t.l);
+	try_close(&t);
+	return right;
+}
+
+/* all snippets of a machine */
+static void try_all(uint16_t machine)
+{
+	unsigned failed = 0, n = 0;
+
+	for (size_t i = 0; i < NSNIPPETS; i++)
+		if (snippets[i].machine == machine) {
+			failed += !try_snippet(&snippets[i]);
+			n++;
+		}
+	assert_true(n > 20);
+	assert_int_equal(failed, 0);
+}
+
+static void test_x64(void **state)
+{
+	(void)state;
+	try_all(EM_X86_64);
+}
+
+static void test_a64(void **state)
+{
+	(void)state;
+	try_all(EM_AARCH64);
+}
+
+/* what is live on edge e is what the block behind it needs */
+static void try_edge(const struct live *l, uint32_t e)
+{
+	const struct cfg *c = l->cfg;
+	const struct edge *g = &c->edge.at[e];
+	struct live_set on = live_on_edge(l, e), to;
+
+	assert_int_equal(live_scratch(c->isa, on) & (c->isa->callee_saved |
+			 c->isa->fixed | c->isa->link), 0);
+	if (g->kind >= EDGE_HUB)
+		return;
+	to = live_before(l, g->to, c->block.at[g->to].start);
+	assert_int_equal(on.regs, to.regs);
+	assert_int_equal(on.flags, to.flags);
+}
+
+static void test_edges(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NSNIPPETS; i++) {
+		struct tried t;
+
+		try_open(&t, &snippets[i]);
+		for (uint32_t e = 0; e < t.c.edge.n; e++)
+			try_edge(&t.l, e);
+		try_close(&t);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_x64),
+		cmocka_unit_test(test_a64),
+		cmocka_unit_test(test_edges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

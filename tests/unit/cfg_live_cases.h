@@ -1,0 +1,319 @@
+/* Made by tests/tools/live.py of tests/progs/live-*.txt. */
+{EM_X86_64, "straight", 10,
+ "\xb8\x01\x00\x00\x00\x89\xf9\x01\xc8\xc3"
+ , {
+  {"_start", 0x0, 0x80, 0x0, 0x3, 0x3f},
+  {"here", 0x5, 0x81, 0x0, 0x2, 0x3f},
+  {"end", 0x9, 0x10bd, 0x0, 0x0, 0x3f},
+ }},
+{EM_X86_64, "one_path", 17,
+ "\x85\xff\x74\x04\x44\x89\xc8\xc3\x31\xc0\x41\xb9\x00\x00\x00\x00"
+ "\xc3"
+ , {
+  {"_start", 0x0, 0x280, 0x0, 0x1, 0x3f},
+  {"fork", 0x2, 0x200, 0x2, 0x1, 0xc},
+  {"out", 0x8, 0x0, 0x0, 0x200, 0x3f},
+ }},
+{EM_X86_64, "loop", 14,
+ "\x31\xc0\xb9\x08\x00\x00\x00\x01\xf0\xff\xc9\x75\xfa\xc3"
+ , {
+  {"_start", 0x0, 0x40, 0x0, 0x3, 0x0},
+  {"again", 0x7, 0x43, 0x0, 0x0, 0x3f},
+ }},
+{EM_X86_64, "partial_write", 9,
+ "\xb1\x01\x0f\x44\xc2\x41\x89\xc8\xc3"
+ , {
+  {"_start", 0x0, 0x7, 0x2, 0x100, 0x0},
+ }},
+{EM_X86_64, "kept_across_a_call", 22,
+ "\x41\xbb\x05\x00\x00\x00\x41\x89\xfa\xe8\x04\x00\x00\x00\x44\x01"
+ "\xd8\xc3\x8d\x04\x3f\xc3"
+ , {
+  {"site", 0x9, 0x880, 0x0, 0x1, 0x0},
+  {"leaf", 0x12, 0x880, 0x0, 0x1, 0x0},
+  {"there", 0x15, 0x801, 0x0, 0x0, 0x0},
+ }},
+{EM_X86_64, "unseen_callers", 3,
+ "\x89\xf8\xc3"
+ , {
+  {"_start", 0x0, 0xe40, 0x0, 0x1, 0x0},
+ }},
+{EM_X86_64, "changed_by_the_callee", 25,
+ "\x41\x89\xf9\xe8\x07\x00\x00\x00\x41\xb9\x01\x00\x00\x00\xc3\x41"
+ "\xb9\x02\x00\x00\x00\x44\x89\xc8\xc3"
+ , {
+  {"site", 0x3, 0x80, 0x0, 0x201, 0x0},
+  {"_start", 0x0, 0x0, 0x0, 0x201, 0x0},
+ }},
+{EM_X86_64, "changed_by_its_callee", 26,
+ "\x89\xf8\xe8\x01\x00\x00\x00\xc3\x48\x83\xec\x08\xe8\x05\x00\x00"
+ "\x00\x48\x83\xc4\x08\xc3\x45\x31\xc9\xc3"
+ , {
+  {"site", 0x2, 0x0, 0x0, 0x200, 0x0},
+  {"one", 0x8, 0x0, 0x0, 0x200, 0x0},
+ }},
+{EM_X86_64, "saved_by_the_callee", 30,
+ "\x41\xb9\x03\x00\x00\x00\xe8\x04\x00\x00\x00\x4c\x01\xc8\xc3\x41"
+ "\x51\x41\xb9\x07\x00\x00\x00\x49\x8d\x04\x39\x41\x59\xc3"
+ , {
+  {"site", 0x6, 0x200, 0x0, 0x0, 0x0},
+  {"there", 0x1d, 0x200, 0x0, 0x0, 0x0},
+ }},
+{EM_X86_64, "private_argument", 16,
+ "\x41\xbb\x03\x00\x00\x00\xe8\x01\x00\x00\x00\xc3\x4c\x89\xd8\xc3"
+ , {
+  {"site", 0x6, 0x800, 0x0, 0x1, 0x0},
+ }},
+{EM_X86_64, "private_result", 16,
+ "\xe8\x04\x00\x00\x00\x4c\x89\xc8\xc3\x41\xb9\x04\x00\x00\x00\xc3"
+ , {
+  {"site", 0x0, 0x0, 0x0, 0x201, 0x0},
+  {"there", 0xf, 0x200, 0x0, 0x0, 0x0},
+ }},
+{EM_X86_64, "flags_as_a_result", 11,
+ "\xe8\x04\x00\x00\x00\x0f\x92\xc0\xc3\xf9\xc3"
+ , {
+  {"site", 0x0, 0x1, 0x0, 0x0, 0x4},
+  {"there", 0xa, 0x0, 0x4, 0x0, 0x2},
+ }},
+{EM_X86_64, "flags_as_an_argument", 12,
+ "\x39\xf7\xe8\x01\x00\x00\x00\xc3\x0f\x94\xc0\xc3"
+ , {
+  {"site", 0x2, 0x0, 0x2, 0x0, 0x4},
+ }},
+{EM_X86_64, "flags_kept", 14,
+ "\x39\xf7\xe8\x04\x00\x00\x00\x0f\x94\xc0\xc3\x89\xf9\xc3"
+ , {
+  {"site", 0x2, 0x0, 0x2, 0x0, 0x0},
+  {"leaf", 0xb, 0x0, 0x2, 0x0, 0x0},
+ }},
+{EM_X86_64, "by_pointer", 18,
+ "\x48\x83\xec\x08\xff\xd0\xbf\x01\x00\x00\x00\xff\xd3\x48\x83\xc4"
+ "\x08\xc3"
+ , {
+  {"site", 0x4, 0x7cf, 0x0, 0x800, 0x3f},
+  {"again", 0xb, 0x7c7, 0x0, 0x800, 0x3f},
+  {"behind", 0x6, 0x747, 0x0, 0x880, 0x3f},
+ }},
+{EM_X86_64, "across_a_pointer_call", 33,
+ "\x48\x83\xec\x08\x41\xb9\x01\x00\x00\x00\xff\xd3\x41\xb9\x02\x00"
+ "\x00\x00\x41\xbb\x03\x00\x00\x00\x4b\x8d\x04\x19\x48\x83\xc4\x08"
+ "\xc3"
+ , {
+  {"site", 0xa, 0x0, 0x0, 0x800, 0x3f},
+ }},
+{EM_X86_64, "tls_descriptor", 27,
+ "\x48\x83\xec\x08\x41\xbb\x01\x00\x00\x00\x48\x8d\x05\xef\xff\xff"
+ "\xff\xff\x10\x4c\x01\xd8\x48\x83\xc4\x08\xc3"
+ , {
+  {"site", 0x11, 0x801, 0x0, 0x0, 0x0},
+ }},
+{EM_X86_64, "system_call", 13,
+ "\xb8\x27\x00\x00\x00\x0f\x05\x89\xf1\x44\x01\xc8\xc3"
+ , {
+  {"_start", 0x0, 0x7c4, 0x0, 0x803, 0x0},
+  {"site", 0x5, 0x7c5, 0x0, 0x802, 0x0},
+  {"behind", 0x7, 0x241, 0x0, 0x2, 0x0},
+ }},
+{EM_X86_64, "tail", 34,
+ "\xb9\x01\x00\x00\x00\xeb\x09\x66\x0f\x1f\x84\x00\x00\x00\x00\x00"
+ "\x48\x89\xd0\x49\x89\xc9\xc3\xe8\xf4\xff\xff\xff\xe8\xdf\xff\xff"
+ "\xff\xc3"
+ , {
+  {"site", 0x5, 0x6, 0x0, 0x201, 0x0},
+ }},
+{EM_X86_64, "tail_by_pointer", 8,
+ "\x41\xbb\x01\x00\x00\x00\xff\xe0"
+ , {
+  {"site", 0x6, 0xfc7, 0x0, 0x0, 0x3f},
+  {"_start", 0x0, 0x7c7, 0x0, 0x800, 0x3f},
+ }},
+{EM_X86_64, "jump_to_nobody_knows", 21,
+ "\x48\x83\xec\x08\x48\x8d\x0d\x05\x00\x00\x00\x48\x01\xf9\xff\xe1"
+ "\x48\x83\xc4\x08\xc3"
+ , {
+  {"site", 0xe, 0xfc7, 0x3f, 0x0, 0x0},
+ }},
+{EM_X86_64, "odd_return", 11,
+ "\xe8\x01\x00\x00\x00\xc3\x48\x89\x04\x24\xc3"
+ , {
+  {"_start", 0x0, 0xfc7, 0x3f, 0x0, 0x0},
+  {"there", 0xa, 0xfc7, 0x0, 0x0, 0x0},
+ }},
+{EM_X86_64, "odd_stack", 5,
+ "\x48\x8b\x67\x08\xc3"
+ , {
+  {"there", 0x4, 0xfc7, 0x0, 0x0, 0x0},
+ }},
+{EM_X86_64, "into_nowhere", 15,
+ "\xb8\x01\x00\x00\x00\xe8\x01\x00\x00\x00\xc3\x06\x06\x06\x06"
+ , {
+  {"site", 0x5, 0xfc7, 0x3f, 0x0, 0x0},
+ }},
+{EM_X86_64, "never_returns", 26,
+ "\x85\xff\x74\x03\x89\xf8\xc3\xe8\x04\x00\x00\x00\x4c\x89\xc8\xc3"
+ "\x48\x89\x34\x25\x00\x00\x00\x00\x0f\x0b"
+ , {
+  {"bad", 0x7, 0x78, 0x0, 0x203, 0x3f},
+ }},
+{EM_X86_64, "trap", 2,
+ "\x0f\x0b"
+ , {
+  {"_start", 0x0, 0x18, 0x0, 0xfc7, 0x3f},
+ }},
+{EM_AARCH64, "straight", 16,
+ "\x29\x00\x80\x52\xea\x03\x01\x2a\x20\x01\x0a\x0b\xc0\x03\x5f\xd6"
+ , {
+  {"_start", 0x0, 0x2, 0x0, 0x30601, 0xf},
+  {"here", 0x4, 0x202, 0x0, 0x401, 0xf},
+  {"end", 0xc, 0xe00c0981, 0x0, 0x600, 0xf},
+ }},
+{EM_AARCH64, "one_path", 28,
+ "\x1f\x0c\x00\x71\x61\x00\x00\x54\xe0\x03\x09\x2a\xc0\x03\x5f\xd6"
+ "\x29\x00\x80\x52\x00\x00\x80\x52\xc0\x03\x5f\xd6"
+ , {
+  {"_start", 0x0, 0x201, 0x0, 0x0, 0xf},
+  {"fork", 0x4, 0x200, 0x2, 0x1, 0xd},
+  {"out", 0x10, 0x0, 0x0, 0x200, 0xf},
+ }},
+{EM_AARCH64, "loop", 20,
+ "\x09\x01\x80\x52\x00\x00\x0a\x0b\x29\x05\x00\x51\xc9\xff\xff\x35"
+ "\xc0\x03\x5f\xd6"
+ , {
+  {"_start", 0x0, 0x401, 0x0, 0x200, 0x0},
+  {"again", 0x4, 0x601, 0x0, 0x0, 0xf},
+ }},
+{EM_AARCH64, "kept_across_a_call", 36,
+ "\xf3\x03\x1e\xaa\xa9\x00\x80\x52\x05\x00\x00\x94\x00\x00\x09\x0b"
+ "\xfe\x03\x13\xaa\x01\x00\x00\x14\xc0\x03\x5f\xd6\x20\x00\x01\x0b"
+ "\xc0\x03\x5f\xd6"
+ , {
+  {"site", 0x8, 0x202, 0x0, 0x30001, 0x0},
+  {"leaf", 0x1c, 0x202, 0x0, 0x30001, 0x0},
+  {"there", 0x20, 0x201, 0x0, 0x30000, 0x0},
+ }},
+{EM_AARCH64, "veneer", 28,
+ "\xf3\x03\x1e\xaa\xb0\x00\x80\x52\x03\x00\x00\x94\x00\x00\x10\x0b"
+ "\x60\x02\x5f\xd6\x20\x00\x01\x0b\xc0\x03\x5f\xd6"
+ , {
+  {"site", 0x8, 0x10000, 0x0, 0x20000, 0x0},
+  {"there", 0x18, 0x10000, 0x0, 0x20000, 0x0},
+ }},
+{EM_AARCH64, "unseen_callers", 8,
+ "\xe0\x03\x01\x2a\xc0\x03\x5f\xd6"
+ , {
+  {"_start", 0x0, 0x8200, 0x0, 0x30001, 0x0},
+ }},
+{EM_AARCH64, "changed_by_its_callee", 44,
+ "\xf3\x03\x1e\xaa\x04\x00\x00\x94\xfe\x03\x13\xaa\x01\x00\x00\x14"
+ "\xc0\x03\x5f\xd6\xfd\x7b\xbf\xa9\x03\x00\x00\x94\xfd\x7b\xc1\xa8"
+ "\xc0\x03\x5f\xd6\x2c\x00\x80\xd2\xc0\x03\x5f\xd6"
+ , {
+  {"site", 0x4, 0x0, 0x0, 0x31000, 0x0},
+  {"one", 0x14, 0x0, 0x0, 0x1000, 0x0},
+ }},
+{EM_AARCH64, "saved_by_the_callee", 48,
+ "\xf3\x03\x1e\xaa\xa9\x00\x80\x52\x05\x00\x00\x94\x00\x00\x09\x0b"
+ "\xfe\x03\x13\xaa\x01\x00\x00\x14\xc0\x03\x5f\xd6\xe9\x0f\x1f\xf8"
+ "\x29\x00\x80\x52\x20\x01\x01\x0b\xe9\x07\x41\xf8\xc0\x03\x5f\xd6"
+ , {
+  {"site", 0x8, 0x200, 0x0, 0x0, 0x0},
+  {"there", 0x2c, 0x200, 0x0, 0x0, 0x0},
+ }},
+{EM_AARCH64, "outline_atomic", 52,
+ "\xf3\x03\x1e\xaa\xa3\x00\x80\x52\xc9\x00\x80\x52\x04\x00\x00\x94"
+ "\x00\x00\x03\x0b\x00\x00\x09\x0b\x60\x02\x5f\xd6\xf0\x03\x00\x2a"
+ "\x20\x7c\x5f\x88\x11\x00\x10\x0b\x31\x7c\x0f\x88\xaf\xff\xff\x35"
+ "\xc0\x03\x5f\xd6"
+ , {
+  {"site", 0xc, 0x20b, 0x0, 0x38000, 0x0},
+  {"there", 0x30, 0x209, 0x0, 0x38000, 0x0},
+ }},
+{EM_AARCH64, "private_argument", 24,
+ "\xf3\x03\x1e\xaa\xad\x00\x80\x52\x02\x00\x00\x94\x60\x02\x5f\xd6"
+ "\xe0\x03\x0d\x2a\xc0\x03\x5f\xd6"
+ , {
+  {"site", 0x8, 0x2000, 0x0, 0x1, 0x0},
+ }},
+{EM_AARCH64, "private_result", 24,
+ "\xf3\x03\x1e\xaa\x03\x00\x00\x94\xe0\x03\x0d\x2a\x60\x02\x5f\xd6"
+ "\x2d\x00\x80\x52\xc0\x03\x5f\xd6"
+ , {
+  {"site", 0x4, 0x0, 0x0, 0x2000, 0x0},
+  {"there", 0x14, 0x2000, 0x0, 0x0, 0x0},
+ }},
+{EM_AARCH64, "flags_as_a_result", 32,
+ "\xf3\x03\x1e\xaa\x05\x00\x00\x94\xe0\x27\x9f\x1a\xfe\x03\x13\xaa"
+ "\x01\x00\x00\x14\xc0\x03\x5f\xd6\x1f\x00\x01\x6b\xc0\x03\x5f\xd6"
+ , {
+  {"site", 0x4, 0x3, 0x0, 0x0, 0xf},
+  {"there", 0x1c, 0x0, 0x4, 0x0, 0xb},
+ }},
+{EM_AARCH64, "by_pointer", 24,
+ "\xfd\x7b\xbf\xa9\x20\x01\x3f\xd6\x20\x00\x80\x52\x60\x02\x3f\xd6"
+ "\xfd\x7b\xc1\xa8\xc0\x03\x5f\xd6"
+ , {
+  {"site", 0x4, 0xc03ff, 0x0, 0x31c00, 0xf},
+  {"behind", 0x8, 0x182, 0x0, 0x20401, 0xf},
+ }},
+{EM_AARCH64, "tls_descriptor", 56,
+ "\xfd\x7b\xbf\xa9\x89\x00\x80\x52\xaa\x00\x80\x52\x00\x00\x00\x90"
+ "\x01\x04\x41\xf9\x00\x20\x08\x91\x20\x00\x3f\xd6\x41\xd0\x3b\xd5"
+ "\x00\x00\x01\x8b\x00\x00\x0a\x8b\x71\x00\x80\x52\x00\x00\x09\x8b"
+ "\xfd\x7b\xc1\xa8\xc0\x03\x5f\xd6"
+ , {
+  {"site", 0x18, 0x603, 0x0, 0x30000, 0x0},
+ }},
+{EM_AARCH64, "no_descriptor", 28,
+ "\xfd\x7b\xbf\xa9\xaa\x00\x80\x52\x02\x00\x00\x90\x41\x04\x41\xf9"
+ "\x20\x00\x3f\xd6\xfd\x7b\xc1\xa8\xc0\x03\x5f\xd6"
+ , {
+  {"site", 0x10, 0x3, 0x0, 0x30400, 0x0},
+ }},
+{EM_AARCH64, "system_call", 20,
+ "\x88\x15\x80\xd2\x01\x00\x00\xd4\x00\x00\x09\x0b\xea\x03\x05\x2a"
+ "\xc0\x03\x5f\xd6"
+ , {
+  {"_start", 0x0, 0x223, 0x0, 0x30500, 0x0},
+  {"site", 0x4, 0x33f, 0x0, 0x30400, 0x0},
+  {"behind", 0x8, 0x221, 0x0, 0x400, 0x0},
+ }},
+{EM_AARCH64, "tail_by_pointer", 12,
+ "\x61\x00\x80\xd2\x30\x01\x40\xf9\x00\x02\x1f\xd6"
+ , {
+  {"site", 0x8, 0x78703, 0x0, 0x0, 0xf},
+  {"_start", 0x0, 0x201, 0x0, 0x10002, 0xf},
+ }},
+{EM_AARCH64, "jump_to_nobody_knows", 24,
+ "\xff\x43\x00\xd1\x69\x00\x00\x10\x29\x01\x00\x8b\x20\x01\x1f\xd6"
+ "\xff\x43\x00\x91\xc0\x03\x5f\xd6"
+ , {
+  {"site", 0xc, 0x38301, 0xf, 0x0, 0x0},
+ }},
+{EM_AARCH64, "odd_return", 8,
+ "\x23\x00\x80\x52\x20\x01\x5f\xd6"
+ , {
+  {"site", 0x4, 0x30709, 0x0, 0x0, 0x0},
+ }},
+{EM_AARCH64, "odd_link", 8,
+ "\xfe\x03\x09\xaa\xc0\x03\x5f\xd6"
+ , {
+  {"site", 0x4, 0x30701, 0x0, 0x0, 0x0},
+ }},
+{EM_AARCH64, "restored_link", 20,
+ "\xfd\x7b\xbf\xa9\x29\x00\x80\x52\x00\x00\x09\x0b\xfd\x7b\xc1\xa8"
+ "\xc0\x03\x5f\xd6"
+ , {
+  {"site", 0x10, 0x0, 0x0, 0x30200, 0xf},
+ }},
+{EM_AARCH64, "into_nowhere", 16,
+ "\xf3\x03\x1e\xaa\x02\x00\x00\x94\x60\x02\x5f\xd6\x34\x12\xff\x00"
+ , {
+  {"site", 0x4, 0x38301, 0xf, 0x0, 0x0},
+ }},
+{EM_AARCH64, "never_returns", 28,
+ "\x40\x00\x00\x34\xc0\x03\x5f\xd6\x03\x00\x00\x94\xe0\x03\x09\xaa"
+ "\xc0\x03\x5f\xd6\x6a\x01\x00\xf9\x20\x00\x20\xd4"
+ , {
+  {"bad", 0x8, 0x80080c00, 0x0, 0x30201, 0xf},
+ }},
