@@ -82,19 +82,21 @@ static uint64_t old_file_end(const struct rewriter *r)
 	return end;
 }
 
+static bool same_bytes(const struct segment *s, const struct segment *t)
+{
+	return s->offset < t->offset + (t->file_end - t->start) &&
+	       t->offset < s->offset + (s->file_end - s->start);
+}
+
 /* are bytes of code loaded a second time? To change them changes both */
 static bool code_is_shared(const struct image *im)
 {
-	for (size_t i = 0; i < im->nsegment; i++)
-		for (size_t k = 0; k < im->nsegment && im->segment[i].exec; k++) {
-			const struct segment *s = &im->segment[i];
-			const struct segment *t = &im->segment[k];
+	const struct segment *s = im->segment;
 
-			if (i != k &&
-			    s->offset < t->offset + (t->file_end - t->start) &&
-			    t->offset < s->offset + (s->file_end - s->start))
+	for (size_t i = 0; i < im->nsegment; i++)
+		for (size_t k = 0; k < im->nsegment; k++)
+			if (i != k && s[i].exec && same_bytes(&s[i], &s[k]))
 				return true;
-		}
 	return false;
 }
 
