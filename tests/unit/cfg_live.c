@@ -63,6 +63,7 @@ static bool try_check(const struct snippet *s, const struct check *c,
 	const struct isa *isa = l->cfg->isa;
 	uint32_t b = cfg_block_at(l->cfg, CODE + c->offset);
 	struct live_set set;
+	bool wrong;
 
 	if (b == CFG_NONE) {
 		print_message("%s %s, %s: has no block\n", isa->name, s->name,
@@ -70,10 +71,11 @@ static bool try_check(const struct snippet *s, const struct check *c,
 		return false;
 	}
 	set = live_before(l, b, CODE + c->offset);
-	return !complain(s, c, isa, "live", c->live & ~set.regs,
-			 c->live_flags & ~set.flags) &
-	       !complain(s, c, isa, "dead", c->dead & set.regs,
-			 c->dead_flags & set.flags);
+	wrong = complain(s, c, isa, "live", c->live & ~set.regs,
+			 c->live_flags & ~set.flags);
+	wrong |= complain(s, c, isa, "dead", c->dead & set.regs,
+			  c->dead_flags & set.flags);
+	return !wrong;
 }
 
 /* a snippet that has been analysed */

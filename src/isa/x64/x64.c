@@ -5,8 +5,8 @@
  * register is r11: lazy PLT entries and the dynamic linker's resolver may
  * change it at any call to another module, and compilers know that; within a
  * file there are no veneers, and gcc does keep values in r11 across calls of
- * functions that it has looked into. Compilers do not know it of r10, the static chain pointer, which a call through the PLT
- * must keep.
+ * functions that it has looked into. Compilers do not know it of r10, the
+ * static chain pointer, which a call through the PLT must keep.
  *
  * Results are rax and rdx (psABI 3.2.3); LLVM returns a third and a fourth
  * word of its own and of Swift's aggregates in rcx and r8.
