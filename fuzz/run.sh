@@ -8,11 +8,12 @@ seconds=${2:-600}
 out=build-fuzz
 corpus=$out/corpus-$name
 mkdir -p "$corpus"
-srcs=$(for room in ${ROOMS:-base flow elf isa cfg cmd}; do
+srcs=$(for room in ${ROOMS:-base flow elf isa cfg rewrite cmd}; do
 	find "src/$room" -name '*.c' ! -path src/cmd/main.c
 done)
 
-clang -std=gnu11 -g -O1 -D_GNU_SOURCE -Isrc -Itests/lib \
+clang -std=gnu11 -g -O1 -D_GNU_SOURCE -DTALLY_VERSION='"fuzz"' \
+	-Isrc -Itests/lib \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs -lZydis -lpthread
 

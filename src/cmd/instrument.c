@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/json.h"
 #include "cmd/figures.h"
@@ -14,21 +15,21 @@
 static const char instrument_usage[] =
 	"usage: tally instrument --placement none [OPTION...] FILE -o OUT\n"
 	"\n"
-	"Writes a copy of an executable or shared library whose code was moved\n"
-	"to a new place in the same file, with nothing inserted. The copy does\n"
-	"what the original does.\n"
+	"Writes a copy of an executable or shared library whose code was\n"
+	"moved to a new place in the same file, with nothing inserted. The\n"
+	"copy does what the original does.\n"
 	"\n"
 	"  -o OUT              the new file\n"
-	"  --placement none    insert nothing (the only placement there is yet)\n"
+	"  --placement none    insert nothing (all there is yet)\n"
 	"  --trap-unexpected   a test: old places where nobody should arrive\n"
 	"                      trap\n"
-	"  --strict            fail if any of the code stays in place\n"
+	"  --strict            fail if none of the code can be moved\n"
 	"  --json              what was done, for programs\n";
 
 struct instrument_call {
 	const char *file, *out, *placement;
 	struct rewrite_options o;
-	bool strict, json;
+	bool json;
 };
 
 static int instrument_check(const struct instrument_call *call)
@@ -60,7 +61,7 @@ static int instrument_parse(int argc, char **argv, struct instrument_call *c)
 		else if (options && !strcmp(a, "--trap-unexpected"))
 			c->o.trap_unexpected = true;
 		else if (options && !strcmp(a, "--strict"))
-			c->strict = true;
+			c->o.strict = true;
 		else if (options && !strcmp(a, "--json"))
 			c->json = true;
 		else if (options && a[0] == '-' && a[1])
@@ -73,6 +74,29 @@ static int instrument_parse(int argc, char **argv, struct instrument_call *c)
 					  "too many arguments");
 	}
 	return instrument_check(c);
+}
+
+/*
+ * OUT is replaced by a new file when that is complete: what is there must be
+ * a file, and not the original, which may be the only copy.
+ */
+static int instrument_check_out(const struct instrument_call *call,
+				struct err *e)
+{
+	struct stat in, out;
+
+	if (stat(call->out, &out))
+		return 0;
+	if (!S_ISREG(out.st_mode))
+		return err_set(e, ERR_USAGE, "%s: is not a regular file",
+			       call->out);
+	if (!stat(call->file, &in) && in.st_dev == out.st_dev &&
+	    in.st_ino == out.st_ino)
+		return err_set(e, ERR_USAGE,
+			       "%s: is the original itself; give the new file "
+			       "another name",
+			       call->out);
+	return 0;
 }
 
 static void show_json(const struct instrument_call *call,
@@ -143,7 +167,7 @@ static int instrument_run(int argc, char **argv)
 
 	if (status)
 		return status;
-	if (image_open(&im, call.file, &e))
+	if (instrument_check_out(&call, &e) || image_open(&im, call.file, &e))
 		return cmd_fail(&e);
 	status_line_begin(&line);
 	unwind_read(&u, &im);

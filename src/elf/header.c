@@ -189,14 +189,15 @@ static int header_add_load(struct reading *r, size_t i, const Elf64_Phdr *p)
 	if (__builtin_add_overflow(p->p_vaddr, p->p_memsz, &end))
 		return refuse(r, header_offset(r, i), "segment %zu wraps "
 			      "around the address space", i);
-	if (!image_in_file(im, p->p_offset, p->p_filesz))
+	/* where nothing of a file lies does not matter */
+	if (p->p_filesz && !image_in_file(im, p->p_offset, p->p_filesz))
 		return refuse(r, header_offset(r, i), "truncated: segment %zu "
 			      "reaches beyond the end of the file", i);
 	*s = (struct segment){
 		.start = p->p_vaddr,
 		.file_end = p->p_vaddr + p->p_filesz,
 		.end = end,
-		.offset = p->p_offset,
+		.offset = p->p_offset < im->size ? p->p_offset : im->size,
 		.read = p->p_flags & PF_R,
 		.write = p->p_flags & PF_W,
 		.exec = p->p_flags & PF_X,

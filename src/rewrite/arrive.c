@@ -10,7 +10,8 @@
 
 static void expect_block(struct rewriter *r, uint32_t b)
 {
-	uint64_t index = r->c->block.at[b].start / r->isa->align - r->arrive_base;
+	uint64_t at = r->c->block.at[b].start;
+	uint64_t index = at / r->isa->align - r->arrive_base;
 
 	r->arrive[index / 8] |= (uint8_t)(1 << index % 8);
 }
@@ -76,7 +77,7 @@ void arrive_find(struct rewriter *r)
 		return;
 	last = &c->block.at[c->block.n - 1];
 	r->arrive_base = c->block.at[0].start / r->isa->align;
-	r->arrive = mem_zalloc((last->start / r->isa->align -
+	r->arrive = mem_zalloc((block_end(last) / r->isa->align -
 				r->arrive_base) / 8 + 1, 1);
 	for (uint32_t b = 0; b < c->block.n; b++)
 		if (c->block.at[b].flags & BLOCK_ENTRY ||

@@ -105,6 +105,8 @@ static const char *obstacle(const struct rewriter *r, const struct part *p)
 		return "code of this machine is not moved yet";
 	if (proc->import)
 		return "a stub of the linker";
+	if (image_segment(r->im, p->start)->write)
+		return "the program may change it";
 	if (unwind_hidden(r))
 		return "no unwind tables, or none that can be found";
 	why = unwind_obstacle(r, p);

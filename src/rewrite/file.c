@@ -31,6 +31,10 @@ enum {
 	TABLE_ALIGN = 16,
 };
 
+/* programs end below this, and new code has to be near the old */
+#define ADDRESS_MAX (UINT64_C(1) << 46)
+#define SPAN_MAX (UINT64_C(4) << 30)
+
 static uint64_t round_up(uint64_t x, uint64_t to)
 {
 	return (x + to - 1) / to * to;
@@ -78,15 +82,42 @@ static uint64_t old_file_end(const struct rewriter *r)
 	return end;
 }
 
-void file_place_code(struct rewriter *r)
+/* are bytes of code loaded a second time? To change them changes both */
+static bool code_is_shared(const struct image *im)
+{
+	for (size_t i = 0; i < im->nsegment; i++)
+		for (size_t k = 0; k < im->nsegment && im->segment[i].exec; k++) {
+			const struct segment *s = &im->segment[i];
+			const struct segment *t = &im->segment[k];
+
+			if (i != k &&
+			    s->offset < t->offset + (t->file_end - t->start) &&
+			    t->offset < s->offset + (s->file_end - s->start))
+				return true;
+		}
+	return false;
+}
+
+int file_place_code(struct rewriter *r)
 {
 	uint64_t end = r->im->segment[r->im->nsegment - 1].end;
 	uint64_t used = old_file_end(r) + load_base(r);
 
+	if (code_is_shared(r->im))
+		return err_set(r->e, ERR_INPUT,
+			       "%s: two segments load the same bytes of code",
+			       r->im->path);
+	if (end > ADDRESS_MAX || used > ADDRESS_MAX ||
+	    end - load_base(r) > SPAN_MAX)
+		return err_set(r->e, ERR_INPUT,
+			       "%s: its segments, up to 0x%llx, leave no room "
+			       "for new code",
+			       r->im->path, (unsigned long long)end);
 	r->code_addr = round_up(end > used ? end : used, r->isa->page);
 	r->text_addr = r->code_addr + (old_header(r).e_phnum + NEW_HEADERS) *
 					      sizeof(Elf64_Phdr);
 	r->text_addr = round_up(r->text_addr, 64);
+	return 0;
 }
 
 /* our note: a name, a type and the version of tally */
@@ -116,8 +147,8 @@ int file_place_tables(struct rewriter *r)
 	r->table_bytes.n = 0;
 	unwind_out_free(&r->unwind);
 	push_note(r);
-	if (unwind_out_make(&r->unwind, at + r->table_bytes.n, r->im, r->c->unwind,
-			    &r->m, r->e))
+	if (unwind_out_make(&r->unwind, at + r->table_bytes.n, r->im,
+			    r->c->unwind, &r->m, r->e))
 		return -1;
 	vec_append(&r->table_bytes, &r->unwind.bytes);
 	r->data_addr = round_up(at + r->table_bytes.n, r->isa->page);
@@ -153,7 +184,8 @@ static void push_loads(const struct rewriter *r, phdrs *v)
 	uint64_t code = r->text_end - r->code_addr;
 
 	push_load(r, v, r->code_addr, code, code, PF_R | PF_X);
-	push_load(r, v, r->table_addr, r->table_bytes.n, r->table_bytes.n, PF_R);
+	push_load(r, v, r->table_addr, r->table_bytes.n, r->table_bytes.n,
+		  PF_R);
 	push_load(r, v, r->data_addr, 0, r->data_end - r->data_addr,
 		  PF_R | PF_W);
 }
@@ -360,7 +392,8 @@ static int put_tail(const struct rewriter *r, const struct output *o,
 	struct sections s = {0};
 	struct symbol_table t = {0};
 	Elf64_Shdr none = {0};
-	uint64_t at = round_up(file_offset(r, r->table_addr) + r->table_bytes.n, 16);
+	uint64_t end = file_offset(r, r->table_addr) + r->table_bytes.n;
+	uint64_t at = round_up(end, 16);
 	uint16_t symtab;
 	int failed;
 
@@ -438,8 +471,10 @@ int file_write(struct rewriter *r, const char *path)
 	int failed;
 
 	snprintf(temporary, room, "%s.%ld.new", path, (long)getpid());
-	o.fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	failed = o.fd < 0 ? err_set(r->e, ERR_MACHINE, "%s: %s", temporary,
+	/* what a dead process of this number left, or somebody's link */
+	unlink(temporary);
+	o.fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	failed = o.fd < 0 ? err_set(r->e, ERR_MACHINE, "%s: %s", path,
 				    strerror(errno)) :
 			    put_file(r, &o);
 	if (o.fd >= 0 && close(o.fd) && !failed)

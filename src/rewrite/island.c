@@ -47,9 +47,13 @@ static uint64_t next_free(const struct rewriter *r, const struct pool *p)
 	return p->addr + (uint64_t)p->used * r->move->jump_size;
 }
 
-/* the pool that brings a jump nearest to where it wants to go, or NULL */
+/*
+ * The pool that brings a jump nearest to where it wants to go, or NULL; not
+ * `own`, in which the jump itself is: a chain that creeps through one pool
+ * would never end where no other is in reach.
+ */
 static struct pool *nearest_pool(struct rewriter *r, uint64_t from,
-				 uint64_t to)
+				 uint64_t to, const struct pool *own)
 {
 	uint64_t best = distance(from, to);
 	struct pool *found = NULL;
@@ -58,7 +62,8 @@ static struct pool *nearest_pool(struct rewriter *r, uint64_t from,
 		struct pool *p = &r->pool.at[i];
 		uint64_t addr = next_free(r, p);
 
-		if (reaches(r, from, addr) && distance(addr, to) < best) {
+		if (p != own && reaches(r, from, addr) &&
+		    distance(addr, to) < best) {
 			best = distance(addr, to);
 			found = p;
 		}
@@ -66,7 +71,9 @@ static struct pool *nearest_pool(struct rewriter *r, uint64_t from,
 	return found;
 }
 
-uint64_t island_step(struct rewriter *r, uint64_t from, uint64_t to)
+/* island_step() of a jump in the pool `own`, or in none */
+static uint64_t step(struct rewriter *r, uint64_t from, uint64_t to,
+		     const struct pool *own)
 {
 	struct island s = {.to = to};
 	struct pool *p;
@@ -78,7 +85,7 @@ uint64_t island_step(struct rewriter *r, uint64_t from, uint64_t to)
 	s.addr = find_island(r, from, to);
 	if (s.addr)
 		return s.addr;
-	p = nearest_pool(r, from, to);
+	p = nearest_pool(r, from, to, own);
 	if (!p)
 		return 0;
 	s.addr = next_free(r, p);
@@ -87,9 +94,14 @@ uint64_t island_step(struct rewriter *r, uint64_t from, uint64_t to)
 	vec_push(&r->island, s);
 	mine = r->island.n;
 	*bucket_of(r, to) = (uint32_t)mine;
-	next = island_step(r, s.addr, to);
+	next = step(r, s.addr, to, p);
 	r->island.at[mine - 1].next = next;
 	return next ? s.addr : 0;
+}
+
+uint64_t island_step(struct rewriter *r, uint64_t from, uint64_t to)
+{
+	return step(r, from, to, NULL);
 }
 
 bool island_overflow(struct rewriter *r)

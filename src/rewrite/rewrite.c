@@ -47,11 +47,18 @@ static int choose_insertions(struct rewriter *r)
 
 static int rewrite_steps(struct rewriter *r, const char *path)
 {
+	if (file_place_code(r))
+		return -1;
 	choose_parts(r);
+	if (r->o->strict && !r->m.moved.n)
+		return err_set(r->e, ERR_INPUT, "%s: no code can be moved: %s",
+			       r->im->path,
+			       r->report->in_place.n ?
+				       r->report->in_place.at[0].reason :
+				       "there is none");
 	if (choose_insertions(r))
 		return -1;
 	arrive_find(r);
-	file_place_code(r);
 	layout_text(r);
 	property_drop(r);
 	if (write_contents(r))

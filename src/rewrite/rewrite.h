@@ -20,6 +20,7 @@
 
 struct rewrite_options {
 	bool trap_unexpected; /* old places where nobody should arrive trap */
+	bool strict;	      /* it is an error if no code can be moved */
 };
 
 struct rewrite_report {

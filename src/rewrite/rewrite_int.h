@@ -137,8 +137,8 @@ void symbols_make(struct symbol_table *t, const struct rewriter *r,
 		  uint16_t text_section);
 
 /* file.c, in this order */
-/* where the new code is to begin */
-void file_place_code(struct rewriter *r);
+/* where the new code is to begin; -1: there is no room for it */
+int file_place_code(struct rewriter *r);
 /* when it is written: the tables, and where data begins */
 int file_place_tables(struct rewriter *r);
 int file_write(struct rewriter *r, const char *path);

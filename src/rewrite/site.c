@@ -228,7 +228,8 @@ static int equip(struct maker *m, struct site *x, const struct wanted *w)
 	if ((need.memory || x->saved) && in_exclusive(m, w))
 		return refuse(m, x->at, "inside an exclusive sequence");
 	saved = saved_of(x);
-	x->size = (uint16_t)(isa->move->save(&saved, NULL) + plan_size(m->s, x) +
+	x->size = (uint16_t)(isa->move->save(&saved, NULL) +
+			     plan_size(m->s, x) +
 			     isa->move->restore(&saved, NULL));
 	return 0;
 }

@@ -42,7 +42,7 @@ static bool can_lose(const struct cfg *c, struct own_reads *own, regset lost,
 	return !(lost & own_reads_behind(own, block));
 }
 
-/* two dead registers, the second perhaps the index's; false if there are none */
+/* two dead registers, the second perhaps the index's; false: none are */
 static bool choose_registers(const struct isa *isa, struct table_copy *x,
 			     regset live)
 {

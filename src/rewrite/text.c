@@ -48,8 +48,8 @@ static uint64_t referred(const struct rewriter *r, const struct insn *in,
 	return is_branch(in) ? addr_map_arrive(&r->m.map, in->target) : in->ref;
 }
 
-static int write_insn(const struct writing *p, uint8_t form, const uint8_t *code,
-		      const struct insn *in)
+static int write_insn(const struct writing *p, uint8_t form,
+		      const uint8_t *code, const struct insn *in)
 {
 	const struct isa_move *move = p->r->move;
 	uint64_t to = referred(p->r, in, form);
@@ -63,7 +63,8 @@ static int write_insn(const struct writing *p, uint8_t form, const uint8_t *code
 }
 
 /* a span whose instructions all keep their lengths */
-static int write_run(struct writing p, const struct span *s, const uint8_t *code)
+static int write_run(struct writing p, const struct span *s,
+		     const uint8_t *code)
 {
 	struct rewriter *r = p.r;
 	struct insn in;

@@ -167,12 +167,12 @@ def try_version():
     subprocess.run([tool(HOST, "objcopy"),
                               "--remove-section=.note.gnu.build-id",
                               other + "/tally"])
-    n = len(glob.glob(CACHE + "/*-*"))
+    n = len(glob.glob(CACHE + "/[!x]*-*"))
     got = run([other + "/tally", "count", "--placement", "none", load, "open",
                lib, "call"])
     tap.ok(got[0] == 0 and "answer 31" in got[1] and not got[2] and
-           len(glob.glob(CACHE + "/*-*")) == 2 * n, "by another", got)
-    n = len(glob.glob(CACHE + "/*-*"))
+           len(glob.glob(CACHE + "/[!x]*-*")) == 2 * n, "by another", got)
+    n = len(glob.glob(CACHE + "/[!x]*-*"))
     run(COUNT + ["--trap-unexpected", load, "open", lib])
     tap.ok(len(glob.glob(CACHE + "/*-*")) > n, "with other options")
 
@@ -303,10 +303,12 @@ def try_evict():
     age(5)
     first = entries()
     e = dict(os.environ, TALLY_CACHE_SIZE="20M")
+    ballast = path("ballast.h")
+    with open(ballast, "w") as f:
+        f.write("char ballast[6 << 20] = {1};\n")
     for i in range(3):
-        big = m.library(path("big%d.so" % i), i)
-        with open(big, "ab") as f:
-            f.write(os.urandom(6 << 20))
+        # with data that is loaded: a rewritten file has no other
+        big = m.library(path("big%d.so" % i), i, "-include", ballast)
         run(COUNT + [load, "open", big, "call"], env=e)
     works("used now", env=e)
     works("once more", env=e)

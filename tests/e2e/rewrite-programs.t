@@ -60,6 +60,8 @@ def build(isa, out, sources, flags, compiler_name=None):
     cc = compiler(isa, compiler_name or DRIVER.get(kind, "gcc"))
     if not cc:
         return None
+    if kind == ".f90":
+        flags = flags + ["-J", os.path.dirname(out)]
     run(*cc, "-w", *flags, "-o", out, *(PROGS + s for s in sources))
     return out
 

@@ -290,7 +290,7 @@ static uint32_t a64_pair_op(uint32_t op, unsigned a, unsigned b, int offset)
 	       A64_SP << 5 | a;
 }
 
-/* the second of a pair of registers to save; the first again if there is none */
+/* the second of a pair to save; the first again if there is none */
 static unsigned a64_partner(const struct move_saved *s, unsigned i)
 {
 	return s->reg[i + 1 < s->nreg ? i + 1 : i];

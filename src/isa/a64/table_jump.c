@@ -1,15 +1,15 @@
 /*
  * a64 table_jump: jumps through tables, taken apart and written anew.
  *
- *	gcc     ldrh w1, [x1, w0, uxtw #1]     clang   ldrb w11, [x9, x8]
- *	        adr x2, base                           adr x10, base
- *	        add x1, x2, w1, sxth #2                add x10, x10, x11, lsl #2
- *	        br x1                                  br x10
+ *	gcc     ldrh w1, [x1, w0, uxtw #1]    clang   ldrb w11, [x9, x8]
+ *	        adr x2, base                          adr x10, base
+ *	        add x1, x2, w1, sxth #2               add x10, x10, x11, ...
+ *	        br x1                                 br x10
  *
- *	labels  ldr x0, [x20, x0, lsl #3]      new     adr s, table
- *	        br x0                                  ldrsw t, [s, index, ... #2]
- *	                                               add s, s, t
- *	                                               br s
+ *	labels  ldr x0, [x20, x0, lsl #3]     new     adr s, table
+ *	        br x0                                 ldrsw t, [s, index, ...]
+ *	                                              add s, s, t
+ *	                                              br s
  *
  * What the add computes is not looked at: that load and add make the target
  * is known from the analysis. Only that nothing else uses their results, and

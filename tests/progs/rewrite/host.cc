@@ -68,6 +68,22 @@ static void use(const char *path, int round)
 	dlclose(lib);
 }
 
+/* the same library once more, with libraries of its own */
+static void another_world(const char *path)
+{
+	void *lib = dlmopen(LM_ID_NEWLM, path, RTLD_NOW);
+
+	if (!lib) {
+		printf("%s\n", dlerror());
+		return;
+	}
+	auto work = reinterpret_cast<int (*)(int, int (*)(int))>(
+		need(lib, "plugin_work"));
+
+	printf("another world: %d %d\n", work(3, callback), work(4, callback));
+	dlclose(lib);
+}
+
 int main(int, char **argv)
 {
 	int before = 0, after = 0;
@@ -77,5 +93,7 @@ int main(int, char **argv)
 		use(argv[1], round);
 	dl_iterate_phdr(objects, &after);
 	printf("objects %d\n", after - before);
+	fflush(stdout);
+	another_world(argv[1]);
 	return 0;
 }

@@ -2,11 +2,13 @@
  * process: fork, vfork and exec, posix_spawn, system, popen, signals that
  * kill children, atexit handlers.
  */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,6 +69,16 @@ static void *fork_in_thread(void *arg)
 	return NULL;
 }
 
+/* without the C library's fork */
+static void raw_clone(void)
+{
+	pid_t p = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+	if (!p)
+		syscall(SYS_exit_group, 41);
+	told("clone", wait_for(p));
+}
+
 static void vforks(void)
 {
 	pid_t p = vfork();
@@ -120,6 +132,7 @@ int main(void)
 	forks();
 	pthread_create(&t, NULL, fork_in_thread, NULL);
 	pthread_join(t, NULL);
+	raw_clone();
 	vforks();
 	spawns();
 	told("system", system("exit 14"));

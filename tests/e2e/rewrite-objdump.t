@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""
+rewrite-objdump: moved code as binutils' disassembler reads it. The slots of a
+rewritten file say where every instruction went; what stands there has to be
+the same instruction, and to refer to the same thing.
+"""
+import os
+import re
+import struct
+import sys
+import tempfile
+
+sys.path.insert(0, "tests/lib")
+from rewrite_run import *
+
+tap = Tap()
+ISA = "aarch64"
+LINE = re.compile(r"^ *([0-9a-f]+):\t([0-9a-f]{8}) \t(\S+)(?:\t(.*))?$")
+BRANCH = re.compile(r"^(b|bl|b\.\w+|bc\.\w+|cbn?z|tbn?z)$")
+OPPOSITE = {"eq": "ne", "cs": "cc", "mi": "pl", "vs": "vc", "hi": "ls",
+            "ge": "lt", "gt": "le"}
+OPPOSITE.update({v: k for k, v in list(OPPOSITE.items())})
+
+
+def disassemble(path):
+    """{address: (mnemonic, operands)}"""
+    out = {}
+    for line in run(tool(ISA, "objdump"), "-dz", path).splitlines():
+        m = LINE.match(line)
+        if m:
+            if m.group(3).startswith("."):
+                continue        # data
+            text = re.split(r"\s*(?://|<)", m.group(4) or "")[0]
+            out[int(m.group(1), 16)] = (m.group(3), text)
+    return out
+
+
+class Bytes:
+    """a file by address"""
+
+    def __init__(self, path):
+        self.data = open(path, "rb").read()
+        off, = struct.unpack_from("<Q", self.data, 32)
+        n, = struct.unpack_from("<H", self.data, 56)
+        self.load = []
+        for i in range(n):
+            kind, _, o, v, _, size = struct.unpack_from(
+                "<IIQQQQ", self.data, off + 56 * i)
+            if kind == 1:
+                self.load.append((v, o, size))
+
+    def at(self, addr, n):
+        for v, o, size in self.load:
+            if v <= addr and addr + n <= v + size:
+                return self.data[o + addr - v:o + addr - v + n]
+        return None
+
+
+def last(operands):
+    """the address at the end of the operands"""
+    return int(operands.split(", ")[-1].split()[-1], 16)
+
+
+def immediate(operands):
+    m = re.search(r"#(?:0x)?([0-9a-f]+)", operands)
+    return int(m.group(1), 16 if "#0x" in operands else 10) if m else 0
+
+
+def opposite(name):
+    if name.startswith("b."):
+        return "b." + OPPOSITE[name[2:]]
+    return {"cbz": "cbnz", "cbnz": "cbz", "tbz": "tbnz",
+            "tbnz": "tbz"}[name]
+
+
+class Pair:
+    """A file and what it became."""
+
+    def __init__(self, old, new):
+        self.old, self.new = disassemble(old), disassemble(new)
+        self.old_bytes, self.new_bytes = Bytes(old), Bytes(new)
+        edge = max(self.old) + 4
+        self.moved = {}
+        for a in self.old:
+            name, text = self.new.get(a, ("", ""))
+            if name == "b" and last(text) >= edge:
+                self.moved[a] = last(text)
+
+    def went(self, addr):
+        return self.moved.get(addr, addr)
+
+    def branch(self, name, text, n):
+        """complaint about a branch that went to n"""
+        want = self.went(last(text))
+        got, words = self.new[n]
+        front = text.split(", ")[:-1]
+        if got == name:
+            return words.split(", ")[:-1] != front or last(words) != want
+        if name in ("b.al", "b.nv"):
+            return got != "b" or last(words) != want
+        after, to = self.new[n + 4]
+        return got != opposite(name) or last(words) != n + 8 or \
+            words.split(", ")[:-1] != front or after != "b" or \
+            last(to) != want
+
+    def address(self, n):
+        """what adrp and the instruction behind it make"""
+        page, (name, text) = self.new[n], self.new[n + 4]
+        if page[0] != "adrp":
+            return None
+        if name == "add":
+            return last(page[1]) + immediate(text)
+        m = re.match(r"(\w+), \[(\w+)(?:, #(\d+))?\]", text)
+        if name in ("ldr", "ldrsw") and m:
+            return last(page[1]) + int(m.group(3) or 0)
+        return None
+
+    def literal(self, text, n):
+        """complaint about a literal load"""
+        reg = text.split(",")[0]
+        size = {"w": 4, "x": 8, "s": 4, "d": 8, "q": 16}[reg[0]]
+        name, words = self.new[n]
+        if name == "adrp":
+            return self.address(n) != last(text)
+        return words.split(",")[0] != reg or \
+            self.new_bytes.at(last(words), size) != \
+            self.old_bytes.at(last(text), size)
+
+    def wrong(self, a):
+        """does the instruction that was at a do something else?"""
+        (name, text), n = self.old[a], self.moved[a]
+        if n not in self.new:
+            return True
+        if BRANCH.match(name):
+            return self.branch(name, text, n)
+        if name == "adr" and not text.startswith("xzr"):
+            return self.address(n) != last(text)
+        if name in ("ldr", "ldrsw") and "[" not in text:
+            return self.literal(text, n)
+        if name == "prfm" and "[" not in text:
+            return self.new[n][0] != "nop"
+        return self.new[n] != (name, text)
+
+    def complaints(self):
+        return ["%x: %s %s -> %x: %s %s" % (
+            a, *self.old[a], self.moved[a],
+            *self.new.get(self.moved[a], ("?", "?")))
+            for a in sorted(self.moved) if self.wrong(a)]
+
+
+def attempt(what, path, least):
+    new = os.path.join(where, "moved-" + os.path.basename(path))
+    rewrite("moved", path, new)
+    p = Pair(path, new)
+    share = len(p.moved) / len(p.old)
+    tap.ok(share > least, "%s: %d instructions, %.1f%% moved" %
+           (what, len(p.old), 100 * share))
+    tap.none(p.complaints(), what + ": they are what they were")
+
+
+with tempfile.TemporaryDirectory() as where:
+    if not tool(ISA, "gcc"):
+        tap.skip("all", "no tools for " + ISA)
+        tap.done()
+    exe = os.path.join(where, "pool")
+    run(*compiler(ISA, "gcc"), "-O2", "-o", exe, PROGS + "pool.c",
+        PROGS + "pool-aarch64.S")
+    attempt("pool", exe, 0.4)
+    for lib in ("libgcc_s.so.1", "libatomic.so.1", "libm.so.6"):
+        path = World(ISA).library(lib)
+        if path:
+            attempt(lib, path, 0.9)
+tap.done()

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""
+rewrite-refused: what `tally instrument` does with files that are none, and
+with places where it cannot write: a line that names the file, the right
+status, and nothing left behind. And what it keeps of the original's mode.
+"""
+import os
+import re
+import signal
+import shutil
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, "tests/lib")
+from rewrite_run import *
+
+tap = Tap()
+ISA = "aarch64" if compiler("aarch64", "gcc") else HOST
+INPUT, MACHINE, USAGE = 3, 4, 2
+
+
+def instrument(path, out, *words, tally=TALLY, **more):
+    return subprocess.run([tally, "instrument", "--placement", "none", *words,
+                           path, "-o", out], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=120,
+                          errors="replace", **more)
+
+
+def listing(folder):
+    return sorted(os.listdir(folder))
+
+
+class Case:
+    """A folder with an input and an empty place for the output."""
+
+    def __init__(self, where):
+        self.where = where
+        self.place = os.path.join(where, "place")
+        os.mkdir(self.place)
+        self.out = os.path.join(self.place, "out")
+
+    def path(self, name):
+        return os.path.join(self.where, name)
+
+    def file(self, name, data):
+        with open(self.path(name), "wb") as f:
+            f.write(data)
+        return self.path(name)
+
+    def refused(self, what, path, status, says, out=None, names=None, **more):
+        before = listing(self.place)
+        p = instrument(path, out or self.out, **more)
+        line = p.stderr[:-1]
+        tap.ok(p.returncode == status and not p.stdout and
+               "\n" not in line and
+               line.startswith("tally: %s: " % (names or path)) and
+               re.search(says, line) and listing(self.place) == before,
+               "%s: %s" % (what, says), [
+                   "status %d" % p.returncode, *p.stderr.splitlines(),
+                   *listing(self.place)])
+
+
+def put(data, offset, form, *values):
+    b = bytearray(data)
+    struct.pack_into("<" + form, b, offset, *values)
+    return bytes(b)
+
+
+def try_inputs(c, data):
+    c.refused("nothing there", c.path("absent"), INPUT, "No such file")
+    c.refused("a directory", c.where, INPUT, "is a directory")
+    c.refused("text", c.file("text", b"hello\n"), INPUT, "not an ELF file")
+    c.refused("empty", c.file("empty", b""), INPUT, "empty")
+    c.refused("32-bit", c.file("elf", put(data, 4, "B", 1)), INPUT, "32-bit")
+    c.refused("RISC-V", c.file("elf", put(data, 18, "H", 243)), INPUT,
+              "made for RISC-V")
+    c.refused("an object file", c.file("elf", put(data, 16, "H", 1)), INPUT,
+              "relocatable")
+    for n in (40, 200, len(data) // 2):
+        c.refused("%d bytes of it" % n, c.file("cut", data[:n]), INPUT, ".")
+
+
+def somebody(c):
+    """How to run tally as somebody whom permissions bind."""
+    if os.geteuid():
+        return {}
+    os.chmod(c.where, 0o755)
+    shutil.copy(TALLY, c.path("tally"))
+    return {"user": 65534, "tally": c.path("tally")}
+
+
+def try_permissions(c, program):
+    more = somebody(c)
+    secret = shutil.copy(program, c.path("secret"))
+    os.chmod(secret, 0)
+    c.refused("an unreadable file", secret, INPUT, "Permission denied",
+              **more)
+    os.chmod(c.place, 0o555)
+    c.refused("a read-only folder", program, MACHINE, "Permission denied",
+              names=c.out, **more)
+    os.chmod(c.place, 0o755)
+
+
+def try_places(c, program):
+    c.refused("a folder that is not there", program, MACHINE, "No such file",
+              out=c.path("no/out"), names=c.path("no/out"))
+    c.refused("OUT is a folder", program, USAGE, "not a regular file",
+              out=c.place, names=c.place)
+    c.refused("OUT is a device", program, USAGE, "not a regular file",
+              out="/dev/null", names="/dev/null")
+    before = open(program, "rb").read()
+    c.refused("OUT is FILE", program, USAGE, "is the original itself",
+              out=program, names=program)
+    os.symlink(program, c.path("link"))
+    c.refused("OUT leads to FILE", program, USAGE, "is the original itself",
+              out=c.path("link"), names=c.path("link"))
+    tap.ok(open(program, "rb").read() == before, "FILE is as it was")
+
+
+def try_full(c, program):
+    """a file system without room"""
+    disk = c.path("disk")
+    os.mkdir(disk)
+    if os.geteuid() or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=20k", "tmpfs", disk],
+            stderr=subprocess.DEVNULL).returncode:
+        tap.skip("a full disk", "cannot mount a small one")
+        return
+    try:
+        p = instrument(program, disk + "/out")
+        tap.ok(p.returncode == MACHINE and "No space left" in p.stderr and
+               p.stderr.startswith("tally: %s/out: " % disk) and
+               not listing(disk), "a full disk",
+               [p.returncode, p.stderr, *listing(disk)])
+    finally:
+        subprocess.run(["umount", disk])
+
+
+def try_twice(c, program):
+    once = c.path("once")
+    instrument(program, once)
+    c.refused("already rewritten", once, INPUT, "already rewritten, by tally")
+    for way in ("insert", "trap"):
+        copy = c.path("by-" + way)
+        rewrite(way, program, copy)
+        c.refused("already rewritten (%s)" % way, copy, INPUT,
+                  "already rewritten")
+
+
+def try_killed(c, large):
+    """OUT is there whole or not at all, however early the end comes"""
+    bad, whole = [], None
+    for ms in (1, 3, 10, 30, 60, 100, 150, 250):
+        p = subprocess.Popen([TALLY, "instrument", "--placement", "none",
+                              large, "-o", c.out],
+                             stdout=subprocess.DEVNULL)
+        time.sleep(ms / 1000)
+        p.send_signal(signal.SIGKILL)
+        if p.wait() == 0 or os.path.exists(c.out):
+            whole = whole or os.path.exists(c.out)
+            data = open(c.out, "rb").read() if os.path.exists(c.out) else b""
+            q = instrument(large, c.path("whole"))
+            if q.returncode or data != open(c.path("whole"), "rb").read():
+                bad.append("after %d ms" % ms)
+        for name in listing(c.place):
+            os.unlink(os.path.join(c.place, name))
+    tap.none(bad, "killed at any time: OUT is whole or not there")
+
+
+def try_modes(c, program):
+    for mode, want in ((0o755, 0o755), (0o500, 0o500), (0o640, 0o640),
+                       (0o4755, 0o755), (0o2711, 0o711), (0o1777, 0o777)):
+        src = shutil.copy(program, c.path("mode"))
+        os.chmod(src, mode)
+        p = instrument(src, c.out)
+        got = stat.S_IMODE(os.stat(c.out).st_mode) if not p.returncode else 0
+        tap.ok(got == want, "mode %o becomes %o" % (mode, want),
+               ["%o" % got, p.stderr])
+    p = instrument(program, c.out)
+    again = open(c.out, "rb").read()
+    instrument(program, c.out)
+    tap.ok(open(c.out, "rb").read() == again, "the same again: the same bytes")
+    tap.ok(listing(c.place) == ["out"], "nothing else is there",
+           listing(c.place))
+    os.unlink(c.out)
+
+
+def try_misuse(c, program):
+    for what, words in (("no FILE", ["-o", c.out]),
+                        ("no OUT", [program]),
+                        ("no placement", [program, "-o", c.out]),
+                        ("two files", ["--placement", "none", program,
+                                       program, "-o", c.out]),
+                        ("no such option", ["--placement", "none", "--what",
+                                            program, "-o", c.out])):
+        if what in ("no FILE", "no OUT"):
+            words = ["--placement", "none", *words]
+        p = subprocess.run([TALLY, "instrument", *words],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           text=True)
+        tap.ok(p.returncode == USAGE and "tally instrument" in p.stderr and
+               not os.path.exists(c.out), "misuse: " + what,
+               [p.returncode, p.stderr])
+
+
+with tempfile.TemporaryDirectory() as where:
+    cc = compiler(ISA, "gcc")
+    if not cc:
+        tap.skip("all", "no compiler")
+        tap.done()
+    case = Case(where)
+    program = case.path("program")
+    run(*cc, "-w", "-O2", "-shared", "-fPIC", "-o", program,
+        PROGS + "flow.c")
+    try_inputs(case, open(program, "rb").read())
+    try_permissions(case, program)
+    try_places(case, program)
+    try_full(case, program)
+    try_twice(case, program)
+    try_killed(case, World(ISA).library("libc.so.6"))
+    try_modes(case, program)
+    try_misuse(case, program)
+tap.done()

@@ -1,0 +1,129 @@
+/*
+ * everywhere: a plan that inserts code before every block and on every edge
+ * that has a place for it.
+ *
+ * The code is harmless only if the rewriter keeps its word: it overwrites all
+ * the registers that it was given and, if asked to, the condition flags; or
+ * it increments a counter in memory, one per place, as real measurements do.
+ */
+#ifndef TESTS_EVERYWHERE_H
+#define TESTS_EVERYWHERE_H
+
+#include <string.h>
+
+#include "cfg/exclusive.h"
+#include "rewrite/rewrite.h"
+
+enum { EVERYWHERE_GARBAGE = 0xdead };
+
+struct everywhere {
+	unsigned regs;
+	bool memory, flags;
+};
+
+/* AArch64 */
+static inline uint32_t everywhere_movz(unsigned r)
+{
+	return 0xd2800000 | EVERYWHERE_GARBAGE << 5 | r;
+}
+
+static inline uint32_t everywhere_adrp(unsigned r, uint64_t at, uint64_t to)
+{
+	uint64_t d = (to >> 12) - (at >> 12);
+
+	return 0x90000000 | (uint32_t)(d & 3) << 29 |
+	       (uint32_t)(d >> 2 & 0x7ffff) << 5 | r;
+}
+
+static inline unsigned everywhere_words(const struct insertion *i)
+{
+	return i->nregs + (i->flags ? 1 : 0) + (i->memory ? 4 : 0);
+}
+
+static inline unsigned everywhere_size(void *ctx, const struct insertion *i,
+				       const struct scratch *s)
+{
+	(void)ctx;
+	(void)s;
+	return 4 * everywhere_words(i);
+}
+
+static inline bool everywhere_write(void *ctx, const struct insertion *i,
+				    const struct scratch *s, uint64_t addr,
+				    const struct plan_bases *bases,
+				    uint8_t *out)
+{
+	uint32_t w[16], n = 0;
+	uint64_t counter = bases->data + 8 * (uint64_t)i->code;
+	uint32_t low = (uint32_t)(counter & 0xfff) >> 3 << 10;
+	unsigned a = s->reg[0], b = s->reg[1];
+
+	(void)ctx;
+	if (i->memory) {
+		if ((counter >> 12) - (addr >> 12) + (1 << 20) >= 1 << 21)
+			return false;
+		w[n++] = everywhere_adrp(a, addr, counter);
+		w[n++] = 0xf9400000 | low | a << 5 | b; /* ldr */
+		w[n++] = 0x91000400 | b << 5 | b;	/* add #1 */
+		w[n++] = 0xf9000000 | low | a << 5 | b; /* str */
+	}
+	for (unsigned r = 0; r < i->nregs; r++)
+		w[n++] = everywhere_movz(s->reg[r]);
+	if (i->flags) /* cmp reg, #0 */
+		w[n++] = 0xf100001f | (uint32_t)s->reg[0] << 5;
+	memcpy(out, w, 4 * n);
+	return true;
+}
+
+static inline void everywhere_add(struct plan *p, const struct everywhere *o,
+				  uint8_t place, uint64_t at)
+{
+	struct insertion i = {
+		.at = at,
+		.code = (uint32_t)p->insertion.n,
+		.place = place,
+		.nregs = (uint8_t)o->regs,
+		.flags = o->flags,
+		.memory = o->memory,
+	};
+
+	vec_push(&p->insertion, i);
+}
+
+static inline bool everywhere_has_place(const struct edge *e)
+{
+	return e->kind != EDGE_TABLE && e->kind != EDGE_HUB &&
+	       e->kind != EDGE_UNWIND;
+}
+
+/* a jump's edge code stands before the jump, which may be in a sequence */
+static inline bool everywhere_exclusive(const struct exclusive *x,
+					const struct cfg *c,
+					const struct edge *e)
+{
+	const struct block *b = &c->block.at[e->from];
+
+	return exclusive_behind(x, e->from) ||
+	       exclusive_before(x, block_end(b) - c->isa->align);
+}
+
+static inline void everywhere_plan(struct plan *p, const struct cfg *c,
+				   const struct everywhere *o)
+{
+	struct exclusive x;
+
+	exclusive_find(&x, c);
+	for (uint32_t b = 0; b < c->block.n; b++)
+		if (!exclusive_before(&x, c->block.at[b].start))
+			everywhere_add(p, o, PLAN_BEFORE, c->block.at[b].start);
+	for (uint32_t e = 0; e < c->edge.n; e++)
+		if (everywhere_has_place(&c->edge.at[e]) &&
+		    !everywhere_exclusive(&x, c, &c->edge.at[e]))
+			everywhere_add(p, o, PLAN_EDGE, e);
+	p->data_size = 8 * p->insertion.n;
+	p->size = everywhere_size;
+	p->write = everywhere_write;
+	exclusive_free(&x);
+}
+
+#endif
