@@ -53,6 +53,33 @@ static places clobber_kept(const struct cfg *c, const struct saves *saves,
 	return places_any(all.saved & all.restored, 0);
 }
 
+/* block k is called or jumped to: if in the middle, its procedure is many */
+static void clobber_entered(const struct cfg *c, uint32_t k, places *kept)
+{
+	uint32_t p;
+
+	if (!callee_seen(k))
+		return;
+	p = cfg_block_proc(c, k);
+	if (c->proc.at[p].entry != c->block.at[k].start)
+		kept[p] = ~(places)0;
+}
+
+/*
+ * Who enters a procedure in the middle may not run all of it. What it then
+ * changes is not told apart here: nothing, one has to say.
+ */
+static void clobber_entries(const struct cfg *c, const struct calls *s,
+			    places *kept)
+{
+	for (uint32_t b = 0; b < c->block.n; b++)
+		if (c->block.at[b].last == INSN_CALL)
+			clobber_entered(c, s->callee[b], kept);
+	for (uint32_t e = 0; e < c->edge.n; e++)
+		if (c->edge.at[e].kind == EDGE_TAIL)
+			clobber_entered(c, calls_tail(s, c, e), kept);
+}
+
 places *clobber_find(const struct cfg *c, const struct calls *s,
 		     const struct effect *effect, const struct saves *saves)
 {
@@ -61,10 +88,11 @@ places *clobber_find(const struct cfg *c, const struct calls *s,
 	const places veneer = places_guess(c->isa->veneer_scratch, 0);
 	bool changed = true;
 
-	for (uint32_t p = 0; p < c->proc.n; p++) {
+	for (uint32_t p = 0; p < c->proc.n; p++)
 		kept[p] = clobber_kept(c, saves, p);
+	clobber_entries(c, s, kept);
+	for (uint32_t p = 0; p < c->proc.n; p++)
 		clobber[p] = (clobber_own(c, s, effect, p) & ~kept[p]) | veneer;
-	}
 	while (changed) {
 		changed = false;
 		for (uint32_t i = 0; i < c->proc.n; i++) {

@@ -82,7 +82,9 @@ struct effect effect_from(const struct cfg *c, const struct block *k,
 	struct insn i;
 
 	for (uint32_t at = 0; at < k->size; at += i.len) {
-		c->isa->decode(code + at, avail - at, k->start + at, &i);
+		size_t left = at < avail ? avail - at : 0;
+
+		c->isa->decode(code + at, left, k->start + at, &i);
 		if (k->start + at >= addr)
 			effect_add(&f, &w, &i);
 		if (i.kind == INSN_BAD)

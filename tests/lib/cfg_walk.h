@@ -8,6 +8,7 @@
 #include "base/bisect.h"
 #include "elf_walk.h"
 
+#include "cfg/live.h"
 #include "cmd/cfg_show.h"
 
 /* parts are sorted and disjoint, and their blocks fill them in order */
@@ -154,6 +155,29 @@ static inline void walk_show(const struct cfg *c, FILE *nowhere)
 	cfg_proc_at(c, c->image->entry);
 }
 
+/* what is live at any place: what the instruction there reads, at least */
+static inline void walk_live(const struct cfg *c)
+{
+	struct live l;
+
+	live_build(&l, c);
+	for (uint32_t b = 0; b < c->block.n; b++) {
+		const struct block *k = &c->block.at[b];
+		size_t avail;
+		const uint8_t *code = image_at(c->image, k->start, &avail);
+		struct live_set s = live_before(&l, b, k->start);
+		struct insn i;
+
+		c->isa->decode(code, avail, k->start, &i);
+		WALK_CHECK(!(i.reads & ~s.regs & c->isa->scratch));
+		WALK_CHECK(!(i.flags_read & ~s.flags));
+		live_before(&l, b, k->start + i.len);
+	}
+	for (uint32_t e = 0; e < c->edge.n; e++)
+		live_on_edge(&l, e);
+	live_free(&l);
+}
+
 /* all of it; -1 if the image is refused (with a message, which is checked) */
 static inline int walk_cfg(const char *name, const uint8_t *bytes, size_t n,
 			   FILE *nowhere)
@@ -179,6 +203,7 @@ static inline int walk_cfg(const char *name, const uint8_t *bytes, size_t n,
 		walk_procs(&c);
 		walk_dispatches(&c);
 		walk_regions(&c);
+		walk_live(&c);
 		walk_show(&c, nowhere);
 	}
 	cfg_free(&c);
