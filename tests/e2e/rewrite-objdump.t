@@ -17,6 +17,7 @@ tap = Tap()
 ISA = "aarch64"
 LINE = re.compile(r"^ *([0-9a-f]+):\t([0-9a-f]{8}) \t(\S+)(?:\t(.*))?$")
 BRANCH = re.compile(r"^(b|bl|b\.\w+|bc\.\w+|cbn?z|tbn?z)$")
+INDEX = re.compile(r"\[\w+, (\w+)")
 OPPOSITE = {"eq": "ne", "cs": "cc", "mi": "pl", "vs": "vc", "hi": "ls",
             "ge": "lt", "gt": "le"}
 OPPOSITE.update({v: k for k, v in list(OPPOSITE.items())})
@@ -85,6 +86,7 @@ class Pair:
             name, text = self.new.get(a, ("", ""))
             if name == "b" and last(text) >= edge:
                 self.moved[a] = last(text)
+        self.places = set(self.moved.values())
 
     def went(self, addr):
         return self.moved.get(addr, addr)
@@ -126,11 +128,25 @@ class Pair:
             self.new_bytes.at(last(words), size) != \
             self.old_bytes.at(last(text), size)
 
+    def dispatch(self, name, text, n):
+        """complaint about a jump through a copied table"""
+        words = [self.new.get(n + 4 * i, ("", "")) for i in range(4)]
+        if [w[0] for w in words] != ["adr", "ldrsw", "add", "br"]:
+            return True
+        if name.startswith("ldr"):      # the same index
+            same = INDEX.search(text).group(1)
+            return INDEX.search(words[1][1]).group(1) != same
+        table = last(words[0][1])
+        first, = struct.unpack("<i", self.new_bytes.at(table, 4))
+        return name == "br" and table + first not in self.places
+
     def wrong(self, a):
         """does the instruction that was at a do something else?"""
         (name, text), n = self.old[a], self.moved[a]
         if n not in self.new:
             return True
+        if self.new[n][0] == "adr" and "xzr" not in text:
+            return self.dispatch(name, text, n)
         if BRANCH.match(name):
             return self.branch(name, text, n)
         if name == "adr" and not text.startswith("xzr"):
