@@ -98,4 +98,27 @@ static inline int elf_open(struct elf_build *b, struct image *im,
 	return image_parse(im, "built", b->bytes, b->n, e);
 }
 
+/* an unwind table that says of [start, start + size): this is code */
+static inline void elf_add_unwind(struct elf_build *b, uint64_t start,
+				  uint64_t size)
+{
+	uint64_t frame, at;
+
+	elf_align(b, 8);
+	frame = ELF_BASE + b->n;
+	elf_append_uint(b, 4, 4 + 1 + 3 + 3 + 2 + 3); /* CIE */
+	elf_append_uint(b, 4, 0);
+	elf_append(b, "\1zR\0\1\x78\x10\1\0\x0c\7\x08", 12);
+	elf_append_uint(b, 4, 4 + 8 + 8 + 1); /* FDE */
+	elf_append_uint(b, 4, ELF_BASE + b->n - frame);
+	elf_append_uint(b, 8, start);
+	elf_append_uint(b, 8, size);
+	elf_append_uint(b, 1, 0);
+	elf_append_uint(b, 4, 0);
+	elf_align(b, 4);
+	at = elf_append(b, "\1\x1b\xff\xff", 4);
+	elf_append_uint(b, 4, frame - (at + 4));
+	elf_add_phdr(b, PT_GNU_EH_FRAME, at, 8);
+}
+
 #endif

@@ -145,6 +145,13 @@
  , {
   {"there", 0x4, 0xfc7, 0x0, 0x0, 0x0},
  }},
+{EM_X86_64, "unknown_call_of_a_hypervisor", 24,
+ "\xb8\x01\x00\x00\x00\x0f\x01\xc1\xb9\x02\x00\x00\x00\x41\xbb\x03"
+ "\x00\x00\x00\x42\x8d\x04\x19\xc3"
+ , {
+  {"here", 0x5, 0xfc7, 0x3f, 0x0, 0x0},
+  {"behind", 0x8, 0x0, 0x0, 0x803, 0x0},
+ }},
 {EM_X86_64, "into_nowhere", 15,
  "\xb8\x01\x00\x00\x00\xe8\x01\x00\x00\x00\xc3\x06\x06\x06\x06"
  , {
@@ -305,6 +312,13 @@
  "\xc0\x03\x5f\xd6"
  , {
   {"site", 0x10, 0x0, 0x0, 0x30200, 0xf},
+ }},
+{EM_AARCH64, "unknown_word", 24,
+ "\x29\x00\x80\x52\x34\x12\xff\x00\x49\x00\x80\x52\x50\x00\x80\x52"
+ "\x20\x01\x10\x0b\xc0\x03\x5f\xd6"
+ , {
+  {"here", 0x4, 0x38201, 0xf, 0x0, 0x0},
+  {"behind", 0x8, 0x0, 0x0, 0x30201, 0xf},
  }},
 {EM_AARCH64, "into_nowhere", 16,
  "\xf3\x03\x1e\xaa\x02\x00\x00\x94\x60\x02\x5f\xd6\x34\x12\xff\x00"
