@@ -6,11 +6,13 @@
  *	choose.c   which parts of the cfg move, and why the others do not
  *	tables.c   which jump tables are copied
  *	site.c     what the plan inserts where
+ *	arrive.c   the old addresses at which control may arrive
  *	layout.c   where every moved instruction goes
  *	island.c   steps for jumps that do not reach
  *	text.c     the new code, and the old text that leads there
  *	unwind_out.c  unwind and exception tables
  *	property.c what notes say about the code
+ *	dynamic.c  the plan's entry of the dynamic section
  *	symbols.c  names for the new code
  *	file.c     the new ELF file
  */
