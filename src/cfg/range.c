@@ -1,23 +1,9 @@
 /* range: see range.h. */
 #include "cfg/range.h"
 
-enum {
-	RANGE_DEPTH = 12,   /* nested expressions and phis looked into */
-	RANGE_FACTS = 256,  /* conditions remembered on the way up */
-	RANGE_STEPS = 4096, /* dominators visited */
-	RANGE_BORN = 16,    /* blocks where parts of a value come into being */
-};
+#include "cfg/fact.h"
 
-/* a comparison that holds: subject cond bound, at width bits */
-struct fact {
-	uint32_t subject, bound; /* closed nodes */
-	uint8_t width, cond;
-};
-
-struct facts {
-	unsigned n;
-	struct fact at[RANGE_FACTS];
-};
+enum { RANGE_DEPTH = 12 }; /* nested expressions and phis looked into */
 
 /* bounds of a width-bit number, unsigned and signed */
 struct limits {
@@ -34,230 +20,6 @@ static uint64_t width_max(unsigned width)
 static int64_t width_smax(unsigned width)
 {
 	return (int64_t)(width_max(width) >> 1);
-}
-
-/* the condition that holds when cond does not */
-static enum insn_cond cond_not(enum insn_cond cond)
-{
-	static const uint8_t not[] = {
-		[COND_EQ] = COND_NE, [COND_NE] = COND_EQ,
-		[COND_ULT] = COND_UGE, [COND_UGE] = COND_ULT,
-		[COND_ULE] = COND_UGT, [COND_UGT] = COND_ULE,
-		[COND_SLT] = COND_SGE, [COND_SGE] = COND_SLT,
-		[COND_SLE] = COND_SGT, [COND_SGT] = COND_SLE,
-		[COND_NEG] = COND_POS, [COND_POS] = COND_NEG,
-		[COND_ALWAYS] = COND_OTHER, [COND_OTHER] = COND_OTHER,
-	};
-
-	return not[cond];
-}
-
-/* the condition for b:a that cond is for a:b */
-static enum insn_cond cond_swap(enum insn_cond cond)
-{
-	static const uint8_t swap[] = {
-		[COND_EQ] = COND_EQ, [COND_NE] = COND_NE,
-		[COND_ULT] = COND_UGT, [COND_UGT] = COND_ULT,
-		[COND_ULE] = COND_UGE, [COND_UGE] = COND_ULE,
-		[COND_SLT] = COND_SGT, [COND_SGT] = COND_SLT,
-		[COND_SLE] = COND_SGE, [COND_SGE] = COND_SLE,
-		[COND_NEG] = COND_OTHER, [COND_POS] = COND_OTHER,
-		[COND_ALWAYS] = COND_OTHER, [COND_OTHER] = COND_OTHER,
-	};
-
-	return swap[cond];
-}
-
-/* the condition holds for these flags (AArch64's meaning of carry) */
-static bool cond_holds(enum insn_cond cond, unsigned f)
-{
-	bool n = f & FLAG_N, z = f & FLAG_Z, c = f & FLAG_C, v = f & FLAG_V;
-
-	switch (cond) {
-	case COND_EQ: return z;
-	case COND_NE: return !z;
-	case COND_ULT: return !c;
-	case COND_UGE: return c;
-	case COND_UGT: return c && !z;
-	case COND_ULE: return !c || z;
-	case COND_SLT: return n != v;
-	case COND_SGE: return n == v;
-	case COND_SGT: return !z && n == v;
-	case COND_SLE: return z || n != v;
-	case COND_NEG: return n;
-	case COND_POS: return !n;
-	default: return true;
-	}
-}
-
-static void facts_push(struct facts *f, uint32_t subject, uint32_t bound,
-		       unsigned width, enum insn_cond cond)
-{
-	struct fact t = {subject, bound, (uint8_t)width, (uint8_t)cond};
-
-	if (f->n < RANGE_FACTS && cond != COND_OTHER && cond != COND_ALWAYS)
-		f->at[f->n++] = t;
-}
-
-/*
- * cond holds for a & b against 0. What carry is then differs between
- * machines, so unsigned conditions say nothing.
- */
-static void facts_from_test(struct values *s, struct facts *f,
-			    const struct node *n, enum insn_cond cond)
-{
-	uint32_t a = n->a, width = n->width;
-	const struct node *b = value_node(s, value_find(s, n->b));
-	uint64_t mask = b->kind == NODE_CONST ? (uint64_t)b->imm : 0;
-
-	if (cond >= COND_ULT && cond <= COND_UGE)
-		return;
-	if (value_same(s, n->a, n->b)) {
-		facts_push(f, a, value_const(s, 0), width, cond);
-		return;
-	}
-	/* one bit, the sign of something: clear or set */
-	for (width = 8; width <= 64; width *= 2)
-		if (mask == (uint64_t)1 << (width - 1) &&
-		    (cond == COND_EQ || cond == COND_NE))
-			facts_push(f, a, value_const(s, 0), width,
-				   cond == COND_EQ ? COND_SGE : COND_SLT);
-}
-
-/* cond holds for the flags in node `test`: what does that say? */
-static void facts_from_flags(struct values *s, struct facts *f, uint32_t test,
-			     enum insn_cond cond)
-{
-	for (unsigned depth = 0; depth < RANGE_DEPTH; depth++) {
-		const struct node *n = value_node(s, value_find(s, test));
-
-		if (n->kind != NODE_OP)
-			return;
-		if (n->code == UOP_TEST) {
-			facts_from_test(s, f, n, cond);
-			return;
-		}
-		if (n->code != UOP_CMP && n->code != UOP_CCMP)
-			return;
-		/* with the flags given instead, the branch goes elsewhere:
-		   so both comparisons were made, and both hold */
-		if (n->code == UOP_CCMP && cond_holds(cond, n->nzcv))
-			return;
-		facts_push(f, n->a, n->b, n->width, cond);
-		facts_push(f, n->b, n->a, n->width, cond_swap(cond));
-		if (n->code == UOP_CMP)
-			return;
-		test = n->flags;
-		cond = n->cond;
-	}
-}
-
-/* what the branch at the end of p says when control goes on by edge e */
-static void facts_from_edge(struct values *s, struct facts *f, uint32_t e)
-{
-	const struct view *v = s->view;
-	const struct graph *g = &v->g;
-	uint32_t p = g->from[e], out = g->out_first[p];
-	const struct lifted *l;
-	bool taken;
-
-	if (p >= v->cut.n || v->cut.at[p].kind != INSN_COND ||
-	    g->out_first[p + 1] - out != 2 ||
-	    g->to[g->out[out]] == g->to[g->out[out + 1]])
-		return;
-	l = value_block(s, p);
-	if (l->test == NODE_UNSET)
-		return;
-	taken = g->out[out] == e; /* block_successors() gives TAKEN first */
-	facts_from_flags(s, f, value_resolve_test(s, l->test),
-			 taken ? l->cond : cond_not(l->cond));
-}
-
-/* the blocks where the parts of a value come into being */
-struct birth {
-	unsigned n;
-	bool early; /* one of them perhaps before all blocks */
-	uint32_t at[RANGE_BORN];
-};
-
-static void birth_add(struct birth *b, uint32_t block)
-{
-	for (unsigned i = 0; i < b->n; i++)
-		if (b->at[i] == block)
-			return;
-	if (b->n == RANGE_BORN)
-		b->early = true;
-	else
-		b->at[b->n++] = block;
-}
-
-static void birth_find(const struct values *s, uint32_t v, struct birth *b,
-		       unsigned depth)
-{
-	const struct node *n = value_node(s, value_find(s, v));
-
-	if (depth == RANGE_DEPTH)
-		b->early = true;
-	if (b->early)
-		return;
-	switch (n->kind) {
-	case NODE_CONST:
-		break;
-	case NODE_UNKNOWN:
-	case NODE_PHI:
-		birth_add(b, n->block);
-		break;
-	case NODE_LOAD: /* from constant memory, mostly */
-		birth_find(s, n->a, b, depth + 1);
-		break;
-	case NODE_OP:
-		birth_find(s, n->a, b, depth + 1);
-		if (n->b != NODE_UNSET)
-			birth_find(s, n->b, b, depth + 1);
-		if (n->flags != NODE_UNSET)
-			birth_find(s, n->flags, b, depth + 1);
-		break;
-	default:
-		b->early = true;
-	}
-}
-
-/* all parts of the value are as yet unborn above block */
-static bool birth_passed(struct birth *b, uint32_t block)
-{
-	for (unsigned i = 0; i < b->n; i++)
-		if (b->at[i] == block)
-			b->at[i--] = b->at[--b->n];
-	return !b->early && !b->n;
-}
-
-/*
- * The conditions that hold whenever control is in block and may be about the
- * value: none was tested before the value was there, and that is where the
- * way up the dominators can end.
- */
-static void facts_at(struct values *s, struct facts *f, uint32_t block,
-		     uint32_t value)
-{
-	const struct view *v = s->view;
-	struct birth birth = {0};
-
-	birth_find(s, value, &birth, 0);
-	for (unsigned i = 0; i < RANGE_STEPS && block < v->cut.n; i++) {
-		uint32_t only = GRAPH_NONE;
-		unsigned n = 0;
-
-		if (birth_passed(&birth, block))
-			break;
-		for_each_edge_in(e, &v->g, block)
-			if (view_reached(v, v->g.from[e])) {
-				only = e;
-				n++;
-			}
-		if (n == 1)
-			facts_from_edge(s, f, only);
-		block = v->dom.idom[block];
-	}
 }
 
 /* tightens the limits by one comparison with the range of its bound */
@@ -454,10 +216,7 @@ static struct range64 range_phi(struct values *s, const struct node *n,
 
 		if (x == NODE_UNSET)
 			continue;
-		if (g->from[e] < s->view->cut.n) {
-			facts_from_edge(s, &f, e);
-			facts_at(s, &f, g->from[e], x);
-		}
+		facts_on_edge(s, &f, e, x);
 		o = range_of(s, value_zext(s, value_find(s, x), bits), &f,
 			     depth + 2);
 		if (o.lo < r.lo)
@@ -593,11 +352,7 @@ struct range64 range_at(struct values *s, uint32_t value, uint32_t block)
 struct range64 range_on_edge(struct values *s, uint32_t value, uint32_t e)
 {
 	struct facts f = {0};
-	uint32_t p = s->view->g.from[e];
 
-	if (p < s->view->cut.n) {
-		facts_from_edge(s, &f, e);
-		facts_at(s, &f, p, value);
-	}
+	facts_on_edge(s, &f, e, value);
 	return range_of(s, value_find(s, value), &f, 0);
 }

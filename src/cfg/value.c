@@ -10,7 +10,8 @@ void values_init(struct values *s, const struct view *v, struct body *body,
 		 unsigned depth_limit)
 {
 	*s = (struct values){.view = v, .im = v->b->im, .isa = v->b->isa,
-			     .body = body, .depth_limit = depth_limit};
+			     .body = body, .depth_limit = depth_limit,
+			     .horizon = CFG_NONE};
 	s->lifted = NEW_ARRAY(struct lifted, v->cut.n + 1);
 }
 
@@ -25,6 +26,13 @@ void values_free(struct values *s)
 	mem_free(s->lifted);
 	map_free(&s->unique);
 	map_free(&s->livein);
+	values_forget_near(s);
+}
+
+void values_forget_near(struct values *s)
+{
+	map_free(&s->near_livein);
+	map_free(&s->near_closed);
 }
 
 /* a block while it is being lifted */
@@ -307,14 +315,15 @@ static void phi_simplify(struct values *s, uint32_t phi)
  * A phi at the block's start. It is put into the table before its operands
  * are sought, so that a loop finds it.
  */
-static uint32_t close_phi(struct values *s, uint32_t block, uint32_t var,
-			  uint64_t key)
+static uint32_t close_phi(struct values *s, uint32_t block, uint32_t var)
 {
+	uint64_t key = (uint64_t)block << 32 | var;
 	const struct graph *g = &s->view->g;
 	uint32_t phi = node_phi(s, block, var);
 	VEC(uint32_t) in = {0};
 
-	map_put(&s->livein, key, phi);
+	map_put(s->horizon == CFG_NONE ? &s->livein : &s->near_livein, key,
+		phi);
 	for_each_edge_in(e, g, block) {
 		uint32_t x = NODE_UNSET;
 
@@ -353,6 +362,17 @@ static uint32_t close_frame(struct values *s, uint32_t block, uint32_t var)
 	return node_closed(s, &sum);
 }
 
+/* what is known of a variable at a block's start, or MAP_NONE */
+static uint32_t close_known(const struct values *s, uint32_t block,
+			    uint32_t var)
+{
+	uint64_t key = (uint64_t)block << 32 | var;
+	uint32_t known = map_get(&s->livein, key);
+
+	return known == MAP_NONE && s->horizon != CFG_NONE ?
+		       map_get(&s->near_livein, key) : known;
+}
+
 /* the same as close_livein(), but a join is the end */
 static uint32_t close_near(struct values *s, uint32_t block, uint32_t var)
 {
@@ -370,7 +390,6 @@ static uint32_t close_near(struct values *s, uint32_t block, uint32_t var)
 
 uint32_t close_livein(struct values *s, uint32_t block, uint32_t var)
 {
-	uint64_t key = (uint64_t)block << 32 | var;
 	uint32_t known = close_frame(s, block, var);
 	uint32_t p;
 
@@ -378,27 +397,26 @@ uint32_t close_livein(struct values *s, uint32_t block, uint32_t var)
 		return known;
 	if (s->shallow && var != s->isa->sp && var != s->isa->fp)
 		return close_near(s, block, var);
-	known = map_get(&s->livein, key);
+	known = close_known(s, block, var);
 
 	/* straight lines are walked in a loop, not by recursion */
-	while (known == MAP_NONE &&
+	while (known == MAP_NONE && block != s->horizon &&
 	       (p = close_only_pred(s->view, block)) != CFG_NONE) {
 		uint32_t x = close_in_block(s, p, var);
 
 		if (x != NODE_UNSET)
 			return x;
 		block = p;
-		key = (uint64_t)block << 32 | var;
-		known = map_get(&s->livein, key);
+		known = close_known(s, block, var);
 	}
 	if (known != MAP_NONE)
 		return value_find(s, known);
 	if (s->depth >= s->depth_limit || s->node.n > VALUE_LIMIT ||
-	    !view_reached(s->view, block) ||
+	    !view_reached(s->view, block) || block == s->horizon ||
 	    (var >= VAR_LOCATION && !memory_joins(s, var - VAR_LOCATION)))
 		return node_unknown(s, block, CODE_NONE, var);
 	s->depth++;
-	known = close_phi(s, block, var, key);
+	known = close_phi(s, block, var);
 	s->depth--;
 	return known;
 }
@@ -451,6 +469,9 @@ uint32_t value_resolve(struct values *s, uint32_t i)
 		return value_find(s, i);
 	if (s->shallow && n.near != NODE_UNSET)
 		return value_find(s, n.near);
+	if (s->horizon != CFG_NONE &&
+	    (x = map_get(&s->near_closed, i)) != MAP_NONE)
+		return value_find(s, x);
 	if (s->depth >= s->depth_limit || s->node.n > VALUE_LIMIT)
 		return node_unknown(s, n.block, i, UOP_NREGS);
 	s->depth++;
@@ -461,6 +482,8 @@ uint32_t value_resolve(struct values *s, uint32_t i)
 	s->depth--;
 	if (s->shallow)
 		s->node.at[i].near = x;
+	else if (s->horizon != CFG_NONE)
+		map_put(&s->near_closed, i, x);
 	else
 		s->node.at[i].canon = x;
 	return value_find(s, x);
@@ -476,13 +499,27 @@ uint32_t value_resolve_test(struct values *s, uint32_t n)
 	return x;
 }
 
+uint32_t value_resolve_test_since(struct values *s, uint32_t n,
+				  uint32_t since)
+{
+	uint32_t x;
+
+	s->horizon = since;
+	x = value_resolve_test(s, n);
+	s->horizon = CFG_NONE;
+	return x;
+}
+
 uint32_t value_resolve_address(struct values *s, uint32_t n)
 {
 	bool shallow = s->shallow;
+	uint32_t horizon = s->horizon;
 	uint32_t x;
 
 	s->shallow = true;
+	s->horizon = CFG_NONE;
 	x = value_resolve(s, n);
+	s->horizon = horizon;
 	s->shallow = shallow;
 	return x;
 }

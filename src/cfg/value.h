@@ -115,6 +115,9 @@ struct values {
 	struct map unique;     /* hash of a node -> first such node */
 	VEC(uint32_t) chain;   /* by node: next with the same hash */
 	struct map livein;     /* (block, variable) -> node */
+	uint32_t horizon; /* what was there before this block is not closed */
+	struct map near_livein; /* like livein, behind the horizon */
+	struct map near_closed; /* node -> its closed form there */
 	unsigned depth, depth_limit;
 	unsigned loads; /* that the address at hand is nested in */
 	bool shallow;	/* what comes to a join is not looked into */
@@ -130,6 +133,15 @@ const struct lifted *value_block(struct values *s, uint32_t block);
 uint32_t value_resolve(struct values *s, uint32_t n);
 /* the same of flags, in the form that comparisons with an index have */
 uint32_t value_resolve_test(struct values *s, uint32_t n);
+/*
+ * The same, but closed no further than to the start of block `since`, which
+ * dominates the place: what was there before stays unknown, however it got
+ * there. values_forget_near() comes between calls for different blocks, and
+ * before the first.
+ */
+uint32_t value_resolve_test_since(struct values *s, uint32_t n,
+				  uint32_t since);
+void values_forget_near(struct values *s);
 /* the closed form of register r at the end of block */
 uint32_t value_at_end(struct values *s, uint32_t block, unsigned r);
 /* a and b, closed, certainly hold the same value */
