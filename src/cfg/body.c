@@ -1,17 +1,30 @@
 /* body: see body.h. */
 #include "cfg/body.h"
 
+#include <assert.h>
+
 void body_init(struct body *y, const struct build *b, const uint32_t *piece,
 	       uint32_t npiece)
 {
+	size_t bytes = 0;
+
 	*y = (struct body){.b = b, .piece = piece, .npiece = npiece};
+	y->first = NEW_ARRAY(uint32_t, npiece);
+	for (uint32_t i = 0; i < npiece; i++) {
+		const struct piece *p = &b->piece.at[piece[i]];
+
+		y->first[i] = (uint32_t)bytes;
+		bytes += p->end - p->start;
+	}
+	y->at = NEW_ARRAY(uint32_t, bytes);
 	frames_read(&y->frames, b, piece, npiece);
 }
 
 void body_free(struct body *y)
 {
 	frames_free(&y->frames);
-	map_free(&y->at);
+	mem_free(y->at);
+	mem_free(y->first);
 	vec_free(&y->insn);
 	vec_free(&y->uop);
 }
@@ -44,17 +57,26 @@ static regset read_opaquely(const struct isa *isa, const uint8_t *code,
 	return i.kind == INSN_SEQ ? i.reads : 0;
 }
 
+/* where it is kept that the instruction at off, of the procedure, was read */
+static uint32_t *body_place(const struct body *y, uint32_t off)
+{
+	uint32_t i = piece_among(y->b, y->piece, y->npiece, off);
+
+	assert(i < y->npiece);
+	return &y->at[y->first[i] + off - y->b->piece.at[y->piece[i]].start];
+}
+
 struct lifted_insn body_insn(struct body *y, uint32_t off, size_t avail)
 {
 	const struct isa *isa = y->b->isa;
 	const uint8_t *code = code_bytes(&y->b->code, off);
 	uint64_t addr = code_address(&y->b->code, off);
-	uint32_t known = map_get(&y->at, off);
+	uint32_t *place = body_place(y, off);
 	struct lifted_insn l = {.uop = (uint32_t)y->uop.n};
 	struct insn i;
 
-	if (known != MAP_NONE)
-		return y->insn.at[known];
+	if (*place)
+		return y->insn.at[*place - 1];
 	isa->scan(code, avail, addr, &i);
 	l.len = i.len;
 	l.kind = i.kind;
@@ -63,7 +85,7 @@ struct lifted_insn body_insn(struct body *y, uint32_t off, size_t avail)
 	l.opaque = read_opaquely(isa, code, avail, addr,
 				 y->uop.at + y->uop.n, l.nuop);
 	y->uop.n += l.nuop;
-	map_put(&y->at, off, (uint32_t)y->insn.n);
 	vec_push(&y->insn, l);
+	*place = (uint32_t)y->insn.n;
 	return l;
 }

@@ -8,7 +8,6 @@
 #ifndef CFG_BODY_H
 #define CFG_BODY_H
 
-#include "base/map.h"
 #include "cfg/build.h"
 #include "cfg/frame.h"
 #include "isa/uop.h"
@@ -26,7 +25,8 @@ struct body {
 	uint32_t npiece;
 	struct frames frames;
 	enum { ESCAPES_NEW, ESCAPES, ESCAPES_NOT } escapes; /* escape.c */
-	struct map at; /* offset -> index in insn */
+	uint32_t *at; /* by byte: index in insn, counted from 1; 0: not read */
+	uint32_t *first; /* by piece: where its bytes are in `at` */
 	VEC(struct lifted_insn) insn;
 	VEC(struct uop) uop;
 };

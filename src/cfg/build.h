@@ -67,6 +67,7 @@ struct jump_site {
 	uint32_t at;
 	uint32_t hub; /* in cfg->hub, or CFG_NONE */
 	bool judged;  /* a round has looked at it */
+	bool stale;   /* and what it saw may have changed since */
 	bool checked; /* a comparison bounds the index */
 	uint32_t ways; /* leading here with targets of their own */
 	struct table table; /* of the first of them */
@@ -114,6 +115,9 @@ struct build {
 /* --- piece.c */
 /* the piece that holds an offset, or CFG_NONE; requires pieces_index() */
 uint32_t piece_at(const struct build *b, uint32_t off);
+/* which of n pieces, by offset, holds an offset; n if none does */
+uint32_t piece_among(const struct build *b, const uint32_t *piece, uint32_t n,
+		     uint32_t off);
 /* sorts the pieces and makes them searchable */
 void pieces_index(struct build *b);
 /* the representative piece of the procedure that piece p belongs to */

@@ -96,6 +96,7 @@ static void *crew_work(void *arg)
 		body_free(&w.body);
 		vec_free(&w.target);
 		vec_free(&w.wanted);
+		vec_free(&w.lead);
 	}
 	return NULL;
 }

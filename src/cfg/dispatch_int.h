@@ -34,6 +34,8 @@ struct work {
 	unsigned depth; /* limit of recursion */
 	bool cautious; /* those are not known yet: see work_take_entries() */
 	uint32_t block; /* whose jump is judged */
+	bool waits; /* it may have more targets once more blocks are known */
+	VEC(uint32_t) lead; /* offsets that edges found by a look lead to */
 };
 
 /* what was found out about one way to the jump */

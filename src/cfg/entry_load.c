@@ -79,7 +79,7 @@ static bool constant_before(struct before *x, uint32_t at, unsigned reg,
 		return false;
 	if (last_write(x, at, reg, &def))
 		return constant_made(x, def, value);
-	n = value_node(s, value_find(s, close_livein(s, x->block, reg)));
+	n = value_node(s, close_now(s, close_livein(s, x->block, reg)));
 	*value = (uint64_t)n->imm;
 	return n->kind == NODE_CONST;
 }

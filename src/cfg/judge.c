@@ -157,11 +157,14 @@ uint64_t work_take_entries(struct work *w, const struct table *t,
 		if (work_is_hole(w, to))
 			continue;
 		if (!(work_inside(w, to) || work_adoptable(w, to)) ||
-		    (w->view.cut.n && work_is_own(w, to)) ||
-		    (w->cautious &&
-		     view_block_at(&w->view, code_offset(&w->b->code, to)) ==
-			     CFG_NONE))
+		    (w->view.cut.n && work_is_own(w, to)))
 			break;
+		if (w->cautious &&
+		    view_block_at(&w->view, code_offset(&w->b->code, to)) ==
+			    CFG_NONE) {
+			w->waits = true;
+			break;
+		}
 		vec_push(&w->target, to);
 	}
 	return w->target.n > n ? i - first : 0; /* only holes: no table */
@@ -447,13 +450,12 @@ static bool list_ways(struct values *s, uint32_t phi, ways *out)
 		struct node n = *value_node(s, todo.at[done]);
 
 		for (uint32_t i = 0; i < n.b; i++) {
-			uint32_t x = s->operand.at[n.pos + i];
+			uint32_t x = value_operand(s, &n, i);
 			struct way y = {x, g->in[g->in_first[n.block] + i]};
 			size_t k = 0;
 
 			if (x == NODE_UNSET)
 				continue;
-			y.value = value_find(s, x);
 			if (!is_choice(s, y.value)) {
 				vec_push(out, y);
 				continue;

@@ -50,42 +50,63 @@ static bool memory_is_stack(const struct values *s, uint32_t root)
 	return n->kind == NODE_INPUT && n->a == s->isa->sp;
 }
 
-/* the closed value may be an address on the stack, in some way */
-static bool memory_maybe_stack(const struct values *s, uint32_t n)
+enum { MAYBE_MAX = 64 };
+
+/* values to look at, each once */
+struct maybe {
+	uint32_t at[MAYBE_MAX];
+	unsigned n;
+};
+
+/* false if there is no room */
+static bool maybe_add(struct maybe *m, uint32_t x)
 {
-	enum { MAYBE_MAX = 64 };
-	uint32_t todo[MAYBE_MAX];
-	unsigned have = 1, done = 0;
-
-	todo[0] = value_find(s, n);
-	if (s->node.at[todo[0]].holds & HOLDS_FRAME)
-		return true;
-	if (!(s->node.at[todo[0]].holds & HOLDS_PHI))
+	for (unsigned i = 0; i < m->n; i++)
+		if (m->at[i] == x)
+			return true;
+	if (m->n == MAYBE_MAX)
 		return false;
-	while (done < have) {
-		const struct node *t = &s->node.at[value_find(s, todo[done++])];
-		uint32_t first = t->kind == NODE_PHI ? t->pos : 0;
-		uint32_t count = t->kind == NODE_PHI ? t->b : 0;
+	m->at[m->n++] = x;
+	return true;
+}
 
-		if (t->kind == NODE_INPUT && t->a == s->isa->sp)
-			return true;
-		if (have + 2 + count > MAYBE_MAX)
-			return true;
-		if (t->kind == NODE_OP) {
-			todo[have++] = t->a;
-			if (t->b != NODE_UNSET)
-				todo[have++] = t->b;
-		}
-		for (uint32_t i = 0; i < count; i++) {
-			uint32_t x = s->operand.at[first + i];
-			unsigned k = 0;
+/* adds what the closed value n is computed or chosen from */
+static bool maybe_add_parts(struct values *s, struct maybe *m, uint32_t i)
+{
+	struct node n = s->node.at[i];
+	bool room = true;
 
-			while (x != NODE_UNSET && k < have &&
-			       value_find(s, todo[k]) != value_find(s, x))
-				k++;
-			if (x != NODE_UNSET && k == have)
-				todo[have++] = x;
-		}
+	if (n.kind == NODE_OP) {
+		room = maybe_add(m, value_find(s, n.a));
+		if (n.b != NODE_UNSET)
+			room &= maybe_add(m, value_find(s, n.b));
+	}
+	for (uint32_t k = 0; n.kind == NODE_PHI && room && k < n.b; k++) {
+		uint32_t x = s->operand.at[n.pos + k];
+
+		if (x != NODE_UNSET)
+			room = maybe_add(m, value_resolve_address(s, x));
+	}
+	return room;
+}
+
+/* the closed value may be an address on the stack, in some way */
+static bool memory_maybe_stack(struct values *s, uint32_t n)
+{
+	struct maybe m = {.n = 0};
+
+	n = value_find(s, n);
+	if (s->node.at[n].holds & HOLDS_FRAME)
+		return true;
+	if (!(s->node.at[n].holds & HOLDS_PHI))
+		return false;
+	maybe_add(&m, n);
+	for (unsigned done = 0; done < m.n; done++) {
+		const struct node *t = &s->node.at[m.at[done]];
+
+		if ((t->kind == NODE_INPUT && t->a == s->isa->sp) ||
+		    !maybe_add_parts(s, &m, m.at[done]))
+			return true;
 	}
 	return false;
 }
@@ -181,6 +202,39 @@ static enum overlap memory_compare(struct values *s, uint32_t i,
 	return OVERLAP_MAYBE;
 }
 
+enum place memory_place(struct values *s, uint32_t store, int64_t *offset)
+{
+	uint32_t root = NODE_UNSET;
+	const struct store *t;
+
+	if (memory_split_store(s, store, &root, offset))
+		return memory_in_frame(s, root) ? PLACE_SLOT :
+						  PLACE_ELSEWHERE;
+	t = &s->store.at[store];
+	return t->addr == NODE_UNSET && t->size == STORE_BY_CALLEE ?
+		       PLACE_ELSEWHERE : PLACE_UNKNOWN;
+}
+
+bool memory_touches(struct values *s, uint32_t store, uint32_t location)
+{
+	struct location l = s->location.at[location];
+	enum overlap o = memory_compare(s, store, &l);
+
+	return o == OVERLAP_EXACT || o == OVERLAP_PART;
+}
+
+/* the low bytes of x: closed if x is */
+static uint32_t memory_cut(struct values *s, uint32_t x, unsigned size)
+{
+	struct node n = {.kind = NODE_OP, .code = UOP_ZEXT, .width = 64,
+			 .size = (uint8_t)(size * 8), .a = x,
+			 .b = NODE_UNSET, .flags = NODE_UNSET};
+
+	if (size == 8)
+		return x;
+	return node_is_closed(s, x) ? node_closed(s, &n) : node_open(s, &n);
+}
+
 /* what a store that hits the location exactly leaves there */
 static uint32_t memory_stored(struct values *s, const struct store *t,
 			      const struct location *l, uint32_t block,
@@ -188,7 +242,7 @@ static uint32_t memory_stored(struct values *s, const struct store *t,
 {
 	if (t->value == NODE_UNSET)
 		return node_unknown(s, block, pos, var);
-	return value_zext(s, value_resolve(s, t->value), l->size * 8u);
+	return memory_cut(s, value_resolve(s, t->value), l->size);
 }
 
 uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
@@ -286,8 +340,8 @@ static uint32_t memory_spilled_address(struct values *s, const struct node *n,
 
 	if (n->size != 8 || !memory_in_frame(s, root))
 		return NODE_UNSET;
-	l = value_linear(s, memory_before(s, n->block, n->pos,
-			 memory_location(s, root, offset, 8, true)));
+	l = value_linear(s, close_now(s, memory_before(s, n->block, n->pos,
+			 memory_location(s, root, offset, 8, true))));
 	return l.ok && !l.n && value_is_address(s, l.constant) &&
 	       image_constant(s->im, l.constant, 1) ?
 		       value_const(s, l.constant) : NODE_UNSET;
@@ -306,9 +360,19 @@ uint32_t memory_load(struct values *s, const struct node *n)
 		return node_load_once(s, n);
 	x = memory_before(s, n->block, n->pos,
 			  memory_location(s, root, offset, n->size, false));
+	x = close_now(s, x);
 	if (s->node.at[x].kind == NODE_UNKNOWN) {
 		spilled = memory_spilled_address(s, n, root, offset);
 		x = spilled != NODE_UNSET ? spilled : x;
 	}
-	return value_zext(s, x, n->size * 8u);
+	return memory_cut(s, x, n->size);
+}
+
+bool memory_is_reload(struct values *s, const struct node *n)
+{
+	int64_t offset;
+	uint32_t root;
+
+	return memory_split(s, n->a, &root, &offset) &&
+	       memory_in_frame(s, root);
 }

@@ -1,9 +1,19 @@
 /* piece: the searchable list of pieces, and which belong together. */
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "cfg/build.h"
 
 enum { INDEX_SHIFT = 8 }; /* one entry of piece_index per 256 bytes */
+
+uint32_t piece_among(const struct build *b, const uint32_t *piece, uint32_t n,
+		     uint32_t off)
+{
+	uint32_t i;
+
+	bisect(i, n, b->piece.at[piece[i]].end <= off);
+	return i < n && b->piece.at[piece[i]].start <= off ? i : n;
+}
 
 static int piece_order(const void *a, const void *b)
 {

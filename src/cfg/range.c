@@ -204,21 +204,19 @@ static struct range64 range_phi(struct values *s, const struct node *n,
 {
 	const struct graph *g = &s->view->g;
 	struct range64 r = {UINT64_MAX, 0, true};
-	uint32_t block = n->block, first = n->pos, count = n->b;
 
-	if (!count || count > 64)
+	if (!n->b || n->b > 64)
 		return (struct range64){0, UINT64_MAX, false};
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t x = s->operand.at[first + i];
-		uint32_t e = g->in[g->in_first[block] + i];
+	for (uint32_t i = 0; i < n->b; i++) {
+		uint32_t x = value_operand(s, n, i);
+		uint32_t e = g->in[g->in_first[n->block] + i];
 		struct facts f = {0};
 		struct range64 o;
 
 		if (x == NODE_UNSET)
 			continue;
 		facts_on_edge(s, &f, e, x);
-		o = range_of(s, value_zext(s, value_find(s, x), bits), &f,
-			     depth + 2);
+		o = range_of(s, value_zext(s, x, bits), &f, depth + 2);
 		if (o.lo < r.lo)
 			r.lo = o.lo;
 		if (o.hi > r.hi)

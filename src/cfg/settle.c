@@ -3,8 +3,10 @@
  *
  * The procedure is seen as far as it is reached; each newly reached jump is
  * judged, its targets become edges, and more is reached. When nothing new is
- * reached, all are judged again with all edges, until that adds none: only
- * then do the bounds hold. Edges are only ever added, so this ends.
+ * reached, those that new edges lead to are judged again, until that adds no
+ * edges: only then do the bounds hold. (What a jump does follows from what
+ * leads to it. Where that is as it was, so is the jump.) Edges are only ever
+ * added, so this ends.
  */
 #include <stdlib.h>
 
@@ -53,8 +55,12 @@ static bool add_targets(struct work *w, struct jump_site *j)
 		return false;
 	j->target.n = 0;
 	vec_append(&j->target, &w->target);
-	for (size_t i = 0; i < w->target.n; i++)
-		code_set(k, k->leader, code_offset(k, w->target.at[i]));
+	for (size_t i = 0; i < w->target.n; i++) {
+		uint32_t off = code_offset(k, w->target.at[i]);
+
+		code_set(k, k->leader, off);
+		vec_push(&w->lead, off);
+	}
 	return true;
 }
 
@@ -65,6 +71,7 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 	bool known = f->status <= DISPATCH_APPROXIMATED;
 
 	j->judged = true;
+	j->stale = w->waits;
 	j->ways = f->ways;
 	j->checked = f->checked;
 	j->table = f->table;
@@ -86,17 +93,52 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 	return add_targets(w, j);
 }
 
-/* the jumps in view that were judged before, or those that were not */
-static void list_reached(const struct work *w, bool judged, blocks *list)
+/* the jumps in view that no look has judged, and those to be judged again */
+static void list_reached(const struct work *w, blocks *fresh, blocks *stale)
 {
-	list->n = 0;
 	for (uint32_t k = 0; k < w->view.cut.n; k++) {
 		const struct cut *c = &w->view.cut.at[k];
+		const struct jump_site *j;
 
-		if (c->kind == INSN_IJUMP && view_reached(&w->view, k) &&
-		    build_jump_at(w->b, c->last)->judged == judged)
-			vec_push(list, k);
+		if (c->kind != INSN_IJUMP || !view_reached(&w->view, k))
+			continue;
+		j = build_jump_at(w->b, c->last);
+		if (!j->judged)
+			vec_push(fresh, k);
+		else if (j->stale)
+			vec_push(stale, k);
 	}
+}
+
+/* adds a block to the list, once; the virtual exit is none */
+static void visit(blocks *list, bool *seen, const struct view *v, uint32_t k)
+{
+	if (k >= v->cut.n || seen[k])
+		return;
+	seen[k] = true;
+	vec_push(list, k);
+}
+
+/* what is behind the edges that were found since the last view is stale */
+static void mark_stale(struct work *w)
+{
+	const struct view *v = &w->view;
+	bool *seen = NEW_ARRAY(bool, v->cut.n);
+	blocks behind = {0};
+
+	for (size_t i = 0; i < w->lead.n; i++)
+		visit(&behind, seen, v, view_block_at(v, w->lead.at[i]));
+	w->lead.n = 0;
+	for (size_t done = 0; done < behind.n; done++) {
+		uint32_t k = behind.at[done];
+
+		if (v->cut.at[k].kind == INSN_IJUMP)
+			build_jump_at(w->b, v->cut.at[k].last)->stale = true;
+		for_each_edge_out(e, &v->g, k)
+			visit(&behind, seen, v, v->g.to[e]);
+	}
+	vec_free(&behind);
+	mem_free(seen);
 }
 
 /* judges the jumps that end these blocks; true if that adds edges */
@@ -113,6 +155,7 @@ static bool judge(struct work *w, const blocks *list)
 
 		w->target.n = 0;
 		w->block = k;
+		w->waits = false;
 		w->grown = w->b->piece.at[piece].fde == CFG_NONE;
 		work_judge(w, &f, k);
 		w->targets += w->target.n;
@@ -130,24 +173,24 @@ enum look { LOOK_SETTLED, LOOK_FOUND, LOOK_CHANGED };
 
 /*
  * Builds the view and judges the jumps that it newly reaches. If they add no
- * edges, those judged in earlier views are judged in this one.
+ * edges, the stale ones are judged in this view.
  */
 static enum look look(struct work *w, enum view_entries entries)
 {
 	enum look is = LOOK_SETTLED;
-	blocks fresh = {0}, known = {0};
+	blocks fresh = {0}, stale = {0};
 
 	view_build(&w->view, w->b, w->piece, w->npiece, w->entry, entries);
 	values_init(&w->values, &w->view, &w->body, w->depth);
 	w->targets = 0;
-	list_reached(w, false, &fresh);
-	list_reached(w, true, &known);
+	mark_stale(w);
+	list_reached(w, &fresh, &stale);
 	if (judge(w, &fresh))
 		is = LOOK_FOUND;
-	else if (judge(w, &known))
+	else if (judge(w, &stale))
 		is = LOOK_CHANGED;
 	vec_free(&fresh);
-	vec_free(&known);
+	vec_free(&stale);
 	values_free(&w->values);
 	view_free(&w->view);
 	return is;
@@ -248,11 +291,18 @@ static bool any_entry(const struct work *w)
 	return false;
 }
 
+/* settles the procedure once more, as one that may be entered anywhere */
+static bool settle_any(struct work *w)
+{
+	for_each_jump(j, w)
+		j->stale = true;
+	return settle(w, VIEW_ANY);
+}
+
 void work_settle(struct work *w, bool second)
 {
 	if (!settle(w, VIEW_CALLED) ||
-	    (second && (any_unknown(w) || any_entry(w)) &&
-	     !settle(w, VIEW_ANY)))
+	    (second && (any_unknown(w) || any_entry(w)) && !settle_any(w)))
 		give_up(w);
 	if (second)
 		drop_targets(w);

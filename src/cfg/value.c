@@ -2,6 +2,9 @@
 #include "cfg/value.h"
 
 #include "cfg/value_int.h"
+#include "cfg/written.h"
+
+enum { WEB_MAX = 6000 }; /* nodes made to find out what one phi is */
 
 /* variables: registers and flags, then locations in memory */
 enum { VAR_LOCATION = UOP_NREGS };
@@ -13,6 +16,7 @@ void values_init(struct values *s, const struct view *v, struct body *body,
 			     .body = body, .depth_limit = depth_limit,
 			     .horizon = CFG_NONE};
 	s->lifted = NEW_ARRAY(struct lifted, v->cut.n + 1);
+	s->defines = NEW_ARRAY(uint64_t, v->cut.n + 1);
 }
 
 void values_free(struct values *s)
@@ -24,9 +28,11 @@ void values_free(struct values *s)
 	vec_free(&s->use);
 	vec_free(&s->chain);
 	mem_free(s->lifted);
+	mem_free(s->defines);
 	map_free(&s->unique);
 	map_free(&s->livein);
 	values_forget_near(s);
+	written_free(s);
 }
 
 void values_forget_near(struct values *s)
@@ -161,6 +167,29 @@ static void lift_block(struct lifter *f)
 	}
 }
 
+_Static_assert(UOP_NREGS < 63, "one bit each, and DEFINES_KNOWN");
+#define DEFINES_KNOWN ((uint64_t)1 << 63)
+
+/* the registers that the block sets, or that its call leaves unknown */
+static uint64_t lift_defines(const struct lifter *f)
+{
+	uint64_t set = DEFINES_KNOWN;
+
+	for (unsigned r = 0; r < UOP_NREGS; r++)
+		set |= (uint64_t)(f->now[r] != NODE_UNSET) << r;
+	if (f->l->call)
+		set |= ~(uint64_t)f->s->isa->callee_saved;
+	return set;
+}
+
+/* asked far more often than a block is lifted: kept apart from the rest */
+static bool value_defines(struct values *s, uint32_t block, uint32_t r)
+{
+	if (!s->defines[block])
+		value_block(s, block);
+	return s->defines[block] >> r & 1;
+}
+
 const struct lifted *value_block(struct values *s, uint32_t block)
 {
 	struct lifter f = {.s = s, .block = block, .l = &s->lifted[block]};
@@ -174,27 +203,31 @@ const struct lifted *value_block(struct values *s, uint32_t block)
 		f.now[r] = NODE_UNSET;
 	lift_block(&f);
 	memcpy(f.l->out, f.now, sizeof f.now);
+	s->defines[block] = lift_defines(&f);
 	return f.l;
 }
 
 /* --- closing values */
 
 /*
- * The value of a variable at the end of a block, closed; NODE_UNSET if the
- * block leaves it as it was.
+ * The value of a variable at the end of a block; NODE_UNSET if the block leaves
+ * it as it was. This and the next few give what close_now() takes.
  */
 static uint32_t close_in_block(struct values *s, uint32_t block, uint32_t var)
 {
-	const struct lifted *l = value_block(s, block);
+	const struct lifted *l;
 
 	if (var >= VAR_LOCATION)
-		return memory_in_block(s, block, l->nstore,
+		return memory_in_block(s, block,
+				       value_block(s, block)->nstore,
 				       var - VAR_LOCATION);
+	if (!value_defines(s, block, var))
+		return NODE_UNSET;
+	l = value_block(s, block);
 	if (l->call && (var >= 32 || !(s->isa->callee_saved >> var & 1)))
 		return node_unknown(s, block, s->view->cut.at[block].last,
 				    var);
-	return l->out[var] == NODE_UNSET ? NODE_UNSET :
-					   value_resolve(s, l->out[var]);
+	return value_resolve(s, l->out[var]);
 }
 
 /* the same, looked up in the predecessors if need be */
@@ -218,23 +251,6 @@ static uint32_t close_outside(struct values *s, uint32_t block, uint32_t var)
 	    (var == s->isa->sp && merge_is_start(s->view->b, at, false)))
 		return node_closed(s, &n);
 	return node_unknown(s, block, CODE_NONE, var);
-}
-
-/* a block's only reached predecessor; CFG_NONE if several or the root */
-static uint32_t close_only_pred(const struct view *v, uint32_t block)
-{
-	uint32_t only = CFG_NONE;
-
-	for_each_edge_in(e, &v->g, block) {
-		uint32_t p = v->g.from[e];
-
-		if (!view_reached(v, p))
-			continue;
-		if (p == v->root || (only != CFG_NONE && only != p))
-			return CFG_NONE;
-		only = p;
-	}
-	return only;
 }
 
 /* the closed value that edge e brings to its target; NODE_UNSET: no news */
@@ -312,6 +328,18 @@ static void phi_simplify(struct values *s, uint32_t phi)
 }
 
 /*
+ * A phi that so much is chosen from that nobody would follow it: it is what
+ * its variable is there, and no more is known.
+ */
+static uint32_t phi_give_up(struct values *s, uint32_t phi)
+{
+	struct node n = s->node.at[phi];
+
+	return s->node.at[phi].canon = node_unknown(s, n.block, CODE_NONE,
+						    (uint32_t)n.imm);
+}
+
+/*
  * A phi at the block's start. It is put into the table before its operands
  * are sought, so that a loop finds it.
  */
@@ -320,17 +348,27 @@ static uint32_t close_phi(struct values *s, uint32_t block, uint32_t var)
 	uint64_t key = (uint64_t)block << 32 | var;
 	const struct graph *g = &s->view->g;
 	uint32_t phi = node_phi(s, block, var);
+	bool lazy = s->lazy;
 	VEC(uint32_t) in = {0};
 
 	map_put(s->horizon == CFG_NONE ? &s->livein : &s->near_livein, key,
 		phi);
+	s->slot_phis += var >= VAR_LOCATION;
+	/* what happens to the frame is simple, and needed to see the slots */
+	s->lazy = var != s->isa->sp && var != s->isa->fp;
 	for_each_edge_in(e, g, block) {
 		uint32_t x = NODE_UNSET;
 
+		if (s->lazy && s->node.n - phi > WEB_MAX) {
+			s->lazy = lazy;
+			vec_free(&in);
+			return phi_give_up(s, phi);
+		}
 		if (view_reached(s->view, g->from[e]))
 			x = close_by_edge(s, e, var);
 		vec_push(&in, x == NODE_UNSET ? x : value_find(s, x));
 	}
+	s->lazy = lazy;
 	s->node.at[phi].pos = (uint32_t)s->operand.n;
 	s->node.at[phi].b = (uint32_t)in.n;
 	vec_append(&s->operand, &in);
@@ -378,7 +416,7 @@ static uint32_t close_near(struct values *s, uint32_t block, uint32_t var)
 {
 	uint32_t p;
 
-	while ((p = close_only_pred(s->view, block)) != CFG_NONE) {
+	while ((p = s->view->only[block]) != CFG_NONE) {
 		uint32_t x = close_in_block(s, p, var);
 
 		if (x != NODE_UNSET)
@@ -388,27 +426,45 @@ static uint32_t close_near(struct values *s, uint32_t block, uint32_t var)
 	return node_unknown(s, block, CODE_NONE, var);
 }
 
+/*
+ * Walks up from the start of a block as long as one block alone decides what a
+ * variable is there, and returns what it decides, or NODE_UNSET: then *block
+ * is where the way ends.
+ */
+static uint32_t close_upwards(struct values *s, uint32_t *block, uint32_t var)
+{
+	uint32_t location = var - VAR_LOCATION;
+	bool slot = var >= VAR_LOCATION && written_tells(s) &&
+		    memory_joins(s, location);
+	uint32_t p, x;
+
+	for (; *block != s->horizon; *block = p) {
+		p = s->view->only[*block];
+		if (p == CFG_NONE && slot)
+			p = written_not_since(s, location, *block);
+		if (p == CFG_NONE)
+			break;
+		if (slot && !written_in(s, location, p))
+			continue;
+		x = close_in_block(s, p, var);
+		if (x != NODE_UNSET)
+			return x;
+	}
+	return NODE_UNSET;
+}
+
 uint32_t close_livein(struct values *s, uint32_t block, uint32_t var)
 {
 	uint32_t known = close_frame(s, block, var);
-	uint32_t p;
 
 	if (known != NODE_UNSET)
 		return known;
 	if (s->shallow && var != s->isa->sp && var != s->isa->fp)
 		return close_near(s, block, var);
+	known = close_upwards(s, &block, var);
+	if (known != NODE_UNSET)
+		return known;
 	known = close_known(s, block, var);
-
-	/* straight lines are walked in a loop, not by recursion */
-	while (known == MAP_NONE && block != s->horizon &&
-	       (p = close_only_pred(s->view, block)) != CFG_NONE) {
-		uint32_t x = close_in_block(s, p, var);
-
-		if (x != NODE_UNSET)
-			return x;
-		block = p;
-		known = close_known(s, block, var);
-	}
 	if (known != MAP_NONE)
 		return value_find(s, known);
 	if (s->depth >= s->depth_limit || s->node.n > VALUE_LIMIT ||
@@ -421,9 +477,22 @@ uint32_t close_livein(struct values *s, uint32_t block, uint32_t var)
 	return known;
 }
 
+uint32_t close_now(struct values *s, uint32_t x)
+{
+	x = value_find(s, x);
+	return s->lazy || node_is_closed(s, x) ? x : value_resolve(s, x);
+}
+
 uint32_t value_at_end(struct values *s, uint32_t block, unsigned r)
 {
-	return close_at_end(s, block, r);
+	return close_now(s, close_at_end(s, block, r));
+}
+
+uint32_t value_operand(struct values *s, const struct node *phi, uint32_t i)
+{
+	uint32_t x = s->operand.at[phi->pos + i];
+
+	return x == NODE_UNSET ? x : close_now(s, x);
 }
 
 /* the closed address of a load */
@@ -460,13 +529,40 @@ static uint32_t close_op(struct values *s, uint32_t i)
 	return n.kind == NODE_LOAD ? memory_load(s, &n) : node_closed(s, &n);
 }
 
-uint32_t value_resolve(struct values *s, uint32_t i)
+/*
+ * An operation while we are lazy: one that hands on its operand is closed if
+ * that is; a constant or an address of the frame that is made nearby is one.
+ * Others stay as they are.
+ */
+static uint32_t close_op_lazily(struct values *s, uint32_t i)
 {
 	struct node n = s->node.at[i];
 	uint32_t x;
 
-	if (n.canon != NODE_UNSET || n.kind == NODE_PHI)
-		return value_find(s, i);
+	if (n.kind == NODE_LOAD) {
+		n.a = value_resolve_address(s, n.a);
+		return memory_is_reload(s, &n) ? memory_load(s, &n) : i;
+	}
+	if (n.code == UOP_COPY || n.code == UOP_ZEXT || n.code == UOP_SEXT) {
+		n.a = value_resolve(s, n.a);
+		if (n.code == UOP_COPY && n.width == 64)
+			return n.a;
+		return node_is_closed(s, n.a) ? node_closed(s, &n) : i;
+	}
+	x = value_resolve_address(s, i);
+	return s->node.at[x].kind == NODE_CONST ||
+	       s->node.at[x].holds & HOLDS_FRAME ? x : i;
+}
+
+uint32_t value_resolve(struct values *s, uint32_t i)
+{
+	struct node n;
+	uint32_t x;
+
+	i = value_find(s, i);
+	n = s->node.at[i];
+	if (node_is_closed(s, i))
+		return i;
 	if (s->shallow && n.near != NODE_UNSET)
 		return value_find(s, n.near);
 	if (s->horizon != CFG_NONE &&
@@ -476,10 +572,12 @@ uint32_t value_resolve(struct values *s, uint32_t i)
 		return node_unknown(s, n.block, i, UOP_NREGS);
 	s->depth++;
 	if (n.kind == NODE_LIVEIN)
-		x = close_livein(s, n.block, n.a);
+		x = close_now(s, close_livein(s, n.block, n.a));
 	else
-		x = close_op(s, i);
+		x = s->lazy ? close_op_lazily(s, i) : close_op(s, i);
 	s->depth--;
+	if (x == i)
+		return i;
 	if (s->shallow)
 		s->node.at[i].near = x;
 	else if (s->horizon != CFG_NONE)
@@ -513,13 +611,16 @@ uint32_t value_resolve_test_since(struct values *s, uint32_t n,
 uint32_t value_resolve_address(struct values *s, uint32_t n)
 {
 	bool shallow = s->shallow;
+	bool lazy = s->lazy;
 	uint32_t horizon = s->horizon;
 	uint32_t x;
 
 	s->shallow = true;
+	s->lazy = false;
 	s->horizon = CFG_NONE;
 	x = value_resolve(s, n);
 	s->horizon = horizon;
+	s->lazy = lazy;
 	s->shallow = shallow;
 	return x;
 }

@@ -7,7 +7,10 @@
  * with its inputs left open (NODE_LIVEIN); value_resolve() closes an open
  * value by walking to the predecessors, and makes a NODE_PHI where several
  * bring different ones. This is SSA construction on demand (Braun et al.,
- * CC 2013): only what a question touches is ever built.
+ * CC 2013): only what a question touches is ever built. What a phi chooses
+ * from is followed through copies and spills, to see whether there is a choice
+ * at all; how it was computed stays open until somebody asks (value_operand()):
+ * else the closed form of one loop counter may be all of a large procedure.
  *
  * Memory: a load sees the last store to the same place (the same address
  * expression) if nothing between may have changed it. The frame is private to
@@ -112,15 +115,19 @@ struct values {
 	VEC(uint32_t) operand; /* of the phis */
 	VEC(struct use) use;
 	struct lifted *lifted; /* by block */
+	uint64_t *defines; /* by block: see value_defines() */
 	struct map unique;     /* hash of a node -> first such node */
 	VEC(uint32_t) chain;   /* by node: next with the same hash */
 	struct map livein;     /* (block, variable) -> node */
 	uint32_t horizon; /* what was there before this block is not closed */
 	struct map near_livein; /* like livein, behind the horizon */
 	struct map near_closed; /* node -> its closed form there */
+	struct written *written; /* once it pays */
+	uint32_t slot_phis; /* phis made for locations in memory */
 	unsigned depth, depth_limit;
 	unsigned loads; /* that the address at hand is nested in */
 	bool shallow;	/* what comes to a join is not looked into */
+	bool lazy;	/* operations may stay open: for operands of phis */
 };
 
 void values_init(struct values *s, const struct view *v, struct body *body,
@@ -144,6 +151,8 @@ uint32_t value_resolve_test_since(struct values *s, uint32_t n,
 void values_forget_near(struct values *s);
 /* the closed form of register r at the end of block */
 uint32_t value_at_end(struct values *s, uint32_t block, unsigned r);
+/* operand i of a phi, closed; NODE_UNSET if that way brings nothing new */
+uint32_t value_operand(struct values *s, const struct node *phi, uint32_t i);
 /* a and b, closed, certainly hold the same value */
 bool value_same(const struct values *s, uint32_t a, uint32_t b);
 

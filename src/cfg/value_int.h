@@ -28,10 +28,22 @@ uint32_t node_phi(struct values *s, uint32_t block, uint32_t var);
  */
 uint32_t value_resolve_address(struct values *s, uint32_t n);
 uint32_t close_livein(struct values *s, uint32_t block, uint32_t var);
+/*
+ * A value of a variable, as close_livein() gives it, fit for use: closed,
+ * unless we are lazy.
+ */
+uint32_t close_now(struct values *s, uint32_t x);
+
+static inline bool node_is_closed(const struct values *s, uint32_t i)
+{
+	return s->node.at[i].canon == i || s->node.at[i].kind == NODE_PHI;
+}
 
 /* --- memory.c */
 /* the closed form of a load whose address is closed */
 uint32_t memory_load(struct values *s, const struct node *n);
+/* the load, of a closed address, gets back what was spilled to the frame */
+bool memory_is_reload(struct values *s, const struct node *n);
 /*
  * The address is one of `size` bytes that never change, or of an entry of a
  * table of such. A small constant can also be the distance from a pointer.
@@ -51,5 +63,14 @@ uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
  * join is simply unknown.
  */
 bool memory_joins(struct values *s, uint32_t location);
+/* where a store goes to */
+enum place {
+	PLACE_SLOT, /* an offset from the stack pointer at entry */
+	PLACE_ELSEWHERE, /* by another pointer, or by a callee */
+	PLACE_UNKNOWN,
+};
+enum place memory_place(struct values *s, uint32_t store, int64_t *offset);
+/* the store may change a location that memory_joins() names */
+bool memory_touches(struct values *s, uint32_t store, uint32_t location);
 
 #endif

@@ -1,15 +1,34 @@
 /* view: see view.h. */
 #include "cfg/view.h"
 
-#include "base/bisect.h"
+enum { NEAR = 32 }; /* bytes */
+
+/* notes for every NEAR bytes of part i the first block that starts there */
+static void view_index(struct view *v, uint32_t i, uint32_t block)
+{
+	const struct piece *p = &v->b->piece.at[v->part[i]];
+
+	v->first[i] = (uint32_t)v->near.n;
+	for (uint32_t off = p->start; off < p->end; off += NEAR) {
+		while (block < v->cut.n && v->cut.at[block].start < off)
+			block++;
+		vec_push(&v->near, block);
+	}
+}
 
 uint32_t view_block_at(const struct view *v, uint32_t off)
 {
-	size_t i;
+	uint32_t i = piece_among(v->b, v->part, v->npart, off);
+	uint32_t k;
 
-	bisect(i, v->cut.n, v->cut.at[i].start < off);
-	return i < v->cut.n && v->cut.at[i].start == off ? (uint32_t)i :
-							   CFG_NONE;
+	if (i == v->npart)
+		return CFG_NONE;
+	off -= v->b->piece.at[v->part[i]].start;
+	k = v->near.at[v->first[i] + off / NEAR];
+	off += v->b->piece.at[v->part[i]].start;
+	while (k < v->cut.n && v->cut.at[k].start < off)
+		k++;
+	return k < v->cut.n && v->cut.at[k].start == off ? k : CFG_NONE;
 }
 
 /* the edges that control flow is known to take */
@@ -51,14 +70,35 @@ static void view_add_entries(struct view *v, struct graph_sketch *s,
 	mem_free(has_pred);
 }
 
+/* a block's only reached predecessor; CFG_NONE if several or the root */
+static uint32_t only_pred(const struct view *v, uint32_t block)
+{
+	uint32_t only = CFG_NONE;
+
+	for_each_edge_in(e, &v->g, block) {
+		uint32_t p = v->g.from[e];
+
+		if (!view_reached(v, p))
+			continue;
+		if (p == v->root || (only != CFG_NONE && only != p))
+			return CFG_NONE;
+		only = p;
+	}
+	return only;
+}
+
 void view_build(struct view *v, const struct build *b, const uint32_t *piece,
 		uint32_t n, uint32_t entry, enum view_entries entries)
 {
 	struct graph_sketch s = {0};
 
-	*v = (struct view){.b = b};
+	*v = (struct view){.b = b, .part = piece, .npart = n};
+	v->first = ARENA_ARRAY(&v->arena, uint32_t, n);
 	for (uint32_t i = 0; i < n; i++) {
+		uint32_t block = (uint32_t)v->cut.n;
+
 		block_cut(b, &b->piece.at[piece[i]], &v->cut);
+		view_index(v, i, block);
 		while (v->piece.n < v->cut.n)
 			vec_push(&v->piece, piece[i]);
 	}
@@ -70,11 +110,15 @@ void view_build(struct view *v, const struct build *b, const uint32_t *piece,
 	graph_seal(&v->arena, &s, v->root, v->root + 1, &v->g);
 	dfs_search(&v->arena, &v->g, &v->dfs);
 	dom_find(&v->arena, &v->g, &v->dfs, &v->dom);
+	v->only = ARENA_ARRAY(&v->arena, uint32_t, v->cut.n);
+	for (uint32_t i = 0; i < v->cut.n; i++)
+		v->only[i] = only_pred(v, i);
 }
 
 void view_free(struct view *v)
 {
 	vec_free(&v->cut);
 	vec_free(&v->piece);
+	vec_free(&v->near);
 	arena_free(&v->arena);
 }

@@ -26,12 +26,17 @@ struct view {
 	const struct build *b;
 	cuts cut;	      /* by offset */
 	VEC(uint32_t) piece;  /* of each cut */
+	const uint32_t *part; /* the procedure's pieces */
+	uint32_t npart;
+	VEC(uint32_t) near;   /* see view_block_at() */
+	uint32_t *first;      /* by part: its first one in `near` */
 	uint32_t root;	      /* the virtual root; the exit is root + 1 */
 	uint32_t main;	      /* block at the procedure's entry */
 	struct arena arena;
 	struct graph g;
 	struct dfs dfs;
 	struct dom dom;
+	uint32_t *only; /* by block: its one reached predecessor, or CFG_NONE */
 };
 
 /* the view of the procedure whose pieces are piece[0 .. n-1], by offset */
