@@ -8,7 +8,7 @@ seconds=${2:-600}
 out=build-fuzz
 corpus=$out/corpus-$name
 mkdir -p "$corpus"
-srcs=$(for room in ${ROOMS:-base flow elf isa cfg rewrite cmd}; do
+srcs=$(for room in ${ROOMS:-base flow elf isa cfg rewrite launch cmd}; do
 	find "src/$room" -name '*.c' ! -path src/cmd/main.c
 done)
 

@@ -203,6 +203,9 @@ static struct jump_site *jumps_of(const struct build *b, uint32_t piece,
 	const struct piece *p = &b->piece.at[piece];
 	size_t first, end;
 
+	*stop = NULL;
+	if (!b->jump.n)
+		return NULL;
 	bisect(first, b->jump.n, b->jump.at[first].at < p->start);
 	for (end = first; end < b->jump.n && b->jump.at[end].at < p->end;)
 		end++;
