@@ -135,12 +135,12 @@ static uint8_t new_form(struct builder *b, const uint8_t *code,
 static struct span *neighbour(const struct builder *b, uint64_t addr)
 {
 	const struct addr_map *map = &b->r->m.map;
-	struct span *last = map->span.at + map->span.n - 1;
+	struct span *last;
 
-	if (map->span.n == b->span || last->glue ||
-	    last->old + last->size != addr)
+	if (map->span.n == b->span)
 		return NULL;
-	return last;
+	last = &map->span.at[map->span.n - 1];
+	return last->glue || last->old + last->size != addr ? NULL : last;
 }
 
 /* appends an instruction to the last span, or begins one */
