@@ -332,6 +332,8 @@ static bool wait_step(pid_t pid, int *status)
 
 /* --- events --- */
 
+static void on_stop(pid_t pid, int status);
+
 /*
  * A thread is at a breakpoint: one step with the instruction in place shows
  * the target. A signal that comes instead of the step is delivered later:
@@ -353,12 +355,17 @@ static void on_trap(pid_t pid, struct trap *t)
 		return;
 	}
 	to = get_pc(pid);
-	if (WSTOPSIG(status) != SIGTRAP)
-		sig = WSTOPSIG(status);
-	else if (status >> 16 == 0)
-		trap_behind(t, to);
 	if (!hits_max || ++t->hits < hits_max)
 		trap_set(t);
+	/* a system call gave birth to somebody, say */
+	if (status >> 16) {
+		on_stop(pid, status);
+		return;
+	}
+	if (WSTOPSIG(status) != SIGTRAP)
+		sig = WSTOPSIG(status);
+	else
+		trap_behind(t, to);
 	go_on(pid, sig);
 }
 
