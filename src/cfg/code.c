@@ -161,17 +161,21 @@ void code_set(const struct code *k, uint64_t *bits, uint32_t off)
 void code_clear(const struct code *k, uint64_t *bits, uint32_t off,
 		uint32_t end)
 {
-	for (; off < end; off += 1u << k->shift) {
-		uint32_t i = off >> k->shift;
+	uint32_t i = off >> k->shift;
+	uint32_t last = (end + (1u << k->shift) - 1) >> k->shift;
 
-		bits[i / 64] &= ~((uint64_t)1 << (i % 64));
+	while (i < last) {
+		uint32_t n = 64 - i % 64 < last - i ? 64 - i % 64 : last - i;
+
+		bits[i / 64] &= ~(UINT64_MAX >> (64 - n) << (i % 64));
+		i += n;
 	}
 }
 
 uint32_t code_next(const struct code *k, const uint64_t *bits, uint32_t off,
 		   uint32_t end)
 {
-	uint32_t i = (off + (1u << k->shift) - 1) >> k->shift;
+	uint32_t i = off >> k->shift;
 	uint32_t last = (end + (1u << k->shift) - 1) >> k->shift;
 
 	while (i < last) {
