@@ -175,7 +175,7 @@ void code_clear(const struct code *k, uint64_t *bits, uint32_t off,
 uint32_t code_next(const struct code *k, const uint64_t *bits, uint32_t off,
 		   uint32_t end)
 {
-	uint32_t i = off >> k->shift;
+	uint32_t i = (off + (1u << k->shift) - 1) >> k->shift;
 	uint32_t last = (end + (1u << k->shift) - 1) >> k->shift;
 
 	while (i < last) {
