@@ -221,6 +221,8 @@ void dispatch_export(struct build *b)
 		struct dispatch d = j->d;
 
 		d.block = cfg_block_at(c, d.addr);
+		if (d.block == CFG_NONE)
+			continue; /* it was data after all (orphan.c) */
 		d.target = (uint32_t)c->target.n;
 		d.ntarget = (uint32_t)j->target.n;
 		vec_append(&c->target, &j->target);
