@@ -112,6 +112,7 @@ static void show_json(const struct instrument_call *call,
 	json_number(&j, "new_bytes", r->new_bytes);
 	json_number(&j, "tables", r->tables);
 	json_number(&j, "islands", r->islands);
+	json_number(&j, "unreached", r->unreached);
 	json_array(&j, "in_place");
 	for (size_t i = 0; i < r->in_place.n; i++) {
 		json_object(&j, NULL);
@@ -135,6 +136,8 @@ static void show_text(const struct instrument_call *call,
 	figures_count(&s, "bytes of new code", r->new_bytes);
 	figures_count(&s, "jump tables copied", r->tables);
 	figures_count(&s, "islands", r->islands);
+	if (r->unreached)
+		figures_count(&s, "arrivals out of reach", r->unreached);
 	figures_regions(&s, r->in_place.at, r->in_place.n);
 }
 

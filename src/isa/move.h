@@ -71,6 +71,13 @@ struct isa_move {
 	uint8_t jump_size;
 	uint64_t jump_reach;
 	bool (*jump)(uint64_t at, uint64_t to, uint8_t *out);
+	/*
+	 * A jump to the start of a procedure, which may lose what any call
+	 * may lose before it arrives, and goes further. far_size is 0 where
+	 * there is no need for one.
+	 */
+	uint8_t far_size;
+	bool (*far_jump)(uint64_t at, uint64_t to, uint8_t *out);
 	/* fills n bytes, a multiple of isa->align, with traps */
 	void (*trap)(uint8_t *out, uint64_t n);
 

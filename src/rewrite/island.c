@@ -7,6 +7,10 @@
  * pools between the parts of the new text. How many are needed is known only
  * once all addresses are, and room for them moves addresses: when a pool
  * overflows, its room is enlarged and everything placed again.
+ *
+ * Where the old text is so large that no step leads over it, calls and other
+ * jumps to the start of a procedure still get there: by a longer jump in an
+ * island, which loses a register that no procedure expects anything in.
  */
 #include "rewrite/rewrite_int.h"
 
@@ -36,7 +40,7 @@ static uint64_t find_island(struct rewriter *r, uint64_t from, uint64_t to)
 		const struct island *s = &r->island.at[i - 1];
 
 		if (s->to == to && reaches(r, from, s->addr) &&
-		    distance(s->addr, to) < distance(from, to))
+		    (s->far || distance(s->addr, to) < distance(from, to)))
 			return s->addr;
 	}
 	return 0;
@@ -45,6 +49,11 @@ static uint64_t find_island(struct rewriter *r, uint64_t from, uint64_t to)
 static uint64_t next_free(const struct rewriter *r, const struct pool *p)
 {
 	return p->addr + (uint64_t)p->used * r->move->jump_size;
+}
+
+static bool has_room(const struct pool *p, unsigned n)
+{
+	return !p->old || p->used + n <= p->room;
 }
 
 /*
@@ -62,7 +71,7 @@ static struct pool *nearest_pool(struct rewriter *r, uint64_t from,
 		struct pool *p = &r->pool.at[i];
 		uint64_t addr = next_free(r, p);
 
-		if (p != own && reaches(r, from, addr) &&
+		if (p != own && has_room(p, 1) && reaches(r, from, addr) &&
 		    distance(addr, to) < best) {
 			best = distance(addr, to);
 			found = p;
@@ -71,37 +80,87 @@ static struct pool *nearest_pool(struct rewriter *r, uint64_t from,
 	return found;
 }
 
-/* island_step() of a jump in the pool `own`, or in none */
+/* there are pools enough on the way */
+static bool can_step(struct rewriter *r, uint64_t from, uint64_t to)
+{
+	const struct pool *own = NULL;
+
+	while (!reaches(r, from, to)) {
+		own = nearest_pool(r, from, to, own);
+		if (!own)
+			return false;
+		from = next_free(r, own);
+	}
+	return true;
+}
+
+/* takes n jumps' room in a pool for an island, in no chain yet */
+static struct island *new_island(struct rewriter *r, struct pool *p,
+				 uint64_t to, unsigned n)
+{
+	struct island s = {.addr = next_free(r, p), .to = to,
+			   .chain = *bucket_of(r, to)};
+
+	p->used += n;
+	vec_push(&r->island, s);
+	*bucket_of(r, to) = (uint32_t)r->island.n;
+	return &r->island.at[r->island.n - 1];
+}
+
+/* island_step() of a jump in the pool `own`, or in none; there is a way */
 static uint64_t step(struct rewriter *r, uint64_t from, uint64_t to,
 		     const struct pool *own)
 {
-	struct island s = {.to = to};
 	struct pool *p;
-	uint64_t next;
+	uint64_t at, next;
 	size_t mine;
 
 	if (reaches(r, from, to))
 		return to;
-	s.addr = find_island(r, from, to);
-	if (s.addr)
-		return s.addr;
+	at = find_island(r, from, to);
+	if (at)
+		return at;
 	p = nearest_pool(r, from, to, own);
-	if (!p)
-		return 0;
-	s.addr = next_free(r, p);
-	p->used++;
-	s.chain = *bucket_of(r, to);
-	vec_push(&r->island, s);
+	at = new_island(r, p, to, 1)->addr;
 	mine = r->island.n;
-	*bucket_of(r, to) = (uint32_t)mine;
-	next = step(r, s.addr, to, p);
+	next = step(r, at, to, p);
 	r->island.at[mine - 1].next = next;
-	return next ? s.addr : 0;
+	return at;
 }
 
 uint64_t island_step(struct rewriter *r, uint64_t from, uint64_t to)
 {
-	return step(r, from, to, NULL);
+	return can_step(r, from, to) ? step(r, from, to, NULL) : 0;
+}
+
+/* any pool within reach with room for n jumps, or NULL */
+static struct pool *pool_near(struct rewriter *r, uint64_t from, unsigned n)
+{
+	for (size_t i = 0; i < r->pool.n; i++)
+		if (has_room(&r->pool.at[i], n) &&
+		    reaches(r, from, next_free(r, &r->pool.at[i])))
+			return &r->pool.at[i];
+	return NULL;
+}
+
+uint64_t island_step_to_start(struct rewriter *r, uint64_t from, uint64_t to)
+{
+	uint64_t at = island_step(r, from, to);
+	unsigned n = r->move->far_size / r->move->jump_size;
+	struct island *s;
+	struct pool *p;
+
+	if (!at)
+		at = find_island(r, from, to);
+	if (at || !n)
+		return at;
+	p = pool_near(r, from, n);
+	if (!p)
+		return 0;
+	s = new_island(r, p, to, n);
+	s->far = true;
+	s->next = to;
+	return s->addr;
 }
 
 bool island_overflow(struct rewriter *r)
@@ -111,7 +170,7 @@ bool island_overflow(struct rewriter *r)
 	for (size_t i = 0; i < r->pool.n; i++) {
 		struct pool *p = &r->pool.at[i];
 
-		if (p->used > p->room) {
+		if (!p->old && p->used > p->room) {
 			p->room = p->used + p->used / 8 + 8;
 			any = true;
 		}
@@ -131,9 +190,12 @@ bool island_write(struct rewriter *r)
 {
 	for (size_t i = 0; i < r->island.n; i++) {
 		const struct island *s = &r->island.at[i];
+		uint8_t *out = s->addr < r->text_addr ?
+				       text_slot(r, s->addr) :
+				       r->text + (s->addr - r->text_addr);
 
-		if (!r->move->jump(s->addr, s->next,
-				   r->text + (s->addr - r->text_addr)))
+		if (!(s->far ? r->move->far_jump : r->move->jump)(
+			    s->addr, s->next, out))
 			return false;
 	}
 	return true;

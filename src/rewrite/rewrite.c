@@ -60,6 +60,7 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 		return -1;
 	arrive_find(r);
 	layout_text(r);
+	old_pools_find(r);
 	property_drop(r);
 	if (write_contents(r))
 		return -1;

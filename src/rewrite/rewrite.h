@@ -29,6 +29,8 @@ struct rewrite_report {
 	uint64_t new_bytes;   /* of code in the new segment */
 	uint32_t tables;      /* jump tables copied */
 	uint32_t islands;     /* branches that reach their target in steps */
+	uint32_t unreached;   /* places where control may arrive in old code, and
+				 goes on there for one instruction at least */
 	VEC(struct region) in_place; /* what runs where it was, by address */
 };
 

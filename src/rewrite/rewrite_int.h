@@ -9,6 +9,7 @@
  *	arrive.c   the old addresses at which control may arrive
  *	layout.c   where every moved instruction goes
  *	island.c   steps for jumps that do not reach
+ *	old_pool.c   and room for them in old text
  *	text.c     the new code, and the old text that leads there
  *	unwind_out.c  unwind and exception tables
  *	property.c what notes say about the code
@@ -32,17 +33,19 @@ struct literal {
 	uint64_t addr; /* new address of the copy */
 };
 
-/* room for islands between two parts of the new text */
+/* room for islands between two parts of the new text, or in old text */
 struct pool {
 	uint64_t addr;
 	uint32_t before;     /* the part, in r->m.moved, that follows */
 	uint32_t room, used; /* jumps; used may be more: then do it again */
+	bool old;	     /* but not here: `room` is all there is */
 };
 
 /* a jump at `addr`, in a pool, that leads to `to` by way of `next` */
 struct island {
 	uint64_t addr, to, next;
 	uint32_t chain; /* another of the same bucket, plus 1; 0: none */
+	bool far;	/* by a jump that goes further */
 };
 
 enum { ISLAND_BUCKET_BITS = 12 };
@@ -67,7 +70,7 @@ struct rewriter {
 	struct sites sites;
 	struct moves m;
 	VEC(struct literal) literal; /* by user */
-	VEC(struct pool) pool;	     /* by address */
+	VEC(struct pool) pool;	     /* by address, those in old text last */
 	VEC(struct island) island;
 	uint32_t island_bucket[1 << ISLAND_BUCKET_BITS]; /* by target */
 
@@ -82,6 +85,7 @@ struct rewriter {
 	uint64_t data_addr, data_end;
 
 	uint8_t *old;  /* the file's bytes, text as it will be */
+	uint64_t far_end; /* slots up to here are taken by a long jump */
 	uint8_t *text; /* the bytes from text_addr to text_end */
 	struct unwind_out unwind;
 	VEC(uint8_t) table_bytes; /* from table_addr on */
@@ -104,12 +108,17 @@ uint64_t layout_literal(const struct rewriter *r, uint64_t user);
 /* island.c */
 /* where a jump at `from` has to go to reach `to`; 0 if it cannot */
 uint64_t island_step(struct rewriter *r, uint64_t from, uint64_t to);
+/* the same to where a procedure starts: how is no matter */
+uint64_t island_step_to_start(struct rewriter *r, uint64_t from, uint64_t to);
 /* true if there was too little room, and now is more: place code again */
 bool island_overflow(struct rewriter *r);
 /* all are free again */
 void island_forget(struct rewriter *r);
-/* writes them into the new text; false if one does not reach */
+/* writes them into new and old text; false if one does not reach */
 bool island_write(struct rewriter *r);
+
+/* old_pool.c: once code has its place; adds to r->pool if need be */
+void old_pools_find(struct rewriter *r);
 
 /* arrive.c */
 void arrive_find(struct rewriter *r);
@@ -144,6 +153,9 @@ int file_place_code(struct rewriter *r);
 /* when it is written: the tables, and where data begins */
 int file_place_tables(struct rewriter *r);
 int file_write(struct rewriter *r, const char *path);
+
+/* text.c: where an old instruction lies in the bytes of the new file */
+uint8_t *text_slot(const struct rewriter *r, uint64_t old);
 
 /* bytes of old code at addr, which is in a block */
 static inline const uint8_t *old_code(const struct rewriter *r, uint64_t addr)

@@ -6,7 +6,8 @@
  * becomes a slot, a jump to its new place, so that old addresses, wherever
  * the program keeps them, stay good (rewriting.md 3.3). A slot from which the
  * new place cannot be reached keeps its instruction, which does the same in
- * its old place, unless control is expected there: then islands are used.
+ * its old place. Where control is expected, islands are used before that, or a
+ * procedure's first slots become one longer jump.
  */
 #include "rewrite/rewrite_int.h"
 
@@ -48,6 +49,15 @@ static uint64_t referred(const struct rewriter *r, const struct insn *in,
 	return is_branch(in) ? addr_map_arrive(&r->m.map, in->target) : in->ref;
 }
 
+/* where a procedure starts: some registers are nobody's there */
+static bool is_start(const struct rewriter *r, uint64_t old)
+{
+	uint32_t b = cfg_block_at(r->c, old);
+
+	return b != CFG_NONE &&
+	       r->c->proc.at[cfg_block_proc(r->c, b)].entry == old;
+}
+
 static int write_insn(const struct writing *p, uint8_t form,
 		      const uint8_t *code, const struct insn *in)
 {
@@ -56,7 +66,11 @@ static int write_insn(const struct writing *p, uint8_t form,
 
 	if (move->write(form, code, in, p->at, to, p->out))
 		return 0;
-	to = is_branch(in) ? island_step(p->r, p->at, to) : 0;
+	if (in->kind == INSN_CALL ||
+	    (is_branch(in) && is_start(p->r, in->target)))
+		to = island_step_to_start(p->r, p->at, to);
+	else
+		to = is_branch(in) ? island_step(p->r, p->at, to) : 0;
 	if (!to || !move->write(form, code, in, p->at, to, p->out))
 		return out_of_reach(p->r, in->addr);
 	return 0;
@@ -144,14 +158,37 @@ static int write_jump(struct rewriter *r, uint64_t at, uint64_t old)
 	return 0;
 }
 
-/* the jump to what was the old code's neighbour */
+/* control is known to go on behind the span */
+static bool goes_on(const struct rewriter *r, const struct span *s)
+{
+	uint32_t b = cfg_block_at(r->c, s->old + s->size - 1);
+
+	for (uint32_t e = r->c->block.at[b].edge; e < cfg_edges_end(r->c, b);
+	     e++)
+		if (r->c->edge.at[e].kind != EDGE_NORETURN &&
+		    r->c->edge.at[e].kind != EDGE_UNWIND)
+			return true;
+	return false;
+}
+
+/*
+ * The jump to what was the old code's neighbour. Behind a call that does not
+ * return, as far as anybody knows, it may lose what the call may have lost.
+ */
 static int write_glue(struct rewriter *r, const struct span *s)
 {
 	uint64_t next = s->old + s->size;
+	uint64_t at = s->start + s->new_size - r->move->jump_size;
+	uint64_t to;
 
 	if (write_site(r, SITE_FALL, next))
 		return -1;
-	return write_jump(r, s->start + s->new_size - r->move->jump_size, next);
+	if (goes_on(r, s))
+		return write_jump(r, at, next);
+	to = island_step_to_start(r, at, addr_map_arrive(&r->m.map, next));
+	if (!to || !r->move->jump(at, to, r->text + (at - r->text_addr)))
+		return out_of_reach(r, next);
+	return 0;
 }
 
 static int write_span(struct rewriter *r, const struct span *s)
@@ -203,52 +240,72 @@ static void write_literals(struct rewriter *r)
 	}
 }
 
-/* where the old instruction lies in the bytes of the new file */
-static uint8_t *slot_at(const struct rewriter *r, uint64_t old)
+uint8_t *text_slot(const struct rewriter *r, uint64_t old)
 {
 	return r->old + (old_code(r, old) - r->im->bytes);
 }
 
-static int write_slot(struct rewriter *r, uint64_t old, uint64_t to,
-		      bool expected)
+/*
+ * A procedure's first slots made one jump that reaches further; false if
+ * control may also arrive at the others.
+ */
+static bool write_far_slot(struct rewriter *r, uint64_t old, uint64_t to)
 {
-	uint8_t *out = slot_at(r, old);
-	unsigned size = r->move->jump_size;
+	uint32_t b = cfg_block_at(r->c, old);
+	uint64_t end = old + r->move->far_size;
 
-	if (!expected && r->o->trap_unexpected) {
-		r->move->trap(out, size);
-		return 0;
-	}
-	if (r->move->jump(old, to, out))
-		return 0;
-	if (!expected) {
-		memcpy(out, old_code(r, old), size);
-		return 0;
-	}
-	to = island_step(r, old, to);
-	if (!to || !r->move->jump(old, to, out))
-		return out_of_reach(r, old);
-	return 0;
+	if (!r->move->far_size || !is_start(r, old) ||
+	    end > r->c->part.at[r->c->block.at[b].part].end)
+		return false;
+	for (uint64_t at = old + r->move->jump_size; at < end;
+	     at += r->move->jump_size)
+		if (cfg_block_at(r->c, at) == CFG_NONE ||
+		    arrive_expected(r, at))
+			return false;
+	if (!r->move->far_jump(old, to, text_slot(r, old)))
+		return false;
+	r->far_end = end;
+	return true;
 }
 
-static int write_slots(struct rewriter *r, const struct span *s)
+static void write_slot(struct rewriter *r, uint64_t old, uint64_t to,
+		       bool expected)
 {
-	for (uint32_t i = 0; i < s->size; i += r->move->jump_size) {
-		uint64_t to = i ? s->start + i : s->arrive;
+	uint8_t *out = text_slot(r, old);
+	unsigned size = r->move->jump_size;
+	uint64_t step;
 
-		if (write_slot(r, s->old + i, to,
-			       arrive_expected(r, s->old + i)))
-			return -1;
+	if (old < r->far_end)
+		return;
+	if (!expected && r->o->trap_unexpected) {
+		r->move->trap(out, size);
+		return;
 	}
-	return 0;
+	if (r->move->jump(old, to, out))
+		return;
+	step = expected ? island_step(r, old, to) : 0;
+	if (step && r->move->jump(old, step, out))
+		return;
+	if (expected && write_far_slot(r, old, to))
+		return;
+	memcpy(out, old_code(r, old), size);
+	r->report->unreached += expected;
+}
+
+static void write_slots(struct rewriter *r, const struct span *s)
+{
+	for (uint32_t i = 0; i < s->size; i += r->move->jump_size)
+		write_slot(r, s->old + i, i ? s->start + i : s->arrive,
+			   arrive_expected(r, s->old + i));
 }
 
 static int write_everything(struct rewriter *r)
 {
-	for (size_t i = 0; i < r->m.map.span.n; i++)
-		if (write_span(r, &r->m.map.span.at[i]) ||
-		    write_slots(r, &r->m.map.span.at[i]))
+	for (size_t i = 0; i < r->m.map.span.n; i++) {
+		if (write_span(r, &r->m.map.span.at[i]))
 			return -1;
+		write_slots(r, &r->m.map.span.at[i]);
+	}
 	write_literals(r);
 	for (size_t i = 0; i < r->tables.copy.n; i++)
 		if (write_table(r, &r->tables.copy.at[i]))
@@ -273,6 +330,8 @@ int text_write(struct rewriter *r)
 	mem_free(r->text);
 	r->text = mem_zalloc(r->text_end - r->text_addr, 1);
 	island_forget(r);
+	r->far_end = 0;
+	r->report->unreached = 0;
 	return write_support(r) || write_everything(r) ? -1 : 0;
 }
 

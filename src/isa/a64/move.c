@@ -42,6 +42,7 @@ enum a64_form {
 enum {
 	OP_NOP = 0xd503201f,
 	OP_B = 0x14000000,
+	OP_BR = 0xd61f0000,
 	OP_ADRP = 0x90000000,
 	OP_ADD = 0x91000000, /* add xd, xn, #imm12 */
 	OP_BRK = 0xd4200000,
@@ -217,6 +218,21 @@ static bool a64_write_adr(uint32_t w, uint64_t at, uint64_t to, uint8_t *out)
 	return true;
 }
 
+/*
+ * By x16, which the linker may use between any call and its callee, so that
+ * nobody keeps anything there; and br x16 may go where only calls may (bti c).
+ */
+static bool a64_far_jump(uint64_t at, uint64_t to, uint8_t *out)
+{
+	enum { X16 = 16 };
+
+	if (!a64_put_adrp(out, X16, at, to))
+		return false;
+	a64_put(out, 1, a64_add_low(X16, to));
+	a64_put(out, 2, OP_BR | X16 << 5);
+	return true;
+}
+
 /* ldr or ldrsw of rt from [rt, #offset], as the literal load w does it */
 static uint32_t a64_load_like(uint32_t w, unsigned offset)
 {
@@ -359,6 +375,8 @@ const struct isa_move a64_move = {
 	.jump_size = 4,
 	.jump_reach = (UINT64_C(1) << 27) - 4,
 	.jump = a64_jump,
+	.far_size = 12,
+	.far_jump = a64_far_jump,
 	.trap = a64_trap,
 	.save = a64_save,
 	.restore = a64_restore,
