@@ -3,10 +3,12 @@
  *
  * The order of work, one file each:
  *
- *	choose.c   which parts of the cfg move, and why the others do not
- *	tables.c   which jump tables are copied
- *	site.c     what the plan inserts where
- *	arrive.c   the old addresses at which control may arrive
+ *	survey.c   what can be done, and of it
+ *	choose.c     which parts of the cfg move, and why the others do not
+ *	tables.c     which jump tables are copied
+ *	arrive.c     the old addresses at which control may arrive
+ *	spot.c     where what the plan inserts can be
+ *	site.c     the code there
  *	layout.c   where every moved instruction goes
  *	island.c   steps for jumps that do not reach
  *	text.c     the new code, and the old text that leads there
@@ -63,16 +65,14 @@ struct rewriter {
 	struct rewrite_report *report;
 	struct err *e;
 
-	struct tables tables;
+	const struct survey *survey;
+	struct tables tables; /* the survey's, with addresses */
 	struct sites sites;
 	struct moves m;
 	VEC(struct literal) literal; /* by user */
 	VEC(struct pool) pool;	     /* by address */
 	VEC(struct island) island;
 	uint32_t island_bucket[1 << ISLAND_BUCKET_BITS]; /* by target */
-
-	uint8_t *arrive;      /* bit n: control may arrive at the old address */
-	uint64_t arrive_base; /* (arrive_base + n) * isa->align */
 
 	/* the new segments: code, tables, data; addresses */
 	uint64_t code_addr; /* program headers, then pools and code */
@@ -91,9 +91,6 @@ struct rewriter {
 /* the type of the note, by the owner "tally", that names our version */
 enum { NOTE_TALLY_VERSION = 1 };
 
-/* choose.c: fills r->m.moved, and in the report what stays */
-void choose_parts(struct rewriter *r);
-
 /* layout.c: fills r->m with new addresses, from r->text_addr on */
 void layout_text(struct rewriter *r);
 /* the same code, with the room for islands that there is now */
@@ -110,11 +107,6 @@ bool island_overflow(struct rewriter *r);
 void island_forget(struct rewriter *r);
 /* writes them into the new text; false if one does not reach */
 bool island_write(struct rewriter *r);
-
-/* arrive.c */
-void arrive_find(struct rewriter *r);
-/* control may arrive at the old address, of an instruction that moved */
-bool arrive_expected(const struct rewriter *r, uint64_t old);
 
 /* dynamic.c: the entry that the plan asks for, once its memory is placed */
 void dynamic_add(struct rewriter *r);
