@@ -141,6 +141,14 @@ static const char *jumping(const struct survey *s, struct spot *p)
 	return NULL;
 }
 
+/* a call that never comes back; it may still land in a landing pad */
+static const char *not_returning(const struct survey *s, struct spot *p)
+{
+	if (p->edge + 1 != cfg_edges_end(s->cfg, p->block))
+		return "nothing runs when the call does not come back";
+	return before_last(s, p);
+}
+
 /* behind a call, or to one of its landing pads */
 static const char *calling(const struct survey *s, struct spot *p)
 {
@@ -148,7 +156,7 @@ static const char *calling(const struct survey *s, struct spot *p)
 	const struct edge *e = &c->edge.at[p->edge];
 
 	if (p->edge == c->block.at[p->block].edge)
-		return e->kind == EDGE_NORETURN ? before_last(s, p) :
+		return e->kind == EDGE_NORETURN ? not_returning(s, p) :
 						  falling(s, p);
 	if (e->kind != EDGE_UNWIND)
 		return "its landing pad is in another procedure";

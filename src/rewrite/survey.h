@@ -9,7 +9,9 @@
  *   - of a jump table that is not copied (tables.h): who jumps there passes
  *     the old text, and is seen as an arrival at the target (PLAN_ARRIVAL);
  *   - from code that stays in place: the same;
- *   - to a landing pad in another procedure.
+ *   - to a landing pad in another procedure;
+ *   - of a call that never comes back, if it has landing pads: what does not
+ *     land there is only known as a difference.
  *
  * A survey holds for every plan of its image, and is made once for all.
  */
