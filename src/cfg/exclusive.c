@@ -1,6 +1,14 @@
 /*
- * exclusive: see exclusive.h. A sequence is followed along the edges inside
- * its procedure until a store-exclusive; calls end it.
+ * exclusive: see exclusive.h. A place is between if a load-exclusive comes
+ * before it on some way, and a store-exclusive behind it on some way, both
+ * along the edges of the procedure and with no call on it:
+ *
+ *	1:  ldxr                loaded behind it
+ *	    cmp                 between
+ *	    b.ne 2f             between; its edge to 2 is not: no store there
+ *	    stxr                between, before it
+ *	    cbnz 1b
+ *	2:
  */
 #include "cfg/exclusive.h"
 
@@ -8,11 +16,15 @@
 
 #include "base/bisect.h"
 
+/* what a block does first and last, as far as it matters */
+enum deed { DEED_NONE, DEED_LOAD, DEED_STORE, DEED_CALL };
+
 struct finder {
 	struct exclusive *x;
 	const struct cfg *c;
+	uint8_t *first, *last; /* by block: enum deed */
 	uint8_t *in; /* bit n: a sequence is open where block n starts */
-	VEC(uint32_t) todo;
+	VEC(uint32_t) open; /* those blocks, and those that open one */
 };
 
 static bool test(const uint8_t *bits, uint32_t n)
@@ -25,44 +37,48 @@ static void set(uint8_t *bits, uint32_t n)
 	bits[n / 8] |= (uint8_t)(1 << n % 8);
 }
 
-static void add_range(struct finder *f, uint64_t start, uint64_t end)
+static enum deed deed_of(const struct insn *in)
 {
-	struct range r = {start, end};
-
-	vec_push(&f->x->open, r);
+	if (in->kind == INSN_CALL || in->kind == INSN_ICALL)
+		return DEED_CALL;
+	return in->mem_class == MEM_EXCL_LOAD  ? DEED_LOAD :
+	       in->mem_class == MEM_EXCL_STORE ? DEED_STORE :
+						 DEED_NONE;
 }
 
-/* notes the open places of a block; returns whether one is at its end */
-static bool walk(struct finder *f, const struct block *b, bool open)
+/* the instruction at `at` of the block; false behind the last one */
+static bool insn_at(const struct cfg *c, const struct block *b, uint64_t at,
+		    struct insn *in)
 {
-	const struct isa *isa = f->c->isa;
 	size_t avail;
-	const uint8_t *code = image_at(f->c->image, b->start, &avail);
-	uint64_t since = b->start;
+	const uint8_t *code = image_at(c->image, b->start, &avail);
+
+	if (!code || at >= block_end(b))
+		return false;
+	c->isa->decode(code + (at - b->start), block_end(b) - at, at, in);
+	return in->len;
+}
+
+static void find_deeds(struct finder *f, uint32_t n)
+{
+	const struct block *b = &f->c->block.at[n];
 	struct insn in;
 
-	for (uint64_t at = b->start; at < block_end(b); at += in.len) {
-		isa->decode(code + (at - b->start), block_end(b) - at, at, &in);
-		if (!in.len)
-			break;
-		if (open && (in.mem_class == MEM_EXCL_STORE ||
-			     in.kind == INSN_CALL || in.kind == INSN_ICALL)) {
-			add_range(f, since, at);
-			open = false;
-		} else if (!open && in.mem_class == MEM_EXCL_LOAD) {
-			since = at + in.len;
-			open = true;
-		}
+	for (uint64_t at = b->start; insn_at(f->c, b, at, &in); at += in.len) {
+		enum deed d = deed_of(&in);
+
+		if (!d)
+			continue;
+		if (!f->first[n])
+			f->first[n] = (uint8_t)d;
+		f->last[n] = (uint8_t)d;
 	}
-	if (open)
-		add_range(f, since, block_end(b) - 1);
-	return open;
 }
 
-/* what follows a block with a sequence open at its end */
+/* a sequence may be open behind the block: what follows is open */
 static void follow(struct finder *f, uint32_t b)
 {
-	set(f->x->at_end, b);
+	set(f->x->loaded, b);
 	for (uint32_t e = f->c->block.at[b].edge; e < cfg_edges_end(f->c, b);
 	     e++) {
 		const struct edge *edge = &f->c->edge.at[e];
@@ -70,8 +86,82 @@ static void follow(struct finder *f, uint32_t b)
 		if (edge->kind >= EDGE_HUB || test(f->in, edge->to))
 			continue;
 		set(f->in, edge->to);
-		vec_push(&f->todo, edge->to);
+		vec_push(&f->open, edge->to);
 	}
+}
+
+static void find_loaded(struct finder *f)
+{
+	for (uint32_t b = 0; b < f->c->block.n; b++)
+		if (f->last[b] == DEED_LOAD) {
+			vec_push(&f->open, b);
+			follow(f, b);
+		}
+	for (size_t i = 0; i < f->open.n; i++)
+		if (!f->last[f->open.at[i]])
+			follow(f, f->open.at[i]);
+}
+
+/* is a store on some way behind the block? */
+static bool stores_behind(const struct finder *f, uint32_t b)
+{
+	for (uint32_t e = f->c->block.at[b].edge; e < cfg_edges_end(f->c, b);
+	     e++) {
+		const struct edge *edge = &f->c->edge.at[e];
+
+		if (edge->kind < EDGE_HUB && test(f->x->stores, edge->to))
+			return true;
+	}
+	return false;
+}
+
+/* what matters begins at blocks that are open: sweeps over those */
+static void find_stores(struct finder *f)
+{
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (size_t i = f->open.n; i-- > 0;) {
+			uint32_t b = f->open.at[i];
+
+			if (test(f->x->stores, b) ||
+			    (f->first[b] != DEED_STORE &&
+			     (f->first[b] || !stores_behind(f, b))))
+				continue;
+			set(f->x->stores, b);
+			changed = true;
+		}
+	}
+}
+
+static void add_range(struct finder *f, uint64_t start, uint64_t end)
+{
+	struct range r = {start, end};
+
+	vec_push(&f->x->open, r);
+}
+
+/* notes the places of a block that are between */
+static void add_places(struct finder *f, uint32_t n)
+{
+	const struct block *b = &f->c->block.at[n];
+	bool open = test(f->in, n);
+	uint64_t since = b->start;
+	struct insn in;
+
+	for (uint64_t at = b->start; insn_at(f->c, b, at, &in); at += in.len) {
+		enum deed d = deed_of(&in);
+
+		if (open && d == DEED_STORE)
+			add_range(f, since, at);
+		if (!d)
+			continue;
+		open = d == DEED_LOAD;
+		since = at + in.len;
+	}
+	if (open && since < block_end(b) && stores_behind(f, n))
+		add_range(f, since, block_end(b) - 1);
 }
 
 static int by_start(const void *a, const void *b)
@@ -81,49 +171,75 @@ static int by_start(const void *a, const void *b)
 	return p->start < q->start ? -1 : p->start > q->start;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+
+	return p < q ? -1 : p > q;
+}
+
+/* the places of every block that is open, or has a sequence of its own */
+static void find_places(struct finder *f)
+{
+	for (uint32_t b = 0; b < f->c->block.n; b++)
+		if (f->first[b] == DEED_LOAD || f->last[b] == DEED_STORE)
+			vec_push(&f->open, b);
+	if (!f->open.n)
+		return;
+	qsort(f->open.at, f->open.n, sizeof *f->open.at, by_number);
+	for (size_t i = 0; i < f->open.n; i++)
+		if (!i || f->open.at[i] != f->open.at[i - 1])
+			add_places(f, f->open.at[i]);
+	if (f->x->open.n)
+		qsort(f->x->open.at, f->x->open.n, sizeof *f->x->open.at,
+		      by_start);
+}
+
 void exclusive_find(struct exclusive *x, const struct cfg *c)
 {
-	struct finder f = {.x = x, .c = c};
 	size_t bytes = c->block.n / 8 + 1;
+	struct finder f = {
+		.x = x,
+		.c = c,
+		.first = NEW_ARRAY(uint8_t, c->block.n + 1),
+		.last = NEW_ARRAY(uint8_t, c->block.n + 1),
+		.in = NEW_ARRAY(uint8_t, bytes),
+	};
 
-	*x = (struct exclusive){.at_end = mem_zalloc(bytes, 1)};
-	f.in = mem_zalloc(bytes, 1);
+	*x = (struct exclusive){.loaded = NEW_ARRAY(uint8_t, bytes),
+				.stores = NEW_ARRAY(uint8_t, bytes)};
 	for (uint32_t b = 0; b < c->block.n; b++)
-		if (walk(&f, &c->block.at[b], false))
-			follow(&f, b);
-	while (f.todo.n) {
-		uint32_t b = f.todo.at[--f.todo.n];
-
-		if (walk(&f, &c->block.at[b], true))
-			follow(&f, b);
-	}
-	if (x->open.n)
-		qsort(x->open.at, x->open.n, sizeof *x->open.at, by_start);
+		find_deeds(&f, b);
+	find_loaded(&f);
+	find_stores(&f);
+	find_places(&f);
+	mem_free(f.first);
+	mem_free(f.last);
 	mem_free(f.in);
-	vec_free(&f.todo);
+	vec_free(&f.open);
 }
 
 void exclusive_free(struct exclusive *x)
 {
 	vec_free(&x->open);
-	mem_free(x->at_end);
-	x->at_end = NULL;
+	mem_free(x->loaded);
+	mem_free(x->stores);
+	*x = (struct exclusive){0};
 }
 
 bool exclusive_before(const struct exclusive *x, uint64_t addr)
 {
 	size_t i;
 
-	/* ranges of one block that was walked twice overlap, and end alike or
-	   nested: the last few that start before addr are looked at */
-	bisect(i, x->open.n, x->open.at[i].start <= addr);
-	for (unsigned look = 0; i && look < 4; look++, i--)
-		if (addr <= x->open.at[i - 1].end)
-			return true;
-	return false;
+	bisect(i, x->open.n, x->open.at[i].end < addr);
+	return i < x->open.n && x->open.at[i].start <= addr;
 }
 
-bool exclusive_behind(const struct exclusive *x, uint32_t block)
+bool exclusive_on(const struct exclusive *x, const struct cfg *c,
+		  uint32_t edge)
 {
-	return test(x->at_end, block);
+	const struct edge *e = &c->edge.at[edge];
+
+	return e->kind < EDGE_HUB && test(x->loaded, e->from) &&
+	       test(x->stores, e->to);
 }

@@ -101,12 +101,15 @@ struct isa_move {
 	bool (*table_match)(const uint8_t *code, size_t size, uint64_t addr,
 			    unsigned table_reg, struct table_jump *t);
 	/*
-	 * Writes the jump, table_size bytes, with a table at `table`. Two
-	 * registers are overwritten; the second may be the index.
+	 * Writes the jump, with a table at `table`: table_size bytes or, if
+	 * that is no nearer than table_reach, table_far_size. Two registers
+	 * are overwritten; the second may be the index.
 	 */
 	bool (*table_write)(const struct table_jump *t, const uint8_t reg[2],
-			    uint64_t at, uint64_t table, uint8_t *out);
-	uint8_t table_size;
+			    bool far, uint64_t at, uint64_t table,
+			    uint8_t *out);
+	uint8_t table_size, table_far_size;
+	uint64_t table_reach;
 
 	/*
 	 * A procedure that asks another about system calls that name a file:

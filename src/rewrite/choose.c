@@ -5,49 +5,53 @@
  * guess, when something in it is not understood, or when others know it by
  * its bytes. What stays runs where it was: nothing is lost but measurements.
  */
-#include "rewrite/rewrite_int.h"
+#include "rewrite/survey_int.h"
 
 #include <stdlib.h>
+
+#include "isa/move.h"
+#include "rewrite/unwind_out.h"
 
 /* longest part that may hold a literal which is copied behind it */
 enum { POOLED_PART_MAX = 512 * 1024 };
 /* a signal trampoline is no longer than this */
 enum { TRAMPOLINE_MAX = 16 };
 
-static void stay(struct rewriter *r, uint64_t start, uint64_t end,
+static void stay(struct survey *s, uint64_t start, uint64_t end,
 		 const char *reason)
 {
 	struct region p = {start, end, reason};
 
-	vec_push(&r->report->in_place, p);
+	vec_push(&s->in_place, p);
 }
 
 /* is the instruction one that can be written elsewhere? */
-static const char *insn_obstacle(const struct rewriter *r,
+static const char *insn_obstacle(const struct cfg *c,
 				 const struct part *p, const uint8_t *code,
 				 const struct insn *in)
 {
-	uint8_t form = r->move->form(code, in);
+	uint8_t form = c->isa->move->form(code, in);
 
 	if (form == MOVE_NEVER)
 		return "an instruction that is not understood";
-	if (!r->move->pooled(form))
+	if (!c->isa->move->pooled(form))
 		return NULL;
-	if (!in->ref_size || !image_constant(r->im, in->ref, in->ref_size))
+	if (!in->ref_size || !image_constant(c->image, in->ref, in->ref_size))
 		return "a literal that is not constant";
 	if (p->end - p->start > POOLED_PART_MAX)
 		return "a literal too far from a place for its copy";
 	return NULL;
 }
 
-static const char *code_obstacle(const struct rewriter *r,
+static const char *code_obstacle(const struct cfg *c,
 				 const struct part *p)
 {
 	bool returns = false, calls_system = false;
 
 	for (uint32_t b = p->block; b < p->block + p->nblock; b++) {
-		const struct block *bl = &r->c->block.at[b];
-		const uint8_t *code = old_code(r, bl->start);
+		const struct block *bl = &c->block.at[b];
+		size_t avail;
+		const uint8_t *code = image_at(c->image, bl->start, &avail);
 		struct insn in;
 
 		if (!code)
@@ -55,9 +59,9 @@ static const char *code_obstacle(const struct rewriter *r,
 		for (uint32_t at = 0; at < bl->size; at += in.len) {
 			const char *why;
 
-			r->isa->scan(code + at, bl->size - at, bl->start + at,
+			c->isa->scan(code + at, bl->size - at, bl->start + at,
 				     &in);
-			why = insn_obstacle(r, p, code + at, &in);
+			why = insn_obstacle(c, p, code + at, &in);
 			if (why)
 				return why;
 			returns |= insn_ends_flow(&in);
@@ -69,10 +73,10 @@ static const char *code_obstacle(const struct rewriter *r,
 	return NULL;
 }
 
-static const char *unwind_obstacle(const struct rewriter *r,
+static const char *unwind_obstacle(const struct cfg *c,
 				   const struct part *p)
 {
-	const struct unwind *u = r->c->unwind;
+	const struct unwind *u = c->unwind;
 	const struct fde *f;
 
 	if (p->fde == CFG_NONE)
@@ -83,34 +87,34 @@ static const char *unwind_obstacle(const struct rewriter *r,
 	if (f->outer != UINT32_MAX ||
 	    (p->fde + 1 < u->nfde && f[1].start < f->end))
 		return "unwind tables overlap";
-	return unwind_can_move(r->im, f);
+	return unwind_can_move(c->image, f);
 }
 
 /*
  * A static program registers its unwind table itself when it starts; without
  * section headers nothing else says where that is.
  */
-static bool unwind_hidden(const struct rewriter *r)
+static bool unwind_hidden(const struct cfg *c)
 {
-	return !r->im->has_sections && !r->c->unwind->nfde;
+	return !c->image->has_sections && !c->unwind->nfde;
 }
 
 /* why a part stays where it is; NULL if it moves */
-static const char *obstacle(const struct rewriter *r, const struct part *p)
+static const char *obstacle(const struct cfg *c, const struct part *p)
 {
-	const struct procedure *proc = &r->c->proc.at[p->proc];
+	const struct procedure *proc = &c->proc.at[p->proc];
 	const char *why;
 
-	if (!r->move)
+	if (!c->isa->move)
 		return "code of this machine is not moved yet";
 	if (proc->import)
 		return "a stub of the linker";
-	if (image_segment(r->im, p->start)->write)
+	if (image_segment(c->image, p->start)->write)
 		return "the program may change it";
-	if (unwind_hidden(r))
+	if (unwind_hidden(c))
 		return "no unwind tables, or none that can be found";
-	why = unwind_obstacle(r, p);
-	return why ? why : code_obstacle(r, p);
+	why = unwind_obstacle(c, p);
+	return why ? why : code_obstacle(c, p);
 }
 
 static int by_start(const void *a, const void *b)
@@ -120,25 +124,26 @@ static int by_start(const void *a, const void *b)
 	return p->start < q->start ? -1 : p->start > q->start;
 }
 
-void choose_parts(struct rewriter *r)
+void choose_parts(struct survey *s)
 {
-	const struct cfg *c = r->c;
+	const struct cfg *c = s->cfg;
 
 	for (uint32_t i = 0; i < c->part.n; i++) {
 		const struct part *p = &c->part.at[i];
-		const char *why = p->nblock ? obstacle(r, p) : NULL;
+		const char *why = p->nblock ? obstacle(c, p) : NULL;
 		struct moved m = {.old_start = p->start, .old_end = p->end,
 				  .part = i, .fde = p->fde};
 
 		if (why)
-			stay(r, p->start, p->end, why);
+			stay(s, p->start, p->end, why);
 		else if (p->nblock)
-			vec_push(&r->m.moved, m);
+			vec_push(&s->moves.moved, m);
 	}
+	far_leave(s);
 	for (uint32_t i = 0; i < c->region.n; i++)
-		stay(r, c->region.at[i].start, c->region.at[i].end,
+		stay(s, c->region.at[i].start, c->region.at[i].end,
 		     c->region.at[i].reason);
-	if (r->report->in_place.n)
-		qsort(r->report->in_place.at, r->report->in_place.n,
-		      sizeof *r->report->in_place.at, by_start);
+	if (s->in_place.n)
+		qsort(s->in_place.at, s->in_place.n, sizeof *s->in_place.at,
+		      by_start);
 }

@@ -31,6 +31,7 @@ struct inner {
 struct builder {
 	struct rewriter *r;
 	const struct moved *m;
+	bool wide; /* copied tables are far from their jumps */
 	size_t span, literal; /* the first of this part */
 	size_t stub, push;
 	size_t table; /* the next instruction of a copied table's jump */
@@ -69,7 +70,7 @@ static uint8_t choose_form(struct builder *b, const uint8_t *code,
 	}
 	if (in->kind != INSN_COND)
 		return form;
-	inner.stub = sites_find(&b->r->sites, SITE_STUB, in->addr);
+	inner.stub = sites_find(&b->r->sites, SPOT_TAKEN, in->addr);
 	if (!inner.stub && !in_part(b->m, in->target))
 		return move->longer(form);
 	form = inner.form = lengthened(b, in->addr, form);
@@ -90,16 +91,21 @@ static void note_push(struct builder *b, const struct site *x)
 		vec_push(&b->r->m.push, p);
 }
 
+static void place_site(struct builder *b, struct site *x)
+{
+	x->addr = b->at;
+	b->at += x->size;
+	note_push(b, x);
+}
+
 /* places the code of a site, if there is one; returns its bytes */
-static uint32_t add_site(struct builder *b, enum site_kind kind, uint64_t at)
+static uint32_t add_site(struct builder *b, enum spot_kind kind, uint64_t at)
 {
 	struct site *x = sites_find(&b->r->sites, kind, at);
 
 	if (!x)
 		return 0;
-	x->addr = b->at;
-	b->at += x->size;
-	note_push(b, x);
+	place_site(b, x);
 	return x->size;
 }
 
@@ -123,7 +129,9 @@ static uint8_t new_form(struct builder *b, const uint8_t *code,
 	uint8_t form;
 
 	if (t) {
-		*size = t->jump ? b->r->move->table_size : 0;
+		*size = !t->jump ? 0 :
+			b->wide	 ? b->r->move->table_far_size :
+				   b->r->move->table_size;
 		return t->jump ? FORM_TABLE : FORM_DROPPED;
 	}
 	form = choose_form(b, code, in);
@@ -154,9 +162,9 @@ static void add_insn(struct builder *b, const uint8_t *code,
 	s.form = new_form(b, code, in, &size);
 	s.new_size = size;
 	if (last && leader)
-		s.fall = add_site(b, SITE_FALL, in->addr);
+		s.fall = add_site(b, SPOT_FALL, in->addr);
 	s.arrive = b->at;
-	add_site(b, SITE_BEFORE, in->addr);
+	add_site(b, SPOT_BEFORE, in->addr);
 	s.start = b->at;
 	b->at += size;
 	if (last && last->form == MOVE_COPY && s.form == MOVE_COPY && !s.fall &&
@@ -175,7 +183,7 @@ static void add_glue(struct builder *b)
 	struct span *last = &map->span.at[map->span.n - 1];
 
 	last->glue = true;
-	last->new_size += add_site(b, SITE_FALL, last->old + last->size) +
+	last->new_size += add_site(b, SPOT_FALL, last->old + last->size) +
 			  b->r->move->jump_size;
 	b->at += b->r->move->jump_size;
 }
@@ -200,19 +208,23 @@ static void add_block(struct builder *b, const struct block *bl, bool joined)
 		add_glue(b);
 }
 
-/* behind the body: the code of taken branches, and jumps to their targets */
+/* behind the body: code on edges, and jumps to where they lead */
 static void add_stubs(struct builder *b)
 {
-	for (size_t i = 0; i < b->inner.n; i++) {
-		struct stub s = {.start = b->at,
-				 .like = b->inner.at[i].in.target};
+	const struct sites *s = &b->r->sites;
+	const struct stub_site *v = s->stub.at;
+	uint32_t own = (uint32_t)(b->m - b->r->m.moved.at);
+	size_t i;
 
-		if (!b->inner.at[i].stub)
-			continue;
-		add_site(b, SITE_STUB, b->inner.at[i].in.addr);
+	bisect(i, s->stub.n, v[i].moved < own);
+	for (; i < s->stub.n && v[i].moved == own; i++) {
+		struct site *x = &s->at[v[i].kind].at[v[i].site];
+		struct stub stub = {.start = b->at, .like = x->to};
+
+		place_site(b, x);
 		b->at += b->r->move->jump_size;
-		s.end = b->at;
-		vec_push(&b->r->m.stub, s);
+		stub.end = b->at;
+		vec_push(&b->r->m.stub, stub);
 	}
 }
 
@@ -301,15 +313,11 @@ static void place_tables(struct builder *b)
 	}
 }
 
-static void build_part(struct builder *b, struct moved *m)
+/* all of a part, with addresses as if it began at its old one */
+static void try_part(struct builder *b, struct moved *m)
 {
 	const struct part *p = &b->r->c->part.at[m->part];
 
-	b->m = m;
-	b->span = b->r->m.map.span.n;
-	b->literal = b->r->literal.n;
-	b->stub = b->r->m.stub.n;
-	b->push = b->r->m.push.n;
 	b->far.n = 0;
 	do
 		build_spans(b, p);
@@ -325,6 +333,22 @@ static void build_part(struct builder *b, struct moved *m)
 	m->end = b->at;
 }
 
+static void build_part(struct builder *b, struct moved *m)
+{
+	b->m = m;
+	b->span = b->r->m.map.span.n;
+	b->literal = b->r->literal.n;
+	b->stub = b->r->m.stub.n;
+	b->push = b->r->m.push.n;
+	b->wide = false;
+	try_part(b, m);
+	if (m->end - m->start + TABLE_ENTRY * TABLE_FIRST_MAX >=
+	    b->r->move->table_reach) {
+		b->wide = true;
+		try_part(b, m);
+	}
+}
+
 static uint64_t aligned_like(uint64_t at, const struct moved *m)
 {
 	uint64_t align = m->end - m->start >= SMALL ? LINE : SMALL_ALIGN;
@@ -334,22 +358,8 @@ static uint64_t aligned_like(uint64_t at, const struct moved *m)
 
 /* how far each list of what lies in parts has been moved */
 struct cursor {
-	size_t span, literal, table, site[SITE_KINDS];
+	size_t span, literal, table;
 };
-
-static void shift_sites(struct rewriter *r, const struct moved *m, uint64_t d,
-			struct cursor *c)
-{
-	for (int k = 0; k < SITE_KINDS; k++) {
-		struct site *v = r->sites.at[k].at;
-		size_t n = r->sites.at[k].n;
-		/* what falls out of a part is at its end */
-		uint64_t end = m->old_end + (k == SITE_FALL);
-
-		for (; c->site[k] < n && v[c->site[k]].at < end; c->site[k]++)
-			v[c->site[k]].addr += d;
-	}
-}
 
 static void shift_unwind(struct rewriter *r, const struct moved *m, uint64_t d)
 {
@@ -386,14 +396,66 @@ static void shift_part(struct rewriter *r, struct moved *m, uint64_t to,
 	       r->tables.copy.at[c->table].j.jump < m->old_end;
 	     c->table++)
 		r->tables.copy.at[c->table].addr += d;
-	shift_sites(r, m, d, c);
 	shift_unwind(r, m, d);
+}
+
+/* moves all sites with the parts that they are in, each by its distance */
+static void shift_sites(struct rewriter *r, const uint64_t *distance)
+{
+	for (int k = 0; k < SPOT_KINDS; k++)
+		for (size_t i = 0; i < r->sites.at[k].n; i++)
+			r->sites.at[k].at[i].addr +=
+				distance[r->sites.at[k].at[i].moved];
+}
+
+static int landing_order(const void *a, const void *b)
+{
+	const struct landing *p = a, *q = b;
+
+	if (p->from != q->from)
+		return p->from < q->from ? -1 : 1;
+	return p->pad < q->pad ? -1 : p->pad > q->pad;
+}
+
+/* a stub before a landing pad, of one call or of all else */
+static void add_landing(struct rewriter *r, const struct site *x)
+{
+	struct landing l = {.pad = x->to, .addr = x->addr};
+	const struct block *b;
+
+	if (x->edge != CFG_NONE) {
+		b = &r->c->block.at[r->c->edge.at[x->edge].from];
+		l.from = spot_last(r->c, b);
+		l.end = block_end(b);
+	}
+	vec_push(&r->m.landing, l);
+}
+
+/* tells exception tables of the stubs before landing pads */
+static void find_landings(struct rewriter *r)
+{
+	const struct sites *s = &r->sites;
+
+	r->m.landing.n = 0;
+	for (size_t i = 0; i < s->at[SPOT_PAD].n; i++)
+		add_landing(r, &s->at[SPOT_PAD].at[i]);
+	for (size_t i = 0; i < s->at[SPOT_ARRIVAL].n; i++) {
+		const struct site *x = &s->at[SPOT_ARRIVAL].at[i];
+
+		if (r->c->block.at[cfg_block_at(r->c, x->to)].flags &
+		    BLOCK_PAD)
+			add_landing(r, x);
+	}
+	if (r->m.landing.n)
+		qsort(r->m.landing.at, r->m.landing.n,
+		      sizeof *r->m.landing.at, landing_order);
 }
 
 /* every part behind the one before, islands between */
 static void place_parts(struct rewriter *r)
 {
 	uint64_t at = r->text_addr;
+	uint64_t *distance = NEW_ARRAY(uint64_t, r->m.moved.n + 1);
 	struct cursor c = {0};
 	size_t pool = 0;
 
@@ -408,10 +470,14 @@ static void place_parts(struct rewriter *r)
 			      r->move->jump_size;
 		}
 		at = aligned_like(at, m);
+		distance[i] = at - m->start;
 		shift_part(r, m, at, &c);
 		at = m->end;
 	}
 	r->text_end = at;
+	shift_sites(r, distance);
+	find_landings(r);
+	mem_free(distance);
 }
 
 /* where islands could be, if any are needed; without room for any yet */

@@ -1,6 +1,7 @@
 /* lsda_out: see lsda_out.h. */
 #include "rewrite/lsda_out.h"
 
+#include "base/bisect.h"
 #include "base/map.h"
 
 /*
@@ -200,19 +201,56 @@ struct form {
 	uint64_t pad_base; /* LPStart */
 };
 
+/* call sites of the new code: new addresses */
+typedef VEC(struct call_site) new_sites;
+
+/* the part [start, end) of a call site, if anything of it is in the part */
+static void add_piece(new_sites *out, const struct place *p, uint64_t start,
+		      uint64_t end, uint64_t pad, uint64_t action)
+{
+	struct call_site s = {.pad = pad, .action = action};
+
+	if (start == end)
+		return;
+	s.start = place_arrive(p, start);
+	s.end = place_end(p, end);
+	if (s.end > s.start)
+		vec_push(out, s);
+}
+
+/*
+ * A call site of the new code; calls in it whose exceptions land in a stub of
+ * their own (struct landing) are call sites of their own.
+ */
+static void add_new_site(new_sites *out, const struct call_site *s,
+			 const struct moves *m, const struct place *p)
+{
+	const struct landing *l = m->landing.at;
+	uint64_t pad = s->pad ? moves_pad(m, s->pad) : 0, at = s->start;
+	size_t i;
+
+	bisect(i, m->landing.n, l[i].from < s->start);
+	for (; s->pad && i < m->landing.n && l[i].from < s->end; i++) {
+		if (l[i].pad != s->pad || l[i].from < at)
+			continue;
+		add_piece(out, p, at, l[i].from, pad, s->action);
+		at = l[i].end < s->end ? l[i].end : s->end;
+		add_piece(out, p, l[i].from, at, l[i].addr, s->action);
+	}
+	add_piece(out, p, at, s->end, pad, s->action);
+}
+
 /* the form for these landing pads; see lsda_out.h */
-static struct form form_for(const struct lsda_in *l, const struct moves *m,
-			    const struct place *p)
+static struct form form_for(const new_sites *sites, const struct place *p)
 {
 	uint64_t start = p->moved->start, lowest = UINT64_MAX;
 	struct form f = {.encoding = POINTER_ULEB, .pad_base = start};
 
-	for (size_t i = 0; i < l->site.n; i++) {
-		uint64_t pad = l->site.at[i].pad;
+	for (size_t i = 0; i < sites->n; i++) {
+		uint64_t pad = sites->at[i].pad;
 
 		if (!pad)
 			continue;
-		pad = addr_map_arrive(&m->map, pad);
 		if (pad < lowest)
 			lowest = pad;
 		f.explicit |= pad == start;
@@ -238,22 +276,14 @@ static bool put_number(buffer *out, uint8_t encoding, uint64_t value)
 		       value <= UINT32_MAX;
 }
 
-/* one call site, if anything of it is in the part */
 static bool put_site(buffer *out, const struct form *f,
-		     const struct call_site *s, const struct moves *m,
-		     const struct place *p)
+		     const struct call_site *s, const struct place *p)
 {
-	uint64_t start = place_arrive(p, s->start);
-	uint64_t end = place_end(p, s->end), pad = 0;
-	bool fits;
+	bool fits = put_number(out, f->encoding, s->start - p->moved->start) &&
+		    put_number(out, f->encoding, s->end - s->start) &&
+		    put_number(out, f->encoding,
+			       s->pad ? s->pad - f->pad_base : 0);
 
-	if (s->start == s->end || end <= start)
-		return true;
-	if (s->pad)
-		pad = addr_map_arrive(&m->map, s->pad) - f->pad_base;
-	fits = put_number(out, f->encoding, start - p->moved->start) &&
-	       put_number(out, f->encoding, end - start) &&
-	       put_number(out, f->encoding, pad);
 	buffer_uleb(out, s->action);
 	return fits;
 }
@@ -325,13 +355,30 @@ static void put_sites(buffer *out, const struct lsda_in *l, uint64_t base,
 		buffer_uint(out, 1, 0);
 }
 
+/* the call-site table, in the form that it needs */
+static bool put_site_table(buffer *out, struct form *f,
+			   const struct lsda_in *l, const struct moves *m,
+			   const struct place *p)
+{
+	new_sites sites = {0};
+	bool fits = true;
+
+	for (size_t i = 0; i < l->site.n; i++)
+		add_new_site(&sites, &l->site.at[i], m, p);
+	*f = form_for(&sites, p);
+	for (size_t i = 0; i < sites.n; i++)
+		fits &= put_site(out, f, &sites.at[i], p);
+	vec_free(&sites);
+	return fits;
+}
+
 bool lsda_write(buffer *out, uint64_t base, const struct lsda_in *l,
 		const struct image *im, const struct moves *m,
 		const struct place *p)
 {
-	struct form f = form_for(l, m, p);
+	struct form f;
 	buffer sites = {0};
-	bool fits = true;
+	bool fits = put_site_table(&sites, &f, l, m, p);
 
 	buffer_uint(out, 1, f.explicit ? POINTER_PCREL | POINTER_SDATA4 :
 					 POINTER_OMIT);
@@ -341,8 +388,6 @@ bool lsda_write(buffer *out, uint64_t base, const struct lsda_in *l,
 		buffer_uint(out, 4, v);
 		fits &= (int64_t)v == (int32_t)v;
 	}
-	for (size_t i = 0; i < l->site.n; i++)
-		fits &= put_site(&sites, &f, &l->site.at[i], m, p);
 	put_sites(out, l, base, &f, &sites);
 	vec_free(&sites);
 	if (l->type_encoding != POINTER_OMIT) {

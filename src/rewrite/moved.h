@@ -26,6 +26,14 @@ struct push {
 	uint32_t bytes;
 };
 
+/* a landing pad of a call that gets a stub of its own */
+struct landing {
+	uint64_t from, end; /* old addresses of the call, which ends there; 0:
+			       of whatever has no stub of its own */
+	uint64_t pad;	    /* old address of the landing pad */
+	uint64_t addr;	    /* new address of the stub that leads to it */
+};
+
 struct moved {
 	uint64_t old_start, old_end; /* as of the part */
 	uint64_t start; /* new code: the body from here */
@@ -41,11 +49,14 @@ struct moves {
 	VEC(struct moved) moved; /* by old address, and so by new address */
 	VEC(struct stub) stub;
 	VEC(struct push) push;
+	VEC(struct landing) landing; /* by `from`, and then by pad */
 	struct addr_map map;
 };
 
 /* the moved part of that number in the cfg, or NULL if it stayed */
 const struct moved *moves_part(const struct moves *m, uint32_t part);
+/* where an exception lands that was to land at the old pad, from no call */
+uint64_t moves_pad(const struct moves *m, uint64_t pad);
 void moves_free(struct moves *m);
 
 #endif

@@ -1,15 +1,30 @@
 /*
  * plan: what to insert where. The rewriter does not know why.
  *
- * Code goes before an instruction, whoever arrives there, or on an edge. The
- * rewriter finds registers that may be overwritten (saving some where none is
+ * Code goes before an instruction, whoever arrives there, or on an edge: one
+ * of the cfg, or one of those on which control comes into a procedure. These
+ * are all:
+ *
+ *	PLAN_EDGE      any edge of the cfg. To a hub: all that jumps there. To
+ *	               a landing pad: when an exception of that call lands.
+ *	PLAN_HUB       from a hub to one of its targets
+ *	PLAN_ENTRY     by a direct call, or a direct jump of another procedure
+ *	PLAN_ARRIVAL   by the old address: by a pointer (a call or a jump that
+ *	               is not understood), by a jump table that is not copied,
+ *	               from code that stays in place; at a landing pad also by
+ *	               an exception of something that is no call
+ *
+ * So a block runs as often as the sum over its edges, PLAN_HUB, PLAN_ENTRY
+ * and PLAN_ARRIVAL says. Which of them can carry code survey.h tells.
+ *
+ * The rewriter finds registers that may be overwritten (saving some where none is
  * dead), decides where the code lies, and asks the plan to write it once all
  * addresses are known. How long code is may depend on the registers that it
  * gets, never on its address.
  *
- * No code is ever placed between a load-exclusive and its store-exclusive if
- * it accesses memory: what the plan asks for there is refused (rewrite_image()
- * fails, as the plan has to know its graph).
+ * A plan that asks for what cannot be is refused (rewrite_image() fails), but
+ * for code in what stays in place: that is left out, and the report says how
+ * often.
  */
 #ifndef REWRITE_PLAN_H
 #define REWRITE_PLAN_H
@@ -21,8 +36,11 @@
 #include "isa/isa.h"
 
 enum plan_place {
-	PLAN_BEFORE, /* `at` is the address of an instruction */
-	PLAN_EDGE,   /* `at` is the number of an edge between blocks */
+	PLAN_BEFORE,  /* `at` is the address of an instruction */
+	PLAN_EDGE,    /* the number of an edge of the cfg */
+	PLAN_HUB,     /* the number of a target in cfg->hub_target */
+	PLAN_ENTRY,   /* the number of a block */
+	PLAN_ARRIVAL, /* the same */
 };
 
 struct insertion {
@@ -44,7 +62,11 @@ struct plan_bases {
 	uint64_t data, support;
 };
 
+struct survey;
+
 struct plan {
+	/* what the plan was made from; NULL: a survey is made for it */
+	const struct survey *survey;
 	VEC(struct insertion) insertion; /* any order; several at one place
 					    are written in this order */
 	uint64_t data_size; /* bytes of zeroed memory that the code uses */

@@ -2,6 +2,7 @@
  * rewrite: see rewrite.h; the steps, one after the other.
  */
 #include "rewrite/rewrite_int.h"
+#include "rewrite/survey.h"
 
 void rewrite_report_free(struct rewrite_report *r)
 {
@@ -28,37 +29,32 @@ static int write_contents(struct rewriter *r)
 	}
 }
 
-/* what is written in another way than it was, and what is added */
-static int choose_insertions(struct rewriter *r)
+/* what the survey says, to work with */
+static void take_survey(struct rewriter *r)
 {
-	struct live live;
-	int failed;
+	const struct survey *s = r->survey;
 
-	if (!r->m.moved.n)
-		return 0;
-	live_build(&live, r->c);
-	tables_find(&r->tables, r->c, &live, &r->m);
-	failed = sites_make(&r->sites, r->c, &live, &r->tables, &r->m, r->plan,
-			    r->e);
-	live_free(&live);
-	r->report->tables = (uint32_t)r->tables.copy.n;
-	return failed;
+	vec_append(&r->m.moved, &s->moves.moved);
+	vec_append(&r->tables.copy, &s->tables.copy);
+	vec_append(&r->tables.part, &s->tables.part);
+	vec_append(&r->report->in_place, &s->in_place);
+	r->report->tables = (uint32_t)s->tables.copy.n;
 }
 
 static int rewrite_steps(struct rewriter *r, const char *path)
 {
 	if (file_place_code(r))
 		return -1;
-	choose_parts(r);
+	take_survey(r);
 	if (r->o->strict && !r->m.moved.n)
 		return err_set(r->e, ERR_INPUT, "%s: no code can be moved: %s",
 			       r->im->path,
 			       r->report->in_place.n ?
 				       r->report->in_place.at[0].reason :
 				       "there is none");
-	if (choose_insertions(r))
+	if (sites_make(&r->sites, r->survey, r->plan, r->e))
 		return -1;
-	arrive_find(r);
+	r->report->left_out = r->sites.left_out;
 	layout_text(r);
 	old_pools_find(r);
 	property_drop(r);
@@ -80,7 +76,6 @@ static void rewriter_free(struct rewriter *r)
 	vec_free(&r->pool);
 	vec_free(&r->island);
 	vec_free(&r->table_bytes);
-	mem_free(r->arrive);
 	mem_free(r->old);
 	mem_free(r->text);
 	unwind_out_free(&r->unwind);
@@ -101,6 +96,7 @@ int rewrite_image(const struct cfg *c, const struct plan *plan,
 		.e = e,
 	};
 	const char *maker = rewrite_made_by(c->image);
+	struct survey own;
 	int failed;
 
 	*report = (struct rewrite_report){0};
@@ -110,8 +106,13 @@ int rewrite_image(const struct cfg *c, const struct plan *plan,
 			       c->image->path, maker);
 	r.old = mem_alloc(c->image->size);
 	memcpy(r.old, c->image->bytes, c->image->size);
+	r.survey = plan && plan->survey ? plan->survey : &own;
+	if (r.survey == &own)
+		survey_make(&own, c);
 	failed = rewrite_steps(&r, path);
 	rewriter_free(&r);
+	if (r.survey == &own)
+		survey_free(&own);
 	if (failed)
 		rewrite_report_free(report);
 	return failed;

@@ -31,6 +31,7 @@ struct rewrite_report {
 	uint32_t islands;     /* branches that reach their target in steps */
 	uint32_t unreached;   /* places where control may arrive in old code, and
 				 goes on there for one instruction at least */
+	size_t left_out; /* insertions of the plan in code that stays */
 	VEC(struct region) in_place; /* what runs where it was, by address */
 };
 

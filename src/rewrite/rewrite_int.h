@@ -3,10 +3,13 @@
  *
  * The order of work, one file each:
  *
- *	choose.c   which parts of the cfg move, and why the others do not
- *	tables.c   which jump tables are copied
- *	site.c     what the plan inserts where
- *	arrive.c   the old addresses at which control may arrive
+ *	survey.c   what can be done, and of it
+ *	choose.c     which parts of the cfg move, and why the others do not
+ *	far.c        and which stay with them in a very large file
+ *	tables.c     which jump tables are copied
+ *	arrive.c     the old addresses at which control may arrive
+ *	spot.c     where what the plan inserts can be
+ *	site.c     the code there
  *	layout.c   where every moved instruction goes
  *	island.c   steps for jumps that do not reach
  *	old_pool.c   and room for them in old text
@@ -66,16 +69,14 @@ struct rewriter {
 	struct rewrite_report *report;
 	struct err *e;
 
-	struct tables tables;
+	const struct survey *survey;
+	struct tables tables; /* the survey's, with addresses */
 	struct sites sites;
 	struct moves m;
 	VEC(struct literal) literal; /* by user */
 	VEC(struct pool) pool;	     /* by address, those in old text last */
 	VEC(struct island) island;
 	uint32_t island_bucket[1 << ISLAND_BUCKET_BITS]; /* by target */
-
-	uint8_t *arrive;      /* bit n: control may arrive at the old address */
-	uint64_t arrive_base; /* (arrive_base + n) * isa->align */
 
 	/* the new segments: code, tables, data; addresses */
 	uint64_t code_addr; /* program headers, then pools and code */
@@ -94,9 +95,6 @@ struct rewriter {
 
 /* the type of the note, by the owner "tally", that names our version */
 enum { NOTE_TALLY_VERSION = 1 };
-
-/* choose.c: fills r->m.moved, and in the report what stays */
-void choose_parts(struct rewriter *r);
 
 /* layout.c: fills r->m with new addresses, from r->text_addr on */
 void layout_text(struct rewriter *r);
@@ -119,11 +117,6 @@ bool island_write(struct rewriter *r);
 
 /* old_pool.c: once code has its place; adds to r->pool if need be */
 void old_pools_find(struct rewriter *r);
-
-/* arrive.c */
-void arrive_find(struct rewriter *r);
-/* control may arrive at the old address, of an instruction that moved */
-bool arrive_expected(const struct rewriter *r, uint64_t old);
 
 /* dynamic.c: the entry that the plan asks for, once its memory is placed */
 void dynamic_add(struct rewriter *r);
@@ -156,6 +149,9 @@ int file_write(struct rewriter *r, const char *path);
 
 /* text.c: where an old instruction lies in the bytes of the new file */
 uint8_t *text_slot(const struct rewriter *r, uint64_t old);
+
+/* control may arrive at the old address, or code is to run if it does */
+bool text_arrives(const struct rewriter *r, uint64_t old);
 
 /* bytes of old code at addr, which is in a block */
 static inline const uint8_t *old_code(const struct rewriter *r, uint64_t addr)

@@ -6,139 +6,85 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
-#include "cfg/exclusive.h"
 #include "isa/move.h"
 
-/* an insertion, and the site that it belongs to */
+/* an insertion, and the spot that it gets */
 struct wanted {
-	uint64_t at, to;
+	struct spot spot;
 	uint32_t insertion;
-	uint32_t block; /* SITE_BEFORE: that holds `at` */
-	uint32_t edge;	/* else: whose registers are dead */
-	uint8_t kind;
-	bool on_edge;
 };
-
-typedef VEC(struct wanted) wants;
 
 struct maker {
 	struct sites *s;
-	const struct cfg *c;
-	const struct live *live;
-	const struct tables *tables;
-	const struct moves *moves;
+	const struct survey *v;
 	struct err *e;
-	struct exclusive exclusive;
-	wants want;
+	VEC(struct wanted) want;
 };
 
-static int refuse(struct maker *m, uint64_t at, const char *why)
+static const struct insertion *insertion_of(const struct sites *s,
+					    const struct site *x, uint32_t i)
 {
+	return &s->plan->insertion.at[s->order.at[x->first + i]];
+}
+
+/* where people look for an insertion */
+static uint64_t place_of(const struct cfg *c, const struct insertion *i)
+{
+	uint64_t b = i->at;
+
+	if (i->place == PLAN_BEFORE)
+		return i->at;
+	if (i->place == PLAN_EDGE)
+		b = b < c->edge.n ? c->edge.at[b].from : CFG_NONE;
+	else if (i->place == PLAN_HUB)
+		b = b < c->hub_target.n ? c->hub_target.at[b] : CFG_NONE;
+	return b < c->block.n ? c->block.at[b].start : 0;
+}
+
+static int refuse(struct maker *m, uint32_t insertion, const char *why)
+{
+	const struct cfg *c = m->v->cfg;
+	uint64_t at = place_of(c, &m->s->plan->insertion.at[insertion]);
+
 	return err_set(m->e, ERR_INPUT,
 		       "%s: at 0x%llx: no code can be inserted: %s",
-		       m->c->image->path, (unsigned long long)at, why);
+		       c->image->path, (unsigned long long)at, why);
 }
 
-/* the address of a block's last instruction */
-static uint64_t last_insn(const struct cfg *c, const struct block *b)
+/* in code that stays in place? */
+static bool stays(const struct maker *m, const struct wanted *w)
 {
-	size_t avail;
-	const uint8_t *code = image_at(c->image, b->start, &avail);
-	uint64_t at = b->start;
-	struct insn in;
-
-	for (;;) {
-		c->isa->scan(code + (at - b->start), block_end(b) - at, at,
-			     &in);
-		if (!in.len || at + in.len >= block_end(b))
-			return at;
-		at += in.len;
-	}
-}
-
-/* does the code of the block move? */
-static bool block_moves(const struct maker *m, uint32_t block)
-{
-	return moves_part(m->moves, m->c->block.at[block].part);
-}
-
-/* where the code of an edge goes */
-static int want_edge(struct maker *m, struct wanted w)
-{
-	const struct edge *e = &m->c->edge.at[w.edge];
-	const struct block *b = &m->c->block.at[e->from];
-	bool taken = e->kind == EDGE_TAKEN ||
-		     (e->to == CFG_NONE && b->last == INSN_COND);
-
-	if (!block_moves(m, e->from)) {
-		m->s->left_out++;
-		return 0;
-	}
-	w.on_edge = true;
-	switch (e->kind) {
-	case EDGE_FALL:
-	case EDGE_AFTER:
-		w.kind = SITE_FALL;
-		w.at = block_end(b);
-		break;
-	case EDGE_TABLE:
-	case EDGE_HUB:
-	case EDGE_UNWIND:
-		return refuse(m, b->start, "such an edge has no place for it");
-	default:
-		w.kind = taken ? SITE_STUB : SITE_BEFORE;
-		w.at = last_insn(m->c, b);
-		w.to = b->target;
-		w.block = e->from;
-	}
-	vec_push(&m->want, w);
-	return 0;
+	return w->spot.block < m->v->cfg->block.n &&
+	       !survey_moves(m->v, w->spot.block);
 }
 
 static int want_insertion(struct maker *m, uint32_t i)
 {
-	const struct insertion *ins = &m->s->plan->insertion.at[i];
 	struct wanted w = {.insertion = i};
+	const char *why = spot_find(m->v, &m->s->plan->insertion.at[i],
+				    &w.spot);
 
-	if (ins->place == PLAN_EDGE) {
-		w.edge = (uint32_t)ins->at;
-		return want_edge(m, w);
-	}
-	w.kind = SITE_BEFORE;
-	w.at = ins->at;
-	w.block = cfg_block_at(m->c, ins->at);
-	if (w.block == CFG_NONE)
-		return refuse(m, ins->at, "this is not known to be code");
-	if (block_moves(m, w.block))
+	if (!why)
 		vec_push(&m->want, w);
+	else if (!stays(m, &w))
+		return refuse(m, i, why);
 	else
 		m->s->left_out++;
 	return 0;
 }
 
-/* by kind and address; at one place edges come last, else the plan's order */
+/* by spot; at one place edges come last, else the plan's order */
 static int want_order(const void *a, const void *b)
 {
 	const struct wanted *p = a, *q = b;
 
-	if (p->kind != q->kind)
-		return p->kind < q->kind ? -1 : 1;
-	if (p->at != q->at)
-		return p->at < q->at ? -1 : 1;
-	if (p->on_edge != q->on_edge)
-		return p->on_edge ? 1 : -1;
+	if (p->spot.kind != q->spot.kind)
+		return p->spot.kind < q->spot.kind ? -1 : 1;
+	if (p->spot.at != q->spot.at)
+		return p->spot.at < q->spot.at ? -1 : 1;
+	if (p->spot.on_edge != q->spot.on_edge)
+		return p->spot.on_edge ? 1 : -1;
 	return p->insertion < q->insertion ? -1 : p->insertion > q->insertion;
-}
-
-static struct live_set live_of(const struct maker *m, const struct wanted *w)
-{
-	struct live_set live;
-
-	if (w->kind != SITE_BEFORE)
-		return live_on_edge(m->live, w->edge);
-	live = live_before(m->live, w->block, w->at);
-	live.regs |= tables_keep(m->tables, w->at);
-	return live;
 }
 
 static struct move_saved saved_of(const struct site *x)
@@ -170,19 +116,12 @@ static void take_registers(struct site *x, const struct isa *isa, regset dead,
 			x->scratch.reg[taken++] = (uint8_t)r;
 }
 
-/* what the insertions of a site need together */
-struct need {
-	unsigned regs;
-	bool flags, memory;
-};
-
 static struct need need_of(const struct sites *s, const struct site *x)
 {
 	struct need all = {0};
 
 	for (uint32_t i = 0; i < x->n; i++) {
-		const struct insertion *ins =
-			&s->plan->insertion.at[s->order.at[x->first + i]];
+		const struct insertion *ins = insertion_of(s, x, i);
 
 		all.regs = ins->nregs > all.regs ? ins->nregs : all.regs;
 		all.flags |= ins->flags;
@@ -191,67 +130,84 @@ static struct need need_of(const struct sites *s, const struct site *x)
 	return all;
 }
 
-static unsigned plan_size(const struct sites *s, const struct site *x)
+const char *site_equip(struct site *x, const struct survey *v,
+		       const struct spot *p, struct need need)
 {
-	unsigned size = 0;
-
-	for (uint32_t i = 0; i < x->n; i++)
-		size += s->plan->size(s->plan->ctx,
-				      &s->plan->insertion.at
-					       [s->order.at[x->first + i]],
-				      &x->scratch);
-	return size;
-}
-
-static bool in_exclusive(const struct maker *m, const struct wanted *w)
-{
-	if (w->kind == SITE_BEFORE)
-		return exclusive_before(&m->exclusive, w->at);
-	return exclusive_behind(&m->exclusive, m->c->edge.at[w->edge].from);
-}
-
-/* registers and size of a finished site */
-static int equip(struct maker *m, struct site *x, const struct wanted *w)
-{
-	struct live_set live = live_of(m, w);
-	struct need need = need_of(m->s, x);
-	const struct isa *isa = m->c->isa;
+	const struct isa *isa = v->cfg->isa;
+	struct live_set live = spot_live(v, p);
 	bool keep_flags = need.flags && live.flags;
 	unsigned n = need.regs + keep_flags;
-	struct move_saved saved;
 
 	if (n > sizeof x->scratch.reg)
-		return refuse(m, x->at, "it needs too many registers");
+		return "it needs too many registers";
 	take_registers(x, isa, live_scratch(isa, live), n);
 	/* behind those that the plan uses */
 	x->flags_reg = keep_flags ? x->scratch.reg[n - 1] : SITE_NO_REG;
-	if ((need.memory || x->saved) && in_exclusive(m, w))
-		return refuse(m, x->at, "inside an exclusive sequence");
-	saved = saved_of(x);
-	x->size = (uint16_t)(isa->move->save(&saved, NULL) +
-			     plan_size(m->s, x) +
-			     isa->move->restore(&saved, NULL));
-	return 0;
+	if ((need.memory || x->saved) && spot_exclusive(v, p))
+		return "inside an exclusive sequence";
+	return NULL;
 }
 
-/* all that is wanted at one place is one site; returns how many that were */
+static unsigned code_size(const struct maker *m, const struct site *x)
+{
+	const struct isa_move *move = m->v->cfg->isa->move;
+	struct move_saved saved = saved_of(x);
+	unsigned size = move->save(&saved, NULL) + move->restore(&saved, NULL);
+
+	for (uint32_t i = 0; i < x->n; i++)
+		size += m->s->plan->size(m->s->plan->ctx,
+					 insertion_of(m->s, x, i),
+					 &x->scratch);
+	return size;
+}
+
+static bool same_spot(const struct wanted *w, const struct wanted *v)
+{
+	return w->spot.kind == v->spot.kind && w->spot.at == v->spot.at;
+}
+
+static void add_site(struct maker *m, const struct site *x, uint8_t kind)
+{
+	struct stub_site stub = {x->moved, (uint32_t)m->s->at[kind].n, kind};
+
+	if (kind >= SPOT_TAKEN)
+		vec_push(&m->s->stub, stub);
+	vec_push(&m->s->at[kind], *x);
+}
+
+/* all that is wanted at one spot is one site; returns how many that were */
 static int make_site(struct maker *m, size_t i, size_t *n)
 {
 	const struct wanted *w = &m->want.at[i];
-	struct site x = {.at = w->at, .to = w->to,
+	const struct moves *moves = &m->v->moves;
+	struct site x = {.at = w->spot.at, .to = w->spot.to,
+			 .edge = w->spot.edge,
 			 .first = (uint32_t)m->s->order.n};
-	size_t k = i;
+	const char *why;
 
-	for (; k < m->want.n && m->want.at[k].kind == w->kind &&
-	       m->want.at[k].at == w->at;
-	     k++)
-		vec_push(&m->s->order, m->want.at[k].insertion);
-	*n = k - i;
-	x.n = (uint32_t)*n;
-	if (equip(m, &x, w))
-		return -1;
-	vec_push(&m->s->at[w->kind], x);
+	for (; i + x.n < m->want.n && same_spot(w, &w[x.n]); x.n++)
+		vec_push(&m->s->order, w[x.n].insertion);
+	*n = x.n;
+	x.moved = (uint32_t)(moves_part(moves, m->v->cfg->block.at
+					[w->spot.block].part) -
+			     moves->moved.at);
+	why = site_equip(&x, m->v, &w->spot, need_of(m->s, &x));
+	if (why)
+		return refuse(m, w->insertion, why);
+	x.size = (uint16_t)code_size(m, &x);
+	add_site(m, &x, w->spot.kind);
 	return 0;
+}
+
+static int stub_order(const void *a, const void *b)
+{
+	const struct stub_site *p = a, *q = b;
+
+	if (p->moved != q->moved)
+		return p->moved < q->moved ? -1 : 1;
+	if (p->kind != q->kind)
+		return p->kind < q->kind ? -1 : 1;
+	return p->site < q->site ? -1 : p->site > q->site;
 }
 
 static int make_all(struct maker *m)
@@ -266,35 +222,35 @@ static int make_all(struct maker *m)
 	for (size_t i = 0; i < m->want.n; i += n)
 		if (make_site(m, i, &n))
 			return -1;
+	if (m->s->stub.n)
+		qsort(m->s->stub.at, m->s->stub.n, sizeof *m->s->stub.at,
+		      stub_order);
 	return 0;
 }
 
-int sites_make(struct sites *s, const struct cfg *c, const struct live *l,
-	       const struct tables *t, const struct moves *moves,
+int sites_make(struct sites *s, const struct survey *v,
 	       const struct plan *plan, struct err *e)
 {
-	struct maker m = {.s = s, .c = c, .live = l, .tables = t,
-			  .moves = moves, .e = e};
+	struct maker m = {.s = s, .v = v, .e = e};
 	int failed;
 
 	*s = (struct sites){.plan = plan};
 	if (!plan)
 		return 0;
-	exclusive_find(&m.exclusive, c);
 	failed = make_all(&m);
-	exclusive_free(&m.exclusive);
 	vec_free(&m.want);
 	return failed;
 }
 
 void sites_free(struct sites *s)
 {
-	for (int k = 0; k < SITE_KINDS; k++)
+	for (int k = 0; k < SPOT_KINDS; k++)
 		vec_free(&s->at[k]);
+	vec_free(&s->stub);
 	vec_free(&s->order);
 }
 
-struct site *sites_find(const struct sites *s, enum site_kind k, uint64_t at)
+struct site *sites_find(const struct sites *s, enum spot_kind k, uint64_t at)
 {
 	const struct site *v = s->at[k].at;
 	size_t i;
@@ -318,8 +274,7 @@ bool site_write(const struct sites *s, const struct site *x,
 	unsigned n = isa->move->save(&saved, out);
 
 	for (uint32_t i = 0; i < x->n; i++) {
-		const struct insertion *ins =
-			&s->plan->insertion.at[s->order.at[x->first + i]];
+		const struct insertion *ins = insertion_of(s, x, i);
 
 		if (!s->plan->write(s->plan->ctx, ins, &x->scratch,
 				    x->addr + n, bases, out + n))

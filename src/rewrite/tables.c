@@ -8,12 +8,8 @@
 #include "base/bisect.h"
 #include "cfg/own_reads.h"
 
-/* the copy has to be near its jump: no larger part, table or first index */
-enum {
-	PART_MAX = 256 * 1024,
-	COUNT_MAX = 32 * 1024,
-	FIRST_MAX = 32 * 1024,
-};
+/* what is larger is no jump table */
+enum { COUNT_MAX = 32 * 1024 };
 
 /* what is live at any target of the block's jump */
 static regset live_at_targets(const struct cfg *c, const struct live *l,
@@ -71,17 +67,9 @@ static bool match(const struct cfg *c, const struct dispatch *d,
 	x->first = (int64_t)(d->table - d->load_base) / d->entry_size;
 	return d->load >= b->start && d->load < block_end(b) &&
 	       d->load_base + (uint64_t)x->first * d->entry_size == d->table &&
-	       llabs(x->first) < FIRST_MAX && d->count < COUNT_MAX &&
+	       llabs(x->first) < TABLE_FIRST_MAX && d->count < COUNT_MAX &&
 	       c->isa->move->table_match(code, b->size, b->start, d->load_reg,
 					 &x->j);
-}
-
-static bool part_moves(const struct cfg *c, const struct moves *m,
-		       uint32_t block)
-{
-	const struct moved *p = moves_part(m, c->block.at[block].part);
-
-	return p && p->old_end - p->old_start < PART_MAX;
 }
 
 static bool complete(const struct cfg *c, const struct dispatch *d)
@@ -134,7 +122,8 @@ void tables_find(struct tables *t, const struct cfg *c, const struct live *l,
 		struct table_copy x = {.dispatch = i};
 
 		if (d->status > DISPATCH_APPROXIMATED || !d->load ||
-		    !part_moves(c, m, d->block) || !copies(&x, c, l, &own))
+		    !moves_part(m, c->block.at[d->block].part) ||
+		    !copies(&x, c, l, &own))
 			continue;
 		vec_push(&t->copy, x);
 		for (int k = 0; k < TABLE_JUMP_DROPS; k++)
@@ -152,12 +141,17 @@ void tables_free(struct tables *t)
 	vec_free(&t->part);
 }
 
-regset tables_keep(const struct tables *t, uint64_t at)
+const struct table_copy *tables_at(const struct tables *t, uint64_t at)
 {
 	size_t i;
 
 	bisect(i, t->copy.n, t->copy.at[i].j.jump < at);
-	if (i == t->copy.n || at <= t->copy.at[i].j.load)
-		return 0;
-	return (regset)1 << t->copy.at[i].j.index;
+	return i < t->copy.n ? &t->copy.at[i] : NULL;
+}
+
+regset tables_keep(const struct tables *t, uint64_t at)
+{
+	const struct table_copy *x = tables_at(t, at);
+
+	return x && at > x->j.load ? (regset)1 << x->j.index : 0;
 }

@@ -15,7 +15,10 @@
 #include "isa/move.h"
 #include "rewrite/moved.h"
 
-enum { TABLE_ENTRY = 4 }; /* bytes of an entry of a copy */
+enum {
+	TABLE_ENTRY = 4, /* bytes of an entry of a copy */
+	TABLE_FIRST_MAX = 32 * 1024, /* the largest first index */
+};
 
 struct table_copy {
 	struct table_jump j;
@@ -40,6 +43,8 @@ struct tables {
 void tables_find(struct tables *t, const struct cfg *c, const struct live *l,
 		 const struct moves *m);
 void tables_free(struct tables *t);
+/* the first copy whose jump is at `at` or behind it, or NULL */
+const struct table_copy *tables_at(const struct tables *t, uint64_t at);
 /* registers that code inserted before the instruction has to leave alone */
 regset tables_keep(const struct tables *t, uint64_t at);
 /* the address that the copy's entries are distances from */

@@ -11,7 +11,7 @@
  */
 #include "rewrite/rewrite_int.h"
 
-#include "base/bisect.h"
+#include "rewrite/survey_int.h"
 
 /* what is being written: the bytes of a span, and for which address */
 struct writing {
@@ -34,6 +34,24 @@ static bool is_branch(const struct insn *in)
 	       in->kind == INSN_CALL;
 }
 
+/* where control goes that comes to the old address from elsewhere */
+static uint64_t entry_at(const struct rewriter *r, uint64_t old)
+{
+	const struct site *x = sites_find(&r->sites, SPOT_ENTRY, old);
+
+	return x ? x->addr : addr_map_arrive(&r->m.map, old);
+}
+
+/* where the branch goes, if nothing is inserted on that edge alone */
+static uint64_t branch_target(const struct rewriter *r, const struct insn *in)
+{
+	if (r->sites.at[SPOT_ENTRY].n &&
+	    (in->kind == INSN_CALL ||
+	     spot_leaves(r->c, cfg_block_at(r->c, in->addr))))
+		return entry_at(r, in->target);
+	return addr_map_arrive(&r->m.map, in->target);
+}
+
 static uint64_t referred(const struct rewriter *r, const struct insn *in,
 			 uint8_t form)
 {
@@ -42,11 +60,11 @@ static uint64_t referred(const struct rewriter *r, const struct insn *in,
 	if (r->move->pooled(form))
 		return layout_literal(r, in->addr);
 	stub = in->kind == INSN_COND ?
-		       sites_find(&r->sites, SITE_STUB, in->addr) :
+		       sites_find(&r->sites, SPOT_TAKEN, in->addr) :
 		       NULL;
 	if (stub)
 		return stub->addr;
-	return is_branch(in) ? addr_map_arrive(&r->m.map, in->target) : in->ref;
+	return is_branch(in) ? branch_target(r, in) : in->ref;
 }
 
 /* where a procedure starts: some registers are nobody's there */
@@ -98,18 +116,32 @@ static int write_run(struct writing p, const struct span *s,
 }
 
 /* a jump through a table of ours */
-static int write_table_jump(const struct writing *p, uint64_t old)
+static int write_table_jump(const struct writing *p, const struct span *s)
 {
-	const struct tables *t = &p->r->tables;
-	const struct table_copy *x;
-	size_t i;
+	const struct table_copy *x = tables_at(&p->r->tables, s->old);
+	bool far = s->new_size == p->r->move->table_far_size;
 
-	bisect(i, t->copy.n, t->copy.at[i].j.jump < old);
-	x = &t->copy.at[i];
-	if (!p->r->move->table_write(&x->j, x->reg, p->at, table_base(x),
+	if (!p->r->move->table_write(&x->j, x->reg, far, p->at, table_base(x),
 				     p->out))
-		return out_of_reach(p->r, old);
+		return out_of_reach(p->r, s->old);
 	return 0;
+}
+
+/* where a dispatch goes that was to go to the old address */
+static uint64_t table_target(const struct rewriter *r,
+			     const struct dispatch *d, uint64_t old)
+{
+	enum spot_kind kind;
+	uint32_t way = spot_way(r->c, d, old, &kind);
+	const struct site *x =
+		way == CFG_NONE ? NULL : sites_find(&r->sites, kind, way);
+
+	if (x)
+		return x->addr;
+	return kind == SPOT_TABLE && way != CFG_NONE &&
+			       r->c->edge.at[way].to == CFG_NONE ?
+		       entry_at(r, old) :
+		       addr_map_arrive(&r->m.map, old);
 }
 
 /* the entries of a copied table */
@@ -124,8 +156,7 @@ static int write_table(struct rewriter *r, const struct table_copy *x)
 		int32_t entry;
 
 		cfg_table_entry(r->c, d, i, &to);
-		distance = (int64_t)(addr_map_arrive(&r->m.map, to) -
-				     table_base(x));
+		distance = (int64_t)(table_target(r, d, to) - table_base(x));
 		entry = (int32_t)distance;
 		if (entry != distance)
 			return out_of_reach(r, d->addr);
@@ -135,27 +166,38 @@ static int write_table(struct rewriter *r, const struct table_copy *x)
 }
 
 /* the code of a site, if there is one */
-static int write_site(struct rewriter *r, enum site_kind kind, uint64_t at)
+static int write_site(struct rewriter *r, const struct site *x)
 {
-	const struct site *x = sites_find(&r->sites, kind, at);
 	struct plan_bases bases = {.data = r->data_addr};
 
 	if (x)
 		bases.support = island_step(r, x->addr, r->support_addr);
 	if (x && !site_write(&r->sites, x, r->isa, &bases,
 			     r->text + (x->addr - r->text_addr)))
-		return out_of_reach(r, at);
+		return err_set(r->e, ERR_INPUT,
+			       "%s: the plan's memory is out of reach of its "
+			       "code", r->im->path);
 	return 0;
 }
 
-/* a jump of the new code to where the old address went */
-static int write_jump(struct rewriter *r, uint64_t at, uint64_t old)
+/* a jump of the new code at `at` to `to`; `old` is for messages */
+static int write_jump(struct rewriter *r, uint64_t at, uint64_t to,
+		      uint64_t old)
 {
-	uint64_t to = island_step(r, at, addr_map_arrive(&r->m.map, old));
-
+	to = island_step(r, at, to);
 	if (!to || !r->move->jump(at, to, r->text + (at - r->text_addr)))
 		return out_of_reach(r, old);
 	return 0;
+}
+
+/* does what falls out of the block at the old address leave its procedure? */
+static bool falls_out(const struct rewriter *r, uint64_t last)
+{
+	uint32_t n = cfg_block_at(r->c, last);
+	const struct block *b = &r->c->block.at[n];
+	uint32_t e = b->edge + (b->last == INSN_COND);
+
+	return e < cfg_edges_end(r->c, n) && r->c->edge.at[e].to == CFG_NONE;
 }
 
 /* control is known to go on behind the span */
@@ -179,13 +221,14 @@ static int write_glue(struct rewriter *r, const struct span *s)
 {
 	uint64_t next = s->old + s->size;
 	uint64_t at = s->start + s->new_size - r->move->jump_size;
-	uint64_t to;
+	uint64_t to = falls_out(r, next - 1) ? entry_at(r, next) :
+					       addr_map_arrive(&r->m.map, next);
 
-	if (write_site(r, SITE_FALL, next))
+	if (write_site(r, sites_find(&r->sites, SPOT_FALL, next)))
 		return -1;
 	if (goes_on(r, s))
-		return write_jump(r, at, next);
-	to = island_step_to_start(r, at, addr_map_arrive(&r->m.map, next));
+		return write_jump(r, at, to, next);
+	to = island_step_to_start(r, at, to);
 	if (!to || !r->move->jump(at, to, r->text + (at - r->text_addr)))
 		return out_of_reach(r, next);
 	return 0;
@@ -197,14 +240,16 @@ static int write_span(struct rewriter *r, const struct span *s)
 	struct writing p = {r, s->start, r->text + (s->start - r->text_addr)};
 	struct insn in;
 
-	if ((s->fall && write_site(r, SITE_FALL, s->old)) ||
-	    (s->start > s->arrive && write_site(r, SITE_BEFORE, s->old)))
+	if ((s->fall &&
+	     write_site(r, sites_find(&r->sites, SPOT_FALL, s->old))) ||
+	    (s->start > s->arrive &&
+	     write_site(r, sites_find(&r->sites, SPOT_BEFORE, s->old))))
 		return -1;
 	if (s->form == MOVE_COPY) {
 		if (write_run(p, s, code))
 			return -1;
 	} else if (s->form == FORM_TABLE) {
-		if (write_table_jump(&p, s->old))
+		if (write_table_jump(&p, s))
 			return -1;
 	} else if (s->form != FORM_DROPPED) {
 		r->isa->scan(code, s->size, s->old, &in);
@@ -214,13 +259,25 @@ static int write_span(struct rewriter *r, const struct span *s)
 	return s->glue ? write_glue(r, s) : 0;
 }
 
+/* does the edge that the stub is on leave its procedure? */
+static bool stub_leaves(const struct rewriter *r, const struct site *x,
+			enum spot_kind kind)
+{
+	return (kind == SPOT_TAKEN || kind == SPOT_TABLE) &&
+	       r->c->edge.at[x->edge].to == CFG_NONE;
+}
+
 static int write_stubs(struct rewriter *r)
 {
-	for (size_t i = 0; i < r->sites.at[SITE_STUB].n; i++) {
-		const struct site *x = &r->sites.at[SITE_STUB].at[i];
+	for (size_t i = 0; i < r->sites.stub.n; i++) {
+		const struct stub_site *v = &r->sites.stub.at[i];
+		const struct site *x = &r->sites.at[v->kind].at[v->site];
+		uint64_t to = stub_leaves(r, x, v->kind) ?
+				      entry_at(r, x->to) :
+				      addr_map_arrive(&r->m.map, x->to);
 
-		if (x->addr && (write_site(r, SITE_STUB, x->at) ||
-				write_jump(r, x->addr + x->size, x->to)))
+		if (write_site(r, x) ||
+		    write_jump(r, x->addr + x->size, to, x->to))
 			return -1;
 	}
 	return 0;
@@ -245,6 +302,12 @@ uint8_t *text_slot(const struct rewriter *r, uint64_t old)
 	return r->old + (old_code(r, old) - r->im->bytes);
 }
 
+bool text_arrives(const struct rewriter *r, uint64_t old)
+{
+	return arrive_expected(r->survey, old) ||
+	       sites_find(&r->sites, SPOT_ARRIVAL, old);
+}
+
 /*
  * A procedure's first slots made one jump that reaches further; false if
  * control may also arrive at the others.
@@ -260,7 +323,7 @@ static bool write_far_slot(struct rewriter *r, uint64_t old, uint64_t to)
 	for (uint64_t at = old + r->move->jump_size; at < end;
 	     at += r->move->jump_size)
 		if (cfg_block_at(r->c, at) == CFG_NONE ||
-		    arrive_expected(r, at))
+		    text_arrives(r, at))
 			return false;
 	if (!r->move->far_jump(old, to, text_slot(r, old)))
 		return false;
@@ -294,9 +357,13 @@ static void write_slot(struct rewriter *r, uint64_t old, uint64_t to,
 
 static void write_slots(struct rewriter *r, const struct span *s)
 {
-	for (uint32_t i = 0; i < s->size; i += r->move->jump_size)
-		write_slot(r, s->old + i, i ? s->start + i : s->arrive,
-			   arrive_expected(r, s->old + i));
+	for (uint32_t i = 0; i < s->size; i += r->move->jump_size) {
+		const struct site *x = sites_find(&r->sites, SPOT_ARRIVAL,
+						  s->old + i);
+		uint64_t to = x ? x->addr : i ? s->start + i : s->arrive;
+
+		write_slot(r, s->old + i, to, text_arrives(r, s->old + i));
+	}
 }
 
 static int write_everything(struct rewriter *r)

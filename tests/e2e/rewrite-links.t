@@ -145,6 +145,14 @@ def far():
     return compare(d + "/far")
 
 
+def wide():
+    """old text that no jump leads over"""
+    d = place("wide")
+    cc("gcc", "-O2", "-Wl,--section-start=.far_end=0x10000000", "-o",
+       d + "/wide", *sources("wide.c"))
+    return compare(d + "/wide", ways=WAYS)
+
+
 def marked(exe):
     """does the file say that indirect branches find marked places only?"""
     return "BTI" in run(tool(ISA, "readelf"), "-n", exe)
@@ -181,6 +189,7 @@ JOBS = [
     ("thread-local by call", thread_local, "trad"),
     ("thread-local, static", local_exec),
     ("functions over 1 MB", far),
+    ("old text over 128 MB", wide),
     ("branch targets marked", protected),
     ("return addresses signed", linked, "signed", "gcc",
      "-mbranch-protection=standard"),

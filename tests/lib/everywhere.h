@@ -1,6 +1,6 @@
 /*
- * everywhere: a plan that inserts code before every block and on every edge
- * that has a place for it.
+ * everywhere: a plan that inserts code before every block, on every edge, and
+ * on every way into a procedure, wherever survey.h says that there is a place.
  *
  * The code is harmless only if the rewriter keeps its word: it overwrites all
  * the registers that it was given and, if asked to, the condition flags; or
@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#include "cfg/exclusive.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/survey.h"
 
 enum { EVERYWHERE_GARBAGE = 0xdead };
 
@@ -75,6 +75,7 @@ static inline bool everywhere_write(void *ctx, const struct insertion *i,
 	return true;
 }
 
+/* adds code at a place, if it can carry any */
 static inline void everywhere_add(struct plan *p, const struct everywhere *o,
 				  uint8_t place, uint64_t at)
 {
@@ -87,43 +88,38 @@ static inline void everywhere_add(struct plan *p, const struct everywhere *o,
 		.memory = o->memory,
 	};
 
-	vec_push(&p->insertion, i);
+	if (!survey_obstacle(p->survey, &i))
+		vec_push(&p->insertion, i);
 }
 
-static inline bool everywhere_has_place(const struct edge *e)
+/* where nobody is expected, a stub would only make the file larger */
+static inline void everywhere_block(struct plan *p, const struct survey *s,
+				    const struct everywhere *o, uint32_t b)
 {
-	return e->kind != EDGE_TABLE && e->kind != EDGE_HUB &&
-	       e->kind != EDGE_UNWIND;
+	const struct block *k = &s->cfg->block.at[b];
+
+	everywhere_add(p, o, PLAN_BEFORE, k->start);
+	if (k->flags & BLOCK_ENTRY)
+		everywhere_add(p, o, PLAN_ENTRY, b);
+	if (survey_arrives(s, b) || k->flags & BLOCK_PAD)
+		everywhere_add(p, o, PLAN_ARRIVAL, b);
 }
 
-/* a jump's edge code stands before the jump, which may be in a sequence */
-static inline bool everywhere_exclusive(const struct exclusive *x,
-					const struct cfg *c,
-					const struct edge *e)
-{
-	const struct block *b = &c->block.at[e->from];
-
-	return exclusive_behind(x, e->from) ||
-	       exclusive_before(x, block_end(b) - c->isa->align);
-}
-
-static inline void everywhere_plan(struct plan *p, const struct cfg *c,
+/* the plan; s must outlive it */
+static inline void everywhere_plan(struct plan *p, const struct survey *s,
 				   const struct everywhere *o)
 {
-	struct exclusive x;
+	const struct cfg *c = s->cfg;
 
-	exclusive_find(&x, c);
+	*p = (struct plan){.survey = s, .size = everywhere_size,
+			   .write = everywhere_write};
 	for (uint32_t b = 0; b < c->block.n; b++)
-		if (!exclusive_before(&x, c->block.at[b].start))
-			everywhere_add(p, o, PLAN_BEFORE, c->block.at[b].start);
+		everywhere_block(p, s, o, b);
 	for (uint32_t e = 0; e < c->edge.n; e++)
-		if (everywhere_has_place(&c->edge.at[e]) &&
-		    !everywhere_exclusive(&x, c, &c->edge.at[e]))
-			everywhere_add(p, o, PLAN_EDGE, e);
+		everywhere_add(p, o, PLAN_EDGE, e);
+	for (uint32_t t = 0; t < c->hub_target.n; t++)
+		everywhere_add(p, o, PLAN_HUB, t);
 	p->data_size = 8 * p->insertion.n;
-	p->size = everywhere_size;
-	p->write = everywhere_write;
-	exclusive_free(&x);
 }
 
 #endif

@@ -92,7 +92,8 @@ static inline int walk_rewrite(const char *name, const uint8_t *bytes,
 	struct image im;
 	struct unwind u;
 	struct cfg c;
-	struct plan p = {0};
+	struct survey s;
+	struct plan p;
 	struct err e = {0};
 	int refused = -1;
 
@@ -100,10 +101,12 @@ static inline int walk_rewrite(const char *name, const uint8_t *bytes,
 		return -1;
 	unwind_read(&u, &im);
 	if (!cfg_build(&c, &im, &u, &e)) {
-		everywhere_plan(&p, &c, &much);
+		survey_make(&s, &c);
+		everywhere_plan(&p, &s, &much);
 		refused = walk_rewrite_once(&c, name, NULL, &trap);
 		walk_rewrite_once(&c, name, &p, &none);
 		vec_free(&p.insertion);
+		survey_free(&s);
 	}
 	cfg_free(&c);
 	unwind_free(&u);

@@ -18,7 +18,8 @@ static int rewrite(const char *in, const char *out, const struct everywhere *o,
 	struct image im;
 	struct unwind u;
 	struct cfg c;
-	struct plan p = {0};
+	struct survey s;
+	struct plan p;
 	struct rewrite_options none = {0};
 	struct rewrite_report r;
 	int failed;
@@ -28,7 +29,8 @@ static int rewrite(const char *in, const char *out, const struct everywhere *o,
 	unwind_read(&u, &im);
 	if (cfg_build(&c, &im, &u, e))
 		return -1;
-	everywhere_plan(&p, &c, o);
+	survey_make(&s, &c);
+	everywhere_plan(&p, &s, o);
 	failed = rewrite_image(&c, &p, &none, out, &r, e);
 	if (!failed) {
 		printf("{\"file\": \"%s\", \"insertions\": %zu, "
@@ -39,6 +41,7 @@ static int rewrite(const char *in, const char *out, const struct everywhere *o,
 		rewrite_report_free(&r);
 	}
 	vec_free(&p.insertion);
+	survey_free(&s);
 	cfg_free(&c);
 	unwind_free(&u);
 	image_close(&im);

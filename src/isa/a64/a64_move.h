@@ -12,7 +12,9 @@ extern const struct isa_move a64_move;
 bool a64_table_match(const uint8_t *code, size_t size, uint64_t addr,
 		     unsigned table_reg, struct table_jump *t);
 bool a64_table_write(const struct table_jump *t, const uint8_t reg[2],
-		     uint64_t at, uint64_t table, uint8_t *out);
+		     bool far, uint64_t at, uint64_t table, uint8_t *out);
+/* move.c: adrp and add of `to` at `at`, two words; false: out of reach */
+bool a64_put_address(uint8_t *out, unsigned rd, uint64_t at, uint64_t to);
 
 /* gate.c */
 enum { A64_GATE_SIZE = 4 * 53 };

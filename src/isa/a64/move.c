@@ -208,10 +208,8 @@ static uint32_t a64_add_low(unsigned rd, uint64_t to)
 	return OP_ADD | (uint32_t)(to & 0xfff) << 10 | rd << 5 | rd;
 }
 
-static bool a64_write_adr(uint32_t w, uint64_t at, uint64_t to, uint8_t *out)
+bool a64_put_address(uint8_t *out, unsigned rd, uint64_t at, uint64_t to)
 {
-	unsigned rd = a64_rd(w);
-
 	if (!a64_put_adrp(out, rd, at, to))
 		return false;
 	a64_put(out, 1, a64_add_low(rd, to));
@@ -285,7 +283,7 @@ static bool a64_write(uint8_t form, const uint8_t *code, const struct insn *in,
 	case A64_COMPARE_FAR:
 		return a64_write_compare_far(w, at, to, out);
 	case A64_ADR:
-		return a64_write_adr(w, at, to, out);
+		return a64_put_address(out, a64_rd(w), at, to);
 	case A64_ADRP:
 		return a64_put_adrp(out, a64_rd(w), at, to);
 	case A64_LITERAL:
@@ -385,6 +383,8 @@ const struct isa_move a64_move = {
 	.table_match = a64_table_match,
 	.table_write = a64_table_write,
 	.table_size = 16,
+	.table_far_size = 20,
+	.table_reach = UINT64_C(1) << 20,
 	.gate = a64_gate,
 	.gate_size = A64_GATE_SIZE,
 	.call = a64_call,

@@ -11,6 +11,8 @@
  *	                                              add s, s, t
  *	                                              br s
  *
+ * or adrp and add, where the table is far.
+ *
  * What the add computes is not looked at: that load and add make the target
  * is known from the analysis. Only that nothing else uses their results, and
  * that the index stays what it is until the jump.
@@ -139,22 +141,29 @@ bool a64_table_match(const uint8_t *code, size_t size, uint64_t addr,
 	       match_rest(code, size, addr, t);
 }
 
-bool a64_table_write(const struct table_jump *t, const uint8_t reg[2],
-		     uint64_t at, uint64_t table, uint8_t *out)
+/* adr s, table */
+static bool put_near(uint8_t *out, uint32_t s, uint64_t at, uint64_t table)
 {
 	int64_t d = (int64_t)(table - at);
+	uint32_t w = OP_ADR | (uint32_t)(d & 3) << 29 |
+		     ((uint32_t)(d >> 2) & 0x7ffff) << 5 | s;
+
+	memcpy(out, &w, sizeof w);
+	return d >= -(1 << 20) && d < 1 << 20;
+}
+
+bool a64_table_write(const struct table_jump *t, const uint8_t reg[2],
+		     bool far, uint64_t at, uint64_t table, uint8_t *out)
+{
 	uint32_t s = reg[0], v = reg[1];
-	uint32_t w[4] = {
-		OP_ADR | (uint32_t)(d & 3) << 29 |
-			((uint32_t)(d >> 2) & 0x7ffff) << 5 | s,
+	uint32_t w[3] = {
 		OP_LDRSW_REG | (uint32_t)t->index << 16 |
 			(uint32_t)t->extend << 13 | s << 5 | v,
 		OP_ADD_REG | v << 16 | s << 5 | s,
 		OP_BR | s << 5,
 	};
 
-	if (d < -(1 << 20) || d >= 1 << 20)
-		return false;
-	memcpy(out, w, sizeof w);
-	return true;
+	memcpy(out + (far ? 8 : 4), w, sizeof w);
+	return far ? a64_put_address(out, s, at, table) :
+		     put_near(out, s, at, table);
 }

@@ -1,0 +1,52 @@
+/*
+ * survey: see survey.h.
+ */
+#include "rewrite/survey.h"
+
+#include "rewrite/survey_int.h"
+#include "rewrite/site.h"
+
+void survey_make(struct survey *s, const struct cfg *c)
+{
+	*s = (struct survey){.cfg = c};
+	choose_parts(s);
+	if (!s->moves.moved.n)
+		return;
+	live_build(&s->live, c);
+	tables_find(&s->tables, c, &s->live, &s->moves);
+	exclusive_find(&s->exclusive, c);
+	arrive_find(s);
+}
+
+void survey_free(struct survey *s)
+{
+	moves_free(&s->moves);
+	vec_free(&s->in_place);
+	live_free(&s->live);
+	tables_free(&s->tables);
+	exclusive_free(&s->exclusive);
+	mem_free(s->arrive);
+}
+
+bool survey_moves(const struct survey *s, uint32_t block)
+{
+	return moves_part(&s->moves, s->cfg->block.at[block].part);
+}
+
+bool survey_copies(const struct survey *s, uint32_t block)
+{
+	const struct block *b = &s->cfg->block.at[block];
+	const struct table_copy *x = tables_at(&s->tables, b->start);
+
+	return x && x->j.jump < block_end(b);
+}
+
+const char *survey_obstacle(const struct survey *s, const struct insertion *i)
+{
+	struct spot p;
+	const char *why = spot_find(s, i, &p);
+	struct need need = {i->nregs, i->flags, i->memory};
+	struct site unused;
+
+	return why ? why : site_equip(&unused, s, &p, need);
+}

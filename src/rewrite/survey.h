@@ -1,0 +1,60 @@
+/*
+ * survey: what of an image can be moved, and where code can be inserted.
+ *
+ * Whoever makes a plan asks here first: which edges can carry code decides
+ * where counters go (flow/place.h takes the others as limits). All edges of
+ * moved code can, but for these:
+ *
+ *   - between a load-exclusive and its store-exclusive (cfg/exclusive.h);
+ *   - of a jump table that is not copied (tables.h): who jumps there passes
+ *     the old text, and is seen as an arrival at the target (PLAN_ARRIVAL);
+ *   - from code that stays in place: the same;
+ *   - to a landing pad in another procedure;
+ *   - of a call that never comes back, if it has landing pads: what does not
+ *     land there is only known as a difference.
+ *
+ * A survey holds for every plan of its image, and is made once for all.
+ */
+#ifndef REWRITE_SURVEY_H
+#define REWRITE_SURVEY_H
+
+#include "cfg/exclusive.h"
+#include "cfg/live.h"
+#include "rewrite/moved.h"
+#include "rewrite/plan.h"
+#include "rewrite/tables.h"
+
+struct survey {
+	const struct cfg *cfg;
+	struct moves moves; /* which parts move; where to is not known yet */
+	VEC(struct region) in_place; /* what does not, by address */
+	struct live live;
+	struct tables tables;
+	struct exclusive exclusive;
+	uint8_t *arrive;      /* bit n: control may arrive at the old address */
+	uint64_t arrive_base; /* (arrive_base + n) * isa->align */
+};
+
+/* the cfg must outlive the result */
+void survey_make(struct survey *s, const struct cfg *c);
+void survey_free(struct survey *s);
+
+/*
+ * NULL if the code can be inserted, else the reason why not, for people. The
+ * code of several insertions at one place is judged one by one.
+ */
+const char *survey_obstacle(const struct survey *s, const struct insertion *i);
+/* does the block's code move? */
+bool survey_moves(const struct survey *s, uint32_t block);
+/*
+ * May control arrive at the block by its old address: by a pointer, by a jump
+ * table that is not copied, from code that stays in place?
+ */
+bool survey_arrives(const struct survey *s, uint32_t block);
+/*
+ * Is the table of the jump that ends the block copied? Then its edges, or
+ * those from its hub, can carry code; else its targets are arrived at.
+ */
+bool survey_copies(const struct survey *s, uint32_t block);
+
+#endif

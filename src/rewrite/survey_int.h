@@ -1,0 +1,20 @@
+/*
+ * survey_int: the steps of a survey that are files of their own.
+ */
+#ifndef REWRITE_SURVEY_INT_H
+#define REWRITE_SURVEY_INT_H
+
+#include "rewrite/survey.h"
+
+/* choose.c: fills s->moves.moved, and s->in_place with what stays */
+void choose_parts(struct survey *s);
+
+/* far.c: leaves more parts in place, if the file is very large */
+void far_leave(struct survey *s);
+
+/* arrive.c: the old addresses at which control may arrive */
+void arrive_find(struct survey *s);
+/* control may arrive at the old address, of an instruction that moved */
+bool arrive_expected(const struct survey *s, uint64_t old);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * qemu-memory: what rewritten images hold in the memory of their plan when an
+ * emulated program ends. A plugin of qemu's user mode:
+ *
+ *	cc -shared -fPIC -o qemu-memory.so qemu-memory.c
+ *	qemu-ISA -plugin ./qemu-memory.so,out=FILE PROGRAM [ARG...]
+ *
+ * That memory is the last segment, which has nothing in the file. For every
+ * image that has one, FILE.PID.NAME gets its bytes, NAME the image's without
+ * folders. Guest addresses are taken to be ours, as in qemu-flow.c.
+ */
+#include "observe.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef uint64_t plugin_id;
+
+void qemu_plugin_register_atexit_cb(plugin_id id,
+				    void (*cb)(plugin_id, void *), void *data);
+
+EXPORT int qemu_plugin_version = 1;
+
+static char out_name[PATH_MAX];
+
+/* the last segment to be loaded; false if it has bytes in the file */
+static bool last_segment(const char *path, Elf64_Phdr *last)
+{
+	Elf64_Ehdr h;
+	Elf64_Phdr p;
+	bool found = false;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	if (pread(fd, &h, sizeof h, 0) == sizeof h)
+		for (int i = 0; i < h.e_phnum; i++) {
+			if (pread(fd, &p, sizeof p, (off_t)(h.e_phoff +
+				  (uint64_t)i * sizeof p)) != sizeof p)
+				break;
+			if (p.p_type != PT_LOAD)
+				continue;
+			*last = p;
+			found = !p.p_filesz && p.p_memsz;
+		}
+	close(fd);
+	return found;
+}
+
+static void save(const struct map *m)
+{
+	const char *slash = strrchr(m->path, '/');
+	char name[2 * PATH_MAX];
+	Elf64_Phdr p;
+	FILE *f;
+
+	if (!last_segment(m->path, &p))
+		return;
+	snprintf(name, sizeof name, "%s.%d.%s", out_name, getpid(), slash + 1);
+	f = fopen(name, "we");
+	if (!f) {
+		perror(name);
+		return;
+	}
+	fwrite((const void *)(uintptr_t)(p.p_vaddr + m->delta), 1, p.p_memsz,
+	       f);
+	fclose(f);
+}
+
+static void on_end(plugin_id id, void *data)
+{
+	struct maps maps = {0};
+
+	(void)id, (void)data;
+	maps_read(&maps, "/proc/self/maps");
+	for (size_t i = 0; i < maps.n; i++)
+		if (!i || strcmp(maps.at[i].path, maps.at[i - 1].path))
+			save(&maps.at[i]);
+}
+
+EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc,
+			       char **argv)
+{
+	(void)info;
+	if (argc < 1 || strncmp(argv[0], "out=", 4))
+		return 1;
+	snprintf(out_name, sizeof out_name, "%s", argv[0] + 4);
+	qemu_plugin_register_atexit_cb(id, on_end, NULL);
+	return 0;
+}
