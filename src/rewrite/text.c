@@ -44,6 +44,10 @@ static uint64_t entry_at(const struct rewriter *r, uint64_t old)
 /* where the branch goes, if nothing is inserted on that edge alone */
 static uint64_t branch_target(const struct rewriter *r, const struct insn *in)
 {
+	uint64_t link = links_at(&r->links, r->c, in->target);
+
+	if (link)
+		return link;
 	if (r->sites.at[SPOT_ENTRY].n &&
 	    (in->kind == INSN_CALL ||
 	     spot_leaves(r->c, cfg_block_at(r->c, in->addr))))
@@ -335,6 +339,7 @@ int text_write(struct rewriter *r)
 	mem_free(r->text);
 	r->text = mem_zalloc(r->text_end - r->text_addr, 1);
 	island_forget(r);
+	links_write(&r->links, r->c, r->text + (r->links.addr - r->text_addr));
 	return write_support(r) || write_everything(r) ? -1 : 0;
 }
 
