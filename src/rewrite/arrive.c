@@ -63,6 +63,8 @@ static void expect_from_tables(struct survey *s)
 			copied++;
 			continue;
 		}
+		if (labels_of(&s->labels, d))
+			continue;
 		for (uint32_t k = d->target; k < d->target + d->ntarget; k++)
 			expect_addr(s, c->target.at[k]);
 	}

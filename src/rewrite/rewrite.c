@@ -47,6 +47,8 @@ static void take_survey(struct rewriter *r)
 	vec_append(&r->tables.part, &s->tables.part);
 	vec_append(&r->report->in_place, &s->in_place);
 	r->report->tables = (uint32_t)s->tables.copy.n;
+	for (size_t i = 0; i < s->labels.table.n; i++)
+		r->report->tables += !s->labels.table.at[i].refused;
 }
 
 static int rewrite_steps(struct rewriter *r, const char *path)

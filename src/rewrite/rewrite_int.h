@@ -5,6 +5,7 @@
  *
  *	survey.c   what can be done, and of it
  *	choose.c     which parts of the cfg move, and why the others do not
+ *	labels.c     which tables of labels lead to the new code themselves
  *	tables.c     which jump tables are copied
  *	arrive.c     the old addresses at which control may arrive
  *	spot.c     where what the plan inserts can be

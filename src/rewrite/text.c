@@ -105,6 +105,12 @@ static int write_run(struct writing p, const struct span *s,
 	return 0;
 }
 
+/* where the old address lies in the bytes of the new file */
+static uint8_t *slot_at(const struct rewriter *r, uint64_t old)
+{
+	return r->old + (old_code(r, old) - r->im->bytes);
+}
+
 /* a jump through a table of ours */
 static int write_table_jump(const struct writing *p, const struct span *s)
 {
@@ -153,6 +159,32 @@ static int write_table(struct rewriter *r, const struct table_copy *x)
 		memcpy(out + TABLE_ENTRY * i, &entry, sizeof entry);
 	}
 	return 0;
+}
+
+/* has the loader write the address into the word at the old place */
+static void write_pointer(struct rewriter *r, uint64_t place, uint64_t addr)
+{
+	const struct reloc *reloc = image_reloc(r->im, place);
+	uint8_t *word = reloc && reloc->entry ?
+				r->old + reloc->entry +
+					offsetof(Elf64_Rela, r_addend) :
+				slot_at(r, place);
+
+	memcpy(word, &addr, sizeof addr);
+}
+
+/* a table of labels that leads to the new code itself */
+static void write_labels(struct rewriter *r, const struct label_table *t)
+{
+	const struct dispatch *d = &r->c->dispatch.at[t->dispatch];
+
+	for (uint32_t i = 0; i < d->count; i++) {
+		uint64_t to = 0;
+
+		cfg_table_entry(r->c, d, i, &to);
+		write_pointer(r, d->table + i * sizeof to,
+			      table_target(r, d, to));
+	}
 }
 
 /* the code of a site, if there is one */
@@ -267,12 +299,6 @@ static void write_literals(struct rewriter *r)
 	}
 }
 
-/* where the old instruction lies in the bytes of the new file */
-static uint8_t *slot_at(const struct rewriter *r, uint64_t old)
-{
-	return r->old + (old_code(r, old) - r->im->bytes);
-}
-
 static int write_slot(struct rewriter *r, uint64_t old, uint64_t to,
 		      bool expected)
 {
@@ -319,6 +345,9 @@ static int write_everything(struct rewriter *r)
 	for (size_t i = 0; i < r->tables.copy.n; i++)
 		if (write_table(r, &r->tables.copy.at[i]))
 			return -1;
+	for (size_t i = 0; i < r->survey->labels.table.n; i++)
+		if (!r->survey->labels.table.at[i].refused)
+			write_labels(r, &r->survey->labels.table.at[i]);
 	return write_stubs(r);
 }
 
