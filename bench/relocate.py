@@ -30,7 +30,8 @@ print(fib(20), sum(len(str(i)) for i in range(20000)))
 """
 LUA = ("local t = {} for i = 1, 60000 do t[#t + 1] = (i * 7919) % 1000 end "
        "table.sort(t) local s = 0 for _, v in ipairs(t) do s = s + v end "
-       "print(s)")
+       "local function fib(n) if n < 2 then return n end "
+       "return fib(n - 1) + fib(n - 2) end print(s, fib(27))")
 AWK = ("BEGIN { for (i = 0; i < 90000; i++) { a[i % 101] += i; "
        "s = s substr(\"abcdef\", i % 6 + 1, 1) } print length(s), a[7] }")
 SQL = ("create table t(a integer, b text); with recursive c(x) as (select 1 "
@@ -42,6 +43,7 @@ SQL = ("create table t(a integer, b text); with recursive c(x) as (select 1 "
 WORK = [  # name, where, arguments, input
     ("bzip2", "bin", ["-c"], "text"), ("gzip", "bin", ["-c", "-6"], "text"),
     ("xz", "usr/bin", ["-c", "-2"], "text"),
+    ("minisat", "usr/bin", ["-verb=0", "INPUT"], "cnf"),
     ("lua5.4", "usr/bin", ["-e", LUA], None),
     ("sqlite3", "usr/bin", [":memory:", SQL], None),
     ("gawk", "usr/bin", [AWK], None), ("mawk", "usr/bin", [AWK], None),
@@ -52,6 +54,16 @@ WORK = [  # name, where, arguments, input
 ]
 
 
+def pigeons(holes):
+    """n + 1 pigeons do not fit into n holes: hard for a solver"""
+    at = [[p * holes + h + 1 for h in range(holes)] for p in range(holes + 1)]
+    rows = [" ".join(map(str, row)) for row in at]
+    rows += ["-%d -%d" % (at[p][h], at[q][h]) for h in range(holes)
+             for p in range(holes + 1) for q in range(p)]
+    return "p cnf %d %d\n" % (holes * (holes + 1), len(rows)) + \
+        "".join(row + " 0\n" for row in rows)
+
+
 def needed(path):
     out = subprocess.run(["readelf", "-dW", path], capture_output=True,
                          text=True).stdout
@@ -60,7 +72,8 @@ def needed(path):
 
 
 def library(name):
-    for folder in ("lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu"):
+    for folder in ("lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu",
+                   "usr/lib"):
         path = os.path.join(ROOT, folder, name)
         if os.path.exists(path):
             return path
@@ -116,10 +129,13 @@ def main():
         plugin = tmp + "/insns.so"
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", plugin,
                         HERE + "/../tests/lib/qemu-insns.c"], check=True)
-        given = {"text": tmp + "/text", "c": tmp + "/input.i"}
+        given = {"text": tmp + "/text", "c": tmp + "/input.i",
+                 "cnf": tmp + "/input.cnf"}
         with open(given["text"], "w") as f:
             f.writelines("%d line %d\n" % (i * 7919 % 1009, i)
                          for i in range(40000))
+        with open(given["cnf"], "w") as f:
+            f.write(pigeons(7))
         subprocess.run(["cc", "-std=gnu11", "-D_GNU_SOURCE",
                         "-I" + HERE + "/../src", "-E", "-P", "-o", given["c"],
                         HERE + "/../src/flow/place.c"], check=True)
@@ -133,7 +149,7 @@ def main():
                 print("%-12s not in this root" % name)
                 continue
             a, b = old.add(src), new.add(src)
-            args = [given["c"] if x == "INPUT" else x for x in args]
+            args = [given[kind] if x == "INPUT" else x for x in args]
             text = given["text"] if kind == "text" else None
             times = ([], [])
             # a first run may leave something for the next (python's caches)

@@ -77,6 +77,8 @@ struct reloc {
 	uint64_t value; /* addend; for RELATIVE the address itself; for
 			   SYMBOL and JUMP_SLOT of a symbol defined in this
 			   file: its address plus addend, and `local` is set */
+	uint64_t entry; /* offset in the file of an entry with an addend, or 0:
+			   the addend is in place */
 	const char *symbol; /* name, or NULL */
 	uint32_t type;	    /* R_X86_64_*, R_AARCH64_* */
 	uint8_t kind;	    /* enum reloc_kind */

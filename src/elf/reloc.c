@@ -87,13 +87,15 @@ static void reloc_add_symbol(struct reloc *new, const struct symtab *t,
 
 /* adds one entry of a REL or RELA table */
 static void reloc_add(const struct image *im, relocs *to,
-		      const struct reloc_table *t, const Elf64_Rela *rel)
+		      const struct reloc_table *t, const Elf64_Rela *rel,
+		      uint64_t entry)
 {
 	struct reloc new = {
 		.place = rel->r_offset,
 		.value = (uint64_t)rel->r_addend,
 		.type = ELF64_R_TYPE(rel->r_info),
 		.text = t->text,
+		.entry = t->addend ? entry : 0,
 	};
 
 	if (!new.type || !image_segment(im, new.place))
@@ -118,7 +120,8 @@ static void reloc_add_table(const struct image *im, relocs *to,
 	vec_reserve(to, t->n);
 	for (size_t i = 0; i < t->n; i++) {
 		memcpy(&rel, t->at + i * size, size);
-		reloc_add(im, to, t, &rel);
+		reloc_add(im, to, t, &rel,
+			  (uint64_t)(t->at - im->bytes) + i * size);
 	}
 }
 

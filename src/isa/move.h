@@ -112,6 +112,16 @@ struct isa_move {
 	uint64_t table_reach;
 
 	/*
+	 * A stub of the linker, which jumps to where a word of memory points:
+	 * the address of that word; 0 if the code has another form.
+	 */
+	uint64_t (*link_match)(const uint8_t *code, size_t size,
+			       uint64_t addr);
+	/* the same in fewer instructions; false: the word is out of reach */
+	bool (*link_write)(uint64_t at, uint64_t word, uint8_t *out);
+	uint8_t link_size;
+
+	/*
 	 * A procedure that asks another about system calls that name a file:
 	 * the word at `word` points to a structure with the other's address at
 	 * `offset`. Called before a system call it leaves all registers and

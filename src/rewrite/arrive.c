@@ -40,10 +40,11 @@ static void expect_from_part(struct survey *s, const struct part *p)
 
 static void expect_from_in_place(struct survey *s)
 {
+	const struct moved *moved = s->moves.moved.at;
 	size_t next = 0;
 
 	for (uint32_t i = 0; i < s->cfg->part.n; i++)
-		if (next < s->moves.moved.n && s->moves.moved.at[next].part == i)
+		if (next < s->moves.moved.n && moved[next].part == i)
 			next++;
 		else
 			expect_from_part(s, &s->cfg->part.at[i]);
@@ -63,6 +64,8 @@ static void expect_from_tables(struct survey *s)
 			copied++;
 			continue;
 		}
+		if (labels_of(&s->labels, d))
+			continue;
 		for (uint32_t k = d->target; k < d->target + d->ntarget; k++)
 			expect_addr(s, c->target.at[k]);
 	}

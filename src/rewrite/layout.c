@@ -454,13 +454,11 @@ static void find_landings(struct rewriter *r)
 /* every part behind the one before, islands between */
 static void place_parts(struct rewriter *r)
 {
-	uint64_t at = r->text_addr;
+	uint64_t at = r->links.addr + links_size(&r->links, r->c);
 	uint64_t *distance = NEW_ARRAY(uint64_t, r->m.moved.n + 1);
 	struct cursor c = {0};
 	size_t pool = 0;
 
-	r->support_addr = at;
-	at += r->plan ? r->plan->support_size : 0;
 	for (size_t i = 0; i < r->m.moved.n; i++) {
 		struct moved *m = &r->m.moved.at[i];
 

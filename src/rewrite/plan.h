@@ -17,8 +17,8 @@
  * So a block runs as often as the sum over its edges, PLAN_HUB, PLAN_ENTRY
  * and PLAN_ARRIVAL says. Which of them can carry code survey.h tells.
  *
- * The rewriter finds registers that may be overwritten (saving some where none is
- * dead), decides where the code lies, and asks the plan to write it once all
+ * The rewriter finds registers that may be overwritten (saving some where none
+ * is dead), decides where the code lies, and asks the plan to write it once all
  * addresses are known. How long code is may depend on the registers that it
  * gets, never on its address.
  *

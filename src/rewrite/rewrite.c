@@ -29,6 +29,14 @@ static int write_contents(struct rewriter *r)
 	}
 }
 
+/* links are aligned like code */
+static uint64_t links_addr(const struct rewriter *r)
+{
+	uint64_t support = r->plan ? r->plan->support_size : 0;
+
+	return (r->support_addr + support + 15) & ~UINT64_C(15);
+}
+
 /* what the survey says, to work with */
 static void take_survey(struct rewriter *r)
 {
@@ -39,6 +47,8 @@ static void take_survey(struct rewriter *r)
 	vec_append(&r->tables.part, &s->tables.part);
 	vec_append(&r->report->in_place, &s->in_place);
 	r->report->tables = (uint32_t)s->tables.copy.n;
+	for (size_t i = 0; i < s->labels.table.n; i++)
+		r->report->tables += !s->labels.table.at[i].refused;
 }
 
 static int rewrite_steps(struct rewriter *r, const char *path)
@@ -55,6 +65,8 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 	if (sites_make(&r->sites, r->survey, r->plan, r->e))
 		return -1;
 	r->report->left_out = r->sites.left_out;
+	r->support_addr = r->text_addr;
+	links_find(&r->links, r->c, links_addr(r));
 	layout_text(r);
 	old_pools_find(r);
 	property_drop(r);
@@ -71,6 +83,7 @@ static void rewriter_free(struct rewriter *r)
 {
 	sites_free(&r->sites);
 	tables_free(&r->tables);
+	vec_free(&r->links.link);
 	moves_free(&r->m);
 	vec_free(&r->literal);
 	vec_free(&r->pool);

@@ -27,10 +27,11 @@ struct rewrite_report {
 	uint64_t text_bytes;  /* in code ranges */
 	uint64_t moved_bytes; /* of those, moved */
 	uint64_t new_bytes;   /* of code in the new segment */
-	uint32_t tables;      /* jump tables copied */
+	uint32_t tables;      /* jump tables copied, or changed */
 	uint32_t islands;     /* branches that reach their target in steps */
-	uint32_t unreached;   /* places where control may arrive in old code, and
-				 goes on there for one instruction at least */
+	/* places where control may arrive in old code and goes on there, for
+	   one instruction at least */
+	uint32_t unreached;
 	size_t left_out; /* insertions of the plan in code that stays */
 	VEC(struct region) in_place; /* what runs where it was, by address */
 };

@@ -6,10 +6,12 @@
  *	survey.c   what can be done, and of it
  *	choose.c     which parts of the cfg move, and why the others do not
  *	far.c        and which stay with them in a very large file
+ *	labels.c     which tables of labels lead to the new code themselves
  *	tables.c     which jump tables are copied
  *	arrive.c     the old addresses at which control may arrive
  *	spot.c     where what the plan inserts can be
  *	site.c     the code there
+ *	links.c    stubs of the linker that are written anew
  *	layout.c   where every moved instruction goes
  *	island.c   steps for jumps that do not reach
  *	old_pool.c   and room for them in old text
@@ -26,6 +28,7 @@
 #include <elf.h>
 
 #include "isa/move.h"
+#include "rewrite/links.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/site.h"
 #include "rewrite/unwind_out.h"
@@ -72,6 +75,7 @@ struct rewriter {
 	const struct survey *survey;
 	struct tables tables; /* the survey's, with addresses */
 	struct sites sites;
+	struct links links;
 	struct moves m;
 	VEC(struct literal) literal; /* by user */
 	VEC(struct pool) pool;	     /* by address, those in old text last */
@@ -81,7 +85,8 @@ struct rewriter {
 	/* the new segments: code, tables, data; addresses */
 	uint64_t code_addr; /* program headers, then pools and code */
 	uint64_t text_addr, text_end;
-	uint64_t support_addr; /* the plan's own code, in the text */
+	uint64_t support_addr; /* the plan's own code, first in the text; links
+				  are behind it */
 	uint64_t table_addr;
 	uint64_t data_addr, data_end;
 

@@ -32,8 +32,7 @@ uint64_t spot_last(const struct cfg *c, const struct block *b)
 	}
 }
 
-/* the dispatch that ends the block, or NULL */
-static const struct dispatch *dispatch_of(const struct cfg *c, uint32_t block)
+const struct dispatch *spot_dispatch(const struct cfg *c, uint32_t block)
 {
 	const struct block *b = &c->block.at[block];
 	const struct dispatch *d = c->dispatch.at;
@@ -127,14 +126,14 @@ static const char *taken(const struct survey *s, struct spot *p)
 static const char *jumping(const struct survey *s, struct spot *p)
 {
 	const struct cfg *c = s->cfg;
-	const struct dispatch *d = dispatch_of(c, p->block);
+	const struct dispatch *d = spot_dispatch(c, p->block);
 	uint32_t first = d ? target_edges(c, d) : CFG_NONE;
 
 	if (c->edge.at[p->edge].kind == EDGE_HUB || !d || !d->ntarget ||
 	    (first != CFG_NONE && p->edge < first))
 		return before_last(s, p);
 	if (first == CFG_NONE || !survey_copies(s, p->block))
-		return "its jump table is not copied";
+		return "its jump table leads to the old text";
 	p->kind = SPOT_TABLE;
 	p->at = p->edge;
 	p->to = c->target.at[d->target + (p->edge - first)];

@@ -13,7 +13,8 @@ void survey_make(struct survey *s, const struct cfg *c)
 	if (!s->moves.moved.n)
 		return;
 	live_build(&s->live, c);
-	tables_find(&s->tables, c, &s->live, &s->moves);
+	labels_find(&s->labels, c, &s->moves);
+	tables_find(&s->tables, c, &s->live, &s->moves, &s->labels);
 	exclusive_find(&s->exclusive, c);
 	arrive_find(s);
 }
@@ -23,6 +24,7 @@ void survey_free(struct survey *s)
 	moves_free(&s->moves);
 	vec_free(&s->in_place);
 	live_free(&s->live);
+	labels_free(&s->labels);
 	tables_free(&s->tables);
 	exclusive_free(&s->exclusive);
 	mem_free(s->arrive);
@@ -37,8 +39,10 @@ bool survey_copies(const struct survey *s, uint32_t block)
 {
 	const struct block *b = &s->cfg->block.at[block];
 	const struct table_copy *x = tables_at(&s->tables, b->start);
+	const struct dispatch *d = spot_dispatch(s->cfg, block);
 
-	return x && x->j.jump < block_end(b);
+	return (x && x->j.jump < block_end(b)) ||
+	       (d && labels_of(&s->labels, d));
 }
 
 const char *survey_obstacle(const struct survey *s, const struct insertion *i)

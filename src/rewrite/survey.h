@@ -6,7 +6,7 @@
  * moved code can, but for these:
  *
  *   - between a load-exclusive and its store-exclusive (cfg/exclusive.h);
- *   - of a jump table that is not copied (tables.h): who jumps there passes
+ *   - of a jump table that is not ours (tables.h, labels.h): who jumps there passes
  *     the old text, and is seen as an arrival at the target (PLAN_ARRIVAL);
  *   - from code that stays in place: the same;
  *   - to a landing pad in another procedure;
@@ -29,6 +29,7 @@ struct survey {
 	struct moves moves; /* which parts move; where to is not known yet */
 	VEC(struct region) in_place; /* what does not, by address */
 	struct live live;
+	struct labels labels;
 	struct tables tables;
 	struct exclusive exclusive;
 	uint8_t *arrive;      /* bit n: control may arrive at the old address */
@@ -52,8 +53,9 @@ bool survey_moves(const struct survey *s, uint32_t block);
  */
 bool survey_arrives(const struct survey *s, uint32_t block);
 /*
- * Is the table of the jump that ends the block copied? Then its edges, or
- * those from its hub, can carry code; else its targets are arrived at.
+ * Does the table of the jump that ends the block lead to the new code? Then
+ * its edges, or those from its hub, can carry code; else its targets are
+ * arrived at.
  */
 bool survey_copies(const struct survey *s, uint32_t block);
 

@@ -112,7 +112,7 @@ static bool copies(struct table_copy *x, const struct cfg *c,
 }
 
 void tables_find(struct tables *t, const struct cfg *c, const struct live *l,
-		 const struct moves *m)
+		 const struct moves *m, const struct labels *labels)
 {
 	struct own_reads own;
 
@@ -123,6 +123,7 @@ void tables_find(struct tables *t, const struct cfg *c, const struct live *l,
 
 		if (d->status > DISPATCH_APPROXIMATED || !d->load ||
 		    !moves_part(m, c->block.at[d->block].part) ||
+		    labels_of(labels, d) ||
 		    !copies(&x, c, l, &own))
 			continue;
 		vec_push(&t->copy, x);

@@ -13,6 +13,7 @@
 
 #include "cfg/live.h"
 #include "isa/move.h"
+#include "rewrite/labels.h"
 #include "rewrite/moved.h"
 
 enum {
@@ -40,8 +41,9 @@ struct tables {
 	VEC(struct table_part) part; /* by address */
 };
 
+/* tables of labels that lead to the new code themselves are not copied */
 void tables_find(struct tables *t, const struct cfg *c, const struct live *l,
-		 const struct moves *m);
+		 const struct moves *m, const struct labels *labels);
 void tables_free(struct tables *t);
 /* the first copy whose jump is at `at` or behind it, or NULL */
 const struct table_copy *tables_at(const struct tables *t, uint64_t at);

@@ -45,6 +45,10 @@ static uint64_t entry_at(const struct rewriter *r, uint64_t old)
 /* where the branch goes, if nothing is inserted on that edge alone */
 static uint64_t branch_target(const struct rewriter *r, const struct insn *in)
 {
+	uint64_t link = links_at(&r->links, r->c, in->target);
+
+	if (link)
+		return link;
 	if (r->sites.at[SPOT_ENTRY].n &&
 	    (in->kind == INSN_CALL ||
 	     spot_leaves(r->c, cfg_block_at(r->c, in->addr))))
@@ -115,6 +119,11 @@ static int write_run(struct writing p, const struct span *s,
 	return 0;
 }
 
+uint8_t *text_slot(const struct rewriter *r, uint64_t old)
+{
+	return r->old + (old_code(r, old) - r->im->bytes);
+}
+
 /* a jump through a table of ours */
 static int write_table_jump(const struct writing *p, const struct span *s)
 {
@@ -163,6 +172,32 @@ static int write_table(struct rewriter *r, const struct table_copy *x)
 		memcpy(out + TABLE_ENTRY * i, &entry, sizeof entry);
 	}
 	return 0;
+}
+
+/* has the loader write the address into the word at the old place */
+static void write_pointer(struct rewriter *r, uint64_t place, uint64_t addr)
+{
+	const struct reloc *reloc = image_reloc(r->im, place);
+	uint8_t *word = reloc && reloc->entry ?
+				r->old + reloc->entry +
+					offsetof(Elf64_Rela, r_addend) :
+				text_slot(r, place);
+
+	memcpy(word, &addr, sizeof addr);
+}
+
+/* a table of labels that leads to the new code itself */
+static void write_labels(struct rewriter *r, const struct label_table *t)
+{
+	const struct dispatch *d = &r->c->dispatch.at[t->dispatch];
+
+	for (uint32_t i = 0; i < d->count; i++) {
+		uint64_t to = 0;
+
+		cfg_table_entry(r->c, d, i, &to);
+		write_pointer(r, d->table + i * sizeof to,
+			      table_target(r, d, to));
+	}
 }
 
 /* the code of a site, if there is one */
@@ -297,11 +332,6 @@ static void write_literals(struct rewriter *r)
 	}
 }
 
-uint8_t *text_slot(const struct rewriter *r, uint64_t old)
-{
-	return r->old + (old_code(r, old) - r->im->bytes);
-}
-
 bool text_arrives(const struct rewriter *r, uint64_t old)
 {
 	return arrive_expected(r->survey, old) ||
@@ -377,6 +407,9 @@ static int write_everything(struct rewriter *r)
 	for (size_t i = 0; i < r->tables.copy.n; i++)
 		if (write_table(r, &r->tables.copy.at[i]))
 			return -1;
+	for (size_t i = 0; i < r->survey->labels.table.n; i++)
+		if (!r->survey->labels.table.at[i].refused)
+			write_labels(r, &r->survey->labels.table.at[i]);
 	return write_stubs(r);
 }
 
@@ -399,6 +432,7 @@ int text_write(struct rewriter *r)
 	island_forget(r);
 	r->far_end = 0;
 	r->report->unreached = 0;
+	links_write(&r->links, r->c, r->text + (r->links.addr - r->text_addr));
 	return write_support(r) || write_everything(r) ? -1 : 0;
 }
 

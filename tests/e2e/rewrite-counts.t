@@ -27,14 +27,15 @@ KINDS = {"entry", "arrival", "fall", "taken", "jump", "after", "unwind",
 
 class Case:
     def __init__(self, name, sources, *flags, cc="gcc", seen=True, ran=(),
-                 twice=False):
+                 twice=False, barred=None):
         self.name, self.sources, self.flags = name, sources, flags
         self.cc, self.seen, self.twice = cc, seen, twice
         self.ran = set(ran)     # kinds of edges some of which have to run
+        self.barred = barred    # edges between load- and store-exclusive
 
 
 CASES = [
-    Case("edges", EDGES, "-O2", *TABLES, cc="g++",
+    Case("edges", EDGES, "-O2", *TABLES, cc="g++", barred=4,
          ran=KINDS | {"table", "hub", "hub-in", "unknown"}),
     Case("edges-clang", EDGES, "-O1", cc="clang++",
          ran=KINDS | {"table", "hub", "hub-in", "unknown"}),
@@ -106,6 +107,10 @@ def attempt(case):
         if own and not bad:
             result.append(("every kind ran", sorted(
                 k for k in case.ran if not ran[k])))
+        if own and not bad and case.barred is not None:
+            result.append(("what is between exclusives", [] if
+                           ran["barred"] == case.barred else
+                           ["%d edges" % ran["barred"]]))
     return result
 
 

@@ -43,6 +43,10 @@ PROGRAMS_X64 = ["flow", "throw", "throw-static", "threads", "signals",
                 "process", "ifunc-static-pie", "names", "calc"]
 # of AArch64 only
 PROGRAMS_A64 = [
+    ("labels", ["labels.c"], ["-O2"], [[]]),
+    ("labels-plain", ["labels.c"], ["-O1", "-fno-pie", "-no-pie"], [[]]),
+    ("labels-static-pie", ["labels.c"], ["-O1", "-static-pie", "-fPIE"],
+     [[]]),
     ("pool", ["pool.c", "pool-aarch64.S"], ["-O2"], [[]]),
     ("atomics-exclusive", ["atomics.c"],
      ["-O2", "-pthread", "-mno-outline-atomics"], [[]]),

@@ -18,7 +18,7 @@ PACKAGES_CACHE=${PACKAGES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tally-tests}
 PACKAGES_MIX="
 bash coreutils findutils gawk grep gzip bzip2 mawk sed tar xz-utils zstd
 libc6 libgcc-s1 libstdc++6 libatomic1 libgfortran5 zlib1g libbz2-1.0 liblzma5
-libzstd1 libgmp10 libsqlite3-0 sqlite3 lua5.4 liblua5.4-0
+libzstd1 libgmp10 libsqlite3-0 sqlite3 lua5.4 liblua5.4-0 minisat
 perl-base libperl5.36 python3.11-minimal libpython3.11 libnode108
 openssl libssl3 libgcrypt20 libgnutls30 libnettle8 libhogweed6
 libx264-164 libx265-199 libavcodec59 libdav1d6 libvpx7 libasound2

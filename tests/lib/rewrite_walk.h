@@ -25,25 +25,53 @@ static inline const char *rewrite_walk_path(void)
 
 enum { WALK_HEADERS = 1024 };
 
-/* data that the program can write is as it was */
-static inline void walk_same(const struct image *old, const struct image *new)
+/* a table of labels may change, or the relocations that fill it */
+static inline bool walk_may_change(const struct survey *s, uint64_t addr,
+				   uint64_t offset)
 {
+	const struct image *im = s->cfg->image;
+
+	for (size_t t = 0; t < s->labels.table.n; t++) {
+		const struct label_table *x = &s->labels.table.at[t];
+		size_t r = image_reloc_from(im, x->start);
+
+		if (x->refused)
+			continue;
+		if (addr >= x->start && addr < x->end)
+			return true;
+		for (; r < im->nreloc && im->reloc[r].place < x->end; r++)
+			if (offset - im->reloc[r].entry < sizeof(Elf64_Rela))
+				return true;
+	}
+	return false;
+}
+
+/* data that the program can write is as it was */
+static inline void walk_same(const struct survey *s, const struct image *new)
+{
+	const struct image *old = s->cfg->image;
+
 	for (size_t i = 0; i < old->nsegment; i++) {
-		const struct segment *s = &old->segment[i];
+		const struct segment *g = &old->segment[i];
 
 		size_t n, m;
-		const uint8_t *p = image_at(old, s->start, &n);
-		const uint8_t *q = image_at(new, s->start, &m);
+		const uint8_t *p = image_at(old, g->start, &n);
+		const uint8_t *q = image_at(new, g->start, &m);
 
 		/* the file's header and notes change: they are elsewhere */
-		if (s->write && !s->exec && s->start < s->file_end &&
-		    s->offset >= WALK_HEADERS)
-			WALK_CHECK(p && q && m >= n && !memcmp(p, q, n));
+		if (!g->write || g->exec || g->start >= g->file_end ||
+		    g->offset < WALK_HEADERS)
+			continue;
+		WALK_CHECK(p && q && m >= n);
+		for (size_t k = 0; memcmp(p, q, n) && k < n; k++)
+			WALK_CHECK(p[k] == q[k] ||
+				   walk_may_change(s, g->start + k,
+						   g->offset + k));
 	}
 }
 
 /* reads the new file */
-static inline void walk_result(const struct cfg *c, const char *path)
+static inline void walk_result(const struct survey *s, const char *path)
 {
 	struct image im;
 	struct unwind u;
@@ -54,21 +82,21 @@ static inline void walk_result(const struct cfg *c, const char *path)
 		abort();
 	}
 	WALK_CHECK(rewrite_made_by(&im));
-	walk_same(c->image, &im);
+	walk_same(s, &im);
 	unwind_read(&u, &im);
 	unwind_free(&u);
 	image_close(&im);
 }
 
 /* one plan, or none; 0 if a file came out */
-static inline int walk_rewrite_once(const struct cfg *c, const char *name,
+static inline int walk_rewrite_once(const struct survey *s, const char *name,
 				    const struct plan *p,
 				    const struct rewrite_options *o)
 {
 	const char *path = rewrite_walk_path();
 	struct rewrite_report r;
 	struct err e = {0};
-	int refused = rewrite_image(c, p, o, path, &r, &e);
+	int refused = rewrite_image(s->cfg, p, o, path, &r, &e);
 
 	if (refused) {
 		WALK_CHECK((e.code == ERR_INPUT && strstr(e.text, name)) ||
@@ -77,7 +105,7 @@ static inline int walk_rewrite_once(const struct cfg *c, const char *name,
 		return -1;
 	}
 	WALK_CHECK(r.moved_bytes <= r.text_bytes);
-	walk_result(c, path);
+	walk_result(s, path);
 	unlink(path);
 	rewrite_report_free(&r);
 	return 0;
@@ -103,8 +131,8 @@ static inline int walk_rewrite(const char *name, const uint8_t *bytes,
 	if (!cfg_build(&c, &im, &u, &e)) {
 		survey_make(&s, &c);
 		everywhere_plan(&p, &s, &much);
-		refused = walk_rewrite_once(&c, name, NULL, &trap);
-		walk_rewrite_once(&c, name, &p, &none);
+		refused = walk_rewrite_once(&s, name, NULL, &trap);
+		walk_rewrite_once(&s, name, &p, &none);
 		vec_free(&p.insertion);
 		survey_free(&s);
 	}

@@ -285,6 +285,22 @@ static void tell(const char *what, const uint64_t *v, size_t n,
 	printf(" %s=%zu/%zu", what, ran, all);
 }
 
+/* edges that may not touch memory */
+static unsigned barred(const struct judge *j)
+{
+	struct insertion i = {.place = PLAN_EDGE, .nregs = 2};
+	unsigned n = 0;
+
+	for (i.at = 0; i.at < j->c->edge.n; i.at++) {
+		i.memory = false;
+		if (survey_obstacle(j->s, &i))
+			continue;
+		i.memory = true;
+		n += survey_obstacle(j->s, &i) != NULL;
+	}
+	return n;
+}
+
 static void tell_all(const struct judge *j)
 {
 	static const char *const names[EDGE_KINDS] = {
@@ -300,7 +316,8 @@ static void tell_all(const struct judge *j)
 	tell("hub", j->hub, c->hub_target.n, c, -1);
 	for (int k = 0; k < EDGE_KINDS; k++)
 		tell(names[k], j->edge, c->edge.n, c, k);
-	printf(" complaints=%" PRIu64 "\n", j->complaints);
+	printf(" barred=%u complaints=%" PRIu64 "\n", barred(j),
+	       j->complaints);
 }
 
 static void judge_all(struct judge *j, char **observed, int n)

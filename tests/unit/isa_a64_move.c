@@ -596,6 +596,71 @@ static void test_saving(void **state)
 	assert_int_equal(move()->save_lead, 4);
 }
 
+/* a stub of the linker: adrp, ldr, add, br */
+static void test_links(void **state)
+{
+	uint32_t stub[4] = {0x90000010, 0xf9400211, 0x91000210, 0xd61f0220};
+	uint64_t slot = (AT & ~UINT64_C(0xfff)) + 0x3000 + 0x7f8;
+	uint8_t code[16], out[16];
+	struct insn in;
+
+	(void)state;
+	stub[0] |= UINT32_C(3) << 29; /* three pages on */
+	stub[1] |= (0x7f8 / 8) << 10;
+	stub[2] |= 0x7f8 << 10;
+	memcpy(code, stub, sizeof code);
+	assert_true(move()->link_match(code, 16, AT) == slot);
+	assert_true(!move()->link_match(code, 15, AT));
+	for (unsigned i = 0; i < 4; i++) {
+		/* any bit that is not the page's or the offset's matters */
+		code[4 * i] ^= 1;
+		assert_true(!move()->link_match(code, 16, AT));
+		code[4 * i] ^= 1;
+	}
+	code[9] ^= 4; /* another offset than the load's */
+	assert_true(!move()->link_match(code, 16, AT));
+
+	assert_int_equal(move()->link_size, 12);
+	assert_true(move()->link_write(AT, AT + 0xffff8, out));
+	in = decoded(out, AT);
+	assert_true(in.ref_kind == REF_ADDRESS && in.ref == AT + 0xffff8 &&
+		    in.writes == 1 << 16);
+	in = decoded(out + 4, AT + 4);
+	assert_true(in.reads == 1 << 16 && in.writes == 1 << 17 &&
+		    in.mem_read == 8);
+	in = decoded(out + 8, AT + 8);
+	assert_true(in.kind == INSN_IJUMP && in.reads == 1 << 17);
+	assert_true(move()->link_write(AT, AT - 0x100000, out));
+	assert_true(decoded(out, AT).ref == AT - 0x100000);
+	assert_false(move()->link_write(AT, AT + 0x100000, out));
+	assert_false(move()->link_write(AT, AT - 0x100001, out));
+}
+
+/* a jump through a table near and far */
+static void test_table_jumps(void **state)
+{
+	static const uint8_t reg[2] = {9, 3};
+	struct table_jump t = {.index = 3, .extend = 3};
+	uint8_t out[20];
+
+	(void)state;
+	assert_true(move()->table_size == 16 && move()->table_far_size == 20);
+	assert_true(move()->table_write(&t, reg, false, AT, AT + 0xffffc,
+					out));
+	assert_true(decoded(out, AT).ref == AT + 0xffffc);
+	assert_int_equal(decoded(out + 12, AT + 12).kind, INSN_IJUMP);
+	assert_false(move()->table_write(&t, reg, false, AT,
+					 AT + move()->table_reach, out));
+	assert_true(move()->table_write(&t, reg, true, AT,
+					AT + move()->table_reach + 0x124,
+					out));
+	assert_int_equal(decoded(out, AT).ref_kind, REF_PAGE);
+	assert_true(decoded(out, AT).ref + decoded(out + 4, AT + 4).imm ==
+		    AT + move()->table_reach + 0x124);
+	assert_true(decoded(out + 8, AT + 8).reads == (1 << 9 | 1 << 3));
+	assert_int_equal(decoded(out + 16, AT + 16).kind, INSN_IJUMP);
+}
+
 static void test_traps(void **state)
 {
 	uint8_t out[64];
@@ -624,6 +689,8 @@ int main(void)
 		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_jump),
 		cmocka_unit_test(test_saving),
+		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_table_jumps),
 		cmocka_unit_test(test_traps),
 	};
 

@@ -16,6 +16,11 @@ bool a64_table_write(const struct table_jump *t, const uint8_t reg[2],
 /* move.c: adrp and add of `to` at `at`, two words; false: out of reach */
 bool a64_put_address(uint8_t *out, unsigned rd, uint64_t at, uint64_t to);
 
+/* link.c */
+enum { A64_LINK_SIZE = 12 };
+uint64_t a64_link_match(const uint8_t *code, size_t size, uint64_t addr);
+bool a64_link_write(uint64_t at, uint64_t word, uint8_t *out);
+
 /* gate.c */
 enum { A64_GATE_SIZE = 4 * 53 };
 bool a64_gate(uint64_t at, uint64_t word, unsigned offset, uint8_t *out);

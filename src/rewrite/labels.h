@@ -1,0 +1,45 @@
+/*
+ * labels: tables of labels (computed goto) that hold new addresses.
+ *
+ * A jump through a table of addresses needs two instructions; through a copy
+ * (tables.h) four. So the table itself is made to lead to the new code, and
+ * the jump stays as it was. That is the one place where an address of code
+ * that the program keeps as data changes, and it is allowed only where nobody
+ * can tell:
+ *
+ *   - All jumps that use the table are understood, belong to one procedure,
+ *     which has no others that are not, and use all of it. A jump to just
+ *     any label uses the only table that has those labels.
+ *   - The labels' addresses are nowhere else: not in other data, not computed
+ *     by code. So whoever reads one, if anybody does, can do nothing with it
+ *     but jump there, or compare it with another from a table of new ones.
+ *   - The table's own address is in no data, and no symbol tells it to other
+ *     images.
+ */
+#ifndef REWRITE_LABELS_H
+#define REWRITE_LABELS_H
+
+#include "cfg/cfg.h"
+#include "rewrite/moved.h"
+
+struct label_table {
+	uint64_t start, end;
+	uint32_t dispatch; /* one of those that use it, in the cfg */
+	bool refused;	   /* it stays as it is */
+};
+
+struct labels {
+	const struct cfg *cfg;
+	VEC(struct label_table) table; /* all jump tables, by address */
+	uint32_t *of; /* by dispatch: the table that it uses, or CFG_NONE */
+};
+
+/* finds the tables; moves->moved says which parts move */
+void labels_find(struct labels *l, const struct cfg *c,
+		 const struct moves *m);
+void labels_free(struct labels *l);
+/* the table that the dispatch uses, if it leads to the new code, or NULL */
+const struct label_table *labels_of(const struct labels *l,
+				    const struct dispatch *d);
+
+#endif
