@@ -6,7 +6,9 @@
  * becomes a slot, a jump to its new place, so that old addresses, wherever
  * the program keeps them, stay good (rewriting.md 3.3). A slot from which the
  * new place cannot be reached keeps its instruction, which does the same in
- * its old place, unless control is expected there: then islands are used.
+ * its old place, unless control is expected there: then islands are used. A
+ * trap keeps its place as well: it does the same there, and what nobody runs
+ * may be data that looks like one.
  */
 #include "rewrite/rewrite_int.h"
 
@@ -299,12 +301,22 @@ static void write_literals(struct rewriter *r)
 	}
 }
 
+static bool is_trap(const struct rewriter *r, uint64_t old)
+{
+	struct insn in;
+
+	r->isa->scan(old_code(r, old), r->isa->max_len, old, &in);
+	return in.kind == INSN_TRAP;
+}
+
 static int write_slot(struct rewriter *r, uint64_t old, uint64_t to,
 		      bool expected)
 {
 	uint8_t *out = slot_at(r, old);
 	unsigned size = r->move->jump_size;
 
+	if (!expected && is_trap(r, old))
+		return 0;
 	if (!expected && r->o->trap_unexpected) {
 		r->move->trap(out, size);
 		return 0;
