@@ -155,8 +155,8 @@ int file_write(struct rewriter *r, const char *path);
 /* text.c: where an old instruction lies in the bytes of the new file */
 uint8_t *text_slot(const struct rewriter *r, uint64_t old);
 
-/* control may arrive at the old address, or code is to run if it does */
-bool text_arrives(const struct rewriter *r, uint64_t old);
+/* nobody needs the slot of the old instruction */
+bool text_is_free(const struct rewriter *r, uint64_t old);
 
 /* bytes of old code at addr, which is in a block */
 static inline const uint8_t *old_code(const struct rewriter *r, uint64_t addr)

@@ -7,7 +7,9 @@
  * the program keeps them, stay good (rewriting.md 3.3). A slot from which the
  * new place cannot be reached keeps its instruction, which does the same in
  * its old place. Where control is expected, islands are used before that, or a
- * procedure's first slots become one longer jump.
+ * procedure's first slots become one longer jump. A trap keeps its place as
+ * well: it does the same there, and what nobody runs may be data that looks
+ * like one.
  */
 #include "rewrite/rewrite_int.h"
 
@@ -332,10 +334,23 @@ static void write_literals(struct rewriter *r)
 	}
 }
 
-bool text_arrives(const struct rewriter *r, uint64_t old)
+static bool is_trap(const struct rewriter *r, uint64_t old)
+{
+	struct insn in;
+
+	r->isa->scan(old_code(r, old), r->isa->max_len, old, &in);
+	return in.kind == INSN_TRAP;
+}
+
+static bool arrives(const struct rewriter *r, uint64_t old)
 {
 	return arrive_expected(r->survey, old) ||
 	       sites_find(&r->sites, SPOT_ARRIVAL, old);
+}
+
+bool text_is_free(const struct rewriter *r, uint64_t old)
+{
+	return !arrives(r, old) && !is_trap(r, old);
 }
 
 /*
@@ -353,7 +368,7 @@ static bool write_far_slot(struct rewriter *r, uint64_t old, uint64_t to)
 	for (uint64_t at = old + r->move->jump_size; at < end;
 	     at += r->move->jump_size)
 		if (cfg_block_at(r->c, at) == CFG_NONE ||
-		    text_arrives(r, at))
+		    !text_is_free(r, at))
 			return false;
 	if (!r->move->far_jump(old, to, text_slot(r, old)))
 		return false;
@@ -370,6 +385,10 @@ static void write_slot(struct rewriter *r, uint64_t old, uint64_t to,
 
 	if (old < r->far_end)
 		return;
+	if (!expected && is_trap(r, old)) {
+		memcpy(out, old_code(r, old), size);
+		return;
+	}
 	if (!expected && r->o->trap_unexpected) {
 		r->move->trap(out, size);
 		return;
@@ -392,7 +411,7 @@ static void write_slots(struct rewriter *r, const struct span *s)
 						  s->old + i);
 		uint64_t to = x ? x->addr : i ? s->start + i : s->arrive;
 
-		write_slot(r, s->old + i, to, text_arrives(r, s->old + i));
+		write_slot(r, s->old + i, to, arrives(r, s->old + i));
 	}
 }
 

@@ -5,6 +5,7 @@ with places where it cannot write: a line that names the file, the right
 status, and nothing left behind. And what it keeps of the original's mode.
 """
 import os
+import resource
 import re
 import signal
 import shutil
@@ -171,6 +172,26 @@ def try_killed(c, large):
     tap.none(bad, "killed at any time: OUT is whole or not there")
 
 
+def try_killed_writing(c, program):
+    """the system ends it in the middle of writing: nothing is left"""
+    try:
+        os.close(os.open(c.place, os.O_TMPFILE | os.O_WRONLY))
+    except OSError:
+        tap.skip("killed while writing", "no files without names here")
+        return
+    before = listing(c.place)
+    p = subprocess.run(
+        [TALLY, "instrument", "--placement", "none", program, "-o", c.out],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: (
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))))
+    tap.ok(p.returncode == -signal.SIGXFSZ, "killed while writing",
+           [p.returncode])
+    tap.ok(listing(c.place) == before, "and nothing is left",
+           listing(c.place))
+
+
 def try_modes(c, program):
     for mode, want in ((0o755, 0o755), (0o500, 0o500), (0o640, 0o640),
                        (0o4755, 0o755), (0o2711, 0o711), (0o1777, 0o777)):
@@ -222,6 +243,7 @@ with tempfile.TemporaryDirectory() as where:
     try_full(case, program)
     try_twice(case, program)
     try_killed(case, World(ISA).library("libc.so.6"))
+    try_killed_writing(case, program)
     try_modes(case, program)
     try_misuse(case, program)
 tap.done()

@@ -40,6 +40,19 @@
 	end_fn	pool_words
 	.ltorg
 
+	/* long pool_hidden(void): data that no instruction seems to load */
+	fn	pool_hidden
+	adr	x1, 2f
+	sub	x1, x1, #8
+	ldp	w0, w1, [x1]
+	add	x0, x0, x1
+	cbz	x0, 2f
+	ret
+	.word	42, 7
+2:	mov	x0, #1
+	ret
+	end_fn	pool_hidden
+
 	/* double pool_floats(double) */
 	fn	pool_floats
 	ldr	d1, .Ld

@@ -8,13 +8,14 @@ double pool_floats(double d);
 long pool_addresses(void), pool_table(unsigned n), pool_veneer(const long *p);
 void pool_returns(void);
 long pool_br_lr(long n), pool_always(long n), pool_falls(long n);
-long pool_into(long n);
+long pool_into(long n), pool_hidden(void);
 
 int main(void)
 {
 	long five = 5;
 
 	printf("words %lx\n", pool_words(3));
+	printf("hidden %ld\n", pool_hidden());
 	printf("floats %g\n", pool_floats(1.5));
 	printf("addresses %ld\n", pool_addresses());
 	for (unsigned i = 0; i < 6; i++)
