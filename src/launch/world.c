@@ -58,6 +58,13 @@ static uint64_t system_call(const struct cfg *c, const struct block *b)
 	return in.addr;
 }
 
+bool world_has_gate(uint16_t e_machine)
+{
+	const struct isa *isa = isa_for_elf(e_machine);
+
+	return isa && isa->move && isa->move->gate;
+}
+
 bool world_plan(struct plan *p, const struct cfg *c)
 {
 	if (!c->isa->move || !c->isa->move->gate)

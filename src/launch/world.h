@@ -12,6 +12,8 @@
 #include "cfg/cfg.h"
 #include "rewrite/plan.h"
 
+/* what a program of the machine executes can be seen */
+bool world_has_gate(uint16_t e_machine);
 /* a plan that inserts nothing else; false if the machine has no gate yet */
 bool world_plan(struct plan *p, const struct cfg *c);
 /*

@@ -56,6 +56,16 @@ _Bool sys_file_id(const char *path, struct file_id *id)
 	return 1;
 }
 
+/*
+ * The kernel looks at a set of signals before it complains about what to do
+ * with it (EINVAL); an address that is not there is EFAULT.
+ */
+_Bool sys_readable(const void *p)
+{
+	return arch_call(SYS_RT_SIGPROCMASK, -1, (long)p, 0, 8, 0) !=
+	       -SYS_EFAULT;
+}
+
 size_t str_len(const char *s)
 {
 	size_t n = 0;
@@ -78,6 +88,21 @@ const char *str_after(const char *s, const char *prefix)
 		if (*s++ != *prefix++)
 			return NULL;
 	return s;
+}
+
+void str_number(char *to, long n)
+{
+	long rest = n < 0 ? -n : n;
+	unsigned len = n < 0;
+
+	do
+		len++;
+	while (rest /= 10);
+	to[len] = 0;
+	for (rest = n < 0 ? -n : n; len > (n < 0); rest /= 10)
+		to[--len] = (char)('0' + rest % 10);
+	if (n < 0)
+		to[0] = '-';
 }
 
 const char *str_base(const char *path)

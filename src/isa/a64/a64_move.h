@@ -15,7 +15,7 @@ bool a64_table_write(const struct table_jump *t, const uint8_t reg[2],
 		     uint64_t at, uint64_t table, uint8_t *out);
 
 /* gate.c */
-enum { A64_GATE_SIZE = 4 * 53 };
+enum { A64_GATE_SIZE = 4 * 54 };
 bool a64_gate(uint64_t at, uint64_t word, unsigned offset, uint8_t *out);
 bool a64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
 
