@@ -1,6 +1,8 @@
 /*
  * exclusive: see exclusive.h. A sequence is followed along the edges inside
- * its procedure until a store-exclusive; calls end it.
+ * its procedure until a store-exclusive; calls end it. So does a system call,
+ * and before it, too, code may be: the kernel gives up what was loaded, and no
+ * store behind it can succeed.
  */
 #include "cfg/exclusive.h"
 
@@ -48,6 +50,10 @@ static bool walk(struct finder *f, const struct block *b, bool open)
 		if (open && (in.mem_class == MEM_EXCL_STORE ||
 			     in.kind == INSN_CALL || in.kind == INSN_ICALL)) {
 			add_range(f, since, at);
+			open = false;
+		} else if (open && in.kind == INSN_SYSCALL) {
+			if (at > since)
+				add_range(f, since, at - 1);
 			open = false;
 		} else if (!open && in.mem_class == MEM_EXCL_LOAD) {
 			since = at + in.len;

@@ -14,6 +14,7 @@
 #include "elf/needs.h"
 #include "launch/apart.h"
 #include "launch/closure.h"
+#include "launch/part.h"
 #include "launch/run.h"
 #include "launch/words.h"
 #include "launch/world.h"
@@ -71,30 +72,24 @@ static const char *without_name(const char *text, const char *file)
 		       text + n + 2 : text;
 }
 
-/* where tally is, and what lies beside it */
+/* where tally is */
 static void find_ourselves(struct launch *l)
 {
 	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
 
-	exe[n > 0 ? n : 0] = 0;
+	part_ourselves(exe, sizeof exe);
 	l->tally = keep(l, exe);
 }
 
-/* the audit module for the machine, beside us or where it is installed */
+/* the audit module for the machine */
 static void find_module(struct launch *l, const struct machine *m)
 {
-	static const char *const place[] = {"lib/tally", "../lib/tally"};
-	char path[2 * PATH_MAX];
-	const char *slash = strrchr(l->tally, '/');
+	char name[64], path[2 * PATH_MAX];
 
-	for (size_t i = 0; slash && i < 2 && !l->module; i++) {
-		snprintf(path, sizeof path, "%.*s/%s/audit-%s.so",
-			 (int)(slash - l->tally), l->tally, place[i], m->isa);
-		/* ld.so splits its list of modules at colons */
-		if (!access(path, R_OK) && !strchr(path, ':'))
-			l->module = keep(l, path);
-	}
+	snprintf(name, sizeof name, "audit-%s.so", m->isa);
+	/* ld.so splits its list of modules at colons */
+	if (part_find(path, sizeof path, name) && !strchr(path, ':'))
+		l->module = keep(l, path);
 }
 
 /* an emulator for programs of the other machine; 0 or the exit status */
@@ -181,6 +176,7 @@ static int get_program(struct launch *l, struct err *e)
 				 without_name(got.reason, real), e);
 	} else {
 		l->file = keep(l, got.path);
+		l->enters = world_enters(real, got.path);
 		snprintf(name, sizeof name, "%.*s/%s",
 			 (int)(strrchr(real, '/') - real), real,
 			 process_name(l));
@@ -304,10 +300,15 @@ static int check_follow(struct launch *l, const struct needs *n,
 {
 	char why[128];
 
-	if (!l->o->follow || l->x || world_has_gate(n->machine->id))
+	if (!l->o->follow || l->x)
 		return 0;
-	snprintf(why, sizeof why, "code for %s is not moved yet",
-		 n->machine->name);
+	if (!world_has_gate(n->machine->id))
+		snprintf(why, sizeof why, "code for %s is not moved yet",
+			 n->machine->name);
+	else if (closure_is_musl(n))
+		strcpy(why, "musl's loader executes them, and stays as it is");
+	else
+		return 0;
 	return give_up(l, "programs that it executes", why, e);
 }
 
@@ -390,6 +391,7 @@ int launch_run(struct launch *l, struct err *e)
 	if (status < 0 && !l->o->strict && l->file != l->program.path) {
 		l->file = l->program.path;
 		l->module = NULL;
+		l->enters = false;
 		status = run_once(l, &why);
 	}
 	if (status >= 0)

@@ -54,6 +54,7 @@ struct launch {
 	char *emulator;	 /* that runs it, or NULL */
 	char *root;	 /* where that finds libraries, or "" */
 	char *module;	 /* the audit module, or NULL */
+	bool enters;	 /* the program does itself what a module would */
 	char *tally;	 /* ourselves, for the module to ask */
 	char *link;	 /* leads to the original, or NULL */
 	VEC(char *) note; /* one line each */

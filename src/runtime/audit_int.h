@@ -1,7 +1,9 @@
 /*
- * audit_int: what the files of the audit module share.
+ * audit_int: what the files of the audit module share, and those of the entry
+ * of programs without one.
  *
  *	audit.c      what ld.so calls
+ *	entry.c      what runs first if nobody does
  *	stack.c      the environment and the auxiliary vector are cleaned
  *	environ.c    so is what the kernel shows of it
  *	ask.c        tally is started to rewrite what is not in the cache
@@ -39,6 +41,7 @@ void environ_end(uintptr_t end, uintptr_t was);
 uintptr_t *environ_stack(void);
 
 /* what gates call, see handover.h */
+__attribute__((visibility("hidden")))
 void world_on_call(struct arch_gate *g, const struct handover *h);
 
 /* a program that is to be executed, as execveat() gets it */

@@ -15,18 +15,20 @@
 #include "runtime/audit_int.h"
 
 enum {
-	MAP_WRITABLE = 3,    /* PROT_READ | PROT_WRITE */
-	MAP_OWN = 0x22,	     /* MAP_PRIVATE | MAP_ANONYMOUS */
-	SET_FD_FLAGS = 2,    /* F_SETFD */
+	SET_FD_FLAGS = 2, /* F_SETFD */
 	PAGE_LEAST = 4096,
 	NUMBER_SIZE = 24,
-	WORDS = 12,	     /* before the arguments */
+	WORDS = 12, /* before the arguments */
 	/*
 	 * More words than this need memory of their own, and if the parent
-	 * shares it, it stays there. glibc's stack for posix_spawn() has
-	 * 32 KB.
+	 * shares it, it stays there. posix_spawn() has a stack of 32 KB and
+	 * more in glibc, of 5 KB in musl, whose programs have entry.c.
 	 */
+#ifdef RUNTIME_IS_ENTRY
+	WORDS_ON_STACK = 256,
+#else
 	WORDS_ON_STACK = 2048,
+#endif
 };
 
 /* the number of strings in a list, or -1 if it cannot be read to its end */
@@ -91,13 +93,13 @@ static void execute_in_map(const struct execution *x,
 			   const struct handover *h, long fd, long argc,
 			   long envc)
 {
-	long size = (WORDS + argc + envc + 1) * (long)sizeof(char *);
-	long at = arch_call6(SYS_MMAP, 0, size, MAP_WRITABLE, MAP_OWN, -1, 0);
+	size_t size = (size_t)(WORDS + argc + envc + 1) * sizeof(char *);
+	const char **word = sys_map(size);
 
-	if (at < 0 && at > -PAGE_LEAST)
+	if (!word)
 		return;
-	execute(x, h, fd, (const char **)at, argc, envc);
-	arch_call(SYS_MUNMAP, at, size, 0, 0, 0);
+	execute(x, h, fd, word, argc, envc);
+	sys_unmap(word, size);
 }
 
 void follow(const struct execution *x, const struct handover *h)

@@ -56,6 +56,20 @@ _Bool sys_file_id(const char *path, struct file_id *id)
 	return 1;
 }
 
+void *sys_map(size_t n)
+{
+	enum { READ_WRITE = 3, PRIVATE_ANONYMOUS = 0x22, ERRORS = 4096 };
+	long at = arch_call6(SYS_MMAP, 0, (long)n, READ_WRITE,
+			     PRIVATE_ANONYMOUS, -1, 0);
+
+	return at < 0 && at > -ERRORS ? NULL : (void *)at;
+}
+
+void sys_unmap(void *p, size_t n)
+{
+	arch_call(SYS_MUNMAP, (long)p, (long)n, 0, 0, 0);
+}
+
 /*
  * The kernel looks at a set of signals before it complains about what to do
  * with it (EINVAL); an address that is not there is EFAULT.

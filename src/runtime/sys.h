@@ -26,6 +26,9 @@ long sys_read_file(const char *path, void *to, size_t max);
 /* a regular file's identity; false if it is none */
 _Bool sys_file_id(const char *path, struct file_id *id);
 
+/* zeroed memory, or NULL */
+void *sys_map(size_t n);
+void sys_unmap(void *p, size_t n);
 /*
  * Can the 8 bytes at p be read? For what the program hands to the kernel: if
  * not, its call has to say so.

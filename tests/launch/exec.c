@@ -5,6 +5,7 @@
  *	exec where FOLDER        is this program's code from there?
  *	exec names               what it is called
  *	exec exe                 and in /proc/self/exe
+ *	exec environment         its variables
  *	exec stress FILE [N]     many threads, each spawns N times
  */
 #include <errno.h>
@@ -20,6 +21,10 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifndef __GLIBC__
+#define execveat(...) (errno = ENOSYS, -1)
+#endif
 
 extern char **environ;
 
@@ -226,6 +231,11 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "names"))
 		return names(argv);
+	if (argc > 1 && !strcmp(argv[1], "environment")) {
+		for (char **e = environ; *e; e++)
+			puts(*e);
+		return 0;
+	}
 	if (argc > 1 && !strcmp(argv[1], "exe"))
 		return exe();
 	if (argc < 3)

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 
-from cfg_oracle import HOST, TALLY, Tap, compiler, tool
+from cfg_oracle import HOST, TALLY, Tap, compiler, packages, tool
 
 TALLY = os.path.abspath(TALLY)
 COUNT = [TALLY, "count", "--placement", "none"]
