@@ -267,7 +267,8 @@ enum found find_opened(struct program *p, int fd, const char *name,
 	if (readlink(link, path, sizeof path - 1) < 0 || fstat(fd, &opened) ||
 	    stat(path, &named) || opened.st_dev != named.st_dev ||
 	    opened.st_ino != named.st_ino) {
-		err_set(e, ERR_INPUT, "%s: its file cannot be read by name", name);
+		err_set(e, ERR_INPUT, "%s: its file cannot be read by name",
+			name);
 		return FOUND_NO_PROGRAM;
 	}
 	p->path = keep(p, path);

@@ -9,7 +9,8 @@
  *
  *	x0 .. x15, x29, x30, flags, x18		eight bytes each
  *
- * which it may change, and that of the structure. Vector registers are its own business.
+ * which it may change, and that of the structure. Vector registers are its
+ * own business.
  */
 #include <string.h>
 
