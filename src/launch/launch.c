@@ -143,8 +143,8 @@ static int find_or_make(struct launch *l, struct cached *got, struct err *why)
 		return 0;
 	apart_run(make_program, l);
 	return cache_has(&l->cache, real, got) ? 0 :
-		       err_set(why, ERR_MACHINE, "%s: this did not work",
-			       real);
+		       err_set(why, ERR_MACHINE, "%s: something failed "
+			       "on the way", real);
 }
 
 /* what the process will be called: as the file that is executed */
@@ -231,7 +231,7 @@ static int get_libraries(struct launch *l, const struct needs *n,
 /* rewrites what has to be; 0 or the exit status and *e */
 static int get_all(struct launch *l, const struct needs *n, struct err *e)
 {
-	bool libs = n->loads && strcmp(l->o->libs, "none") && !l->x;
+	bool libs = n->loads && strcmp(l->o->libs, "none");
 	const char *path = getenv("LD_LIBRARY_PATH");
 	int status;
 
@@ -252,7 +252,8 @@ static int get_all(struct launch *l, const struct needs *n, struct err *e)
 	if (!l->module)
 		return give_up(l, "libraries", "the audit module is not "
 			       "installed", e);
-	return libs ? get_libraries(l, n, e) : 0;
+	/* in the program's own process, its module asks for them */
+	return libs && !l->x ? get_libraries(l, n, e) : 0;
 }
 
 /* opens the folder of one who knows what is in it */
@@ -300,7 +301,7 @@ static int check_follow(struct launch *l, const struct needs *n,
 {
 	char why[128];
 
-	if (!l->o->follow || l->x)
+	if (!l->o->follow)
 		return 0;
 	if (!world_has_gate(n->machine->id))
 		snprintf(why, sizeof why, "code for %s is not moved yet",
@@ -363,6 +364,8 @@ void launch_execute(struct launch *l)
 {
 	struct words w;
 
+	if (l->file == l->program.path && !l->module)
+		return; /* there is nothing of ours in it */
 	words_make(&w, l);
 	execve(l->emulator ? l->emulator : l->file, w.argv.at, w.envp.at);
 	words_free(&w);

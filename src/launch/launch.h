@@ -71,7 +71,7 @@ int launch_prepare(struct launch *l, char *const *argv,
  */
 int launch_prepare_execution(struct launch *l, const struct execution *x,
 			     const struct launch_options *o, struct err *e);
-/* executes it in our place; if that fails, nothing has happened */
+/* executes it in our place; if it returns, nothing has happened */
 void launch_execute(struct launch *l);
 /* the exit status; where *e has a code, it is ours and e says why */
 int launch_run(struct launch *l, struct err *e);

@@ -175,7 +175,8 @@ def try_unfit(ex):
 def try_our_failures(ex):
     """Nothing of ours that fails is in the way of the program."""
     def after(name, command, want=None, **more):
-        words = ["sh", "-c", command + "; exec %s where %s" % (ex, CACHE)]
+        words = ["sh", "-c", command + "; cd %s; exec ./exec where %s" %
+                 (where, CACHE)]
         got = followed(words, **more)
         tap.ok(got[0] == 0 and got[2] == "" and got[1] in (want or (YES, NO)),
                name, list(map(str, got)))
@@ -186,6 +187,10 @@ def try_our_failures(ex):
         followed(["sh", "-c", ":"])
         after("ulimit " + what, "ulimit " + what)
     after("the cache is not safe any more", "chmod 777 " + CACHE, [NO])
+    cold()
+    same("and the world is as ever", ["sh", "-c", "cd %s; test -d %s && chmod "
+                                      "777 %s; exec ./world" % (where, CACHE,
+                                                                CACHE)])
     cold()
     after("the cache is gone", "mv %s %s.old" % (CACHE, CACHE), [NO])
     shutil.rmtree(CACHE + ".old")
@@ -294,6 +299,9 @@ def try_emulated(m):
     write("s9", "#!%s a b\n" % world)
     both("a script", [ex, "execve", path("s9"), "c"], world,
          [world, "a b", path("s9"), "c"], execfn=path("s9"))
+    write("plain", "text", 0o644)
+    write("no-interpreter", "#!/no/such\n")
+    write("empty", "")
     for name in ("none", ".", "plain", "no-interpreter", "empty"):
         got = followed([ex, "execve", path(name)])
         want = run(m.plain([ex, "execve", path(name)]))

@@ -372,6 +372,22 @@ def try_kinds(m):
                                       "exec.c", *flags))
 
 
+def try_lock(m):
+    """A system call where a load-exclusive was given up, as in musl."""
+    if m.isa != "aarch64":
+        return
+    with open(path("lock.c"), "w") as f:
+        f.write("int main(void) { static int word = 1; register long r "
+                "__asm__(\"x0\"); __asm__ volatile(\"1: ldaxr w2, [%1]; cbnz "
+                "w2, 2f; stlxr w3, w2, [%1]; cbnz w3, 1b; 2: mov x8, #172; "
+                "svc #0\" : \"=r\"(r) : \"r\"(&word) : \"x2\", \"x3\", "
+                "\"x8\", \"memory\"); return r > 0 ? 6 : 1; }\n")
+    subprocess.run([*m.cc, "-O2", "-o", path("lock"), path("lock.c")],
+                   check=True)
+    status(m.isa + ": a system call in an exclusive sequence", 6, "",
+           COUNT + ["--strict", path("lock")])
+
+
 def try_foreign_musl(m):
     """Static or not, of a machine with gates."""
     cc = compiler(m.isa, "musl-gcc") if m.isa == "aarch64" else None
@@ -436,6 +452,7 @@ for m in machines():
     try_signals(m, world)
     try_terminal(m, world)
     try_kinds(m)
+    try_lock(m)
     try_foreign_musl(m)
 try_stop()
 try_streams(path("world-" + HOST))
