@@ -228,6 +228,16 @@ static int get_libraries(struct launch *l, const struct needs *n,
 	return status;
 }
 
+/* a static program has to follow by itself; 0 or the exit status and *e */
+static int check_entry(struct launch *l, const struct needs *n, struct err *e)
+{
+	if (!l->o->follow || l->enters || l->file == l->program.path ||
+	    !world_has_gate(n->machine->id))
+		return 0;
+	return give_up(l, "programs that it executes", "the code for static "
+		       "programs is not installed", e);
+}
+
 /* rewrites what has to be; 0 or the exit status and *e */
 static int get_all(struct launch *l, const struct needs *n, struct err *e)
 {
@@ -241,6 +251,8 @@ static int get_all(struct launch *l, const struct needs *n, struct err *e)
 		return give_up(l, l->program.path, "musl's loader looks for "
 			       "libraries beside it", e);
 	status = get_program(l, e);
+	if (!status && !n->loads)
+		status = check_entry(l, n, e);
 	if (status || !n->loads)
 		return status;
 	if (path)

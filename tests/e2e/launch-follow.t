@@ -127,8 +127,9 @@ def try_refused(ex):
     for name in ("plain", "text", "empty", "no-interpreter", "empty-line",
                  "long-line", "round", "loader", "machine", "segments",
                  "short", "none", ".", "plain/x", "x" * 300):
-        for way in ("execve", "vfork"):
-            same("%s %s" % (way, name[:20]), [ex, way, path(name), "names"])
+        same("execve " + name[:20], [ex, "execve", path(name), "names"])
+    for name in ("plain", "text", "loader", "none"):
+        same("vfork " + name, [ex, "vfork", path(name), "names"])
     same("a text by the shell", [ex, "execvp", path("text")])
     same("a link that must not be followed", [ex, "nofollow", path("other"),
                                               "names"])
@@ -172,6 +173,13 @@ def try_unfit(ex):
     answers("no descriptors are left", NO, [ex, "full", ex, "where", CACHE])
 
 
+def copy_tally(folder):
+    os.mkdir(path(folder))
+    shutil.copytree(os.path.join(os.path.dirname(TALLY), "lib"),
+                    path(folder, "lib"))
+    return shutil.copy(TALLY, path(folder))
+
+
 def try_our_failures(ex):
     """Nothing of ours that fails is in the way of the program."""
     def after(name, command, want=None, **more):
@@ -194,13 +202,8 @@ def try_our_failures(ex):
     cold()
     after("the cache is gone", "mv %s %s.old" % (CACHE, CACHE), [NO])
     shutil.rmtree(CACHE + ".old")
-    own = path("own")
-    os.mkdir(own)
-    shutil.copy(TALLY, own)
-    shutil.copytree(os.path.join(os.path.dirname(TALLY), "lib"), own + "/lib")
-    after("tally is gone", "rm %s/tally" % own, [NO],
-          count=[own + "/tally"] + FOLLOW[1:])
-    shutil.copy("/bin/false", own + "/tally.new")
+    own = copy_tally("own")
+    after("tally is gone", "rm " + own, [NO], count=[own] + FOLLOW[1:])
     after("LD_LIBRARY_PATH of the program", "export LD_LIBRARY_PATH=/nowhere "
           "LD_BIND_NOW=1", [YES])
 
@@ -217,8 +220,9 @@ def try_state(ex, world):
             ("variables", "LD_AUDIT= TALLY_LAUNCH=x exec %s"),
             ("in the background", "%s & wait")):
         same(name, ["sh", "-c", command % world])
-        cold()
-        same(name + ", cold", ["sh", "-c", command % world])
+    cold()
+    same("with an empty cache", ["sh", "-c", "trap '' CHLD; %s 5</dev/null "
+                                 "2>&-" % world])
 
 
 def try_big():
@@ -314,6 +318,13 @@ def try_emulated(m):
            m.isa + ": set-user-id, strict", got)
     got = followed([ex, "execve", ex, "where", CACHE], FOLLOW + ["--strict"])
     tap.ok(got == (0, YES, ""), m.isa + ": strict", got)
+    tally = copy_tally("part")
+    os.unlink(path("part/lib/tally/entry-%s.bin" % m.isa))
+    static = m.build(path("static"), "exec.c", "-static")
+    cold()
+    got = followed([static, "where", CACHE], [tally] + FOLLOW[1:])
+    tap.ok(got[:2] == (0, YES) and "static programs" in got[2],
+           m.isa + ": a static program that cannot follow", got)
 
 
 got = run(COUNT + ["--follow", "--libs", "none", "true"])
