@@ -59,25 +59,46 @@ $(BUILD)/%.o: src/%.c
 ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 OTHER_ISA := $(if $(filter x86_64,$(ISA)),aarch64,x86_64)
 OTHER_CC ?= $(OTHER_ISA)-linux-gnu-gcc
-RUNTIME := $(wildcard src/runtime/*.c)
+ENTRY := $(addprefix src/runtime/,entry.c world.c follow.c program.c confined.c \
+	stack.c environ.c sys.c)
+RUNTIME := $(filter-out src/runtime/entry.c,$(wildcard src/runtime/*.c))
 MODULE_FLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Werror -O2 -g -Isrc \
 	-fPIC -ffreestanding -fvisibility=hidden -fno-stack-protector \
 	-mgeneral-regs-only \
 	-nostdlib -shared -Wl,-z,now -Wl,-z,noexecstack
-MODULES := $(BUILD)/lib/tally/audit-$(ISA).so
+ISAS := $(ISA)
 ifneq ($(shell command -v $(OTHER_CC) 2>/dev/null),)
-MODULES += $(BUILD)/lib/tally/audit-$(OTHER_ISA).so
+ISAS += $(OTHER_ISA)
 endif
+# the entry of programs that load no module: bytes, for machines with gates
+ENTRY_FLAGS := $(filter-out -g -fPIC -shared -Wl%,$(MODULE_FLAGS)) -fPIE \
+	-mcmodel=tiny -fno-jump-tables -fno-asynchronous-unwind-tables \
+	-DRUNTIME_IS_ENTRY -static -Wl,-T,src/runtime/entry.ld \
+	-Wl,--build-id=none
+ENTRIES := $(patsubst src/runtime/%/entry.S,%,$(wildcard src/runtime/*/entry.S))
+MODULES := $(ISAS:%=$(BUILD)/lib/tally/audit-%.so) \
+	$(patsubst %,$(BUILD)/lib/tally/entry-%.bin,$(filter $(ENTRIES),$(ISAS)))
 
 .PHONY: modules
 modules: $(MODULES)
 
-$(BUILD)/lib/tally/audit-$(OTHER_ISA).so: MODULE_CC := $(OTHER_CC)
-$(BUILD)/lib/tally/audit-%.so: MODULE_CC ?= $(CC)
+$(BUILD)/lib/tally/%-$(OTHER_ISA).so $(BUILD)/lib/tally/%-$(OTHER_ISA).bin: \
+	MODULE_CC := $(OTHER_CC)
+MODULE_CC ?= $(CC)
 $(BUILD)/lib/tally/audit-%.so: $(RUNTIME) $(wildcard src/runtime/*.h \
 		src/runtime/*/*.h)
 	@mkdir -p $(@D)
 	$(MODULE_CC) $(MODULE_FLAGS) -Isrc/runtime/$* -o $@ $(RUNTIME)
+
+$(BUILD)/lib/tally/entry-%.bin: $(ENTRY) src/runtime/%/entry.S \
+		src/runtime/entry.ld $(wildcard src/runtime/*.h \
+		src/runtime/*/*.h)
+	@mkdir -p $(@D)
+	$(MODULE_CC) $(ENTRY_FLAGS) -Isrc/runtime/$* -o $(@:.bin=.elf) \
+		src/runtime/$*/entry.S $(ENTRY)
+	$$($(MODULE_CC) -print-prog-name=objcopy) -O binary -j .all \
+		$(@:.bin=.elf) $@
+	@rm $(@:.bin=.elf)
 
 $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D)

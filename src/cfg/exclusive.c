@@ -39,7 +39,9 @@ static void set(uint8_t *bits, uint32_t n)
 
 static enum deed deed_of(const struct insn *in)
 {
-	if (in->kind == INSN_CALL || in->kind == INSN_ICALL)
+	/* the kernel, too, gives up what was loaded */
+	if (in->kind == INSN_CALL || in->kind == INSN_ICALL ||
+	    in->kind == INSN_SYSCALL)
 		return DEED_CALL;
 	return in->mem_class == MEM_EXCL_LOAD  ? DEED_LOAD :
 	       in->mem_class == MEM_EXCL_STORE ? DEED_STORE :

@@ -13,6 +13,7 @@
 #include "cmd/rewriter.h"
 #include "cmd/status_line.h"
 #include "launch/launch.h"
+#include "runtime/libs.h"
 
 static const char count_usage[] =
 	"usage: tally count --placement none [OPTION...] [--] "
@@ -25,6 +26,7 @@ static const char count_usage[] =
 	"                     not there yet)\n"
 	"  --libs all|none|NAME,..\n"
 	"                     the libraries to rewrite; all by default\n"
+	"  --follow           programs that it executes run rewritten, too\n"
 	"  --trap-unexpected  a test mode: code that nobody should reach "
 	"traps\n"
 	"  --strict           do not run what could not be rewritten\n"
@@ -90,8 +92,9 @@ static int count_check(const struct count_call *call)
 	if (!*call->libs || strchr(call->libs, '/'))
 		return misuse("--libs takes 'all', 'none' or names of "
 			      "libraries: libc,libz");
-	if (call->follow)
-		return misuse("--follow is not there yet");
+	if (call->follow && !libs_have(call->libs, "libc.so"))
+		return misuse("--follow needs libc among --libs: that is what "
+			      "executes programs");
 	if (!call->program[0])
 		return misuse("which PROGRAM?");
 	return 0;

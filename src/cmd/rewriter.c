@@ -39,7 +39,7 @@ static int rewrite_file(void *ctx, const char *in, const char *out,
 	failed = cfg_build(&c, &im, &u, e);
 	if (!failed && world_plan(&plan, &c)) {
 		failed = rewrite_image(&c, &plan, &o, out, &report, e);
-		vec_free(&plan.insertion);
+		world_plan_free(&plan);
 	} else if (!failed) {
 		failed = rewrite_image(&c, NULL, &o, out, &report, e);
 	}

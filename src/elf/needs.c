@@ -72,6 +72,7 @@ static void needs_entry(struct needs *n, struct bytes names, uint64_t tag,
 		break;
 	case DT_FLAGS_1:
 		n->no_default = value & DF_1_NODEFLIB;
+		n->program |= (value & DF_1_PIE) != 0;
 		break;
 	}
 }
@@ -116,6 +117,7 @@ static int needs_parse(struct needs *n, struct image *im, struct err *e)
 	note_read(&r);
 	n->machine = machine_of(im->machine);
 	n->dynamic = im->dynamic;
+	n->program = im->type == ET_EXEC;
 	if (im->interp) {
 		n->loads = true;
 		n->interp = arena_string(&n->arena, im->interp,

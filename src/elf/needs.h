@@ -29,6 +29,7 @@ struct needs {
 	const struct machine *machine;
 	bool dynamic;	   /* has PT_DYNAMIC */
 	bool loads;	   /* has PT_INTERP: a loader runs before it */
+	bool program;	   /* ET_EXEC, or says that it is a program */
 	bool no_default;   /* DF_1_NODEFLIB: not in the system's folders */
 	const char *interp; /* strings are "" if there is none */
 	const char *soname;

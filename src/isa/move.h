@@ -123,9 +123,10 @@ struct isa_move {
 
 	/*
 	 * A procedure that asks another about system calls that name a file:
-	 * the word at `word` points to a structure with the other's address at
-	 * `offset`. Called before a system call it leaves all registers and
-	 * flags as they are, but for what the other changes.
+	 * the word at `word` points to a structure, the other's second
+	 * argument, with its address at `offset`. Called before a system call
+	 * it leaves all registers and flags as they are, but for what the
+	 * other changes.
 	 */
 	bool (*gate)(uint64_t at, uint64_t word, unsigned offset,
 		     uint8_t *out);

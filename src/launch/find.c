@@ -10,10 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum {
-	SCRIPT_DEPTH = 5, /* the kernel's limit on interpreters */
-	SCRIPT_LINE = 256, /* bytes of "#!..." it looks at */
-};
+#include "runtime/script.h"
 
 /* where programs are searched if there is no PATH, as execvp() does */
 #define DEFAULT_PATH "/bin:/usr/bin"
@@ -148,55 +145,22 @@ static void put_words(struct program *p, char *const *word, size_t n)
 }
 
 /*
- * The interpreter of the line behind "#!" and its argument (NULL if none),
- * cut as the kernel does: blanks around both are not theirs, blanks inside
- * the argument are.
+ * p->path is a script that starts with `start` and is called `script`: its
+ * interpreter instead.
  */
-static char *split_line(char *line, char **argument)
-{
-	char *name = line + strspn(line, " \t"), *end;
-
-	*argument = NULL;
-	end = name + strcspn(name, " \t");
-	if (*end) {
-		*end++ = 0;
-		end += strspn(end, " \t");
-		if (*end)
-			*argument = end;
-	}
-	return name;
-}
-
-/* the line ends with the file, or is cut off where it may be */
-static bool cut_line(char *line, size_t n, size_t max)
-{
-	char *newline = strchr(line, '\n');
-
-	if (!newline && n == max - 1 && !strpbrk(line + strspn(line, " \t"),
-						  " \t"))
-		return false; /* the interpreter's name may be cut off */
-	if (!newline)
-		newline = line + strlen(line);
-	while (newline > line && (newline[-1] == ' ' || newline[-1] == '\t'))
-		newline--;
-	*newline = 0;
-	return true;
-}
-
-/* p->path is a script that starts with `start`: its interpreter instead */
-static enum found enter_script(struct program *p, char *start, size_t n,
-			       struct err *e)
+static enum found enter_script(struct program *p, char *script, char *start,
+			       size_t n, struct err *e)
 {
 	char *argument, *name, *word[3];
 	size_t words = 0;
 	int why;
 
-	if (!cut_line(start + 2, n - 2, SCRIPT_LINE - 2)) {
+	name = script_split(start, n, &argument);
+	if (!name) {
 		err_set(e, ERR_INPUT, "%s: the name of the interpreter is "
 			"too long", p->path);
 		return FOUND_NO_PROGRAM;
 	}
-	name = split_line(start + 2, &argument);
 	why = *name ? check_executable(name) : ENOEXEC;
 	if (why) {
 		err_set(e, ERR_INPUT, "%s: its interpreter '%s': %s", p->path,
@@ -206,7 +170,7 @@ static enum found enter_script(struct program *p, char *start, size_t n,
 	word[words++] = keep(p, name);
 	if (argument)
 		word[words++] = keep(p, argument);
-	word[words++] = p->path;
+	word[words++] = script;
 	put_words(p, word, words);
 	p->path = word[0];
 	return FOUND;
@@ -221,11 +185,13 @@ static void enter_shell(struct program *p)
 	p->path = p->execfn = word[0];
 }
 
-/* follows scripts to the ELF file that runs them */
-static enum found follow_scripts(struct program *p, struct err *e)
+/*
+ * Follows scripts to the ELF file that runs them. `shell`: one of an unknown
+ * kind is for the shell.
+ */
+static enum found follow_scripts(struct program *p, bool shell, struct err *e)
 {
 	char start[SCRIPT_LINE];
-	bool shell = false;
 	ssize_t n;
 
 	for (int depth = 0; depth <= SCRIPT_DEPTH; depth++) {
@@ -238,11 +204,11 @@ static enum found follow_scripts(struct program *p, struct err *e)
 		if (n < 0 || (n >= 4 && !memcmp(start, "\177ELF", 4)))
 			return FOUND;
 		if (n >= 2 && start[0] == '#' && start[1] == '!') {
-			f = enter_script(p, start, (size_t)n, e);
+			f = enter_script(p, depth ? p->path : p->execfn,
+					 start, (size_t)n, e);
 			if (f)
 				return f;
-		} else if (!shell && !depth) {
-			shell = true;
+		} else if (shell && !depth) {
 			enter_shell(p);
 		} else {
 			err_set(e, ERR_INPUT, "%s: is no program", p->path);
@@ -254,19 +220,19 @@ static enum found follow_scripts(struct program *p, struct err *e)
 	return FOUND_NO_PROGRAM;
 }
 
-enum found find_program(struct program *p, char *const *argv, struct err *e)
+static void take_arguments(struct program *p, char *const *argv)
 {
-	char real[PATH_MAX];
-	enum found f;
-
 	*p = (struct program){0};
 	for (; *argv; argv++)
 		vec_push(&p->argv, keep(p, *argv));
-	f = find_file(p, p->argv.at[0], e);
-	if (f)
-		return f;
-	p->execfn = p->path;
-	f = follow_scripts(p, e);
+}
+
+/* p->path and p->execfn are known: what runs, and by which words */
+static enum found finish(struct program *p, bool shell, struct err *e)
+{
+	char real[PATH_MAX];
+	enum found f = follow_scripts(p, shell, e);
+
 	if (f)
 		return f;
 	vec_push(&p->argv, NULL);
@@ -276,6 +242,38 @@ enum found find_program(struct program *p, char *const *argv, struct err *e)
 	}
 	p->real = keep(p, real);
 	return FOUND;
+}
+
+enum found find_program(struct program *p, char *const *argv, struct err *e)
+{
+	enum found f;
+
+	take_arguments(p, argv);
+	f = find_file(p, p->argv.at[0], e);
+	if (f)
+		return f;
+	p->execfn = p->path;
+	return finish(p, true, e);
+}
+
+enum found find_opened(struct program *p, int fd, const char *name,
+		       char *const *argv, struct err *e)
+{
+	char link[64], path[PATH_MAX] = "";
+	struct stat opened, named;
+
+	take_arguments(p, argv);
+	sprintf(link, "/proc/self/fd/%d", fd);
+	if (readlink(link, path, sizeof path - 1) < 0 || fstat(fd, &opened) ||
+	    stat(path, &named) || opened.st_dev != named.st_dev ||
+	    opened.st_ino != named.st_ino) {
+		err_set(e, ERR_INPUT, "%s: its file cannot be read by name",
+			name);
+		return FOUND_NO_PROGRAM;
+	}
+	p->path = keep(p, path);
+	p->execfn = keep(p, name);
+	return finish(p, false, e);
 }
 
 void program_free(struct program *p)

@@ -34,6 +34,12 @@ struct program {
  * arguments. Not FOUND: *e says why. To be freed in any case.
  */
 enum found find_program(struct program *p, char *const *argv, struct err *e);
+/*
+ * The same for a program that is executed by `name`, whose file is open. Only
+ * what the kernel knows is one.
+ */
+enum found find_opened(struct program *p, int fd, const char *name,
+		       char *const *argv, struct err *e);
 void program_free(struct program *p);
 
 /* a program in PATH, or NULL; to be freed */

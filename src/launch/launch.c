@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "elf/needs.h"
+#include "launch/apart.h"
 #include "launch/closure.h"
+#include "launch/part.h"
 #include "launch/run.h"
 #include "launch/words.h"
 #include "launch/world.h"
@@ -70,30 +72,24 @@ static const char *without_name(const char *text, const char *file)
 		       text + n + 2 : text;
 }
 
-/* where tally is, and what lies beside it */
+/* where tally is */
 static void find_ourselves(struct launch *l)
 {
 	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
 
-	exe[n > 0 ? n : 0] = 0;
+	part_ourselves(exe, sizeof exe);
 	l->tally = keep(l, exe);
 }
 
-/* the audit module for the machine, beside us or where it is installed */
+/* the audit module for the machine */
 static void find_module(struct launch *l, const struct machine *m)
 {
-	static const char *const place[] = {"lib/tally", "../lib/tally"};
-	char path[2 * PATH_MAX];
-	const char *slash = strrchr(l->tally, '/');
+	char name[64], path[2 * PATH_MAX];
 
-	for (size_t i = 0; slash && i < 2 && !l->module; i++) {
-		snprintf(path, sizeof path, "%.*s/%s/audit-%s.so",
-			 (int)(slash - l->tally), l->tally, place[i], m->isa);
-		/* ld.so splits its list of modules at colons */
-		if (!access(path, R_OK) && !strchr(path, ':'))
-			l->module = keep(l, path);
-	}
+	snprintf(name, sizeof name, "audit-%s.so", m->isa);
+	/* ld.so splits its list of modules at colons */
+	if (part_find(path, sizeof path, name) && !strchr(path, ':'))
+		l->module = keep(l, path);
 }
 
 /* an emulator for programs of the other machine; 0 or the exit status */
@@ -103,7 +99,7 @@ static int find_emulator(struct launch *l, const struct needs *n,
 	const char *prefix = getenv("QEMU_LD_PREFIX");
 	char *cross, *interp;
 
-	l->root = keep(l, "");
+	l->root = keep(l, l->x ? l->x->root : "");
 	if (n->machine->host)
 		return 0;
 	l->emulator = find_in_path(n->machine->emulator);
@@ -116,6 +112,8 @@ static int find_emulator(struct launch *l, const struct needs *n,
 	/* where Debian's cross compilers have their libraries */
 	cross = keep_path(l, "/usr", n->machine->triplet);
 	interp = keep_path(l, cross, n->interp);
+	if (*l->root)
+		return 0;
 	if (prefix && *prefix)
 		l->root = keep(l, prefix);
 	else if (n->loads && access(n->interp, F_OK) && !access(interp, F_OK))
@@ -123,17 +121,54 @@ static int find_emulator(struct launch *l, const struct needs *n,
 	return 0;
 }
 
+/* for apart_run(): makes the program's entry, if that works */
+static void make_program(void *ctx)
+{
+	struct launch *l = ctx;
+	struct cached got;
+	struct err e;
+
+	if (!cache_get(&l->cache, l->program.real, &got, &e))
+		cached_free(&got);
+}
+
+/* as cache_get() for the program, wherever that may be done */
+static int find_or_make(struct launch *l, struct cached *got, struct err *why)
+{
+	const char *real = l->program.real;
+
+	if (!l->x)
+		return cache_get(&l->cache, real, got, why);
+	if (cache_has(&l->cache, real, got))
+		return 0;
+	apart_run(make_program, l);
+	return cache_has(&l->cache, real, got) ? 0 :
+		       err_set(why, ERR_MACHINE, "%s: something failed "
+			       "on the way", real);
+}
+
+/* what the process will be called: as the file that is executed */
+static const char *process_name(const struct launch *l)
+{
+	const char *execfn = l->program.execfn;
+	const char *base = strrchr(execfn, '/');
+
+	/* by a descriptor: as the file is called itself */
+	if (!strncmp(execfn, "/dev/fd/", 8) && base == execfn + 7)
+		base = strrchr(l->program.real, '/');
+	return base ? base + 1 : execfn;
+}
+
 /* the program's file in the cache; 0 or the exit status and *e */
 static int get_program(struct launch *l, struct err *e)
 {
 	const char *real = l->program.real;
-	const char *base = strrchr(l->program.execfn, '/');
 	char name[PATH_MAX + NAME_MAX];
 	struct cached got;
 	struct err why;
 	int status = 0;
 
-	if (cache_get(&l->cache, real, &got, &why))
+	if (find_or_make(l, &got, &why))
 		return give_up(l, l->program.path,
 			       without_name(why.text, real), e);
 	if (got.left) {
@@ -141,10 +176,10 @@ static int get_program(struct launch *l, struct err *e)
 				 without_name(got.reason, real), e);
 	} else {
 		l->file = keep(l, got.path);
-		/* the name of a process is that of the file executed */
+		l->enters = world_enters(real, got.path);
 		snprintf(name, sizeof name, "%.*s/%s",
 			 (int)(strrchr(real, '/') - real), real,
-			 base ? base + 1 : l->program.execfn);
+			 process_name(l));
 		if (strcmp(name, real)) {
 			char *path;
 
@@ -193,6 +228,16 @@ static int get_libraries(struct launch *l, const struct needs *n,
 	return status;
 }
 
+/* a static program has to follow by itself; 0 or the exit status and *e */
+static int check_entry(struct launch *l, const struct needs *n, struct err *e)
+{
+	if (!l->o->follow || l->enters || l->file == l->program.path ||
+	    !world_has_gate(n->machine->id))
+		return 0;
+	return give_up(l, "programs that it executes", "the code for static "
+		       "programs is not installed", e);
+}
+
 /* rewrites what has to be; 0 or the exit status and *e */
 static int get_all(struct launch *l, const struct needs *n, struct err *e)
 {
@@ -206,6 +251,8 @@ static int get_all(struct launch *l, const struct needs *n, struct err *e)
 		return give_up(l, l->program.path, "musl's loader looks for "
 			       "libraries beside it", e);
 	status = get_program(l, e);
+	if (!status && !n->loads)
+		status = check_entry(l, n, e);
 	if (status || !n->loads)
 		return status;
 	if (path)
@@ -217,7 +264,32 @@ static int get_all(struct launch *l, const struct needs *n, struct err *e)
 	if (!l->module)
 		return give_up(l, "libraries", "the audit module is not "
 			       "installed", e);
-	return libs ? get_libraries(l, n, e) : 0;
+	/* in the program's own process, its module asks for them */
+	return libs && !l->x ? get_libraries(l, n, e) : 0;
+}
+
+/* opens the folder of one who knows what is in it */
+static int open_told(struct cache *c, const struct rewriter *r,
+		     const char *dir, const char *key, struct err *e)
+{
+	char own[20];
+
+	if (cache_open_at(c, r, dir, e))
+		return -1;
+	sprintf(own, "%016llx", (unsigned long long)c->key);
+	if (!strcmp(own, key))
+		return 0;
+	cache_close(c);
+	return err_set(e, ERR_USAGE, "another version asks");
+}
+
+static int open_cache(struct launch *l, struct err *said, struct err *why)
+{
+	const struct rewriter *r = &l->o->rewriter;
+
+	said->text[0] = 0;
+	return l->x ? open_told(&l->cache, r, l->x->cache, l->x->key, why) :
+		      cache_open(&l->cache, r, said, why);
 }
 
 /* opens the cache and fills it; 0 or the exit status and *e */
@@ -225,7 +297,7 @@ static int fill_cache(struct launch *l, const struct needs *n, struct err *e)
 {
 	struct err said, why;
 
-	if (cache_open(&l->cache, &l->o->rewriter, &said, &why))
+	if (open_cache(l, &said, &why))
 		return give_up(l, l->program.path, why.text, e);
 	l->cached = true;
 	if (said.text[0])
@@ -235,18 +307,32 @@ static int fill_cache(struct launch *l, const struct needs *n, struct err *e)
 	return get_all(l, n, e);
 }
 
-int launch_prepare(struct launch *l, char *const *argv,
-		   const struct launch_options *o, struct err *e)
+/* what it executes can be followed; 0 or the exit status and *e */
+static int check_follow(struct launch *l, const struct needs *n,
+			struct err *e)
+{
+	char why[128];
+
+	if (!l->o->follow)
+		return 0;
+	if (!world_has_gate(n->machine->id))
+		snprintf(why, sizeof why, "code for %s is not moved yet",
+			 n->machine->name);
+	else if (closure_is_musl(n))
+		strcpy(why, "musl's loader executes them, and stays as it is");
+	else
+		return 0;
+	return give_up(l, "programs that it executes", why, e);
+}
+
+/* prepares l->program; 0 or the exit status and *e */
+static int prepare(struct launch *l, struct err *e)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
 	struct needs n;
 	struct err why;
 	int status;
 
-	*l = (struct launch){.o = o};
-	status = (int)find_program(&l->program, argv, e);
-	if (status)
-		return status;
 	l->file = l->program.path;
 	find_ourselves(l);
 	if (needs_read(&n, l->program.real, &why)) {
@@ -255,6 +341,8 @@ int launch_prepare(struct launch *l, char *const *argv,
 			       without_name(why.text, l->program.real), e);
 	}
 	status = find_emulator(l, &n, e);
+	if (!status)
+		status = check_follow(l, &n, e);
 	/* a limit on the size of files is the program's: not our end */
 	sigaction(SIGXFSZ, &ignore, &before);
 	if (!status)
@@ -262,6 +350,37 @@ int launch_prepare(struct launch *l, char *const *argv,
 	sigaction(SIGXFSZ, &before, NULL);
 	needs_free(&n);
 	return status;
+}
+
+int launch_prepare(struct launch *l, char *const *argv,
+		   const struct launch_options *o, struct err *e)
+{
+	int status;
+
+	*l = (struct launch){.o = o};
+	status = (int)find_program(&l->program, argv, e);
+	return status ? status : prepare(l, e);
+}
+
+int launch_prepare_execution(struct launch *l, const struct execution *x,
+			     const struct launch_options *o, struct err *e)
+{
+	int status;
+
+	*l = (struct launch){.o = o, .x = x};
+	status = (int)find_opened(&l->program, x->fd, x->name, x->argv, e);
+	return status ? status : prepare(l, e);
+}
+
+void launch_execute(struct launch *l)
+{
+	struct words w;
+
+	if (l->file == l->program.path && !l->module)
+		return; /* there is nothing of ours in it */
+	words_make(&w, l);
+	execve(l->emulator ? l->emulator : l->file, w.argv.at, w.envp.at);
+	words_free(&w);
 }
 
 /* runs what was prepared, once; -1 and *why if it cannot be executed */
@@ -287,6 +406,7 @@ int launch_run(struct launch *l, struct err *e)
 	if (status < 0 && !l->o->strict && l->file != l->program.path) {
 		l->file = l->program.path;
 		l->module = NULL;
+		l->enters = false;
 		status = run_once(l, &why);
 	}
 	if (status >= 0)
@@ -308,7 +428,7 @@ void launch_free(struct launch *l)
 int launch_answer(const struct launch_request *q, const struct rewriter *r,
 		  struct err *e)
 {
-	char file[PATH_MAX], key[20], *path;
+	char file[PATH_MAX], *path;
 	struct cache c;
 	struct cached got;
 	struct stat st;
@@ -319,12 +439,9 @@ int launch_answer(const struct launch_request *q, const struct rewriter *r,
 	    snprintf(file, sizeof file, "%s%s", q->root, q->file) >= PATH_MAX ||
 	    stat(file, &st))
 		snprintf(file, sizeof file, "%s", q->file);
-	if (cache_open_at(&c, r, q->cache, e))
+	if (open_told(&c, r, q->cache, q->key, e))
 		return -1;
-	sprintf(key, "%016llx", (unsigned long long)c.key);
-	status = strcmp(key, q->key) ?
-		 err_set(e, ERR_USAGE, "another version asks") :
-		 cache_get(&c, file, &got, e);
+	status = cache_get(&c, file, &got, e);
 	if (!status) {
 		if (got.left && q->strict)
 			status = err_set(e, ERR_MACHINE, "%s: not rewritten, "

@@ -35,8 +35,18 @@ struct launch_options {
 	struct progress *progress; /* or NULL */
 };
 
+/* a program that is executed by another, as that saw it */
+struct execution {
+	const char *cache, *root; /* of the program that executes it */
+	const char *key;	  /* what that was rewritten by */
+	int fd;		  /* its file, open for reading */
+	const char *name; /* by which it is executed */
+	char *const *argv; /* its environment is in `environ` */
+};
+
 struct launch {
 	const struct launch_options *o;
+	const struct execution *x; /* or NULL: the user started it */
 	struct program program;
 	struct cache cache;
 	bool cached;	 /* the cache is open */
@@ -44,6 +54,7 @@ struct launch {
 	char *emulator;	 /* that runs it, or NULL */
 	char *root;	 /* where that finds libraries, or "" */
 	char *module;	 /* the audit module, or NULL */
+	bool enters;	 /* the program does itself what a module would */
 	char *tally;	 /* ourselves, for the module to ask */
 	char *link;	 /* leads to the original, or NULL */
 	VEC(char *) note; /* one line each */
@@ -53,6 +64,15 @@ struct launch {
 /* 0, or the exit status and *e; l is to be freed in any case */
 int launch_prepare(struct launch *l, char *const *argv,
 		   const struct launch_options *o, struct err *e);
+/*
+ * The same for a program that is executed. This is its process already: no
+ * libraries are rewritten before it asks for them, and failures of ours are
+ * kept from it.
+ */
+int launch_prepare_execution(struct launch *l, const struct execution *x,
+			     const struct launch_options *o, struct err *e);
+/* executes it in our place; if it returns, nothing has happened */
+void launch_execute(struct launch *l);
 /* the exit status; where *e has a code, it is ours and e says why */
 int launch_run(struct launch *l, struct err *e);
 void launch_free(struct launch *l);

@@ -104,7 +104,8 @@ static char *audit_list(struct words *w, const struct launch *l,
 		add(&t, theirs);
 		vec_push(&t, ':');
 	}
-	add(&t, l->module);
+	/* a program that enters takes it out again, unread */
+	add(&t, l->module ? l->module : "");
 	vec_push(&t, 0);
 	return finish(w, &t);
 }
@@ -118,20 +119,21 @@ static char *renamed(struct words *w, const char *s, char first)
 	return copy;
 }
 
-/* the user's environment, and ours behind it if there is a module to read it */
+/* the user's environment, and ours behind it if there is who reads it */
 static void make_environment(struct words *w, const struct launch *l)
 {
+	bool told = l->module || l->enters;
 	const char *theirs = NULL;
 
 	for (char **v = environ; *v; v++) {
-		if (l->module && !strncmp(*v, "LD_AUDIT=", 9)) {
+		if (told && !strncmp(*v, "LD_AUDIT=", 9)) {
 			theirs = *v + 9;
 			vec_push(&w->envp, renamed(w, *v, 'X'));
 		} else {
 			vec_push(&w->envp, *v);
 		}
 	}
-	if (l->module) {
+	if (told) {
 		vec_push(&w->envp, audit_list(w, l, theirs));
 		vec_push(&w->envp, handover(w, l, theirs != NULL));
 	}

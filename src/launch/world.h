@@ -4,7 +4,8 @@
  * Some of what a program can ask the kernel shows that another file runs than
  * the one that was named: /proc/self/exe. Before every system call of
  * rewritten code stands a call of a gate, which asks the audit module
- * (runtime/world.c) about those that name a file.
+ * (runtime/world.c) about those that name a file. Programs without one begin
+ * with code that does the same (runtime/entry.c).
  */
 #ifndef LAUNCH_WORLD_H
 #define LAUNCH_WORLD_H
@@ -12,8 +13,16 @@
 #include "cfg/cfg.h"
 #include "rewrite/plan.h"
 
-/* a plan that inserts nothing else; false if the machine has no gate yet */
+/* what a program of the machine executes can be seen */
+bool world_has_gate(uint16_t e_machine);
+/*
+ * A plan that inserts nothing else; false if the machine has no gate yet. Of
+ * use until world_plan_free().
+ */
 bool world_plan(struct plan *p, const struct cfg *c);
+void world_plan_free(struct plan *p);
+/* the copy of the program begins with code of ours */
+bool world_enters(const char *original, const char *copy);
 /*
  * Makes a symbolic link in folder `dir` that leads to the file; its name, or
  * NULL if it cannot be made.

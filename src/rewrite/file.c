@@ -455,6 +455,8 @@ static int put_file(const struct rewriter *r, const struct output *o)
 	Elf64_Ehdr h = old_header(r);
 	struct stat st;
 
+	if (r->plan && r->plan->entry)
+		h.e_entry = r->support_addr + r->plan->entry;
 	if (put_segments(r, o, &h) || put_tail(r, o, &h) ||
 	    put(o, &h, sizeof h, 0))
 		return -1;

@@ -75,6 +75,8 @@ struct plan {
 	 * support_size bytes of it.
 	 */
 	uint32_t support_size;
+	/* not 0: the program begins this far in it, and not where it did */
+	uint32_t entry;
 	/*
 	 * Not 0: an entry of the dynamic section by this tag gets the address
 	 * of the memory, if the file has room for one more entry.

@@ -25,26 +25,6 @@ enum {
 
 static unsigned failures;
 
-/* the process is in a seccomp sandbox; true if nobody can tell */
-static _Bool sandboxed(void)
-{
-	static char status[4096];
-	/* of this thread: filters are each thread's own */
-	long n = sys_read_file("/proc/thread-self/status", status,
-			       sizeof status - 1);
-
-	if (n <= 0)
-		return 1;
-	status[n] = 0;
-	for (const char *s = status; *s; s++) {
-		const char *value = str_after(s, "\nSeccomp:\t");
-
-		if (value)
-			return *value != '0';
-	}
-	return 0;
-}
-
 static void leave(int status)
 {
 	for (;;)
@@ -137,9 +117,9 @@ static int run(char *const *argv)
 	return (int)status;
 }
 
-int ask_tally(const char *path, const char *name)
+int ask_tally(const struct handover *h, const char *path, const char *name)
 {
-	const char *const *f = tally_handover.field;
+	const char *const *f = h->field;
 	const char *argv[] = {
 		f[HANDOVER_TALLY], "cached", f[HANDOVER_FLAGS],
 		f[HANDOVER_KEY], f[HANDOVER_OPTIONS], f[HANDOVER_CACHE],

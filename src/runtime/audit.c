@@ -29,6 +29,9 @@ enum {
 	DYNAMIC_STRSZ = 10,
 };
 
+/* what the launcher said */
+static struct told told;
+
 #define EXPORT __attribute__((visibility("default"), used))
 
 /* the name that was asked for and the one answered, for la_objopen() */
@@ -41,7 +44,7 @@ static union {
 
 static const char *field(enum handover_field f)
 {
-	return tally_handover.field[f];
+	return told.handover.field[f];
 }
 
 /*
@@ -70,10 +73,7 @@ static _Bool wanted(const char *path)
 /* what cannot be rewritten must not run */
 static _Bool strict(void)
 {
-	for (const char *f = field(HANDOVER_FLAGS); *f; f++)
-		if (*f == 's')
-			return 1;
-	return 0;
+	return handover_has(&told.handover, 's');
 }
 
 static uint64_t key(void)
@@ -142,17 +142,12 @@ static const char *rewritten(const char *path, const char *name)
 				return answer;
 		}
 		if (!try)
-			refused = ask_tally(path, name) == ASK_REFUSED;
+			refused = ask_tally(&told.handover, path, name) ==
+				  ASK_REFUSED;
 	}
 	if (refused && strict())
 		arch_call(SYS_EXIT_GROUP, ASK_STRICT_STATUS, 0, 0, 0, 0);
 	return NULL;
-}
-
-/* for execve() stubs, see struct handover */
-static const char *cached(const char *path)
-{
-	return rewritten(path, "");
 }
 
 /* path as the program gave it, from the root: into t */
@@ -327,7 +322,7 @@ static void hand_over(const struct link_map *map)
 	uintptr_t at = dynamic(map, HANDOVER_TAG);
 
 	if (at)
-		*(struct handover **)at = &tally_handover;
+		*(struct handover **)at = &told.handover;
 }
 
 /*
@@ -348,9 +343,8 @@ static void begin(const struct link_map *map)
 		return;
 	tried = 1;
 	at = loader_symbol(map, "__libc_stack_end");
-	active = stack_clean(at ? *(uintptr_t **)at : environ_stack());
-	tally_handover.cached = cached;
-	tally_handover.on_call = world_on_call;
+	active = stack_clean(at ? *(uintptr_t **)at : environ_stack(), &told);
+	told.handover.on_call = world_on_call;
 	if (active)
 		hand_over(program);
 }

@@ -1,10 +1,16 @@
 /*
- * audit_int: what the files of the audit module share.
+ * audit_int: what the files of the audit module share, and those of the entry
+ * of programs without one.
  *
  *	audit.c      what ld.so calls
+ *	entry.c      what runs first if nobody does
  *	stack.c      the environment and the auxiliary vector are cleaned
  *	environ.c    so is what the kernel shows of it
  *	ask.c        tally is started to rewrite what is not in the cache
+ *	world.c      what gates ask
+ *	follow.c     a program is executed
+ *	program.c    the file of it is looked at
+ *	confined.c   may we do all that?
  */
 #ifndef RUNTIME_AUDIT_INT_H
 #define RUNTIME_AUDIT_INT_H
@@ -12,16 +18,19 @@
 #include "runtime/handover.h"
 #include "runtime/sys.h"
 
-/* what the launcher said; filled by stack_clean() */
-extern struct handover tally_handover
-	__attribute__((visibility("hidden")));
+/* what the launcher said, and the fields' text */
+struct told {
+	struct handover handover;
+	char text[65536];
+};
 
 /*
  * Takes our variables out of the environment on the stack, whose first word
  * (argc) is at `start`, and corrects AT_EXECFN and the name of the process.
- * False if the launcher did not start this program.
+ * Fills *told, but for on_call. False if the launcher did not start this
+ * program.
  */
-_Bool stack_clean(uintptr_t *start);
+_Bool stack_clean(uintptr_t *start, struct told *told);
 
 /*
  * Tells the kernel that the strings of the environment end at `end`; they
@@ -31,8 +40,41 @@ void environ_end(uintptr_t end, uintptr_t was);
 /* where the kernel says that the initial stack begins, or NULL */
 uintptr_t *environ_stack(void);
 
-/* world.c: what gates call, see handover.h */
-void world_on_call(struct arch_gate *g);
+/* what gates call, see handover.h */
+__attribute__((visibility("hidden")))
+void world_on_call(struct arch_gate *g, const struct handover *h);
+
+/* a program that is to be executed, as execveat() gets it */
+struct execution {
+	long dir;
+	const char *file; /* to be looked at */
+	const char *name; /* by which it is executed: the program's own */
+	char **argv, **envp;
+	long flags;
+};
+
+/*
+ * Executes it rewritten and does not return; or returns and has done nothing:
+ * then the kernel is to be asked.
+ */
+void follow(const struct execution *x, const struct handover *h);
+
+enum fitness {
+	FIT_UNKNOWN, /* it may not run at all: the kernel has to say */
+	FIT_NOT,     /* it runs, but never rewritten */
+	FIT,
+};
+
+/*
+ * Looks at the file of a program. *fd: the file, open for reading, to be
+ * closed; or -1.
+ */
+enum fitness program_look(const struct execution *x, long *fd);
+
+/* the process is in a seccomp sandbox; true if nobody can tell */
+_Bool sandboxed(void);
+/* another program should not take the process's place for a while */
+_Bool confined(void);
 
 enum {
 	ASK_REFUSED = 4, /* STATUS_MACHINE: ours, and it did not work */
@@ -44,6 +86,6 @@ enum {
  * name to open the entry by, or "". The exit status, -1 if there is none;
  * most callers look for the entry in any case.
  */
-int ask_tally(const char *path, const char *name);
+int ask_tally(const struct handover *h, const char *path, const char *name);
 
 #endif

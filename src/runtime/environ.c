@@ -26,7 +26,7 @@ static const struct {
 /* the numbers of /proc/self/stat that we need; false if they are not there */
 static _Bool read_stat(uint64_t *words)
 {
-	static char text[2048];
+	char text[2048];
 	long n = sys_read_file("/proc/self/stat", text, sizeof text - 1);
 	const char *s = text;
 	unsigned field = 2, next = 0;

@@ -26,7 +26,8 @@
 
 enum handover_field {
 	HANDOVER_VERSION, /* HANDOVER_FORMAT; all else is for nobody */
-	HANDOVER_FLAGS,	  /* letters: 's' strict, 'f' follow */
+	HANDOVER_FLAGS,	  /* letters: 's' strict, 'f' follow, 'a' there is a
+			     user's LD_AUDIT */
 	HANDOVER_KEY,	  /* struct record's key, 16 hexadecimal digits */
 	HANDOVER_CACHE,	  /* the folder, absolute, links resolved */
 	HANDOVER_TALLY,	  /* the program to ask for what is not there */
@@ -40,10 +41,8 @@ enum handover_field {
 };
 
 /*
- * The module keeps it for code in rewritten objects (system-call stubs): what
- * /proc/self/exe has to say, and what execve() has to add to an environment
- * so that the new program is rewritten, too: `audit` and `launch` are whole
- * strings "NAME=value", to be copied with field EXECFN and EXE exchanged.
+ * The module keeps it for the gates in rewritten objects (isa/move.h), which
+ * ask on_call() before system calls that name a file.
  *
  * An object gets its address in a word of its own, which it names by an entry
  * of its dynamic section: {HANDOVER_TAG, address of the word}. It is written
@@ -53,17 +52,23 @@ enum handover_field {
 #define HANDOVER_TAG 0x6d74616c6c
 
 struct arch_gate; /* registers before a system call */
+struct handover;
 enum { HANDOVER_ON_CALL = 8 }; /* offset of on_call */
 
 struct handover {
 	uint32_t version; /* 1 */
 	uint32_t nfield;
-	/* asked before system calls that name a file (launch/world.h) */
-	void (*on_call)(struct arch_gate *g);
+	void (*on_call)(struct arch_gate *g, const struct handover *h);
 	const char *field[HANDOVER_N]; /* decoded */
-	const char *audit, *launch;
-	/* the rewritten file for a file, or NULL: use the file itself */
-	const char *(*cached)(const char *path);
 };
+
+/* one of the letters of HANDOVER_FLAGS */
+static inline _Bool handover_has(const struct handover *h, char flag)
+{
+	for (const char *f = h->field[HANDOVER_FLAGS]; *f; f++)
+		if (*f == flag)
+			return 1;
+	return 0;
+}
 
 #endif

@@ -12,12 +12,6 @@
 
 enum { AUX_NULL = 0, AUX_IGNORE = 1, AUX_EXECFN = 31, PRCTL_SET_NAME = 15 };
 
-enum { TEXT_MAX = 65536 }; /* fields, decoded; and our two variables */
-
-struct handover tally_handover = {.version = 1};
-static char decoded[TEXT_MAX], kept[2 * TEXT_MAX];
-static char *first, *last; /* where our variables were */
-
 /* the value of a hexadecimal digit, or 16 */
 static unsigned hex(char c)
 {
@@ -46,11 +40,12 @@ static const char *decode_field(const char *s, struct text *t)
 }
 
 /* reads all fields; false if they are not for us */
-static _Bool decode(const char *s)
+static _Bool decode(const char *s, struct told *told)
 {
-	struct handover *h = &tally_handover;
-	struct text t = {.at = decoded, .max = sizeof decoded};
+	struct handover *h = &told->handover;
+	struct text t = {.at = told->text, .max = sizeof told->text};
 
+	h->version = 1;
 	while (h->nfield < HANDOVER_N) {
 		h->field[h->nfield] = t.at + t.n;
 		s = decode_field(s, &t);
@@ -66,32 +61,32 @@ static _Bool decode(const char *s)
 	       str_equal(h->field[HANDOVER_VERSION], HANDOVER_FORMAT);
 }
 
-/* a copy of a variable of ours for execve() stubs; the original is erased */
-static const char *keep(struct text *t, char *s)
-{
-	const char *copy = t->at + t->n;
+/* where the strings of our variables were: erased */
+struct erased {
+	char *from, *to;
+};
 
-	text_add(t, s);
-	t->n++;
-	if (!first || s < first)
-		first = s;
+static void erase(struct erased *r, char *s)
+{
+	if (!r->from || s < r->from)
+		r->from = s;
 	for (; *s; s++)
 		*s = 0;
-	if (s + 1 > last)
-		last = s + 1;
-	return t->full ? NULL : copy;
+	if (s + 1 > r->to)
+		r->to = s + 1;
 }
 
-/* the entries of envp that are the program's own close ranks */
-static char **close_ranks(char **envp, struct text *t)
+/*
+ * The entries of envp that are the program's own close ranks; `launch` is
+ * not, and an LD_AUDIT of theirs has another name.
+ */
+static char **close_ranks(char **envp, char **launch, struct erased *r)
 {
 	char **out = envp;
 
 	for (char **in = envp; *in; in++)
-		if (str_after(*in, HANDOVER_VARIABLE "="))
-			tally_handover.launch = keep(t, *in);
-		else if (str_after(*in, "LD_AUDIT="))
-			tally_handover.audit = keep(t, *in);
+		if (in == launch || str_after(*in, "LD_AUDIT="))
+			erase(r, *in);
 		else
 			*out++ = *in;
 	return out;
@@ -106,14 +101,15 @@ static void rename_back(char **envp)
 }
 
 /* the name that the program was executed by is the original's again */
-static void correct_execfn(uintptr_t *value)
+static void correct_execfn(uintptr_t *value, const char *name)
 {
-	const char *name = tally_handover.field[HANDOVER_EXECFN];
 	char *old = (char *)*value;
 
 	if (!*name)
 		return;
-	if (!str_equal(str_base(old), str_base(name)))
+	/* executed by a descriptor, it is called like its file */
+	if (!str_equal(str_base(old), str_base(name)) &&
+	    !str_after(name, "/dev/fd/"))
 		arch_call(SYS_PRCTL, PRCTL_SET_NAME, (long)str_base(name), 0,
 			  0, 0);
 	/* in place if it fits: /proc/self/auxv points there, too */
@@ -123,56 +119,47 @@ static void correct_execfn(uintptr_t *value)
 		*value = (uintptr_t)name;
 }
 
-static _Bool has_flag(char c)
+/* the last variable of that name is ours; NULL if there is none */
+static char **find_launch(char **envp)
 {
-	for (const char *f = tally_handover.field[HANDOVER_FLAGS]; *f; f++)
-		if (*f == c)
-			return 1;
-	return 0;
+	char **found = NULL;
+
+	for (; *envp; envp++)
+		if (str_after(*envp, HANDOVER_VARIABLE "="))
+			found = envp;
+	return found;
 }
 
-/* one of the two variables is there: its value, or NULL */
-static const char *find_launch(char **envp)
+_Bool stack_clean(uintptr_t *start, struct told *told)
 {
-	for (; *envp; envp++) {
-		const char *value = str_after(*envp, HANDOVER_VARIABLE "=");
-
-		if (value)
-			return value;
-	}
-	return NULL;
-}
-
-_Bool stack_clean(uintptr_t *start)
-{
-	struct text t = {.at = kept, .max = sizeof kept};
-	const char *launch;
+	struct handover *h = &told->handover;
+	struct erased r = {NULL, NULL};
 	uintptr_t *end;
-	char **envp, **out;
+	char **envp, **launch, **out;
 
-	if (!start || start < (uintptr_t *)&t)
+	if (!start || start < (uintptr_t *)&r)
 		return 0;
 	envp = (char **)start + 1 + start[0] + 1;
 	if (start[0] > INT32_MAX || envp[-1] ||
 	    !(launch = find_launch(envp)))
 		return 0;
-	if (!decode(launch))
-		tally_handover.nfield = 0;
+	if (!decode(str_after(*launch, HANDOVER_VARIABLE "="), told))
+		h->nfield = 0;
 	for (end = (uintptr_t *)envp; *end; end++)
 		;
-	out = close_ranks(envp, &t);
+	out = close_ranks(envp, launch, &r);
 	*out++ = NULL;
 	for (; (uintptr_t *)out < end; out += 2) {
 		out[0] = (char *)AUX_IGNORE;
 		out[1] = NULL;
 	}
-	environ_end((uintptr_t)first, (uintptr_t)last);
-	if (!tally_handover.nfield)
+	environ_end((uintptr_t)r.from, (uintptr_t)r.to);
+	if (!h->nfield)
 		return 0;
-	if (has_flag('a'))
+	if (handover_has(h, 'a'))
 		rename_back(envp);
 	for (uintptr_t *aux = end + 1; aux[0] != AUX_NULL; aux += 2)
 		if (aux[0] == AUX_EXECFN)
-			correct_execfn(&aux[1]);
+			correct_execfn(&aux[1], h->field[HANDOVER_EXECFN]);
 	return 1;
 }

@@ -56,6 +56,30 @@ _Bool sys_file_id(const char *path, struct file_id *id)
 	return 1;
 }
 
+void *sys_map(size_t n)
+{
+	enum { READ_WRITE = 3, PRIVATE_ANONYMOUS = 0x22, ERRORS = 4096 };
+	long at = arch_call6(SYS_MMAP, 0, (long)n, READ_WRITE,
+			     PRIVATE_ANONYMOUS, -1, 0);
+
+	return at < 0 && at > -ERRORS ? NULL : (void *)at;
+}
+
+void sys_unmap(void *p, size_t n)
+{
+	arch_call(SYS_MUNMAP, (long)p, (long)n, 0, 0, 0);
+}
+
+/*
+ * The kernel looks at a set of signals before it complains about what to do
+ * with it (EINVAL); an address that is not there is EFAULT.
+ */
+_Bool sys_readable(const void *p)
+{
+	return arch_call(SYS_RT_SIGPROCMASK, -1, (long)p, 0, 8, 0) !=
+	       -SYS_EFAULT;
+}
+
 size_t str_len(const char *s)
 {
 	size_t n = 0;
@@ -78,6 +102,21 @@ const char *str_after(const char *s, const char *prefix)
 		if (*s++ != *prefix++)
 			return NULL;
 	return s;
+}
+
+void str_number(char *to, long n)
+{
+	long rest = n < 0 ? -n : n;
+	unsigned len = n < 0;
+
+	do
+		len++;
+	while (rest /= 10);
+	to[len] = 0;
+	for (rest = n < 0 ? -n : n; len > (n < 0); rest /= 10)
+		to[--len] = (char)('0' + rest % 10);
+	if (n < 0)
+		to[0] = '-';
 }
 
 const char *str_base(const char *path)

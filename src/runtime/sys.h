@@ -12,17 +12,35 @@
 #include "arch.h"
 #include "runtime/record.h"
 
-enum { SYS_AT_FDCWD = -100, SYS_O_CLOEXEC = 02000000 };
+enum {
+	SYS_AT_FDCWD = -100,
+	SYS_O_NONBLOCK = 04000,
+	SYS_O_CLOEXEC = 02000000,
+	SYS_ENOSYS = 38,
+	SYS_EFAULT = 14,
+	SYS_EINVAL = 22,
+};
 
 /* bytes of the file, at most `max`; -errno if it cannot be read */
 long sys_read_file(const char *path, void *to, size_t max);
 /* a regular file's identity; false if it is none */
 _Bool sys_file_id(const char *path, struct file_id *id);
 
+/* zeroed memory, or NULL */
+void *sys_map(size_t n);
+void sys_unmap(void *p, size_t n);
+/*
+ * Can the 8 bytes at p be read? For what the program hands to the kernel: if
+ * not, its call has to say so.
+ */
+_Bool sys_readable(const void *p);
+
 size_t str_len(const char *s);
 _Bool str_equal(const char *a, const char *b);
 /* s starts with `prefix`; what follows it, or NULL */
 const char *str_after(const char *s, const char *prefix);
+/* writes a number in decimal digits, and a zero */
+void str_number(char *to, long n);
 /* what follows the last '/' */
 const char *str_base(const char *path);
 

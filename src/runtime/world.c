@@ -9,16 +9,6 @@
 /* the longest name of it: /proc/NUMBER/exe */
 enum { NAME_MAX_LEN = 24 };
 
-/*
- * Can 8 bytes at p be read? The kernel looks at a set of signals before it
- * complains about what to do with it (EINVAL); an address that is not there
- * is EFAULT, and then the program's call will say so.
- */
-static _Bool readable(const char *p)
-{
-	return arch_call(SYS_RT_SIGPROCMASK, -1, (long)p, 0, 8, 0) != -14;
-}
-
 /* is the number at s, up to a '/', that of this process? */
 static const char *own_number(const char *s)
 {
@@ -34,10 +24,10 @@ static _Bool names_own_file(const char *p)
 	const char *rest;
 
 	/* most names are told by their first bytes */
-	if (!p || !readable(p) || !(rest = str_after(p, "/proc/")))
+	if (!p || !sys_readable(p) || !(rest = str_after(p, "/proc/")))
 		return 0;
 	for (unsigned i = 8; i < NAME_MAX_LEN; i += 8)
-		if (!readable(p + i))
+		if (!sys_readable(p + i))
 			return 0;
 	if (str_equal(rest, "self/exe") || str_equal(rest, "thread-self/exe"))
 		return 1;
@@ -45,14 +35,37 @@ static _Bool names_own_file(const char *p)
 	return rest && str_equal(rest, "/exe");
 }
 
-void world_on_call(struct arch_gate *g)
+/* what is to be executed; `own`: the name of the program's own file */
+static struct execution execution(const struct arch_gate *g, const char *own)
+{
+	_Bool at = g->nr == SYS_EXECVEAT;
+	const unsigned long *a = g->arg + at;
+
+	return (struct execution){
+		.dir = at ? (int)g->arg[0] : SYS_AT_FDCWD,
+		.name = (const char *)a[0],
+		.file = own ? own : (const char *)a[0],
+		.argv = (char **)a[1],
+		.envp = (char **)a[2],
+		.flags = at ? (long)a[3] : 0,
+	};
+}
+
+void world_on_call(struct arch_gate *g, const struct handover *h)
 {
 	int path = arch_path(g);
-	_Bool executes = g->nr == SYS_EXECVE;
-	const char *name = tally_handover.field[executes ? HANDOVER_EXE :
-							   HANDOVER_LINK];
+	_Bool executes = g->nr == SYS_EXECVE || g->nr == SYS_EXECVEAT;
+	const char *own = h->field[executes ? HANDOVER_EXE : HANDOVER_LINK];
 
-	if (path >= 0 && *name &&
-	    names_own_file((const char *)g->arg[path]))
-		g->arg[path] = (unsigned long)name;
+	if (path < 0)
+		return;
+	if (!*own || !names_own_file((const char *)g->arg[path]))
+		own = NULL;
+	if (executes && handover_has(h, 'f')) {
+		struct execution x = execution(g, own);
+
+		follow(&x, h);
+	}
+	if (own)
+		g->arg[path] = (unsigned long)own;
 }

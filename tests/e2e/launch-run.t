@@ -334,6 +334,26 @@ def try_unfit():
                env=dict(os.environ, PATH="/nowhere"))
 
 
+def try_alone(m, name, world, ex):
+    """A program without an audit module sees its own world all the same, if
+    the machine has gates."""
+    if m.isa != "aarch64":
+        return
+    same("%s: %s: the world" % (m.isa, name), m.plain([world]),
+         COUNT + [world])
+    same("%s: %s: a user's LD_AUDIT" % (m.isa, name),
+         m.plain([world], loader=["LD_AUDIT=/none", "XD_AUDI=1"]),
+         COUNT + [world], env=dict(os.environ, LD_AUDIT="/none", XD_AUDI="1"))
+    want = "exe '%s'\n" % ex
+    got = run(COUNT + [ex, "exe"])
+    tap.ok(got == (0, want, ""), "%s: %s: /proc/self/exe" % (m.isa, name), got)
+    if name != "no-pie": # the others' libc is in them
+        got = run(COUNT + ["--follow", "--strict", ex, "spawn", ex, "execve",
+                           "/proc/self/exe", "exe"])
+        tap.ok(got == (0, want + "ended 0\n", ""), "%s: %s: --follow" %
+               (m.isa, name), got)
+
+
 def try_kinds(m):
     """Static, position-independent or not."""
     for name, flags in (("static", ["-static"]), ("static-pie",
@@ -348,6 +368,53 @@ def try_kinds(m):
         tap.ok("TALLY_LAUNCH" not in e and "LD_AUDIT" not in e and
                (comm in e or m.emulator),
                "%s: %s: nothing of ours" % (m.isa, name), e.splitlines())
+        try_alone(m, name, p, m.build(path("exec-%s-%s" % (name, m.isa)),
+                                      "exec.c", *flags))
+
+
+def try_lock(m):
+    """A system call where a load-exclusive was given up, as in musl."""
+    if m.isa != "aarch64":
+        return
+    with open(path("lock.c"), "w") as f:
+        f.write("int main(void) { static int word = 1; register long r "
+                "__asm__(\"x0\"); __asm__ volatile(\"1: ldaxr w2, [%1]; cbnz "
+                "w2, 2f; stlxr w3, w2, [%1]; cbnz w3, 1b; 2: mov x8, #172; "
+                "svc #0\" : \"=r\"(r) : \"r\"(&word) : \"x2\", \"x3\", "
+                "\"x8\", \"memory\"); return r > 0 ? 6 : 1; }\n")
+    subprocess.run([*m.cc, "-O2", "-o", path("lock"), path("lock.c")],
+                   check=True)
+    status(m.isa + ": a system call in an exclusive sequence", 6, "",
+           COUNT + ["--strict", path("lock")])
+
+
+def try_foreign_musl(m):
+    """Static or not, of a machine with gates."""
+    cc = compiler(m.isa, "musl-gcc") if m.isa == "aarch64" else None
+    if not cc:
+        tap.skip(m.isa + ": musl", "no musl, or no gates")
+        return
+    root = packages(m.isa, "musl-dev")
+    libc = "%s/lib/%s-linux-musl/libc.so" % (root, m.isa)
+    for name, flags in (("musl-static", ["-static"]), ("musl-dynamic", [libc])):
+        ex = path(name)
+        subprocess.run([*cc, "-D_GNU_SOURCE", "-O2", "-w", "-o", ex,
+                        os.path.join(SOURCES, "exec.c"), *flags], check=True)
+        env = dict(os.environ, QEMU_LD_PREFIX=root)
+        for words in ([ex, "names"], [ex, "environment"]):
+            want = run(m.emulator + words, env=env)
+            got = run(COUNT + words, env=env)
+            tap.ok(got[:2] == want[:2], "%s: %s: %s" % (m.isa, name, words[1]),
+                   differences(want[1], got[1]))
+        if name == "musl-dynamic":
+            status("%s: %s, --follow" % (m.isa, name), 0, "stays as it is",
+                   COUNT + ["--follow", ex, "names"], env=env)
+            continue
+        for way in ("execve", "spawn", "spawnp"):
+            got = run(COUNT + ["--follow", "--strict", ex, way, ex, "spawnp",
+                               "/proc/self/exe", "exe"], env=env)
+            tap.ok(got[0] == 0 and got[1].startswith("exe '%s'\n" % ex) and
+                   not got[2], "%s: %s: %s" % (m.isa, name, way), got)
 
 
 def try_musl():
@@ -385,6 +452,8 @@ for m in machines():
     try_signals(m, world)
     try_terminal(m, world)
     try_kinds(m)
+    try_lock(m)
+    try_foreign_musl(m)
 try_stop()
 try_streams(path("world-" + HOST))
 try_scripts()

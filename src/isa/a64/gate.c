@@ -9,7 +9,8 @@
  *
  *	x0 .. x15, x29, x30, flags, x18		eight bytes each
  *
- * and may change them. Vector registers are its own business.
+ * which it may change, and that of the structure. Vector registers are its
+ * own business.
  */
 #include <string.h>
 
@@ -34,7 +35,7 @@ enum {
 	FRAME = 160,
 	SAVED = 16, /* x0 .. x15 */
 	/* the tests; finding whom to ask; saving; asking; restoring */
-	GATE_WORDS = 3 + 2 * NASKED + 5 + SAVED / 2 + 3 + 3 + SAVED / 2 + 3 + 2,
+	GATE_WORDS = 3 + 2 * NASKED + 5 + SAVED / 2 + 3 + 4 + SAVED / 2 + 3 + 2,
 
 	OP_STP = 0xa9000000,	  /* stp xa, xb, [sp, #offset] */
 	OP_STP_PRE = 0xa9800000,  /* the same, sp lowered by it */
@@ -47,6 +48,7 @@ enum {
 	OP_MRS_NZCV = 0xd53b4200,
 	OP_MSR_NZCV = 0xd51b4200,
 	OP_MOV_X0_SP = 0x910003e0,
+	OP_MOV_X1_X17 = 0xaa1103e1,
 	OP_ADD_FP = 0x910203fd, /* add x29, sp, #128 */
 	OP_BLR = 0xd63f0000,
 	OP_RET = 0xd65f03c0,
@@ -70,15 +72,17 @@ static void put_pair(struct gate *g, uint32_t op, unsigned a, unsigned b,
 		       A64_SP << 5 | a);
 }
 
-/* cbz x16, the word number `to` */
-static void put_cbz(struct gate *g, unsigned to)
+/* cbz reg, the word number `to` */
+static void put_cbz(struct gate *g, unsigned reg, unsigned to)
 {
-	put(g, OP_CBZ | ((to - g->n) & 0x7ffff) << 5 | 16);
+	put(g, OP_CBZ | ((to - g->n) & 0x7ffff) << 5 | reg);
 }
 
-static void put_load(struct gate *g, unsigned offset)
+/* ldr to, [from, #offset] */
+static void put_load(struct gate *g, unsigned to, unsigned from,
+		     unsigned offset)
 {
-	put(g, OP_LDR | offset / 8 << 10 | 16 << 5 | 16);
+	put(g, OP_LDR | offset / 8 << 10 | from << 5 | to);
 }
 
 static void put_save(struct gate *g)
@@ -87,8 +91,8 @@ static void put_save(struct gate *g)
 	for (unsigned r = 2; r < SAVED; r += 2)
 		put_pair(g, OP_STP, r, r + 1, (int)r * 8);
 	put_pair(g, OP_STP, 29, 30, 8 * SAVED);
-	put(g, OP_MRS_NZCV | 17);
-	put_pair(g, OP_STP, 17, 18, 8 * SAVED + 16);
+	put(g, OP_MRS_NZCV | 0);
+	put_pair(g, OP_STP, 0, 18, 8 * SAVED + 16);
 }
 
 static void put_restore(struct gate *g)
@@ -116,7 +120,7 @@ bool a64_gate(uint64_t at, uint64_t word, unsigned offset, uint8_t *out)
 	put_pair(&g, OP_STP_PRE, 16, 17, -16);
 	for (unsigned i = 0; i < NASKED; i++) {
 		put(&g, OP_SUB | (uint32_t)asked[i] << 10 | 8 << 5 | 16);
-		put_cbz(&g, slow);
+		put_cbz(&g, 16, slow);
 	}
 	put_leave(&g);
 	pages = (int64_t)(word >> 12) - (int64_t)((at + 4 * g.n) >> 12);
@@ -124,13 +128,14 @@ bool a64_gate(uint64_t at, uint64_t word, unsigned offset, uint8_t *out)
 		return false;
 	put(&g, OP_ADRP | ((uint32_t)pages & 3) << 29 |
 			((uint32_t)(pages >> 2) & 0x7ffff) << 5 | 16);
-	put_load(&g, word & 0xfff);
-	put_cbz(&g, leave);
-	put_load(&g, offset);
-	put_cbz(&g, leave);
+	put_load(&g, 17, 16, word & 0xfff);
+	put_cbz(&g, 17, leave);
+	put_load(&g, 16, 17, offset);
+	put_cbz(&g, 16, leave);
 	put_save(&g);
 	put(&g, OP_ADD_FP);
 	put(&g, OP_MOV_X0_SP);
+	put(&g, OP_MOV_X1_X17);
 	put(&g, OP_BLR | 16 << 5);
 	put_restore(&g);
 	put_leave(&g);

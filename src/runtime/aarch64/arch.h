@@ -6,10 +6,16 @@
 #define RUNTIME_ARCH_H
 
 enum {
+	ARCH_ELF = 183, /* e_machine */
+	ARCH_O_NOFOLLOW = 0100000,
+
+	SYS_FGETXATTR = 10,
 	SYS_GETCWD = 17,
+	SYS_FCNTL = 25,
 	SYS_OPENAT = 56,
 	SYS_CLOSE = 57,
 	SYS_READ = 63,
+	SYS_PREAD64 = 67,
 	SYS_NEWFSTATAT = 79,
 	SYS_EXIT_GROUP = 94,
 	SYS_GETPID = 172,
@@ -17,9 +23,14 @@ enum {
 	SYS_RT_SIGTIMEDWAIT = 137,
 	SYS_PRCTL = 167,
 	SYS_BRK = 214,
+	SYS_MUNMAP = 215,
 	SYS_CLONE = 220,
 	SYS_EXECVE = 221,
+	SYS_MMAP = 222,
 	SYS_WAIT4 = 260,
+	SYS_PRLIMIT64 = 261,
+	SYS_EXECVEAT = 281,
+	SYS_FACCESSAT2 = 439,
 };
 
 /* what a gate hands over (isa/a64/gate.c) */
@@ -37,10 +48,10 @@ static inline int arch_path(const struct arch_gate *g)
 	case SYS_OPENAT:
 	case 78:  /* readlinkat */
 	case SYS_NEWFSTATAT:
-	case 281: /* execveat */
+	case SYS_EXECVEAT:
 	case 291: /* statx */
 	case 437: /* openat2 */
-	case 439: /* faccessat2 */
+	case SYS_FACCESSAT2:
 		return 1;
 	}
 	return -1;
@@ -59,7 +70,8 @@ struct kernel_stat {
 };
 
 /* what the kernel answers: a value, or -errno */
-static inline long arch_call(long nr, long a, long b, long c, long d, long e)
+static inline long arch_call6(long nr, long a, long b, long c, long d, long e,
+			      long f)
 {
 	register long x8 __asm__("x8") = nr;
 	register long x0 __asm__("x0") = a;
@@ -67,12 +79,19 @@ static inline long arch_call(long nr, long a, long b, long c, long d, long e)
 	register long x2 __asm__("x2") = c;
 	register long x3 __asm__("x3") = d;
 	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
 
 	__asm__ volatile("svc #0"
 			 : "+r"(x0)
-			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4),
+			   "r"(x5)
 			 : "memory", "cc");
 	return x0;
+}
+
+static inline long arch_call(long nr, long a, long b, long c, long d, long e)
+{
+	return arch_call6(nr, a, b, c, d, e, 0);
 }
 
 #endif

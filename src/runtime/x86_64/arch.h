@@ -6,20 +6,31 @@
 #define RUNTIME_ARCH_H
 
 enum {
+	ARCH_ELF = 62, /* e_machine */
+	ARCH_O_NOFOLLOW = 0400000,
+
 	SYS_READ = 0,
 	SYS_CLOSE = 3,
+	SYS_MMAP = 9,
+	SYS_MUNMAP = 11,
 	SYS_BRK = 12,
 	SYS_RT_SIGPROCMASK = 14,
+	SYS_PREAD64 = 17,
 	SYS_GETPID = 39,
 	SYS_CLONE = 56,
 	SYS_EXECVE = 59,
 	SYS_WAIT4 = 61,
+	SYS_FCNTL = 72,
 	SYS_GETCWD = 79,
 	SYS_RT_SIGTIMEDWAIT = 128,
 	SYS_PRCTL = 157,
+	SYS_FGETXATTR = 193,
 	SYS_EXIT_GROUP = 231,
 	SYS_OPENAT = 257,
 	SYS_NEWFSTATAT = 262,
+	SYS_PRLIMIT64 = 302,
+	SYS_EXECVEAT = 322,
+	SYS_FACCESSAT2 = 439,
 };
 
 /* what a gate hands over: there are none on this machine yet */
@@ -31,11 +42,12 @@ struct arch_gate {
 static inline int arch_path(const struct arch_gate *g)
 {
 	switch (g->nr) {
-	case 59: /* execve */
+	case SYS_EXECVE:
 		return 0;
-	case 257: /* openat */
-	case 262: /* newfstatat */
+	case SYS_OPENAT:
+	case SYS_NEWFSTATAT:
 	case 267: /* readlinkat */
+	case SYS_EXECVEAT:
 		return 1;
 	}
 	return -1;
@@ -52,17 +64,25 @@ struct kernel_stat {
 };
 
 /* what the kernel answers: a value, or -errno */
-static inline long arch_call(long nr, long a, long b, long c, long d, long e)
+static inline long arch_call6(long nr, long a, long b, long c, long d, long e,
+			      long f)
 {
 	register long r10 __asm__("r10") = d;
 	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
 	long ret;
 
 	__asm__ volatile("syscall"
 			 : "=a"(ret)
-			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8),
+			   "r"(r9)
 			 : "rcx", "r11", "memory");
 	return ret;
+}
+
+static inline long arch_call(long nr, long a, long b, long c, long d, long e)
+{
+	return arch_call6(nr, a, b, c, d, e, 0);
 }
 
 #endif

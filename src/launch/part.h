@@ -1,0 +1,16 @@
+/*
+ * part: files that belong to tally and travel inside programs (src/runtime),
+ * beside it or where it is installed.
+ */
+#ifndef LAUNCH_PART_H
+#define LAUNCH_PART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* our own file; "" if nobody can tell */
+void part_ourselves(char *to, size_t max);
+/* the file of that name; false if it is not there */
+bool part_find(char *to, size_t max, const char *name);
+
+#endif

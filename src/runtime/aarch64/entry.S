@@ -1,0 +1,32 @@
+/*
+ * entry: where a rewritten program begins, see entry.c. Before it lie two
+ * distances from the first of them, which tally fills in (launch/world.c): to
+ * the word of the gates, and to where the program begins by itself. All
+ * registers are as the kernel or a loader left them.
+ */
+	.section .text.entry, "ax"
+distances:
+	.quad	0, 0
+	stp	x0, x1, [sp, #-96]!
+	stp	x2, x3, [sp, #16]
+	stp	x4, x5, [sp, #32]
+	stp	x6, x7, [sp, #48]
+	stp	x8, x18, [sp, #64]
+	stp	x29, x30, [sp, #80]
+	add	x0, sp, #96
+	adr	x1, distances
+	ldr	x2, [x1]
+	add	x1, x1, x2
+	bl	enter
+	ldp	x29, x30, [sp, #80]
+	ldp	x8, x18, [sp, #64]
+	ldp	x6, x7, [sp, #48]
+	ldp	x4, x5, [sp, #32]
+	ldp	x2, x3, [sp, #16]
+	ldp	x0, x1, [sp], #96
+	adr	x16, distances
+	ldr	x17, [x16, #8]
+	add	x16, x16, x17
+	br	x16
+
+	.section .note.GNU-stack, "", %progbits
