@@ -108,6 +108,7 @@ TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	qemu-user time \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
+SWEEP_PKGS := csmith libcsmith-dev
 
 deps:
 	@scripts/install-packages $(PKGS)
@@ -143,6 +144,7 @@ asan: test-deps
 	SANITIZE='$(ASAN)' test
 
 sweep: test-deps
+	@scripts/install-packages $(SWEEP_PKGS)
 	@$(MAKE) --no-print-directory all $(TOOLS)
 	@BUILD='$(BUILD)' tests/sweep/run
 
