@@ -29,7 +29,7 @@ ACTS = re.compile(
     r"su|login|sulogin|agetty|getty|yes|cat|tee|top|less|more|vi.*|ed|"
     r"mesg|wall|write|script.*|rm|dpkg.*|apt.*|qemu-.*|ld-linux.*|"
     r"chroot|unshare|nsenter|setsid|nohup|stress.*)$")
-TIMEOUT = 60
+TIMEOUT = 600   # seconds; a loaded machine is slow
 TRIES = 8       # runs of an original that show whether it is steady
 
 
