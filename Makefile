@@ -108,7 +108,7 @@ TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	qemu-user time \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
-SWEEP_PKGS := csmith libcsmith-dev
+SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl
 
 deps:
 	@scripts/install-packages $(PKGS)
