@@ -129,6 +129,7 @@ TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	qemu-user time \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
+SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl
 
 deps:
 	@scripts/install-packages $(PKGS)
@@ -164,6 +165,7 @@ asan: test-deps
 	SANITIZE='$(ASAN)' test
 
 sweep: test-deps
+	@scripts/install-packages $(SWEEP_PKGS)
 	@$(MAKE) --no-print-directory all $(TOOLS)
 	@BUILD='$(BUILD)' tests/sweep/run
 

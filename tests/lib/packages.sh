@@ -8,6 +8,7 @@
 #	$PACKAGES_CACHE/ARCH/apt/      private lists and configuration
 #	$PACKAGES_CACHE/ARCH/done/     one empty file per unpacked package
 #	$PACKAGES_CACHE/ARCH/root/     what the packages contain
+#	$PACKAGES_CACHE/sources/apt/   the same state, for source packages
 #
 # Dependencies are not followed and no maintainer script runs: the caller
 # names every package that it wants.
@@ -40,10 +41,11 @@ packages_apt()
 	APT_CONFIG=$packages_conf apt-get -qq "$@"
 }
 
-# packages_init ARCH: make ARCH's private apt state; lists last for a day
+# packages_init ARCH [FOLDER]: make ARCH's private apt state (in the FOLDER of
+# that name); lists last for a day
 packages_init()
 {
-	packages_dir=$PACKAGES_CACHE/$1
+	packages_dir=$PACKAGES_CACHE/${2:-$1}
 	mkdir -p "$packages_dir/apt/lists/partial" "$packages_dir/done" \
 		"$packages_dir/apt/archives/partial" "$packages_dir/root" ||
 		return 1
@@ -60,10 +62,38 @@ packages_init()
 	Dir::Cache "$packages_dir/apt";
 	Dir::Cache::archives "$packages_dir/apt/archives";
 	CONF
+	[ -z "$2" ] || packages_deb_src
 	if [ -z "$(find "$packages_dir/apt/fresh" -mtime -1 2>/dev/null)" ]
 	then
-		packages_apt "$1" update && : >"$packages_dir/apt/fresh"
+		packages_apt "${2:-$1}" update && : >"$packages_dir/apt/fresh"
 	fi
+}
+
+# packages_deb_src: the state that is being made has the sources of the host's
+# Debian release, and nothing else (the archive of security updates names files
+# that are only in the release's)
+packages_deb_src()
+{
+	apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
+		'Created-By: Packages' 'Origin: Debian' | sort -u |
+		sed '/-security /d; s/^/deb-src /' >"$packages_dir/apt/sources.list"
+	cat >>"$packages_dir/apt/apt.conf" <<-CONF
+	Dir::Etc::sourcelist "$packages_dir/apt/sources.list";
+	Dir::Etc::sourceparts "-";
+	CONF
+}
+
+# packages_source PACKAGE FOLDER: the patched source of a package as FOLDER
+packages_source()
+{
+	packages_init "$(dpkg --print-architecture)" sources || return 1
+	packages_tmp=$(mktemp -d "$PACKAGES_CACHE/sources/new.XXXXXX") ||
+		return 1
+	(cd "$packages_tmp" && packages_apt sources source "$1" >log 2>&1) &&
+		mv "$packages_tmp"/*/ "$2" || cat "$packages_tmp/log" >&2
+	packages_status=$?
+	rm -rf "$packages_tmp"
+	[ -d "$2" ]
 }
 
 # packages_unpack ARCH PACKAGE: download one package and unpack it

@@ -100,7 +100,8 @@ class World:
             with open(stamp, "w") as f:
                 f.write(changed())
 
-    def run(self, exe, *args, cpu=None, libs=(), env=None, cwd=None):
+    def run(self, exe, *args, cpu=None, libs=(), env=None, cwd=None,
+            seconds=SECONDS):
         """(status, output) of a program in this world."""
         words = emulator(self.isa)
         more = {"PATH": "/usr/bin:/bin", "LANG": "C", **(env or {})}
@@ -118,7 +119,7 @@ class World:
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, preexec_fn=alone)
         try:
-            out, _ = p.communicate(timeout=SECONDS)
+            out, _ = p.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             os.killpg(p.pid, signal.SIGKILL)
             return "hangs", p.communicate()[0].decode(errors="replace")

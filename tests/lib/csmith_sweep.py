@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""csmith_sweep: random programs, as they are and rewritten.
+
+    csmith_sweep.py [--keep FOLDER] SEED...
+
+Each program is compiled by two compilers at five levels; of two neighbours in
+this list one is static and position-dependent, the other dynamic and not, and
+the next seed has it the other way round. Each of these files then runs as it
+is and rewritten in three ways, among libraries rewritten the same way
+(rewrite_run.py). It prints a checksum after every global variable: output and
+status have to be the same. Prints what differs, and sums.
+"""
+import argparse
+import collections
+import os
+import shutil
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+from rewrite_run import *
+
+ISA = "aarch64"
+COMPILERS = ("gcc", "clang")
+LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
+LINKS = (["-static", "-fno-pie", "-no-pie"], ["-fPIE", "-pie"])
+HEADERS = "-I/usr/include/csmith"
+ENDS = 4        # seconds: programs that run longer may never end
+
+
+def kinds(seed):
+    """(compiler, level, flags of the link) of each file of a program"""
+    for i, name in enumerate(COMPILERS):
+        for j, level in enumerate(LEVELS):
+            yield name, level, LINKS[(seed + i + j) % 2]
+
+
+class Sweep:
+    def __init__(self, ways, where):
+        self.worlds = {way: World(ISA, way) for way in (None, *ways)}
+        self.where = where
+        self.sums = collections.Counter()
+
+    def program(self, seed):
+        """[(title, complaints)] of one seed"""
+        folder = os.path.join(self.where, str(seed))
+        os.makedirs(folder, exist_ok=True)
+        source = os.path.join(folder, "random.c")
+        with open(source, "w") as f:
+            f.write(run("csmith", "--seed", str(seed)))
+        bad, ends = [], False
+        for name, level, link in kinds(seed):
+            exe = os.path.join(folder, name + level)
+            run(*compiler(ISA, name), "-w", level, *link, HEADERS, source,
+                "-o", exe)
+            want = self.worlds[None].run(exe, "1", seconds=ENDS)
+            if want[0] == "hangs":
+                continue
+            ends = True
+            self.sums["files " + link[0]] += 1
+            for way in self.worlds:
+                if way:
+                    bad += self.compare(seed, way, exe, want)
+        self.sums["programs that end" if ends else "programs left out"] += 1
+        if not bad:
+            shutil.rmtree(folder)
+        return bad
+
+    def compare(self, seed, way, exe, want):
+        copy = "%s-%s" % (exe, way)
+        self.sums["runs " + way] += 1
+        try:
+            rewrite(way, exe, copy)
+            why = differences(want, self.worlds[way].run(copy, "1"))
+        except Failed as e:
+            why = [str(e)]
+        title = "seed %d %s %s" % (seed, os.path.basename(exe), way)
+        return [(title, why)] if why else []
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("seeds", type=int, nargs="+")
+    ap.add_argument("--keep", help="folder for the files of what differs")
+    args = ap.parse_args()
+    missing = [n for n in COMPILERS if not compiler(ISA, n)]
+    if emulator(ISA) is None or missing or not shutil.which("csmith"):
+        print("1..0 # SKIP no tools for " + ISA)
+        return 0
+    print("# %s, seeds %d to %d" % (
+        run("csmith", "--version").split("\n")[0].strip(), min(args.seeds),
+        max(args.seeds)))
+    bad = 0
+    with tempfile.TemporaryDirectory() as where, ThreadPoolExecutor(2) as pool:
+        sweep = Sweep(("moved", "trap", "crowded"), args.keep or where)
+        for found in pool.map(sweep.program, args.seeds):
+            for title, why in found:
+                bad += 1
+                print("differs: " + title)
+                print("".join("#   %s\n" % line for line in why), end="",
+                      flush=True)
+    for what, n in sorted(sweep.sums.items()):
+        print("# %s: %d" % (what, n))
+    print("1..1\n%sok 1 - %d differ" % ("not " if bad else "", bad))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

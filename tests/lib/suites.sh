@@ -1,0 +1,265 @@
+# suites.sh: how the packages of tests/sweep/suites.sh are built and tested.
+#
+# Source this file. Of each package NAME there are two functions, which run in
+# the top folder of its source (- and . in the name become _):
+#
+#	build_NAME	cross-builds it and all that its tests run
+#	check_NAME	runs its tests, and prints "TEST RESULT" lines
+#
+# The packages are those that have most to say to a rewriter: interpreters,
+# hand-written assembler, code that is made at run time, C++ exceptions, and
+# thousands of tests.
+
+SUITES="sqlite3 tcl8.6 gmp gawk bash pcre2 nettle expat xz-utils zlib
+libjsoncpp"
+host=aarch64-linux-gnu
+
+# configure OPTION...: GNU configure for the other machine
+configure()
+{
+	./configure --host=$host \
+		--build="$(gcc -dumpmachine)" CFLAGS='-g -O2' "$@"
+}
+
+# automake_results: what automake's test harness left in the tree
+automake_results()
+{
+	grep -r --include='*.trs' '^:test-result:' . |
+		sed 's/^\.\/\(.*\)\.trs::test-result:/\1/'
+}
+
+# automake_check [FOLDER]: every test of an automake package
+automake_check()
+{
+	make -k -C "${1:-.}" check >&2
+	automake_results
+}
+
+# lines NAME COMMAND...: every line that a command prints is a test
+lines()
+{
+	lines_name=$1
+	shift
+	"$@" >lines.out 2>&1
+	echo "$lines_name.status $?"
+	awk -v n="$lines_name" '{
+		gsub(/[ \t]+/, "_"); print n "." NR ":" $0, "ok" }' lines.out
+}
+
+build_zlib()
+{
+	CHOST=$host ./configure && make -j2 all infcover
+}
+
+# its own test, and some levels and strategies over its sources
+check_zlib()
+{
+	export LD_LIBRARY_PATH=$PWD
+	for p in example examplesh example64 infcover; do
+		lines $p ./$p
+	done
+	for option in -1 -3 -6 -9 -f -h -r; do
+		for f in *.c; do
+			./minigzipsh $option <"$f" >packed &&
+				./minigzipsh -d <packed | cmp -s - "$f"
+			status=$? sum=$(cksum <packed | tr ' ' .)
+			echo "minigzip.$option.$f.$sum $status"
+		done
+	done
+}
+
+build_xz_utils()
+{
+	configure --disable-doc && make -j2 && make -j2 check TESTS=
+}
+
+check_xz_utils()
+{
+	automake_check
+	for f in tests/files/*.xz tests/files/*.lz*; do
+		src/xz/xz -dc "$f" >out 2>/dev/null
+		echo "$f.$?.$(cksum <out | tr ' ' .) ok"
+	done
+}
+
+build_expat()
+{
+	cd expat && autoreconf -fi && configure --without-docbook &&
+		make -j2 && make -j2 check TESTS=
+}
+
+check_expat()
+{
+	cd expat/tests || return
+	for p in runtests runtestspp; do
+		./$p -v >$p.out 2>&1
+		echo "$p.status $?"
+		sed -n "s/^\(PASS\|FAIL\)[: ]*\(.*\)/$p.\2 \1/p" $p.out |
+			tr -s ' '
+	done
+}
+
+# Debian leaves out the manual, and what builds it
+build_gmp()
+{
+	mkdir doc && printf 'all check:\n' >doc/Makefile.in
+	configure --enable-cxx --disable-static && make -j2 &&
+		make -j2 check TESTS=
+}
+
+check_gmp()
+{
+	automake_check
+}
+
+build_nettle()
+{
+	configure --disable-public-key --enable-fat --disable-openssl \
+		--disable-documentation && make -j2 &&
+		make -j2 -C testsuite check EMULATOR=true
+}
+
+check_nettle()
+{
+	make -k -C testsuite check 2>&1 | tee /dev/stderr |
+		sed -n 's/^\(PASS\|FAIL\|SKIP\): \(.*\)/\2 \1/p'
+}
+
+build_pcre2()
+{
+	configure --enable-jit --enable-pcre2-16 --enable-pcre2-32 \
+		--disable-static && make -j2 && make -j2 check TESTS=
+}
+
+# RunTest tells of every input, word width and way of matching
+check_pcre2()
+{
+	automake_check
+	for log in RunTest.log RunGrepTest.log pcre2_jit_test.log \
+			pcre2posix_test.log; do
+		lines $log cat $log
+	done
+}
+
+build_gawk()
+{
+	configure --disable-mpfr --without-readline &&
+		make -j2 SUBDIRS='support . awklib extension'
+}
+
+# a test that fails leaves its output in a file _NAME
+check_gawk()
+{
+	make -k -C test check >said 2>said.too
+	cat said said.too >&2
+	grep -E '^[a-z][-a-z0-9_]*$' said | sort -u | while read -r t; do
+		[ -e "test/_$t" ] && echo "$t FAIL" || echo "$t PASS"
+	done
+}
+
+build_bash()
+{
+	configure --without-bash-malloc && make -j2 &&
+		make recho zecho printenv xcase &&
+		cp recho zecho printenv xcase tests
+}
+
+# each script compares what the shell prints with what is right
+check_bash()
+{
+	cd tests || return
+	unset BASH_ENV ENV POSIXLY_CORRECT
+	export THIS_SH=$PWD/../bash PATH=$PWD:$PATH TMPDIR=$PWD/tmp
+	export BASH_TSTOUT=$TMPDIR/out
+	mkdir tmp
+	for t in run-*; do
+		case $t in
+		run-all|run-minimal|run-gprof) continue ;;
+		esac
+		timeout -k 5 600 sh ./$t >tmp/diff 2>&1
+		grep -v '^warning:' tmp/diff >tmp/wrong
+		if [ -s tmp/wrong ]; then
+			sed "s/^/$t: /" tmp/wrong >&2
+			echo "$t FAIL.$(cksum <tmp/wrong | tr ' ' .)"
+		else
+			echo "$t PASS"
+		fi
+	done
+}
+
+build_tcl8_6()
+{
+	cd unix &&
+		ac_cv_func_strtod=yes tcl_cv_strtod_buggy=ok \
+		configure --enable-threads && make -j2 binaries tcltest
+}
+
+# files of tests that need a network, a display or a certain speed are left out
+check_tcl8_6()
+{
+	cd unix || return
+	export LD_LIBRARY_PATH=$PWD TCL_LIBRARY=$PWD/../library TZ=UTC
+	timeout 1800 ./tcltest ../tests/all.tcl -singleproc 0 \
+		-notfile 'http*.test socket.test' \
+		-verbose 'pass skip error' 2>&1 | tee /dev/stderr |
+		sed -n 's/^++++ \([^ ]*\) \(PASSED\|SKIPPED\).*/\1 \2/p;
+			s/^==== \([^ ]*\) .*FAILED$/\1 FAIL/p' |
+		sed 's/PASSED/PASS/;s/SKIPPED/SKIP/'
+}
+
+build_libjsoncpp()
+{
+	mkdir out && cd out &&
+		$host-g++ -g -O2 -fPIC -shared -I../include -o libjsoncpp.so \
+			../src/lib_json/*.cpp &&
+		$host-g++ -g -O2 -I../include -o jsoncpp_test \
+			../src/test_lib_json/*.cpp -L. -ljsoncpp &&
+		$host-g++ -g -O2 -I../include -o jsontestrunner \
+			../src/jsontestrunner/main.cpp -L. -ljsoncpp
+}
+
+check_libjsoncpp()
+{
+	export LD_LIBRARY_PATH=$PWD/out
+	out/jsoncpp_test 2>&1 |
+		sed -n 's/^Testing \([^:]*\): \(.*\)/\1 \2/p'
+	lines data python3 test/runjsontests.py out/jsontestrunner test/data
+}
+
+# its tests are written in Tcl, whose library comes from Debian's package
+build_sqlite3()
+{
+	packages_fetch arm64 tcl8.6-dev libtcl8.6 zlib1g || return 1
+	root=$(packages_root arm64)
+	mkdir deps && cp -L "$root"/usr/lib/$host/libtcl8.6.so.0 deps &&
+		cp -L "$root"/lib/$host/libz.so.1 deps &&
+		ln -s libtcl8.6.so.0 deps/libtcl8.6.so &&
+		ln -s libz.so.1 deps/libz.so &&
+		configure --disable-tcl &&
+		make CROSS_BUILDING=yes sqlite3.c fuzzcheck &&
+		make CROSS_BUILDING=yes testfixture \
+			TCC="$host-gcc -g -O2 -I. -Isrc -Iext/rtree -Iext/icu \
+			-Iext/fts3 -Iext/async -Iext/session -Iext/userauth \
+			-I$root/usr/include/tcl8.6" \
+			LIBTCL="-L$PWD/deps -ltcl8.6 -lz -lm -ldl -lpthread"
+}
+
+# a tenth of its files of tests, and some of the fuzzer's findings
+check_sqlite3()
+{
+	export LD_LIBRARY_PATH=$PWD/deps
+	export TCL_LIBRARY=$(packages_root arm64)/usr/share/tcltk/tcl8.6
+	mkdir run && cd run || return
+	for t in ../test/{select,join,func,trigger,window,json,rowvalue,with}?.test \
+			../test/{expr,cast,date,printf,types,collate1,fkey2}.test \
+			../test/{in,like,insert,update,delete,minmax,nan}.test; do
+		[ -e "$t" ] || continue
+		timeout 900 ../testfixture "$t" 2>&1 | tee /dev/stderr |
+			sed -n "s|^\([^ ]*\)\.\.\. Ok$|${t##*/}.\1 ok|p
+			s|^! \([^ ]*\) expected.*|${t##*/}.\1 FAIL|p"
+	done
+	for db in ../test/fuzzdata{4,6}.db; do
+		../fuzzcheck -v "$db" 2>&1 | tee /dev/stderr |
+			sed 's/[ \t].*time.*//; s/  */_/g; s/$/ ok/'
+	done
+}

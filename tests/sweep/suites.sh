@@ -1,0 +1,121 @@
+#!/bin/bash
+# suites: the test suites of Debian source packages, cross-built for AArch64,
+# find in rewritten programs and libraries what they find in the originals,
+# test by test.
+#
+#	tests/sweep/suites.sh [NAME...]
+#
+# Names and recipes are in tests/lib/suites.sh. Each suite runs with the files
+# as built ("plain") and with all of them rewritten, once for each of
+# SUITE_WAYS (moved trap; ways of tests/lib/rewrite_run.py). Sources and built
+# trees are kept under the cache of tests/lib/packages.sh, in suites/NAME:
+#
+#	built/		as make left it
+#	tree/		where it was built, and where it is tested
+#	WAY.results	one line per test: its name and how it ended
+#	WAY.log		what the suite said
+
+cd "$(dirname "$0")/../.." || exit 1
+top=$PWD
+. tests/lib/packages.sh
+. tests/lib/suites.sh
+export LC_ALL=C
+
+if [ "$(uname -m)" = aarch64 ]; then
+	echo "1..0 # SKIP only where AArch64 is emulated"
+	exit 0
+fi
+
+# build: fetches and builds what is not there; requires: $name, $home
+build()
+{
+	[ ! -d "$home/built" ] || return 0
+	rm -rf "$home/tree"
+	packages_source "$name" "$home/tree" || return 1
+	(cd "$home/tree" && "build_${name//[-.]/_}") >"$home/build.log" 2>&1 \
+		</dev/null || return 1
+	mv "$home/tree" "$home/built"
+}
+
+# check WAY [NAME]: the results of one run, as NAME; requires: build
+check()
+{
+	rm -rf "$home/tree" "$home/store"
+	cp -a "$home/built" "$home/tree" &&
+		python3 "$top/tests/lib/dress.py" "$1" "$home/tree" \
+			"$home/store" >"$home/$1.figures" || return 1
+	(cd "$home/tree" && "check_${name//[-.]/_}") 2>"$home/${2:-$1}.log" \
+		</dev/null | sort >"$home/${2:-$1}.results"
+}
+
+# unsteady: tests that the originals themselves do not end the same way twice
+unsteady()
+{
+	[ -e "$home/again.results" ] || check plain again
+	comm -3 "$home/plain.results" "$home/again.results" |
+		sed 's/^\t//; s/ [^ ]*$//' | sort -u
+}
+
+# compare WAY: prints what ends otherwise than in the originals
+compare()
+{
+	cmp -s "$home/plain.results" "$home/$1.results" && return
+	diff "$home/plain.results" "$home/$1.results" | grep '^[<>]' |
+		grep -vFf <(unsteady | sed 's/$/ /')
+}
+
+# suite NAME: all of one suite, and one line of TAP without its number
+suite()
+{
+	name=$1 home=$PACKAGES_CACHE/suites/$1
+	mkdir -p "$home" && exec 9>"$home/lock" && flock 9 || return
+	rm -f "$home"/*.results
+	if ! build || ! check plain; then
+		echo "not ok - $name: cannot be built"
+		tail -5 "$home/build.log" | sed 's/^/#   /'
+		return
+	fi
+	said= bad=
+	for way in ${SUITE_WAYS:-moved trap}; do
+		differs="cannot be rewritten"
+		check "$way" && differs=$(compare "$way")
+		if [ -n "$differs" ]; then
+			bad=yes said="$said, $way differs"
+			echo "$differs" | head -20 | sed 's/^/#   /'
+		else
+			said="$said, $way equal"
+		fi
+	done
+	passed=$(grep -ciE ' (pass|ok)$' "$home/plain.results")
+	[ "$passed" -gt 0 ] || bad=yes
+	echo "${bad:+not }ok - $name: $(wc -l <"$home/plain.results") tests," \
+		"$passed pass$said"
+	[ ! -e "$home/again.results" ] || unsteady | sed 's/^/#   unsteady: /'
+}
+
+if [ "$1" = --one ]; then
+	suite "$2"
+	exit
+fi
+[ $# -gt 0 ] || set -- $SUITES
+n=0 failed=0
+while IFS= read -r line; do
+	case $line in
+	*"ok - "*)
+		n=$((n + 1))
+		line="${line%%ok - *}ok $n - ${line#*ok - }"
+		;;
+	esac
+	case $line in
+	"not ok"*) failed=1 ;;
+	esac
+	echo "$line"
+done < <(printf '%s\n' "$@" | nice -n 10 xargs -P 2 -n 1 "$0" --one)
+echo "1..$n"
+for way in ${SUITE_WAYS:-moved trap}; do
+	echo "# $way:"
+	for name; do
+		cat "$PACKAGES_CACHE/suites/$name/$way.figures"
+	done | python3 tests/lib/rewrite_sweep.py --sum | sed 's/^/# /'
+done
+exit $failed
