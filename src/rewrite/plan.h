@@ -17,10 +17,10 @@
  * So a block runs as often as the sum over its edges, PLAN_HUB, PLAN_ENTRY
  * and PLAN_ARRIVAL says. Which of them can carry code survey.h tells.
  *
- * The rewriter finds registers that may be overwritten (saving some where none is
- * dead), decides where the code lies, and asks the plan to write it once all
- * addresses are known. How long code is may depend on the registers that it
- * gets, never on its address.
+ * The rewriter finds registers that may be overwritten (saving some where none
+ * is dead), decides where the code lies, and asks the plan to write it once
+ * all addresses are known. How long code is may depend on the registers that
+ * it gets, never on its address.
  *
  * A plan that asks for what cannot be is refused (rewrite_image() fails), but
  * for code in what stays in place: that is left out, and the report says how

@@ -6,8 +6,9 @@
  * moved code can, but for these:
  *
  *   - between a load-exclusive and its store-exclusive (cfg/exclusive.h);
- *   - of a jump table that is not ours (tables.h, labels.h): who jumps there passes
- *     the old text, and is seen as an arrival at the target (PLAN_ARRIVAL);
+ *   - of a jump table that is not ours (tables.h, labels.h): who jumps there
+ *     passes the old text, and is seen as an arrival at the target
+ *     (PLAN_ARRIVAL);
  *   - from code that stays in place: the same;
  *   - to a landing pad in another procedure;
  *   - of a call that never comes back, if it has landing pads: what does not
