@@ -40,13 +40,8 @@ static void expect_from_part(struct survey *s, const struct part *p)
 
 static void expect_from_in_place(struct survey *s)
 {
-	const struct moved *moved = s->moves.moved.at;
-	size_t next = 0;
-
 	for (uint32_t i = 0; i < s->cfg->part.n; i++)
-		if (next < s->moves.moved.n && moved[next].part == i)
-			next++;
-		else
+		if (!moves_part(&s->moves, i))
 			expect_from_part(s, &s->cfg->part.at[i]);
 }
 
