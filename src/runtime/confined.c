@@ -9,8 +9,11 @@
 
 enum {
 	LIMIT_DATA = 2, /* RLIMIT_DATA */
+	LIMIT_STACK = 3,
 	LIMIT_AS = 9,	/* RLIMIT_AS */
-	MEMORY_LEAST = 32 << 20, /* tally starts in a third of it */
+	/* tally does with a third and a tenth of it */
+	MEMORY_LEAST = 32 << 20,
+	STACK_LEAST = 1 << 20,
 };
 
 /*
@@ -44,12 +47,12 @@ static int status_of(const char *key)
 }
 
 /* a limit on memory is too small for tally */
-static _Bool cramped(long limit)
+static _Bool cramped(long limit, uint64_t least)
 {
 	uint64_t now[2] = {UINT64_MAX, UINT64_MAX};
 
 	arch_call(SYS_PRLIMIT64, 0, limit, 0, (long)now, 0);
-	return now[0] < MEMORY_LEAST;
+	return now[0] < least;
 }
 
 _Bool sandboxed(void)
@@ -62,5 +65,7 @@ _Bool sandboxed(void)
 _Bool confined(void)
 {
 	return sandboxed() || status_of("\nTracerPid:\t") != '0' ||
-	       cramped(LIMIT_AS) || cramped(LIMIT_DATA);
+	       cramped(LIMIT_AS, MEMORY_LEAST) ||
+	       cramped(LIMIT_DATA, MEMORY_LEAST) ||
+	       cramped(LIMIT_STACK, STACK_LEAST);
 }
