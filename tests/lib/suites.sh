@@ -21,18 +21,12 @@ configure()
 		--build="$(gcc -dumpmachine)" CFLAGS='-g -O2' "$@"
 }
 
-# automake_results: what automake's test harness left in the tree
-automake_results()
-{
-	grep -r --include='*.trs' '^:test-result:' . |
-		sed 's/^\.\/\(.*\)\.trs::test-result:/\1/'
-}
-
-# automake_check [FOLDER]: every test of an automake package
+# automake_check: every test of an automake package, by what it leaves behind
 automake_check()
 {
-	make -k -C "${1:-.}" check >&2
-	automake_results
+	make -k check >&2
+	grep -r --include='*.trs' '^:test-result:' . |
+		sed 's/^\.\/\(.*\)\.trs::test-result:/\1/'
 }
 
 # lines NAME COMMAND...: every line that a command prints is a test
@@ -112,11 +106,13 @@ check_gmp()
 	automake_check
 }
 
+# its make has no goal for the tests alone: here they are run by true
 build_nettle()
 {
 	configure --disable-public-key --enable-fat --disable-openssl \
-		--disable-documentation && make -j2 &&
-		make -j2 -C testsuite check EMULATOR=true
+		--disable-documentation && make -j2 || return
+	make -j2 -C testsuite check EMULATOR=true
+	[ -x testsuite/yarrow-test ]
 }
 
 check_nettle()
@@ -169,12 +165,13 @@ check_bash()
 {
 	cd tests || return
 	unset BASH_ENV ENV POSIXLY_CORRECT
-	export THIS_SH=$PWD/../bash PATH=$PWD:$PATH TMPDIR=$PWD/tmp
-	export BASH_TSTOUT=$TMPDIR/out
+	export THIS_SH=$PWD/../bash BUILD_DIR=${PWD%/*} TMPDIR=$PWD/tmp
+	export BASH_TSTOUT=$TMPDIR/out PATH=$PWD:$PATH
 	mkdir tmp
 	for t in run-*; do
 		case $t in
 		run-all|run-minimal|run-gprof) continue ;;
+		run-ifs-posix) continue ;; # 6856 processes
 		esac
 		timeout -k 5 600 sh ./$t >tmp/diff 2>&1
 		grep -v '^warning:' tmp/diff >tmp/wrong
@@ -236,7 +233,6 @@ build_sqlite3()
 		ln -s libtcl8.6.so.0 deps/libtcl8.6.so &&
 		ln -s libz.so.1 deps/libz.so &&
 		configure --disable-tcl &&
-		make CROSS_BUILDING=yes sqlite3.c fuzzcheck &&
 		make CROSS_BUILDING=yes testfixture \
 			TCC="$host-gcc -g -O2 -I. -Isrc -Iext/rtree -Iext/icu \
 			-Iext/fts3 -Iext/async -Iext/session -Iext/userauth \
@@ -244,22 +240,17 @@ build_sqlite3()
 			LIBTCL="-L$PWD/deps -ltcl8.6 -lz -lm -ldl -lpthread"
 }
 
-# a tenth of its files of tests, and some of the fuzzer's findings
+# the tests of some parts: all would take hours
 check_sqlite3()
 {
-	export LD_LIBRARY_PATH=$PWD/deps
-	export TCL_LIBRARY=$(packages_root arm64)/usr/share/tcltk/tcl8.6
+	export LD_LIBRARY_PATH=$PWD/deps TCL_LIBRARY
+	TCL_LIBRARY=$(packages_root arm64)/usr/share/tcltk/tcl8.6
 	mkdir run && cd run || return
-	for t in ../test/{select,join,func,trigger,window,json,rowvalue,with}?.test \
-			../test/{expr,cast,date,printf,types,collate1,fkey2}.test \
-			../test/{in,like,insert,update,delete,minmax,nan}.test; do
-		[ -e "$t" ] || continue
+	for t in ../test/{select,join,trigger,window,rowvalue,with}[1-9].test \
+			../test/{cast,date,expr,func,json101,printf}.test \
+			../test/{delete,insert,like,minmax,nan,update}.test; do
 		timeout 900 ../testfixture "$t" 2>&1 | tee /dev/stderr |
 			sed -n "s|^\([^ ]*\)\.\.\. Ok$|${t##*/}.\1 ok|p
 			s|^! \([^ ]*\) expected.*|${t##*/}.\1 FAIL|p"
-	done
-	for db in ../test/fuzzdata{4,6}.db; do
-		../fuzzcheck -v "$db" 2>&1 | tee /dev/stderr |
-			sed 's/[ \t].*time.*//; s/  */_/g; s/$/ ok/'
 	done
 }
