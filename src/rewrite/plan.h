@@ -18,9 +18,9 @@
  * and PLAN_ARRIVAL says. Which of them can carry code survey.h tells.
  *
  * The rewriter finds registers that may be overwritten (saving some where none
- * is dead), decides where the code lies, and asks the plan to write it once
- * all addresses are known. How long code is may depend on the registers that
- * it gets, never on its address.
+ * is dead), decides where the code lies, and asks the plan to write it once all
+ * addresses are known. How long code is may depend on the registers that it
+ * gets, never on its address.
  *
  * A plan that asks for what cannot be is refused (rewrite_image() fails), but
  * for code in what stays in place: that is left out, and the report says how
@@ -75,6 +75,8 @@ struct plan {
 	 * support_size bytes of it.
 	 */
 	uint32_t support_size;
+	/* not 0: the program begins this far in it, and not where it did */
+	uint32_t entry;
 	/*
 	 * Not 0: an entry of the dynamic section by this tag gets the address
 	 * of the memory, if the file has room for one more entry.
