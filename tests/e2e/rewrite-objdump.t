@@ -92,10 +92,23 @@ class Pair:
     def went(self, addr):
         return self.moved.get(addr, addr)
 
+    def link(self, stub, copy):
+        """is the new code a copy of the linker's stub?"""
+        page, load = (self.old.get(stub + i, ("", "")) for i in (0, 4))
+        code = [self.new.get(copy + i, ("", "")) for i in (0, 4, 8)]
+        if page[0] != "adrp" or [c[0] for c in code] != ["adr", "ldr", "br"]:
+            return False
+        m = re.match(r"x17, \[x16(?:, #(\d+))?\]$", load[1])
+        return m and last(code[0][1]) == last(page[1]) + \
+            int(m.group(1) or 0) and code[0][1].startswith("x16") and \
+            code[1][1] == "x17, [x16]" and code[2][1] == "x17"
+
     def branch(self, name, text, n):
         """complaint about a branch that went to n"""
         want = self.went(last(text))
         got, words = self.new[n]
+        if got == name and self.link(want, last(words)):
+            want = last(words)
         front = text.split(", ")[:-1]
         if got == name:
             return words.split(", ")[:-1] != front or last(words) != want

@@ -9,8 +9,9 @@
  *	before the block == sum over the edges, hubs, entries and arrivals
  *	                    that lead to it
  *	before the block == sum over the edges that leave it; more if it ends
- *	                    with a call, which may not have come back, and
- *	                    with -t anything: setjmp() comes back twice
+ *	                    with a call, which may not have come back. Not
+ *	                    with -t: setjmp() comes back twice, and a frame
+ *	                    may die anywhere
  *	into a hub       == out of it
  *
  * OBSERVED is what somebody else saw of the original (qemu-counts, qemu-flow):
@@ -40,7 +41,7 @@ struct judge {
 	bool *unknown;
 	uint64_t *seen; /* by block: how often it was seen to run */
 	uint64_t judged, complaints, edges_judged;
-	bool twice; /* calls may come back twice */
+	bool lenient; /* what flows out of blocks is not judged */
 };
 
 static void complain(struct judge *j, uint64_t at, const char *what,
@@ -140,8 +141,7 @@ static void judge_outflow(struct judge *j, uint32_t n)
 	const struct block *b = &j->c->block.at[n];
 	uint64_t out = 0;
 
-	if (b->edge == cfg_edges_end(j->c, n) ||
-	    (j->twice && may_not_return(b)))
+	if (b->edge == cfg_edges_end(j->c, n) || j->lenient)
 		return;
 	for (uint32_t e = b->edge; e < cfg_edges_end(j->c, n); e++) {
 		if (j->edge[e] == NO_COUNT)
@@ -374,7 +374,7 @@ int main(int argc, char **argv)
 	struct err e;
 
 	if (argc > 1 && !strcmp(argv[1], "-t")) {
-		j.twice = true;
+		j.lenient = true;
 		argv++;
 		argc--;
 	}
