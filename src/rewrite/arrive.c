@@ -93,3 +93,10 @@ bool arrive_expected(const struct rewriter *r, uint64_t old)
 
 	return r->arrive[index / 8] >> index % 8 & 1;
 }
+
+bool arrive_unknown(const struct rewriter *r, uint64_t old)
+{
+	uint32_t b = cfg_block_at(r->c, old);
+
+	return b != CFG_NONE && r->c->proc.at[cfg_block_proc(r->c, b)].unknown;
+}

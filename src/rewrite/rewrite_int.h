@@ -115,6 +115,8 @@ bool island_write(struct rewriter *r);
 void arrive_find(struct rewriter *r);
 /* control may arrive at the old address, of an instruction that moved */
 bool arrive_expected(const struct rewriter *r, uint64_t old);
+/* a jump that is not understood may lead there, even into a block */
+bool arrive_unknown(const struct rewriter *r, uint64_t old);
 
 /* dynamic.c: the entry that the plan asks for, once its memory is placed */
 void dynamic_add(struct rewriter *r);

@@ -215,7 +215,7 @@ static int write_slot(struct rewriter *r, uint64_t old, uint64_t to,
 	uint8_t *out = slot_at(r, old);
 	unsigned size = r->move->jump_size;
 
-	if (!expected && r->o->trap_unexpected) {
+	if (!expected && r->o->trap_unexpected && !arrive_unknown(r, old)) {
 		r->move->trap(out, size);
 		return 0;
 	}
