@@ -96,3 +96,11 @@ bool survey_arrives(const struct survey *s, uint32_t block)
 {
 	return s->arrive && arrive_expected(s, s->cfg->block.at[block].start);
 }
+
+bool arrive_unknown(const struct survey *s, uint64_t old)
+{
+	uint32_t b = cfg_block_at(s->cfg, old);
+
+	return b != CFG_NONE &&
+	       s->cfg->proc.at[cfg_block_proc(s->cfg, b)].unknown;
+}

@@ -350,7 +350,8 @@ static bool arrives(const struct rewriter *r, uint64_t old)
 
 bool text_is_free(const struct rewriter *r, uint64_t old)
 {
-	return !arrives(r, old) && !is_trap(r, old);
+	return !arrives(r, old) && !is_trap(r, old) &&
+	       !arrive_unknown(r->survey, old);
 }
 
 /*
@@ -389,7 +390,8 @@ static void write_slot(struct rewriter *r, uint64_t old, uint64_t to,
 		memcpy(out, old_code(r, old), size);
 		return;
 	}
-	if (!expected && r->o->trap_unexpected) {
+	if (!expected && r->o->trap_unexpected &&
+	    !arrive_unknown(r->survey, old)) {
 		r->move->trap(out, size);
 		return;
 	}

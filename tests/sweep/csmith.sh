@@ -4,7 +4,7 @@
 #
 #	tests/sweep/csmith.sh [SEED...]
 #
-# Without seeds, CSMITH_PROGRAMS (300) programs from CSMITH_FIRST (1) on: the
+# Without seeds, CSMITH_PROGRAMS (200) programs from CSMITH_FIRST (1) on: the
 # same seed is the same program, for one version of csmith. A failure names
 # its seed, and KEEP=FOLDER keeps its files. tests/lib/csmith_sweep.py does the
 # work.
@@ -12,6 +12,6 @@ cd "$(dirname "$0")/../.." || exit 1
 
 if [ $# -eq 0 ]; then
 	first=${CSMITH_FIRST:-1}
-	set -- $(seq "$first" $((first + ${CSMITH_PROGRAMS:-300} - 1)))
+	set -- $(seq "$first" $((first + ${CSMITH_PROGRAMS:-200} - 1)))
 fi
 exec nice -n 10 python3 tests/lib/csmith_sweep.py ${KEEP:+--keep "$KEEP"} "$@"

@@ -157,6 +157,16 @@
 	ret
 	end_fn	pool_into
 
+	/* long pool_inside(long n): a jump into a block that nobody foresees */
+	fn	pool_inside
+	adr	x1, 1f
+	add	x1, x1, x0, lsl #2
+	br	x1
+1:	add	x0, x0, #20
+	add	x0, x0, #7
+	ret
+	end_fn	pool_inside
+
 	brk	#4
 	.word	0xffffffff, 0x12345678	/* data that nobody decodes */
 .Lveneer:

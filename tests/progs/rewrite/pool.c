@@ -8,7 +8,7 @@ double pool_floats(double d);
 long pool_addresses(void), pool_table(unsigned n), pool_veneer(const long *p);
 void pool_returns(void);
 long pool_br_lr(long n), pool_always(long n), pool_falls(long n);
-long pool_into(long n), pool_hidden(void);
+long pool_into(long n), pool_inside(long n), pool_hidden(void);
 
 int main(void)
 {
@@ -26,5 +26,6 @@ int main(void)
 	for (long i = -2; i < 3; i++)
 		printf("always %ld\n", pool_always(i));
 	printf("falls %ld %ld\n", pool_falls(1), pool_into(1));
+	printf("inside %ld %ld\n", pool_inside(0), pool_inside(1));
 	return 0;
 }
