@@ -224,9 +224,8 @@ static bool a64_far_jump(uint64_t at, uint64_t to, uint8_t *out)
 {
 	enum { X16 = 16 };
 
-	if (!a64_put_adrp(out, X16, at, to))
+	if (!a64_put_address(out, X16, at, to))
 		return false;
-	a64_put(out, 1, a64_add_low(X16, to));
 	a64_put(out, 2, OP_BR | X16 << 5);
 	return true;
 }
