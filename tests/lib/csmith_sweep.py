@@ -47,7 +47,8 @@ class Sweep:
         os.makedirs(folder, exist_ok=True)
         source = os.path.join(folder, "random.c")
         with open(source, "w") as f:
-            f.write(run("csmith", "--seed", str(seed)))
+            # it leaves a file where it runs
+            f.write(run("csmith", "--seed", str(seed), cwd=folder))
         bad, ends = [], False
         for name, level, link in kinds(seed):
             exe = os.path.join(folder, name + level)
