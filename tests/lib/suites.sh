@@ -10,8 +10,7 @@
 # hand-written assembler, code that is made at run time, C++ exceptions, and
 # thousands of tests.
 
-SUITES="sqlite3 tcl8.6 gmp gawk bash pcre2 nettle expat xz-utils zlib
-libjsoncpp"
+SUITES="sqlite3 pcre2 bash gawk nettle expat xz-utils zlib libjsoncpp"
 host=aarch64-linux-gnu
 
 # configure OPTION...: GNU configure for the other machine
@@ -21,12 +20,19 @@ configure()
 		--build="$(gcc -dumpmachine)" CFLAGS='-g -O2' "$@"
 }
 
-# automake_check: every test of an automake package, by what it leaves behind
+# automake_check [VARIABLE=VALUE]: the tests of an automake package, by what
+# they leave behind
 automake_check()
 {
-	make -k check >&2
+	make -k check "$@" >&2
 	grep -r --include='*.trs' '^:test-result:' . |
 		sed 's/^\.\/\(.*\)\.trs::test-result:/\1/'
+}
+
+# verdict NAME STATUS: one line of results
+verdict()
+{
+	[ "$2" -eq 0 ] && echo "$1 PASS" || echo "$1 FAIL.$2"
 }
 
 # lines NAME COMMAND...: every line that a command prints is a test
@@ -35,7 +41,7 @@ lines()
 	lines_name=$1
 	shift
 	"$@" >lines.out 2>&1
-	echo "$lines_name.status $?"
+	verdict "$lines_name" $?
 	awk -v n="$lines_name" '{
 		gsub(/[ \t]+/, "_"); print n "." NR ":" $0, "ok" }' lines.out
 }
@@ -57,7 +63,7 @@ check_zlib()
 			./minigzipsh $option <"$f" >packed &&
 				./minigzipsh -d <packed | cmp -s - "$f"
 			status=$? sum=$(cksum <packed | tr ' ' .)
-			echo "minigzip.$option.$f.$sum $status"
+			verdict "minigzip.$option.$f.$sum" $status
 		done
 	done
 }
@@ -87,23 +93,10 @@ check_expat()
 	cd expat/tests || return
 	for p in runtests runtestspp; do
 		./$p -v >$p.out 2>&1
-		echo "$p.status $?"
+		verdict $p $?
 		sed -n "s/^\(PASS\|FAIL\)[: ]*\(.*\)/$p.\2 \1/p" $p.out |
 			tr -s ' '
 	done
-}
-
-# Debian leaves out the manual, and what builds it
-build_gmp()
-{
-	mkdir doc && printf 'all check:\n' >doc/Makefile.in
-	configure --enable-cxx --disable-static && make -j2 &&
-		make -j2 check TESTS=
-}
-
-check_gmp()
-{
-	automake_check
 }
 
 # its make has no goal for the tests alone: here they are run by true
@@ -127,29 +120,31 @@ build_pcre2()
 		--disable-static && make -j2 && make -j2 check TESTS=
 }
 
-# RunTest tells of every input, word width and way of matching
+# RunTest tells of every input, word width and way of matching; RunGrepTest
+# compares what two processes write in either order
 check_pcre2()
 {
-	automake_check
-	for log in RunTest.log RunGrepTest.log pcre2_jit_test.log \
-			pcre2posix_test.log; do
+	automake_check TESTS='pcre2posix_test pcre2_jit_test RunTest'
+	for log in RunTest.log pcre2_jit_test.log pcre2posix_test.log; do
 		lines $log cat $log
 	done
 }
 
-# Debian leaves out the manual here too, and the examples made from it
+# Debian leaves out the manual, and the examples made from it
 build_gawk()
 {
 	configure --disable-mpfr --without-readline &&
 		make -j2 -C support && make -j2 gawk && make -j2 -C extension
 }
 
-# a test that fails leaves its output in a file _NAME
+# a test that fails leaves its output in a file _NAME; two depend on which of
+# two processes writes first
 check_gawk()
 {
 	make -k -C test check >said 2>said.too
 	cat said said.too >&2
-	grep -E '^[a-z][-a-z0-9_]*$' said | sort -u | while read -r t; do
+	grep -E '^[a-z][-a-z0-9_]*$' said | grep -v '^clos1way[26]$' |
+		sort -u | while read -r t; do
 		[ -e "test/_$t" ] && echo "$t FAIL" || echo "$t PASS"
 	done
 }
@@ -161,7 +156,8 @@ build_bash()
 		cp recho zecho printenv xcase tests
 }
 
-# each script compares what the shell prints with what is right
+# each script compares what the shell prints with what is right; numbers of
+# processes and what depends on the second differ from run to run
 check_bash()
 {
 	cd tests || return
@@ -175,7 +171,9 @@ check_bash()
 		run-ifs-posix) continue ;; # 6856 processes
 		esac
 		timeout -k 5 600 sh ./$t >tmp/diff 2>&1
-		grep -v '^warning:' tmp/diff >tmp/wrong
+		sed '/^warning:/d; /^[0-9,]*[acd][0-9,]*$/d
+			/possible mismatch/,$d; s/[0-9]\{4,\}/N/g' \
+			tmp/diff >tmp/wrong
 		if [ -s tmp/wrong ]; then
 			sed "s/^/$t: /" tmp/wrong >&2
 			echo "$t FAIL.$(cksum <tmp/wrong | tr ' ' .)"
@@ -183,26 +181,6 @@ check_bash()
 			echo "$t PASS"
 		fi
 	done
-}
-
-build_tcl8_6()
-{
-	cd unix &&
-		ac_cv_func_strtod=yes tcl_cv_strtod_buggy=ok \
-		configure --enable-threads && make -j2 binaries tcltest
-}
-
-# files of tests that need a network, a display or a certain speed are left out
-check_tcl8_6()
-{
-	cd unix || return
-	export LD_LIBRARY_PATH=$PWD TCL_LIBRARY=$PWD/../library TZ=UTC
-	timeout 1800 ./tcltest ../tests/all.tcl -singleproc 0 \
-		-notfile 'http*.test socket.test' \
-		-verbose 'pass skip error' 2>&1 | tee /dev/stderr |
-		sed -n 's/^++++ \([^ ]*\) \(PASSED\|SKIPPED\).*/\1 \2/p;
-			s/^==== \([^ ]*\) .*FAILED$/\1 FAIL/p' |
-		sed 's/PASSED/PASS/;s/SKIPPED/SKIP/'
 }
 
 build_libjsoncpp()
