@@ -88,11 +88,11 @@ def main():
     if emulator(ISA) is None or missing or not shutil.which("csmith"):
         print("1..0 # SKIP no tools for " + ISA)
         return 0
-    print("# %s, seeds %d to %d" % (
-        run("csmith", "--version").split("\n")[0].strip(), min(args.seeds),
-        max(args.seeds)))
     bad = 0
     with tempfile.TemporaryDirectory() as where, ThreadPoolExecutor(2) as pool:
+        version = run("csmith", "--version", cwd=where).split("\n")[0].strip()
+        print("# %s, seeds %d to %d" % (version, min(args.seeds),
+                                        max(args.seeds)))
         sweep = Sweep(("moved", "trap", "crowded"), args.keep or where)
         for found in pool.map(sweep.program, args.seeds):
             for title, why in found:
