@@ -37,7 +37,7 @@ static int rewrite_file(void *ctx, const char *in, const char *out,
 		return -1;
 	unwind_read(&u, &im);
 	failed = cfg_build(&c, &im, &u, e);
-	if (!failed && world_plan(&plan, &c)) {
+	if (!failed && world_plan(&plan, &c, NULL)) {
 		failed = rewrite_image(&c, &plan, &o, out, &report, e);
 		world_plan_free(&plan);
 	} else if (!failed) {

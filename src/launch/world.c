@@ -15,10 +15,12 @@
 #include "launch/part.h"
 #include "runtime/handover.h"
 #include "runtime/hash.h"
+#include "runtime/passport.h"
 
 enum {
 	/* the word at the beginning of the plan's memory: the handover */
 	WORD_SIZE = 8,
+	PASSPORT_ALIGN = 8,
 	ENTRY_ALIGN = 16,
 	ENTRY_CODE = 16, /* behind its two distances */
 	ENTRY_MAX = 1 << 20,
@@ -30,6 +32,9 @@ struct world {
 	uint8_t *entry; /* code that the program begins with, or NULL */
 	size_t entry_size;
 	uint32_t entry_at; /* in the support code, behind the gate */
+	uint32_t passport_at; /* behind that */
+	struct world_cargo cargo;
+	uint64_t cargo_at; /* in the plan's memory, or joined behind it */
 };
 
 static unsigned call_size(void *ctx, const struct insertion *i,
@@ -57,10 +62,28 @@ static void entry_write(const struct world *w, const struct plan_bases *bases,
 			uint8_t *out)
 {
 	uint64_t at = bases->support + w->entry_at;
-	uint64_t distance[2] = {bases->data - at, w->c->image->entry - at};
+	uint64_t distance[2] = {bases->support + w->passport_at - at,
+				w->c->image->entry - at};
 
 	memcpy(out + w->entry_at, w->entry, w->entry_size);
 	memcpy(out + w->entry_at, distance, sizeof distance);
+}
+
+/* what the object says of itself */
+static void passport_write(const struct world *w,
+			   const struct plan_bases *bases, uint8_t *out)
+{
+	uint64_t at = bases->support + w->passport_at;
+	struct passport p = {
+		.magic = PASSPORT_MAGIC,
+		.word = (int64_t)(bases->data - at),
+		.ncounter = w->cargo.ncounter,
+	};
+
+	if (p.ncounter)
+		p.counters = p.word + (int64_t)w->cargo_at;
+	memcpy(p.id, w->cargo.id, sizeof p.id);
+	memcpy(out + w->passport_at, &p, sizeof p);
 }
 
 static bool support_write(void *ctx, const struct plan_bases *bases,
@@ -70,6 +93,7 @@ static bool support_write(void *ctx, const struct plan_bases *bases,
 
 	if (w->entry)
 		entry_write(w, bases, out);
+	passport_write(w, bases, out);
 	return w->c->isa->move->gate(bases->support, bases->data,
 				     HANDOVER_ON_CALL, out);
 }
@@ -123,6 +147,15 @@ static void entry_plan(struct world *w, struct plan *p)
 	p->entry = w->entry_at + ENTRY_CODE;
 }
 
+/* and for the passport behind that */
+static void passport_plan(struct world *w, struct plan *p)
+{
+	w->passport_at = (p->support_size + PASSPORT_ALIGN - 1) &
+			 -(uint32_t)PASSPORT_ALIGN;
+	p->support_size = w->passport_at + (uint32_t)sizeof(struct passport);
+	p->dynamic_at = w->passport_at;
+}
+
 /* the address of the system call that ends a block */
 static uint64_t system_call(const struct cfg *c, const struct block *b)
 {
@@ -146,7 +179,8 @@ bool world_has_gate(uint16_t e_machine)
 	return isa && isa->move && isa->move->gate;
 }
 
-bool world_plan(struct plan *p, const struct cfg *c)
+bool world_plan(struct plan *p, const struct cfg *c,
+		const struct world_cargo *cargo)
 {
 	struct world *w;
 
@@ -154,6 +188,9 @@ bool world_plan(struct plan *p, const struct cfg *c)
 		return false;
 	w = NEW_ARRAY(struct world, 1);
 	w->c = c;
+	w->cargo_at = c->isa->page; /* data_align of the plan behind it */
+	if (cargo)
+		w->cargo = *cargo;
 	*p = (struct plan){
 		.data_size = WORD_SIZE,
 		.support_size = c->isa->move->gate_size,
@@ -164,9 +201,10 @@ bool world_plan(struct plan *p, const struct cfg *c)
 		.support = support_write,
 	};
 	entry_plan(w, p);
+	passport_plan(w, p);
 	for (uint32_t b = 0; b < c->block.n; b++) {
 		struct insertion i = {.place = PLAN_BEFORE, .nregs = 1,
-				      .memory = true};
+				      .memory = true, .calls = true};
 
 		if (c->block.at[b].last != INSN_SYSCALL)
 			continue;

@@ -12,14 +12,25 @@
 
 #include "cfg/cfg.h"
 #include "rewrite/plan.h"
+#include "runtime/profile_format.h"
 
 /* what a program of the machine executes can be seen */
 bool world_has_gate(uint16_t e_machine);
 /*
- * A plan that inserts nothing else; false if the machine has no gate yet. Of
- * use until world_plan_free().
+ * Counters of another plan, which is joined behind this one (rewrite/join.h)
+ * with data_align isa->page and begins its memory with them.
  */
-bool world_plan(struct plan *p, const struct cfg *c);
+struct world_cargo {
+	uint64_t ncounter;
+	uint8_t id[PROFILE_ID];
+};
+
+/*
+ * A plan that inserts nothing else; false if the machine has no gate yet.
+ * cargo may be NULL. Of use until world_plan_free().
+ */
+bool world_plan(struct plan *p, const struct cfg *c,
+		const struct world_cargo *cargo);
 void world_plan_free(struct plan *p);
 /* the copy of the program begins with code of ours */
 bool world_enters(const char *original, const char *copy);

@@ -18,7 +18,7 @@ static void add_entry(struct rewriter *r, uint64_t offset, uint64_t size)
 	const uint8_t *old = r->im->bytes + offset;
 	Elf64_Dyn d = {.d_tag = r->plan->dynamic_tag};
 
-	d.d_un.d_ptr = r->data_addr;
+	d.d_un.d_ptr = r->support_addr + r->plan->dynamic_at;
 	for (uint64_t at = 0; at + 2 * sizeof d <= size; at += sizeof d) {
 		if (!is_empty(old + at))
 			continue;

@@ -387,6 +387,21 @@ static int put(const struct output *o, const void *bytes, uint64_t size,
 	return 0;
 }
 
+/* the section that the plan asks for, at *at, which moves behind it */
+static int put_plan_section(const struct rewriter *r, const struct output *o,
+			    struct sections *s, uint64_t *at)
+{
+	const struct plan *p = r->plan;
+
+	if (!p || !p->section_name)
+		return 0;
+	push_tail(s, p->section_name, SHT_PROGBITS, *at, p->section_size);
+	if (put(o, p->section, p->section_size, *at))
+		return -1;
+	*at += p->section_size;
+	return 0;
+}
+
 /* sections and symbols, behind everything that is loaded */
 static int put_tail(const struct rewriter *r, const struct output *o,
 		    Elf64_Ehdr *h)
@@ -395,9 +410,9 @@ static int put_tail(const struct rewriter *r, const struct output *o,
 	struct symbol_table t = {0};
 	Elf64_Shdr none = {0};
 	uint64_t end = file_offset(r, r->table_addr) + r->table_bytes.n;
-	uint64_t at = round_up(end, 16);
+	uint64_t at = round_up(end, 16), strings, names;
 	uint16_t symtab;
-	int failed;
+	int failed = -1;
 
 	vec_push(&s.at, none);
 	vec_push(&s.names, '\0');
@@ -411,18 +426,21 @@ static int put_tail(const struct rewriter *r, const struct output *o,
 	symtab = push_tail(&s, ".symtab", SHT_SYMTAB, at, t.symbols.n);
 	s.at.at[symtab].sh_link = symtab + 1U;
 	s.at.at[symtab].sh_info = t.locals;
-	push_tail(&s, ".strtab", SHT_STRTAB, at + t.symbols.n, t.strings.n);
-	h->e_shstrndx = push_tail(&s, ".shstrtab", SHT_STRTAB,
-				  at + t.symbols.n + t.strings.n, 0);
+	strings = at + t.symbols.n;
+	push_tail(&s, ".strtab", SHT_STRTAB, strings, t.strings.n);
+	names = strings + t.strings.n;
+	if (put_plan_section(r, o, &s, &names))
+		goto done;
+	h->e_shstrndx = push_tail(&s, ".shstrtab", SHT_STRTAB, names, 0);
 	s.at.at[h->e_shstrndx].sh_size = s.names.n;
-	h->e_shoff = round_up(at + t.symbols.n + t.strings.n + s.names.n, 8);
+	h->e_shoff = round_up(names + s.names.n, 8);
 	h->e_shnum = (uint16_t)s.at.n;
 	h->e_shentsize = sizeof(Elf64_Shdr);
 	failed = put(o, t.symbols.at, t.symbols.n, at) ||
-		 put(o, t.strings.at, t.strings.n, at + t.symbols.n) ||
-		 put(o, s.names.at, s.names.n,
-		     at + t.symbols.n + t.strings.n) ||
+		 put(o, t.strings.at, t.strings.n, strings) ||
+		 put(o, s.names.at, s.names.n, names) ||
 		 put(o, s.at.at, s.at.n * sizeof *s.at.at, h->e_shoff);
+done:
 	vec_free(&s.at);
 	vec_free(&s.names);
 	vec_free(&s.renumbered);

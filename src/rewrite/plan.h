@@ -50,6 +50,9 @@ struct insertion {
 	uint8_t nregs; /* general registers that it overwrites, at most 4 */
 	bool flags;    /* overwrites the condition flags */
 	bool memory;   /* reads or writes memory */
+	bool calls;    /* calls support code, call_at bytes into it */
+	uint8_t owner; /* whose, if plans were joined (join.h) */
+	uint32_t call_at;
 };
 
 /* what the code may use */
@@ -57,7 +60,11 @@ struct scratch {
 	uint8_t reg[6]; /* the first nregs of them */
 };
 
-/* where what belongs to the plan lies in the new file */
+/*
+ * Where what belongs to the plan lies in the new file. For code that calls,
+ * `support` is what it has to call: the place it asked for, or one that leads
+ * there and is near enough.
+ */
 struct plan_bases {
 	uint64_t data, support;
 };
@@ -70,6 +77,7 @@ struct plan {
 	VEC(struct insertion) insertion; /* any order; several at one place
 					    are written in this order */
 	uint64_t data_size; /* bytes of zeroed memory that the code uses */
+	uint64_t data_align; /* a power of two up to isa->page; 0: 16 */
 	/*
 	 * Code that insertions may call, once per file: support() writes
 	 * support_size bytes of it.
@@ -79,9 +87,15 @@ struct plan {
 	uint32_t entry;
 	/*
 	 * Not 0: an entry of the dynamic section by this tag gets the address
-	 * of the memory, if the file has room for one more entry.
+	 * of what is dynamic_at bytes into the support code, if the file has
+	 * room for one more entry.
 	 */
 	int64_t dynamic_tag;
+	uint32_t dynamic_at;
+	/* a section that is not loaded, for who reads the file; or NULL */
+	const char *section_name;
+	const uint8_t *section;
+	size_t section_size;
 	void *ctx;
 	/* bytes of code */
 	unsigned (*size)(void *ctx, const struct insertion *i,

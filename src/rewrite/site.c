@@ -266,18 +266,30 @@ uint32_t site_depth(const struct site *x, const struct isa *isa)
 	return isa->move->save_depth(&saved);
 }
 
+/* what the insertion is told when its code is written for `addr` */
+static bool bases_for(const struct site_world *w, const struct insertion *i,
+		      uint64_t addr, struct plan_bases *b)
+{
+	*b = (struct plan_bases){.data = w->data};
+	if (i->calls)
+		b->support = w->step(w->ctx, addr, w->support + i->call_at);
+	return !i->calls || b->support;
+}
+
 bool site_write(const struct sites *s, const struct site *x,
-		const struct isa *isa, const struct plan_bases *bases,
+		const struct isa *isa, const struct site_world *w,
 		uint8_t *out)
 {
 	struct move_saved saved = saved_of(x);
 	unsigned n = isa->move->save(&saved, out);
+	struct plan_bases bases;
 
 	for (uint32_t i = 0; i < x->n; i++) {
 		const struct insertion *ins = insertion_of(s, x, i);
 
-		if (!s->plan->write(s->plan->ctx, ins, &x->scratch,
-				    x->addr + n, bases, out + n))
+		if (!bases_for(w, ins, x->addr + n, &bases) ||
+		    !s->plan->write(s->plan->ctx, ins, &x->scratch,
+				    x->addr + n, &bases, out + n))
 			return false;
 		n += s->plan->size(s->plan->ctx, ins, &x->scratch);
 	}

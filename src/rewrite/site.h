@@ -63,9 +63,17 @@ const char *site_equip(struct site *x, const struct survey *v,
 		       const struct spot *p, struct need need);
 /* by how much a site's code lowers the stack pointer */
 uint32_t site_depth(const struct site *x, const struct isa *isa);
+/* where the plan's things are, and how its code gets there */
+struct site_world {
+	uint64_t data, support;
+	/* what a call at `from` has to call to reach `to`; 0: nothing does */
+	uint64_t (*step)(void *ctx, uint64_t from, uint64_t to);
+	void *ctx;
+};
+
 /* writes the code of a site for its address; false: out of reach */
 bool site_write(const struct sites *s, const struct site *x,
-		const struct isa *isa, const struct plan_bases *bases,
+		const struct isa *isa, const struct site_world *w,
 		uint8_t *out);
 
 #endif

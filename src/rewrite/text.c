@@ -202,14 +202,17 @@ static void write_labels(struct rewriter *r, const struct label_table *t)
 	}
 }
 
+static uint64_t step(void *ctx, uint64_t from, uint64_t to)
+{
+	return island_step(ctx, from, to);
+}
+
 /* the code of a site, if there is one */
 static int write_site(struct rewriter *r, const struct site *x)
 {
-	struct plan_bases bases = {.data = r->data_addr};
+	struct site_world w = {r->data_addr, r->support_addr, step, r};
 
-	if (x)
-		bases.support = island_step(r, x->addr, r->support_addr);
-	if (x && !site_write(&r->sites, x, r->isa, &bases,
+	if (x && !site_write(&r->sites, x, r->isa, &w,
 			     r->text + (x->addr - r->text_addr)))
 		return err_set(r->e, ERR_INPUT,
 			       "%s: the plan's memory is out of reach of its "

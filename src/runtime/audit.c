@@ -10,6 +10,7 @@
  */
 #include "runtime/audit_int.h"
 #include "runtime/libs.h"
+#include "runtime/passport.h"
 
 /* <link.h>'s public part, and what la_objsearch() is told */
 struct link_map {
@@ -316,13 +317,13 @@ static uintptr_t loader_symbol(const struct link_map *map, const char *name)
 	return 0;
 }
 
-/* an object that has a word for it is told where the handover lies */
+/* an object with a passport is told where the handover lies */
 static void hand_over(const struct link_map *map)
 {
-	uintptr_t at = dynamic(map, HANDOVER_TAG);
+	const struct passport *p = (void *)dynamic(map, HANDOVER_TAG);
 
-	if (at)
-		*(struct handover **)at = &told.handover;
+	if (p && p->magic == PASSPORT_MAGIC)
+		*(struct handover **)((char *)p + p->word) = &told.handover;
 }
 
 /*

@@ -9,9 +9,9 @@
  * has to remember is mapped.
  */
 #include "runtime/audit_int.h"
+#include "runtime/passport.h"
 
-/* `word` is the one that the gates of the program look at */
-void enter(uintptr_t *stack, const struct handover **word)
+void enter(uintptr_t *stack, const struct passport *p)
 {
 	struct told *told = sys_map(sizeof *told);
 
@@ -19,7 +19,7 @@ void enter(uintptr_t *stack, const struct handover **word)
 		return;
 	if (stack_clean(stack, told)) {
 		told->handover.on_call = world_on_call;
-		*word = &told->handover;
+		*(struct handover **)((char *)p + p->word) = &told->handover;
 	} else {
 		sys_unmap(told, sizeof *told);
 	}

@@ -44,10 +44,10 @@ enum handover_field {
  * The module keeps it for the gates in rewritten objects (isa/move.h), which
  * ask on_call() before system calls that name a file.
  *
- * An object gets its address in a word of its own, which it names by an entry
- * of its dynamic section: {HANDOVER_TAG, address of the word}. It is written
+ * An object gets its address in a word of its own, which its passport names
+ * (passport.h), to which an entry of its dynamic section leads. It is written
  * before the object is relocated. Without LD_AUDIT (static programs, musl)
- * the word stays as it is in the file.
+ * the word stays as it is in the file, but for entry.c.
  */
 #define HANDOVER_TAG 0x6d74616c6c
 

@@ -23,7 +23,7 @@ for tool in $cross-gcc $cross-g++ qemu-$isa; do
 	command -v $tool >/dev/null || rebuild_skip "$tool is not installed"
 done
 packages_fetch $arch libzydis-dev libzydis4.0 libzycore-dev libzycore1.4 \
-	libcmocka-dev libcmocka0 || rebuild_skip "no packages for $arch"
+	libcmocka-dev libcmocka0 libzstd-dev libzstd1 || rebuild_skip "no packages for $arch"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
@@ -34,8 +34,10 @@ take_libraries()
 	rm -rf "$need"
 	mkdir -p "$need/include" "$need/lib" || exit 1
 	ln -s "$root"/usr/include/Zy* "$root"/usr/include/cmocka*.h \
+		"$root"/usr/include/zstd*.h \
 		"$need/include"
 	ln -s "$root/usr/lib/$cross"/libZy*.so* \
+		"$root/usr/lib/$cross"/libzstd.so* \
 		"$root/usr/lib/$cross"/libcmocka.so* "$need/lib"
 }
 

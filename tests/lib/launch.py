@@ -108,5 +108,5 @@ def add_dynamic_entry(file, isa, tag, symbol):
 def stand_in_gate(m, out):
     """tests/launch/gate.c: gates for a machine whose code is not moved."""
     m.build(out, "gate.c", "-shared", "-fPIC", "-ldl")
-    add_dynamic_entry(out, m.isa, HANDOVER_TAG, "gate_word")
+    add_dynamic_entry(out, m.isa, HANDOVER_TAG, "gate_passport")
     return out

@@ -1,0 +1,123 @@
+/*
+ * map: what the counters of a rewritten image mean. It travels in the
+ * rewritten file, as a section that is not loaded (MAP_SECTION), and in
+ * finished profiles, so that counts can be told without the original.
+ *
+ * A procedure is a flow graph (flow/graph.h). Its vertices are its blocks that
+ * were moved, in the order of their addresses, then its hubs, then EXIT. Some
+ * edges carry a counter. Blocks that stay in place are no vertices: nobody
+ * knows how often they ran.
+ *
+ * A call ends a block, and what it calls may never come back, or twice. So
+ * there is no edge over a call: one leads from the call to EXIT, another from
+ * EXIT to what follows (MAP_CALL, MAP_BACK), and the law of flow holds
+ * whatever happens in between (algorithms.md 2: deaths and births).
+ */
+#ifndef COUNT_MAP_H
+#define COUNT_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "flow/place.h"
+#include "runtime/profile_format.h"
+
+#define MAP_SECTION ".tally.map"
+enum { MAP_VERSION = 1 };
+#define MAP_NONE UINT32_MAX
+
+enum map_kind {
+	/* between vertices of one procedure */
+	MAP_FALL,
+	MAP_TAKEN,
+	MAP_JUMP,
+	MAP_TABLE,  /* an indirect jump to one of its own targets */
+	MAP_TO_HUB, /* an indirect jump that shares its targets */
+	MAP_FROM_HUB,
+	/* from a block to EXIT */
+	MAP_CALL,
+	MAP_RETURN,
+	MAP_TAIL,     /* a jump to another procedure */
+	MAP_NORETURN, /* a call that never comes back, or a trap */
+	MAP_AWAY,     /* an indirect jump by way of the old text */
+	MAP_STAYS,    /* to code of the procedure that stays in place */
+	/* from EXIT to a block */
+	MAP_BACK,  /* what follows a call */
+	MAP_PAD,   /* an exception of a call arrives at its landing pad */
+	MAP_ENTRY, /* a call, or anything else that comes from outside */
+	MAP_KINDS,
+};
+
+struct map_edge {
+	uint32_t from, to; /* vertices of the procedure */
+	uint32_t counter;  /* MAP_NONE: none */
+	/*
+	 * MAP_BACK, MAP_PAD: the vertex of the call, for people; MAP_CALL,
+	 * MAP_TAIL, MAP_NORETURN: 0. MAP_NONE: not known.
+	 */
+	uint32_t call;
+	uint64_t callee; /* MAP_CALL, MAP_TAIL: where to, 0 if indirect */
+	uint8_t kind;	 /* enum map_kind */
+};
+
+struct map_block {
+	uint64_t start;
+	uint32_t size;
+	uint32_t ninsn;
+	uint32_t counter; /* of the block itself, MAP_NONE: none */
+	uint32_t length;  /* of its instructions: first in map.length, if the
+			     machine's differ; else 0 */
+};
+
+struct map_proc {
+	uint64_t entry;
+	const char *name; /* NULL: none */
+	uint32_t block, nblock; /* in map.block */
+	uint32_t nhub;
+	uint32_t edge, nedge;	/* in map.edge; without the closing one */
+	uint32_t root;		/* vertex that the closing edge leads to */
+	const char *unknown;	/* why its counts cannot be told, or NULL */
+};
+
+/* text that runs where it was, uncounted */
+struct map_region {
+	uint64_t start, end;
+	const char *reason;
+};
+
+struct map {
+	uint8_t id[PROFILE_ID];
+	const char *path;     /* of the original */
+	uint8_t build_id[32];
+	uint32_t build_id_len;
+	uint16_t machine;     /* e_machine */
+	uint8_t insn_size;    /* of every instruction; 0: see map.length */
+	uint8_t placement;    /* enum place_kind */
+	uint64_t text_bytes, moved_bytes;
+	uint32_t ncounter;
+	VEC(struct map_proc) proc; /* by entry */
+	VEC(struct map_block) block;
+	VEC(struct map_edge) edge;
+	VEC(struct map_region) in_place; /* by address */
+	VEC(uint8_t) length; /* of instructions, bytes each */
+	struct arena arena;  /* strings */
+};
+
+/* the map as bytes (compressed), to be freed with vec_free() */
+struct map_bytes {
+	VEC(uint8_t) v;
+};
+void map_pack(const struct map *m, struct map_bytes *out);
+/*
+ * Reads one; `where` is for messages. -1 if it is not whole and right: it may
+ * come from anywhere.
+ */
+int map_unpack(struct map *m, const void *bytes, size_t size,
+	       const char *where, struct err *e);
+/* the map in a rewritten file */
+int map_read(struct map *m, const char *file, struct err *e);
+void map_free(struct map *m);
+
+#endif

@@ -1,0 +1,105 @@
+/* join: see join.h. */
+#include "rewrite/join.h"
+
+enum { ALIGN = 16 };
+
+static unsigned joint_size(void *ctx, const struct insertion *i,
+			   const struct scratch *s)
+{
+	const struct joint *j = ctx;
+	const struct plan *p = j->of[i->owner];
+
+	return p->size(p->ctx, i, s);
+}
+
+static bool joint_write(void *ctx, const struct insertion *i,
+			const struct scratch *s, uint64_t addr,
+			const struct plan_bases *bases, uint8_t *out)
+{
+	const struct joint *j = ctx;
+	const struct plan *p = j->of[i->owner];
+	struct plan_bases own = {bases->data + j->data_at[i->owner],
+				 bases->support};
+
+	return p->write(p->ctx, i, s, addr, &own, out);
+}
+
+static bool joint_support(void *ctx, const struct plan_bases *bases,
+			  uint8_t *out)
+{
+	const struct joint *j = ctx;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct plan *p = j->of[i];
+		struct plan_bases own = {bases->data + j->data_at[i],
+					 bases->support + j->support_at[i]};
+
+		if (p->support_size &&
+		    !p->support(p->ctx, &own, out + j->support_at[i]))
+			return false;
+	}
+	return true;
+}
+
+static uint64_t round_up(uint64_t x, uint64_t to)
+{
+	return (x + to - 1) & -to;
+}
+
+static void add_insertions(struct joint *j, uint8_t owner)
+{
+	for (size_t i = 0; i < j->of[owner]->insertion.n; i++) {
+		struct insertion x = j->of[owner]->insertion.at[i];
+
+		x.owner = owner;
+		x.call_at += j->support_at[owner];
+		vec_push(&j->plan.insertion, x);
+	}
+}
+
+/* what a file has one of: from the plan, if it has any */
+static void take_single(struct joint *j, unsigned owner)
+{
+	const struct plan *p = j->of[owner];
+	struct plan *q = &j->plan;
+
+	if (p->entry && !q->entry)
+		q->entry = j->support_at[owner] + p->entry;
+	if (p->dynamic_tag && !q->dynamic_tag) {
+		q->dynamic_tag = p->dynamic_tag;
+		q->dynamic_at = j->support_at[owner] + p->dynamic_at;
+	}
+	if (p->section_name && !q->section_name) {
+		q->section_name = p->section_name;
+		q->section = p->section;
+		q->section_size = p->section_size;
+	}
+}
+
+void plans_join(struct joint *j, const struct plan *a, const struct plan *b)
+{
+	uint64_t align = b->data_align ? b->data_align : ALIGN;
+
+	*j = (struct joint){.of = {a, b}};
+	j->data_at[1] = round_up(a->data_size, align);
+	j->support_at[1] = (uint32_t)round_up(a->support_size, ALIGN);
+	j->plan = (struct plan){
+		.survey = a->survey ? a->survey : b->survey,
+		.data_size = j->data_at[1] + b->data_size,
+		.data_align = align > a->data_align ? align : a->data_align,
+		.support_size = j->support_at[1] + b->support_size,
+		.ctx = j,
+		.size = joint_size,
+		.write = joint_write,
+		.support = joint_support,
+	};
+	for (uint8_t i = 0; i < 2; i++) {
+		add_insertions(j, i);
+		take_single(j, i);
+	}
+}
+
+void joint_free(struct joint *j)
+{
+	vec_free(&j->plan.insertion);
+}

@@ -1,0 +1,24 @@
+/*
+ * join: two plans for one image, made by rooms that do not know each other,
+ * become one. Each gets its own memory and support code, the second's behind
+ * the first's; at one place the first one's code comes first. What a file has
+ * only one of (its entry, an entry of the dynamic section, a section) is the
+ * first's, or the second's if the first wants none.
+ */
+#ifndef REWRITE_JOIN_H
+#define REWRITE_JOIN_H
+
+#include "rewrite/plan.h"
+
+struct joint {
+	struct plan plan; /* the result */
+	const struct plan *of[2];
+	uint64_t data_at[2];
+	uint32_t support_at[2];
+};
+
+/* both plans, with the same survey if any, must outlive the result */
+void plans_join(struct joint *j, const struct plan *a, const struct plan *b);
+void joint_free(struct joint *j);
+
+#endif

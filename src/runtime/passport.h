@@ -1,0 +1,24 @@
+/*
+ * passport: what a rewritten object says of itself to the code that travels
+ * inside the program. It lies in the object's new text; an entry of the
+ * dynamic section leads there ({HANDOVER_TAG, address}), or the code that a
+ * static program begins with.
+ */
+#ifndef RUNTIME_PASSPORT_H
+#define RUNTIME_PASSPORT_H
+
+#include <stdint.h>
+
+#include "runtime/profile_format.h"
+
+#define PASSPORT_MAGIC UINT64_C(0x3173736170796c74) /* "tlypass1" */
+
+struct passport {
+	uint64_t magic;
+	int64_t word;	  /* distance from here to the gates' word */
+	int64_t counters; /* to the first counter, which begins a page */
+	uint64_t ncounter; /* 0: nothing is counted in this object */
+	uint8_t id[PROFILE_ID]; /* of the object and how it was rewritten */
+};
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * profile_format: the profile while its program runs. Written by the code that
+ * travels inside the program and by tally, read by tally (count/profile.h);
+ * plain structs, for both machines are 64-bit and little-endian. doc/profile.md
+ * says the same for people.
+ *
+ *	0          struct profile_header, text behind it
+ *	64 KB      chunks, one behind the other, each of whole pages
+ *
+ * Counters are mapped from here into the program, so that they are on disk
+ * however it ends. Nobody locks: room for a chunk is taken by raising
+ * `end`; it is reserved on disk, its header is written last. A process that
+ * is killed in between leaves a gap without a header: readers look for the
+ * next magic number, page by page.
+ */
+#ifndef RUNTIME_PROFILE_FORMAT_H
+#define RUNTIME_PROFILE_FORMAT_H
+
+#include <stdint.h>
+
+#define PROFILE_MAGIC UINT64_C(0x31666f7270796c74) /* "tlyprof1" */
+#define CHUNK_MAGIC UINT64_C(0x316b6e6863796c74)   /* "tlychnk1" */
+
+enum {
+	PROFILE_VERSION = 1,
+	PROFILE_UNIT = 4096,   /* chunks begin at multiples of it */
+	PROFILE_FIRST = 65536, /* and of any page size: the first one's place */
+	PROFILE_ID = 16,       /* bytes of an image's identity */
+};
+
+/* why counts are missing or not exact: bits of profile_header.trouble */
+enum profile_trouble {
+	TROUBLE_NO_SPACE = 1,  /* no room on disk: counted in memory, lost */
+	TROUBLE_NO_FILE = 2,   /* the profile could not be opened */
+	TROUBLE_THREADS = 4,   /* threads had to share counters */
+	TROUBLE_FORK = 8,      /* a child could not get counters of its own */
+};
+
+struct profile_header {
+	uint64_t magic;
+	uint32_t version;
+	uint16_t machine; /* e_machine of the program */
+	uint16_t reserved;
+	uint64_t end;	    /* bytes in use: raised atomically */
+	uint64_t nprocess;  /* numbers given so far: raised atomically */
+	uint64_t trouble;   /* enum profile_trouble: set atomically */
+	uint64_t started;   /* nanoseconds since 1970 */
+	uint32_t options_len, command_len; /* without the zero behind each */
+	/* options '\0' command '\0' (arguments separated by spaces) */
+};
+
+enum chunk_kind {
+	CHUNK_PROCESS = 1,  /* struct chunk_process */
+	CHUNK_COUNTERS = 2, /* struct chunk_counters, counters behind a page */
+};
+
+struct profile_chunk {
+	uint64_t magic;
+	uint64_t at;   /* where it begins in the file */
+	uint64_t size; /* a multiple of PROFILE_UNIT, this included */
+	uint32_t kind; /* enum chunk_kind */
+	uint32_t process; /* the number of the process, from 1 */
+};
+
+/* how a process came to be */
+enum process_origin {
+	PROCESS_STARTED = 1, /* by tally */
+	PROCESS_FORKED = 2,
+	PROCESS_EXECUTED = 3, /* the same process, another program */
+};
+
+struct chunk_process {
+	struct profile_chunk chunk;
+	uint32_t pid;
+	uint32_t parent; /* number of the process it came from, 0: none */
+	uint32_t origin; /* enum process_origin */
+	uint32_t name_len;
+	uint64_t started; /* as /proc/PID/stat says, ticks since boot; 0: ? */
+	/* the program's name '\0' */
+};
+
+struct chunk_counters {
+	struct profile_chunk chunk;
+	uint8_t id[PROFILE_ID]; /* of the image: struct passport's */
+	uint64_t ncounter;
+	uint64_t first; /* offset of the counters from the chunk's start */
+	uint32_t block; /* 0: the process's own; others: its threads' */
+	uint32_t path_len;
+	/* the rewritten file's name '\0' */
+};
+
+#endif
