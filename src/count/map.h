@@ -4,14 +4,17 @@
  * finished profiles, so that counts can be told without the original.
  *
  * A procedure is a flow graph (flow/graph.h). Its vertices are its blocks that
- * were moved, in the order of their addresses, then its hubs, then EXIT. Some
- * edges carry a counter. Blocks that stay in place are no vertices: nobody
+ * were moved, in the order of their addresses, then its hubs, then OUTSIDE and
+ * EXIT. Some edges, or blocks, carry a counter. Blocks that stay in place are no vertices: nobody
  * knows how often they ran.
  *
  * A call ends a block, and what it calls may never come back, or twice. So
  * there is no edge over a call: one leads from the call to EXIT, another from
- * EXIT to what follows (MAP_CALL, MAP_BACK), and the law of flow holds
- * whatever happens in between (algorithms.md 2: deaths and births).
+ * OUTSIDE to what follows (MAP_CALL, MAP_BACK), and the law of flow holds
+ * whatever happens in between (algorithms.md 2: deaths and births). OUTSIDE is
+ * the root of the graph, as all ways into the procedure begin there: the
+ * closing edge counts them together and is of no interest. How often the
+ * procedure was called is the sum over MAP_ENTRY.
  */
 #ifndef COUNT_MAP_H
 #define COUNT_MAP_H
@@ -43,7 +46,7 @@ enum map_kind {
 	MAP_NORETURN, /* a call that never comes back, or a trap */
 	MAP_AWAY,     /* an indirect jump by way of the old text */
 	MAP_STAYS,    /* to code of the procedure that stays in place */
-	/* from EXIT to a block */
+	/* from OUTSIDE to a block */
 	MAP_BACK,  /* what follows a call */
 	MAP_PAD,   /* an exception of a call arrives at its landing pad */
 	MAP_ENTRY, /* a call, or anything else that comes from outside */
@@ -75,11 +78,21 @@ struct map_proc {
 	uint64_t entry;
 	const char *name; /* NULL: none */
 	uint32_t block, nblock; /* in map.block */
-	uint32_t nhub;
+	uint32_t nhub; /* vertices behind the blocks, OUTSIDE the last */
 	uint32_t edge, nedge;	/* in map.edge; without the closing one */
-	uint32_t root;		/* vertex that the closing edge leads to */
+	uint32_t root;		/* OUTSIDE */
 	const char *unknown;	/* why its counts cannot be told, or NULL */
 };
+
+static inline uint32_t map_outside(const struct map_proc *p)
+{
+	return p->nblock + p->nhub - 1;
+}
+
+static inline uint32_t map_exit(const struct map_proc *p)
+{
+	return p->nblock + p->nhub;
+}
 
 /* text that runs where it was, uncounted */
 struct map_region {
@@ -118,6 +131,6 @@ int map_unpack(struct map *m, const void *bytes, size_t size,
 	       const char *where, struct err *e);
 /* the map in a rewritten file */
 int map_read(struct map *m, const char *file, struct err *e);
-void map_free(struct map *m);
+void map_release(struct map *m);
 
 #endif
