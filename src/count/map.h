@@ -57,11 +57,12 @@ struct map_edge {
 	uint32_t from, to; /* vertices of the procedure */
 	uint32_t counter;  /* MAP_NONE: none */
 	/*
-	 * MAP_BACK, MAP_PAD: the vertex of the call, for people; MAP_CALL,
-	 * MAP_TAIL, MAP_NORETURN: 0. MAP_NONE: not known.
+	 * MAP_BACK, MAP_PAD: the vertex of the call, for people, MAP_NONE:
+	 * not known. Others: 0.
 	 */
 	uint32_t call;
-	uint64_t callee; /* MAP_CALL, MAP_TAIL: where to, 0 if indirect */
+	/* MAP_CALL, MAP_TAIL, MAP_NORETURN: where to, 0 if not known */
+	uint64_t callee;
 	uint8_t kind;	 /* enum map_kind */
 };
 
@@ -71,9 +72,13 @@ struct map_block {
 	uint32_t ninsn;
 	uint32_t counter; /* of the block itself, MAP_NONE: none */
 	uint32_t length;  /* of its instructions: first in map.length, if the
-			     machine's differ; else 0 */
+			     machine's differ; else 0. They add up to size */
 };
 
+/*
+ * The blocks of all procedures lie one behind the other in the order of the
+ * procedures, and so do their edges: nothing is shared, nothing left over.
+ */
 struct map_proc {
 	uint64_t entry;
 	const char *name; /* NULL: none */
@@ -117,6 +122,12 @@ struct map {
 	VEC(uint8_t) length; /* of instructions, bytes each */
 	struct arena arena;  /* strings */
 };
+
+/* the vertex EXIT; hubs are map_exit() - nhub .. map_exit() - 1 */
+static inline uint32_t map_exit(const struct map_proc *p)
+{
+	return p->nblock + p->nhub;
+}
 
 /* the map as bytes (compressed), to be freed with vec_free() */
 struct map_bytes {
