@@ -1,10 +1,9 @@
 /*
  * draw: see draw.h.
  *
- * All ways into a procedure come from one virtual vertex, OUTSIDE: entries,
- * what follows calls, landing pads. All ways out of it lead to EXIT. A frame
- * that dies in a call, or is born there, then breaks no law: it went out, or
- * came in (algorithms.md 2).
+ * All ways into a procedure come from EXIT: entries, what follows calls,
+ * landing pads. All ways out of it lead there. A frame that dies in a call, or
+ * is born there, then breaks no law: it went out, or came in (algorithms.md 2).
  *
  * A jump that is not understood may arrive at any instruction of its
  * procedure. There every instruction is a block of its own, which can be
@@ -43,9 +42,8 @@ struct pen {
 	bool fine; /* every instruction is a vertex */
 };
 
-/* provisional numbers, see settle_vertices() */
+/* a provisional number, see settle_exit() */
 #define EXIT_MARK (MAP_NONE - 1)
-#define OUTSIDE_MARK (MAP_NONE - 2)
 
 /* --- blocks */
 
@@ -162,7 +160,7 @@ static void add_call(struct pen *n, uint32_t b)
 		if (g->kind != EDGE_AFTER ||
 		    first_vertex(n, g->to) == MAP_NONE)
 			continue;
-		add_edge(n, MAP_BACK, OUTSIDE_MARK, first_vertex(n, g->to),
+		add_edge(n, MAP_BACK, EXIT_MARK, first_vertex(n, g->to),
 			 way_of(PLAN_EDGE, i))
 			->call = v;
 	}
@@ -281,7 +279,7 @@ static void add_hub_edges(struct pen *n, uint32_t first)
 /* a landing pad: exceptions of all calls together, where that can be seen */
 static void add_pad(struct pen *n, uint32_t v, uint32_t b)
 {
-	add_edge(n, MAP_PAD, OUTSIDE_MARK, v,
+	add_edge(n, MAP_PAD, EXIT_MARK, v,
 		 way_of(PLAN_BEFORE, n->c->block.at[b].start))
 		->call = MAP_NONE;
 }
@@ -301,7 +299,7 @@ static void add_pad_edges(struct pen *n)
 				continue;
 			v = first_vertex(n, g->to);
 			if (v != MAP_NONE && n->d->degree.at[v])
-				add_edge(n, MAP_PAD, OUTSIDE_MARK, v,
+				add_edge(n, MAP_PAD, EXIT_MARK, v,
 					 way_of(PLAN_EDGE, i))
 					->call = last_vertex(n, b);
 		}
@@ -324,7 +322,7 @@ static void add_entry(struct pen *n, uint32_t v, uint32_t b)
 		w.at[w.n++] = b;
 	}
 	if (w.n)
-		add_edge(n, MAP_ENTRY, OUTSIDE_MARK, v, w);
+		add_edge(n, MAP_ENTRY, EXIT_MARK, v, w);
 }
 
 static void add_edges_in(struct pen *n)
@@ -360,7 +358,7 @@ static void add_fine(struct pen *n, uint32_t b)
 		/* a trap may be data: its slot stays as it is */
 		if (v + 1 == last && n->c->block.at[b].last == INSN_TRAP)
 			continue;
-		add_edge(n, MAP_ENTRY, OUTSIDE_MARK, v + 1,
+		add_edge(n, MAP_ENTRY, EXIT_MARK, v + 1,
 			 way_of(PLAN_SLOT, next));
 	}
 }
@@ -426,19 +424,26 @@ static void choose_ways(struct pen *n, uint32_t first)
 
 /* --- the procedure */
 
-/* OUTSIDE and EXIT get their numbers, behind blocks and hubs */
-static void settle_vertices(struct pen *n, uint32_t first)
+/* EXIT gets its number, behind blocks and hubs */
+static void settle_exit(struct pen *n, uint32_t first)
 {
 	struct map_edge *e = &n->d->m->edge.at[first];
 
-	n->p.nhub++;
-	n->p.root = map_outside(&n->p);
 	for (uint32_t i = 0; i < n->p.nedge; i++) {
-		if (e[i].from == OUTSIDE_MARK)
-			e[i].from = map_outside(&n->p);
+		if (e[i].from == EXIT_MARK)
+			e[i].from = map_exit(&n->p);
 		if (e[i].to == EXIT_MARK)
 			e[i].to = map_exit(&n->p);
 	}
+}
+
+/* the vertex of the procedure's entry */
+static uint32_t root_of(const struct pen *n)
+{
+	uint32_t b = cfg_block_at(n->c, n->p.entry);
+	uint32_t v = b == CFG_NONE ? MAP_NONE : first_vertex(n, b);
+
+	return v == MAP_NONE ? 0 : v;
 }
 
 bool draw_procedure(struct drawing *d, uint32_t p)
@@ -466,7 +471,8 @@ bool draw_procedure(struct drawing *d, uint32_t p)
 	add_edges_in(&n);
 	count_degrees(&n, first);
 	choose_ways(&n, first);
-	settle_vertices(&n, first);
+	settle_exit(&n, first);
+	n.p.root = root_of(&n);
 	if (q->name)
 		n.p.name = arena_string(&d->m->arena, q->name,
 					strlen(q->name));

@@ -4,17 +4,16 @@
  * finished profiles, so that counts can be told without the original.
  *
  * A procedure is a flow graph (flow/graph.h). Its vertices are its blocks that
- * were moved, in the order of their addresses, then its hubs, then OUTSIDE and
- * EXIT. Some edges, or blocks, carry a counter. Blocks that stay in place are no vertices: nobody
- * knows how often they ran.
+ * were moved, in the order of their addresses, then its hubs, then EXIT. Some
+ * edges, or blocks, carry a counter. Blocks that stay in place are no vertices:
+ * nobody knows how often they ran.
  *
  * A call ends a block, and what it calls may never come back, or twice. So
  * there is no edge over a call: one leads from the call to EXIT, another from
- * OUTSIDE to what follows (MAP_CALL, MAP_BACK), and the law of flow holds
- * whatever happens in between (algorithms.md 2: deaths and births). OUTSIDE is
- * the root of the graph, as all ways into the procedure begin there: the
- * closing edge counts them together and is of no interest. How often the
- * procedure was called is the sum over MAP_ENTRY.
+ * EXIT to what follows (MAP_CALL, MAP_BACK), and the law of flow holds
+ * whatever happens in between (algorithms.md 2: deaths and births). All ways
+ * into the procedure come from EXIT, calls of it as well: how often it was
+ * called is the sum over MAP_ENTRY.
  */
 #ifndef COUNT_MAP_H
 #define COUNT_MAP_H
@@ -46,7 +45,7 @@ enum map_kind {
 	MAP_NORETURN, /* a call that never comes back, or a trap */
 	MAP_AWAY,     /* an indirect jump by way of the old text */
 	MAP_STAYS,    /* to code of the procedure that stays in place */
-	/* from OUTSIDE to a block */
+	/* from EXIT to a block */
 	MAP_BACK,  /* what follows a call */
 	MAP_PAD,   /* an exception of a call arrives at its landing pad */
 	MAP_ENTRY, /* a call, or anything else that comes from outside */
@@ -83,16 +82,11 @@ struct map_proc {
 	uint64_t entry;
 	const char *name; /* NULL: none */
 	uint32_t block, nblock; /* in map.block */
-	uint32_t nhub; /* vertices behind the blocks, OUTSIDE the last */
+	uint32_t nhub;
 	uint32_t edge, nedge;	/* in map.edge; without the closing one */
-	uint32_t root;		/* OUTSIDE */
+	uint32_t root;		/* the vertex of its entry, 0 if that stays */
 	const char *unknown;	/* why its counts cannot be told, or NULL */
 };
-
-static inline uint32_t map_outside(const struct map_proc *p)
-{
-	return p->nblock + p->nhub - 1;
-}
 
 static inline uint32_t map_exit(const struct map_proc *p)
 {
@@ -122,12 +116,6 @@ struct map {
 	VEC(uint8_t) length; /* of instructions, bytes each */
 	struct arena arena;  /* strings */
 };
-
-/* the vertex EXIT; hubs are map_exit() - nhub .. map_exit() - 1 */
-static inline uint32_t map_exit(const struct map_proc *p)
-{
-	return p->nblock + p->nhub;
-}
 
 /* the map as bytes (compressed), to be freed with vec_free() */
 struct map_bytes {

@@ -5,13 +5,29 @@
  */
 #include "count/weigh.h"
 
+/* what edges from EXIT leave, and what those to it arrive at */
+static uint32_t outside(const struct map_proc *p)
+{
+	return map_exit(p);
+}
+
+static uint32_t graph_exit(const struct map_proc *p)
+{
+	return map_exit(p) + 1;
+}
+
 /* vertices of a procedure; those behind its blocks are no code */
 static void sketch_vertices(struct graph_sketch *s, const struct map_proc *p)
 {
-	uint32_t first = graph_add_vertices(s, map_exit(p) + 1);
+	graph_add_vertices(s, graph_exit(p) + 1);
+	for (uint32_t v = p->nblock; v <= outside(p); v++)
+		vec_push(&s->hubs, v);
+}
 
-	for (uint32_t v = p->nblock; v < map_exit(p); v++)
-		vec_push(&s->hubs, first + v);
+static uint32_t sketch_edge(struct graph_sketch *s, const struct map_proc *p,
+			    uint32_t from, uint32_t to)
+{
+	return graph_add_edge(s, from, to == map_exit(p) ? graph_exit(p) : to);
 }
 
 void map_graph(struct arena *a, const struct map *m, const struct map_proc *p,
@@ -22,8 +38,8 @@ void map_graph(struct arena *a, const struct map *m, const struct map_proc *p,
 
 	sketch_vertices(&s, p);
 	for (uint32_t i = 0; i < p->nedge; i++)
-		graph_add_edge(&s, e[i].from, e[i].to);
-	graph_seal(a, &s, p->root, map_exit(p), g);
+		sketch_edge(&s, p, e[i].from, e[i].to);
+	graph_seal(a, &s, outside(p), graph_exit(p), g);
 }
 
 /* by vertex: some call of its comes back */
@@ -57,11 +73,11 @@ static void whole_graph(struct arena *a, const struct map *m,
 
 		number[i] = GRAPH_NONE;
 		if (e[i].kind != MAP_CALL || !back[e[i].from])
-			number[i] = graph_add_edge(&s, over ? e[i].call :
+			number[i] = sketch_edge(&s, p, over ? e[i].call :
 							      e[i].from,
-						   e[i].to);
+						e[i].to);
 	}
-	graph_seal(a, &s, p->root, map_exit(p), g);
+	graph_seal(a, &s, outside(p), graph_exit(p), g);
 }
 
 void weigh_guess(struct arena *a, const struct map *m,

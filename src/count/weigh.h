@@ -6,7 +6,12 @@
 
 #include "count/map.h"
 
-/* the flow graph of a procedure of the map, in the arena */
+/*
+ * The flow graph of a procedure of the map, in the arena. Edges keep their
+ * order. Those from EXIT leave a vertex of their own, the root: the closing
+ * edge leads there and counts them together, so that frames may come from
+ * anywhere.
+ */
 void map_graph(struct arena *a, const struct map *m, const struct map_proc *p,
 	       struct graph *g);
 /* weights for it, guessed from its shape (flow/weight.h) */
