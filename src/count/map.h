@@ -5,13 +5,15 @@
  *
  * A procedure is a flow graph (flow/graph.h). Its vertices are its blocks that
  * were moved, in the order of their addresses, then its hubs, then EXIT. Some
- * edges carry a counter. Blocks that stay in place are no vertices: nobody
- * knows how often they ran.
+ * edges, or blocks, carry a counter. Blocks that stay in place are no vertices:
+ * nobody knows how often they ran.
  *
  * A call ends a block, and what it calls may never come back, or twice. So
  * there is no edge over a call: one leads from the call to EXIT, another from
  * EXIT to what follows (MAP_CALL, MAP_BACK), and the law of flow holds
- * whatever happens in between (algorithms.md 2: deaths and births).
+ * whatever happens in between (algorithms.md 2: deaths and births). All ways
+ * into the procedure come from EXIT, calls of it as well: how often it was
+ * called is the sum over MAP_ENTRY.
  */
 #ifndef COUNT_MAP_H
 #define COUNT_MAP_H
@@ -82,9 +84,14 @@ struct map_proc {
 	uint32_t block, nblock; /* in map.block */
 	uint32_t nhub;
 	uint32_t edge, nedge;	/* in map.edge; without the closing one */
-	uint32_t root;		/* vertex that the closing edge leads to */
+	uint32_t root;		/* the vertex of its entry, 0 if that stays */
 	const char *unknown;	/* why its counts cannot be told, or NULL */
 };
+
+static inline uint32_t map_exit(const struct map_proc *p)
+{
+	return p->nblock + p->nhub;
+}
 
 /* text that runs where it was, uncounted */
 struct map_region {
@@ -109,12 +116,6 @@ struct map {
 	VEC(uint8_t) length; /* of instructions, bytes each */
 	struct arena arena;  /* strings */
 };
-
-/* the vertex EXIT; hubs are map_exit() - nhub .. map_exit() - 1 */
-static inline uint32_t map_exit(const struct map_proc *p)
-{
-	return p->nblock + p->nhub;
-}
 
 /* the map as bytes (compressed), to be freed with vec_free() */
 struct map_bytes {
