@@ -2,14 +2,14 @@
  * solve: see solve.h.
  *
  * Most procedures of an image never run, so one whose counters are all 0 is
- * looked at first without its graph. Flow runs in circles (the closing edge
- * makes calls one), and a circle with a counter on it would have been
- * counted: if no circle is without one, nothing ran. That is exact; where some
- * circle has no counter the general way decides what is known.
+ * looked at first without its graph. Flow runs in circles (by way of EXIT, if
+ * not inside), and a circle with a counter on it would have been counted: if
+ * no circle is without one, nothing ran. That is exact; where some circle has
+ * no counter the general way decides what is known.
  */
 #include "count/solve.h"
 
-#include "count/map_graph.h"
+#include "count/weigh.h"
 #include "flow/propagate.h"
 
 struct solver {
@@ -46,7 +46,7 @@ static bool solve_is_silent(const struct solver *k)
 	return !any;
 }
 
-/* whether neither vertex v nor edge i is counted */
+/* whether vertex v has no counter */
 static bool solve_is_open(const struct solver *k, uint32_t v)
 {
 	return v >= k->p->nblock || solve_block_counter(k, v) == MAP_NONE;
@@ -74,8 +74,8 @@ static void open_edges_draw(struct solver *k, struct open_edges *o)
 
 	o->first = graph_nones(&k->scratch, nv);
 	o->arriving = ARENA_ARRAY(&k->scratch, uint32_t, nv);
-	o->next = ARENA_ARRAY(&k->scratch, uint32_t, p->nedge + 1);
-	o->to = ARENA_ARRAY(&k->scratch, uint32_t, p->nedge + 1);
+	o->next = ARENA_ARRAY(&k->scratch, uint32_t, p->nedge);
+	o->to = ARENA_ARRAY(&k->scratch, uint32_t, p->nedge);
 	for (uint32_t i = 0; i < p->nedge; i++) {
 		const struct map_edge *d = &k->m->edge.at[p->edge + i];
 
@@ -83,8 +83,6 @@ static void open_edges_draw(struct solver *k, struct open_edges *o)
 		    solve_is_open(k, d->to))
 			open_edges_add(o, i, d->from, d->to);
 	}
-	if (solve_is_open(k, p->root))
-		open_edges_add(o, p->nedge, map_exit(p), p->root);
 }
 
 /* whether every circle has a counter: vertices go when nothing arrives */
@@ -153,12 +151,11 @@ static void solve_quiet_edges(struct propagation *r, const struct graph *g)
 	}
 }
 
-/* calls are entries by the root and by all others */
-static void solve_calls(struct solver *k, const struct propagation *r,
-			const struct graph *g)
+/* how often it was entered, by all entries together */
+static void solve_calls(struct solver *k, const struct propagation *r)
 {
-	uint64_t sum = r->edge[g->closing];
-	bool known = r->edge_known[g->closing], fits = true;
+	uint64_t sum = 0;
+	bool known = true, fits = true;
 
 	for (uint32_t i = 0; i < k->p->nedge; i++) {
 		if (k->m->edge.at[k->p->edge + i].kind != MAP_ENTRY)
@@ -171,8 +168,7 @@ static void solve_calls(struct solver *k, const struct propagation *r,
 }
 
 /* the results of the procedure; unknown ones stay 0 */
-static void solve_take(struct solver *k, const struct propagation *r,
-		       const struct graph *g)
+static void solve_take(struct solver *k, const struct propagation *r)
 {
 	struct solved *s = k->s;
 
@@ -185,7 +181,7 @@ static void solve_take(struct solver *k, const struct propagation *r,
 		s->edge_known[k->p->edge + i] = r->edge_known[i];
 		s->edge[k->p->edge + i] = r->edge_known[i] ? r->edge[i] : 0;
 	}
-	solve_calls(k, r, g);
+	solve_calls(k, r);
 }
 
 /* the general way */
@@ -202,7 +198,7 @@ static void solve_flow(struct solver *k)
 	if (!r.consistent)
 		return;
 	solve_quiet_edges(&r, &g);
-	solve_take(k, &r, &g);
+	solve_take(k, &r);
 }
 
 /* nothing is known of the procedure after all */
