@@ -188,7 +188,7 @@ static int finished_end(const struct profile *p, uint64_t at, uint64_t size,
 	return 0;
 }
 
-/* reads parts from `at` on; returns 0 and the last one, and what they hash to */
+/* reads all parts; *f is the last one, *hash is of those before */
 static int finished_parts(struct profile *p, uint64_t *at, uint64_t *hash,
 			  struct finished_part *f, struct err *e)
 {

@@ -5,14 +5,14 @@
  *	options '\0' command '\0'
  *	parts: struct finished_part and as many bytes as it says
  *
- *	FINISHED_INDEX  one: processes and images (squeezed)
- *	FINISHED_MAP    of each image, in order (map.h's bytes)
- *	FINISHED_COUNTS of a process and an image, if any counter is not 0
- *	                (squeezed): distance from the last counter that is not 0,
- *	                value; both LEB128
- *	FINISHED_END    8 bytes: hash of the structs of all parts before, then of
- *	                the header and its text. The parts have checksums
- *	                of their own.
+ *	INDEX   one: processes and images (squeezed)
+ *	MAP     of each image, in order (map.h's bytes)
+ *	COUNTS  of a process and an image, if any counter is not 0
+ *	        (squeezed): distance from the last counter that is not 0,
+ *	        value; both LEB128
+ *	END     8 bytes: hash of the structs of all parts before, then of
+ *	        the header and its text. The parts have checksums of their
+ *	        own.
  */
 #ifndef COUNT_PROFILE_INT_H
 #define COUNT_PROFILE_INT_H
