@@ -4,6 +4,7 @@
 #include <elf.h>
 
 #include "count/draw.h"
+#include "count/map_graph.h"
 #include "count/weigh.h"
 #include "isa/move.h"
 #include "runtime/hash.h"
