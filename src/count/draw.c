@@ -410,8 +410,10 @@ static void choose_ways(struct pen *n, uint32_t first)
 		struct way *w = &n->d->way.at[i], inside;
 
 		if (w->n && jumps_aside(e) && n->d->degree.at[e->to] == 1) {
-			inside = way_of(PLAN_BEFORE, n->d->m->block.at
-						     [n->p.block + e->to].start);
+			uint32_t b = n->p.block + e->to;
+
+			inside = way_of(PLAN_BEFORE,
+					n->d->m->block.at[b].start);
 			if (passable(n->d->s, &inside)) {
 				*w = inside;
 				continue;

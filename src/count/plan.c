@@ -184,6 +184,7 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 	n->plan.section_name = MAP_SECTION;
 	n->plan.section = n->packed.v.at;
 	n->plan.section_size = n->packed.v.n;
+	n->plan.way_back = true;
 	n->plan.ctx = n;
 	n->plan.size = counter_size;
 	n->plan.write = counter_write;
