@@ -88,6 +88,7 @@ struct map_proc {
 	const char *unknown;	/* why its counts cannot be told, or NULL */
 };
 
+/* the vertex EXIT; the hubs are the p->nhub before it */
 static inline uint32_t map_exit(const struct map_proc *p)
 {
 	return p->nblock + p->nhub;

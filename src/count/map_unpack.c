@@ -383,7 +383,7 @@ static int unpack_procs(struct unpacker *k)
 		p.edge += p.nedge;
 	}
 	if (p.block != k->nblock || p.edge != k->nedge)
-		return unpack_fail(k, PART_PROCS, "blocks or edges are nobody's");
+		return unpack_fail(k, PART_PROCS, "blocks that nobody has");
 	return 0;
 }
 

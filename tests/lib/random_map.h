@@ -14,7 +14,7 @@
 
 /* how often everything ran; by number in the map */
 struct ran {
-	uint64_t *block, *edge, *closing; /* closing: by procedure */
+	uint64_t *block, *edge;
 };
 
 /* the vertex of a map for one of the graph: EXIT is the last */
@@ -115,11 +115,13 @@ static inline void random_map_proc(struct rng *r, struct map *m, uint32_t size,
 	random_map_blocks(r, m, p.nblock, addr);
 	for (uint32_t e = 0; e < g.closing; e++)
 		random_map_edge(r, m, &g, number, p.nblock, e);
-	while (rng_once_in(r, 3)) {
+	for (bool first = true; first || rng_once_in(r, 3); first = false) {
 		struct map_edge d = {.from = map_exit(&p), .kind = MAP_ENTRY,
 				     .to = rng_below(r, p.nblock),
 				     .counter = MAP_NONE};
 
+		if (first)
+			d.to = p.root;
 		vec_push(&m->edge, d);
 	}
 	p.nedge = (uint32_t)m->edge.n - p.edge;
@@ -141,15 +143,11 @@ static inline void random_map_count(struct rng *r, struct map *m,
 	struct graph g;
 	struct weights w;
 	struct placement at;
-	struct place_limits limits;
-	bool *barred, odd = rng_once_in(r, 3);
+	bool odd = rng_once_in(r, 3);
 
 	map_graph(&a, m, p, &g);
 	weight_guess(&a, &g, &w);
-	barred = ARENA_ARRAY(&a, bool, g.ne);
-	barred[p->nedge] = true;
-	limits = (struct place_limits){.edge = barred};
-	place_counters(&a, &g, &w, &limits, m->placement, &at);
+	place_counters(&a, &g, &w, NULL, m->placement, &at);
 	for (uint32_t i = 0; i < at.n; i++) {
 		uint32_t k = at.at[i];
 		uint32_t n = m->ncounter + (odd ? at.n - 1 - i : i);
@@ -199,7 +197,6 @@ static inline void ran_init(struct arena *a, const struct map *m,
 {
 	t->block = ARENA_ARRAY(a, uint64_t, m->block.n);
 	t->edge = ARENA_ARRAY(a, uint64_t, m->edge.n);
-	t->closing = ARENA_ARRAY(a, uint64_t, m->proc.n);
 }
 
 /* a random edge of p from vertex v that suits `call`, or MAP_NONE */
@@ -221,51 +218,34 @@ static inline uint32_t ran_choose(struct rng *r, const struct map *m,
 }
 
 /*
- * One frame of procedure k: in by the root or another edge from EXIT, then on,
- * also behind calls, until it leaves or a call does not return. What cannot
- * go on at all was never entered: such a block is left by nobody.
+ * One frame of procedure k: in by an edge from EXIT, then on, also behind
+ * calls, until it leaves or a call does not return. What cannot leave at all
+ * was never entered.
  */
 static inline void ran_frame(struct rng *r, const struct map *m, uint32_t k,
 			     uint32_t steps, struct ran *t)
 {
 	const struct map_proc *p = &m->proc.at[k];
-	uint32_t exit = map_exit(p), v = p->root, start = MAP_NONE, e;
+	uint32_t exit = map_exit(p), v = exit, call = 0, e;
 	VEC(uint32_t) path = {0};
 
-	if (rng_once_in(r, 3))
-		start = ran_choose(r, m, p, exit, 0);
-	if (start != MAP_NONE) {
-		vec_push(&path, start);
-		v = m->edge.at[start].to;
-	}
 	while (path.n < steps) {
-		uint32_t call = v;
-
-		e = ran_choose(r, m, p, v, 0);
+		e = ran_choose(r, m, p, v, call);
 		if (e == MAP_NONE)
 			break;
 		vec_push(&path, e);
+		call = v;
 		v = m->edge.at[e].to;
-		if (v != exit || m->edge.at[e].kind != MAP_CALL)
-			continue;
-		e = ran_choose(r, m, p, exit, call);
-		if (e == MAP_NONE || rng_once_in(r, 8))
+		if (v == exit && (m->edge.at[e].kind != MAP_CALL ||
+				  rng_once_in(r, 8)))
 			break;
-		vec_push(&path, e);
-		v = m->edge.at[e].to;
 	}
-	if (v == exit) {
-		if (start == MAP_NONE) {
-			t->closing[k]++;
-			t->block[p->block + p->root]++;
-		}
-		for (size_t i = 0; i < path.n; i++) {
-			const struct map_edge *d = &m->edge.at[path.at[i]];
+	for (size_t i = 0; v == exit && i < path.n; i++) {
+		const struct map_edge *d = &m->edge.at[path.at[i]];
 
-			t->edge[path.at[i]]++;
-			if (d->to < p->nblock)
-				t->block[p->block + d->to]++;
-		}
+		t->edge[path.at[i]]++;
+		if (d->to < p->nblock)
+			t->block[p->block + d->to]++;
 	}
 	vec_free(&path);
 }
