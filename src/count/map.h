@@ -86,6 +86,11 @@ struct map_proc {
 	uint32_t edge, nedge;	/* in map.edge; without the closing one */
 	uint32_t root;		/* the vertex of its entry, 0 if that stays */
 	const char *unknown;	/* why its counts cannot be told, or NULL */
+	/*
+	 * A stub of the linker, one block. It is not counted: all who come to
+	 * it are calls and jumps of the map that say so (callee).
+	 */
+	bool stub;
 };
 
 /* the vertex EXIT; the hubs are the p->nhub before it */

@@ -6,7 +6,8 @@
  *
  *	about       id, machine and so on; how many of everything
  *	reasons     strings; others name them by number + 1, 0: none
- *	procedures  entry - last one's; nblock; nhub; nedge; root; reason
+ *	procedures  entry - last one's; nblock; nhub; nedge;
+ *	            root times 2, plus 1 for a stub; reason
  *	names       strings, "" for none
  *	gaps        of each block: start - end of the one before it in its
  *	            procedure, of the first: - entry

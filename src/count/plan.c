@@ -171,10 +171,13 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 	n->map.placement = (uint8_t)o->placement;
 	describe_image(&n->map, &n->survey);
 	drawing_begin(&d, &n->survey, &n->map);
-	for (uint32_t p = 0; p < c->proc.n; p++)
+	for (uint32_t p = 0; p < c->proc.n; p++) {
 		if (draw_procedure(&d, p))
 			place_procedure(n, &d, o,
 					(uint32_t)n->map.proc.n - 1);
+		else
+			draw_stub(&d, p);
+	}
 	drawing_free(&d);
 	identify(&n->map, c->image);
 	map_pack(&n->map, &n->packed);
