@@ -145,6 +145,18 @@ static struct way way_before_last(const struct pen *n, uint32_t b)
 		      spot_last(n->c, &n->c->block.at[b]));
 }
 
+/* the call that ends the block is sure to come back */
+static bool is_sure(const struct pen *n, const struct block *k)
+{
+	uint32_t p;
+
+	if (!n->d->sure || k->last != INSN_CALL || !k->target)
+		return false;
+	p = cfg_proc_at(n->c, k->target);
+	return p != CFG_NONE && n->c->proc.at[p].entry == k->target &&
+	       n->d->sure[p];
+}
+
 /* a block that ends with a call: out of it, and what comes back */
 static void add_call(struct pen *n, uint32_t b)
 {
@@ -153,6 +165,14 @@ static void add_call(struct pen *n, uint32_t b)
 	bool back = k->edge < end && n->c->edge.at[k->edge].kind == EDGE_AFTER;
 	struct map_edge *e;
 
+	if (back && is_sure(n, k) &&
+	    first_vertex(n, n->c->edge.at[k->edge].to) != MAP_NONE) {
+		pen_edge(n, MAP_OVER, v,
+			 first_vertex(n, n->c->edge.at[k->edge].to),
+			 way_of(PLAN_EDGE, k->edge))
+			->callee = k->target;
+		return;
+	}
 	e = pen_edge(n, back || k->last == INSN_SYSCALL ? MAP_CALL :
 							  MAP_NORETURN,
 		     v, EXIT_MARK, way_before_last(n, b));

@@ -18,6 +18,7 @@ struct way {
 struct drawing {
 	const struct survey *s;
 	struct map *m;
+	const bool *sure; /* by procedure (sure.h), or NULL: none */
 	VEC(struct way) way;  /* by number of the edge in the map */
 	uint32_t *vertex;     /* by block of the cfg: that of its first
 				 instruction; MAP_NONE: stays */

@@ -5,6 +5,7 @@
 
 #include "count/draw.h"
 #include "count/map_graph.h"
+#include "count/sure.h"
 #include "count/weigh.h"
 #include "isa/move.h"
 #include "runtime/hash.h"
@@ -165,12 +166,14 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 		     const struct count_options *o)
 {
 	struct drawing d;
+	bool *sure;
 
 	*n = (struct count_plan){.subtract = c->image->type == ET_EXEC};
 	survey_make(&n->survey, c);
 	n->map.placement = (uint8_t)o->placement;
 	describe_image(&n->map, &n->survey);
 	drawing_begin(&d, &n->survey, &n->map);
+	d.sure = sure = o->after_calls ? NULL : sure_find(&n->survey);
 	for (uint32_t p = 0; p < c->proc.n; p++) {
 		if (draw_procedure(&d, p))
 			place_procedure(n, &d, o,
@@ -179,6 +182,7 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 			draw_stub(&d, p);
 	}
 	drawing_free(&d);
+	mem_free(sure);
 	identify(&n->map, c->image);
 	map_pack(&n->map, &n->packed);
 	n->plan.survey = &n->survey;
