@@ -9,7 +9,7 @@
  * procedure. There every instruction is a block of its own, which can be
  * arrived at.
  */
-#include "count/draw.h"
+#include "count/draw_int.h"
 
 #include "rewrite/spot.h"
 
@@ -29,21 +29,26 @@ void drawing_free(struct drawing *d)
 {
 	mem_free(d->vertex);
 	mem_free(d->hub_vertex);
+	mem_free(d->shared);
 	vec_free(&d->way);
 	vec_free(&d->block);
 	vec_free(&d->degree);
 }
 
-/* a procedure while it is drawn */
-struct pen {
-	struct drawing *d;
-	const struct cfg *c;
-	struct map_proc p;
-	bool fine; /* every instruction is a vertex */
-};
+struct pen pen_begin(struct drawing *d, uint32_t p)
+{
+	const struct procedure *q = &d->s->cfg->proc.at[p];
+	struct pen n = {.d = d, .c = d->s->cfg};
 
-/* a provisional number, see settle_exit() */
-#define EXIT_MARK (MAP_NONE - 1)
+	n.p.entry = q->entry;
+	n.p.block = (uint32_t)d->m->block.n;
+	n.p.edge = (uint32_t)d->m->edge.n;
+	if (q->name)
+		n.p.name = arena_string(&d->m->arena, q->name,
+					strlen(q->name));
+	d->block.n = 0;
+	return n;
+}
 
 /* --- blocks */
 
@@ -54,8 +59,7 @@ static void add_vertex(struct pen *n, struct map_block *x)
 	n->p.nblock++;
 }
 
-/* vertices for the block's instructions: one, or one each */
-static void add_block(struct pen *n, uint32_t b)
+void pen_block(struct pen *n, uint32_t b)
 {
 	struct map *m = n->d->m;
 	const struct block *k = &n->c->block.at[b];
@@ -94,7 +98,7 @@ static void add_blocks(struct pen *n, const struct procedure *p)
 
 		for (uint32_t b = t->block; b < t->block + t->nblock; b++)
 			if (survey_moves(n->d->s, b))
-				add_block(n, b);
+				pen_block(n, b);
 	}
 }
 
@@ -117,8 +121,8 @@ static uint32_t last_vertex(const struct pen *n, uint32_t b)
 
 /* --- edges */
 
-static struct map_edge *add_edge(struct pen *n, enum map_kind kind,
-				 uint32_t from, uint32_t to, struct way way)
+struct map_edge *pen_edge(struct pen *n, enum map_kind kind, uint32_t from,
+			  uint32_t to, struct way way)
 {
 	struct map_edge e = {.from = from, .to = to, .counter = MAP_NONE,
 			     .kind = (uint8_t)kind};
@@ -141,6 +145,18 @@ static struct way way_before_last(const struct pen *n, uint32_t b)
 		      spot_last(n->c, &n->c->block.at[b]));
 }
 
+/* the call that ends the block is sure to come back */
+static bool is_sure(const struct pen *n, const struct block *k)
+{
+	uint32_t p;
+
+	if (!n->d->sure || k->last != INSN_CALL || !k->target)
+		return false;
+	p = cfg_proc_at(n->c, k->target);
+	return p != CFG_NONE && n->c->proc.at[p].entry == k->target &&
+	       n->d->sure[p];
+}
+
 /* a block that ends with a call: out of it, and what comes back */
 static void add_call(struct pen *n, uint32_t b)
 {
@@ -149,7 +165,15 @@ static void add_call(struct pen *n, uint32_t b)
 	bool back = k->edge < end && n->c->edge.at[k->edge].kind == EDGE_AFTER;
 	struct map_edge *e;
 
-	e = add_edge(n, back || k->last == INSN_SYSCALL ? MAP_CALL :
+	if (back && is_sure(n, k) &&
+	    first_vertex(n, n->c->edge.at[k->edge].to) != MAP_NONE) {
+		pen_edge(n, MAP_OVER, v,
+			 first_vertex(n, n->c->edge.at[k->edge].to),
+			 way_of(PLAN_EDGE, k->edge))
+			->callee = k->target;
+		return;
+	}
+	e = pen_edge(n, back || k->last == INSN_SYSCALL ? MAP_CALL :
 							  MAP_NORETURN,
 		     v, EXIT_MARK, way_before_last(n, b));
 	e->callee = k->last == INSN_CALL ? k->target : 0;
@@ -160,7 +184,7 @@ static void add_call(struct pen *n, uint32_t b)
 		if (g->kind != EDGE_AFTER ||
 		    first_vertex(n, g->to) == MAP_NONE)
 			continue;
-		add_edge(n, MAP_BACK, EXIT_MARK, first_vertex(n, g->to),
+		pen_edge(n, MAP_BACK, EXIT_MARK, first_vertex(n, g->to),
 			 way_of(PLAN_EDGE, i))
 			->call = v;
 	}
@@ -201,7 +225,7 @@ static void add_plain(struct pen *n, uint32_t i)
 		kind = MAP_STAYS;
 		to = EXIT_MARK;
 	}
-	e = add_edge(n, kind, v, to, way_of(PLAN_EDGE, i));
+	e = pen_edge(n, kind, v, to, way_of(PLAN_EDGE, i));
 	if (kind == MAP_TAIL)
 		e->callee = n->c->block.at[g->from].target;
 }
@@ -221,7 +245,7 @@ static void add_indirect(struct pen *n, uint32_t b)
 		bool tail = end - k->edge == 1 &&
 			    n->c->edge.at[k->edge].kind == EDGE_TAIL;
 
-		add_edge(n, tail ? MAP_TAIL : MAP_AWAY, v, EXIT_MARK,
+		pen_edge(n, tail ? MAP_TAIL : MAP_AWAY, v, EXIT_MARK,
 			 way_before_last(n, b));
 		return;
 	}
@@ -241,7 +265,7 @@ static void add_edges_out(struct pen *n, uint32_t b)
 	    k->last == INSN_SYSCALL)
 		add_call(n, b);
 	else if (k->edge == end)
-		add_edge(n, MAP_AWAY, last_vertex(n, b), EXIT_MARK,
+		pen_edge(n, MAP_AWAY, last_vertex(n, b), EXIT_MARK,
 			 way_before_last(n, b));
 	else if (k->last == INSN_IJUMP)
 		add_indirect(n, b);
@@ -251,12 +275,12 @@ static void add_edges_out(struct pen *n, uint32_t b)
 }
 
 /* from the hubs that jumps of this procedure lead to */
-static void add_hub_edges(struct pen *n, uint32_t first)
+static void add_hub_edges(struct pen *n)
 {
 	struct map *m = n->d->m;
 	uint32_t last = n->p.nblock;
 
-	for (uint32_t i = first; i < first + n->p.nedge; i++) {
+	for (uint32_t i = n->p.edge; i < n->p.edge + n->p.nedge; i++) {
 		const struct hub *h;
 		uint32_t hub, v = m->edge.at[i].to;
 
@@ -270,7 +294,7 @@ static void add_hub_edges(struct pen *n, uint32_t first)
 			uint32_t to = first_vertex(n, n->c->hub_target.at[t]);
 			bool stays = to == MAP_NONE;
 
-			add_edge(n, stays ? MAP_STAYS : MAP_FROM_HUB, v,
+			pen_edge(n, stays ? MAP_STAYS : MAP_FROM_HUB, v,
 				 stays ? EXIT_MARK : to, way_of(PLAN_HUB, t));
 		}
 	}
@@ -279,7 +303,7 @@ static void add_hub_edges(struct pen *n, uint32_t first)
 /* a landing pad: exceptions of all calls together, where that can be seen */
 static void add_pad(struct pen *n, uint32_t v, uint32_t b)
 {
-	add_edge(n, MAP_PAD, EXIT_MARK, v,
+	pen_edge(n, MAP_PAD, EXIT_MARK, v,
 		 way_of(PLAN_BEFORE, n->c->block.at[b].start))
 		->call = MAP_NONE;
 }
@@ -299,7 +323,7 @@ static void add_pad_edges(struct pen *n)
 				continue;
 			v = first_vertex(n, g->to);
 			if (v != MAP_NONE && n->d->degree.at[v])
-				add_edge(n, MAP_PAD, EXIT_MARK, v,
+				pen_edge(n, MAP_PAD, EXIT_MARK, v,
 					 way_of(PLAN_EDGE, i))
 					->call = last_vertex(n, b);
 		}
@@ -322,7 +346,7 @@ static void add_entry(struct pen *n, uint32_t v, uint32_t b)
 		w.at[w.n++] = b;
 	}
 	if (w.n)
-		add_edge(n, MAP_ENTRY, EXIT_MARK, v, w);
+		pen_edge(n, MAP_ENTRY, EXIT_MARK, v, w);
 }
 
 static void add_edges_in(struct pen *n)
@@ -354,11 +378,11 @@ static void add_fine(struct pen *n, uint32_t b)
 		uint64_t next = n->d->m->block.at[n->p.block + v + 1].start;
 
 		/* what is before an instruction is for all who arrive there */
-		add_edge(n, MAP_FALL, v, v + 1, (struct way){0});
+		pen_edge(n, MAP_FALL, v, v + 1, (struct way){0});
 		/* a trap may be data: its slot stays as it is */
 		if (v + 1 == last && n->c->block.at[b].last == INSN_TRAP)
 			continue;
-		add_edge(n, MAP_ENTRY, EXIT_MARK, v + 1,
+		pen_edge(n, MAP_ENTRY, EXIT_MARK, v + 1,
 			 way_of(PLAN_SLOT, next));
 	}
 }
@@ -366,9 +390,9 @@ static void add_fine(struct pen *n, uint32_t b)
 /* --- ways */
 
 /* how many edges arrive at each block */
-static void count_degrees(struct pen *n, uint32_t first)
+static void count_degrees(struct pen *n)
 {
-	const struct map_edge *e = &n->d->m->edge.at[first];
+	const struct map_edge *e = &n->d->m->edge.at[n->p.edge];
 
 	n->d->degree.n = 0;
 	for (uint32_t v = 0; v < n->p.nblock + n->p.nhub; v++)
@@ -403,15 +427,17 @@ static bool jumps_aside(const struct map_edge *e)
 	       e->kind == MAP_PAD;
 }
 
-static void choose_ways(struct pen *n, uint32_t first)
+static void choose_ways(struct pen *n)
 {
-	for (uint32_t i = first; i < first + n->p.nedge; i++) {
+	for (uint32_t i = n->p.edge; i < n->p.edge + n->p.nedge; i++) {
 		const struct map_edge *e = &n->d->m->edge.at[i];
 		struct way *w = &n->d->way.at[i], inside;
 
 		if (w->n && jumps_aside(e) && n->d->degree.at[e->to] == 1) {
-			inside = way_of(PLAN_BEFORE, n->d->m->block.at
-						     [n->p.block + e->to].start);
+			uint32_t b = n->p.block + e->to;
+
+			inside = way_of(PLAN_BEFORE,
+					n->d->m->block.at[b].start);
 			if (passable(n->d->s, &inside)) {
 				*w = inside;
 				continue;
@@ -424,19 +450,6 @@ static void choose_ways(struct pen *n, uint32_t first)
 
 /* --- the procedure */
 
-/* EXIT gets its number, behind blocks and hubs */
-static void settle_exit(struct pen *n, uint32_t first)
-{
-	struct map_edge *e = &n->d->m->edge.at[first];
-
-	for (uint32_t i = 0; i < n->p.nedge; i++) {
-		if (e[i].from == EXIT_MARK)
-			e[i].from = map_exit(&n->p);
-		if (e[i].to == EXIT_MARK)
-			e[i].to = map_exit(&n->p);
-	}
-}
-
 /* the vertex of the procedure's entry */
 static uint32_t root_of(const struct pen *n)
 {
@@ -446,18 +459,26 @@ static uint32_t root_of(const struct pen *n)
 	return v == MAP_NONE ? 0 : v;
 }
 
+void pen_finish(struct pen *n)
+{
+	struct map_edge *e = &n->d->m->edge.at[n->p.edge];
+
+	for (uint32_t i = 0; i < n->p.nedge; i++) {
+		if (e[i].from == EXIT_MARK)
+			e[i].from = map_exit(&n->p);
+		if (e[i].to == EXIT_MARK)
+			e[i].to = map_exit(&n->p);
+	}
+	n->p.root = root_of(n);
+	vec_push(&n->d->m->proc, n->p);
+}
+
 bool draw_procedure(struct drawing *d, uint32_t p)
 {
 	const struct procedure *q = &d->s->cfg->proc.at[p];
-	struct pen n = {.d = d, .c = d->s->cfg, .fine = q->unknown};
-	uint32_t first = (uint32_t)d->m->edge.n;
+	struct pen n = pen_begin(d, p);
 
-	n.p = (struct map_proc){
-		.entry = q->entry,
-		.block = (uint32_t)d->m->block.n,
-		.edge = first,
-	};
-	d->block.n = 0;
+	n.fine = q->unknown;
 	add_blocks(&n, q);
 	if (!n.p.nblock)
 		return false;
@@ -466,16 +487,11 @@ bool draw_procedure(struct drawing *d, uint32_t p)
 			add_fine(&n, d->block.at[i]);
 		add_edges_out(&n, d->block.at[i]);
 	}
-	add_hub_edges(&n, first);
-	count_degrees(&n, first);
+	add_hub_edges(&n);
+	count_degrees(&n);
 	add_edges_in(&n);
-	count_degrees(&n, first);
-	choose_ways(&n, first);
-	settle_exit(&n, first);
-	n.p.root = root_of(&n);
-	if (q->name)
-		n.p.name = arena_string(&d->m->arena, q->name,
-					strlen(q->name));
-	vec_push(&d->m->proc, n.p);
+	count_degrees(&n);
+	choose_ways(&n);
+	pen_finish(&n);
 	return true;
 }

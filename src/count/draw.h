@@ -18,6 +18,7 @@ struct way {
 struct drawing {
 	const struct survey *s;
 	struct map *m;
+	const bool *sure; /* by procedure (sure.h), or NULL: none */
 	VEC(struct way) way;  /* by number of the edge in the map */
 	uint32_t *vertex;     /* by block of the cfg: that of its first
 				 instruction; MAP_NONE: stays */
@@ -25,6 +26,7 @@ struct drawing {
 	/* of the procedure that is drawn: its blocks of the cfg that move; by
 	   vertex, the edges that arrive */
 	VEC(uint32_t) block, degree;
+	uint8_t *shared; /* bit p: others may come to procedure p */
 };
 
 /* the survey and the map must outlive the drawing */
@@ -35,5 +37,10 @@ void drawing_free(struct drawing *d);
  * of them counted. False, and nothing is appended, if no block of it moves.
  */
 bool draw_procedure(struct drawing *d, uint32_t p);
+/*
+ * The same for a stub of the linker, which stays, if it is certain that calls
+ * and jumps of moved code are all who come to it.
+ */
+bool draw_stub(struct drawing *d, uint32_t p);
 
 #endif

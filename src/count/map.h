@@ -11,9 +11,10 @@
  * A call ends a block, and what it calls may never come back, or twice. So
  * there is no edge over a call: one leads from the call to EXIT, another from
  * EXIT to what follows (MAP_CALL, MAP_BACK), and the law of flow holds
- * whatever happens in between (algorithms.md 2: deaths and births). All ways
- * into the procedure come from EXIT, calls of it as well: how often it was
- * called is the sum over MAP_ENTRY.
+ * whatever happens in between (algorithms.md 2: deaths and births). Only calls
+ * that are sure to come back, once, are edges (MAP_OVER). All ways into the
+ * procedure come from EXIT, calls of it as well: how often it was called is
+ * the sum over MAP_ENTRY.
  */
 #ifndef COUNT_MAP_H
 #define COUNT_MAP_H
@@ -35,6 +36,7 @@ enum map_kind {
 	MAP_FALL,
 	MAP_TAKEN,
 	MAP_JUMP,
+	MAP_OVER,   /* a call that is sure to come back, to what follows */
 	MAP_TABLE,  /* an indirect jump to one of its own targets */
 	MAP_TO_HUB, /* an indirect jump that shares its targets */
 	MAP_FROM_HUB,
@@ -60,7 +62,7 @@ struct map_edge {
 	 * not known. Others: 0.
 	 */
 	uint32_t call;
-	/* MAP_CALL, MAP_TAIL, MAP_NORETURN: where to, 0 if not known */
+	/* MAP_CALL, MAP_OVER, MAP_TAIL, MAP_NORETURN: where to, or 0 */
 	uint64_t callee;
 	uint8_t kind;	 /* enum map_kind */
 };
@@ -86,6 +88,11 @@ struct map_proc {
 	uint32_t edge, nedge;	/* in map.edge; without the closing one */
 	uint32_t root;		/* the vertex of its entry, 0 if that stays */
 	const char *unknown;	/* why its counts cannot be told, or NULL */
+	/*
+	 * A stub of the linker, one block. It is not counted: all who come to
+	 * it are calls and jumps of the map that say so (callee).
+	 */
+	bool stub;
 };
 
 /* the vertex EXIT; the hubs are the p->nhub before it */

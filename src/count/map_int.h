@@ -6,7 +6,8 @@
  *
  *	about       id, machine and so on; how many of everything
  *	reasons     strings; others name them by number + 1, 0: none
- *	procedures  entry - last one's; nblock; nhub; nedge; root; reason
+ *	procedures  entry - last one's; nblock; nhub; nedge;
+ *	            root times 2, plus 1 for a stub; reason
  *	names       strings, "" for none
  *	gaps        of each block: start - end of the one before it in its
  *	            procedure, of the first: - entry
@@ -22,7 +23,7 @@
  *	ends        of edges: what is not as expected, less what is
  *	counters    of edges, less the last one's + 1
  *	calls       of MAP_BACK, MAP_PAD: 0: unknown, else (to - 1 - call)
- *	            zigzag + 1; of MAP_CALL, MAP_TAIL, MAP_NORETURN:
+ *	            zigzag + 1; of MAP_CALL, MAP_OVER, MAP_TAIL, MAP_NORETURN:
  *	            enum map_callee, or the procedure's number above that
  *	in place    start - last one's end; size; reason
  *
@@ -92,10 +93,11 @@ static inline bool map_kind_arrives(unsigned kind)
 	return kind >= MAP_BACK;
 }
 
-/* MAP_CALL, MAP_TAIL, MAP_NORETURN: it can say whom it calls */
+/* it can say whom it calls */
 static inline bool map_kind_calls(unsigned kind)
 {
-	return kind == MAP_CALL || kind == MAP_TAIL || kind == MAP_NORETURN;
+	return kind == MAP_CALL || kind == MAP_OVER || kind == MAP_TAIL ||
+	       kind == MAP_NORETURN;
 }
 
 /* MAP_BACK, MAP_PAD: it can say which call it belongs to */

@@ -189,7 +189,7 @@ static void pack_procs(struct packer *k)
 		buffer_uleb(b, p->nblock);
 		buffer_uleb(b, p->nhub);
 		buffer_uleb(b, p->nedge);
-		buffer_uleb(b, p->root);
+		buffer_uleb(b, (uint64_t)p->root << 1 | p->stub);
 		buffer_uleb(b, pack_reason(k, p->unknown));
 		buffer_bytes(names, name, strlen(name) + 1);
 		pack_blocks(k, p);

@@ -349,16 +349,20 @@ static int unpack_edges(struct unpacker *k, const struct map_proc *p)
 static bool unpack_proc(struct unpacker *k, struct bytes *b,
 			struct map_proc *p)
 {
-	uint64_t step;
+	uint64_t step, root;
 
 	if (!unpack_number(b, UINT64_MAX - p->entry, &step))
 		return false;
 	p->entry += step;
-	return unpack_u32(b, k->nblock - p->block, &p->nblock) &&
-	       unpack_u32(b, UINT32_MAX, &p->nhub) &&
-	       unpack_u32(b, k->nedge - p->edge, &p->nedge) &&
-	       unpack_u32(b, UINT32_MAX, &p->root) &&
-	       unpack_reason(k, b, &p->unknown) && p->nhub <= p->nedge &&
+	if (!unpack_u32(b, k->nblock - p->block, &p->nblock) ||
+	    !unpack_u32(b, UINT32_MAX, &p->nhub) ||
+	    !unpack_u32(b, k->nedge - p->edge, &p->nedge) ||
+	    !unpack_number(b, (uint64_t)UINT32_MAX << 1, &root) ||
+	    !unpack_reason(k, b, &p->unknown))
+		return false;
+	p->root = (uint32_t)(root >> 1);
+	p->stub = root & 1;
+	return p->nhub <= p->nedge && (!p->stub || p->nblock == 1) &&
 	       (uint64_t)p->nblock + p->nhub < MAP_NONE - 2 &&
 	       (p->nblock ? p->root < p->nblock : !p->root && !p->nedge);
 }

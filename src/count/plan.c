@@ -4,6 +4,8 @@
 #include <elf.h>
 
 #include "count/draw.h"
+#include "count/map_graph.h"
+#include "count/sure.h"
 #include "count/weigh.h"
 #include "isa/move.h"
 #include "runtime/hash.h"
@@ -164,17 +166,23 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 		     const struct count_options *o)
 {
 	struct drawing d;
+	bool *sure;
 
 	*n = (struct count_plan){.subtract = c->image->type == ET_EXEC};
 	survey_make(&n->survey, c);
 	n->map.placement = (uint8_t)o->placement;
 	describe_image(&n->map, &n->survey);
 	drawing_begin(&d, &n->survey, &n->map);
-	for (uint32_t p = 0; p < c->proc.n; p++)
+	d.sure = sure = o->after_calls ? NULL : sure_find(&n->survey);
+	for (uint32_t p = 0; p < c->proc.n; p++) {
 		if (draw_procedure(&d, p))
 			place_procedure(n, &d, o,
 					(uint32_t)n->map.proc.n - 1);
+		else
+			draw_stub(&d, p);
+	}
 	drawing_free(&d);
+	mem_free(sure);
 	identify(&n->map, c->image);
 	map_pack(&n->map, &n->packed);
 	n->plan.survey = &n->survey;
@@ -183,6 +191,7 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 	n->plan.section_name = MAP_SECTION;
 	n->plan.section = n->packed.v.at;
 	n->plan.section_size = n->packed.v.n;
+	n->plan.way_back = true;
 	n->plan.ctx = n;
 	n->plan.size = counter_size;
 	n->plan.write = counter_write;

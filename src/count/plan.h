@@ -10,6 +10,9 @@
 
 struct count_options {
 	enum place_kind placement;
+	/* a counter after every call, even of who is sure to come back: for
+	   comparison */
+	bool after_calls;
 };
 
 struct count_plan {

@@ -9,7 +9,8 @@
  */
 #include "count/solve.h"
 
-#include "count/weigh.h"
+#include "count/map_graph.h"
+#include "count/stubs.h"
 #include "flow/propagate.h"
 
 struct solver {
@@ -225,7 +226,7 @@ static void solve_sum(struct solver *k)
 
 	for (uint32_t i = k->p->block; i < k->p->block + k->p->nblock; i++) {
 		all &= s->block_known[i];
-		blocks += s->block[i];
+		blocks += k->p->stub ? 0 : s->block[i];
 		insns += (unsigned __int128)s->block[i] *
 			 k->m->block.at[i].ninsn;
 	}
@@ -242,6 +243,8 @@ static void solve_sum(struct solver *k)
 static void solve_proc(struct solver *k)
 {
 	k->s->consistent[k->proc] = true;
+	if (k->p->stub)
+		return; /* when all who come to it are known */
 	if (!k->p->unknown && !k->p->nblock)
 		k->s->calls_known[k->proc] = false;
 	else if (!k->p->unknown && solve_is_silent(k) &&
@@ -272,5 +275,11 @@ void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
 	for (k.proc = 0; k.proc < m->proc.n; k.proc++) {
 		k.p = &m->proc.at[k.proc];
 		solve_proc(&k);
+	}
+	solve_stubs(m, s);
+	for (k.proc = 0; k.proc < m->proc.n; k.proc++) {
+		k.p = &m->proc.at[k.proc];
+		if (k.p->stub)
+			solve_sum(&k);
 	}
 }

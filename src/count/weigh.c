@@ -5,42 +5,7 @@
  */
 #include "count/weigh.h"
 
-/* what edges from EXIT leave, and what those to it arrive at */
-static uint32_t outside(const struct map_proc *p)
-{
-	return map_exit(p);
-}
-
-static uint32_t graph_exit(const struct map_proc *p)
-{
-	return map_exit(p) + 1;
-}
-
-/* vertices of a procedure; those behind its blocks are no code */
-static void sketch_vertices(struct graph_sketch *s, const struct map_proc *p)
-{
-	graph_add_vertices(s, graph_exit(p) + 1);
-	for (uint32_t v = p->nblock; v <= outside(p); v++)
-		vec_push(&s->hubs, v);
-}
-
-static uint32_t sketch_edge(struct graph_sketch *s, const struct map_proc *p,
-			    uint32_t from, uint32_t to)
-{
-	return graph_add_edge(s, from, to == map_exit(p) ? graph_exit(p) : to);
-}
-
-void map_graph(struct arena *a, const struct map *m, const struct map_proc *p,
-	       struct graph *g)
-{
-	const struct map_edge *e = &m->edge.at[p->edge];
-	struct graph_sketch s = {0};
-
-	sketch_vertices(&s, p);
-	for (uint32_t i = 0; i < p->nedge; i++)
-		sketch_edge(&s, p, e[i].from, e[i].to);
-	graph_seal(a, &s, outside(p), graph_exit(p), g);
-}
+#include "count/map_graph.h"
 
 /* by vertex: some call of its comes back */
 static bool *comes_back(struct arena *a, const struct map *m,
@@ -67,17 +32,17 @@ static void whole_graph(struct arena *a, const struct map *m,
 	const bool *back = comes_back(a, m, p);
 	struct graph_sketch s = {0};
 
-	sketch_vertices(&s, p);
+	map_graph_begin(&s, p);
 	for (uint32_t i = 0; i < p->nedge; i++) {
 		bool over = e[i].kind == MAP_BACK;
 
 		number[i] = GRAPH_NONE;
 		if (e[i].kind != MAP_CALL || !back[e[i].from])
-			number[i] = sketch_edge(&s, p, over ? e[i].call :
-							      e[i].from,
-						e[i].to);
+			number[i] = map_graph_add(&s, p, over ? e[i].call :
+								e[i].from,
+						  e[i].to);
 	}
-	graph_seal(a, &s, outside(p), graph_exit(p), g);
+	map_graph_seal(a, &s, p, g);
 }
 
 void weigh_guess(struct arena *a, const struct map *m,

@@ -99,6 +99,8 @@ struct plan {
 	const char *section_name;
 	const uint8_t *section;
 	size_t section_size;
+	/* another one, that leads from new addresses to old (way_back.h) */
+	bool way_back;
 	void *ctx;
 	/* bytes of code */
 	unsigned (*size)(void *ctx, const struct insertion *i,

@@ -9,7 +9,7 @@
 #include <elf.h>
 #include <stdio.h>
 
-#include "count/weigh.h"
+#include "count/map_graph.h"
 #include "random_cfg.h"
 
 /* how often everything ran; by number in the map */
