@@ -18,6 +18,7 @@ static void add_images(struct rows *r, const struct told *t)
 		struct row row = {
 			.image = i, .known = !m->missing,
 			.count = m->solved.instructions,
+			.least = m->solved.unknown_procs,
 		};
 
 		/* all images are listed: they were there */
@@ -28,11 +29,13 @@ static void add_images(struct rows *r, const struct told *t)
 static int add_processes(struct rows *r, const struct told *t, struct err *e)
 {
 	for (uint32_t i = 0; i < t->profile.process.n; i++) {
-		struct row row = {.item = i};
+		struct row row = {.item = i, .known = true};
+		bool all;
 
 		if (told_process(t, t->profile.process.at[i].number,
-				 &row.count, &row.known, e))
+				 &row.count, &all, e))
 			return -1;
+		row.least = !all;
 		vec_push(&r->v, row);
 	}
 	return 0;
@@ -161,15 +164,16 @@ const char *row_procedure(const struct told *t, const struct row *r, char *buf,
 
 const char *edge_kind_name(unsigned kind)
 {
+	/* as `tally cfg` calls them, where it has them */
 	static const char *const names[MAP_KINDS] = {
-		[MAP_FALL] = "fall-through", [MAP_TAKEN] = "taken",
-		[MAP_JUMP] = "jump", [MAP_TABLE] = "table",
-		[MAP_TO_HUB] = "to-hub", [MAP_FROM_HUB] = "from-hub",
-		[MAP_CALL] = "call", [MAP_RETURN] = "return",
-		[MAP_TAIL] = "tail-call", [MAP_NORETURN] = "no-return",
-		[MAP_AWAY] = "away", [MAP_STAYS] = "in-place",
-		[MAP_BACK] = "back", [MAP_PAD] = "landing-pad",
-		[MAP_ENTRY] = "entry",
+		[MAP_FALL] = "fall", [MAP_TAKEN] = "taken",
+		[MAP_JUMP] = "jump", [MAP_OVER] = "over-call",
+		[MAP_TABLE] = "table", [MAP_TO_HUB] = "to-hub",
+		[MAP_FROM_HUB] = "from-hub", [MAP_CALL] = "call",
+		[MAP_RETURN] = "return", [MAP_TAIL] = "tail-call",
+		[MAP_NORETURN] = "no-return", [MAP_AWAY] = "indirect",
+		[MAP_STAYS] = "in-place", [MAP_BACK] = "after-call",
+		[MAP_PAD] = "unwind", [MAP_ENTRY] = "entry",
 	};
 
 	return names[kind];
@@ -185,30 +189,23 @@ static bool block_start(const struct told_image *m, const struct map_proc *p,
 	return true;
 }
 
-bool edge_from(const struct told_image *m, const struct map_proc *p,
-	       const struct map_edge *d, uint64_t *addr)
+struct edge_ends edge_ends(const struct told_image *m,
+			   const struct map_proc *p, const struct map_edge *d)
 {
 	bool back = d->kind == MAP_BACK || d->kind == MAP_PAD;
+	uint32_t hub = d->kind == MAP_TO_HUB ? d->to : d->from;
+	struct edge_ends x = {0};
 
-	return block_start(m, p, back ? d->call : d->from, addr);
-}
-
-bool edge_to(const struct told_image *m, const struct map_proc *p,
-	     const struct map_edge *d, uint64_t *addr)
-{
-	*addr = d->callee;
-	return d->callee || block_start(m, p, d->to, addr);
-}
-
-bool edge_hub(const struct map_proc *p, const struct map_edge *d,
-	      uint32_t *hub)
-{
-	uint32_t v = d->from >= p->nblock ? d->from : d->to;
-
-	if (v < p->nblock || v == map_exit(p))
-		return false;
-	*hub = v - p->nblock;
-	return true;
+	x.has_from = block_start(m, p, back ? d->call : d->from, &x.from);
+	x.has_to = block_start(m, p, d->to, &x.to);
+	if (!x.has_to && d->callee) {
+		x.to = d->callee;
+		x.has_to = true;
+	}
+	x.has_hub = hub >= p->nblock && hub < map_exit(p);
+	if (x.has_hub)
+		x.hub = hub - p->nblock;
+	return x;
 }
 
 bool insn_next(const struct map *m, const struct map_block *b,

@@ -22,7 +22,9 @@ struct row {
 	uint32_t item;	/* edge or block in the map, process in the profile */
 	uint64_t addr;	/* of the procedure, block or instruction */
 	uint64_t count; /* executions; of larger things: instructions run */
-	bool known;	/* of larger things: all of it is */
+	bool known;	/* the count is */
+	bool least;	/* of an image or process: perhaps more, for counts of
+			   some procedures are not known */
 	bool ran;	/* it is unknown, but some counter of its procedure
 			   is not 0 */
 };
@@ -46,17 +48,17 @@ const char *row_procedure(const struct told *t, const struct row *r, char *buf,
 const char *edge_kind_name(unsigned kind);
 
 /*
- * Where an edge begins and where it leads, as addresses of blocks or, behind
- * calls, of procedures; false where that is not known, or nowhere. An edge
- * from or to a hub has no such address.
+ * Where an edge begins and where it leads, as addresses of blocks or, of calls
+ * that are not sure to come back, of procedures.
  */
-bool edge_from(const struct told_image *m, const struct map_proc *p,
-	       const struct map_edge *d, uint64_t *addr);
-bool edge_to(const struct told_image *m, const struct map_proc *p,
-	     const struct map_edge *d, uint64_t *addr);
-/* the hub that it passes, counted from 0 in its procedure; false: none */
-bool edge_hub(const struct map_proc *p, const struct map_edge *d,
-	      uint32_t *hub);
+struct edge_ends {
+	uint64_t from, to;
+	bool has_from, has_to; /* false: not known, a hub, or nowhere */
+	uint32_t hub; /* counted from 0 in the procedure */
+	bool has_hub;
+};
+struct edge_ends edge_ends(const struct told_image *m,
+			   const struct map_proc *p, const struct map_edge *d);
 
 /*
  * The instructions of a block, in order: begin with an empty walk; gives
