@@ -137,6 +137,19 @@ void profile_close(struct profile *p)
 	file_close(&p->file);
 }
 
+/* increments of all counters together are a number, too */
+static int profile_check_sum(const struct profile *p, const uint64_t *value,
+			     uint64_t n, struct err *e)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		if (__builtin_add_overflow(sum, value[i], &sum))
+			return err_set(e, ERR_INPUT, "%s: counters add up to "
+				       "more than 64 bits", p->file.name);
+	return 0;
+}
+
 int profile_add(const struct profile *p, uint32_t image, uint32_t process,
 		uint64_t *value, struct err *e)
 {
@@ -149,5 +162,5 @@ int profile_add(const struct profile *p, uint32_t image, uint32_t process,
 				  profile_add_live(p, x, value, e))
 			return -1;
 	}
-	return 0;
+	return profile_check_sum(p, value, p->image.at[image].ncounter, e);
 }

@@ -20,20 +20,6 @@ static int by_name(const void *a, const void *b)
 	return order ? order : p->image < q->image ? -1 : p->image > q->image;
 }
 
-/* no sum of counters may be more than can be told */
-static int check_sum(const struct told *t, const uint64_t *value, uint64_t n,
-		     struct err *e)
-{
-	uint64_t sum = 0;
-
-	for (uint64_t i = 0; i < n; i++)
-		if (__builtin_add_overflow(sum, value[i], &sum))
-			return err_set(e, ERR_INPUT, "%s: counters add up to "
-				       "more than 64 bits",
-				       t->profile.file.name);
-	return 0;
-}
-
 /* the counters of an image, of one process or (0) all; NULL and *e */
 static uint64_t *read_counters(const struct told *t, struct arena *a,
 			       uint32_t image, uint32_t process, struct err *e)
@@ -41,10 +27,8 @@ static uint64_t *read_counters(const struct told *t, struct arena *a,
 	uint64_t n = t->profile.image.at[image].map.ncounter;
 	uint64_t *value = ARENA_ARRAY(a, uint64_t, n);
 
-	if (profile_add(&t->profile, image, process, value, e) ||
-	    check_sum(t, value, n, e))
-		return NULL;
-	return value;
+	return profile_add(&t->profile, image, process, value, e) ? NULL :
+								    value;
 }
 
 static int tell_image(struct told *t, uint32_t image, struct told_image *m,

@@ -9,11 +9,14 @@
  *	lost           the rewritten library is gone
  *	more           the same program a little later
  *	wide N         N procedures more, each run once
+ *	inside         DIR/inside, too: what is squeezed in the map of prog
  */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "count/map_int.h"
+#include "count/squeeze.h"
 #include "make_profile.h"
 
 enum { NO = -1 }; /* no counter */
@@ -139,7 +142,7 @@ static void draw_libz(struct sketch *s)
 
 /* what the words say */
 struct wish {
-	bool trouble, contradiction, lost, more;
+	bool trouble, contradiction, lost, more, inside;
 	unsigned wide;
 };
 
@@ -150,6 +153,7 @@ static void read_wish(char **word, struct wish *w)
 		w->contradiction |= !strcmp(*word, "contradiction");
 		w->lost |= !strcmp(*word, "lost");
 		w->more |= !strcmp(*word, "more");
+		w->inside |= !strcmp(*word, "inside");
 		if (!strcmp(*word, "wide") && word[1])
 			w->wide = (unsigned)atoi(*++word);
 	}
@@ -184,6 +188,25 @@ static void write_run(buffer *b, const struct wish *w, const struct map *prog,
 	mem_free(first);
 }
 
+/* the bytes of a map as they are before they are squeezed */
+static bool write_inside(const char *dir, const struct map *m)
+{
+	struct map_bytes packed = {0};
+	buffer inside = {0};
+	char name[4096];
+	struct err e;
+	bool good;
+
+	snprintf(name, sizeof name, "%s/inside", dir);
+	map_pack(m, &packed);
+	good = !squeeze_back(&inside, packed.v.at + MAP_HEAD,
+			     packed.v.n - MAP_HEAD, name, "map", &e) &&
+	       write_whole(name, inside.at, inside.n);
+	vec_free(&packed.v);
+	vec_free(&inside);
+	return good;
+}
+
 int main(int argc, char **argv)
 {
 	struct wish w = {0};
@@ -202,6 +225,8 @@ int main(int argc, char **argv)
 	write_run(&b, &w, &prog.m, name[0], &libz.m, name[1]);
 	if (!write_map_file(name[0], &prog.m) ||
 	    !write_map_file(name[1], &libz.m) || !live_write(&b, name[2]))
+		return 1;
+	if (w.inside && !write_inside(argv[1], &prog.m))
 		return 1;
 	if (w.lost)
 		unlink(name[1]);
