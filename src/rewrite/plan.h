@@ -50,7 +50,8 @@ struct insertion {
 	uint8_t nregs; /* general registers that it overwrites, at most 4 */
 	bool flags;    /* overwrites the condition flags */
 	bool memory;   /* reads or writes memory */
-	bool calls;    /* calls support code, call_at bytes into it */
+	bool calls;    /* calls support code, call_at bytes into it; stands
+			  nearest to the instruction, whatever the order */
 	uint8_t owner; /* whose, if plans were joined (join.h) */
 	uint32_t call_at;
 };
@@ -75,7 +76,8 @@ struct plan {
 	/* what the plan was made from; NULL: a survey is made for it */
 	const struct survey *survey;
 	VEC(struct insertion) insertion; /* any order; several at one place
-					    are written in this order */
+					    are written in this order, but for
+					    those that call */
 	uint64_t data_size; /* bytes of zeroed memory that the code uses */
 	uint64_t data_align; /* a power of two up to isa->page; 0: 16 */
 	/*

@@ -388,7 +388,11 @@ const struct isa_move a64_move = {
 	.link_write = a64_link_write,
 	.link_size = A64_LINK_SIZE,
 	.gate = a64_gate,
-	.gate_size = A64_GATE_SIZE,
+	.gate_size = a64_gate_size,
+	.gate_asks = a64_gate_asks,
+	.number_reg = 8,
+	.result_reg = 0,
+	.unmap_number = 215,
 	.call = a64_call,
 	.call_size = 12,
 };

@@ -8,28 +8,41 @@
 enum {
 	ARCH_ELF = 183, /* e_machine */
 	ARCH_O_NOFOLLOW = 0100000,
+	/*
+	 * A word of every thread that is ours, at this distance from the
+	 * thread pointer: the ABI's 16 bytes there are the C library's, and
+	 * neither glibc nor musl uses the second half.
+	 */
+	ARCH_SLOT = 8,
 
 	SYS_FGETXATTR = 10,
 	SYS_GETCWD = 17,
 	SYS_FCNTL = 25,
+	SYS_FALLOCATE = 47,
 	SYS_OPENAT = 56,
 	SYS_CLOSE = 57,
 	SYS_READ = 63,
 	SYS_PREAD64 = 67,
+	SYS_PWRITE64 = 68,
 	SYS_NEWFSTATAT = 79,
+	SYS_EXIT = 93,
 	SYS_EXIT_GROUP = 94,
+	SYS_FUTEX = 98,
 	SYS_GETPID = 172,
 	SYS_RT_SIGPROCMASK = 135,
 	SYS_RT_SIGTIMEDWAIT = 137,
 	SYS_PRCTL = 167,
 	SYS_BRK = 214,
 	SYS_MUNMAP = 215,
+	SYS_MREMAP = 216,
 	SYS_CLONE = 220,
 	SYS_EXECVE = 221,
 	SYS_MMAP = 222,
 	SYS_WAIT4 = 260,
 	SYS_PRLIMIT64 = 261,
+	SYS_SECCOMP = 277,
 	SYS_EXECVEAT = 281,
+	SYS_CLONE3 = 435,
 	SYS_FACCESSAT2 = 439,
 };
 
@@ -55,6 +68,31 @@ static inline int arch_path(const struct arch_gate *g)
 		return 1;
 	}
 	return -1;
+}
+
+/* where clone() is told the new thread's pointer to be */
+static inline unsigned long arch_clone_tls(const struct arch_gate *g)
+{
+	return g->arg[3];
+}
+
+/* what a system call answered */
+static inline long arch_result(const struct arch_gate *g)
+{
+	return (long)g->arg[0];
+}
+
+static inline unsigned long arch_thread(void)
+{
+	unsigned long tp;
+
+	__asm__ volatile("mrs %0, tpidr_el0" : "=r"(tp));
+	return tp;
+}
+
+static inline void arch_set_thread(const void *tp)
+{
+	__asm__ volatile("msr tpidr_el0, %0" : : "r"(tp));
 }
 
 struct kernel_stat {
