@@ -81,14 +81,10 @@ static int count_option(struct count_call *call, char **argv, int *i)
 }
 
 /* what the options ask for together; 0 or the exit status */
-static int count_check(const struct count_call *call)
+static int count_check(struct count_call *call)
 {
-	if (!call->placement)
-		return misuse("counting is not there yet: say "
-			      "'--placement none'");
-	if (strcmp(call->placement, "none"))
-		return misuse("placement '%s' is not there yet, only 'none'",
-			      call->placement);
+	if (!recipe_placement(&call->recipe, call->placement))
+		return misuse("there is no placement '%s'", call->placement);
 	if (!*call->libs || strchr(call->libs, '/'))
 		return misuse("--libs takes 'all', 'none' or names of "
 			      "libraries: libc,libz");
@@ -137,7 +133,7 @@ static int count_launch(const struct count_call *call)
 
 static int count_run(int argc, char **argv)
 {
-	struct count_call call = {.libs = "all"};
+	struct count_call call = {.libs = "all", .placement = "edges"};
 	int i = 1, status;
 
 	for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {

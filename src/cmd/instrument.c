@@ -9,18 +9,20 @@
 
 #include "base/json.h"
 #include "cmd/figures.h"
+#include "cmd/rewriter.h"
 #include "cmd/status_line.h"
 #include "rewrite/rewrite.h"
 
 static const char instrument_usage[] =
-	"usage: tally instrument --placement none [OPTION...] FILE -o OUT\n"
+	"usage: tally instrument [OPTION...] FILE -o OUT\n"
 	"\n"
 	"Writes a copy of an executable or shared library whose code was\n"
-	"moved to a new place in the same file, with nothing inserted. The\n"
-	"copy does what the original does.\n"
+	"moved to a new place in the same file, with counters in it. The copy\n"
+	"does what the original does.\n"
 	"\n"
 	"  -o OUT              the new file\n"
-	"  --placement none    insert nothing (all there is yet)\n"
+	"  --placement edges|vertices|vertex-edges|redundant|none\n"
+	"                      where counters go; edges by default\n"
 	"  --trap-unexpected   a test: old places where nobody should arrive\n"
 	"                      trap\n"
 	"  --strict            fail if none of the code can be moved\n"
@@ -28,19 +30,20 @@ static const char instrument_usage[] =
 
 struct instrument_call {
 	const char *file, *out, *placement;
+	struct recipe recipe;
 	struct rewrite_options o;
 	bool json;
 };
 
-static int instrument_check(const struct instrument_call *call)
+static int instrument_check(struct instrument_call *call)
 {
 	if (!call->file)
 		return cmd_misuse(&cmd_instrument, "which FILE?");
 	if (!call->out)
 		return cmd_misuse(&cmd_instrument, "-o OUT is missing");
-	if (!call->placement || strcmp(call->placement, "none"))
-		return cmd_misuse(&cmd_instrument,
-				  "--placement none is all there is yet");
+	if (!recipe_placement(&call->recipe, call->placement))
+		return cmd_misuse(&cmd_instrument, "there is no placement "
+				  "'%s'", call->placement);
 	return 0;
 }
 
@@ -148,7 +151,10 @@ static int instrument_write(const struct cfg *c,
 	struct rewrite_report r;
 	struct err e;
 
-	if (rewrite_image(c, NULL, &call->o, call->out, &r, &e))
+	if (call->recipe.counts ?
+		    recipe_rewrite(&call->recipe, c, &call->o, call->out, &r,
+				   &e) :
+		    rewrite_image(c, NULL, &call->o, call->out, &r, &e))
 		return cmd_fail(&e);
 	if (call->json)
 		show_json(call, &r);
@@ -160,7 +166,7 @@ static int instrument_write(const struct cfg *c,
 
 static int instrument_run(int argc, char **argv)
 {
-	struct instrument_call call = {0};
+	struct instrument_call call = {.placement = "edges"};
 	struct status_line line;
 	struct image im;
 	struct unwind u;

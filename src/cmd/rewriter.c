@@ -6,17 +6,99 @@
 
 #include "elf/needs.h"
 #include "launch/world.h"
-#include "rewrite/rewrite.h"
+#include "rewrite/join.h"
+
+static const struct {
+	const char *name;
+	bool counts;
+	enum place_kind kind;
+} placements[] = {
+	{"none", false, PLACE_EDGES},
+	{"edges", true, PLACE_EDGES},
+	{"vertices", true, PLACE_VERTICES},
+	{"vertex-edges", true, PLACE_VERTEX_EDGES},
+	{"redundant", true, PLACE_REDUNDANT},
+};
+
+enum { NPLACEMENTS = sizeof placements / sizeof *placements };
+
+bool recipe_placement(struct recipe *r, const char *name)
+{
+	for (unsigned i = 0; i < NPLACEMENTS; i++)
+		if (!strcmp(name, placements[i].name)) {
+			r->counts = placements[i].counts;
+			r->count.placement = placements[i].kind;
+			return true;
+		}
+	return false;
+}
 
 const char *recipe_name(const struct recipe *r)
 {
-	return r->trap_unexpected ? "none+trap" : "none";
+	static char name[32];
+
+	for (unsigned i = 0; i < NPLACEMENTS; i++)
+		if (r->counts == placements[i].counts &&
+		    r->count.placement == placements[i].kind)
+			snprintf(name, sizeof name, "%s%s",
+				 placements[i].name,
+				 r->trap_unexpected ? "+trap" : "");
+	return name;
 }
 
 bool recipe_parse(struct recipe *r, const char *name)
 {
-	*r = (struct recipe){.trap_unexpected = !strcmp(name, "none+trap")};
-	return !strcmp(name, recipe_name(r));
+	char placement[32];
+	size_t n = strcspn(name, "+");
+
+	*r = (struct recipe){.trap_unexpected = !strcmp(name + n, "+trap")};
+	if (n >= sizeof placement || (name[n] && !r->trap_unexpected))
+		return false;
+	memcpy(placement, name, n);
+	placement[n] = 0;
+	return recipe_placement(r, placement);
+}
+
+/* gates and counters */
+static int rewrite_counted(const struct recipe *r, const struct cfg *c,
+			   const struct rewrite_options *o, const char *out,
+			   struct rewrite_report *report, struct err *e)
+{
+	struct world_cargo cargo = {0};
+	struct count_plan counters;
+	struct plan gates;
+	struct joint both;
+	int failed;
+
+	if (!world_has_gate(c->isa->elf_machine))
+		return err_set(e, ERR_INPUT, "%s: code for %s is not moved "
+			       "yet", c->image->path, c->isa->name);
+	count_plan_make(&counters, c, &r->count);
+	cargo.ncounter = counters.map.ncounter;
+	memcpy(cargo.id, counters.map.id, sizeof cargo.id);
+	world_plan(&gates, c, &cargo);
+	plans_join(&both, &gates, &counters.plan);
+	failed = rewrite_image(c, &both.plan, o, out, report, e);
+	joint_free(&both);
+	world_plan_free(&gates);
+	count_plan_free(&counters);
+	return failed;
+}
+
+int recipe_rewrite(const struct recipe *r, const struct cfg *c,
+		   const struct rewrite_options *o, const char *out,
+		   struct rewrite_report *report, struct err *e)
+{
+	struct plan gates;
+	int failed;
+
+	if (r->counts)
+		return rewrite_counted(r, c, o, out, report, e);
+	if (!world_plan(&gates, c, NULL))
+		return rewrite_image(c, NULL, o, out, report, e);
+	failed = rewrite_image(c, &gates, o, out, report, e);
+	world_plan_free(&gates);
+	return failed;
 }
 
 static int rewrite_file(void *ctx, const char *in, const char *out,
@@ -27,7 +109,6 @@ static int rewrite_file(void *ctx, const char *in, const char *out,
 		.trap_unexpected = recipe->trap_unexpected,
 	};
 	struct rewrite_report report;
-	struct plan plan;
 	struct image im;
 	struct unwind u;
 	struct cfg c;
@@ -36,13 +117,8 @@ static int rewrite_file(void *ctx, const char *in, const char *out,
 	if (image_open(&im, in, e))
 		return -1;
 	unwind_read(&u, &im);
-	failed = cfg_build(&c, &im, &u, e);
-	if (!failed && world_plan(&plan, &c, NULL)) {
-		failed = rewrite_image(&c, &plan, &o, out, &report, e);
-		world_plan_free(&plan);
-	} else if (!failed) {
-		failed = rewrite_image(&c, NULL, &o, out, &report, e);
-	}
+	failed = cfg_build(&c, &im, &u, e) ||
+		 recipe_rewrite(recipe, &c, &o, out, &report, e);
 	if (!failed)
 		rewrite_report_free(&report);
 	cfg_free(&c);

@@ -4,6 +4,7 @@
  * more file to be rewritten in the same way.
  *
  *	"none"		nothing inserted
+ *	"edges"		counters after that placement (flow/place.h)
  *	"none+trap"	and places where nobody should arrive trap
  */
 #ifndef CMD_REWRITER_H
@@ -11,15 +12,25 @@
 
 #include <stdbool.h>
 
+#include "count/plan.h"
 #include "launch/cache.h"
+#include "rewrite/rewrite.h"
 
 struct recipe {
+	bool counts; /* else nothing is inserted */
+	struct count_options count;
 	bool trap_unexpected;
 };
 
+/* a placement by its name; false if there is no such */
+bool recipe_placement(struct recipe *r, const char *name);
 /* the options string of a recipe, and back; false if it is none */
 const char *recipe_name(const struct recipe *r);
 bool recipe_parse(struct recipe *r, const char *name);
+/* writes the image that c describes to `out`, with gates and counters */
+int recipe_rewrite(const struct recipe *r, const struct cfg *c,
+		   const struct rewrite_options *o, const char *out,
+		   struct rewrite_report *report, struct err *e);
 /* rewrites after the recipe, which must live as long */
 struct rewriter rewriter_of(const struct recipe *r);
 

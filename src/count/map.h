@@ -5,13 +5,16 @@
  *
  * A procedure is a flow graph (flow/graph.h). Its vertices are its blocks that
  * were moved, in the order of their addresses, then its hubs, then EXIT. Some
- * edges carry a counter. Blocks that stay in place are no vertices: nobody
- * knows how often they ran.
+ * edges, or blocks, carry a counter. Blocks that stay in place are no vertices:
+ * nobody knows how often they ran.
  *
  * A call ends a block, and what it calls may never come back, or twice. So
  * there is no edge over a call: one leads from the call to EXIT, another from
  * EXIT to what follows (MAP_CALL, MAP_BACK), and the law of flow holds
- * whatever happens in between (algorithms.md 2: deaths and births).
+ * whatever happens in between (algorithms.md 2: deaths and births). Only calls
+ * that are sure to come back, once, are edges (MAP_OVER). All ways into the
+ * procedure come from EXIT, calls of it as well: how often it was called is
+ * the sum over MAP_ENTRY.
  */
 #ifndef COUNT_MAP_H
 #define COUNT_MAP_H
@@ -33,6 +36,7 @@ enum map_kind {
 	MAP_FALL,
 	MAP_TAKEN,
 	MAP_JUMP,
+	MAP_OVER,   /* a call that is sure to come back, to what follows */
 	MAP_TABLE,  /* an indirect jump to one of its own targets */
 	MAP_TO_HUB, /* an indirect jump that shares its targets */
 	MAP_FROM_HUB,
@@ -54,11 +58,12 @@ struct map_edge {
 	uint32_t from, to; /* vertices of the procedure */
 	uint32_t counter;  /* MAP_NONE: none */
 	/*
-	 * MAP_BACK, MAP_PAD: the vertex of the call, for people; MAP_CALL,
-	 * MAP_TAIL, MAP_NORETURN: 0. MAP_NONE: not known.
+	 * MAP_BACK, MAP_PAD: the vertex of the call, for people, MAP_NONE:
+	 * not known. Others: 0.
 	 */
 	uint32_t call;
-	uint64_t callee; /* MAP_CALL, MAP_TAIL: where to, 0 if indirect */
+	/* MAP_CALL, MAP_OVER, MAP_TAIL, MAP_NORETURN: where to, or 0 */
+	uint64_t callee;
 	uint8_t kind;	 /* enum map_kind */
 };
 
@@ -68,18 +73,33 @@ struct map_block {
 	uint32_t ninsn;
 	uint32_t counter; /* of the block itself, MAP_NONE: none */
 	uint32_t length;  /* of its instructions: first in map.length, if the
-			     machine's differ; else 0 */
+			     machine's differ; else 0. They add up to size */
 };
 
+/*
+ * The blocks of all procedures lie one behind the other in the order of the
+ * procedures, and so do their edges: nothing is shared, nothing left over.
+ */
 struct map_proc {
 	uint64_t entry;
 	const char *name; /* NULL: none */
 	uint32_t block, nblock; /* in map.block */
 	uint32_t nhub;
 	uint32_t edge, nedge;	/* in map.edge; without the closing one */
-	uint32_t root;		/* vertex that the closing edge leads to */
+	uint32_t root;		/* the vertex of its entry, 0 if that stays */
 	const char *unknown;	/* why its counts cannot be told, or NULL */
+	/*
+	 * A stub of the linker, one block. It is not counted: all who come to
+	 * it are calls and jumps of the map that say so (callee).
+	 */
+	bool stub;
 };
+
+/* the vertex EXIT; the hubs are the p->nhub before it */
+static inline uint32_t map_exit(const struct map_proc *p)
+{
+	return p->nblock + p->nhub;
+}
 
 /* text that runs where it was, uncounted */
 struct map_region {
@@ -118,6 +138,6 @@ int map_unpack(struct map *m, const void *bytes, size_t size,
 	       const char *where, struct err *e);
 /* the map in a rewritten file */
 int map_read(struct map *m, const char *file, struct err *e);
-void map_free(struct map *m);
+void map_release(struct map *m);
 
 #endif

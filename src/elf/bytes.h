@@ -116,12 +116,20 @@ static inline uint64_t bytes_leb(struct bytes *b, unsigned *shift,
 	return v;
 }
 
+/* whether a LEB128 of one byte is next, as most are */
+static inline bool bytes_leb_is_short(const struct bytes *b)
+{
+	return b->at < b->n && b->p[b->at] < 0x80;
+}
+
 /* unsigned LEB128 */
 static inline uint64_t bytes_uleb(struct bytes *b)
 {
 	unsigned shift;
 	uint8_t last;
 
+	if (bytes_leb_is_short(b))
+		return b->p[b->at++];
 	return bytes_leb(b, &shift, &last);
 }
 
@@ -130,8 +138,11 @@ static inline uint64_t bytes_sleb(struct bytes *b)
 {
 	unsigned shift;
 	uint8_t last;
-	uint64_t v = bytes_leb(b, &shift, &last);
+	uint64_t v;
 
+	if (bytes_leb_is_short(b))
+		return (uint64_t)(((int64_t)b->p[b->at++] ^ 0x40) - 0x40);
+	v = bytes_leb(b, &shift, &last);
 	if (shift < 64 && (last & 0x40))
 		v |= ~(uint64_t)0 << shift;
 	return v;

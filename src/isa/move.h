@@ -148,6 +148,16 @@ struct isa_move {
 	/* a call that keeps everything but reg */
 	bool (*call)(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
 	uint8_t call_size;
+
+	/*
+	 * Code that adds one to the 64-bit counter at `counter`, or to that of
+	 * the thread: as far behind it as the thread's difference says, or
+	 * before it if that is subtracted. Two registers are overwritten, no
+	 * flags. False if the counter is out of reach.
+	 */
+	bool (*count)(uint64_t at, uint64_t counter, const uint8_t reg[2],
+		      bool subtract, uint8_t *out);
+	uint8_t count_size;
 };
 
 #endif

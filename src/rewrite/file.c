@@ -17,6 +17,7 @@
  * debuggers to the slots. Reports read them from the original.
  */
 #include "rewrite/rewrite_int.h"
+#include "rewrite/way_back.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -387,19 +388,37 @@ static int put(const struct output *o, const void *bytes, uint64_t size,
 	return 0;
 }
 
-/* the section that the plan asks for, at *at, which moves behind it */
-static int put_plan_section(const struct rewriter *r, const struct output *o,
-			    struct sections *s, uint64_t *at)
+static int put_section(const struct output *o, struct sections *s,
+		       const char *name, const uint8_t *bytes, size_t size,
+		       uint64_t *at)
+{
+	push_tail(s, name, SHT_PROGBITS, *at, size);
+	if (put(o, bytes, size, *at))
+		return -1;
+	*at += size;
+	return 0;
+}
+
+/* the sections that the plan asks for, from *at on, which moves behind them */
+static int put_plan_sections(const struct rewriter *r, const struct output *o,
+			     struct sections *s, uint64_t *at)
 {
 	const struct plan *p = r->plan;
+	buffer back = {0};
+	int failed = 0;
 
-	if (!p || !p->section_name)
+	if (!p)
 		return 0;
-	push_tail(s, p->section_name, SHT_PROGBITS, *at, p->section_size);
-	if (put(o, p->section, p->section_size, *at))
-		return -1;
-	*at += p->section_size;
-	return 0;
+	if (p->way_back) {
+		way_back_write(&r->m, &back);
+		failed = put_section(o, s, WAY_BACK_SECTION, back.at, back.n,
+				     at);
+	}
+	if (!failed && p->section_name)
+		failed = put_section(o, s, p->section_name, p->section,
+				     p->section_size, at);
+	vec_free(&back);
+	return failed;
 }
 
 /* sections and symbols, behind everything that is loaded */
@@ -429,7 +448,7 @@ static int put_tail(const struct rewriter *r, const struct output *o,
 	strings = at + t.symbols.n;
 	push_tail(&s, ".strtab", SHT_STRTAB, strings, t.strings.n);
 	names = strings + t.strings.n;
-	if (put_plan_section(r, o, &s, &names))
+	if (put_plan_sections(r, o, &s, &names))
 		goto done;
 	h->e_shstrndx = push_tail(&s, ".shstrtab", SHT_STRTAB, names, 0);
 	s.at.at[h->e_shstrndx].sh_size = s.names.n;

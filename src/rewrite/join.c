@@ -88,6 +88,7 @@ void plans_join(struct joint *j, const struct plan *a, const struct plan *b)
 		.data_size = j->data_at[1] + b->data_size,
 		.data_align = align > a->data_align ? align : a->data_align,
 		.support_size = j->support_at[1] + b->support_size,
+		.way_back = a->way_back || b->way_back,
 		.ctx = j,
 		.size = joint_size,
 		.write = joint_write,

@@ -13,6 +13,8 @@
  *	               is not understood), by a jump table that is not copied,
  *	               from code that stays in place; at a landing pad also by
  *	               an exception of something that is no call
+ *	PLAN_SLOT      the same at an instruction that begins no block, in a
+ *	               procedure with a jump that is not understood
  *
  * So a block runs as often as the sum over its edges, PLAN_HUB, PLAN_ENTRY
  * and PLAN_ARRIVAL says. Which of them can carry code survey.h tells.
@@ -41,6 +43,7 @@ enum plan_place {
 	PLAN_HUB,     /* the number of a target in cfg->hub_target */
 	PLAN_ENTRY,   /* the number of a block */
 	PLAN_ARRIVAL, /* the same */
+	PLAN_SLOT,    /* the address of an instruction */
 };
 
 struct insertion {
@@ -98,6 +101,8 @@ struct plan {
 	const char *section_name;
 	const uint8_t *section;
 	size_t section_size;
+	/* another one, that leads from new addresses to old (way_back.h) */
+	bool way_back;
 	void *ctx;
 	/* bytes of code */
 	unsigned (*size)(void *ctx, const struct insertion *i,

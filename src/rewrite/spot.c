@@ -226,6 +226,17 @@ static const char *find_before(const struct survey *s, struct spot *p,
 	return survey_moves(s, p->block) ? NULL : stays;
 }
 
+/* whoever arrives there passes the slot of that one instruction */
+static const char *find_slot(const struct survey *s, struct spot *p,
+			     uint64_t at)
+{
+	const char *why = find_before(s, p, at);
+
+	p->kind = SPOT_ARRIVAL;
+	p->to = at;
+	return why;
+}
+
 const char *spot_find(const struct survey *s, const struct insertion *i,
 		      struct spot *p)
 {
@@ -247,6 +258,8 @@ const char *spot_find(const struct survey *s, const struct insertion *i,
 				i->at);
 		p->at = p->to;
 		return why;
+	case PLAN_SLOT:
+		return find_slot(s, p, i->at);
 	}
 	return "there is no such place";
 }

@@ -13,7 +13,9 @@ bool a64_table_match(const uint8_t *code, size_t size, uint64_t addr,
 		     unsigned table_reg, struct table_jump *t);
 bool a64_table_write(const struct table_jump *t, const uint8_t reg[2],
 		     bool far, uint64_t at, uint64_t table, uint8_t *out);
-/* move.c: adrp and add of `to` at `at`, two words; false: out of reach */
+/* move.c: adrp rd, the page of `to`, at `at`; false: out of reach */
+bool a64_put_adrp(uint8_t *out, unsigned rd, uint64_t at, uint64_t to);
+/* adrp and add of `to` at `at`, two words; false: out of reach */
 bool a64_put_address(uint8_t *out, unsigned rd, uint64_t at, uint64_t to);
 
 /* link.c */
@@ -27,5 +29,10 @@ bool a64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
 uint16_t a64_gate_size(enum gate_kind k);
 bool a64_gate_asks(enum gate_kind k, uint64_t number);
 bool a64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
+
+/* counter.c */
+enum { A64_COUNT_SIZE = 4 * 7 };
+bool a64_count(uint64_t at, uint64_t counter, const uint8_t reg[2],
+	       bool subtract, uint8_t *out);
 
 #endif

@@ -168,8 +168,7 @@ static bool a64_jump(uint64_t at, uint64_t to, uint8_t *out)
 	return a64_put_distance(out, OP_B, 0, 26, at, to);
 }
 
-/* adrp rd, the page of `to`, at `at` */
-static bool a64_put_adrp(uint8_t *out, unsigned rd, uint64_t at, uint64_t to)
+bool a64_put_adrp(uint8_t *out, unsigned rd, uint64_t at, uint64_t to)
 {
 	int64_t d = (int64_t)(to >> 12) - (int64_t)(at >> 12);
 	uint32_t imm = (uint32_t)d & 0x1fffff;
@@ -395,4 +394,6 @@ const struct isa_move a64_move = {
 	.unmap_number = 215,
 	.call = a64_call,
 	.call_size = 12,
+	.count = a64_count,
+	.count_size = A64_COUNT_SIZE,
 };

@@ -1,0 +1,46 @@
+/*
+ * draw: the flow graph of a procedure as the map has it (map.h), and how a
+ * counter can get on each of its edges (rewrite/plan.h).
+ */
+#ifndef COUNT_DRAW_H
+#define COUNT_DRAW_H
+
+#include "count/map.h"
+#include "rewrite/survey.h"
+
+/* the insertions that together see an edge; n == 0: it can carry no code */
+struct way {
+	uint64_t at[2];
+	uint8_t place[2]; /* enum plan_place */
+	uint8_t n;
+};
+
+struct drawing {
+	const struct survey *s;
+	struct map *m;
+	const bool *sure; /* by procedure (sure.h), or NULL: none */
+	VEC(struct way) way;  /* by number of the edge in the map */
+	uint32_t *vertex;     /* by block of the cfg: that of its first
+				 instruction; MAP_NONE: stays */
+	uint32_t *hub_vertex; /* by hub; MAP_NONE: not drawn */
+	/* of the procedure that is drawn: its blocks of the cfg that move; by
+	   vertex, the edges that arrive */
+	VEC(uint32_t) block, degree;
+	uint8_t *shared; /* bit p: others may come to procedure p */
+};
+
+/* the survey and the map must outlive the drawing */
+void drawing_begin(struct drawing *d, const struct survey *s, struct map *m);
+void drawing_free(struct drawing *d);
+/*
+ * Appends procedure p of the cfg to the map, with its blocks and edges, none
+ * of them counted. False, and nothing is appended, if no block of it moves.
+ */
+bool draw_procedure(struct drawing *d, uint32_t p);
+/*
+ * The same for a stub of the linker, which stays, if it is certain that calls
+ * and jumps of moved code are all who come to it.
+ */
+bool draw_stub(struct drawing *d, uint32_t p);
+
+#endif

@@ -1,0 +1,27 @@
+/* draw_int: what draws procedures, and what draws stubs. */
+#ifndef COUNT_DRAW_INT_H
+#define COUNT_DRAW_INT_H
+
+#include "count/draw.h"
+
+/* a procedure while it is drawn */
+struct pen {
+	struct drawing *d;
+	const struct cfg *c;
+	struct map_proc p;
+	bool fine; /* every instruction is a vertex */
+};
+
+/* a provisional number, see pen_finish() */
+#define EXIT_MARK (MAP_NONE - 1)
+
+/* begins procedure p of the cfg */
+struct pen pen_begin(struct drawing *d, uint32_t p);
+/* vertices for the instructions of a block of the cfg: one, or one each */
+void pen_block(struct pen *n, uint32_t b);
+struct map_edge *pen_edge(struct pen *n, enum map_kind kind, uint32_t from,
+			  uint32_t to, struct way way);
+/* appends the procedure to the map; EXIT gets its number */
+void pen_finish(struct pen *n);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * draw_stub: the linker's stubs in the map. Moved code calls them, or a copy
+ * that does the same (rewrite/links.h), directly. Others may come, too: code
+ * that stays, and in ET_EXEC files whoever has the stub's address, which may be
+ * that of the function there. Of such stubs nobody knows how often they run.
+ */
+#include "count/draw_int.h"
+
+#include <elf.h>
+
+#include "base/bisect.h"
+
+static void share(struct drawing *d, uint64_t entry)
+{
+	const struct procedure *v = d->s->cfg->proc.at;
+	size_t i, n = d->s->cfg->proc.n;
+
+	bisect(i, n, v[i].entry < entry);
+	if (i < n && v[i].entry == entry)
+		d->shared[i / 8] |= (uint8_t)(1 << i % 8);
+}
+
+/* who else comes to procedures: found once */
+static void find_shared(struct drawing *d)
+{
+	const struct cfg *c = d->s->cfg;
+
+	d->shared = mem_zalloc(c->proc.n / 8 + 1, 1);
+	for (uint32_t b = 0; b < c->block.n; b++)
+		if (c->block.at[b].target && !survey_moves(d->s, b))
+			share(d, c->block.at[b].target);
+}
+
+static bool shared(struct drawing *d, uint32_t p)
+{
+	if (!d->shared)
+		find_shared(d);
+	return d->s->cfg->image->type == ET_EXEC ||
+	       d->shared[p / 8] >> p % 8 & 1;
+}
+
+/* as disassemblers call it */
+static const char *stub_name(struct drawing *d, const char *import)
+{
+	size_t n = strlen(import);
+	char *name = arena_alloc(&d->m->arena, n + sizeof "@plt");
+
+	memcpy(name, import, n);
+	strcpy(name + n, "@plt");
+	return name;
+}
+
+bool draw_stub(struct drawing *d, uint32_t p)
+{
+	const struct cfg *c = d->s->cfg;
+	const struct procedure *q = &c->proc.at[p];
+	uint32_t b = cfg_block_at(c, q->entry);
+	struct pen n;
+
+	if (!q->import || b == CFG_NONE || survey_moves(d->s, b) ||
+	    c->block.at[b].start != q->entry || shared(d, p))
+		return false;
+	n = pen_begin(d, p);
+	n.p.stub = true;
+	if (!n.p.name)
+		n.p.name = stub_name(d, q->import);
+	pen_block(&n, b);
+	pen_edge(&n, MAP_ENTRY, EXIT_MARK, 0, (struct way){0});
+	pen_edge(&n, MAP_TAIL, 0, EXIT_MARK, (struct way){0});
+	pen_finish(&n);
+	/* for others it stays where it is */
+	d->vertex[b] = MAP_NONE;
+	return true;
+}

@@ -1,0 +1,74 @@
+/* file: see file.h. */
+#include "count/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* the system's word for what failed; -1 */
+static int file_failed(const char *name, struct err *e)
+{
+	return err_set(e, ERR_INPUT, "%s: %s", name, strerror(errno));
+}
+
+int file_open(struct file *f, const char *name, struct err *e)
+{
+	struct stat st;
+
+	/* a pipe must not make us wait for somebody who writes */
+	f->fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (f->fd < 0)
+		return file_failed(name, e);
+	f->name = name;
+	if (fstat(f->fd, &st)) {
+		file_failed(name, e);
+		close(f->fd);
+		return -1;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		close(f->fd);
+		return err_set(e, ERR_INPUT, "%s: not a regular file", name);
+	}
+	f->size = (uint64_t)st.st_size;
+	return 0;
+}
+
+void file_close(struct file *f)
+{
+	close(f->fd);
+}
+
+int file_has(const struct file *f, uint64_t at, uint64_t n, struct err *e)
+{
+	if (at > f->size || n > f->size - at)
+		return err_at(e, f->name, at, "%llu bytes should be here, "
+			      "but the file has only %llu",
+			      (unsigned long long)n,
+			      (unsigned long long)f->size);
+	return 0;
+}
+
+int file_read(const struct file *f, uint64_t at, void *to, size_t n,
+	      struct err *e)
+{
+	size_t done = 0;
+
+	if (file_has(f, at, n, e))
+		return -1;
+	while (done < n) {
+		ssize_t got = pread(f->fd, (char *)to + done, n - done,
+				    (off_t)(at + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return file_failed(f->name, e);
+		if (!got)
+			return err_at(e, f->name, at + done,
+				      "the file ends here, too early");
+		done += (size_t)got;
+	}
+	return 0;
+}

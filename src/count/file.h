@@ -1,0 +1,28 @@
+/*
+ * file: a file that may change while it is read. It is not mapped: a page that
+ * somebody cuts off would be a signal, a read of it is an error.
+ */
+#ifndef COUNT_FILE_H
+#define COUNT_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct file {
+	int fd;
+	const char *name; /* the caller's */
+	uint64_t size;	  /* when it was opened */
+};
+
+/* opens a regular file; on -1 nothing needs closing */
+int file_open(struct file *f, const char *name, struct err *e);
+void file_close(struct file *f);
+/* 0 if n bytes at `at` are within the size */
+int file_has(const struct file *f, uint64_t at, uint64_t n, struct err *e);
+/* exactly n bytes at `at`, or -1 */
+int file_read(const struct file *f, uint64_t at, void *to, size_t n,
+	      struct err *e);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * map_graph: a procedure of a map as a flow graph, the same for those who
+ * choose places for counters and those who read them. Edge i of the graph is
+ * edge i of the procedure.
+ *
+ * Edges of a map also leave EXIT, which a graph's exit does not allow. So these
+ * leave a virtual vertex, the root of the graph, and EXIT is another; the
+ * closing edge joins them, and the law of flow says the same as if the two
+ * were one. Its count, of all ways in together, is of no interest.
+ */
+#ifndef COUNT_MAP_GRAPH_H
+#define COUNT_MAP_GRAPH_H
+
+#include "count/map.h"
+#include "flow/graph.h"
+
+/* fills *g, in the arena */
+void map_graph(struct arena *a, const struct map *m, const struct map_proc *p,
+	       struct graph *g);
+
+/* the same step by step, for another choice of edges */
+void map_graph_begin(struct graph_sketch *s, const struct map_proc *p);
+/* between vertices of the map; returns its number */
+uint32_t map_graph_add(struct graph_sketch *s, const struct map_proc *p,
+		       uint32_t from, uint32_t to);
+void map_graph_seal(struct arena *a, struct graph_sketch *s,
+		    const struct map_proc *p, struct graph *g);
+
+#endif

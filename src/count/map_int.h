@@ -1,0 +1,139 @@
+/*
+ * map_int: the map as bytes. MAP_MAGIC, MAP_VERSION (4 bytes), then squeezed
+ * (squeeze.h) parts, each its length (LEB128) and that many bytes. Numbers are
+ * LEB128, those that may be negative signed. Each part is a column, for equal
+ * things beside each other squeeze well:
+ *
+ *	about       id, machine and so on; how many of everything
+ *	reasons     strings; others name them by number + 1, 0: none
+ *	procedures  entry - last one's; nblock; nhub; nedge;
+ *	            root times 2, plus 1 for a stub; reason
+ *	names       strings, "" for none
+ *	gaps        of each block: start - end of the one before it in its
+ *	            procedure, of the first: - entry
+ *	sizes       of each block: instructions
+ *	marks       of each block, if blocks have counters: 1, and its own
+ *	            like those of edges; or 0
+ *	lengths     of all instructions, a byte each, if they differ
+ *	edges       a byte each:
+ *	                bits 0-3  kind
+ *	                bit  4    it has a counter
+ *	                bits 5-6  from: enum map_from
+ *	                bit  7    to is not as expected
+ *	ends        of edges: what is not as expected, less what is
+ *	counters    of edges, less the last one's + 1
+ *	calls       of MAP_BACK, MAP_PAD: 0: unknown, else (to - 1 - call)
+ *	            zigzag + 1; of MAP_CALL, MAP_OVER, MAP_TAIL, MAP_NORETURN:
+ *	            enum map_callee, or the procedure's number above that
+ *	in place    start - last one's end; size; reason
+ *
+ * A typical edge is a fall from the last edge's block or the one behind it
+ * to the next, or leaves: one byte.
+ */
+#ifndef COUNT_MAP_INT_H
+#define COUNT_MAP_INT_H
+
+#include "count/map.h"
+
+#define MAP_MAGIC UINT64_C(0x3170616d796c6c74) /* "tllymap1" */
+
+enum { MAP_HEAD = 12 }; /* bytes of magic and version */
+
+enum map_part {
+	PART_ABOUT,
+	PART_REASONS,
+	PART_PROCS,
+	PART_NAMES,
+	PART_GAPS,
+	PART_SIZES,
+	PART_MARKS,
+	PART_LENGTHS,
+	PART_EDGES,
+	PART_ENDS,
+	PART_COUNTERS,
+	PART_CALLS,
+	PART_IN_PLACE,
+	MAP_PARTS,
+};
+
+enum map_from {
+	FROM_SAME, /* as the last edge that did not come from EXIT */
+	FROM_NEXT, /* the vertex behind that */
+	FROM_EXIT,
+	FROM_TOLD,
+};
+
+enum map_callee {
+	CALLEE_UNKNOWN,
+	CALLEE_TOLD, /* address - the procedure's entry, signed, follows */
+	CALLEE_PROC, /* first procedure */
+};
+
+enum {
+	EDGE_KIND = 15,
+	EDGE_COUNTED = 1 << 4,
+	EDGE_FROM = 5, /* shift */
+	EDGE_TO_TOLD = 1 << 7,
+};
+
+/* where an edge is expected to lead, from those before it in its procedure */
+struct map_guess {
+	uint32_t exit;	  /* EXIT's vertex */
+	uint32_t from;	  /* of the last edge that began in the procedure */
+	uint32_t arrives; /* the next edge from EXIT */
+};
+
+static inline bool map_kind_leaves(unsigned kind)
+{
+	return kind >= MAP_CALL && kind <= MAP_STAYS;
+}
+
+static inline bool map_kind_arrives(unsigned kind)
+{
+	return kind >= MAP_BACK;
+}
+
+/* it can say whom it calls */
+static inline bool map_kind_calls(unsigned kind)
+{
+	return kind == MAP_CALL || kind == MAP_OVER || kind == MAP_TAIL ||
+	       kind == MAP_NORETURN;
+}
+
+/* MAP_BACK, MAP_PAD: it can say which call it belongs to */
+static inline bool map_kind_returns(unsigned kind)
+{
+	return kind == MAP_BACK || kind == MAP_PAD;
+}
+
+static inline uint32_t map_guess_to(const struct map_guess *g, unsigned kind,
+				    uint32_t from)
+{
+	if (map_kind_leaves(kind))
+		return g->exit;
+	return from == g->exit ? g->arrives : from + 1;
+}
+
+static inline void map_guess_after(struct map_guess *g,
+				   const struct map_edge *d)
+{
+	if (d->from == g->exit) {
+		g->arrives = d->to;
+		return;
+	}
+	g->from = d->from;
+	if (d->kind == MAP_CALL)
+		g->arrives = d->from + 1;
+}
+
+static inline uint64_t map_zigzag(int64_t n)
+{
+	return (uint64_t)n << 1 ^ (uint64_t)(n >> 63);
+}
+
+static inline int64_t map_unzigzag(uint64_t n)
+{
+	return (int64_t)(n >> 1 ^ -(n & 1));
+}
+
+#endif

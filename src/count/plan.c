@@ -1,0 +1,206 @@
+/* plan: see plan.h. */
+#include "count/plan.h"
+
+#include <elf.h>
+
+#include "count/draw.h"
+#include "count/map_graph.h"
+#include "count/sure.h"
+#include "count/weigh.h"
+#include "isa/move.h"
+#include "runtime/hash.h"
+
+enum { COUNTER_SIZE = 8 };
+
+/* --- the code */
+
+static unsigned counter_size(void *ctx, const struct insertion *i,
+			     const struct scratch *s)
+{
+	const struct count_plan *n = ctx;
+
+	(void)i;
+	(void)s;
+	return n->survey.cfg->isa->move->count_size;
+}
+
+static bool counter_write(void *ctx, const struct insertion *i,
+			  const struct scratch *s, uint64_t addr,
+			  const struct plan_bases *bases, uint8_t *out)
+{
+	const struct count_plan *n = ctx;
+
+	return n->survey.cfg->isa->move->count(
+		addr, bases->data + (uint64_t)COUNTER_SIZE * i->code, s->reg,
+		n->subtract, out);
+}
+
+/* --- where */
+
+static void insert(struct count_plan *n, const struct way *w, uint32_t counter)
+{
+	for (unsigned k = 0; k < w->n; k++) {
+		struct insertion i = {
+			.at = w->at[k],
+			.place = w->place[k],
+			.code = counter,
+			.nregs = 2,
+			.memory = true,
+		};
+
+		vec_push(&n->plan.insertion, i);
+	}
+}
+
+/* what cannot carry a counter, by edge and by block */
+struct limits {
+	bool *edge, *vertex;
+};
+
+static bool block_obstacle(const struct count_plan *n, uint32_t block)
+{
+	struct insertion i = {.place = PLAN_BEFORE, .nregs = 2, .memory = true,
+			      .at = n->map.block.at[block].start};
+
+	return survey_obstacle(&n->survey, &i) != NULL;
+}
+
+static struct place_limits find_limits(struct arena *a,
+				       const struct count_plan *n,
+				       const struct drawing *d,
+				       const struct map_proc *p,
+				       const struct graph *g,
+				       enum place_kind kind)
+{
+	struct limits l = {ARENA_ARRAY(a, bool, g->ne),
+			   ARENA_ARRAY(a, bool, g->nv)};
+
+	for (uint32_t i = 0; i < p->nedge; i++)
+		l.edge[i] = !d->way.at[p->edge + i].n;
+	for (uint32_t v = 0; place_on_vertices(kind) && v < p->nblock; v++)
+		l.vertex[v] = block_obstacle(n, p->block + v);
+	return (struct place_limits){l.edge, l.vertex};
+}
+
+/* the counter of an edge, or a block, of the procedure */
+static void add_counter(struct count_plan *n, const struct drawing *d,
+			const struct map_proc *p, enum place_kind kind,
+			uint32_t at)
+{
+	uint32_t counter = n->map.ncounter++;
+	struct way before = {.n = 1, .place = {PLAN_BEFORE}};
+
+	if (!place_on_vertices(kind)) {
+		n->map.edge.at[p->edge + at].counter = counter;
+		insert(n, &d->way.at[p->edge + at], counter);
+		return;
+	}
+	n->map.block.at[p->block + at].counter = counter;
+	before.at[0] = n->map.block.at[p->block + at].start;
+	insert(n, &before, counter);
+}
+
+static void place_procedure(struct count_plan *n, const struct drawing *d,
+			    const struct count_options *o, uint32_t number)
+{
+	const struct map_proc *p = &n->map.proc.at[number];
+	struct arena a = {0};
+	struct place_limits limits;
+	struct placement placed;
+	struct weights w;
+	struct graph g;
+
+	map_graph(&a, &n->map, p, &g);
+	weigh_guess(&a, &n->map, p, &g, &w);
+	limits = find_limits(&a, n, d, p, &g, o->placement);
+	place_counters(&a, &g, &w, &limits, o->placement, &placed);
+	for (uint32_t i = 0; i < placed.n; i++)
+		add_counter(n, d, p, o->placement, placed.at[i]);
+	arena_free(&a);
+}
+
+/* --- the map */
+
+static void describe_image(struct map *m, const struct survey *s)
+{
+	const struct image *im = s->cfg->image;
+	const struct isa *isa = s->cfg->isa;
+
+	m->path = arena_string(&m->arena, im->path, strlen(im->path));
+	m->build_id_len = im->build_id_len < sizeof m->build_id ?
+				  (uint32_t)im->build_id_len :
+				  sizeof m->build_id;
+	memcpy(m->build_id, im->build_id, m->build_id_len);
+	m->machine = isa->elf_machine;
+	m->insn_size = isa->align == isa->max_len ? isa->align : 0;
+	m->text_bytes = s->cfg->text_bytes;
+	for (size_t i = 0; i < s->in_place.n; i++) {
+		const struct region *r = &s->in_place.at[i];
+		struct map_region x = {.start = r->start, .end = r->end};
+
+		x.reason = arena_string(&m->arena, r->reason,
+					strlen(r->reason));
+		vec_push(&m->in_place, x);
+	}
+}
+
+/* which file it is, and where its counters are: no two maps share it */
+static void identify(struct map *m, const struct image *im)
+{
+	uint64_t h[2] = {hash_bytes(im->bytes, im->size, 1), 0};
+
+	h[0] = hash_bytes(TALLY_VERSION, sizeof TALLY_VERSION, h[0]);
+	for (size_t i = 0; i < m->edge.n; i++)
+		h[0] = (h[0] ^ m->edge.at[i].counter) *
+		       UINT64_C(0x9e3779b97f4a7c15);
+	for (size_t i = 0; i < m->block.n; i++) {
+		h[0] = (h[0] ^ m->block.at[i].counter) *
+		       UINT64_C(0x9e3779b97f4a7c15);
+		m->moved_bytes += m->block.at[i].size;
+	}
+	h[1] = hash_bytes(h, sizeof h, 2);
+	memcpy(m->id, h, sizeof m->id);
+}
+
+void count_plan_make(struct count_plan *n, const struct cfg *c,
+		     const struct count_options *o)
+{
+	struct drawing d;
+	bool *sure;
+
+	*n = (struct count_plan){.subtract = c->image->type == ET_EXEC};
+	survey_make(&n->survey, c);
+	n->map.placement = (uint8_t)o->placement;
+	describe_image(&n->map, &n->survey);
+	drawing_begin(&d, &n->survey, &n->map);
+	d.sure = sure = o->after_calls ? NULL : sure_find(&n->survey);
+	for (uint32_t p = 0; p < c->proc.n; p++) {
+		if (draw_procedure(&d, p))
+			place_procedure(n, &d, o,
+					(uint32_t)n->map.proc.n - 1);
+		else
+			draw_stub(&d, p);
+	}
+	drawing_free(&d);
+	mem_free(sure);
+	identify(&n->map, c->image);
+	map_pack(&n->map, &n->packed);
+	n->plan.survey = &n->survey;
+	n->plan.data_size = (uint64_t)COUNTER_SIZE * n->map.ncounter;
+	n->plan.data_align = c->isa->page;
+	n->plan.section_name = MAP_SECTION;
+	n->plan.section = n->packed.v.at;
+	n->plan.section_size = n->packed.v.n;
+	n->plan.way_back = true;
+	n->plan.ctx = n;
+	n->plan.size = counter_size;
+	n->plan.write = counter_write;
+}
+
+void count_plan_free(struct count_plan *n)
+{
+	vec_free(&n->plan.insertion);
+	vec_free(&n->packed.v);
+	map_release(&n->map);
+	survey_free(&n->survey);
+}

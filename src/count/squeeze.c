@@ -1,0 +1,65 @@
+/* squeeze: see squeeze.h. */
+#include "count/squeeze.h"
+
+#include <assert.h>
+#include <zstd.h>
+
+enum {
+	SQUEEZE_LEVEL = 3, /* higher ones gain little on columns of numbers */
+	FILL_HEAD = 8,	   /* of a frame to be skipped: magic and size */
+};
+
+/* a frame that decoders skip, of at least n bytes */
+static void squeeze_fill(buffer *out, size_t n)
+{
+	size_t rest = n > FILL_HEAD ? n - FILL_HEAD : 0;
+
+	assert(rest <= UINT32_MAX);
+	buffer_uint(out, 4, ZSTD_MAGIC_SKIPPABLE_START);
+	buffer_uint(out, 4, rest);
+	vec_reserve(out, rest);
+	memset(out->at + out->n, 0, rest);
+	out->n += rest;
+}
+
+void squeeze(buffer *out, const void *bytes, size_t n)
+{
+	ZSTD_CCtx *z = ZSTD_createCCtx();
+	size_t room = ZSTD_compressBound(n), got;
+
+	assert(z);
+	ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, SQUEEZE_LEVEL);
+	ZSTD_CCtx_setParameter(z, ZSTD_c_checksumFlag, 1);
+	vec_reserve(out, room);
+	got = ZSTD_compress2(z, out->at + out->n, room, bytes, n);
+	assert(!ZSTD_isError(got));
+	ZSTD_freeCCtx(z);
+	out->n += got;
+	if (n / SQUEEZE_MOST >= got)
+		squeeze_fill(out, n / SQUEEZE_MOST + 1 - got);
+}
+
+int squeeze_back(buffer *out, const void *bytes, size_t n, const char *where,
+		 const char *what, struct err *e)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(bytes, n);
+	size_t got;
+
+	if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
+		return err_set(e, ERR_INPUT, "%s: %s is broken: not in zstd's "
+			       "format", where, what);
+	if (size / SQUEEZE_MOST > n)
+		return err_set(e, ERR_INPUT, "%s: %s is broken: %zu bytes "
+			       "claim to hold %llu", where, what, n, size);
+	out->n = 0;
+	vec_reserve(out, size + 1);
+	got = ZSTD_decompress(out->at, size, bytes, n);
+	if (ZSTD_isError(got))
+		return err_set(e, ERR_INPUT, "%s: %s is broken: %s", where,
+			       what, ZSTD_getErrorName(got));
+	if (got != size)
+		return err_set(e, ERR_INPUT, "%s: %s is broken: it is short",
+			       where, what);
+	out->n = got;
+	return 0;
+}

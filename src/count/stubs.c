@@ -1,0 +1,55 @@
+/* stubs: see stubs.h. */
+#include "count/stubs.h"
+
+#include "base/bisect.h"
+
+/* the stub that begins at the address, or NULL; procedures are by entry */
+static const struct map_proc *stub_at(const struct map *m, uint64_t entry)
+{
+	const struct map_proc *v = m->proc.at;
+	size_t i;
+
+	bisect(i, m->proc.n, v[i].entry < entry);
+	return i < m->proc.n && v[i].entry == entry && v[i].stub ? &v[i] : NULL;
+}
+
+/* an edge that leads to a stub, taken n times */
+static void add(const struct map *m, struct solved *s,
+		const struct map_proc *p, uint64_t n, bool known)
+{
+	size_t i = (size_t)(p - m->proc.at);
+
+	if (!known ||
+	    __builtin_add_overflow(s->calls[i], n, &s->calls[i]))
+		s->calls_known[i] = false;
+}
+
+/* what calls say is what its block and edges say */
+static void spread(struct solved *s, const struct map_proc *p, size_t i)
+{
+	if (!s->calls_known[i])
+		s->calls[i] = 0;
+	s->block[p->block] = s->calls[i];
+	s->block_known[p->block] = s->calls_known[i];
+	for (uint32_t e = p->edge; e < p->edge + p->nedge; e++) {
+		s->edge[e] = s->calls[i];
+		s->edge_known[e] = s->calls_known[i];
+	}
+}
+
+void solve_stubs(const struct map *m, struct solved *s)
+{
+	for (size_t i = 0; i < m->proc.n; i++)
+		s->calls_known[i] |= m->proc.at[i].stub;
+	for (size_t e = 0; e < m->edge.n; e++) {
+		const struct map_proc *p = NULL;
+
+		if (m->edge.at[e].callee)
+			p = stub_at(m, m->edge.at[e].callee);
+		if (p)
+			add(m, s, p, s->edge[e], s->edge_known[e]);
+	}
+	for (size_t i = 0; i < m->proc.n; i++)
+		if (m->proc.at[i].stub)
+			spread(s, &m->proc.at[i], i);
+}

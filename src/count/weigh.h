@@ -1,0 +1,14 @@
+/*
+ * weigh: what counters on the edges of a procedure are expected to cost.
+ */
+#ifndef COUNT_WEIGH_H
+#define COUNT_WEIGH_H
+
+#include "count/map.h"
+
+/* weights for its flow graph (map_graph.h), guessed from its shape */
+void weigh_guess(struct arena *a, const struct map *m,
+		 const struct map_proc *p, const struct graph *g,
+		 struct weights *w);
+
+#endif

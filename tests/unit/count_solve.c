@@ -1,0 +1,220 @@
+/*
+ * count_solve: what is solved from counters is what ran, by brute force, on
+ * random maps with cut calls, under all placements; what a placement promises
+ * is known; and counters that contradict each other tell nothing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "count/solve.h"
+#include "random_map.h"
+
+static uint64_t entered(const struct map *m, const struct ran *t, uint32_t k)
+{
+	const struct map_proc *p = &m->proc.at[k];
+	uint64_t n = 0;
+
+	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++)
+		if (m->edge.at[i].kind == MAP_ENTRY)
+			n += t->edge[i];
+	return n;
+}
+
+/* nothing that is said to be known is wrong; all that is promised is known */
+static void check(const struct map *m, const struct ran *t,
+		  const struct solved *s)
+{
+	uint64_t insns = 0, blocks = 0;
+
+	for (size_t i = 0; i < m->proc.n; i++) {
+		assert_true(s->consistent[i]);
+		if (s->calls_known[i])
+			assert_int_equal(s->calls[i],
+					 entered(m, t, (uint32_t)i));
+		else
+			assert_int_not_equal(m->placement, PLACE_EDGES);
+	}
+	for (size_t i = 0; i < m->block.n; i++) {
+		assert_true(s->block_known[i]);
+		assert_int_equal(s->block[i], t->block[i]);
+		insns += t->block[i] * m->block.at[i].ninsn;
+		blocks += t->block[i];
+	}
+	for (size_t i = 0; i < m->edge.n; i++) {
+		if (s->edge_known[i])
+			assert_int_equal(s->edge[i], t->edge[i]);
+		else
+			assert_int_not_equal(m->placement, PLACE_EDGES);
+	}
+	assert_int_equal(s->instructions, insns);
+	assert_int_equal(s->redundant_increments, blocks);
+	assert_int_equal(s->unknown_procs, 0);
+}
+
+static void try_map(struct rng *r, enum place_kind kind)
+{
+	struct arena a = {0};
+	struct map m;
+	struct ran t;
+	struct solved s;
+
+	random_map(r, &m, 1 + rng_below(r, 4), 1 + rng_below(r, 12), kind);
+	ran_init(&a, &m, &t);
+	for (uint32_t k = 0; k < m.proc.n; k++)
+		for (uint32_t n = rng_below(r, 6); n > 0; n--)
+			ran_frame(r, &m, k, 60, &t);
+	solve_counts(&a, &m, ran_counters(&a, &m, &t), &s);
+	check(&m, &t, &s);
+	map_release(&m);
+	arena_free(&a);
+}
+
+static void test_random(void **state)
+{
+	struct rng r = {21};
+
+	(void)state;
+	for (uint32_t i = random_cfg_tries(20000); i > 0; i--)
+		try_map(&r, i % (PLACE_REDUNDANT + 1));
+}
+
+/* counters dropped at random: less is known, nothing is wrong */
+static void test_blind(void **state)
+{
+	struct rng r = {22};
+
+	(void)state;
+	for (uint32_t i = random_cfg_tries(8000); i > 0; i--) {
+		struct arena a = {0};
+		struct map m;
+		struct ran t;
+		struct solved s;
+
+		random_map(&r, &m, 2, 8, i % (PLACE_REDUNDANT + 1));
+		ran_init(&a, &m, &t);
+		for (uint32_t n = rng_below(&r, 8); n > 0; n--)
+			ran_frame(&r, &m, rng_below(&r, 2), 60, &t);
+		for (size_t k = 0; k < m.edge.n; k++)
+			if (rng_once_in(&r, 3))
+				m.edge.at[k].counter = MAP_NONE;
+		for (size_t k = 0; k < m.block.n; k++)
+			if (rng_once_in(&r, 3))
+				m.block.at[k].counter = MAP_NONE;
+		solve_counts(&a, &m, ran_counters(&a, &m, &t), &s);
+		for (size_t k = 0; k < m.block.n; k++)
+			if (s.block_known[k])
+				assert_int_equal(s.block[k], t.block[k]);
+		for (size_t k = 0; k < m.edge.n; k++)
+			if (s.edge_known[k])
+				assert_int_equal(s.edge[k], t.edge[k]);
+		for (uint32_t k = 0; k < m.proc.n; k++)
+			if (s.calls_known[k])
+				assert_int_equal(s.calls[k],
+						 entered(&m, &t, k));
+		map_release(&m);
+		arena_free(&a);
+	}
+}
+
+/* a block that returns or calls; three counters tell how often it is entered */
+static const struct map_block one_block[] = {{0x1000, 8, 2, MAP_NONE, 0}};
+static const struct map_edge two_ways[] = {
+	{0, 1, 0, 0, 0, MAP_RETURN},
+	{0, 1, 1, 0, 0, MAP_CALL},
+	{1, 0, 2, 0, 0, MAP_BACK},
+	{1, 0, MAP_NONE, 0, 0, MAP_ENTRY},
+};
+static const struct map_proc one_proc[] = {
+	{.entry = 0x1000, .nblock = 1, .nedge = 4},
+};
+
+static void solve_one(struct arena *a, uint64_t x, uint64_t y, uint64_t z,
+		      const char *unknown, struct solved *s)
+{
+	struct map_proc p = one_proc[0];
+	struct map m = {
+		.path = "x", .insn_size = 4, .ncounter = 3,
+		.block = {(struct map_block *)one_block, 1, 1},
+		.edge = {(struct map_edge *)two_ways, 4, 4},
+		.proc = {&p, 1, 1},
+	};
+	uint64_t value[] = {x, y, z};
+
+	p.unknown = unknown;
+	solve_counts(a, &m, value, s);
+}
+
+static void test_one(void **state)
+{
+	struct arena a = {0};
+	struct solved s;
+
+	(void)state;
+	solve_one(&a, 5, 3, 2, NULL, &s);
+	assert_int_equal(s.block[0], 8);
+	assert_int_equal(s.calls[0], 6);
+	assert_int_equal(s.instructions, 16);
+	assert_int_equal(s.increments, 10);
+	assert_int_equal(s.redundant_increments, 8);
+	/* more came back than went: calls would be negative */
+	solve_one(&a, 5, 3, 9, NULL, &s);
+	assert_false(s.consistent[0] || s.block_known[0] || s.calls_known[0] ||
+		     s.edge_known[0]);
+	assert_int_equal(s.instructions, 0);
+	assert_int_equal(s.unknown_procs, 1);
+	/* the edges fit, but no machine runs so many instructions */
+	solve_one(&a, UINT64_MAX / 2 + 1, 0, 0, NULL, &s);
+	assert_false(s.consistent[0] || s.block_known[0]);
+	solve_one(&a, UINT64_MAX / 2, 0, 0, NULL, &s);
+	assert_int_equal(s.instructions, UINT64_MAX - 1);
+	/* the map knows that it does not know */
+	solve_one(&a, 5, 3, 2, "because", &s);
+	assert_true(s.consistent[0] && !s.block_known[0]);
+	assert_int_equal(s.unknown_procs, 1);
+	arena_free(&a);
+}
+
+/* no counters and nothing known: a circle could have run unseen */
+static void test_silent(void **state)
+{
+	struct map_edge loop[] = {{0, 1, 0, 0, 0, MAP_RETURN},
+				  {0, 0, MAP_NONE, 0, 0, MAP_JUMP},
+				  {1, 0, MAP_NONE, 0, 0, MAP_ENTRY}};
+	struct map_proc p = {.entry = 0x1000, .nblock = 1, .nedge = 3};
+	struct map m = {
+		.path = "x", .insn_size = 4, .ncounter = 1,
+		.block = {(struct map_block *)one_block, 1, 1},
+		.edge = {loop, 3, 3}, .proc = {&p, 1, 1},
+	};
+	uint64_t zero = 0;
+	struct arena a = {0};
+	struct solved s;
+
+	(void)state;
+	solve_counts(&a, &m, &zero, &s);
+	assert_true(s.edge_known[0] && s.calls_known[0]);
+	assert_false(s.edge_known[1] || s.block_known[0]);
+	loop[1].counter = 0;
+	loop[0].counter = MAP_NONE;
+	solve_counts(&a, &m, &zero, &s);
+	assert_true(s.edge_known[1]);
+	/* now it is the way through that nobody sees */
+	assert_false(s.block_known[0] || s.calls_known[0]);
+	arena_free(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_blind),
+		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_silent),
+	};
+
+	return cmocka_run_group_tests_name("count_solve", tests, NULL, NULL);
+}
