@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd/name.h"
+#include "cmd/option.h"
 #include "cmd/rewriter.h"
 #include "cmd/status_line.h"
 #include "launch/launch.h"
@@ -43,22 +44,6 @@ struct count_call {
 
 /* prints what is wrong with the call; 125, as all that tally fails in */
 #define misuse(...) (cmd_misuse(&cmd_count, __VA_ARGS__), LAUNCH_FAILED)
-
-/*
- * The value of an option "--NAME VALUE" or "--NAME=VALUE" at argv[*i], NULL
- * if it is another one; "" if there is none.
- */
-static const char *option_value(char **argv, int *i, const char *name)
-{
-	const char *a = argv[*i];
-	size_t n = strlen(name);
-
-	if (strncmp(a, name, n) || (a[n] && a[n] != '='))
-		return NULL;
-	if (a[n] == '=')
-		return a + n + 1;
-	return argv[*i + 1] ? argv[++*i] : "";
-}
 
 /* reads one option; 0 or the exit status */
 static int count_option(struct count_call *call, char **argv, int *i)
