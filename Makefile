@@ -60,12 +60,15 @@ ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 OTHER_ISA := $(if $(filter x86_64,$(ISA)),aarch64,x86_64)
 OTHER_CC ?= $(OTHER_ISA)-linux-gnu-gcc
 ENTRY := $(addprefix src/runtime/,entry.c world.c follow.c program.c confined.c \
-	stack.c environ.c sys.c)
+	stack.c environ.c sys.c counting.c ledger.c images.c threads.c sites.c forks.c \
+	lock.c)
 RUNTIME := $(filter-out src/runtime/entry.c,$(wildcard src/runtime/*.c))
 MODULE_FLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Werror -O2 -g -Isrc \
 	-fPIC -ffreestanding -fvisibility=hidden -fno-stack-protector \
 	-mgeneral-regs-only \
-	-nostdlib -shared -Wl,-z,now -Wl,-z,noexecstack
+	-nostdlib -shared -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,defs
+# there is nobody to call for an atomic operation
+FLAGS_aarch64 := -mno-outline-atomics
 ISAS := $(ISA)
 ifneq ($(shell command -v $(OTHER_CC) 2>/dev/null),)
 ISAS += $(OTHER_ISA)
@@ -88,13 +91,13 @@ MODULE_CC ?= $(CC)
 $(BUILD)/lib/tally/audit-%.so: $(RUNTIME) $(wildcard src/runtime/*.h \
 		src/runtime/*/*.h)
 	@mkdir -p $(@D)
-	$(MODULE_CC) $(MODULE_FLAGS) -Isrc/runtime/$* -o $@ $(RUNTIME)
+	$(MODULE_CC) $(MODULE_FLAGS) $(FLAGS_$*) -Isrc/runtime/$* -o $@ $(RUNTIME)
 
 $(BUILD)/lib/tally/entry-%.bin: $(ENTRY) src/runtime/%/entry.S \
 		src/runtime/entry.ld $(wildcard src/runtime/*.h \
 		src/runtime/*/*.h)
 	@mkdir -p $(@D)
-	$(MODULE_CC) $(ENTRY_FLAGS) -Isrc/runtime/$* -o $(@:.bin=.elf) \
+	$(MODULE_CC) $(ENTRY_FLAGS) $(FLAGS_$*) -Isrc/runtime/$* -o $(@:.bin=.elf) \
 		src/runtime/$*/entry.S $(ENTRY)
 	$$($(MODULE_CC) -print-prog-name=objcopy) -O binary -j .all \
 		$(@:.bin=.elf) $@

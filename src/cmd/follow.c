@@ -1,9 +1,10 @@
 /*
- * follow: `tally follow FLAGS KEY OPTIONS CACHE ROOT LIBS FD DIR NAME ARGC
- * ARGUMENT.. VARIABLE..`, for the code inside a program that executes another
- * (src/runtime/follow.c). Not for people: this is the other's process, and
- * becomes it. FD has its file, NAME is what it is called, seen from the
- * descriptor DIR.
+ * follow: `tally follow FLAGS KEY OPTIONS CACHE ROOT LIBS PROFILE NUMBER FD
+ * DIR NAME ARGC ARGUMENT.. VARIABLE..`, for the code inside a program that
+ * executes another (src/runtime/follow.c). Not for people: this is the other's
+ * process, and becomes it. FD has its file, NAME is what it is called, seen
+ * from the descriptor DIR. It counts in PROFILE, where the process that it is
+ * has NUMBER.
  *
  * Whatever fails, the original is executed; but with 's' (strict) among the
  * flags it says why and ends.
@@ -21,7 +22,8 @@
 #include "launch/launch.h"
 
 enum { WORD_FLAGS = 1, WORD_KEY, WORD_OPTIONS, WORD_CACHE, WORD_ROOT,
-       WORD_LIBS, WORD_FD, WORD_DIR, WORD_NAME, WORD_ARGC, WORDS };
+       WORD_LIBS, WORD_PROFILE, WORD_NUMBER, WORD_FD, WORD_DIR, WORD_NAME,
+       WORD_ARGC, WORDS };
 
 /* the program; one per process, and out_of_memory() needs it, too */
 static struct {
@@ -99,6 +101,8 @@ static int run_rewritten(char **argv, struct err *e)
 		.fd = program.fd,
 		.name = program.name,
 		.argv = program.argv,
+		.profile = argv[WORD_PROFILE],
+		.number = argv[WORD_NUMBER],
 	};
 	struct launch l;
 	int status;

@@ -48,6 +48,15 @@ struct table_jump {
 			whose values are entries, bases and targets */
 };
 
+/* when a gate asks, and about which system calls */
+enum gate_kind {
+	GATE_NAMES,  /* before those that name a file */
+	GATE_LIFE,   /* before these, and those by which threads and processes
+			begin, end, or are confined */
+	GATE_BEHIND, /* behind those by which they begin */
+	GATE_KINDS,
+};
+
 struct isa_move {
 	uint8_t (*form)(const uint8_t *code, const struct insn *in);
 	/* bytes of a form; of a copy, of the instruction */
@@ -122,28 +131,42 @@ struct isa_move {
 	uint8_t link_size;
 
 	/*
-	 * A procedure that asks another about system calls that name a file:
-	 * the word at `word` points to a structure, the other's second
-	 * argument, with its address at `offset`. Called before a system call
-	 * it leaves all registers and flags as they are, but for what the
-	 * other changes.
+	 * A procedure that asks another about some system calls: the word at
+	 * `word` points to a structure, the other's second argument, with its
+	 * address at `offset`. Called before a system call or behind it, it
+	 * leaves all registers and flags as they are, but for what the other
+	 * changes.
 	 */
-	bool (*gate)(uint64_t at, uint64_t word, unsigned offset,
-		     uint8_t *out);
-	uint16_t gate_size;
+	bool (*gate)(enum gate_kind k, uint64_t at, uint64_t word,
+		     unsigned offset, uint8_t *out);
+	uint16_t (*gate_size)(enum gate_kind k);
+	/* does it ask about the system call of that number? */
+	bool (*gate_asks)(enum gate_kind k, uint64_t number);
+	uint8_t number_reg; /* has a system call's number, behind it too */
+	uint8_t result_reg; /* and this one its result */
+	uint16_t unmap_number; /* of the system call munmap */
 	/* a call that keeps everything but reg */
 	bool (*call)(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
 	uint8_t call_size;
 
 	/*
-	 * Code that adds one to the 64-bit counter at `counter`, or to that of
-	 * the thread: as far behind it as the thread's difference says, or
-	 * before it if that is subtracted. Two registers are overwritten, no
-	 * flags. False if the counter is out of reach.
+	 * Code that adds one to the 64-bit counter at `counter`. Two registers
+	 * are overwritten, no flags. False if the counter is out of reach.
 	 */
 	bool (*count)(uint64_t at, uint64_t counter, const uint8_t reg[2],
-		      bool subtract, uint8_t *out);
+		      uint8_t *out);
 	uint8_t count_size;
+	/*
+	 * The same to the counter of the thread: as far behind it as the
+	 * thread's word says (runtime/counting.h), or before it if that is
+	 * subtracted. The code above can be made to do this while the program
+	 * runs, by a jump to thread_room bytes of code no further away than
+	 * jump_reach.
+	 */
+	bool (*count_thread)(uint64_t at, uint64_t counter,
+			     const uint8_t reg[2], bool subtract,
+			     uint8_t *out);
+	uint8_t count_thread_size, thread_room;
 };
 
 #endif

@@ -14,6 +14,7 @@
 #include "elf/needs.h"
 #include "launch/apart.h"
 #include "launch/closure.h"
+#include "launch/ledger.h"
 #include "launch/part.h"
 #include "launch/run.h"
 #include "launch/words.h"
@@ -325,6 +326,37 @@ static int check_follow(struct launch *l, const struct needs *n,
 	return give_up(l, "programs that it executes", why, e);
 }
 
+/* the file for counters; 0 or the exit status and *e */
+static int make_profile(struct launch *l, const struct needs *n,
+			struct err *e)
+{
+	struct ledger ledger = {
+		.machine = n->machine->id,
+		.options = l->o->rewriter.options,
+		.argv = l->program.argv.at,
+		.program = l->program.real,
+	};
+	struct err why;
+	char *name;
+
+	if (l->x)
+		l->profile = keep(l, l->x->profile);
+	if (l->x || !l->o->profile)
+		return 0;
+	name = ledger_make(l->o->profile, &ledger, &why);
+	if (name) {
+		l->profile = keep(l, name);
+		free(name);
+		return 0;
+	}
+	if (l->o->strict) {
+		err_set(e, ERR_MACHINE, "%s", why.text);
+		return LAUNCH_FAILED;
+	}
+	note(l, "%s: nothing is counted", why.text);
+	return 0;
+}
+
 /* prepares l->program; 0 or the exit status and *e */
 static int prepare(struct launch *l, struct err *e)
 {
@@ -334,6 +366,7 @@ static int prepare(struct launch *l, struct err *e)
 	int status;
 
 	l->file = l->program.path;
+	l->profile = keep(l, "");
 	find_ourselves(l);
 	if (needs_read(&n, l->program.real, &why)) {
 		l->root = keep(l, "");
@@ -347,6 +380,8 @@ static int prepare(struct launch *l, struct err *e)
 	sigaction(SIGXFSZ, &ignore, &before);
 	if (!status)
 		status = fill_cache(l, &n, e);
+	if (!status)
+		status = make_profile(l, &n, e);
 	sigaction(SIGXFSZ, &before, NULL);
 	needs_free(&n);
 	return status;

@@ -31,6 +31,7 @@ struct launch_options {
 	const char *libs; /* runtime/libs.h */
 	bool strict;	  /* run nothing that could not be rewritten */
 	bool follow;	  /* programs that it executes, too */
+	const char *profile; /* a file to keep counters in, or NULL */
 	struct rewriter rewriter;
 	struct progress *progress; /* or NULL */
 };
@@ -42,6 +43,8 @@ struct execution {
 	int fd;		  /* its file, open for reading */
 	const char *name; /* by which it is executed */
 	char *const *argv; /* its environment is in `environ` */
+	const char *profile; /* that there is already, or "" */
+	const char *number;  /* of the process there */
 };
 
 struct launch {
@@ -57,6 +60,7 @@ struct launch {
 	bool enters;	 /* the program does itself what a module would */
 	char *tally;	 /* ourselves, for the module to ask */
 	char *link;	 /* leads to the original, or NULL */
+	char *profile;	 /* absolute, or "": no counters are kept */
 	VEC(char *) note; /* one line each */
 	struct arena arena;
 };

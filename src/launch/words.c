@@ -55,7 +55,7 @@ static char *finish(struct words *w, text *t)
 /* letters for HANDOVER_FLAGS; `audit`: the user has an LD_AUDIT */
 static const char *flags(const struct launch *l, bool audit)
 {
-	static char f[4];
+	static char f[5];
 	int n = 0;
 
 	if (l->o->strict)
@@ -64,6 +64,8 @@ static const char *flags(const struct launch *l, bool audit)
 		f[n++] = 'f';
 	if (audit)
 		f[n++] = 'a';
+	if (l->emulator)
+		f[n++] = 'e';
 	f[n] = 0;
 	return f;
 }
@@ -84,6 +86,9 @@ static char *handover(struct words *w, const struct launch *l, bool audit)
 		[HANDOVER_EXECFN] = l->program.execfn,
 		[HANDOVER_EXE] = l->program.real,
 		[HANDOVER_LINK] = l->link ? l->link : "",
+		[HANDOVER_COPY] = l->file,
+		[HANDOVER_PROFILE] = l->profile,
+		[HANDOVER_PARENT] = l->x ? l->x->number : "0",
 	};
 
 	sprintf(key, "%016llx", (unsigned long long)l->cache.key);

@@ -11,6 +11,7 @@
 
 #include "elf/needs.h"
 #include "isa/move.h"
+#include "isa/uop.h"
 #include "launch/closure.h"
 #include "launch/part.h"
 #include "runtime/handover.h"
@@ -18,8 +19,13 @@
 #include "runtime/passport.h"
 
 enum {
-	/* the word at the beginning of the plan's memory: the handover */
-	WORD_SIZE = 8,
+	/*
+	 * The word at the beginning of the plan's memory: the handover; and
+	 * one that is always 0, for runtime/entry.c
+	 */
+	WORD_SIZE = 16,
+	/* registers of the call behind: one of them is free */
+	BEHIND_REGS = 3,
 	PASSPORT_ALIGN = 8,
 	ENTRY_ALIGN = 16,
 	ENTRY_CODE = 16, /* behind its two distances */
@@ -33,10 +39,13 @@ struct world {
 	size_t entry_size;
 	uint32_t entry_at; /* in the support code, behind the gate */
 	uint32_t passport_at; /* behind that */
+	uint32_t gate_at[GATE_KINDS]; /* in the support code */
+	bool counts; /* in this or another object of the program */
 	struct world_cargo cargo;
 	uint64_t cargo_at; /* in the plan's memory, or joined behind it */
 };
 
+/* insertions are numbered by the gate that they call */
 static unsigned call_size(void *ctx, const struct insertion *i,
 			  const struct scratch *s)
 {
@@ -52,9 +61,14 @@ static bool call_write(void *ctx, const struct insertion *i,
 		       const struct plan_bases *bases, uint8_t *out)
 {
 	const struct world *w = ctx;
+	const struct isa_move *move = w->c->isa->move;
+	unsigned r = 0;
 
-	(void)i;
-	return w->c->isa->move->call(addr, bases->support, s->reg[0], out);
+	/* these may be dead to the program, but not to the gate */
+	while (i->code == GATE_BEHIND && (s->reg[r] == move->number_reg ||
+					  s->reg[r] == move->result_reg))
+		r++;
+	return move->call(addr, bases->support, s->reg[r], out);
 }
 
 /* the code, and how far from it the word and the program's beginning are */
@@ -78,12 +92,24 @@ static void passport_write(const struct world *w,
 		.magic = PASSPORT_MAGIC,
 		.word = (int64_t)(bases->data - at),
 		.ncounter = w->cargo.ncounter,
+		.nsite = w->cargo.nsite,
+		.flags = w->c->image->type == ET_EXEC ? PASSPORT_ABOVE : 0,
 	};
 
 	if (p.ncounter)
 		p.counters = p.word + (int64_t)w->cargo_at;
+	if (p.nsite) {
+		p.site = (int64_t)(bases->constants - at);
+		p.room = p.counters + (int64_t)w->cargo.room;
+	}
 	memcpy(p.id, w->cargo.id, sizeof p.id);
 	memcpy(out + w->passport_at, &p, sizeof p);
+}
+
+/* are there gates of that kind? Counters need to know of threads */
+static bool has_gate(const struct world *w, enum gate_kind k)
+{
+	return (k == GATE_NAMES) != w->counts;
 }
 
 static bool support_write(void *ctx, const struct plan_bases *bases,
@@ -94,8 +120,16 @@ static bool support_write(void *ctx, const struct plan_bases *bases,
 	if (w->entry)
 		entry_write(w, bases, out);
 	passport_write(w, bases, out);
-	return w->c->isa->move->gate(bases->support, bases->data,
-				     HANDOVER_ON_CALL, out);
+	for (unsigned k = 0; k < GATE_KINDS; k++)
+		if (has_gate(w, k) &&
+		    !w->c->isa->move->gate(k, bases->support + w->gate_at[k],
+					   bases->data,
+					   k == GATE_BEHIND ?
+						   HANDOVER_AFTER_CALL :
+						   HANDOVER_ON_CALL,
+					   out + w->gate_at[k]))
+			return false;
+	return true;
 }
 
 /* a program that ld.so does not start: no audit module will be there */
@@ -156,20 +190,110 @@ static void passport_plan(struct world *w, struct plan *p)
 	p->dynamic_at = w->passport_at;
 }
 
-/* the address of the system call that ends a block */
-static uint64_t system_call(const struct cfg *c, const struct block *b)
+/* a system call at the end of a block */
+struct system_call {
+	uint64_t at;
+	bool known;	 /* the block says which one it is */
+	uint64_t number;
+};
+
+/* the instruction, which changes the number's register, makes it a constant */
+static void read_number(const struct isa *isa, const uint8_t *code,
+			const struct insn *in, struct system_call *s)
+{
+	struct uop u[UOP_MAX];
+	unsigned n = isa->lift(code, in->len, in->addr, u);
+
+	s->known = n == 1 && u[0].code == UOP_COPY && u[0].a == UOP_IMM;
+	if (s->known)
+		s->number = (uint64_t)u[0].imm;
+}
+
+static struct system_call system_call(const struct cfg *c,
+				      const struct block *b)
 {
 	size_t avail;
 	const uint8_t *code = image_at(c->image, b->start, &avail);
-	struct insn in = {.addr = b->start};
+	struct system_call s = {.at = b->start};
+	struct insn in;
 
 	for (uint64_t at = b->start; code && at < block_end(b); at += in.len) {
-		c->isa->scan(code + (at - b->start), block_end(b) - at, at,
-			     &in);
+		const uint8_t *here = code + (at - b->start);
+
+		c->isa->decode(here, block_end(b) - at, at, &in);
 		if (!in.len)
 			break;
+		if (in.kind == INSN_UNKNOWN)
+			s.known = false;
+		else if (in.kind != INSN_SYSCALL &&
+			 in.writes >> c->isa->move->number_reg & 1)
+			read_number(c->isa, here, &in, &s);
+		s.at = at;
 	}
-	return in.addr;
+	return s;
+}
+
+/* would a gate of that kind ask about it? */
+static bool may_ask(const struct world *w, enum gate_kind k,
+		    const struct system_call *s)
+{
+	return has_gate(w, k) &&
+	       (!s->known || w->c->isa->move->gate_asks(k, s->number));
+}
+
+static void add_call(struct plan *p, enum gate_kind k, struct insertion i)
+{
+	const struct world *w = p->ctx;
+
+	i.code = k;
+	i.memory = i.calls = true;
+	i.call_at = w->gate_at[k];
+	vec_push(&p->insertion, i);
+}
+
+/*
+ * Is the block reached only from a system call that unmaps memory? It may have
+ * been the stack: a detached thread of musl ends so.
+ */
+static bool without_stack(const struct cfg *c, uint32_t b)
+{
+	const struct block *k = &c->block.at[b], *last = k - 1;
+	struct system_call s;
+
+	if (!b || k->flags & BLOCK_ENTRY || block_end(last) != k->start ||
+	    last->last != INSN_SYSCALL)
+		return false;
+	s = system_call(c, last);
+	return s.known && s.number == c->isa->move->unmap_number;
+}
+
+/* calls of gates around the system call that ends a block */
+static void add_calls(struct plan *p, const struct cfg *c, uint32_t b)
+{
+	const struct block *k = &c->block.at[b];
+	struct system_call s = system_call(c, k);
+	struct insertion before = {.place = PLAN_BEFORE, .at = s.at,
+				   .nregs = 1};
+	struct insertion behind = {.place = PLAN_EDGE, .at = k->edge,
+				   .nregs = BEHIND_REGS};
+
+	if (without_stack(c, b))
+		return;
+	for (unsigned g = 0; g < GATE_BEHIND; g++)
+		if (may_ask(p->ctx, g, &s))
+			add_call(p, g, before);
+	if (k->edge < cfg_edges_end(c, b) && may_ask(p->ctx, GATE_BEHIND, &s))
+		add_call(p, GATE_BEHIND, behind);
+}
+
+/* room for the gates, at the beginning */
+static void gates_plan(struct world *w, struct plan *p)
+{
+	for (unsigned k = 0; k < GATE_KINDS; k++)
+		if (has_gate(w, k)) {
+			w->gate_at[k] = p->support_size;
+			p->support_size += w->c->isa->move->gate_size(k);
+		}
 }
 
 bool world_has_gate(uint16_t e_machine)
@@ -189,28 +313,23 @@ bool world_plan(struct plan *p, const struct cfg *c,
 	w = NEW_ARRAY(struct world, 1);
 	w->c = c;
 	w->cargo_at = c->isa->page; /* data_align of the plan behind it */
+	w->counts = cargo;
 	if (cargo)
 		w->cargo = *cargo;
 	*p = (struct plan){
 		.data_size = WORD_SIZE,
-		.support_size = c->isa->move->gate_size,
 		.dynamic_tag = HANDOVER_TAG,
 		.ctx = w,
 		.size = call_size,
 		.write = call_write,
 		.support = support_write,
 	};
+	gates_plan(w, p);
 	entry_plan(w, p);
 	passport_plan(w, p);
-	for (uint32_t b = 0; b < c->block.n; b++) {
-		struct insertion i = {.place = PLAN_BEFORE, .nregs = 1,
-				      .memory = true, .calls = true};
-
-		if (c->block.at[b].last != INSN_SYSCALL)
-			continue;
-		i.at = system_call(c, &c->block.at[b]);
-		vec_push(&p->insertion, i);
-	}
+	for (uint32_t b = 0; b < c->block.n; b++)
+		if (c->block.at[b].last == INSN_SYSCALL)
+			add_calls(p, c, b);
 	return true;
 }
 

@@ -3,9 +3,10 @@
  *
  * Some of what a program can ask the kernel shows that another file runs than
  * the one that was named: /proc/self/exe. Before every system call of
- * rewritten code stands a call of a gate, which asks the audit module
- * (runtime/world.c) about those that name a file. Programs without one begin
- * with code that does the same (runtime/entry.c).
+ * rewritten code that may be one of these stands a call of a gate, which asks
+ * the audit module (runtime/world.c) about those that name a file. Programs
+ * without one begin with code that does the same (runtime/entry.c). Where
+ * counters are, gates also tell of threads and processes that begin and end.
  */
 #ifndef LAUNCH_WORLD_H
 #define LAUNCH_WORLD_H
@@ -18,16 +19,23 @@
 bool world_has_gate(uint16_t e_machine);
 /*
  * Counters of another plan, which is joined behind this one (rewrite/join.h)
- * with data_align isa->page and begins its memory with them.
+ * with data_align isa->page and begins its memory with them. Code of an
+ * ET_EXEC image subtracts the thread's word from their addresses, all other
+ * adds it (runtime/counting.h).
  */
 struct world_cargo {
-	uint64_t ncounter;
+	uint64_t ncounter; /* 0: none in this object, and no such plan */
 	uint8_t id[PROFILE_ID];
+	/* as in passport.h: their distances are that plan's constants, the
+	   room is so far from the counters */
+	uint32_t nsite;
+	uint64_t room;
 };
 
 /*
  * A plan that inserts nothing else; false if the machine has no gate yet.
- * cargo may be NULL. Of use until world_plan_free().
+ * cargo is NULL if nothing is counted in any object of the program. Of use
+ * until world_plan_free().
  */
 bool world_plan(struct plan *p, const struct cfg *c,
 		const struct world_cargo *cargo);

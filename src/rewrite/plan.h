@@ -53,7 +53,8 @@ struct insertion {
 	uint8_t nregs; /* general registers that it overwrites, at most 4 */
 	bool flags;    /* overwrites the condition flags */
 	bool memory;   /* reads or writes memory */
-	bool calls;    /* calls support code, call_at bytes into it */
+	bool calls;    /* calls support code, call_at bytes into it; stands
+			  nearest to the instruction, whatever the order */
 	uint8_t owner; /* whose, if plans were joined (join.h) */
 	uint32_t call_at;
 };
@@ -69,7 +70,7 @@ struct scratch {
  * there and is near enough.
  */
 struct plan_bases {
-	uint64_t data, support;
+	uint64_t data, support, constants;
 };
 
 struct survey;
@@ -78,7 +79,8 @@ struct plan {
 	/* what the plan was made from; NULL: a survey is made for it */
 	const struct survey *survey;
 	VEC(struct insertion) insertion; /* any order; several at one place
-					    are written in this order */
+					    are written in this order, but for
+					    those that call */
 	uint64_t data_size; /* bytes of zeroed memory that the code uses */
 	uint64_t data_align; /* a power of two up to isa->page; 0: 16 */
 	/*
@@ -86,6 +88,9 @@ struct plan {
 	 * support_size bytes of it.
 	 */
 	uint32_t support_size;
+	/* memory that is only read; constants() writes it when all code has
+	   been written */
+	uint64_t constant_size;
 	/* not 0: the program begins this far in it, and not where it did */
 	uint32_t entry;
 	/*
@@ -114,6 +119,8 @@ struct plan {
 		      const struct plan_bases *bases, uint8_t *out);
 	bool (*support)(void *ctx, const struct plan_bases *bases,
 			uint8_t *out);
+	void (*constants)(void *ctx, const struct plan_bases *bases,
+			  uint8_t *out);
 };
 
 #endif

@@ -12,6 +12,7 @@
 struct wanted {
 	struct spot spot;
 	uint32_t insertion;
+	bool calls;
 };
 
 struct maker {
@@ -60,7 +61,8 @@ static bool stays(const struct maker *m, const struct wanted *w)
 
 static int want_insertion(struct maker *m, uint32_t i)
 {
-	struct wanted w = {.insertion = i};
+	struct wanted w = {.insertion = i,
+			   .calls = m->s->plan->insertion.at[i].calls};
 	const char *why = spot_find(m->v, &m->s->plan->insertion.at[i],
 				    &w.spot);
 
@@ -73,7 +75,11 @@ static int want_insertion(struct maker *m, uint32_t i)
 	return 0;
 }
 
-/* by spot; at one place edges come last, else the plan's order */
+/*
+ * By spot; at one place edges come last, else the plan's order. What calls
+ * may want to see all else done before the instruction, and nothing yet
+ * behind it: a system call may end or double who makes it.
+ */
 static int want_order(const void *a, const void *b)
 {
 	const struct wanted *p = a, *q = b;
@@ -82,6 +88,8 @@ static int want_order(const void *a, const void *b)
 		return p->spot.kind < q->spot.kind ? -1 : 1;
 	if (p->spot.at != q->spot.at)
 		return p->spot.at < q->spot.at ? -1 : 1;
+	if (p->calls != q->calls)
+		return p->calls == (p->spot.kind == SPOT_BEFORE) ? 1 : -1;
 	if (p->spot.on_edge != q->spot.on_edge)
 		return p->spot.on_edge ? 1 : -1;
 	return p->insertion < q->insertion ? -1 : p->insertion > q->insertion;

@@ -8,9 +8,8 @@
  * lock, so that static buffers do. Whatever fails, the answer is the original
  * file. No symbol binding is audited: calls cost what they cost without us.
  */
-#include "runtime/audit_int.h"
+#include "runtime/counting.h"
 #include "runtime/libs.h"
-#include "runtime/passport.h"
 
 /* <link.h>'s public part, and what la_objsearch() is told */
 struct link_map {
@@ -25,6 +24,7 @@ struct link_map {
 
 enum {
 	SEARCH_ORIGINAL = 1, /* LA_SER_ORIG */
+	ACTIVITY_OVER = 0,   /* LA_ACT_CONSISTENT */
 	DYNAMIC_STRTAB = 5,
 	DYNAMIC_SYMTAB = 6,
 	DYNAMIC_STRSZ = 10,
@@ -32,6 +32,7 @@ enum {
 
 /* what the launcher said */
 static struct told told;
+static struct counting counting;
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -317,13 +318,27 @@ static uintptr_t loader_symbol(const struct link_map *map, const char *name)
 	return 0;
 }
 
-/* an object with a passport is told where the handover lies */
-static void hand_over(const struct link_map *map)
+/* what a rewritten object says of itself, or NULL */
+static const struct passport *passport(const struct link_map *map)
 {
 	const struct passport *p = (void *)dynamic(map, HANDOVER_TAG);
 
-	if (p && p->magic == PASSPORT_MAGIC)
-		*(struct handover **)((char *)p + p->word) = &told.handover;
+	return p && p->magic == PASSPORT_MAGIC ? p : NULL;
+}
+
+/*
+ * An object with a passport is told where the handover lies, and its counters
+ * are kept. `file`: what was loaded.
+ */
+static void hand_over(const struct link_map *map, const char *file)
+{
+	const struct passport *p = passport(map);
+
+	if (!p)
+		return;
+	*(struct handover **)((char *)p + p->word) = &told.handover;
+	if (told.handover.counting && p->ncounter)
+		image_opened(&counting, p, file);
 }
 
 /*
@@ -346,8 +361,11 @@ static void begin(const struct link_map *map)
 	at = loader_symbol(map, "__libc_stack_end");
 	active = stack_clean(at ? *(uintptr_t **)at : environ_stack(), &told);
 	told.handover.on_call = world_on_call;
-	if (active)
-		hand_over(program);
+	told.handover.after_call = counting_after_call;
+	if (!active)
+		return;
+	counting_begin(&counting, &told.handover);
+	hand_over(program, field(HANDOVER_COPY));
 }
 
 EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
@@ -360,11 +378,27 @@ EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
 		begin(map);
 		return 0;
 	}
+	hand_over(map, map->l_name);
 	back = outside(map->l_name);
 	if (*asked && str_equal(map->l_name, answer))
 		put_name(map, asked);
 	else if (back)
 		put_name(map, back);
-	hand_over(map);
 	return 0;
+}
+
+EXPORT unsigned la_objclose(uintptr_t *cookie)
+{
+	const struct passport *p = passport((struct link_map *)*cookie);
+
+	if (p && told.handover.counting)
+		image_closed(&counting, p);
+	return 0;
+}
+
+EXPORT void la_activity(uintptr_t *cookie, unsigned flag)
+{
+	(void)cookie;
+	if (flag == ACTIVITY_OVER && told.handover.counting)
+		images_settled(&counting);
 }

@@ -11,6 +11,7 @@
  *	follow.c     a program is executed
  *	program.c    the file of it is looked at
  *	confined.c   may we do all that?
+ *	counting.h   counters, and the files for them
  */
 #ifndef RUNTIME_AUDIT_INT_H
 #define RUNTIME_AUDIT_INT_H
@@ -39,6 +40,8 @@ _Bool stack_clean(uintptr_t *start, struct told *told);
 void environ_end(uintptr_t end, uintptr_t was);
 /* where the kernel says that the initial stack begins, or NULL */
 uintptr_t *environ_stack(void);
+/* when the process was started, in ticks since the machine was; 0: unknown */
+uint64_t environ_started(void);
 
 /* what gates call, see handover.h */
 __attribute__((visibility("hidden")))

@@ -8,19 +8,36 @@
  * constants alone, which know each other by their distance (entry.ld). What it
  * has to remember is mapped.
  */
-#include "runtime/audit_int.h"
-#include "runtime/passport.h"
+#include "runtime/counting.h"
+
+struct memory {
+	struct told told;
+	struct counting counting;
+};
+
+static void begin(struct memory *m, const struct passport *p)
+{
+	struct handover *h = &m->told.handover;
+
+	h->on_call = world_on_call;
+	h->after_call = counting_after_call;
+	*(struct handover **)((char *)p + p->word) = h;
+	counting_begin(&m->counting, h);
+	if (h->counting && p->ncounter)
+		image_opened(h->counting, p, h->field[HANDOVER_COPY]);
+}
 
 void enter(uintptr_t *stack, const struct passport *p)
 {
-	struct told *told = sys_map(sizeof *told);
+	struct memory *m = sys_map(sizeof *m);
 
-	if (!told)
+	/* nobody has set it yet: a thread whose ARCH_SLOT is 0 */
+	if (!arch_thread())
+		arch_set_thread((char *)p + p->word);
+	if (!m)
 		return;
-	if (stack_clean(stack, told)) {
-		told->handover.on_call = world_on_call;
-		*(struct handover **)((char *)p + p->word) = &told->handover;
-	} else {
-		sys_unmap(told, sizeof *told);
-	}
+	if (stack_clean(stack, &m->told))
+		begin(m, p);
+	else
+		sys_unmap(m, sizeof *m);
 }

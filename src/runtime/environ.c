@@ -17,14 +17,20 @@ struct mm_map {
 	uint32_t auxv_size, exe_fd;
 };
 
-/* which field of /proc/self/stat fills which of mm_map, see proc(5) */
-static const struct {
+/* which field of /proc/self/stat fills which word, see proc(5) */
+struct stat_field {
 	uint8_t field, word;
-} stat_fields[] = {{26, 0}, {27, 1}, {28, 6}, {45, 2}, {46, 3}, {47, 4},
-		   {48, 7}, {49, 8}, {50, 9}, {51, 10}};
+};
 
-/* the numbers of /proc/self/stat that we need; false if they are not there */
-static _Bool read_stat(uint64_t *words)
+enum { MM_FIELDS = 10, STARTED = 22 };
+/* words of mm_map */
+static const struct stat_field mm_fields[MM_FIELDS] = {
+	{26, 0}, {27, 1}, {28, 6}, {45, 2}, {46, 3}, {47, 4}, {48, 7}, {49, 8},
+	{50, 9}, {51, 10}};
+
+/* n numbers of /proc/self/stat; false if they are not there */
+static _Bool read_stat(const struct stat_field *want, unsigned n_want,
+		       uint64_t *words)
 {
 	char text[2048];
 	long n = sys_read_file("/proc/self/stat", text, sizeof text - 1);
@@ -38,7 +44,7 @@ static _Bool read_stat(uint64_t *words)
 	for (const char *p = text; *p; p++)
 		if (*p == ')')
 			s = p + 1;
-	while (*s && next < sizeof stat_fields / sizeof *stat_fields) {
+	while (*s && next < n_want) {
 		uint64_t value = 0;
 
 		while (*s == ' ')
@@ -46,25 +52,34 @@ static _Bool read_stat(uint64_t *words)
 		field++;
 		for (; *s && *s != ' '; s++)
 			value = value * 10 + (uint64_t)(*s - '0');
-		if (field == stat_fields[next].field)
-			words[stat_fields[next++].word] = value;
+		if (field == want[next].field)
+			words[want[next++].word] = value;
 	}
-	return next == sizeof stat_fields / sizeof *stat_fields;
+	return next == n_want;
 }
 
 uintptr_t *environ_stack(void)
 {
 	struct mm_map m;
 
-	return read_stat(&m.start_code) ? (uintptr_t *)m.start_stack : NULL;
+	return read_stat(mm_fields, MM_FIELDS, &m.start_code) ?
+		       (uintptr_t *)m.start_stack : NULL;
+}
+
+uint64_t environ_started(void)
+{
+	static const struct stat_field field = {STARTED, 0};
+	uint64_t ticks;
+
+	return read_stat(&field, 1, &ticks) ? ticks : 0;
 }
 
 void environ_end(uintptr_t end, uintptr_t was)
 {
 	struct mm_map m = {.exe_fd = UINT32_MAX};
 
-	if (!read_stat(&m.start_code) || m.env_end != was ||
-	    m.env_start > end)
+	if (!read_stat(mm_fields, MM_FIELDS, &m.start_code) ||
+	    m.env_end != was || m.env_start > end)
 		return;
 	m.brk = (uint64_t)arch_call(SYS_BRK, 0, 0, 0, 0, 0);
 	m.env_end = end;

@@ -12,13 +12,13 @@
  * that shares its parent's memory (vfork), in a handler. So it writes to
  * nothing but the stack, of which posix_spawn() gives its child little.
  */
-#include "runtime/audit_int.h"
+#include "runtime/counting.h"
 
 enum {
 	SET_FD_FLAGS = 2, /* F_SETFD */
 	PAGE_LEAST = 4096,
 	NUMBER_SIZE = 24,
-	WORDS = 12, /* before the arguments */
+	WORDS = 14, /* before the arguments */
 	/*
 	 * More words than this need memory of their own, and if the parent
 	 * shares it, it stays there. posix_spawn() has a stack of 32 KB and
@@ -54,18 +54,19 @@ static void execute(const struct execution *x, const struct handover *h,
 {
 	static char *const no_environment[] = {NULL};
 	char fd_text[NUMBER_SIZE], dir_text[NUMBER_SIZE];
-	char argc_text[NUMBER_SIZE];
+	char argc_text[NUMBER_SIZE], process_text[NUMBER_SIZE];
 	const char *const first[WORDS] = {
 		h->field[HANDOVER_TALLY], "follow", h->field[HANDOVER_FLAGS],
 		h->field[HANDOVER_KEY], h->field[HANDOVER_OPTIONS],
 		h->field[HANDOVER_CACHE], h->field[HANDOVER_ROOT],
-		h->field[HANDOVER_LIBS], fd_text, dir_text, x->name,
-		argc_text};
+		h->field[HANDOVER_LIBS], h->field[HANDOVER_PROFILE],
+		process_text, fd_text, dir_text, x->name, argc_text};
 	long n = 0;
 
 	str_number(fd_text, fd);
 	str_number(dir_text, x->dir);
 	str_number(argc_text, argc);
+	str_number(process_text, h->counting ? h->counting->number : 0);
 	for (; n < WORDS; n++)
 		word[n] = first[n];
 	for (long i = 0; i < argc; i++)

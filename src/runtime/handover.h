@@ -27,7 +27,7 @@
 enum handover_field {
 	HANDOVER_VERSION, /* HANDOVER_FORMAT; all else is for nobody */
 	HANDOVER_FLAGS,	  /* letters: 's' strict, 'f' follow, 'a' there is a
-			     user's LD_AUDIT */
+			     user's LD_AUDIT, 'e' an emulator runs this */
 	HANDOVER_KEY,	  /* struct record's key, 16 hexadecimal digits */
 	HANDOVER_CACHE,	  /* the folder, absolute, links resolved */
 	HANDOVER_TALLY,	  /* the program to ask for what is not there */
@@ -37,12 +37,18 @@ enum handover_field {
 	HANDOVER_EXECFN,  /* the name that the kernel would have been given */
 	HANDOVER_EXE,	  /* what /proc/self/exe has to say */
 	HANDOVER_LINK,	  /* a symbolic link that says so, or empty */
+	HANDOVER_COPY,	  /* the program's rewritten file */
+	HANDOVER_PROFILE, /* where counters are kept, absolute, or empty */
+	HANDOVER_PARENT,  /* the number, there, of the process that executes
+			     this program; "0": tally started it */
 	HANDOVER_N,
 };
 
 /*
  * The module keeps it for the gates in rewritten objects (isa/move.h), which
- * ask on_call() before system calls that name a file.
+ * ask on_call() before system calls that name a file, and where something is
+ * counted before those that make threads and processes, and after_call() behind
+ * these.
  *
  * An object gets its address in a word of its own, which its passport names
  * (passport.h), to which an entry of its dynamic section leads. It is written
@@ -53,13 +59,18 @@ enum handover_field {
 
 struct arch_gate; /* registers before a system call */
 struct handover;
-enum { HANDOVER_ON_CALL = 8 }; /* offset of on_call */
+struct counting; /* counting.h */
+/* offsets of on_call and after_call */
+enum { HANDOVER_ON_CALL = 8, HANDOVER_AFTER_CALL = 16 };
 
 struct handover {
 	uint32_t version; /* 1 */
 	uint32_t nfield;
 	void (*on_call)(struct arch_gate *g, const struct handover *h);
+	void (*after_call)(struct arch_gate *g, const struct handover *h);
 	const char *field[HANDOVER_N]; /* decoded */
+	uint64_t page; /* bytes: the kernel's */
+	struct counting *counting; /* NULL: nothing is counted */
 };
 
 /* one of the letters of HANDOVER_FLAGS */

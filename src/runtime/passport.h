@@ -13,12 +13,29 @@
 
 #define PASSPORT_MAGIC UINT64_C(0x3173736170796c74) /* "tlypass1" */
 
+enum passport_flag {
+	/*
+	 * Its code subtracts what a thread says of its counters, and does not
+	 * add it: see counting.h. For objects at low addresses.
+	 */
+	PASSPORT_ABOVE = 1,
+};
+
 struct passport {
 	uint64_t magic;
 	int64_t word;	  /* distance from here to the gates' word */
 	int64_t counters; /* to the first counter, which begins a page */
 	uint64_t ncounter; /* 0: nothing is counted in this object */
 	uint8_t id[PROFILE_ID]; /* of the object and how it was rewritten */
+	uint32_t flags; /* enum passport_flag */
+	/*
+	 * Code that counts for one thread only: a list, `site` bytes from
+	 * here, of 32-bit distances from the list, and room to make the code
+	 * count for threads, ARCH_THREAD_ROOM bytes each (sites.c). nsite is
+	 * 0 if it does so already.
+	 */
+	uint32_t nsite;
+	int64_t site, room;
 };
 
 #endif

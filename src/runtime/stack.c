@@ -10,7 +10,13 @@
  */
 #include "runtime/audit_int.h"
 
-enum { AUX_NULL = 0, AUX_IGNORE = 1, AUX_EXECFN = 31, PRCTL_SET_NAME = 15 };
+enum {
+	AUX_NULL = 0,
+	AUX_IGNORE = 1,
+	AUX_PAGE = 6,
+	AUX_EXECFN = 31,
+	PRCTL_SET_NAME = 15,
+};
 
 /* the value of a hexadecimal digit, or 16 */
 static unsigned hex(char c)
@@ -161,5 +167,7 @@ _Bool stack_clean(uintptr_t *start, struct told *told)
 	for (uintptr_t *aux = end + 1; aux[0] != AUX_NULL; aux += 2)
 		if (aux[0] == AUX_EXECFN)
 			correct_execfn(&aux[1], h->field[HANDOVER_EXECFN]);
+		else if (aux[0] == AUX_PAGE)
+			h->page = aux[1];
 	return 1;
 }

@@ -56,18 +56,56 @@ _Bool sys_file_id(const char *path, struct file_id *id)
 	return 1;
 }
 
+enum {
+	READ_WRITE = 3,
+	MAP_THERE = 0x10, /* MAP_FIXED */
+	MAP_PRIVATE_ANONYMOUS = 0x22,
+	MAP_NO_MEMORY = 0x4000,	    /* MAP_NORESERVE */
+	MAP_IF_FREE = 0x100000, /* MAP_FIXED_NOREPLACE */
+};
+
 void *sys_map(size_t n)
 {
-	enum { READ_WRITE = 3, PRIVATE_ANONYMOUS = 0x22, ERRORS = 4096 };
+	enum { ERRORS = 4096 };
 	long at = arch_call6(SYS_MMAP, 0, (long)n, READ_WRITE,
-			     PRIVATE_ANONYMOUS, -1, 0);
+			     MAP_PRIVATE_ANONYMOUS, -1, 0);
 
 	return at < 0 && at > -ERRORS ? NULL : (void *)at;
 }
 
-void sys_unmap(void *p, size_t n)
+void sys_unmap(const void *p, size_t n)
 {
 	arch_call(SYS_MUNMAP, (long)p, (long)n, 0, 0, 0);
+}
+
+_Bool sys_map_over(const void *at, size_t n)
+{
+	return arch_call6(SYS_MMAP, (long)at, (long)n, READ_WRITE,
+			  MAP_PRIVATE_ANONYMOUS | MAP_THERE, -1, 0) ==
+	       (long)at;
+}
+
+_Bool sys_reserve(const void *at, size_t n)
+{
+	enum { ERRORS = 4096 };
+	long got = arch_call6(SYS_MMAP, (long)at, (long)n, 0,
+			      MAP_PRIVATE_ANONYMOUS | MAP_NO_MEMORY |
+				      MAP_IF_FREE, -1, 0);
+
+	if (got == (long)at)
+		return 1;
+	/* old kernels, and emulators, take another place */
+	if (got >= 0 || got <= -ERRORS)
+		sys_unmap((void *)got, n);
+	return 0;
+}
+
+_Bool sys_move(const void *from, size_t n, const void *to)
+{
+	enum { MAY_MOVE_FIXED = 3 };
+
+	return arch_call(SYS_MREMAP, (long)from, (long)n, (long)n,
+			 MAY_MOVE_FIXED, (long)to) == (long)to;
 }
 
 /*

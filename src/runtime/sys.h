@@ -14,11 +14,14 @@
 
 enum {
 	SYS_AT_FDCWD = -100,
+	SYS_O_RDWR = 02,
 	SYS_O_NONBLOCK = 04000,
 	SYS_O_CLOEXEC = 02000000,
 	SYS_ENOSYS = 38,
 	SYS_EFAULT = 14,
 	SYS_EINVAL = 22,
+	SYS_EINTR = 4,
+	SYS_EOPNOTSUPP = 95,
 };
 
 /* bytes of the file, at most `max`; -errno if it cannot be read */
@@ -28,7 +31,16 @@ _Bool sys_file_id(const char *path, struct file_id *id);
 
 /* zeroed memory, or NULL */
 void *sys_map(size_t n);
-void sys_unmap(void *p, size_t n);
+void sys_unmap(const void *p, size_t n);
+/*
+ * Reserves n bytes of addresses from `at` on, for something to be moved there;
+ * false if they are in use.
+ */
+_Bool sys_reserve(const void *at, size_t n);
+/* puts zeroed memory of the process's own in the place of what is there */
+_Bool sys_map_over(const void *at, size_t n);
+/* n bytes of memory are from now on at another place; what was there is gone */
+_Bool sys_move(const void *from, size_t n, const void *to);
 /*
  * Can the 8 bytes at p be read? For what the program hands to the kernel: if
  * not, its call has to say so.

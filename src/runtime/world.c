@@ -4,7 +4,7 @@
  * started, not our copy. It gets the name of a symbolic link that leads there,
  * so the kernel does the rest: reading the link, opening, executing.
  */
-#include "runtime/audit_int.h"
+#include "runtime/counting.h"
 
 /* the longest name of it: /proc/NUMBER/exe */
 enum { NAME_MAX_LEN = 24 };
@@ -57,8 +57,10 @@ void world_on_call(struct arch_gate *g, const struct handover *h)
 	_Bool executes = g->nr == SYS_EXECVE || g->nr == SYS_EXECVEAT;
 	const char *own = h->field[executes ? HANDOVER_EXE : HANDOVER_LINK];
 
-	if (path < 0)
+	if (path < 0) {
+		counting_on_call(g, h);
 		return;
+	}
 	if (!*own || !names_own_file((const char *)g->arg[path]))
 		own = NULL;
 	if (executes && handover_has(h, 'f')) {

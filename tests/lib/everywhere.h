@@ -19,6 +19,9 @@ enum { EVERYWHERE_GARBAGE = 0xdead };
 struct everywhere {
 	unsigned regs;
 	bool memory, flags;
+	/* counters are those of the thread (src/runtime/counting.h) */
+	bool threads;
+	bool above; /* whose word is subtracted */
 };
 
 /* AArch64 */
@@ -35,17 +38,30 @@ static inline uint32_t everywhere_adrp(unsigned r, uint64_t at, uint64_t to)
 	       (uint32_t)(d >> 2 & 0x7ffff) << 5 | r;
 }
 
-static inline unsigned everywhere_words(const struct insertion *i)
+static inline unsigned everywhere_words(const struct everywhere *o,
+					const struct insertion *i)
 {
-	return i->nregs + (i->flags ? 1 : 0) + (i->memory ? 4 : 0);
+	return i->nregs + (i->flags ? 1 : 0) +
+	       (i->memory ? 4 : 0) + (o->threads ? 3 : 0);
 }
 
 static inline unsigned everywhere_size(void *ctx, const struct insertion *i,
 				       const struct scratch *s)
 {
-	(void)ctx;
 	(void)s;
-	return 4 * everywhere_words(i);
+	return 4 * everywhere_words(ctx, i);
+}
+
+/* adds the thread's word to register a */
+static inline unsigned everywhere_slot(const struct everywhere *o, unsigned a,
+				       unsigned b, uint32_t *w)
+{
+	if (!o->threads)
+		return 0;
+	w[0] = 0xd53bd040 | b;			    /* mrs tpidr_el0 */
+	w[1] = 0xf9400000 | 1 << 10 | b << 5 | b;   /* ldr #8 */
+	w[2] = (o->above ? 0xcb000000 : 0x8b000000) | b << 16 | a << 5 | a;
+	return 3;
 }
 
 static inline bool everywhere_write(void *ctx, const struct insertion *i,
@@ -58,11 +74,11 @@ static inline bool everywhere_write(void *ctx, const struct insertion *i,
 	uint32_t low = (uint32_t)(counter & 0xfff) >> 3 << 10;
 	unsigned a = s->reg[0], b = s->reg[1];
 
-	(void)ctx;
 	if (i->memory) {
 		if ((counter >> 12) - (addr >> 12) + (1 << 20) >= 1 << 21)
 			return false;
 		w[n++] = everywhere_adrp(a, addr, counter);
+		n += everywhere_slot(ctx, a, b, w + n);
 		w[n++] = 0xf9400000 | low | a << 5 | b; /* ldr */
 		w[n++] = 0x91000400 | b << 5 | b;	/* add #1 */
 		w[n++] = 0xf9000000 | low | a << 5 | b; /* str */
@@ -105,13 +121,14 @@ static inline void everywhere_block(struct plan *p, const struct survey *s,
 		everywhere_add(p, o, PLAN_ARRIVAL, b);
 }
 
-/* the plan; s must outlive it */
+/* the plan; s and o must outlive it */
 static inline void everywhere_plan(struct plan *p, const struct survey *s,
 				   const struct everywhere *o)
 {
 	const struct cfg *c = s->cfg;
 
-	*p = (struct plan){.survey = s, .size = everywhere_size,
+	*p = (struct plan){.survey = s, .ctx = (void *)o,
+			   .size = everywhere_size,
 			   .write = everywhere_write};
 	for (uint32_t b = 0; b < c->block.n; b++)
 		everywhere_block(p, s, o, b);

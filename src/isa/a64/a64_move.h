@@ -24,13 +24,17 @@ uint64_t a64_link_match(const uint8_t *code, size_t size, uint64_t addr);
 bool a64_link_write(uint64_t at, uint64_t word, uint8_t *out);
 
 /* gate.c */
-enum { A64_GATE_SIZE = 4 * 54 };
-bool a64_gate(uint64_t at, uint64_t word, unsigned offset, uint8_t *out);
+bool a64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
+	      uint8_t *out);
+uint16_t a64_gate_size(enum gate_kind k);
+bool a64_gate_asks(enum gate_kind k, uint64_t number);
 bool a64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
 
 /* counter.c */
-enum { A64_COUNT_SIZE = 4 * 7 };
+enum { A64_COUNT_SIZE = 4 * 4, A64_COUNT_THREAD_SIZE = 4 * 7 };
 bool a64_count(uint64_t at, uint64_t counter, const uint8_t reg[2],
-	       bool subtract, uint8_t *out);
+	       uint8_t *out);
+bool a64_count_thread(uint64_t at, uint64_t counter, const uint8_t reg[2],
+		      bool subtract, uint8_t *out);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * a64 gate: asks somebody before a system call is made.
+ * a64 gate: asks somebody before a system call is made, or behind it.
  *
  * Reached by a call from before an svc, with all registers and flags as the
- * kernel would get them. A call that is not one of those below goes on at
- * once. For the others a procedure is asked whose address lies at `offset` in
- * a structure to which the word at `word` points; if there is none, the call
- * goes on as well. The procedure gets the address of
+ * kernel would get them, or from behind it, as it left them: but for x0 they
+ * are the same. A call that is not one of those below goes on at once. For the
+ * others a procedure is asked whose address lies at `offset` in a structure to
+ * which the word at `word` points; if there is none, the call goes on as well.
+ * The procedure gets the address of
  *
  *	x0 .. x15, x29, x30, flags, x18		eight bytes each
  *
@@ -17,7 +18,7 @@
 #include "isa/a64/a64.h"
 #include "isa/a64/a64_move.h"
 
-/* system calls that name a file */
+/* the system calls of each kind: a part of this list */
 static const uint16_t asked[] = {
 	48,  /* faccessat */
 	56,  /* openat */
@@ -28,14 +29,28 @@ static const uint16_t asked[] = {
 	291, /* statx */
 	437, /* openat2 */
 	439, /* faccessat2 */
+	93,  /* exit */
+	167, /* prctl */
+	277, /* seccomp */
+	220, /* clone */
+	435, /* clone3 */
+};
+
+static const struct {
+	uint8_t first, n; /* in asked[] */
+} part[GATE_KINDS] = {
+	[GATE_NAMES] = {0, 9},
+	[GATE_LIFE] = {0, 14},
+	[GATE_BEHIND] = {12, 2},
 };
 
 enum {
 	NASKED = sizeof asked / sizeof *asked,
 	FRAME = 160,
 	SAVED = 16, /* x0 .. x15 */
-	/* the tests; finding whom to ask; saving; asking; restoring */
-	GATE_WORDS = 3 + 2 * NASKED + 5 + SAVED / 2 + 3 + 4 + SAVED / 2 + 3 + 2,
+	/* finding whom to ask; saving; asking; restoring */
+	SLOW_WORDS = 5 + SAVED / 2 + 3 + 4 + SAVED / 2 + 3 + 2,
+	GATE_WORDS = 3 + 2 * NASKED + SLOW_WORDS, /* at most: the tests */
 
 	OP_STP = 0xa9000000,	  /* stp xa, xb, [sp, #offset] */
 	OP_STP_PRE = 0xa9800000,  /* the same, sp lowered by it */
@@ -111,15 +126,30 @@ static void put_leave(struct gate *g)
 	put(g, OP_RET);
 }
 
-bool a64_gate(uint64_t at, uint64_t word, unsigned offset, uint8_t *out)
+uint16_t a64_gate_size(enum gate_kind k)
 {
+	return (uint16_t)(4 * (3 + 2 * part[k].n + SLOW_WORDS));
+}
+
+bool a64_gate_asks(enum gate_kind k, uint64_t number)
+{
+	for (unsigned i = 0; i < part[k].n; i++)
+		if (asked[part[k].first + i] == number)
+			return true;
+	return false;
+}
+
+bool a64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
+	      uint8_t *out)
+{
+	const uint16_t *nr = asked + part[k].first;
+	unsigned slow = 1 + 2 * part[k].n + 2, leave = slow + SLOW_WORDS - 2;
 	struct gate g = {.n = 0};
-	unsigned slow = 1 + 2 * NASKED + 2, leave = GATE_WORDS - 2;
 	int64_t pages;
 
 	put_pair(&g, OP_STP_PRE, 16, 17, -16);
-	for (unsigned i = 0; i < NASKED; i++) {
-		put(&g, OP_SUB | (uint32_t)asked[i] << 10 | 8 << 5 | 16);
+	for (unsigned i = 0; i < part[k].n; i++) {
+		put(&g, OP_SUB | (uint32_t)nr[i] << 10 | 8 << 5 | 16);
 		put_cbz(&g, 16, slow);
 	}
 	put_leave(&g);
@@ -139,8 +169,7 @@ bool a64_gate(uint64_t at, uint64_t word, unsigned offset, uint8_t *out)
 	put(&g, OP_BLR | 16 << 5);
 	put_restore(&g);
 	put_leave(&g);
-	_Static_assert(4 * GATE_WORDS == A64_GATE_SIZE, "words of a gate");
-	memcpy(out, g.w, sizeof g.w);
+	memcpy(out, g.w, a64_gate_size(k));
 	return true;
 }
 

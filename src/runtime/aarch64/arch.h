@@ -8,28 +8,42 @@
 enum {
 	ARCH_ELF = 183, /* e_machine */
 	ARCH_O_NOFOLLOW = 0100000,
+	/*
+	 * A word of every thread that is ours, at this distance from the
+	 * thread pointer: the ABI's 16 bytes there are the C library's, and
+	 * neither glibc nor musl uses the second half.
+	 */
+	ARCH_SLOT = 8,
 
 	SYS_FGETXATTR = 10,
 	SYS_GETCWD = 17,
 	SYS_FCNTL = 25,
+	SYS_FALLOCATE = 47,
 	SYS_OPENAT = 56,
 	SYS_CLOSE = 57,
 	SYS_READ = 63,
 	SYS_PREAD64 = 67,
+	SYS_PWRITE64 = 68,
 	SYS_NEWFSTATAT = 79,
+	SYS_EXIT = 93,
 	SYS_EXIT_GROUP = 94,
+	SYS_FUTEX = 98,
 	SYS_GETPID = 172,
 	SYS_RT_SIGPROCMASK = 135,
 	SYS_RT_SIGTIMEDWAIT = 137,
 	SYS_PRCTL = 167,
 	SYS_BRK = 214,
 	SYS_MUNMAP = 215,
+	SYS_MPROTECT = 226,
+	SYS_MREMAP = 216,
 	SYS_CLONE = 220,
 	SYS_EXECVE = 221,
 	SYS_MMAP = 222,
 	SYS_WAIT4 = 260,
 	SYS_PRLIMIT64 = 261,
+	SYS_SECCOMP = 277,
 	SYS_EXECVEAT = 281,
+	SYS_CLONE3 = 435,
 	SYS_FACCESSAT2 = 439,
 };
 
@@ -55,6 +69,94 @@ static inline int arch_path(const struct arch_gate *g)
 		return 1;
 	}
 	return -1;
+}
+
+/* where clone() is told the new thread's pointer to be */
+static inline unsigned long arch_clone_tls(const struct arch_gate *g)
+{
+	return g->arg[3];
+}
+
+/* what a system call answered */
+static inline long arch_result(const struct arch_gate *g)
+{
+	return (long)g->arg[0];
+}
+
+static inline unsigned long arch_thread(void)
+{
+	unsigned long tp;
+
+	__asm__ volatile("mrs %0, tpidr_el0" : "=r"(tp));
+	return tp;
+}
+
+static inline void arch_set_thread(const void *tp)
+{
+	__asm__ volatile("msr tpidr_el0, %0" : : "r"(tp));
+}
+
+enum { ARCH_COUNT_SIZE = 16, ARCH_THREAD_ROOM = 32 };
+
+/* b from `at` to `to`; 0: it does not reach */
+static inline unsigned arch_jump(uintptr_t at, uintptr_t to)
+{
+	intptr_t d = (intptr_t)(to - at);
+
+	if (d < -(1 << 27) || d >= 1 << 27)
+		return 0;
+	return 0x14000000 | ((unsigned)(d >> 2) & 0x3ffffff);
+}
+
+/*
+ * What adds one to a counter (isa/a64/counter.c) becomes a jump to the same
+ * that asks for the thread's counter, in `room`. False if it is not that.
+ */
+static inline _Bool arch_count_for_threads(void *site, void *room,
+					   _Bool subtract)
+{
+	unsigned *s = site, *r = room, a = s[0] & 31, b = s[1] & 31;
+	intptr_t page = (intptr_t)((s[0] >> 29 & 3) |
+				   (s[0] >> 5 & 0x7ffff) << 2);
+	unsigned there = arch_jump((uintptr_t)s, (uintptr_t)r);
+	unsigned back = arch_jump((uintptr_t)(r + 7), (uintptr_t)(s + 4));
+
+	if ((s[0] & 0x9f000000) != 0x90000000 || !there || !back)
+		return 0;
+	page = (page ^ 1 << 20) - (1 << 20);
+	page += (intptr_t)((uintptr_t)s >> 12) -
+		(intptr_t)((uintptr_t)r >> 12);
+	if (page < -(1 << 20) || page >= 1 << 20)
+		return 0;
+	r[0] = 0x90000000 | ((unsigned)page & 3) << 29 |
+	       ((unsigned)(page >> 2) & 0x7ffff) << 5 | a;
+	r[1] = 0xd53bd040 | b;			     /* mrs b, tpidr_el0 */
+	r[2] = 0xf9400400 | b << 5 | b;		     /* ldr b, [b, #8] */
+	r[3] = (subtract ? 0xcb000000 : 0x8b000000) | b << 16 | a << 5 | a;
+	r[4] = s[1];
+	r[5] = s[2];
+	r[6] = s[3];
+	r[7] = back;
+	s[0] = there;
+	return 1;
+}
+
+/* code was written: the processor has to read it again */
+static inline void arch_new_code(const char *from, const char *to)
+{
+	unsigned long sizes, data, code;
+
+	__asm__ volatile("mrs %0, ctr_el0" : "=r"(sizes));
+	data = 4ul << (sizes >> 16 & 15);
+	code = 4ul << (sizes & 15);
+	for (uintptr_t p = (uintptr_t)from & -data; p < (uintptr_t)to;
+	     p += data)
+		__asm__ volatile("dc cvau, %0" : : "r"(p) : "memory");
+	__asm__ volatile("dsb ish" : : : "memory");
+	for (uintptr_t p = (uintptr_t)from & -code; p < (uintptr_t)to;
+	     p += code)
+		__asm__ volatile("ic ivau, %0" : : "r"(p) : "memory");
+	__asm__ volatile("dsb ish; isb" : : : "memory");
 }
 
 struct kernel_stat {

@@ -8,28 +8,37 @@
 enum {
 	ARCH_ELF = 62, /* e_machine */
 	ARCH_O_NOFOLLOW = 0400000,
+	ARCH_SLOT = 0x38, /* a word of every thread that glibc leaves alone */
 
 	SYS_READ = 0,
 	SYS_CLOSE = 3,
 	SYS_MMAP = 9,
+	SYS_MPROTECT = 10,
 	SYS_MUNMAP = 11,
 	SYS_BRK = 12,
 	SYS_RT_SIGPROCMASK = 14,
 	SYS_PREAD64 = 17,
+	SYS_PWRITE64 = 18,
+	SYS_MREMAP = 25,
 	SYS_GETPID = 39,
 	SYS_CLONE = 56,
 	SYS_EXECVE = 59,
+	SYS_EXIT = 60,
 	SYS_WAIT4 = 61,
 	SYS_FCNTL = 72,
 	SYS_GETCWD = 79,
 	SYS_RT_SIGTIMEDWAIT = 128,
 	SYS_PRCTL = 157,
 	SYS_FGETXATTR = 193,
+	SYS_FUTEX = 202,
 	SYS_EXIT_GROUP = 231,
 	SYS_OPENAT = 257,
 	SYS_NEWFSTATAT = 262,
+	SYS_FALLOCATE = 285,
 	SYS_PRLIMIT64 = 302,
+	SYS_SECCOMP = 317,
 	SYS_EXECVEAT = 322,
+	SYS_CLONE3 = 435,
 	SYS_FACCESSAT2 = 439,
 };
 
@@ -51,6 +60,44 @@ static inline int arch_path(const struct arch_gate *g)
 		return 1;
 	}
 	return -1;
+}
+
+/* where clone() is told the new thread's pointer to be */
+static inline unsigned long arch_clone_tls(const struct arch_gate *g)
+{
+	return g->arg[4];
+}
+
+/* what a system call answered */
+static inline long arch_result(const struct arch_gate *g)
+{
+	return (long)g->nr;
+}
+
+static inline unsigned long arch_thread(void)
+{
+	unsigned long tp;
+
+	__asm__ volatile("mov %%fs:0, %0" : "=r"(tp));
+	return tp;
+}
+
+enum { ARCH_COUNT_SIZE = 8, ARCH_THREAD_ROOM = 8 };
+
+/* counting code of this machine always asks for the thread's counter */
+static inline _Bool arch_count_for_threads(void *site, void *room,
+					   _Bool subtract)
+{
+	(void)site;
+	(void)room;
+	(void)subtract;
+	return 0;
+}
+
+static inline void arch_new_code(const char *from, const char *to)
+{
+	(void)from;
+	(void)to;
 }
 
 struct kernel_stat {

@@ -1,0 +1,164 @@
+/* ledger: see ledger.h. */
+#include "launch/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "runtime/profile_format.h"
+
+/* header and text */
+union first {
+	struct profile_header h;
+	char bytes[PROFILE_FIRST];
+};
+
+/* adds a string behind the text; what is too long is cut off */
+static void add(union first *f, size_t *at, const char *s)
+{
+	size_t n = strlen(s), room = sizeof f->bytes - 2 - *at;
+
+	n = n < room ? n : room;
+	memcpy(f->bytes + *at, s, n);
+	*at += n;
+}
+
+static void fill(union first *f, const struct ledger *l)
+{
+	size_t at = sizeof f->h, start;
+	struct timespec now;
+
+	memset(f, 0, sizeof *f);
+	clock_gettime(CLOCK_REALTIME, &now);
+	f->h = (struct profile_header){
+		.magic = PROFILE_MAGIC,
+		.version = PROFILE_VERSION,
+		.machine = l->machine,
+		.end = PROFILE_FIRST,
+		.started = (uint64_t)now.tv_sec * 1000000000 +
+			   (uint64_t)now.tv_nsec,
+	};
+	add(f, &at, l->options);
+	f->h.options_len = (uint32_t)(at - sizeof f->h);
+	start = ++at;
+	for (char *const *a = l->argv; *a; a++) {
+		if (a != l->argv)
+			add(f, &at, " ");
+		add(f, &at, *a);
+	}
+	f->h.command_len = (uint32_t)(at - start);
+}
+
+static int write_all(int fd, const char *from, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, from, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -1;
+		from += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+/* as a new file of anybody's would have it */
+static mode_t usual_mode(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+/* writes the file under another name first; 0 or -1 and errno */
+static int write_file(const char *path, const union first *f)
+{
+	char *fresh = mem_alloc(strlen(path) + 8);
+	int fd, failed, why;
+
+	sprintf(fresh, "%s.XXXXXX", path);
+	fd = mkostemp(fresh, O_CLOEXEC);
+	failed = fd < 0 || write_all(fd, f->bytes, sizeof f->bytes) ||
+		 fchmod(fd, usual_mode()) || rename(fresh, path);
+	why = errno;
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 && failed)
+		unlink(fresh);
+	mem_free(fresh);
+	errno = why;
+	return failed ? -1 : 0;
+}
+
+/* the absolute name, links followed, of a file that may not be there yet */
+static char *absolute(const char *path)
+{
+	const char *base = strrchr(path, '/');
+	char *folder, *full;
+
+	full = realpath(path, NULL);
+	if (full || errno != ENOENT)
+		return full;
+	base = base ? base + 1 : path;
+	folder = mem_alloc((size_t)(base - path) + 2);
+	sprintf(folder, "%.*s", (int)(base - path), path);
+	full = realpath(*folder ? folder : ".", NULL);
+	mem_free(folder);
+	if (!full)
+		return NULL;
+	folder = full;
+	full = mem_alloc(strlen(folder) + strlen(base) + 2);
+	sprintf(full, "%s/%s", strcmp(folder, "/") ? folder : "", base);
+	free(folder);
+	return full;
+}
+
+/* may the file be replaced? */
+static bool replaceable(const char *path, const char *program, struct err *e)
+{
+	struct stat st, own;
+
+	if (stat(path, &st))
+		return true;
+	if (!S_ISREG(st.st_mode))
+		err_set(e, ERR_MACHINE, "%s: is no regular file", path);
+	else if (!stat(program, &own) && own.st_dev == st.st_dev &&
+		 own.st_ino == st.st_ino)
+		err_set(e, ERR_MACHINE, "%s: is the program", path);
+	else if (access(path, W_OK))
+		err_set(e, ERR_MACHINE, "%s: %s", path, strerror(errno));
+	else
+		return true;
+	return false;
+}
+
+char *ledger_make(const char *path, const struct ledger *l, struct err *e)
+{
+	union first *f = mem_alloc(sizeof *f);
+	char *name = absolute(path);
+
+	fill(f, l);
+	if (!name) {
+		err_set(e, ERR_MACHINE, "%s: %s", path, strerror(errno));
+	} else if (!replaceable(name, l->program, e)) {
+		free(name);
+		name = NULL;
+	} else if (write_file(name, f)) {
+		err_set(e, ERR_MACHINE, "%s: %s", path, strerror(errno));
+		free(name);
+		name = NULL;
+	}
+	mem_free(f);
+	return name;
+}

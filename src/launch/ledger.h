@@ -1,0 +1,26 @@
+/*
+ * ledger: the file in which a running program keeps counters
+ * (runtime/profile_format.h), made before it starts.
+ */
+#ifndef LAUNCH_LEDGER_H
+#define LAUNCH_LEDGER_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* what its header says */
+struct ledger {
+	uint16_t machine;    /* e_machine of the program */
+	const char *options; /* how it was rewritten */
+	char *const *argv;   /* its arguments */
+	const char *program; /* its file, which is never overwritten */
+};
+
+/*
+ * Makes the file with nothing in it yet, whole, in place of what had its name.
+ * The absolute name, to be freed; or NULL and *e.
+ */
+char *ledger_make(const char *path, const struct ledger *l, struct err *e);
+
+#endif

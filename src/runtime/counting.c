@@ -1,0 +1,144 @@
+/*
+ * counting: what gates tell of threads and processes, see counting.h.
+ *
+ * All that makes one is clone() of some kind:
+ *
+ *	memory of its own             a process: forks.c
+ *	shared memory, own pointer    a thread: threads.c
+ *	shared, who made it waits     vfork(): both count as one
+ *	shared                        two threads with one pointer: they
+ *	                              cannot be told apart
+ *
+ * A program that locks itself in (seccomp) may be ended by any system call
+ * that it does not expect: from then on we make none.
+ */
+#include "runtime/counting.h"
+
+enum {
+	FLAG_VM = 0x100,
+	FLAG_VFORK = 0x4000,
+	FLAG_SETTLS = 0x80000,
+
+	CLONE3_FLAGS = 0, /* words of struct clone_args */
+	CLONE3_TLS = 7,
+
+	PRCTL_SET_SECCOMP = 22,
+	SECCOMP_STRICT = 0,
+	SECCOMP_FILTER = 1,
+};
+
+static uint32_t number_of(const char *s)
+{
+	uint32_t n = 0;
+
+	for (; *s >= '0' && *s <= '9'; s++)
+		n = n * 10 + (uint32_t)(*s - '0');
+	return n;
+}
+
+void counting_begin(struct counting *c, struct handover *h)
+{
+	if (!*h->field[HANDOVER_PROFILE] || !h->page)
+		return;
+	c->path = h->field[HANDOVER_PROFILE];
+	c->program = h->field[HANDOVER_EXE];
+	c->page = h->page;
+	c->emulated = handover_has(h, 'e');
+	if (!ledger_open(c))
+		return;
+	process_begins(c, number_of(h->field[HANDOVER_PARENT]));
+	h->counting = c;
+}
+
+/* what clone() is asked for; false if that cannot be read */
+static _Bool read_clone(const struct counting *c, const struct arch_gate *g,
+			uint64_t *flags, uintptr_t *tls)
+{
+	const uint64_t *args = (const uint64_t *)g->arg[0];
+
+	if (g->nr == SYS_CLONE) {
+		*flags = g->arg[0];
+		*tls = arch_clone_tls(g);
+		return 1;
+	}
+	if (!c->confined &&
+	    (!sys_readable(args) || !sys_readable(args + CLONE3_TLS)))
+		return 0;
+	*flags = args[CLONE3_FLAGS];
+	*tls = args[CLONE3_TLS];
+	return 1;
+}
+
+static void begin_thread(struct counting *c, int64_t *word)
+{
+	if (c->confined) {
+		*word = 0;
+		ledger_trouble(c, TROUBLE_THREADS);
+	} else if (sys_readable(word)) {
+		thread_begins(c, word);
+	}
+}
+
+static void begin_process(struct counting *c, uintptr_t thread)
+{
+	if (c->confined)
+		ledger_trouble(c, TROUBLE_FORK);
+	else
+		fork_begins(c, thread);
+}
+
+static void before_clone(struct counting *c, const struct arch_gate *g)
+{
+	uint64_t flags;
+	uintptr_t tls;
+
+	if (!read_clone(c, g, &flags, &tls))
+		return;
+	/* qemu's vfork() is a fork() */
+	if (c->emulated && flags & FLAG_VFORK)
+		flags &= ~(uint64_t)FLAG_VM;
+	if (!(flags & FLAG_VM))
+		begin_process(c, flags & FLAG_SETTLS ? tls : arch_thread());
+	else if (flags & FLAG_SETTLS)
+		begin_thread(c, (int64_t *)(tls + ARCH_SLOT));
+	else if (!(flags & FLAG_VFORK))
+		ledger_trouble(c, TROUBLE_THREADS);
+}
+
+/* the call locks the program in (or asks if it could, with no filter) */
+static _Bool confines(const struct arch_gate *g)
+{
+	if (g->nr == SYS_PRCTL)
+		return g->arg[0] == PRCTL_SET_SECCOMP;
+	return g->nr == SYS_SECCOMP &&
+	       (g->arg[0] == SECCOMP_STRICT ||
+		(g->arg[0] == SECCOMP_FILTER && g->arg[2]));
+}
+
+void counting_on_call(struct arch_gate *g, const struct handover *h)
+{
+	struct counting *c = h->counting;
+
+	if (!c)
+		return;
+	if (g->nr == SYS_CLONE || g->nr == SYS_CLONE3)
+		before_clone(c, g);
+	else if (g->nr == SYS_EXIT && !c->confined)
+		thread_ends(c);
+	else if (confines(g))
+		c->confined = 1;
+}
+
+void counting_after_call(struct arch_gate *g, const struct handover *h)
+{
+	struct counting *c = h->counting;
+	long result = arch_result(g);
+	uintptr_t self = arch_thread();
+
+	if (!c)
+		return;
+	if (self == (result ? c->forker : c->forked))
+		fork_ends(c, result);
+	else if (result && !c->confined)
+		thread_began(c, result < 0);
+}

@@ -1,0 +1,198 @@
+/*
+ * counting: counters of a running process, in the profile's file
+ * (profile_format.h), so that they are on disk however it ends.
+ *
+ * Every rewritten object has its counters in memory of its own, which code
+ * reaches by its distance. Pages of the profile are mapped over them before
+ * the object runs. Each thread but the first has a block of counters of its
+ * own: pieces, one per object, all at the same distance from the objects'
+ * counters. That distance is in a word of the thread's (ARCH_SLOT) which
+ * counting code adds once there are threads; 0 means the object's own.
+ *
+ *	 object A     object B        profile: process 1, A, block 0
+ *	[counters]   [counters]                           B, block 0
+ *	     | slot       | slot                          A, block 1
+ *	     v            v                               B, block 1
+ *	 [piece]      [piece]
+ *
+ * The word is never positive, as most objects lie at the upper end of the
+ * addresses; those at the lower end (PASSPORT_ABOVE) subtract it.
+ *
+ *	lock.c      one thread at a time
+ *	ledger.c    room in the profile
+ *	images.c    objects with counters
+ *	threads.c   blocks
+ *	sites.c     code that counts for one thread, and then for all
+ *	forks.c     processes
+ *	counting.c  what gates and the loader tell
+ *
+ * Whatever fails, the program goes on: a bit of profile_header.trouble says
+ * what is not exact then.
+ */
+#ifndef RUNTIME_COUNTING_H
+#define RUNTIME_COUNTING_H
+
+#include "runtime/audit_int.h"
+#include "runtime/passport.h"
+
+/* an array that grows; elements are never moved while others use them */
+struct list {
+	void *at;
+	uint32_t n, max;
+};
+
+/* memory that is never given back */
+struct room {
+	char *at;
+	uint64_t left;
+};
+
+/* a part of the profile's file, mapped somewhere for the moment */
+struct region {
+	char *at; /* NULL: none */
+	uint64_t offset, size;
+};
+
+enum image_state {
+	IMAGE_OPEN,
+	IMAGE_CLOSED, /* the loader says so, but it may still be there */
+	IMAGE_GONE,   /* its memory was unmapped */
+};
+
+/* an object with counters */
+struct counted_image {
+	uint8_t state; /* enum image_state */
+	uint8_t id[PROFILE_ID];
+	_Bool above; /* PASSPORT_ABOVE */
+	_Bool for_threads; /* its code asks whose counter it is */
+	const struct passport *passport;
+	const char *path;
+	char *counters;
+	uint64_t ncounter;
+	uint64_t size; /* of the counters, whole pages */
+	uint64_t head; /* of what is before them in a chunk, whole pages */
+	uint64_t piece; /* of block 0: where in the file; 0: nowhere */
+};
+
+enum block_state {
+	BLOCK_FREE,
+	BLOCK_USED,
+	BLOCK_RETIRED, /* nobody's, for good */
+};
+
+/* the counters of a thread */
+struct thread_block {
+	uint8_t state; /* enum block_state */
+	int64_t slot;
+	int64_t *word;	   /* the thread's word that says so */
+	uintptr_t creator; /* the thread that is making it, or 0 */
+	struct list piece; /* uint64_t by image: as counted_image.piece */
+};
+
+struct counting {
+	uint32_t lock;
+	uint64_t mask; /* signals blocked by who has the lock */
+	const char *path; /* the profile's */
+	uint64_t dev, ino; /* and which file that is */
+	struct profile_header *header;
+	const char *program;
+	uint64_t page;
+	uint32_t number; /* of this process; 0: it has no counters */
+	_Bool emulated;
+	_Bool threads; /* there are, or were, others than the first */
+	_Bool confined; /* it locked itself in: no system calls of ours */
+	struct room room;
+	struct list image; /* struct counted_image */
+	struct list block; /* struct thread_block */
+	int64_t next_slot; /* where to look for free addresses */
+	/* while a child is made: the thread pointers of both */
+	uintptr_t forker, forked;
+	struct region child; /* its chunks */
+	uint32_t child_number;
+};
+
+/* --- lock.c: waits for it; all signals are blocked until it is open again */
+void counting_lock(struct counting *c);
+void counting_unlock(struct counting *c);
+
+/* --- ledger.c */
+/* maps the profile's header; false: there is none */
+_Bool ledger_open(struct counting *c);
+void ledger_trouble(struct counting *c, uint64_t bits);
+/* takes new room of `size` bytes, reserved on disk; false: there is none */
+_Bool ledger_take(struct counting *c, uint64_t size, struct region *r);
+/* the same for room that was taken before */
+_Bool ledger_map(struct counting *c, uint64_t offset, uint64_t size,
+		 struct region *r);
+/* gives room back that nobody has seen */
+void ledger_give_back(struct counting *c, struct region *r);
+uint64_t round_up(uint64_t n, uint64_t to);
+/* zeroed memory for good, or NULL */
+void *room_take(struct counting *c, uint64_t n);
+/* the list has room for an element number n; its elements may move */
+_Bool list_reach(struct counting *c, struct list *l, uint32_t n, size_t size);
+
+/* --- images.c */
+/* an object was loaded; `path` is its file's name */
+void image_opened(struct counting *c, const struct passport *p,
+		  const char *path);
+/* it will perhaps be unloaded */
+void image_closed(struct counting *c, const struct passport *p);
+/* whoever was to be unloaded is */
+void images_settled(struct counting *c);
+struct counted_image *image_of(const struct counting *c, uint32_t i);
+/* can its counters be written to? Certain only if nobody unmaps them now */
+_Bool image_is_there(const struct counted_image *m);
+/* bytes of the chunks of all that are not gone */
+uint64_t images_size(const struct counting *c);
+/* where a thread with that slot counts */
+char *image_piece(const struct counted_image *m, int64_t slot);
+/* writes the chunk of an image at r->at + at, all but its magic number */
+void image_chunk(const struct counted_image *m, const struct region *r,
+		 uint64_t at, uint32_t process, uint32_t block);
+/*
+ * Makes the chunk valid and moves its counters to where they are counted; the
+ * rest is unmapped. False: so are they.
+ */
+_Bool image_place(const struct counted_image *m, const struct region *r,
+		  uint64_t at, const char *to);
+
+/* --- threads.c */
+void thread_begins(struct counting *c, int64_t *word);
+/* this thread's attempt to make one came to an end */
+void thread_began(struct counting *c, _Bool failed);
+void thread_ends(struct counting *c);
+/* an image is new: all blocks get a piece */
+void threads_add_image(struct counting *c, uint32_t i);
+/* it is gone */
+void threads_drop_image(struct counting *c, uint32_t i);
+/* all threads count in the objects' own counters from now on */
+void threads_share(struct counting *c);
+/* no threads are left: in a new process */
+void threads_forget(struct counting *c);
+/* the word of this thread */
+int64_t *thread_word(void);
+
+/* --- sites.c */
+/* the image's code counts for threads from now on */
+void sites_convert(struct counting *c, struct counted_image *m);
+/* that of all images, and of those to come */
+void sites_convert_all(struct counting *c);
+
+/* --- forks.c */
+/* the first process of a program */
+void process_begins(struct counting *c, uint32_t parent);
+/* this thread is about to fork; the lock is held until it has */
+void fork_begins(struct counting *c, uintptr_t thread);
+void fork_ends(struct counting *c, long result);
+
+/* --- counting.c */
+/* begins to count, if the launcher said so: sets h->counting to c or NULL */
+void counting_begin(struct counting *c, struct handover *h);
+/* a thread or process is to be made, or a thread to end */
+void counting_on_call(struct arch_gate *g, const struct handover *h);
+/* or was made */
+__attribute__((visibility("hidden")))
+void counting_after_call(struct arch_gate *g, const struct handover *h);
+
+#endif

@@ -1,0 +1,161 @@
+/*
+ * forks: a new process has counters of its own.
+ *
+ * The parent takes and maps its chunks before there is a child, which then
+ * only moves them to where it counts: it may have no right to open files any
+ * more by the time it runs, and its first counted instruction is near. Other
+ * threads of the parent are not in the child, nor are their blocks.
+ *
+ *	region of the file:  process | head counters | head counters | ...
+ *
+ * If that fails the child counts in memory that is lost with it: counting on
+ * in the parent's would make that wrong, too.
+ */
+#include "runtime/counting.h"
+
+static uint64_t process_size(const struct counting *c)
+{
+	return round_up(sizeof(struct chunk_process) + str_len(c->program) + 1,
+			c->page);
+}
+
+static uint32_t new_number(struct counting *c)
+{
+	return (uint32_t)__atomic_add_fetch(&c->header->nprocess, 1,
+					    __ATOMIC_RELAXED);
+}
+
+/* the chunk of a process at the beginning of *r, but for what it says last */
+static void write_process(const struct counting *c, const struct region *r,
+			  uint32_t number, uint32_t parent,
+			  enum process_origin origin)
+{
+	struct chunk_process *k = (void *)r->at;
+
+	k->chunk.at = r->offset;
+	k->chunk.size = process_size(c);
+	k->chunk.kind = CHUNK_PROCESS;
+	k->chunk.process = number;
+	k->parent = parent;
+	k->origin = origin;
+	k->name_len = (uint32_t)str_len(c->program);
+	__builtin_memcpy(k + 1, c->program, k->name_len + 1);
+}
+
+/* the process that is running says which one it is */
+static void sign_process(const struct counting *c, const struct region *r)
+{
+	struct chunk_process *k = (void *)r->at;
+
+	k->pid = (uint32_t)arch_call(SYS_GETPID, 0, 0, 0, 0, 0);
+	k->started = environ_started();
+	__atomic_store_n(&k->chunk.magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
+	sys_unmap(k, process_size(c));
+}
+
+void process_begins(struct counting *c, uint32_t parent)
+{
+	struct region r;
+
+	if (!ledger_take(c, process_size(c), &r))
+		return;
+	c->number = new_number(c);
+	write_process(c, &r, c->number, parent,
+		      parent ? PROCESS_EXECUTED : PROCESS_STARTED);
+	sign_process(c, &r);
+}
+
+void fork_begins(struct counting *c, uintptr_t thread)
+{
+	struct region *r = &c->child;
+	uint64_t at = process_size(c);
+
+	counting_lock(c);
+	c->forker = arch_thread();
+	c->forked = thread;
+	if (!ledger_take(c, at + images_size(c), r))
+		return;
+	c->child_number = new_number(c);
+	write_process(c, r, c->child_number, c->number, PROCESS_FORKED);
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		const struct counted_image *m = image_of(c, i);
+
+		if (m->state == IMAGE_GONE)
+			continue;
+		image_chunk(m, r, at, c->child_number, 0);
+		at += m->head + m->size;
+	}
+}
+
+static void forked_parent(struct counting *c, _Bool failed)
+{
+	uint64_t number = c->child_number;
+
+	if (!c->child.at)
+		return;
+	if (!failed) {
+		sys_unmap(c->child.at, c->child.size);
+		return;
+	}
+	ledger_give_back(c, &c->child);
+	__atomic_compare_exchange_n(&c->header->nprocess, &number, number - 1,
+				    0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* what an image counts from now on is nobody's */
+static void lose(struct counting *c, struct counted_image *m)
+{
+	if (image_is_there(m))
+		sys_map_over(m->counters, m->size);
+	m->piece = 0;
+	ledger_trouble(c, TROUBLE_FORK);
+}
+
+/* the image's chunk, `at` bytes into the region, is the child's */
+static void adopt(struct counting *c, struct counted_image *m, uint64_t at)
+{
+	const struct region *r = &c->child;
+
+	if (!image_is_there(m)) {
+		sys_unmap(r->at + at, m->head + m->size);
+		m->piece = 0;
+	} else if (image_place(m, r, at, m->counters)) {
+		m->piece = r->offset + at + m->head;
+	} else {
+		lose(c, m);
+	}
+}
+
+static void forked_child(struct counting *c)
+{
+	uint64_t at = process_size(c);
+
+	threads_forget(c);
+	c->number = c->child.at ? c->child_number : 0;
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		struct counted_image *m = image_of(c, i);
+
+		if (m->state == IMAGE_GONE) {
+			m->piece = 0;
+		} else if (!c->child.at) {
+			lose(c, m);
+		} else {
+			adopt(c, m, at);
+			at += m->head + m->size;
+		}
+	}
+	if (c->child.at)
+		sign_process(c, &c->child);
+	*thread_word() = 0;
+}
+
+void fork_ends(struct counting *c, long result)
+{
+	if (result)
+		forked_parent(c, result < 0);
+	else
+		forked_child(c);
+	c->child.at = NULL;
+	c->forker = c->forked = 0;
+	counting_unlock(c);
+}

@@ -1,0 +1,192 @@
+/*
+ * images: objects with counters. Each gets a chunk of the profile when it is
+ * loaded, before anything of it has run, and the same again if it is loaded
+ * again.
+ *
+ * ld.so says that an object is closed before it unloads it, and at the
+ * program's end, when it stays and may well run on. So it is believed only
+ * once the memory is seen to be gone.
+ */
+#include "runtime/counting.h"
+
+struct counted_image *image_of(const struct counting *c, uint32_t i)
+{
+	return (struct counted_image *)c->image.at + i;
+}
+
+uint64_t images_size(const struct counting *c)
+{
+	uint64_t size = 0;
+
+	for (uint32_t i = 0; i < c->image.n; i++)
+		if (image_of(c, i)->state != IMAGE_GONE)
+			size += image_of(c, i)->head + image_of(c, i)->size;
+	return size;
+}
+
+char *image_piece(const struct counted_image *m, int64_t slot)
+{
+	return m->counters + (m->above ? -slot : slot);
+}
+
+void image_chunk(const struct counted_image *m, const struct region *r,
+		 uint64_t at, uint32_t process, uint32_t block)
+{
+	struct chunk_counters *k = (void *)(r->at + at);
+
+	k->chunk.at = r->offset + at;
+	k->chunk.size = m->head + m->size;
+	k->chunk.kind = CHUNK_COUNTERS;
+	k->chunk.process = process;
+	__builtin_memcpy(k->id, m->id, sizeof k->id);
+	k->ncounter = m->ncounter;
+	k->first = m->head;
+	k->block = block;
+	k->path_len = (uint32_t)str_len(m->path);
+	__builtin_memcpy(k + 1, m->path, k->path_len + 1);
+}
+
+_Bool image_place(const struct counted_image *m, const struct region *r,
+		  uint64_t at, const char *to)
+{
+	struct profile_chunk *k = (void *)(r->at + at);
+	const char *counters = r->at + at + m->head;
+	_Bool placed;
+
+	__atomic_store_n(&k->magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
+	sys_unmap(k, m->head);
+	placed = sys_move(counters, m->size, to);
+	if (!placed)
+		sys_unmap(counters, m->size);
+	return placed;
+}
+
+static _Bool same_id(const uint8_t *a, const uint8_t *b)
+{
+	for (unsigned i = 0; i < PROFILE_ID; i++)
+		if (a[i] != b[i])
+			return 0;
+	return 1;
+}
+
+/* where an object was that is loaded again, or a new place; or the end */
+static uint32_t find_place(const struct counting *c, const struct passport *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->image.n; i++)
+		if (image_of(c, i)->state == IMAGE_GONE &&
+		    same_id(image_of(c, i)->id, p->id))
+			break;
+	return i;
+}
+
+/* a new element of the list */
+static _Bool add(struct counting *c, const struct passport *p,
+		 const char *path)
+{
+	size_t len = str_len(path) + 1;
+	struct counted_image *m;
+	char *name;
+
+	if (!list_reach(c, &c->image, c->image.n, sizeof *m) ||
+	    !(name = room_take(c, len)))
+		return 0;
+	__builtin_memcpy(name, path, len);
+	m = image_of(c, c->image.n++);
+	*m = (struct counted_image){
+		.path = name,
+		.above = p->flags & PASSPORT_ABOVE,
+		.ncounter = p->ncounter,
+		.size = round_up(p->ncounter * sizeof(uint64_t), c->page),
+		.head = round_up(sizeof(struct chunk_counters) + len, c->page),
+	};
+	__builtin_memcpy(m->id, p->id, sizeof m->id);
+	return 1;
+}
+
+/* counters of the file are from now on those of the object */
+static void bind(struct counting *c, struct counted_image *m)
+{
+	struct region r;
+
+	if (!c->number)
+		return;
+	if (m->piece) {
+		if (ledger_map(c, m->piece, m->size, &r) &&
+		    !sys_move(r.at, r.size, m->counters))
+			sys_unmap(r.at, r.size);
+		return;
+	}
+	if (!ledger_take(c, m->head + m->size, &r))
+		return;
+	image_chunk(m, &r, 0, c->number, 0);
+	m->piece = r.offset + m->head;
+	image_place(m, &r, 0, m->counters);
+}
+
+void image_opened(struct counting *c, const struct passport *p,
+		  const char *path)
+{
+	struct counted_image *m;
+	uint32_t i;
+
+	if (c->confined) {
+		threads_share(c);
+		return;
+	}
+	counting_lock(c);
+	i = find_place(c, p);
+	if (i < c->image.n || add(c, p, path)) {
+		m = image_of(c, i);
+		m->state = IMAGE_OPEN;
+		m->passport = p;
+		m->counters = (char *)p + p->counters;
+		m->for_threads = 0;
+		bind(c, m);
+		if (c->threads)
+			sites_convert(c, m);
+		threads_add_image(c, i);
+	} else {
+		threads_share(c);
+	}
+	counting_unlock(c);
+}
+
+void image_closed(struct counting *c, const struct passport *p)
+{
+	for (uint32_t i = 0; i < c->image.n; i++)
+		if (image_of(c, i)->passport == p &&
+		    image_of(c, i)->state == IMAGE_OPEN)
+			image_of(c, i)->state = IMAGE_CLOSED;
+}
+
+_Bool image_is_there(const struct counted_image *m)
+{
+	const struct passport *p = m->passport;
+
+	return m->state == IMAGE_OPEN ||
+	       (m->state == IMAGE_CLOSED && sys_readable(p) &&
+		sys_readable(&p->flags) && p->magic == PASSPORT_MAGIC &&
+		same_id(p->id, m->id));
+}
+
+void images_settled(struct counting *c)
+{
+	if (c->confined)
+		return;
+	counting_lock(c);
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		struct counted_image *m = image_of(c, i);
+
+		if (m->state != IMAGE_CLOSED)
+			continue;
+		if (image_is_there(m)) {
+			m->state = IMAGE_OPEN;
+			continue;
+		}
+		threads_drop_image(c, i);
+		m->state = IMAGE_GONE;
+	}
+	counting_unlock(c);
+}

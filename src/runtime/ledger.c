@@ -1,0 +1,207 @@
+/*
+ * ledger: room in the profile's file.
+ *
+ * The file is opened by its name for every piece and closed again: no
+ * descriptor of ours is ever there for the program to see, to close, or to
+ * run out of. Its header stays mapped. Room is reserved on disk before it is
+ * mapped, since a store to a hole in a full file system ends the program.
+ */
+#include "runtime/counting.h"
+
+enum {
+	READ_WRITE = 3,
+	SHARED = 1,
+	ERRORS = 4096,
+	THE_FOLDER = 0x1000, /* AT_EMPTY_PATH */
+	LIMIT_FILE_SIZE = 1, /* RLIMIT_FSIZE */
+	ROOM_LEAST = 65536,
+};
+
+uint64_t round_up(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+void *room_take(struct counting *c, uint64_t n)
+{
+	struct room *r = &c->room;
+	char *at;
+
+	n = round_up(n, sizeof(uint64_t));
+	if (n > r->left) {
+		uint64_t size = round_up(n, ROOM_LEAST);
+
+		at = sys_map(size);
+		if (!at)
+			return NULL;
+		*r = (struct room){at, size};
+	}
+	at = r->at;
+	r->at += n;
+	r->left -= n;
+	return at;
+}
+
+_Bool list_reach(struct counting *c, struct list *l, uint32_t n, size_t size)
+{
+	uint32_t max = l->max ? l->max : 4;
+	void *at;
+
+	if (n < l->max)
+		return 1;
+	while (max <= n)
+		max *= 2;
+	at = room_take(c, max * size);
+	if (!at)
+		return 0;
+	if (l->max)
+		__builtin_memcpy(at, l->at, l->max * size);
+	l->at = at;
+	l->max = max;
+	return 1;
+}
+
+/* the file, if it is still the one that has our header; or -1 */
+static long open_file(const struct counting *c)
+{
+	long fd = arch_call(SYS_OPENAT, SYS_AT_FDCWD, (long)c->path,
+			    SYS_O_RDWR | SYS_O_CLOEXEC, 0, 0);
+	struct kernel_stat st;
+
+	if (fd < 0)
+		return -1;
+	if (!arch_call(SYS_NEWFSTATAT, fd, (long)"", (long)&st, THE_FOLDER,
+		       0) &&
+	    (!c->header || (st.st_dev == c->dev && st.st_ino == c->ino)))
+		return fd;
+	arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
+	return -1;
+}
+
+/* maps a part of the file */
+static char *map_part(long fd, uint64_t offset, uint64_t size)
+{
+	long at = arch_call6(SYS_MMAP, 0, (long)size, READ_WRITE, SHARED, fd,
+			     (long)offset);
+
+	return at < 0 && at > -ERRORS ? NULL : (char *)at;
+}
+
+static _Bool write_zeros(long fd, uint64_t offset, uint64_t size)
+{
+	char zeros[512] = {0};
+
+	while (size) {
+		uint64_t n = size < sizeof zeros ? size : sizeof zeros;
+		long done = arch_call(SYS_PWRITE64, fd, (long)zeros, (long)n,
+				      (long)offset, 0);
+
+		if (done <= 0)
+			return 0;
+		offset += (uint64_t)done;
+		size -= (uint64_t)done;
+	}
+	return 1;
+}
+
+/* makes sure of the disk; beyond the limit of files there is a signal */
+static _Bool reserve(long fd, uint64_t offset, uint64_t size)
+{
+	uint64_t limit[2] = {UINT64_MAX, UINT64_MAX};
+	long r;
+
+	arch_call(SYS_PRLIMIT64, 0, LIMIT_FILE_SIZE, 0, (long)limit, 0);
+	if (offset + size > limit[0])
+		return 0;
+	r = arch_call(SYS_FALLOCATE, fd, 0, (long)offset, (long)size, 0);
+	if (r == -SYS_EOPNOTSUPP || r == -SYS_ENOSYS)
+		return write_zeros(fd, offset, size);
+	return !r;
+}
+
+static _Bool is_profile(const struct profile_header *h)
+{
+	return h->magic == PROFILE_MAGIC && h->version == PROFILE_VERSION;
+}
+
+_Bool ledger_open(struct counting *c)
+{
+	long fd = open_file(c);
+	struct kernel_stat st;
+	struct profile_header *h = NULL;
+
+	if (fd < 0)
+		return 0;
+	if (!arch_call(SYS_NEWFSTATAT, fd, (long)"", (long)&st, THE_FOLDER,
+		       0) && st.st_size >= PROFILE_FIRST)
+		h = (void *)map_part(fd, 0, c->page);
+	arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
+	if (h && !is_profile(h)) {
+		sys_unmap(h, c->page);
+		h = NULL;
+	}
+	c->header = h;
+	c->dev = st.st_dev;
+	c->ino = st.st_ino;
+	return h;
+}
+
+void ledger_trouble(struct counting *c, uint64_t bits)
+{
+	__atomic_fetch_or(&c->header->trouble, bits, __ATOMIC_RELAXED);
+}
+
+/* room that nobody took after us is there again */
+static void lower_end(struct counting *c, uint64_t offset, uint64_t size)
+{
+	uint64_t end = offset + size;
+
+	__atomic_compare_exchange_n(&c->header->end, &end, offset, 0,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+_Bool ledger_take(struct counting *c, uint64_t size, struct region *r)
+{
+	long fd = open_file(c);
+	uint64_t offset;
+
+	*r = (struct region){.size = size};
+	if (fd < 0) {
+		ledger_trouble(c, TROUBLE_NO_FILE);
+		return 0;
+	}
+	offset = __atomic_fetch_add(&c->header->end, size, __ATOMIC_RELAXED);
+	if (reserve(fd, offset, size))
+		r->at = map_part(fd, offset, size);
+	arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
+	r->offset = offset;
+	if (r->at)
+		return 1;
+	lower_end(c, offset, size);
+	ledger_trouble(c, TROUBLE_NO_SPACE);
+	return 0;
+}
+
+_Bool ledger_map(struct counting *c, uint64_t offset, uint64_t size,
+		 struct region *r)
+{
+	long fd = open_file(c);
+
+	*r = (struct region){.offset = offset, .size = size};
+	if (fd >= 0) {
+		r->at = map_part(fd, offset, size);
+		arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
+	}
+	if (!r->at)
+		ledger_trouble(c, TROUBLE_NO_FILE);
+	return r->at;
+}
+
+void ledger_give_back(struct counting *c, struct region *r)
+{
+	if (!r->at)
+		return;
+	sys_unmap(r->at, r->size);
+	r->at = NULL;
+	lower_end(c, r->offset, r->size);
+}

@@ -1,0 +1,49 @@
+/*
+ * lock: one thread at a time changes what is known of counters.
+ *
+ * All signals are blocked while it is held, so that no handler of the
+ * program's waits for itself. A thread that forks holds it until it has two
+ * returns: the child finds everything in order, and nobody else inside.
+ */
+#include "runtime/counting.h"
+
+enum {
+	FREE,
+	HELD,
+	AWAITED, /* held, and somebody may sleep */
+
+	FUTEX_WAIT_PRIVATE = 128,
+	FUTEX_WAKE_PRIVATE = 129,
+	SET_MASK = 2, /* SIG_SETMASK */
+};
+
+static void set_mask(uint64_t mask, uint64_t *before)
+{
+	arch_call(SYS_RT_SIGPROCMASK, SET_MASK, (long)&mask, (long)before,
+		  sizeof mask, 0);
+}
+
+void counting_lock(struct counting *c)
+{
+	uint64_t before = 0;
+	uint32_t was = FREE;
+
+	set_mask(~(uint64_t)0, &before);
+	if (!__atomic_compare_exchange_n(&c->lock, &was, HELD, 0,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		while (__atomic_exchange_n(&c->lock, AWAITED,
+					   __ATOMIC_ACQUIRE) != FREE)
+			arch_call(SYS_FUTEX, (long)&c->lock,
+				  FUTEX_WAIT_PRIVATE, AWAITED, 0, 0);
+	c->mask = before;
+}
+
+void counting_unlock(struct counting *c)
+{
+	uint64_t before = c->mask;
+
+	if (__atomic_exchange_n(&c->lock, FREE, __ATOMIC_RELEASE) == AWAITED)
+		arch_call(SYS_FUTEX, (long)&c->lock, FUTEX_WAKE_PRIVATE, 1, 0,
+			  0);
+	set_mask(before, NULL);
+}

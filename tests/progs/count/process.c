@@ -1,0 +1,279 @@
+/*
+ * process WORD...: does what the words say, and calls work() as often as it
+ * says on stdout: one line "PID N" per process, its own calls alone.
+ *
+ * Processes that end before they could say so are told by their parent.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* what is counted: the volatile keeps the compiler from being clever */
+__attribute__((noinline)) void work(volatile int *x)
+{
+	++*x;
+}
+
+static _Atomic long done;
+
+static void work_times(long n)
+{
+	volatile int x = 0;
+
+	for (long i = 0; i < n; i++)
+		work(&x);
+	done += n;
+}
+
+/* without stdio: what forked children do not inherit unwritten */
+static void say(void)
+{
+	char text[64];
+	int n = snprintf(text, sizeof text, "%ld %ld\n", (long)getpid(),
+			 (long)done);
+
+	if (write(1, text, (size_t)n) != n)
+		_exit(99);
+}
+
+static void *in_thread(void *arg)
+{
+	work_times((long)arg);
+	return NULL;
+}
+
+/* n threads at once, each `times` */
+static void threads(int n, long times)
+{
+	pthread_t t[64];
+
+	for (int i = 0; i < n; i++)
+		if (pthread_create(&t[i], NULL, in_thread, (void *)times))
+			_exit(98);
+	for (int i = 0; i < n; i++)
+		pthread_join(t[i], NULL);
+}
+
+static void wait_for(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid || status)
+		_exit(97);
+}
+
+/* a tree of processes, each works more than its parent */
+static void tree(int depth)
+{
+	for (int i = 0; i < 2 && depth; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			done = 0;
+			work_times(100 * depth + i);
+			tree(depth - 1);
+			say();
+			_exit(0);
+		}
+		work_times(7);
+		wait_for(pid);
+	}
+}
+
+/* a process made by a thread while others run */
+static void *forks(void *arg)
+{
+	pid_t pid = fork();
+
+	(void)arg;
+	if (!pid) {
+		done = 0;
+		work_times(321);
+		say();
+		_exit(0);
+	}
+	work_times(123);
+	wait_for(pid);
+	return NULL;
+}
+
+static void forks_in_threads(int n)
+{
+	pthread_t t[16], busy[2];
+
+	for (int i = 0; i < 2; i++)
+		pthread_create(&busy[i], NULL, in_thread, (void *)200000L);
+	for (int i = 0; i < n; i++)
+		pthread_create(&t[i], NULL, forks, NULL);
+	for (int i = 0; i < n; i++)
+		pthread_join(t[i], NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(busy[i], NULL);
+}
+
+/* posix_spawn, vfork and system, of a program that counts nothing */
+static void spawns(void)
+{
+	char *argv[] = {"true", NULL};
+	pid_t pid;
+
+	for (int i = 0; i < 3; i++) {
+		if (posix_spawnp(&pid, "true", NULL, NULL, argv, environ))
+			_exit(96);
+		wait_for(pid);
+		work_times(11);
+	}
+	pid = vfork();
+	if (!pid) {
+		execvp("true", argv);
+		_exit(95);
+	}
+	wait_for(pid);
+	if (system("true"))
+		_exit(94);
+	work_times(11);
+}
+
+/* a library's answer(), loaded and unloaded again and again */
+static void load(const char *file, int n)
+{
+	for (int i = 0; i < n; i++) {
+		void *h = dlopen(file, RTLD_NOW);
+		int (*answer)(void) = h ? (int (*)(void))dlsym(h, "answer") :
+					  NULL;
+
+		if (!answer || !answer())
+			_exit(93);
+		work_times(1);
+		dlclose(h);
+	}
+}
+
+static atomic_int stop;
+
+static void *busy(void *arg)
+{
+	(void)arg;
+	while (!stop)
+		work_times(100);
+	return NULL;
+}
+
+static void load_among_threads(const char *file, int n)
+{
+	pthread_t t[4];
+
+	stop = 0;
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, busy, NULL);
+	load(file, n);
+	stop = 1;
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+}
+
+static void *answers(void *arg)
+{
+	int (*answer)(void) = (int (*)(void))arg;
+
+	for (int i = 0; i < 1000; i++)
+		answer();
+	return NULL;
+}
+
+/* answer() of a library that threads older than it call, too */
+static void use(const char *file)
+{
+	pthread_t t[4], late[2];
+	void *h;
+
+	stop = 0;
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, busy, NULL);
+	h = dlopen(file, RTLD_NOW);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&late[i], NULL, answers, dlsym(h, "answer"));
+	for (int i = 0; i < 2; i++)
+		pthread_join(late[i], NULL);
+	stop = 1;
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+}
+
+static void limit(int which, rlim_t to)
+{
+	struct rlimit l = {to, to};
+
+	if (setrlimit(which, &l))
+		_exit(92);
+}
+
+static void run(char **w)
+{
+	for (; *w; w++) {
+		if (!strcmp(*w, "work"))
+			work_times(atol(*++w));
+		else if (!strcmp(*w, "threads"))
+			threads(atoi(w[1]), atol(w[2])), w += 2;
+		else if (!strcmp(*w, "loop")) /* one thread after the other */
+			for (long n = atol(*++w); n; n--)
+				threads(1, 10);
+		else if (!strcmp(*w, "tree"))
+			tree(atoi(*++w));
+		else if (!strcmp(*w, "forks"))
+			forks_in_threads(atoi(*++w));
+		else if (!strcmp(*w, "spawn"))
+			spawns();
+		else if (!strcmp(*w, "load"))
+			load(w[1], atoi(w[2])), w += 2;
+		else if (!strcmp(*w, "load-among"))
+			load_among_threads(w[1], atoi(w[2])), w += 2;
+		else if (!strcmp(*w, "use"))
+			use(*++w);
+		else if (!strcmp(*w, "say"))
+			say();
+		else if (!strcmp(*w, "_exit"))
+			_exit(atoi(*++w));
+		else if (!strcmp(*w, "abort"))
+			abort();
+		else if (!strcmp(*w, "kill"))
+			raise(atoi(*++w));
+		else if (!strcmp(*w, "forever"))
+			for (;;)
+				work_times(1000);
+		else if (!strcmp(*w, "file-size"))
+			limit(RLIMIT_FSIZE, (rlim_t)atol(*++w));
+		else if (!strcmp(*w, "files"))
+			limit(RLIMIT_NOFILE, (rlim_t)atol(*++w));
+		else if (!strcmp(*w, "chroot")) {
+			if (chroot(*++w) || chdir("/"))
+				_exit(91);
+		} else if (!strcmp(*w, "exec")) {
+			execv(w[1], w + 1);
+			_exit(90);
+		} else
+			_exit(89);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	run(argv + 1);
+	return 0;
+}
