@@ -145,23 +145,13 @@ static void write_values(struct writer *w, uint32_t image, uint32_t process,
 	vec_free(&small);
 }
 
-static bool has_piece(const struct profile *p, uint32_t image,
-		      uint32_t process)
-{
-	for (size_t i = 0; i < p->piece.n; i++)
-		if (p->piece.at[i].image == image &&
-		    p->piece.at[i].process == process)
-			return true;
-	return false;
-}
-
 static int write_counts(struct writer *w, uint32_t image, uint32_t process,
 			struct err *e)
 {
 	uint64_t *value;
 	int status;
 
-	if (!has_piece(w->p, image, process))
+	if (!profile_has(w->p, image, process))
 		return 0;
 	value = NEW_ARRAY(uint64_t, w->p->image.at[image].ncounter);
 	status = profile_add(w->p, image, process, value, e);
@@ -227,7 +217,7 @@ static int write_check_minus(const struct profile *p,
 		const struct profile_piece *x = &minus->piece.at[i];
 
 		if (!same_image(p, minus->image.at[x->image].id, &image) ||
-		    !has_piece(p, image, x->process))
+		    !profile_has(p, image, x->process))
 			return err_set(e, ERR_INPUT, "%s: it has counts that "
 				       "%s has not: not an earlier state of "
 				       "it", minus->file.name, p->file.name);

@@ -86,6 +86,8 @@ int told_process(const struct told *t, uint32_t number, uint64_t *instructions,
 		struct solved s = {0};
 		uint64_t *value = NULL;
 
+		if (!profile_has(&t->profile, m->image, number))
+			continue;
 		*all &= !m->missing;
 		if (m->missing)
 			continue;
