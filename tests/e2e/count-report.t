@@ -335,6 +335,17 @@ def hostile(where, live, finished):
     tap.none(bad, "%d mutants do no harm (- %d are read)" % (MUTANTS, read))
 
 
+def running(where):
+    profile = make(where, "running", str(os.getpid()))
+    status, out, err = tally("report", profile)
+    same((status, err.splitlines()[0]), (0, "tally: 1 process is still "
+         "running: counts inside procedures at work may be off by one"),
+         "a program that runs is in the middle of something")
+    frozen = os.path.join(where, "frozen")
+    tally("snapshot", profile, "-o", frozen)
+    same(tally("report", frozen)[1], out, "and can be frozen")
+
+
 def growing(where):
     """Read while it grows: what was there is told."""
     profile = make(where, "wide", "20000")
@@ -360,5 +371,6 @@ with tempfile.TemporaryDirectory() as where:
     hostile(where, open(live, "rb").read(), open(frozen, "rb").read())
     not_exact(where)
     snapshots(where)
+    running(where)
     growing(where)
 tap.done()
