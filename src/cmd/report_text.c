@@ -292,19 +292,6 @@ static void print_note(const char *text)
 	putc('\n', stderr);
 }
 
-/* threads that run are in the middle of something */
-static void note_running(const struct profile *p)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; !p->finished && i < p->process.n; i++)
-		n += profile_is_alive(&p->process.at[i]);
-	if (n)
-		fprintf(stderr, "tally: %zu process%s still running: counts "
-			"inside procedures at work may be off by one\n",
-			n, n > 1 ? "es are" : " is");
-}
-
 void report_show_notes(const struct told *t)
 {
 	const char *trouble;
@@ -312,7 +299,6 @@ void report_show_notes(const struct told *t)
 
 	while ((trouble = told_trouble(t, &bit)))
 		print_note(trouble);
-	note_running(&t->profile);
 	for (uint32_t i = 0; i < t->nimage; i++) {
 		const struct told_image *m = &t->image[i];
 

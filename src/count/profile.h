@@ -39,7 +39,7 @@ struct profile_piece {
 
 struct profile {
 	struct file file;
-	struct profile_header header;
+	struct profile_header header; /* TROUBLE_RUNNING: when it was opened */
 	const char *options, *command;
 	bool finished;
 	VEC(struct profile_process) process; /* by number */

@@ -187,6 +187,9 @@ int profile_scan_live(struct profile *p, struct err *e)
 	live_nameless(p);
 	if (profile_sort(p, e))
 		return -1;
+	for (size_t i = 0; i < p->process.n; i++)
+		if (profile_is_alive(&p->process.at[i]))
+			p->header.trouble |= TROUBLE_RUNNING;
 	for (size_t i = 0; i < p->image.n; i++)
 		if (live_map(p, &p->image.at[i], e))
 			return -1;

@@ -36,6 +36,7 @@ static void write_head(struct writer *w)
 	struct profile_header h = p->header;
 
 	h.form = PROFILE_FINISHED;
+	h.trouble |= w->minus ? w->minus->header.trouble : 0;
 	h.options_len = (uint32_t)strlen(p->options);
 	h.command_len = (uint32_t)strlen(p->command);
 	buffer_bytes(&w->out, &h, sizeof h);

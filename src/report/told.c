@@ -147,6 +147,8 @@ const char *told_trouble(const struct told *t, unsigned *bit)
 		"a process could not open the profile: its counts are lost",
 		"threads had to share counters: some counts may be lost",
 		"a child process could not get counters: its counts are lost",
+		"the program was still running: counts inside procedures at "
+		"work may be off by one",
 	};
 	enum { TEXTS = sizeof text / sizeof *text };
 

@@ -178,13 +178,13 @@ static void write_run(buffer *b, const struct wish *w, const struct map *prog,
 	live_begin(b, EM_AARCH64, "placement=edges", "prog -x");
 	live_header(b)->trouble = w->trouble ? TROUBLE_NO_SPACE | TROUBLE_FORK
 					     : 0;
-	live_process(b, 1, 4000101, 0, "prog");
+	live_process(b, 1, 5000101, 0, "prog");
 	live_counters(b, 1, prog, prog_file, 0, first);
 	live_gap(b, 1);
 	live_counters(b, 1, libz, libz_file, 0, lib);
 	live_counters(b, 1, libz, libz_file, 1, thread);
 	if (!w->wide) {
-		live_process(b, 2, w->running ? w->running : 4000102, 1,
+		live_process(b, 2, w->running ? w->running : 5000102, 1,
 			     "prog");
 		live_counters(b, 2, prog, prog_file, 0, second);
 	}

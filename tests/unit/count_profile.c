@@ -20,6 +20,7 @@
 #include "random_map.h"
 
 enum { IMAGES = 3, PROCESSES = 4, BLOCKS = 3 };
+enum { NO_PID = 5000000 }; /* nobody has such: the most is 2^22 */
 
 /* a run: images, and what every thread of every process counted in each */
 struct run {
@@ -74,7 +75,7 @@ static void make_run(struct rng *r, struct run *t)
 			live_gap(&t->b, 1 + rng_below(r, 4));
 		/* the last one was killed before it could say its name */
 		if (p < PROCESSES)
-			live_process(&t->b, p, 1000 + p, p / 2, "child");
+			live_process(&t->b, p, NO_PID + p, p / 2, "child");
 		for (unsigned m = 0; m < IMAGES; m++)
 			for (uint32_t k = 0; k < 1 + rng_below(r, BLOCKS); k++)
 				add_thread(r, t, m, p, k);
@@ -133,7 +134,7 @@ static void check_run(const struct run *t, const char *path, bool finished)
 		bool named = i + 1 < PROCESSES;
 
 		assert_int_equal(q->number, i + 1);
-		assert_int_equal(q->pid, named ? 1001 + i : 0);
+		assert_int_equal(q->pid, named ? NO_PID + 1 + i : 0);
 		assert_int_equal(q->parent, named ? (i + 1) / 2 : 0);
 		assert_string_equal(q->name, named ? "child" : "");
 	}
