@@ -16,6 +16,7 @@
 struct solver {
 	const struct map *m;
 	const uint64_t *value;
+	const bool *complete; /* see solve_complete(), or NULL */
 	struct solved *s;
 	struct arena scratch; /* of one procedure */
 	const struct map_proc *p;
@@ -222,7 +223,7 @@ static void solve_sum(struct solver *k)
 	struct solved *s = k->s;
 	unsigned __int128 insns = s->instructions;
 	unsigned __int128 blocks = s->redundant_increments;
-	bool all = true;
+	bool all = k->p->nblock > 0;
 
 	for (uint32_t i = k->p->block; i < k->p->block + k->p->nblock; i++) {
 		all &= s->block_known[i];
@@ -248,7 +249,8 @@ static void solve_proc(struct solver *k)
 	if (!k->p->unknown && !k->p->nblock)
 		k->s->calls_known[k->proc] = false;
 	else if (!k->p->unknown && solve_is_silent(k) &&
-		 solve_counts_all_circles(k))
+		 (k->complete ? k->complete[k->proc] :
+				solve_counts_all_circles(k)))
 		solve_nothing_ran(k);
 	else if (!k->p->unknown)
 		solve_flow(k);
@@ -256,10 +258,31 @@ static void solve_proc(struct solver *k)
 	arena_free(&k->scratch);
 }
 
+const bool *solve_complete(struct arena *a, const struct map *m)
+{
+	struct solver k = {.m = m};
+	bool *complete = ARENA_ARRAY(a, bool, m->proc.n);
+
+	for (size_t i = 0; i < m->proc.n; i++) {
+		k.p = &m->proc.at[i];
+		complete[i] = solve_counts_all_circles(&k);
+		arena_free(&k.scratch);
+	}
+	return complete;
+}
+
 void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
 		  struct solved *s)
 {
-	struct solver k = {.m = m, .value = value, .s = s};
+	solve_counts_again(a, m, NULL, value, s);
+}
+
+void solve_counts_again(struct arena *a, const struct map *m,
+			const bool *complete, const uint64_t *value,
+			struct solved *s)
+{
+	struct solver k = {.m = m, .value = value, .s = s,
+			   .complete = complete};
 
 	*s = (struct solved){
 		.block = ARENA_ARRAY(a, uint64_t, m->block.n),

@@ -386,6 +386,27 @@ static void test_sparse(void **state)
 	end_run(&t);
 }
 
+/* cut while it is read: an error, no signal */
+static void test_cut(void **state)
+{
+	struct rng r = {38};
+	struct run t;
+	struct profile p;
+	struct err e;
+	uint64_t *value;
+
+	(void)state;
+	make_run(&r, &t);
+	assert_int_equal(profile_open(&p, t.profile, &e), 0);
+	value = NEW_ARRAY(uint64_t, t.map[0].ncounter);
+	assert_int_equal(truncate(t.profile, 100), 0);
+	assert_int_equal(profile_add(&p, 0, 0, value, &e), -1);
+	assert_non_null(strstr(e.text, "the file ends here, too early"));
+	mem_free(value);
+	profile_close(&p);
+	end_run(&t);
+}
+
 static void test_alive(void **state)
 {
 	struct profile_process q = {.pid = (uint32_t)getpid()};
@@ -417,6 +438,7 @@ int main(void)
 		cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_alive),
 	};
 

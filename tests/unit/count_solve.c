@@ -69,6 +69,9 @@ static void try_map(struct rng *r, enum place_kind kind)
 			ran_frame(r, &m, k, 60, &t);
 	solve_counts(&a, &m, ran_counters(&a, &m, &t), &s);
 	check(&m, &t, &s);
+	solve_counts_again(&a, &m, solve_complete(&a, &m),
+			   ran_counters(&a, &m, &t), &s);
+	check(&m, &t, &s);
 	map_release(&m);
 	arena_free(&a);
 }
