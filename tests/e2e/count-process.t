@@ -250,6 +250,24 @@ def fill(file):
     os.close(fd)
 
 
+def on_disk(profile):
+    """The share of a profile that takes room on disk."""
+    st = os.stat(profile)
+    return st.st_blocks * 512 / st.st_size
+
+
+def try_trim(p):
+    """Room for what never ran is given back, and had again if need be."""
+    p.judge("many processes", p.run("tree", "4", "say"))
+    tap.ok(on_disk(path("profile")) < 0.5, "take less room than reserved",
+           ["%f" % on_disk(path("profile"))])
+    p.judge("programs that cannot be executed",
+            p.run("work", "3", "exec-none", "work", "4", "say", "kill", "9"),
+            status=128 + 9)
+    tap.ok(on_disk(path("profile")) > 0.9, "nothing is given back",
+           ["%f" % on_disk(path("profile"))])
+
+
 def try_full(p):
     disk = path("disk")
     os.mkdir(disk)
@@ -328,12 +346,17 @@ def try_chroot(p):
         tap.skip("chroot", "only root can")
         return
     os.mkdir(path("jail"))
-    status, said, err, profile = p.run("work", "4", "chroot", path("jail"),
-                                       "tree", "1", "threads", "2", "10",
-                                       "say")
+    p.judge("in a jail", p.run("work", "4", "chroot", path("jail"), "tree",
+                               "2", "threads", "2", "10", "say"))
+    p.judge("as nobody", p.run("work", "4", "user", "65534", "tree", "2",
+                               "threads", "2", "10", "say"))
+    words = ["work", "4", "chroot", path("jail"), "close", "tree", "1",
+             "threads", "2", "10", "say"]
+    status, said, err, profile = p.run(*words)
     tap.ok(status == 0 and not err and p.calls(profile, 1) == 4 + 14 + 20 and
-           profile.trouble & ~(NO_FILE | FORK | THREADS) == 0,
-           "in a jail", [str(said), err, str(profile.trouble)])
+           profile.trouble == NO_FILE | FORK | THREADS,
+           "in a jail, with all descriptors closed",
+           [str(said), err, str(profile.trouble)])
 
 
 why = m.missing()
@@ -356,6 +379,7 @@ try_ends(static)
 try_kill(process)
 try_streams(process)
 try_space(process)
+try_trim(process)
 try_full(process)
 try_nowhere(process)
 try_replaced(process)

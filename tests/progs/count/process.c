@@ -301,6 +301,14 @@ static void run(char **w)
 		else if (!strcmp(*w, "chroot")) {
 			if (chroot(*++w) || chdir("/"))
 				_exit(91);
+		} else if (!strcmp(*w, "user")) {
+			if (setuid((uid_t)atoi(*++w)))
+				_exit(87);
+		} else if (!strcmp(*w, "close")) {
+			for (int fd = 3; fd < 2000; fd++)
+				close(fd);
+		} else if (!strcmp(*w, "exec-none")) {
+			execv("/no/such/program", w);
 		} else if (!strcmp(*w, "exec")) {
 			execv(w[1], w + 1);
 			_exit(90);
