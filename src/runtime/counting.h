@@ -24,6 +24,7 @@
  *	threads.c   blocks
  *	sites.c     code that counts for one thread, and then for all
  *	forks.c     processes
+ *	trim.c      what they reserved and did not need
  *	counting.c  what gates and the loader tell
  *
  * Whatever fails, the program goes on: a bit of profile_header.trouble says
@@ -94,12 +95,15 @@ struct counting {
 	uint64_t mask; /* signals blocked by who has the lock */
 	const char *path; /* the profile's */
 	uint64_t dev, ino; /* and which file that is */
+	long kept; /* a descriptor of it, 0: none */
 	struct profile_header *header;
 	const char *program;
 	uint64_t page;
 	uint32_t number; /* of this process; 0: it has no counters */
+	uint32_t pid;
 	_Bool emulated;
 	_Bool threads; /* there are, or were, others than the first */
+	_Bool trimmed; /* there are holes under its counters */
 	_Bool confined; /* it locked itself in: no system calls of ours */
 	struct room room;
 	struct list image; /* struct counted_image */
@@ -118,6 +122,13 @@ void counting_unlock(struct counting *c);
 /* --- ledger.c */
 /* maps the profile's header; false: there is none */
 _Bool ledger_open(struct counting *c);
+/* the file, open, or -1; and when it is not needed any more */
+long ledger_file(const struct counting *c);
+void ledger_file_end(const struct counting *c, long fd);
+/* makes sure of the disk; beyond the limit of files there is a signal */
+_Bool ledger_reserve(long fd, uint64_t offset, uint64_t size);
+/* the file will perhaps not be found again by its name */
+void ledger_keep(struct counting *c);
 void ledger_trouble(struct counting *c, uint64_t bits);
 /* takes new room of `size` bytes, reserved on disk; false: there is none */
 _Bool ledger_take(struct counting *c, uint64_t size, struct region *r);
@@ -157,11 +168,18 @@ void image_chunk(const struct counted_image *m, const struct region *r,
 _Bool image_place(const struct counted_image *m, const struct region *r,
 		  uint64_t at, const char *to);
 
+/* --- trim.c: the process is about to end or to become another program */
+void images_trim(struct counting *c);
+/* it did not */
+void images_refill(struct counting *c);
+
 /* --- threads.c */
 void thread_begins(struct counting *c, int64_t *word);
 /* this thread's attempt to make one came to an end */
 void thread_began(struct counting *c, _Bool failed);
 void thread_ends(struct counting *c);
+/* are there other threads than the first, as far as we know? */
+_Bool threads_used(const struct counting *c);
 /* an image is new: all blocks get a piece */
 void threads_add_image(struct counting *c, uint32_t i);
 /* it is gone */

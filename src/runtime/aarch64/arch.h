@@ -40,6 +40,7 @@ enum {
 	SYS_EXECVE = 221,
 	SYS_MMAP = 222,
 	SYS_WAIT4 = 260,
+	SYS_MINCORE = 232,
 	SYS_PRLIMIT64 = 261,
 	SYS_SECCOMP = 277,
 	SYS_EXECVEAT = 281,
@@ -69,6 +70,24 @@ static inline int arch_path(const struct arch_gate *g)
 		return 1;
 	}
 	return -1;
+}
+
+/* files may have other names behind it, or be forbidden */
+static inline _Bool arch_loses_files(const struct arch_gate *g)
+{
+	switch (g->nr) {
+	case 41:  /* pivot_root */
+	case 51:  /* chroot */
+	case 97:  /* unshare */
+	case 144: /* setgid */
+	case 145: /* setreuid */
+	case 146: /* setuid */
+	case 147: /* setresuid */
+	case 149: /* setresgid */
+	case 268: /* setns */
+		return 1;
+	}
+	return 0;
 }
 
 /* where clone() is told the new thread's pointer to be */

@@ -20,6 +20,7 @@ enum {
 	SYS_PREAD64 = 17,
 	SYS_PWRITE64 = 18,
 	SYS_MREMAP = 25,
+	SYS_MINCORE = 27,
 	SYS_GETPID = 39,
 	SYS_CLONE = 56,
 	SYS_EXECVE = 59,
@@ -60,6 +61,24 @@ static inline int arch_path(const struct arch_gate *g)
 		return 1;
 	}
 	return -1;
+}
+
+/* files may have other names behind it, or be forbidden */
+static inline _Bool arch_loses_files(const struct arch_gate *g)
+{
+	switch (g->nr) {
+	case 105: /* setuid */
+	case 106: /* setgid */
+	case 113: /* setreuid */
+	case 117: /* setresuid */
+	case 119: /* setresgid */
+	case 155: /* pivot_root */
+	case 161: /* chroot */
+	case 272: /* unshare */
+	case 308: /* setns */
+		return 1;
+	}
+	return 0;
 }
 
 /* where clone() is told the new thread's pointer to be */
