@@ -11,8 +11,6 @@
  */
 #include "cfg/value_int.h"
 
-enum { VAR_LOCATION = UOP_NREGS };
-
 bool value_is_memory(const struct values *s, uint32_t n)
 {
 	const struct node *t = value_node(s, value_find(s, n));

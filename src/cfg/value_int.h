@@ -1,8 +1,19 @@
-/* value_int: what value.c, node.c and memory.c share. */
+/* value_int: what value.c, lift.c, phi.c, node.c and memory.c share. */
 #ifndef CFG_VALUE_INT_H
 #define CFG_VALUE_INT_H
 
 #include "cfg/value.h"
+
+/* variables: registers and flags, then locations in memory */
+enum { VAR_LOCATION = UOP_NREGS };
+
+/* --- lift.c */
+/* the block sets the register or flags r, or its call leaves them unknown */
+bool value_defines(struct values *s, uint32_t block, uint32_t r);
+
+/* --- phi.c */
+/* what the edges into the block bring for a variable, as a phi if need be */
+uint32_t close_phi(struct values *s, uint32_t block, uint32_t var);
 
 /* --- node.c */
 /* an open node, as it is */
@@ -27,6 +38,9 @@ uint32_t node_phi(struct values *s, uint32_t block, uint32_t var);
  * others as far as memory.c can use it, at a fraction of the cost.
  */
 uint32_t value_resolve_address(struct values *s, uint32_t n);
+/* the closed value that edge e brings to its target; NODE_UNSET: no news */
+uint32_t close_by_edge(struct values *s, uint32_t e, uint32_t var);
+/* the closed value of a variable at a block's start */
 uint32_t close_livein(struct values *s, uint32_t block, uint32_t var);
 /*
  * A value of a variable, as close_livein() gives it, fit for use: closed,
