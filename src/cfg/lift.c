@@ -104,7 +104,6 @@ static void lift_forget(struct lifter *f)
 /* a call, always the last of its block: close_at_end() knows the rest */
 static void lift_call(struct lifter *f)
 {
-	f->l->call = true;
 	lift_store(f, NODE_UNSET, NODE_UNSET, STORE_BY_CALLEE);
 }
 
@@ -132,28 +131,6 @@ static void lift_block(struct lifter *f)
 	}
 }
 
-_Static_assert(UOP_NREGS < 63, "one bit each, and DEFINES_KNOWN");
-#define DEFINES_KNOWN ((uint64_t)1 << 63)
-
-/* the registers that the block sets, or that its call leaves unknown */
-static uint64_t lift_defines(const struct lifter *f)
-{
-	uint64_t set = DEFINES_KNOWN;
-
-	for (unsigned r = 0; r < UOP_NREGS; r++)
-		set |= (uint64_t)(f->now[r] != NODE_UNSET) << r;
-	if (f->l->call)
-		set |= ~(uint64_t)f->s->isa->callee_saved;
-	return set;
-}
-
-bool value_defines(struct values *s, uint32_t block, uint32_t r)
-{
-	if (!s->defines[block])
-		value_block(s, block);
-	return s->defines[block] >> r & 1;
-}
-
 const struct lifted *value_block(struct values *s, uint32_t block)
 {
 	struct lifter f = {.s = s, .block = block, .l = &s->lifted[block]};
@@ -167,6 +144,60 @@ const struct lifted *value_block(struct values *s, uint32_t block)
 		f.now[r] = NODE_UNSET;
 	lift_block(&f);
 	memcpy(f.l->out, f.now, sizeof f.now);
-	s->defines[block] = lift_defines(&f);
 	return f.l;
+}
+
+/* --- what blocks change, without making a node */
+
+_Static_assert(UOP_NREGS < 62, "one bit each, and two more");
+#define CHANGES_MEMORY ((uint64_t)1 << 62)
+#define CHANGES_KNOWN ((uint64_t)1 << 63)
+
+static bool ends_in_call(const struct cut *c)
+{
+	return c->kind == INSN_CALL || c->kind == INSN_ICALL;
+}
+
+/* the registers that the block sets, or that its call leaves unknown */
+static uint64_t find_changes(struct values *s, uint32_t block)
+{
+	const struct cut *c = &s->view->cut.at[block];
+	uint64_t all = ((uint64_t)1 << UOP_NREGS) - 1, set = CHANGES_KNOWN;
+
+	for (uint32_t at = c->start; at < c->end;) {
+		struct lifted_insn i = body_insn(s->body, at, c->end - at);
+
+		set |= i.sets | (i.stores ? CHANGES_MEMORY : 0);
+		if (!i.len)
+			break;
+		at += i.len;
+	}
+	return ends_in_call(c) ? set | (all & ~(uint64_t)s->isa->callee_saved)
+			       : set;
+}
+
+static uint64_t changes_of(struct values *s, uint32_t block)
+{
+	if (!s->changes[block])
+		s->changes[block] = find_changes(s, block);
+	return s->changes[block];
+}
+
+bool lift_defines(struct values *s, uint32_t block, uint32_t r)
+{
+	return changes_of(s, block) >> r & 1;
+}
+
+bool lift_call_forgets(const struct values *s, uint32_t block, uint32_t r)
+{
+	return ends_in_call(&s->view->cut.at[block]) &&
+	       (r >= 32 || !(s->isa->callee_saved >> r & 1));
+}
+
+enum block_writes lift_writes(struct values *s, uint32_t block)
+{
+	if (changes_of(s, block) & CHANGES_MEMORY)
+		return WRITES_ITSELF;
+	return ends_in_call(&s->view->cut.at[block]) ? WRITES_BY_CALLEE :
+						       WRITES_NOTHING;
 }

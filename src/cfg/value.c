@@ -14,7 +14,7 @@ void values_init(struct values *s, const struct view *v, struct body *body,
 			     .body = body, .depth_limit = depth_limit,
 			     .horizon = CFG_NONE};
 	s->lifted = NEW_ARRAY(struct lifted, v->cut.n + 1);
-	s->defines = NEW_ARRAY(uint64_t, v->cut.n + 1);
+	s->changes = NEW_ARRAY(uint64_t, v->cut.n + 1);
 }
 
 void values_free(struct values *s)
@@ -26,7 +26,8 @@ void values_free(struct values *s)
 	vec_free(&s->use);
 	vec_free(&s->chain);
 	mem_free(s->lifted);
-	mem_free(s->defines);
+	mem_free(s->changes);
+	mem_free(s->before);
 	map_free(&s->unique);
 	map_free(&s->livein);
 	values_forget_near(s);
@@ -45,19 +46,14 @@ void values_forget_near(struct values *s)
  */
 static uint32_t close_in_block(struct values *s, uint32_t block, uint32_t var)
 {
-	const struct lifted *l;
-
 	if (var >= VAR_LOCATION)
-		return memory_in_block(s, block,
-				       value_block(s, block)->nstore,
-				       var - VAR_LOCATION);
-	if (!value_defines(s, block, var))
+		return memory_at_end(s, block, var - VAR_LOCATION);
+	if (!lift_defines(s, block, var))
 		return NODE_UNSET;
-	l = value_block(s, block);
-	if (l->call && (var >= 32 || !(s->isa->callee_saved >> var & 1)))
+	if (lift_call_forgets(s, block, var))
 		return node_unknown(s, block, s->view->cut.at[block].last,
 				    var);
-	return value_resolve(s, l->out[var]);
+	return value_resolve(s, value_block(s, block)->out[var]);
 }
 
 /* the same, looked up in the predecessors if need be */
