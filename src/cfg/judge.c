@@ -418,7 +418,8 @@ static bool jumps_through_slot(struct work *w, uint32_t jump)
 
 	if (n.kind != NODE_LOAD || n.size != 8)
 		return false;
-	l = value_linear(s, value_resolve(s, n.a));
+	/* if it is an entry of a table, its index is closed as tests are */
+	l = value_linear(s, value_resolve_test(s, n.a));
 	return l.ok && !l.n && l.constant && slot_leaves(w, l.constant);
 }
 
