@@ -1,4 +1,4 @@
-/* value_int: what value.c, lift.c, phi.c, node.c, memory.c and spill.c share. */
+/* value_int: what value.c, lift.c, phi.c, node.c, memory.c, spill.c share. */
 #ifndef CFG_VALUE_INT_H
 #define CFG_VALUE_INT_H
 
