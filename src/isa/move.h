@@ -52,8 +52,9 @@ struct table_jump {
 enum gate_kind {
 	GATE_NAMES,  /* before those that name a file */
 	GATE_LIFE,   /* before these, and those by which threads and processes
-			begin, end, or are confined */
-	GATE_BEHIND, /* behind those by which they begin */
+			begin, end, lose rights, or are confined */
+	GATE_BEHIND, /* behind those by which they begin, or become another
+			program if they come back */
 	GATE_KINDS,
 };
 

@@ -115,6 +115,11 @@ static _Bool confines(const struct arch_gate *g)
 		(g->arg[0] == SECCOMP_FILTER && g->arg[2]));
 }
 
+static _Bool executes(const struct arch_gate *g)
+{
+	return g->nr == SYS_EXECVE || g->nr == SYS_EXECVEAT;
+}
+
 void counting_on_call(struct arch_gate *g, const struct handover *h)
 {
 	struct counting *c = h->counting;
@@ -123,10 +128,16 @@ void counting_on_call(struct arch_gate *g, const struct handover *h)
 		return;
 	if (g->nr == SYS_CLONE || g->nr == SYS_CLONE3)
 		before_clone(c, g);
+	else if (g->nr == SYS_RT_SIGACTION && !c->confined)
+		signals_before(c, g);
 	else if (g->nr == SYS_EXIT && !c->confined)
 		thread_ends(c);
+	else if (g->nr == SYS_EXIT_GROUP || executes(g))
+		images_trim(c);
 	else if (confines(g))
 		c->confined = 1;
+	else if (arch_loses_files(g) && !c->confined)
+		ledger_keep(c);
 }
 
 void counting_after_call(struct arch_gate *g, const struct handover *h)
@@ -137,7 +148,12 @@ void counting_after_call(struct arch_gate *g, const struct handover *h)
 
 	if (!c)
 		return;
-	if (self == (result ? c->forker : c->forked))
+	if (executes(g))
+		images_refill(c);
+	else if (g->nr == SYS_RT_SIGACTION) {
+		if (c->acting == self)
+			signals_after(c, g, result);
+	} else if (self == (result ? c->forker : c->forked))
 		fork_ends(c, result);
 	else if (result && !c->confined)
 		thread_began(c, result < 0);

@@ -24,6 +24,8 @@
  *	threads.c   blocks
  *	sites.c     code that counts for one thread, and then for all
  *	forks.c     processes
+ *	signals.c   handlers
+ *	trim.c      what they reserved and did not need
  *	counting.c  what gates and the loader tell
  *
  * Whatever fails, the program goes on: a bit of profile_header.trouble says
@@ -89,17 +91,30 @@ struct thread_block {
 	struct list piece; /* uint64_t by image: as counted_image.piece */
 };
 
+enum { SIGNALS = 64 };
+
+/* the kernel's struct sigaction */
+struct kernel_action {
+	uintptr_t handler;
+	uint64_t flags;
+	uintptr_t restorer;
+	uint64_t mask;
+};
+
 struct counting {
 	uint32_t lock;
 	uint64_t mask; /* signals blocked by who has the lock */
 	const char *path; /* the profile's */
 	uint64_t dev, ino; /* and which file that is */
+	long kept; /* a descriptor of it, 0: none */
 	struct profile_header *header;
 	const char *program;
 	uint64_t page;
 	uint32_t number; /* of this process; 0: it has no counters */
+	uint32_t pid;
 	_Bool emulated;
 	_Bool threads; /* there are, or were, others than the first */
+	_Bool trimmed; /* there are holes under its counters */
 	_Bool confined; /* it locked itself in: no system calls of ours */
 	struct room room;
 	struct list image; /* struct counted_image */
@@ -109,6 +124,15 @@ struct counting {
 	uintptr_t forker, forked;
 	struct region child; /* its chunks */
 	uint32_t child_number;
+	/*
+	 * The handlers that the program has, by signal, where the kernel has
+	 * ours. While rt_sigaction() is called: who calls it for which signal,
+	 * what was there before, and what the kernel is told.
+	 */
+	struct kernel_action told[SIGNALS + 1];
+	uintptr_t acting;
+	uint64_t acting_signal;
+	struct kernel_action told_before, action;
 };
 
 /* --- lock.c: waits for it; all signals are blocked until it is open again */
@@ -118,6 +142,13 @@ void counting_unlock(struct counting *c);
 /* --- ledger.c */
 /* maps the profile's header; false: there is none */
 _Bool ledger_open(struct counting *c);
+/* the file, open, or -1; and when it is not needed any more */
+long ledger_file(const struct counting *c);
+void ledger_file_end(const struct counting *c, long fd);
+/* makes sure of the disk; beyond the limit of files there is a signal */
+_Bool ledger_reserve(long fd, uint64_t offset, uint64_t size);
+/* the file will perhaps not be found again by its name */
+void ledger_keep(struct counting *c);
 void ledger_trouble(struct counting *c, uint64_t bits);
 /* takes new room of `size` bytes, reserved on disk; false: there is none */
 _Bool ledger_take(struct counting *c, uint64_t size, struct region *r);
@@ -157,11 +188,18 @@ void image_chunk(const struct counted_image *m, const struct region *r,
 _Bool image_place(const struct counted_image *m, const struct region *r,
 		  uint64_t at, const char *to);
 
+/* --- trim.c: the process is about to end or to become another program */
+void images_trim(struct counting *c);
+/* it did not */
+void images_refill(struct counting *c);
+
 /* --- threads.c */
 void thread_begins(struct counting *c, int64_t *word);
 /* this thread's attempt to make one came to an end */
 void thread_began(struct counting *c, _Bool failed);
 void thread_ends(struct counting *c);
+/* are there other threads than the first, as far as we know? */
+_Bool threads_used(const struct counting *c);
 /* an image is new: all blocks get a piece */
 void threads_add_image(struct counting *c, uint32_t i);
 /* it is gone */
@@ -185,6 +223,16 @@ void process_begins(struct counting *c, uint32_t parent);
 /* this thread is about to fork; the lock is held until it has */
 void fork_begins(struct counting *c, uintptr_t thread);
 void fork_ends(struct counting *c, long result);
+
+/* --- signals.c */
+/* rt_sigaction() is called; if c->acting is set, the lock is held until */
+void signals_before(struct counting *c, struct arch_gate *g);
+/* it was */
+void signals_after(struct counting *c, const struct arch_gate *g,
+		   long result);
+
+/* --- audit.c, entry.c: of this process */
+struct counting *counting_here(void);
 
 /* --- counting.c */
 /* begins to count, if the launcher said so: sets h->counting to c or NULL */

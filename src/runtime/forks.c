@@ -43,11 +43,12 @@ static void write_process(const struct counting *c, const struct region *r,
 }
 
 /* the process that is running says which one it is */
-static void sign_process(const struct counting *c, const struct region *r)
+static void sign_process(struct counting *c, const struct region *r)
 {
 	struct chunk_process *k = (void *)r->at;
 
-	k->pid = (uint32_t)arch_call(SYS_GETPID, 0, 0, 0, 0, 0);
+	c->pid = (uint32_t)arch_call(SYS_GETPID, 0, 0, 0, 0, 0);
+	k->pid = c->pid;
 	k->started = environ_started();
 	__atomic_store_n(&k->chunk.magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
 	sys_unmap(k, process_size(c));

@@ -2,8 +2,9 @@
  * ledger: room in the profile's file.
  *
  * The file is opened by its name for every piece and closed again: no
- * descriptor of ours is ever there for the program to see, to close, or to
- * run out of. Its header stays mapped. Room is reserved on disk before it is
+ * descriptor of ours is there for the program to see, to close, or to run out
+ * of. Only a program that changes its root or its rights gets one, with a
+ * number that others do not come to. The header stays mapped. Room is reserved on disk before it is
  * mapped, since a store to a hole in a full file system ends the program.
  */
 #include "runtime/counting.h"
@@ -14,7 +15,11 @@ enum {
 	ERRORS = 4096,
 	THE_FOLDER = 0x1000, /* AT_EMPTY_PATH */
 	LIMIT_FILE_SIZE = 1, /* RLIMIT_FSIZE */
+	LIMIT_FILES = 7, /* RLIMIT_NOFILE */
 	ROOM_LEAST = 65536,
+	DUPLICATE = 1030, /* F_DUPFD_CLOEXEC */
+	KEPT_MOST = 1024, /* tables of descriptors grow with the number */
+	KEPT_ROOM = 8,
 };
 
 uint64_t round_up(uint64_t n, uint64_t to)
@@ -61,21 +66,64 @@ _Bool list_reach(struct counting *c, struct list *l, uint32_t n, size_t size)
 	return 1;
 }
 
-/* the file, if it is still the one that has our header; or -1 */
-static long open_file(const struct counting *c)
+static _Bool look_at(long fd, struct kernel_stat *st)
 {
-	long fd = arch_call(SYS_OPENAT, SYS_AT_FDCWD, (long)c->path,
-			    SYS_O_RDWR | SYS_O_CLOEXEC, 0, 0);
+	return !arch_call(SYS_NEWFSTATAT, fd, (long)"", (long)st, THE_FOLDER,
+			  0);
+}
+
+/* does the descriptor lead to the file that has our header? */
+static _Bool is_ours(const struct counting *c, long fd)
+{
 	struct kernel_stat st;
 
-	if (fd < 0)
-		return -1;
-	if (!arch_call(SYS_NEWFSTATAT, fd, (long)"", (long)&st, THE_FOLDER,
-		       0) &&
-	    (!c->header || (st.st_dev == c->dev && st.st_ino == c->ino)))
+	return look_at(fd, &st) && st.st_dev == c->dev && st.st_ino == c->ino;
+}
+
+static long open_by_name(const struct counting *c)
+{
+	return arch_call(SYS_OPENAT, SYS_AT_FDCWD, (long)c->path,
+			 SYS_O_RDWR | SYS_O_CLOEXEC, 0, 0);
+}
+
+long ledger_file(const struct counting *c)
+{
+	long fd = c->kept;
+
+	/* the program may have closed it, and opened another there */
+	if (fd && is_ours(c, fd))
 		return fd;
-	arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
+	fd = open_by_name(c);
+	if (fd >= 0 && is_ours(c, fd))
+		return fd;
+	if (fd >= 0)
+		arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
 	return -1;
+}
+
+void ledger_file_end(const struct counting *c, long fd)
+{
+	if (fd >= 0 && (!fd || fd != c->kept))
+		arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
+}
+
+void ledger_keep(struct counting *c)
+{
+	uint64_t limit[2] = {KEPT_MOST, KEPT_MOST};
+	long fd, most;
+
+	counting_lock(c);
+	fd = ledger_file(c);
+	if (fd >= 0 && (!c->kept || fd != c->kept)) {
+		arch_call(SYS_PRLIMIT64, 0, LIMIT_FILES, 0, (long)limit, 0);
+		most = limit[0] < KEPT_MOST ? (long)limit[0] : KEPT_MOST;
+		most = arch_call(SYS_FCNTL, fd, DUPLICATE,
+				 most > KEPT_ROOM ? most - KEPT_ROOM : 1, 0,
+				 0);
+		c->kept = most > 0 ? most : 0;
+		arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
+	}
+	counting_unlock(c);
 }
 
 /* maps a part of the file */
@@ -105,7 +153,7 @@ static _Bool write_zeros(long fd, uint64_t offset, uint64_t size)
 }
 
 /* makes sure of the disk; beyond the limit of files there is a signal */
-static _Bool reserve(long fd, uint64_t offset, uint64_t size)
+_Bool ledger_reserve(long fd, uint64_t offset, uint64_t size)
 {
 	uint64_t limit[2] = {UINT64_MAX, UINT64_MAX};
 	long r;
@@ -126,14 +174,13 @@ static _Bool is_profile(const struct profile_header *h)
 
 _Bool ledger_open(struct counting *c)
 {
-	long fd = open_file(c);
+	long fd = open_by_name(c);
 	struct kernel_stat st;
 	struct profile_header *h = NULL;
 
 	if (fd < 0)
 		return 0;
-	if (!arch_call(SYS_NEWFSTATAT, fd, (long)"", (long)&st, THE_FOLDER,
-		       0) && st.st_size >= PROFILE_FIRST)
+	if (look_at(fd, &st) && st.st_size >= PROFILE_FIRST)
 		h = (void *)map_part(fd, 0, c->page);
 	arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
 	if (h && !is_profile(h)) {
@@ -162,7 +209,7 @@ static void lower_end(struct counting *c, uint64_t offset, uint64_t size)
 
 _Bool ledger_take(struct counting *c, uint64_t size, struct region *r)
 {
-	long fd = open_file(c);
+	long fd = ledger_file(c);
 	uint64_t offset;
 
 	*r = (struct region){.size = size};
@@ -171,9 +218,9 @@ _Bool ledger_take(struct counting *c, uint64_t size, struct region *r)
 		return 0;
 	}
 	offset = __atomic_fetch_add(&c->header->end, size, __ATOMIC_RELAXED);
-	if (reserve(fd, offset, size))
+	if (ledger_reserve(fd, offset, size))
 		r->at = map_part(fd, offset, size);
-	arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
+	ledger_file_end(c, fd);
 	r->offset = offset;
 	if (r->at)
 		return 1;
@@ -185,12 +232,12 @@ _Bool ledger_take(struct counting *c, uint64_t size, struct region *r)
 _Bool ledger_map(struct counting *c, uint64_t offset, uint64_t size,
 		 struct region *r)
 {
-	long fd = open_file(c);
+	long fd = ledger_file(c);
 
 	*r = (struct region){.offset = offset, .size = size};
 	if (fd >= 0) {
 		r->at = map_part(fd, offset, size);
-		arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
+		ledger_file_end(c, fd);
 	}
 	if (!r->at)
 		ledger_trouble(c, TROUBLE_NO_FILE);

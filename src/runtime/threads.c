@@ -125,6 +125,14 @@ static uint32_t find_free(const struct counting *c)
 	return NO_BLOCK;
 }
 
+_Bool threads_used(const struct counting *c)
+{
+	for (uint32_t b = 0; b < c->block.n; b++)
+		if (block_of(c, b)->state == BLOCK_USED)
+			return 1;
+	return 0;
+}
+
 void thread_begins(struct counting *c, int64_t *word)
 {
 	struct thread_block *t;
@@ -209,9 +217,16 @@ static _Bool add_piece(struct counting *c, uint32_t b, uint32_t i)
 	return placed;
 }
 
+/* is there a thread that uses the block? One may have ended unseen */
+static _Bool is_used(const struct counting *c, const struct thread_block *t)
+{
+	return t->state == BLOCK_USED &&
+	       (c->confined || sys_readable(t->word)) && *t->word == t->slot;
+}
+
 static void share(struct counting *c, struct thread_block *t)
 {
-	if (t->state == BLOCK_USED) {
+	if (is_used(c, t)) {
 		*t->word = 0;
 		ledger_trouble(c, TROUBLE_THREADS);
 	}
@@ -221,8 +236,7 @@ static void share(struct counting *c, struct thread_block *t)
 /* the thread of a block gets another block, and nobody gets this one */
 static void replace(struct counting *c, uint32_t b)
 {
-	uint32_t new = block_of(c, b)->state == BLOCK_USED ? make_block(c) :
-							     NO_BLOCK;
+	uint32_t new = is_used(c, block_of(c, b)) ? make_block(c) : NO_BLOCK;
 	struct thread_block *t = block_of(c, b), *n;
 
 	if (new == NO_BLOCK) {

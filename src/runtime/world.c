@@ -57,10 +57,9 @@ void world_on_call(struct arch_gate *g, const struct handover *h)
 	_Bool executes = g->nr == SYS_EXECVE || g->nr == SYS_EXECVEAT;
 	const char *own = h->field[executes ? HANDOVER_EXE : HANDOVER_LINK];
 
-	if (path < 0) {
-		counting_on_call(g, h);
+	counting_on_call(g, h);
+	if (path < 0)
 		return;
-	}
 	if (!*own || !names_own_file((const char *)g->arg[path]))
 		own = NULL;
 	if (executes && handover_has(h, 'f')) {

@@ -57,13 +57,22 @@ static void *in_thread(void *arg)
 	return NULL;
 }
 
+static pthread_barrier_t all;
+
+static void *at_once(void *arg)
+{
+	pthread_barrier_wait(&all);
+	return in_thread(arg);
+}
+
 /* n threads at once, each `times` */
 static void threads(int n, long times)
 {
 	pthread_t t[64];
 
+	pthread_barrier_init(&all, NULL, (unsigned)n);
 	for (int i = 0; i < n; i++)
-		if (pthread_create(&t[i], NULL, in_thread, (void *)times))
+		if (pthread_create(&t[i], NULL, at_once, (void *)times))
 			_exit(98);
 	for (int i = 0; i < n; i++)
 		pthread_join(t[i], NULL);
@@ -223,6 +232,27 @@ static void limit(int which, rlim_t to)
 		_exit(92);
 }
 
+/* the exit status says that descriptor 0 was taken */
+static void status_lowest(void)
+{
+	_exit(88);
+}
+
+/* where open descriptors lead, on stderr */
+static void list(void)
+{
+	char name[64], to[256];
+
+	for (int fd = 3; fd < 64; fd++) {
+		ssize_t n;
+
+		snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+		n = readlink(name, to, sizeof to - 1);
+		if (n > 0)
+			fprintf(stderr, "%d %.*s\n", fd, (int)n, to);
+	}
+}
+
 static void run(char **w)
 {
 	for (; *w; w++) {
@@ -245,6 +275,14 @@ static void run(char **w)
 			load_among_threads(w[1], atoi(w[2])), w += 2;
 		else if (!strcmp(*w, "use"))
 			use(*++w);
+		else if (!strcmp(*w, "list"))
+			list();
+		else if (!strcmp(*w, "lowest")) {
+			if (open("/dev/null", O_RDWR))
+				atexit(status_lowest);
+		} else if (!strcmp(*w, "wait"))
+			for (w++; access(*w, F_OK);)
+				usleep(10000);
 		else if (!strcmp(*w, "say"))
 			say();
 		else if (!strcmp(*w, "_exit"))
@@ -263,6 +301,14 @@ static void run(char **w)
 		else if (!strcmp(*w, "chroot")) {
 			if (chroot(*++w) || chdir("/"))
 				_exit(91);
+		} else if (!strcmp(*w, "user")) {
+			if (setuid((uid_t)atoi(*++w)))
+				_exit(87);
+		} else if (!strcmp(*w, "close")) {
+			for (int fd = 3; fd < 2000; fd++)
+				close(fd);
+		} else if (!strcmp(*w, "exec-none")) {
+			execv("/no/such/program", w);
 		} else if (!strcmp(*w, "exec")) {
 			execv(w[1], w + 1);
 			_exit(90);

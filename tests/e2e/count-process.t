@@ -1,0 +1,388 @@
+#!/usr/bin/env python3
+"""
+count-process: counters of running processes. With a counter everywhere
+(tests/tools/count-everywhere.c) a program that tells how often it called a
+procedure, in every process and however it ends, is compared with the profile
+that it leaves: threads, forks, programs that execute others, libraries that
+come and go, and everything that may be missing.
+"""
+import contextlib
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, "tests/lib")
+from launch import *
+from live_profile import *
+
+tap = Tap()
+m = Machine("aarch64")
+top = tempfile.TemporaryDirectory()
+where = os.path.realpath(top.name)
+os.environ["TALLY_CACHE"] = os.path.join(where, "cache")
+EVERYWHERE = os.path.join(os.path.dirname(TALLY), "tools/count-everywhere")
+SOURCE = os.path.abspath("tests/progs/count/process.c")
+EXACT = 0
+
+
+def path(name):
+    return os.path.join(where, name)
+
+
+class Program:
+    """A build of process.c, and which counter of it is work()'s."""
+
+    def __init__(self, name, *flags):
+        self.name, self.file = name, path(name)
+        subprocess.run([*m.cc, "-O2", "-w", "-o", self.file, SOURCE, *flags],
+                       check=True, stderr=subprocess.DEVNULL)
+        self.counter = counter_of(self.file, "work")
+
+    def run(self, *words, options=(), profile=path("profile"), **more):
+        """(status, said, messages, profile); said: {pid: calls}"""
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(profile)
+        status, out, err = run([EVERYWHERE, "run", *options, profile,
+                                self.file, *words], **more)
+        said = {int(a): int(b) for a, b in re.findall(r"^(\d+) (\d+)$", out,
+                                                       re.M)}
+        there = Profile(profile) if os.path.exists(profile) else None
+        return status, said, err, there
+
+    def calls(self, profile, process=None):
+        return profile.sum(self.name, self.counter, process)
+
+    def judge(self, name, result, trouble=EXACT, status=0, quiet=True):
+        """Every process that said something was counted so."""
+        got, said, err, profile = result
+        wrong = []
+        if got != status or (quiet and err):
+            wrong.append("status %d: %s" % (got, err))
+        if not profile or not profile.process:
+            wrong.append("no profile")
+        else:
+            if profile.trouble != trouble:
+                wrong.append("trouble %d" % profile.trouble)
+            by_pid = {k.pid: n for n, k in profile.process.items()}
+            for pid, calls in said.items():
+                seen = self.calls(profile, by_pid.get(pid, 0))
+                if seen != calls:
+                    wrong.append("process %d: %d, not %d" % (pid, seen, calls))
+        tap.none(wrong, "%s: %s" % (self.name, name))
+        return profile
+
+
+def counter_of(file, symbol):
+    """The number of the counter before a procedure's first block."""
+    nm = subprocess.check_output([tool("aarch64", "nm"), file], text=True)
+    at = next(int(l.split()[0], 16) for l in nm.splitlines()
+              if l.endswith(" " + symbol))
+    listing = subprocess.check_output([EVERYWHERE, "map", file], text=True)
+    return next(int(l.split()[0]) for l in listing.splitlines()
+                if int(l.split()[1], 16) == at)
+
+
+def blocks(profile, name, process=1):
+    return len(profile.of(name, process)) - 1
+
+
+def try_threads(p):
+    r = p.run("threads", "8", "250000", "say")
+    profile = p.judge("8 threads at once", r)
+    tap.ok(blocks(profile, p.name) == 8 and r[1].popitem()[1] == 2000000,
+           p.name + ": a block for each")
+    profile = p.judge("300 threads, one after the other",
+                      p.run("loop", "300", "say"))
+    tap.ok(blocks(profile, p.name) == 1, p.name + ": one block for all",
+           ["%d" % blocks(profile, p.name)])
+    p.judge("40 threads at once", p.run("threads", "40", "100", "say"))
+
+
+def try_forks(p):
+    r = p.run("work", "3", "tree", "3", "say")
+    profile = p.judge("a tree of processes", r)
+    tap.ok(len(r[1]) == 15 == len(profile.process) == profile.nprocess and
+           {k.origin for n, k in profile.process.items() if n > 1} == {2} and
+           all(k.parent in profile.process
+               for n, k in profile.process.items() if n > 1),
+           p.name + ": each with a number and a parent")
+    profile = p.judge("processes of threads, while others run",
+                      p.run("forks", "6", "say"))
+    tap.ok(len(profile.process) == 7, p.name + ": all of them")
+    p.judge("threads after a fork, forks after threads",
+            p.run("threads", "3", "500", "tree", "2", "threads", "4", "50",
+                  "tree", "1", "say"))
+
+
+def try_others(p):
+    p.judge("posix_spawn, vfork, system", p.run("spawn", "say"))
+
+
+def try_exec(p, other):
+    words = ["work", "5", "say", "exec", other.file, "work", "9", "say"]
+    # of this machine, for nobody is there to emulate another one
+    status, said, err, profile = p.run(*words[:4], shutil.which("true"))
+    tap.ok(status == 0 and p.calls(profile) == 5 and
+           len(profile.process) == 1, "an executed program is not counted",
+           [str(status), str(said), err])
+    status, said, err, profile = p.run(*words, options=["-f"])
+    good = status == 0 and len(profile.process) == 2
+    second = profile.process.get(2)
+    tap.ok(good and p.calls(profile, 1) == 5 and
+           other.calls(profile, 2) == 9 and second.origin == 3 and
+           second.parent == 1 and second.pid == profile.process[1].pid and
+           second.name == other.file and not profile.trouble,
+           "unless it is followed", [str(said), err])
+    status, said, err, profile = p.run("tree", "1", *words, options=["-f"])
+    tap.ok(status == 0 and len(profile.process) == 4 and
+           other.calls(profile) == 9 and not profile.trouble,
+           "also beside other processes", [str(said), err])
+
+
+def try_libraries(p):
+    lib = m.library(path("libanswer.so"), 42)
+    n = counter_of(lib, "answer")
+    profile = p.judge("a library, loaded 20 times",
+                      p.run("load", lib, "20", "say"))
+    tap.ok(profile.sum("libanswer.so", n) == 20 and
+           len(profile.of("libanswer.so")) == 1, "its counts go on",
+           ["%d in %d" % (profile.sum("libanswer.so", n),
+                          len(profile.of("libanswer.so")))])
+    profile = p.judge("the same among threads",
+                      p.run("load-among", lib, "20", "say"))
+    tap.ok(profile.sum("libanswer.so", n) == 20, "its counts go on")
+    profile = p.judge("a library that threads call", p.run("use", lib, "say"))
+    tap.ok(profile.sum("libanswer.so", n) == 2000, "all calls are counted",
+           ["%d" % profile.sum("libanswer.so", n)])
+
+
+def try_ends(p):
+    for name, words, status in (
+            ("_exit", ["_exit", "3"], 3), ("abort", ["abort"], 128 + 6),
+            ("SIGKILL", ["kill", "9"], 128 + 9),
+            ("SIGSEGV", ["kill", "11"], 128 + 11)):
+        r = p.run("work", "1234", "say", *words,
+                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE,
+                                                        (0, 0)))
+        p.judge("ended by " + name, r, status=status, quiet=False)
+
+
+def wait_for(what, seconds=20):
+    until = time.time() + seconds
+    while time.time() < until:
+        with contextlib.suppress(Exception):
+            got = what()
+            if got:
+                return got
+        time.sleep(0.02)
+    return None
+
+
+def try_kill(p):
+    """At any moment the file can be read, and its counters only grow."""
+    rng = random.Random(4)
+    file = path("killed")
+    wrong = []
+    for _ in range(8):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(file)
+        run_ = subprocess.Popen([EVERYWHERE, "run", file, p.file, "threads",
+                                 "2", "10", "forever"])
+        pid = wait_for(lambda: Profile(file).process[1].pid)
+        time.sleep(rng.random() * 0.5)
+        before = p.calls(Profile(file))
+        os.kill(pid, signal.SIGKILL)
+        status = run_.wait()
+        after = Profile(file)
+        if status != 128 + 9 or p.calls(after) < before or after.trouble:
+            wrong.append("status %d, %d and %d" % (status, before,
+                                                  p.calls(after)))
+    tap.none(wrong, "killed at any moment")
+
+
+def try_streams(p):
+    """Descriptors are not ours to take."""
+    def close_all():
+        for fd in range(3):
+            os.close(fd)
+
+    words = [p.file, "lowest", "work", "7"]
+    plain = subprocess.run(m.plain(words), preexec_fn=close_all).returncode
+    got = subprocess.run([EVERYWHERE, "run", path("closed"), *words],
+                         preexec_fn=close_all).returncode
+    tap.ok(plain == got and p.calls(Profile(path("closed"))) == 7,
+           "no stdin, stdout and stderr", ["%d and %d" % (plain, got)])
+    p.judge("no descriptor is left",
+            p.run("work", "7", "files", "3", "work", "8", "threads", "2", "5",
+                  "say"), trouble=NO_FILE | THREADS)
+    tap.ok("profile" not in str(p.run("work", "1", "list")[2]),
+           "none of ours is open")
+
+
+def try_space(p):
+    p.judge("a limit on files",
+            p.run("file-size", "70000", "work", "50", "threads", "1", "50",
+                  "work", "1", "say"), trouble=NO_SPACE | THREADS)
+    status, said, err, profile = p.run(
+        "file-size", "70000", "work", "50", "tree", "1", "say")
+    tap.ok(status == 0 and profile.trouble == NO_SPACE | FORK and
+           p.calls(profile) == 50 + 14, "a child that cannot count",
+           [str(said), err, str(profile.trouble), str(p.calls(profile))])
+    status, said, err, profile = p.run(
+        "work", "5", "say", preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_FSIZE, (1000, 1000)))
+    tap.ok(status == 0 and not profile and "nothing is counted" in err,
+           "a limit that forbids a profile", [err])
+
+
+def fill(file):
+    fd = os.open(file, os.O_WRONLY | os.O_CREAT)
+    with contextlib.suppress(OSError):
+        while os.write(fd, b"x" * 4096):
+            pass
+    os.close(fd)
+
+
+def on_disk(profile):
+    """The share of a profile that takes room on disk."""
+    st = os.stat(profile)
+    return st.st_blocks * 512 / st.st_size
+
+
+def try_trim(p):
+    """Room for what never ran is given back, and had again if need be."""
+    p.judge("many processes", p.run("tree", "4", "say"))
+    tap.ok(on_disk(path("profile")) < 0.5, "take less room than reserved",
+           ["%f" % on_disk(path("profile"))])
+    p.judge("programs that cannot be executed",
+            p.run("work", "3", "exec-none", "work", "4", "say", "kill", "9"),
+            status=128 + 9)
+    tap.ok(on_disk(path("profile")) > 0.9, "nothing is given back",
+           ["%f" % on_disk(path("profile"))])
+
+
+def try_full(p):
+    disk = path("disk")
+    os.mkdir(disk)
+    if os.getuid() or subprocess.run(["mount", "-t", "tmpfs", "-o",
+                                      "size=1700k", "none",
+                                      disk]).returncode:
+        tap.skip("a full disk", "it takes a file system of its own")
+        return
+    try:
+        full = os.path.join(disk, "profile")
+        r = p.run("work", "20", "threads", "2", "30", "work", "3", "say",
+                  profile=full)
+        p.judge("the disk is full for threads", r, trouble=NO_SPACE | THREADS)
+        status, said, err, profile = p.run("work", "20", "tree", "1", "say",
+                                           profile=full)
+        tap.ok(status == 0 and profile.trouble == NO_SPACE | FORK and
+               p.calls(profile) == 34, "or for a child")
+        os.remove(full)
+        fill(os.path.join(disk, "fill"))
+        status, said, err, profile = p.run("work", "20", "say", profile=full)
+        tap.ok(status == 0 and not profile and list(said.values()) == [20] and
+               "nothing is counted" in err, "or altogether", [err])
+        tap.ok(os.listdir(disk) == ["fill"], "nothing is left behind")
+    finally:
+        subprocess.run(["umount", disk])
+
+
+def try_nowhere(p):
+    for name in ("no-such-folder/profile", "process/profile", "cache"):
+        status, said, err, _ = run_at(p, path(name))
+        tap.ok(status == 0 and said and "nothing is counted" in err,
+               "no profile can be at " + name, [err])
+        status, said, err, _ = run_at(p, path(name), "-s")
+        tap.ok(status == 125 and not said, "strict: hence no run", [err])
+    status, said, err, _ = run_at(p, p.file)
+    tap.ok(status == 0 and said and "is the program" in err,
+           "a program is not overwritten", [err])
+
+
+def run_at(p, profile, *options):
+    status, out, err = run([EVERYWHERE, "run", *options, profile, p.file,
+                            "work", "2", "say"])
+    return status, out, err, None
+
+
+def try_replaced(p):
+    """What was there is not mixed with what comes."""
+    file = path("again")
+    with open(file, "wb") as f:
+        f.write(b"\xff" * (8 << 20))
+    os.symlink(file, path("by-a-link"))
+    os.umask(0o027)
+    status, out, err = run([EVERYWHERE, "run", path("by-a-link"), p.file,
+                            "work", "2", "say"])
+    profile = Profile(file)
+    tap.ok(p.calls(profile) == 2 and len(profile.bytes) == profile.end and
+           os.stat(file).st_mode & 0o777 == 0o640 and
+           os.path.islink(path("by-a-link")), "an older profile is replaced")
+    os.umask(0o022)
+    # by another one, while the program runs
+    os.remove(file)
+    run_ = subprocess.Popen([EVERYWHERE, "run", file, p.file, "work", "2",
+                             "wait", path("go"), "tree", "1", "say"],
+                            stdout=subprocess.PIPE)
+    first = wait_for(lambda: Profile(file).process[1].pid)
+    run([EVERYWHERE, "run", file, p.file, "work", "77"])
+    before = open(file, "rb").read()
+    open(path("go"), "w").close()
+    status = run_.wait()
+    tap.ok(first and status == 0 and open(file, "rb").read() == before,
+           "and another's is left alone")
+
+
+def try_chroot(p):
+    if os.getuid():
+        tap.skip("chroot", "only root can")
+        return
+    os.mkdir(path("jail"))
+    p.judge("in a jail", p.run("work", "4", "chroot", path("jail"), "tree",
+                               "2", "threads", "2", "10", "say"))
+    p.judge("as nobody", p.run("work", "4", "user", "65534", "tree", "2",
+                               "threads", "2", "10", "say"))
+    words = ["work", "4", "chroot", path("jail"), "close", "tree", "1",
+             "threads", "2", "10", "say"]
+    status, said, err, profile = p.run(*words)
+    tap.ok(status == 0 and not err and p.calls(profile, 1) == 4 + 14 + 20 and
+           profile.trouble == NO_FILE | FORK | THREADS,
+           "in a jail, with all descriptors closed",
+           [str(said), err, str(profile.trouble)])
+
+
+why = m.missing()
+if why:
+    tap.skip("aarch64", why)
+    tap.done()
+process = Program("process", "-ldl", "-lpthread")
+fixed = Program("fixed", "-no-pie", "-ldl", "-lpthread")
+static = Program("static", "-static")
+static_pie = Program("static-pie", "-static-pie")
+for each in (process, fixed, static, static_pie):
+    try_threads(each)
+    try_forks(each)
+    try_others(each)
+try_exec(process, fixed)
+try_libraries(process)
+try_libraries(fixed)
+try_ends(process)
+try_ends(static)
+try_kill(process)
+try_streams(process)
+try_space(process)
+try_trim(process)
+try_full(process)
+try_nowhere(process)
+try_replaced(process)
+try_chroot(process)
+top.cleanup()
+tap.done()
