@@ -138,6 +138,12 @@ static uint64_t *solve_place(struct solver *k, struct placement *at)
 	return value;
 }
 
+/* whether an edge is known never to have run */
+static bool solve_is_idle(const struct propagation *r, uint32_t e)
+{
+	return r->edge_known[e] && !r->edge[e];
+}
+
 /* what touches a block that never ran did not run either */
 static void solve_quiet_edges(struct propagation *r, const struct graph *g)
 {
@@ -151,6 +157,42 @@ static void solve_quiet_edges(struct propagation *r, const struct graph *g)
 		r->edge[e] = 0;
 		r->edge_known[e] = true;
 	}
+}
+
+/*
+ * Whoever runs a block came there, from outside in the end. So what cannot be
+ * reached but by edges that never ran did not run: a circle without counters
+ * is not always a secret.
+ */
+static void solve_unreached(struct arena *a, struct propagation *r,
+			    const struct graph *g)
+{
+	bool *reached = ARENA_ARRAY(a, bool, g->nv);
+	uint32_t *found = ARENA_ARRAY(a, uint32_t, g->nv), n = 0;
+
+	reached[g->root] = true;
+	found[n++] = g->root;
+	for (uint32_t i = 0; i < n; i++)
+		for_each_edge_out (e, g, found[i]) {
+			if (reached[g->to[e]] || solve_is_idle(r, e))
+				continue;
+			reached[g->to[e]] = true;
+			found[n++] = g->to[e];
+		}
+	for (uint32_t v = 0; v < g->nv; v++)
+		if (!reached[v] && !r->vertex_known[v]) {
+			r->vertex[v] = 0;
+			r->vertex_known[v] = true;
+		}
+}
+
+/* what follows from the fact that nothing runs less than 0 times */
+static void solve_idle(struct arena *a, struct propagation *r,
+		       const struct graph *g)
+{
+	solve_quiet_edges(r, g);
+	solve_unreached(a, r, g);
+	solve_quiet_edges(r, g);
 }
 
 /* how often it was entered, by all entries together */
@@ -199,7 +241,7 @@ static void solve_flow(struct solver *k)
 	k->s->consistent[k->proc] = r.consistent;
 	if (!r.consistent)
 		return;
-	solve_quiet_edges(&r, &g);
+	solve_idle(&k->scratch, &r, &g);
 	solve_take(k, &r);
 }
 
