@@ -285,6 +285,7 @@ int profile_write(const struct profile *p, const struct profile *minus,
 		  const char *path, struct err *e)
 {
 	struct writer w = {.p = p, .minus = minus, .hash = FINISHED_SEED};
+	char *target = realpath(path, NULL); /* a link stays one */
 	int status = write_check(p, e);
 
 	if (!status && minus)
@@ -292,7 +293,8 @@ int profile_write(const struct profile *p, const struct profile *minus,
 	if (!status)
 		status = write_all(&w, e);
 	if (!status)
-		status = write_file(path, &w.out, e);
+		status = write_file(target ? target : path, &w.out, e);
 	vec_free(&w.out);
+	free(target);
 	return status;
 }

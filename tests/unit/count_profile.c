@@ -191,6 +191,13 @@ static void test_finish(void **state)
 	assert_int_equal(stat(t.profile, &st), 0);
 	assert_int_equal(st.st_mode, live.st_mode);
 	assert_true(st.st_size < live.st_size);
+	/* by way of a link, too */
+	assert_int_equal(symlink("p", in_dir(&t, "q")), 0);
+	assert_true(live_write(&t.b, t.profile));
+	assert_int_equal(profile_finish(in_dir(&t, "q"), nobody, &e), 1);
+	assert_int_equal(lstat(in_dir(&t, "q"), &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	check_run(&t, t.profile, true);
 	/* once is enough, and the rewritten files are not needed any more */
 	assert_int_equal(profile_finish(t.profile, everybody, &e), 1);
 	for (unsigned m = 0; m < IMAGES; m++)
