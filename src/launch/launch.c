@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "elf/needs.h"
-#include "launch/apart.h"
 #include "launch/closure.h"
 #include "launch/part.h"
 #include "launch/run.h"
@@ -121,32 +120,6 @@ static int find_emulator(struct launch *l, const struct needs *n,
 	return 0;
 }
 
-/* for apart_run(): makes the program's entry, if that works */
-static void make_program(void *ctx)
-{
-	struct launch *l = ctx;
-	struct cached got;
-	struct err e;
-
-	if (!cache_get(&l->cache, l->program.real, &got, &e))
-		cached_free(&got);
-}
-
-/* as cache_get() for the program, wherever that may be done */
-static int find_or_make(struct launch *l, struct cached *got, struct err *why)
-{
-	const char *real = l->program.real;
-
-	if (!l->x)
-		return cache_get(&l->cache, real, got, why);
-	if (cache_has(&l->cache, real, got))
-		return 0;
-	apart_run(make_program, l);
-	return cache_has(&l->cache, real, got) ? 0 :
-		       err_set(why, ERR_MACHINE, "%s: something failed "
-			       "on the way", real);
-}
-
 /* what the process will be called: as the file that is executed */
 static const char *process_name(const struct launch *l)
 {
@@ -168,7 +141,7 @@ static int get_program(struct launch *l, struct err *e)
 	struct err why;
 	int status = 0;
 
-	if (find_or_make(l, &got, &why))
+	if (cache_get(&l->cache, real, &got, &why))
 		return give_up(l, l->program.path,
 			       without_name(why.text, real), e);
 	if (got.left) {
