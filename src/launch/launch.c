@@ -308,10 +308,10 @@ static int prepare(struct launch *l, struct err *e)
 
 	l->file = l->program.path;
 	find_ourselves(l);
-	if (needs_read(&n, l->program.real, &why)) {
+	if (needs_read(&n, l->program.path, &why)) {
 		l->root = keep(l, "");
 		return give_up(l, l->program.path,
-			       without_name(why.text, l->program.real), e);
+			       without_name(why.text, l->program.path), e);
 	}
 	status = find_emulator(l, &n, e);
 	if (!status)
@@ -319,7 +319,9 @@ static int prepare(struct launch *l, struct err *e)
 	/* a limit on the size of files is the program's: not our end */
 	sigaction(SIGXFSZ, &ignore, &before);
 	if (!status)
-		status = fill_cache(l, &n, e);
+		status = l->program.real ? fill_cache(l, &n, e) :
+			 give_up(l, l->program.path,
+				 strerror(l->program.why_unreal), e);
 	sigaction(SIGXFSZ, &before, NULL);
 	needs_free(&n);
 	return status;
