@@ -86,8 +86,9 @@ static void find_module(struct launch *l, const struct machine *m)
 	char name[64], path[2 * PATH_MAX];
 
 	snprintf(name, sizeof name, "audit-%s.so", m->isa);
-	/* ld.so splits its list of modules at colons */
-	if (part_find(path, sizeof path, name) && !strchr(path, ':'))
+	/* ld.so splits its list of modules at colons, qemu at commas */
+	if (part_find(path, sizeof path, name) &&
+	    !strpbrk(path, l->emulator ? ":," : ":"))
 		l->module = keep(l, path);
 }
 
@@ -236,7 +237,8 @@ static int get_all(struct launch *l, const struct needs *n, struct err *e)
 	find_module(l, n->machine);
 	if (!l->module)
 		return give_up(l, "libraries", "the audit module is not "
-			       "installed", e);
+			       "installed, or where its name has a colon or "
+			       "comma", e);
 	/* in the program's own process, its module asks for them */
 	return libs && !l->x ? get_libraries(l, n, e) : 0;
 }
