@@ -8,14 +8,37 @@ seconds=${2:-600}
 out=build-fuzz
 corpus=$out/corpus-$name
 mkdir -p "$corpus"
-srcs=$(for room in ${ROOMS:-base flow elf isa cfg rewrite launch cmd}; do
+srcs=$(for room in ${ROOMS:-base flow elf isa cfg rewrite launch count \
+		report cmd}; do
 	find "src/$room" -name '*.c' ! -path src/cmd/main.c
 done)
 
 clang -std=gnu11 -g -O1 -D_GNU_SOURCE -DTALLY_VERSION='"fuzz"' \
 	-Isrc -Itests/lib \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs -lZydis -lpthread
+	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs -lZydis -lzstd -lpthread
+
+# seeds of profiles and maps
+case $name in
+profile | map)
+	make -s build/tools/make-profile build/tally
+	for words in "" trouble contradiction "wide 9"; do
+		at=$out/seed-${words%% *}
+		mkdir -p "$at"
+		build/tools/make-profile "$at" $words inside
+		if [ $name = map ]; then
+			cp "$at/inside" "$corpus/inside-${words%% *}"
+			continue
+		fi
+		cp "$at/profile" "$corpus/live-${words%% *}"
+		build/tally snapshot "$at/profile" \
+			-o "$corpus/finished-${words%% *}"
+	done
+	exec "$out/$name" -max_total_time="$seconds" -timeout=5 \
+		-rss_limit_mb=2048 -max_len=200000 -print_final_stats=1 \
+		-artifact_prefix="$out/" "$corpus"
+	;;
+esac
 
 # seeds: small programs and libraries with exceptions, tables and relocations
 cat > "$out/seed.cc" <<'END'

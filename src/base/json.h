@@ -33,6 +33,8 @@ void json_array(struct json *j, const char *key);
 void json_end(struct json *j);
 void json_string(struct json *j, const char *key, const char *value);
 void json_number(struct json *j, const char *key, uint64_t value);
+/* what is not known */
+void json_null(struct json *j, const char *key);
 void json_bool(struct json *j, const char *key, bool value);
 /* "0x..." as a string: 64-bit addresses do not fit JSON's numbers */
 void json_address(struct json *j, const char *key, uint64_t value);

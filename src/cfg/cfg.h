@@ -186,6 +186,9 @@ uint32_t cfg_proc_named(const struct cfg *c, const char *name, uint32_t first);
 /* its name, or "fn_ADDRESS" where it has none; buf holds 32 bytes or more */
 const char *cfg_proc_name(const struct cfg *c, uint32_t p, char *buf,
 			  size_t size);
+/* the same for a procedure of that name, NULL if it has none, and entry */
+const char *cfg_name_of(const char *name, uint64_t entry, char *buf,
+			size_t size);
 
 static inline uint64_t block_end(const struct block *b)
 {

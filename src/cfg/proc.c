@@ -154,15 +154,21 @@ uint32_t cfg_proc_named(const struct cfg *c, const char *name, uint32_t first)
 	return CFG_NONE;
 }
 
+const char *cfg_name_of(const char *name, uint64_t entry, char *buf,
+			size_t size)
+{
+	if (name)
+		return name;
+	snprintf(buf, size, "fn_%" PRIx64, entry);
+	return buf;
+}
+
 const char *cfg_proc_name(const struct cfg *c, uint32_t p, char *buf,
 			  size_t size)
 {
 	const struct procedure *q = &c->proc.at[p];
 
-	if (q->name)
-		return q->name;
-	snprintf(buf, size, "fn_%" PRIx64, q->entry);
-	return buf;
+	return cfg_name_of(q->name, q->entry, buf, size);
 }
 
 void cfg_free(struct cfg *c)

@@ -1,7 +1,6 @@
 /*
- * count: `tally count [OPTION...] [--] PROGRAM [ARG...]`, a program run with
- * its code rewritten. What is there today is placement none: everything is
- * relocated, nothing is counted.
+ * count: `tally count [OPTION...] [--] PROGRAM [ARG...]`, how often everything
+ * in a program and its libraries runs.
  */
 #include "cmd/cmd.h"
 
@@ -10,23 +9,27 @@
 #include <string.h>
 
 #include "cmd/name.h"
+#include "cmd/option.h"
+#include "cmd/report_show.h"
 #include "cmd/rewriter.h"
 #include "cmd/status_line.h"
 #include "launch/launch.h"
 #include "runtime/libs.h"
 
 static const char count_usage[] =
-	"usage: tally count --placement none [OPTION...] [--] "
-	"PROGRAM [ARG...]\n"
+	"usage: tally count [OPTION...] [--] PROGRAM [ARG...]\n"
 	"\n"
-	"Runs PROGRAM with its code, and that of its libraries, rewritten.\n"
-	"Rewritten files are kept in a cache.\n"
+	"Runs PROGRAM with its code, and that of its libraries, rewritten so\n"
+	"that it counts itself, and says what ran most. Rewritten files are\n"
+	"kept in a cache; 'tally report' and 'tally export' tell more.\n"
 	"\n"
-	"  --placement none   relocate all code, insert nothing (counting is\n"
-	"                     not there yet)\n"
+	"  -o PROFILE         where the counts go; NAME.tally by default\n"
+	"  --placement edges|vertices|vertex-edges|redundant|none\n"
+	"                     where counters are; edges by default; none:\n"
+	"                     code is moved and nothing is counted\n"
 	"  --libs all|none|NAME,..\n"
-	"                     the libraries to rewrite; all by default\n"
-	"  --follow           programs that it executes run rewritten, too\n"
+	"                     the libraries to count in; all by default\n"
+	"  --follow           programs that it executes are counted, too\n"
 	"  --trap-unexpected  a test mode: code that nobody should reach "
 	"traps\n"
 	"  --strict           do not run what could not be rewritten\n"
@@ -34,8 +37,10 @@ static const char count_usage[] =
 	"The exit status is the program's, or 128+N after signal N; 127 if it\n"
 	"is not found, 126 if it cannot be executed, 125 if tally fails.\n";
 
+enum { HOTTEST = 10 }; /* procedures that are shown */
+
 struct count_call {
-	const char *placement, *libs;
+	const char *placement, *libs, *profile;
 	bool strict, follow;
 	struct recipe recipe;
 	char **program; /* and its arguments */
@@ -43,22 +48,6 @@ struct count_call {
 
 /* prints what is wrong with the call; 125, as all that tally fails in */
 #define misuse(...) (cmd_misuse(&cmd_count, __VA_ARGS__), LAUNCH_FAILED)
-
-/*
- * The value of an option "--NAME VALUE" or "--NAME=VALUE" at argv[*i], NULL
- * if it is another one; "" if there is none.
- */
-static const char *option_value(char **argv, int *i, const char *name)
-{
-	const char *a = argv[*i];
-	size_t n = strlen(name);
-
-	if (strncmp(a, name, n) || (a[n] && a[n] != '='))
-		return NULL;
-	if (a[n] == '=')
-		return a + n + 1;
-	return argv[*i + 1] ? argv[++*i] : "";
-}
 
 /* reads one option; 0 or the exit status */
 static int count_option(struct count_call *call, char **argv, int *i)
@@ -69,6 +58,8 @@ static int count_option(struct count_call *call, char **argv, int *i)
 		call->placement = value;
 	else if ((value = option_value(argv, i, "--libs")))
 		call->libs = value;
+	else if (!strcmp(a, "-o"))
+		call->profile = argv[*i + 1] ? argv[++*i] : "";
 	else if (!strcmp(a, "--strict"))
 		call->strict = true;
 	else if (!strcmp(a, "--follow"))
@@ -93,6 +84,8 @@ static int count_check(struct count_call *call)
 			      "executes programs");
 	if (!call->program[0])
 		return misuse("which PROGRAM?");
+	if (call->profile && !*call->profile)
+		return misuse("-o takes the name of a file");
 	return 0;
 }
 
@@ -103,10 +96,34 @@ static void print_note(const char *text)
 	putc('\n', stderr);
 }
 
+/* what the profile is called if nobody says: as the program */
+static char *default_profile(const char *program)
+{
+	const char *base = strrchr(program, '/');
+	size_t room = strlen(program) + sizeof ".tally";
+	char *name = mem_alloc(room);
+
+	snprintf(name, room, "%s.tally", base ? base + 1 : program);
+	return name;
+}
+
+/* the program ended: its profile gets its final form, and is shown */
+static void count_conclude(const char *profile)
+{
+	struct err e;
+
+	if (profile_finish(profile, NULL, &e) < 0 ||
+	    report_show_hottest(profile, HOTTEST, stderr, &e))
+		cmd_fail(&e);
+}
+
 /* prepares and runs; the exit status */
 static int count_launch(const struct count_call *call)
 {
+	char *own = call->profile ? NULL : default_profile(call->program[0]);
+	const char *profile = call->profile ? call->profile : own;
 	struct launch_options o = {
+		.profile = call->recipe.counts ? profile : NULL,
 		.libs = call->libs,
 		.strict = call->strict,
 		.follow = call->follow,
@@ -127,7 +144,10 @@ static int count_launch(const struct count_call *call)
 		status = launch_run(&l, &e);
 	if (e.code)
 		cmd_fail(&e);
+	if (l.profile && *l.profile)
+		count_conclude(l.profile);
 	launch_free(&l);
+	mem_free(own);
 	return status;
 }
 
@@ -156,7 +176,7 @@ static int count_run(int argc, char **argv)
 
 const struct command cmd_count = {
 	.name = "count",
-	.summary = "runs a program rewritten (counting is not there yet)",
+	.summary = "how often everything in a program runs",
 	.usage = count_usage,
 	.run = count_run,
 	.own_help = true,

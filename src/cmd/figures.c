@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 12345678 as "12,345,678"; buf holds at least 28 bytes */
-static const char *with_commas(uint64_t n, char *buf)
+const char *figures_number(uint64_t n, char *buf)
 {
 	char digits[24];
 	int len = sprintf(digits, "%" PRIu64, n);
@@ -27,9 +26,9 @@ static const char *with_commas(uint64_t n, char *buf)
 static void print_row(const struct style *s, const char *look,
 		      const char *what, uint64_t n)
 {
-	char buf[28];
+	char buf[FIGURE_WIDTH];
 
-	fprintf(s->to, "  %s%-34s %14s", look, what, with_commas(n, buf));
+	fprintf(s->to, "  %s%-34s %14s", look, what, figures_number(n, buf));
 }
 
 void figures_count(const struct style *s, const char *what, uint64_t n)

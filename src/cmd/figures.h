@@ -10,6 +10,10 @@
 #include "cfg/cfg.h"
 #include "cmd/style.h"
 
+enum { FIGURE_WIDTH = 28 }; /* of any number with commas, and its end */
+
+/* 12345678 as "12,345,678"; buf holds FIGURE_WIDTH bytes */
+const char *figures_number(uint64_t n, char *buf);
 /* a row of a table: what, and how many */
 void figures_count(const struct style *s, const char *what, uint64_t n);
 /* the same and its share of all, in one of the style's looks */

@@ -76,6 +76,9 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 	count_plan_make(&counters, c, &r->count);
 	cargo.ncounter = counters.map.ncounter;
 	memcpy(cargo.id, counters.map.id, sizeof cargo.id);
+	cargo.nsite = counters.for_threads ?
+			      0 : (uint32_t)counters.plan.insertion.n;
+	cargo.room = counters.room;
 	world_plan(&gates, c, &cargo);
 	plans_join(&both, &gates, &counters.plan);
 	failed = rewrite_image(c, &both.plan, o, out, report, e);

@@ -10,7 +10,12 @@
 #include "isa/move.h"
 #include "runtime/hash.h"
 
-enum { COUNTER_SIZE = 8 };
+enum {
+	COUNTER_SIZE = 8,
+	/* old text up to this is small enough that its counting code reaches
+	   the room behind all counters: that grows fivefold at the most */
+	NEAR_TEXT = 20 << 20,
+};
 
 /* --- the code */
 
@@ -18,21 +23,39 @@ static unsigned counter_size(void *ctx, const struct insertion *i,
 			     const struct scratch *s)
 {
 	const struct count_plan *n = ctx;
+	const struct isa_move *move = n->survey.cfg->isa->move;
 
 	(void)i;
 	(void)s;
-	return n->survey.cfg->isa->move->count_size;
+	return n->for_threads ? move->count_thread_size : move->count_size;
 }
 
 static bool counter_write(void *ctx, const struct insertion *i,
 			  const struct scratch *s, uint64_t addr,
 			  const struct plan_bases *bases, uint8_t *out)
 {
+	struct count_plan *n = ctx;
+	const struct isa_move *move = n->survey.cfg->isa->move;
+	uint64_t counter = bases->data +
+			   (uint64_t)COUNTER_SIZE * n->counter.at[i->code];
+
+	n->site.at[i->code] = addr;
+	if (n->for_threads)
+		return move->count_thread(addr, counter, s->reg, n->subtract,
+					  out);
+	return move->count(addr, counter, s->reg, out);
+}
+
+static void write_sites(void *ctx, const struct plan_bases *bases,
+			uint8_t *out)
+{
 	const struct count_plan *n = ctx;
 
-	return n->survey.cfg->isa->move->count(
-		addr, bases->data + (uint64_t)COUNTER_SIZE * i->code, s->reg,
-		n->subtract, out);
+	for (size_t i = 0; i < n->site.n; i++) {
+		int32_t d = (int32_t)(n->site.at[i] - bases->constants);
+
+		memcpy(out + sizeof d * i, &d, sizeof d);
+	}
 }
 
 /* --- where */
@@ -43,12 +66,14 @@ static void insert(struct count_plan *n, const struct way *w, uint32_t counter)
 		struct insertion i = {
 			.at = w->at[k],
 			.place = w->place[k],
-			.code = counter,
+			.code = (uint32_t)n->counter.n,
 			.nregs = 2,
 			.memory = true,
 		};
 
 		vec_push(&n->plan.insertion, i);
+		vec_push(&n->counter, counter);
+		vec_push(&n->site, 0);
 	}
 }
 
@@ -162,13 +187,33 @@ static void identify(struct map *m, const struct image *im)
 	memcpy(m->id, h, sizeof m->id);
 }
 
+/* counters, and room for what they become when there are threads */
+static void plan_memory(struct count_plan *n)
+{
+	const struct isa *isa = n->survey.cfg->isa;
+	uint64_t counters = (uint64_t)COUNTER_SIZE * n->map.ncounter;
+
+	n->plan.data_size = counters;
+	n->plan.data_align = isa->page;
+	if (n->for_threads)
+		return;
+	n->room = (counters + isa->page - 1) / isa->page * isa->page;
+	n->plan.data_size = n->room + isa->move->thread_room *
+					      n->plan.insertion.n;
+	n->plan.constant_size = sizeof(int32_t) * n->plan.insertion.n;
+	n->plan.constants = write_sites;
+}
+
 void count_plan_make(struct count_plan *n, const struct cfg *c,
 		     const struct count_options *o)
 {
 	struct drawing d;
 	bool *sure;
 
-	*n = (struct count_plan){.subtract = c->image->type == ET_EXEC};
+	*n = (struct count_plan){
+		.subtract = c->image->type == ET_EXEC,
+		.for_threads = c->text_bytes > NEAR_TEXT,
+	};
 	survey_make(&n->survey, c);
 	n->map.placement = (uint8_t)o->placement;
 	describe_image(&n->map, &n->survey);
@@ -186,8 +231,7 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 	identify(&n->map, c->image);
 	map_pack(&n->map, &n->packed);
 	n->plan.survey = &n->survey;
-	n->plan.data_size = (uint64_t)COUNTER_SIZE * n->map.ncounter;
-	n->plan.data_align = c->isa->page;
+	plan_memory(n);
 	n->plan.section_name = MAP_SECTION;
 	n->plan.section = n->packed.v.at;
 	n->plan.section_size = n->packed.v.n;
@@ -200,6 +244,8 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 void count_plan_free(struct count_plan *n)
 {
 	vec_free(&n->plan.insertion);
+	vec_free(&n->counter);
+	vec_free(&n->site);
 	vec_free(&n->packed.v);
 	map_release(&n->map);
 	survey_free(&n->survey);

@@ -20,12 +20,21 @@ struct count_plan {
 	struct map map;
 	struct map_bytes packed; /* the map, as it travels in the file */
 	struct survey survey;
-	bool subtract; /* threads' differences are subtracted */
+	VEC(uint32_t) counter; /* by insertion */
+	VEC(uint64_t) site;    /* by insertion: where its code is */
+	/*
+	 * The code counts for threads from the beginning: there is no room
+	 * near enough to make it do so later (isa/move.h).
+	 */
+	bool for_threads;
+	bool subtract; /* threads' words are subtracted */
+	uint64_t room; /* for threads: so far from the counters */
 };
 
 /*
  * The cfg must outlive the result. The plan's memory is its counters, eight
- * bytes each, and begins a page.
+ * bytes each, and begins a page; behind them is room. Its constants are the
+ * places of counting code, 32-bit distances from themselves.
  */
 void count_plan_make(struct count_plan *n, const struct cfg *c,
 		     const struct count_options *o);

@@ -151,14 +151,23 @@ struct isa_move {
 	uint8_t call_size;
 
 	/*
-	 * Code that adds one to the 64-bit counter at `counter`, or to that of
-	 * the thread: as far behind it as the thread's difference says, or
-	 * before it if that is subtracted. Two registers are overwritten, no
-	 * flags. False if the counter is out of reach.
+	 * Code that adds one to the 64-bit counter at `counter`. Two registers
+	 * are overwritten, no flags. False if the counter is out of reach.
 	 */
 	bool (*count)(uint64_t at, uint64_t counter, const uint8_t reg[2],
-		      bool subtract, uint8_t *out);
+		      uint8_t *out);
 	uint8_t count_size;
+	/*
+	 * The same to the counter of the thread: as far behind it as the
+	 * thread's word says (runtime/counting.h), or before it if that is
+	 * subtracted. The code above can be made to do this while the program
+	 * runs, by a jump to thread_room bytes of code no further away than
+	 * jump_reach.
+	 */
+	bool (*count_thread)(uint64_t at, uint64_t counter,
+			     const uint8_t reg[2], bool subtract,
+			     uint8_t *out);
+	uint8_t count_thread_size, thread_room;
 };
 
 #endif

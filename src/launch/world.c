@@ -92,11 +92,16 @@ static void passport_write(const struct world *w,
 		.magic = PASSPORT_MAGIC,
 		.word = (int64_t)(bases->data - at),
 		.ncounter = w->cargo.ncounter,
+		.nsite = w->cargo.nsite,
 		.flags = w->c->image->type == ET_EXEC ? PASSPORT_ABOVE : 0,
 	};
 
 	if (p.ncounter)
 		p.counters = p.word + (int64_t)w->cargo_at;
+	if (p.nsite) {
+		p.site = (int64_t)(bases->constants - at);
+		p.room = p.counters + (int64_t)w->cargo.room;
+	}
 	memcpy(p.id, w->cargo.id, sizeof p.id);
 	memcpy(out + w->passport_at, &p, sizeof p);
 }

@@ -142,6 +142,30 @@ static void push_note(struct rewriter *r)
 		vec_push(&r->table_bytes, note[i]);
 }
 
+/* room for the plan's constants, behind the other tables */
+static void place_constants(struct rewriter *r)
+{
+	uint64_t size = r->plan ? r->plan->constant_size : 0;
+
+	while (r->table_bytes.n % TABLE_ALIGN)
+		vec_push(&r->table_bytes, 0);
+	r->constant_addr = r->table_addr + r->table_bytes.n;
+	vec_reserve(&r->table_bytes, size);
+	memset(r->table_bytes.at + r->table_bytes.n, 0, size);
+	r->table_bytes.n += size;
+}
+
+void file_write_constants(struct rewriter *r)
+{
+	struct plan_bases bases = {r->data_addr, r->support_addr,
+				   r->constant_addr};
+
+	if (r->plan && r->plan->constant_size)
+		r->plan->constants(r->plan->ctx, &bases,
+				   r->table_bytes.at +
+					   (r->constant_addr - r->table_addr));
+}
+
 int file_place_tables(struct rewriter *r)
 {
 	uint64_t at = round_up(r->text_end, r->isa->page);
@@ -154,6 +178,7 @@ int file_place_tables(struct rewriter *r)
 			    r->c->unwind, &r->m, r->e))
 		return -1;
 	vec_append(&r->table_bytes, &r->unwind.bytes);
+	place_constants(r);
 	r->data_addr = round_up(at + r->table_bytes.n, r->isa->page);
 	r->data_end = r->data_addr + (r->plan && r->plan->data_size ?
 					      r->plan->data_size :

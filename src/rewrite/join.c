@@ -3,6 +3,14 @@
 
 enum { ALIGN = 16 };
 
+static struct plan_bases bases_of(const struct joint *j, unsigned owner,
+				  const struct plan_bases *b)
+{
+	return (struct plan_bases){b->data + j->data_at[owner],
+				   b->support + j->support_at[owner],
+				   b->constants + j->constant_at[owner]};
+}
+
 static unsigned joint_size(void *ctx, const struct insertion *i,
 			   const struct scratch *s)
 {
@@ -18,8 +26,9 @@ static bool joint_write(void *ctx, const struct insertion *i,
 {
 	const struct joint *j = ctx;
 	const struct plan *p = j->of[i->owner];
-	struct plan_bases own = {bases->data + j->data_at[i->owner],
-				 bases->support};
+	struct plan_bases own = bases_of(j, i->owner, bases);
+
+	own.support = bases->support; /* what this one has to call */
 
 	return p->write(p->ctx, i, s, addr, &own, out);
 }
@@ -31,14 +40,27 @@ static bool joint_support(void *ctx, const struct plan_bases *bases,
 
 	for (unsigned i = 0; i < 2; i++) {
 		const struct plan *p = j->of[i];
-		struct plan_bases own = {bases->data + j->data_at[i],
-					 bases->support + j->support_at[i]};
+		struct plan_bases own = bases_of(j, i, bases);
 
 		if (p->support_size &&
 		    !p->support(p->ctx, &own, out + j->support_at[i]))
 			return false;
 	}
 	return true;
+}
+
+static void joint_constants(void *ctx, const struct plan_bases *bases,
+			    uint8_t *out)
+{
+	const struct joint *j = ctx;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct plan *p = j->of[i];
+		struct plan_bases own = bases_of(j, i, bases);
+
+		if (p->constant_size)
+			p->constants(p->ctx, &own, out + j->constant_at[i]);
+	}
 }
 
 static uint64_t round_up(uint64_t x, uint64_t to)
@@ -83,16 +105,19 @@ void plans_join(struct joint *j, const struct plan *a, const struct plan *b)
 	*j = (struct joint){.of = {a, b}};
 	j->data_at[1] = round_up(a->data_size, align);
 	j->support_at[1] = (uint32_t)round_up(a->support_size, ALIGN);
+	j->constant_at[1] = round_up(a->constant_size, ALIGN);
 	j->plan = (struct plan){
 		.survey = a->survey ? a->survey : b->survey,
 		.data_size = j->data_at[1] + b->data_size,
 		.data_align = align > a->data_align ? align : a->data_align,
 		.support_size = j->support_at[1] + b->support_size,
+		.constant_size = j->constant_at[1] + b->constant_size,
 		.way_back = a->way_back || b->way_back,
 		.ctx = j,
 		.size = joint_size,
 		.write = joint_write,
 		.support = joint_support,
+		.constants = joint_constants,
 	};
 	for (uint8_t i = 0; i < 2; i++) {
 		add_insertions(j, i);

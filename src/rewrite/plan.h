@@ -70,7 +70,7 @@ struct scratch {
  * there and is near enough.
  */
 struct plan_bases {
-	uint64_t data, support;
+	uint64_t data, support, constants;
 };
 
 struct survey;
@@ -88,6 +88,9 @@ struct plan {
 	 * support_size bytes of it.
 	 */
 	uint32_t support_size;
+	/* memory that is only read; constants() writes it when all code has
+	   been written */
+	uint64_t constant_size;
 	/* not 0: the program begins this far in it, and not where it did */
 	uint32_t entry;
 	/*
@@ -116,6 +119,8 @@ struct plan {
 		      const struct plan_bases *bases, uint8_t *out);
 	bool (*support)(void *ctx, const struct plan_bases *bases,
 			uint8_t *out);
+	void (*constants)(void *ctx, const struct plan_bases *bases,
+			  uint8_t *out);
 };
 
 #endif

@@ -72,6 +72,7 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 	property_drop(r);
 	if (write_contents(r))
 		return -1;
+	file_write_constants(r);
 	dynamic_add(r);
 	if (file_write(r, path))
 		return -1;

@@ -95,6 +95,7 @@ struct rewriter {
 	uint8_t *text; /* the bytes from text_addr to text_end */
 	struct unwind_out unwind;
 	VEC(uint8_t) table_bytes; /* from table_addr on */
+	uint64_t constant_addr;	  /* the plan's constants, the last of them */
 	uint32_t note_size;
 };
 
@@ -150,6 +151,8 @@ void symbols_make(struct symbol_table *t, const struct rewriter *r,
 int file_place_code(struct rewriter *r);
 /* when it is written: the tables, and where data begins */
 int file_place_tables(struct rewriter *r);
+/* when code is: the plan's constants */
+void file_write_constants(struct rewriter *r);
 int file_write(struct rewriter *r, const char *path);
 
 /* text.c: where an old instruction lies in the bytes of the new file */

@@ -39,6 +39,7 @@ static struct counting counting;
 /* the name that was asked for and the one answered, for la_objopen() */
 static char asked[RECORD_NAME_MAX], answer[2 * RECORD_NAME_MAX + 64];
 static char unlinked[RECORD_NAME_MAX]; /* a name translated back */
+static char sought[RECORD_NAME_MAX];   /* see note_sought() */
 static union {
 	struct record r;
 	char bytes[RECORD_MAX + 1];
@@ -249,6 +250,17 @@ EXPORT unsigned la_version(unsigned version)
 	return version;
 }
 
+/* a candidate of ld.so's search for which `answer` was given, or "" */
+static void note_sought(const char *name)
+{
+	struct text t = {.at = sought, .max = sizeof sought};
+
+	sought[0] = 0;
+	text_add(&t, name);
+	if (t.full)
+		sought[0] = 0;
+}
+
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 {
 	const char *back, *found;
@@ -268,7 +280,18 @@ EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 	if (!wanted(name))
 		return (char *)name;
 	found = rewritten(name, "");
+	note_sought(found ? name : "");
 	return (char *)(found ? found : name);
+}
+
+/*
+ * The file that an object was loaded from. One that was searched for keeps the
+ * name that it was searched by, whatever we answered.
+ */
+static const char *file_of(const struct link_map *map)
+{
+	return *sought && str_equal(map->l_name, sought) ? answer :
+							   map->l_name;
 }
 
 /* `name`, which is shorter, takes the place of an object's name */
@@ -378,7 +401,7 @@ EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
 		begin(map);
 		return 0;
 	}
-	hand_over(map, map->l_name);
+	hand_over(map, file_of(map));
 	back = outside(map->l_name);
 	if (*asked && str_equal(map->l_name, answer))
 		put_name(map, asked);

@@ -6,8 +6,8 @@
  * reaches by its distance. Pages of the profile are mapped over them before
  * the object runs. Each thread but the first has a block of counters of its
  * own: pieces, one per object, all at the same distance from the objects'
- * counters. That distance is in a word of the thread's (ARCH_SLOT) which all
- * counting code adds; 0 means the object's own.
+ * counters. That distance is in a word of the thread's (ARCH_SLOT) which
+ * counting code adds once there are threads; 0 means the object's own.
  *
  *	 object A     object B        profile: process 1, A, block 0
  *	[counters]   [counters]                           B, block 0
@@ -22,6 +22,7 @@
  *	ledger.c    room in the profile
  *	images.c    objects with counters
  *	threads.c   blocks
+ *	sites.c     code that counts for one thread, and then for all
  *	forks.c     processes
  *	trim.c      what they reserved and did not need
  *	counting.c  what gates and the loader tell
@@ -64,6 +65,7 @@ struct counted_image {
 	uint8_t state; /* enum image_state */
 	uint8_t id[PROFILE_ID];
 	_Bool above; /* PASSPORT_ABOVE */
+	_Bool for_threads; /* its code asks whose counter it is */
 	const struct passport *passport;
 	const char *path;
 	char *counters;
@@ -101,6 +103,7 @@ struct counting {
 	uint32_t pid;
 	_Bool emulated;
 	_Bool trimmed; /* there are holes under its counters */
+	_Bool threads; /* there are, or were, others than the first */
 	_Bool confined; /* it locked itself in: no system calls of ours */
 	struct room room;
 	struct list image; /* struct counted_image */
@@ -187,6 +190,12 @@ void threads_share(struct counting *c);
 void threads_forget(struct counting *c);
 /* the word of this thread */
 int64_t *thread_word(void);
+
+/* --- sites.c */
+/* the image's code counts for threads from now on */
+void sites_convert(struct counting *c, struct counted_image *m);
+/* that of all images, and of those to come */
+void sites_convert_all(struct counting *c);
 
 /* --- forks.c */
 /* the first process of a program */

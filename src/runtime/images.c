@@ -142,7 +142,10 @@ void image_opened(struct counting *c, const struct passport *p,
 		m->state = IMAGE_OPEN;
 		m->passport = p;
 		m->counters = (char *)p + p->counters;
+		m->for_threads = 0;
 		bind(c, m);
+		if (c->threads)
+			sites_convert(c, m);
 		threads_add_image(c, i);
 	} else {
 		threads_share(c);

@@ -28,7 +28,14 @@ struct passport {
 	uint64_t ncounter; /* 0: nothing is counted in this object */
 	uint8_t id[PROFILE_ID]; /* of the object and how it was rewritten */
 	uint32_t flags; /* enum passport_flag */
-	uint32_t reserved;
+	/*
+	 * Code that counts for one thread only: a list, `site` bytes from
+	 * here, of 32-bit distances from the list, and room to make the code
+	 * count for threads, ARCH_THREAD_ROOM bytes each (sites.c). nsite is
+	 * 0 if it does so already.
+	 */
+	uint32_t nsite;
+	int64_t site, room;
 };
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * profile_format: the profile while its program runs. Written by the code that
+ * profile_format: the profile while its program runs (its form when all is
+ * over is another, which only tally knows). Written by the code that
  * travels inside the program and by tally, read by tally (count/profile.h);
  * plain structs, for both machines are 64-bit and little-endian. doc/profile.md
  * says the same for people.
@@ -28,6 +29,12 @@ enum {
 	PROFILE_ID = 16,       /* bytes of an image's identity */
 };
 
+/* what follows the header */
+enum profile_form {
+	PROFILE_LIVE = 0,     /* chunks, as above */
+	PROFILE_FINISHED = 1, /* count/profile_int.h */
+};
+
 /* why counts are missing or not exact: bits of profile_header.trouble */
 enum profile_trouble {
 	TROUBLE_NO_SPACE = 1,  /* no room on disk: counted in memory, lost */
@@ -40,7 +47,7 @@ struct profile_header {
 	uint64_t magic;
 	uint32_t version;
 	uint16_t machine; /* e_machine of the program */
-	uint16_t reserved;
+	uint16_t form;	  /* enum profile_form */
 	uint64_t end;	    /* bytes in use: raised atomically */
 	uint64_t nprocess;  /* numbers given so far: raised atomically */
 	uint64_t trouble;   /* enum profile_trouble: set atomically */

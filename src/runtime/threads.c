@@ -139,6 +139,7 @@ void thread_begins(struct counting *c, int64_t *word)
 	uint32_t b;
 
 	counting_lock(c);
+	sites_convert_all(c);
 	b = find_free(c);
 	if (b == NO_BLOCK)
 		b = make_block(c);

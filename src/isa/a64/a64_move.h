@@ -31,8 +31,10 @@ bool a64_gate_asks(enum gate_kind k, uint64_t number);
 bool a64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
 
 /* counter.c */
-enum { A64_COUNT_SIZE = 4 * 7 };
+enum { A64_COUNT_SIZE = 4 * 4, A64_COUNT_THREAD_SIZE = 4 * 7 };
 bool a64_count(uint64_t at, uint64_t counter, const uint8_t reg[2],
-	       bool subtract, uint8_t *out);
+	       uint8_t *out);
+bool a64_count_thread(uint64_t at, uint64_t counter, const uint8_t reg[2],
+		      bool subtract, uint8_t *out);
 
 #endif

@@ -396,4 +396,7 @@ const struct isa_move a64_move = {
 	.call_size = 12,
 	.count = a64_count,
 	.count_size = A64_COUNT_SIZE,
+	.count_thread = a64_count_thread,
+	.count_thread_size = A64_COUNT_THREAD_SIZE,
+	.thread_room = A64_COUNT_THREAD_SIZE + 4,
 };

@@ -34,6 +34,7 @@ enum {
 	SYS_PRCTL = 167,
 	SYS_BRK = 214,
 	SYS_MUNMAP = 215,
+	SYS_MPROTECT = 226,
 	SYS_MREMAP = 216,
 	SYS_CLONE = 220,
 	SYS_EXECVE = 221,
@@ -112,6 +113,69 @@ static inline unsigned long arch_thread(void)
 static inline void arch_set_thread(const void *tp)
 {
 	__asm__ volatile("msr tpidr_el0, %0" : : "r"(tp));
+}
+
+enum { ARCH_COUNT_SIZE = 16, ARCH_THREAD_ROOM = 32 };
+
+/* b from `at` to `to`; 0: it does not reach */
+static inline unsigned arch_jump(uintptr_t at, uintptr_t to)
+{
+	intptr_t d = (intptr_t)(to - at);
+
+	if (d < -(1 << 27) || d >= 1 << 27)
+		return 0;
+	return 0x14000000 | ((unsigned)(d >> 2) & 0x3ffffff);
+}
+
+/*
+ * What adds one to a counter (isa/a64/counter.c) becomes a jump to the same
+ * that asks for the thread's counter, in `room`. False if it is not that.
+ */
+static inline _Bool arch_count_for_threads(void *site, void *room,
+					   _Bool subtract)
+{
+	unsigned *s = site, *r = room, a = s[0] & 31, b = s[1] & 31;
+	intptr_t page = (intptr_t)((s[0] >> 29 & 3) |
+				   (s[0] >> 5 & 0x7ffff) << 2);
+	unsigned there = arch_jump((uintptr_t)s, (uintptr_t)r);
+	unsigned back = arch_jump((uintptr_t)(r + 7), (uintptr_t)(s + 4));
+
+	if ((s[0] & 0x9f000000) != 0x90000000 || !there || !back)
+		return 0;
+	page = (page ^ 1 << 20) - (1 << 20);
+	page += (intptr_t)((uintptr_t)s >> 12) -
+		(intptr_t)((uintptr_t)r >> 12);
+	if (page < -(1 << 20) || page >= 1 << 20)
+		return 0;
+	r[0] = 0x90000000 | ((unsigned)page & 3) << 29 |
+	       ((unsigned)(page >> 2) & 0x7ffff) << 5 | a;
+	r[1] = 0xd53bd040 | b;			     /* mrs b, tpidr_el0 */
+	r[2] = 0xf9400400 | b << 5 | b;		     /* ldr b, [b, #8] */
+	r[3] = (subtract ? 0xcb000000 : 0x8b000000) | b << 16 | a << 5 | a;
+	r[4] = s[1];
+	r[5] = s[2];
+	r[6] = s[3];
+	r[7] = back;
+	s[0] = there;
+	return 1;
+}
+
+/* code was written: the processor has to read it again */
+static inline void arch_new_code(const char *from, const char *to)
+{
+	unsigned long sizes, data, code;
+
+	__asm__ volatile("mrs %0, ctr_el0" : "=r"(sizes));
+	data = 4ul << (sizes >> 16 & 15);
+	code = 4ul << (sizes & 15);
+	for (uintptr_t p = (uintptr_t)from & -data; p < (uintptr_t)to;
+	     p += data)
+		__asm__ volatile("dc cvau, %0" : : "r"(p) : "memory");
+	__asm__ volatile("dsb ish" : : : "memory");
+	for (uintptr_t p = (uintptr_t)from & -code; p < (uintptr_t)to;
+	     p += code)
+		__asm__ volatile("ic ivau, %0" : : "r"(p) : "memory");
+	__asm__ volatile("dsb ish; isb" : : : "memory");
 }
 
 struct kernel_stat {

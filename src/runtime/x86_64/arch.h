@@ -13,6 +13,7 @@ enum {
 	SYS_READ = 0,
 	SYS_CLOSE = 3,
 	SYS_MMAP = 9,
+	SYS_MPROTECT = 10,
 	SYS_MUNMAP = 11,
 	SYS_BRK = 12,
 	SYS_RT_SIGPROCMASK = 14,
@@ -98,6 +99,24 @@ static inline unsigned long arch_thread(void)
 
 	__asm__ volatile("mov %%fs:0, %0" : "=r"(tp));
 	return tp;
+}
+
+enum { ARCH_COUNT_SIZE = 8, ARCH_THREAD_ROOM = 8 };
+
+/* counting code of this machine always asks for the thread's counter */
+static inline _Bool arch_count_for_threads(void *site, void *room,
+					   _Bool subtract)
+{
+	(void)site;
+	(void)room;
+	(void)subtract;
+	return 0;
+}
+
+static inline void arch_new_code(const char *from, const char *to)
+{
+	(void)from;
+	(void)to;
 }
 
 struct kernel_stat {

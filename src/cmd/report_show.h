@@ -1,0 +1,30 @@
+/* report_show: the ways to show a profile. Part of `tally report`. */
+#ifndef CMD_REPORT_SHOW_H
+#define CMD_REPORT_SHOW_H
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "report/rows.h"
+
+/* a table for people, of at most `limit` rows */
+void report_show_text(const struct told *t, const struct rows *r,
+		      enum rows_by by, size_t limit, FILE *to);
+/* the contract of product.md: an array of objects */
+void report_show_json(const struct told *t, const struct rows *r,
+		      enum rows_by by, size_t limit, FILE *to);
+/* the first n procedures of a profile, as a table, and the notes */
+int report_show_hottest(const char *profile, size_t n, FILE *to,
+			struct err *e);
+/* what is wrong with the profile, or missing in it, on stderr */
+void report_show_notes(const struct told *t);
+/* the keys of an edge, in an open object */
+void report_json_edge(struct json *j, const struct told_image *m,
+		      uint32_t proc, uint32_t edge);
+/* "count", or null and why */
+void report_json_count(struct json *j, const char *key, bool known,
+		       uint64_t count, const char *why);
+/* "troubles": what profile_header.trouble says */
+void report_json_troubles(struct json *j, const struct told *t);
+
+#endif

@@ -1,0 +1,166 @@
+/* profile: what both forms share. See profile.h. */
+#include "count/profile_int.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+const char *profile_string(struct profile *p, uint64_t at, uint64_t len,
+			   struct err *e)
+{
+	char *s;
+
+	/* len is a number of 32 bits in the file: len + 1 is one, too */
+	if (file_has(&p->file, at, len + 1, e))
+		return NULL;
+	s = arena_alloc(&p->arena, len + 1);
+	if (file_read(&p->file, at, s, len + 1, e))
+		return NULL;
+	if (s[len] || strlen(s) != len) {
+		err_at(e, p->file.name, at, "a string does not end where it "
+		       "should");
+		return NULL;
+	}
+	return s;
+}
+
+/* images are few: they are looked for one by one */
+int profile_image_of(struct profile *p, const uint8_t *id, uint64_t ncounter,
+		     uint64_t at, uint32_t *image, struct err *e)
+{
+	struct profile_image new = {.ncounter = ncounter, .file = ""};
+	uint32_t i = 0;
+
+	while (i < p->image.n && memcmp(p->image.at[i].id, id, PROFILE_ID))
+		i++;
+	*image = i;
+	if (i == p->image.n) {
+		memcpy(new.id, id, PROFILE_ID);
+		vec_push(&p->image, new);
+	}
+	if (p->image.at[i].ncounter != ncounter)
+		return err_at(e, p->file.name, at, "an image with %" PRIu64
+			      " counters, which has %" PRIu64 " elsewhere",
+			      ncounter, p->image.at[i].ncounter);
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct profile_process *p = a, *q = b;
+
+	return p->number < q->number ? -1 : p->number > q->number;
+}
+
+int profile_sort(struct profile *p, struct err *e)
+{
+	if (p->process.n)
+		qsort(p->process.at, p->process.n, sizeof *p->process.at,
+		      by_number);
+	for (size_t i = 1; i < p->process.n; i++)
+		if (p->process.at[i].number == p->process.at[i - 1].number)
+			return err_set(e, ERR_INPUT, "%s: there are two "
+				       "processes %" PRIu32, p->file.name,
+				       p->process.at[i].number);
+	return 0;
+}
+
+int profile_sum(const struct profile *p, uint64_t at, uint64_t *sum,
+		uint64_t n, struct err *e)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		return err_at(e, p->file.name, at,
+			      "counters add up to more than 64 bits");
+	return 0;
+}
+
+/* what the header says must be possible */
+static int profile_check(const struct profile *p, struct err *e)
+{
+	const struct profile_header *h = &p->header;
+
+	if (h->magic != PROFILE_MAGIC)
+		return err_set(e, ERR_INPUT, "%s: not a profile of tally",
+			       p->file.name);
+	if (h->version != PROFILE_VERSION)
+		return err_set(e, ERR_INPUT, "%s: the profile has version %"
+			       PRIu32 "; this tally reads %d", p->file.name,
+			       h->version, PROFILE_VERSION);
+	if (h->form != PROFILE_LIVE && h->form != PROFILE_FINISHED)
+		return err_set(e, ERR_INPUT, "%s: the profile has form %u, "
+			       "which this tally does not know", p->file.name,
+			       h->form);
+	return 0;
+}
+
+static int profile_scan(struct profile *p, struct err *e)
+{
+	uint64_t at = sizeof p->header;
+
+	if (p->file.size < sizeof p->header.magic)
+		return err_set(e, ERR_INPUT, "%s: not a profile of tally",
+			       p->file.name);
+	if (file_read(&p->file, 0, &p->header, sizeof p->header, e) ||
+	    profile_check(p, e))
+		return -1;
+	p->options = profile_string(p, at, p->header.options_len, e);
+	if (!p->options)
+		return -1;
+	at += p->header.options_len + 1;
+	p->command = profile_string(p, at, p->header.command_len, e);
+	if (!p->command)
+		return -1;
+	p->finished = p->header.form == PROFILE_FINISHED;
+	return p->finished ? profile_scan_finished(p, e) :
+			     profile_scan_live(p, e);
+}
+
+int profile_open(struct profile *p, const char *path, struct err *e)
+{
+	*p = (struct profile){0};
+	if (file_open(&p->file, path, e))
+		return -1;
+	if (profile_scan(p, e)) {
+		profile_close(p);
+		return -1;
+	}
+	return 0;
+}
+
+void profile_close(struct profile *p)
+{
+	for (size_t i = 0; i < p->image.n; i++)
+		map_release(&p->image.at[i].map);
+	vec_free(&p->process);
+	vec_free(&p->image);
+	vec_free(&p->piece);
+	arena_free(&p->arena);
+	file_close(&p->file);
+}
+
+/* increments of all counters together are a number, too */
+static int profile_check_sum(const struct profile *p, const uint64_t *value,
+			     uint64_t n, struct err *e)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		if (__builtin_add_overflow(sum, value[i], &sum))
+			return err_set(e, ERR_INPUT, "%s: counters add up to "
+				       "more than 64 bits", p->file.name);
+	return 0;
+}
+
+int profile_add(const struct profile *p, uint32_t image, uint32_t process,
+		uint64_t *value, struct err *e)
+{
+	for (size_t i = 0; i < p->piece.n; i++) {
+		const struct profile_piece *x = &p->piece.at[i];
+
+		if (x->image != image || (process && x->process != process))
+			continue;
+		if (p->finished ? profile_add_finished(p, x, value, e) :
+				  profile_add_live(p, x, value, e))
+			return -1;
+	}
+	return profile_check_sum(p, value, p->image.at[image].ncounter, e);
+}

@@ -1,0 +1,82 @@
+/*
+ * profile: what a program's run left, or a running one has left so far. Reads
+ * both forms, live (runtime/profile_format.h) and finished, and turns the one
+ * into the other. doc/profile.md describes them.
+ *
+ * A profile may come from anywhere, be cut off, or grow while it is read:
+ * nothing in it is believed, and what was there when it was opened is what is
+ * told.
+ */
+#ifndef COUNT_PROFILE_H
+#define COUNT_PROFILE_H
+
+#include "count/file.h"
+#include "count/map.h"
+
+struct profile_process {
+	uint32_t number; /* from 1 */
+	uint32_t pid;	 /* 0: it left counters but did not say who it is */
+	uint32_t parent; /* number, 0: none */
+	uint32_t origin; /* enum process_origin */
+	uint64_t started; /* ticks since boot, 0: not known */
+	const char *name;
+};
+
+struct profile_image {
+	uint8_t id[PROFILE_ID];
+	uint64_t ncounter;
+	const char *file; /* the rewritten one */
+	struct map map;
+	const char *missing; /* why there is no map, or NULL */
+};
+
+/* counters of one image and process somewhere in the file */
+struct profile_piece {
+	uint32_t process; /* number */
+	uint32_t image;	  /* in profile.image */
+	uint64_t at, size;
+};
+
+struct profile {
+	struct file file;
+	struct profile_header header;
+	const char *options, *command;
+	bool finished;
+	VEC(struct profile_process) process; /* by number */
+	VEC(struct profile_image) image;
+	VEC(struct profile_piece) piece;
+	struct arena arena;
+};
+
+/* `path` must outlive the profile; on -1 nothing needs closing */
+int profile_open(struct profile *p, const char *path, struct err *e);
+void profile_close(struct profile *p);
+
+/*
+ * Adds to value[0 .. ncounter-1] what the threads of one process, or (0) of
+ * all, counted in an image; requires: it has a map.
+ */
+int profile_add(const struct profile *p, uint32_t image, uint32_t process,
+		uint64_t *value, struct err *e);
+
+/*
+ * Writes the profile in its finished form, in place of what `path` was. If
+ * `minus` is not NULL, less what was counted then: an earlier state of the
+ * same run.
+ */
+int profile_write(const struct profile *p, const struct profile *minus,
+		  const char *path, struct err *e);
+
+/* whether the process that was described so still runs */
+bool profile_is_alive(const struct profile_process *q);
+/*
+ * Turns a live profile into a finished one if nobody counts any more. Returns
+ * 1 if it did so (or it was), 0 if somebody does or the map of an image is
+ * missing, -1 and *e if it cannot be read or written. `alive` decides who is
+ * alive; NULL: profile_is_alive().
+ */
+int profile_finish(const char *path,
+		   bool (*alive)(const struct profile_process *q),
+		   struct err *e);
+
+#endif

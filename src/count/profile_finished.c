@@ -1,0 +1,249 @@
+/* profile_finished: reads the form that profile_int.h describes. */
+#include <inttypes.h>
+
+#include "count/profile_int.h"
+#include "count/squeeze.h"
+#include "elf/bytes.h"
+#include "runtime/hash.h"
+
+/* longest name of a process or file */
+enum { NAME_LONGEST = 4096 };
+
+/* what a part holds, to be freed; NULL and *e */
+static uint8_t *finished_read(const struct profile *p, uint64_t at,
+			      uint64_t size, struct err *e)
+{
+	uint8_t *bytes;
+
+	if (file_has(&p->file, at, size, e))
+		return NULL;
+	bytes = mem_alloc(size);
+	if (!file_read(&p->file, at, bytes, size, e))
+		return bytes;
+	mem_free(bytes);
+	return NULL;
+}
+
+/* the same for what was squeezed */
+static int finished_open(const struct profile *p, uint64_t at, uint64_t size,
+			 const char *what, buffer *out, struct err *e)
+{
+	uint8_t *bytes = finished_read(p, at, size, e);
+	int status;
+
+	if (!bytes)
+		return -1;
+	status = squeeze_back(out, bytes, size, p->file.name, what, e);
+	mem_free(bytes);
+	return status;
+}
+
+/* a string of the index, in the arena; "" if there is none */
+static const char *finished_string(struct profile *p, struct bytes *b)
+{
+	const char *s = bytes_string(b, NAME_LONGEST);
+
+	return s ? arena_string(&p->arena, s, strlen(s)) : "";
+}
+
+static bool finished_process(struct profile *p, struct bytes *b)
+{
+	struct profile_process q;
+	uint64_t number = bytes_uleb(b), pid = bytes_uleb(b);
+	uint64_t parent = bytes_uleb(b), origin = bytes_uleb(b);
+
+	q = (struct profile_process){
+		.number = (uint32_t)number, .pid = (uint32_t)pid,
+		.parent = (uint32_t)parent, .origin = (uint32_t)origin,
+	};
+	q.started = bytes_uleb(b);
+	q.name = finished_string(p, b);
+	vec_push(&p->process, q);
+	return !b->bad && number && (number | pid | parent | origin) <=
+					    UINT32_MAX;
+}
+
+static bool finished_image(struct profile *p, struct bytes *b)
+{
+	const uint8_t *id = bytes_take(b, PROFILE_ID);
+	uint64_t ncounter = bytes_uleb(b);
+	const char *file = finished_string(p, b);
+	uint32_t image, before = (uint32_t)p->image.n;
+	struct err e;
+
+	if (b->bad || profile_image_of(p, id, ncounter, 0, &image, &e) ||
+	    image != before)
+		return false;
+	p->image.at[image].file = file;
+	/* until its part has been read */
+	p->image.at[image].missing = "its map is missing";
+	return true;
+}
+
+static int finished_index(struct profile *p, uint64_t at, uint64_t size,
+			  struct err *e)
+{
+	buffer all = {0};
+	struct bytes b;
+	uint64_t n;
+	bool good = true;
+
+	if (p->process.n || p->image.n)
+		return err_at(e, p->file.name, at, "a second index");
+	if (finished_open(p, at, size, "its index", &all, e)) {
+		vec_free(&all);
+		return -1;
+	}
+	b = bytes_window(all.at, all.n, 0);
+	for (n = bytes_uleb(&b); good && n > 0; n--)
+		good = finished_process(p, &b);
+	for (n = good ? bytes_uleb(&b) : 0; good && n > 0; n--)
+		good = finished_image(p, &b);
+	good &= !b.bad && !bytes_left(&b);
+	vec_free(&all);
+	return good ? profile_sort(p, e) :
+		      err_at(e, p->file.name, at, "its index is broken");
+}
+
+static int finished_map(struct profile *p, uint32_t image, uint64_t at,
+			uint64_t size, struct err *e)
+{
+	struct profile_image *m;
+	uint8_t *bytes;
+	int status;
+
+	if (image >= p->image.n || !p->image.at[image].missing)
+		return err_at(e, p->file.name, at, "a map of image %" PRIu32
+			      ", which there is not or twice", image);
+	m = &p->image.at[image];
+	bytes = finished_read(p, at, size, e);
+	if (!bytes)
+		return -1;
+	status = map_unpack(&m->map, bytes, size, p->file.name, e);
+	mem_free(bytes);
+	if (status)
+		return -1;
+	m->missing = NULL;
+	if (m->map.ncounter != m->ncounter ||
+	    memcmp(m->map.id, m->id, PROFILE_ID))
+		return err_at(e, p->file.name, at, "a map of another image");
+	return 0;
+}
+
+static bool finished_has_process(const struct profile *p, uint32_t number)
+{
+	for (size_t i = 0; i < p->process.n; i++)
+		if (p->process.at[i].number == number)
+			return true;
+	return false;
+}
+
+static int finished_counts(struct profile *p, const struct finished_part *f,
+			   uint64_t at, struct err *e)
+{
+	struct profile_piece x = {.process = f->process, .image = f->image,
+				  .at = at, .size = f->size};
+
+	if (x.image >= p->image.n || p->image.at[x.image].missing ||
+	    !finished_has_process(p, x.process))
+		return err_at(e, p->file.name, at, "counts of a process or "
+			      "image that there is not");
+	vec_push(&p->piece, x);
+	return 0;
+}
+
+static int finished_part(struct profile *p, const struct finished_part *f,
+			 uint64_t at, struct err *e)
+{
+	switch (f->kind) {
+	case FINISHED_INDEX:
+		return finished_index(p, at, f->size, e);
+	case FINISHED_MAP:
+		return finished_map(p, f->image, at, f->size, e);
+	case FINISHED_COUNTS:
+		return finished_counts(p, f, at, e);
+	default:
+		return err_at(e, p->file.name, at, "a part of kind %" PRIu32
+			      ", which this tally does not know", f->kind);
+	}
+}
+
+/* the last part: nothing is missing and nothing was changed */
+static int finished_end(const struct profile *p, uint64_t at, uint64_t size,
+			uint64_t hash, struct err *e)
+{
+	uint64_t want;
+
+	if (size != sizeof want || at + size != p->file.size ||
+	    p->header.end != p->file.size)
+		return err_at(e, p->file.name, at, "it should end here");
+	if (file_read(&p->file, at, &want, sizeof want, e))
+		return -1;
+	if (want != hash)
+		return err_at(e, p->file.name, at, "the checksum is wrong");
+	for (size_t i = 0; i < p->image.n; i++)
+		if (p->image.at[i].missing)
+			return err_at(e, p->file.name, at, "the map of image "
+				      "%zu is missing", i);
+	return 0;
+}
+
+/* reads all parts; *f is the last one, *hash is of those before */
+static int finished_parts(struct profile *p, uint64_t *at, uint64_t *hash,
+			  struct finished_part *f, struct err *e)
+{
+	for (;; *at += f->size) {
+		if (file_read(&p->file, *at, f, sizeof *f, e))
+			return -1;
+		*at += sizeof *f;
+		if (f->kind == FINISHED_END)
+			return 0;
+		if (file_has(&p->file, *at, f->size, e) ||
+		    finished_part(p, f, *at, e))
+			return -1;
+		*hash = hash_bytes(f, sizeof *f, *hash);
+	}
+}
+
+int profile_scan_finished(struct profile *p, struct err *e)
+{
+	uint64_t head = sizeof p->header + p->header.options_len + 1 +
+			p->header.command_len + 1;
+	uint64_t at = head, hash = FINISHED_SEED;
+	struct finished_part f;
+	uint8_t *text;
+
+	if (finished_parts(p, &at, &hash, &f, e))
+		return -1;
+	text = finished_read(p, 0, head, e);
+	if (!text)
+		return -1;
+	hash = hash_bytes(text, head, hash);
+	mem_free(text);
+	return finished_end(p, at, f.size, hash, e);
+}
+
+int profile_add_finished(const struct profile *p,
+			 const struct profile_piece *x, uint64_t *value,
+			 struct err *e)
+{
+	uint64_t ncounter = p->image.at[x->image].ncounter, next = 0;
+	buffer all = {0};
+	struct bytes b;
+	int status = finished_open(p, x->at, x->size, "counts", &all, e);
+
+	b = bytes_window(all.at, status ? 0 : all.n, 0);
+	while (!status && bytes_left(&b)) {
+		uint64_t gap = bytes_uleb(&b), n = bytes_uleb(&b);
+
+		if (b.bad || gap >= ncounter - next)
+			status = err_at(e, p->file.name, x->at, "counts of "
+					"counters that there are not");
+		else
+			status = profile_sum(p, x->at, &value[next + gap], n,
+					     e);
+		next += gap + 1;
+	}
+	vec_free(&all);
+	return status;
+}

@@ -1,0 +1,61 @@
+/*
+ * profile_int: what the files of the profile share, and its finished form:
+ *
+ *	struct profile_header, form PROFILE_FINISHED
+ *	options '\0' command '\0'
+ *	parts: struct finished_part and as many bytes as it says
+ *
+ *	INDEX   one: processes and images (squeezed)
+ *	MAP     of each image, in order (map.h's bytes)
+ *	COUNTS  of a process and an image, if any counter is not 0
+ *	        (squeezed): distance from the last counter that is not 0,
+ *	        value; both LEB128
+ *	END     8 bytes: hash of the structs of all parts before, then of
+ *	        the header and its text. The parts have checksums of their
+ *	        own.
+ */
+#ifndef COUNT_PROFILE_INT_H
+#define COUNT_PROFILE_INT_H
+
+#include "count/profile.h"
+
+enum finished_kind {
+	FINISHED_INDEX = 1,
+	FINISHED_MAP,
+	FINISHED_COUNTS,
+	FINISHED_END,
+};
+
+struct finished_part {
+	uint32_t kind;	  /* enum finished_kind */
+	uint32_t process; /* FINISHED_COUNTS: number */
+	uint32_t image;	  /* FINISHED_COUNTS, FINISHED_MAP: from 0 */
+	uint32_t reserved;
+	uint64_t size; /* of what follows */
+};
+
+/* start of the chain of hashes */
+#define FINISHED_SEED UINT64_C(0x746c7970726f6631)
+
+/* a string of exactly len bytes of the file and a zero, in the arena */
+const char *profile_string(struct profile *p, uint64_t at, uint64_t len,
+			   struct err *e);
+/* the image of that identity, a new one if there is none; -1 and *e */
+int profile_image_of(struct profile *p, const uint8_t *id, uint64_t ncounter,
+		     uint64_t at, uint32_t *image, struct err *e);
+/* sorts processes by number; -1 if one is there twice */
+int profile_sort(struct profile *p, struct err *e);
+
+/* profile_live.c, profile_finished.c: what follows the header */
+int profile_scan_live(struct profile *p, struct err *e);
+int profile_scan_finished(struct profile *p, struct err *e);
+int profile_add_live(const struct profile *p, const struct profile_piece *x,
+		     uint64_t *value, struct err *e);
+int profile_add_finished(const struct profile *p,
+			 const struct profile_piece *x, uint64_t *value,
+			 struct err *e);
+/* *sum += n; -1 if that is no number of 64 bits */
+int profile_sum(const struct profile *p, uint64_t at, uint64_t *sum,
+		uint64_t n, struct err *e);
+
+#endif

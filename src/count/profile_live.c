@@ -1,0 +1,210 @@
+/*
+ * profile_live: the profile of a run that may still go on: chunks, which
+ * processes took and filled as they needed them (runtime/profile_format.h).
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "count/profile_int.h"
+
+enum { LIVE_STEP = 8192 }; /* counters read at once */
+
+/* a chunk's own numbers must be possible */
+static int live_check(const struct profile *p, const struct profile_chunk *c,
+		      uint64_t at, uint64_t end, struct err *e)
+{
+	if (c->at != at)
+		return err_at(e, p->file.name, at, "a chunk that says it is "
+			      "at 0x%" PRIx64, c->at);
+	if (!c->size || c->size % PROFILE_UNIT || c->size > end - at)
+		return err_at(e, p->file.name, at, "a chunk of %" PRIu64
+			      " bytes, %" PRIu64 " are left", c->size,
+			      end - at);
+	if (!c->process)
+		return err_at(e, p->file.name, at, "a chunk of no process");
+	return 0;
+}
+
+/* a string behind a struct of `head` bytes, inside its chunk */
+static const char *live_string(struct profile *p, const struct profile_chunk *c,
+			       uint64_t head, uint64_t len, struct err *e)
+{
+	if (len >= c->size - head) {
+		err_at(e, p->file.name, c->at, "a name of %" PRIu64 " bytes "
+		       "is longer than its chunk", len);
+		return NULL;
+	}
+	return profile_string(p, c->at + head, len, e);
+}
+
+static int live_process(struct profile *p, uint64_t at, struct err *e)
+{
+	struct chunk_process c;
+	struct profile_process q;
+
+	if (file_read(&p->file, at, &c, sizeof c, e))
+		return -1;
+	q = (struct profile_process){
+		.number = c.chunk.process, .pid = c.pid, .parent = c.parent,
+		.origin = c.origin, .started = c.started,
+		.name = live_string(p, &c.chunk, sizeof c, c.name_len, e),
+	};
+	if (!q.name)
+		return -1;
+	vec_push(&p->process, q);
+	return 0;
+}
+
+/* the counters lie inside their chunk, behind its head */
+static int live_check_counters(const struct profile *p,
+			       const struct chunk_counters *c, struct err *e)
+{
+	if (c->first < sizeof *c || c->first > c->chunk.size ||
+	    c->first % sizeof(uint64_t) ||
+	    c->ncounter > (c->chunk.size - c->first) / sizeof(uint64_t))
+		return err_at(e, p->file.name, c->chunk.at, "%" PRIu64
+			      " counters at 0x%" PRIx64 " do not fit into a "
+			      "chunk of %" PRIu64 " bytes", c->ncounter,
+			      c->first, c->chunk.size);
+	return 0;
+}
+
+static int live_counters(struct profile *p, uint64_t at, struct err *e)
+{
+	struct chunk_counters c;
+	struct profile_piece x = {0};
+	const char *file;
+
+	if (file_read(&p->file, at, &c, sizeof c, e) ||
+	    live_check_counters(p, &c, e))
+		return -1;
+	file = live_string(p, &c.chunk, sizeof c, c.path_len, e);
+	if (!file ||
+	    profile_image_of(p, c.id, c.ncounter, at, &x.image, e))
+		return -1;
+	if (!*p->image.at[x.image].file)
+		p->image.at[x.image].file = file;
+	x.process = c.chunk.process;
+	x.at = at + c.first;
+	x.size = c.ncounter * sizeof(uint64_t);
+	vec_push(&p->piece, x);
+	return 0;
+}
+
+/* the next page with anything in it, from `at` on */
+static uint64_t live_next_page(const struct profile *p, uint64_t at,
+			       uint64_t end)
+{
+	off_t data = lseek(p->file.fd, (off_t)at, SEEK_DATA);
+
+	if (data < 0)
+		return errno == ENXIO ? end : at;
+	return (uint64_t)data & ~(uint64_t)(PROFILE_UNIT - 1);
+}
+
+/* reads the chunk at `at`; *size is how far the next one is */
+static int live_chunk(struct profile *p, uint64_t at, uint64_t end,
+		      uint64_t *size, struct err *e)
+{
+	struct profile_chunk c;
+
+	*size = PROFILE_UNIT;
+	if (file_read(&p->file, at, &c, sizeof c, e))
+		return -1;
+	if (c.magic != CHUNK_MAGIC)
+		return 0; /* whoever took this room did not live to fill it */
+	if (live_check(p, &c, at, end, e))
+		return -1;
+	*size = c.size;
+	if (c.kind == CHUNK_PROCESS)
+		return live_process(p, at, e);
+	if (c.kind == CHUNK_COUNTERS)
+		return live_counters(p, at, e);
+	return err_at(e, p->file.name, at, "a chunk of kind %" PRIu32
+		      ", which this tally does not know", c.kind);
+}
+
+/* processes that only left counters */
+static void live_nameless(struct profile *p)
+{
+	for (size_t i = 0; i < p->piece.n; i++) {
+		struct profile_process q = {.number = p->piece.at[i].process,
+					    .name = ""};
+		size_t k = 0;
+
+		while (k < p->process.n && p->process.at[k].number != q.number)
+			k++;
+		if (k == p->process.n)
+			vec_push(&p->process, q);
+	}
+}
+
+/* the image's map, from the rewritten file if it is still the same */
+static int live_map(struct profile *p, struct profile_image *m, struct err *e)
+{
+	struct err why;
+	const char *text = why.text;
+
+	if (map_read(&m->map, m->file, &why)) {
+		m->missing = arena_string(&p->arena, text, strlen(text));
+		return 0;
+	}
+	if (memcmp(m->map.id, m->id, PROFILE_ID)) {
+		err_set(&why, ERR_INPUT, "%s: it was rewritten anew since "
+			"the run", m->file);
+		m->missing = arena_string(&p->arena, text, strlen(text));
+		map_release(&m->map);
+		m->map = (struct map){0};
+		return 0;
+	}
+	if (m->map.ncounter != m->ncounter)
+		return err_set(e, ERR_INPUT, "%s: %" PRIu64 " counters of %s, "
+			       "whose map has %" PRIu32, p->file.name,
+			       m->ncounter, m->file, m->map.ncounter);
+	return 0;
+}
+
+int profile_scan_live(struct profile *p, struct err *e)
+{
+	uint64_t end = p->header.end, size;
+
+	if (end < PROFILE_FIRST || end > p->file.size)
+		return err_at(e, p->file.name, 16, "%" PRIu64 " bytes should "
+			      "be in use, the file has %" PRIu64, end,
+			      p->file.size);
+	for (uint64_t at = PROFILE_FIRST; end - at >= PROFILE_UNIT;
+	     at += size) {
+		at = live_next_page(p, at, end);
+		if (at >= end || end - at < PROFILE_UNIT)
+			break;
+		if (live_chunk(p, at, end, &size, e))
+			return -1;
+	}
+	live_nameless(p);
+	if (profile_sort(p, e))
+		return -1;
+	for (size_t i = 0; i < p->image.n; i++)
+		if (live_map(p, &p->image.at[i], e))
+			return -1;
+	return 0;
+}
+
+int profile_add_live(const struct profile *p, const struct profile_piece *x,
+		     uint64_t *value, struct err *e)
+{
+	uint64_t *step = mem_alloc(LIVE_STEP * sizeof *step);
+	uint64_t n = x->size / sizeof *step;
+	int status = 0;
+
+	for (uint64_t i = 0; !status && i < n; i += LIVE_STEP) {
+		uint64_t at = x->at + i * sizeof *step;
+		uint64_t k = n - i < LIVE_STEP ? n - i : LIVE_STEP;
+
+		status = file_read(&p->file, at, step, k * sizeof *step, e);
+		while (!status && k-- > 0)
+			status = profile_sum(p, at, &value[i + k], step[k], e);
+	}
+	mem_free(step);
+	return status;
+}

@@ -1,0 +1,307 @@
+/* profile_write: the finished form of a profile (profile_int.h). */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "count/profile_int.h"
+#include "count/squeeze.h"
+#include "runtime/hash.h"
+
+struct writer {
+	const struct profile *p, *minus;
+	buffer out;
+	uint64_t hash; /* of header, text and structs of parts */
+};
+
+static void write_part(struct writer *w, enum finished_kind kind,
+		       uint32_t process, uint32_t image, const void *bytes,
+		       uint64_t size)
+{
+	struct finished_part f = {.kind = kind, .process = process,
+				  .image = image, .size = size};
+
+	buffer_bytes(&w->out, &f, sizeof f);
+	buffer_bytes(&w->out, bytes, size);
+	w->hash = hash_bytes(&f, sizeof f, w->hash);
+}
+
+static void write_head(struct writer *w)
+{
+	const struct profile *p = w->p;
+	struct profile_header h = p->header;
+
+	h.form = PROFILE_FINISHED;
+	h.options_len = (uint32_t)strlen(p->options);
+	h.command_len = (uint32_t)strlen(p->command);
+	buffer_bytes(&w->out, &h, sizeof h);
+	buffer_bytes(&w->out, p->options, h.options_len + 1);
+	buffer_bytes(&w->out, p->command, h.command_len + 1);
+}
+
+static void write_index(struct writer *w)
+{
+	const struct profile *p = w->p;
+	buffer b = {0}, small = {0};
+
+	buffer_uleb(&b, p->process.n);
+	for (size_t i = 0; i < p->process.n; i++) {
+		const struct profile_process *q = &p->process.at[i];
+
+		buffer_uleb(&b, q->number);
+		buffer_uleb(&b, q->pid);
+		buffer_uleb(&b, q->parent);
+		buffer_uleb(&b, q->origin);
+		buffer_uleb(&b, q->started);
+		buffer_bytes(&b, q->name, strlen(q->name) + 1);
+	}
+	buffer_uleb(&b, p->image.n);
+	for (size_t i = 0; i < p->image.n; i++) {
+		const struct profile_image *m = &p->image.at[i];
+
+		buffer_bytes(&b, m->id, PROFILE_ID);
+		buffer_uleb(&b, m->ncounter);
+		buffer_bytes(&b, m->file, strlen(m->file) + 1);
+	}
+	squeeze(&small, b.at, b.n);
+	write_part(w, FINISHED_INDEX, 0, 0, small.at, small.n);
+	vec_free(&b);
+	vec_free(&small);
+}
+
+static void write_maps(struct writer *w)
+{
+	for (uint32_t i = 0; i < w->p->image.n; i++) {
+		struct map_bytes packed = {0};
+
+		map_pack(&w->p->image.at[i].map, &packed);
+		write_part(w, FINISHED_MAP, 0, i, packed.v.at, packed.v.n);
+		vec_free(&packed.v);
+	}
+}
+
+/* the image of the same identity in the other profile; false if none */
+static bool same_image(const struct profile *p, const uint8_t *id,
+		       uint32_t *image)
+{
+	for (*image = 0; *image < p->image.n; ++*image)
+		if (!memcmp(p->image.at[*image].id, id, PROFILE_ID))
+			return !p->image.at[*image].missing;
+	return false;
+}
+
+/* takes away what was counted earlier; counters only grow */
+static int write_minus(const struct writer *w, uint32_t image,
+		       uint32_t process, uint64_t *value, struct err *e)
+{
+	const struct profile_image *m = &w->p->image.at[image];
+	uint64_t *less;
+	uint32_t other;
+	int status;
+
+	if (!w->minus || !same_image(w->minus, m->id, &other))
+		return 0;
+	less = NEW_ARRAY(uint64_t, m->ncounter);
+	status = w->minus->image.at[other].ncounter != m->ncounter ?
+		err_set(e, ERR_INPUT, "%s: other counters of %s",
+			w->minus->file.name, m->map.path) :
+		profile_add(w->minus, other, process, less, e);
+	for (uint64_t i = 0; !status && i < m->ncounter; i++) {
+		if (value[i] < less[i])
+			status = err_set(e, ERR_INPUT, "%s: a counter of %s "
+					 "was %" PRIu64 " there and is %"
+					 PRIu64 " now: not an earlier state "
+					 "of this run", w->minus->file.name,
+					 m->map.path, less[i], value[i]);
+		value[i] -= less[i];
+	}
+	mem_free(less);
+	return status;
+}
+
+/* the counters that are not 0; nothing if there is none */
+static void write_values(struct writer *w, uint32_t image, uint32_t process,
+			 const uint64_t *value)
+{
+	uint64_t n = w->p->image.at[image].ncounter, next = 0;
+	buffer b = {0}, small = {0};
+
+	for (uint64_t i = 0; i < n; i++)
+		if (value[i]) {
+			buffer_uleb(&b, i - next);
+			buffer_uleb(&b, value[i]);
+			next = i + 1;
+		}
+	if (b.n) {
+		squeeze(&small, b.at, b.n);
+		write_part(w, FINISHED_COUNTS, process, image, small.at,
+			   small.n);
+	}
+	vec_free(&b);
+	vec_free(&small);
+}
+
+static bool has_piece(const struct profile *p, uint32_t image,
+		      uint32_t process)
+{
+	for (size_t i = 0; i < p->piece.n; i++)
+		if (p->piece.at[i].image == image &&
+		    p->piece.at[i].process == process)
+			return true;
+	return false;
+}
+
+static int write_counts(struct writer *w, uint32_t image, uint32_t process,
+			struct err *e)
+{
+	uint64_t *value;
+	int status;
+
+	if (!has_piece(w->p, image, process))
+		return 0;
+	value = NEW_ARRAY(uint64_t, w->p->image.at[image].ncounter);
+	status = profile_add(w->p, image, process, value, e);
+	if (!status)
+		status = write_minus(w, image, process, value, e);
+	if (!status)
+		write_values(w, image, process, value);
+	mem_free(value);
+	return status;
+}
+
+/* the last part, and what the header says of the whole file */
+static void write_end(struct writer *w, uint64_t head)
+{
+	uint64_t end = w->out.n + sizeof(struct finished_part) + sizeof end;
+	uint64_t hash;
+
+	memcpy(w->out.at + offsetof(struct profile_header, end), &end,
+	       sizeof end);
+	hash = hash_bytes(w->out.at, head, w->hash);
+	write_part(w, FINISHED_END, 0, 0, &hash, sizeof hash);
+}
+
+/* all of the file in memory */
+static int write_all(struct writer *w, struct err *e)
+{
+	const struct profile *p = w->p;
+	uint64_t head;
+
+	write_head(w);
+	head = w->out.n;
+	write_index(w);
+	write_maps(w);
+	for (uint32_t m = 0; m < p->image.n; m++)
+		for (size_t i = 0; i < p->process.n; i++)
+			if (write_counts(w, m, p->process.at[i].number, e))
+				return -1;
+	write_end(w, head);
+	return 0;
+}
+
+/* what can be told without the rewritten files */
+static int write_check(const struct profile *p, struct err *e)
+{
+	for (size_t i = 0; i < p->image.n; i++)
+		if (p->image.at[i].missing)
+			return err_set(e, ERR_INPUT, "%s",
+				       p->image.at[i].missing);
+	return 0;
+}
+
+/* `minus` is an earlier state of the same run: all of it is still there */
+static int write_check_minus(const struct profile *p,
+			     const struct profile *minus, struct err *e)
+{
+	uint32_t image;
+
+	if (minus->header.started != p->header.started ||
+	    strcmp(minus->command, p->command))
+		return err_set(e, ERR_INPUT, "%s: not of the same run as %s",
+			       minus->file.name, p->file.name);
+	for (size_t i = 0; i < minus->piece.n; i++) {
+		const struct profile_piece *x = &minus->piece.at[i];
+
+		if (!same_image(p, minus->image.at[x->image].id, &image) ||
+		    !has_piece(p, image, x->process))
+			return err_set(e, ERR_INPUT, "%s: it has counts that "
+				       "%s has not: not an earlier state of "
+				       "it", minus->file.name, p->file.name);
+	}
+	return 0;
+}
+
+static int write_failed(const char *path, struct err *e)
+{
+	return err_set(e, ERR_MACHINE, "%s: cannot write it: %s", path,
+		       strerror(errno));
+}
+
+static int write_bytes(int fd, const buffer *b)
+{
+	size_t done = 0;
+
+	while (done < b->n) {
+		ssize_t n = write(fd, b->at + done, b->n - done);
+
+		if (n < 0 && errno != EINTR)
+			return -1;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+/* the mode that a file at `path` has, or would get */
+static mode_t write_mode(const char *path)
+{
+	struct stat st;
+	mode_t mask;
+
+	if (!stat(path, &st))
+		return st.st_mode & 0777;
+	mask = umask(0);
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+/* a file beside, which takes the place of the other when it is whole */
+static int write_file(const char *path, const buffer *b, struct err *e)
+{
+	char *beside = mem_alloc(strlen(path) + sizeof ".XXXXXX");
+	int fd, status = -1;
+
+	sprintf(beside, "%s.XXXXXX", path);
+	fd = mkostemp(beside, O_CLOEXEC);
+	if (fd >= 0) {
+		status = write_bytes(fd, b) || fchmod(fd, write_mode(path));
+		status = close(fd) || status || rename(beside, path) ? -1 : 0;
+		if (status)
+			status = write_failed(path, e);
+		if (status)
+			unlink(beside);
+	} else {
+		write_failed(path, e);
+	}
+	mem_free(beside);
+	return status;
+}
+
+int profile_write(const struct profile *p, const struct profile *minus,
+		  const char *path, struct err *e)
+{
+	struct writer w = {.p = p, .minus = minus, .hash = FINISHED_SEED};
+	int status = write_check(p, e);
+
+	if (!status && minus)
+		status = write_check_minus(p, minus, e);
+	if (!status)
+		status = write_all(&w, e);
+	if (!status)
+		status = write_file(path, &w.out, e);
+	vec_free(&w.out);
+	return status;
+}

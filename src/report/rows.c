@@ -1,0 +1,223 @@
+/* rows: see rows.h. */
+#include "report/rows.h"
+
+#include <stdlib.h>
+
+#include "cfg/cfg.h"
+
+static void rows_add(struct rows *r, struct row row)
+{
+	if (!row.known || row.count)
+		vec_push(&r->v, row);
+}
+
+static void add_images(struct rows *r, const struct told *t)
+{
+	for (uint32_t i = 0; i < t->nimage; i++) {
+		const struct told_image *m = &t->image[i];
+		struct row row = {
+			.image = i, .known = !m->missing,
+			.count = m->solved.instructions,
+			.least = m->solved.unknown_procs,
+		};
+
+		/* all images are listed: they were there */
+		vec_push(&r->v, row);
+	}
+}
+
+static int add_processes(struct rows *r, const struct told *t, struct err *e)
+{
+	for (uint32_t i = 0; i < t->profile.process.n; i++) {
+		struct row row = {.item = i, .known = true};
+		bool all;
+
+		if (told_process(t, t->profile.process.at[i].number,
+				 &row.count, &all, e))
+			return -1;
+		row.least = !all;
+		vec_push(&r->v, row);
+	}
+	return 0;
+}
+
+static void add_procedures(struct rows *r, const struct told_image *m,
+			   uint32_t image)
+{
+	for (uint32_t p = 0; p < m->map->proc.n; p++) {
+		struct row row = {.image = image, .proc = p,
+				  .addr = m->map->proc.at[p].entry};
+
+		row.known = told_instructions(m, p, &row.count);
+		row.ran = !row.known && told_ran(m, p);
+		rows_add(r, row);
+	}
+}
+
+static void add_blocks(struct rows *r, const struct told_image *m,
+		       struct row row, bool each_insn)
+{
+	const struct map_proc *p = &m->map->proc.at[row.proc];
+
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
+		const struct map_block *b = &m->map->block.at[i];
+		struct insn_walk w = {0};
+
+		row.item = i;
+		row.addr = b->start;
+		row.count = m->solved.block[i];
+		row.known = m->solved.block_known[i];
+		if (!each_insn)
+			rows_add(r, row);
+		while (each_insn && insn_next(m->map, b, &w, &row.addr))
+			rows_add(r, row);
+	}
+}
+
+static void add_edges(struct rows *r, const struct told_image *m,
+		      struct row row)
+{
+	const struct map_proc *p = &m->map->proc.at[row.proc];
+
+	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++) {
+		row.item = i;
+		row.count = m->solved.edge[i];
+		row.known = m->solved.edge_known[i];
+		rows_add(r, row);
+	}
+}
+
+/* blocks, instructions or edges of all procedures of an image */
+static void add_insides(struct rows *r, const struct told_image *m,
+			uint32_t image, enum rows_by by)
+{
+	for (uint32_t p = 0; p < m->map->proc.n; p++) {
+		struct row row = {.image = image, .proc = p,
+				  .addr = m->map->proc.at[p].entry};
+
+		row.ran = told_ran(m, p);
+		if (by == BY_EDGE)
+			add_edges(r, m, row);
+		else
+			add_blocks(r, m, row, by == BY_INSTRUCTION);
+	}
+}
+
+/* known before unknown, many before few, then as they lie in the images */
+static int by_count(const void *a, const void *b)
+{
+	const struct row *p = a, *q = b;
+
+	if (p->known != q->known)
+		return p->known ? -1 : 1;
+	if (p->count != q->count)
+		return p->count > q->count ? -1 : 1;
+	if (p->image != q->image)
+		return p->image < q->image ? -1 : 1;
+	if (p->addr != q->addr)
+		return p->addr < q->addr ? -1 : 1;
+	return p->item < q->item ? -1 : p->item > q->item;
+}
+
+int rows_make(struct rows *r, const struct told *t, enum rows_by by,
+	      struct err *e)
+{
+	*r = (struct rows){0};
+	if (by == BY_IMAGE)
+		add_images(r, t);
+	if (by == BY_PROCESS && add_processes(r, t, e)) {
+		rows_free(r);
+		return -1;
+	}
+	for (uint32_t i = 0; i < t->nimage; i++) {
+		if (by == BY_PROCEDURE)
+			add_procedures(r, &t->image[i], i);
+		else if (by != BY_IMAGE && by != BY_PROCESS)
+			add_insides(r, &t->image[i], i, by);
+	}
+	/* processes stay in the order in which they began */
+	if (r->v.n && by != BY_PROCESS)
+		qsort(r->v.at, r->v.n, sizeof *r->v.at, by_count);
+	return 0;
+}
+
+void rows_free(struct rows *r)
+{
+	vec_free(&r->v);
+}
+
+bool row_calls(const struct told *t, const struct row *r, uint64_t *calls)
+{
+	const struct solved *s = &t->image[r->image].solved;
+
+	*calls = s->calls[r->proc];
+	return s->calls_known[r->proc];
+}
+
+const char *row_procedure(const struct told *t, const struct row *r, char *buf,
+			  size_t size)
+{
+	const struct map_proc *p = &t->image[r->image].map->proc.at[r->proc];
+
+	return cfg_name_of(p->name, p->entry, buf, size);
+}
+
+const char *edge_kind_name(unsigned kind)
+{
+	/* as `tally cfg` calls them, where it has them */
+	static const char *const names[MAP_KINDS] = {
+		[MAP_FALL] = "fall", [MAP_TAKEN] = "taken",
+		[MAP_JUMP] = "jump", [MAP_OVER] = "over-call",
+		[MAP_TABLE] = "table", [MAP_TO_HUB] = "to-hub",
+		[MAP_FROM_HUB] = "from-hub", [MAP_CALL] = "call",
+		[MAP_RETURN] = "return", [MAP_TAIL] = "tail-call",
+		[MAP_NORETURN] = "no-return", [MAP_AWAY] = "indirect",
+		[MAP_STAYS] = "in-place", [MAP_BACK] = "after-call",
+		[MAP_PAD] = "unwind", [MAP_ENTRY] = "entry",
+	};
+
+	return names[kind];
+}
+
+/* the start of block v of the procedure; false if v is none */
+static bool block_start(const struct told_image *m, const struct map_proc *p,
+			uint32_t v, uint64_t *addr)
+{
+	if (v >= p->nblock)
+		return false;
+	*addr = m->map->block.at[p->block + v].start;
+	return true;
+}
+
+struct edge_ends edge_ends(const struct told_image *m,
+			   const struct map_proc *p, const struct map_edge *d)
+{
+	bool back = d->kind == MAP_BACK || d->kind == MAP_PAD;
+	uint32_t hub = d->kind == MAP_TO_HUB ? d->to : d->from;
+	struct edge_ends x = {0};
+
+	x.has_from = block_start(m, p, back ? d->call : d->from, &x.from);
+	x.has_to = block_start(m, p, d->to, &x.to);
+	if (!x.has_to && d->callee) {
+		x.to = d->callee;
+		x.has_to = true;
+	}
+	x.has_hub = hub >= p->nblock && hub < map_exit(p);
+	if (x.has_hub)
+		x.hub = hub - p->nblock;
+	return x;
+}
+
+bool insn_next(const struct map *m, const struct map_block *b,
+	       struct insn_walk *w, uint64_t *addr)
+{
+	if (w->done == b->ninsn)
+		return false;
+	if (!w->done)
+		w->next = b->start;
+	*addr = w->next;
+	w->next += m->insn_size ? m->insn_size :
+				  m->length.at[b->length + w->done];
+	w->done++;
+	return true;
+}

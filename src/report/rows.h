@@ -1,0 +1,74 @@
+/*
+ * rows: answers as tables, most first. What did not run is not listed; what
+ * may have run, but how often is not known, comes last.
+ */
+#ifndef REPORT_ROWS_H
+#define REPORT_ROWS_H
+
+#include "report/told.h"
+
+enum rows_by {
+	BY_IMAGE,
+	BY_PROCEDURE,
+	BY_PROCESS,
+	BY_EDGE,
+	BY_BLOCK,
+	BY_INSTRUCTION,
+};
+
+struct row {
+	uint32_t image; /* in told.image */
+	uint32_t proc;	/* in the map; for all but images and processes */
+	uint32_t item;	/* edge or block in the map, process in the profile */
+	uint64_t addr;	/* of the procedure, block or instruction */
+	uint64_t count; /* executions; of larger things: instructions run */
+	bool known;	/* the count is */
+	bool least;	/* of an image or process: perhaps more, for counts of
+			   some procedures are not known */
+	bool ran;	/* it is unknown, but some counter of its procedure
+			   is not 0 */
+};
+
+struct rows {
+	VEC(struct row) v;
+};
+
+/* fills *r; on -1 nothing needs freeing */
+int rows_make(struct rows *r, const struct told *t, enum rows_by by,
+	      struct err *e);
+void rows_free(struct rows *r);
+
+/* calls of the row's procedure; false: not known */
+bool row_calls(const struct told *t, const struct row *r, uint64_t *calls);
+/* the name of its procedure; buf holds 32 bytes or more */
+const char *row_procedure(const struct told *t, const struct row *r, char *buf,
+			  size_t size);
+
+/* how an edge is called in every output */
+const char *edge_kind_name(unsigned kind);
+
+/*
+ * Where an edge begins and where it leads, as addresses of blocks or, of calls
+ * that are not sure to come back, of procedures.
+ */
+struct edge_ends {
+	uint64_t from, to;
+	bool has_from, has_to; /* false: not known, a hub, or nowhere */
+	uint32_t hub; /* counted from 0 in the procedure */
+	bool has_hub;
+};
+struct edge_ends edge_ends(const struct told_image *m,
+			   const struct map_proc *p, const struct map_edge *d);
+
+/*
+ * The instructions of a block, in order: begin with an empty walk; gives
+ * the address of each; false at the end.
+ */
+struct insn_walk {
+	uint32_t done;
+	uint64_t next;
+};
+bool insn_next(const struct map *m, const struct map_block *b,
+	       struct insn_walk *w, uint64_t *addr);
+
+#endif

@@ -1,0 +1,161 @@
+/* told: see told.h. */
+#include "report/told.h"
+
+#include <stdlib.h>
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct told_image *p = a, *q = b;
+	int order = strcmp(p->name, q->name);
+
+	if (!order && p->map->path && q->map->path)
+		order = strcmp(p->map->path, q->map->path);
+	return order ? order : p->image < q->image ? -1 : p->image > q->image;
+}
+
+/* the counters of an image, of one process or (0) all; NULL and *e */
+static uint64_t *read_counters(const struct told *t, struct arena *a,
+			       uint32_t image, uint32_t process, struct err *e)
+{
+	uint64_t n = t->profile.image.at[image].map.ncounter;
+	uint64_t *value = ARENA_ARRAY(a, uint64_t, n);
+
+	return profile_add(&t->profile, image, process, value, e) ? NULL :
+								    value;
+}
+
+static int tell_image(struct told *t, uint32_t image, struct told_image *m,
+		      struct err *e)
+{
+	const struct profile_image *p = &t->profile.image.at[image];
+
+	*m = (struct told_image){
+		.name = last_part(p->missing ? p->file : p->map.path),
+		.missing = p->missing, .map = &p->map, .image = image,
+	};
+	if (p->missing)
+		return 0;
+	m->value = read_counters(t, &t->arena, image, 0, e);
+	if (!m->value)
+		return -1;
+	solve_counts(&t->arena, m->map, m->value, &m->solved);
+	if (__builtin_add_overflow(t->instructions, m->solved.instructions,
+				   &t->instructions))
+		return err_set(e, ERR_INPUT, "%s: instructions add up to "
+			       "more than 64 bits", t->profile.file.name);
+	return 0;
+}
+
+int told_open(struct told *t, const char *path, struct err *e)
+{
+	*t = (struct told){0};
+	if (profile_open(&t->profile, path, e))
+		return -1;
+	t->image = ARENA_ARRAY(&t->arena, struct told_image,
+			       t->profile.image.n + 1);
+	for (; t->nimage < t->profile.image.n; t->nimage++)
+		if (tell_image(t, t->nimage, &t->image[t->nimage], e)) {
+			told_close(t);
+			return -1;
+		}
+	qsort(t->image, t->nimage, sizeof *t->image, by_name);
+	return 0;
+}
+
+void told_close(struct told *t)
+{
+	profile_close(&t->profile);
+	arena_free(&t->arena);
+}
+
+int told_process(const struct told *t, uint32_t number, uint64_t *instructions,
+		 bool *all, struct err *e)
+{
+	*instructions = 0;
+	*all = true;
+	for (uint32_t i = 0; i < t->nimage; i++) {
+		const struct told_image *m = &t->image[i];
+		struct arena a = {0};
+		struct solved s = {0};
+		uint64_t *value = NULL;
+
+		*all &= !m->missing;
+		if (m->missing)
+			continue;
+		value = read_counters(t, &a, m->image, number, e);
+		if (value)
+			solve_counts(&a, m->map, value, &s);
+		/* less than all processes together: no overflow */
+		*instructions += s.instructions;
+		*all &= !s.unknown_procs;
+		arena_free(&a);
+		if (!value)
+			return -1;
+	}
+	return 0;
+}
+
+bool told_instructions(const struct told_image *m, uint32_t p, uint64_t *n)
+{
+	const struct map_proc *q = &m->map->proc.at[p];
+	bool known = q->nblock > 0;
+
+	*n = 0;
+	for (uint32_t i = q->block; i < q->block + q->nblock; i++) {
+		known &= m->solved.block_known[i];
+		/* solve_counts() made sure that the sum fits */
+		*n += m->solved.block[i] * m->map->block.at[i].ninsn;
+	}
+	return known;
+}
+
+bool told_ran(const struct told_image *m, uint32_t p)
+{
+	const struct map_proc *q = &m->map->proc.at[p];
+	uint64_t any = 0;
+
+	for (uint32_t i = q->block; i < q->block + q->nblock; i++)
+		if (m->map->block.at[i].counter != MAP_NONE)
+			any |= m->value[m->map->block.at[i].counter];
+	for (uint32_t i = q->edge; i < q->edge + q->nedge; i++)
+		if (m->map->edge.at[i].counter != MAP_NONE)
+			any |= m->value[m->map->edge.at[i].counter];
+	return any;
+}
+
+const char *told_unknown(const struct told_image *m, uint32_t p)
+{
+	if (m->map->proc.at[p].unknown)
+		return m->map->proc.at[p].unknown;
+	return m->solved.consistent[p] ? "its counters do not tell" :
+					 "its counters contradict each other";
+}
+
+const char *told_trouble(const struct told *t, unsigned *bit)
+{
+	static const char *const text[] = {
+		"there was no room on disk: some counts are lost",
+		"a process could not open the profile: its counts are lost",
+		"threads had to share counters: some counts may be lost",
+		"a child process could not get counters: its counts are lost",
+	};
+	enum { TEXTS = sizeof text / sizeof *text };
+
+	for (; *bit < 64; ++*bit)
+		if (t->profile.header.trouble >> *bit & 1) {
+			const char *s = *bit < TEXTS ? text[*bit] :
+				"something that this tally does not know "
+				"went wrong";
+
+			++*bit;
+			return s;
+		}
+	return NULL;
+}

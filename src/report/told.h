@@ -1,0 +1,49 @@
+/*
+ * told: a profile with everything that its counters tell: for each image how
+ * often every block and edge ran, in all processes together.
+ */
+#ifndef REPORT_TOLD_H
+#define REPORT_TOLD_H
+
+#include "count/profile.h"
+#include "count/solve.h"
+
+struct told_image {
+	const char *name;	/* of the original, without folders */
+	const char *missing;	/* why nothing can be told, or NULL */
+	const struct map *map;	/* empty if so */
+	uint32_t image;		/* in profile.image */
+	uint64_t *value;	/* of counters */
+	struct solved solved;
+};
+
+struct told {
+	struct profile profile;
+	struct told_image *image; /* by name, then path */
+	uint32_t nimage;
+	uint64_t instructions; /* that are known to have run */
+	struct arena arena;
+};
+
+/* opens and solves; on -1 nothing needs closing */
+int told_open(struct told *t, const char *path, struct err *e);
+void told_close(struct told *t);
+
+/*
+ * How many instructions a process is known to have run; *all says whether that
+ * is all that it ran in images that are measured.
+ */
+int told_process(const struct told *t, uint32_t number, uint64_t *instructions,
+		 bool *all, struct err *e);
+
+/* instructions that procedure p ran, as far as known; false: not all are */
+bool told_instructions(const struct told_image *m, uint32_t p, uint64_t *n);
+/* whether any counter of procedure p is not 0 */
+bool told_ran(const struct told_image *m, uint32_t p);
+/* why counts of procedure p are not known */
+const char *told_unknown(const struct told_image *m, uint32_t p);
+
+/* what profile_header.trouble says, one text at a time from bit *bit on */
+const char *told_trouble(const struct told *t, unsigned *bit);
+
+#endif

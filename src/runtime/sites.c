@@ -1,0 +1,84 @@
+/*
+ * sites: counting code that is made to count for threads.
+ *
+ * As long as there is one thread, code counts without asking whose counter it
+ * is. Before the second begins, every such place becomes a jump to code that
+ * asks, in room that the object has for it. Nobody else runs at that moment;
+ * a signal handler may have interrupted this thread within such a place, which
+ * then ends as it began, and that is right for the first thread.
+ */
+#include "runtime/counting.h"
+
+enum { PROT_READ_EXEC = 5, PROT_ALL = 7 };
+
+/* pages that hold [from, to) */
+static _Bool protect(const struct counting *c, const char *from,
+		     const char *to, long how)
+{
+	uintptr_t start = (uintptr_t)from & -(uintptr_t)c->page;
+	uintptr_t end = round_up((uintptr_t)to, c->page);
+
+	return !arch_call(SYS_MPROTECT, (long)start, (long)(end - start), how,
+			  0, 0);
+}
+
+/* where the places are: from the first to the end of the last */
+struct extent {
+	char *from, *to;
+};
+
+static struct extent extent_of(const int32_t *list, uint32_t n)
+{
+	struct extent x = {(char *)list + list[0], (char *)list + list[0]};
+
+	for (uint32_t i = 0; i < n; i++) {
+		char *at = (char *)list + list[i];
+
+		x.from = at < x.from ? at : x.from;
+		x.to = at > x.to ? at : x.to;
+	}
+	x.to += ARCH_COUNT_SIZE;
+	return x;
+}
+
+static _Bool convert(const struct counting *c, const struct counted_image *m)
+{
+	const struct passport *p = m->passport;
+	const int32_t *list = (const int32_t *)((char *)p + p->site);
+	char *room = (char *)p + p->room;
+	char *room_end = room + (uint64_t)p->nsite * ARCH_THREAD_ROOM;
+	struct extent x = extent_of(list, p->nsite);
+	_Bool good = 1;
+
+	if (!protect(c, room, room_end, PROT_ALL))
+		return 0;
+	if (!protect(c, x.from, x.to, PROT_ALL))
+		return 0;
+	for (uint32_t i = 0; i < p->nsite; i++)
+		good &= arch_count_for_threads(
+			(char *)list + list[i],
+			room + (uint64_t)i * ARCH_THREAD_ROOM, m->above);
+	arch_new_code(room, room_end);
+	arch_new_code(x.from, x.to);
+	protect(c, room, room_end, PROT_READ_EXEC);
+	protect(c, x.from, x.to, PROT_READ_EXEC);
+	return good;
+}
+
+void sites_convert(struct counting *c, struct counted_image *m)
+{
+	if (m->state == IMAGE_GONE || m->for_threads)
+		return;
+	m->for_threads = 1;
+	if (m->passport->nsite && !convert(c, m))
+		ledger_trouble(c, TROUBLE_THREADS);
+}
+
+void sites_convert_all(struct counting *c)
+{
+	if (c->threads)
+		return;
+	c->threads = 1;
+	for (uint32_t i = 0; i < c->image.n; i++)
+		sites_convert(c, image_of(c, i));
+}

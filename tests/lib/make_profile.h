@@ -1,0 +1,148 @@
+/*
+ * make_profile: live profiles as running programs leave them, and files that
+ * look rewritten: an ELF header and a map.
+ */
+#ifndef TESTS_MAKE_PROFILE_H
+#define TESTS_MAKE_PROFILE_H
+
+#include <elf.h>
+#include <stdio.h>
+
+#include "count/map.h"
+#include "rewrite/buffer.h"
+
+static inline bool write_whole(const char *path, const void *bytes, size_t n)
+{
+	FILE *f = fopen(path, "wb");
+	bool good = f && fwrite(bytes, 1, n, f) == n;
+
+	return f && !fclose(f) && good;
+}
+
+/* a file with nothing but the map in it */
+static inline bool write_map_file(const char *path, const struct map *m)
+{
+	static const char names[] = "\0.shstrtab\0" MAP_SECTION;
+	struct map_bytes packed = {0};
+	Elf64_Ehdr h = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64,
+				    ELFDATA2LSB, EV_CURRENT},
+			.e_type = ET_DYN, .e_machine = m->machine,
+			.e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3,
+			.e_shstrndx = 1, .e_ehsize = sizeof h};
+	Elf64_Shdr s[3] = {
+		[1] = {.sh_name = 1, .sh_type = SHT_STRTAB,
+		       .sh_offset = sizeof h, .sh_size = sizeof names},
+		[2] = {.sh_name = 11, .sh_type = SHT_PROGBITS},
+	};
+	buffer b = {0};
+	bool good;
+
+	map_pack(m, &packed);
+	s[2].sh_offset = sizeof h + sizeof names;
+	s[2].sh_size = packed.v.n;
+	h.e_shoff = s[2].sh_offset + s[2].sh_size;
+	buffer_bytes(&b, &h, sizeof h);
+	buffer_bytes(&b, names, sizeof names);
+	vec_append(&b, &packed.v);
+	buffer_bytes(&b, s, sizeof s);
+	good = write_whole(path, b.at, b.n);
+	vec_free(&b);
+	vec_free(&packed.v);
+	return good;
+}
+
+/* zeroes up to `n` bytes in all */
+static inline void live_reach(buffer *b, size_t n)
+{
+	vec_reserve(b, n - b->n);
+	memset(b->at + b->n, 0, n - b->n);
+	b->n = n;
+}
+
+static inline size_t live_round(size_t n)
+{
+	return (n + PROFILE_UNIT - 1) / PROFILE_UNIT * PROFILE_UNIT;
+}
+
+/* the header, and room up to the first chunk */
+static inline void live_begin(buffer *b, uint16_t machine, const char *options,
+			      const char *command)
+{
+	struct profile_header h = {
+		.magic = PROFILE_MAGIC, .version = PROFILE_VERSION,
+		.machine = machine, .started = 1700000000000000000u,
+		.options_len = (uint32_t)strlen(options),
+		.command_len = (uint32_t)strlen(command),
+	};
+
+	b->n = 0;
+	buffer_bytes(b, &h, sizeof h);
+	buffer_bytes(b, options, strlen(options) + 1);
+	buffer_bytes(b, command, strlen(command) + 1);
+	live_reach(b, PROFILE_FIRST);
+}
+
+static inline struct profile_header *live_header(buffer *b)
+{
+	return (struct profile_header *)b->at;
+}
+
+static inline struct profile_chunk live_chunk(const buffer *b, size_t size,
+					      unsigned kind, uint32_t process)
+{
+	return (struct profile_chunk){.magic = CHUNK_MAGIC, .at = b->n,
+				      .size = live_round(size), .kind = kind,
+				      .process = process};
+}
+
+static inline void live_process(buffer *b, uint32_t number, uint32_t pid,
+				uint32_t parent, const char *name)
+{
+	struct chunk_process c = {.pid = pid, .parent = parent,
+				  .origin = parent ? PROCESS_FORKED :
+						     PROCESS_STARTED,
+				  .name_len = (uint32_t)strlen(name)};
+	size_t end;
+
+	c.chunk = live_chunk(b, sizeof c + strlen(name) + 1, CHUNK_PROCESS,
+			     number);
+	end = b->n + c.chunk.size;
+	buffer_bytes(b, &c, sizeof c);
+	buffer_bytes(b, name, strlen(name) + 1);
+	live_reach(b, end);
+	live_header(b)->nprocess++;
+}
+
+static inline void live_counters(buffer *b, uint32_t process,
+				 const struct map *m, const char *file,
+				 uint32_t block, const uint64_t *value)
+{
+	struct chunk_counters c = {.ncounter = m->ncounter, .block = block,
+				   .path_len = (uint32_t)strlen(file)};
+	size_t end, start = b->n;
+
+	memcpy(c.id, m->id, PROFILE_ID);
+	c.first = live_round(sizeof c + strlen(file) + 1);
+	c.chunk = live_chunk(b, c.first + 8 * (size_t)m->ncounter + 1,
+			     CHUNK_COUNTERS, process);
+	end = b->n + c.chunk.size;
+	buffer_bytes(b, &c, sizeof c);
+	buffer_bytes(b, file, strlen(file) + 1);
+	live_reach(b, start + c.first);
+	buffer_bytes(b, value, 8 * (size_t)m->ncounter);
+	live_reach(b, end);
+}
+
+/* room that somebody took and never filled */
+static inline void live_gap(buffer *b, unsigned pages)
+{
+	live_reach(b, b->n + (size_t)pages * PROFILE_UNIT);
+}
+
+static inline bool live_write(buffer *b, const char *path)
+{
+	live_header(b)->end = b->n;
+	return write_whole(path, b->at, b->n);
+}
+
+#endif
