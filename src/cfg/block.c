@@ -1,5 +1,5 @@
 /*
- * block: from pieces to blocks, edges and procedures.
+ * block: where the blocks of a piece are, and where control goes behind each.
  *
  * A block ends at a transfer of control (calls and system calls included: a
  * frame may die or be born there, algorithms.md 2) or before a leader.
@@ -184,99 +184,4 @@ void block_successors(const struct build *b, uint32_t piece,
 	default:
 		succ_to(b, piece, c->end, EDGE_FALL, out);
 	}
-}
-
-/* appends the edges of block i; rank numbers the blocks' starts */
-static void block_add_edges(struct build *b, uint32_t i, const struct cut *cut,
-			    successors *succ, const struct code_rank *rank)
-{
-	struct cfg *c = b->cfg;
-
-	c->block.at[i].edge = (uint32_t)c->edge.n;
-	block_successors(b, c->block.at[i].part, cut, succ);
-	for (size_t s = 0; s < succ->n; s++) {
-		struct edge e = {.from = i, .kind = succ->at[s].kind};
-
-		e.to = succ->at[s].to;
-		if (e.kind < EDGE_HUB)
-			e.to = code_rank(rank, &b->code, e.to);
-		if (e.kind < EDGE_HUB && e.to == CFG_NONE)
-			e.kind = EDGE_UNKNOWN;
-		vec_push(&c->edge, e);
-	}
-}
-
-/* appends the blocks of piece i */
-static void block_add_part(struct build *b, uint32_t i, cuts *all)
-{
-	struct cfg *c = b->cfg;
-	const struct piece *p = &b->piece.at[i];
-	uint64_t base = code_address(&b->code, p->start) - p->start;
-	size_t first = all->n;
-	struct part part = {.start = base + p->start, .end = base + p->end,
-			    .fde = p->fde, .source = p->source,
-			    .block = (uint32_t)c->block.n};
-
-	if (!p->in_place)
-		block_cut(b, p, all);
-	part.nblock = (uint32_t)(all->n - first);
-	vec_push(&c->part, part);
-	for (size_t j = first; j < all->n; j++) {
-		const struct cut *t = &all->at[j];
-		struct block k = {.start = base + t->start,
-				  .size = t->end - t->start, .part = i,
-				  .last = t->kind};
-
-		if (t->fill)
-			k.flags |= BLOCK_FILL;
-		if (code_test(&b->code, b->code.called, t->start) ||
-		    code_test(&b->code, b->code.entry, t->start))
-			k.flags |= BLOCK_ENTRY;
-		if (t->target != CODE_NONE)
-			k.target = code_address(&b->code, t->target);
-		vec_push(&c->block, k);
-	}
-}
-
-/* flags blocks that are landing pads */
-static void block_flag_pads(struct build *b, const struct code_rank *rank)
-{
-	for (size_t i = 0; i < b->site.n; i++) {
-		uint32_t k = code_rank(rank, &b->code, b->site.at[i].pad);
-
-		if (k != CFG_NONE)
-			b->cfg->block.at[k].flags |= BLOCK_PAD;
-	}
-}
-
-/* empties what an earlier round has made */
-static void block_reset(struct cfg *c)
-{
-	c->part.n = c->block.n = c->edge.n = c->proc.n = 0;
-	c->proc_part.n = c->hub.n = c->hub_target.n = 0;
-}
-
-void block_build(struct build *b)
-{
-	struct cfg *c = b->cfg;
-	successors succ = {0};
-	cuts all = {0};
-	uint64_t *starts = code_bitmap(&b->code);
-	struct code_rank rank;
-
-	block_reset(c);
-	for (uint32_t i = 0; i < b->piece.n; i++)
-		block_add_part(b, i, &all);
-	for (size_t i = 0; i < all.n; i++)
-		code_set(&b->code, starts, all.at[i].start);
-	code_rank_init(&rank, &b->code, starts);
-	block_flag_pads(b, &rank);
-	hub_build(b, &rank);
-	for (uint32_t i = 0; i < c->block.n; i++)
-		block_add_edges(b, i, &all.at[i], &succ, &rank);
-	code_rank_free(&rank);
-	mem_free(starts);
-	vec_free(&succ);
-	vec_free(&all);
-	proc_build(b);
 }

@@ -66,26 +66,51 @@ static uint32_t *body_place(const struct body *y, uint32_t off)
 	return &y->at[y->first[i] + off - y->b->piece.at[y->piece[i]].start];
 }
 
-struct lifted_insn body_insn(struct body *y, uint32_t off, size_t avail)
+_Static_assert(UOP_NREGS < 64, "one bit of `sets` each");
+
+/* adds what a micro-operation changes */
+static void note_effect(struct lifted_insn *l, const struct uop *u)
+{
+	if (u->code == UOP_STORE || u->code == UOP_CLOBBER)
+		l->stores = true;
+	else if (u->dst < UOP_NREGS)
+		l->sets |= (uint64_t)1 << u->dst;
+}
+
+/* reads the instruction at off */
+static struct lifted_insn read_insn(struct body *y, uint32_t off, size_t avail)
 {
 	const struct isa *isa = y->b->isa;
 	const uint8_t *code = code_bytes(&y->b->code, off);
 	uint64_t addr = code_address(&y->b->code, off);
-	uint32_t *place = body_place(y, off);
 	struct lifted_insn l = {.uop = (uint32_t)y->uop.n};
+	struct uop *u;
 	struct insn i;
 
-	if (*place)
-		return y->insn.at[*place - 1];
 	isa->scan(code, avail, addr, &i);
 	l.len = i.len;
 	l.kind = i.kind;
 	vec_reserve(&y->uop, UOP_MAX);
-	l.nuop = (uint8_t)isa->lift(code, avail, addr, y->uop.at + y->uop.n);
-	l.opaque = read_opaquely(isa, code, avail, addr,
-				 y->uop.at + y->uop.n, l.nuop);
+	u = y->uop.at + y->uop.n;
+	l.nuop = (uint8_t)isa->lift(code, avail, addr, u);
+	l.opaque = read_opaquely(isa, code, avail, addr, u, l.nuop);
+	for (unsigned j = 0; j < l.nuop; j++)
+		note_effect(&l, &u[j]);
+	if (l.kind == INSN_UNKNOWN)
+		l.sets = ((uint64_t)1 << UOP_NREGS) - 1;
 	y->uop.n += l.nuop;
-	vec_push(&y->insn, l);
-	*place = (uint32_t)y->insn.n;
 	return l;
+}
+
+struct lifted_insn body_insn(struct body *y, uint32_t off, size_t avail)
+{
+	uint32_t *place = body_place(y, off);
+
+	if (!*place) {
+		struct lifted_insn l = read_insn(y, off, avail);
+
+		vec_push(&y->insn, l);
+		*place = (uint32_t)y->insn.n;
+	}
+	return y->insn.at[*place - 1];
 }

@@ -16,7 +16,9 @@
 struct lifted_insn {
 	uint32_t uop; /* first one, in body.uop */
 	uint8_t nuop, len, kind;
+	bool stores;   /* changes memory */
 	regset opaque; /* read for a purpose that is not told */
+	uint64_t sets; /* operands that become something else, a bit each */
 };
 
 struct body {

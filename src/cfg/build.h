@@ -242,6 +242,7 @@ uint64_t stub_slot(const struct cfg *c, const struct block *k);
  */
 uint64_t call_slot(const struct cfg *c, const struct block *k, bool *held);
 
+/* --- blocks.c */
 /* turns pieces into c->part, c->block, c->edge, c->proc ... (from empty) */
 void block_build(struct build *b);
 

@@ -60,8 +60,7 @@ struct crew {
 	uint32_t next; /* of proc[], taken atomically */
 	bool second;
 	unsigned depth; /* limit of recursion */
-	const struct table_start *start; /* of known tables, by address */
-	size_t nstart;
+	const table_starts *start; /* of all tables, once they are known */
 };
 
 /* number i of the list, as work; nothing allocated yet */
@@ -71,8 +70,7 @@ static struct work crew_item(const struct crew *t, uint32_t i)
 	const struct procedure *p = &c->proc.at[t->proc[i]];
 	struct work w = {.b = t->b, .npiece = p->npart,
 			 .piece = &c->proc_part.at[p->part],
-			 .start = t->start, .nstart = t->nstart,
-			 .depth = t->depth, .cautious = !t->second};
+			 .start = t->start, .depth = t->depth};
 
 	w.rep = piece_find(t->b, w.piece[0]);
 	w.entry = code_offset(&t->b->code, p->entry);
@@ -97,6 +95,7 @@ static void *crew_work(void *arg)
 		vec_free(&w.target);
 		vec_free(&w.wanted);
 		vec_free(&w.lead);
+		vec_free(&w.own);
 	}
 	return NULL;
 }
@@ -137,33 +136,29 @@ static int start_order(const void *a, const void *b)
 	return p->address < q->address ? -1 : p->address > q->address;
 }
 
-/* where tables are known to start, by address */
-static struct table_start *list_starts(const struct build *b, size_t *n)
+void starts_add(table_starts *t, const struct jump_site *j)
 {
-	struct table_start *start = NEW_ARRAY(struct table_start, b->jump.n);
+	struct table_start s = {j->d.table, j->d.base};
 
-	*n = 0;
-	for (size_t i = 0; i < b->jump.n; i++) {
-		const struct dispatch *d = &b->jump.at[i].d;
-		struct table_start s = {d->table, d->base};
+	if (j->d.table)
+		vec_push(t, s);
+}
 
-		if (d->table)
-			start[(*n)++] = s;
-	}
-	qsort(start, *n, sizeof *start, start_order);
-	return start;
+void starts_sort(table_starts *t)
+{
+	if (t->n)
+		qsort(t->at, t->n, sizeof *t->at, start_order);
 }
 
 /* keeps only the procedures of the list that deserve another look */
-static void crew_filter(struct crew *t)
+static void crew_begin_again(struct crew *t)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < t->nproc; i++) {
 		struct work w = crew_item(t, i);
 
-		w.cautious = false;
-		if (work_deserves_more(&w))
+		if (work_begin_again(&w))
 			t->proc[n++] = t->proc[i];
 		vec_free(&w.target);
 	}
@@ -189,26 +184,23 @@ static void crew_gather(struct crew *t)
 void dispatch_resolve_all(struct build *b)
 {
 	struct crew crew = {.b = b};
-	struct table_start *start;
+	table_starts start = {0};
 
 	list_jumps(b);
 	crew_gather(&crew);
 	crew_run(&crew);
 	/* now that the starts of tables are known, those without a bound can
 	   end where another one starts */
-	start = list_starts(b, &crew.nstart);
-	crew.start = start;
+	for (size_t i = 0; i < b->jump.n; i++)
+		starts_add(&start, &b->jump.at[i]);
+	starts_sort(&start);
+	crew.start = &start;
 	discover_entries(b);
-	crew_filter(&crew);
-	for (uint32_t i = 0; i < crew.nproc; i++) {
-		struct work w = crew_item(&crew, i);
-
-		work_forget(&w);
-	}
+	crew_begin_again(&crew);
 	crew.second = true;
 	crew_run(&crew);
 	discover_entries(b);
-	mem_free(start);
+	vec_free(&start);
 	mem_free(crew.proc);
 }
 

@@ -1,4 +1,4 @@
-/* dispatch_int: what dispatch.c, settle.c and judge.c share. */
+/* dispatch_int: what dispatch.c, settle.c, again.c and judge.c share. */
 #ifndef CFG_DISPATCH_INT_H
 #define CFG_DISPATCH_INT_H
 
@@ -13,6 +13,12 @@ enum { TARGETS_MAX = 4000000 };
 struct table_start {
 	uint64_t address, base;
 };
+typedef VEC(struct table_start) table_starts;
+
+/* adds where the jump's table starts, if it has one */
+void starts_add(table_starts *t, const struct jump_site *j);
+/* brings them into order, by address */
+void starts_sort(table_starts *t);
 
 /* a procedure under work */
 struct work {
@@ -29,10 +35,10 @@ struct work {
 	size_t targets; /* of all jumps, in the look at hand */
 	bool grown; /* the jump at hand is in code found by descent: what
 		       only tables lead to may not be known */
-	const struct table_start *start; /* of known tables, by address */
-	size_t nstart;
+	const table_starts *start; /* of all tables, by address; or NULL */
+	table_starts own; /* of this procedure's, until those are known */
 	unsigned depth; /* limit of recursion */
-	bool cautious; /* those are not known yet: see work_take_entries() */
+	bool opens; /* the next view is the first that is VIEW_ANY */
 	uint32_t block; /* whose jump is judged */
 	bool waits; /* it may have more targets once more blocks are known */
 	VEC(uint32_t) lead; /* offsets that edges found by a look lead to */
@@ -48,6 +54,17 @@ struct finding {
 	uint64_t count;
 	uint64_t last;	/* index of the last entry there may be */
 };
+
+/* the first indirect jump of a piece; *stop: behind its last */
+struct jump_site *jumps_of(const struct build *b, uint32_t piece,
+			   struct jump_site **stop);
+/* every jump of the procedure */
+#define for_each_jump(j, w) \
+	for (uint32_t j##_p = 0; j##_p < (w)->npiece; j##_p++) \
+		for (struct jump_site *j##_stop, \
+			     *j = jumps_of((w)->b, (w)->piece[j##_p], \
+					   &j##_stop); \
+		     j < j##_stop; j++)
 
 /* --- judge.c */
 /*
@@ -75,17 +92,24 @@ uint64_t work_next_table(const struct work *w, uint64_t addr, uint64_t base);
 void work_find_load(struct work *w, const struct finding *f,
 		    struct dispatch *d);
 
+/* --- again.c */
+/*
+ * Makes the procedure ready for a second look, now that it is known where all
+ * tables start; false if that would change nothing.
+ */
+bool work_begin_again(struct work *w);
+
 /* --- settle.c */
 /*
  * Resolves the indirect jumps of one procedure. Only the second time is it
  * known which pointers the tables account for.
  */
 void work_settle(struct work *w, bool second);
-/* forgets what was found of the procedure's jumps */
-void work_forget(struct work *w);
 /* the procedure has an indirect jump */
 bool work_has_jump(const struct work *w);
-/* what was found may look better now that it is known where tables start */
-bool work_deserves_more(struct work *w);
+/* some place inside is entered by nobody knows whom */
+bool work_any_entry(const struct work *w);
+/* sorts w->target and removes doubles */
+void work_unique_targets(struct work *w);
 
 #endif

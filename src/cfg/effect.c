@@ -14,9 +14,9 @@
  */
 #include "cfg/live_int.h"
 
-#include <pthread.h>
+#include "base/share.h"
 
-enum { EFFECT_THREADS = 2, EFFECT_THREAD_BLOCKS = 1 << 14 };
+enum { EFFECT_SHARE_BLOCKS = 1 << 14 }; /* less is not worth a thread */
 
 /* what one walk through a block keeps in mind */
 struct walk {
@@ -124,10 +124,8 @@ static void *effect_share(void *arg)
 void effect_all(const struct cfg *c, struct effect *effect,
 		struct saves *saves)
 {
-	unsigned n = c->block.n < EFFECT_THREAD_BLOCKS ? 1 : EFFECT_THREADS;
-	struct share share[EFFECT_THREADS];
-	pthread_t thread[EFFECT_THREADS] = {0};
-	bool running[EFFECT_THREADS] = {false};
+	unsigned n = c->block.n < EFFECT_SHARE_BLOCKS ? 1 : SHARES;
+	struct share share[SHARES];
 	uint32_t next = 0;
 
 	for (unsigned t = 0; t < n; t++) {
@@ -138,13 +136,6 @@ void effect_all(const struct cfg *c, struct effect *effect,
 		       (t + 1 == n || c->part.at[next].block < limit))
 			next++;
 		share[t].end = next;
-		running[t] = t > 0 && !pthread_create(&thread[t], NULL,
-						      effect_share, &share[t]);
 	}
-	for (unsigned t = 0; t < n; t++) {
-		if (running[t])
-			pthread_join(thread[t], NULL);
-		else
-			effect_share(&share[t]);
-	}
+	share_run(effect_share, share, sizeof *share, n);
 }

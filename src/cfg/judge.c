@@ -76,12 +76,13 @@ static bool work_is_code(const struct work *w, uint64_t addr)
 
 uint64_t work_next_table(const struct work *w, uint64_t addr, uint64_t base)
 {
+	const table_starts *t = w->start ? w->start : &w->own;
 	size_t i;
 
-	bisect(i, w->nstart, w->start[i].address <= addr);
-	while (i < w->nstart && w->start[i].base == base)
+	bisect(i, t->n, t->at[i].address <= addr);
+	while (i < t->n && t->at[i].base == base)
 		i++;
-	return i < w->nstart ? w->start[i].address : UINT64_MAX;
+	return i < t->n ? t->at[i].address : UINT64_MAX;
 }
 
 /*
@@ -159,7 +160,7 @@ uint64_t work_take_entries(struct work *w, const struct table *t,
 		if (!(work_inside(w, to) || work_adoptable(w, to)) ||
 		    (w->view.cut.n && work_is_own(w, to)))
 			break;
-		if (w->cautious &&
+		if (!w->start &&
 		    view_block_at(&w->view, code_offset(&w->b->code, to)) ==
 			    CFG_NONE) {
 			w->waits = true;
@@ -417,7 +418,8 @@ static bool jumps_through_slot(struct work *w, uint32_t jump)
 
 	if (n.kind != NODE_LOAD || n.size != 8)
 		return false;
-	l = value_linear(s, value_resolve(s, n.a));
+	/* if it is an entry of a table, its index is closed as tests are */
+	l = value_linear(s, value_resolve_test(s, n.a));
 	return l.ok && !l.n && l.constant && slot_leaves(w, l.constant);
 }
 

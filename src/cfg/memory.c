@@ -11,8 +11,6 @@
  */
 #include "cfg/value_int.h"
 
-enum { VAR_LOCATION = UOP_NREGS };
-
 bool value_is_memory(const struct values *s, uint32_t n)
 {
 	const struct node *t = value_node(s, value_find(s, n));
@@ -111,8 +109,7 @@ static bool memory_maybe_stack(struct values *s, uint32_t n)
 	return false;
 }
 
-/* the root is the stack pointer at entry, as it was */
-static bool memory_in_frame(const struct values *s, uint32_t root)
+bool memory_in_frame(const struct values *s, uint32_t root)
 {
 	return root != NODE_UNSET && s->node.at[root].kind == NODE_INPUT &&
 	       s->node.at[root].a == s->isa->sp;
@@ -271,6 +268,22 @@ uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
 	return NODE_UNSET;
 }
 
+uint32_t memory_at_end(struct values *s, uint32_t block, uint32_t location)
+{
+	switch (lift_writes(s, block)) {
+	case WRITES_NOTHING:
+		return NODE_UNSET;
+	case WRITES_BY_CALLEE:
+		if (memory_is_private(s, location))
+			return NODE_UNSET;
+		break;
+	case WRITES_ITSELF:
+		break;
+	}
+	return memory_in_block(s, block, value_block(s, block)->nstore,
+			       location);
+}
+
 uint32_t memory_before(struct values *s, uint32_t block, uint32_t n,
 		       uint32_t location)
 {
@@ -280,9 +293,8 @@ uint32_t memory_before(struct values *s, uint32_t block, uint32_t n,
 						  VAR_LOCATION + location);
 }
 
-/* the number of a location */
-static uint32_t memory_location(struct values *s, uint32_t root,
-				int64_t offset, unsigned size, bool trusted)
+uint32_t memory_location(struct values *s, uint32_t root, int64_t offset,
+			 unsigned size, bool trusted)
 {
 	struct location l = {.root = root, .offset = offset,
 			     .size = (uint8_t)size, .trusted = trusted};
@@ -327,26 +339,6 @@ bool memory_is_constant(const struct values *s, const struct linear *l,
 	       image_constant(s->im, l->constant, l->n ? 1 : size);
 }
 
-/*
- * What was spilled to a slot of the frame, if it is the address of something
- * constant; else NODE_UNSET. Others may know addresses of the frame, but no
- * object of the program ever holds the address of a table that the compiler
- * made: where one was stored, the slot is the compiler's own.
- */
-static uint32_t memory_spilled_address(struct values *s, const struct node *n,
-				       uint32_t root, int64_t offset)
-{
-	struct linear l;
-
-	if (n->size != 8 || !memory_in_frame(s, root))
-		return NODE_UNSET;
-	l = value_linear(s, close_now(s, memory_before(s, n->block, n->pos,
-			 memory_location(s, root, offset, 8, true))));
-	return l.ok && !l.n && value_is_address(s, l.constant) &&
-	       image_constant(s->im, l.constant, 1) ?
-		       value_const(s, l.constant) : NODE_UNSET;
-}
-
 uint32_t memory_load(struct values *s, const struct node *n)
 {
 	struct linear l = value_linear(s, n->a);
@@ -362,7 +354,7 @@ uint32_t memory_load(struct values *s, const struct node *n)
 			  memory_location(s, root, offset, n->size, false));
 	x = close_now(s, x);
 	if (s->node.at[x].kind == NODE_UNKNOWN) {
-		spilled = memory_spilled_address(s, n, root, offset);
+		spilled = spilled_address(s, n, root, offset);
 		x = spilled != NODE_UNSET ? spilled : x;
 	}
 	return memory_cut(s, x, n->size);

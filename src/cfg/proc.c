@@ -126,22 +126,35 @@ void proc_build(struct build *b)
 				.unknown = true;
 }
 
-uint32_t cfg_block_at(const struct cfg *c, uint64_t addr)
-{
-	size_t i;
-
-	bisect(i, c->block.n, block_end(&c->block.at[i]) <= addr);
-	return i < c->block.n && c->block.at[i].start <= addr ?
-		       (uint32_t)i : CFG_NONE;
-}
-
-uint32_t cfg_proc_at(const struct cfg *c, uint64_t addr)
+/* the part that holds addr, or NULL */
+static const struct part *part_at(const struct cfg *c, uint64_t addr)
 {
 	size_t i;
 
 	bisect(i, c->part.n, c->part.at[i].end <= addr);
 	return i < c->part.n && c->part.at[i].start <= addr ?
-		       c->part.at[i].proc : CFG_NONE;
+		       &c->part.at[i] : NULL;
+}
+
+uint32_t cfg_block_at(const struct cfg *c, uint64_t addr)
+{
+	const struct part *p = part_at(c, addr);
+	const struct block *k;
+	size_t i;
+
+	if (!p || !p->nblock)
+		return CFG_NONE;
+	k = &c->block.at[p->block];
+	bisect(i, p->nblock, block_end(&k[i]) <= addr);
+	return i < p->nblock && k[i].start <= addr ?
+		       p->block + (uint32_t)i : CFG_NONE;
+}
+
+uint32_t cfg_proc_at(const struct cfg *c, uint64_t addr)
+{
+	const struct part *p = part_at(c, addr);
+
+	return p ? p->proc : CFG_NONE;
 }
 
 uint32_t cfg_proc_named(const struct cfg *c, const char *name, uint32_t first)

@@ -24,8 +24,7 @@ static int address_order(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-/* sorts w->target and removes doubles */
-static void unique_targets(struct work *w)
+void work_unique_targets(struct work *w)
 {
 	size_t n = 0;
 
@@ -47,21 +46,35 @@ static void unique_targets(struct work *w)
 static bool add_targets(struct work *w, struct jump_site *j)
 {
 	const struct code *k = &w->b->code;
-	size_t had = j->target.n;
+	size_t had = j->target.n, old = 0;
 
 	vec_append(&w->target, &j->target);
-	unique_targets(w);
+	work_unique_targets(w);
 	if (w->target.n == had)
 		return false;
-	j->target.n = 0;
-	vec_append(&j->target, &w->target);
 	for (size_t i = 0; i < w->target.n; i++) {
 		uint32_t off = code_offset(k, w->target.at[i]);
 
+		if (old < had && j->target.at[old] == w->target.at[i]) {
+			old++;
+			continue;
+		}
 		code_set(k, k->leader, off);
 		vec_push(&w->lead, off);
 	}
+	j->target.n = 0;
+	vec_append(&j->target, &w->target);
 	return true;
+}
+
+/*
+ * The entries of j's table are taken as long as they lead into the procedure,
+ * and it is not known yet where all tables start.
+ */
+static bool is_open(const struct work *w, const struct jump_site *j)
+{
+	return !w->start && j->d.status == DISPATCH_APPROXIMATED &&
+	       j->ways == 1 && j->table.size;
 }
 
 /* stores what was found; true if that adds edges */
@@ -71,7 +84,6 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 	bool known = f->status <= DISPATCH_APPROXIMATED;
 
 	j->judged = true;
-	j->stale = w->waits;
 	j->ways = f->ways;
 	j->checked = f->checked;
 	j->table = f->table;
@@ -85,7 +97,9 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 	j->d.entry_signed = f->table.sign;
 	j->d.count = known ? (uint32_t)f->count : 0;
 	work_find_load(w, f, &j->d);
-	if (!known)
+	j->stale = w->waits;
+	/* for an open one, take_open() comes later */
+	if (!known || is_open(w, j))
 		w->target.n = 0;
 	j->wanted.n = 0;
 	vec_append(&j->wanted, &w->wanted);
@@ -93,8 +107,13 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 	return add_targets(w, j);
 }
 
-/* the jumps in view that no look has judged, and those to be judged again */
-static void list_reached(const struct work *w, blocks *fresh, blocks *stale)
+/* the jumps in view that are to be looked at, by the block they end */
+struct reached {
+	blocks fresh; /* no look has judged them */
+	blocks stale; /* to be judged again */
+};
+
+static void list_reached(const struct work *w, struct reached *r)
 {
 	for (uint32_t k = 0; k < w->view.cut.n; k++) {
 		const struct cut *c = &w->view.cut.at[k];
@@ -104,9 +123,9 @@ static void list_reached(const struct work *w, blocks *fresh, blocks *stale)
 			continue;
 		j = build_jump_at(w->b, c->last);
 		if (!j->judged)
-			vec_push(fresh, k);
+			vec_push(&r->fresh, k);
 		else if (j->stale)
-			vec_push(stale, k);
+			vec_push(&r->stale, k);
 	}
 }
 
@@ -119,7 +138,7 @@ static void visit(blocks *list, bool *seen, const struct view *v, uint32_t k)
 	vec_push(list, k);
 }
 
-/* what is behind the edges that were found since the last view is stale */
+/* what is behind edges that the view before this one did not have is stale */
 static void mark_stale(struct work *w)
 {
 	const struct view *v = &w->view;
@@ -129,6 +148,9 @@ static void mark_stale(struct work *w)
 	for (size_t i = 0; i < w->lead.n; i++)
 		visit(&behind, seen, v, view_block_at(v, w->lead.at[i]));
 	w->lead.n = 0;
+	for (size_t i = 0; w->opens && i < v->opened.n; i++)
+		visit(&behind, seen, v, v->opened.at[i]);
+	w->opens = false;
 	for (size_t done = 0; done < behind.n; done++) {
 		uint32_t k = behind.at[done];
 
@@ -141,6 +163,41 @@ static void mark_stale(struct work *w)
 	mem_free(seen);
 }
 
+/* the jump that ends a block of the view is at hand */
+static struct jump_site *turn_to(struct work *w, uint32_t block)
+{
+	w->target.n = 0;
+	w->block = block;
+	w->waits = false;
+	return build_jump_at(w->b, w->view.cut.at[block].last);
+}
+
+/*
+ * Takes the entries of the open tables among the jumps that end these blocks;
+ * true if that adds edges. The starts of the procedure's own tables are known
+ * by now, and most often one of them is what follows a table.
+ */
+static bool take_open(struct work *w, const blocks *list)
+{
+	bool grew = false;
+
+	w->own.n = 0;
+	for_each_jump(j, w)
+		starts_add(&w->own, j);
+	starts_sort(&w->own);
+	for (size_t i = 0; i < list->n; i++) {
+		struct jump_site *j = turn_to(w, list->at[i]);
+
+		if (!is_open(w, j))
+			continue;
+		j->d.count = (uint32_t)work_take_entries(w, &j->table, 0,
+							 j->last);
+		j->stale = w->waits;
+		grew |= add_targets(w, j);
+	}
+	return grew;
+}
+
 /* judges the jumps that end these blocks; true if that adds edges */
 static bool judge(struct work *w, const blocks *list)
 {
@@ -148,14 +205,10 @@ static bool judge(struct work *w, const blocks *list)
 
 	for (size_t i = 0; i < list->n; i++) {
 		uint32_t k = list->at[i];
-		struct jump_site *j = build_jump_at(w->b,
-						    w->view.cut.at[k].last);
+		struct jump_site *j = turn_to(w, k);
 		uint32_t piece = w->view.piece.at[k];
 		struct finding f;
 
-		w->target.n = 0;
-		w->block = k;
-		w->waits = false;
 		w->grown = w->b->piece.at[piece].fde == CFG_NONE;
 		work_judge(w, &f, k);
 		w->targets += w->target.n;
@@ -165,40 +218,50 @@ static bool judge(struct work *w, const blocks *list)
 		}
 		grew |= keep_finding(w, j, &f);
 	}
-	return grew;
+	return take_open(w, list) || grew;
 }
 
 /* what a look at the procedure led to */
 enum look { LOOK_SETTLED, LOOK_FOUND, LOOK_CHANGED };
 
 /*
- * Builds the view and judges the jumps that it newly reaches. If they add no
- * edges, the stale ones are judged in this view.
+ * Judges the jumps that the view newly reaches. If they add no edges, the
+ * stale ones are judged in this view.
  */
+static enum look judge_reached(struct work *w, const struct reached *r)
+{
+	enum look is = LOOK_SETTLED;
+
+	view_complete(&w->view);
+	values_init(&w->values, &w->view, &w->body, w->depth);
+	w->targets = 0;
+	if (judge(w, &r->fresh))
+		is = LOOK_FOUND;
+	else if (judge(w, &r->stale))
+		is = LOOK_CHANGED;
+	values_free(&w->values);
+	return is;
+}
+
+/* builds the view as of now and looks at what it shows */
 static enum look look(struct work *w, enum view_entries entries)
 {
 	enum look is = LOOK_SETTLED;
-	blocks fresh = {0}, stale = {0};
+	struct reached r = {0};
 
 	view_build(&w->view, w->b, w->piece, w->npiece, w->entry, entries);
-	values_init(&w->values, &w->view, &w->body, w->depth);
-	w->targets = 0;
 	mark_stale(w);
-	list_reached(w, &fresh, &stale);
-	if (judge(w, &fresh))
-		is = LOOK_FOUND;
-	else if (judge(w, &stale))
-		is = LOOK_CHANGED;
-	vec_free(&fresh);
-	vec_free(&stale);
-	values_free(&w->values);
+	list_reached(w, &r);
+	if (r.fresh.n || r.stale.n)
+		is = judge_reached(w, &r);
+	vec_free(&r.fresh);
+	vec_free(&r.stale);
 	view_free(&w->view);
 	return is;
 }
 
-/* the first jump of a piece; *stop: behind its last */
-static struct jump_site *jumps_of(const struct build *b, uint32_t piece,
-				  struct jump_site **stop)
+struct jump_site *jumps_of(const struct build *b, uint32_t piece,
+			   struct jump_site **stop)
 {
 	const struct piece *p = &b->piece.at[piece];
 	size_t first, end;
@@ -213,29 +276,11 @@ static struct jump_site *jumps_of(const struct build *b, uint32_t piece,
 	return b->jump.at + first;
 }
 
-/* every jump of the procedure */
-#define for_each_jump(j, w) \
-	for (uint32_t j##_p = 0; j##_p < (w)->npiece; j##_p++) \
-		for (struct jump_site *j##_stop, \
-			     *j = jumps_of((w)->b, (w)->piece[j##_p], \
-					   &j##_stop); \
-		     j < j##_stop; j++)
-
 bool work_has_jump(const struct work *w)
 {
 	for_each_jump(j, w)
 		return true;
 	return false;
-}
-
-void work_forget(struct work *w)
-{
-	for_each_jump(j, w) {
-		j->d.status = DISPATCH_UNKNOWN;
-		j->d.table = 0;
-		j->judged = false;
-		j->target.n = 0;
-	}
 }
 
 /* some jump of the procedure is not understood */
@@ -280,8 +325,7 @@ static bool settle(struct work *w, enum view_entries entries)
 	return false;
 }
 
-/* some place inside is entered by nobody knows whom */
-static bool any_entry(const struct work *w)
+bool work_any_entry(const struct work *w)
 {
 	const struct code *k = &w->b->code;
 
@@ -297,52 +341,15 @@ static bool any_entry(const struct work *w)
 /* settles the procedure once more, as one that may be entered anywhere */
 static bool settle_any(struct work *w)
 {
-	for_each_jump(j, w)
-		j->stale = true;
+	w->opens = true;
 	return settle(w, VIEW_ANY);
 }
 
 void work_settle(struct work *w, bool second)
 {
 	if (!settle(w, VIEW_CALLED) ||
-	    (second && (any_unknown(w) || any_entry(w)) && !settle_any(w)))
+	    (second && (any_unknown(w) || work_any_entry(w)) && !settle_any(w)))
 		give_up(w);
 	if (second)
 		drop_targets(w);
-}
-
-/* another table starts within what was taken for j's */
-static bool overlaps_table(const struct work *w, const struct jump_site *j)
-{
-	uint64_t end = j->d.table + (uint64_t)j->d.count * j->d.entry_size;
-
-	return j->d.table && work_next_table(w, j->d.table,
-					   j->d.base) < end;
-}
-
-/* with all table starts known, j's table has just the targets it has */
-static bool is_settled(struct work *w, const struct jump_site *j)
-{
-	w->target.n = 0;
-	if (j->ways != 1 || !j->table.size)
-		return false;
-	work_take_entries(w, &j->table, 0, j->last);
-	unique_targets(w);
-	return w->target.n == j->target.n && w->target.n &&
-	       !memcmp(w->target.at, j->target.at,
-		       w->target.n * sizeof *w->target.at);
-}
-
-bool work_deserves_more(struct work *w)
-{
-	if (any_entry(w))
-		return true;
-	for_each_jump(j, w)
-		if (j->d.status == DISPATCH_UNKNOWN ||
-		    (j->d.status == DISPATCH_APPROXIMATED &&
-		     !is_settled(w, j)) ||
-		    (j->d.status == DISPATCH_BOUNDED && !j->checked &&
-		     overlaps_table(w, j)))
-			return true;
-	return false;
 }

@@ -13,9 +13,10 @@
 #include "cfg/build.h"
 
 #include <elf.h>
-#include <pthread.h>
 
-enum { SWEEP_THREADS = 2, SWEEP_THREAD_BYTES = 1 << 20 };
+#include "base/share.h"
+
+enum { SWEEP_SHARE_BYTES = 1 << 20 }; /* less is not worth a thread */
 
 /* what one thread works on */
 struct share {
@@ -163,10 +164,8 @@ static void sweep_gather(struct build *b, struct share *s)
 /* sweeps all pieces, in threads if that pays */
 static void sweep_all(struct build *b)
 {
-	struct share share[SWEEP_THREADS] = {{0}};
-	pthread_t thread[SWEEP_THREADS] = {0};
-	bool running[SWEEP_THREADS] = {false};
-	unsigned n = b->code.total < SWEEP_THREAD_BYTES ? 1 : SWEEP_THREADS;
+	struct share share[SHARES] = {{0}};
+	unsigned n = b->code.total < SWEEP_SHARE_BYTES ? 1 : SHARES;
 	size_t next = 0;
 
 	if (!b->piece.n)
@@ -181,15 +180,8 @@ static void sweep_all(struct build *b)
 			next++;
 		share[t].npiece =
 			(size_t)(b->piece.at + next - share[t].piece);
-		running[t] = t > 0 && !pthread_create(&thread[t], NULL,
-						      sweep_share, &share[t]);
 	}
-	for (unsigned t = 0; t < n; t++) {
-		if (running[t])
-			pthread_join(thread[t], NULL);
-		else
-			sweep_share(&share[t]);
-	}
+	share_run(sweep_share, share, sizeof *share, n);
 	for (unsigned t = 0; t < n; t++)
 		sweep_gather(b, &share[t]);
 }

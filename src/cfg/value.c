@@ -1,13 +1,11 @@
-/* value: see value.h. Here: lifting a block and closing open values. */
+/*
+ * value: see value.h. Here: closing open values, by walking to where they were
+ * made. Blocks are lifted by lift.c; phi.c makes the choices.
+ */
 #include "cfg/value.h"
 
 #include "cfg/value_int.h"
 #include "cfg/written.h"
-
-enum { WEB_MAX = 6000 }; /* nodes made to find out what one phi is */
-
-/* variables: registers and flags, then locations in memory */
-enum { VAR_LOCATION = UOP_NREGS };
 
 void values_init(struct values *s, const struct view *v, struct body *body,
 		 unsigned depth_limit)
@@ -16,7 +14,7 @@ void values_init(struct values *s, const struct view *v, struct body *body,
 			     .body = body, .depth_limit = depth_limit,
 			     .horizon = CFG_NONE};
 	s->lifted = NEW_ARRAY(struct lifted, v->cut.n + 1);
-	s->defines = NEW_ARRAY(uint64_t, v->cut.n + 1);
+	s->changes = NEW_ARRAY(uint64_t, v->cut.n + 1);
 }
 
 void values_free(struct values *s)
@@ -28,7 +26,8 @@ void values_free(struct values *s)
 	vec_free(&s->use);
 	vec_free(&s->chain);
 	mem_free(s->lifted);
-	mem_free(s->defines);
+	mem_free(s->changes);
+	mem_free(s->before);
 	map_free(&s->unique);
 	map_free(&s->livein);
 	values_forget_near(s);
@@ -41,193 +40,20 @@ void values_forget_near(struct values *s)
 	map_free(&s->near_closed);
 }
 
-/* a block while it is being lifted */
-struct lifter {
-	struct values *s;
-	uint32_t block;
-	uint32_t now[UOP_NREGS]; /* nodes */
-	struct lifted *l;
-	uint64_t pc;
-};
-
-/* an unknown value that the instruction at hand leaves in r */
-static uint32_t lift_unknown(struct lifter *f, unsigned r)
-{
-	return node_unknown(f->s, f->block, (uint32_t)f->pc, r);
-}
-
-/* the node that an operand holds now */
-static uint32_t lift_operand(struct lifter *f, const struct uop *u, uint8_t o)
-{
-	if (o == UOP_IMM)
-		return value_const(f->s, (uint64_t)u->imm);
-	if (o >= UOP_NREGS)
-		return NODE_UNSET;
-	if (f->now[o] == NODE_UNSET)
-		f->now[o] = node_livein(f->s, f->block, o);
-	return f->now[o];
-}
-
-/* remembers a write to memory */
-static void lift_store(struct lifter *f, uint32_t addr, uint32_t value,
-		       unsigned size)
-{
-	struct store t = {.addr = addr, .value = value,
-			  .size = (uint8_t)size};
-
-	vec_push(&f->s->store, t);
-	f->l->nstore++;
-}
-
-/* the node that u computes */
-static uint32_t lift_compute(struct lifter *f, const struct uop *u)
-{
-	struct node n = {.kind = NODE_OP, .code = u->code, .width = u->width,
-			 .size = u->size, .cond = u->cond, .nzcv = u->nzcv,
-			 .flags = NODE_UNSET};
-
-	if (u->code == UOP_OTHER)
-		return lift_unknown(f, u->dst);
-	n.a = lift_operand(f, u, u->a);
-	n.b = lift_operand(f, u, u->b);
-	if (n.a == NODE_UNSET)
-		return lift_unknown(f, u->dst);
-	if (u->code == UOP_LOAD) {
-		n.kind = NODE_LOAD;
-		n.block = f->block;
-		n.pos = f->l->nstore;
-		return node_open(f->s, &n);
-	}
-	if (u->code == UOP_SELECT || u->code == UOP_CCMP)
-		n.flags = lift_operand(f, u, UOP_FLAGS);
-	return node_open(f->s, &n);
-}
-
-/* applies one micro-operation */
-static void lift_uop(struct lifter *f, const struct uop *u)
-{
-	switch (u->code) {
-	case UOP_CLOBBER:
-		lift_store(f, NODE_UNSET, NODE_UNSET, 0);
-		break;
-	case UOP_STORE:
-		lift_store(f, lift_operand(f, u, u->a),
-			   lift_operand(f, u, u->b), u->size);
-		break;
-	case UOP_BRANCH:
-		f->l->test = lift_operand(f, u, u->a);
-		f->l->cond = u->cond;
-		break;
-	case UOP_JUMP:
-		f->l->jump = lift_operand(f, u, u->a);
-		break;
-	default:
-		if (u->dst >= UOP_NREGS)
-			break;
-		f->now[u->dst] = lift_compute(f, u);
-	}
-}
-
-/* an instruction of which nothing is known: so is everything behind it */
-static void lift_forget(struct lifter *f)
-{
-	for (unsigned r = 0; r < UOP_NREGS; r++)
-		f->now[r] = lift_unknown(f, r);
-	lift_store(f, NODE_UNSET, NODE_UNSET, 0);
-}
-
-/* a call, always the last of its block: close_at_end() knows the rest */
-static void lift_call(struct lifter *f)
-{
-	f->l->call = true;
-	lift_store(f, NODE_UNSET, NODE_UNSET, STORE_BY_CALLEE);
-}
-
-/* lifts all instructions of the block */
-static void lift_block(struct lifter *f)
-{
-	const struct cut *c = &f->s->view->cut.at[f->block];
-
-	for (uint32_t at = c->start; at < c->end;) {
-		struct lifted_insn i = body_insn(f->s->body, at, c->end - at);
-
-		f->pc = at;
-		for (unsigned j = 0; j < i.nuop; j++) {
-			struct uop u = f->s->body->uop.at[i.uop + j];
-
-			lift_uop(f, &u);
-		}
-		if (i.kind == INSN_UNKNOWN)
-			lift_forget(f);
-		else if (i.kind == INSN_CALL || i.kind == INSN_ICALL)
-			lift_call(f);
-		if (!i.len)
-			break;
-		at += i.len;
-	}
-}
-
-_Static_assert(UOP_NREGS < 63, "one bit each, and DEFINES_KNOWN");
-#define DEFINES_KNOWN ((uint64_t)1 << 63)
-
-/* the registers that the block sets, or that its call leaves unknown */
-static uint64_t lift_defines(const struct lifter *f)
-{
-	uint64_t set = DEFINES_KNOWN;
-
-	for (unsigned r = 0; r < UOP_NREGS; r++)
-		set |= (uint64_t)(f->now[r] != NODE_UNSET) << r;
-	if (f->l->call)
-		set |= ~(uint64_t)f->s->isa->callee_saved;
-	return set;
-}
-
-/* asked far more often than a block is lifted: kept apart from the rest */
-static bool value_defines(struct values *s, uint32_t block, uint32_t r)
-{
-	if (!s->defines[block])
-		value_block(s, block);
-	return s->defines[block] >> r & 1;
-}
-
-const struct lifted *value_block(struct values *s, uint32_t block)
-{
-	struct lifter f = {.s = s, .block = block, .l = &s->lifted[block]};
-
-	if (f.l->done)
-		return f.l;
-	f.l->done = true;
-	f.l->store = (uint32_t)s->store.n;
-	f.l->test = f.l->jump = NODE_UNSET;
-	for (unsigned r = 0; r < UOP_NREGS; r++)
-		f.now[r] = NODE_UNSET;
-	lift_block(&f);
-	memcpy(f.l->out, f.now, sizeof f.now);
-	s->defines[block] = lift_defines(&f);
-	return f.l;
-}
-
-/* --- closing values */
-
 /*
  * The value of a variable at the end of a block; NODE_UNSET if the block leaves
  * it as it was. This and the next few give what close_now() takes.
  */
 static uint32_t close_in_block(struct values *s, uint32_t block, uint32_t var)
 {
-	const struct lifted *l;
-
 	if (var >= VAR_LOCATION)
-		return memory_in_block(s, block,
-				       value_block(s, block)->nstore,
-				       var - VAR_LOCATION);
-	if (!value_defines(s, block, var))
+		return memory_at_end(s, block, var - VAR_LOCATION);
+	if (!lift_defines(s, block, var))
 		return NODE_UNSET;
-	l = value_block(s, block);
-	if (l->call && (var >= 32 || !(s->isa->callee_saved >> var & 1)))
+	if (lift_call_forgets(s, block, var))
 		return node_unknown(s, block, s->view->cut.at[block].last,
 				    var);
-	return value_resolve(s, l->out[var]);
+	return value_resolve(s, value_block(s, block)->out[var]);
 }
 
 /* the same, looked up in the predecessors if need be */
@@ -253,8 +79,7 @@ static uint32_t close_outside(struct values *s, uint32_t block, uint32_t var)
 	return node_unknown(s, block, CODE_NONE, var);
 }
 
-/* the closed value that edge e brings to its target; NODE_UNSET: no news */
-static uint32_t close_by_edge(struct values *s, uint32_t e, uint32_t var)
+uint32_t close_by_edge(struct values *s, uint32_t e, uint32_t var)
 {
 	const struct view *v = s->view;
 
@@ -265,119 +90,6 @@ static uint32_t close_by_edge(struct values *s, uint32_t e, uint32_t var)
 	    !merge_is_start(v->b, v->cut.at[v->g.to[e]].start, false))
 		return NODE_UNSET;
 	return close_outside(s, v->g.to[e], var);
-}
-
-/* the one value that all operands of a phi are, or NODE_UNSET */
-static uint32_t phi_only(const struct values *s, uint32_t phi)
-{
-	const struct node *n = &s->node.at[phi];
-	uint32_t only = NODE_UNSET;
-
-	for (uint32_t i = 0; i < n->b; i++) {
-		uint32_t x = s->operand.at[n->pos + i];
-
-		if (x == NODE_UNSET)
-			continue;
-		x = value_find(s, x);
-		if (x == phi)
-			continue;
-		if (only != NODE_UNSET && !value_same(s, only, x))
-			return NODE_UNSET;
-		if (only == NODE_UNSET)
-			only = x;
-	}
-	return only;
-}
-
-/* remembers that phi has operand x, in case x turns out to be no choice */
-static void phi_note_use(struct values *s, uint32_t phi, uint32_t x)
-{
-	struct use u = {.phi = phi, .next = s->node.at[x].uses};
-
-	if (s->node.at[x].kind != NODE_PHI || x == phi)
-		return;
-	s->node.at[x].uses = (uint32_t)s->use.n;
-	vec_push(&s->use, u);
-}
-
-/*
- * A phi whose operands are all one value stands for it; phis that have it as
- * an operand may then lose their choice too (Braun et al., section 3.1).
- */
-static void phi_simplify(struct values *s, uint32_t phi)
-{
-	VEC(uint32_t) todo = {0};
-
-	vec_push(&todo, phi);
-	while (todo.n) {
-		uint32_t p = todo.at[--todo.n], only;
-
-		if (s->node.at[p].canon != NODE_UNSET)
-			continue;
-		only = phi_only(s, p);
-		if (only == NODE_UNSET)
-			continue;
-		s->node.at[p].canon = only;
-		for (uint32_t u = s->node.at[p].uses; u != NODE_UNSET;
-		     u = s->use.at[u].next) {
-			vec_push(&todo, s->use.at[u].phi);
-			phi_note_use(s, s->use.at[u].phi, only);
-		}
-	}
-	vec_free(&todo);
-}
-
-/*
- * A phi that so much is chosen from that nobody would follow it: it is what
- * its variable is there, and no more is known.
- */
-static uint32_t phi_give_up(struct values *s, uint32_t phi)
-{
-	struct node n = s->node.at[phi];
-
-	return s->node.at[phi].canon = node_unknown(s, n.block, CODE_NONE,
-						    (uint32_t)n.imm);
-}
-
-/*
- * A phi at the block's start. It is put into the table before its operands
- * are sought, so that a loop finds it.
- */
-static uint32_t close_phi(struct values *s, uint32_t block, uint32_t var)
-{
-	uint64_t key = (uint64_t)block << 32 | var;
-	const struct graph *g = &s->view->g;
-	uint32_t phi = node_phi(s, block, var);
-	bool lazy = s->lazy;
-	VEC(uint32_t) in = {0};
-
-	map_put(s->horizon == CFG_NONE ? &s->livein : &s->near_livein, key,
-		phi);
-	s->slot_phis += var >= VAR_LOCATION;
-	/* what happens to the frame is simple, and needed to see the slots */
-	s->lazy = var != s->isa->sp && var != s->isa->fp;
-	for_each_edge_in(e, g, block) {
-		uint32_t x = NODE_UNSET;
-
-		if (s->lazy && s->node.n - phi > WEB_MAX) {
-			s->lazy = lazy;
-			vec_free(&in);
-			return phi_give_up(s, phi);
-		}
-		if (view_reached(s->view, g->from[e]))
-			x = close_by_edge(s, e, var);
-		vec_push(&in, x == NODE_UNSET ? x : value_find(s, x));
-	}
-	s->lazy = lazy;
-	s->node.at[phi].pos = (uint32_t)s->operand.n;
-	s->node.at[phi].b = (uint32_t)in.n;
-	vec_append(&s->operand, &in);
-	for (size_t i = 0; i < in.n; i++)
-		if (in.at[i] != NODE_UNSET)
-			phi_note_use(s, phi, value_find(s, in.at[i]));
-	vec_free(&in);
-	phi_simplify(s, phi);
-	return value_find(s, phi);
 }
 
 /* the stack or frame pointer at a block's start, if the unwind table tells */

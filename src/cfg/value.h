@@ -88,7 +88,6 @@ struct store {
 /* a block, lifted */
 struct lifted {
 	bool done;
-	bool call; /* ends with a call: most registers are unknown then */
 	uint32_t out[UOP_NREGS]; /* nodes at its end */
 	uint32_t store, nstore;	 /* in values.store */
 	uint32_t test; /* flags that its conditional branch tests */
@@ -115,7 +114,7 @@ struct values {
 	VEC(uint32_t) operand; /* of the phis */
 	VEC(struct use) use;
 	struct lifted *lifted; /* by block */
-	uint64_t *defines; /* by block: see value_defines() */
+	uint64_t *changes; /* by block: see lift.c */
 	struct map unique;     /* hash of a node -> first such node */
 	VEC(uint32_t) chain;   /* by node: next with the same hash */
 	struct map livein;     /* (block, variable) -> node */
@@ -123,6 +122,7 @@ struct values {
 	struct map near_livein; /* like livein, behind the horizon */
 	struct map near_closed; /* node -> its closed form there */
 	struct written *written; /* once it pays */
+	uint32_t *before; /* by block: see spill.c; NULL until asked for */
 	uint32_t slot_phis; /* phis made for locations in memory */
 	unsigned depth, depth_limit;
 	unsigned loads; /* that the address at hand is nested in */

@@ -62,10 +62,13 @@ static void view_add_entries(struct view *v, struct graph_sketch *s,
 		uint32_t at = v->cut.at[i].start;
 
 		if (i == v->main || code_test(k, k->called, at) ||
-		    merge_is_start(v->b, at, false) ||
-		    (entries == VIEW_ANY && !v->cut.at[i].fill &&
-		     (!has_pred[i] || code_test(k, k->entry, at))))
+		    merge_is_start(v->b, at, false)) {
 			graph_add_edge(s, v->root, i);
+		} else if (entries == VIEW_ANY && !v->cut.at[i].fill &&
+			   (!has_pred[i] || code_test(k, k->entry, at))) {
+			graph_add_edge(s, v->root, i);
+			vec_push(&v->opened, i);
+		}
 	}
 	mem_free(has_pred);
 }
@@ -109,6 +112,10 @@ void view_build(struct view *v, const struct build *b, const uint32_t *piece,
 	view_add_entries(v, &s, entries);
 	graph_seal(&v->arena, &s, v->root, v->root + 1, &v->g);
 	dfs_search(&v->arena, &v->g, &v->dfs);
+}
+
+void view_complete(struct view *v)
+{
 	dom_find(&v->arena, &v->g, &v->dfs, &v->dom);
 	v->only = ARENA_ARRAY(&v->arena, uint32_t, v->cut.n);
 	for (uint32_t i = 0; i < v->cut.n; i++)
@@ -120,5 +127,6 @@ void view_free(struct view *v)
 	vec_free(&v->cut);
 	vec_free(&v->piece);
 	vec_free(&v->near);
+	vec_free(&v->opened);
 	arena_free(&v->arena);
 }

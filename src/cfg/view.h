@@ -36,12 +36,17 @@ struct view {
 	struct graph g;
 	struct dfs dfs;
 	struct dom dom;
+	VEC(uint32_t) opened; /* entries for VIEW_ANY's sake alone */
 	uint32_t *only; /* by block: its one reached predecessor, or CFG_NONE */
 };
 
-/* the view of the procedure whose pieces are piece[0 .. n-1], by offset */
+/*
+ * The view of the procedure whose pieces are piece[0 .. n-1], by offset; `dom`
+ * and `only` are left to view_complete().
+ */
 void view_build(struct view *v, const struct build *b, const uint32_t *piece,
 		uint32_t n, uint32_t entry, enum view_entries entries);
+void view_complete(struct view *v);
 void view_free(struct view *v);
 
 /* the block that starts at an offset, or CFG_NONE */

@@ -27,6 +27,9 @@ static const char count_usage[] =
 	"  --placement edges|vertices|vertex-edges|redundant|none\n"
 	"                     where counters are; edges by default; none:\n"
 	"                     code is moved and nothing is counted\n"
+	"  --weights heuristic|PROFILE\n"
+	"                     what counters are expected to cost: guessed, or\n"
+	"                     as counted in an earlier run\n"
 	"  --libs all|none|NAME,..\n"
 	"                     the libraries to count in; all by default\n"
 	"  --follow           programs that it executes are counted, too\n"
@@ -40,7 +43,7 @@ static const char count_usage[] =
 enum { HOTTEST = 10 }; /* procedures that are shown */
 
 struct count_call {
-	const char *placement, *libs, *profile;
+	const char *placement, *libs, *profile, *weights;
 	bool strict, follow;
 	struct recipe recipe;
 	char **program; /* and its arguments */
@@ -58,6 +61,8 @@ static int count_option(struct count_call *call, char **argv, int *i)
 		call->placement = value;
 	else if ((value = option_value(argv, i, "--libs")))
 		call->libs = value;
+	else if ((value = option_value(argv, i, "--weights")))
+		call->weights = value;
 	else if (!strcmp(a, "-o"))
 		call->profile = argv[*i + 1] ? argv[++*i] : "";
 	else if (!strcmp(a, "--strict"))
@@ -74,8 +79,15 @@ static int count_option(struct count_call *call, char **argv, int *i)
 /* what the options ask for together; 0 or the exit status */
 static int count_check(struct count_call *call)
 {
+	struct err e;
+
 	if (!recipe_placement(&call->recipe, call->placement))
 		return misuse("there is no placement '%s'", call->placement);
+	if (strcmp(call->weights, "heuristic") &&
+	    recipe_weights(&call->recipe, call->weights, &e)) {
+		cmd_fail(&e);
+		return LAUNCH_FAILED;
+	}
 	if (!*call->libs || strchr(call->libs, '/'))
 		return misuse("--libs takes 'all', 'none' or names of "
 			      "libraries: libc,libz");
@@ -153,7 +165,8 @@ static int count_launch(const struct count_call *call)
 
 static int count_run(int argc, char **argv)
 {
-	struct count_call call = {.libs = "all", .placement = "edges"};
+	struct count_call call = {.libs = "all", .placement = "edges",
+				  .weights = "heuristic"};
 	int i = 1, status;
 
 	for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {

@@ -23,13 +23,16 @@ static const char instrument_usage[] =
 	"  -o OUT              the new file\n"
 	"  --placement edges|vertices|vertex-edges|redundant|none\n"
 	"                      where counters go; edges by default\n"
+	"  --weights heuristic|PROFILE\n"
+	"                      what counters are expected to cost: guessed, or\n"
+	"                      as counted in an earlier run\n"
 	"  --trap-unexpected   a test: old places where nobody should arrive\n"
 	"                      trap\n"
 	"  --strict            fail if none of the code can be moved\n"
 	"  --json              what was done, for programs\n";
 
 struct instrument_call {
-	const char *file, *out, *placement;
+	const char *file, *out, *placement, *weights;
 	struct recipe recipe;
 	struct rewrite_options o;
 	bool json;
@@ -37,6 +40,8 @@ struct instrument_call {
 
 static int instrument_check(struct instrument_call *call)
 {
+	struct err e;
+
 	if (!call->file)
 		return cmd_misuse(&cmd_instrument, "which FILE?");
 	if (!call->out)
@@ -44,6 +49,9 @@ static int instrument_check(struct instrument_call *call)
 	if (!recipe_placement(&call->recipe, call->placement))
 		return cmd_misuse(&cmd_instrument, "there is no placement "
 				  "'%s'", call->placement);
+	if (strcmp(call->weights, "heuristic") &&
+	    recipe_weights(&call->recipe, call->weights, &e))
+		return cmd_fail(&e);
 	return 0;
 }
 
@@ -61,6 +69,8 @@ static int instrument_parse(int argc, char **argv, struct instrument_call *c)
 			c->out = argv[++i];
 		else if (options && !strcmp(a, "--placement") && i + 1 < argc)
 			c->placement = argv[++i];
+		else if (options && !strcmp(a, "--weights") && i + 1 < argc)
+			c->weights = argv[++i];
 		else if (options && !strcmp(a, "--trap-unexpected"))
 			c->o.trap_unexpected = true;
 		else if (options && !strcmp(a, "--strict"))
@@ -166,7 +176,8 @@ static int instrument_write(const struct cfg *c,
 
 static int instrument_run(int argc, char **argv)
 {
-	struct instrument_call call = {.placement = "edges"};
+	struct instrument_call call = {.placement = "edges",
+				       .weights = "heuristic"};
 	struct status_line line;
 	struct image im;
 	struct unwind u;

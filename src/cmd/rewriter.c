@@ -1,12 +1,19 @@
 /* rewriter: see rewriter.h. */
 #include "cmd/rewriter.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "count/feedback.h"
 #include "elf/needs.h"
 #include "launch/world.h"
 #include "rewrite/join.h"
+#include "runtime/hash.h"
+
+#define WEIGHTS "+weights="
 
 static const struct {
 	const char *name;
@@ -35,28 +42,78 @@ bool recipe_placement(struct recipe *r, const char *name)
 
 const char *recipe_name(const struct recipe *r)
 {
-	static char name[32];
+	static char name[PATH_MAX + 64];
+	const char *placement = "";
+	int n;
 
 	for (unsigned i = 0; i < NPLACEMENTS; i++)
 		if (r->counts == placements[i].counts &&
 		    r->count.placement == placements[i].kind)
-			snprintf(name, sizeof name, "%s%s",
-				 placements[i].name,
-				 r->trap_unexpected ? "+trap" : "");
+			placement = placements[i].name;
+	n = snprintf(name, sizeof name, "%s%s", placement,
+		     r->trap_unexpected ? "+trap" : "");
+	if (r->weights)
+		snprintf(name + n, sizeof name - (size_t)n, WEIGHTS "%llx:%s",
+			 (unsigned long long)r->weights_sum, r->weights);
 	return name;
 }
 
 bool recipe_parse(struct recipe *r, const char *name)
 {
-	char placement[32];
+	char placement[32], *end;
+	const char *weights = strstr(name, WEIGHTS);
 	size_t n = strcspn(name, "+");
+	size_t options = weights ? (size_t)(weights - name) : strlen(name);
 
-	*r = (struct recipe){.trap_unexpected = !strcmp(name + n, "+trap")};
-	if (n >= sizeof placement || (name[n] && !r->trap_unexpected))
+	*r = (struct recipe){0};
+	if (n >= sizeof placement)
 		return false;
 	memcpy(placement, name, n);
 	placement[n] = 0;
+	r->trap_unexpected = options == n + 5 && !memcmp(name + n, "+trap", 5);
+	if (options != n && !r->trap_unexpected)
+		return false;
+	if (weights) {
+		weights += strlen(WEIGHTS);
+		r->weights_sum = strtoull(weights, &end, 16);
+		if (*end != ':')
+			return false;
+		r->weights = end + 1;
+	}
 	return recipe_placement(r, placement);
+}
+
+/* the hash of all that is in a file */
+static int hash_file(const char *path, uint64_t *sum, struct err *e)
+{
+	struct file f;
+	uint8_t *bytes;
+	int failed;
+
+	if (file_open(&f, path, e))
+		return -1;
+	bytes = mem_alloc(f.size + 1);
+	failed = file_read(&f, 0, bytes, f.size, e);
+	if (!failed)
+		*sum = hash_bytes(bytes, f.size, 0);
+	mem_free(bytes);
+	file_close(&f);
+	return failed;
+}
+
+int recipe_weights(struct recipe *r, const char *profile, struct err *e)
+{
+	static char path[PATH_MAX];
+	struct profile p;
+
+	if (profile_open(&p, profile, e))
+		return -1;
+	profile_close(&p);
+	if (!realpath(profile, path))
+		return err_set(e, ERR_INPUT, "%s: %s", profile,
+			       strerror(errno));
+	r->weights = path;
+	return hash_file(path, &r->weights_sum, e);
 }
 
 /* gates and counters */
@@ -64,8 +121,10 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 			   const struct rewrite_options *o, const char *out,
 			   struct rewrite_report *report, struct err *e)
 {
+	struct count_options options = r->count;
 	struct world_cargo cargo = {0};
 	struct count_plan counters;
+	struct feedback feedback;
 	struct plan gates;
 	struct joint both;
 	int failed;
@@ -73,7 +132,15 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 	if (!world_has_gate(c->isa->elf_machine))
 		return err_set(e, ERR_INPUT, "%s: code for %s is not moved "
 			       "yet", c->image->path, c->isa->name);
-	count_plan_make(&counters, c, &r->count);
+	if (r->weights) {
+		if (feedback_open(&feedback, r->weights,
+				  count_file_sum(c->image), e))
+			return -1;
+		options.feedback = &feedback;
+	}
+	count_plan_make(&counters, c, &options);
+	if (r->weights)
+		feedback_close(&feedback);
 	cargo.ncounter = counters.map.ncounter;
 	memcpy(cargo.id, counters.map.id, sizeof cargo.id);
 	cargo.nsite = counters.for_threads ?

@@ -6,6 +6,8 @@
  *	"none"		nothing inserted
  *	"edges"		counters after that placement (flow/place.h)
  *	"none+trap"	and places where nobody should arrive trap
+ *	"edges+weights=SUM:PATH"
+ *			weights from a profile, whose contents have that hash
  */
 #ifndef CMD_REWRITER_H
 #define CMD_REWRITER_H
@@ -20,8 +22,12 @@ struct recipe {
 	bool counts; /* else nothing is inserted */
 	struct count_options count;
 	bool trap_unexpected;
+	const char *weights;  /* the profile's path, absolute, or NULL */
+	uint64_t weights_sum; /* hash of its contents */
 };
 
+/* weights from a profile; it must be there as long as the recipe */
+int recipe_weights(struct recipe *r, const char *profile, struct err *e);
 /* a placement by its name; false if there is no such */
 bool recipe_placement(struct recipe *r, const char *name);
 /* the options string of a recipe, and back; false if it is none */

@@ -115,6 +115,7 @@ struct map {
 	uint16_t machine;     /* e_machine */
 	uint8_t insn_size;    /* of every instruction; 0: see map.length */
 	uint8_t placement;    /* enum place_kind */
+	uint64_t file_sum;    /* hash of the original's bytes */
 	uint64_t text_bytes, moved_bytes;
 	uint32_t ncounter;
 	VEC(struct map_proc) proc; /* by entry */

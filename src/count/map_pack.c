@@ -40,6 +40,7 @@ static void pack_about(struct packer *k)
 	buffer_uleb(b, m->machine);
 	buffer_uleb(b, m->insn_size);
 	buffer_uleb(b, m->placement);
+	buffer_uleb(b, m->file_sum);
 	buffer_uleb(b, m->text_bytes);
 	buffer_uleb(b, m->moved_bytes);
 	buffer_uleb(b, m->ncounter);

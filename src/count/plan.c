@@ -136,7 +136,8 @@ static void place_procedure(struct count_plan *n, const struct drawing *d,
 	struct graph g;
 
 	map_graph(&a, &n->map, p, &g);
-	weigh_guess(&a, &n->map, p, &g, &w);
+	if (!weigh_measured(&a, &n->map, p, &g, o->feedback, &w))
+		weigh_guess(&a, &n->map, p, &g, &w);
 	limits = find_limits(&a, n, d, p, &g, o->placement);
 	place_counters(&a, &g, &w, &limits, o->placement, &placed);
 	for (uint32_t i = 0; i < placed.n; i++)
@@ -169,11 +170,17 @@ static void describe_image(struct map *m, const struct survey *s)
 	}
 }
 
+uint64_t count_file_sum(const struct image *im)
+{
+	return hash_bytes(im->bytes, im->size, 1);
+}
+
 /* which file it is, and where its counters are: no two maps share it */
 static void identify(struct map *m, const struct image *im)
 {
-	uint64_t h[2] = {hash_bytes(im->bytes, im->size, 1), 0};
+	uint64_t h[2] = {count_file_sum(im), 0};
 
+	m->file_sum = h[0];
 	h[0] = hash_bytes(TALLY_VERSION, sizeof TALLY_VERSION, h[0]);
 	for (size_t i = 0; i < m->edge.n; i++)
 		h[0] = (h[0] ^ m->edge.at[i].counter) *

@@ -8,8 +8,11 @@
 #include "count/map.h"
 #include "rewrite/survey.h"
 
+struct feedback;
+
 struct count_options {
 	enum place_kind placement;
+	const struct feedback *feedback; /* weights, or NULL: guessed */
 	/* a counter after every call, even of who is sure to come back: for
 	   comparison */
 	bool after_calls;
@@ -38,6 +41,8 @@ struct count_plan {
  */
 void count_plan_make(struct count_plan *n, const struct cfg *c,
 		     const struct count_options *o);
+/* the hash of an original's bytes, as in its map */
+uint64_t count_file_sum(const struct image *im);
 void count_plan_free(struct count_plan *n);
 
 #endif

@@ -67,3 +67,19 @@ void weigh_guess(struct arena *a, const struct map *m,
 		w->vertex[g->to[i]] += w->edge[i];
 	arena_free(&scratch);
 }
+
+bool weigh_measured(struct arena *a, const struct map *m,
+		    const struct map_proc *p, const struct graph *g,
+		    const struct feedback *f, struct weights *w)
+{
+	const uint64_t *edge = f ? feedback_edges(f, m, p) : NULL;
+	uint64_t *count;
+
+	if (!edge)
+		return false;
+	/* the closing edge costs nothing */
+	count = ARENA_ARRAY(a, uint64_t, g->ne);
+	memcpy(count, edge, p->nedge * sizeof *count);
+	weight_measured(a, g, count, w);
+	return true;
+}

@@ -128,6 +128,8 @@ void counting_on_call(struct arch_gate *g, const struct handover *h)
 		return;
 	if (g->nr == SYS_CLONE || g->nr == SYS_CLONE3)
 		before_clone(c, g);
+	else if (g->nr == SYS_RT_SIGACTION && !c->confined)
+		signals_before(c, g);
 	else if (g->nr == SYS_EXIT && !c->confined)
 		thread_ends(c);
 	else if (g->nr == SYS_EXIT_GROUP || executes(g))
@@ -148,7 +150,10 @@ void counting_after_call(struct arch_gate *g, const struct handover *h)
 		return;
 	if (executes(g))
 		images_refill(c);
-	else if (self == (result ? c->forker : c->forked))
+	else if (g->nr == SYS_RT_SIGACTION) {
+		if (c->acting == self)
+			signals_after(c, g, result);
+	} else if (self == (result ? c->forker : c->forked))
 		fork_ends(c, result);
 	else if (result && !c->confined)
 		thread_began(c, result < 0);

@@ -24,6 +24,7 @@
  *	threads.c   blocks
  *	sites.c     code that counts for one thread, and then for all
  *	forks.c     processes
+ *	signals.c   handlers
  *	trim.c      what they reserved and did not need
  *	counting.c  what gates and the loader tell
  *
@@ -90,6 +91,16 @@ struct thread_block {
 	struct list piece; /* uint64_t by image: as counted_image.piece */
 };
 
+enum { SIGNALS = 64 };
+
+/* the kernel's struct sigaction */
+struct kernel_action {
+	uintptr_t handler;
+	uint64_t flags;
+	uintptr_t restorer;
+	uint64_t mask;
+};
+
 struct counting {
 	uint32_t lock;
 	uint64_t mask; /* signals blocked by who has the lock */
@@ -102,8 +113,8 @@ struct counting {
 	uint32_t number; /* of this process; 0: it has no counters */
 	uint32_t pid;
 	_Bool emulated;
-	_Bool trimmed; /* there are holes under its counters */
 	_Bool threads; /* there are, or were, others than the first */
+	_Bool trimmed; /* there are holes under its counters */
 	_Bool confined; /* it locked itself in: no system calls of ours */
 	struct room room;
 	struct list image; /* struct counted_image */
@@ -113,6 +124,15 @@ struct counting {
 	uintptr_t forker, forked;
 	struct region child; /* its chunks */
 	uint32_t child_number;
+	/*
+	 * The handlers that the program has, by signal, where the kernel has
+	 * ours. While rt_sigaction() is called: who calls it for which signal,
+	 * what was there before, and what the kernel is told.
+	 */
+	struct kernel_action told[SIGNALS + 1];
+	uintptr_t acting;
+	uint64_t acting_signal;
+	struct kernel_action told_before, action;
 };
 
 /* --- lock.c: waits for it; all signals are blocked until it is open again */
@@ -203,6 +223,16 @@ void process_begins(struct counting *c, uint32_t parent);
 /* this thread is about to fork; the lock is held until it has */
 void fork_begins(struct counting *c, uintptr_t thread);
 void fork_ends(struct counting *c, long result);
+
+/* --- signals.c */
+/* rt_sigaction() is called; if c->acting is set, the lock is held until */
+void signals_before(struct counting *c, struct arch_gate *g);
+/* it was */
+void signals_after(struct counting *c, const struct arch_gate *g,
+		   long result);
+
+/* --- audit.c, entry.c: of this process */
+struct counting *counting_here(void);
 
 /* --- counting.c */
 /* begins to count, if the launcher said so: sets h->counting to c or NULL */

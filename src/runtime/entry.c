@@ -27,6 +27,16 @@ static void begin(struct memory *m, const struct passport *p)
 		image_opened(h->counting, p, h->field[HANDOVER_COPY]);
 }
 
+/* entry.S: what tally fills in, the passport's distance first */
+extern const int64_t distances[] __attribute__((visibility("hidden")));
+
+struct counting *counting_here(void)
+{
+	const struct passport *p = (void *)((char *)distances + distances[0]);
+
+	return (*(struct handover **)((char *)p + p->word))->counting;
+}
+
 void enter(uintptr_t *stack, const struct passport *p)
 {
 	struct memory *m = sys_map(sizeof *m);

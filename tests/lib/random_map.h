@@ -189,6 +189,7 @@ static inline void random_map(struct rng *r, struct map *m, uint32_t nproc,
 		}
 	}
 	m->text_bytes = addr - 0x1000;
+	m->file_sum = addr * UINT64_C(0x9e3779b97f4a7c15);
 	m->moved_bytes = m->text_bytes / 2;
 }
 

@@ -82,6 +82,7 @@ static void same_maps(const struct map *a, const struct map *b)
 	assert_int_equal(a->machine, b->machine);
 	assert_int_equal(a->insn_size, b->insn_size);
 	assert_int_equal(a->placement, b->placement);
+	assert_int_equal(a->file_sum, b->file_sum);
 	assert_int_equal(a->text_bytes, b->text_bytes);
 	assert_int_equal(a->moved_bytes, b->moved_bytes);
 	assert_int_equal(a->ncounter, b->ncounter);

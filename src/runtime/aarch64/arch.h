@@ -29,6 +29,7 @@ enum {
 	SYS_EXIT_GROUP = 94,
 	SYS_FUTEX = 98,
 	SYS_GETPID = 172,
+	SYS_RT_SIGACTION = 134,
 	SYS_RT_SIGPROCMASK = 135,
 	SYS_RT_SIGTIMEDWAIT = 137,
 	SYS_PRCTL = 167,
@@ -113,6 +114,67 @@ static inline unsigned long arch_thread(void)
 static inline void arch_set_thread(const void *tp)
 {
 	__asm__ volatile("msr tpidr_el0, %0" : : "r"(tp));
+}
+
+/*
+ * signal_arrives(): asks signal_real() and goes where that says, with all
+ * that the kernel gave.
+ */
+#define ARCH_SIGNAL_ARRIVES                                                    \
+	__asm__(".text\n"                                                      \
+		".globl signal_arrives\n"                                      \
+		".hidden signal_arrives\n"                                     \
+		".type signal_arrives, %function\n"                            \
+		"signal_arrives:\n"                                            \
+		".cfi_startproc\n"                                             \
+		"stp x0, x1, [sp, #-48]!\n"                                    \
+		".cfi_adjust_cfa_offset 48\n"                                  \
+		"stp x2, x30, [sp, #16]\n"                                     \
+		".cfi_offset 30, -24\n"                                        \
+		"str x29, [sp, #32]\n"                                         \
+		"bl signal_real\n"                                             \
+		"mov x16, x0\n"                                                \
+		"ldr x29, [sp, #32]\n"                                         \
+		"ldp x2, x30, [sp, #16]\n"                                     \
+		".cfi_restore 30\n"                                            \
+		"ldp x0, x1, [sp], #48\n"                                      \
+		".cfi_adjust_cfa_offset -48\n"                                 \
+		"br x16\n"                                                     \
+		".cfi_endproc\n"                                               \
+		".size signal_arrives, . - signal_arrives\n")
+
+/* words of the kernel's ucontext */
+enum { ARCH_UC_REGS = 23, ARCH_UC_PC = 55 };
+
+static inline void arch_set_pc(void *context, uintptr_t pc)
+{
+	((unsigned long *)context)[ARCH_UC_PC] = pc;
+}
+
+/*
+ * Where the increment began, at its load, that was interrupted before its
+ * store; 0 if it looks like none. *counter: what it would write to.
+ */
+static inline uintptr_t arch_increment(const void *context, uintptr_t *counter)
+{
+	const unsigned long *u = context;
+	uintptr_t pc = u[ARCH_UC_PC];
+	const unsigned *w = (const unsigned *)pc;
+	unsigned b = w[0] & 31, a;
+
+	if ((w[0] & ~0x3ffu) == 0x91000400) /* add b, b, #1: after the load */
+		w--;
+	else if ((w[0] & 0xffc00000) == 0xf9000000) /* str: and the add */
+		w -= 2;
+	else
+		return 0;
+	a = w[0] >> 5 & 31;
+	if ((w[0] & 0xffc00000) != 0xf9400000 || (w[0] & 31) != b ||
+	    w[1] != (0x91000400 | b << 5 | b) ||
+	    w[2] != (0xf9000000 | (w[0] & 0x003fffe0) | b))
+		return 0;
+	*counter = u[ARCH_UC_REGS + a] + (w[0] >> 10 & 0xfff) * 8;
+	return (uintptr_t)w;
 }
 
 enum { ARCH_COUNT_SIZE = 16, ARCH_THREAD_ROOM = 32 };

@@ -5,6 +5,8 @@
  * registers are as the kernel or a loader left them.
  */
 	.section .text.entry, "ax"
+	.globl	distances
+	.hidden	distances
 distances:
 	.quad	0, 0
 	stp	x0, x1, [sp, #-96]!

@@ -16,6 +16,7 @@ enum {
 	SYS_MPROTECT = 10,
 	SYS_MUNMAP = 11,
 	SYS_BRK = 12,
+	SYS_RT_SIGACTION = 13,
 	SYS_RT_SIGPROCMASK = 14,
 	SYS_PREAD64 = 17,
 	SYS_PWRITE64 = 18,
@@ -99,6 +100,45 @@ static inline unsigned long arch_thread(void)
 
 	__asm__ volatile("mov %%fs:0, %0" : "=r"(tp));
 	return tp;
+}
+
+/* signal_arrives(): asks signal_real() and goes where that says */
+#define ARCH_SIGNAL_ARRIVES                                                    \
+	__asm__(".text\n"                                                      \
+		".globl signal_arrives\n"                                      \
+		".hidden signal_arrives\n"                                     \
+		".type signal_arrives, @function\n"                            \
+		"signal_arrives:\n"                                            \
+		".cfi_startproc\n"                                             \
+		"push %rdi\n"                                                  \
+		".cfi_adjust_cfa_offset 8\n"                                   \
+		"push %rsi\n"                                                  \
+		".cfi_adjust_cfa_offset 8\n"                                   \
+		"push %rdx\n"                                                  \
+		".cfi_adjust_cfa_offset 8\n"                                   \
+		"call signal_real\n"                                           \
+		"pop %rdx\n"                                                   \
+		".cfi_adjust_cfa_offset -8\n"                                  \
+		"pop %rsi\n"                                                   \
+		".cfi_adjust_cfa_offset -8\n"                                  \
+		"pop %rdi\n"                                                   \
+		".cfi_adjust_cfa_offset -8\n"                                  \
+		"jmp *%rax\n"                                                  \
+		".cfi_endproc\n"                                               \
+		".size signal_arrives, . - signal_arrives\n")
+
+/* an increment is one instruction here */
+static inline uintptr_t arch_increment(const void *context, uintptr_t *counter)
+{
+	(void)context;
+	(void)counter;
+	return 0;
+}
+
+static inline void arch_set_pc(void *context, uintptr_t pc)
+{
+	(void)context;
+	(void)pc;
 }
 
 enum { ARCH_COUNT_SIZE = 8, ARCH_THREAD_ROOM = 8 };

@@ -1,0 +1,22 @@
+/*
+ * share: work that is split into equal shares, a thread each.
+ *
+ * Each share writes what it finds to a place of its own; the caller puts the
+ * results together in order, so that they are the same with any number of
+ * threads.
+ */
+#ifndef BASE_SHARE_H
+#define BASE_SHARE_H
+
+#include <stddef.h>
+
+enum { SHARES = 2 }; /* into which large work is split */
+
+/*
+ * Runs work() on each of n shares, at most SHARES, an array of `size` bytes
+ * each, and returns when all are done. The caller does the first one itself,
+ * and those for which no thread can be had.
+ */
+void share_run(void *(*work)(void *), void *share, size_t size, unsigned n);
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * blocks: all pieces cut into blocks (block.c), with the edges between them,
+ * put into the cfg's arrays.
+ *
+ * In three steps, each in threads over shares of the pieces:
+ *
+ *	cut      finds the blocks; then it is known how many there are
+ *	fill     writes parts and blocks to their places
+ *	connect  finds the edges, which are put one behind the other
+ */
+#include "base/share.h"
+#include "cfg/build.h"
+
+enum { BLOCK_SHARE_PIECES = 1 << 12 }; /* less is not worth a thread */
+
+/* the pieces that one thread makes blocks and edges of */
+struct share {
+	struct build *b;
+	uint32_t piece, end;
+	cuts cut;
+	uint32_t block; /* number of its first one */
+	VEC(struct edge) edge;
+	uint64_t *starts; /* bit map: where blocks start */
+	const struct code_rank *rank; /* numbers those */
+};
+
+/* thread body: cuts the pieces, and notes how many blocks each has */
+static void *share_cut(void *arg)
+{
+	struct share *s = arg;
+
+	for (uint32_t i = s->piece; i < s->end; i++) {
+		const struct piece *p = &s->b->piece.at[i];
+		size_t had = s->cut.n;
+
+		if (!p->in_place)
+			block_cut(s->b, p, &s->cut);
+		s->b->cfg->part.at[i].nblock = (uint32_t)(s->cut.n - had);
+	}
+	for (size_t i = 0; i < s->cut.n; i++)
+		code_set(&s->b->code, s->starts, s->cut.at[i].start);
+	return NULL;
+}
+
+/* the block that a cut of piece i is; base: what makes offsets addresses */
+static struct block share_block(const struct build *b, uint32_t i,
+				const struct cut *t, uint64_t base)
+{
+	struct block k = {.start = base + t->start, .part = i,
+			  .size = t->end - t->start, .last = t->kind};
+
+	if (t->fill)
+		k.flags |= BLOCK_FILL;
+	if (code_test(&b->code, b->code.called, t->start) ||
+	    code_test(&b->code, b->code.entry, t->start))
+		k.flags |= BLOCK_ENTRY;
+	if (t->target != CODE_NONE)
+		k.target = code_address(&b->code, t->target);
+	return k;
+}
+
+/* thread body: fills in the parts and blocks */
+static void *share_fill(void *arg)
+{
+	struct share *s = arg;
+	struct cfg *c = s->b->cfg;
+	const struct cut *t = s->cut.at;
+	uint32_t k = s->block;
+
+	for (uint32_t i = s->piece; i < s->end; i++) {
+		const struct piece *p = &s->b->piece.at[i];
+		uint64_t base = code_address(&s->b->code, p->start) - p->start;
+		struct part part = {.start = base + p->start,
+				    .end = base + p->end, .fde = p->fde,
+				    .source = p->source, .block = k,
+				    .nblock = c->part.at[i].nblock};
+
+		c->part.at[i] = part;
+		for (; k < part.block + part.nblock; k++)
+			c->block.at[k] = share_block(s->b, i, t++, base);
+	}
+	return NULL;
+}
+
+/* appends the edges of block i */
+static void share_add_edges(struct share *s, uint32_t i, const struct cut *cut,
+			    successors *succ)
+{
+	struct block *k = &s->b->cfg->block.at[i];
+
+	k->edge = (uint32_t)s->edge.n;
+	block_successors(s->b, k->part, cut, succ);
+	for (size_t j = 0; j < succ->n; j++) {
+		struct edge e = {.from = i, .kind = succ->at[j].kind};
+
+		e.to = succ->at[j].to;
+		if (e.kind < EDGE_HUB)
+			e.to = code_rank(s->rank, &s->b->code, e.to);
+		if (e.kind < EDGE_HUB && e.to == CFG_NONE)
+			e.kind = EDGE_UNKNOWN;
+		vec_push(&s->edge, e);
+	}
+}
+
+/* thread body: finds the edges */
+static void *share_connect(void *arg)
+{
+	struct share *s = arg;
+	successors succ = {0};
+
+	for (uint32_t i = 0; i < s->cut.n; i++)
+		share_add_edges(s, s->block + i, &s->cut.at[i], &succ);
+	vec_free(&succ);
+	return NULL;
+}
+
+/* puts the edges of a share behind those of the shares before it */
+static void share_gather(struct share *s)
+{
+	struct cfg *c = s->b->cfg;
+
+	for (size_t i = 0; i < s->cut.n; i++)
+		c->block.at[s->block + i].edge += (uint32_t)c->edge.n;
+	vec_append(&c->edge, &s->edge);
+	vec_free(&s->edge);
+	vec_free(&s->cut);
+}
+
+/* flags blocks that are landing pads */
+static void block_flag_pads(struct build *b, const struct code_rank *rank)
+{
+	for (size_t i = 0; i < b->site.n; i++) {
+		uint32_t k = code_rank(rank, &b->code, b->site.at[i].pad);
+
+		if (k != CFG_NONE)
+			b->cfg->block.at[k].flags |= BLOCK_PAD;
+	}
+}
+
+/* empties what an earlier round has made; there is a part for each piece */
+static void block_reset(struct build *b)
+{
+	struct cfg *c = b->cfg;
+
+	c->block.n = c->edge.n = c->proc.n = 0;
+	c->proc_part.n = c->hub.n = c->hub_target.n = 0;
+	c->part.n = 0;
+	vec_reserve(&c->part, b->piece.n);
+	c->part.n = b->piece.n;
+}
+
+/* splits the pieces into shares; returns how many there are */
+static unsigned block_split(struct build *b, struct share *share,
+			    uint64_t *starts, const struct code_rank *rank)
+{
+	unsigned n = b->piece.n < BLOCK_SHARE_PIECES ? 1 : SHARES;
+
+	for (unsigned t = 0; t < n; t++) {
+		size_t from = b->piece.n * t / n;
+
+		share[t] = (struct share){.b = b, .piece = (uint32_t)from,
+			.end = (uint32_t)(b->piece.n * (t + 1) / n),
+			.starts = starts, .rank = rank};
+	}
+	return n;
+}
+
+void block_build(struct build *b)
+{
+	struct cfg *c = b->cfg;
+	struct share share[SHARES];
+	uint64_t *starts = code_bitmap(&b->code);
+	struct code_rank rank;
+	unsigned n = block_split(b, share, starts, &rank);
+	size_t blocks = 0;
+
+	block_reset(b);
+	share_run(share_cut, share, sizeof *share, n);
+	for (unsigned t = 0; t < n; t++) {
+		share[t].block = (uint32_t)blocks;
+		blocks += share[t].cut.n;
+	}
+	vec_reserve(&c->block, blocks);
+	c->block.n = blocks;
+	share_run(share_fill, share, sizeof *share, n);
+	code_rank_init(&rank, &b->code, starts);
+	block_flag_pads(b, &rank);
+	hub_build(b, &rank);
+	share_run(share_connect, share, sizeof *share, n);
+	for (unsigned t = 0; t < n; t++)
+		share_gather(&share[t]);
+	code_rank_free(&rank);
+	mem_free(starts);
+	proc_build(b);
+}
