@@ -4,8 +4,9 @@
  * The file is opened by its name for every piece and closed again: no
  * descriptor of ours is there for the program to see, to close, or to run out
  * of. Only a program that changes its root or its rights gets one, with a
- * number that others do not come to. The header stays mapped. Room is reserved on disk before it is
- * mapped, since a store to a hole in a full file system ends the program.
+ * number that others do not come to. The header stays mapped. Room is reserved
+ * on disk before it is mapped, since a store to a hole in a full file system
+ * ends the program.
  */
 #include "runtime/counting.h"
 

@@ -43,6 +43,7 @@ class Program:
         self.name, self.file = name, path(name)
         subprocess.run([*m.cc, "-O2", "-w", "-o", self.file, SOURCE, *flags],
                        check=True, stderr=subprocess.DEVNULL)
+        self.work = address_of(self.file, "work")
         self.counter = counter_of(self.file, "work")
 
     def run(self, *words, options=(), profile=path("profile"), **more):
@@ -79,11 +80,15 @@ class Program:
         return profile
 
 
+def address_of(file, symbol):
+    nm = subprocess.check_output([tool("aarch64", "nm"), file], text=True)
+    return next(int(l.split()[0], 16) for l in nm.splitlines()
+                if l.endswith(" " + symbol))
+
+
 def counter_of(file, symbol):
     """The number of the counter before a procedure's first block."""
-    nm = subprocess.check_output([tool("aarch64", "nm"), file], text=True)
-    at = next(int(l.split()[0], 16) for l in nm.splitlines()
-              if l.endswith(" " + symbol))
+    at = address_of(file, symbol)
     listing = subprocess.check_output([EVERYWHERE, "map", file], text=True)
     return next(int(l.split()[0]) for l in listing.splitlines()
                 if int(l.split()[1], 16) == at)
@@ -359,6 +364,37 @@ def try_chroot(p):
            [str(said), err, str(profile.trouble)])
 
 
+def exported(profile, image, address):
+    """What `tally export` says of an instruction."""
+    out = subprocess.check_output([TALLY, "export", "--format", "tsv",
+                                   profile], text=True)
+    for line in out.splitlines():
+        name, at, count = line.split("\t")
+        if name == image and int(at, 16) == address:
+            return int(count)
+    return 0
+
+
+def try_tally(p):
+    """The same with counters where `tally count` puts them."""
+    lib = path("libanswer.so")
+    profile = path("by-tally")
+    for words in (["work", "10"], ["threads", "8", "50000"], ["loop", "50"],
+                  ["tree", "3"], ["forks", "4"], ["spawn"],
+                  ["threads", "3", "500", "tree", "2", "threads", "4", "50"],
+                  ["load", lib, "5"], ["load-among", lib, "20"],
+                  ["use", lib]):
+        if "static" in p.name and lib in words:
+            continue
+        status, out, err = run([TALLY, "count", "-o", profile, p.file, *words,
+                                "say"])
+        said = sum(int(n) for n in re.findall(r"^\d+ (\d+)$", out, re.M))
+        got = exported(profile, p.name, p.work)
+        tap.ok(status == 0 and said == got, "%s: tally count, %s" %
+               (p.name, " ".join(words).replace(lib, "a library")),
+               ["%d, not %d" % (got, said), err])
+
+
 why = m.missing()
 if why:
     tap.skip("aarch64", why)
@@ -384,5 +420,7 @@ try_full(process)
 try_nowhere(process)
 try_replaced(process)
 try_chroot(process)
+for each in (process, fixed, static, static_pie):
+    try_tally(each)
 top.cleanup()
 tap.done()
