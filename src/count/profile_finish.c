@@ -44,7 +44,8 @@ bool profile_is_alive(const struct profile_process *q)
 	const char *at;
 	int64_t off;
 
-	if (!q->pid || (kill((pid_t)q->pid, 0) && errno == ESRCH))
+	if (!q->pid || q->pid > INT32_MAX ||
+	    (kill((pid_t)q->pid, 0) && errno == ESRCH))
 		return false;
 	at = stat_fields(q->pid, text, sizeof text);
 	if (!at) /* gone meanwhile, or hidden from us */
