@@ -164,6 +164,7 @@ test: all $(UNIT) $(TOOLS)
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 asan: test-deps
 	@TALLY_TEST_GRAPHS=5000 CFG_MUTANTS=2000 REWRITE_MUTANTS=4000 \
+	PROFILE_MUTANTS=600 \
 	$(MAKE) --no-print-directory BUILD=build-asan OPT='-O1 -g' \
 	SANITIZE='$(ASAN)' test
 

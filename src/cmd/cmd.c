@@ -7,12 +7,17 @@
 
 #include "cmd/name.h"
 
-int cmd_fail(const struct err *e)
+void cmd_note(const char *text)
 {
 	fputs("tally: ", stderr);
 	/* one line, whatever a file is called */
-	name_print(stderr, e->text, "");
+	name_print(stderr, text, "");
 	putc('\n', stderr);
+}
+
+int cmd_fail(const struct err *e)
+{
+	cmd_note(e->text);
 	switch (e->code) {
 	case ERR_USAGE:
 		return STATUS_USAGE;

@@ -33,6 +33,8 @@ extern const struct command cmd_cached, cmd_cfg, cmd_count, cmd_export,
 
 /* prints the error; returns the exit status for it */
 int cmd_fail(const struct err *e);
+/* prints something worth knowing that is no failure */
+void cmd_note(const char *text);
 /* prints what is wrong with the call; returns STATUS_USAGE */
 int cmd_misuse(const struct command *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

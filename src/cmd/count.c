@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/name.h"
 #include "cmd/option.h"
 #include "cmd/report_show.h"
 #include "cmd/rewriter.h"
@@ -101,13 +100,6 @@ static int count_check(struct count_call *call)
 	return 0;
 }
 
-static void print_note(const char *text)
-{
-	fputs("tally: ", stderr);
-	name_print(stderr, text, "");
-	putc('\n', stderr);
-}
-
 /* what the profile is called if nobody says: as the program */
 static char *default_profile(const char *program)
 {
@@ -151,7 +143,7 @@ static int count_launch(const struct count_call *call)
 	status = launch_prepare(&l, call->program, &o, &e);
 	status_line_end(&line);
 	for (size_t i = 0; i < l.note.n; i++)
-		print_note(l.note.at[i]);
+		cmd_note(l.note.at[i]);
 	if (!status)
 		status = launch_run(&l, &e);
 	if (e.code)

@@ -111,22 +111,14 @@ static void json_procedure(struct json *j, const struct told *t,
 			   uint32_t image, uint32_t proc)
 {
 	const struct told_image *m = &t->image[image];
-	struct row row = {.image = image, .proc = proc};
-	uint64_t calls;
-	char buf[32];
+	struct row row = {.image = image, .proc = proc,
+			  .addr = m->map->proc.at[proc].entry};
 
 	row.known = told_instructions(m, proc, &row.count);
 	if (row.known && !row.count)
 		return;
 	json_object(j, NULL);
-	json_string(j, "procedure", row_procedure(t, &row, buf, sizeof buf));
-	json_address(j, "entry", m->map->proc.at[proc].entry);
-	if (row_calls(t, &row, &calls))
-		json_number(j, "calls", calls);
-	else
-		json_null(j, "calls");
-	report_json_count(j, "instructions", row.known, row.count,
-			  told_unknown(m, proc));
+	report_json_procedure(j, t, &row);
 	json_blocks(j, m, proc);
 	json_edges(j, m, proc);
 	json_end(j);

@@ -22,7 +22,8 @@ static const char report_usage[] =
 	"  --limit N    only the first N\n"
 	"  --json       for programs\n"
 	"\n"
-	"What did not run is not listed. What is not known is called unknown.\n";
+	"What did not run is not listed; what is not known is called "
+	"unknown.\n";
 
 struct report_call {
 	const char *profile;

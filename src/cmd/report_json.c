@@ -80,21 +80,27 @@ static void json_image(struct json *j, const struct told *t,
 	report_json_troubles(j, t);
 }
 
-static void json_where(struct json *j, const struct told *t,
-		       const struct row *r)
+static void json_name(struct json *j, const struct told *t,
+		      const struct row *r)
 {
 	char buf[32];
 
-	json_string(j, "image", t->image[r->image].name);
 	json_string(j, "procedure", row_procedure(t, r, buf, sizeof buf));
 }
 
-static void json_procedure(struct json *j, const struct told *t,
+static void json_where(struct json *j, const struct told *t,
+		       const struct row *r)
+{
+	json_string(j, "image", t->image[r->image].name);
+	json_name(j, t, r);
+}
+
+void report_json_procedure(struct json *j, const struct told *t,
 			   const struct row *r)
 {
 	uint64_t calls;
 
-	json_where(j, t, r);
+	json_name(j, t, r);
 	json_address(j, "entry", r->addr);
 	if (row_calls(t, r, &calls))
 		json_number(j, "calls", calls);
@@ -179,7 +185,8 @@ static void json_row(struct json *j, const struct told *t,
 		json_image(j, t, r);
 		break;
 	case BY_PROCEDURE:
-		json_procedure(j, t, r);
+		json_string(j, "image", t->image[r->image].name);
+		report_json_procedure(j, t, r);
 		break;
 	case BY_PROCESS:
 		json_process(j, t, r);

@@ -18,6 +18,9 @@ int report_show_hottest(const char *profile, size_t n, FILE *to,
 			struct err *e);
 /* what is wrong with the profile, or missing in it, on stderr */
 void report_show_notes(const struct told *t);
+/* the keys of a procedure without its image, in an open object */
+void report_json_procedure(struct json *j, const struct told *t,
+			   const struct row *r);
 /* the keys of an edge, in an open object */
 void report_json_edge(struct json *j, const struct told_image *m,
 		      uint32_t proc, uint32_t edge);

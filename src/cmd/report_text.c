@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/cmd.h"
 #include "cmd/figures.h"
 #include "cmd/name.h"
 #include "cmd/report_show.h"
@@ -285,36 +286,27 @@ int report_show_hottest(const char *profile, size_t n, FILE *to,
 	return 0;
 }
 
-static void print_note(const char *text)
+/* what cannot be told of an image; false if all can */
+static bool image_note(const struct told_image *m, char *text, size_t size)
 {
-	fputs("tally: ", stderr);
-	name_print(stderr, text, "");
-	putc('\n', stderr);
+	if (m->missing)
+		snprintf(text, size, "nothing can be told of %s: %s", m->name,
+			 m->missing);
+	else if (m->solved.unknown_procs)
+		snprintf(text, size, "counts of %" PRIu32 " procedures are "
+			 "not known in %s", m->solved.unknown_procs, m->name);
+	return m->missing || m->solved.unknown_procs;
 }
 
 void report_show_notes(const struct told *t)
 {
 	const char *trouble;
 	unsigned bit = 0;
+	char text[1024];
 
 	while ((trouble = told_trouble(t, &bit)))
-		print_note(trouble);
-	for (uint32_t i = 0; i < t->nimage; i++) {
-		const struct told_image *m = &t->image[i];
-
-		if (m->missing)
-			fprintf(stderr, "tally: nothing can be told of ");
-		else if (m->solved.unknown_procs)
-			fprintf(stderr, "tally: counts of %" PRIu32
-				" procedures are not known in ",
-				m->solved.unknown_procs);
-		else
-			continue;
-		name_print(stderr, m->name, "");
-		if (m->missing) {
-			fputs(": ", stderr);
-			name_print(stderr, m->missing, "");
-		}
-		putc('\n', stderr);
-	}
+		cmd_note(trouble);
+	for (uint32_t i = 0; i < t->nimage; i++)
+		if (image_note(&t->image[i], text, sizeof text))
+			cmd_note(text);
 }

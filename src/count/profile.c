@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/bisect.h"
+
 const char *profile_string(struct profile *p, uint64_t at, uint64_t len,
 			   struct err *e)
 {
@@ -44,24 +46,58 @@ int profile_image_of(struct profile *p, const uint8_t *id, uint64_t ncounter,
 	return 0;
 }
 
+/* of the same number, those that have a name come first */
 static int by_number(const void *a, const void *b)
 {
 	const struct profile_process *p = a, *q = b;
 
-	return p->number < q->number ? -1 : p->number > q->number;
+	if (p->number != q->number)
+		return p->number < q->number ? -1 : 1;
+	return !p->name - !q->name;
 }
 
 int profile_sort(struct profile *p, struct err *e)
 {
+	struct profile_process *v = p->process.at;
+	size_t n = 0;
+
 	if (p->process.n)
-		qsort(p->process.at, p->process.n, sizeof *p->process.at,
-		      by_number);
-	for (size_t i = 1; i < p->process.n; i++)
-		if (p->process.at[i].number == p->process.at[i - 1].number)
+		qsort(v, p->process.n, sizeof *v, by_number);
+	for (size_t i = 0; i < p->process.n; i++) {
+		bool again = n && v[n - 1].number == v[i].number;
+
+		if (again && v[i].name)
 			return err_set(e, ERR_INPUT, "%s: there are two "
 				       "processes %" PRIu32, p->file.name,
-				       p->process.at[i].number);
+				       v[i].number);
+		if (again)
+			continue;
+		v[n] = v[i];
+		if (!v[n].name)
+			v[n].name = "";
+		n++;
+	}
+	p->process.n = n;
 	return 0;
+}
+
+bool profile_has_process(const struct profile *p, uint32_t number)
+{
+	size_t i;
+
+	bisect(i, p->process.n, p->process.at[i].number < number);
+	return i < p->process.n && p->process.at[i].number == number;
+}
+
+static int by_image(const void *a, const void *b)
+{
+	const struct profile_piece *p = a, *q = b;
+
+	if (p->image != q->image)
+		return p->image < q->image ? -1 : 1;
+	if (p->process != q->process)
+		return p->process < q->process ? -1 : 1;
+	return p->at < q->at ? -1 : p->at > q->at;
 }
 
 int profile_sum(const struct profile *p, uint64_t at, uint64_t *sum,
@@ -110,8 +146,12 @@ static int profile_scan(struct profile *p, struct err *e)
 	if (!p->command)
 		return -1;
 	p->finished = p->header.form == PROFILE_FINISHED;
-	return p->finished ? profile_scan_finished(p, e) :
-			     profile_scan_live(p, e);
+	if (p->finished ? profile_scan_finished(p, e) :
+			  profile_scan_live(p, e))
+		return -1;
+	if (p->piece.n)
+		qsort(p->piece.at, p->piece.n, sizeof *p->piece.at, by_image);
+	return 0;
 }
 
 int profile_open(struct profile *p, const char *path, struct err *e)
@@ -137,6 +177,32 @@ void profile_close(struct profile *p)
 	file_close(&p->file);
 }
 
+/* the first piece of the image and process, or where it would be */
+static size_t profile_first(const struct profile *p, uint32_t image,
+			    uint32_t process)
+{
+	const struct profile_piece *x = p->piece.at;
+	size_t i;
+
+	bisect(i, p->piece.n, x[i].image < image ||
+		(x[i].image == image && x[i].process < process));
+	return i;
+}
+
+/* whether piece i is of the image and process, or (0) of any */
+static bool profile_is_of(const struct profile *p, size_t i, uint32_t image,
+			  uint32_t process)
+{
+	return i < p->piece.n && p->piece.at[i].image == image &&
+	       (!process || p->piece.at[i].process == process);
+}
+
+bool profile_has(const struct profile *p, uint32_t image, uint32_t process)
+{
+	return profile_is_of(p, profile_first(p, image, process), image,
+			     process);
+}
+
 /* increments of all counters together are a number, too */
 static int profile_check_sum(const struct profile *p, const uint64_t *value,
 			     uint64_t n, struct err *e)
@@ -153,11 +219,10 @@ static int profile_check_sum(const struct profile *p, const uint64_t *value,
 int profile_add(const struct profile *p, uint32_t image, uint32_t process,
 		uint64_t *value, struct err *e)
 {
-	for (size_t i = 0; i < p->piece.n; i++) {
+	for (size_t i = profile_first(p, image, process);
+	     profile_is_of(p, i, image, process); i++) {
 		const struct profile_piece *x = &p->piece.at[i];
 
-		if (x->image != image || (process && x->process != process))
-			continue;
 		if (p->finished ? profile_add_finished(p, x, value, e) :
 				  profile_add_live(p, x, value, e))
 			return -1;

@@ -39,12 +39,12 @@ struct profile_piece {
 
 struct profile {
 	struct file file;
-	struct profile_header header;
+	struct profile_header header; /* TROUBLE_RUNNING: when it was opened */
 	const char *options, *command;
 	bool finished;
 	VEC(struct profile_process) process; /* by number */
 	VEC(struct profile_image) image;
-	VEC(struct profile_piece) piece;
+	VEC(struct profile_piece) piece; /* by image, then process */
 	struct arena arena;
 };
 
@@ -52,6 +52,8 @@ struct profile {
 int profile_open(struct profile *p, const char *path, struct err *e);
 void profile_close(struct profile *p);
 
+/* whether a process, or (0) any, has counters of the image */
+bool profile_has(const struct profile *p, uint32_t image, uint32_t process);
 /*
  * Adds to value[0 .. ncounter-1] what the threads of one process, or (0) of
  * all, counted in an image; requires: it has a map.

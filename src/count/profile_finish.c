@@ -66,6 +66,8 @@ int profile_finish(const char *path,
 	for (size_t i = 0; i < p.image.n; i++)
 		if (p.image.at[i].missing)
 			status = 0;
+	if (!p.finished)
+		p.header.trouble &= ~(uint64_t)TROUBLE_RUNNING;
 	if (status && !p.finished && profile_write(&p, NULL, path, e))
 		status = -1;
 	profile_close(&p);

@@ -130,14 +130,6 @@ static int finished_map(struct profile *p, uint32_t image, uint64_t at,
 	return 0;
 }
 
-static bool finished_has_process(const struct profile *p, uint32_t number)
-{
-	for (size_t i = 0; i < p->process.n; i++)
-		if (p->process.at[i].number == number)
-			return true;
-	return false;
-}
-
 static int finished_counts(struct profile *p, const struct finished_part *f,
 			   uint64_t at, struct err *e)
 {
@@ -145,7 +137,7 @@ static int finished_counts(struct profile *p, const struct finished_part *f,
 				  .at = at, .size = f->size};
 
 	if (x.image >= p->image.n || p->image.at[x.image].missing ||
-	    !finished_has_process(p, x.process))
+	    !profile_has_process(p, x.process))
 		return err_at(e, p->file.name, at, "counts of a process or "
 			      "image that there is not");
 	vec_push(&p->piece, x);

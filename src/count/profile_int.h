@@ -43,8 +43,13 @@ const char *profile_string(struct profile *p, uint64_t at, uint64_t len,
 /* the image of that identity, a new one if there is none; -1 and *e */
 int profile_image_of(struct profile *p, const uint8_t *id, uint64_t ncounter,
 		     uint64_t at, uint32_t *image, struct err *e);
-/* sorts processes by number; -1 if one is there twice */
+/*
+ * Sorts processes by number. Those without a name are taken out if there is one
+ * of that number; -1 if there are two others.
+ */
 int profile_sort(struct profile *p, struct err *e);
+/* whether there is such a process; requires: profile_sort() */
+bool profile_has_process(const struct profile *p, uint32_t number);
 
 /* profile_live.c, profile_finished.c: what follows the header */
 int profile_scan_live(struct profile *p, struct err *e);

@@ -92,24 +92,29 @@ static int live_counters(struct profile *p, uint64_t at, struct err *e)
 	return 0;
 }
 
-/* the next page with anything in it, from `at` on */
+/*
+ * The next page behind `at` with anything in it. Holes in files are passed
+ * over: a file may claim to be very large.
+ */
 static uint64_t live_next_page(const struct profile *p, uint64_t at,
 			       uint64_t end)
 {
-	off_t data = lseek(p->file.fd, (off_t)at, SEEK_DATA);
+	off_t data;
 
+	at += PROFILE_UNIT;
+	data = lseek(p->file.fd, (off_t)at, SEEK_DATA);
 	if (data < 0)
 		return errno == ENXIO ? end : at;
 	return (uint64_t)data & ~(uint64_t)(PROFILE_UNIT - 1);
 }
 
-/* reads the chunk at `at`; *size is how far the next one is */
+/* reads the chunk at `at`; *size is how far the next one is, 0: no chunk */
 static int live_chunk(struct profile *p, uint64_t at, uint64_t end,
 		      uint64_t *size, struct err *e)
 {
 	struct profile_chunk c;
 
-	*size = PROFILE_UNIT;
+	*size = 0;
 	if (file_read(&p->file, at, &c, sizeof c, e))
 		return -1;
 	if (c.magic != CHUNK_MAGIC)
@@ -125,18 +130,18 @@ static int live_chunk(struct profile *p, uint64_t at, uint64_t end,
 		      ", which this tally does not know", c.kind);
 }
 
-/* processes that only left counters */
+/* processes that may only have left counters */
 static void live_nameless(struct profile *p)
 {
-	for (size_t i = 0; i < p->piece.n; i++) {
-		struct profile_process q = {.number = p->piece.at[i].process,
-					    .name = ""};
-		size_t k = 0;
+	uint32_t last = 0;
 
-		while (k < p->process.n && p->process.at[k].number != q.number)
-			k++;
-		if (k == p->process.n)
+	for (size_t i = 0; i < p->piece.n; i++) {
+		struct profile_process q = {.number = p->piece.at[i].process};
+
+		/* the chunks of a process lie together, mostly */
+		if (q.number != last)
 			vec_push(&p->process, q);
+		last = q.number;
 	}
 }
 
@@ -173,17 +178,18 @@ int profile_scan_live(struct profile *p, struct err *e)
 		return err_at(e, p->file.name, 16, "%" PRIu64 " bytes should "
 			      "be in use, the file has %" PRIu64, end,
 			      p->file.size);
-	for (uint64_t at = PROFILE_FIRST; end - at >= PROFILE_UNIT;
-	     at += size) {
-		at = live_next_page(p, at, end);
-		if (at >= end || end - at < PROFILE_UNIT)
-			break;
+	for (uint64_t at = PROFILE_FIRST;
+	     at < end && end - at >= PROFILE_UNIT;) {
 		if (live_chunk(p, at, end, &size, e))
 			return -1;
+		at = size ? at + size : live_next_page(p, at, end);
 	}
 	live_nameless(p);
 	if (profile_sort(p, e))
 		return -1;
+	for (size_t i = 0; i < p->process.n; i++)
+		if (profile_is_alive(&p->process.at[i]))
+			p->header.trouble |= TROUBLE_RUNNING;
 	for (size_t i = 0; i < p->image.n; i++)
 		if (live_map(p, &p->image.at[i], e))
 			return -1;

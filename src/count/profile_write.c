@@ -36,6 +36,7 @@ static void write_head(struct writer *w)
 	struct profile_header h = p->header;
 
 	h.form = PROFILE_FINISHED;
+	h.trouble |= w->minus ? w->minus->header.trouble : 0;
 	h.options_len = (uint32_t)strlen(p->options);
 	h.command_len = (uint32_t)strlen(p->command);
 	buffer_bytes(&w->out, &h, sizeof h);
@@ -145,23 +146,13 @@ static void write_values(struct writer *w, uint32_t image, uint32_t process,
 	vec_free(&small);
 }
 
-static bool has_piece(const struct profile *p, uint32_t image,
-		      uint32_t process)
-{
-	for (size_t i = 0; i < p->piece.n; i++)
-		if (p->piece.at[i].image == image &&
-		    p->piece.at[i].process == process)
-			return true;
-	return false;
-}
-
 static int write_counts(struct writer *w, uint32_t image, uint32_t process,
 			struct err *e)
 {
 	uint64_t *value;
 	int status;
 
-	if (!has_piece(w->p, image, process))
+	if (!profile_has(w->p, image, process))
 		return 0;
 	value = NEW_ARRAY(uint64_t, w->p->image.at[image].ncounter);
 	status = profile_add(w->p, image, process, value, e);
@@ -227,7 +218,7 @@ static int write_check_minus(const struct profile *p,
 		const struct profile_piece *x = &minus->piece.at[i];
 
 		if (!same_image(p, minus->image.at[x->image].id, &image) ||
-		    !has_piece(p, image, x->process))
+		    !profile_has(p, image, x->process))
 			return err_set(e, ERR_INPUT, "%s: it has counts that "
 				       "%s has not: not an earlier state of "
 				       "it", minus->file.name, p->file.name);
@@ -294,6 +285,7 @@ int profile_write(const struct profile *p, const struct profile *minus,
 		  const char *path, struct err *e)
 {
 	struct writer w = {.p = p, .minus = minus, .hash = FINISHED_SEED};
+	char *target = realpath(path, NULL); /* a link stays one */
 	int status = write_check(p, e);
 
 	if (!status && minus)
@@ -301,7 +293,8 @@ int profile_write(const struct profile *p, const struct profile *minus,
 	if (!status)
 		status = write_all(&w, e);
 	if (!status)
-		status = write_file(path, &w.out, e);
+		status = write_file(target ? target : path, &w.out, e);
 	vec_free(&w.out);
+	free(target);
 	return status;
 }

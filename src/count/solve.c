@@ -16,6 +16,7 @@
 struct solver {
 	const struct map *m;
 	const uint64_t *value;
+	const bool *complete; /* see solve_complete(), or NULL */
 	struct solved *s;
 	struct arena scratch; /* of one procedure */
 	const struct map_proc *p;
@@ -137,6 +138,12 @@ static uint64_t *solve_place(struct solver *k, struct placement *at)
 	return value;
 }
 
+/* whether an edge is known never to have run */
+static bool solve_is_idle(const struct propagation *r, uint32_t e)
+{
+	return r->edge_known[e] && !r->edge[e];
+}
+
 /* what touches a block that never ran did not run either */
 static void solve_quiet_edges(struct propagation *r, const struct graph *g)
 {
@@ -150,6 +157,42 @@ static void solve_quiet_edges(struct propagation *r, const struct graph *g)
 		r->edge[e] = 0;
 		r->edge_known[e] = true;
 	}
+}
+
+/*
+ * Whoever runs a block came there, from outside in the end. So what cannot be
+ * reached but by edges that never ran did not run: a circle without counters
+ * is not always a secret.
+ */
+static void solve_unreached(struct arena *a, struct propagation *r,
+			    const struct graph *g)
+{
+	bool *reached = ARENA_ARRAY(a, bool, g->nv);
+	uint32_t *found = ARENA_ARRAY(a, uint32_t, g->nv), n = 0;
+
+	reached[g->root] = true;
+	found[n++] = g->root;
+	for (uint32_t i = 0; i < n; i++)
+		for_each_edge_out (e, g, found[i]) {
+			if (reached[g->to[e]] || solve_is_idle(r, e))
+				continue;
+			reached[g->to[e]] = true;
+			found[n++] = g->to[e];
+		}
+	for (uint32_t v = 0; v < g->nv; v++)
+		if (!reached[v] && !r->vertex_known[v]) {
+			r->vertex[v] = 0;
+			r->vertex_known[v] = true;
+		}
+}
+
+/* what follows from the fact that nothing runs less than 0 times */
+static void solve_idle(struct arena *a, struct propagation *r,
+		       const struct graph *g)
+{
+	solve_quiet_edges(r, g);
+	solve_unreached(a, r, g);
+	solve_quiet_edges(r, g);
 }
 
 /* how often it was entered, by all entries together */
@@ -198,7 +241,7 @@ static void solve_flow(struct solver *k)
 	k->s->consistent[k->proc] = r.consistent;
 	if (!r.consistent)
 		return;
-	solve_quiet_edges(&r, &g);
+	solve_idle(&k->scratch, &r, &g);
 	solve_take(k, &r);
 }
 
@@ -222,7 +265,7 @@ static void solve_sum(struct solver *k)
 	struct solved *s = k->s;
 	unsigned __int128 insns = s->instructions;
 	unsigned __int128 blocks = s->redundant_increments;
-	bool all = true;
+	bool all = k->p->nblock > 0;
 
 	for (uint32_t i = k->p->block; i < k->p->block + k->p->nblock; i++) {
 		all &= s->block_known[i];
@@ -248,7 +291,8 @@ static void solve_proc(struct solver *k)
 	if (!k->p->unknown && !k->p->nblock)
 		k->s->calls_known[k->proc] = false;
 	else if (!k->p->unknown && solve_is_silent(k) &&
-		 solve_counts_all_circles(k))
+		 (k->complete ? k->complete[k->proc] :
+				solve_counts_all_circles(k)))
 		solve_nothing_ran(k);
 	else if (!k->p->unknown)
 		solve_flow(k);
@@ -256,10 +300,31 @@ static void solve_proc(struct solver *k)
 	arena_free(&k->scratch);
 }
 
+const bool *solve_complete(struct arena *a, const struct map *m)
+{
+	struct solver k = {.m = m};
+	bool *complete = ARENA_ARRAY(a, bool, m->proc.n);
+
+	for (size_t i = 0; i < m->proc.n; i++) {
+		k.p = &m->proc.at[i];
+		complete[i] = solve_counts_all_circles(&k);
+		arena_free(&k.scratch);
+	}
+	return complete;
+}
+
 void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
 		  struct solved *s)
 {
-	struct solver k = {.m = m, .value = value, .s = s};
+	solve_counts_again(a, m, NULL, value, s);
+}
+
+void solve_counts_again(struct arena *a, const struct map *m,
+			const bool *complete, const uint64_t *value,
+			struct solved *s)
+{
+	struct solver k = {.m = m, .value = value, .s = s,
+			   .complete = complete};
 
 	*s = (struct solved){
 		.block = ARENA_ARRAY(a, uint64_t, m->block.n),

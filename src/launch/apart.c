@@ -4,32 +4,72 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+enum { CHILD_DONE, CHILD_FAILED, CHILD_EXHAUSTED };
 
 static void leave(size_t wanted)
 {
 	(void)wanted;
-	_Exit(1);
+	_Exit(CHILD_EXHAUSTED);
 }
 
-void apart_run(void (*f)(void *ctx), void *ctx)
+/* the child: what it has to say is in *e */
+static void work(const struct rewriter *r, const char *in, const char *out,
+		 struct err *e)
 {
 	struct rlimit none = {0, 0};
-	/* as fork(), but its end is no signal: that might stay pending */
-	long pid = syscall(SYS_clone, 0, 0, 0, 0, 0);
 
-	if (!pid) {
-		setrlimit(RLIMIT_CORE, &none);
-		mem_on_exhausted(leave);
-		f(ctx);
-		_Exit(0);
-	}
-	while (pid > 0 && waitpid((pid_t)pid, NULL, __WALL) < 0 &&
-	       errno == EINTR)
-		;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setrlimit(RLIMIT_CORE, &none);
+	mem_on_exhausted(leave);
+	_Exit(r->rewrite(r->ctx, in, out, e) ? CHILD_FAILED : CHILD_DONE);
+}
+
+/* waits for the child and tells what became of it; 0, or -1 and *e */
+static int await(pid_t pid, const char *in, const struct err *said,
+		 struct err *e)
+{
+	int status;
+
+	while (waitpid(pid, &status, __WALL) < 0)
+		if (errno != EINTR)
+			return err_set(e, ERR_MACHINE, "%s: %s", in,
+				       strerror(errno));
+	if (WIFSIGNALED(status))
+		return err_set(e, ERR_MACHINE, "%s: rewriting was ended by "
+			       "signal %d", in, WTERMSIG(status));
+	if (WEXITSTATUS(status) == CHILD_EXHAUSTED)
+		return err_set(e, ERR_MACHINE, "%s: rewriting needs more "
+			       "memory than there is", in);
+	if (WEXITSTATUS(status) == CHILD_FAILED)
+		*e = *said;
+	return WEXITSTATUS(status) == CHILD_DONE ? 0 : -1;
+}
+
+int apart_rewrite(const struct rewriter *r, const char *in, const char *out,
+		  struct err *e)
+{
+	struct err *said = mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status;
+	long pid;
+
+	if (said == MAP_FAILED)
+		return err_set(e, ERR_MACHINE, "%s: %s", in, strerror(errno));
+	/* as fork(), but its end is no signal: that might stay pending */
+	pid = syscall(SYS_clone, 0, 0, 0, 0, 0);
+	if (!pid)
+		work(r, in, out, said);
+	status = pid < 0 ? err_set(e, ERR_MACHINE, "%s: %s", in,
+				   strerror(errno)) :
+			   await((pid_t)pid, in, said, e);
+	munmap(said, sizeof *said);
+	return status;
 }

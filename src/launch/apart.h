@@ -1,12 +1,15 @@
 /*
- * apart: work in a child of its own, which nobody hears of. For a process
- * that is not ours any more but for a moment: what goes wrong there, a limit
- * of the program's or a fault of ours, must not be its end.
+ * apart: rewriting in a child of its own. A limit of the program's (memory,
+ * processor time) or a fault of ours then costs a copy, and never the run of
+ * the program that we are about to become or to start.
  */
 #ifndef LAUNCH_APART_H
 #define LAUNCH_APART_H
 
-/* runs f(ctx) in a child and waits for its end, whatever that is */
-void apart_run(void (*f)(void *ctx), void *ctx);
+#include "launch/cache.h"
+
+/* r->rewrite(), in a child; its death is an error like any other */
+int apart_rewrite(const struct rewriter *r, const char *in, const char *out,
+		  struct err *e);
 
 #endif

@@ -62,8 +62,6 @@ int cache_open_at(struct cache *c, const struct rewriter *r, const char *dir,
 /* lets go of all entries, evicts the oldest if there are too many */
 void cache_close(struct cache *c);
 
-/* a good entry for the file is there already; fills *out as cache_get() */
-bool cache_has(struct cache *c, const char *file, struct cached *out);
 /* the rewritten file, made if need be; 0 and *out, or -1 and *e */
 int cache_get(struct cache *c, const char *file, struct cached *out,
 	      struct err *e);

@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "launch/apart.h"
+
 enum {
 	LOCK_TRIES = 16,     /* entries that vanish while we wait for them */
 	BUILD_ID_MAX = 20,   /* bytes of it in an entry's name */
@@ -373,7 +375,6 @@ static int entry_place(struct entry *n, const char *new, const char *made,
 static int entry_make(struct entry *n, const struct needs *needs,
 		      struct err *e)
 {
-	const struct rewriter *w = n->c->rewriter;
 	char *new = path_join(n->folder, "new");
 	char *made = path_join(n->folder, n->real);
 	char *record = path_join(n->folder, "record");
@@ -383,7 +384,7 @@ static int entry_make(struct entry *n, const struct needs *needs,
 	unlink(new);
 	status = mirror_folders(n->folder, n->real, e);
 	if (!status)
-		status = w->rewrite(w->ctx, n->real, new, e);
+		status = apart_rewrite(n->c->rewriter, n->real, new, e);
 	if (status && e->code == ERR_INPUT) {
 		status = entry_leave(n, e);
 	} else if (!status && !(status = entry_place(n, new, made, e))) {
@@ -430,21 +431,6 @@ static int entry_get(struct entry *n, struct err *e)
 	entry_link(n);
 	flock(n->lock, LOCK_SH | LOCK_NB);
 	return 0;
-}
-
-bool cache_has(struct cache *c, const char *file, struct cached *out)
-{
-	struct entry n;
-	struct err e;
-	bool there;
-
-	if (!entry_begin(&n, c, file, &e))
-		return false;
-	there = entry_find(&n);
-	if (there)
-		entry_hand_out(&n, out);
-	entry_end(&n);
-	return there;
 }
 
 int cache_get(struct cache *c, const char *file, struct cached *out,

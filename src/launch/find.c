@@ -236,11 +236,10 @@ static enum found finish(struct program *p, bool shell, struct err *e)
 	if (f)
 		return f;
 	vec_push(&p->argv, NULL);
-	if (!realpath(p->path, real)) {
-		err_set(e, ERR_INPUT, "%s: %s", p->path, strerror(errno));
-		return FOUND_NO_PROGRAM;
-	}
-	p->real = keep(p, real);
+	if (realpath(p->path, real))
+		p->real = keep(p, real);
+	else
+		p->why_unreal = errno;
 	return FOUND;
 }
 

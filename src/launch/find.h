@@ -23,7 +23,9 @@ enum found {
 
 struct program {
 	char *path;   /* of the ELF file to run, as the kernel would see it */
-	char *real;   /* the same, absolute and without links */
+	char *real;   /* the same, absolute and without links; NULL if that is
+			 not to be had: too long, or the way there is barred */
+	int why_unreal; /* errno of that */
 	char *execfn; /* the file that was asked to be executed: a script */
 	VEC(char *) argv; /* NULL at the end */
 	struct arena arena;

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "elf/needs.h"
-#include "launch/apart.h"
 #include "launch/closure.h"
 #include "launch/ledger.h"
 #include "launch/part.h"
@@ -88,8 +87,9 @@ static void find_module(struct launch *l, const struct machine *m)
 	char name[64], path[2 * PATH_MAX];
 
 	snprintf(name, sizeof name, "audit-%s.so", m->isa);
-	/* ld.so splits its list of modules at colons */
-	if (part_find(path, sizeof path, name) && !strchr(path, ':'))
+	/* ld.so splits its list of modules at colons, qemu at commas */
+	if (part_find(path, sizeof path, name) &&
+	    !strpbrk(path, l->emulator ? ":," : ":"))
 		l->module = keep(l, path);
 }
 
@@ -122,32 +122,6 @@ static int find_emulator(struct launch *l, const struct needs *n,
 	return 0;
 }
 
-/* for apart_run(): makes the program's entry, if that works */
-static void make_program(void *ctx)
-{
-	struct launch *l = ctx;
-	struct cached got;
-	struct err e;
-
-	if (!cache_get(&l->cache, l->program.real, &got, &e))
-		cached_free(&got);
-}
-
-/* as cache_get() for the program, wherever that may be done */
-static int find_or_make(struct launch *l, struct cached *got, struct err *why)
-{
-	const char *real = l->program.real;
-
-	if (!l->x)
-		return cache_get(&l->cache, real, got, why);
-	if (cache_has(&l->cache, real, got))
-		return 0;
-	apart_run(make_program, l);
-	return cache_has(&l->cache, real, got) ? 0 :
-		       err_set(why, ERR_MACHINE, "%s: something failed "
-			       "on the way", real);
-}
-
 /* what the process will be called: as the file that is executed */
 static const char *process_name(const struct launch *l)
 {
@@ -169,7 +143,7 @@ static int get_program(struct launch *l, struct err *e)
 	struct err why;
 	int status = 0;
 
-	if (find_or_make(l, &got, &why))
+	if (cache_get(&l->cache, real, &got, &why))
 		return give_up(l, l->program.path,
 			       without_name(why.text, real), e);
 	if (got.left) {
@@ -264,7 +238,8 @@ static int get_all(struct launch *l, const struct needs *n, struct err *e)
 	find_module(l, n->machine);
 	if (!l->module)
 		return give_up(l, "libraries", "the audit module is not "
-			       "installed", e);
+			       "installed, or where its name has a colon or "
+			       "comma", e);
 	/* in the program's own process, its module asks for them */
 	return libs && !l->x ? get_libraries(l, n, e) : 0;
 }
@@ -334,7 +309,8 @@ static int make_profile(struct launch *l, const struct needs *n,
 		.machine = n->machine->id,
 		.options = l->o->rewriter.options,
 		.argv = l->program.argv.at,
-		.program = l->program.real,
+		.program = l->program.real ? l->program.real :
+					     l->program.path,
 	};
 	struct err why;
 	char *name;
@@ -368,10 +344,10 @@ static int prepare(struct launch *l, struct err *e)
 	l->file = l->program.path;
 	l->profile = keep(l, "");
 	find_ourselves(l);
-	if (needs_read(&n, l->program.real, &why)) {
+	if (needs_read(&n, l->program.path, &why)) {
 		l->root = keep(l, "");
 		return give_up(l, l->program.path,
-			       without_name(why.text, l->program.real), e);
+			       without_name(why.text, l->program.path), e);
 	}
 	status = find_emulator(l, &n, e);
 	if (!status)
@@ -379,7 +355,9 @@ static int prepare(struct launch *l, struct err *e)
 	/* a limit on the size of files is the program's: not our end */
 	sigaction(SIGXFSZ, &ignore, &before);
 	if (!status)
-		status = fill_cache(l, &n, e);
+		status = l->program.real ? fill_cache(l, &n, e) :
+			 give_up(l, l->program.path,
+				 strerror(l->program.why_unreal), e);
 	if (!status)
 		status = make_profile(l, &n, e);
 	sigaction(SIGXFSZ, &before, NULL);

@@ -43,6 +43,8 @@ static void add_field(text *t, const char *s)
 	vec_push(t, ' ');
 }
 
+enum { ROUND = 1024 }; /* see pad() */
+
 /* the string that t holds, without its last byte */
 static char *finish(struct words *w, text *t)
 {
@@ -70,6 +72,17 @@ static const char *flags(const struct launch *l, bool audit)
 	return f;
 }
 
+/*
+ * Makes the variable's length a round number: the program's stack lies below
+ * it, and code that looks at alignment would run otherwise with other options
+ * of ours. Spaces behind all fields mean nothing.
+ */
+static void pad(text *t)
+{
+	while (t->n % ROUND)
+		vec_push(t, ' ');
+}
+
 static char *handover(struct words *w, const struct launch *l, bool audit)
 {
 	text t = {0};
@@ -95,6 +108,7 @@ static char *handover(struct words *w, const struct launch *l, bool audit)
 	add(&t, HANDOVER_VARIABLE "=");
 	for (int i = 0; i < HANDOVER_N; i++)
 		add_field(&t, field[i]);
+	pad(&t);
 	return finish(w, &t);
 }
 

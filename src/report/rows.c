@@ -26,7 +26,7 @@ static void add_images(struct rows *r, const struct told *t)
 	}
 }
 
-static int add_processes(struct rows *r, const struct told *t, struct err *e)
+static int add_processes(struct rows *r, struct told *t, struct err *e)
 {
 	for (uint32_t i = 0; i < t->profile.process.n; i++) {
 		struct row row = {.item = i, .known = true};
@@ -119,7 +119,7 @@ static int by_count(const void *a, const void *b)
 	return p->item < q->item ? -1 : p->item > q->item;
 }
 
-int rows_make(struct rows *r, const struct told *t, enum rows_by by,
+int rows_make(struct rows *r, struct told *t, enum rows_by by,
 	      struct err *e)
 {
 	*r = (struct rows){0};

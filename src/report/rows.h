@@ -34,7 +34,7 @@ struct rows {
 };
 
 /* fills *r; on -1 nothing needs freeing */
-int rows_make(struct rows *r, const struct told *t, enum rows_by by,
+int rows_make(struct rows *r, struct told *t, enum rows_by by,
 	      struct err *e);
 void rows_free(struct rows *r);
 

@@ -31,6 +31,16 @@ static uint64_t *read_counters(const struct told *t, struct arena *a,
 								    value;
 }
 
+/* *sum += n; no machine runs more than can be told */
+static int tell_sum(const struct told *t, uint64_t *sum, uint64_t n,
+		    struct err *e)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		return err_set(e, ERR_INPUT, "%s: instructions add up to "
+			       "more than 64 bits", t->profile.file.name);
+	return 0;
+}
+
 static int tell_image(struct told *t, uint32_t image, struct told_image *m,
 		      struct err *e)
 {
@@ -46,11 +56,7 @@ static int tell_image(struct told *t, uint32_t image, struct told_image *m,
 	if (!m->value)
 		return -1;
 	solve_counts(&t->arena, m->map, m->value, &m->solved);
-	if (__builtin_add_overflow(t->instructions, m->solved.instructions,
-				   &t->instructions))
-		return err_set(e, ERR_INPUT, "%s: instructions add up to "
-			       "more than 64 bits", t->profile.file.name);
-	return 0;
+	return tell_sum(t, &t->instructions, m->solved.instructions, e);
 }
 
 int told_open(struct told *t, const char *path, struct err *e)
@@ -75,28 +81,39 @@ void told_close(struct told *t)
 	arena_free(&t->arena);
 }
 
-int told_process(const struct told *t, uint32_t number, uint64_t *instructions,
+/* what one process counted in an image, solved in the arena */
+static int tell_process(struct told *t, struct arena *a, struct told_image *m,
+			uint32_t number, struct solved *s, struct err *e)
+{
+	uint64_t *value = read_counters(t, a, m->image, number, e);
+
+	if (!value)
+		return -1;
+	if (!m->complete)
+		m->complete = solve_complete(&t->arena, m->map);
+	solve_counts_again(a, m->map, m->complete, value, s);
+	return 0;
+}
+
+int told_process(struct told *t, uint32_t number, uint64_t *instructions,
 		 bool *all, struct err *e)
 {
 	*instructions = 0;
 	*all = true;
 	for (uint32_t i = 0; i < t->nimage; i++) {
-		const struct told_image *m = &t->image[i];
+		struct told_image *m = &t->image[i];
 		struct arena a = {0};
 		struct solved s = {0};
-		uint64_t *value = NULL;
+		int status = 0;
 
-		*all &= !m->missing;
-		if (m->missing)
+		if (!profile_has(&t->profile, m->image, number))
 			continue;
-		value = read_counters(t, &a, m->image, number, e);
-		if (value)
-			solve_counts(&a, m->map, value, &s);
-		/* less than all processes together: no overflow */
-		*instructions += s.instructions;
+		*all &= !m->missing;
+		if (!m->missing)
+			status = tell_process(t, &a, m, number, &s, e);
 		*all &= !s.unknown_procs;
 		arena_free(&a);
-		if (!value)
+		if (status || tell_sum(t, instructions, s.instructions, e))
 			return -1;
 	}
 	return 0;
@@ -145,6 +162,8 @@ const char *told_trouble(const struct told *t, unsigned *bit)
 		"a process could not open the profile: its counts are lost",
 		"threads had to share counters: some counts may be lost",
 		"a child process could not get counters: its counts are lost",
+		"the program was still running: counts inside procedures at "
+		"work may be off by one",
 	};
 	enum { TEXTS = sizeof text / sizeof *text };
 

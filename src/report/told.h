@@ -15,6 +15,7 @@ struct told_image {
 	uint32_t image;		/* in profile.image */
 	uint64_t *value;	/* of counters */
 	struct solved solved;
+	const bool *complete;	/* see solve_complete(); NULL: not yet asked */
 };
 
 struct told {
@@ -33,7 +34,7 @@ void told_close(struct told *t);
  * How many instructions a process is known to have run; *all says whether that
  * is all that it ran in images that are measured.
  */
-int told_process(const struct told *t, uint32_t number, uint64_t *instructions,
+int told_process(struct told *t, uint32_t number, uint64_t *instructions,
 		 bool *all, struct err *e);
 
 /* instructions that procedure p ran, as far as known; false: not all are */

@@ -10,12 +10,15 @@
 #include <stdlib.h>
 
 #include "isa/move.h"
+#include "isa/page.h"
 #include "rewrite/unwind_out.h"
 
 /* longest part that may hold a literal which is copied behind it */
 enum { POOLED_PART_MAX = 512 * 1024 };
 /* a signal trampoline is no longer than this */
 enum { TRAMPOLINE_MAX = 16 };
+/* how far behind a call libgo takes a label for its return address */
+enum { RETURN_NEAR = 16 };
 
 static void stay(struct survey *s, uint64_t start, uint64_t end,
 		 const char *reason)
@@ -43,10 +46,43 @@ static const char *insn_obstacle(const struct cfg *c,
 	return NULL;
 }
 
+/* does control go on from the block to its neighbour? */
+static bool goes_on(const struct cfg *c, uint32_t b)
+{
+	for (uint32_t e = c->block.at[b].edge; e < cfg_edges_end(c, b); e++)
+		if (c->edge.at[e].to == b + 1)
+			return true;
+	return false;
+}
+
+/*
+ * Is the address, made by the part's own code, a label behind a call of it?
+ * Whoever needs that compares it with the return address: so does recover()
+ * of gccgo. Moved code returns elsewhere.
+ */
+static bool is_return_label(const struct cfg *c, const struct part *p,
+			    uint64_t addr)
+{
+	uint32_t b = addr > p->start && addr < p->end ? cfg_block_at(c, addr) :
+							CFG_NONE;
+
+	if (b == CFG_NONE || c->block.at[b].start != addr ||
+	    !(c->block.at[b].flags & BLOCK_ENTRY))
+		return false;
+	while (b-- > p->block && goes_on(c, b) &&
+	       block_end(&c->block.at[b]) + RETURN_NEAR >= addr)
+		if (c->block.at[b].last == INSN_CALL ||
+		    c->block.at[b].last == INSN_ICALL)
+			return true;
+	return false;
+}
+
 static const char *code_obstacle(const struct cfg *c,
 				 const struct part *p)
 {
 	bool returns = false, calls_system = false;
+	struct pages pages = {.known = 0};
+	uint64_t made;
 
 	for (uint32_t b = p->block; b < p->block + p->nblock; b++) {
 		const struct block *bl = &c->block.at[b];
@@ -64,6 +100,9 @@ static const char *code_obstacle(const struct cfg *c,
 			why = insn_obstacle(c, p, code + at, &in);
 			if (why)
 				return why;
+			if (pages_step(&pages, &in, &made) &&
+			    is_return_label(c, p, made))
+				return "it knows where a call returns to";
 			returns |= insn_ends_flow(&in);
 			calls_system |= in.kind == INSN_SYSCALL;
 		}

@@ -7,6 +7,7 @@
  *	tables  R--   our note, unwind tables
  *	data    RW-   zeroed memory of the plan, nothing in the file
  *	sections: those that are loaded, ours, symbols
+ *	what was appended to the old file
  *
  * Program headers stand at a file offset that is as far from the file's start
  * as their address is from the image's: old kernels and emulators compute the
@@ -493,6 +494,40 @@ done:
 	return failed ? -1 : 0;
 }
 
+/* the end of all that the headers of the old file tell of */
+static uint64_t described_end(const struct rewriter *r)
+{
+	const struct image *im = r->im;
+	uint64_t end = old_file_end(r);
+	uint64_t headers = old_header(r).e_shoff +
+			   (im->nsection + 1) * sizeof(Elf64_Shdr);
+
+	if (im->has_sections && headers > end)
+		end = headers;
+	for (size_t i = 0; i < im->nsection; i++) {
+		const struct section *s = &im->section[i];
+
+		if (s->offset + s->size > end)
+			end = s->offset + s->size;
+	}
+	return end;
+}
+
+/*
+ * Some programs read what was appended to their own file, an archive say,
+ * from its end or from behind the section headers on.
+ */
+static int put_appended(const struct rewriter *r, const struct output *o,
+			const Elf64_Ehdr *h)
+{
+	uint64_t from = described_end(r);
+
+	return from < r->im->size ?
+		       put(o, r->im->bytes + from, r->im->size - from,
+			   h->e_shoff + h->e_shnum * sizeof(Elf64_Shdr)) :
+		       0;
+}
+
 static int put_segments(const struct rewriter *r, const struct output *o,
 			Elf64_Ehdr *h)
 {
@@ -520,7 +555,7 @@ static int put_file(const struct rewriter *r, const struct output *o)
 	if (r->plan && r->plan->entry)
 		h.e_entry = r->support_addr + r->plan->entry;
 	if (put_segments(r, o, &h) || put_tail(r, o, &h) ||
-	    put(o, &h, sizeof h, 0))
+	    put_appended(r, o, &h) || put(o, &h, sizeof h, 0))
 		return -1;
 	/* the original's permissions, never its set-user-id bit */
 	if (!stat(r->im->path, &st) && fchmod(o->fd, st.st_mode & 0777))

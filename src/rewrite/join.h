@@ -1,10 +1,10 @@
 /*
  * join: two plans for one image, made by rooms that do not know each other,
- * become one. Each gets its own memory, constants and support code, the second's behind
- * the first's; at one place the first one's code comes first (but see plan.h
- * on code that calls). What a file has only one of (its entry, an entry of the
- * dynamic section, a section) is the first's, or the second's if the first
- * wants none.
+ * become one. Each gets its own memory, constants and support code, the
+ * second's behind the first's; at one place the first one's code comes first
+ * (but see plan.h on code that calls). What a file has only one of (its entry,
+ * an entry of the dynamic section, a section) is the first's, or the second's
+ * if the first wants none.
  */
 #ifndef REWRITE_JOIN_H
 #define REWRITE_JOIN_H

@@ -2,7 +2,7 @@
  * rewrite: see rewrite.h; the steps, one after the other.
  */
 #include "rewrite/rewrite_int.h"
-#include "rewrite/survey.h"
+#include "rewrite/survey_int.h"
 
 void rewrite_report_free(struct rewrite_report *r)
 {
@@ -121,8 +121,10 @@ int rewrite_image(const struct cfg *c, const struct plan *plan,
 	r.old = mem_alloc(c->image->size);
 	memcpy(r.old, c->image->bytes, c->image->size);
 	r.survey = plan && plan->survey ? plan->survey : &own;
-	if (r.survey == &own)
+	if (r.survey == &own && plan)
 		survey_make(&own, c);
+	else if (r.survey == &own)
+		survey_make_bare(&own, c);
 	failed = rewrite_steps(&r, path);
 	rewriter_free(&r);
 	if (r.survey == &own)

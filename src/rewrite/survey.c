@@ -6,7 +6,7 @@
 #include "rewrite/survey_int.h"
 #include "rewrite/site.h"
 
-void survey_make(struct survey *s, const struct cfg *c)
+void survey_make_bare(struct survey *s, const struct cfg *c)
 {
 	*s = (struct survey){.cfg = c};
 	choose_parts(s);
@@ -15,8 +15,14 @@ void survey_make(struct survey *s, const struct cfg *c)
 	live_build(&s->live, c);
 	labels_find(&s->labels, c, &s->moves);
 	tables_find(&s->tables, c, &s->live, &s->moves, &s->labels);
-	exclusive_find(&s->exclusive, c);
 	arrive_find(s);
+}
+
+void survey_make(struct survey *s, const struct cfg *c)
+{
+	survey_make_bare(s, c);
+	if (s->moves.moved.n)
+		exclusive_find(&s->exclusive, c);
 }
 
 void survey_free(struct survey *s)

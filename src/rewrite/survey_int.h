@@ -6,6 +6,9 @@
 
 #include "rewrite/survey.h"
 
+/* survey.c: as survey_make(), for one who inserts nothing */
+void survey_make_bare(struct survey *s, const struct cfg *c);
+
 /* choose.c: fills s->moves.moved, and s->in_place with what stays */
 void choose_parts(struct survey *s);
 

@@ -337,11 +337,12 @@ static void write_literals(struct rewriter *r)
 	}
 }
 
-static bool is_trap(const struct rewriter *r, uint64_t old)
+static bool is_trap(const struct rewriter *r, const uint8_t *code,
+		    uint64_t old)
 {
 	struct insn in;
 
-	r->isa->scan(old_code(r, old), r->isa->max_len, old, &in);
+	r->isa->scan(code, r->isa->max_len, old, &in);
 	return in.kind == INSN_TRAP;
 }
 
@@ -353,7 +354,7 @@ static bool arrives(const struct rewriter *r, uint64_t old)
 
 bool text_is_free(const struct rewriter *r, uint64_t old)
 {
-	return !arrives(r, old) && !is_trap(r, old) &&
+	return !arrives(r, old) && !is_trap(r, old_code(r, old), old) &&
 	       !arrive_unknown(r->survey, old);
 }
 
@@ -380,43 +381,55 @@ static bool write_far_slot(struct rewriter *r, uint64_t old, uint64_t to)
 	return true;
 }
 
-static void write_slot(struct rewriter *r, uint64_t old, uint64_t to,
+/* an old instruction, and where what leads to its new place is written */
+struct slot {
+	uint64_t old;
+	const uint8_t *code;
+	uint8_t *out;
+};
+
+static void write_slot(struct rewriter *r, const struct slot *s, uint64_t to,
 		       bool expected)
 {
-	uint8_t *out = text_slot(r, old);
 	unsigned size = r->move->jump_size;
 	uint64_t step;
 
-	if (old < r->far_end)
+	if (s->old < r->far_end)
 		return;
-	if (!expected && is_trap(r, old)) {
-		memcpy(out, old_code(r, old), size);
+	if (!expected && is_trap(r, s->code, s->old)) {
+		memcpy(s->out, s->code, size);
 		return;
 	}
 	if (!expected && r->o->trap_unexpected &&
-	    !arrive_unknown(r->survey, old)) {
-		r->move->trap(out, size);
+	    !arrive_unknown(r->survey, s->old)) {
+		r->move->trap(s->out, size);
 		return;
 	}
-	if (r->move->jump(old, to, out))
+	if (r->move->jump(s->old, to, s->out))
 		return;
-	step = expected ? island_step(r, old, to) : 0;
-	if (step && r->move->jump(old, step, out))
+	step = expected ? island_step(r, s->old, to) : 0;
+	if (step && r->move->jump(s->old, step, s->out))
 		return;
-	if (expected && write_far_slot(r, old, to))
+	if (expected && write_far_slot(r, s->old, to))
 		return;
-	memcpy(out, old_code(r, old), size);
+	memcpy(s->out, s->code, size);
 	r->report->unreached += expected;
 }
 
 static void write_slots(struct rewriter *r, const struct span *s)
 {
-	for (uint32_t i = 0; i < s->size; i += r->move->jump_size) {
-		const struct site *x = sites_find(&r->sites, SPOT_ARRIVAL,
-						  s->old + i);
+	struct slot p = {s->old, old_code(r, s->old), text_slot(r, s->old)};
+	unsigned size = r->move->jump_size;
+
+	for (uint32_t i = 0; i < s->size; i += size) {
+		const struct site *x =
+			sites_find(&r->sites, SPOT_ARRIVAL, p.old);
 		uint64_t to = x ? x->addr : i ? s->start + i : s->arrive;
 
-		write_slot(r, s->old + i, to, arrives(r, s->old + i));
+		write_slot(r, &p, to, x || arrive_expected(r->survey, p.old));
+		p.old += size;
+		p.code += size;
+		p.out += size;
 	}
 }
 

@@ -41,6 +41,8 @@ enum profile_trouble {
 	TROUBLE_NO_FILE = 2,   /* the profile could not be opened */
 	TROUBLE_THREADS = 4,   /* threads had to share counters */
 	TROUBLE_FORK = 8,      /* a child could not get counters of its own */
+	/* of copies: it was taken while somebody was counting */
+	TROUBLE_RUNNING = 16,
 };
 
 struct profile_header {

@@ -36,8 +36,8 @@ not measured: the dynamic loader, the vdso, and what is left in place
 """
 PROCESSES = """\
 process      pid  parent    instructions  name
-      1  4000101       -  5,000,000,046+  prog
-      2  4000102       1             10+  prog
+      1  5000101       -  5,000,000,046+  prog
+      2  5000102       1             10+  prog
 """
 EDGES = """\
         count    from      to  kind  procedure  image
@@ -150,10 +150,10 @@ def machine_readable(profile, form):
     same((libz["redundant_increments"], libz["complete"]),
          (2000000010, True), "%s: what a counter per block costs" % form)
     same(parsed("report", "--by", "process", "--json", profile), [
-        {"number": 1, "pid": 4000101, "parent": None, "name": "prog",
+        {"number": 1, "pid": 5000101, "parent": None, "name": "prog",
          "origin": "started", "instructions": 5000000046, "complete": False,
          "troubles": []},
-        {"number": 2, "pid": 4000102, "parent": 1, "name": "prog",
+        {"number": 2, "pid": 5000102, "parent": 1, "name": "prog",
          "origin": "forked", "instructions": 10, "complete": False,
          "troubles": []}], "%s: processes as JSON" % form)
     same(parsed("report", "--by", "block", "--limit", "1", "--json", profile),
@@ -335,6 +335,18 @@ def hostile(where, live, finished):
     tap.none(bad, "%d mutants do no harm (- %d are read)" % (MUTANTS, read))
 
 
+def running(where):
+    profile = make(where, "running", str(os.getpid()))
+    status, out, err = tally("report", profile)
+    same((status, err.splitlines()[0]), (0, "tally: the program was still "
+         "running: counts inside procedures at work may be off by one"),
+         "a program that runs is in the middle of something")
+    frozen = os.path.join(where, "frozen")
+    tally("snapshot", profile, "-o", frozen)
+    same(tally("report", frozen), (status, out, err),
+         "a snapshot says so for ever")
+
+
 def growing(where):
     """Read while it grows: what was there is told."""
     profile = make(where, "wide", "20000")
@@ -360,5 +372,6 @@ with tempfile.TemporaryDirectory() as where:
     hostile(where, open(live, "rb").read(), open(frozen, "rb").read())
     not_exact(where)
     snapshots(where)
+    running(where)
     growing(where)
 tap.done()

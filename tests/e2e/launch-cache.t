@@ -287,6 +287,22 @@ def try_full():
     subprocess.run(["umount", path("full")], check=True)
 
 
+def try_memory():
+    """A limit on memory that lets the program run, but not the rewriter."""
+    def little():
+        resource.setrlimit(resource.RLIMIT_AS, (16 << 20, 16 << 20))
+
+    # a sanitized tally cannot even start
+    if run([TALLY, "--help"], preexec_fn=little)[0]:
+        tap.skip("little memory", "tally itself needs more")
+        return
+    cold()
+    runs("little memory", "needs more memory", preexec_fn=little)
+    refused("little memory, strict", preexec_fn=little)
+    works("without the limit on memory")
+    runs("little memory, but all is in the cache", preexec_fn=little)
+
+
 def try_evict():
     def entries():
         return {f for f in os.listdir(CACHE)
@@ -372,6 +388,7 @@ try_race()
 try_lock()
 try_unusable()
 try_full()
+try_memory()
 try_evict()
 try_strict()
 top.cleanup()

@@ -215,6 +215,20 @@ def try_big():
     same("gdb", "gdb", "-batch", "-nx", "-ex", "python print(6*7)")
 
 
+def try_odd_place(c):
+    """Tally lies where a list of modules cannot lead."""
+    odd = c.file("a,b" if c.m.emulator else "a:b")
+    shutil.copytree(os.path.dirname(TALLY) + "/lib/tally", odd + "/lib/tally")
+    shutil.copy(TALLY, odd)
+    status, out, err = run([odd + "/tally", *COUNT[1:], c.load, "open", c.abs,
+                            "call"])
+    lines = err.splitlines()
+    tap.ok(status == 0 and "answer 1" in out and len(lines) == 1 and
+           lines[0].startswith("tally: libraries: not rewritten"),
+           c.m.isa + ": tally in a folder with an odd name",
+           [str(status)] + out.splitlines() + lines)
+
+
 def try_children():
     """fork and exec, and a process that outlives everything."""
     mark = path("mark")
@@ -242,6 +256,7 @@ for m in machines():
     try_loader_words(c)
     try_interp(c)
     try_libs(c)
+    try_odd_place(c)
 cold()
 try_big()
 try_children()

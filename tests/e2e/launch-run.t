@@ -283,6 +283,26 @@ def try_path():
     tap.ok(run(COUNT + ["true"], env=e)[0] == 0, "no PATH")
 
 
+def try_nameless():
+    """A program that can be executed, but of which nobody knows the full
+    name: it is longer than names may be."""
+    tree = path("tree")
+    os.mkdir(tree)
+    here = os.getcwd()
+    os.chdir(tree)
+    for _ in range(20):
+        os.mkdir("x" * 250)
+        os.chdir("x" * 250)
+    shutil.copy(path("world-" + HOST), "p")
+    same("a name that is too long", ["./p", "exit", "3"],
+         ["sh", "-c", '"$@" 2>said', "sh", *COUNT, "./p", "exit", "3"])
+    tap.ok("./p: not rewritten: File name too long" in open("said").read(),
+           "and we say so", [open("said").read()])
+    status("the same, strict", 125, "too long",
+           COUNT + ["--strict", "./p", "exit", "3"])
+    os.chdir(here)
+
+
 def try_refused():
     world = path("world-" + HOST)
     suid = shutil.copy(world, path("suid"))
@@ -460,6 +480,7 @@ try_stop()
 try_streams(path("world-" + HOST))
 try_scripts()
 try_path()
+try_nameless()
 try_refused()
 try_unfit()
 try_musl()

@@ -2,7 +2,8 @@
 """
 rewrite-refused: what `tally instrument` does with files that are none, and
 with places where it cannot write: a line that names the file, the right
-status, and nothing left behind. And what it keeps of the original's mode.
+status, and nothing left behind. And what it keeps of the original: its mode,
+and data that was appended.
 """
 import os
 import resource
@@ -210,6 +211,33 @@ def try_modes(c, program):
     os.unlink(c.out)
 
 
+def headers_end(data):
+    """behind the section headers"""
+    shoff, = struct.unpack_from("<Q", data, 40)
+    return shoff + 64 * struct.unpack_from("<H", data, 60)[0]
+
+
+def try_appended(c, program):
+    """an archive that a program reads from its own file"""
+    plain = c.path("plain")
+    run(tool(ISA, "strip"), "-o", plain, program)
+    data = open(plain, "rb").read()
+    bare = put(put(data[:headers_end(data)], 40, "Q", 0), 60, "HH", 0, 0)
+    tail = b"PK an archive" * 1000
+    for what, kept, src in (("with", tail, data + tail),
+                            ("with, and symbols", tail,
+                             open(program, "rb").read() + tail),
+                            ("with, and no sections", tail, bare + tail),
+                            ("without", b"", data)):
+        p = instrument(c.file("appended", src), c.out)
+        got = open(c.out, "rb").read()
+        at = headers_end(got)
+        tap.ok(got[at:].endswith(kept) if "no sections" in what else
+               got[at:] == kept, "appended data: " + what,
+               [p.stderr, "%d bytes, want %d" % (len(got) - at, len(kept))])
+        os.unlink(c.out)
+
+
 def try_misuse(c, program):
     for what, words in (("no FILE", ["-o", c.out]),
                         ("no OUT", [program]),
@@ -245,5 +273,6 @@ with tempfile.TemporaryDirectory() as where:
     try_killed(case, World(ISA).library("libc.so.6"))
     try_killed_writing(case, program)
     try_modes(case, program)
+    try_appended(case, program)
     try_misuse(case, program)
 tap.done()

@@ -14,6 +14,7 @@ import argparse
 import collections
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,8 @@ LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 LINKS = (["-static", "-fno-pie", "-no-pie"], ["-fPIE", "-pie"])
 HEADERS = "-I/usr/include/csmith"
 ENDS = 4        # seconds: programs that run longer may never end
+COMPILED = 60   # seconds: some seeds keep clang -O3 busy for ever
+TIMED_OUT = 124 # status of timeout(1)
 
 
 def kinds(seed):
@@ -33,6 +36,16 @@ def kinds(seed):
     for i, name in enumerate(COMPILERS):
         for j, level in enumerate(LEVELS):
             yield name, level, LINKS[(seed + i + j) % 2]
+
+
+def compiled(words):
+    """Did the compiler come to an end?"""
+    # timeout(1) ends what the compiler itself started, too
+    p = subprocess.run(["timeout", str(COMPILED), *words],
+                       stderr=subprocess.PIPE, text=True)
+    if p.returncode not in (0, TIMED_OUT):
+        raise Failed("%s: %s" % (" ".join(words), p.stderr.strip()))
+    return p.returncode == 0
 
 
 class Sweep:
@@ -52,10 +65,13 @@ class Sweep:
         bad, ends = [], False
         for name, level, link in kinds(seed):
             exe = os.path.join(folder, name + level)
-            run(*compiler(ISA, name), "-w", level, *link, HEADERS, source,
-                "-o", exe)
+            if not compiled([*compiler(ISA, name), "-w", level, *link, HEADERS,
+                             source, "-o", exe]):
+                self.sums["files not compiled in time"] += 1
+                continue
             want = self.worlds[None].run(exe, "1", seconds=ENDS)
             if want[0] == "hangs":
+                self.sums["files that do not end"] += 1
                 continue
             ends = True
             self.sums["files " + link[0]] += 1

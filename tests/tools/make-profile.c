@@ -8,6 +8,7 @@
  *	contradiction  counters of the procedure `odd` contradict each other
  *	lost           the rewritten library is gone
  *	more           the same program a little later
+ *	running PID    the second process is that one
  *	wide N         N procedures more, each run once
  *	inside         DIR/inside, too: what is squeezed in the map of prog
  */
@@ -143,7 +144,7 @@ static void draw_libz(struct sketch *s)
 /* what the words say */
 struct wish {
 	bool trouble, contradiction, lost, more, inside;
-	unsigned wide;
+	unsigned wide, running;
 };
 
 static void read_wish(char **word, struct wish *w)
@@ -156,6 +157,8 @@ static void read_wish(char **word, struct wish *w)
 		w->inside |= !strcmp(*word, "inside");
 		if (!strcmp(*word, "wide") && word[1])
 			w->wide = (unsigned)atoi(*++word);
+		else if (!strcmp(*word, "running") && word[1])
+			w->running = (unsigned)atoi(*++word);
 	}
 }
 
@@ -175,13 +178,14 @@ static void write_run(buffer *b, const struct wish *w, const struct map *prog,
 	live_begin(b, EM_AARCH64, "placement=edges", "prog -x");
 	live_header(b)->trouble = w->trouble ? TROUBLE_NO_SPACE | TROUBLE_FORK
 					     : 0;
-	live_process(b, 1, 4000101, 0, "prog");
+	live_process(b, 1, 5000101, 0, "prog");
 	live_counters(b, 1, prog, prog_file, 0, first);
 	live_gap(b, 1);
 	live_counters(b, 1, libz, libz_file, 0, lib);
 	live_counters(b, 1, libz, libz_file, 1, thread);
 	if (!w->wide) {
-		live_process(b, 2, 4000102, 1, "prog");
+		live_process(b, 2, w->running ? w->running : 5000102, 1,
+			     "prog");
 		live_counters(b, 2, prog, prog_file, 0, second);
 	}
 	live_gap(b, 3);

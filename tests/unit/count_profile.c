@@ -20,6 +20,7 @@
 #include "random_map.h"
 
 enum { IMAGES = 3, PROCESSES = 4, BLOCKS = 3 };
+enum { NO_PID = 5000000 }; /* nobody has such: the most is 2^22 */
 
 /* a run: images, and what every thread of every process counted in each */
 struct run {
@@ -74,7 +75,7 @@ static void make_run(struct rng *r, struct run *t)
 			live_gap(&t->b, 1 + rng_below(r, 4));
 		/* the last one was killed before it could say its name */
 		if (p < PROCESSES)
-			live_process(&t->b, p, 1000 + p, p / 2, "child");
+			live_process(&t->b, p, NO_PID + p, p / 2, "child");
 		for (unsigned m = 0; m < IMAGES; m++)
 			for (uint32_t k = 0; k < 1 + rng_below(r, BLOCKS); k++)
 				add_thread(r, t, m, p, k);
@@ -133,7 +134,7 @@ static void check_run(const struct run *t, const char *path, bool finished)
 		bool named = i + 1 < PROCESSES;
 
 		assert_int_equal(q->number, i + 1);
-		assert_int_equal(q->pid, named ? 1001 + i : 0);
+		assert_int_equal(q->pid, named ? NO_PID + 1 + i : 0);
 		assert_int_equal(q->parent, named ? (i + 1) / 2 : 0);
 		assert_string_equal(q->name, named ? "child" : "");
 	}
@@ -190,6 +191,13 @@ static void test_finish(void **state)
 	assert_int_equal(stat(t.profile, &st), 0);
 	assert_int_equal(st.st_mode, live.st_mode);
 	assert_true(st.st_size < live.st_size);
+	/* by way of a link, too */
+	assert_int_equal(symlink("p", in_dir(&t, "q")), 0);
+	assert_true(live_write(&t.b, t.profile));
+	assert_int_equal(profile_finish(in_dir(&t, "q"), nobody, &e), 1);
+	assert_int_equal(lstat(in_dir(&t, "q"), &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	check_run(&t, t.profile, true);
 	/* once is enough, and the rewritten files are not needed any more */
 	assert_int_equal(profile_finish(t.profile, everybody, &e), 1);
 	for (unsigned m = 0; m < IMAGES; m++)
@@ -385,6 +393,27 @@ static void test_sparse(void **state)
 	end_run(&t);
 }
 
+/* cut while it is read: an error, no signal */
+static void test_cut(void **state)
+{
+	struct rng r = {38};
+	struct run t;
+	struct profile p;
+	struct err e;
+	uint64_t *value;
+
+	(void)state;
+	make_run(&r, &t);
+	assert_int_equal(profile_open(&p, t.profile, &e), 0);
+	value = NEW_ARRAY(uint64_t, t.map[0].ncounter);
+	assert_int_equal(truncate(t.profile, 100), 0);
+	assert_int_equal(profile_add(&p, 0, 0, value, &e), -1);
+	assert_non_null(strstr(e.text, "the file ends here, too early"));
+	mem_free(value);
+	profile_close(&p);
+	end_run(&t);
+}
+
 static void test_alive(void **state)
 {
 	struct profile_process q = {.pid = (uint32_t)getpid()};
@@ -416,6 +445,7 @@ int main(void)
 		cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_alive),
 	};
 

@@ -69,6 +69,9 @@ static void try_map(struct rng *r, enum place_kind kind)
 			ran_frame(r, &m, k, 60, &t);
 	solve_counts(&a, &m, ran_counters(&a, &m, &t), &s);
 	check(&m, &t, &s);
+	solve_counts_again(&a, &m, solve_complete(&a, &m),
+			   ran_counters(&a, &m, &t), &s);
+	check(&m, &t, &s);
 	map_release(&m);
 	arena_free(&a);
 }
@@ -178,7 +181,7 @@ static void test_one(void **state)
 	arena_free(&a);
 }
 
-/* no counters and nothing known: a circle could have run unseen */
+/* a block with a loop; which counters are there says what silence means */
 static void test_silent(void **state)
 {
 	struct map_edge loop[] = {{0, 1, 0, 0, 0, MAP_RETURN},
@@ -190,19 +193,27 @@ static void test_silent(void **state)
 		.block = {(struct map_block *)one_block, 1, 1},
 		.edge = {loop, 3, 3}, .proc = {&p, 1, 1},
 	};
-	uint64_t zero = 0;
+	uint64_t value = 0;
 	struct arena a = {0};
 	struct solved s;
 
 	(void)state;
-	solve_counts(&a, &m, &zero, &s);
-	assert_true(s.edge_known[0] && s.calls_known[0]);
+	/* nobody left, so nobody came, so nobody can have been in the loop */
+	solve_counts(&a, &m, &value, &s);
+	assert_true(s.edge_known[0] && s.calls_known[0] && s.edge_known[1] &&
+		    s.block_known[0]);
+	assert_int_equal(s.unknown_procs, 0);
+	/* somebody did, and the loop is a secret */
+	value = 1;
+	solve_counts(&a, &m, &value, &s);
+	assert_true(s.edge_known[0] && s.calls[0] == 1);
 	assert_false(s.edge_known[1] || s.block_known[0]);
+	/* it is the way through that nobody sees */
 	loop[1].counter = 0;
 	loop[0].counter = MAP_NONE;
-	solve_counts(&a, &m, &zero, &s);
+	value = 0;
+	solve_counts(&a, &m, &value, &s);
 	assert_true(s.edge_known[1]);
-	/* now it is the way through that nobody sees */
 	assert_false(s.block_known[0] || s.calls_known[0]);
 	arena_free(&a);
 }
