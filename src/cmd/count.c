@@ -92,7 +92,8 @@ static int count_check(struct count_call *call)
 			      "libraries: libc,libz");
 	if (call->recipe.counts && strcmp(call->libs, "all"))
 		call->recipe.libs = call->libs;
-	if (call->follow && !call->recipe.counts && !libs_have(call->libs, "libc.so"))
+	if (call->follow && !call->recipe.counts &&
+	    !libs_have(call->libs, "libc.so"))
 		return misuse("--follow needs libc among --libs: that is what "
 			      "executes programs");
 	if (!call->program[0])
