@@ -163,6 +163,14 @@ def try_libraries(p):
     profile = p.judge("the same among threads",
                       p.run("load-among", lib, "20", "say"))
     tap.ok(profile.sum("libanswer.so", n) == 20, "its counts go on")
+    status, out, err = run([EVERYWHERE, "run", path("crowd"), p.file,
+                            "use-crowded", lib, "say"])
+    profile = Profile(path("crowd"))
+    answers = int(re.search(r"answers (\d+)", out).group(1))
+    tap.ok(status == 0 and profile.sum("libanswer.so", n) == answers and
+           p.calls(profile) == int(out.split()[-1]) and
+           blocks(profile, p.name) == 8 and not profile.trouble,
+           "threads move to other blocks", [out, err])
     profile = p.judge("a library that threads call", p.run("use", lib, "say"))
     tap.ok(profile.sum("libanswer.so", n) == 2000, "all calls are counted",
            ["%d" % profile.sum("libanswer.so", n)])

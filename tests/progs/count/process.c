@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -224,6 +225,77 @@ static void use(const char *file)
 		pthread_join(t[i], NULL);
 }
 
+/* the word by which a thread finds its counters */
+static long slot(void)
+{
+	char *tp = NULL;
+
+#ifdef __aarch64__
+	__asm__("mrs %0, tpidr_el0" : "=r"(tp));
+#endif
+	return tp ? *(long *)(tp + 8) : 0;
+}
+
+static int (*_Atomic late)(void);
+static atomic_long slots[4], answered;
+
+/* calls a library's answer(), once that is there */
+static void *awaits(void *arg)
+{
+	*(atomic_long *)arg = slot();
+	while (!stop) {
+		work_times(10);
+		if (late) {
+			late();
+			answered++;
+		}
+	}
+	return NULL;
+}
+
+/* maps what is free within 64 MB of where a thread's counters would be */
+static void crowd(char *around)
+{
+	enum { STEP = 1 << 18, STEPS = 256 };
+
+	for (int i = -STEPS; i < STEPS; i++) {
+		char *want = around + (long)i * STEP;
+		char *got = mmap(want, STEP, PROT_NONE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (got != want && got != MAP_FAILED)
+			munmap(got, STEP);
+	}
+}
+
+/* a library comes when there is no room for threads' counters of it */
+static void use_crowded(const char *file)
+{
+	char *near = mmap(NULL, 1 << 20, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_t t[4];
+	void *h;
+
+	stop = 0;
+	munmap(near, 1 << 20);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, awaits, &slots[i]);
+	for (int i = 0; i < 4; i++) {
+		while (!slots[i])
+			sched_yield();
+		crowd(near + slots[i]);
+	}
+	h = dlopen(file, RTLD_NOW);
+	late = (int (*)(void))dlsym(h, "answer");
+	while (answered < 2000)
+		sched_yield();
+	stop = 1;
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	printf("answers %ld\n", (long)answered);
+	fflush(stdout);
+}
+
 static void limit(int which, rlim_t to)
 {
 	struct rlimit l = {to, to};
@@ -275,6 +347,8 @@ static void run(char **w)
 			load_among_threads(w[1], atoi(w[2])), w += 2;
 		else if (!strcmp(*w, "use"))
 			use(*++w);
+		else if (!strcmp(*w, "use-crowded"))
+			use_crowded(*++w);
 		else if (!strcmp(*w, "list"))
 			list();
 		else if (!strcmp(*w, "lowest")) {
