@@ -10,9 +10,8 @@
  *	COUNTS  of a process and an image, if any counter is not 0
  *	        (squeezed): distance from the last counter that is not 0,
  *	        value; both LEB128
- *	END     8 bytes: hash of the structs of all parts before, then of
- *	        the header and its text. The parts have checksums of their
- *	        own.
+ *	END     8 bytes: hash of all parts before, then of the header and
+ *	        its text: a chain over structs and what follows each
  */
 #ifndef COUNT_PROFILE_INT_H
 #define COUNT_PROFILE_INT_H
