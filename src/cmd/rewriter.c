@@ -17,6 +17,7 @@
 #define TRAP "+trap"
 #define AFTER "+after"
 #define LIBS "+libs="
+#define ONLY "+only="
 #define WEIGHTS "+weights="
 
 static const struct {
@@ -46,7 +47,7 @@ bool recipe_placement(struct recipe *r, const char *name)
 
 const char *recipe_name(const struct recipe *r)
 {
-	static char name[2 * PATH_MAX + 64];
+	static char name[3 * PATH_MAX + 64];
 	const char *placement = "";
 	size_t n;
 
@@ -59,6 +60,9 @@ const char *recipe_name(const struct recipe *r)
 			     r->count.after_calls ? AFTER : "");
 	if (r->libs)
 		n += (size_t)snprintf(name + n, PATH_MAX, LIBS "%s", r->libs);
+	if (r->count.only)
+		n += (size_t)snprintf(name + n, PATH_MAX, ONLY "%s",
+				      r->count.only);
 	if (r->weights)
 		snprintf(name + n, PATH_MAX, WEIGHTS "%llx:%s",
 			 (unsigned long long)r->weights_sum, r->weights);
@@ -84,10 +88,11 @@ static bool take_option(const char **s, const char *word, const char *end,
 
 bool recipe_parse(struct recipe *r, const char *name)
 {
-	static char libs[PATH_MAX];
+	static char libs[PATH_MAX], only[PATH_MAX];
 	char placement[32], *end, none[1];
 	const char *s = name, *weights = strstr(name, WEIGHTS);
 	const char *options = weights ? weights : name + strlen(name);
+	const char *list = strstr(name, ONLY);
 
 	*r = (struct recipe){0};
 	if (!take_option(&s, "", s + strcspn(s, "+"), placement,
@@ -96,8 +101,10 @@ bool recipe_parse(struct recipe *r, const char *name)
 	r->trap_unexpected = take_option(&s, TRAP, s + strlen(TRAP), none, 1);
 	r->count.after_calls = take_option(&s, AFTER, s + strlen(AFTER), none,
 					   1);
-	if (take_option(&s, LIBS, options, libs, sizeof libs))
+	if (take_option(&s, LIBS, list ? list : options, libs, sizeof libs))
 		r->libs = libs;
+	if (take_option(&s, ONLY, options, only, sizeof only))
+		r->count.only = only;
 	if (s != options)
 		return false;
 	if (weights) {
@@ -195,6 +202,10 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 	count_plan_make(&counters, c, &options);
 	if (r->weights)
 		feedback_close(&feedback);
+	if (!counters.map.ncounter) {
+		count_plan_free(&counters);
+		return rewrite_gated(c, &cargo, o, out, report, e);
+	}
 	cargo.ncounter = counters.map.ncounter;
 	memcpy(cargo.id, counters.map.id, sizeof cargo.id);
 	cargo.nsite = counters.for_threads ?

@@ -9,6 +9,8 @@
  *	"edges+after"	counters after all calls
  *	"edges+libs=LIST"
  *			of libraries, only these are counted (runtime/libs.h)
+ *	"edges+only=LIST"
+ *			in these procedures alone
  *	"edges+weights=SUM:PATH"
  *			weights from a profile, whose contents have that hash
  */

@@ -2,6 +2,7 @@
 #include "count/plan.h"
 
 #include <elf.h>
+#include <stdio.h>
 
 #include "count/draw.h"
 #include "count/map_graph.h"
@@ -196,6 +197,30 @@ static void identify(struct map *m, const struct image *im)
 	memcpy(m->id, h, sizeof m->id);
 }
 
+/* the list has that word */
+static bool list_has(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (; *list; list += strcspn(list, ","), list += *list == ',')
+		if (!strncmp(list, word, n) && (!list[n] || list[n] == ','))
+			return true;
+	return false;
+}
+
+/* is procedure p to be counted? */
+static bool is_wanted(const struct cfg *c, uint32_t p, const char *only)
+{
+	const struct procedure *q = &c->proc.at[p];
+	char name[32], addr[32];
+
+	if (!only)
+		return true;
+	snprintf(addr, sizeof addr, "0x%llx", (unsigned long long)q->entry);
+	return list_has(only, addr) ||
+	       list_has(only, cfg_proc_name(c, p, name, sizeof name));
+}
+
 /* counters, and room for what they become when there are threads */
 static void plan_memory(struct count_plan *n)
 {
@@ -229,6 +254,8 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 	drawing_begin(&d, &n->survey, &n->map);
 	d.sure = sure = o->after_calls ? NULL : sure_find(&n->survey);
 	for (uint32_t p = 0; p < c->proc.n; p++) {
+		if (!is_wanted(c, p, o->only))
+			continue;
 		if (draw_procedure(&d, p))
 			place_procedure(n, &d, o,
 					(uint32_t)n->map.proc.n - 1);
