@@ -164,6 +164,8 @@ const char *told_trouble(const struct told *t, unsigned *bit)
 		"a child process could not get counters: its counts are lost",
 		"the program was still running: counts inside procedures at "
 		"work may be off by one",
+		"the C library could not be rewritten: counts of threads and "
+		"child processes may be lost",
 	};
 	enum { TEXTS = sizeof text / sizeof *text };
 

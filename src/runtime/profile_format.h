@@ -43,6 +43,8 @@ enum profile_trouble {
 	TROUBLE_FORK = 8,      /* a child could not get counters of its own */
 	/* of copies: it was taken while somebody was counting */
 	TROUBLE_RUNNING = 16,
+	/* the C library is as it was: nobody told of threads and children */
+	TROUBLE_UNSEEN = 32,
 };
 
 struct profile_header {

@@ -403,6 +403,22 @@ def try_tally(p):
                ["%d, not %d" % (got, said), err])
 
 
+def try_chosen(p):
+    """Libraries that are not to be measured still tell of threads."""
+    profile = path("chosen")
+    for words in (["threads", "8", "50000"], ["tree", "2"]):
+        status, out, err = run([TALLY, "count", "--libs", "none", "-o",
+                                profile, p.file, *words, "say"])
+        said = sum(int(n) for n in re.findall(r"^\d+ (\d+)$", out, re.M))
+        got = exported(profile, p.name, p.work)
+        tap.ok(status == 0 and said == got, "--libs none, " + words[0],
+               ["%d, not %d" % (got, said), err])
+    out = subprocess.check_output([TALLY, "export", "--format", "tsv",
+                                   profile], text=True)
+    tap.ok({l.split("\t")[0] for l in out.splitlines()} == {p.name},
+           "and are not in the profile")
+
+
 why = m.missing()
 if why:
     tap.skip("aarch64", why)
@@ -430,5 +446,6 @@ try_replaced(process)
 try_chroot(process)
 for each in (process, fixed, static, static_pie):
     try_tally(each)
+try_chosen(process)
 top.cleanup()
 tap.done()
