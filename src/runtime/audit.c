@@ -377,7 +377,8 @@ static void hand_over(const struct link_map *map, const char *file,
 		return;
 	if (p && p->ncounter && (keep || !p->nsite))
 		image_opened(&counting, p, file);
-	else if (!p && libs_is_c(str_base(map->l_name)))
+	else if (!p && counting.image.n &&
+		 libs_is_c(str_base(map->l_name)))
 		ledger_trouble(&counting, TROUBLE_UNSEEN);
 }
 
