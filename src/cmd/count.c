@@ -90,7 +90,10 @@ static int count_check(struct count_call *call)
 	if (!*call->libs || strchr(call->libs, '/'))
 		return misuse("--libs takes 'all', 'none' or names of "
 			      "libraries: libc,libz");
-	if (call->follow && !libs_have(call->libs, "libc.so"))
+	if (call->recipe.counts && strcmp(call->libs, "all"))
+		call->recipe.libs = call->libs;
+	if (call->follow && !call->recipe.counts &&
+	    !libs_have(call->libs, "libc.so"))
 		return misuse("--follow needs libc among --libs: that is what "
 			      "executes programs");
 	if (!call->program[0])
@@ -121,14 +124,34 @@ static void count_conclude(const char *profile)
 		cmd_fail(&e);
 }
 
+/*
+ * What is not counted need not be rewritten, but for the C library: it makes
+ * threads and processes.
+ */
+static char *libs_to_rewrite(const struct count_call *call)
+{
+	static const char always[] = "libc,libpthread";
+	bool none = !strcmp(call->libs, "none");
+	size_t room = strlen(call->libs) + sizeof always + 1;
+	char *list = mem_alloc(room);
+
+	if (!call->recipe.counts || !strcmp(call->libs, "all"))
+		snprintf(list, room, "%s", call->libs);
+	else
+		snprintf(list, room, "%s%s%s", none ? "" : call->libs,
+			 none ? "" : ",", always);
+	return list;
+}
+
 /* prepares and runs; the exit status */
 static int count_launch(const struct count_call *call)
 {
 	char *own = call->profile ? NULL : default_profile(call->program[0]);
 	const char *profile = call->profile ? call->profile : own;
+	char *libs = libs_to_rewrite(call);
 	struct launch_options o = {
 		.profile = call->recipe.counts ? profile : NULL,
-		.libs = call->libs,
+		.libs = libs,
 		.strict = call->strict,
 		.follow = call->follow,
 		.rewriter = rewriter_of(&call->recipe),
@@ -151,6 +174,7 @@ static int count_launch(const struct count_call *call)
 	if (l.profile && *l.profile)
 		count_conclude(l.profile);
 	launch_free(&l);
+	mem_free(libs);
 	mem_free(own);
 	return status;
 }

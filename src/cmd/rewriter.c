@@ -12,7 +12,10 @@
 #include "launch/world.h"
 #include "rewrite/join.h"
 #include "runtime/hash.h"
+#include "runtime/libs.h"
 
+#define TRAP "+trap"
+#define LIBS "+libs="
 #define WEIGHTS "+weights="
 
 static const struct {
@@ -42,36 +45,56 @@ bool recipe_placement(struct recipe *r, const char *name)
 
 const char *recipe_name(const struct recipe *r)
 {
-	static char name[PATH_MAX + 64];
+	static char name[2 * PATH_MAX + 64];
 	const char *placement = "";
-	int n;
+	size_t n;
 
 	for (unsigned i = 0; i < NPLACEMENTS; i++)
 		if (r->counts == placements[i].counts &&
 		    r->count.placement == placements[i].kind)
 			placement = placements[i].name;
-	n = snprintf(name, sizeof name, "%s%s", placement,
-		     r->trap_unexpected ? "+trap" : "");
+	n = (size_t)snprintf(name, sizeof name, "%s%s", placement,
+			     r->trap_unexpected ? TRAP : "");
+	if (r->libs)
+		n += (size_t)snprintf(name + n, PATH_MAX, LIBS "%s", r->libs);
 	if (r->weights)
-		snprintf(name + n, sizeof name - (size_t)n, WEIGHTS "%llx:%s",
+		snprintf(name + n, PATH_MAX, WEIGHTS "%llx:%s",
 			 (unsigned long long)r->weights_sum, r->weights);
 	return name;
 }
 
+/* what follows `word` at *s, up to `end`, is told and *s moves there */
+static bool take_option(const char **s, const char *word, const char *end,
+			char *value, size_t room)
+{
+	size_t n = strlen(word), size;
+
+	if (strncmp(*s, word, n))
+		return false;
+	size = (size_t)(end - *s) - n;
+	if (size >= room)
+		return false;
+	memcpy(value, *s + n, size);
+	value[size] = 0;
+	*s = end;
+	return true;
+}
+
 bool recipe_parse(struct recipe *r, const char *name)
 {
-	char placement[32], *end;
-	const char *weights = strstr(name, WEIGHTS);
-	size_t n = strcspn(name, "+");
-	size_t options = weights ? (size_t)(weights - name) : strlen(name);
+	static char libs[PATH_MAX];
+	char placement[32], *end, none[1];
+	const char *s = name, *weights = strstr(name, WEIGHTS);
+	const char *options = weights ? weights : name + strlen(name);
 
 	*r = (struct recipe){0};
-	if (n >= sizeof placement)
+	if (!take_option(&s, "", s + strcspn(s, "+"), placement,
+			 sizeof placement))
 		return false;
-	memcpy(placement, name, n);
-	placement[n] = 0;
-	r->trap_unexpected = options == n + 5 && !memcmp(name + n, "+trap", 5);
-	if (options != n && !r->trap_unexpected)
+	r->trap_unexpected = take_option(&s, TRAP, s + strlen(TRAP), none, 1);
+	if (take_option(&s, LIBS, options, libs, sizeof libs))
+		r->libs = libs;
+	if (s != options)
 		return false;
 	if (weights) {
 		weights += strlen(WEIGHTS);
@@ -114,6 +137,33 @@ int recipe_weights(struct recipe *r, const char *profile, struct err *e)
 			       strerror(errno));
 	r->weights = path;
 	return hash_file(path, &r->weights_sum, e);
+}
+
+/* is the file a library that is not to be counted? */
+static bool is_left_out(const struct recipe *r, const char *path)
+{
+	const char *base = strrchr(path, '/');
+	const char *so;
+
+	base = base ? base + 1 : path;
+	so = strstr(base, ".so");
+	return r->libs && so && (!so[3] || so[3] == '.') &&
+	       !libs_have(r->libs, base);
+}
+
+/* gates, as programs need that are counted elsewhere */
+static int rewrite_gated(const struct cfg *c, const struct world_cargo *cargo,
+			 const struct rewrite_options *o, const char *out,
+			 struct rewrite_report *report, struct err *e)
+{
+	struct plan gates;
+	int failed;
+
+	if (!world_plan(&gates, c, cargo))
+		return rewrite_image(c, NULL, o, out, report, e);
+	failed = rewrite_image(c, &gates, o, out, report, e);
+	world_plan_free(&gates);
+	return failed;
 }
 
 /* gates and counters */
@@ -159,16 +209,13 @@ int recipe_rewrite(const struct recipe *r, const struct cfg *c,
 		   const struct rewrite_options *o, const char *out,
 		   struct rewrite_report *report, struct err *e)
 {
-	struct plan gates;
-	int failed;
+	static const struct world_cargo none;
 
+	if (r->counts && is_left_out(r, c->image->path))
+		return rewrite_gated(c, &none, o, out, report, e);
 	if (r->counts)
 		return rewrite_counted(r, c, o, out, report, e);
-	if (!world_plan(&gates, c, NULL))
-		return rewrite_image(c, NULL, o, out, report, e);
-	failed = rewrite_image(c, &gates, o, out, report, e);
-	world_plan_free(&gates);
-	return failed;
+	return rewrite_gated(c, NULL, o, out, report, e);
 }
 
 static int rewrite_file(void *ctx, const char *in, const char *out,

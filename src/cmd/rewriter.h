@@ -6,6 +6,8 @@
  *	"none"		nothing inserted
  *	"edges"		counters after that placement (flow/place.h)
  *	"none+trap"	and places where nobody should arrive trap
+ *	"edges+libs=LIST"
+ *			of libraries, only these are counted (runtime/libs.h)
  *	"edges+weights=SUM:PATH"
  *			weights from a profile, whose contents have that hash
  */
@@ -22,6 +24,7 @@ struct recipe {
 	bool counts; /* else nothing is inserted */
 	struct count_options count;
 	bool trap_unexpected;
+	const char *libs; /* those that are counted, NULL: all */
 	const char *weights;  /* the profile's path, absolute, or NULL */
 	uint64_t weights_sum; /* hash of its contents */
 };

@@ -297,12 +297,11 @@ static int unpack_ends(struct unpacker *k, const struct map_guess *g,
 /* whether an edge of this kind may lead from there to there */
 static bool unpack_suits(const struct map_guess *g, const struct map_edge *d)
 {
-	if (d->from > g->exit || d->to > g->exit)
-		return false;
-	return (d->from == g->exit) == map_kind_arrives(d->kind) &&
-	       (d->to == g->exit) <= (map_kind_leaves(d->kind) ||
-				      d->kind == MAP_FROM_HUB) &&
-	       (d->to == g->exit) >= map_kind_leaves(d->kind);
+	bool from_exit = d->from == g->exit, to_exit = d->to == g->exit;
+
+	return d->from <= g->exit && d->to <= g->exit &&
+	       from_exit == map_kind_arrives(d->kind) &&
+	       to_exit == map_kind_leaves(d->kind);
 }
 
 static int unpack_edge(struct unpacker *k, const struct map_proc *p,
@@ -310,9 +309,8 @@ static int unpack_edge(struct unpacker *k, const struct map_proc *p,
 {
 	unsigned code = bytes_u8(&k->part[PART_EDGES]);
 
+	_Static_assert(MAP_KINDS == EDGE_KIND + 1, "all codes are kinds");
 	d->kind = code & EDGE_KIND;
-	if (d->kind >= MAP_KINDS)
-		return unpack_fail(k, PART_EDGES, "no such kind");
 	if (unpack_ends(k, g, code, d))
 		return -1;
 	if (!unpack_suits(g, d))

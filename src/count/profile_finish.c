@@ -10,7 +10,15 @@
 
 #include "count/profile_int.h"
 
-enum { STAT_STARTED = 22 }; /* field of /proc/PID/stat, proc(5) */
+enum {
+	STAT_STARTED = 22, /* field of /proc/PID/stat, proc(5) */
+	/*
+	 * Ticks, ten seconds: an emulator tells its program when it began
+	 * itself, which is later. Taking a stranger for ours does no harm, the
+	 * other way round counts would be lost.
+	 */
+	STARTED_SLACK = 1000,
+};
 
 /* reads /proc/PID/stat; what follows the name, which may hold anything */
 static const char *stat_fields(uint32_t pid, char *text, size_t size)
@@ -34,8 +42,10 @@ bool profile_is_alive(const struct profile_process *q)
 {
 	char text[1024];
 	const char *at;
+	int64_t off;
 
-	if (!q->pid || (kill((pid_t)q->pid, 0) && errno == ESRCH))
+	if (!q->pid || q->pid > INT32_MAX ||
+	    (kill((pid_t)q->pid, 0) && errno == ESRCH))
 		return false;
 	at = stat_fields(q->pid, text, sizeof text);
 	if (!at) /* gone meanwhile, or hidden from us */
@@ -46,7 +56,10 @@ bool profile_is_alive(const struct profile_process *q)
 		at = strchr(at, ' ');
 		at += at != NULL;
 	}
-	return !at || !q->started || strtoull(at, NULL, 10) == q->started;
+	if (!at || !q->started)
+		return true;
+	off = (int64_t)(strtoull(at, NULL, 10) - q->started);
+	return off >= -STARTED_SLACK && off <= STARTED_SLACK;
 }
 
 int profile_finish(const char *path,

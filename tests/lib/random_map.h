@@ -31,7 +31,7 @@ static inline uint8_t random_map_kind(struct rng *r, const struct graph *g,
 					MAP_AWAY, MAP_STAYS};
 
 	if (g->is_virtual[g->from[e]])
-		return MAP_FROM_HUB;
+		return g->to[e] == g->exit ? MAP_STAYS : MAP_FROM_HUB;
 	if (g->to[e] == g->exit)
 		return leave[rng_below(r, sizeof leave)];
 	if (g->is_virtual[g->to[e]])
