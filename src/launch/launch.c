@@ -183,12 +183,6 @@ static int get_library(struct launch *l, const char *path, struct err *e)
 	return status;
 }
 
-/* the C library tells of threads and processes, which counters need */
-static bool is_told(const struct launch *l, const struct needs *n)
-{
-	return l->o->profile && world_has_gate(n->machine->id);
-}
-
 /* all libraries that will be loaded; 0 or the exit status and *e */
 static int get_libraries(struct launch *l, const struct needs *n,
 			 struct err *e)
@@ -202,9 +196,7 @@ static int get_libraries(struct launch *l, const struct needs *n,
 
 		progress_at(l->o->progress, "rewriting libraries",
 			    (uint32_t)i, (uint32_t)c.path.n);
-		base = base ? base + 1 : c.path.at[i];
-		if (libs_have(l->o->libs, base) ||
-		    (is_told(l, n) && libs_is_c(base)))
+		if (libs_have(l->o->libs, base ? base + 1 : c.path.at[i]))
 			status = get_library(l, c.path.at[i], e);
 	}
 	closure_free(&c);
@@ -249,7 +241,7 @@ static int get_all(struct launch *l, const struct needs *n, struct err *e)
 			       "installed, or where its name has a colon or "
 			       "comma", e);
 	/* in the program's own process, its module asks for them */
-	return (libs || is_told(l, n)) && !l->x ? get_libraries(l, n, e) : 0;
+	return libs && !l->x ? get_libraries(l, n, e) : 0;
 }
 
 /* opens the folder of one who knows what is in it */

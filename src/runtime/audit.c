@@ -72,17 +72,10 @@ static const char *outside(const char *path)
 	return *rest ? rest : NULL;
 }
 
-/* libraries of that name are to be measured */
-static _Bool chosen(const char *path)
-{
-	return libs_have(field(HANDOVER_LIBS), str_base(path));
-}
-
-/* they are to be rewritten: whoever counts has to know of threads */
+/* libraries of that name are to be rewritten */
 static _Bool wanted(const char *path)
 {
-	return chosen(path) ||
-	       (told.handover.counting && libs_is_c(str_base(path)));
+	return libs_have(field(HANDOVER_LIBS), str_base(path));
 }
 
 /* what cannot be rewritten must not run */
@@ -363,11 +356,9 @@ static const struct passport *passport(const struct link_map *map)
 
 /*
  * An object with a passport is told where the handover lies, and its counters
- * are kept, if it was chosen, or has to be told of threads. `file`: what was
- * loaded.
+ * are kept. `file`: what was loaded.
  */
-static void hand_over(const struct link_map *map, const char *file,
-		      _Bool keep)
+static void hand_over(const struct link_map *map, const char *file)
 {
 	const struct passport *p = passport(map);
 
@@ -375,7 +366,7 @@ static void hand_over(const struct link_map *map, const char *file,
 		*(struct handover **)((char *)p + p->word) = &told.handover;
 	if (!told.handover.counting)
 		return;
-	if (p && p->ncounter && (keep || !p->nsite))
+	if (p && p->ncounter)
 		image_opened(&counting, p, file);
 	else if (!p && counting.image.n &&
 		 libs_is_c(str_base(map->l_name)))
@@ -406,7 +397,7 @@ static void begin(const struct link_map *map)
 	if (!active)
 		return;
 	counting_begin(&counting, &told.handover);
-	hand_over(program, field(HANDOVER_COPY), 1);
+	hand_over(program, field(HANDOVER_COPY));
 }
 
 EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
@@ -419,7 +410,7 @@ EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
 		begin(map);
 		return 0;
 	}
-	hand_over(map, file_of(map), chosen(map->l_name));
+	hand_over(map, file_of(map));
 	back = outside(map->l_name);
 	if (*asked && str_equal(map->l_name, answer))
 		put_name(map, asked);
