@@ -32,6 +32,7 @@ static const char count_usage[] =
 	"  --libs all|none|NAME,..\n"
 	"                     the libraries to count in; all by default\n"
 	"  --follow           programs that it executes are counted, too\n"
+	"  --after-calls      a counter after every call, for comparison\n"
 	"  --trap-unexpected  a test mode: code that nobody should reach "
 	"traps\n"
 	"  --strict           do not run what could not be rewritten\n"
@@ -68,6 +69,8 @@ static int count_option(struct count_call *call, char **argv, int *i)
 		call->strict = true;
 	else if (!strcmp(a, "--follow"))
 		call->follow = true;
+	else if (!strcmp(a, "--after-calls"))
+		call->recipe.count.after_calls = true;
 	else if (!strcmp(a, "--trap-unexpected"))
 		call->recipe.trap_unexpected = true;
 	else

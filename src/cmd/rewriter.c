@@ -15,6 +15,7 @@
 #include "runtime/libs.h"
 
 #define TRAP "+trap"
+#define AFTER "+after"
 #define LIBS "+libs="
 #define WEIGHTS "+weights="
 
@@ -53,8 +54,9 @@ const char *recipe_name(const struct recipe *r)
 		if (r->counts == placements[i].counts &&
 		    r->count.placement == placements[i].kind)
 			placement = placements[i].name;
-	n = (size_t)snprintf(name, sizeof name, "%s%s", placement,
-			     r->trap_unexpected ? TRAP : "");
+	n = (size_t)snprintf(name, sizeof name, "%s%s%s", placement,
+			     r->trap_unexpected ? TRAP : "",
+			     r->count.after_calls ? AFTER : "");
 	if (r->libs)
 		n += (size_t)snprintf(name + n, PATH_MAX, LIBS "%s", r->libs);
 	if (r->weights)
@@ -92,6 +94,8 @@ bool recipe_parse(struct recipe *r, const char *name)
 			 sizeof placement))
 		return false;
 	r->trap_unexpected = take_option(&s, TRAP, s + strlen(TRAP), none, 1);
+	r->count.after_calls = take_option(&s, AFTER, s + strlen(AFTER), none,
+					   1);
 	if (take_option(&s, LIBS, options, libs, sizeof libs))
 		r->libs = libs;
 	if (s != options)

@@ -6,6 +6,7 @@
  *	"none"		nothing inserted
  *	"edges"		counters after that placement (flow/place.h)
  *	"none+trap"	and places where nobody should arrive trap
+ *	"edges+after"	counters after all calls
  *	"edges+libs=LIST"
  *			of libraries, only these are counted (runtime/libs.h)
  *	"edges+weights=SUM:PATH"

@@ -138,6 +138,8 @@ static void place_procedure(struct count_plan *n, const struct drawing *d,
 	map_graph(&a, &n->map, p, &g);
 	if (!weigh_measured(&a, &n->map, p, &g, o->feedback, &w))
 		weigh_guess(&a, &n->map, p, &g, &w);
+	for (uint32_t i = 0; i < p->nedge; i++)
+		w.edge[i] *= d->way.at[p->edge + i].cost;
 	limits = find_limits(&a, n, d, p, &g, o->placement);
 	place_counters(&a, &g, &w, &limits, o->placement, &placed);
 	for (uint32_t i = 0; i < placed.n; i++)
