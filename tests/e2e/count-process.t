@@ -383,6 +383,13 @@ def exported(profile, image, address):
     return 0
 
 
+def try_unseen(p):
+    """Nobody tells of threads and children if libc is not rewritten."""
+    status, said, err, profile = p.run("work", "3", options=["-l", "none"])
+    tap.ok(status == 0 and p.calls(profile) == 3 and
+           profile.trouble == UNSEEN, "the C library as it was", [err])
+
+
 def try_tally(p):
     """The same with counters where `tally count` puts them."""
     lib = path("libanswer.so")
@@ -447,5 +454,6 @@ try_chroot(process)
 for each in (process, fixed, static, static_pie):
     try_tally(each)
 try_chosen(process)
+try_unseen(process)
 top.cleanup()
 tap.done()
