@@ -37,7 +37,7 @@
 #include "runtime/audit_int.h"
 #include "runtime/passport.h"
 
-/* an array that grows; elements are never moved while others use them */
+/* an array that grows; who still looks at it where it was finds it there */
 struct list {
 	void *at;
 	uint32_t n, max;
