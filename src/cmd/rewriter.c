@@ -177,17 +177,45 @@ static int rewrite_gated(const struct cfg *c, const struct world_cargo *cargo,
 	return failed;
 }
 
-/* gates and counters */
+/* gates and counters; *too_far: it has to be done again, for threads */
+static int rewrite_planned(const struct cfg *c, const struct count_options *q,
+			   const struct rewrite_options *o, const char *out,
+			   struct rewrite_report *report, bool *too_far,
+			   struct err *e)
+{
+	struct world_cargo cargo = {0};
+	struct count_plan counters;
+	struct plan gates;
+	struct joint both;
+	int failed;
+
+	count_plan_make(&counters, c, q);
+	if (!counters.map.ncounter) {
+		count_plan_free(&counters);
+		return rewrite_gated(c, &cargo, o, out, report, e);
+	}
+	cargo.ncounter = counters.map.ncounter;
+	cargo.counters = counters.counters;
+	memcpy(cargo.id, counters.map.id, sizeof cargo.id);
+	cargo.nsite = counters.for_threads ?
+			      0 : (uint32_t)counters.plan.insertion.n;
+	world_plan(&gates, c, &cargo);
+	plans_join(&both, &gates, &counters.plan);
+	failed = rewrite_image(c, &both.plan, o, out, report, e);
+	*too_far = counters.too_far;
+	joint_free(&both);
+	world_plan_free(&gates);
+	count_plan_free(&counters);
+	return failed;
+}
+
 static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 			   const struct rewrite_options *o, const char *out,
 			   struct rewrite_report *report, struct err *e)
 {
 	struct count_options options = r->count;
-	struct world_cargo cargo = {0};
-	struct count_plan counters;
 	struct feedback feedback;
-	struct plan gates;
-	struct joint both;
+	bool too_far = false;
 	int failed;
 
 	if (!world_has_gate(c->isa->elf_machine))
@@ -199,24 +227,15 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 			return -1;
 		options.feedback = &feedback;
 	}
-	count_plan_make(&counters, c, &options);
+	failed = rewrite_planned(c, &options, o, out, report, &too_far, e);
+	if (!failed && too_far) {
+		rewrite_report_free(report);
+		options.for_threads = true;
+		failed = rewrite_planned(c, &options, o, out, report, &too_far,
+					 e);
+	}
 	if (r->weights)
 		feedback_close(&feedback);
-	if (!counters.map.ncounter) {
-		count_plan_free(&counters);
-		return rewrite_gated(c, &cargo, o, out, report, e);
-	}
-	cargo.ncounter = counters.map.ncounter;
-	memcpy(cargo.id, counters.map.id, sizeof cargo.id);
-	cargo.nsite = counters.for_threads ?
-			      0 : (uint32_t)counters.plan.insertion.n;
-	cargo.room = counters.room;
-	world_plan(&gates, c, &cargo);
-	plans_join(&both, &gates, &counters.plan);
-	failed = rewrite_image(c, &both.plan, o, out, report, e);
-	joint_free(&both);
-	world_plan_free(&gates);
-	count_plan_free(&counters);
 	return failed;
 }
 

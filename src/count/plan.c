@@ -13,9 +13,8 @@
 
 enum {
 	COUNTER_SIZE = 8,
-	/* old text up to this is small enough that its counting code reaches
-	   the room behind all counters: that grows fivefold at the most */
-	NEAR_TEXT = 20 << 20,
+	/* from more text than this, code hardly reaches room behind it */
+	NEAR_TEXT = 56 << 20,
 };
 
 /* --- the code */
@@ -37,7 +36,7 @@ static bool counter_write(void *ctx, const struct insertion *i,
 {
 	struct count_plan *n = ctx;
 	const struct isa_move *move = n->survey.cfg->isa->move;
-	uint64_t counter = bases->data +
+	uint64_t counter = bases->data + n->counters +
 			   (uint64_t)COUNTER_SIZE * n->counter.at[i->code];
 
 	n->site.at[i->code] = addr;
@@ -47,15 +46,19 @@ static bool counter_write(void *ctx, const struct insertion *i,
 	return move->count(addr, counter, s->reg, out);
 }
 
+/* the list of places; their room is in the same order, and so as far away */
 static void write_sites(void *ctx, const struct plan_bases *bases,
 			uint8_t *out)
 {
-	const struct count_plan *n = ctx;
+	struct count_plan *n = ctx;
+	const struct isa_move *move = n->survey.cfg->isa->move;
 
 	for (size_t i = 0; i < n->site.n; i++) {
 		int32_t d = (int32_t)(n->site.at[i] - bases->constants);
+		uint64_t end = bases->data + (i + 1) * move->thread_room;
 
 		memcpy(out + sizeof d * i, &d, sizeof d);
+		n->too_far |= end - n->site.at[i] > move->jump_reach;
 	}
 }
 
@@ -231,9 +234,9 @@ static void plan_memory(struct count_plan *n)
 	n->plan.data_align = isa->page;
 	if (n->for_threads)
 		return;
-	n->room = (counters + isa->page - 1) / isa->page * isa->page;
-	n->plan.data_size = n->room + isa->move->thread_room *
-					      n->plan.insertion.n;
+	n->counters = isa->move->thread_room * n->plan.insertion.n;
+	n->counters = (n->counters + isa->page - 1) / isa->page * isa->page;
+	n->plan.data_size = n->counters + counters;
 	n->plan.constant_size = sizeof(int32_t) * n->plan.insertion.n;
 	n->plan.constants = write_sites;
 }
@@ -246,7 +249,7 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 
 	*n = (struct count_plan){
 		.subtract = c->image->type == ET_EXEC,
-		.for_threads = c->text_bytes > NEAR_TEXT,
+		.for_threads = o->for_threads || c->text_bytes > NEAR_TEXT,
 	};
 	survey_make(&n->survey, c);
 	n->map.placement = (uint8_t)o->placement;

@@ -166,6 +166,8 @@ const char *told_trouble(const struct told *t, unsigned *bit)
 		"work may be off by one",
 		"the profile is shorter than it says: some counts may be "
 		"missing",
+		"the C library could not be rewritten: counts of threads and "
+		"child processes may be lost",
 	};
 	enum { TEXTS = sizeof text / sizeof *text };
 
