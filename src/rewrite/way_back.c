@@ -2,6 +2,7 @@
 #include "rewrite/way_back.h"
 
 #include "base/bisect.h"
+#include "elf/bytes.h"
 #include "isa/move.h"
 
 struct writer {
@@ -55,50 +56,24 @@ void way_back_write(const struct moves *m, buffer *out)
 	}
 }
 
-static bool take_uleb(const uint8_t **p, const uint8_t *end, uint64_t *v)
-{
-	unsigned shift = 0;
-
-	*v = 0;
-	for (; *p < end && shift < 64; shift += 7) {
-		*v |= (uint64_t)(**p & 0x7f) << shift;
-		if (!(*(*p)++ & 0x80))
-			return true;
-	}
-	return false;
-}
-
-static bool take_sleb(const uint8_t **p, const uint8_t *end, uint64_t *v)
-{
-	const uint8_t *start = *p;
-	unsigned bits;
-
-	if (!take_uleb(p, end, v))
-		return false;
-	bits = 7 * (unsigned)(*p - start);
-	if ((*p)[-1] & 0x40 && bits < 64)
-		*v |= ~UINT64_C(0) << bits;
-	return true;
-}
-
 int way_back_read(struct way_back *w, const uint8_t *bytes, size_t size)
 {
-	const uint8_t *p = bytes, *end = bytes + size;
+	struct bytes b = bytes_window(bytes, size, 0);
 	struct stretch s = {0};
-	uint64_t new, old;
 
 	*w = (struct way_back){0};
-	while (p < end) {
-		if (!take_uleb(&p, end, &new) || !take_sleb(&p, end, &old)) {
-			way_back_free(w);
-			return -1;
-		}
+	while (bytes_left(&b)) {
+		uint64_t new = bytes_uleb(&b);
+
 		s.new += new >> 1;
-		s.old += old;
 		s.runs = new & 1;
+		s.old += bytes_sleb(&b);
 		vec_push(&w->stretch, s);
 	}
-	return 0;
+	if (!b.bad)
+		return 0;
+	way_back_free(w);
+	return -1;
 }
 
 uint64_t way_back_find(const struct way_back *w, uint64_t new)
