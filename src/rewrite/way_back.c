@@ -4,18 +4,21 @@
 #include "base/bisect.h"
 #include "isa/move.h"
 
+enum { GAP_LEAST = 16 }; /* bytes that may hold something else */
+
 struct writer {
 	buffer *out;
 	struct stretch last;
 };
 
-static void add(struct writer *w, uint64_t new, uint64_t old, bool runs)
+static void add(struct writer *w, uint64_t new, uint64_t old,
+		enum stretch_kind kind)
 {
 	uint64_t d = new - w->last.new;
 
-	buffer_uleb(w->out, d << 1 | runs);
+	buffer_uleb(w->out, d * STRETCH_KINDS + kind);
 	buffer_sleb(w->out, (int64_t)(old - w->last.old));
-	w->last = (struct stretch){new, old, runs};
+	w->last = (struct stretch){new, old, (uint8_t)kind};
 }
 
 /* what is inserted before a span, the span, and the jump behind it */
@@ -24,15 +27,22 @@ static void add_span(struct writer *w, const struct span *s, bool follows)
 	uint64_t first = s->arrive - s->fall;
 
 	if (first < s->start)
-		add(w, first, s->old, false);
+		add(w, first, s->old, STRETCH_INSERTED);
 	if (s->form != MOVE_COPY)
-		add(w, s->start, s->old, false);
-	else if (first < s->start || !follows || !w->last.runs ||
+		add(w, s->start, s->old, STRETCH_ONE);
+	else if (first < s->start || !follows || w->last.kind != STRETCH_RUN ||
 		 w->last.old + (s->start - w->last.new) != s->old)
-		add(w, s->start, s->old, true);
+		add(w, s->start, s->old, STRETCH_RUN);
 	if (s->glue)
-		add(w, s->start + (s->form == MOVE_COPY ? s->size : 0),
-		    s->old + s->size, false);
+		add(w, s->start + s->new_size - s->glue, s->old + s->size,
+		    STRETCH_INSERTED);
+}
+
+/* is there more than alignment between two parts, or nothing behind? */
+static bool gap_behind(const struct moves *m, size_t i)
+{
+	return i + 1 == m->moved.n ||
+	       m->moved.at[i + 1].start - m->moved.at[i].end >= GAP_LEAST;
 }
 
 void way_back_write(const struct moves *m, buffer *out)
@@ -51,7 +61,9 @@ void way_back_write(const struct moves *m, buffer *out)
 		}
 		for (uint32_t k = p->stub; k < p->stub + p->nstub; k++)
 			add(&w, m->stub.at[k].start, m->stub.at[k].like,
-			    false);
+			    STRETCH_INSERTED);
+		if (gap_behind(m, i))
+			add(&w, p->end, 0, STRETCH_NONE);
 	}
 }
 
@@ -93,23 +105,29 @@ int way_back_read(struct way_back *w, const uint8_t *bytes, size_t size)
 			way_back_free(w);
 			return -1;
 		}
-		s.new += new >> 1;
+		s.new += new / STRETCH_KINDS;
 		s.old += old;
-		s.runs = new & 1;
+		s.kind = new % STRETCH_KINDS;
 		vec_push(&w->stretch, s);
 	}
 	return 0;
 }
 
-uint64_t way_back_find(const struct way_back *w, uint64_t new)
+struct place_back way_back_find(const struct way_back *w, uint64_t new)
 {
 	const struct stretch *v = w->stretch.at;
+	struct place_back p = {STRETCH_NONE, 0, 0, UINT64_MAX};
 	size_t i;
 
 	bisect(i, w->stretch.n, v[i].new <= new);
+	if (i < w->stretch.n)
+		p.end = v[i].new;
 	if (!i)
-		return 0;
-	return v[i - 1].old + (v[i - 1].runs ? new - v[i - 1].new : 0);
+		return p;
+	p.kind = v[i - 1].kind;
+	p.start = v[i - 1].new;
+	p.old = v[i - 1].old + (p.kind == STRETCH_RUN ? new - p.start : 0);
+	return p;
 }
 
 void way_back_free(struct way_back *w)

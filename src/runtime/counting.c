@@ -48,6 +48,7 @@ void counting_begin(struct counting *c, struct handover *h)
 		return;
 	process_begins(c, number_of(h->field[HANDOVER_PARENT]));
 	h->counting = c;
+	signals_begin(c);
 }
 
 /* what clone() is asked for; false if that cannot be read */
@@ -132,10 +133,15 @@ void counting_on_call(struct arch_gate *g, const struct handover *h)
 		signals_before(c, g);
 	else if (g->nr == SYS_EXIT && !c->confined)
 		thread_ends(c);
-	else if (g->nr == SYS_EXIT_GROUP || executes(g))
+	else if (g->nr == SYS_EXIT_GROUP || executes(g)) {
+		process_ends(c, executes(g) ? ENDED_BY_EXEC :
+					      ENDED_BY_ITSELF);
 		images_trim(c);
-	else if (confines(g))
+	} else if (confines(g)) {
+		if (!c->confined)
+			signals_leave(c);
 		c->confined = 1;
+	}
 	else if (arch_loses_files(g) && !c->confined)
 		ledger_keep(c);
 }
@@ -148,9 +154,10 @@ void counting_after_call(struct arch_gate *g, const struct handover *h)
 
 	if (!c)
 		return;
-	if (executes(g))
+	if (executes(g)) {
+		process_ends(c, ENDED_NOT);
 		images_refill(c);
-	else if (g->nr == SYS_RT_SIGACTION) {
+	} else if (g->nr == SYS_RT_SIGACTION) {
 		if (c->acting == self)
 			signals_after(c, g, result);
 	} else if (self == (result ? c->forker : c->forked))

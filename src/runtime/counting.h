@@ -25,6 +25,7 @@
  *	sites.c     code that counts for one thread, and then for all
  *	forks.c     processes
  *	signals.c   handlers
+ *	ends.c      where threads ended, and how the process did
  *	trim.c      what they reserved and did not need
  *	counting.c  what gates and the loader tell
  *
@@ -68,6 +69,10 @@ struct counted_image {
 	_Bool above; /* PASSPORT_ABOVE */
 	_Bool for_threads; /* its code asks whose counter it is */
 	const struct passport *passport;
+	uintptr_t base; /* what is added to addresses of the file */
+	uint64_t low;	/* the file's lowest */
+	uintptr_t room; /* of code for threads: struct passport */
+	uint32_t nsite;
 	const char *path;
 	char *counters;
 	uint64_t ncounter;
@@ -112,7 +117,9 @@ struct counting {
 	uint64_t page;
 	uint32_t number; /* of this process; 0: it has no counters */
 	uint32_t pid;
+	struct chunk_process *process; /* its chunk, or NULL */
 	_Bool emulated;
+	_Bool first_ended; /* the first thread did */
 	_Bool threads; /* there are, or were, others than the first */
 	_Bool trimmed; /* there are holes under its counters */
 	_Bool confined; /* it locked itself in: no system calls of ours */
@@ -200,6 +207,8 @@ void thread_began(struct counting *c, _Bool failed);
 void thread_ends(struct counting *c);
 /* are there other threads than the first, as far as we know? */
 _Bool threads_used(const struct counting *c);
+/* are there others than this one? */
+_Bool threads_beside(const struct counting *c);
 /* an image is new: all blocks get a piece */
 void threads_add_image(struct counting *c, uint32_t i);
 /* it is gone */
@@ -224,7 +233,20 @@ void process_begins(struct counting *c, uint32_t parent);
 void fork_begins(struct counting *c, uintptr_t thread);
 void fork_ends(struct counting *c, long result);
 
+/* is this the process that counts, not one that shares its memory? */
+_Bool process_is_own(const struct counting *c);
+
+/* --- ends.c */
+/* this thread ends where it was interrupted */
+void end_note(struct counting *c, const void *context);
+/* the process is about to end so, or (ENDED_NOT) it did not after all */
+void process_ends(struct counting *c, enum process_ended how);
+
 /* --- signals.c */
+/* default actions that end the process go by way of us from now on */
+void signals_begin(struct counting *c);
+/* and do not any more */
+void signals_leave(struct counting *c);
 /* rt_sigaction() is called; if c->acting is set, the lock is held until */
 void signals_before(struct counting *c, struct arch_gate *g);
 /* it was */
@@ -233,6 +255,8 @@ void signals_after(struct counting *c, const struct arch_gate *g,
 
 /* --- audit.c, entry.c: of this process */
 struct counting *counting_here(void);
+/* is the address in code of ours that no object with counters holds? */
+_Bool counting_holds(uintptr_t at);
 
 /* --- counting.c */
 /* begins to count, if the launcher said so: sets h->counting to c or NULL */

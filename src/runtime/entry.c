@@ -37,6 +37,12 @@ struct counting *counting_here(void)
 	return (*(struct handover **)((char *)p + p->word))->counting;
 }
 
+_Bool counting_holds(uintptr_t at)
+{
+	(void)at; /* it lies in the program */
+	return 0;
+}
+
 void enter(uintptr_t *stack, const struct passport *p)
 {
 	struct memory *m = sys_map(sizeof *m);
