@@ -6,8 +6,11 @@
  *	"none"		nothing inserted
  *	"edges"		counters after that placement (flow/place.h)
  *	"none+trap"	and places where nobody should arrive trap
+ *	"edges+after"	counters after all calls
  *	"edges+libs=LIST"
  *			of libraries, only these are counted (runtime/libs.h)
+ *	"edges+only=LIST"
+ *			in these procedures alone
  *	"edges+weights=SUM:PATH"
  *			weights from a profile, whose contents have that hash
  */

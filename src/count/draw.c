@@ -402,15 +402,25 @@ static void count_degrees(struct pen *n)
 			n->d->degree.at[e[i].to]++;
 }
 
-static bool passable(const struct survey *s, const struct way *w)
+/*
+ * Code can be there; then its cost is known. An increment is four instructions,
+ * so is saving and restoring registers about; a jump that is taken is as dear
+ * as two of them.
+ */
+static bool passable(const struct survey *s, struct way *w)
 {
+	w->cost = 0;
 	for (unsigned i = 0; i < w->n; i++) {
 		struct insertion x = counter;
+		struct survey_price p;
+		float cost;
 
 		x.place = w->place[i];
 		x.at = w->at[i];
-		if (survey_obstacle(s, &x))
+		if (survey_price(s, &x, &p))
 			return false;
+		cost = 1 + (p.saved ? 1.f : 0) + (p.jump ? .5f : 0);
+		w->cost = cost > w->cost ? cost : w->cost;
 	}
 	return w->n;
 }

@@ -13,6 +13,7 @@ struct way {
 	uint64_t at[2];
 	uint8_t place[2]; /* enum plan_place */
 	uint8_t n;
+	float cost; /* of executing it once, 1 for an increment alone */
 };
 
 struct drawing {

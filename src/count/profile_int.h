@@ -13,9 +13,8 @@
  *	ENDS    one, if any thread ended in the middle of a block (squeezed):
  *	        of each process, image, address, 1 if the instruction there
  *	        ran, else 0, and how many; all LEB128
- *	END     8 bytes: hash of the structs of all parts before, then of
- *	        the header and its text. The parts have checksums of their
- *	        own.
+ *	END     8 bytes: hash of all parts before, then of the header and
+ *	        its text: a chain over structs and what follows each
  */
 #ifndef COUNT_PROFILE_INT_H
 #define COUNT_PROFILE_INT_H

@@ -170,6 +170,10 @@ const char *told_trouble(const struct told *t, unsigned *bit)
 		"a child process could not get counters: its counts are lost",
 		"the program was still running: counts inside procedures at "
 		"work may be off by one",
+		"the profile is shorter than it says: some counts may be "
+		"missing",
+		"the C library could not be rewritten: counts of threads and "
+		"child processes may be lost",
 		"other threads ran when a process ended: counts of what they "
 		"ran at that moment may be off by one",
 		"where a process ended cannot be told: counts of what ran at "

@@ -436,7 +436,7 @@ static int put_plan_sections(const struct rewriter *r, const struct output *o,
 	if (!p)
 		return 0;
 	if (p->way_back) {
-		way_back_write(&r->m, &back);
+		way_back_write(&r->m, &r->links, r->c, &back);
 		failed = put_section(o, s, WAY_BACK_SECTION, back.at, back.n,
 				     at);
 	}

@@ -51,12 +51,24 @@ bool survey_copies(const struct survey *s, uint32_t block)
 	       (d && labels_of(&s->labels, d));
 }
 
-const char *survey_obstacle(const struct survey *s, const struct insertion *i)
+const char *survey_price(const struct survey *s, const struct insertion *i,
+			 struct survey_price *price)
 {
 	struct spot p;
 	const char *why = spot_find(s, i, &p);
 	struct need need = {i->nregs, i->flags, i->memory};
-	struct site unused;
+	struct site x;
 
-	return why ? why : site_equip(&unused, s, &p, need);
+	if (!why)
+		why = site_equip(&x, s, &p, need);
+	if (!why)
+		*price = (struct survey_price){x.saved, p.kind >= SPOT_TAKEN};
+	return why;
+}
+
+const char *survey_obstacle(const struct survey *s, const struct insertion *i)
+{
+	struct survey_price unused;
+
+	return survey_price(s, i, &unused);
 }

@@ -46,6 +46,14 @@ void survey_free(struct survey *s);
  * code of several insertions at one place is judged one by one.
  */
 const char *survey_obstacle(const struct survey *s, const struct insertion *i);
+/* what code there costs beside itself */
+struct survey_price {
+	unsigned saved; /* registers, as too few are dead */
+	bool jump;	/* it is in a stub, which jumps back */
+};
+/* the same, and fills *p if there is no obstacle */
+const char *survey_price(const struct survey *s, const struct insertion *i,
+			 struct survey_price *p);
 /* does the block's code move? */
 bool survey_moves(const struct survey *s, uint32_t block);
 /*

@@ -3,6 +3,7 @@
 
 #include "base/bisect.h"
 #include "isa/move.h"
+#include "rewrite/spot.h"
 
 enum { GAP_LEAST = 16 }; /* bytes that may hold something else */
 
@@ -45,11 +46,36 @@ static bool gap_behind(const struct moves *m, size_t i)
 	       m->moved.at[i + 1].start - m->moved.at[i].end >= GAP_LEAST;
 }
 
-void way_back_write(const struct moves *m, buffer *out)
+/*
+ * Copies of the linker's stubs, which are shorter: before the jump at the end
+ * all that the stub does is done.
+ */
+static void add_links(struct writer *w, const struct links *l,
+		      const struct cfg *c)
+{
+	const struct isa_move *move = c->isa->move;
+
+	for (size_t i = 0; i < l->link.n; i++) {
+		uint64_t old = l->link.at[i].old, new = links_at(l, c, old);
+		uint32_t b = cfg_block_at(c, old);
+
+		if (b == CFG_NONE)
+			continue;
+		add(w, new, old, STRETCH_RUN);
+		add(w, new + move->link_size - c->isa->align,
+		    spot_last(c, &c->block.at[b]), STRETCH_ONE);
+	}
+	if (l->link.n)
+		add(w, l->addr + links_size(l, c), 0, STRETCH_NONE);
+}
+
+void way_back_write(const struct moves *m, const struct links *l,
+		    const struct cfg *c, buffer *out)
 {
 	struct writer w = {.out = out};
 	size_t s = 0;
 
+	add_links(&w, l, c);
 	for (size_t i = 0; i < m->moved.n; i++) {
 		const struct moved *p = &m->moved.at[i];
 		bool follows = false;

@@ -136,7 +136,7 @@ void counting_on_call(struct arch_gate *g, const struct handover *h)
 	else if (g->nr == SYS_EXIT_GROUP || executes(g)) {
 		process_ends(c, executes(g) ? ENDED_BY_EXEC :
 					      ENDED_BY_ITSELF);
-		images_trim(c);
+		images_trim(c, g->nr == SYS_EXIT_GROUP);
 	} else if (confines(g)) {
 		if (!c->confined)
 			signals_leave(c);

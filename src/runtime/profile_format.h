@@ -41,11 +41,14 @@ enum profile_trouble {
 	TROUBLE_NO_FILE = 2,   /* the profile could not be opened */
 	TROUBLE_THREADS = 4,   /* threads had to share counters */
 	TROUBLE_FORK = 8,      /* a child could not get counters of its own */
-	/* of copies: it was taken while somebody was counting */
-	TROUBLE_RUNNING = 16,
-	/* of what is told of processes: see struct chunk_process */
-	TROUBLE_MOVING = 32, /* one ended while other threads of it ran */
-	TROUBLE_LOST = 64,   /* where one ended is not known */
+	/* the C library is as it was: nobody told of threads and children */
+	TROUBLE_UNSEEN = 64,
+	/* said by readers, and kept in copies */
+	TROUBLE_RUNNING = 16, /* it was read while somebody was counting */
+	TROUBLE_CUT = 32,     /* the file is shorter than it says */
+	/* by what processes say: struct chunk_process */
+	TROUBLE_MOVING = 128, /* one ended while other threads of it ran */
+	TROUBLE_LOST = 256,   /* where one ended is not known */
 };
 
 struct profile_header {

@@ -154,13 +154,14 @@ def attempt(case):
                    for a in range(s, e, 4) if a not in got]
         result.append((p, judge(want, got, exempt)))
     if not case.few:
-        got, profile = tally_count(case, here, exe, "weights", "--weights",
-                                   here + "/edges.tally")
-        other = told(profile)
-        result.append(("weights", [
-            "%s: other counts with other weights" % i for i in other
-            if other[i] != all_told["edges"][i] and
-            not (case.throws and i != case.name)]))
+        for words in (["--weights", here + "/edges.tally"],
+                      ["--after-calls"]):
+            _, profile = tally_count(case, here, exe, "other", *words)
+            other = told(profile)
+            result.append((words[0], [
+                "%s: other counts" % i for i in other
+                if other[i] != all_told["edges"][i] and
+                not (case.throws and i != case.name)]))
     if not case.few and not case.throws:
         bad = ["%s %s %#x: %d, not %d" % (p, i, a, n, all_told["edges"][i][a])
                for p in PLACEMENTS[1:] for i in all_told[p]
