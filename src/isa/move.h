@@ -55,6 +55,7 @@ enum gate_kind {
 			begin, end, lose rights, or are confined */
 	GATE_BEHIND, /* behind those by which they begin, or become another
 			program if they come back */
+	GATE_JUMP,   /* always: it is at no system call, but at longjmp() */
 	GATE_KINDS,
 };
 

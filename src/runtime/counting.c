@@ -131,9 +131,14 @@ void counting_on_call(struct arch_gate *g, const struct handover *h)
 		before_clone(c, g);
 	else if (g->nr == SYS_RT_SIGACTION && !c->confined)
 		signals_before(c, g);
-	else if (g->nr == SYS_EXIT && !c->confined)
+	else if (g->nr == SYS_EXIT && !c->confined) {
+		handlers_end(c, (const void *)arch_gate_frame(g), NULL);
 		thread_ends(c);
+	}
 	else if (g->nr == SYS_EXIT_GROUP || executes(g)) {
+		if (!executes(g) && !c->confined)
+			handlers_end(c, (const void *)arch_gate_frame(g),
+				     NULL);
 		process_ends(c, executes(g) ? ENDED_BY_EXEC :
 					      ENDED_BY_ITSELF);
 		images_trim(c, g->nr == SYS_EXIT_GROUP);

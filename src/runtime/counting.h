@@ -26,6 +26,8 @@
  *	forks.c     processes
  *	signals.c   handlers
  *	ends.c      where threads ended, and how the process did
+ *	interruptions.c
+ *	            handlers that never return
  *	trim.c      what they reserved and did not need
  *	counting.c  what gates and the loader tell
  *
@@ -96,7 +98,22 @@ struct thread_block {
 	struct list piece; /* uint64_t by image: as counted_image.piece */
 };
 
-enum { SIGNALS = 64 };
+enum { SIGNALS = 64, INTERRUPTIONS = 64 };
+
+/* a frame record: the next one, and where its owner's caller goes on */
+struct frame {
+	const struct frame *next;
+	uintptr_t back;
+};
+
+/* a handler that began, and perhaps has returned */
+struct interruption {
+	uintptr_t thread; /* 0: none */
+	const struct frame *record; /* the kernel's, on its stack */
+	struct frame was;	    /* what is in it */
+	const void *context;	    /* what was interrupted */
+	uintptr_t pc;		    /* and where */
+};
 
 /* the kernel's struct sigaction */
 struct kernel_action {
@@ -141,6 +158,7 @@ struct counting {
 	uint64_t acting_signal;
 	unsigned long acting_with; /* what the program called it with */
 	struct kernel_action told_before, action;
+	struct interruption interruption[INTERRUPTIONS];
 };
 
 /* --- lock.c: waits for it; all signals are blocked until it is open again */
@@ -242,6 +260,24 @@ _Bool process_is_own(const struct counting *c);
 void end_note(struct counting *c, const void *context);
 /* the process is about to end so, or (ENDED_NOT) it did not after all */
 void process_ends(struct counting *c, enum process_ended how);
+
+_Bool frame_readable(const struct frame *f);
+
+/* --- interruptions.c */
+/* a handler of the program begins */
+void handler_begins(struct counting *c, const void *context,
+		    const struct frame *record);
+/*
+ * This thread leaves all frames from f on, up to the one with the record `end`
+ * or (NULL) all, and with them handlers.
+ */
+void handlers_end(struct counting *c, const struct frame *f,
+		  const struct frame *end);
+/* in a new process: what was interrupted is its parent's */
+void handlers_forget(struct counting *c);
+/* longjmp() is called */
+__attribute__((visibility("hidden")))
+void counting_on_jump(struct arch_gate *g, const struct handover *h);
 
 /* --- signals.c */
 /* default actions that end the process go by way of us from now on */

@@ -60,13 +60,7 @@ static const struct counted_image *find_image(const struct counting *c,
 	return NULL;
 }
 
-/* a frame record: the next one, and where its owner's caller goes on */
-struct frame {
-	const struct frame *next;
-	uintptr_t back;
-};
-
-static _Bool readable(const struct frame *f)
+_Bool frame_readable(const struct frame *f)
 {
 	return !((uintptr_t)f % sizeof f->back) && sys_readable(f) &&
 	       sys_readable(&f->back);
@@ -84,7 +78,8 @@ static void note_callers(const struct counted_image *m, const void *context,
 	const struct frame *f = (const void *)arch_frame(context);
 
 	back[0] = back_of(m, arch_link(context));
-	for (unsigned i = 1; i < END_BACKS && readable(f); i++) {
+	for (unsigned i = 1; i < END_BACKS && frame_readable(f);
+	     i++) {
 		back[i] = back_of(m, f->back);
 		if (f->next <= f)
 			break;
@@ -92,12 +87,49 @@ static void note_callers(const struct counted_image *m, const void *context,
 	}
 }
 
+/* the same end, but for how often */
+static _Bool same_end(const struct process_end *a, const struct process_end *b)
+{
+	_Bool same = a->address == b->address && a->counters == b->counters;
+
+	for (unsigned i = 0; i < PROFILE_ID; i++)
+		same &= a->id[i] == b->id[i];
+	for (unsigned i = 0; i < END_BACKS; i++)
+		same &= a->back[i] == b->back[i];
+	return same;
+}
+
+/* notes an end, with those that were the same */
+static void add_end(struct chunk_process *k, const struct process_end *e)
+{
+	struct process_end *x = k->end;
+	uint32_t i;
+
+	for (; x < k->end + PROCESS_ENDS; x++)
+		if (__atomic_load_n(&x->count, __ATOMIC_ACQUIRE) &&
+		    same_end(x, e)) {
+			__atomic_fetch_add(&x->count, 1, __ATOMIC_RELAXED);
+			return;
+		}
+	i = __atomic_fetch_add(&k->nend, 1, __ATOMIC_RELAXED);
+	if (i >= PROCESS_ENDS) {
+		k->nend = PROCESS_ENDS;
+		k->lost = 1;
+		return;
+	}
+	x = &k->end[i];
+	__builtin_memcpy(x->id, e->id, sizeof x->id);
+	__builtin_memcpy(x->back, e->back, sizeof x->back);
+	x->address = e->address;
+	x->counters = e->counters;
+	__atomic_store_n(&x->count, 1, __ATOMIC_RELEASE);
+}
+
 void end_note(struct counting *c, const void *context)
 {
 	uintptr_t at = arch_pc(context);
 	const struct counted_image *m = find_image(c, &at);
-	struct process_end *e;
-	uint32_t i;
+	struct process_end e = {.count = 1};
 
 	if (!c->process)
 		return;
@@ -105,17 +137,11 @@ void end_note(struct counting *c, const void *context)
 		c->process->lost |= counting_holds(at);
 		return;
 	}
-	i = __atomic_fetch_add(&c->process->nend, 1, __ATOMIC_RELAXED);
-	if (i >= PROCESS_ENDS) {
-		c->process->lost = 1;
-		return;
-	}
-	e = &c->process->end[i];
-	__builtin_memcpy(e->id, m->id, sizeof e->id);
-	e->address = at - m->base;
-	e->counters = (uintptr_t)m->counters - m->base;
-	note_callers(m, context, e->back);
-	__atomic_store_n(&e->count, 1, __ATOMIC_RELEASE);
+	__builtin_memcpy(e.id, m->id, sizeof e.id);
+	e.address = at - m->base;
+	e.counters = (uintptr_t)m->counters - m->base;
+	note_callers(m, context, e.back);
+	add_end(c->process, &e);
 }
 
 /* is the thread of that number, in decimal, neither waiting nor gone? */

@@ -142,6 +142,7 @@ static void forked_child(struct counting *c)
 	uint64_t at = process_size(c);
 
 	threads_forget(c);
+	handlers_forget(c);
 	if (c->process)
 		sys_unmap(c->process, process_size(c));
 	c->process = NULL;

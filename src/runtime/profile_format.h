@@ -92,7 +92,7 @@ enum process_ended {
 	ENDED_BY_EXEC = 3,   /* it became another program */
 };
 
-enum { PROCESS_ENDS = 16, END_BACKS = 8 };
+enum { PROCESS_ENDS = 32, END_BACKS = 8 };
 #define END_ELSEWHERE UINT64_MAX
 
 /*

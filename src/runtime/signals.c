@@ -232,6 +232,7 @@ static void end_by_signal(uint64_t signal, const struct signal_info *info,
 	struct counting *c = counting_here();
 
 	end_note(c, context);
+	handlers_end(c, (const void *)arch_frame(context), NULL);
 	process_ends(c, ENDED_BY_SIGNAL);
 	set_action(signal, &none, NULL);
 	arch_unblock(context, (unsigned)signal);
@@ -255,7 +256,8 @@ static void take_again(struct counting *c, uint64_t signal)
 
 /* called by signal_arrives(): the program's handler, or ours */
 __attribute__((visibility("hidden"), used))
-uintptr_t signal_real(uint64_t signal, void *info, void *context)
+uintptr_t signal_real(uint64_t signal, void *info, void *context,
+		      const struct frame *record)
 {
 	struct counting *c = counting_here();
 	uintptr_t counter, begin, handler = c->told[signal].handler;
@@ -268,5 +270,6 @@ uintptr_t signal_real(uint64_t signal, void *info, void *context)
 		arch_set_pc(context, begin);
 	if (c->told[signal].flags & FLAG_RESET)
 		take_again(c, signal);
+	handler_begins(c, context, record);
 	return handler;
 }

@@ -13,7 +13,6 @@ import concurrent.futures
 import glob
 import os
 import random
-import resource
 import shutil
 import signal
 import struct
@@ -31,6 +30,7 @@ ISA = "aarch64"
 ROOT = "/usr/%s-linux-gnu" % ISA
 SOURCE = "tests/progs/count/ends.c"
 KILLED, MOVING, LOST = "was killed", "other threads ran", "cannot be told"
+ENDS = (0, 14, 128 + 11, 128 + 14) # of what a timer ends
 RUNS = int(os.environ.get("COUNT_ENDS", "6"))
 
 
@@ -99,7 +99,7 @@ def oracle(build, here, words):
                          cwd=here, stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                          text=True, preexec_fn=alone)
-    out = p.communicate(timeout=SECONDS)[0]
+    out = finish(p)[0]
     ran = collections.Counter()
     for name in glob.glob(here + "/ran.*"):
         for first, last, n in struct.iter_unpack(
@@ -112,14 +112,23 @@ def oracle(build, here, words):
 
 def tally_count(build, here, words, *options, **env):
     """(status, output, notes) of a counted run."""
-    p = subprocess.run([TALLY, "count", "-o", here + "/profile", *options,
-                        build.file, *words], env=environment(here, **env),
+    p = subprocess.Popen([TALLY, "count", "-o", here + "/profile", *options,
+                          build.file, *words], env=environment(here, **env),
                        cwd=here, stdin=subprocess.DEVNULL, text=True,
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                       timeout=SECONDS, preexec_fn=lambda: resource.setrlimit(
-                           resource.RLIMIT_CORE, (0, 0)))
-    notes = [l for l in p.stderr.splitlines() if l.startswith("tally: ")]
-    return p.returncode, p.stdout, notes
+                       preexec_fn=alone)
+    out, err = finish(p)
+    notes = [l for l in err.splitlines() if l.startswith("tally: ")]
+    return p.returncode, out, notes
+
+
+def finish(p):
+    """The output of a process; none of its group hangs longer than it may."""
+    try:
+        return p.communicate(timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(p.pid, signal.SIGKILL)
+        return p.communicate()
 
 
 def told(build, here):
@@ -201,8 +210,10 @@ def try_random(build, number, before, after, options=()):
         file = here + "/marks"
         if os.path.exists(file):
             os.remove(file)
-        words = [*before, "marks", file, "timer",
-                 str(rng.randrange(200000, 300000)), *after]
+        words = [*before, "marks", file]
+        if after[-1] in ("loop", "thread"):
+            words += ["timer", str(rng.randrange(200000, 300000))]
+        words += after
         status, _, notes = tally_count(build, here, words, *options,
                                        QEMU_SINGLESTEP="1")
         if not os.path.exists(file):
@@ -214,7 +225,7 @@ def try_random(build, number, before, after, options=()):
                                               want[n], notes)
                 for n, at in marks.items() if sum(got[a] for a in at) !=
                 want[n] and not any(LOST in n for n in notes)]
-        bad += [] if status in (0, 128 + 14) else ["status %d" % status]
+        bad += [] if status in ENDS else ["status %d" % status]
     return [(" ".join([*options, *before, *after]) + ": by a timer", bad +
              ([] if seen else ["it never ran"]))]
 
@@ -239,7 +250,7 @@ def try_kill(build):
         time.sleep(rng.random() / 5)
         for pid in run("pgrep", "-g", str(p.pid), "qemu").split():
             os.kill(int(pid), signal.SIGKILL)
-        err = p.communicate(timeout=SECONDS)[1]
+        err = finish(p)[1]
         want = struct.unpack("<512Q", open(file, "rb").read())
         got = told(build, here)
         rows = run(TALLY, "report", "--by", "process", "--json",
@@ -293,6 +304,14 @@ def jobs(pool):
     yield plain, pool.submit(try_random, plain, 20, [], ["thread"])
     yield fixed, pool.submit(try_random, fixed, 21, [], ["thread"])
     yield plain, pool.submit(try_random, plain, 22, ["child"], ["loop"])
+    for i, build in enumerate((plain, static, slow, fixed)):
+        yield build, pool.submit(try_random, build, 30 + i, [],
+                                 ["jumps", "15"])
+    for i, words in enumerate((["returns", "30"], ["aside"],
+                               ["exit-handler", "loop"],
+                               ["end-handler", "loop"],
+                               ["returns", "10", "jumps", "25"])):
+        yield plain, pool.submit(try_random, plain, 40 + i, [], words)
     yield plain, pool.submit(try_kill, plain)
     yield plain, pool.submit(try_moving, plain)
     yield plain, pool.submit(try_overflow, plain)

@@ -101,6 +101,14 @@ static inline unsigned long arch_clone_tls(const struct arch_gate *g)
 	return g->arg[3];
 }
 
+static inline uintptr_t arch_gate_frame(const struct arch_gate *g)
+{
+	return g->fp;
+}
+
+/* the word of a jmp_buf with the frame pointer, of glibc and musl */
+enum { ARCH_JUMP_FRAME = 10 };
+
 /* what a system call answered */
 static inline long arch_result(const struct arch_gate *g)
 {
@@ -122,7 +130,7 @@ static inline void arch_set_thread(const void *tp)
 
 /*
  * signal_arrives(): asks signal_real() and goes where that says, with all
- * that the kernel gave.
+ * that the kernel gave. It also gave a frame record.
  */
 #define ARCH_SIGNAL_ARRIVES                                                    \
 	__asm__(".text\n"                                                      \
@@ -136,6 +144,7 @@ static inline void arch_set_thread(const void *tp)
 		"stp x2, x30, [sp, #16]\n"                                     \
 		".cfi_offset 30, -24\n"                                        \
 		"str x29, [sp, #32]\n"                                         \
+		"mov x3, x29\n"                                                \
 		"bl signal_real\n"                                             \
 		"mov x16, x0\n"                                                \
 		"ldr x29, [sp, #32]\n"                                         \

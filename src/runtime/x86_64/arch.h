@@ -92,6 +92,14 @@ static inline unsigned long arch_clone_tls(const struct arch_gate *g)
 	return g->arg[4];
 }
 
+static inline uintptr_t arch_gate_frame(const struct arch_gate *g)
+{
+	(void)g;
+	return 0;
+}
+
+enum { ARCH_JUMP_FRAME = 1 };
+
 /* what a system call answered */
 static inline long arch_result(const struct arch_gate *g)
 {

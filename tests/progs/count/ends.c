@@ -75,9 +75,9 @@ OWN static long by_pointer(long n)
 
 static long (*volatile pointer)(long) = by_pointer;
 
-OWN static void loop(void)
+OWN static void loop(long n)
 {
-	for (long i = 0;; i++) {
+	for (long i = 0; i != n; i++) {
 		MARK(7);
 		sink = (int)middle(i & 3);
 		MARK(8);
@@ -263,12 +263,95 @@ static void overflow_aside(void)
 	overflow();
 }
 
+/* --- handlers that never return */
+
+static sigjmp_buf back;
+static volatile int jumps;
+
+OWN static void jump(int n)
+{
+	MARK(14);
+	jumps++;
+	siglongjmp(back, n);
+}
+
+OWN static void exit_in_handler(int n)
+{
+	MARK(15);
+	exit(n);
+}
+
+OWN static void end_in_handler(int n)
+{
+	MARK(16);
+	signal(n, SIG_DFL);
+	*(volatile int *)(uintptr_t)8 = 1;
+}
+
+/* one that jumps inside of itself, and returns */
+OWN static void jump_inside(int n)
+{
+	static sigjmp_buf here;
+	volatile int again = n;
+
+	MARK(17);
+	if (!sigsetjmp(here, 1)) {
+		again++;
+		siglongjmp(here, 1);
+	}
+	MARK(18);
+	jumps++;
+}
+
+static void every(long us, void (*f)(int), int flags)
+{
+	struct sigaction a = {.sa_handler = f, .sa_flags = flags};
+	struct itimerval t = {{0, us}, {0, us}};
+
+	sigaction(SIGALRM, &a, NULL);
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+
+/* n times out of the loop */
+OWN static void jump_out(int n)
+{
+	jumps = 0;
+	sigsetjmp(back, 1);
+	MARK(19);
+	if (jumps < n) {
+		if (!jumps)
+			every(3000, jump, 0);
+		loop(-1);
+	}
+	timer(0);
+}
+
+/* n times interrupted, and none of it matters */
+OWN static void return_often(int n)
+{
+	jumps = 0;
+	every(2000, jump_inside, 0);
+	while (jumps < n)
+		loop(100);
+	timer(0);
+}
+
+static void aside(void)
+{
+	static char room[65536];
+	stack_t s = {.ss_sp = room, .ss_size = sizeof room};
+
+	sigaltstack(&s, NULL);
+	every(200000, exit_in_handler, SA_ONSTACK);
+	loop(-1);
+}
+
 /* --- threads */
 
 static void *work(void *arg)
 {
 	(void)arg;
-	loop();
+	loop(-1);
 	return NULL;
 }
 
@@ -355,7 +438,17 @@ static void do_word(char **argv, int *i)
 	else if (!strcmp(w, "timer"))
 		timer(atol(argv[++*i]));
 	else if (!strcmp(w, "loop"))
-		loop();
+		loop(-1);
+	else if (!strcmp(w, "jumps"))
+		jump_out(atoi(argv[++*i]));
+	else if (!strcmp(w, "returns"))
+		return_often(atoi(argv[++*i]));
+	else if (!strcmp(w, "exit-handler"))
+		signal(SIGALRM, exit_in_handler);
+	else if (!strcmp(w, "end-handler"))
+		signal(SIGALRM, end_in_handler);
+	else if (!strcmp(w, "aside"))
+		aside();
 	else if (!strcmp(w, "thread"))
 		in_thread();
 	else if (!strcmp(w, "among"))
