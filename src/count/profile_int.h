@@ -10,6 +10,9 @@
  *	COUNTS  of a process and an image, if any counter is not 0
  *	        (squeezed): distance from the last counter that is not 0,
  *	        value; both LEB128
+ *	ENDS    one, if any thread ended in the middle of a block (squeezed):
+ *	        of each process, image, address, 1 if the instruction there
+ *	        ran, else 0, and how many; all LEB128
  *	END     8 bytes: hash of all parts before, then of the header and
  *	        its text: a chain over structs and what follows each
  */
@@ -23,6 +26,7 @@ enum finished_kind {
 	FINISHED_MAP,
 	FINISHED_COUNTS,
 	FINISHED_END,
+	FINISHED_ENDS,
 };
 
 struct finished_part {
@@ -58,6 +62,8 @@ int profile_add_live(const struct profile *p, const struct profile_piece *x,
 int profile_add_finished(const struct profile *p,
 			 const struct profile_piece *x, uint64_t *value,
 			 struct err *e);
+/* profile_ends.c: what processes said of their ends becomes p->end */
+void profile_understand(struct profile *p);
 /* *sum += n; -1 if that is no number of 64 bits */
 int profile_sum(const struct profile *p, uint64_t at, uint64_t *sum,
 		uint64_t n, struct err *e);

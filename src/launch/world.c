@@ -94,6 +94,8 @@ static void passport_write(const struct world *w,
 		.ncounter = w->cargo.ncounter,
 		.nsite = w->cargo.nsite,
 		.flags = w->c->image->type == ET_EXEC ? PASSPORT_ABOVE : 0,
+		.here = at,
+		.low = w->c->image->segment[0].start,
 	};
 
 	if (p.ncounter)
@@ -113,6 +115,13 @@ static bool has_gate(const struct world *w, enum gate_kind k)
 	return (k == GATE_NAMES) != w->counts;
 }
 
+/* where in the handover it finds whom to ask */
+static unsigned asks_at(enum gate_kind k)
+{
+	return k == GATE_BEHIND ? HANDOVER_AFTER_CALL :
+	       k == GATE_JUMP ? HANDOVER_ON_JUMP : HANDOVER_ON_CALL;
+}
+
 static bool support_write(void *ctx, const struct plan_bases *bases,
 			  uint8_t *out)
 {
@@ -125,9 +134,7 @@ static bool support_write(void *ctx, const struct plan_bases *bases,
 		if (has_gate(w, k) &&
 		    !w->c->isa->move->gate(k, bases->support + w->gate_at[k],
 					   bases->data,
-					   k == GATE_BEHIND ?
-						   HANDOVER_AFTER_CALL :
-						   HANDOVER_ON_CALL,
+					   asks_at(k),
 					   out + w->gate_at[k]))
 			return false;
 	return true;
@@ -291,6 +298,34 @@ static void add_calls(struct plan *p, const struct cfg *c, uint32_t b)
 		add_call(p, GATE_BEHIND, behind);
 }
 
+/* does the procedure leave frames without returning from them? */
+static bool is_jump(const struct procedure *p)
+{
+	static const char *const names[] = {
+		"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk",
+		"__libc_longjmp", "__libc_siglongjmp",
+	};
+
+	for (unsigned i = 0; p->name && i < sizeof names / sizeof *names; i++)
+		if (!strcmp(p->name, names[i]))
+			return true;
+	return false;
+}
+
+/* who jumps out of a signal handler is seen */
+static void add_jump_calls(struct plan *p, const struct cfg *c)
+{
+	for (uint32_t i = 0; i < c->proc.n; i++) {
+		struct insertion x = {.place = PLAN_BEFORE, .nregs = 1,
+				      .at = c->proc.at[i].entry};
+		uint32_t b = cfg_block_at(c, x.at);
+
+		if (is_jump(&c->proc.at[i]) && !c->proc.at[i].import &&
+		    b != CFG_NONE && c->block.at[b].start == x.at)
+			add_call(p, GATE_JUMP, x);
+	}
+}
+
 /* room for the gates, at the beginning */
 static void gates_plan(struct world *w, struct plan *p)
 {
@@ -335,6 +370,8 @@ bool world_plan(struct plan *p, const struct cfg *c,
 	for (uint32_t b = 0; b < c->block.n; b++)
 		if (c->block.at[b].last == INSN_SYSCALL)
 			add_calls(p, c, b);
+	if (has_gate(w, GATE_JUMP))
+		add_jump_calls(p, c);
 	return true;
 }
 

@@ -60,14 +60,20 @@ enum handover_field {
 struct arch_gate; /* registers before a system call */
 struct handover;
 struct counting; /* counting.h */
-/* offsets of on_call and after_call */
-enum { HANDOVER_ON_CALL = 8, HANDOVER_AFTER_CALL = 16 };
+/* offsets of what is asked */
+enum {
+	HANDOVER_ON_CALL = 8,
+	HANDOVER_AFTER_CALL = 16,
+	HANDOVER_ON_JUMP = 24,
+};
 
 struct handover {
 	uint32_t version; /* 1 */
 	uint32_t nfield;
 	void (*on_call)(struct arch_gate *g, const struct handover *h);
 	void (*after_call)(struct arch_gate *g, const struct handover *h);
+	/* longjmp() is called, where something is counted */
+	void (*on_jump)(struct arch_gate *g, const struct handover *h);
 	const char *field[HANDOVER_N]; /* decoded */
 	uint64_t page; /* bytes: the kernel's */
 	struct counting *counting; /* NULL: nothing is counted */

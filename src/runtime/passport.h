@@ -36,6 +36,8 @@ struct passport {
 	 */
 	uint32_t nsite;
 	int64_t site, room;
+	uint64_t here; /* the passport's own address, as linked */
+	uint64_t low;  /* and the lowest of the object */
 };
 
 #endif

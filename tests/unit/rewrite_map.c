@@ -310,15 +310,15 @@ static void check_way_back(const struct moves *m, const struct way_back *w)
 		const struct span *s = &map->span.at[i];
 
 		for (uint64_t at = s->arrive; at < s->start; at += 4)
-			assert_int_equal(way_back_find(w, at), s->old);
+			assert_int_equal(way_back_find(w, at).old, s->old);
 		for (uint32_t k = 0; k < s->new_size; k += 4)
-			assert_int_equal(way_back_find(w, s->start + k),
+			assert_int_equal(way_back_find(w, s->start + k).old,
 					 s->form ? s->old : s->old + k);
 	}
 	for (size_t i = 0; i < m->stub.n; i++)
-		assert_int_equal(way_back_find(w, m->stub.at[i].start + 4),
+		assert_int_equal(way_back_find(w, m->stub.at[i].start + 4).old,
 				 m->stub.at[i].like);
-	assert_int_equal(way_back_find(w, NEW - 4), 0);
+	assert_int_equal(way_back_find(w, NEW - 4).kind, STRETCH_NONE);
 }
 
 static void test_way_back(void **state)
@@ -331,6 +331,8 @@ static void test_way_back(void **state)
 		struct moves m = {0};
 		struct moved all = {.old_start = OLD, .old_end = OLD + BYTES,
 				    .nstub = 2};
+		struct cfg c = {.isa = &isa_a64};
+		struct links none = {0};
 		struct way_back w;
 		buffer out = {0};
 		uint64_t end;
@@ -343,8 +345,9 @@ static void test_way_back(void **state)
 
 			vec_push(&m.stub, s);
 		}
+		all.end = end + 64;
 		vec_push(&m.moved, all);
-		way_back_write(&m, &out);
+		way_back_write(&m, &none, &c, &out);
 		assert_int_equal(way_back_read(&w, out.at, out.n), 0);
 		check_way_back(&m, &w);
 		way_back_free(&w);
