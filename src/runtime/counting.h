@@ -137,6 +137,7 @@ struct counting {
 	struct chunk_process *process; /* its chunk, or NULL */
 	_Bool emulated;
 	_Bool first_ended; /* the first thread did */
+	_Bool late;    /* something may have been counted before it began */
 	_Bool threads; /* there are, or were, others than the first */
 	_Bool trimmed; /* there are holes under its counters */
 	_Bool confined; /* it locked itself in: no system calls of ours */
@@ -280,7 +281,10 @@ __attribute__((visibility("hidden")))
 void counting_on_jump(struct arch_gate *g, const struct handover *h);
 
 /* --- signals.c */
-/* default actions that end the process go by way of us from now on */
+/*
+ * Default actions that end the process go by way of us from now on. Requires:
+ * the C library has gates, so that whoever asks is told something else.
+ */
 void signals_begin(struct counting *c);
 /* and do not any more */
 void signals_leave(struct counting *c);
@@ -293,6 +297,13 @@ void signals_after(struct counting *c, struct arch_gate *g, long result);
 struct counting *counting_here(void);
 /* is the address in code of ours that no object with counters holds? */
 _Bool counting_holds(uintptr_t at);
+
+/* --- by_hand.c */
+/*
+ * Fills *told as a launcher would have, and makes a profile. False: nothing
+ * can be kept.
+ */
+_Bool by_hand(uintptr_t *stack, struct told *told);
 
 /* --- counting.c */
 /* begins to count, if the launcher said so: sets h->counting to c or NULL */

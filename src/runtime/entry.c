@@ -30,6 +30,8 @@ static void begin(struct memory *m, const struct passport *p, _Bool loaded)
 	image_opened(h->counting, p, h->field[HANDOVER_COPY]);
 	if (loaded)
 		ledger_trouble(h->counting, TROUBLE_UNSEEN);
+	else
+		signals_begin(h->counting);
 }
 
 /* entry.S: what tally fills in, the passport's distance first */
@@ -60,6 +62,8 @@ void enter(uintptr_t *stack, const struct passport *p)
 		return;
 	if (stack_clean(stack, &m->told))
 		begin(m, p, loaded);
+	else if (p->ncounter && by_hand(stack, &m->told))
+		begin(m, p, m->counting.late = loaded);
 	else
 		sys_unmap(m, sizeof *m);
 }
