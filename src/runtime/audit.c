@@ -370,6 +370,7 @@ static const struct passport *passport(const struct link_map *map)
 static void hand_over(const struct link_map *map, const char *file)
 {
 	const struct passport *p = passport(map);
+	_Bool is_c = libs_is_c(str_base(map->l_name));
 
 	if (p)
 		*(struct handover **)((char *)p + p->word) = &told.handover;
@@ -377,9 +378,10 @@ static void hand_over(const struct link_map *map, const char *file)
 		return;
 	if (p && p->ncounter)
 		image_opened(&counting, p, file);
-	else if (!p && counting.image.n &&
-		 libs_is_c(str_base(map->l_name)))
+	else if (!p && counting.image.n && is_c)
 		ledger_trouble(&counting, TROUBLE_UNSEEN);
+	if (p && is_c)
+		signals_begin(&counting);
 }
 
 /*

@@ -48,7 +48,6 @@ void counting_begin(struct counting *c, struct handover *h)
 		return;
 	process_begins(c, number_of(h->field[HANDOVER_PARENT]));
 	h->counting = c;
-	signals_begin(c);
 }
 
 /* what clone() is asked for; false if that cannot be read */

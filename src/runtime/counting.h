@@ -281,7 +281,10 @@ __attribute__((visibility("hidden")))
 void counting_on_jump(struct arch_gate *g, const struct handover *h);
 
 /* --- signals.c */
-/* default actions that end the process go by way of us from now on */
+/*
+ * Default actions that end the process go by way of us from now on. Requires:
+ * the C library has gates, so that whoever asks is told something else.
+ */
 void signals_begin(struct counting *c);
 /* and do not any more */
 void signals_leave(struct counting *c);

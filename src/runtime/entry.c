@@ -30,6 +30,8 @@ static void begin(struct memory *m, const struct passport *p, _Bool loaded)
 	image_opened(h->counting, p, h->field[HANDOVER_COPY]);
 	if (loaded)
 		ledger_trouble(h->counting, TROUBLE_UNSEEN);
+	else
+		signals_begin(h->counting);
 }
 
 /* entry.S: what tally fills in, the passport's distance first */
