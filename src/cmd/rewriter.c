@@ -16,6 +16,7 @@
 
 #define TRAP "+trap"
 #define AFTER "+after"
+#define CALLS "+calls"
 #define LIBS "+libs="
 #define WEIGHTS "+weights="
 
@@ -54,9 +55,10 @@ const char *recipe_name(const struct recipe *r)
 		if (r->counts == placements[i].counts &&
 		    r->count.placement == placements[i].kind)
 			placement = placements[i].name;
-	n = (size_t)snprintf(name, sizeof name, "%s%s%s", placement,
+	n = (size_t)snprintf(name, sizeof name, "%s%s%s%s", placement,
 			     r->trap_unexpected ? TRAP : "",
-			     r->count.after_calls ? AFTER : "");
+			     r->count.after_calls ? AFTER : "",
+			     r->count.pairs ? CALLS : "");
 	if (r->libs)
 		n += (size_t)snprintf(name + n, PATH_MAX, LIBS "%s", r->libs);
 	if (r->weights)
@@ -96,6 +98,7 @@ bool recipe_parse(struct recipe *r, const char *name)
 	r->trap_unexpected = take_option(&s, TRAP, s + strlen(TRAP), none, 1);
 	r->count.after_calls = take_option(&s, AFTER, s + strlen(AFTER), none,
 					   1);
+	r->count.pairs = take_option(&s, CALLS, s + strlen(CALLS), none, 1);
 	if (take_option(&s, LIBS, options, libs, sizeof libs))
 		r->libs = libs;
 	if (s != options)
@@ -200,6 +203,8 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 	cargo.nsite = counters.for_threads ?
 			      0 : (uint32_t)counters.plan.insertion.n;
 	cargo.room = counters.room;
+	cargo.jump = counters.jump.at;
+	cargo.njump = (uint32_t)counters.jump.n;
 	world_plan(&gates, c, &cargo);
 	plans_join(&both, &gates, &counters.plan);
 	failed = rewrite_image(c, &both.plan, o, out, report, e);

@@ -6,6 +6,7 @@
 #define COUNT_PLAN_H
 
 #include "count/map.h"
+#include "launch/world.h"
 #include "rewrite/survey.h"
 
 struct feedback;
@@ -16,6 +17,7 @@ struct count_options {
 	/* a counter after every call, even of who is sure to come back: for
 	   comparison */
 	bool after_calls;
+	bool pairs; /* where indirect jumps and calls lead is counted */
 };
 
 struct count_plan {
@@ -32,6 +34,9 @@ struct count_plan {
 	bool for_threads;
 	bool subtract; /* threads' words are subtracted */
 	uint64_t room; /* for threads: so far from the counters */
+	/* indirect jumps and calls of which a gate is to tell: for who makes
+	   the plan with the gates */
+	VEC(struct world_jump) jump;
 };
 
 /*

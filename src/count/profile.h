@@ -37,6 +37,17 @@ struct profile_piece {
 	uint64_t at, size;
 };
 
+/* how often an indirect jump or call led to a target, in one process */
+struct profile_pair {
+	uint32_t image, site; /* in profile.image, and in its map */
+	uint32_t to_image;    /* PROFILE_ELSEWHERE: in nothing counted */
+	uint32_t process;     /* number */
+	uint64_t to;	      /* address in the original; 0 if elsewhere */
+	uint64_t count;
+};
+
+#define PROFILE_ELSEWHERE UINT32_MAX
+
 struct profile {
 	struct file file;
 	struct profile_header header; /* TROUBLE_RUNNING: when it was opened */
@@ -45,6 +56,8 @@ struct profile {
 	VEC(struct profile_process) process; /* by number */
 	VEC(struct profile_image) image;
 	VEC(struct profile_piece) piece; /* by image, then process */
+	VEC(uint64_t) pair_chunk; /* live: where they are in the file */
+	VEC(struct profile_pair) pair; /* by all before the count, each once */
 	struct arena arena;
 };
 
@@ -60,6 +73,10 @@ bool profile_has(const struct profile *p, uint32_t image, uint32_t process);
  */
 int profile_add(const struct profile *p, uint32_t image, uint32_t process,
 		uint64_t *value, struct err *e);
+
+/* the pairs of an image's site in all processes; how many */
+size_t profile_pairs(const struct profile *p, uint32_t image, uint32_t site,
+		     const struct profile_pair **first);
 
 /*
  * Writes the profile in its finished form, in place of what `path` was. If

@@ -24,9 +24,8 @@ static uint8_t *finished_read(const struct profile *p, uint64_t at,
 	return NULL;
 }
 
-/* the same for what was squeezed */
-static int finished_open(const struct profile *p, uint64_t at, uint64_t size,
-			 const char *what, buffer *out, struct err *e)
+int profile_open_part(const struct profile *p, uint64_t at, uint64_t size,
+		      const char *what, buffer *out, struct err *e)
 {
 	uint8_t *bytes = finished_read(p, at, size, e);
 	int status;
@@ -90,7 +89,7 @@ static int finished_index(struct profile *p, uint64_t at, uint64_t size,
 
 	if (p->process.n || p->image.n)
 		return err_at(e, p->file.name, at, "a second index");
-	if (finished_open(p, at, size, "its index", &all, e)) {
+	if (profile_open_part(p, at, size, "its index", &all, e)) {
 		vec_free(&all);
 		return -1;
 	}
@@ -144,6 +143,15 @@ static int finished_counts(struct profile *p, const struct finished_part *f,
 	return 0;
 }
 
+static int finished_pairs(struct profile *p, const struct finished_part *f,
+			  uint64_t at, struct err *e)
+{
+	if (!profile_has_process(p, f->process))
+		return err_at(e, p->file.name, at, "pairs of a process that "
+			      "there is not");
+	return profile_unpack_pairs(p, f->process, at, f->size, e);
+}
+
 static int finished_part(struct profile *p, const struct finished_part *f,
 			 uint64_t at, struct err *e)
 {
@@ -154,6 +162,8 @@ static int finished_part(struct profile *p, const struct finished_part *f,
 		return finished_map(p, f->image, at, f->size, e);
 	case FINISHED_COUNTS:
 		return finished_counts(p, f, at, e);
+	case FINISHED_PAIRS:
+		return finished_pairs(p, f, at, e);
 	default:
 		return err_at(e, p->file.name, at, "a part of kind %" PRIu32
 			      ", which this tally does not know", f->kind);
@@ -222,7 +232,7 @@ int profile_add_finished(const struct profile *p,
 	uint64_t ncounter = p->image.at[x->image].ncounter, next = 0;
 	buffer all = {0};
 	struct bytes b;
-	int status = finished_open(p, x->at, x->size, "counts", &all, e);
+	int status = profile_open_part(p, x->at, x->size, "counts", &all, e);
 
 	b = bytes_window(all.at, status ? 0 : all.n, 0);
 	while (!status && bytes_left(&b)) {

@@ -40,20 +40,45 @@ struct world {
 	uint32_t entry_at; /* in the support code, behind the gate */
 	uint32_t passport_at; /* behind that */
 	uint32_t gate_at[GATE_KINDS]; /* in the support code */
+	uint32_t tell_at; /* the gate before jumps */
 	bool counts; /* in this or another object of the program */
 	struct world_cargo cargo;
 	uint64_t cargo_at; /* in the plan's memory, or joined behind it */
 };
 
-/* insertions are numbered by the gate that they call */
+/*
+ * Insertions are numbered by the gate that they call; those before jumps follow
+ * all gates.
+ */
+static bool is_jump(const struct insertion *i)
+{
+	return i->code >= GATE_KINDS;
+}
+
 static unsigned call_size(void *ctx, const struct insertion *i,
 			  const struct scratch *s)
 {
 	const struct world *w = ctx;
 
-	(void)i;
 	(void)s;
-	return w->c->isa->move->call_size;
+	return is_jump(i) ? w->c->isa->move->tell_size :
+			    w->c->isa->move->call_size;
+}
+
+/* tells what register the jump goes by, which the call must not lose */
+static bool tell_write(const struct world *w, const struct world_jump *j,
+		       const struct scratch *s, uint64_t addr, uint64_t gate,
+		       uint8_t *out)
+{
+	const struct isa_move *move = w->c->isa->move;
+	size_t avail;
+	uint8_t reg = move->jump_reg(image_at(w->c->image, j->at, &avail));
+	unsigned r = s->reg[0] == reg;
+
+	return move->tell(addr, gate, s->reg[r],
+			  j->number << TELL_REG |
+				  (j->table ? TELL_TABLE : reg),
+			  out);
 }
 
 static bool call_write(void *ctx, const struct insertion *i,
@@ -64,6 +89,9 @@ static bool call_write(void *ctx, const struct insertion *i,
 	const struct isa_move *move = w->c->isa->move;
 	unsigned r = 0;
 
+	if (is_jump(i))
+		return tell_write(w, &w->cargo.jump[i->code - GATE_KINDS], s,
+				  addr, bases->support, out);
 	/* these may be dead to the program, but not to the gate */
 	while (i->code == GATE_BEHIND && (s->reg[r] == move->number_reg ||
 					  s->reg[r] == move->result_reg))
@@ -94,6 +122,9 @@ static void passport_write(const struct world *w,
 		.ncounter = w->cargo.ncounter,
 		.nsite = w->cargo.nsite,
 		.flags = w->c->image->type == ET_EXEC ? PASSPORT_ABOVE : 0,
+		.self = at,
+		.low = w->c->image->segment[0].start,
+		.high = bases->data,
 	};
 
 	if (p.ncounter)
@@ -129,7 +160,11 @@ static bool support_write(void *ctx, const struct plan_bases *bases,
 						   HANDOVER_ON_CALL,
 					   out + w->gate_at[k]))
 			return false;
-	return true;
+	return !w->cargo.njump ||
+	       w->c->isa->move->tell_gate(bases->support + w->tell_at,
+					  bases->data, HANDOVER_ON_JUMP,
+					  bases->support + w->passport_at,
+					  out + w->tell_at);
 }
 
 /* a program that ld.so does not start: no audit module will be there */
@@ -294,6 +329,25 @@ static void gates_plan(struct world *w, struct plan *p)
 			w->gate_at[k] = p->support_size;
 			p->support_size += w->c->isa->move->gate_size(k);
 		}
+	if (w->cargo.njump) {
+		w->tell_at = p->support_size;
+		p->support_size += w->c->isa->move->tell_gate_size;
+	}
+}
+
+/* and calls of the one before jumps */
+static void add_jumps(struct plan *p, const struct world *w)
+{
+	for (uint32_t i = 0; i < w->cargo.njump; i++) {
+		struct insertion x = {
+			.place = PLAN_BEFORE, .at = w->cargo.jump[i].at,
+			.nregs = WORLD_JUMP_REGS, .memory = true,
+			.calls = true, .call_at = w->tell_at,
+			.code = GATE_KINDS + i,
+		};
+
+		vec_push(&p->insertion, x);
+	}
 }
 
 bool world_has_gate(uint16_t e_machine)
@@ -330,6 +384,7 @@ bool world_plan(struct plan *p, const struct cfg *c,
 	for (uint32_t b = 0; b < c->block.n; b++)
 		if (c->block.at[b].last == INSN_SYSCALL)
 			add_calls(p, c, b);
+	add_jumps(p, w);
 	return true;
 }
 

@@ -30,7 +30,19 @@ struct world_cargo {
 	   room is so far from the counters */
 	uint32_t nsite;
 	uint64_t room;
+	/* indirect jumps and calls of which is told where they lead */
+	const struct world_jump *jump;
+	uint32_t njump;
 };
+
+struct world_jump {
+	uint64_t at;	 /* its address */
+	uint32_t number; /* by which it is known, below WORLD_JUMPS */
+	bool table;	 /* through a table of ours (isa/move.h, tell) */
+};
+
+/* registers of code before a jump; through a table it may save none */
+enum { WORLD_JUMP_REGS = 2, WORLD_JUMPS = 1 << 27 };
 
 /*
  * A plan that inserts nothing else; false if the machine has no gate yet.

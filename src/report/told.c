@@ -164,6 +164,8 @@ const char *told_trouble(const struct told *t, unsigned *bit)
 		"a child process could not get counters: its counts are lost",
 		"the program was still running: counts inside procedures at "
 		"work may be off by one",
+		"there was no room for all pairs of call sites and callees: "
+		"some are missing",
 	};
 	enum { TEXTS = sizeof text / sizeof *text };
 

@@ -390,6 +390,7 @@ static void begin(const struct link_map *map)
 	active = stack_clean(at ? *(uintptr_t **)at : environ_stack(), &told);
 	told.handover.on_call = world_on_call;
 	told.handover.after_call = counting_after_call;
+	told.handover.on_jump = pairs_on_jump;
 	if (!active)
 		return;
 	counting_begin(&counting, &told.handover);

@@ -26,6 +26,7 @@
  *	forks.c     processes
  *	signals.c   handlers
  *	trim.c      what they reserved and did not need
+ *	pairs.c     where indirect jumps and calls lead
  *	counting.c  what gates and the loader tell
  *
  * Whatever fails, the program goes on: a bit of profile_header.trouble says
@@ -91,7 +92,7 @@ struct thread_block {
 	struct list piece; /* uint64_t by image: as counted_image.piece */
 };
 
-enum { SIGNALS = 64 };
+enum { SIGNALS = 64, NEAR = 256 };
 
 /* the kernel's struct sigaction */
 struct kernel_action {
@@ -120,6 +121,10 @@ struct counting {
 	struct list image; /* struct counted_image */
 	struct list block; /* struct thread_block */
 	int64_t next_slot; /* where to look for free addresses */
+	struct pair_table *pairs; /* the newest; NULL: none yet */
+	_Bool pairs_lost; /* there was no room for a larger one */
+	struct list home; /* struct home *, by image */
+	uint16_t near[NEAR]; /* by page: a guess whose address it is, + 1 */
 	/* while a child is made: the thread pointers of both */
 	uintptr_t forker, forked;
 	struct region child; /* its chunks */
@@ -223,6 +228,18 @@ void process_begins(struct counting *c, uint32_t parent);
 /* this thread is about to fork; the lock is held until it has */
 void fork_begins(struct counting *c, uintptr_t thread);
 void fork_ends(struct counting *c, long result);
+
+/* --- pairs.c */
+/* image number i is at addresses that its passport tells */
+void pairs_opened(struct counting *c, uint32_t i, const struct passport *p);
+/* it is not any more */
+void pairs_gone(struct counting *c, uint32_t i);
+/* a new process: pairs are its own from now on */
+void pairs_forget(struct counting *c);
+/* what gates call, see handover.h */
+__attribute__((visibility("hidden")))
+void pairs_on_jump(const struct arch_jump *j, const struct handover *h,
+		   const struct passport *p);
 
 /* --- signals.c */
 /* rt_sigaction() is called; if c->acting is set, the lock is held until */

@@ -21,6 +21,7 @@ static void begin(struct memory *m, const struct passport *p)
 
 	h->on_call = world_on_call;
 	h->after_call = counting_after_call;
+	h->on_jump = pairs_on_jump;
 	*(struct handover **)((char *)p + p->word) = h;
 	counting_begin(&m->counting, h);
 	if (h->counting && p->ncounter)

@@ -132,6 +132,7 @@ static void forked_child(struct counting *c)
 	uint64_t at = process_size(c);
 
 	threads_forget(c);
+	pairs_forget(c);
 	c->number = c->child.at ? c->child_number : 0;
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		struct counted_image *m = image_of(c, i);

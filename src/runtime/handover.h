@@ -48,7 +48,8 @@ enum handover_field {
  * The module keeps it for the gates in rewritten objects (isa/move.h), which
  * ask on_call() before system calls that name a file, and where something is
  * counted before those that make threads and processes, and after_call() behind
- * these.
+ * these. Where pairs are counted, on_jump() is told of indirect jumps and
+ * calls.
  *
  * An object gets its address in a word of its own, which its passport names
  * (passport.h), to which an entry of its dynamic section leads. It is written
@@ -60,14 +61,23 @@ enum handover_field {
 struct arch_gate; /* registers before a system call */
 struct handover;
 struct counting; /* counting.h */
-/* offsets of on_call and after_call */
-enum { HANDOVER_ON_CALL = 8, HANDOVER_AFTER_CALL = 16 };
+struct arch_jump; /* all registers before a jump or call through one */
+struct passport;
+/* offsets of on_call, after_call and on_jump */
+enum {
+	HANDOVER_ON_CALL = 8,
+	HANDOVER_AFTER_CALL = 16,
+	HANDOVER_ON_JUMP = 24,
+};
 
 struct handover {
 	uint32_t version; /* 1 */
 	uint32_t nfield;
 	void (*on_call)(struct arch_gate *g, const struct handover *h);
 	void (*after_call)(struct arch_gate *g, const struct handover *h);
+	/* p is that of the object which jumps */
+	void (*on_jump)(const struct arch_jump *j, const struct handover *h,
+			const struct passport *p);
 	const char *field[HANDOVER_N]; /* decoded */
 	uint64_t page; /* bytes: the kernel's */
 	struct counting *counting; /* NULL: nothing is counted */

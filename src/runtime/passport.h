@@ -36,6 +36,8 @@ struct passport {
 	 */
 	uint32_t nsite;
 	int64_t site, room;
+	uint64_t self; /* its own link-time address */
+	uint64_t low, high; /* link-time: all code, old and new, is between */
 };
 
 #endif
