@@ -31,6 +31,8 @@ static const char count_usage[] =
 	"                     as counted in an earlier run\n"
 	"  --libs all|none|NAME,..\n"
 	"                     the libraries to count in; all by default\n"
+	"  --only NAME,..     count in these procedures only, by their names\n"
+	"                     or addresses (0x...)\n"
 	"  --follow           programs that it executes are counted, too\n"
 	"  --calls            where indirect calls and jumps lead, too\n"
 	"  --after-calls      a counter after every call, for comparison\n"
@@ -70,6 +72,8 @@ static int count_option(struct count_call *call, char **argv, int *i)
 		call->strict = true;
 	else if (!strcmp(a, "--follow"))
 		call->follow = true;
+	else if ((value = option_value(argv, i, "--only")))
+		call->recipe.count.only = value;
 	else if (!strcmp(a, "--after-calls"))
 		call->recipe.count.after_calls = true;
 	else if (!strcmp(a, "--calls"))
@@ -106,6 +110,8 @@ static int count_check(struct count_call *call)
 			      "executes programs");
 	if (!call->program[0])
 		return misuse("which PROGRAM?");
+	if (call->recipe.count.only && !*call->recipe.count.only)
+		return misuse("--only takes names of procedures");
 	if (call->profile && !*call->profile)
 		return misuse("-o takes the name of a file");
 	return 0;
@@ -127,8 +133,10 @@ static void count_conclude(const char *profile)
 {
 	struct err e;
 
-	if (profile_finish(profile, NULL, &e) < 0 ||
-	    report_show_hottest(profile, HOTTEST, stderr, &e))
+	/* what cannot be finished can still be read */
+	if (profile_finish(profile, NULL, &e) < 0)
+		cmd_fail(&e);
+	if (report_show_hottest(profile, HOTTEST, stderr, &e))
 		cmd_fail(&e);
 }
 

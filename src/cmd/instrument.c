@@ -26,6 +26,8 @@ static const char instrument_usage[] =
 	"  --weights heuristic|PROFILE\n"
 	"                      what counters may cost: guessed, or as counted\n"
 	"                      in an earlier run\n"
+	"  --only NAME,..      count in these procedures only, by their names\n"
+	"                      or addresses (0x...)\n"
 	"  --calls             tells where indirect calls and jumps lead, too\n"
 	"  --after-calls       a counter after every call, for comparison\n"
 	"  --trap-unexpected   a test: old places where nobody should arrive\n"
@@ -76,6 +78,8 @@ static int instrument_parse(int argc, char **argv, struct instrument_call *c)
 			c->placement = argv[++i];
 		else if (options && !strcmp(a, "--weights") && i + 1 < argc)
 			c->weights = argv[++i];
+		else if (options && !strcmp(a, "--only") && i + 1 < argc)
+			c->recipe.count.only = argv[++i];
 		else if (options && !strcmp(a, "--after-calls"))
 			c->recipe.count.after_calls = true;
 		else if (options && !strcmp(a, "--calls"))

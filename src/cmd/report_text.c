@@ -317,7 +317,10 @@ int report_show_hottest(const char *profile, size_t n, FILE *to,
 		return -1;
 	}
 	report_show_notes(&t);
-	report_show_text(&t, &r, BY_PROCEDURE, n, to);
+	if (r.v.n)
+		report_show_text(&t, &r, BY_PROCEDURE, n, to);
+	else
+		cmd_note("nothing was counted");
 	rows_free(&r);
 	told_close(&t);
 	return 0;

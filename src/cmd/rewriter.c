@@ -18,6 +18,7 @@
 #define AFTER "+after"
 #define CALLS "+calls"
 #define LIBS "+libs="
+#define ONLY "+only="
 #define WEIGHTS "+weights="
 
 static const struct {
@@ -47,7 +48,7 @@ bool recipe_placement(struct recipe *r, const char *name)
 
 const char *recipe_name(const struct recipe *r)
 {
-	static char name[2 * PATH_MAX + 64];
+	static char name[3 * PATH_MAX + 64];
 	const char *placement = "";
 	size_t n;
 
@@ -61,6 +62,9 @@ const char *recipe_name(const struct recipe *r)
 			     r->count.pairs ? CALLS : "");
 	if (r->libs)
 		n += (size_t)snprintf(name + n, PATH_MAX, LIBS "%s", r->libs);
+	if (r->count.only)
+		n += (size_t)snprintf(name + n, PATH_MAX, ONLY "%s",
+				      r->count.only);
 	if (r->weights)
 		snprintf(name + n, PATH_MAX, WEIGHTS "%llx:%s",
 			 (unsigned long long)r->weights_sum, r->weights);
@@ -86,10 +90,11 @@ static bool take_option(const char **s, const char *word, const char *end,
 
 bool recipe_parse(struct recipe *r, const char *name)
 {
-	static char libs[PATH_MAX];
+	static char libs[PATH_MAX], only[PATH_MAX];
 	char placement[32], *end, none[1];
 	const char *s = name, *weights = strstr(name, WEIGHTS);
 	const char *options = weights ? weights : name + strlen(name);
+	const char *list = strstr(name, ONLY);
 
 	*r = (struct recipe){0};
 	if (!take_option(&s, "", s + strcspn(s, "+"), placement,
@@ -99,8 +104,10 @@ bool recipe_parse(struct recipe *r, const char *name)
 	r->count.after_calls = take_option(&s, AFTER, s + strlen(AFTER), none,
 					   1);
 	r->count.pairs = take_option(&s, CALLS, s + strlen(CALLS), none, 1);
-	if (take_option(&s, LIBS, options, libs, sizeof libs))
+	if (take_option(&s, LIBS, list ? list : options, libs, sizeof libs))
 		r->libs = libs;
+	if (take_option(&s, ONLY, options, only, sizeof only))
+		r->count.only = only;
 	if (s != options)
 		return false;
 	if (weights) {
@@ -173,17 +180,47 @@ static int rewrite_gated(const struct cfg *c, const struct world_cargo *cargo,
 	return failed;
 }
 
-/* gates and counters */
+/* gates and counters; *too_far: it has to be done again, for threads */
+static int rewrite_planned(const struct cfg *c, const struct count_options *q,
+			   const struct rewrite_options *o, const char *out,
+			   struct rewrite_report *report, bool *too_far,
+			   struct err *e)
+{
+	struct world_cargo cargo = {0};
+	struct count_plan counters;
+	struct plan gates;
+	struct joint both;
+	int failed;
+
+	count_plan_make(&counters, c, q);
+	if (!counters.map.ncounter) {
+		count_plan_free(&counters);
+		return rewrite_gated(c, &cargo, o, out, report, e);
+	}
+	cargo.ncounter = counters.map.ncounter;
+	cargo.counters = counters.counters;
+	memcpy(cargo.id, counters.map.id, sizeof cargo.id);
+	cargo.nsite = counters.for_threads ?
+			      0 : (uint32_t)counters.plan.insertion.n;
+	cargo.jump = counters.jump.at;
+	cargo.njump = (uint32_t)counters.jump.n;
+	world_plan(&gates, c, &cargo);
+	plans_join(&both, &gates, &counters.plan);
+	failed = rewrite_image(c, &both.plan, o, out, report, e);
+	*too_far = counters.too_far;
+	joint_free(&both);
+	world_plan_free(&gates);
+	count_plan_free(&counters);
+	return failed;
+}
+
 static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 			   const struct rewrite_options *o, const char *out,
 			   struct rewrite_report *report, struct err *e)
 {
 	struct count_options options = r->count;
-	struct world_cargo cargo = {0};
-	struct count_plan counters;
 	struct feedback feedback;
-	struct plan gates;
-	struct joint both;
+	bool too_far = false;
 	int failed;
 
 	if (!world_has_gate(c->isa->elf_machine))
@@ -195,22 +232,15 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 			return -1;
 		options.feedback = &feedback;
 	}
-	count_plan_make(&counters, c, &options);
+	failed = rewrite_planned(c, &options, o, out, report, &too_far, e);
+	if (!failed && too_far) {
+		rewrite_report_free(report);
+		options.for_threads = true;
+		failed = rewrite_planned(c, &options, o, out, report, &too_far,
+					 e);
+	}
 	if (r->weights)
 		feedback_close(&feedback);
-	cargo.ncounter = counters.map.ncounter;
-	memcpy(cargo.id, counters.map.id, sizeof cargo.id);
-	cargo.nsite = counters.for_threads ?
-			      0 : (uint32_t)counters.plan.insertion.n;
-	cargo.room = counters.room;
-	cargo.jump = counters.jump.at;
-	cargo.njump = (uint32_t)counters.jump.n;
-	world_plan(&gates, c, &cargo);
-	plans_join(&both, &gates, &counters.plan);
-	failed = rewrite_image(c, &both.plan, o, out, report, e);
-	joint_free(&both);
-	world_plan_free(&gates);
-	count_plan_free(&counters);
 	return failed;
 }
 

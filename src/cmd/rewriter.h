@@ -10,6 +10,8 @@
  *	"edges+calls"	and where indirect jumps and calls lead
  *	"edges+libs=LIST"
  *			of libraries, only these are counted (runtime/libs.h)
+ *	"edges+only=LIST"
+ *			in these procedures alone
  *	"edges+weights=SUM:PATH"
  *			weights from a profile, whose contents have that hash
  */

@@ -13,25 +13,30 @@ static int file_failed(const char *name, struct err *e)
 	return err_set(e, ERR_INPUT, "%s: %s", name, strerror(errno));
 }
 
-int file_open(struct file *f, const char *name, struct err *e)
+int file_look(struct file *f, struct err *e)
 {
 	struct stat st;
 
+	if (fstat(f->fd, &st))
+		return file_failed(f->name, e);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, ERR_INPUT, "%s: not a regular file",
+			       f->name);
+	f->size = (uint64_t)st.st_size;
+	return 0;
+}
+
+int file_open(struct file *f, const char *name, struct err *e)
+{
 	/* a pipe must not make us wait for somebody who writes */
 	f->fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	f->name = name;
 	if (f->fd < 0)
 		return file_failed(name, e);
-	f->name = name;
-	if (fstat(f->fd, &st)) {
-		file_failed(name, e);
+	if (file_look(f, e)) {
 		close(f->fd);
 		return -1;
 	}
-	if (!S_ISREG(st.st_mode)) {
-		close(f->fd);
-		return err_set(e, ERR_INPUT, "%s: not a regular file", name);
-	}
-	f->size = (uint64_t)st.st_size;
 	return 0;
 }
 

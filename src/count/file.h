@@ -13,12 +13,14 @@
 struct file {
 	int fd;
 	const char *name; /* the caller's */
-	uint64_t size;	  /* when it was opened */
+	uint64_t size;	  /* when it was opened, or last looked at */
 };
 
 /* opens a regular file; on -1 nothing needs closing */
 int file_open(struct file *f, const char *name, struct err *e);
 void file_close(struct file *f);
+/* looks how large it is now */
+int file_look(struct file *f, struct err *e);
 /* 0 if n bytes at `at` are within the size */
 int file_has(const struct file *f, uint64_t at, uint64_t n, struct err *e);
 /* exactly n bytes at `at`, or -1 */

@@ -2,6 +2,7 @@
 #include "count/plan.h"
 
 #include <elf.h>
+#include <stdio.h>
 
 #include "count/draw.h"
 #include "count/map_graph.h"
@@ -12,9 +13,8 @@
 
 enum {
 	COUNTER_SIZE = 8,
-	/* old text up to this is small enough that its counting code reaches
-	   the room behind all counters: that grows fivefold at the most */
-	NEAR_TEXT = 20 << 20,
+	/* from more text than this, code hardly reaches room behind it */
+	NEAR_TEXT = 56 << 20,
 };
 
 /* --- the code */
@@ -36,7 +36,7 @@ static bool counter_write(void *ctx, const struct insertion *i,
 {
 	struct count_plan *n = ctx;
 	const struct isa_move *move = n->survey.cfg->isa->move;
-	uint64_t counter = bases->data +
+	uint64_t counter = bases->data + n->counters +
 			   (uint64_t)COUNTER_SIZE * n->counter.at[i->code];
 
 	n->site.at[i->code] = addr;
@@ -46,15 +46,19 @@ static bool counter_write(void *ctx, const struct insertion *i,
 	return move->count(addr, counter, s->reg, out);
 }
 
+/* the list of places; their room is in the same order, and so as far away */
 static void write_sites(void *ctx, const struct plan_bases *bases,
 			uint8_t *out)
 {
-	const struct count_plan *n = ctx;
+	struct count_plan *n = ctx;
+	const struct isa_move *move = n->survey.cfg->isa->move;
 
 	for (size_t i = 0; i < n->site.n; i++) {
 		int32_t d = (int32_t)(n->site.at[i] - bases->constants);
+		uint64_t end = bases->data + (i + 1) * move->thread_room;
 
 		memcpy(out + sizeof d * i, &d, sizeof d);
+		n->too_far |= end - n->site.at[i] > move->jump_reach;
 	}
 }
 
@@ -199,6 +203,30 @@ static void identify(struct map *m, const struct image *im)
 	memcpy(m->id, h, sizeof m->id);
 }
 
+/* the list has that word */
+static bool list_has(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (; *list; list += strcspn(list, ","), list += *list == ',')
+		if (!strncmp(list, word, n) && (!list[n] || list[n] == ','))
+			return true;
+	return false;
+}
+
+/* is procedure p to be counted? */
+static bool is_wanted(const struct cfg *c, uint32_t p, const char *only)
+{
+	const struct procedure *q = &c->proc.at[p];
+	char name[32], addr[32];
+
+	if (!only)
+		return true;
+	snprintf(addr, sizeof addr, "0x%llx", (unsigned long long)q->entry);
+	return list_has(only, addr) ||
+	       list_has(only, cfg_proc_name(c, p, name, sizeof name));
+}
+
 /* counters, and room for what they become when there are threads */
 static void plan_memory(struct count_plan *n)
 {
@@ -209,9 +237,9 @@ static void plan_memory(struct count_plan *n)
 	n->plan.data_align = isa->page;
 	if (n->for_threads)
 		return;
-	n->room = (counters + isa->page - 1) / isa->page * isa->page;
-	n->plan.data_size = n->room + isa->move->thread_room *
-					      n->plan.insertion.n;
+	n->counters = isa->move->thread_room * n->plan.insertion.n;
+	n->counters = (n->counters + isa->page - 1) / isa->page * isa->page;
+	n->plan.data_size = n->counters + counters;
 	n->plan.constant_size = sizeof(int32_t) * n->plan.insertion.n;
 	n->plan.constants = write_sites;
 }
@@ -224,7 +252,7 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 
 	*n = (struct count_plan){
 		.subtract = c->image->type == ET_EXEC,
-		.for_threads = c->text_bytes > NEAR_TEXT,
+		.for_threads = o->for_threads || c->text_bytes > NEAR_TEXT,
 	};
 	survey_make(&n->survey, c);
 	n->map.placement = (uint8_t)o->placement;
@@ -233,6 +261,8 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 	d.pairs = o->pairs;
 	d.sure = sure = o->after_calls ? NULL : sure_find(&n->survey);
 	for (uint32_t p = 0; p < c->proc.n; p++) {
+		if (!is_wanted(c, p, o->only))
+			continue;
 		if (draw_procedure(&d, p))
 			place_procedure(n, &d, o,
 					(uint32_t)n->map.proc.n - 1);

@@ -14,10 +14,14 @@ struct feedback;
 struct count_options {
 	enum place_kind placement;
 	const struct feedback *feedback; /* weights, or NULL: guessed */
+	/* the procedures to count in, NAME,..: symbols, or addresses as
+	   0x...; NULL: all */
+	const char *only;
 	/* a counter after every call, even of who is sure to come back: for
 	   comparison */
 	bool after_calls;
 	bool pairs; /* where indirect jumps and calls lead is counted */
+	bool for_threads; /* code counts for threads from the beginning */
 };
 
 struct count_plan {
@@ -32,17 +36,19 @@ struct count_plan {
 	 * near enough to make it do so later (isa/move.h).
 	 */
 	bool for_threads;
+	bool too_far;  /* found out late: it has to, and is to be made anew */
 	bool subtract; /* threads' words are subtracted */
-	uint64_t room; /* for threads: so far from the counters */
+	uint64_t counters; /* where they begin in the plan's memory */
 	/* indirect jumps and calls of which a gate is to tell: for who makes
 	   the plan with the gates */
 	VEC(struct world_jump) jump;
 };
 
 /*
- * The cfg must outlive the result. The plan's memory is its counters, eight
- * bytes each, and begins a page; behind them is room. Its constants are the
- * places of counting code, 32-bit distances from themselves.
+ * The cfg must outlive the result. The plan's memory is room, and behind it
+ * counters, eight bytes each; both begin a page. Its constants are the places
+ * of counting code, 32-bit distances from themselves. After the image has been
+ * rewritten too_far may say that some code does not reach the room.
  */
 void count_plan_make(struct count_plan *n, const struct cfg *c,
 		     const struct count_options *o);

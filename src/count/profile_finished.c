@@ -24,19 +24,6 @@ static uint8_t *finished_read(const struct profile *p, uint64_t at,
 	return NULL;
 }
 
-int profile_open_part(const struct profile *p, uint64_t at, uint64_t size,
-		      const char *what, buffer *out, struct err *e)
-{
-	uint8_t *bytes = finished_read(p, at, size, e);
-	int status;
-
-	if (!bytes)
-		return -1;
-	status = squeeze_back(out, bytes, size, p->file.name, what, e);
-	mem_free(bytes);
-	return status;
-}
-
 /* a string of the index, in the arena; "" if there is none */
 static const char *finished_string(struct profile *p, struct bytes *b)
 {
@@ -79,8 +66,8 @@ static bool finished_image(struct profile *p, struct bytes *b)
 	return true;
 }
 
-static int finished_index(struct profile *p, uint64_t at, uint64_t size,
-			  struct err *e)
+static int finished_index(struct profile *p, uint64_t at, const uint8_t *bytes,
+			  uint64_t size, struct err *e)
 {
 	buffer all = {0};
 	struct bytes b;
@@ -89,7 +76,7 @@ static int finished_index(struct profile *p, uint64_t at, uint64_t size,
 
 	if (p->process.n || p->image.n)
 		return err_at(e, p->file.name, at, "a second index");
-	if (profile_open_part(p, at, size, "its index", &all, e)) {
+	if (squeeze_back(&all, bytes, size, p->file.name, "its index", e)) {
 		vec_free(&all);
 		return -1;
 	}
@@ -105,22 +92,15 @@ static int finished_index(struct profile *p, uint64_t at, uint64_t size,
 }
 
 static int finished_map(struct profile *p, uint32_t image, uint64_t at,
-			uint64_t size, struct err *e)
+			const uint8_t *bytes, uint64_t size, struct err *e)
 {
 	struct profile_image *m;
-	uint8_t *bytes;
-	int status;
 
 	if (image >= p->image.n || !p->image.at[image].missing)
 		return err_at(e, p->file.name, at, "a map of image %" PRIu32
 			      ", which there is not or twice", image);
 	m = &p->image.at[image];
-	bytes = finished_read(p, at, size, e);
-	if (!bytes)
-		return -1;
-	status = map_unpack(&m->map, bytes, size, p->file.name, e);
-	mem_free(bytes);
-	if (status)
+	if (map_unpack(&m->map, bytes, size, p->file.name, e))
 		return -1;
 	m->missing = NULL;
 	if (m->map.ncounter != m->ncounter ||
@@ -144,26 +124,33 @@ static int finished_counts(struct profile *p, const struct finished_part *f,
 }
 
 static int finished_pairs(struct profile *p, const struct finished_part *f,
-			  uint64_t at, struct err *e)
+			  uint64_t at, const uint8_t *bytes, struct err *e)
 {
+	buffer all = {0};
+	int status;
+
 	if (!profile_has_process(p, f->process))
 		return err_at(e, p->file.name, at, "pairs of a process that "
 			      "there is not");
-	return profile_unpack_pairs(p, f->process, at, f->size, e);
+	status = squeeze_back(&all, bytes, f->size, p->file.name, "pairs", e);
+	if (!status)
+		status = profile_unpack_pairs(p, f->process, at, &all, e);
+	vec_free(&all);
+	return status;
 }
 
 static int finished_part(struct profile *p, const struct finished_part *f,
-			 uint64_t at, struct err *e)
+			 uint64_t at, const uint8_t *bytes, struct err *e)
 {
 	switch (f->kind) {
 	case FINISHED_INDEX:
-		return finished_index(p, at, f->size, e);
+		return finished_index(p, at, bytes, f->size, e);
 	case FINISHED_MAP:
-		return finished_map(p, f->image, at, f->size, e);
+		return finished_map(p, f->image, at, bytes, f->size, e);
 	case FINISHED_COUNTS:
 		return finished_counts(p, f, at, e);
 	case FINISHED_PAIRS:
-		return finished_pairs(p, f, at, e);
+		return finished_pairs(p, f, at, bytes, e);
 	default:
 		return err_at(e, p->file.name, at, "a part of kind %" PRIu32
 			      ", which this tally does not know", f->kind);
@@ -195,15 +182,23 @@ static int finished_parts(struct profile *p, uint64_t *at, uint64_t *hash,
 			  struct finished_part *f, struct err *e)
 {
 	for (;; *at += f->size) {
+		uint8_t *bytes;
+		int status;
+
 		if (file_read(&p->file, *at, f, sizeof *f, e))
 			return -1;
 		*at += sizeof *f;
 		if (f->kind == FINISHED_END)
 			return 0;
-		if (file_has(&p->file, *at, f->size, e) ||
-		    finished_part(p, f, *at, e))
+		bytes = finished_read(p, *at, f->size, e);
+		if (!bytes)
 			return -1;
 		*hash = hash_bytes(f, sizeof *f, *hash);
+		*hash = hash_bytes(bytes, f->size, *hash);
+		status = finished_part(p, f, *at, bytes, e);
+		mem_free(bytes);
+		if (status)
+			return -1;
 	}
 }
 
@@ -225,26 +220,41 @@ int profile_scan_finished(struct profile *p, struct err *e)
 	return finished_end(p, at, f.size, hash, e);
 }
 
+/* adds the counters that are not 0, as they were unpacked */
+static int finished_add(const struct profile *p, const struct profile_piece *x,
+			struct bytes *b, uint64_t *value, struct err *e)
+{
+	uint64_t ncounter = p->image.at[x->image].ncounter, next = 0;
+
+	while (bytes_left(b)) {
+		uint64_t gap = bytes_uleb(b), n = bytes_uleb(b);
+
+		if (b->bad || gap >= ncounter - next)
+			return err_at(e, p->file.name, x->at, "counts of "
+				      "counters that there are not");
+		if (profile_sum(p, x->at, &value[next + gap], n, e))
+			return -1;
+		next += gap + 1;
+	}
+	return 0;
+}
+
 int profile_add_finished(const struct profile *p,
 			 const struct profile_piece *x, uint64_t *value,
 			 struct err *e)
 {
-	uint64_t ncounter = p->image.at[x->image].ncounter, next = 0;
+	uint8_t *bytes = finished_read(p, x->at, x->size, e);
 	buffer all = {0};
 	struct bytes b;
-	int status = profile_open_part(p, x->at, x->size, "counts", &all, e);
+	int status;
 
-	b = bytes_window(all.at, status ? 0 : all.n, 0);
-	while (!status && bytes_left(&b)) {
-		uint64_t gap = bytes_uleb(&b), n = bytes_uleb(&b);
-
-		if (b.bad || gap >= ncounter - next)
-			status = err_at(e, p->file.name, x->at, "counts of "
-					"counters that there are not");
-		else
-			status = profile_sum(p, x->at, &value[next + gap], n,
-					     e);
-		next += gap + 1;
+	if (!bytes)
+		return -1;
+	status = squeeze_back(&all, bytes, x->size, p->file.name, "counts", e);
+	mem_free(bytes);
+	if (!status) {
+		b = bytes_window(all.at, all.n, 0);
+		status = finished_add(p, x, &b, value, e);
 	}
 	vec_free(&all);
 	return status;

@@ -14,9 +14,8 @@
  *	        one's; site, less the last one's if that is of the same image;
  *	        image of the target + 1, or 0; address, less the last one's,
  *	        signed; count; LEB128
- *	END     8 bytes: hash of the structs of all parts before, then of
- *	        the header and its text. The parts have checksums of their
- *	        own.
+ *	END     8 bytes: hash of all parts before, then of the header and
+ *	        its text: a chain over structs and what follows each
  */
 #ifndef COUNT_PROFILE_INT_H
 #define COUNT_PROFILE_INT_H
@@ -68,19 +67,15 @@ int profile_add_live(const struct profile *p, const struct profile_piece *x,
 int profile_add_finished(const struct profile *p,
 			 const struct profile_piece *x, uint64_t *value,
 			 struct err *e);
-/* what a part holds that was squeezed; *out is to be freed in any case */
-int profile_open_part(const struct profile *p, uint64_t at, uint64_t size,
-		      const char *what, buffer *out, struct err *e);
-
 /* profile_pairs.c: sorts them and adds up those that are the same */
 int profile_sort_pairs(struct profile *p, struct err *e);
 /* less than, equal, more than 0, but for the count */
 int profile_compare_pairs(const void *a, const void *b);
-/* the pairs of process `number` as bytes, and what was squeezed back */
+/* the pairs of a process as bytes, and back; `at` is for messages */
 void profile_pack_pairs(const struct profile_pair *pair, size_t n,
 			buffer *out);
 int profile_unpack_pairs(struct profile *p, uint32_t process, uint64_t at,
-			 uint64_t size, struct err *e);
+			 const buffer *all, struct err *e);
 /*
  * Those of all processes, one behind the other, less what `minus` has, an
  * earlier state (or NULL). -1 and *e if it is none.

@@ -174,14 +174,11 @@ static int live_map(struct profile *p, struct profile_image *m, struct err *e)
 	return 0;
 }
 
-int profile_scan_live(struct profile *p, struct err *e)
+/* reads all chunks below `end` */
+static int live_chunks(struct profile *p, uint64_t end, struct err *e)
 {
-	uint64_t end = p->header.end, size;
+	uint64_t size;
 
-	if (end < PROFILE_FIRST || end > p->file.size)
-		return err_at(e, p->file.name, 16, "%" PRIu64 " bytes should "
-			      "be in use, the file has %" PRIu64, end,
-			      p->file.size);
 	for (uint64_t at = PROFILE_FIRST;
 	     at < end && end - at >= PROFILE_UNIT;) {
 		if (live_chunk(p, at, end, &size, e))
@@ -189,11 +186,40 @@ int profile_scan_live(struct profile *p, struct err *e)
 		at = size ? at + size : live_next_page(p, at, end);
 	}
 	live_nameless(p);
-	if (profile_sort(p, e))
-		return -1;
+	return profile_sort(p, e);
+}
+
+/*
+ * What readers see themselves. Room is taken before it is reserved on disk:
+ * the file may well be shorter than its header says, but not for long.
+ */
+static void live_trouble(struct profile *p, bool cut)
+{
+	uint64_t *trouble = &p->header.trouble;
+
 	for (size_t i = 0; i < p->process.n; i++)
 		if (profile_is_alive(&p->process.at[i]))
-			p->header.trouble |= TROUBLE_RUNNING;
+			*trouble |= TROUBLE_RUNNING;
+	if (cut && !(*trouble & (TROUBLE_RUNNING | TROUBLE_NO_SPACE)))
+		*trouble |= TROUBLE_CUT;
+}
+
+int profile_scan_live(struct profile *p, struct err *e)
+{
+	uint64_t end = p->header.end;
+	bool cut;
+
+	/* it may have grown since it was opened */
+	if (file_look(&p->file, e))
+		return -1;
+	if (end < PROFILE_FIRST || p->file.size < PROFILE_FIRST)
+		return err_at(e, p->file.name, 16, "%" PRIu64 " bytes should "
+			      "be in use, the file has %" PRIu64, end,
+			      p->file.size);
+	cut = end > p->file.size;
+	if (live_chunks(p, cut ? p->file.size : end, e))
+		return -1;
+	live_trouble(p, cut);
 	for (size_t i = 0; i < p->image.n; i++)
 		if (live_map(p, &p->image.at[i], e))
 			return -1;

@@ -105,23 +105,18 @@ static bool unpack_pair(const struct profile *p, struct bytes *b,
 }
 
 int profile_unpack_pairs(struct profile *p, uint32_t process, uint64_t at,
-			 uint64_t size, struct err *e)
+			 const buffer *all, struct err *e)
 {
 	struct profile_pair x = {.process = process};
-	buffer all = {0};
-	struct bytes b;
-	int status = profile_open_part(p, at, size, "pairs", &all, e);
+	struct bytes b = bytes_window(all->at, all->n, 0);
 
-	b = bytes_window(all.at, status ? 0 : all.n, 0);
-	while (!status && bytes_left(&b)) {
+	while (bytes_left(&b)) {
 		if (!p->image.n || !unpack_pair(p, &b, &x))
-			status = err_at(e, p->file.name, at, "pairs of sites "
-					"that there are not");
-		else
-			vec_push(&p->pair, x);
+			return err_at(e, p->file.name, at, "pairs of sites "
+				      "that there are not");
+		vec_push(&p->pair, x);
 	}
-	vec_free(&all);
-	return status;
+	return 0;
 }
 
 /* the image's number in the earlier state; one that there is not if none */

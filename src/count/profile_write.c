@@ -15,7 +15,7 @@
 struct writer {
 	const struct profile *p, *minus;
 	buffer out;
-	uint64_t hash; /* of header, text and structs of parts */
+	uint64_t hash; /* of the parts so far */
 };
 
 static void write_part(struct writer *w, enum finished_kind kind,
@@ -28,6 +28,7 @@ static void write_part(struct writer *w, enum finished_kind kind,
 	buffer_bytes(&w->out, &f, sizeof f);
 	buffer_bytes(&w->out, bytes, size);
 	w->hash = hash_bytes(&f, sizeof f, w->hash);
+	w->hash = hash_bytes(bytes, size, w->hash);
 }
 
 static void write_head(struct writer *w)

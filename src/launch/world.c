@@ -128,10 +128,11 @@ static void passport_write(const struct world *w,
 	};
 
 	if (p.ncounter)
-		p.counters = p.word + (int64_t)w->cargo_at;
+		p.counters = p.word + (int64_t)(w->cargo_at +
+						w->cargo.counters);
 	if (p.nsite) {
 		p.site = (int64_t)(bases->constants - at);
-		p.room = p.counters + (int64_t)w->cargo.room;
+		p.room = p.word + (int64_t)w->cargo_at;
 	}
 	memcpy(p.id, w->cargo.id, sizeof p.id);
 	memcpy(out + w->passport_at, &p, sizeof p);

@@ -26,10 +26,10 @@ bool world_has_gate(uint16_t e_machine);
 struct world_cargo {
 	uint64_t ncounter; /* 0: none in this object, and no such plan */
 	uint8_t id[PROFILE_ID];
+	uint64_t counters; /* so far from the beginning of its memory */
 	/* as in passport.h: their distances are that plan's constants, the
-	   room is so far from the counters */
+	   room begins its memory */
 	uint32_t nsite;
-	uint64_t room;
 	/* indirect jumps and calls of which is told where they lead */
 	const struct world_jump *jump;
 	uint32_t njump;

@@ -164,6 +164,10 @@ const char *told_trouble(const struct told *t, unsigned *bit)
 		"a child process could not get counters: its counts are lost",
 		"the program was still running: counts inside procedures at "
 		"work may be off by one",
+		"the profile is shorter than it says: some counts may be "
+		"missing",
+		"the C library could not be rewritten: counts of threads and "
+		"child processes may be lost",
 		"there was no room for all pairs of call sites and callees: "
 		"some are missing",
 	};

@@ -362,11 +362,15 @@ static void hand_over(const struct link_map *map, const char *file)
 {
 	const struct passport *p = passport(map);
 
-	if (!p)
+	if (p)
+		*(struct handover **)((char *)p + p->word) = &told.handover;
+	if (!told.handover.counting)
 		return;
-	*(struct handover **)((char *)p + p->word) = &told.handover;
-	if (told.handover.counting && p->ncounter)
+	if (p && p->ncounter)
 		image_opened(&counting, p, file);
+	else if (!p && counting.image.n &&
+		 libs_is_c(str_base(map->l_name)))
+		ledger_trouble(&counting, TROUBLE_UNSEEN);
 }
 
 /*

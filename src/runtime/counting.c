@@ -133,7 +133,7 @@ void counting_on_call(struct arch_gate *g, const struct handover *h)
 	else if (g->nr == SYS_EXIT && !c->confined)
 		thread_ends(c);
 	else if (g->nr == SYS_EXIT_GROUP || executes(g))
-		images_trim(c);
+		images_trim(c, g->nr == SYS_EXIT_GROUP);
 	else if (confines(g))
 		c->confined = 1;
 	else if (arch_loses_files(g) && !c->confined)

@@ -38,7 +38,7 @@
 #include "runtime/audit_int.h"
 #include "runtime/passport.h"
 
-/* an array that grows; elements are never moved while others use them */
+/* an array that grows; who still looks at it where it was finds it there */
 struct list {
 	void *at;
 	uint32_t n, max;
@@ -137,6 +137,7 @@ struct counting {
 	struct kernel_action told[SIGNALS + 1];
 	uintptr_t acting;
 	uint64_t acting_signal;
+	unsigned long acting_with; /* what the program called it with */
 	struct kernel_action told_before, action;
 };
 
@@ -193,8 +194,8 @@ void image_chunk(const struct counted_image *m, const struct region *r,
 _Bool image_place(const struct counted_image *m, const struct region *r,
 		  uint64_t at, const char *to);
 
-/* --- trim.c: the process is about to end or to become another program */
-void images_trim(struct counting *c);
+/* --- trim.c: the process is about to end, or to become another program */
+void images_trim(struct counting *c, _Bool ends);
 /* it did not */
 void images_refill(struct counting *c);
 
@@ -245,8 +246,7 @@ void pairs_on_jump(const struct arch_jump *j, const struct handover *h,
 /* rt_sigaction() is called; if c->acting is set, the lock is held until */
 void signals_before(struct counting *c, struct arch_gate *g);
 /* it was */
-void signals_after(struct counting *c, const struct arch_gate *g,
-		   long result);
+void signals_after(struct counting *c, struct arch_gate *g, long result);
 
 /* --- audit.c, entry.c: of this process */
 struct counting *counting_here(void);

@@ -15,7 +15,8 @@ struct memory {
 	struct counting counting;
 };
 
-static void begin(struct memory *m, const struct passport *p)
+/* `loaded`: by a C library, which is as it was */
+static void begin(struct memory *m, const struct passport *p, _Bool loaded)
 {
 	struct handover *h = &m->told.handover;
 
@@ -24,8 +25,11 @@ static void begin(struct memory *m, const struct passport *p)
 	h->on_jump = pairs_on_jump;
 	*(struct handover **)((char *)p + p->word) = h;
 	counting_begin(&m->counting, h);
-	if (h->counting && p->ncounter)
-		image_opened(h->counting, p, h->field[HANDOVER_COPY]);
+	if (!h->counting || !p->ncounter)
+		return;
+	image_opened(h->counting, p, h->field[HANDOVER_COPY]);
+	if (loaded)
+		ledger_trouble(h->counting, TROUBLE_UNSEEN);
 }
 
 /* entry.S: what tally fills in, the passport's distance first */
@@ -41,14 +45,15 @@ struct counting *counting_here(void)
 void enter(uintptr_t *stack, const struct passport *p)
 {
 	struct memory *m = sys_map(sizeof *m);
+	_Bool loaded = arch_thread();
 
 	/* nobody has set it yet: a thread whose ARCH_SLOT is 0 */
-	if (!arch_thread())
+	if (!loaded)
 		arch_set_thread((char *)p + p->word);
 	if (!m)
 		return;
 	if (stack_clean(stack, &m->told))
-		begin(m, p);
+		begin(m, p, loaded);
 	else
 		sys_unmap(m, sizeof *m);
 }

@@ -29,6 +29,13 @@ static inline _Bool libs_is_loader(const char *base)
 	       libs_after(base, "ld.so") || libs_after(base, "ld-2.");
 }
 
+/* the C library, which makes threads and processes */
+static inline _Bool libs_is_c(const char *base)
+{
+	return libs_after(base, "libc.so") || libs_after(base, "libc-2.") ||
+	       libs_after(base, "libpthread");
+}
+
 /* the list has the library of that file name (without folders) */
 static inline _Bool libs_have(const char *libs, const char *base)
 {

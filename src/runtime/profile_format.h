@@ -41,9 +41,12 @@ enum profile_trouble {
 	TROUBLE_NO_FILE = 2,   /* the profile could not be opened */
 	TROUBLE_THREADS = 4,   /* threads had to share counters */
 	TROUBLE_FORK = 8,      /* a child could not get counters of its own */
-	/* of copies: it was taken while somebody was counting */
-	TROUBLE_RUNNING = 16,
-	TROUBLE_PAIRS = 32, /* not all pairs of site and target found room */
+	/* the C library is as it was: nobody told of threads and children */
+	TROUBLE_UNSEEN = 64,
+	TROUBLE_PAIRS = 128, /* not all pairs of site and target found room */
+	/* said by readers, and kept in copies */
+	TROUBLE_RUNNING = 16, /* it was read while somebody was counting */
+	TROUBLE_CUT = 32,     /* the file is shorter than it says */
 };
 
 struct profile_header {

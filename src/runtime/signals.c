@@ -47,6 +47,7 @@ void signals_before(struct counting *c, struct arch_gate *g)
 	counting_lock(c);
 	c->acting = arch_thread();
 	c->acting_signal = signal;
+	c->acting_with = g->arg[1];
 	c->told_before = c->told[signal];
 	if (!act || !is_function(act))
 		return;
@@ -57,11 +58,13 @@ void signals_before(struct counting *c, struct arch_gate *g)
 	g->arg[1] = (unsigned long)&c->action;
 }
 
-void signals_after(struct counting *c, const struct arch_gate *g, long result)
+void signals_after(struct counting *c, struct arch_gate *g, long result)
 {
 	struct kernel_action *old = (void *)g->arg[2];
 	uint64_t signal = c->acting_signal;
 
+	/* the kernel changes no register but the result's */
+	g->arg[1] = c->acting_with;
 	c->acting = 0;
 	if (result)
 		c->told[signal] = c->told_before;

@@ -74,7 +74,7 @@ static _Bool alone(const struct counting *c)
 	       (uint32_t)arch_call(SYS_GETPID, 0, 0, 0, 0, 0) == c->pid;
 }
 
-void images_trim(struct counting *c)
+void images_trim(struct counting *c, _Bool ends)
 {
 	long fd;
 
@@ -87,6 +87,8 @@ void images_trim(struct counting *c)
 			trim_image(c, fd, image_of(c, i));
 	c->trimmed = fd >= 0;
 	ledger_file_end(c, fd);
+	if (ends)
+		c->mask = ~(uint64_t)0; /* no handler may count any more */
 	counting_unlock(c);
 }
 

@@ -383,6 +383,13 @@ def exported(profile, image, address):
     return 0
 
 
+def try_unseen(p):
+    """Nobody tells of threads and children if libc is not rewritten."""
+    status, said, err, profile = p.run("work", "3", options=["-l", "none"])
+    tap.ok(status == 0 and p.calls(profile) == 3 and
+           profile.trouble == UNSEEN, "the C library as it was", [err])
+
+
 def try_tally(p):
     """The same with counters where `tally count` puts them."""
     lib = path("libanswer.so")
@@ -401,6 +408,22 @@ def try_tally(p):
         tap.ok(status == 0 and said == got, "%s: tally count, %s" %
                (p.name, " ".join(words).replace(lib, "a library")),
                ["%d, not %d" % (got, said), err])
+
+
+def try_chosen(p):
+    """Libraries that are not to be measured still tell of threads."""
+    profile = path("chosen")
+    for words in (["threads", "8", "50000"], ["tree", "2"]):
+        status, out, err = run([TALLY, "count", "--libs", "none", "-o",
+                                profile, p.file, *words, "say"])
+        said = sum(int(n) for n in re.findall(r"^\d+ (\d+)$", out, re.M))
+        got = exported(profile, p.name, p.work)
+        tap.ok(status == 0 and said == got, "--libs none, " + words[0],
+               ["%d, not %d" % (got, said), err])
+    out = subprocess.check_output([TALLY, "export", "--format", "tsv",
+                                   profile], text=True)
+    tap.ok({l.split("\t")[0] for l in out.splitlines()} == {p.name},
+           "and are not in the profile")
 
 
 why = m.missing()
@@ -430,5 +453,7 @@ try_replaced(process)
 try_chroot(process)
 for each in (process, fixed, static, static_pie):
     try_tally(each)
+try_chosen(process)
+try_unseen(process)
 top.cleanup()
 tap.done()

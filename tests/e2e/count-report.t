@@ -298,8 +298,8 @@ def hostile(where, live, finished):
             ("version 9", put(live, 8, "I", 9), "version 9"),
             ("form 7", put(live, 14, "H", 7), "form 7"),
             ("cut inside the header", live[:40], "offset 0x"),
-            ("cut inside chunks", live[:70000], "offset 0x10"),
-            ("an end beyond the file", put(live, 16, "Q", 2 ** 62), "0x10"),
+            ("cut inside a chunk", live[:74000], "offset 0x11000"),
+            ("no room for chunks", put(live, 16, "Q", 5), "offset 0x10"),
             ("endless options", put(live, 48, "I", 2 ** 32 - 1), "offset"),
             ("a chunk of 0 bytes", put(live, at + 16, "Q", 0), "%x" % at),
             ("a huge chunk", put(live, at + 16, "Q", 2 ** 63), "%x" % at),
@@ -317,6 +317,11 @@ def hostile(where, live, finished):
              "checksum")):
         write(data)
         refused(victim, name, say)
+    write(put(live, 16, "Q", 2 ** 62))
+    status, out, err = tally("report", victim)
+    same((status, out, err.splitlines()[0]), (0, PROCEDURES, "tally: the "
+         "profile is shorter than it says: some counts may be missing"),
+         "a file that is shorter than it says")
     rng, bad, read = random.Random(5), [], 0
     for i in range(MUTANTS):
         data = bytearray(rng.choice((live, finished)))

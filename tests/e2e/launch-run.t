@@ -318,9 +318,8 @@ def try_refused():
             "<5I", 0x02000001, 1 << 13, 0, 0, 0)) # cap_net_raw+ep
         status("file capabilities", 125, "capabilities", COUNT + [capable])
     status("no program", 125, "which PROGRAM", COUNT)
-    status("no placement", 125, "--placement none", [TALLY, "count", "true"])
-    status("a placement to come", 125, "not there yet",
-           [TALLY, "count", "--placement=edges", "true"])
+    status("no such placement", 125, "no placement 'frob'",
+           [TALLY, "count", "--placement=frob", "true"])
     status("an unknown option", 125, "--frob", COUNT + ["--frob", "true"])
     status("--libs of nothing", 125, "--libs", COUNT + ["--libs", "", "ls"])
     got = run([TALLY, "count", "--help"])

@@ -241,7 +241,8 @@ def try_appended(c, program):
 def try_misuse(c, program):
     for what, words in (("no FILE", ["-o", c.out]),
                         ("no OUT", [program]),
-                        ("no placement", [program, "-o", c.out]),
+                        ("no such placement", ["--placement", "best",
+                                               program, "-o", c.out]),
                         ("two files", ["--placement", "none", program,
                                        program, "-o", c.out]),
                         ("no such option", ["--placement", "none", "--what",

@@ -6,7 +6,7 @@ import struct
 
 PROFILE_MAGIC, CHUNK_MAGIC = b"tlyprof1", b"tlychnk1"
 UNIT, FIRST = 4096, 65536
-NO_SPACE, NO_FILE, THREADS, FORK = 1, 2, 4, 8
+NO_SPACE, NO_FILE, THREADS, FORK, UNSEEN = 1, 2, 4, 8, 64
 
 
 class Chunk:

@@ -264,17 +264,18 @@ static void test_minus(void **state)
 	end_run(&t);
 }
 
-/* reads all there is; whatever happens, it is an answer */
+/* reads all there is; false if it is broken, or says that it is not whole */
 static bool try_profile(const char *path)
 {
 	struct profile p;
 	struct err e = {0};
-	bool good = true;
+	bool good;
 
 	if (profile_open(&p, path, &e)) {
 		assert_true(e.code == ERR_INPUT && strstr(e.text, ": "));
 		return false;
 	}
+	good = !(p.header.trouble & TROUBLE_CUT);
 	for (uint32_t m = 0; m < p.image.n; m++) {
 		uint64_t *value;
 
@@ -414,6 +415,31 @@ static void test_cut(void **state)
 	end_run(&t);
 }
 
+/* room was taken that was never reserved on disk */
+static void test_short(void **state)
+{
+	struct rng r = {39};
+	struct run t;
+	struct profile p;
+	struct err e;
+
+	(void)state;
+	make_run(&r, &t);
+	live_header(&t.b)->end = t.b.n + 5 * PROFILE_UNIT;
+	assert_true(write_whole(t.profile, t.b.at, t.b.n));
+	assert_int_equal(profile_open(&p, t.profile, &e), 0);
+	assert_int_equal(p.header.trouble, TROUBLE_FORK | TROUBLE_CUT);
+	assert_int_equal(p.process.n, PROCESSES);
+	profile_close(&p);
+	/* there is a better reason */
+	live_header(&t.b)->trouble = TROUBLE_NO_SPACE;
+	assert_true(write_whole(t.profile, t.b.at, t.b.n));
+	assert_int_equal(profile_open(&p, t.profile, &e), 0);
+	assert_int_equal(p.header.trouble, TROUBLE_NO_SPACE);
+	profile_close(&p);
+	end_run(&t);
+}
+
 static void test_alive(void **state)
 {
 	struct profile_process q = {.pid = (uint32_t)getpid()};
@@ -446,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_sparse),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_short),
 		cmocka_unit_test(test_alive),
 	};
 
