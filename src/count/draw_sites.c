@@ -5,6 +5,7 @@
  */
 #include "count/draw_int.h"
 
+#include "isa/move.h"
 #include "rewrite/spot.h"
 
 /* all ways out of vertex v are edges to the targets of its own table */
@@ -18,23 +19,26 @@ static bool edges_tell(const struct pen *n, uint32_t v)
 	return true;
 }
 
-static bool is_copied(const struct survey *s, const struct block *k)
+/* the jump or call at the end of block k, number `number` */
+static struct world_jump jump_of(const struct pen *n, const struct block *k,
+				 uint32_t number)
 {
-	const struct table_copy *x = tables_at(&s->tables, k->start);
+	const struct table_copy *x = tables_at(&n->d->s->tables, k->start);
+	struct world_jump j = {.at = spot_last(n->c, k), .number = number};
+	size_t avail;
+	const uint8_t *code = image_at(n->c->image, j.at, &avail);
 
-	return x && x->j.jump < block_end(k);
+	j.table = x && x->j.jump == j.at;
+	j.reg = j.table ? x->j.index : n->c->isa->move->jump_reg(code);
+	return j;
 }
 
-/* can code before the instruction tell? */
-static bool can_tell(const struct pen *n, const struct world_jump *x)
+/* can code before it tell? */
+static bool can_tell(const struct pen *n, const struct world_jump *j)
 {
-	struct insertion i = {.place = PLAN_BEFORE, .at = x->at,
-			      .nregs = WORLD_JUMP_REGS, .memory = true};
-	struct survey_price price;
+	struct insertion i = world_jump_insertion(j);
 
-	return x->number < WORLD_JUMPS &&
-	       !survey_price(n->d->s, &i, &price) &&
-	       !(x->table && price.saved);
+	return j->number < WORLD_JUMPS && !survey_obstacle(n->d->s, &i);
 }
 
 static void add_site(struct pen *n, uint32_t b)
@@ -43,14 +47,14 @@ static void add_site(struct pen *n, uint32_t b)
 	uint32_t v = pen_last(n, b);
 	struct map_site s = {.block = n->p.block + v,
 			     .call = k->last == INSN_ICALL};
-	struct world_jump x = {.at = spot_last(n->c, k),
-			       .number = (uint32_t)n->d->m->site.n,
-			       .table = is_copied(n->d->s, k)};
+	struct world_jump j;
 
-	s.pairs = n->d->pairs && (s.call || !edges_tell(n, v)) &&
-		  can_tell(n, &x);
-	if (s.pairs)
-		vec_push(&n->d->told, x);
+	if (n->d->pairs && (s.call || !edges_tell(n, v))) {
+		j = jump_of(n, k, (uint32_t)n->d->m->site.n);
+		s.pairs = can_tell(n, &j);
+		if (s.pairs)
+			vec_push(&n->d->told, j);
+	}
 	vec_push(&n->d->m->site, s);
 }
 

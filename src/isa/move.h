@@ -159,7 +159,7 @@ struct isa_move {
 	 * further arguments. A call of it keeps everything but reg, and says
 	 * `what`: at the lower end TELL_REG bits, the register (jump_reg()),
 	 * or TELL_TABLE for a jump through a table of ours, as table_write()
-	 * writes it, right behind.
+	 * writes it, behind what restores registers.
 	 */
 	bool (*tell_gate)(uint64_t at, uint64_t word, unsigned offset,
 			  uint64_t about, uint8_t *out);

@@ -65,22 +65,6 @@ static unsigned call_size(void *ctx, const struct insertion *i,
 			    w->c->isa->move->call_size;
 }
 
-/* tells what register the jump goes by, which the call must not lose */
-static bool tell_write(const struct world *w, const struct world_jump *j,
-		       const struct scratch *s, uint64_t addr, uint64_t gate,
-		       uint8_t *out)
-{
-	const struct isa_move *move = w->c->isa->move;
-	size_t avail;
-	uint8_t reg = move->jump_reg(image_at(w->c->image, j->at, &avail));
-	unsigned r = s->reg[0] == reg;
-
-	return move->tell(addr, gate, s->reg[r],
-			  j->number << TELL_REG |
-				  (j->table ? TELL_TABLE : reg),
-			  out);
-}
-
 static bool call_write(void *ctx, const struct insertion *i,
 		       const struct scratch *s, uint64_t addr,
 		       const struct plan_bases *bases, uint8_t *out)
@@ -89,9 +73,15 @@ static bool call_write(void *ctx, const struct insertion *i,
 	const struct isa_move *move = w->c->isa->move;
 	unsigned r = 0;
 
-	if (is_jump(i))
-		return tell_write(w, &w->cargo.jump[i->code - GATE_KINDS], s,
-				  addr, bases->support, out);
+	if (is_jump(i)) {
+		const struct world_jump *j =
+			&w->cargo.jump[i->code - GATE_KINDS];
+
+		return move->tell(addr, bases->support, s->reg[0],
+				  j->number << TELL_REG |
+					  (j->table ? TELL_TABLE : j->reg),
+				  out);
+	}
 	/* these may be dead to the program, but not to the gate */
 	while (i->code == GATE_BEHIND && (s->reg[r] == move->number_reg ||
 					  s->reg[r] == move->result_reg))
@@ -336,17 +326,22 @@ static void gates_plan(struct world *w, struct plan *p)
 	}
 }
 
+struct insertion world_jump_insertion(const struct world_jump *j)
+{
+	return (struct insertion){
+		.place = PLAN_BEFORE, .at = j->at, .nregs = 1, .memory = true,
+		.calls = true, .keep = (regset)1 << j->reg,
+	};
+}
+
 /* and calls of the one before jumps */
 static void add_jumps(struct plan *p, const struct world *w)
 {
 	for (uint32_t i = 0; i < w->cargo.njump; i++) {
-		struct insertion x = {
-			.place = PLAN_BEFORE, .at = w->cargo.jump[i].at,
-			.nregs = WORLD_JUMP_REGS, .memory = true,
-			.calls = true, .call_at = w->tell_at,
-			.code = GATE_KINDS + i,
-		};
+		struct insertion x = world_jump_insertion(&w->cargo.jump[i]);
 
+		x.call_at = w->tell_at;
+		x.code = GATE_KINDS + i;
 		vec_push(&p->insertion, x);
 	}
 }

@@ -39,10 +39,13 @@ struct world_jump {
 	uint64_t at;	 /* its address */
 	uint32_t number; /* by which it is known, below WORLD_JUMPS */
 	bool table;	 /* through a table of ours (isa/move.h, tell) */
+	uint8_t reg;	 /* where the target is, or the index in the table */
 };
 
-/* registers of code before a jump; through a table it may save none */
-enum { WORLD_JUMP_REGS = 2, WORLD_JUMPS = 1 << 27 };
+enum { WORLD_JUMPS = 1 << 27 };
+
+/* what is inserted there; call_at and code are left out */
+struct insertion world_jump_insertion(const struct world_jump *j);
 
 /*
  * A plan that inserts nothing else; false if the machine has no gate yet.

@@ -133,8 +133,12 @@ static inline long arch_adr_distance(unsigned w)
 static inline unsigned long arch_jump_table(const struct arch_jump *j)
 {
 	const unsigned *w = arch_jump_code(j) + 3;
-	long base = (long)w, index, distance = arch_adr_distance(*w);
+	long base, index, distance;
 
+	while ((*w & 0x1f000000) != 0x10000000) /* registers are restored */
+		w++;
+	base = (long)w;
+	distance = arch_adr_distance(*w);
 	if (*w++ >> 31)
 		base = (base & -4096) + distance * 4096 + (*w++ >> 10 & 0xfff);
 	else
