@@ -205,7 +205,8 @@ static void find_tables(struct lister *l)
 			uint32_t site = d->from < p->nblock ?
 				l->site[p->block + d->from] : ROW_NONE;
 
-			if (site != ROW_NONE && d->kind != MAP_TABLE)
+			if (site != ROW_NONE &&
+			    (d->kind != MAP_TABLE || d->to >= p->nblock))
 				l->edges_tell[site] = false;
 		}
 	}

@@ -182,6 +182,84 @@ NOINLINE static int by_register(int n)
 #endif
 }
 
+/*
+ * A call that needs all registers as they are (but for those that no call may
+ * need, x9 to x17) and the flags, and a jump where none is free: all are read
+ * behind it.
+ */
+#ifdef __aarch64__
+long all_registers(void), no_register(long odd);
+
+#define TO_8 "1, 2, 3, 4, 5, 6, 7, 8"
+#define TO_17 TO_8 ", 9, 10, 11, 12, 13, 14, 15, 16, 17"
+#define FROM_18 "18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29"
+#define SET(which) "	.irp n, " which "\n" \
+		   "	mov x\\n, #(\\n * 977 + 5)\n" \
+		   "	.endr\n"
+#define MIX(which) "	.irp n, " which "\n" \
+		   "	eor x0, x\\n, x0, ror #5\n" \
+		   "	.endr\n"
+
+__asm__(".text\n"
+	".type all_registers, %function\n"
+	".globl all_registers\n"
+	"all_registers:\n"
+	"	.cfi_startproc\n"
+	"	stp x29, x30, [sp, #-96]!\n"
+	"	.cfi_def_cfa_offset 96\n"
+	"	.cfi_offset 29, -96\n"
+	"	.cfi_offset 30, -88\n"
+	"	stp x19, x20, [sp, #16]\n"
+	"	stp x21, x22, [sp, #32]\n"
+	"	stp x23, x24, [sp, #48]\n"
+	"	stp x25, x26, [sp, #64]\n"
+	"	stp x27, x28, [sp, #80]\n"
+	SET("0, " TO_17 "," FROM_18)
+	"	adr x17, fingerprint\n"
+	"	cmp x3, x2\n"
+	"	blr x17\n"
+	"	ldp x19, x20, [sp, #16]\n"
+	"	ldp x21, x22, [sp, #32]\n"
+	"	ldp x23, x24, [sp, #48]\n"
+	"	ldp x25, x26, [sp, #64]\n"
+	"	ldp x27, x28, [sp, #80]\n"
+	"	ldp x29, x30, [sp], #96\n"
+	"	.cfi_def_cfa_offset 0\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size all_registers, . - all_registers\n"
+	".type fingerprint, %function\n"
+	"fingerprint:\n"
+	"	.cfi_startproc\n"
+	MIX(TO_8 "," FROM_18)
+	"	mrs x1, nzcv\n"
+	MIX("1")
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size fingerprint, . - fingerprint\n"
+	".type no_register, %function\n"
+	".globl no_register\n"
+	"no_register:\n"
+	"	.cfi_startproc\n"
+	"	tst x0, #1\n"
+	"	adr x0, 1f\n"
+	"	adr x1, 2f\n"
+	"	csel x0, x0, x1, eq\n"
+	SET(TO_17)
+	"	br x0\n"
+	"1:	mov x0, #1\n"
+	MIX(TO_17)
+	"	ret\n"
+	"2:	mov x0, #2\n"
+	MIX(TO_17)
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size no_register, . - no_register\n");
+#else
+static long all_registers(void) { return 0; }
+static long no_register(long odd) { return odd; }
+#endif
+
 /* handlers, and frames that never return */
 static jmp_buf back;
 
@@ -314,5 +392,8 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "plugin"))
 		return plugins(argv[2]);
 	printf("%d %d %d\n", everything(100), sorted(), unusual());
+	printf("%lx\n", all_registers());
+	for (long i = 0; i < 5; i++)
+		printf("%lx\n", no_register(i));
 	return 0;
 }
