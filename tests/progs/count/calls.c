@@ -6,6 +6,10 @@
  *	calls threads	four, which share everything
  *	calls fork	children with calls of their own, one in vfork()
  *	calls plugin FILE	a library that comes, goes and comes again
+ *	calls many	more callees than a small table has room for
+ *	calls full	the same, and no file may grow
+ *	calls kill	it ends as badly as can be
+ *	calls exec	it becomes another program
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -14,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -380,6 +385,44 @@ NOINLINE static int plugins(const char *file)
 	return 0;
 }
 
+/* as many procedures */
+enum { MANY = 3000 };
+extern const char many[];
+__asm__(".text\n"
+	".type many, %function\n"
+	".globl many\n"
+	"many:\n"
+	"	.cfi_startproc\n"
+	"	.rept 3000\n"
+	"	ret\n"
+	"	.endr\n"
+	"	.cfi_endproc\n"
+	"	.size many, . - many\n");
+
+NOINLINE static int call_many(void)
+{
+	for (int i = 0; i < 3 * MANY; i++)
+		((void (*)(void))(many + i % MANY * 4))();
+	return 0;
+}
+
+static int call_many_full(void)
+{
+	struct rlimit none = {0, 0};
+
+	setrlimit(RLIMIT_FSIZE, &none);
+	signal(SIGXFSZ, SIG_IGN);
+	return call_many();
+}
+
+static int become(char **argv)
+{
+	char *words[] = {argv[0], "plain", NULL};
+
+	through_table(10);
+	return execv(argv[0], words);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "plain";
@@ -389,6 +432,14 @@ int main(int argc, char **argv)
 		return threads();
 	if (!strcmp(what, "fork"))
 		return forks();
+	if (!strcmp(what, "many"))
+		return call_many();
+	if (!strcmp(what, "full"))
+		return call_many_full();
+	if (!strcmp(what, "kill"))
+		return through_table(1000) + raise(SIGKILL);
+	if (!strcmp(what, "exec"))
+		return become(argv);
 	if (!strcmp(what, "plugin"))
 		return plugins(argv[2]);
 	printf("%d %d %d\n", everything(100), sorted(), unusual());
