@@ -189,7 +189,8 @@ static int instrument_write(const struct cfg *c,
 
 static int instrument_run(int argc, char **argv)
 {
-	struct instrument_call call = {.placement = "edges",
+	struct instrument_call call = {.recipe = {.by_hand = true},
+				       .placement = "edges",
 				       .weights = "heuristic"};
 	struct status_line line;
 	struct image im;

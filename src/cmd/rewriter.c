@@ -182,11 +182,11 @@ static int rewrite_gated(const struct cfg *c, const struct world_cargo *cargo,
 
 /* gates and counters; *too_far: it has to be done again, for threads */
 static int rewrite_planned(const struct cfg *c, const struct count_options *q,
-			   const struct rewrite_options *o, const char *out,
-			   struct rewrite_report *report, bool *too_far,
-			   struct err *e)
+			   bool by_hand, const struct rewrite_options *o,
+			   const char *out, struct rewrite_report *report,
+			   bool *too_far, struct err *e)
 {
-	struct world_cargo cargo = {0};
+	struct world_cargo cargo = {.by_hand = by_hand};
 	struct count_plan counters;
 	struct plan gates;
 	struct joint both;
@@ -232,12 +232,13 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 			return -1;
 		options.feedback = &feedback;
 	}
-	failed = rewrite_planned(c, &options, o, out, report, &too_far, e);
+	failed = rewrite_planned(c, &options, r->by_hand, o, out, report,
+				 &too_far, e);
 	if (!failed && too_far) {
 		rewrite_report_free(report);
 		options.for_threads = true;
-		failed = rewrite_planned(c, &options, o, out, report, &too_far,
-					 e);
+		failed = rewrite_planned(c, &options, r->by_hand, o, out,
+					 report, &too_far, e);
 	}
 	if (r->weights)
 		feedback_close(&feedback);

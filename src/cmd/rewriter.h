@@ -28,6 +28,7 @@ struct recipe {
 	bool counts; /* else nothing is inserted */
 	struct count_options count;
 	bool trap_unexpected;
+	bool by_hand; /* to be run without a launcher */
 	const char *libs; /* those that are counted, NULL: all */
 	const char *weights;  /* the profile's path, absolute, or NULL */
 	uint64_t weights_sum; /* hash of its contents */

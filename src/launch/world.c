@@ -158,15 +158,19 @@ static bool support_write(void *ctx, const struct plan_bases *bases,
 					  out + w->tell_at);
 }
 
-/* a program that ld.so does not start: no audit module will be there */
-static bool begins_alone(const struct image *im, struct needs *n)
+/*
+ * A program that ld.so does not start: no audit module will be there. Nor is
+ * one if nobody asks ld.so for it.
+ */
+static bool begins_alone(const struct image *im, bool by_hand, struct needs *n)
 {
 	struct err e;
 	bool alone;
 
 	if (!im->entry || needs_read(n, im->path, &e))
 		return false;
-	alone = n->loads ? closure_is_musl(n) : n->program;
+	alone = n->loads ? closure_is_musl(n) || (by_hand && n->program) :
+			   n->program;
 	if (!alone)
 		needs_free(n);
 	return alone;
@@ -179,7 +183,7 @@ static void entry_read(struct world *w)
 	struct needs n;
 	FILE *f;
 
-	if (!begins_alone(w->c->image, &n))
+	if (!begins_alone(w->c->image, w->cargo.by_hand, &n))
 		return;
 	snprintf(name, sizeof name, "entry-%s.bin", n.machine->isa);
 	needs_free(&n);

@@ -26,6 +26,8 @@ bool world_has_gate(uint16_t e_machine);
 struct world_cargo {
 	uint64_t ncounter; /* 0: none in this object, and no such plan */
 	uint8_t id[PROFILE_ID];
+	bool by_hand; /* a program begins with code of ours, so that it can
+			 be run without a launcher */
 	uint64_t counters; /* so far from the beginning of its memory */
 	/* as in passport.h: their distances are that plan's constants, the
 	   room begins its memory */

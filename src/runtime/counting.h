@@ -114,6 +114,7 @@ struct counting {
 	uint32_t number; /* of this process; 0: it has no counters */
 	uint32_t pid;
 	_Bool emulated;
+	_Bool late;    /* something may have been counted before it began */
 	_Bool threads; /* there are, or were, others than the first */
 	_Bool trimmed; /* there are holes under its counters */
 	_Bool confined; /* it locked itself in: no system calls of ours */
@@ -250,6 +251,13 @@ void signals_after(struct counting *c, struct arch_gate *g, long result);
 
 /* --- audit.c, entry.c: of this process */
 struct counting *counting_here(void);
+
+/* --- by_hand.c */
+/*
+ * Fills *told as a launcher would have, and makes a profile. False: nothing
+ * can be kept.
+ */
+_Bool by_hand(uintptr_t *stack, struct told *told);
 
 /* --- counting.c */
 /* begins to count, if the launcher said so: sets h->counting to c or NULL */

@@ -54,6 +54,8 @@ void enter(uintptr_t *stack, const struct passport *p)
 		return;
 	if (stack_clean(stack, &m->told))
 		begin(m, p, loaded);
+	else if (p->ncounter && by_hand(stack, &m->told))
+		begin(m, p, m->counting.late = loaded);
 	else
 		sys_unmap(m, sizeof *m);
 }

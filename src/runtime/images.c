@@ -122,6 +122,9 @@ static void bind(struct counting *c, struct counted_image *m)
 		return;
 	image_chunk(m, &r, 0, c->number, 0);
 	m->piece = r.offset + m->head;
+	if (c->late)
+		__builtin_memcpy(r.at + m->head, m->counters,
+				 m->ncounter * sizeof(uint64_t));
 	image_place(m, &r, 0, m->counters);
 }
 

@@ -7,7 +7,8 @@ counted program says the same of each of its instructions, whatever the
 placement, and of its libraries all placements say the same: but the unwinder
 of C++ reads tables that are not quite the same. Of a static program only its
 own functions are compared, for the C library's depend on where the heap begins.
-What is not told is in code that stays in place, or called unknown.
+What is not told is in code that stays in place, or called unknown. A copy that
+is run by hand says the same of itself.
 """
 import collections
 import concurrent.futures
@@ -88,6 +89,18 @@ def tally_count(case, here, exe, name, *options):
     return p.returncode, profile
 
 
+def by_hand(case, here, exe):
+    """The profile of a copy that is run without tally."""
+    copy, profile = here + "/by-hand", here + "/hand.tally"
+    run(TALLY, "instrument", exe, "-o", copy)
+    words = [] if ISA == HOST else ["qemu-" + ISA, "-L", ROOT]
+    subprocess.run([*words, copy, *case.args], cwd=here,
+                   env={**environment(here), "TALLY_OUT": "hand.tally"},
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, timeout=SECONDS)
+    return profile
+
+
 def told(profile):
     """{image: {address: count}}"""
     out = collections.defaultdict(dict)
@@ -153,6 +166,10 @@ def attempt(case):
         exempt += [(a, a + 1) for s, e in untold(profile, exe)
                    for a in range(s, e, 4) if a not in got]
         result.append((p, judge(want, got, exempt)))
+    hand = told(by_hand(case, here, exe))[case.name]
+    exempt = others(case, here, exe) if case.own else []
+    result.append(("by hand", judge(collections.Counter(hand),
+                                    all_told["edges"][case.name], exempt)))
     if not case.few:
         for words in (["--weights", here + "/edges.tally"],
                       ["--after-calls"]):

@@ -2,7 +2,7 @@
 """rewrite_sweep: every program of a root, rewritten, against the original.
 
     rewrite_sweep.py TALLY ROOT WORK [--emulator CMD] [--trap]
-                     [--insert OPTIONS] [NAME...]
+                     [--placement PLACEMENT] [--insert OPTIONS] [NAME...]
     rewrite_sweep.py --sum <FIGURES
 
 ROOT is a tree of programs and libraries of one machine (a system's own root
@@ -54,8 +54,8 @@ class Sweep:
         self.figures = []
 
     def rewrite(self, src, dst):
-        cmd = [self.args.tally, "instrument", "--placement", "none", "--json",
-               src, "-o", dst]
+        cmd = [self.args.tally, "instrument", "--placement",
+               self.args.placement, "--json", src, "-o", dst]
         if self.args.trap:
             cmd.insert(2, "--trap-unexpected")
         if self.args.insert is not None:
@@ -197,6 +197,7 @@ def main():
     ap.add_argument("names", nargs="*")
     ap.add_argument("--emulator")
     ap.add_argument("--trap", action="store_true")
+    ap.add_argument("--placement", default="none", help="of counters")
     ap.add_argument("--insert", help="options of insert-everywhere")
     ap.add_argument("--jobs", type=int, default=2)
     args = ap.parse_args()

@@ -1,6 +1,6 @@
 #!/bin/bash
 # rewrite: every program of an AArch64 root, with all its libraries rewritten,
-# answers --version and --help as the original does. Three ways:
+# answers --version and --help as the original does. Four ways:
 #
 #	tests/sweep/rewrite.sh [NAME...]
 #
@@ -9,6 +9,7 @@
 #			that was not expected
 #	inserted	code before every block and on every edge (insert-
 #			everywhere -m -f): dead registers are dead
+#	counted		counters on edges, as tally count has them
 #
 # The root is made of foreign Debian packages and run in qemu; on an AArch64
 # machine there is none yet (NEEDSWORK: its own programs, by tally count).
@@ -49,5 +50,6 @@ way() {
 way moved "$@"
 way trapping --trap "$@"
 way inserted "--insert=-m -f" "$@"
+way counted --placement edges --trap "$@"
 echo "1..$n"
 exit $failed

@@ -1,0 +1,131 @@
+/*
+ * by_hand: a rewritten program that nobody launched keeps its counters all the
+ * same: in the file that TALLY_OUT names, or NAME.tally in the current folder.
+ * It is told by itself what a launcher would have told.
+ */
+#include "runtime/counting.h"
+
+enum {
+	AUX_NULL = 0,
+	AUX_PAGE = 6,
+	MODE = 0666,
+	LINK_MAX = 4096,
+};
+
+struct made {
+	struct told *told;
+	struct text text; /* in told->text */
+};
+
+/* the string that was being added is done; where the next one begins */
+static char *next(struct made *m)
+{
+	if (m->text.n + 1 < m->text.max)
+		m->text.at[++m->text.n] = 0;
+	return m->text.at + m->text.n;
+}
+
+static const char *variable(char **envp, const char *name)
+{
+	const char *value = NULL;
+
+	for (; *envp && !value; envp++)
+		value = str_after(*envp, name);
+	return value && *value ? value : NULL;
+}
+
+/* the name of this program's own file */
+static _Bool own_name(struct made *m)
+{
+	char name[LINK_MAX];
+	long n = arch_call(SYS_READLINKAT, SYS_AT_FDCWD,
+			   (long)"/proc/self/exe", (long)name, sizeof name, 0);
+
+	if (n <= 0 || n >= LINK_MAX)
+		return 0;
+	text_add_n(&m->text, name, (size_t)n);
+	return !m->text.full;
+}
+
+/* the profile's name, absolute: the program may go elsewhere */
+static _Bool profile_name(struct made *m, char **envp, const char *exe)
+{
+	const char *given = variable(envp, "TALLY_OUT=");
+	size_t left = m->text.max - m->text.n;
+	long n;
+
+	if (!given || *given != '/') {
+		n = arch_call(SYS_GETCWD, (long)(m->text.at + m->text.n),
+			      (long)left, 0, 0, 0);
+		if (n < 2 || m->text.at[m->text.n] != '/')
+			return 0;
+		m->text.n += (size_t)n - 1;
+		text_add(&m->text, "/");
+	}
+	text_add(&m->text, given ? given : str_base(exe));
+	if (!given)
+		text_add(&m->text, ".tally");
+	return !m->text.full;
+}
+
+/*
+ * A new file with a header. One that had the name is not written to: somebody
+ * may count there.
+ */
+static _Bool make_profile(const char *path, const char *command)
+{
+	union {
+		struct profile_header h;
+		char bytes[PROFILE_UNIT];
+	} first = {.h = {
+		.magic = PROFILE_MAGIC,
+		.version = PROFILE_VERSION,
+		.machine = ARCH_ELF,
+		.end = PROFILE_FIRST,
+	}};
+	struct text t = {.at = first.bytes + sizeof first.h + 1,
+			 .max = sizeof first - sizeof first.h - 1};
+	long fd, n;
+
+	text_add(&t, command);
+	first.h.command_len = (uint32_t)t.n;
+	arch_call(SYS_UNLINKAT, SYS_AT_FDCWD, (long)path, 0, 0, 0);
+	fd = arch_call(SYS_OPENAT, SYS_AT_FDCWD, (long)path,
+		       SYS_O_RDWR | SYS_O_CREAT | SYS_O_EXCL | SYS_O_CLOEXEC,
+		       MODE, 0);
+	if (fd < 0)
+		return 0;
+	n = arch_call(SYS_PWRITE64, fd, (long)first.bytes, sizeof first, 0, 0);
+	if (n == sizeof first)
+		arch_call(SYS_FTRUNCATE, fd, PROFILE_FIRST, 0, 0, 0);
+	arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
+	return n == sizeof first;
+}
+
+_Bool by_hand(uintptr_t *stack, struct told *told)
+{
+	struct made m = {told, {.at = told->text, .max = sizeof told->text}};
+	struct handover *h = &told->handover;
+	char **envp = (char **)stack + 1 + stack[0] + 1, **end = envp;
+	const char *exe, *path;
+
+	for (unsigned i = 0; i < HANDOVER_N; i++)
+		h->field[i] = "";
+	exe = next(&m);
+	if (!own_name(&m))
+		return 0;
+	path = next(&m);
+	if (!profile_name(&m, envp, exe))
+		return 0;
+	h->version = 1;
+	h->nfield = HANDOVER_N;
+	h->field[HANDOVER_EXE] = h->field[HANDOVER_COPY] = exe;
+	h->field[HANDOVER_PROFILE] = path;
+	h->field[HANDOVER_PARENT] = "0";
+	while (*end++)
+		;
+	for (uintptr_t *aux = (uintptr_t *)end; aux[0] != AUX_NULL; aux += 2)
+		if (aux[0] == AUX_PAGE)
+			h->page = aux[1];
+	return h->page && make_profile(path, exe);
+}
