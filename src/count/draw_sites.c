@@ -8,17 +8,6 @@
 #include "isa/move.h"
 #include "rewrite/spot.h"
 
-/* all ways out of vertex v are edges to the targets of its own table */
-static bool edges_tell(const struct pen *n, uint32_t v)
-{
-	const struct map_edge *e = &n->d->m->edge.at[n->p.edge];
-
-	for (uint32_t i = 0; i < n->p.nedge; i++)
-		if (e[i].from == v && e[i].kind != MAP_TABLE)
-			return false;
-	return true;
-}
-
 /* the jump or call at the end of block k, number `number` */
 static struct world_jump jump_of(const struct pen *n, const struct block *k,
 				 uint32_t number)
@@ -49,7 +38,7 @@ static void add_site(struct pen *n, uint32_t b)
 			     .call = k->last == INSN_ICALL};
 	struct world_jump j;
 
-	if (n->d->pairs && (s.call || !edges_tell(n, v))) {
+	if (n->d->pairs && (s.call || !map_edges_tell(n->d->m, &n->p, v))) {
 		j = jump_of(n, k, (uint32_t)n->d->m->site.n);
 		s.pairs = can_tell(n, &j);
 		if (s.pairs)

@@ -138,6 +138,23 @@ struct map {
 	struct arena arena;  /* strings */
 };
 
+/*
+ * Whether all ways out of block v of the procedure, which ends with an indirect
+ * jump, are edges to its targets: then these tell as much as pairs do.
+ */
+static inline bool map_edges_tell(const struct map *m,
+				  const struct map_proc *p, uint32_t v)
+{
+	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++) {
+		const struct map_edge *d = &m->edge.at[i];
+
+		if (d->from == v &&
+		    (d->kind != MAP_TABLE || d->to >= p->nblock))
+			return false;
+	}
+	return true;
+}
+
 /* the map as bytes (compressed), to be freed with vec_free() */
 struct map_bytes {
 	VEC(uint8_t) v;

@@ -188,27 +188,19 @@ static void add_procedure(struct lister *l, uint32_t proc)
 	}
 }
 
-/* jumps all of whose ways out are edges to targets of their own table */
-static void find_tables(struct lister *l)
+/* the sites of the next procedure; *next: the first of them */
+static void find_sites(struct lister *l, const struct map_proc *p,
+		       uint32_t *next)
 {
 	const struct map *m = l->m->map;
 
-	for (size_t i = 0; i < m->site.n; i++) {
-		l->site[m->site.at[i].block] = (uint32_t)i;
-		l->edges_tell[i] = !m->site.at[i].call && !m->site.at[i].pairs;
-	}
-	for (size_t i = 0; i < m->proc.n; i++) {
-		const struct map_proc *p = &m->proc.at[i];
+	for (; *next < m->site.n &&
+	       m->site.at[*next].block < p->block + p->nblock; ++*next) {
+		const struct map_site *s = &m->site.at[*next];
 
-		for (uint32_t k = p->edge; k < p->edge + p->nedge; k++) {
-			const struct map_edge *d = &m->edge.at[k];
-			uint32_t site = d->from < p->nblock ?
-				l->site[p->block + d->from] : ROW_NONE;
-
-			if (site != ROW_NONE &&
-			    (d->kind != MAP_TABLE || d->to >= p->nblock))
-				l->edges_tell[site] = false;
-		}
+		l->site[s->block] = *next;
+		l->edges_tell[*next] = !s->call && !s->pairs &&
+			map_edges_tell(m, p, s->block - p->block);
 	}
 }
 
@@ -222,12 +214,14 @@ void rows_add_sites(struct rows *r, const struct told *t, uint32_t image)
 		.edges_tell = ARENA_ARRAY(&a, bool, m->map->site.n),
 		.told = ARENA_ARRAY(&a, uint32_t, t->nimage),
 	};
+	uint32_t next = 0;
 
 	memset(l.site, 0xff, m->map->block.n * sizeof *l.site);
 	for (uint32_t i = 0; i < t->nimage; i++)
 		l.told[t->image[i].image] = i;
-	find_tables(&l);
-	for (uint32_t p = 0; p < m->map->proc.n; p++)
+	for (uint32_t p = 0; p < m->map->proc.n; p++) {
+		find_sites(&l, &m->map->proc.at[p], &next);
 		add_procedure(&l, p);
+	}
 	arena_free(&a);
 }
