@@ -28,7 +28,7 @@ enum finished_kind {
 	FINISHED_MAP,
 	FINISHED_COUNTS,
 	FINISHED_END,
-	FINISHED_PAIRS,
+	FINISHED_PAIRS = 6,
 };
 
 struct finished_part {

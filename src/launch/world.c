@@ -112,7 +112,7 @@ static void passport_write(const struct world *w,
 		.ncounter = w->cargo.ncounter,
 		.nsite = w->cargo.nsite,
 		.flags = w->c->image->type == ET_EXEC ? PASSPORT_ABOVE : 0,
-		.self = at,
+		.here = at,
 		.low = w->c->image->segment[0].start,
 		.high = bases->data,
 	};

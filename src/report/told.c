@@ -168,14 +168,15 @@ const char *told_trouble(const struct told *t, unsigned *bit)
 		"missing",
 		"the C library could not be rewritten: counts of threads and "
 		"child processes may be lost",
-		"there was no room for all pairs of call sites and callees: "
-		"some are missing",
+		[9] = "there was no room for all pairs of call sites and "
+		      "callees: some are missing",
 	};
 	enum { TEXTS = sizeof text / sizeof *text };
 
 	for (; *bit < 64; ++*bit)
 		if (t->profile.header.trouble >> *bit & 1) {
-			const char *s = *bit < TEXTS ? text[*bit] :
+			const char *s = *bit < TEXTS && text[*bit] ?
+				text[*bit] :
 				"something that this tally does not know "
 				"went wrong";
 

@@ -56,7 +56,7 @@ static struct home **home_of(const struct counting *c, uint32_t i)
 
 void pairs_opened(struct counting *c, uint32_t i, const struct passport *p)
 {
-	uintptr_t base = (uintptr_t)p - p->self;
+	uintptr_t base = (uintptr_t)p - p->here;
 	struct home *h;
 
 	if (!list_reach(c, &c->home, i, sizeof h))

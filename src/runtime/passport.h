@@ -36,8 +36,9 @@ struct passport {
 	 */
 	uint32_t nsite;
 	int64_t site, room;
-	uint64_t self; /* its own link-time address */
-	uint64_t low, high; /* link-time: all code, old and new, is between */
+	uint64_t here; /* the passport's own address, as linked */
+	uint64_t low;  /* and the lowest of the object */
+	uint64_t high; /* all code, old and new, is below */
 };
 
 #endif

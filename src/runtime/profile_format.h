@@ -43,7 +43,7 @@ enum profile_trouble {
 	TROUBLE_FORK = 8,      /* a child could not get counters of its own */
 	/* the C library is as it was: nobody told of threads and children */
 	TROUBLE_UNSEEN = 64,
-	TROUBLE_PAIRS = 128, /* not all pairs of site and target found room */
+	TROUBLE_PAIRS = 512, /* not all pairs of site and target found room */
 	/* said by readers, and kept in copies */
 	TROUBLE_RUNNING = 16, /* it was read while somebody was counting */
 	TROUBLE_CUT = 32,     /* the file is shorter than it says */

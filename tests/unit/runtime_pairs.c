@@ -113,7 +113,7 @@ static void begin(unsigned chunks)
 	trouble = 0;
 	for (unsigned i = 0; i < 2; i++) {
 		/* they lie beside each other, what they describe does not */
-		object[i] = (struct passport){.self = 0x90000 * (i + 1),
+		object[i] = (struct passport){.here = 0x90000 * (i + 1),
 					      .low = 0x1000, .high = 0x8000};
 		memset(object[i].id, 'a' + (int)i, PROFILE_ID);
 	}
@@ -128,7 +128,7 @@ static void end(void)
 /* jumps to link-time address `to` of object i; 2: elsewhere */
 static void jump(unsigned i, uint64_t to)
 {
-	uintptr_t base = i < 2 ? (uintptr_t)&object[i] - object[i].self : 0;
+	uintptr_t base = i < 2 ? (uintptr_t)&object[i] - object[i].here : 0;
 	struct arch_jump j = {0};
 
 #ifdef __aarch64__
