@@ -158,12 +158,14 @@ static int finished_part(struct profile *p, const struct finished_part *f,
 }
 
 /* the last part: nothing is missing and nothing was changed */
-static int finished_end(const struct profile *p, uint64_t at, uint64_t size,
-			uint64_t hash, struct err *e)
+static int finished_end(const struct profile *p, uint64_t at,
+			const struct finished_part *f, uint64_t hash,
+			struct err *e)
 {
 	uint64_t want;
 
-	if (size != sizeof want || at + size != p->file.size ||
+	if (f->process || f->image || f->reserved ||
+	    f->size != sizeof want || at + f->size != p->file.size ||
 	    p->header.end != p->file.size)
 		return err_at(e, p->file.name, at, "it should end here");
 	if (file_read(&p->file, at, &want, sizeof want, e))
@@ -217,7 +219,7 @@ int profile_scan_finished(struct profile *p, struct err *e)
 		return -1;
 	hash = hash_bytes(text, head, hash);
 	mem_free(text);
-	return finished_end(p, at, f.size, hash, e);
+	return finished_end(p, at, &f, hash, e);
 }
 
 /* adds the counters that are not 0, as they were unpacked */
