@@ -38,7 +38,7 @@ static void measure_solve(struct rng *r, const struct map *m, uint32_t every)
 	run(r, m, every, &t);
 	value = ran_counters(&a, m, &t);
 	start = now();
-	solve_counts(&a, m, value, &s);
+	solve_counts(&a, m, value, NULL, &s);
 	start = now() - start;
 	for (size_t i = 0; i < m->block.n; i++)
 		ran += !!s.block[i];

@@ -24,10 +24,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct solved s;
 		uint64_t *value = ARENA_ARRAY(&a, uint64_t, m.ncounter);
 
-		solve_counts(&a, &m, value, &s);
+		solve_counts(&a, &m, value, NULL, &s);
 		for (uint32_t i = 0; i < m.ncounter; i++)
 			value[i] = i % 7;
-		solve_counts(&a, &m, value, &s);
+		solve_counts(&a, &m, value, NULL, &s);
 		map_pack(&m, &again);
 		vec_free(&again.v);
 		arena_free(&a);

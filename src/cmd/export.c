@@ -23,7 +23,7 @@ static const char export_usage[] =
 /* a block that ran */
 struct ran_block {
 	const struct map_block *block;
-	uint64_t count;
+	uint32_t number; /* in the map */
 };
 
 static int by_address(const void *a, const void *b)
@@ -38,11 +38,14 @@ static void export_block(const struct told_image *m,
 			 const struct ran_block *x)
 {
 	struct insn_walk w = {0};
-	uint64_t addr;
+	uint64_t addr, n;
 
 	while (insn_next(m->map, x->block, &w, &addr)) {
+		n = solved_insn(&m->solved, x->number, w.done - 1);
+		if (!n)
+			break; /* nor did what follows */
 		name_print(stdout, m->name, "");
-		printf("\t0x%" PRIx64 "\t%" PRIu64 "\n", addr, x->count);
+		printf("\t0x%" PRIx64 "\t%" PRIu64 "\n", addr, n);
 	}
 }
 
@@ -51,11 +54,10 @@ static void export_tsv_image(const struct told_image *m)
 {
 	VEC(struct ran_block) ran = {0};
 
-	for (size_t i = 0; i < m->map->block.n; i++) {
-		struct ran_block x = {&m->map->block.at[i],
-				      m->solved.block[i]};
+	for (uint32_t i = 0; i < m->map->block.n; i++) {
+		struct ran_block x = {&m->map->block.at[i], i};
 
-		if (m->solved.block_known[i] && x.count)
+		if (m->solved.block_known[i] && m->solved.block[i])
 			vec_push(&ran, x);
 	}
 	if (ran.n)

@@ -130,6 +130,7 @@ static void json_process(struct json *j, const struct told *t,
 		json_string(j, "origin", origins[q->origin]);
 	json_number(j, "instructions", r->count);
 	json_bool(j, "complete", !r->least);
+	json_bool(j, "killed", q->killed);
 	report_json_troubles(j, t);
 }
 

@@ -338,6 +338,22 @@ static bool image_note(const struct told_image *m, char *text, size_t size)
 	return m->missing || m->solved.unknown_procs;
 }
 
+/* what is not known of processes; false if all is */
+static bool killed_note(const struct profile *p, char *text, size_t size)
+{
+	uint32_t last = 0, n = 0;
+
+	for (size_t i = 0; i < p->process.n; i++)
+		if (p->process.at[i].killed) {
+			last = p->process.at[i].number;
+			n++;
+		}
+	snprintf(text, size, "%s%" PRIu32 " %s killed: counts of what ran at "
+		 "that moment may be off by one", n == 1 ? "process " : "",
+		 n == 1 ? last : n, n == 1 ? "was" : "processes were");
+	return n;
+}
+
 void report_show_notes(const struct told *t)
 {
 	const char *trouble;
@@ -346,6 +362,8 @@ void report_show_notes(const struct told *t)
 
 	while ((trouble = told_trouble(t, &bit)))
 		cmd_note(trouble);
+	if (killed_note(&t->profile, text, sizeof text))
+		cmd_note(text);
 	for (uint32_t i = 0; i < t->nimage; i++)
 		if (image_note(&t->image[i], text, sizeof text))
 			cmd_note(text);

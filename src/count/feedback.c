@@ -8,11 +8,14 @@ static int solve_image(struct feedback *f, uint32_t i, struct err *e)
 {
 	const struct profile_image *x = &f->profile.image.at[i];
 	uint64_t *value = ARENA_ARRAY(&f->arena, uint64_t, x->ncounter + 1);
+	struct endings endings;
 
 	if (profile_add(&f->profile, i, 0, value, e))
 		return -1;
 	f->map = &x->map;
-	solve_counts(&f->arena, f->map, value, &f->solved);
+	profile_endings(&f->profile, i, 0, &endings);
+	solve_counts(&f->arena, f->map, value, &endings, &f->solved);
+	vec_free(&endings.v);
 	return 0;
 }
 

@@ -173,6 +173,9 @@ void profile_close(struct profile *p)
 	vec_free(&p->process);
 	vec_free(&p->image);
 	vec_free(&p->piece);
+	vec_free(&p->said);
+	vec_free(&p->end);
+	vec_free(&p->correction);
 	vec_free(&p->pair_chunk);
 	vec_free(&p->pair);
 	arena_free(&p->arena);
@@ -218,6 +221,33 @@ static int profile_check_sum(const struct profile *p, const uint64_t *value,
 	return 0;
 }
 
+/*
+ * Counting code that was not finished, or should not have been begun. What was
+ * lost, because there was no room for it, cannot be put right.
+ */
+static void profile_correct(const struct profile *p, uint32_t image,
+			    uint32_t process, uint64_t *value)
+{
+	for (size_t i = 0; i < p->correction.n; i++) {
+		const struct profile_correction *c = &p->correction.at[i];
+		uint64_t *v = &value[c->counter];
+
+		if (c->image == image && (!process || c->process == process) &&
+		    ((int64_t)c->add > 0 || *v >= -c->add))
+			*v += c->add;
+	}
+}
+
+void profile_endings(const struct profile *p, uint32_t image,
+		     uint32_t process, struct endings *x)
+{
+	*x = (struct endings){0};
+	for (size_t i = 0; i < p->end.n; i++)
+		if (p->end.at[i].image == image &&
+		    (!process || p->end.at[i].process == process))
+			vec_push(&x->v, p->end.at[i].ending);
+}
+
 int profile_add(const struct profile *p, uint32_t image, uint32_t process,
 		uint64_t *value, struct err *e)
 {
@@ -229,5 +259,6 @@ int profile_add(const struct profile *p, uint32_t image, uint32_t process,
 				  profile_add_live(p, x, value, e))
 			return -1;
 	}
+	profile_correct(p, image, process, value);
 	return profile_check_sum(p, value, p->image.at[image].ncounter, e);
 }

@@ -12,6 +12,7 @@
 
 #include "count/file.h"
 #include "count/map.h"
+#include "count/solve.h"
 
 struct profile_process {
 	uint32_t number; /* from 1 */
@@ -19,6 +20,8 @@ struct profile_process {
 	uint32_t parent; /* number, 0: none */
 	uint32_t origin; /* enum process_origin */
 	uint64_t started; /* ticks since boot, 0: not known */
+	uint32_t ended;	  /* enum process_ended */
+	bool killed; /* it is gone and said nothing: where it was is unknown */
 	const char *name;
 };
 
@@ -37,6 +40,24 @@ struct profile_piece {
 	uint64_t at, size;
 };
 
+/* where a thread of a process ended, in its own words */
+struct profile_said {
+	uint32_t process;
+	struct process_end end;
+};
+
+/* where threads of a process ended in an image */
+struct profile_end {
+	uint32_t process, image;
+	struct ending ending;
+};
+
+/* what their unfinished counting code means for a counter, modulo 2^64 */
+struct profile_correction {
+	uint32_t process, image, counter;
+	uint64_t add;
+};
+
 /* how often an indirect jump or call led to a target, in one process */
 struct profile_pair {
 	uint32_t image, site; /* in profile.image, and in its map */
@@ -50,12 +71,16 @@ struct profile_pair {
 
 struct profile {
 	struct file file;
-	struct profile_header header; /* TROUBLE_RUNNING: when it was opened */
+	/* TROUBLE_RUNNING, _MOVING, _LOST: when it was opened */
+	struct profile_header header;
 	const char *options, *command;
 	bool finished;
 	VEC(struct profile_process) process; /* by number */
 	VEC(struct profile_image) image;
 	VEC(struct profile_piece) piece; /* by image, then process */
+	VEC(struct profile_said) said; /* live */
+	VEC(struct profile_end) end;
+	VEC(struct profile_correction) correction;
 	VEC(uint64_t) pair_chunk; /* live: where they are in the file */
 	VEC(struct profile_pair) pair; /* by all before the count, each once */
 	struct arena arena;
@@ -73,6 +98,10 @@ bool profile_has(const struct profile *p, uint32_t image, uint32_t process);
  */
 int profile_add(const struct profile *p, uint32_t image, uint32_t process,
 		uint64_t *value, struct err *e);
+
+/* fills *x, to be freed: where threads of a process, or (0) of all, ended */
+void profile_endings(const struct profile *p, uint32_t image,
+		     uint32_t process, struct endings *x);
 
 /* the pairs of an image's site in all processes; how many */
 size_t profile_pairs(const struct profile *p, uint32_t image, uint32_t site,

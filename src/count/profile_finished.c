@@ -36,16 +36,19 @@ static bool finished_process(struct profile *p, struct bytes *b)
 {
 	struct profile_process q;
 	uint64_t number = bytes_uleb(b), pid = bytes_uleb(b);
-	uint64_t parent = bytes_uleb(b), origin = bytes_uleb(b);
+	uint64_t parent = bytes_uleb(b), origin = bytes_uleb(b), ended;
 
 	q = (struct profile_process){
 		.number = (uint32_t)number, .pid = (uint32_t)pid,
 		.parent = (uint32_t)parent, .origin = (uint32_t)origin,
 	};
 	q.started = bytes_uleb(b);
+	ended = bytes_uleb(b);
+	q.ended = (uint32_t)(ended >> 1);
+	q.killed = ended & 1;
 	q.name = finished_string(p, b);
 	vec_push(&p->process, q);
-	return !b->bad && number && (number | pid | parent | origin) <=
+	return !b->bad && number && (number | pid | parent | origin | ended) <=
 					    UINT32_MAX;
 }
 
@@ -123,6 +126,39 @@ static int finished_counts(struct profile *p, const struct finished_part *f,
 	return 0;
 }
 
+static bool finished_ending(struct profile *p, struct bytes *b)
+{
+	uint64_t process = bytes_uleb(b), image = bytes_uleb(b);
+	struct profile_end e = {(uint32_t)process, (uint32_t)image, {0}};
+
+	e.ending.address = bytes_uleb(b);
+	e.ending.ran = bytes_uleb(b);
+	e.ending.count = bytes_uleb(b);
+	vec_push(&p->end, e);
+	return !b->bad && process <= UINT32_MAX && image < p->image.n &&
+	       profile_has_process(p, e.process);
+}
+
+static int finished_ends(struct profile *p, uint64_t at,
+			 const uint8_t *bytes, uint64_t size, struct err *e)
+{
+	buffer all = {0};
+	struct bytes b;
+	bool good = true;
+
+	if (p->end.n)
+		return err_at(e, p->file.name, at, "ends for a second time");
+	if (squeeze_back(&all, bytes, size, p->file.name, "its ends", e)) {
+		vec_free(&all);
+		return -1;
+	}
+	b = bytes_window(all.at, all.n, 0);
+	while (good && bytes_left(&b))
+		good = finished_ending(p, &b);
+	vec_free(&all);
+	return good ? 0 : err_at(e, p->file.name, at, "its ends are broken");
+}
+
 static int finished_pairs(struct profile *p, const struct finished_part *f,
 			  uint64_t at, const uint8_t *bytes, struct err *e)
 {
@@ -149,6 +185,8 @@ static int finished_part(struct profile *p, const struct finished_part *f,
 		return finished_map(p, f->image, at, bytes, f->size, e);
 	case FINISHED_COUNTS:
 		return finished_counts(p, f, at, e);
+	case FINISHED_ENDS:
+		return finished_ends(p, at, bytes, f->size, e);
 	case FINISHED_PAIRS:
 		return finished_pairs(p, f, at, bytes, e);
 	default:

@@ -10,6 +10,9 @@
  *	COUNTS  of a process and an image, if any counter is not 0
  *	        (squeezed): distance from the last counter that is not 0,
  *	        value; both LEB128
+ *	ENDS    one, if any thread ended in the middle of a block (squeezed):
+ *	        of each process, image, address, 1 if the instruction there
+ *	        ran, else 0, and how many; all LEB128
  *	PAIRS   of a process, if it has any (squeezed): image, less the last
  *	        one's; site, less the last one's if that is of the same image;
  *	        image of the target + 1, or 0; address, less the last one's,
@@ -28,6 +31,7 @@ enum finished_kind {
 	FINISHED_MAP,
 	FINISHED_COUNTS,
 	FINISHED_END,
+	FINISHED_ENDS,
 	FINISHED_PAIRS = 6,
 };
 
@@ -67,6 +71,8 @@ int profile_add_live(const struct profile *p, const struct profile_piece *x,
 int profile_add_finished(const struct profile *p,
 			 const struct profile_piece *x, uint64_t *value,
 			 struct err *e);
+/* profile_ends.c: what processes said of their ends becomes p->end */
+void profile_understand(struct profile *p);
 /* profile_pairs.c: sorts them and adds up those that are the same */
 int profile_sort_pairs(struct profile *p, struct err *e);
 /* less than, equal, more than 0, but for the count */

@@ -38,6 +38,21 @@ static const char *live_string(struct profile *p, const struct profile_chunk *c,
 	return profile_string(p, c->at + head, len, e);
 }
 
+/* how the process ended, and where its threads did, as it said */
+static void live_ended(struct profile *p, const struct chunk_process *c)
+{
+	if (c->moving)
+		p->header.trouble |= TROUBLE_MOVING;
+	if (c->lost)
+		p->header.trouble |= TROUBLE_LOST;
+	for (uint32_t i = 0; i < PROCESS_ENDS && i < c->nend; i++) {
+		struct profile_said x = {c->chunk.process, c->end[i]};
+
+		if (x.end.count)
+			vec_push(&p->said, x);
+	}
+}
+
 static int live_process(struct profile *p, uint64_t at, struct err *e)
 {
 	struct chunk_process c;
@@ -47,12 +62,13 @@ static int live_process(struct profile *p, uint64_t at, struct err *e)
 		return -1;
 	q = (struct profile_process){
 		.number = c.chunk.process, .pid = c.pid, .parent = c.parent,
-		.origin = c.origin, .started = c.started,
+		.origin = c.origin, .started = c.started, .ended = c.ended,
 		.name = live_string(p, &c.chunk, sizeof c, c.name_len, e),
 	};
 	if (!q.name)
 		return -1;
 	vec_push(&p->process, q);
+	live_ended(p, &c);
 	return 0;
 }
 
@@ -197,9 +213,14 @@ static void live_trouble(struct profile *p, bool cut)
 {
 	uint64_t *trouble = &p->header.trouble;
 
-	for (size_t i = 0; i < p->process.n; i++)
-		if (profile_is_alive(&p->process.at[i]))
+	for (size_t i = 0; i < p->process.n; i++) {
+		struct profile_process *q = &p->process.at[i];
+
+		if (profile_is_alive(q))
 			*trouble |= TROUBLE_RUNNING;
+		else
+			q->killed = q->ended == ENDED_NOT;
+	}
 	if (cut && !(*trouble & (TROUBLE_RUNNING | TROUBLE_NO_SPACE)))
 		*trouble |= TROUBLE_CUT;
 }
@@ -223,6 +244,7 @@ int profile_scan_live(struct profile *p, struct err *e)
 	for (size_t i = 0; i < p->image.n; i++)
 		if (live_map(p, &p->image.at[i], e))
 			return -1;
+	profile_understand(p);
 	return profile_live_pairs(p, e);
 }
 

@@ -32,8 +32,8 @@ static uint32_t image_of(const struct profile *p, uint64_t half)
 static uint64_t original(struct reader *r, uint32_t image, uint64_t at)
 {
 	struct way_back *back = &r->back[image];
+	struct place_back there;
 	struct err e;
-	uint64_t old;
 
 	if (!r->asked[image]) {
 		size_t size;
@@ -45,8 +45,8 @@ static uint64_t original(struct reader *r, uint32_t image, uint64_t at)
 		mem_free(bytes);
 		r->asked[image] = true;
 	}
-	old = way_back_find(back, at);
-	return old ? old : at;
+	there = way_back_find(back, at);
+	return there.kind == STRETCH_NONE ? at : there.old;
 }
 
 static int add_pair(struct reader *r, const struct pair *x, uint64_t at,

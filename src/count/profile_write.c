@@ -59,6 +59,7 @@ static void write_index(struct writer *w)
 		buffer_uleb(&b, q->parent);
 		buffer_uleb(&b, q->origin);
 		buffer_uleb(&b, q->started);
+		buffer_uleb(&b, (uint64_t)q->ended << 1 | q->killed);
 		buffer_bytes(&b, q->name, strlen(q->name) + 1);
 	}
 	buffer_uleb(&b, p->image.n);
@@ -164,6 +165,51 @@ static int write_counts(struct writer *w, uint32_t image, uint32_t process,
 	return status;
 }
 
+/* how many of them the earlier profile has */
+static uint64_t ended_before(const struct writer *w,
+			     const struct profile_end *e)
+{
+	const uint8_t *id = w->p->image.at[e->image].id;
+	uint64_t n = 0;
+	uint32_t image;
+
+	if (!w->minus || !profile_same_image(w->minus, id, &image))
+		return 0;
+	for (size_t i = 0; i < w->minus->end.n; i++) {
+		const struct profile_end *x = &w->minus->end.at[i];
+
+		if (x->process == e->process && x->image == image &&
+		    x->ending.address == e->ending.address &&
+		    x->ending.ran == e->ending.ran)
+			n += x->ending.count;
+	}
+	return n;
+}
+
+static void write_ends(struct writer *w)
+{
+	buffer b = {0}, small = {0};
+
+	for (size_t i = 0; i < w->p->end.n; i++) {
+		const struct profile_end *e = &w->p->end.at[i];
+		uint64_t before = ended_before(w, e);
+
+		if (before >= e->ending.count)
+			continue;
+		buffer_uleb(&b, e->process);
+		buffer_uleb(&b, e->image);
+		buffer_uleb(&b, e->ending.address);
+		buffer_uleb(&b, e->ending.ran);
+		buffer_uleb(&b, e->ending.count - before);
+	}
+	if (b.n) {
+		squeeze(&small, b.at, b.n);
+		write_part(w, FINISHED_ENDS, 0, 0, small.at, small.n);
+	}
+	vec_free(&b);
+	vec_free(&small);
+}
+
 /* a part for each process that has pairs */
 static int write_pairs(struct writer *w, struct err *e)
 {
@@ -214,6 +260,7 @@ static int write_all(struct writer *w, struct err *e)
 		for (size_t i = 0; i < p->process.n; i++)
 			if (write_counts(w, m, p->process.at[i].number, e))
 				return -1;
+	write_ends(w);
 	if (write_pairs(w, e))
 		return -1;
 	write_end(w, head);

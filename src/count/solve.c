@@ -9,6 +9,9 @@
  */
 #include "count/solve.h"
 
+#include <stdlib.h>
+
+#include "base/bisect.h"
 #include "count/map_graph.h"
 #include "count/stubs.h"
 #include "flow/propagate.h"
@@ -18,6 +21,7 @@ struct solver {
 	const uint64_t *value;
 	const bool *complete; /* see solve_complete(), or NULL */
 	struct solved *s;
+	uint32_t shortfall; /* the first of this procedure in s->shortfall */
 	struct arena scratch; /* of one procedure */
 	const struct map_proc *p;
 	uint32_t proc;
@@ -228,16 +232,39 @@ static void solve_take(struct solver *k, const struct propagation *r)
 	solve_calls(k, r);
 }
 
+/* whether shortfall i is one of the procedure's blocks */
+static bool solve_falls_short(const struct solver *k, uint32_t i)
+{
+	return i < k->s->nshortfall &&
+	       k->s->shortfall[i].block < k->p->block + k->p->nblock;
+}
+
+/* frames that ended in each of nv vertices, or NULL: none did */
+static const uint64_t *solve_deaths(struct solver *k, uint32_t nv)
+{
+	uint64_t *death;
+
+	if (!solve_falls_short(k, k->shortfall))
+		return NULL;
+	death = ARENA_ARRAY(&k->scratch, uint64_t, nv);
+	for (uint32_t i = k->shortfall; solve_falls_short(k, i); i++)
+		death[k->s->shortfall[i].block - k->p->block] +=
+			k->s->shortfall[i].count;
+	return death;
+}
+
 /* the general way */
 static void solve_flow(struct solver *k)
 {
 	struct graph g;
 	struct placement at;
 	struct propagation r;
+	struct propagate_flows flows = {0};
 	uint64_t *value = solve_place(k, &at);
 
 	map_graph(&k->scratch, k->m, k->p, &g);
-	propagate_counts(&k->scratch, &g, &at, value, NULL, &r);
+	flows.death = solve_deaths(k, g.nv);
+	propagate_counts(&k->scratch, &g, &at, value, &flows, &r);
 	k->s->consistent[k->proc] = r.consistent;
 	if (!r.consistent)
 		return;
@@ -259,6 +286,36 @@ static void solve_forget(struct solver *k)
 	s->calls[k->proc] = 0;
 }
 
+/* instructions that did not run */
+static uint64_t shortfall_insns(const struct solved *s, const struct map *m,
+				uint32_t i)
+{
+	const struct shortfall *f = &s->shortfall[i];
+
+	if (!s->block_known[f->block])
+		return 0;
+	return f->count * (m->block.at[f->block].ninsn - f->from);
+}
+
+/* what did not run for each entry of a block is no more than its entries */
+static bool solve_is_short(const struct solver *k)
+{
+	const struct solved *s = k->s;
+	uint64_t sum = 0;
+
+	for (uint32_t i = k->shortfall; solve_falls_short(k, i); i++) {
+		const struct shortfall *f = &s->shortfall[i];
+
+		if (i > k->shortfall && f->block != f[-1].block)
+			sum = 0;
+		if (s->block_known[f->block] &&
+		    (__builtin_add_overflow(sum, f->count, &sum) ||
+		     sum > s->block[f->block]))
+			return false;
+	}
+	return true;
+}
+
 /* sums over blocks; no machine runs 2^64 instructions: such counts are wrong */
 static void solve_sum(struct solver *k)
 {
@@ -273,12 +330,14 @@ static void solve_sum(struct solver *k)
 		insns += (unsigned __int128)s->block[i] *
 			 k->m->block.at[i].ninsn;
 	}
-	if (insns > UINT64_MAX || blocks > UINT64_MAX) {
+	if (insns > UINT64_MAX || blocks > UINT64_MAX || !solve_is_short(k)) {
 		solve_forget(k);
 		s->unknown_procs++;
 		return;
 	}
 	s->instructions = (uint64_t)insns;
+	for (uint32_t i = k->shortfall; solve_falls_short(k, i); i++)
+		s->instructions -= shortfall_insns(s, k->m, i);
 	s->redundant_increments = (uint64_t)blocks;
 	s->unknown_procs += !all;
 }
@@ -291,6 +350,7 @@ static void solve_proc(struct solver *k)
 	if (!k->p->unknown && !k->p->nblock)
 		k->s->calls_known[k->proc] = false;
 	else if (!k->p->unknown && solve_is_silent(k) &&
+		 !solve_falls_short(k, k->shortfall) &&
 		 (k->complete ? k->complete[k->proc] :
 				solve_counts_all_circles(k)))
 		solve_nothing_ran(k);
@@ -313,15 +373,109 @@ const bool *solve_complete(struct arena *a, const struct map *m)
 	return complete;
 }
 
-void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
-		  struct solved *s)
+/* the number of the block's instruction at the address, or MAP_NONE */
+static uint32_t insn_at(const struct map *m, const struct map_block *b,
+			uint64_t address)
 {
-	solve_counts_again(a, m, NULL, value, s);
+	uint64_t at = b->start;
+	uint32_t i = 0;
+
+	for (; i < b->ninsn && at < address; i++)
+		at += m->insn_size ? m->insn_size : m->length.at[b->length + i];
+	return i < b->ninsn && at == address ? i : MAP_NONE;
+}
+
+/* what an ending means for the block that holds it; false: no block does */
+static bool fall_short(const struct map *m, const struct ending *e,
+		       struct shortfall *f)
+{
+	for (uint32_t i = 0; i < m->block.n; i++) {
+		const struct map_block *b = &m->block.at[i];
+		uint32_t insn = MAP_NONE;
+
+		if (e->address >= b->start &&
+		    e->address - b->start < b->size)
+			insn = insn_at(m, b, e->address);
+		if (insn == MAP_NONE)
+			continue;
+		*f = (struct shortfall){i, insn + e->ran, e->count};
+		return true;
+	}
+	return false;
+}
+
+static int by_block(const void *a, const void *b)
+{
+	const struct shortfall *f = a, *g = b;
+
+	if (f->block != g->block)
+		return f->block < g->block ? -1 : 1;
+	return f->from < g->from ? -1 : f->from > g->from;
+}
+
+static void find_shortfalls(struct arena *a, const struct map *m,
+			    const struct endings *endings, struct solved *s)
+{
+	size_t n = endings ? endings->v.n : 0;
+
+	s->shortfall = ARENA_ARRAY(a, struct shortfall, n);
+	for (size_t i = 0; i < n; i++)
+		s->nshortfall += fall_short(m, &endings->v.at[i],
+					    &s->shortfall[s->nshortfall]);
+	if (s->nshortfall)
+		qsort(s->shortfall, s->nshortfall, sizeof *s->shortfall,
+		      by_block);
+}
+
+/* the first shortfall of a block or those behind it */
+static uint32_t first_shortfall(const struct solved *s, uint32_t block)
+{
+	uint32_t i;
+
+	bisect(i, s->nshortfall, s->shortfall[i].block < block);
+	return i;
+}
+
+uint64_t solved_insn(const struct solved *s, uint32_t block, uint32_t i)
+{
+	uint64_t n = s->block[block];
+
+	for (uint32_t k = first_shortfall(s, block);
+	     k < s->nshortfall && s->shortfall[k].block == block &&
+	     s->shortfall[k].from <= i; k++)
+		n -= s->block_known[block] ? s->shortfall[k].count : 0;
+	return n;
+}
+
+uint64_t solved_insns(const struct solved *s, const struct map *m,
+		      uint32_t block)
+{
+	/* solve_sum() made sure that it fits */
+	uint64_t n = s->block[block] * m->block.at[block].ninsn;
+
+	for (uint32_t k = first_shortfall(s, block);
+	     k < s->nshortfall && s->shortfall[k].block == block; k++)
+		n -= shortfall_insns(s, m, k);
+	return n;
+}
+
+void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
+		  const struct endings *endings, struct solved *s)
+{
+	solve_counts_again(a, m, NULL, value, endings, s);
+}
+
+/* turns to procedure i */
+static void solve_turn(struct solver *k, uint32_t i)
+{
+	k->proc = i;
+	k->p = &k->m->proc.at[i];
+	k->shortfall = first_shortfall(k->s, k->p->block);
 }
 
 void solve_counts_again(struct arena *a, const struct map *m,
 			const bool *complete, const uint64_t *value,
-			struct solved *s)
+			const struct endings *endings, struct solved *s)
 {
 	struct solver k = {.m = m, .value = value, .s = s,
 			   .complete = complete};
@@ -337,13 +491,14 @@ void solve_counts_again(struct arena *a, const struct map *m,
 	};
 	for (uint32_t i = 0; i < m->ncounter; i++)
 		s->increments += value[i];
-	for (k.proc = 0; k.proc < m->proc.n; k.proc++) {
-		k.p = &m->proc.at[k.proc];
+	find_shortfalls(a, m, endings, s);
+	for (uint32_t i = 0; i < m->proc.n; i++) {
+		solve_turn(&k, i);
 		solve_proc(&k);
 	}
 	solve_stubs(m, s);
-	for (k.proc = 0; k.proc < m->proc.n; k.proc++) {
-		k.p = &m->proc.at[k.proc];
+	for (uint32_t i = 0; i < m->proc.n; i++) {
+		solve_turn(&k, i);
 		if (k.p->stub)
 			solve_sum(&k);
 	}

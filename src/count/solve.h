@@ -2,11 +2,33 @@
  * solve: from the values of an image's counters to how often every block and
  * edge ran, procedure by procedure, by the law of flow (flow/propagate.h).
  * What the counters do not tell is unknown, never guessed.
+ *
+ * A thread that ended in the middle of a block entered it and did not leave,
+ * and did not run all of its instructions. Where that happened is given as a
+ * list of endings (ends.h); blocks count as run, instructions do not.
  */
 #ifndef COUNT_SOLVE_H
 #define COUNT_SOLVE_H
 
 #include "count/map.h"
+
+/* threads that ended at an instruction */
+struct ending {
+	uint64_t address; /* of the instruction, in the original */
+	uint64_t count;	  /* how many */
+	bool ran; /* they did run it, but did not go on from there */
+};
+
+struct endings {
+	VEC(struct ending) v;
+};
+
+/* of a block, from one of its instructions on: that often it did not run */
+struct shortfall {
+	uint32_t block; /* in the map */
+	uint32_t from;	/* in the block, from 0; its ninsn: all ran */
+	uint64_t count;
+};
 
 struct solved {
 	uint64_t *block, *edge; /* by number in the map */
@@ -14,6 +36,8 @@ struct solved {
 	uint64_t *calls; /* by procedure: how often it was entered */
 	bool *calls_known;
 	bool *consistent; /* by procedure: false: all of it is unknown */
+	struct shortfall *shortfall; /* by block */
+	uint32_t nshortfall;
 	/* figures of product.md */
 	uint64_t instructions; /* executed, as far as known */
 	uint64_t increments;   /* of counters */
@@ -21,9 +45,12 @@ struct solved {
 	uint32_t unknown_procs; /* with executed or unknown counts, not told */
 };
 
-/* fills *s, in the arena; value has m->ncounter numbers */
+/*
+ * Fills *s, in the arena; value has m->ncounter numbers, `endings` may be NULL:
+ * none. Those in code that is not measured mean nothing.
+ */
 void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
-		  struct solved *s);
+		  const struct endings *endings, struct solved *s);
 
 /*
  * For those who solve the same map many times: by procedure, whether nothing
@@ -33,6 +60,12 @@ const bool *solve_complete(struct arena *a, const struct map *m);
 /* the same as solve_counts(), faster */
 void solve_counts_again(struct arena *a, const struct map *m,
 			const bool *complete, const uint64_t *value,
-			struct solved *s);
+			const struct endings *endings, struct solved *s);
+
+/* how often instruction number i of a block ran, if that is known */
+uint64_t solved_insn(const struct solved *s, uint32_t block, uint32_t i);
+/* how many instructions ran in a block */
+uint64_t solved_insns(const struct solved *s, const struct map *m,
+		      uint32_t block);
 
 #endif

@@ -58,6 +58,7 @@ enum gate_kind {
 			begin, end, lose rights, or are confined */
 	GATE_BEHIND, /* behind those by which they begin, or become another
 			program if they come back */
+	GATE_JUMP,   /* always: it is at no system call, but at longjmp() */
 	GATE_KINDS,
 };
 
@@ -187,6 +188,13 @@ struct isa_move {
 			     const uint8_t reg[2], bool subtract,
 			     uint8_t *out);
 	uint8_t count_thread_size, thread_room;
+	/*
+	 * Bytes of code of either kind that begins at code[0], which is at
+	 * address `at`, and what it adds to; its last instruction stores. 0:
+	 * there is none.
+	 */
+	unsigned (*count_match)(const uint8_t *code, size_t size, uint64_t at,
+				uint64_t *counter);
 };
 
 #endif

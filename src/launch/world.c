@@ -50,7 +50,7 @@ struct world {
  * Insertions are numbered by the gate that they call; those before jumps follow
  * all gates.
  */
-static bool is_jump(const struct insertion *i)
+static bool is_indirect(const struct insertion *i)
 {
 	return i->code >= GATE_KINDS;
 }
@@ -61,7 +61,7 @@ static unsigned call_size(void *ctx, const struct insertion *i,
 	const struct world *w = ctx;
 
 	(void)s;
-	return is_jump(i) ? w->c->isa->move->tell_size :
+	return is_indirect(i) ? w->c->isa->move->tell_size :
 			    w->c->isa->move->call_size;
 }
 
@@ -73,7 +73,7 @@ static bool call_write(void *ctx, const struct insertion *i,
 	const struct isa_move *move = w->c->isa->move;
 	unsigned r = 0;
 
-	if (is_jump(i)) {
+	if (is_indirect(i)) {
 		const struct world_jump *j =
 			&w->cargo.jump[i->code - GATE_KINDS];
 
@@ -134,6 +134,13 @@ static bool has_gate(const struct world *w, enum gate_kind k)
 	return (k == GATE_NAMES) != w->counts;
 }
 
+/* where in the handover it finds whom to ask */
+static unsigned asks_at(enum gate_kind k)
+{
+	return k == GATE_BEHIND ? HANDOVER_AFTER_CALL :
+	       k == GATE_JUMP ? HANDOVER_ON_JUMP : HANDOVER_ON_CALL;
+}
+
 static bool support_write(void *ctx, const struct plan_bases *bases,
 			  uint8_t *out)
 {
@@ -146,14 +153,12 @@ static bool support_write(void *ctx, const struct plan_bases *bases,
 		if (has_gate(w, k) &&
 		    !w->c->isa->move->gate(k, bases->support + w->gate_at[k],
 					   bases->data,
-					   k == GATE_BEHIND ?
-						   HANDOVER_AFTER_CALL :
-						   HANDOVER_ON_CALL,
+					   asks_at(k),
 					   out + w->gate_at[k]))
 			return false;
 	return !w->cargo.njump ||
 	       w->c->isa->move->tell_gate(bases->support + w->tell_at,
-					  bases->data, HANDOVER_ON_JUMP,
+					  bases->data, HANDOVER_ON_INDIRECT,
 					  bases->support + w->passport_at,
 					  out + w->tell_at);
 }
@@ -316,6 +321,34 @@ static void add_calls(struct plan *p, const struct cfg *c, uint32_t b)
 		add_call(p, GATE_BEHIND, behind);
 }
 
+/* does the procedure leave frames without returning from them? */
+static bool is_jump(const struct procedure *p)
+{
+	static const char *const names[] = {
+		"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk",
+		"__libc_longjmp", "__libc_siglongjmp",
+	};
+
+	for (unsigned i = 0; p->name && i < sizeof names / sizeof *names; i++)
+		if (!strcmp(p->name, names[i]))
+			return true;
+	return false;
+}
+
+/* who jumps out of a signal handler is seen */
+static void add_jump_calls(struct plan *p, const struct cfg *c)
+{
+	for (uint32_t i = 0; i < c->proc.n; i++) {
+		struct insertion x = {.place = PLAN_BEFORE, .nregs = 1,
+				      .at = c->proc.at[i].entry};
+		uint32_t b = cfg_block_at(c, x.at);
+
+		if (is_jump(&c->proc.at[i]) && !c->proc.at[i].import &&
+		    b != CFG_NONE && c->block.at[b].start == x.at)
+			add_call(p, GATE_JUMP, x);
+	}
+}
+
 /* room for the gates, at the beginning */
 static void gates_plan(struct world *w, struct plan *p)
 {
@@ -384,6 +417,8 @@ bool world_plan(struct plan *p, const struct cfg *c,
 	for (uint32_t b = 0; b < c->block.n; b++)
 		if (c->block.at[b].last == INSN_SYSCALL)
 			add_calls(p, c, b);
+	if (has_gate(w, GATE_JUMP))
+		add_jump_calls(p, c);
 	add_jumps(p, w);
 	return true;
 }

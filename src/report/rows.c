@@ -69,8 +69,10 @@ static void add_blocks(struct rows *r, const struct told_image *m,
 		row.known = m->solved.block_known[i];
 		if (!each_insn)
 			rows_add(r, row);
-		while (each_insn && insn_next(m->map, b, &w, &row.addr))
+		while (each_insn && insn_next(m->map, b, &w, &row.addr)) {
+			row.count = solved_insn(&m->solved, i, w.done - 1);
 			rows_add(r, row);
+		}
 	}
 }
 

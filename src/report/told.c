@@ -45,6 +45,7 @@ static int tell_image(struct told *t, uint32_t image, struct told_image *m,
 		      struct err *e)
 {
 	const struct profile_image *p = &t->profile.image.at[image];
+	struct endings endings;
 
 	*m = (struct told_image){
 		.name = last_part(p->missing ? p->file : p->map.path),
@@ -55,7 +56,9 @@ static int tell_image(struct told *t, uint32_t image, struct told_image *m,
 	m->value = read_counters(t, &t->arena, image, 0, e);
 	if (!m->value)
 		return -1;
-	solve_counts(&t->arena, m->map, m->value, &m->solved);
+	profile_endings(&t->profile, image, 0, &endings);
+	solve_counts(&t->arena, m->map, m->value, &endings, &m->solved);
+	vec_free(&endings.v);
 	return tell_sum(t, &t->instructions, m->solved.instructions, e);
 }
 
@@ -86,12 +89,15 @@ static int tell_process(struct told *t, struct arena *a, struct told_image *m,
 			uint32_t number, struct solved *s, struct err *e)
 {
 	uint64_t *value = read_counters(t, a, m->image, number, e);
+	struct endings endings;
 
 	if (!value)
 		return -1;
 	if (!m->complete)
 		m->complete = solve_complete(&t->arena, m->map);
-	solve_counts_again(a, m->map, m->complete, value, s);
+	profile_endings(&t->profile, m->image, number, &endings);
+	solve_counts_again(a, m->map, m->complete, value, &endings, s);
+	vec_free(&endings.v);
 	return 0;
 }
 
@@ -128,7 +134,7 @@ bool told_instructions(const struct told_image *m, uint32_t p, uint64_t *n)
 	for (uint32_t i = q->block; i < q->block + q->nblock; i++) {
 		known &= m->solved.block_known[i];
 		/* solve_counts() made sure that the sum fits */
-		*n += m->solved.block[i] * m->map->block.at[i].ninsn;
+		*n += solved_insns(&m->solved, m->map, i);
 	}
 	return known;
 }
@@ -168,6 +174,10 @@ const char *told_trouble(const struct told *t, unsigned *bit)
 		"missing",
 		"the C library could not be rewritten: counts of threads and "
 		"child processes may be lost",
+		"other threads ran when a process ended: counts of what they "
+		"ran at that moment may be off by one",
+		"where a process ended cannot be told: counts of what ran at "
+		"that moment may be off by one",
 		[9] = "there was no room for all pairs of call sites and "
 		      "callees: some are missing",
 	};

@@ -29,9 +29,9 @@ struct span {
 			      instruction may be longer; else == size */
 	uint8_t form; /* of its only instruction, if that is not one of the
 			 same length (isa/move.h); else MOVE_COPY */
-	bool glue;    /* a jump to the old code's successor follows, which
-			 was its neighbour and is not the copy's, and what
-			 is inserted on the way; both are in new_size */
+	uint32_t glue; /* bytes of a jump to the old code's successor, which
+			  was its neighbour and is not the copy's, and what
+			  is inserted on the way, all in new_size; 0: none */
 };
 
 struct addr_map {

@@ -354,7 +354,7 @@ static void push_own_sections(const struct rewriter *r, struct sections *s)
 {
 	const struct unwind_out *u = &r->unwind;
 
-	push_section(r, s, ".tally.text", SHT_PROGBITS, SHF_EXECINSTR,
+	push_section(r, s, WAY_BACK_TEXT, SHT_PROGBITS, SHF_EXECINSTR,
 		     r->text_addr, r->text_end);
 	push_section(r, s, ".note.tally", SHT_NOTE, 0, r->table_addr,
 		     r->table_addr + r->note_size);
@@ -436,7 +436,7 @@ static int put_plan_sections(const struct rewriter *r, const struct output *o,
 	if (!p)
 		return 0;
 	if (p->way_back) {
-		way_back_write(&r->m, &back);
+		way_back_write(&r->m, &r->links, r->c, &back);
 		failed = put_section(o, s, WAY_BACK_SECTION, back.at, back.n,
 				     at);
 	}

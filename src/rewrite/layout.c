@@ -182,9 +182,9 @@ static void add_glue(struct builder *b)
 	struct addr_map *map = &b->r->m.map;
 	struct span *last = &map->span.at[map->span.n - 1];
 
-	last->glue = true;
-	last->new_size += add_site(b, SPOT_FALL, last->old + last->size) +
-			  b->r->move->jump_size;
+	last->glue = add_site(b, SPOT_FALL, last->old + last->size) +
+		     b->r->move->jump_size;
+	last->new_size += last->glue;
 	b->at += b->r->move->jump_size;
 }
 

@@ -2,20 +2,25 @@
 #include "rewrite/way_back.h"
 
 #include "base/bisect.h"
+#include "elf/bytes.h"
 #include "isa/move.h"
+#include "rewrite/spot.h"
+
+enum { GAP_LEAST = 16 }; /* bytes that may hold something else */
 
 struct writer {
 	buffer *out;
 	struct stretch last;
 };
 
-static void add(struct writer *w, uint64_t new, uint64_t old, bool runs)
+static void add(struct writer *w, uint64_t new, uint64_t old,
+		enum stretch_kind kind)
 {
 	uint64_t d = new - w->last.new;
 
-	buffer_uleb(w->out, d << 1 | runs);
+	buffer_uleb(w->out, d * STRETCH_KINDS + kind);
 	buffer_sleb(w->out, (int64_t)(old - w->last.old));
-	w->last = (struct stretch){new, old, runs};
+	w->last = (struct stretch){new, old, (uint8_t)kind};
 }
 
 /* what is inserted before a span, the span, and the jump behind it */
@@ -24,22 +29,54 @@ static void add_span(struct writer *w, const struct span *s, bool follows)
 	uint64_t first = s->arrive - s->fall;
 
 	if (first < s->start)
-		add(w, first, s->old, false);
+		add(w, first, s->old, STRETCH_INSERTED);
 	if (s->form != MOVE_COPY)
-		add(w, s->start, s->old, false);
-	else if (first < s->start || !follows || !w->last.runs ||
+		add(w, s->start, s->old, STRETCH_ONE);
+	else if (first < s->start || !follows || w->last.kind != STRETCH_RUN ||
 		 w->last.old + (s->start - w->last.new) != s->old)
-		add(w, s->start, s->old, true);
+		add(w, s->start, s->old, STRETCH_RUN);
 	if (s->glue)
-		add(w, s->start + (s->form == MOVE_COPY ? s->size : 0),
-		    s->old + s->size, false);
+		add(w, s->start + s->new_size - s->glue, s->old + s->size,
+		    STRETCH_INSERTED);
 }
 
-void way_back_write(const struct moves *m, buffer *out)
+/* is there more than alignment between two parts, or nothing behind? */
+static bool gap_behind(const struct moves *m, size_t i)
+{
+	return i + 1 == m->moved.n ||
+	       m->moved.at[i + 1].start - m->moved.at[i].end >= GAP_LEAST;
+}
+
+/*
+ * Copies of the linker's stubs, which are shorter: before the jump at the end
+ * all that the stub does is done.
+ */
+static void add_links(struct writer *w, const struct links *l,
+		      const struct cfg *c)
+{
+	const struct isa_move *move = c->isa->move;
+
+	for (size_t i = 0; i < l->link.n; i++) {
+		uint64_t old = l->link.at[i].old, new = links_at(l, c, old);
+		uint32_t b = cfg_block_at(c, old);
+
+		if (b == CFG_NONE)
+			continue;
+		add(w, new, old, STRETCH_RUN);
+		add(w, new + move->link_size - c->isa->align,
+		    spot_last(c, &c->block.at[b]), STRETCH_ONE);
+	}
+	if (l->link.n)
+		add(w, l->addr + links_size(l, c), 0, STRETCH_NONE);
+}
+
+void way_back_write(const struct moves *m, const struct links *l,
+		    const struct cfg *c, buffer *out)
 {
 	struct writer w = {.out = out};
 	size_t s = 0;
 
+	add_links(&w, l, c);
 	for (size_t i = 0; i < m->moved.n; i++) {
 		const struct moved *p = &m->moved.at[i];
 		bool follows = false;
@@ -51,65 +88,47 @@ void way_back_write(const struct moves *m, buffer *out)
 		}
 		for (uint32_t k = p->stub; k < p->stub + p->nstub; k++)
 			add(&w, m->stub.at[k].start, m->stub.at[k].like,
-			    false);
+			    STRETCH_INSERTED);
+		if (gap_behind(m, i))
+			add(&w, p->end, 0, STRETCH_NONE);
 	}
-}
-
-static bool take_uleb(const uint8_t **p, const uint8_t *end, uint64_t *v)
-{
-	unsigned shift = 0;
-
-	*v = 0;
-	for (; *p < end && shift < 64; shift += 7) {
-		*v |= (uint64_t)(**p & 0x7f) << shift;
-		if (!(*(*p)++ & 0x80))
-			return true;
-	}
-	return false;
-}
-
-static bool take_sleb(const uint8_t **p, const uint8_t *end, uint64_t *v)
-{
-	const uint8_t *start = *p;
-	unsigned bits;
-
-	if (!take_uleb(p, end, v))
-		return false;
-	bits = 7 * (unsigned)(*p - start);
-	if ((*p)[-1] & 0x40 && bits < 64)
-		*v |= ~UINT64_C(0) << bits;
-	return true;
 }
 
 int way_back_read(struct way_back *w, const uint8_t *bytes, size_t size)
 {
-	const uint8_t *p = bytes, *end = bytes + size;
+	struct bytes b = bytes_window(bytes, size, 0);
 	struct stretch s = {0};
-	uint64_t new, old;
 
 	*w = (struct way_back){0};
-	while (p < end) {
-		if (!take_uleb(&p, end, &new) || !take_sleb(&p, end, &old)) {
-			way_back_free(w);
-			return -1;
-		}
-		s.new += new >> 1;
-		s.old += old;
-		s.runs = new & 1;
+	while (bytes_left(&b)) {
+		uint64_t new = bytes_uleb(&b);
+
+		s.new += new / STRETCH_KINDS;
+		s.kind = new % STRETCH_KINDS;
+		s.old += bytes_sleb(&b);
 		vec_push(&w->stretch, s);
 	}
-	return 0;
+	if (!b.bad)
+		return 0;
+	way_back_free(w);
+	return -1;
 }
 
-uint64_t way_back_find(const struct way_back *w, uint64_t new)
+struct place_back way_back_find(const struct way_back *w, uint64_t new)
 {
 	const struct stretch *v = w->stretch.at;
+	struct place_back p = {STRETCH_NONE, 0, 0, UINT64_MAX};
 	size_t i;
 
 	bisect(i, w->stretch.n, v[i].new <= new);
+	if (i < w->stretch.n)
+		p.end = v[i].new;
 	if (!i)
-		return 0;
-	return v[i - 1].old + (v[i - 1].runs ? new - v[i - 1].new : 0);
+		return p;
+	p.kind = v[i - 1].kind;
+	p.start = v[i - 1].new;
+	p.old = v[i - 1].old + (p.kind == STRETCH_RUN ? new - p.start : 0);
+	return p;
 }
 
 void way_back_free(struct way_back *w)

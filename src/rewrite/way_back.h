@@ -6,8 +6,7 @@
  *
  * The section is a list of stretches by new address, numbers in LEB128:
  *
- *	new address - the last one's, times 2, plus 1 if old and new
- *	addresses grow together in the stretch, else all of it means one
+ *	new address - the last one's, times 4, plus enum stretch_kind
  *	old address - the last one's, signed
  */
 #ifndef REWRITE_WAY_BACK_H
@@ -17,13 +16,24 @@
 
 #include "base/err.h"
 #include "rewrite/buffer.h"
+#include "rewrite/links.h"
 #include "rewrite/moved.h"
 
 #define WAY_BACK_SECTION ".tally.back"
+/* the section of all new code, support code and stubs of the linker first */
+#define WAY_BACK_TEXT ".tally.text"
+
+enum stretch_kind {
+	STRETCH_NONE, /* no moved code */
+	STRETCH_RUN,  /* as it was: old and new addresses grow together */
+	STRETCH_ONE,  /* one instruction in another form */
+	STRETCH_INSERTED, /* what was not there, and leads to an old address */
+	STRETCH_KINDS,
+};
 
 struct stretch {
 	uint64_t new, old;
-	bool runs; /* old + (address - new), else old */
+	uint8_t kind; /* enum stretch_kind */
 };
 
 struct way_back {
@@ -31,11 +41,17 @@ struct way_back {
 };
 
 /* appends the section's bytes */
-void way_back_write(const struct moves *m, buffer *out);
+void way_back_write(const struct moves *m, const struct links *l,
+		    const struct cfg *c, buffer *out);
 /* reads them; -1 if they are cut off */
 int way_back_read(struct way_back *w, const uint8_t *bytes, size_t size);
-/* 0 if the address is before all moved code */
-uint64_t way_back_find(const struct way_back *w, uint64_t new);
+/* what is at a new address */
+struct place_back {
+	uint8_t kind; /* enum stretch_kind */
+	uint64_t old;
+	uint64_t start, end; /* of the stretch, new addresses */
+};
+struct place_back way_back_find(const struct way_back *w, uint64_t new);
 void way_back_free(struct way_back *w);
 
 #endif

@@ -39,6 +39,15 @@ struct counting *counting_here(void)
 	return &counting;
 }
 
+/* the linker's: the module's first byte, and the end of its code */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+_Bool counting_holds(uintptr_t at)
+{
+	return at >= (uintptr_t)__ehdr_start && at < (uintptr_t)etext;
+}
+
 #define EXPORT __attribute__((visibility("default"), used))
 
 /* the name that was asked for and the one answered, for la_objopen() */
@@ -394,7 +403,8 @@ static void begin(const struct link_map *map)
 	active = stack_clean(at ? *(uintptr_t **)at : environ_stack(), &told);
 	told.handover.on_call = world_on_call;
 	told.handover.after_call = counting_after_call;
-	told.handover.on_jump = pairs_on_jump;
+	told.handover.on_jump = counting_on_jump;
+	told.handover.on_indirect = pairs_on_indirect;
 	if (!active)
 		return;
 	counting_begin(&counting, &told.handover);

@@ -48,6 +48,7 @@ void counting_begin(struct counting *c, struct handover *h)
 		return;
 	process_begins(c, number_of(h->field[HANDOVER_PARENT]));
 	h->counting = c;
+	signals_begin(c);
 }
 
 /* what clone() is asked for; false if that cannot be read */
@@ -130,12 +131,22 @@ void counting_on_call(struct arch_gate *g, const struct handover *h)
 		before_clone(c, g);
 	else if (g->nr == SYS_RT_SIGACTION && !c->confined)
 		signals_before(c, g);
-	else if (g->nr == SYS_EXIT && !c->confined)
+	else if (g->nr == SYS_EXIT && !c->confined) {
+		handlers_end(c, (const void *)arch_gate_frame(g), NULL);
 		thread_ends(c);
-	else if (g->nr == SYS_EXIT_GROUP || executes(g))
+	}
+	else if (g->nr == SYS_EXIT_GROUP || executes(g)) {
+		if (!executes(g) && !c->confined)
+			handlers_end(c, (const void *)arch_gate_frame(g),
+				     NULL);
+		process_ends(c, executes(g) ? ENDED_BY_EXEC :
+					      ENDED_BY_ITSELF);
 		images_trim(c, g->nr == SYS_EXIT_GROUP);
-	else if (confines(g))
+	} else if (confines(g)) {
+		if (!c->confined)
+			signals_leave(c);
 		c->confined = 1;
+	}
 	else if (arch_loses_files(g) && !c->confined)
 		ledger_keep(c);
 }
@@ -148,9 +159,10 @@ void counting_after_call(struct arch_gate *g, const struct handover *h)
 
 	if (!c)
 		return;
-	if (executes(g))
+	if (executes(g)) {
+		process_ends(c, ENDED_NOT);
 		images_refill(c);
-	else if (g->nr == SYS_RT_SIGACTION) {
+	} else if (g->nr == SYS_RT_SIGACTION) {
 		if (c->acting == self)
 			signals_after(c, g, result);
 	} else if (self == (result ? c->forker : c->forked))

@@ -25,6 +25,9 @@
  *	sites.c     code that counts for one thread, and then for all
  *	forks.c     processes
  *	signals.c   handlers
+ *	ends.c      where threads ended, and how the process did
+ *	interruptions.c
+ *	            handlers that never return
  *	trim.c      what they reserved and did not need
  *	pairs.c     where indirect jumps and calls lead
  *	counting.c  what gates and the loader tell
@@ -69,6 +72,10 @@ struct counted_image {
 	_Bool above; /* PASSPORT_ABOVE */
 	_Bool for_threads; /* its code asks whose counter it is */
 	const struct passport *passport;
+	uintptr_t base; /* what is added to addresses of the file */
+	uint64_t low;	/* the file's lowest */
+	uintptr_t room; /* of code for threads: struct passport */
+	uint32_t nsite;
 	const char *path;
 	char *counters;
 	uint64_t ncounter;
@@ -92,7 +99,22 @@ struct thread_block {
 	struct list piece; /* uint64_t by image: as counted_image.piece */
 };
 
-enum { SIGNALS = 64, NEAR = 256 };
+enum { SIGNALS = 64, INTERRUPTIONS = 64, NEAR = 256 };
+
+/* a frame record: the next one, and where its owner's caller goes on */
+struct frame {
+	const struct frame *next;
+	uintptr_t back;
+};
+
+/* a handler that began, and perhaps has returned */
+struct interruption {
+	uintptr_t thread; /* 0: none */
+	const struct frame *record; /* the kernel's, on its stack */
+	struct frame was;	    /* what is in it */
+	const void *context;	    /* what was interrupted */
+	uintptr_t pc;		    /* and where */
+};
 
 /* the kernel's struct sigaction */
 struct kernel_action {
@@ -113,8 +135,10 @@ struct counting {
 	uint64_t page;
 	uint32_t number; /* of this process; 0: it has no counters */
 	uint32_t pid;
+	struct chunk_process *process; /* its chunk, or NULL */
 	_Bool emulated;
 	_Bool late;    /* something may have been counted before it began */
+	_Bool first_ended; /* the first thread did */
 	_Bool threads; /* there are, or were, others than the first */
 	_Bool trimmed; /* there are holes under its counters */
 	_Bool confined; /* it locked itself in: no system calls of ours */
@@ -140,6 +164,7 @@ struct counting {
 	uint64_t acting_signal;
 	unsigned long acting_with; /* what the program called it with */
 	struct kernel_action told_before, action;
+	struct interruption interruption[INTERRUPTIONS];
 };
 
 /* --- lock.c: waits for it; all signals are blocked until it is open again */
@@ -207,6 +232,8 @@ void thread_began(struct counting *c, _Bool failed);
 void thread_ends(struct counting *c);
 /* are there other threads than the first, as far as we know? */
 _Bool threads_used(const struct counting *c);
+/* are there others than this one? */
+_Bool threads_beside(const struct counting *c);
 /* an image is new: all blocks get a piece */
 void threads_add_image(struct counting *c, uint32_t i);
 /* it is gone */
@@ -231,6 +258,32 @@ void process_begins(struct counting *c, uint32_t parent);
 void fork_begins(struct counting *c, uintptr_t thread);
 void fork_ends(struct counting *c, long result);
 
+/* is this the process that counts, not one that shares its memory? */
+_Bool process_is_own(const struct counting *c);
+
+/* --- ends.c */
+/* this thread ends where it was interrupted */
+void end_note(struct counting *c, const void *context);
+/* the process is about to end so, or (ENDED_NOT) it did not after all */
+void process_ends(struct counting *c, enum process_ended how);
+
+_Bool frame_readable(const struct frame *f);
+
+/* --- interruptions.c */
+/* a handler of the program begins */
+void handler_begins(struct counting *c, const void *context,
+		    const struct frame *record);
+/*
+ * This thread leaves all frames from f on, up to the one with the record `end`
+ * or (NULL) all, and with them handlers.
+ */
+void handlers_end(struct counting *c, const struct frame *f,
+		  const struct frame *end);
+/* in a new process: what was interrupted is its parent's */
+void handlers_forget(struct counting *c);
+/* longjmp() is called */
+__attribute__((visibility("hidden")))
+void counting_on_jump(struct arch_gate *g, const struct handover *h);
 /* --- pairs.c */
 /* image number i is at addresses that its passport tells */
 void pairs_opened(struct counting *c, uint32_t i, const struct passport *p);
@@ -240,10 +293,14 @@ void pairs_gone(struct counting *c, uint32_t i);
 void pairs_forget(struct counting *c);
 /* what gates call, see handover.h */
 __attribute__((visibility("hidden")))
-void pairs_on_jump(const struct arch_jump *j, const struct handover *h,
-		   const struct passport *p);
+void pairs_on_indirect(const struct arch_jump *j, const struct handover *h,
+		       const struct passport *p);
 
 /* --- signals.c */
+/* default actions that end the process go by way of us from now on */
+void signals_begin(struct counting *c);
+/* and do not any more */
+void signals_leave(struct counting *c);
 /* rt_sigaction() is called; if c->acting is set, the lock is held until */
 void signals_before(struct counting *c, struct arch_gate *g);
 /* it was */
@@ -251,6 +308,8 @@ void signals_after(struct counting *c, struct arch_gate *g, long result);
 
 /* --- audit.c, entry.c: of this process */
 struct counting *counting_here(void);
+/* is the address in code of ours that no object with counters holds? */
+_Bool counting_holds(uintptr_t at);
 
 /* --- by_hand.c */
 /*

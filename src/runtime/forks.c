@@ -47,17 +47,27 @@ static void sign_process(struct counting *c, const struct region *r)
 {
 	struct chunk_process *k = (void *)r->at;
 
-	c->pid = (uint32_t)arch_call(SYS_GETPID, 0, 0, 0, 0, 0);
 	k->pid = c->pid;
 	k->started = environ_started();
 	__atomic_store_n(&k->chunk.magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
-	sys_unmap(k, process_size(c));
+	c->process = k;
+}
+
+static uint32_t own_pid(void)
+{
+	return (uint32_t)arch_call(SYS_GETPID, 0, 0, 0, 0, 0);
+}
+
+_Bool process_is_own(const struct counting *c)
+{
+	return own_pid() == c->pid;
 }
 
 void process_begins(struct counting *c, uint32_t parent)
 {
 	struct region r;
 
+	c->pid = own_pid();
 	if (!ledger_take(c, process_size(c), &r))
 		return;
 	c->number = new_number(c);
@@ -132,6 +142,11 @@ static void forked_child(struct counting *c)
 	uint64_t at = process_size(c);
 
 	threads_forget(c);
+	handlers_forget(c);
+	if (c->process)
+		sys_unmap(c->process, process_size(c));
+	c->process = NULL;
+	c->pid = own_pid();
 	pairs_forget(c);
 	c->number = c->child.at ? c->child_number : 0;
 	for (uint32_t i = 0; i < c->image.n; i++) {
@@ -148,6 +163,10 @@ static void forked_child(struct counting *c)
 	}
 	if (c->child.at)
 		sign_process(c, &c->child);
+	/* the first one of a container is not ended by what it ignores */
+	if (c->pid == 1)
+		signals_leave(c);
+	c->first_ended = 0;
 	*thread_word() = 0;
 }
 

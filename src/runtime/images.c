@@ -144,6 +144,10 @@ void image_opened(struct counting *c, const struct passport *p,
 		m = image_of(c, i);
 		m->state = IMAGE_OPEN;
 		m->passport = p;
+		m->base = (uintptr_t)p - p->here;
+		m->low = p->low;
+		m->room = (uintptr_t)p + (uintptr_t)p->room;
+		m->nsite = p->nsite;
 		m->counters = (char *)p + p->counters;
 		m->for_threads = 0;
 		bind(c, m);

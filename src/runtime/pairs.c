@@ -209,8 +209,8 @@ static struct pair_table *grow(struct counting *c, struct pair_table *full)
 	return t;
 }
 
-void pairs_on_jump(const struct arch_jump *j, const struct handover *h,
-		   const struct passport *p)
+void pairs_on_indirect(const struct arch_jump *j, const struct handover *h,
+		       const struct passport *p)
 {
 	struct counting *c = h->counting;
 	uintptr_t to = arch_jump_target(j);

@@ -23,7 +23,7 @@
 #define CHUNK_MAGIC UINT64_C(0x316b6e6863796c74)   /* "tlychnk1" */
 
 enum {
-	PROFILE_VERSION = 1,
+	PROFILE_VERSION = 2,
 	PROFILE_UNIT = 4096,   /* chunks begin at multiples of it */
 	PROFILE_FIRST = 65536, /* and of any page size: the first one's place */
 	PROFILE_ID = 16,       /* bytes of an image's identity */
@@ -47,6 +47,9 @@ enum profile_trouble {
 	/* said by readers, and kept in copies */
 	TROUBLE_RUNNING = 16, /* it was read while somebody was counting */
 	TROUBLE_CUT = 32,     /* the file is shorter than it says */
+	/* by what processes say: struct chunk_process */
+	TROUBLE_MOVING = 128, /* one ended while other threads of it ran */
+	TROUBLE_LOST = 256,   /* where one ended is not known */
 };
 
 struct profile_header {
@@ -83,6 +86,34 @@ enum process_origin {
 	PROCESS_EXECUTED = 3, /* the same process, another program */
 };
 
+/* how it ended */
+enum process_ended {
+	ENDED_NOT = 0,	    /* it runs, or it was killed */
+	ENDED_BY_ITSELF = 1, /* exit_group(), or its last thread's exit() */
+	ENDED_BY_SIGNAL = 2, /* and said where */
+	ENDED_BY_EXEC = 3,   /* it became another program */
+};
+
+enum { PROCESS_ENDS = 32, END_BACKS = 8 };
+#define END_ELSEWHERE UINT64_MAX
+
+/*
+ * Where a thread ended between two instructions of an image. Addresses are
+ * those of the rewritten file as linked.
+ */
+struct process_end {
+	uint8_t id[PROFILE_ID]; /* of the image */
+	uint64_t address; /* what would have run next */
+	uint64_t counters; /* where the image's counters are */
+	uint64_t count; /* how often; written last, 0: nothing is noted here */
+	/*
+	 * Perhaps where its callers go on, the innermost first: the link
+	 * register, then frame records. END_ELSEWHERE: in another object; 0:
+	 * no more are known.
+	 */
+	uint64_t back[END_BACKS];
+};
+
 struct chunk_process {
 	struct profile_chunk chunk;
 	uint32_t pid;
@@ -90,6 +121,11 @@ struct chunk_process {
 	uint32_t origin; /* enum process_origin */
 	uint32_t name_len;
 	uint64_t started; /* as /proc/PID/stat says, ticks since boot; 0: ? */
+	uint32_t ended;	  /* enum process_ended */
+	uint32_t moving;  /* not 0: when it ended other threads of it ran */
+	uint32_t lost;	  /* not 0: where a thread ended could not be said */
+	uint32_t nend;	  /* raised atomically, beyond PROCESS_ENDS too */
+	struct process_end end[PROCESS_ENDS];
 	/* the program's name '\0' */
 };
 

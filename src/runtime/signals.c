@@ -11,14 +11,39 @@
  * rt_sigaction() is changed in the gate before it and put right in the one
  * behind it; the lock is held in between, for what is told and what the kernel
  * knows have to agree.
+ *
+ * The same way go signals whose default action ends the process: where the
+ * program has SIG_DFL the kernel has our handler, which notes where the thread
+ * is (ends.c) and lets happen what would have: it sets SIG_DFL and returns, to
+ * an instruction that fails again, or with the same signal sent once more.
+ * Blocked, waited for or ignored signals are not concerned, execve() resets
+ * handlers by itself, and whoever asks is told SIG_DFL. A child that shares
+ * memory (vfork) has actions of its own, and says nothing to us.
  */
 #include "runtime/counting.h"
 
-enum { FLAG_SIGINFO = 4 };
+enum {
+	FLAG_SIGINFO = 4,
+	FLAG_ON_STACK = 0x08000000, /* if the program has one for signals */
+	UNBLOCKABLE = 1 << 8 | 1 << 18, /* SIGKILL, SIGSTOP */
+
+	SIGNAL_ILL = 4,
+	SIGNAL_TRAP = 5,
+	SIGNAL_BUS = 7,
+	SIGNAL_FPE = 8,
+	SIGNAL_SEGV = 11,
+	BUS_LATER = 5, /* BUS_MCEERR_AO: not of the instruction */
+};
+#define FLAG_RESET UINT64_C(0x80000000) /* SA_RESETHAND */
 
 /* where handlers begin; tail-calls what signal_real() says */
 __attribute__((visibility("hidden"))) void signal_arrives(void);
 ARCH_SIGNAL_ARRIVES;
+
+/* the kernel's siginfo, as far as we read it */
+struct signal_info {
+	int32_t signal, error, code;
+};
 
 static _Bool is_ours(const struct kernel_action *a)
 {
@@ -30,10 +55,89 @@ static _Bool is_function(const struct kernel_action *a)
 	return a->handler > 1; /* neither SIG_DFL nor SIG_IGN */
 }
 
+/* the default action ends the process, and can be another */
+static _Bool is_fatal(uint64_t signal)
+{
+	switch (signal) {
+	case 9:	 /* SIGKILL */
+	case 17: /* SIGCHLD */
+	case 18: /* SIGCONT */
+	case 19: /* SIGSTOP */
+	case 20: /* SIGTSTP */
+	case 21: /* SIGTTIN */
+	case 22: /* SIGTTOU */
+	case 23: /* SIGURG */
+	case 28: /* SIGWINCH */
+		return 0;
+	}
+	return ARCH_NOTES_ENDS;
+}
+
+static long set_action(uint64_t signal, const struct kernel_action *new,
+		       struct kernel_action *old)
+{
+	return arch_call(SYS_RT_SIGACTION, (long)signal, (long)new, (long)old,
+			 sizeof new->mask, 0);
+}
+
+/* ours, for a signal of which the program thinks that it has SIG_DFL */
+static struct kernel_action ending_action(void)
+{
+	return (struct kernel_action){
+		.handler = (uintptr_t)signal_arrives,
+		.flags = FLAG_SIGINFO | FLAG_ON_STACK,
+		.mask = ~(uint64_t)0,
+	};
+}
+
+/* the kernel has SIG_DFL for the signal: it gets our handler */
+static void catch_default(uint64_t signal)
+{
+	struct kernel_action a = {0}, ending = ending_action();
+
+	if (is_fatal(signal) && !set_action(signal, NULL, &a) && !a.handler)
+		set_action(signal, &ending, NULL);
+}
+
+void signals_begin(struct counting *c)
+{
+	/* the first process of a container is not ended by default */
+	if (c->pid == 1)
+		return;
+	for (uint64_t s = 1; s <= SIGNALS; s++)
+		catch_default(s);
+}
+
+void signals_leave(struct counting *c)
+{
+	static const struct kernel_action none;
+	struct kernel_action a = {0};
+
+	for (uint64_t s = 1; s <= SIGNALS; s++)
+		if (is_fatal(s) && !c->told[s].handler &&
+		    !set_action(s, NULL, &a) && is_ours(&a))
+			set_action(s, &none, NULL);
+}
+
 /* all of the structure can be read */
 static _Bool readable(const struct kernel_action *a)
 {
 	return a && sys_readable(a) && sys_readable(&a->mask);
+}
+
+/* what the kernel gets for what the program wants */
+static void translate(struct counting *c, uint64_t signal,
+		      const struct kernel_action *act)
+{
+	c->told[signal] = *act;
+	c->told[signal].mask &= ~(uint64_t)UNBLOCKABLE;
+	if (!act->handler) {
+		c->action = ending_action();
+		return;
+	}
+	c->action = *act;
+	c->action.handler = (uintptr_t)signal_arrives;
+	c->action.flags |= FLAG_SIGINFO; /* it wants to see the registers */
 }
 
 void signals_before(struct counting *c, struct arch_gate *g)
@@ -49,12 +153,11 @@ void signals_before(struct counting *c, struct arch_gate *g)
 	c->acting_signal = signal;
 	c->acting_with = g->arg[1];
 	c->told_before = c->told[signal];
-	if (!act || !is_function(act))
+	if (!act || !process_is_own(c) ||
+	    !(is_function(act) ||
+	      (!act->handler && is_fatal(signal) && c->pid != 1)))
 		return;
-	c->action = *act;
-	c->action.handler = (uintptr_t)signal_arrives;
-	c->action.flags |= FLAG_SIGINFO; /* it wants to see the registers */
-	c->told[signal] = *act;
+	translate(c, signal, act);
 	g->arg[1] = (unsigned long)&c->action;
 }
 
@@ -72,6 +175,8 @@ void signals_after(struct counting *c, struct arch_gate *g, long result)
 		old->handler = c->told_before.handler;
 		if (!(c->told_before.flags & FLAG_SIGINFO))
 			old->flags &= ~(uint64_t)FLAG_SIGINFO;
+		if (!old->handler)
+			*old = c->told_before;
 	}
 	counting_unlock(c);
 }
@@ -93,16 +198,78 @@ static _Bool is_counter(const struct counting *c, uintptr_t at)
 	return 0;
 }
 
-/* called by signal_arrives(): the program's handler */
+/* the instruction that was interrupted would be so again */
+static _Bool fails_again(const struct signal_info *info)
+{
+	switch (info->signal) {
+	case SIGNAL_BUS:
+		return info->code > 0 && info->code != BUS_LATER;
+	case SIGNAL_ILL:
+	case SIGNAL_TRAP:
+	case SIGNAL_FPE:
+	case SIGNAL_SEGV:
+		return info->code > 0;
+	}
+	return 0;
+}
+
+/* the same signal again; it arrives when the handler has returned */
+static void send_again(uint64_t signal, const struct signal_info *info)
+{
+	long pid = arch_call(SYS_GETPID, 0, 0, 0, 0, 0);
+	long tid = arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
+
+	if (arch_call(SYS_RT_TGSIGQUEUEINFO, pid, tid, (long)signal,
+		      (long)info, 0))
+		arch_call(SYS_TGKILL, pid, tid, (long)signal, 0, 0);
+}
+
+/* in the place of SIG_DFL */
+static void end_by_signal(uint64_t signal, const struct signal_info *info,
+			  void *context)
+{
+	static const struct kernel_action none;
+	struct counting *c = counting_here();
+
+	end_note(c, context);
+	handlers_end(c, (const void *)arch_frame(context), NULL);
+	process_ends(c, ENDED_BY_SIGNAL);
+	set_action(signal, &none, NULL);
+	arch_unblock(context, (unsigned)signal);
+	if (!fails_again(info))
+		send_again(signal, info);
+}
+
+/* the kernel has taken the handler away: SA_RESETHAND */
+static void take_again(struct counting *c, uint64_t signal)
+{
+	if (c->confined || !process_is_own(c))
+		return;
+	counting_lock(c);
+	if (c->told[signal].flags & FLAG_RESET) {
+		c->told[signal].handler = 0;
+		if (c->pid != 1)
+			catch_default(signal);
+	}
+	counting_unlock(c);
+}
+
+/* called by signal_arrives(): the program's handler, or ours */
 __attribute__((visibility("hidden"), used))
-uintptr_t signal_real(uint64_t signal, void *info, void *context)
+uintptr_t signal_real(uint64_t signal, void *info, void *context,
+		      const struct frame *record)
 {
 	struct counting *c = counting_here();
-	uintptr_t counter, begin;
+	uintptr_t counter, begin, handler = c->told[signal].handler;
 
 	(void)info;
+	if (!handler)
+		return (uintptr_t)end_by_signal;
 	begin = arch_increment(context, &counter);
 	if (begin && is_counter(c, counter))
 		arch_set_pc(context, begin);
-	return c->told[signal].handler;
+	if (c->told[signal].flags & FLAG_RESET)
+		take_again(c, signal);
+	handler_begins(c, context, record);
+	return handler;
 }

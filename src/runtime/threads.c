@@ -177,6 +177,9 @@ void thread_ends(struct counting *c)
 {
 	int64_t *word = thread_word();
 
+	c->first_ended |= !*word;
+	if (!threads_beside(c))
+		process_ends(c, ENDED_BY_ITSELF);
 	if (!*word)
 		return;
 	counting_lock(c);
@@ -222,6 +225,16 @@ static _Bool is_used(const struct counting *c, const struct thread_block *t)
 {
 	return t->state == BLOCK_USED &&
 	       (c->confined || sys_readable(t->word)) && *t->word == t->slot;
+}
+
+_Bool threads_beside(const struct counting *c)
+{
+	int64_t own = *thread_word();
+
+	for (uint32_t b = 0; b < c->block.n; b++)
+		if (block_of(c, b)->slot != own && is_used(c, block_of(c, b)))
+			return 1;
+	return own && !c->first_ended;
 }
 
 static void share(struct counting *c, struct thread_block *t)

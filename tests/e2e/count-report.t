@@ -173,10 +173,10 @@ def machine_readable(profile, form):
     same(parsed("report", "--by", "process", "--json", profile), [
         {"number": 1, "pid": 5000101, "parent": None, "name": "prog",
          "origin": "started", "instructions": 5000000046, "complete": False,
-         "troubles": []},
+         "killed": False, "troubles": []},
         {"number": 2, "pid": 5000102, "parent": 1, "name": "prog",
          "origin": "forked", "instructions": 10, "complete": False,
-         "troubles": []}], "%s: processes as JSON" % form)
+         "killed": False, "troubles": []}], "%s: processes as JSON" % form)
     same(parsed("report", "--by", "block", "--limit", "1", "--json", profile),
          [{"image": "libz.so.1", "procedure": "in\x1bflate",
            "start": "0x500", "end": "0x509", "instructions": 3,

@@ -114,6 +114,7 @@ static inline void live_process(buffer *b, uint32_t number, uint32_t pid,
 	struct chunk_process c = {.pid = pid, .parent = parent,
 				  .origin = parent ? PROCESS_FORKED :
 						     PROCESS_STARTED,
+				  .ended = ENDED_BY_ITSELF,
 				  .name_len = (uint32_t)strlen(name)};
 	size_t end;
 

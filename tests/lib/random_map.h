@@ -231,6 +231,45 @@ static inline uint32_t ran_choose(struct rng *r, const struct map *m,
 	return found;
 }
 
+/* the edges of a path were taken */
+static inline void ran_path(const struct map *m, const struct map_proc *p,
+			    const uint32_t *path, size_t n, struct ran *t)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct map_edge *d = &m->edge.at[path[i]];
+
+		t->edge[path[i]]++;
+		if (d->to < p->nblock)
+			t->block[p->block + d->to]++;
+	}
+}
+
+/*
+ * A frame of procedure k that ends in the middle of a block, after at most so
+ * many steps; returns the block, or MAP_NONE if it did not get to one.
+ */
+static inline uint32_t ran_dead_frame(struct rng *r, const struct map *m,
+				      uint32_t k, uint32_t steps,
+				      struct ran *t)
+{
+	const struct map_proc *p = &m->proc.at[k];
+	uint32_t v = map_exit(p), call = 0, e;
+	VEC(uint32_t) path = {0};
+
+	while (path.n < steps &&
+	       (e = ran_choose(r, m, p, v, call)) != MAP_NONE) {
+		vec_push(&path, e);
+		call = v;
+		v = m->edge.at[e].to;
+		if (v == map_exit(p) && m->edge.at[e].kind != MAP_CALL)
+			break;
+	}
+	if (v < p->nblock)
+		ran_path(m, p, path.at, path.n, t);
+	vec_free(&path);
+	return v < p->nblock ? p->block + v : MAP_NONE;
+}
+
 /*
  * One frame of procedure k: in by an edge from EXIT, then on, also behind
  * calls, until it leaves or a call does not return. What cannot leave at all
@@ -254,13 +293,8 @@ static inline void ran_frame(struct rng *r, const struct map *m, uint32_t k,
 				  rng_once_in(r, 8)))
 			break;
 	}
-	for (size_t i = 0; v == exit && i < path.n; i++) {
-		const struct map_edge *d = &m->edge.at[path.at[i]];
-
-		t->edge[path.at[i]]++;
-		if (d->to < p->nblock)
-			t->block[p->block + d->to]++;
-	}
+	if (v == exit)
+		ran_path(m, p, path.at, path.n, t);
 	vec_free(&path);
 }
 

@@ -1,7 +1,8 @@
 /*
  * count_solve: what is solved from counters is what ran, by brute force, on
  * random maps with cut calls, under all placements; what a placement promises
- * is known; and counters that contradict each other tell nothing.
+ * is known; and counters that contradict each other tell nothing. Frames may
+ * end in the middle of a block.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,9 +25,42 @@ static uint64_t entered(const struct map *m, const struct ran *t, uint32_t k)
 	return n;
 }
 
+/* an instruction of the block, as an ending there; `i` is its number */
+static void add_ending(struct rng *r, const struct map *m, uint32_t block,
+		       struct endings *x, uint32_t *i)
+{
+	const struct map_block *b = &m->block.at[block];
+	struct ending e = {.address = b->start, .count = 1,
+			   .ran = rng_once_in(r, 3)};
+
+	*i = rng_below(r, b->ninsn);
+	for (uint32_t k = 0; k < *i; k++)
+		e.address += m->insn_size ? m->insn_size :
+					    m->length.at[b->length + k];
+	*i += e.ran;
+	vec_push(&x->v, e);
+}
+
+/* every instruction ran as often as its block, less where frames ended */
+static uint64_t check_insns(const struct map *m, const struct ran *t,
+			    const struct solved *s, uint32_t block,
+			    const uint32_t *ended)
+{
+	uint64_t n = t->block[block], sum = 0;
+
+	for (uint32_t i = 0; i < m->block.at[block].ninsn; i++) {
+		for (const uint32_t *e = ended; *e != MAP_NONE; e += 2)
+			n -= e[0] == block && e[1] == i;
+		assert_int_equal(solved_insn(s, block, i), n);
+		sum += n;
+	}
+	assert_int_equal(solved_insns(s, m, block), sum);
+	return sum;
+}
+
 /* nothing that is said to be known is wrong; all that is promised is known */
 static void check(const struct map *m, const struct ran *t,
-		  const struct solved *s)
+		  const struct solved *s, const uint32_t *ended)
 {
 	uint64_t insns = 0, blocks = 0;
 
@@ -41,7 +75,7 @@ static void check(const struct map *m, const struct ran *t,
 	for (size_t i = 0; i < m->block.n; i++) {
 		assert_true(s->block_known[i]);
 		assert_int_equal(s->block[i], t->block[i]);
-		insns += t->block[i] * m->block.at[i].ninsn;
+		insns += check_insns(m, t, s, (uint32_t)i, ended);
 		blocks += t->block[i];
 	}
 	for (size_t i = 0; i < m->edge.n; i++) {
@@ -55,23 +89,46 @@ static void check(const struct map *m, const struct ran *t,
 	assert_int_equal(s->unknown_procs, 0);
 }
 
+enum { ENDINGS = 4 };
+
+/* some frames end; where they did: pairs of block and instruction */
+static void end_frames(struct rng *r, const struct map *m, struct ran *t,
+		       struct endings *x, uint32_t *ended)
+{
+	for (uint32_t n = rng_below(r, ENDINGS + 1); n > 0; n--) {
+		uint32_t k = rng_below(r, (uint32_t)m->proc.n);
+		uint32_t block = ran_dead_frame(r, m, k, 1 + rng_below(r, 20),
+						t);
+
+		if (block == MAP_NONE)
+			continue;
+		*ended++ = block;
+		add_ending(r, m, block, x, ended++);
+	}
+	*ended = MAP_NONE;
+}
+
 static void try_map(struct rng *r, enum place_kind kind)
 {
 	struct arena a = {0};
 	struct map m;
 	struct ran t;
 	struct solved s;
+	struct endings x = {0};
+	uint32_t ended[2 * ENDINGS + 1];
 
 	random_map(r, &m, 1 + rng_below(r, 4), 1 + rng_below(r, 12), kind);
 	ran_init(&a, &m, &t);
 	for (uint32_t k = 0; k < m.proc.n; k++)
 		for (uint32_t n = rng_below(r, 6); n > 0; n--)
 			ran_frame(r, &m, k, 60, &t);
-	solve_counts(&a, &m, ran_counters(&a, &m, &t), &s);
-	check(&m, &t, &s);
+	end_frames(r, &m, &t, &x, ended);
+	solve_counts(&a, &m, ran_counters(&a, &m, &t), &x, &s);
+	check(&m, &t, &s, ended);
 	solve_counts_again(&a, &m, solve_complete(&a, &m),
-			   ran_counters(&a, &m, &t), &s);
-	check(&m, &t, &s);
+			   ran_counters(&a, &m, &t), &x, &s);
+	check(&m, &t, &s, ended);
+	vec_free(&x.v);
 	map_release(&m);
 	arena_free(&a);
 }
@@ -107,7 +164,7 @@ static void test_blind(void **state)
 		for (size_t k = 0; k < m.block.n; k++)
 			if (rng_once_in(&r, 3))
 				m.block.at[k].counter = MAP_NONE;
-		solve_counts(&a, &m, ran_counters(&a, &m, &t), &s);
+		solve_counts(&a, &m, ran_counters(&a, &m, &t), NULL, &s);
 		for (size_t k = 0; k < m.block.n; k++)
 			if (s.block_known[k])
 				assert_int_equal(s.block[k], t.block[k]);
@@ -148,7 +205,7 @@ static void solve_one(struct arena *a, uint64_t x, uint64_t y, uint64_t z,
 	uint64_t value[] = {x, y, z};
 
 	p.unknown = unknown;
-	solve_counts(a, &m, value, s);
+	solve_counts(a, &m, value, NULL, s);
 }
 
 static void test_one(void **state)
@@ -181,6 +238,47 @@ static void test_one(void **state)
 	arena_free(&a);
 }
 
+/* a frame that ended more often than its block was entered did not */
+static void test_too_many(void **state)
+{
+	struct ending e = {.address = 0x1004, .count = 3};
+	struct endings x = {.v = {&e, 1, 1}};
+	struct map_proc p = one_proc[0];
+	struct map m = {
+		.path = "x", .insn_size = 4, .ncounter = 3,
+		.block = {(struct map_block *)one_block, 1, 1},
+		.edge = {(struct map_edge *)two_ways, 4, 4},
+		.proc = {&p, 1, 1},
+	};
+	uint64_t value[] = {5, 3, 2};
+	struct arena a = {0};
+	struct solved s;
+
+	(void)state;
+	solve_counts(&a, &m, value, &x, &s);
+	assert_int_equal(s.block[0], 11);
+	assert_int_equal(s.calls[0], 9);
+	assert_int_equal(solved_insn(&s, 0, 0), 11);
+	assert_int_equal(solved_insn(&s, 0, 1), 8);
+	assert_int_equal(s.instructions, 19);
+	/* between two instructions, or elsewhere, is nowhere */
+	e.address++;
+	solve_counts(&a, &m, value, &x, &s);
+	assert_int_equal(s.instructions, 16);
+	/* a procedure that nobody knows anything of */
+	e.address--;
+	p.unknown = "because";
+	solve_counts(&a, &m, value, &x, &s);
+	assert_int_equal(s.instructions, 0);
+	/* no machine */
+	p.unknown = NULL;
+	e.count = UINT64_MAX - 9;
+	solve_counts(&a, &m, value, &x, &s);
+	assert_false(s.consistent[0] || s.block_known[0]);
+	assert_int_equal(s.instructions, 0);
+	arena_free(&a);
+}
+
 /* a block with a loop; which counters are there says what silence means */
 static void test_silent(void **state)
 {
@@ -199,20 +297,20 @@ static void test_silent(void **state)
 
 	(void)state;
 	/* nobody left, so nobody came, so nobody can have been in the loop */
-	solve_counts(&a, &m, &value, &s);
+	solve_counts(&a, &m, &value, NULL, &s);
 	assert_true(s.edge_known[0] && s.calls_known[0] && s.edge_known[1] &&
 		    s.block_known[0]);
 	assert_int_equal(s.unknown_procs, 0);
 	/* somebody did, and the loop is a secret */
 	value = 1;
-	solve_counts(&a, &m, &value, &s);
+	solve_counts(&a, &m, &value, NULL, &s);
 	assert_true(s.edge_known[0] && s.calls[0] == 1);
 	assert_false(s.edge_known[1] || s.block_known[0]);
 	/* it is the way through that nobody sees */
 	loop[1].counter = 0;
 	loop[0].counter = MAP_NONE;
 	value = 0;
-	solve_counts(&a, &m, &value, &s);
+	solve_counts(&a, &m, &value, NULL, &s);
 	assert_true(s.edge_known[1]);
 	assert_false(s.block_known[0] || s.calls_known[0]);
 	arena_free(&a);
@@ -224,6 +322,7 @@ int main(void)
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_blind),
 		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_silent),
 	};
 

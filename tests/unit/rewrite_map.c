@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "rewrite/rewrite_int.h"
+#include "rewrite/way_back.h"
 #include "splitmix.h"
 
 #define MB (UINT64_C(1) << 20)
@@ -300,9 +301,68 @@ static void test_written(void **state)
 	free_pools(&r);
 }
 
+/* the way back leads to what runs next, from every new address */
+static void check_way_back(const struct moves *m, const struct way_back *w)
+{
+	const struct addr_map *map = &m->map;
+
+	for (size_t i = 0; i < map->span.n; i++) {
+		const struct span *s = &map->span.at[i];
+
+		for (uint64_t at = s->arrive; at < s->start; at += 4)
+			assert_int_equal(way_back_find(w, at).old, s->old);
+		for (uint32_t k = 0; k < s->new_size; k += 4)
+			assert_int_equal(way_back_find(w, s->start + k).old,
+					 s->form ? s->old : s->old + k);
+	}
+	for (size_t i = 0; i < m->stub.n; i++)
+		assert_int_equal(way_back_find(w, m->stub.at[i].start + 4).old,
+				 m->stub.at[i].like);
+	assert_int_equal(way_back_find(w, NEW - 4).kind, STRETCH_NONE);
+}
+
+static void test_way_back(void **state)
+{
+	static struct truth t;
+	uint64_t seed = 7;
+
+	(void)state;
+	for (int round = 0; round < 100; round++) {
+		struct moves m = {0};
+		struct moved all = {.old_start = OLD, .old_end = OLD + BYTES,
+				    .nstub = 2};
+		struct cfg c = {.isa = &isa_a64};
+		struct links none = {0};
+		struct way_back w;
+		buffer out = {0};
+		uint64_t end;
+
+		make_spans(&m.map, &t, &seed);
+		end = m.map.span.at[m.map.span.n - 1].start + 256;
+		for (uint32_t i = 0; i < all.nstub; i++) {
+			struct stub s = {end + 16 * i, end + 16 * i + 16,
+					 OLD + 64 * i};
+
+			vec_push(&m.stub, s);
+		}
+		all.end = end + 64;
+		vec_push(&m.moved, all);
+		way_back_write(&m, &none, &c, &out);
+		assert_int_equal(way_back_read(&w, out.at, out.n), 0);
+		check_way_back(&m, &w);
+		way_back_free(&w);
+		/* cut off in the middle of a number */
+		out.at[out.n - 1] |= 0x80;
+		assert_int_equal(way_back_read(&w, out.at, out.n), -1);
+		vec_free(&out);
+		moves_free(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_way_back),
 		cmocka_unit_test(test_map),
 		cmocka_unit_test(test_empty_map),
 		cmocka_unit_test(test_near),

@@ -140,7 +140,7 @@ static void jump(unsigned i, uint64_t to)
 #else
 	j.rip = base + to;
 #endif
-	pairs_on_jump(&j, &handover, &object[0]);
+	pairs_on_indirect(&j, &handover, &object[0]);
 }
 
 /* what all chunks say of a pair; image: 0 for elsewhere */

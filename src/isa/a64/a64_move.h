@@ -42,5 +42,7 @@ bool a64_count(uint64_t at, uint64_t counter, const uint8_t reg[2],
 	       uint8_t *out);
 bool a64_count_thread(uint64_t at, uint64_t counter, const uint8_t reg[2],
 		      bool subtract, uint8_t *out);
+unsigned a64_count_match(const uint8_t *code, size_t size, uint64_t at,
+			 uint64_t *counter);
 
 #endif

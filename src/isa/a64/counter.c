@@ -26,6 +26,7 @@ enum {
 	OP_ADD_ONE = 0x91000400,
 	OP_LDR = 0xf9400000, /* ldr xt, [xn, #imm12 * 8] */
 	OP_STR = 0xf9000000,
+	OP_ADRP = 0x90000000,
 	SLOT = 8, /* of the thread pointer */
 };
 
@@ -70,4 +71,35 @@ bool a64_count_thread(uint64_t at, uint64_t counter, const uint8_t reg[2],
 	memcpy(out + 4, w, sizeof w);
 	put_increment(out + 4 + sizeof w, a, b, counter & 0xfff);
 	return true;
+}
+
+/* the page that the adrp at `at` makes the address of */
+static uint64_t page_of(uint32_t w, uint64_t at)
+{
+	uint64_t pages = (w >> 29 & 3) | (uint64_t)(w >> 5 & 0x7ffff) << 2;
+
+	return (at >> 12 << 12) + (((pages ^ 1 << 20) - (1 << 20)) << 12);
+}
+
+/* what is written for the registers and counter that are seen is the same */
+unsigned a64_count_match(const uint8_t *code, size_t size, uint64_t at,
+			 uint64_t *counter)
+{
+	uint8_t out[A64_COUNT_THREAD_SIZE], reg[2];
+	uint32_t w[A64_COUNT_THREAD_SIZE / 4] = {0};
+	bool thread, good;
+	unsigned n;
+
+	memcpy(w, code, size < sizeof w ? size : sizeof w);
+	if ((w[0] & 0x9f000000) != OP_ADRP)
+		return 0;
+	reg[0] = w[0] & 31;
+	reg[1] = w[1] & 31;
+	thread = w[1] == (OP_MRS_TPIDR | reg[1]);
+	n = thread ? A64_COUNT_THREAD_SIZE : A64_COUNT_SIZE;
+	*counter = page_of(w[0], at) + (w[thread ? 4 : 1] >> 10 & 0xfff) * 8;
+	good = thread ? a64_count_thread(at, *counter, reg,
+					 w[3] >> 24 == OP_SUB_REG >> 24, out) :
+			a64_count(at, *counter, reg, out);
+	return good && size >= n && !memcmp(out, code, n) ? n : 0;
 }

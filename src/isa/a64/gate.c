@@ -3,9 +3,10 @@
  *
  * Reached by a call from before an svc, with all registers and flags as the
  * kernel would get them, or from behind it, as it left them: but for x0 they
- * are the same. A call that is not one of those below goes on at once. For the
- * others a procedure is asked whose address lies at `offset` in a structure to
- * which the word at `word` points; if there is none, the call goes on as well.
+ * are the same. A call that is not one of those below goes on at once; a gate
+ * of a kind without a list is no call's, and always asks. For the others a
+ * procedure is asked whose address lies at `offset` in a structure to which
+ * the word at `word` points; if there is none, the call goes on as well.
  * The procedure gets the address of
  *
  *	x0 .. x15, x29, x30, flags, x18		eight bytes each
@@ -59,6 +60,7 @@ static const struct {
 	[GATE_NAMES] = {0, 9},
 	[GATE_LIFE] = {0, NASKED},
 	[GATE_BEHIND] = {7, 5},
+	[GATE_JUMP] = {0, 0},
 };
 
 enum {
@@ -181,9 +183,15 @@ static void put_leave(struct gate *g)
 	put(g, OP_RET);
 }
 
+/* words before it asks */
+static unsigned fast_words(enum gate_kind k)
+{
+	return 1 + (part[k].n ? 2 * part[k].n + 2u : 0);
+}
+
 uint16_t a64_gate_size(enum gate_kind k)
 {
-	return (uint16_t)(4 * (3 + 2 * part[k].n + SLOW_WORDS));
+	return (uint16_t)(4 * (fast_words(k) + SLOW_WORDS));
 }
 
 bool a64_gate_asks(enum gate_kind k, uint64_t number)
@@ -198,7 +206,7 @@ bool a64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
 	      uint8_t *out)
 {
 	const uint16_t *nr = asked + part[k].first;
-	unsigned slow = 1 + 2 * part[k].n + 2, leave = slow + SLOW_WORDS - 2;
+	unsigned slow = fast_words(k), leave = slow + SLOW_WORDS - 2;
 	struct gate g = {.n = 0};
 
 	put_pair(&g, OP_STP_PRE, 16, 17, -16);
@@ -206,7 +214,8 @@ bool a64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
 		put(&g, OP_SUB | (uint32_t)nr[i] << 10 | 8 << 5 | 16);
 		put_cbz(&g, 16, slow);
 	}
-	put_leave(&g);
+	if (part[k].n)
+		put_leave(&g);
 	if (!put_find(&g, at, word, offset, leave))
 		return false;
 	put_save(&g);

@@ -403,5 +403,6 @@ const struct isa_move a64_move = {
 	.count_size = A64_COUNT_SIZE,
 	.count_thread = a64_count_thread,
 	.count_thread_size = A64_COUNT_THREAD_SIZE,
+	.count_match = a64_count_match,
 	.thread_room = A64_COUNT_THREAD_SIZE + 4,
 };

@@ -23,6 +23,7 @@ enum {
 	SYS_FALLOCATE = 47,
 	SYS_OPENAT = 56,
 	SYS_CLOSE = 57,
+	SYS_GETDENTS64 = 61,
 	SYS_READ = 63,
 	SYS_PREAD64 = 67,
 	SYS_PWRITE64 = 68,
@@ -31,7 +32,10 @@ enum {
 	SYS_EXIT = 93,
 	SYS_EXIT_GROUP = 94,
 	SYS_FUTEX = 98,
+	SYS_TGKILL = 131,
 	SYS_GETPID = 172,
+	SYS_GETTID = 178,
+	SYS_RT_TGSIGQUEUEINFO = 240,
 	SYS_RT_SIGACTION = 134,
 	SYS_RT_SIGPROCMASK = 135,
 	SYS_RT_SIGTIMEDWAIT = 137,
@@ -167,6 +171,14 @@ static inline unsigned long arch_clone_tls(const struct arch_gate *g)
 	return g->arg[3];
 }
 
+static inline uintptr_t arch_gate_frame(const struct arch_gate *g)
+{
+	return g->fp;
+}
+
+/* the word of a jmp_buf with the frame pointer, of glibc and musl */
+enum { ARCH_JUMP_FRAME = 10 };
+
 /* what a system call answered */
 static inline long arch_result(const struct arch_gate *g)
 {
@@ -188,7 +200,7 @@ static inline void arch_set_thread(const void *tp)
 
 /*
  * signal_arrives(): asks signal_real() and goes where that says, with all
- * that the kernel gave.
+ * that the kernel gave. It also gave a frame record.
  */
 #define ARCH_SIGNAL_ARRIVES                                                    \
 	__asm__(".text\n"                                                      \
@@ -202,6 +214,7 @@ static inline void arch_set_thread(const void *tp)
 		"stp x2, x30, [sp, #16]\n"                                     \
 		".cfi_offset 30, -24\n"                                        \
 		"str x29, [sp, #32]\n"                                         \
+		"mov x3, x29\n"                                                \
 		"bl signal_real\n"                                             \
 		"mov x16, x0\n"                                                \
 		"ldr x29, [sp, #32]\n"                                         \
@@ -213,8 +226,40 @@ static inline void arch_set_thread(const void *tp)
 		".cfi_endproc\n"                                               \
 		".size signal_arrives, . - signal_arrives\n")
 
+/* can signals that end the process be caught on the way? */
+enum { ARCH_NOTES_ENDS = 1 };
+
 /* words of the kernel's ucontext */
-enum { ARCH_UC_REGS = 23, ARCH_UC_PC = 55 };
+enum { ARCH_UC_MASK = 5, ARCH_UC_REGS = 23, ARCH_UC_PC = 55 };
+
+static inline uintptr_t arch_pc(const void *context)
+{
+	return ((const unsigned long *)context)[ARCH_UC_PC];
+}
+
+/* where the last call comes back to, if nothing was called since */
+static inline uintptr_t arch_link(const void *context)
+{
+	return ((const unsigned long *)context)[ARCH_UC_REGS + 30];
+}
+
+/* the frame record that the frame pointer leads to */
+static inline uintptr_t arch_frame(const void *context)
+{
+	return ((const unsigned long *)context)[ARCH_UC_REGS + 29];
+}
+
+/* an address in code without what signs it */
+static inline uintptr_t arch_plain(uintptr_t at)
+{
+	return at & 0xffffffffffff;
+}
+
+/* the signal is not blocked when the handler has returned */
+static inline void arch_unblock(void *context, unsigned signal)
+{
+	((unsigned long *)context)[ARCH_UC_MASK] &= ~(1ul << (signal - 1));
+}
 
 static inline void arch_set_pc(void *context, uintptr_t pc)
 {
@@ -247,7 +292,11 @@ static inline uintptr_t arch_increment(const void *context, uintptr_t *counter)
 	return (uintptr_t)w;
 }
 
-enum { ARCH_COUNT_SIZE = 16, ARCH_THREAD_ROOM = 32 };
+enum {
+	ARCH_COUNT_SIZE = 16,
+	ARCH_THREAD_ROOM = 32,
+	ARCH_THREAD_COUNTED = 28, /* from here on in it the store is done */
+};
 
 /* b from `at` to `to`; 0: it does not reach */
 static inline unsigned arch_jump(uintptr_t at, uintptr_t to)

@@ -1,0 +1,161 @@
+/*
+ * interruptions: handlers that never return to what they interrupted.
+ *
+ * A handler may leave by longjmp(), or end its thread or process. Then the
+ * thread ended, as far as the interrupted block is concerned, where the signal
+ * arrived (ends.c). Every handler's begin is remembered, with the frame record
+ * that the kernel makes for it on the stack; its return is not seen. But
+ * whoever leaves it has that record among those of his callers:
+ *
+ *	exit()    all records above that belong to a handler
+ *	longjmp() the same, up to the frame that it goes back to, whose
+ *	          record is in the jump buffer (a gate is at its entry)
+ *
+ * What is remembered of a handler that has returned is found by nobody: a
+ * record in the same place has something else in it. NEEDSWORK: who leaves by
+ * setcontext(), execve() or an exception is not seen, nor who is called
+ * without frame records.
+ */
+#include "runtime/counting.h"
+
+enum { RECORDS = 4096 }; /* looked at, at most */
+
+/* what is remembered of this thread with that record, or NULL */
+static struct interruption *find(struct counting *c, const struct frame *f)
+{
+	uintptr_t self = arch_thread();
+
+	for (unsigned i = 0; i < INTERRUPTIONS; i++)
+		if (c->interruption[i].thread == self &&
+		    c->interruption[i].record == f)
+			return &c->interruption[i];
+	return NULL;
+}
+
+/* the stack there, which can be read, is still as the kernel left it */
+static _Bool is_intact(const struct interruption *x)
+{
+	return x->record->next == x->was.next &&
+	       x->record->back == x->was.back &&
+	       arch_pc(x->context) == x->pc;
+}
+
+/* is any handler of this thread remembered? */
+static _Bool any(const struct counting *c)
+{
+	uintptr_t self = arch_thread();
+
+	for (unsigned i = 0; i < INTERRUPTIONS; i++)
+		if (c->interruption[i].thread == self)
+			return 1;
+	return 0;
+}
+
+/* a place of this thread's, NULL: there is none */
+static struct interruption *take(struct counting *c)
+{
+	for (unsigned i = 0; i < INTERRUPTIONS; i++) {
+		uintptr_t nobody = 0;
+
+		if (__atomic_compare_exchange_n(&c->interruption[i].thread,
+						&nobody, arch_thread(), 0,
+						__ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+			return &c->interruption[i];
+	}
+	return NULL;
+}
+
+/* is the record among those from f on, before `end`? */
+static _Bool is_before(const struct frame *f, const struct frame *end,
+		       const struct frame *record)
+{
+	for (unsigned i = 0; i < RECORDS && f != end && frame_readable(f);
+	     i++, f = f->next)
+		if (f == record)
+			return 1;
+	return 0;
+}
+
+/* forgets this thread's handlers that have returned */
+static void drop_returned(struct counting *c, const struct frame *f)
+{
+	uintptr_t self = arch_thread();
+
+	for (unsigned i = 0; i < INTERRUPTIONS; i++)
+		if (c->interruption[i].thread == self &&
+		    !(is_before(f, NULL, c->interruption[i].record) &&
+		      is_intact(&c->interruption[i])))
+			c->interruption[i].thread = 0;
+}
+
+void handler_begins(struct counting *c, const void *context,
+		    const struct frame *record)
+{
+	struct interruption *x = find(c, record);
+
+	if (!ARCH_NOTES_ENDS || !c->process || c->confined)
+		return;
+	if (!x)
+		x = take(c);
+	if (!x) {
+		drop_returned(c, record);
+		x = take(c);
+	}
+	if (!x) {
+		c->process->lost = 1;
+		return;
+	}
+	x->context = context;
+	x->pc = arch_pc(context);
+	x->record = record;
+	x->was = *record;
+}
+
+/* forgets all of a thread, or (0) of all */
+static void forget(struct counting *c, uintptr_t thread)
+{
+	for (unsigned i = 0; i < INTERRUPTIONS; i++)
+		if (!thread || c->interruption[i].thread == thread)
+			c->interruption[i].thread = 0;
+}
+
+void handlers_end(struct counting *c, const struct frame *f,
+		  const struct frame *end)
+{
+	struct interruption *x;
+
+	if (!any(c) || !process_is_own(c))
+		return;
+	/* a frame that nobody knows: he may jump anywhere */
+	if (end && !is_before(f, NULL, end)) {
+		c->process->lost = 1;
+		return;
+	}
+	for (unsigned i = 0; i < RECORDS && f != end && frame_readable(f);
+	     i++, f = f->next) {
+		x = find(c, f);
+		if (!x)
+			continue;
+		if (is_intact(x))
+			end_note(c, x->context);
+		x->thread = 0;
+	}
+	if (!end)
+		forget(c, arch_thread());
+}
+
+void handlers_forget(struct counting *c)
+{
+	forget(c, 0);
+}
+
+void counting_on_jump(struct arch_gate *g, const struct handover *h)
+{
+	const uintptr_t *buffer = (const void *)g->arg[0];
+
+	if (h->counting && !h->counting->confined && any(h->counting) &&
+	    sys_readable(buffer + ARCH_JUMP_FRAME))
+		handlers_end(h->counting, (const void *)arch_gate_frame(g),
+			     (const void *)buffer[ARCH_JUMP_FRAME]);
+}

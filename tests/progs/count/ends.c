@@ -1,0 +1,491 @@
+/*
+ * ends WORD...: ends in the ways that the words say, after some work; each
+ * word is done in order.
+ *
+ * Where it ended can be told afterwards from a file that is mapped: at places
+ * that have a number an instruction stores how often it did so. The section
+ * .marks lists these: the distance from there to the instruction, and the
+ * number.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile int sink;
+static uint64_t *marks;
+
+/* the compiler may copy it: a section of the file lists them all */
+#define MARK(n)                                                          \
+	do {                                                             \
+		uint64_t v_;                                             \
+		__asm__ volatile("ldr %0, [%1]\n"                        \
+				 "add %0, %0, #1\n"                      \
+				 "1: str %0, [%1]\n"                     \
+				 ".pushsection .marks, \"a\"\n"          \
+				 ".long 1b - ., " #n "\n"                \
+				 ".popsection"                           \
+				 : "=&r"(v_) : "r"(marks + n) : "memory"); \
+	} while (0)
+
+#define OWN __attribute__((noinline, noclone))
+
+/* two that are sure to come back, one of them by way of the other */
+OWN static long leaf(long n)
+{
+	long s = 0;
+
+	MARK(0);
+	for (long i = 0; i < n; i++) {
+		s += i ^ (s << 1);
+		if (s & 4)
+			MARK(1);
+		else
+			MARK(2);
+	}
+	MARK(3);
+	return s;
+}
+
+OWN static long middle(long n)
+{
+	long a = leaf(n);
+
+	MARK(4);
+	a += leaf(n & 1);
+	MARK(5);
+	return a;
+}
+
+OWN static long by_pointer(long n)
+{
+	MARK(6);
+	return n ^ leaf(1);
+}
+
+static long (*volatile pointer)(long) = by_pointer;
+
+OWN static void loop(long n)
+{
+	for (long i = 0; i != n; i++) {
+		MARK(7);
+		sink = (int)middle(i & 3);
+		MARK(8);
+		switch (i % 5) {
+		case 0:
+			sink = (int)pointer(i);
+			MARK(9);
+			break;
+		case 1:
+			MARK(10);
+			break;
+		case 2:
+			sink += getpid();
+			MARK(11);
+			/* fall through */
+		default:
+			MARK(12);
+		}
+		MARK(13);
+	}
+}
+
+static void map_marks(const char *name)
+{
+	int fd = open(name, O_RDWR | O_CREAT, 0666);
+
+	if (fd < 0 || ftruncate(fd, 4096))
+		exit(99);
+	marks = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (marks == MAP_FAILED)
+		exit(99);
+	close(fd);
+}
+
+static void timer(long us)
+{
+	struct itimerval t = {.it_value = {us / 1000000, us % 1000000}};
+
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+
+/* --- at an instruction that is known */
+
+OWN static void store(int *p, int v)
+{
+	sink = 1;
+	*p = v;
+	sink = 3;
+}
+
+OWN static int sum(const int *p, int n)
+{
+	int s = 0;
+
+	for (int i = 0; i < n; i++)
+		s += p[i] * 3;
+	sink = s;
+	return s + 1;
+}
+
+OWN static int sums(const int *p, int n)
+{
+	int a = sum(p, n);
+
+	sink = a;
+	a ^= sum(p + 1, n - 1);
+	sink += 5;
+	return a;
+}
+
+OWN static int deep(const int *p, int n)
+{
+	sink = n;
+	return sums(p, n) + sums(p, n / 2);
+}
+
+static void write_to_nobody(void)
+{
+	int p[2];
+
+	if (!pipe(p) && !close(p[0]) && write(p[1], "x", 1) != 1)
+		sink = 7;
+}
+
+/* a child that ends so; its parent goes on */
+static void in_child(int argc, char **argv);
+
+/* --- what a program sees of its handlers */
+
+static void handler(int n)
+{
+	sink = n;
+}
+
+static void action_is(const char *when, int n)
+{
+	struct sigaction a = {0};
+
+	sigaction(n, NULL, &a);
+	printf("%s: %s flags %#x mask %d%d\n", when,
+	       a.sa_handler == SIG_DFL ? "default" :
+	       a.sa_handler == SIG_IGN ? "ignored" :
+	       a.sa_handler == handler ? "handler" : "?",
+	       (unsigned)a.sa_flags, sigismember(&a.sa_mask, SIGUSR1),
+	       sigismember(&a.sa_mask, SIGTERM));
+}
+
+static void look(int n)
+{
+	struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART};
+
+	action_is("at first", n);
+	printf("was default: %d\n", signal(n, SIG_IGN) == SIG_DFL);
+	action_is("signal()", n);
+	raise(n);
+	printf("was ignored: %d\n", signal(n, SIG_DFL) == SIG_IGN);
+	action_is("default again", n);
+	sigaddset(&a.sa_mask, SIGUSR1);
+	sigaction(n, &a, NULL);
+	action_is("with a handler", n);
+	raise(n);
+	a.sa_flags = SA_RESETHAND;
+	sigaction(n, &a, NULL);
+	action_is("once", n);
+	raise(n);
+	action_is("no more", n);
+	a.sa_handler = SIG_DFL;
+	a.sa_flags = SA_NODEFER;
+	sigaction(n, &a, &a);
+	printf("was %d\n", a.sa_handler == SIG_DFL);
+	action_is("with flags", n);
+	fflush(stdout);
+}
+
+/* a signal that is blocked but for the time of a call that waits */
+static void suspend(void)
+{
+	sigset_t none, alarm;
+
+	sigemptyset(&none);
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	sigprocmask(SIG_BLOCK, &alarm, NULL);
+	timer(20000);
+	sigsuspend(&none);
+	puts("goes on");
+}
+
+static void wait_for_it(void)
+{
+	sigset_t set;
+	int n;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	raise(SIGTERM);
+	sigwait(&set, &n);
+	printf("waited for %d\n", n);
+	fflush(stdout);
+}
+
+static long eat(long n)
+{
+	volatile char here[4096];
+
+	here[0] = (char)n;
+	return n ? eat(n - 1) + here[0] : 0;
+}
+
+static void overflow(void)
+{
+	eat(1L << 40);
+}
+
+/* an alternate stack: there is room after all */
+static void overflow_aside(void)
+{
+	static char room[65536];
+	stack_t s = {.ss_sp = room, .ss_size = sizeof room};
+
+	sigaltstack(&s, NULL);
+	overflow();
+}
+
+/* --- handlers that never return */
+
+static sigjmp_buf back;
+static volatile int jumps;
+
+OWN static void jump(int n)
+{
+	MARK(14);
+	jumps++;
+	siglongjmp(back, n);
+}
+
+OWN static void exit_in_handler(int n)
+{
+	MARK(15);
+	exit(n);
+}
+
+OWN static void end_in_handler(int n)
+{
+	MARK(16);
+	signal(n, SIG_DFL);
+	*(volatile int *)(uintptr_t)8 = 1;
+}
+
+/* one that jumps inside of itself, and returns */
+OWN static void jump_inside(int n)
+{
+	static sigjmp_buf here;
+	volatile int again = n;
+
+	MARK(17);
+	if (!sigsetjmp(here, 1)) {
+		again++;
+		siglongjmp(here, 1);
+	}
+	MARK(18);
+	jumps++;
+}
+
+static void every(long us, void (*f)(int), int flags)
+{
+	struct sigaction a = {.sa_handler = f, .sa_flags = flags};
+	struct itimerval t = {{0, us}, {0, us}};
+
+	sigaction(SIGALRM, &a, NULL);
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+
+/* n times out of the loop */
+OWN static void jump_out(int n)
+{
+	jumps = 0;
+	sigsetjmp(back, 1);
+	MARK(19);
+	if (jumps < n) {
+		if (!jumps)
+			every(3000, jump, 0);
+		loop(-1);
+	}
+	timer(0);
+}
+
+/* n times interrupted, and none of it matters */
+OWN static void return_often(int n)
+{
+	jumps = 0;
+	every(2000, jump_inside, 0);
+	while (jumps < n)
+		loop(100);
+	timer(0);
+}
+
+static void aside(void)
+{
+	static char room[65536];
+	stack_t s = {.ss_sp = room, .ss_size = sizeof room};
+
+	sigaltstack(&s, NULL);
+	every(200000, exit_in_handler, SA_ONSTACK);
+	loop(-1);
+}
+
+/* --- threads */
+
+static void *work(void *arg)
+{
+	(void)arg;
+	loop(-1);
+	return NULL;
+}
+
+static void *wait_long(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/* the loop in another thread, which alone gets the signal */
+static void in_thread(void)
+{
+	pthread_t t, u;
+	sigset_t alarm;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	sigprocmask(SIG_BLOCK, &alarm, NULL);
+	pthread_create(&u, NULL, wait_long, NULL);
+	sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+	pthread_create(&t, NULL, work, NULL);
+	sigprocmask(SIG_BLOCK, &alarm, NULL);
+	pthread_join(t, NULL);
+}
+
+/* the loop goes on while the process ends */
+static void among_threads(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, work, NULL);
+	usleep(50000);
+	_exit(3);
+}
+
+static void waiting_threads(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, wait_long, NULL);
+	pthread_create(&t, NULL, wait_long, NULL);
+	usleep(50000);
+	exit(4);
+}
+
+static void do_word(char **argv, int *i)
+{
+	static const int numbers[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+	const char *w = argv[*i];
+
+	if (!strcmp(w, "work"))
+		sink = deep(numbers, 10);
+	else if (!strcmp(w, "store"))
+		store(NULL, 1);
+	else if (!strcmp(w, "sum"))
+		sum((int *)8, 3);
+	else if (!strcmp(w, "deep"))
+		deep((int *)16, 3);
+	else if (!strcmp(w, "late"))
+		deep(numbers - (1 << 20), 3);
+	else if (!strcmp(w, "trap"))
+		__builtin_trap();
+	else if (!strcmp(w, "abort"))
+		abort();
+	else if (!strcmp(w, "raise"))
+		raise(atoi(argv[++*i]));
+	else if (!strcmp(w, "pipe"))
+		write_to_nobody();
+	else if (!strcmp(w, "call-nobody"))
+		((void (*)(void))(uintptr_t)atoi("8"))();
+	else if (!strcmp(w, "suspend"))
+		suspend();
+	else if (!strcmp(w, "wait"))
+		wait_for_it();
+	else if (!strcmp(w, "overflow"))
+		overflow();
+	else if (!strcmp(w, "overflow-aside"))
+		overflow_aside();
+	else if (!strcmp(w, "look"))
+		look(atoi(argv[++*i]));
+	else if (!strcmp(w, "marks"))
+		map_marks(argv[++*i]);
+	else if (!strcmp(w, "timer"))
+		timer(atol(argv[++*i]));
+	else if (!strcmp(w, "loop"))
+		loop(-1);
+	else if (!strcmp(w, "jumps"))
+		jump_out(atoi(argv[++*i]));
+	else if (!strcmp(w, "returns"))
+		return_often(atoi(argv[++*i]));
+	else if (!strcmp(w, "exit-handler"))
+		signal(SIGALRM, exit_in_handler);
+	else if (!strcmp(w, "end-handler"))
+		signal(SIGALRM, end_in_handler);
+	else if (!strcmp(w, "aside"))
+		aside();
+	else if (!strcmp(w, "thread"))
+		in_thread();
+	else if (!strcmp(w, "among"))
+		among_threads();
+	else if (!strcmp(w, "waiting"))
+		waiting_threads();
+	else if (!strcmp(w, "ignore"))
+		signal(atoi(argv[++*i]), SIG_IGN);
+	else
+		exit(98);
+}
+
+static void in_child(int argc, char **argv)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		for (int i = 0; i < argc; i++)
+			do_word(argv, &i);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	printf("child: signal %d status %d\n",
+	       WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+	       WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "child")) {
+			in_child(argc - i - 1, argv + i + 1);
+			break;
+		} else {
+			do_word(argv, &i);
+		}
+	return 0;
+}
