@@ -34,6 +34,7 @@ static const char count_usage[] =
 	"  --only NAME,..     count in these procedures only, by their names\n"
 	"                     or addresses (0x...)\n"
 	"  --follow           programs that it executes are counted, too\n"
+	"  --calls            where indirect calls and jumps lead, too\n"
 	"  --after-calls      a counter after every call, for comparison\n"
 	"  --trap-unexpected  a test mode: code that nobody should reach "
 	"traps\n"
@@ -75,6 +76,8 @@ static int count_option(struct count_call *call, char **argv, int *i)
 		call->recipe.count.only = value;
 	else if (!strcmp(a, "--after-calls"))
 		call->recipe.count.after_calls = true;
+	else if (!strcmp(a, "--calls"))
+		call->recipe.count.pairs = true;
 	else if (!strcmp(a, "--trap-unexpected"))
 		call->recipe.trap_unexpected = true;
 	else
@@ -99,6 +102,8 @@ static int count_check(struct count_call *call)
 			      "libraries: libc,libz");
 	if (call->recipe.counts && strcmp(call->libs, "all"))
 		call->recipe.libs = call->libs;
+	if (call->recipe.count.pairs && !call->recipe.counts)
+		return misuse("--calls needs counters: not --placement none");
 	if (call->follow && !call->recipe.counts &&
 	    !libs_have(call->libs, "libc.so"))
 		return misuse("--follow needs libc among --libs: that is what "

@@ -28,6 +28,7 @@ static const char instrument_usage[] =
 	"                      in an earlier run\n"
 	"  --only NAME,..      count in these procedures only, by their names\n"
 	"                      or addresses (0x...)\n"
+	"  --calls             tells where indirect calls and jumps lead, too\n"
 	"  --after-calls       a counter after every call, for comparison\n"
 	"  --trap-unexpected   a test: old places where nobody should arrive\n"
 	"                      trap\n"
@@ -52,6 +53,9 @@ static int instrument_check(struct instrument_call *call)
 	if (!recipe_placement(&call->recipe, call->placement))
 		return cmd_misuse(&cmd_instrument, "there is no placement "
 				  "'%s'", call->placement);
+	if (call->recipe.count.pairs && !call->recipe.counts)
+		return cmd_misuse(&cmd_instrument, "--calls needs counters: "
+				  "not --placement none");
 	if (strcmp(call->weights, "heuristic") &&
 	    recipe_weights(&call->recipe, call->weights, &e))
 		return cmd_fail(&e);
@@ -78,6 +82,8 @@ static int instrument_parse(int argc, char **argv, struct instrument_call *c)
 			c->recipe.count.only = argv[++i];
 		else if (options && !strcmp(a, "--after-calls"))
 			c->recipe.count.after_calls = true;
+		else if (options && !strcmp(a, "--calls"))
+			c->recipe.count.pairs = true;
 		else if (options && !strcmp(a, "--trap-unexpected"))
 			c->o.trap_unexpected = true;
 		else if (options && !strcmp(a, "--strict"))

@@ -17,7 +17,7 @@ static const char report_usage[] =
 	"Shows how often the parts of a program ran, most first. PROFILE is\n"
 	"what 'tally count' left, or is filling just now.\n"
 	"\n"
-	"  --by image|procedure|process|edge|block|instruction\n"
+	"  --by image|procedure|process|edge|block|instruction|call-site\n"
 	"               what to list; procedure by default\n"
 	"  --limit N    only the first N\n"
 	"  --json       for programs\n"
@@ -39,9 +39,10 @@ static int parse_by(const char *word)
 		[BY_IMAGE] = "image", [BY_PROCEDURE] = "procedure",
 		[BY_PROCESS] = "process", [BY_EDGE] = "edge",
 		[BY_BLOCK] = "block", [BY_INSTRUCTION] = "instruction",
+		[BY_CALL_SITE] = "call-site",
 	};
 
-	for (int i = 0; i <= BY_INSTRUCTION; i++)
+	for (int i = 0; i <= BY_CALL_SITE; i++)
 		if (!strcmp(word, names[i]))
 			return i;
 	return -1;
@@ -66,8 +67,9 @@ static int report_word(struct report_call *call, char **argv, int *i)
 		by = parse_by(value);
 		if (by < 0)
 			return cmd_misuse(&cmd_report, "--by image, procedure,"
-					  " process, edge, block or "
-					  "instruction, not '%s'", value);
+					  " process, edge, block, "
+					  "instruction or call-site, not "
+					  "'%s'", value);
 		call->by = (enum rows_by)by;
 	} else if ((value = option_value(argv, i, "--limit"))) {
 		if (!parse_limit(value, &call->limit))

@@ -177,6 +177,32 @@ static void json_code(struct json *j, const struct told *t,
 			  told_unknown(m, r->proc));
 }
 
+static void json_call_site(struct json *j, const struct told *t,
+			   const struct row *r)
+{
+	const char *callee = NULL;
+	char buf[32];
+
+	json_where(j, t, r);
+	json_address(j, "address", r->addr);
+	json_string(j, "kind", site_kind_name(r->kind));
+	if (r->to_image != ROW_NONE) {
+		callee = row_callee(t, r, buf, sizeof buf);
+		json_string(j, "callee_image", t->image[r->to_image].name);
+	} else {
+		json_null(j, "callee_image");
+	}
+	if (callee)
+		json_string(j, "callee", callee);
+	else
+		json_null(j, "callee");
+	json_end_of_edge(j, "callee_address", r->to_image != ROW_NONE, r->to);
+	if (r->to_unknown)
+		json_string(j, "callee_unknown", r->to_unknown);
+	report_json_count(j, "count", r->known, r->count,
+			  told_unknown(&t->image[r->image], r->proc));
+}
+
 static void json_row(struct json *j, const struct told *t,
 		     const struct row *r, enum rows_by by)
 {
@@ -195,6 +221,9 @@ static void json_row(struct json *j, const struct told *t,
 	case BY_EDGE:
 		json_where(j, t, r);
 		report_json_edge(j, &t->image[r->image], r->proc, r->item);
+		break;
+	case BY_CALL_SITE:
+		json_call_site(j, t, r);
 		break;
 	default:
 		json_code(j, t, r, by);

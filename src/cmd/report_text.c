@@ -16,6 +16,7 @@ enum {
 	COLUMNS = 4,
 	CELL = 32,
 	KIND_WIDTH = 10,  /* of the longest name of an edge */
+	SITE_WIDTH = 13,  /* of a call site */
 	NAME_WIDEST = 40, /* longer names push aside what follows */
 };
 
@@ -76,6 +77,8 @@ static const struct table tables[] = {
 		      .names = "procedure  image"},
 	[BY_INSTRUCTION] = {.head = {"count", "address"}, .n = 2,
 			    .names = "procedure  image"},
+	[BY_CALL_SITE] = {.head = {"count", "site", "callee"}, .n = 3,
+			  .names = "kind  procedure  image  callee  image"},
 };
 
 static void fill_image(const struct told *t, const struct row *r,
@@ -138,6 +141,13 @@ static void fill_code(const struct told *t, const struct row *r,
 		cell_number(c->at[2], true, b->ninsn);
 }
 
+static void fill_call_site(const struct row *r, struct cells *c)
+{
+	cell_number(c->at[0], r->known, r->count);
+	cell_addr(c->at[1], true, r->addr);
+	cell_addr(c->at[2], r->to_image != ROW_NONE, r->to);
+}
+
 static void fill(const struct told *t, const struct row *r, enum rows_by by,
 		 struct cells *c)
 {
@@ -155,6 +165,9 @@ static void fill(const struct told *t, const struct row *r, enum rows_by by,
 	case BY_EDGE:
 		fill_edge(t, r, c);
 		break;
+	case BY_CALL_SITE:
+		fill_call_site(r, c);
+		break;
 	default:
 		fill_code(t, r, by, c);
 	}
@@ -164,6 +177,25 @@ static void fill(const struct told *t, const struct row *r, enum rows_by by,
 static int pad(int width, const char *name)
 {
 	return (int)strlen(name) < width ? width - (int)strlen(name) : 0;
+}
+
+/* who was called, and where that is */
+static void print_callee(const struct told *t, const struct row *r,
+			 const struct style *s)
+{
+	const char *name;
+	char buf[32];
+
+	if (r->to_image == ROW_NONE) {
+		fprintf(s->to, "  %s%s%s", s->warn, r->to_unknown, s->off);
+		return;
+	}
+	name = row_callee(t, r, buf, sizeof buf);
+	fprintf(s->to, "  %s", s->head);
+	name_print(s->to, name ? name : "?", "");
+	fprintf(s->to, "%s  %s", s->off, s->dim);
+	name_print(s->to, t->image[r->to_image].name, "");
+	fputs(s->off, s->to);
 }
 
 /* what stands behind the numbers */
@@ -183,6 +215,9 @@ static void print_names(const struct told *t, const struct row *r,
 	if (by == BY_EDGE)
 		fprintf(s->to, "%-*s  ", s->terminal ? KIND_WIDTH : 0,
 			edge_kind_name(m->map->edge.at[r->item].kind));
+	if (by == BY_CALL_SITE)
+		fprintf(s->to, "%-*s  ", s->terminal ? SITE_WIDTH : 0,
+			site_kind_name(r->kind));
 	if (by != BY_IMAGE) {
 		name = row_procedure(t, r, buf, sizeof buf);
 		fputs(s->head, s->to);
@@ -193,6 +228,8 @@ static void print_names(const struct told *t, const struct row *r,
 	name_print(s->to, m->name, "");
 	if (by != BY_IMAGE)
 		fputs(s->off, s->to);
+	if (by == BY_CALL_SITE)
+		print_callee(t, r, s);
 }
 
 /* unknown rows of procedures in which perhaps nothing ran are not shown */

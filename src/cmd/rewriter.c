@@ -16,6 +16,7 @@
 
 #define TRAP "+trap"
 #define AFTER "+after"
+#define CALLS "+calls"
 #define LIBS "+libs="
 #define ONLY "+only="
 #define WEIGHTS "+weights="
@@ -55,9 +56,10 @@ const char *recipe_name(const struct recipe *r)
 		if (r->counts == placements[i].counts &&
 		    r->count.placement == placements[i].kind)
 			placement = placements[i].name;
-	n = (size_t)snprintf(name, sizeof name, "%s%s%s", placement,
+	n = (size_t)snprintf(name, sizeof name, "%s%s%s%s", placement,
 			     r->trap_unexpected ? TRAP : "",
-			     r->count.after_calls ? AFTER : "");
+			     r->count.after_calls ? AFTER : "",
+			     r->count.pairs ? CALLS : "");
 	if (r->libs)
 		n += (size_t)snprintf(name + n, PATH_MAX, LIBS "%s", r->libs);
 	if (r->count.only)
@@ -101,6 +103,7 @@ bool recipe_parse(struct recipe *r, const char *name)
 	r->trap_unexpected = take_option(&s, TRAP, s + strlen(TRAP), none, 1);
 	r->count.after_calls = take_option(&s, AFTER, s + strlen(AFTER), none,
 					   1);
+	r->count.pairs = take_option(&s, CALLS, s + strlen(CALLS), none, 1);
 	if (take_option(&s, LIBS, list ? list : options, libs, sizeof libs))
 		r->libs = libs;
 	if (take_option(&s, ONLY, options, only, sizeof only))
@@ -199,6 +202,8 @@ static int rewrite_planned(const struct cfg *c, const struct count_options *q,
 	memcpy(cargo.id, counters.map.id, sizeof cargo.id);
 	cargo.nsite = counters.for_threads ?
 			      0 : (uint32_t)counters.plan.insertion.n;
+	cargo.jump = counters.jump.at;
+	cargo.njump = (uint32_t)counters.jump.n;
 	world_plan(&gates, c, &cargo);
 	plans_join(&both, &gates, &counters.plan);
 	failed = rewrite_image(c, &both.plan, o, out, report, e);

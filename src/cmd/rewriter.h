@@ -7,6 +7,7 @@
  *	"edges"		counters after that placement (flow/place.h)
  *	"none+trap"	and places where nobody should arrive trap
  *	"edges+after"	counters after all calls
+ *	"edges+calls"	and where indirect jumps and calls lead
  *	"edges+libs=LIST"
  *			of libraries, only these are counted (runtime/libs.h)
  *	"edges+only=LIST"

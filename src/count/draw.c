@@ -31,6 +31,7 @@ void drawing_free(struct drawing *d)
 	mem_free(d->hub_vertex);
 	mem_free(d->shared);
 	vec_free(&d->way);
+	vec_free(&d->told);
 	vec_free(&d->block);
 	vec_free(&d->degree);
 }
@@ -107,8 +108,7 @@ static uint32_t first_vertex(const struct pen *n, uint32_t b)
 	return n->d->vertex[b];
 }
 
-/* the one that edges of the block leave */
-static uint32_t last_vertex(const struct pen *n, uint32_t b)
+uint32_t pen_last(const struct pen *n, uint32_t b)
 {
 	uint32_t v = n->d->vertex[b];
 	uint64_t end = block_end(&n->c->block.at[b]);
@@ -161,7 +161,7 @@ static bool is_sure(const struct pen *n, const struct block *k)
 static void add_call(struct pen *n, uint32_t b)
 {
 	const struct block *k = &n->c->block.at[b];
-	uint32_t v = last_vertex(n, b), end = cfg_edges_end(n->c, b);
+	uint32_t v = pen_last(n, b), end = cfg_edges_end(n->c, b);
 	bool back = k->edge < end && n->c->edge.at[k->edge].kind == EDGE_AFTER;
 	struct map_edge *e;
 
@@ -213,7 +213,7 @@ static void add_plain(struct pen *n, uint32_t i)
 		[EDGE_UNKNOWN] = MAP_AWAY,
 	};
 	const struct edge *g = &n->c->edge.at[i];
-	uint32_t v = last_vertex(n, g->from), to = EXIT_MARK;
+	uint32_t v = pen_last(n, g->from), to = EXIT_MARK;
 	enum map_kind kind = kinds[g->kind];
 	struct map_edge *e;
 
@@ -239,7 +239,7 @@ static void add_indirect(struct pen *n, uint32_t b)
 {
 	const struct block *k = &n->c->block.at[b];
 	uint32_t end = cfg_edges_end(n->c, b);
-	uint32_t v = last_vertex(n, b);
+	uint32_t v = pen_last(n, b);
 
 	if (!survey_copies(n->d->s, b)) {
 		bool tail = end - k->edge == 1 &&
@@ -265,7 +265,7 @@ static void add_edges_out(struct pen *n, uint32_t b)
 	    k->last == INSN_SYSCALL)
 		add_call(n, b);
 	else if (k->edge == end)
-		pen_edge(n, MAP_AWAY, last_vertex(n, b), EXIT_MARK,
+		pen_edge(n, MAP_AWAY, pen_last(n, b), EXIT_MARK,
 			 way_before_last(n, b));
 	else if (k->last == INSN_IJUMP)
 		add_indirect(n, b);
@@ -325,7 +325,7 @@ static void add_pad_edges(struct pen *n)
 			if (v != MAP_NONE && n->d->degree.at[v])
 				pen_edge(n, MAP_PAD, EXIT_MARK, v,
 					 way_of(PLAN_EDGE, i))
-					->call = last_vertex(n, b);
+					->call = pen_last(n, b);
 		}
 	}
 }
@@ -372,7 +372,7 @@ static void add_edges_in(struct pen *n)
 /* between the instructions of a block, and to each */
 static void add_fine(struct pen *n, uint32_t b)
 {
-	uint32_t v = first_vertex(n, b), last = last_vertex(n, b);
+	uint32_t v = first_vertex(n, b), last = pen_last(n, b);
 
 	for (; v < last; v++) {
 		uint64_t next = n->d->m->block.at[n->p.block + v + 1].start;
@@ -502,6 +502,7 @@ bool draw_procedure(struct drawing *d, uint32_t p)
 	add_edges_in(&n);
 	count_degrees(&n);
 	choose_ways(&n);
+	draw_sites(&n);
 	pen_finish(&n);
 	return true;
 }

@@ -6,6 +6,7 @@
 #define COUNT_DRAW_H
 
 #include "count/map.h"
+#include "launch/world.h"
 #include "rewrite/survey.h"
 
 /* the insertions that together see an edge; n == 0: it can carry no code */
@@ -19,6 +20,9 @@ struct way {
 struct drawing {
 	const struct survey *s;
 	struct map *m;
+	bool pairs; /* sites are told of */
+	/* these are, numbered as in the map */
+	VEC(struct world_jump) told;
 	const bool *sure; /* by procedure (sure.h), or NULL: none */
 	VEC(struct way) way;  /* by number of the edge in the map */
 	uint32_t *vertex;     /* by block of the cfg: that of its first

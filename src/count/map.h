@@ -28,7 +28,7 @@
 #include "runtime/profile_format.h"
 
 #define MAP_SECTION ".tally.map"
-enum { MAP_VERSION = 1 };
+enum { MAP_VERSION = 2 };
 #define MAP_NONE UINT32_MAX
 
 enum map_kind {
@@ -101,6 +101,17 @@ static inline uint32_t map_exit(const struct map_proc *p)
 	return p->nblock + p->nhub;
 }
 
+/* a jump or call through a register, the last instruction of a block */
+struct map_site {
+	uint32_t block;
+	bool call; /* else it is a jump */
+	/*
+	 * The profile has pairs of it and its targets: the site's number in
+	 * the map, and addresses (profile.h).
+	 */
+	bool pairs;
+};
+
 /* text that runs where it was, uncounted */
 struct map_region {
 	uint64_t start, end;
@@ -121,10 +132,28 @@ struct map {
 	VEC(struct map_proc) proc; /* by entry */
 	VEC(struct map_block) block;
 	VEC(struct map_edge) edge;
+	VEC(struct map_site) site; /* by block, all that were moved */
 	VEC(struct map_region) in_place; /* by address */
 	VEC(uint8_t) length; /* of instructions, bytes each */
 	struct arena arena;  /* strings */
 };
+
+/*
+ * Whether all ways out of block v of the procedure, which ends with an indirect
+ * jump, are edges to its targets: then these tell as much as pairs do.
+ */
+static inline bool map_edges_tell(const struct map *m,
+				  const struct map_proc *p, uint32_t v)
+{
+	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++) {
+		const struct map_edge *d = &m->edge.at[i];
+
+		if (d->from == v &&
+		    (d->kind != MAP_TABLE || d->to >= p->nblock))
+			return false;
+	}
+	return true;
+}
 
 /* the map as bytes (compressed), to be freed with vec_free() */
 struct map_bytes {

@@ -25,6 +25,8 @@
  *	calls       of MAP_BACK, MAP_PAD: 0: unknown, else (to - 1 - call)
  *	            zigzag + 1; of MAP_CALL, MAP_OVER, MAP_TAIL, MAP_NORETURN:
  *	            enum map_callee, or the procedure's number above that
+ *	sites       of indirect jumps and calls: (block - the last one's - 1)
+ *	            times 4, plus 1 for a call, plus 2 if it has pairs
  *	in place    start - last one's end; size; reason
  *
  * A typical edge is a fall from the last edge's block or the one behind it
@@ -52,6 +54,7 @@ enum map_part {
 	PART_ENDS,
 	PART_COUNTERS,
 	PART_CALLS,
+	PART_SITES,
 	PART_IN_PLACE,
 	MAP_PARTS,
 };
@@ -74,6 +77,12 @@ enum {
 	EDGE_COUNTED = 1 << 4,
 	EDGE_FROM = 5, /* shift */
 	EDGE_TO_TOLD = 1 << 7,
+};
+
+enum {
+	SITE_CALL = 1,
+	SITE_PAIRS = 2,
+	SITE_BITS = 2,
 };
 
 /* where an edge is expected to lead, from those before it in its procedure */

@@ -47,6 +47,7 @@ static void pack_about(struct packer *k)
 	buffer_uleb(b, m->proc.n);
 	buffer_uleb(b, m->block.n);
 	buffer_uleb(b, m->edge.n);
+	buffer_uleb(b, m->site.n);
 	buffer_uleb(b, m->in_place.n);
 }
 
@@ -202,6 +203,22 @@ static void pack_procs(struct packer *k)
 	assert(block == k->m->block.n && edge == k->m->edge.n);
 }
 
+static void pack_sites(struct packer *k)
+{
+	uint32_t next = 0;
+
+	for (size_t i = 0; i < k->m->site.n; i++) {
+		const struct map_site *s = &k->m->site.at[i];
+
+		assert(s->block >= next);
+		buffer_uleb(&k->part[PART_SITES],
+			    (uint64_t)(s->block - next) << SITE_BITS |
+				    (s->call ? SITE_CALL : 0) |
+				    (s->pairs ? SITE_PAIRS : 0));
+		next = s->block + 1;
+	}
+}
+
 static void pack_in_place(struct packer *k)
 {
 	buffer *b = &k->part[PART_IN_PLACE];
@@ -224,6 +241,7 @@ void map_pack(const struct map *m, struct map_bytes *out)
 
 	pack_about(&k);
 	pack_procs(&k);
+	pack_sites(&k);
 	pack_in_place(&k);
 	for (unsigned i = 0; i < MAP_PARTS; i++) {
 		buffer_uleb(&all, k.part[i].n);

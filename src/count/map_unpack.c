@@ -14,6 +14,7 @@ static const char *const part_names[] = {
 	[PART_MARKS] = "counters of blocks", [PART_LENGTHS] = "lengths",
 	[PART_EDGES] = "edges", [PART_ENDS] = "ends of edges",
 	[PART_COUNTERS] = "counters of edges", [PART_CALLS] = "calls",
+	[PART_SITES] = "indirect jumps and calls",
 	[PART_IN_PLACE] = "what is in place",
 };
 
@@ -30,7 +31,7 @@ struct unpacker {
 	VEC(const char *) reason;
 	uint64_t *used; /* a bit for each counter that has a place */
 	uint32_t counter; /* the next one expected */
-	uint64_t nproc, nblock, nedge, nin_place; /* announced */
+	uint64_t nproc, nblock, nedge, nsite, nin_place; /* announced */
 	uint64_t nbyte; /* of all parts */
 };
 
@@ -121,11 +122,13 @@ static bool unpack_amounts(struct unpacker *k, struct bytes *b)
 	if (!unpack_number(b, most, &k->nproc) ||
 	    !unpack_number(b, most, &k->nblock) ||
 	    !unpack_number(b, most, &k->nedge) ||
+	    !unpack_number(b, most, &k->nsite) ||
 	    !unpack_number(b, most, &k->nin_place))
 		return false;
 	return k->nproc <= k->part[PART_PROCS].n &&
 	       k->nblock <= k->part[PART_SIZES].n &&
 	       k->nedge <= k->part[PART_EDGES].n &&
+	       k->nsite <= k->part[PART_SITES].n &&
 	       k->nin_place <= k->part[PART_IN_PLACE].n;
 }
 
@@ -139,6 +142,7 @@ static int unpack_about(struct unpacker *k)
 	vec_reserve(&k->m->proc, k->nproc);
 	vec_reserve(&k->m->block, k->nblock);
 	vec_reserve(&k->m->edge, k->nedge);
+	vec_reserve(&k->m->site, k->nsite);
 	vec_reserve(&k->m->in_place, k->nin_place);
 	vec_reserve(&k->m->length, k->part[PART_LENGTHS].n + 1);
 	k->used = NEW_ARRAY(uint64_t, k->m->ncounter / 64 + 1);
@@ -390,6 +394,27 @@ static int unpack_procs(struct unpacker *k)
 	return 0;
 }
 
+static int unpack_sites(struct unpacker *k)
+{
+	struct bytes *b = &k->part[PART_SITES];
+	uint64_t next = 0, n;
+
+	for (uint64_t i = 0; i < k->nsite; i++) {
+		struct map_site s;
+
+		if (!unpack_number(b, UINT64_MAX, &n) ||
+		    n >> SITE_BITS >= k->nblock - next)
+			return unpack_fail(k, PART_SITES, "no such block");
+		s = (struct map_site){
+			.block = (uint32_t)(next + (n >> SITE_BITS)),
+			.call = n & SITE_CALL, .pairs = n & SITE_PAIRS,
+		};
+		k->m->site.at[k->m->site.n++] = s;
+		next = (uint64_t)s.block + 1;
+	}
+	return 0;
+}
+
 static int unpack_in_place(struct unpacker *k)
 {
 	struct bytes *b = &k->part[PART_IN_PLACE];
@@ -436,7 +461,7 @@ static int unpack_all(struct unpacker *k)
 		if (unpack_blocks(k, &k->m->proc.at[i]) ||
 		    unpack_edges(k, &k->m->proc.at[i]))
 			return -1;
-	if (unpack_in_place(k))
+	if (unpack_sites(k) || unpack_in_place(k))
 		return -1;
 	for (unsigned i = 0; i < MAP_PARTS; i++)
 		if (bytes_left(&k->part[i]))
@@ -491,6 +516,7 @@ void map_release(struct map *m)
 	vec_free(&m->proc);
 	vec_free(&m->block);
 	vec_free(&m->edge);
+	vec_free(&m->site);
 	vec_free(&m->in_place);
 	vec_free(&m->length);
 	arena_free(&m->arena);

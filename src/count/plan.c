@@ -196,6 +196,9 @@ static void identify(struct map *m, const struct image *im)
 		       UINT64_C(0x9e3779b97f4a7c15);
 		m->moved_bytes += m->block.at[i].size;
 	}
+	for (size_t i = 0; i < m->site.n; i++)
+		h[0] = (h[0] ^ m->site.at[i].pairs) *
+		       UINT64_C(0x9e3779b97f4a7c15);
 	h[1] = hash_bytes(h, sizeof h, 2);
 	memcpy(m->id, h, sizeof m->id);
 }
@@ -255,6 +258,7 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 	n->map.placement = (uint8_t)o->placement;
 	describe_image(&n->map, &n->survey);
 	drawing_begin(&d, &n->survey, &n->map);
+	d.pairs = o->pairs;
 	d.sure = sure = o->after_calls ? NULL : sure_find(&n->survey);
 	for (uint32_t p = 0; p < c->proc.n; p++) {
 		if (!is_wanted(c, p, o->only))
@@ -265,6 +269,7 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 		else
 			draw_stub(&d, p);
 	}
+	vec_append(&n->jump, &d.told);
 	drawing_free(&d);
 	mem_free(sure);
 	identify(&n->map, c->image);
@@ -286,6 +291,7 @@ void count_plan_free(struct count_plan *n)
 	vec_free(&n->counter);
 	vec_free(&n->site);
 	vec_free(&n->packed.v);
+	vec_free(&n->jump);
 	map_release(&n->map);
 	survey_free(&n->survey);
 }

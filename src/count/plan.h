@@ -6,6 +6,7 @@
 #define COUNT_PLAN_H
 
 #include "count/map.h"
+#include "launch/world.h"
 #include "rewrite/survey.h"
 
 struct feedback;
@@ -19,6 +20,7 @@ struct count_options {
 	/* a counter after every call, even of who is sure to come back: for
 	   comparison */
 	bool after_calls;
+	bool pairs; /* where indirect jumps and calls lead is counted */
 	bool for_threads; /* code counts for threads from the beginning */
 };
 
@@ -37,6 +39,9 @@ struct count_plan {
 	bool too_far;  /* found out late: it has to, and is to be made anew */
 	bool subtract; /* threads' words are subtracted */
 	uint64_t counters; /* where they begin in the plan's memory */
+	/* indirect jumps and calls of which a gate is to tell: for who makes
+	   the plan with the gates */
+	VEC(struct world_jump) jump;
 };
 
 /*

@@ -151,7 +151,7 @@ static int profile_scan(struct profile *p, struct err *e)
 		return -1;
 	if (p->piece.n)
 		qsort(p->piece.at, p->piece.n, sizeof *p->piece.at, by_image);
-	return 0;
+	return profile_sort_pairs(p, e);
 }
 
 int profile_open(struct profile *p, const char *path, struct err *e)
@@ -176,6 +176,8 @@ void profile_close(struct profile *p)
 	vec_free(&p->said);
 	vec_free(&p->end);
 	vec_free(&p->correction);
+	vec_free(&p->pair_chunk);
+	vec_free(&p->pair);
 	arena_free(&p->arena);
 	file_close(&p->file);
 }

@@ -58,6 +58,17 @@ struct profile_correction {
 	uint64_t add;
 };
 
+/* how often an indirect jump or call led to a target, in one process */
+struct profile_pair {
+	uint32_t image, site; /* in profile.image, and in its map */
+	uint32_t to_image;    /* PROFILE_ELSEWHERE: in nothing counted */
+	uint32_t process;     /* number */
+	uint64_t to;	      /* address in the original; 0 if elsewhere */
+	uint64_t count;
+};
+
+#define PROFILE_ELSEWHERE UINT32_MAX
+
 struct profile {
 	struct file file;
 	/* TROUBLE_RUNNING, _MOVING, _LOST: when it was opened */
@@ -70,6 +81,8 @@ struct profile {
 	VEC(struct profile_said) said; /* live */
 	VEC(struct profile_end) end;
 	VEC(struct profile_correction) correction;
+	VEC(uint64_t) pair_chunk; /* live: where they are in the file */
+	VEC(struct profile_pair) pair; /* by all before the count, each once */
 	struct arena arena;
 };
 
@@ -89,6 +102,10 @@ int profile_add(const struct profile *p, uint32_t image, uint32_t process,
 /* fills *x, to be freed: where threads of a process, or (0) of all, ended */
 void profile_endings(const struct profile *p, uint32_t image,
 		     uint32_t process, struct endings *x);
+
+/* the pairs of an image's site in all processes; how many */
+size_t profile_pairs(const struct profile *p, uint32_t image, uint32_t site,
+		     const struct profile_pair **first);
 
 /*
  * Writes the profile in its finished form, in place of what `path` was. If

@@ -159,6 +159,22 @@ static int finished_ends(struct profile *p, uint64_t at,
 	return good ? 0 : err_at(e, p->file.name, at, "its ends are broken");
 }
 
+static int finished_pairs(struct profile *p, const struct finished_part *f,
+			  uint64_t at, const uint8_t *bytes, struct err *e)
+{
+	buffer all = {0};
+	int status;
+
+	if (!profile_has_process(p, f->process))
+		return err_at(e, p->file.name, at, "pairs of a process that "
+			      "there is not");
+	status = squeeze_back(&all, bytes, f->size, p->file.name, "pairs", e);
+	if (!status)
+		status = profile_unpack_pairs(p, f->process, at, &all, e);
+	vec_free(&all);
+	return status;
+}
+
 static int finished_part(struct profile *p, const struct finished_part *f,
 			 uint64_t at, const uint8_t *bytes, struct err *e)
 {
@@ -171,6 +187,8 @@ static int finished_part(struct profile *p, const struct finished_part *f,
 		return finished_counts(p, f, at, e);
 	case FINISHED_ENDS:
 		return finished_ends(p, at, bytes, f->size, e);
+	case FINISHED_PAIRS:
+		return finished_pairs(p, f, at, bytes, e);
 	default:
 		return err_at(e, p->file.name, at, "a part of kind %" PRIu32
 			      ", which this tally does not know", f->kind);
@@ -178,12 +196,14 @@ static int finished_part(struct profile *p, const struct finished_part *f,
 }
 
 /* the last part: nothing is missing and nothing was changed */
-static int finished_end(const struct profile *p, uint64_t at, uint64_t size,
-			uint64_t hash, struct err *e)
+static int finished_end(const struct profile *p, uint64_t at,
+			const struct finished_part *f, uint64_t hash,
+			struct err *e)
 {
 	uint64_t want;
 
-	if (size != sizeof want || at + size != p->file.size ||
+	if (f->process || f->image || f->reserved ||
+	    f->size != sizeof want || at + f->size != p->file.size ||
 	    p->header.end != p->file.size)
 		return err_at(e, p->file.name, at, "it should end here");
 	if (file_read(&p->file, at, &want, sizeof want, e))
@@ -237,7 +257,7 @@ int profile_scan_finished(struct profile *p, struct err *e)
 		return -1;
 	hash = hash_bytes(text, head, hash);
 	mem_free(text);
-	return finished_end(p, at, f.size, hash, e);
+	return finished_end(p, at, &f, hash, e);
 }
 
 /* adds the counters that are not 0, as they were unpacked */

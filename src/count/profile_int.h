@@ -13,6 +13,10 @@
  *	ENDS    one, if any thread ended in the middle of a block (squeezed):
  *	        of each process, image, address, 1 if the instruction there
  *	        ran, else 0, and how many; all LEB128
+ *	PAIRS   of a process, if it has any (squeezed): image, less the last
+ *	        one's; site, less the last one's if that is of the same image;
+ *	        image of the target + 1, or 0; address, less the last one's,
+ *	        signed; count; LEB128
  *	END     8 bytes: hash of all parts before, then of the header and
  *	        its text: a chain over structs and what follows each
  */
@@ -20,6 +24,7 @@
 #define COUNT_PROFILE_INT_H
 
 #include "count/profile.h"
+#include "rewrite/buffer.h"
 
 enum finished_kind {
 	FINISHED_INDEX = 1,
@@ -27,11 +32,12 @@ enum finished_kind {
 	FINISHED_COUNTS,
 	FINISHED_END,
 	FINISHED_ENDS,
+	FINISHED_PAIRS = 6,
 };
 
 struct finished_part {
 	uint32_t kind;	  /* enum finished_kind */
-	uint32_t process; /* FINISHED_COUNTS: number */
+	uint32_t process; /* FINISHED_COUNTS, FINISHED_PAIRS: number */
 	uint32_t image;	  /* FINISHED_COUNTS, FINISHED_MAP: from 0 */
 	uint32_t reserved;
 	uint64_t size; /* of what follows */
@@ -54,6 +60,9 @@ int profile_sort(struct profile *p, struct err *e);
 /* whether there is such a process; requires: profile_sort() */
 bool profile_has_process(const struct profile *p, uint32_t number);
 
+/* profile_write.c: the image of that identity, if it has a map */
+bool profile_same_image(const struct profile *p, const uint8_t *id,
+			uint32_t *image);
 /* profile_live.c, profile_finished.c: what follows the header */
 int profile_scan_live(struct profile *p, struct err *e);
 int profile_scan_finished(struct profile *p, struct err *e);
@@ -64,6 +73,27 @@ int profile_add_finished(const struct profile *p,
 			 struct err *e);
 /* profile_ends.c: what processes said of their ends becomes p->end */
 void profile_understand(struct profile *p);
+/* profile_pairs.c: sorts them and adds up those that are the same */
+int profile_sort_pairs(struct profile *p, struct err *e);
+/* less than, equal, more than 0, but for the count */
+int profile_compare_pairs(const void *a, const void *b);
+/* the pairs of a process as bytes, and back; `at` is for messages */
+void profile_pack_pairs(const struct profile_pair *pair, size_t n,
+			buffer *out);
+int profile_unpack_pairs(struct profile *p, uint32_t process, uint64_t at,
+			 const buffer *all, struct err *e);
+/*
+ * Those of all processes, one behind the other, less what `minus` has, an
+ * earlier state (or NULL). -1 and *e if it is none.
+ */
+struct pair_list {
+	VEC(struct profile_pair) v;
+};
+int profile_list_pairs(const struct profile *p, const struct profile *minus,
+		       struct pair_list *out, struct err *e);
+/* profile_pairs_live.c: reads all chunks of them; requires: images, maps */
+int profile_live_pairs(struct profile *p, struct err *e);
+
 /* *sum += n; -1 if that is no number of 64 bits */
 int profile_sum(const struct profile *p, uint64_t at, uint64_t *sum,
 		uint64_t n, struct err *e);

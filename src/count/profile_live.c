@@ -142,6 +142,10 @@ static int live_chunk(struct profile *p, uint64_t at, uint64_t end,
 		return live_process(p, at, e);
 	if (c.kind == CHUNK_COUNTERS)
 		return live_counters(p, at, e);
+	if (c.kind == CHUNK_PAIRS) {
+		vec_push(&p->pair_chunk, at);
+		return 0;
+	}
 	return err_at(e, p->file.name, at, "a chunk of kind %" PRIu32
 		      ", which this tally does not know", c.kind);
 }
@@ -241,7 +245,7 @@ int profile_scan_live(struct profile *p, struct err *e)
 		if (live_map(p, &p->image.at[i], e))
 			return -1;
 	profile_understand(p);
-	return 0;
+	return profile_live_pairs(p, e);
 }
 
 int profile_add_live(const struct profile *p, const struct profile_piece *x,

@@ -87,9 +87,8 @@ static void write_maps(struct writer *w)
 	}
 }
 
-/* the image of the same identity in the other profile; false if none */
-static bool same_image(const struct profile *p, const uint8_t *id,
-		       uint32_t *image)
+bool profile_same_image(const struct profile *p, const uint8_t *id,
+			uint32_t *image)
 {
 	for (*image = 0; *image < p->image.n; ++*image)
 		if (!memcmp(p->image.at[*image].id, id, PROFILE_ID))
@@ -106,7 +105,7 @@ static int write_minus(const struct writer *w, uint32_t image,
 	uint32_t other;
 	int status;
 
-	if (!w->minus || !same_image(w->minus, m->id, &other))
+	if (!w->minus || !profile_same_image(w->minus, m->id, &other))
 		return 0;
 	less = NEW_ARRAY(uint64_t, m->ncounter);
 	status = w->minus->image.at[other].ncounter != m->ncounter ?
@@ -174,7 +173,7 @@ static uint64_t ended_before(const struct writer *w,
 	uint64_t n = 0;
 	uint32_t image;
 
-	if (!w->minus || !same_image(w->minus, id, &image))
+	if (!w->minus || !profile_same_image(w->minus, id, &image))
 		return 0;
 	for (size_t i = 0; i < w->minus->end.n; i++) {
 		const struct profile_end *x = &w->minus->end.at[i];
@@ -211,6 +210,30 @@ static void write_ends(struct writer *w)
 	vec_free(&small);
 }
 
+/* a part for each process that has pairs */
+static int write_pairs(struct writer *w, struct err *e)
+{
+	struct pair_list all = {0};
+	int status = profile_list_pairs(w->p, w->minus, &all, e);
+	size_t i = 0, end;
+
+	for (; !status && i < all.v.n; i = end) {
+		uint32_t process = all.v.at[i].process;
+		buffer b = {0}, small = {0};
+
+		end = i + 1;
+		while (end < all.v.n && all.v.at[end].process == process)
+			end++;
+		profile_pack_pairs(all.v.at + i, end - i, &b);
+		squeeze(&small, b.at, b.n);
+		write_part(w, FINISHED_PAIRS, process, 0, small.at, small.n);
+		vec_free(&b);
+		vec_free(&small);
+	}
+	vec_free(&all.v);
+	return status;
+}
+
 /* the last part, and what the header says of the whole file */
 static void write_end(struct writer *w, uint64_t head)
 {
@@ -238,6 +261,8 @@ static int write_all(struct writer *w, struct err *e)
 			if (write_counts(w, m, p->process.at[i].number, e))
 				return -1;
 	write_ends(w);
+	if (write_pairs(w, e))
+		return -1;
 	write_end(w, head);
 	return 0;
 }
@@ -265,7 +290,8 @@ static int write_check_minus(const struct profile *p,
 	for (size_t i = 0; i < minus->piece.n; i++) {
 		const struct profile_piece *x = &minus->piece.at[i];
 
-		if (!same_image(p, minus->image.at[x->image].id, &image) ||
+		if (!profile_same_image(p, minus->image.at[x->image].id,
+					&image) ||
 		    !profile_has(p, image, x->process))
 			return err_set(e, ERR_INPUT, "%s: it has counts that "
 				       "%s has not: not an earlier state of "

@@ -23,6 +23,9 @@ enum {
 
 enum { MOVE_SIZE_MAX = 32, MOVE_SAVE_MAX = 32 };
 
+/* see isa_move.tell */
+enum { TELL_REG = 5, TELL_TABLE = 31 };
+
 /* what inserted code has to keep */
 struct move_saved {
 	const uint8_t *reg; /* registers to save, at most six */
@@ -150,6 +153,22 @@ struct isa_move {
 	/* a call that keeps everything but reg */
 	bool (*call)(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
 	uint8_t call_size;
+
+	/*
+	 * A procedure that tells another, found as by a gate, where a jump or
+	 * call through a register leads, with the structure and `about` as
+	 * further arguments. A call of it keeps everything but reg, and says
+	 * `what`: at the lower end TELL_REG bits, the register (jump_reg()),
+	 * or TELL_TABLE for a jump through a table of ours, as table_write()
+	 * writes it, behind what restores registers.
+	 */
+	bool (*tell_gate)(uint64_t at, uint64_t word, unsigned offset,
+			  uint64_t about, uint8_t *out);
+	uint16_t tell_gate_size;
+	bool (*tell)(uint64_t at, uint64_t to, uint8_t reg, uint32_t what,
+		     uint8_t *out);
+	uint8_t tell_size;
+	uint8_t (*jump_reg)(const uint8_t *code);
 
 	/*
 	 * Code that adds one to the 64-bit counter at `counter`. Two registers

@@ -40,20 +40,29 @@ struct world {
 	uint32_t entry_at; /* in the support code, behind the gate */
 	uint32_t passport_at; /* behind that */
 	uint32_t gate_at[GATE_KINDS]; /* in the support code */
+	uint32_t tell_at; /* the gate before jumps */
 	bool counts; /* in this or another object of the program */
 	struct world_cargo cargo;
 	uint64_t cargo_at; /* in the plan's memory, or joined behind it */
 };
 
-/* insertions are numbered by the gate that they call */
+/*
+ * Insertions are numbered by the gate that they call; those before jumps follow
+ * all gates.
+ */
+static bool is_indirect(const struct insertion *i)
+{
+	return i->code >= GATE_KINDS;
+}
+
 static unsigned call_size(void *ctx, const struct insertion *i,
 			  const struct scratch *s)
 {
 	const struct world *w = ctx;
 
-	(void)i;
 	(void)s;
-	return w->c->isa->move->call_size;
+	return is_indirect(i) ? w->c->isa->move->tell_size :
+			    w->c->isa->move->call_size;
 }
 
 static bool call_write(void *ctx, const struct insertion *i,
@@ -64,6 +73,15 @@ static bool call_write(void *ctx, const struct insertion *i,
 	const struct isa_move *move = w->c->isa->move;
 	unsigned r = 0;
 
+	if (is_indirect(i)) {
+		const struct world_jump *j =
+			&w->cargo.jump[i->code - GATE_KINDS];
+
+		return move->tell(addr, bases->support, s->reg[0],
+				  j->number << TELL_REG |
+					  (j->table ? TELL_TABLE : j->reg),
+				  out);
+	}
 	/* these may be dead to the program, but not to the gate */
 	while (i->code == GATE_BEHIND && (s->reg[r] == move->number_reg ||
 					  s->reg[r] == move->result_reg))
@@ -96,6 +114,7 @@ static void passport_write(const struct world *w,
 		.flags = w->c->image->type == ET_EXEC ? PASSPORT_ABOVE : 0,
 		.here = at,
 		.low = w->c->image->segment[0].start,
+		.high = bases->data,
 	};
 
 	if (p.ncounter)
@@ -137,7 +156,11 @@ static bool support_write(void *ctx, const struct plan_bases *bases,
 					   asks_at(k),
 					   out + w->gate_at[k]))
 			return false;
-	return true;
+	return !w->cargo.njump ||
+	       w->c->isa->move->tell_gate(bases->support + w->tell_at,
+					  bases->data, HANDOVER_ON_INDIRECT,
+					  bases->support + w->passport_at,
+					  out + w->tell_at);
 }
 
 /*
@@ -334,6 +357,30 @@ static void gates_plan(struct world *w, struct plan *p)
 			w->gate_at[k] = p->support_size;
 			p->support_size += w->c->isa->move->gate_size(k);
 		}
+	if (w->cargo.njump) {
+		w->tell_at = p->support_size;
+		p->support_size += w->c->isa->move->tell_gate_size;
+	}
+}
+
+struct insertion world_jump_insertion(const struct world_jump *j)
+{
+	return (struct insertion){
+		.place = PLAN_BEFORE, .at = j->at, .nregs = 1, .memory = true,
+		.calls = true, .keep = (regset)1 << j->reg,
+	};
+}
+
+/* and calls of the one before jumps */
+static void add_jumps(struct plan *p, const struct world *w)
+{
+	for (uint32_t i = 0; i < w->cargo.njump; i++) {
+		struct insertion x = world_jump_insertion(&w->cargo.jump[i]);
+
+		x.call_at = w->tell_at;
+		x.code = GATE_KINDS + i;
+		vec_push(&p->insertion, x);
+	}
 }
 
 bool world_has_gate(uint16_t e_machine)
@@ -372,6 +419,7 @@ bool world_plan(struct plan *p, const struct cfg *c,
 			add_calls(p, c, b);
 	if (has_gate(w, GATE_JUMP))
 		add_jump_calls(p, c);
+	add_jumps(p, w);
 	return true;
 }
 

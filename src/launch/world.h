@@ -32,7 +32,22 @@ struct world_cargo {
 	/* as in passport.h: their distances are that plan's constants, the
 	   room begins its memory */
 	uint32_t nsite;
+	/* indirect jumps and calls of which is told where they lead */
+	const struct world_jump *jump;
+	uint32_t njump;
 };
+
+struct world_jump {
+	uint64_t at;	 /* its address */
+	uint32_t number; /* by which it is known, below WORLD_JUMPS */
+	bool table;	 /* through a table of ours (isa/move.h, tell) */
+	uint8_t reg;	 /* where the target is, or the index in the table */
+};
+
+enum { WORLD_JUMPS = 1 << 27 };
+
+/* what is inserted there; call_at and code are left out */
+struct insertion world_jump_insertion(const struct world_jump *j);
 
 /*
  * A plan that inserts nothing else; false if the machine has no gate yet.

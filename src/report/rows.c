@@ -5,7 +5,7 @@
 
 #include "cfg/cfg.h"
 
-static void rows_add(struct rows *r, struct row row)
+void rows_add(struct rows *r, struct row row)
 {
 	if (!row.known || row.count)
 		vec_push(&r->v, row);
@@ -118,7 +118,11 @@ static int by_count(const void *a, const void *b)
 		return p->image < q->image ? -1 : 1;
 	if (p->addr != q->addr)
 		return p->addr < q->addr ? -1 : 1;
-	return p->item < q->item ? -1 : p->item > q->item;
+	if (p->item != q->item)
+		return p->item < q->item ? -1 : 1;
+	if (p->to_image != q->to_image)
+		return p->to_image < q->to_image ? -1 : 1;
+	return p->to < q->to ? -1 : p->to > q->to;
 }
 
 int rows_make(struct rows *r, struct told *t, enum rows_by by,
@@ -134,6 +138,8 @@ int rows_make(struct rows *r, struct told *t, enum rows_by by,
 	for (uint32_t i = 0; i < t->nimage; i++) {
 		if (by == BY_PROCEDURE)
 			add_procedures(r, &t->image[i], i);
+		else if (by == BY_CALL_SITE)
+			rows_add_sites(r, t, i);
 		else if (by != BY_IMAGE && by != BY_PROCESS)
 			add_insides(r, &t->image[i], i, by);
 	}

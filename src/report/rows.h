@@ -14,7 +14,18 @@ enum rows_by {
 	BY_EDGE,
 	BY_BLOCK,
 	BY_INSTRUCTION,
+	BY_CALL_SITE,
 };
+
+/* how control leaves a call site */
+enum site_kind {
+	SITE_DIRECT_CALL,
+	SITE_DIRECT_JUMP, /* to another procedure */
+	SITE_INDIRECT_CALL,
+	SITE_INDIRECT_JUMP, /* anywhere */
+};
+
+#define ROW_NONE UINT32_MAX
 
 struct row {
 	uint32_t image; /* in told.image */
@@ -27,11 +38,21 @@ struct row {
 			   some procedures are not known */
 	bool ran;	/* it is unknown, but some counter of its procedure
 			   is not 0 */
+	/* of a call site: its kind and who was called */
+	uint8_t kind;	   /* enum site_kind */
+	uint32_t to_image; /* in told.image; ROW_NONE: not known */
+	uint64_t to;	   /* address there */
+	const char *to_unknown; /* why it is not */
 };
 
 struct rows {
 	VEC(struct row) v;
 };
+
+/* sites.c: call sites of an image, with whom they call */
+void rows_add_sites(struct rows *r, const struct told *t, uint32_t image);
+/* adds one, unless it is known not to have run */
+void rows_add(struct rows *r, struct row row);
 
 /* fills *r; on -1 nothing needs freeing */
 int rows_make(struct rows *r, struct told *t, enum rows_by by,
@@ -43,6 +64,15 @@ bool row_calls(const struct told *t, const struct row *r, uint64_t *calls);
 /* the name of its procedure; buf holds 32 bytes or more */
 const char *row_procedure(const struct told *t, const struct row *r, char *buf,
 			  size_t size);
+
+/*
+ * The name of the procedure that a call site's callee is, or is in; NULL if it
+ * is none that the map knows.
+ */
+const char *row_callee(const struct told *t, const struct row *r, char *buf,
+		       size_t size);
+/* how a kind of call site is called in every output */
+const char *site_kind_name(unsigned kind);
 
 /* how an edge is called in every output */
 const char *edge_kind_name(unsigned kind);

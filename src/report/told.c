@@ -178,12 +178,15 @@ const char *told_trouble(const struct told *t, unsigned *bit)
 		"ran at that moment may be off by one",
 		"where a process ended cannot be told: counts of what ran at "
 		"that moment may be off by one",
+		[9] = "there was no room for all pairs of call sites and "
+		      "callees: some are missing",
 	};
 	enum { TEXTS = sizeof text / sizeof *text };
 
 	for (; *bit < 64; ++*bit)
 		if (t->profile.header.trouble >> *bit & 1) {
-			const char *s = *bit < TEXTS ? text[*bit] :
+			const char *s = *bit < TEXTS && text[*bit] ?
+				text[*bit] :
 				"something that this tally does not know "
 				"went wrong";
 

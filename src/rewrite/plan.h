@@ -57,6 +57,8 @@ struct insertion {
 			  nearest to the instruction, whatever the order */
 	uint8_t owner; /* whose, if plans were joined (join.h) */
 	uint32_t call_at;
+	regset keep; /* registers that no code at the place may overwrite, not
+			even if it saves them: this one reads them */
 };
 
 /* what the code may use */

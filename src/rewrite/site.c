@@ -110,14 +110,15 @@ static struct move_saved saved_of(const struct site *x)
  * they have to be saved.
  */
 static void take_registers(struct site *x, const struct isa *isa, regset dead,
-			   unsigned n)
+			   regset keep, unsigned n)
 {
+	regset live = isa->scratch & ~dead & ~keep;
 	unsigned have = (unsigned)__builtin_popcount(dead);
 	unsigned taken = 0;
 
 	x->saved = (uint8_t)(have < n ? n - have : 0);
 	for (unsigned r = 0; r < isa->nregs && taken < x->saved; r++)
-		if (isa->scratch & ~dead & (regset)1 << r)
+		if (live & (regset)1 << r)
 			x->scratch.reg[taken++] = (uint8_t)r;
 	for (unsigned r = 0; r < isa->nregs && taken < n; r++)
 		if (dead & (regset)1 << r)
@@ -134,6 +135,7 @@ static struct need need_of(const struct sites *s, const struct site *x)
 		all.regs = ins->nregs > all.regs ? ins->nregs : all.regs;
 		all.flags |= ins->flags;
 		all.memory |= ins->memory;
+		all.keep |= ins->keep;
 	}
 	return all;
 }
@@ -148,7 +150,8 @@ const char *site_equip(struct site *x, const struct survey *v,
 
 	if (n > sizeof x->scratch.reg)
 		return "it needs too many registers";
-	take_registers(x, isa, live_scratch(isa, live), n);
+	take_registers(x, isa, live_scratch(isa, live) & ~need.keep, need.keep,
+		       n);
 	/* behind those that the plan uses */
 	x->flags_reg = keep_flags ? x->scratch.reg[n - 1] : SITE_NO_REG;
 	if ((need.memory || x->saved) && spot_exclusive(v, p))

@@ -56,6 +56,7 @@ struct site *sites_find(const struct sites *s, enum spot_kind k, uint64_t at);
 struct need {
 	unsigned regs;
 	bool flags, memory;
+	regset keep;
 };
 
 /* registers for the code there; or why it cannot be there, for people */

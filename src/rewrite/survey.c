@@ -56,7 +56,7 @@ const char *survey_price(const struct survey *s, const struct insertion *i,
 {
 	struct spot p;
 	const char *why = spot_find(s, i, &p);
-	struct need need = {i->nregs, i->flags, i->memory};
+	struct need need = {i->nregs, i->flags, i->memory, i->keep};
 	struct site x;
 
 	if (!why)

@@ -406,6 +406,7 @@ static void begin(const struct link_map *map)
 	told.handover.on_call = world_on_call;
 	told.handover.after_call = counting_after_call;
 	told.handover.on_jump = counting_on_jump;
+	told.handover.on_indirect = pairs_on_indirect;
 	if (!active)
 		return;
 	counting_begin(&counting, &told.handover);

@@ -29,6 +29,7 @@
  *	interruptions.c
  *	            handlers that never return
  *	trim.c      what they reserved and did not need
+ *	pairs.c     where indirect jumps and calls lead
  *	counting.c  what gates and the loader tell
  *
  * Whatever fails, the program goes on: a bit of profile_header.trouble says
@@ -98,7 +99,7 @@ struct thread_block {
 	struct list piece; /* uint64_t by image: as counted_image.piece */
 };
 
-enum { SIGNALS = 64, INTERRUPTIONS = 64 };
+enum { SIGNALS = 64, INTERRUPTIONS = 64, NEAR = 256 };
 
 /* a frame record: the next one, and where its owner's caller goes on */
 struct frame {
@@ -145,6 +146,10 @@ struct counting {
 	struct list image; /* struct counted_image */
 	struct list block; /* struct thread_block */
 	int64_t next_slot; /* where to look for free addresses */
+	struct pair_table *pairs; /* the newest; NULL: none yet */
+	_Bool pairs_lost; /* there was no room for a larger one */
+	struct list home; /* struct home *, by image */
+	uint16_t near[NEAR]; /* by page: a guess whose address it is, + 1 */
 	/* while a child is made: the thread pointers of both */
 	uintptr_t forker, forked;
 	struct region child; /* its chunks */
@@ -279,6 +284,17 @@ void handlers_forget(struct counting *c);
 /* longjmp() is called */
 __attribute__((visibility("hidden")))
 void counting_on_jump(struct arch_gate *g, const struct handover *h);
+/* --- pairs.c */
+/* image number i is at addresses that its passport tells */
+void pairs_opened(struct counting *c, uint32_t i, const struct passport *p);
+/* it is not any more */
+void pairs_gone(struct counting *c, uint32_t i);
+/* a new process: pairs are its own from now on */
+void pairs_forget(struct counting *c);
+/* what gates call, see handover.h */
+__attribute__((visibility("hidden")))
+void pairs_on_indirect(const struct arch_jump *j, const struct handover *h,
+		       const struct passport *p);
 
 /* --- signals.c */
 /*

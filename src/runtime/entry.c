@@ -23,6 +23,7 @@ static void begin(struct memory *m, const struct passport *p, _Bool loaded)
 	h->on_call = world_on_call;
 	h->after_call = counting_after_call;
 	h->on_jump = counting_on_jump;
+	h->on_indirect = pairs_on_indirect;
 	*(struct handover **)((char *)p + p->word) = h;
 	counting_begin(&m->counting, h);
 	if (!h->counting || !p->ncounter)

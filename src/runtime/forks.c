@@ -147,6 +147,7 @@ static void forked_child(struct counting *c)
 		sys_unmap(c->process, process_size(c));
 	c->process = NULL;
 	c->pid = own_pid();
+	pairs_forget(c);
 	c->number = c->child.at ? c->child_number : 0;
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		struct counted_image *m = image_of(c, i);

@@ -48,7 +48,8 @@ enum handover_field {
  * The module keeps it for the gates in rewritten objects (isa/move.h), which
  * ask on_call() before system calls that name a file, and where something is
  * counted before those that make threads and processes, and after_call() behind
- * these.
+ * these. Where pairs are counted, on_indirect() is told of indirect jumps and
+ * calls.
  *
  * An object gets its address in a word of its own, which its passport names
  * (passport.h), to which an entry of its dynamic section leads. It is written
@@ -60,11 +61,14 @@ enum handover_field {
 struct arch_gate; /* registers before a system call */
 struct handover;
 struct counting; /* counting.h */
+struct arch_jump; /* all registers before a jump or call through one */
+struct passport;
 /* offsets of what is asked */
 enum {
 	HANDOVER_ON_CALL = 8,
 	HANDOVER_AFTER_CALL = 16,
 	HANDOVER_ON_JUMP = 24,
+	HANDOVER_ON_INDIRECT = 32,
 };
 
 struct handover {
@@ -74,6 +78,10 @@ struct handover {
 	void (*after_call)(struct arch_gate *g, const struct handover *h);
 	/* longjmp() is called, where something is counted */
 	void (*on_jump)(struct arch_gate *g, const struct handover *h);
+	/* an indirect jump or call of the object with that passport */
+	void (*on_indirect)(const struct arch_jump *j,
+			    const struct handover *h,
+			    const struct passport *p);
 	const char *field[HANDOVER_N]; /* decoded */
 	uint64_t page; /* bytes: the kernel's */
 	struct counting *counting; /* NULL: nothing is counted */

@@ -151,6 +151,7 @@ void image_opened(struct counting *c, const struct passport *p,
 		m->counters = (char *)p + p->counters;
 		m->for_threads = 0;
 		bind(c, m);
+		pairs_opened(c, i, p);
 		if (c->threads)
 			sites_convert(c, m);
 		threads_add_image(c, i);
@@ -193,6 +194,7 @@ void images_settled(struct counting *c)
 			continue;
 		}
 		threads_drop_image(c, i);
+		pairs_gone(c, i);
 		m->state = IMAGE_GONE;
 	}
 	counting_unlock(c);

@@ -38,6 +38,7 @@ struct passport {
 	int64_t site, room;
 	uint64_t here; /* the passport's own address, as linked */
 	uint64_t low;  /* and the lowest of the object */
+	uint64_t high; /* all code, old and new, is below */
 };
 
 #endif

@@ -43,6 +43,7 @@ enum profile_trouble {
 	TROUBLE_FORK = 8,      /* a child could not get counters of its own */
 	/* the C library is as it was: nobody told of threads and children */
 	TROUBLE_UNSEEN = 64,
+	TROUBLE_PAIRS = 512, /* not all pairs of site and target found room */
 	/* said by readers, and kept in copies */
 	TROUBLE_RUNNING = 16, /* it was read while somebody was counting */
 	TROUBLE_CUT = 32,     /* the file is shorter than it says */
@@ -67,6 +68,7 @@ struct profile_header {
 enum chunk_kind {
 	CHUNK_PROCESS = 1,  /* struct chunk_process */
 	CHUNK_COUNTERS = 2, /* struct chunk_counters, counters behind a page */
+	CHUNK_PAIRS = 3,    /* struct chunk_pairs */
 };
 
 struct profile_chunk {
@@ -135,6 +137,33 @@ struct chunk_counters {
 	uint32_t block; /* 0: the process's own; others: its threads' */
 	uint32_t path_len;
 	/* the rewritten file's name '\0' */
+};
+
+/*
+ * How often an indirect jump or call led where. The process looks for a pair
+ * from a place on that its hash says (runtime/pairs.c); the same one may be
+ * there more than once.
+ */
+struct chunk_pairs {
+	struct profile_chunk chunk;
+	uint64_t npair;
+	/* struct pair of each */
+};
+
+enum pair_state {
+	PAIR_FREE,
+	PAIR_TAKEN, /* somebody is writing it */
+	PAIR_READY,
+};
+
+struct pair {
+	uint32_t state; /* enum pair_state; written last but for the count */
+	uint32_t site;	/* number, in the map of the image */
+	uint64_t image;	/* the first half of its identity */
+	/* where to: 0, 0 is elsewhere, in nothing that is counted */
+	uint64_t to_image;
+	uint64_t to; /* link-time address, of old code or of new */
+	uint64_t count;
 };
 
 #endif

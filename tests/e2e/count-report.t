@@ -54,6 +54,16 @@ BLOCKS = """\
             9  0x100c             2  main  prog
             5   0x50d             1  in%1bflate  libz.so.1
 """
+SITES = """\
+      count    site  callee  kind  procedure  image  callee  image
+999,999,998   0x504   0x509  indirect-jump  in%1bflate  libz.so.1  in%1bflate  libz.so.1
+          5   0x504   0x50d  indirect-jump  in%1bflate  libz.so.1  in%1bflate  libz.so.1
+          3   0x50d  0x2000  indirect-jump  in%1bflate  libz.so.1  fn_2000  prog
+          2   0x504       -  indirect-jump  in%1bflate  libz.so.1  pairs are missing
+          2   0x50d       -  indirect-jump  in%1bflate  libz.so.1  in code that is not counted
+          2  0x1008  0x2000  call  main  prog  fn_2000  prog
+          2  0x5000       -  indirect-call  odd  prog  pairs were not measured
+"""
 TSV = """\
 libz.so.1\t0x500\t1000000005
 libz.so.1\t0x501\t1000000005
@@ -100,7 +110,7 @@ def parsed(*words):
 def texts(profile, form):
     for by, rows, want in (("procedure", 99, PROCEDURES), ("image", 9, IMAGES),
                            ("process", 9, PROCESSES), ("edge", 5, EDGES),
-                           ("block", 4, BLOCKS)):
+                           ("block", 4, BLOCKS), ("call-site", 9, SITES)):
         same(tally("report", "--by", by, "--limit=%d" % rows, profile),
              (0, want, UNKNOWN), "%s: --by %s" % (form, by))
     same(tally("report", profile)[1], PROCEDURES,
@@ -136,6 +146,17 @@ def machine_readable(profile, form):
           if "hub" in r], [("0x500", None, 0, 1000000005),
                            (None, "0x509", 0, 1000000000),
                            (None, "0x50d", 0, 5)], "%s: a hub" % form)
+    sites = parsed("report", "--by", "call-site", "--json", profile)
+    same(sites[2], {"image": "libz.so.1", "procedure": "in\x1bflate",
+                    "address": "0x50d", "kind": "indirect-jump",
+                    "callee_image": "prog", "callee": "fn_2000",
+                    "callee_address": "0x2000", "count": 3},
+         "%s: a call site" % form)
+    same(sites[6], {"image": "prog", "procedure": "odd", "address": "0x5000",
+                    "kind": "indirect-call", "callee_image": None,
+                    "callee": None, "callee_address": None,
+                    "callee_unknown": "pairs were not measured", "count": 2},
+         "%s: an unknown callee" % form)
     same([(r["kind"], r["count"]) for r in rows if r["procedure"] == "dark"],
          [("entry", None), ("return", None)], "%s: unknown edges" % form)
     libz, prog = parsed("report", "--by", "image", "--json", profile)

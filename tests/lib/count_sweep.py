@@ -9,10 +9,12 @@ and with a counter in every block. Output and status have to be the same, and
 what both tell of each instruction, in all images. Code that runs otherwise
 when its files are rewritten otherwise (it reads /proc/self/maps, or makes a
 hash of addresses) is told by other placements, which do not agree on it among
-themselves; such programs are called unsteady. TAP, one line per program; sums
-at the end.
+themselves; such programs are called unsteady. Once more with --calls, the
+callees of every indirect call and jump have to add up to what it ran. TAP, one
+line per program; sums at the end.
 """
 import argparse
+import collections
 import json
 import os
 import subprocess
@@ -80,20 +82,43 @@ class Run:
             told[image, int(addr, 16)] = int(n)
         return told
 
-    def count(self, exe, arg, placement, want, bad):
-        """Counts of a run, which has to be as wanted."""
-        profile = "%s/%s.%s" % (self.args.work, os.path.basename(exe),
-                                placement[0])
-        got = self.run(self.args.tally, "count", "-o", profile,
-                       "--placement", *placement, "--", exe, arg)
+    def profile(self, exe, arg, want, bad, way, *options):
+        """The profile of a run, which has to be as wanted."""
+        profile = "%s/%s.%s" % (self.args.work, os.path.basename(exe), way)
+        got = self.run(self.args.tally, "count", "-o", profile, *options,
+                       "--", exe, arg)
         status = want[0] if want[0] == "timeout" or want[0] >= 0 else \
             128 - want[0]
         if got[0] != status or got[1] != want[1]:
-            bad.append("%s %s: status %s, want %s" % (placement, arg, got[0],
+            bad.append("%s %s: status %s, want %s" % (way, arg, got[0],
                                                       status))
+        return profile
+
+    def count(self, exe, arg, placement, want, bad):
+        """Counts of a run."""
+        profile = self.profile(exe, arg, want, bad, placement[0],
+                               "--placement", *placement)
         told = self.counts(profile)
         os.unlink(profile)
         return told
+
+    def calls(self, exe, arg, want, bad):
+        """Callees of each indirect call and jump are all that it called."""
+        profile = self.profile(exe, arg, want, bad, "calls", "--calls")
+        told = self.counts(profile)
+        sums = collections.Counter()
+        out = self.run(self.args.tally, "report", "--by", "call-site",
+                       "--json", profile)[1]
+        os.unlink(profile)
+        for r in json.loads(out):
+            site = r["image"], int(r["address"], 16)
+            if r["kind"].startswith("indirect") and r["count"] is not None:
+                sums[site] += r["count"]
+            if r.get("callee_unknown", "in code").split()[0] == "pairs":
+                bad.append("%s: %s+%#x: %s" % (arg, *site,
+                                               r["callee_unknown"]))
+        bad += ["%s: %s+%#x: %d callees, ran %d" % (arg, *s, n, told[s])
+                for s, n in sums.items() if told.get(s) not in (n, None)]
 
     def judge(self, exe):
         """(complaints, instructions executed, is steady)"""
@@ -114,6 +139,7 @@ class Run:
                 bad.append("%s: %d instructions differ: %s" % (
                     arg, len(other), " ".join("%s+%#x %s/%s" % (
                         *k, a.get(k), b.get(k)) for k in sorted(other)[:4])))
+            self.calls(exe, arg, want, bad)
         return bad, executed, steady
 
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "count/map.h"
-#include "rewrite/buffer.h"
+#include "rewrite/way_back.h"
 
 static inline bool write_whole(const char *path, const void *bytes, size_t n)
 {
@@ -19,20 +19,24 @@ static inline bool write_whole(const char *path, const void *bytes, size_t n)
 	return f && !fclose(f) && good;
 }
 
-/* a file with nothing but the map in it */
-static inline bool write_map_file(const char *path, const struct map *m)
+/* a file with nothing but the map and the way back (or NULL) in it */
+static inline bool write_carrier(const char *path, const struct map *m,
+				 const buffer *back)
 {
-	static const char names[] = "\0.shstrtab\0" MAP_SECTION;
+	static const char names[] = "\0.shstrtab\0" MAP_SECTION
+				    "\0" WAY_BACK_SECTION;
 	struct map_bytes packed = {0};
 	Elf64_Ehdr h = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64,
 				    ELFDATA2LSB, EV_CURRENT},
 			.e_type = ET_DYN, .e_machine = m->machine,
-			.e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3,
+			.e_shentsize = sizeof(Elf64_Shdr), .e_shnum = back ? 4 : 3,
 			.e_shstrndx = 1, .e_ehsize = sizeof h};
-	Elf64_Shdr s[3] = {
+	Elf64_Shdr s[4] = {
 		[1] = {.sh_name = 1, .sh_type = SHT_STRTAB,
 		       .sh_offset = sizeof h, .sh_size = sizeof names},
 		[2] = {.sh_name = 11, .sh_type = SHT_PROGBITS},
+		[3] = {.sh_name = 11 + sizeof MAP_SECTION,
+		       .sh_type = SHT_PROGBITS},
 	};
 	buffer b = {0};
 	bool good;
@@ -40,15 +44,24 @@ static inline bool write_map_file(const char *path, const struct map *m)
 	map_pack(m, &packed);
 	s[2].sh_offset = sizeof h + sizeof names;
 	s[2].sh_size = packed.v.n;
-	h.e_shoff = s[2].sh_offset + s[2].sh_size;
+	s[3].sh_offset = s[2].sh_offset + s[2].sh_size;
+	s[3].sh_size = back ? back->n : 0;
+	h.e_shoff = s[3].sh_offset + s[3].sh_size;
 	buffer_bytes(&b, &h, sizeof h);
 	buffer_bytes(&b, names, sizeof names);
 	vec_append(&b, &packed.v);
-	buffer_bytes(&b, s, sizeof s);
+	if (back)
+		vec_append(&b, back);
+	buffer_bytes(&b, s, h.e_shnum * sizeof *s);
 	good = write_whole(path, b.at, b.n);
 	vec_free(&b);
 	vec_free(&packed.v);
 	return good;
+}
+
+static inline bool write_map_file(const char *path, const struct map *m)
+{
+	return write_carrier(path, m, NULL);
 }
 
 /* zeroes up to `n` bytes in all */
@@ -131,6 +144,20 @@ static inline void live_counters(buffer *b, uint32_t process,
 	buffer_bytes(b, file, strlen(file) + 1);
 	live_reach(b, start + c.first);
 	buffer_bytes(b, value, 8 * (size_t)m->ncounter);
+	live_reach(b, end);
+}
+
+static inline void live_pairs(buffer *b, uint32_t process,
+			      const struct pair *pair, uint64_t n)
+{
+	struct chunk_pairs c = {.npair = n};
+	size_t end;
+
+	c.chunk = live_chunk(b, sizeof c + n * sizeof *pair, CHUNK_PAIRS,
+			     process);
+	end = b->n + c.chunk.size;
+	buffer_bytes(b, &c, sizeof c);
+	buffer_bytes(b, pair, n * sizeof *pair);
 	live_reach(b, end);
 }
 

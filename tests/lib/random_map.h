@@ -161,6 +161,18 @@ static inline void random_map_count(struct rng *r, struct map *m,
 	arena_free(&a);
 }
 
+/* some blocks end with an indirect jump or call */
+static inline void random_map_sites(struct rng *r, struct map *m)
+{
+	for (uint32_t i = 0; i < m->block.n; i++) {
+		struct map_site s = {.block = i, .call = rng_once_in(r, 2),
+				     .pairs = rng_once_in(r, 2)};
+
+		if (rng_once_in(r, 4))
+			vec_push(&m->site, s);
+	}
+}
+
 /* a map of nproc procedures of about `size` blocks, with all that it can say */
 static inline void random_map(struct rng *r, struct map *m, uint32_t nproc,
 			      uint32_t size, enum place_kind placement)
@@ -188,6 +200,7 @@ static inline void random_map(struct rng *r, struct map *m, uint32_t nproc,
 			addr += 7;
 		}
 	}
+	random_map_sites(r, m);
 	m->text_bytes = addr - 0x1000;
 	m->file_sum = addr * UINT64_C(0x9e3779b97f4a7c15);
 	m->moved_bytes = m->text_bytes / 2;

@@ -75,6 +75,14 @@ static struct map_edge *edge(struct sketch *s, enum map_kind kind,
 	return &s->m.edge.at[s->m.edge.n - 1];
 }
 
+/* block number `block` of the map ends with an indirect jump or call */
+static void site(struct sketch *s, uint32_t block, bool call, bool pairs)
+{
+	struct map_site x = {block, call, pairs};
+
+	vec_push(&s->m.site, x);
+}
+
 /* one block, entered and left */
 static void simple(struct sketch *s, const char *name, uint64_t entry,
 		   uint32_t ninsn, int counter)
@@ -117,6 +125,7 @@ static void draw_prog(struct sketch *s, unsigned wide)
 	edge(s, MAP_CALL, 0, 1, 6);
 	edge(s, MAP_BACK, 1, 0, 7);
 	edge(s, MAP_RETURN, 0, 1, 8);
+	site(s, (uint32_t)s->m.block.n - 1, true, false);
 	for (unsigned i = 0; i < wide; i++)
 		simple(s, NULL, 0x10000 + 16 * i, 1, (int)(9 + i));
 	for (unsigned i = 0; i < 3; i++)
@@ -139,6 +148,8 @@ static void draw_libz(struct sketch *s)
 	edge(s, MAP_FROM_HUB, 3, 2, 1);
 	edge(s, MAP_RETURN, 1, 4, NO);
 	edge(s, MAP_TAIL, 2, 4, NO);
+	site(s, 0, false, true);
+	site(s, 2, false, true);
 }
 
 /* what the words say */
@@ -162,6 +173,28 @@ static void read_wish(char **word, struct wish *w)
 	}
 }
 
+/* the jumps of the library lead inside it, into the program, and elsewhere */
+static void write_pairs(buffer *b, const struct map *prog,
+			const struct map *libz)
+{
+	struct pair x[] = {
+		{.site = 0, .to = 0x509, .count = 999999000},
+		{.site = 0, .to = 0x50d, .count = 5},
+		{.site = 0, .to = 0x509, .count = 998},
+		{.site = 1, .to = 0x2000, .count = 3},
+		{.site = 1, .count = 2},
+	};
+
+	for (unsigned i = 0; i < sizeof x / sizeof *x; i++) {
+		x[i].state = PAIR_READY;
+		memcpy(&x[i].image, libz->id, sizeof x[i].image);
+		if (x[i].to)
+			memcpy(&x[i].to_image, x[i].site ? prog->id : libz->id,
+			       sizeof x[i].to_image);
+	}
+	live_pairs(b, 1, x, sizeof x / sizeof *x);
+}
+
 static void write_run(buffer *b, const struct wish *w, const struct map *prog,
 		      const char *prog_file, const struct map *libz,
 		      const char *libz_file)
@@ -183,6 +216,7 @@ static void write_run(buffer *b, const struct wish *w, const struct map *prog,
 	live_gap(b, 1);
 	live_counters(b, 1, libz, libz_file, 0, lib);
 	live_counters(b, 1, libz, libz_file, 1, thread);
+	write_pairs(b, prog, libz);
 	if (!w->wide) {
 		live_process(b, 2, w->running ? w->running : 5000102, 1,
 			     "prog");

@@ -73,6 +73,16 @@ static void same_edges(const struct map *a, const struct map *b)
 	}
 }
 
+static void same_sites(const struct map *a, const struct map *b)
+{
+	assert_int_equal(a->site.n, b->site.n);
+	for (size_t i = 0; i < a->site.n; i++) {
+		assert_int_equal(a->site.at[i].block, b->site.at[i].block);
+		assert_int_equal(a->site.at[i].call, b->site.at[i].call);
+		assert_int_equal(a->site.at[i].pairs, b->site.at[i].pairs);
+	}
+}
+
 static void same_maps(const struct map *a, const struct map *b)
 {
 	assert_memory_equal(a->id, b->id, PROFILE_ID);
@@ -89,6 +99,7 @@ static void same_maps(const struct map *a, const struct map *b)
 	same_procs(a, b);
 	same_blocks(a, b);
 	same_edges(a, b);
+	same_sites(a, b);
 	assert_int_equal(a->in_place.n, b->in_place.n);
 	for (size_t i = 0; i < a->in_place.n; i++) {
 		assert_int_equal(a->in_place.at[i].start,

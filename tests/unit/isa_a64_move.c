@@ -673,6 +673,34 @@ static void test_traps(void **state)
 	assert_int_equal(word(out + 60), 0);
 }
 
+/* what is told before a jump: in instructions that do nothing */
+static void test_tell(void **state)
+{
+	uint8_t out[20], gate[256], blr[4] = {0xa0, 0x02, 0x3f, 0xd6};
+	uint64_t to = AT + (1 << 20);
+
+	(void)state;
+	assert_int_equal(move()->tell_size, sizeof out);
+	assert_true(move()->tell(AT, to, 9, 0x12345678, out));
+	assert_int_equal(word(out), 0xaa1e03e9); /* mov x9, x30 */
+	assert_int_equal(decoded(out + 4, AT + 4).target, to);
+	assert_int_equal(word(out + 8), 0xaa0903fe); /* mov x30, x9 */
+	/* mov xzr, #0x5678; movk xzr, #0x1234, lsl #16 */
+	assert_int_equal(word(out + 12), 0xd28acf1f);
+	assert_int_equal(word(out + 16), 0xf2a2469f);
+	for (unsigned i = 12; i < 20; i += 4)
+		assert_int_equal(decoded(out + i, AT).writes, 0);
+	assert_false(move()->tell(AT, AT + (1 << 28), 9, 0, out));
+	assert_int_equal(move()->jump_reg(blr), 21);
+	/* the word, and what it is about, have to be near */
+	assert_true(move()->tell_gate(AT, to, 24, AT + 4096, gate));
+	assert_int_equal(decoded(gate + move()->tell_gate_size - 4, AT).kind,
+			 INSN_RET);
+	assert_false(move()->tell_gate(AT, to, 24, AT + (1 << 21), gate));
+	assert_false(move()->tell_gate(AT, AT + (UINT64_C(1) << 33), 24, AT,
+				       gate));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -692,6 +720,7 @@ int main(void)
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_table_jumps),
 		cmocka_unit_test(test_traps),
+		cmocka_unit_test(test_tell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

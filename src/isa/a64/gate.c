@@ -13,6 +13,10 @@
  *
  * which it may change, and that of the structure. Vector registers are its
  * own business.
+ *
+ * Another kind stands before jumps and calls through a register, any register:
+ * all general ones are shown, and none may be changed. What is behind the call
+ * of it says more (a64_tell()).
  */
 #include <string.h>
 
@@ -78,9 +82,18 @@ enum {
 	OP_MSR_NZCV = 0xd51b4200,
 	OP_MOV_X0_SP = 0x910003e0,
 	OP_MOV_X1_X17 = 0xaa1103e1,
-	OP_ADD_FP = 0x910203fd, /* add x29, sp, #128 */
+	OP_ADD_FP = 0x910003fd, /* add x29, sp, #imm12 */
+	OP_ADR_X2 = 0x10000002,
 	OP_BLR = 0xd63f0000,
 	OP_RET = 0xd65f03c0,
+};
+
+/* of the gate before jumps: x0 .. x30 and the flags, in two halves */
+enum {
+	HALF = 128,
+	TELL_WORDS = A64_TELL_GATE_SIZE / 4,
+	MOVZ_XZR = 0xd280001f, /* movz xzr, #imm16: nothing is done */
+	MOVK_XZR = 0xf2a0001f, /* movk xzr, #imm16, lsl #16 */
 };
 
 /* words, one behind the other */
@@ -112,6 +125,36 @@ static void put_load(struct gate *g, unsigned to, unsigned from,
 		     unsigned offset)
 {
 	put(g, OP_LDR | offset / 8 << 10 | from << 5 | to);
+}
+
+/*
+ * x17: the structure to which the word points, x16: the procedure at `offset`
+ * in it; if there is none, to the word number `leave`. False: out of reach.
+ */
+static bool put_find(struct gate *g, uint64_t at, uint64_t word,
+		     unsigned offset, unsigned leave)
+{
+	int64_t pages = (int64_t)(word >> 12) -
+			(int64_t)((at + 4 * g->n) >> 12);
+
+	if (pages < -(1 << 20) || pages >= 1 << 20)
+		return false;
+	put(g, OP_ADRP | ((uint32_t)pages & 3) << 29 |
+		       ((uint32_t)(pages >> 2) & 0x7ffff) << 5 | 16);
+	put_load(g, 17, 16, word & 0xfff);
+	put_cbz(g, 17, leave);
+	put_load(g, 16, 17, offset);
+	put_cbz(g, 16, leave);
+	return true;
+}
+
+/* calls it; a frame for who walks the stack is fp bytes from here */
+static void put_ask(struct gate *g, unsigned fp)
+{
+	put(g, OP_ADD_FP | fp << 10);
+	put(g, OP_MOV_X0_SP);
+	put(g, OP_MOV_X1_X17);
+	put(g, OP_BLR | 16 << 5);
 }
 
 static void put_save(struct gate *g)
@@ -165,7 +208,6 @@ bool a64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
 	const uint16_t *nr = asked + part[k].first;
 	unsigned slow = fast_words(k), leave = slow + SLOW_WORDS - 2;
 	struct gate g = {.n = 0};
-	int64_t pages;
 
 	put_pair(&g, OP_STP_PRE, 16, 17, -16);
 	for (unsigned i = 0; i < part[k].n; i++) {
@@ -174,24 +216,60 @@ bool a64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
 	}
 	if (part[k].n)
 		put_leave(&g);
-	pages = (int64_t)(word >> 12) - (int64_t)((at + 4 * g.n) >> 12);
-	if (pages < -(1 << 20) || pages >= 1 << 20)
+	if (!put_find(&g, at, word, offset, leave))
 		return false;
-	put(&g, OP_ADRP | ((uint32_t)pages & 3) << 29 |
-			((uint32_t)(pages >> 2) & 0x7ffff) << 5 | 16);
-	put_load(&g, 17, 16, word & 0xfff);
-	put_cbz(&g, 17, leave);
-	put_load(&g, 16, 17, offset);
-	put_cbz(&g, 16, leave);
 	put_save(&g);
-	put(&g, OP_ADD_FP);
-	put(&g, OP_MOV_X0_SP);
-	put(&g, OP_MOV_X1_X17);
-	put(&g, OP_BLR | 16 << 5);
+	put_ask(&g, 8 * SAVED);
 	put_restore(&g);
 	put_leave(&g);
 	memcpy(out, g.w, a64_gate_size(k));
 	return true;
+}
+
+/* x16 and x17 lie where the second half begins already */
+static void put_save_all(struct gate *g)
+{
+	put_pair(g, OP_STP_PRE, 0, 1, -HALF);
+	for (unsigned r = 2; r < 30; r += 2)
+		if (r != 16)
+			put_pair(g, OP_STP, r, r + 1, (int)r * 8);
+	put(g, OP_MRS_NZCV | 0);
+	put_pair(g, OP_STP, 30, 0, 30 * 8);
+}
+
+/* what a procedure may lose, and x29 */
+static void put_restore_all(struct gate *g)
+{
+	put_pair(g, OP_LDP, 30, 17, 30 * 8);
+	put(g, OP_MSR_NZCV | 17);
+	put_pair(g, OP_LDP, 28, 29, 28 * 8);
+	put_pair(g, OP_LDP, 18, 19, 18 * 8);
+	for (unsigned r = 14; r; r -= 2)
+		put_pair(g, OP_LDP, r, r + 1, (int)r * 8);
+	put_pair(g, OP_LDP_POST, 0, 1, HALF);
+}
+
+bool a64_tell_gate(uint64_t at, uint64_t word, unsigned offset, uint64_t about,
+		   uint8_t *out)
+{
+	struct gate g = {.n = 0};
+	int64_t d;
+
+	put_pair(&g, OP_STP_PRE, 16, 17, -HALF);
+	if (!put_find(&g, at, word, offset, TELL_WORDS - 2))
+		return false;
+	put_save_all(&g);
+	d = (int64_t)(about - (at + 4 * g.n));
+	if (d < -(1 << 20) || d >= 1 << 20)
+		return false;
+	put(&g, OP_ADR_X2 | ((uint32_t)d & 3) << 29 |
+			((uint32_t)(d >> 2) & 0x7ffff) << 5);
+	put_ask(&g, 29 * 8);
+	put_restore_all(&g);
+	put_pair(&g, OP_LDP_POST, 16, 17, HALF);
+	put(&g, OP_RET);
+	memcpy(out, g.w, sizeof *g.w * TELL_WORDS);
+	return g.n == TELL_WORDS;
 }
 
 /* mov reg, x30; bl to; mov x30, reg */
@@ -208,4 +286,21 @@ bool a64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out)
 		return false;
 	memcpy(out, w, sizeof w);
 	return true;
+}
+
+/* the same, and two instructions that do nothing but say `what` */
+bool a64_tell(uint64_t at, uint64_t to, uint8_t reg, uint32_t what,
+	      uint8_t *out)
+{
+	uint32_t w[2] = {MOVZ_XZR | (what & 0xffff) << 5,
+			 MOVK_XZR | what >> 16 << 5};
+
+	memcpy(out + 12, w, sizeof w);
+	return a64_call(at, to, reg, out);
+}
+
+/* br, blr and their kin have it all in the same place */
+uint8_t a64_jump_reg(const uint8_t *code)
+{
+	return a64_rn(a64_word(code));
 }

@@ -98,6 +98,73 @@ static inline _Bool arch_loses_files(const struct arch_gate *g)
 	return 0;
 }
 
+enum { ARCH_JUMP_REG = 5 }; /* bits: isa/move.h, TELL_REG */
+
+/* all registers, before a jump or call through one of them */
+struct arch_jump {
+	unsigned long x[31], flags;
+};
+
+/* the code behind the gate's call begins with mov x30, reg */
+static inline const unsigned *arch_jump_code(const struct arch_jump *j)
+{
+	return (const unsigned *)j->x[30];
+}
+
+/* what the call of the gate says (isa/move.h, tell) */
+static inline unsigned arch_jump_what(const struct arch_jump *j)
+{
+	const unsigned *w = arch_jump_code(j);
+
+	return (w[1] >> 5 & 0xffff) | (w[2] >> 5 & 0xffff) << 16;
+}
+
+/* a register as the jump will see it */
+static inline unsigned long arch_jump_reg(const struct arch_jump *j,
+					  unsigned reg)
+{
+	return j->x[reg == 30 ? arch_jump_code(j)[0] >> 16 & 31 : reg];
+}
+
+/* the number that adr and adrp add */
+static inline long arch_adr_distance(unsigned w)
+{
+	return (long)((unsigned long)((w >> 5 & 0x7ffff) << 2 | (w >> 29 & 3))
+		      << 43) >> 43;
+}
+
+/*
+ * Where a jump through a table of ours leads: adr s, table; or adrp and add;
+ * ldrsw t, [s, index, extend #2]; add s, s, t; br s.
+ */
+static inline unsigned long arch_jump_table(const struct arch_jump *j)
+{
+	const unsigned *w = arch_jump_code(j) + 3;
+	long base, index, distance;
+
+	while ((*w & 0x1f000000) != 0x10000000) /* registers are restored */
+		w++;
+	base = (long)w;
+	distance = arch_adr_distance(*w);
+	if (*w++ >> 31)
+		base = (base & -4096) + distance * 4096 + (*w++ >> 10 & 0xfff);
+	else
+		base += distance;
+	index = (long)arch_jump_reg(j, *w >> 16 & 31);
+	if (!(*w >> 13 & 1)) /* 32 bits of it */
+		index = *w >> 15 & 1 ? (int)index : (long)(unsigned)index;
+	return (unsigned long)(base + ((const int *)base)[index]);
+}
+
+/* where the jump leads; signatures in upper bits are left out */
+static inline unsigned long arch_jump_target(const struct arch_jump *j)
+{
+	unsigned reg = arch_jump_what(j) & 31;
+
+	return (reg == 31 ? arch_jump_table(j) : arch_jump_reg(j, reg)) &
+	       0xfffffffffffful;
+}
+
 /* where clone() is told the new thread's pointer to be */
 static inline unsigned long arch_clone_tls(const struct arch_gate *g)
 {

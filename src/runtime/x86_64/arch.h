@@ -53,6 +53,24 @@ struct arch_gate {
 	unsigned long arg[6], nr;
 };
 
+enum { ARCH_JUMP_REG = 5 }; /* bits: isa/move.h, TELL_REG */
+
+/* and none of these */
+struct arch_jump {
+	unsigned long rip;
+};
+
+static inline unsigned arch_jump_what(const struct arch_jump *j)
+{
+	(void)j;
+	return 0;
+}
+
+static inline unsigned long arch_jump_target(const struct arch_jump *j)
+{
+	return j->rip;
+}
+
 /* which argument of the system call names a file; -1: none */
 static inline int arch_path(const struct arch_gate *g)
 {

@@ -1,0 +1,14 @@
+/* carried: what a rewritten file carries for who reads it, not for who runs. */
+#ifndef COUNT_CARRIED_H
+#define COUNT_CARRIED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* the bytes of a section, to be freed; NULL and *e if it is not in the file */
+uint8_t *carried_read(const char *file, const char *name, size_t *size,
+		      struct err *e);
+
+#endif

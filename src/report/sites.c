@@ -1,0 +1,227 @@
+/*
+ * sites: who called whom how often. Direct calls and jumps are edges of the
+ * map, and so are the targets of a jump through a table of its own; of other
+ * indirect ones the profile has pairs, if they were measured. What pairs do
+ * not account for is told as such: nothing is left out.
+ */
+#include "report/rows.h"
+
+#include "base/bisect.h"
+#include "cfg/cfg.h"
+
+/* an image while its sites are listed */
+struct lister {
+	struct rows *rows;
+	const struct told *t;
+	const struct told_image *m;
+	uint32_t *site;	 /* by block: the site that ends it, or ROW_NONE */
+	bool *edges_tell; /* by site */
+	uint32_t *told;	 /* by image of the profile: in told.image */
+	struct row row;
+};
+
+const char *site_kind_name(unsigned kind)
+{
+	static const char *const names[] = {
+		[SITE_DIRECT_CALL] = "call",
+		[SITE_DIRECT_JUMP] = "jump",
+		[SITE_INDIRECT_CALL] = "indirect-call",
+		[SITE_INDIRECT_JUMP] = "indirect-jump",
+	};
+
+	return names[kind];
+}
+
+/* whether a block of the row's procedure begins at the callee's address */
+static bool is_own(const struct map *m, const struct row *r)
+{
+	const struct map_proc *p = &m->proc.at[r->proc];
+	const struct map_block *b = m->block.at + p->block;
+	size_t i;
+
+	bisect(i, p->nblock, b[i].start < r->to);
+	return i < p->nblock && b[i].start == r->to;
+}
+
+const char *row_callee(const struct told *t, const struct row *r, char *buf,
+		       size_t size)
+{
+	const struct map *m = t->image[r->to_image].map;
+	size_t i;
+
+	bisect(i, m->proc.n, m->proc.at[i].entry < r->to);
+	if (i < m->proc.n && m->proc.at[i].entry == r->to)
+		return cfg_name_of(m->proc.at[i].name, r->to, buf, size);
+	return r->to_image == r->image && is_own(m, r) ?
+		       row_procedure(t, r, buf, size) : NULL;
+}
+
+/* the address of the last instruction of a block */
+static uint64_t last_of(const struct map *m, const struct map_block *b)
+{
+	struct insn_walk w = {0};
+	uint64_t at = b->start;
+
+	if (m->insn_size)
+		return b->start + b->size - m->insn_size;
+	while (insn_next(m, b, &w, &at))
+		;
+	return at;
+}
+
+static void add_known(struct lister *l, uint32_t to_image, uint64_t to,
+		      bool known, uint64_t count)
+{
+	struct row row = l->row;
+
+	row.to_image = to_image;
+	row.to = to;
+	row.known = known;
+	row.count = count;
+	rows_add(l->rows, row);
+}
+
+static void add_unknown(struct lister *l, const char *why, bool known,
+			uint64_t count)
+{
+	struct row row = l->row;
+
+	row.to_unknown = why;
+	row.known = known;
+	row.count = count;
+	rows_add(l->rows, row);
+}
+
+/* the pairs of a site, added up over processes; the sum of all */
+static uint64_t add_pairs(struct lister *l, uint32_t site)
+{
+	const struct profile_pair *x;
+	size_t n = profile_pairs(&l->t->profile, l->m->image, site, &x), end;
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < n; i = end) {
+		uint64_t count = 0;
+
+		for (end = i; end < n && x[end].to_image == x[i].to_image &&
+			      x[end].to == x[i].to; end++)
+			count += x[end].count;
+		if (x[i].to_image == PROFILE_ELSEWHERE)
+			add_unknown(l, "in code that is not counted", true,
+				    count);
+		else
+			add_known(l, l->told[x[i].to_image], x[i].to, true,
+				  count);
+		all += count;
+	}
+	return all;
+}
+
+static void add_site(struct lister *l, uint32_t site)
+{
+	const struct map_site *s = &l->m->map->site.at[site];
+	bool known = l->m->solved.block_known[s->block];
+	uint64_t count = l->m->solved.block[s->block], all;
+
+	if (l->edges_tell[site])
+		return;
+	if (!s->pairs) {
+		add_unknown(l, "pairs were not measured", known, count);
+		return;
+	}
+	all = add_pairs(l, site);
+	if (known && all < count)
+		add_unknown(l, "pairs are missing", true, count - all);
+}
+
+/* direct calls and jumps, and targets of tables */
+static void add_edge(struct lister *l, const struct map_proc *p, uint32_t edge)
+{
+	const struct map_edge *d = &l->m->map->edge.at[edge];
+	uint32_t site = l->site[p->block + d->from];
+	uint64_t to = d->callee;
+
+	if (site != ROW_NONE) {
+		if (!l->edges_tell[site])
+			return;
+		l->row.kind = SITE_INDIRECT_JUMP;
+		to = l->m->map->block.at[p->block + d->to].start;
+	} else if (!to) {
+		return;
+	} else {
+		l->row.kind = d->kind == MAP_TAIL ? SITE_DIRECT_JUMP :
+						    SITE_DIRECT_CALL;
+	}
+	add_known(l, l->row.image, to, l->m->solved.edge_known[edge],
+		  l->m->solved.edge[edge]);
+}
+
+/* what leaves block number `block` of the map */
+static void at_block(struct lister *l, uint32_t block)
+{
+	l->row.addr = last_of(l->m->map, &l->m->map->block.at[block]);
+}
+
+static void add_procedure(struct lister *l, uint32_t proc)
+{
+	const struct map_proc *p = &l->m->map->proc.at[proc];
+
+	l->row = (struct row){.image = l->row.image, .proc = proc,
+			      .to_image = ROW_NONE,
+			      .ran = told_ran(l->m, proc)};
+	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++) {
+		uint32_t from = l->m->map->edge.at[i].from;
+
+		if (from >= p->nblock)
+			continue;
+		at_block(l, p->block + from);
+		add_edge(l, p, i);
+	}
+	for (uint32_t b = p->block; b < p->block + p->nblock; b++) {
+		uint32_t site = l->site[b];
+
+		if (site == ROW_NONE)
+			continue;
+		at_block(l, b);
+		l->row.kind = l->m->map->site.at[site].call ?
+				      SITE_INDIRECT_CALL : SITE_INDIRECT_JUMP;
+		add_site(l, site);
+	}
+}
+
+/* the sites of the next procedure; *next: the first of them */
+static void find_sites(struct lister *l, const struct map_proc *p,
+		       uint32_t *next)
+{
+	const struct map *m = l->m->map;
+
+	for (; *next < m->site.n &&
+	       m->site.at[*next].block < p->block + p->nblock; ++*next) {
+		const struct map_site *s = &m->site.at[*next];
+
+		l->site[s->block] = *next;
+		l->edges_tell[*next] = !s->call && !s->pairs &&
+			map_edges_tell(m, p, s->block - p->block);
+	}
+}
+
+void rows_add_sites(struct rows *r, const struct told *t, uint32_t image)
+{
+	const struct told_image *m = &t->image[image];
+	struct arena a = {0};
+	struct lister l = {
+		.rows = r, .t = t, .m = m, .row.image = image,
+		.site = ARENA_ARRAY(&a, uint32_t, m->map->block.n),
+		.edges_tell = ARENA_ARRAY(&a, bool, m->map->site.n),
+		.told = ARENA_ARRAY(&a, uint32_t, t->nimage),
+	};
+	uint32_t next = 0;
+
+	memset(l.site, 0xff, m->map->block.n * sizeof *l.site);
+	for (uint32_t i = 0; i < t->nimage; i++)
+		l.told[t->image[i].image] = i;
+	for (uint32_t p = 0; p < m->map->proc.n; p++) {
+		find_sites(&l, &m->map->proc.at[p], &next);
+		add_procedure(&l, p);
+	}
+	arena_free(&a);
+}
