@@ -332,6 +332,16 @@ static void judge_all(struct judge *j, char **observed, int n)
 	tell_all(j);
 }
 
+static void forget(struct judge *j)
+{
+	uint64_t *all[] = {j->before, j->entry, j->arrival, j->edge, j->hub,
+			   j->in, j->seen};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		mem_free(all[i]);
+	mem_free(j->unknown);
+}
+
 static int judge_file(struct judge *j, const struct image *im,
 		      const char *memory, char **observed, int n)
 {
@@ -341,6 +351,7 @@ static int judge_file(struct judge *j, const struct image *im,
 	struct survey s;
 	struct plan p;
 	struct err e;
+	int status = 3;
 
 	unwind_read(&u, im);
 	if (cfg_build(&c, im, &u, &e)) {
@@ -361,10 +372,16 @@ static int judge_file(struct judge *j, const struct image *im,
 	j->seen = NEW_ARRAY(uint64_t, c.block.n + 1);
 	if (!read_counters(j, &p, memory)) {
 		fprintf(stderr, "%s: not the memory of this plan\n", memory);
-		return 3;
+	} else {
+		judge_all(j, observed, n);
+		status = j->complaints ? 1 : 0;
 	}
-	judge_all(j, observed, n);
-	return j->complaints ? 1 : 0;
+	forget(j);
+	vec_free(&p.insertion);
+	survey_free(&s);
+	cfg_free(&c);
+	unwind_free(&u);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -372,6 +389,7 @@ int main(int argc, char **argv)
 	struct judge j = {0};
 	struct image im;
 	struct err e;
+	int status;
 
 	if (argc > 1 && !strcmp(argv[1], "-t")) {
 		j.lenient = true;
@@ -388,5 +406,7 @@ int main(int argc, char **argv)
 		return 3;
 	}
 	j.path = argv[1];
-	return judge_file(&j, &im, argv[2], argv + 3, argc - 3);
+	status = judge_file(&j, &im, argv[2], argv + 3, argc - 3);
+	image_close(&im);
+	return status;
 }
