@@ -172,7 +172,7 @@ check_bash()
 		esac
 		timeout -k 5 600 sh ./$t >tmp/diff 2>&1
 		sed '/^warning:/d; /^[0-9,]*[acd][0-9,]*$/d
-			/possible mismatch/,$d; s/[0-9]\{4,\}/N/g' \
+			/possible mismatch/,$d; s/ *[0-9]\{4,\}/ N/g' \
 			tmp/diff >tmp/wrong
 		if [ -s tmp/wrong ]; then
 			sed "s/^/$t: /" tmp/wrong >&2
