@@ -102,6 +102,9 @@ static int count_check(struct count_call *call)
 			      "libraries: libc,libz");
 	if (call->recipe.counts && strcmp(call->libs, "all"))
 		call->recipe.libs = call->libs;
+	if (!recipe_fits(&call->recipe))
+		return misuse("the names for --libs or --only are too many: "
+			      "%d bytes of each at most", RECIPE_LIST_MAX - 1);
 	if (call->recipe.count.pairs && !call->recipe.counts)
 		return misuse("--calls needs counters: not --placement none");
 	if (call->follow && !call->recipe.counts &&

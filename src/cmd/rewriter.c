@@ -46,9 +46,15 @@ bool recipe_placement(struct recipe *r, const char *name)
 	return false;
 }
 
+bool recipe_fits(const struct recipe *r)
+{
+	return (!r->libs || strlen(r->libs) < RECIPE_LIST_MAX) &&
+	       (!r->count.only || strlen(r->count.only) < RECIPE_LIST_MAX);
+}
+
 const char *recipe_name(const struct recipe *r)
 {
-	static char name[3 * PATH_MAX + 64];
+	static char name[2 * RECIPE_LIST_MAX + PATH_MAX + 128];
 	const char *placement = "";
 	size_t n;
 
@@ -61,12 +67,11 @@ const char *recipe_name(const struct recipe *r)
 			     r->count.after_calls ? AFTER : "",
 			     r->count.pairs ? CALLS : "");
 	if (r->libs)
-		n += (size_t)snprintf(name + n, PATH_MAX, LIBS "%s", r->libs);
+		n += (size_t)sprintf(name + n, LIBS "%s", r->libs);
 	if (r->count.only)
-		n += (size_t)snprintf(name + n, PATH_MAX, ONLY "%s",
-				      r->count.only);
+		n += (size_t)sprintf(name + n, ONLY "%s", r->count.only);
 	if (r->weights)
-		snprintf(name + n, PATH_MAX, WEIGHTS "%llx:%s",
+		snprintf(name + n, sizeof name - n, WEIGHTS "%llx:%s",
 			 (unsigned long long)r->weights_sum, r->weights);
 	return name;
 }
@@ -90,7 +95,7 @@ static bool take_option(const char **s, const char *word, const char *end,
 
 bool recipe_parse(struct recipe *r, const char *name)
 {
-	static char libs[PATH_MAX], only[PATH_MAX];
+	static char libs[RECIPE_LIST_MAX], only[RECIPE_LIST_MAX];
 	char placement[32], *end, none[1];
 	const char *s = name, *weights = strstr(name, WEIGHTS);
 	const char *options = weights ? weights : name + strlen(name);

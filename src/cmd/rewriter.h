@@ -24,6 +24,9 @@
 #include "launch/cache.h"
 #include "rewrite/rewrite.h"
 
+/* lists of names in a recipe are shorter than this */
+enum { RECIPE_LIST_MAX = 4000 };
+
 struct recipe {
 	bool counts; /* else nothing is inserted */
 	struct count_options count;
@@ -38,7 +41,9 @@ struct recipe {
 int recipe_weights(struct recipe *r, const char *profile, struct err *e);
 /* a placement by its name; false if there is no such */
 bool recipe_placement(struct recipe *r, const char *name);
-/* the options string of a recipe, and back; false if it is none */
+/* are its lists short enough? */
+bool recipe_fits(const struct recipe *r);
+/* the options string of a recipe that fits, and back; false if it is none */
 const char *recipe_name(const struct recipe *r);
 bool recipe_parse(struct recipe *r, const char *name);
 /* writes the image that c describes to `out`, with gates and counters */

@@ -318,6 +318,9 @@ def try_refused():
             "<5I", 0x02000001, 1 << 13, 0, 0, 0)) # cap_net_raw+ep
         status("file capabilities", 125, "capabilities", COUNT + [capable])
     status("no program", 125, "which PROGRAM", COUNT)
+    for option in ("--only", "--libs"):
+        status("too many names for " + option, 125, "too many",
+               [TALLY, "count", option, "x" * 20000, "true"])
     status("no such placement", 125, "no placement 'frob'",
            [TALLY, "count", "--placement=frob", "true"])
     status("an unknown option", 125, "--frob", COUNT + ["--frob", "true"])
