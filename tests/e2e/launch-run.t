@@ -418,7 +418,7 @@ def try_foreign_musl(m):
     if not cc:
         tap.skip(m.isa + ": musl", "no musl for it")
         return
-    root = packages(m.isa, "musl-dev")
+    root = packages(m.isa, "musl-dev", "musl")
     libc = "%s/lib/%s-linux-musl/libc.so" % (root, m.isa)
     for name, flags in (("musl-static", ["-static"]), ("musl-dynamic", [libc])):
         ex = path(name)

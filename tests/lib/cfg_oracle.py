@@ -125,7 +125,7 @@ def rust_works(words):
 @functools.lru_cache(None)
 def foreign_musl(isa):
     """gcc with the C library of the machine's package of musl, or None."""
-    root, gcc = packages(isa, "musl-dev"), tool(isa, "gcc")
+    root, gcc = packages(isa, "musl-dev", "musl"), tool(isa, "gcc")
     if not root or not gcc:
         return None
     text = open("%s/usr/lib/%s-linux-musl/musl-gcc.specs" % (root, isa)).read()
