@@ -62,6 +62,19 @@ enum gate_kind {
 	GATE_KINDS,
 };
 
+/* how a counter is added to */
+enum count_form {
+	COUNT_SPOILS, /* where the flags that it changes are dead */
+	COUNT_KEEPS,  /* no flag changes */
+	COUNT_FORMS,
+};
+
+struct count_needs {
+	uint8_t size;  /* bytes */
+	uint8_t regs;  /* that are overwritten */
+	uint8_t flags; /* FLAG_ bits that are */
+};
+
 struct isa_move {
 	uint8_t (*form)(const uint8_t *code, const struct insn *in);
 	/* bytes of a form; of a copy, of the instruction */
@@ -145,14 +158,17 @@ struct isa_move {
 	bool (*gate)(enum gate_kind k, uint64_t at, uint64_t word,
 		     unsigned offset, uint8_t *out);
 	uint16_t (*gate_size)(enum gate_kind k);
-	/* does it ask about the system call of that number? */
+	/*
+	 * Does it ask about the system call of that number? Behind one, it may
+	 * ask about others as well, if nobody can tell the number there.
+	 */
 	bool (*gate_asks)(enum gate_kind k, uint64_t number);
-	uint8_t number_reg; /* has a system call's number, behind it too */
-	uint8_t result_reg; /* and this one its result */
+	uint8_t number_reg; /* has a system call's number */
+	uint8_t result_reg; /* has its result */
 	uint16_t unmap_number; /* of the system call munmap */
-	/* a call that keeps everything but reg */
+	/* a call that keeps everything but reg, one of call_regs (0 or 1) */
 	bool (*call)(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
-	uint8_t call_size;
+	uint8_t call_size, call_regs;
 
 	/*
 	 * A procedure that tells another, found as by a gate, where a jump or
@@ -171,18 +187,19 @@ struct isa_move {
 	uint8_t (*jump_reg)(const uint8_t *code);
 
 	/*
-	 * Code that adds one to the 64-bit counter at `counter`. Two registers
-	 * are overwritten, no flags. False if the counter is out of reach.
+	 * Code that adds one to the 64-bit counter at `counter`, in one of two
+	 * forms. False if the counter is out of reach.
 	 */
-	bool (*count)(uint64_t at, uint64_t counter, const uint8_t reg[2],
-		      uint8_t *out);
-	uint8_t count_size;
+	bool (*count)(enum count_form f, uint64_t at, uint64_t counter,
+		      const uint8_t *reg, uint8_t *out);
+	struct count_needs count_needs[COUNT_FORMS];
 	/*
 	 * The same to the counter of the thread: as far behind it as the
 	 * thread's word says (runtime/counting.h), or before it if that is
 	 * subtracted. The code above can be made to do this while the program
 	 * runs, by a jump to thread_room bytes of code no further away than
-	 * jump_reach.
+	 * jump_reach. NULL: the code above does so from the beginning, always
+	 * adds, and can be made to do without (runtime/sites.c).
 	 */
 	bool (*count_thread)(uint64_t at, uint64_t counter,
 			     const uint8_t reg[2], bool subtract,

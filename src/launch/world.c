@@ -24,8 +24,6 @@ enum {
 	 * one that is always 0, for runtime/entry.c
 	 */
 	WORD_SIZE = 16,
-	/* registers of the call behind: one of them is free */
-	BEHIND_REGS = 3,
 	PASSPORT_ALIGN = 8,
 	ENTRY_ALIGN = 16,
 	ENTRY_CODE = 16, /* behind its two distances */
@@ -83,8 +81,9 @@ static bool call_write(void *ctx, const struct insertion *i,
 				  out);
 	}
 	/* these may be dead to the program, but not to the gate */
-	while (i->code == GATE_BEHIND && (s->reg[r] == move->number_reg ||
-					  s->reg[r] == move->result_reg))
+	while (move->call_regs && i->code == GATE_BEHIND &&
+	       (s->reg[r] == move->number_reg ||
+		s->reg[r] == move->result_reg))
 		r++;
 	return move->call(addr, bases->support, s->reg[r], out);
 }
@@ -305,12 +304,15 @@ static bool without_stack(const struct cfg *c, uint32_t b)
 /* calls of gates around the system call that ends a block */
 static void add_calls(struct plan *p, const struct cfg *c, uint32_t b)
 {
+	const struct isa_move *move = c->isa->move;
 	const struct block *k = &c->block.at[b];
 	struct system_call s = system_call(c, k);
 	struct insertion before = {.place = PLAN_BEFORE, .at = s.at,
-				   .nregs = 1};
+				   .nregs = move->call_regs};
+	/* number and result are not free, dead as they may be */
 	struct insertion behind = {.place = PLAN_EDGE, .at = k->edge,
-				   .nregs = BEHIND_REGS};
+				   .nregs = move->call_regs ?
+						    move->call_regs + 2u : 0};
 
 	if (without_stack(c, b))
 		return;
@@ -339,7 +341,8 @@ static bool is_jump(const struct procedure *p)
 static void add_jump_calls(struct plan *p, const struct cfg *c)
 {
 	for (uint32_t i = 0; i < c->proc.n; i++) {
-		struct insertion x = {.place = PLAN_BEFORE, .nregs = 1,
+		struct insertion x = {.place = PLAN_BEFORE,
+				      .nregs = c->isa->move->call_regs,
 				      .at = c->proc.at[i].entry};
 		uint32_t b = cfg_block_at(c, x.at);
 

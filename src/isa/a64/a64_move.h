@@ -38,8 +38,8 @@ uint8_t a64_jump_reg(const uint8_t *code);
 
 /* counter.c */
 enum { A64_COUNT_SIZE = 4 * 4, A64_COUNT_THREAD_SIZE = 4 * 7 };
-bool a64_count(uint64_t at, uint64_t counter, const uint8_t reg[2],
-	       uint8_t *out);
+bool a64_count(enum count_form f, uint64_t at, uint64_t counter,
+	       const uint8_t *reg, uint8_t *out);
 bool a64_count_thread(uint64_t at, uint64_t counter, const uint8_t reg[2],
 		      bool subtract, uint8_t *out);
 unsigned a64_count_match(const uint8_t *code, size_t size, uint64_t at,
