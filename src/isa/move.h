@@ -21,7 +21,7 @@ enum {
 	MOVE_NEVER = 255, /* it cannot be moved, or is not understood */
 };
 
-enum { MOVE_SIZE_MAX = 32, MOVE_SAVE_MAX = 32 };
+enum { MOVE_SIZE_MAX = 32, MOVE_SAVE_MAX = 64 };
 
 /* see isa_move.tell */
 enum { TELL_REG = 5, TELL_TABLE = 31 };
@@ -44,7 +44,8 @@ enum { TABLE_JUMP_DROPS = 3 };
 struct table_jump {
 	uint64_t load, jump; /* addresses */
 	uint64_t drop[TABLE_JUMP_DROPS]; /* of those left out, the load
-					    first; 0: fewer than that */
+					    first unless it is the jump; 0:
+					    fewer than that */
 	uint8_t index;	/* a register that stays as it is in between */
 	uint8_t extend; /* how it is extended: the machine's own */
 	regset lost; /* registers that the code left out would have set, and
@@ -105,8 +106,20 @@ struct isa_move {
 	 */
 	uint8_t far_size;
 	bool (*far_jump)(uint64_t at, uint64_t to, uint8_t *out);
+	/*
+	 * A shorter one, where instructions may be shorter than a jump, and
+	 * how far it certainly goes in either direction. hop_size is 0 where
+	 * every instruction has room for a jump.
+	 */
+	uint8_t hop_size, hop_reach;
+	bool (*hop)(uint64_t at, uint64_t to, uint8_t *out);
 	/* fills n bytes, a multiple of isa->align, with traps */
 	void (*trap)(uint8_t *out, uint64_t n);
+	/*
+	 * Does the procedure only tell its caller where it returns to? Who
+	 * asks computes with that. NULL: not known on this machine.
+	 */
+	bool (*tells_return)(const uint8_t *code, size_t size);
 
 	/*
 	 * Code that saves registers on the stack and flags in a register, and
@@ -123,7 +136,8 @@ struct isa_move {
 	/*
 	 * Takes apart the jump at the end of code[0 .. size-1], which starts
 	 * at `addr`. t->load is given, and the register that holds the
-	 * address of the table. False if it has another form.
+	 * address of the table, or ISA_NO_REG if the load itself does. False
+	 * if it has another form.
 	 */
 	bool (*table_match)(const uint8_t *code, size_t size, uint64_t addr,
 			    unsigned table_reg, struct table_jump *t);
@@ -140,7 +154,8 @@ struct isa_move {
 
 	/*
 	 * A stub of the linker, which jumps to where a word of memory points:
-	 * the address of that word; 0 if the code has another form.
+	 * the address of that word; 0 if the code has another form. NULL where
+	 * stubs are as short as they can be.
 	 */
 	uint64_t (*link_match)(const uint8_t *code, size_t size,
 			       uint64_t addr);

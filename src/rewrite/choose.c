@@ -77,6 +77,28 @@ static bool is_return_label(const struct cfg *c, const struct part *p,
 	return false;
 }
 
+/* pages_step(), and constants that nothing is added to */
+static bool makes_address(struct pages *p, const struct insn *in,
+			  uint64_t *made)
+{
+	if (pages_step(p, in, made))
+		return true;
+	*made = in->imm;
+	return in->has_imm && !in->reads;
+}
+
+/* calls a procedure only to be told where the call returns to */
+static bool asks_return(const struct cfg *c, const struct insn *in)
+{
+	size_t avail;
+	const uint8_t *code;
+
+	if (in->kind != INSN_CALL || !c->isa->move->tells_return)
+		return false;
+	code = image_at(c->image, in->target, &avail);
+	return code && c->isa->move->tells_return(code, avail);
+}
+
 static const char *code_obstacle(const struct cfg *c,
 				 const struct part *p)
 {
@@ -100,8 +122,9 @@ static const char *code_obstacle(const struct cfg *c,
 			why = insn_obstacle(c, p, code + at, &in);
 			if (why)
 				return why;
-			if (pages_step(&pages, &in, &made) &&
-			    is_return_label(c, p, made))
+			if ((makes_address(&pages, &in, &made) &&
+			     is_return_label(c, p, made)) ||
+			    asks_return(c, &in))
 				return "it knows where a call returns to";
 			returns |= insn_ends_flow(&in);
 			calls_system |= in.kind == INSN_SYSCALL;
@@ -138,6 +161,17 @@ static bool unwind_hidden(const struct cfg *c)
 	return !c->image->has_sections && !c->unwind->nfde;
 }
 
+/* does the loader write into the code? */
+static bool is_relocated(const struct image *im, const struct part *p)
+{
+	size_t i = image_reloc_from(im, p->start);
+
+	for (; i < im->nreloc && im->reloc[i].place < p->end; i++)
+		if (!im->reloc[i].text)
+			return true;
+	return false;
+}
+
 /* why a part stays where it is; NULL if it moves */
 static const char *obstacle(const struct cfg *c, const struct part *p)
 {
@@ -148,8 +182,13 @@ static const char *obstacle(const struct cfg *c, const struct part *p)
 		return "code of this machine is not moved yet";
 	if (proc->import)
 		return "a stub of the linker";
+	/* it may lead to any old instruction: not all lead to new ones */
+	if (c->isa->move->hop_size && proc->unknown)
+		return "an indirect jump that is not understood";
 	if (image_segment(c->image, p->start)->write)
 		return "the program may change it";
+	if (is_relocated(c->image, p))
+		return "the loader changes it";
 	if (unwind_hidden(c))
 		return "no unwind tables, or none that can be found";
 	why = unwind_obstacle(c, p);
@@ -161,6 +200,37 @@ static int by_start(const void *a, const void *b)
 	const struct region *p = a, *q = b;
 
 	return p->start < q->start ? -1 : p->start > q->start;
+}
+
+static void sort_in_place(struct survey *s)
+{
+	if (s->in_place.n)
+		qsort(s->in_place.at, s->in_place.n, sizeof *s->in_place.at,
+		      by_start);
+}
+
+bool choose_leave(struct survey *s,
+		  bool (*stays)(void *ctx, const struct moved *m), void *ctx,
+		  const char *reason)
+{
+	VEC(struct moved) moved = {0};
+	bool any;
+
+	/* all are judged before any is taken out */
+	for (size_t i = 0; i < s->moves.moved.n; i++) {
+		const struct moved *m = &s->moves.moved.at[i];
+
+		if (stays(ctx, m))
+			stay(s, m->old_start, m->old_end, reason);
+		else
+			vec_push(&moved, *m);
+	}
+	any = moved.n < s->moves.moved.n;
+	s->moves.moved.n = 0;
+	vec_append(&s->moves.moved, &moved);
+	vec_free(&moved);
+	sort_in_place(s);
+	return any;
 }
 
 void choose_parts(struct survey *s)
@@ -182,7 +252,5 @@ void choose_parts(struct survey *s)
 	for (uint32_t i = 0; i < c->region.n; i++)
 		stay(s, c->region.at[i].start, c->region.at[i].end,
 		     c->region.at[i].reason);
-	if (s->in_place.n)
-		qsort(s->in_place.at, s->in_place.n, sizeof *s->in_place.at,
-		      by_start);
+	sort_in_place(s);
 }
