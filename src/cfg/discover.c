@@ -113,7 +113,8 @@ struct pointer {
 	uint64_t value;
 	uint64_t place; /* where it is stored; 0 if an instruction has it */
 	uint32_t from;	/* that instruction */
-	bool sure;	/* a relocation says that it is one */
+	bool sure;	/* a relocation says that it is one, or code that
+			   makes an address */
 };
 
 /* each_pointer's visitor */
@@ -149,7 +150,8 @@ static void each_pointer(struct build *b, visit *fn, void *arg)
 	for (size_t i = 0; i < b->found.ref.n; i++) {
 		const struct coderef *r = &b->found.ref.at[i];
 		struct pointer p = {.value = code_address(&b->code, r->to),
-				    .from = r->from};
+				    .from = r->from,
+				    .sure = r->kind == REF_ADDRESS};
 
 		if (r->kind == REF_ADDRESS || r->kind == REF_NONE)
 			fn(b, &p, arg);
@@ -349,8 +351,8 @@ static bool word_leads_to(const struct build *b, uint64_t place, uint32_t t)
 /*
  * Whether the pointer means that control may arrive where it leads. At the
  * start of a piece it does. Inside, it must be a label of the procedure: one
- * that a relocation knows, or that the procedure's own code computes, or a
- * word in a row of such words. Numbers that happen to look like addresses
+ * that a relocation knows, or that code computes, or a constant in the
+ * procedure's own code, or a word in a row of such words. Numbers that happen to look like addresses
  * are many in files without relocations.
  */
 static bool pointer_counts(const struct build *b, const struct pointer *p)
