@@ -38,7 +38,7 @@ static void add_site(struct pen *n, uint32_t b)
 			     .call = k->last == INSN_ICALL};
 	struct world_jump j;
 
-	if (n->d->pairs && (s.call || !map_edges_tell(n->d->m, &n->p, v))) {
+	if (n->d->pairs && n->c->isa->move->tell && (s.call || !map_edges_tell(n->d->m, &n->p, v))) {
 		j = jump_of(n, k, (uint32_t)n->d->m->site.n);
 		s.pairs = can_tell(n, &j);
 		if (s.pairs)

@@ -100,6 +100,12 @@ static void entry_write(const struct world *w, const struct plan_bases *bases,
 	memcpy(out + w->entry_at, distance, sizeof distance);
 }
 
+/* where threads' words are subtracted: see counting.h */
+static bool subtracts(const struct world *w)
+{
+	return w->c->image->type == ET_EXEC && w->c->isa->move->count_thread;
+}
+
 /* what the object says of itself */
 static void passport_write(const struct world *w,
 			   const struct plan_bases *bases, uint8_t *out)
@@ -110,7 +116,7 @@ static void passport_write(const struct world *w,
 		.word = (int64_t)(bases->data - at),
 		.ncounter = w->cargo.ncounter,
 		.nsite = w->cargo.nsite,
-		.flags = w->c->image->type == ET_EXEC ? PASSPORT_ABOVE : 0,
+		.flags = subtracts(w) ? PASSPORT_ABOVE : 0,
 		.here = at,
 		.low = w->c->image->segment[0].start,
 		.high = bases->data,

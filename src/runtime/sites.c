@@ -82,7 +82,8 @@ void sites_convert(struct counting *c, struct counted_image *m)
 
 _Bool sites_share(struct counting *c, const struct passport *p)
 {
-	return ARCH_COUNTS_FOR_THREADS && (!p->nsite || change(c, p));
+	return ARCH_COUNTS_FOR_THREADS &&
+	       (p->nsite ? change(c, p) : !p->ncounter);
 }
 
 void sites_convert_all(struct counting *c)
