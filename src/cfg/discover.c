@@ -391,8 +391,8 @@ static bool word_leads_to(const struct build *b, uint64_t place, uint32_t t)
  * Whether the pointer means that control may arrive where it leads. At the
  * start of a piece it does. Inside, it must be a label of the procedure: one
  * that a relocation knows, or that code computes, or a constant in the
- * procedure's own code, or a word in a row of such words. Numbers that happen to look like addresses
- * are many in files without relocations.
+ * procedure's own code, or a word in a row of such words. Numbers that happen
+ * to look like addresses are many in files without relocations.
  */
 static bool pointer_counts(const struct build *b, const struct pointer *p)
 {

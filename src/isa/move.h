@@ -120,6 +120,11 @@ struct isa_move {
 	 * asks computes with that. NULL: not known on this machine.
 	 */
 	bool (*tells_return)(const uint8_t *code, size_t size);
+	/*
+	 * Does the code, which ends with a return, return to an address that
+	 * it has just put there (retpolines)? NULL: it never does.
+	 */
+	bool (*jumps_by_return)(const uint8_t *code, size_t size);
 
 	/*
 	 * Code that saves registers on the stack and flags in a register, and

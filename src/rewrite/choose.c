@@ -15,6 +15,8 @@
 
 /* longest part that may hold a literal which is copied behind it */
 enum { POOLED_PART_MAX = 512 * 1024 };
+/* a thunk that jumps by a return has no more blocks than this */
+enum { THUNK_BLOCKS = 8 };
 /* a signal trampoline is no longer than this */
 enum { TRAMPOLINE_MAX = 16 };
 /* how far behind a call libgo takes a label for its return address */
@@ -161,6 +163,49 @@ static bool unwind_hidden(const struct cfg *c)
 	return !c->image->has_sections && !c->unwind->nfde;
 }
 
+/* ends the block with a jump that looks like a return? */
+static bool is_hidden_jump(const struct cfg *c, uint32_t n)
+{
+	const struct block *b = &c->block.at[n];
+	size_t avail;
+	const uint8_t *code = image_at(c->image, b->start, &avail);
+
+	return b->last == INSN_RET && code && avail >= b->size &&
+	       c->isa->move->jumps_by_return(code, b->size);
+}
+
+/* does a procedure that is little else begin there? */
+static bool is_thunk(const struct cfg *c, uint64_t addr)
+{
+	uint32_t b = cfg_block_at(c, addr);
+	const struct part *p = b == CFG_NONE ? NULL :
+				&c->part.at[c->block.at[b].part];
+
+	if (!p || c->proc.at[p->proc].entry != addr ||
+	    p->nblock > THUNK_BLOCKS)
+		return false;
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
+		if (is_hidden_jump(c, i))
+			return true;
+	return false;
+}
+
+/* an indirect jump by way of a return, here or in a thunk jumped to? */
+static bool hides_jump(const struct cfg *c, const struct part *p)
+{
+	if (!c->isa->move->jumps_by_return)
+		return false;
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
+		const struct block *b = &c->block.at[i];
+
+		if (is_hidden_jump(c, i) ||
+		    ((b->last == INSN_JUMP || b->last == INSN_COND) &&
+		     is_thunk(c, b->target)))
+			return true;
+	}
+	return false;
+}
+
 /* does the loader write into the code? */
 static bool is_relocated(const struct image *im, const struct part *p)
 {
@@ -183,7 +228,7 @@ static const char *obstacle(const struct cfg *c, const struct part *p)
 	if (proc->import)
 		return "a stub of the linker";
 	/* it may lead to any old instruction: not all lead to new ones */
-	if (c->isa->move->hop_size && proc->unknown)
+	if (c->isa->move->hop_size && (proc->unknown || hides_jump(c, p)))
 		return "an indirect jump that is not understood";
 	if (image_segment(c->image, p->start)->write)
 		return "the program may change it";

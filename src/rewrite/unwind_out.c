@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 
-#include "isa/move.h"
 #include "rewrite/eh_frame_out.h"
 #include "rewrite/lsda_out.h"
 
@@ -88,7 +87,6 @@ static void add_unread(struct tables *t)
 static void count_lines(struct tables *t)
 {
 	const struct moves *m = t->m;
-	const struct isa *isa = isa_for_elf(t->im->machine);
 
 	t->gone = NEW_ARRAY(bool, t->u->nfde);
 	t->size = t->line.n + t->u->nfde;
@@ -99,8 +97,7 @@ static void count_lines(struct tables *t)
 		if (!f)
 			continue;
 		t->size++;
-		/* old code that is not all jumps can still be run */
-		if (!isa->move->hop_size && mv->old_start <= f->start &&
+		if (!m->old_runs && mv->old_start <= f->start &&
 		    mv->old_end >= f->end && !t->gone[mv->fde]) {
 			t->gone[mv->fde] = true;
 			t->size--;

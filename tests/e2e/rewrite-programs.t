@@ -48,7 +48,11 @@ OWN = {
         ("atomics-exclusive", ["atomics.c"],
          ["-O2", "-pthread", "-mno-outline-atomics"], [[]]),
     ],
-    "x86_64": [],
+    "x86_64": [
+        ("odd", ["odd.c", "odd-x86_64.S"], ["-O2"], [[]]),
+        ("odd-plain", ["odd.c", "odd-x86_64.S"],
+         ["-O2", "-fno-pie", "-no-pie"], [[]]),
+    ],
 }
 # what is known not to work yet: (name, argument): reason
 TODO = {

@@ -271,6 +271,17 @@ static bool x64_tells_return(const uint8_t *code, size_t size)
 	       code[3] == 0x24 && code[4] == 0xc3;
 }
 
+/* mov %reg, (%rsp); ret or push %reg; ret */
+static bool x64_jumps_by_return(const uint8_t *code, size_t size)
+{
+	const uint8_t *end = code + size;
+
+	if (size >= 5 && end[-5] >> 4 == 4 && end[-5] & 8 && end[-4] == 0x89 &&
+	    (end[-3] & 0xc7) == 0x04 && end[-2] == 0x24 && end[-1] == 0xc3)
+		return true;
+	return size >= 2 && (end[-2] & 0xf8) == 0x50 && end[-1] == 0xc3;
+}
+
 const struct isa_move x64_move = {
 	.form = x64_form,
 	.size = x64_form_size,
@@ -285,6 +296,7 @@ const struct isa_move x64_move = {
 	.hop = x64_hop,
 	.trap = x64_trap,
 	.tells_return = x64_tells_return,
+	.jumps_by_return = x64_jumps_by_return,
 	.save = x64_save,
 	.restore = x64_restore,
 	.save_depth = x64_save_depth,
