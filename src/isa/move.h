@@ -25,6 +25,15 @@ enum { MOVE_SIZE_MAX = 32, MOVE_SAVE_MAX = 64 };
 
 /* see isa_move.tell */
 enum { TELL_REG = 5, TELL_TABLE = 31 };
+struct tell {
+	const uint8_t *code; /* the jump or call */
+	const struct insn *in;
+	bool table;    /* it is to be one through a table of ours, as
+			  table_write() writes it */
+	uint8_t index; /* then: the index there, which the code restored
+			  before it leaves as it is */
+	uint32_t number; /* by which it is known, of 32 - TELL_REG bits */
+};
 
 /* what inserted code has to keep */
 struct move_saved {
@@ -192,19 +201,22 @@ struct isa_move {
 
 	/*
 	 * A procedure that tells another, found as by a gate, where a jump or
-	 * call through a register leads, with the structure and `about` as
-	 * further arguments. A call of it keeps everything but reg, and says
-	 * `what`: at the lower end TELL_REG bits, the register (jump_reg()),
-	 * or TELL_TABLE for a jump through a table of ours, as table_write()
-	 * writes it, behind what restores registers.
+	 * call through a register or memory leads, with the structure and
+	 * `about` as further arguments. A call of it keeps everything but reg,
+	 * one of call_regs, and says 32 bits: the number and, at the lower
+	 * end, TELL_REG bits of the machine's own, TELL_TABLE for a table of
+	 * ours. NULL: not known on this machine.
 	 */
 	bool (*tell_gate)(uint64_t at, uint64_t word, unsigned offset,
 			  uint64_t about, uint8_t *out);
 	uint16_t tell_gate_size;
-	bool (*tell)(uint64_t at, uint64_t to, uint8_t reg, uint32_t what,
-		     uint8_t *out);
+	bool (*tell)(const struct tell *t, uint64_t at, uint64_t to,
+		     uint8_t reg, uint8_t *out);
 	uint8_t tell_size;
-	uint8_t (*jump_reg)(const uint8_t *code);
+	/* the registers by which a jump or call finds its target; false: it
+	   cannot be told of */
+	bool (*jump_reads)(const uint8_t *code, const struct insn *in,
+			   regset *reads);
 
 	/*
 	 * Code that adds one to the 64-bit counter at `counter`, in one of two

@@ -63,6 +63,21 @@ static unsigned call_size(void *ctx, const struct insertion *i,
 			    w->c->isa->move->call_size;
 }
 
+static bool tell_write(const struct world *w, const struct world_jump *j,
+		       uint8_t reg, uint64_t addr, uint64_t to, uint8_t *out)
+{
+	const struct isa *isa = w->c->isa;
+	struct tell t = {.table = j->table, .index = j->index,
+			 .number = j->number};
+	struct insn in;
+	size_t avail;
+
+	t.code = image_at(w->c->image, j->at, &avail);
+	isa->decode(t.code, avail, j->at, &in);
+	t.in = &in;
+	return isa->move->tell(&t, addr, to, reg, out);
+}
+
 static bool call_write(void *ctx, const struct insertion *i,
 		       const struct scratch *s, uint64_t addr,
 		       const struct plan_bases *bases, uint8_t *out)
@@ -71,15 +86,9 @@ static bool call_write(void *ctx, const struct insertion *i,
 	const struct isa_move *move = w->c->isa->move;
 	unsigned r = 0;
 
-	if (is_indirect(i)) {
-		const struct world_jump *j =
-			&w->cargo.jump[i->code - GATE_KINDS];
-
-		return move->tell(addr, bases->support, s->reg[0],
-				  j->number << TELL_REG |
-					  (j->table ? TELL_TABLE : j->reg),
-				  out);
-	}
+	if (is_indirect(i))
+		return tell_write(w, &w->cargo.jump[i->code - GATE_KINDS],
+				  s->reg[0], addr, bases->support, out);
 	/* these may be dead to the program, but not to the gate */
 	while (move->call_regs && i->code == GATE_BEHIND &&
 	       (s->reg[r] == move->number_reg ||
@@ -372,11 +381,13 @@ static void gates_plan(struct world *w, struct plan *p)
 	}
 }
 
-struct insertion world_jump_insertion(const struct world_jump *j)
+struct insertion world_jump_insertion(const struct isa *isa,
+				      const struct world_jump *j)
 {
 	return (struct insertion){
-		.place = PLAN_BEFORE, .at = j->at, .nregs = 1, .memory = true,
-		.calls = true, .keep = (regset)1 << j->reg,
+		.place = PLAN_BEFORE, .at = j->at,
+		.nregs = isa->move->call_regs, .memory = true, .calls = true,
+		.keep = j->reads,
 	};
 }
 
@@ -384,7 +395,8 @@ struct insertion world_jump_insertion(const struct world_jump *j)
 static void add_jumps(struct plan *p, const struct world *w)
 {
 	for (uint32_t i = 0; i < w->cargo.njump; i++) {
-		struct insertion x = world_jump_insertion(&w->cargo.jump[i]);
+		struct insertion x = world_jump_insertion(w->c->isa,
+							  &w->cargo.jump[i]);
 
 		x.call_at = w->tell_at;
 		x.code = GATE_KINDS + i;

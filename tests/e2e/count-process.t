@@ -28,7 +28,6 @@ MACHINES = [Machine("aarch64")] + machines()[:HOST == "x86_64"]
 m = None
 top = tempfile.TemporaryDirectory()
 where = os.path.realpath(top.name)
-os.environ["TALLY_CACHE"] = os.path.join(where, "cache")
 EVERYWHERE = os.path.join(os.path.dirname(TALLY), "tools/count-everywhere")
 SOURCE = os.path.abspath("tests/progs/count/process.c")
 EXACT = 0
@@ -437,6 +436,7 @@ def try_chosen(p):
 
 def try_machine():
     os.mkdir(path(""))
+    os.environ["TALLY_CACHE"] = path("cache")
     process = Program("process", "-ldl", "-lpthread")
     fixed = Program("fixed", "-no-pie", "-ldl", "-lpthread")
     static = Program("static", "-static")

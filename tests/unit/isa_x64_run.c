@@ -286,6 +286,7 @@ static void test_asked(void **state)
 		    !x64_gate_asks(GATE_NAMES, SYS_clone));
 	assert_true(x64_gate_asks(GATE_LIFE, SYS_openat) &&
 		    x64_gate_asks(GATE_LIFE, SYS_vfork) &&
+		    x64_gate_asks(GATE_LIFE, SYS_exit) &&
 		    x64_gate_asks(GATE_LIFE, SYS_exit_group) &&
 		    x64_gate_asks(GATE_LIFE, SYS_arch_prctl) &&
 		    !x64_gate_asks(GATE_LIFE, SYS_read));
@@ -297,9 +298,160 @@ static void test_asked(void **state)
 		    !x64_gate_asks(GATE_BEHIND, SYS_setuid));
 }
 
+/* --- telling of jumps */
+
+/* what a gate before a jump shows */
+struct jump_shown {
+	const uint8_t *back;
+	uint64_t pushed;
+};
+
+static struct jump_shown jump_seen;
+static const void *about_seen;
+
+__attribute__((target("general-regs-only")))
+static void on_indirect(const struct jump_shown *j, const void *h,
+			const void *about)
+{
+	jump_seen = *j;
+	told = h;
+	about_seen = about;
+	asks++;
+	__asm__ volatile("xor %%ecx, %%ecx\n xor %%r11d, %%r11d\n"
+			 "mov $1, %%eax\n mov $2, %%edx\n mov $3, %%esi\n"
+			 "mov $4, %%r8d\n mov $5, %%r9d\n mov $6, %%r10d\n"
+			 : : : "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10",
+			       "r11", "cc");
+}
+
+/* tells of `t`, with the machine as given; what is pushed */
+static uint64_t run_tell(const struct tell *t, struct machine m)
+{
+	static struct {
+		uint64_t first[OFFSET / 8];
+		void (*ask)(const struct jump_shown *j, const void *h,
+			    const void *about);
+	} handover;
+	uint64_t at = address(room->code);
+	struct machine before = m;
+	uint8_t stack[MACHINE_STACK];
+	void *h = &handover;
+	size_t sp = m.reg[RSP] - address(room->stack);
+	uint32_t what;
+
+	handover.ask = on_indirect;
+	memcpy(room->data + WORD_AT, &h, sizeof h);
+	assert_true(x64_tell_gate(at + GATE_AT, address(room->data + WORD_AT),
+				  OFFSET, at + 77, room->code + GATE_AT));
+	assert_true(x64_tell(t, at, at + GATE_AT, 255, room->code));
+	memcpy(stack, room->stack, sizeof stack);
+	asks = 0;
+	machine_run(room, 0, X64_TELL_SIZE, &m);
+	assert_int_equal(asks, 1);
+	assert_true(told == h && about_seen == room->code + 77);
+	assert_same(&m, &before, 0, 0);
+	assert_memory_equal(stack + sp - RED_ZONE,
+			    room->stack + sp - RED_ZONE,
+			    sizeof stack - sp + RED_ZONE);
+	memcpy(&what, jump_seen.back + 4, sizeof what);
+	assert_true(what == (t->number << TELL_REG |
+			     (t->table ? TELL_TABLE : 0)));
+	return jump_seen.pushed;
+}
+
+/* jumps and calls, and what has to be in registers for them to be run */
+static const struct {
+	uint8_t code[10], len;
+	int8_t base, index; /* -1: none */
+	uint8_t scale;
+	int32_t disp;
+} jumps[] = {
+	{{0xff, 0xe0}, 2, RAX, -1, 0, 0},		  /* jmp *%rax */
+	{{0x41, 0xff, 0xd3}, 3, R11, -1, 0, 0},		  /* call *%r11 */
+	{{0x3e, 0xff, 0xe2}, 3, RDX, -1, 0, 0},		  /* notrack jmp */
+	{{0xff, 0x13}, 2, RBX, -1, 0, 1},		  /* call *(%rbx) */
+	{{0xff, 0x50, 0x20}, 3, RAX, -1, 0, 0x20},
+	{{0x41, 0xff, 0x54, 0x24, 0x10}, 5, R12, -1, 0, 0x10},
+	{{0x41, 0xff, 0x65, 0xf8}, 4, R13, -1, 0, -8},
+	{{0x48, 0xff, 0xa3, 0, 1, 0, 0}, 7, RBX, -1, 0, 0x100}, /* rex.W */
+	{{0xff, 0x24, 0xcb}, 3, RBX, RCX, 8, 1},	  /* (%rbx,%rcx,8) */
+	{{0x42, 0xff, 0x64, 0xcb, 0x18}, 5, RBX, R9, 8, 0x18},
+	{{0x43, 0xff, 0xa4, 0xc7, 0, 2, 0, 0}, 8, R15, R8, 8, 0x200},
+};
+
+static void test_tell(void **state)
+{
+	uint8_t *base = room->data + 4096;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof jumps / sizeof *jumps; i++) {
+		struct machine m = machine_random(room, &seed);
+		struct insn in;
+		struct tell t = {.code = jumps[i].code, .in = &in,
+				 .number = 0x1234567 + i};
+		uint64_t want = splitmix(&seed), read = 0;
+		regset reads;
+
+		isa_x64.decode(jumps[i].code, jumps[i].len, 0x1000, &in);
+		assert_int_equal(in.len, jumps[i].len);
+		assert_true(x64_jump_reads(jumps[i].code, &in, &reads));
+		read |= REG(jumps[i].base);
+		if (jumps[i].index >= 0) {
+			read |= REG(jumps[i].index);
+			m.reg[jumps[i].index] = 5;
+		}
+		assert_true(reads == read);
+		if (!jumps[i].disp) {
+			m.reg[jumps[i].base] = want;
+		} else {
+			int64_t d = (jumps[i].disp == 1 ? 0 : jumps[i].disp) +
+				    jumps[i].scale * 5;
+
+			m.reg[jumps[i].base] = address(base);
+			memcpy(base + d, &want, sizeof want);
+		}
+		assert_true(run_tell(&t, m) == want);
+	}
+}
+
+/* by the instruction's own address, and by what is not told of */
+static void test_tell_more(void **state)
+{
+	static const uint8_t by_rip[] = {0xff, 0x15, 0, 0, 0, 0};
+	static const uint8_t by_stack[][4] = {{0xff, 0x24, 0x24},
+					      {0xff, 0x54, 0x24, 8},
+					      {0xff, 0xe4}};
+	struct tell t = {.code = by_rip, .number = 3};
+	uint64_t want = splitmix(&seed);
+	struct insn in;
+	regset reads;
+
+	(void)state;
+	memcpy(room->data + 64, &want, sizeof want);
+	isa_x64.decode(by_rip, sizeof by_rip, address(room->data + 64) - 6,
+		       &in);
+	t.in = &in;
+	assert_true(x64_jump_reads(by_rip, &in, &reads) && !reads);
+	assert_true(run_tell(&t, machine_random(room, &seed)) == want);
+	for (unsigned i = 0; i < 3; i++) {
+		isa_x64.decode(by_stack[i], 4, 0, &in);
+		assert_false(x64_jump_reads(by_stack[i], &in, &reads));
+	}
+	for (uint8_t r = 0; r < X64_NREGS; r++) {
+		struct machine m = machine_random(room, &seed);
+
+		if (r == RSP)
+			continue;
+		t = (struct tell){.table = true, .index = r, .number = r};
+		assert_true(run_tell(&t, m) == m.reg[r]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tell),
+		cmocka_unit_test(test_tell_more),
 		cmocka_unit_test(test_count),
 		cmocka_unit_test(test_match),
 		cmocka_unit_test(test_gates),

@@ -16,6 +16,10 @@
  *
  * Who calls it has stepped over the 128 bytes below the stack pointer, which
  * belong to the procedure there (psABI, 3.2.2).
+ *
+ * Another gate stands before jumps and calls through a register or memory. It
+ * shows two words, where it returns to and what was pushed before the call of
+ * it (tell.c), and changes nothing.
  */
 #include <string.h>
 
@@ -96,13 +100,24 @@ static const uint8_t find[] = {
 	0x0f, 0x84, 0, 0, 0, 0,		   /* jz leave_rcx */
 };
 
-static const uint8_t ask[] = {
+static const uint8_t save[] = {
 	0x41, 0x53,		     /* push %r11 */
 	0x50,			     /* push %rax */
 	0x41, 0x51, 0x41, 0x50,	     /* push %r9, %r8 */
 	0x41, 0x52,		     /* push %r10 */
 	0x52, 0x56, 0x57,	     /* push %rdx, %rsi, %rdi */
-	0x48, 0x89, 0xe7,	     /* mov %rsp, %rdi */
+};
+
+static const uint8_t show[] = {
+	0x48, 0x89, 0xe7, /* mov %rsp, %rdi */
+};
+
+static const uint8_t show_jump[] = {
+	0x48, 0x8d, 0x7d, 0x08,		/* lea 8(%rbp), %rdi */
+	0x48, 0x8d, 0x15, 0, 0, 0, 0,	/* lea about(%rip), %rdx */
+};
+
+static const uint8_t ask[] = {
 	0x48, 0x89, 0xce,	     /* mov %rcx, %rsi */
 	0x48, 0x83, 0xe4, 0xf0,	     /* and $-16, %rsp */
 	0xfc,			     /* cld */
@@ -122,6 +137,10 @@ static const uint8_t leave[] = {
 	0xc3, /* ret */
 };
 
+_Static_assert(sizeof enter + sizeof find + sizeof save + sizeof show_jump +
+		       sizeof ask + sizeof leave == X64_TELL_GATE_SIZE,
+	       "the size of the gate before jumps");
+
 /* where in the pieces, in bytes, and how far before the end */
 enum {
 	TEST_JA = 8,
@@ -131,7 +150,8 @@ enum {
 	FIND_JZ = 13,
 	FIND_OFFSET = 20,
 	FIND_JZ_TOO = 27,
-	ASK_OFFSET = 25,
+	SHOW_ABOUT = 7,
+	ASK_OFFSET = 10,
 	LEAVE_RCX = 4,
 	LEAVE = 3,
 };
@@ -172,7 +192,7 @@ static bool is_tested(enum gate_kind k)
 static unsigned code_size(enum gate_kind k)
 {
 	return sizeof enter + (is_tested(k) ? sizeof test : 0) + sizeof find +
-	       sizeof ask + sizeof leave;
+	       sizeof save + sizeof show + sizeof ask + sizeof leave;
 }
 
 uint16_t x64_gate_size(enum gate_kind k)
@@ -205,11 +225,10 @@ static void put_test(struct gate *g, enum gate_kind k)
 }
 
 /* finds whom to ask; false: the word is too far */
-static bool put_find(struct gate *g, enum gate_kind k, uint64_t start,
+static bool put_find(struct gate *g, unsigned end, uint64_t start,
 		     uint64_t word, unsigned offset)
 {
-	unsigned out = code_size(k) - LEAVE_RCX;
-	unsigned at = put(g, find, sizeof find);
+	unsigned out = end - LEAVE_RCX, at = put(g, find, sizeof find);
 	int64_t d = (int64_t)(word - (start + at + FIND_WORD + 4));
 
 	fill(g, at + FIND_WORD, d);
@@ -227,11 +246,32 @@ bool x64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
 	put(&g, enter, sizeof enter);
 	if (is_tested(k))
 		put_test(&g, k);
-	if (!put_find(&g, k, at, word, offset))
+	if (!put_find(&g, code_size(k), at, word, offset))
 		return false;
+	put(&g, save, sizeof save);
+	put(&g, show, sizeof show);
 	fill(&g, put(&g, ask, sizeof ask) + ASK_OFFSET, offset);
 	put(&g, leave, sizeof leave);
 	return true;
+}
+
+bool x64_tell_gate(uint64_t start, uint64_t word, unsigned offset,
+		   uint64_t about, uint8_t *out)
+{
+	struct gate g = {.out = out};
+	unsigned at;
+	int64_t d;
+
+	put(&g, enter, sizeof enter);
+	if (!put_find(&g, X64_TELL_GATE_SIZE, start, word, offset))
+		return false;
+	put(&g, save, sizeof save);
+	at = put(&g, show_jump, sizeof show_jump) + SHOW_ABOUT;
+	d = (int64_t)(about - (start + at + 4));
+	fill(&g, at, d);
+	fill(&g, put(&g, ask, sizeof ask) + ASK_OFFSET, offset);
+	put(&g, leave, sizeof leave);
+	return d == (int32_t)d;
 }
 
 /* lea -128(%rsp), %rsp; call to; lea 128(%rsp), %rsp */

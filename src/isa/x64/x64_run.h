@@ -15,6 +15,16 @@ bool x64_gate_asks(enum gate_kind k, uint64_t number);
 enum { X64_CALL_SIZE = 5 + 5 + 8, X64_UNMAP = 11 };
 bool x64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
 
+enum { X64_TELL_GATE_SIZE = 93 };
+bool x64_tell_gate(uint64_t at, uint64_t word, unsigned offset, uint64_t about,
+		   uint8_t *out);
+
+/* tell.c */
+enum { X64_TELL_SIZE = 5 + 10 + 5 + 8 + 8 };
+bool x64_tell(const struct tell *t, uint64_t at, uint64_t to, uint8_t reg,
+	      uint8_t *out);
+bool x64_jump_reads(const uint8_t *code, const struct insn *in, regset *reads);
+
 /* counter.c */
 enum {
 	X64_COUNT_SIZE = 8,

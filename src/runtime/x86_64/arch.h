@@ -88,20 +88,60 @@ struct arch_gate {
 
 enum { ARCH_JUMP_REG = 5 }; /* bits: isa/move.h, TELL_REG */
 
-/* there are no gates before jumps on this machine yet */
+/*
+ * What the gate before a jump or call through a register or memory shows
+ * (isa/x64/tell.c): where its call returns to, and where the jump leads or,
+ * with a table of ours, its index.
+ */
 struct arch_jump {
-	unsigned long rip;
+	const uint8_t *back;
+	unsigned long pushed;
 };
 
+/* what the call of the gate says: in an instruction that does nothing */
 static inline unsigned arch_jump_what(const struct arch_jump *j)
 {
-	(void)j;
-	return 0;
+	unsigned what;
+
+	__builtin_memcpy(&what, j->back + 4, sizeof what);
+	return what;
 }
 
+/* bytes of an instruction of the kinds that are between gate and table */
+static inline unsigned arch_skip(const uint8_t *p)
+{
+	switch (p[0]) {
+	case 0x0f: /* nopl disp32(%rax,%rax) */
+		return 8;
+	case 0x90: /* nop */
+		return 1;
+	case 0x04: /* add $127, %al; sahf */
+		return 3;
+	}
+	if (p[1] >> 4 == 9) /* xchg */
+		return 2;
+	/* mov disp8(%rsp), reg; lea disp32(%rsp), %rsp */
+	return p[1] == 0x8b ? 5 : 8;
+}
+
+/* lea table(%rip), s; movslq (s,index,4), v; lea (s,v), s; jmp *s */
+static inline unsigned long arch_jump_table(const struct arch_jump *j)
+{
+	const uint8_t *p = j->back;
+	const int *table;
+	int distance;
+
+	while (!((p[0] & 0xfb) == 0x48 && p[1] == 0x8d && (p[2] & 0xc7) == 5))
+		p += arch_skip(p);
+	__builtin_memcpy(&distance, p + 3, sizeof distance);
+	table = (const int *)(p + 7 + distance);
+	return (unsigned long)table + (unsigned long)(long)table[j->pushed];
+}
+
+/* where the jump leads */
 static inline unsigned long arch_jump_target(const struct arch_jump *j)
 {
-	return j->rip;
+	return (arch_jump_what(j) & 31) == 31 ? arch_jump_table(j) : j->pushed;
 }
 
 /* which argument of the system call names a file; -1: none */
