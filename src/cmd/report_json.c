@@ -83,9 +83,12 @@ static void json_image(struct json *j, const struct told *t,
 static void json_name(struct json *j, const struct told *t,
 		      const struct row *r)
 {
-	char buf[32];
+	const char *symbol = legend_symbol(t->image[r->image].legend, r->proc);
+	const char *name = row_procedure(t, r);
 
-	json_string(j, "procedure", row_procedure(t, r, buf, sizeof buf));
+	json_string(j, "procedure", name);
+	if (strcmp(name, symbol))
+		json_string(j, "symbol", symbol);
 }
 
 static void json_where(struct json *j, const struct told *t,
@@ -181,13 +184,12 @@ static void json_call_site(struct json *j, const struct told *t,
 			   const struct row *r)
 {
 	const char *callee = NULL;
-	char buf[32];
 
 	json_where(j, t, r);
 	json_address(j, "address", r->addr);
 	json_string(j, "kind", site_kind_name(r->kind));
 	if (r->to_image != ROW_NONE) {
-		callee = row_callee(t, r, buf, sizeof buf);
+		callee = row_callee(t, r);
 		json_string(j, "callee_image", t->image[r->to_image].name);
 	} else {
 		json_null(j, "callee_image");

@@ -184,13 +184,12 @@ static void print_callee(const struct told *t, const struct row *r,
 			 const struct style *s)
 {
 	const char *name;
-	char buf[32];
 
 	if (r->to_image == ROW_NONE) {
 		fprintf(s->to, "  %s%s%s", s->warn, r->to_unknown, s->off);
 		return;
 	}
-	name = row_callee(t, r, buf, sizeof buf);
+	name = row_callee(t, r);
 	fprintf(s->to, "  %s", s->head);
 	name_print(s->to, name ? name : "?", "");
 	fprintf(s->to, "%s  %s", s->off, s->dim);
@@ -205,7 +204,6 @@ static void print_names(const struct told *t, const struct row *r,
 	const struct told_image *m = &t->image[r->image];
 	const struct style *s = &x->s;
 	const char *name;
-	char buf[32];
 
 	fputs("  ", s->to);
 	if (by == BY_PROCESS) {
@@ -219,7 +217,7 @@ static void print_names(const struct told *t, const struct row *r,
 		fprintf(s->to, "%-*s  ", s->terminal ? SITE_WIDTH : 0,
 			site_kind_name(r->kind));
 	if (by != BY_IMAGE) {
-		name = row_procedure(t, r, buf, sizeof buf);
+		name = row_procedure(t, r);
 		fputs(s->head, s->to);
 		name_print(s->to, name, "");
 		fprintf(s->to, "%s%*s  %s", s->off,
@@ -267,7 +265,6 @@ static void widen(const struct told *t, const struct row *r, enum rows_by by,
 		  struct table *x)
 {
 	struct cells c;
-	char buf[32];
 	int n;
 
 	fill(t, r, by, &c);
@@ -276,7 +273,7 @@ static void widen(const struct told *t, const struct row *r, enum rows_by by,
 			x->width[i] = (int)strlen(c.at[i]);
 	if (!x->s.terminal || by == BY_IMAGE || by == BY_PROCESS)
 		return;
-	n = (int)strlen(row_procedure(t, r, buf, sizeof buf));
+	n = (int)strlen(row_procedure(t, r));
 	if (n > x->name_width && n <= NAME_WIDEST)
 		x->name_width = n;
 }

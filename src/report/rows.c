@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "cfg/cfg.h"
-
 void rows_add(struct rows *r, struct row row)
 {
 	if (!row.known || row.count)
@@ -162,12 +160,9 @@ bool row_calls(const struct told *t, const struct row *r, uint64_t *calls)
 	return s->calls_known[r->proc];
 }
 
-const char *row_procedure(const struct told *t, const struct row *r, char *buf,
-			  size_t size)
+const char *row_procedure(const struct told *t, const struct row *r)
 {
-	const struct map_proc *p = &t->image[r->image].map->proc.at[r->proc];
-
-	return cfg_name_of(p->name, p->entry, buf, size);
+	return legend_procedure(t->image[r->image].legend, r->proc);
 }
 
 const char *edge_kind_name(unsigned kind)

@@ -5,7 +5,7 @@
 #ifndef REPORT_ROWS_H
 #define REPORT_ROWS_H
 
-#include "report/told.h"
+#include "source/told.h"
 
 enum rows_by {
 	BY_IMAGE,
@@ -61,16 +61,14 @@ void rows_free(struct rows *r);
 
 /* calls of the row's procedure; false: not known */
 bool row_calls(const struct told *t, const struct row *r, uint64_t *calls);
-/* the name of its procedure; buf holds 32 bytes or more */
-const char *row_procedure(const struct told *t, const struct row *r, char *buf,
-			  size_t size);
+/* the name of its procedure */
+const char *row_procedure(const struct told *t, const struct row *r);
 
 /*
  * The name of the procedure that a call site's callee is, or is in; NULL if it
  * is none that the map knows.
  */
-const char *row_callee(const struct told *t, const struct row *r, char *buf,
-		       size_t size);
+const char *row_callee(const struct told *t, const struct row *r);
 /* how a kind of call site is called in every output */
 const char *site_kind_name(unsigned kind);
 
