@@ -4,10 +4,38 @@
  */
 #include "source/line_unit.h"
 
-static struct line_place place_of(Dwarf_Line *line)
+#include <dwarf.h>
+
+static const char *folder_of(struct line_unit *u)
 {
+	Dwarf_Attribute a;
+
+	return dwarf_attr(&u->die, DW_AT_comp_dir, &a) ? dwarf_formstring(&a) :
+							 NULL;
+}
+
+const char *line_unit_file(struct line_unit *u, const char *file)
+{
+	const char *folder;
+	char *whole;
+
+	if (!file || file[0] == '/' || !(folder = folder_of(u)))
+		return file;
+	if (file == u->last_file)
+		return u->last_whole;
+	whole = mem_alloc(strlen(folder) + strlen(file) + 2);
+	strcat(strcat(strcpy(whole, folder), "/"), file);
+	u->last_file = file;
+	u->last_whole = intern_string(&u->file, whole);
+	mem_free(whole);
+	return u->last_whole;
+}
+
+static struct line_place place_of(struct line_unit *u, Dwarf_Line *line)
+{
+	const char *file = dwarf_linesrc(line, NULL, NULL);
+	struct line_place p = {.file = line_unit_file(u, file)};
 	int number = 0, column = 0;
-	struct line_place p = {.file = dwarf_linesrc(line, NULL, NULL)};
 
 	dwarf_lineno(line, &number);
 	dwarf_linecol(line, &column);
@@ -35,7 +63,7 @@ void line_unit_rows(struct line_unit *u)
 			continue;
 		row.addr = addr + u->bias;
 		if (!end)
-			row.place = place_of(line);
+			row.place = place_of(u, line);
 		/* an end where another sequence begins says nothing */
 		if (u->row.n && u->row.at[u->row.n - 1].addr == row.addr) {
 			if (!end)

@@ -2,6 +2,7 @@
 #ifndef SOURCE_LINE_UNIT_H
 #define SOURCE_LINE_UNIT_H
 
+#include "base/intern.h"
 #include "source/lines.h"
 
 /* from `addr` on, until the next one */
@@ -19,17 +20,23 @@ struct scope {
 	struct line_place call; /* where it was inlined; file NULL: it is
 				   itself there */
 	uint32_t outer;		/* that encloses it, or SCOPE_NONE */
+	uint32_t copy; /* the same, from 1, for all intervals of one */
 };
 
 struct line_unit {
 	Dwarf_Die die;
 	Dwarf_Addr bias; /* from its addresses to those of the file */
 	bool rows_read, scopes_read;
+	uint32_t ncopy;
+	struct intern file; /* names that were completed */
+	const char *last_file, *last_whole;
 	VEC(struct line_row) row;  /* by address */
 	VEC(struct scope) scope; /* by low, then larger first */
 };
 
 void line_unit_rows(struct line_unit *u);
+/* a file's name, with the folder of the compilation if it has none */
+const char *line_unit_file(struct line_unit *u, const char *file);
 /* scopes.c */
 void line_unit_scopes(struct line_unit *u);
 

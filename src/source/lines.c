@@ -60,6 +60,7 @@ void lines_close(struct lines *l)
 	for (uint32_t i = 0; i < l->nunit; i++) {
 		vec_free(&l->unit[i].row);
 		vec_free(&l->unit[i].scope);
+		intern_free(&l->unit[i].file);
 	}
 	mem_free(l->unit);
 	vec_free(&l->range);
@@ -108,6 +109,23 @@ static uint32_t scope_at(const struct line_unit *u, uint64_t addr)
 	return s;
 }
 
+/* the innermost one, read if it was not */
+static uint32_t scope_of(struct line_unit *u, uint64_t addr)
+{
+	if (!u->scopes_read)
+		line_unit_scopes(u);
+	return scope_at(u, addr);
+}
+
+uint64_t lines_copy(struct lines *l, uint64_t addr)
+{
+	struct line_unit *u = unit_at(l, addr);
+	uint32_t s = u ? scope_of(u, addr) : SCOPE_NONE;
+
+	return s == SCOPE_NONE ? 0 : (uint64_t)(u - l->unit) << 32 |
+				     u->scope.at[s].copy;
+}
+
 unsigned lines_frames(struct lines *l, uint64_t addr, struct line_frame *out,
 		      unsigned max)
 {
@@ -117,9 +135,7 @@ unsigned lines_frames(struct lines *l, uint64_t addr, struct line_frame *out,
 
 	if (!u || !place_in(u, addr, &place))
 		return 0;
-	if (!u->scopes_read)
-		line_unit_scopes(u);
-	for (uint32_t s = scope_at(u, addr); s != SCOPE_NONE && n < max;
+	for (uint32_t s = scope_of(u, addr); s != SCOPE_NONE && n < max;
 	     s = u->scope.at[s].outer) {
 		const struct scope *x = &u->scope.at[s];
 

@@ -41,6 +41,11 @@ void lines_close(struct lines *l);
 /* false: nothing is said about the address */
 bool lines_find(struct lines *l, uint64_t addr, struct line_place *out);
 /*
+ * A number of the copy of a function that the address is in: equal for all
+ * addresses of one function, or of one inlined call; 0: not known.
+ */
+uint64_t lines_copy(struct lines *l, uint64_t addr);
+/*
  * The frames at an address, innermost first, at most `max`; how many. The last
  * is the function that is there, whoever was inlined into it.
  */

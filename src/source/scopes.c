@@ -41,7 +41,8 @@ static struct line_place call_of(struct line_unit *u, Dwarf_Die *die)
 	size_t n;
 
 	if (!dwarf_getsrcfiles(&u->die, &files, &n) && file < n)
-		p.file = dwarf_filesrc(files, file, NULL, NULL);
+		p.file = line_unit_file(u, dwarf_filesrc(files, file, NULL,
+							 NULL));
 	return p;
 }
 
@@ -51,6 +52,7 @@ static void add_scope(struct line_unit *u, Dwarf_Die *die, bool inlined)
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
+	s.copy = ++u->ncopy;
 	if (inlined)
 		s.call = call_of(u, die);
 	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
@@ -97,8 +99,8 @@ static int by_nesting(const void *a, const void *b)
 		return p->low < q->low ? -1 : 1;
 	if (p->high != q->high)
 		return p->high > q->high ? -1 : 1;
-	/* the walk came to outer ones first, and `outer` holds its order */
-	return p->outer < q->outer ? -1 : p->outer > q->outer;
+	/* the walk came to outer ones first */
+	return p->copy < q->copy ? -1 : p->copy > q->copy;
 }
 
 /* requires: sorted. Finds who encloses whom, with a stack that they are */
@@ -120,8 +122,6 @@ void line_unit_scopes(struct line_unit *u)
 {
 	u->scopes_read = true;
 	walk(u, &u->die, 0);
-	for (uint32_t i = 0; i < u->scope.n; i++)
-		u->scope.at[i].outer = i;
 	if (u->scope.n)
 		qsort(u->scope.at, u->scope.n, sizeof *u->scope.at, by_nesting);
 	nest(u);
