@@ -215,7 +215,7 @@ void report_show_text(const struct told *t, const struct rows *r,
 			line_row(&x, t, r, row);
 		else
 			views[by].row(&x, t, row);
-		table_end_row(&x, !row->known);
+		table_end_row(&x, row->known ? LOOK_PLAIN : LOOK_UNKNOWN);
 		n++;
 	}
 	table_print(&x);

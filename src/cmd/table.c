@@ -66,9 +66,9 @@ void table_address(struct table *x, bool known, uint64_t addr)
 	add(x, buf, strlen(buf));
 }
 
-void table_end_row(struct table *x, bool warn)
+void table_end_row(struct table *x, enum table_look look)
 {
-	vec_push(&x->warn, warn);
+	vec_push(&x->look, look);
 }
 
 /* characters, not bytes: names may be in UTF-8 */
@@ -91,11 +91,28 @@ static void widen(const struct table *x, unsigned column, const char *s,
 		width[column] = n;
 }
 
-static const char *look_of(const struct table *x, unsigned column, bool warn)
+static const char *look_of_number(const struct style *s, enum table_look look)
+{
+	switch (look) {
+	case LOOK_UNKNOWN:
+		return s->warn;
+	case LOOK_COLD:
+		return s->dim;
+	case LOOK_WARM:
+		return s->warm;
+	case LOOK_HOT:
+		return s->hot;
+	default:
+		return "";
+	}
+}
+
+static const char *look_of(const struct table *x, unsigned column,
+			   enum table_look look)
 {
 	switch (x->column[column].kind) {
 	case TABLE_NUMBER:
-		return warn ? x->style.warn : "";
+		return look_of_number(&x->style, look);
 	case TABLE_NAME:
 		return x->style.head;
 	case TABLE_DIM:
@@ -105,23 +122,36 @@ static const char *look_of(const struct table *x, unsigned column, bool warn)
 	}
 }
 
-/* the last column is not padded: lines do not end with blanks */
+/* last: nothing follows. Lines do not end with blanks */
 static void print_cell(const struct table *x, unsigned column, const char *s,
-		       const char *look, int width)
+		       const char *look, int width, bool last)
 {
 	bool right = x->column[column].kind == TABLE_NUMBER;
 	int blanks = width > width_of(s) ? width - width_of(s) : 0;
 
 	fprintf(x->style.to, "%s%*s%s%s%s%*s", column ? "  " : "",
 		right ? blanks : 0, "", look, s, *look ? x->style.off : "",
-		right || column + 1 == x->n ? 0 : blanks, "");
+		right || last ? 0 : blanks, "");
+}
+
+/* how many cells of a row are worth printing */
+static unsigned filled(const struct table *x, const char *const *cell)
+{
+	unsigned n = x->n;
+
+	while (n && !*cell[n - 1])
+		n--;
+	return n;
 }
 
 static void print_row(const struct table *x, size_t row, const int *width)
 {
-	for (unsigned i = 0; i < x->n; i++)
-		print_cell(x, i, x->cell.at[row * x->n + i],
-			   look_of(x, i, x->warn.at[row]), width[i]);
+	const char *const *cell = &x->cell.at[row * x->n];
+	unsigned n = filled(x, cell);
+
+	for (unsigned i = 0; i < n; i++)
+		print_cell(x, i, cell[i], look_of(x, i, x->look.at[row]),
+			   width[i], i + 1 == n);
 	putc('\n', x->style.to);
 }
 
@@ -134,11 +164,12 @@ void table_print(struct table *x)
 	for (size_t i = 0; i < x->cell.n; i++)
 		widen(x, (unsigned)(i % x->n), x->cell.at[i], width);
 	for (unsigned i = 0; i < x->n; i++)
-		print_cell(x, i, x->column[i].head, x->style.dim, width[i]);
+		print_cell(x, i, x->column[i].head, x->style.dim, width[i],
+			   i + 1 == x->n);
 	putc('\n', x->style.to);
-	for (size_t i = 0; i < x->warn.n; i++)
+	for (size_t i = 0; i < x->look.n; i++)
 		print_row(x, i, width);
 	vec_free(&x->cell);
-	vec_free(&x->warn);
+	vec_free(&x->look);
 	arena_free(&x->arena);
 }

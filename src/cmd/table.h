@@ -6,7 +6,7 @@
  *	table_begin(&x, columns, n, stdout);
  *	table_number(&x, true, 1234);	cells, in the order of the columns
  *	table_text(&x, "main");
- *	table_end_row(&x, false);
+ *	table_end_row(&x, LOOK_PLAIN);
  *	table_print(&x);		prints and frees
  */
 #ifndef CMD_TABLE_H
@@ -25,6 +25,15 @@ enum table_kind {
 	TABLE_DIM,
 };
 
+/* how the numbers of a row look */
+enum table_look {
+	LOOK_PLAIN,
+	LOOK_UNKNOWN, /* something in it is not known */
+	LOOK_COLD,    /* it never ran */
+	LOOK_WARM,
+	LOOK_HOT,
+};
+
 struct table_column {
 	const char *head;
 	enum table_kind kind;
@@ -35,7 +44,7 @@ struct table {
 	const struct table_column *column;
 	unsigned n;
 	VEC(const char *) cell;
-	VEC(bool) warn; /* by row */
+	VEC(enum table_look) look; /* by row */
 	struct arena arena;
 };
 
@@ -51,8 +60,7 @@ void table_least(struct table *x, bool known, uint64_t n, bool least);
 void table_share(struct table *x, bool known, uint64_t n, uint64_t of);
 /* "-" if it is not known */
 void table_address(struct table *x, bool known, uint64_t addr);
-/* warn: something is not known in it */
-void table_end_row(struct table *x, bool warn);
+void table_end_row(struct table *x, enum table_look look);
 void table_print(struct table *x);
 
 #endif
