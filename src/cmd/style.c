@@ -15,7 +15,8 @@ bool style_can_erase(FILE *to)
 struct style style_for(FILE *to)
 {
 	struct style s = {.to = to, .head = "", .dim = "", .warn = "",
-			  .warm = "", .hot = "", .off = "", .terminal = isatty(fileno(to))};
+			  .warm = "", .hot = "", .off = "",
+			  .terminal = isatty(fileno(to))};
 	const char *unwanted = getenv("NO_COLOR");
 
 	if (style_can_erase(to) && !(unwanted && *unwanted)) {
