@@ -260,7 +260,10 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 	describe_image(&n->map, &n->survey);
 	drawing_begin(&d, &n->survey, &n->map);
 	d.pairs = o->pairs;
-	d.sure = sure = o->after_calls ? NULL : sure_find(&n->survey);
+	/* where a thread ended, the callers of who is sure to come back are
+	   found by the link register and frame records (runtime/ends.c) */
+	d.sure = sure = o->after_calls || !c->isa->link ?
+				NULL : sure_find(&n->survey);
 	for (uint32_t p = 0; p < c->proc.n; p++) {
 		if (!is_wanted(c, p, o->only))
 			continue;

@@ -76,6 +76,8 @@ static void note_callers(const struct counted_image *m, const void *context,
 {
 	const struct frame *f = (const void *)arch_frame(context);
 
+	if (!ARCH_FRAME_RECORDS)
+		return;
 	back[0] = back_of(m, arch_link(context));
 	for (unsigned i = 1; i < END_BACKS && frame_readable(f);
 	     i++) {
