@@ -60,7 +60,7 @@ ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 OTHER_ISA := $(if $(filter x86_64,$(ISA)),aarch64,x86_64)
 OTHER_CC ?= $(OTHER_ISA)-linux-gnu-gcc
 ENTRY := $(addprefix src/runtime/,entry.c world.c follow.c program.c confined.c \
-	stack.c environ.c sys.c counting.c ledger.c images.c threads.c sites.c \
+	stack.c environ.c sys.c counting.c ledger.c images.c threads.c slots.c sites.c \
 	forks.c trim.c lock.c signals.c pairs.c ends.c interruptions.c by_hand.c)
 RUNTIME := $(filter-out src/runtime/entry.c src/runtime/by_hand.c,\
 	$(wildcard src/runtime/*.c))

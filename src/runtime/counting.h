@@ -25,6 +25,7 @@
  *	ledger.c    room in the profile
  *	images.c    objects with counters
  *	threads.c   blocks
+ *	slots.c     where their counters can be
  *	sites.c     code that counts for one thread, and then for all; or the
  *	            other way around
  *	forks.c     processes
@@ -244,6 +245,14 @@ _Bool image_place(const struct counted_image *m, const struct region *r,
 void images_trim(struct counting *c, _Bool ends);
 /* it did not */
 void images_refill(struct counting *c);
+
+/* --- slots.c */
+/* have threads counters of their own for it? */
+_Bool image_has_pieces(const struct counted_image *m);
+/* a slot at which all pieces of a block have their addresses reserved, or 0 */
+int64_t slot_take(struct counting *c);
+/* nobody has it any more */
+void slot_leave(const struct counting *c, int64_t slot);
 
 /* --- threads.c */
 /* one with that thread pointer is going to be made */

@@ -45,7 +45,9 @@ class Build:
         run(*compiler(ISA, "gcc"), "-w", *flags, "-o", self.file, SOURCE,
             "-lpthread")
         self.plt, _, size = self.section(".plt")
-        self.plt_end = self.plt + (size if "-no-pie" in flags else 32)
+        # of x86-64's stubs the half that binds them is not told of
+        self.plt_end = self.plt + (size if "-no-pie" in flags or
+                                   ISA == "x86_64" else 32)
         self.own = "-static" in flags
         self.code = self.functions() if self.own else None
 
@@ -156,14 +158,12 @@ def differences_of(build, want, got, faults):
     """Complaints about counts; a fault: one that qemu has begun only."""
     bad = {a: (want[a], got[a]) for a in set(want) | set(got)
            if want[a] != got[a] and build.compared(a)}
-    begun = [a for a, (w, g) in bad.items()
-             if w == g + 1 and build.faults(a)]
-    if ISA == HOST:
-        pass
-    elif faults and begun:
+    if faults and ISA != HOST:
+        begun = [a for a, (w, g) in bad.items()
+                 if w == g + 1 and build.faults(a)]
+        if not begun:
+            return ["no instruction was begun and not completed"]
         del bad[begun[0]]
-    elif faults:
-        return ["no instruction was begun and not completed"]
     return ["%#x: %d, want %d" % (a, g, w) for a, (w, g) in
             sorted(bad.items())]
 
