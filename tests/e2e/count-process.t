@@ -391,6 +391,17 @@ def exported(profile, image, address):
     return 0
 
 
+def try_taken(p):
+    """The program uses what threads' counters are found by."""
+    status, said, err, profile = p.run("work", "5", "take-gs", "threads", "2",
+                                       "100", "work", "7", "say")
+    tap.ok(status == 0 and not err and profile.trouble == THREADS and
+           sum(said.values()) - 200 <= p.calls(profile) <= sum(said.values()),
+           "%s: a program that uses gs" % p.name,
+           [str(status), err, str(profile.trouble), str(p.calls(profile)),
+            str(said)])
+
+
 def try_unseen(p):
     """Nobody tells of threads and children if libc is not rewritten."""
     status, said, err, profile = p.run("work", "3", options=["-l", "none"])
@@ -461,6 +472,9 @@ def try_machine():
     for each in (process, fixed, static, static_pie):
         try_tally(each)
     try_chosen(process)
+    if m.isa == "x86_64":
+        for each in (process, static):
+            try_taken(each)
     try_unseen(process)
 
 for m in MACHINES:
