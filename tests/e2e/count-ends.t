@@ -111,7 +111,7 @@ def oracle(build, here, words):
     for name in glob.glob(here + "/ran.*") if ISA == HOST else ():
         for line in open(name):
             w = line.split("\t")
-            if w[1] == build.file:
+            if w[0] == "ran" and w[1] == build.file:
                 ran[int(w[2], 16)] += int(w[5])
         os.remove(name)
     for name in glob.glob(here + "/ran.*"):

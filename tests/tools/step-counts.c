@@ -6,7 +6,8 @@
  *	step-counts OUT PROGRAM [ARG...]
  *
  * OUT.PID, one per process, gets what qemu-counts.c writes, one line for each
- * instruction. A repeated string instruction is one, however often it repeats;
+ * instruction, and what qemu-flow.c does: how often which followed which. A
+ * repeated string instruction is one, however often it repeats;
  * one that faults is none; a system call that never returns is one. The exit
  * status is the program's, or 128 and its signal.
  */
@@ -32,6 +33,7 @@ struct process {
 	struct insn_seen *at;
 	size_t n, size;
 	struct seen done; /* by image, numbered from 1, and address there */
+	struct seen flow; /* from one address in memory to another */
 };
 
 struct thread {
@@ -159,11 +161,26 @@ static uint64_t image_number(const char *path)
 	return image.n;
 }
 
+static FILE *process_file(const struct process *p)
+{
+	char name[PATH_MAX];
+	FILE *f;
+
+	snprintf(name, sizeof name, "%s.%d", out, p->pid);
+	f = fopen(name, "ae");
+	if (!f) {
+		perror(name);
+		exit(125);
+	}
+	return f;
+}
+
 /* memory is about to change: whose addresses these are is told now */
 static void process_settle(struct process *p)
 {
 	char name[64];
 	struct maps maps = {0};
+	FILE *f = process_file(p);
 
 	snprintf(name, sizeof name, "/proc/%d/maps", p->pid);
 	maps_read(&maps, name);
@@ -177,6 +194,8 @@ static void process_settle(struct process *p)
 	}
 	memset(p->at, 0, p->size * sizeof *p->at);
 	p->n = 0;
+	seen_print(&p->flow, &maps, f, "flow");
+	fclose(f);
 	for (size_t i = 0; i < maps.n; i++)
 		free(maps.at[i].path);
 	free(maps.at);
@@ -184,15 +203,8 @@ static void process_settle(struct process *p)
 
 static void process_print(struct process *p)
 {
-	char name[PATH_MAX];
-	FILE *f;
+	FILE *f = process_file(p);
 
-	snprintf(name, sizeof name, "%s.%d", out, p->pid);
-	f = fopen(name, "ae");
-	if (!f) {
-		perror(name);
-		exit(125);
-	}
 	for (size_t i = 0; i < p->done.size; i++) {
 		const struct pair *x = &p->done.at[i];
 
@@ -304,8 +316,10 @@ static void count_step(struct thread *t, bool whole)
 		return;
 	x = find(t->p, t->tid, t->pc);
 	get_registers(t->tid, &r);
-	if (pc_of(&r) != t->pc || (whole && !x->repeats))
+	if (pc_of(&r) != t->pc || (whole && !x->repeats)) {
 		x->count++;
+		seen_add(&t->p->flow, t->pc, pc_of(&r), 1);
+	}
 	t->pc = 0;
 }
 
