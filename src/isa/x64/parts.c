@@ -204,6 +204,7 @@ static const uint8_t *parse_modrm(const uint8_t *c, struct x64_parts *p)
 		p->has_sib = true;
 		p->base = b & 7;
 		p->index = b >> 3 & 7;
+		p->scale = b >> 6;
 		wide |= p->mod == 0 && p->base == 5;
 	}
 	p->disp_bits = wide ? 32 : p->mod == 1 ? 8 : 0;
@@ -402,6 +403,7 @@ void x64_parts_from(const ZydisDecodedInstruction *in, struct x64_parts *p)
 	p->has_sib = raw->sib.offset != 0;
 	p->base = raw->sib.base;
 	p->index = raw->sib.index;
+	p->scale = raw->sib.scale;
 	p->disp_bits = raw->disp.size;
 	p->disp = raw->disp.value;
 	p->imm_bits = raw->imm[0].size;
