@@ -249,16 +249,17 @@ static unsigned parse_opcode(const uint8_t *c, struct x64_parts *p)
 	return shape;
 }
 
-/* takes the commonest encodings apart; false: not one of them */
-bool x64_parts_fast(const uint8_t *code, size_t avail, struct x64_parts *p)
+/* as many bytes as parse() may look at, of a bad instruction too */
+enum { PARSED_MAX = 24 };
+
+/* x64_parts_fast() without a look at how many bytes there are */
+static bool parse(const uint8_t *code, struct x64_parts *p)
 {
-	enum { MAX_PREFIXES = 4 }; /* keeps every length below 15 */
+	enum { MAX_PREFIXES = 4 };
 	const uint8_t *c = code;
 	unsigned shape;
 	int bit;
 
-	if (avail < X64_MAX_LEN)
-		return false;
 	memset(p, 0, sizeof *p);
 	p->legacy = true;
 	while ((bit = prefix_bit(*c)) >= 0) {
@@ -284,6 +285,17 @@ bool x64_parts_fast(const uint8_t *code, size_t avail, struct x64_parts *p)
 	p->rel = shape & REL;
 	p->len = c - code + p->imm_bits / 8;
 	return true;
+}
+
+/* takes the commonest encodings apart; false: not one of them */
+bool x64_parts_fast(const uint8_t *code, size_t avail, struct x64_parts *p)
+{
+	uint8_t copy[PARSED_MAX] = {0};
+
+	/* who asks about blocks often has few bytes to show */
+	if (avail < PARSED_MAX)
+		code = memcpy(copy, code, avail);
+	return parse(code, p) && p->len <= avail && p->len <= X64_MAX_LEN;
 }
 
 /* whether Zydis knows the bytes; op NULL: without operands */
