@@ -82,20 +82,28 @@ static void *share_fill(void *arg)
 	return NULL;
 }
 
-/* appends the edges of block i */
-static void share_add_edges(struct share *s, uint32_t i, const struct cut *cut,
-			    successors *succ)
+/* the block that starts at an offset: most often the one behind cut i */
+static uint32_t share_find(const struct share *s, uint32_t i, uint32_t off)
 {
-	struct block *k = &s->b->cfg->block.at[i];
+	return i + 1 < s->cut.n && s->cut.at[i + 1].start == off ?
+		       s->block + i + 1 :
+		       code_rank(s->rank, &s->b->code, off);
+}
+
+/* appends the edges of cut i */
+static void share_add_edges(struct share *s, uint32_t i, successors *succ)
+{
+	struct block *k = &s->b->cfg->block.at[s->block + i];
 
 	k->edge = (uint32_t)s->edge.n;
-	block_successors(s->b, k->part, cut, succ);
+	block_successors(s->b, k->part, &s->cut.at[i], succ);
 	for (size_t j = 0; j < succ->n; j++) {
-		struct edge e = {.from = i, .kind = succ->at[j].kind};
+		struct edge e = {.from = s->block + i,
+				 .kind = succ->at[j].kind};
 
 		e.to = succ->at[j].to;
 		if (e.kind < EDGE_HUB)
-			e.to = code_rank(s->rank, &s->b->code, e.to);
+			e.to = share_find(s, i, e.to);
 		if (e.kind < EDGE_HUB && e.to == CFG_NONE)
 			e.kind = EDGE_UNKNOWN;
 		vec_push(&s->edge, e);
@@ -109,7 +117,7 @@ static void *share_connect(void *arg)
 	successors succ = {0};
 
 	for (uint32_t i = 0; i < s->cut.n; i++)
-		share_add_edges(s, s->block + i, &s->cut.at[i], &succ);
+		share_add_edges(s, i, &succ);
 	vec_free(&succ);
 	return NULL;
 }

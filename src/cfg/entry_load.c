@@ -139,8 +139,8 @@ void work_find_load(struct work *w, const struct finding *f,
 		    struct dispatch *d)
 {
 	struct before x = {.w = w, .block = w->block};
-	unsigned address;
-	uint32_t at;
+	unsigned address = UOP_NONE;
+	uint32_t at = CODE_NONE;
 
 	d->load = 0;
 	if (f->ways != 1 || !d->table || f->table.stride != f->table.size)

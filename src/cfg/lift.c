@@ -133,11 +133,11 @@ static void lift_block(struct lifter *f)
 
 const struct lifted *value_block(struct values *s, uint32_t block)
 {
-	struct lifter f = {.s = s, .block = block, .l = &s->lifted[block]};
+	struct lifter f = {.s = s, .block = block};
 
-	if (f.l->done)
-		return f.l;
-	f.l->done = true;
+	if (s->lifted[block])
+		return s->lifted[block];
+	f.l = s->lifted[block] = ARENA_ARRAY(&s->arena, struct lifted, 1);
 	f.l->store = (uint32_t)s->store.n;
 	f.l->test = f.l->jump = NODE_UNSET;
 	for (unsigned r = 0; r < UOP_NREGS; r++)

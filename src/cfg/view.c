@@ -31,6 +31,13 @@ uint32_t view_block_at(const struct view *v, uint32_t off)
 	return k < v->cut.n && v->cut.at[k].start == off ? k : CFG_NONE;
 }
 
+/* the block at an offset that block i leads to: most often the next one */
+static uint32_t view_next(const struct view *v, uint32_t i, uint32_t off)
+{
+	return i + 1 < v->cut.n && v->cut.at[i + 1].start == off ?
+		       i + 1 : view_block_at(v, off);
+}
+
 /* the edges that control flow is known to take */
 static void view_add_edges(struct view *v, struct graph_sketch *s)
 {
@@ -40,7 +47,7 @@ static void view_add_edges(struct view *v, struct graph_sketch *s)
 		block_successors(v->b, v->piece.at[i], &v->cut.at[i], &succ);
 		for (size_t j = 0; j < succ.n; j++) {
 			uint32_t to = succ.at[j].kind < EDGE_HUB ?
-				view_block_at(v, succ.at[j].to) : CFG_NONE;
+				view_next(v, i, succ.at[j].to) : CFG_NONE;
 
 			graph_add_edge(s, i, to == CFG_NONE ? v->root + 1 :
 							      to);

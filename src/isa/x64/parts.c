@@ -287,15 +287,22 @@ static bool parse(const uint8_t *code, struct x64_parts *p)
 	return true;
 }
 
-/* takes the commonest encodings apart; false: not one of them */
-bool x64_parts_fast(const uint8_t *code, size_t avail, struct x64_parts *p)
+/* the same of few bytes: zeros follow them */
+static bool parse_few(const uint8_t *code, size_t avail, struct x64_parts *p)
 {
 	uint8_t copy[PARSED_MAX] = {0};
 
-	/* who asks about blocks often has few bytes to show */
-	if (avail < PARSED_MAX)
-		code = memcpy(copy, code, avail);
-	return parse(code, p) && p->len <= avail && p->len <= X64_MAX_LEN;
+	memcpy(copy, code, avail);
+	return parse(copy, p) && p->len <= avail;
+}
+
+/* takes the commonest encodings apart; false: not one of them */
+bool x64_parts_fast(const uint8_t *code, size_t avail, struct x64_parts *p)
+{
+	/* who asks about the end of a block has few bytes to show */
+	return (avail < PARSED_MAX ? parse_few(code, avail, p) :
+				     parse(code, p)) &&
+	       p->len <= X64_MAX_LEN;
 }
 
 /* whether Zydis knows the bytes; op NULL: without operands */
