@@ -2,11 +2,12 @@
  * blocks: all pieces cut into blocks (block.c), with the edges between them,
  * put into the cfg's arrays.
  *
- * In three steps, each in threads over shares of the pieces:
+ * In four steps, each in threads over shares of the pieces:
  *
  *	cut      finds the blocks; then it is known how many there are
  *	fill     writes parts and blocks to their places
- *	connect  finds the edges, which are put one behind the other
+ *	connect  finds the edges; then it is known how many there are
+ *	gather   puts them one behind the other
  */
 #include "base/share.h"
 #include "cfg/build.h"
@@ -20,6 +21,7 @@ struct share {
 	cuts cut;
 	uint32_t block; /* number of its first one */
 	VEC(struct edge) edge;
+	uint32_t first_edge; /* number of its first one */
 	uint64_t *starts; /* bit map: where blocks start */
 	const struct code_rank *rank; /* numbers those */
 };
@@ -122,16 +124,20 @@ static void *share_connect(void *arg)
 	return NULL;
 }
 
-/* puts the edges of a share behind those of the shares before it */
-static void share_gather(struct share *s)
+/* thread body: puts the edges behind those of the shares before it */
+static void *share_gather(void *arg)
 {
+	struct share *s = arg;
 	struct cfg *c = s->b->cfg;
 
-	for (size_t i = 0; i < s->cut.n; i++)
-		c->block.at[s->block + i].edge += (uint32_t)c->edge.n;
-	vec_append(&c->edge, &s->edge);
+	for (size_t i = 0; s->first_edge && i < s->cut.n; i++)
+		c->block.at[s->block + i].edge += s->first_edge;
+	if (s->edge.n)
+		memcpy(c->edge.at + s->first_edge, s->edge.at,
+		       s->edge.n * sizeof *s->edge.at);
 	vec_free(&s->edge);
 	vec_free(&s->cut);
+	return NULL;
 }
 
 /* flags blocks that are landing pads */
@@ -180,7 +186,7 @@ void block_build(struct build *b)
 	uint64_t *starts = code_bitmap(&b->code);
 	struct code_rank rank;
 	unsigned n = block_split(b, share, starts, &rank);
-	size_t blocks = 0;
+	size_t blocks = 0, edges = 0;
 
 	block_reset(b);
 	share_run(share_cut, share, sizeof *share, n);
@@ -195,8 +201,13 @@ void block_build(struct build *b)
 	block_flag_pads(b, &rank);
 	hub_build(b, &rank);
 	share_run(share_connect, share, sizeof *share, n);
-	for (unsigned t = 0; t < n; t++)
-		share_gather(&share[t]);
+	for (unsigned t = 0; t < n; t++) {
+		share[t].first_edge = (uint32_t)edges;
+		edges += share[t].edge.n;
+	}
+	vec_reserve(&c->edge, edges);
+	c->edge.n = edges;
+	share_run(share_gather, share, sizeof *share, n);
 	code_rank_free(&rank);
 	mem_free(starts);
 	proc_build(b);

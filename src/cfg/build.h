@@ -102,7 +102,7 @@ struct build {
 
 	VEC(struct piece) piece; /* by start, once discovery is over */
 	struct found found;
-	VEC(struct landing) site; /* by start */
+	VEC(struct landing) site; /* by start; see landing.c */
 	VEC(struct jump_site) jump; /* by position */
 	VEC(struct refusal) refusal;
 	VEC(struct stub_range) stub; /* sections of linkage stubs */
@@ -128,6 +128,10 @@ void pieces_flatten(struct build *b);
 /* p without what lies outside [start, end), with its share of transfers */
 struct piece piece_slice(const struct build *b, struct piece p,
 			 uint32_t start, uint32_t end);
+
+/* --- landing.c */
+/* fills b->site */
+void landing_list(struct build *b);
 
 /* --- sweep.c */
 /* makes a piece of every FDE and decodes it */

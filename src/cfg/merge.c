@@ -57,9 +57,12 @@ enum block_goal block_goal(const struct build *b, uint32_t piece, uint32_t t)
 static void merge_at(struct build *b, uint32_t piece, uint32_t t,
 		     bool conditional)
 {
-	uint32_t q = t == CODE_NONE ? CFG_NONE : piece_at(b, t);
+	uint32_t q;
 
-	if (q == CFG_NONE || q == piece || b->piece.at[q].in_place ||
+	if (t >= b->piece.at[piece].start && t < b->piece.at[piece].end)
+		return;
+	q = piece_at(b, t);
+	if (q == CFG_NONE || b->piece.at[q].in_place ||
 	    !code_test(&b->code, b->code.insn, t) ||
 	    piece_find(b, piece) == piece_find(b, q))
 		return;
