@@ -167,13 +167,18 @@ static uint64_t find_changes(struct values *s, uint32_t block)
 	for (uint32_t at = c->start; at < c->end;) {
 		struct lifted_insn i = body_insn(s->body, at, c->end - at);
 
+		/* an earlier look has seen the same block */
+		if (at == c->start && i.block_end == c->end)
+			return i.block_changes;
 		set |= i.sets | (i.stores ? CHANGES_MEMORY : 0);
 		if (!i.len)
 			break;
 		at += i.len;
 	}
-	return ends_in_call(c) ? set | (all & ~(uint64_t)s->isa->callee_saved)
-			       : set;
+	if (ends_in_call(c))
+		set |= all & ~(uint64_t)s->isa->callee_saved;
+	body_note_block(s->body, c->start, c->end, set);
+	return set;
 }
 
 static uint64_t changes_of(struct values *s, uint32_t block)

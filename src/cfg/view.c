@@ -67,9 +67,11 @@ static void view_add_entries(struct view *v, struct graph_sketch *s,
 		has_pred[s->to.at[e]] = true;
 	for (uint32_t i = 0; i < v->cut.n; i++) {
 		uint32_t at = v->cut.at[i].start;
+		bool first = v->b->piece.at[v->piece.at[i]].start == at;
 
+		/* what is not called starts a procedure only with a piece */
 		if (i == v->main || code_test(k, k->called, at) ||
-		    merge_is_start(v->b, at, false)) {
+		    (first && merge_is_start(v->b, at, false))) {
 			graph_add_edge(s, v->root, i);
 		} else if (entries == VIEW_ANY && !v->cut.at[i].fill &&
 			   (!has_pred[i] || code_test(k, k->entry, at))) {
