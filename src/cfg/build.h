@@ -136,7 +136,7 @@ void landing_list(struct build *b);
 /* --- sweep.c */
 /* makes a piece of every FDE and decodes it */
 void sweep_fdes(struct build *b);
-/* marks the instruction at off and collects what it says */
+/* collects what the instruction at off says */
 void found_take(const struct build *b, struct found *f, uint32_t off,
 		const struct insn *i);
 /* moves all of `from` behind `to` */

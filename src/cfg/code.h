@@ -123,6 +123,35 @@ static inline void code_set(const struct code *k, uint64_t *bits, uint32_t off)
 		__atomic_fetch_or(&bits[i / 64], bit, __ATOMIC_RELAXED);
 }
 
+/*
+ * Bits that are set in rising order, by one thread: a word at a time. Those
+ * of the last word are not there before code_marks_end().
+ */
+struct code_marks {
+	const struct code *k;
+	uint64_t *bits;
+	uint32_t word;
+	uint64_t set;
+};
+
+static inline void code_marks_end(struct code_marks *m)
+{
+	if (m->set)
+		__atomic_fetch_or(&m->bits[m->word], m->set,
+				  __ATOMIC_RELAXED);
+	m->set = 0;
+}
+
+static inline void code_mark(struct code_marks *m, uint32_t off)
+{
+	uint32_t i = off >> m->k->shift;
+
+	if (i / 64 != m->word)
+		code_marks_end(m);
+	m->word = i / 64;
+	m->set |= (uint64_t)1 << (i % 64);
+}
+
 void code_clear(const struct code *k, uint64_t *bits, uint32_t off,
 		uint32_t end);
 

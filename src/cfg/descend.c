@@ -49,6 +49,7 @@ static void descent_take(struct descent *d, uint32_t off, const struct insn *i)
 	struct reached r = {off, off + i->len};
 
 	vec_push(&d->reached, r);
+	code_set(&d->b->code, d->b->code.insn, off);
 	found_take(d->b, &d->found, off, i);
 }
 
