@@ -111,7 +111,8 @@ void body_note_block(struct body *y, uint32_t off, uint32_t end,
 	i->block_changes = changes;
 }
 
-struct lifted_insn body_insn(struct body *y, uint32_t off, size_t avail)
+const struct lifted_insn *body_insn(struct body *y, uint32_t off,
+				    size_t avail)
 {
 	uint32_t *place = body_place(y, off);
 
@@ -121,5 +122,5 @@ struct lifted_insn body_insn(struct body *y, uint32_t off, size_t avail)
 		vec_push(&y->insn, l);
 		*place = (uint32_t)y->insn.n;
 	}
-	return y->insn.at[*place - 1];
+	return &y->insn.at[*place - 1];
 }

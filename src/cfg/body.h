@@ -41,8 +41,12 @@ void body_init(struct body *y, const struct build *b, const uint32_t *piece,
 	       uint32_t npiece);
 void body_free(struct body *y);
 
-/* the lifted instruction at off, of which `avail` bytes may be read */
-struct lifted_insn body_insn(struct body *y, uint32_t off, size_t avail);
+/*
+ * The lifted instruction at off, of which `avail` bytes may be read; there
+ * until the next one is asked for.
+ */
+const struct lifted_insn *body_insn(struct body *y, uint32_t off,
+				    size_t avail);
 
 /* notes in it what the block from off to end changes */
 void body_note_block(struct body *y, uint32_t off, uint32_t end,

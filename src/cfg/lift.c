@@ -113,7 +113,7 @@ static void lift_block(struct lifter *f)
 	const struct cut *c = &f->s->view->cut.at[f->block];
 
 	for (uint32_t at = c->start; at < c->end;) {
-		struct lifted_insn i = body_insn(f->s->body, at, c->end - at);
+		struct lifted_insn i = *body_insn(f->s->body, at, c->end - at);
 
 		f->pc = at;
 		for (unsigned j = 0; j < i.nuop; j++) {
@@ -165,15 +165,16 @@ static uint64_t find_changes(struct values *s, uint32_t block)
 	uint64_t all = ((uint64_t)1 << UOP_NREGS) - 1, set = CHANGES_KNOWN;
 
 	for (uint32_t at = c->start; at < c->end;) {
-		struct lifted_insn i = body_insn(s->body, at, c->end - at);
+		const struct lifted_insn *i =
+			body_insn(s->body, at, c->end - at);
 
 		/* an earlier look has seen the same block */
-		if (at == c->start && i.block_end == c->end)
-			return i.block_changes;
-		set |= i.sets | (i.stores ? CHANGES_MEMORY : 0);
-		if (!i.len)
+		if (at == c->start && i->block_end == c->end)
+			return i->block_changes;
+		set |= i->sets | (i->stores ? CHANGES_MEMORY : 0);
+		if (!i->len)
 			break;
-		at += i.len;
+		at += i->len;
 	}
 	if (ends_in_call(c))
 		set |= all & ~(uint64_t)s->isa->callee_saved;
