@@ -9,6 +9,7 @@ static void view_index(struct view *v, uint32_t i, uint32_t block)
 	const struct piece *p = &v->b->piece.at[v->part[i]];
 
 	v->first[i] = (uint32_t)v->near.n;
+	vec_reserve(&v->near, (p->end - p->start) / NEAR + 1);
 	for (uint32_t off = p->start; off < p->end; off += NEAR) {
 		while (block < v->cut.n && v->cut.at[block].start < off)
 			block++;
@@ -107,16 +108,22 @@ void view_build(struct view *v, const struct build *b, const uint32_t *piece,
 	*v = (struct view){.b = b, .part = piece, .npart = n};
 	v->first = ARENA_ARRAY(&v->arena, uint32_t, n);
 	for (uint32_t i = 0; i < n; i++) {
+		const struct piece *p = &b->piece.at[piece[i]];
 		uint32_t block = (uint32_t)v->cut.n;
 
-		block_cut(b, &b->piece.at[piece[i]], &v->cut);
+		/* most blocks end in a transfer */
+		vec_reserve(&v->cut, p->nxfer + p->nxfer / 4);
+		block_cut(b, p, &v->cut);
 		view_index(v, i, block);
+		vec_reserve(&v->piece, v->cut.n - block);
 		while (v->piece.n < v->cut.n)
-			vec_push(&v->piece, piece[i]);
+			v->piece.at[v->piece.n++] = piece[i];
 	}
 	v->root = (uint32_t)v->cut.n;
 	v->main = view_block_at(v, entry);
 	graph_add_vertices(&s, v->root + 2);
+	vec_reserve(&s.from, 2 * (size_t)v->root); /* few have more */
+	vec_reserve(&s.to, 2 * (size_t)v->root);
 	view_add_edges(v, &s);
 	view_add_entries(v, &s, entries);
 	graph_seal(&v->arena, &s, v->root, v->root + 1, &v->g);

@@ -139,31 +139,21 @@ static int64_t read_signed(const uint8_t *p, unsigned bits)
 	}
 }
 
+/* every prefix; IS_PREFIX alone: without effect */
+enum { IS_PREFIX = 128 };
+static const uint8_t prefixes[256] = {
+	[0x66] = IS_PREFIX | PRE_66,   [0x67] = IS_PREFIX | PRE_67,
+	[0xf2] = IS_PREFIX | PRE_F2,   [0xf3] = IS_PREFIX | PRE_F3,
+	[0x64] = IS_PREFIX | PRE_FSGS, [0x65] = IS_PREFIX | PRE_FSGS,
+	[0xf0] = IS_PREFIX | PRE_LOCK, [0x26] = IS_PREFIX,
+	[0x2e] = IS_PREFIX,	       [0x36] = IS_PREFIX,
+	[0x3e] = IS_PREFIX,
+};
+
 /* the prefix bit of byte b, 0 for prefixes without effect, -1 for others */
 static inline int prefix_bit(uint8_t b)
 {
-	switch (b) {
-	case 0x66:
-		return PRE_66;
-	case 0x67:
-		return PRE_67;
-	case 0xf2:
-		return PRE_F2;
-	case 0xf3:
-		return PRE_F3;
-	case 0xf0:
-		return PRE_LOCK;
-	case 0x64:
-	case 0x65:
-		return PRE_FSGS;
-	case 0x26:
-	case 0x2e:
-	case 0x36:
-	case 0x3e:
-		return 0;
-	default:
-		return -1;
-	}
+	return prefixes[b] ? prefixes[b] & ~IS_PREFIX : -1;
 }
 
 /* whether an opcode extension is one that the fast path takes */
