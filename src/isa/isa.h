@@ -96,6 +96,8 @@ enum {
 /* general registers by number; bit n of a register set is register n */
 typedef uint32_t regset;
 
+enum { ISA_NO_REG = 255 }; /* where a register's number may be missing */
+
 enum { MEM_SIZE_UNKNOWN = UINT16_MAX };
 
 struct insn {
