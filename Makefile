@@ -18,11 +18,11 @@ BUILD ?= build
 PREFIX ?= /usr/local
 OPT ?= -O2 -g
 
-ROOMS := base flow elf isa cfg rewrite launch count report cmd
+ROOMS := base flow elf isa cfg rewrite launch count source report cmd
 
 CFLAGS_ALL := -std=gnu11 -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE \
 	-DTALLY_VERSION='"$(VERSION)"' -Isrc $(OPT) $(SANITIZE) $(CFLAGS)
-LDLIBS_ALL := -lZydis -lzstd -lpthread $(LDLIBS)
+LDLIBS_ALL := -ldw -lelf -liberty -lZydis -lzstd -lpthread $(LDLIBS)
 
 SRCS := $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))
 OBJS := $(SRCS:src/%.c=$(BUILD)/%.o)
@@ -127,7 +127,8 @@ $(BUILD)/bench/%: bench/%.c $(LIB)
 HOST := $(shell uname -m)
 CROSS := $(if $(filter x86_64,$(HOST)),aarch64,x86-64)-linux-gnu
 CROSS_DEB := $(if $(filter x86_64,$(HOST)),arm64,amd64)
-PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev libzstd-dev
+PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev libzstd-dev \
+	libdw-dev libelf-dev libiberty-dev
 TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	python3 gdb gdb-multiarch graphviz musl-tools libclang-rt-14-dev \
 	qemu-user time \

@@ -134,6 +134,7 @@ struct isa_move;
 
 struct isa {
 	const char *name;     /* "aarch64", "x86-64": JSON's `isa` */
+	const char *triplet;  /* what its tools' names begin with */
 	uint16_t elf_machine; /* e_machine */
 	uint8_t align;	      /* instructions start at multiples of this */
 	uint8_t max_len;      /* bytes of the longest instruction */

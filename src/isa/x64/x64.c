@@ -26,7 +26,7 @@ static const char *reg_name(unsigned r)
 }
 
 const struct isa isa_x64 = {
-	.name = "x86-64",
+	.name = "x86-64", .triplet = "x86_64-linux-gnu",
 	.elf_machine = 62, /* EM_X86_64 */
 	.align = 1,
 	.max_len = X64_MAX_LEN,
