@@ -34,6 +34,7 @@ ACTS = re.compile(
     r"mesg|wall|write|script.*|rm|dpkg.*|apt.*|qemu-.*|ld-linux.*|"
     r"chroot|unshare|nsenter|setsid|nohup|stress.*)$")
 TIMEOUT = 600   # seconds; a loaded machine is slow
+NATIVE = 60     # the same without an emulator
 TRIES = 8       # runs of an original that show whether it is steady
 
 
@@ -134,7 +135,9 @@ class Sweep:
                    exe, arg]
         with tempfile.TemporaryDirectory() as cwd:
             try:
-                p = subprocess.run(cmd, cwd=cwd, env=env, timeout=TIMEOUT,
+                p = subprocess.run(cmd, cwd=cwd, env=env,
+                                   timeout=NATIVE if self.args.native
+                                   else TIMEOUT,
                                    executable=None if self.args.emulator
                                    else exe,
                                    stdin=subprocess.DEVNULL,
