@@ -70,6 +70,13 @@ const char *discover_denied(const struct image *im)
 	return NULL;
 }
 
+const char *discover_pinned(const struct image *im)
+{
+	if (denied_text(im, 'I', "nterpreterEntryTrampoline"))
+		return "V8: its runtime keys tables on return addresses";
+	return NULL;
+}
+
 /* remembers addr if it is in code and no instruction starts there yet */
 static void seed_add(const struct build *b, seeds *s, uint64_t addr,
 		     enum part_source source)

@@ -84,8 +84,8 @@ class Sweep:
                 yield from os.walk(path)
 
     def mirror(self):
-        """the tree with everything rewritten"""
-        jobs = []
+        """the tree with everything rewritten; one file of many names once"""
+        jobs, first, more = [], {}, []
         for folder, dirs, names in self.folders():
             to = os.path.join(self.args.work,
                               os.path.relpath(folder, self.args.root))
@@ -99,7 +99,12 @@ class Sweep:
                 if os.path.islink(src) or is_loader(name) or not is_elf(src):
                     self.copy(src, dst)
                 else:
-                    jobs.append((src, dst))
+                    st = os.stat(src)
+                    known = first.setdefault((st.st_dev, st.st_ino), dst)
+                    if known == dst:
+                        jobs.append((src, dst))
+                    else:
+                        more.append((known, dst))
         with ThreadPoolExecutor(self.args.jobs) as pool:
             for (src, _), r in zip(jobs, pool.map(
                     lambda j: self.rewrite(*j), jobs)):
@@ -107,6 +112,8 @@ class Sweep:
                     self.refused.append((src, r))
                 else:
                     self.figures.append(r)
+        for known, dst in more:
+            os.link(known, dst)
 
     @staticmethod
     def link(src, dst):
