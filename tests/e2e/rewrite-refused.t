@@ -247,11 +247,9 @@ def try_pinned(c):
         int main(int argc, char **argv) { return other(argc) + !name; }
         """)
     program = c.path("pinned")
-    for what, flag, stays in (("without", "-fno-asynchronous-unwind-tables",
-                               True),
-                              ("with", "-fasynchronous-unwind-tables",
-                               False)):
-        run(*compiler(ISA, "gcc"), "-O0", flag, "-o", program, source)
+    for what, no, stays in (("without", "no-", True), ("with", "", False)):
+        run(*compiler(ISA, "gcc"), "-O0", "-f%sunwind-tables" % no,
+            "-f%sasynchronous-unwind-tables" % no, "-o", program, source)
         p = instrument(program, c.out, "--json")
         at = int(re.search("([0-9a-f]+) T other", run(
             tool(ISA, "nm"), program)).group(1), 16)
