@@ -169,6 +169,8 @@ void descend_repair(struct build *b);
 /* --- discover.c */
 /* why all of the image is left as it is, or NULL */
 const char *discover_denied(const struct image *im);
+/* why code without unwind entries has to stay where it is, or NULL */
+const char *discover_pinned(const struct image *im);
 /* finds code that no FDE covers */
 void discover_code(struct build *b);
 /* tries the code that only tables lead to; true if there was some */

@@ -71,6 +71,13 @@ const char *discover_denied(const struct image *im)
 	return NULL;
 }
 
+const char *discover_pinned(const struct image *im)
+{
+	if (denied_text(im, 'I', "nterpreterEntryTrampoline"))
+		return "V8: its runtime keys tables on return addresses";
+	return NULL;
+}
+
 /* remembers an offset, or CODE_NONE, unless an instruction starts there */
 static void seed_offset(const struct build *b, seeds *s, uint32_t off,
 			enum part_source source)

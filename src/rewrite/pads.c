@@ -5,6 +5,8 @@
 
 /* what is longer is more than the padding before a procedure */
 enum { PADDING_MAX = 64 };
+/* what one instruction may load */
+enum { LOAD_MAX = 64 };
 
 /* sets of old addresses */
 struct pad_finder {
@@ -64,6 +66,49 @@ static void find_ours(struct pad_finder *f)
 		    is_padding(c, end, c->block.at[b + 1].start))
 			add(f, f->ours, end, c->block.at[b + 1].start);
 	}
+}
+
+/* the bytes that are loaded are not ours */
+static void spare_read(struct pad_finder *f)
+{
+	for (size_t i = 0; i < f->s->read.n; i++) {
+		struct range r = f->s->read.at[i];
+
+		for (uint64_t at = r.start; at < r.end && at < f->end; at++)
+			f->ours[(at - f->base) / 8] &=
+				(uint8_t)~(1 << (at - f->base) % 8);
+	}
+}
+
+/* notes what the block loads that is code */
+static void find_loads(struct survey *s, uint32_t block)
+{
+	const struct cfg *c = s->cfg;
+	const struct block *b = &c->block.at[block];
+	size_t avail;
+	const uint8_t *code = image_at(c->image, b->start, &avail);
+	struct insn in;
+
+	for (uint32_t at = 0; code && at < b->size; at += in.len) {
+		struct range r;
+
+		c->isa->scan(code + at, b->size - at, b->start + at, &in);
+		if (!in.len)
+			return;
+		if (in.ref_kind != REF_LOAD ||
+		    cfg_block_at(c, in.ref) == CFG_NONE)
+			continue;
+		r.start = in.ref;
+		r.end = in.ref + (in.ref_size ? in.ref_size : LOAD_MAX);
+		vec_push(&s->read, r);
+	}
+}
+
+void pads_find_read(struct survey *s)
+{
+	if (s->cfg->isa->move->hop_size)
+		for (uint32_t b = 0; b < s->cfg->block.n; b++)
+			find_loads(s, b);
 }
 
 /* bytes from the address on that a pad there may take, up to a jump's */
@@ -165,6 +210,7 @@ bool pads_find(struct survey *s)
 	f.taken = mem_zalloc(size, 1);
 	f.stuck = NEW_ARRAY(bool, c->part.n);
 	find_ours(&f);
+	spare_read(&f);
 	find_pads(&f);
 	if (f.any_stuck)
 		choose_leave(s, is_stuck, &f,

@@ -11,6 +11,9 @@
  *	 ...
  *	jump: jump jump jump jump jump      (old code or padding nearby)
  *
+ * Constants are sometimes loaded out of the code itself (V8 shares them with
+ * instructions that have them): such bytes stay what they are.
+ *
  * A part in which control may arrive where there is no room for either stays
  * in place; then others may arrive elsewhere, and all is looked at again.
  */

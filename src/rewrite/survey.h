@@ -37,6 +37,8 @@ struct survey {
 	uint8_t *arrive;      /* bit n: control may arrive at the old address */
 	uint64_t arrive_base; /* (arrive_base + n) * isa->align */
 	VEC(struct pad) pad;  /* by address; none if every place is one */
+	VEC(struct range) read; /* code that is loaded as if it were data: it
+				   stays where pads are needed */
 };
 
 /* the cfg must outlive the result */
