@@ -36,7 +36,7 @@ UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all programs deps quick-deps test-deps quickstart check test asan sweep bench \
+.PHONY: all programs deps test-deps quickstart check test asan sweep bench \
 	fuzz install clean 80 format
 all: $(BUILD)/tally modules
 programs: all $(UNIT) $(TOOLS) $(BENCH)
@@ -136,21 +136,15 @@ TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	qemu-user time valgrind lcov \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
-# what counts is AArch64 code: elsewhere its compiler makes the code that goes
-# along, and an emulator runs it
-QUICK_PKGS := $(PKGS) $(if $(filter aarch64,$(HOST)),,qemu-user \
-	gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
 SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl
 
 deps:
 	@scripts/install-packages $(PKGS)
-quick-deps:
-	@scripts/install-packages $(QUICK_PKGS)
 test-deps:
 	@scripts/install-packages $(TEST_PKGS)
 
 # `make` runs its goals in order here: what is installed first is used next
-quickstart: quick-deps
+quickstart: deps
 	@$(MAKE) --no-print-directory all
 	@scripts/quickstart $(BUILD)/tally
 

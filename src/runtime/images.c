@@ -138,6 +138,8 @@ void image_opened(struct counting *c, const struct passport *p,
 		threads_share(c, p);
 		return;
 	}
+	if (p->flags & PASSPORT_TAKES)
+		threads_give_up(c);
 	counting_lock(c);
 	i = find_place(c, p);
 	if (i < c->image.n || add(c, p, path)) {

@@ -360,6 +360,8 @@ static _Bool is_ours(const struct counting *c, int64_t slot)
 
 void threads_give_up(struct counting *c)
 {
+	if (!ARCH_SLOT_OWN)
+		return;
 	counting_lock(c);
 	for (uint32_t i = 0; !c->given_up && i < c->image.n; i++)
 		if (image_has_pieces(image_of(c, i)))

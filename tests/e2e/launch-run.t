@@ -44,9 +44,11 @@ def guest(result):
                            if not l.startswith("environ ")), err
 
 
-def same(name, plain, ours, **more):
+def same(name, plain, ours, messages=True, **more):
     """Both print the same and end alike."""
     a, b = run(plain, **more), run(ours, **more)
+    if not messages:
+        a, b = (*a[:2], ""), (*b[:2], "")
     if plain[0].startswith("qemu-"):
         a, b = guest(a), guest(b)
     tap.ok(a == b, name, differences(a[1], b[1]) + differences(a[2], b[2]) +
@@ -360,12 +362,11 @@ def try_alone(m, name, world, ex):
     """A program without an audit module sees its own world all the same."""
     same("%s: %s: the world" % (m.isa, name), m.plain([world]),
          COUNT + [world])
-    # it goes to the end of the environment, as it does in an emulator's
+    # tally is loaded with it, too, and ld.so complains once more
     same("%s: %s: a user's LD_AUDIT" % (m.isa, name),
          m.plain([world], loader=["LD_AUDIT=/none", "XD_AUDI=1"]),
-         COUNT + [world], env=dict(os.environ, **(
-             {"LD_AUDIT": "/none", "XD_AUDI": "1"} if m.emulator else
-             {"XD_AUDI": "1", "LD_AUDIT": "/none"})))
+         COUNT + [world], messages=m.emulator,
+         env=dict(os.environ, LD_AUDIT="/none", XD_AUDI="1"))
     want = "exe '%s'\n" % ex
     got = run(COUNT + [ex, "exe"])
     tap.ok(got == (0, want, ""), "%s: %s: /proc/self/exe" % (m.isa, name), got)

@@ -276,16 +276,14 @@ static void thread_gone(pid_t tid, int status)
 /* --- steps */
 
 /* the thread goes on, from `pc`; some calls change who is where */
-static void step(struct thread *t, int sig)
+static void step(struct thread *t, int sig, const struct user_regs_struct *r)
 {
-	struct user_regs_struct r;
 	struct insn_seen *x;
 
-	get_registers(t->tid, &r);
-	t->pc = pc_of(&r);
+	t->pc = pc_of(r);
 	x = find(t->p, t->tid, t->pc);
 	if (x->calls && !sig) {
-		uint64_t nr = number_of(&r);
+		uint64_t nr = number_of(r);
 		bool lasts = nr != SYS_munmap && nr != SYS_mremap &&
 			     nr != SYS_mmap && nr != SYS_execve &&
 			     nr != SYS_execveat;
@@ -307,18 +305,17 @@ static bool is_arrival(pid_t tid)
 }
 
 /* what was about to run has, if the thread is elsewhere now */
-static void count_step(struct thread *t, bool whole)
+static void count_step(struct thread *t, bool whole,
+		       const struct user_regs_struct *r)
 {
-	struct user_regs_struct r;
 	struct insn_seen *x;
 
 	if (!t->pc)
 		return;
 	x = find(t->p, t->tid, t->pc);
-	get_registers(t->tid, &r);
-	if (pc_of(&r) != t->pc || (whole && !x->repeats)) {
+	if (pc_of(r) != t->pc || (whole && !x->repeats)) {
 		x->count++;
-		seen_add(&t->p->flow, t->pc, pc_of(&r), 1);
+		seen_add(&t->p->flow, t->pc, pc_of(r), 1);
 	}
 	t->pc = 0;
 }
@@ -336,15 +333,17 @@ static void on_exit_event(struct thread *t)
 static void on_stop(struct thread *t, int status)
 {
 	int sig = WSTOPSIG(status), event = status >> 16;
+	struct user_regs_struct r;
 
+	get_registers(t->tid, &r);
 	switch (event) {
 	case 0:
 		if (sig == SIGTRAP) {
 			if (!t->signalled || !is_arrival(t->tid))
-				count_step(t, true);
+				count_step(t, true, &r);
 			sig = 0;
 		} else {
-			count_step(t, false);
+			count_step(t, false, &r);
 		}
 		break;
 	case PTRACE_EVENT_EXIT:
@@ -363,7 +362,7 @@ static void on_stop(struct thread *t, int status)
 		ptrace(PTRACE_SINGLESTEP, t->tid, 0, 0);
 		return;
 	}
-	step(t, sig);
+	step(t, sig, &r);
 }
 
 static void start(char **argv)
