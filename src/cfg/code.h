@@ -10,8 +10,9 @@
  *
  * A gap between them keeps what ends one range from seeming to run on into
  * the next.
- * On it lie bit maps, one bit per smallest possible instruction. Bits
- * are set atomically: the sweep runs in several threads.
+ * On it lie bit maps, one bit per smallest possible instruction. Words of
+ * them are read and written atomically: threads work on what is theirs, but
+ * its first and last word may hold others' bits.
  */
 #ifndef CFG_CODE_H
 #define CFG_CODE_H
@@ -110,7 +111,8 @@ static inline bool code_test(const struct code *k, const uint64_t *bits, uint32_
 
 	if (off >= k->total || off & ((1u << k->shift) - 1))
 		return false;
-	return bits[i / 64] >> (i % 64) & 1;
+	return __atomic_load_n(&bits[i / 64], __ATOMIC_RELAXED) >> (i % 64) &
+	       1;
 }
 
 static inline void code_set(const struct code *k, uint64_t *bits, uint32_t off)
@@ -163,7 +165,8 @@ static inline uint32_t code_next(const struct code *k, const uint64_t *bits, uin
 	uint32_t last = (end + (1u << k->shift) - 1) >> k->shift;
 
 	while (i < last) {
-		uint64_t w = bits[i / 64] >> (i % 64);
+		uint64_t w = __atomic_load_n(&bits[i / 64],
+					     __ATOMIC_RELAXED) >> (i % 64);
 
 		if (w) {
 			i += (uint32_t)__builtin_ctzll(w);
