@@ -75,7 +75,8 @@ static inline uint32_t code_offset(const struct code *k, uint64_t addr)
 }
 
 /* the range that holds an offset */
-static inline const struct code_range *code_range_of(const struct code *k, uint32_t off)
+static inline const struct code_range *code_range_of(const struct code *k,
+						     uint32_t off)
 {
 	unsigned lo = 0, hi = k->nrange;
 
@@ -105,7 +106,8 @@ static inline const uint8_t *code_bytes(const struct code *k, uint32_t off)
 }
 
 /* false also for CODE_NONE and for offsets that are not aligned */
-static inline bool code_test(const struct code *k, const uint64_t *bits, uint32_t off)
+static inline bool code_test(const struct code *k, const uint64_t *bits,
+			     uint32_t off)
 {
 	uint32_t i = off >> k->shift;
 
@@ -158,8 +160,8 @@ void code_clear(const struct code *k, uint64_t *bits, uint32_t off,
 		uint32_t end);
 
 /* the first set bit in [off, end), or end */
-static inline uint32_t code_next(const struct code *k, const uint64_t *bits, uint32_t off,
-		   uint32_t end)
+static inline uint32_t code_next(const struct code *k, const uint64_t *bits,
+				 uint32_t off, uint32_t end)
 {
 	uint32_t i = (off + (1u << k->shift) - 1) >> k->shift;
 	uint32_t last = (end + (1u << k->shift) - 1) >> k->shift;
