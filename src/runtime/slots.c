@@ -57,9 +57,10 @@ static uintptr_t images_end(const struct counting *c)
 
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		const struct counted_image *m = image_of(c, i);
+		uintptr_t its = (uintptr_t)m->counters + m->size;
 
-		if (image_has_pieces(m) && (uintptr_t)m->counters + m->size > end)
-			end = (uintptr_t)m->counters + m->size;
+		if (image_has_pieces(m) && its > end)
+			end = its;
 	}
 	return end;
 }
