@@ -1,6 +1,8 @@
 /* pads: see pads.h. */
 #include "rewrite/survey_int.h"
 
+#include <elf.h>
+
 #include "isa/move.h"
 
 /* what is longer is more than the padding before a procedure */
@@ -15,6 +17,7 @@ struct pad_finder {
 	uint64_t base, end; /* of all blocks */
 	uint8_t *ours;	    /* bit n: the byte at base + n may be changed */
 	uint8_t *taken;	    /* and is */
+	uint8_t *doubt;	    /* somebody might arrive there */
 	bool *stuck;	    /* by part: there is no room for a pad */
 	bool any_stuck;
 };
@@ -68,9 +71,11 @@ static void find_ours(struct pad_finder *f)
 	}
 }
 
-/* the bytes that are loaded are not ours */
-static void spare_read(struct pad_finder *f)
+/* the bytes that are loaded are not ours; and what is doubtful */
+static void spare(struct pad_finder *f)
 {
+	for (size_t i = 0; i < f->s->doubt.n; i++)
+		add(f, f->doubt, f->s->doubt.at[i], f->s->doubt.at[i] + 1);
 	for (size_t i = 0; i < f->s->read.n; i++) {
 		struct range r = f->s->read.at[i];
 
@@ -80,7 +85,14 @@ static void spare_read(struct pad_finder *f)
 	}
 }
 
-/* notes what the block loads that is code */
+/* notes a number that may be an address in a block */
+static void doubt(struct survey *s, uint64_t value)
+{
+	if (cfg_block_at(s->cfg, value) != CFG_NONE)
+		vec_push(&s->doubt, value);
+}
+
+/* notes what the block loads that is code, and its constants */
 static void find_loads(struct survey *s, uint32_t block)
 {
 	const struct cfg *c = s->cfg;
@@ -95,6 +107,8 @@ static void find_loads(struct survey *s, uint32_t block)
 		c->isa->scan(code + at, b->size - at, b->start + at, &in);
 		if (!in.len)
 			return;
+		if (in.has_imm && c->image->type == ET_EXEC)
+			doubt(s, in.imm);
 		if (in.ref_kind != REF_LOAD ||
 		    cfg_block_at(c, in.ref) == CFG_NONE)
 			continue;
@@ -104,11 +118,27 @@ static void find_loads(struct survey *s, uint32_t block)
 	}
 }
 
-void pads_find_read(struct survey *s)
+/* words of data that may be addresses */
+static void find_words(struct survey *s, const struct segment *g)
 {
-	if (s->cfg->isa->move->hop_size)
-		for (uint32_t b = 0; b < s->cfg->block.n; b++)
-			find_loads(s, b);
+	enum { WORD = 8 };
+	uint64_t at = (g->start + WORD - 1) / WORD * WORD, value;
+
+	for (; at + WORD <= g->file_end; at += WORD)
+		if (image_read(s->cfg->image, at, WORD, &value))
+			doubt(s, value);
+}
+
+void pads_find_spared(struct survey *s)
+{
+	const struct image *im = s->cfg->image;
+
+	if (!s->cfg->isa->move->hop_size)
+		return;
+	for (uint32_t b = 0; b < s->cfg->block.n; b++)
+		find_loads(s, b);
+	for (size_t i = 0; im->type == ET_EXEC && i < im->nsegment; i++)
+		find_words(s, &im->segment[i]);
 }
 
 /* bytes from the address on that a pad there may take, up to a jump's */
@@ -118,7 +148,8 @@ static unsigned room_at(const struct pad_finder *f, uint64_t at)
 
 	while (n < f->move->jump_size && has(f, f->ours, at + n) &&
 	       !has(f, f->taken, at + n) &&
-	       !(n && arrive_expected(f->s, at + n)))
+	       !(n && (arrive_expected(f->s, at + n) ||
+		       has(f, f->doubt, at + n))))
 		n++;
 	return n;
 }
@@ -152,7 +183,7 @@ static void add_pad(struct pad_finder *f, uint64_t at)
 static bool is_hole(const struct pad_finder *f, uint64_t at)
 {
 	return at >= f->base && at < f->end && !arrive_expected(f->s, at) &&
-	       room_at(f, at) == f->move->jump_size;
+	       !has(f, f->doubt, at) && room_at(f, at) == f->move->jump_size;
 }
 
 /* room for a jump that a hop at `at` reaches, or 0 */
@@ -208,15 +239,17 @@ bool pads_find(struct survey *s)
 	size = (f.end - f.base) / 8 + 1;
 	f.ours = mem_zalloc(size, 1);
 	f.taken = mem_zalloc(size, 1);
+	f.doubt = mem_zalloc(size, 1);
 	f.stuck = NEW_ARRAY(bool, c->part.n);
 	find_ours(&f);
-	spare_read(&f);
+	spare(&f);
 	find_pads(&f);
 	if (f.any_stuck)
 		choose_leave(s, is_stuck, &f,
 			     "no room for a jump where control may arrive");
 	mem_free(f.ours);
 	mem_free(f.taken);
+	mem_free(f.doubt);
 	mem_free(f.stuck);
 	return !f.any_stuck;
 }
