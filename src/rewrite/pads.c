@@ -18,6 +18,7 @@ struct pad_finder {
 	uint8_t *ours;	    /* bit n: the byte at base + n may be changed */
 	uint8_t *taken;	    /* and is */
 	uint8_t *doubt;	    /* somebody might arrive there */
+	bool *doubted;	    /* by part: and so its old code might run */
 	bool *stuck;	    /* by part: there is no room for a pad */
 	bool any_stuck;
 };
@@ -71,11 +72,28 @@ static void find_ours(struct pad_finder *f)
 	}
 }
 
-/* the bytes that are loaded are not ours; and what is doubtful */
-static void spare(struct pad_finder *f)
+/* who arrives at a doubtful address may go to all others of the part */
+static void spare_doubtful(struct pad_finder *f)
 {
-	for (size_t i = 0; i < f->s->doubt.n; i++)
-		add(f, f->doubt, f->s->doubt.at[i], f->s->doubt.at[i] + 1);
+	const struct cfg *c = f->s->cfg;
+
+	for (size_t i = 0; i < f->s->doubt.n; i++) {
+		uint64_t at = f->s->doubt.at[i];
+
+		add(f, f->doubt, at, at + 1);
+		f->doubted[c->block.at[cfg_block_at(c, at)].part] = true;
+	}
+	for (uint32_t b = 0; b < c->block.n; b++) {
+		uint64_t at = c->block.at[b].start;
+
+		if (f->doubted[c->block.at[b].part])
+			add(f, f->doubt, at, at + 1);
+	}
+}
+
+/* the bytes that are loaded are not ours */
+static void spare_read(struct pad_finder *f)
+{
 	for (size_t i = 0; i < f->s->read.n; i++) {
 		struct range r = f->s->read.at[i];
 
@@ -180,10 +198,22 @@ static void add_pad(struct pad_finder *f, uint64_t at)
 	vec_push(&f->s->pad, p);
 }
 
+/* padding, or old code that nobody runs */
+static bool is_idle(const struct pad_finder *f, uint64_t at)
+{
+	const struct cfg *c = f->s->cfg;
+	uint32_t b = cfg_block_at(c, at);
+
+	return b == CFG_NONE || !f->doubted[c->block.at[b].part];
+}
+
 static bool is_hole(const struct pad_finder *f, uint64_t at)
 {
+	unsigned size = f->move->jump_size;
+
 	return at >= f->base && at < f->end && !arrive_expected(f->s, at) &&
-	       !has(f, f->doubt, at) && room_at(f, at) == f->move->jump_size;
+	       room_at(f, at) == size && is_idle(f, at) &&
+	       is_idle(f, at + size - 1);
 }
 
 /* room for a jump that a hop at `at` reaches, or 0 */
@@ -241,8 +271,10 @@ bool pads_find(struct survey *s)
 	f.taken = mem_zalloc(size, 1);
 	f.doubt = mem_zalloc(size, 1);
 	f.stuck = NEW_ARRAY(bool, c->part.n);
+	f.doubted = NEW_ARRAY(bool, c->part.n);
 	find_ours(&f);
-	spare(&f);
+	spare_doubtful(&f);
+	spare_read(&f);
 	find_pads(&f);
 	if (f.any_stuck)
 		choose_leave(s, is_stuck, &f,
@@ -251,5 +283,6 @@ bool pads_find(struct survey *s)
 	mem_free(f.taken);
 	mem_free(f.doubt);
 	mem_free(f.stuck);
+	mem_free(f.doubted);
 	return !f.any_stuck;
 }
