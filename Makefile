@@ -70,15 +70,17 @@ MODULE_FLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Werror -O2 -g -Isrc \
 	-nostdlib -shared -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,defs
 # there is nobody to call for an atomic operation
 FLAGS_aarch64 := -mno-outline-atomics
+FLAGS_x86_64 := -mfsgsbase
 ISAS := $(ISA)
 ifneq ($(shell command -v $(OTHER_CC) 2>/dev/null),)
 ISAS += $(OTHER_ISA)
 endif
 # the entry of programs that load no module: bytes, for machines with gates
 ENTRY_FLAGS := $(filter-out -g -fPIC -shared -Wl%,$(MODULE_FLAGS)) -fPIE \
-	-mcmodel=tiny -fno-jump-tables -fno-asynchronous-unwind-tables \
+	-fno-jump-tables -fno-asynchronous-unwind-tables \
 	-DRUNTIME_IS_ENTRY -static -Wl,-T,src/runtime/entry.ld \
 	-Wl,--build-id=none
+ENTRY_FLAGS_aarch64 := -mcmodel=tiny
 ENTRIES := $(patsubst src/runtime/%/entry.S,%,$(wildcard src/runtime/*/entry.S))
 MODULES := $(ISAS:%=$(BUILD)/lib/tally/audit-%.so) \
 	$(patsubst %,$(BUILD)/lib/tally/entry-%.bin,$(filter $(ENTRIES),$(ISAS)))
@@ -98,7 +100,7 @@ $(BUILD)/lib/tally/entry-%.bin: $(ENTRY) src/runtime/%/entry.S \
 		src/runtime/entry.ld $(wildcard src/runtime/*.h \
 		src/runtime/*/*.h)
 	@mkdir -p $(@D)
-	$(MODULE_CC) $(ENTRY_FLAGS) $(FLAGS_$*) -Isrc/runtime/$* -o $(@:.bin=.elf) \
+	$(MODULE_CC) $(ENTRY_FLAGS) $(FLAGS_$*) $(ENTRY_FLAGS_$*) -Isrc/runtime/$* -o $(@:.bin=.elf) \
 		src/runtime/$*/entry.S $(ENTRY)
 	$$($(MODULE_CC) -print-prog-name=objcopy) -O binary -j .all \
 		$(@:.bin=.elf) $@
@@ -131,7 +133,7 @@ PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev libzstd-dev \
 	libdw-dev libelf-dev libiberty-dev
 TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	python3 gdb gdb-multiarch graphviz musl-tools libclang-rt-14-dev \
-	qemu-user time \
+	qemu-user time valgrind lcov \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
 # what counts is AArch64 code: elsewhere its compiler makes the code that goes

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/share.h"
 
 struct seed {
 	uint32_t at;
@@ -77,15 +78,22 @@ const char *discover_pinned(const struct image *im)
 	return NULL;
 }
 
-/* remembers addr if it is in code and no instruction starts there yet */
+/* remembers an offset, or CODE_NONE, unless an instruction starts there */
+static void seed_offset(const struct build *b, seeds *s, uint32_t off,
+			enum part_source source)
+{
+	struct seed d = {off, (uint8_t)source};
+
+	if (off != CODE_NONE && !code_test(&b->code, b->code.insn, off) &&
+	    !(off & ((1u << b->code.shift) - 1)))
+		vec_push(s, d);
+}
+
+/* the same of an address */
 static void seed_add(const struct build *b, seeds *s, uint64_t addr,
 		     enum part_source source)
 {
-	struct seed d = {code_offset(&b->code, addr), (uint8_t)source};
-
-	if (d.at != CODE_NONE && !code_test(&b->code, b->code.insn, d.at) &&
-	    !(d.at & ((1u << b->code.shift) - 1)))
-		vec_push(s, d);
+	seed_offset(b, s, code_offset(&b->code, addr), source);
 }
 
 /* function symbols and the file's entry points */
@@ -103,16 +111,49 @@ static void seed_named(const struct build *b, seeds *s)
 		seed_add(b, s, im->ctor[i], PART_CALL);
 }
 
+/* where the last instruction before `end` goes on to; false: nowhere */
+static bool goes_on_at(const struct build *b, uint32_t start, uint32_t end)
+{
+	const struct code *k = &b->code;
+	uint32_t at = end;
+	struct insn i;
+
+	while (at > start && !code_test(k, k->insn, --at))
+		;
+	k->isa->scan(code_bytes(k, at), end - at, 0, &i);
+	return at + i.len == end && !i.pad &&
+	       (i.kind == INSN_SEQ || i.kind == INSN_COND ||
+		i.kind == INSN_SYSCALL);
+}
+
+/*
+ * What control falls into from the end of an FDE: clone() of glibc has none
+ * around the system call, where no table could be right for the child.
+ */
+static void seed_falls(const struct build *b, seeds *s)
+{
+	for (uint32_t p = 0; p < b->piece.n; p++) {
+		const struct piece *x = &b->piece.at[p];
+		struct insn i = {0};
+
+		if (x->source != PART_FDE || x->in_place ||
+		    piece_at(b, x->end) != CFG_NONE ||
+		    !goes_on_at(b, x->start, x->end) ||
+		    x->end >= b->code.total)
+			continue;
+		b->code.isa->scan(code_bytes(&b->code, x->end),
+				  b->code.total - x->end, 0, &i);
+		if (!i.pad)
+			seed_add(b, s, code_address(&b->code, x->end),
+				 PART_CALL);
+	}
+}
+
 /* targets of direct calls and jumps found since transfer `from` */
 static void seed_calls(const struct build *b, seeds *s, size_t from)
 {
-	for (size_t i = from; i < b->found.xfer.n; i++) {
-		const struct xfer *x = &b->found.xfer.at[i];
-
-		if (x->target != CODE_NONE)
-			seed_add(b, s, code_address(&b->code, x->target),
-				 PART_CALL);
-	}
+	for (size_t i = from; i < b->found.xfer.n; i++)
+		seed_offset(b, s, b->found.xfer.at[i].target, PART_CALL);
 }
 
 /* a code address that is stored or computed somewhere */
@@ -250,6 +291,7 @@ void discover_code(struct build *b)
 	bool pointers = false;
 
 	seed_named(b, &s);
+	seed_falls(b, &s);
 	for (;;) {
 		size_t found = b->found.xfer.n;
 
@@ -528,14 +570,23 @@ static void mark_piece(struct build *b, const struct piece *p)
 	}
 }
 
+/* share_items(): the same of many pieces; bits are set atomically */
+static void mark_pieces(void *build, size_t from, size_t end)
+{
+	struct build *b = build;
+
+	for (size_t i = from; i < end; i++)
+		if (!b->piece.at[i].in_place)
+			mark_piece(b, &b->piece.at[i]);
+}
+
 void discover_leaders(struct build *b)
 {
+	enum { LEAST = 1 << 12 }; /* pieces */
 	struct code *k = &b->code;
 
 	stub_list(b);
-	for (size_t i = 0; i < b->piece.n; i++)
-		if (!b->piece.at[i].in_place)
-			mark_piece(b, &b->piece.at[i]);
+	share_items(mark_pieces, b, b->piece.n, LEAST);
 	mark_named(b);
 	discover_entries(b);
 	for (size_t i = 0; i < b->site.n; i++)

@@ -76,9 +76,10 @@ const char *survey_price(const struct survey *s, const struct insertion *i,
 {
 	struct spot p;
 	const char *why = spot_find(s, i, &p);
-	struct need need = {i->nregs, i->flags, i->memory, i->keep};
+	struct need need = {0};
 	struct site x;
 
+	need_add(&need, i);
 	if (!why)
 		why = site_equip(&x, s, &p, need);
 	if (!why)

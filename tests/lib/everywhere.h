@@ -36,7 +36,7 @@ static inline void everywhere_add(struct plan *p, const struct everywhere *o,
 		.code = (uint32_t)p->insertion.n,
 		.place = place,
 		.nregs = (uint8_t)o->regs,
-		.flags = o->flags,
+		.flags = o->flags ? FLAG_ALL & ~FLAG_D : 0,
 		.memory = o->memory,
 	};
 

@@ -17,6 +17,7 @@
 
 #include "isa/x64/x64_int.h"
 #include "isa/x64/x64_move.h"
+#include "isa/x64/x64_run.h"
 
 enum x64_form {
 	X64_COPY = MOVE_COPY,
@@ -305,4 +306,21 @@ const struct isa_move x64_move = {
 	.table_size = X64_TABLE_SIZE,
 	.table_far_size = X64_TABLE_SIZE,
 	.table_reach = UINT64_C(1) << 30,
+	.gate = x64_gate,
+	.gate_size = x64_gate_size,
+	.gate_asks = x64_gate_asks,
+	.number_reg = RAX,
+	.result_reg = RAX,
+	.unmap_number = X64_UNMAP,
+	.call = x64_call,
+	.call_size = X64_CALL_SIZE,
+	.tell_gate = x64_tell_gate,
+	.tell_gate_size = X64_TELL_GATE_SIZE,
+	.tell = x64_tell,
+	.tell_size = X64_TELL_SIZE,
+	.jump_reads = x64_jump_reads,
+	.count = x64_count,
+	.count_needs = {{X64_COUNT_SIZE, 0, X64_COUNT_FLAGS},
+			{X64_COUNT_KEEPING_SIZE, 1, 0}},
+	.count_match = x64_count_match,
 };
