@@ -29,8 +29,8 @@ bool arrive_expected(const struct survey *s, uint64_t old);
 bool arrive_unknown(const struct survey *s, uint64_t old);
 
 
-/* pads.c: fills s->read */
-void pads_find_read(struct survey *s);
+/* pads.c: fills s->read and s->doubt */
+void pads_find_spared(struct survey *s);
 /*
  * The same: fills s->pad, if the machine needs any. False: some parts have to
  * stay, and do now; what depends on that has to be done again.
