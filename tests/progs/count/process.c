@@ -258,10 +258,17 @@ static void *awaits(void *arg)
 	return NULL;
 }
 
-/* maps what is free within 64 MB of where a thread's counters would be */
+/*
+ * Maps what is free within 64 MB of where a thread's counters would be; or 1
+ * GB, as the C library maps heaps for threads before the library comes.
+ */
 static void crowd(char *around)
 {
+#ifdef __aarch64__
 	enum { STEP = 1 << 18, STEPS = 256 };
+#else
+	enum { STEP = 1 << 18, STEPS = 4096 };
+#endif
 
 	for (int i = -STEPS; i < STEPS; i++) {
 		char *want = around + (long)i * STEP;
