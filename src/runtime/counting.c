@@ -44,6 +44,7 @@ void counting_begin(struct counting *c, struct handover *h)
 	c->program = h->field[HANDOVER_EXE];
 	c->page = h->page;
 	c->emulated = handover_has(h, 'e');
+	counting_own_code(c);
 	if (!ledger_open(c))
 		return;
 	process_begins(c, number_of(h->field[HANDOVER_PARENT]));

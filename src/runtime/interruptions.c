@@ -23,21 +23,15 @@ enum { RECORDS = 4096 }; /* looked at, at most */
 /* what is remembered of this thread with that record, or NULL */
 static struct interruption *find(struct counting *c, const struct frame *f)
 {
-	uintptr_t self = arch_thread();
-
-	for (unsigned i = 0; i < INTERRUPTIONS; i++)
-		if (c->interruption[i].thread == self &&
-		    c->interruption[i].record == f)
-			return &c->interruption[i];
-	return NULL;
+	return (struct interruption *)handler_find(c, arch_thread(), f);
 }
 
-/* the stack there, which can be read, is still as the kernel left it */
-static _Bool is_intact(const struct interruption *x)
+static _Bool is_readable(const struct counting *c, const struct frame *f)
 {
-	return x->record->next == x->was.next &&
-	       x->record->back == x->was.back &&
-	       arch_pc(x->context) == x->pc;
+	struct frame copy;
+
+	return !((uintptr_t)f % sizeof f->back) &&
+	       peek(c, f, &copy, sizeof copy);
 }
 
 /* is any handler of this thread remembered? */
@@ -67,10 +61,10 @@ static struct interruption *take(struct counting *c)
 }
 
 /* is the record among those from f on, before `end`? */
-static _Bool is_before(const struct frame *f, const struct frame *end,
-		       const struct frame *record)
+static _Bool is_before(const struct counting *c, const struct frame *f,
+		       const struct frame *end, const struct frame *record)
 {
-	for (unsigned i = 0; i < RECORDS && f != end && frame_readable(f);
+	for (unsigned i = 0; i < RECORDS && f != end && is_readable(c, f);
 	     i++, f = f->next)
 		if (f == record)
 			return 1;
@@ -80,12 +74,13 @@ static _Bool is_before(const struct frame *f, const struct frame *end,
 /* forgets this thread's handlers that have returned */
 static void drop_returned(struct counting *c, const struct frame *f)
 {
+	unsigned long context[ARCH_UC_WORDS];
 	uintptr_t self = arch_thread();
 
 	for (unsigned i = 0; i < INTERRUPTIONS; i++)
 		if (c->interruption[i].thread == self &&
-		    !(is_before(f, NULL, c->interruption[i].record) &&
-		      is_intact(&c->interruption[i])))
+		    !(is_before(c, f, NULL, c->interruption[i].record) &&
+		      handler_is_intact(c, &c->interruption[i], context)))
 			c->interruption[i].thread = 0;
 }
 
@@ -103,13 +98,13 @@ void handler_begins(struct counting *c, const void *context,
 		x = take(c);
 	}
 	if (!x) {
-		c->process->lost = 1;
+		note_begins(c->process); /* and never ends */
 		return;
 	}
 	x->context = context;
 	x->pc = arch_pc(context);
-	x->record = record;
 	x->was = *record;
+	x->record = record; /* the last: from now on it is found */
 }
 
 /* forgets all of a thread, or (0) of all */
@@ -123,26 +118,27 @@ static void forget(struct counting *c, uintptr_t thread)
 void handlers_end(struct counting *c, const struct frame *f,
 		  const struct frame *end)
 {
+	unsigned long context[ARCH_UC_WORDS];
 	struct interruption *x;
 
 	if (!any(c) || !process_is_own(c))
 		return;
+	note_begins(c->process);
 	/* a frame that nobody knows: he may jump anywhere */
-	if (end && !is_before(f, NULL, end)) {
-		c->process->lost = 1;
+	if (end && !is_before(c, f, NULL, end))
 		return;
-	}
-	for (unsigned i = 0; i < RECORDS && f != end && frame_readable(f);
+	for (unsigned i = 0; i < RECORDS && f != end && is_readable(c, f);
 	     i++, f = f->next) {
 		x = find(c, f);
 		if (!x)
 			continue;
-		if (is_intact(x))
-			end_note(c, x->context);
+		if (handler_is_intact(c, x, context))
+			place_note(c, arch_thread(), context);
 		x->thread = 0;
 	}
 	if (!end)
 		forget(c, arch_thread());
+	note_ends(c->process);
 }
 
 void handlers_forget(struct counting *c)

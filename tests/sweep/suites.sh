@@ -7,8 +7,9 @@
 #
 # Names and recipes are in tests/lib/suites.sh. Each suite runs with the files
 # as built ("plain") and with all of them rewritten, once for each of
-# SUITE_WAYS (moved trap; ways of tests/lib/rewrite_run.py). Sources and built
-# trees are kept under the cache of tests/lib/packages.sh, in suites/NAME:
+# SUITE_WAYS (moved trap counted; ways of tests/lib/dress.py). Of those that are
+# counted every profile has to be readable. Sources and built trees are kept
+# under the cache of tests/lib/packages.sh, in suites/NAME:
 #
 #	built/		as make left it
 #	tree/		where it was built, and where it is tested
@@ -46,6 +47,9 @@ check()
 			"$home/store" >"$home/$1.figures" || return 1
 	(cd "$home/tree" && "check_${name//[-.]/_}") 2>"$home/${2:-$1}.log" \
 		</dev/null | sort >"$home/${2:-$1}.results"
+	[ "$1" != counted ] || python3 "$top/tests/lib/profiles.py" \
+		"$top/${BUILD:-build}/tally" "$home/store/profiles" \
+		>"$home/$1.figures"
 }
 
 # unsteady: tests that the originals themselves do not end the same way twice
@@ -76,8 +80,8 @@ suite()
 		return
 	fi
 	said= bad=
-	for way in ${SUITE_WAYS:-moved trap}; do
-		differs="cannot be rewritten"
+	for way in ${SUITE_WAYS:-moved trap counted}; do
+		differs="cannot be rewritten, or its profiles not be read"
 		check "$way" && differs=$(compare "$way")
 		if [ -n "$differs" ]; then
 			bad=yes said="$said, $way differs"
@@ -112,10 +116,23 @@ while IFS= read -r line; do
 	echo "$line"
 done < <(printf '%s\n' "$@" | nice -n 10 xargs -P 2 -n 1 "$0" --one)
 echo "1..$n"
-for way in ${SUITE_WAYS:-moved trap}; do
-	echo "# $way:"
+# figures WAY NAME...: sums over the suites
+figures()
+{
+	way=$1
+	shift
 	for name; do
+		[ "$way" != counted ] || echo "$name:"
 		cat "$PACKAGES_CACHE/suites/$name/$way.figures"
-	done | python3 tests/lib/rewrite_sweep.py --sum | sed 's/^/# /'
+	done | if [ "$way" = counted ]; then
+		cat
+	else
+		python3 tests/lib/rewrite_sweep.py --sum
+	fi
+}
+
+for way in ${SUITE_WAYS:-moved trap counted}; do
+	echo "# $way:"
+	figures "$way" "$@" | sed 's/^/# /'
 done
 exit $failed

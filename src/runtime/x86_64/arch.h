@@ -174,10 +174,17 @@ static inline void arch_set_pc(void *context, uintptr_t pc)
 /* nothing is counted on this machine yet, so nobody's end is of interest */
 enum { ARCH_NOTES_ENDS = 0 };
 
+/* words of the kernel's ucontext */
+enum {
+	ARCH_UC_FRAME = 15, /* rbp */
+	ARCH_UC_STACK = 20, /* rsp */
+	ARCH_UC_PC = 21,
+	ARCH_UC_WORDS, /* as far as we look */
+};
+
 static inline uintptr_t arch_pc(const void *context)
 {
-	(void)context;
-	return 0;
+	return ((const unsigned long *)context)[ARCH_UC_PC];
 }
 
 static inline uintptr_t arch_link(const void *context)
@@ -188,8 +195,7 @@ static inline uintptr_t arch_link(const void *context)
 
 static inline uintptr_t arch_frame(const void *context)
 {
-	(void)context;
-	return 0;
+	return ((const unsigned long *)context)[ARCH_UC_FRAME];
 }
 
 static inline uintptr_t arch_plain(uintptr_t at)
