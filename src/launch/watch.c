@@ -186,17 +186,24 @@ static void on_exec(struct watch *w, pid_t pid)
 	*add_thread(w, pid) = (struct watched_thread){pid, pid, .known = true};
 }
 
+/* the process in whose memory it is: itself, or who called vfork() */
+static struct watched_process *owner(struct watch *w, pid_t pid)
+{
+	struct watched_process *p = find_process(w, pid);
+	struct watched_process *lender = find_process(w, p->lender);
+
+	return lender ? lender : p;
+}
+
 /* the thread is about to end, and can be looked at for the last time */
 static void on_exit(struct watch *w, pid_t tid)
 {
 	struct watched_thread *t = add_thread(w, tid);
-	struct watched_process *p = find_process(w, t->pid);
-	struct watched_process *lender = find_process(w, p->lender);
+	struct watched_process *p = owner(w, t->pid);
 
 	t->noted = true;
 	release(w);
-	if (!watch_note(w, lender ? lender : p, tid))
-		p->flawed = true;
+	p->flawed |= !watch_note(w, p, tid);
 }
 
 /* the thread has ended; with the first one of it, its process */
@@ -207,9 +214,9 @@ static void on_gone(struct watch *w, pid_t tid)
 
 	if (!t)
 		return;
-	p = find_process(w, t->pid);
-	p->flawed |= !t->noted;
+	owner(w, t->pid)->flawed |= !t->noted;
 	if (t->pid == tid) {
+		p = find_process(w, tid);
 		drop_others(w, tid, tid);
 		t = find_thread(w, tid);
 		watch_conclude(w, p);
