@@ -7,10 +7,12 @@
  * where it lies. Both are of one build: the cache has no file of another one.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -234,10 +236,27 @@ bool watch_note(struct watch *w, struct watched_process *p, pid_t tid)
 	return good;
 }
 
+/*
+ * Room is taken before it is reserved on disk (runtime/ledger.c). Who was
+ * killed in between will not do that any more: the file is as long as it says,
+ * and there is nothing in it.
+ */
+static void complete_file(const struct watch *w)
+{
+	struct profile_header h;
+	struct stat st;
+
+	if (read_at(w, 0, &h, sizeof h) && !fstat(w->profile, &st) &&
+	    (uint64_t)st.st_size < h.end)
+		(void)!fallocate(w->profile, 0, (off_t)h.end - 1, 1);
+}
+
 void watch_conclude(struct watch *w, struct watched_process *p)
 {
 	struct view v;
 
+	if (w->profile >= 0)
+		complete_file(w);
 	if (w->profile < 0 || !p->chunk || p->flawed ||
 	    !map_chunk(&v, w, p->chunk))
 		return;

@@ -155,7 +155,7 @@ def try_random(build, number, before, after, options=()):
             os.remove(file)
         words = [*before, "marks", file]
         if after[-1] in ("loop", "thread"):
-            words += ["timer", str(rng.randrange(200000, 300000))]
+            words += ["timer", str(rng.randrange(20000, 120000))]
         words += after
         status, _, notes = tally_count(build, here, words, *options,
                                        QEMU_SINGLESTEP="1")

@@ -125,6 +125,15 @@ static void timer(long us)
 	setitimer(ITIMER_REAL, &t, NULL);
 }
 
+/* a timer that is started by what it ends: others may be slow to get there */
+static long due;
+
+static void start_timer(void)
+{
+	if (due)
+		timer(due);
+}
+
 /* --- at an instruction that is known */
 
 OWN static void store(int *p, int v)
@@ -357,6 +366,7 @@ static void aside(void)
 static void *work(void *arg)
 {
 	marks = arg;
+	start_timer();
 	loop(-1);
 	return NULL;
 }
@@ -478,9 +488,9 @@ static void do_word(char **argv, int *i)
 	else if (!strcmp(w, "marks"))
 		map_marks(argv[++*i]);
 	else if (!strcmp(w, "timer"))
-		timer(atol(argv[++*i]));
+		due = atol(argv[++*i]);
 	else if (!strcmp(w, "loop"))
-		loop(-1);
+		work(NULL);
 	else if (!strcmp(w, "jumps"))
 		jump_out(atoi(argv[++*i]));
 	else if (!strcmp(w, "returns"))
