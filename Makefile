@@ -140,7 +140,8 @@ TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 # along, and an emulator runs it
 QUICK_PKGS := $(PKGS) $(if $(filter aarch64,$(HOST)),,qemu-user \
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
-SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl
+SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl \
+	$(if $(filter aarch64,$(HOST)),,qemu-system-arm)
 
 deps:
 	@scripts/install-packages $(PKGS)

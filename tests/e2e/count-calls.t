@@ -7,22 +7,15 @@ The original runs under qemu, which sees every transfer of control
 of site and target are the same. Everywhere, in the C library too, the pairs of
 a site add up to how often its block ran, and what is not told is said to be so.
 """
-import collections
 import concurrent.futures
 import json
-import os
-import shutil
 import sys
 import tempfile
 
 sys.path.insert(0, "tests/lib")
-from rewrite_run import *
+from count_run import *
 
 tap = Tap()
-TALLY = os.path.abspath(TALLY)
-ISA = "aarch64"
-ROOT = "/usr/%s-linux-gnu" % ISA
-TABLES = ["--param", "case-values-threshold=4"]
 CALLS = "../count/calls.c"
 INDIRECT = ("indirect-call", "indirect-jump")
 
@@ -77,39 +70,20 @@ CASES = [
 ]
 
 
-def environment(here):
-    return {"PATH": "/usr/bin:/bin", "LANG": "C", "XDG_CACHE_HOME": CACHE,
-            "HOME": here}
-
-
 def oracle(case, here, exe):
     """(status, output, {(image, from): {(image, to): count}})"""
-    words = ["qemu-" + ISA, "-L", ROOT, "-plugin",
-             "%s/qemu-flow.so,out=%s/ran" % (where, here), exe, *case.args]
-    p = subprocess.Popen(words, env=environment(here), cwd=here,
-                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.DEVNULL, preexec_fn=alone)
-    out, _ = p.communicate(timeout=SECONDS)
+    status, out, lines = observed(here, exe, case.args, "qemu-flow")
     flow = collections.defaultdict(collections.Counter)
-    if case.want:
-        return p.returncode, out, flow
-    for line in open("%s/ran.%d" % (here, p.pid)):
-        w = line.rstrip("\n").split("\t")
+    for w in lines if not case.want else ():
         if w[0] == "flow":
             flow[os.path.basename(w[1]), int(w[2], 16)][
                 os.path.basename(w[3]), int(w[4], 16)] += int(w[5])
-    return p.returncode, out, flow
+    return status, out, flow
 
 
-def tally_count(case, here, exe):
-    """(status, output, profile) of a counted run."""
-    profile = here + "/profile"
-    p = subprocess.run([TALLY, "count", "--calls", "-o", profile,
-                        *case.options, "--", exe, *case.args],
-                       env=environment(here), cwd=here,
-                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                       stderr=subprocess.PIPE, timeout=SECONDS)
-    return p.returncode, p.stdout, profile
+def counted(case, here, exe):
+    return tally_count(here, exe, case.args, "profile", "--calls",
+                       *case.options)
 
 
 def report(profile, by):
@@ -171,20 +145,11 @@ def judge_names(want, rows):
             if sums[k] != n]
 
 
-def own_names(case, here):
-    run(*compiler(ISA, case.cc), "-w", "-c", *case.flags, "-o", here + "/own.o",
-        *(os.path.normpath(PROGS + s) for s in case.sources))
-    return {n for _, _, n in Names.read(ISA, here + "/own.o")}
-
-
-def build(case, here):
-    cc = compiler(ISA, case.cc)
-    exe = here + "/" + case.name
-    run(*cc, "-w", *case.flags, "-o", exe,
-        *(os.path.normpath(PROGS + s) for s in case.sources), "-ldl",
-        "-lpthread")
+def prepare(case, here):
+    """Its program; a plugin becomes its last argument."""
+    exe = build(here, case.name, case.sources, *case.flags, cc=case.cc)
     if case.plugin:
-        run(*cc, "-w", "-O2", "-shared", "-fPIC", "-o", here + "/extra.so",
+        run(*compiler(ISA, case.cc), "-w", "-O2", "-shared", "-fPIC", "-o", here + "/extra.so",
             os.path.normpath(PROGS + case.plugin))
         case.args.append(here + "/extra.so")
     return exe
@@ -195,11 +160,11 @@ def attempt(case):
         return "no %s" % case.cc
     here = os.path.join(where, case.name)
     os.makedirs(here)
-    exe = build(case, here)
+    exe = prepare(case, here)
     status, out, want = oracle(case, here, exe)
     if status < 0:
         status = 128 - status
-    got, said, profile = tally_count(case, here, exe)
+    got, said, profile = counted(case, here, exe)
     rows = report(profile, "call-site")
     images = {r["image"] for r in report(profile, "image")}
     if case.shows or case.executes:
@@ -213,7 +178,7 @@ def attempt(case):
         return result + [("pairs", judge_names(case.want, rows))]
     mine = lambda site: site[0] == case.name
     if case.own:
-        own = own_names(case, here)
+        own = own_names(here, case.sources, *case.flags, cc=case.cc)
         sites = {int(r["address"], 16) for r in rows
                  if r["procedure"] in own}
         mine = lambda site: site[1] in sites
@@ -226,8 +191,8 @@ def full():
     here = os.path.join(where, "full")
     os.makedirs(here)
     case = Case("full", [CALLS], "-O2", args=["full"])
-    exe = build(case, here)
-    _, _, profile = tally_count(case, here, exe)
+    exe = prepare(case, here)
+    _, _, profile = counted(case, here, exe)
     rows = [r for r in report(profile, "call-site")
             if r["procedure"] == "call_many" and r["kind"] in INDIRECT]
     missing = [r for r in rows
@@ -244,7 +209,7 @@ def unmeasured():
     here = os.path.join(where, "unmeasured")
     os.makedirs(here)
     case = Case("unmeasured", [CALLS], "-O2")
-    exe = build(case, here)
+    exe = prepare(case, here)
     run(TALLY, "count", "-o", here + "/profile", exe,
         env={**os.environ, **environment(here)})
     rows = report(here + "/profile", "call-site")
@@ -259,16 +224,12 @@ def unmeasured():
 
 with tempfile.TemporaryDirectory() as where, \
         concurrent.futures.ThreadPoolExecutor(2) as pool:
-    where = os.path.realpath(where)
-    CACHE = where + "/cache"
     only = sys.argv[1:]
-    if not shutil.which("qemu-" + ISA) or \
-            "-plugin" not in run("qemu-" + ISA, "-h") or not tool(ISA, "gcc"):
-        tap.skip("calls", "no qemu-%s with plugins, or no compiler" % ISA)
+    if missing():
+        tap.skip("calls", missing())
         CASES = []
     else:
-        run("cc", "-O2", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
-            where + "/qemu-flow.so", "tests/lib/qemu-flow.c")
+        where = begin(where, "qemu-flow")
     jobs = [(c.name, pool.submit(attempt, c)) for c in CASES
             if not only or c.name in only]
     if CASES and not only:

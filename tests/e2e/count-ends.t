@@ -8,12 +8,10 @@ tally was there.
 An instruction ran if it was completed: one that faults did not, though qemu
 has begun it. So where a program faults, qemu has one more there.
 """
-import collections
 import concurrent.futures
 import glob
 import os
 import random
-import shutil
 import signal
 import struct
 import subprocess
@@ -25,8 +23,6 @@ sys.path.insert(0, "tests/lib")
 from ends import *
 
 tap = Tap()
-TALLY = os.path.abspath(TALLY)
-ROOT = "/usr/%s-linux-gnu" % ISA
 ENDS = (0, 14, 128 + 11, 128 + 14) # of what a timer ends
 RUNS = int(os.environ.get("COUNT_ENDS", "6"))
 # of a job's runs, how many may say that their end cannot be told: a signal that
@@ -34,15 +30,10 @@ RUNS = int(os.environ.get("COUNT_ENDS", "6"))
 LOST_MOST = 1
 
 
-def environment(here, **more):
-    return {"PATH": "/usr/bin:/bin", "LANG": "C", "HOME": here,
-            "XDG_CACHE_HOME": where + "/cache", "QEMU_LD_PREFIX": ROOT, **more}
-
-
 def oracle(build, here, words):
     """(status, output, {address: count}) of the original."""
     plugin = "%s/qemu-ends.so,out=%s/ran,exe=%s" % (where, here, build.file)
-    p = subprocess.Popen(["qemu-" + ISA, "-singlestep", "-plugin", plugin,
+    p = subprocess.Popen([EMULATOR, "-singlestep", "-plugin", plugin,
                           build.file, *words], env=environment(here),
                          cwd=here, stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -264,13 +255,10 @@ def jobs(pool):
 
 with tempfile.TemporaryDirectory() as where, \
         concurrent.futures.ThreadPoolExecutor(2) as pool:
-    where = os.path.realpath(where)
-    if not shutil.which("qemu-" + ISA) or \
-            "-plugin" not in run("qemu-" + ISA, "-h") or not tool(ISA, "gcc"):
-        tap.skip("ends", "no qemu-%s with plugins, or no compiler" % ISA)
+    if missing():
+        tap.skip("ends", missing())
     else:
-        run("cc", "-O2", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
-            where + "/qemu-ends.so", "tests/lib/qemu-ends.c")
+        where = begin(where, "qemu-ends")
         for build, future in list(jobs(pool)):
             tap.job(build.name, future)
 tap.done()

@@ -10,23 +10,16 @@ own functions are compared, for the C library's depend on where the heap begins.
 What is not told is in code that stays in place, or called unknown. A copy that
 is run by hand says the same of itself.
 """
-import collections
 import concurrent.futures
 import json
-import os
-import shutil
 import sys
 import tempfile
 
 sys.path.insert(0, "tests/lib")
-from rewrite_run import *
+from count_run import *
 
 tap = Tap()
-TALLY = os.path.abspath(TALLY)
-ISA = "aarch64"
-ROOT = "/usr/%s-linux-gnu" % ISA
 PLACEMENTS = ["edges", "vertices", "vertex-edges", "redundant"]
-TABLES = ["--param", "case-values-threshold=4"]
 COUNT = "../count/"
 
 
@@ -57,36 +50,15 @@ CASES = [
 ]
 
 
-def environment(here):
-    return {"PATH": "/usr/bin:/bin", "LANG": "C", "XDG_CACHE_HOME": CACHE,
-            "HOME": here}
-
-
 def oracle(case, here, exe):
     """(status, {address: count}) of the original, by qemu."""
-    words = ["qemu-" + ISA, "-L", ROOT, "-plugin",
-             "%s/qemu-counts.so,out=%s/ran" % (where, here), exe, *case.args]
-    p = subprocess.Popen(words, env=environment(here), cwd=here,
-                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                         stderr=subprocess.DEVNULL, preexec_fn=alone)
-    status = p.wait(SECONDS)
+    status, _, lines = observed(here, exe, case.args, "qemu-counts")
     ran = collections.Counter()
-    for line in open("%s/ran.%d" % (here, p.pid)):
-        w = line.rstrip("\n").split("\t")
+    for w in lines:
         if w[0] == "ran" and w[1] == exe:
             for a in range(int(w[2], 16), int(w[4], 16) + 4, 4):
                 ran[a] += int(w[5])
     return status, ran
-
-
-def tally_count(case, here, exe, name, *options):
-    """(status, profile) of a counted run."""
-    profile = "%s/%s.tally" % (here, name)
-    p = subprocess.run([TALLY, "count", "-o", profile, *options, "--", exe,
-                        *case.args], env=environment(here), cwd=here,
-                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.PIPE, timeout=SECONDS)
-    return p.returncode, profile
 
 
 def by_hand(case, here, exe):
@@ -99,15 +71,6 @@ def by_hand(case, here, exe):
                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, timeout=SECONDS)
     return profile
-
-
-def told(profile):
-    """{image: {address: count}}"""
-    out = collections.defaultdict(dict)
-    for line in run(TALLY, "export", "--format", "tsv", profile).splitlines():
-        image, addr, n = line.split("\t")
-        out[image][int(addr, 16)] = int(n)
-    return out
 
 
 def untold(profile, exe):
@@ -125,9 +88,7 @@ def untold(profile, exe):
 
 def others(case, here, exe):
     """Ranges of functions that are not of the sources."""
-    run(*compiler(ISA, case.cc), "-w", "-c", *case.flags, "-o", here + "/own.o",
-        *(os.path.normpath(PROGS + s) for s in case.sources))
-    own = {n for _, _, n in Names.read(ISA, here + "/own.o")}
+    own = own_names(here, case.sources, *case.flags, cc=case.cc)
     ranges = sorted((s, s + size) for s, size, n in Names.read(ISA, exe)
                     if n in own)
     edges = [0] + [x for r in ranges for x in r] + [1 << 64]
@@ -145,19 +106,16 @@ def judge(want, got, exempt):
 
 
 def attempt(case):
-    cc = compiler(ISA, case.cc)
-    if not cc:
+    if not compiler(ISA, case.cc):
         return "no %s" % case.cc
     here = os.path.join(where, case.name)
     os.makedirs(here)
-    exe = here + "/" + case.name
-    run(*cc, "-w", *case.flags, "-o", exe,
-        *(["-J", here] if case.cc == "gfortran" else []),
-        *(os.path.normpath(PROGS + s) for s in case.sources))
+    exe = build(here, case.name, case.sources, *case.flags, cc=case.cc)
     status, want = oracle(case, here, exe)
     result, all_told = [], {}
     for p in PLACEMENTS[:1] if case.few else PLACEMENTS:
-        got, profile = tally_count(case, here, exe, p, "--placement", p)
+        got, _, profile = tally_count(here, exe, case.args, p, "--placement",
+                                      p)
         result.append((p + ": status", [] if got == status % 256 else
                        ["%s, want %s" % (got, status)]))
         all_told[p] = told(profile)
@@ -173,7 +131,7 @@ def attempt(case):
     if not case.few:
         for words in (["--weights", here + "/edges.tally"],
                       ["--after-calls"]):
-            _, profile = tally_count(case, here, exe, "other", *words)
+            profile = tally_count(here, exe, case.args, "other", *words)[2]
             other = told(profile)
             result.append((words[0], [
                 "%s: other counts" % i for i in other
@@ -190,15 +148,11 @@ def attempt(case):
 
 with tempfile.TemporaryDirectory() as where, \
         concurrent.futures.ThreadPoolExecutor(2) as pool:
-    where = os.path.realpath(where)
-    CACHE = where + "/cache"
-    if not shutil.which("qemu-" + ISA) or \
-            "-plugin" not in run("qemu-" + ISA, "-h") or not tool(ISA, "gcc"):
-        tap.skip("counts", "no qemu-%s with plugins, or no compiler" % ISA)
+    if missing():
+        tap.skip("counts", missing())
         CASES = []
     else:
-        run("cc", "-O2", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
-            where + "/qemu-counts.so", "tests/lib/qemu-counts.c")
+        where = begin(where, "qemu-counts")
     only = sys.argv[1:]
     jobs = [(c, pool.submit(attempt, c)) for c in CASES
             if not only or c.name in only]

@@ -22,24 +22,9 @@ root=$(packages_root $arch)
 for tool in $cross-gcc $cross-g++ qemu-$isa; do
 	command -v $tool >/dev/null || rebuild_skip "$tool is not installed"
 done
-packages_fetch $arch libzydis-dev libzydis4.0 libzycore-dev libzycore1.4 \
-	libcmocka-dev libcmocka0 libzstd-dev libzstd1 || rebuild_skip "no packages for $arch"
+packages_fetch $arch $REBUILD_NEEDS || rebuild_skip "no packages for $arch"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-
-# take_libraries: what we link with, apart from the other packages there, whose
-# C library is not quite the cross compiler's
-take_libraries()
-{
-	rm -rf "$need"
-	mkdir -p "$need/include" "$need/lib" || exit 1
-	ln -s "$root"/usr/include/Zy* "$root"/usr/include/cmocka*.h \
-		"$root"/usr/include/zstd*.h \
-		"$need/include"
-	ln -s "$root/usr/lib/$cross"/libZy*.so* \
-		"$root/usr/lib/$cross"/libzstd.so* \
-		"$root/usr/lib/$cross"/libcmocka.so* "$need/lib"
-}
 
 # emulated PROGRAM...: run a program of the other machine
 emulated()
@@ -90,7 +75,7 @@ try_files()
 	same 3 "$1: no such procedure" cfg "$tmp/program" nowhere
 }
 
-take_libraries
+rebuild_need "$need" "$root" $cross
 rebuild "$there" CC=$cross-gcc AR=$cross-ar CFLAGS="-I$need/include" \
 	LDFLAGS="-L$need/lib -Wl,-rpath-link,$need/lib"
 try_files "$(uname -m)" ''

@@ -1,13 +1,10 @@
 """
 ends: builds of tests/progs/count/ends.c, and what they leave.
 """
-import collections
-import os
 import struct
 
-from rewrite_run import *
+from count_run import *
 
-ISA = "aarch64"
 SOURCE = "tests/progs/count/ends.c"
 WORDS, CREW = 512, 4    # of marks of a thread; threads
 KILLED, MOVING, LOST = "was killed", "other threads ran", "cannot be told"

@@ -48,9 +48,9 @@ killed() {
 	rm -f marks
 	/tally/tally count --trace-kill --quiet -o profile $options \\
 		/root/$program marks marks "$@" 2>/out/$number.err &
-	until [ -n "$(head -c 16384 marks 2>/dev/null | tr -d '\\0')" ]; do
+	while kill -0 $! && [ -z "$(tr -d '\\0' <marks)" ]; do
 		:
-	done
+	done 2>/dev/null
 	usleep $delay
 	kill -9 $(pidof $program)
 	wait $!

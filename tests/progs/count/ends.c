@@ -490,7 +490,7 @@ static void do_word(char **argv, int *i)
 	else if (!strcmp(w, "timer"))
 		due = atol(argv[++*i]);
 	else if (!strcmp(w, "loop"))
-		work(NULL);
+		work(marks);
 	else if (!strcmp(w, "jumps"))
 		jump_out(atoi(argv[++*i]));
 	else if (!strcmp(w, "returns"))

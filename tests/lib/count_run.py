@@ -1,0 +1,89 @@
+"""
+count_run: programs of tests/progs under `tally count`, and the originals in
+qemu with a plugin that sees what they do. One folder holds all that a test
+makes: begin() is told which.
+"""
+import collections
+import os
+import shutil
+
+from rewrite_run import *
+
+TALLY = os.path.abspath(TALLY)
+ISA = "aarch64"
+ROOT = "/usr/%s-linux-gnu" % ISA
+EMULATOR = "qemu-" + ISA
+TABLES = ["--param", "case-values-threshold=4"]
+
+
+def missing():
+    """What is not installed, or ''."""
+    if not shutil.which(EMULATOR) or "-plugin" not in run(EMULATOR, "-h") or \
+            not tool(ISA, "gcc"):
+        return "no %s with plugins, or no compiler" % EMULATOR
+    return ""
+
+
+def begin(folder, *plugins):
+    """All is in the folder from now on, and the plugins are built there."""
+    global where
+    where = os.path.realpath(folder)
+    for p in plugins:
+        run("cc", "-O2", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
+            "%s/%s.so" % (where, p), "tests/lib/%s.c" % p)
+    return where
+
+
+def environment(here, **more):
+    return {"PATH": "/usr/bin:/bin", "LANG": "C", "HOME": here,
+            "XDG_CACHE_HOME": where + "/cache", "QEMU_LD_PREFIX": ROOT, **more}
+
+
+def build(here, name, sources, *flags, cc="gcc"):
+    """The program, of sources that PROGS leads to."""
+    exe = os.path.join(here, name)
+    run(*compiler(ISA, cc), "-w", *flags, "-o", exe,
+        *(["-J", here] if cc == "gfortran" else []),
+        *(os.path.normpath(PROGS + s) for s in sources), "-ldl", "-lpthread")
+    return exe
+
+
+def observed(here, exe, args, plugin):
+    """(status, output, words of each line) that the plugin saw; it says
+    nothing of a program that is killed."""
+    p = subprocess.Popen([EMULATOR, "-plugin", "%s/%s.so,out=%s/ran" % (
+        where, plugin, here), exe, *args], env=environment(here), cwd=here,
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, preexec_fn=alone)
+    out, _ = p.communicate(timeout=SECONDS)
+    said = "%s/ran.%d" % (here, p.pid)
+    if not os.path.exists(said):
+        return p.returncode, out, []
+    with open(said) as f:
+        return p.returncode, out, [l.rstrip("\n").split("\t") for l in f]
+
+
+def tally_count(here, exe, args, name, *options):
+    """(status, output, profile) of a counted run."""
+    profile = "%s/%s.tally" % (here, name)
+    p = subprocess.run([TALLY, "count", "-o", profile, *options, "--", exe,
+                        *args], env=environment(here), cwd=here,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, timeout=SECONDS)
+    return p.returncode, p.stdout, profile
+
+
+def told(profile):
+    """{image: {address: count}}"""
+    out = collections.defaultdict(dict)
+    for line in run(TALLY, "export", "--format", "tsv", profile).splitlines():
+        image, addr, n = line.split("\t")
+        out[image][int(addr, 16)] = int(n)
+    return out
+
+
+def own_names(here, sources, *flags, cc="gcc"):
+    """The functions that the sources define."""
+    run(*compiler(ISA, cc), "-w", "-c", *flags, "-o", here + "/own.o",
+        *(os.path.normpath(PROGS + s) for s in sources))
+    return {n for _, _, n in Names.read(ISA, here + "/own.o")}
