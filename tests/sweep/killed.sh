@@ -5,13 +5,10 @@
 #
 #	tests/sweep/killed.sh
 
-cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/packages.sh
+. "$(dirname "$0")/../lib/sweep.sh"
+cd "$here/../.." || exit 1
 . tests/lib/rebuild.sh
 
-if [ "$(uname -m)" = aarch64 ]; then
-	rebuild_skip "only where AArch64 is emulated"
-fi
 command -v qemu-system-aarch64 >/dev/null ||
 	rebuild_skip "qemu-system-aarch64 is not installed"
 cross=aarch64-linux-gnu
@@ -28,8 +25,6 @@ kernel=$(packages_apt arm64 --print-uris --no-install-recommends install \
 packages_fetch arm64 "$kernel" busybox-static ||
 	rebuild_skip "no kernel for arm64"
 
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 rebuild_need "$need" "$root" $cross
 REBUILD_GOAL=all rebuild "$there" CC=$cross-gcc AR=$cross-ar \
 	CFLAGS="-I$need/include" \

@@ -11,21 +11,10 @@
 #			everywhere -m -f): dead registers are dead
 #	counted		counters on edges, as tally count has them
 #
-# The root is made of foreign Debian packages and run in qemu; on an AArch64
-# machine there is none yet (NEEDSWORK: its own programs, by tally count).
+# The root is made of foreign Debian packages and run in qemu.
 
-here=$(cd "$(dirname "$0")" && pwd)
-tally=${BUILD:-build}/tally
-. "$here/../lib/packages.sh"
-
-if [ "$(uname -m)" = aarch64 ]; then
-	echo "1..0 # SKIP only where AArch64 is emulated"
-	exit 0
-fi
-packages_fetch arm64 $PACKAGES_MIX ||
-	echo "# some packages are missing; going on with the others"
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../lib/sweep.sh"
+sweep_root
 n=0 failed=0
 
 # way NAME OPTION...: one sweep; the tree of the last is not kept
