@@ -96,6 +96,16 @@ static void seed_named(const struct build *b, seeds *s)
 		seed_add(b, s, im->ctor[i], PART_CALL);
 }
 
+/* what control falls into from the end of an FDE */
+static void seed_falls(const struct build *b, seeds *s)
+{
+	for (uint32_t p = 0; p < b->piece.n; p++)
+		if (piece_falls_out(b, p))
+			seed_add(b, s, code_address(&b->code,
+						    b->piece.at[p].end),
+				 PART_CALL);
+}
+
 /* targets of direct calls and jumps found since transfer `from` */
 static void seed_calls(const struct build *b, seeds *s, size_t from)
 {
@@ -113,7 +123,8 @@ struct pointer {
 	uint64_t value;
 	uint64_t place; /* where it is stored; 0 if an instruction has it */
 	uint32_t from;	/* that instruction */
-	bool sure;	/* a relocation says that it is one */
+	bool sure;	/* a relocation says that it is one, or code that
+			   makes an address */
 };
 
 /* each_pointer's visitor */
@@ -149,7 +160,8 @@ static void each_pointer(struct build *b, visit *fn, void *arg)
 	for (size_t i = 0; i < b->found.ref.n; i++) {
 		const struct coderef *r = &b->found.ref.at[i];
 		struct pointer p = {.value = code_address(&b->code, r->to),
-				    .from = r->from};
+				    .from = r->from,
+				    .sure = r->kind == REF_ADDRESS};
 
 		if (r->kind == REF_ADDRESS || r->kind == REF_NONE)
 			fn(b, &p, arg);
@@ -241,6 +253,7 @@ void discover_code(struct build *b)
 	bool pointers = false;
 
 	seed_named(b, &s);
+	seed_falls(b, &s);
 	for (;;) {
 		size_t found = b->found.xfer.n;
 
@@ -349,9 +362,9 @@ static bool word_leads_to(const struct build *b, uint64_t place, uint32_t t)
 /*
  * Whether the pointer means that control may arrive where it leads. At the
  * start of a piece it does. Inside, it must be a label of the procedure: one
- * that a relocation knows, or that the procedure's own code computes, or a
- * word in a row of such words. Numbers that happen to look like addresses
- * are many in files without relocations.
+ * that a relocation knows, or that code computes, or a constant in the
+ * procedure's own code, or a word in a row of such words. Numbers that happen
+ * to look like addresses are many in files without relocations.
  */
 static bool pointer_counts(const struct build *b, const struct pointer *p)
 {

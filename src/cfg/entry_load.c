@@ -110,7 +110,8 @@ static bool last_load(struct before *x, unsigned size, uint32_t *at,
 	return found;
 }
 
-/* tries the registers whose sum is the load's address */
+/* tries the registers whose sum is the load's address; or it is a sum with a
+   constant, and whoever knows the instruction sees what else is in it */
 static bool find_base(struct before *x, uint32_t at, unsigned address,
 		      struct dispatch *d)
 {
@@ -123,6 +124,11 @@ static bool find_base(struct before *x, uint32_t at, unsigned address,
 
 		if (u.code != UOP_ADD || u.dst != address)
 			continue;
+		if (u.b == UOP_IMM) {
+			d->load_base = (uint64_t)u.imm;
+			d->load_reg = ISA_NO_REG;
+			return true;
+		}
 		for (unsigned i = 0; i < 2; i++) {
 			x->depth = 0;
 			if (side[i] >= UOP_FLAGS ||
@@ -140,7 +146,7 @@ void work_find_load(struct work *w, const struct finding *f,
 {
 	struct before x = {.w = w, .block = w->block};
 	unsigned address;
-	uint32_t at;
+	uint32_t at = 0;
 
 	d->load = 0;
 	if (f->ways != 1 || !d->table || f->table.stride != f->table.size)

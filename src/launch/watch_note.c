@@ -171,11 +171,23 @@ static bool has_said(const struct view *v)
 	return false;
 }
 
-/* handlers that have not returned: what they interrupted ends, too */
-static void note_handlers(const struct view *v, const struct watch_regs *r)
+/* what a handler interrupted ends, too, unless it has returned */
+static void note_handler(const struct view *v, const struct interruption *x)
+{
+	unsigned long context[ARCH_UC_WORDS];
+
+	if (!handler_is_intact(&v->c, x, context))
+		return;
+	if (ARCH_FRAME_RECORDS || v->c.sees_returns)
+		place_note(&v->c, x->thread, context);
+	else
+		note_begins(v->c.process); /* and never ends */
+}
+
+/* those whose frames are among the thread's */
+static void note_records(const struct view *v, const struct watch_regs *r)
 {
 	const struct frame *f = (const void *)arch_frame(r->context);
-	unsigned long context[ARCH_UC_WORDS];
 	struct frame copy;
 
 	for (unsigned i = 0; i < RECORDS; i++, f = copy.next) {
@@ -185,8 +197,21 @@ static void note_handlers(const struct view *v, const struct watch_regs *r)
 		    !peek(&v->c, f, &copy, sizeof copy))
 			return;
 		x = handler_find(&v->c, r->thread, f);
-		if (x && handler_is_intact(&v->c, x, context))
-			place_note(&v->c, r->thread, context);
+		if (x)
+			note_handler(v, x);
+	}
+}
+
+/* those that lie above where its stack is */
+static void note_above(const struct view *v, const struct watch_regs *r)
+{
+	const struct frame *f = (const void *)arch_frame(r->context);
+
+	for (unsigned i = 0; i < INTERRUPTIONS; i++) {
+		const struct interruption *x = &v->c.interruption[i];
+
+		if (x->thread == r->thread && x->record >= f)
+			note_handler(v, x);
 	}
 }
 
@@ -207,7 +232,10 @@ static bool note_thread(struct view *v)
 	/* who waits in the kernel has left its block, but not in our calls */
 	if (!r.in_call || is_own(&v->c, arch_pc(r.context)))
 		place_note(&v->c, r.thread, r.context);
-	note_handlers(v, &r);
+	if (ARCH_FRAME_RECORDS)
+		note_records(v, &r);
+	else
+		note_above(v, &r);
 	note_ends(v->c.process);
 	return true;
 }

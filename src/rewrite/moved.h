@@ -9,6 +9,7 @@
 #ifndef REWRITE_MOVED_H
 #define REWRITE_MOVED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/mem.h"
@@ -51,6 +52,8 @@ struct moves {
 	VEC(struct push) push;
 	VEC(struct landing) landing; /* by `from`, and then by pad */
 	struct addr_map map;
+	bool old_runs; /* old code is not all jumps: it could still be run, and
+			  its unwind tables stay */
 };
 
 /* the moved part of that number in the cfg, or NULL if it stayed */

@@ -53,14 +53,14 @@ static void add_span(struct rewriter *r, const struct span *s,
 		bool goes_on = run->room &&
 			       run->addr + (uint64_t)run->room * size == at;
 
-		if (goes_on && text_is_free(r, at)) {
+		if (goes_on && slots_is_free(r, at)) {
 			run->room++;
 			continue;
 		}
 		best_add(b, *run);
 		*run = (struct pool){.addr = at, .before = UINT32_MAX,
 				     .old = true};
-		run->room = text_is_free(r, at);
+		run->room = slots_is_free(r, at);
 	}
 }
 

@@ -22,6 +22,7 @@
 #include "cfg/exclusive.h"
 #include "cfg/live.h"
 #include "rewrite/moved.h"
+#include "rewrite/pads.h"
 #include "rewrite/plan.h"
 #include "rewrite/tables.h"
 
@@ -35,6 +36,7 @@ struct survey {
 	struct exclusive exclusive;
 	uint8_t *arrive;      /* bit n: control may arrive at the old address */
 	uint64_t arrive_base; /* (arrive_base + n) * isa->align */
+	VEC(struct pad) pad;  /* by address; none if every place is one */
 };
 
 /* the cfg must outlive the result */

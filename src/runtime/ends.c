@@ -25,7 +25,7 @@ void end_note(struct counting *c, const void *context)
 
 	if (!k)
 		return;
-	place_note(c, arch_thread(), context);
+	place_note(c, thread_self(c), context);
 	i = __atomic_fetch_add(&c->nsaid, 1, __ATOMIC_RELAXED);
 	if (i < SAID)
 		c->said[i] = (uint32_t)arch_call(SYS_GETTID, 0, 0, 0, 0, 0);

@@ -12,7 +12,12 @@
  *	          record is in the jump buffer (a gate is at its entry)
  *
  * What is remembered of a handler that has returned is found by nobody: a
- * record in the same place has something else in it. NEEDSWORK: who leaves by
+ * record in the same place has something else in it.
+ *
+ * Where code keeps no records (x86-64), the kernel's frame lies between the
+ * stack pointer of who leaves and the one that is gone back to. There the
+ * module sees handlers return, and forgets them; programs without it cannot
+ * tell if one has, and say so. NEEDSWORK: who leaves by
  * setcontext(), execve() or an exception is not seen, nor who is called
  * without frame records.
  */
@@ -23,7 +28,7 @@ enum { RECORDS = 4096 }; /* looked at, at most */
 /* what is remembered of this thread with that record, or NULL */
 static struct interruption *find(struct counting *c, const struct frame *f)
 {
-	return (struct interruption *)handler_find(c, arch_thread(), f);
+	return (struct interruption *)handler_find(c, thread_self(c), f);
 }
 
 static _Bool is_readable(const struct counting *c, const struct frame *f)
@@ -37,7 +42,7 @@ static _Bool is_readable(const struct counting *c, const struct frame *f)
 /* is any handler of this thread remembered? */
 static _Bool any(const struct counting *c)
 {
-	uintptr_t self = arch_thread();
+	uintptr_t self = thread_self(c);
 
 	for (unsigned i = 0; i < INTERRUPTIONS; i++)
 		if (c->interruption[i].thread == self)
@@ -52,7 +57,7 @@ static struct interruption *take(struct counting *c)
 		uintptr_t nobody = 0;
 
 		if (__atomic_compare_exchange_n(&c->interruption[i].thread,
-						&nobody, arch_thread(), 0,
+						&nobody, thread_self(c), 0,
 						__ATOMIC_RELAXED,
 						__ATOMIC_RELAXED))
 			return &c->interruption[i];
@@ -64,6 +69,8 @@ static struct interruption *take(struct counting *c)
 static _Bool is_before(const struct counting *c, const struct frame *f,
 		       const struct frame *end, const struct frame *record)
 {
+	if (!ARCH_FRAME_RECORDS)
+		return record >= f && (!end || record < end);
 	for (unsigned i = 0; i < RECORDS && f != end && is_readable(c, f);
 	     i++, f = f->next)
 		if (f == record)
@@ -75,7 +82,7 @@ static _Bool is_before(const struct counting *c, const struct frame *f,
 static void drop_returned(struct counting *c, const struct frame *f)
 {
 	unsigned long context[ARCH_UC_WORDS];
-	uintptr_t self = arch_thread();
+	uintptr_t self = thread_self(c);
 
 	for (unsigned i = 0; i < INTERRUPTIONS; i++)
 		if (c->interruption[i].thread == self &&
@@ -115,30 +122,66 @@ static void forget(struct counting *c, uintptr_t thread)
 			c->interruption[i].thread = 0;
 }
 
+/* a handler is left, if it has not returned */
+static void end_handler(struct counting *c, struct interruption *x)
+{
+	unsigned long context[ARCH_UC_WORDS];
+
+	if (handler_is_intact(c, x, context)) {
+		if (ARCH_FRAME_RECORDS || ARCH_SEES_RETURNS)
+			place_note(c, thread_self(c), context);
+		else
+			note_begins(c->process); /* and never ends */
+	}
+	x->thread = 0;
+}
+
+static void end_records(struct counting *c, const struct frame *f,
+			const struct frame *end)
+{
+	struct interruption *x;
+
+	for (unsigned i = 0; i < RECORDS && f != end && is_readable(c, f);
+	     i++, f = f->next)
+		if ((x = find(c, f)))
+			end_handler(c, x);
+}
+
+static void end_between(struct counting *c, const struct frame *f,
+			const struct frame *end)
+{
+	uintptr_t self = thread_self(c);
+
+	for (unsigned i = 0; i < INTERRUPTIONS; i++)
+		if (c->interruption[i].thread == self &&
+		    is_before(c, f, end, c->interruption[i].record))
+			end_handler(c, &c->interruption[i]);
+}
+
 void handlers_end(struct counting *c, const struct frame *f,
 		  const struct frame *end)
 {
-	unsigned long context[ARCH_UC_WORDS];
-	struct interruption *x;
-
 	if (!any(c) || !process_is_own(c))
 		return;
 	note_begins(c->process);
 	/* a frame that nobody knows: he may jump anywhere */
 	if (end && !is_before(c, f, NULL, end))
 		return;
-	for (unsigned i = 0; i < RECORDS && f != end && is_readable(c, f);
-	     i++, f = f->next) {
-		x = find(c, f);
-		if (!x)
-			continue;
-		if (handler_is_intact(c, x, context))
-			place_note(c, arch_thread(), context);
-		x->thread = 0;
-	}
+	if (ARCH_FRAME_RECORDS)
+		end_records(c, f, end);
+	else
+		end_between(c, f, end);
 	if (!end)
-		forget(c, arch_thread());
+		forget(c, thread_self(c));
 	note_ends(c->process);
+}
+
+void handler_returned(struct counting *c, const struct frame *record)
+{
+	struct interruption *x = find(c, record);
+
+	if (x)
+		x->thread = 0;
 }
 
 void handlers_forget(struct counting *c)
@@ -149,9 +192,11 @@ void handlers_forget(struct counting *c)
 void counting_on_jump(struct arch_gate *g, const struct handover *h)
 {
 	const uintptr_t *buffer = (const void *)g->arg[0];
+	uintptr_t f = arch_gate_frame(g);
 
 	if (h->counting && !h->counting->confined && any(h->counting) &&
 	    sys_readable(buffer + ARCH_JUMP_FRAME))
-		handlers_end(h->counting, (const void *)arch_gate_frame(g),
-			     (const void *)buffer[ARCH_JUMP_FRAME]);
+		handlers_end(h->counting, (const void *)f,
+			     (const void *)arch_jump_frame(
+				     buffer[ARCH_JUMP_FRAME], f));
 }

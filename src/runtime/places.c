@@ -15,7 +15,10 @@
 
 enum { OWN_FRAMES = 64 }; /* of our code, one above the other, at most */
 
-/* callers of a thread: its link register, then frame records */
+/*
+ * Callers of a thread: its link register, then frame records. On machines
+ * without these nobody is known, nor needed: calls are edges nowhere.
+ */
 struct callers {
 	const struct counting *c;
 	uintptr_t link; /* 0: it was the last one */
@@ -43,9 +46,10 @@ static _Bool is_in_room(const struct counted_image *m, uintptr_t at)
 static uintptr_t out_of_room(const struct counting *c,
 			     const struct counted_image *m, uintptr_t at)
 {
-	uintptr_t in = at - m->room;
+	uint32_t i;
+	_Bool counted = arch_in_room(at - m->room, &i);
 	uintptr_t list = (uintptr_t)m->passport + (uintptr_t)m->site;
-	uintptr_t word = list + in / ARCH_THREAD_ROOM * sizeof(int32_t);
+	uintptr_t word = list + i * sizeof(int32_t);
 	int32_t two[2];
 	uintptr_t site;
 
@@ -53,8 +57,7 @@ static uintptr_t out_of_room(const struct counting *c,
 	if (!peek(c, (const void *)(word & -sizeof two), two, sizeof two))
 		return 0;
 	site = list + (uintptr_t)(intptr_t)two[word / sizeof *two % 2];
-	return in % ARCH_THREAD_ROOM < ARCH_THREAD_COUNTED ?
-		       site : site + ARCH_COUNT_SIZE;
+	return counted ? site + ARCH_COUNT_SIZE : site;
 }
 
 /* the object in whose code the address is, NULL: none; *at as in its file */
@@ -98,7 +101,7 @@ static uintptr_t next_caller(struct callers *k)
 	k->last = NULL;
 	if (back)
 		return back;
-	if ((uintptr_t)k->record % sizeof f.back ||
+	if (!ARCH_FRAME_RECORDS || (uintptr_t)k->record % sizeof f.back ||
 	    !peek(k->c, k->record, &f, sizeof f))
 		return 0;
 	k->last = k->record;

@@ -3,19 +3,31 @@
 count-calls: who called whom how often, as `tally count --calls` says.
 
 The original runs under qemu, which sees every transfer of control
-(tests/lib/qemu-flow.c): of the indirect calls and jumps of a program the pairs
+(tests/lib/qemu-flow.c), or on the machine itself one step at a time
+(tests/tools/step-counts.c): of the indirect calls and jumps of a program the pairs
 of site and target are the same. Everywhere, in the C library too, the pairs of
 a site add up to how often its block ran, and what is not told is said to be so.
 """
+import bisect
+import collections
 import concurrent.futures
+import copy
+import glob
 import json
+import os
+import shutil
 import sys
 import tempfile
 
 sys.path.insert(0, "tests/lib")
-from count_run import *
+from rewrite_run import *
 
 tap = Tap()
+TALLY = os.path.abspath(TALLY)
+ISAS = ["aarch64"] + ["x86_64"] * (HOST == "x86_64")
+STEPS = os.path.abspath(os.path.join(os.path.dirname(TALLY),
+                                     "tools/step-counts"))
+TABLES = ["--param", "case-values-threshold=4"]
 CALLS = "../count/calls.c"
 INDIRECT = ("indirect-call", "indirect-jump")
 
@@ -64,26 +76,48 @@ CASES = [
     Case("exec", [CALLS], "-O2", args=["exec"], want=EXECUTED,
          options=["--follow"], executes=True),
     Case("labels", ["labels.c"], "-O2"),
-    Case("edges", ["edges.cc", "edges-aarch64.S"], "-O2", *TABLES, cc="g++"),
+    Case("edges", ["edges.cc", "edges-%s.S"], "-O2", *TABLES, cc="g++"),
     Case("throw", ["throw.cc"], "-O2", cc="g++", shows=True),
     Case("leave", ["../count/leave.cc"], "-O2", cc="g++"),
 ]
 
 
+def environment(here):
+    return {"PATH": "/usr/bin:/bin", "LANG": "C", "XDG_CACHE_HOME": CACHE,
+            "HOME": here}
+
+
 def oracle(case, here, exe):
     """(status, output, {(image, from): {(image, to): count}})"""
-    status, out, lines = observed(here, exe, case.args, "qemu-flow")
+    words = ["qemu-" + ISA, "-L", "/usr/%s-linux-gnu" % ISA, "-plugin",
+             "%s/qemu-flow.so,out=%s/ran" % (where, here)]
+    if ISA == HOST:
+        words = [] if case.want else [STEPS, here + "/ran"]
+    p = subprocess.Popen([*words, exe, *case.args], env=environment(here),
+                         cwd=here,
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, preexec_fn=alone)
+    out, _ = p.communicate(timeout=SECONDS)
     flow = collections.defaultdict(collections.Counter)
-    for w in lines if not case.want else ():
+    if case.want:
+        return p.returncode, out, flow
+    for line in open(glob.glob(here + "/ran.*")[0]):
+        w = line.rstrip("\n").split("\t")
         if w[0] == "flow":
             flow[os.path.basename(w[1]), int(w[2], 16)][
                 os.path.basename(w[3]), int(w[4], 16)] += int(w[5])
-    return status, out, flow
+    return p.returncode, out, flow
 
 
-def counted(case, here, exe):
-    return tally_count(here, exe, case.args, "profile", "--calls",
-                       *case.options)
+def tally_count(case, here, exe):
+    """(status, output, profile) of a counted run."""
+    profile = here + "/profile"
+    p = subprocess.run([TALLY, "count", "--calls", "-o", profile,
+                        *case.options, "--", exe, *case.args],
+                       env=environment(here), cwd=here,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, timeout=SECONDS)
+    return p.returncode, p.stdout, profile
 
 
 def report(profile, by):
@@ -103,9 +137,12 @@ def pairs(rows):
 
 def judge_sums(rows, profile):
     """The pairs of every site add up to the count of its block."""
-    bad, ends = [], {}
+    bad, starts = [], collections.defaultdict(list)
     for b in report(profile, "block"):
-        ends[b["image"], int(b["end"], 16) - 4] = b["count"]
+        starts[b["image"]].append((int(b["start"], 16), int(b["end"], 16),
+                                   b["count"]))
+    for v in starts.values():
+        v.sort()
     sums = collections.Counter()
     for r in rows:
         if r["kind"] in INDIRECT and r["count"] is not None:
@@ -114,8 +151,11 @@ def judge_sums(rows, profile):
         if why and why != "in code that is not counted":
             bad.append("%s %s: %s" % (r["image"], r["address"], why))
     for site, n in sums.items():
-        if ends.get(site) not in (n, None):
-            bad.append("%s %#x: pairs %d, block %d" % (*site, n, ends[site]))
+        v = starts[site[0]]
+        i = bisect.bisect(v, (site[1], 1 << 64)) - 1
+        count = v[i][2] if i >= 0 and site[1] < v[i][1] else None
+        if count not in (n, None):
+            bad.append("%s %#x: pairs %d, block %d" % (*site, n, count))
     return bad
 
 
@@ -145,32 +185,48 @@ def judge_names(want, rows):
             if sums[k] != n]
 
 
-def prepare(case, here):
-    """Its program; a plugin becomes its last argument."""
-    exe = build(here, case.name, case.sources, *case.flags, cc=case.cc)
+def sources(case):
+    return [os.path.normpath(PROGS + (s % ISA if "%" in s else s))
+            for s in case.sources]
+
+
+def own_names(case, here):
+    run(*compiler(ISA, case.cc), "-w", "-c", *case.flags, "-o", here + "/own.o",
+        *sources(case))
+    return {n for _, _, n in Names.read(ISA, here + "/own.o")}
+
+
+def build(case, here):
+    cc = compiler(ISA, case.cc)
+    exe = here + "/" + case.name
+    run(*cc, "-w", *case.flags, "-o", exe,
+        *sources(case), "-ldl", "-lpthread")
     if case.plugin:
-        run(*compiler(ISA, case.cc), "-w", "-O2", "-shared", "-fPIC", "-o", here + "/extra.so",
+        run(*cc, "-w", "-O2", "-shared", "-fPIC", "-o", here + "/extra.so",
             os.path.normpath(PROGS + case.plugin))
-        case.args.append(here + "/extra.so")
-    return exe
+        case = copy.copy(case)
+        case.args = [*case.args, here + "/extra.so"]
+    return case, exe
 
 
 def attempt(case):
     if not compiler(ISA, case.cc):
         return "no %s" % case.cc
-    here = os.path.join(where, case.name)
+    if not all(os.path.exists(s) for s in sources(case)):
+        return "not for this machine"
+    here = os.path.join(where, ISA, case.name)
     os.makedirs(here)
-    exe = prepare(case, here)
+    case, exe = build(case, here)
     status, out, want = oracle(case, here, exe)
     if status < 0:
         status = 128 - status
-    got, said, profile = counted(case, here, exe)
+    got, said, profile = tally_count(case, here, exe)
     rows = report(profile, "call-site")
     images = {r["image"] for r in report(profile, "image")}
     if case.shows or case.executes:
         said = out
     if case.executes:
-        status = 0
+        status = 0 # qemu cannot
     result = [("runs", [] if (got, said) == (status % 256, out) else
                ["%s %s, want %s %s" % (got, said, status, out)]),
               ("sums", judge_sums(rows, profile))]
@@ -178,7 +234,7 @@ def attempt(case):
         return result + [("pairs", judge_names(case.want, rows))]
     mine = lambda site: site[0] == case.name
     if case.own:
-        own = own_names(here, case.sources, *case.flags, cc=case.cc)
+        own = own_names(case, here)
         sites = {int(r["address"], 16) for r in rows
                  if r["procedure"] in own}
         mine = lambda site: site[1] in sites
@@ -188,11 +244,10 @@ def attempt(case):
 
 def full():
     """Pairs that find no room are said to be missing, as many as are."""
-    here = os.path.join(where, "full")
+    here = os.path.join(where, ISA, "full")
     os.makedirs(here)
-    case = Case("full", [CALLS], "-O2", args=["full"])
-    exe = prepare(case, here)
-    _, _, profile = counted(case, here, exe)
+    case, exe = build(Case("full", [CALLS], "-O2", args=["full"]), here)
+    _, _, profile = tally_count(case, here, exe)
     rows = [r for r in report(profile, "call-site")
             if r["procedure"] == "call_many" and r["kind"] in INDIRECT]
     missing = [r for r in rows
@@ -206,10 +261,9 @@ def full():
 
 def unmeasured():
     """Without --calls the sites are told, and that callees are not known."""
-    here = os.path.join(where, "unmeasured")
+    here = os.path.join(where, ISA, "unmeasured")
     os.makedirs(here)
-    case = Case("unmeasured", [CALLS], "-O2")
-    exe = prepare(case, here)
+    _, exe = build(Case("unmeasured", [CALLS], "-O2"), here)
     run(TALLY, "count", "-o", here + "/profile", exe,
         env={**os.environ, **environment(here)})
     rows = report(here + "/profile", "call-site")
@@ -224,17 +278,23 @@ def unmeasured():
 
 with tempfile.TemporaryDirectory() as where, \
         concurrent.futures.ThreadPoolExecutor(2) as pool:
-    only = sys.argv[1:]
-    if missing():
-        tap.skip("calls", missing())
-        CASES = []
-    else:
-        where = begin(where, "qemu-flow")
-    jobs = [(c.name, pool.submit(attempt, c)) for c in CASES
-            if not only or c.name in only]
-    if CASES and not only:
-        jobs.append(("no room", pool.submit(full)))
-        jobs.append(("no option", pool.submit(unmeasured)))
-    for name, future in jobs:
-        tap.job(name, future)
+    where = os.path.realpath(where)
+    CACHE = where + "/cache"
+    only = [w for w in sys.argv[1:] if w not in ISAS]
+    for ISA in [w for w in sys.argv[1:] if w in ISAS] or ISAS:
+        if not tool(ISA, "gcc") or (ISA != HOST and (
+                not shutil.which("qemu-" + ISA) or
+                "-plugin" not in run("qemu-" + ISA, "-h"))):
+            tap.skip(ISA, "no qemu with plugins, or no compiler")
+            continue
+        if ISA != HOST:
+            run("cc", "-O2", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
+                where + "/qemu-flow.so", "tests/lib/qemu-flow.c")
+        jobs = [(c.name, pool.submit(attempt, c)) for c in CASES
+                if not only or c.name in only]
+        if not only:
+            jobs.append(("no room", pool.submit(full)))
+            jobs.append(("no option", pool.submit(unmeasured)))
+        for name, future in jobs:
+            tap.job("%s %s" % (ISA, name), future)
 tap.done()

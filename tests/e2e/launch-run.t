@@ -357,10 +357,7 @@ def try_unfit():
 
 
 def try_alone(m, name, world, ex):
-    """A program without an audit module sees its own world all the same, if
-    the machine has gates."""
-    if m.isa != "aarch64":
-        return
+    """A program without an audit module sees its own world all the same."""
     same("%s: %s: the world" % (m.isa, name), m.plain([world]),
          COUNT + [world])
     same("%s: %s: a user's LD_AUDIT" % (m.isa, name),
@@ -410,18 +407,20 @@ def try_lock(m):
            COUNT + ["--strict", path("lock")])
 
 
-def try_foreign_musl(m):
-    """Static or not, of a machine with gates."""
-    if m.isa != "aarch64":
-        return
-    cc = compiler(m.isa, "musl-gcc")
-    if not cc:
+def try_static_musl(m):
+    """Static; of the other machine, dynamic too."""
+    native = m.isa == HOST
+    cc = [shutil.which("musl-gcc")] if native else compiler(m.isa, "musl-gcc")
+    if not cc or not cc[0]:
         tap.skip(m.isa + ": musl", "no musl for it")
         return
-    root = packages(m.isa, "musl-dev", "musl")
-    libc = "%s/lib/%s-linux-musl/libc.so" % (root, m.isa)
-    for name, flags in (("musl-static", ["-static"]), ("musl-dynamic", [libc])):
-        ex = path(name)
+    kinds, root = [("musl-static", ["-static"])], ""
+    if not native:
+        root = packages(m.isa, "musl-dev", "musl")
+        libc = "%s/lib/%s-linux-musl/libc.so" % (root, m.isa)
+        kinds.append(("musl-dynamic", [libc]))
+    for name, flags in kinds:
+        ex = path(name + "-" + m.isa)
         subprocess.run([*cc, "-D_GNU_SOURCE", "-O2", "-w", "-o", ex,
                         os.path.join(SOURCES, "exec.c"), *flags], check=True)
         env = dict(os.environ, QEMU_LD_PREFIX=root)
@@ -477,7 +476,7 @@ for m in machines()[:1] if WATCHED else machines():
     try_terminal(m, world)
     try_kinds(m)
     try_lock(m)
-    try_foreign_musl(m)
+    try_static_musl(m)
 try_stop()
 try_streams(path("world-" + HOST))
 try_scripts()

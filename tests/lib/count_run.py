@@ -10,14 +10,24 @@ import shutil
 from rewrite_run import *
 
 TALLY = os.path.abspath(TALLY)
+ISAS = ["aarch64"] + ["x86_64"] * (HOST == "x86_64")
+STEPS = os.path.abspath(os.path.join(os.path.dirname(TALLY),
+                                     "tools/step-counts"))
 ISA = "aarch64"
-ROOT = "/usr/%s-linux-gnu" % ISA
 EMULATOR = "qemu-" + ISA
 TABLES = ["--param", "case-values-threshold=4"]
 
 
+def use(isa):
+    """Programs are those of the machine from now on."""
+    global ISA, EMULATOR
+    ISA, EMULATOR = isa, "qemu-" + isa
+
+
 def missing():
     """What is not installed, or ''."""
+    if ISA == HOST:
+        return "" if tool(ISA, "gcc") else "no compiler"
     if not shutil.which(EMULATOR) or "-plugin" not in run(EMULATOR, "-h") or \
             not tool(ISA, "gcc"):
         return "no %s with plugins, or no compiler" % EMULATOR
@@ -36,7 +46,8 @@ def begin(folder, *plugins):
 
 def environment(here, **more):
     return {"PATH": "/usr/bin:/bin", "LANG": "C", "HOME": here,
-            "XDG_CACHE_HOME": where + "/cache", "QEMU_LD_PREFIX": ROOT, **more}
+            "XDG_CACHE_HOME": where + "/cache",
+            "QEMU_LD_PREFIX": "/usr/%s-linux-gnu" % ISA, **more}
 
 
 def build(here, name, sources, *flags, cc="gcc"):

@@ -3,6 +3,7 @@ ends: builds of tests/progs/count/ends.c, and what they leave.
 """
 import struct
 
+import count_run
 from count_run import *
 
 SOURCE = "tests/progs/count/ends.c"
@@ -30,17 +31,21 @@ class Build:
     """A build of ends.c: its marks, and where nothing is measured."""
 
     def __init__(self, where, name, *flags):
-        self.name, self.file = name, os.path.join(where, name)
-        run(*compiler(ISA, "gcc"), "-w", *flags, "-o", self.file, SOURCE,
+        self.isa = count_run.ISA
+        os.makedirs(os.path.join(where, self.isa), exist_ok=True)
+        self.name, self.file = name, os.path.join(where, self.isa, name)
+        run(*compiler(self.isa, "gcc"), "-w", *flags, "-o", self.file, SOURCE,
             "-lpthread")
         self.plt, _, size = self.section(".plt")
-        self.plt_end = self.plt + (size if "-no-pie" in flags else 32)
+        # of x86-64's stubs the half that binds them is not told of
+        self.plt_end = self.plt + (size if "-no-pie" in flags or
+                                   self.isa == "x86_64" else 32)
         self.own = "-static" in flags
         self.code = self.functions() if self.own else None
 
     def section(self, name):
         """(address, offset, size)"""
-        for line in run(tool(ISA, "readelf"), "-SW", self.file).splitlines():
+        for line in run(tool(self.isa, "readelf"), "-SW", self.file).splitlines():
             w = line.replace("[ ", "[").split()
             if len(w) > 5 and w[1] == name:
                 return tuple(int(x, 16) for x in w[3:6])
@@ -58,10 +63,10 @@ class Build:
 
     def functions(self):
         """Ranges of the source's own functions."""
-        run(*compiler(ISA, "gcc"), "-w", "-O2", "-c", "-o", self.file + ".o",
+        run(*compiler(self.isa, "gcc"), "-w", "-O2", "-c", "-o", self.file + ".o",
             SOURCE)
-        own = {n for _, _, n in Names.read(ISA, self.file + ".o")}
-        return [(a, a + n) for a, n, name in Names.read(ISA, self.file)
+        own = {n for _, _, n in Names.read(self.isa, self.file + ".o")}
+        return [(a, a + n) for a, n, name in Names.read(self.isa, self.file)
                 if name in own]
 
     def compared(self, address):
@@ -72,7 +77,7 @@ class Build:
 
     def faults(self, address):
         """Whether the instruction may: it uses memory, or traps."""
-        text = run(tool(ISA, "objdump"), "-d", "--start-address=%d" % address,
+        text = run(tool(self.isa, "objdump"), "-d", "--start-address=%d" % address,
                    "--stop-address=%d" % (address + 4), self.file)
         word = text.splitlines()[-1].split("\t")[2]
         return word.startswith(("ld", "st", "brk"))

@@ -11,7 +11,8 @@ rebuild_number=0
 
 # packages of another machine that tally there is built with
 REBUILD_NEEDS="libzydis-dev libzydis4.0 libzycore-dev libzycore1.4
-libcmocka-dev libcmocka0 libzstd-dev libzstd1"
+libcmocka-dev libcmocka0 libzstd-dev libzstd1 libdw-dev libdw1
+libelf-dev libelf1 libiberty-dev zlib1g liblzma5 libbz2-1.0"
 
 # rebuild_need FOLDER ROOT CROSS: what we link with, apart from the other
 # packages in ROOT, whose C library is not quite the cross compiler's
@@ -19,10 +20,19 @@ rebuild_need()
 {
 	rm -rf "$1"
 	mkdir -p "$1/include" "$1/lib" || exit 1
-	ln -s "$2"/usr/include/Zy* "$2"/usr/include/cmocka*.h \
-		"$2"/usr/include/zstd*.h "$1/include"
-	ln -s "$2/usr/lib/$3"/libZy*.so* "$2/usr/lib/$3"/libzstd.so* \
-		"$2/usr/lib/$3"/libcmocka.so* "$1/lib"
+	for header in Zydis Zycore cmocka.h cmocka_version.h zstd.h zstd_errors.h \
+		      elfutils libelf.h gelf.h nlist.h dwarf.h libiberty; do
+		[ ! -e "$2/usr/include/$header" ] ||
+			ln -s "$2/usr/include/$header" "$1/include"
+	done
+	for library in Zydis Zycore cmocka zstd dw elf iberty z lzma bz2; do
+		for file in "$2/lib/$3/lib$library".[as]* \
+			    "$2/lib/$3/lib$library"-*.so \
+			    "$2/usr/lib/$3/lib$library".[as]* \
+			    "$2/usr/lib/$3/lib$library"-*.so; do
+			[ ! -e "$file" ] || ln -s "$file" "$1/lib"
+		done
+	done
 }
 
 # rebuild_ok STATUS NAME [FILE]: one result; if bad, FILE says what happened

@@ -67,6 +67,12 @@ bool x64_zydis(const uint8_t *code, size_t avail, ZydisDecodedInstruction *in,
 	       ZydisDecodedOperand *op);
 bool x64_parts_fast(const uint8_t *code, size_t avail, struct x64_parts *p);
 bool x64_parts_slow(const uint8_t *code, size_t avail, struct x64_parts *p);
+static inline bool x64_parts(const uint8_t *code, size_t avail,
+			     struct x64_parts *p)
+{
+	return x64_parts_fast(code, avail, p) ||
+	       x64_parts_slow(code, avail, p);
+}
 void x64_parts_from(const ZydisDecodedInstruction *in, struct x64_parts *p);
 
 /* scan.c */

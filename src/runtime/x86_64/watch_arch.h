@@ -26,8 +26,7 @@ static inline bool watch_regs(int tid, struct watch_regs *r)
 		return false;
 	memset(r->context, 0, sizeof r->context);
 	r->context[ARCH_UC_PC] = u.rip;
-	r->context[ARCH_UC_FRAME] = u.rbp;
-	r->context[ARCH_UC_STACK] = u.rsp;
+	r->context[ARCH_UC_SP] = u.rsp;
 	r->thread = u.fs_base;
 	/* what interrupts the program leaves none */
 	r->in_call = (long)u.orig_rax >= 0;

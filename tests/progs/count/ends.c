@@ -28,13 +28,20 @@ static volatile int sink;
 static uint64_t *all_marks;
 static __thread uint64_t *marks;
 
+#ifdef __aarch64__
+#define LOAD_ADD "ldr %0, [%1]\n add %0, %0, #1\n"
+#define STORE "str %0, [%1]\n"
+#else
+#define LOAD_ADD "mov (%1), %0\n lea 1(%0), %0\n"
+#define STORE "mov %0, (%1)\n"
+#endif
+
 /* the compiler may copy it: a section of the file lists them all */
 #define MARK(n)                                                          \
 	do {                                                             \
 		uint64_t v_;                                             \
-		__asm__ volatile("ldr %0, [%1]\n"                        \
-				 "add %0, %0, #1\n"                      \
-				 "1: str %0, [%1]\n"                     \
+		__asm__ volatile(LOAD_ADD                                \
+				 "1: " STORE                             \
 				 ".pushsection .marks, \"a\"\n"          \
 				 ".long 1b - ., " #n "\n"                \
 				 ".popsection"                           \
