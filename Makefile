@@ -136,7 +136,7 @@ PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev libzstd-dev \
 	libdw-dev libelf-dev libiberty-dev
 TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	python3 gdb gdb-multiarch graphviz musl-tools libclang-rt-14-dev \
-	qemu-user time \
+	qemu-user time valgrind lcov \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
 # what counts is AArch64 code: elsewhere its compiler makes the code that goes

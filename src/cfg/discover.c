@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/share.h"
 
 struct seed {
 	uint32_t at;
@@ -70,15 +71,22 @@ const char *discover_denied(const struct image *im)
 	return NULL;
 }
 
-/* remembers addr if it is in code and no instruction starts there yet */
+/* remembers an offset, or CODE_NONE, unless an instruction starts there */
+static void seed_offset(const struct build *b, seeds *s, uint32_t off,
+			enum part_source source)
+{
+	struct seed d = {off, (uint8_t)source};
+
+	if (off != CODE_NONE && !code_test(&b->code, b->code.insn, off) &&
+	    !(off & ((1u << b->code.shift) - 1)))
+		vec_push(s, d);
+}
+
+/* the same of an address */
 static void seed_add(const struct build *b, seeds *s, uint64_t addr,
 		     enum part_source source)
 {
-	struct seed d = {code_offset(&b->code, addr), (uint8_t)source};
-
-	if (d.at != CODE_NONE && !code_test(&b->code, b->code.insn, d.at) &&
-	    !(d.at & ((1u << b->code.shift) - 1)))
-		vec_push(s, d);
+	seed_offset(b, s, code_offset(&b->code, addr), source);
 }
 
 /* function symbols and the file's entry points */
@@ -109,13 +117,8 @@ static void seed_falls(const struct build *b, seeds *s)
 /* targets of direct calls and jumps found since transfer `from` */
 static void seed_calls(const struct build *b, seeds *s, size_t from)
 {
-	for (size_t i = from; i < b->found.xfer.n; i++) {
-		const struct xfer *x = &b->found.xfer.at[i];
-
-		if (x->target != CODE_NONE)
-			seed_add(b, s, code_address(&b->code, x->target),
-				 PART_CALL);
-	}
+	for (size_t i = from; i < b->found.xfer.n; i++)
+		seed_offset(b, s, b->found.xfer.at[i].target, PART_CALL);
 }
 
 /* a code address that is stored or computed somewhere */
@@ -532,14 +535,23 @@ static void mark_piece(struct build *b, const struct piece *p)
 	}
 }
 
+/* share_items(): the same of many pieces; bits are set atomically */
+static void mark_pieces(void *build, size_t from, size_t end)
+{
+	struct build *b = build;
+
+	for (size_t i = from; i < end; i++)
+		if (!b->piece.at[i].in_place)
+			mark_piece(b, &b->piece.at[i]);
+}
+
 void discover_leaders(struct build *b)
 {
+	enum { LEAST = 1 << 12 }; /* pieces */
 	struct code *k = &b->code;
 
 	stub_list(b);
-	for (size_t i = 0; i < b->piece.n; i++)
-		if (!b->piece.at[i].in_place)
-			mark_piece(b, &b->piece.at[i]);
+	share_items(mark_pieces, b, b->piece.n, LEAST);
 	mark_named(b);
 	discover_entries(b);
 	for (size_t i = 0; i < b->site.n; i++)
