@@ -1,7 +1,7 @@
 """
-count_run: programs of tests/progs under `tally count`, and the originals in
-qemu with a plugin that sees what they do. One folder holds all that a test
-makes: begin() is told which.
+count_run: programs of tests/progs under `tally count`, of either machine
+(use()), and plugins of qemu that see what originals do. One folder holds all
+that a test makes: begin() is told which.
 """
 import collections
 import os
@@ -59,21 +59,6 @@ def build(here, name, sources, *flags, cc="gcc"):
     return exe
 
 
-def observed(here, exe, args, plugin):
-    """(status, output, words of each line) that the plugin saw; it says
-    nothing of a program that is killed."""
-    p = subprocess.Popen([EMULATOR, "-plugin", "%s/%s.so,out=%s/ran" % (
-        where, plugin, here), exe, *args], env=environment(here), cwd=here,
-                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.DEVNULL, preexec_fn=alone)
-    out, _ = p.communicate(timeout=SECONDS)
-    said = "%s/ran.%d" % (here, p.pid)
-    if not os.path.exists(said):
-        return p.returncode, out, []
-    with open(said) as f:
-        return p.returncode, out, [l.rstrip("\n").split("\t") for l in f]
-
-
 def tally_count(here, exe, args, name, *options):
     """(status, output, profile) of a counted run."""
     profile = "%s/%s.tally" % (here, name)
@@ -91,10 +76,3 @@ def told(profile):
         image, addr, n = line.split("\t")
         out[image][int(addr, 16)] = int(n)
     return out
-
-
-def own_names(here, sources, *flags, cc="gcc"):
-    """The functions that the sources define."""
-    run(*compiler(ISA, cc), "-w", "-c", *flags, "-o", here + "/own.o",
-        *(os.path.normpath(PROGS + s) for s in sources))
-    return {n for _, _, n in Names.read(ISA, here + "/own.o")}
