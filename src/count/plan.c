@@ -274,6 +274,7 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 	mem_free(sure);
 	identify(&n->map, c->image);
 	map_pack(&n->map, &n->packed);
+	map_release(&n->map);
 	n->plan.survey = &n->survey;
 	plan_memory(n);
 	n->plan.section_name = MAP_SECTION;
@@ -292,6 +293,5 @@ void count_plan_free(struct count_plan *n)
 	vec_free(&n->site);
 	vec_free(&n->packed.v);
 	vec_free(&n->jump);
-	map_release(&n->map);
 	survey_free(&n->survey);
 }

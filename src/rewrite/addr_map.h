@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "base/shortcut.h"
 
 struct span {
 	uint64_t old;	 /* address of its first instruction */
@@ -36,7 +37,11 @@ struct span {
 
 struct addr_map {
 	VEC(struct span) span; /* by old address, disjoint */
+	struct shortcut shortcut; /* to them, or none yet */
 };
+
+/* when all spans are there: makes the rest fast */
+void addr_map_seal(struct addr_map *m);
 
 /* the span that holds the old address, or NULL if that was not moved */
 const struct span *addr_map_span(const struct addr_map *m, uint64_t old);

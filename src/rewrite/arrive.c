@@ -8,6 +8,8 @@
  */
 #include "rewrite/survey_int.h"
 
+#include "base/bisect.h"
+
 static void expect_block(struct survey *s, uint32_t b)
 {
 	uint64_t at = s->cfg->block.at[b].start;
@@ -66,6 +68,18 @@ static void expect_from_tables(struct survey *s)
 	}
 }
 
+/* parts in which a jump may lead anywhere */
+static void find_unknown(struct survey *s)
+{
+	for (size_t i = 0; i < s->moves.moved.n; i++) {
+		const struct moved *m = &s->moves.moved.at[i];
+		struct range r = {m->old_start, m->old_end};
+
+		if (s->cfg->proc.at[s->cfg->part.at[m->part].proc].unknown)
+			vec_push(&s->unknown, r);
+	}
+}
+
 void arrive_find(struct survey *s)
 {
 	const struct cfg *c = s->cfg;
@@ -83,6 +97,7 @@ void arrive_find(struct survey *s)
 			expect_block(s, b);
 	expect_from_tables(s);
 	expect_from_in_place(s);
+	find_unknown(s);
 }
 
 bool arrive_expected(const struct survey *s, uint64_t old)
@@ -99,8 +114,8 @@ bool survey_arrives(const struct survey *s, uint32_t block)
 
 bool arrive_unknown(const struct survey *s, uint64_t old)
 {
-	uint32_t b = cfg_block_at(s->cfg, old);
+	size_t i;
 
-	return b != CFG_NONE &&
-	       s->cfg->proc.at[cfg_block_proc(s->cfg, b)].unknown;
+	bisect(i, s->unknown.n, s->unknown.at[i].end <= old);
+	return i < s->unknown.n && s->unknown.at[i].start <= old;
 }

@@ -178,6 +178,7 @@ void choose_parts(struct survey *s)
 		else if (p->nblock)
 			vec_push(&s->moves.moved, m);
 	}
+	moves_seal(&s->moves);
 	far_leave(s);
 	for (uint32_t i = 0; i < c->region.n; i++)
 		stay(s, c->region.at[i].start, c->region.at[i].end,

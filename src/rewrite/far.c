@@ -84,6 +84,7 @@ static bool leave_stuck(struct survey *s)
 	s->moves.moved.n = 0;
 	vec_append(&s->moves.moved, &moved);
 	vec_free(&moved);
+	moves_seal(&s->moves);
 	return any;
 }
 

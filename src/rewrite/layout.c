@@ -502,6 +502,7 @@ void layout_text(struct rewriter *r)
 		build_part(&b, &r->m.moved.at[i]);
 	vec_free(&b.inner);
 	vec_free(&b.far);
+	addr_map_seal(&r->m.map);
 	plan_pools(r);
 	place_parts(r);
 }

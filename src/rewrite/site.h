@@ -12,6 +12,7 @@
 #ifndef REWRITE_SITE_H
 #define REWRITE_SITE_H
 
+#include "base/shortcut.h"
 #include "rewrite/spot.h"
 
 enum { SITE_NO_REG = 255 };
@@ -38,6 +39,7 @@ struct stub_site {
 struct sites {
 	const struct plan *plan;
 	VEC(struct site) at[SPOT_KINDS]; /* each by `at` */
+	struct shortcut shortcut[SPOT_KINDS];
 	VEC(struct stub_site) stub;	 /* all that are, by `moved` */
 	VEC(uint32_t) order; /* insertions, a site's one behind the other */
 	size_t left_out;     /* insertions in code that stays in place */

@@ -33,6 +33,7 @@ void survey_free(struct survey *s)
 	labels_free(&s->labels);
 	tables_free(&s->tables);
 	exclusive_free(&s->exclusive);
+	vec_free(&s->unknown);
 	mem_free(s->arrive);
 }
 

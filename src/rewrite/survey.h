@@ -33,6 +33,8 @@ struct survey {
 	struct labels labels;
 	struct tables tables;
 	struct exclusive exclusive;
+	VEC(struct range) unknown; /* moved parts of procedures with a jump
+				      that is not understood, by address */
 	uint8_t *arrive;      /* bit n: control may arrive at the old address */
 	uint64_t arrive_base; /* (arrive_base + n) * isa->align */
 };
