@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/share.h"
 #include "isa/move.h"
 #include "isa/page.h"
 #include "rewrite/unwind_out.h"
@@ -17,6 +18,8 @@
 enum { POOLED_PART_MAX = 512 * 1024 };
 /* a signal trampoline is no longer than this */
 enum { TRAMPOLINE_MAX = 16 };
+/* fewer parts are not worth a thread */
+enum { SHARE_PARTS = 1000 };
 /* how far behind a call libgo takes a label for its return address */
 enum { RETURN_NEAR = 16 };
 
@@ -163,13 +166,45 @@ static int by_start(const void *a, const void *b)
 	return p->start < q->start ? -1 : p->start > q->start;
 }
 
+/* a share of the parts, and why they stay */
+struct choice {
+	const struct cfg *c;
+	const char **why;
+	size_t from, to;
+};
+
+static void *choose_share(void *share)
+{
+	const struct choice *x = share;
+
+	for (size_t i = x->from; i < x->to; i++)
+		if (x->c->part.at[i].nblock)
+			x->why[i] = obstacle(x->c, &x->c->part.at[i]);
+	return NULL;
+}
+
+/* why each part stays, to be freed */
+static const char **find_obstacles(const struct cfg *c)
+{
+	unsigned n = c->part.n < SHARE_PARTS ? 1 : SHARES;
+	const char **why = NEW_ARRAY(const char *, c->part.n + 1);
+	struct choice share[SHARES];
+
+	for (unsigned i = 0; i < n; i++)
+		share[i] = (struct choice){c, why, c->part.n * i / n,
+					   c->part.n * (i + 1) / n};
+	share_run(choose_share, share, sizeof *share, n);
+	return why;
+}
+
 void choose_parts(struct survey *s)
 {
 	const struct cfg *c = s->cfg;
+	const char **obstacles = find_obstacles(c);
 
 	for (uint32_t i = 0; i < c->part.n; i++) {
 		const struct part *p = &c->part.at[i];
-		const char *why = p->nblock ? obstacle(c, p) : NULL;
+		const char *why = obstacles[i];
 		struct moved m = {.old_start = p->start, .old_end = p->end,
 				  .part = i, .fde = p->fde};
 
@@ -178,6 +213,7 @@ void choose_parts(struct survey *s)
 		else if (p->nblock)
 			vec_push(&s->moves.moved, m);
 	}
+	mem_free(obstacles);
 	moves_seal(&s->moves);
 	far_leave(s);
 	for (uint32_t i = 0; i < c->region.n; i++)
