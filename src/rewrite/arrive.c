@@ -10,10 +10,16 @@
 
 #include "base/bisect.h"
 
+/* the number of an address's bit; a division would cost more than all else */
+static uint64_t bit_of(const struct survey *s, uint64_t at)
+{
+	return (at - s->arrive_base) >> s->arrive_shift;
+}
+
 static void expect_block(struct survey *s, uint32_t b)
 {
 	uint64_t at = s->cfg->block.at[b].start;
-	uint64_t index = at / s->cfg->isa->align - s->arrive_base;
+	uint64_t index = bit_of(s, at);
 
 	s->arrive[index / 8] |= (uint8_t)(1 << index % 8);
 }
@@ -88,9 +94,9 @@ void arrive_find(struct survey *s)
 	if (!s->moves.moved.n)
 		return;
 	last = &c->block.at[c->block.n - 1];
-	s->arrive_base = c->block.at[0].start / s->cfg->isa->align;
-	s->arrive = mem_zalloc((block_end(last) / s->cfg->isa->align -
-				s->arrive_base) / 8 + 1, 1);
+	s->arrive_base = c->block.at[0].start;
+	s->arrive_shift = (uint8_t)__builtin_ctz(c->isa->align);
+	s->arrive = mem_zalloc(bit_of(s, block_end(last)) / 8 + 1, 1);
 	for (uint32_t b = 0; b < c->block.n; b++)
 		if (c->block.at[b].flags & BLOCK_ENTRY ||
 		    c->proc.at[cfg_block_proc(c, b)].unknown)
@@ -102,7 +108,7 @@ void arrive_find(struct survey *s)
 
 bool arrive_expected(const struct survey *s, uint64_t old)
 {
-	uint64_t index = old / s->cfg->isa->align - s->arrive_base;
+	uint64_t index = bit_of(s, old);
 
 	return s->arrive[index / 8] >> index % 8 & 1;
 }

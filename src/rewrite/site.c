@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "flow/sort.h"
 #include "isa/move.h"
 
 /* an insertion, and the spot that it gets */
@@ -13,19 +14,18 @@ struct wanted {
 	uint32_t insertion;
 };
 
-/* how these are ordered, small because they are many */
-struct key {
-	uint64_t at;
-	uint32_t want; /* in the plan's order */
-	uint8_t kind, rank;
-};
+/*
+ * Kinds are sorted one by one: there, keys are addresses or numbers, and the
+ * lowest bits tell the order at one place.
+ */
+enum { KEY_RANK_BITS = 2 };
 
 struct maker {
 	struct sites *s;
 	const struct survey *v;
 	struct err *e;
 	VEC(struct wanted) want;
-	VEC(struct key) key; /* of each */
+	VEC(struct sort_item) key[SPOT_KINDS]; /* of each, in that order */
 };
 
 static const struct insertion *insertion_of(const struct sites *s,
@@ -73,15 +73,14 @@ static bool stays(const struct maker *m, const struct wanted *w)
 static void add_wanted(struct maker *m, const struct wanted *w, bool calls)
 {
 	bool late = calls == (w->spot.kind == SPOT_BEFORE);
-	struct key k = {
-		.kind = w->spot.kind,
-		.at = w->spot.at,
-		.rank = (uint8_t)(late << 1 | w->spot.on_edge),
-		.want = (uint32_t)m->want.n,
+	struct sort_item k = {
+		.key = w->spot.at << KEY_RANK_BITS |
+		       (uint64_t)(late << 1 | w->spot.on_edge),
+		.at = (uint32_t)m->want.n,
 	};
 
 	vec_push(&m->want, *w);
-	vec_push(&m->key, k);
+	vec_push(&m->key[w->spot.kind], k);
 }
 
 static int want_insertion(struct maker *m, uint32_t i)
@@ -97,20 +96,6 @@ static int want_insertion(struct maker *m, uint32_t i)
 	else
 		m->s->left_out++;
 	return 0;
-}
-
-/* by spot, then as they are to be written */
-static int key_order(const void *a, const void *b)
-{
-	const struct key *p = a, *q = b;
-
-	if (p->kind != q->kind)
-		return p->kind < q->kind ? -1 : 1;
-	if (p->at != q->at)
-		return p->at < q->at ? -1 : 1;
-	if (p->rank != q->rank)
-		return p->rank < q->rank ? -1 : 1;
-	return p->want < q->want ? -1 : p->want > q->want;
 }
 
 static struct move_saved saved_of(const struct site *x)
@@ -190,9 +175,9 @@ static unsigned code_size(const struct maker *m, const struct site *x)
 	return size;
 }
 
-static bool same_spot(const struct key *p, const struct key *q)
+static bool same_spot(const struct sort_item *p, const struct sort_item *q)
 {
-	return p->kind == q->kind && p->at == q->at;
+	return p->key >> KEY_RANK_BITS == q->key >> KEY_RANK_BITS;
 }
 
 static void add_site(struct maker *m, const struct site *x, uint8_t kind)
@@ -205,18 +190,19 @@ static void add_site(struct maker *m, const struct site *x, uint8_t kind)
 }
 
 /* all that is wanted at one spot is one site; returns how many that were */
-static int make_site(struct maker *m, size_t i, size_t *n)
+static int make_site(struct maker *m, enum spot_kind kind, size_t i,
+		     size_t *n)
 {
-	const struct key *k = &m->key.at[i];
-	const struct wanted *w = &m->want.at[k->want];
+	const struct sort_item *k = &m->key[kind].at[i];
+	const struct wanted *w = &m->want.at[k->at];
 	const struct moves *moves = &m->v->moves;
 	struct site x = {.at = w->spot.at, .to = w->spot.to,
 			 .edge = w->spot.edge,
 			 .first = (uint32_t)m->s->order.n};
 	const char *why;
 
-	for (; i + x.n < m->key.n && same_spot(k, &k[x.n]); x.n++)
-		vec_push(&m->s->order, m->want.at[k[x.n].want].insertion);
+	for (; i + x.n < m->key[kind].n && same_spot(k, &k[x.n]); x.n++)
+		vec_push(&m->s->order, m->want.at[k[x.n].at].insertion);
 	*n = x.n;
 	x.moved = (uint32_t)(moves_part(moves, m->v->cfg->block.at
 					[w->spot.block].part) -
@@ -225,7 +211,7 @@ static int make_site(struct maker *m, size_t i, size_t *n)
 	if (why)
 		return refuse(m, w->insertion, why);
 	x.size = (uint16_t)code_size(m, &x);
-	add_site(m, &x, w->spot.kind);
+	add_site(m, &x, (uint8_t)kind);
 	return 0;
 }
 
@@ -240,17 +226,24 @@ static int stub_order(const void *a, const void *b)
 	return p->site < q->site ? -1 : p->site > q->site;
 }
 
-static int make_all(struct maker *m)
+static int make_kind(struct maker *m, enum spot_kind kind)
 {
 	size_t n;
 
+	sort_items(m->key[kind].at, (uint32_t)m->key[kind].n);
+	for (size_t i = 0; i < m->key[kind].n; i += n)
+		if (make_site(m, kind, i, &n))
+			return -1;
+	return 0;
+}
+
+static int make_all(struct maker *m)
+{
 	for (uint32_t i = 0; i < m->s->plan->insertion.n; i++)
 		if (want_insertion(m, i))
 			return -1;
-	if (m->key.n)
-		qsort(m->key.at, m->key.n, sizeof *m->key.at, key_order);
-	for (size_t i = 0; i < m->key.n; i += n)
-		if (make_site(m, i, &n))
+	for (int k = 0; k < SPOT_KINDS; k++)
+		if (make_kind(m, k))
 			return -1;
 	if (m->s->stub.n)
 		qsort(m->s->stub.at, m->s->stub.n, sizeof *m->s->stub.at,
@@ -284,7 +277,8 @@ int sites_make(struct sites *s, const struct survey *v,
 		return 0;
 	failed = make_all(&m);
 	vec_free(&m.want);
-	vec_free(&m.key);
+	for (int k = 0; k < SPOT_KINDS; k++)
+		vec_free(&m.key[k]);
 	find_shortcuts(s);
 	return failed;
 }

@@ -36,7 +36,8 @@ struct survey {
 	VEC(struct range) unknown; /* moved parts of procedures with a jump
 				      that is not understood, by address */
 	uint8_t *arrive;      /* bit n: control may arrive at the old address */
-	uint64_t arrive_base; /* (arrive_base + n) * isa->align */
+	uint64_t arrive_base; /* arrive_base + (n << arrive_shift) */
+	uint8_t arrive_shift;
 };
 
 /* the cfg must outlive the result */
