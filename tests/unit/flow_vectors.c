@@ -58,7 +58,7 @@ static void test_weights(void **state)
 	make_example(&a, false, &g);
 	assert_int_equal(g.ne, EDGES);
 	assert_int_equal(g.closing, EXIT_P);
-	weight_guess(&a, &g, &w);
+	weight_guess(&a, &g, NULL, &w);
 	for (uint32_t e = 0; e < EDGES; e++)
 		assert_true(w.edge[e] == expect[e]);
 	assert_true(sum_edges(&w, all, EDGES) == 53.5);
@@ -78,7 +78,7 @@ static void test_edge_placement(void **state)
 
 	(void)state;
 	make_example(&a, false, &g);
-	weight_guess(&a, &g, &w);
+	weight_guess(&a, &g, NULL, &w);
 	tree_span(&a, &g, w.edge, NULL, &t);
 	for (uint32_t e = 0; e < g.ne; e++)
 		in_tree += t.in[e] ? w.edge[e] : 0;
@@ -109,13 +109,13 @@ static void test_vertex_placement(void **state)
 
 	(void)state;
 	make_example(&a, true, &g);
-	weight_guess(&a, &g, &w);
+	weight_guess(&a, &g, NULL, &w);
 	place_counters(&a, &g, &w, NULL, PLACE_VERTICES, &p);
 	assert_true(p.cost == 21.5);
 	assert_int_equal(p.n, 4);
 	assert_memory_equal(p.at, figure, sizeof figure);
 	make_example(&a, false, &g);
-	weight_guess(&a, &g, &w);
+	weight_guess(&a, &g, NULL, &w);
 	place_counters(&a, &g, &w, NULL, PLACE_VERTICES, &p);
 	assert_true(p.cost == 31.5);
 	assert_int_equal(p.n, 4);
@@ -202,7 +202,7 @@ static void test_witnesses(void **state)
 
 	(void)state;
 	make_example(&a, false, &g);
-	weight_guess(&a, &g, &w);
+	weight_guess(&a, &g, NULL, &w);
 	witness_place(&a, &g, w.edge, NULL, &x);
 	assert_int_equal(x.n, (EDGES - 1) - (BLOCKS - 1));
 	assert_true(x.cost == 11);
