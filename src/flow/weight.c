@@ -2,7 +2,8 @@
  * weight: see weight.h. The heuristic (Ball & Larus '94, section 6; numbers
  * of the form of POPL '92, Fig. 1) assumes that a loop is entered once and
  * runs ten trips, that its exits are equally likely, and that so are all
- * other branches, if the caller knows no better. One pass in topological order, back edges taken away:
+ * other branches, if the caller knows no better. One pass in topological
+ * order, back edges taken away:
  *
  *	weight(v)    what arrives; a loop entry then runs 1 + 10 times as often
  *	loop exit    (what arrives at the loop's entry) / (exits of the loop)

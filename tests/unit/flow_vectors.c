@@ -66,6 +66,24 @@ static void test_weights(void **state)
 	arena_free(&a);
 }
 
+/* Q leads to A three times as often as to B; all else is as it was */
+static void test_likely(void **state)
+{
+	static const double expect[EDGES] = {10.5,  0.5, 7.875, 2.625, 7.875,
+					     2.625, 10,  0.5,   10,    1};
+	double likely[EDGES] = {1, 1, 1.5, 0.5, 1, 1, 1, 1, 1, 1};
+	struct arena a = {0};
+	struct graph g;
+	struct weights w;
+
+	(void)state;
+	make_example(&a, false, &g);
+	weight_guess(&a, &g, likely, &w);
+	for (uint32_t e = 0; e < EDGES; e++)
+		assert_true(w.edge[e] == expect[e]);
+	arena_free(&a);
+}
+
 static void test_edge_placement(void **state)
 {
 	static const uint32_t case_a[] = {P_Q, Q_A, P_EXIT, R_EXIT};
@@ -238,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_likely),
 		cmocka_unit_test(test_edge_placement),
 		cmocka_unit_test(test_vertex_placement),
 		cmocka_unit_test(test_figure_3),
