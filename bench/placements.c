@@ -172,7 +172,7 @@ int main(int argc, char **argv)
 	json_number(&j, "instructions", all.s.instructions);
 	json_number(&j, "blocks", all.blocks);
 	json_number(&j, "entered", all.entered);
-	json_number(&j, "edges", all.edges);
+	json_number(&j, "all_edges", all.edges);
 	json_number(&j, "passed", all.passed);
 	for (unsigned k = 0; k < NSCHEMES; k++) {
 		json_object(&j, schemes[k].name);
