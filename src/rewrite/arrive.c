@@ -77,6 +77,7 @@ static void expect_from_tables(struct survey *s)
 /* parts in which a jump may lead anywhere */
 static void find_unknown(struct survey *s)
 {
+	s->unknown.n = 0;
 	for (size_t i = 0; i < s->moves.moved.n; i++) {
 		const struct moved *m = &s->moves.moved.at[i];
 		struct range r = {m->old_start, m->old_end};

@@ -4,6 +4,7 @@
 #include "rewrite/survey.h"
 
 #include "rewrite/survey_int.h"
+#include "rewrite/lead.h"
 #include "rewrite/site.h"
 
 void survey_make_bare(struct survey *s, const struct cfg *c)
@@ -63,7 +64,10 @@ const char *survey_price(const struct survey *s, const struct insertion *i,
 	if (!why)
 		why = site_equip(&x, s, &p, need);
 	if (!why)
-		*price = (struct survey_price){x.saved, p.kind >= SPOT_TAKEN};
+		*price = (struct survey_price){
+			x.saved, p.kind > SPOT_TAKEN ||
+				 (p.kind == SPOT_TAKEN &&
+				  !lead_fits(s->cfg, p.block))};
 	return why;
 }
 
