@@ -18,11 +18,11 @@ BUILD ?= build
 PREFIX ?= /usr/local
 OPT ?= -O2 -g
 
-ROOMS := base flow elf isa cfg rewrite launch count report cmd
+ROOMS := base flow elf isa cfg rewrite launch count source report cmd
 
 CFLAGS_ALL := -std=gnu11 -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE \
 	-DTALLY_VERSION='"$(VERSION)"' -Isrc $(OPT) $(SANITIZE) $(CFLAGS)
-LDLIBS_ALL := -lZydis -lzstd -lpthread $(LDLIBS)
+LDLIBS_ALL := -ldw -lelf -liberty -lZydis -lzstd -lpthread $(LDLIBS)
 
 SRCS := $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))
 OBJS := $(SRCS:src/%.c=$(BUILD)/%.o)
@@ -70,15 +70,17 @@ MODULE_FLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Werror -O2 -g -Isrc \
 	-nostdlib -shared -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,defs
 # there is nobody to call for an atomic operation
 FLAGS_aarch64 := -mno-outline-atomics
+FLAGS_x86_64 := -mfsgsbase
 ISAS := $(ISA)
 ifneq ($(shell command -v $(OTHER_CC) 2>/dev/null),)
 ISAS += $(OTHER_ISA)
 endif
 # the entry of programs that load no module: bytes, for machines with gates
 ENTRY_FLAGS := $(filter-out -g -fPIC -shared -Wl%,$(MODULE_FLAGS)) -fPIE \
-	-mcmodel=tiny -fno-jump-tables -fno-asynchronous-unwind-tables \
+	-fno-jump-tables -fno-asynchronous-unwind-tables \
 	-DRUNTIME_IS_ENTRY -static -Wl,-T,src/runtime/entry.ld \
 	-Wl,--build-id=none
+ENTRY_FLAGS_aarch64 := -mcmodel=tiny
 ENTRIES := $(patsubst src/runtime/%/entry.S,%,$(wildcard src/runtime/*/entry.S))
 MODULES := $(ISAS:%=$(BUILD)/lib/tally/audit-%.so) \
 	$(patsubst %,$(BUILD)/lib/tally/entry-%.bin,$(filter $(ENTRIES),$(ISAS)))
@@ -98,7 +100,7 @@ $(BUILD)/lib/tally/entry-%.bin: $(ENTRY) src/runtime/%/entry.S \
 		src/runtime/entry.ld $(wildcard src/runtime/*.h \
 		src/runtime/*/*.h)
 	@mkdir -p $(@D)
-	$(MODULE_CC) $(ENTRY_FLAGS) $(FLAGS_$*) -Isrc/runtime/$* -o $(@:.bin=.elf) \
+	$(MODULE_CC) $(ENTRY_FLAGS) $(FLAGS_$*) $(ENTRY_FLAGS_$*) -Isrc/runtime/$* -o $(@:.bin=.elf) \
 		src/runtime/$*/entry.S $(ENTRY)
 	$$($(MODULE_CC) -print-prog-name=objcopy) -O binary -j .all \
 		$(@:.bin=.elf) $@
@@ -127,10 +129,11 @@ $(BUILD)/bench/%: bench/%.c $(LIB)
 HOST := $(shell uname -m)
 CROSS := $(if $(filter x86_64,$(HOST)),aarch64,x86-64)-linux-gnu
 CROSS_DEB := $(if $(filter x86_64,$(HOST)),arm64,amd64)
-PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev libzstd-dev
+PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev libzstd-dev \
+	libdw-dev libelf-dev libiberty-dev
 TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	python3 gdb gdb-multiarch graphviz musl-tools libclang-rt-14-dev \
-	qemu-user time \
+	qemu-user time valgrind lcov \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
 # what counts is AArch64 code: elsewhere its compiler makes the code that goes

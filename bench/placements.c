@@ -66,9 +66,10 @@ static struct survey_price price_of(const struct drawing *d,
 	struct survey_price all = {0}, p = {0};
 
 	for (unsigned k = 0; k < w->n; k++) {
-		struct insertion i = {.at = w->at[k], .place = w->place[k],
-				      .nregs = 2, .memory = true};
+		struct insertion i = counter_insertion(d->s->cfg->isa);
 
+		i.at = w->at[k];
+		i.place = w->place[k];
 		if (survey_price(d->s, &i, &p))
 			continue;
 		all.saved = p.saved > all.saved ? p.saved : all.saved;

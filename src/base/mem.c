@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+enum { GROW_FAST = 1 << 20 }; /* bytes */
 enum { ARENA_FIRST_CHUNK = 4096, ARENA_LAST_CHUNK = 1 << 20, ARENA_ALIGN = 16 };
 
 struct arena_chunk {
@@ -62,10 +63,12 @@ void mem_free(void *p)
 
 void *mem_grow(void *p, size_t need, size_t *cap, size_t size)
 {
-	size_t n = *cap ? *cap : 8;
+	size_t n = *cap ? *cap : 16;
 
+	/* doubling copies least; large arrays are moved by the system, and
+	   half of one is memory that counts */
 	while (n < need)
-		n += n / 2 + 8;
+		n += n * size < GROW_FAST ? n : n / 2;
 	*cap = n;
 	return mem_resize(p, n, size);
 }

@@ -19,3 +19,31 @@ void share_run(void *(*work)(void *), void *share, size_t size, unsigned n)
 			work((char *)share + i * size);
 	}
 }
+
+/* one share of the items */
+struct items {
+	void (*work)(void *arg, size_t from, size_t end);
+	void *arg;
+	size_t from, end;
+};
+
+static void *items_work(void *share)
+{
+	const struct items *s = share;
+
+	s->work(s->arg, s->from, s->end);
+	return NULL;
+}
+
+void share_items(void (*work)(void *arg, size_t from, size_t end), void *arg,
+		 size_t n, size_t least)
+{
+	struct items share[SHARES];
+	unsigned shares = n < least ? 1 : SHARES;
+
+	for (unsigned t = 0; t < shares; t++)
+		share[t] = (struct items){work, arg, n / shares * t,
+					  t + 1 == shares ? n :
+					  n / shares * (t + 1)};
+	share_run(items_work, share, sizeof *share, shares);
+}

@@ -19,4 +19,13 @@ enum { SHARES = 2 }; /* into which large work is split */
  */
 void share_run(void *(*work)(void *), void *share, size_t size, unsigned n);
 
+/*
+ * Calls work(arg, from, end) for shares of 0 .. n-1 that are as equal as can
+ * be, a thread each, and returns when all are done; fewer than `least` are not
+ * worth a thread. For work that needs no place of its own: each item writes
+ * to what no other one looks at.
+ */
+void share_items(void (*work)(void *arg, size_t from, size_t end), void *arg,
+		 size_t n, size_t least);
+
 #endif

@@ -2,11 +2,12 @@
  * blocks: all pieces cut into blocks (block.c), with the edges between them,
  * put into the cfg's arrays.
  *
- * In three steps, each in threads over shares of the pieces:
+ * In four steps, each in threads over shares of the pieces:
  *
  *	cut      finds the blocks; then it is known how many there are
  *	fill     writes parts and blocks to their places
- *	connect  finds the edges, which are put one behind the other
+ *	connect  finds the edges; then it is known how many there are
+ *	gather   puts them one behind the other
  */
 #include "base/share.h"
 #include "cfg/build.h"
@@ -20,6 +21,7 @@ struct share {
 	cuts cut;
 	uint32_t block; /* number of its first one */
 	VEC(struct edge) edge;
+	uint32_t first_edge; /* number of its first one */
 	uint64_t *starts; /* bit map: where blocks start */
 	const struct code_rank *rank; /* numbers those */
 };
@@ -82,20 +84,28 @@ static void *share_fill(void *arg)
 	return NULL;
 }
 
-/* appends the edges of block i */
-static void share_add_edges(struct share *s, uint32_t i, const struct cut *cut,
-			    successors *succ)
+/* the block that starts at an offset: most often the one behind cut i */
+static uint32_t share_find(const struct share *s, uint32_t i, uint32_t off)
 {
-	struct block *k = &s->b->cfg->block.at[i];
+	return i + 1 < s->cut.n && s->cut.at[i + 1].start == off ?
+		       s->block + i + 1 :
+		       code_rank(s->rank, &s->b->code, off);
+}
+
+/* appends the edges of cut i */
+static void share_add_edges(struct share *s, uint32_t i, successors *succ)
+{
+	struct block *k = &s->b->cfg->block.at[s->block + i];
 
 	k->edge = (uint32_t)s->edge.n;
-	block_successors(s->b, k->part, cut, succ);
+	block_successors(s->b, k->part, &s->cut.at[i], succ);
 	for (size_t j = 0; j < succ->n; j++) {
-		struct edge e = {.from = i, .kind = succ->at[j].kind};
+		struct edge e = {.from = s->block + i,
+				 .kind = succ->at[j].kind};
 
 		e.to = succ->at[j].to;
 		if (e.kind < EDGE_HUB)
-			e.to = code_rank(s->rank, &s->b->code, e.to);
+			e.to = share_find(s, i, e.to);
 		if (e.kind < EDGE_HUB && e.to == CFG_NONE)
 			e.kind = EDGE_UNKNOWN;
 		vec_push(&s->edge, e);
@@ -109,21 +119,25 @@ static void *share_connect(void *arg)
 	successors succ = {0};
 
 	for (uint32_t i = 0; i < s->cut.n; i++)
-		share_add_edges(s, s->block + i, &s->cut.at[i], &succ);
+		share_add_edges(s, i, &succ);
 	vec_free(&succ);
 	return NULL;
 }
 
-/* puts the edges of a share behind those of the shares before it */
-static void share_gather(struct share *s)
+/* thread body: puts the edges behind those of the shares before it */
+static void *share_gather(void *arg)
 {
+	struct share *s = arg;
 	struct cfg *c = s->b->cfg;
 
-	for (size_t i = 0; i < s->cut.n; i++)
-		c->block.at[s->block + i].edge += (uint32_t)c->edge.n;
-	vec_append(&c->edge, &s->edge);
+	for (size_t i = 0; s->first_edge && i < s->cut.n; i++)
+		c->block.at[s->block + i].edge += s->first_edge;
+	if (s->edge.n)
+		memcpy(c->edge.at + s->first_edge, s->edge.at,
+		       s->edge.n * sizeof *s->edge.at);
 	vec_free(&s->edge);
 	vec_free(&s->cut);
+	return NULL;
 }
 
 /* flags blocks that are landing pads */
@@ -172,7 +186,7 @@ void block_build(struct build *b)
 	uint64_t *starts = code_bitmap(&b->code);
 	struct code_rank rank;
 	unsigned n = block_split(b, share, starts, &rank);
-	size_t blocks = 0;
+	size_t blocks = 0, edges = 0;
 
 	block_reset(b);
 	share_run(share_cut, share, sizeof *share, n);
@@ -187,8 +201,13 @@ void block_build(struct build *b)
 	block_flag_pads(b, &rank);
 	hub_build(b, &rank);
 	share_run(share_connect, share, sizeof *share, n);
-	for (unsigned t = 0; t < n; t++)
-		share_gather(&share[t]);
+	for (unsigned t = 0; t < n; t++) {
+		share[t].first_edge = (uint32_t)edges;
+		edges += share[t].edge.n;
+	}
+	vec_reserve(&c->edge, edges);
+	c->edge.n = edges;
+	share_run(share_gather, share, sizeof *share, n);
 	code_rank_free(&rank);
 	mem_free(starts);
 	proc_build(b);

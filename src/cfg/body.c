@@ -102,7 +102,17 @@ static struct lifted_insn read_insn(struct body *y, uint32_t off, size_t avail)
 	return l;
 }
 
-struct lifted_insn body_insn(struct body *y, uint32_t off, size_t avail)
+void body_note_block(struct body *y, uint32_t off, uint32_t end,
+		     uint64_t changes)
+{
+	struct lifted_insn *i = &y->insn.at[*body_place(y, off) - 1];
+
+	i->block_end = end;
+	i->block_changes = changes;
+}
+
+const struct lifted_insn *body_insn(struct body *y, uint32_t off,
+				    size_t avail)
 {
 	uint32_t *place = body_place(y, off);
 
@@ -112,5 +122,5 @@ struct lifted_insn body_insn(struct body *y, uint32_t off, size_t avail)
 		vec_push(&y->insn, l);
 		*place = (uint32_t)y->insn.n;
 	}
-	return y->insn.at[*place - 1];
+	return &y->insn.at[*place - 1];
 }

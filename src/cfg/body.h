@@ -19,6 +19,10 @@ struct lifted_insn {
 	bool stores;   /* changes memory */
 	regset opaque; /* read for a purpose that is not told */
 	uint64_t sets; /* operands that become something else, a bit each */
+	/* of the block from here to offset block_end, if that is not 0: what
+	   lift.c found */
+	uint32_t block_end;
+	uint64_t block_changes;
 };
 
 struct body {
@@ -37,8 +41,16 @@ void body_init(struct body *y, const struct build *b, const uint32_t *piece,
 	       uint32_t npiece);
 void body_free(struct body *y);
 
-/* the lifted instruction at off, of which `avail` bytes may be read */
-struct lifted_insn body_insn(struct body *y, uint32_t off, size_t avail);
+/*
+ * The lifted instruction at off, of which `avail` bytes may be read; there
+ * until the next one is asked for.
+ */
+const struct lifted_insn *body_insn(struct body *y, uint32_t off,
+				    size_t avail);
+
+/* notes in it what the block from off to end changes */
+void body_note_block(struct body *y, uint32_t off, uint32_t end,
+		     uint64_t changes);
 
 /*
  * Only the procedure itself can reach what it keeps on the stack: calls and

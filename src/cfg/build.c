@@ -1,48 +1,8 @@
 /* build: the order of the passes. See build.h for what each needs. */
 #include "cfg/build.h"
 
-#include <stdlib.h>
-
 /* switches within switches, in code without unwind tables */
 enum { TABLE_ROUNDS = 6 };
-
-static int landing_order(const void *a, const void *b)
-{
-	const struct landing *p = a, *q = b;
-
-	return p->start < q->start ? -1 : p->start > q->start;
-}
-
-/* collects the landing pads of all exception tables */
-static void build_landings(struct build *b)
-{
-	call_sites sites = {0};
-
-	for (size_t i = 0; i < b->unwind->nfde; i++) {
-		const struct fde *f = &b->unwind->fde[i];
-
-		if (!f->lsda)
-			continue;
-		sites.n = 0;
-		unwind_call_sites(b->im, f, &sites);
-		for (size_t j = 0; j < sites.n; j++) {
-			const struct call_site *s = &sites.at[j];
-			struct landing l = {
-				.start = code_offset(&b->code, s->start),
-				.pad = code_offset(&b->code, s->pad)};
-
-			if (!s->pad || l.start == CODE_NONE ||
-			    l.pad == CODE_NONE || s->end <= s->start)
-				continue;
-			l.end = l.start + (uint32_t)(s->end - s->start);
-			vec_push(&b->site, l);
-		}
-	}
-	vec_free(&sites);
-	if (b->site.n)
-		qsort(b->site.at, b->site.n, sizeof *b->site.at,
-		      landing_order);
-}
 
 /* procedures, blocks and edges with all that is known */
 static void build_finish(struct build *b)
@@ -71,7 +31,7 @@ static void build_forget_jumps(struct build *b)
 static void build_run(struct build *b)
 {
 	progress_at(b->progress, "decoding", 0, 0);
-	build_landings(b);
+	landing_list(b);
 	sweep_fdes(b);
 	pieces_index(b);
 	descend_repair(b);

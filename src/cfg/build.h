@@ -102,7 +102,7 @@ struct build {
 
 	VEC(struct piece) piece; /* by start, once discovery is over */
 	struct found found;
-	VEC(struct landing) site; /* by start */
+	VEC(struct landing) site; /* by start; see landing.c */
 	VEC(struct jump_site) jump; /* by position */
 	VEC(struct refusal) refusal;
 	VEC(struct stub_range) stub; /* sections of linkage stubs */
@@ -129,10 +129,14 @@ void pieces_flatten(struct build *b);
 struct piece piece_slice(const struct build *b, struct piece p,
 			 uint32_t start, uint32_t end);
 
+/* --- landing.c */
+/* fills b->site */
+void landing_list(struct build *b);
+
 /* --- sweep.c */
 /* makes a piece of every FDE and decodes it */
 void sweep_fdes(struct build *b);
-/* marks the instruction at off and collects what it says */
+/* collects what the instruction at off says */
 void found_take(const struct build *b, struct found *f, uint32_t off,
 		const struct insn *i);
 /* moves all of `from` behind `to` */

@@ -122,7 +122,8 @@ struct dispatch {
 	/*
 	 * If all entries are loaded by one instruction of the same block, its
 	 * address, the register by which it finds the table, and what that
-	 * certainly holds; else load is 0.
+	 * certainly holds; or ISA_NO_REG, and what it adds to others.
+	 * Else load is 0.
 	 */
 	uint64_t load, load_base;
 	uint8_t load_reg;

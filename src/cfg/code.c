@@ -92,72 +92,6 @@ void code_free(struct code *k)
 	*k = (struct code){0};
 }
 
-uint32_t code_offset(const struct code *k, uint64_t addr)
-{
-	unsigned lo = 0, hi = k->nrange;
-
-	while (lo < hi) {
-		unsigned mid = (lo + hi) / 2;
-		const struct code_range *r = &k->range[mid];
-
-		if (addr < r->start)
-			hi = mid;
-		else if (addr >= r->end)
-			lo = mid + 1;
-		else
-			return r->offset + (uint32_t)(addr - r->start);
-	}
-	return CODE_NONE;
-}
-
-const struct code_range *code_range_of(const struct code *k, uint32_t off)
-{
-	unsigned lo = 0, hi = k->nrange;
-
-	while (hi - lo > 1) {
-		unsigned mid = (lo + hi) / 2;
-
-		if (off < k->range[mid].offset)
-			hi = mid;
-		else
-			lo = mid;
-	}
-	return &k->range[lo];
-}
-
-uint64_t code_address(const struct code *k, uint32_t off)
-{
-	const struct code_range *r = code_range_of(k, off);
-
-	return r->start + (off - r->offset);
-}
-
-const uint8_t *code_bytes(const struct code *k, uint32_t off)
-{
-	const struct code_range *r = code_range_of(k, off);
-
-	return r->bytes + (off - r->offset);
-}
-
-bool code_test(const struct code *k, const uint64_t *bits, uint32_t off)
-{
-	uint32_t i = off >> k->shift;
-
-	if (off >= k->total || off & ((1u << k->shift) - 1))
-		return false;
-	return bits[i / 64] >> (i % 64) & 1;
-}
-
-void code_set(const struct code *k, uint64_t *bits, uint32_t off)
-{
-	uint32_t i = off >> k->shift;
-	uint64_t bit = (uint64_t)1 << (i % 64);
-
-	/* most leaders are set more than once: look before the dear part */
-	if (!(__atomic_load_n(&bits[i / 64], __ATOMIC_RELAXED) & bit))
-		__atomic_fetch_or(&bits[i / 64], bit, __ATOMIC_RELAXED);
-}
-
 void code_clear(const struct code *k, uint64_t *bits, uint32_t off,
 		uint32_t end)
 {
@@ -170,24 +104,6 @@ void code_clear(const struct code *k, uint64_t *bits, uint32_t off,
 		bits[i / 64] &= ~(UINT64_MAX >> (64 - n) << (i % 64));
 		i += n;
 	}
-}
-
-uint32_t code_next(const struct code *k, const uint64_t *bits, uint32_t off,
-		   uint32_t end)
-{
-	uint32_t i = (off + (1u << k->shift) - 1) >> k->shift;
-	uint32_t last = (end + (1u << k->shift) - 1) >> k->shift;
-
-	while (i < last) {
-		uint64_t w = bits[i / 64] >> (i % 64);
-
-		if (w) {
-			i += (uint32_t)__builtin_ctzll(w);
-			break;
-		}
-		i = (i / 64 + 1) * 64;
-	}
-	return i < last ? i << k->shift : end;
 }
 
 void code_rank_init(struct code_rank *r, const struct code *k,

@@ -50,21 +50,129 @@ int code_init(struct code *k, const struct image *im, const struct isa *isa,
 	      struct err *e);
 void code_free(struct code *k);
 
+/*
+ * What follows is asked for every instruction, block and edge: inline.
+ */
+
 /* the dense offset of addr, or CODE_NONE if it is in no code range */
-uint32_t code_offset(const struct code *k, uint64_t addr);
+static inline uint32_t code_offset(const struct code *k, uint64_t addr)
+{
+	unsigned lo = 0, hi = k->nrange;
+
+	while (lo < hi) {
+		unsigned mid = (lo + hi) / 2;
+		const struct code_range *r = &k->range[mid];
+
+		if (addr < r->start)
+			hi = mid;
+		else if (addr >= r->end)
+			lo = mid + 1;
+		else
+			return r->offset + (uint32_t)(addr - r->start);
+	}
+	return CODE_NONE;
+}
+
 /* the range that holds an offset */
-const struct code_range *code_range_of(const struct code *k, uint32_t off);
-uint64_t code_address(const struct code *k, uint32_t off);
-const uint8_t *code_bytes(const struct code *k, uint32_t off);
+static inline const struct code_range *code_range_of(const struct code *k, uint32_t off)
+{
+	unsigned lo = 0, hi = k->nrange;
+
+	while (hi - lo > 1) {
+		unsigned mid = (lo + hi) / 2;
+
+		if (off < k->range[mid].offset)
+			hi = mid;
+		else
+			lo = mid;
+	}
+	return &k->range[lo];
+}
+
+static inline uint64_t code_address(const struct code *k, uint32_t off)
+{
+	const struct code_range *r = code_range_of(k, off);
+
+	return r->start + (off - r->offset);
+}
+
+static inline const uint8_t *code_bytes(const struct code *k, uint32_t off)
+{
+	const struct code_range *r = code_range_of(k, off);
+
+	return r->bytes + (off - r->offset);
+}
 
 /* false also for CODE_NONE and for offsets that are not aligned */
-bool code_test(const struct code *k, const uint64_t *bits, uint32_t off);
-void code_set(const struct code *k, uint64_t *bits, uint32_t off);
+static inline bool code_test(const struct code *k, const uint64_t *bits, uint32_t off)
+{
+	uint32_t i = off >> k->shift;
+
+	if (off >= k->total || off & ((1u << k->shift) - 1))
+		return false;
+	return bits[i / 64] >> (i % 64) & 1;
+}
+
+static inline void code_set(const struct code *k, uint64_t *bits, uint32_t off)
+{
+	uint32_t i = off >> k->shift;
+	uint64_t bit = (uint64_t)1 << (i % 64);
+
+	/* most leaders are set more than once: look before the dear part */
+	if (!(__atomic_load_n(&bits[i / 64], __ATOMIC_RELAXED) & bit))
+		__atomic_fetch_or(&bits[i / 64], bit, __ATOMIC_RELAXED);
+}
+
+/*
+ * Bits that are set in rising order, by one thread: a word at a time. Those
+ * of the last word are not there before code_marks_end().
+ */
+struct code_marks {
+	const struct code *k;
+	uint64_t *bits;
+	uint32_t word;
+	uint64_t set;
+};
+
+static inline void code_marks_end(struct code_marks *m)
+{
+	if (m->set)
+		__atomic_fetch_or(&m->bits[m->word], m->set,
+				  __ATOMIC_RELAXED);
+	m->set = 0;
+}
+
+static inline void code_mark(struct code_marks *m, uint32_t off)
+{
+	uint32_t i = off >> m->k->shift;
+
+	if (i / 64 != m->word)
+		code_marks_end(m);
+	m->word = i / 64;
+	m->set |= (uint64_t)1 << (i % 64);
+}
+
 void code_clear(const struct code *k, uint64_t *bits, uint32_t off,
 		uint32_t end);
+
 /* the first set bit in [off, end), or end */
-uint32_t code_next(const struct code *k, const uint64_t *bits, uint32_t off,
-		   uint32_t end);
+static inline uint32_t code_next(const struct code *k, const uint64_t *bits, uint32_t off,
+		   uint32_t end)
+{
+	uint32_t i = (off + (1u << k->shift) - 1) >> k->shift;
+	uint32_t last = (end + (1u << k->shift) - 1) >> k->shift;
+
+	while (i < last) {
+		uint64_t w = bits[i / 64] >> (i % 64);
+
+		if (w) {
+			i += (uint32_t)__builtin_ctzll(w);
+			break;
+		}
+		i = (i / 64 + 1) * 64;
+	}
+	return i < last ? i << k->shift : end;
+}
 
 /*
  * A numbering of the set bits: rank i is the i-th one. Made once from a bit

@@ -49,6 +49,7 @@ static void descent_take(struct descent *d, uint32_t off, const struct insn *i)
 	struct reached r = {off, off + i->len};
 
 	vec_push(&d->reached, r);
+	code_set(&d->b->code, d->b->code.insn, off);
 	found_take(d->b, &d->found, off, i);
 }
 
@@ -358,6 +359,15 @@ static int offset_order(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
+/* some piece is marked; compiled code has none */
+static bool any_holes(const struct build *b)
+{
+	for (size_t i = 0; i < b->piece.n; i++)
+		if (b->piece.at[i].holes)
+			return true;
+	return false;
+}
+
 /* decodes one marked piece again; seed[] holds its entries */
 static void repair_piece(struct build *b, const struct piece *p,
 			 offsets *seed)
@@ -385,6 +395,8 @@ void descend_repair(struct build *b)
 
 	repair_mark_data(b);
 	repair_mark_pieces(b);
+	if (!any_holes(b))
+		return;
 	repair_seeds(b, &seed);
 	if (seed.n)
 		qsort(seed.at, seed.n, sizeof *seed.at, offset_order);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/share.h"
 
 struct seed {
 	uint32_t at;
@@ -70,15 +71,22 @@ const char *discover_denied(const struct image *im)
 	return NULL;
 }
 
-/* remembers addr if it is in code and no instruction starts there yet */
+/* remembers an offset, or CODE_NONE, unless an instruction starts there */
+static void seed_offset(const struct build *b, seeds *s, uint32_t off,
+			enum part_source source)
+{
+	struct seed d = {off, (uint8_t)source};
+
+	if (off != CODE_NONE && !code_test(&b->code, b->code.insn, off) &&
+	    !(off & ((1u << b->code.shift) - 1)))
+		vec_push(s, d);
+}
+
+/* the same of an address */
 static void seed_add(const struct build *b, seeds *s, uint64_t addr,
 		     enum part_source source)
 {
-	struct seed d = {code_offset(&b->code, addr), (uint8_t)source};
-
-	if (d.at != CODE_NONE && !code_test(&b->code, b->code.insn, d.at) &&
-	    !(d.at & ((1u << b->code.shift) - 1)))
-		vec_push(s, d);
+	seed_offset(b, s, code_offset(&b->code, addr), source);
 }
 
 /* function symbols and the file's entry points */
@@ -96,16 +104,49 @@ static void seed_named(const struct build *b, seeds *s)
 		seed_add(b, s, im->ctor[i], PART_CALL);
 }
 
+/* where the last instruction before `end` goes on to; false: nowhere */
+static bool goes_on_at(const struct build *b, uint32_t start, uint32_t end)
+{
+	const struct code *k = &b->code;
+	uint32_t at = end;
+	struct insn i;
+
+	while (at > start && !code_test(k, k->insn, --at))
+		;
+	k->isa->scan(code_bytes(k, at), end - at, 0, &i);
+	return at + i.len == end && !i.pad &&
+	       (i.kind == INSN_SEQ || i.kind == INSN_COND ||
+		i.kind == INSN_SYSCALL);
+}
+
+/*
+ * What control falls into from the end of an FDE: clone() of glibc has none
+ * around the system call, where no table could be right for the child.
+ */
+static void seed_falls(const struct build *b, seeds *s)
+{
+	for (uint32_t p = 0; p < b->piece.n; p++) {
+		const struct piece *x = &b->piece.at[p];
+		struct insn i = {0};
+
+		if (x->source != PART_FDE || x->in_place ||
+		    piece_at(b, x->end) != CFG_NONE ||
+		    !goes_on_at(b, x->start, x->end) ||
+		    x->end >= b->code.total)
+			continue;
+		b->code.isa->scan(code_bytes(&b->code, x->end),
+				  b->code.total - x->end, 0, &i);
+		if (!i.pad)
+			seed_add(b, s, code_address(&b->code, x->end),
+				 PART_CALL);
+	}
+}
+
 /* targets of direct calls and jumps found since transfer `from` */
 static void seed_calls(const struct build *b, seeds *s, size_t from)
 {
-	for (size_t i = from; i < b->found.xfer.n; i++) {
-		const struct xfer *x = &b->found.xfer.at[i];
-
-		if (x->target != CODE_NONE)
-			seed_add(b, s, code_address(&b->code, x->target),
-				 PART_CALL);
-	}
+	for (size_t i = from; i < b->found.xfer.n; i++)
+		seed_offset(b, s, b->found.xfer.at[i].target, PART_CALL);
 }
 
 /* a code address that is stored or computed somewhere */
@@ -113,7 +154,8 @@ struct pointer {
 	uint64_t value;
 	uint64_t place; /* where it is stored; 0 if an instruction has it */
 	uint32_t from;	/* that instruction */
-	bool sure;	/* a relocation says that it is one */
+	bool sure;	/* a relocation says that it is one, or code that
+			   makes an address */
 };
 
 /* each_pointer's visitor */
@@ -149,7 +191,8 @@ static void each_pointer(struct build *b, visit *fn, void *arg)
 	for (size_t i = 0; i < b->found.ref.n; i++) {
 		const struct coderef *r = &b->found.ref.at[i];
 		struct pointer p = {.value = code_address(&b->code, r->to),
-				    .from = r->from};
+				    .from = r->from,
+				    .sure = r->kind == REF_ADDRESS};
 
 		if (r->kind == REF_ADDRESS || r->kind == REF_NONE)
 			fn(b, &p, arg);
@@ -241,6 +284,7 @@ void discover_code(struct build *b)
 	bool pointers = false;
 
 	seed_named(b, &s);
+	seed_falls(b, &s);
 	for (;;) {
 		size_t found = b->found.xfer.n;
 
@@ -349,9 +393,9 @@ static bool word_leads_to(const struct build *b, uint64_t place, uint32_t t)
 /*
  * Whether the pointer means that control may arrive where it leads. At the
  * start of a piece it does. Inside, it must be a label of the procedure: one
- * that a relocation knows, or that the procedure's own code computes, or a
- * word in a row of such words. Numbers that happen to look like addresses
- * are many in files without relocations.
+ * that a relocation knows, or that code computes, or a constant in the
+ * procedure's own code, or a word in a row of such words. Numbers that happen
+ * to look like addresses are many in files without relocations.
  */
 static bool pointer_counts(const struct build *b, const struct pointer *p)
 {
@@ -519,14 +563,23 @@ static void mark_piece(struct build *b, const struct piece *p)
 	}
 }
 
+/* share_items(): the same of many pieces; bits are set atomically */
+static void mark_pieces(void *build, size_t from, size_t end)
+{
+	struct build *b = build;
+
+	for (size_t i = from; i < end; i++)
+		if (!b->piece.at[i].in_place)
+			mark_piece(b, &b->piece.at[i]);
+}
+
 void discover_leaders(struct build *b)
 {
+	enum { LEAST = 1 << 12 }; /* pieces */
 	struct code *k = &b->code;
 
 	stub_list(b);
-	for (size_t i = 0; i < b->piece.n; i++)
-		if (!b->piece.at[i].in_place)
-			mark_piece(b, &b->piece.at[i]);
+	share_items(mark_pieces, b, b->piece.n, LEAST);
 	mark_named(b);
 	discover_entries(b);
 	for (size_t i = 0; i < b->site.n; i++)

@@ -10,11 +10,14 @@
  * return address is still the caller's; a block that stores to the stack or
  * loads another stack pointer right before its return may have made that
  * address itself (retpolines, setcontext, hand-written dispatch), and then
- * the return is a jump to nobody knows where, which reads everything.
+ * the return is a jump to nobody knows where, which reads everything. So is
+ * one for which the address of its own caller was dropped, if that is seen
+ * in the block that was called (return thunks).
  */
 #include "cfg/live_int.h"
 
 #include "base/share.h"
+#include "isa/uop.h"
 
 enum { EFFECT_SHARE_BLOCKS = 1 << 14 }; /* less is not worth a thread */
 
@@ -23,6 +26,8 @@ struct walk {
 	const struct isa *isa;
 	regset frame; /* stack and frame pointer */
 	bool odd;     /* a return would not go to the caller */
+	bool entry;   /* the block begins right after a call */
+	int64_t up;   /* how far the stack pointer is above that */
 };
 
 /* i may have changed where a return goes */
@@ -37,6 +42,33 @@ static bool makes_return(const struct walk *w, const struct insn *i)
 	if (i->mem_write && i->reads & sp)
 		return true;
 	return i->writes & sp && !(i->reads & w->frame);
+}
+
+/* by how much an instruction raises the stack pointer, if that is told */
+static int64_t raises(const struct isa *isa, const uint8_t *code, size_t avail,
+		      uint64_t addr)
+{
+	struct uop u[UOP_MAX];
+	unsigned n = isa->lift(code, avail, addr, u);
+	int64_t up = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (u[i].dst == isa->sp && u[i].a == isa->sp &&
+		    u[i].b == UOP_IMM)
+			up += u[i].code == UOP_ADD ? u[i].imm :
+			      u[i].code == UOP_SUB ? -u[i].imm : 0;
+	return up;
+}
+
+/* has the block taken more from the stack than it put there? */
+static bool drops_return(struct walk *w, const uint8_t *code, size_t avail,
+			 const struct insn *i)
+{
+	if (!w->entry || w->isa->link || i->kind != INSN_SEQ ||
+	    !(i->writes >> w->isa->sp & 1))
+		return false;
+	w->up += raises(w->isa, code, avail, i->addr);
+	return w->up > 0;
 }
 
 /* a return that does not go where the caller wants to have it */
@@ -75,7 +107,8 @@ struct effect effect_from(const struct cfg *c, const struct block *k,
 			  uint64_t addr, struct saves *s)
 {
 	struct walk w = {.isa = c->isa, .frame = (regset)1 << c->isa->sp |
-						 (regset)1 << c->isa->fp};
+						 (regset)1 << c->isa->fp,
+			 .entry = k->flags & BLOCK_ENTRY};
 	struct effect f = {0};
 	size_t avail;
 	const uint8_t *code = image_at(c->image, k->start, &avail);
@@ -89,7 +122,8 @@ struct effect effect_from(const struct cfg *c, const struct block *k,
 			effect_add(&f, &w, &i);
 		if (i.kind == INSN_BAD)
 			break;
-		w.odd |= makes_return(&w, &i);
+		w.odd |= makes_return(&w, &i) |
+			 drops_return(&w, code + at, left, &i);
 		if (s)
 			saves_add(s, &w, &i);
 	}

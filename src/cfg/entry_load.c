@@ -30,7 +30,7 @@ static bool last_write(struct before *x, uint32_t at, unsigned reg,
 	bool found = false;
 
 	for (uint32_t i = c->start; i < at;) {
-		struct lifted_insn in = body_insn(&x->w->body, i, c->end - i);
+		struct lifted_insn in = *body_insn(&x->w->body, i, c->end - i);
 
 		if (!in.len)
 			break;
@@ -48,7 +48,7 @@ static bool last_write(struct before *x, uint32_t at, unsigned reg,
 static bool constant_made(struct before *x, uint32_t def, uint64_t *value)
 {
 	const struct cut *c = &x->w->view.cut.at[x->block];
-	struct lifted_insn in = body_insn(&x->w->body, def, c->end - def);
+	struct lifted_insn in = *body_insn(&x->w->body, def, c->end - def);
 	struct uop u = x->w->body.uop.at[in.uop];
 
 	if (in.nuop != 1 || u.width != 64)
@@ -92,7 +92,7 @@ static bool last_load(struct before *x, unsigned size, uint32_t *at,
 	bool found = false;
 
 	for (uint32_t i = c->start; i < c->end;) {
-		struct lifted_insn in = body_insn(&x->w->body, i, c->end - i);
+		struct lifted_insn in = *body_insn(&x->w->body, i, c->end - i);
 
 		if (!in.len)
 			break;
@@ -110,12 +110,13 @@ static bool last_load(struct before *x, unsigned size, uint32_t *at,
 	return found;
 }
 
-/* tries the registers whose sum is the load's address */
+/* tries the registers whose sum is the load's address; or it is a sum with a
+   constant, and whoever knows the instruction sees what else is in it */
 static bool find_base(struct before *x, uint32_t at, unsigned address,
 		      struct dispatch *d)
 {
 	const struct cut *c = &x->w->view.cut.at[x->block];
-	struct lifted_insn in = body_insn(&x->w->body, at, c->end - at);
+	struct lifted_insn in = *body_insn(&x->w->body, at, c->end - at);
 
 	for (unsigned k = 0; k < in.nuop; k++) {
 		struct uop u = x->w->body.uop.at[in.uop + k];
@@ -123,6 +124,11 @@ static bool find_base(struct before *x, uint32_t at, unsigned address,
 
 		if (u.code != UOP_ADD || u.dst != address)
 			continue;
+		if (u.b == UOP_IMM) {
+			d->load_base = (uint64_t)u.imm;
+			d->load_reg = ISA_NO_REG;
+			return true;
+		}
 		for (unsigned i = 0; i < 2; i++) {
 			x->depth = 0;
 			if (side[i] >= UOP_FLAGS ||
@@ -139,8 +145,8 @@ void work_find_load(struct work *w, const struct finding *f,
 		    struct dispatch *d)
 {
 	struct before x = {.w = w, .block = w->block};
-	unsigned address;
-	uint32_t at;
+	unsigned address = UOP_NONE;
+	uint32_t at = CODE_NONE;
 
 	d->load = 0;
 	if (f->ways != 1 || !d->table || f->table.stride != f->table.size)

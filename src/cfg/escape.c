@@ -106,16 +106,16 @@ static bool any_insn(struct search *q, const struct piece *p,
 
 	for (uint32_t at = code_next(k, k->insn, p->start, p->end);
 	     at < p->end; at = code_next(k, k->insn, at + 1, p->end)) {
-		struct lifted_insn i;
+		const struct lifted_insn *i;
 
 		if (!b->isa->uses_frame(code_bytes(k, at), p->end - at))
 			continue;
 		i = body_insn(q->y, at, p->end - at);
 		look_up(q, at, set);
-		if (is(q, &i))
+		if (is(q, i))
 			return true;
 		look_up(q, at, set);
-		set |= sets_fp(q, &i);
+		set |= sets_fp(q, i);
 	}
 	return false;
 }

@@ -131,7 +131,7 @@ static bool work_is_own(struct work *w, uint64_t addr)
 	if (off == CODE_NONE || off <= c->start || off > c->last)
 		return false;
 	for (uint32_t at = c->start; at <= c->last;) {
-		struct lifted_insn i = body_insn(&w->body, at, c->end - at);
+		struct lifted_insn i = *body_insn(&w->body, at, c->end - at);
 
 		for (unsigned j = 0; j < i.nuop; j++)
 			if (w->body.uop.at[i.uop + j].code == UOP_LOAD)

@@ -113,7 +113,7 @@ static void lift_block(struct lifter *f)
 	const struct cut *c = &f->s->view->cut.at[f->block];
 
 	for (uint32_t at = c->start; at < c->end;) {
-		struct lifted_insn i = body_insn(f->s->body, at, c->end - at);
+		struct lifted_insn i = *body_insn(f->s->body, at, c->end - at);
 
 		f->pc = at;
 		for (unsigned j = 0; j < i.nuop; j++) {
@@ -133,11 +133,11 @@ static void lift_block(struct lifter *f)
 
 const struct lifted *value_block(struct values *s, uint32_t block)
 {
-	struct lifter f = {.s = s, .block = block, .l = &s->lifted[block]};
+	struct lifter f = {.s = s, .block = block};
 
-	if (f.l->done)
-		return f.l;
-	f.l->done = true;
+	if (s->lifted[block])
+		return s->lifted[block];
+	f.l = s->lifted[block] = ARENA_ARRAY(&s->arena, struct lifted, 1);
 	f.l->store = (uint32_t)s->store.n;
 	f.l->test = f.l->jump = NODE_UNSET;
 	for (unsigned r = 0; r < UOP_NREGS; r++)
@@ -165,15 +165,21 @@ static uint64_t find_changes(struct values *s, uint32_t block)
 	uint64_t all = ((uint64_t)1 << UOP_NREGS) - 1, set = CHANGES_KNOWN;
 
 	for (uint32_t at = c->start; at < c->end;) {
-		struct lifted_insn i = body_insn(s->body, at, c->end - at);
+		const struct lifted_insn *i =
+			body_insn(s->body, at, c->end - at);
 
-		set |= i.sets | (i.stores ? CHANGES_MEMORY : 0);
-		if (!i.len)
+		/* an earlier look has seen the same block */
+		if (at == c->start && i->block_end == c->end)
+			return i->block_changes;
+		set |= i->sets | (i->stores ? CHANGES_MEMORY : 0);
+		if (!i->len)
 			break;
-		at += i.len;
+		at += i->len;
 	}
-	return ends_in_call(c) ? set | (all & ~(uint64_t)s->isa->callee_saved)
-			       : set;
+	if (ends_in_call(c))
+		set |= all & ~(uint64_t)s->isa->callee_saved;
+	body_note_block(s->body, c->start, c->end, set);
+	return set;
 }
 
 static uint64_t changes_of(struct values *s, uint32_t block)

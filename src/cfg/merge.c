@@ -36,14 +36,17 @@ bool merge_is_start(const struct build *b, uint32_t t, bool conditional)
 
 enum block_goal block_goal(const struct build *b, uint32_t piece, uint32_t t)
 {
-	uint32_t q = t == CODE_NONE ? CFG_NONE : piece_at(b, t);
+	const struct piece *p = &b->piece.at[piece];
+	uint32_t q;
 
-	if (q == CFG_NONE || b->piece.at[q].in_place ||
-	    !code_test(&b->code, b->code.insn, t))
+	if (!code_test(&b->code, b->code.insn, t))
 		return GOAL_NOWHERE;
 	/* within a piece every jump stays inside, also to its start */
-	if (q == piece)
+	if (!p->in_place && t >= p->start && t < p->end)
 		return GOAL_INSIDE;
+	q = piece_at(b, t);
+	if (q == CFG_NONE || b->piece.at[q].in_place)
+		return GOAL_NOWHERE;
 	if (piece_find(b, q) != piece_find(b, piece) ||
 	    code_test(&b->code, b->code.called, t))
 		return GOAL_TAIL;
@@ -54,9 +57,12 @@ enum block_goal block_goal(const struct build *b, uint32_t piece, uint32_t t)
 static void merge_at(struct build *b, uint32_t piece, uint32_t t,
 		     bool conditional)
 {
-	uint32_t q = t == CODE_NONE ? CFG_NONE : piece_at(b, t);
+	uint32_t q;
 
-	if (q == CFG_NONE || q == piece || b->piece.at[q].in_place ||
+	if (t >= b->piece.at[piece].start && t < b->piece.at[piece].end)
+		return;
+	q = piece_at(b, t);
+	if (q == CFG_NONE || b->piece.at[q].in_place ||
 	    !code_test(&b->code, b->code.insn, t) ||
 	    piece_find(b, piece) == piece_find(b, q))
 		return;

@@ -7,12 +7,18 @@
  * return, the waiting paths go on. Every block is visited once, so the time
  * is linear. Procedures that only call each other for ever come out right.
  *
+ * Paths stay within their procedure, so each of several threads walks through
+ * the procedures of its share. What waits for another share's procedure waits
+ * to the end; one thread then does the little that is left.
+ *
  * Known by name are the library's own exits: they are the base of the rest.
  * What jumps where nobody knows may return.
  */
 #include "cfg/build.h"
 
 #include <stdlib.h>
+
+#include "base/share.h"
 
 /* functions that the platform's libraries define as never returning */
 static const char *const noreturn_names[] = {
@@ -50,13 +56,16 @@ static bool noreturn_named(const char *name)
 			       sizeof *noreturn_names, name_order);
 }
 
-/* the state of the walk */
+/* the state of the walk through procedures first .. end-1 */
 struct walk {
 	struct build *b;
 	struct cfg *c;
+	uint32_t first, end;
 	bool *seen;	    /* by block */
 	bool *returns;	    /* by procedure */
-	uint32_t *waiting;  /* by procedure: first edge that waits for it */
+	/* by share and procedure: first edge of that share that waits for it */
+	uint32_t **waiting;
+	unsigned share, shares; /* whose waiting edges are released: from, to */
 	uint32_t *next;	    /* by edge: next one that waits for the same */
 	VEC(uint32_t) todo; /* blocks to leave by their edges */
 	VEC(uint32_t) ready; /* procedures found to return */
@@ -106,12 +115,12 @@ static void walk_await(struct walk *w, uint32_t e, uint64_t addr)
 {
 	uint32_t p = noreturn_proc(w->b, addr);
 
-	if (p == CFG_NONE || w->returns[p]) {
+	if (p == CFG_NONE || (p >= w->first && p < w->end && w->returns[p])) {
 		walk_release(w, e);
 		return;
 	}
-	w->next[e] = w->waiting[p];
-	w->waiting[p] = e;
+	w->next[e] = w->waiting[w->share][p];
+	w->waiting[w->share][p] = e;
 }
 
 /* takes one edge of a visited block */
@@ -147,6 +156,18 @@ static void walk_edge(struct walk *w, uint32_t e)
 	}
 }
 
+/* procedure p returns: what waits for it goes on */
+static void walk_wake(struct walk *w, uint32_t p)
+{
+	for (unsigned t = w->share; t < w->shares; t++) {
+		uint32_t e = w->waiting[t][p];
+
+		w->waiting[t][p] = CFG_NONE;
+		for (; e != CFG_NONE; e = w->next[e])
+			walk_release(w, e);
+	}
+}
+
 /* runs until nothing new can be reached */
 static void walk_run(struct walk *w)
 {
@@ -158,40 +179,84 @@ static void walk_run(struct walk *w)
 			     e < cfg_edges_end(w->c, k); e++)
 				walk_edge(w, e);
 		} else {
-			uint32_t p = w->ready.at[--w->ready.n];
-
-			for (uint32_t e = w->waiting[p]; e != CFG_NONE;
-			     e = w->next[e])
-				walk_release(w, e);
+			walk_wake(w, w->ready.at[--w->ready.n]);
 		}
 	}
 }
 
-/* starts at every entry */
-static void walk_start(struct walk *w)
+/* thread body: starts at every entry of the share's procedures */
+static void *walk_share(void *arg)
 {
-	struct cfg *c = w->c;
+	struct walk *w = arg;
+	const struct cfg *c = w->c;
 
-	for (uint32_t p = 0; p < c->proc.n; p++)
-		walk_reach(w, cfg_block_at(c, c->proc.at[p].entry));
-	for (uint32_t k = 0; k < c->block.n; k++)
-		if (c->block.at[k].flags & BLOCK_ENTRY)
-			walk_reach(w, k);
+	for (uint32_t p = w->first; p < w->end; p++) {
+		const struct procedure *q = &c->proc.at[p];
+
+		walk_reach(w, cfg_block_at(c, q->entry));
+		for (uint32_t i = 0; i < q->npart; i++) {
+			const struct part *part =
+				&c->part.at[c->proc_part.at[q->part + i]];
+
+			for (uint32_t k = part->block;
+			     k < part->block + part->nblock; k++)
+				if (c->block.at[k].flags & BLOCK_ENTRY)
+					walk_reach(w, k);
+		}
+		walk_run(w);
+	}
+	return NULL;
+}
+
+/* walks through everything: all shares, then what waits for another one's */
+static void walk_all(struct walk *all)
+{
+	struct walk share[SHARES];
+	uint32_t n = all->end;
+
+	for (unsigned t = 0; t < all->shares; t++) {
+		share[t] = *all;
+		share[t].first = n / all->shares * t;
+		if (t + 1 < all->shares)
+			share[t].end = n / all->shares * (t + 1);
+		share[t].share = t;
+		share[t].shares = t + 1;
+	}
+	share_run(walk_share, share, sizeof *share, all->shares);
+	for (uint32_t p = 0; p < n; p++)
+		if (all->returns[p])
+			vec_push(&all->ready, p);
+	walk_run(all);
+	for (unsigned t = 0; t < all->shares; t++) {
+		vec_free(&share[t].todo);
+		vec_free(&share[t].ready);
+	}
+}
+
+/* no edge waits for any of n procedures */
+static uint32_t *nobody_waits(size_t n)
+{
+	uint32_t *waiting = NEW_ARRAY(uint32_t, n);
+
+	memset(waiting, 0xff, n * sizeof *waiting);
+	return waiting;
 }
 
 void noreturn_find(struct build *b)
 {
+	enum { LEAST = 1 << 12 }; /* procedures; fewer are not worth a thread */
 	struct cfg *c = b->cfg;
-	struct walk w = {.b = b, .c = c};
+	uint32_t *waiting[SHARES];
+	struct walk w = {.b = b, .c = c, .end = (uint32_t)c->proc.n,
+			 .waiting = waiting,
+			 .shares = c->proc.n < LEAST ? 1 : SHARES};
 
 	w.seen = NEW_ARRAY(bool, c->block.n);
 	w.returns = NEW_ARRAY(bool, c->proc.n);
-	w.waiting = NEW_ARRAY(uint32_t, c->proc.n);
 	w.next = NEW_ARRAY(uint32_t, c->edge.n);
-	for (size_t p = 0; p < c->proc.n; p++)
-		w.waiting[p] = CFG_NONE;
-	walk_start(&w);
-	walk_run(&w);
+	for (unsigned t = 0; t < w.shares; t++)
+		waiting[t] = nobody_waits(c->proc.n);
+	walk_all(&w);
 	if (!b->noreturn)
 		b->noreturn = NEW_ARRAY(bool, b->piece.n);
 	for (uint32_t p = 0; p < c->proc.n; p++) {
@@ -200,19 +265,22 @@ void noreturn_find(struct build *b)
 		c->proc.at[p].returns = w.returns[p];
 		b->noreturn[piece_find(b, part)] = !w.returns[p];
 	}
+	for (unsigned t = 0; t < w.shares; t++)
+		mem_free(waiting[t]);
 	mem_free(w.seen);
 	mem_free(w.returns);
-	mem_free(w.waiting);
 	mem_free(w.next);
 	vec_free(&w.todo);
 	vec_free(&w.ready);
 }
 
-void noreturn_apply(struct build *b)
+/* share_items(): what noreturn_apply() does to some of the edges */
+static void apply_to_edges(void *build, size_t from, size_t end)
 {
+	const struct build *b = build;
 	struct cfg *c = b->cfg;
 
-	for (size_t e = 0; e < c->edge.n; e++) {
+	for (size_t e = from; e < end; e++) {
 		struct edge *g = &c->edge.at[e];
 		const struct block *k = &c->block.at[g->from];
 		uint32_t p;
@@ -225,4 +293,11 @@ void noreturn_apply(struct build *b)
 			g->to = CFG_NONE;
 		}
 	}
+}
+
+void noreturn_apply(struct build *b)
+{
+	enum { LEAST = 1 << 16 }; /* edges */
+
+	share_items(apply_to_edges, b, b->cfg->edge.n, LEAST);
 }

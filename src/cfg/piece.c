@@ -9,10 +9,13 @@ enum { INDEX_SHIFT = 8 }; /* one entry of piece_index per 256 bytes */
 uint32_t piece_among(const struct build *b, const uint32_t *piece, uint32_t n,
 		     uint32_t off)
 {
-	uint32_t i;
+	const struct piece *p = b->piece.at;
+	uint32_t i = 0;
 
-	bisect(i, n, b->piece.at[piece[i]].end <= off);
-	return i < n && b->piece.at[piece[i]].start <= off ? i : n;
+	if (n > 1) /* most procedures are one piece */
+		bisect(i, n, p[piece[i]].end <= off);
+	return i < n && p[piece[i]].start <= off && off < p[piece[i]].end ?
+		       i : n;
 }
 
 static int piece_order(const void *a, const void *b)

@@ -4,6 +4,7 @@
  * what they lead to.
  */
 #include "base/bisect.h"
+#include "base/share.h"
 #include "cfg/build.h"
 
 #include <inttypes.h>
@@ -97,8 +98,47 @@ static void proc_group(struct build *b)
 	mem_free(index);
 }
 
+/* some jump in the part is not understood */
+static bool part_unknown(const struct cfg *c, const struct part *p)
+{
+	uint32_t e, end;
+
+	if (!p->nblock)
+		return false;
+	end = cfg_edges_end(c, p->block + p->nblock - 1);
+	for (e = c->block.at[p->block].edge; e < end; e++)
+		if (c->edge.at[e].kind == EDGE_UNKNOWN)
+			return true;
+	return false;
+}
+
+/* share_items(): what is to be said of each procedure */
+static void proc_describe(void *build, size_t from, size_t end)
+{
+	const struct build *b = build;
+	struct cfg *c = b->cfg;
+
+	for (size_t i = from; i < end; i++) {
+		struct procedure *p = &c->proc.at[i];
+		const struct symbol *s = image_symbol_at(b->im, p->entry);
+
+		for (uint32_t j = 0; j < p->npart; j++) {
+			struct part *q =
+				&c->part.at[c->proc_part.at[p->part + j]];
+
+			q->proc = (uint32_t)i;
+			p->unknown |= part_unknown(c, q);
+		}
+		c->block.at[cfg_block_at(c, p->entry)].flags |= BLOCK_ENTRY;
+		p->name = s && s->name[0] ? s->name : NULL;
+		p->returns = true;
+		p->import = proc_import(c, p);
+	}
+}
+
 void proc_build(struct build *b)
 {
+	enum { LEAST = 1 << 12 }; /* procedures */
 	struct cfg *c = b->cfg;
 
 	proc_group(b);
@@ -106,24 +146,9 @@ void proc_build(struct build *b)
 		c->proc.at[i].entry = proc_entry(b, &c->proc.at[i]);
 	if (c->proc.n)
 		qsort(c->proc.at, c->proc.n, sizeof *c->proc.at, proc_order);
-	for (uint32_t i = 0; i < c->proc.n; i++) {
-		struct procedure *p = &c->proc.at[i];
-		const struct symbol *s = image_symbol_at(b->im, p->entry);
-
-		for (uint32_t j = 0; j < p->npart; j++)
-			c->part.at[c->proc_part.at[p->part + j]].proc = i;
-		c->block.at[cfg_block_at(c, p->entry)].flags |= BLOCK_ENTRY;
-		p->name = s && s->name[0] ? s->name : NULL;
-		p->returns = true;
-	}
+	share_items(proc_describe, b, c->proc.n, LEAST);
 	for (size_t i = 0; i < c->hub.n; i++)
 		c->hub.at[i].proc = c->part.at[c->hub.at[i].proc].proc;
-	for (uint32_t i = 0; i < c->proc.n; i++)
-		c->proc.at[i].import = proc_import(c, &c->proc.at[i]);
-	for (size_t e = 0; e < c->edge.n; e++)
-		if (c->edge.at[e].kind == EDGE_UNKNOWN)
-			c->proc.at[cfg_block_proc(c, c->edge.at[e].from)]
-				.unknown = true;
 }
 
 /* the part that holds addr, or NULL */

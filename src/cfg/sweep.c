@@ -77,7 +77,6 @@ void found_take(const struct build *b, struct found *f, uint32_t off,
 {
 	const struct code *k = &b->code;
 
-	code_set(k, k->insn, off);
 	found_xfer(k, f, off, i);
 	found_page(k, f, off, i);
 	if (i->ref_kind != REF_NONE && i->ref_kind != REF_PAGE &&
@@ -104,19 +103,24 @@ static bool sweep_linear(struct share *s, struct piece *p)
 	const uint8_t *bytes = code_bytes(k, p->start);
 	uint64_t addr = code_address(k, p->start);
 	size_t nxfer = f->xfer.n, nref = f->ref.n;
-	uint32_t len = p->end - p->start;
+	uint32_t len = p->end - p->start, off;
+	struct code_marks insns = {.k = k, .bits = k->insn};
 	struct insn i;
 
 	f->paged = 0;
 
-	for (uint32_t off = 0; off < len; off += i.len) {
+	for (off = 0; off < len; off += i.len) {
 		k->isa->scan(bytes + off, len - off, addr + off, &i);
-		if (i.kind == INSN_BAD || i.kind == INSN_UNKNOWN) {
-			f->xfer.n = nxfer;
-			f->ref.n = nref;
-			return false;
-		}
+		if (i.kind == INSN_BAD || i.kind == INSN_UNKNOWN)
+			break;
+		code_mark(&insns, p->start + off);
 		found_take(s->b, f, p->start + off, &i);
+	}
+	code_marks_end(&insns);
+	if (off < len) {
+		f->xfer.n = nxfer;
+		f->ref.n = nref;
+		return false;
 	}
 	p->xfer = (uint32_t)nxfer;
 	p->nxfer = (uint32_t)(f->xfer.n - nxfer);

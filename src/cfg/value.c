@@ -13,7 +13,7 @@ void values_init(struct values *s, const struct view *v, struct body *body,
 	*s = (struct values){.view = v, .im = v->b->im, .isa = v->b->isa,
 			     .body = body, .depth_limit = depth_limit,
 			     .horizon = CFG_NONE};
-	s->lifted = NEW_ARRAY(struct lifted, v->cut.n + 1);
+	s->lifted = NEW_ARRAY(struct lifted *, v->cut.n + 1);
 	s->changes = NEW_ARRAY(uint64_t, v->cut.n + 1);
 }
 
@@ -26,6 +26,7 @@ void values_free(struct values *s)
 	vec_free(&s->use);
 	vec_free(&s->chain);
 	mem_free(s->lifted);
+	arena_free(&s->arena);
 	mem_free(s->changes);
 	mem_free(s->before);
 	map_free(&s->unique);

@@ -87,7 +87,6 @@ struct store {
 
 /* a block, lifted */
 struct lifted {
-	bool done;
 	uint32_t out[UOP_NREGS]; /* nodes at its end */
 	uint32_t store, nstore;	 /* in values.store */
 	uint32_t test; /* flags that its conditional branch tests */
@@ -113,7 +112,8 @@ struct values {
 	VEC(struct location) location;
 	VEC(uint32_t) operand; /* of the phis */
 	VEC(struct use) use;
-	struct lifted *lifted; /* by block */
+	struct lifted **lifted; /* by block; NULL: not yet */
+	struct arena arena;	/* where they are */
 	uint64_t *changes; /* by block: see lift.c */
 	struct map unique;     /* hash of a node -> first such node */
 	VEC(uint32_t) chain;   /* by node: next with the same hash */

@@ -9,6 +9,7 @@ static void view_index(struct view *v, uint32_t i, uint32_t block)
 	const struct piece *p = &v->b->piece.at[v->part[i]];
 
 	v->first[i] = (uint32_t)v->near.n;
+	vec_reserve(&v->near, (p->end - p->start) / NEAR + 1);
 	for (uint32_t off = p->start; off < p->end; off += NEAR) {
 		while (block < v->cut.n && v->cut.at[block].start < off)
 			block++;
@@ -31,6 +32,13 @@ uint32_t view_block_at(const struct view *v, uint32_t off)
 	return k < v->cut.n && v->cut.at[k].start == off ? k : CFG_NONE;
 }
 
+/* the block at an offset that block i leads to: most often the next one */
+static uint32_t view_next(const struct view *v, uint32_t i, uint32_t off)
+{
+	return i + 1 < v->cut.n && v->cut.at[i + 1].start == off ?
+		       i + 1 : view_block_at(v, off);
+}
+
 /* the edges that control flow is known to take */
 static void view_add_edges(struct view *v, struct graph_sketch *s)
 {
@@ -40,7 +48,7 @@ static void view_add_edges(struct view *v, struct graph_sketch *s)
 		block_successors(v->b, v->piece.at[i], &v->cut.at[i], &succ);
 		for (size_t j = 0; j < succ.n; j++) {
 			uint32_t to = succ.at[j].kind < EDGE_HUB ?
-				view_block_at(v, succ.at[j].to) : CFG_NONE;
+				view_next(v, i, succ.at[j].to) : CFG_NONE;
 
 			graph_add_edge(s, i, to == CFG_NONE ? v->root + 1 :
 							      to);
@@ -60,9 +68,11 @@ static void view_add_entries(struct view *v, struct graph_sketch *s,
 		has_pred[s->to.at[e]] = true;
 	for (uint32_t i = 0; i < v->cut.n; i++) {
 		uint32_t at = v->cut.at[i].start;
+		bool first = v->b->piece.at[v->piece.at[i]].start == at;
 
+		/* what is not called starts a procedure only with a piece */
 		if (i == v->main || code_test(k, k->called, at) ||
-		    merge_is_start(v->b, at, false)) {
+		    (first && merge_is_start(v->b, at, false))) {
 			graph_add_edge(s, v->root, i);
 		} else if (entries == VIEW_ANY && !v->cut.at[i].fill &&
 			   (!has_pred[i] || code_test(k, k->entry, at))) {
@@ -98,16 +108,22 @@ void view_build(struct view *v, const struct build *b, const uint32_t *piece,
 	*v = (struct view){.b = b, .part = piece, .npart = n};
 	v->first = ARENA_ARRAY(&v->arena, uint32_t, n);
 	for (uint32_t i = 0; i < n; i++) {
+		const struct piece *p = &b->piece.at[piece[i]];
 		uint32_t block = (uint32_t)v->cut.n;
 
-		block_cut(b, &b->piece.at[piece[i]], &v->cut);
+		/* most blocks end in a transfer */
+		vec_reserve(&v->cut, p->nxfer + p->nxfer / 4);
+		block_cut(b, p, &v->cut);
 		view_index(v, i, block);
+		vec_reserve(&v->piece, v->cut.n - block);
 		while (v->piece.n < v->cut.n)
-			vec_push(&v->piece, piece[i]);
+			v->piece.at[v->piece.n++] = piece[i];
 	}
 	v->root = (uint32_t)v->cut.n;
 	v->main = view_block_at(v, entry);
 	graph_add_vertices(&s, v->root + 2);
+	vec_reserve(&s.from, 2 * (size_t)v->root); /* few have more */
+	vec_reserve(&s.to, 2 * (size_t)v->root);
 	view_add_edges(v, &s);
 	view_add_entries(v, &s, entries);
 	graph_seal(&v->arena, &s, v->root, v->root + 1, &v->g);

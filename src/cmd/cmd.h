@@ -28,8 +28,8 @@ struct command {
 	bool own_help; /* it looks for --help itself: not all words are its */
 };
 
-extern const struct command cmd_cached, cmd_cfg, cmd_count, cmd_export,
-	cmd_follow, cmd_instrument, cmd_report, cmd_snapshot;
+extern const struct command cmd_annotate, cmd_cached, cmd_cfg, cmd_count,
+	cmd_export, cmd_follow, cmd_instrument, cmd_report, cmd_snapshot;
 
 /* prints the error; returns the exit status for it */
 int cmd_fail(const struct err *e);

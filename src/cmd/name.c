@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 static void print_byte(FILE *to, unsigned char c, bool plain)
 {
 	if (plain)
@@ -25,6 +27,22 @@ void name_print(FILE *to, const char *s, const char *also)
 
 		print_byte(to, c, is_plain(c, also));
 	}
+}
+
+char *name_text(const char *s, const char *also)
+{
+	char *text = mem_alloc(3 * strlen(s) + 1), *at = text;
+
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (is_plain(c, also))
+			*at++ = (char)c;
+		else
+			at += sprintf(at, "%%%02x", c);
+	}
+	*at = '\0';
+	return text;
 }
 
 void name_print_ascii(FILE *to, const char *s, size_t max, const char *also)

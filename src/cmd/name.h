@@ -9,6 +9,8 @@
 
 /* prints s; control bytes, and those in `also`, as %NN */
 void name_print(FILE *to, const char *s, const char *also);
+/* the same as a string, to be freed with mem_free() */
+char *name_text(const char *s, const char *also);
 /*
  * The same with all but ASCII as %NN; if s is longer than max bytes, "..."
  * stands for its middle: long names of C++ differ at the end.

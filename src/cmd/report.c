@@ -17,8 +17,9 @@ static const char report_usage[] =
 	"Shows how often the parts of a program ran, most first. PROFILE is\n"
 	"what 'tally count' left, or is filling just now.\n"
 	"\n"
-	"  --by image|procedure|process|edge|block|instruction|call-site\n"
+	"  --by image|procedure|line|process|edge|block|instruction|call-site\n"
 	"               what to list; procedure by default\n"
+	"  --all        also what did not run\n"
 	"  --limit N    only the first N\n"
 	"  --json       for programs\n"
 	"\n"
@@ -29,7 +30,7 @@ struct report_call {
 	const char *profile;
 	enum rows_by by;
 	size_t limit;
-	bool json;
+	bool json, all;
 };
 
 /* the value of --by; -1 if there is no such one */
@@ -39,10 +40,10 @@ static int parse_by(const char *word)
 		[BY_IMAGE] = "image", [BY_PROCEDURE] = "procedure",
 		[BY_PROCESS] = "process", [BY_EDGE] = "edge",
 		[BY_BLOCK] = "block", [BY_INSTRUCTION] = "instruction",
-		[BY_CALL_SITE] = "call-site",
+		[BY_CALL_SITE] = "call-site", [BY_LINE] = "line",
 	};
 
-	for (int i = 0; i <= BY_CALL_SITE; i++)
+	for (int i = 0; i <= BY_LINE; i++)
 		if (!strcmp(word, names[i]))
 			return i;
 	return -1;
@@ -67,7 +68,7 @@ static int report_word(struct report_call *call, char **argv, int *i)
 		by = parse_by(value);
 		if (by < 0)
 			return cmd_misuse(&cmd_report, "--by image, procedure,"
-					  " process, edge, block, "
+					  " line, process, edge, block, "
 					  "instruction or call-site, not "
 					  "'%s'", value);
 		call->by = (enum rows_by)by;
@@ -77,6 +78,8 @@ static int report_word(struct report_call *call, char **argv, int *i)
 					  "number, not '%s'", value);
 	} else if (!strcmp(a, "--json")) {
 		call->json = true;
+	} else if (!strcmp(a, "--all")) {
+		call->all = true;
 	} else if (a[0] == '-' && a[1]) {
 		return cmd_misuse(&cmd_report, "unknown option '%s'", a);
 	} else if (call->profile) {
@@ -120,7 +123,7 @@ static int report_run(int argc, char **argv)
 	if (told_open(&t, call.profile, &e))
 		return cmd_fail(&e);
 	report_show_notes(&t);
-	if (rows_make(&r, &t, call.by, &e)) {
+	if (rows_make(&r, &t, call.by, call.all, &e)) {
 		told_close(&t);
 		return cmd_fail(&e);
 	}

@@ -83,9 +83,12 @@ static void json_image(struct json *j, const struct told *t,
 static void json_name(struct json *j, const struct told *t,
 		      const struct row *r)
 {
-	char buf[32];
+	const char *symbol = legend_symbol(t->image[r->image].legend, r->proc);
+	const char *name = row_procedure(t, r);
 
-	json_string(j, "procedure", row_procedure(t, r, buf, sizeof buf));
+	json_string(j, "procedure", name);
+	if (strcmp(name, symbol))
+		json_string(j, "symbol", symbol);
 }
 
 static void json_where(struct json *j, const struct told *t,
@@ -181,13 +184,12 @@ static void json_call_site(struct json *j, const struct told *t,
 			   const struct row *r)
 {
 	const char *callee = NULL;
-	char buf[32];
 
 	json_where(j, t, r);
 	json_address(j, "address", r->addr);
 	json_string(j, "kind", site_kind_name(r->kind));
 	if (r->to_image != ROW_NONE) {
-		callee = row_callee(t, r, buf, sizeof buf);
+		callee = row_callee(t, r);
 		json_string(j, "callee_image", t->image[r->to_image].name);
 	} else {
 		json_null(j, "callee_image");
@@ -203,8 +205,25 @@ static void json_call_site(struct json *j, const struct told *t,
 			  told_unknown(&t->image[r->image], r->proc));
 }
 
+static void json_line(struct json *j, const struct told *t,
+		      const struct row *r, const struct line_counts *lines)
+{
+	const struct line_count *l = &lines->v.at[r->item];
+
+	json_string(j, "image", t->image[r->image].name);
+	json_string(j, "file", lines->file.string.at[l->file]);
+	json_number(j, "line", l->line);
+	report_json_count(j, "count", r->known, r->count,
+			  "its counters do not tell");
+	if (r->known)
+		json_number(j, "instructions", l->instructions);
+	else
+		json_null(j, "instructions");
+}
+
 static void json_row(struct json *j, const struct told *t,
-		     const struct row *r, enum rows_by by)
+		     const struct rows *all, const struct row *r,
+		     enum rows_by by)
 {
 	json_object(j, NULL);
 	switch (by) {
@@ -225,6 +244,9 @@ static void json_row(struct json *j, const struct told *t,
 	case BY_CALL_SITE:
 		json_call_site(j, t, r);
 		break;
+	case BY_LINE:
+		json_line(j, t, r, &all->lines);
+		break;
 	default:
 		json_code(j, t, r, by);
 	}
@@ -238,6 +260,6 @@ void report_show_json(const struct told *t, const struct rows *r,
 
 	json_array(&j, NULL);
 	for (size_t i = 0; i < r->v.n && i < limit; i++)
-		json_row(&j, t, &r->v.at[i], by);
+		json_row(&j, t, r, &r->v.at[i], by);
 	json_end(&j);
 }

@@ -1,236 +1,196 @@
 /*
- * report_text: a profile for people. A table's columns are as wide as their
- * longest cell; numbers stand to the right.
+ * report_text: a profile for people.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/figures.h"
-#include "cmd/name.h"
 #include "cmd/report_show.h"
-#include "cmd/style.h"
+#include "cmd/table.h"
 
-enum {
-	COLUMNS = 4,
-	CELL = 32,
-	KIND_WIDTH = 10,  /* of the longest name of an edge */
-	SITE_WIDTH = 13,  /* of a call site */
-	NAME_WIDEST = 40, /* longer names push aside what follows */
+static const struct table_column image_columns[] = {
+	{"instructions", TABLE_NUMBER}, {"%", TABLE_NUMBER},
+	{"counters", TABLE_NUMBER}, {"increments", TABLE_NUMBER},
+	{"image", TABLE_NAME},
 };
 
-/* columns of numbers, and what they are called; names follow */
-struct table {
-	struct style s;
-	const char *head[COLUMNS];
-	unsigned n;
-	int width[COLUMNS];
-	const char *names; /* heading of what follows */
-	int name_width;	   /* of procedures, on a terminal */
-};
-
-struct cells {
-	char at[COLUMNS][CELL];
-};
-
-static void cell_number(char *cell, bool known, uint64_t n)
-{
-	if (known)
-		figures_number(n, cell);
-	else
-		strcpy(cell, "unknown");
-}
-
-/* of an image or process; "+": that many at least */
-static void cell_sum(char *cell, const struct row *r)
-{
-	cell_number(cell, r->known, r->count);
-	if (r->known && r->least)
-		strcat(cell, "+");
-}
-
-static void cell_share(char *cell, bool known, uint64_t n, uint64_t of)
-{
-	*cell = '\0';
-	if (known && of)
-		snprintf(cell, CELL, "%.2f%%", 100.0 * (double)n / (double)of);
-}
-
-static void cell_addr(char *cell, bool known, uint64_t addr)
-{
-	strcpy(cell, "-");
-	if (known)
-		snprintf(cell, CELL, "%#" PRIx64, addr);
-}
-
-static const struct table tables[] = {
-	[BY_IMAGE] = {.head = {"instructions", "%", "counters", "increments"},
-		      .n = 4, .names = "image"},
-	[BY_PROCEDURE] = {.head = {"instructions", "%", "calls"}, .n = 3,
-			  .names = "procedure  image"},
-	[BY_PROCESS] = {.head = {"process", "pid", "parent", "instructions"},
-			.n = 4, .names = "name"},
-	[BY_EDGE] = {.head = {"count", "from", "to"}, .n = 3,
-		     .names = "kind  procedure  image"},
-	[BY_BLOCK] = {.head = {"count", "start", "instructions"}, .n = 3,
-		      .names = "procedure  image"},
-	[BY_INSTRUCTION] = {.head = {"count", "address"}, .n = 2,
-			    .names = "procedure  image"},
-	[BY_CALL_SITE] = {.head = {"count", "site", "callee"}, .n = 3,
-			  .names = "kind  procedure  image  callee  image"},
-};
-
-static void fill_image(const struct told *t, const struct row *r,
-		       struct cells *c)
+static void image_row(struct table *x, const struct told *t,
+		      const struct row *r)
 {
 	const struct told_image *m = &t->image[r->image];
 
-	cell_sum(c->at[0], r);
-	cell_share(c->at[1], r->known, r->count, t->instructions);
-	cell_number(c->at[2], true, t->profile.image.at[m->image].ncounter);
-	cell_number(c->at[3], r->known, m->solved.increments);
+	table_least(x, r->known, r->count, r->least);
+	table_share(x, r->known, r->count, t->instructions);
+	table_number(x, true, t->profile.image.at[m->image].ncounter);
+	table_number(x, r->known, m->solved.increments);
+	table_text(x, m->name);
 }
 
-static void fill_procedure(const struct told *t, const struct row *r,
-			   struct cells *c)
+/* where a row is: the image, then what may be long */
+static void where_cells(struct table *x, const struct told *t,
+			const struct row *r)
+{
+	table_text(x, t->image[r->image].name);
+	table_text(x, row_procedure(t, r));
+}
+
+static const struct table_column procedure_columns[] = {
+	{"instructions", TABLE_NUMBER}, {"%", TABLE_NUMBER},
+	{"calls", TABLE_NUMBER}, {"image", TABLE_DIM},
+	{"procedure", TABLE_NAME},
+};
+
+static void procedure_row(struct table *x, const struct told *t,
+			  const struct row *r)
 {
 	uint64_t calls;
 	bool known = row_calls(t, r, &calls);
 
-	cell_number(c->at[0], r->known, r->count);
-	cell_share(c->at[1], r->known, r->count, t->instructions);
-	cell_number(c->at[2], known, calls);
+	table_number(x, r->known, r->count);
+	table_share(x, r->known, r->count, t->instructions);
+	table_number(x, known, calls);
+	where_cells(x, t, r);
 }
 
-static void fill_process(const struct told *t, const struct row *r,
-			 struct cells *c)
+static const struct table_column process_columns[] = {
+	{"process", TABLE_NUMBER}, {"pid", TABLE_NUMBER},
+	{"parent", TABLE_NUMBER}, {"instructions", TABLE_NUMBER},
+	{"name", TABLE_NAME},
+};
+
+/* a number that is no amount */
+static void plain_cell(struct table *x, uint32_t n)
+{
+	char buf[16] = "-";
+
+	if (n)
+		snprintf(buf, sizeof buf, "%" PRIu32, n);
+	table_text(x, buf);
+}
+
+static void process_row(struct table *x, const struct told *t,
+			const struct row *r)
 {
 	const struct profile_process *q = &t->profile.process.at[r->item];
 
-	snprintf(c->at[0], CELL, "%" PRIu32, q->number);
-	snprintf(c->at[1], CELL, "%" PRIu32, q->pid);
-	strcpy(c->at[2], "-");
-	if (q->parent)
-		snprintf(c->at[2], CELL, "%" PRIu32, q->parent);
-	cell_sum(c->at[3], r);
+	plain_cell(x, q->number);
+	plain_cell(x, q->pid);
+	plain_cell(x, q->parent);
+	table_least(x, r->known, r->count, r->least);
+	table_text(x, q->name);
 }
 
-static void fill_edge(const struct told *t, const struct row *r,
-		      struct cells *c)
+static const struct table_column edge_columns[] = {
+	{"count", TABLE_NUMBER}, {"from", TABLE_NUMBER},
+	{"to", TABLE_NUMBER}, {"kind", TABLE_WORD}, {"image", TABLE_DIM},
+	{"procedure", TABLE_NAME},
+};
+
+static void edge_row(struct table *x, const struct told *t,
+		     const struct row *r)
 {
 	const struct told_image *m = &t->image[r->image];
-	const struct map_proc *p = &m->map->proc.at[r->proc];
 	const struct map_edge *d = &m->map->edge.at[r->item];
-	struct edge_ends x = edge_ends(m, p, d);
+	struct edge_ends ends =
+		edge_ends(m, &m->map->proc.at[r->proc], d);
 
-	cell_number(c->at[0], r->known, r->count);
-	cell_addr(c->at[1], x.has_from, x.from);
-	cell_addr(c->at[2], x.has_to, x.to);
+	table_number(x, r->known, r->count);
+	table_address(x, ends.has_from, ends.from);
+	table_address(x, ends.has_to, ends.to);
+	table_text(x, edge_kind_name(d->kind));
+	where_cells(x, t, r);
 }
 
-static void fill_code(const struct told *t, const struct row *r,
-		      enum rows_by by, struct cells *c)
+static const struct table_column block_columns[] = {
+	{"count", TABLE_NUMBER}, {"start", TABLE_NUMBER},
+	{"instructions", TABLE_NUMBER}, {"image", TABLE_DIM},
+	{"procedure", TABLE_NAME},
+};
+
+static void block_row(struct table *x, const struct told *t,
+		      const struct row *r)
 {
-	const struct map_block *b =
-		&t->image[r->image].map->block.at[r->item];
-
-	cell_number(c->at[0], r->known, r->count);
-	cell_addr(c->at[1], true, r->addr);
-	if (by == BY_BLOCK)
-		cell_number(c->at[2], true, b->ninsn);
+	table_number(x, r->known, r->count);
+	table_address(x, true, r->addr);
+	table_number(x, true,
+		     t->image[r->image].map->block.at[r->item].ninsn);
+	where_cells(x, t, r);
 }
 
-static void fill_call_site(const struct row *r, struct cells *c)
+static const struct table_column instruction_columns[] = {
+	{"count", TABLE_NUMBER}, {"address", TABLE_NUMBER},
+	{"image", TABLE_DIM}, {"procedure", TABLE_NAME},
+};
+
+static void instruction_row(struct table *x, const struct told *t,
+			    const struct row *r)
 {
-	cell_number(c->at[0], r->known, r->count);
-	cell_addr(c->at[1], true, r->addr);
-	cell_addr(c->at[2], r->to_image != ROW_NONE, r->to);
+	table_number(x, r->known, r->count);
+	table_address(x, true, r->addr);
+	where_cells(x, t, r);
 }
 
-static void fill(const struct told *t, const struct row *r, enum rows_by by,
-		 struct cells *c)
+static const struct table_column call_site_columns[] = {
+	{"count", TABLE_NUMBER}, {"site", TABLE_NUMBER},
+	{"callee", TABLE_NUMBER}, {"kind", TABLE_WORD},
+	{"image", TABLE_DIM}, {"procedure", TABLE_NAME},
+	{"callee's image", TABLE_DIM}, {"callee", TABLE_NAME},
+};
+
+static void call_site_row(struct table *x, const struct told *t,
+			  const struct row *r)
 {
-	memset(c, 0, sizeof *c);
-	switch (by) {
-	case BY_IMAGE:
-		fill_image(t, r, c);
-		break;
-	case BY_PROCEDURE:
-		fill_procedure(t, r, c);
-		break;
-	case BY_PROCESS:
-		fill_process(t, r, c);
-		break;
-	case BY_EDGE:
-		fill_edge(t, r, c);
-		break;
-	case BY_CALL_SITE:
-		fill_call_site(r, c);
-		break;
-	default:
-		fill_code(t, r, by, c);
-	}
+	bool known = r->to_image != ROW_NONE;
+	const char *callee = known ? row_callee(t, r) : r->to_unknown;
+
+	table_number(x, r->known, r->count);
+	table_address(x, true, r->addr);
+	table_address(x, known, r->to);
+	table_text(x, site_kind_name(r->kind));
+	where_cells(x, t, r);
+	table_text(x, known ? t->image[r->to_image].name : "-");
+	table_text(x, callee ? callee : "?");
 }
 
-/* blanks that make a name that wide */
-static int pad(int width, const char *name)
+static const struct table_column line_columns[] = {
+	{"count", TABLE_NUMBER}, {"instructions", TABLE_NUMBER},
+	{"%", TABLE_NUMBER}, {"image", TABLE_DIM}, {"line", TABLE_NAME},
+};
+
+static void line_row(struct table *x, const struct told *t,
+		     const struct rows *all, const struct row *r)
 {
-	return (int)strlen(name) < width ? width - (int)strlen(name) : 0;
+	const struct line_count *l = &all->lines.v.at[r->item];
+	const char *file = all->lines.file.string.at[l->file];
+	char *text = mem_alloc(strlen(file) + 16);
+
+	sprintf(text, "%s:%" PRIu32, file, l->line);
+	table_number(x, r->known, r->count);
+	table_number(x, r->known, l->instructions);
+	table_share(x, r->known, l->instructions, t->instructions);
+	table_text(x, t->image[r->image].name);
+	table_text(x, text);
+	mem_free(text);
 }
 
-/* who was called, and where that is */
-static void print_callee(const struct told *t, const struct row *r,
-			 const struct style *s)
-{
-	const char *name;
-	char buf[32];
+#define VIEW(name) \
+	{name##_columns, sizeof name##_columns / sizeof *name##_columns, \
+	 name##_row}
 
-	if (r->to_image == ROW_NONE) {
-		fprintf(s->to, "  %s%s%s", s->warn, r->to_unknown, s->off);
-		return;
-	}
-	name = row_callee(t, r, buf, sizeof buf);
-	fprintf(s->to, "  %s", s->head);
-	name_print(s->to, name ? name : "?", "");
-	fprintf(s->to, "%s  %s", s->off, s->dim);
-	name_print(s->to, t->image[r->to_image].name, "");
-	fputs(s->off, s->to);
-}
-
-/* what stands behind the numbers */
-static void print_names(const struct told *t, const struct row *r,
-			enum rows_by by, const struct table *x)
-{
-	const struct told_image *m = &t->image[r->image];
-	const struct style *s = &x->s;
-	const char *name;
-	char buf[32];
-
-	fputs("  ", s->to);
-	if (by == BY_PROCESS) {
-		name_print(s->to, t->profile.process.at[r->item].name, "");
-		return;
-	}
-	if (by == BY_EDGE)
-		fprintf(s->to, "%-*s  ", s->terminal ? KIND_WIDTH : 0,
-			edge_kind_name(m->map->edge.at[r->item].kind));
-	if (by == BY_CALL_SITE)
-		fprintf(s->to, "%-*s  ", s->terminal ? SITE_WIDTH : 0,
-			site_kind_name(r->kind));
-	if (by != BY_IMAGE) {
-		name = row_procedure(t, r, buf, sizeof buf);
-		fputs(s->head, s->to);
-		name_print(s->to, name, "");
-		fprintf(s->to, "%s%*s  %s", s->off,
-			pad(x->name_width, name), "", s->dim);
-	}
-	name_print(s->to, m->name, "");
-	if (by != BY_IMAGE)
-		fputs(s->off, s->to);
-	if (by == BY_CALL_SITE)
-		print_callee(t, r, s);
-}
+static const struct {
+	const struct table_column *column;
+	unsigned n;
+	void (*row)(struct table *x, const struct told *t,
+		    const struct row *r);
+} views[] = {
+	[BY_IMAGE] = VIEW(image), [BY_PROCEDURE] = VIEW(procedure),
+	[BY_PROCESS] = VIEW(process), [BY_EDGE] = VIEW(edge),
+	[BY_BLOCK] = VIEW(block), [BY_INSTRUCTION] = VIEW(instruction),
+	[BY_CALL_SITE] = VIEW(call_site),
+	[BY_LINE] = {line_columns, sizeof line_columns / sizeof *line_columns,
+		     NULL},
+};
 
 /* unknown rows of procedures in which perhaps nothing ran are not shown */
 static bool is_shown(const struct row *r, enum rows_by by)
@@ -239,69 +199,30 @@ static bool is_shown(const struct row *r, enum rows_by by)
 	       (by == BY_PROCEDURE && r->ran);
 }
 
-static void print_row(const struct told *t, const struct row *r,
-		      enum rows_by by, const struct table *x)
-{
-	struct cells c;
-
-	fill(t, r, by, &c);
-	fputs(r->known ? "" : x->s.warn, x->s.to);
-	for (unsigned i = 0; i < x->n; i++)
-		fprintf(x->s.to, "%s%*s", i ? "  " : "", x->width[i], c.at[i]);
-	fputs(r->known ? "" : x->s.off, x->s.to);
-	print_names(t, r, by, x);
-	putc('\n', x->s.to);
-}
-
-static void print_head(const struct table *x)
-{
-	fputs(x->s.dim, x->s.to);
-	for (unsigned i = 0; i < x->n; i++)
-		fprintf(x->s.to, "%s%*s", i ? "  " : "", x->width[i],
-			x->head[i]);
-	fprintf(x->s.to, "  %s%s\n", x->names, x->s.off);
-}
-
-/* columns become as wide as this row needs */
-static void widen(const struct told *t, const struct row *r, enum rows_by by,
-		  struct table *x)
-{
-	struct cells c;
-	char buf[32];
-	int n;
-
-	fill(t, r, by, &c);
-	for (unsigned i = 0; i < x->n; i++)
-		if ((int)strlen(c.at[i]) > x->width[i])
-			x->width[i] = (int)strlen(c.at[i]);
-	if (!x->s.terminal || by == BY_IMAGE || by == BY_PROCESS)
-		return;
-	n = (int)strlen(row_procedure(t, r, buf, sizeof buf));
-	if (n > x->name_width && n <= NAME_WIDEST)
-		x->name_width = n;
-}
-
 void report_show_text(const struct told *t, const struct rows *r,
 		      enum rows_by by, size_t limit, FILE *to)
 {
-	struct table x = tables[by];
-	size_t n = 0, end;
+	struct table x;
+	size_t n = 0;
 
-	x.s = style_for(to);
-	for (unsigned i = 0; i < x.n; i++)
-		x.width[i] = (int)strlen(x.head[i]);
-	for (end = 0; end < r->v.n && n < limit; end++)
-		if (is_shown(&r->v.at[end], by)) {
-			widen(t, &r->v.at[end], by, &x);
-			n++;
-		}
-	print_head(&x);
-	for (size_t i = 0; i < end; i++)
-		if (is_shown(&r->v.at[i], by))
-			print_row(t, &r->v.at[i], by, &x);
+	table_begin(&x, views[by].column, views[by].n, to);
+	for (size_t i = 0; i < r->v.n && n < limit; i++) {
+		const struct row *row = &r->v.at[i];
+
+		if (!is_shown(row, by))
+			continue;
+		if (by == BY_LINE)
+			line_row(&x, t, r, row);
+		else
+			views[by].row(&x, t, row);
+		table_end_row(&x, row->known ? LOOK_PLAIN : LOOK_UNKNOWN);
+		n++;
+	}
+	table_print(&x);
 	if (by == BY_IMAGE)
 		fprintf(to, "%snot measured: the dynamic loader, the vdso, "
-			"and what is left in place%s\n", x.s.dim, x.s.off);
+			"and what is left in place%s\n", x.style.dim,
+			x.style.off);
 }
 
 int report_show_hottest(const char *profile, size_t n, FILE *to,
@@ -312,7 +233,7 @@ int report_show_hottest(const char *profile, size_t n, FILE *to,
 
 	if (told_open(&t, profile, e))
 		return -1;
-	if (rows_make(&r, &t, BY_PROCEDURE, e)) {
+	if (rows_make(&r, &t, BY_PROCEDURE, false, e)) {
 		told_close(&t);
 		return -1;
 	}

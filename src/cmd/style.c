@@ -15,13 +15,16 @@ bool style_can_erase(FILE *to)
 struct style style_for(FILE *to)
 {
 	struct style s = {.to = to, .head = "", .dim = "", .warn = "",
-			  .off = "", .terminal = isatty(fileno(to))};
+			  .warm = "", .hot = "", .off = "",
+			  .terminal = isatty(fileno(to))};
 	const char *unwanted = getenv("NO_COLOR");
 
 	if (style_can_erase(to) && !(unwanted && *unwanted)) {
 		s.head = "\033[1m";
 		s.dim = "\033[2m";
 		s.warn = "\033[33m";
+		s.warm = "\033[35m";
+		s.hot = "\033[1;31m";
 		s.off = "\033[0m";
 	}
 	return s;

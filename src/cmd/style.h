@@ -21,6 +21,8 @@ struct style {
 	const char *head; /* headings and names */
 	const char *dim;  /* what is read last: legends, ends of ranges */
 	const char *warn; /* what is not understood or left alone */
+	const char *warm; /* what ran much, */
+	const char *hot;  /* and what ran most */
 	const char *off;  /* ends any of them */
 };
 

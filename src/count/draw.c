@@ -11,10 +11,21 @@
  */
 #include "count/draw_int.h"
 
+#include "isa/move.h"
 #include "rewrite/spot.h"
 
-/* what a counter needs (isa/move.h) */
-static const struct insertion counter = {.nregs = 2, .memory = true};
+struct insertion counter_insertion(const struct isa *isa)
+{
+	const struct count_needs *n = isa->move->count_needs;
+
+	return (struct insertion){
+		.nregs = n[COUNT_SPOILS].regs,
+		.flags = n[COUNT_SPOILS].flags,
+		.keeps = true,
+		.nregs_keeping = n[COUNT_KEEPS].regs,
+		.memory = true,
+	};
+}
 
 void drawing_begin(struct drawing *d, const struct survey *s, struct map *m)
 {
@@ -411,7 +422,7 @@ static bool passable(const struct survey *s, struct way *w)
 {
 	w->cost = 0;
 	for (unsigned i = 0; i < w->n; i++) {
-		struct insertion x = counter;
+		struct insertion x = counter_insertion(s->cfg->isa);
 		struct survey_price p;
 		float cost;
 

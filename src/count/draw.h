@@ -17,6 +17,9 @@ struct way {
 	float cost; /* of executing it once, 1 for an increment alone */
 };
 
+/* what a counter needs (isa/move.h), at no place yet */
+struct insertion counter_insertion(const struct isa *isa);
+
 struct drawing {
 	const struct survey *s;
 	struct map *m;

@@ -8,26 +8,36 @@
 #include "isa/move.h"
 #include "rewrite/spot.h"
 
-/* the jump or call at the end of block k, number `number` */
-static struct world_jump jump_of(const struct pen *n, const struct block *k,
-				 uint32_t number)
+/* what the jump or call at j->at reads; false: nobody can tell of it */
+static bool read_jump(const struct pen *n, const struct block *k,
+		      struct world_jump *j)
 {
 	const struct table_copy *x = tables_at(&n->d->s->tables, k->start);
-	struct world_jump j = {.at = spot_last(n->c, k), .number = number};
+	struct insn in;
 	size_t avail;
-	const uint8_t *code = image_at(n->c->image, j.at, &avail);
+	const uint8_t *code = image_at(n->c->image, j->at, &avail);
 
-	j.table = x && x->j.jump == j.at;
-	j.reg = j.table ? x->j.index : n->c->isa->move->jump_reg(code);
-	return j;
+	j->table = x && x->j.jump == j->at;
+	if (j->table) {
+		j->index = x->j.index;
+		j->reads = (regset)1 << j->index;
+		return true;
+	}
+	n->c->isa->decode(code, avail, j->at, &in);
+	return n->c->isa->move->jump_reads(code, &in, &j->reads);
 }
 
-/* can code before it tell? */
-static bool can_tell(const struct pen *n, const struct world_jump *j)
+/* can code before the end of block k tell? Fills *j */
+static bool can_tell(const struct pen *n, const struct block *k,
+		     struct world_jump *j)
 {
-	struct insertion i = world_jump_insertion(j);
+	struct insertion i;
 
-	return j->number < WORLD_JUMPS && !survey_obstacle(n->d->s, &i);
+	if (!n->c->isa->move->tell || j->number >= WORLD_JUMPS ||
+	    !read_jump(n, k, j))
+		return false;
+	i = world_jump_insertion(n->c->isa, j);
+	return !survey_obstacle(n->d->s, &i);
 }
 
 static void add_site(struct pen *n, uint32_t b)
@@ -39,8 +49,11 @@ static void add_site(struct pen *n, uint32_t b)
 	struct world_jump j;
 
 	if (n->d->pairs && (s.call || !map_edges_tell(n->d->m, &n->p, v))) {
-		j = jump_of(n, k, (uint32_t)n->d->m->site.n);
-		s.pairs = can_tell(n, &j);
+		j = (struct world_jump){
+			.at = spot_last(n->c, k),
+			.number = (uint32_t)n->d->m->site.n,
+		};
+		s.pairs = can_tell(n, k, &j);
 		if (s.pairs)
 			vec_push(&n->d->told, j);
 	}

@@ -10,9 +10,10 @@ void places_price(const struct drawing *d, const struct map_proc *p,
 
 static bool block_obstacle(const struct drawing *d, uint32_t block)
 {
-	struct insertion i = {.place = PLAN_BEFORE, .nregs = 2, .memory = true,
-			      .at = d->m->block.at[block].start};
+	struct insertion i = counter_insertion(d->s->cfg->isa);
 
+	i.place = PLAN_BEFORE;
+	i.at = d->m->block.at[block].start;
 	return survey_obstacle(d->s, &i) != NULL;
 }
 

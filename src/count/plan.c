@@ -27,8 +27,8 @@ static unsigned counter_size(void *ctx, const struct insertion *i,
 	const struct isa_move *move = n->survey.cfg->isa->move;
 
 	(void)i;
-	(void)s;
-	return n->for_threads ? move->count_thread_size : move->count_size;
+	return n->for_threads ? move->count_thread_size :
+				move->count_needs[s->keep].size;
 }
 
 static bool counter_write(void *ctx, const struct insertion *i,
@@ -44,7 +44,8 @@ static bool counter_write(void *ctx, const struct insertion *i,
 	if (n->for_threads)
 		return move->count_thread(addr, counter, s->reg, n->subtract,
 					  out);
-	return move->count(addr, counter, s->reg, out);
+	return move->count(s->keep ? COUNT_KEEPS : COUNT_SPOILS, addr, counter,
+			   s->reg, out);
 }
 
 /* the list of places; their room is in the same order, and so as far away */
@@ -59,7 +60,8 @@ static void write_sites(void *ctx, const struct plan_bases *bases,
 		uint64_t end = bases->data + (i + 1) * move->thread_room;
 
 		memcpy(out + sizeof d * i, &d, sizeof d);
-		n->too_far |= end - n->site.at[i] > move->jump_reach;
+		n->too_far |= move->thread_room &&
+			      end - n->site.at[i] > move->jump_reach;
 	}
 }
 
@@ -68,14 +70,11 @@ static void write_sites(void *ctx, const struct plan_bases *bases,
 static void insert(struct count_plan *n, const struct way *w, uint32_t counter)
 {
 	for (unsigned k = 0; k < w->n; k++) {
-		struct insertion i = {
-			.at = w->at[k],
-			.place = w->place[k],
-			.code = (uint32_t)n->counter.n,
-			.nregs = 2,
-			.memory = true,
-		};
+		struct insertion i = counter_insertion(n->survey.cfg->isa);
 
+		i.at = w->at[k];
+		i.place = w->place[k];
+		i.code = (uint32_t)n->counter.n;
 		vec_push(&n->plan.insertion, i);
 		vec_push(&n->counter, counter);
 		vec_push(&n->site, 0);
@@ -220,14 +219,18 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 
 	*n = (struct count_plan){
 		.subtract = c->image->type == ET_EXEC,
-		.for_threads = o->for_threads || c->text_bytes > NEAR_TEXT,
+		.for_threads = c->isa->move->count_thread &&
+			       (o->for_threads || c->text_bytes > NEAR_TEXT),
 	};
 	survey_make(&n->survey, c);
 	n->map.placement = (uint8_t)o->placement;
 	describe_image(&n->map, &n->survey);
 	drawing_begin(&d, &n->survey, &n->map);
 	d.pairs = o->pairs;
-	d.sure = sure = o->after_calls ? NULL : sure_find(&n->survey);
+	/* where a thread ended, the callers of who is sure to come back are
+	   found by the link register and frame records (runtime/ends.c) */
+	d.sure = sure = o->after_calls || !c->isa->link ?
+				NULL : sure_find(&n->survey);
 	for (uint32_t p = 0; p < c->proc.n; p++) {
 		if (!is_wanted(c, p, o->only))
 			continue;

@@ -96,6 +96,8 @@ enum {
 /* general registers by number; bit n of a register set is register n */
 typedef uint32_t regset;
 
+enum { ISA_NO_REG = 255 }; /* where a register's number may be missing */
+
 enum { MEM_SIZE_UNKNOWN = UINT16_MAX };
 
 struct insn {
@@ -132,6 +134,7 @@ struct isa_move;
 
 struct isa {
 	const char *name;     /* "aarch64", "x86-64": JSON's `isa` */
+	const char *triplet;  /* what its tools' names begin with */
 	uint16_t elf_machine; /* e_machine */
 	uint8_t align;	      /* instructions start at multiples of this */
 	uint8_t max_len;      /* bytes of the longest instruction */

@@ -21,10 +21,19 @@ enum {
 	MOVE_NEVER = 255, /* it cannot be moved, or is not understood */
 };
 
-enum { MOVE_SIZE_MAX = 32, MOVE_SAVE_MAX = 32 };
+enum { MOVE_SIZE_MAX = 32, MOVE_SAVE_MAX = 64 };
 
 /* see isa_move.tell */
 enum { TELL_REG = 5, TELL_TABLE = 31 };
+struct tell {
+	const uint8_t *code; /* the jump or call */
+	const struct insn *in;
+	bool table;    /* it is to be one through a table of ours, as
+			  table_write() writes it */
+	uint8_t index; /* then: the index there, which the code restored
+			  before it leaves as it is */
+	uint32_t number; /* by which it is known, of 32 - TELL_REG bits */
+};
 
 /* what inserted code has to keep */
 struct move_saved {
@@ -44,7 +53,8 @@ enum { TABLE_JUMP_DROPS = 3 };
 struct table_jump {
 	uint64_t load, jump; /* addresses */
 	uint64_t drop[TABLE_JUMP_DROPS]; /* of those left out, the load
-					    first; 0: fewer than that */
+					    first unless it is the jump; 0:
+					    fewer than that */
 	uint8_t index;	/* a register that stays as it is in between */
 	uint8_t extend; /* how it is extended: the machine's own */
 	regset lost; /* registers that the code left out would have set, and
@@ -60,6 +70,19 @@ enum gate_kind {
 			program if they come back */
 	GATE_JUMP,   /* always: it is at no system call, but at longjmp() */
 	GATE_KINDS,
+};
+
+/* how a counter is added to */
+enum count_form {
+	COUNT_SPOILS, /* where the flags that it changes are dead */
+	COUNT_KEEPS,  /* no flag changes */
+	COUNT_FORMS,
+};
+
+struct count_needs {
+	uint8_t size;  /* bytes */
+	uint8_t regs;  /* that are overwritten */
+	uint8_t flags; /* FLAG_ bits that are */
 };
 
 struct isa_move {
@@ -92,8 +115,25 @@ struct isa_move {
 	 */
 	uint8_t far_size;
 	bool (*far_jump)(uint64_t at, uint64_t to, uint8_t *out);
+	/*
+	 * A shorter one, where instructions may be shorter than a jump, and
+	 * how far it certainly goes in either direction. hop_size is 0 where
+	 * every instruction has room for a jump.
+	 */
+	uint8_t hop_size, hop_reach;
+	bool (*hop)(uint64_t at, uint64_t to, uint8_t *out);
 	/* fills n bytes, a multiple of isa->align, with traps */
 	void (*trap)(uint8_t *out, uint64_t n);
+	/*
+	 * Does the procedure only tell its caller where it returns to? Who
+	 * asks computes with that. NULL: not known on this machine.
+	 */
+	bool (*tells_return)(const uint8_t *code, size_t size);
+	/*
+	 * Does the code, which ends with a return, return to an address that
+	 * it has just put there (retpolines)? NULL: it never does.
+	 */
+	bool (*jumps_by_return)(const uint8_t *code, size_t size);
 
 	/*
 	 * Code that saves registers on the stack and flags in a register, and
@@ -110,7 +150,8 @@ struct isa_move {
 	/*
 	 * Takes apart the jump at the end of code[0 .. size-1], which starts
 	 * at `addr`. t->load is given, and the register that holds the
-	 * address of the table. False if it has another form.
+	 * address of the table, or ISA_NO_REG if the load itself does. False
+	 * if it has another form.
 	 */
 	bool (*table_match)(const uint8_t *code, size_t size, uint64_t addr,
 			    unsigned table_reg, struct table_jump *t);
@@ -127,7 +168,8 @@ struct isa_move {
 
 	/*
 	 * A stub of the linker, which jumps to where a word of memory points:
-	 * the address of that word; 0 if the code has another form.
+	 * the address of that word; 0 if the code has another form. NULL where
+	 * stubs are as short as they can be.
 	 */
 	uint64_t (*link_match)(const uint8_t *code, size_t size,
 			       uint64_t addr);
@@ -145,44 +187,51 @@ struct isa_move {
 	bool (*gate)(enum gate_kind k, uint64_t at, uint64_t word,
 		     unsigned offset, uint8_t *out);
 	uint16_t (*gate_size)(enum gate_kind k);
-	/* does it ask about the system call of that number? */
+	/*
+	 * Does it ask about the system call of that number? Behind one, it may
+	 * ask about others as well, if nobody can tell the number there.
+	 */
 	bool (*gate_asks)(enum gate_kind k, uint64_t number);
-	uint8_t number_reg; /* has a system call's number, behind it too */
-	uint8_t result_reg; /* and this one its result */
+	uint8_t number_reg; /* has a system call's number */
+	uint8_t result_reg; /* has its result */
 	uint16_t unmap_number; /* of the system call munmap */
-	/* a call that keeps everything but reg */
+	/* a call that keeps everything but reg, one of call_regs (0 or 1) */
 	bool (*call)(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
-	uint8_t call_size;
+	uint8_t call_size, call_regs;
 
 	/*
 	 * A procedure that tells another, found as by a gate, where a jump or
-	 * call through a register leads, with the structure and `about` as
-	 * further arguments. A call of it keeps everything but reg, and says
-	 * `what`: at the lower end TELL_REG bits, the register (jump_reg()),
-	 * or TELL_TABLE for a jump through a table of ours, as table_write()
-	 * writes it, behind what restores registers.
+	 * call through a register or memory leads, with the structure and
+	 * `about` as further arguments. A call of it keeps everything but reg,
+	 * one of call_regs, and says 32 bits: the number and, at the lower
+	 * end, TELL_REG bits of the machine's own, TELL_TABLE for a table of
+	 * ours. NULL: not known on this machine.
 	 */
 	bool (*tell_gate)(uint64_t at, uint64_t word, unsigned offset,
 			  uint64_t about, uint8_t *out);
 	uint16_t tell_gate_size;
-	bool (*tell)(uint64_t at, uint64_t to, uint8_t reg, uint32_t what,
-		     uint8_t *out);
+	bool (*tell)(const struct tell *t, uint64_t at, uint64_t to,
+		     uint8_t reg, uint8_t *out);
 	uint8_t tell_size;
-	uint8_t (*jump_reg)(const uint8_t *code);
+	/* the registers by which a jump or call finds its target; false: it
+	   cannot be told of */
+	bool (*jump_reads)(const uint8_t *code, const struct insn *in,
+			   regset *reads);
 
 	/*
-	 * Code that adds one to the 64-bit counter at `counter`. Two registers
-	 * are overwritten, no flags. False if the counter is out of reach.
+	 * Code that adds one to the 64-bit counter at `counter`, in one of two
+	 * forms. False if the counter is out of reach.
 	 */
-	bool (*count)(uint64_t at, uint64_t counter, const uint8_t reg[2],
-		      uint8_t *out);
-	uint8_t count_size;
+	bool (*count)(enum count_form f, uint64_t at, uint64_t counter,
+		      const uint8_t *reg, uint8_t *out);
+	struct count_needs count_needs[COUNT_FORMS];
 	/*
 	 * The same to the counter of the thread: as far behind it as the
 	 * thread's word says (runtime/counting.h), or before it if that is
 	 * subtracted. The code above can be made to do this while the program
 	 * runs, by a jump to thread_room bytes of code no further away than
-	 * jump_reach.
+	 * jump_reach. NULL: the code above does so from the beginning, always
+	 * adds, and can be made to do without (runtime/sites.c).
 	 */
 	bool (*count_thread)(uint64_t at, uint64_t counter,
 			     const uint8_t reg[2], bool subtract,

@@ -24,8 +24,6 @@ enum {
 	 * one that is always 0, for runtime/entry.c
 	 */
 	WORD_SIZE = 16,
-	/* registers of the call behind: one of them is free */
-	BEHIND_REGS = 3,
 	PASSPORT_ALIGN = 8,
 	ENTRY_ALIGN = 16,
 	ENTRY_CODE = 16, /* behind its two distances */
@@ -65,6 +63,21 @@ static unsigned call_size(void *ctx, const struct insertion *i,
 			    w->c->isa->move->call_size;
 }
 
+static bool tell_write(const struct world *w, const struct world_jump *j,
+		       uint8_t reg, uint64_t addr, uint64_t to, uint8_t *out)
+{
+	const struct isa *isa = w->c->isa;
+	struct tell t = {.table = j->table, .index = j->index,
+			 .number = j->number};
+	struct insn in;
+	size_t avail;
+
+	t.code = image_at(w->c->image, j->at, &avail);
+	isa->decode(t.code, avail, j->at, &in);
+	t.in = &in;
+	return isa->move->tell(&t, addr, to, reg, out);
+}
+
 static bool call_write(void *ctx, const struct insertion *i,
 		       const struct scratch *s, uint64_t addr,
 		       const struct plan_bases *bases, uint8_t *out)
@@ -73,18 +86,13 @@ static bool call_write(void *ctx, const struct insertion *i,
 	const struct isa_move *move = w->c->isa->move;
 	unsigned r = 0;
 
-	if (is_indirect(i)) {
-		const struct world_jump *j =
-			&w->cargo.jump[i->code - GATE_KINDS];
-
-		return move->tell(addr, bases->support, s->reg[0],
-				  j->number << TELL_REG |
-					  (j->table ? TELL_TABLE : j->reg),
-				  out);
-	}
+	if (is_indirect(i))
+		return tell_write(w, &w->cargo.jump[i->code - GATE_KINDS],
+				  s->reg[0], addr, bases->support, out);
 	/* these may be dead to the program, but not to the gate */
-	while (i->code == GATE_BEHIND && (s->reg[r] == move->number_reg ||
-					  s->reg[r] == move->result_reg))
+	while (move->call_regs && i->code == GATE_BEHIND &&
+	       (s->reg[r] == move->number_reg ||
+		s->reg[r] == move->result_reg))
 		r++;
 	return move->call(addr, bases->support, s->reg[r], out);
 }
@@ -101,6 +109,12 @@ static void entry_write(const struct world *w, const struct plan_bases *bases,
 	memcpy(out + w->entry_at, distance, sizeof distance);
 }
 
+/* where threads' words are subtracted: see counting.h */
+static bool subtracts(const struct world *w)
+{
+	return w->c->image->type == ET_EXEC && w->c->isa->move->count_thread;
+}
+
 /* what the object says of itself */
 static void passport_write(const struct world *w,
 			   const struct plan_bases *bases, uint8_t *out)
@@ -111,7 +125,7 @@ static void passport_write(const struct world *w,
 		.word = (int64_t)(bases->data - at),
 		.ncounter = w->cargo.ncounter,
 		.nsite = w->cargo.nsite,
-		.flags = w->c->image->type == ET_EXEC ? PASSPORT_ABOVE : 0,
+		.flags = subtracts(w) ? PASSPORT_ABOVE : 0,
 		.here = at,
 		.low = w->c->image->segment[0].start,
 		.high = bases->data,
@@ -305,12 +319,15 @@ static bool without_stack(const struct cfg *c, uint32_t b)
 /* calls of gates around the system call that ends a block */
 static void add_calls(struct plan *p, const struct cfg *c, uint32_t b)
 {
+	const struct isa_move *move = c->isa->move;
 	const struct block *k = &c->block.at[b];
 	struct system_call s = system_call(c, k);
 	struct insertion before = {.place = PLAN_BEFORE, .at = s.at,
-				   .nregs = 1};
+				   .nregs = move->call_regs};
+	/* number and result are not free, dead as they may be */
 	struct insertion behind = {.place = PLAN_EDGE, .at = k->edge,
-				   .nregs = BEHIND_REGS};
+				   .nregs = move->call_regs ?
+						    move->call_regs + 2u : 0};
 
 	if (without_stack(c, b))
 		return;
@@ -339,7 +356,8 @@ static bool is_jump(const struct procedure *p)
 static void add_jump_calls(struct plan *p, const struct cfg *c)
 {
 	for (uint32_t i = 0; i < c->proc.n; i++) {
-		struct insertion x = {.place = PLAN_BEFORE, .nregs = 1,
+		struct insertion x = {.place = PLAN_BEFORE,
+				      .nregs = c->isa->move->call_regs,
 				      .at = c->proc.at[i].entry};
 		uint32_t b = cfg_block_at(c, x.at);
 
@@ -363,11 +381,13 @@ static void gates_plan(struct world *w, struct plan *p)
 	}
 }
 
-struct insertion world_jump_insertion(const struct world_jump *j)
+struct insertion world_jump_insertion(const struct isa *isa,
+				      const struct world_jump *j)
 {
 	return (struct insertion){
-		.place = PLAN_BEFORE, .at = j->at, .nregs = 1, .memory = true,
-		.calls = true, .keep = (regset)1 << j->reg,
+		.place = PLAN_BEFORE, .at = j->at,
+		.nregs = isa->move->call_regs, .memory = true, .calls = true,
+		.keep = j->reads,
 	};
 }
 
@@ -375,7 +395,8 @@ struct insertion world_jump_insertion(const struct world_jump *j)
 static void add_jumps(struct plan *p, const struct world *w)
 {
 	for (uint32_t i = 0; i < w->cargo.njump; i++) {
-		struct insertion x = world_jump_insertion(&w->cargo.jump[i]);
+		struct insertion x = world_jump_insertion(w->c->isa,
+							  &w->cargo.jump[i]);
 
 		x.call_at = w->tell_at;
 		x.code = GATE_KINDS + i;

@@ -41,13 +41,15 @@ struct world_jump {
 	uint64_t at;	 /* its address */
 	uint32_t number; /* by which it is known, below WORLD_JUMPS */
 	bool table;	 /* through a table of ours (isa/move.h, tell) */
-	uint8_t reg;	 /* where the target is, or the index in the table */
+	uint8_t index;	 /* of it, a register */
+	regset reads;	 /* registers that say where it leads */
 };
 
 enum { WORLD_JUMPS = 1 << 27 };
 
 /* what is inserted there; call_at and code are left out */
-struct insertion world_jump_insertion(const struct world_jump *j);
+struct insertion world_jump_insertion(const struct isa *isa,
+				      const struct world_jump *j);
 
 /*
  * A plan that inserts nothing else; false if the machine has no gate yet.

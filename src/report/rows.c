@@ -3,11 +3,9 @@
 
 #include <stdlib.h>
 
-#include "cfg/cfg.h"
-
 void rows_add(struct rows *r, struct row row)
 {
-	if (!row.known || row.count)
+	if (r->all || !row.known || row.count)
 		vec_push(&r->v, row);
 }
 
@@ -105,6 +103,19 @@ static void add_insides(struct rows *r, const struct told_image *m,
 	}
 }
 
+static void add_lines(struct rows *r, const struct told *t)
+{
+	line_counts_make(&r->lines, t);
+	for (uint32_t i = 0; i < r->lines.v.n; i++) {
+		const struct line_count *l = &r->lines.v.at[i];
+		struct row row = {.image = l->image, .item = i,
+				  .count = l->count, .known = l->known,
+				  .ran = l->instructions};
+
+		rows_add(r, row);
+	}
+}
+
 /* known before unknown, many before few, then as they lie in the images */
 static int by_count(const void *a, const void *b)
 {
@@ -125,12 +136,14 @@ static int by_count(const void *a, const void *b)
 	return p->to < q->to ? -1 : p->to > q->to;
 }
 
-int rows_make(struct rows *r, struct told *t, enum rows_by by,
+int rows_make(struct rows *r, struct told *t, enum rows_by by, bool all,
 	      struct err *e)
 {
-	*r = (struct rows){0};
+	*r = (struct rows){.all = all};
 	if (by == BY_IMAGE)
 		add_images(r, t);
+	if (by == BY_LINE)
+		add_lines(r, t);
 	if (by == BY_PROCESS && add_processes(r, t, e)) {
 		rows_free(r);
 		return -1;
@@ -140,7 +153,7 @@ int rows_make(struct rows *r, struct told *t, enum rows_by by,
 			add_procedures(r, &t->image[i], i);
 		else if (by == BY_CALL_SITE)
 			rows_add_sites(r, t, i);
-		else if (by != BY_IMAGE && by != BY_PROCESS)
+		else if (by != BY_IMAGE && by != BY_PROCESS && by != BY_LINE)
 			add_insides(r, &t->image[i], i, by);
 	}
 	/* processes stay in the order in which they began */
@@ -152,6 +165,7 @@ int rows_make(struct rows *r, struct told *t, enum rows_by by,
 void rows_free(struct rows *r)
 {
 	vec_free(&r->v);
+	line_counts_free(&r->lines);
 }
 
 bool row_calls(const struct told *t, const struct row *r, uint64_t *calls)
@@ -162,12 +176,9 @@ bool row_calls(const struct told *t, const struct row *r, uint64_t *calls)
 	return s->calls_known[r->proc];
 }
 
-const char *row_procedure(const struct told *t, const struct row *r, char *buf,
-			  size_t size)
+const char *row_procedure(const struct told *t, const struct row *r)
 {
-	const struct map_proc *p = &t->image[r->image].map->proc.at[r->proc];
-
-	return cfg_name_of(p->name, p->entry, buf, size);
+	return legend_procedure(t->image[r->image].legend, r->proc);
 }
 
 const char *edge_kind_name(unsigned kind)

@@ -1,11 +1,11 @@
 /*
- * rows: answers as tables, most first. What did not run is not listed; what
- * may have run, but how often is not known, comes last.
+ * rows: answers as tables, most first. What did not run is not listed, unless
+ * one asks for it; what may have run, but how often is not known, comes last.
  */
 #ifndef REPORT_ROWS_H
 #define REPORT_ROWS_H
 
-#include "report/told.h"
+#include "report/by_line.h"
 
 enum rows_by {
 	BY_IMAGE,
@@ -15,6 +15,7 @@ enum rows_by {
 	BY_BLOCK,
 	BY_INSTRUCTION,
 	BY_CALL_SITE,
+	BY_LINE,
 };
 
 /* how control leaves a call site */
@@ -30,7 +31,8 @@ enum site_kind {
 struct row {
 	uint32_t image; /* in told.image */
 	uint32_t proc;	/* in the map; for all but images and processes */
-	uint32_t item;	/* edge or block in the map, process in the profile */
+	uint32_t item;	/* edge or block in the map, process in the profile,
+			   line in rows.lines */
 	uint64_t addr;	/* of the procedure, block or instruction */
 	uint64_t count; /* executions; of larger things: instructions run */
 	bool known;	/* the count is */
@@ -47,30 +49,30 @@ struct row {
 
 struct rows {
 	VEC(struct row) v;
+	bool all; /* what did not run as well */
+	struct line_counts lines; /* by line: what the rows are about */
 };
 
 /* sites.c: call sites of an image, with whom they call */
 void rows_add_sites(struct rows *r, const struct told *t, uint32_t image);
-/* adds one, unless it is known not to have run */
+/* adds one, unless it is known not to have run (r->all: even then) */
 void rows_add(struct rows *r, struct row row);
 
-/* fills *r; on -1 nothing needs freeing */
-int rows_make(struct rows *r, struct told *t, enum rows_by by,
+/* fills *r; on -1 nothing needs freeing. all: also what did not run */
+int rows_make(struct rows *r, struct told *t, enum rows_by by, bool all,
 	      struct err *e);
 void rows_free(struct rows *r);
 
 /* calls of the row's procedure; false: not known */
 bool row_calls(const struct told *t, const struct row *r, uint64_t *calls);
-/* the name of its procedure; buf holds 32 bytes or more */
-const char *row_procedure(const struct told *t, const struct row *r, char *buf,
-			  size_t size);
+/* the name of its procedure */
+const char *row_procedure(const struct told *t, const struct row *r);
 
 /*
  * The name of the procedure that a call site's callee is, or is in; NULL if it
  * is none that the map knows.
  */
-const char *row_callee(const struct told *t, const struct row *r, char *buf,
-		       size_t size);
+const char *row_callee(const struct told *t, const struct row *r);
 /* how a kind of call site is called in every output */
 const char *site_kind_name(unsigned kind);
 

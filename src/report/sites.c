@@ -43,17 +43,17 @@ static bool is_own(const struct map *m, const struct row *r)
 	return i < p->nblock && b[i].start == r->to;
 }
 
-const char *row_callee(const struct told *t, const struct row *r, char *buf,
-		       size_t size)
+const char *row_callee(const struct told *t, const struct row *r)
 {
 	const struct map *m = t->image[r->to_image].map;
 	size_t i;
 
 	bisect(i, m->proc.n, m->proc.at[i].entry < r->to);
 	if (i < m->proc.n && m->proc.at[i].entry == r->to)
-		return cfg_name_of(m->proc.at[i].name, r->to, buf, size);
+		return legend_procedure(t->image[r->to_image].legend,
+				      (uint32_t)i);
 	return r->to_image == r->image && is_own(m, r) ?
-		       row_procedure(t, r, buf, size) : NULL;
+		       row_procedure(t, r) : NULL;
 }
 
 /* the address of the last instruction of a block */

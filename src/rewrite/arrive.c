@@ -3,7 +3,7 @@
  *
  * By pointers, by jump tables that are not copied, by code that stays. With
  * complete knowledge nobody arrives at any other old address of moved code;
- * every one of them works all the same (text.c), but --trap-unexpected makes
+ * every one of them works all the same (slots.c), but --trap-unexpected makes
  * those others trap, to show that the knowledge is complete.
  */
 #include "rewrite/survey_int.h"
@@ -74,6 +74,12 @@ static void expect_from_tables(struct survey *s)
 	}
 }
 
+/* who calls the next instruction asks for its address; it stays the old one */
+static bool asks_address(const struct block *b)
+{
+	return b->last == INSN_CALL && b->target == block_end(b);
+}
+
 /* parts in which a jump may lead anywhere */
 static void find_unknown(struct survey *s)
 {
@@ -98,10 +104,13 @@ void arrive_find(struct survey *s)
 	s->arrive_base = c->block.at[0].start;
 	s->arrive_shift = (uint8_t)__builtin_ctz(c->isa->align);
 	s->arrive = mem_zalloc(bit_of(s, block_end(last)) / 8 + 1, 1);
-	for (uint32_t b = 0; b < c->block.n; b++)
+	for (uint32_t b = 0; b < c->block.n; b++) {
 		if (c->block.at[b].flags & BLOCK_ENTRY ||
 		    c->proc.at[cfg_block_proc(c, b)].unknown)
 			expect_block(s, b);
+		if (asks_address(&c->block.at[b]))
+			expect_addr(s, c->block.at[b].target);
+	}
 	expect_from_tables(s);
 	expect_from_in_place(s);
 	find_unknown(s);

@@ -16,6 +16,8 @@
 
 /* longest part that may hold a literal which is copied behind it */
 enum { POOLED_PART_MAX = 512 * 1024 };
+/* a thunk that jumps by a return has no more blocks than this */
+enum { THUNK_BLOCKS = 8 };
 /* a signal trampoline is no longer than this */
 enum { TRAMPOLINE_MAX = 16 };
 /* fewer parts are not worth a thread */
@@ -80,6 +82,28 @@ static bool is_return_label(const struct cfg *c, const struct part *p,
 	return false;
 }
 
+/* pages_step(), and constants that nothing is added to */
+static bool makes_address(struct pages *p, const struct insn *in,
+			  uint64_t *made)
+{
+	if (pages_step(p, in, made))
+		return true;
+	*made = in->imm;
+	return in->has_imm && !in->reads;
+}
+
+/* calls a procedure only to be told where the call returns to */
+static bool asks_return(const struct cfg *c, const struct insn *in)
+{
+	size_t avail;
+	const uint8_t *code;
+
+	if (in->kind != INSN_CALL || !c->isa->move->tells_return)
+		return false;
+	code = image_at(c->image, in->target, &avail);
+	return code && c->isa->move->tells_return(code, avail);
+}
+
 static const char *code_obstacle(const struct cfg *c,
 				 const struct part *p)
 {
@@ -103,8 +127,9 @@ static const char *code_obstacle(const struct cfg *c,
 			why = insn_obstacle(c, p, code + at, &in);
 			if (why)
 				return why;
-			if (pages_step(&pages, &in, &made) &&
-			    is_return_label(c, p, made))
+			if ((makes_address(&pages, &in, &made) &&
+			     is_return_label(c, p, made)) ||
+			    asks_return(c, &in))
 				return "it knows where a call returns to";
 			returns |= insn_ends_flow(&in);
 			calls_system |= in.kind == INSN_SYSCALL;
@@ -141,6 +166,60 @@ static bool unwind_hidden(const struct cfg *c)
 	return !c->image->has_sections && !c->unwind->nfde;
 }
 
+/* ends the block with a jump that looks like a return? */
+static bool is_hidden_jump(const struct cfg *c, uint32_t n)
+{
+	const struct block *b = &c->block.at[n];
+	size_t avail;
+	const uint8_t *code = image_at(c->image, b->start, &avail);
+
+	return b->last == INSN_RET && code && avail >= b->size &&
+	       c->isa->move->jumps_by_return(code, b->size);
+}
+
+/* does a procedure that is little else begin there? */
+static bool is_thunk(const struct cfg *c, uint64_t addr)
+{
+	uint32_t b = cfg_block_at(c, addr);
+	const struct part *p = b == CFG_NONE ? NULL :
+				&c->part.at[c->block.at[b].part];
+
+	if (!p || c->proc.at[p->proc].entry != addr ||
+	    p->nblock > THUNK_BLOCKS)
+		return false;
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
+		if (is_hidden_jump(c, i))
+			return true;
+	return false;
+}
+
+/* an indirect jump by way of a return, here or in a thunk jumped to? */
+static bool hides_jump(const struct cfg *c, const struct part *p)
+{
+	if (!c->isa->move->jumps_by_return)
+		return false;
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
+		const struct block *b = &c->block.at[i];
+
+		if (is_hidden_jump(c, i) ||
+		    ((b->last == INSN_JUMP || b->last == INSN_COND) &&
+		     is_thunk(c, b->target)))
+			return true;
+	}
+	return false;
+}
+
+/* does the loader write into the code? */
+static bool is_relocated(const struct image *im, const struct part *p)
+{
+	size_t i = image_reloc_from(im, p->start);
+
+	for (; i < im->nreloc && im->reloc[i].place < p->end; i++)
+		if (!im->reloc[i].text)
+			return true;
+	return false;
+}
+
 /* why a part stays where it is; NULL if it moves */
 static const char *obstacle(const struct cfg *c, const struct part *p)
 {
@@ -151,8 +230,13 @@ static const char *obstacle(const struct cfg *c, const struct part *p)
 		return "code of this machine is not moved yet";
 	if (proc->import)
 		return "a stub of the linker";
+	/* it may lead to any old instruction: not all lead to new ones */
+	if (c->isa->move->hop_size && (proc->unknown || hides_jump(c, p)))
+		return "an indirect jump that is not understood";
 	if (image_segment(c->image, p->start)->write)
 		return "the program may change it";
+	if (is_relocated(c->image, p))
+		return "the loader changes it";
 	if (unwind_hidden(c))
 		return "no unwind tables, or none that can be found";
 	why = unwind_obstacle(c, p);
@@ -164,6 +248,38 @@ static int by_start(const void *a, const void *b)
 	const struct region *p = a, *q = b;
 
 	return p->start < q->start ? -1 : p->start > q->start;
+}
+
+static void sort_in_place(struct survey *s)
+{
+	if (s->in_place.n)
+		qsort(s->in_place.at, s->in_place.n, sizeof *s->in_place.at,
+		      by_start);
+}
+
+bool choose_leave(struct survey *s,
+		  bool (*stays)(void *ctx, const struct moved *m), void *ctx,
+		  const char *reason)
+{
+	VEC(struct moved) moved = {0};
+	bool any;
+
+	/* all are judged before any is taken out */
+	for (size_t i = 0; i < s->moves.moved.n; i++) {
+		const struct moved *m = &s->moves.moved.at[i];
+
+		if (stays(ctx, m))
+			stay(s, m->old_start, m->old_end, reason);
+		else
+			vec_push(&moved, *m);
+	}
+	any = moved.n < s->moves.moved.n;
+	s->moves.moved.n = 0;
+	vec_append(&s->moves.moved, &moved);
+	vec_free(&moved);
+	moves_seal(&s->moves);
+	sort_in_place(s);
+	return any;
 }
 
 /* a share of the parts, and why they stay */
@@ -219,7 +335,5 @@ void choose_parts(struct survey *s)
 	for (uint32_t i = 0; i < c->region.n; i++)
 		stay(s, c->region.at[i].start, c->region.at[i].end,
 		     c->region.at[i].reason);
-	if (s->in_place.n)
-		qsort(s->in_place.at, s->in_place.n, sizeof *s->in_place.at,
-		      by_start);
+	sort_in_place(s);
 }

@@ -52,8 +52,9 @@ static bool block_is_stuck(const struct survey *s, uint32_t n)
 	return false;
 }
 
-static bool part_is_stuck(const struct survey *s, const struct moved *m)
+static bool part_is_stuck(void *ctx, const struct moved *m)
 {
+	const struct survey *s = ctx;
 	const struct part *p = &s->cfg->part.at[m->part];
 
 	for (uint32_t b = p->block; b < p->block + p->nblock; b++)
@@ -62,35 +63,11 @@ static bool part_is_stuck(const struct survey *s, const struct moved *m)
 	return false;
 }
 
-/* takes the stuck parts out of those that move; true if there are any */
-static bool leave_stuck(struct survey *s)
-{
-	VEC(struct moved) moved = {0};
-	bool any = false;
-
-	for (size_t i = 0; i < s->moves.moved.n; i++) {
-		const struct moved *m = &s->moves.moved.at[i];
-		struct region stays = {m->old_start, m->old_end,
-				       "it goes on in code that stays, too "
-				       "far away"};
-
-		if (part_is_stuck(s, m)) {
-			vec_push(&s->in_place, stays);
-			any = true;
-		} else {
-			vec_push(&moved, *m);
-		}
-	}
-	s->moves.moved.n = 0;
-	vec_append(&s->moves.moved, &moved);
-	vec_free(&moved);
-	moves_seal(&s->moves);
-	return any;
-}
-
 void far_leave(struct survey *s)
 {
 	if (is_far(s))
-		while (leave_stuck(s))
+		while (choose_leave(s, part_is_stuck, s,
+				    "it goes on in code that stays, too far "
+				    "away"))
 			;
 }

@@ -3,10 +3,10 @@
  *
  * Parts keep their order, and so do the instructions in them: nothing is
  * optimised. Inside a part the new place of an instruction differs from its
- * old one by what became longer before it. A conditional branch whose target
- * is too far in the new code gets a longer form, which may push others out of
- * reach: the part is built again until all fit. Only growing forms are tried,
- * so that ends. Branches out of the part get the long form at once, as their
+ * old one by what became longer before it. A branch whose target is too far
+ * in the new code gets a longer form, if it has one, which may push others out
+ * of reach: the part is built again until all fit. Only growing forms are
+ * tried, so that ends. Branches out of the part get the long form at once, as their
  * distance is not known yet; these reach by islands, if need be.
  */
 #include "rewrite/rewrite_int.h"
@@ -20,7 +20,7 @@ enum { LINE = 64, SMALL = 256, SMALL_ALIGN = 16 };
 /* new text is interrupted by room for islands at least this often */
 enum { POOL_EVERY = 64 << 20 };
 
-/* a conditional branch inside a part */
+/* a branch inside a part that may have to become longer */
 struct inner {
 	struct insn in;
 	uint8_t form;
@@ -69,7 +69,7 @@ static uint8_t choose_form(struct builder *b, const uint8_t *code,
 
 		vec_push(&b->r->literal, l);
 	}
-	if (in->kind != INSN_COND)
+	if (move->longer(form) == MOVE_NEVER)
 		return form;
 	inner.stub = sites_find(&b->r->sites, SPOT_TAKEN, in->addr);
 	if (!inner.stub && !in_part(b->m, in->target))
@@ -288,7 +288,7 @@ static int by_value(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-/* true if every conditional branch reaches; else some get longer */
+/* true if every such branch reaches; else some get longer */
 static bool all_reach(struct builder *b)
 {
 	struct addr_map map = own_map(b);
@@ -329,6 +329,7 @@ static void place_tables(struct builder *b)
 	size_t i, n = b->r->tables.copy.n;
 
 	bisect(i, n, x[i].j.jump < b->m->old_start);
+	b->at = (b->at + TABLE_ENTRY - 1) & -(uint64_t)TABLE_ENTRY;
 	for (; i < n && x[i].j.jump < b->m->old_end; i++) {
 		x[i].addr = b->at;
 		b->at += (uint64_t)TABLE_ENTRY *

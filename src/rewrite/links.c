@@ -23,7 +23,9 @@ void links_find(struct links *l, const struct cfg *c, uint64_t addr)
 	uint8_t out[MOVE_SIZE_MAX];
 
 	l->addr = addr;
-	for (uint32_t i = 0; c->isa->move && i < c->proc.n; i++) {
+	if (!c->isa->move || !c->isa->move->link_match)
+		return;
+	for (uint32_t i = 0; i < c->proc.n; i++) {
 		const struct procedure *p = &c->proc.at[i];
 		struct link x = {p->entry, p->import ? word_of(c, p) : 0};
 

@@ -9,6 +9,7 @@
 #ifndef REWRITE_MOVED_H
 #define REWRITE_MOVED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/mem.h"
@@ -52,6 +53,8 @@ struct moves {
 	VEC(struct landing) landing; /* by `from`, and then by pad */
 	struct addr_map map;
 	VEC(uint32_t) of_part; /* by part: its number in `moved`, plus 1 */
+	bool old_runs; /* old code is not all jumps: it could still be run, and
+			  its unwind tables stay */
 };
 
 /* when `moved` is complete: for moves_part() */

@@ -50,7 +50,7 @@ static void add_span(struct rewriter *r, const struct span *s,
 
 	for (uint32_t i = 0; i < s->size; i += size) {
 		uint64_t at = s->old + i;
-		bool free = text_is_free(r, at);
+		bool free = slots_is_free(r, at);
 		bool goes_on = run->room &&
 			       run->addr + (uint64_t)run->room * size == at;
 

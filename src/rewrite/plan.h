@@ -21,8 +21,8 @@
  *
  * The rewriter finds registers that may be overwritten (saving some where none
  * is dead), decides where the code lies, and asks the plan to write it once all
- * addresses are known. How long code is may depend on the registers that it
- * gets, never on its address.
+ * addresses are known. How long code is may depend on what it gets (struct
+ * scratch), never on its address.
  *
  * A plan that asks for what cannot be is refused (rewrite_image() fails), but
  * for code in what stays in place: that is left out, and the report says how
@@ -51,7 +51,13 @@ struct insertion {
 	uint32_t code; /* what, in the plan's own numbering */
 	uint8_t place; /* enum plan_place */
 	uint8_t nregs; /* general registers that it overwrites, at most 4 */
-	bool flags;    /* overwrites the condition flags */
+	uint8_t flags; /* FLAG_ bits: condition flags that it overwrites */
+	/*
+	 * It has another form, for places where some of those flags are live:
+	 * one that leaves them alone and overwrites so many registers.
+	 */
+	bool keeps;
+	uint8_t nregs_keeping;
 	bool memory;   /* reads or writes memory */
 	bool calls;    /* calls support code, call_at bytes into it; stands
 			  nearest to the instruction, whatever the order */
@@ -64,6 +70,7 @@ struct insertion {
 /* what the code may use */
 struct scratch {
 	uint8_t reg[6]; /* the first nregs of them */
+	bool keep; /* no flags, if it can do without: insertion.keeps */
 };
 
 /*

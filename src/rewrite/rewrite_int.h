@@ -9,6 +9,7 @@
  *	labels.c     which tables of labels lead to the new code themselves
  *	tables.c     which jump tables are copied
  *	arrive.c     the old addresses at which control may arrive
+ *	pads.c       room for jumps there, where not all places have it
  *	spot.c     where what the plan inserts can be
  *	site.c     the code there
  *	lead.c     which of it needs no jump to where it leads
@@ -16,7 +17,8 @@
  *	layout.c   where every moved instruction goes
  *	island.c   steps for jumps that do not reach
  *	old_pool.c   and room for them in old text
- *	text.c     the new code, and the old text that leads there
+ *	text.c     the new code
+ *	slots.c    the old text, which leads there
  *	unwind_out.c  unwind and exception tables
  *	property.c what notes say about the code
  *	dynamic.c  the plan's entry of the dynamic section
@@ -130,7 +132,7 @@ void old_pools_find(struct rewriter *r);
 /* dynamic.c: the entry that the plan asks for, once its memory is placed */
 void dynamic_add(struct rewriter *r);
 
-/* text.c: r->text, its islands, and in r->old the slots that lead there */
+/* text.c: r->text, its islands, and the old text that leads there */
 int text_write(struct rewriter *r);
 /* when there is room for all islands: writes them */
 int text_finish(struct rewriter *r);
@@ -161,8 +163,13 @@ int file_write(struct rewriter *r, const char *path);
 /* text.c: where an old instruction lies in the bytes of the new file */
 uint8_t *text_slot(const struct rewriter *r, uint64_t old);
 
+/* a procedure starts there: some registers are nobody's */
+bool text_is_start(const struct rewriter *r, uint64_t old);
+
+/* slots.c: the old text, in r->old */
+int slots_write(struct rewriter *r);
 /* nobody needs the slot of the old instruction */
-bool text_is_free(const struct rewriter *r, uint64_t old);
+bool slots_is_free(const struct rewriter *r, uint64_t old);
 
 /* bytes of old code at addr, which is in a block */
 static inline const uint8_t *old_code(const struct rewriter *r, uint64_t addr)

@@ -128,18 +128,24 @@ static void take_registers(struct site *x, const struct isa *isa, regset dead,
 			x->scratch.reg[taken++] = (uint8_t)r;
 }
 
+void need_add(struct need *all, const struct insertion *i)
+{
+	unsigned kept = i->keeps ? i->nregs_keeping : i->nregs;
+
+	all->regs[0] = i->nregs > all->regs[0] ? i->nregs : all->regs[0];
+	all->regs[1] = kept > all->regs[1] ? kept : all->regs[1];
+	all->flags[0] |= i->flags;
+	all->flags[1] |= i->keeps ? 0 : i->flags;
+	all->memory |= i->memory;
+	all->keep |= i->keep;
+}
+
 static struct need need_of(const struct sites *s, const struct site *x)
 {
 	struct need all = {0};
 
-	for (uint32_t i = 0; i < x->n; i++) {
-		const struct insertion *ins = insertion_of(s, x, i);
-
-		all.regs = ins->nregs > all.regs ? ins->nregs : all.regs;
-		all.flags |= ins->flags;
-		all.memory |= ins->memory;
-		all.keep |= ins->keep;
-	}
+	for (uint32_t i = 0; i < x->n; i++)
+		need_add(&all, insertion_of(s, x, i));
 	return all;
 }
 
@@ -148,9 +154,11 @@ const char *site_equip(struct site *x, const struct survey *v,
 {
 	const struct isa *isa = v->cfg->isa;
 	struct live_set live = spot_live(v, p);
-	bool keep_flags = need.flags && live.flags;
-	unsigned n = need.regs + keep_flags;
+	bool keep = need.flags[0] & live.flags;
+	bool keep_flags = keep && need.flags[1] & live.flags;
+	unsigned n = need.regs[keep] + keep_flags;
 
+	x->scratch.keep = keep;
 	if (n > sizeof x->scratch.reg)
 		return "it needs too many registers";
 	take_registers(x, isa, live_scratch(isa, live) & ~need.keep, need.keep,

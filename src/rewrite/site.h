@@ -57,10 +57,15 @@ void sites_free(struct sites *s);
 struct site *sites_find(const struct sites *s, enum spot_kind k, uint64_t at);
 /* what the code of some insertions together needs */
 struct need {
-	unsigned regs;
-	bool flags, memory;
+	/* registers, and flags that it overwrites: if it need not keep any,
+	   and if it does what it can to keep them */
+	unsigned regs[2];
+	uint8_t flags[2];
+	bool memory;
 	regset keep;
 };
+
+void need_add(struct need *all, const struct insertion *i);
 
 /* registers for the code there; or why it cannot be there, for people */
 const char *site_equip(struct site *x, const struct survey *v,

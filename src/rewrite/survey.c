@@ -7,6 +7,22 @@
 #include "rewrite/lead.h"
 #include "rewrite/site.h"
 
+/* what depends on which parts move, found anew */
+static void find_ways(struct survey *s)
+{
+	labels_free(&s->labels);
+	tables_free(&s->tables);
+	mem_free(s->arrive);
+	s->labels = (struct labels){0};
+	s->tables = (struct tables){0};
+	s->arrive = NULL;
+	if (!s->moves.moved.n)
+		return;
+	labels_find(&s->labels, s->cfg, &s->moves);
+	tables_find(&s->tables, s->cfg, &s->live, &s->moves, &s->labels);
+	arrive_find(s);
+}
+
 void survey_make_bare(struct survey *s, const struct cfg *c)
 {
 	*s = (struct survey){.cfg = c};
@@ -14,9 +30,9 @@ void survey_make_bare(struct survey *s, const struct cfg *c)
 	if (!s->moves.moved.n)
 		return;
 	live_build(&s->live, c);
-	labels_find(&s->labels, c, &s->moves);
-	tables_find(&s->tables, c, &s->live, &s->moves, &s->labels);
-	arrive_find(s);
+	do
+		find_ways(s);
+	while (!pads_find(s));
 }
 
 void survey_make(struct survey *s, const struct cfg *c)
@@ -36,6 +52,7 @@ void survey_free(struct survey *s)
 	exclusive_free(&s->exclusive);
 	vec_free(&s->unknown);
 	mem_free(s->arrive);
+	vec_free(&s->pad);
 }
 
 bool survey_moves(const struct survey *s, uint32_t block)
@@ -58,9 +75,10 @@ const char *survey_price(const struct survey *s, const struct insertion *i,
 {
 	struct spot p;
 	const char *why = spot_find(s, i, &p);
-	struct need need = {i->nregs, i->flags, i->memory, i->keep};
+	struct need need = {0};
 	struct site x;
 
+	need_add(&need, i);
 	if (!why)
 		why = site_equip(&x, s, &p, need);
 	if (!why)

@@ -22,6 +22,7 @@
 #include "cfg/exclusive.h"
 #include "cfg/live.h"
 #include "rewrite/moved.h"
+#include "rewrite/pads.h"
 #include "rewrite/plan.h"
 #include "rewrite/tables.h"
 
@@ -38,6 +39,7 @@ struct survey {
 	uint8_t *arrive;      /* bit n: control may arrive at the old address */
 	uint64_t arrive_base; /* arrive_base + (n << arrive_shift) */
 	uint8_t arrive_shift;
+	VEC(struct pad) pad;  /* by address; none if every place is one */
 };
 
 /* the cfg must outlive the result */

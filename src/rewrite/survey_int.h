@@ -12,6 +12,12 @@ void survey_make_bare(struct survey *s, const struct cfg *c);
 /* choose.c: fills s->moves.moved, and s->in_place with what stays */
 void choose_parts(struct survey *s);
 
+/* leaves more parts in place, those for which stays() is true, and says why;
+   true if there were any */
+bool choose_leave(struct survey *s,
+		  bool (*stays)(void *ctx, const struct moved *m), void *ctx,
+		  const char *reason);
+
 /* far.c: leaves more parts in place, if the file is very large */
 void far_leave(struct survey *s);
 
@@ -21,5 +27,12 @@ void arrive_find(struct survey *s);
 bool arrive_expected(const struct survey *s, uint64_t old);
 /* a jump that is not understood may lead there, even into a block */
 bool arrive_unknown(const struct survey *s, uint64_t old);
+
+
+/*
+ * pads.c: fills s->pad, if the machine needs any. False: some parts have to
+ * stay, and do now; what depends on that has to be done again.
+ */
+bool pads_find(struct survey *s);
 
 #endif

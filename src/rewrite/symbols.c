@@ -8,6 +8,8 @@
  */
 #include "rewrite/rewrite_int.h"
 
+#include "base/bisect.h"
+
 #include <stdio.h>
 
 static uint32_t push_string(struct symbol_table *t, const char *s)
@@ -97,26 +99,52 @@ static void push_functions(struct symbol_table *t, const struct rewriter *r,
 	}
 }
 
+/* a function in whose middle the address is, or NULL */
+static const struct symbol *symbol_over(const struct image *im, uint64_t addr)
+{
+	enum { LOOK_BACK = 16 };
+	size_t i;
+
+	bisect(i, im->nsymbol, im->symbol[i].addr < addr);
+	for (unsigned n = 0; i-- && n < LOOK_BACK; n++)
+		if (im->symbol[i].kind == SYMBOL_FUNC && *im->symbol[i].name &&
+		    addr - im->symbol[i].addr < im->symbol[i].size)
+			return &im->symbol[i];
+	return NULL;
+}
+
+/* the name of a moved part that begins no function */
+static void part_name(const struct rewriter *r, const struct moved *m,
+		      char *name, size_t size)
+{
+	const struct cfg *c = r->c;
+	const struct symbol *s = symbol_over(r->im, m->old_start);
+	uint32_t p = c->part.at[m->part].proc;
+	uint64_t entry = c->proc.at[p].entry;
+	char buf[32];
+
+	if (s)
+		snprintf(name, size, "%s.rest", s->name);
+	else
+		snprintf(name, size, "%s%s",
+			 cfg_proc_name(c, p, buf, sizeof buf),
+			 entry >= m->old_start && entry < m->old_end ?
+				 "" :
+				 ".cold");
+}
+
 /* moved parts that no symbol names */
 static void push_nameless(struct symbol_table *t, const struct rewriter *r,
 			  uint16_t section)
 {
-	const struct cfg *c = r->c;
-
 	for (size_t i = 0; i < r->m.moved.n; i++) {
 		const struct moved *m = &r->m.moved.at[i];
 		const struct symbol *s = image_symbol_at(r->im, m->old_start);
-		uint32_t p = c->part.at[m->part].proc;
-		char buf[32], name[300];
+		char name[300];
 
 		if (s && s->kind == SYMBOL_FUNC && *s->name)
 			continue;
-		snprintf(name, sizeof name, "%s%s",
-			 cfg_proc_name(c, p, buf, sizeof buf),
-			 c->proc.at[p].entry >= m->old_start &&
-					 c->proc.at[p].entry < m->old_end ?
-				 "" :
-				 ".cold");
+		part_name(r, m, name, sizeof name);
 		push_symbol(t, name, ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
 			    section, m->start, m->end - m->start);
 	}

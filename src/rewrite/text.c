@@ -1,19 +1,11 @@
 /*
- * text: the new code, and the old text that leads there.
+ * text: the new code.
  *
- * New code is written span by span: copied, and then every instruction that
- * depends on its address written anew. Every old instruction of moved code
- * becomes a slot, a jump to its new place, so that old addresses, wherever
- * the program keeps them, stay good (rewriting.md 3.3). A slot from which the
- * new place cannot be reached keeps its instruction, which does the same in
- * its old place. Where control is expected, islands are used before that, or a
- * procedure's first slots become one longer jump. A trap keeps its place as
- * well: it does the same there, and what nobody runs may be data that looks
- * like one.
+ * It is written span by span: copied, and then every instruction that depends
+ * on its address written anew. What is inserted, the tables that are copied
+ * and the jumps between them go in between; the old text is slots.c's.
  */
 #include "rewrite/rewrite_int.h"
-
-#include "rewrite/survey_int.h"
 
 /* what is being written: the bytes of a span, and for which address */
 struct writing {
@@ -73,8 +65,7 @@ static uint64_t referred(const struct rewriter *r, const struct insn *in,
 	return is_branch(in) ? branch_target(r, in) : in->ref;
 }
 
-/* where a procedure starts: some registers are nobody's there */
-static bool is_start(const struct rewriter *r, uint64_t old)
+bool text_is_start(const struct rewriter *r, uint64_t old)
 {
 	uint32_t b = cfg_block_at(r->c, old);
 
@@ -91,7 +82,7 @@ static int write_insn(const struct writing *p, uint8_t form,
 	if (move->write(form, code, in, p->at, to, p->out))
 		return 0;
 	if (in->kind == INSN_CALL ||
-	    (is_branch(in) && is_start(p->r, in->target)))
+	    (is_branch(in) && text_is_start(p->r, in->target)))
 		to = island_step_to_start(p->r, p->at, to);
 	else
 		to = is_branch(in) ? island_step(p->r, p->at, to) : 0;
@@ -353,109 +344,11 @@ static void write_literals(struct rewriter *r)
 	}
 }
 
-static bool is_trap(const struct rewriter *r, const uint8_t *code,
-		    uint64_t old)
-{
-	struct insn in;
-
-	r->isa->scan(code, r->isa->max_len, old, &in);
-	return in.kind == INSN_TRAP;
-}
-
-static bool arrives(const struct rewriter *r, uint64_t old)
-{
-	return arrive_expected(r->survey, old) ||
-	       sites_find(&r->sites, SPOT_ARRIVAL, old);
-}
-
-bool text_is_free(const struct rewriter *r, uint64_t old)
-{
-	return !arrives(r, old) && !is_trap(r, old_code(r, old), old) &&
-	       !arrive_unknown(r->survey, old);
-}
-
-/*
- * A procedure's first slots made one jump that reaches further; false if
- * control may also arrive at the others.
- */
-static bool write_far_slot(struct rewriter *r, uint64_t old, uint64_t to)
-{
-	uint32_t b = cfg_block_at(r->c, old);
-	uint64_t end = old + r->move->far_size;
-
-	if (!r->move->far_size || !is_start(r, old) ||
-	    end > r->c->part.at[r->c->block.at[b].part].end)
-		return false;
-	for (uint64_t at = old + r->move->jump_size; at < end;
-	     at += r->move->jump_size)
-		if (cfg_block_at(r->c, at) == CFG_NONE ||
-		    !text_is_free(r, at))
-			return false;
-	if (!r->move->far_jump(old, to, text_slot(r, old)))
-		return false;
-	r->far_end = end;
-	return true;
-}
-
-/* an old instruction, and where what leads to its new place is written */
-struct slot {
-	uint64_t old;
-	const uint8_t *code;
-	uint8_t *out;
-};
-
-static void write_slot(struct rewriter *r, const struct slot *s, uint64_t to,
-		       bool expected)
-{
-	unsigned size = r->move->jump_size;
-	uint64_t step;
-
-	if (s->old < r->far_end)
-		return;
-	if (!expected && is_trap(r, s->code, s->old)) {
-		memcpy(s->out, s->code, size);
-		return;
-	}
-	if (!expected && r->o->trap_unexpected &&
-	    !arrive_unknown(r->survey, s->old)) {
-		r->move->trap(s->out, size);
-		return;
-	}
-	if (r->move->jump(s->old, to, s->out))
-		return;
-	step = expected ? island_step(r, s->old, to) : 0;
-	if (step && r->move->jump(s->old, step, s->out))
-		return;
-	if (expected && write_far_slot(r, s->old, to))
-		return;
-	memcpy(s->out, s->code, size);
-	r->report->unreached += expected;
-}
-
-static void write_slots(struct rewriter *r, const struct span *s)
-{
-	struct slot p = {s->old, old_code(r, s->old), text_slot(r, s->old)};
-	unsigned size = r->move->jump_size;
-
-	for (uint32_t i = 0; i < s->size; i += size) {
-		const struct site *x =
-			sites_find(&r->sites, SPOT_ARRIVAL, p.old);
-		uint64_t to = x ? x->addr : i ? s->start + i : s->arrive;
-
-		write_slot(r, &p, to, x || arrive_expected(r->survey, p.old));
-		p.old += size;
-		p.code += size;
-		p.out += size;
-	}
-}
-
 static int write_everything(struct rewriter *r)
 {
-	for (size_t i = 0; i < r->m.map.span.n; i++) {
+	for (size_t i = 0; i < r->m.map.span.n; i++)
 		if (write_span(r, &r->m.map.span.at[i]))
 			return -1;
-		write_slots(r, &r->m.map.span.at[i]);
-	}
 	write_literals(r);
 	for (size_t i = 0; i < r->tables.copy.n; i++)
 		if (write_table(r, &r->tables.copy.at[i]))
@@ -463,7 +356,7 @@ static int write_everything(struct rewriter *r)
 	for (size_t i = 0; i < r->survey->labels.table.n; i++)
 		if (!r->survey->labels.table.at[i].refused)
 			write_labels(r, &r->survey->labels.table.at[i]);
-	return write_leads(r) || write_stubs(r) ? -1 : 0;
+	return write_leads(r) || write_stubs(r) || slots_write(r) ? -1 : 0;
 }
 
 static int write_support(struct rewriter *r)
@@ -484,8 +377,6 @@ int text_write(struct rewriter *r)
 	mem_free(r->text);
 	r->text = mem_zalloc(r->text_end - r->text_addr, 1);
 	island_forget(r);
-	r->far_end = 0;
-	r->report->unreached = 0;
 	links_write(&r->links, r->c, r->text + (r->links.addr - r->text_addr));
 	return write_support(r) || write_everything(r) ? -1 : 0;
 }

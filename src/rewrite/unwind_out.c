@@ -97,8 +97,8 @@ static void count_lines(struct tables *t)
 		if (!f)
 			continue;
 		t->size++;
-		if (mv->old_start <= f->start && mv->old_end >= f->end &&
-		    !t->gone[mv->fde]) {
+		if (!m->old_runs && mv->old_start <= f->start &&
+		    mv->old_end >= f->end && !t->gone[mv->fde]) {
 			t->gone[mv->fde] = true;
 			t->size--;
 		}

@@ -8,6 +8,7 @@
 enum {
 	AUX_NULL = 0,
 	AUX_PAGE = 6,
+	AUX_HWCAP2 = 26,
 	MODE = 0666,
 	LINK_MAX = 4096,
 };
@@ -127,5 +128,7 @@ _Bool by_hand(uintptr_t *stack, struct told *told)
 	for (uintptr_t *aux = (uintptr_t *)end; aux[0] != AUX_NULL; aux += 2)
 		if (aux[0] == AUX_PAGE)
 			h->page = aux[1];
+		else if (aux[0] == AUX_HWCAP2)
+			h->hwcap2 = aux[1];
 	return h->page && make_profile(path, exe);
 }

@@ -1,13 +1,17 @@
 /*
  * counting: what gates tell of threads and processes, see counting.h.
  *
+ * The gate behind a system call does not say which one it was: not every
+ * machine can tell. What this thread is waiting for does.
+ *
  * All that makes one is clone() of some kind:
  *
  *	memory of its own             a process: forks.c
  *	shared memory, own pointer    a thread: threads.c
  *	shared, who made it waits     vfork(): both count as one
- *	shared                        two threads with one pointer: they
- *	                              cannot be told apart
+ *	shared                        two threads with one pointer: where others
+ *	                              may change slots, they cannot be told
+ *	                              apart
  *
  * A program that locks itself in (seccomp) may be ended by any system call
  * that it does not expect: from then on we make none.
@@ -44,6 +48,8 @@ void counting_begin(struct counting *c, struct handover *h)
 	c->program = h->field[HANDOVER_EXE];
 	c->page = h->page;
 	c->emulated = handover_has(h, 'e');
+	c->quick = arch_is_quick(h->hwcap2);
+	c->stack = (uintptr_t)__builtin_frame_address(0);
 	if (!ledger_open(c))
 		return;
 	process_begins(c, number_of(h->field[HANDOVER_PARENT]));
@@ -56,11 +62,8 @@ static _Bool read_clone(const struct counting *c, const struct arch_gate *g,
 {
 	const uint64_t *args = (const uint64_t *)g->arg[0];
 
-	if (g->nr == SYS_CLONE) {
-		*flags = g->arg[0];
-		*tls = arch_clone_tls(g);
+	if (arch_clone(g, flags, tls))
 		return 1;
-	}
 	if (!c->confined &&
 	    (!sys_readable(args) || !sys_readable(args + CLONE3_TLS)))
 		return 0;
@@ -69,13 +72,16 @@ static _Bool read_clone(const struct counting *c, const struct arch_gate *g,
 	return 1;
 }
 
-static void begin_thread(struct counting *c, int64_t *word)
+static void begin_thread(struct counting *c, uintptr_t thread)
 {
-	if (c->confined) {
-		*word = 0;
+	int64_t *word = arch_slot_of(thread);
+
+	if (c->confined || c->given_up) {
+		if (word)
+			*word = 0;
 		ledger_trouble(c, TROUBLE_THREADS);
-	} else if (sys_readable(word)) {
-		thread_begins(c, word);
+	} else if (!word || sys_readable(word)) {
+		thread_begins(c, thread);
 	}
 }
 
@@ -89,18 +95,20 @@ static void begin_process(struct counting *c, uintptr_t thread)
 
 static void before_clone(struct counting *c, const struct arch_gate *g)
 {
+	uintptr_t self = thread_self(c), tls;
 	uint64_t flags;
-	uintptr_t tls;
 
 	if (!read_clone(c, g, &flags, &tls))
 		return;
+	if (!(flags & FLAG_SETTLS))
+		tls = self;
 	/* qemu's vfork() is a fork() */
 	if (c->emulated && flags & FLAG_VFORK)
 		flags &= ~(uint64_t)FLAG_VM;
 	if (!(flags & FLAG_VM))
-		begin_process(c, flags & FLAG_SETTLS ? tls : arch_thread());
-	else if (flags & FLAG_SETTLS)
-		begin_thread(c, (int64_t *)(tls + ARCH_SLOT));
+		begin_process(c, tls);
+	else if (tls != self || (ARCH_SLOT_OWN && !(flags & FLAG_VFORK)))
+		begin_thread(c, tls);
 	else if (!(flags & FLAG_VFORK))
 		ledger_trouble(c, TROUBLE_THREADS);
 }
@@ -123,11 +131,15 @@ static _Bool executes(const struct arch_gate *g)
 void counting_on_call(struct arch_gate *g, const struct handover *h)
 {
 	struct counting *c = h->counting;
+	uint64_t flags;
+	uintptr_t tls;
 
 	if (!c)
 		return;
-	if (g->nr == SYS_CLONE || g->nr == SYS_CLONE3)
+	if (arch_clone(g, &flags, &tls) || g->nr == SYS_CLONE3)
 		before_clone(c, g);
+	else if (arch_takes_slot(g))
+		threads_give_up(c);
 	else if (g->nr == SYS_RT_SIGACTION && !c->confined)
 		signals_before(c, g);
 	else if (g->nr == SYS_EXIT && !c->confined) {
@@ -140,6 +152,7 @@ void counting_on_call(struct arch_gate *g, const struct handover *h)
 				     NULL);
 		process_ends(c, executes(g) ? ENDED_BY_EXEC :
 					      ENDED_BY_ITSELF);
+		c->executing = executes(g) ? (uintptr_t)g : 0;
 		images_trim(c, g->nr == SYS_EXIT_GROUP);
 	} else if (confines(g)) {
 		if (!c->confined)
@@ -154,18 +167,23 @@ void counting_after_call(struct arch_gate *g, const struct handover *h)
 {
 	struct counting *c = h->counting;
 	long result = arch_result(g);
-	uintptr_t self = arch_thread();
+	uintptr_t self;
 
 	if (!c)
 		return;
-	if (executes(g)) {
+	self = thread_self(c);
+	if (c->executing == (uintptr_t)g) {
+		c->executing = 0;
 		process_ends(c, ENDED_NOT);
 		images_refill(c);
-	} else if (g->nr == SYS_RT_SIGACTION) {
-		if (c->acting == self)
-			signals_after(c, g, result);
-	} else if (self == (result ? c->forker : c->forked))
+	} else if (c->acting == self)
+		signals_after(c, g, result);
+	else if (self == (result ? c->forker : c->forked))
 		fork_ends(c, result);
-	else if (result && !c->confined)
-		thread_began(c, result < 0);
+	else if (!c->confined && c->making) {
+		if (result)
+			thread_began(c, result < 0);
+		else
+			thread_arrives(c);
+	}
 }

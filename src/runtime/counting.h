@@ -6,8 +6,10 @@
  * reaches by its distance. Pages of the profile are mapped over them before
  * the object runs. Each thread but the first has a block of counters of its
  * own: pieces, one per object, all at the same distance from the objects'
- * counters. That distance is in a word of the thread's (ARCH_SLOT) which
- * counting code adds once there are threads; 0 means the object's own.
+ * counters. That distance is the thread's slot, which counting code adds once
+ * there are threads; 0 means the object's own. Where it is kept is the
+ * machine's business (arch_slot()): in a word of memory that belongs to the
+ * thread, or in a register that nobody else can change.
  *
  *	 object A     object B        profile: process 1, A, block 0
  *	[counters]   [counters]                           B, block 0
@@ -15,14 +17,16 @@
  *	     v            v                               B, block 1
  *	 [piece]      [piece]
  *
- * The word is never positive, as most objects lie at the upper end of the
- * addresses; those at the lower end (PASSPORT_ABOVE) subtract it.
+ * A slot in memory is never positive, as most objects lie at the upper end of
+ * the addresses; those at the lower end (PASSPORT_ABOVE) subtract it. One in a
+ * register is never negative: the kernel lets nobody set such a base.
  *
  *	lock.c      one thread at a time
  *	ledger.c    room in the profile
  *	images.c    objects with counters
  *	threads.c   blocks
- *	sites.c     code that counts for one thread, and then for all
+ *	sites.c     code that counts for one thread, and then for all; or the
+ *	            other way around
  *	forks.c     processes
  *	signals.c   handlers
  *	ends.c      where threads ended, and how the process did
@@ -70,7 +74,8 @@ struct counted_image {
 	uint8_t state; /* enum image_state */
 	uint8_t id[PROFILE_ID];
 	_Bool above; /* PASSPORT_ABOVE */
-	_Bool for_threads; /* its code asks whose counter it is */
+	_Bool changed; /* its code is (sites.c) */
+	_Bool shared; /* all threads count in its own counters */
 	const struct passport *passport;
 	uintptr_t base; /* what is added to addresses of the file */
 	uint64_t low;	/* the file's lowest */
@@ -94,8 +99,17 @@ enum block_state {
 struct thread_block {
 	uint8_t state; /* enum block_state */
 	int64_t slot;
-	int64_t *word;	   /* the thread's word that says so */
+	uintptr_t thread;  /* whose it is */
+	int64_t *word;	   /* where the slot is, if others may change it */
 	uintptr_t creator; /* the thread that is making it, or 0 */
+	/*
+	 * The thread has to set its slot itself, and has not yet. It is not
+	 * the one with number `maker`. Signals are blocked meanwhile in both:
+	 * the mask that they have to get.
+	 */
+	_Bool arriving;
+	long maker;
+	uint64_t mask;
 	struct list piece; /* uint64_t by image: as counted_image.piece */
 };
 
@@ -110,7 +124,8 @@ struct frame {
 /* a handler that began, and perhaps has returned */
 struct interruption {
 	uintptr_t thread; /* 0: none */
-	const struct frame *record; /* the kernel's, on its stack */
+	const struct frame *record; /* the kernel's, on its stack; where there
+				       are none, the kernel's frame */
 	struct frame was;	    /* what is in it */
 	const void *context;	    /* what was interrupted */
 	uintptr_t pc;		    /* and where */
@@ -142,10 +157,15 @@ struct counting {
 	_Bool threads; /* there are, or were, others than the first */
 	_Bool trimmed; /* there are holes under its counters */
 	_Bool confined; /* it locked itself in: no system calls of ours */
+	_Bool quick; /* the machine tells of threads without the kernel */
+	_Bool given_up; /* the program has taken the threads' slots */
+	uintptr_t stack; /* an address on the first thread's */
 	struct room room;
 	struct list image; /* struct counted_image */
 	struct list block; /* struct thread_block */
-	int64_t next_slot; /* where to look for free addresses */
+	int64_t next_slot, slot_step; /* where to look for free addresses */
+	uint32_t making; /* blocks whose threads are just being made */
+	uintptr_t executing; /* the gate that execve() was called by, or 0 */
 	struct pair_table *pairs; /* the newest; NULL: none yet */
 	_Bool pairs_lost; /* there was no room for a larger one */
 	struct list home; /* struct home *, by image */
@@ -226,9 +246,12 @@ void images_trim(struct counting *c, _Bool ends);
 void images_refill(struct counting *c);
 
 /* --- threads.c */
-void thread_begins(struct counting *c, int64_t *word);
+/* one with that thread pointer is going to be made */
+void thread_begins(struct counting *c, uintptr_t thread);
 /* this thread's attempt to make one came to an end */
 void thread_began(struct counting *c, _Bool failed);
+/* this thread has just begun, perhaps */
+void thread_arrives(struct counting *c);
 void thread_ends(struct counting *c);
 /* are there other threads than the first, as far as we know? */
 _Bool threads_used(const struct counting *c);
@@ -238,18 +261,24 @@ _Bool threads_beside(const struct counting *c);
 void threads_add_image(struct counting *c, uint32_t i);
 /* it is gone */
 void threads_drop_image(struct counting *c, uint32_t i);
-/* all threads count in the objects' own counters from now on */
-void threads_share(struct counting *c);
+/* an image cannot have pieces: all threads count in its own counters */
+void threads_share(struct counting *c, const struct passport *p);
+/* the program takes the slots for itself: all share everything */
+void threads_give_up(struct counting *c);
 /* no threads are left: in a new process */
 void threads_forget(struct counting *c);
-/* the word of this thread */
-int64_t *thread_word(void);
+/* the slot of this thread */
+int64_t thread_slot(const struct counting *c);
+/* who this thread is: its pointer */
+uintptr_t thread_self(const struct counting *c);
 
 /* --- sites.c */
-/* the image's code counts for threads from now on */
+/* the image's code counts for threads from now on, if it did not */
 void sites_convert(struct counting *c, struct counted_image *m);
 /* that of all images, and of those to come */
 void sites_convert_all(struct counting *c);
+/* it counts in its own counters only, if it did not; false: it cannot */
+_Bool sites_share(struct counting *c, const struct passport *p);
 
 /* --- forks.c */
 /* the first process of a program */
@@ -279,6 +308,8 @@ void handler_begins(struct counting *c, const void *context,
  */
 void handlers_end(struct counting *c, const struct frame *f,
 		  const struct frame *end);
+/* it has returned */
+void handler_returned(struct counting *c, const struct frame *record);
 /* in a new process: what was interrupted is its parent's */
 void handlers_forget(struct counting *c);
 /* longjmp() is called */

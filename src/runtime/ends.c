@@ -37,12 +37,11 @@ static uintptr_t out_of_room(const struct counted_image *m, uintptr_t at)
 {
 	const struct passport *p = m->passport;
 	const int32_t *list = (const int32_t *)((char *)p + p->site);
-	uintptr_t in = at - m->room;
-	uintptr_t site = (uintptr_t)list +
-			 (uintptr_t)list[in / ARCH_THREAD_ROOM];
+	uint32_t i;
+	_Bool counted = arch_in_room(at - m->room, &i);
+	uintptr_t site = (uintptr_t)list + (uintptr_t)list[i];
 
-	return in % ARCH_THREAD_ROOM < ARCH_THREAD_COUNTED ?
-		       site : site + ARCH_COUNT_SIZE;
+	return counted ? site + ARCH_COUNT_SIZE : site;
 }
 
 /* the object in whose code the address is, NULL: none; *at as in its file */
@@ -77,6 +76,8 @@ static void note_callers(const struct counted_image *m, const void *context,
 {
 	const struct frame *f = (const void *)arch_frame(context);
 
+	if (!ARCH_FRAME_RECORDS)
+		return;
 	back[0] = back_of(m, arch_link(context));
 	for (unsigned i = 1; i < END_BACKS && frame_readable(f);
 	     i++) {

@@ -54,9 +54,9 @@ _Bool counting_holds(uintptr_t at)
 void enter(uintptr_t *stack, const struct passport *p)
 {
 	struct memory *m = sys_map(sizeof *m);
-	_Bool loaded = arch_thread();
+	_Bool loaded = arch_thread(0);
 
-	/* nobody has set it yet: a thread whose ARCH_SLOT is 0 */
+	/* nobody has set it yet: a thread whose slot, if it has one, is 0 */
 	if (!loaded)
 		arch_set_thread((char *)p + p->word);
 	if (!m)

@@ -82,7 +82,7 @@ void fork_begins(struct counting *c, uintptr_t thread)
 	uint64_t at = process_size(c);
 
 	counting_lock(c);
-	c->forker = arch_thread();
+	c->forker = thread_self(c);
 	c->forked = thread;
 	if (!ledger_take(c, at + images_size(c), r))
 		return;
@@ -167,7 +167,8 @@ static void forked_child(struct counting *c)
 	if (c->pid == 1)
 		signals_leave(c);
 	c->first_ended = 0;
-	*thread_word() = 0;
+	if (!c->given_up)
+		arch_set_slot(c->quick, 0);
 }
 
 void fork_ends(struct counting *c, long result)

@@ -84,6 +84,7 @@ struct handover {
 			    const struct passport *p);
 	const char *field[HANDOVER_N]; /* decoded */
 	uint64_t page; /* bytes: the kernel's */
+	uint64_t hwcap2; /* AT_HWCAP2: what the machine can do */
 	struct counting *counting; /* NULL: nothing is counted */
 };
 

@@ -135,7 +135,7 @@ void image_opened(struct counting *c, const struct passport *p,
 	uint32_t i;
 
 	if (c->confined) {
-		threads_share(c);
+		threads_share(c, p);
 		return;
 	}
 	counting_lock(c);
@@ -149,14 +149,14 @@ void image_opened(struct counting *c, const struct passport *p,
 		m->room = (uintptr_t)p + (uintptr_t)p->room;
 		m->nsite = p->nsite;
 		m->counters = (char *)p + p->counters;
-		m->for_threads = 0;
+		m->changed = m->shared = 0;
 		bind(c, m);
 		pairs_opened(c, i, p);
 		if (c->threads)
 			sites_convert(c, m);
 		threads_add_image(c, i);
 	} else {
-		threads_share(c);
+		threads_share(c, p);
 	}
 	counting_unlock(c);
 }

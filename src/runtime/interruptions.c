@@ -12,7 +12,12 @@
  *	          record is in the jump buffer (a gate is at its entry)
  *
  * What is remembered of a handler that has returned is found by nobody: a
- * record in the same place has something else in it. NEEDSWORK: who leaves by
+ * record in the same place has something else in it.
+ *
+ * Where code keeps no records (x86-64), the kernel's frame lies between the
+ * stack pointer of who leaves and the one that is gone back to. There the
+ * module sees handlers return, and forgets them; programs without it cannot
+ * tell if one has, and say so. NEEDSWORK: who leaves by
  * setcontext(), execve() or an exception is not seen, nor who is called
  * without frame records.
  */
@@ -23,7 +28,7 @@ enum { RECORDS = 4096 }; /* looked at, at most */
 /* what is remembered of this thread with that record, or NULL */
 static struct interruption *find(struct counting *c, const struct frame *f)
 {
-	uintptr_t self = arch_thread();
+	uintptr_t self = thread_self(c);
 
 	for (unsigned i = 0; i < INTERRUPTIONS; i++)
 		if (c->interruption[i].thread == self &&
@@ -43,7 +48,7 @@ static _Bool is_intact(const struct interruption *x)
 /* is any handler of this thread remembered? */
 static _Bool any(const struct counting *c)
 {
-	uintptr_t self = arch_thread();
+	uintptr_t self = thread_self(c);
 
 	for (unsigned i = 0; i < INTERRUPTIONS; i++)
 		if (c->interruption[i].thread == self)
@@ -58,7 +63,7 @@ static struct interruption *take(struct counting *c)
 		uintptr_t nobody = 0;
 
 		if (__atomic_compare_exchange_n(&c->interruption[i].thread,
-						&nobody, arch_thread(), 0,
+						&nobody, thread_self(c), 0,
 						__ATOMIC_RELAXED,
 						__ATOMIC_RELAXED))
 			return &c->interruption[i];
@@ -70,6 +75,8 @@ static struct interruption *take(struct counting *c)
 static _Bool is_before(const struct frame *f, const struct frame *end,
 		       const struct frame *record)
 {
+	if (!ARCH_FRAME_RECORDS)
+		return record >= f && (!end || record < end);
 	for (unsigned i = 0; i < RECORDS && f != end && frame_readable(f);
 	     i++, f = f->next)
 		if (f == record)
@@ -80,7 +87,7 @@ static _Bool is_before(const struct frame *f, const struct frame *end,
 /* forgets this thread's handlers that have returned */
 static void drop_returned(struct counting *c, const struct frame *f)
 {
-	uintptr_t self = arch_thread();
+	uintptr_t self = thread_self(c);
 
 	for (unsigned i = 0; i < INTERRUPTIONS; i++)
 		if (c->interruption[i].thread == self &&
@@ -120,11 +127,41 @@ static void forget(struct counting *c, uintptr_t thread)
 			c->interruption[i].thread = 0;
 }
 
-void handlers_end(struct counting *c, const struct frame *f,
-		  const struct frame *end)
+/* a handler is left, if it has not returned */
+static void end_handler(struct counting *c, struct interruption *x)
+{
+	if (is_intact(x) && (ARCH_FRAME_RECORDS || ARCH_SEES_RETURNS))
+		end_note(c, x->context);
+	else
+		c->process->lost |= is_intact(x);
+	x->thread = 0;
+}
+
+static void end_records(struct counting *c, const struct frame *f,
+			const struct frame *end)
 {
 	struct interruption *x;
 
+	for (unsigned i = 0; i < RECORDS && f != end && frame_readable(f);
+	     i++, f = f->next)
+		if ((x = find(c, f)))
+			end_handler(c, x);
+}
+
+static void end_between(struct counting *c, const struct frame *f,
+			const struct frame *end)
+{
+	uintptr_t self = thread_self(c);
+
+	for (unsigned i = 0; i < INTERRUPTIONS; i++)
+		if (c->interruption[i].thread == self &&
+		    is_before(f, end, c->interruption[i].record))
+			end_handler(c, &c->interruption[i]);
+}
+
+void handlers_end(struct counting *c, const struct frame *f,
+		  const struct frame *end)
+{
 	if (!any(c) || !process_is_own(c))
 		return;
 	/* a frame that nobody knows: he may jump anywhere */
@@ -132,17 +169,20 @@ void handlers_end(struct counting *c, const struct frame *f,
 		c->process->lost = 1;
 		return;
 	}
-	for (unsigned i = 0; i < RECORDS && f != end && frame_readable(f);
-	     i++, f = f->next) {
-		x = find(c, f);
-		if (!x)
-			continue;
-		if (is_intact(x))
-			end_note(c, x->context);
-		x->thread = 0;
-	}
+	if (ARCH_FRAME_RECORDS)
+		end_records(c, f, end);
+	else
+		end_between(c, f, end);
 	if (!end)
-		forget(c, arch_thread());
+		forget(c, thread_self(c));
+}
+
+void handler_returned(struct counting *c, const struct frame *record)
+{
+	struct interruption *x = find(c, record);
+
+	if (x)
+		x->thread = 0;
 }
 
 void handlers_forget(struct counting *c)
@@ -153,9 +193,11 @@ void handlers_forget(struct counting *c)
 void counting_on_jump(struct arch_gate *g, const struct handover *h)
 {
 	const uintptr_t *buffer = (const void *)g->arg[0];
+	uintptr_t f = arch_gate_frame(g);
 
 	if (h->counting && !h->counting->confined && any(h->counting) &&
 	    sys_readable(buffer + ARCH_JUMP_FRAME))
-		handlers_end(h->counting, (const void *)arch_gate_frame(g),
-			     (const void *)buffer[ARCH_JUMP_FRAME]);
+		handlers_end(h->counting, (const void *)f,
+			     (const void *)arch_jump_frame(
+				     buffer[ARCH_JUMP_FRAME], f));
 }

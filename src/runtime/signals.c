@@ -83,9 +83,14 @@ static long set_action(uint64_t signal, const struct kernel_action *new,
 /* ours, for a signal of which the program thinks that it has SIG_DFL */
 static struct kernel_action ending_action(void)
 {
+	uintptr_t arrives = (uintptr_t)signal_arrives;
+
+	/* in a constant in memory, it would need to be relocated */
+	__asm__("" : "+r"(arrives));
 	return (struct kernel_action){
-		.handler = (uintptr_t)signal_arrives,
-		.flags = FLAG_SIGINFO | FLAG_ON_STACK,
+		.handler = arrives,
+		.flags = FLAG_SIGINFO | FLAG_ON_STACK | ARCH_ACTION_FLAGS,
+		.restorer = ARCH_RESTORER,
 		.mask = ~(uint64_t)0,
 	};
 }
@@ -149,7 +154,7 @@ void signals_before(struct counting *c, struct arch_gate *g)
 	    (act && !readable(act)))
 		return;
 	counting_lock(c);
-	c->acting = arch_thread();
+	c->acting = thread_self(c);
 	c->acting_signal = signal;
 	c->acting_with = g->arg[1];
 	c->told_before = c->told[signal];
@@ -184,7 +189,7 @@ void signals_after(struct counting *c, struct arch_gate *g, long result)
 /* is the address one of a counter that this thread writes? */
 static _Bool is_counter(const struct counting *c, uintptr_t at)
 {
-	int64_t slot = *thread_word();
+	int64_t slot = thread_slot(c);
 
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		const struct counted_image *m = image_of(c, i);
@@ -272,4 +277,11 @@ uintptr_t signal_real(uint64_t signal, void *info, void *context,
 		take_again(c, signal);
 	handler_begins(c, context, record);
 	return handler;
+}
+
+/* called by signal_arrives(), on machines where it sees that */
+__attribute__((visibility("hidden"), used))
+void signal_returned(const struct frame *record)
+{
+	handler_returned(counting_here(), record);
 }

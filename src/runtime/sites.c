@@ -1,11 +1,16 @@
 /*
- * sites: counting code that is made to count for threads.
+ * sites: counting code that is changed while the program runs.
  *
- * As long as there is one thread, code counts without asking whose counter it
- * is. Before the second begins, every such place becomes a jump to code that
- * asks, in room that the object has for it. Nobody else runs at that moment;
- * a signal handler may have interrupted this thread within such a place, which
- * then ends as it began, and that is right for the first thread.
+ * On one machine, as long as there is one thread, code counts without asking
+ * whose counter it is. Before the second begins, every such place becomes a
+ * jump to code that asks, in room that the object has for it. Nobody else runs
+ * at that moment; a signal handler may have interrupted this thread within
+ * such a place, which then ends as it began, and that is right for the first
+ * thread.
+ *
+ * On the other, asking costs nothing, and code always does. It is made to stop
+ * where threads cannot have counters of an object, or if the program uses what
+ * it asks: then threads share, and the profile says so.
  */
 #include "runtime/counting.h"
 
@@ -41,37 +46,44 @@ static struct extent extent_of(const int32_t *list, uint32_t n)
 	return x;
 }
 
-static _Bool convert(const struct counting *c, const struct counted_image *m)
+static _Bool change(const struct counting *c, const struct passport *p)
 {
-	const struct passport *p = m->passport;
 	const int32_t *list = (const int32_t *)((char *)p + p->site);
 	char *room = (char *)p + p->room;
 	char *room_end = room + (uint64_t)p->nsite * ARCH_THREAD_ROOM;
 	struct extent x = extent_of(list, p->nsite);
 	_Bool good = 1;
 
-	if (!protect(c, room, room_end, PROT_ALL))
+	if (ARCH_THREAD_ROOM && !protect(c, room, room_end, PROT_ALL))
 		return 0;
 	if (!protect(c, x.from, x.to, PROT_ALL))
 		return 0;
 	for (uint32_t i = 0; i < p->nsite; i++)
-		good &= arch_count_for_threads(
+		good &= arch_change_count(
 			(char *)list + list[i],
-			room + (uint64_t)i * ARCH_THREAD_ROOM, m->above);
+			room + (uint64_t)i * ARCH_THREAD_ROOM,
+			p->flags & PASSPORT_ABOVE);
 	arch_new_code(room, room_end);
 	arch_new_code(x.from, x.to);
-	protect(c, room, room_end, PROT_READ_EXEC);
+	if (ARCH_THREAD_ROOM)
+		protect(c, room, room_end, PROT_READ_EXEC);
 	protect(c, x.from, x.to, PROT_READ_EXEC);
 	return good;
 }
 
 void sites_convert(struct counting *c, struct counted_image *m)
 {
-	if (m->state == IMAGE_GONE || m->for_threads)
+	if (ARCH_COUNTS_FOR_THREADS || m->state == IMAGE_GONE || m->changed)
 		return;
-	m->for_threads = 1;
-	if (m->passport->nsite && !convert(c, m))
+	m->changed = 1;
+	if (m->passport->nsite && !change(c, m->passport))
 		ledger_trouble(c, TROUBLE_THREADS);
+}
+
+_Bool sites_share(struct counting *c, const struct passport *p)
+{
+	return ARCH_COUNTS_FOR_THREADS &&
+	       (p->nsite ? change(c, p) : !p->ncounter);
 }
 
 void sites_convert_all(struct counting *c)

@@ -14,6 +14,7 @@ enum {
 	AUX_NULL = 0,
 	AUX_IGNORE = 1,
 	AUX_PAGE = 6,
+	AUX_HWCAP2 = 26,
 	AUX_EXECFN = 31,
 	PRCTL_SET_NAME = 15,
 };
@@ -169,5 +170,7 @@ _Bool stack_clean(uintptr_t *start, struct told *told)
 			correct_execfn(&aux[1], h->field[HANDOVER_EXECFN]);
 		else if (aux[0] == AUX_PAGE)
 			h->page = aux[1];
+		else if (aux[0] == AUX_HWCAP2)
+			h->hwcap2 = aux[1];
 	return 1;
 }

@@ -3,14 +3,25 @@
  * waits or loses a count. A thread that ends leaves its block, as it is, to
  * the next: there are as many as threads were alive at once.
  *
- * The thread's word is written by who makes it. It may be changed at any time
- * after: an increment that is under way still finds the old memory. So a
- * block that cannot get a piece for an object, because the addresses are in
- * use, is retired, and its thread goes on with another.
+ * A slot in memory is written by who makes the thread. It may be changed at
+ * any time after: an increment that is under way still finds the old memory.
+ * So a block that cannot get a piece for an object, because the addresses are
+ * in use, is retired, and its thread goes on with another.
+ *
+ * A slot that only the thread itself can change is set in the gate behind
+ * clone(), before the thread counts anything; no signal arrives until then. If
+ * its block cannot get a piece for an object, that object's code is made to
+ * count in its own counters (sites.c).
  */
 #include "runtime/counting.h"
 
-enum { TRIES = 64 };
+enum {
+	TRIES = 64,
+	STEPS = 4096, /* slots in all, at least */
+	LIMIT_STACK = 3, /* RLIMIT_STACK */
+	STACK_LEAST = 128 << 20, /* room that the kernel leaves for one */
+	STACK_GAP = 2 << 20,
+};
 /* far enough from what the program maps, near enough for 39 bits */
 #define SLOT_FIRST (-((int64_t)32 << 30))
 #define SLOT_STEP ((int64_t)256 << 20)
@@ -27,9 +38,21 @@ static uint64_t *piece_of(const struct thread_block *t, uint32_t image)
 	return (uint64_t *)t->piece.at + image;
 }
 
-int64_t *thread_word(void)
+int64_t thread_slot(const struct counting *c)
 {
-	return (int64_t *)(arch_thread() + ARCH_SLOT);
+	return c->given_up || (c->confined && !c->quick) ?
+		       0 : arch_slot(c->quick);
+}
+
+uintptr_t thread_self(const struct counting *c)
+{
+	return arch_thread(c->quick);
+}
+
+/* have threads counters of their own for it? */
+static _Bool has_pieces(const struct counted_image *m)
+{
+	return m->state != IMAGE_GONE && !m->shared;
 }
 
 static void release(const struct counting *c, int64_t slot, uint32_t images)
@@ -37,7 +60,7 @@ static void release(const struct counting *c, int64_t slot, uint32_t images)
 	for (uint32_t i = 0; i < images; i++) {
 		const struct counted_image *m = image_of(c, i);
 
-		if (m->state != IMAGE_GONE)
+		if (has_pieces(m))
 			sys_unmap(image_piece(m, slot), m->size);
 	}
 }
@@ -48,7 +71,7 @@ static _Bool reserve(const struct counting *c, int64_t slot)
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		const struct counted_image *m = image_of(c, i);
 
-		if (m->state != IMAGE_GONE &&
+		if (has_pieces(m) &&
 		    !sys_reserve(image_piece(m, slot), m->size)) {
 			release(c, slot, i);
 			return 0;
@@ -57,19 +80,76 @@ static _Bool reserve(const struct counting *c, int64_t slot)
 	return 1;
 }
 
+/* the end of the objects' counters */
+static uintptr_t images_end(const struct counting *c)
+{
+	uintptr_t end = 0;
+
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		const struct counted_image *m = image_of(c, i);
+
+		if (has_pieces(m) && (uintptr_t)m->counters + m->size > end)
+			end = (uintptr_t)m->counters + m->size;
+	}
+	return end;
+}
+
+/*
+ * Slots above 0: the kernel maps from below the stack's room downwards, so
+ * that nothing is above the libraries but the stack. The first slot is the
+ * largest: what is loaded later is at lower addresses.
+ */
+static void begin_above(struct counting *c)
+{
+	uint64_t limit[2] = {0, 0}, space = 0;
+	uintptr_t end = images_end(c);
+
+	arch_call(SYS_PRLIMIT64, 0, LIMIT_STACK, 0, (long)limit, 0);
+	if (end < c->stack)
+		space = c->stack - end;
+	if (limit[0] < STACK_LEAST && space / 8 > STACK_LEAST)
+		limit[0] = STACK_LEAST;
+	limit[0] += STACK_GAP;
+	space = limit[0] < space ? space - limit[0] : 0;
+	space &= -c->page;
+	c->next_slot = (int64_t)space;
+	c->slot_step = (int64_t)(space / STEPS & -c->page);
+	if (c->slot_step > SLOT_STEP)
+		c->slot_step = SLOT_STEP;
+	if (c->slot_step < (int64_t)c->page)
+		c->slot_step = (int64_t)c->page;
+}
+
 /* a slot whose addresses are reserved, or 0 */
 static int64_t find_slot(struct counting *c)
 {
-	if (!c->next_slot)
+	if (!c->slot_step) {
 		c->next_slot = SLOT_FIRST;
+		c->slot_step = SLOT_STEP;
+		if (ARCH_SLOT_OWN)
+			begin_above(c);
+	}
 	for (unsigned try = 0; try < TRIES; try++) {
 		int64_t slot = c->next_slot;
 
-		c->next_slot -= SLOT_STEP;
+		if (ARCH_SLOT_OWN && slot <= 0)
+			break;
+		c->next_slot -= c->slot_step;
 		if (reserve(c, slot))
 			return slot;
 	}
 	return 0;
+}
+
+/* bytes of the chunks of a block */
+static uint64_t block_size(const struct counting *c)
+{
+	uint64_t size = 0;
+
+	for (uint32_t i = 0; i < c->image.n; i++)
+		if (has_pieces(image_of(c, i)))
+			size += image_of(c, i)->head + image_of(c, i)->size;
+	return size;
 }
 
 /* pieces for all images, to be moved to where they are reserved */
@@ -79,12 +159,12 @@ static _Bool fill(struct counting *c, struct thread_block *t, uint32_t number)
 	uint64_t at = 0;
 	_Bool placed = 1;
 
-	if (images_size(c) && !ledger_take(c, images_size(c), &r))
+	if (block_size(c) && !ledger_take(c, block_size(c), &r))
 		return 0;
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		const struct counted_image *m = image_of(c, i);
 
-		if (m->state == IMAGE_GONE)
+		if (!has_pieces(m))
 			continue;
 		image_chunk(m, &r, at, c->number, number);
 		*piece_of(t, i) = r.offset + at + m->head;
@@ -133,9 +213,27 @@ _Bool threads_used(const struct counting *c)
 	return 0;
 }
 
-void thread_begins(struct counting *c, int64_t *word)
+/* the block is for a thread that is about to be made */
+static void assign(struct counting *c, struct thread_block *t,
+		   uintptr_t thread)
 {
-	struct thread_block *t;
+	t->state = BLOCK_USED;
+	t->creator = thread_self(c);
+	t->thread = thread;
+	t->word = arch_slot_of(thread);
+	c->making++;
+	if (t->word) {
+		*t->word = t->slot;
+		return;
+	}
+	t->arriving = 1;
+	t->maker = arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
+	t->mask = c->mask;
+	c->mask = ~(uint64_t)0;
+}
+
+void thread_begins(struct counting *c, uintptr_t thread)
+{
 	uint32_t b;
 
 	counting_lock(c);
@@ -143,22 +241,26 @@ void thread_begins(struct counting *c, int64_t *word)
 	b = find_free(c);
 	if (b == NO_BLOCK)
 		b = make_block(c);
-	if (b == NO_BLOCK) {
-		*word = 0;
-		ledger_trouble(c, TROUBLE_THREADS);
+	if (b != NO_BLOCK) {
+		assign(c, block_of(c, b), thread);
 	} else {
-		t = block_of(c, b);
-		t->state = BLOCK_USED;
-		t->creator = arch_thread();
-		t->word = word;
-		*word = t->slot;
+		if (arch_slot_of(thread))
+			*arch_slot_of(thread) = 0;
+		ledger_trouble(c, TROUBLE_THREADS);
 	}
 	counting_unlock(c);
 }
 
+/* nobody has to hear of it any more, if that is so */
+static void settle(struct counting *c, const struct thread_block *t)
+{
+	if (!t->creator && !t->arriving)
+		c->making--;
+}
+
 void thread_began(struct counting *c, _Bool failed)
 {
-	uintptr_t self = arch_thread();
+	uintptr_t self = thread_self(c);
 
 	counting_lock(c);
 	for (uint32_t b = 0; b < c->block.n; b++) {
@@ -167,27 +269,52 @@ void thread_began(struct counting *c, _Bool failed)
 		if (t->creator != self)
 			continue;
 		t->creator = 0;
-		if (failed && t->state == BLOCK_USED)
+		if (failed && t->state == BLOCK_USED) {
 			t->state = BLOCK_FREE;
+			t->arriving = 0;
+		}
+		if (!t->word)
+			c->mask = t->mask;
+		settle(c, t);
+	}
+	counting_unlock(c);
+}
+
+void thread_arrives(struct counting *c)
+{
+	uintptr_t self = thread_self(c);
+	long number = arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
+
+	counting_lock(c);
+	for (uint32_t b = 0; b < c->block.n; b++) {
+		struct thread_block *t = block_of(c, b);
+
+		if (!t->arriving || t->thread != self || t->maker == number)
+			continue;
+		arch_set_slot(c->quick, t->slot);
+		t->arriving = 0;
+		c->mask = t->mask;
+		settle(c, t);
+		break;
 	}
 	counting_unlock(c);
 }
 
 void thread_ends(struct counting *c)
 {
-	int64_t *word = thread_word();
+	int64_t slot = thread_slot(c);
 
-	c->first_ended |= !*word;
+	c->first_ended |= !slot;
 	if (!threads_beside(c))
 		process_ends(c, ENDED_BY_ITSELF);
-	if (!*word)
+	if (!slot)
 		return;
 	counting_lock(c);
 	for (uint32_t b = 0; b < c->block.n; b++)
-		if (block_of(c, b)->slot == *word &&
+		if (block_of(c, b)->slot == slot &&
 		    block_of(c, b)->state == BLOCK_USED)
 			block_of(c, b)->state = BLOCK_FREE;
-	*word = 0;
+	arch_set_slot(c->quick, 0);
 	/* no handler may count any more */
 	c->mask = ~(uint64_t)0;
 	counting_unlock(c);
@@ -223,13 +350,14 @@ static _Bool add_piece(struct counting *c, uint32_t b, uint32_t i)
 /* is there a thread that uses the block? One may have ended unseen */
 static _Bool is_used(const struct counting *c, const struct thread_block *t)
 {
-	return t->state == BLOCK_USED &&
-	       (c->confined || sys_readable(t->word)) && *t->word == t->slot;
+	if (t->state != BLOCK_USED || !t->word)
+		return t->state == BLOCK_USED;
+	return (c->confined || sys_readable(t->word)) && *t->word == t->slot;
 }
 
 _Bool threads_beside(const struct counting *c)
 {
-	int64_t own = *thread_word();
+	int64_t own = thread_slot(c);
 
 	for (uint32_t b = 0; b < c->block.n; b++)
 		if (block_of(c, b)->slot != own && is_used(c, block_of(c, b)))
@@ -258,20 +386,41 @@ static void replace(struct counting *c, uint32_t b)
 	}
 	n = block_of(c, new);
 	n->state = t->state;
+	n->thread = t->thread;
 	n->word = t->word;
 	n->creator = t->creator;
 	*t->word = n->slot;
 	t->state = BLOCK_RETIRED;
 }
 
+/* all threads count in the image's own counters */
+static void share_image(struct counting *c, uint32_t i)
+{
+	struct counted_image *m = image_of(c, i);
+
+	if (!m->shared && !sites_share(c, m->passport))
+		return;
+	m->shared = 1;
+	if (threads_used(c))
+		ledger_trouble(c, TROUBLE_THREADS);
+}
+
 void threads_add_image(struct counting *c, uint32_t i)
 {
 	uint32_t n = c->block.n;
 
-	for (uint32_t b = 0; b < n; b++)
-		if (block_of(c, b)->state != BLOCK_RETIRED &&
-		    !add_piece(c, b, i))
+	if (c->given_up)
+		share_image(c, i);
+	for (uint32_t b = 0; b < n && !image_of(c, i)->shared; b++) {
+		struct thread_block *t = block_of(c, b);
+
+		if (t->state == BLOCK_RETIRED || add_piece(c, b, i))
+			continue;
+		if (ARCH_SLOT_OWN && is_used(c, t))
+			share_image(c, i);
+		else
 			replace(c, b);
+	}
 }
 
 void threads_drop_image(struct counting *c, uint32_t i)
@@ -290,10 +439,37 @@ void threads_drop_image(struct counting *c, uint32_t i)
 	}
 }
 
-void threads_share(struct counting *c)
+void threads_share(struct counting *c, const struct passport *p)
+{
+	if (!threads_used(c))
+		return;
+	if (ARCH_SLOT_OWN) {
+		sites_share(c, p);
+		ledger_trouble(c, TROUBLE_THREADS);
+	}
+	for (uint32_t b = 0; !ARCH_SLOT_OWN && b < c->block.n; b++)
+		share(c, block_of(c, b));
+}
+
+/* the slot of this thread is one of ours */
+static _Bool is_ours(const struct counting *c, int64_t slot)
 {
 	for (uint32_t b = 0; b < c->block.n; b++)
-		share(c, block_of(c, b));
+		if (block_of(c, b)->slot == slot)
+			return 1;
+	return 0;
+}
+
+void threads_give_up(struct counting *c)
+{
+	counting_lock(c);
+	for (uint32_t i = 0; !c->given_up && i < c->image.n; i++)
+		if (has_pieces(image_of(c, i)))
+			share_image(c, i);
+	c->given_up = 1;
+	if (is_ours(c, arch_slot(c->quick)))
+		arch_set_slot(c->quick, 0);
+	counting_unlock(c);
 }
 
 void threads_forget(struct counting *c)
@@ -307,7 +483,9 @@ void threads_forget(struct counting *c)
 		for (uint32_t i = 0; i < t->piece.max; i++)
 			*piece_of(t, i) = 0;
 		t->creator = 0;
+		t->arriving = 0;
 	}
 	c->block.n = 0;
-	c->next_slot = 0;
+	c->slot_step = 0;
+	c->making = 0;
 }

@@ -23,17 +23,18 @@ from launch import *
 from live_profile import *
 
 tap = Tap()
-m = Machine("aarch64")
+# code of the other machine is counted by an emulator, too; x86-64's only here
+MACHINES = [Machine("aarch64")] + machines()[:HOST == "x86_64"]
+m = None
 top = tempfile.TemporaryDirectory()
 where = os.path.realpath(top.name)
-os.environ["TALLY_CACHE"] = os.path.join(where, "cache")
 EVERYWHERE = os.path.join(os.path.dirname(TALLY), "tools/count-everywhere")
 SOURCE = os.path.abspath("tests/progs/count/process.c")
 EXACT = 0
 
 
 def path(name):
-    return os.path.join(where, name)
+    return os.path.join(where, m.isa, name)
 
 
 class Program:
@@ -46,8 +47,9 @@ class Program:
         self.work = address_of(self.file, "work")
         self.counter = counter_of(self.file, "work")
 
-    def run(self, *words, options=(), profile=path("profile"), **more):
+    def run(self, *words, options=(), profile=None, **more):
         """(status, said, messages, profile); said: {pid: calls}"""
+        profile = profile or path("profile")
         with contextlib.suppress(FileNotFoundError):
             os.remove(profile)
         status, out, err = run([EVERYWHERE, "run", *options, profile,
@@ -76,12 +78,12 @@ class Program:
                 seen = self.calls(profile, by_pid.get(pid, 0))
                 if seen != calls:
                     wrong.append("process %d: %d, not %d" % (pid, seen, calls))
-        tap.none(wrong, "%s: %s" % (self.name, name))
+        tap.none(wrong, "%s %s: %s" % (m.isa, self.name, name))
         return profile
 
 
 def address_of(file, symbol):
-    nm = subprocess.check_output([tool("aarch64", "nm"), file], text=True)
+    nm = subprocess.check_output([tool(m.isa, "nm"), file], text=True)
     return next(int(l.split()[0], 16) for l in nm.splitlines()
                 if l.endswith(" " + symbol))
 
@@ -167,10 +169,16 @@ def try_libraries(p):
                             "use-crowded", lib, "say"])
     profile = Profile(path("crowd"))
     answers = int(re.search(r"answers (\d+)", out).group(1))
-    tap.ok(status == 0 and profile.sum("libanswer.so", n) == answers and
-           p.calls(profile) == int(out.split()[-1]) and
-           blocks(profile, p.name) == 8 and not profile.trouble,
-           "threads move to other blocks", [out, err])
+    good = status == 0 and p.calls(profile) == int(out.split()[-1])
+    if m.isa == "aarch64":
+        tap.ok(good and profile.sum("libanswer.so", n) == answers and
+               blocks(profile, p.name) == 8 and not profile.trouble,
+               "threads move to other blocks", [out, err])
+    else: # nobody else can change the base of gs
+        tap.ok(good and 0 < profile.sum("libanswer.so", n) <= answers and
+               blocks(profile, p.name) == 4 and profile.trouble == THREADS,
+               "threads share the library's counters",
+               [out, err, str(profile.trouble), str(blocks(profile, p.name))])
     profile = p.judge("a library that threads call", p.run("use", lib, "say"))
     tap.ok(profile.sum("libanswer.so", n) == 2000, "all calls are counted",
            ["%d" % profile.sum("libanswer.so", n)])
@@ -426,34 +434,40 @@ def try_chosen(p):
            "and are not in the profile")
 
 
-why = m.missing()
-if why:
-    tap.skip("aarch64", why)
-    tap.done()
-process = Program("process", "-ldl", "-lpthread")
-fixed = Program("fixed", "-no-pie", "-ldl", "-lpthread")
-static = Program("static", "-static")
-static_pie = Program("static-pie", "-static-pie")
-for each in (process, fixed, static, static_pie):
-    try_threads(each)
-    try_forks(each)
-    try_others(each)
-try_exec(process, fixed)
-try_libraries(process)
-try_libraries(fixed)
-try_ends(process)
-try_ends(static)
-try_kill(process)
-try_streams(process)
-try_space(process)
-try_trim(process)
-try_full(process)
-try_nowhere(process)
-try_replaced(process)
-try_chroot(process)
-for each in (process, fixed, static, static_pie):
-    try_tally(each)
-try_chosen(process)
-try_unseen(process)
+def try_machine():
+    os.mkdir(path(""))
+    os.environ["TALLY_CACHE"] = path("cache")
+    process = Program("process", "-ldl", "-lpthread")
+    fixed = Program("fixed", "-no-pie", "-ldl", "-lpthread")
+    static = Program("static", "-static")
+    static_pie = Program("static-pie", "-static-pie")
+    for each in (process, fixed, static, static_pie):
+        try_threads(each)
+        try_forks(each)
+        try_others(each)
+    try_exec(process, fixed)
+    try_libraries(process)
+    try_libraries(fixed)
+    try_ends(process)
+    try_ends(static)
+    try_kill(process)
+    try_streams(process)
+    try_space(process)
+    try_trim(process)
+    try_full(process)
+    try_nowhere(process)
+    try_replaced(process)
+    try_chroot(process)
+    for each in (process, fixed, static, static_pie):
+        try_tally(each)
+    try_chosen(process)
+    try_unseen(process)
+
+for m in MACHINES:
+    why = m.missing()
+    if why:
+        tap.skip(m.isa, why)
+    else:
+        try_machine()
 top.cleanup()
 tap.done()

@@ -21,12 +21,12 @@ MAKE = os.path.join(os.environ.get("BUILD", "build"), "tools/make-profile")
 MUTANTS = int(os.environ.get("PROFILE_MUTANTS", "150"))
 
 PROCEDURES = """\
- instructions        %          calls  procedure  image
-5,000,000,020  100.00%  1,000,000,005  in%1bflate  libz.so.1
-           26    0.00%              2  main  prog
-            8    0.00%              2  fn_2000  prog
-            2    0.00%              1  odd  prog
-      unknown                 unknown  dark  prog
+ instructions        %          calls  image      procedure
+5,000,000,020  100.00%  1,000,000,005  libz.so.1  in%1bflate
+           26    0.00%              2  prog       main
+            8    0.00%              2  prog       fn_2000
+            2    0.00%              1  prog       odd
+      unknown                 unknown  prog       dark
 """
 IMAGES = """\
  instructions        %  counters     increments  image
@@ -40,29 +40,29 @@ process      pid  parent    instructions  name
       2  5000102       1             10+  prog
 """
 EDGES = """\
-        count    from      to  kind  procedure  image
-1,000,000,005       -   0x500  entry  in%1bflate  libz.so.1
-1,000,000,005   0x500       -  to-hub  in%1bflate  libz.so.1
-1,000,000,000       -   0x509  from-hub  in%1bflate  libz.so.1
-1,000,000,000   0x509       -  return  in%1bflate  libz.so.1
-            7  0x100c  0x100c  taken  main  prog
+        count    from      to  kind      image      procedure
+1,000,000,005       -   0x500  entry     libz.so.1  in%1bflate
+1,000,000,005   0x500       -  to-hub    libz.so.1  in%1bflate
+1,000,000,000       -   0x509  from-hub  libz.so.1  in%1bflate
+1,000,000,000   0x509       -  return    libz.so.1  in%1bflate
+            7  0x100c  0x100c  taken     prog       main
 """
 BLOCKS = """\
-        count   start  instructions  procedure  image
-1,000,000,005   0x500             3  in%1bflate  libz.so.1
-1,000,000,000   0x509             2  in%1bflate  libz.so.1
-            9  0x100c             2  main  prog
-            5   0x50d             1  in%1bflate  libz.so.1
+        count   start  instructions  image      procedure
+1,000,000,005   0x500             3  libz.so.1  in%1bflate
+1,000,000,000   0x509             2  libz.so.1  in%1bflate
+            9  0x100c             2  prog       main
+            5   0x50d             1  libz.so.1  in%1bflate
 """
 SITES = """\
-      count    site  callee  kind  procedure  image  callee  image
-999,999,998   0x504   0x509  indirect-jump  in%1bflate  libz.so.1  in%1bflate  libz.so.1
-          5   0x504   0x50d  indirect-jump  in%1bflate  libz.so.1  in%1bflate  libz.so.1
-          3   0x50d  0x2000  indirect-jump  in%1bflate  libz.so.1  fn_2000  prog
-          2   0x504       -  indirect-jump  in%1bflate  libz.so.1  pairs are missing
-          2   0x50d       -  indirect-jump  in%1bflate  libz.so.1  in code that is not counted
-          2  0x1008  0x2000  call  main  prog  fn_2000  prog
-          2  0x5000       -  indirect-call  odd  prog  pairs were not measured
+      count    site  callee  kind           image      procedure   callee's image  callee
+999,999,998   0x504   0x509  indirect-jump  libz.so.1  in%1bflate  libz.so.1       in%1bflate
+          5   0x504   0x50d  indirect-jump  libz.so.1  in%1bflate  libz.so.1       in%1bflate
+          3   0x50d  0x2000  indirect-jump  libz.so.1  in%1bflate  prog            fn_2000
+          2   0x504       -  indirect-jump  libz.so.1  in%1bflate  -               pairs are missing
+          2   0x50d       -  indirect-jump  libz.so.1  in%1bflate  -               in code that is not counted
+          2  0x1008  0x2000  call           prog       main        prog            fn_2000
+          2  0x5000       -  indirect-call  prog       odd         -               pairs were not measured
 """
 TSV = """\
 libz.so.1\t0x500\t1000000005
@@ -118,7 +118,7 @@ def texts(profile, form):
     same(tally("report", "--limit", "1", profile)[1].count("\n"), 2,
          "%s: --limit" % form)
     lines = tally("report", "--by=instruction", profile)[1].splitlines()
-    same(lines[6], "            9   0x100c  main  prog",
+    same(lines[6], "            9   0x100c  prog       main",
          "%s: --by instruction" % form)
     same(len(lines), 18, "%s: all instructions that ran" % form)
 
@@ -210,7 +210,7 @@ def exports(profile, form):
 def not_exact(where):
     profile = make(where, "trouble", "contradiction")
     status, out, err = tally("report", profile)
-    same((status, "unknown                 unknown  odd" in out), (0, True),
+    same((status, "unknown                 unknown  prog       odd" in out), (0, True),
          "counters that contradict each other tell nothing")
     same(err, "tally: there was no room on disk: some counts are lost\n"
          "tally: a child process could not get counters: its counts are lost\n"

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 ROOMS = ["base", "flow", "elf", "isa", "cfg", "rewrite", "runtime", "launch",
-         "count", "report", "cmd"]
+         "count", "source", "report", "cmd"]
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 

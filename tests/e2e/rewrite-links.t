@@ -15,8 +15,9 @@ sys.path.insert(0, "tests/lib")
 from rewrite_run import *
 
 tap = Tap()
-ISA = "aarch64"
+ISA = None      # the machine whose turn it is
 PAIR = ["trap", "crowded"]
+CPU = {"aarch64": "max"}        # all that qemu knows
 
 
 def cc(name, *words):
@@ -31,7 +32,7 @@ def sources(*names):
 
 
 def place(name, make=True):
-    path = os.path.join(where, name)
+    path = os.path.join(where, ISA, name)
     if make:
         os.makedirs(path, exist_ok=True)
     return path
@@ -97,7 +98,7 @@ compiling = threading.Lock()
 
 def compiled(driver, source, flags):
     """an object file; each is made once, as most links differ in nothing"""
-    key = (driver, source, *flags)
+    key = (ISA, driver, source, *flags)
     with compiling:
         if key not in objects:
             out = os.path.join(where, "object%d.o" % len(objects))
@@ -115,13 +116,14 @@ def linked(name, driver, *flags, more=None, **how):
         exe = d + "/" + stem
         plus = {"gcc": "g++", "clang": "clang++"}
         words = plus[driver] if stem == "throw" else driver
-        code = [f for f in flags if f.startswith(("-fPI", "-fno-pi", "-m"))]
+        code = [f for f in flags if f.startswith(("-f", "-m")) and
+                not f.startswith("-fuse-ld")]
         cc(words, *flags, "-o", exe, compiled(words, source, code))
         if more:
             more(exe)
         result += [("%s %s" % (stem, what), bad)
-                   for what, bad in compare(exe, ways=[way], cpu="max",
-                                            **how)]
+                   for what, bad in compare(exe, ways=[way],
+                                            cpu=CPU.get(ISA), **how)]
     return result
 
 
@@ -183,19 +185,38 @@ def rust():
 
 
 LLD = ["-fuse-ld=lld"]
+OWN = {
+    "aarch64": [
+        ("thread-local by descriptor", thread_local, "desc"),
+        ("thread-local by call", thread_local, "trad"),
+        ("functions over 1 MB", far),
+        ("branch targets marked", protected),
+        ("return addresses signed", linked, "signed", "gcc",
+         "-mbranch-protection=standard"),
+        ("return addresses signed with the other key", linked, "other-key",
+         "gcc", "-mbranch-protection=pac-ret+leaf+b-key"),
+    ],
+    "x86_64": [
+        ("thread-local by descriptor", thread_local, "gnu2"),
+        ("thread-local by call", thread_local, "gnu"),
+        ("branch targets marked", linked, "marked", "gcc",
+         "-fcf-protection=full", "-Wl,-z,ibtplt"),
+        ("retpolines", linked, "retpolines", "gcc", "-mindirect-branch=thunk",
+         "-mfunction-return=thunk", "-fcf-protection=none"),
+        ("no linker stubs", linked, "no-plt", "gcc", "-fno-plt"),
+        ("addresses of any size", linked, "large", "gcc", "-mcmodel=large",
+         "-fno-pie", "-no-pie"),
+        ("traps between functions", linked, "patch", "gcc",
+         "-fpatchable-function-entry=7,4", "-falign-functions=32"),
+        ("no room between functions", linked, "tight", "gcc",
+         "-falign-functions=1", "-fno-pie", "-no-pie"),
+    ],
+}
 JOBS = [
     ("plugin", plugin),
-    ("thread-local by descriptor", thread_local, "desc"),
-    ("thread-local by call", thread_local, "trad"),
     ("thread-local, static", local_exec),
-    ("functions over 1 MB", far),
     ("old text over 128 MB", wide),
-    ("branch targets marked", protected),
-    ("return addresses signed", linked, "signed", "gcc",
-     "-mbranch-protection=standard"),
     ("Rust", rust),
-    ("return addresses signed with the other key", linked, "other-key", "gcc",
-     "-mbranch-protection=pac-ret+leaf+b-key"),
     ("huge pages", linked, "huge", "gcc",
      "-Wl,-z,max-page-size=2097152", "-Wl,-z,separate-code"),
     ("-no-pie", linked, "no-pie", "gcc", "-fno-pie", "-no-pie"),
@@ -224,13 +245,15 @@ def cut(what, how, flags):
 
 with tempfile.TemporaryDirectory() as where, \
         concurrent.futures.ThreadPoolExecutor(2) as pool:
-    if emulator(ISA) is None or not tool(ISA, "gcc"):
-        tap.skip("all", "no tools for " + ISA)
-        tap.done()
-    worlds = {way: World(ISA, way) for way in [None, *WAYS]}
     only = sys.argv[1:]
-    todo = JOBS + [(c[0], cut, *c) for c in CUT]
-    for job, future in [(j, pool.submit(*j[1:])) for j in todo
-                        if not only or j[0] in only]:
-        tap.job(job[0], future)
+    for ISA in ISAS:
+        if emulator(ISA) is None or not tool(ISA, "gcc"):
+            tap.skip(ISA, "no tools for it")
+            continue
+        os.makedirs(os.path.join(where, ISA))
+        worlds = {way: World(ISA, way) for way in [None, *WAYS]}
+        todo = JOBS + OWN[ISA] + [(c[0], cut, *c) for c in CUT]
+        for job, future in [(j, pool.submit(*j[1:])) for j in todo
+                            if not only or j[0] in only]:
+            tap.job(ISA + " " + job[0], future)
 tap.done()

@@ -13,7 +13,6 @@ sys.path.insert(0, "tests/lib")
 from rewrite_run import *
 
 tap = Tap()
-A64 = "aarch64"
 # name, sources, flags, arguments of each run
 PROGRAMS = [
     ("flow", ["flow.c"], ["-O2"], [[], ["3"]]),
@@ -35,22 +34,26 @@ PROGRAMS = [
     ("atomics", ["atomics.c"], ["-O2", "-pthread"], [[]]),
     ("names", ["names.c"], ["-O2", "-rdynamic"], [[], ["symbols"]]),
     ("calc", ["calc.f90"], ["-O2", "-fno-backtrace"], [[], ["stop"]]),
-    ("calc-checked", ["calc.f90"], ["-O1", "-fcheck=all", "-static",
-                                    "-fno-backtrace"], [[]]),
-]
-# code of the other machine stays in place: these are enough of it
-PROGRAMS_X64 = ["flow", "throw", "throw-static", "threads", "signals",
-                "process", "ifunc-static-pie", "names", "calc"]
-# of AArch64 only
-PROGRAMS_A64 = [
     ("labels", ["labels.c"], ["-O2"], [[]]),
     ("labels-plain", ["labels.c"], ["-O1", "-fno-pie", "-no-pie"], [[]]),
     ("labels-static-pie", ["labels.c"], ["-O1", "-static-pie", "-fPIE"],
      [[]]),
-    ("pool", ["pool.c", "pool-aarch64.S"], ["-O2"], [[]]),
-    ("atomics-exclusive", ["atomics.c"],
-     ["-O2", "-pthread", "-mno-outline-atomics"], [[]]),
+    ("calc-checked", ["calc.f90"], ["-O1", "-fcheck=all", "-static",
+                                    "-fno-backtrace"], [[]]),
 ]
+# of one machine only
+OWN = {
+    "aarch64": [
+        ("pool", ["pool.c", "pool-aarch64.S"], ["-O2"], [[]]),
+        ("atomics-exclusive", ["atomics.c"],
+         ["-O2", "-pthread", "-mno-outline-atomics"], [[]]),
+    ],
+    "x86_64": [
+        ("odd", ["odd.c", "odd-x86_64.S"], ["-O2"], [[]]),
+        ("odd-plain", ["odd.c", "odd-x86_64.S"],
+         ["-O2", "-fno-pie", "-no-pie"], [[]]),
+    ],
+}
 # what is known not to work yet: (name, argument): reason
 TODO = {
     ("names", "symbols"): "dladdr() names no address of new code: .dynsym "
@@ -90,10 +93,10 @@ def attempt(isa, worlds, program):
         copy = "%s-%s" % (exe, way)
         rewrite(way, exe, copy)
         # nothing in these two that is not in the other two
-        few = way in ("moved", "insert") and isa == A64
+        few = way in ("moved", "insert")
         for w, args in list(zip(want, runs))[:1 if few else None]:
             what = " ".join([way] + args)
-            todo = isa == A64 and TODO.get((name, *args))
+            todo = TODO.get((name, *args))
             if todo:
                 what += " # TODO " + todo
             result.append((what, differences(
@@ -105,22 +108,18 @@ def worlds_of(isa):
     """The worlds that programs of the machine are tried in, or None."""
     if emulator(isa) is None or not tool(isa, "gcc"):
         return None
-    # code of the other machine stays in place: one way is enough
-    ways = WAYS if isa == A64 else ["moved"]
-    return {way: World(isa, way) for way in [None, *ways]}
+    return {way: World(isa, way) for way in [None, *WAYS]}
 
 
 with tempfile.TemporaryDirectory() as where, \
         concurrent.futures.ThreadPoolExecutor(2) as pool:
     only = sys.argv[1:]
-    for isa in (A64, "x86_64"):
+    for isa in ISAS:
         worlds = worlds_of(isa)
         if not worlds:
             tap.skip(isa, "no tools for it")
             continue
-        todo = PROGRAMS + PROGRAMS_A64 if isa == A64 else \
-            [p for p in PROGRAMS if p[0] in PROGRAMS_X64]
-        todo = [p for p in todo if not only or p[0] in only]
+        todo = [p for p in PROGRAMS + OWN[isa] if not only or p[0] in only]
         for p, f in [(p, pool.submit(attempt, isa, worlds, p)) for p in todo]:
             tap.job("%s %s" % (isa, p[0]), f)
 tap.done()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """rewrite_sweep: every program of a root, rewritten, against the original.
 
-    rewrite_sweep.py TALLY ROOT WORK [--emulator CMD] [--trap]
+    rewrite_sweep.py TALLY ROOT WORK [--emulator CMD | --native] [--trap]
                      [--placement PLACEMENT] [--insert OPTIONS] [NAME...]
     rewrite_sweep.py --sum <FIGURES
 
@@ -9,7 +9,9 @@ ROOT is a tree of programs and libraries of one machine (a system's own root
 is "/"); WORK becomes the same tree with every ELF file rewritten and all else
 linked. Each program in its bin directories then runs twice, in both trees,
 under the same name, with --version or --help: output and status have to be
-the same. Prints what differs, what was refused, and sums. --sum prints only
+the same. --native: ROOT is this system's own, of which only folders of
+programs and of libraries are taken; LD_LIBRARY_PATH leads to the libraries.
+Prints what differs, what was refused, and sums. --sum prints only
 the sums, of files that others have rewritten (`tally instrument --json`).
 """
 import argparse
@@ -23,6 +25,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 BIN = ("usr/bin", "bin", "usr/sbin", "sbin", "usr/games", "usr/libexec")
+# where a system has its libraries: folders whose name is a machine's
+LIBRARIES = ("usr/lib/%s-linux-gnu" % os.uname().machine,)
 # what asks for a terminal, acts on the system or never ends
 ACTS = re.compile(
     r"^(mount|umount|kill.*|pkill|reboot|halt|poweroff|shutdown|init|telinit|"
@@ -68,10 +72,20 @@ class Sweep:
         shutil.copy2(src, dst)
         return f"{run.returncode}: {run.stderr.strip()}"
 
+    def folders(self):
+        """what os.walk() says of all that is taken"""
+        if not self.args.native:
+            yield from os.walk(self.args.root)
+            return
+        for folder in BIN + LIBRARIES:
+            path = os.path.join(self.args.root, folder)
+            if not os.path.islink(path):
+                yield from os.walk(path)
+
     def mirror(self):
         """the tree with everything rewritten"""
         jobs = []
-        for folder, dirs, names in os.walk(self.args.root):
+        for folder, dirs, names in self.folders():
             to = os.path.join(self.args.work,
                               os.path.relpath(folder, self.args.root))
             os.makedirs(to, exist_ok=True)
@@ -110,21 +124,29 @@ class Sweep:
 
     def run(self, root, path, arg):
         exe = os.path.join(root, path)
-        cmd = [exe, arg]
+        cmd = ["/" + path if self.args.native else exe, arg]
         env = {"PATH": "/usr/bin:/bin", "LANG": "C", "HOME": "/nonexistent"}
+        if self.args.native and root == self.args.work:
+            env["LD_LIBRARY_PATH"] = ":".join(os.path.join(root, folder)
+                                              for folder in LIBRARIES)
         if self.args.emulator:
             cmd = [*self.args.emulator.split(), "-0", "/" + path, "-L", root,
                    exe, arg]
         with tempfile.TemporaryDirectory() as cwd:
             try:
                 p = subprocess.run(cmd, cwd=cwd, env=env, timeout=TIMEOUT,
+                                   executable=None if self.args.emulator
+                                   else exe,
                                    stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT)
                 out, status = p.stdout, p.returncode
             except subprocess.TimeoutExpired as e:
                 out, status = e.stdout or b"", "timeout"
-        out = out.replace(root.encode(), b"ROOT")
+        if self.args.native:
+            out = out.replace(self.args.work.encode(), b"")
+        else:
+            out = out.replace(root.encode(), b"ROOT")
         out = out.replace(cwd.encode(), b"CWD")
         return status, out
 
@@ -196,6 +218,7 @@ def main():
     ap.add_argument("work")
     ap.add_argument("names", nargs="*")
     ap.add_argument("--emulator")
+    ap.add_argument("--native", action="store_true")
     ap.add_argument("--trap", action="store_true")
     ap.add_argument("--placement", default="none", help="of counters")
     ap.add_argument("--insert", help="options of insert-everywhere")

@@ -22,6 +22,7 @@
 #include "cmd/cmd.h"
 #include "cmd/rewriter.h"
 #include "everywhere.h"
+#include "isa/move.h"
 #include "launch/launch.h"
 #include "launch/world.h"
 #include "rewrite/join.h"
@@ -35,7 +36,58 @@ struct parts {
 	struct survey s;
 	struct everywhere o;
 	struct plan counters;
+	VEC(uint64_t) site; /* by insertion: where its code is */
 };
+
+/*
+ * On a machine whose counting code counts for threads by itself, that is what
+ * is inserted, with the list of places by which it can be made to stop.
+ */
+static unsigned own_size(void *ctx, const struct insertion *i,
+			 const struct scratch *s)
+{
+	const struct parts *p = ctx;
+
+	(void)i;
+	(void)s;
+	return p->c.isa->move->count_needs[COUNT_KEEPS].size;
+}
+
+static bool own_write(void *ctx, const struct insertion *i,
+		      const struct scratch *s, uint64_t addr,
+		      const struct plan_bases *bases, uint8_t *out)
+{
+	struct parts *p = ctx;
+
+	p->site.at[i->code] = addr;
+	return p->c.isa->move->count(COUNT_KEEPS, addr,
+				     bases->data + 8 * (uint64_t)i->code,
+				     s->reg, out);
+}
+
+static void own_sites(void *ctx, const struct plan_bases *bases, uint8_t *out)
+{
+	const struct parts *p = ctx;
+
+	for (size_t i = 0; i < p->site.n; i++) {
+		int32_t d = (int32_t)(p->site.at[i] - bases->constants);
+
+		memcpy(out + sizeof d * i, &d, sizeof d);
+	}
+}
+
+static void use_own(struct parts *p)
+{
+	p->o.regs = p->c.isa->move->count_needs[COUNT_KEEPS].regs;
+	everywhere_plan(&p->counters, &p->s, &p->o);
+	for (size_t i = 0; i < p->counters.insertion.n; i++)
+		vec_push(&p->site, 0);
+	p->counters.ctx = p;
+	p->counters.size = own_size;
+	p->counters.write = own_write;
+	p->counters.constants = own_sites;
+	p->counters.constant_size = sizeof(int32_t) * p->site.n;
+}
 
 static int parts_make(struct parts *p, const char *in, struct err *e)
 {
@@ -45,9 +97,13 @@ static int parts_make(struct parts *p, const char *in, struct err *e)
 	if (cfg_build(&p->c, &p->im, &p->u, e))
 		return -1;
 	survey_make(&p->s, &p->c);
+	p->site = (__typeof__(p->site)){0};
 	p->o = (struct everywhere){.regs = 2, .memory = true, .threads = true,
 				   .above = p->im.type == ET_EXEC};
-	everywhere_plan(&p->counters, &p->s, &p->o);
+	if (p->c.isa->move->count_thread)
+		everywhere_plan(&p->counters, &p->s, &p->o);
+	else
+		use_own(p);
 	p->counters.data_align = p->c.isa->page;
 	return 0;
 }
@@ -55,6 +111,7 @@ static int parts_make(struct parts *p, const char *in, struct err *e)
 static void parts_free(struct parts *p)
 {
 	vec_free(&p->counters.insertion);
+	vec_free(&p->site);
 	survey_free(&p->s);
 	cfg_free(&p->c);
 	unwind_free(&p->u);
@@ -72,6 +129,7 @@ static int rewrite_parts(struct parts *p, const char *in, const char *out,
 	struct joint both;
 	int failed;
 
+	cargo.nsite = (uint32_t)p->site.n;
 	memcpy(cargo.id, &id, sizeof id);
 	if (!world_plan(&world, &p->c, &cargo))
 		return err_set(e, ERR_INPUT, "%s: no gates", in);

@@ -678,20 +678,27 @@ static void test_tell(void **state)
 {
 	uint8_t out[20], gate[256], blr[4] = {0xa0, 0x02, 0x3f, 0xd6};
 	uint64_t to = AT + (1 << 20);
+	struct tell t = {.code = blr, .number = 0x12345660 >> TELL_REG};
+	regset reads;
 
 	(void)state;
 	assert_int_equal(move()->tell_size, sizeof out);
-	assert_true(move()->tell(AT, to, 9, 0x12345678, out));
+	/* blr x21 is what it tells of */
+	assert_true(move()->tell(&t, AT, to, 9, out));
 	assert_int_equal(word(out), 0xaa1e03e9); /* mov x9, x30 */
 	assert_int_equal(decoded(out + 4, AT + 4).target, to);
 	assert_int_equal(word(out + 8), 0xaa0903fe); /* mov x30, x9 */
-	/* mov xzr, #0x5678; movk xzr, #0x1234, lsl #16 */
-	assert_int_equal(word(out + 12), 0xd28acf1f);
+	/* mov xzr, #0x5675; movk xzr, #0x1234, lsl #16 */
+	assert_int_equal(word(out + 12), 0xd28acebf);
 	assert_int_equal(word(out + 16), 0xf2a2469f);
 	for (unsigned i = 12; i < 20; i += 4)
 		assert_int_equal(decoded(out + i, AT).writes, 0);
-	assert_false(move()->tell(AT, AT + (1 << 28), 9, 0, out));
-	assert_int_equal(move()->jump_reg(blr), 21);
+	t.table = true;
+	assert_true(move()->tell(&t, AT, to, 9, out));
+	assert_int_equal(word(out + 12), 0xd28acfff); /* 0x567f */
+	assert_false(move()->tell(&t, AT, AT + (1 << 28), 9, out));
+	assert_true(move()->jump_reads(blr, NULL, &reads) &&
+		    reads == 1 << 21);
 	/* the word, and what it is about, have to be near */
 	assert_true(move()->tell_gate(AT, to, 24, AT + 4096, gate));
 	assert_int_equal(decoded(gate + move()->tell_gate_size - 4, AT).kind,

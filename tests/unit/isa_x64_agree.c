@@ -174,6 +174,17 @@ static void check_common(const uint8_t *code, size_t avail, uint64_t addr)
 		fail_at(code, "decoded by hand differs");
 }
 
+/* what is lifted without Zydis must be what is lifted with it */
+static void check_operands(const uint8_t *code, size_t avail, uint64_t addr)
+{
+	struct uop hand[UOP_MAX], slow[UOP_MAX];
+	unsigned n = x64_lift(code, avail, addr, hand);
+
+	if (n != x64_lift_full(code, avail, addr, slow) ||
+	    memcmp(hand, slow, n * sizeof *hand) != 0)
+		fail_at(code, "lifted by hand differs");
+}
+
 /* all checks on the bytes of one window; returns the length */
 static unsigned check_all(const uint8_t *code, size_t avail, uint64_t addr)
 {
@@ -184,12 +195,14 @@ static unsigned check_all(const uint8_t *code, size_t avail, uint64_t addr)
 	check_scan(code, avail, addr, &d);
 	check_reference(code, avail);
 	check_lift(code, avail, addr, &d);
+	check_operands(code, avail, addr);
 	return d.len;
 }
 
-/* the fast path's parts must be Zydis's */
+/* the fast path's parts must be Zydis's, and what is made of them */
 static void check_fast(const uint8_t *code)
 {
+	const uint64_t addr = 0x10000;
 	struct x64_parts fast, slow;
 
 	if (!x64_parts_fast(code, WINDOW, &fast))
@@ -198,6 +211,8 @@ static void check_fast(const uint8_t *code)
 		fail_at(code, "fast path takes a bad instruction");
 	if (memcmp(&fast, &slow, sizeof fast) != 0)
 		fail_at(code, "fast path differs");
+	check_common(code, WINDOW, addr);
+	check_operands(code, WINDOW, addr);
 }
 
 /* every opcode of both maps with every ModRM, under prefixes and REX */

@@ -138,7 +138,11 @@ static void jump(unsigned i, uint64_t to)
 	j.x[30] = (unsigned long)code;
 	j.x[0] = base + to;
 #else
-	j.rip = base + to;
+	/* nopl 0(%rax,%rax), which says that the target is what was pushed */
+	static const uint8_t code[8] = {0x0f, 0x1f, 0x84};
+
+	j.back = code;
+	j.pushed = base + to;
 #endif
 	pairs_on_indirect(&j, &handover, &object[0]);
 }

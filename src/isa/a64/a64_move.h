@@ -32,14 +32,14 @@ bool a64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
 enum { A64_TELL_GATE_SIZE = 4 * 41 };
 bool a64_tell_gate(uint64_t at, uint64_t word, unsigned offset, uint64_t about,
 		   uint8_t *out);
-bool a64_tell(uint64_t at, uint64_t to, uint8_t reg, uint32_t what,
+bool a64_tell(const struct tell *t, uint64_t at, uint64_t to, uint8_t reg,
 	      uint8_t *out);
-uint8_t a64_jump_reg(const uint8_t *code);
+bool a64_jump_reads(const uint8_t *code, const struct insn *in, regset *reads);
 
 /* counter.c */
 enum { A64_COUNT_SIZE = 4 * 4, A64_COUNT_THREAD_SIZE = 4 * 7 };
-bool a64_count(uint64_t at, uint64_t counter, const uint8_t reg[2],
-	       uint8_t *out);
+bool a64_count(enum count_form f, uint64_t at, uint64_t counter,
+	       const uint8_t *reg, uint8_t *out);
 bool a64_count_thread(uint64_t at, uint64_t counter, const uint8_t reg[2],
 		      bool subtract, uint8_t *out);
 unsigned a64_count_match(const uint8_t *code, size_t size, uint64_t at,

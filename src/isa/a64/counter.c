@@ -47,9 +47,10 @@ static void put_increment(uint8_t *out, unsigned a, unsigned b, unsigned low)
 	memcpy(out, w, sizeof w);
 }
 
-bool a64_count(uint64_t at, uint64_t counter, const uint8_t reg[2],
-	       uint8_t *out)
+bool a64_count(enum count_form f, uint64_t at, uint64_t counter,
+	       const uint8_t *reg, uint8_t *out)
 {
+	(void)f; /* flags are never in the way */
 	if (!a64_put_adrp(out, reg[0], at, counter))
 		return false;
 	put_increment(out + 4, reg[0], reg[1], counter & 0xfff);
@@ -100,6 +101,6 @@ unsigned a64_count_match(const uint8_t *code, size_t size, uint64_t at,
 	*counter = page_of(w[0], at) + (w[thread ? 4 : 1] >> 10 & 0xfff) * 8;
 	good = thread ? a64_count_thread(at, *counter, reg,
 					 w[3] >> 24 == OP_SUB_REG >> 24, out) :
-			a64_count(at, *counter, reg, out);
+			a64_count(COUNT_KEEPS, at, *counter, reg, out);
 	return good && size >= n && !memcmp(out, code, n) ? n : 0;
 }

@@ -151,7 +151,7 @@ static const char *a64_reg_name(unsigned r)
  * which is the platform's in any case; x9 and x15 are other compilers' choice.
  */
 const struct isa isa_a64 = {
-	.name = "aarch64",
+	.name = "aarch64", .triplet = "aarch64-linux-gnu",
 	.elf_machine = EM_AARCH64,
 	.align = 4,
 	.max_len = 4,

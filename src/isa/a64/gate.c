@@ -288,10 +288,18 @@ bool a64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out)
 	return true;
 }
 
+/* br, blr and their kin have it all in the same place */
+static unsigned jump_reg(const uint8_t *code)
+{
+	return a64_rn(a64_word(code));
+}
+
 /* the same, and two instructions that do nothing but say `what` */
-bool a64_tell(uint64_t at, uint64_t to, uint8_t reg, uint32_t what,
+bool a64_tell(const struct tell *t, uint64_t at, uint64_t to, uint8_t reg,
 	      uint8_t *out)
 {
+	uint32_t what = t->number << TELL_REG |
+			(t->table ? TELL_TABLE : jump_reg(t->code));
 	uint32_t w[2] = {MOVZ_XZR | (what & 0xffff) << 5,
 			 MOVK_XZR | what >> 16 << 5};
 
@@ -299,8 +307,9 @@ bool a64_tell(uint64_t at, uint64_t to, uint8_t reg, uint32_t what,
 	return a64_call(at, to, reg, out);
 }
 
-/* br, blr and their kin have it all in the same place */
-uint8_t a64_jump_reg(const uint8_t *code)
+bool a64_jump_reads(const uint8_t *code, const struct insn *in, regset *reads)
 {
-	return a64_rn(a64_word(code));
+	(void)in;
+	*reads = (regset)1 << jump_reg(code);
+	return true;
 }

@@ -252,12 +252,30 @@ static bool common_one(struct common *c)
 	}
 }
 
+/* moves of a whole vector register */
+static void common_vector(struct common *c)
+{
+	c->out->vector = true;
+	if (!is_register(c))
+		touch(c, 16);
+}
+
 /* opcodes behind 0f */
 static bool common_two(struct common *c)
 {
 	unsigned op = c->p->opcode;
 
 	switch (op) {
+	case 0x10: /* movups, movaps and their like */
+	case 0x28:
+		common_vector(c);
+		c->out->mem_read = is_register(c) ? 0 : 16;
+		return true;
+	case 0x11:
+	case 0x29:
+		common_vector(c);
+		c->out->mem_write = is_register(c) ? 0 : 16;
+		return true;
 	case 0x40 ... 0x4f: /* cmov */
 		c->out->flags_read = condition_flags(op);
 		read_reg(c, reg_field(c, c->size));

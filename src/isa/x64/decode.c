@@ -32,17 +32,13 @@ enum { ALL_REGS = 0xffff };
 /* the number of the general register that reg is part of, or -1 */
 int x64_gpr(ZydisRegister reg)
 {
-	switch (ZydisRegisterGetClass(reg)) {
-	case ZYDIS_REGCLASS_GPR8:
-	case ZYDIS_REGCLASS_GPR16:
-	case ZYDIS_REGCLASS_GPR32:
-	case ZYDIS_REGCLASS_GPR64:
-		return ZydisRegisterGetLargestEnclosing(
-			       ZYDIS_MACHINE_MODE_LONG_64, reg) -
-		       ZYDIS_REGISTER_RAX;
-	default:
+	if (reg < ZYDIS_REGISTER_AL || reg > ZYDIS_REGISTER_R15)
 		return -1;
-	}
+	if (reg >= ZYDIS_REGISTER_AX)
+		return (reg - ZYDIS_REGISTER_AX) % X64_NREGS;
+	/* al cl dl bl, ah ch dh bh, then spl and on */
+	reg -= ZYDIS_REGISTER_AL;
+	return reg < 4 ? (int)reg : (int)reg - 4;
 }
 
 /* the set that holds the general register of reg, or nothing */

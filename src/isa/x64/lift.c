@@ -532,26 +532,45 @@ static void lift_other(struct x64_lifter *l)
 		emit_unknown(l, UOP_FLAGS);
 }
 
+/* lifts an instruction whose operands are there; returns how many uops */
+static unsigned lift_any(const struct x64_full *full, const struct insn *in,
+			 struct uop *out)
+{
+	struct x64_lifter l = {.full = full, .in = in, .out = out};
+	struct uop *u;
+
+	if (!lift_known(&l))
+		lift_other(&l);
+	if (in->kind == INSN_COND) {
+		u = x64_emit(&l, UOP_BRANCH, UOP_NONE);
+		u->a = UOP_FLAGS;
+		u->cond = in->cond;
+	}
+	return l.n;
+}
+
+unsigned x64_lift_full(const uint8_t *code, size_t avail, uint64_t addr,
+		       struct uop *out)
+{
+	struct x64_full full;
+	struct insn in;
+	struct x64_lifter l = {.out = out};
+
+	if (x64_decode_full(code, avail, addr, &full, &in) &&
+	    in.kind != INSN_UNKNOWN)
+		return lift_any(&full, &in, out);
+	x64_emit(&l, UOP_CLOBBER, UOP_NONE);
+	return l.n;
+}
+
 /* struct isa's lift */
 unsigned x64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		  struct uop *out)
 {
 	struct x64_full full;
 	struct insn in;
-	struct x64_lifter l = {.full = &full, .in = &in, .out = out};
-	struct uop *u;
 
-	if (!x64_decode_full(code, avail, addr, &full, &in) ||
-	    in.kind == INSN_UNKNOWN) {
-		x64_emit(&l, UOP_CLOBBER, UOP_NONE);
-		return l.n;
-	}
-	if (!lift_known(&l))
-		lift_other(&l);
-	if (in.kind == INSN_COND) {
-		u = x64_emit(&l, UOP_BRANCH, UOP_NONE);
-		u->a = UOP_FLAGS;
-		u->cond = in.cond;
-	}
-	return l.n;
+	if (x64_operands_common(code, avail, addr, &full, &in))
+		return lift_any(&full, &in, out);
+	return x64_lift_full(code, avail, addr, out);
 }

@@ -139,31 +139,21 @@ static int64_t read_signed(const uint8_t *p, unsigned bits)
 	}
 }
 
+/* every prefix; IS_PREFIX alone: without effect */
+enum { IS_PREFIX = 128 };
+static const uint8_t prefixes[256] = {
+	[0x66] = IS_PREFIX | PRE_66,   [0x67] = IS_PREFIX | PRE_67,
+	[0xf2] = IS_PREFIX | PRE_F2,   [0xf3] = IS_PREFIX | PRE_F3,
+	[0x64] = IS_PREFIX | PRE_FSGS, [0x65] = IS_PREFIX | PRE_FSGS,
+	[0xf0] = IS_PREFIX | PRE_LOCK, [0x26] = IS_PREFIX,
+	[0x2e] = IS_PREFIX,	       [0x36] = IS_PREFIX,
+	[0x3e] = IS_PREFIX,
+};
+
 /* the prefix bit of byte b, 0 for prefixes without effect, -1 for others */
 static inline int prefix_bit(uint8_t b)
 {
-	switch (b) {
-	case 0x66:
-		return PRE_66;
-	case 0x67:
-		return PRE_67;
-	case 0xf2:
-		return PRE_F2;
-	case 0xf3:
-		return PRE_F3;
-	case 0xf0:
-		return PRE_LOCK;
-	case 0x64:
-	case 0x65:
-		return PRE_FSGS;
-	case 0x26:
-	case 0x2e:
-	case 0x36:
-	case 0x3e:
-		return 0;
-	default:
-		return -1;
-	}
+	return prefixes[b] ? prefixes[b] & ~IS_PREFIX : -1;
 }
 
 /* whether an opcode extension is one that the fast path takes */
@@ -204,6 +194,7 @@ static const uint8_t *parse_modrm(const uint8_t *c, struct x64_parts *p)
 		p->has_sib = true;
 		p->base = b & 7;
 		p->index = b >> 3 & 7;
+		p->scale = b >> 6;
 		wide |= p->mod == 0 && p->base == 5;
 	}
 	p->disp_bits = wide ? 32 : p->mod == 1 ? 8 : 0;
@@ -248,16 +239,17 @@ static unsigned parse_opcode(const uint8_t *c, struct x64_parts *p)
 	return shape;
 }
 
-/* takes the commonest encodings apart; false: not one of them */
-bool x64_parts_fast(const uint8_t *code, size_t avail, struct x64_parts *p)
+/* as many bytes as parse() may look at, of a bad instruction too */
+enum { PARSED_MAX = 24 };
+
+/* x64_parts_fast() without a look at how many bytes there are */
+static bool parse(const uint8_t *code, struct x64_parts *p)
 {
-	enum { MAX_PREFIXES = 4 }; /* keeps every length below 15 */
+	enum { MAX_PREFIXES = 4 };
 	const uint8_t *c = code;
 	unsigned shape;
 	int bit;
 
-	if (avail < X64_MAX_LEN)
-		return false;
 	memset(p, 0, sizeof *p);
 	p->legacy = true;
 	while ((bit = prefix_bit(*c)) >= 0) {
@@ -283,6 +275,24 @@ bool x64_parts_fast(const uint8_t *code, size_t avail, struct x64_parts *p)
 	p->rel = shape & REL;
 	p->len = c - code + p->imm_bits / 8;
 	return true;
+}
+
+/* the same of few bytes: zeros follow them */
+static bool parse_few(const uint8_t *code, size_t avail, struct x64_parts *p)
+{
+	uint8_t copy[PARSED_MAX] = {0};
+
+	memcpy(copy, code, avail);
+	return parse(copy, p) && p->len <= avail;
+}
+
+/* takes the commonest encodings apart; false: not one of them */
+bool x64_parts_fast(const uint8_t *code, size_t avail, struct x64_parts *p)
+{
+	/* who asks about the end of a block has few bytes to show */
+	return (avail < PARSED_MAX ? parse_few(code, avail, p) :
+				     parse(code, p)) &&
+	       p->len <= X64_MAX_LEN;
 }
 
 /* whether Zydis knows the bytes; op NULL: without operands */
@@ -402,6 +412,7 @@ void x64_parts_from(const ZydisDecodedInstruction *in, struct x64_parts *p)
 	p->has_sib = raw->sib.offset != 0;
 	p->base = raw->sib.base;
 	p->index = raw->sib.index;
+	p->scale = raw->sib.scale;
 	p->disp_bits = raw->disp.size;
 	p->disp = raw->disp.value;
 	p->imm_bits = raw->imm[0].size;

@@ -462,8 +462,7 @@ void x64_scan(const uint8_t *code, size_t avail, uint64_t addr,
 {
 	struct x64_parts p;
 
-	if (x64_parts_fast(code, avail, &p) ||
-	    x64_parts_slow(code, avail, &p)) {
+	if (x64_parts(code, avail, &p)) {
 		x64_classify(&p, addr, out);
 		return;
 	}

@@ -12,6 +12,7 @@
  * word of its own and of Swift's aggregates in rcx and r8.
  */
 #include "isa/x64/x64_int.h"
+#include "isa/x64/x64_move.h"
 
 /* the 64-bit name of general register r */
 static const char *reg_name(unsigned r)
@@ -25,7 +26,7 @@ static const char *reg_name(unsigned r)
 }
 
 const struct isa isa_x64 = {
-	.name = "x86-64",
+	.name = "x86-64", .triplet = "x86_64-linux-gnu",
 	.elf_machine = 62, /* EM_X86_64 */
 	.align = 1,
 	.max_len = X64_MAX_LEN,
@@ -50,6 +51,7 @@ const struct isa isa_x64 = {
 	.lift = x64_lift,
 	.uses_frame = x64_uses_frame,
 	.reg_name = reg_name,
+	.move = &x64_move,
 	.page = 4096,
 	.landing_property = UINT32_C(0xc0000002), /* FEATURE_1_AND */
 	.landing_bits = 1,			  /* IBT */

@@ -7,6 +7,7 @@
  *	bytes -> struct x64_full  -> struct insn, all of it     decode.c
  *	bytes -> struct x64_parts -> the same, often enough     common.c
  *	         struct x64_full  -> micro-operations           emit.c lift.c
+ *	bytes -> struct x64_parts -> struct x64_full, often     operands.c
  *
  * The parts are the fields of the encoding without their meaning; scan.c
  * gives them one. decode() derives the same parts from Zydis's full answer,
@@ -52,6 +53,7 @@ struct x64_parts {
 	uint8_t mod, reg, rm; /* without the REX bits */
 	bool has_sib;
 	uint8_t base, index;  /* the SIB's fields, without the REX bits */
+	uint8_t scale;	      /* log2 */
 	uint8_t disp_bits, imm_bits;
 	bool rel;	      /* imm is relative to the next instruction */
 	int64_t disp, imm;    /* sign-extended */
@@ -67,6 +69,12 @@ bool x64_zydis(const uint8_t *code, size_t avail, ZydisDecodedInstruction *in,
 	       ZydisDecodedOperand *op);
 bool x64_parts_fast(const uint8_t *code, size_t avail, struct x64_parts *p);
 bool x64_parts_slow(const uint8_t *code, size_t avail, struct x64_parts *p);
+static inline bool x64_parts(const uint8_t *code, size_t avail,
+			     struct x64_parts *p)
+{
+	return x64_parts_fast(code, avail, p) ||
+	       x64_parts_slow(code, avail, p);
+}
 void x64_parts_from(const ZydisDecodedInstruction *in, struct x64_parts *p);
 
 /* scan.c */
@@ -124,9 +132,18 @@ void x64_emit_result(struct x64_lifter *l, const ZydisDecodedOperand *op,
 		     uint8_t addr);
 bool x64_is_plain(const ZydisDecodedOperand *op);
 
-/* lift.c */
+/*
+ * operands.c: what lift.c needs of *full and *in. False: not one of these, and
+ * both are undefined.
+ */
+bool x64_operands_common(const uint8_t *code, size_t avail, uint64_t addr,
+			 struct x64_full *full, struct insn *in);
+
+/* lift.c; the second one asks Zydis in any case */
 unsigned x64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		  struct uop *out);
+unsigned x64_lift_full(const uint8_t *code, size_t avail, uint64_t addr,
+		       struct uop *out);
 
 /* uses_frame.c */
 bool x64_uses_frame(const uint8_t *code, size_t avail);

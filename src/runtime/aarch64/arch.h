@@ -5,6 +5,9 @@
 #ifndef RUNTIME_ARCH_H
 #define RUNTIME_ARCH_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 enum {
 	ARCH_ELF = 183, /* e_machine */
 	ARCH_O_NOFOLLOW = 0100000,
@@ -165,10 +168,16 @@ static inline unsigned long arch_jump_target(const struct arch_jump *j)
 	       0xfffffffffffful;
 }
 
-/* where clone() is told the new thread's pointer to be */
-static inline unsigned long arch_clone_tls(const struct arch_gate *g)
+/*
+ * The call makes a thread or process, other than by clone3(): what it asks
+ * for, and the new thread's pointer, if it is told.
+ */
+static inline _Bool arch_clone(const struct arch_gate *g, uint64_t *flags,
+			       uintptr_t *tls)
 {
-	return g->arg[3];
+	*flags = g->arg[0];
+	*tls = g->arg[3];
+	return g->nr == SYS_CLONE;
 }
 
 static inline uintptr_t arch_gate_frame(const struct arch_gate *g)
@@ -176,8 +185,17 @@ static inline uintptr_t arch_gate_frame(const struct arch_gate *g)
 	return g->fp;
 }
 
+/* code keeps a chain of frame records */
+enum { ARCH_FRAME_RECORDS = 1 };
+
 /* the word of a jmp_buf with the frame pointer, of glibc and musl */
 enum { ARCH_JUMP_FRAME = 10 };
+
+static inline uintptr_t arch_jump_frame(uintptr_t word, uintptr_t frame)
+{
+	(void)frame;
+	return word;
+}
 
 /* what a system call answered */
 static inline long arch_result(const struct arch_gate *g)
@@ -185,10 +203,19 @@ static inline long arch_result(const struct arch_gate *g)
 	return (long)g->arg[0];
 }
 
-static inline unsigned long arch_thread(void)
+/* what takes no system call; everything, here */
+static inline _Bool arch_is_quick(uint64_t hwcap2)
+{
+	(void)hwcap2;
+	return 1;
+}
+
+/* the thread pointer */
+static inline unsigned long arch_thread(_Bool quick)
 {
 	unsigned long tp;
 
+	(void)quick;
 	__asm__ volatile("mrs %0, tpidr_el0" : "=r"(tp));
 	return tp;
 }
@@ -196,6 +223,32 @@ static inline unsigned long arch_thread(void)
 static inline void arch_set_thread(const void *tp)
 {
 	__asm__ volatile("msr tpidr_el0, %0" : : "r"(tp));
+}
+
+/* others than the thread may change its slot */
+enum { ARCH_SLOT_OWN = 0 };
+
+/* where the distance to a thread's counters is */
+static inline int64_t *arch_slot_of(uintptr_t thread)
+{
+	return (int64_t *)(thread + ARCH_SLOT);
+}
+
+static inline int64_t arch_slot(_Bool quick)
+{
+	return *arch_slot_of(arch_thread(quick));
+}
+
+static inline void arch_set_slot(_Bool quick, int64_t slot)
+{
+	*arch_slot_of(arch_thread(quick)) = slot;
+}
+
+/* nobody else wants it */
+static inline _Bool arch_takes_slot(const struct arch_gate *g)
+{
+	(void)g;
+	return 0;
 }
 
 /*
@@ -225,6 +278,10 @@ static inline void arch_set_thread(const void *tp)
 		"br x16\n"                                                     \
 		".cfi_endproc\n"                                               \
 		".size signal_arrives, . - signal_arrives\n")
+
+/* handlers return by themselves */
+#define ARCH_RESTORER 0
+enum { ARCH_ACTION_FLAGS = 0, ARCH_SEES_RETURNS = 0 };
 
 /* can signals that end the process be caught on the way? */
 enum { ARCH_NOTES_ENDS = 1 };
@@ -293,10 +350,17 @@ static inline uintptr_t arch_increment(const void *context, uintptr_t *counter)
 }
 
 enum {
+	ARCH_COUNTS_FOR_THREADS = 0,
 	ARCH_COUNT_SIZE = 16,
 	ARCH_THREAD_ROOM = 32,
-	ARCH_THREAD_COUNTED = 28, /* from here on in it the store is done */
 };
+
+/* so far in the room: which place's code, and whether its store is done */
+static inline _Bool arch_in_room(uintptr_t at, uint32_t *site)
+{
+	*site = (uint32_t)(at / ARCH_THREAD_ROOM);
+	return at % ARCH_THREAD_ROOM >= 28;
+}
 
 /* b from `at` to `to`; 0: it does not reach */
 static inline unsigned arch_jump(uintptr_t at, uintptr_t to)
@@ -312,8 +376,7 @@ static inline unsigned arch_jump(uintptr_t at, uintptr_t to)
  * What adds one to a counter (isa/a64/counter.c) becomes a jump to the same
  * that asks for the thread's counter, in `room`. False if it is not that.
  */
-static inline _Bool arch_count_for_threads(void *site, void *room,
-					   _Bool subtract)
+static inline _Bool arch_change_count(void *site, void *room, _Bool subtract)
 {
 	unsigned *s = site, *r = room, a = s[0] & 31, b = s[1] & 31;
 	intptr_t page = (intptr_t)((s[0] >> 29 & 3) |

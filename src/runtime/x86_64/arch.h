@@ -5,10 +5,12 @@
 #ifndef RUNTIME_ARCH_H
 #define RUNTIME_ARCH_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 enum {
 	ARCH_ELF = 62, /* e_machine */
 	ARCH_O_NOFOLLOW = 0400000,
-	ARCH_SLOT = 0x38, /* a word of every thread that glibc leaves alone */
 
 	SYS_READ = 0,
 	SYS_CLOSE = 3,
@@ -24,13 +26,17 @@ enum {
 	SYS_MINCORE = 27,
 	SYS_GETPID = 39,
 	SYS_CLONE = 56,
+	SYS_FORK = 57,
+	SYS_VFORK = 58,
 	SYS_EXECVE = 59,
 	SYS_EXIT = 60,
 	SYS_WAIT4 = 61,
 	SYS_FCNTL = 72,
+	SYS_FTRUNCATE = 77,
 	SYS_GETCWD = 79,
 	SYS_RT_SIGTIMEDWAIT = 128,
 	SYS_PRCTL = 157,
+	SYS_ARCH_PRCTL = 158,
 	SYS_GETTID = 186,
 	SYS_FGETXATTR = 193,
 	SYS_FUTEX = 202,
@@ -39,6 +45,8 @@ enum {
 	SYS_TGKILL = 234,
 	SYS_OPENAT = 257,
 	SYS_NEWFSTATAT = 262,
+	SYS_UNLINKAT = 263,
+	SYS_READLINKAT = 267,
 	SYS_FALLOCATE = 285,
 	SYS_RT_TGSIGQUEUEINFO = 297,
 	SYS_PRLIMIT64 = 302,
@@ -46,189 +54,6 @@ enum {
 	SYS_EXECVEAT = 322,
 	SYS_CLONE3 = 435,
 	SYS_FACCESSAT2 = 439,
-};
-
-/* what a gate hands over: there are none on this machine yet */
-struct arch_gate {
-	unsigned long arg[6], nr;
-};
-
-enum { ARCH_JUMP_REG = 5 }; /* bits: isa/move.h, TELL_REG */
-
-/* and none of these */
-struct arch_jump {
-	unsigned long rip;
-};
-
-static inline unsigned arch_jump_what(const struct arch_jump *j)
-{
-	(void)j;
-	return 0;
-}
-
-static inline unsigned long arch_jump_target(const struct arch_jump *j)
-{
-	return j->rip;
-}
-
-/* which argument of the system call names a file; -1: none */
-static inline int arch_path(const struct arch_gate *g)
-{
-	switch (g->nr) {
-	case SYS_EXECVE:
-		return 0;
-	case SYS_OPENAT:
-	case SYS_NEWFSTATAT:
-	case 267: /* readlinkat */
-	case SYS_EXECVEAT:
-		return 1;
-	}
-	return -1;
-}
-
-/* files may have other names behind it, or be forbidden */
-static inline _Bool arch_loses_files(const struct arch_gate *g)
-{
-	switch (g->nr) {
-	case 105: /* setuid */
-	case 106: /* setgid */
-	case 113: /* setreuid */
-	case 117: /* setresuid */
-	case 119: /* setresgid */
-	case 155: /* pivot_root */
-	case 161: /* chroot */
-	case 272: /* unshare */
-	case 308: /* setns */
-		return 1;
-	}
-	return 0;
-}
-
-/* where clone() is told the new thread's pointer to be */
-static inline unsigned long arch_clone_tls(const struct arch_gate *g)
-{
-	return g->arg[4];
-}
-
-static inline uintptr_t arch_gate_frame(const struct arch_gate *g)
-{
-	(void)g;
-	return 0;
-}
-
-enum { ARCH_JUMP_FRAME = 1 };
-
-/* what a system call answered */
-static inline long arch_result(const struct arch_gate *g)
-{
-	return (long)g->nr;
-}
-
-static inline unsigned long arch_thread(void)
-{
-	unsigned long tp;
-
-	__asm__ volatile("mov %%fs:0, %0" : "=r"(tp));
-	return tp;
-}
-
-/* signal_arrives(): asks signal_real() and goes where that says */
-#define ARCH_SIGNAL_ARRIVES                                                    \
-	__asm__(".text\n"                                                      \
-		".globl signal_arrives\n"                                      \
-		".hidden signal_arrives\n"                                     \
-		".type signal_arrives, @function\n"                            \
-		"signal_arrives:\n"                                            \
-		".cfi_startproc\n"                                             \
-		"push %rdi\n"                                                  \
-		".cfi_adjust_cfa_offset 8\n"                                   \
-		"push %rsi\n"                                                  \
-		".cfi_adjust_cfa_offset 8\n"                                   \
-		"push %rdx\n"                                                  \
-		".cfi_adjust_cfa_offset 8\n"                                   \
-		"call signal_real\n"                                           \
-		"pop %rdx\n"                                                   \
-		".cfi_adjust_cfa_offset -8\n"                                  \
-		"pop %rsi\n"                                                   \
-		".cfi_adjust_cfa_offset -8\n"                                  \
-		"pop %rdi\n"                                                   \
-		".cfi_adjust_cfa_offset -8\n"                                  \
-		"jmp *%rax\n"                                                  \
-		".cfi_endproc\n"                                               \
-		".size signal_arrives, . - signal_arrives\n")
-
-/* an increment is one instruction here */
-static inline uintptr_t arch_increment(const void *context, uintptr_t *counter)
-{
-	(void)context;
-	(void)counter;
-	return 0;
-}
-
-static inline void arch_set_pc(void *context, uintptr_t pc)
-{
-	(void)context;
-	(void)pc;
-}
-
-/* nothing is counted on this machine yet, so nobody's end is of interest */
-enum { ARCH_NOTES_ENDS = 0 };
-
-static inline uintptr_t arch_pc(const void *context)
-{
-	(void)context;
-	return 0;
-}
-
-static inline uintptr_t arch_link(const void *context)
-{
-	(void)context;
-	return 0;
-}
-
-static inline uintptr_t arch_frame(const void *context)
-{
-	(void)context;
-	return 0;
-}
-
-static inline uintptr_t arch_plain(uintptr_t at)
-{
-	return at;
-}
-
-static inline void arch_unblock(void *context, unsigned signal)
-{
-	(void)context;
-	(void)signal;
-}
-
-enum { ARCH_COUNT_SIZE = 8, ARCH_THREAD_ROOM = 8, ARCH_THREAD_COUNTED = 8 };
-
-/* counting code of this machine always asks for the thread's counter */
-static inline _Bool arch_count_for_threads(void *site, void *room,
-					   _Bool subtract)
-{
-	(void)site;
-	(void)room;
-	(void)subtract;
-	return 0;
-}
-
-static inline void arch_new_code(const char *from, const char *to)
-{
-	(void)from;
-	(void)to;
-}
-
-struct kernel_stat {
-	unsigned long st_dev, st_ino, st_nlink;
-	unsigned int st_mode, st_uid, st_gid, pad0;
-	unsigned long st_rdev;
-	long st_size, st_blksize, st_blocks;
-	unsigned long st_atime_s, st_atime_ns, st_mtime_s, st_mtime_ns;
-	unsigned long st_ctime_s, st_ctime_ns;
-	long unused[3];
 };
 
 /* what the kernel answers: a value, or -errno */
@@ -252,5 +77,429 @@ static inline long arch_call(long nr, long a, long b, long c, long d, long e)
 {
 	return arch_call6(nr, a, b, c, d, e, 0);
 }
+
+/*
+ * What a gate hands over (isa/x64/gate.c). Behind a system call, its result is
+ * in the place of its number.
+ */
+struct arch_gate {
+	unsigned long arg[6], nr, r11, rcx, flags, fp, back;
+};
+
+enum { ARCH_JUMP_REG = 5 }; /* bits: isa/move.h, TELL_REG */
+
+/*
+ * What the gate before a jump or call through a register or memory shows
+ * (isa/x64/tell.c): where its call returns to, and where the jump leads or,
+ * with a table of ours, its index.
+ */
+struct arch_jump {
+	const uint8_t *back;
+	unsigned long pushed;
+};
+
+/* what the call of the gate says: in an instruction that does nothing */
+static inline unsigned arch_jump_what(const struct arch_jump *j)
+{
+	unsigned what;
+
+	__builtin_memcpy(&what, j->back + 4, sizeof what);
+	return what;
+}
+
+/* bytes of an instruction of the kinds that are between gate and table */
+static inline unsigned arch_skip(const uint8_t *p)
+{
+	switch (p[0]) {
+	case 0x0f: /* nopl disp32(%rax,%rax) */
+		return 8;
+	case 0x90: /* nop */
+		return 1;
+	case 0x04: /* add $127, %al; sahf */
+		return 3;
+	}
+	if (p[1] >> 4 == 9) /* xchg */
+		return 2;
+	/* mov disp8(%rsp), reg; lea disp32(%rsp), %rsp */
+	return p[1] == 0x8b ? 5 : 8;
+}
+
+/* lea table(%rip), s; movslq (s,index,4), v; lea (s,v), s; jmp *s */
+static inline unsigned long arch_jump_table(const struct arch_jump *j)
+{
+	const uint8_t *p = j->back;
+	const int *table;
+	int distance;
+
+	while (!((p[0] & 0xfb) == 0x48 && p[1] == 0x8d && (p[2] & 0xc7) == 5))
+		p += arch_skip(p);
+	__builtin_memcpy(&distance, p + 3, sizeof distance);
+	table = (const int *)(p + 7 + distance);
+	return (unsigned long)table + (unsigned long)(long)table[j->pushed];
+}
+
+/* where the jump leads */
+static inline unsigned long arch_jump_target(const struct arch_jump *j)
+{
+	return (arch_jump_what(j) & 31) == 31 ? arch_jump_table(j) : j->pushed;
+}
+
+/* which argument of the system call names a file; -1: none */
+static inline int arch_path(const struct arch_gate *g)
+{
+	switch (g->nr) {
+	case 2:	 /* open */
+	case 4:	 /* stat */
+	case 6:	 /* lstat */
+	case 21: /* access */
+	case 89: /* readlink */
+	case SYS_EXECVE:
+		return 0;
+	case SYS_OPENAT:
+	case SYS_NEWFSTATAT:
+	case SYS_READLINKAT:
+	case 269: /* faccessat */
+	case SYS_EXECVEAT:
+	case 332: /* statx */
+	case 437: /* openat2 */
+	case SYS_FACCESSAT2:
+		return 1;
+	}
+	return -1;
+}
+
+/* files may have other names behind it, or be forbidden */
+static inline _Bool arch_loses_files(const struct arch_gate *g)
+{
+	switch (g->nr) {
+	case 105: /* setuid */
+	case 106: /* setgid */
+	case 113: /* setreuid */
+	case 117: /* setresuid */
+	case 119: /* setresgid */
+	case 155: /* pivot_root */
+	case 161: /* chroot */
+	case 272: /* unshare */
+	case 308: /* setns */
+		return 1;
+	}
+	return 0;
+}
+
+/*
+ * The call makes a thread or process, other than by clone3(): what it asks
+ * for, and the new thread's pointer, if it is told.
+ */
+static inline _Bool arch_clone(const struct arch_gate *g, uint64_t *flags,
+			       uintptr_t *tls)
+{
+	enum { VM_AND_VFORK = 0x4100 };
+
+	*flags = g->nr == SYS_CLONE ? g->arg[0] :
+		 g->nr == SYS_VFORK ? VM_AND_VFORK : 0;
+	*tls = g->arg[4];
+	return g->nr == SYS_CLONE || g->nr == SYS_FORK || g->nr == SYS_VFORK;
+}
+
+/* what a system call answered */
+static inline long arch_result(const struct arch_gate *g)
+{
+	return (long)g->nr;
+}
+
+/* --- threads */
+
+enum {
+	ARCH_SET_GS = 0x1001,
+	ARCH_SET_FS = 0x1002,
+	ARCH_GET_FS = 0x1003,
+	ARCH_GET_GS = 0x1004,
+};
+
+/* may user code read and write the bases of fs and gs? By AT_HWCAP2 */
+static inline _Bool arch_is_quick(uint64_t hwcap2)
+{
+	return hwcap2 >> 1 & 1;
+}
+
+static inline unsigned long arch_base(long which)
+{
+	unsigned long base = 0;
+
+	arch_call(SYS_ARCH_PRCTL, which, (long)&base, 0, 0, 0);
+	return base;
+}
+
+/* the thread pointer; `quick` as told above */
+static inline unsigned long arch_thread(_Bool quick)
+{
+	unsigned long base;
+
+	if (!quick)
+		return arch_base(ARCH_GET_FS);
+	__asm__ volatile("rdfsbase %0" : "=r"(base));
+	return base;
+}
+
+static inline void arch_set_thread(const void *tp)
+{
+	arch_call(SYS_ARCH_PRCTL, ARCH_SET_FS, (long)tp, 0, 0, 0);
+}
+
+/*
+ * The distance to a thread's counters is the base of gs. Nobody but the thread
+ * itself can change that.
+ */
+enum { ARCH_SLOT_OWN = 1 };
+
+static inline int64_t *arch_slot_of(uintptr_t thread)
+{
+	(void)thread;
+	return NULL;
+}
+
+static inline int64_t arch_slot(_Bool quick)
+{
+	unsigned long base;
+
+	if (!quick)
+		return (int64_t)arch_base(ARCH_GET_GS);
+	__asm__ volatile("rdgsbase %0" : "=r"(base));
+	return (int64_t)base;
+}
+
+static inline void arch_set_slot(_Bool quick, int64_t slot)
+{
+	if (quick)
+		__asm__ volatile("wrgsbase %0" : : "r"(slot));
+	else
+		arch_call(SYS_ARCH_PRCTL, ARCH_SET_GS, slot, 0, 0, 0);
+}
+
+/* the program wants gs for itself, or to see it */
+static inline _Bool arch_takes_slot(const struct arch_gate *g)
+{
+	return g->nr == SYS_ARCH_PRCTL &&
+	       (g->arg[0] == ARCH_SET_GS || g->arg[0] == ARCH_GET_GS);
+}
+
+/* --- counting code, see isa/x64/counter.c */
+
+enum {
+	ARCH_COUNTS_FOR_THREADS = 1, /* from the beginning */
+	ARCH_COUNT_SIZE = 20, /* at most */
+	ARCH_THREAD_ROOM = 0,
+
+	ARCH_PREFIX_GS = 0x65,
+	ARCH_PREFIX_NONE = 0x3e, /* ds: means nothing in this mode */
+	ARCH_STORE_AT = 12,	 /* of the longer form */
+};
+
+/* there is no room to be in */
+static inline _Bool arch_in_room(uintptr_t at, uint32_t *site)
+{
+	*site = (uint32_t)at;
+	return 0;
+}
+
+/* an access to disp32(%rip) with that opcode and prefix */
+static inline _Bool arch_is_access(const uint8_t *p, unsigned op)
+{
+	return (p[0] == ARCH_PREFIX_GS || p[0] == ARCH_PREFIX_NONE) &&
+	       (p[1] & 0xfb) == 0x48 && p[2] == op && (p[3] & 0xc7) == 5;
+}
+
+/* what adds to the thread's counter adds to everybody's from now on */
+static inline _Bool arch_change_count(void *site, void *room, _Bool subtract)
+{
+	uint8_t *p = site;
+
+	(void)room;
+	(void)subtract;
+	if (!arch_is_access(p, 0xff) && !arch_is_access(p, 0x8b))
+		return 0;
+	if (p[2] != 0xff && !arch_is_access(p + ARCH_STORE_AT, 0x89))
+		return 0;
+	/* one byte each: whoever runs there sees the old one or the new */
+	if (p[2] != 0xff)
+		__atomic_store_n(p + ARCH_STORE_AT, ARCH_PREFIX_NONE,
+				 __ATOMIC_RELAXED);
+	__atomic_store_n(p, ARCH_PREFIX_NONE, __ATOMIC_RELAXED);
+	return 1;
+}
+
+/* the processor sees that by itself */
+static inline void arch_new_code(const char *from, const char *to)
+{
+	(void)from;
+	(void)to;
+}
+
+/* --- signals */
+
+/* a handler has to be told where to return: rt_sigreturn() */
+#define ARCH_RESTORER ((uintptr_t)signal_restores)
+enum { ARCH_ACTION_FLAGS = 0x04000000 }; /* SA_RESTORER */
+__attribute__((visibility("hidden"))) void signal_restores(void);
+
+/* unwinders know these nine bytes */
+#define ARCH_SIGNAL_RESTORES                                                   \
+	".globl signal_restores\n"                                             \
+	".hidden signal_restores\n"                                            \
+	".type signal_restores, @function\n"                                   \
+	"nop\n"                                                                \
+	"signal_restores:\n"                                                   \
+	"mov $15, %rax\n"                                                      \
+	"syscall\n"                                                            \
+	".size signal_restores, . - signal_restores\n"
+
+/*
+ * signal_arrives(): asks signal_real() which handler it is, with what the
+ * kernel gave and where its frame is. In the module it then calls the handler,
+ * and tells signal_returned() that it came back; the entry of a program has no
+ * unwind tables, in which somebody behind the handler could find the way over
+ * such a call: there it jumps.
+ */
+#ifdef RUNTIME_IS_ENTRY
+enum { ARCH_SEES_RETURNS = 0 };
+#define ARCH_SIGNAL_GOES "jmp *%r11\n"
+#else
+enum { ARCH_SEES_RETURNS = 1 };
+#define ARCH_SIGNAL_GOES                                                       \
+	"sub $8, %rsp\n"                                                       \
+	".cfi_adjust_cfa_offset 8\n"                                           \
+	"call *%r11\n"                                                         \
+	"lea 8(%rsp), %rdi\n"                                                  \
+	"call signal_returned\n"                                               \
+	"add $8, %rsp\n"                                                       \
+	".cfi_adjust_cfa_offset -8\n"                                          \
+	"ret\n"
+#endif
+
+#define ARCH_SIGNAL_ARRIVES                                                    \
+	__asm__(".text\n"                                                      \
+		".globl signal_arrives\n"                                      \
+		".hidden signal_arrives\n"                                     \
+		".type signal_arrives, @function\n"                            \
+		"signal_arrives:\n"                                            \
+		".cfi_startproc\n"                                             \
+		"push %rdi\n"                                                  \
+		".cfi_adjust_cfa_offset 8\n"                                   \
+		"push %rsi\n"                                                  \
+		".cfi_adjust_cfa_offset 8\n"                                   \
+		"push %rdx\n"                                                  \
+		".cfi_adjust_cfa_offset 8\n"                                   \
+		"lea 24(%rsp), %rcx\n"                                         \
+		"call signal_real\n"                                           \
+		"pop %rdx\n"                                                   \
+		".cfi_adjust_cfa_offset -8\n"                                  \
+		"pop %rsi\n"                                                   \
+		".cfi_adjust_cfa_offset -8\n"                                  \
+		"pop %rdi\n"                                                   \
+		".cfi_adjust_cfa_offset -8\n"                                  \
+		"mov %rax, %r11\n"                                             \
+		"xor %eax, %eax\n"                                             \
+		ARCH_SIGNAL_GOES                                               \
+		".cfi_endproc\n"                                               \
+		".size signal_arrives, . - signal_arrives\n"                   \
+		ARCH_SIGNAL_RESTORES)
+
+/* can signals that end the process be caught on the way? */
+enum { ARCH_NOTES_ENDS = 1 };
+
+/* words of the kernel's ucontext */
+enum { ARCH_UC_MASK = 37, ARCH_UC_SP = 20, ARCH_UC_PC = 21 };
+
+static inline uintptr_t arch_pc(const void *context)
+{
+	return ((const unsigned long *)context)[ARCH_UC_PC];
+}
+
+static inline void arch_set_pc(void *context, uintptr_t pc)
+{
+	((unsigned long *)context)[ARCH_UC_PC] = pc;
+}
+
+/* the signal is not blocked when the handler has returned */
+static inline void arch_unblock(void *context, unsigned signal)
+{
+	((unsigned long *)context)[ARCH_UC_MASK] &= ~(1ul << (signal - 1));
+}
+
+/*
+ * Where the increment began, at its load, that was interrupted before its
+ * store; 0 if it looks like none. *counter: what it would write to, if that is
+ * the object's own. Other increments are one instruction.
+ */
+static inline uintptr_t arch_increment(const void *context, uintptr_t *counter)
+{
+	const uint8_t *p = (const uint8_t *)arch_pc(context);
+	int32_t disp;
+
+	if (arch_is_access(p, 0x89))
+		p -= ARCH_STORE_AT;
+	else if ((p[0] & 0xfa) == 0x48 && p[1] == 0x8d &&
+		 p[2] >> 6 == 1 && p[3] == 1)
+		p -= 8;
+	else
+		return 0;
+	if (!arch_is_access(p, 0x8b) || p[9] != 0x8d || p[11] != 1 ||
+	    !arch_is_access(p + ARCH_STORE_AT, 0x89))
+		return 0;
+	__builtin_memcpy(&disp, p + 4, sizeof disp);
+	*counter = (uintptr_t)p + 8 + (uintptr_t)(intptr_t)disp;
+	return (uintptr_t)p;
+}
+
+/* --- frames: there is no chain of records to rely on on this machine */
+
+enum { ARCH_FRAME_RECORDS = 0, ARCH_RED_ZONE = 128 };
+
+/* where the stack of who called the gate was */
+static inline uintptr_t arch_gate_frame(const struct arch_gate *g)
+{
+	return (uintptr_t)(g + 1) + ARCH_RED_ZONE;
+}
+
+/* where that of the interrupted code was */
+static inline uintptr_t arch_frame(const void *context)
+{
+	return ((const unsigned long *)context)[ARCH_UC_SP];
+}
+
+static inline uintptr_t arch_link(const void *context)
+{
+	(void)context;
+	return 0;
+}
+
+static inline uintptr_t arch_plain(uintptr_t at)
+{
+	return at;
+}
+
+enum { ARCH_JUMP_FRAME = 6 }; /* the word of a jmp_buf with rsp */
+
+/* that word as it is: glibc turns and masks it, musl does not */
+static inline uintptr_t arch_jump_frame(uintptr_t word, uintptr_t sp)
+{
+	enum { NEAR_BITS = 40, TURN = 17 };
+	uintptr_t guard;
+
+	if (word > sp && (word - sp) >> NEAR_BITS == 0)
+		return word;
+	__asm__("mov %%fs:0x30, %0" : "=r"(guard));
+	return (word >> TURN | word << (64 - TURN)) ^ guard;
+}
+
+struct kernel_stat {
+	unsigned long st_dev, st_ino, st_nlink;
+	unsigned int st_mode, st_uid, st_gid, pad0;
+	unsigned long st_rdev;
+	long st_size, st_blksize, st_blocks;
+	unsigned long st_atime_s, st_atime_ns, st_mtime_s, st_mtime_ns;
+	unsigned long st_ctime_s, st_ctime_ns;
+	long unused[3];
+};
 
 #endif

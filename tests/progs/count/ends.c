@@ -25,13 +25,20 @@
 static volatile int sink;
 static uint64_t *marks;
 
+#ifdef __aarch64__
+#define LOAD_ADD "ldr %0, [%1]\n add %0, %0, #1\n"
+#define STORE "str %0, [%1]\n"
+#else
+#define LOAD_ADD "mov (%1), %0\n lea 1(%0), %0\n"
+#define STORE "mov %0, (%1)\n"
+#endif
+
 /* the compiler may copy it: a section of the file lists them all */
 #define MARK(n)                                                          \
 	do {                                                             \
 		uint64_t v_;                                             \
-		__asm__ volatile("ldr %0, [%1]\n"                        \
-				 "add %0, %0, #1\n"                      \
-				 "1: str %0, [%1]\n"                     \
+		__asm__ volatile(LOAD_ADD                                \
+				 "1: " STORE                             \
 				 ".pushsection .marks, \"a\"\n"          \
 				 ".long 1b - ., " #n "\n"                \
 				 ".popsection"                           \
@@ -117,6 +124,15 @@ static void timer(long us)
 	struct itimerval t = {.it_value = {us / 1000000, us % 1000000}};
 
 	setitimer(ITIMER_REAL, &t, NULL);
+}
+
+/* a timer that is started by what it ends: others may be slow to get there */
+static long due;
+
+static void start_timer(void)
+{
+	if (due)
+		timer(due);
 }
 
 /* --- at an instruction that is known */
@@ -351,6 +367,7 @@ static void aside(void)
 static void *work(void *arg)
 {
 	(void)arg;
+	start_timer();
 	loop(-1);
 	return NULL;
 }
@@ -436,9 +453,9 @@ static void do_word(char **argv, int *i)
 	else if (!strcmp(w, "marks"))
 		map_marks(argv[++*i]);
 	else if (!strcmp(w, "timer"))
-		timer(atol(argv[++*i]));
+		due = atol(argv[++*i]);
 	else if (!strcmp(w, "loop"))
-		loop(-1);
+		work(NULL);
 	else if (!strcmp(w, "jumps"))
 		jump_out(atoi(argv[++*i]));
 	else if (!strcmp(w, "returns"))

@@ -225,15 +225,20 @@ static void use(const char *file)
 		pthread_join(t[i], NULL);
 }
 
-/* the word by which a thread finds its counters */
+/* the distance by which a thread finds its counters */
 static long slot(void)
 {
-	char *tp = NULL;
-
 #ifdef __aarch64__
+	char *tp;
+
 	__asm__("mrs %0, tpidr_el0" : "=r"(tp));
+	return *(long *)(tp + 8);
+#else
+	long base;
+
+	__asm__("rdgsbase %0" : "=r"(base));
+	return base;
 #endif
-	return tp ? *(long *)(tp + 8) : 0;
 }
 
 static int (*_Atomic late)(void);

@@ -2,11 +2,12 @@
  * told: a profile with everything that its counters tell: for each image how
  * often every block and edge ran, in all processes together.
  */
-#ifndef REPORT_TOLD_H
-#define REPORT_TOLD_H
+#ifndef SOURCE_TOLD_H
+#define SOURCE_TOLD_H
 
 #include "count/profile.h"
 #include "count/solve.h"
+#include "source/legend.h"
 
 struct told_image {
 	const char *name;	/* of the original, without folders */
@@ -16,6 +17,7 @@ struct told_image {
 	uint64_t *value;	/* of counters */
 	struct solved solved;
 	const bool *complete;	/* see solve_complete(); NULL: not yet asked */
+	struct legend *legend;	/* its names and lines; read when asked for */
 };
 
 struct told {

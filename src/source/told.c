@@ -1,5 +1,5 @@
 /* told: see told.h. */
-#include "report/told.h"
+#include "source/told.h"
 
 #include <stdlib.h>
 
@@ -50,7 +50,9 @@ static int tell_image(struct told *t, uint32_t image, struct told_image *m,
 	*m = (struct told_image){
 		.name = last_part(p->missing ? p->file : p->map.path),
 		.missing = p->missing, .map = &p->map, .image = image,
+		.legend = ARENA_ARRAY(&t->arena, struct legend, 1),
 	};
+	legend_init(m->legend, m->map);
 	if (p->missing)
 		return 0;
 	m->value = read_counters(t, &t->arena, image, 0, e);
@@ -69,17 +71,22 @@ int told_open(struct told *t, const char *path, struct err *e)
 		return -1;
 	t->image = ARENA_ARRAY(&t->arena, struct told_image,
 			       t->profile.image.n + 1);
-	for (; t->nimage < t->profile.image.n; t->nimage++)
-		if (tell_image(t, t->nimage, &t->image[t->nimage], e)) {
+	while (t->nimage < t->profile.image.n) {
+		uint32_t i = t->nimage++;
+
+		if (tell_image(t, i, &t->image[i], e)) {
 			told_close(t);
 			return -1;
 		}
+	}
 	qsort(t->image, t->nimage, sizeof *t->image, by_name);
 	return 0;
 }
 
 void told_close(struct told *t)
 {
+	for (uint32_t i = 0; i < t->nimage; i++)
+		legend_close(t->image[i].legend);
 	profile_close(&t->profile);
 	arena_free(&t->arena);
 }

@@ -1,0 +1,112 @@
+/*
+ * annotate: `tally annotate PROCEDURE PROFILE`, source and instructions side
+ * by side with how often they ran.
+ */
+#include "cmd/cmd.h"
+
+#include <string.h>
+
+#include "cmd/annotate_show.h"
+#include "cmd/option.h"
+#include "cmd/report_show.h"
+#include "report/find.h"
+
+static const char annotate_usage[] =
+	"usage: tally annotate [OPTION...] PROCEDURE PROFILE\n"
+	"\n"
+	"Shows a procedure, instruction by instruction, with its source: how\n"
+	"often each ran, and which way branches went. PROCEDURE is a name as\n"
+	"'tally report' shows it, with or without arguments, a symbol, or\n"
+	"0xADDRESS of anything in it.\n"
+	"\n"
+	"  --image NAME  the one in that image, if there are several\n"
+	"  --json        for programs\n"
+	"\n"
+	"Needs neither symbols nor debug information nor source, but shows\n"
+	"what there is. '-' is what was not measured.\n";
+
+struct annotate_call {
+	const char *procedure, *profile, *image;
+	bool json;
+};
+
+/* reads one word; 0 or the exit status */
+static int annotate_word(struct annotate_call *call, char **argv, int *i)
+{
+	const char *a = argv[*i], *value;
+
+	if ((value = option_value(argv, i, "--image")))
+		call->image = value;
+	else if (!strcmp(a, "--json"))
+		call->json = true;
+	else if (a[0] == '-' && a[1])
+		return cmd_misuse(&cmd_annotate, "unknown option '%s'", a);
+	else if (!call->procedure)
+		call->procedure = a;
+	else if (!call->profile)
+		call->profile = a;
+	else
+		return cmd_misuse(&cmd_annotate, "one PROCEDURE and one "
+				  "PROFILE at a time");
+	return 0;
+}
+
+static int annotate_parse(int argc, char **argv, struct annotate_call *call)
+{
+	for (int i = 1; i < argc; i++) {
+		int status = annotate_word(call, argv, &i);
+
+		if (status)
+			return status;
+	}
+	if (!call->procedure)
+		return cmd_misuse(&cmd_annotate, "which PROCEDURE?");
+	return call->profile ? 0 : cmd_misuse(&cmd_annotate,
+					      "which PROFILE?");
+}
+
+static int annotate_one(const struct annotate_call *call,
+			const struct told *t, struct err *e)
+{
+	struct annotation a;
+	struct found f;
+	char text[64];
+
+	if (find_procedure(&f, t, call->procedure, call->image, e))
+		return -1;
+	snprintf(text, sizeof text, "%u more are called so: see --image",
+		 f.others);
+	if (f.others)
+		cmd_note(text);
+	annotation_make(&a, t, f.image, f.proc);
+	if (call->json)
+		annotate_show_json(t, &a, stdout);
+	else
+		annotate_show_text(t, &a, stdout);
+	annotation_free(&a);
+	return 0;
+}
+
+static int annotate_run(int argc, char **argv)
+{
+	struct annotate_call call = {0};
+	struct told t;
+	struct err e;
+	int status = annotate_parse(argc, argv, &call);
+
+	if (status)
+		return status;
+	if (told_open(&t, call.profile, &e))
+		return cmd_fail(&e);
+	report_show_notes(&t);
+	status = annotate_one(&call, &t, &e);
+	told_close(&t);
+	return status ? cmd_fail(&e) : STATUS_OK;
+}
+
+const struct command cmd_annotate = {
+	.name = "annotate",
+	.summary = "source and instructions of a procedure, with counts",
+	.usage = annotate_usage,
+	.run = annotate_run,
+};

@@ -1,0 +1,14 @@
+/* annotate_show: the ways to show a procedure. Part of `tally annotate`. */
+#ifndef CMD_ANNOTATE_SHOW_H
+#define CMD_ANNOTATE_SHOW_H
+
+#include <stdio.h>
+
+#include "report/annotation.h"
+
+void annotate_show_text(const struct told *t, const struct annotation *a,
+			FILE *to);
+void annotate_show_json(const struct told *t, const struct annotation *a,
+			FILE *to);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * export_callgrind: for callgrind_annotate and kcachegrind, version 1 of the
+ * format: every instruction that ran, by procedure, with its line, and every
+ * call that was measured. What a call cost with all that it called is not
+ * measured: it is written as 0, and only calls are told.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/intern.h"
+#include "cmd/export_format.h"
+#include "cmd/name.h"
+#include "report/rows.h"
+
+struct callgrind {
+	const struct told *t;
+	struct rows sites; /* by image, procedure, address */
+	size_t site;	   /* the next one */
+	struct intern object, file, function;
+	const char *current; /* the file that instructions are in */
+	FILE *to;
+};
+
+/* "(3) name" when it is first used, "(3)" from then on */
+static void write_name(struct callgrind *x, struct intern *in,
+		       const char *key, const char *name)
+{
+	size_t before = in->string.n;
+	uint32_t n = intern(in, name);
+
+	fprintf(x->to, "%s=(%" PRIu32 ")", key, n + 1);
+	if (in->string.n > before) {
+		putc(' ', x->to);
+		name_print(x->to, name, "");
+	}
+	putc('\n', x->to);
+}
+
+static struct line_place place_of(const struct told_image *m, uint64_t addr)
+{
+	struct lines *l = legend_lines(m->legend);
+	struct line_place p;
+
+	if (!l || !lines_find(l, addr, &p) || !p.file)
+		p = (struct line_place){.file = "???"};
+	return p;
+}
+
+static void write_call(struct callgrind *x, const struct row *r,
+		       uint32_t line)
+{
+	const struct told_image *to = &x->t->image[r->to_image];
+	const char *callee = row_callee(x->t, r);
+	struct line_place p = place_of(to, r->to);
+
+	if (!callee)
+		return;
+	write_name(x, &x->object, "cob", to->map->path);
+	write_name(x, &x->file, "cfi", p.file);
+	write_name(x, &x->function, "cfn", callee);
+	fprintf(x->to, "calls=%" PRIu64 " 0x%" PRIx64 " %" PRIu32 "\n",
+		r->count, r->to, p.line);
+	fprintf(x->to, "0x%" PRIx64 " %" PRIu32 " 0\n", r->addr, line);
+}
+
+static bool is_call(const struct row *r)
+{
+	return r->known && r->to_image != ROW_NONE &&
+	       r->kind != SITE_INDIRECT_JUMP;
+}
+
+/* the calls of an instruction */
+static void write_calls(struct callgrind *x, uint32_t image, uint32_t proc,
+			uint64_t addr, uint32_t line)
+{
+	for (; x->site < x->sites.v.n; x->site++) {
+		const struct row *r = &x->sites.v.at[x->site];
+
+		if (r->image != image || r->proc != proc || r->addr > addr)
+			return;
+		if (r->addr == addr && is_call(r))
+			write_call(x, r, line);
+	}
+}
+
+static void write_block(struct callgrind *x, uint32_t image, uint32_t proc,
+			uint32_t number)
+{
+	const struct told_image *m = &x->t->image[image];
+	struct insn_walk w = {0};
+	uint64_t addr, n;
+
+	while (insn_next(m->map, &m->map->block.at[number], &w, &addr)) {
+		struct line_place p = place_of(m, addr);
+
+		n = solved_insn(&m->solved, number, w.done - 1);
+		if (!m->solved.block_known[number] || !n)
+			continue;
+		if (strcmp(p.file, x->current))
+			write_name(x, &x->file, "fi", p.file);
+		x->current = p.file;
+		fprintf(x->to, "0x%" PRIx64 " %" PRIu32 " %" PRIu64 "\n", addr,
+			p.line, n);
+		write_calls(x, image, proc, addr, p.line);
+	}
+}
+
+static void write_procedure(struct callgrind *x, uint32_t image,
+			    uint32_t proc)
+{
+	const struct told_image *m = &x->t->image[image];
+	const struct map_proc *p = &m->map->proc.at[proc];
+	struct line_place at = place_of(m, p->entry);
+
+	while (x->site < x->sites.v.n &&
+	       (x->sites.v.at[x->site].image < image ||
+		(x->sites.v.at[x->site].image == image &&
+		 x->sites.v.at[x->site].proc < proc)))
+		x->site++;
+	if (!told_ran(m, proc) && !m->solved.calls[proc])
+		return;
+	write_name(x, &x->object, "ob", m->map->path);
+	write_name(x, &x->file, "fl", at.file);
+	x->current = at.file;
+	write_name(x, &x->function, "fn",
+		   legend_procedure(m->legend, proc));
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
+		write_block(x, image, proc, i);
+	putc('\n', x->to);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct row *p = a, *q = b;
+
+	if (p->image != q->image)
+		return p->image < q->image ? -1 : 1;
+	if (p->proc != q->proc)
+		return p->proc < q->proc ? -1 : 1;
+	return p->addr < q->addr ? -1 : p->addr > q->addr;
+}
+
+static void write_head(struct callgrind *x)
+{
+	fprintf(x->to, "# callgrind format\nversion: 1\ncreator: tally "
+		TALLY_VERSION "\ncmd: ");
+	name_print(x->to, x->t->profile.command, "");
+	fprintf(x->to, "\npositions: instr line\nevents: Ir\nsummary: %" PRIu64
+		"\n\n", x->t->instructions);
+}
+
+void export_callgrind(const struct told *t, FILE *to)
+{
+	struct callgrind x = {.t = t, .to = to};
+
+	for (uint32_t i = 0; i < t->nimage; i++)
+		rows_add_sites(&x.sites, t, i);
+	if (x.sites.v.n)
+		qsort(x.sites.v.at, x.sites.v.n, sizeof *x.sites.v.at,
+		      by_place);
+	write_head(&x);
+	for (uint32_t i = 0; i < t->nimage; i++)
+		for (uint32_t p = 0; p < t->image[i].map->proc.n; p++)
+			write_procedure(&x, i, p);
+	rows_free(&x.sites);
+	intern_free(&x.object);
+	intern_free(&x.file);
+	intern_free(&x.function);
+}

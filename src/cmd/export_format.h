@@ -1,0 +1,16 @@
+/* export_format: the formats of `tally export`, one file each. */
+#ifndef CMD_EXPORT_FORMAT_H
+#define CMD_EXPORT_FORMAT_H
+
+#include <stdio.h>
+
+#include "source/told.h"
+
+void export_callgrind(const struct told *t, FILE *to);
+void export_folded(const struct told *t, FILE *to);
+void export_gcov(const struct told *t, FILE *to);
+void export_json(const struct told *t, FILE *to);
+void export_lcov(const struct told *t, FILE *to);
+void export_tsv(const struct told *t, FILE *to);
+
+#endif

@@ -1,0 +1,141 @@
+/* annotation: see annotation.h. */
+#include "report/annotation.h"
+
+#include <stdlib.h>
+
+#include "base/bisect.h"
+#include "report/rows.h"
+
+static void note_place(struct annotation *a, struct noted *n)
+{
+	struct lines *l = legend_lines(a->m->legend);
+
+	n->text = disassembly_at(&a->disassembly, n->addr);
+	if (!l || !lines_find(l, n->addr, &n->place))
+		n->place = (struct line_place){0};
+}
+
+static void add_block(struct annotation *a, uint32_t number)
+{
+	const struct map_block *b = &a->m->map->block.at[number];
+	const struct solved *s = &a->m->solved;
+	struct insn_walk w = {0};
+	struct noted n = {.known = s->block_known[number]};
+
+	while (insn_next(a->m->map, b, &w, &n.addr)) {
+		n.count = solved_insn(s, number, w.done - 1);
+		note_place(a, &n);
+		vec_push(&a->v, n);
+	}
+}
+
+/* what stays in place between the procedure's first and last byte */
+static void add_region(struct annotation *a, const struct map_region *r,
+		       uint64_t start, uint64_t end)
+{
+	const struct disassembly *d = &a->disassembly;
+	struct noted n = {.in_place = r->reason};
+	size_t i;
+
+	bisect(i, d->v.n, d->v.at[i].addr < start || d->v.at[i].addr <
+							     r->start);
+	for (; i < d->v.n && d->v.at[i].addr < end && d->v.at[i].addr < r->end;
+	     i++) {
+		n.addr = d->v.at[i].addr;
+		note_place(a, &n);
+		vec_push(&a->v, n);
+	}
+}
+
+static int by_addr(const void *x, const void *y)
+{
+	const struct noted *p = x, *q = y;
+
+	return p->addr < q->addr ? -1 : p->addr > q->addr;
+}
+
+/* the last instruction of vertex v of the procedure */
+static struct noted *last_of(struct annotation *a, const struct map_proc *p,
+			     uint32_t v)
+{
+	const struct map_block *b;
+	size_t i;
+
+	if (v >= p->nblock)
+		return NULL;
+	b = &a->m->map->block.at[p->block + v];
+	bisect(i, a->v.n, a->v.at[i].addr < b->start + b->size);
+	return i ? &a->v.at[i - 1] : NULL;
+}
+
+static const char *name_at(const struct told_image *m, uint64_t entry)
+{
+	size_t i;
+
+	bisect(i, m->map->proc.n, m->map->proc.at[i].entry < entry);
+	return i < m->map->proc.n && m->map->proc.at[i].entry == entry ?
+		       legend_procedure(m->legend, (uint32_t)i) : NULL;
+}
+
+static void note_edge(struct annotation *a, const struct map_proc *p,
+		      uint32_t number)
+{
+	const struct map_edge *d = &a->m->map->edge.at[number];
+	const struct solved *s = &a->m->solved;
+	struct noted *n = last_of(a, p, d->from);
+
+	if (!n)
+		return;
+	if (d->callee)
+		n->callee = name_at(a->m, d->callee);
+	if (d->kind == MAP_TAKEN) {
+		n->is_branch = s->edge_known[number];
+		n->taken += s->edge[number];
+	}
+}
+
+/* a branch that was not taken went on */
+static void note_branches(struct annotation *a, const struct map_proc *p)
+{
+	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++)
+		note_edge(a, p, i);
+	for (size_t i = 0; i < a->v.n; i++) {
+		struct noted *n = &a->v.at[i];
+
+		n->is_branch &= n->known && n->count >= n->taken;
+		n->fell = n->is_branch ? n->count - n->taken : 0;
+	}
+}
+
+void annotation_make(struct annotation *a, const struct told *t,
+		     uint32_t image, uint32_t proc)
+{
+	const struct told_image *m = &t->image[image];
+	const struct map_proc *p = &m->map->proc.at[proc];
+	uint64_t start = p->entry, end = p->entry;
+
+	*a = (struct annotation){.m = m, .proc = proc};
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
+		const struct map_block *b = &m->map->block.at[i];
+
+		start = b->start < start ? b->start : start;
+		end = b->start + b->size > end ? b->start + b->size : end;
+	}
+	if (legend_open(m->legend))
+		disassembly_read(&a->disassembly,
+				 isa_for_elf(m->map->machine), m->map->path,
+				 start, end);
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
+		add_block(a, i);
+	for (size_t i = 0; i < m->map->in_place.n; i++)
+		add_region(a, &m->map->in_place.at[i], start, end);
+	if (a->v.n)
+		qsort(a->v.at, a->v.n, sizeof *a->v.at, by_addr);
+	note_branches(a, p);
+}
+
+void annotation_free(struct annotation *a)
+{
+	vec_free(&a->v);
+	disassembly_free(&a->disassembly);
+}

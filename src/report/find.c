@@ -1,0 +1,92 @@
+/* find: see find.h. */
+#include "report/find.h"
+
+#include <stdlib.h>
+
+struct finder {
+	const char *word;
+	bool is_address;
+	uint64_t address;
+	struct found found;
+	uint64_t most;
+	bool any;
+};
+
+/* "f" names f(int), but not f<int>(): there may be many of those */
+static bool is_name(const char *name, const char *word)
+{
+	size_t n = strlen(word);
+
+	return !strncmp(name, word, n) && (!name[n] || name[n] == '(');
+}
+
+static bool covers(const struct map *m, const struct map_proc *p,
+		   uint64_t address)
+{
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
+		if (address >= m->block.at[i].start &&
+		    address - m->block.at[i].start < m->block.at[i].size)
+			return true;
+	return p->entry == address;
+}
+
+static bool is_meant(const struct finder *f, const struct told_image *m,
+		     uint32_t p)
+{
+	if (f->is_address)
+		return covers(m->map, &m->map->proc.at[p], f->address);
+	return !strcmp(legend_symbol(m->legend, p), f->word) ||
+	       is_name(legend_procedure(m->legend, p), f->word);
+}
+
+static void consider(struct finder *f, const struct told *t, uint32_t image,
+		     uint32_t p)
+{
+	const struct told_image *m = &t->image[image];
+	uint64_t n;
+
+	if (!is_meant(f, m, p))
+		return;
+	f->found.others += f->any;
+	told_instructions(m, p, &n);
+	if (f->any && n <= f->most)
+		return;
+	f->any = true;
+	f->most = n;
+	f->found.image = image;
+	f->found.proc = p;
+}
+
+static void parse_word(struct finder *f)
+{
+	char *end;
+
+	f->address = strtoull(f->word, &end, 16);
+	f->is_address = !strncmp(f->word, "0x", 2) && f->word[2] && !*end;
+}
+
+int find_procedure(struct found *out, const struct told *t, const char *word,
+		   const char *image, struct err *e)
+{
+	struct finder f = {.word = word};
+	bool there = !image;
+
+	parse_word(&f);
+	for (uint32_t i = 0; i < t->nimage; i++) {
+		const struct told_image *m = &t->image[i];
+
+		if (m->missing || (image && strcmp(image, m->name)))
+			continue;
+		there = true;
+		for (uint32_t p = 0; p < m->map->proc.n; p++)
+			consider(&f, t, i, p);
+	}
+	if (!there)
+		return err_set(e, ERR_INPUT, "%s: no image called '%s' was "
+			       "measured", t->profile.file.name, image);
+	if (!f.any)
+		return err_set(e, ERR_INPUT, "%s: no procedure called '%s' "
+			       "was measured", t->profile.file.name, word);
+	*out = f.found;
+	return 0;
+}

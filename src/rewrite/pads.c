@@ -1,0 +1,176 @@
+/* pads: see pads.h. */
+#include "rewrite/survey_int.h"
+
+#include "isa/move.h"
+
+/* what is longer is more than the padding before a procedure */
+enum { PADDING_MAX = 64 };
+
+/* sets of old addresses */
+struct pad_finder {
+	struct survey *s;
+	const struct isa_move *move;
+	uint64_t base, end; /* of all blocks */
+	uint8_t *ours;	    /* bit n: the byte at base + n may be changed */
+	uint8_t *taken;	    /* and is */
+	bool *stuck;	    /* by part: there is no room for a pad */
+	bool any_stuck;
+};
+
+static bool has(const struct pad_finder *f, const uint8_t *set, uint64_t addr)
+{
+	uint64_t n = addr - f->base;
+
+	return addr >= f->base && addr < f->end && set[n / 8] >> n % 8 & 1;
+}
+
+static void add(const struct pad_finder *f, uint8_t *set, uint64_t start,
+		uint64_t end)
+{
+	for (uint64_t n = start - f->base; n < end - f->base; n++)
+		set[n / 8] |= (uint8_t)(1 << n % 8);
+}
+
+/* is there nothing but padding between two blocks, in one stretch of code? */
+static bool is_padding(const struct cfg *c, uint64_t start, uint64_t end)
+{
+	const struct range *range = image_code(c->image, start);
+	size_t avail;
+	const uint8_t *code = image_at(c->image, start, &avail);
+	struct insn in;
+
+	if (end - start > PADDING_MAX || !range || end > range->end ||
+	    avail < end - start)
+		return false;
+	for (uint64_t at = start; at < end; at += in.len) {
+		c->isa->scan(code + (at - start), end - at, at, &in);
+		if (!in.pad)
+			return false;
+	}
+	return true;
+}
+
+static void find_ours(struct pad_finder *f)
+{
+	const struct cfg *c = f->s->cfg;
+
+	for (uint32_t b = 0; b < c->block.n; b++) {
+		uint64_t end = block_end(&c->block.at[b]);
+
+		if (!survey_moves(f->s, b))
+			continue;
+		add(f, f->ours, c->block.at[b].start, end);
+		if (b + 1 < c->block.n && c->block.at[b + 1].start > end &&
+		    is_padding(c, end, c->block.at[b + 1].start))
+			add(f, f->ours, end, c->block.at[b + 1].start);
+	}
+}
+
+/* bytes from the address on that a pad there may take, up to a jump's */
+static unsigned room_at(const struct pad_finder *f, uint64_t at)
+{
+	unsigned n = 0;
+
+	while (n < f->move->jump_size && has(f, f->ours, at + n) &&
+	       !has(f, f->taken, at + n) &&
+	       !(n && arrive_expected(f->s, at + n)))
+		n++;
+	return n;
+}
+
+static void stick(struct pad_finder *f, uint64_t at)
+{
+	const struct cfg *c = f->s->cfg;
+
+	f->stuck[c->block.at[cfg_block_at(c, at)].part] = true;
+	f->any_stuck = true;
+}
+
+/* takes the bytes of a jump or, for now, of a hop that leads to 0 */
+static void add_pad(struct pad_finder *f, uint64_t at)
+{
+	unsigned room = room_at(f, at);
+	struct pad p = {.at = at};
+
+	if (room < f->move->hop_size) {
+		stick(f, at);
+		return;
+	}
+	if (room == f->move->jump_size)
+		p.jump = at;
+	else
+		room = f->move->hop_size;
+	add(f, f->taken, at, at + room);
+	vec_push(&f->s->pad, p);
+}
+
+static bool is_hole(const struct pad_finder *f, uint64_t at)
+{
+	return at >= f->base && at < f->end && !arrive_expected(f->s, at) &&
+	       room_at(f, at) == f->move->jump_size;
+}
+
+/* room for a jump that a hop at `at` reaches, or 0 */
+static uint64_t find_hole(const struct pad_finder *f, uint64_t at)
+{
+	for (unsigned d = f->move->hop_size; d <= f->move->hop_reach; d++) {
+		if (is_hole(f, at + d))
+			return at + d;
+		if (is_hole(f, at - d))
+			return at - d;
+	}
+	return 0;
+}
+
+static void find_pads(struct pad_finder *f)
+{
+	struct survey *s = f->s;
+
+	for (uint32_t b = 0; b < s->cfg->block.n; b++)
+		if (survey_arrives(s, b) && survey_moves(s, b))
+			add_pad(f, s->cfg->block.at[b].start);
+	for (size_t i = 0; i < s->pad.n; i++) {
+		struct pad *p = &s->pad.at[i];
+
+		if (p->jump)
+			continue;
+		p->jump = find_hole(f, p->at);
+		if (p->jump)
+			add(f, f->taken, p->jump, p->jump + f->move->jump_size);
+		else
+			stick(f, p->at);
+	}
+}
+
+static bool is_stuck(void *ctx, const struct moved *m)
+{
+	const struct pad_finder *f = ctx;
+
+	return f->stuck[m->part];
+}
+
+bool pads_find(struct survey *s)
+{
+	const struct cfg *c = s->cfg;
+	struct pad_finder f = {.s = s, .move = c->isa->move};
+	size_t size;
+
+	s->pad.n = 0;
+	if (!s->moves.moved.n || !f.move->hop_size)
+		return true;
+	f.base = c->block.at[0].start;
+	f.end = block_end(&c->block.at[c->block.n - 1]);
+	size = (f.end - f.base) / 8 + 1;
+	f.ours = mem_zalloc(size, 1);
+	f.taken = mem_zalloc(size, 1);
+	f.stuck = NEW_ARRAY(bool, c->part.n);
+	find_ours(&f);
+	find_pads(&f);
+	if (f.any_stuck)
+		choose_leave(s, is_stuck, &f,
+			     "no room for a jump where control may arrive");
+	mem_free(f.ours);
+	mem_free(f.taken);
+	mem_free(f.stuck);
+	return !f.any_stuck;
+}

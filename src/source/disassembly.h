@@ -1,0 +1,30 @@
+/*
+ * disassembly: instructions as text, for people. binutils or LLVM write it:
+ * whichever of them is installed and knows the machine.
+ */
+#ifndef SOURCE_DISASSEMBLY_H
+#define SOURCE_DISASSEMBLY_H
+
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "isa/isa.h"
+
+struct disassembled {
+	uint64_t addr;
+	const char *text;
+};
+
+struct disassembly {
+	VEC(struct disassembled) v; /* by address */
+	struct arena arena;
+};
+
+/* nothing if nobody knows how; what is there may be partial */
+void disassembly_read(struct disassembly *d, const struct isa *isa,
+		      const char *file, uint64_t start, uint64_t end);
+void disassembly_free(struct disassembly *d);
+/* the text of the instruction at an address, or NULL */
+const char *disassembly_at(const struct disassembly *d, uint64_t addr);
+
+#endif

@@ -1,0 +1,85 @@
+/* legend: see legend.h. */
+#include "source/legend.h"
+
+#include <stdlib.h>
+
+#include "cfg/cfg.h"
+
+void legend_init(struct legend *g, const struct map *m)
+{
+	*g = (struct legend){.map = m};
+	g->symbol = ARENA_ARRAY(&g->arena, const char *, m->proc.n + 1);
+	g->display = ARENA_ARRAY(&g->arena, const char *, m->proc.n + 1);
+}
+
+void legend_close(struct legend *g)
+{
+	lines_close(&g->lines);
+	names_free(&g->names);
+	object_close(&g->object);
+	arena_free(&g->arena);
+}
+
+bool legend_open(struct legend *g)
+{
+	struct object_id id = {g->map->path, g->map->build_id,
+			       g->map->build_id_len};
+
+	if (g->opened)
+		return g->here;
+	g->opened = true;
+	g->here = !object_open(&g->object, &id, &g->why);
+	if (g->here)
+		names_read(&g->names, &g->object);
+	return g->here;
+}
+
+struct lines *legend_lines(struct legend *g)
+{
+	if (!legend_open(g))
+		return NULL;
+	if (!g->has_lines)
+		lines_open(&g->lines, &g->object);
+	g->has_lines = true;
+	return &g->lines;
+}
+
+/* the name of exactly that place, where the profile has none */
+static const char *found_name(struct legend *g, uint64_t entry)
+{
+	const struct name *n = legend_open(g) ? names_find(&g->names, entry) :
+					      NULL;
+
+	return n && n->start == entry ? n->symbol : NULL;
+}
+
+const char *legend_symbol(struct legend *g, uint32_t p)
+{
+	const struct map_proc *q = &g->map->proc.at[p];
+	const char *name = q->name;
+	char buf[32];
+
+	if (g->symbol[p])
+		return g->symbol[p];
+	if (!name)
+		name = found_name(g, q->entry);
+	if (!name) {
+		cfg_name_of(NULL, q->entry, buf, sizeof buf);
+		name = arena_string(&g->arena, buf, strlen(buf));
+	}
+	return g->symbol[p] = name;
+}
+
+const char *legend_procedure(struct legend *g, uint32_t p)
+{
+	const char *symbol = legend_symbol(g, p);
+	char *plain;
+
+	if (g->display[p])
+		return g->display[p];
+	plain = name_demangle(symbol);
+	g->display[p] = plain ? arena_string(&g->arena, plain, strlen(plain)) :
+				symbol;
+	free(plain);
+	return g->display[p];
+}

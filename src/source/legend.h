@@ -1,0 +1,42 @@
+/*
+ * legend: an image as its authors know it: procedures by name, code by line.
+ *
+ * The profile itself says what symbols the image had when it was measured. The
+ * file, and a debug file, say more, if they are still there and still the
+ * same; else there are addresses.
+ */
+#ifndef SOURCE_LEGEND_H
+#define SOURCE_LEGEND_H
+
+#include "count/map.h"
+#include "source/lines.h"
+#include "source/names.h"
+
+struct legend {
+	const struct map *map;
+	struct object object;
+	struct names names;
+	struct lines lines;
+	bool opened, here; /* looked for, and found */
+	bool has_lines;
+	struct err why;	   /* opened, but not here */
+	const char **symbol;  /* by procedure, NULL: not asked for yet */
+	const char **display;
+	struct arena arena;
+};
+
+/* nothing is read until it is needed; the map stays the caller's */
+void legend_init(struct legend *g, const struct map *m);
+void legend_close(struct legend *g);
+
+/* looks for the file; false: it is not there, and g->why says so */
+bool legend_open(struct legend *g);
+/* its lines, or NULL if there is no file */
+struct lines *legend_lines(struct legend *g);
+
+/* what the linker calls procedure p; hidden ones are called by address */
+const char *legend_symbol(struct legend *g, uint32_t p);
+/* what its author calls it */
+const char *legend_procedure(struct legend *g, uint32_t p);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * line_rows: the line table of a compilation unit. Where several lines begin
+ * at one address the last is meant: the others have no instruction.
+ */
+#include "source/line_unit.h"
+
+#include <dwarf.h>
+
+static const char *folder_of(struct line_unit *u)
+{
+	Dwarf_Attribute a;
+
+	return dwarf_attr(&u->die, DW_AT_comp_dir, &a) ? dwarf_formstring(&a) :
+							 NULL;
+}
+
+const char *line_unit_file(struct line_unit *u, const char *file)
+{
+	const char *folder;
+	char *whole;
+
+	if (!file || file[0] == '/' || !(folder = folder_of(u)))
+		return file;
+	if (file == u->last_file)
+		return u->last_whole;
+	whole = mem_alloc(strlen(folder) + strlen(file) + 2);
+	strcat(strcat(strcpy(whole, folder), "/"), file);
+	u->last_file = file;
+	u->last_whole = intern_string(&u->file, whole);
+	mem_free(whole);
+	return u->last_whole;
+}
+
+static struct line_place place_of(struct line_unit *u, Dwarf_Line *line)
+{
+	const char *file = dwarf_linesrc(line, NULL, NULL);
+	struct line_place p = {.file = line_unit_file(u, file)};
+	int number = 0, column = 0;
+
+	dwarf_lineno(line, &number);
+	dwarf_linecol(line, &column);
+	p.line = number > 0 ? (uint32_t)number : 0;
+	p.column = column > 0 ? (uint32_t)column : 0;
+	return p;
+}
+
+void line_unit_rows(struct line_unit *u)
+{
+	Dwarf_Lines *lines;
+	size_t n;
+
+	u->rows_read = true;
+	if (dwarf_getsrclines(&u->die, &lines, &n))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+		struct line_row row = {0};
+		Dwarf_Addr addr;
+		bool end = false;
+
+		if (dwarf_lineaddr(line, &addr) ||
+		    dwarf_lineendsequence(line, &end))
+			continue;
+		row.addr = addr + u->bias;
+		if (!end)
+			row.place = place_of(u, line);
+		/* an end where another sequence begins says nothing */
+		if (u->row.n && u->row.at[u->row.n - 1].addr == row.addr) {
+			if (!end)
+				u->row.at[u->row.n - 1] = row;
+		} else {
+			vec_push(&u->row, row);
+		}
+	}
+}

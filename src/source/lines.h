@@ -1,0 +1,55 @@
+/*
+ * lines: where in the source an address comes from, and by which inlined calls
+ * (DWARF 4 and 5, by libdw). A compilation unit is read when the first of its
+ * addresses is asked for, into sorted arrays that are searched: a look-up by
+ * the library itself takes a thousand times as long.
+ */
+#ifndef SOURCE_LINES_H
+#define SOURCE_LINES_H
+
+#include "base/mem.h"
+#include "source/object.h"
+
+struct line_place {
+	const char *file; /* as the compiler was told, with its folder */
+	uint32_t line;	  /* 0: the compiler did not say */
+	uint32_t column;
+};
+
+/* a function that was inlined, or the one that the others are inlined into */
+struct line_frame {
+	const char *function;	 /* symbol or name, NULL: none */
+	struct line_place place; /* where in it */
+};
+
+struct line_unit;
+
+struct line_range {
+	uint64_t low, high;
+	uint32_t unit;
+};
+
+struct lines {
+	VEC(struct line_range) range; /* by low */
+	struct line_unit *unit;
+	uint32_t nunit;
+};
+
+void lines_open(struct lines *l, const struct object *o);
+void lines_close(struct lines *l);
+
+/* false: nothing is said about the address */
+bool lines_find(struct lines *l, uint64_t addr, struct line_place *out);
+/*
+ * A number of the copy of a function that the address is in: equal for all
+ * addresses of one function, or of one inlined call; 0: not known.
+ */
+uint64_t lines_copy(struct lines *l, uint64_t addr);
+/*
+ * The frames at an address, innermost first, at most `max`; how many. The last
+ * is the function that is there, whoever was inlined into it.
+ */
+unsigned lines_frames(struct lines *l, uint64_t addr, struct line_frame *out,
+		      unsigned max);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * names: what the symbol tables of an object call its code. They are read
+ * once, sorted, and searched.
+ */
+#ifndef SOURCE_NAMES_H
+#define SOURCE_NAMES_H
+
+#include "base/mem.h"
+#include "source/object.h"
+
+struct name {
+	uint64_t start, end;
+	const char *symbol; /* of the object's */
+};
+
+struct names {
+	VEC(struct name) v; /* by start, one for each */
+};
+
+void names_read(struct names *n, const struct object *o);
+void names_free(struct names *n);
+/* the one that covers the address, or NULL */
+const struct name *names_find(const struct names *n, uint64_t addr);
+
+/*
+ * A symbol as its author wrote it, without the version that it may have: from
+ * C++ or Rust, to be freed. NULL: it is not mangled.
+ */
+char *name_demangle(const char *symbol);
+
+#endif

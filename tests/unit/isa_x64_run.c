@@ -1,0 +1,484 @@
+/*
+ * Counters and gates of x86-64, run by the processor: what they do to
+ * registers, flags, counters, and the stack of the code around them.
+ *
+ * Skipped on other machines.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "isa/x64/x64_int.h"
+#include "isa/x64/x64_run.h"
+
+#ifdef __x86_64__
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "x64_machine.h"
+
+enum {
+	ROUNDS = 2000,
+	RED_ZONE = 128,
+	SET_GS = 0x1001,
+	CARRY = 1,
+	OFFSET = 24, /* of whom to ask, in what the word points to */
+	GATE_AT = 4096,
+	WORD_AT = 0, /* in the room's data */
+};
+
+static struct machine_room *room;
+static uint64_t seed = 1;
+
+static uint64_t address(const void *p)
+{
+	return (uintptr_t)p;
+}
+
+static void set_gs(uint64_t base)
+{
+	assert_int_equal(syscall(SYS_arch_prctl, SET_GS, base), 0);
+}
+
+/* nothing has changed but perhaps these */
+static void assert_same(const struct machine *a, const struct machine *b,
+			regset regs, uint64_t flags)
+{
+	for (unsigned r = 0; r < X64_NREGS; r++)
+		if (!(regs & REG(r)))
+			assert_true(a->reg[r] == b->reg[r]);
+	assert_int_equal((a->flags ^ b->flags) & ~flags &
+				 (MACHINE_STATUS | MACHINE_DIRECTION), 0);
+}
+
+/* --- counters */
+
+static void check_count(enum count_form f, uint8_t reg, bool thread)
+{
+	uint64_t *counter = (uint64_t *)(room->data + splitmix(&seed) % 512 * 8);
+	uint64_t *own = thread ? counter + 1024 : counter;
+	uint64_t at = address(room->code), found = 0;
+	unsigned n = f == COUNT_SPOILS ? X64_COUNT_SIZE :
+					 X64_COUNT_KEEPING_SIZE;
+	struct machine m = machine_random(room, &seed), before = m;
+	uint8_t stack[MACHINE_STACK];
+
+	*own = splitmix(&seed);
+	*counter = thread ? 7 : *own;
+	memcpy(stack, room->stack, sizeof stack);
+	assert_true(x64_count(f, at, address(counter), &reg, room->code));
+	assert_int_equal(x64_count_match(room->code, n, at, &found), n);
+	assert_true(found == address(counter));
+	assert_int_equal(x64_count_match(room->code, n - 1, at, &found), 0);
+	found = *own;
+	set_gs(thread ? 8192 : 0);
+	machine_run(room, 0, n, &m);
+	set_gs(0);
+	assert_true(*own == found + 1);
+	assert_true(!thread || *counter == 7);
+	assert_memory_equal(stack, room->stack, sizeof stack);
+	assert_same(&m, &before, f == COUNT_KEEPS ? REG(reg) : 0,
+		    f == COUNT_SPOILS ? MACHINE_STATUS & ~CARRY : 0);
+}
+
+static void test_count(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < ROUNDS; i++)
+		check_count(COUNT_SPOILS, 255, i & 1);
+	for (uint8_t r = 0; r < X64_NREGS; r++)
+		for (unsigned i = 0; isa_x64.scratch & REG(r) && i < 200; i++)
+			check_count(COUNT_KEEPS, r, i & 1);
+}
+
+/* what only looks like one is none */
+static void test_match(void **state)
+{
+	uint8_t code[X64_COUNT_KEEPING_SIZE], reg = R9;
+	uint64_t counter;
+
+	(void)state;
+	for (unsigned f = 0; f < COUNT_FORMS; f++)
+		for (unsigned i = 0; i < sizeof code; i++)
+			for (unsigned bit = 0; bit < 8; bit++) {
+				unsigned n = f == COUNT_SPOILS ?
+						     X64_COUNT_SIZE :
+						     X64_COUNT_KEEPING_SIZE;
+				uint64_t seen = 0;
+
+				assert_true(x64_count(f, 4096, 8192, &reg,
+						      code));
+				code[i] ^= (uint8_t)(1 << bit);
+				if (i < n && x64_count_match(code, n, 4096,
+							     &seen))
+					assert_true(f == COUNT_SPOILS &&
+						    i >= 4 && seen != 8192);
+			}
+	assert_true(x64_count(COUNT_SPOILS, 0, UINT64_C(0x80000007), &reg,
+			      code));
+	assert_false(x64_count(COUNT_SPOILS, 0, 8 + UINT64_C(0x80000000), &reg,
+			       code));
+	/* the store is further away than the load */
+	assert_false(x64_count(COUNT_KEEPS, UINT64_C(1) << 32,
+			       (UINT64_C(1) << 31) + 8, &reg, code));
+	assert_int_equal(x64_count_match(code, 0, 0, &counter), 0);
+}
+
+/* --- gates */
+
+/* what a gate hands over */
+struct shown {
+	uint64_t rdi, rsi, rdx, r10, r8, r9, rax, r11, rcx, flags, rbp, back;
+};
+
+static struct shown seen, answer;
+static unsigned asks;
+static bool aligned, forward;
+static const void *told;
+static uint64_t frame;
+
+/* plays the procedure that is asked, with no registers of its own */
+__attribute__((target("general-regs-only")))
+static void on_call(struct shown *s, const void *h)
+{
+	uint64_t flags;
+
+	__asm__ volatile("pushfq\n pop %0" : "=r"(flags));
+	forward = !(flags & MACHINE_DIRECTION);
+	aligned = !((uintptr_t)__builtin_frame_address(0) % 16);
+	frame = *(const uint64_t *)__builtin_frame_address(0);
+	seen = *s;
+	told = h;
+	asks++;
+	answer.rbp = s->rbp;
+	answer.back = s->back;
+	*s = answer;
+	/* a procedure may lose these */
+	__asm__ volatile("xor %%ecx, %%ecx\n xor %%r11d, %%r11d\n"
+			 "mov $1, %%eax\n mov $2, %%edx\n mov $3, %%esi\n"
+			 "mov $4, %%r8d\n mov $5, %%r9d\n mov $6, %%r10d\n"
+			 : : : "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10",
+			       "r11", "cc");
+}
+
+/* the registers in the order of struct shown */
+static const uint8_t order[] = {RDI, RSI, RDX, R10, R8, R9, RAX, R11, RCX};
+
+static void pass_gate(enum gate_kind k, bool expected, struct machine m)
+{
+	static struct {
+		uint64_t first[OFFSET / 8];
+		void (*ask)(struct shown *s, const void *h);
+	} handover;
+	const uint64_t *show = &seen.rdi, *say = &answer.rdi;
+	uint64_t at = address(room->code);
+	struct machine before = m;
+	uint8_t stack[MACHINE_STACK];
+	void *h = &handover;
+	size_t sp = m.reg[RSP] - address(room->stack);
+
+	handover.ask = on_call;
+	memcpy(room->data + WORD_AT, &h, sizeof h);
+	assert_true(x64_gate(k, at + GATE_AT, address(room->data + WORD_AT),
+			     OFFSET, room->code + GATE_AT));
+	assert_true(x64_call(at, at + GATE_AT, 255, room->code));
+	memcpy(stack, room->stack, sizeof stack);
+	for (unsigned i = 0; i < sizeof answer / 8; i++)
+		(&answer.rdi)[i] = splitmix(&seed);
+	answer.flags = 0x202 | (answer.flags & MACHINE_STATUS);
+	asks = 0;
+	machine_run(room, 0, X64_CALL_SIZE, &m);
+	assert_int_equal(asks, expected);
+	/* nothing is written above the red zone's end */
+	assert_memory_equal(stack + sp - RED_ZONE,
+			    room->stack + sp - RED_ZONE,
+			    sizeof stack - sp + RED_ZONE);
+	if (!expected) {
+		assert_same(&m, &before, 0, 0);
+		return;
+	}
+	assert_true(told == h && aligned && forward);
+	for (unsigned i = 0; i < sizeof order; i++) {
+		assert_true(show[i] == before.reg[order[i]]);
+		assert_true(m.reg[order[i]] == say[i]);
+		before.reg[order[i]] = say[i];
+	}
+	assert_true(seen.rbp == before.reg[RBP]);
+	assert_true(seen.back == at + 10);
+	/* who follows frame pointers finds the gate's, and then the caller's */
+	assert_true(((const uint64_t *)frame)[0] == before.reg[RBP] &&
+		    ((const uint64_t *)frame)[1] == seen.back);
+	assert_int_equal((seen.flags ^ before.flags) &
+				 (MACHINE_STATUS | MACHINE_DIRECTION), 0);
+	before.flags = answer.flags;
+	assert_same(&m, &before, 0, 0);
+}
+
+static void test_gates(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < GATE_KINDS; k++)
+		for (uint64_t nr = 0; nr < 700; nr++) {
+			struct machine m = machine_random(room, &seed);
+			bool tested = k == GATE_NAMES || k == GATE_LIFE;
+
+			m.reg[RAX] = nr;
+			pass_gate(k, !tested || x64_gate_asks(k, nr), m);
+		}
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		struct machine m = machine_random(room, &seed);
+
+		/* numbers that are none: of them no more than 9 bits */
+		m.reg[RAX] |= UINT64_C(1) << (9 + i % 55);
+		pass_gate(GATE_LIFE, false, m);
+		pass_gate(GATE_BEHIND, true, m);
+	}
+}
+
+/* with nobody to ask, nothing happens */
+static void test_nobody(void **state)
+{
+	static const uint64_t nobody[OFFSET / 8 + 1];
+	const void *word[2] = {NULL, nobody};
+	uint64_t at = address(room->code);
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned k = 0; k < GATE_KINDS; k++) {
+			struct machine m = machine_random(room, &seed);
+			struct machine before;
+
+			m.reg[RAX] = SYS_execve;
+			before = m;
+			memcpy(room->data, &word[i], sizeof word[i]);
+			x64_gate(k, at + GATE_AT, address(room->data), OFFSET,
+				 room->code + GATE_AT);
+			x64_call(at, at + GATE_AT, 255, room->code);
+			machine_run(room, 0, X64_CALL_SIZE, &m);
+			assert_same(&m, &before, 0, 0);
+		}
+}
+
+static void test_reach(void **state)
+{
+	uint8_t out[512];
+	uint64_t far = UINT64_C(1) << 32;
+
+	(void)state;
+	for (unsigned k = 0; k < GATE_KINDS; k++) {
+		assert_true(x64_gate_size(k) <= sizeof out);
+		assert_true(x64_gate(k, far, far + (1 << 30), 8, out));
+		assert_false(x64_gate(k, far, 2 * far, 8, out));
+	}
+	assert_true(x64_call(far, far + UINT64_C(0x80000009), 0, out));
+	assert_false(x64_call(far, far + 10 + UINT64_C(0x80000000), 0, out));
+}
+
+/* by whom threads and processes begin and end, and files are named */
+static void test_asked(void **state)
+{
+	(void)state;
+	assert_true(x64_gate_asks(GATE_NAMES, SYS_readlink) &&
+		    x64_gate_asks(GATE_NAMES, SYS_execveat) &&
+		    !x64_gate_asks(GATE_NAMES, SYS_clone));
+	assert_true(x64_gate_asks(GATE_LIFE, SYS_openat) &&
+		    x64_gate_asks(GATE_LIFE, SYS_vfork) &&
+		    x64_gate_asks(GATE_LIFE, SYS_exit) &&
+		    x64_gate_asks(GATE_LIFE, SYS_exit_group) &&
+		    x64_gate_asks(GATE_LIFE, SYS_arch_prctl) &&
+		    !x64_gate_asks(GATE_LIFE, SYS_read));
+	assert_true(x64_gate_asks(GATE_BEHIND, SYS_execve) &&
+		    x64_gate_asks(GATE_BEHIND, SYS_fork) &&
+		    x64_gate_asks(GATE_BEHIND, SYS_clone3) &&
+		    x64_gate_asks(GATE_BEHIND, SYS_rt_sigaction) &&
+		    !x64_gate_asks(GATE_BEHIND, SYS_openat) &&
+		    !x64_gate_asks(GATE_BEHIND, SYS_setuid));
+}
+
+/* --- telling of jumps */
+
+/* what a gate before a jump shows */
+struct jump_shown {
+	const uint8_t *back;
+	uint64_t pushed;
+};
+
+static struct jump_shown jump_seen;
+static const void *about_seen;
+
+__attribute__((target("general-regs-only")))
+static void on_indirect(const struct jump_shown *j, const void *h,
+			const void *about)
+{
+	jump_seen = *j;
+	told = h;
+	about_seen = about;
+	asks++;
+	__asm__ volatile("xor %%ecx, %%ecx\n xor %%r11d, %%r11d\n"
+			 "mov $1, %%eax\n mov $2, %%edx\n mov $3, %%esi\n"
+			 "mov $4, %%r8d\n mov $5, %%r9d\n mov $6, %%r10d\n"
+			 : : : "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10",
+			       "r11", "cc");
+}
+
+/* tells of `t`, with the machine as given; what is pushed */
+static uint64_t run_tell(const struct tell *t, struct machine m)
+{
+	static struct {
+		uint64_t first[OFFSET / 8];
+		void (*ask)(const struct jump_shown *j, const void *h,
+			    const void *about);
+	} handover;
+	uint64_t at = address(room->code);
+	struct machine before = m;
+	uint8_t stack[MACHINE_STACK];
+	void *h = &handover;
+	size_t sp = m.reg[RSP] - address(room->stack);
+	uint32_t what;
+
+	handover.ask = on_indirect;
+	memcpy(room->data + WORD_AT, &h, sizeof h);
+	assert_true(x64_tell_gate(at + GATE_AT, address(room->data + WORD_AT),
+				  OFFSET, at + 77, room->code + GATE_AT));
+	assert_true(x64_tell(t, at, at + GATE_AT, 255, room->code));
+	memcpy(stack, room->stack, sizeof stack);
+	asks = 0;
+	machine_run(room, 0, X64_TELL_SIZE, &m);
+	assert_int_equal(asks, 1);
+	assert_true(told == h && about_seen == room->code + 77);
+	assert_same(&m, &before, 0, 0);
+	assert_memory_equal(stack + sp - RED_ZONE,
+			    room->stack + sp - RED_ZONE,
+			    sizeof stack - sp + RED_ZONE);
+	memcpy(&what, jump_seen.back + 4, sizeof what);
+	assert_true(what == (t->number << TELL_REG |
+			     (t->table ? TELL_TABLE : 0)));
+	return jump_seen.pushed;
+}
+
+/* jumps and calls, and what has to be in registers for them to be run */
+static const struct {
+	uint8_t code[10], len;
+	int8_t base, index; /* -1: none */
+	uint8_t scale;
+	int32_t disp;
+} jumps[] = {
+	{{0xff, 0xe0}, 2, RAX, -1, 0, 0},		  /* jmp *%rax */
+	{{0x41, 0xff, 0xd3}, 3, R11, -1, 0, 0},		  /* call *%r11 */
+	{{0x3e, 0xff, 0xe2}, 3, RDX, -1, 0, 0},		  /* notrack jmp */
+	{{0xff, 0x13}, 2, RBX, -1, 0, 1},		  /* call *(%rbx) */
+	{{0xff, 0x50, 0x20}, 3, RAX, -1, 0, 0x20},
+	{{0x41, 0xff, 0x54, 0x24, 0x10}, 5, R12, -1, 0, 0x10},
+	{{0x41, 0xff, 0x65, 0xf8}, 4, R13, -1, 0, -8},
+	{{0x48, 0xff, 0xa3, 0, 1, 0, 0}, 7, RBX, -1, 0, 0x100}, /* rex.W */
+	{{0xff, 0x24, 0xcb}, 3, RBX, RCX, 8, 1},	  /* (%rbx,%rcx,8) */
+	{{0x42, 0xff, 0x64, 0xcb, 0x18}, 5, RBX, R9, 8, 0x18},
+	{{0x43, 0xff, 0xa4, 0xc7, 0, 2, 0, 0}, 8, R15, R8, 8, 0x200},
+};
+
+static void test_tell(void **state)
+{
+	uint8_t *base = room->data + 4096;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof jumps / sizeof *jumps; i++) {
+		struct machine m = machine_random(room, &seed);
+		struct insn in;
+		struct tell t = {.code = jumps[i].code, .in = &in,
+				 .number = 0x1234567 + i};
+		uint64_t want = splitmix(&seed), read = 0;
+		regset reads;
+
+		isa_x64.decode(jumps[i].code, jumps[i].len, 0x1000, &in);
+		assert_int_equal(in.len, jumps[i].len);
+		assert_true(x64_jump_reads(jumps[i].code, &in, &reads));
+		read |= REG(jumps[i].base);
+		if (jumps[i].index >= 0) {
+			read |= REG(jumps[i].index);
+			m.reg[jumps[i].index] = 5;
+		}
+		assert_true(reads == read);
+		if (!jumps[i].disp) {
+			m.reg[jumps[i].base] = want;
+		} else {
+			int64_t d = (jumps[i].disp == 1 ? 0 : jumps[i].disp) +
+				    jumps[i].scale * 5;
+
+			m.reg[jumps[i].base] = address(base);
+			memcpy(base + d, &want, sizeof want);
+		}
+		assert_true(run_tell(&t, m) == want);
+	}
+}
+
+/* by the instruction's own address, and by what is not told of */
+static void test_tell_more(void **state)
+{
+	static const uint8_t by_rip[] = {0xff, 0x15, 0, 0, 0, 0};
+	static const uint8_t by_stack[][4] = {{0xff, 0x24, 0x24},
+					      {0xff, 0x54, 0x24, 8},
+					      {0xff, 0xe4}};
+	struct tell t = {.code = by_rip, .number = 3};
+	uint64_t want = splitmix(&seed);
+	struct insn in;
+	regset reads;
+
+	(void)state;
+	memcpy(room->data + 64, &want, sizeof want);
+	isa_x64.decode(by_rip, sizeof by_rip, address(room->data + 64) - 6,
+		       &in);
+	t.in = &in;
+	assert_true(x64_jump_reads(by_rip, &in, &reads) && !reads);
+	assert_true(run_tell(&t, machine_random(room, &seed)) == want);
+	for (unsigned i = 0; i < 3; i++) {
+		isa_x64.decode(by_stack[i], 4, 0, &in);
+		assert_false(x64_jump_reads(by_stack[i], &in, &reads));
+	}
+	for (uint8_t r = 0; r < X64_NREGS; r++) {
+		struct machine m = machine_random(room, &seed);
+
+		if (r == RSP)
+			continue;
+		t = (struct tell){.table = true, .index = r, .number = r};
+		assert_true(run_tell(&t, m) == m.reg[r]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tell),
+		cmocka_unit_test(test_tell_more),
+		cmocka_unit_test(test_count),
+		cmocka_unit_test(test_match),
+		cmocka_unit_test(test_gates),
+		cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_reach),
+		cmocka_unit_test(test_asked),
+	};
+
+	room = machine_room();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+static void no_x64_processor(void **state)
+{
+	(void)state;
+	skip();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_x64_processor),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif
