@@ -6,8 +6,8 @@
  * old one by what became longer before it. A branch whose target is too far
  * in the new code gets a longer form, if it has one, which may push others out
  * of reach: the part is built again until all fit. Only growing forms are
- * tried, so that ends. Branches out of the part get the long form at once, as their
- * distance is not known yet; these reach by islands, if need be.
+ * tried, so that ends. Branches out of the part get the long form at once, as
+ * their distance is not known yet; these reach by islands, if need be.
  */
 #include "rewrite/rewrite_int.h"
 
