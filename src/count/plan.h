@@ -26,8 +26,8 @@ struct count_options {
 
 struct count_plan {
 	struct plan plan;
-	struct map map;
-	struct map_bytes packed; /* the map, as it travels in the file */
+	struct map map; /* its id and number of counters; the rest is only */
+	struct map_bytes packed; /* here, as it travels in the file */
 	struct survey survey;
 	VEC(uint32_t) counter; /* by insertion */
 	VEC(uint64_t) site;    /* by insertion: where its code is */

@@ -189,7 +189,7 @@ def try_terminal(m, world):
            m.isa + ": ^\\ reaches the program once", [quit])
     os.write(fd, b"\x1a")
     stopped = read_until(fd, b"prompt ")
-    tap.ok(b"Stopped" in stopped and state(child) == "T",
+    tap.ok(b"Stopped" in stopped and state(child) == ("t" if WATCHED else "T"),
            m.isa + ": ^Z stops it, and the shell sees it", [stopped])
     os.write(fd, b"fg\n")
     again = read_until(fd, b"caught 18")
@@ -352,7 +352,7 @@ def try_unfit():
     os.chmod(path("riscv"), 0o755)
     status("another machine", 126, "RISC-V", COUNT + [path("riscv")])
     m = machines()[1]
-    if not m.missing():
+    if not m.missing() and not WATCHED:
         status("no emulator", 126, "no " + m.emulator[0],
                COUNT + [path("world-" + m.isa)],
                env=dict(os.environ, PATH="/nowhere"))
@@ -469,7 +469,7 @@ def try_musl():
 
 
 os.mkdir(path("sub"))
-for m in machines():
+for m in machines()[:1] if WATCHED else machines():
     why = m.missing()
     if why:
         tap.skip(m.isa, why)

@@ -75,7 +75,12 @@ enum { ARCH_SEES_RETURNS = 1 };
 enum { ARCH_NOTES_ENDS = 1 };
 
 /* words of the kernel's ucontext */
-enum { ARCH_UC_MASK = 37, ARCH_UC_SP = 20, ARCH_UC_PC = 21 };
+enum {
+	ARCH_UC_MASK = 37,
+	ARCH_UC_SP = 20,
+	ARCH_UC_PC = 21,
+	ARCH_UC_WORDS, /* as far as we look for where it was */
+};
 
 static inline uintptr_t arch_pc(const void *context)
 {
