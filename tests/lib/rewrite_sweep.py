@@ -31,7 +31,7 @@ LIBRARIES = ("usr/lib/%s-linux-gnu" % os.uname().machine,)
 ACTS = re.compile(
     r"^(mount|umount|kill.*|pkill|reboot|halt|poweroff|shutdown|init|telinit|"
     r"su|login|sulogin|agetty|getty|yes|cat|tee|top|less|more|vi.*|ed|"
-    r"mesg|wall|write|script.*|rm|dpkg.*|apt.*|qemu-.*|ld-linux.*|"
+    r"mesg|wall|write|script.*|rm|dpkg.*|apt.*|qemu-.*|ld-linux.*|ld\.so|"
     r"chroot|unshare|nsenter|setsid|nohup|stress.*)$")
 TIMEOUT = 600   # seconds; a loaded machine is slow
 NATIVE = 60     # the same without an emulator
