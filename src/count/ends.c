@@ -172,17 +172,12 @@ static bool step_aside(struct course *c)
 	return true;
 }
 
-static bool is_inserted(const struct place_back *p)
-{
-	return p->kind == STRETCH_INSERTED || p->kind == STRETCH_BEFORE;
-}
-
 /* goes on to an instruction of the original; false: nobody knows */
 static bool arrive(struct course *c)
 {
 	for (unsigned i = 0; i < STEPS; i++) {
 		c->place = way_back_find(&c->r->back, c->at);
-		if (is_inserted(&c->place)) {
+		if (c->place.kind == STRETCH_INSERTED) {
 			if (!step_inserted(c))
 				return false;
 		} else if (c->place.kind != STRETCH_NONE) {
@@ -260,7 +255,7 @@ static struct range spot_of(const struct course *c)
 	    (c->place.kind == STRETCH_RUN && c->at != c->place.start))
 		return (struct range){0, 0};
 	before = way_back_find(&c->r->back, c->place.start - 1);
-	if (before.kind != STRETCH_BEFORE)
+	if (before.kind != STRETCH_INSERTED)
 		return (struct range){0, 0};
 	return (struct range){before.start, c->place.start};
 }
@@ -358,7 +353,7 @@ static uint32_t caller_of(const struct ends_reader *r, uint64_t back)
 	struct place_back p = way_back_find(&r->back, back - 1);
 
 	if (back == END_ELSEWHERE || p.kind == STRETCH_NONE ||
-	    is_inserted(&p))
+	    p.kind == STRETCH_INSERTED)
 		return MAP_NONE;
 	return block_at(r->m, p.old);
 }
