@@ -100,17 +100,23 @@ static void succ_pads(const struct build *b, uint32_t piece, uint32_t at,
 				out);
 }
 
+/* the block ends in a call of what is known never to return */
+static bool call_stays(const struct build *b, const struct cut *c)
+{
+	uint32_t q;
+
+	if (!b->noreturn || c->kind != INSN_CALL || c->target == CODE_NONE)
+		return false;
+	q = piece_at(b, c->target);
+	return q != CFG_NONE && b->noreturn[piece_find(b, q)];
+}
+
 /* behind a call, and to its landing pads */
 static void succ_call(const struct build *b, uint32_t piece,
 		      const struct cut *c, successors *out)
 {
-	uint32_t q = c->kind == INSN_CALL && c->target != CODE_NONE ?
-			     piece_at(b, c->target) : CFG_NONE;
-	bool stays = q != CFG_NONE && b->noreturn &&
-		     b->noreturn[piece_find(b, q)];
-
 	/* rewriting.md 7.23: the last call of a procedure does not return */
-	if (stays || c->end == b->piece.at[piece].end)
+	if (c->end == b->piece.at[piece].end || call_stays(b, c))
 		succ_add(out, CODE_NONE, EDGE_NORETURN);
 	else
 		succ_to(b, piece, c->end, EDGE_AFTER, out);

@@ -82,7 +82,8 @@ int cfg_build_watched(struct cfg *c, const struct image *im,
 	struct build b = {.cfg = c, .im = im, .unwind = u, .progress = p};
 	const char *denied = discover_denied(im);
 
-	*c = (struct cfg){.image = im, .unwind = u};
+	*c = (struct cfg){.image = im, .unwind = u,
+			  .pinned = discover_pinned(im)};
 	c->isa = b.isa = isa_for_elf(im->machine);
 	if (!c->isa)
 		return err_set(e, ERR_INPUT, "%s: machine %u is not known",

@@ -115,6 +115,12 @@ struct build {
 /* --- piece.c */
 /* the piece that holds an offset, or CFG_NONE; requires pieces_index() */
 uint32_t piece_at(const struct build *b, uint32_t off);
+/*
+ * Control falls from the end of the FDE's code into what no piece holds yet:
+ * clone() of glibc has no FDE around its system call, where none could be
+ * right for the child.
+ */
+bool piece_falls_out(const struct build *b, uint32_t p);
 /* which of n pieces, by offset, holds an offset; n if none does */
 uint32_t piece_among(const struct build *b, const uint32_t *piece, uint32_t n,
 		     uint32_t off);
@@ -163,6 +169,8 @@ void descend_repair(struct build *b);
 /* --- discover.c */
 /* why all of the image is left as it is, or NULL */
 const char *discover_denied(const struct image *im);
+/* why code without unwind entries has to stay where it is, or NULL */
+const char *discover_pinned(const struct image *im);
 /* finds code that no FDE covers */
 void discover_code(struct build *b);
 /* tries the code that only tables lead to; true if there was some */

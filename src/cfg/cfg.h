@@ -157,6 +157,8 @@ struct cfg {
 	VEC(uint32_t) hub_target;
 	VEC(struct region) region; /* by address */
 
+	/* why code without unwind entries has to stay where it is, or NULL */
+	const char *pinned;
 	uint64_t text_bytes;	/* in code ranges */
 	uint64_t covered_bytes; /* in blocks */
 	uint64_t fde_bytes;	/* in unwind tables */

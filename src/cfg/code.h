@@ -10,8 +10,9 @@
  *
  * A gap between them keeps what ends one range from seeming to run on into
  * the next.
- * On it lie bit maps, one bit per smallest possible instruction. Bits
- * are set atomically: the sweep runs in several threads.
+ * On it lie bit maps, one bit per smallest possible instruction. Words of
+ * them are read and written atomically: threads work on what is theirs, but
+ * its first and last word may hold others' bits.
  */
 #ifndef CFG_CODE_H
 #define CFG_CODE_H
@@ -74,7 +75,8 @@ static inline uint32_t code_offset(const struct code *k, uint64_t addr)
 }
 
 /* the range that holds an offset */
-static inline const struct code_range *code_range_of(const struct code *k, uint32_t off)
+static inline const struct code_range *code_range_of(const struct code *k,
+						     uint32_t off)
 {
 	unsigned lo = 0, hi = k->nrange;
 
@@ -104,13 +106,15 @@ static inline const uint8_t *code_bytes(const struct code *k, uint32_t off)
 }
 
 /* false also for CODE_NONE and for offsets that are not aligned */
-static inline bool code_test(const struct code *k, const uint64_t *bits, uint32_t off)
+static inline bool code_test(const struct code *k, const uint64_t *bits,
+			     uint32_t off)
 {
 	uint32_t i = off >> k->shift;
 
 	if (off >= k->total || off & ((1u << k->shift) - 1))
 		return false;
-	return bits[i / 64] >> (i % 64) & 1;
+	return __atomic_load_n(&bits[i / 64], __ATOMIC_RELAXED) >> (i % 64) &
+	       1;
 }
 
 static inline void code_set(const struct code *k, uint64_t *bits, uint32_t off)
@@ -156,14 +160,15 @@ void code_clear(const struct code *k, uint64_t *bits, uint32_t off,
 		uint32_t end);
 
 /* the first set bit in [off, end), or end */
-static inline uint32_t code_next(const struct code *k, const uint64_t *bits, uint32_t off,
-		   uint32_t end)
+static inline uint32_t code_next(const struct code *k, const uint64_t *bits,
+				 uint32_t off, uint32_t end)
 {
 	uint32_t i = (off + (1u << k->shift) - 1) >> k->shift;
 	uint32_t last = (end + (1u << k->shift) - 1) >> k->shift;
 
 	while (i < last) {
-		uint64_t w = bits[i / 64] >> (i % 64);
+		uint64_t w = __atomic_load_n(&bits[i / 64],
+					     __ATOMIC_RELAXED) >> (i % 64);
 
 		if (w) {
 			i += (uint32_t)__builtin_ctzll(w);

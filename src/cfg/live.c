@@ -343,6 +343,27 @@ static void flow_both(struct flow *f, struct live *l)
 	mem_free(f->hub_sweep);
 }
 
+/* see live.h */
+static regset *find_changed(const struct flow *f)
+{
+	const struct cfg *c = f->c;
+	regset *changed = NEW_ARRAY(regset, c->block.n + 1);
+
+	for (uint32_t b = 0; b < c->block.n; b++) {
+		uint32_t callee = f->calls.callee[b];
+
+		if (c->block.at[b].last != INSN_CALL &&
+		    c->block.at[b].last != INSN_ICALL)
+			continue;
+		if (callee_by_rules(callee))
+			changed[b] = c->isa->scratch;
+		else if (callee_seen(callee))
+			changed[b] = (regset)f->clobber[cfg_block_proc(
+					     c, callee)] & c->isa->scratch;
+	}
+	return changed;
+}
+
 void live_build(struct live *l, const struct cfg *c)
 {
 	struct effect *effect = NEW_ARRAY(struct effect, c->block.n + 1);
@@ -355,6 +376,7 @@ void live_build(struct live *l, const struct cfg *c)
 	calls_find(&f.calls, c);
 	f.clobber = clobber = clobber_find(c, &f.calls, effect, saves);
 	flow_both(&f, l);
+	l->changed = find_changed(&f);
 	calls_free(&f.calls);
 	mem_free(clobber);
 	mem_free(saves);
@@ -365,6 +387,7 @@ void live_free(struct live *l)
 {
 	mem_free(l->in);
 	mem_free(l->out);
+	mem_free(l->changed);
 	*l = (struct live){0};
 }
 

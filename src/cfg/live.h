@@ -46,6 +46,9 @@ struct live {
 	/* by block, see live_int.h: before it, and behind its last
 	   instruction, where a callee begins if that is a call */
 	uint64_t *in, *out;
+	/* by block: scratch registers that the call at its end may change, as
+	   far as anybody knows what it calls */
+	regset *changed;
 };
 
 /* the cfg must outlive the result */

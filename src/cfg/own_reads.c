@@ -6,9 +6,12 @@
 
 #include "cfg/live_int.h"
 
-void own_reads_init(struct own_reads *o, const struct cfg *c)
+void own_reads_init(struct own_reads *o, const struct live *l)
 {
+	const struct cfg *c = l->cfg;
+
 	*o = (struct own_reads){
+		.live = l,
 		.c = c,
 		.in = NEW_ARRAY(regset, c->block.n + 1),
 		.hub = NEW_ARRAY(regset, c->hub.n + 1),
@@ -72,7 +75,8 @@ static bool sweep(struct own_reads *o, const struct procedure *p,
 		for (uint32_t b = q->block + q->nblock; b-- > q->block;) {
 			const struct effect *f = &effect[--n];
 			regset in = (regset)f->reads |
-				    (behind(o, b) & ~(regset)f->writes);
+				    (behind(o, b) & ~(regset)f->writes &
+				     ~o->live->changed[b]);
 
 			changed |= in != o->in[b];
 			o->in[b] = in;

@@ -5,21 +5,22 @@
  * for values that can mean something in this procedure alone, such as the
  * target of a jump or the base of a table. What callees read of them by
  * chance (a variadic procedure saves all argument registers) has no meaning.
- * Calls are taken to keep every register.
+ * Behind a call nothing is read of what the callee may have changed.
  */
 #ifndef CFG_OWN_READS_H
 #define CFG_OWN_READS_H
 
-#include "cfg/cfg.h"
+#include "cfg/live.h"
 
 struct own_reads {
+	const struct live *live;
 	const struct cfg *c;
 	regset *in;  /* by block, of the procedures that were asked for */
 	regset *hub; /* by hub */
 	bool *known; /* by procedure */
 };
 
-void own_reads_init(struct own_reads *o, const struct cfg *c);
+void own_reads_init(struct own_reads *o, const struct live *l);
 void own_reads_free(struct own_reads *o);
 /* what may be read behind the block, which is asked of its procedure */
 regset own_reads_behind(struct own_reads *o, uint32_t block);

@@ -241,6 +241,7 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 			draw_stub(&d, p);
 	}
 	vec_append(&n->jump, &d.told);
+	n->takes_slot = d.takes_slot;
 	drawing_free(&d);
 	mem_free(sure);
 	identify(&n->map, c->image);

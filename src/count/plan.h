@@ -38,6 +38,7 @@ struct count_plan {
 	bool for_threads;
 	bool too_far;  /* found out late: it has to, and is to be made anew */
 	bool subtract; /* threads' words are subtracted */
+	bool takes_slot; /* the image's own code changes them */
 	uint64_t counters; /* where they begin in the plan's memory */
 	/* indirect jumps and calls of which a gate is to tell: for who makes
 	   the plan with the gates */

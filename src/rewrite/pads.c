@@ -1,10 +1,14 @@
 /* pads: see pads.h. */
 #include "rewrite/survey_int.h"
 
+#include <elf.h>
+
 #include "isa/move.h"
 
 /* what is longer is more than the padding before a procedure */
 enum { PADDING_MAX = 64 };
+/* what one instruction may load */
+enum { LOAD_MAX = 64 };
 
 /* sets of old addresses */
 struct pad_finder {
@@ -13,6 +17,8 @@ struct pad_finder {
 	uint64_t base, end; /* of all blocks */
 	uint8_t *ours;	    /* bit n: the byte at base + n may be changed */
 	uint8_t *taken;	    /* and is */
+	uint8_t *doubt;	    /* somebody might arrive there */
+	bool *doubted;	    /* by part: and so its old code might run */
 	bool *stuck;	    /* by part: there is no room for a pad */
 	bool any_stuck;
 };
@@ -66,6 +72,93 @@ static void find_ours(struct pad_finder *f)
 	}
 }
 
+/* who arrives at a doubtful address may go to all others of the part */
+static void spare_doubtful(struct pad_finder *f)
+{
+	const struct cfg *c = f->s->cfg;
+
+	for (size_t i = 0; i < f->s->doubt.n; i++) {
+		uint64_t at = f->s->doubt.at[i];
+
+		add(f, f->doubt, at, at + 1);
+		f->doubted[c->block.at[cfg_block_at(c, at)].part] = true;
+	}
+	for (uint32_t b = 0; b < c->block.n; b++) {
+		uint64_t at = c->block.at[b].start;
+
+		if (f->doubted[c->block.at[b].part])
+			add(f, f->doubt, at, at + 1);
+	}
+}
+
+/* the bytes that are loaded are not ours */
+static void spare_read(struct pad_finder *f)
+{
+	for (size_t i = 0; i < f->s->read.n; i++) {
+		struct range r = f->s->read.at[i];
+
+		for (uint64_t at = r.start; at < r.end && at < f->end; at++)
+			f->ours[(at - f->base) / 8] &=
+				(uint8_t)~(1 << (at - f->base) % 8);
+	}
+}
+
+/* notes a number that may be an address in a block */
+static void doubt(struct survey *s, uint64_t value)
+{
+	if (cfg_block_at(s->cfg, value) != CFG_NONE)
+		vec_push(&s->doubt, value);
+}
+
+/* notes what the block loads that is code, and its constants */
+static void find_loads(struct survey *s, uint32_t block)
+{
+	const struct cfg *c = s->cfg;
+	const struct block *b = &c->block.at[block];
+	size_t avail;
+	const uint8_t *code = image_at(c->image, b->start, &avail);
+	struct insn in;
+
+	for (uint32_t at = 0; code && at < b->size; at += in.len) {
+		struct range r;
+
+		c->isa->scan(code + at, b->size - at, b->start + at, &in);
+		if (!in.len)
+			return;
+		if (in.has_imm && c->image->type == ET_EXEC)
+			doubt(s, in.imm);
+		if (in.ref_kind != REF_LOAD ||
+		    cfg_block_at(c, in.ref) == CFG_NONE)
+			continue;
+		r.start = in.ref;
+		r.end = in.ref + (in.ref_size ? in.ref_size : LOAD_MAX);
+		vec_push(&s->read, r);
+	}
+}
+
+/* words of data that may be addresses */
+static void find_words(struct survey *s, const struct segment *g)
+{
+	enum { WORD = 8 };
+	uint64_t at = (g->start + WORD - 1) / WORD * WORD, value;
+
+	for (; at + WORD <= g->file_end; at += WORD)
+		if (image_read(s->cfg->image, at, WORD, &value))
+			doubt(s, value);
+}
+
+void pads_find_spared(struct survey *s)
+{
+	const struct image *im = s->cfg->image;
+
+	if (!s->cfg->isa->move->hop_size)
+		return;
+	for (uint32_t b = 0; b < s->cfg->block.n; b++)
+		find_loads(s, b);
+	for (size_t i = 0; im->type == ET_EXEC && i < im->nsegment; i++)
+		find_words(s, &im->segment[i]);
+}
+
 /* bytes from the address on that a pad there may take, up to a jump's */
 static unsigned room_at(const struct pad_finder *f, uint64_t at)
 {
@@ -73,7 +166,8 @@ static unsigned room_at(const struct pad_finder *f, uint64_t at)
 
 	while (n < f->move->jump_size && has(f, f->ours, at + n) &&
 	       !has(f, f->taken, at + n) &&
-	       !(n && arrive_expected(f->s, at + n)))
+	       !(n && (arrive_expected(f->s, at + n) ||
+		       has(f, f->doubt, at + n))))
 		n++;
 	return n;
 }
@@ -104,10 +198,22 @@ static void add_pad(struct pad_finder *f, uint64_t at)
 	vec_push(&f->s->pad, p);
 }
 
+/* padding, or old code that nobody runs */
+static bool is_idle(const struct pad_finder *f, uint64_t at)
+{
+	const struct cfg *c = f->s->cfg;
+	uint32_t b = cfg_block_at(c, at);
+
+	return b == CFG_NONE || !f->doubted[c->block.at[b].part];
+}
+
 static bool is_hole(const struct pad_finder *f, uint64_t at)
 {
+	unsigned size = f->move->jump_size;
+
 	return at >= f->base && at < f->end && !arrive_expected(f->s, at) &&
-	       room_at(f, at) == f->move->jump_size;
+	       room_at(f, at) == size && is_idle(f, at) &&
+	       is_idle(f, at + size - 1);
 }
 
 /* room for a jump that a hop at `at` reaches, or 0 */
@@ -163,14 +269,20 @@ bool pads_find(struct survey *s)
 	size = (f.end - f.base) / 8 + 1;
 	f.ours = mem_zalloc(size, 1);
 	f.taken = mem_zalloc(size, 1);
+	f.doubt = mem_zalloc(size, 1);
 	f.stuck = NEW_ARRAY(bool, c->part.n);
+	f.doubted = NEW_ARRAY(bool, c->part.n);
 	find_ours(&f);
+	spare_doubtful(&f);
+	spare_read(&f);
 	find_pads(&f);
 	if (f.any_stuck)
 		choose_leave(s, is_stuck, &f,
 			     "no room for a jump where control may arrive");
 	mem_free(f.ours);
 	mem_free(f.taken);
+	mem_free(f.doubt);
 	mem_free(f.stuck);
+	mem_free(f.doubted);
 	return !f.any_stuck;
 }

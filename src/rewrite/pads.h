@@ -11,6 +11,13 @@
  *	 ...
  *	jump: jump jump jump jump jump      (old code or padding nearby)
  *
+ * Constants are sometimes loaded out of the code itself (V8 shares them with
+ * instructions that have them): such bytes stay what they are.
+ *
+ * In files at fixed addresses any number may be an address. Those that are not
+ * believed to be one (cfg/discover.c) get no pads, but no pad covers them: who
+ * arrives there all the same finds the old code.
+ *
  * A part in which control may arrive where there is no room for either stays
  * in place; then others may arrive elsewhere, and all is looked at again.
  */

@@ -138,12 +138,28 @@ static bool write_pad(struct rewriter *r, const struct pad *p)
 		r->move->hop(p->at, p->jump, text_slot(r, p->at)));
 }
 
+/* all old code traps, but for what is read */
+static void trap_everywhere(struct rewriter *r)
+{
+	const struct survey *s = r->survey;
+
+	for (size_t i = 0; i < r->m.map.span.n; i++)
+		write_traps(r, &r->m.map.span.at[i]);
+	for (size_t i = 0; i < s->read.n; i++) {
+		uint64_t start = s->read.at[i].start;
+		size_t n = s->read.at[i].end - start, avail;
+		const uint8_t *code = image_at(r->im, start, &avail);
+
+		memcpy(text_slot(r, start), code, n < avail ? n : avail);
+	}
+}
+
 static int write_pads(struct rewriter *r)
 {
 	const struct survey *s = r->survey;
 
-	for (size_t i = 0; r->o->trap_unexpected && i < r->m.map.span.n; i++)
-		write_traps(r, &r->m.map.span.at[i]);
+	if (r->o->trap_unexpected)
+		trap_everywhere(r);
 	for (size_t i = 0; i < s->pad.n; i++)
 		if (!write_pad(r, &s->pad.at[i]))
 			return err_set(r->e, ERR_INPUT,

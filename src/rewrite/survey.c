@@ -29,6 +29,7 @@ void survey_make_bare(struct survey *s, const struct cfg *c)
 	if (!s->moves.moved.n)
 		return;
 	live_build(&s->live, c);
+	pads_find_spared(s);
 	do
 		find_ways(s);
 	while (!pads_find(s));
@@ -52,6 +53,8 @@ void survey_free(struct survey *s)
 	vec_free(&s->unknown);
 	mem_free(s->arrive);
 	vec_free(&s->pad);
+	vec_free(&s->read);
+	vec_free(&s->doubt);
 }
 
 bool survey_moves(const struct survey *s, uint32_t block)

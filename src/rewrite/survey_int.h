@@ -29,8 +29,10 @@ bool arrive_expected(const struct survey *s, uint64_t old);
 bool arrive_unknown(const struct survey *s, uint64_t old);
 
 
+/* pads.c: fills s->read and s->doubt */
+void pads_find_spared(struct survey *s);
 /*
- * pads.c: fills s->pad, if the machine needs any. False: some parts have to
+ * The same: fills s->pad, if the machine needs any. False: some parts have to
  * stay, and do now; what depends on that has to be done again.
  */
 bool pads_find(struct survey *s);

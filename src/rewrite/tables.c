@@ -116,7 +116,7 @@ void tables_find(struct tables *t, const struct cfg *c, const struct live *l,
 {
 	struct own_reads own;
 
-	own_reads_init(&own, c);
+	own_reads_init(&own, l);
 	for (uint32_t i = 0; i < c->dispatch.n; i++) {
 		const struct dispatch *d = &c->dispatch.at[i];
 		struct table_copy x = {.dispatch = i};

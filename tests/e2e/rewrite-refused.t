@@ -5,6 +5,7 @@ with places where it cannot write: a line that names the file, the right
 status, and nothing left behind. And what it keeps of the original: its mode,
 and data that was appended.
 """
+import json
 import os
 import resource
 import re
@@ -238,6 +239,28 @@ def try_appended(c, program):
         os.unlink(c.out)
 
 
+def try_pinned(c):
+    """V8's own code, which has no unwind entries, stays where it is"""
+    source = c.file("pinned.c", b"""
+        const char *const name = "InterpreterEntryTrampoline";
+        int other(int n) { return n + 7; }
+        int main(int argc, char **argv) { return other(argc) + !name; }
+        """)
+    program = c.path("pinned")
+    for what, no, stays in (("without", "no-", True), ("with", "", False)):
+        run(*compiler(ISA, "gcc"), "-O0", "-f%sunwind-tables" % no,
+            "-f%sasynchronous-unwind-tables" % no, "-o", program, source)
+        p = instrument(program, c.out, "--json")
+        at = int(re.search("([0-9a-f]+) T other", run(
+            tool(ISA, "nm"), program)).group(1), 16)
+        kept = [r for r in json.loads(p.stdout)["in_place"] if
+                int(r["start"], 16) <= at < int(r["end"], 16)]
+        tap.ok(stays == any("V8: " in r["reason"] for r in kept) and
+               stays == bool(kept), "a file of V8, %s unwind entries" % what,
+               [kept])
+        os.unlink(c.out)
+
+
 def try_misuse(c, program):
     for what, words in (("no FILE", ["-o", c.out]),
                         ("no OUT", [program]),
@@ -275,5 +298,6 @@ with tempfile.TemporaryDirectory() as where:
     try_killed_writing(case, program)
     try_modes(case, program)
     try_appended(case, program)
+    try_pinned(case)
     try_misuse(case, program)
 tap.done()

@@ -34,6 +34,7 @@ ACTS = re.compile(
     r"mesg|wall|write|script.*|rm|dpkg.*|apt.*|qemu-.*|ld-linux.*|"
     r"chroot|unshare|nsenter|setsid|nohup|stress.*)$")
 TIMEOUT = 600   # seconds; a loaded machine is slow
+NATIVE = 60     # the same without an emulator
 TRIES = 8       # runs of an original that show whether it is steady
 
 
@@ -83,8 +84,8 @@ class Sweep:
                 yield from os.walk(path)
 
     def mirror(self):
-        """the tree with everything rewritten"""
-        jobs = []
+        """the tree with everything rewritten; one file of many names once"""
+        jobs, first, more = [], {}, []
         for folder, dirs, names in self.folders():
             to = os.path.join(self.args.work,
                               os.path.relpath(folder, self.args.root))
@@ -98,7 +99,12 @@ class Sweep:
                 if os.path.islink(src) or is_loader(name) or not is_elf(src):
                     self.copy(src, dst)
                 else:
-                    jobs.append((src, dst))
+                    st = os.stat(src)
+                    known = first.setdefault((st.st_dev, st.st_ino), dst)
+                    if known == dst:
+                        jobs.append((src, dst))
+                    else:
+                        more.append((known, dst))
         with ThreadPoolExecutor(self.args.jobs) as pool:
             for (src, _), r in zip(jobs, pool.map(
                     lambda j: self.rewrite(*j), jobs)):
@@ -106,6 +112,8 @@ class Sweep:
                     self.refused.append((src, r))
                 else:
                     self.figures.append(r)
+        for known, dst in more:
+            os.link(known, dst)
 
     @staticmethod
     def link(src, dst):
@@ -134,7 +142,9 @@ class Sweep:
                    exe, arg]
         with tempfile.TemporaryDirectory() as cwd:
             try:
-                p = subprocess.run(cmd, cwd=cwd, env=env, timeout=TIMEOUT,
+                p = subprocess.run(cmd, cwd=cwd, env=env,
+                                   timeout=NATIVE if self.args.native
+                                   else TIMEOUT,
                                    executable=None if self.args.emulator
                                    else exe,
                                    stdin=subprocess.DEVNULL,

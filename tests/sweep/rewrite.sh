@@ -1,41 +1,30 @@
 #!/bin/bash
-# rewrite: every program of an AArch64 root, with all its libraries rewritten,
-# answers --version and --help as the original does. Four ways:
+# rewrite: every program of this system, and of an AArch64 root, with all its
+# libraries rewritten, answers --version and --help as the original does. Four
+# ways:
 #
 #	tests/sweep/rewrite.sh [NAME...]
 #
 #	moved		tally instrument --placement none
-#	trapping	the same with --trap-unexpected: no slot is reached
-#			that was not expected
+#	trapping	the same with --trap-unexpected: no old place is
+#			reached that was not expected
 #	inserted	code before every block and on every edge (insert-
 #			everywhere -m -f): dead registers are dead
 #	counted		counters on edges, as tally count has them
 #
-# The root is made of foreign Debian packages and run in qemu; on an AArch64
-# machine there is none yet (NEEDSWORK: its own programs, by tally count).
+# The root is made of foreign Debian packages and run in qemu; an AArch64
+# machine's own programs are enough of that machine.
 
-here=$(cd "$(dirname "$0")" && pwd)
-tally=${BUILD:-build}/tally
-. "$here/../lib/packages.sh"
-
-if [ "$(uname -m)" = aarch64 ]; then
-	echo "1..0 # SKIP only where AArch64 is emulated"
-	exit 0
-fi
-packages_fetch arm64 $PACKAGES_MIX ||
-	echo "# some packages are missing; going on with the others"
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../lib/sweep.sh"
 n=0 failed=0
 
-# way NAME OPTION...: one sweep; the tree of the last is not kept
+# way NAME OPTION...: one sweep of $root; the tree of the last is not kept
 way() {
 	name=$1
 	shift
 	n=$((n + 1))
 	nice -n 10 python3 "$here/../lib/rewrite_sweep.py" "$tally" \
-		"$(packages_root arm64)" "$work/root" \
-		--emulator qemu-aarch64 "$@" >"$work/out"
+		"$root" "$work/root" "$@" >"$work/out"
 	status=$?
 	sed 's/^/# /' "$work/out"
 	rm -rf "$work/root"
@@ -47,9 +36,21 @@ way() {
 	fi
 }
 
-way moved "$@"
-way trapping --trap "$@"
-way inserted "--insert=-m -f" "$@"
-way counted --placement edges --trap "$@"
+# ways NAME OPTION...: all of them, with these options
+ways() {
+	machine=$1
+	shift
+	way "$machine, moved" "$@"
+	way "$machine, trapping" --trap "$@"
+	way "$machine, inserted" "--insert=-m -f" "$@"
+	way "$machine, counted" --placement edges --trap "$@"
+}
+
+root=/
+ways "this system" --native "$@"
+if [ "$(uname -m)" != aarch64 ]; then
+	sweep_root
+	ways AArch64 --emulator qemu-aarch64 "$@"
+fi
 echo "1..$n"
 exit $failed

@@ -253,6 +253,17 @@ odd_inner:
 3:	ret
 	end_fn	odd_data
 
+	/* long odd_shared(void): a constant out of the instruction that has
+	   it, where somebody arrives */
+	.p2align 4
+	fn	odd_shared
+4:	movabs	$0x1234567890, %rax
+	mov	4b + 2(%rip), %rcx
+	sub	%rcx, %rax
+	lea	42(%rax), %rax
+	ret
+	end_fn	odd_shared
+
 	/* long odd_rtm(void) */
 	.p2align 4
 	fn	odd_rtm

@@ -11,6 +11,7 @@ long odd_counts(unsigned long n), odd_narrow(unsigned long n);
 long odd_overlap(long *p, long skip), odd_entry(long n), odd_inner(long n);
 void odd_strings(char *to, const char *from, unsigned long n);
 long odd_zone(long n), odd_notrack(unsigned n), odd_data(void), odd_rtm(void);
+long odd_shared(void);
 void odd_add(unsigned long *to, const unsigned long *from, unsigned n);
 extern long (*const odd_tiny[])(long);
 extern const unsigned odd_ntiny;
@@ -53,7 +54,7 @@ int main(void)
 		printf("tiny %ld\n", i == 3 ? 0 : result); /* a bare ret */
 	}
 	printf("entries %ld %ld\n", odd_entry(1), odd_inner(1));
-	printf("data %ld\n", odd_data());
+	printf("data %ld %ld\n", odd_data(), odd_shared());
 	printf("transaction %ld\n", has_rtm() ? odd_rtm() : 1);
 	return 0;
 }
