@@ -18,13 +18,16 @@ BUILD ?= build
 PREFIX ?= /usr/local
 OPT ?= -O2 -g
 
+ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 ROOMS := base flow elf isa cfg rewrite launch count source report cmd
 
 CFLAGS_ALL := -std=gnu11 -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE \
-	-DTALLY_VERSION='"$(VERSION)"' -Isrc $(OPT) $(SANITIZE) $(CFLAGS)
+	-DTALLY_VERSION='"$(VERSION)"' -Isrc -Isrc/runtime/$(ISA) $(OPT) \
+	$(SANITIZE) $(CFLAGS)
 LDLIBS_ALL := -ldw -lelf -liberty -lZydis -lzstd -lpthread $(LDLIBS)
 
-SRCS := $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))
+SRCS := $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c src/$(r)/*/*.c)) \
+	src/runtime/places.c
 OBJS := $(SRCS:src/%.c=$(BUILD)/%.o)
 # everything but main() is one library, for tests and benches
 LIB := $(BUILD)/libtally.a
@@ -36,7 +39,7 @@ UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all programs deps quick-deps test-deps quickstart check test asan sweep bench \
+.PHONY: all programs deps test-deps quickstart check test asan sweep bench \
 	fuzz install clean 80 format
 all: $(BUILD)/tally modules
 programs: all $(UNIT) $(TOOLS) $(BENCH)
@@ -56,12 +59,12 @@ $(BUILD)/%.o: src/%.c
 # CC makes programs for and, where its cross compiler is installed, one for the
 # other. Freestanding, linked with nothing.
 
-ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 OTHER_ISA := $(if $(filter x86_64,$(ISA)),aarch64,x86_64)
 OTHER_CC ?= $(OTHER_ISA)-linux-gnu-gcc
 ENTRY := $(addprefix src/runtime/,entry.c world.c follow.c program.c confined.c \
-	stack.c environ.c sys.c counting.c ledger.c images.c threads.c sites.c \
-	forks.c trim.c lock.c signals.c pairs.c ends.c interruptions.c by_hand.c)
+	stack.c environ.c sys.c counting.c ledger.c images.c threads.c slots.c \
+	sites.c forks.c trim.c lock.c signals.c pairs.c places.c ends.c \
+	interruptions.c peek.c by_hand.c)
 RUNTIME := $(filter-out src/runtime/entry.c src/runtime/by_hand.c,\
 	$(wildcard src/runtime/*.c))
 MODULE_FLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Werror -O2 -g -Isrc \
@@ -136,21 +139,16 @@ TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	qemu-user time valgrind lcov \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
-# what counts is AArch64 code: elsewhere its compiler makes the code that goes
-# along, and an emulator runs it
-QUICK_PKGS := $(PKGS) $(if $(filter aarch64,$(HOST)),,qemu-user \
-	gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
-SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl
+SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl \
+	$(if $(filter aarch64,$(HOST)),,qemu-system-arm)
 
 deps:
 	@scripts/install-packages $(PKGS)
-quick-deps:
-	@scripts/install-packages $(QUICK_PKGS)
 test-deps:
 	@scripts/install-packages $(TEST_PKGS)
 
 # `make` runs its goals in order here: what is installed first is used next
-quickstart: quick-deps
+quickstart: deps
 	@$(MAKE) --no-print-directory all
 	@scripts/quickstart $(BUILD)/tally
 

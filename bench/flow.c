@@ -102,7 +102,7 @@ static void run_round(const struct graph *g, const struct tallied *t,
 	struct equiv q;
 	double unused = 0, start = now_ms();
 
-	weight_guess(&a, g, &w);
+	weight_guess(&a, g, NULL, &w);
 	keep(&best[WEIGHT], start);
 	run_placement(&a, g, &w, t, PLACE_EDGES, &best[PLACE],
 		      &best[PROPAGATE]);

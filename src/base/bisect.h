@@ -14,9 +14,12 @@
 
 #include <stddef.h>
 
-#define bisect(i, n, before) \
+#define bisect(i, n, before) bisect_from(i, 0, n, before)
+
+/* the same, where it holds at all indices before `from` */
+#define bisect_from(i, from, n, before) \
 	do { \
-		size_t bisect_low = 0, bisect_high = (n); \
+		size_t bisect_low = (from), bisect_high = (n); \
 \
 		while (bisect_low < bisect_high) { \
 			(i) = bisect_low + (bisect_high - bisect_low) / 2; \

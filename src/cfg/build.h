@@ -115,6 +115,12 @@ struct build {
 /* --- piece.c */
 /* the piece that holds an offset, or CFG_NONE; requires pieces_index() */
 uint32_t piece_at(const struct build *b, uint32_t off);
+/*
+ * Control falls from the end of the FDE's code into what no piece holds yet:
+ * clone() of glibc has no FDE around its system call, where none could be
+ * right for the child.
+ */
+bool piece_falls_out(const struct build *b, uint32_t p);
 /* which of n pieces, by offset, holds an offset; n if none does */
 uint32_t piece_among(const struct build *b, const uint32_t *piece, uint32_t n,
 		     uint32_t off);

@@ -111,42 +111,14 @@ static void seed_named(const struct build *b, seeds *s)
 		seed_add(b, s, im->ctor[i], PART_CALL);
 }
 
-/* where the last instruction before `end` goes on to; false: nowhere */
-static bool goes_on_at(const struct build *b, uint32_t start, uint32_t end)
-{
-	const struct code *k = &b->code;
-	uint32_t at = end;
-	struct insn i;
-
-	while (at > start && !code_test(k, k->insn, --at))
-		;
-	k->isa->scan(code_bytes(k, at), end - at, 0, &i);
-	return at + i.len == end && !i.pad &&
-	       (i.kind == INSN_SEQ || i.kind == INSN_COND ||
-		i.kind == INSN_SYSCALL);
-}
-
-/*
- * What control falls into from the end of an FDE: clone() of glibc has none
- * around the system call, where no table could be right for the child.
- */
+/* what control falls into from the end of an FDE */
 static void seed_falls(const struct build *b, seeds *s)
 {
-	for (uint32_t p = 0; p < b->piece.n; p++) {
-		const struct piece *x = &b->piece.at[p];
-		struct insn i = {0};
-
-		if (x->source != PART_FDE || x->in_place ||
-		    piece_at(b, x->end) != CFG_NONE ||
-		    !goes_on_at(b, x->start, x->end) ||
-		    x->end >= b->code.total)
-			continue;
-		b->code.isa->scan(code_bytes(&b->code, x->end),
-				  b->code.total - x->end, 0, &i);
-		if (!i.pad)
-			seed_add(b, s, code_address(&b->code, x->end),
+	for (uint32_t p = 0; p < b->piece.n; p++)
+		if (piece_falls_out(b, p))
+			seed_add(b, s, code_address(&b->code,
+						    b->piece.at[p].end),
 				 PART_CALL);
-	}
 }
 
 /* targets of direct calls and jumps found since transfer `from` */

@@ -15,6 +15,10 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/share.h"
+
+/* fewer blocks are not worth a thread */
+enum { SHARE_BLOCKS = 20000 };
 
 /* what a block does first and last, as far as it matters */
 enum deed { DEED_NONE, DEED_LOAD, DEED_STORE, DEED_CALL };
@@ -48,13 +52,18 @@ static enum deed deed_of(const struct insn *in)
 						 DEED_NONE;
 }
 
-/* the instruction at `at` of the block; false behind the last one */
-static bool insn_at(const struct cfg *c, const struct block *b, uint64_t at,
-		    struct insn *in)
+/* the bytes of the block, or NULL */
+static const uint8_t *code_of(const struct cfg *c, const struct block *b)
 {
 	size_t avail;
-	const uint8_t *code = image_at(c->image, b->start, &avail);
 
+	return image_at(c->image, b->start, &avail);
+}
+
+/* the instruction at `at` of the block; false behind the last one */
+static bool insn_at(const struct cfg *c, const struct block *b,
+		    const uint8_t *code, uint64_t at, struct insn *in)
+{
 	if (!code || at >= block_end(b))
 		return false;
 	c->isa->decode(code + (at - b->start), block_end(b) - at, at, in);
@@ -64,9 +73,11 @@ static bool insn_at(const struct cfg *c, const struct block *b, uint64_t at,
 static void find_deeds(struct finder *f, uint32_t n)
 {
 	const struct block *b = &f->c->block.at[n];
+	const uint8_t *code = code_of(f->c, b);
 	struct insn in;
 
-	for (uint64_t at = b->start; insn_at(f->c, b, at, &in); at += in.len) {
+	for (uint64_t at = b->start; insn_at(f->c, b, code, at, &in);
+	     at += in.len) {
 		enum deed d = deed_of(&in);
 
 		if (!d)
@@ -75,6 +86,33 @@ static void find_deeds(struct finder *f, uint32_t n)
 			f->first[n] = (uint8_t)d;
 		f->last[n] = (uint8_t)d;
 	}
+}
+
+/* a share of the blocks */
+struct deeds {
+	struct finder *f;
+	uint32_t from, to;
+};
+
+static void *find_share(void *share)
+{
+	const struct deeds *d = share;
+
+	for (uint32_t b = d->from; b < d->to; b++)
+		find_deeds(d->f, b);
+	return NULL;
+}
+
+static void find_all_deeds(struct finder *f)
+{
+	size_t blocks = f->c->block.n;
+	unsigned n = blocks < SHARE_BLOCKS ? 1 : SHARES;
+	struct deeds share[SHARES];
+
+	for (unsigned i = 0; i < n; i++)
+		share[i] = (struct deeds){f, (uint32_t)(blocks * i / n),
+					  (uint32_t)(blocks * (i + 1) / n)};
+	share_run(find_share, share, sizeof *share, n);
 }
 
 /* a sequence may be open behind the block: what follows is open */
@@ -148,11 +186,13 @@ static void add_range(struct finder *f, uint64_t start, uint64_t end)
 static void add_places(struct finder *f, uint32_t n)
 {
 	const struct block *b = &f->c->block.at[n];
+	const uint8_t *code = code_of(f->c, b);
 	bool open = test(f->in, n);
 	uint64_t since = b->start;
 	struct insn in;
 
-	for (uint64_t at = b->start; insn_at(f->c, b, at, &in); at += in.len) {
+	for (uint64_t at = b->start; insn_at(f->c, b, code, at, &in);
+	     at += in.len) {
 		enum deed d = deed_of(&in);
 
 		if (open && d == DEED_STORE)
@@ -210,8 +250,7 @@ void exclusive_find(struct exclusive *x, const struct cfg *c)
 
 	*x = (struct exclusive){.loaded = NEW_ARRAY(uint8_t, bytes),
 				.stores = NEW_ARRAY(uint8_t, bytes)};
-	for (uint32_t b = 0; b < c->block.n; b++)
-		find_deeds(&f, b);
+	find_all_deeds(&f);
 	find_loaded(&f);
 	find_stores(&f);
 	find_places(&f);

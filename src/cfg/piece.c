@@ -103,3 +103,31 @@ struct piece piece_slice(const struct build *b, struct piece p,
 	p.end = end;
 	return p;
 }
+
+/* does the last instruction before `end` go on? */
+static bool goes_on(const struct build *b, uint32_t start, uint32_t end)
+{
+	const struct code *k = &b->code;
+	uint32_t at = end;
+	struct insn i;
+
+	while (at > start && !code_test(k, k->insn, --at))
+		;
+	k->isa->scan(code_bytes(k, at), end - at, 0, &i);
+	return at + i.len == end && !i.pad &&
+	       (i.kind == INSN_SEQ || i.kind == INSN_COND ||
+		i.kind == INSN_SYSCALL);
+}
+
+bool piece_falls_out(const struct build *b, uint32_t p)
+{
+	const struct piece *x = &b->piece.at[p];
+	struct insn i;
+
+	if (x->source != PART_FDE || x->in_place || x->end >= b->code.total ||
+	    piece_at(b, x->end) != CFG_NONE || !goes_on(b, x->start, x->end))
+		return false;
+	b->code.isa->scan(code_bytes(&b->code, x->end),
+			  b->code.total - x->end, 0, &i);
+	return !i.pad;
+}

@@ -38,7 +38,9 @@ static const char count_usage[] =
 	"  --after-calls      a counter after every call, for comparison\n"
 	"  --trap-unexpected  a test mode: code that nobody should reach "
 	"traps\n"
+	"  --trace-kill       exact also if SIGKILL ends it: it is traced\n"
 	"  --strict           do not run what could not be rewritten\n"
+	"  --quiet            do not list what ran most\n"
 	"\n"
 	"The exit status is the program's, or 128+N after signal N; 127 if it\n"
 	"is not found, 126 if it cannot be executed, 125 if tally fails.\n";
@@ -47,7 +49,7 @@ enum { HOTTEST = 10 }; /* procedures that are shown */
 
 struct count_call {
 	const char *placement, *libs, *profile, *weights;
-	bool strict, follow;
+	bool strict, follow, quiet, trace_kill;
 	struct recipe recipe;
 	char **program; /* and its arguments */
 };
@@ -72,6 +74,10 @@ static int count_option(struct count_call *call, char **argv, int *i)
 		call->strict = true;
 	else if (!strcmp(a, "--follow"))
 		call->follow = true;
+	else if (!strcmp(a, "--trace-kill"))
+		call->trace_kill = true;
+	else if (!strcmp(a, "--quiet"))
+		call->quiet = true;
 	else if ((value = option_value(argv, i, "--only")))
 		call->recipe.count.only = value;
 	else if (!strcmp(a, "--after-calls"))
@@ -131,15 +137,15 @@ static char *default_profile(const char *program)
 	return name;
 }
 
-/* the program ended: its profile gets its final form, and is shown */
-static void count_conclude(const char *profile)
+/* the program ended: its profile gets its final form, and may be shown */
+static void count_conclude(const char *profile, bool show)
 {
 	struct err e;
 
 	/* what cannot be finished can still be read */
 	if (profile_finish(profile, NULL, &e) < 0)
 		cmd_fail(&e);
-	if (report_show_hottest(profile, HOTTEST, stderr, &e))
+	if (show && report_show_hottest(profile, HOTTEST, stderr, &e))
 		cmd_fail(&e);
 }
 
@@ -162,6 +168,13 @@ static char *libs_to_rewrite(const struct count_call *call)
 	return list;
 }
 
+/* prints what there is to say, from note number i on */
+static void count_notes(const struct launch *l, size_t i)
+{
+	for (; i < l->note.n; i++)
+		cmd_note(l->note.at[i]);
+}
+
 /* prepares and runs; the exit status */
 static int count_launch(const struct count_call *call)
 {
@@ -173,25 +186,28 @@ static int count_launch(const struct count_call *call)
 		.libs = libs,
 		.strict = call->strict,
 		.follow = call->follow,
+		.watch = call->trace_kill,
 		.rewriter = rewriter_of(&call->recipe),
 	};
 	struct status_line line;
 	struct launch l;
 	struct err e = {0};
+	size_t shown;
 	int status;
 
 	status_line_begin(&line);
 	o.progress = &line.progress;
 	status = launch_prepare(&l, call->program, &o, &e);
 	status_line_end(&line);
-	for (size_t i = 0; i < l.note.n; i++)
-		cmd_note(l.note.at[i]);
+	count_notes(&l, 0);
+	shown = l.note.n;
 	if (!status)
 		status = launch_run(&l, &e);
+	count_notes(&l, shown);
 	if (e.code)
 		cmd_fail(&e);
 	if (l.profile && *l.profile)
-		count_conclude(l.profile);
+		count_conclude(l.profile, !call->quiet);
 	launch_free(&l);
 	mem_free(libs);
 	mem_free(own);

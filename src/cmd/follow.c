@@ -93,6 +93,7 @@ static int run_rewritten(char **argv, struct err *e)
 		.libs = argv[WORD_LIBS],
 		.strict = strchr(argv[WORD_FLAGS], 's'),
 		.follow = true,
+		.watch = strchr(argv[WORD_FLAGS], 'w'),
 	};
 	struct execution x = {
 		.cache = argv[WORD_CACHE],

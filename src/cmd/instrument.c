@@ -136,6 +136,12 @@ static void show_json(const struct instrument_call *call,
 	json_number(&j, "text_bytes", r->text_bytes);
 	json_number(&j, "moved_bytes", r->moved_bytes);
 	json_number(&j, "new_bytes", r->new_bytes);
+	json_number(&j, "inserted_bytes", r->inserted_bytes);
+	json_number(&j, "jump_bytes", r->jump_bytes);
+	json_number(&j, "table_bytes", r->table_bytes);
+	json_number(&j, "link_bytes", r->link_bytes);
+	json_number(&j, "support_bytes", r->support_bytes);
+	json_number(&j, "data_bytes", r->data_bytes);
 	json_number(&j, "tables", r->tables);
 	json_number(&j, "islands", r->islands);
 	json_number(&j, "unreached", r->unreached);

@@ -207,6 +207,7 @@ static int rewrite_planned(const struct cfg *c, const struct count_options *q,
 	memcpy(cargo.id, counters.map.id, sizeof cargo.id);
 	cargo.nsite = counters.for_threads ?
 			      0 : (uint32_t)counters.plan.insertion.n;
+	cargo.takes_slot = counters.takes_slot;
 	cargo.jump = counters.jump.at;
 	cargo.njump = (uint32_t)counters.jump.n;
 	world_plan(&gates, c, &cargo);

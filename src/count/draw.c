@@ -89,6 +89,9 @@ void pen_block(struct pen *n, uint32_t b)
 			break;
 		if (!m->insn_size)
 			vec_push(&m->length, in.len);
+		n->d->takes_slot |= n->c->isa->move->takes_slot &&
+				    n->c->isa->move->takes_slot(code + at,
+								&in);
 		x.size += in.len;
 		x.ninsn++;
 		if (n->fine || at + in.len >= k->size) {

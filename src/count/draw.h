@@ -24,6 +24,7 @@ struct drawing {
 	const struct survey *s;
 	struct map *m;
 	bool pairs; /* sites are told of */
+	bool takes_slot; /* code was seen that does (isa/move.h) */
 	/* these are, numbered as in the map */
 	VEC(struct world_jump) told;
 	const bool *sure; /* by procedure (sure.h), or NULL: none */

@@ -172,12 +172,46 @@ static bool step_aside(struct course *c)
 	return true;
 }
 
-/* goes on to an instruction of the original; false: nobody knows */
-static bool arrive(struct course *c)
+static bool is_inserted(const struct place_back *p)
+{
+	return p->kind == STRETCH_INSERTED || p->kind == STRETCH_BEFORE;
+}
+
+/*
+ * In code that inserted code calls (a gate, or what that called): goes to
+ * where it was called from. That is a return address, and what else may be
+ * among these is not behind a call of inserted code.
+ */
+static bool leave_gate(struct course *c)
+{
+	for (unsigned i = 0; i < END_BACKS && c->e->back[i]; i++) {
+		uint64_t back = c->e->back[i];
+		struct place_back p;
+
+		if (back == END_ELSEWHERE)
+			continue;
+		p = way_back_find(&c->r->back, back - 1);
+		if (!is_inserted(&p))
+			continue;
+		c->at = back;
+		return true;
+	}
+	return false;
+}
+
+/* is the address in the new code, but not in what was moved? */
+static bool is_support(const struct ends_reader *r, uint64_t at)
+{
+	return is_new(r, at) &&
+	       way_back_find(&r->back, at).kind == STRETCH_NONE;
+}
+
+/* goes on to an instruction of the original; false: it does not get there */
+static bool go_on(struct course *c)
 {
 	for (unsigned i = 0; i < STEPS; i++) {
 		c->place = way_back_find(&c->r->back, c->at);
-		if (c->place.kind == STRETCH_INSERTED) {
+		if (is_inserted(&c->place)) {
 			if (!step_inserted(c))
 				return false;
 		} else if (c->place.kind != STRETCH_NONE) {
@@ -190,6 +224,19 @@ static bool arrive(struct course *c)
 		}
 	}
 	return false;
+}
+
+/* arrives at an instruction of the original; false: nobody knows which */
+static bool arrive(struct course *c)
+{
+	bool support = is_support(c->r, c->at);
+
+	if (!c->e->called && go_on(c))
+		return true;
+	if (!support || !leave_gate(c))
+		return false;
+	c->ahead.n = 0;
+	return go_on(c);
 }
 
 /* --- what it means */
@@ -255,7 +302,7 @@ static struct range spot_of(const struct course *c)
 	    (c->place.kind == STRETCH_RUN && c->at != c->place.start))
 		return (struct range){0, 0};
 	before = way_back_find(&c->r->back, c->place.start - 1);
-	if (before.kind != STRETCH_INSERTED)
+	if (before.kind != STRETCH_BEFORE)
 		return (struct range){0, 0};
 	return (struct range){before.start, c->place.start};
 }
@@ -353,7 +400,7 @@ static uint32_t caller_of(const struct ends_reader *r, uint64_t back)
 	struct place_back p = way_back_find(&r->back, back - 1);
 
 	if (back == END_ELSEWHERE || p.kind == STRETCH_NONE ||
-	    p.kind == STRETCH_INSERTED)
+	    is_inserted(&p))
 		return MAP_NONE;
 	return block_at(r->m, p.old);
 }

@@ -12,6 +12,9 @@
  *	counters before the last instruction of a block are those of an edge
  *	that it did not take: what it had added already is taken back
  *
+ * If it was in a gate, or in code that a gate called, it was on its way back
+ * from there: return addresses tell.
+ *
  * A procedure that is sure to come back (sure.h) did not: who called it was in
  * the middle of a block as well, behind its call. The callers' return
  * addresses say who that was; each must be one of a call of the procedure, so

@@ -6,6 +6,7 @@
 
 #include "count/draw.h"
 #include "count/map_graph.h"
+#include "count/places.h"
 #include "count/sure.h"
 #include "count/weigh.h"
 #include "isa/move.h"
@@ -80,37 +81,6 @@ static void insert(struct count_plan *n, const struct way *w, uint32_t counter)
 	}
 }
 
-/* what cannot carry a counter, by edge and by block */
-struct limits {
-	bool *edge, *vertex;
-};
-
-static bool block_obstacle(const struct count_plan *n, uint32_t block)
-{
-	struct insertion i = counter_insertion(n->survey.cfg->isa);
-
-	i.place = PLAN_BEFORE;
-	i.at = n->map.block.at[block].start;
-	return survey_obstacle(&n->survey, &i) != NULL;
-}
-
-static struct place_limits find_limits(struct arena *a,
-				       const struct count_plan *n,
-				       const struct drawing *d,
-				       const struct map_proc *p,
-				       const struct graph *g,
-				       enum place_kind kind)
-{
-	struct limits l = {ARENA_ARRAY(a, bool, g->ne),
-			   ARENA_ARRAY(a, bool, g->nv)};
-
-	for (uint32_t i = 0; i < p->nedge; i++)
-		l.edge[i] = !d->way.at[p->edge + i].n;
-	for (uint32_t v = 0; place_on_vertices(kind) && v < p->nblock; v++)
-		l.vertex[v] = block_obstacle(n, p->block + v);
-	return (struct place_limits){l.edge, l.vertex};
-}
-
 /* the counter of an edge, or a block, of the procedure */
 static void add_counter(struct count_plan *n, const struct drawing *d,
 			const struct map_proc *p, enum place_kind kind,
@@ -134,7 +104,6 @@ static void place_procedure(struct count_plan *n, const struct drawing *d,
 {
 	const struct map_proc *p = &n->map.proc.at[number];
 	struct arena a = {0};
-	struct place_limits limits;
 	struct placement placed;
 	struct weights w;
 	struct graph g;
@@ -142,10 +111,8 @@ static void place_procedure(struct count_plan *n, const struct drawing *d,
 	map_graph(&a, &n->map, p, &g);
 	if (!weigh_measured(&a, &n->map, p, &g, o->feedback, &w))
 		weigh_guess(&a, &n->map, p, &g, &w);
-	for (uint32_t i = 0; i < p->nedge; i++)
-		w.edge[i] *= d->way.at[p->edge + i].cost;
-	limits = find_limits(&a, n, d, p, &g, o->placement);
-	place_counters(&a, &g, &w, &limits, o->placement, &placed);
+	places_price(d, p, &w);
+	places_choose(&a, d, p, &g, &w, o->placement, &placed);
 	for (uint32_t i = 0; i < placed.n; i++)
 		add_counter(n, d, p, o->placement, placed.at[i]);
 	arena_free(&a);
@@ -274,10 +241,12 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 			draw_stub(&d, p);
 	}
 	vec_append(&n->jump, &d.told);
+	n->takes_slot = d.takes_slot;
 	drawing_free(&d);
 	mem_free(sure);
 	identify(&n->map, c->image);
 	map_pack(&n->map, &n->packed);
+	map_release(&n->map);
 	n->plan.survey = &n->survey;
 	plan_memory(n);
 	n->plan.section_name = MAP_SECTION;
@@ -296,6 +265,5 @@ void count_plan_free(struct count_plan *n)
 	vec_free(&n->site);
 	vec_free(&n->packed.v);
 	vec_free(&n->jump);
-	map_release(&n->map);
 	survey_free(&n->survey);
 }

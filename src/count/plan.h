@@ -26,8 +26,8 @@ struct count_options {
 
 struct count_plan {
 	struct plan plan;
-	struct map map;
-	struct map_bytes packed; /* the map, as it travels in the file */
+	struct map map; /* its id and number of counters; the rest is only */
+	struct map_bytes packed; /* here, as it travels in the file */
 	struct survey survey;
 	VEC(uint32_t) counter; /* by insertion */
 	VEC(uint64_t) site;    /* by insertion: where its code is */
@@ -38,6 +38,7 @@ struct count_plan {
 	bool for_threads;
 	bool too_far;  /* found out late: it has to, and is to be made anew */
 	bool subtract; /* threads' words are subtracted */
+	bool takes_slot; /* the image's own code changes them */
 	uint64_t counters; /* where they begin in the plan's memory */
 	/* indirect jumps and calls of which a gate is to tell: for who makes
 	   the plan with the gates */

@@ -17,11 +17,6 @@ enum {
 	SORT_FEW = 64,
 };
 
-struct sort_item {
-	uint64_t key;
-	uint32_t at;
-};
-
 /* the digit of x at `shift` */
 static unsigned sort_digit(const struct sort_item *x, unsigned shift)
 {
@@ -72,23 +67,31 @@ static void sort_few(struct sort_item *x, uint32_t n)
 	}
 }
 
+void sort_items(struct sort_item *x, uint32_t n)
+{
+	struct sort_item *y;
+
+	if (n < SORT_FEW) {
+		sort_few(x, n);
+		return;
+	}
+	y = mem_alloc(n * sizeof *y);
+	if (sort_many(x, y, n) == y)
+		memcpy(x, y, n * sizeof *x);
+	mem_free(y);
+}
+
 void sort_falling(const double *weight, uint32_t *at, uint32_t n)
 {
 	struct sort_item *x = mem_alloc(n * sizeof *x);
-	struct sort_item *y = mem_alloc(n * sizeof *y);
-	struct sort_item *sorted = x;
 
 	for (uint32_t i = 0; i < n; i++) {
 		memcpy(&x[i].key, &weight[at[i]], sizeof x[i].key);
 		x[i].key = ~x[i].key;
 		x[i].at = at[i];
 	}
-	if (n < SORT_FEW)
-		sort_few(x, n);
-	else
-		sorted = sort_many(x, y, n);
+	sort_items(x, n);
 	for (uint32_t i = 0; i < n; i++)
-		at[i] = sorted[i].at;
+		at[i] = x[i].at;
 	mem_free(x);
-	mem_free(y);
 }

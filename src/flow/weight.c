@@ -2,11 +2,12 @@
  * weight: see weight.h. The heuristic (Ball & Larus '94, section 6; numbers
  * of the form of POPL '92, Fig. 1) assumes that a loop is entered once and
  * runs ten trips, that its exits are equally likely, and that so are all
- * other branches. One pass in topological order, back edges taken away:
+ * other branches, if the caller knows no better. One pass in topological
+ * order, back edges taken away:
  *
  *	weight(v)    what arrives; a loop entry then runs 1 + 10 times as often
  *	loop exit    (what arrives at the loop's entry) / (exits of the loop)
- *	other edges  share what is left of weight(v) equally
+ *	other edges  share what is left of weight(v) as they are likely
  *
  * On while-and-if code the result obeys Kirchhoff's law; with breaks deep
  * inside conditionals or irreducible loops it is only an estimate of cost.
@@ -26,6 +27,7 @@ struct weight_work {
 	const struct graph *g;
 	const struct dfs *d;
 	const struct loops *l;
+	const double *likely; /* by edge, or NULL: all alike */
 	double *entering; /* of loop l: what arrives at its entry */
 	double *edge;
 };
@@ -41,10 +43,15 @@ static double weight_arriving(const struct weight_work *k, uint32_t v)
 	return sum < WEIGHT_MAX ? sum : WEIGHT_MAX;
 }
 
+static double weight_likely(const struct weight_work *k, uint32_t e)
+{
+	return k->likely ? k->likely[e] : 1;
+}
+
 /* gives every edge that leaves v its weight, v being executed `left` times */
 static void weight_share(struct weight_work *k, uint32_t v, double left)
 {
-	uint32_t others = 0;
+	double others = 0;
 
 	for_each_edge_out (e, k->g, v) {
 		uint32_t x = k->l->of[v];
@@ -54,12 +61,14 @@ static void weight_share(struct weight_work *k, uint32_t v, double left)
 			left -= k->edge[e];
 		} else {
 			k->edge[e] = -1; /* its share is not yet known */
-			others++;
+			others += weight_likely(k, e);
 		}
 	}
 	for_each_edge_out (e, k->g, v)
 		if (k->edge[e] < 0)
-			k->edge[e] = left > 0 ? left / others : 0;
+			k->edge[e] = left > 0 ? left / others *
+							weight_likely(k, e) :
+						0;
 }
 
 /* the topological pass */
@@ -90,12 +99,13 @@ static void weight_sum_vertices(struct arena *a, const struct graph *g,
 		w->vertex[g->to[e]] += w->edge[e];
 }
 
-void weight_guess(struct arena *a, const struct graph *g, struct weights *w)
+void weight_guess(struct arena *a, const struct graph *g,
+		  const double *likely, struct weights *w)
 {
 	struct arena scratch = {0};
 	struct dfs d;
 	struct loops l;
-	struct weight_work k = {.g = g, .d = &d, .l = &l};
+	struct weight_work k = {.g = g, .d = &d, .l = &l, .likely = likely};
 
 	dfs_search(&scratch, g, &d);
 	loop_find(&scratch, g, &d, &l);

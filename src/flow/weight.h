@@ -15,8 +15,13 @@ struct weights {
 	double *vertex; /* the sum of the edges that arrive */
 };
 
-/* the heuristic of Ball & Larus from control flow alone */
-void weight_guess(struct arena *a, const struct graph *g, struct weights *w);
+/*
+ * The heuristic of Ball & Larus from control flow alone. `likely` says of the
+ * edges that leave a vertex, loops' exits aside, how likely they are beside
+ * each other: positive numbers. NULL: all alike.
+ */
+void weight_guess(struct arena *a, const struct graph *g,
+		  const double *likely, struct weights *w);
 /* the counts of all edges in an earlier run */
 void weight_measured(struct arena *a, const struct graph *g,
 		     const uint64_t *count, struct weights *w);

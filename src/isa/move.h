@@ -231,12 +231,14 @@ struct isa_move {
 	 * subtracted. The code above can be made to do this while the program
 	 * runs, by a jump to thread_room bytes of code no further away than
 	 * jump_reach. NULL: the code above does so from the beginning, always
-	 * adds, and can be made to do without (runtime/sites.c).
+	 * adds, and can be made to do without (runtime/sites.c). Then
+	 * takes_slot() knows instructions that change what says how far.
 	 */
 	bool (*count_thread)(uint64_t at, uint64_t counter,
 			     const uint8_t reg[2], bool subtract,
 			     uint8_t *out);
 	uint8_t count_thread_size, thread_room;
+	bool (*takes_slot)(const uint8_t *code, const struct insn *in);
 	/*
 	 * Bytes of code of either kind that begins at code[0], which is at
 	 * address `at`, and what it adds to; its last instruction stores. 0:

@@ -11,11 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "elf/image.h"
 #include "elf/needs.h"
 #include "launch/closure.h"
 #include "launch/ledger.h"
 #include "launch/part.h"
 #include "launch/run.h"
+#include "launch/watch.h"
 #include "launch/words.h"
 #include "launch/world.h"
 #include "runtime/libs.h"
@@ -333,6 +335,49 @@ static int make_profile(struct launch *l, const struct needs *n,
 	return 0;
 }
 
+/* does the program itself ask for ptrace()? */
+static bool is_tracer(const struct launch *l)
+{
+	struct image im;
+	struct err why;
+	bool found = false;
+
+	if (image_open(&im, l->program.path, &why))
+		return false;
+	for (size_t i = 0; i < im.nreloc && !found; i++)
+		found = im.reloc[i].symbol &&
+			!strcmp(im.reloc[i].symbol, "ptrace");
+	image_close(&im);
+	return found;
+}
+
+/* it can be watched, if that is asked for; 0 or the exit status and *e */
+static int check_watch(struct launch *l, struct err *e)
+{
+	const char *why = NULL;
+
+	if (!l->o->watch)
+		return 0;
+	if (l->emulator)
+		why = "an emulator runs it";
+	else if (!l->x && watch_try())
+		why = strerror(errno);
+	l->watched = !why;
+	if (why && l->o->strict) {
+		err_set(e, ERR_MACHINE, "%s: it cannot be traced, hence not "
+			"run: %s", l->program.path, why);
+		return LAUNCH_FAILED;
+	}
+	if (why)
+		note(l, "%s: it cannot be traced: %s; if it is killed, nobody "
+		     "sees where", l->program.path, why);
+	else if (!l->x && is_tracer(l))
+		note(l, "%s: it uses ptrace(), which does not work while it is "
+		     "traced itself: count it without --trace-kill",
+		     l->program.path);
+	return 0;
+}
+
 /* prepares l->program; 0 or the exit status and *e */
 static int prepare(struct launch *l, struct err *e)
 {
@@ -352,6 +397,8 @@ static int prepare(struct launch *l, struct err *e)
 	status = find_emulator(l, &n, e);
 	if (!status)
 		status = check_follow(l, &n, e);
+	if (!status)
+		status = check_watch(l, e);
 	/* a limit on the size of files is the program's: not our end */
 	sigaction(SIGXFSZ, &ignore, &before);
 	if (!status)
@@ -396,15 +443,35 @@ void launch_execute(struct launch *l)
 	words_free(&w);
 }
 
+/* the same, watched; or not, if that is not allowed after all */
+static int run_with_watch(struct launch *l, const char *file,
+			  const struct words *words, int *why)
+{
+	struct watch w;
+	bool refused;
+	int status;
+
+	watch_open(&w, *l->profile ? l->profile : NULL);
+	status = run_watched(file, words->argv.at, words->envp.at, &w,
+			     &refused, why);
+	watch_close(&w);
+	if (!refused)
+		return status;
+	note(l, "%s: it cannot be traced: %s", l->program.path,
+	     strerror(*why));
+	return run_program(file, words->argv.at, words->envp.at, why);
+}
+
 /* runs what was prepared, once; -1 and *why if it cannot be executed */
 static int run_once(struct launch *l, int *why)
 {
+	const char *file = l->emulator ? l->emulator : l->file;
 	struct words w;
 	int status;
 
 	words_make(&w, l);
-	status = run_program(l->emulator ? l->emulator : l->file, w.argv.at,
-			     w.envp.at, why);
+	status = l->watched ? run_with_watch(l, file, &w, why) :
+			      run_program(file, w.argv.at, w.envp.at, why);
 	words_free(&w);
 	return status;
 }

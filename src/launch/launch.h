@@ -31,6 +31,7 @@ struct launch_options {
 	const char *libs; /* runtime/libs.h */
 	bool strict;	  /* run nothing that could not be rewritten */
 	bool follow;	  /* programs that it executes, too */
+	bool watch;	  /* see every end of it, SIGKILL too: watch.h */
 	const char *profile; /* a file to keep counters in, or NULL */
 	struct rewriter rewriter;
 	struct progress *progress; /* or NULL */
@@ -58,6 +59,7 @@ struct launch {
 	char *root;	 /* where that finds libraries, or "" */
 	char *module;	 /* the audit module, or NULL */
 	bool enters;	 /* the program does itself what a module would */
+	bool watched;	 /* by us, all the time */
 	char *tally;	 /* ourselves, for the module to ask */
 	char *link;	 /* leads to the original, or NULL */
 	char *profile;	 /* absolute, or "": no counters are kept */

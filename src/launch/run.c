@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -73,6 +74,57 @@ static pid_t start(const struct before *b, const char *file,
 		return pid;
 	*why = failed;
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return -1;
+}
+
+/* in the child of start_watched(): waits for the word, becomes the program */
+static void become(const struct before *b, int word, const char *file,
+		   char *const *argv, char *const *envp)
+{
+	char go = 0;
+	int failed;
+
+	while (read(word, &go, 1) < 0 && errno == EINTR)
+		;
+	if (!go)
+		_Exit(127);
+	restore(b);
+	execve(file, argv, envp);
+	failed = errno;
+	if (write(word, &failed, sizeof failed) < 0)
+		_Exit(126);
+	_Exit(127);
+}
+
+/*
+ * Starts the program, watched from its first instruction on. *word: where its
+ * process says, before it ends, why it could not be executed.
+ */
+static pid_t start_watched(const struct before *b, const char *file,
+			   char *const *argv, char *const *envp,
+			   struct watch *w, int *word, int *why)
+{
+	int pair[2];
+	pid_t pid = -1;
+
+	if (!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		pid = fork();
+	if (pid < 0) {
+		*why = errno;
+		return -1;
+	}
+	if (!pid) {
+		close(pair[0]);
+		become(b, pair[1], file, argv, envp);
+	}
+	close(pair[1]);
+	*word = pair[0];
+	if (!watch_seize(w, pid) && write(*word, "g", 1) == 1)
+		return pid;
+	*why = errno;
+	close(*word);
+	while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 		;
 	return -1;
 }
@@ -171,14 +223,51 @@ static bool look(pid_t program, int *status)
 	return false;
 }
 
+/* the same if it is watched */
+static bool look_watched(struct watch *w, pid_t program, int *status)
+{
+	int signo = 0, stop;
+	pid_t got;
+
+	while ((got = waitpid(-1, status, WNOHANG | __WALL)) > 0) {
+		stop = watch_event(w, got, *status);
+		if (got != program)
+			continue;
+		if (WIFEXITED(*status) || WIFSIGNALED(*status))
+			return true;
+		signo = stop;
+	}
+	if (got < 0 && errno == ECHILD) {
+		*status = 0;
+		return true;
+	}
+	if (signo == SIGTSTP || signo == SIGTTIN || signo == SIGTTOU)
+		stop_along(signo, program);
+	return false;
+}
+
+/* waits for the program's end, with w or NULL; its status as a shell has it */
+static int wait_for(pid_t program, const sigset_t *all, struct watch *w)
+{
+	siginfo_t s;
+	int status;
+
+	do {
+		if (sigwaitinfo(all, &s) < 0)
+			continue;
+		if (s.si_signo != SIGCHLD && s.si_signo != SIGCONT)
+			pass_on(&s, program);
+	} while (!(w ? look_watched(w, program, &status) :
+		       look(program, &status)));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 int run_program(const char *file, char *const *argv, char *const *envp,
 		int *why)
 {
 	struct before before;
-	siginfo_t s;
 	sigset_t all;
 	pid_t pid;
-	int status;
 
 	prepare(&before, &all);
 	pid = start(&before, file, argv, envp, why);
@@ -186,11 +275,29 @@ int run_program(const char *file, char *const *argv, char *const *envp,
 		restore(&before);
 		return -1;
 	}
-	do {
-		if (sigwaitinfo(&all, &s) < 0)
-			continue;
-		if (s.si_signo != SIGCHLD && s.si_signo != SIGCONT)
-			pass_on(&s, pid);
-	} while (!look(pid, &status));
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return wait_for(pid, &all, NULL);
+}
+
+int run_watched(const char *file, char *const *argv, char *const *envp,
+		struct watch *w, bool *refused, int *why)
+{
+	struct before before;
+	sigset_t all;
+	int status, word = -1;
+	pid_t pid;
+
+	prepare(&before, &all);
+	pid = start_watched(&before, file, argv, envp, w, &word, why);
+	*refused = pid < 0;
+	if (pid < 0) {
+		restore(&before);
+		return -1;
+	}
+	status = wait_for(pid, &all, w);
+	if (read(word, why, sizeof *why) == (ssize_t)sizeof *why) {
+		restore(&before);
+		status = -1;
+	}
+	close(word);
+	return status;
 }

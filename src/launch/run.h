@@ -11,6 +11,7 @@
 #define LAUNCH_RUN_H
 
 #include "base/err.h"
+#include "launch/watch.h"
 
 /*
  * Runs the file and waits for its end. The status as a shell has it, 128+N
@@ -18,5 +19,12 @@
  */
 int run_program(const char *file, char *const *argv, char *const *envp,
 		int *why);
+
+/*
+ * The same, watched (watch.h). If that is not allowed: *why is what errno said
+ * of it, *refused is true, and nothing has run.
+ */
+int run_watched(const char *file, char *const *argv, char *const *envp,
+		struct watch *w, bool *refused, int *why);
 
 #endif

@@ -57,7 +57,7 @@ static char *finish(struct words *w, text *t)
 /* letters for HANDOVER_FLAGS; `audit`: the user has an LD_AUDIT */
 static const char *flags(const struct launch *l, bool audit)
 {
-	static char f[5];
+	static char f[6];
 	int n = 0;
 
 	if (l->o->strict)
@@ -68,6 +68,8 @@ static const char *flags(const struct launch *l, bool audit)
 		f[n++] = 'a';
 	if (l->emulator)
 		f[n++] = 'e';
+	if (l->watched)
+		f[n++] = 'w';
 	f[n] = 0;
 	return f;
 }

@@ -32,6 +32,7 @@ struct world_cargo {
 	/* as in passport.h: their distances are that plan's constants, the
 	   room begins its memory */
 	uint32_t nsite;
+	bool takes_slot; /* PASSPORT_TAKES */
 	/* indirect jumps and calls of which is told where they lead */
 	const struct world_jump *jump;
 	uint32_t njump;

@@ -3,13 +3,24 @@
  */
 #include "rewrite/addr_map.h"
 
-#include "base/bisect.h"
+void addr_map_seal(struct addr_map *m)
+{
+	size_t n = m->span.n;
+
+	shortcut_free(&m->shortcut);
+	if (n)
+		m->shortcut = shortcut_begin((uint32_t)n, m->span.at[0].old,
+					     m->span.at[n - 1].old);
+	for (size_t i = 0; i < n; i++)
+		shortcut_add(&m->shortcut, m->span.at[i].old);
+}
 
 const struct span *addr_map_span(const struct addr_map *m, uint64_t old)
 {
 	size_t i;
 
-	bisect(i, m->span.n, m->span.at[i].old <= old);
+	shortcut_bisect(i, &m->shortcut, old + 1, m->span.n,
+			m->span.at[i].old <= old);
 	if (!i || old - m->span.at[i - 1].old >= m->span.at[i - 1].size)
 		return NULL;
 	return &m->span.at[i - 1];

@@ -16,13 +16,15 @@
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "base/shortcut.h"
 
 struct span {
 	uint64_t old;	 /* address of its first instruction */
 	uint64_t arrive; /* what was inserted before that instruction begins
 			    here; == start if nothing was */
 	uint32_t fall; /* bytes of code before `arrive` that only those pass
-			  who come from the instruction before */
+			  who come from the instruction before, or from a
+			  branch of their own (lead.h) */
 	uint64_t start;	 /* new address of that instruction */
 	uint32_t size;	 /* bytes of old code covered */
 	uint32_t new_size; /* bytes of new code: another form of a single
@@ -36,7 +38,11 @@ struct span {
 
 struct addr_map {
 	VEC(struct span) span; /* by old address, disjoint */
+	struct shortcut shortcut; /* to them, or none yet */
 };
+
+/* when all spans are there: makes the rest fast */
+void addr_map_seal(struct addr_map *m);
 
 /* the span that holds the old address, or NULL if that was not moved */
 const struct span *addr_map_span(const struct addr_map *m, uint64_t old);

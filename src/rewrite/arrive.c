@@ -8,10 +8,18 @@
  */
 #include "rewrite/survey_int.h"
 
+#include "base/bisect.h"
+
+/* the number of an address's bit; a division would cost more than all else */
+static uint64_t bit_of(const struct survey *s, uint64_t at)
+{
+	return (at - s->arrive_base) >> s->arrive_shift;
+}
+
 static void expect_block(struct survey *s, uint32_t b)
 {
 	uint64_t at = s->cfg->block.at[b].start;
-	uint64_t index = at / s->cfg->isa->align - s->arrive_base;
+	uint64_t index = bit_of(s, at);
 
 	s->arrive[index / 8] |= (uint8_t)(1 << index % 8);
 }
@@ -72,6 +80,19 @@ static bool asks_address(const struct block *b)
 	return b->last == INSN_CALL && b->target == block_end(b);
 }
 
+/* parts in which a jump may lead anywhere */
+static void find_unknown(struct survey *s)
+{
+	s->unknown.n = 0;
+	for (size_t i = 0; i < s->moves.moved.n; i++) {
+		const struct moved *m = &s->moves.moved.at[i];
+		struct range r = {m->old_start, m->old_end};
+
+		if (s->cfg->proc.at[s->cfg->part.at[m->part].proc].unknown)
+			vec_push(&s->unknown, r);
+	}
+}
+
 void arrive_find(struct survey *s)
 {
 	const struct cfg *c = s->cfg;
@@ -80,9 +101,9 @@ void arrive_find(struct survey *s)
 	if (!s->moves.moved.n)
 		return;
 	last = &c->block.at[c->block.n - 1];
-	s->arrive_base = c->block.at[0].start / s->cfg->isa->align;
-	s->arrive = mem_zalloc((block_end(last) / s->cfg->isa->align -
-				s->arrive_base) / 8 + 1, 1);
+	s->arrive_base = c->block.at[0].start;
+	s->arrive_shift = (uint8_t)__builtin_ctz(c->isa->align);
+	s->arrive = mem_zalloc(bit_of(s, block_end(last)) / 8 + 1, 1);
 	for (uint32_t b = 0; b < c->block.n; b++) {
 		if (c->block.at[b].flags & BLOCK_ENTRY ||
 		    c->proc.at[cfg_block_proc(c, b)].unknown)
@@ -92,11 +113,12 @@ void arrive_find(struct survey *s)
 	}
 	expect_from_tables(s);
 	expect_from_in_place(s);
+	find_unknown(s);
 }
 
 bool arrive_expected(const struct survey *s, uint64_t old)
 {
-	uint64_t index = old / s->cfg->isa->align - s->arrive_base;
+	uint64_t index = bit_of(s, old);
 
 	return s->arrive[index / 8] >> index % 8 & 1;
 }
@@ -108,8 +130,8 @@ bool survey_arrives(const struct survey *s, uint32_t block)
 
 bool arrive_unknown(const struct survey *s, uint64_t old)
 {
-	uint32_t b = cfg_block_at(s->cfg, old);
+	size_t i;
 
-	return b != CFG_NONE &&
-	       s->cfg->proc.at[cfg_block_proc(s->cfg, b)].unknown;
+	bisect(i, s->unknown.n, s->unknown.at[i].end <= old);
+	return i < s->unknown.n && s->unknown.at[i].start <= old;
 }

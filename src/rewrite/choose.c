@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/share.h"
 #include "isa/move.h"
 #include "isa/page.h"
 #include "rewrite/unwind_out.h"
@@ -19,6 +20,8 @@ enum { POOLED_PART_MAX = 512 * 1024 };
 enum { THUNK_BLOCKS = 8 };
 /* a signal trampoline is no longer than this */
 enum { TRAMPOLINE_MAX = 16 };
+/* fewer parts are not worth a thread */
+enum { SHARE_PARTS = 1000 };
 /* how far behind a call libgo takes a label for its return address */
 enum { RETURN_NEAR = 16 };
 
@@ -274,17 +277,50 @@ bool choose_leave(struct survey *s,
 	s->moves.moved.n = 0;
 	vec_append(&s->moves.moved, &moved);
 	vec_free(&moved);
+	moves_seal(&s->moves);
 	sort_in_place(s);
 	return any;
+}
+
+/* a share of the parts, and why they stay */
+struct choice {
+	const struct cfg *c;
+	const char **why;
+	size_t from, to;
+};
+
+static void *choose_share(void *share)
+{
+	const struct choice *x = share;
+
+	for (size_t i = x->from; i < x->to; i++)
+		if (x->c->part.at[i].nblock)
+			x->why[i] = obstacle(x->c, &x->c->part.at[i]);
+	return NULL;
+}
+
+/* why each part stays, to be freed */
+static const char **find_obstacles(const struct cfg *c)
+{
+	unsigned n = c->part.n < SHARE_PARTS ? 1 : SHARES;
+	const char **why = NEW_ARRAY(const char *, c->part.n + 1);
+	struct choice share[SHARES];
+
+	for (unsigned i = 0; i < n; i++)
+		share[i] = (struct choice){c, why, c->part.n * i / n,
+					   c->part.n * (i + 1) / n};
+	share_run(choose_share, share, sizeof *share, n);
+	return why;
 }
 
 void choose_parts(struct survey *s)
 {
 	const struct cfg *c = s->cfg;
+	const char **obstacles = find_obstacles(c);
 
 	for (uint32_t i = 0; i < c->part.n; i++) {
 		const struct part *p = &c->part.at[i];
-		const char *why = p->nblock ? obstacle(c, p) : NULL;
+		const char *why = obstacles[i];
 		struct moved m = {.old_start = p->start, .old_end = p->end,
 				  .part = i, .fde = p->fde};
 
@@ -293,6 +329,8 @@ void choose_parts(struct survey *s)
 		else if (p->nblock)
 			vec_push(&s->moves.moved, m);
 	}
+	mem_free(obstacles);
+	moves_seal(&s->moves);
 	far_leave(s);
 	for (uint32_t i = 0; i < c->region.n; i++)
 		stay(s, c->region.at[i].start, c->region.at[i].end,

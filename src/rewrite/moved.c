@@ -9,11 +9,19 @@
 
 const struct moved *moves_part(const struct moves *m, uint32_t part)
 {
-	const struct moved *v = m->moved.at;
-	size_t i;
+	uint32_t i = part < m->of_part.n ? m->of_part.at[part] : 0;
 
-	bisect(i, m->moved.n, v[i].part < part);
-	return i < m->moved.n && v[i].part == part ? &v[i] : NULL;
+	return i ? &m->moved.at[i - 1] : NULL;
+}
+
+void moves_seal(struct moves *m)
+{
+	m->of_part.n = 0;
+	for (size_t i = 0; i < m->moved.n; i++) {
+		while (m->of_part.n < m->moved.at[i].part)
+			vec_push(&m->of_part, 0);
+		vec_push(&m->of_part, (uint32_t)i + 1);
+	}
 }
 
 uint64_t moves_pad(const struct moves *m, uint64_t pad)
@@ -29,8 +37,10 @@ uint64_t moves_pad(const struct moves *m, uint64_t pad)
 void moves_free(struct moves *m)
 {
 	vec_free(&m->moved);
+	vec_free(&m->of_part);
 	vec_free(&m->stub);
 	vec_free(&m->push);
 	vec_free(&m->landing);
 	vec_free(&m->map.span);
+	shortcut_free(&m->map.shortcut);
 }

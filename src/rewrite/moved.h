@@ -52,9 +52,13 @@ struct moves {
 	VEC(struct push) push;
 	VEC(struct landing) landing; /* by `from`, and then by pad */
 	struct addr_map map;
+	VEC(uint32_t) of_part; /* by part: its number in `moved`, plus 1 */
 	bool old_runs; /* old code is not all jumps: it could still be run, and
 			  its unwind tables stay */
 };
+
+/* when `moved` is complete: for moves_part() */
+void moves_seal(struct moves *m);
 
 /* the moved part of that number in the cfg, or NULL if it stayed */
 const struct moved *moves_part(const struct moves *m, uint32_t part);

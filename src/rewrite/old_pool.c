@@ -50,17 +50,17 @@ static void add_span(struct rewriter *r, const struct span *s,
 
 	for (uint32_t i = 0; i < s->size; i += size) {
 		uint64_t at = s->old + i;
+		bool free = slots_is_free(r, at);
 		bool goes_on = run->room &&
 			       run->addr + (uint64_t)run->room * size == at;
 
-		if (goes_on && slots_is_free(r, at)) {
+		if (goes_on && free) {
 			run->room++;
 			continue;
 		}
 		best_add(b, *run);
 		*run = (struct pool){.addr = at, .before = UINT32_MAX,
-				     .old = true};
-		run->room = slots_is_free(r, at);
+				     .old = true, .room = free};
 	}
 }
 

@@ -9,12 +9,33 @@ void rewrite_report_free(struct rewrite_report *r)
 	vec_free(&r->in_place);
 }
 
+/* what the new code is made of */
+static void count_new(const struct rewriter *r, struct rewrite_report *n)
+{
+	n->new_bytes = r->text_end - r->text_addr;
+	for (int k = 0; k < SPOT_KINDS; k++)
+		for (size_t i = 0; i < r->sites.at[k].n; i++)
+			n->inserted_bytes += r->sites.at[k].at[i].size;
+	n->jump_bytes = r->sites.stub.n - r->leads.lead.n;
+	for (size_t i = 0; i < r->leads.lead.n; i++)
+		n->jump_bytes += r->leads.lead.at[i].over;
+	n->jump_bytes *= r->move->jump_size;
+	for (size_t i = 0; i < r->tables.copy.n; i++)
+		n->table_bytes +=
+			(uint64_t)TABLE_ENTRY *
+			r->c->dispatch.at[r->tables.copy.at[i].dispatch].count;
+	n->link_bytes = links_size(&r->links, r->c);
+	n->support_bytes = r->plan ? r->plan->support_size : 0;
+	n->data_bytes = r->plan ? r->plan->data_size : 0;
+}
+
 static void count_moved(struct rewriter *r)
 {
 	r->report->text_bytes = r->c->text_bytes;
 	for (size_t i = 0; i < r->m.map.span.n; i++)
 		r->report->moved_bytes += r->m.map.span.at[i].size;
-	r->report->new_bytes = r->text_end - r->text_addr;
+	if (r->move)
+		count_new(r, r->report);
 }
 
 /* writes code and tables, again if the room for islands was too small */
@@ -65,6 +86,7 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 				       "there is none");
 	if (sites_make(&r->sites, r->survey, r->plan, r->e))
 		return -1;
+	leads_find(&r->leads, r->survey, &r->sites);
 	r->report->left_out = r->sites.left_out;
 	r->support_addr = r->text_addr;
 	links_find(&r->links, r->c, links_addr(r));
@@ -84,6 +106,7 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 static void rewriter_free(struct rewriter *r)
 {
 	sites_free(&r->sites);
+	vec_free(&r->leads.lead);
 	tables_free(&r->tables);
 	vec_free(&r->links.link);
 	moves_free(&r->m);

@@ -26,7 +26,13 @@ struct rewrite_options {
 struct rewrite_report {
 	uint64_t text_bytes;  /* in code ranges */
 	uint64_t moved_bytes; /* of those, moved */
-	uint64_t new_bytes;   /* of code in the new segment */
+	uint64_t new_bytes;   /* of code in the new segment; of those: */
+	uint64_t inserted_bytes; /* the plan's, with what saves registers */
+	uint64_t jump_bytes;  /* from stubs to where they lead */
+	uint64_t table_bytes; /* copies of jump tables */
+	uint64_t link_bytes;  /* stubs of the linker */
+	uint64_t support_bytes; /* what the plan's code calls */
+	uint64_t data_bytes;  /* memory of the plan */
 	uint32_t tables;      /* jump tables copied, or changed */
 	uint32_t islands;     /* branches that reach their target in steps */
 	/* places where control may arrive in old code and goes on there, for

@@ -5,21 +5,27 @@
 
 #include <stdlib.h>
 
-#include "base/bisect.h"
+#include "flow/sort.h"
 #include "isa/move.h"
 
 /* an insertion, and the spot that it gets */
 struct wanted {
 	struct spot spot;
 	uint32_t insertion;
-	bool calls;
 };
+
+/*
+ * Kinds are sorted one by one: there, keys are addresses or numbers, and the
+ * lowest bits tell the order at one place.
+ */
+enum { KEY_RANK_BITS = 2 };
 
 struct maker {
 	struct sites *s;
 	const struct survey *v;
 	struct err *e;
 	VEC(struct wanted) want;
+	VEC(struct sort_item) key[SPOT_KINDS]; /* of each, in that order */
 };
 
 static const struct insertion *insertion_of(const struct sites *s,
@@ -59,40 +65,37 @@ static bool stays(const struct maker *m, const struct wanted *w)
 	       !survey_moves(m->v, w->spot.block);
 }
 
+/*
+ * At one place edges come last. What calls may want to see all else done
+ * before the instruction, and nothing yet behind it: a system call may end or
+ * double who makes it.
+ */
+static void add_wanted(struct maker *m, const struct wanted *w, bool calls)
+{
+	bool late = calls == (w->spot.kind == SPOT_BEFORE);
+	struct sort_item k = {
+		.key = w->spot.at << KEY_RANK_BITS |
+		       (uint64_t)(late << 1 | w->spot.on_edge),
+		.at = (uint32_t)m->want.n,
+	};
+
+	vec_push(&m->want, *w);
+	vec_push(&m->key[w->spot.kind], k);
+}
+
 static int want_insertion(struct maker *m, uint32_t i)
 {
-	struct wanted w = {.insertion = i,
-			   .calls = m->s->plan->insertion.at[i].calls};
-	const char *why = spot_find(m->v, &m->s->plan->insertion.at[i],
-				    &w.spot);
+	const struct insertion *x = &m->s->plan->insertion.at[i];
+	struct wanted w = {.insertion = i};
+	const char *why = spot_find(m->v, x, &w.spot);
 
 	if (!why)
-		vec_push(&m->want, w);
+		add_wanted(m, &w, x->calls);
 	else if (!stays(m, &w))
 		return refuse(m, i, why);
 	else
 		m->s->left_out++;
 	return 0;
-}
-
-/*
- * By spot; at one place edges come last, else the plan's order. What calls
- * may want to see all else done before the instruction, and nothing yet
- * behind it: a system call may end or double who makes it.
- */
-static int want_order(const void *a, const void *b)
-{
-	const struct wanted *p = a, *q = b;
-
-	if (p->spot.kind != q->spot.kind)
-		return p->spot.kind < q->spot.kind ? -1 : 1;
-	if (p->spot.at != q->spot.at)
-		return p->spot.at < q->spot.at ? -1 : 1;
-	if (p->calls != q->calls)
-		return p->calls == (p->spot.kind == SPOT_BEFORE) ? 1 : -1;
-	if (p->spot.on_edge != q->spot.on_edge)
-		return p->spot.on_edge ? 1 : -1;
-	return p->insertion < q->insertion ? -1 : p->insertion > q->insertion;
 }
 
 static struct move_saved saved_of(const struct site *x)
@@ -180,9 +183,9 @@ static unsigned code_size(const struct maker *m, const struct site *x)
 	return size;
 }
 
-static bool same_spot(const struct wanted *w, const struct wanted *v)
+static bool same_spot(const struct sort_item *p, const struct sort_item *q)
 {
-	return w->spot.kind == v->spot.kind && w->spot.at == v->spot.at;
+	return p->key >> KEY_RANK_BITS == q->key >> KEY_RANK_BITS;
 }
 
 static void add_site(struct maker *m, const struct site *x, uint8_t kind)
@@ -195,17 +198,19 @@ static void add_site(struct maker *m, const struct site *x, uint8_t kind)
 }
 
 /* all that is wanted at one spot is one site; returns how many that were */
-static int make_site(struct maker *m, size_t i, size_t *n)
+static int make_site(struct maker *m, enum spot_kind kind, size_t i,
+		     size_t *n)
 {
-	const struct wanted *w = &m->want.at[i];
+	const struct sort_item *k = &m->key[kind].at[i];
+	const struct wanted *w = &m->want.at[k->at];
 	const struct moves *moves = &m->v->moves;
 	struct site x = {.at = w->spot.at, .to = w->spot.to,
 			 .edge = w->spot.edge,
 			 .first = (uint32_t)m->s->order.n};
 	const char *why;
 
-	for (; i + x.n < m->want.n && same_spot(w, &w[x.n]); x.n++)
-		vec_push(&m->s->order, w[x.n].insertion);
+	for (; i + x.n < m->key[kind].n && same_spot(k, &k[x.n]); x.n++)
+		vec_push(&m->s->order, m->want.at[k[x.n].at].insertion);
 	*n = x.n;
 	x.moved = (uint32_t)(moves_part(moves, m->v->cfg->block.at
 					[w->spot.block].part) -
@@ -214,7 +219,7 @@ static int make_site(struct maker *m, size_t i, size_t *n)
 	if (why)
 		return refuse(m, w->insertion, why);
 	x.size = (uint16_t)code_size(m, &x);
-	add_site(m, &x, w->spot.kind);
+	add_site(m, &x, (uint8_t)kind);
 	return 0;
 }
 
@@ -229,22 +234,44 @@ static int stub_order(const void *a, const void *b)
 	return p->site < q->site ? -1 : p->site > q->site;
 }
 
-static int make_all(struct maker *m)
+static int make_kind(struct maker *m, enum spot_kind kind)
 {
 	size_t n;
 
+	sort_items(m->key[kind].at, (uint32_t)m->key[kind].n);
+	for (size_t i = 0; i < m->key[kind].n; i += n)
+		if (make_site(m, kind, i, &n))
+			return -1;
+	return 0;
+}
+
+static int make_all(struct maker *m)
+{
 	for (uint32_t i = 0; i < m->s->plan->insertion.n; i++)
 		if (want_insertion(m, i))
 			return -1;
-	if (m->want.n)
-		qsort(m->want.at, m->want.n, sizeof *m->want.at, want_order);
-	for (size_t i = 0; i < m->want.n; i += n)
-		if (make_site(m, i, &n))
+	for (int k = 0; k < SPOT_KINDS; k++)
+		if (make_kind(m, k))
 			return -1;
 	if (m->s->stub.n)
 		qsort(m->s->stub.at, m->s->stub.n, sizeof *m->s->stub.at,
 		      stub_order);
 	return 0;
+}
+
+/* how to find them, which is asked for every instruction */
+static void find_shortcuts(struct sites *s)
+{
+	for (int k = 0; k < SPOT_KINDS; k++) {
+		const struct site *v = s->at[k].at;
+		uint32_t n = (uint32_t)s->at[k].n;
+
+		if (n)
+			s->shortcut[k] = shortcut_begin(n, v[0].at,
+							v[n - 1].at);
+		for (uint32_t i = 0; i < n; i++)
+			shortcut_add(&s->shortcut[k], v[i].at);
+	}
 }
 
 int sites_make(struct sites *s, const struct survey *v,
@@ -258,13 +285,18 @@ int sites_make(struct sites *s, const struct survey *v,
 		return 0;
 	failed = make_all(&m);
 	vec_free(&m.want);
+	for (int k = 0; k < SPOT_KINDS; k++)
+		vec_free(&m.key[k]);
+	find_shortcuts(s);
 	return failed;
 }
 
 void sites_free(struct sites *s)
 {
-	for (int k = 0; k < SPOT_KINDS; k++)
+	for (int k = 0; k < SPOT_KINDS; k++) {
 		vec_free(&s->at[k]);
+		shortcut_free(&s->shortcut[k]);
+	}
 	vec_free(&s->stub);
 	vec_free(&s->order);
 }
@@ -274,7 +306,7 @@ struct site *sites_find(const struct sites *s, enum spot_kind k, uint64_t at)
 	const struct site *v = s->at[k].at;
 	size_t i;
 
-	bisect(i, s->at[k].n, v[i].at < at);
+	shortcut_bisect(i, &s->shortcut[k], at, s->at[k].n, v[i].at < at);
 	return i < s->at[k].n && v[i].at == at ? &s->at[k].at[i] : NULL;
 }
 

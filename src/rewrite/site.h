@@ -12,6 +12,7 @@
 #ifndef REWRITE_SITE_H
 #define REWRITE_SITE_H
 
+#include "base/shortcut.h"
 #include "rewrite/spot.h"
 
 enum { SITE_NO_REG = 255 };
@@ -27,6 +28,7 @@ struct site {
 	uint8_t saved;	   /* of scratch.reg[], how many were not dead */
 	uint8_t flags_reg; /* where the flags are kept, or SITE_NO_REG */
 	uint16_t size;	   /* of the code, without a stub's jump */
+	bool leads; /* a stub without one: it lies where it leads (lead.h) */
 };
 
 /* a site that is a stub */
@@ -38,6 +40,7 @@ struct stub_site {
 struct sites {
 	const struct plan *plan;
 	VEC(struct site) at[SPOT_KINDS]; /* each by `at` */
+	struct shortcut shortcut[SPOT_KINDS];
 	VEC(struct stub_site) stub;	 /* all that are, by `moved` */
 	VEC(uint32_t) order; /* insertions, a site's one behind the other */
 	size_t left_out;     /* insertions in code that stays in place */

@@ -23,6 +23,8 @@ uint64_t spot_last(const struct cfg *c, const struct block *b)
 	uint64_t at = b->start;
 	struct insn in;
 
+	if (c->isa->align == c->isa->max_len)
+		return block_end(b) - c->isa->align;
 	for (;;) {
 		c->isa->scan(code + (at - b->start), block_end(b) - at, at,
 			     &in);

@@ -4,6 +4,7 @@
 #include "rewrite/survey.h"
 
 #include "rewrite/survey_int.h"
+#include "rewrite/lead.h"
 #include "rewrite/site.h"
 
 /* what depends on which parts move, found anew */
@@ -50,6 +51,7 @@ void survey_free(struct survey *s)
 	labels_free(&s->labels);
 	tables_free(&s->tables);
 	exclusive_free(&s->exclusive);
+	vec_free(&s->unknown);
 	mem_free(s->arrive);
 	vec_free(&s->pad);
 	vec_free(&s->read);
@@ -83,7 +85,10 @@ const char *survey_price(const struct survey *s, const struct insertion *i,
 	if (!why)
 		why = site_equip(&x, s, &p, need);
 	if (!why)
-		*price = (struct survey_price){x.saved, p.kind >= SPOT_TAKEN};
+		*price = (struct survey_price){
+			x.saved, p.kind > SPOT_TAKEN ||
+				 (p.kind == SPOT_TAKEN &&
+				  !lead_fits(s->cfg, p.block))};
 	return why;
 }
 

@@ -34,8 +34,11 @@ struct survey {
 	struct labels labels;
 	struct tables tables;
 	struct exclusive exclusive;
+	VEC(struct range) unknown; /* moved parts of procedures with a jump
+				      that is not understood, by address */
 	uint8_t *arrive;      /* bit n: control may arrive at the old address */
-	uint64_t arrive_base; /* (arrive_base + n) * isa->align */
+	uint64_t arrive_base; /* arrive_base + (n << arrive_shift) */
+	uint8_t arrive_shift;
 	VEC(struct pad) pad;  /* by address; none if every place is one */
 	VEC(struct range) read; /* code that is loaded as if it were data: it
 				   stays where pads are needed */

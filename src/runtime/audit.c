@@ -43,9 +43,10 @@ struct counting *counting_here(void)
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
-_Bool counting_holds(uintptr_t at)
+void counting_own_code(struct counting *c)
 {
-	return at >= (uintptr_t)__ehdr_start && at < (uintptr_t)etext;
+	c->own_code = (uintptr_t)__ehdr_start;
+	c->own_code_end = (uintptr_t)etext;
 }
 
 #define EXPORT __attribute__((visibility("default"), used))

@@ -76,8 +76,11 @@ enum fitness program_look(const struct execution *x, long *fd);
 
 /* the process is in a seccomp sandbox; true if nobody can tell */
 _Bool sandboxed(void);
-/* another program should not take the process's place for a while */
-_Bool confined(void);
+/*
+ * Another program should not take the process's place for a while. `watched`:
+ * who traces it is tally.
+ */
+_Bool confined(_Bool watched);
 
 enum {
 	ASK_REFUSED = 4, /* STATUS_MACHINE: ours, and it did not work */

@@ -62,9 +62,10 @@ _Bool sandboxed(void)
 	return mode && mode != '0';
 }
 
-_Bool confined(void)
+_Bool confined(_Bool watched)
 {
-	return sandboxed() || status_of("\nTracerPid:\t") != '0' ||
+	return sandboxed() ||
+	       (!watched && status_of("\nTracerPid:\t") != '0') ||
 	       cramped(LIMIT_AS, MEMORY_LEAST) ||
 	       cramped(LIMIT_DATA, MEMORY_LEAST) ||
 	       cramped(LIMIT_STACK, STACK_LEAST);

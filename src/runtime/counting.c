@@ -48,6 +48,8 @@ void counting_begin(struct counting *c, struct handover *h)
 	c->program = h->field[HANDOVER_EXE];
 	c->page = h->page;
 	c->emulated = handover_has(h, 'e');
+	counting_own_code(c);
+	c->sees_returns = ARCH_SEES_RETURNS;
 	c->quick = arch_is_quick(h->hwcap2);
 	c->stack = (uintptr_t)__builtin_frame_address(0);
 	if (!ledger_open(c))

@@ -25,10 +25,12 @@
  *	ledger.c    room in the profile
  *	images.c    objects with counters
  *	threads.c   blocks
+ *	slots.c     where their counters can be
  *	sites.c     code that counts for one thread, and then for all; or the
  *	            other way around
  *	forks.c     processes
  *	signals.c   handlers
+ *	places.c    where threads are, in objects that count
  *	ends.c      where threads ended, and how the process did
  *	interruptions.c
  *	            handlers that never return
@@ -80,6 +82,7 @@ struct counted_image {
 	uintptr_t base; /* what is added to addresses of the file */
 	uint64_t low;	/* the file's lowest */
 	uintptr_t room; /* of code for threads: struct passport */
+	int64_t site;
 	uint32_t nsite;
 	const char *path;
 	char *counters;
@@ -113,7 +116,7 @@ struct thread_block {
 	struct list piece; /* uint64_t by image: as counted_image.piece */
 };
 
-enum { SIGNALS = 64, INTERRUPTIONS = 64, NEAR = 256 };
+enum { SIGNALS = 64, INTERRUPTIONS = 64, NEAR = 256, SAID = 16 };
 
 /* a frame record: the next one, and where its owner's caller goes on */
 struct frame {
@@ -185,6 +188,11 @@ struct counting {
 	unsigned long acting_with; /* what the program called it with */
 	struct kernel_action told_before, action;
 	struct interruption interruption[INTERRUPTIONS];
+	_Bool sees_returns; /* of handlers: ARCH_SEES_RETURNS */
+	/* where code of ours lies that no object of the program holds */
+	uintptr_t own_code, own_code_end;
+	/* threads that are about to end and have said where */
+	uint32_t said[SAID], nsaid;
 };
 
 /* --- lock.c: waits for it; all signals are blocked until it is open again */
@@ -223,7 +231,12 @@ void image_opened(struct counting *c, const struct passport *p,
 void image_closed(struct counting *c, const struct passport *p);
 /* whoever was to be unloaded is */
 void images_settled(struct counting *c);
-struct counted_image *image_of(const struct counting *c, uint32_t i);
+static inline struct counted_image *image_of(const struct counting *c,
+					     uint32_t i)
+{
+	return (struct counted_image *)c->image.at + i;
+}
+
 /* can its counters be written to? Certain only if nobody unmaps them now */
 _Bool image_is_there(const struct counted_image *m);
 /* bytes of the chunks of all that are not gone */
@@ -244,6 +257,14 @@ _Bool image_place(const struct counted_image *m, const struct region *r,
 void images_trim(struct counting *c, _Bool ends);
 /* it did not */
 void images_refill(struct counting *c);
+
+/* --- slots.c */
+/* have threads counters of their own for it? */
+_Bool image_has_pieces(const struct counted_image *m);
+/* a slot at which all pieces of a block have their addresses reserved, or 0 */
+int64_t slot_take(struct counting *c);
+/* nobody has it any more */
+void slot_leave(const struct counting *c, int64_t slot);
 
 /* --- threads.c */
 /* one with that thread pointer is going to be made */
@@ -290,16 +311,42 @@ void fork_ends(struct counting *c, long result);
 /* is this the process that counts, not one that shares its memory? */
 _Bool process_is_own(const struct counting *c);
 
+/* --- places.c: a part of tally, too, which looks on from outside */
+/* copies memory of the process, words; false: it cannot be read */
+_Bool peek(const struct counting *c, const void *at, void *to, size_t n);
+/*
+ * Notes in the process's chunk that a thread ended where a context says, which
+ * can be read: c->process may be anywhere.
+ */
+void place_note(const struct counting *c, uintptr_t thread,
+		const void *context);
+/* a place is about to be noted; if note_ends() is never reached, it is lost */
+static inline void note_begins(struct chunk_process *k)
+{
+	__atomic_fetch_add(&k->lost, 1, __ATOMIC_SEQ_CST);
+}
+
+static inline void note_ends(struct chunk_process *k)
+{
+	__atomic_fetch_sub(&k->lost, 1, __ATOMIC_SEQ_CST);
+}
+
+/* the handler of that thread which the kernel made the record for, or NULL */
+const struct interruption *handler_find(const struct counting *c,
+					uintptr_t thread,
+					const struct frame *record);
+/* is the stack there as the kernel left it? The context is copied, too */
+_Bool handler_is_intact(const struct counting *c, const struct interruption *x,
+			unsigned long context[ARCH_UC_WORDS]);
+
 /* --- ends.c */
-/* this thread ends where it was interrupted */
+/* this thread ends, where it was interrupted, and does nothing any more */
 void end_note(struct counting *c, const void *context);
 /* the process is about to end so, or (ENDED_NOT) it did not after all */
 void process_ends(struct counting *c, enum process_ended how);
 
-_Bool frame_readable(const struct frame *f);
-
 /* --- interruptions.c */
-/* a handler of the program begins */
+/* a handler begins, the program's or what stands for none */
 void handler_begins(struct counting *c, const void *context,
 		    const struct frame *record);
 /*
@@ -342,8 +389,8 @@ void signals_after(struct counting *c, struct arch_gate *g, long result);
 
 /* --- audit.c, entry.c: of this process */
 struct counting *counting_here(void);
-/* is the address in code of ours that no object with counters holds? */
-_Bool counting_holds(uintptr_t at);
+/* sets c->own_code and c->own_code_end */
+void counting_own_code(struct counting *c);
 
 /* --- by_hand.c */
 /*

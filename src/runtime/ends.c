@@ -18,131 +18,19 @@ enum {
 	TASK_NAME = 64,
 };
 
-/* is the address in the object's code? */
-static _Bool is_inside(const struct counted_image *m, uintptr_t at)
-{
-	return m->state != IMAGE_GONE && at >= m->base + m->low &&
-	       at < (uintptr_t)m->counters;
-}
-
-/* is the address in code that was written while the object ran? */
-static _Bool is_in_room(const struct counted_image *m, uintptr_t at)
-{
-	return m->state != IMAGE_GONE && at >= m->room &&
-	       at - m->room < (uintptr_t)m->nsite * ARCH_THREAD_ROOM;
-}
-
-/* the place of the file that such code stands for */
-static uintptr_t out_of_room(const struct counted_image *m, uintptr_t at)
-{
-	const struct passport *p = m->passport;
-	const int32_t *list = (const int32_t *)((char *)p + p->site);
-	uint32_t i;
-	_Bool counted = arch_in_room(at - m->room, &i);
-	uintptr_t site = (uintptr_t)list + (uintptr_t)list[i];
-
-	return counted ? site + ARCH_COUNT_SIZE : site;
-}
-
-/* the object in whose code the address is, NULL: none; *at as in its file */
-static const struct counted_image *find_image(const struct counting *c,
-					      uintptr_t *at)
-{
-	for (uint32_t i = 0; i < c->image.n; i++) {
-		const struct counted_image *m = image_of(c, i);
-
-		if (is_in_room(m, *at))
-			*at = out_of_room(m, *at);
-		if (is_inside(m, *at))
-			return m;
-	}
-	return NULL;
-}
-
-_Bool frame_readable(const struct frame *f)
-{
-	return !((uintptr_t)f % sizeof f->back) && sys_readable(f) &&
-	       sys_readable(&f->back);
-}
-
-static uint64_t back_of(const struct counted_image *m, uintptr_t back)
-{
-	back = arch_plain(back);
-	return is_inside(m, back) ? back - m->base : END_ELSEWHERE;
-}
-
-static void note_callers(const struct counted_image *m, const void *context,
-			 uint64_t *back)
-{
-	const struct frame *f = (const void *)arch_frame(context);
-
-	if (!ARCH_FRAME_RECORDS)
-		return;
-	back[0] = back_of(m, arch_link(context));
-	for (unsigned i = 1; i < END_BACKS && frame_readable(f);
-	     i++) {
-		back[i] = back_of(m, f->back);
-		if (f->next <= f)
-			break;
-		f = f->next;
-	}
-}
-
-/* the same end, but for how often */
-static _Bool same_end(const struct process_end *a, const struct process_end *b)
-{
-	_Bool same = a->address == b->address && a->counters == b->counters;
-
-	for (unsigned i = 0; i < PROFILE_ID; i++)
-		same &= a->id[i] == b->id[i];
-	for (unsigned i = 0; i < END_BACKS; i++)
-		same &= a->back[i] == b->back[i];
-	return same;
-}
-
-/* notes an end, with those that were the same */
-static void add_end(struct chunk_process *k, const struct process_end *e)
-{
-	struct process_end *x = k->end;
-	uint32_t i;
-
-	for (; x < k->end + PROCESS_ENDS; x++)
-		if (__atomic_load_n(&x->count, __ATOMIC_ACQUIRE) &&
-		    same_end(x, e)) {
-			__atomic_fetch_add(&x->count, 1, __ATOMIC_RELAXED);
-			return;
-		}
-	i = __atomic_fetch_add(&k->nend, 1, __ATOMIC_RELAXED);
-	if (i >= PROCESS_ENDS) {
-		k->nend = PROCESS_ENDS;
-		k->lost = 1;
-		return;
-	}
-	x = &k->end[i];
-	__builtin_memcpy(x->id, e->id, sizeof x->id);
-	__builtin_memcpy(x->back, e->back, sizeof x->back);
-	x->address = e->address;
-	x->counters = e->counters;
-	__atomic_store_n(&x->count, 1, __ATOMIC_RELEASE);
-}
-
 void end_note(struct counting *c, const void *context)
 {
-	uintptr_t at = arch_pc(context);
-	const struct counted_image *m = find_image(c, &at);
-	struct process_end e = {.count = 1};
+	struct chunk_process *k = c->process;
+	uint32_t i;
 
-	if (!c->process)
+	if (!k)
 		return;
-	if (!m) {
-		c->process->lost |= counting_holds(at);
-		return;
-	}
-	__builtin_memcpy(e.id, m->id, sizeof e.id);
-	e.address = at - m->base;
-	e.counters = (uintptr_t)m->counters - m->base;
-	note_callers(m, context, e.back);
-	add_end(c->process, &e);
+	place_note(c, thread_self(c), context);
+	i = __atomic_fetch_add(&c->nsaid, 1, __ATOMIC_RELAXED);
+	if (i < SAID)
+		c->said[i] = (uint32_t)arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
+	else
+		note_begins(k); /* and never ends */
 }
 
 /* is the thread of that number, in decimal, neither waiting nor gone? */

@@ -108,7 +108,8 @@ void follow(const struct execution *x, const struct handover *h)
 	long argc = count(x->argv), envc = count(x->envp), fd;
 	enum fitness fit;
 
-	if (!x->name || argc < 1 || envc < 0 || confined())
+	if (!x->name || argc < 1 || envc < 0 ||
+	    confined(handover_has(h, 'w')))
 		return;
 	fit = program_look(x, &fd);
 	if (fit == FIT || (fit == FIT_NOT && handover_has(h, 's'))) {

@@ -49,6 +49,7 @@ static void sign_process(struct counting *c, const struct region *r)
 
 	k->pid = c->pid;
 	k->started = environ_started();
+	k->here = (uint64_t)(uintptr_t)c;
 	__atomic_store_n(&k->chunk.magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
 	c->process = k;
 }
@@ -143,6 +144,7 @@ static void forked_child(struct counting *c)
 
 	threads_forget(c);
 	handlers_forget(c);
+	c->nsaid = 0;
 	if (c->process)
 		sys_unmap(c->process, process_size(c));
 	c->process = NULL;

@@ -9,11 +9,6 @@
  */
 #include "runtime/counting.h"
 
-struct counted_image *image_of(const struct counting *c, uint32_t i)
-{
-	return (struct counted_image *)c->image.at + i;
-}
-
 uint64_t images_size(const struct counting *c)
 {
 	uint64_t size = 0;
@@ -138,6 +133,8 @@ void image_opened(struct counting *c, const struct passport *p,
 		threads_share(c, p);
 		return;
 	}
+	if (p->flags & PASSPORT_TAKES)
+		threads_give_up(c);
 	counting_lock(c);
 	i = find_place(c, p);
 	if (i < c->image.n || add(c, p, path)) {
@@ -147,6 +144,7 @@ void image_opened(struct counting *c, const struct passport *p,
 		m->base = (uintptr_t)p - p->here;
 		m->low = p->low;
 		m->room = (uintptr_t)p + (uintptr_t)p->room;
+		m->site = p->site;
 		m->nsite = p->nsite;
 		m->counters = (char *)p + p->counters;
 		m->changed = m->shared = 0;

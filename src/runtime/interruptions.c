@@ -28,21 +28,15 @@ enum { RECORDS = 4096 }; /* looked at, at most */
 /* what is remembered of this thread with that record, or NULL */
 static struct interruption *find(struct counting *c, const struct frame *f)
 {
-	uintptr_t self = thread_self(c);
-
-	for (unsigned i = 0; i < INTERRUPTIONS; i++)
-		if (c->interruption[i].thread == self &&
-		    c->interruption[i].record == f)
-			return &c->interruption[i];
-	return NULL;
+	return (struct interruption *)handler_find(c, thread_self(c), f);
 }
 
-/* the stack there, which can be read, is still as the kernel left it */
-static _Bool is_intact(const struct interruption *x)
+static _Bool is_readable(const struct counting *c, const struct frame *f)
 {
-	return x->record->next == x->was.next &&
-	       x->record->back == x->was.back &&
-	       arch_pc(x->context) == x->pc;
+	struct frame copy;
+
+	return !((uintptr_t)f % sizeof f->back) &&
+	       peek(c, f, &copy, sizeof copy);
 }
 
 /* is any handler of this thread remembered? */
@@ -72,12 +66,12 @@ static struct interruption *take(struct counting *c)
 }
 
 /* is the record among those from f on, before `end`? */
-static _Bool is_before(const struct frame *f, const struct frame *end,
-		       const struct frame *record)
+static _Bool is_before(const struct counting *c, const struct frame *f,
+		       const struct frame *end, const struct frame *record)
 {
 	if (!ARCH_FRAME_RECORDS)
 		return record >= f && (!end || record < end);
-	for (unsigned i = 0; i < RECORDS && f != end && frame_readable(f);
+	for (unsigned i = 0; i < RECORDS && f != end && is_readable(c, f);
 	     i++, f = f->next)
 		if (f == record)
 			return 1;
@@ -87,12 +81,13 @@ static _Bool is_before(const struct frame *f, const struct frame *end,
 /* forgets this thread's handlers that have returned */
 static void drop_returned(struct counting *c, const struct frame *f)
 {
+	unsigned long context[ARCH_UC_WORDS];
 	uintptr_t self = thread_self(c);
 
 	for (unsigned i = 0; i < INTERRUPTIONS; i++)
 		if (c->interruption[i].thread == self &&
-		    !(is_before(f, NULL, c->interruption[i].record) &&
-		      is_intact(&c->interruption[i])))
+		    !(is_before(c, f, NULL, c->interruption[i].record) &&
+		      handler_is_intact(c, &c->interruption[i], context)))
 			c->interruption[i].thread = 0;
 }
 
@@ -110,13 +105,13 @@ void handler_begins(struct counting *c, const void *context,
 		x = take(c);
 	}
 	if (!x) {
-		c->process->lost = 1;
+		note_begins(c->process); /* and never ends */
 		return;
 	}
 	x->context = context;
 	x->pc = arch_pc(context);
-	x->record = record;
 	x->was = *record;
+	x->record = record; /* the last: from now on it is found */
 }
 
 /* forgets all of a thread, or (0) of all */
@@ -130,10 +125,14 @@ static void forget(struct counting *c, uintptr_t thread)
 /* a handler is left, if it has not returned */
 static void end_handler(struct counting *c, struct interruption *x)
 {
-	if (is_intact(x) && (ARCH_FRAME_RECORDS || ARCH_SEES_RETURNS))
-		end_note(c, x->context);
-	else
-		c->process->lost |= is_intact(x);
+	unsigned long context[ARCH_UC_WORDS];
+
+	if (handler_is_intact(c, x, context)) {
+		if (ARCH_FRAME_RECORDS || ARCH_SEES_RETURNS)
+			place_note(c, thread_self(c), context);
+		else
+			note_begins(c->process); /* and never ends */
+	}
 	x->thread = 0;
 }
 
@@ -142,7 +141,7 @@ static void end_records(struct counting *c, const struct frame *f,
 {
 	struct interruption *x;
 
-	for (unsigned i = 0; i < RECORDS && f != end && frame_readable(f);
+	for (unsigned i = 0; i < RECORDS && f != end && is_readable(c, f);
 	     i++, f = f->next)
 		if ((x = find(c, f)))
 			end_handler(c, x);
@@ -155,7 +154,7 @@ static void end_between(struct counting *c, const struct frame *f,
 
 	for (unsigned i = 0; i < INTERRUPTIONS; i++)
 		if (c->interruption[i].thread == self &&
-		    is_before(f, end, c->interruption[i].record))
+		    is_before(c, f, end, c->interruption[i].record))
 			end_handler(c, &c->interruption[i]);
 }
 
@@ -164,17 +163,17 @@ void handlers_end(struct counting *c, const struct frame *f,
 {
 	if (!any(c) || !process_is_own(c))
 		return;
+	note_begins(c->process);
 	/* a frame that nobody knows: he may jump anywhere */
-	if (end && !is_before(f, NULL, end)) {
-		c->process->lost = 1;
+	if (end && !is_before(c, f, NULL, end))
 		return;
-	}
 	if (ARCH_FRAME_RECORDS)
 		end_records(c, f, end);
 	else
 		end_between(c, f, end);
 	if (!end)
 		forget(c, thread_self(c));
+	note_ends(c->process);
 }
 
 void handler_returned(struct counting *c, const struct frame *record)

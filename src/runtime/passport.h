@@ -19,6 +19,8 @@ enum passport_flag {
 	 * add it: see counting.h. For objects at low addresses.
 	 */
 	PASSPORT_ABOVE = 1,
+	/* its own code changes what threads' counters are found by */
+	PASSPORT_TAKES = 2,
 };
 
 struct passport {

@@ -23,7 +23,7 @@
 #define CHUNK_MAGIC UINT64_C(0x316b6e6863796c74)   /* "tlychnk1" */
 
 enum {
-	PROFILE_VERSION = 2,
+	PROFILE_VERSION = 3,
 	PROFILE_UNIT = 4096,   /* chunks begin at multiples of it */
 	PROFILE_FIRST = 65536, /* and of any page size: the first one's place */
 	PROFILE_ID = 16,       /* bytes of an image's identity */
@@ -92,6 +92,8 @@ enum process_ended {
 	ENDED_BY_ITSELF = 1, /* exit_group(), or its last thread's exit() */
 	ENDED_BY_SIGNAL = 2, /* and said where */
 	ENDED_BY_EXEC = 3,   /* it became another program */
+	/* it was killed, and who watched it said where (launch/watch.h) */
+	ENDED_WATCHED = 4,
 };
 
 enum { PROCESS_ENDS = 32, END_BACKS = 8 };
@@ -106,6 +108,8 @@ struct process_end {
 	uint64_t address; /* what would have run next */
 	uint64_t counters; /* where the image's counters are */
 	uint64_t count; /* how often; written last, 0: nothing is noted here */
+	/* not 0: it ran code of ours, which had been called from there */
+	uint64_t called;
 	/*
 	 * Perhaps where its callers go on, the innermost first: the link
 	 * register, then frame records. END_ELSEWHERE: in another object; 0:
@@ -123,8 +127,13 @@ struct chunk_process {
 	uint64_t started; /* as /proc/PID/stat says, ticks since boot; 0: ? */
 	uint32_t ended;	  /* enum process_ended */
 	uint32_t moving;  /* not 0: when it ended other threads of it ran */
-	uint32_t lost;	  /* not 0: where a thread ended could not be said */
+	/*
+	 * Not 0: where a thread ended could not be said, or somebody is about
+	 * to say so.
+	 */
+	uint32_t lost;
 	uint32_t nend;	  /* raised atomically, beyond PROCESS_ENDS too */
+	uint64_t here;	  /* where in the process its struct counting is */
 	struct process_end end[PROCESS_ENDS];
 	/* the program's name '\0' */
 };

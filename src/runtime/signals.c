@@ -236,9 +236,13 @@ static void end_by_signal(uint64_t signal, const struct signal_info *info,
 	static const struct kernel_action none;
 	struct counting *c = counting_here();
 
+	if (c->process)
+		note_begins(c->process);
 	end_note(c, context);
 	handlers_end(c, (const void *)arch_frame(context), NULL);
 	process_ends(c, ENDED_BY_SIGNAL);
+	if (c->process)
+		note_ends(c->process);
 	set_action(signal, &none, NULL);
 	arch_unblock(context, (unsigned)signal);
 	if (!fails_again(info))
@@ -268,8 +272,10 @@ uintptr_t signal_real(uint64_t signal, void *info, void *context,
 	uintptr_t counter, begin, handler = c->told[signal].handler;
 
 	(void)info;
-	if (!handler)
+	if (!handler) {
+		handler_begins(c, context, record);
 		return (uintptr_t)end_by_signal;
+	}
 	begin = arch_increment(context, &counter);
 	if (begin && is_counter(c, counter))
 		arch_set_pc(context, begin);

@@ -3,12 +3,16 @@
 count-calls: who called whom how often, as `tally count --calls` says.
 
 The original runs under qemu, which sees every transfer of control
-(tests/lib/qemu-flow.c): of the indirect calls and jumps of a program the pairs
+(tests/lib/qemu-flow.c), or on the machine itself one step at a time
+(tests/tools/step-counts.c): of the indirect calls and jumps of a program the pairs
 of site and target are the same. Everywhere, in the C library too, the pairs of
 a site add up to how often its block ran, and what is not told is said to be so.
 """
+import bisect
 import collections
 import concurrent.futures
+import copy
+import glob
 import json
 import os
 import shutil
@@ -20,8 +24,9 @@ from rewrite_run import *
 
 tap = Tap()
 TALLY = os.path.abspath(TALLY)
-ISA = "aarch64"
-ROOT = "/usr/%s-linux-gnu" % ISA
+ISAS = ["aarch64"] + ["x86_64"] * (HOST == "x86_64")
+STEPS = os.path.abspath(os.path.join(os.path.dirname(TALLY),
+                                     "tools/step-counts"))
 TABLES = ["--param", "case-values-threshold=4"]
 CALLS = "../count/calls.c"
 INDIRECT = ("indirect-call", "indirect-jump")
@@ -30,7 +35,7 @@ INDIRECT = ("indirect-call", "indirect-jump")
 class Case:
     def __init__(self, name, sources, *flags, cc="gcc", args=(), plugin=None,
                  own=False, want=None, options=(), shows=False,
-                 executes=False):
+                 executes=False, long=False):
         self.name, self.sources, self.flags = name, sources, flags
         self.cc, self.args, self.options = cc, list(args), options
         self.plugin = plugin  # source of a library, the last argument
@@ -38,6 +43,7 @@ class Case:
         self.want = want      # pairs of names that qemu cannot tell
         self.shows = shows    # prints return addresses
         self.executes = executes  # qemu cannot
+        self.long = long      # too long for single steps
 
 
 # 10 + 100 + 200 + 300 + 10 calls: squares modulo 4 are 0 and 1. qemu's children
@@ -71,9 +77,9 @@ CASES = [
     Case("exec", [CALLS], "-O2", args=["exec"], want=EXECUTED,
          options=["--follow"], executes=True),
     Case("labels", ["labels.c"], "-O2"),
-    Case("edges", ["edges.cc", "edges-aarch64.S"], "-O2", *TABLES, cc="g++"),
-    Case("throw", ["throw.cc"], "-O2", cc="g++", shows=True),
-    Case("leave", ["../count/leave.cc"], "-O2", cc="g++"),
+    Case("edges", ["edges.cc", "edges-%s.S"], "-O2", *TABLES, cc="g++"),
+    Case("throw", ["throw.cc"], "-O2", cc="g++", shows=True, long=True),
+    Case("leave", ["../count/leave.cc"], "-O2", cc="g++", long=True),
 ]
 
 
@@ -84,16 +90,19 @@ def environment(here):
 
 def oracle(case, here, exe):
     """(status, output, {(image, from): {(image, to): count}})"""
-    words = ["qemu-" + ISA, "-L", ROOT, "-plugin",
-             "%s/qemu-flow.so,out=%s/ran" % (where, here), exe, *case.args]
-    p = subprocess.Popen(words, env=environment(here), cwd=here,
+    words = ["qemu-" + ISA, "-L", "/usr/%s-linux-gnu" % ISA, "-plugin",
+             "%s/qemu-flow.so,out=%s/ran" % (where, here)]
+    if ISA == HOST:
+        words = [] if case.want else [STEPS, here + "/ran"]
+    p = subprocess.Popen([*words, exe, *case.args], env=environment(here),
+                         cwd=here,
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL, preexec_fn=alone)
-    out, _ = p.communicate(timeout=SECONDS)
+    out, _ = p.communicate(timeout=5 * SECONDS) # steps are slow
     flow = collections.defaultdict(collections.Counter)
     if case.want:
         return p.returncode, out, flow
-    for line in open("%s/ran.%d" % (here, p.pid)):
+    for line in open(glob.glob(here + "/ran.*")[0]):
         w = line.rstrip("\n").split("\t")
         if w[0] == "flow":
             flow[os.path.basename(w[1]), int(w[2], 16)][
@@ -129,9 +138,12 @@ def pairs(rows):
 
 def judge_sums(rows, profile):
     """The pairs of every site add up to the count of its block."""
-    bad, ends = [], {}
+    bad, starts = [], collections.defaultdict(list)
     for b in report(profile, "block"):
-        ends[b["image"], int(b["end"], 16) - 4] = b["count"]
+        starts[b["image"]].append((int(b["start"], 16), int(b["end"], 16),
+                                   b["count"]))
+    for v in starts.values():
+        v.sort()
     sums = collections.Counter()
     for r in rows:
         if r["kind"] in INDIRECT and r["count"] is not None:
@@ -140,8 +152,11 @@ def judge_sums(rows, profile):
         if why and why != "in code that is not counted":
             bad.append("%s %s: %s" % (r["image"], r["address"], why))
     for site, n in sums.items():
-        if ends.get(site) not in (n, None):
-            bad.append("%s %#x: pairs %d, block %d" % (*site, n, ends[site]))
+        v = starts[site[0]]
+        i = bisect.bisect(v, (site[1], 1 << 64)) - 1
+        count = v[i][2] if i >= 0 and site[1] < v[i][1] else None
+        if count not in (n, None):
+            bad.append("%s %#x: pairs %d, block %d" % (*site, n, count))
     return bad
 
 
@@ -171,9 +186,14 @@ def judge_names(want, rows):
             if sums[k] != n]
 
 
+def sources(case):
+    return [os.path.normpath(PROGS + (s % ISA if "%" in s else s))
+            for s in case.sources]
+
+
 def own_names(case, here):
     run(*compiler(ISA, case.cc), "-w", "-c", *case.flags, "-o", here + "/own.o",
-        *(os.path.normpath(PROGS + s) for s in case.sources))
+        *sources(case))
     return {n for _, _, n in Names.read(ISA, here + "/own.o")}
 
 
@@ -181,21 +201,23 @@ def build(case, here):
     cc = compiler(ISA, case.cc)
     exe = here + "/" + case.name
     run(*cc, "-w", *case.flags, "-o", exe,
-        *(os.path.normpath(PROGS + s) for s in case.sources), "-ldl",
-        "-lpthread")
+        *sources(case), "-ldl", "-lpthread")
     if case.plugin:
         run(*cc, "-w", "-O2", "-shared", "-fPIC", "-o", here + "/extra.so",
             os.path.normpath(PROGS + case.plugin))
-        case.args.append(here + "/extra.so")
-    return exe
+        case = copy.copy(case)
+        case.args = [*case.args, here + "/extra.so"]
+    return case, exe
 
 
 def attempt(case):
     if not compiler(ISA, case.cc):
         return "no %s" % case.cc
-    here = os.path.join(where, case.name)
+    if not all(os.path.exists(s) for s in sources(case)):
+        return [] # not for this machine
+    here = os.path.join(where, ISA, case.name)
     os.makedirs(here)
-    exe = build(case, here)
+    case, exe = build(case, here)
     status, out, want = oracle(case, here, exe)
     if status < 0:
         status = 128 - status
@@ -205,7 +227,7 @@ def attempt(case):
     if case.shows or case.executes:
         said = out
     if case.executes:
-        status = 0
+        status = 0 # qemu cannot
     result = [("runs", [] if (got, said) == (status % 256, out) else
                ["%s %s, want %s %s" % (got, said, status, out)]),
               ("sums", judge_sums(rows, profile))]
@@ -223,10 +245,9 @@ def attempt(case):
 
 def full():
     """Pairs that find no room are said to be missing, as many as are."""
-    here = os.path.join(where, "full")
+    here = os.path.join(where, ISA, "full")
     os.makedirs(here)
-    case = Case("full", [CALLS], "-O2", args=["full"])
-    exe = build(case, here)
+    case, exe = build(Case("full", [CALLS], "-O2", args=["full"]), here)
     _, _, profile = tally_count(case, here, exe)
     rows = [r for r in report(profile, "call-site")
             if r["procedure"] == "call_many" and r["kind"] in INDIRECT]
@@ -241,10 +262,9 @@ def full():
 
 def unmeasured():
     """Without --calls the sites are told, and that callees are not known."""
-    here = os.path.join(where, "unmeasured")
+    here = os.path.join(where, ISA, "unmeasured")
     os.makedirs(here)
-    case = Case("unmeasured", [CALLS], "-O2")
-    exe = build(case, here)
+    _, exe = build(Case("unmeasured", [CALLS], "-O2"), here)
     run(TALLY, "count", "-o", here + "/profile", exe,
         env={**os.environ, **environment(here)})
     rows = report(here + "/profile", "call-site")
@@ -261,19 +281,22 @@ with tempfile.TemporaryDirectory() as where, \
         concurrent.futures.ThreadPoolExecutor(2) as pool:
     where = os.path.realpath(where)
     CACHE = where + "/cache"
-    only = sys.argv[1:]
-    if not shutil.which("qemu-" + ISA) or \
-            "-plugin" not in run("qemu-" + ISA, "-h") or not tool(ISA, "gcc"):
-        tap.skip("calls", "no qemu-%s with plugins, or no compiler" % ISA)
-        CASES = []
-    else:
-        run("cc", "-O2", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
-            where + "/qemu-flow.so", "tests/lib/qemu-flow.c")
-    jobs = [(c.name, pool.submit(attempt, c)) for c in CASES
-            if not only or c.name in only]
-    if CASES and not only:
-        jobs.append(("no room", pool.submit(full)))
-        jobs.append(("no option", pool.submit(unmeasured)))
-    for name, future in jobs:
-        tap.job(name, future)
+    only = [w for w in sys.argv[1:] if w not in ISAS]
+    for ISA in [w for w in sys.argv[1:] if w in ISAS] or ISAS:
+        if not tool(ISA, "gcc") or (ISA != HOST and (
+                not shutil.which("qemu-" + ISA) or
+                "-plugin" not in run("qemu-" + ISA, "-h"))):
+            tap.skip(ISA, "no qemu with plugins, or no compiler")
+            continue
+        if ISA != HOST:
+            run("cc", "-O2", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
+                where + "/qemu-flow.so", "tests/lib/qemu-flow.c")
+        jobs = [(c.name, pool.submit(attempt, c)) for c in CASES
+                if (not only or c.name in only) and
+                not (c.long and ISA == HOST)]
+        if not only:
+            jobs.append(("no room", pool.submit(full)))
+            jobs.append(("no option", pool.submit(unmeasured)))
+        for name, future in jobs:
+            tap.job("%s %s" % (ISA, name), future)
 tap.done()

@@ -9,12 +9,10 @@ tally was there.
 An instruction ran if it was completed: one that faults did not, though qemu
 has begun it. So where a program faults, qemu has one more there.
 """
-import collections
 import concurrent.futures
 import glob
 import os
 import random
-import shutil
 import signal
 import struct
 import subprocess
@@ -23,76 +21,15 @@ import tempfile
 import time
 
 sys.path.insert(0, "tests/lib")
-from rewrite_run import *
+from ends import *
 
 tap = Tap()
-TALLY = os.path.abspath(TALLY)
-ISAS = ["aarch64"] + ["x86_64"] * (HOST == "x86_64")
-STEPS = os.path.abspath(os.path.join(os.path.dirname(TALLY),
-                                     "tools/step-counts"))
-SOURCE = "tests/progs/count/ends.c"
-KILLED, MOVING, LOST = "was killed", "other threads ran", "cannot be told"
 ENDS = (0, 14, 128 + 11, 128 + 14) # of what a timer ends
 RUNS = int(os.environ.get("COUNT_ENDS", "6"))
-
-
-class Build:
-    """A build of ends.c: its marks, and where nothing is measured."""
-
-    def __init__(self, name, *flags):
-        os.makedirs(os.path.join(where, ISA), exist_ok=True)
-        self.name, self.file = name, os.path.join(where, ISA, name)
-        run(*compiler(ISA, "gcc"), "-w", *flags, "-o", self.file, SOURCE,
-            "-lpthread")
-        self.plt, _, size = self.section(".plt")
-        self.plt_end = self.plt + (size if "-no-pie" in flags else 32)
-        self.own = "-static" in flags
-        self.code = self.functions() if self.own else None
-
-    def section(self, name):
-        """(address, offset, size)"""
-        for line in run(tool(ISA, "readelf"), "-SW", self.file).splitlines():
-            w = line.replace("[ ", "[").split()
-            if len(w) > 5 and w[1] == name:
-                return tuple(int(x, 16) for x in w[3:6])
-        return (0, 0, 0)
-
-    def marks(self):
-        """{number: addresses of instructions that store}"""
-        addr, offset, size = self.section(".marks")
-        data = open(self.file, "rb").read()
-        out = collections.defaultdict(list)
-        for i in range(0, size, 8):
-            d, n = struct.unpack_from("<ii", data, offset + i)
-            out[n].append(addr + i + d)
-        return out
-
-    def functions(self):
-        """Ranges of the source's own functions."""
-        run(*compiler(ISA, "gcc"), "-w", "-O2", "-c", "-o", self.file + ".o",
-            SOURCE)
-        own = {n for _, _, n in Names.read(ISA, self.file + ".o")}
-        return [(a, a + n) for a, n, name in Names.read(ISA, self.file)
-                if name in own]
-
-    def compared(self, address):
-        if self.own:
-            return any(s <= address < e for s, e in self.code)
-        # stubs of the linker that stay in place: the first one, or all
-        return not self.plt <= address < self.plt_end
-
-    def faults(self, address):
-        """Whether the instruction may: it uses memory, or traps."""
-        text = run(tool(ISA, "objdump"), "-d", "--start-address=%d" % address,
-                   "--stop-address=%d" % (address + 4), self.file)
-        word = text.splitlines()[-1].split("\t")[2]
-        return word.startswith(("ld", "st", "brk"))
-
-
-def environment(here, **more):
-    return {"PATH": "/usr/bin:/bin", "LANG": "C", "HOME": here,
-            "XDG_CACHE_HOME": where + "/cache",
-            "QEMU_LD_PREFIX": "/usr/%s-linux-gnu" % ISA, **more}
+# of a job's runs, how many may say that their end cannot be told: a signal that
+# arrives while a handler is being called, before anybody has noted that; on
+# x86-64 also in gates, where nobody knows the way back
+LOST_MOST = {"aarch64": 1, "x86_64": 2}
 
 
 def oracle(build, here, words):
@@ -109,7 +46,7 @@ def oracle(build, here, words):
     for name in glob.glob(here + "/ran.*") if ISA == HOST else ():
         for line in open(name):
             w = line.split("\t")
-            if w[1] == build.file:
+            if w[0] == "ran" and w[1] == build.file:
                 ran[int(w[2], 16)] += int(w[5])
         os.remove(name)
     for name in glob.glob(here + "/ran.*"):
@@ -143,27 +80,20 @@ def finish(p):
 
 
 def told(build, here):
-    out = collections.Counter()
-    for line in run(TALLY, "export", "--format", "tsv",
-                    here + "/profile").splitlines():
-        image, address, n = line.split("\t")
-        if image == build.name:
-            out[int(address, 16)] = int(n)
-    return out
+    return read_counts(run(TALLY, "export", "--format", "tsv",
+                           here + "/profile"), build.name)
 
 
 def differences_of(build, want, got, faults):
     """Complaints about counts; a fault: one that qemu has begun only."""
     bad = {a: (want[a], got[a]) for a in set(want) | set(got)
            if want[a] != got[a] and build.compared(a)}
-    begun = [a for a, (w, g) in bad.items()
-             if w == g + 1 and build.faults(a)]
-    if ISA == HOST:
-        pass
-    elif faults and begun:
+    if faults and ISA != HOST:
+        begun = [a for a, (w, g) in bad.items()
+                 if w == g + 1 and build.faults(a)]
+        if not begun:
+            return ["no instruction was begun and not completed"]
         del bad[begun[0]]
-    elif faults:
-        return ["no instruction was begun and not completed"]
     return ["%#x: %d, want %d" % (a, g, w) for a, (w, g) in
             sorted(bad.items())]
 
@@ -218,7 +148,7 @@ def try_random(build, number, before, after, options=()):
     """Ended by a timer; what it stored is what it counted."""
     here = tempfile.mkdtemp(dir=where)
     rng = random.Random(number)
-    bad, seen = [], 0
+    bad, seen, lost = [], 0, 0
     for _ in range(RUNS):
         file = here + "/marks"
         if os.path.exists(file):
@@ -231,16 +161,43 @@ def try_random(build, number, before, after, options=()):
                                        QEMU_SINGLESTEP="1")
         if not os.path.exists(file):
             continue
-        want = struct.unpack("<512Q", open(file, "rb").read())
-        got, marks = told(build, here), build.marks()
+        want = read_marks(open(file, "rb").read())
         seen += want[13] > 0
-        bad += ["mark %d: %d, want %d; %s" % (n, sum(got[a] for a in at),
-                                              want[n], notes)
-                for n, at in marks.items() if sum(got[a] for a in at) !=
-                want[n] and not any(LOST in n for n in notes)]
+        if any(LOST in n for n in notes):
+            lost += 1
+        else:
+            bad += [b + "; %s" % notes for b in
+                    build.differences(want, told(build, here))]
         bad += [] if status in ENDS else ["status %d" % status]
+    # static programs of x86-64 do not see that handlers return
+    most = RUNS if build.own and ISA == "x86_64" and "jumps" in after else \
+        LOST_MOST[ISA]
+    if lost > most:
+        bad.append("the end of %d of %d runs cannot be told" % (lost, RUNS))
     return [(" ".join([*options, *before, *after]) + ": by a timer", bad +
              ([] if seen else ["it never ran"]))]
+
+
+def killed(build, here, delay, *words):
+    """(status, messages, marks, counts) of a run that is killed"""
+    file = here + "/marks"
+    if os.path.exists(file):
+        os.remove(file)
+    p = subprocess.Popen([TALLY, "count", "-o", here + "/profile", *words[:-1],
+                          build.file, "marks", file, words[-1]],
+                         env=environment(here), cwd=here,
+                         stderr=subprocess.PIPE, text=True, preexec_fn=alone)
+    until = time.time() + SECONDS
+    while time.time() < until and not (
+            os.path.exists(file) and any(open(file, "rb").read())):
+        time.sleep(0.01)
+    time.sleep(delay)
+    for pid in run("pgrep", "-g", str(p.pid),
+                   "qemu" if ISA != HOST else "^ends").split():
+        os.kill(int(pid), signal.SIGKILL)
+    err = finish(p)[1]
+    return p.returncode, err, read_marks(open(file, "rb").read()), \
+        told(build, here)
 
 
 def try_kill(build):
@@ -248,36 +205,36 @@ def try_kill(build):
     here = tempfile.mkdtemp(dir=where)
     rng, bad = random.Random(5), []
     for _ in range(RUNS):
-        file = here + "/marks"
-        if os.path.exists(file):
-            os.remove(file)
-        p = subprocess.Popen([TALLY, "count", "-o", here + "/profile",
-                              build.file, "marks", file, "loop"],
-                             env=environment(here), cwd=here,
-                             stderr=subprocess.PIPE, text=True,
-                             preexec_fn=alone)
-        until = time.time() + SECONDS
-        while time.time() < until and not (
-                os.path.exists(file) and any(open(file, "rb").read())):
-            time.sleep(0.01)
-        time.sleep(rng.random() / 5)
-        for pid in run("pgrep", "-g", str(p.pid),
-                       "qemu" if ISA != HOST else "^ends").split():
-            os.kill(int(pid), signal.SIGKILL)
-        err = finish(p)[1]
-        want = struct.unpack("<512Q", open(file, "rb").read())
-        got = told(build, here)
+        status, err, want, got = killed(build, here, rng.random() / 5, "loop")
         rows = run(TALLY, "report", "--by", "process", "--json",
                    here + "/profile")
-        if p.returncode != 128 + 9 or KILLED not in err or \
+        if status != 128 + 9 or KILLED not in err or \
                 '"killed": true' not in rows:
-            bad.append("status %d, %s" % (p.returncode, err))
+            bad.append("status %d, %s" % (status, err))
         # a procedure that was at work may be unknown: nothing is invented
         bad += ["mark %d: %d, want %d" % (n, sum(got[a] for a in at), want[n])
                 for n, at in build.marks().items()
                 if sum(got[a] for a in at) not in
                 (0, want[n] - 1, want[n], want[n] + 1)]
     return [("killed", bad)]
+
+
+def try_traced(build, number, *words):
+    """The same with --trace-kill: exact, or it says that it is not."""
+    here = tempfile.mkdtemp(dir=where)
+    rng, bad, lost = random.Random(number), [], 0
+    for _ in range(RUNS):
+        status, err, want, got = killed(build, here, rng.random() / 5,
+                                        "--trace-kill", "--quiet", *words)
+        if LOST in err:
+            lost += 1
+            continue
+        bad += build.differences(want, got)
+        bad += ["status %d: %s" % (status, err)] if err or \
+            status != 128 + 9 else []
+    if lost > LOST_MOST[ISA]:
+        bad.append("the end of %d of %d runs cannot be told" % (lost, RUNS))
+    return [("%s: killed, and traced" % " ".join(words), bad)]
 
 
 def try_moving(build):
@@ -297,10 +254,10 @@ def try_overflow(build):
 
 
 def jobs(pool):
-    plain = Build("ends", "-O2")
-    static = Build("ends-static", "-O2", "-static")
-    slow = Build("ends-plain", "-O0")
-    fixed = Build("ends-fixed", "-O2", "-no-pie")
+    plain = Build(where, "ends", "-O2")
+    static = Build(where, "ends-static", "-O2", "-static")
+    slow = Build(where, "ends-plain", "-O0")
+    fixed = Build(where, "ends-fixed", "-O2", "-no-pie")
     for words, faults, notes in SURE:
         yield plain, pool.submit(try_sure, plain, words, faults, notes)
     for build in (static, slow, fixed):
@@ -327,23 +284,24 @@ def jobs(pool):
                                ["returns", "10", "jumps", "25"])):
         yield plain, pool.submit(try_random, plain, 40 + i, [], words)
     yield plain, pool.submit(try_kill, plain)
+    # an emulator has no ptrace(): tests/sweep/killed.sh
+    if ISA == HOST:
+        for i, words in enumerate((["loop"], ["crew"], ["thread"],
+                                   ["--calls", "loop"])):
+            for build in (plain, static, slow)[:3 if i < 2 else 1]:
+                yield build, pool.submit(try_traced, build, 50 + i, *words)
     yield plain, pool.submit(try_moving, plain)
     yield plain, pool.submit(try_overflow, plain)
 
 
 with tempfile.TemporaryDirectory() as where, \
         concurrent.futures.ThreadPoolExecutor(2) as pool:
-    where = os.path.realpath(where)
     for ISA in sys.argv[1:] or ISAS:
-        emulated = ISA != HOST
-        if not tool(ISA, "gcc") or (emulated and (
-                not shutil.which("qemu-" + ISA) or
-                "-plugin" not in run("qemu-" + ISA, "-h"))):
-            tap.skip(ISA, "no qemu with plugins, or no compiler")
+        use(ISA)
+        if missing():
+            tap.skip(ISA, missing())
             continue
-        if emulated:
-            run("cc", "-O2", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
-                where + "/qemu-ends.so", "tests/lib/qemu-ends.c")
+        where = begin(where, *["qemu-ends"] * (ISA != HOST))
         for build, future in list(jobs(pool)):
             tap.job("%s %s" % (ISA, build.name), future)
 tap.done()

@@ -2,16 +2,19 @@
 """
 count-exact: every instruction of a program ran as often as `tally count` says.
 
-The original runs under qemu, which counts (tests/lib/qemu-counts.c); the
+The original runs under qemu, which counts (tests/lib/qemu-counts.c), or on the
+machine itself one step at a time (tests/tools/step-counts.c); the
 counted program says the same of each of its instructions, whatever the
 placement, and of its libraries all placements say the same: but the unwinder
-of C++ reads tables that are not quite the same. Of a static program only its
+of C++ reads tables that are not quite the same, and natively addresses are
+not. Of a static program only its
 own functions are compared, for the C library's depend on where the heap begins.
 What is not told is in code that stays in place, or called unknown. A copy that
 is run by hand says the same of itself.
 """
 import collections
 import concurrent.futures
+import glob
 import json
 import os
 import shutil
@@ -23,8 +26,9 @@ from rewrite_run import *
 
 tap = Tap()
 TALLY = os.path.abspath(TALLY)
-ISA = "aarch64"
-ROOT = "/usr/%s-linux-gnu" % ISA
+ISAS = ["aarch64"] + ["x86_64"] * (HOST == "x86_64")
+STEPS = os.path.abspath(os.path.join(os.path.dirname(TALLY),
+                                     "tools/step-counts"))
 PLACEMENTS = ["edges", "vertices", "vertex-edges", "redundant"]
 TABLES = ["--param", "case-values-threshold=4"]
 COUNT = "../count/"
@@ -32,12 +36,13 @@ COUNT = "../count/"
 
 class Case:
     def __init__(self, name, sources, *flags, cc="gcc", args=(), few=False,
-                 own=False, throws=False):
+                 own=False, throws=False, long=False):
         self.name, self.sources, self.flags = name, sources, flags
         self.cc, self.args = cc, args
         self.few = few        # placements: the default alone
         self.own = own        # compare functions of the sources only
         self.throws = throws  # libraries read tables
+        self.long = long      # too long for single steps
 
 
 CASES = [
@@ -46,14 +51,15 @@ CASES = [
     Case("flow-static", ["flow.c"], "-O2", "-static", few=True, own=True),
     Case("flow-no-pie", ["flow.c"], "-O2", "-no-pie", few=True),
     Case("flow-clang", ["flow.c"], "-O2", cc="clang", few=True),
-    Case("edges", ["edges.cc", "edges-aarch64.S"], "-O2", *TABLES, cc="g++",
+    Case("edges", ["edges.cc", "edges-%s.S"], "-O2", *TABLES, cc="g++",
          throws=True),
     Case("labels", ["labels.c"], "-O2", few=True),
     Case("calc", ["calc.f90"], "-O2", "-fno-backtrace", cc="gfortran",
          few=True),
     Case("jump", ["jump.c"], "-O2"),
     Case("leave", [COUNT + "leave.cc"], "-O2", cc="g++", throws=True),
-    Case("leave-plain", [COUNT + "leave.cc"], "-O0", cc="g++", few=True),
+    Case("leave-plain", [COUNT + "leave.cc"], "-O0", cc="g++", few=True,
+         long=True),
 ]
 
 
@@ -64,14 +70,17 @@ def environment(here):
 
 def oracle(case, here, exe):
     """(status, {address: count}) of the original, by qemu."""
-    words = ["qemu-" + ISA, "-L", ROOT, "-plugin",
-             "%s/qemu-counts.so,out=%s/ran" % (where, here), exe, *case.args]
-    p = subprocess.Popen(words, env=environment(here), cwd=here,
+    words = ["qemu-" + ISA, "-L", "/usr/%s-linux-gnu" % ISA, "-plugin",
+             "%s/qemu-counts.so,out=%s/ran" % (where, here)]
+    if ISA == HOST:
+        words = [STEPS, here + "/ran"]
+    p = subprocess.Popen([*words, exe, *case.args], env=environment(here),
+                         cwd=here,
                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL, preexec_fn=alone)
-    status = p.wait(SECONDS)
+    status = p.wait(5 * SECONDS) # steps are slow
     ran = collections.Counter()
-    for line in open("%s/ran.%d" % (here, p.pid)):
+    for line in open(glob.glob(here + "/ran.*")[0]):
         w = line.rstrip("\n").split("\t")
         if w[0] == "ran" and w[1] == exe:
             for a in range(int(w[2], 16), int(w[4], 16) + 4, 4):
@@ -93,7 +102,8 @@ def by_hand(case, here, exe):
     """The profile of a copy that is run without tally."""
     copy, profile = here + "/by-hand", here + "/hand.tally"
     run(TALLY, "instrument", exe, "-o", copy)
-    words = [] if ISA == HOST else ["qemu-" + ISA, "-L", ROOT]
+    words = [] if ISA == HOST else ["qemu-" + ISA, "-L",
+                                    "/usr/%s-linux-gnu" % ISA]
     subprocess.run([*words, copy, *case.args], cwd=here,
                    env={**environment(here), "TALLY_OUT": "hand.tally"},
                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -144,16 +154,27 @@ def judge(want, got, exempt):
     return bad
 
 
+def comparable(image):
+    """
+    Whether an image does the same in every run. On the machine itself libc
+    does not: how it looks at a string depends on where that lies.
+    """
+    return ISA != HOST or not image.startswith("libc.so")
+
+
 def attempt(case):
     cc = compiler(ISA, case.cc)
     if not cc:
         return "no %s" % case.cc
-    here = os.path.join(where, case.name)
+    sources = [os.path.normpath(PROGS + (s % ISA if "%" in s else s))
+               for s in case.sources]
+    if not all(os.path.exists(s) for s in sources):
+        return [] # not for this machine
+    here = os.path.join(where, ISA, case.name)
     os.makedirs(here)
     exe = here + "/" + case.name
     run(*cc, "-w", *case.flags, "-o", exe,
-        *(["-J", here] if case.cc == "gfortran" else []),
-        *(os.path.normpath(PROGS + s) for s in case.sources))
+        *(["-J", here] if case.cc == "gfortran" else []), *sources)
     status, want = oracle(case, here, exe)
     result, all_told = [], {}
     for p in PLACEMENTS[:1] if case.few else PLACEMENTS:
@@ -164,7 +185,8 @@ def attempt(case):
         exempt = others(case, here, exe) if case.own else []
         got = all_told[p][case.name]
         exempt += [(a, a + 1) for s, e in untold(profile, exe)
-                   for a in range(s, e, 4) if a not in got]
+                   for a in range(s, e, 4 if ISA == "aarch64" else 1)
+                   if a not in got]
         result.append((p, judge(want, got, exempt)))
     hand = told(by_hand(case, here, exe))[case.name]
     exempt = others(case, here, exe) if case.own else []
@@ -178,10 +200,10 @@ def attempt(case):
             result.append((words[0], [
                 "%s: other counts" % i for i in other
                 if other[i] != all_told["edges"][i] and
-                not (case.throws and i != case.name)]))
+                not (case.throws and i != case.name) and comparable(i)]))
     if not case.few and not case.throws:
         bad = ["%s %s %#x: %d, not %d" % (p, i, a, n, all_told["edges"][i][a])
-               for p in PLACEMENTS[1:] for i in all_told[p]
+               for p in PLACEMENTS[1:] for i in all_told[p] if comparable(i)
                for a, n in all_told[p][i].items()
                if all_told["edges"][i].get(a, n) != n]
         result.append(("libraries", bad))
@@ -192,16 +214,19 @@ with tempfile.TemporaryDirectory() as where, \
         concurrent.futures.ThreadPoolExecutor(2) as pool:
     where = os.path.realpath(where)
     CACHE = where + "/cache"
-    if not shutil.which("qemu-" + ISA) or \
-            "-plugin" not in run("qemu-" + ISA, "-h") or not tool(ISA, "gcc"):
-        tap.skip("counts", "no qemu-%s with plugins, or no compiler" % ISA)
-        CASES = []
-    else:
-        run("cc", "-O2", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
-            where + "/qemu-counts.so", "tests/lib/qemu-counts.c")
-    only = sys.argv[1:]
-    jobs = [(c, pool.submit(attempt, c)) for c in CASES
-            if not only or c.name in only]
-    for c, future in jobs:
-        tap.job(c.name, future)
+    only = [w for w in sys.argv[1:] if w not in ISAS]
+    for ISA in [w for w in sys.argv[1:] if w in ISAS] or ISAS:
+        if not tool(ISA, "gcc") or (ISA != HOST and (
+                not shutil.which("qemu-" + ISA) or
+                "-plugin" not in run("qemu-" + ISA, "-h"))):
+            tap.skip(ISA, "no qemu with plugins, or no compiler")
+            continue
+        if ISA != HOST:
+            run("cc", "-O2", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
+                where + "/qemu-counts.so", "tests/lib/qemu-counts.c")
+        jobs = [(c, pool.submit(attempt, c)) for c in CASES
+                if (not only or c.name in only) and
+                not (c.long and ISA == HOST)]
+        for c, future in jobs:
+            tap.job("%s %s" % (ISA, c.name), future)
 tap.done()

@@ -391,6 +391,38 @@ def exported(profile, image, address):
     return 0
 
 
+def try_taken(p):
+    """The program uses what threads' counters are found by."""
+    status, said, err, profile = p.run("work", "5", "take-gs", "threads", "2",
+                                       "100", "work", "7", "say")
+    tap.ok(status == 0 and not err and profile.trouble == THREADS and
+           sum(said.values()) - 200 <= p.calls(profile) <= sum(said.values()),
+           "%s: a program that uses gs" % p.name,
+           [str(status), err, str(profile.trouble), str(p.calls(profile)),
+            str(said)])
+
+
+def try_taken_by_code(p):
+    """The same by an instruction, in a library that comes later."""
+    source = path("taker.c")
+    with open(source, "w") as f:
+        f.write("int answer(void) { static long x[64] = {0, 42}; long n; "
+                "__asm__ volatile(\"wrgsbase %1; mov %%gs:8, %0\" : "
+                "\"=r\"(n) : \"r\"(x)); for (int i = 0; i < 5; i++) "
+                "__asm__ volatile(\"\"); __asm__ volatile(\"wrgsbase %0\" "
+                ": : \"r\"(0L)); return n; }\n")
+    lib = path("libtaker.so")
+    subprocess.run([*m.cc, "-O2", "-shared", "-fPIC", "-o", lib, source],
+                   check=True)
+    status, out, err = run([TALLY, "count", "-o", path("taker"), p.file,
+                            "threads", "2", "10", "load", lib, "3", "work",
+                            "9", "say"])
+    said = sum(int(n) for n in re.findall(r"^\d+ (\d+)$", out, re.M))
+    got = exported(path("taker"), p.name, p.work)
+    tap.ok(status == 0 and said == got, "%s: a library that writes gs" %
+           p.name, [str(status), "%d, not %d" % (got, said), err])
+
+
 def try_unseen(p):
     """Nobody tells of threads and children if libc is not rewritten."""
     status, said, err, profile = p.run("work", "3", options=["-l", "none"])
@@ -461,6 +493,10 @@ def try_machine():
     for each in (process, fixed, static, static_pie):
         try_tally(each)
     try_chosen(process)
+    if m.isa == "x86_64":
+        for each in (process, static):
+            try_taken(each)
+        try_taken_by_code(process)
     try_unseen(process)
 
 for m in MACHINES:

@@ -22,33 +22,9 @@ root=$(packages_root $arch)
 for tool in $cross-gcc $cross-g++ qemu-$isa; do
 	command -v $tool >/dev/null || rebuild_skip "$tool is not installed"
 done
-packages_fetch $arch libzydis-dev libzydis4.0 libzycore-dev libzycore1.4 \
-	libcmocka-dev libcmocka0 libzstd-dev libzstd1 libdw-dev libdw1 \
-	libelf-dev libelf1 libiberty-dev zlib1g liblzma5 libbz2-1.0 ||
-	rebuild_skip "no packages for $arch"
+packages_fetch $arch $REBUILD_NEEDS || rebuild_skip "no packages for $arch"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-
-# take_libraries: what we link with, apart from the other packages there, whose
-# C library is not quite the cross compiler's
-take_libraries()
-{
-	rm -rf "$need"
-	mkdir -p "$need/include" "$need/lib" || exit 1
-	for header in Zydis Zycore cmocka.h cmocka_version.h zstd.h zstd_errors.h \
-		      elfutils libelf.h gelf.h nlist.h dwarf.h libiberty; do
-		[ ! -e "$root/usr/include/$header" ] ||
-			ln -s "$root/usr/include/$header" "$need/include"
-	done
-	for library in Zydis Zycore cmocka zstd dw elf iberty z lzma bz2; do
-		for file in "$root/lib/$cross/lib$library".[as]* \
-			    "$root/lib/$cross/lib$library"-*.so \
-			    "$root/usr/lib/$cross/lib$library".[as]* \
-			    "$root/usr/lib/$cross/lib$library"-*.so; do
-			[ ! -e "$file" ] || ln -s "$file" "$need/lib"
-		done
-	done
-}
 
 # emulated PROGRAM...: run a program of the other machine
 emulated()
@@ -99,7 +75,7 @@ try_files()
 	same 3 "$1: no such procedure" cfg "$tmp/program" nowhere
 }
 
-take_libraries
+rebuild_need "$need" "$root" $cross
 rebuild "$there" CC=$cross-gcc AR=$cross-ar CFLAGS="-I$need/include" \
 	LDFLAGS="-L$need/lib -Wl,-rpath-link,$need/lib"
 try_files "$(uname -m)" ''

@@ -9,6 +9,10 @@ script of its name, and as old as it, so that make is content, runs it in qemu
 among C and compiler libraries that are rewritten the same way. Test suites
 thus run programs by name, whoever starts them. Prints one line of JSON per
 file, for rewrite_sweep.py to sum up.
+
+"counted" leaves all files as they are; the script runs `tally count`, which
+rewrites them and all that they need. A profile of each run is in
+STORE/profiles.
 """
 import os
 import shutil
@@ -20,6 +24,22 @@ from rewrite_sweep import is_elf
 
 ISA = "aarch64"
 SCRIPT = '#!/bin/sh\nexec %s -0 "$0" -L %s %s "$@"\n'
+COUNTED = """#!/bin/sh
+export XDG_CACHE_HOME=%s/cache QEMU_LD_PREFIX=%s
+exec %s count --quiet --strict -o %s/profiles/${0##*/}.$$ -- %s "$@"
+"""
+
+
+AS_THEY_ARE = ("plain", "counted")
+
+
+def script(way, world, store, real):
+    """What stands where the program was."""
+    if way == "counted":
+        return COUNTED % (store, world.original, os.path.abspath(TALLY), store,
+                          real)
+    return SCRIPT % (" ".join(emulator(ISA)), world.root or world.original,
+                     real)
 
 
 def is_ours(path):
@@ -35,7 +55,7 @@ def replace(way, path, dst):
     info = os.stat(path)
     copy = dst + ".new"
     os.makedirs(os.path.dirname(dst), exist_ok=True)
-    if way == "plain":
+    if way in AS_THEY_ARE:
         shutil.copy2(path, copy)
         line = ""
     else:
@@ -50,16 +70,16 @@ def replace(way, path, dst):
     return line
 
 
-def dress(way, world, path, real):
-    """one file of the tree; a program becomes real"""
+def dress(way, world, path, tree, store):
+    """one file of the tree; a program moves to the same place in store"""
     if ".so" in os.path.basename(path):
         return replace(way, path, path)
     info = os.stat(path)
+    real = os.path.join(store, os.path.relpath(path, tree))
     line = replace(way, path, real)
     os.unlink(path)
     with open(path, "w") as f:
-        f.write(SCRIPT % (" ".join(emulator(ISA)),
-                          world.root or world.original, real))
+        f.write(script(way, world, store, real))
     os.chmod(path, info.st_mode)
     os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns))
     return line
@@ -67,13 +87,13 @@ def dress(way, world, path, real):
 
 def main():
     way, tree, store = sys.argv[1:]
-    world = World(ISA, None if way == "plain" else way)
+    world = World(ISA, None if way in AS_THEY_ARE else way)
+    os.makedirs(store + "/profiles")
     paths = [os.path.join(folder, name)
              for folder, _, names in os.walk(tree) for name in names]
     with ThreadPoolExecutor(2) as pool:
         for line in pool.map(
-                lambda p: dress(way, world, p, os.path.join(
-                    store, os.path.relpath(p, tree))),
+                lambda p: dress(way, world, p, tree, store),
                 sorted(filter(is_ours, paths))):
             print(line.strip().replace("\n", " "))
 

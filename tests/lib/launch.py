@@ -11,7 +11,9 @@ import sys
 from cfg_oracle import HOST, TALLY, Tap, compiler, packages, tool
 
 TALLY = os.path.abspath(TALLY)
-COUNT = [TALLY, "count", "--placement", "none"]
+COUNT = [TALLY, "count", "--placement", "none",
+         *os.environ.get("COUNT_OPTIONS", "").split()]
+WATCHED = "--trace-kill" in COUNT # only on the machine itself
 # a sanitized tally is started with the LD_PRELOAD that is the program's
 os.environ.setdefault("ASAN_OPTIONS", "verify_asan_link_order=0")
 SOURCES = os.path.abspath("tests/launch")

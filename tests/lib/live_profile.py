@@ -7,7 +7,7 @@ import struct
 PROFILE_MAGIC, CHUNK_MAGIC = b"tlyprof1", b"tlychnk1"
 UNIT, FIRST = 4096, 65536
 NO_SPACE, NO_FILE, THREADS, FORK, UNSEEN = 1, 2, 4, 8, 64
-ENDS, END = 32, 40 + 8 * 8
+ENDS, END = 32, 48 + 8 * 8
 
 
 class Chunk:
@@ -43,7 +43,7 @@ class Profile:
                 struct.unpack_from("<IIIIQ", b, at + 32)
             k.ended, k.moving, k.lost, k.nend = struct.unpack_from(
                 "<IIII", b, at + 56)
-            name = at + 72 + ENDS * END
+            name = at + 80 + ENDS * END
             k.name = b[name:name + n].decode()
             assert number not in self.process
             self.process[number] = k

@@ -1,46 +1,25 @@
 /*
  * qemu-ends: how often every stretch of straight code of an emulated program
- * was begun, also if a signal ends it. A plugin of qemu's user mode:
+ * was begun, also if a signal ends it (qemu_plugin.h):
  *
- *	cc -shared -fPIC -o qemu-ends.so qemu-ends.c
  *	qemu-ISA -singlestep -plugin ./qemu-ends.so,out=FILE,exe=EXE EXE [ARG..]
  *
  * qemu tells nobody that a signal ended its program. So the counts are in
  * FILE.PID from the beginning, one file per process: three words each, first
  * and last address, as in the ELF file, and count. A child counts from 0. With
- * -singlestep every instruction is a stretch; one that faults was begun. The
- * declarations are qemu's plugin interface, version 1, as in qemu-flow.c.
+ * -singlestep every instruction is a stretch; one that faults was begun.
  */
-#include <pthread.h>
 #include <sys/mman.h>
 
-#include "observe.h"
-
-#define EXPORT __attribute__((visibility("default")))
+#include "qemu_plugin.h"
 
 enum { STRETCHES = 1 << 20 };
-
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-typedef uint64_t plugin_id;
-
-void qemu_plugin_register_vcpu_tb_trans_cb(
-	plugin_id id, void (*cb)(plugin_id, struct qemu_plugin_tb *));
-void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb,
-					      int op, void *ptr, uint64_t imm);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(
-	const struct qemu_plugin_tb *tb, size_t index);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-
-EXPORT int qemu_plugin_version = 1;
 
 struct stretch {
 	uint64_t first, last, count;
 };
 
-static char out_name[PATH_MAX], exe_name[PATH_MAX];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char exe_name[PATH_MAX];
 static struct stretch *stretches;
 static size_t nstretch;
 static struct maps maps;
@@ -52,7 +31,7 @@ static void map_file(void)
 	size_t size = STRETCHES * sizeof *stretches;
 	int fd;
 
-	snprintf(name, sizeof name, "%s.%d", out_name, getpid());
+	plugin_name(name);
 	fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0 || ftruncate(fd, (off_t)size))
 		abort();
@@ -91,35 +70,30 @@ static bool is_inside(uint64_t addr, uint64_t *delta)
 
 static void on_translation(plugin_id id, struct qemu_plugin_tb *tb)
 {
-	size_t n = qemu_plugin_tb_n_insns(tb);
-	uint64_t first = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
-	uint64_t last = qemu_plugin_insn_vaddr(
-		qemu_plugin_tb_get_insn(tb, n - 1));
-	uint64_t delta;
+	uint64_t first, last, delta;
 
 	(void)id;
-	pthread_mutex_lock(&lock);
+	plugin_bounds(tb, &first, &last);
+	pthread_mutex_lock(&plugin_lock);
 	if (is_inside(first, &delta)) {
 		struct stretch *s = &stretches[nstretch++];
 
 		if (nstretch > STRETCHES)
 			abort();
 		*s = (struct stretch){first - delta, last - delta, 0};
-		qemu_plugin_register_vcpu_tb_exec_inline(tb, 0 /* add */,
+		qemu_plugin_register_vcpu_tb_exec_inline(tb, PLUGIN_ADD,
 							 &s->count, 1);
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&plugin_lock);
 }
 
 EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc,
 			       char **argv)
 {
 	(void)info;
-	if (argc < 2 || strncmp(argv[0], "out=", 4) ||
-	    strncmp(argv[1], "exe=", 4))
+	if (!plugin_option(argc, argv, "out", plugin_out) ||
+	    !plugin_option(argc, argv, "exe", exe_name))
 		return 1;
-	snprintf(out_name, sizeof out_name, "%s", argv[0] + 4);
-	snprintf(exe_name, sizeof exe_name, "%s", argv[1] + 4);
 	map_file();
 	pthread_atfork(NULL, NULL, on_fork);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

@@ -1,9 +1,6 @@
 /*
  * qemu-flow: every transfer of control of an emulated program, for either
- * machine on any host. A plugin of qemu's user mode:
- *
- *	cc -shared -fPIC -o qemu-flow.so qemu-flow.c
- *	qemu-ISA -plugin ./qemu-flow.so,out=FILE PROGRAM [ARG...]
+ * machine on any host (qemu_plugin.h).
  *
  * qemu translates straight stretches of code: an indirect or conditional
  * jump, a call, a return, a system call ends one. So the last instruction of
@@ -13,44 +10,11 @@
  *	flow<TAB>IMAGE<TAB>FROM<TAB>IMAGE<TAB>TO<TAB>COUNT
  *	run<TAB>IMAGE<TAB>FIRST<TAB>IMAGE<TAB>LAST<TAB>TIMES TRANSLATED
  *
- * with addresses as in the ELF file. Images are those mapped at the end;
- * guest addresses are taken to be ours (qemu's guest_base is 0 wherever a
- * 64-bit guest fits into a 64-bit host). Transfers into handlers that the
- * program installed by rt_sigaction are left out, and so are those after
- * rt_sigreturn: the kernel made them.
- *
- * The few declarations below are qemu's plugin interface, version 1
- * (include/qemu/qemu-plugin.h of qemu 4.2 and later), which Debian does
- * not package.
+ * with addresses as in the ELF file. Images are those mapped at the end.
+ * Transfers into handlers that the program installed by rt_sigaction are left
+ * out, and so are those after rt_sigreturn: the kernel made them.
  */
-#include <pthread.h>
-
-#include "observe.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-typedef uint64_t plugin_id;
-
-void qemu_plugin_register_vcpu_tb_trans_cb(
-	plugin_id id, void (*cb)(plugin_id, struct qemu_plugin_tb *));
-void qemu_plugin_register_vcpu_tb_exec_cb(
-	struct qemu_plugin_tb *tb, void (*cb)(unsigned, void *), int flags,
-	void *data);
-void qemu_plugin_register_vcpu_syscall_cb(
-	plugin_id id, void (*cb)(plugin_id, unsigned, int64_t, uint64_t,
-				 uint64_t, uint64_t, uint64_t, uint64_t,
-				 uint64_t, uint64_t, uint64_t));
-void qemu_plugin_register_atexit_cb(plugin_id id,
-				    void (*cb)(plugin_id, void *),
-				    void *data);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(
-	const struct qemu_plugin_tb *tb, size_t index);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-
-EXPORT int qemu_plugin_version = 1;
+#include "qemu_plugin.h"
 
 /* a stretch of straight code */
 struct stretch {
@@ -65,11 +29,9 @@ struct thread {
 	struct thread *next;
 };
 
-static char out_name[PATH_MAX];
 static int64_t sigreturn, sigaction_call; /* numbers of system calls */
 static uint64_t handlers[256];
 static unsigned nhandlers;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct thread *threads;
 static struct seen runs;
 static __thread struct thread *self;
@@ -81,10 +43,10 @@ static struct thread *thread_self(void)
 		self = calloc(1, sizeof *self);
 		if (!self)
 			abort();
-		pthread_mutex_lock(&lock);
+		pthread_mutex_lock(&plugin_lock);
 		self->next = threads;
 		threads = self;
-		pthread_mutex_unlock(&lock);
+		pthread_mutex_unlock(&plugin_lock);
 	}
 	return self;
 }
@@ -104,20 +66,18 @@ static void on_run(unsigned vcpu, void *data)
 /* a stretch was translated */
 static void on_translation(plugin_id id, struct qemu_plugin_tb *tb)
 {
-	size_t n = qemu_plugin_tb_n_insns(tb);
 	struct stretch *s = malloc(sizeof *s);
 
 	(void)id;
 	if (!s)
 		abort();
-	s->first = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
-	s->last = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, n - 1));
+	plugin_bounds(tb, &s->first, &s->last);
 	s->handler = false;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&plugin_lock);
 	for (unsigned i = 0; i < nhandlers; i++)
 		s->handler |= handlers[i] == s->first;
 	seen_add(&runs, s->first, s->last, 1);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&plugin_lock);
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_run, 0, s);
 }
 
@@ -129,10 +89,10 @@ static void note_handler(uint64_t action)
 	if (!action)
 		return;
 	memcpy(&handler, (const void *)(uintptr_t)action, sizeof handler);
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&plugin_lock);
 	if (nhandlers < sizeof handlers / sizeof *handlers)
 		handlers[nhandlers++] = handler;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&plugin_lock);
 }
 
 static void on_syscall(plugin_id id, unsigned vcpu, int64_t number,
@@ -151,18 +111,13 @@ static void on_syscall(plugin_id id, unsigned vcpu, int64_t number,
 static void on_end(plugin_id id, void *data)
 {
 	struct maps maps = {0};
-	char name[PATH_MAX + 16];
-	FILE *f;
+	FILE *f = plugin_open();
 
 	(void)id, (void)data;
-	snprintf(name, sizeof name, "%s.%d", out_name, getpid());
-	f = fopen(name, "we");
-	if (!f) {
-		perror(name);
+	if (!f)
 		return;
-	}
 	maps_read(&maps, "/proc/self/maps");
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&plugin_lock);
 	/* threads that still run go on into sets that nobody reads */
 	for (struct thread *t = threads; t; t = t->next) {
 		struct seen s = t->seen;
@@ -171,7 +126,7 @@ static void on_end(plugin_id id, void *data)
 		seen_print(&s, &maps, f, "flow");
 	}
 	seen_print(&runs, &maps, f, "run");
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&plugin_lock);
 	fclose(f);
 }
 
@@ -183,14 +138,8 @@ EXPORT int qemu_plugin_install(plugin_id id, const char *const *info,
 
 	sigreturn = x86 ? 15 : 139;
 	sigaction_call = x86 ? 13 : 134;
-	for (int i = 0; i < argc; i++)
-		if (!strncmp(argv[i], "out=", 4))
-			snprintf(out_name, sizeof out_name, "%s",
-				 argv[i] + 4);
-	if (!out_name[0]) {
-		fputs("qemu-flow: where is out=FILE?\n", stderr);
+	if (!plugin_option(argc, argv, "out", plugin_out))
 		return -1;
-	}
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 	qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
 	qemu_plugin_register_atexit_cb(id, on_end, NULL);

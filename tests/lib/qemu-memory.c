@@ -1,26 +1,12 @@
 /*
  * qemu-memory: what rewritten images hold in the memory of their plan when an
- * emulated program ends. A plugin of qemu's user mode:
- *
- *	cc -shared -fPIC -o qemu-memory.so qemu-memory.c
- *	qemu-ISA -plugin ./qemu-memory.so,out=FILE PROGRAM [ARG...]
+ * emulated program ends (qemu_plugin.h).
  *
  * That memory is the last segment, which has nothing in the file. For every
  * image that has one, FILE.PID.NAME gets its bytes, NAME the image's without
- * folders. Guest addresses are taken to be ours, as in qemu-flow.c.
+ * folders.
  */
-#include "observe.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-typedef uint64_t plugin_id;
-
-void qemu_plugin_register_atexit_cb(plugin_id id,
-				    void (*cb)(plugin_id, void *), void *data);
-
-EXPORT int qemu_plugin_version = 1;
-
-static char out_name[PATH_MAX];
+#include "qemu_plugin.h"
 
 /* the last segment to be loaded; false if it has bytes in the file */
 static bool last_segment(const char *path, Elf64_Phdr *last)
@@ -55,7 +41,7 @@ static void save(const struct map *m)
 
 	if (!last_segment(m->path, &p))
 		return;
-	snprintf(name, sizeof name, "%s.%d.%s", out_name, getpid(), slash + 1);
+	snprintf(name, sizeof name, "%s.%d.%s", plugin_out, getpid(), slash + 1);
 	f = fopen(name, "we");
 	if (!f) {
 		perror(name);
@@ -81,9 +67,8 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc,
 			       char **argv)
 {
 	(void)info;
-	if (argc < 1 || strncmp(argv[0], "out=", 4))
+	if (!plugin_option(argc, argv, "out", plugin_out))
 		return 1;
-	snprintf(out_name, sizeof out_name, "%s", argv[0] + 4);
 	qemu_plugin_register_atexit_cb(id, on_end, NULL);
 	return 0;
 }

@@ -146,7 +146,7 @@ static inline void random_map_count(struct rng *r, struct map *m,
 	bool odd = rng_once_in(r, 3);
 
 	map_graph(&a, m, p, &g);
-	weight_guess(&a, &g, &w);
+	weight_guess(&a, &g, NULL, &w);
 	place_counters(&a, &g, &w, NULL, m->placement, &at);
 	for (uint32_t i = 0; i < at.n; i++) {
 		uint32_t k = at.at[i];

@@ -9,6 +9,32 @@ export TALLY_TEST_GRAPHS="${TALLY_TEST_GRAPHS:-5000}"
 export TALLY_TEST_EVERY="${TALLY_TEST_EVERY:-31}"
 rebuild_number=0
 
+# packages of another machine that tally there is built with
+REBUILD_NEEDS="libzydis-dev libzydis4.0 libzycore-dev libzycore1.4
+libcmocka-dev libcmocka0 libzstd-dev libzstd1 libdw-dev libdw1
+libelf-dev libelf1 libiberty-dev zlib1g liblzma5 libbz2-1.0"
+
+# rebuild_need FOLDER ROOT CROSS: what we link with, apart from the other
+# packages in ROOT, whose C library is not quite the cross compiler's
+rebuild_need()
+{
+	rm -rf "$1"
+	mkdir -p "$1/include" "$1/lib" || exit 1
+	for header in Zydis Zycore cmocka.h cmocka_version.h zstd.h zstd_errors.h \
+		      elfutils libelf.h gelf.h nlist.h dwarf.h libiberty; do
+		[ ! -e "$2/usr/include/$header" ] ||
+			ln -s "$2/usr/include/$header" "$1/include"
+	done
+	for library in Zydis Zycore cmocka zstd dw elf iberty z lzma bz2; do
+		for file in "$2/lib/$3/lib$library".[as]* \
+			    "$2/lib/$3/lib$library"-*.so \
+			    "$2/usr/lib/$3/lib$library".[as]* \
+			    "$2/usr/lib/$3/lib$library"-*.so; do
+			[ ! -e "$file" ] || ln -s "$file" "$1/lib"
+		done
+	done
+}
+
 # rebuild_ok STATUS NAME [FILE]: one result; if bad, FILE says what happened
 rebuild_ok()
 {
@@ -35,7 +61,8 @@ rebuild_skip()
 	exit 0
 }
 
-# rebuild FOLDER VARIABLE=VALUE...: make every program there
+# rebuild FOLDER VARIABLE=VALUE...: make every program there, or what
+# REBUILD_GOAL says
 #
 # Nothing may come from the make that runs this test: it puts the variables of
 # its own command line into the environment.
@@ -45,7 +72,7 @@ rebuild()
 	shift
 	mkdir -p "$rebuild_folder" || exit 1
 	env -i PATH="$PATH" HOME="$HOME" \
-		make -s -j2 BUILD="$rebuild_folder" OPT=-O2 "$@" programs \
+		make -s -j2 BUILD="$rebuild_folder" OPT=-O2 "$@" "${REBUILD_GOAL:-programs}" \
 		>"$rebuild_folder/log" 2>&1
 	rebuild_status=$?
 	rebuild_ok $rebuild_status "every program is built" \

@@ -15,12 +15,7 @@
 # The root is made of foreign Debian packages and run in qemu; an AArch64
 # machine's own programs are enough of that machine.
 
-here=$(cd "$(dirname "$0")" && pwd)
-tally=${BUILD:-build}/tally
-. "$here/../lib/packages.sh"
-
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../lib/sweep.sh"
 n=0 failed=0
 
 # way NAME OPTION...: one sweep of $root; the tree of the last is not kept
@@ -54,9 +49,7 @@ ways() {
 root=/
 ways "this system" --native "$@"
 if [ "$(uname -m)" != aarch64 ]; then
-	packages_fetch arm64 $PACKAGES_MIX ||
-		echo "# some packages are missing; going on with the others"
-	root=$(packages_root arm64)
+	sweep_root
 	ways AArch64 --emulator qemu-aarch64 "$@"
 fi
 echo "1..$n"

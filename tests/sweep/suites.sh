@@ -7,24 +7,21 @@
 #
 # Names and recipes are in tests/lib/suites.sh. Each suite runs with the files
 # as built ("plain") and with all of them rewritten, once for each of
-# SUITE_WAYS (moved trap; ways of tests/lib/rewrite_run.py). Sources and built
-# trees are kept under the cache of tests/lib/packages.sh, in suites/NAME:
+# SUITE_WAYS (moved trap counted; ways of tests/lib/dress.py). Of those that are
+# counted every profile has to be readable. Sources and built trees are kept
+# under the cache of tests/lib/packages.sh, in suites/NAME:
 #
 #	built/		as make left it
 #	tree/		where it was built, and where it is tested
 #	WAY.results	one line per test: its name and how it ended
 #	WAY.log		what the suite said
 
-cd "$(dirname "$0")/../.." || exit 1
+. "$(dirname "$0")/../lib/sweep.sh"
+sweep_emulated
+cd "$here/../.." || exit 1
 top=$PWD
-. tests/lib/packages.sh
 . tests/lib/suites.sh
 export LC_ALL=C
-
-if [ "$(uname -m)" = aarch64 ]; then
-	echo "1..0 # SKIP only where AArch64 is emulated"
-	exit 0
-fi
 
 # build: fetches and builds what is not there; requires: $name, $home
 build()
@@ -46,6 +43,9 @@ check()
 			"$home/store" >"$home/$1.figures" || return 1
 	(cd "$home/tree" && "check_${name//[-.]/_}") 2>"$home/${2:-$1}.log" \
 		</dev/null | sort >"$home/${2:-$1}.results"
+	[ "$1" != counted ] || python3 "$top/tests/lib/profiles.py" \
+		"$top/${BUILD:-build}/tally" "$home/store/profiles" \
+		>"$home/$1.figures"
 }
 
 # unsteady: tests that the originals themselves do not end the same way twice
@@ -61,7 +61,15 @@ compare()
 {
 	cmp -s "$home/plain.results" "$home/$1.results" && return
 	diff "$home/plain.results" "$home/$1.results" | grep '^[<>]' |
-		grep -vFf <(unsteady | sed 's/$/ /')
+		grep -vFf <(unsteady | sed 's/$/ /') |
+		grep -vFf <(differs "$1" | tr ' ' '\n' | sed 's/.*/ & /')
+}
+
+# differs WAY: tests that have a reason to, by tests/lib/suites.sh
+differs()
+{
+	differs_name=differs_${name//[-.]/_}_$1
+	echo "${!differs_name:-no test}"
 }
 
 # suite NAME: all of one suite, and one line of TAP without its number
@@ -76,8 +84,8 @@ suite()
 		return
 	fi
 	said= bad=
-	for way in ${SUITE_WAYS:-moved trap}; do
-		differs="cannot be rewritten"
+	for way in ${SUITE_WAYS:-moved trap counted}; do
+		differs="cannot be rewritten, or its profiles not be read"
 		check "$way" && differs=$(compare "$way")
 		if [ -n "$differs" ]; then
 			bad=yes said="$said, $way differs"
@@ -110,12 +118,25 @@ while IFS= read -r line; do
 	"not ok"*) failed=1 ;;
 	esac
 	echo "$line"
-done < <(printf '%s\n' "$@" | nice -n 10 xargs -P 2 -n 1 "$0" --one)
+done < <(printf '%s\n' "$@" | nice -n 10 xargs -P 2 -n 1 "$here/suites.sh" --one)
 echo "1..$n"
-for way in ${SUITE_WAYS:-moved trap}; do
-	echo "# $way:"
+# figures WAY NAME...: sums over the suites
+figures()
+{
+	way=$1
+	shift
 	for name; do
+		[ "$way" != counted ] || echo "$name:"
 		cat "$PACKAGES_CACHE/suites/$name/$way.figures"
-	done | python3 tests/lib/rewrite_sweep.py --sum | sed 's/^/# /'
+	done | if [ "$way" = counted ]; then
+		cat
+	else
+		python3 tests/lib/rewrite_sweep.py --sum
+	fi
+}
+
+for way in ${SUITE_WAYS:-moved trap counted}; do
+	echo "# $way:"
+	figures "$way" "$@" | sed 's/^/# /'
 done
 exit $failed

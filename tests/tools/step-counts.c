@@ -6,7 +6,8 @@
  *	step-counts OUT PROGRAM [ARG...]
  *
  * OUT.PID, one per process, gets what qemu-counts.c writes, one line for each
- * instruction. A repeated string instruction is one, however often it repeats;
+ * instruction, and what qemu-flow.c does: how often which followed which. A
+ * repeated string instruction is one, however often it repeats;
  * one that faults is none; a system call that never returns is one. The exit
  * status is the program's, or 128 and its signal.
  */
@@ -32,6 +33,7 @@ struct process {
 	struct insn_seen *at;
 	size_t n, size;
 	struct seen done; /* by image, numbered from 1, and address there */
+	struct seen flow; /* from one address in memory to another */
 };
 
 struct thread {
@@ -159,11 +161,26 @@ static uint64_t image_number(const char *path)
 	return image.n;
 }
 
+static FILE *process_file(const struct process *p)
+{
+	char name[PATH_MAX];
+	FILE *f;
+
+	snprintf(name, sizeof name, "%s.%d", out, p->pid);
+	f = fopen(name, "ae");
+	if (!f) {
+		perror(name);
+		exit(125);
+	}
+	return f;
+}
+
 /* memory is about to change: whose addresses these are is told now */
 static void process_settle(struct process *p)
 {
 	char name[64];
 	struct maps maps = {0};
+	FILE *f = process_file(p);
 
 	snprintf(name, sizeof name, "/proc/%d/maps", p->pid);
 	maps_read(&maps, name);
@@ -177,6 +194,8 @@ static void process_settle(struct process *p)
 	}
 	memset(p->at, 0, p->size * sizeof *p->at);
 	p->n = 0;
+	seen_print(&p->flow, &maps, f, "flow");
+	fclose(f);
 	for (size_t i = 0; i < maps.n; i++)
 		free(maps.at[i].path);
 	free(maps.at);
@@ -184,15 +203,8 @@ static void process_settle(struct process *p)
 
 static void process_print(struct process *p)
 {
-	char name[PATH_MAX];
-	FILE *f;
+	FILE *f = process_file(p);
 
-	snprintf(name, sizeof name, "%s.%d", out, p->pid);
-	f = fopen(name, "ae");
-	if (!f) {
-		perror(name);
-		exit(125);
-	}
 	for (size_t i = 0; i < p->done.size; i++) {
 		const struct pair *x = &p->done.at[i];
 
@@ -264,16 +276,14 @@ static void thread_gone(pid_t tid, int status)
 /* --- steps */
 
 /* the thread goes on, from `pc`; some calls change who is where */
-static void step(struct thread *t, int sig)
+static void step(struct thread *t, int sig, const struct user_regs_struct *r)
 {
-	struct user_regs_struct r;
 	struct insn_seen *x;
 
-	get_registers(t->tid, &r);
-	t->pc = pc_of(&r);
+	t->pc = pc_of(r);
 	x = find(t->p, t->tid, t->pc);
 	if (x->calls && !sig) {
-		uint64_t nr = number_of(&r);
+		uint64_t nr = number_of(r);
 		bool lasts = nr != SYS_munmap && nr != SYS_mremap &&
 			     nr != SYS_mmap && nr != SYS_execve &&
 			     nr != SYS_execveat;
@@ -295,17 +305,18 @@ static bool is_arrival(pid_t tid)
 }
 
 /* what was about to run has, if the thread is elsewhere now */
-static void count_step(struct thread *t, bool whole)
+static void count_step(struct thread *t, bool whole,
+		       const struct user_regs_struct *r)
 {
-	struct user_regs_struct r;
 	struct insn_seen *x;
 
 	if (!t->pc)
 		return;
 	x = find(t->p, t->tid, t->pc);
-	get_registers(t->tid, &r);
-	if (pc_of(&r) != t->pc || (whole && !x->repeats))
+	if (pc_of(r) != t->pc || (whole && !x->repeats)) {
 		x->count++;
+		seen_add(&t->p->flow, t->pc, pc_of(r), 1);
+	}
 	t->pc = 0;
 }
 
@@ -322,15 +333,17 @@ static void on_exit_event(struct thread *t)
 static void on_stop(struct thread *t, int status)
 {
 	int sig = WSTOPSIG(status), event = status >> 16;
+	struct user_regs_struct r;
 
+	get_registers(t->tid, &r);
 	switch (event) {
 	case 0:
 		if (sig == SIGTRAP) {
 			if (!t->signalled || !is_arrival(t->tid))
-				count_step(t, true);
+				count_step(t, true, &r);
 			sig = 0;
 		} else {
-			count_step(t, false);
+			count_step(t, false, &r);
 		}
 		break;
 	case PTRACE_EVENT_EXIT:
@@ -349,7 +362,7 @@ static void on_stop(struct thread *t, int status)
 		ptrace(PTRACE_SINGLESTEP, t->tid, 0, 0);
 		return;
 	}
-	step(t, sig);
+	step(t, sig, &r);
 }
 
 static void start(char **argv)

@@ -1,6 +1,6 @@
 /*
  * base_store: the containers of base: map against an array, growable arrays,
- * the arena, and errors as values.
+ * the arena, shortcuts, and errors as values.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/shortcut.h"
 #include "mutate.h"
 
 enum { KEYS = 5000, STEPS = 40000 };
@@ -167,6 +168,51 @@ static void test_errors(void **state)
 	assert_true(strlen(e.text) < sizeof e.text);
 }
 
+/* as many keys as asked, rising, in one of three ways */
+static void rising_keys(uint64_t *key, size_t n, unsigned how, uint64_t *seed)
+{
+	uint64_t at = mutate_below(seed, 1000);
+
+	for (size_t i = 0; i < n; i++) {
+		key[i] = at;
+		if (how == 0) /* even, some alike */
+			at += mutate_below(seed, 3);
+		else if (how == 1) /* heaps that are far apart */
+			at += mutate_below(seed, 50) ? 4 : UINT64_C(1) << 40;
+		else
+			at += mutate_below(seed, 1 << 20);
+	}
+}
+
+/* a search by a shortcut finds what a search without finds */
+static void test_shortcut(void **state)
+{
+	enum { MOST = 3000 };
+	static uint64_t key[MOST + 1];
+	uint64_t seed = 5;
+
+	(void)state;
+	for (unsigned round = 0; round < 300; round++) {
+		size_t n = mutate_below(&seed, round < 30 ? 4 : MOST), i, j;
+		struct shortcut s = shortcut_begin(0, 0, 0);
+
+		rising_keys(key, n, round % 3, &seed);
+		if (n && round % 10)
+			s = shortcut_begin((uint32_t)n, key[0], key[n - 1]);
+		for (i = 0; s.nstretch && i < n; i++)
+			shortcut_add(&s, key[i]);
+		for (unsigned k = 0; k < 200; k++) {
+			uint64_t want = n ? key[mutate_below(&seed, n)] : 7;
+
+			want += mutate_below(&seed, 9) - 4;
+			bisect(i, n, key[i] < want);
+			shortcut_bisect(j, &s, want, n, key[j] < want);
+			assert_int_equal(i, j);
+		}
+		shortcut_free(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +221,7 @@ int main(void)
 		cmocka_unit_test(test_arena),
 		cmocka_unit_test(test_exhausted),
 		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_shortcut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ static void run_all(struct arena *a, const struct graph *g)
 	struct event_plan ev;
 	struct equiv q;
 
-	weight_guess(a, g, &w);
+	weight_guess(a, g, NULL, &w);
 	for (uint32_t e = 0; e < g->ne; e++)
 		assert_true(isfinite(w.edge[e]) && w.edge[e] >= 0);
 	check_placements(a, g, &w);

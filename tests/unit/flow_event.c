@@ -48,7 +48,7 @@ static void make_procedure(struct arena *a, struct rng *r, struct procedure *p,
 	}
 	for (uint32_t e = 0; e < p->g.closing; e++)
 		p->at_edge[e] = rng_once_in(r, 3) ? rng_below(r, 10) : 0;
-	weight_guess(a, &p->g, &w);
+	weight_guess(a, &p->g, NULL, &w);
 	for (uint32_t e = 0; e < p->g.ne; e++)
 		w.edge[e] += rng_below(r, 3);
 	tree_span(a, &p->g, w.edge, NULL, &t);
@@ -176,7 +176,7 @@ static void test_definition(void **state)
 		at_edge = ARENA_ARRAY(&a, int64_t, g.ne);
 		for (uint32_t e = 0; e < g.closing; e++)
 			at_edge[e] = (int64_t)rng_below(&r, 9) - 2;
-		weight_guess(&a, &g, &w);
+		weight_guess(&a, &g, NULL, &w);
 		tree_span(&a, &g, w.edge, NULL, &t);
 		event_place(&a, &g, &t, NULL, at_edge, NULL, &x);
 		for (uint32_t e = 0; e < g.closing; e++)

@@ -48,13 +48,13 @@ static void make_weights(struct arena *a, struct rng *r, const struct graph *g,
 {
 	switch (rng_below(r, 3)) {
 	case 0:
-		weight_guess(a, g, w);
+		weight_guess(a, g, NULL, w);
 		break;
 	case 1:
 		weight_measured(a, g, t->edge, w);
 		break;
 	default:
-		weight_guess(a, g, w);
+		weight_guess(a, g, NULL, w);
 		for (uint32_t e = 0; e < g->ne; e++)
 			w->edge[e] = rng_below(r, 5);
 	}

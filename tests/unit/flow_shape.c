@@ -146,7 +146,7 @@ static void check_weights(struct arena *a, const struct graph *g,
 {
 	struct weights w;
 
-	weight_guess(a, g, &w);
+	weight_guess(a, g, NULL, &w);
 	assert_true(w.edge[g->closing] == 1);
 	for (uint32_t e = 0; e < g->ne; e++)
 		assert_true(isfinite(w.edge[e]) && w.edge[e] >= 0);

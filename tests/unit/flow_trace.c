@@ -393,7 +393,7 @@ static void test_one_procedure(void **state)
 		bool *barred;
 
 		make_procedure(&a, &r, i % CFG_SHAPES, &p, 0);
-		weight_guess(&a, &p.g[0], &w);
+		weight_guess(&a, &p.g[0], NULL, &w);
 		barred = make_barred(&a, &r, &p.g[0]);
 		witness_place(&a, &p.g[0], w.edge, barred, &p.w[0]);
 		check_barred(&p.g[0], barred, &p.w[0]);
@@ -433,7 +433,7 @@ static bool make_calls(struct arena *a, struct rng *r, struct program *p,
 			p->callee[i][v] = rng_below(r, p->n);
 			calls[v] = true;
 		}
-	weight_guess(a, g, &w);
+	weight_guess(a, g, NULL, &w);
 	witness_place_blocking(a, g, w.edge, barred, calls, &p->w[i]);
 	check_barred(g, barred, &p->w[i]);
 	if (p->w[i].blind)
@@ -495,7 +495,7 @@ static void test_broken_traces(void **state)
 		uint32_t steps = 0;
 
 		make_procedure(&a, &r, i % CFG_SHAPES, &p, 0);
-		weight_guess(&a, &p.g[0], &w);
+		weight_guess(&a, &p.g[0], NULL, &w);
 		witness_place(&a, &p.g[0], w.edge, NULL, &p.w[0]);
 		start.vertex = p.g[0].root;
 		x.nwitnesses = rng_below(&r, 20);

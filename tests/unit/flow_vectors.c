@@ -58,11 +58,29 @@ static void test_weights(void **state)
 	make_example(&a, false, &g);
 	assert_int_equal(g.ne, EDGES);
 	assert_int_equal(g.closing, EXIT_P);
-	weight_guess(&a, &g, &w);
+	weight_guess(&a, &g, NULL, &w);
 	for (uint32_t e = 0; e < EDGES; e++)
 		assert_true(w.edge[e] == expect[e]);
 	assert_true(sum_edges(&w, all, EDGES) == 53.5);
 	assert_true(w.vertex[P] == 11 && w.vertex[EXIT] == 1);
+	arena_free(&a);
+}
+
+/* Q leads to A three times as often as to B; all else is as it was */
+static void test_likely(void **state)
+{
+	static const double expect[EDGES] = {10.5,  0.5, 7.875, 2.625, 7.875,
+					     2.625, 10,  0.5,   10,    1};
+	double likely[EDGES] = {1, 1, 1.5, 0.5, 1, 1, 1, 1, 1, 1};
+	struct arena a = {0};
+	struct graph g;
+	struct weights w;
+
+	(void)state;
+	make_example(&a, false, &g);
+	weight_guess(&a, &g, likely, &w);
+	for (uint32_t e = 0; e < EDGES; e++)
+		assert_true(w.edge[e] == expect[e]);
 	arena_free(&a);
 }
 
@@ -78,7 +96,7 @@ static void test_edge_placement(void **state)
 
 	(void)state;
 	make_example(&a, false, &g);
-	weight_guess(&a, &g, &w);
+	weight_guess(&a, &g, NULL, &w);
 	tree_span(&a, &g, w.edge, NULL, &t);
 	for (uint32_t e = 0; e < g.ne; e++)
 		in_tree += t.in[e] ? w.edge[e] : 0;
@@ -109,13 +127,13 @@ static void test_vertex_placement(void **state)
 
 	(void)state;
 	make_example(&a, true, &g);
-	weight_guess(&a, &g, &w);
+	weight_guess(&a, &g, NULL, &w);
 	place_counters(&a, &g, &w, NULL, PLACE_VERTICES, &p);
 	assert_true(p.cost == 21.5);
 	assert_int_equal(p.n, 4);
 	assert_memory_equal(p.at, figure, sizeof figure);
 	make_example(&a, false, &g);
-	weight_guess(&a, &g, &w);
+	weight_guess(&a, &g, NULL, &w);
 	place_counters(&a, &g, &w, NULL, PLACE_VERTICES, &p);
 	assert_true(p.cost == 31.5);
 	assert_int_equal(p.n, 4);
@@ -202,7 +220,7 @@ static void test_witnesses(void **state)
 
 	(void)state;
 	make_example(&a, false, &g);
-	weight_guess(&a, &g, &w);
+	weight_guess(&a, &g, NULL, &w);
 	witness_place(&a, &g, w.edge, NULL, &x);
 	assert_int_equal(x.n, (EDGES - 1) - (BLOCKS - 1));
 	assert_true(x.cost == 11);
@@ -238,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_likely),
 		cmocka_unit_test(test_edge_placement),
 		cmocka_unit_test(test_vertex_placement),
 		cmocka_unit_test(test_figure_3),

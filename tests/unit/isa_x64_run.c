@@ -127,6 +127,35 @@ static void test_match(void **state)
 	assert_int_equal(x64_count_match(code, 0, 0, &counter), 0);
 }
 
+/* who else writes to gs */
+static void test_takes(void **state)
+{
+	static const struct {
+		uint8_t code[8], len;
+		bool takes;
+	} v[] = {
+		{{0xf3, 0x48, 0x0f, 0xae, 0xd8}, 5, true}, /* wrgsbase %rax */
+		{{0xf3, 0x49, 0x0f, 0xae, 0xdc}, 5, true}, /* %r12 */
+		{{0xf3, 0x0f, 0xae, 0xdf}, 4, true},	    /* %edi */
+		{{0x8e, 0xe8}, 2, true},		    /* mov %eax, %gs */
+		{{0x41, 0x8e, 0x2a}, 3, true},		    /* mov (%r10), %gs */
+		{{0xf3, 0x48, 0x0f, 0xae, 0xd0}, 5, false}, /* wrfsbase */
+		{{0xf3, 0x48, 0x0f, 0xae, 0xc8}, 5, false}, /* rdgsbase */
+		{{0x0f, 0xae, 0xd8}, 3, false},
+		{{0x0f, 0xae, 0x18}, 3, false},		    /* stmxcsr */
+		{{0x8e, 0xd8}, 2, false},		    /* mov %eax, %ds */
+		{{0x8c, 0xe8}, 2, false},		    /* mov %gs, %eax */
+		{{0x65, 0x48, 0x8b, 0x04, 0x25, 8}, 9, false},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof v / sizeof *v; i++) {
+		struct insn in = {.len = v[i].len};
+
+		assert_int_equal(x64_takes_slot(v[i].code, &in), v[i].takes);
+	}
+}
+
 /* --- gates */
 
 /* what a gate hands over */
@@ -454,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_tell_more),
 		cmocka_unit_test(test_count),
 		cmocka_unit_test(test_match),
+		cmocka_unit_test(test_takes),
 		cmocka_unit_test(test_gates),
 		cmocka_unit_test(test_nobody),
 		cmocka_unit_test(test_reach),

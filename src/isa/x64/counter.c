@@ -60,6 +60,21 @@ bool x64_count(enum count_form f, uint64_t at, uint64_t counter,
 			  counter);
 }
 
+/* wrgsbase, and mov to gs */
+bool x64_takes_slot(const uint8_t *code, const struct insn *in)
+{
+	const uint8_t *end = code + in->len, *p = code;
+	bool repeat = false;
+
+	for (; p < end && (*p == 0x66 || *p >> 1 == 0xf2 >> 1 ||
+			   *p >> 4 == 4); p++)
+		repeat |= *p == 0xf3;
+	if (end - p >= 2 && p[0] == 0x8e)
+		return (p[1] >> 3 & 7) == 5;
+	return end - p == 3 && repeat && p[0] == 0x0f && p[1] == 0xae &&
+	       p[2] >= 0xd8 && p[2] <= 0xdf;
+}
+
 /* what is written for the register and counter that are seen is the same */
 unsigned x64_count_match(const uint8_t *code, size_t size, uint64_t at,
 			 uint64_t *counter)

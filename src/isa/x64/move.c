@@ -322,5 +322,6 @@ const struct isa_move x64_move = {
 	.count = x64_count,
 	.count_needs = {{X64_COUNT_SIZE, 0, X64_COUNT_FLAGS},
 			{X64_COUNT_KEEPING_SIZE, 1, 0}},
+	.takes_slot = x64_takes_slot,
 	.count_match = x64_count_match,
 };

@@ -34,6 +34,7 @@ enum {
 };
 bool x64_count(enum count_form f, uint64_t at, uint64_t counter,
 	       const uint8_t *reg, uint8_t *out);
+bool x64_takes_slot(const uint8_t *code, const struct insn *in);
 unsigned x64_count_match(const uint8_t *code, size_t size, uint64_t at,
 			 uint64_t *counter);
 

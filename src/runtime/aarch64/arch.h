@@ -287,7 +287,12 @@ enum { ARCH_ACTION_FLAGS = 0, ARCH_SEES_RETURNS = 0 };
 enum { ARCH_NOTES_ENDS = 1 };
 
 /* words of the kernel's ucontext */
-enum { ARCH_UC_MASK = 5, ARCH_UC_REGS = 23, ARCH_UC_PC = 55 };
+enum {
+	ARCH_UC_MASK = 5,
+	ARCH_UC_REGS = 23,
+	ARCH_UC_PC = 55,
+	ARCH_UC_WORDS, /* as far as we look */
+};
 
 static inline uintptr_t arch_pc(const void *context)
 {

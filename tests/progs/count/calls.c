@@ -385,24 +385,33 @@ NOINLINE static int plugins(const char *file)
 	return 0;
 }
 
-/* as many procedures */
+/* as many procedures, each of them at a multiple of so many bytes */
+#ifdef __aarch64__
+#define EACH "4"
+#define FUNCTION "%function"
+#else
+#define EACH "16"
+#define FUNCTION "@function"
+#endif
 enum { MANY = 3000 };
 extern const char many[];
 __asm__(".text\n"
-	".type many, %function\n"
+	".type many, " FUNCTION "\n"
 	".globl many\n"
+	"	.balign " EACH "\n"
 	"many:\n"
-	"	.cfi_startproc\n"
 	"	.rept 3000\n"
+	"	.cfi_startproc\n"
 	"	ret\n"
-	"	.endr\n"
+	"	.balign " EACH "\n"
 	"	.cfi_endproc\n"
+	"	.endr\n"
 	"	.size many, . - many\n");
 
 NOINLINE static int call_many(void)
 {
 	for (int i = 0; i < 3 * MANY; i++)
-		((void (*)(void))(many + i % MANY * 4))();
+		((void (*)(void))(many + i % MANY * atoi(EACH)))();
 	return 0;
 }
 

@@ -22,8 +22,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { PAGE = 512, CREW = 4 }; /* words of marks for a thread, threads */
+
 static volatile int sink;
-static uint64_t *marks;
+static uint64_t *all_marks;
+static __thread uint64_t *marks;
 
 #ifdef __aarch64__
 #define LOAD_ADD "ldr %0, [%1]\n add %0, %0, #1\n"
@@ -111,11 +114,14 @@ static void map_marks(const char *name)
 {
 	int fd = open(name, O_RDWR | O_CREAT, 0666);
 
-	if (fd < 0 || ftruncate(fd, 4096))
+	size_t size = CREW * PAGE * sizeof *marks;
+
+	if (fd < 0 || ftruncate(fd, (off_t)size))
 		exit(99);
-	marks = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (marks == MAP_FAILED)
+	all_marks = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (all_marks == MAP_FAILED)
 		exit(99);
+	marks = all_marks;
 	close(fd);
 }
 
@@ -366,7 +372,7 @@ static void aside(void)
 
 static void *work(void *arg)
 {
-	(void)arg;
+	marks = arg;
 	start_timer();
 	loop(-1);
 	return NULL;
@@ -390,7 +396,7 @@ static void in_thread(void)
 	sigprocmask(SIG_BLOCK, &alarm, NULL);
 	pthread_create(&u, NULL, wait_long, NULL);
 	sigprocmask(SIG_UNBLOCK, &alarm, NULL);
-	pthread_create(&t, NULL, work, NULL);
+	pthread_create(&t, NULL, work, marks);
 	sigprocmask(SIG_BLOCK, &alarm, NULL);
 	pthread_join(t, NULL);
 }
@@ -400,9 +406,19 @@ static void among_threads(void)
 {
 	pthread_t t;
 
-	pthread_create(&t, NULL, work, NULL);
+	pthread_create(&t, NULL, work, marks);
 	usleep(50000);
 	_exit(3);
+}
+
+/* it goes on in all threads, until somebody ends them */
+static void crew(void)
+{
+	pthread_t t;
+
+	for (int i = 1; i < CREW; i++)
+		pthread_create(&t, NULL, work, all_marks + i * PAGE);
+	loop(-1);
 }
 
 static void waiting_threads(void)
@@ -413,6 +429,32 @@ static void waiting_threads(void)
 	pthread_create(&t, NULL, wait_long, NULL);
 	usleep(50000);
 	exit(4);
+}
+
+/* --- system calls that we take a part in */
+
+OWN static void open_often(void)
+{
+	for (;;) {
+		MARK(20);
+		int fd = open("/dev/null", O_RDONLY);
+		MARK(21);
+		close(fd);
+		MARK(22);
+	}
+}
+
+OWN static void fork_often(void)
+{
+	for (;;) {
+		MARK(23);
+		pid_t pid = fork();
+		if (!pid)
+			_exit(0);
+		MARK(24);
+		waitpid(pid, NULL, 0);
+		MARK(25);
+	}
 }
 
 static void do_word(char **argv, int *i)
@@ -455,7 +497,7 @@ static void do_word(char **argv, int *i)
 	else if (!strcmp(w, "timer"))
 		due = atol(argv[++*i]);
 	else if (!strcmp(w, "loop"))
-		work(NULL);
+		work(marks);
 	else if (!strcmp(w, "jumps"))
 		jump_out(atoi(argv[++*i]));
 	else if (!strcmp(w, "returns"))
@@ -470,6 +512,12 @@ static void do_word(char **argv, int *i)
 		in_thread();
 	else if (!strcmp(w, "among"))
 		among_threads();
+	else if (!strcmp(w, "crew"))
+		crew();
+	else if (!strcmp(w, "files"))
+		open_often();
+	else if (!strcmp(w, "forks"))
+		fork_often();
 	else if (!strcmp(w, "waiting"))
 		waiting_threads();
 	else if (!strcmp(w, "ignore"))

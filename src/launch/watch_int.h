@@ -1,0 +1,35 @@
+/* watch_int: what watch.c and watch_note.c share. */
+#ifndef LAUNCH_WATCH_INT_H
+#define LAUNCH_WATCH_INT_H
+
+#include <stdint.h>
+
+#include "launch/watch.h"
+
+struct watched_thread {
+	pid_t tid, pid;
+	bool known; /* who made it said so: the thread may go on */
+	bool waits; /* stopped until then */
+	bool noted; /* its end was seen */
+};
+
+struct watched_process {
+	pid_t pid;
+	pid_t lender;	/* whose memory it is in (vfork), or 0 */
+	uint64_t chunk; /* where it is in the profile; 0: not known */
+	bool flawed;	/* some thread's end was not seen */
+};
+
+/* the process that a thread belongs to; itself if nobody can tell */
+pid_t watch_process_of(pid_t tid);
+/* the parent of a process, 0: nobody can tell */
+pid_t watch_parent_of(pid_t pid);
+/*
+ * Notes where a thread of the process, stopped at its exit, is. False: it
+ * cannot be looked at.
+ */
+bool watch_note(struct watch *w, struct watched_process *p, pid_t tid);
+/* no thread of the process is left: its chunk says how it ended */
+void watch_conclude(struct watch *w, struct watched_process *p);
+
+#endif

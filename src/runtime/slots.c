@@ -1,0 +1,112 @@
+/*
+ * slots: distances at which addresses are free for the counters of a thread,
+ * as far from every object's own.
+ */
+#include "runtime/counting.h"
+
+enum {
+	TRIES = 64,
+	STEPS = 4096, /* slots in all, at least */
+	LIMIT_STACK = 3, /* RLIMIT_STACK */
+	STACK_LEAST = 128 << 20, /* room that the kernel leaves for one */
+	STACK_GAP = 2 << 20,
+};
+/* far enough from what the program maps, near enough for 39 bits */
+#define SLOT_FIRST (-((int64_t)32 << 30))
+#define SLOT_STEP ((int64_t)256 << 20)
+
+_Bool image_has_pieces(const struct counted_image *m)
+{
+	return m->state != IMAGE_GONE && !m->shared;
+}
+
+static void release(const struct counting *c, int64_t slot, uint32_t images)
+{
+	for (uint32_t i = 0; i < images; i++) {
+		const struct counted_image *m = image_of(c, i);
+
+		if (image_has_pieces(m))
+			sys_unmap(image_piece(m, slot), m->size);
+	}
+}
+
+void slot_leave(const struct counting *c, int64_t slot)
+{
+	release(c, slot, c->image.n);
+}
+
+/* all pieces of a block with that slot would have their addresses */
+static _Bool reserve(const struct counting *c, int64_t slot)
+{
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		const struct counted_image *m = image_of(c, i);
+
+		if (image_has_pieces(m) &&
+		    !sys_reserve(image_piece(m, slot), m->size)) {
+			release(c, slot, i);
+			return 0;
+		}
+	}
+	return 1;
+}
+
+/* the end of the objects' counters */
+static uintptr_t images_end(const struct counting *c)
+{
+	uintptr_t end = 0;
+
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		const struct counted_image *m = image_of(c, i);
+		uintptr_t its = (uintptr_t)m->counters + m->size;
+
+		if (image_has_pieces(m) && its > end)
+			end = its;
+	}
+	return end;
+}
+
+/*
+ * Slots above 0: the kernel maps from below the stack's room downwards, so
+ * that nothing is above the libraries but the stack. The first slot is the
+ * largest: what is loaded later is at lower addresses.
+ */
+static void begin_above(struct counting *c)
+{
+	uint64_t limit[2] = {0, 0}, space = 0;
+	uintptr_t end = images_end(c);
+
+	arch_call(SYS_PRLIMIT64, 0, LIMIT_STACK, 0, (long)limit, 0);
+	if (end < c->stack)
+		space = c->stack - end;
+	if (limit[0] < STACK_LEAST && space / 8 > STACK_LEAST)
+		limit[0] = STACK_LEAST;
+	limit[0] += STACK_GAP;
+	space = limit[0] < space ? space - limit[0] : 0;
+	space &= -c->page;
+	c->next_slot = (int64_t)space;
+	c->slot_step = (int64_t)(space / STEPS & -c->page);
+	if (c->slot_step > SLOT_STEP)
+		c->slot_step = SLOT_STEP;
+	if (c->slot_step < (int64_t)c->page)
+		c->slot_step = (int64_t)c->page;
+}
+
+int64_t slot_take(struct counting *c)
+{
+	if (!c->slot_step) {
+		c->next_slot = SLOT_FIRST;
+		c->slot_step = SLOT_STEP;
+		if (ARCH_SLOT_OWN)
+			begin_above(c);
+	}
+	for (unsigned try = 0; try < TRIES; try++) {
+		int64_t slot = c->next_slot;
+
+		if (ARCH_SLOT_OWN && slot <= 0)
+			break;
+		c->next_slot -= c->slot_step;
+		if (reserve(c, slot))
+			return slot;
+	}
+	return 0;
+}

@@ -1,0 +1,167 @@
+/*
+ * arch_signals: what arch.h says of signals and frames on x86-64.
+ */
+#ifndef RUNTIME_ARCH_SIGNALS_H
+#define RUNTIME_ARCH_SIGNALS_H
+
+/* a handler has to be told where to return: rt_sigreturn() */
+#define ARCH_RESTORER ((uintptr_t)signal_restores)
+enum { ARCH_ACTION_FLAGS = 0x04000000 }; /* SA_RESTORER */
+__attribute__((visibility("hidden"))) void signal_restores(void);
+
+/* unwinders know these nine bytes */
+#define ARCH_SIGNAL_RESTORES                                                   \
+	".globl signal_restores\n"                                             \
+	".hidden signal_restores\n"                                            \
+	".type signal_restores, @function\n"                                   \
+	"nop\n"                                                                \
+	"signal_restores:\n"                                                   \
+	"mov $15, %rax\n"                                                      \
+	"syscall\n"                                                            \
+	".size signal_restores, . - signal_restores\n"
+
+/*
+ * signal_arrives(): asks signal_real() which handler it is, with what the
+ * kernel gave and where its frame is. In the module it then calls the handler,
+ * and tells signal_returned() that it came back; the entry of a program has no
+ * unwind tables, in which somebody behind the handler could find the way over
+ * such a call: there it jumps.
+ */
+#ifdef RUNTIME_IS_ENTRY
+enum { ARCH_SEES_RETURNS = 0 };
+#define ARCH_SIGNAL_GOES "jmp *%r11\n"
+#else
+enum { ARCH_SEES_RETURNS = 1 };
+#define ARCH_SIGNAL_GOES                                                       \
+	"sub $8, %rsp\n"                                                       \
+	".cfi_adjust_cfa_offset 8\n"                                           \
+	"call *%r11\n"                                                         \
+	"lea 8(%rsp), %rdi\n"                                                  \
+	"call signal_returned\n"                                               \
+	"add $8, %rsp\n"                                                       \
+	".cfi_adjust_cfa_offset -8\n"                                          \
+	"ret\n"
+#endif
+
+#define ARCH_SIGNAL_ARRIVES                                                    \
+	__asm__(".text\n"                                                      \
+		".globl signal_arrives\n"                                      \
+		".hidden signal_arrives\n"                                     \
+		".type signal_arrives, @function\n"                            \
+		"signal_arrives:\n"                                            \
+		".cfi_startproc\n"                                             \
+		"push %rdi\n"                                                  \
+		".cfi_adjust_cfa_offset 8\n"                                   \
+		"push %rsi\n"                                                  \
+		".cfi_adjust_cfa_offset 8\n"                                   \
+		"push %rdx\n"                                                  \
+		".cfi_adjust_cfa_offset 8\n"                                   \
+		"lea 24(%rsp), %rcx\n"                                         \
+		"call signal_real\n"                                           \
+		"pop %rdx\n"                                                   \
+		".cfi_adjust_cfa_offset -8\n"                                  \
+		"pop %rsi\n"                                                   \
+		".cfi_adjust_cfa_offset -8\n"                                  \
+		"pop %rdi\n"                                                   \
+		".cfi_adjust_cfa_offset -8\n"                                  \
+		"mov %rax, %r11\n"                                             \
+		"xor %eax, %eax\n"                                             \
+		ARCH_SIGNAL_GOES                                               \
+		".cfi_endproc\n"                                               \
+		".size signal_arrives, . - signal_arrives\n"                   \
+		ARCH_SIGNAL_RESTORES)
+
+/* can signals that end the process be caught on the way? */
+enum { ARCH_NOTES_ENDS = 1 };
+
+/* words of the kernel's ucontext */
+enum {
+	ARCH_UC_MASK = 37,
+	ARCH_UC_SP = 20,
+	ARCH_UC_PC = 21,
+	ARCH_UC_WORDS, /* as far as we look for where it was */
+};
+
+static inline uintptr_t arch_pc(const void *context)
+{
+	return ((const unsigned long *)context)[ARCH_UC_PC];
+}
+
+static inline void arch_set_pc(void *context, uintptr_t pc)
+{
+	((unsigned long *)context)[ARCH_UC_PC] = pc;
+}
+
+/* the signal is not blocked when the handler has returned */
+static inline void arch_unblock(void *context, unsigned signal)
+{
+	((unsigned long *)context)[ARCH_UC_MASK] &= ~(1ul << (signal - 1));
+}
+
+/*
+ * Where the increment began, at its load, that was interrupted before its
+ * store; 0 if it looks like none. *counter: what it would write to, if that is
+ * the object's own. Other increments are one instruction.
+ */
+static inline uintptr_t arch_increment(const void *context, uintptr_t *counter)
+{
+	const uint8_t *p = (const uint8_t *)arch_pc(context);
+	int32_t disp;
+
+	if (arch_is_access(p, 0x89))
+		p -= ARCH_STORE_AT;
+	else if ((p[0] & 0xfa) == 0x48 && p[1] == 0x8d &&
+		 p[2] >> 6 == 1 && p[3] == 1)
+		p -= 8;
+	else
+		return 0;
+	if (!arch_is_access(p, 0x8b) || p[9] != 0x8d || p[11] != 1 ||
+	    !arch_is_access(p + ARCH_STORE_AT, 0x89))
+		return 0;
+	__builtin_memcpy(&disp, p + 4, sizeof disp);
+	*counter = (uintptr_t)p + 8 + (uintptr_t)(intptr_t)disp;
+	return (uintptr_t)p;
+}
+
+/* --- frames: there is no chain of records to rely on on this machine */
+
+enum { ARCH_FRAME_RECORDS = 0, ARCH_RED_ZONE = 128 };
+
+/* where the stack of who called the gate was */
+static inline uintptr_t arch_gate_frame(const struct arch_gate *g)
+{
+	return (uintptr_t)(g + 1) + ARCH_RED_ZONE;
+}
+
+/* where that of the interrupted code was */
+static inline uintptr_t arch_frame(const void *context)
+{
+	return ((const unsigned long *)context)[ARCH_UC_SP];
+}
+
+static inline uintptr_t arch_link(const void *context)
+{
+	(void)context;
+	return 0;
+}
+
+static inline uintptr_t arch_plain(uintptr_t at)
+{
+	return at;
+}
+
+enum { ARCH_JUMP_FRAME = 6 }; /* the word of a jmp_buf with rsp */
+
+/* that word as it is: glibc turns and masks it, musl does not */
+static inline uintptr_t arch_jump_frame(uintptr_t word, uintptr_t sp)
+{
+	enum { NEAR_BITS = 40, TURN = 17 };
+	uintptr_t guard;
+
+	if (word > sp && (word - sp) >> NEAR_BITS == 0)
+		return word;
+	__asm__("mov %%fs:0x30, %0" : "=r"(guard));
+	return (word >> TURN | word << (64 - TURN)) ^ guard;
+}
+
+#endif

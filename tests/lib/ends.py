@@ -1,0 +1,89 @@
+"""
+ends: builds of tests/progs/count/ends.c, and what they leave.
+"""
+import struct
+
+import count_run
+from count_run import *
+
+SOURCE = "tests/progs/count/ends.c"
+WORDS, CREW = 512, 4    # of marks of a thread; threads
+KILLED, MOVING, LOST = "was killed", "other threads ran", "cannot be told"
+
+
+def read_marks(data):
+    """{number: count} of a file of marks."""
+    all_ = struct.unpack("<%dQ" % (WORDS * CREW), data)
+    return [sum(all_[i::WORDS]) for i in range(WORDS)]
+
+
+def read_counts(text, image):
+    """{address: count} of an image, from what `tally export` says."""
+    out = collections.Counter()
+    for line in text.splitlines():
+        name, address, n = line.split("\t")
+        if name == image:
+            out[int(address, 16)] = int(n)
+    return out
+
+
+class Build:
+    """A build of ends.c: its marks, and where nothing is measured."""
+
+    def __init__(self, where, name, *flags):
+        self.isa = count_run.ISA
+        os.makedirs(os.path.join(where, self.isa), exist_ok=True)
+        self.name, self.file = name, os.path.join(where, self.isa, name)
+        run(*compiler(self.isa, "gcc"), "-w", *flags, "-o", self.file, SOURCE,
+            "-lpthread")
+        self.plt, _, size = self.section(".plt")
+        # of x86-64's stubs the half that binds them is not told of
+        self.plt_end = self.plt + (size if "-no-pie" in flags or
+                                   self.isa == "x86_64" else 32)
+        self.own = "-static" in flags
+        self.code = self.functions() if self.own else None
+
+    def section(self, name):
+        """(address, offset, size)"""
+        for line in run(tool(self.isa, "readelf"), "-SW", self.file).splitlines():
+            w = line.replace("[ ", "[").split()
+            if len(w) > 5 and w[1] == name:
+                return tuple(int(x, 16) for x in w[3:6])
+        return (0, 0, 0)
+
+    def marks(self):
+        """{number: addresses of instructions that store}"""
+        addr, offset, size = self.section(".marks")
+        data = open(self.file, "rb").read()
+        out = collections.defaultdict(list)
+        for i in range(0, size, 8):
+            d, n = struct.unpack_from("<ii", data, offset + i)
+            out[n].append(addr + i + d)
+        return out
+
+    def functions(self):
+        """Ranges of the source's own functions."""
+        run(*compiler(self.isa, "gcc"), "-w", "-O2", "-c", "-o", self.file + ".o",
+            SOURCE)
+        own = {n for _, _, n in Names.read(self.isa, self.file + ".o")}
+        return [(a, a + n) for a, n, name in Names.read(self.isa, self.file)
+                if name in own]
+
+    def compared(self, address):
+        if self.own:
+            return any(s <= address < e for s, e in self.code)
+        # stubs of the linker that stay in place: the first one, or all
+        return not self.plt <= address < self.plt_end
+
+    def faults(self, address):
+        """Whether the instruction may: it uses memory, or traps."""
+        text = run(tool(self.isa, "objdump"), "-d", "--start-address=%d" % address,
+                   "--stop-address=%d" % (address + 4), self.file)
+        word = text.splitlines()[-1].split("\t")[2]
+        return word.startswith(("ld", "st", "brk"))
+
+    def differences(self, want, got):
+        """Complaints about marks that ran otherwise than they say."""
+        sums = {n: sum(got[a] for a in at) for n, at in self.marks().items()}
+        return ["mark %d: %d, want %d" % (n, sums[n], want[n])
+                for n in sums if sums[n] != want[n]]
