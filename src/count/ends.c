@@ -172,11 +172,6 @@ static bool step_aside(struct course *c)
 	return true;
 }
 
-static bool is_inserted(const struct place_back *p)
-{
-	return p->kind == STRETCH_INSERTED || p->kind == STRETCH_BEFORE;
-}
-
 /*
  * In code that inserted code calls (a gate, or what that called): goes to
  * where it was called from. That is a return address, and what else may be
@@ -191,7 +186,7 @@ static bool leave_gate(struct course *c)
 		if (back == END_ELSEWHERE)
 			continue;
 		p = way_back_find(&c->r->back, back - 1);
-		if (!is_inserted(&p))
+		if (p.kind != STRETCH_INSERTED)
 			continue;
 		c->at = back;
 		return true;
@@ -211,7 +206,7 @@ static bool go_on(struct course *c)
 {
 	for (unsigned i = 0; i < STEPS; i++) {
 		c->place = way_back_find(&c->r->back, c->at);
-		if (is_inserted(&c->place)) {
+		if (c->place.kind == STRETCH_INSERTED) {
 			if (!step_inserted(c))
 				return false;
 		} else if (c->place.kind != STRETCH_NONE) {
@@ -302,7 +297,7 @@ static struct range spot_of(const struct course *c)
 	    (c->place.kind == STRETCH_RUN && c->at != c->place.start))
 		return (struct range){0, 0};
 	before = way_back_find(&c->r->back, c->place.start - 1);
-	if (before.kind != STRETCH_BEFORE)
+	if (before.kind != STRETCH_INSERTED)
 		return (struct range){0, 0};
 	return (struct range){before.start, c->place.start};
 }
@@ -400,7 +395,7 @@ static uint32_t caller_of(const struct ends_reader *r, uint64_t back)
 	struct place_back p = way_back_find(&r->back, back - 1);
 
 	if (back == END_ELSEWHERE || p.kind == STRETCH_NONE ||
-	    is_inserted(&p))
+	    p.kind == STRETCH_INSERTED)
 		return MAP_NONE;
 	return block_at(r->m, p.old);
 }

@@ -35,7 +35,6 @@ struct builder {
 	size_t span, literal; /* the first of this part */
 	size_t stub, push;
 	size_t table; /* the next instruction of a copied table's jump */
-	size_t lead;  /* the next block with a stub before it */
 	uint64_t at, body_end;
 	VEC(struct inner) inner;
 	VEC(uint64_t) far; /* old addresses, sorted, once per longer() */
@@ -110,22 +109,6 @@ static uint32_t add_site(struct builder *b, enum spot_kind kind, uint64_t at)
 	return x->size;
 }
 
-/* the stub that lies before the block, if there is one; returns its bytes */
-static uint32_t add_lead(struct builder *b, uint64_t block)
-{
-	const struct lead *l = b->r->leads.lead.at;
-	uint64_t from = b->at;
-
-	while (b->lead < b->r->leads.lead.n && l[b->lead].to < block)
-		b->lead++;
-	if (b->lead == b->r->leads.lead.n || l[b->lead].to != block)
-		return 0;
-	if (l[b->lead].over)
-		b->at += b->r->move->jump_size;
-	place_site(b, &b->r->sites.at[SPOT_TAKEN].at[l[b->lead].site]);
-	return (uint32_t)(b->at - from);
-}
-
 /* the part that the instruction has in a copied table's jump, or NULL */
 static const struct table_part *table_part(struct builder *b, uint64_t addr)
 {
@@ -180,8 +163,6 @@ static void add_insn(struct builder *b, const uint8_t *code,
 	s.new_size = size;
 	if (last && leader)
 		s.fall = add_site(b, SPOT_FALL, in->addr);
-	if (leader)
-		s.fall += add_lead(b, in->addr);
 	s.arrive = b->at;
 	add_site(b, SPOT_BEFORE, in->addr);
 	s.start = b->at;
@@ -240,8 +221,6 @@ static void add_stubs(struct builder *b)
 		struct site *x = &s->at[v[i].kind].at[v[i].site];
 		struct stub stub = {.start = b->at, .like = x->to};
 
-		if (x->leads)
-			continue;
 		place_site(b, x);
 		b->at += b->r->move->jump_size;
 		stub.end = b->at;
@@ -253,7 +232,6 @@ static void build_spans(struct builder *b, const struct part *p)
 {
 	const struct block *bl = &b->r->c->block.at[p->block];
 	const struct table_part *t = b->r->tables.part.at;
-	const struct lead *l = b->r->leads.lead.at;
 
 	b->r->m.map.span.n = b->span;
 	b->r->literal.n = b->literal;
@@ -262,7 +240,6 @@ static void build_spans(struct builder *b, const struct part *p)
 	b->inner.n = 0;
 	b->at = p->start;
 	bisect(b->table, b->r->tables.part.n, t[b->table].at < p->start);
-	bisect(b->lead, b->r->leads.lead.n, l[b->lead].to < p->start);
 	for (uint32_t i = 0; i < p->nblock; i++)
 		add_block(b, &bl[i],
 			  i + 1 < p->nblock &&

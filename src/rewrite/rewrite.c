@@ -16,10 +16,7 @@ static void count_new(const struct rewriter *r, struct rewrite_report *n)
 	for (int k = 0; k < SPOT_KINDS; k++)
 		for (size_t i = 0; i < r->sites.at[k].n; i++)
 			n->inserted_bytes += r->sites.at[k].at[i].size;
-	n->jump_bytes = r->sites.stub.n - r->leads.lead.n;
-	for (size_t i = 0; i < r->leads.lead.n; i++)
-		n->jump_bytes += r->leads.lead.at[i].over;
-	n->jump_bytes *= r->move->jump_size;
+	n->jump_bytes = (uint64_t)r->move->jump_size * r->sites.stub.n;
 	for (size_t i = 0; i < r->tables.copy.n; i++)
 		n->table_bytes +=
 			(uint64_t)TABLE_ENTRY *
@@ -86,7 +83,6 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 				       "there is none");
 	if (sites_make(&r->sites, r->survey, r->plan, r->e))
 		return -1;
-	leads_find(&r->leads, r->survey, &r->sites);
 	r->report->left_out = r->sites.left_out;
 	r->support_addr = r->text_addr;
 	links_find(&r->links, r->c, links_addr(r));
@@ -106,7 +102,6 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 static void rewriter_free(struct rewriter *r)
 {
 	sites_free(&r->sites);
-	vec_free(&r->leads.lead);
 	tables_free(&r->tables);
 	vec_free(&r->links.link);
 	moves_free(&r->m);

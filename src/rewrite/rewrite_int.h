@@ -12,7 +12,6 @@
  *	pads.c       room for jumps there, where not all places have it
  *	spot.c     where what the plan inserts can be
  *	site.c     the code there
- *	lead.c     which of it needs no jump to where it leads
  *	links.c    stubs of the linker that are written anew
  *	layout.c   where every moved instruction goes
  *	island.c   steps for jumps that do not reach
@@ -31,7 +30,6 @@
 #include <elf.h>
 
 #include "isa/move.h"
-#include "rewrite/lead.h"
 #include "rewrite/links.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/site.h"
@@ -79,7 +77,6 @@ struct rewriter {
 	const struct survey *survey;
 	struct tables tables; /* the survey's, with addresses */
 	struct sites sites;
-	struct leads leads;
 	struct links links;
 	struct moves m;
 	VEC(struct literal) literal; /* by user */

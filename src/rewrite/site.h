@@ -28,7 +28,6 @@ struct site {
 	uint8_t saved;	   /* of scratch.reg[], how many were not dead */
 	uint8_t flags_reg; /* where the flags are kept, or SITE_NO_REG */
 	uint16_t size;	   /* of the code, without a stub's jump */
-	bool leads; /* a stub without one: it lies where it leads (lead.h) */
 };
 
 /* a site that is a stub */

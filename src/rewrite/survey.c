@@ -4,7 +4,6 @@
 #include "rewrite/survey.h"
 
 #include "rewrite/survey_int.h"
-#include "rewrite/lead.h"
 #include "rewrite/site.h"
 
 /* what depends on which parts move, found anew */
@@ -85,10 +84,7 @@ const char *survey_price(const struct survey *s, const struct insertion *i,
 	if (!why)
 		why = site_equip(&x, s, &p, need);
 	if (!why)
-		*price = (struct survey_price){
-			x.saved, p.kind > SPOT_TAKEN ||
-				 (p.kind == SPOT_TAKEN &&
-				  !lead_fits(s->cfg, p.block))};
+		*price = (struct survey_price){x.saved, p.kind >= SPOT_TAKEN};
 	return why;
 }
 

@@ -298,21 +298,6 @@ static bool stub_leaves(const struct rewriter *r, const struct site *x,
 	       r->c->edge.at[x->edge].to == CFG_NONE;
 }
 
-/* who falls through to a block jumps over the stubs before it */
-static int write_leads(struct rewriter *r)
-{
-	for (size_t i = 0; i < r->leads.lead.n; i++) {
-		const struct lead *l = &r->leads.lead.at[i];
-		const struct site *x = &r->sites.at[SPOT_TAKEN].at[l->site];
-
-		if (l->over &&
-		    write_jump(r, x->addr - r->move->jump_size,
-			       addr_map_arrive(&r->m.map, l->to), l->to))
-			return -1;
-	}
-	return 0;
-}
-
 static int write_stubs(struct rewriter *r)
 {
 	for (size_t i = 0; i < r->sites.stub.n; i++) {
@@ -323,8 +308,7 @@ static int write_stubs(struct rewriter *r)
 				      addr_map_arrive(&r->m.map, x->to);
 
 		if (write_site(r, x) ||
-		    (!x->leads &&
-		     write_jump(r, x->addr + x->size, to, x->to)))
+		    write_jump(r, x->addr + x->size, to, x->to))
 			return -1;
 	}
 	return 0;
@@ -356,7 +340,7 @@ static int write_everything(struct rewriter *r)
 	for (size_t i = 0; i < r->survey->labels.table.n; i++)
 		if (!r->survey->labels.table.at[i].refused)
 			write_labels(r, &r->survey->labels.table.at[i]);
-	return write_leads(r) || write_stubs(r) || slots_write(r) ? -1 : 0;
+	return write_stubs(r) || slots_write(r) ? -1 : 0;
 }
 
 static int write_support(struct rewriter *r)
