@@ -192,6 +192,11 @@ struct isa_move {
 	 * ask about others as well, if nobody can tell the number there.
 	 */
 	bool (*gate_asks)(enum gate_kind k, uint64_t number);
+	/*
+	 * Is the INSN_SYSCALL one of these numbers? NULL: each is. (int 0x80
+	 * has those of another machine.)
+	 */
+	bool (*own_call)(const uint8_t *code);
 	uint8_t number_reg; /* has a system call's number */
 	uint8_t result_reg; /* has its result */
 	uint16_t unmap_number; /* of the system call munmap */

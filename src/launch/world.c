@@ -4,10 +4,8 @@
 #include "launch/world.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "elf/needs.h"
 #include "isa/move.h"
@@ -15,7 +13,6 @@
 #include "launch/closure.h"
 #include "launch/part.h"
 #include "runtime/handover.h"
-#include "runtime/hash.h"
 #include "runtime/passport.h"
 
 enum {
@@ -317,6 +314,16 @@ static bool without_stack(const struct cfg *c, uint32_t b)
 	return s.known && s.number == c->isa->move->unmap_number;
 }
 
+/* does the system call at `at` have the numbers that gates know? */
+static bool is_own_call(const struct cfg *c, uint64_t at)
+{
+	size_t avail;
+	const uint8_t *code = image_at(c->image, at, &avail);
+
+	return !c->isa->move->own_call ||
+	       (avail >= 2 && c->isa->move->own_call(code));
+}
+
 /* calls of gates around the system call that ends a block */
 static void add_calls(struct plan *p, const struct cfg *c, uint32_t b)
 {
@@ -330,7 +337,7 @@ static void add_calls(struct plan *p, const struct cfg *c, uint32_t b)
 				   .nregs = move->call_regs ?
 						    move->call_regs + 2u : 0};
 
-	if (without_stack(c, b))
+	if (without_stack(c, b) || !is_own_call(c, s.at))
 		return;
 	for (unsigned g = 0; g < GATE_BEHIND; g++)
 		if (may_ask(p->ctx, g, &s))
@@ -452,50 +459,4 @@ void world_plan_free(struct plan *p)
 	vec_free(&p->insertion);
 	mem_free(w->entry);
 	mem_free(w);
-}
-
-/* e_entry of a file, 0 if it has none */
-static uint64_t entry_of(const char *file)
-{
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
-	Elf64_Ehdr h = {.e_entry = 0};
-
-	if (fd < 0)
-		return 0;
-	if (read(fd, &h, sizeof h) != sizeof h)
-		h.e_entry = 0;
-	close(fd);
-	return h.e_entry;
-}
-
-bool world_enters(const char *original, const char *copy)
-{
-	uint64_t entry = entry_of(original), new = entry_of(copy);
-
-	return entry && new && new != entry;
-}
-
-static bool leads_to(const char *link, const char *file)
-{
-	char there[PATH_MAX];
-	ssize_t n = readlink(link, there, sizeof there - 1);
-
-	return n > 0 && (size_t)n == strlen(file) && !memcmp(there, file, n);
-}
-
-char *world_link(struct arena *a, const char *dir, const char *file)
-{
-	size_t room = strlen(dir) + 64;
-	char *name = arena_alloc(a, room), *fresh = arena_alloc(a, room);
-
-	snprintf(name, room, "%s/x-%016llx", dir,
-		 (unsigned long long)hash_bytes(file, strlen(file), 0));
-	if (leads_to(name, file))
-		return name;
-	snprintf(fresh, room, "%s.%ld", name, (long)getpid());
-	if (symlink(file, fresh) || rename(fresh, name)) {
-		unlink(fresh);
-		return NULL;
-	}
-	return name;
 }

@@ -408,9 +408,9 @@ def try_taken_by_code(p):
     with open(source, "w") as f:
         f.write("int answer(void) { static long x[64] = {0, 42}; long n; "
                 "__asm__ volatile(\"wrgsbase %1; mov %%gs:8, %0\" : "
-                "\"=r\"(n) : \"r\"(x)); for (int i = 0; i < 5; i++) "
-                "__asm__ volatile(\"\"); __asm__ volatile(\"wrgsbase %0\" "
-                ": : \"r\"(0L)); return n; }\n")
+                "\"=r\"(n) : \"r\"(x)); for (volatile int i = 0; i < 5; "
+                "i++); __asm__ volatile(\"wrgsbase %0\" : : "
+                "\"r\"(0L)); return n; }\n")
     lib = path("libtaker.so")
     subprocess.run([*m.cc, "-O2", "-shared", "-fPIC", "-o", lib, source],
                    check=True)

@@ -309,7 +309,10 @@ static void test_reach(void **state)
 /* by whom threads and processes begin and end, and files are named */
 static void test_asked(void **state)
 {
+	static const uint8_t own[] = {0x0f, 0x05}, other[] = {0xcd, 0x80};
+
 	(void)state;
+	assert_true(x64_own_call(own) && !x64_own_call(other));
 	assert_true(x64_gate_asks(GATE_NAMES, SYS_readlink) &&
 		    x64_gate_asks(GATE_NAMES, SYS_execveat) &&
 		    !x64_gate_asks(GATE_NAMES, SYS_clone));

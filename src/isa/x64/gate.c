@@ -208,6 +208,12 @@ bool x64_gate_asks(enum gate_kind k, uint64_t number)
 	return false;
 }
 
+/* syscall */
+bool x64_own_call(const uint8_t *code)
+{
+	return code[0] == 0x0f && code[1] == 0x05;
+}
+
 /* the numbers are behind the code */
 static void put_test(struct gate *g, enum gate_kind k)
 {

@@ -309,6 +309,7 @@ const struct isa_move x64_move = {
 	.gate = x64_gate,
 	.gate_size = x64_gate_size,
 	.gate_asks = x64_gate_asks,
+	.own_call = x64_own_call,
 	.number_reg = RAX,
 	.result_reg = RAX,
 	.unmap_number = X64_UNMAP,

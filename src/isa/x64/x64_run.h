@@ -11,6 +11,7 @@
 bool x64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
 	      uint8_t *out);
 uint16_t x64_gate_size(enum gate_kind k);
+bool x64_own_call(const uint8_t *code);
 bool x64_gate_asks(enum gate_kind k, uint64_t number);
 enum { X64_CALL_SIZE = 5 + 5 + 8, X64_UNMAP = 11 };
 bool x64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
