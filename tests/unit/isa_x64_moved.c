@@ -328,23 +328,6 @@ static int set_up(void **state)
 	return page == MAP_FAILED ? -1 : 0;
 }
 
-#else
-
-static void skipped(void **state)
-{
-	(void)state;
-	skip();
-}
-
-#define test_saving skipped
-#define test_lead skipped
-#define test_counts skipped
-#define test_get_pc skipped
-#define test_tables skipped
-#define set_up NULL
-
-#endif
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,3 +340,22 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, set_up, NULL);
 }
+
+#else
+
+static void no_x64_processor(void **state)
+{
+	(void)state;
+	skip();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_x64_processor),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif
