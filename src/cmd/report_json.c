@@ -159,7 +159,7 @@ void report_json_edge(struct json *j, const struct told_image *m,
 		json_number(j, "hub", x.hub);
 	if (d->callee)
 		json_address(j, "callee", d->callee);
-	json_string(j, "kind", edge_kind_name(d->kind));
+	json_string(j, "kind", edge_name(m, edge));
 	report_json_count(j, "count", m->solved.edge_known[edge],
 			  m->solved.edge[edge], told_unknown(m, proc));
 }

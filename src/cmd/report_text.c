@@ -98,7 +98,7 @@ static void edge_row(struct table *x, const struct told *t,
 	table_number(x, r->known, r->count);
 	table_address(x, ends.has_from, ends.from);
 	table_address(x, ends.has_to, ends.to);
-	table_text(x, edge_kind_name(d->kind));
+	table_text(x, edge_name(m, r->item));
 	where_cells(x, t, r);
 }
 

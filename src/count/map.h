@@ -14,7 +14,7 @@
  * whatever happens in between (algorithms.md 2: deaths and births). Only calls
  * that are sure to come back, once, are edges (MAP_OVER). All ways into the
  * procedure come from EXIT, calls of it as well: how often it was called is
- * the sum over MAP_ENTRY.
+ * the sum over MAP_ENTRY where it is called (callees.h).
  */
 #ifndef COUNT_MAP_H
 #define COUNT_MAP_H

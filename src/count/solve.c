@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "count/callees.h"
 #include "count/map_graph.h"
 #include "count/stubs.h"
 #include "flow/propagate.h"
@@ -23,6 +24,8 @@ struct solver {
 	struct solved *s;
 	uint32_t shortfall; /* the first of this procedure in s->shortfall */
 	struct arena scratch; /* of one procedure */
+	struct arena *arena;  /* of the results */
+	struct callees callees;
 	const struct map_proc *p;
 	uint32_t proc;
 };
@@ -199,7 +202,17 @@ static void solve_idle(struct arena *a, struct propagation *r,
 	solve_quiet_edges(r, g);
 }
 
-/* how often it was entered, by all entries together */
+/* whether edge i of the procedure, an entry, is where it is called */
+static bool solve_is_call(struct solver *k, uint32_t i)
+{
+	uint32_t v = k->m->edge.at[k->p->edge + i].to;
+
+	return v == k->p->root ||
+	       callees_has(&k->callees, k->arena, k->m,
+			   k->m->block.at[k->p->block + v].start);
+}
+
+/* how often it was called, by all entries together */
 static void solve_calls(struct solver *k, const struct propagation *r)
 {
 	uint64_t sum = 0;
@@ -207,6 +220,9 @@ static void solve_calls(struct solver *k, const struct propagation *r)
 
 	for (uint32_t i = 0; i < k->p->nedge; i++) {
 		if (k->m->edge.at[k->p->edge + i].kind != MAP_ENTRY)
+			continue;
+		k->s->arrival[k->p->edge + i] = !solve_is_call(k, i);
+		if (k->s->arrival[k->p->edge + i])
 			continue;
 		known &= r->edge_known[i];
 		fits &= !__builtin_add_overflow(sum, r->edge[i], &sum);
@@ -477,7 +493,7 @@ void solve_counts_again(struct arena *a, const struct map *m,
 			const bool *complete, const uint64_t *value,
 			const struct endings *endings, struct solved *s)
 {
-	struct solver k = {.m = m, .value = value, .s = s,
+	struct solver k = {.m = m, .value = value, .s = s, .arena = a,
 			   .complete = complete};
 
 	*s = (struct solved){
@@ -485,6 +501,7 @@ void solve_counts_again(struct arena *a, const struct map *m,
 		.edge = ARENA_ARRAY(a, uint64_t, m->edge.n),
 		.block_known = ARENA_ARRAY(a, bool, m->block.n),
 		.edge_known = ARENA_ARRAY(a, bool, m->edge.n),
+		.arrival = ARENA_ARRAY(a, bool, m->edge.n),
 		.calls = ARENA_ARRAY(a, uint64_t, m->proc.n),
 		.calls_known = ARENA_ARRAY(a, bool, m->proc.n),
 		.consistent = ARENA_ARRAY(a, bool, m->proc.n),

@@ -33,7 +33,10 @@ struct shortfall {
 struct solved {
 	uint64_t *block, *edge; /* by number in the map */
 	bool *block_known, *edge_known;
-	uint64_t *calls; /* by procedure: how often it was entered */
+	/* MAP_ENTRY, but nobody calls that place: a jump that is not
+	   understood leads there by way of the old text */
+	bool *arrival;
+	uint64_t *calls; /* by procedure: how often it was called */
 	bool *calls_known;
 	bool *consistent; /* by procedure: false: all of it is unknown */
 	struct shortfall *shortfall; /* by block */

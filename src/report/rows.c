@@ -181,7 +181,7 @@ const char *row_procedure(const struct told *t, const struct row *r)
 	return legend_procedure(t->image[r->image].legend, r->proc);
 }
 
-const char *edge_kind_name(unsigned kind)
+const char *edge_name(const struct told_image *m, uint32_t edge)
 {
 	/* as `tally cfg` calls them, where it has them */
 	static const char *const names[MAP_KINDS] = {
@@ -195,7 +195,8 @@ const char *edge_kind_name(unsigned kind)
 		[MAP_PAD] = "unwind", [MAP_ENTRY] = "entry",
 	};
 
-	return names[kind];
+	return m->solved.arrival[edge] ? "arrival" :
+					 names[m->map->edge.at[edge].kind];
 }
 
 /* the start of block v of the procedure; false if v is none */

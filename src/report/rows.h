@@ -76,8 +76,8 @@ const char *row_callee(const struct told *t, const struct row *r);
 /* how a kind of call site is called in every output */
 const char *site_kind_name(unsigned kind);
 
-/* how an edge is called in every output */
-const char *edge_kind_name(unsigned kind);
+/* how an edge of the map is called in every output */
+const char *edge_name(const struct told_image *m, uint32_t edge);
 
 /*
  * Where an edge begins and where it leads, as addresses of blocks or, of calls

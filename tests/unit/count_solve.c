@@ -14,13 +14,26 @@
 #include "count/solve.h"
 #include "random_map.h"
 
+/* whether any edge of the map calls the address */
+static bool is_called(const struct map *m, uint64_t address)
+{
+	for (size_t i = 0; i < m->edge.n; i++)
+		if (m->edge.at[i].callee == address)
+			return true;
+	return false;
+}
+
+/* entries at the procedure's own, or where somebody calls it */
 static uint64_t entered(const struct map *m, const struct ran *t, uint32_t k)
 {
 	const struct map_proc *p = &m->proc.at[k];
 	uint64_t n = 0;
 
 	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++)
-		if (m->edge.at[i].kind == MAP_ENTRY)
+		if (m->edge.at[i].kind == MAP_ENTRY &&
+		    (m->edge.at[i].to == p->root ||
+		     is_called(m, m->block.at[p->block +
+					      m->edge.at[i].to].start)))
 			n += t->edge[i];
 	return n;
 }
