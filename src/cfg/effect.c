@@ -122,8 +122,8 @@ struct effect effect_from(const struct cfg *c, const struct block *k,
 			effect_add(&f, &w, &i);
 		if (i.kind == INSN_BAD)
 			break;
-		w.odd |= makes_return(&w, &i) |
-			 drops_return(&w, code + at, left, &i);
+		w.odd |= makes_return(&w, &i);
+		w.odd |= drops_return(&w, code + at, left, &i);
 		if (s)
 			saves_add(s, &w, &i);
 	}
