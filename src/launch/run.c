@@ -195,8 +195,10 @@ static void stop_along(int signo, pid_t program)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	sigaction(signo, &old, NULL);
 	info.si_pid = 0;
-	if (!waitid(P_PID, (id_t)program, &info, WCONTINUED | WNOHANG) &&
-	    !info.si_pid)
+	/* of who is watched this may be a stop that has to be answered: what
+	   there is stays for who looks next */
+	if (!waitid(P_PID, (id_t)program, &info,
+		    WCONTINUED | WNOHANG | WNOWAIT) && !info.si_pid)
 		kill(program, SIGCONT);
 }
 

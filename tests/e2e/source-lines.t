@@ -20,7 +20,7 @@ from rewrite_run import *
 tap = Tap()
 WHERE = os.path.join(os.path.dirname(TALLY), "tools/where")
 SOURCE = os.path.abspath("tests/progs/lines.cc")
-EVERY = 3 # every so many-th instruction
+EVERY = 1 # every so many-th instruction
 
 
 def addresses(isa, file):
