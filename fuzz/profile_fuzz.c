@@ -18,8 +18,8 @@ static void tell(const char *path)
 
 	if (told_open(&t, path, &e))
 		return;
-	for (int by = 0; by <= BY_INSTRUCTION; by++)
-		if (!rows_make(&r, &t, (enum rows_by)by, &e))
+	for (int by = 0; by <= BY_LINE; by++)
+		if (!rows_make(&r, &t, (enum rows_by)by, true, &e))
 			rows_free(&r);
 	told_close(&t);
 }

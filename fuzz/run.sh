@@ -9,14 +9,16 @@ out=build-fuzz
 corpus=$out/corpus-$name
 mkdir -p "$corpus"
 srcs=$(for room in ${ROOMS:-base flow elf isa cfg rewrite launch count \
-		report cmd}; do
+		source report cmd}; do
 	find "src/$room" -name '*.c' ! -path src/cmd/main.c
-done)
+done
+echo src/runtime/places.c)
 
 clang -std=gnu11 -g -O1 -D_GNU_SOURCE -DTALLY_VERSION='"fuzz"' \
-	-Isrc -Itests/lib \
+	-Isrc "-Isrc/runtime/$(uname -m)" -Itests/lib \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs -lZydis -lzstd -lpthread
+	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs \
+	-ldw -lelf -liberty -lZydis -lzstd -lpthread
 
 # seeds of profiles and maps
 case $name in
