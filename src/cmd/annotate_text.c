@@ -11,7 +11,8 @@
 #include "cmd/table.h"
 #include "source/text.h"
 
-enum { HOT = 100, WARM = 20 }; /* in 1/1000 of the procedure's instructions */
+/* shares of the procedure's instructions */
+static const double hot = 0.1, warm = 0.02;
 
 static const struct table_column columns[] = {
 	{"count", TABLE_NUMBER}, {"%", TABLE_NUMBER},
@@ -29,13 +30,14 @@ struct shown {
 
 static enum table_look look_of(const struct noted *n, uint64_t all)
 {
+	double share = (double)n->count / (double)all;
+
 	if (n->in_place || !n->known)
 		return LOOK_UNKNOWN;
 	if (!n->count)
 		return LOOK_COLD;
-	if (n->count >= all / 1000 * HOT && n->count > all / 100)
-		return LOOK_HOT;
-	return n->count >= all / 1000 * WARM ? LOOK_WARM : LOOK_PLAIN;
+	return share >= hot ? LOOK_HOT : share >= warm ? LOOK_WARM :
+							 LOOK_PLAIN;
 }
 
 static void count_cells(struct table *x, const struct noted *n, uint64_t all)

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 
+#include "base/bisect.h"
 #include "cmd/export_format.h"
 #include "cmd/name.h"
 #include "report/by_line.h"
@@ -17,20 +18,20 @@ struct tracefile {
 	FILE *to;
 };
 
+/* those of one file in one image */
 static void write_functions(const struct tracefile *x, uint32_t file,
-			    size_t *at)
+			    uint32_t image)
 {
 	const struct functions *f = &x->functions;
 	uint32_t found = 0, hit = 0;
 	size_t i;
 
-	while (*at < f->v.n && f->v.at[*at].file < file)
-		++*at;
-	for (i = *at; i < f->v.n && f->v.at[i].file == file; i++) {
+	bisect(i, f->v.n, f->v.at[i].file < file);
+	for (; i < f->v.n && f->v.at[i].file == file; i++) {
 		const struct function *q = &f->v.at[i];
 		const struct told_image *m = &x->t->image[q->image];
 
-		if (!m->solved.calls_known[q->proc])
+		if (q->image != image || !m->solved.calls_known[q->proc])
 			continue;
 		fprintf(x->to, "FN:%" PRIu32 ",", q->line);
 		name_print(x->to, legend_symbol(m->legend, q->proc), ",");
@@ -41,7 +42,6 @@ static void write_functions(const struct tracefile *x, uint32_t file,
 		found++;
 		hit += m->solved.calls[q->proc] > 0;
 	}
-	*at = i;
 	fprintf(x->to, "FNF:%" PRIu32 "\nFNH:%" PRIu32 "\n", found, hit);
 }
 
@@ -70,15 +70,13 @@ static size_t write_lines(const struct tracefile *x, size_t i)
 /* the same file in several images has several records: readers add them up */
 static void write_records(const struct tracefile *x)
 {
-	for (size_t i = 0, at; i < x->lines.v.n;) {
+	for (size_t i = 0; i < x->lines.v.n;) {
 		uint32_t file = x->lines.v.at[i].file;
 
 		fputs("TN:\nSF:", x->to);
 		name_print(x->to, x->lines.file.string.at[file], "");
 		putc('\n', x->to);
-		at = 0;
-		if (!i || x->lines.v.at[i - 1].file != file)
-			write_functions(x, file, &at);
+		write_functions(x, file, x->lines.v.at[i].image);
 		i = write_lines(x, i);
 		fputs("end_of_record\n", x->to);
 	}
