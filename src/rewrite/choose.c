@@ -124,7 +124,8 @@ static const char *code_obstacle(const struct cfg *c,
 
 			c->isa->scan(code + at, bl->size - at, bl->start + at,
 				     &in);
-			why = insn_obstacle(c, p, code + at, &in);
+			why = insn_is_prefix(bl, &in) ? NULL :
+			      insn_obstacle(c, p, code + at, &in);
 			if (why)
 				return why;
 			if ((makes_address(&pages, &in, &made) &&

@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
 """count_sweep: programs of a root under `tally count`.
 
-    count_sweep.py TALLY ROOT WORK [NAME...]
+    count_sweep.py TALLY ROOT WORK [--emulator CMD] [--steps TOOL] [NAME...]
 
-Each program in the bin directories of ROOT, a tree of AArch64 programs and
-libraries, runs with --version and --help: by itself, with counters on edges,
-and with a counter in every block. Output and status have to be the same, and
-what both tell of each instruction, in all images. Code that runs otherwise
-when its files are rewritten otherwise (it reads /proc/self/maps, or makes a
-hash of addresses) is told by other placements, which do not agree on it among
-themselves; such programs are called unsteady. Once more with --calls, the
-callees of every indirect call and jump have to add up to what it ran. TAP, one
-line per program; sums at the end.
+Each program in the bin directories of ROOT, a tree of programs and libraries
+(a system's own root is "/"), runs with --version and --help: by itself, with
+counters on edges, and with a counter in every block. Output and status have to
+be the same, and what both tell of each instruction, in all images. Code that
+runs otherwise when its files are rewritten otherwise (it reads
+/proc/self/maps, makes a hash of addresses, or looks at memory by the page) is
+told by other placements, which do not agree on it among themselves; such
+programs are called unsteady. Once more with --calls, the callees of every
+indirect call and jump have to add up to what it ran.
+
+--steps: the first of these runs is also done by step-counts, one instruction at
+a time. What it says of the program's own image has to be what was counted, and
+of all that it ran, the loader and the vdso left out, it says which share was in
+code that is measured. TAP, one line per program; sums at the end.
 """
 import argparse
 import collections
