@@ -94,6 +94,7 @@ struct part {
 struct procedure {
 	uint64_t entry;
 	const char *name; /* a symbol's, or NULL */
+	bool stub; /* it merely jumps to where the loader's slot says */
 	const char *import; /* the symbol that this stub jumps to, or NULL */
 	bool foreign;	/* which is not of this file */
 	bool versioned; /* nor without a version that is asked for */
