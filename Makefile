@@ -141,6 +141,8 @@ TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	libc6-dev-$(CROSS_DEB)-cross
 SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl \
 	$(if $(filter aarch64,$(HOST)),,qemu-system-arm)
+# what counts, too, and what programs for it are built with
+BENCH_PKGS := bolt-22 valgrind dpkg-dev autoconf automake tcl zlib1g-dev
 
 deps:
 	@scripts/install-packages $(PKGS)
@@ -176,7 +178,9 @@ sweep: test-deps
 	@$(MAKE) --no-print-directory all $(TOOLS)
 	@BUILD='$(BUILD)' tests/sweep/run
 
+# without a peer its column is empty
 bench: test-deps
+	@scripts/install-packages $(BENCH_PKGS) || true
 	@$(MAKE) --no-print-directory OPT='-O2 -g' all $(BENCH) $(TOOLS)
 	@BUILD='$(BUILD)' bench/run
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """tables: what counters cost, in the manner of the papers.
 
-    bench/tables.py BUILD ROOT [NAME...]
+    bench/tables.py BUILD ISA ROOT [NAME...]
 
-Every program of an AArch64 root (work.py) runs once, counted. As that tells how
-often every edge ran, in it and its libraries, what other counters would have
-cost in that very run is computed, not guessed (placements.c, loops.c):
+Every program of a root (machine.py) runs once, counted. As that tells how often
+every edge ran, in it and its libraries, what other counters would have cost in
+that very run is computed, not guessed (placements.c, loops.c):
 
     1  increments: a counter per block, edges with guessed weights, and with
        those of this run (Table 2 of Ball and Larus '92)
@@ -22,9 +22,13 @@ import subprocess
 import sys
 import tempfile
 
-from work import *
+from counted import count
+from machine import Machine
+from work import SMALL, Inputs, works
 
-BUILD, ROOT, NAMES = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
+BUILD = os.path.abspath(sys.argv[1])
+MACHINE = Machine(*sys.argv[2:4])
+NAMES = sys.argv[4:]
 TALLY = BUILD + "/tally"
 
 
@@ -36,16 +40,13 @@ def tell(*command):
 class Run:
     """A program that ran, and what is known of it."""
 
-    def __init__(self, name, src, args, text, tmp):
-        profile = tmp + "/" + name
-        env = {**os.environ, "QEMU_LD_PREFIX": ROOT, "XDG_CACHE_HOME": tmp}
-        subprocess.run([TALLY, "count", "-o", profile, "--", src, *args],
-                       env=env, stdin=open(text or "/dev/null"),
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.name = name
+    def __init__(self, work, tmp):
+        profile = count(TALLY, MACHINE, work, tmp + "/" + work.name,
+                        tmp + "/cache")
+        self.name = work.name
         self.by = tell(BUILD + "/bench/placements", profile)
         self.loops = tell(BUILD + "/bench/loops", profile)
-        self.size = tell(TALLY, "instrument", "--json", src, "-o",
+        self.size = tell(TALLY, "instrument", "--json", work.program, "-o",
                          tmp + "/new")
 
     def increments(self, scheme):
@@ -154,15 +155,8 @@ def show(runs):
 
 def main():
     with tempfile.TemporaryDirectory() as tmp:
-        given, runs = inputs(tmp), []
-        for name, folder, args, kind in WORK:
-            src = os.path.join(ROOT, folder, name)
-            if not os.path.exists(src) or (NAMES and name not in NAMES):
-                continue
-            args = [given[kind] if x == "INPUT" else x for x in args]
-            text = given["text"] if kind == "text" else None
-            runs.append(Run(name, src, args, text, tmp))
-        show(runs)
+        show([Run(work, tmp) for work in
+              works(MACHINE, SMALL, Inputs(tmp), NAMES)])
 
 
 main()

@@ -62,7 +62,7 @@ packages_init()
 	Dir::Cache "$packages_dir/apt";
 	Dir::Cache::archives "$packages_dir/apt/archives";
 	CONF
-	[ -z "$2" ] || packages_deb_src
+	[ -z "${2:-}" ] || packages_deb_src
 	if [ -z "$(find "$packages_dir/apt/fresh" -mtime -1 2>/dev/null)" ]
 	then
 		packages_apt "${2:-$1}" update && : >"$packages_dir/apt/fresh"

@@ -1,0 +1,40 @@
+"""counted: the ways to count that are measured, and runs of them.
+
+    moved      nothing inserted
+    edges      the default
+    feedback   the same, with weights from a run that did the same work
+    after      a counter after every call
+    redundant  a counter in every block
+"""
+import json
+import subprocess
+
+WAYS = {  # options of `tally count` and `tally instrument`
+    "moved": ["--placement", "none"],
+    "edges": [],
+    "feedback": ["--weights", "PROFILE"],
+    "after": ["--after-calls"],
+    "redundant": ["--placement", "redundant"],
+}
+
+
+def options(way, profile):
+    return [profile if w == "PROFILE" else w for w in WAYS[way]]
+
+
+def count(tally, machine, work, out, cache, words=()):
+    """The profile `out` of a run with these options."""
+    subprocess.run([tally, "count", "--quiet", "-o", out, *words, "--",
+                    work.program, *work.args], env=machine.environment(cache),
+                   stdin=open(work.given or "/dev/null"),
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return out
+
+
+def figures(tally, profile):
+    """instructions, increments, and those of a counter in every block"""
+    images = json.loads(subprocess.run(
+        [tally, "report", "--by", "image", "--json", profile],
+        capture_output=True, text=True).stdout)
+    return [sum(i[k] or 0 for i in images) for k in
+            ("instructions", "increments", "redundant_increments")]
