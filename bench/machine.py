@@ -20,14 +20,14 @@ class Machine:
         self.loader = LOADERS[isa]
         self.qemu = "qemu-" + isa
         self.native = isa == platform.machine()
-        self.built = peers("plain")[0] if self.native else {}
+        self.peers = peers("plain") if self.native else ({}, {})
 
     def program(self, name, folder):
         """Its path, or None: from source if peers.sh built it."""
         path = os.path.join(self.root, folder.replace("TRIPLET", self.triplet),
                             name)
         found = sorted(glob.glob(path))
-        return self.built.get(name) or (found[-1] if found else None)
+        return self.peers[0].get(name) or (found[-1] if found else None)
 
     def library(self, name):
         for folder in ("lib/", "usr/lib/"):

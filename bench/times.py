@@ -72,7 +72,7 @@ class Bench:
     def profile(self, way):
         return self.tmp + "/" + way + ".tally"
 
-    def prepare(self, gcov, why):
+    def prepare(self, builds):
         """Every column's command, without the arguments."""
         weights = count(TALLY, MACHINE, self.large, self.profile("weights"),
                         self.env["TALLY_CACHE"])
@@ -80,24 +80,26 @@ class Bench:
             self.commands[way] = [
                 TALLY, "count", "--quiet", "-o", self.profile(way),
                 *options(way, weights), "--", self.large.program]
-        name = self.large.name
-        for column, make in (("BOLT", self.bolt),
-                             ("gcov", lambda: gcov[name])):
+        for column, make in (("BOLT", self.bolt), ("gcov", lambda x: x)):
             try:
-                if name in STOCK:
-                    raise Missing()
-                if name not in gcov:
-                    raise Missing(why.get(name, "is not built"))
-                self.commands[column] = [make()]
+                self.commands[column] = [make(self.built(*builds[column]))]
             except Missing as reason:
                 self.missing[column] = str(reason)
 
-    def bolt(self):
+    def built(self, programs, why):
+        name = self.large.name
+        if name in STOCK:
+            raise Missing()  # as everybody knows
+        if name not in programs:
+            raise Missing(why.get(name, "is not built"))
+        return programs[name]
+
+    def bolt(self, program):
         if not shutil.which(BOLT):
             raise Missing(BOLT + " is not installed")
         out = self.tmp + "/bolted"
         p = subprocess.run(
-            [BOLT, self.large.program, "-instrument", "-o", out,
+            [BOLT, program, "-instrument", "-o", out,
              "-instrumentation-file=" + self.tmp + "/bolt.fdata"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if p.returncode or not os.path.exists(out):
@@ -187,9 +189,9 @@ def mean(title, benches):
         print("%-19s" % title, *(cell(of(c)) for c in COLUMNS))
 
 
-def measure(large, less, tmp, gcov, why):
+def measure(large, less, tmp, builds):
     bench = Bench(large, less, tmp)
-    bench.prepare(gcov, why)
+    bench.prepare(builds)
     bench.first()
     bench.per_thousand()
     bench.rounds()
@@ -198,7 +200,7 @@ def measure(large, less, tmp, gcov, why):
     return bench
 
 
-def group(names, title, tmp, gcov, why, notes):
+def group(names, title, tmp, builds, notes):
     """Rows and their mean."""
     inputs, done = Inputs(tmp), []
     less = {w.name: w for w in works(MACHINE, MIDDLE, inputs, names)}
@@ -208,7 +210,7 @@ def group(names, title, tmp, gcov, why, notes):
             notes.append("%s: is not there" % name)
             continue
         try:
-            done.append(measure(large[name], less[name], tmp, gcov, why))
+            done.append(measure(large[name], less[name], tmp, builds))
         except Missing as reason:
             notes.append("%s: %s" % (name, reason))
             continue
@@ -218,7 +220,7 @@ def group(names, title, tmp, gcov, why, notes):
 
 
 def main():
-    gcov, why = peers("gcov")
+    builds = {"BOLT": MACHINE.peers, "gcov": peers("gcov")}
     notes = []
     print("%-11s %7s %s  increments per 1000 instructions" % (
         "", "", " " * 10 * len(COLUMNS)))
@@ -228,7 +230,7 @@ def main():
         for names, title in ((BUILT, "geo. mean"), (STOCK, "geo. mean, stock")):
             names = [n for n in names if not NAMES or n in NAMES]
             if names:
-                group(names, title, tmp, gcov, why, notes)
+                group(names, title, tmp, builds, notes)
     for note in notes:
         print(note)
 

@@ -1,8 +1,8 @@
 """work: what programs are given to do, in three sizes.
 
-SMALL is for qemu, which counts the instructions that it executes; LARGE for a
-clock: half a second or so; MIDDLE a fifth of that, for callgrind, where its own
-start should not be what is measured.
+LARGE is for a clock: half a second or so; MIDDLE, a fifth of it, for callgrind
+and qemu, which are slow, but whose start should not be what is measured; SMALL
+for programs that are emulated throughout.
 """
 import collections
 import os
