@@ -178,9 +178,9 @@ sweep: test-deps
 	@$(MAKE) --no-print-directory all $(TOOLS)
 	@BUILD='$(BUILD)' tests/sweep/run
 
-# without a peer its column is empty
+# a peer that is not to be had leaves its column empty
 bench: test-deps
-	@scripts/install-packages $(BENCH_PKGS) || true
+	@for p in $(BENCH_PKGS); do scripts/install-packages $$p || true; done
 	@$(MAKE) --no-print-directory OPT='-O2 -g' all $(BENCH) $(TOOLS)
 	@BUILD='$(BUILD)' bench/run
 
