@@ -16,7 +16,7 @@ static void tell(const char *path)
 	struct rows r;
 	struct err e;
 
-	if (told_open(&t, path, &e))
+	if (told_open(&t, &path, 1, &e))
 		return;
 	for (int by = 0; by <= BY_LINE; by++)
 		if (!rows_make(&r, &t, (enum rows_by)by, true, &e))

@@ -11,9 +11,8 @@
 #include "cmd/name.h"
 
 static const struct command *const commands[] = {
-	&cmd_count, &cmd_snapshot, &cmd_report, &cmd_annotate, &cmd_export,
-	&cmd_instrument,
-	&cmd_cfg, &cmd_cached, &cmd_follow};
+	&cmd_count, &cmd_snapshot, &cmd_merge, &cmd_report, &cmd_annotate,
+	&cmd_export, &cmd_instrument, &cmd_cfg, &cmd_cached, &cmd_follow};
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 

@@ -231,7 +231,7 @@ int report_show_hottest(const char *profile, size_t n, FILE *to,
 	struct told t;
 	struct rows r;
 
-	if (told_open(&t, profile, e))
+	if (told_open(&t, &profile, 1, e))
 		return -1;
 	if (rows_make(&r, &t, BY_PROCEDURE, false, e)) {
 		told_close(&t);

@@ -269,10 +269,10 @@ def snapshots(where):
 def usage(profile):
     for words in ((), ("report",), ("report", "--by", "colour", profile),
                   ("report", "--limit", "-1", profile), ("export", profile),
-                  ("report", profile, profile), ("report", "--wrong"),
+                  ("report", "--wrong"),
                   ("export", "--format", "xml", profile), ("snapshot",),
                   ("snapshot", profile, "-o", ""), ("export", "--format"),
-                  ("report", "--", profile, profile)):
+                  ("report", "--"), ("export", "--format", "tsv", "--")):
         status, out, err = tally(*words)
         same((status, out, bool(err)), (2, "", True),
              "usage: %s" % " ".join(words).replace(profile, "PROFILE"))
