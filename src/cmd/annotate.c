@@ -67,14 +67,10 @@ static int annotate_one(const struct annotate_call *call,
 {
 	struct annotation a;
 	struct found f;
-	char text[64];
 
 	if (find_procedure(&f, t, call->procedure, call->image, e))
 		return -1;
-	snprintf(text, sizeof text, "%u more are called so: see --image",
-		 f.others);
-	if (f.others)
-		cmd_note(text);
+	report_show_others(f.others);
 	annotation_make(&a, t, f.image, f.proc);
 	if (call->json)
 		annotate_show_json(t, &a, stdout);

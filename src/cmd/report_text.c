@@ -289,3 +289,13 @@ void report_show_notes(const struct told *t)
 		if (image_note(&t->image[i], text, sizeof text))
 			cmd_note(text);
 }
+
+void report_show_others(uint32_t others)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "%" PRIu32 " more are called so: see "
+		 "--image", others);
+	if (others)
+		cmd_note(text);
+}
