@@ -42,3 +42,14 @@ bool option_number(const char *word, size_t *n)
 	*n = strtoull(word, &end, 10);
 	return *word >= '0' && *word <= '9' && !*end && !errno;
 }
+
+bool option_percent(const char *word, double *share)
+{
+	char *end;
+
+	*share = strtod(word, &end) / 100;
+	if (end != word && *end == '%')
+		end++;
+	return *word >= '0' && *word <= '9' && !*end && *share >= 0 &&
+	       *share <= 1;
+}

@@ -19,6 +19,8 @@ int option_each(int argc, char **argv,
 		int (*word)(void *call, char **argv, int *i, bool option),
 		void *call);
 
+/* "12.5" or "12.5%" as a share, 0.125; from 0 to 100 */
+bool option_percent(const char *word, double *share);
 /* a number of ten's digits, and nothing else */
 bool option_number(const char *word, size_t *n);
 

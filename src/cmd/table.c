@@ -57,6 +57,22 @@ void table_share(struct table *x, bool known, uint64_t n, uint64_t of)
 	add(x, buf, strlen(buf));
 }
 
+/* 1234567.891 as "1,234,567.89" */
+void table_real(struct table *x, double n, const char *unit)
+{
+	char digits[400], buf[600], *out = buf;
+	int whole = snprintf(digits, sizeof digits, "%.2f", n) - 3;
+
+	for (int i = 0; digits[i]; i++) {
+		if (i && i < whole && (whole - i) % 3 == 0 &&
+		    digits[i - 1] != '-')
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	strcpy(out, unit);
+	add(x, buf, strlen(buf));
+}
+
 void table_address(struct table *x, bool known, uint64_t addr)
 {
 	char buf[32] = "-";

@@ -58,6 +58,8 @@ void table_number(struct table *x, bool known, uint64_t n);
 void table_least(struct table *x, bool known, uint64_t n, bool least);
 /* nothing if it is not known */
 void table_share(struct table *x, bool known, uint64_t n, uint64_t of);
+/* with two digits behind the point, and what is behind them */
+void table_real(struct table *x, double n, const char *unit);
 /* "-" if it is not known */
 void table_address(struct table *x, bool known, uint64_t addr);
 void table_end_row(struct table *x, enum table_look look);
