@@ -12,8 +12,8 @@
 
 static const struct command *const commands[] = {
 	&cmd_count, &cmd_snapshot, &cmd_merge, &cmd_report, &cmd_annotate,
-	&cmd_graph, &cmd_stats, &cmd_export, &cmd_instrument, &cmd_cfg,
-	&cmd_cached, &cmd_follow};
+	&cmd_graph, &cmd_diff, &cmd_stats, &cmd_export, &cmd_instrument,
+	&cmd_cfg, &cmd_cached, &cmd_follow};
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 

@@ -57,6 +57,19 @@ void table_share(struct table *x, bool known, uint64_t n, uint64_t of)
 	add(x, buf, strlen(buf));
 }
 
+void table_change(struct table *x, bool known, uint64_t from, uint64_t to)
+{
+	char buf[FIGURE_WIDTH + 1] = "unknown";
+
+	if (known) {
+		buf[0] = from < to ? '+' : from > to ? '-' : '\0';
+		if (*buf)
+			figures_number(from < to ? to - from : from - to,
+				       buf + 1);
+	}
+	add(x, buf, strlen(buf));
+}
+
 /* 1234567.891 as "1,234,567.89" */
 void table_real(struct table *x, double n, const char *unit)
 {
@@ -118,6 +131,8 @@ static const char *look_of_number(const struct style *s, enum table_look look)
 		return s->warm;
 	case LOOK_HOT:
 		return s->hot;
+	case LOOK_GOOD:
+		return s->good;
 	default:
 		return "";
 	}

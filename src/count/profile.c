@@ -213,6 +213,15 @@ static bool profile_is_of(const struct profile *p, size_t i, uint32_t image,
 	       (!process || p->piece.at[i].process == process);
 }
 
+uint32_t profile_program(const struct profile *p)
+{
+	for (uint32_t i = 0; p->process.n && i < p->image.n; i++)
+		if (!p->image.at[i].missing &&
+		    !strcmp(p->image.at[i].map.path, p->process.at[0].name))
+			return i;
+	return UINT32_MAX;
+}
+
 bool profile_has(const struct profile *p, uint32_t image, uint32_t process)
 {
 	return profile_is_of(p, profile_first(p, image, process), image,

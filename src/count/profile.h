@@ -100,6 +100,9 @@ int profile_open_all(struct profile *p, const char *const *path, size_t n,
 		     struct err *e);
 void profile_close(struct profile *p);
 
+/* the image that the first process runs, or UINT32_MAX: not known */
+uint32_t profile_program(const struct profile *p);
+
 /* whether a process, or (0) any, has counters of the image */
 bool profile_has(const struct profile *p, uint32_t image, uint32_t process);
 /*

@@ -25,11 +25,9 @@ struct join {
 /* the image that the first process of a profile runs, or NULL */
 static const struct profile_image *program_of(const struct profile *p)
 {
-	for (size_t i = 0; p->process.n && i < p->image.n; i++)
-		if (!p->image.at[i].missing &&
-		    !strcmp(p->image.at[i].map.path, p->process.at[0].name))
-			return &p->image.at[i];
-	return NULL;
+	uint32_t i = profile_program(p);
+
+	return i < p->image.n ? &p->image.at[i] : NULL;
 }
 
 /* what a file is known by: its build-id, or else the hash of its bytes */

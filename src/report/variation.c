@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cfg/cfg.h"
+#include "report/content.h"
 #include "rewrite/buffer.h"
 
 /* the run that is being added */
@@ -86,13 +86,12 @@ static void put(struct adder *a, struct varied *x, bool known, uint64_t n)
 static const char *key_of(const struct told_image *m, uint32_t proc,
 			  char *text, size_t size)
 {
-	const char *symbol = legend_symbol(m->legend, proc);
-	char own[32];
+	const char *name = content_name(m, proc);
 
-	cfg_name_of(NULL, m->map->proc.at[proc].entry, own, sizeof own);
-	if (strcmp(symbol, own))
-		return symbol;
-	snprintf(text, size, "%s %" PRIx64, own, m->map->file_sum);
+	if (name)
+		return name;
+	snprintf(text, size, "%" PRIx64 " %" PRIx64, m->map->file_sum,
+		 m->map->proc.at[proc].entry);
 	return text;
 }
 
