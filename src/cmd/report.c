@@ -8,6 +8,7 @@
 
 #include "cmd/option.h"
 #include "cmd/report_show.h"
+#include "report/rows_pick.h"
 
 static const char report_usage[] =
 	"usage: tally report [OPTION...] PROFILE...\n"
@@ -17,10 +18,16 @@ static const char report_usage[] =
 	"program are added up.\n"
 	"\n"
 	"  --by image|procedure|line|process|edge|block|instruction|call-site\n"
-	"               what to list; procedure by default\n"
-	"  --all        also what did not run\n"
-	"  --limit N    only the first N\n"
-	"  --json       for programs\n"
+	"                    what to list; procedure by default\n"
+	"  --image NAME      only of that image (* and ? are patterns)\n"
+	"  --procedure NAME  only of that procedure: a name, 0xADDRESS or\n"
+	"                    pattern\n"
+	"  --min PERCENT     only what executed at least that much of all\n"
+	"  --sort count|calls|address|name  in that order\n"
+	"  --reverse         the other way round\n"
+	"  --all             also what did not run\n"
+	"  --limit N         only the first N\n"
+	"  --json            for programs\n"
 	"\n"
 	"What did not run is not listed; what is not known is called "
 	"unknown.\n";
@@ -28,6 +35,7 @@ static const char report_usage[] =
 struct report_call {
 	VEC(const char *) profile;
 	enum rows_by by;
+	struct rows_wish wish;
 	size_t limit;
 	bool json, all;
 };
@@ -60,27 +68,86 @@ static int report_by(struct report_call *call, const char *value)
 	return 0;
 }
 
+static int report_sort(struct report_call *call, const char *value)
+{
+	static const char *const names[] = {
+		[SORT_COUNT] = "count", [SORT_CALLS] = "calls",
+		[SORT_ADDRESS] = "address", [SORT_NAME] = "name",
+	};
+
+	for (int i = SORT_COUNT; i <= SORT_NAME; i++)
+		if (!strcmp(value, names[i])) {
+			call->wish.sort = (enum rows_sort)i;
+			return 0;
+		}
+	return cmd_misuse(&cmd_report, "--sort count, calls, address or name, "
+			  "not '%s'", value);
+}
+
+/* options with a value; 0, the exit status, or -1: it is none of them */
+static int report_value(struct report_call *call, char **argv, int *i)
+{
+	const char *value;
+
+	if ((value = option_value(argv, i, "--by")))
+		return report_by(call, value);
+	if ((value = option_value(argv, i, "--sort")))
+		return report_sort(call, value);
+	if ((value = option_value(argv, i, "--limit")))
+		return option_number(value, &call->limit) ? 0 :
+			cmd_misuse(&cmd_report, "--limit takes a number, not "
+				   "'%s'", value);
+	if ((value = option_value(argv, i, "--min")))
+		return option_percent(value, &call->wish.share) ? 0 :
+			cmd_misuse(&cmd_report, "--min takes a percentage, "
+				   "not '%s'", value);
+	if ((value = option_value(argv, i, "--image")))
+		call->wish.image = value;
+	else if ((value = option_value(argv, i, "--procedure")))
+		call->wish.procedure = value;
+	return value ? 0 : -1;
+}
+
 /* reads one word; 0 or the exit status */
 static int report_word(void *to, char **argv, int *i, bool option)
 {
 	struct report_call *call = to;
-	const char *a = argv[*i], *value;
+	const char *a = argv[*i];
+	int status = option ? report_value(call, argv, i) : 0;
 
-	if (!option) {
+	if (!option)
 		vec_push(&call->profile, a);
-	} else if ((value = option_value(argv, i, "--by"))) {
-		return report_by(call, value);
-	} else if ((value = option_value(argv, i, "--limit"))) {
-		if (!option_number(value, &call->limit))
-			return cmd_misuse(&cmd_report, "--limit takes a "
-					  "number, not '%s'", value);
-	} else if (!strcmp(a, "--json")) {
+	else if (status >= 0)
+		return status;
+	else if (!strcmp(a, "--json"))
 		call->json = true;
-	} else if (!strcmp(a, "--all")) {
+	else if (!strcmp(a, "--all"))
 		call->all = true;
-	} else {
+	else if (!strcmp(a, "--reverse"))
+		call->wish.reverse = true;
+	else
 		return cmd_misuse(&cmd_report, "unknown option '%s'", a);
-	}
+	return 0;
+}
+
+/* what is asked for has to be there; 0 or the exit status */
+static int report_check(const struct report_call *call)
+{
+	const struct rows_wish *w = &call->wish;
+
+	if (!call->profile.n)
+		return cmd_misuse(&cmd_report, "which PROFILE?");
+	if (w->image && call->by == BY_PROCESS)
+		return cmd_misuse(&cmd_report, "processes are in no image");
+	if (w->procedure && !rows_have_procedures(call->by))
+		return cmd_misuse(&cmd_report, "--procedure does not go with "
+				  "--by image, process or line");
+	if (w->share && !rows_have_shares(call->by))
+		return cmd_misuse(&cmd_report, "--min does not go with --by "
+				  "edge or call-site");
+	if (w->sort == SORT_CALLS && call->by != BY_PROCEDURE)
+		return cmd_misuse(&cmd_report, "--sort calls goes with --by "
+				  "procedure");
 	return 0;
 }
 
@@ -89,6 +156,7 @@ static int report_all(const struct report_call *call)
 	struct told t;
 	struct rows r;
 	struct err e;
+	bool any;
 
 	if (told_open(&t, call->profile.at, call->profile.n, &e))
 		return cmd_fail(&e);
@@ -97,6 +165,10 @@ static int report_all(const struct report_call *call)
 		told_close(&t);
 		return cmd_fail(&e);
 	}
+	any = r.v.n;
+	rows_pick(&r, &t, call->by, &call->wish);
+	if (any && !r.v.n)
+		cmd_note("nothing that ran is called so, or so large");
 	if (call->json)
 		report_show_json(&t, &r, call->by, call->limit, stdout);
 	else
@@ -111,8 +183,8 @@ static int report_run(int argc, char **argv)
 	struct report_call call = {.by = BY_PROCEDURE, .limit = SIZE_MAX};
 	int status = option_each(argc, argv, report_word, &call);
 
-	if (!status && !call.profile.n)
-		status = cmd_misuse(&cmd_report, "which PROFILE?");
+	if (!status)
+		status = report_check(&call);
 	if (!status)
 		status = report_all(&call);
 	vec_free(&call.profile);

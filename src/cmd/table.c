@@ -12,6 +12,21 @@ enum {
 	WIDEST = 48, /* of words; longer ones push aside what follows */
 };
 
+/* shares of all from which on something ran much, and most */
+static const double warm = 0.02, hot = 0.1;
+
+enum table_look table_heat(bool known, uint64_t n, uint64_t of)
+{
+	double share = (double)n / (double)of;
+
+	if (!known)
+		return LOOK_UNKNOWN;
+	if (!n)
+		return LOOK_COLD;
+	return share >= hot ? LOOK_HOT : share >= warm ? LOOK_WARM :
+							 LOOK_PLAIN;
+}
+
 void table_begin(struct table *x, const struct table_column *column,
 		 unsigned n, FILE *to)
 {

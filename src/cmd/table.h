@@ -35,6 +35,9 @@ enum table_look {
 	LOOK_GOOD, /* it runs less than it did */
 };
 
+/* that of what executed n of all instructions, in every listing */
+enum table_look table_heat(bool known, uint64_t n, uint64_t of);
+
 struct table_column {
 	const char *head;
 	enum table_kind kind;
