@@ -24,7 +24,7 @@ clang -std=gnu11 -g -O1 -D_GNU_SOURCE -DTALLY_VERSION='"fuzz"' \
 case $name in
 profile | map)
 	make -s build/tools/make-profile build/tally
-	for words in "" trouble contradiction "wide 9"; do
+	for words in "" trouble contradiction "wide 9" stays; do
 		at=$out/seed-${words%% *}
 		mkdir -p "$at"
 		build/tools/make-profile "$at" $words inside

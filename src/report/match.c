@@ -1,6 +1,8 @@
 /* match: see match.h. */
 #include "report/match.h"
 
+#include "flow/graph.h"
+#include "report/match_callers.h"
 #include "report/unique.h"
 #include "runtime/hash.h"
 
@@ -107,6 +109,15 @@ static void list_contents(const struct content *c, const uint32_t *match,
 	}
 }
 
+/* something without counterpart and name */
+static bool has_nameless(const struct content *c, const uint32_t *match)
+{
+	for (uint32_t i = 0; i < c->m->map->proc.n; i++)
+		if (match[i] == MATCH_NONE && !content_name(c->m, i))
+			return true;
+	return false;
+}
+
 static void by_name(struct match_image *x, const struct told_image *a,
 		    const struct told_image *b)
 {
@@ -118,16 +129,10 @@ static void by_name(struct match_image *x, const struct told_image *a,
 	list_contents(&x->x, x->to, &v);
 	list_contents(&x->y, x->from, &w);
 	unique_match(&v, &w, false, join, x);
+	if (has_nameless(&x->x, x->to) && has_nameless(&x->y, x->from))
+		match_callers(&x->x, x->to, &x->y, x->from);
 	vec_free(&v.v);
 	vec_free(&w.v);
-}
-
-static uint32_t *nones(struct arena *a, size_t n)
-{
-	uint32_t *v = ARENA_ARRAY(a, uint32_t, n + 1);
-
-	memset(v, 0xff, (n + 1) * sizeof *v);
-	return v;
 }
 
 static void add_image(struct match *m, uint32_t a, uint32_t b)
@@ -137,9 +142,9 @@ static void add_image(struct match *m, uint32_t a, uint32_t b)
 	const struct told_image *q = b == MATCH_NONE ? NULL : &m->b->image[b];
 
 	if (p)
-		x.to = nones(&m->arena, p->map->proc.n);
+		x.to = graph_nones(&m->arena, (uint32_t)p->map->proc.n + 1);
 	if (q)
-		x.from = nones(&m->arena, q->map->proc.n);
+		x.from = graph_nones(&m->arena, (uint32_t)q->map->proc.n + 1);
 	if (p && q) {
 		x.same = same_file(m, a, b);
 		if (x.same) {
@@ -160,7 +165,7 @@ void match_make(struct match *m, const struct told *a, const struct told *b)
 	*m = (struct match){.a = a, .b = b,
 			    .program_a = profile_program(&a->profile),
 			    .program_b = profile_program(&b->profile)};
-	to = nones(&m->arena, a->nimage);
+	to = graph_nones(&m->arena, (uint32_t)a->nimage + 1);
 	match_images(m, to, taken, same_file);
 	match_images(m, to, taken, same_program);
 	match_images(m, to, taken, same_name);

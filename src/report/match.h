@@ -6,7 +6,8 @@
  * same; the two programs are each other's counterparts in any case. In the same
  * image procedures are the same at the same address; in another build if they
  * are called the same (of several, as many in both, in their order), and those
- * without a name if they have the same content, which no other has.
+ * without a name if they have the same content, which no other has, or are
+ * called in the same places (match_callers.h).
  */
 #ifndef REPORT_MATCH_H
 #define REPORT_MATCH_H

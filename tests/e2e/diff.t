@@ -143,8 +143,11 @@ def nameless(t):
     t.same([pairs[entry["old"][p]] for p in ("nested", "choose", "never")],
            [entry["new"][p] for p in ("nested", "choose", "never")],
            "without names, by content")
-    t.same([pairs[entry["old"]["gone"]], pairs[None] is not None],
-           [None, True], "and what has no counterpart has none")
+    t.same(pairs[entry["old"]["changed"]], entry["new"]["changed"],
+           "what changed, by who calls it")
+    t.same([pairs[entry["old"]["gone"]], pairs.get(None)],
+           [None, entry["new"]["added"]],
+           "and what has no counterpart has none")
 
 
 def without_files(t, a, b):
