@@ -22,6 +22,15 @@ static bool same_name(const struct match *m, uint32_t a, uint32_t b)
 	return !strcmp(m->a->image[a].name, m->b->image[b].name);
 }
 
+/* "libz.so.1.2.13" and "libz.so.1.3": versions of a library */
+static bool same_library(const struct match *m, uint32_t a, uint32_t b)
+{
+	const char *x = m->a->image[a].name, *y = m->b->image[b].name;
+	const char *end = strstr(x, ".so");
+
+	return end && !strncmp(x, y, (size_t)(end - x) + strlen(".so"));
+}
+
 static bool same_program(const struct match *m, uint32_t a, uint32_t b)
 {
 	return m->a->image[a].image == m->program_a &&
@@ -109,11 +118,11 @@ static void list_contents(const struct content *c, const uint32_t *match,
 	}
 }
 
-/* something without counterpart and name */
-static bool has_nameless(const struct content *c, const uint32_t *match)
+/* something without counterpart */
+static bool has_left(const struct content *c, const uint32_t *match)
 {
 	for (uint32_t i = 0; i < c->m->map->proc.n; i++)
-		if (match[i] == MATCH_NONE && !content_name(c->m, i))
+		if (match[i] == MATCH_NONE)
 			return true;
 	return false;
 }
@@ -128,8 +137,8 @@ static void by_name(struct match_image *x, const struct told_image *a,
 	unique_match(&v, &w, true, join, x);
 	list_contents(&x->x, x->to, &v);
 	list_contents(&x->y, x->from, &w);
-	unique_match(&v, &w, false, join, x);
-	if (has_nameless(&x->x, x->to) && has_nameless(&x->y, x->from))
+	unique_match(&v, &w, x->x.exact, join, x);
+	if (has_left(&x->x, x->to) && has_left(&x->y, x->from))
 		match_callers(&x->x, x->to, &x->y, x->from);
 	vec_free(&v.v);
 	vec_free(&w.v);
@@ -169,6 +178,7 @@ void match_make(struct match *m, const struct told *a, const struct told *b)
 	match_images(m, to, taken, same_file);
 	match_images(m, to, taken, same_program);
 	match_images(m, to, taken, same_name);
+	match_images(m, to, taken, same_library);
 	for (uint32_t i = 0; i < a->nimage; i++)
 		add_image(m, i, to[i]);
 	for (uint32_t k = 0; k < b->nimage; k++)

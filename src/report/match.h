@@ -3,10 +3,11 @@
  * the same program or another build of it.
  *
  * Images are the same if their bytes are, else if their files are called the
- * same; the two programs are each other's counterparts in any case. In the same
+ * same, libraries but for their versions; the two programs are each other's
+ * counterparts in any case. In the same
  * image procedures are the same at the same address; in another build if they
  * are called the same (of several, as many in both, in their order), and those
- * without a name if they have the same content, which no other has, or are
+ * without a name if they have the same content (of several, the same), or are
  * called in the same places (match_callers.h).
  */
 #ifndef REPORT_MATCH_H

@@ -15,7 +15,7 @@ struct callers {
 	struct arena arena;
 };
 
-/* the procedure without counterpart and name that begins there */
+/* the procedure without counterpart that begins there */
 static uint32_t callee_at(const struct content *c, uint64_t addr,
 			  const uint32_t *match)
 {
@@ -23,10 +23,8 @@ static uint32_t callee_at(const struct content *c, uint64_t addr,
 	size_t i;
 
 	bisect(i, m->proc.n, m->proc.at[i].entry < addr);
-	if (!addr || i == m->proc.n || m->proc.at[i].entry != addr ||
-	    match[i] != MATCH_NONE || content_name(c->m, (uint32_t)i))
-		return MATCH_NONE;
-	return (uint32_t)i;
+	return addr && i < m->proc.n && m->proc.at[i].entry == addr &&
+	       match[i] == MATCH_NONE ? (uint32_t)i : MATCH_NONE;
 }
 
 /* by block: whom it calls; MATCH_NONE, or SEVERAL */
@@ -50,6 +48,15 @@ static uint32_t *callees_of(struct callers *k, const struct content *c,
 	return out;
 }
 
+/* both without a name, or with the same */
+static bool same_name(const struct callers *k, uint32_t p, uint32_t q)
+{
+	const char *x = content_name(k->x->m, p);
+	const char *y = content_name(k->y->m, q);
+
+	return x && y ? !strcmp(x, y) : x == y;
+}
+
 static void note(uint32_t *one, uint32_t other)
 {
 	*one = *one == MATCH_NONE || *one == other ? other : SEVERAL;
@@ -66,7 +73,7 @@ static void ask(struct callers *k, uint32_t p)
 	match_blocks(k->x, p, k->y, q, to);
 	for (uint32_t v = 0; v < n; v++) {
 		if (to[v] == MATCH_NONE || a[v] >= SEVERAL ||
-		    b[to[v]] >= SEVERAL)
+		    b[to[v]] >= SEVERAL || !same_name(k, a[v], b[to[v]]))
 			continue;
 		note(&k->there[a[v]], b[to[v]]);
 		note(&k->back[b[to[v]]], a[v]);
@@ -100,7 +107,7 @@ static bool settle(struct callers *k)
 		if (q >= SEVERAL || k->back[q] != p ||
 		    k->to[p] != MATCH_NONE || k->from[q] != MATCH_NONE)
 			continue;
-		if (are_alike(k, p, q)) {
+		if (content_name(k->x->m, p) || are_alike(k, p, q)) {
 			k->to[p] = q;
 			k->from[q] = p;
 			any = true;

@@ -150,6 +150,31 @@ def nameless(t):
            "and what has no counterpart has none")
 
 
+def twins(t):
+    """One name, one content, several procedures: who calls them tells."""
+    for name, factor in (("one", 1), ("two", 10), ("nil", 100)):
+        with open(t.path(name + ".c"), "w") as f:
+            f.write('''static volatile int sink;
+                __attribute__((noinline)) static void twin(int n)
+                { for (int i = 0; i < n; i++) sink += i; }
+                void %s(void) { twin(%d); }''' % (name, factor))
+    with open(t.path("main.c"), "w") as f:
+        f.write('''void one(void), two(void), nil(void);
+            int main(void) { NIL one(); two(); return 0; }''')
+    files = ["one.c", "two.c", "main.c"]
+    cc = [*compiler(HOST, "gcc"), "-O1"]
+    run(*cc, "-DNIL=", "-o", "twins2", *files, cwd=t.where)
+    run(*cc, "-DNIL=nil();", "-o", "twins3", "nil.c", *files, cwd=t.where)
+    a, b = t.count("t2", "twins2"), t.count("t3", "twins3")
+    each = [[r["instructions"] for r in t.parsed("report", "--json", x)
+             if r["procedure"] == "twin"] for x in (a, b)]
+    rows = t.parsed("diff", "--all", "--json", a, b)["rows"]
+    t.same(sorted((r.get("before", 0), r.get("after")) for r in rows
+                  if r["procedure"] == "twin"),
+           sorted([(n, n) for n in each[0]] + [(0, max(each[1]))]),
+           "twins, by who calls them")
+
+
 def without_files(t, a, b):
     """The old build was overwritten, as builds are."""
     wanted = t.parsed("diff", "--json", "--all", a, b)["rows"]
@@ -174,6 +199,7 @@ with tempfile.TemporaryDirectory() as where:
     runs(t)
     a, b = builds(t)
     nameless(t)
+    twins(t)
     without_files(t, a, b)
     p, q = t.make("p"), t.make("q", "contradiction")
     rows = t.parsed("diff", "--json", p, q)["rows"]
