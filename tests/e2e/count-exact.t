@@ -146,4 +146,36 @@ def attempt(case):
     return result
 
 
-test_all(tap, lambda: [(c.name, attempt, c) for c in CASES], "qemu-counts")
+# callbacks, longjmp(), handlers, a child
+STEPPED = [("flow.c",), ("jump.c",), (COUNT + "ends.c", "look", "10"),
+           (COUNT + "ends.c", "child", "work", "store")]
+
+
+def stepped(name, source, *args):
+    """Steps through the program alone see what steps through all see of it."""
+    here = room(name)
+    exe = build(here, "stepped", [source], "-O2")
+    seen = []
+    for way in ([], ["-a"]):
+        got = quiet([STEPS, *way, here + "/ran", exe, *args], here)[:2]
+        flow = collections.Counter()
+        for *key, n in rows(here, "flow"):
+            flow[tuple(key)] += n if key[0] == exe else 0
+        seen.append((*got, ran(here, exe), +flow))
+        for file in glob.glob(here + "/ran.*"):
+            os.remove(file)
+    few, every = seen
+    bad = [] if few[:2] == every[:2] else [few[:2], every[:2]]
+    bad += ["%s: %d, want %d" % (k, a[k], b[k]) for a, b in
+            zip(few[2:], every[2:]) for k in {*a, *b} if a[k] != b[k]]
+    return [("steps", bad + ([] if every[2] else ["nothing ran"]))]
+
+
+def jobs():
+    yield from ((c.name, attempt, c) for c in CASES)
+    for i, words in enumerate(STEPPED if count_run.ISA == HOST else ()):
+        name = "stepped-%d" % i
+        yield name, stepped, name, *words
+
+
+test_all(tap, jobs, "qemu-counts")
