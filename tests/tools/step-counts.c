@@ -239,7 +239,6 @@ static void on_birth(struct process *p, pid_t tid)
 		p->shared = q->shared = true;
 	} else {
 		hidden_copy(&q->code, &p->code, q->pid);
-		hidden_show(&q->code);
 	}
 	t->born = true;
 	if (t->held)
