@@ -57,12 +57,12 @@ bool draw_stub(struct drawing *d, uint32_t p)
 	uint32_t b = cfg_block_at(c, q->entry);
 	struct pen n;
 
-	if (!q->import || b == CFG_NONE || survey_moves(d->s, b) ||
+	if (!q->stub || b == CFG_NONE || survey_moves(d->s, b) ||
 	    c->block.at[b].start != q->entry || shared(d, p))
 		return false;
 	n = pen_begin(d, p);
 	n.p.stub = true;
-	if (!n.p.name)
+	if (!n.p.name && q->import)
 		n.p.name = stub_name(d, q->import);
 	pen_block(&n, b);
 	pen_edge(&n, MAP_ENTRY, EXIT_MARK, 0, (struct way){0});
