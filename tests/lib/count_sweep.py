@@ -158,7 +158,7 @@ class Run:
         """{(path, address): count} of the original, or None"""
         here = "%s/%s.steps" % (self.args.work, os.path.basename(exe))
         os.makedirs(here)
-        done = self.run(self.args.steps, here + "/ran", exe, arg,
+        done = self.run(self.args.steps, "-a", here + "/ran", exe, arg,
                         timeout=STEPPING)
         files = glob.glob(here + "/ran.*")
         ran = None
