@@ -15,7 +15,6 @@ is run by hand says the same of itself.
 import collections
 import json
 import os
-import subprocess
 import sys
 
 sys.path.insert(0, "tests/lib")
