@@ -159,8 +159,9 @@ class Run:
         """{(path, address): count} of the original, or None"""
         here = "%s/%s.steps" % (self.args.work, os.path.basename(exe))
         os.makedirs(here)
-        done = self.run(self.args.steps, here + "/ran", exe, arg,
-                        timeout=STEPPING, **env)
+        # the libraries once, to see what of them is measured
+        done = self.run(self.args.steps, *([] if env else ["-a"]),
+                        here + "/ran", exe, arg, timeout=STEPPING, **env)
         files = glob.glob(here + "/ran.*")
         ran = None
         if done[0] != "timeout" and len(files) == 1:
