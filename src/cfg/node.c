@@ -131,7 +131,7 @@ static unsigned node_bits(const struct values *s, const struct node *n)
 static uint32_t node_intern(struct values *s, const struct node *n)
 {
 	uint64_t h = node_hash(n);
-	uint32_t first = map_get(&s->unique, h), i;
+	uint32_t first = dict_get(&s->unique, h), i;
 
 	for (i = first; i != NODE_UNSET; i = s->chain.at[i])
 		if (node_equal(&s->node.at[i], n))
@@ -140,7 +140,7 @@ static uint32_t node_intern(struct values *s, const struct node *n)
 	s->node.at[i].canon = i;
 	s->node.at[i].bits = (uint8_t)node_bits(s, n);
 	s->chain.at[i] = first;
-	map_put(&s->unique, h, i);
+	dict_put(&s->unique, h, i);
 	return i;
 }
 
@@ -465,12 +465,12 @@ static uint32_t phi_collapse(struct values *s, uint32_t i)
 {
 	enum { COLLAPSE_MAX = 4096 };
 	VEC(uint32_t) group = {0};
-	struct map seen = {0};
+	struct dict seen = {0};
 	uint32_t only = NODE_UNSET;
 	bool one = true;
 
 	vec_push(&group, i);
-	map_put(&seen, i, 0);
+	dict_put(&seen, i, 0);
 	for (size_t g = 0; g < group.n && one; g++) {
 		struct node n = s->node.at[group.at[g]];
 
@@ -484,8 +484,8 @@ static uint32_t phi_collapse(struct values *s, uint32_t i)
 				one = only == NODE_UNSET ||
 				      value_same(s, only, x);
 				only = x;
-			} else if (map_get(&seen, x) == MAP_NONE) {
-				map_put(&seen, x, 0);
+			} else if (dict_get(&seen, x) == DICT_NONE) {
+				dict_put(&seen, x, 0);
 				vec_push(&group, x);
 				one = group.n < COLLAPSE_MAX;
 			}
@@ -499,7 +499,7 @@ static uint32_t phi_collapse(struct values *s, uint32_t i)
 	else
 		s->node.at[i].size = 1; /* tried */
 	vec_free(&group);
-	map_free(&seen);
+	dict_free(&seen);
 	return value_find(s, i);
 }
 

@@ -7,6 +7,7 @@
 #include "base/share.h"
 #include "cfg/build.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,9 @@ static void proc_find_stub(const struct cfg *c, struct procedure *p)
 	if (!fills_slot(r))
 		return;
 	p->stub = true;
+	/* a program at a fixed address knows its ifuncs by their stubs */
+	p->addressed = r->canonical || (!r->symbol &&
+					c->image->type == ET_EXEC);
 	p->import = r->symbol;
 	p->foreign = !r->local;
 	p->versioned = p->foreign && r->versioned;

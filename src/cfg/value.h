@@ -23,7 +23,7 @@
 #ifndef CFG_VALUE_H
 #define CFG_VALUE_H
 
-#include "base/map.h"
+#include "base/dict.h"
 #include "cfg/body.h"
 #include "cfg/view.h"
 
@@ -115,12 +115,12 @@ struct values {
 	struct lifted **lifted; /* by block; NULL: not yet */
 	struct arena arena;	/* where they are */
 	uint64_t *changes; /* by block: see lift.c */
-	struct map unique;     /* hash of a node -> first such node */
+	struct dict unique;     /* hash of a node -> first such node */
 	VEC(uint32_t) chain;   /* by node: next with the same hash */
-	struct map livein;     /* (block, variable) -> node */
+	struct dict livein;     /* (block, variable) -> node */
 	uint32_t horizon; /* what was there before this block is not closed */
-	struct map near_livein; /* like livein, behind the horizon */
-	struct map near_closed; /* node -> its closed form there */
+	struct dict near_livein; /* like livein, behind the horizon */
+	struct dict near_closed; /* node -> its closed form there */
 	struct written *written; /* once it pays */
 	uint32_t *before; /* by block: see spill.c; NULL until asked for */
 	uint32_t slot_phis; /* phis made for locations in memory */
