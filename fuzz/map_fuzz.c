@@ -26,7 +26,7 @@ static void show(struct arena *a, const struct map *m, const struct solved *s)
 		uint32_t *to = NEW_ARRAY(uint32_t, m->proc.at[p].nblock + 1);
 		struct picture drawn;
 
-		picture_make(&drawn, &image, p);
+		picture_make(&drawn, &image, p, p % 2);
 		picture_free(&drawn);
 		match_blocks(&x, p, &y, (p + 1) % (uint32_t)m->proc.n, to);
 		mem_free(to);

@@ -37,7 +37,7 @@ static void draw(const struct told *t)
 				     p < PICTURES; p++) {
 			struct picture x;
 
-			picture_make(&x, &t->image[i], p);
+			picture_make(&x, &t->image[i], p, p % 2);
 			picture_free(&x);
 		}
 }

@@ -26,6 +26,7 @@ static const char graph_usage[] =
 	"  --format ps    for a printer\n"
 	"  --format dot   what graphviz draws the others from\n"
 	"  --json         for programs\n"
+	"  --ran          only what ran, or may have\n"
 	"  --image NAME   the one in that image, if there are several\n"
 	"  -o FILE        where to; standard output by default\n"
 	"\n"
@@ -38,6 +39,7 @@ struct graph_call {
 	const char *procedure, *image, *out;
 	VEC(const char *) profile;
 	enum graph_form form;
+	bool ran;
 };
 
 static int graph_format(struct graph_call *call, const char *value)
@@ -74,6 +76,8 @@ static int graph_word(void *to, char **argv, int *i, bool option)
 		call->out = value;
 	else if (!strcmp(a, "--json"))
 		call->form = GRAPH_JSON;
+	else if (!strcmp(a, "--ran"))
+		call->ran = true;
 	else
 		return cmd_misuse(&cmd_graph, "unknown option '%s'", a);
 	return 0;
@@ -180,7 +184,9 @@ static int graph_one(const struct graph_call *call, const struct told *t,
 	if (find_procedure(&f, t, call->procedure, call->image, e))
 		return -1;
 	report_show_others(f.others);
-	picture_make(&d.picture, &t->image[f.image], f.proc);
+	/* programs can leave out for themselves */
+	picture_make(&d.picture, &t->image[f.image], f.proc,
+		     call->ran && call->form != GRAPH_JSON);
 	annotation_make(&d.code, t, f.image, f.proc);
 	status = graph_write(&d, call, e);
 	annotation_free(&d.code);

@@ -197,7 +197,7 @@ static void dot_block(const struct drawn *d, uint32_t v, FILE *to)
 
 	fprintf(to, "  n%" PRIu32 " [label=<", v);
 	dot_head(x, code, n, to);
-	dot_code(code, n, d->picture.node.n <= FEW_CODE, to);
+	dot_code(code, n, d->picture.shown <= FEW_CODE, to);
 	dot_exits(d, v, to);
 	putc('>', to);
 	dot_look(d, x, to);
@@ -246,7 +246,7 @@ static void dot_outside(const struct drawn *d, uint32_t v, FILE *to)
 
 static void dot_node(const struct drawn *d, uint32_t v, FILE *to)
 {
-	if (d->picture.node.at[v].is_alone)
+	if (d->picture.node.at[v].is_hidden)
 		return;
 	if (d->picture.node.at[v].kind == PICTURE_BLOCK)
 		dot_block(d, v, to);
@@ -365,7 +365,7 @@ static void dot_way(const struct drawn *d, const struct picture_way *w,
 
 void graph_show_dot(const struct drawn *d, FILE *to)
 {
-	bool few = d->picture.node.n <= FEW_BLOCKS;
+	bool few = d->picture.shown <= FEW_BLOCKS;
 
 	fputs("digraph \"", to);
 	dot_text(to, legend_procedure(d->picture.m->legend, d->picture.proc),

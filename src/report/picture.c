@@ -87,18 +87,36 @@ static void add_way(struct picture *x, const struct map_proc *p,
 	vec_push(&x->way, w);
 }
 
-static void note_alone(struct picture *x)
+static void hide_nodes(struct picture *x)
 {
 	for (size_t i = 0; i < x->node.n; i++) {
 		struct picture_node *n = &x->node.at[i];
 
-		n->is_alone = n->kind == PICTURE_BLOCK && n->known &&
-			      !n->count;
+		n->is_hidden = n->kind <= PICTURE_HUB && n->known && !n->count;
 	}
+}
+
+/* what ways lead to or from is shown after all */
+static void show_joined(struct picture *x)
+{
 	for (size_t i = 0; i < x->way.n; i++) {
-		x->node.at[x->way.at[i].from].is_alone = false;
-		x->node.at[x->way.at[i].to].is_alone = false;
+		x->node.at[x->way.at[i].from].is_hidden = false;
+		x->node.at[x->way.at[i].to].is_hidden = false;
 	}
+}
+
+static void leave_out_ways(struct picture *x)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->way.n; i++) {
+		const struct picture_way *w = &x->way.at[i];
+
+		if (!x->node.at[w->from].is_hidden &&
+		    !x->node.at[w->to].is_hidden && (!w->known || w->count))
+			x->way.at[n++] = *w;
+	}
+	x->way.n = n;
 }
 
 /* a hub is passed as often as it is come to */
@@ -216,7 +234,7 @@ static int by_node(const void *a, const void *b)
 }
 
 void picture_make(struct picture *x, const struct told_image *m,
-		  uint32_t proc)
+		  uint32_t proc, bool ran)
 {
 	const struct map_proc *p = &m->map->proc.at[proc];
 
@@ -226,14 +244,20 @@ void picture_make(struct picture *x, const struct told_image *m,
 	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++)
 		add_way(x, p, i);
 	count_hubs(x);
-	note_alone(x);
+	hide_nodes(x);
+	if (ran)
+		leave_out_ways(x);
+	else
+		show_joined(x);
 	add_places(x, p);
 	find_loops(x);
 	if (x->exit.n)
 		qsort(x->exit.at, x->exit.n, sizeof *x->exit.at, by_node);
-	for (size_t i = 0; i < x->node.n; i++)
+	for (size_t i = 0; i < x->node.n; i++) {
+		x->shown += !x->node.at[i].is_hidden;
 		if (x->node.at[i].known && x->node.at[i].count > x->most_node)
 			x->most_node = x->node.at[i].count;
+	}
 	for (size_t i = 0; i < x->way.n; i++)
 		if (x->way.at[i].known && x->way.at[i].count > x->most_way)
 			x->most_way = x->way.at[i].count;

@@ -34,8 +34,8 @@ struct picture_node {
 	bool known; /* false for all but blocks and hubs */
 	uint32_t loop; /* the innermost that it is in, or PICTURE_NONE */
 	bool is_header; /* its loop begins with it */
-	bool is_alone;	/* no way leads there or away, and it never ran: most
-			   likely padding */
+	bool is_hidden; /* it never ran, and nothing leads there or away (it
+			   is padding), or nobody wants to see it */
 };
 
 struct picture_way {
@@ -75,11 +75,13 @@ struct picture {
 	VEC(struct picture_loop) loop; /* inner ones before outer ones */
 	VEC(struct picture_exit) exit; /* by node */
 	VEC(struct picture_place) place;
+	uint32_t shown; /* nodes that are not hidden */
 	uint64_t most_node, most_way; /* highest counts, at least 1 */
 };
 
+/* ran: what never ran is hidden, and ways there and away are left out */
 void picture_make(struct picture *p, const struct told_image *m,
-		  uint32_t proc);
+		  uint32_t proc, bool ran);
 void picture_free(struct picture *p);
 
 #endif

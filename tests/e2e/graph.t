@@ -57,6 +57,15 @@ def check_counts(t, procedure, profile):
     t.same(sorted(map(str, edges)), want, procedure + ": edges")
 
 
+def check_ran(t, procedure, profile):
+    every = drawn(t.tally("graph", "--format", "dot", procedure, profile)[1])
+    got = drawn(t.tally("graph", "--ran", "--format", "dot", procedure,
+                        profile)[1])
+    t.ok(got == ({a: n for a, n in every[0].items() if n},
+                 [e for e in every[1] if e[2]]) and got != every,
+         procedure + ": --ran", [str(got), str(every)])
+
+
 def check_loops(t, profile, n):
     g = t.parsed("graph", "--json", "nested", profile)
     loops = [(l["rounds"], l["entered"], l["parent"]) for l in g["loops"]]
@@ -185,6 +194,7 @@ with tempfile.TemporaryDirectory() as where:
     profile = t.count("p", "prog", "50", "20")
     for procedure in ("nested", "choose", "main"):
         check_counts(t, procedure, profile)
+    check_ran(t, "main", profile)
     check_loops(t, profile, 50)
     check_svg(t, profile)
     check_page(t, profile)
