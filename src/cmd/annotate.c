@@ -71,6 +71,7 @@ static int annotate_one(const struct annotate_call *call,
 	if (find_procedure(&f, t, call->procedure, call->image, e))
 		return -1;
 	report_show_others(f.others);
+	report_show_absent(&t->image[f.image]);
 	annotation_make(&a, t, f.image, f.proc);
 	if (call->json)
 		annotate_show_json(t, &a, stdout);

@@ -187,6 +187,7 @@ static int graph_one(const struct graph_call *call, const struct told *t,
 	/* programs can leave out for themselves */
 	picture_make(&d.picture, &t->image[f.image], f.proc,
 		     call->ran && call->form != GRAPH_JSON);
+	report_show_absent(&t->image[f.image]);
 	annotation_make(&d.code, t, f.image, f.proc);
 	status = graph_write(&d, call, e);
 	annotation_free(&d.code);

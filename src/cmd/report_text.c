@@ -315,3 +315,15 @@ void report_show_others(uint32_t others)
 	if (others)
 		cmd_note(text);
 }
+
+bool report_show_absent(const struct told_image *m)
+{
+	char text[sizeof m->legend->why.text + 64];
+
+	if (m->missing || legend_open(m->legend))
+		return false;
+	snprintf(text, sizeof text, "%s; there are no lines of it",
+		 m->legend->why.text);
+	cmd_note(text);
+	return true;
+}

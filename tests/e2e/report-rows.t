@@ -102,6 +102,44 @@ def check_orders(t, profile):
     t.same((got[0], got[-1]), ("odd", "dark"), "--sort calls --reverse")
 
 
+def check_absent(t):
+    """Another build is there, the file has gone, or nothing says lines."""
+    def said(profile):
+        status, out, err = t.tally("report", "--by", "line", profile)
+        return status, len(out.splitlines()), err
+
+    def build_id(program):
+        return re.search(r"Build ID: (\w+)",
+                         run("readelf", "-nW", t.path(program)))[1]
+
+    t.build("once")
+    first = build_id("once")
+    profile = t.count("o", "once")
+    t.build("once", "-DNEWER")
+    status, n, err = said(profile)
+    t.ok((status, n) == (0, 1) and "it is another build now, %s, than was "
+         "measured, %s" % (build_id("once"), first) in err,
+         "another build: both are named", [err])
+    for command in (("annotate", "nested"), ("graph", "nested", "--json")):
+        got = t.tally(*command, profile)
+        t.ok(got[0] == 0 and first in got[2] and "nested" in got[1],
+             command[0] + " says so, too", [got[2]])
+    os.remove(t.path("once"))
+    status, n, err = said(profile)
+    t.ok((status, n) == (0, 1) and "once: No such file" in err,
+         "the file has gone", [err])
+    t.build("once", "-Wl,--build-id=none")
+    profile = t.count("o", "once")
+    t.ok(said(profile)[1] > 10, "no build-id, the same bytes")
+    t.build("once", "-Wl,--build-id=none", "-DNEWER")
+    status, n, err = said(profile)
+    t.ok((status, n) == (0, 1) and "it has changed" in err,
+         "no build-id, other bytes", [err])
+    t.build("once", "-g0")
+    t.ok("compilers make it with -g" in said(t.count("o", "once"))[2],
+         "no debug information")
+
+
 def on_terminal(t, *words, **env):
     """What a terminal gets."""
     pid, fd = pty.fork()
@@ -151,6 +189,7 @@ with tempfile.TemporaryDirectory() as where:
     check_shares(t, profile)
     check_orders(t, profile)
     check_colours(t, profile)
+    check_absent(t)
     t.refused(2, "processes are in no image", "report", "--by", "process",
               "--image", "prog", profile)
     t.refused(2, "--procedure does not go", "report", "--by", "line",
