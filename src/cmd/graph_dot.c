@@ -72,7 +72,7 @@ static const struct noted *code_of(const struct drawn *d,
 			  d->code.v.at[end].addr < x->end;)
 		end++;
 	*n = end - first;
-	return d->code.v.at + first;
+	return *n ? d->code.v.at + first : NULL;
 }
 
 static void dot_head(const struct picture_node *x, const struct noted *code,

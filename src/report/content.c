@@ -71,7 +71,7 @@ static uint64_t hash_block(const struct told_image *m, const struct image *im,
 
 	while (im && insn_next(m->map, b, &w, &addr))
 		hash = hash_insn(im, isa, addr, &pages, hash);
-	if (!im && !m->map->insn_size)
+	if (!im && !m->map->insn_size && b->ninsn)
 		hash = hash_bytes(m->map->length.at + b->length, b->ninsn,
 				  hash);
 	return hash;
