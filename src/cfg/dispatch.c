@@ -91,6 +91,7 @@ static void *crew_work(void *arg)
 			    "jump tables", i, t->nproc);
 		body_init(&w.body, t->b, w.piece, w.npiece);
 		work_settle(&w, t->second);
+		view_free(&w.view);
 		body_free(&w.body);
 		vec_free(&w.target);
 		vec_free(&w.wanted);

@@ -22,8 +22,15 @@
 
 enum view_entries { VIEW_CALLED, VIEW_ANY };
 
+/* an indirect jump: where its block leads is found out bit by bit */
+struct view_jump {
+	uint32_t block;
+	uint32_t edges; /* that blocks before it have, other jumps left out */
+};
+
 struct view {
 	const struct build *b;
+	/* as the leaders cut it, from view_cut() to view_free(): */
 	cuts cut;	      /* by offset */
 	VEC(uint32_t) piece;  /* of each cut */
 	const uint32_t *part; /* the procedure's pieces */
@@ -32,6 +39,10 @@ struct view {
 	uint32_t *first;      /* by part: its first one in `near` */
 	uint32_t root;	      /* the virtual root; the exit is root + 1 */
 	uint32_t main;	      /* block at the procedure's entry */
+	VEC(struct view_jump) jump; /* by block */
+	struct graph_sketch known; /* the edges of all other blocks */
+	VEC(uint32_t) entered; /* blocks that are certainly entered */
+	/* with all edges of now, from view_connect() to view_part(): */
 	struct arena arena;
 	struct graph g;
 	struct dfs dfs;
@@ -41,12 +52,19 @@ struct view {
 };
 
 /*
- * The view of the procedure whose pieces are piece[0 .. n-1], by offset; `dom`
- * and `only` are left to view_complete().
+ * Cuts the procedure whose pieces are piece[0 .. n-1], by offset, into blocks.
+ * That need not be done again unless other leaders come to be known: see
+ * view_has().
  */
-void view_build(struct view *v, const struct build *b, const uint32_t *piece,
-		uint32_t n, uint32_t entry, enum view_entries entries);
+void view_cut(struct view *v, const struct build *b, const uint32_t *piece,
+	      uint32_t n, uint32_t entry);
+/* whether a jump to an offset leads to a block as they are cut */
+bool view_has(const struct view *v, uint32_t off);
+/* makes the graph; `dom` and `only` are left to view_complete() */
+void view_connect(struct view *v, enum view_entries entries);
 void view_complete(struct view *v);
+/* forgets the graph */
+void view_part(struct view *v);
 void view_free(struct view *v);
 
 /* the block that starts at an offset, or CFG_NONE */

@@ -38,6 +38,25 @@ uint32_t graph_add_edge(struct graph_sketch *s, uint32_t from, uint32_t to)
 	return (uint32_t)s->from.n - 1;
 }
 
+void graph_add_edges(struct graph_sketch *s, const struct graph_sketch *other,
+		     size_t first, size_t end)
+{
+	size_t n = end - first;
+
+	assert(n <= other->from.n && other->nv <= s->nv &&
+	       n < GRAPH_NONE - 1 - s->from.n);
+	if (!n)
+		return;
+	vec_reserve(&s->from, n);
+	vec_reserve(&s->to, n);
+	memcpy(s->from.at + s->from.n, other->from.at + first,
+	       n * sizeof *s->from.at);
+	memcpy(s->to.at + s->to.n, other->to.at + first,
+	       n * sizeof *s->to.at);
+	s->from.n += n;
+	s->to.n += n;
+}
+
 uint32_t graph_add_hub(struct graph_sketch *s, const uint32_t *sources,
 		       uint32_t ns, const uint32_t *targets, uint32_t nt)
 {
@@ -82,6 +101,14 @@ static uint32_t *graph_copy_ends(struct arena *a, const uint32_t *at, size_t n,
 	return copy;
 }
 
+void graph_sketch_free(struct graph_sketch *s)
+{
+	vec_free(&s->from);
+	vec_free(&s->to);
+	vec_free(&s->hubs);
+	s->nv = 0;
+}
+
 void graph_seal(struct arena *a, struct graph_sketch *s, uint32_t root,
 		uint32_t exit, struct graph *g)
 {
@@ -98,8 +125,5 @@ void graph_seal(struct arena *a, struct graph_sketch *s, uint32_t root,
 	g->is_virtual[exit] = true;
 	for (size_t i = 0; i < s->hubs.n; i++)
 		g->is_virtual[s->hubs.at[i]] = true;
-	vec_free(&s->from);
-	vec_free(&s->to);
-	vec_free(&s->hubs);
-	s->nv = 0;
+	graph_sketch_free(s);
 }
