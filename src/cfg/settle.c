@@ -264,6 +264,7 @@ static enum look look(struct work *w, enum view_entries entries)
 	if (needs_cut(w)) {
 		view_free(&w->view);
 		view_cut(&w->view, w->b, w->piece, w->npiece, w->entry);
+		body_set_blocks(&w->body, &w->view.cut);
 	}
 	view_connect(&w->view, entries);
 	mark_stale(w);

@@ -14,7 +14,6 @@ void values_init(struct values *s, const struct view *v, struct body *body,
 			     .body = body, .depth_limit = depth_limit,
 			     .horizon = CFG_NONE};
 	s->lifted = NEW_ARRAY(struct lifted *, v->cut.n + 1);
-	s->changes = NEW_ARRAY(uint64_t, v->cut.n + 1);
 }
 
 void values_free(struct values *s)
@@ -27,7 +26,6 @@ void values_free(struct values *s)
 	vec_free(&s->chain);
 	mem_free(s->lifted);
 	arena_free(&s->arena);
-	mem_free(s->changes);
 	mem_free(s->before);
 	map_free(&s->unique);
 	map_free(&s->livein);

@@ -114,7 +114,6 @@ struct values {
 	VEC(struct use) use;
 	struct lifted **lifted; /* by block; NULL: not yet */
 	struct arena arena;	/* where they are */
-	uint64_t *changes; /* by block: see lift.c */
 	struct map unique;     /* hash of a node -> first such node */
 	VEC(uint32_t) chain;   /* by node: next with the same hash */
 	struct map livein;     /* (block, variable) -> node */
