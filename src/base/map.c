@@ -52,6 +52,17 @@ void map_put(struct map *m, uint64_t key, uint32_t value)
 	m->value[i] = value;
 }
 
+void map_clear(struct map *m)
+{
+	enum { KEPT = 1024 }; /* a large one is cheaper to make than to clear */
+
+	if (m->cap > KEPT)
+		map_free(m);
+	else if (m->n)
+		memset(m->value, 0xff, m->cap * sizeof *m->value);
+	m->n = 0;
+}
+
 void map_free(struct map *m)
 {
 	mem_free(m->key);

@@ -21,6 +21,8 @@ struct map {
 uint32_t map_get(const struct map *m, uint64_t key);
 /* sets key to value (not MAP_NONE), replacing what was there */
 void map_put(struct map *m, uint64_t key, uint32_t value);
+/* forgets all keys; where there were few, the room for them is kept */
+void map_clear(struct map *m);
 void map_free(struct map *m);
 
 #endif

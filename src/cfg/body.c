@@ -37,18 +37,18 @@ void body_set_blocks(struct body *y, const cuts *cut)
 	y->block = block;
 }
 
-struct lifted_insn body_lift(const struct build *b, uint32_t off,
-			     size_t avail, struct uop *out)
+/* lifts the instruction at off, of which `avail` bytes may be read */
+static struct lifted_insn read_insn(const struct build *b, uint32_t off,
+				    size_t avail, struct uop *out)
 {
-	const uint8_t *code = code_bytes(&b->code, off);
-	uint64_t addr = code_address(&b->code, off);
 	struct lifted_insn l = {.at = off};
 	struct insn i;
 
-	b->isa->scan(code, avail, addr, &i);
+	l.nuop = (uint8_t)b->isa->lift_scanned(code_bytes(&b->code, off), avail,
+					       code_address(&b->code, off),
+					       &i, out);
 	l.len = i.len;
 	l.kind = i.kind;
-	l.nuop = (uint8_t)b->isa->lift(code, avail, addr, out);
 	return l;
 }
 
@@ -78,7 +78,7 @@ static struct body_block read_block(struct body *y, const struct cut *c)
 
 		vec_reserve(&y->uop, UOP_MAX);
 		u = y->uop.at + y->uop.n;
-		l = body_lift(y->b, at, c->end - at, u);
+		l = read_insn(y->b, at, c->end - at, u);
 		l.uop = (uint32_t)y->uop.n;
 		y->uop.n += l.nuop;
 		note_effect(&k, &l, u);

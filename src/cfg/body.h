@@ -47,10 +47,6 @@ void body_set_blocks(struct body *y, const cuts *cut);
 /* block k with its instructions lifted; there for good, but not these */
 const struct body_block *body_block(struct body *y, uint32_t k);
 
-/* lifts the instruction at off, of which `avail` bytes may be read */
-struct lifted_insn body_lift(const struct build *b, uint32_t off,
-			     size_t avail, struct uop *out);
-
 /*
  * Only the procedure itself can reach what it keeps on the stack: calls and
  * stores through pointers of unknown origin do not change it.

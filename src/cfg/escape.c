@@ -195,17 +195,28 @@ static bool any_call_twice(const struct body *y)
 	return false;
 }
 
+/* some instruction of the procedure is of the kind asked for */
+static bool any_of_all(struct search *q,
+		       bool (*is)(struct search *, const struct suspect *))
+{
+	const struct piece *piece = q->y->b->piece.at;
+
+	for (uint32_t i = 0; i < q->y->npiece; i++)
+		if (any_insn(q, &piece[q->y->piece[i]], is))
+			return true;
+	return false;
+}
+
+/* what gets out, gets out whatever the frame pointer is: that is asked first,
+   since most often it is all there is to ask */
 static bool find_escape(struct body *y)
 {
 	struct search q = {.y = y};
-	const struct piece *piece = y->b->piece.at;
-	bool out = any_call_twice(y);
 
-	for (uint32_t i = 0; i < y->npiece; i++)
-		q.fp_is_frame |= any_insn(&q, &piece[y->piece[i]], sets_fp);
-	for (uint32_t i = 0; i < y->npiece && !out; i++)
-		out = any_insn(&q, &piece[y->piece[i]], insn_lets_out);
-	return out;
+	if (any_of_all(&q, insn_lets_out) || any_call_twice(y))
+		return true;
+	q.fp_is_frame = any_of_all(&q, sets_fp);
+	return q.fp_is_frame && any_of_all(&q, insn_lets_out);
 }
 
 bool body_frame_is_private(struct body *y)

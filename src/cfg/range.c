@@ -215,7 +215,8 @@ static struct range64 range_phi(struct values *s, const struct node *n,
 
 		if (x == NODE_UNSET)
 			continue;
-		facts_on_edge(s, &f, e, x);
+		if (value_node(s, x)->kind != NODE_CONST)
+			facts_on_edge(s, &f, e, x);
 		o = range_of(s, value_zext(s, x, bits), &f, depth + 2);
 		if (o.lo < r.lo)
 			r.lo = o.lo;

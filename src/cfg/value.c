@@ -22,6 +22,8 @@ void values_free(struct values *s)
 	vec_free(&s->store);
 	vec_free(&s->location);
 	vec_free(&s->operand);
+	vec_free(&s->arriving);
+	vec_free(&s->loose);
 	vec_free(&s->use);
 	vec_free(&s->chain);
 	mem_free(s->lifted);
@@ -29,14 +31,15 @@ void values_free(struct values *s)
 	mem_free(s->before);
 	map_free(&s->unique);
 	map_free(&s->livein);
-	values_forget_near(s);
+	map_free(&s->near_livein);
+	map_free(&s->near_closed);
 	written_free(s);
 }
 
 void values_forget_near(struct values *s)
 {
-	map_free(&s->near_livein);
-	map_free(&s->near_closed);
+	map_clear(&s->near_livein);
+	map_clear(&s->near_closed);
 }
 
 /*

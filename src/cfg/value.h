@@ -111,6 +111,8 @@ struct values {
 	VEC(struct store) store;
 	VEC(struct location) location;
 	VEC(uint32_t) operand; /* of the phis */
+	VEC(uint32_t) arriving; /* operands of phis that are being made */
+	VEC(uint32_t) loose; /* phis that may have lost their choice */
 	VEC(struct use) use;
 	struct lifted **lifted; /* by block; NULL: not yet */
 	struct arena arena;	/* where they are */
