@@ -92,6 +92,8 @@ struct lifted {
 	uint32_t test; /* flags that its conditional branch tests */
 	uint8_t cond;  /* the condition under which it is taken */
 	uint32_t jump; /* address of its indirect jump */
+	uint8_t slots_are; /* enum slots_known of memory.c */
+	uint64_t slots; /* of the frame that it writes: a bit for some each */
 };
 
 /* a place in memory that is looked up: root + offset */

@@ -206,7 +206,7 @@ void view_connect(struct view *v, enum view_entries entries)
 void view_complete(struct view *v)
 {
 	dom_find(&v->arena, &v->g, &v->dfs, &v->dom);
-	v->only = ARENA_ARRAY(&v->arena, uint32_t, v->cut.n);
+	v->only = ARENA_RAW(&v->arena, uint32_t, v->cut.n);
 	for (uint32_t i = 0; i < v->cut.n; i++)
 		v->only[i] = only_pred(v, i);
 }

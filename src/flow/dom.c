@@ -97,9 +97,9 @@ void dom_find(struct arena *a, const struct graph *g, const struct dfs *d,
 		.idom = graph_nones(&scratch, d->n),
 		.up = graph_nones(&scratch, d->n),
 		.best = graph_identity(&scratch, d->n),
-		.path = ARENA_ARRAY(&scratch, uint32_t, d->n),
+		.path = ARENA_RAW(&scratch, uint32_t, d->n),
 		.bucket = graph_nones(&scratch, d->n),
-		.bucket_next = ARENA_ARRAY(&scratch, uint32_t, d->n),
+		.bucket_next = ARENA_RAW(&scratch, uint32_t, d->n),
 	};
 
 	*m = (struct dom){.idom = graph_nones(a, g->nv)};

@@ -5,7 +5,7 @@
 
 uint32_t *graph_nones(struct arena *a, uint32_t n)
 {
-	uint32_t *x = ARENA_ARRAY(a, uint32_t, n);
+	uint32_t *x = ARENA_RAW(a, uint32_t, n);
 
 	memset(x, 0xff, n * sizeof *x);
 	return x;
@@ -13,7 +13,7 @@ uint32_t *graph_nones(struct arena *a, uint32_t n)
 
 uint32_t *graph_identity(struct arena *a, uint32_t n)
 {
-	uint32_t *x = ARENA_ARRAY(a, uint32_t, n);
+	uint32_t *x = ARENA_RAW(a, uint32_t, n);
 
 	for (uint32_t i = 0; i < n; i++)
 		x[i] = i;
@@ -77,7 +77,7 @@ static void graph_fill_rows(struct arena *a, const struct graph *g,
 {
 	/* one place to the right, so that filling leaves the row starts */
 	uint32_t *first = ARENA_ARRAY(a, uint32_t, g->nv + 2);
-	uint32_t *row = ARENA_ARRAY(a, uint32_t, g->ne);
+	uint32_t *row = ARENA_RAW(a, uint32_t, g->ne);
 
 	for (uint32_t e = 0; e < g->ne; e++)
 		first[end[e] + 2]++;
@@ -93,7 +93,7 @@ static void graph_fill_rows(struct arena *a, const struct graph *g,
 static uint32_t *graph_copy_ends(struct arena *a, const uint32_t *at, size_t n,
 				 uint32_t closing)
 {
-	uint32_t *copy = ARENA_ARRAY(a, uint32_t, n + 1);
+	uint32_t *copy = ARENA_RAW(a, uint32_t, n + 1);
 
 	if (n)
 		memcpy(copy, at, n * sizeof *copy);
