@@ -73,6 +73,18 @@ void *mem_grow(void *p, size_t need, size_t *cap, size_t size)
 	return mem_resize(p, n, size);
 }
 
+void mem_sort(void *at, size_t n, size_t size,
+	      int (*order)(const void *, const void *))
+{
+	const char *x = at;
+
+	for (size_t i = 1; i < n; i++)
+		if (order(x + (i - 1) * size, x + i * size) > 0) {
+			qsort(at, n, size, order);
+			return;
+		}
+}
+
 /* a fresh chunk with room for n bytes becomes the current one */
 static void arena_grow(struct arena *a, size_t n)
 {

@@ -70,6 +70,10 @@ void mem_free(void *p);
 /* p with room for at least `need` items, doubling; *cap is updated */
 void *mem_grow(void *p, size_t need, size_t *cap, size_t size);
 
+/* qsort() of what is most often in order already: then it is left alone */
+void mem_sort(void *at, size_t n, size_t size,
+	      int (*order)(const void *, const void *));
+
 /*
  * Arena: many small allocations that live and die together. Memory is zeroed,
  * unless it is asked for raw.

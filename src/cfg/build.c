@@ -80,10 +80,10 @@ int cfg_build_watched(struct cfg *c, const struct image *im,
 		      struct err *e)
 {
 	struct build b = {.cfg = c, .im = im, .unwind = u, .progress = p};
-	const char *denied = discover_denied(im);
+	const char *denied;
 
-	*c = (struct cfg){.image = im, .unwind = u,
-			  .pinned = discover_pinned(im)};
+	*c = (struct cfg){.image = im, .unwind = u};
+	denied = discover_denied(im, &c->pinned);
 	c->isa = b.isa = isa_for_elf(im->machine);
 	if (!c->isa)
 		return err_set(e, ERR_INPUT, "%s: machine %u is not known",

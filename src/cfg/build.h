@@ -167,10 +167,11 @@ const char *descend_from(struct build *b, const uint32_t *seed, size_t nseed,
 void descend_repair(struct build *b);
 
 /* --- discover.c */
-/* why all of the image is left as it is, or NULL */
-const char *discover_denied(const struct image *im);
-/* why code without unwind entries has to stay where it is, or NULL */
-const char *discover_pinned(const struct image *im);
+/*
+ * Why all of the image is left as it is, or NULL; *pinned: why code without
+ * unwind entries has to stay where it is, or NULL.
+ */
+const char *discover_denied(const struct image *im, const char **pinned);
 /* finds code that no FDE covers */
 void discover_code(struct build *b);
 /* tries the code that only tables lead to; true if there was some */

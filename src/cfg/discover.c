@@ -36,45 +36,67 @@ static bool denied_symbol(const struct image *im, const char *prefix)
 	return false;
 }
 
+/* languages that leave a mark, and one runtime */
+enum mark { MARK_GO, MARK_OCAML, MARK_HASKELL, MARK_V8, MARKS };
+
 /*
- * The file holds that character followed by that text. (In two parts, so that
- * our own file does not.)
+ * Texts that are in files of theirs. (In two parts, so that they are not in
+ * our own.)
  */
-static bool denied_text(const struct image *im, char first, const char *rest)
-{
-	const uint8_t *at = im->bytes, *end = at + im->size;
-	size_t n = strlen(rest);
+static const struct {
+	char first;
+	const char *rest;
+} mark_text[MARKS] = {
+	[MARK_GO] = {'\xff', " Go buildinf:"},
+	[MARK_OCAML] = {'O', "CAMLRUNPARAM"},
+	[MARK_HASKELL] = {'g', "hc-prim"},
+	[MARK_V8] = {'I', "nterpreterEntryTrampoline"},
+};
 
-	while ((at = memmem(at, (size_t)(end - at), rest, n)) != NULL) {
-		if (at > im->bytes && at[-1] == (uint8_t)first)
-			return true;
-		at += n;
+/* a search for all of them */
+struct marks {
+	const struct image *im;
+	bool found[MARKS];
+};
+
+/* share_items(): searches the whole file for some of the texts */
+static void find_marks(void *arg, size_t from, size_t end)
+{
+	struct marks *m = arg;
+	const uint8_t *start = m->im->bytes, *stop = start + m->im->size;
+
+	for (size_t i = from; i < end; i++) {
+		const char *rest = mark_text[i].rest;
+		const uint8_t *at = start;
+		size_t n = strlen(rest);
+
+		while (!m->found[i] &&
+		       (at = memmem(at, (size_t)(stop - at), rest, n))) {
+			m->found[i] = at > start &&
+				      at[-1] == (uint8_t)mark_text[i].first;
+			at += n;
+		}
 	}
-	return false;
 }
 
-const char *discover_denied(const struct image *im)
+const char *discover_denied(const struct image *im, const char **pinned)
 {
-	if (image_section(im, ".gopclntab") ||
+	enum { LEAST = 1 << 20 }; /* bytes; fewer are not worth a thread */
+	struct marks m = {.im = im};
+
+	share_items(find_marks, &m, MARKS, im->size < LEAST ? MARKS + 1 : 0);
+	*pinned = m.found[MARK_V8] ?
+		"V8: its runtime keys tables on return addresses" : NULL;
+	if (m.found[MARK_GO] || image_section(im, ".gopclntab") ||
 	    image_section(im, ".note.go.buildid") ||
-	    image_section(im, ".go.buildinfo") ||
-	    denied_text(im, '\xff', " Go buildinf:"))
+	    image_section(im, ".go.buildinfo"))
 		return "Go: its runtime keys tables on return addresses";
-	if (denied_symbol(im, "caml_frametable") ||
-	    denied_symbol(im, "caml_system__frametable") ||
-	    denied_text(im, 'O', "CAMLRUNPARAM"))
+	if (m.found[MARK_OCAML] || denied_symbol(im, "caml_frametable") ||
+	    denied_symbol(im, "caml_system__frametable"))
 		return "OCaml: its runtime keys tables on return addresses";
-	if (denied_symbol(im, "stg_ap_v_info") ||
-	    denied_symbol(im, "stg_upd_frame_info") ||
-	    denied_text(im, 'g', "hc-prim"))
+	if (m.found[MARK_HASKELL] || denied_symbol(im, "stg_ap_v_info") ||
+	    denied_symbol(im, "stg_upd_frame_info"))
 		return "Haskell: data lies next to code";
-	return NULL;
-}
-
-const char *discover_pinned(const struct image *im)
-{
-	if (denied_text(im, 'I', "nterpreterEntryTrampoline"))
-		return "V8: its runtime keys tables on return addresses";
 	return NULL;
 }
 
