@@ -110,6 +110,10 @@ struct build {
 	size_t indexed; /* pieces that pieces_index() has seen */
 	uint32_t *piece_index; /* first piece ending after each 256 bytes */
 	bool *noreturn; /* by piece, at the representative; may be NULL */
+	/* offsets in pieces that what lies outside of all, or is left in
+	   place, seems to branch to; as long as the pieces stay as they are */
+	VEC(uint32_t) outside;
+	bool outside_known;
 };
 
 /* --- piece.c */

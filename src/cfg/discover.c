@@ -352,15 +352,19 @@ static bool stub_holds(const struct build *b, uint32_t off)
 	return false;
 }
 
-/* sets a bit at addr, if an instruction starts there */
-static void mark_address(struct build *b, uint64_t *bits, uint64_t addr)
+/* sets a bit at an offset, if an instruction starts there */
+static void mark_offset(struct build *b, uint64_t *bits, uint32_t off)
 {
-	uint32_t off = code_offset(&b->code, addr);
-
-	if (off == CODE_NONE || !code_test(&b->code, b->code.insn, off))
+	if (!code_test(&b->code, b->code.insn, off))
 		return;
 	code_set(&b->code, bits, off);
 	code_set(&b->code, b->code.leader, off);
+}
+
+/* the same at an address */
+static void mark_address(struct build *b, uint64_t *bits, uint64_t addr)
+{
+	mark_offset(b, bits, code_offset(&b->code, addr));
 }
 
 /* pointers that dispatches account for: nobody else arrives there */
@@ -471,8 +475,8 @@ static bool branch_counts(const struct build *b, uint32_t t, bool sure)
 	return !stub_holds(b, t) && (sure || b->piece.at[q].fde == CFG_NONE);
 }
 
-/* marks where [off, end), left in place, branches to as far as it decodes */
-static void mark_from_outside(struct build *b, uint32_t off, uint32_t end,
+/* lists where [off, end), left in place, branches to as far as it decodes */
+static void list_from_outside(struct build *b, uint32_t off, uint32_t end,
 			      bool sure)
 {
 	const struct code *k = &b->code;
@@ -484,14 +488,17 @@ static void mark_from_outside(struct build *b, uint32_t off, uint32_t end,
 		if ((i.kind == INSN_JUMP || i.kind == INSN_COND ||
 		     i.kind == INSN_CALL) &&
 		    branch_counts(b, code_offset(k, i.target), sure))
-			mark_address(b, k->entry, i.target);
+			vec_push(&b->outside, code_offset(k, i.target));
 	}
 }
 
 /* the same for all that no piece covers, and for pieces left in place */
-static void mark_from_all_outside(struct build *b)
+static void list_from_all_outside(struct build *b)
 {
 	size_t p = 0;
+
+	b->outside.n = 0;
+	b->outside_known = true;
 
 	for (unsigned i = 0; i < b->code.nrange; i++) {
 		const struct code_range *r = &b->code.range[i];
@@ -501,13 +508,13 @@ static void mark_from_all_outside(struct build *b)
 		for (; p < b->piece.n && b->piece.at[p].start < end; p++) {
 			const struct piece *q = &b->piece.at[p];
 
-			mark_from_outside(b, off, q->start, false);
+			list_from_outside(b, off, q->start, false);
 			if (q->in_place)
-				mark_from_outside(b, q->start, q->end,
+				list_from_outside(b, q->start, q->end,
 						  q->fde != CFG_NONE);
 			off = q->end;
 		}
-		mark_from_outside(b, off, end, false);
+		list_from_outside(b, off, end, false);
 	}
 }
 
@@ -518,7 +525,10 @@ void discover_entries(struct build *b)
 	explain_jumps(b, &x);
 	code_clear(&b->code, b->code.entry, 0, b->code.total);
 	each_pointer(b, mark_pointer, &x);
-	mark_from_all_outside(b);
+	if (!b->outside_known)
+		list_from_all_outside(b);
+	for (size_t i = 0; i < b->outside.n; i++)
+		mark_offset(b, b->code.entry, b->outside.at[i]);
 	for (size_t i = 0; i < b->piece.n; i++)
 		if (b->piece.at[i].fresh && !b->piece.at[i].in_place)
 			code_set(&b->code, b->code.entry,

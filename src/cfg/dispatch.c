@@ -187,18 +187,30 @@ void starts_sort(table_starts *t)
 		qsort(t->at, t->n, sizeof *t->at, start_order);
 }
 
+/* share_items(): what deserves no other look is no longer on the list */
+static void crew_review(void *crew, size_t from, size_t end)
+{
+	struct crew *t = crew;
+
+	for (size_t i = from; i < end; i++) {
+		struct work w = crew_item(t, (uint32_t)i);
+
+		if (!work_begin_again(&w))
+			t->proc[i] = CFG_NONE;
+		vec_free(&w.target);
+	}
+}
+
 /* keeps only the procedures of the list that deserve another look */
 static void crew_begin_again(struct crew *t)
 {
+	enum { LEAST = 1 << 8 }; /* procedures */
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < t->nproc; i++) {
-		struct work w = crew_item(t, i);
-
-		if (work_begin_again(&w))
+	share_items(crew_review, t, t->nproc, LEAST);
+	for (uint32_t i = 0; i < t->nproc; i++)
+		if (t->proc[i] != CFG_NONE)
 			t->proc[n++] = t->proc[i];
-		vec_free(&w.target);
-	}
 	t->nproc = n;
 }
 
