@@ -7,7 +7,7 @@
 #include "cfg/value_int.h"
 #include "cfg/written.h"
 
-void values_init(struct values *s, const struct view *v, struct body *body,
+void values_init(struct values *s, struct view *v, struct body *body,
 		 unsigned depth_limit)
 {
 	*s = (struct values){.view = v, .im = v->b->im, .isa = v->b->isa,

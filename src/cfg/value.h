@@ -105,7 +105,7 @@ struct location {
 };
 
 struct values {
-	const struct view *view;
+	struct view *view;
 	const struct image *im;
 	const struct isa *isa;
 	struct body *body;
@@ -133,7 +133,7 @@ struct values {
 	bool lazy;	/* operations may stay open: for operands of phis */
 };
 
-void values_init(struct values *s, const struct view *v, struct body *body,
+void values_init(struct values *s, struct view *v, struct body *body,
 		 unsigned depth_limit);
 void values_free(struct values *s);
 

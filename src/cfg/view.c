@@ -205,14 +205,21 @@ void view_connect(struct view *v, enum view_entries entries)
 
 void view_complete(struct view *v)
 {
-	dom_find(&v->arena, &v->g, &v->dfs, &v->dom);
 	v->only = ARENA_RAW(&v->arena, uint32_t, v->cut.n);
 	for (uint32_t i = 0; i < v->cut.n; i++)
 		v->only[i] = only_pred(v, i);
 }
 
+uint32_t view_find_idom(struct view *v, uint32_t block)
+{
+	if (!v->dom.idom)
+		dom_find(&v->arena, &v->g, &v->dfs, &v->dom);
+	return v->dom.idom[block];
+}
+
 void view_part(struct view *v)
 {
+	v->dom.idom = NULL;
 	v->opened.n = 0;
 	arena_free(&v->arena);
 }

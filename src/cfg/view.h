@@ -46,7 +46,7 @@ struct view {
 	struct arena arena;
 	struct graph g;
 	struct dfs dfs;
-	struct dom dom;
+	struct dom dom; /* once somebody asks: see view_idom() */
 	VEC(uint32_t) opened; /* entries for VIEW_ANY's sake alone */
 	uint32_t *only; /* by block: its one reached predecessor, or CFG_NONE */
 };
@@ -60,15 +60,24 @@ void view_cut(struct view *v, const struct build *b, const uint32_t *piece,
 	      uint32_t n, uint32_t entry);
 /* whether a jump to an offset leads to a block as they are cut */
 bool view_has(const struct view *v, uint32_t off);
-/* makes the graph; `dom` and `only` are left to view_complete() */
+/* makes the graph; `only` is left to view_complete() */
 void view_connect(struct view *v, enum view_entries entries);
 void view_complete(struct view *v);
+/* the immediate dominator of a block where ways join: ask view_idom() */
+uint32_t view_find_idom(struct view *v, uint32_t block);
 /* forgets the graph */
 void view_part(struct view *v);
 void view_free(struct view *v);
 
 /* the block that starts at an offset, or CFG_NONE */
 uint32_t view_block_at(const struct view *v, uint32_t off);
+
+/* the immediate dominator of a block, or CFG_NONE; after view_complete() */
+static inline uint32_t view_idom(struct view *v, uint32_t block)
+{
+	return v->only[block] != CFG_NONE ? v->only[block] :
+					    view_find_idom(v, block);
+}
 
 static inline bool view_reached(const struct view *v, uint32_t block)
 {
