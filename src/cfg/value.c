@@ -25,11 +25,10 @@ void values_free(struct values *s)
 	vec_free(&s->arriving);
 	vec_free(&s->loose);
 	vec_free(&s->use);
-	vec_free(&s->chain);
 	mem_free(s->lifted);
 	arena_free(&s->arena);
 	mem_free(s->before);
-	map_free(&s->unique);
+	mem_free(s->unique);
 	map_free(&s->livein);
 	map_free(&s->near_livein);
 	map_free(&s->near_closed);

@@ -118,8 +118,10 @@ struct values {
 	VEC(struct use) use;
 	struct lifted **lifted; /* by block; NULL: not yet */
 	struct arena arena;	/* where they are */
-	struct map unique;     /* hash of a node -> first such node */
-	VEC(uint32_t) chain;   /* by node: next with the same hash */
+	/* closed nodes at the place that their hash gives, or behind it;
+	   NODE_UNSET: a free place */
+	uint32_t *unique;
+	size_t nunique, unique_cap; /* the latter a power of two, or 0 */
 	struct map livein;     /* (block, variable) -> node */
 	uint32_t horizon; /* what was there before this block is not closed */
 	struct map near_livein; /* like livein, behind the horizon */
