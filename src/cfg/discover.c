@@ -17,7 +17,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "base/map.h"
+#include "base/dict.h"
 #include "base/share.h"
 
 struct seed {
@@ -370,7 +370,7 @@ static void mark_address(struct build *b, uint64_t *bits, uint64_t addr)
 /* pointers that dispatches account for: nobody else arrives there */
 struct explained {
 	VEC(struct range) table; /* of absolute entries, by address */
-	struct map base;	 /* addresses that entries are added to */
+	struct dict base;	 /* addresses that entries are added to */
 };
 
 /* both offsets lie in pieces of one procedure */
@@ -426,7 +426,7 @@ static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 	if (!pointer_counts(b, p))
 		return;
 	mark_address(b, b->code.label, p->value);
-	if (!p->place && map_get(&x->base, p->value) != MAP_NONE)
+	if (!p->place && dict_get(&x->base, p->value) != DICT_NONE)
 		return;
 	bisect(i, x->table.n, x->table.at[i].end <= p->place);
 	if (p->place && i < x->table.n && x->table.at[i].start <= p->place)
@@ -452,7 +452,7 @@ static void explain_jumps(const struct build *b, struct explained *x)
 		if (j->d.status > DISPATCH_APPROXIMATED)
 			continue;
 		if (j->d.base)
-			map_put(&x->base, j->d.base, 0);
+			dict_put(&x->base, j->d.base, 0);
 		if (j->d.entry_size == 8)
 			vec_push(&x->table, r);
 	}
@@ -534,7 +534,7 @@ void discover_entries(struct build *b)
 			code_set(&b->code, b->code.entry,
 				 b->piece.at[i].start);
 	vec_free(&x.table);
-	map_free(&x.base);
+	dict_free(&x.base);
 }
 
 /* function symbols, entry points of the file */

@@ -491,12 +491,12 @@ static uint32_t phi_collapse(struct values *s, uint32_t i)
 {
 	enum { COLLAPSE_MAX = 4096 };
 	VEC(uint32_t) group = {0};
-	struct map seen = {0};
+	struct dict seen = {0};
 	uint32_t only = NODE_UNSET;
 	bool one = true;
 
 	vec_push(&group, i);
-	map_put(&seen, i, 0);
+	dict_put(&seen, i, 0);
 	for (size_t g = 0; g < group.n && one; g++) {
 		struct node n = s->node.at[group.at[g]];
 
@@ -510,8 +510,8 @@ static uint32_t phi_collapse(struct values *s, uint32_t i)
 				one = only == NODE_UNSET ||
 				      value_same(s, only, x);
 				only = x;
-			} else if (map_get(&seen, x) == MAP_NONE) {
-				map_put(&seen, x, 0);
+			} else if (dict_get(&seen, x) == DICT_NONE) {
+				dict_put(&seen, x, 0);
 				vec_push(&group, x);
 				one = group.n < COLLAPSE_MAX;
 			}
@@ -525,7 +525,7 @@ static uint32_t phi_collapse(struct values *s, uint32_t i)
 	else
 		s->node.at[i].size = 1; /* tried */
 	vec_free(&group);
-	map_free(&seen);
+	dict_free(&seen);
 	return value_find(s, i);
 }
 

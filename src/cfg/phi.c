@@ -125,7 +125,7 @@ uint32_t close_phi(struct values *s, uint32_t block, uint32_t var)
 	size_t first = s->arriving.n;
 	bool lazy = s->lazy, few;
 
-	map_put(s->horizon == CFG_NONE ? &s->livein : &s->near_livein, key,
+	dict_put(s->horizon == CFG_NONE ? &s->livein : &s->near_livein, key,
 		phi);
 	s->slot_phis += var >= VAR_LOCATION;
 	/* what happens to the frame is simple, and needed to see the slots */

@@ -23,7 +23,7 @@
 #ifndef CFG_VALUE_H
 #define CFG_VALUE_H
 
-#include "base/map.h"
+#include "base/dict.h"
 #include "cfg/body.h"
 #include "cfg/view.h"
 
@@ -122,10 +122,10 @@ struct values {
 	   NODE_UNSET: a free place */
 	uint32_t *unique;
 	size_t nunique, unique_cap; /* the latter a power of two, or 0 */
-	struct map livein;     /* (block, variable) -> node */
+	struct dict livein;     /* (block, variable) -> node */
 	uint32_t horizon; /* what was there before this block is not closed */
-	struct map near_livein; /* like livein, behind the horizon */
-	struct map near_closed; /* node -> its closed form there */
+	struct dict near_livein; /* like livein, behind the horizon */
+	struct dict near_closed; /* node -> its closed form there */
 	struct written *written; /* once it pays */
 	uint32_t *before; /* by block: see spill.c; NULL until asked for */
 	uint32_t slot_phis; /* phis made for locations in memory */

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
-#include "base/map.h"
+#include "base/dict.h"
 
 /* longest augmentation string; "zPLRSBG" is the longest in use */
 enum { AUGMENTATION_MAX = 15 };
@@ -45,12 +45,12 @@ struct frames {
 	struct range at;
 	bool through; /* zero lengths do not end it */
 	VEC(struct cie) cie;
-	struct map cie_at; /* address to index in cie, CIE_BAD if none */
+	struct dict cie_at; /* address to index in cie, CIE_BAD if none */
 	VEC(struct fde) fde;
 	size_t bad;
 };
 
-#define CIE_BAD (MAP_NONE - 1)
+#define CIE_BAD (DICT_NONE - 1)
 
 /* the entry at addr, which must end before `end`; false if it does not */
 static bool entry_read(const struct image *im, uint64_t addr, uint64_t end,
@@ -159,16 +159,16 @@ bool cie_read(const struct image *im, uint64_t addr, struct cie *c)
 /* the CIE at addr, decoded once; NULL if it is none */
 static const struct cie *frames_cie(struct frames *fs, uint64_t addr)
 {
-	uint32_t i = map_get(&fs->cie_at, addr);
+	uint32_t i = dict_get(&fs->cie_at, addr);
 	struct cie c;
 
-	if (i == MAP_NONE) {
+	if (i == DICT_NONE) {
 		i = CIE_BAD;
 		if (cie_read(fs->im, addr, &c)) {
 			i = (uint32_t)fs->cie.n;
 			vec_push(&fs->cie, c);
 		}
-		map_put(&fs->cie_at, addr, i);
+		dict_put(&fs->cie_at, addr, i);
 	}
 	return i == CIE_BAD ? NULL : &fs->cie.at[i];
 }
@@ -415,7 +415,7 @@ void unwind_read(struct unwind *u, const struct image *im)
 	mem_sort(u->fde, u->nfde, sizeof *u->fde, fde_compare);
 	fde_link_outer(u->fde, u->nfde);
 	fde_limit_lsda(im, u->fde, u->nfde);
-	map_free(&fs.cie_at);
+	dict_free(&fs.cie_at);
 	vec_free(&fs.cie);
 	vec_free(&fs.fde);
 }

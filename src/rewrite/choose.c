@@ -124,7 +124,8 @@ static const char *code_obstacle(const struct cfg *c,
 
 			c->isa->scan(code + at, bl->size - at, bl->start + at,
 				     &in);
-			why = insn_obstacle(c, p, code + at, &in);
+			why = insn_is_prefix(bl, &in) ? NULL :
+			      insn_obstacle(c, p, code + at, &in);
 			if (why)
 				return why;
 			if ((makes_address(&pages, &in, &made) &&
@@ -228,7 +229,7 @@ static const char *obstacle(const struct cfg *c, const struct part *p)
 
 	if (!c->isa->move)
 		return "code of this machine is not moved yet";
-	if (proc->import)
+	if (proc->stub)
 		return "a stub of the linker";
 	/* it may lead to any old instruction: not all lead to new ones */
 	if (c->isa->move->hop_size && (proc->unknown || hides_jump(c, p)))

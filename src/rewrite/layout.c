@@ -121,6 +121,17 @@ static const struct table_part *table_part(struct builder *b, uint64_t addr)
 		       NULL;
 }
 
+/* a prefix (others are known), the instruction behind it, and a jump */
+static uint8_t prefixed_size(const struct rewriter *r, const uint8_t *code,
+			     const struct insn *in)
+{
+	struct insn rest;
+
+	r->isa->scan(code + 1, r->isa->max_len, in->addr + 1, &rest);
+	return (uint8_t)(1 + r->move->size(r->move->form(code + 1, &rest),
+					   &rest) + r->move->jump_size);
+}
+
 /* how the instruction is written, and how long that is */
 static uint8_t new_form(struct builder *b, const uint8_t *code,
 			const struct insn *in, uint8_t *size)
@@ -133,6 +144,10 @@ static uint8_t new_form(struct builder *b, const uint8_t *code,
 			b->wide	 ? b->r->move->table_far_size :
 				   b->r->move->table_size;
 		return t->jump ? FORM_TABLE : FORM_DROPPED;
+	}
+	if (in->kind == INSN_UNKNOWN) {
+		*size = prefixed_size(b->r, code, in);
+		return FORM_PREFIX;
 	}
 	form = choose_form(b, code, in);
 	*size = b->r->move->size(form, in);

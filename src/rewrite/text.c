@@ -265,6 +265,23 @@ static int write_glue(struct rewriter *r, const struct span *s)
 	return 0;
 }
 
+/* a prefix with its instruction, and the jump to what follows */
+static int write_prefixed(struct writing p, const struct span *s,
+			  const uint8_t *code)
+{
+	struct rewriter *r = p.r;
+	struct insn rest;
+
+	r->isa->scan(code + 1, r->isa->max_len, s->old + 1, &rest);
+	*p.out++ = *code;
+	p.at++;
+	if (write_insn(&p, r->move->form(code + 1, &rest), code + 1, &rest))
+		return -1;
+	return write_jump(r, s->start + s->new_size - r->move->jump_size,
+			  addr_map_arrive(&r->m.map, rest.addr + rest.len),
+			  s->old);
+}
+
 static int write_span(struct rewriter *r, const struct span *s)
 {
 	const uint8_t *code = old_code(r, s->old);
@@ -281,6 +298,9 @@ static int write_span(struct rewriter *r, const struct span *s)
 			return -1;
 	} else if (s->form == FORM_TABLE) {
 		if (write_table_jump(&p, s))
+			return -1;
+	} else if (s->form == FORM_PREFIX) {
+		if (write_prefixed(p, s, code))
 			return -1;
 	} else if (s->form != FORM_DROPPED) {
 		r->isa->scan(code, s->size, s->old, &in);

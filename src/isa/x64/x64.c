@@ -51,6 +51,7 @@ const struct isa isa_x64 = {
 	.lift = x64_lift,
 	.lift_scanned = x64_lift_scanned,
 	.uses_frame = x64_uses_frame,
+	.prefix = x64_prefix,
 	.reg_name = reg_name,
 	.move = &x64_move,
 	.page = 4096,
