@@ -192,6 +192,10 @@ struct isa {
 	 */
 	unsigned (*lift)(const uint8_t *code, size_t avail, uint64_t addr,
 			 struct uop *out);
+	/* the same, and what scan() says of length and kind, in one go */
+	unsigned (*lift_scanned)(const uint8_t *code, size_t avail,
+				 uint64_t addr, struct insn *scanned,
+				 struct uop *out);
 	/*
 	 * False only if lift() of the instruction certainly neither changes
 	 * the stack and frame pointers nor takes anything from them but

@@ -173,6 +173,7 @@ const struct isa isa_a64 = {
 	.scan = a64_decode,
 	.decode = a64_decode,
 	.lift = a64_lift,
+	.lift_scanned = a64_lift_scanned,
 	.uses_frame = a64_uses_frame,
 	.reg_name = a64_reg_name,
 	.move = &a64_move,
