@@ -18,13 +18,14 @@ enum { PICTURES = 20 }; /* procedures that are drawn, at most */
 
 static void list(struct told *t)
 {
-	struct rows_wish w = {.image = "*", .share = 0.01, .sort = SORT_NAME,
+	struct rows_wish w = {.share = 0.01, .sort = SORT_NAME,
 			      .reverse = true};
 	struct rows r;
 	struct err e;
 
 	for (int by = 0; by <= BY_LINE; by++)
 		if (!rows_make(&r, t, (enum rows_by)by, true, &e)) {
+			w.image = by == BY_PROCESS ? NULL : "*";
 			rows_pick(&r, t, (enum rows_by)by, &w);
 			rows_free(&r);
 		}
