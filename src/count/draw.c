@@ -77,27 +77,25 @@ void pen_block(struct pen *n, uint32_t b)
 	const struct block *k = &n->c->block.at[b];
 	struct map_block x = {.start = k->start,
 			      .length = (uint32_t)m->length.n};
-	size_t avail;
-	const uint8_t *code = image_at(n->c->image, k->start, &avail);
-	struct insn in;
+	const struct marks *marks = &n->d->s->marks;
+	const uint8_t *mark = marks_of(marks, b);
+	uint32_t at = 0, count = marks_number(marks, b);
 
 	n->d->vertex[b] = n->p.nblock;
 	vec_push(&n->d->block, b);
-	for (uint32_t at = 0; at < k->size; at += in.len) {
-		n->c->isa->scan(code + at, k->size - at, k->start + at, &in);
-		if (!in.len)
-			break;
+	for (uint32_t i = 0; i < count && mark_length(mark[i]); i++) {
+		uint8_t length = mark_length(mark[i]);
+
 		if (!m->insn_size)
-			vec_push(&m->length, in.len);
-		n->d->takes_slot |= n->c->isa->move->takes_slot &&
-				    n->c->isa->move->takes_slot(code + at,
-								&in);
-		x.size += in.len;
+			vec_push(&m->length, length);
+		n->d->takes_slot |= mark[i] & MARK_TAKES_SLOT;
+		at += length;
+		x.size += length;
 		x.ninsn++;
-		if (n->fine || at + in.len >= k->size) {
+		if (n->fine || at >= k->size) {
 			add_vertex(n, &x);
 			x = (struct map_block){
-				.start = k->start + at + in.len,
+				.start = k->start + at,
 				.length = (uint32_t)m->length.n,
 			};
 		}
@@ -155,8 +153,7 @@ static struct way way_of(enum plan_place place, uint64_t at)
 /* before the last instruction of the block: whoever leaves it */
 static struct way way_before_last(const struct pen *n, uint32_t b)
 {
-	return way_of(PLAN_BEFORE,
-		      spot_last(n->c, &n->c->block.at[b]));
+	return way_of(PLAN_BEFORE, marks_last(&n->d->s->marks, n->c, b));
 }
 
 /* the call that ends the block is sure to come back */

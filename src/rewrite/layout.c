@@ -422,12 +422,12 @@ static int landing_order(const void *a, const void *b)
 static void add_landing(struct rewriter *r, const struct site *x)
 {
 	struct landing l = {.pad = x->to, .addr = x->addr};
-	const struct block *b;
+	uint32_t b;
 
 	if (x->edge != CFG_NONE) {
-		b = &r->c->block.at[r->c->edge.at[x->edge].from];
-		l.from = spot_last(r->c, b);
-		l.end = block_end(b);
+		b = r->c->edge.at[x->edge].from;
+		l.from = marks_last(&r->survey->marks, r->c, b);
+		l.end = block_end(&r->c->block.at[b]);
 	}
 	vec_push(&r->m.landing, l);
 }

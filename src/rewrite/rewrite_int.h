@@ -4,6 +4,7 @@
  * The order of work, one file each:
  *
  *	survey.c   what can be done, and of it
+ *	read_code.c  all code, once
  *	choose.c     which parts of the cfg move, and why the others do not
  *	far.c        and which stay with them in a very large file
  *	labels.c     which tables of labels lead to the new code themselves

@@ -38,12 +38,13 @@ void survey_make_bare(struct survey *s, const struct cfg *c)
 void survey_make(struct survey *s, const struct cfg *c)
 {
 	survey_make_bare(s, c);
-	if (s->moves.moved.n)
+	if (s->moves.moved.n && c->isa->exclusives)
 		exclusive_find(&s->exclusive, c);
 }
 
 void survey_free(struct survey *s)
 {
+	marks_free(&s->marks);
 	moves_free(&s->moves);
 	vec_free(&s->in_place);
 	live_free(&s->live);
