@@ -213,12 +213,9 @@ static void take_share(struct survey *s, struct reader *r)
 		for (uint32_t b = p->block; b < p->block + p->nblock; b++)
 			s->marks.first[b] += before;
 	}
-	vec_append(&s->marks.at, &r->mark);
-	vec_append(&s->read, &r->read);
-	vec_append(&s->doubt, &r->doubt);
-	vec_free(&r->mark);
-	vec_free(&r->read);
-	vec_free(&r->doubt);
+	vec_take(&s->marks.at, &r->mark);
+	vec_take(&s->read, &r->read);
+	vec_take(&s->doubt, &r->doubt);
 }
 
 void code_read(struct survey *s, const char **why)

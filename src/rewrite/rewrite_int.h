@@ -14,7 +14,8 @@
  *	spot.c     where what the plan inserts can be
  *	site.c     the code there
  *	links.c    stubs of the linker that are written anew
- *	layout.c   where every moved instruction goes
+ *	build_part.c  the new code of a part, and how long it is
+ *	layout.c   where parts go
  *	island.c   steps for jumps that do not reach
  *	old_pool.c   and room for them in old text
  *	text.c     the new code
@@ -104,6 +105,19 @@ struct rewriter {
 
 /* the type of the note, by the owner "tally", that names our version */
 enum { NOTE_TALLY_VERSION = 1 };
+
+/* what the new code of some parts consists of */
+struct built {
+	VEC(struct span) span;
+	VEC(struct literal) literal;
+	VEC(struct stub) stub;
+	VEC(struct push) push;
+};
+
+/* build_part.c: lays out moved parts `from` to `end`, each at its old address,
+   behind what is in *out */
+void build_parts(struct rewriter *r, size_t from, size_t end,
+		 struct built *out);
 
 /* layout.c: fills r->m with new addresses, from r->text_addr on */
 void layout_text(struct rewriter *r);

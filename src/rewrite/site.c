@@ -301,13 +301,21 @@ void sites_free(struct sites *s)
 	vec_free(&s->order);
 }
 
-struct site *sites_find(const struct sites *s, enum spot_kind k, uint64_t at)
+size_t sites_from(const struct sites *s, enum spot_kind k, uint64_t at)
 {
 	const struct site *v = s->at[k].at;
 	size_t i;
 
 	shortcut_bisect(i, &s->shortcut[k], at, s->at[k].n, v[i].at < at);
-	return i < s->at[k].n && v[i].at == at ? &s->at[k].at[i] : NULL;
+	return i;
+}
+
+struct site *sites_find(const struct sites *s, enum spot_kind k, uint64_t at)
+{
+	size_t i = sites_from(s, k, at);
+
+	return i < s->at[k].n && s->at[k].at[i].at == at ? &s->at[k].at[i] :
+							   NULL;
 }
 
 uint32_t site_depth(const struct site *x, const struct isa *isa)

@@ -54,6 +54,8 @@ int sites_make(struct sites *s, const struct survey *v,
 void sites_free(struct sites *s);
 /* the site of that kind and number, or NULL */
 struct site *sites_find(const struct sites *s, enum spot_kind k, uint64_t at);
+/* in at[k]: the first of that number, or behind it */
+size_t sites_from(const struct sites *s, enum spot_kind k, uint64_t at);
 /* what the code of some insertions together needs */
 struct need {
 	/* registers, and flags that it overwrites: if it need not keep any,
