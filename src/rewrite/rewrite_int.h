@@ -19,6 +19,7 @@
  *	island.c   steps for jumps that do not reach
  *	old_pool.c   and room for them in old text
  *	text.c     the new code
+ *	table_out.c  and what it reads
  *	slots.c    the old text, which leads there
  *	unwind_out.c  unwind and exception tables
  *	property.c what notes say about the code
@@ -127,6 +128,8 @@ void layout_again(struct rewriter *r);
 uint64_t layout_literal(const struct rewriter *r, uint64_t user);
 
 /* island.c */
+/* a jump at `from` does not reach `to` */
+bool island_needed(const struct rewriter *r, uint64_t from, uint64_t to);
 /* where a jump at `from` has to go to reach `to`; 0 if it cannot */
 uint64_t island_step(struct rewriter *r, uint64_t from, uint64_t to);
 /* the same to where a procedure starts: how is no matter */
@@ -174,6 +177,14 @@ int file_write(struct rewriter *r, const char *path);
 
 /* text.c: where an old instruction lies in the bytes of the new file */
 uint8_t *text_slot(const struct rewriter *r, uint64_t old);
+
+/* where control goes that comes to the old address from elsewhere */
+uint64_t text_entry(const struct rewriter *r, uint64_t old);
+/* fails: something is too far from the new place of the instruction */
+int text_unreached(struct rewriter *r, uint64_t old);
+
+/* table_out.c: tables and literals, into r->text and r->old */
+int table_out_write(struct rewriter *r);
 
 /* a procedure starts there: some registers are nobody's */
 bool text_is_start(const struct rewriter *r, uint64_t old);
