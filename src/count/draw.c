@@ -55,10 +55,9 @@ struct pen pen_begin(struct drawing *d, uint32_t p)
 	n.p.entry = q->entry;
 	n.p.block = (uint32_t)d->m->block.n;
 	n.p.edge = (uint32_t)d->m->edge.n;
-	if (q->name)
-		n.p.name = arena_string(&d->m->arena, q->name,
-					strlen(q->name));
+	n.p.name = q->name;
 	d->block.n = 0;
+	d->way.n = 0;
 	return n;
 }
 
@@ -299,7 +298,7 @@ static void add_hub_edges(struct pen *n)
 		if (m->edge.at[i].kind != MAP_TO_HUB || v < last)
 			continue;
 		last = v + 1;
-		hub = n->c->edge.at[n->d->way.at[i].at[0]].to;
+		hub = n->c->edge.at[n->d->way.at[i - n->p.edge].at[0]].to;
 		h = &n->c->hub.at[hub];
 		for (uint32_t t = h->target; t < h->target + h->ntarget; t++) {
 			uint32_t to = first_vertex(n, n->c->hub_target.at[t]);
@@ -452,7 +451,7 @@ static void choose_ways(struct pen *n)
 {
 	for (uint32_t i = n->p.edge; i < n->p.edge + n->p.nedge; i++) {
 		const struct map_edge *e = &n->d->m->edge.at[i];
-		struct way *w = &n->d->way.at[i], inside;
+		struct way *w = &n->d->way.at[i - n->p.edge], inside;
 
 		if (w->n && jumps_aside(e) && n->d->degree.at[e->to] == 1) {
 			uint32_t b = n->p.block + e->to;
