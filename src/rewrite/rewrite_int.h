@@ -12,6 +12,7 @@
  *	arrive.c     the old addresses at which control may arrive
  *	pads.c       room for jumps there, where not all places have it
  *	spot.c     where what the plan inserts can be
+ *	sites_make.c  which insertions share a place
  *	site.c     the code there
  *	links.c    stubs of the linker that are written anew
  *	build_part.c  the new code of a part, and how long it is
