@@ -31,7 +31,13 @@ static bool has(const struct pad_finder *f, const uint8_t *set, uint64_t addr)
 static void add(const struct pad_finder *f, uint8_t *set, uint64_t start,
 		uint64_t end)
 {
-	for (uint64_t n = start - f->base; n < end - f->base; n++)
+	uint64_t n = start - f->base, to = end - f->base;
+
+	for (; n < to && n % 8; n++)
+		set[n / 8] |= (uint8_t)(1 << n % 8);
+	if (n < to)
+		memset(set + n / 8, 0xff, (to - n) / 8);
+	for (n += (to - n) / 8 * 8; n < to; n++)
 		set[n / 8] |= (uint8_t)(1 << n % 8);
 }
 
