@@ -228,7 +228,8 @@ void code_read(struct survey *s, const char **why)
 	for (unsigned t = 0; t < n; t++)
 		share[t] = (struct reader){
 			.c = c, .first = s->marks.first, .why = why,
-			.from = parts_cut(c, t, n), .to = parts_cut(c, t + 1, n),
+			.from = parts_cut(c, t, n),
+			.to = parts_cut(c, t + 1, n),
 		};
 	share_run(read_share, share, sizeof *share, n);
 	for (unsigned t = 0; t < n; t++)
