@@ -112,7 +112,10 @@ struct build {
 	bool *noreturn; /* by piece, at the representative; may be NULL */
 };
 
+typedef VEC(uint32_t) offsets;
+
 /* --- piece.c */
+void offsets_sort(offsets *o);
 /* the piece that holds an offset, or CFG_NONE; requires pieces_index() */
 uint32_t piece_at(const struct build *b, uint32_t off);
 /*
@@ -165,6 +168,12 @@ const char *descend_from(struct build *b, const uint32_t *seed, size_t nseed,
 			 const struct piece *like);
 /* FDE pieces whose sweep met data or overlaps are looked at again */
 void descend_repair(struct build *b);
+
+/* --- prefix.c */
+/* does a branch to `to` pass over the prefix of an instruction of p? */
+bool prefix_passed(const struct build *b, const struct piece *p, uint32_t to);
+/* makes jumps of the prefixes at these offsets, in no order */
+void prefix_split(struct build *b, offsets *split);
 
 /* --- discover.c */
 /* why all of the image is left as it is, or NULL */

@@ -94,7 +94,11 @@ struct part {
 struct procedure {
 	uint64_t entry;
 	const char *name; /* a symbol's, or NULL */
+	bool stub; /* it merely jumps to where the loader's slot says */
 	const char *import; /* the symbol that this stub jumps to, or NULL */
+	bool addressed; /* and pointers may lead to the stub */
+	bool foreign;	/* the symbol is not of this file */
+	bool versioned; /* nor without a version that is asked for */
 	uint32_t part, npart; /* in cfg->proc_part */
 	bool returns;	/* some path returns to the caller */
 	bool unknown;	/* has an indirect jump that is not understood */
@@ -196,6 +200,13 @@ const char *cfg_name_of(const char *name, uint64_t entry, char *buf,
 static inline uint64_t block_end(const struct block *b)
 {
 	return b->start + b->size;
+}
+
+/* a prefix that is the end of a block (prefix.c) */
+static inline bool insn_is_prefix(const struct block *b, const struct insn *in)
+{
+	return in->kind == INSN_UNKNOWN && b->last == INSN_JUMP &&
+	       in->addr + in->len == block_end(b);
 }
 
 /* edges of block b are c->edge.at[b.edge .. cfg_edges_end()-1] */

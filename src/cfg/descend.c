@@ -12,8 +12,8 @@
  *	          word word       |                  loaded from: data
  *	          insn insn ret <-+
  *
- * Two instructions that overlap are both "reached" in code that skips a
- * prefix; such pieces are not taken.
+ * Two instructions that overlap are both "reached" in code that jumps into
+ * the middle of one; such pieces are not taken (but see prefix.c).
  */
 #include "cfg/build.h"
 
@@ -287,8 +287,11 @@ static void repair_mark_data(struct build *b)
 	}
 }
 
-/* marks pieces with data in them or branches into an instruction's middle */
-static void repair_mark_pieces(struct build *b)
+/*
+ * Marks pieces with data in them or branches into an instruction's middle;
+ * prefix: gets the prefixes that branches pass over.
+ */
+static void repair_mark_pieces(struct build *b, offsets *prefix)
 {
 	const struct code *k = &b->code;
 	uint32_t p;
@@ -299,7 +302,11 @@ static void repair_mark_pieces(struct build *b)
 		if (t == CODE_NONE || code_test(k, k->insn, t))
 			continue;
 		p = piece_at(b, t);
-		if (p != CFG_NONE)
+		if (p == CFG_NONE)
+			continue;
+		if (prefix_passed(b, &b->piece.at[p], t))
+			vec_push(prefix, t - 1);
+		else
 			b->piece.at[p].holes = true;
 	}
 	for (size_t i = 0; i < b->found.ref.n; i++) {
@@ -312,8 +319,6 @@ static void repair_mark_pieces(struct build *b)
 			b->piece.at[p].holes = true;
 	}
 }
-
-typedef VEC(uint32_t) offsets;
 
 /* entries of every marked piece: branches from sound pieces, symbols, pads */
 static void repair_seeds(const struct build *b, offsets *seed)
@@ -352,13 +357,6 @@ static void repair_seeds(const struct build *b, offsets *seed)
 	}
 }
 
-static int offset_order(const void *a, const void *b)
-{
-	uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-
-	return p < q ? -1 : p > q;
-}
-
 /* some piece is marked; compiled code has none */
 static bool any_holes(const struct build *b)
 {
@@ -389,17 +387,18 @@ static void repair_piece(struct build *b, const struct piece *p,
 
 void descend_repair(struct build *b)
 {
-	offsets seed = {0}, own = {0};
+	offsets seed = {0}, own = {0}, prefix = {0};
 	VEC(struct piece) old = {0};
 	size_t s = 0;
 
 	repair_mark_data(b);
-	repair_mark_pieces(b);
+	repair_mark_pieces(b, &prefix);
+	prefix_split(b, &prefix);
+	vec_free(&prefix);
 	if (!any_holes(b))
 		return;
 	repair_seeds(b, &seed);
-	if (seed.n)
-		qsort(seed.at, seed.n, sizeof *seed.at, offset_order);
+	offsets_sort(&seed);
 	vec_append(&old, &b->piece);
 	b->piece.n = 0;
 	for (size_t i = 0; i < old.n; i++) {

@@ -12,7 +12,8 @@
  * to the end; one thread then does the little that is left.
  *
  * Known by name are the library's own exits: they are the base of the rest.
- * What jumps where nobody knows may return.
+ * What jumps where nobody knows may return, and so may a call into the middle
+ * of the procedure itself (code that asks where it is).
  */
 #include "cfg/build.h"
 
@@ -39,21 +40,36 @@ static const char *const noreturn_names[] = {
 	"__libc_fatal", "__longjmp_chk", "__stack_chk_fail", "_exit",
 	"_gfortran_os_error", "_gfortran_runtime_error",
 	"_gfortran_runtime_error_at", "_gfortran_stop_numeric",
-	"_gfortran_stop_string", "_longjmp", "abort", "err", "errx", "exit",
-	"longjmp", "pthread_exit", "quick_exit", "siglongjmp", "thrd_exit",
-	"verr", "verrx",
+	"_gfortran_stop_string", "_longjmp", "longjmp", "pthread_exit",
+	"siglongjmp", "thrd_exit",
 };
+
+/* the same, but a file may have its own of these names */
+static const char *const noreturn_imports[] = {"abort", "exit", "quick_exit"};
+/* and others may have some that do return: libc's has a version */
+static const char *const noreturn_versioned[] = {"err", "errx", "verr",
+						 "verrx"};
+
+#define LIST(a) (a), sizeof(a) / sizeof *(a)
 
 static int name_order(const void *key, const void *elem)
 {
 	return strcmp(key, *(const char *const *)elem);
 }
 
-static bool noreturn_named(const char *name)
+static bool is_named(const char *name, const char *const *list, size_t n)
 {
-	return name && bsearch(name, noreturn_names,
-			       sizeof noreturn_names / sizeof *noreturn_names,
-			       sizeof *noreturn_names, name_order);
+	return name && bsearch(name, list, n, sizeof *list, name_order);
+}
+
+/* the procedure is known by its name, or the name of what it jumps to */
+static bool noreturn_named(const struct procedure *p)
+{
+	return is_named(p->name, LIST(noreturn_names)) ||
+	       is_named(p->import, LIST(noreturn_names)) ||
+	       (p->foreign && is_named(p->import, LIST(noreturn_imports))) ||
+	       (p->versioned &&
+		is_named(p->import, LIST(noreturn_versioned)));
 }
 
 /* the state of the walk through procedures first .. end-1 */
@@ -83,8 +99,7 @@ static void walk_reach(struct walk *w, uint32_t k)
 /* procedure p may return */
 static void walk_returns(struct walk *w, uint32_t p)
 {
-	if (w->returns[p] || noreturn_named(w->c->proc.at[p].name) ||
-	    noreturn_named(w->c->proc.at[p].import))
+	if (w->returns[p] || noreturn_named(&w->c->proc.at[p]))
 		return;
 	w->returns[p] = true;
 	vec_push(&w->ready, p);
@@ -110,12 +125,23 @@ static uint32_t noreturn_proc(const struct build *b, uint64_t addr)
 	return p == CFG_NONE ? p : b->cfg->part.at[p].proc;
 }
 
+/* edge e is of a call into its own procedure, behind where that begins */
+static bool walk_is_inner(const struct walk *w, uint32_t e, uint32_t p,
+			  uint64_t addr)
+{
+	const struct edge *g = &w->c->edge.at[e];
+
+	return g->kind == EDGE_AFTER && p == cfg_block_proc(w->c, g->from) &&
+	       addr != w->c->proc.at[p].entry;
+}
+
 /* edge e leads on if the procedure at addr returns; later, maybe */
 static void walk_await(struct walk *w, uint32_t e, uint64_t addr)
 {
 	uint32_t p = noreturn_proc(w->b, addr);
 
-	if (p == CFG_NONE || (p >= w->first && p < w->end && w->returns[p])) {
+	if (p == CFG_NONE || (p >= w->first && p < w->end && w->returns[p]) ||
+	    walk_is_inner(w, e, p, addr)) {
 		walk_release(w, e);
 		return;
 	}

@@ -7,19 +7,22 @@
 #include "base/share.h"
 #include "cfg/build.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* a stub is an import's if its slot is filled by one of these */
-static bool stub_is_import(const struct reloc *r)
+/* the slot that a stub jumps through is filled by one of these */
+static bool fills_slot(const struct reloc *r)
 {
-	return r && r->symbol &&
-	       (r->kind == RELOC_JUMP_SLOT || r->kind == RELOC_SYMBOL);
+	return r && !r->text &&
+	       (r->kind == RELOC_IRELATIVE ||
+		(r->symbol && (r->kind == RELOC_JUMP_SLOT ||
+			       r->kind == RELOC_SYMBOL)));
 }
 
-/* the import that procedure p merely jumps to, or NULL */
-static const char *proc_import(const struct cfg *c, const struct procedure *p)
+/* whether procedure p is a stub, and of what */
+static void proc_find_stub(const struct cfg *c, struct procedure *p)
 {
 	enum { STUB_BYTES = 32 };
 	const struct part *part = &c->part.at[c->proc_part.at[p->part]];
@@ -30,10 +33,18 @@ static const char *proc_import(const struct cfg *c, const struct procedure *p)
 	if (p->npart != 1 || k == CFG_NONE || part->nblock > 4 ||
 	    c->block.at[k].last != INSN_IJUMP ||
 	    c->block.at[k].size > STUB_BYTES)
-		return NULL;
+		return;
 	slot = stub_slot(c, &c->block.at[k]);
 	r = slot ? image_reloc(c->image, slot) : NULL;
-	return stub_is_import(r) ? r->symbol : NULL;
+	if (!fills_slot(r))
+		return;
+	p->stub = true;
+	/* a program at a fixed address knows its ifuncs by their stubs */
+	p->addressed = r->canonical || (!r->symbol &&
+					c->image->type == ET_EXEC);
+	p->import = r->symbol;
+	p->foreign = !r->local;
+	p->versioned = p->foreign && r->versioned;
 }
 
 bool proc_name_is_cold(const char *name)
@@ -132,7 +143,7 @@ static void proc_describe(void *build, size_t from, size_t end)
 		c->block.at[cfg_block_at(c, p->entry)].flags |= BLOCK_ENTRY;
 		p->name = s && s->name[0] ? s->name : NULL;
 		p->returns = true;
-		p->import = proc_import(c, p);
+		proc_find_stub(c, p);
 	}
 }
 

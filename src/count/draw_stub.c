@@ -1,12 +1,10 @@
 /*
  * draw_stub: the linker's stubs in the map. Moved code calls them, or a copy
  * that does the same (rewrite/links.h), directly. Others may come, too: code
- * that stays, and in ET_EXEC files whoever has the stub's address, which may be
- * that of the function there. Of such stubs nobody knows how often they run.
+ * that stays, and in ET_EXEC files whoever has the stub's address, if that is
+ * the function's address there. Of such stubs nobody knows how often they run.
  */
 #include "count/draw_int.h"
-
-#include <elf.h>
 
 #include "base/bisect.h"
 
@@ -35,7 +33,7 @@ static bool shared(struct drawing *d, uint32_t p)
 {
 	if (!d->shared)
 		find_shared(d);
-	return d->s->cfg->image->type == ET_EXEC ||
+	return d->s->cfg->proc.at[p].addressed ||
 	       d->shared[p / 8] >> p % 8 & 1;
 }
 
@@ -57,12 +55,12 @@ bool draw_stub(struct drawing *d, uint32_t p)
 	uint32_t b = cfg_block_at(c, q->entry);
 	struct pen n;
 
-	if (!q->import || b == CFG_NONE || survey_moves(d->s, b) ||
+	if (!q->stub || b == CFG_NONE || survey_moves(d->s, b) ||
 	    c->block.at[b].start != q->entry || shared(d, p))
 		return false;
 	n = pen_begin(d, p);
 	n.p.stub = true;
-	if (!n.p.name)
+	if (!n.p.name && q->import)
 		n.p.name = stub_name(d, q->import);
 	pen_block(&n, b);
 	pen_edge(&n, MAP_ENTRY, EXIT_MARK, 0, (struct way){0});

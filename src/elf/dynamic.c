@@ -42,6 +42,7 @@ static const struct dynamic_slot {
 	{DT_PREINIT_ARRAY, DYN_PREINIT_ARRAY},
 	{DT_PREINIT_ARRAYSZ, DYN_PREINIT_ARRAYSZ},
 	{DT_SONAME, DYN_SONAME},
+	{DT_VERSYM, DYN_VERSYM},
 };
 
 /* sections that hold pointers to functions, where there is no PT_DYNAMIC */

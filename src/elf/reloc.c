@@ -36,6 +36,7 @@ struct reloc_table {
 	bool addend;		   /* RELA; else the addend is in place */
 	bool text;		   /* -Wl,-q */
 	const struct symtab *syms; /* of its symbol indices */
+	uint64_t versions; /* address of their numbers, or 0 */
 };
 
 /* the machine's numbers; header.c let only these machines pass */
@@ -61,6 +62,21 @@ static enum reloc_kind reloc_kind(const struct image *im, uint32_t type)
 }
 
 /*
+ * Is a version of the symbol asked for? Libraries of a platform have some;
+ * numbers 0 and 1 are for names without.
+ */
+static bool symbol_versioned(const struct image *im,
+			     const struct reloc_table *t, uint32_t index)
+{
+	uint64_t version;
+
+	return t->versions &&
+	       image_read(im, t->versions + 2 * (uint64_t)index, 2,
+			  &version) &&
+	       (version & 0x7fff) > 1;
+}
+
+/*
  * Adds what the symbol contributes: its name and, if it is an address in
  * this file, its value. The loader calls an ifunc, so that a slot for one is
  * IRELATIVE in all but name.
@@ -75,6 +91,7 @@ static void reloc_add_symbol(struct reloc *new, const struct symtab *t,
 		return;
 	type = ELF64_ST_TYPE(sym.st_info);
 	new->symbol = strtab_get(&t->names, sym.st_name);
+	new->canonical = sym.st_shndx == SHN_UNDEF && sym.st_value;
 	if (sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS ||
 	    type == STT_TLS || new->kind == RELOC_COPY ||
 	    (new->kind == RELOC_OTHER && !new->text))
@@ -107,6 +124,8 @@ static void reloc_add(const struct image *im, relocs *to,
 		new.local = true;
 	else
 		reloc_add_symbol(&new, t->syms, ELF64_R_SYM(rel->r_info));
+	new.versioned = new.symbol &&
+			symbol_versioned(im, t, ELF64_R_SYM(rel->r_info));
 	vec_push(to, new);
 }
 
@@ -130,7 +149,8 @@ static void reloc_add_dynamic(struct reading *r, relocs *to, uint64_t addr,
 			      uint64_t size, bool addend)
 {
 	size_t entry = addend ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
-	struct reloc_table t = {.addend = addend, .syms = &r->dynsym};
+	struct reloc_table t = {.addend = addend, .syms = &r->dynsym,
+				.versions = r->dyn[DYN_VERSYM]};
 	size_t avail;
 
 	t.at = image_at(r->im, addr, &avail);

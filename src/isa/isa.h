@@ -22,6 +22,8 @@
  * cannot be an instruction, are cut off, or start where none can are
  * INSN_BAD: all fields but addr are 0. Both lift to a single UOP_CLOBBER, and
  * who sees one of these kinds must take every register and flag for changed.
+ * A prefix alone, if it is one that code jumps over (isa->prefix), is
+ * INSN_UNKNOWN: a block may end there (cfg/prefix.c).
  */
 #ifndef ISA_ISA_H
 #define ISA_ISA_H
@@ -197,6 +199,11 @@ struct isa {
 	 * this not to be worth lifting when one looks for such.
 	 */
 	bool (*uses_frame)(const uint8_t *code, size_t avail);
+	/*
+	 * Is the byte a prefix without which an instruction does the same but
+	 * for others that look on? NULL: this machine has none.
+	 */
+	bool (*prefix)(uint8_t byte);
 	/* name of general register r, full width */
 	const char *(*reg_name)(unsigned r);
 	/* isa/move.h; NULL: code of this machine is not moved yet */

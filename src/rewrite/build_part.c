@@ -135,6 +135,17 @@ static const struct table_part *table_part(struct builder *b, uint64_t addr)
 		       NULL;
 }
 
+/* a prefix (others are known), the instruction behind it, and a jump */
+static uint8_t prefixed_size(const struct rewriter *r, const uint8_t *code,
+			     const struct insn *in)
+{
+	struct insn rest;
+
+	r->isa->scan(code + 1, r->isa->max_len, in->addr + 1, &rest);
+	return (uint8_t)(1 + r->move->size(r->move->form(code + 1, &rest),
+					   &rest) + r->move->jump_size);
+}
+
 /* how the instruction is written, and how long that is */
 static uint8_t new_form(struct builder *b, const uint8_t *code, uint64_t old,
 			uint8_t mark, uint8_t *size)
@@ -153,6 +164,10 @@ static uint8_t new_form(struct builder *b, const uint8_t *code, uint64_t old,
 	if (!(mark & MARK_ANEW))
 		return MOVE_COPY;
 	b->r->isa->scan(code, mark_length(mark), old, &in);
+	if (in.kind == INSN_UNKNOWN) {
+		*size = prefixed_size(b->r, code, &in);
+		return FORM_PREFIX;
+	}
 	form = choose_form(b, code, &in);
 	*size = b->r->move->size(form, &in);
 	return *size == in.len ? MOVE_COPY : form;

@@ -113,7 +113,7 @@ static const char *obstacle(const struct cfg *c, const struct part *p)
 
 	if (!c->isa->move)
 		return "code of this machine is not moved yet";
-	if (proc->import)
+	if (proc->stub)
 		return "a stub of the linker";
 	/* it may lead to any old instruction: not all lead to new ones */
 	if (c->isa->move->hop_size && (proc->unknown || hides_jump(c, p)))

@@ -130,12 +130,13 @@ static uint8_t mark_of(const struct isa_move *move, const uint8_t *code,
 				  MARK_TAKES_SLOT : 0));
 }
 
-/* reads an instruction of the part: why it cannot move, or NULL */
+/* reads an instruction of the block: why it cannot move, or NULL */
 static const char *read_insn(struct reader *r, const struct part *p,
-			     const uint8_t *code, const struct insn *in)
+			     const struct block *k, const uint8_t *code,
+			     const struct insn *in)
 {
 	uint8_t form = r->c->isa->move->form(code, in);
-	const char *why = form == MOVE_COPY ? NULL :
+	const char *why = form == MOVE_COPY || insn_is_prefix(k, in) ? NULL :
 				insn_obstacle(r->c, p, in, form);
 	uint64_t made;
 
@@ -164,7 +165,7 @@ static const char *read_block(struct reader *r, const struct part *p,
 		const char *own;
 
 		r->c->isa->scan(code + at, k->size - at, k->start + at, &in);
-		own = read_insn(r, p, code + at, &in);
+		own = read_insn(r, p, k, code + at, &in);
 		why = why ? why : own;
 		if (!in.len)
 			return why;

@@ -66,6 +66,7 @@ enum { ISLAND_BUCKET_BITS = 12 };
 enum {
 	FORM_DROPPED = 254, /* nothing is left of the instruction */
 	FORM_TABLE = 253,   /* a jump through a table of ours */
+	FORM_PREFIX = 252,  /* with its instruction, and a jump behind that */
 };
 
 struct rewriter {

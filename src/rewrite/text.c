@@ -274,6 +274,23 @@ static int write_glue(struct writer *w, const struct span *s)
 	return write_jump(w, at, to, next);
 }
 
+/* a prefix with its instruction, and the jump to what follows */
+static int write_prefixed(struct writing p, const struct span *s,
+			  const uint8_t *code)
+{
+	const struct rewriter *r = p.w->r;
+	uint64_t at = s->start + s->new_size - r->move->jump_size, to;
+	struct insn rest;
+
+	r->isa->scan(code + 1, r->isa->max_len, s->old + 1, &rest);
+	*p.out++ = *code;
+	p.at++;
+	if (write_insn(&p, r->move->form(code + 1, &rest), code + 1, &rest))
+		return -1;
+	to = addr_map_arrive(&r->m.map, rest.addr + rest.len);
+	return write_jump(p.w, at, step(p.w, at, to), s->old);
+}
+
 /* the code of the span, whose first instruction is the next one */
 static int write_code(struct writer *w, const struct span *s)
 {
@@ -287,6 +304,8 @@ static int write_code(struct writer *w, const struct span *s)
 	next_mark(w);
 	if (s->form == FORM_TABLE)
 		return write_table_jump(&p, s);
+	if (s->form == FORM_PREFIX)
+		return write_prefixed(p, s, code);
 	if (s->form == FORM_DROPPED)
 		return 0;
 	r->isa->scan(code, s->size, s->old, &in);

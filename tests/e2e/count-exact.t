@@ -57,6 +57,7 @@ CASES = [
     Case("calc", ["calc.f90"], "-O2", "-fno-backtrace", cc="gfortran",
          few=True),
     Case("jump", ["jump.c"], "-O2"),
+    Case("odd", ["odd.c", "odd-%s.S"], "-O2"),
     Case("leave", [COUNT + "leave.cc"], "-O2", cc="g++", throws=True),
     Case("leave-plain", [COUNT + "leave.cc"], "-O0", cc="g++", few=True,
          long=True),

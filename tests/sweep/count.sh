@@ -3,12 +3,31 @@
 # the originals do, and counters on edges tell the same of every instruction as
 # counters in every block.
 #
-#	tests/sweep/count.sh [NAME...]
+#	tests/sweep/count.sh native|foreign [NAME...]
 #
-# The programs are those of foreign Debian packages, run in qemu.
+# Native are the programs of this system; a debugger's steps say what they ran,
+# and which share of it is measured. Foreign are those of AArch64 packages, run
+# in qemu. Both, if nothing is said.
 
 . "$(dirname "$0")/../lib/sweep.sh"
-sweep_emulated
-sweep_root
-nice -n 10 python3 "$here/../lib/count_sweep.py" "$tally" \
-	"$root" "$work" "$@"
+
+# sweep OPTION...: the programs of $root
+sweep() {
+	nice -n 10 python3 "$here/../lib/count_sweep.py" "$tally" \
+		"$root" "$work" "$@"
+}
+
+which=native
+case ${1-} in
+native | foreign) which=$1 && shift ;;
+*) "$0" foreign "$@" || failed=1 ;;
+esac
+if [ $which = native ]; then
+	root=/
+	sweep --steps "$(dirname "$tally")/tools/step-counts" "$@" || failed=1
+else
+	sweep_emulated
+	sweep_root
+	sweep --emulator "qemu-aarch64 -L $root" "$@" || failed=1
+fi
+exit ${failed-0}

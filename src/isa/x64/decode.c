@@ -444,15 +444,19 @@ static void fill_effects(const struct x64_full *full, struct insn *out)
 		set_unknown(out);
 }
 
-/* decodes all of an instruction; false: INSN_BAD, and *full is undefined */
+/*
+ * Decodes all of an instruction; false, and *full is undefined: INSN_BAD, or a
+ * prefix alone.
+ */
 bool x64_decode_full(const uint8_t *code, size_t avail, uint64_t addr,
 		     struct x64_full *full, struct insn *out)
 {
 	struct x64_parts p;
 
 	if (!x64_zydis(code, avail, &full->in, full->op)) {
-		memset(out, 0, sizeof *out);
-		out->addr = addr;
+		x64_undecoded(code, avail, addr, out);
+		if (out->kind == INSN_UNKNOWN)
+			set_unknown(out);
 		return false;
 	}
 	x64_parts_from(&full->in, &p);

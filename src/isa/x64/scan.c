@@ -456,6 +456,23 @@ void x64_classify(const struct x64_parts *p, uint64_t addr, struct insn *out)
 	out->pad = is_padding(p);
 }
 
+bool x64_prefix(uint8_t byte)
+{
+	return byte == 0xf0; /* lock */
+}
+
+/* what is no instruction, or a prefix alone */
+void x64_undecoded(const uint8_t *code, size_t avail, uint64_t addr,
+		   struct insn *out)
+{
+	memset(out, 0, sizeof *out);
+	out->addr = addr;
+	if (avail == 1 && x64_prefix(*code)) {
+		out->kind = INSN_UNKNOWN;
+		out->len = 1;
+	}
+}
+
 /* struct isa's scan */
 void x64_scan(const uint8_t *code, size_t avail, uint64_t addr,
 	      struct insn *out)
@@ -466,6 +483,5 @@ void x64_scan(const uint8_t *code, size_t avail, uint64_t addr,
 		x64_classify(&p, addr, out);
 		return;
 	}
-	memset(out, 0, sizeof *out);
-	out->addr = addr;
+	x64_undecoded(code, avail, addr, out);
 }

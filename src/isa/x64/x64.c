@@ -50,6 +50,7 @@ const struct isa isa_x64 = {
 	.decode = x64_decode,
 	.lift = x64_lift,
 	.uses_frame = x64_uses_frame,
+	.prefix = x64_prefix,
 	.reg_name = reg_name,
 	.move = &x64_move,
 	.page = 4096,

@@ -80,6 +80,9 @@ void x64_parts_from(const ZydisDecodedInstruction *in, struct x64_parts *p);
 /* scan.c */
 void x64_classify(const struct x64_parts *p, uint64_t addr,
 		  struct insn *out);
+bool x64_prefix(uint8_t byte);
+void x64_undecoded(const uint8_t *code, size_t avail, uint64_t addr,
+		   struct insn *out);
 void x64_scan(const uint8_t *code, size_t avail, uint64_t addr,
 	      struct insn *out);
 

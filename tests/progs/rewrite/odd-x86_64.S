@@ -102,6 +102,28 @@
 	ret
 	end_fn	odd_overlap
 
+	/* long odd_skips(long n): the same in a loop, with an address that is
+	   relative, in the middle of a block, and with more prefixes */
+	.p2align 4
+	fn	odd_skips
+	mov	%edi, %eax
+1:	test	$1, %edi
+	je	2f + 1
+	lea	3(%rax), %rax
+2:	lock addl $5, odd_shared_word(%rip)
+	test	$2, %edi
+	jne	3f + 1
+3:	lock xaddq %rax, odd_shared_word(%rip)
+	sub	$1, %edi
+	jne	1b
+	test	%eax, %eax
+	je	4f + 1
+4:	.byte 0xf0 /* lock */
+	cmpxchg %cx, odd_shared_word(%rip)
+	add	odd_shared_word(%rip), %rax
+	ret
+	end_fn	odd_skips
+
 	/* void odd_strings(char *to, const char *from, unsigned long n) */
 	.p2align 4
 	fn	odd_strings
@@ -273,6 +295,10 @@ odd_inner:
 	ret
 	end_fn	odd_rtm
 
+	.data
+	.p2align 3
+odd_shared_word:
+	.quad	0
 	.section .rodata
 odd_word:
 	.long	42

@@ -11,7 +11,7 @@ long odd_counts(unsigned long n), odd_narrow(unsigned long n);
 long odd_overlap(long *p, long skip), odd_entry(long n), odd_inner(long n);
 void odd_strings(char *to, const char *from, unsigned long n);
 long odd_zone(long n), odd_notrack(unsigned n), odd_data(void), odd_rtm(void);
-long odd_shared(void);
+long odd_shared(void), odd_skips(long n);
 void odd_add(unsigned long *to, const unsigned long *from, unsigned n);
 extern long (*const odd_tiny[])(long);
 extern const unsigned odd_ntiny;
@@ -41,6 +41,7 @@ int main(void)
 		printf("counts %ld %ld\n", odd_counts(i), odd_narrow(i << 31));
 	printf("overlap %ld", odd_overlap(&n, 0));
 	printf(" %ld, %ld\n", odd_overlap(&n, 1), n);
+	printf("skips %ld\n", odd_skips(21));
 	odd_strings(text, "abcdefghij", 5);
 	printf("strings %.16s\n", text);
 	printf("zone %ld\n", odd_zone(100));
