@@ -138,7 +138,7 @@ static const char *read_insn(struct reader *r, const struct part *p,
 	uint8_t form = r->c->isa->move->form(code, in);
 	const char *why = form == MOVE_COPY || insn_is_prefix(k, in) ? NULL :
 				insn_obstacle(r->c, p, in, form);
-	uint64_t made;
+	uint64_t made = 0;
 
 	vec_push(&r->mark, mark_of(r->c->isa->move, code, in, form));
 	note_loads(r, in);

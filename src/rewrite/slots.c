@@ -74,7 +74,7 @@ struct slot {
 	bool expected; /* control may arrive there */
 };
 
-/* a share of the spans, and the slots there from which no jump reaches */
+/* a share of the spans, and the slots there that need more than a jump */
 struct share {
 	struct rewriter *r;
 	size_t from, end;
@@ -82,7 +82,7 @@ struct share {
 	size_t arrival; /* the next site where control arrives */
 };
 
-/* writes a slot; false: a jump does not reach */
+/* writes a slot; false: it is expected, and a jump does not reach */
 static bool write_slot(const struct rewriter *r, const struct slot *s)
 {
 	unsigned size = r->move->jump_size;
@@ -96,23 +96,24 @@ static bool write_slot(const struct rewriter *r, const struct slot *s)
 		r->move->trap(s->out, size);
 		return true;
 	}
-	return r->move->jump(s->old, s->to, s->out);
+	if (r->move->jump(s->old, s->to, s->out))
+		return true;
+	memcpy(s->out, s->code, size);
+	return !s->expected;
 }
 
-/* does what can be done if a jump does not reach */
+/* does what else can be done where control is expected; if nothing can, the
+   instruction is there already */
 static void write_late_slot(struct rewriter *r, const struct slot *s)
 {
 	uint64_t step;
 
 	if (s->old < r->far_end)
 		return;
-	step = s->expected ? island_step(r, s->old, s->to) : 0;
-	if (step && r->move->jump(s->old, step, s->out))
-		return;
-	if (s->expected && write_far_slot(r, s->old, s->to))
-		return;
-	memcpy(s->out, s->code, r->move->jump_size);
-	r->report->unreached += s->expected;
+	step = island_step(r, s->old, s->to);
+	if ((!step || !r->move->jump(s->old, step, s->out)) &&
+	    !write_far_slot(r, s->old, s->to))
+		r->report->unreached++;
 }
 
 /* the site at which control arrives that comes to the old address, or NULL */
