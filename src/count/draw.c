@@ -491,6 +491,9 @@ void pen_finish(struct pen *n)
 	}
 	n->p.root = root_of(n);
 	vec_push(&n->d->m->proc, n->p);
+	/* to others its blocks are no vertices */
+	for (size_t i = 0; i < n->d->block.n; i++)
+		n->d->vertex[n->d->block.at[i]] = MAP_NONE;
 }
 
 bool draw_procedure(struct drawing *d, uint32_t p)

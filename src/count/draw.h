@@ -29,7 +29,8 @@ struct drawing {
 	VEC(struct world_jump) told;
 	const bool *sure; /* by procedure (sure.h), or NULL: none */
 	uint32_t *vertex;     /* by block of the cfg: that of its first
-				 instruction; MAP_NONE: stays */
+				 instruction; MAP_NONE: stays, or is not of the
+				 procedure that is drawn */
 	uint32_t *hub_vertex; /* by hub; MAP_NONE: not drawn */
 	/* of the procedure that is drawn: the ways of its edges; its blocks of
 	   the cfg that move; by vertex, the edges that arrive */
