@@ -60,6 +60,22 @@ void mem_free(void *p);
 		(v)->n += (from)->n; \
 	} while (0)
 
+/* the same, and `from` is empty then: its memory is kept, if v has nothing */
+#define vec_take(v, from) \
+	do { \
+		if (!(v)->n) { \
+			mem_free((v)->at); \
+			(v)->at = (from)->at; \
+			(v)->n = (from)->n; \
+			(v)->cap = (from)->cap; \
+		} else { \
+			vec_append(v, from); \
+			mem_free((from)->at); \
+		} \
+		(from)->at = NULL; \
+		(from)->n = (from)->cap = 0; \
+	} while (0)
+
 #define vec_free(v) \
 	do { \
 		mem_free((v)->at); \

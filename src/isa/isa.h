@@ -212,6 +212,8 @@ struct isa {
 	const char *(*reg_name)(unsigned r);
 	/* isa/move.h; NULL: code of this machine is not moved yet */
 	const struct isa_move *move;
+	/* some instructions are MEM_EXCL_LOAD and MEM_EXCL_STORE */
+	bool exclusives;
 	/* the largest page that a system of this machine may have */
 	uint32_t page;
 	/*

@@ -177,6 +177,7 @@ const struct isa isa_a64 = {
 	.uses_frame = a64_uses_frame,
 	.reg_name = a64_reg_name,
 	.move = &a64_move,
+	.exclusives = true,
 	.page = 65536,
 	.landing_property = UINT32_C(0xc0000000), /* FEATURE_1_AND */
 	.landing_bits = 1,			  /* BTI */
