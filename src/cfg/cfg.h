@@ -96,7 +96,8 @@ struct procedure {
 	const char *name; /* a symbol's, or NULL */
 	bool stub; /* it merely jumps to where the loader's slot says */
 	const char *import; /* the symbol that this stub jumps to, or NULL */
-	bool foreign;	/* which is not of this file */
+	bool addressed; /* and pointers may lead to the stub */
+	bool foreign;	/* the symbol is not of this file */
 	bool versioned; /* nor without a version that is asked for */
 	uint32_t part, npart; /* in cfg->proc_part */
 	bool returns;	/* some path returns to the caller */

@@ -7,6 +7,7 @@
 #include "base/share.h"
 #include "cfg/build.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,9 @@ static void proc_find_stub(const struct cfg *c, struct procedure *p)
 	if (!fills_slot(r))
 		return;
 	p->stub = true;
+	/* a program at a fixed address knows its ifuncs by their stubs */
+	p->addressed = r->canonical || (!r->symbol &&
+					c->image->type == ET_EXEC);
 	p->import = r->symbol;
 	p->foreign = !r->local;
 	p->versioned = p->foreign && r->versioned;
@@ -151,8 +155,7 @@ void proc_build(struct build *b)
 	proc_group(b);
 	for (size_t i = 0; i < c->proc.n; i++)
 		c->proc.at[i].entry = proc_entry(b, &c->proc.at[i]);
-	if (c->proc.n)
-		qsort(c->proc.at, c->proc.n, sizeof *c->proc.at, proc_order);
+	mem_sort(c->proc.at, c->proc.n, sizeof *c->proc.at, proc_order);
 	share_items(proc_describe, b, c->proc.n, LEAST);
 	for (size_t i = 0; i < c->hub.n; i++)
 		c->hub.at[i].proc = c->part.at[c->hub.at[i].proc].proc;

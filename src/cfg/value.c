@@ -7,14 +7,13 @@
 #include "cfg/value_int.h"
 #include "cfg/written.h"
 
-void values_init(struct values *s, const struct view *v, struct body *body,
+void values_init(struct values *s, struct view *v, struct body *body,
 		 unsigned depth_limit)
 {
 	*s = (struct values){.view = v, .im = v->b->im, .isa = v->b->isa,
 			     .body = body, .depth_limit = depth_limit,
 			     .horizon = CFG_NONE};
 	s->lifted = NEW_ARRAY(struct lifted *, v->cut.n + 1);
-	s->changes = NEW_ARRAY(uint64_t, v->cut.n + 1);
 }
 
 void values_free(struct values *s)
@@ -23,22 +22,23 @@ void values_free(struct values *s)
 	vec_free(&s->store);
 	vec_free(&s->location);
 	vec_free(&s->operand);
+	vec_free(&s->arriving);
+	vec_free(&s->loose);
 	vec_free(&s->use);
-	vec_free(&s->chain);
 	mem_free(s->lifted);
 	arena_free(&s->arena);
-	mem_free(s->changes);
 	mem_free(s->before);
-	map_free(&s->unique);
-	map_free(&s->livein);
-	values_forget_near(s);
+	mem_free(s->unique);
+	dict_free(&s->livein);
+	dict_free(&s->near_livein);
+	dict_free(&s->near_closed);
 	written_free(s);
 }
 
 void values_forget_near(struct values *s)
 {
-	map_free(&s->near_livein);
-	map_free(&s->near_closed);
+	dict_clear(&s->near_livein);
+	dict_clear(&s->near_closed);
 }
 
 /*
@@ -113,15 +113,15 @@ static uint32_t close_frame(struct values *s, uint32_t block, uint32_t var)
 	return node_closed(s, &sum);
 }
 
-/* what is known of a variable at a block's start, or MAP_NONE */
+/* what is known of a variable at a block's start, or DICT_NONE */
 static uint32_t close_known(const struct values *s, uint32_t block,
 			    uint32_t var)
 {
 	uint64_t key = (uint64_t)block << 32 | var;
-	uint32_t known = map_get(&s->livein, key);
+	uint32_t known = dict_get(&s->livein, key);
 
-	return known == MAP_NONE && s->horizon != CFG_NONE ?
-		       map_get(&s->near_livein, key) : known;
+	return known == DICT_NONE && s->horizon != CFG_NONE ?
+		       dict_get(&s->near_livein, key) : known;
 }
 
 /* the same as close_livein(), but a join is the end */
@@ -178,7 +178,7 @@ uint32_t close_livein(struct values *s, uint32_t block, uint32_t var)
 	if (known != NODE_UNSET)
 		return known;
 	known = close_known(s, block, var);
-	if (known != MAP_NONE)
+	if (known != DICT_NONE)
 		return value_find(s, known);
 	if (s->depth >= s->depth_limit || s->node.n > VALUE_LIMIT ||
 	    !view_reached(s->view, block) || block == s->horizon ||
@@ -279,7 +279,7 @@ uint32_t value_resolve(struct values *s, uint32_t i)
 	if (s->shallow && n.near != NODE_UNSET)
 		return value_find(s, n.near);
 	if (s->horizon != CFG_NONE &&
-	    (x = map_get(&s->near_closed, i)) != MAP_NONE)
+	    (x = dict_get(&s->near_closed, i)) != DICT_NONE)
 		return value_find(s, x);
 	if (s->depth >= s->depth_limit || s->node.n > VALUE_LIMIT)
 		return node_unknown(s, n.block, i, UOP_NREGS);
@@ -294,7 +294,7 @@ uint32_t value_resolve(struct values *s, uint32_t i)
 	if (s->shallow)
 		s->node.at[i].near = x;
 	else if (s->horizon != CFG_NONE)
-		map_put(&s->near_closed, i, x);
+		dict_put(&s->near_closed, i, x);
 	else
 		s->node.at[i].canon = x;
 	return value_find(s, x);

@@ -1,12 +1,10 @@
 /*
  * draw_stub: the linker's stubs in the map. Moved code calls them, or a copy
  * that does the same (rewrite/links.h), directly. Others may come, too: code
- * that stays, and in ET_EXEC files whoever has the stub's address, which may be
- * that of the function there. Of such stubs nobody knows how often they run.
+ * that stays, and in ET_EXEC files whoever has the stub's address, if that is
+ * the function's address there. Of such stubs nobody knows how often they run.
  */
 #include "count/draw_int.h"
-
-#include <elf.h>
 
 #include "base/bisect.h"
 
@@ -35,7 +33,7 @@ static bool shared(struct drawing *d, uint32_t p)
 {
 	if (!d->shared)
 		find_shared(d);
-	return d->s->cfg->image->type == ET_EXEC ||
+	return d->s->cfg->proc.at[p].addressed ||
 	       d->shared[p / 8] >> p % 8 & 1;
 }
 
@@ -68,7 +66,5 @@ bool draw_stub(struct drawing *d, uint32_t p)
 	pen_edge(&n, MAP_ENTRY, EXIT_MARK, 0, (struct way){0});
 	pen_edge(&n, MAP_TAIL, 0, EXIT_MARK, (struct way){0});
 	pen_finish(&n);
-	/* for others it stays where it is */
-	d->vertex[b] = MAP_NONE;
 	return true;
 }

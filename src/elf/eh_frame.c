@@ -21,7 +21,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
-#include "base/map.h"
+#include "base/dict.h"
 
 /* longest augmentation string; "zPLRSBG" is the longest in use */
 enum { AUGMENTATION_MAX = 15 };
@@ -45,12 +45,12 @@ struct frames {
 	struct range at;
 	bool through; /* zero lengths do not end it */
 	VEC(struct cie) cie;
-	struct map cie_at; /* address to index in cie, CIE_BAD if none */
+	struct dict cie_at; /* address to index in cie, CIE_BAD if none */
 	VEC(struct fde) fde;
 	size_t bad;
 };
 
-#define CIE_BAD (MAP_NONE - 1)
+#define CIE_BAD (DICT_NONE - 1)
 
 /* the entry at addr, which must end before `end`; false if it does not */
 static bool entry_read(const struct image *im, uint64_t addr, uint64_t end,
@@ -159,16 +159,16 @@ bool cie_read(const struct image *im, uint64_t addr, struct cie *c)
 /* the CIE at addr, decoded once; NULL if it is none */
 static const struct cie *frames_cie(struct frames *fs, uint64_t addr)
 {
-	uint32_t i = map_get(&fs->cie_at, addr);
+	uint32_t i = dict_get(&fs->cie_at, addr);
 	struct cie c;
 
-	if (i == MAP_NONE) {
+	if (i == DICT_NONE) {
 		i = CIE_BAD;
 		if (cie_read(fs->im, addr, &c)) {
 			i = (uint32_t)fs->cie.n;
 			vec_push(&fs->cie, c);
 		}
-		map_put(&fs->cie_at, addr, i);
+		dict_put(&fs->cie_at, addr, i);
 	}
 	return i == CIE_BAD ? NULL : &fs->cie.at[i];
 }
@@ -352,16 +352,6 @@ static int fde_compare(const void *a, const void *b)
 	return (f->addr > g->addr) - (f->addr < g->addr);
 }
 
-/* sorts if need be; linkers keep the order of the code, mostly */
-static void fde_sort(struct fde *f, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		if (fde_compare(&f[i - 1], &f[i]) > 0) {
-			qsort(f, n, sizeof *f, fde_compare);
-			return;
-		}
-}
-
 /* sets each FDE's `outer`: the nearest before it that ends after it */
 static void fde_link_outer(struct fde *f, size_t n)
 {
@@ -398,8 +388,7 @@ static void fde_limit_lsda(const struct image *im, struct fde *f, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (f[i].lsda)
 			vec_push(&with, &f[i]);
-	if (with.n)
-		qsort(with.at, with.n, sizeof *with.at, lsda_compare);
+	mem_sort(with.at, with.n, sizeof *with.at, lsda_compare);
 	for (size_t i = 0; i < with.n; i++) {
 		struct fde *g = with.at[i];
 
@@ -423,10 +412,10 @@ void unwind_read(struct unwind *u, const struct image *im)
 		memcpy(u->fde, fs.fde.at, fs.fde.n * sizeof *u->fde);
 	u->nfde = fs.fde.n;
 	u->bad = fs.bad;
-	fde_sort(u->fde, u->nfde);
+	mem_sort(u->fde, u->nfde, sizeof *u->fde, fde_compare);
 	fde_link_outer(u->fde, u->nfde);
 	fde_limit_lsda(im, u->fde, u->nfde);
-	map_free(&fs.cie_at);
+	dict_free(&fs.cie_at);
 	vec_free(&fs.cie);
 	vec_free(&fs.fde);
 }

@@ -84,6 +84,8 @@ struct reloc {
 	uint8_t kind;	    /* enum reloc_kind */
 	bool local;	    /* value is an address in this file */
 	bool versioned;	    /* a version of the symbol is asked for */
+	bool canonical; /* not defined here, but has an address: its stub is
+			   what pointers to it lead to */
 	bool text; /* from a static relocation section (-Wl,-q): a record of
 		      what the linker did, not of what the loader will do;
 		      value is symbol + addend for every type */

@@ -91,6 +91,7 @@ static void reloc_add_symbol(struct reloc *new, const struct symtab *t,
 		return;
 	type = ELF64_ST_TYPE(sym.st_info);
 	new->symbol = strtab_get(&t->names, sym.st_name);
+	new->canonical = sym.st_shndx == SHN_UNDEF && sym.st_value;
 	if (sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS ||
 	    type == STT_TLS || new->kind == RELOC_COPY ||
 	    (new->kind == RELOC_OTHER && !new->text))
@@ -250,13 +251,9 @@ static int reloc_compare(const void *a, const void *b)
 /* sorts, and drops entries that two tables share */
 static void reloc_sort(relocs *v)
 {
-	bool sorted = true;
 	size_t n = 0;
 
-	for (size_t i = 1; i < v->n && sorted; i++)
-		sorted = reloc_compare(&v->at[i - 1], &v->at[i]) <= 0;
-	if (!sorted)
-		qsort(v->at, v->n, sizeof *v->at, reloc_compare);
+	mem_sort(v->at, v->n, sizeof *v->at, reloc_compare);
 	for (size_t i = 0; i < v->n; i++)
 		if (!n || reloc_compare(&v->at[n - 1], &v->at[i]) ||
 		    v->at[n - 1].symbol != v->at[i].symbol)

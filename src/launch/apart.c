@@ -53,6 +53,15 @@ static int await(pid_t pid, const char *in, const struct err *said,
 	return WEXITSTATUS(status) == CHILD_DONE ? 0 : -1;
 }
 
+/* as fork(), but the child's end is no signal: that might stay pending */
+static long fork_quietly(void)
+{
+	long pid = syscall(SYS_clone, 0, 0, 0, 0, 0);
+
+	/* emulators know only the usual way */
+	return pid < 0 && errno == EINVAL ? fork() : pid;
+}
+
 int apart_rewrite(const struct rewriter *r, const char *in, const char *out,
 		  struct err *e)
 {
@@ -63,8 +72,7 @@ int apart_rewrite(const struct rewriter *r, const char *in, const char *out,
 
 	if (said == MAP_FAILED)
 		return err_set(e, ERR_MACHINE, "%s: %s", in, strerror(errno));
-	/* as fork(), but its end is no signal: that might stay pending */
-	pid = syscall(SYS_clone, 0, 0, 0, 0, 0);
+	pid = fork_quietly();
 	if (!pid)
 		work(r, in, out, said);
 	status = pid < 0 ? err_set(e, ERR_MACHINE, "%s: %s", in,

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/map.h"
+#include "base/dict.h"
 #include "launch/ldcache.h"
 
 enum { CLOSURE_MAX = 4096 }; /* libraries; hostile files name each other */
@@ -26,8 +26,8 @@ struct search {
 	const struct machine *machine;
 	struct ldcache cache;
 	VEC(struct object) object;
-	struct map seen;  /* inodes that were taken */
-	struct map names; /* needed names that were looked for, hashed */
+	struct dict seen;  /* inodes that were taken */
+	struct dict names; /* needed names that were looked for, hashed */
 };
 
 bool closure_is_musl(const struct needs *n)
@@ -60,7 +60,7 @@ static bool take(struct search *s, uint32_t parent, const char *path)
 
 	if (!rooted(s, path, file) || stat(file, &st))
 		return false;
-	if (map_get(&s->seen, st.st_ino ^ st.st_dev << 40) != MAP_NONE)
+	if (dict_get(&s->seen, st.st_ino ^ st.st_dev << 40) != DICT_NONE)
 		return true;
 	if (s->object.n >= CLOSURE_MAX || needs_read(&o.needs, file, &e))
 		return false;
@@ -68,7 +68,7 @@ static bool take(struct search *s, uint32_t parent, const char *path)
 		needs_free(&o.needs);
 		return false;
 	}
-	map_put(&s->seen, st.st_ino ^ st.st_dev << 40, 0);
+	dict_put(&s->seen, st.st_ino ^ st.st_dev << 40, 0);
 	/* $ORIGIN is what ld.so takes it for, which knows no root */
 	o.path = arena_string(&s->c->arena, path, strlen(path));
 	vec_push(&s->object, o);
@@ -219,7 +219,7 @@ static void find(struct search *s, uint32_t o, const char *name)
 	const char *runpath = n->runpath;
 	char file[PATH_MAX];
 
-	if (!*name || map_get(&s->names, name_number(name)) != MAP_NONE)
+	if (!*name || dict_get(&s->names, name_number(name)) != DICT_NONE)
 		return;
 	if (strchr(name, '/'))
 		found = expand(s, &s->object.at[o], name, strlen(name),
@@ -231,7 +231,7 @@ static void find(struct search *s, uint32_t o, const char *name)
 			(!no_default && in_cache(s, o, name)) ||
 			(!no_default && in_system(s, o, name));
 	if (found)
-		map_put(&s->names, name_number(name), 0);
+		dict_put(&s->names, name_number(name), 0);
 	else
 		vec_push(&s->c->missing, arena_string(&s->c->arena, name,
 						      strlen(name)));
@@ -271,8 +271,8 @@ void closure_find(struct closure *c, const char *path, const struct needs *n,
 	for (size_t o = 1; o < s.object.n; o++)
 		needs_free(&s.object.at[o].needs);
 	vec_free(&s.object);
-	map_free(&s.seen);
-	map_free(&s.names);
+	dict_free(&s.seen);
+	dict_free(&s.names);
 	ldcache_close(&s.cache);
 }
 

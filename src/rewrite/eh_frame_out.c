@@ -146,16 +146,16 @@ static uint32_t cie_find(struct eh_frame_out *o, const struct cie *c)
 {
 	size_t start = cie_key(o, c), size = o->key.n - start;
 	uint64_t h = hash(o->key.at + start, size);
-	uint32_t i = map_get(&o->cie_like, h);
+	uint32_t i = dict_get(&o->cie_like, h);
 	struct cie_out new = {start, size, 0};
 
-	if (i != MAP_NONE && o->cie.at[i].key_size == size &&
+	if (i != DICT_NONE && o->cie.at[i].key_size == size &&
 	    !memcmp(o->key.at + o->cie.at[i].key, o->key.at + start, size)) {
 		o->key.n = start;
 		return i;
 	}
 	new.addr = cie_write(o, c);
-	map_put(&o->cie_like, h, (uint32_t)o->cie.n);
+	dict_put(&o->cie_like, h, (uint32_t)o->cie.n);
 	vec_push(&o->cie, new);
 	return (uint32_t)o->cie.n - 1;
 }
@@ -169,12 +169,12 @@ static bool cie_for(struct eh_frame_out *o, const struct fde *f,
 
 	if (!fde_program(o->cfi.im, f, c, &program))
 		return false;
-	i = map_get(&o->cie_of, c->addr);
-	if (i == MAP_NONE) {
+	i = dict_get(&o->cie_of, c->addr);
+	if (i == DICT_NONE) {
 		if (cie_can_write(o->cfi.im, c))
 			return false;
 		i = cie_find(o, c);
-		map_put(&o->cie_of, c->addr, i);
+		dict_put(&o->cie_of, c->addr, i);
 	}
 	*addr = o->cie.at[i].addr;
 	return true;
@@ -214,6 +214,6 @@ void eh_frame_out_free(struct eh_frame_out *o)
 	cfi_out_free(&o->cfi);
 	vec_free(&o->key);
 	vec_free(&o->cie);
-	map_free(&o->cie_of);
-	map_free(&o->cie_like);
+	dict_free(&o->cie_of);
+	dict_free(&o->cie_like);
 }

@@ -7,7 +7,7 @@
 #ifndef REWRITE_EH_FRAME_OUT_H
 #define REWRITE_EH_FRAME_OUT_H
 
-#include "base/map.h"
+#include "base/dict.h"
 #include "rewrite/cfi_out.h"
 
 /* a CIE that is written */
@@ -25,8 +25,8 @@ struct eh_frame_out {
 
 	buffer key;
 	VEC(struct cie_out) cie;
-	struct map cie_of; /* the old CIE's address to index in cie */
-	struct map cie_like; /* hash of a key to index in cie */
+	struct dict cie_of; /* the old CIE's address to index in cie */
+	struct dict cie_like; /* hash of a key to index in cie */
 };
 
 /* NULL if CIEs like c can be written, else the reason why not */

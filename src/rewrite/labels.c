@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
-#include "base/map.h"
+#include "base/dict.h"
 
 enum { ENTRY = 8 }; /* bytes of an address */
 
@@ -13,9 +13,9 @@ struct finder {
 	struct labels *l;
 	const struct cfg *c;
 	const struct moves *m;
-	struct map label; /* address of a label: a table that holds it */
+	struct dict label; /* address of a label: a table that holds it */
 	VEC(uint32_t) group; /* by table: one that shares labels, or itself */
-	struct map base; /* addresses that other jumps compute with */
+	struct dict base; /* addresses that other jumps compute with */
 };
 
 /* the hub that a dispatch goes to, or CFG_NONE */
@@ -38,7 +38,7 @@ static bool is_label(const struct finder *f, uint32_t proc, uint64_t to)
 	return b && b->start == to && cfg_block_proc(c, n) == proc &&
 	       !(b->flags & (BLOCK_ENTRY | BLOCK_PAD)) &&
 	       c->part.at[b->part].start != to && moves_part(f->m, b->part) &&
-	       map_get(&f->base, to) == MAP_NONE;
+	       dict_get(&f->base, to) == DICT_NONE;
 }
 
 /* can the loader's word at the place be made to hold another address? */
@@ -154,10 +154,10 @@ static uint32_t group_of(struct finder *f, uint32_t t)
 /* tables that share a label can only change together */
 static void add_label(struct finder *f, uint64_t label, uint32_t table)
 {
-	uint32_t other = map_get(&f->label, label);
+	uint32_t other = dict_get(&f->label, label);
 
-	if (other == MAP_NONE)
-		map_put(&f->label, label, table);
+	if (other == DICT_NONE)
+		dict_put(&f->label, label, table);
 	else
 		f->group.at[group_of(f, table)] = group_of(f, other);
 }
@@ -194,9 +194,9 @@ static void use_any(struct finder *f, uint32_t dispatch)
 	uint32_t hub = hub_of(f->c, d);
 
 	for (uint32_t i = d->target; i < d->target + d->ntarget; i++) {
-		uint32_t t = map_get(&f->label, f->c->target.at[i]);
+		uint32_t t = dict_get(&f->label, f->c->target.at[i]);
 
-		if (t == MAP_NONE)
+		if (t == DICT_NONE)
 			continue;
 		f->l->of[dispatch] = t;
 		if (hub == CFG_NONE ||
@@ -224,9 +224,9 @@ static void find_users(struct finder *f)
 /* data at the place holds the value: is it a label's, or a table's address? */
 static void see_word(struct finder *f, uint64_t place, uint64_t value)
 {
-	uint32_t t = map_get(&f->label, value), p = table_at(f->l, place);
+	uint32_t t = dict_get(&f->label, value), p = table_at(f->l, place);
 
-	if (t != MAP_NONE &&
+	if (t != DICT_NONE &&
 	    (p == CFG_NONE || f->l->table.at[group_of(f, p)].refused))
 		refuse(f, t);
 	t = table_at(f->l, value);
@@ -295,7 +295,7 @@ void labels_find(struct labels *l, const struct cfg *c, const struct moves *m)
 	l->cfg = c;
 	for (uint32_t i = 0; i < c->dispatch.n; i++)
 		if (c->dispatch.at[i].base)
-			map_put(&f.base, c->dispatch.at[i].base, 0);
+			dict_put(&f.base, c->dispatch.at[i].base, 0);
 	collect(&f);
 	join(&f);
 	if (any_left(l)) {
@@ -308,8 +308,8 @@ void labels_find(struct labels *l, const struct cfg *c, const struct moves *m)
 		see_symbols(&f);
 		spread_refusal(&f);
 	}
-	map_free(&f.base);
-	map_free(&f.label);
+	dict_free(&f.base);
+	dict_free(&f.label);
 	vec_free(&f.group);
 }
 

@@ -2,7 +2,7 @@
 #include "rewrite/lsda_out.h"
 
 #include "base/bisect.h"
-#include "base/map.h"
+#include "base/dict.h"
 
 /*
  * Numbers read per byte of a table's actions and lists: lists may share their
@@ -15,7 +15,7 @@ static const char undecodable[] = "its exception table does not decode";
 /* an exception table while it is read */
 struct reading {
 	const struct lsda *lsda;
-	struct map seen; /* offsets of actions */
+	struct dict seen; /* offsets of actions */
 	uint64_t actions_end, lists_end; /* addresses */
 	uint64_t ntypes;
 	uint64_t budget;
@@ -69,7 +69,7 @@ static bool read_actions(struct reading *r, uint64_t action)
 {
 	uint64_t at = r->lsda->rest.addr + action - 1, next;
 
-	while (map_get(&r->seen, at) == MAP_NONE) {
+	while (dict_get(&r->seen, at) == DICT_NONE) {
 		struct bytes b = rest_at(r->lsda, at);
 		int64_t filter = (int64_t)bytes_sleb(&b);
 		uint64_t here = bytes_addr(&b);
@@ -77,7 +77,7 @@ static bool read_actions(struct reading *r, uint64_t action)
 		next = bytes_sleb(&b);
 		if (b.bad || !r->budget--)
 			return false;
-		map_put(&r->seen, at, 0);
+		dict_put(&r->seen, at, 0);
 		if (bytes_addr(&b) > r->actions_end)
 			r->actions_end = bytes_addr(&b);
 		if (filter < 0 && !read_list(r, filter))
@@ -185,7 +185,7 @@ const char *lsda_read(struct lsda_in *l, const struct image *im,
 	r.budget = READS_PER_BYTE * (uint64_t)from.rest.n;
 	if (read_sites(&r, &from, l))
 		reason = reading_end(&r, l);
-	map_free(&r.seen);
+	dict_free(&r.seen);
 	return reason;
 }
 

@@ -60,7 +60,7 @@ static void add_unread(struct tables *t)
 {
 	uint64_t hdr = t->im->eh_frame_hdr.start, count, unused;
 	struct pointer_base base = {.data = hdr};
-	struct map known = {0};
+	struct dict known = {0};
 	size_t avail;
 	const uint8_t *p = image_at(t->im, hdr, &avail);
 	struct bytes b = bytes_window(p, avail, hdr);
@@ -72,15 +72,15 @@ static void add_unread(struct tables *t)
 	    !pointer_read(&b, t->im, head >> 16 & 0xff, &base, &count))
 		return;
 	for (size_t i = 0; i < t->u->nfde; i++)
-		map_put(&known, t->u->fde[i].addr, 0);
+		dict_put(&known, t->u->fde[i].addr, 0);
 	for (; count && bytes_left(&b) >= HDR_ENTRY; count--) {
 		uint64_t start = hdr + bytes_sint(&b, 4);
 		uint64_t fde = hdr + bytes_sint(&b, 4);
 
-		if (map_get(&known, fde) == MAP_NONE)
+		if (dict_get(&known, fde) == DICT_NONE)
 			add_line(t, start, fde);
 	}
-	map_free(&known);
+	dict_free(&known);
 }
 
 /* finds out which FDEs go, and how many lines the search table will have */

@@ -4,30 +4,23 @@ count-calls: who called whom how often, as `tally count --calls` says.
 
 The original runs under qemu, which sees every transfer of control
 (tests/lib/qemu-flow.c), or on the machine itself one step at a time
-(tests/tools/step-counts.c): of the indirect calls and jumps of a program the pairs
-of site and target are the same. Everywhere, in the C library too, the pairs of
-a site add up to how often its block ran, and what is not told is said to be so.
+(tests/tools/step-counts.c): of the indirect calls and jumps of a program the
+pairs of site and target are the same. Everywhere, in the C library too, the
+pairs of a site add up to how often its block ran, and what is not told is said
+to be so.
 """
 import bisect
 import collections
-import concurrent.futures
 import copy
-import glob
 import json
 import os
-import shutil
 import sys
-import tempfile
 
 sys.path.insert(0, "tests/lib")
-from rewrite_run import *
+import count_run
+from count_run import *
 
 tap = Tap()
-TALLY = os.path.abspath(TALLY)
-ISAS = ["aarch64"] + ["x86_64"] * (HOST == "x86_64")
-STEPS = os.path.abspath(os.path.join(os.path.dirname(TALLY),
-                                     "tools/step-counts"))
-TABLES = ["--param", "case-values-threshold=4"]
 CALLS = "../count/calls.c"
 INDIRECT = ("indirect-call", "indirect-jump")
 
@@ -35,7 +28,7 @@ INDIRECT = ("indirect-call", "indirect-jump")
 class Case:
     def __init__(self, name, sources, *flags, cc="gcc", args=(), plugin=None,
                  own=False, want=None, options=(), shows=False,
-                 executes=False, long=False):
+                 executes=False):
         self.name, self.sources, self.flags = name, sources, flags
         self.cc, self.args, self.options = cc, list(args), options
         self.plugin = plugin  # source of a library, the last argument
@@ -43,7 +36,6 @@ class Case:
         self.want = want      # pairs of names that qemu cannot tell
         self.shows = shows    # prints return addresses
         self.executes = executes  # qemu cannot
-        self.long = long      # too long for single steps
 
 
 # 10 + 100 + 200 + 300 + 10 calls: squares modulo 4 are 0 and 1. qemu's children
@@ -78,47 +70,26 @@ CASES = [
          options=["--follow"], executes=True),
     Case("labels", ["labels.c"], "-O2"),
     Case("edges", ["edges.cc", "edges-%s.S"], "-O2", *TABLES, cc="g++"),
-    Case("throw", ["throw.cc"], "-O2", cc="g++", shows=True, long=True),
-    Case("leave", ["../count/leave.cc"], "-O2", cc="g++", long=True),
+    Case("throw", ["throw.cc"], "-O2", cc="g++", shows=True),
+    Case("leave", ["../count/leave.cc"], "-O2", cc="g++"),
 ]
-
-
-def environment(here):
-    return {"PATH": "/usr/bin:/bin", "LANG": "C", "XDG_CACHE_HOME": CACHE,
-            "HOME": here}
 
 
 def oracle(case, here, exe):
     """(status, output, {(image, from): {(image, to): count}})"""
-    words = ["qemu-" + ISA, "-L", "/usr/%s-linux-gnu" % ISA, "-plugin",
-             "%s/qemu-flow.so,out=%s/ran" % (where, here)]
-    if ISA == HOST:
-        words = [] if case.want else [STEPS, here + "/ran"]
-    p = subprocess.Popen([*words, exe, *case.args], env=environment(here),
-                         cwd=here,
-                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.DEVNULL, preexec_fn=alone)
-    out, _ = p.communicate(timeout=5 * SECONDS) # steps are slow
     flow = collections.defaultdict(collections.Counter)
-    if case.want:
-        return p.returncode, out, flow
-    for line in open(glob.glob(here + "/ran.*")[0]):
-        w = line.rstrip("\n").split("\t")
-        if w[0] == "flow":
-            flow[os.path.basename(w[1]), int(w[2], 16)][
-                os.path.basename(w[3]), int(w[4], 16)] += int(w[5])
-    return p.returncode, out, flow
+    status, out = original(here, exe, case.args,
+                           None if case.want else "qemu-flow")
+    for image, site, other, to, n in rows(here, "flow"):
+        flow[os.path.basename(image), site][os.path.basename(other), to] += n
+    return status, out, flow
 
 
-def tally_count(case, here, exe):
+def count_calls(case, here, exe):
     """(status, output, profile) of a counted run."""
-    profile = here + "/profile"
-    p = subprocess.run([TALLY, "count", "--calls", "-o", profile,
-                        *case.options, "--", exe, *case.args],
-                       env=environment(here), cwd=here,
-                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                       stderr=subprocess.PIPE, timeout=SECONDS)
-    return p.returncode, p.stdout, profile
+    status, out, _, profile = tally_count(here, exe, case.args, "calls",
+                                          "--calls", *case.options)
+    return status, out, profile
 
 
 def report(profile, by):
@@ -186,117 +157,78 @@ def judge_names(want, rows):
             if sums[k] != n]
 
 
-def sources(case):
-    return [os.path.normpath(PROGS + (s % ISA if "%" in s else s))
-            for s in case.sources]
-
-
-def own_names(case, here):
-    run(*compiler(ISA, case.cc), "-w", "-c", *case.flags, "-o", here + "/own.o",
-        *sources(case))
-    return {n for _, _, n in Names.read(ISA, here + "/own.o")}
-
-
-def build(case, here):
-    cc = compiler(ISA, case.cc)
-    exe = here + "/" + case.name
-    run(*cc, "-w", *case.flags, "-o", exe,
-        *sources(case), "-ldl", "-lpthread")
+def make(case, here):
+    exe = build(here, case.name, case.sources, *case.flags, cc=case.cc)
     if case.plugin:
-        run(*cc, "-w", "-O2", "-shared", "-fPIC", "-o", here + "/extra.so",
-            os.path.normpath(PROGS + case.plugin))
+        lib = build(here, "extra.so", [case.plugin], "-O2", "-shared", "-fPIC",
+                    cc=case.cc)
         case = copy.copy(case)
-        case.args = [*case.args, here + "/extra.so"]
+        case.args = [*case.args, lib]
     return case, exe
 
 
 def attempt(case):
-    if not compiler(ISA, case.cc):
-        return "no %s" % case.cc
-    if not all(os.path.exists(s) for s in sources(case)):
-        return [] # not for this machine
-    here = os.path.join(where, ISA, case.name)
-    os.makedirs(here)
-    case, exe = build(case, here)
+    why = absent(case)
+    if why is not None:
+        return why
+    here = room(case.name)
+    case, exe = make(case, here)
     status, out, want = oracle(case, here, exe)
-    if status < 0:
-        status = 128 - status
-    got, said, profile = tally_count(case, here, exe)
-    rows = report(profile, "call-site")
+    got, said, profile = count_calls(case, here, exe)
+    sites = report(profile, "call-site")
     images = {r["image"] for r in report(profile, "image")}
     if case.shows or case.executes:
         said = out
     if case.executes:
         status = 0 # qemu cannot
-    result = [("runs", [] if (got, said) == (status % 256, out) else
+    result = [("runs", [] if (got, said) == (status, out) else
                ["%s %s, want %s %s" % (got, said, status, out)]),
-              ("sums", judge_sums(rows, profile))]
+              ("sums", judge_sums(sites, profile))]
     if case.want:
-        return result + [("pairs", judge_names(case.want, rows))]
+        return result + [("pairs", judge_names(case.want, sites))]
     mine = lambda site: site[0] == case.name
     if case.own:
-        own = own_names(case, here)
-        sites = {int(r["address"], 16) for r in rows
-                 if r["procedure"] in own}
-        mine = lambda site: site[1] in sites
-    return result + [("pairs", judge_pairs(want, pairs(rows), images,
+        own = own_names(here, case.sources, *case.flags, cc=case.cc)
+        at = {int(r["address"], 16) for r in sites if r["procedure"] in own}
+        mine = lambda site: site[1] in at
+    return result + [("pairs", judge_pairs(want, pairs(sites), images,
                                            mine))]
 
 
 def full():
     """Pairs that find no room are said to be missing, as many as are."""
-    here = os.path.join(where, ISA, "full")
-    os.makedirs(here)
-    case, exe = build(Case("full", [CALLS], "-O2", args=["full"]), here)
-    _, _, profile = tally_count(case, here, exe)
-    rows = [r for r in report(profile, "call-site")
+    here = room("full")
+    exe = build(here, "full", [CALLS], "-O2")
+    profile = tally_count(here, exe, ["full"], "full", "--calls")[-1]
+    sites = [r for r in report(profile, "call-site")
             if r["procedure"] == "call_many" and r["kind"] in INDIRECT]
-    missing = [r for r in rows
-               if r.get("callee_unknown") == "pairs are missing"]
+    lost = [r for r in sites
+            if r.get("callee_unknown") == "pairs are missing"]
     troubles = report(profile, "image")[0]["troubles"]
-    return [("full", [] if len(missing) == 1 and len(rows) > 300 and
-             sum(r["count"] for r in rows) == 9000 and
+    return [("full", [] if len(lost) == 1 and len(sites) > 300 and
+             sum(r["count"] for r in sites) == 9000 and
              any("pairs" in t for t in troubles) else
-             [str(rows[-3:]), str(troubles)])]
+             [str(sites[-3:]), str(troubles)])]
 
 
 def unmeasured():
     """Without --calls the sites are told, and that callees are not known."""
-    here = os.path.join(where, ISA, "unmeasured")
-    os.makedirs(here)
-    _, exe = build(Case("unmeasured", [CALLS], "-O2"), here)
-    run(TALLY, "count", "-o", here + "/profile", exe,
-        env={**os.environ, **environment(here)})
-    rows = report(here + "/profile", "call-site")
-    told = [r for r in rows if r["procedure"] == "through_table" and
+    here = room("unmeasured")
+    exe = build(here, "unmeasured", [CALLS], "-O2")
+    sites = report(tally_count(here, exe, (), "plain")[-1], "call-site")
+    table = [r for r in sites if r["procedure"] == "through_table" and
             r["kind"] == "indirect-call"]
-    good = len(told) == 1 and told[0]["count"] == 100 and \
-        told[0]["callee_unknown"] == "pairs were not measured"
-    direct = [r for r in rows if r["procedure"] == "everything" and
+    good = len(table) == 1 and table[0]["count"] == 100 and \
+        table[0]["callee_unknown"] == "pairs were not measured"
+    direct = [r for r in sites if r["procedure"] == "everything" and
               r["callee"] == "methods" and r["count"] == 1]
-    return [("unmeasured", [] if good and direct else [str(told), str(rows)])]
+    return [("unmeasured", [] if good and direct else [str(table), str(sites)])]
 
 
-with tempfile.TemporaryDirectory() as where, \
-        concurrent.futures.ThreadPoolExecutor(2) as pool:
-    where = os.path.realpath(where)
-    CACHE = where + "/cache"
-    only = [w for w in sys.argv[1:] if w not in ISAS]
-    for ISA in [w for w in sys.argv[1:] if w in ISAS] or ISAS:
-        if not tool(ISA, "gcc") or (ISA != HOST and (
-                not shutil.which("qemu-" + ISA) or
-                "-plugin" not in run("qemu-" + ISA, "-h"))):
-            tap.skip(ISA, "no qemu with plugins, or no compiler")
-            continue
-        if ISA != HOST:
-            run("cc", "-O2", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
-                where + "/qemu-flow.so", "tests/lib/qemu-flow.c")
-        jobs = [(c.name, pool.submit(attempt, c)) for c in CASES
-                if (not only or c.name in only) and
-                not (c.long and ISA == HOST)]
-        if not only:
-            jobs.append(("no room", pool.submit(full)))
-            jobs.append(("no option", pool.submit(unmeasured)))
-        for name, future in jobs:
-            tap.job("%s %s" % (ISA, name), future)
-tap.done()
+def jobs():
+    yield from ((c.name, attempt, c) for c in CASES)
+    yield "no room", full
+    yield "no option", unmeasured
+
+
+test_all(tap, jobs, "qemu-flow")

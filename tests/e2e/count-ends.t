@@ -9,15 +9,14 @@ tally was there.
 An instruction ran if it was completed: one that faults did not, though qemu
 has begun it. So where a program faults, qemu has one more there.
 """
-import concurrent.futures
-import glob
+import functools
+import itertools
 import os
 import random
 import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, "tests/lib")
@@ -25,6 +24,7 @@ from ends import *
 
 tap = Tap()
 ENDS = (0, 14, 128 + 11, 128 + 14) # of what a timer ends
+NUMBER = itertools.count() # of rooms
 RUNS = int(os.environ.get("COUNT_ENDS", "6"))
 # of a job's runs, how many may say that their end cannot be told: a signal that
 # arrives while a handler is being called, before anybody has noted that; on
@@ -32,63 +32,41 @@ RUNS = int(os.environ.get("COUNT_ENDS", "6"))
 LOST_MOST = {"aarch64": 1, "x86_64": 2}
 
 
-def oracle(build, here, words):
+@functools.lru_cache(maxsize=None)
+def oracle(build, *words):
     """(status, output, {address: count}) of the original."""
-    plugin = "%s/qemu-ends.so,out=%s/ran,exe=%s" % (where, here, build.file)
-    before = [STEPS, here + "/ran"] if ISA == HOST else \
-        ["qemu-" + ISA, "-singlestep", "-plugin", plugin]
-    p = subprocess.Popen([*before, build.file, *words], env=environment(here),
-                         cwd=here, stdin=subprocess.DEVNULL,
-                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                         text=True, preexec_fn=alone)
-    out = finish(p)[0]
-    ran = collections.Counter()
-    for name in glob.glob(here + "/ran.*") if ISA == HOST else ():
-        for line in open(name):
-            w = line.split("\t")
-            if w[0] == "ran" and w[1] == build.file:
-                ran[int(w[2], 16)] += int(w[5])
-        os.remove(name)
+    here = room("%d" % next(NUMBER))
+    status, out = original(here, build.file, words,
+                           "qemu-ends,exe=" + build.file, "-singlestep")
+    if build.isa == HOST:
+        return status, out, ran(here, build.file)
+    seen = collections.Counter()
     for name in glob.glob(here + "/ran.*"):
         for first, last, n in struct.iter_unpack(
                 "<QQQ", open(name, "rb").read()):
             for a in range(first, last + 4, 4) if n else ():
-                ran[a] += n
-        os.remove(name)
-    return p.returncode, out, ran
+                seen[a] += n
+    return status, out, seen
 
 
-def tally_count(build, here, words, *options, **env):
+def count(build, here, words, *options, **env):
     """(status, output, notes) of a counted run."""
-    p = subprocess.Popen([TALLY, "count", "-o", here + "/profile", *options,
-                          build.file, *words], env=environment(here, **env),
-                       cwd=here, stdin=subprocess.DEVNULL, text=True,
-                       stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                       preexec_fn=alone)
-    out, err = finish(p)
-    notes = [l for l in err.splitlines() if l.startswith("tally: ")]
-    return p.returncode, out, notes
+    status, out, err, _ = tally_count(here, build.file, words, "ends",
+                                      *options, **env)
+    return status, out, [l for l in err.splitlines()
+                         if l.startswith("tally: ")]
 
 
-def finish(p):
-    """The output of a process; none of its group hangs longer than it may."""
-    try:
-        return p.communicate(timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(p.pid, signal.SIGKILL)
-        return p.communicate()
-
-
-def told(build, here):
-    return read_counts(run(TALLY, "export", "--format", "tsv",
-                           here + "/profile"), build.name)
+def counts(build, here):
+    return build.counts(run(TALLY, "export", "--format", "tsv",
+                            here + "/ends.tally"))
 
 
 def differences_of(build, want, got, faults):
     """Complaints about counts; a fault: one that qemu has begun only."""
     bad = {a: (want[a], got[a]) for a in set(want) | set(got)
            if want[a] != got[a] and build.compared(a)}
-    if faults and ISA != HOST:
+    if faults and build.isa != HOST:
         begun = [a for a, (w, g) in bad.items()
                  if w == g + 1 and build.faults(a)]
         if not begun:
@@ -134,19 +112,19 @@ SURE = [
 
 
 def try_sure(build, words, faults, notes, options=()):
-    here = tempfile.mkdtemp(dir=where)
-    status, out, want = oracle(build, here, words)
-    got = tally_count(build, here, words, *options)
+    here = room("%d" % next(NUMBER))
+    status, out, want = oracle(build, *words)
+    got = count(build, here, words, *options)
     bad = judge_notes(got[2], notes)
-    if got[0] != (128 - status if status < 0 else status) or got[1] != out:
-        bad.append("%s %s, want %s %s" % (got[0], got[1], status, out))
-    bad += differences_of(build, want, told(build, here), faults)
+    if got[:2] != (status, out):
+        bad.append("%s %s, want %s %s" % (*got[:2], status, out))
+    bad += differences_of(build, want, counts(build, here), faults)
     return [(" ".join([*options, *words]), bad)]
 
 
 def try_random(build, number, before, after, options=()):
     """Ended by a timer; what it stored is what it counted."""
-    here = tempfile.mkdtemp(dir=where)
+    here = room("%d" % next(NUMBER))
     rng = random.Random(number)
     bad, seen, lost = [], 0, 0
     for _ in range(RUNS):
@@ -157,8 +135,8 @@ def try_random(build, number, before, after, options=()):
         if after[-1] in ("loop", "thread"):
             words += ["timer", str(rng.randrange(20000, 120000))]
         words += after
-        status, _, notes = tally_count(build, here, words, *options,
-                                       QEMU_SINGLESTEP="1")
+        status, _, notes = count(build, here, words, *options,
+                                 QEMU_SINGLESTEP="1")
         if not os.path.exists(file):
             continue
         want = read_marks(open(file, "rb").read())
@@ -167,11 +145,11 @@ def try_random(build, number, before, after, options=()):
             lost += 1
         else:
             bad += [b + "; %s" % notes for b in
-                    build.differences(want, told(build, here))]
+                    build.differences(want, counts(build, here))]
         bad += [] if status in ENDS else ["status %d" % status]
     # static programs of x86-64 do not see that handlers return
-    most = RUNS if build.own and ISA == "x86_64" and "jumps" in after else \
-        LOST_MOST[ISA]
+    unseen = build.own and build.isa == "x86_64" and "jumps" in after
+    most = RUNS if unseen else LOST_MOST[build.isa]
     if lost > most:
         bad.append("the end of %d of %d runs cannot be told" % (lost, RUNS))
     return [(" ".join([*options, *before, *after]) + ": by a timer", bad +
@@ -183,8 +161,8 @@ def killed(build, here, delay, *words):
     file = here + "/marks"
     if os.path.exists(file):
         os.remove(file)
-    p = subprocess.Popen([TALLY, "count", "-o", here + "/profile", *words[:-1],
-                          build.file, "marks", file, words[-1]],
+    p = subprocess.Popen([TALLY, "count", "-o", here + "/ends.tally",
+                          *words[:-1], build.file, "marks", file, words[-1]],
                          env=environment(here), cwd=here,
                          stderr=subprocess.PIPE, text=True, preexec_fn=alone)
     until = time.time() + SECONDS
@@ -193,21 +171,21 @@ def killed(build, here, delay, *words):
         time.sleep(0.01)
     time.sleep(delay)
     for pid in run("pgrep", "-g", str(p.pid),
-                   "qemu" if ISA != HOST else "^ends").split():
+                   "qemu" if build.isa != HOST else "^ends").split():
         os.kill(int(pid), signal.SIGKILL)
     err = finish(p)[1]
     return p.returncode, err, read_marks(open(file, "rb").read()), \
-        told(build, here)
+        counts(build, here)
 
 
 def try_kill(build):
     """Killed at any moment: what is there is at most one off."""
-    here = tempfile.mkdtemp(dir=where)
+    here = room("%d" % next(NUMBER))
     rng, bad = random.Random(5), []
     for _ in range(RUNS):
         status, err, want, got = killed(build, here, rng.random() / 5, "loop")
         rows = run(TALLY, "report", "--by", "process", "--json",
-                   here + "/profile")
+                   here + "/ends.tally")
         if status != 128 + 9 or KILLED not in err or \
                 '"killed": true' not in rows:
             bad.append("status %d, %s" % (status, err))
@@ -221,7 +199,7 @@ def try_kill(build):
 
 def try_traced(build, number, *words):
     """The same with --trace-kill: exact, or it says that it is not."""
-    here = tempfile.mkdtemp(dir=where)
+    here = room("%d" % next(NUMBER))
     rng, bad, lost = random.Random(number), [], 0
     for _ in range(RUNS):
         status, err, want, got = killed(build, here, rng.random() / 5,
@@ -232,76 +210,64 @@ def try_traced(build, number, *words):
         bad += build.differences(want, got)
         bad += ["status %d: %s" % (status, err)] if err or \
             status != 128 + 9 else []
-    if lost > LOST_MOST[ISA]:
+    if lost > LOST_MOST[build.isa]:
         bad.append("the end of %d of %d runs cannot be told" % (lost, RUNS))
     return [("%s: killed, and traced" % " ".join(words), bad)]
 
 
 def try_moving(build):
-    here = tempfile.mkdtemp(dir=where)
-    status, _, notes = tally_count(build, here, ["marks", here + "/marks",
-                                                 "among"])
+    here = room("%d" % next(NUMBER))
+    status, _, notes = count(build, here, ["marks", here + "/marks", "among"])
     return [("while another thread runs", judge_notes(notes, [MOVING]) +
              ([] if status == 3 else ["status %d" % status]))]
 
 
 def try_overflow(build):
     """There is no room for a handler: the kernel ends it alone."""
-    here = tempfile.mkdtemp(dir=where)
-    status, _, notes = tally_count(build, here, ["overflow"])
+    here = room("%d" % next(NUMBER))
+    status, _, notes = count(build, here, ["overflow"])
     return [("no stack is left", judge_notes(notes, [KILLED]) +
              ([] if status == 128 + 11 else ["status %d" % status]))]
 
 
-def jobs(pool):
+def todo():
+    where = count_run.where
     plain = Build(where, "ends", "-O2")
     static = Build(where, "ends-static", "-O2", "-static")
     slow = Build(where, "ends-plain", "-O0")
     fixed = Build(where, "ends-fixed", "-O2", "-no-pie")
     for words, faults, notes in SURE:
-        yield plain, pool.submit(try_sure, plain, words, faults, notes)
+        yield try_sure, plain, words, faults, notes
     for build in (static, slow, fixed):
         for words, faults, notes in SURE[1:8] + SURE[-5:-2]:
-            yield build, pool.submit(try_sure, build, words, faults, notes)
+            yield try_sure, build, words, faults, notes
     for i, p in enumerate(["vertices", "vertex-edges", "redundant"]):
         options = ["--placement", p]
         for words, faults, notes in SURE[1:6]:
-            yield plain, pool.submit(try_sure, plain, words, faults, notes,
-                                     options)
-        yield plain, pool.submit(try_random, plain, 10 + i, [], ["loop"],
-                                 options)
+            yield try_sure, plain, words, faults, notes, options
+        yield try_random, plain, 10 + i, [], ["loop"], options
     for i, build in enumerate((plain, static, slow, fixed)):
-        yield build, pool.submit(try_random, build, i, [], ["loop"])
-    yield plain, pool.submit(try_random, plain, 20, [], ["thread"])
-    yield fixed, pool.submit(try_random, fixed, 21, [], ["thread"])
-    yield plain, pool.submit(try_random, plain, 22, ["child"], ["loop"])
+        yield try_random, build, i, [], ["loop"]
+    yield try_random, plain, 20, [], ["thread"]
+    yield try_random, fixed, 21, [], ["thread"]
+    yield try_random, plain, 22, ["child"], ["loop"]
     for i, build in enumerate((plain, static, slow, fixed)):
-        yield build, pool.submit(try_random, build, 30 + i, [],
-                                 ["jumps", "15"])
+        yield try_random, build, 30 + i, [], ["jumps", "15"]
     for i, words in enumerate((["returns", "30"], ["aside"],
                                ["exit-handler", "loop"],
                                ["end-handler", "loop"],
                                ["returns", "10", "jumps", "25"])):
-        yield plain, pool.submit(try_random, plain, 40 + i, [], words)
-    yield plain, pool.submit(try_kill, plain)
+        yield try_random, plain, 40 + i, [], words
+    yield try_kill, plain
     # an emulator has no ptrace(): tests/sweep/killed.sh
-    if ISA == HOST:
+    if plain.isa == HOST:
         for i, words in enumerate((["loop"], ["crew"], ["thread"],
                                    ["--calls", "loop"])):
             for build in (plain, static, slow)[:3 if i < 2 else 1]:
-                yield build, pool.submit(try_traced, build, 50 + i, *words)
-    yield plain, pool.submit(try_moving, plain)
-    yield plain, pool.submit(try_overflow, plain)
+                yield try_traced, build, 50 + i, *words
+    yield try_moving, plain
+    yield try_overflow, plain
 
 
-with tempfile.TemporaryDirectory() as where, \
-        concurrent.futures.ThreadPoolExecutor(2) as pool:
-    for ISA in sys.argv[1:] or ISAS:
-        use(ISA)
-        if missing():
-            tap.skip(ISA, missing())
-            continue
-        where = begin(where, *["qemu-ends"] * (ISA != HOST))
-        for build, future in list(jobs(pool)):
-            tap.job("%s %s" % (ISA, build.name), future)
-tap.done()
+test_all(tap, lambda: ((build.name, f, build, *words)
+                       for f, build, *words in todo()), "qemu-ends")

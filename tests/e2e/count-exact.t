@@ -13,36 +13,27 @@ What is not told is in code that stays in place, or called unknown. A copy that
 is run by hand says the same of itself.
 """
 import collections
-import concurrent.futures
-import glob
 import json
 import os
-import shutil
 import sys
-import tempfile
 
 sys.path.insert(0, "tests/lib")
-from rewrite_run import *
+import count_run
+from count_run import *
 
 tap = Tap()
-TALLY = os.path.abspath(TALLY)
-ISAS = ["aarch64"] + ["x86_64"] * (HOST == "x86_64")
-STEPS = os.path.abspath(os.path.join(os.path.dirname(TALLY),
-                                     "tools/step-counts"))
 PLACEMENTS = ["edges", "vertices", "vertex-edges", "redundant"]
-TABLES = ["--param", "case-values-threshold=4"]
 COUNT = "../count/"
 
 
 class Case:
     def __init__(self, name, sources, *flags, cc="gcc", args=(), few=False,
-                 own=False, throws=False, long=False):
+                 own=False, throws=False):
         self.name, self.sources, self.flags = name, sources, flags
         self.cc, self.args = cc, args
         self.few = few        # placements: the default alone
         self.own = own        # compare functions of the sources only
         self.throws = throws  # libraries read tables
-        self.long = long      # too long for single steps
 
 
 CASES = [
@@ -59,66 +50,17 @@ CASES = [
     Case("jump", ["jump.c"], "-O2"),
     Case("odd", ["odd.c", "odd-%s.S"], "-O2"),
     Case("leave", [COUNT + "leave.cc"], "-O2", cc="g++", throws=True),
-    Case("leave-plain", [COUNT + "leave.cc"], "-O0", cc="g++", few=True,
-         long=True),
+    Case("leave-plain", [COUNT + "leave.cc"], "-O0", cc="g++", few=True),
 ]
-
-
-def environment(here):
-    return {"PATH": "/usr/bin:/bin", "LANG": "C", "XDG_CACHE_HOME": CACHE,
-            "HOME": here}
-
-
-def oracle(case, here, exe):
-    """(status, {address: count}) of the original, by qemu."""
-    words = ["qemu-" + ISA, "-L", "/usr/%s-linux-gnu" % ISA, "-plugin",
-             "%s/qemu-counts.so,out=%s/ran" % (where, here)]
-    if ISA == HOST:
-        words = [STEPS, here + "/ran"]
-    p = subprocess.Popen([*words, exe, *case.args], env=environment(here),
-                         cwd=here,
-                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                         stderr=subprocess.DEVNULL, preexec_fn=alone)
-    status = p.wait(5 * SECONDS) # steps are slow
-    ran = collections.Counter()
-    for line in open(glob.glob(here + "/ran.*")[0]):
-        w = line.rstrip("\n").split("\t")
-        if w[0] == "ran" and w[1] == exe:
-            for a in range(int(w[2], 16), int(w[4], 16) + 4, 4):
-                ran[a] += int(w[5])
-    return status, ran
-
-
-def tally_count(case, here, exe, name, *options):
-    """(status, profile) of a counted run."""
-    profile = "%s/%s.tally" % (here, name)
-    p = subprocess.run([TALLY, "count", "-o", profile, *options, "--", exe,
-                        *case.args], env=environment(here), cwd=here,
-                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.PIPE, timeout=SECONDS)
-    return p.returncode, profile
 
 
 def by_hand(case, here, exe):
     """The profile of a copy that is run without tally."""
-    copy, profile = here + "/by-hand", here + "/hand.tally"
+    copy = here + "/by-hand"
     run(TALLY, "instrument", exe, "-o", copy)
-    words = [] if ISA == HOST else ["qemu-" + ISA, "-L",
-                                    "/usr/%s-linux-gnu" % ISA]
-    subprocess.run([*words, copy, *case.args], cwd=here,
-                   env={**environment(here), "TALLY_OUT": "hand.tally"},
-                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, timeout=SECONDS)
-    return profile
-
-
-def told(profile):
-    """{image: {address: count}}"""
-    out = collections.defaultdict(dict)
-    for line in run(TALLY, "export", "--format", "tsv", profile).splitlines():
-        image, addr, n = line.split("\t")
-        out[image][int(addr, 16)] = int(n)
-    return out
+    quiet([*emulator(count_run.ISA), copy, *case.args], here,
+          TALLY_OUT="hand.tally")
+    return here + "/hand.tally"
 
 
 def untold(profile, exe):
@@ -136,11 +78,9 @@ def untold(profile, exe):
 
 def others(case, here, exe):
     """Ranges of functions that are not of the sources."""
-    run(*compiler(ISA, case.cc), "-w", "-c", *case.flags, "-o", here + "/own.o",
-        *(os.path.normpath(PROGS + s) for s in case.sources))
-    own = {n for _, _, n in Names.read(ISA, here + "/own.o")}
-    ranges = sorted((s, s + size) for s, size, n in Names.read(ISA, exe)
-                    if n in own)
+    own = own_names(here, case.sources, *case.flags, cc=case.cc)
+    ranges = sorted((s, s + size) for s, size, n in
+                    Names.read(count_run.ISA, exe) if n in own)
     edges = [0] + [x for r in ranges for x in r] + [1 << 64]
     return list(zip(edges[::2], edges[1::2]))
 
@@ -160,33 +100,28 @@ def comparable(image):
     Whether an image does the same in every run. On the machine itself libc
     does not: how it looks at a string depends on where that lies.
     """
-    return ISA != HOST or not image.startswith("libc.so")
+    return count_run.ISA != HOST or not image.startswith("libc.so")
 
 
 def attempt(case):
-    cc = compiler(ISA, case.cc)
-    if not cc:
-        return "no %s" % case.cc
-    sources = [os.path.normpath(PROGS + (s % ISA if "%" in s else s))
-               for s in case.sources]
-    if not all(os.path.exists(s) for s in sources):
-        return [] # not for this machine
-    here = os.path.join(where, ISA, case.name)
-    os.makedirs(here)
-    exe = here + "/" + case.name
-    run(*cc, "-w", *case.flags, "-o", exe,
-        *(["-J", here] if case.cc == "gfortran" else []), *sources)
-    status, want = oracle(case, here, exe)
+    why = absent(case)
+    if why is not None:
+        return why
+    here = room(case.name)
+    exe = build(here, case.name, case.sources, *case.flags, cc=case.cc)
+    status, _ = original(here, exe, case.args, "qemu-counts")
+    want = ran(here, exe)
     result, all_told = [], {}
     for p in PLACEMENTS[:1] if case.few else PLACEMENTS:
-        got, profile = tally_count(case, here, exe, p, "--placement", p)
-        result.append((p + ": status", [] if got == status % 256 else
+        got, _, _, profile = tally_count(here, exe, case.args, p,
+                                         "--placement", p)
+        result.append((p + ": status", [] if got == status else
                        ["%s, want %s" % (got, status)]))
         all_told[p] = told(profile)
         exempt = others(case, here, exe) if case.own else []
         got = all_told[p][case.name]
         exempt += [(a, a + 1) for s, e in untold(profile, exe)
-                   for a in range(s, e, 4 if ISA == "aarch64" else 1)
+                   for a in range(s, e, 4 if count_run.ISA == "aarch64" else 1)
                    if a not in got]
         result.append((p, judge(want, got, exempt)))
     hand = told(by_hand(case, here, exe))[case.name]
@@ -196,8 +131,8 @@ def attempt(case):
     if not case.few:
         for words in (["--weights", here + "/edges.tally"],
                       ["--after-calls"]):
-            _, profile = tally_count(case, here, exe, "other", *words)
-            other = told(profile)
+            other = told(tally_count(here, exe, case.args, "other",
+                                     *words)[-1])
             result.append((words[0], [
                 "%s: other counts" % i for i in other
                 if other[i] != all_told["edges"][i] and
@@ -211,23 +146,36 @@ def attempt(case):
     return result
 
 
-with tempfile.TemporaryDirectory() as where, \
-        concurrent.futures.ThreadPoolExecutor(2) as pool:
-    where = os.path.realpath(where)
-    CACHE = where + "/cache"
-    only = [w for w in sys.argv[1:] if w not in ISAS]
-    for ISA in [w for w in sys.argv[1:] if w in ISAS] or ISAS:
-        if not tool(ISA, "gcc") or (ISA != HOST and (
-                not shutil.which("qemu-" + ISA) or
-                "-plugin" not in run("qemu-" + ISA, "-h"))):
-            tap.skip(ISA, "no qemu with plugins, or no compiler")
-            continue
-        if ISA != HOST:
-            run("cc", "-O2", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
-                where + "/qemu-counts.so", "tests/lib/qemu-counts.c")
-        jobs = [(c, pool.submit(attempt, c)) for c in CASES
-                if (not only or c.name in only) and
-                not (c.long and ISA == HOST)]
-        for c, future in jobs:
-            tap.job("%s %s" % (ISA, c.name), future)
-tap.done()
+# callbacks, longjmp(), handlers, a child
+STEPPED = [("flow.c",), ("jump.c",), (COUNT + "ends.c", "look", "10"),
+           (COUNT + "ends.c", "child", "work", "store")]
+
+
+def stepped(name, source, *args):
+    """Steps through the program alone see what steps through all see of it."""
+    here = room(name)
+    exe = build(here, "stepped", [source], "-O2")
+    seen = []
+    for way in ([], ["-a"]):
+        got = quiet([STEPS, *way, here + "/ran", exe, *args], here)[:2]
+        flow = collections.Counter()
+        for *key, n in rows(here, "flow"):
+            flow[tuple(key)] += n if key[0] == exe else 0
+        seen.append((*got, ran(here, exe), +flow))
+        for file in glob.glob(here + "/ran.*"):
+            os.remove(file)
+    few, every = seen
+    bad = [] if few[:2] == every[:2] else [few[:2], every[:2]]
+    bad += ["%s: %d, want %d" % (k, a[k], b[k]) for a, b in
+            zip(few[2:], every[2:]) for k in {*a, *b} if a[k] != b[k]]
+    return [("steps", bad + ([] if every[2] else ["nothing ran"]))]
+
+
+def jobs():
+    yield from ((c.name, attempt, c) for c in CASES)
+    for i, words in enumerate(STEPPED if count_run.ISA == HOST else ()):
+        name = "stepped-%d" % i
+        yield name, stepped, name, *words
+
+
+test_all(tap, jobs, "qemu-counts")

@@ -33,7 +33,7 @@ def folder(name):
 
 def counted(here, exe):
     """(status, {address: count}) of the program itself."""
-    status, _, profile = tally_count(here, exe, (), "counted")
+    status, _, _, profile = tally_count(here, exe, (), "counted")
     return status, collections.Counter(told(profile)[os.path.basename(exe)])
 
 

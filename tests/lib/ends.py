@@ -6,7 +6,7 @@ import struct
 import count_run
 from count_run import *
 
-SOURCE = "tests/progs/count/ends.c"
+SOURCE = "../count/ends.c"
 WORDS, CREW = 512, 4    # of marks of a thread; threads
 KILLED, MOVING, LOST = "was killed", "other threads ran", "cannot be told"
 
@@ -17,25 +17,14 @@ def read_marks(data):
     return [sum(all_[i::WORDS]) for i in range(WORDS)]
 
 
-def read_counts(text, image):
-    """{address: count} of an image, from what `tally export` says."""
-    out = collections.Counter()
-    for line in text.splitlines():
-        name, address, n = line.split("\t")
-        if name == image:
-            out[int(address, 16)] = int(n)
-    return out
-
-
 class Build:
     """A build of ends.c: its marks, and where nothing is measured."""
 
     def __init__(self, where, name, *flags):
-        self.isa = count_run.ISA
-        os.makedirs(os.path.join(where, self.isa), exist_ok=True)
-        self.name, self.file = name, os.path.join(where, self.isa, name)
-        run(*compiler(self.isa, "gcc"), "-w", *flags, "-o", self.file, SOURCE,
-            "-lpthread")
+        self.isa, self.name = count_run.ISA, name
+        self.here = os.path.join(where, self.isa)
+        os.makedirs(self.here, exist_ok=True)
+        self.file = build(self.here, name, [SOURCE], *flags)
         self.plt, _, size = self.section(".plt")
         # of x86-64's stubs the half that binds them is not told of
         self.plt_end = self.plt + (size if "-no-pie" in flags or
@@ -45,7 +34,8 @@ class Build:
 
     def section(self, name):
         """(address, offset, size)"""
-        for line in run(tool(self.isa, "readelf"), "-SW", self.file).splitlines():
+        text = run(tool(self.isa, "readelf"), "-SW", self.file)
+        for line in text.splitlines():
             w = line.replace("[ ", "[").split()
             if len(w) > 5 and w[1] == name:
                 return tuple(int(x, 16) for x in w[3:6])
@@ -63,9 +53,7 @@ class Build:
 
     def functions(self):
         """Ranges of the source's own functions."""
-        run(*compiler(self.isa, "gcc"), "-w", "-O2", "-c", "-o", self.file + ".o",
-            SOURCE)
-        own = {n for _, _, n in Names.read(self.isa, self.file + ".o")}
+        own = own_names(self.here, [SOURCE], "-O2")
         return [(a, a + n) for a, n, name in Names.read(self.isa, self.file)
                 if name in own]
 
@@ -77,10 +65,15 @@ class Build:
 
     def faults(self, address):
         """Whether the instruction may: it uses memory, or traps."""
-        text = run(tool(self.isa, "objdump"), "-d", "--start-address=%d" % address,
+        text = run(tool(self.isa, "objdump"), "-d",
+                   "--start-address=%d" % address,
                    "--stop-address=%d" % (address + 4), self.file)
         word = text.splitlines()[-1].split("\t")[2]
         return word.startswith(("ld", "st", "brk"))
+
+    def counts(self, text):
+        """{address: count} of it, from what `tally export` says"""
+        return collections.Counter(read_told(text)[self.name])
 
     def differences(self, want, got):
         """Complaints about marks that ran otherwise than they say."""

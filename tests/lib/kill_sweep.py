@@ -98,7 +98,7 @@ def judge(build, out, number, status):
     text = {k: out["%d.%s" % (number, k)] for k in
             ("status", "err", "tsv", "marks")}
     bad = build.differences(read_marks(text["marks"]),
-                            read_counts(text["tsv"].decode(), build.name))
+                            build.counts(text["tsv"].decode()))
     if int(text["status"]) != status:
         bad.append("status %d" % int(text["status"]))
     # other placements do not tell all of loops that use exclusives

@@ -100,6 +100,14 @@ static inline void maps_read(struct maps *ms, const char *name)
 	fclose(f);
 }
 
+static inline void maps_free(struct maps *ms)
+{
+	for (size_t i = 0; i < ms->n; i++)
+		free(ms->at[i].path);
+	free(ms->at);
+	*ms = (struct maps){0};
+}
+
 /* the mapping that holds an address, or NULL */
 static inline const struct map *maps_find(const struct maps *ms,
 					  uint64_t addr)

@@ -31,23 +31,12 @@
 #include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "breakpoint.h"
 #include "observe.h"
-
-#if defined(__x86_64__)
-enum { TRAP_BYTES = 1, TRAP_SKIP = 1 };
-static const uint8_t trap_code[] = {0xcc};
-#elif defined(__aarch64__)
-enum { TRAP_BYTES = 4, TRAP_SKIP = 0 };
-static const uint8_t trap_code[] = {0x00, 0x00, 0x20, 0xd4}; /* brk #0 */
-#else
-#error "an x86-64 or AArch64 host"
-#endif
 
 struct trap {
 	uint64_t at; /* in memory */
@@ -92,38 +81,6 @@ static bool trace(int request, pid_t pid, uint64_t data)
 	if (errno != ESRCH)
 		die("ptrace %#x: %s", (unsigned)request, strerror(errno));
 	return false;
-}
-
-/* the thread's program counter; 0 if it is gone */
-static uint64_t get_pc(pid_t pid)
-{
-	struct user_regs_struct r;
-	struct iovec v = {&r, sizeof r};
-
-	if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &v))
-		return 0;
-#if defined(__x86_64__)
-	return r.rip;
-#else
-	return r.pc;
-#endif
-}
-
-static void set_pc(pid_t pid, uint64_t pc)
-{
-	struct user_regs_struct r;
-	struct iovec v = {&r, sizeof r};
-
-	if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &v))
-		return;
-#if defined(__x86_64__)
-	r.rip = pc;
-	/* not a system call to be restarted */
-	r.orig_rax = ~0ull;
-#else
-	r.pc = pc;
-#endif
-	ptrace(PTRACE_SETREGSET, pid, NT_PRSTATUS, &v);
 }
 
 /* --- the program's memory --- */

@@ -3,7 +3,10 @@
  * by the processor's own word: it runs one step at a time, under ptrace, with
  * all its threads and children.
  *
- *	step-counts OUT PROGRAM [ARG...]
+ *	step-counts [-a] OUT PROGRAM [ARG...]
+ *
+ * Libraries run at full speed, with the program's code hidden (hidden.h), until
+ * there is a second thread; -a: they are stepped through and told of as well.
  *
  * OUT.PID, one per process, gets what qemu-counts.c writes, one line for each
  * instruction, and what qemu-flow.c does: how often which followed which. A
@@ -12,28 +15,19 @@
  * status is the program's, or 128 and its signal.
  */
 #include <errno.h>
+#include <linux/kcmp.h>
 #include <signal.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 
-#include "base/mem.h"
-#include "observe.h"
-
-/* an instruction that was seen, in a hash table by address */
-struct insn_seen {
-	uint64_t pc, count;
-	bool repeats, calls;
-};
+#include "hidden.h"
+#include "steps.h"
 
 struct process {
 	pid_t pid;
-	struct insn_seen *at;
-	size_t n, size;
-	struct seen done; /* by image, numbered from 1, and address there */
-	struct seen flow; /* from one address in memory to another */
+	struct steps seen;
+	struct hidden code; /* of the program */
+	bool shared; /* others are in its memory: nothing is hidden */
 };
 
 struct thread {
@@ -41,14 +35,16 @@ struct thread {
 	struct process *p;
 	uint64_t pc; /* of what is about to run; 0: not known */
 	bool signalled; /* it gets a signal with this step */
+	bool free; /* it runs in a library, at full speed */
+	bool born, held; /* its parent has told of it; it has stopped before */
 };
 
 static VEC(struct thread) thread;
 static VEC(struct process *) process;
-static VEC(char *) image; /* paths */
 static const char *out;
 static pid_t leader;
 static int result = 125;
+static bool all; /* libraries, too */
 
 static void get_registers(pid_t tid, struct user_regs_struct *r)
 {
@@ -56,166 +52,6 @@ static void get_registers(pid_t tid, struct user_regs_struct *r)
 
 	memset(r, 0, sizeof *r);
 	ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &v);
-}
-
-#if defined(__x86_64__)
-enum { CODE = 4 };
-
-static uint64_t pc_of(const struct user_regs_struct *r)
-{
-	return r->rip;
-}
-
-static uint64_t number_of(const struct user_regs_struct *r)
-{
-	return r->rax;
-}
-
-static bool is_call(const uint8_t *c)
-{
-	return c[0] == 0x0f && c[1] == 0x05;
-}
-
-/* rep or repne, perhaps REX or an operand size, and a string instruction */
-static bool is_repeated(const uint8_t *c)
-{
-	bool rep = false;
-
-	for (; *c == 0xf2 || *c == 0xf3 || *c == 0x66 || *c >> 4 == 4; c++)
-		rep |= *c >> 4 == 0xf;
-	return rep && ((*c >= 0x6c && *c <= 0x6f) ||
-		       (*c >= 0xa4 && *c <= 0xa7) ||
-		       (*c >= 0xaa && *c <= 0xaf));
-}
-#elif defined(__aarch64__)
-enum { CODE = 4 };
-
-static uint64_t pc_of(const struct user_regs_struct *r)
-{
-	return r->pc;
-}
-
-static uint64_t number_of(const struct user_regs_struct *r)
-{
-	return r->regs[8];
-}
-
-static bool is_call(const uint8_t *c)
-{
-	return c[0] == 1 && !c[1] && !c[2] && c[3] == 0xd4;
-}
-
-static bool is_repeated(const uint8_t *c)
-{
-	(void)c;
-	return false;
-}
-#endif
-
-/* --- what was seen */
-
-static struct insn_seen *place_of(const struct process *p, uint64_t pc)
-{
-	size_t i = (pc * 0x9e3779b97f4a7c15u) >> 20 & (p->size - 1);
-
-	while (p->at[i].pc && p->at[i].pc != pc)
-		i = (i + 1) & (p->size - 1);
-	return &p->at[i];
-}
-
-static void process_grow(struct process *p)
-{
-	struct process old = *p;
-
-	p->size = old.size ? 2 * old.size : 4096;
-	p->at = NEW_ARRAY(struct insn_seen, p->size);
-	for (size_t i = 0; i < old.size; i++)
-		if (old.at[i].pc)
-			*place_of(p, old.at[i].pc) = old.at[i];
-	mem_free(old.at);
-}
-
-static struct insn_seen *find(struct process *p, pid_t tid, uint64_t pc)
-{
-	struct insn_seen *x;
-	uint8_t code[CODE + 12] = {0};
-	struct iovec to = {code, CODE}, from = {(void *)(uintptr_t)pc, CODE};
-
-	if (2 * p->n >= p->size)
-		process_grow(p);
-	x = place_of(p, pc);
-	if (x->pc)
-		return x;
-	process_vm_readv(tid, &to, 1, &from, 1, 0);
-	*x = (struct insn_seen){pc, 0, is_repeated(code), is_call(code)};
-	p->n++;
-	return x;
-}
-
-static uint64_t image_number(const char *path)
-{
-	for (size_t i = 0; i < image.n; i++)
-		if (!strcmp(image.at[i], path))
-			return i + 1;
-	vec_push(&image, strdup(path));
-	return image.n;
-}
-
-static FILE *process_file(const struct process *p)
-{
-	char name[PATH_MAX];
-	FILE *f;
-
-	snprintf(name, sizeof name, "%s.%d", out, p->pid);
-	f = fopen(name, "ae");
-	if (!f) {
-		perror(name);
-		exit(125);
-	}
-	return f;
-}
-
-/* memory is about to change: whose addresses these are is told now */
-static void process_settle(struct process *p)
-{
-	char name[64];
-	struct maps maps = {0};
-	FILE *f = process_file(p);
-
-	snprintf(name, sizeof name, "/proc/%d/maps", p->pid);
-	maps_read(&maps, name);
-	for (size_t i = 0; i < p->size; i++) {
-		const struct insn_seen *x = &p->at[i];
-		const struct map *m = x->pc ? maps_find(&maps, x->pc) : NULL;
-
-		if (m && x->count)
-			seen_add(&p->done, image_number(m->path),
-				 x->pc - m->delta, x->count);
-	}
-	memset(p->at, 0, p->size * sizeof *p->at);
-	p->n = 0;
-	seen_print(&p->flow, &maps, f, "flow");
-	fclose(f);
-	for (size_t i = 0; i < maps.n; i++)
-		free(maps.at[i].path);
-	free(maps.at);
-}
-
-static void process_print(struct process *p)
-{
-	FILE *f = process_file(p);
-
-	for (size_t i = 0; i < p->done.size; i++) {
-		const struct pair *x = &p->done.at[i];
-
-		if (x->from)
-			fprintf(f, "ran\t%s\t0x%" PRIx64 "\t%s\t0x%" PRIx64
-				"\t%" PRIu64 "\n", image.at[x->from - 1],
-				x->to, image.at[x->from - 1], x->to, x->count);
-	}
-	fclose(f);
-	free(p->done.at);
-	p->done = (struct seen){0};
 }
 
 /* --- who runs */
@@ -229,7 +65,6 @@ static struct process *process_of(pid_t pid)
 			return process.at[i];
 	p = NEW_ARRAY(struct process, 1);
 	p->pid = pid;
-	process_grow(p);
 	vec_push(&process, p);
 	return p;
 }
@@ -275,33 +110,88 @@ static void thread_gone(pid_t tid, int status)
 
 /* --- steps */
 
-/* the thread goes on, from `pc`; some calls change who is where */
+static struct insn_seen *find(const struct thread *t)
+{
+	return steps_find(&t->p->seen, t->tid, t->pc);
+}
+
+/* may the call change what is where? Then what was seen is told before it */
+static void before_call(struct process *p, uint64_t nr)
+{
+	if (nr == SYS_munmap || nr == SYS_mremap || nr == SYS_mmap ||
+	    nr == SYS_execve || nr == SYS_execveat)
+		steps_settle(&p->seen, out, p->pid);
+}
+
+/* the thread goes on in the program, one step */
 static void step(struct thread *t, int sig, const struct user_regs_struct *r)
 {
-	struct insn_seen *x;
-
+	t->free = false;
+	hidden_show(&t->p->code);
 	t->pc = pc_of(r);
-	x = find(t->p, t->tid, t->pc);
-	if (x->calls && !sig) {
-		uint64_t nr = number_of(r);
-		bool lasts = nr != SYS_munmap && nr != SYS_mremap &&
-			     nr != SYS_mmap && nr != SYS_execve &&
-			     nr != SYS_execveat;
-
-		if (!lasts)
-			process_settle(t->p);
-	}
+	if (find(t)->calls && !sig)
+		before_call(t->p, number_of(r));
 	t->signalled = sig;
 	ptrace(PTRACE_SINGLESTEP, t->tid, 0, sig);
+}
+
+/* the thread goes on in a library, up to the next system call or surprise */
+static void run_free(struct thread *t, int sig)
+{
+	t->free = true;
+	t->pc = 0;
+	hidden_hide(&t->p->code);
+	ptrace(PTRACE_SYSCALL, t->tid, 0, sig);
+}
+
+static void go_on(struct thread *t, int sig, const struct user_regs_struct *r)
+{
+	const struct process *p = t->p;
+
+	if (all || p->shared || !p->code.code.n ||
+	    hidden_holds(&p->code, pc_of(r)))
+		step(t, sig, r);
+	else
+		run_free(t, sig);
+}
+
+static siginfo_t why_stopped(pid_t tid)
+{
+	siginfo_t info = {0};
+
+	ptrace(PTRACE_GETSIGINFO, tid, 0, &info);
+	return info;
+}
+
+/*
+ * A thread that runs free has stopped: at a system call, at the first
+ * instruction of the program, which is a breakpoint, or by a signal.
+ */
+static void on_free_stop(struct thread *t, int sig, struct user_regs_struct *r)
+{
+	struct __ptrace_syscall_info call = {0};
+
+	if (sig == (SIGTRAP | 0x80)) {
+		ptrace(PTRACE_GET_SYSCALL_INFO, t->tid, sizeof call, &call);
+		if (call.op == PTRACE_SYSCALL_INFO_ENTRY)
+			before_call(t->p, call.entry.nr);
+		run_free(t, 0);
+		return;
+	}
+	/* kernels give codes above 0, senders of signals do not */
+	if (sig == SIGTRAP && hidden_holds(&t->p->code, pc_of(r) - TRAP_SKIP) &&
+	    why_stopped(t->tid).si_code > 0) {
+		r->REGISTER_PC -= TRAP_SKIP;
+		set_pc(t->tid, pc_of(r));
+		sig = 0;
+	}
+	go_on(t, sig, r);
 }
 
 /* a trap that says that a handler begins, and nothing has run? */
 static bool is_arrival(pid_t tid)
 {
-	siginfo_t info = {0};
-
-	ptrace(PTRACE_GETSIGINFO, tid, 0, &info);
-	return info.si_code == SIGTRAP;
+	return why_stopped(tid).si_code == SIGTRAP;
 }
 
 /* what was about to run has, if the thread is elsewhere now */
@@ -312,10 +202,10 @@ static void count_step(struct thread *t, bool whole,
 
 	if (!t->pc)
 		return;
-	x = find(t->p, t->tid, t->pc);
+	x = find(t);
 	if (pc_of(r) != t->pc || (whole && !x->repeats)) {
 		x->count++;
-		seen_add(&t->p->flow, t->pc, pc_of(r), 1);
+		seen_add(&t->p->seen.flow, t->pc, pc_of(r), 1);
 	}
 	t->pc = 0;
 }
@@ -323,21 +213,66 @@ static void count_step(struct thread *t, bool whole,
 static void on_exit_event(struct thread *t)
 {
 	/* a call that ends the thread is the last that it does */
-	if (t->pc && find(t->p, t->tid, t->pc)->calls && !t->signalled)
-		find(t->p, t->tid, t->pc)->count++;
+	if (t->pc && find(t)->calls && !t->signalled)
+		find(t)->count++;
 	t->pc = 0;
-	process_settle(t->p);
+	steps_settle(&t->p->seen, out, t->p->pid);
 	ptrace(PTRACE_CONT, t->tid, 0, 0);
 }
 
-static void on_stop(struct thread *t, int status)
+/* do two processes have the same memory, as far as one can know? */
+static bool share(pid_t a, pid_t b)
 {
+	return syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) <= 0;
+}
+
+static void on_stop(pid_t tid, int status);
+
+/* somebody was born: a thread or a child, which waits until we know */
+static void on_birth(struct process *p, pid_t tid)
+{
+	struct thread *t = thread_of(tid);
+	struct process *q = t->p;
+
+	if (q == p || share(p->pid, q->pid)) {
+		hidden_show(&p->code);
+		p->shared = q->shared = true;
+	} else {
+		hidden_copy(&q->code, &p->code, q->pid);
+	}
+	t->born = true;
+	if (t->held)
+		on_stop(tid, PTRACE_EVENT_STOP << 16 | SIGTRAP << 8 | 0x7f);
+}
+
+/* the call that gave birth is not over */
+static void after_birth(struct thread *t)
+{
+	t->free &= !t->p->shared;
+	if (t->free)
+		run_free(t, 0);
+	else
+		ptrace(PTRACE_SINGLESTEP, t->tid, 0, 0);
+}
+
+static void on_stop(pid_t tid, int status)
+{
+	struct thread *t = thread_of(tid);
 	int sig = WSTOPSIG(status), event = status >> 16;
 	struct user_regs_struct r;
+	unsigned long child;
 
-	get_registers(t->tid, &r);
+	if (!t->born) {
+		t->held = true;
+		return;
+	}
+	get_registers(tid, &r);
 	switch (event) {
 	case 0:
+		if (t->free) {
+			on_free_stop(t, sig, &r);
+			return;
+		}
 		if (sig == SIGTRAP) {
 			if (!t->signalled || !is_arrival(t->tid))
 				count_step(t, true, &r);
@@ -352,24 +287,29 @@ static void on_stop(struct thread *t, int status)
 	case PTRACE_EVENT_EXEC:
 		/* of the old program, but for this one, all was told */
 		t->pc = 0;
-		process_print(t->p);
+		steps_print(&t->p->seen, out, tid);
+		hidden_read(&t->p->code, tid);
+		t->p->shared = false;
 		sig = 0;
 		break;
 	case PTRACE_EVENT_STOP:
 		sig = 0;
 		break;
-	default: /* somebody was born: the call itself is not over */
-		ptrace(PTRACE_SINGLESTEP, t->tid, 0, 0);
+	default:
+		ptrace(PTRACE_GETEVENTMSG, tid, 0, &child);
+		on_birth(t->p, (pid_t)child);
+		after_birth(thread_of(tid));
 		return;
 	}
-	step(t, sig, &r);
+	go_on(t, sig, &r);
 }
 
 static void start(char **argv)
 {
 	const int options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
 			    PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC |
-			    PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
+			    PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL |
+			    PTRACE_O_TRACESYSGOOD;
 	int ready[2];
 	char c;
 
@@ -387,6 +327,7 @@ static void start(char **argv)
 		perror("ptrace");
 		exit(125);
 	}
+	thread_of(leader)->born = true;
 	close(ready[0]);
 	close(ready[1]);
 }
@@ -397,6 +338,9 @@ int main(int argc, char **argv)
 	int status;
 	pid_t tid;
 
+	all = argc > 1 && !strcmp(argv[1], "-a");
+	argv += all;
+	argc -= all;
 	if (argc < 3)
 		return 2;
 	out = argv[1];
@@ -409,11 +353,11 @@ int main(int argc, char **argv)
 		if (!WIFSTOPPED(status))
 			thread_gone(tid, status);
 		else if (begun)
-			on_stop(thread_of(tid), status);
+			on_stop(tid, status);
 		else
 			ptrace(PTRACE_CONT, tid, 0, 0);
 	}
 	for (size_t i = 0; i < process.n; i++)
-		process_print(process.at[i]);
+		steps_print(&process.at[i]->seen, out, process.at[i]->pid);
 	return result;
 }

@@ -1,5 +1,5 @@
 /*
- * base_store: the containers of base: map against an array, growable arrays,
+ * base_store: the containers of base: dict against an array, growable arrays,
  * the arena, shortcuts, and errors as values.
  */
 #include <setjmp.h>
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "base/dict.h"
 #include "base/err.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/shortcut.h"
 #include "mutate.h"
@@ -31,32 +31,32 @@ static uint64_t key_of(unsigned i)
 }
 
 /* random puts and gets, the same in an array */
-static void test_map(void **state)
+static void test_dict(void **state)
 {
 	static uint32_t want[KEYS];
-	struct map m = {0};
+	struct dict d = {0};
 	uint64_t seed = 1;
 	size_t n = 0;
 
 	(void)state;
 	memset(want, 0xff, sizeof want);
-	assert_int_equal(map_get(&m, 7), MAP_NONE);
+	assert_int_equal(dict_get(&d, 7), DICT_NONE);
 	for (unsigned s = 0; s < STEPS; s++) {
 		unsigned i = (unsigned)mutate_below(&seed, KEYS);
-		uint32_t v = (uint32_t)mutate_below(&seed, MAP_NONE);
+		uint32_t v = (uint32_t)mutate_below(&seed, DICT_NONE);
 
-		assert_int_equal(map_get(&m, key_of(i)), want[i]);
+		assert_int_equal(dict_get(&d, key_of(i)), want[i]);
 		if (s & 1)
 			continue;
-		n += want[i] == MAP_NONE;
-		map_put(&m, key_of(i), v);
+		n += want[i] == DICT_NONE;
+		dict_put(&d, key_of(i), v);
 		want[i] = v;
-		assert_int_equal(m.n, n);
+		assert_int_equal(d.n, n);
 	}
 	for (unsigned i = 0; i < KEYS; i++)
-		assert_int_equal(map_get(&m, key_of(i)), want[i]);
-	map_free(&m);
-	assert_int_equal(map_get(&m, 7), MAP_NONE);
+		assert_int_equal(dict_get(&d, key_of(i)), want[i]);
+	dict_free(&d);
+	assert_int_equal(dict_get(&d, 7), DICT_NONE);
 }
 
 static void test_vec(void **state)
@@ -216,7 +216,7 @@ static void test_shortcut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_map),
+		cmocka_unit_test(test_dict),
 		cmocka_unit_test(test_vec),
 		cmocka_unit_test(test_arena),
 		cmocka_unit_test(test_exhausted),

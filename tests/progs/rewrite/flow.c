@@ -177,7 +177,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < 220; i++)
 		sink = halves(i, bytes(i % 12, sink));
 	printf("tables %u\n", sink);
-	for (int i = -71000; i < 1000; i += 7)
+	for (int i = -71000; i < 1000; i += 101)
 		sink = sparse(i, sink);
 	for (int i = 0; i < 64; i++)
 		sink = sparse(i * 1009 - 70000, sink);

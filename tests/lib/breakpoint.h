@@ -1,0 +1,53 @@
+/*
+ * breakpoint: what one is on the machine at hand, and where a thread is that
+ * stands at one.
+ */
+#ifndef TEST_BREAKPOINT_H
+#define TEST_BREAKPOINT_H
+
+#include <elf.h>
+#include <stdint.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+
+/* a breakpoint's bytes, and how far behind its place who hit it stands */
+#if defined(__x86_64__)
+enum { TRAP_BYTES = 1, TRAP_SKIP = 1 };
+static const uint8_t trap_code[] = {0xcc};
+#define REGISTER_PC rip
+#elif defined(__aarch64__)
+enum { TRAP_BYTES = 4, TRAP_SKIP = 0 };
+static const uint8_t trap_code[] = {0x00, 0x00, 0x20, 0xd4}; /* brk #0 */
+#define REGISTER_PC pc
+#else
+#error "an x86-64 or AArch64 host"
+#endif
+
+/* the thread's program counter; 0 if it is gone */
+static inline uint64_t get_pc(pid_t pid)
+{
+	struct user_regs_struct r;
+	struct iovec v = {&r, sizeof r};
+
+	if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &v))
+		return 0;
+	return r.REGISTER_PC;
+}
+
+static inline void set_pc(pid_t pid, uint64_t pc)
+{
+	struct user_regs_struct r;
+	struct iovec v = {&r, sizeof r};
+
+	if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &v))
+		return;
+	r.REGISTER_PC = pc;
+#if defined(__x86_64__)
+	/* not a system call to be restarted */
+	r.orig_rax = ~0ull;
+#endif
+	ptrace(PTRACE_SETREGSET, pid, NT_PRSTATUS, &v);
+}
+
+#endif
