@@ -71,7 +71,7 @@ static _Bool profile_name(struct made *m, char **envp, const char *exe)
 
 /*
  * A new file with a header. One that had the name is not written to: somebody
- * may count there.
+ * may count there. What is no file keeps its name.
  */
 static _Bool make_profile(const char *path, const char *command)
 {
@@ -86,11 +86,13 @@ static _Bool make_profile(const char *path, const char *command)
 	}};
 	struct text t = {.at = first.bytes + sizeof first.h + 1,
 			 .max = sizeof first - sizeof first.h - 1};
+	struct file_id old;
 	long fd, n;
 
 	text_add(&t, command);
 	first.h.command_len = (uint32_t)t.n;
-	arch_call(SYS_UNLINKAT, SYS_AT_FDCWD, (long)path, 0, 0, 0);
+	if (sys_file_id(path, &old))
+		arch_call(SYS_UNLINKAT, SYS_AT_FDCWD, (long)path, 0, 0, 0);
 	fd = arch_call(SYS_OPENAT, SYS_AT_FDCWD, (long)path,
 		       SYS_O_RDWR | SYS_O_CREAT | SYS_O_EXCL | SYS_O_CLOEXEC,
 		       MODE, 0);
