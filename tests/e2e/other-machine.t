@@ -10,27 +10,8 @@
 . tests/lib/rebuild.sh
 
 build=${BUILD:-build}
-case $(uname -m) in
-aarch64) isa=x86_64 arch=amd64 ;;
-*) isa=aarch64 arch=arm64 ;;
-esac
-cross=$isa-linux-gnu
-there=$build/$isa
-need=$there/need
-root=$(packages_root $arch)
-
-for tool in $cross-gcc $cross-g++ qemu-$isa; do
-	command -v $tool >/dev/null || rebuild_skip "$tool is not installed"
-done
-packages_fetch $arch $REBUILD_NEEDS || rebuild_skip "no packages for $arch"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-
-# emulated PROGRAM...: run a program of the other machine
-emulated()
-{
-	qemu-$isa -L /usr/$cross -E LD_LIBRARY_PATH="$need/lib" "$@"
-}
 
 # same STATUS NAME WORD...: both builds answer alike, with that status
 same()
@@ -75,9 +56,7 @@ try_files()
 	same 3 "$1: no such procedure" cfg "$tmp/program" nowhere
 }
 
-rebuild_need "$need" "$root" $cross
-rebuild "$there" CC=$cross-gcc AR=$cross-ar CFLAGS="-I$need/include" \
-	LDFLAGS="-L$need/lib -Wl,-rpath-link,$need/lib"
+rebuild_other
 try_files "$(uname -m)" ''
 try_files $isa $cross-
 echo hello >"$tmp/text"

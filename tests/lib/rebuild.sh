@@ -35,6 +35,56 @@ rebuild_need()
 	done
 }
 
+# rebuild_other: tally for the other machine; sets isa, cross, there (where it
+# is), need (its libraries)
+rebuild_other()
+{
+	case $(uname -m) in
+	aarch64) isa=x86_64 arch=amd64 ;;
+	*) isa=aarch64 arch=arm64 ;;
+	esac
+	cross=$isa-linux-gnu
+	there=${BUILD:-build}/$isa
+	need=$there/need
+	for tool in $cross-gcc $cross-g++ qemu-$isa; do
+		command -v $tool >/dev/null ||
+			rebuild_skip "$tool is not installed"
+	done
+	packages_fetch $arch $REBUILD_NEEDS ||
+		rebuild_skip "no packages for $arch"
+	rebuild_need "$need" "$(packages_root $arch)" $cross
+	rebuild "$there" CC=$cross-gcc AR=$cross-ar \
+		CFLAGS="-I$need/include" \
+		LDFLAGS="-L$need/lib -Wl,-rpath-link,$need/lib"
+}
+
+# emulated PROGRAM...: run a program of the other machine
+emulated()
+{
+	qemu-$isa -L /usr/$cross -E LD_LIBRARY_PATH="$need/lib" "$@"
+}
+
+# rebuild_scripts NAME...: scripts that run programs there, as if they were
+# those of a build, in $there/as-host; as new as the programs. What qemu finds
+# in the environment is for the emulators that they start.
+rebuild_scripts()
+{
+	for rebuild_name; do
+		rebuild_script=$there/as-host/$rebuild_name
+		mkdir -p "${rebuild_script%/*}" || exit 1
+		[ ! "$rebuild_script" -nt "$there/$rebuild_name" ] || continue
+		cat >"$rebuild_script" <<-END
+		#!/bin/sh
+		step=\${QEMU_SINGLESTEP+-E QEMU_SINGLESTEP=1}
+		unset QEMU_SINGLESTEP
+		exec qemu-$isa -L /usr/$cross \$step \\
+			-E LD_LIBRARY_PATH=$(realpath "$need")/lib \\
+			$(realpath "$there")/$rebuild_name "\$@"
+		END
+		chmod 755 "$rebuild_script"
+	done
+}
+
 # rebuild_ok STATUS NAME [FILE]: one result; if bad, FILE says what happened
 rebuild_ok()
 {
