@@ -53,15 +53,16 @@ rebuild_other()
 	packages_fetch $arch $REBUILD_NEEDS ||
 		rebuild_skip "no packages for $arch"
 	rebuild_need "$need" "$(packages_root $arch)" $cross
+	# the old kind of path: libraries of libraries are there, too
 	rebuild "$there" CC=$cross-gcc AR=$cross-ar \
-		CFLAGS="-I$need/include" \
-		LDFLAGS="-L$need/lib -Wl,-rpath-link,$need/lib"
+		CFLAGS="-I$need/include" LDFLAGS="-L$need/lib \
+-Wl,--disable-new-dtags,-rpath,$(realpath "$need")/lib"
 }
 
 # emulated PROGRAM...: run a program of the other machine
 emulated()
 {
-	qemu-$isa -L /usr/$cross -E LD_LIBRARY_PATH="$need/lib" "$@"
+	qemu-$isa -L /usr/$cross "$@"
 }
 
 # rebuild_scripts NAME...: scripts that run programs there, as if they were
@@ -78,7 +79,6 @@ rebuild_scripts()
 		step=\${QEMU_SINGLESTEP+-E QEMU_SINGLESTEP=1}
 		unset QEMU_SINGLESTEP
 		exec qemu-$isa -L /usr/$cross \$step \\
-			-E LD_LIBRARY_PATH=$(realpath "$need")/lib \\
 			$(realpath "$there")/$rebuild_name "\$@"
 		END
 		chmod 755 "$rebuild_script"
