@@ -44,8 +44,8 @@ def oracle(build, *words):
     for name in glob.glob(here + "/ran.*"):
         for first, last, n in struct.iter_unpack(
                 "<QQQ", open(name, "rb").read()):
-            for a in range(first, last + 4, 4) if n else ():
-                seen[a] += n
+            assert first == last # one step each
+            seen[first] += n
     return status, out, seen
 
 

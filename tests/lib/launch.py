@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 
-from cfg_oracle import HOST, TALLY, Tap, compiler, packages, tool
+from cfg_oracle import HOST, ISAS, MACHINE, TALLY, Tap, compiler, packages, tool
 
 TALLY = os.path.abspath(TALLY)
 COUNT = [TALLY, "count", "--placement", "none",
@@ -60,9 +60,14 @@ class Machine:
         return self.emulator + ["-0", argv0 or words[0]] + more + list(words)
 
 
+# an emulated tally runs foreign programs only, and they cannot execute it
+EMULATED = HOST != MACHINE
+
+
 def machines():
-    return [Machine(i) for i in (HOST, "aarch64" if HOST == "x86_64" else
-                                 "x86_64")]
+    """The machine itself, and the other one."""
+    return [Machine(i) for i in sorted(ISAS, key=lambda i: i != HOST)
+            if i != HOST or not EMULATED]
 
 
 def run(words, **more):

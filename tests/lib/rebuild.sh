@@ -65,23 +65,18 @@ emulated()
 	qemu-$isa -L /usr/$cross "$@"
 }
 
-# rebuild_scripts NAME...: scripts that run programs there, as if they were
-# those of a build, in $there/as-host; as new as the programs. What qemu finds
-# in the environment is for the emulators that they start.
-rebuild_scripts()
+# rebuild_as_host NAME...: programs in $there/as-host that run those there by
+# the emulator, as if they were of this machine; as new as they are
+rebuild_as_host()
 {
 	for rebuild_name; do
-		rebuild_script=$there/as-host/$rebuild_name
-		mkdir -p "${rebuild_script%/*}" || exit 1
-		[ ! "$rebuild_script" -nt "$there/$rebuild_name" ] || continue
-		cat >"$rebuild_script" <<-END
-		#!/bin/sh
-		step=\${QEMU_SINGLESTEP+-E QEMU_SINGLESTEP=1}
-		unset QEMU_SINGLESTEP
-		exec qemu-$isa -L /usr/$cross \$step \\
-			$(realpath "$there")/$rebuild_name "\$@"
-		END
-		chmod 755 "$rebuild_script"
+		rebuild_file=$there/as-host/$rebuild_name
+		mkdir -p "${rebuild_file%/*}" || exit 1
+		[ "$rebuild_file" -nt "$there/$rebuild_name" ] ||
+			cc -O2 -D_GNU_SOURCE -DEMULATOR="\"qemu-$isa\"" \
+			   -DROOT="\"/usr/$cross\"" -DPROGRAM="\"$(
+				realpath "$there/$rebuild_name")\"" \
+			   -o "$rebuild_file" tests/lib/as-host.c || exit 1
 	done
 }
 

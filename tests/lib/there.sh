@@ -13,7 +13,8 @@
 . tests/lib/rebuild.sh
 
 REBUILD_GOAL=tools rebuild_other >&2
-rebuild_scripts tally tools/insert-everywhere tools/judge-counts >&2
+rebuild_as_host tally tools/insert-everywhere tools/judge-counts \
+	tools/count-everywhere >&2
 BUILD=$there/as-host TALLY_TEST_HOST=$isa
 export BUILD TALLY_TEST_HOST
 "$@"
