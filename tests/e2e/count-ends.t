@@ -237,7 +237,9 @@ def todo():
     slow = Build(where, "ends-plain", "-O0")
     fixed = Build(where, "ends-fixed", "-O2", "-no-pie")
     for words, faults, notes in SURE:
-        yield try_sure, plain, words, faults, notes
+        # emulators number signals otherwise, and an emulated tally sees it
+        if words != ["raise", "34"] or HOST == MACHINE:
+            yield try_sure, plain, words, faults, notes
     for build in (static, slow, fixed):
         for words, faults, notes in SURE[1:8] + SURE[-5:-2]:
             yield try_sure, build, words, faults, notes
