@@ -23,9 +23,8 @@ PROGRAMS = [
      [[], ["uncaught"], ["terminate"]]),
     ("cold", ["cold.cc"], ["-O2", "-freorder-blocks-and-partition"], [[]]),
     ("jump", ["jump.c"], ["-O2"], [[]]),
-    ("threads", ["threads.cc"], ["-O2", "-pthread"], [[], ["whole"]]),
-    ("threads-static", ["threads.cc"], ["-O2", "-pthread", "-static"],
-     [[], ["whole"]]),
+    ("threads", ["threads.cc"], ["-O2", "-pthread"], [[]]),
+    ("threads-static", ["threads.cc"], ["-O2", "-pthread", "-static"], [[]]),
     ("signals", ["signals.c"], ["-O2", "-fasynchronous-unwind-tables"],
      [[], ["die"]]),
     ("process", ["process.c"], ["-O2", "-pthread"], [[]]),
@@ -63,12 +62,14 @@ UNEXPECTED = ["doubt"]
 TODO = {
     ("names", "symbols"): "dladdr() names no address of new code: .dynsym "
                           "has only the old ones",
+    # qemu has no clone3(), and half of clone() is in no unwind table
+    ("threads-static", "whole"): "code that stays in place has no symbol",
 }
-# what cannot be emulated: (machine, name, argument...): reason. The handler of
-# pthread_cancel() is the C library's
+# what cannot be emulated: (machine, name): arguments that leave it out. The
+# handler of pthread_cancel() is the C library's
 BEYOND = {
-    ("x86_64", "threads"): UNALIGNED,
-    ("x86_64", "threads-static"): UNALIGNED,
+    ("x86_64", "threads"): ["whole"],
+    ("x86_64", "threads-static"): ["whole"],
 }
 # what can be so: (machine, name): flags
 EMULATED_FLAGS = {("x86_64", "signals"): ["-mstackrealign"]}
@@ -101,11 +102,9 @@ def attempt(isa, worlds, program):
     cwd = os.path.join(where, name + ".d")
     os.makedirs(cwd, exist_ok=True)
     result = []
-    for args in list(runs) if emulator(isa) else ():
-        why = BEYOND.get((isa, name, *args))
-        if why:
-            result.append((" ".join(["runs", *args, "# SKIP", why]), []))
-            runs = [r for r in runs if r != args]
+    if emulator(isa) and (isa, name) in BEYOND:
+        result.append(("runs # SKIP " + UNALIGNED, []))
+        runs = [BEYOND[isa, name]]
     want = [outcome(worlds[None], exe, a, cwd) for a in runs]
     result.append(("runs", [str(w) for w in want if w[0] == "hangs"]))
     for way in worlds:
