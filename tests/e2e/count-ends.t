@@ -171,7 +171,8 @@ def killed(build, here, delay, *words):
         time.sleep(0.01)
     time.sleep(delay)
     for pid in run("pgrep", "-g", str(p.pid),
-                   "qemu" if build.isa != HOST else "^ends").split():
+                   count_run.EMULATOR if build.isa != HOST else
+                   "^ends").split():
         os.kill(int(pid), signal.SIGKILL)
     err = finish(p)[1]
     return p.returncode, err, read_marks(open(file, "rb").read()), \
@@ -238,7 +239,7 @@ def todo():
     fixed = Build(where, "ends-fixed", "-O2", "-no-pie")
     for words, faults, notes in SURE:
         # emulators number signals otherwise, and an emulated tally sees it
-        if words != ["raise", "34"] or HOST == MACHINE:
+        if words != ["raise", "34"] or not EMULATED:
             yield try_sure, plain, words, faults, notes
     for build in (static, slow, fixed):
         for words, faults, notes in SURE[1:8] + SURE[-5:-2]:

@@ -25,6 +25,8 @@ TALLY = os.path.join(os.environ.get("BUILD", "build"), "tally")
 # the machine itself, and the one that tally runs on (tests/lib/there.sh)
 MACHINE = {"arm64": "aarch64"}.get(platform.machine(), platform.machine())
 HOST = os.environ.get("TALLY_TEST_HOST", MACHINE)
+# an emulated tally runs foreign programs only, and they cannot execute it
+EMULATED = HOST != MACHINE
 ISAS = ("x86_64", "aarch64")
 COMMENT = {"x86_64": "#", "aarch64": "//"}
 NAMES = {"x86_64": "x86-64", "aarch64": "aarch64"}

@@ -8,7 +8,8 @@ import struct
 import subprocess
 import sys
 
-from cfg_oracle import HOST, ISAS, MACHINE, TALLY, Tap, compiler, packages, tool
+from cfg_oracle import EMULATED, HOST, ISAS, TALLY, Tap, compiler, packages, \
+    tool
 
 TALLY = os.path.abspath(TALLY)
 COUNT = [TALLY, "count", "--placement", "none",
@@ -58,10 +59,6 @@ class Machine:
         for v in loader:
             more += ["-E", v]
         return self.emulator + ["-0", argv0 or words[0]] + more + list(words)
-
-
-# an emulated tally runs foreign programs only, and they cannot execute it
-EMULATED = HOST != MACHINE
 
 
 def machines():

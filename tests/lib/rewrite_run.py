@@ -23,8 +23,7 @@ import subprocess
 
 from cfg_oracle import *
 
-# a tally of another machine, emulated, cannot run programs of that one itself
-ISAS = [i for i in ISAS if i != HOST or HOST == MACHINE]
+ISAS = [i for i in ISAS if i != HOST or not EMULATED]
 PROGS = "tests/progs/rewrite/"
 INSERT = os.path.join(os.path.dirname(TALLY), "tools/insert-everywhere")
 WAYS = {
