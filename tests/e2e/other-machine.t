@@ -70,10 +70,10 @@ same_counts()
 		--strict -o "$tmp/tally2" -- "$@" >"$tmp/out2" 2>"$tmp/err2"
 	status=$?
 	image="^${1##*/}	"
-	"$build/tally" export --format tsv "$tmp/tally" | grep "$image" \
-		>"$tmp/tsv"
-	emulated "$there/tally" export --format tsv "$tmp/tally2" |
-		grep "$image" >"$tmp/tsv2"
+	"$build/tally" export --format tsv "$tmp/tally" 2>>"$tmp/err" |
+		grep "$image" >"$tmp/tsv"
+	emulated "$there/tally" export --format tsv "$tmp/tally2" \
+		2>>"$tmp/err2" | grep "$image" >"$tmp/tsv2"
 	{
 		echo "status $here here and $status there"
 		diff "$tmp/err" "$tmp/err2"
