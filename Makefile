@@ -24,7 +24,7 @@ ROOMS := base flow elf isa cfg rewrite launch count source report cmd
 CFLAGS_ALL := -std=gnu11 -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE \
 	-DTALLY_VERSION='"$(VERSION)"' -Isrc -Isrc/runtime/$(ISA) $(OPT) \
 	$(SANITIZE) $(CFLAGS)
-LDLIBS_ALL := -ldw -lelf -liberty -lZydis -lzstd -lpthread $(LDLIBS)
+LDLIBS_ALL := -ldw -lelf -liberty -lZydis -lzstd -lpthread -lm $(LDLIBS)
 
 SRCS := $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c src/$(r)/*/*.c)) \
 	src/runtime/places.c
@@ -55,6 +55,9 @@ $(LIB): $(filter-out $(MAIN),$(OBJS))
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# the page that is inside
+$(BUILD)/cmd/graph_html.o: src/cmd/graph_page.html
 
 # --- the audit module, which travels inside programs: one for the machine that
 # CC makes programs for and, where its cross compiler is installed, one for the

@@ -111,6 +111,7 @@ static void run_round(const struct graph *g, const struct tallied *t,
 	start = now_ms();
 	dfs_search(&a, g, &d);
 	dom_find(&a, g, &d, &m);
+	dom_number(&a, g, &d, &m);
 	keep(&best[DOMINATORS], start);
 	start = now_ms();
 	witness_place_blocking(&a, g, w.edge, NULL, NULL, &x);

@@ -1,13 +1,38 @@
 /*
  * map_fuzz: a libFuzzer target for maps of counters: what is inside them, for
- * a checksum stops other damage, and what is solved from them. How to run it:
+ * a checksum stops other damage, what is solved from them, pictures of their
+ * procedures, and which blocks of one are which in the next. How to run it:
  * fuzz/README.md.
  */
 #include "count/map_int.h"
 #include "count/solve.h"
 #include "count/squeeze.h"
+#include "report/match_blocks.h"
+#include "report/picture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* all that is said of a map beyond its counts */
+static void show(struct arena *a, const struct map *m, const struct solved *s)
+{
+	struct legend legend;
+	struct told_image image = {.name = "x", .map = m, .solved = *s,
+				   .legend = &legend};
+	struct content x, y;
+
+	legend_init(&legend, m);
+	content_make(a, &image, &x, &image, &y);
+	for (uint32_t p = 0; p < m->proc.n; p++) {
+		uint32_t *to = NEW_ARRAY(uint32_t, m->proc.at[p].nblock + 1);
+		struct picture drawn;
+
+		picture_make(&drawn, &image, p, p % 2);
+		picture_free(&drawn);
+		match_blocks(&x, p, &y, (p + 1) % (uint32_t)m->proc.n, to);
+		mem_free(to);
+	}
+	legend_close(&legend);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -28,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (uint32_t i = 0; i < m.ncounter; i++)
 			value[i] = i % 7;
 		solve_counts(&a, &m, value, NULL, &s);
+		show(&a, &m, &s);
 		map_pack(&m, &again);
 		vec_free(&again.v);
 		arena_free(&a);

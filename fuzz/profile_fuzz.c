@@ -1,26 +1,82 @@
 /*
  * profile_fuzz: a libFuzzer target for profiles, live and finished, and all
- * that is told of them. How to run it: fuzz/README.md.
+ * that is told of them, alone and compared with themselves. How to run it:
+ * fuzz/README.md.
  */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "report/rows.h"
+#include "report/change.h"
+#include "report/picture.h"
+#include "report/rows_pick.h"
+#include "report/variation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void tell(const char *path)
+enum { PICTURES = 20 }; /* procedures that are drawn, at most */
+
+static void list(struct told *t)
 {
-	struct told t;
+	struct rows_wish w = {.share = 0.01, .sort = SORT_NAME,
+			      .reverse = true};
 	struct rows r;
 	struct err e;
 
-	if (told_open(&t, path, &e))
-		return;
 	for (int by = 0; by <= BY_LINE; by++)
-		if (!rows_make(&r, &t, (enum rows_by)by, true, &e))
+		if (!rows_make(&r, t, (enum rows_by)by, true, &e)) {
+			w.image = by == BY_PROCESS ? NULL : "*";
+			rows_pick(&r, t, (enum rows_by)by, &w);
 			rows_free(&r);
+		}
+}
+
+static void draw(const struct told *t)
+{
+	for (uint32_t i = 0; i < t->nimage; i++)
+		for (uint32_t p = 0; p < t->image[i].map->proc.n &&
+				     p < PICTURES; p++) {
+			struct picture x;
+
+			picture_make(&x, &t->image[i], p, p % 2);
+			picture_free(&x);
+		}
+}
+
+static void compare(const struct told *a, const struct told *b)
+{
+	struct change_wish w = {.blocks = true, .all = true};
+	struct variation v = {.by = BY_PROCEDURE};
+	struct changes c;
+	struct match m;
+	struct err e;
+
+	match_make(&m, a, b);
+	changes_make(&c, &m, &w);
+	changes_free(&c);
+	w.blocks = false;
+	changes_make(&c, &m, &w);
+	changes_free(&c);
+	match_free(&m);
+	if (!variation_add(&v, a, &e) && !variation_add(&v, b, &e))
+		variation_sort(&v);
+	variation_free(&v);
+}
+
+static void tell(const char *path)
+{
+	const char *both[2] = {path, path};
+	struct told t, sum;
+	struct err e;
+
+	if (told_open(&t, &path, 1, &e))
+		return;
+	list(&t);
+	draw(&t);
+	if (!told_open(&sum, both, 2, &e)) {
+		compare(&t, &sum);
+		told_close(&sum);
+	}
 	told_close(&t);
 }
 

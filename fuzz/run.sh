@@ -18,13 +18,13 @@ clang -std=gnu11 -g -O1 -D_GNU_SOURCE -DTALLY_VERSION='"fuzz"' \
 	-Isrc "-Isrc/runtime/$(uname -m)" -Itests/lib \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs \
-	-ldw -lelf -liberty -lZydis -lzstd -lpthread
+	-ldw -lelf -liberty -lZydis -lzstd -lpthread -lm
 
 # seeds of profiles and maps
 case $name in
 profile | map)
 	make -s build/tools/make-profile build/tally
-	for words in "" trouble contradiction "wide 9"; do
+	for words in "" trouble contradiction "wide 9" stays; do
 		at=$out/seed-${words%% *}
 		mkdir -p "$at"
 		build/tools/make-profile "$at" $words inside

@@ -52,6 +52,17 @@ void dict_put(struct dict *d, uint64_t key, uint32_t value)
 	d->value[i] = value;
 }
 
+void dict_clear(struct dict *d)
+{
+	enum { KEPT = 1024 }; /* a large one is cheaper to make than to clear */
+
+	if (d->cap > KEPT)
+		dict_free(d);
+	else if (d->n)
+		memset(d->value, 0xff, d->cap * sizeof *d->value);
+	d->n = 0;
+}
+
 void dict_free(struct dict *d)
 {
 	mem_free(d->key);

@@ -21,6 +21,8 @@ struct dict {
 uint32_t dict_get(const struct dict *d, uint64_t key);
 /* sets key to value (not DICT_NONE), replacing what was there */
 void dict_put(struct dict *d, uint64_t key, uint32_t value);
+/* forgets all keys; where there were few, the room for them is kept */
+void dict_clear(struct dict *d);
 void dict_free(struct dict *d);
 
 #endif

@@ -104,6 +104,12 @@ void json_number(struct json *j, const char *key, uint64_t value)
 	fprintf(j->to, "%" PRIu64, value);
 }
 
+void json_real(struct json *j, const char *key, double value)
+{
+	json_start(j, key);
+	fprintf(j->to, "%.17g", value);
+}
+
 void json_null(struct json *j, const char *key)
 {
 	json_start(j, key);

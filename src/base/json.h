@@ -33,6 +33,8 @@ void json_array(struct json *j, const char *key);
 void json_end(struct json *j);
 void json_string(struct json *j, const char *key, const char *value);
 void json_number(struct json *j, const char *key, uint64_t value);
+/* with as many digits as tell it from its neighbours */
+void json_real(struct json *j, const char *key, double value);
 /* what is not known */
 void json_null(struct json *j, const char *key);
 void json_bool(struct json *j, const char *key, bool value);

@@ -73,6 +73,18 @@ void *mem_grow(void *p, size_t need, size_t *cap, size_t size)
 	return mem_resize(p, n, size);
 }
 
+void mem_sort(void *at, size_t n, size_t size,
+	      int (*order)(const void *, const void *))
+{
+	const char *x = at;
+
+	for (size_t i = 1; i < n; i++)
+		if (order(x + (i - 1) * size, x + i * size) > 0) {
+			qsort(at, n, size, order);
+			return;
+		}
+}
+
 /* a fresh chunk with room for n bytes becomes the current one */
 static void arena_grow(struct arena *a, size_t n)
 {
@@ -85,7 +97,7 @@ static void arena_grow(struct arena *a, size_t n)
 		mem_exhausted(n);
 	if (size < n + ARENA_ALIGN)
 		size = n + ARENA_ALIGN;
-	c = mem_zalloc(1, sizeof *c + size);
+	c = mem_alloc(sizeof *c + size);
 	c->older = a->chunks;
 	c->size = size;
 	a->chunks = c;
@@ -93,7 +105,7 @@ static void arena_grow(struct arena *a, size_t n)
 	a->end = a->next + size;
 }
 
-void *arena_alloc(struct arena *a, size_t n)
+void *arena_raw(struct arena *a, size_t n)
 {
 	char *p;
 	uintptr_t pad = -(uintptr_t)a->next & (ARENA_ALIGN - 1);
@@ -106,6 +118,11 @@ void *arena_alloc(struct arena *a, size_t n)
 	p = a->next + pad;
 	a->next = p + n;
 	return p;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+	return memset(arena_raw(a, n), 0, n);
 }
 
 char *arena_string(struct arena *a, const char *s, size_t len)

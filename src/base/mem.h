@@ -60,6 +60,22 @@ void mem_free(void *p);
 		(v)->n += (from)->n; \
 	} while (0)
 
+/* the same, and `from` is empty then: its memory is kept, if v has nothing */
+#define vec_take(v, from) \
+	do { \
+		if (!(v)->n) { \
+			mem_free((v)->at); \
+			(v)->at = (from)->at; \
+			(v)->n = (from)->n; \
+			(v)->cap = (from)->cap; \
+		} else { \
+			vec_append(v, from); \
+			mem_free((from)->at); \
+		} \
+		(from)->at = NULL; \
+		(from)->n = (from)->cap = 0; \
+	} while (0)
+
 #define vec_free(v) \
 	do { \
 		mem_free((v)->at); \
@@ -70,8 +86,13 @@ void mem_free(void *p);
 /* p with room for at least `need` items, doubling; *cap is updated */
 void *mem_grow(void *p, size_t need, size_t *cap, size_t size);
 
+/* qsort() of what is most often in order already: then it is left alone */
+void mem_sort(void *at, size_t n, size_t size,
+	      int (*order)(const void *, const void *));
+
 /*
- * Arena: many small allocations that live and die together. Memory is zeroed.
+ * Arena: many small allocations that live and die together. Memory is zeroed,
+ * unless it is asked for raw.
  */
 struct arena {
 	struct arena_chunk *chunks;
@@ -79,9 +100,13 @@ struct arena {
 };
 
 void *arena_alloc(struct arena *a, size_t n);
+/* n bytes that the caller fills */
+void *arena_raw(struct arena *a, size_t n);
 /* an array of n items */
 #define ARENA_ARRAY(a, type, n) \
 	((type *)arena_alloc((a), (size_t)(n) * sizeof(type)))
+#define ARENA_RAW(a, type, n) \
+	((type *)arena_raw((a), (size_t)(n) * sizeof(type)))
 /* a copy of s[0 .. len-1], terminated */
 char *arena_string(struct arena *a, const char *s, size_t len);
 void arena_free(struct arena *a);

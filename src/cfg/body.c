@@ -1,126 +1,99 @@
 /* body: see body.h. */
 #include "cfg/body.h"
 
-#include <assert.h>
-
 void body_init(struct body *y, const struct build *b, const uint32_t *piece,
 	       uint32_t npiece)
 {
-	size_t bytes = 0;
-
 	*y = (struct body){.b = b, .piece = piece, .npiece = npiece};
-	y->first = NEW_ARRAY(uint32_t, npiece);
-	for (uint32_t i = 0; i < npiece; i++) {
-		const struct piece *p = &b->piece.at[piece[i]];
-
-		y->first[i] = (uint32_t)bytes;
-		bytes += p->end - p->start;
-	}
-	y->at = NEW_ARRAY(uint32_t, bytes);
 	frames_read(&y->frames, b, piece, npiece);
 }
 
 void body_free(struct body *y)
 {
 	frames_free(&y->frames);
-	mem_free(y->at);
-	mem_free(y->first);
+	vec_free(&y->cut);
+	mem_free(y->block);
 	vec_free(&y->insn);
 	vec_free(&y->uop);
 }
 
-/*
- * The general registers that an instruction reads without the micro-
- * operations saying what becomes of them: it has a result that is not told,
- * and they are not merely the address of what it loads or stores.
- */
-static regset read_opaquely(const struct isa *isa, const uint8_t *code,
-			    size_t avail, uint64_t addr, const struct uop *u,
-			    unsigned n)
+void body_set_blocks(struct body *y, const cuts *cut)
 {
-	struct insn i;
-	bool told = n > 0;
+	struct body_block *block = NEW_ARRAY(struct body_block, cut->n);
+	size_t old = 0;
 
-	for (unsigned j = 0; j < n; j++)
-		told &= u[j].code != UOP_OTHER || u[j].dst == UOP_FLAGS;
-	if (told)
-		return 0;
-	isa->decode(code, avail, addr, &i);
-	if (i.kind == INSN_UNKNOWN)
-		return i.reads;
-	if ((i.mem_read || i.mem_write) && i.mem_class != MEM_ATOMIC &&
-	    i.mem_class != MEM_EXCL_STORE)
-		return 0;
-	/* one register changed in place: signed, with sp as a mere salt */
-	if (!(i.writes & (i.writes - 1)) && i.writes & i.reads)
-		i.reads &= ~((regset)1 << isa->sp);
-	return i.kind == INSN_SEQ ? i.reads : 0;
+	for (size_t k = 0; k < cut->n && y->cut.n; k++) {
+		const struct cut *c = &cut->at[k];
+
+		while (old < y->cut.n && y->cut.at[old].start < c->start)
+			old++;
+		if (old < y->cut.n && y->cut.at[old].start == c->start &&
+		    y->cut.at[old].end == c->end)
+			block[k] = y->block[old];
+	}
+	y->cut.n = 0;
+	vec_append(&y->cut, cut);
+	mem_free(y->block);
+	y->block = block;
 }
 
-/* where it is kept that the instruction at off, of the procedure, was read */
-static uint32_t *body_place(const struct body *y, uint32_t off)
+/* lifts the instruction at off, of which `avail` bytes may be read */
+static struct lifted_insn read_insn(const struct build *b, uint32_t off,
+				    size_t avail, struct uop *out)
 {
-	uint32_t i = piece_among(y->b, y->piece, y->npiece, off);
+	struct lifted_insn l = {.at = off};
+	struct insn i;
 
-	assert(i < y->npiece);
-	return &y->at[y->first[i] + off - y->b->piece.at[y->piece[i]].start];
+	l.nuop = (uint8_t)b->isa->lift_scanned(code_bytes(&b->code, off), avail,
+					       code_address(&b->code, off),
+					       &i, out);
+	l.len = i.len;
+	l.kind = i.kind;
+	return l;
 }
 
 _Static_assert(UOP_NREGS < 64, "one bit of `sets` each");
 
-/* adds what a micro-operation changes */
-static void note_effect(struct lifted_insn *l, const struct uop *u)
+/* adds what an instruction changes */
+static void note_effect(struct body_block *k, const struct lifted_insn *l,
+			const struct uop *u)
 {
-	if (u->code == UOP_STORE || u->code == UOP_CLOBBER)
-		l->stores = true;
-	else if (u->dst < UOP_NREGS)
-		l->sets |= (uint64_t)1 << u->dst;
+	for (unsigned j = 0; j < l->nuop; j++)
+		if (u[j].code == UOP_STORE || u[j].code == UOP_CLOBBER)
+			k->stores = true;
+		else if (u[j].dst < UOP_NREGS)
+			k->sets |= (uint64_t)1 << u[j].dst;
+	if (l->kind == INSN_UNKNOWN)
+		k->sets = ((uint64_t)1 << UOP_NREGS) - 1;
 }
 
-/* reads the instruction at off */
-static struct lifted_insn read_insn(struct body *y, uint32_t off, size_t avail)
+/* reads the instructions of a block */
+static struct body_block read_block(struct body *y, const struct cut *c)
 {
-	const struct isa *isa = y->b->isa;
-	const uint8_t *code = code_bytes(&y->b->code, off);
-	uint64_t addr = code_address(&y->b->code, off);
-	struct lifted_insn l = {.uop = (uint32_t)y->uop.n};
-	struct uop *u;
-	struct insn i;
+	struct body_block k = {.insn = (uint32_t)y->insn.n};
 
-	isa->scan(code, avail, addr, &i);
-	l.len = i.len;
-	l.kind = i.kind;
-	vec_reserve(&y->uop, UOP_MAX);
-	u = y->uop.at + y->uop.n;
-	l.nuop = (uint8_t)isa->lift(code, avail, addr, u);
-	l.opaque = read_opaquely(isa, code, avail, addr, u, l.nuop);
-	for (unsigned j = 0; j < l.nuop; j++)
-		note_effect(&l, &u[j]);
-	if (l.kind == INSN_UNKNOWN)
-		l.sets = ((uint64_t)1 << UOP_NREGS) - 1;
-	y->uop.n += l.nuop;
-	return l;
-}
+	for (uint32_t at = c->start; at < c->end;) {
+		struct lifted_insn l;
+		struct uop *u;
 
-void body_note_block(struct body *y, uint32_t off, uint32_t end,
-		     uint64_t changes)
-{
-	struct lifted_insn *i = &y->insn.at[*body_place(y, off) - 1];
-
-	i->block_end = end;
-	i->block_changes = changes;
-}
-
-const struct lifted_insn *body_insn(struct body *y, uint32_t off,
-				    size_t avail)
-{
-	uint32_t *place = body_place(y, off);
-
-	if (!*place) {
-		struct lifted_insn l = read_insn(y, off, avail);
-
+		vec_reserve(&y->uop, UOP_MAX);
+		u = y->uop.at + y->uop.n;
+		l = read_insn(y->b, at, c->end - at, u);
+		l.uop = (uint32_t)y->uop.n;
+		y->uop.n += l.nuop;
+		note_effect(&k, &l, u);
 		vec_push(&y->insn, l);
-		*place = (uint32_t)y->insn.n;
+		k.ninsn++;
+		if (!l.len)
+			break;
+		at += l.len;
 	}
-	return &y->insn.at[*place - 1];
+	return k;
+}
+
+const struct body_block *body_block(struct body *y, uint32_t k)
+{
+	if (!y->block[k].ninsn)
+		y->block[k] = read_block(y, &y->cut.at[k]);
+	return &y->block[k];
 }

@@ -2,8 +2,8 @@
  * body: what is kept of a procedure while its jumps are looked at.
  *
  * Jumps are judged in rounds, and with each round blocks and edges change
- * (view). Instructions and the unwind table's rows do not: they are read once
- * and kept here.
+ * (view). Instructions and the unwind table's rows do not: they are read once,
+ * a block at a time, and kept here.
  */
 #ifndef CFG_BODY_H
 #define CFG_BODY_H
@@ -14,15 +14,16 @@
 
 /* an instruction, lifted */
 struct lifted_insn {
+	uint32_t at;  /* its offset */
 	uint32_t uop; /* first one, in body.uop */
 	uint8_t nuop, len, kind;
-	bool stores;   /* changes memory */
-	regset opaque; /* read for a purpose that is not told */
+};
+
+/* a block of the procedure, as it was cut last */
+struct body_block {
+	uint32_t insn, ninsn; /* in body.insn; 0: not read yet */
 	uint64_t sets; /* operands that become something else, a bit each */
-	/* of the block from here to offset block_end, if that is not 0: what
-	   lift.c found */
-	uint32_t block_end;
-	uint64_t block_changes;
+	bool stores;   /* changes memory */
 };
 
 struct body {
@@ -31,8 +32,8 @@ struct body {
 	uint32_t npiece;
 	struct frames frames;
 	enum { ESCAPES_NEW, ESCAPES, ESCAPES_NOT } escapes; /* escape.c */
-	uint32_t *at; /* by byte: index in insn, counted from 1; 0: not read */
-	uint32_t *first; /* by piece: where its bytes are in `at` */
+	cuts cut; /* the blocks */
+	struct body_block *block;
 	VEC(struct lifted_insn) insn;
 	VEC(struct uop) uop;
 };
@@ -41,16 +42,10 @@ void body_init(struct body *y, const struct build *b, const uint32_t *piece,
 	       uint32_t npiece);
 void body_free(struct body *y);
 
-/*
- * The lifted instruction at off, of which `avail` bytes may be read; there
- * until the next one is asked for.
- */
-const struct lifted_insn *body_insn(struct body *y, uint32_t off,
-				    size_t avail);
-
-/* notes in it what the block from off to end changes */
-void body_note_block(struct body *y, uint32_t off, uint32_t end,
-		     uint64_t changes);
+/* takes the blocks as they are cut now; keeps what was read of the same ones */
+void body_set_blocks(struct body *y, const cuts *cut);
+/* block k with its instructions lifted; there for good, but not these */
+const struct body_block *body_block(struct body *y, uint32_t k);
 
 /*
  * Only the procedure itself can reach what it keeps on the stack: calls and

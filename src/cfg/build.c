@@ -71,6 +71,7 @@ static void build_free(struct build *b)
 	vec_free(&b->jump);
 	vec_free(&b->refusal);
 	vec_free(&b->stub);
+	vec_free(&b->outside);
 	mem_free(b->piece_index);
 	code_free(&b->code);
 }
@@ -80,10 +81,10 @@ int cfg_build_watched(struct cfg *c, const struct image *im,
 		      struct err *e)
 {
 	struct build b = {.cfg = c, .im = im, .unwind = u, .progress = p};
-	const char *denied = discover_denied(im);
+	const char *denied;
 
-	*c = (struct cfg){.image = im, .unwind = u,
-			  .pinned = discover_pinned(im)};
+	*c = (struct cfg){.image = im, .unwind = u};
+	denied = discover_denied(im, &c->pinned);
 	c->isa = b.isa = isa_for_elf(im->machine);
 	if (!c->isa)
 		return err_set(e, ERR_INPUT, "%s: machine %u is not known",

@@ -110,6 +110,10 @@ struct build {
 	size_t indexed; /* pieces that pieces_index() has seen */
 	uint32_t *piece_index; /* first piece ending after each 256 bytes */
 	bool *noreturn; /* by piece, at the representative; may be NULL */
+	/* offsets in pieces that what lies outside of all, or is left in
+	   place, seems to branch to; as long as the pieces stay as they are */
+	VEC(uint32_t) outside;
+	bool outside_known;
 };
 
 typedef VEC(uint32_t) offsets;
@@ -176,10 +180,11 @@ bool prefix_passed(const struct build *b, const struct piece *p, uint32_t to);
 void prefix_split(struct build *b, offsets *split);
 
 /* --- discover.c */
-/* why all of the image is left as it is, or NULL */
-const char *discover_denied(const struct image *im);
-/* why code without unwind entries has to stay where it is, or NULL */
-const char *discover_pinned(const struct image *im);
+/*
+ * Why all of the image is left as it is, or NULL; *pinned: why code without
+ * unwind entries has to stay where it is, or NULL.
+ */
+const char *discover_denied(const struct image *im, const char **pinned);
 /* finds code that no FDE covers */
 void discover_code(struct build *b);
 /* tries the code that only tables lead to; true if there was some */

@@ -36,45 +36,67 @@ static bool denied_symbol(const struct image *im, const char *prefix)
 	return false;
 }
 
+/* languages that leave a mark, and one runtime */
+enum mark { MARK_GO, MARK_OCAML, MARK_HASKELL, MARK_V8, MARKS };
+
 /*
- * The file holds that character followed by that text. (In two parts, so that
- * our own file does not.)
+ * Texts that are in files of theirs. (In two parts, so that they are not in
+ * our own.)
  */
-static bool denied_text(const struct image *im, char first, const char *rest)
-{
-	const uint8_t *at = im->bytes, *end = at + im->size;
-	size_t n = strlen(rest);
+static const struct {
+	char first;
+	const char *rest;
+} mark_text[MARKS] = {
+	[MARK_GO] = {'\xff', " Go buildinf:"},
+	[MARK_OCAML] = {'O', "CAMLRUNPARAM"},
+	[MARK_HASKELL] = {'g', "hc-prim"},
+	[MARK_V8] = {'I', "nterpreterEntryTrampoline"},
+};
 
-	while ((at = memmem(at, (size_t)(end - at), rest, n)) != NULL) {
-		if (at > im->bytes && at[-1] == (uint8_t)first)
-			return true;
-		at += n;
+/* a search for all of them */
+struct marks {
+	const struct image *im;
+	bool found[MARKS];
+};
+
+/* share_items(): searches the whole file for some of the texts */
+static void find_marks(void *arg, size_t from, size_t end)
+{
+	struct marks *m = arg;
+	const uint8_t *start = m->im->bytes, *stop = start + m->im->size;
+
+	for (size_t i = from; i < end; i++) {
+		const char *rest = mark_text[i].rest;
+		const uint8_t *at = start;
+		size_t n = strlen(rest);
+
+		while (!m->found[i] &&
+		       (at = memmem(at, (size_t)(stop - at), rest, n))) {
+			m->found[i] = at > start &&
+				      at[-1] == (uint8_t)mark_text[i].first;
+			at += n;
+		}
 	}
-	return false;
 }
 
-const char *discover_denied(const struct image *im)
+const char *discover_denied(const struct image *im, const char **pinned)
 {
-	if (image_section(im, ".gopclntab") ||
+	enum { LEAST = 1 << 20 }; /* bytes; fewer are not worth a thread */
+	struct marks m = {.im = im};
+
+	share_items(find_marks, &m, MARKS, im->size < LEAST ? MARKS + 1 : 0);
+	*pinned = m.found[MARK_V8] ?
+		"V8: its runtime keys tables on return addresses" : NULL;
+	if (m.found[MARK_GO] || image_section(im, ".gopclntab") ||
 	    image_section(im, ".note.go.buildid") ||
-	    image_section(im, ".go.buildinfo") ||
-	    denied_text(im, '\xff', " Go buildinf:"))
+	    image_section(im, ".go.buildinfo"))
 		return "Go: its runtime keys tables on return addresses";
-	if (denied_symbol(im, "caml_frametable") ||
-	    denied_symbol(im, "caml_system__frametable") ||
-	    denied_text(im, 'O', "CAMLRUNPARAM"))
+	if (m.found[MARK_OCAML] || denied_symbol(im, "caml_frametable") ||
+	    denied_symbol(im, "caml_system__frametable"))
 		return "OCaml: its runtime keys tables on return addresses";
-	if (denied_symbol(im, "stg_ap_v_info") ||
-	    denied_symbol(im, "stg_upd_frame_info") ||
-	    denied_text(im, 'g', "hc-prim"))
+	if (m.found[MARK_HASKELL] || denied_symbol(im, "stg_ap_v_info") ||
+	    denied_symbol(im, "stg_upd_frame_info"))
 		return "Haskell: data lies next to code";
-	return NULL;
-}
-
-const char *discover_pinned(const struct image *im)
-{
-	if (denied_text(im, 'I', "nterpreterEntryTrampoline"))
-		return "V8: its runtime keys tables on return addresses";
 	return NULL;
 }
 
@@ -330,15 +352,19 @@ static bool stub_holds(const struct build *b, uint32_t off)
 	return false;
 }
 
-/* sets a bit at addr, if an instruction starts there */
-static void mark_address(struct build *b, uint64_t *bits, uint64_t addr)
+/* sets a bit at an offset, if an instruction starts there */
+static void mark_offset(struct build *b, uint64_t *bits, uint32_t off)
 {
-	uint32_t off = code_offset(&b->code, addr);
-
-	if (off == CODE_NONE || !code_test(&b->code, b->code.insn, off))
+	if (!code_test(&b->code, b->code.insn, off))
 		return;
 	code_set(&b->code, bits, off);
 	code_set(&b->code, b->code.leader, off);
+}
+
+/* the same at an address */
+static void mark_address(struct build *b, uint64_t *bits, uint64_t addr)
+{
+	mark_offset(b, bits, code_offset(&b->code, addr));
 }
 
 /* pointers that dispatches account for: nobody else arrives there */
@@ -449,8 +475,8 @@ static bool branch_counts(const struct build *b, uint32_t t, bool sure)
 	return !stub_holds(b, t) && (sure || b->piece.at[q].fde == CFG_NONE);
 }
 
-/* marks where [off, end), left in place, branches to as far as it decodes */
-static void mark_from_outside(struct build *b, uint32_t off, uint32_t end,
+/* lists where [off, end), left in place, branches to as far as it decodes */
+static void list_from_outside(struct build *b, uint32_t off, uint32_t end,
 			      bool sure)
 {
 	const struct code *k = &b->code;
@@ -462,14 +488,17 @@ static void mark_from_outside(struct build *b, uint32_t off, uint32_t end,
 		if ((i.kind == INSN_JUMP || i.kind == INSN_COND ||
 		     i.kind == INSN_CALL) &&
 		    branch_counts(b, code_offset(k, i.target), sure))
-			mark_address(b, k->entry, i.target);
+			vec_push(&b->outside, code_offset(k, i.target));
 	}
 }
 
 /* the same for all that no piece covers, and for pieces left in place */
-static void mark_from_all_outside(struct build *b)
+static void list_from_all_outside(struct build *b)
 {
 	size_t p = 0;
+
+	b->outside.n = 0;
+	b->outside_known = true;
 
 	for (unsigned i = 0; i < b->code.nrange; i++) {
 		const struct code_range *r = &b->code.range[i];
@@ -479,13 +508,13 @@ static void mark_from_all_outside(struct build *b)
 		for (; p < b->piece.n && b->piece.at[p].start < end; p++) {
 			const struct piece *q = &b->piece.at[p];
 
-			mark_from_outside(b, off, q->start, false);
+			list_from_outside(b, off, q->start, false);
 			if (q->in_place)
-				mark_from_outside(b, q->start, q->end,
+				list_from_outside(b, q->start, q->end,
 						  q->fde != CFG_NONE);
 			off = q->end;
 		}
-		mark_from_outside(b, off, end, false);
+		list_from_outside(b, off, end, false);
 	}
 }
 
@@ -496,7 +525,10 @@ void discover_entries(struct build *b)
 	explain_jumps(b, &x);
 	code_clear(&b->code, b->code.entry, 0, b->code.total);
 	each_pointer(b, mark_pointer, &x);
-	mark_from_all_outside(b);
+	if (!b->outside_known)
+		list_from_all_outside(b);
+	for (size_t i = 0; i < b->outside.n; i++)
+		mark_offset(b, b->code.entry, b->outside.at[i]);
 	for (size_t i = 0; i < b->piece.n; i++)
 		if (b->piece.at[i].fresh && !b->piece.at[i].in_place)
 			code_set(&b->code, b->code.entry,

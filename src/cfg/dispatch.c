@@ -26,29 +26,65 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/share.h"
 #include "cfg/dispatch_int.h"
 
 /* of stack that one step of recursion may take */
 enum { DEPTH_BYTES = 16384 };
 
+/* the pieces in which one thread looks for indirect jumps */
+struct share {
+	const struct build *b;
+	size_t piece, end;
+	VEC(uint32_t) at;
+};
+
+/* thread body */
+static void *share_list(void *arg)
+{
+	struct share *s = arg;
+
+	for (size_t p = s->piece; p < s->end; p++) {
+		const struct piece *q = &s->b->piece.at[p];
+		const struct xfer *t = s->b->found.xfer.at + q->xfer;
+
+		for (uint32_t x = 0; !q->in_place && x < q->nxfer; x++)
+			if (t[x].kind == INSN_IJUMP)
+				vec_push(&s->at, t[x].at);
+	}
+	return NULL;
+}
+
+/* adds the indirect jump at an offset */
+static void add_jump(struct build *b, uint32_t at)
+{
+	struct jump_site j = {.at = at, .hub = CFG_NONE};
+
+	j.d.addr = code_address(&b->code, at);
+	j.d.status = DISPATCH_UNKNOWN;
+	j.d.reason = "never reached";
+	j.d.block = CFG_NONE;
+	vec_push(&b->jump, j);
+}
+
 /* fills b->jump with all indirect jumps, by position */
 static void list_jumps(struct build *b)
 {
-	for (size_t p = 0; p < b->piece.n; p++) {
-		const struct piece *q = &b->piece.at[p];
+	enum { LEAST = 1 << 12 }; /* pieces; fewer are not worth a thread */
+	struct share share[SHARES] = {{0}};
+	size_t n = b->piece.n;
+	unsigned shares = n < LEAST ? 1 : SHARES;
 
-		for (uint32_t x = 0; !q->in_place && x < q->nxfer; x++) {
-			const struct xfer *t = &b->found.xfer.at[q->xfer + x];
-			struct jump_site j = {.at = t->at, .hub = CFG_NONE};
-
-			if (t->kind != INSN_IJUMP)
-				continue;
-			j.d.addr = code_address(&b->code, t->at);
-			j.d.status = DISPATCH_UNKNOWN;
-			j.d.reason = "never reached";
-			j.d.block = CFG_NONE;
-			vec_push(&b->jump, j);
-		}
+	for (unsigned t = 0; t < shares; t++) {
+		share[t].b = b;
+		share[t].piece = n * t / shares;
+		share[t].end = n * (t + 1) / shares;
+	}
+	share_run(share_list, share, sizeof *share, shares);
+	for (unsigned t = 0; t < shares; t++) {
+		for (size_t i = 0; i < share[t].at.n; i++)
+			add_jump(b, share[t].at.at[i]);
+		vec_free(&share[t].at);
 	}
 }
 
@@ -91,6 +127,7 @@ static void *crew_work(void *arg)
 			    "jump tables", i, t->nproc);
 		body_init(&w.body, t->b, w.piece, w.npiece);
 		work_settle(&w, t->second);
+		view_free(&w.view);
 		body_free(&w.body);
 		vec_free(&w.target);
 		vec_free(&w.wanted);
@@ -150,18 +187,30 @@ void starts_sort(table_starts *t)
 		qsort(t->at, t->n, sizeof *t->at, start_order);
 }
 
+/* share_items(): what deserves no other look is no longer on the list */
+static void crew_review(void *crew, size_t from, size_t end)
+{
+	struct crew *t = crew;
+
+	for (size_t i = from; i < end; i++) {
+		struct work w = crew_item(t, (uint32_t)i);
+
+		if (!work_begin_again(&w))
+			t->proc[i] = CFG_NONE;
+		vec_free(&w.target);
+	}
+}
+
 /* keeps only the procedures of the list that deserve another look */
 static void crew_begin_again(struct crew *t)
 {
+	enum { LEAST = 1 << 8 }; /* procedures */
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < t->nproc; i++) {
-		struct work w = crew_item(t, i);
-
-		if (work_begin_again(&w))
+	share_items(crew_review, t, t->nproc, LEAST);
+	for (uint32_t i = 0; i < t->nproc; i++)
+		if (t->proc[i] != CFG_NONE)
 			t->proc[n++] = t->proc[i];
-		vec_free(&w.target);
-	}
 	t->nproc = n;
 }
 

@@ -114,7 +114,10 @@ struct effect effect_from(const struct cfg *c, const struct block *k,
 	const uint8_t *code = image_at(c->image, k->start, &avail);
 	struct insn i;
 
-	for (uint32_t at = 0; at < k->size; at += i.len) {
+	/* what is before it matters to a return alone */
+	for (uint32_t at = s || k->last == INSN_RET ?
+				   0 : (uint32_t)(addr - k->start);
+	     at < k->size; at += i.len) {
 		size_t left = at < avail ? avail - at : 0;
 
 		c->isa->decode(code + at, left, k->start + at, &i);

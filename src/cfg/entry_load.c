@@ -10,48 +10,50 @@
 #include "cfg/dispatch_int.h"
 #include "cfg/value_int.h"
 
-/* the instructions of a block before a place in it */
+/* the instructions of a block */
 struct before {
 	struct work *w;
 	uint32_t block;
+	uint32_t first, n; /* in body.insn */
 	unsigned depth;
 };
 
 enum { DEPTH = 4 }; /* adrp, add, and moves between registers */
 
-static bool constant_before(struct before *x, uint32_t at, unsigned reg,
+static bool constant_before(struct before *x, uint32_t n, unsigned reg,
 			    uint64_t *value);
 
-/* the last instruction of the block before `at` that writes reg */
-static bool last_write(struct before *x, uint32_t at, unsigned reg,
-		       uint32_t *def)
+/* instruction n of the block */
+static const struct lifted_insn *insn_of(const struct before *x, uint32_t n)
 {
-	const struct cut *c = &x->w->view.cut.at[x->block];
-	bool found = false;
-
-	for (uint32_t i = c->start; i < at;) {
-		struct lifted_insn in = *body_insn(&x->w->body, i, c->end - i);
-
-		if (!in.len)
-			break;
-		for (unsigned k = 0; k < in.nuop; k++)
-			if (x->w->body.uop.at[in.uop + k].dst == reg) {
-				*def = i;
-				found = true;
-			}
-		i += in.len;
-	}
-	return found;
+	return &x->w->body.insn.at[x->first + n];
 }
 
-/* what the instruction at def, a sum of constants, leaves in a register */
+/* micro-operation k of instruction n */
+static const struct uop *uop_of(const struct before *x, uint32_t n, unsigned k)
+{
+	return &x->w->body.uop.at[insn_of(x, n)->uop + k];
+}
+
+/* the last instruction of the block before number n that writes reg */
+static bool last_write(const struct before *x, uint32_t n, unsigned reg,
+		       uint32_t *def)
+{
+	while (n--)
+		for (unsigned k = 0; k < insn_of(x, n)->nuop; k++)
+			if (uop_of(x, n, k)->dst == reg) {
+				*def = n;
+				return true;
+			}
+	return false;
+}
+
+/* what instruction def, a sum of constants, leaves in a register */
 static bool constant_made(struct before *x, uint32_t def, uint64_t *value)
 {
-	const struct cut *c = &x->w->view.cut.at[x->block];
-	struct lifted_insn in = *body_insn(&x->w->body, def, c->end - def);
-	struct uop u = x->w->body.uop.at[in.uop];
+	struct uop u = *uop_of(x, def, 0);
 
-	if (in.nuop != 1 || u.width != 64)
+	if (insn_of(x, def)->nuop != 1 || u.width != 64)
 		return false;
 	if (u.code == UOP_COPY && u.a == UOP_IMM) {
 		*value = (uint64_t)u.imm;
@@ -67,59 +69,49 @@ static bool constant_made(struct before *x, uint32_t def, uint64_t *value)
 	return true;
 }
 
-/* the constant that reg certainly holds before the instruction at `at` */
-static bool constant_before(struct before *x, uint32_t at, unsigned reg,
+/* the constant that reg certainly holds before instruction n */
+static bool constant_before(struct before *x, uint32_t n, unsigned reg,
 			    uint64_t *value)
 {
 	struct values *s = &x->w->values;
-	const struct node *n;
+	const struct node *at_start;
 	uint32_t def;
 
 	if (x->depth++ > DEPTH)
 		return false;
-	if (last_write(x, at, reg, &def))
+	if (last_write(x, n, reg, &def))
 		return constant_made(x, def, value);
-	n = value_node(s, close_now(s, close_livein(s, x->block, reg)));
-	*value = (uint64_t)n->imm;
-	return n->kind == NODE_CONST;
+	at_start = value_node(s, close_now(s, close_livein(s, x->block, reg)));
+	*value = (uint64_t)at_start->imm;
+	return at_start->kind == NODE_CONST;
 }
 
-/* the last load of the block with the size of the table's entries */
-static bool last_load(struct before *x, unsigned size, uint32_t *at,
+/* the block's last load, *n, if it has the size of the table's entries */
+static bool last_load(const struct before *x, unsigned size, uint32_t *n,
 		      unsigned *address)
 {
-	const struct cut *c = &x->w->view.cut.at[x->block];
 	bool found = false;
 
-	for (uint32_t i = c->start; i < c->end;) {
-		struct lifted_insn in = *body_insn(&x->w->body, i, c->end - i);
-
-		if (!in.len)
-			break;
-		for (unsigned k = 0; k < in.nuop; k++) {
-			const struct uop *u = &x->w->body.uop.at[in.uop + k];
+	for (uint32_t i = 0; i < x->n; i++)
+		for (unsigned k = 0; k < insn_of(x, i)->nuop; k++) {
+			const struct uop *u = uop_of(x, i, k);
 
 			if (u->code != UOP_LOAD)
 				continue;
 			found = u->size == size;
-			*at = i;
+			*n = i;
 			*address = u->a;
 		}
-		i += in.len;
-	}
 	return found;
 }
 
 /* tries the registers whose sum is the load's address; or it is a sum with a
    constant, and whoever knows the instruction sees what else is in it */
-static bool find_base(struct before *x, uint32_t at, unsigned address,
+static bool find_base(struct before *x, uint32_t n, unsigned address,
 		      struct dispatch *d)
 {
-	const struct cut *c = &x->w->view.cut.at[x->block];
-	struct lifted_insn in = *body_insn(&x->w->body, at, c->end - at);
-
-	for (unsigned k = 0; k < in.nuop; k++) {
-		struct uop u = x->w->body.uop.at[in.uop + k];
+	for (unsigned k = 0; k < insn_of(x, n)->nuop; k++) {
+		struct uop u = *uop_of(x, n, k);
 		unsigned side[2] = {u.a, u.b};
 
 		if (u.code != UOP_ADD || u.dst != address)
@@ -132,7 +124,7 @@ static bool find_base(struct before *x, uint32_t at, unsigned address,
 		for (unsigned i = 0; i < 2; i++) {
 			x->depth = 0;
 			if (side[i] >= UOP_FLAGS ||
-			    !constant_before(x, at, side[i], &d->load_base))
+			    !constant_before(x, n, side[i], &d->load_base))
 				continue;
 			d->load_reg = (uint8_t)side[i];
 			return true;
@@ -145,13 +137,17 @@ void work_find_load(struct work *w, const struct finding *f,
 		    struct dispatch *d)
 {
 	struct before x = {.w = w, .block = w->block};
+	const struct body_block *k;
 	unsigned address = UOP_NONE;
-	uint32_t at = CODE_NONE;
+	uint32_t n = 0;
 
 	d->load = 0;
 	if (f->ways != 1 || !d->table || f->table.stride != f->table.size)
 		return;
-	if (last_load(&x, f->table.size, &at, &address) &&
-	    find_base(&x, at, address, d))
-		d->load = code_address(&w->b->code, at);
+	k = body_block(&w->body, w->block);
+	x.first = k->insn;
+	x.n = k->ninsn;
+	if (last_load(&x, f->table.size, &n, &address) &&
+	    find_base(&x, n, address, d))
+		d->load = code_address(&w->b->code, insn_of(&x, n)->at);
 }

@@ -9,6 +9,14 @@
  */
 #include "cfg/body.h"
 
+/* an instruction that is looked at */
+struct suspect {
+	uint32_t off;
+	size_t avail; /* bytes there */
+	unsigned nuop;
+	struct uop uop[UOP_MAX];
+};
+
 struct search {
 	struct body *y;
 	uint64_t frame; /* operands that hold an address of the frame */
@@ -24,7 +32,7 @@ static bool holds_frame(const struct search *q, uint8_t o)
 static bool makes_address(const struct search *q, const struct uop *u)
 {
 	switch (u->code) {
-	case UOP_OTHER: /* see struct lifted_insn's `opaque` */
+	case UOP_OTHER: /* see read_opaquely() */
 	case UOP_LOAD:
 	case UOP_CMP:
 	case UOP_TEST:
@@ -55,12 +63,12 @@ static bool lets_out(struct search *q, const struct uop *u)
 }
 
 /* the instruction sets the frame pointer to something in the frame */
-static bool sets_fp(struct search *q, const struct lifted_insn *i)
+static bool sets_fp(struct search *q, const struct suspect *i)
 {
 	bool set = false;
 
 	for (unsigned j = 0; j < i->nuop; j++) {
-		const struct uop *u = &q->y->uop.at[i->uop + j];
+		const struct uop *u = &i->uop[j];
 
 		set |= u->dst == q->y->b->isa->fp && makes_address(q, u);
 		lets_out(q, u);
@@ -68,14 +76,43 @@ static bool sets_fp(struct search *q, const struct lifted_insn *i)
 	return set;
 }
 
+/*
+ * The general registers that an instruction reads without the micro-
+ * operations saying what becomes of them: it has a result that is not told,
+ * and they are not merely the address of what it loads or stores.
+ */
+static regset read_opaquely(const struct build *b, const struct suspect *x)
+{
+	const struct isa *isa = b->isa;
+	struct insn i;
+	bool told = x->nuop > 0;
+
+	for (unsigned j = 0; j < x->nuop; j++)
+		told &= x->uop[j].code != UOP_OTHER ||
+			x->uop[j].dst == UOP_FLAGS;
+	if (told)
+		return 0;
+	isa->decode(code_bytes(&b->code, x->off), x->avail,
+		    code_address(&b->code, x->off), &i);
+	if (i.kind == INSN_UNKNOWN)
+		return i.reads;
+	if ((i.mem_read || i.mem_write) && i.mem_class != MEM_ATOMIC &&
+	    i.mem_class != MEM_EXCL_STORE)
+		return 0;
+	/* one register changed in place: signed, with sp as a mere salt */
+	if (!(i.writes & (i.writes - 1)) && i.writes & i.reads)
+		i.reads &= ~((regset)1 << isa->sp);
+	return i.kind == INSN_SEQ ? i.reads : 0;
+}
+
 /* the instruction lets an address of the frame out */
-static bool insn_lets_out(struct search *q, const struct lifted_insn *i)
+static bool insn_lets_out(struct search *q, const struct suspect *i)
 {
 	/* one that is not told in full may pass on what it reads */
-	bool out = i->opaque & q->frame;
+	bool out = read_opaquely(q->y->b, i) & q->frame;
 
 	for (unsigned j = 0; j < i->nuop; j++)
-		out |= lets_out(q, &q->y->uop.at[i->uop + j]);
+		out |= lets_out(q, &i->uop[j]);
 	return out;
 }
 
@@ -98,7 +135,7 @@ static void look_up(struct search *q, uint32_t off, bool set)
 
 /* some instruction of the piece that matters is of the kind asked for */
 static bool any_insn(struct search *q, const struct piece *p,
-		     bool (*is)(struct search *, const struct lifted_insn *))
+		     bool (*is)(struct search *, const struct suspect *))
 {
 	const struct build *b = q->y->b;
 	const struct code *k = &b->code;
@@ -106,16 +143,18 @@ static bool any_insn(struct search *q, const struct piece *p,
 
 	for (uint32_t at = code_next(k, k->insn, p->start, p->end);
 	     at < p->end; at = code_next(k, k->insn, at + 1, p->end)) {
-		const struct lifted_insn *i;
+		const uint8_t *code = code_bytes(k, at);
+		struct suspect i = {.off = at, .avail = p->end - at};
 
-		if (!b->isa->uses_frame(code_bytes(k, at), p->end - at))
+		if (!b->isa->uses_frame(code, i.avail))
 			continue;
-		i = body_insn(q->y, at, p->end - at);
+		i.nuop = b->isa->lift(code, i.avail, code_address(k, at),
+				      i.uop);
 		look_up(q, at, set);
-		if (is(q, i))
+		if (is(q, &i))
 			return true;
 		look_up(q, at, set);
-		set |= sets_fp(q, i);
+		set |= sets_fp(q, &i);
 	}
 	return false;
 }
@@ -156,17 +195,28 @@ static bool any_call_twice(const struct body *y)
 	return false;
 }
 
+/* some instruction of the procedure is of the kind asked for */
+static bool any_of_all(struct search *q,
+		       bool (*is)(struct search *, const struct suspect *))
+{
+	const struct piece *piece = q->y->b->piece.at;
+
+	for (uint32_t i = 0; i < q->y->npiece; i++)
+		if (any_insn(q, &piece[q->y->piece[i]], is))
+			return true;
+	return false;
+}
+
+/* what gets out, gets out whatever the frame pointer is: that is asked first,
+   since most often it is all there is to ask */
 static bool find_escape(struct body *y)
 {
 	struct search q = {.y = y};
-	const struct piece *piece = y->b->piece.at;
-	bool out = any_call_twice(y);
 
-	for (uint32_t i = 0; i < y->npiece; i++)
-		q.fp_is_frame |= any_insn(&q, &piece[y->piece[i]], sets_fp);
-	for (uint32_t i = 0; i < y->npiece && !out; i++)
-		out = any_insn(&q, &piece[y->piece[i]], insn_lets_out);
-	return out;
+	if (any_of_all(&q, insn_lets_out) || any_call_twice(y))
+		return true;
+	q.fp_is_frame = any_of_all(&q, sets_fp);
+	return q.fp_is_frame && any_of_all(&q, insn_lets_out);
 }
 
 bool body_frame_is_private(struct body *y)

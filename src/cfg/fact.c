@@ -190,7 +190,7 @@ static void origin_find(const struct values *s, uint32_t v, struct origin *o,
 }
 
 /* where, going up the dominators from block, the last origin is met */
-static uint32_t origin_top(const struct view *v, const struct origin *o,
+static uint32_t origin_top(struct view *v, const struct origin *o,
 			   uint32_t block)
 {
 	unsigned left = o->n;
@@ -200,7 +200,7 @@ static uint32_t origin_top(const struct view *v, const struct origin *o,
 			left -= o->block[j] == block;
 		if (!left)
 			return block;
-		block = v->dom.idom[block];
+		block = view_idom(v, block);
 	}
 	return CFG_NONE;
 }
@@ -268,7 +268,7 @@ static void facts_from_edge(struct values *s, struct facts *f, uint32_t e,
 static void facts_above(struct values *s, struct facts *f, uint32_t block,
 			const struct origin *o, uint32_t stop)
 {
-	const struct view *v = s->view;
+	struct view *v = s->view;
 
 	for (unsigned i = 0; i < FACT_STEPS && block < v->cut.n; i++) {
 		uint32_t only = GRAPH_NONE;
@@ -283,7 +283,7 @@ static void facts_above(struct values *s, struct facts *f, uint32_t block,
 			}
 		if (n == 1)
 			facts_from_edge(s, f, only, o);
-		block = v->dom.idom[block];
+		block = view_idom(v, block);
 	}
 }
 

@@ -24,6 +24,13 @@ struct facts {
 	struct fact at[FACTS_MAX];
 };
 
+/* there is room for many, and most often there are few */
+static inline void facts_copy(struct facts *to, const struct facts *from)
+{
+	to->n = from->n;
+	memcpy(to->at, from->at, from->n * sizeof *from->at);
+}
+
 /* the condition that holds when cond does not */
 enum insn_cond cond_not(enum insn_cond cond);
 

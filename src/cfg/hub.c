@@ -31,6 +31,19 @@ static int hub_order(const void *a, const void *b, void *build)
 		      d->target.n * sizeof *d->target.at);
 }
 
+/* does the jump stay in its procedure? A hub's targets are blocks of that. */
+static bool hub_inside(const struct build *b, const struct hub_key *key)
+{
+	const struct jump_site *d = &b->jump.at[key->jump];
+
+	for (size_t t = 0; t < d->target.n; t++)
+		if (block_goal(b, piece_at(b, d->at),
+			       code_offset(&b->code, d->target.at[t])) !=
+		    GOAL_INSIDE)
+			return false;
+	return true;
+}
+
 /* makes one hub for the jumps key[0 .. n-1] */
 static void hub_add(struct build *b, const struct code_rank *rank,
 		    const struct hub_key *key, size_t n)
@@ -74,7 +87,7 @@ void hub_build(struct build *b, const struct code_rank *rank)
 		for (n = 1; i + n < key.n &&
 			    !hub_order(&key.at[i], &key.at[i + n], b); n++)
 			;
-		if (n > 1)
+		if (n > 1 && hub_inside(b, &key.at[i]))
 			hub_add(b, rank, &key.at[i], n);
 	}
 	vec_free(&key);

@@ -127,18 +127,17 @@ static bool work_is_own(struct work *w, uint64_t addr)
 {
 	const struct cut *c = &w->view.cut.at[w->block];
 	uint32_t off = code_offset(&w->b->code, addr), load = c->last;
+	const struct body_block *k;
 
 	if (off == CODE_NONE || off <= c->start || off > c->last)
 		return false;
-	for (uint32_t at = c->start; at <= c->last;) {
-		struct lifted_insn i = *body_insn(&w->body, at, c->end - at);
+	k = body_block(&w->body, w->block);
+	for (uint32_t n = 0; n < k->ninsn; n++) {
+		const struct lifted_insn *i = &w->body.insn.at[k->insn + n];
 
-		for (unsigned j = 0; j < i.nuop; j++)
-			if (w->body.uop.at[i.uop + j].code == UOP_LOAD)
-				load = at;
-		if (!i.len)
-			break;
-		at += i.len;
+		for (unsigned j = 0; j < i->nuop; j++)
+			if (w->body.uop.at[i->uop + j].code == UOP_LOAD)
+				load = i->at;
 	}
 	return off > load;
 }

@@ -110,24 +110,19 @@ static void lift_call(struct lifter *f)
 /* lifts all instructions of the block */
 static void lift_block(struct lifter *f)
 {
-	const struct cut *c = &f->s->view->cut.at[f->block];
+	const struct body *y = f->s->body;
+	const struct body_block *k = body_block(f->s->body, f->block);
 
-	for (uint32_t at = c->start; at < c->end;) {
-		struct lifted_insn i = *body_insn(f->s->body, at, c->end - at);
+	for (uint32_t n = 0; n < k->ninsn; n++) {
+		const struct lifted_insn *i = &y->insn.at[k->insn + n];
 
-		f->pc = at;
-		for (unsigned j = 0; j < i.nuop; j++) {
-			struct uop u = f->s->body->uop.at[i.uop + j];
-
-			lift_uop(f, &u);
-		}
-		if (i.kind == INSN_UNKNOWN)
+		f->pc = i->at;
+		for (unsigned j = 0; j < i->nuop; j++)
+			lift_uop(f, &y->uop.at[i->uop + j]);
+		if (i->kind == INSN_UNKNOWN)
 			lift_forget(f);
-		else if (i.kind == INSN_CALL || i.kind == INSN_ICALL)
+		else if (i->kind == INSN_CALL || i->kind == INSN_ICALL)
 			lift_call(f);
-		if (!i.len)
-			break;
-		at += i.len;
 	}
 }
 
@@ -149,49 +144,15 @@ const struct lifted *value_block(struct values *s, uint32_t block)
 
 /* --- what blocks change, without making a node */
 
-_Static_assert(UOP_NREGS < 62, "one bit each, and two more");
-#define CHANGES_MEMORY ((uint64_t)1 << 62)
-#define CHANGES_KNOWN ((uint64_t)1 << 63)
-
 static bool ends_in_call(const struct cut *c)
 {
 	return c->kind == INSN_CALL || c->kind == INSN_ICALL;
 }
 
-/* the registers that the block sets, or that its call leaves unknown */
-static uint64_t find_changes(struct values *s, uint32_t block)
-{
-	const struct cut *c = &s->view->cut.at[block];
-	uint64_t all = ((uint64_t)1 << UOP_NREGS) - 1, set = CHANGES_KNOWN;
-
-	for (uint32_t at = c->start; at < c->end;) {
-		const struct lifted_insn *i =
-			body_insn(s->body, at, c->end - at);
-
-		/* an earlier look has seen the same block */
-		if (at == c->start && i->block_end == c->end)
-			return i->block_changes;
-		set |= i->sets | (i->stores ? CHANGES_MEMORY : 0);
-		if (!i->len)
-			break;
-		at += i->len;
-	}
-	if (ends_in_call(c))
-		set |= all & ~(uint64_t)s->isa->callee_saved;
-	body_note_block(s->body, c->start, c->end, set);
-	return set;
-}
-
-static uint64_t changes_of(struct values *s, uint32_t block)
-{
-	if (!s->changes[block])
-		s->changes[block] = find_changes(s, block);
-	return s->changes[block];
-}
-
 bool lift_defines(struct values *s, uint32_t block, uint32_t r)
 {
-	return changes_of(s, block) >> r & 1;
+	return body_block(s->body, block)->sets >> r & 1 ||
+	       lift_call_forgets(s, block, r);
 }
 
 bool lift_call_forgets(const struct values *s, uint32_t block, uint32_t r)
@@ -202,7 +163,7 @@ bool lift_call_forgets(const struct values *s, uint32_t block, uint32_t r)
 
 enum block_writes lift_writes(struct values *s, uint32_t block)
 {
-	if (changes_of(s, block) & CHANGES_MEMORY)
+	if (body_block(s->body, block)->stores)
 		return WRITES_ITSELF;
 	return ends_in_call(&s->view->cut.at[block]) ? WRITES_BY_CALLEE :
 						       WRITES_NOTHING;

@@ -268,18 +268,83 @@ uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
 	return NODE_UNSET;
 }
 
+/* --- which slots of the frame a block writes, asked for one after another */
+
+/* what struct lifted remembers of its slots */
+enum slots_known {
+	SLOTS_NEW,
+	SLOTS_TOLD,    /* it writes those and, by addresses not told, others,
+			  but none of the compiler's own */
+	SLOTS_ALL_TOLD, /* it writes those and no others */
+	SLOTS_OPEN,    /* that is not sure */
+};
+
+/* the bits of struct lifted's `slots` for a place in the frame */
+static uint64_t slot_bits(int64_t offset, unsigned size)
+{
+	uint64_t first = (uint64_t)offset >> 3;
+	uint64_t last = (uint64_t)(offset + size - 1) >> 3;
+	uint64_t bits = 0;
+
+	if (size > 64)
+		return UINT64_MAX;
+	for (; first <= last; first++)
+		bits |= (uint64_t)1 << (first & 63);
+	return bits;
+}
+
+/* adds the slots that store i may write; what is then known of them */
+static enum slots_known add_slots(struct values *s, uint32_t i, uint64_t *slots)
+{
+	uint32_t root = NODE_UNSET;
+	int64_t offset = 0;
+
+	if (!memory_split_store(s, i, &root, &offset))
+		return s->store.at[i].addr != NODE_UNSET ? SLOTS_TOLD :
+		       s->store.at[i].size == STORE_BY_CALLEE ?
+			       SLOTS_ALL_TOLD : SLOTS_OPEN;
+	if (memory_in_frame(s, root))
+		*slots |= slot_bits(offset, s->store.at[i].size);
+	/* one whose operands are being sought may turn out to be the frame */
+	return root != NODE_UNSET && s->node.at[root].kind == NODE_PHI ?
+		       SLOTS_OPEN : SLOTS_ALL_TOLD;
+}
+
+/* the block certainly does not write the location, which is private */
+static bool memory_leaves_slot(struct values *s, uint32_t block,
+			       const struct location *l)
+{
+	enum slots_known are = SLOTS_ALL_TOLD;
+	struct lifted *t;
+	uint64_t slots = 0;
+
+	value_block(s, block);
+	t = s->lifted[block];
+	if (t->slots_are == SLOTS_NEW) {
+		for (uint32_t i = 0; i < t->nstore; i++) {
+			enum slots_known is = add_slots(s, t->store + i,
+							&slots);
+
+			are = is == SLOTS_OPEN || are == SLOTS_OPEN ?
+				      SLOTS_OPEN : is < are ? is : are;
+		}
+		t->slots = slots;
+		t->slots_are = (uint8_t)are;
+	}
+	return t->slots_are != SLOTS_OPEN &&
+	       (l->trusted || t->slots_are == SLOTS_ALL_TOLD) &&
+	       !(t->slots & slot_bits(l->offset, l->size));
+}
+
 uint32_t memory_at_end(struct values *s, uint32_t block, uint32_t location)
 {
-	switch (lift_writes(s, block)) {
-	case WRITES_NOTHING:
+	enum block_writes writes = lift_writes(s, block);
+	struct location l = s->location.at[location];
+
+	if (writes == WRITES_NOTHING ||
+	    (memory_is_private(s, location) &&
+	     (writes == WRITES_BY_CALLEE || memory_leaves_slot(s, block, &l))))
 		return NODE_UNSET;
-	case WRITES_BY_CALLEE:
-		if (memory_is_private(s, location))
-			return NODE_UNSET;
-		break;
-	case WRITES_ITSELF:
-		break;
-	}
 	return memory_in_block(s, block, value_block(s, block)->nstore,
 			       location);
 }

@@ -15,6 +15,7 @@
  * A conditional branch to an FDE's start is mostly to the cold piece of a
  * procedure without a frame; it joins the two unless others know the place.
  */
+#include "base/share.h"
 #include "cfg/build.h"
 
 bool merge_is_start(const struct build *b, uint32_t t, bool conditional)
@@ -84,24 +85,78 @@ static bool merge_falls_out(const struct build *b, const struct piece *p)
 	return x->kind == INSN_COND || x->kind == INSN_SYSCALL;
 }
 
+/* control passes from a piece to an offset outside of it */
+struct crossing {
+	uint32_t piece, to;
+	bool conditional;
+};
+
+/* the pieces of which one thread lists the crossings */
+struct share {
+	const struct build *b;
+	uint32_t piece, end;
+	VEC(struct crossing) at;
+};
+
+/* lists the crossings from piece i */
+static void share_list(struct share *s, uint32_t i)
+{
+	const struct build *b = s->b;
+	const struct piece *p = &b->piece.at[i];
+	struct crossing fall = {i, p->end, false};
+
+	for (uint32_t x = 0; x < p->nxfer; x++) {
+		const struct xfer *t = &b->found.xfer.at[p->xfer + x];
+		struct crossing c = {i, t->target, t->kind == INSN_COND};
+
+		if ((t->kind == INSN_JUMP || t->kind == INSN_COND) &&
+		    t->target != CODE_NONE &&
+		    (t->target < p->start || t->target >= p->end))
+			vec_push(&s->at, c);
+	}
+	if (merge_falls_out(b, p) && i + 1 < b->piece.n &&
+	    b->piece.at[i + 1].start == p->end)
+		vec_push(&s->at, fall);
+}
+
+/* thread body */
+static void *share_list_all(void *arg)
+{
+	struct share *s = arg;
+
+	for (uint32_t i = s->piece; i < s->end; i++)
+		if (!s->b->piece.at[i].in_place)
+			share_list(s, i);
+	return NULL;
+}
+
+/* merges along direct jumps, and where control falls from piece to piece */
+static void merge_crossings(struct build *b)
+{
+	enum { LEAST = 1 << 12 }; /* pieces; fewer are not worth a thread */
+	struct share share[SHARES] = {{0}};
+	size_t n = b->piece.n;
+	unsigned shares = n < LEAST ? 1 : SHARES;
+
+	for (unsigned t = 0; t < shares; t++) {
+		share[t].b = b;
+		share[t].piece = (uint32_t)(n * t / shares);
+		share[t].end = (uint32_t)(n * (t + 1) / shares);
+	}
+	share_run(share_list_all, share, sizeof *share, shares);
+	for (unsigned t = 0; t < shares; t++) {
+		for (size_t i = 0; i < share[t].at.n; i++) {
+			const struct crossing *c = &share[t].at.at[i];
+
+			merge_at(b, c->piece, c->to, c->conditional);
+		}
+		vec_free(&share[t].at);
+	}
+}
+
 void merge_pieces(struct build *b)
 {
-	for (uint32_t i = 0; i < b->piece.n; i++) {
-		const struct piece *p = &b->piece.at[i];
-
-		if (p->in_place)
-			continue;
-		for (uint32_t x = 0; x < p->nxfer; x++) {
-			const struct xfer *t = &b->found.xfer.at[p->xfer + x];
-
-			if (t->kind == INSN_JUMP || t->kind == INSN_COND)
-				merge_at(b, i, t->target,
-					 t->kind == INSN_COND);
-		}
-		if (merge_falls_out(b, p) && i + 1 < b->piece.n &&
-		    b->piece.at[i + 1].start == p->end)
-			merge_at(b, i, p->end, false);
-	}
+	merge_crossings(b);
 	for (size_t i = 0; i < b->site.n; i++) {
 		uint32_t p = piece_at(b, b->site.at[i].start);
 

@@ -49,7 +49,6 @@ uint32_t node_open(struct values *s, const struct node *n)
 	uint8_t holds = node_holds(s, n);
 
 	vec_push(&s->node, *n);
-	vec_push(&s->chain, NODE_UNSET);
 	s->node.at[s->node.n - 1].holds = holds;
 	s->node.at[s->node.n - 1].canon = NODE_UNSET;
 	s->node.at[s->node.n - 1].near = NODE_UNSET;
@@ -69,7 +68,8 @@ static uint64_t node_hash(const struct node *n)
 	h = h * 0x9e3779b97f4a7c15u ^ n->block;
 	h = h * 0x9e3779b97f4a7c15u ^ n->pos;
 	h = h * 0x9e3779b97f4a7c15u ^ (uint64_t)n->imm;
-	return h;
+	h *= 0x9e3779b97f4a7c15u;
+	return h ^ h >> 32;
 }
 
 static bool node_equal(const struct node *p, const struct node *q)
@@ -127,20 +127,46 @@ static unsigned node_bits(const struct values *s, const struct node *n)
 	return bits < width ? bits : width;
 }
 
+/* where in s->unique the node is, or would be; requires: a free place */
+static uint32_t *node_place(const struct values *s, const struct node *n)
+{
+	size_t i = node_hash(n) & (s->unique_cap - 1);
+
+	while (s->unique[i] != NODE_UNSET &&
+	       !node_equal(&s->node.at[s->unique[i]], n))
+		i = (i + 1) & (s->unique_cap - 1);
+	return &s->unique[i];
+}
+
+/* twice the room in s->unique */
+static void node_make_room(struct values *s)
+{
+	uint32_t *old = s->unique;
+	size_t cap = s->unique_cap;
+
+	s->unique_cap = cap ? cap * 2 : 64;
+	s->unique = mem_alloc(s->unique_cap * sizeof *s->unique);
+	memset(s->unique, 0xff, s->unique_cap * sizeof *s->unique);
+	for (size_t i = 0; i < cap; i++)
+		if (old[i] != NODE_UNSET)
+			*node_place(s, &s->node.at[old[i]]) = old[i];
+	mem_free(old);
+}
+
 /* looks the node up, or adds it; it is its own closed form */
 static uint32_t node_intern(struct values *s, const struct node *n)
 {
-	uint64_t h = node_hash(n);
-	uint32_t first = dict_get(&s->unique, h), i;
+	uint32_t *place, i;
 
-	for (i = first; i != NODE_UNSET; i = s->chain.at[i])
-		if (node_equal(&s->node.at[i], n))
-			return value_find(s, i);
-	i = node_open(s, n);
+	if (3 * (s->nunique + 1) > 2 * s->unique_cap)
+		node_make_room(s);
+	place = node_place(s, n);
+	if (*place != NODE_UNSET)
+		return value_find(s, *place);
+	i = *place = node_open(s, n);
+	s->nunique++;
 	s->node.at[i].canon = i;
 	s->node.at[i].bits = (uint8_t)node_bits(s, n);
-	s->chain.at[i] = first;
-	dict_put(&s->unique, h, i);
 	return i;
 }
 

@@ -8,8 +8,10 @@
  * is linear. Procedures that only call each other for ever come out right.
  *
  * Paths stay within their procedure, so each of several threads walks through
- * the procedures of its share. What waits for another share's procedure waits
- * to the end; one thread then does the little that is left.
+ * the procedures of its share. What is known of another share's procedure is
+ * used as far as it is known; what still waits for one waits to the end, and
+ * one thread then does the little that is left. (That a procedure returns is
+ * never taken back, so the order does not matter.)
  *
  * Known by name are the library's own exits: they are the base of the rest.
  * What jumps where nobody knows may return, and so may a call into the middle
@@ -78,7 +80,7 @@ struct walk {
 	struct cfg *c;
 	uint32_t first, end;
 	bool *seen;	    /* by block */
-	bool *returns;	    /* by procedure */
+	bool *returns;	    /* by procedure; others may be setting theirs */
 	/* by share and procedure: first edge of that share that waits for it */
 	uint32_t **waiting;
 	unsigned share, shares; /* whose waiting edges are released: from, to */
@@ -96,12 +98,18 @@ static void walk_reach(struct walk *w, uint32_t k)
 	vec_push(&w->todo, k);
 }
 
+/* procedure p is known to return */
+static bool walk_known(const struct walk *w, uint32_t p)
+{
+	return __atomic_load_n(&w->returns[p], __ATOMIC_RELAXED);
+}
+
 /* procedure p may return */
 static void walk_returns(struct walk *w, uint32_t p)
 {
-	if (w->returns[p] || noreturn_named(&w->c->proc.at[p]))
+	if (walk_known(w, p) || noreturn_named(&w->c->proc.at[p]))
 		return;
-	w->returns[p] = true;
+	__atomic_store_n(&w->returns[p], true, __ATOMIC_RELAXED);
 	vec_push(&w->ready, p);
 }
 
@@ -140,7 +148,7 @@ static void walk_await(struct walk *w, uint32_t e, uint64_t addr)
 {
 	uint32_t p = noreturn_proc(w->b, addr);
 
-	if (p == CFG_NONE || (p >= w->first && p < w->end && w->returns[p]) ||
+	if (p == CFG_NONE || walk_known(w, p) ||
 	    walk_is_inner(w, e, p, addr)) {
 		walk_release(w, e);
 		return;
@@ -231,6 +239,12 @@ static void *walk_share(void *arg)
 		}
 		walk_run(w);
 	}
+	/* what the others have found out in the meantime */
+	for (uint32_t p = 0; p < c->proc.n; p++)
+		if (w->waiting[w->share][p] != CFG_NONE && walk_known(w, p)) {
+			walk_wake(w, p);
+			walk_run(w);
+		}
 	return NULL;
 }
 

@@ -48,11 +48,10 @@ static void phi_note_use(struct values *s, uint32_t phi, uint32_t x)
  */
 static void phi_simplify(struct values *s, uint32_t phi)
 {
-	VEC(uint32_t) todo = {0};
-
-	vec_push(&todo, phi);
-	while (todo.n) {
-		uint32_t p = todo.at[--todo.n], only;
+	s->loose.n = 0;
+	vec_push(&s->loose, phi);
+	while (s->loose.n) {
+		uint32_t p = s->loose.at[--s->loose.n], only;
 
 		if (s->node.at[p].canon != NODE_UNSET)
 			continue;
@@ -62,11 +61,10 @@ static void phi_simplify(struct values *s, uint32_t phi)
 		s->node.at[p].canon = only;
 		for (uint32_t u = s->node.at[p].uses; u != NODE_UNSET;
 		     u = s->use.at[u].next) {
-			vec_push(&todo, s->use.at[u].phi);
+			vec_push(&s->loose, s->use.at[u].phi);
 			phi_note_use(s, s->use.at[u].phi, only);
 		}
 	}
-	vec_free(&todo);
 }
 
 /*
@@ -81,39 +79,64 @@ static uint32_t phi_give_up(struct values *s, uint32_t phi)
 						    (uint32_t)n.imm);
 }
 
+/*
+ * Puts what each edge into the block brings on s->arriving; false if that
+ * turns out to be too much.
+ */
+static bool phi_gather(struct values *s, uint32_t phi, uint32_t block,
+		       uint32_t var)
+{
+	const struct graph *g = &s->view->g;
+
+	for_each_edge_in(e, g, block) {
+		uint32_t x = NODE_UNSET;
+
+		if (s->lazy && s->node.n - phi > WEB_MAX)
+			return false;
+		if (view_reached(s->view, g->from[e]))
+			x = close_by_edge(s, e, var);
+		vec_push(&s->arriving,
+			 x == NODE_UNSET ? x : value_find(s, x));
+	}
+	return true;
+}
+
+/* makes operands of what is on s->arriving from `first` on */
+static void phi_complete(struct values *s, uint32_t phi, size_t first)
+{
+	size_t n = s->arriving.n - first;
+
+	s->node.at[phi].pos = (uint32_t)s->operand.n;
+	s->node.at[phi].b = (uint32_t)n;
+	vec_reserve(&s->operand, n);
+	for (size_t i = first; i < s->arriving.n; i++) {
+		uint32_t x = s->arriving.at[i];
+
+		s->operand.at[s->operand.n++] = x;
+		if (x != NODE_UNSET)
+			phi_note_use(s, phi, value_find(s, x));
+	}
+}
+
 uint32_t close_phi(struct values *s, uint32_t block, uint32_t var)
 {
 	uint64_t key = (uint64_t)block << 32 | var;
-	const struct graph *g = &s->view->g;
 	uint32_t phi = node_phi(s, block, var);
-	bool lazy = s->lazy;
-	VEC(uint32_t) in = {0};
+	size_t first = s->arriving.n;
+	bool lazy = s->lazy, few;
 
 	dict_put(s->horizon == CFG_NONE ? &s->livein : &s->near_livein, key,
 		phi);
 	s->slot_phis += var >= VAR_LOCATION;
 	/* what happens to the frame is simple, and needed to see the slots */
 	s->lazy = var != s->isa->sp && var != s->isa->fp;
-	for_each_edge_in(e, g, block) {
-		uint32_t x = NODE_UNSET;
-
-		if (s->lazy && s->node.n - phi > WEB_MAX) {
-			s->lazy = lazy;
-			vec_free(&in);
-			return phi_give_up(s, phi);
-		}
-		if (view_reached(s->view, g->from[e]))
-			x = close_by_edge(s, e, var);
-		vec_push(&in, x == NODE_UNSET ? x : value_find(s, x));
-	}
+	few = phi_gather(s, phi, block, var);
 	s->lazy = lazy;
-	s->node.at[phi].pos = (uint32_t)s->operand.n;
-	s->node.at[phi].b = (uint32_t)in.n;
-	vec_append(&s->operand, &in);
-	for (size_t i = 0; i < in.n; i++)
-		if (in.at[i] != NODE_UNSET)
-			phi_note_use(s, phi, value_find(s, in.at[i]));
-	vec_free(&in);
+	if (few)
+		phi_complete(s, phi, first);
+	s->arriving.n = first;
+	if (!few)
+		return phi_give_up(s, phi);
 	phi_simplify(s, phi);
 	return value_find(s, phi);
 }

@@ -45,10 +45,9 @@ void pieces_index(struct build *b)
 	size_t n = (b->code.total >> INDEX_SHIFT) + 1;
 	uint32_t p = 0;
 
-	if (b->piece.n)
-		qsort(b->piece.at, b->piece.n, sizeof *b->piece.at,
-		      piece_order);
+	mem_sort(b->piece.at, b->piece.n, sizeof *b->piece.at, piece_order);
 	b->indexed = b->piece.n;
+	b->outside_known = false;
 	mem_free(b->piece_index);
 	b->piece_index = NEW_ARRAY(uint32_t, n);
 	for (size_t i = 0; i < n; i++) {

@@ -155,8 +155,7 @@ void proc_build(struct build *b)
 	proc_group(b);
 	for (size_t i = 0; i < c->proc.n; i++)
 		c->proc.at[i].entry = proc_entry(b, &c->proc.at[i]);
-	if (c->proc.n)
-		qsort(c->proc.at, c->proc.n, sizeof *c->proc.at, proc_order);
+	mem_sort(c->proc.at, c->proc.n, sizeof *c->proc.at, proc_order);
 	share_items(proc_describe, b, c->proc.n, LEAST);
 	for (size_t i = 0; i < c->hub.n; i++)
 		c->hub.at[i].proc = c->part.at[c->hub.at[i].proc].proc;

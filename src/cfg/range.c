@@ -210,12 +210,14 @@ static struct range64 range_phi(struct values *s, const struct node *n,
 	for (uint32_t i = 0; i < n->b; i++) {
 		uint32_t x = value_operand(s, n, i);
 		uint32_t e = g->in[g->in_first[n->block] + i];
-		struct facts f = {0};
 		struct range64 o;
+		struct facts f;
 
 		if (x == NODE_UNSET)
 			continue;
-		facts_on_edge(s, &f, e, x);
+		f.n = 0;
+		if (value_node(s, x)->kind != NODE_CONST)
+			facts_on_edge(s, &f, e, x);
 		o = range_of(s, value_zext(s, x, bits), &f, depth + 2);
 		if (o.lo < r.lo)
 			r.lo = o.lo;
@@ -233,11 +235,13 @@ static struct range64 range_phi(struct values *s, const struct node *n,
 static struct range64 range_select(struct values *s, const struct node *n,
 				   const struct facts *f, unsigned depth)
 {
-	struct facts yes = *f, no = *f;
+	struct facts yes, no;
 	struct range64 a, b;
 	uint32_t na = n->a, nb = n->b, flags = n->flags;
 	uint8_t cond = n->cond;
 
+	facts_copy(&yes, f);
+	facts_copy(&no, f);
 	facts_from_flags(s, &yes, flags, cond);
 	facts_from_flags(s, &no, flags, cond_not(cond));
 	a = range_of(s, value_find(s, na), &yes, depth + 1);
@@ -341,16 +345,18 @@ static struct range64 range_of(struct values *s, uint32_t v,
 
 struct range64 range_at(struct values *s, uint32_t value, uint32_t block)
 {
-	struct facts f = {0};
+	struct facts f;
 
+	f.n = 0;
 	facts_at(s, &f, block, value);
 	return range_of(s, value_find(s, value), &f, 0);
 }
 
 struct range64 range_on_edge(struct values *s, uint32_t value, uint32_t e)
 {
-	struct facts f = {0};
+	struct facts f;
 
+	f.n = 0;
 	facts_on_edge(s, &f, e, value);
 	return range_of(s, value_find(s, value), &f, 0);
 }

@@ -115,13 +115,13 @@ struct reached {
 
 static void list_reached(const struct work *w, struct reached *r)
 {
-	for (uint32_t k = 0; k < w->view.cut.n; k++) {
-		const struct cut *c = &w->view.cut.at[k];
+	for (size_t i = 0; i < w->view.jump.n; i++) {
+		uint32_t k = w->view.jump.at[i].block;
 		const struct jump_site *j;
 
-		if (c->kind != INSN_IJUMP || !view_reached(&w->view, k))
+		if (!view_reached(&w->view, k))
 			continue;
-		j = build_jump_at(w->b, c->last);
+		j = build_jump_at(w->b, w->view.cut.at[k].last);
 		if (!j->judged)
 			vec_push(&r->fresh, k);
 		else if (j->stale)
@@ -243,20 +243,37 @@ static enum look judge_reached(struct work *w, const struct reached *r)
 	return is;
 }
 
-/* builds the view as of now and looks at what it shows */
+/* the blocks are not cut yet, or jumps are known to lead into the midst */
+static bool needs_cut(const struct work *w)
+{
+	bool needs = !w->view.b;
+
+	for (size_t i = 0; !needs && i < w->lead.n; i++)
+		needs = piece_among(w->b, w->piece, w->npiece,
+				    w->lead.at[i]) < w->npiece &&
+			!view_has(&w->view, w->lead.at[i]);
+	return needs;
+}
+
+/* looks at what the procedure shows as of now */
 static enum look look(struct work *w, enum view_entries entries)
 {
 	enum look is = LOOK_SETTLED;
 	struct reached r = {0};
 
-	view_build(&w->view, w->b, w->piece, w->npiece, w->entry, entries);
+	if (needs_cut(w)) {
+		view_free(&w->view);
+		view_cut(&w->view, w->b, w->piece, w->npiece, w->entry);
+		body_set_blocks(&w->body, &w->view.cut);
+	}
+	view_connect(&w->view, entries);
 	mark_stale(w);
 	list_reached(w, &r);
 	if (r.fresh.n || r.stale.n)
 		is = judge_reached(w, &r);
 	vec_free(&r.fresh);
 	vec_free(&r.stale);
-	view_free(&w->view);
+	view_part(&w->view);
 	return is;
 }
 

@@ -89,6 +89,15 @@ void found_take(const struct build *b, struct found *f, uint32_t off,
 
 void found_append(struct found *to, struct found *from)
 {
+	struct found had = *to;
+
+	/* the first find of all is large: it need not be copied */
+	if (!had.xfer.n && !had.ref.n) {
+		to->xfer = from->xfer;
+		to->ref = from->ref;
+		from->xfer = had.xfer;
+		from->ref = had.ref;
+	}
 	vec_append(&to->xfer, &from->xfer);
 	vec_append(&to->ref, &from->ref);
 	vec_free(&from->xfer);

@@ -7,14 +7,13 @@
 #include "cfg/value_int.h"
 #include "cfg/written.h"
 
-void values_init(struct values *s, const struct view *v, struct body *body,
+void values_init(struct values *s, struct view *v, struct body *body,
 		 unsigned depth_limit)
 {
 	*s = (struct values){.view = v, .im = v->b->im, .isa = v->b->isa,
 			     .body = body, .depth_limit = depth_limit,
 			     .horizon = CFG_NONE};
 	s->lifted = NEW_ARRAY(struct lifted *, v->cut.n + 1);
-	s->changes = NEW_ARRAY(uint64_t, v->cut.n + 1);
 }
 
 void values_free(struct values *s)
@@ -23,22 +22,23 @@ void values_free(struct values *s)
 	vec_free(&s->store);
 	vec_free(&s->location);
 	vec_free(&s->operand);
+	vec_free(&s->arriving);
+	vec_free(&s->loose);
 	vec_free(&s->use);
-	vec_free(&s->chain);
 	mem_free(s->lifted);
 	arena_free(&s->arena);
-	mem_free(s->changes);
 	mem_free(s->before);
-	dict_free(&s->unique);
+	mem_free(s->unique);
 	dict_free(&s->livein);
-	values_forget_near(s);
+	dict_free(&s->near_livein);
+	dict_free(&s->near_closed);
 	written_free(s);
 }
 
 void values_forget_near(struct values *s)
 {
-	dict_free(&s->near_livein);
-	dict_free(&s->near_closed);
+	dict_clear(&s->near_livein);
+	dict_clear(&s->near_closed);
 }
 
 /*

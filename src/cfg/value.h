@@ -92,6 +92,8 @@ struct lifted {
 	uint32_t test; /* flags that its conditional branch tests */
 	uint8_t cond;  /* the condition under which it is taken */
 	uint32_t jump; /* address of its indirect jump */
+	uint8_t slots_are; /* enum slots_known of memory.c */
+	uint64_t slots; /* of the frame that it writes: a bit for some each */
 };
 
 /* a place in memory that is looked up: root + offset */
@@ -103,7 +105,7 @@ struct location {
 };
 
 struct values {
-	const struct view *view;
+	struct view *view;
 	const struct image *im;
 	const struct isa *isa;
 	struct body *body;
@@ -111,12 +113,15 @@ struct values {
 	VEC(struct store) store;
 	VEC(struct location) location;
 	VEC(uint32_t) operand; /* of the phis */
+	VEC(uint32_t) arriving; /* operands of phis that are being made */
+	VEC(uint32_t) loose; /* phis that may have lost their choice */
 	VEC(struct use) use;
 	struct lifted **lifted; /* by block; NULL: not yet */
 	struct arena arena;	/* where they are */
-	uint64_t *changes; /* by block: see lift.c */
-	struct dict unique;     /* hash of a node -> first such node */
-	VEC(uint32_t) chain;   /* by node: next with the same hash */
+	/* closed nodes at the place that their hash gives, or behind it;
+	   NODE_UNSET: a free place */
+	uint32_t *unique;
+	size_t nunique, unique_cap; /* the latter a power of two, or 0 */
 	struct dict livein;     /* (block, variable) -> node */
 	uint32_t horizon; /* what was there before this block is not closed */
 	struct dict near_livein; /* like livein, behind the horizon */
@@ -130,7 +135,7 @@ struct values {
 	bool lazy;	/* operations may stay open: for operands of phis */
 };
 
-void values_init(struct values *s, const struct view *v, struct body *body,
+void values_init(struct values *s, struct view *v, struct body *body,
 		 unsigned depth_limit);
 void values_free(struct values *s);
 

@@ -84,11 +84,11 @@ static void set_add(uint64_t *set, uint32_t block)
 static void mark(const struct values *s, struct slot_writers *t,
 		 uint32_t block)
 {
-	const struct view *v = s->view;
-	uint32_t d = v->dom.idom[block];
+	struct view *v = s->view;
+	uint32_t d = view_idom(v, block);
 
 	set_add(t->in, block);
-	for (; d < v->cut.n && !in_set(t->above, d); d = v->dom.idom[d])
+	for (; d < v->cut.n && !in_set(t->above, d); d = view_idom(v, d))
 		set_add(t->above, d);
 }
 
@@ -134,7 +134,7 @@ static const struct slot_writers *writers_of(struct values *s,
 uint32_t written_not_since(struct values *s, uint32_t location,
 			   uint32_t block)
 {
-	uint32_t d = s->view->dom.idom[block];
+	uint32_t d = view_idom(s->view, block);
 
 	if (d >= s->view->cut.n || in_set(writers_of(s, location)->above, d))
 		return CFG_NONE;

@@ -1,5 +1,5 @@
 /*
- * annotate: `tally annotate PROCEDURE PROFILE`, source and instructions side
+ * annotate: `tally annotate PROCEDURE PROFILE...`, source and instructions side
  * by side with how often they ran.
  */
 #include "cmd/cmd.h"
@@ -12,7 +12,7 @@
 #include "report/find.h"
 
 static const char annotate_usage[] =
-	"usage: tally annotate [OPTION...] PROCEDURE PROFILE\n"
+	"usage: tally annotate [OPTION...] PROCEDURE PROFILE...\n"
 	"\n"
 	"Shows a procedure, instruction by instruction, with its source: how\n"
 	"often each ran, and which way branches went. PROCEDURE is a name as\n"
@@ -26,43 +26,40 @@ static const char annotate_usage[] =
 	"what there is. '-' is what was not measured.\n";
 
 struct annotate_call {
-	const char *procedure, *profile, *image;
+	const char *procedure, *image;
+	VEC(const char *) profile;
 	bool json;
 };
 
 /* reads one word; 0 or the exit status */
-static int annotate_word(struct annotate_call *call, char **argv, int *i)
+static int annotate_word(void *to, char **argv, int *i, bool option)
 {
+	struct annotate_call *call = to;
 	const char *a = argv[*i], *value;
 
-	if ((value = option_value(argv, i, "--image")))
+	if (!option && !call->procedure)
+		call->procedure = a;
+	else if (!option)
+		vec_push(&call->profile, a);
+	else if ((value = option_value(argv, i, "--image")))
 		call->image = value;
 	else if (!strcmp(a, "--json"))
 		call->json = true;
-	else if (a[0] == '-' && a[1])
-		return cmd_misuse(&cmd_annotate, "unknown option '%s'", a);
-	else if (!call->procedure)
-		call->procedure = a;
-	else if (!call->profile)
-		call->profile = a;
 	else
-		return cmd_misuse(&cmd_annotate, "one PROCEDURE and one "
-				  "PROFILE at a time");
+		return cmd_misuse(&cmd_annotate, "unknown option '%s'", a);
 	return 0;
 }
 
 static int annotate_parse(int argc, char **argv, struct annotate_call *call)
 {
-	for (int i = 1; i < argc; i++) {
-		int status = annotate_word(call, argv, &i);
+	int status = option_each(argc, argv, annotate_word, call);
 
-		if (status)
-			return status;
-	}
+	if (status)
+		return status;
 	if (!call->procedure)
 		return cmd_misuse(&cmd_annotate, "which PROCEDURE?");
-	return call->profile ? 0 : cmd_misuse(&cmd_annotate,
-					      "which PROFILE?");
+	return call->profile.n ? 0 : cmd_misuse(&cmd_annotate,
+						"which PROFILE?");
 }
 
 static int annotate_one(const struct annotate_call *call,
@@ -70,14 +67,11 @@ static int annotate_one(const struct annotate_call *call,
 {
 	struct annotation a;
 	struct found f;
-	char text[64];
 
 	if (find_procedure(&f, t, call->procedure, call->image, e))
 		return -1;
-	snprintf(text, sizeof text, "%u more are called so: see --image",
-		 f.others);
-	if (f.others)
-		cmd_note(text);
+	report_show_others(f.others);
+	report_show_absent(&t->image[f.image]);
 	annotation_make(&a, t, f.image, f.proc);
 	if (call->json)
 		annotate_show_json(t, &a, stdout);
@@ -87,21 +81,29 @@ static int annotate_one(const struct annotate_call *call,
 	return 0;
 }
 
+static int annotate_all(const struct annotate_call *call)
+{
+	struct told t;
+	struct err e;
+	int status;
+
+	if (told_open(&t, call->profile.at, call->profile.n, &e))
+		return cmd_fail(&e);
+	report_show_notes(&t);
+	status = annotate_one(call, &t, &e);
+	told_close(&t);
+	return status ? cmd_fail(&e) : STATUS_OK;
+}
+
 static int annotate_run(int argc, char **argv)
 {
 	struct annotate_call call = {0};
-	struct told t;
-	struct err e;
 	int status = annotate_parse(argc, argv, &call);
 
-	if (status)
-		return status;
-	if (told_open(&t, call.profile, &e))
-		return cmd_fail(&e);
-	report_show_notes(&t);
-	status = annotate_one(&call, &t, &e);
-	told_close(&t);
-	return status ? cmd_fail(&e) : STATUS_OK;
+	if (!status)
+		status = annotate_all(&call);
+	vec_free(&call.profile);
+	return status;
 }
 
 const struct command cmd_annotate = {

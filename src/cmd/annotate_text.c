@@ -11,9 +11,6 @@
 #include "cmd/table.h"
 #include "source/text.h"
 
-/* shares of the procedure's instructions */
-static const double hot = 0.1, warm = 0.02;
-
 static const struct table_column columns[] = {
 	{"count", TABLE_NUMBER}, {"%", TABLE_NUMBER},
 	{"address", TABLE_NUMBER}, {"instruction", TABLE_NAME},
@@ -27,18 +24,6 @@ struct shown {
 	uint32_t line;
 	struct texts texts;
 };
-
-static enum table_look look_of(const struct noted *n, uint64_t all)
-{
-	double share = (double)n->count / (double)all;
-
-	if (n->in_place || !n->known)
-		return LOOK_UNKNOWN;
-	if (!n->count)
-		return LOOK_COLD;
-	return share >= hot ? LOOK_HOT : share >= warm ? LOOK_WARM :
-							 LOOK_PLAIN;
-}
 
 static void count_cells(struct table *x, const struct noted *n, uint64_t all)
 {
@@ -143,7 +128,8 @@ void annotate_show_text(const struct told *t, const struct annotation *a,
 		table_text(&x, n->text ? n->text : "?");
 		branch_cell(&x, n);
 		line_cells(&x, n, &s);
-		table_end_row(&x, look_of(n, all));
+		table_end_row(&x, table_heat(n->known && !n->in_place,
+					     n->count, all));
 	}
 	table_print(&x);
 	texts_free(&s.texts);

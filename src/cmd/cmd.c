@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/name.h"
 
@@ -38,6 +39,14 @@ int cmd_misuse(const struct command *c, const char *fmt, ...)
 	va_end(ap);
 	fprintf(stderr, "\nTry 'tally %s --help'.\n", c->name);
 	return STATUS_USAGE;
+}
+
+bool cmd_is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
 }
 
 int cmd_finish(int status)

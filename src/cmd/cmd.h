@@ -29,7 +29,8 @@ struct command {
 };
 
 extern const struct command cmd_annotate, cmd_cached, cmd_cfg, cmd_count,
-	cmd_export, cmd_follow, cmd_instrument, cmd_report, cmd_snapshot;
+	cmd_diff, cmd_export, cmd_follow, cmd_graph, cmd_instrument, cmd_merge,
+	cmd_report, cmd_snapshot, cmd_stats;
 
 /* prints the error; returns the exit status for it */
 int cmd_fail(const struct err *e);
@@ -38,6 +39,8 @@ void cmd_note(const char *text);
 /* prints what is wrong with the call; returns STATUS_USAGE */
 int cmd_misuse(const struct command *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* both names are the same file */
+bool cmd_is_same(const char *a, const char *b);
 /* flushes stdout; STATUS_MACHINE if what was printed cannot be written */
 int cmd_finish(int status);
 

@@ -1,5 +1,5 @@
 /*
- * export: `tally export --format FORMAT PROFILE`, counts for other tools.
+ * export: `tally export --format FORMAT PROFILE...`, counts for other tools.
  */
 #include "cmd/cmd.h"
 
@@ -10,9 +10,10 @@
 #include "cmd/report_show.h"
 
 static const char export_usage[] =
-	"usage: tally export --format FORMAT PROFILE\n"
+	"usage: tally export --format FORMAT PROFILE...\n"
 	"\n"
-	"Writes what a profile tells in a form that other tools read.\n"
+	"Writes what a profile tells, or several of one program together,\n"
+	"in a form that other tools read.\n"
 	"\n"
 	"  --format tsv        a line for each instruction that ran:\n"
 	"                      IMAGE<TAB>0xADDRESS<TAB>COUNT\n"
@@ -34,7 +35,7 @@ static const struct export_format {
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 struct export_call {
-	const char *profile;
+	VEC(const char *) profile;
 	const struct export_format *format;
 };
 
@@ -47,59 +48,56 @@ static const struct export_format *find_format(const char *name)
 }
 
 /* reads one word; 0 or the exit status */
-static int export_word(struct export_call *call, char **argv, int *i,
-		       bool options)
+static int export_word(void *to, char **argv, int *i, bool option)
 {
+	struct export_call *call = to;
 	const char *a = argv[*i], *value;
 
-	if (options && (value = option_value(argv, i, "--format"))) {
-		call->format = find_format(value);
-		return call->format ? 0 :
-				      cmd_misuse(&cmd_export, "there is no "
-						 "format '%s'", value);
+	if (!option) {
+		vec_push(&call->profile, a);
+		return 0;
 	}
-	if (options && a[0] == '-' && a[1])
+	value = option_value(argv, i, "--format");
+	if (!value)
 		return cmd_misuse(&cmd_export, "unknown option '%s'", a);
-	if (call->profile)
-		return cmd_misuse(&cmd_export, "one PROFILE at a time");
-	call->profile = a;
-	return 0;
+	call->format = find_format(value);
+	return call->format ? 0 : cmd_misuse(&cmd_export, "there is no format "
+					     "'%s'", value);
 }
 
 static int export_parse(int argc, char **argv, struct export_call *call)
 {
-	bool options = true;
+	int status = option_each(argc, argv, export_word, call);
 
-	for (int i = 1; i < argc; i++) {
-		int status = 0;
-
-		if (options && !strcmp(argv[i], "--"))
-			options = false;
-		else
-			status = export_word(call, argv, &i, options);
-		if (status)
-			return status;
-	}
+	if (status)
+		return status;
 	if (!call->format)
 		return cmd_misuse(&cmd_export, "which --format?");
-	return call->profile ? 0 : cmd_misuse(&cmd_export, "which PROFILE?");
+	return call->profile.n ? 0 : cmd_misuse(&cmd_export, "which PROFILE?");
+}
+
+static int export_all(const struct export_call *call)
+{
+	struct told t;
+	struct err e;
+
+	if (told_open(&t, call->profile.at, call->profile.n, &e))
+		return cmd_fail(&e);
+	report_show_notes(&t);
+	call->format->write(&t, stdout);
+	told_close(&t);
+	return STATUS_OK;
 }
 
 static int export_run(int argc, char **argv)
 {
 	struct export_call call = {0};
-	struct told t;
-	struct err e;
 	int status = export_parse(argc, argv, &call);
 
-	if (status)
-		return status;
-	if (told_open(&t, call.profile, &e))
-		return cmd_fail(&e);
-	report_show_notes(&t);
-	call.format->write(&t, stdout);
-	told_close(&t);
-	return STATUS_OK;
+	if (!status)
+		status = export_all(&call);
+	vec_free(&call.profile);
+	return status;
 }
 
 const struct command cmd_export = {

@@ -3,6 +3,7 @@
  */
 #include "cmd/cmd.h"
 
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,12 @@
 #include "cmd/name.h"
 
 static const struct command *const commands[] = {
-	&cmd_count, &cmd_snapshot, &cmd_report, &cmd_annotate, &cmd_export,
-	&cmd_instrument,
+	&cmd_count, &cmd_snapshot, &cmd_merge, &cmd_report, &cmd_annotate,
+	&cmd_graph, &cmd_diff, &cmd_stats, &cmd_export, &cmd_instrument,
 	&cmd_cfg, &cmd_cached, &cmd_follow};
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
+enum { LARGE = 2 << 20 }; /* bytes: more than an arena takes at a time */
 
 /* the system refuses memory: nothing useful is left to do */
 static void out_of_memory(size_t wanted)
@@ -90,6 +92,9 @@ int main(int argc, char **argv)
 	const struct command *c;
 
 	mem_on_exhausted(out_of_memory);
+	/* large arrays grow by moving pages, and never by copying them; if
+	   nothing is said the limit rises as they are freed */
+	mallopt(M_MMAP_THRESHOLD, LARGE);
 	if (argc < 2) {
 		print_usage(stderr);
 		return STATUS_USAGE;

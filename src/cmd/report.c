@@ -1,34 +1,41 @@
 /*
- * report: `tally report [--by ...] [--limit N] [--json] PROFILE`, where the
+ * report: `tally report [--by ...] [--limit N] [--json] PROFILE...`, where the
  * instructions went.
  */
 #include "cmd/cmd.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/option.h"
 #include "cmd/report_show.h"
+#include "report/rows_pick.h"
 
 static const char report_usage[] =
-	"usage: tally report [OPTION...] PROFILE\n"
+	"usage: tally report [OPTION...] PROFILE...\n"
 	"\n"
 	"Shows how often the parts of a program ran, most first. PROFILE is\n"
-	"what 'tally count' left, or is filling just now.\n"
+	"what 'tally count' left, or is filling just now; several of one\n"
+	"program are added up.\n"
 	"\n"
 	"  --by image|procedure|line|process|edge|block|instruction|call-site\n"
-	"               what to list; procedure by default\n"
-	"  --all        also what did not run\n"
-	"  --limit N    only the first N\n"
-	"  --json       for programs\n"
+	"                    what to list; procedure by default\n"
+	"  --image NAME      only of that image (* and ? are patterns)\n"
+	"  --procedure NAME  only of that procedure: a name, 0xADDRESS or\n"
+	"                    pattern\n"
+	"  --min PERCENT     only what executed at least that much of all\n"
+	"  --sort count|calls|address|name  in that order\n"
+	"  --reverse         the other way round\n"
+	"  --all             also what did not run\n"
+	"  --limit N         only the first N\n"
+	"  --json            for programs\n"
 	"\n"
 	"What did not run is not listed; what is not known is called "
 	"unknown.\n";
 
 struct report_call {
-	const char *profile;
+	VEC(const char *) profile;
 	enum rows_by by;
+	struct rows_wish wish;
 	size_t limit;
 	bool json, all;
 };
@@ -49,91 +56,153 @@ static int parse_by(const char *word)
 	return -1;
 }
 
-static bool parse_limit(const char *word, size_t *limit)
+static int report_by(struct report_call *call, const char *value)
 {
-	char *end;
+	int by = parse_by(value);
 
-	errno = 0;
-	*limit = strtoull(word, &end, 10);
-	return *word >= '0' && *word <= '9' && !*end && !errno;
-}
-
-/* reads one word; 0 or the exit status */
-static int report_word(struct report_call *call, char **argv, int *i)
-{
-	const char *a = argv[*i], *value;
-	int by;
-
-	if ((value = option_value(argv, i, "--by"))) {
-		by = parse_by(value);
-		if (by < 0)
-			return cmd_misuse(&cmd_report, "--by image, procedure,"
-					  " line, process, edge, block, "
-					  "instruction or call-site, not "
-					  "'%s'", value);
-		call->by = (enum rows_by)by;
-	} else if ((value = option_value(argv, i, "--limit"))) {
-		if (!parse_limit(value, &call->limit))
-			return cmd_misuse(&cmd_report, "--limit takes a "
-					  "number, not '%s'", value);
-	} else if (!strcmp(a, "--json")) {
-		call->json = true;
-	} else if (!strcmp(a, "--all")) {
-		call->all = true;
-	} else if (a[0] == '-' && a[1]) {
-		return cmd_misuse(&cmd_report, "unknown option '%s'", a);
-	} else if (call->profile) {
-		return cmd_misuse(&cmd_report, "one PROFILE at a time");
-	} else {
-		call->profile = a;
-	}
+	if (by < 0)
+		return cmd_misuse(&cmd_report, "--by image, procedure, line, "
+				  "process, edge, block, instruction or "
+				  "call-site, not '%s'", value);
+	call->by = (enum rows_by)by;
 	return 0;
 }
 
-static int report_parse(int argc, char **argv, struct report_call *call)
+static int report_sort(struct report_call *call, const char *value)
 {
-	for (int i = 1; i < argc; i++) {
-		int status;
+	static const char *const names[] = {
+		[SORT_COUNT] = "count", [SORT_CALLS] = "calls",
+		[SORT_ADDRESS] = "address", [SORT_NAME] = "name",
+	};
 
-		if (!strcmp(argv[i], "--")) {
-			if (argc - i > 2 || (call->profile && argc - i > 1))
-				return cmd_misuse(&cmd_report,
-						  "one PROFILE at a time");
-			if (i + 1 < argc)
-				call->profile = argv[i + 1];
-			break;
+	for (int i = SORT_COUNT; i <= SORT_NAME; i++)
+		if (!strcmp(value, names[i])) {
+			call->wish.sort = (enum rows_sort)i;
+			return 0;
 		}
-		status = report_word(call, argv, &i);
-		if (status)
-			return status;
+	return cmd_misuse(&cmd_report, "--sort count, calls, address or name, "
+			  "not '%s'", value);
+}
+
+/* options with a value; 0, the exit status, or -1: it is none of them */
+static int report_value(struct report_call *call, char **argv, int *i)
+{
+	const char *value;
+
+	if ((value = option_value(argv, i, "--by")))
+		return report_by(call, value);
+	if ((value = option_value(argv, i, "--sort")))
+		return report_sort(call, value);
+	if ((value = option_value(argv, i, "--limit")))
+		return option_number(value, &call->limit) ? 0 :
+			cmd_misuse(&cmd_report, "--limit takes a number, not "
+				   "'%s'", value);
+	if ((value = option_value(argv, i, "--min")))
+		return option_percent(value, &call->wish.share) ? 0 :
+			cmd_misuse(&cmd_report, "--min takes a percentage, "
+				   "not '%s'", value);
+	if ((value = option_value(argv, i, "--image")))
+		call->wish.image = value;
+	else if ((value = option_value(argv, i, "--procedure")))
+		call->wish.procedure = value;
+	return value ? 0 : -1;
+}
+
+/* reads one word; 0 or the exit status */
+static int report_word(void *to, char **argv, int *i, bool option)
+{
+	struct report_call *call = to;
+	const char *a = argv[*i];
+	int status = option ? report_value(call, argv, i) : 0;
+
+	if (!option)
+		vec_push(&call->profile, a);
+	else if (status >= 0)
+		return status;
+	else if (!strcmp(a, "--json"))
+		call->json = true;
+	else if (!strcmp(a, "--all"))
+		call->all = true;
+	else if (!strcmp(a, "--reverse"))
+		call->wish.reverse = true;
+	else
+		return cmd_misuse(&cmd_report, "unknown option '%s'", a);
+	return 0;
+}
+
+/* what is asked for has to be there; 0 or the exit status */
+static int report_check(const struct report_call *call)
+{
+	const struct rows_wish *w = &call->wish;
+
+	if (!call->profile.n)
+		return cmd_misuse(&cmd_report, "which PROFILE?");
+	if (w->image && call->by == BY_PROCESS)
+		return cmd_misuse(&cmd_report, "processes are in no image");
+	if (w->procedure && !rows_have_procedures(call->by))
+		return cmd_misuse(&cmd_report, "--procedure does not go with "
+				  "--by image, process or line");
+	if (w->share && !rows_have_shares(call->by))
+		return cmd_misuse(&cmd_report, "--min does not go with --by "
+				  "edge or call-site");
+	if (w->sort == SORT_CALLS && call->by != BY_PROCEDURE)
+		return cmd_misuse(&cmd_report, "--sort calls goes with --by "
+				  "procedure");
+	return 0;
+}
+
+/* why there are no lines of some images, or of all */
+static void report_absent(const struct told *t, bool any)
+{
+	bool said = false;
+
+	for (uint32_t i = 0; i < t->nimage; i++)
+		said |= report_show_absent(&t->image[i]);
+	if (!any && !said)
+		cmd_note("nothing that ran has debug information (compilers "
+			 "make it with -g)");
+}
+
+static int report_all(const struct report_call *call)
+{
+	struct told t;
+	struct rows r;
+	struct err e;
+	bool any;
+
+	if (told_open(&t, call->profile.at, call->profile.n, &e))
+		return cmd_fail(&e);
+	report_show_notes(&t);
+	if (rows_make(&r, &t, call->by, call->all, &e)) {
+		told_close(&t);
+		return cmd_fail(&e);
 	}
-	return call->profile ? 0 : cmd_misuse(&cmd_report, "which PROFILE?");
+	if (call->by == BY_LINE)
+		report_absent(&t, r.v.n);
+	any = r.v.n;
+	rows_pick(&r, &t, call->by, &call->wish);
+	if (any && !r.v.n)
+		cmd_note("nothing that ran is called so, or so large");
+	if (call->json)
+		report_show_json(&t, &r, call->by, call->limit, stdout);
+	else
+		report_show_text(&t, &r, call->by, call->limit, stdout);
+	rows_free(&r);
+	told_close(&t);
+	return STATUS_OK;
 }
 
 static int report_run(int argc, char **argv)
 {
 	struct report_call call = {.by = BY_PROCEDURE, .limit = SIZE_MAX};
-	struct told t;
-	struct rows r;
-	struct err e;
-	int status = report_parse(argc, argv, &call);
+	int status = option_each(argc, argv, report_word, &call);
 
-	if (status)
-		return status;
-	if (told_open(&t, call.profile, &e))
-		return cmd_fail(&e);
-	report_show_notes(&t);
-	if (rows_make(&r, &t, call.by, call.all, &e)) {
-		told_close(&t);
-		return cmd_fail(&e);
-	}
-	if (call.json)
-		report_show_json(&t, &r, call.by, call.limit, stdout);
-	else
-		report_show_text(&t, &r, call.by, call.limit, stdout);
-	rows_free(&r);
-	told_close(&t);
-	return STATUS_OK;
+	if (!status)
+		status = report_check(&call);
+	if (!status)
+		status = report_all(&call);
+	vec_free(&call.profile);
+	return status;
 }
 
 const struct command cmd_report = {

@@ -18,6 +18,10 @@ int report_show_hottest(const char *profile, size_t n, FILE *to,
 			struct err *e);
 /* what is wrong with the profile, or missing in it, on stderr */
 void report_show_notes(const struct told *t);
+/* if the image's file is not there, or another: says so on stderr; true */
+bool report_show_absent(const struct told_image *m);
+/* that more than one procedure is called so, on stderr */
+void report_show_others(uint32_t others);
 /* the keys of a procedure without its image, in an open object */
 void report_json_procedure(struct json *j, const struct told *t,
 			   const struct row *r);

@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/report_show.h"
 #include "cmd/table.h"
+#include "report/rows_pick.h"
 
 static const struct table_column image_columns[] = {
 	{"instructions", TABLE_NUMBER}, {"%", TABLE_NUMBER},
@@ -103,30 +104,35 @@ static void edge_row(struct table *x, const struct told *t,
 }
 
 static const struct table_column block_columns[] = {
-	{"count", TABLE_NUMBER}, {"start", TABLE_NUMBER},
-	{"instructions", TABLE_NUMBER}, {"image", TABLE_DIM},
-	{"procedure", TABLE_NAME},
+	{"count", TABLE_NUMBER}, {"%", TABLE_NUMBER},
+	{"start", TABLE_NUMBER}, {"instructions", TABLE_NUMBER},
+	{"image", TABLE_DIM}, {"procedure", TABLE_NAME},
 };
 
 static void block_row(struct table *x, const struct told *t,
 		      const struct row *r)
 {
+	const struct told_image *m = &t->image[r->image];
+
 	table_number(x, r->known, r->count);
+	table_share(x, r->known, solved_insns(&m->solved, m->map, r->item),
+		    t->instructions);
 	table_address(x, true, r->addr);
-	table_number(x, true,
-		     t->image[r->image].map->block.at[r->item].ninsn);
+	table_number(x, true, m->map->block.at[r->item].ninsn);
 	where_cells(x, t, r);
 }
 
 static const struct table_column instruction_columns[] = {
-	{"count", TABLE_NUMBER}, {"address", TABLE_NUMBER},
-	{"image", TABLE_DIM}, {"procedure", TABLE_NAME},
+	{"count", TABLE_NUMBER}, {"%", TABLE_NUMBER},
+	{"address", TABLE_NUMBER}, {"image", TABLE_DIM},
+	{"procedure", TABLE_NAME},
 };
 
 static void instruction_row(struct table *x, const struct told *t,
 			    const struct row *r)
 {
 	table_number(x, r->known, r->count);
+	table_share(x, r->known, r->count, t->instructions);
 	table_address(x, true, r->addr);
 	where_cells(x, t, r);
 }
@@ -199,6 +205,16 @@ static bool is_shown(const struct row *r, enum rows_by by)
 	       (by == BY_PROCEDURE && r->ran);
 }
 
+static enum table_look look_of(const struct told *t, const struct rows *all,
+			       const struct row *r, enum rows_by by)
+{
+	if (!rows_have_shares(by))
+		return !r->known ? LOOK_UNKNOWN : r->count ? LOOK_PLAIN :
+							     LOOK_COLD;
+	return table_heat(r->known, row_executed(t, all, r, by),
+			  t->instructions);
+}
+
 void report_show_text(const struct told *t, const struct rows *r,
 		      enum rows_by by, size_t limit, FILE *to)
 {
@@ -215,7 +231,7 @@ void report_show_text(const struct told *t, const struct rows *r,
 			line_row(&x, t, r, row);
 		else
 			views[by].row(&x, t, row);
-		table_end_row(&x, row->known ? LOOK_PLAIN : LOOK_UNKNOWN);
+		table_end_row(&x, look_of(t, r, row, by));
 		n++;
 	}
 	table_print(&x);
@@ -231,7 +247,7 @@ int report_show_hottest(const char *profile, size_t n, FILE *to,
 	struct told t;
 	struct rows r;
 
-	if (told_open(&t, profile, e))
+	if (told_open(&t, &profile, 1, e))
 		return -1;
 	if (rows_make(&r, &t, BY_PROCEDURE, false, e)) {
 		told_close(&t);
@@ -288,4 +304,26 @@ void report_show_notes(const struct told *t)
 	for (uint32_t i = 0; i < t->nimage; i++)
 		if (image_note(&t->image[i], text, sizeof text))
 			cmd_note(text);
+}
+
+void report_show_others(uint32_t others)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "%" PRIu32 " more are called so: see "
+		 "--image", others);
+	if (others)
+		cmd_note(text);
+}
+
+bool report_show_absent(const struct told_image *m)
+{
+	char text[sizeof m->legend->why.text + 64];
+
+	if (m->missing || legend_open(m->legend))
+		return false;
+	snprintf(text, sizeof text, "%s; there are no lines of it",
+		 m->legend->why.text);
+	cmd_note(text);
+	return true;
 }

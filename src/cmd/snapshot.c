@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "cmd/option.h"
@@ -57,15 +56,6 @@ static int snapshot_parse(int argc, char **argv, struct snapshot_call *call)
 	return 0;
 }
 
-/* both names are the same file */
-static bool is_same(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
-}
-
 /* writes it; the profile itself is what the program counts in: never that */
 static int snapshot_write(const struct snapshot_call *call, const char *out,
 			  struct err *e)
@@ -73,7 +63,7 @@ static int snapshot_write(const struct snapshot_call *call, const char *out,
 	struct profile p, minus;
 	int status;
 
-	if (is_same(call->profile, out))
+	if (cmd_is_same(call->profile, out))
 		return err_set(e, ERR_USAGE, "%s: a snapshot cannot take the "
 			       "place of its profile", out);
 	if (profile_open(&p, call->profile, e))

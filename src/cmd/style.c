@@ -15,7 +15,7 @@ bool style_can_erase(FILE *to)
 struct style style_for(FILE *to)
 {
 	struct style s = {.to = to, .head = "", .dim = "", .warn = "",
-			  .warm = "", .hot = "", .off = "",
+			  .warm = "", .hot = "", .good = "", .off = "",
 			  .terminal = isatty(fileno(to))};
 	const char *unwanted = getenv("NO_COLOR");
 
@@ -25,6 +25,7 @@ struct style style_for(FILE *to)
 		s.warn = "\033[33m";
 		s.warm = "\033[35m";
 		s.hot = "\033[1;31m";
+		s.good = "\033[32m";
 		s.off = "\033[0m";
 	}
 	return s;

@@ -23,6 +23,7 @@ struct style {
 	const char *warn; /* what is not understood or left alone */
 	const char *warm; /* what ran much, */
 	const char *hot;  /* and what ran most */
+	const char *good; /* what became less */
 	const char *off;  /* ends any of them */
 };
 

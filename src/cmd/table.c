@@ -12,6 +12,21 @@ enum {
 	WIDEST = 48, /* of words; longer ones push aside what follows */
 };
 
+/* shares of all from which on something ran much, and most */
+static const double warm = 0.02, hot = 0.1;
+
+enum table_look table_heat(bool known, uint64_t n, uint64_t of)
+{
+	double share = (double)n / (double)of;
+
+	if (!known)
+		return LOOK_UNKNOWN;
+	if (!n)
+		return LOOK_COLD;
+	return share >= hot ? LOOK_HOT : share >= warm ? LOOK_WARM :
+							 LOOK_PLAIN;
+}
+
 void table_begin(struct table *x, const struct table_column *column,
 		 unsigned n, FILE *to)
 {
@@ -54,6 +69,35 @@ void table_share(struct table *x, bool known, uint64_t n, uint64_t of)
 	if (known && of)
 		snprintf(buf, sizeof buf, "%.2f%%",
 			 100.0 * (double)n / (double)of);
+	add(x, buf, strlen(buf));
+}
+
+void table_change(struct table *x, bool known, uint64_t from, uint64_t to)
+{
+	char buf[FIGURE_WIDTH + 1] = "unknown";
+
+	if (known) {
+		buf[0] = from < to ? '+' : from > to ? '-' : '\0';
+		if (*buf)
+			figures_number(from < to ? to - from : from - to,
+				       buf + 1);
+	}
+	add(x, buf, strlen(buf));
+}
+
+/* 1234567.891 as "1,234,567.89" */
+void table_real(struct table *x, double n, const char *unit)
+{
+	char digits[400], buf[600], *out = buf;
+	int whole = snprintf(digits, sizeof digits, "%.2f", n) - 3;
+
+	for (int i = 0; digits[i]; i++) {
+		if (i && i < whole && (whole - i) % 3 == 0 &&
+		    digits[i - 1] != '-')
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	strcpy(out, unit);
 	add(x, buf, strlen(buf));
 }
 
@@ -102,6 +146,8 @@ static const char *look_of_number(const struct style *s, enum table_look look)
 		return s->warm;
 	case LOOK_HOT:
 		return s->hot;
+	case LOOK_GOOD:
+		return s->good;
 	default:
 		return "";
 	}

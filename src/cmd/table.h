@@ -32,7 +32,11 @@ enum table_look {
 	LOOK_COLD,    /* it never ran */
 	LOOK_WARM,
 	LOOK_HOT,
+	LOOK_GOOD, /* it runs less than it did */
 };
+
+/* that of what executed n of all instructions, in every listing */
+enum table_look table_heat(bool known, uint64_t n, uint64_t of);
 
 struct table_column {
 	const char *head;
@@ -58,6 +62,10 @@ void table_number(struct table *x, bool known, uint64_t n);
 void table_least(struct table *x, bool known, uint64_t n, bool least);
 /* nothing if it is not known */
 void table_share(struct table *x, bool known, uint64_t n, uint64_t of);
+/* "+12" or "-12", or "" of none; "unknown" if it is not known */
+void table_change(struct table *x, bool known, uint64_t from, uint64_t to);
+/* with two digits behind the point, and what is behind them */
+void table_real(struct table *x, double n, const char *unit);
 /* "-" if it is not known */
 void table_address(struct table *x, bool known, uint64_t addr);
 void table_end_row(struct table *x, enum table_look look);

@@ -55,10 +55,9 @@ struct pen pen_begin(struct drawing *d, uint32_t p)
 	n.p.entry = q->entry;
 	n.p.block = (uint32_t)d->m->block.n;
 	n.p.edge = (uint32_t)d->m->edge.n;
-	if (q->name)
-		n.p.name = arena_string(&d->m->arena, q->name,
-					strlen(q->name));
+	n.p.name = q->name;
 	d->block.n = 0;
+	d->way.n = 0;
 	return n;
 }
 
@@ -77,27 +76,25 @@ void pen_block(struct pen *n, uint32_t b)
 	const struct block *k = &n->c->block.at[b];
 	struct map_block x = {.start = k->start,
 			      .length = (uint32_t)m->length.n};
-	size_t avail;
-	const uint8_t *code = image_at(n->c->image, k->start, &avail);
-	struct insn in;
+	const struct marks *marks = &n->d->s->marks;
+	const uint8_t *mark = marks_of(marks, b);
+	uint32_t at = 0, count = marks_number(marks, b);
 
 	n->d->vertex[b] = n->p.nblock;
 	vec_push(&n->d->block, b);
-	for (uint32_t at = 0; at < k->size; at += in.len) {
-		n->c->isa->scan(code + at, k->size - at, k->start + at, &in);
-		if (!in.len)
-			break;
+	for (uint32_t i = 0; i < count && mark_length(mark[i]); i++) {
+		uint8_t length = mark_length(mark[i]);
+
 		if (!m->insn_size)
-			vec_push(&m->length, in.len);
-		n->d->takes_slot |= n->c->isa->move->takes_slot &&
-				    n->c->isa->move->takes_slot(code + at,
-								&in);
-		x.size += in.len;
+			vec_push(&m->length, length);
+		n->d->takes_slot |= mark[i] & MARK_TAKES_SLOT;
+		at += length;
+		x.size += length;
 		x.ninsn++;
-		if (n->fine || at + in.len >= k->size) {
+		if (n->fine || at >= k->size) {
 			add_vertex(n, &x);
 			x = (struct map_block){
-				.start = k->start + at + in.len,
+				.start = k->start + at,
 				.length = (uint32_t)m->length.n,
 			};
 		}
@@ -155,8 +152,7 @@ static struct way way_of(enum plan_place place, uint64_t at)
 /* before the last instruction of the block: whoever leaves it */
 static struct way way_before_last(const struct pen *n, uint32_t b)
 {
-	return way_of(PLAN_BEFORE,
-		      spot_last(n->c, &n->c->block.at[b]));
+	return way_of(PLAN_BEFORE, marks_last(&n->d->s->marks, n->c, b));
 }
 
 /* the call that ends the block is sure to come back */
@@ -302,7 +298,7 @@ static void add_hub_edges(struct pen *n)
 		if (m->edge.at[i].kind != MAP_TO_HUB || v < last)
 			continue;
 		last = v + 1;
-		hub = n->c->edge.at[n->d->way.at[i].at[0]].to;
+		hub = n->c->edge.at[n->d->way.at[i - n->p.edge].at[0]].to;
 		h = &n->c->hub.at[hub];
 		for (uint32_t t = h->target; t < h->target + h->ntarget; t++) {
 			uint32_t to = first_vertex(n, n->c->hub_target.at[t]);
@@ -455,7 +451,7 @@ static void choose_ways(struct pen *n)
 {
 	for (uint32_t i = n->p.edge; i < n->p.edge + n->p.nedge; i++) {
 		const struct map_edge *e = &n->d->m->edge.at[i];
-		struct way *w = &n->d->way.at[i], inside;
+		struct way *w = &n->d->way.at[i - n->p.edge], inside;
 
 		if (w->n && jumps_aside(e) && n->d->degree.at[e->to] == 1) {
 			uint32_t b = n->p.block + e->to;
@@ -495,6 +491,9 @@ void pen_finish(struct pen *n)
 	}
 	n->p.root = root_of(n);
 	vec_push(&n->d->m->proc, n->p);
+	/* to others its blocks are no vertices */
+	for (size_t i = 0; i < n->d->block.n; i++)
+		n->d->vertex[n->d->block.at[i]] = MAP_NONE;
 }
 
 bool draw_procedure(struct drawing *d, uint32_t p)

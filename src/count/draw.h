@@ -28,12 +28,13 @@ struct drawing {
 	/* these are, numbered as in the map */
 	VEC(struct world_jump) told;
 	const bool *sure; /* by procedure (sure.h), or NULL: none */
-	VEC(struct way) way;  /* by number of the edge in the map */
 	uint32_t *vertex;     /* by block of the cfg: that of its first
-				 instruction; MAP_NONE: stays */
+				 instruction; MAP_NONE: stays, or is not of the
+				 procedure that is drawn */
 	uint32_t *hub_vertex; /* by hub; MAP_NONE: not drawn */
-	/* of the procedure that is drawn: its blocks of the cfg that move; by
-	   vertex, the edges that arrive */
+	/* of the procedure that is drawn: the ways of its edges; its blocks of
+	   the cfg that move; by vertex, the edges that arrive */
+	VEC(struct way) way;
 	VEC(uint32_t) block, degree;
 	uint8_t *shared; /* bit p: others may come to procedure p */
 };

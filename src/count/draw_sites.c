@@ -50,7 +50,7 @@ static void add_site(struct pen *n, uint32_t b)
 
 	if (n->d->pairs && (s.call || !map_edges_tell(n->d->m, &n->p, v))) {
 		j = (struct world_jump){
-			.at = spot_last(n->c, k),
+			.at = marks_last(&n->d->s->marks, n->c, b),
 			.number = (uint32_t)n->d->m->site.n,
 		};
 		s.pairs = can_tell(n, k, &j);

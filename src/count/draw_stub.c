@@ -66,7 +66,5 @@ bool draw_stub(struct drawing *d, uint32_t p)
 	pen_edge(&n, MAP_ENTRY, EXIT_MARK, 0, (struct way){0});
 	pen_edge(&n, MAP_TAIL, 0, EXIT_MARK, (struct way){0});
 	pen_finish(&n);
-	/* for others it stays where it is */
-	d->vertex[b] = MAP_NONE;
 	return true;
 }

@@ -5,7 +5,7 @@ void places_price(const struct drawing *d, const struct map_proc *p,
 		  struct weights *w)
 {
 	for (uint32_t i = 0; i < p->nedge; i++)
-		w->edge[i] *= d->way.at[p->edge + i].cost;
+		w->edge[i] *= d->way.at[i].cost;
 }
 
 static bool block_obstacle(const struct drawing *d, uint32_t block)
@@ -27,7 +27,7 @@ void places_choose(struct arena *a, const struct drawing *d,
 	struct place_limits limits = {edge, vertex};
 
 	for (uint32_t i = 0; i < p->nedge; i++)
-		edge[i] = !d->way.at[p->edge + i].n;
+		edge[i] = !d->way.at[i].n;
 	for (uint32_t v = 0; place_on_vertices(kind) && v < p->nblock; v++)
 		vertex[v] = block_obstacle(d, p->block + v);
 	place_counters(a, g, w, &limits, kind, placed);

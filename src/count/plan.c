@@ -2,13 +2,11 @@
 #include "count/plan.h"
 
 #include <elf.h>
-#include <stdio.h>
 
-#include "count/draw.h"
-#include "count/map_graph.h"
-#include "count/places.h"
+#include "base/bisect.h"
+#include "base/share.h"
+#include "count/placing.h"
 #include "count/sure.h"
-#include "count/weigh.h"
 #include "isa/move.h"
 #include "runtime/hash.h"
 
@@ -16,6 +14,8 @@ enum {
 	COUNTER_SIZE = 8,
 	/* from more text than this, code hardly reaches room behind it */
 	NEAR_TEXT = 56 << 20,
+	/* fewer are not worth a thread */
+	SHARE_BLOCKS = 10000,
 };
 
 /* --- the code */
@@ -65,59 +65,6 @@ static void write_sites(void *ctx, const struct plan_bases *bases,
 	}
 }
 
-/* --- where */
-
-static void insert(struct count_plan *n, const struct way *w, uint32_t counter)
-{
-	for (unsigned k = 0; k < w->n; k++) {
-		struct insertion i = counter_insertion(n->survey.cfg->isa);
-
-		i.at = w->at[k];
-		i.place = w->place[k];
-		i.code = (uint32_t)n->counter.n;
-		vec_push(&n->plan.insertion, i);
-		vec_push(&n->counter, counter);
-		vec_push(&n->site, 0);
-	}
-}
-
-/* the counter of an edge, or a block, of the procedure */
-static void add_counter(struct count_plan *n, const struct drawing *d,
-			const struct map_proc *p, enum place_kind kind,
-			uint32_t at)
-{
-	uint32_t counter = n->map.ncounter++;
-	struct way before = {.n = 1, .place = {PLAN_BEFORE}};
-
-	if (!place_on_vertices(kind)) {
-		n->map.edge.at[p->edge + at].counter = counter;
-		insert(n, &d->way.at[p->edge + at], counter);
-		return;
-	}
-	n->map.block.at[p->block + at].counter = counter;
-	before.at[0] = n->map.block.at[p->block + at].start;
-	insert(n, &before, counter);
-}
-
-static void place_procedure(struct count_plan *n, const struct drawing *d,
-			    const struct count_options *o, uint32_t number)
-{
-	const struct map_proc *p = &n->map.proc.at[number];
-	struct arena a = {0};
-	struct placement placed;
-	struct weights w;
-	struct graph g;
-
-	map_graph(&a, &n->map, p, &g);
-	if (!weigh_measured(&a, &n->map, p, &g, o->feedback, &w))
-		weigh_guess(&a, &n->map, p, &g, &w);
-	places_price(d, p, &w);
-	places_choose(&a, d, p, &g, &w, o->placement, &placed);
-	for (uint32_t i = 0; i < placed.n; i++)
-		add_counter(n, d, p, o->placement, placed.at[i]);
-	arena_free(&a);
-}
-
 /* --- the map */
 
 static void describe_image(struct map *m, const struct survey *s)
@@ -131,7 +78,6 @@ static void describe_image(struct map *m, const struct survey *s)
 				  sizeof m->build_id;
 	memcpy(m->build_id, im->build_id, m->build_id_len);
 	m->machine = isa->elf_machine;
-	m->insn_size = isa->align == isa->max_len ? isa->align : 0;
 	m->text_bytes = s->cfg->text_bytes;
 	for (size_t i = 0; i < s->in_place.n; i++) {
 		const struct region *r = &s->in_place.at[i];
@@ -170,30 +116,6 @@ static void identify(struct map *m, const struct image *im)
 	memcpy(m->id, h, sizeof m->id);
 }
 
-/* the list has that word */
-static bool list_has(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (; *list; list += strcspn(list, ","), list += *list == ',')
-		if (!strncmp(list, word, n) && (!list[n] || list[n] == ','))
-			return true;
-	return false;
-}
-
-/* is procedure p to be counted? */
-static bool is_wanted(const struct cfg *c, uint32_t p, const char *only)
-{
-	const struct procedure *q = &c->proc.at[p];
-	char name[32], addr[32];
-
-	if (!only)
-		return true;
-	snprintf(addr, sizeof addr, "0x%llx", (unsigned long long)q->entry);
-	return list_has(only, addr) ||
-	       list_has(only, cfg_proc_name(c, p, name, sizeof name));
-}
-
 /* counters, and room for what they become when there are threads */
 static void plan_memory(struct count_plan *n)
 {
@@ -211,42 +133,93 @@ static void plan_memory(struct count_plan *n)
 	n->plan.constants = write_sites;
 }
 
+/* a share of the procedures */
+struct share {
+	const struct survey *s;
+	const struct count_options *o;
+	const bool *sure;
+	uint32_t from, end;
+	struct placing placing;
+};
+
+static void *place_share(void *arg)
+{
+	struct share *x = arg;
+
+	placing_make(&x->placing, x->s, x->o, x->sure, x->from, x->end);
+	return NULL;
+}
+
+/* where share t of n begins: by address, with about as many blocks each */
+static uint32_t procs_cut(const struct cfg *c, unsigned t, unsigned n)
+{
+	size_t i, block = (uint64_t)c->block.n * t / n;
+
+	if (t == n)
+		return (uint32_t)c->proc.n;
+	bisect(i, c->proc.n,
+	       c->proc.at[i].entry < c->block.at[block].start);
+	return t ? (uint32_t)i : 0;
+}
+
+/* fills n->map and all that is numbered as it is; strings of all shares but
+   the first stay there */
+static void place_all(struct count_plan *n, const struct count_options *o,
+		      struct share *share, unsigned shares)
+{
+	const struct cfg *c = n->survey.cfg;
+	struct placing *all = &share[0].placing;
+	/* where a thread ended, the callers of who is sure to come back are
+	   found by the link register and frame records (runtime/ends.c) */
+	bool *sure = o->after_calls || !c->isa->link ?
+			     NULL : sure_find(&n->survey);
+
+	for (unsigned t = 0; t < shares; t++)
+		share[t] = (struct share){
+			.s = &n->survey, .o = o, .sure = sure,
+			.from = procs_cut(c, t, shares),
+			.end = procs_cut(c, t + 1, shares),
+		};
+	share_run(place_share, share, sizeof *share, shares);
+	for (unsigned t = 1; t < shares; t++)
+		placing_append(all, &share[t].placing);
+	mem_free(sure);
+	n->map = all->map;
+	vec_take(&n->plan.insertion, &all->insertion);
+	vec_take(&n->counter, &all->counter);
+	vec_take(&n->jump, &all->told);
+	n->takes_slot = all->takes_slot;
+	n->site.at = NEW_ARRAY(uint64_t, n->counter.n);
+	n->site.n = n->site.cap = n->counter.n;
+}
+
+/* the map, as it travels in the file; little of it is kept */
+static void make_map(struct count_plan *n, const struct count_options *o)
+{
+	const struct cfg *c = n->survey.cfg;
+	unsigned shares = c->block.n < SHARE_BLOCKS ? 1 : SHARES;
+	struct share share[SHARES];
+
+	place_all(n, o, share, shares);
+	n->map.placement = (uint8_t)o->placement;
+	describe_image(&n->map, &n->survey);
+	identify(&n->map, c->image);
+	map_pack(&n->map, &n->packed);
+	map_release(&n->map);
+	for (unsigned t = 1; t < shares; t++)
+		arena_free(&share[t].placing.map.arena);
+}
+
 void count_plan_make(struct count_plan *n, const struct cfg *c,
 		     const struct count_options *o)
 {
-	struct drawing d;
-	bool *sure;
-
 	*n = (struct count_plan){
 		.subtract = c->image->type == ET_EXEC,
 		.for_threads = c->isa->move->count_thread &&
 			       (o->for_threads || c->text_bytes > NEAR_TEXT),
 	};
 	survey_make(&n->survey, c);
-	n->map.placement = (uint8_t)o->placement;
-	describe_image(&n->map, &n->survey);
-	drawing_begin(&d, &n->survey, &n->map);
-	d.pairs = o->pairs;
-	/* where a thread ended, the callers of who is sure to come back are
-	   found by the link register and frame records (runtime/ends.c) */
-	d.sure = sure = o->after_calls || !c->isa->link ?
-				NULL : sure_find(&n->survey);
-	for (uint32_t p = 0; p < c->proc.n; p++) {
-		if (!is_wanted(c, p, o->only))
-			continue;
-		if (draw_procedure(&d, p))
-			place_procedure(n, &d, o,
-					(uint32_t)n->map.proc.n - 1);
-		else
-			draw_stub(&d, p);
-	}
-	vec_append(&n->jump, &d.told);
-	n->takes_slot = d.takes_slot;
-	drawing_free(&d);
-	mem_free(sure);
-	identify(&n->map, c->image);
-	map_pack(&n->map, &n->packed);
-	map_release(&n->map);
+	make_map(n, o);
 	n->plan.survey = &n->survey;
 	plan_memory(n);
 	n->plan.section_name = MAP_SECTION;

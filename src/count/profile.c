@@ -97,7 +97,14 @@ static int by_image(const void *a, const void *b)
 		return p->image < q->image ? -1 : 1;
 	if (p->process != q->process)
 		return p->process < q->process ? -1 : 1;
+	/* a process is in one part */
 	return p->at < q->at ? -1 : p->at > q->at;
+}
+
+void profile_sort_pieces(struct profile *p)
+{
+	if (p->piece.n)
+		qsort(p->piece.at, p->piece.n, sizeof *p->piece.at, by_image);
 }
 
 int profile_sum(const struct profile *p, uint64_t at, uint64_t *sum,
@@ -149,8 +156,7 @@ static int profile_scan(struct profile *p, struct err *e)
 	if (p->finished ? profile_scan_finished(p, e) :
 			  profile_scan_live(p, e))
 		return -1;
-	if (p->piece.n)
-		qsort(p->piece.at, p->piece.n, sizeof *p->piece.at, by_image);
+	profile_sort_pieces(p);
 	return profile_sort_pairs(p, e);
 }
 
@@ -168,7 +174,8 @@ int profile_open(struct profile *p, const char *path, struct err *e)
 
 void profile_close(struct profile *p)
 {
-	for (size_t i = 0; i < p->image.n; i++)
+	/* of several, the parts have the maps */
+	for (size_t i = 0; !p->npart && i < p->image.n; i++)
 		map_release(&p->image.at[i].map);
 	vec_free(&p->process);
 	vec_free(&p->image);
@@ -179,7 +186,11 @@ void profile_close(struct profile *p)
 	vec_free(&p->pair_chunk);
 	vec_free(&p->pair);
 	arena_free(&p->arena);
-	file_close(&p->file);
+	if (!p->npart)
+		file_close(&p->file);
+	while (p->npart)
+		profile_close(&p->part[--p->npart]);
+	mem_free(p->part);
 }
 
 /* the first piece of the image and process, or where it would be */
@@ -200,6 +211,15 @@ static bool profile_is_of(const struct profile *p, size_t i, uint32_t image,
 {
 	return i < p->piece.n && p->piece.at[i].image == image &&
 	       (!process || p->piece.at[i].process == process);
+}
+
+uint32_t profile_program(const struct profile *p)
+{
+	for (uint32_t i = 0; p->process.n && i < p->image.n; i++)
+		if (!p->image.at[i].missing &&
+		    !strcmp(p->image.at[i].map.path, p->process.at[0].name))
+			return i;
+	return UINT32_MAX;
 }
 
 bool profile_has(const struct profile *p, uint32_t image, uint32_t process)
@@ -251,14 +271,18 @@ void profile_endings(const struct profile *p, uint32_t image,
 int profile_add(const struct profile *p, uint32_t image, uint32_t process,
 		uint64_t *value, struct err *e)
 {
+	uint64_t ncounter = p->image.at[image].ncounter;
+
 	for (size_t i = profile_first(p, image, process);
 	     profile_is_of(p, i, image, process); i++) {
 		const struct profile_piece *x = &p->piece.at[i];
+		const struct profile *q = p->npart ? &p->part[x->part] : p;
 
-		if (p->finished ? profile_add_finished(p, x, value, e) :
-				  profile_add_live(p, x, value, e))
+		if (q->finished ? profile_add_finished(q, x, ncounter, value,
+						       e) :
+				  profile_add_live(q, x, value, e))
 			return -1;
 	}
 	profile_correct(p, image, process, value);
-	return profile_check_sum(p, value, p->image.at[image].ncounter, e);
+	return profile_check_sum(p, value, ncounter, e);
 }

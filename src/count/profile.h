@@ -37,6 +37,7 @@ struct profile_image {
 struct profile_piece {
 	uint32_t process; /* number */
 	uint32_t image;	  /* in profile.image */
+	uint32_t part;	  /* of several: in which of profile.part it is */
 	uint64_t at, size;
 };
 
@@ -83,12 +84,24 @@ struct profile {
 	VEC(struct profile_correction) correction;
 	VEC(uint64_t) pair_chunk; /* live: where they are in the file */
 	VEC(struct profile_pair) pair; /* by all before the count, each once */
+	struct profile *part; /* several that are told as one; profile_join.c */
+	uint32_t npart;	      /* 0: it is one */
 	struct arena arena;
 };
 
 /* `path` must outlive the profile; on -1 nothing needs closing */
 int profile_open(struct profile *p, const char *path, struct err *e);
+/*
+ * The same of n profiles, at least one, as if all their processes were of one
+ * run. They have to be of the same program, its images the same and counted in
+ * the same way; else *e says which are not, and why.
+ */
+int profile_open_all(struct profile *p, const char *const *path, size_t n,
+		     struct err *e);
 void profile_close(struct profile *p);
+
+/* the image that the first process runs, or UINT32_MAX: not known */
+uint32_t profile_program(const struct profile *p);
 
 /* whether a process, or (0) any, has counters of the image */
 bool profile_has(const struct profile *p, uint32_t image, uint32_t process);

@@ -262,9 +262,10 @@ int profile_scan_finished(struct profile *p, struct err *e)
 
 /* adds the counters that are not 0, as they were unpacked */
 static int finished_add(const struct profile *p, const struct profile_piece *x,
-			struct bytes *b, uint64_t *value, struct err *e)
+			struct bytes *b, uint64_t ncounter, uint64_t *value,
+			struct err *e)
 {
-	uint64_t ncounter = p->image.at[x->image].ncounter, next = 0;
+	uint64_t next = 0;
 
 	while (bytes_left(b)) {
 		uint64_t gap = bytes_uleb(b), n = bytes_uleb(b);
@@ -280,8 +281,8 @@ static int finished_add(const struct profile *p, const struct profile_piece *x,
 }
 
 int profile_add_finished(const struct profile *p,
-			 const struct profile_piece *x, uint64_t *value,
-			 struct err *e)
+			 const struct profile_piece *x, uint64_t ncounter,
+			 uint64_t *value, struct err *e)
 {
 	uint8_t *bytes = finished_read(p, x->at, x->size, e);
 	buffer all = {0};
@@ -294,7 +295,7 @@ int profile_add_finished(const struct profile *p,
 	mem_free(bytes);
 	if (!status) {
 		b = bytes_window(all.at, all.n, 0);
-		status = finished_add(p, x, &b, value, e);
+		status = finished_add(p, x, &b, ncounter, value, e);
 	}
 	vec_free(&all);
 	return status;

@@ -60,6 +60,9 @@ int profile_sort(struct profile *p, struct err *e);
 /* whether there is such a process; requires: profile_sort() */
 bool profile_has_process(const struct profile *p, uint32_t number);
 
+/* sorts pieces by image, then process */
+void profile_sort_pieces(struct profile *p);
+
 /* profile_write.c: the image of that identity, if it has a map */
 bool profile_same_image(const struct profile *p, const uint8_t *id,
 			uint32_t *image);
@@ -69,8 +72,8 @@ int profile_scan_finished(struct profile *p, struct err *e);
 int profile_add_live(const struct profile *p, const struct profile_piece *x,
 		     uint64_t *value, struct err *e);
 int profile_add_finished(const struct profile *p,
-			 const struct profile_piece *x, uint64_t *value,
-			 struct err *e);
+			 const struct profile_piece *x, uint64_t ncounter,
+			 uint64_t *value, struct err *e);
 /* profile_ends.c: what processes said of their ends becomes p->end */
 void profile_understand(struct profile *p);
 /* profile_pairs.c: sorts them and adds up those that are the same */

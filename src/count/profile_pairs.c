@@ -56,7 +56,7 @@ size_t profile_pairs(const struct profile *p, uint32_t image, uint32_t site,
 	for (end = i; end < p->pair.n && x[end].image == image &&
 		      x[end].site == site;)
 		end++;
-	*first = x + i;
+	*first = p->pair.n ? x + i : NULL;
 	return end - i;
 }
 

@@ -277,6 +277,20 @@ static int write_check(const struct profile *p, struct err *e)
 	return 0;
 }
 
+/* of several: what is written must be readable as one */
+static int write_check_sums(const struct profile *p, struct err *e)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; !status && i < p->image.n; i++) {
+		uint64_t *value = NEW_ARRAY(uint64_t, p->image.at[i].ncounter);
+
+		status = profile_add(p, i, 0, value, e);
+		mem_free(value);
+	}
+	return status;
+}
+
 /* `minus` is an earlier state of the same run: all of it is still there */
 static int write_check_minus(const struct profile *p,
 			     const struct profile *minus, struct err *e)
@@ -364,6 +378,8 @@ int profile_write(const struct profile *p, const struct profile *minus,
 
 	if (!status && minus)
 		status = write_check_minus(p, minus, e);
+	if (!status && p->npart)
+		status = write_check_sums(p, e);
 	if (!status)
 		status = write_all(&w, e);
 	if (!status)

@@ -352,16 +352,6 @@ static int fde_compare(const void *a, const void *b)
 	return (f->addr > g->addr) - (f->addr < g->addr);
 }
 
-/* sorts if need be; linkers keep the order of the code, mostly */
-static void fde_sort(struct fde *f, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		if (fde_compare(&f[i - 1], &f[i]) > 0) {
-			qsort(f, n, sizeof *f, fde_compare);
-			return;
-		}
-}
-
 /* sets each FDE's `outer`: the nearest before it that ends after it */
 static void fde_link_outer(struct fde *f, size_t n)
 {
@@ -398,8 +388,7 @@ static void fde_limit_lsda(const struct image *im, struct fde *f, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (f[i].lsda)
 			vec_push(&with, &f[i]);
-	if (with.n)
-		qsort(with.at, with.n, sizeof *with.at, lsda_compare);
+	mem_sort(with.at, with.n, sizeof *with.at, lsda_compare);
 	for (size_t i = 0; i < with.n; i++) {
 		struct fde *g = with.at[i];
 
@@ -423,7 +412,7 @@ void unwind_read(struct unwind *u, const struct image *im)
 		memcpy(u->fde, fs.fde.at, fs.fde.n * sizeof *u->fde);
 	u->nfde = fs.fde.n;
 	u->bad = fs.bad;
-	fde_sort(u->fde, u->nfde);
+	mem_sort(u->fde, u->nfde, sizeof *u->fde, fde_compare);
 	fde_link_outer(u->fde, u->nfde);
 	fde_limit_lsda(im, u->fde, u->nfde);
 	dict_free(&fs.cie_at);

@@ -251,13 +251,9 @@ static int reloc_compare(const void *a, const void *b)
 /* sorts, and drops entries that two tables share */
 static void reloc_sort(relocs *v)
 {
-	bool sorted = true;
 	size_t n = 0;
 
-	for (size_t i = 1; i < v->n && sorted; i++)
-		sorted = reloc_compare(&v->at[i - 1], &v->at[i]) <= 0;
-	if (!sorted)
-		qsort(v->at, v->n, sizeof *v->at, reloc_compare);
+	mem_sort(v->at, v->n, sizeof *v->at, reloc_compare);
 	for (size_t i = 0; i < v->n; i++)
 		if (!n || reloc_compare(&v->at[n - 1], &v->at[i]) ||
 		    v->at[n - 1].symbol != v->at[i].symbol)

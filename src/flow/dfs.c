@@ -37,11 +37,11 @@ void dfs_search(struct arena *a, const struct graph *g, struct dfs *d)
 	struct arena scratch = {0};
 
 	*d = (struct dfs){
-		.order = ARENA_ARRAY(a, uint32_t, g->nv),
-		.topo = ARENA_ARRAY(a, uint32_t, g->nv),
+		.order = ARENA_RAW(a, uint32_t, g->nv),
+		.topo = ARENA_RAW(a, uint32_t, g->nv),
 		.pre = graph_nones(a, g->nv),
-		.last = ARENA_ARRAY(a, uint32_t, g->nv),
-		.parent = ARENA_ARRAY(a, uint32_t, g->nv),
+		.last = ARENA_RAW(a, uint32_t, g->nv),
+		.parent = ARENA_RAW(a, uint32_t, g->nv),
 	};
 	dfs_run(g, d, ARENA_ARRAY(&scratch, uint32_t, g->nv));
 	arena_free(&scratch);

@@ -88,12 +88,36 @@ static void dom_run(const struct graph *g, const struct dfs *d,
 			k->idom[w] = k->idom[k->idom[w]];
 }
 
-/* sizes and preorder numbers: an idom comes before its children in order[] */
-static void dom_number(struct arena *scratch, const struct dfs *d,
-		       struct dom *m, uint32_t nv)
+void dom_find(struct arena *a, const struct graph *g, const struct dfs *d,
+	      struct dom *m)
 {
-	uint32_t *next = ARENA_ARRAY(scratch, uint32_t, nv);
+	struct arena scratch = {0};
+	struct dom_work k = {
+		.semi = graph_identity(&scratch, d->n),
+		.idom = graph_nones(&scratch, d->n),
+		.up = graph_nones(&scratch, d->n),
+		.best = graph_identity(&scratch, d->n),
+		.path = ARENA_RAW(&scratch, uint32_t, d->n),
+		.bucket = graph_nones(&scratch, d->n),
+		.bucket_next = ARENA_RAW(&scratch, uint32_t, d->n),
+	};
 
+	*m = (struct dom){.idom = graph_nones(a, g->nv)};
+	dom_run(g, d, &k);
+	for (uint32_t w = 1; w < d->n; w++)
+		m->idom[d->order[w]] = d->order[k.idom[w]];
+	arena_free(&scratch);
+}
+
+/* an idom comes before its children in order[] */
+void dom_number(struct arena *a, const struct graph *g, const struct dfs *d,
+		struct dom *m)
+{
+	struct arena scratch = {0};
+	uint32_t *next = ARENA_ARRAY(&scratch, uint32_t, g->nv);
+
+	m->first = ARENA_ARRAY(a, uint32_t, g->nv);
+	m->size = ARENA_ARRAY(a, uint32_t, g->nv);
 	for (uint32_t i = d->n; i-- > 0;) {
 		uint32_t v = d->order[i];
 
@@ -110,30 +134,5 @@ static void dom_number(struct arena *scratch, const struct dfs *d,
 		}
 		next[v] = m->first[v] + 1;
 	}
-}
-
-void dom_find(struct arena *a, const struct graph *g, const struct dfs *d,
-	      struct dom *m)
-{
-	struct arena scratch = {0};
-	struct dom_work k = {
-		.semi = graph_identity(&scratch, d->n),
-		.idom = graph_nones(&scratch, d->n),
-		.up = graph_nones(&scratch, d->n),
-		.best = graph_identity(&scratch, d->n),
-		.path = ARENA_ARRAY(&scratch, uint32_t, d->n),
-		.bucket = graph_nones(&scratch, d->n),
-		.bucket_next = ARENA_ARRAY(&scratch, uint32_t, d->n),
-	};
-
-	*m = (struct dom){
-		.idom = graph_nones(a, g->nv),
-		.first = ARENA_ARRAY(a, uint32_t, g->nv),
-		.size = ARENA_ARRAY(a, uint32_t, g->nv),
-	};
-	dom_run(g, d, &k);
-	for (uint32_t w = 1; w < d->n; w++)
-		m->idom[d->order[w]] = d->order[k.idom[w]];
-	dom_number(&scratch, d, m, g->nv);
 	arena_free(&scratch);
 }

@@ -13,13 +13,17 @@
 
 struct dom {
 	uint32_t *idom;  /* GRAPH_NONE for the root and the unreachable */
+	/* of dom_number(): */
 	uint32_t *first; /* v's number in a preorder of the dominator tree */
 	uint32_t *size;  /* vertices that v dominates; 0 if unreachable */
 };
 
-/* fills *m, in the arena; d is dfs_search()'s result for g */
+/* fills m->idom, in the arena; d is dfs_search()'s result for g */
 void dom_find(struct arena *a, const struct graph *g, const struct dfs *d,
 	      struct dom *m);
+/* fills the rest of *m, for dom_dominates() */
+void dom_number(struct arena *a, const struct graph *g, const struct dfs *d,
+		struct dom *m);
 
 /* whether u dominates v (every reachable vertex dominates itself) */
 static inline bool dom_dominates(const struct dom *m, uint32_t u, uint32_t v)

@@ -5,7 +5,7 @@
 
 uint32_t *graph_nones(struct arena *a, uint32_t n)
 {
-	uint32_t *x = ARENA_ARRAY(a, uint32_t, n);
+	uint32_t *x = ARENA_RAW(a, uint32_t, n);
 
 	memset(x, 0xff, n * sizeof *x);
 	return x;
@@ -13,7 +13,7 @@ uint32_t *graph_nones(struct arena *a, uint32_t n)
 
 uint32_t *graph_identity(struct arena *a, uint32_t n)
 {
-	uint32_t *x = ARENA_ARRAY(a, uint32_t, n);
+	uint32_t *x = ARENA_RAW(a, uint32_t, n);
 
 	for (uint32_t i = 0; i < n; i++)
 		x[i] = i;
@@ -38,6 +38,25 @@ uint32_t graph_add_edge(struct graph_sketch *s, uint32_t from, uint32_t to)
 	return (uint32_t)s->from.n - 1;
 }
 
+void graph_add_edges(struct graph_sketch *s, const struct graph_sketch *other,
+		     size_t first, size_t end)
+{
+	size_t n = end - first;
+
+	assert(n <= other->from.n && other->nv <= s->nv &&
+	       n < GRAPH_NONE - 1 - s->from.n);
+	if (!n)
+		return;
+	vec_reserve(&s->from, n);
+	vec_reserve(&s->to, n);
+	memcpy(s->from.at + s->from.n, other->from.at + first,
+	       n * sizeof *s->from.at);
+	memcpy(s->to.at + s->to.n, other->to.at + first,
+	       n * sizeof *s->to.at);
+	s->from.n += n;
+	s->to.n += n;
+}
+
 uint32_t graph_add_hub(struct graph_sketch *s, const uint32_t *sources,
 		       uint32_t ns, const uint32_t *targets, uint32_t nt)
 {
@@ -58,7 +77,7 @@ static void graph_fill_rows(struct arena *a, const struct graph *g,
 {
 	/* one place to the right, so that filling leaves the row starts */
 	uint32_t *first = ARENA_ARRAY(a, uint32_t, g->nv + 2);
-	uint32_t *row = ARENA_ARRAY(a, uint32_t, g->ne);
+	uint32_t *row = ARENA_RAW(a, uint32_t, g->ne);
 
 	for (uint32_t e = 0; e < g->ne; e++)
 		first[end[e] + 2]++;
@@ -74,12 +93,20 @@ static void graph_fill_rows(struct arena *a, const struct graph *g,
 static uint32_t *graph_copy_ends(struct arena *a, const uint32_t *at, size_t n,
 				 uint32_t closing)
 {
-	uint32_t *copy = ARENA_ARRAY(a, uint32_t, n + 1);
+	uint32_t *copy = ARENA_RAW(a, uint32_t, n + 1);
 
 	if (n)
 		memcpy(copy, at, n * sizeof *copy);
 	copy[n] = closing;
 	return copy;
+}
+
+void graph_sketch_free(struct graph_sketch *s)
+{
+	vec_free(&s->from);
+	vec_free(&s->to);
+	vec_free(&s->hubs);
+	s->nv = 0;
 }
 
 void graph_seal(struct arena *a, struct graph_sketch *s, uint32_t root,
@@ -98,8 +125,5 @@ void graph_seal(struct arena *a, struct graph_sketch *s, uint32_t root,
 	g->is_virtual[exit] = true;
 	for (size_t i = 0; i < s->hubs.n; i++)
 		g->is_virtual[s->hubs.at[i]] = true;
-	vec_free(&s->from);
-	vec_free(&s->to);
-	vec_free(&s->hubs);
-	s->nv = 0;
+	graph_sketch_free(s);
 }

@@ -80,9 +80,13 @@ uint32_t *graph_identity(struct arena *a, uint32_t n);
 uint32_t graph_add_vertices(struct graph_sketch *s, uint32_t n);
 /* the edge from -> to; returns its number */
 uint32_t graph_add_edge(struct graph_sketch *s, uint32_t from, uint32_t to);
+/* the edges first .. end-1 of another sketch, in their order */
+void graph_add_edges(struct graph_sketch *s, const struct graph_sketch *other,
+		     size_t first, size_t end);
 /* a hub between ns jumps and nt targets; returns the hub's vertex */
 uint32_t graph_add_hub(struct graph_sketch *s, const uint32_t *sources,
 		       uint32_t ns, const uint32_t *targets, uint32_t nt);
+void graph_sketch_free(struct graph_sketch *s);
 /* *g becomes the finished graph, in the arena; the sketch is freed */
 void graph_seal(struct arena *a, struct graph_sketch *s, uint32_t root,
 		uint32_t exit, struct graph *g);

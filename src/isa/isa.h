@@ -192,6 +192,10 @@ struct isa {
 	 */
 	unsigned (*lift)(const uint8_t *code, size_t avail, uint64_t addr,
 			 struct uop *out);
+	/* the same, and what scan() says of length and kind, in one go */
+	unsigned (*lift_scanned)(const uint8_t *code, size_t avail,
+				 uint64_t addr, struct insn *scanned,
+				 struct uop *out);
 	/*
 	 * False only if lift() of the instruction certainly neither changes
 	 * the stack and frame pointers nor takes anything from them but
@@ -208,6 +212,8 @@ struct isa {
 	const char *(*reg_name)(unsigned r);
 	/* isa/move.h; NULL: code of this machine is not moved yet */
 	const struct isa_move *move;
+	/* some instructions are MEM_EXCL_LOAD and MEM_EXCL_STORE */
+	bool exclusives;
 	/* the largest page that a system of this machine may have */
 	uint32_t page;
 	/*

@@ -65,6 +65,14 @@ static void parse_word(struct finder *f)
 	f->is_address = !strncmp(f->word, "0x", 2) && f->word[2] && !*end;
 }
 
+bool find_is(const struct told_image *m, uint32_t p, const char *word)
+{
+	struct finder f = {.word = word};
+
+	parse_word(&f);
+	return is_meant(&f, m, p);
+}
+
 int find_procedure(struct found *out, const struct told *t, const char *word,
 		   const char *image, struct err *e)
 {

@@ -13,6 +13,8 @@ struct found {
 	uint32_t others; /* that are called so, too */
 };
 
+/* whether procedure p of the image is meant by the word */
+bool find_is(const struct told_image *m, uint32_t p, const char *word);
 /* image: only of that one; NULL: of any. -1 and *e if there is none */
 int find_procedure(struct found *f, const struct told *t, const char *word,
 		   const char *image, struct err *e);

@@ -11,19 +11,12 @@
 
 #include "base/share.h"
 #include "isa/move.h"
-#include "isa/page.h"
 #include "rewrite/unwind_out.h"
 
-/* longest part that may hold a literal which is copied behind it */
-enum { POOLED_PART_MAX = 512 * 1024 };
 /* a thunk that jumps by a return has no more blocks than this */
 enum { THUNK_BLOCKS = 8 };
-/* a signal trampoline is no longer than this */
-enum { TRAMPOLINE_MAX = 16 };
 /* fewer parts are not worth a thread */
 enum { SHARE_PARTS = 1000 };
-/* how far behind a call libgo takes a label for its return address */
-enum { RETURN_NEAR = 16 };
 
 static void stay(struct survey *s, uint64_t start, uint64_t end,
 		 const char *reason)
@@ -31,114 +24,6 @@ static void stay(struct survey *s, uint64_t start, uint64_t end,
 	struct region p = {start, end, reason};
 
 	vec_push(&s->in_place, p);
-}
-
-/* is the instruction one that can be written elsewhere? */
-static const char *insn_obstacle(const struct cfg *c,
-				 const struct part *p, const uint8_t *code,
-				 const struct insn *in)
-{
-	uint8_t form = c->isa->move->form(code, in);
-
-	if (form == MOVE_NEVER)
-		return "an instruction that is not understood";
-	if (!c->isa->move->pooled(form))
-		return NULL;
-	if (!in->ref_size || !image_constant(c->image, in->ref, in->ref_size))
-		return "a literal that is not constant";
-	if (p->end - p->start > POOLED_PART_MAX)
-		return "a literal too far from a place for its copy";
-	return NULL;
-}
-
-/* does control go on from the block to its neighbour? */
-static bool goes_on(const struct cfg *c, uint32_t b)
-{
-	for (uint32_t e = c->block.at[b].edge; e < cfg_edges_end(c, b); e++)
-		if (c->edge.at[e].to == b + 1)
-			return true;
-	return false;
-}
-
-/*
- * Is the address, made by the part's own code, a label behind a call of it?
- * Whoever needs that compares it with the return address: so does recover()
- * of gccgo. Moved code returns elsewhere.
- */
-static bool is_return_label(const struct cfg *c, const struct part *p,
-			    uint64_t addr)
-{
-	uint32_t b = addr > p->start && addr < p->end ? cfg_block_at(c, addr) :
-							CFG_NONE;
-
-	if (b == CFG_NONE || c->block.at[b].start != addr ||
-	    !(c->block.at[b].flags & BLOCK_ENTRY))
-		return false;
-	while (b-- > p->block && goes_on(c, b) &&
-	       block_end(&c->block.at[b]) + RETURN_NEAR >= addr)
-		if (c->block.at[b].last == INSN_CALL ||
-		    c->block.at[b].last == INSN_ICALL)
-			return true;
-	return false;
-}
-
-/* pages_step(), and constants that nothing is added to */
-static bool makes_address(struct pages *p, const struct insn *in,
-			  uint64_t *made)
-{
-	if (pages_step(p, in, made))
-		return true;
-	*made = in->imm;
-	return in->has_imm && !in->reads;
-}
-
-/* calls a procedure only to be told where the call returns to */
-static bool asks_return(const struct cfg *c, const struct insn *in)
-{
-	size_t avail;
-	const uint8_t *code;
-
-	if (in->kind != INSN_CALL || !c->isa->move->tells_return)
-		return false;
-	code = image_at(c->image, in->target, &avail);
-	return code && c->isa->move->tells_return(code, avail);
-}
-
-static const char *code_obstacle(const struct cfg *c,
-				 const struct part *p)
-{
-	bool returns = false, calls_system = false;
-	struct pages pages = {.known = 0};
-	uint64_t made;
-
-	for (uint32_t b = p->block; b < p->block + p->nblock; b++) {
-		const struct block *bl = &c->block.at[b];
-		size_t avail;
-		const uint8_t *code = image_at(c->image, bl->start, &avail);
-		struct insn in;
-
-		if (!code)
-			return "its bytes are not in the file";
-		for (uint32_t at = 0; at < bl->size; at += in.len) {
-			const char *why;
-
-			c->isa->scan(code + at, bl->size - at, bl->start + at,
-				     &in);
-			why = insn_is_prefix(bl, &in) ? NULL :
-			      insn_obstacle(c, p, code + at, &in);
-			if (why)
-				return why;
-			if ((makes_address(&pages, &in, &made) &&
-			     is_return_label(c, p, made)) ||
-			    asks_return(c, &in))
-				return "it knows where a call returns to";
-			returns |= insn_ends_flow(&in);
-			calls_system |= in.kind == INSN_SYSCALL;
-		}
-	}
-	if (calls_system && !returns && p->end - p->start <= TRAMPOLINE_MAX)
-		return "a signal trampoline: debuggers know it by its bytes";
-	return NULL;
 }
 
 static const char *unwind_obstacle(const struct cfg *c,
@@ -221,11 +106,10 @@ static bool is_relocated(const struct image *im, const struct part *p)
 	return false;
 }
 
-/* why a part stays where it is; NULL if it moves */
+/* why a part stays where it is, if its code could move; NULL if it moves */
 static const char *obstacle(const struct cfg *c, const struct part *p)
 {
 	const struct procedure *proc = &c->proc.at[p->proc];
-	const char *why;
 
 	if (!c->isa->move)
 		return "code of this machine is not moved yet";
@@ -240,8 +124,7 @@ static const char *obstacle(const struct cfg *c, const struct part *p)
 		return "the loader changes it";
 	if (unwind_hidden(c))
 		return "no unwind tables, or none that can be found";
-	why = unwind_obstacle(c, p);
-	return why ? why : code_obstacle(c, p);
+	return unwind_obstacle(c, p);
 }
 
 static int by_start(const void *a, const void *b)
@@ -283,41 +166,40 @@ bool choose_leave(struct survey *s,
 	return any;
 }
 
-/* a share of the parts, and why they stay */
+/* why each part stays */
 struct choice {
 	const struct cfg *c;
-	const char **why;
-	size_t from, to;
+	const char **why; /* given: what its code says */
 };
 
-static void *choose_share(void *share)
+static void choose_share(void *arg, size_t from, size_t end)
 {
-	const struct choice *x = share;
+	const struct choice *x = arg;
 
-	for (size_t i = x->from; i < x->to; i++)
-		if (x->c->part.at[i].nblock)
-			x->why[i] = obstacle(x->c, &x->c->part.at[i]);
-	return NULL;
+	for (size_t i = from; i < end; i++) {
+		const struct part *p = &x->c->part.at[i];
+		const char *why = p->nblock ? obstacle(x->c, p) : NULL;
+
+		x->why[i] = why ? why : x->why[i];
+	}
 }
 
 /* why each part stays, to be freed */
-static const char **find_obstacles(const struct cfg *c)
+static const char **find_obstacles(struct survey *s)
 {
-	unsigned n = c->part.n < SHARE_PARTS ? 1 : SHARES;
-	const char **why = NEW_ARRAY(const char *, c->part.n + 1);
-	struct choice share[SHARES];
+	const char **why = NEW_ARRAY(const char *, s->cfg->part.n + 1);
+	struct choice x = {s->cfg, why};
 
-	for (unsigned i = 0; i < n; i++)
-		share[i] = (struct choice){c, why, c->part.n * i / n,
-					   c->part.n * (i + 1) / n};
-	share_run(choose_share, share, sizeof *share, n);
+	if (s->cfg->isa->move)
+		code_read(s, why);
+	share_items(choose_share, &x, s->cfg->part.n, SHARE_PARTS);
 	return why;
 }
 
 void choose_parts(struct survey *s)
 {
 	const struct cfg *c = s->cfg;
-	const char **obstacles = find_obstacles(c);
+	const char **obstacles = find_obstacles(s);
 
 	for (uint32_t i = 0; i < c->part.n; i++) {
 		const struct part *p = &c->part.at[i];

@@ -436,7 +436,8 @@ static int put_plan_sections(const struct rewriter *r, const struct output *o,
 	if (!p)
 		return 0;
 	if (p->way_back) {
-		way_back_write(&r->m, &r->links, r->c, &back);
+		way_back_write(&r->m, &r->links, r->c,
+			       &r->survey->marks, &back);
 		failed = put_section(o, s, WAY_BACK_SECTION, back.at, back.n,
 				     at);
 	}

@@ -27,6 +27,11 @@ static bool reaches(const struct rewriter *r, uint64_t from, uint64_t to)
 	return distance(from, to) < r->move->jump_reach - MARGIN;
 }
 
+bool island_needed(const struct rewriter *r, uint64_t from, uint64_t to)
+{
+	return !reaches(r, from, to);
+}
+
 static uint32_t *bucket_of(struct rewriter *r, uint64_t to)
 {
 	return &r->island_bucket[(to * UINT64_C(0x9e3779b97f4a7c15)) >>

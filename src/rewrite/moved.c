@@ -24,6 +24,25 @@ void moves_seal(struct moves *m)
 	}
 }
 
+uint32_t parts_cut(const struct cfg *c, unsigned t, unsigned n)
+{
+	uint64_t limit = (uint64_t)c->block.n * t / n;
+	size_t i;
+
+	bisect(i, c->part.n, c->part.at[i].block < limit);
+	return t == n ? (uint32_t)c->part.n : (uint32_t)i;
+}
+
+size_t moves_cut(const struct moves *m, const struct cfg *c, unsigned t,
+		 unsigned n)
+{
+	uint32_t part = parts_cut(c, t, n);
+	size_t i;
+
+	bisect(i, m->moved.n, m->moved.at[i].part < part);
+	return i;
+}
+
 uint64_t moves_pad(const struct moves *m, uint64_t pad)
 {
 	const struct landing *l = m->landing.at;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "cfg/cfg.h"
 #include "rewrite/addr_map.h"
 
 /* code behind a body that belongs to the frame at an old address */
@@ -62,6 +63,11 @@ void moves_seal(struct moves *m);
 
 /* the moved part of that number in the cfg, or NULL if it stayed */
 const struct moved *moves_part(const struct moves *m, uint32_t part);
+/* where share t begins, if parts are cut into n of about as many blocks */
+uint32_t parts_cut(const struct cfg *c, unsigned t, unsigned n);
+/* the same for those that are moved */
+size_t moves_cut(const struct moves *m, const struct cfg *c, unsigned t,
+		 unsigned n);
 /* where an exception lands that was to land at the old pad, from no call */
 uint64_t moves_pad(const struct moves *m, uint64_t pad);
 void moves_free(struct moves *m);

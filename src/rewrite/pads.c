@@ -7,8 +7,6 @@
 
 /* what is longer is more than the padding before a procedure */
 enum { PADDING_MAX = 64 };
-/* what one instruction may load */
-enum { LOAD_MAX = 64 };
 
 /* sets of old addresses */
 struct pad_finder {
@@ -33,7 +31,13 @@ static bool has(const struct pad_finder *f, const uint8_t *set, uint64_t addr)
 static void add(const struct pad_finder *f, uint8_t *set, uint64_t start,
 		uint64_t end)
 {
-	for (uint64_t n = start - f->base; n < end - f->base; n++)
+	uint64_t n = start - f->base, to = end - f->base;
+
+	for (; n < to && n % 8; n++)
+		set[n / 8] |= (uint8_t)(1 << n % 8);
+	if (n < to)
+		memset(set + n / 8, 0xff, (to - n) / 8);
+	for (n += (to - n) / 8 * 8; n < to; n++)
 		set[n / 8] |= (uint8_t)(1 << n % 8);
 }
 
@@ -110,32 +114,6 @@ static void doubt(struct survey *s, uint64_t value)
 		vec_push(&s->doubt, value);
 }
 
-/* notes what the block loads that is code, and its constants */
-static void find_loads(struct survey *s, uint32_t block)
-{
-	const struct cfg *c = s->cfg;
-	const struct block *b = &c->block.at[block];
-	size_t avail;
-	const uint8_t *code = image_at(c->image, b->start, &avail);
-	struct insn in;
-
-	for (uint32_t at = 0; code && at < b->size; at += in.len) {
-		struct range r;
-
-		c->isa->scan(code + at, b->size - at, b->start + at, &in);
-		if (!in.len)
-			return;
-		if (in.has_imm && c->image->type == ET_EXEC)
-			doubt(s, in.imm);
-		if (in.ref_kind != REF_LOAD ||
-		    cfg_block_at(c, in.ref) == CFG_NONE)
-			continue;
-		r.start = in.ref;
-		r.end = in.ref + (in.ref_size ? in.ref_size : LOAD_MAX);
-		vec_push(&s->read, r);
-	}
-}
-
 /* words of data that may be addresses */
 static void find_words(struct survey *s, const struct segment *g)
 {
@@ -153,8 +131,6 @@ void pads_find_spared(struct survey *s)
 
 	if (!s->cfg->isa->move->hop_size)
 		return;
-	for (uint32_t b = 0; b < s->cfg->block.n; b++)
-		find_loads(s, b);
 	for (size_t i = 0; im->type == ET_EXEC && i < im->nsegment; i++)
 		find_words(s, &im->segment[i]);
 }

@@ -4,6 +4,11 @@
 #include "rewrite/rewrite_int.h"
 #include "rewrite/survey_int.h"
 
+#include "base/share.h"
+
+/* fewer bytes are not worth a thread */
+enum { COPY_LEAST = 8 << 20 };
+
 void rewrite_report_free(struct rewrite_report *r)
 {
 	vec_free(&r->in_place);
@@ -114,6 +119,14 @@ static void rewriter_free(struct rewriter *r)
 	unwind_out_free(&r->unwind);
 }
 
+/* in threads, as pages are new */
+static void copy_old(void *arg, size_t from, size_t end)
+{
+	const struct rewriter *r = arg;
+
+	memcpy(r->old + from, r->im->bytes + from, end - from);
+}
+
 int rewrite_image(const struct cfg *c, const struct plan *plan,
 		  const struct rewrite_options *o, const char *path,
 		  struct rewrite_report *report, struct err *e)
@@ -138,7 +151,7 @@ int rewrite_image(const struct cfg *c, const struct plan *plan,
 			       "%s: was already rewritten, by tally %s",
 			       c->image->path, maker);
 	r.old = mem_alloc(c->image->size);
-	memcpy(r.old, c->image->bytes, c->image->size);
+	share_items(copy_old, &r, c->image->size, COPY_LEAST);
 	r.survey = plan && plan->survey ? plan->survey : &own;
 	if (r.survey == &own && plan)
 		survey_make(&own, c);

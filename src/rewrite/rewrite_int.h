@@ -4,6 +4,7 @@
  * The order of work, one file each:
  *
  *	survey.c   what can be done, and of it
+ *	read_code.c  all code, once
  *	choose.c     which parts of the cfg move, and why the others do not
  *	far.c        and which stay with them in a very large file
  *	labels.c     which tables of labels lead to the new code themselves
@@ -11,12 +12,15 @@
  *	arrive.c     the old addresses at which control may arrive
  *	pads.c       room for jumps there, where not all places have it
  *	spot.c     where what the plan inserts can be
+ *	sites_make.c  which insertions share a place
  *	site.c     the code there
  *	links.c    stubs of the linker that are written anew
- *	layout.c   where every moved instruction goes
+ *	build_part.c  the new code of a part, and how long it is
+ *	layout.c   where parts go
  *	island.c   steps for jumps that do not reach
  *	old_pool.c   and room for them in old text
  *	text.c     the new code
+ *	table_out.c  and what it reads
  *	slots.c    the old text, which leads there
  *	unwind_out.c  unwind and exception tables
  *	property.c what notes say about the code
@@ -105,6 +109,19 @@ struct rewriter {
 /* the type of the note, by the owner "tally", that names our version */
 enum { NOTE_TALLY_VERSION = 1 };
 
+/* what the new code of some parts consists of */
+struct built {
+	VEC(struct span) span;
+	VEC(struct literal) literal;
+	VEC(struct stub) stub;
+	VEC(struct push) push;
+};
+
+/* build_part.c: lays out moved parts `from` to `end`, each at its old address,
+   behind what is in *out */
+void build_parts(struct rewriter *r, size_t from, size_t end,
+		 struct built *out);
+
 /* layout.c: fills r->m with new addresses, from r->text_addr on */
 void layout_text(struct rewriter *r);
 /* the same code, with the room for islands that there is now */
@@ -113,6 +130,8 @@ void layout_again(struct rewriter *r);
 uint64_t layout_literal(const struct rewriter *r, uint64_t user);
 
 /* island.c */
+/* a jump at `from` does not reach `to` */
+bool island_needed(const struct rewriter *r, uint64_t from, uint64_t to);
 /* where a jump at `from` has to go to reach `to`; 0 if it cannot */
 uint64_t island_step(struct rewriter *r, uint64_t from, uint64_t to);
 /* the same to where a procedure starts: how is no matter */
@@ -160,6 +179,14 @@ int file_write(struct rewriter *r, const char *path);
 
 /* text.c: where an old instruction lies in the bytes of the new file */
 uint8_t *text_slot(const struct rewriter *r, uint64_t old);
+
+/* where control goes that comes to the old address from elsewhere */
+uint64_t text_entry(const struct rewriter *r, uint64_t old);
+/* fails: something is too far from the new place of the instruction */
+int text_unreached(struct rewriter *r, uint64_t old);
+
+/* table_out.c: tables and literals, into r->text and r->old */
+int table_out_write(struct rewriter *r);
 
 /* a procedure starts there: some registers are nobody's */
 bool text_is_start(const struct rewriter *r, uint64_t old);

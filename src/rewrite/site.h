@@ -45,15 +45,25 @@ struct sites {
 	size_t left_out;     /* insertions in code that stays in place */
 };
 
+/* insertion i of a site */
+static inline const struct insertion *site_insertion(const struct sites *s,
+						     const struct site *x,
+						     uint32_t i)
+{
+	return &s->plan->insertion.at[s->order.at[x->first + i]];
+}
+
 /*
- * What the plan wants in code that moves; the rest is left out, and counted.
- * -1 if it asks for what cannot be.
+ * sites_make.c: what the plan wants in code that moves; the rest is left out,
+ * and counted. -1 if it asks for what cannot be.
  */
 int sites_make(struct sites *s, const struct survey *v,
 	       const struct plan *plan, struct err *e);
 void sites_free(struct sites *s);
 /* the site of that kind and number, or NULL */
 struct site *sites_find(const struct sites *s, enum spot_kind k, uint64_t at);
+/* in at[k]: the first of that number, or behind it */
+size_t sites_from(const struct sites *s, enum spot_kind k, uint64_t at);
 /* what the code of some insertions together needs */
 struct need {
 	/* registers, and flags that it overwrites: if it need not keep any,
@@ -69,6 +79,9 @@ void need_add(struct need *all, const struct insertion *i);
 /* registers for the code there; or why it cannot be there, for people */
 const char *site_equip(struct site *x, const struct survey *v,
 		       const struct spot *p, struct need need);
+/* bytes of its code */
+unsigned site_size(const struct sites *s, const struct site *x,
+		   const struct isa *isa);
 /* by how much a site's code lowers the stack pointer */
 uint32_t site_depth(const struct site *x, const struct isa *isa);
 /* where the plan's things are, and how its code gets there */

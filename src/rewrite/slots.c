@@ -15,7 +15,11 @@
  */
 #include "rewrite/rewrite_int.h"
 
+#include "base/share.h"
 #include "rewrite/survey_int.h"
+
+/* fewer are not worth a thread */
+enum { SHARE_SPANS = 20000 };
 
 static bool is_trap(const struct rewriter *r, const uint8_t *code,
 		    uint64_t old)
@@ -66,51 +70,115 @@ struct slot {
 	uint64_t old;
 	const uint8_t *code;
 	uint8_t *out;
+	uint64_t to;
+	bool expected; /* control may arrive there */
 };
 
-static void write_slot(struct rewriter *r, const struct slot *s, uint64_t to,
-		       bool expected)
+/* a share of the spans, and the slots there that need more than a jump */
+struct share {
+	struct rewriter *r;
+	size_t from, end;
+	VEC(struct slot) late;
+	size_t arrival; /* the next site where control arrives */
+};
+
+/* writes a slot; false: it is expected, and a jump does not reach */
+static bool write_slot(const struct rewriter *r, const struct slot *s)
 {
 	unsigned size = r->move->jump_size;
+
+	if (!s->expected && is_trap(r, s->code, s->old)) {
+		memcpy(s->out, s->code, size);
+		return true;
+	}
+	if (!s->expected && r->o->trap_unexpected &&
+	    !arrive_unknown(r->survey, s->old)) {
+		r->move->trap(s->out, size);
+		return true;
+	}
+	if (r->move->jump(s->old, s->to, s->out))
+		return true;
+	memcpy(s->out, s->code, size);
+	return !s->expected;
+}
+
+/* does what else can be done where control is expected; if nothing can, the
+   instruction is there already */
+static void write_late_slot(struct rewriter *r, const struct slot *s)
+{
 	uint64_t step;
 
 	if (s->old < r->far_end)
 		return;
-	if (!expected && is_trap(r, s->code, s->old)) {
-		memcpy(s->out, s->code, size);
-		return;
-	}
-	if (!expected && r->o->trap_unexpected &&
-	    !arrive_unknown(r->survey, s->old)) {
-		r->move->trap(s->out, size);
-		return;
-	}
-	if (r->move->jump(s->old, to, s->out))
-		return;
-	step = expected ? island_step(r, s->old, to) : 0;
-	if (step && r->move->jump(s->old, step, s->out))
-		return;
-	if (expected && write_far_slot(r, s->old, to))
-		return;
-	memcpy(s->out, s->code, size);
-	r->report->unreached += expected;
+	step = island_step(r, s->old, s->to);
+	if ((!step || !r->move->jump(s->old, step, s->out)) &&
+	    !write_far_slot(r, s->old, s->to))
+		r->report->unreached++;
+}
+
+/* the site at which control arrives that comes to the old address, or NULL */
+static const struct site *arrival_at(struct share *x, uint64_t old)
+{
+	const struct site *v = x->r->sites.at[SPOT_ARRIVAL].at;
+	size_t n = x->r->sites.at[SPOT_ARRIVAL].n;
+
+	while (x->arrival < n && v[x->arrival].at < old)
+		x->arrival++;
+	return x->arrival < n && v[x->arrival].at == old ? &v[x->arrival] :
+							   NULL;
 }
 
 /* every instruction of the span becomes a jump */
-static void write_span_slots(struct rewriter *r, const struct span *s)
+static void write_span_slots(struct share *x, const struct span *s)
 {
-	struct slot p = {s->old, old_code(r, s->old), text_slot(r, s->old)};
+	const struct rewriter *r = x->r;
+	struct slot p = {.old = s->old, .code = old_code(r, s->old),
+			 .out = text_slot(r, s->old)};
 	unsigned size = r->move->jump_size;
 
 	for (uint32_t i = 0; i < s->size; i += size) {
-		const struct site *x =
-			sites_find(&r->sites, SPOT_ARRIVAL, p.old);
-		uint64_t to = x ? x->addr : i ? s->start + i : s->arrive;
+		const struct site *site = arrival_at(x, p.old);
 
-		write_slot(r, &p, to, x || arrive_expected(r->survey, p.old));
+		p.to = site ? site->addr : i ? s->start + i : s->arrive;
+		p.expected = site || arrive_expected(r->survey, p.old);
+		if (!write_slot(r, &p))
+			vec_push(&x->late, p);
 		p.old += size;
 		p.code += size;
 		p.out += size;
+	}
+}
+
+static void *slots_share(void *share)
+{
+	struct share *x = share;
+	const struct span *v = x->r->m.map.span.at;
+
+	if (x->from < x->end)
+		x->arrival = sites_from(&x->r->sites, SPOT_ARRIVAL,
+					v[x->from].old);
+	for (size_t i = x->from; i < x->end; i++)
+		write_span_slots(x, &v[i]);
+	return NULL;
+}
+
+/* slots everywhere; what a jump does not do is done in order, by one */
+static void write_slots(struct rewriter *r)
+{
+	size_t all = r->m.map.span.n;
+	unsigned n = all < SHARE_SPANS ? 1 : SHARES;
+	struct share share[SHARES];
+
+	for (unsigned t = 0; t < n; t++)
+		share[t] = (struct share){.r = r, .from = all * t / n,
+					  .end = all * (t + 1) / n};
+	share_run(slots_share, share, sizeof *share, n);
+	r->far_end = 0;
+	r->report->unreached = 0;
+	for (unsigned t = 0; t < n; t++) {
+		for (size_t i = 0; i < share[t].late.n; i++)
+			write_late_slot(r, &share[t].late.at[i]);
+		vec_free(&share[t].late);
 	}
 }
 
@@ -175,9 +243,6 @@ int slots_write(struct rewriter *r)
 		return 0;
 	if (r->move->hop_size)
 		return write_pads(r);
-	r->far_end = 0;
-	r->report->unreached = 0;
-	for (size_t i = 0; i < r->m.map.span.n; i++)
-		write_span_slots(r, &r->m.map.span.at[i]);
+	write_slots(r);
 	return 0;
 }

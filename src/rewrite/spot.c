@@ -16,24 +16,6 @@
 
 static const char stays[] = "the code stays in place";
 
-uint64_t spot_last(const struct cfg *c, const struct block *b)
-{
-	size_t avail;
-	const uint8_t *code = image_at(c->image, b->start, &avail);
-	uint64_t at = b->start;
-	struct insn in;
-
-	if (c->isa->align == c->isa->max_len)
-		return block_end(b) - c->isa->align;
-	for (;;) {
-		c->isa->scan(code + (at - b->start), block_end(b) - at, at,
-			     &in);
-		if (!in.len || at + in.len >= block_end(b))
-			return at;
-		at += in.len;
-	}
-}
-
 const struct dispatch *spot_dispatch(const struct cfg *c, uint32_t block)
 {
 	const struct block *b = &c->block.at[block];
@@ -104,7 +86,7 @@ static const char *before_last(const struct survey *s, struct spot *p)
 {
 	p->kind = SPOT_BEFORE;
 	p->on_edge = true;
-	p->at = spot_last(s->cfg, &s->cfg->block.at[p->block]);
+	p->at = marks_last(&s->marks, s->cfg, p->block);
 	return NULL;
 }
 
@@ -293,6 +275,8 @@ struct live_set spot_live(const struct survey *s, const struct spot *p)
 
 bool spot_exclusive(const struct survey *s, const struct spot *p)
 {
+	if (!s->cfg->isa->exclusives)
+		return false;
 	if (p->kind == SPOT_BEFORE)
 		return exclusive_before(&s->exclusive, p->at);
 	if (p->edge == CFG_NONE)

@@ -60,7 +60,5 @@ uint32_t spot_way(const struct cfg *c, const struct dispatch *d,
 		  uint64_t target, enum spot_kind *kind);
 /* does the branch at the end of the block leave the procedure when taken? */
 bool spot_leaves(const struct cfg *c, uint32_t block);
-/* the address of a block's last instruction */
-uint64_t spot_last(const struct cfg *c, const struct block *b);
 
 #endif

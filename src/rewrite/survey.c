@@ -3,8 +3,11 @@
  */
 #include "rewrite/survey.h"
 
+#include "base/share.h"
 #include "rewrite/survey_int.h"
 #include "rewrite/site.h"
+
+enum { SHARE_BLOCKS = 20000 };
 
 /* what depends on which parts move, found anew */
 static void find_ways(struct survey *s)
@@ -22,13 +25,43 @@ static void find_ways(struct survey *s)
 	arrive_find(s);
 }
 
+/* a beginning: which parts move, or what is live */
+struct beginning {
+	struct survey *s;
+	bool live;
+};
+
+static void *begin(void *share)
+{
+	const struct beginning *b = share;
+
+	if (b->live)
+		live_build(&b->s->live, b->s->cfg);
+	else
+		choose_parts(b->s);
+	return NULL;
+}
+
+/* in small files both are not worth a thread, nor always worth doing */
+static void begin_all(struct survey *s)
+{
+	struct beginning both[] = {{s, false}, {s, true}};
+
+	if (s->cfg->block.n >= SHARE_BLOCKS) {
+		share_run(begin, both, sizeof *both, 2);
+		return;
+	}
+	begin(&both[0]);
+	if (s->moves.moved.n)
+		begin(&both[1]);
+}
+
 void survey_make_bare(struct survey *s, const struct cfg *c)
 {
 	*s = (struct survey){.cfg = c};
-	choose_parts(s);
+	begin_all(s);
 	if (!s->moves.moved.n)
 		return;
-	live_build(&s->live, c);
 	pads_find_spared(s);
 	do
 		find_ways(s);
@@ -38,12 +71,13 @@ void survey_make_bare(struct survey *s, const struct cfg *c)
 void survey_make(struct survey *s, const struct cfg *c)
 {
 	survey_make_bare(s, c);
-	if (s->moves.moved.n)
+	if (s->moves.moved.n && c->isa->exclusives)
 		exclusive_find(&s->exclusive, c);
 }
 
 void survey_free(struct survey *s)
 {
+	marks_free(&s->marks);
 	moves_free(&s->moves);
 	vec_free(&s->in_place);
 	live_free(&s->live);

@@ -21,6 +21,7 @@
 
 #include "cfg/exclusive.h"
 #include "cfg/live.h"
+#include "rewrite/marks.h"
 #include "rewrite/moved.h"
 #include "rewrite/pads.h"
 #include "rewrite/plan.h"
@@ -28,6 +29,7 @@
 
 struct survey {
 	const struct cfg *cfg;
+	struct marks marks;
 	struct moves moves; /* which parts move; where to is not known yet */
 	VEC(struct region) in_place; /* what does not, by address */
 	struct live live;

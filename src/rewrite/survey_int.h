@@ -9,6 +9,10 @@
 /* survey.c: as survey_make(), for one who inserts nothing */
 void survey_make_bare(struct survey *s, const struct cfg *c);
 
+/* read_code.c: fills s->marks and s->read, s->doubt as far as code says; and,
+   by part, why its code cannot move (NULL: it can) */
+void code_read(struct survey *s, const char **why);
+
 /* choose.c: fills s->moves.moved, and s->in_place with what stays */
 void choose_parts(struct survey *s);
 
@@ -29,7 +33,7 @@ bool arrive_expected(const struct survey *s, uint64_t old);
 bool arrive_unknown(const struct survey *s, uint64_t old);
 
 
-/* pads.c: fills s->read and s->doubt */
+/* pads.c: adds to s->doubt what data says */
 void pads_find_spared(struct survey *s);
 /*
  * The same: fills s->pad, if the machine needs any. False: some parts have to

@@ -6,10 +6,13 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/share.h"
 #include "cfg/own_reads.h"
 
 /* what is larger is no jump table */
 enum { COUNT_MAX = 32 * 1024 };
+/* fewer are not worth a thread */
+enum { SHARE_DISPATCHES = 500 };
 
 /* what is live at any target of the block's jump */
 static regset live_at_targets(const struct cfg *c, const struct live *l,
@@ -111,27 +114,64 @@ static bool copies(struct table_copy *x, const struct cfg *c,
 	       choose_registers(c->isa, x, live);
 }
 
-void tables_find(struct tables *t, const struct cfg *c, const struct live *l,
-		 const struct moves *m, const struct labels *labels)
+/* a share of the dispatches */
+struct share {
+	const struct cfg *c;
+	const struct live *l;
+	const struct moves *m;
+	const struct labels *labels;
+	uint32_t from, end;
+	struct tables found;
+};
+
+static void *find_share(void *arg)
 {
+	struct share *s = arg;
+	const struct cfg *c = s->c;
 	struct own_reads own;
 
-	own_reads_init(&own, l);
-	for (uint32_t i = 0; i < c->dispatch.n; i++) {
+	own_reads_init(&own, s->l);
+	for (uint32_t i = s->from; i < s->end; i++) {
 		const struct dispatch *d = &c->dispatch.at[i];
 		struct table_copy x = {.dispatch = i};
 
 		if (d->status > DISPATCH_APPROXIMATED || !d->load ||
-		    !moves_part(m, c->block.at[d->block].part) ||
-		    labels_of(labels, d) ||
-		    !copies(&x, c, l, &own))
+		    !moves_part(s->m, c->block.at[d->block].part) ||
+		    labels_of(s->labels, d) ||
+		    !copies(&x, c, s->l, &own))
 			continue;
-		vec_push(&t->copy, x);
+		vec_push(&s->found.copy, x);
 		for (int k = 0; k < TABLE_JUMP_DROPS; k++)
-			take_place(t, x.j.drop[k], false);
-		take_place(t, x.j.jump, true);
+			take_place(&s->found, x.j.drop[k], false);
+		take_place(&s->found, x.j.jump, true);
 	}
 	own_reads_free(&own);
+	return NULL;
+}
+
+static void take_share(struct tables *t, struct tables *found)
+{
+	for (size_t i = 0; i < found->part.n; i++)
+		found->part.at[i].copy += (uint32_t)t->copy.n;
+	vec_take(&t->copy, &found->copy);
+	vec_take(&t->part, &found->part);
+}
+
+void tables_find(struct tables *t, const struct cfg *c, const struct live *l,
+		 const struct moves *m, const struct labels *labels)
+{
+	size_t all = c->dispatch.n;
+	unsigned n = all < SHARE_DISPATCHES ? 1 : SHARES;
+	struct share share[SHARES];
+
+	for (unsigned i = 0; i < n; i++)
+		share[i] = (struct share){c, l, m, labels,
+					  (uint32_t)(all * i / n),
+					  (uint32_t)(all * (i + 1) / n),
+					  {.copy = {0}}};
+	share_run(find_share, share, sizeof *share, n);
+	for (unsigned i = 0; i < n; i++)
+		take_share(t, &share[i].found);
 	if (t->part.n)
 		qsort(t->part.at, t->part.n, sizeof *t->part.at, by_address);
 }

@@ -7,19 +7,86 @@
  */
 #include "rewrite/rewrite_int.h"
 
+#include "base/share.h"
+
+/* fewer are not worth a thread */
+enum { SHARE_SPANS = 20000, SHARE_STUBS = 20000 };
+
+/*
+ * Who writes a share of the code, going through it instruction by instruction.
+ * Most of it can be written in any order. What needs an island, or fails, is
+ * left for later: then one does it all in the order of addresses, so that
+ * islands do not depend on who was faster.
+ */
+struct writer {
+	struct rewriter *r;
+	bool hurries; /* leaves such things for later */
+	size_t from, end; /* what is to be written, by number, */
+	VEC(uint32_t) late; /* and what of it is left */
+	uint32_t block; /* of the instruction at hand, */
+	const uint8_t *mark, *mark_end; /* and the marks behind it */
+};
+
 /* what is being written: the bytes of a span, and for which address */
 struct writing {
-	struct rewriter *r;
+	struct writer *w;
 	uint64_t at;
 	uint8_t *out;
 };
 
-static int out_of_reach(struct rewriter *r, uint64_t old)
+static void enter_block(struct writer *w, uint32_t block)
+{
+	const struct marks *marks = &w->r->survey->marks;
+
+	w->block = block;
+	w->mark = marks_of(marks, block);
+	w->mark_end = w->mark + marks_number(marks, block);
+}
+
+/* the instruction at the old address is the next one */
+static void seek(struct writer *w, uint64_t old)
+{
+	uint64_t at;
+
+	enter_block(w, cfg_block_at(w->r->c, old));
+	for (at = w->r->c->block.at[w->block].start; at < old; w->mark++)
+		at += mark_length(*w->mark);
+}
+
+/* goes on to the next instruction; its mark */
+static uint8_t next_mark(struct writer *w)
+{
+	if (w->mark == w->mark_end)
+		enter_block(w, w->block + 1);
+	return *w->mark++;
+}
+
+int text_unreached(struct rewriter *r, uint64_t old)
 {
 	return err_set(r->e, ERR_INPUT,
 		       "%s: at 0x%llx: what the instruction refers to is out "
 		       "of reach of its new place",
 		       r->im->path, (unsigned long long)old);
+}
+
+static int out_of_reach(struct writer *w, uint64_t old)
+{
+	return w->hurries ? -1 : text_unreached(w->r, old);
+}
+
+/* island_step() */
+static uint64_t step(struct writer *w, uint64_t from, uint64_t to)
+{
+	if (w->hurries)
+		return island_needed(w->r, from, to) ? 0 : to;
+	return island_step(w->r, from, to);
+}
+
+/* island_step_to_start() */
+static uint64_t step_to_start(struct writer *w, uint64_t from, uint64_t to)
+{
+	return w->hurries ? step(w, from, to) :
+			    island_step_to_start(w->r, from, to);
 }
 
 static bool is_branch(const struct insn *in)
@@ -29,7 +96,7 @@ static bool is_branch(const struct insn *in)
 }
 
 /* where control goes that comes to the old address from elsewhere */
-static uint64_t entry_at(const struct rewriter *r, uint64_t old)
+uint64_t text_entry(const struct rewriter *r, uint64_t old)
 {
 	const struct site *x = sites_find(&r->sites, SPOT_ENTRY, old);
 
@@ -37,22 +104,24 @@ static uint64_t entry_at(const struct rewriter *r, uint64_t old)
 }
 
 /* where the branch goes, if nothing is inserted on that edge alone */
-static uint64_t branch_target(const struct rewriter *r, const struct insn *in)
+static uint64_t branch_target(const struct writer *w, const struct insn *in)
 {
+	const struct rewriter *r = w->r;
 	uint64_t link = links_at(&r->links, r->c, in->target);
 
 	if (link)
 		return link;
 	if (r->sites.at[SPOT_ENTRY].n &&
 	    (in->kind == INSN_CALL ||
-	     spot_leaves(r->c, cfg_block_at(r->c, in->addr))))
-		return entry_at(r, in->target);
+	     spot_leaves(r->c, w->block)))
+		return text_entry(r, in->target);
 	return addr_map_arrive(&r->m.map, in->target);
 }
 
-static uint64_t referred(const struct rewriter *r, const struct insn *in,
+static uint64_t referred(const struct writer *w, const struct insn *in,
 			 uint8_t form)
 {
+	const struct rewriter *r = w->r;
 	const struct site *stub;
 
 	if (r->move->pooled(form))
@@ -62,7 +131,7 @@ static uint64_t referred(const struct rewriter *r, const struct insn *in,
 		       NULL;
 	if (stub)
 		return stub->addr;
-	return is_branch(in) ? branch_target(r, in) : in->ref;
+	return is_branch(in) ? branch_target(w, in) : in->ref;
 }
 
 bool text_is_start(const struct rewriter *r, uint64_t old)
@@ -76,18 +145,18 @@ bool text_is_start(const struct rewriter *r, uint64_t old)
 static int write_insn(const struct writing *p, uint8_t form,
 		      const uint8_t *code, const struct insn *in)
 {
-	const struct isa_move *move = p->r->move;
-	uint64_t to = referred(p->r, in, form);
+	const struct isa_move *move = p->w->r->move;
+	uint64_t to = referred(p->w, in, form);
 
 	if (move->write(form, code, in, p->at, to, p->out))
 		return 0;
 	if (in->kind == INSN_CALL ||
-	    (is_branch(in) && text_is_start(p->r, in->target)))
-		to = island_step_to_start(p->r, p->at, to);
+	    (is_branch(in) && text_is_start(p->w->r, in->target)))
+		to = step_to_start(p->w, p->at, to);
 	else
-		to = is_branch(in) ? island_step(p->r, p->at, to) : 0;
+		to = is_branch(in) ? step(p->w, p->at, to) : 0;
 	if (!to || !move->write(form, code, in, p->at, to, p->out))
-		return out_of_reach(p->r, in->addr);
+		return out_of_reach(p->w, in->addr);
 	return 0;
 }
 
@@ -95,19 +164,22 @@ static int write_insn(const struct writing *p, uint8_t form,
 static int write_run(struct writing p, const struct span *s,
 		     const uint8_t *code)
 {
-	struct rewriter *r = p.r;
+	const struct rewriter *r = p.w->r;
 	struct insn in;
 
 	memcpy(p.out, code, s->size);
-	for (uint32_t i = 0; i < s->size; i += in.len) {
-		uint8_t form;
+	for (uint32_t i = 0; i < s->size;) {
+		uint8_t mark = next_mark(p.w), length = mark_length(mark);
 
-		r->isa->scan(code + i, s->size - i, s->old + i, &in);
-		form = r->move->form(code + i, &in);
-		if (form != MOVE_COPY && write_insn(&p, form, code + i, &in))
-			return -1;
-		p.at += in.len;
-		p.out += in.len;
+		if (mark & MARK_ANEW) {
+			r->isa->scan(code + i, length, s->old + i, &in);
+			if (write_insn(&p, r->move->form(code + i, &in),
+				       code + i, &in))
+				return -1;
+		}
+		i += length;
+		p.at += length;
+		p.out += length;
 	}
 	return 0;
 }
@@ -120,104 +192,44 @@ uint8_t *text_slot(const struct rewriter *r, uint64_t old)
 /* a jump through a table of ours */
 static int write_table_jump(const struct writing *p, const struct span *s)
 {
-	const struct table_copy *x = tables_at(&p->r->tables, s->old);
-	bool far = s->new_size == p->r->move->table_far_size;
+	const struct rewriter *r = p->w->r;
+	const struct table_copy *x = tables_at(&r->tables, s->old);
+	bool far = s->new_size == r->move->table_far_size;
 
-	if (!p->r->move->table_write(&x->j, x->reg, far, p->at, table_base(x),
-				     p->out))
-		return out_of_reach(p->r, s->old);
+	if (!r->move->table_write(&x->j, x->reg, far, p->at, table_base(x),
+				  p->out))
+		return out_of_reach(p->w, s->old);
 	return 0;
 }
 
-/* where a dispatch goes that was to go to the old address */
-static uint64_t table_target(const struct rewriter *r,
-			     const struct dispatch *d, uint64_t old)
+static uint64_t support_step(void *ctx, uint64_t from, uint64_t to)
 {
-	enum spot_kind kind;
-	uint32_t way = spot_way(r->c, d, old, &kind);
-	const struct site *x =
-		way == CFG_NONE ? NULL : sites_find(&r->sites, kind, way);
-
-	if (x)
-		return x->addr;
-	return kind == SPOT_TABLE && way != CFG_NONE &&
-			       r->c->edge.at[way].to == CFG_NONE ?
-		       entry_at(r, old) :
-		       addr_map_arrive(&r->m.map, old);
-}
-
-/* the entries of a copied table */
-static int write_table(struct rewriter *r, const struct table_copy *x)
-{
-	const struct dispatch *d = &r->c->dispatch.at[x->dispatch];
-	uint8_t *out = r->text + (x->addr - r->text_addr);
-
-	for (uint32_t i = 0; i < d->count; i++) {
-		uint64_t to = 0;
-		int64_t distance;
-		int32_t entry;
-
-		cfg_table_entry(r->c, d, i, &to);
-		distance = (int64_t)(table_target(r, d, to) - table_base(x));
-		entry = (int32_t)distance;
-		if (entry != distance)
-			return out_of_reach(r, d->addr);
-		memcpy(out + TABLE_ENTRY * i, &entry, sizeof entry);
-	}
-	return 0;
-}
-
-/* has the loader write the address into the word at the old place */
-static void write_pointer(struct rewriter *r, uint64_t place, uint64_t addr)
-{
-	const struct reloc *reloc = image_reloc(r->im, place);
-	uint8_t *word = reloc && reloc->entry ?
-				r->old + reloc->entry +
-					offsetof(Elf64_Rela, r_addend) :
-				text_slot(r, place);
-
-	memcpy(word, &addr, sizeof addr);
-}
-
-/* a table of labels that leads to the new code itself */
-static void write_labels(struct rewriter *r, const struct label_table *t)
-{
-	const struct dispatch *d = &r->c->dispatch.at[t->dispatch];
-
-	for (uint32_t i = 0; i < d->count; i++) {
-		uint64_t to = 0;
-
-		cfg_table_entry(r->c, d, i, &to);
-		write_pointer(r, d->table + i * sizeof to,
-			      table_target(r, d, to));
-	}
-}
-
-static uint64_t step(void *ctx, uint64_t from, uint64_t to)
-{
-	return island_step(ctx, from, to);
+	return step(ctx, from, to);
 }
 
 /* the code of a site, if there is one */
-static int write_site(struct rewriter *r, const struct site *x)
+static int write_site(struct writer *w, const struct site *x)
 {
-	struct site_world w = {r->data_addr, r->support_addr, step, r};
+	const struct rewriter *r = w->r;
+	struct site_world world = {r->data_addr, r->support_addr,
+				   support_step, w};
 
-	if (x && !site_write(&r->sites, x, r->isa, &w,
+	if (!x || site_write(&r->sites, x, r->isa, &world,
 			     r->text + (x->addr - r->text_addr)))
-		return err_set(r->e, ERR_INPUT,
-			       "%s: the plan's memory is out of reach of its "
-			       "code", r->im->path);
-	return 0;
+		return 0;
+	return w->hurries ? -1 :
+	       err_set(r->e, ERR_INPUT,
+		       "%s: the plan's memory is out of reach of its code",
+		       r->im->path);
 }
 
-/* a jump of the new code at `at` to `to`; `old` is for messages */
-static int write_jump(struct rewriter *r, uint64_t at, uint64_t to,
-		      uint64_t old)
+/* a jump of the new code at `at` to `to`, or a step; `old` is for messages */
+static int write_jump(struct writer *w, uint64_t at, uint64_t to, uint64_t old)
 {
-	to = island_step(r, at, to);
+	const struct rewriter *r = w->r;
+
 	if (!to || !r->move->jump(at, to, r->text + (at - r->text_addr)))
-		return out_of_reach(r, old);
+		return out_of_reach(w, old);
 	return 0;
 }
 
@@ -248,28 +260,26 @@ static bool goes_on(const struct rewriter *r, const struct span *s)
  * The jump to what was the old code's neighbour. Behind a call that does not
  * return, as far as anybody knows, it may lose what the call may have lost.
  */
-static int write_glue(struct rewriter *r, const struct span *s)
+static int write_glue(struct writer *w, const struct span *s)
 {
+	const struct rewriter *r = w->r;
 	uint64_t next = s->old + s->size;
 	uint64_t at = s->start + s->new_size - r->move->jump_size;
-	uint64_t to = falls_out(r, next - 1) ? entry_at(r, next) :
+	uint64_t to = falls_out(r, next - 1) ? text_entry(r, next) :
 					       addr_map_arrive(&r->m.map, next);
 
-	if (write_site(r, sites_find(&r->sites, SPOT_FALL, next)))
+	if (write_site(w, sites_find(&r->sites, SPOT_FALL, next)))
 		return -1;
-	if (goes_on(r, s))
-		return write_jump(r, at, to, next);
-	to = island_step_to_start(r, at, to);
-	if (!to || !r->move->jump(at, to, r->text + (at - r->text_addr)))
-		return out_of_reach(r, next);
-	return 0;
+	to = goes_on(r, s) ? step(w, at, to) : step_to_start(w, at, to);
+	return write_jump(w, at, to, next);
 }
 
 /* a prefix with its instruction, and the jump to what follows */
 static int write_prefixed(struct writing p, const struct span *s,
 			  const uint8_t *code)
 {
-	struct rewriter *r = p.r;
+	const struct rewriter *r = p.w->r;
+	uint64_t at = s->start + s->new_size - r->move->jump_size, to;
 	struct insn rest;
 
 	r->isa->scan(code + 1, r->isa->max_len, s->old + 1, &rest);
@@ -277,37 +287,41 @@ static int write_prefixed(struct writing p, const struct span *s,
 	p.at++;
 	if (write_insn(&p, r->move->form(code + 1, &rest), code + 1, &rest))
 		return -1;
-	return write_jump(r, s->start + s->new_size - r->move->jump_size,
-			  addr_map_arrive(&r->m.map, rest.addr + rest.len),
-			  s->old);
+	to = addr_map_arrive(&r->m.map, rest.addr + rest.len);
+	return write_jump(p.w, at, step(p.w, at, to), s->old);
 }
 
-static int write_span(struct rewriter *r, const struct span *s)
+/* the code of the span, whose first instruction is the next one */
+static int write_code(struct writer *w, const struct span *s)
 {
+	const struct rewriter *r = w->r;
 	const uint8_t *code = old_code(r, s->old);
-	struct writing p = {r, s->start, r->text + (s->start - r->text_addr)};
+	struct writing p = {w, s->start, r->text + (s->start - r->text_addr)};
 	struct insn in;
 
-	if ((s->fall &&
-	     write_site(r, sites_find(&r->sites, SPOT_FALL, s->old))) ||
+	if (s->form == MOVE_COPY)
+		return write_run(p, s, code);
+	next_mark(w);
+	if (s->form == FORM_TABLE)
+		return write_table_jump(&p, s);
+	if (s->form == FORM_PREFIX)
+		return write_prefixed(p, s, code);
+	if (s->form == FORM_DROPPED)
+		return 0;
+	r->isa->scan(code, s->size, s->old, &in);
+	return write_insn(&p, s->form, code, &in);
+}
+
+static int write_span(struct writer *w, const struct span *s)
+{
+	const struct sites *sites = &w->r->sites;
+
+	if ((s->fall && write_site(w, sites_find(sites, SPOT_FALL, s->old))) ||
 	    (s->start > s->arrive &&
-	     write_site(r, sites_find(&r->sites, SPOT_BEFORE, s->old))))
+	     write_site(w, sites_find(sites, SPOT_BEFORE, s->old))) ||
+	    write_code(w, s))
 		return -1;
-	if (s->form == MOVE_COPY) {
-		if (write_run(p, s, code))
-			return -1;
-	} else if (s->form == FORM_TABLE) {
-		if (write_table_jump(&p, s))
-			return -1;
-	} else if (s->form == FORM_PREFIX) {
-		if (write_prefixed(p, s, code))
-			return -1;
-	} else if (s->form != FORM_DROPPED) {
-		r->isa->scan(code, s->size, s->old, &in);
-		if (write_insn(&p, s->form, code, &in))
-			return -1;
-	}
-	return s->glue ? write_glue(r, s) : 0;
+	return s->glue ? write_glue(w, s) : 0;
 }
 
 /* does the edge that the stub is on leave its procedure? */
@@ -318,49 +332,92 @@ static bool stub_leaves(const struct rewriter *r, const struct site *x,
 	       r->c->edge.at[x->edge].to == CFG_NONE;
 }
 
-static int write_stubs(struct rewriter *r)
+static int write_stub(struct writer *w, const struct stub_site *v)
 {
-	for (size_t i = 0; i < r->sites.stub.n; i++) {
-		const struct stub_site *v = &r->sites.stub.at[i];
-		const struct site *x = &r->sites.at[v->kind].at[v->site];
-		uint64_t to = stub_leaves(r, x, v->kind) ?
-				      entry_at(r, x->to) :
-				      addr_map_arrive(&r->m.map, x->to);
+	const struct rewriter *r = w->r;
+	const struct site *x = &r->sites.at[v->kind].at[v->site];
+	uint64_t at = x->addr + x->size;
+	uint64_t to = stub_leaves(r, x, v->kind) ?
+			      text_entry(r, x->to) :
+			      addr_map_arrive(&r->m.map, x->to);
 
-		if (write_site(r, x) ||
-		    write_jump(r, x->addr + x->size, to, x->to))
-			return -1;
-	}
-	return 0;
+	return write_site(w, x) ||
+	       write_jump(w, at, step(w, at, to), x->to) ? -1 : 0;
 }
 
-static void write_literals(struct rewriter *r)
+static void *hurry_spans(void *share)
 {
-	for (size_t i = 0; i < r->literal.n; i++) {
-		const struct literal *l = &r->literal.at[i];
-		const uint8_t *code = old_code(r, l->user);
-		struct insn in;
-		size_t avail;
+	struct writer *w = share;
+	const struct addr_map *map = &w->r->m.map;
 
-		r->isa->scan(code, r->isa->max_len, l->user, &in);
-		memcpy(r->text + (l->addr - r->text_addr),
-		       image_at(r->im, in.ref, &avail), in.ref_size);
+	for (size_t i = w->from; i < w->end; i++) {
+		const struct span *s = &map->span.at[i];
+
+		if (i == w->from ||
+		    s->old != s[-1].old + s[-1].size ||
+		    (w->late.n && w->late.at[w->late.n - 1] == i - 1))
+			seek(w, s->old);
+		if (write_span(w, s))
+			vec_push(&w->late, (uint32_t)i);
 	}
+	return NULL;
+}
+
+static void *hurry_stubs(void *share)
+{
+	struct writer *w = share;
+
+	for (size_t i = w->from; i < w->end; i++)
+		if (write_stub(w, &w->r->sites.stub.at[i]))
+			vec_push(&w->late, (uint32_t)i);
+	return NULL;
+}
+
+static int finish_span(struct writer *w, uint32_t i)
+{
+	const struct span *s = &w->r->m.map.span.at[i];
+
+	seek(w, s->old);
+	return write_span(w, s);
+}
+
+static int finish_stub(struct writer *w, uint32_t i)
+{
+	return write_stub(w, &w->r->sites.stub.at[i]);
+}
+
+/* numbers 0 .. n-1: in shares, in a hurry, and what was left in order */
+static int write_all(struct rewriter *r, size_t n, size_t least,
+		     void *(*hurry)(void *),
+		     int (*finish)(struct writer *, uint32_t))
+{
+	unsigned shares = n < least ? 1 : SHARES;
+	struct writer share[SHARES], last = {.r = r};
+	int failed = 0;
+
+	for (unsigned t = 0; t < shares; t++)
+		share[t] = (struct writer){
+			.r = r, .hurries = true, .from = n * t / shares,
+			.end = n * (t + 1) / shares,
+		};
+	share_run(hurry, share, sizeof *share, shares);
+	for (unsigned t = 0; t < shares; t++) {
+		for (size_t i = 0; !failed && i < share[t].late.n; i++)
+			failed = finish(&last, share[t].late.at[i]);
+		vec_free(&share[t].late);
+	}
+	return failed;
 }
 
 static int write_everything(struct rewriter *r)
 {
-	for (size_t i = 0; i < r->m.map.span.n; i++)
-		if (write_span(r, &r->m.map.span.at[i]))
-			return -1;
-	write_literals(r);
-	for (size_t i = 0; i < r->tables.copy.n; i++)
-		if (write_table(r, &r->tables.copy.at[i]))
-			return -1;
-	for (size_t i = 0; i < r->survey->labels.table.n; i++)
-		if (!r->survey->labels.table.at[i].refused)
-			write_labels(r, &r->survey->labels.table.at[i]);
-	return write_stubs(r) || slots_write(r) ? -1 : 0;
+	if (write_all(r, r->m.map.span.n, SHARE_SPANS, hurry_spans,
+		      finish_span) ||
+	    table_out_write(r) ||
+	    write_all(r, r->sites.stub.n, SHARE_STUBS, hurry_stubs,
+		      finish_stub))
+		return -1;
+	return slots_write(r);
 }
 
 static int write_support(struct rewriter *r)

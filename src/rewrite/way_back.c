@@ -4,7 +4,6 @@
 #include "base/bisect.h"
 #include "elf/bytes.h"
 #include "isa/move.h"
-#include "rewrite/spot.h"
 
 enum { GAP_LEAST = 16 }; /* bytes that may hold something else */
 
@@ -52,7 +51,7 @@ static bool gap_behind(const struct moves *m, size_t i)
  * all that the stub does is done.
  */
 static void add_links(struct writer *w, const struct links *l,
-		      const struct cfg *c)
+		      const struct cfg *c, const struct marks *marks)
 {
 	const struct isa_move *move = c->isa->move;
 
@@ -64,19 +63,20 @@ static void add_links(struct writer *w, const struct links *l,
 			continue;
 		add(w, new, old, STRETCH_RUN);
 		add(w, new + move->link_size - c->isa->align,
-		    spot_last(c, &c->block.at[b]), STRETCH_ONE);
+		    marks_last(marks, c, b), STRETCH_ONE);
 	}
 	if (l->link.n)
 		add(w, l->addr + links_size(l, c), 0, STRETCH_NONE);
 }
 
 void way_back_write(const struct moves *m, const struct links *l,
-		    const struct cfg *c, buffer *out)
+		    const struct cfg *c, const struct marks *marks,
+		    buffer *out)
 {
 	struct writer w = {.out = out};
 	size_t s = 0;
 
-	add_links(&w, l, c);
+	add_links(&w, l, c, marks);
 	for (size_t i = 0; i < m->moved.n; i++) {
 		const struct moved *p = &m->moved.at[i];
 		bool follows = false;

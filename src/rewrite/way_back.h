@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "rewrite/buffer.h"
 #include "rewrite/links.h"
+#include "rewrite/marks.h"
 #include "rewrite/moved.h"
 
 #define WAY_BACK_SECTION ".tally.back"
@@ -42,7 +43,8 @@ struct way_back {
 
 /* appends the section's bytes */
 void way_back_write(const struct moves *m, const struct links *l,
-		    const struct cfg *c, buffer *out);
+		    const struct cfg *c, const struct marks *marks,
+		    buffer *out);
 /* reads them; -1 if they are cut off */
 int way_back_read(struct way_back *w, const uint8_t *bytes, size_t size);
 /* what is at a new address */

@@ -1,9 +1,12 @@
 /* legend: see legend.h. */
 #include "source/legend.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "cfg/cfg.h"
+#include "count/plan.h"
+#include "elf/image.h"
 
 void legend_init(struct legend *g, const struct map *m)
 {
@@ -20,6 +23,24 @@ void legend_close(struct legend *g)
 	arena_free(&g->arena);
 }
 
+/* a file without a build-id is known by its bytes */
+static int check_bytes(const struct map *m, struct err *e)
+{
+	struct image im;
+	uint64_t sum;
+
+	if (m->build_id_len)
+		return 0;
+	if (image_open(&im, m->path, e))
+		return -1;
+	sum = count_file_sum(&im);
+	image_close(&im);
+	return sum == m->file_sum ? 0 :
+		err_set(e, ERR_INPUT, "%s: it has changed since it was "
+			"measured: its hash is %016" PRIx64 ", not %016"
+			PRIx64, m->path, sum, m->file_sum);
+}
+
 bool legend_open(struct legend *g)
 {
 	struct object_id id = {g->map->path, g->map->build_id,
@@ -28,7 +49,8 @@ bool legend_open(struct legend *g)
 	if (g->opened)
 		return g->here;
 	g->opened = true;
-	g->here = !object_open(&g->object, &id, &g->why);
+	g->here = !check_bytes(g->map, &g->why) &&
+		  !object_open(&g->object, &id, &g->why);
 	if (g->here)
 		names_read(&g->names, &g->object);
 	return g->here;

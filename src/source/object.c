@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,17 +12,35 @@ static const Dwfl_Callbacks callbacks = {
 	.section_address = dwfl_offline_section_address,
 };
 
-static bool is_the_same(Dwfl_Module *m, const struct object_id *id)
+enum { BUILD_TEXT = 72 };
+
+static const char *build_text(const uint8_t *id, int n, char text[BUILD_TEXT])
 {
-	const unsigned char *bits;
+	strcpy(text, "without a build-id");
+	for (int i = 0; i < n && 2 * i + 2 < BUILD_TEXT; i++)
+		sprintf(text + 2 * i, "%02x", id[i]);
+	return text;
+}
+
+/* it has the build-id that it should have, if that is known */
+static int check_build(Dwfl_Module *m, const struct object_id *id,
+		       struct err *e)
+{
+	const unsigned char *bits = NULL;
+	char there[BUILD_TEXT], wanted[BUILD_TEXT];
 	GElf_Addr at;
 	int n;
 
 	if (!id->build_id_len)
-		return true;
+		return 0;
 	n = dwfl_module_build_id(m, &bits, &at);
-	return n == (int)id->build_id_len &&
-	       !memcmp(bits, id->build_id, id->build_id_len);
+	if (n == (int)id->build_id_len && !memcmp(bits, id->build_id, n))
+		return 0;
+	return err_set(e, ERR_INPUT, "%s: it is another build now, %s, than "
+		       "was measured, %s", id->path,
+		       build_text(bits, n, there),
+		       build_text(id->build_id, (int)id->build_id_len,
+				  wanted));
 }
 
 /* takes over the descriptor */
@@ -38,10 +57,7 @@ static int report(struct object *o, const struct object_id *id, int fd,
 		return -1;
 	}
 	dwfl_report_end(o->dwfl, NULL, NULL);
-	if (!is_the_same(o->module, id))
-		return err_set(e, ERR_INPUT, "%s: this is another build than "
-			       "the one that was measured", id->path);
-	return 0;
+	return check_build(o->module, id, e);
 }
 
 int object_open(struct object *o, const struct object_id *id, struct err *e)

@@ -64,10 +64,11 @@ static int tell_image(struct told *t, uint32_t image, struct told_image *m,
 	return tell_sum(t, &t->instructions, m->solved.instructions, e);
 }
 
-int told_open(struct told *t, const char *path, struct err *e)
+int told_open(struct told *t, const char *const *path, size_t n,
+	      struct err *e)
 {
 	*t = (struct told){0};
-	if (profile_open(&t->profile, path, e))
+	if (profile_open_all(&t->profile, path, n, e))
 		return -1;
 	t->image = ARENA_ARRAY(&t->arena, struct told_image,
 			       t->profile.image.n + 1);

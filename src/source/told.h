@@ -28,8 +28,12 @@ struct told {
 	struct arena arena;
 };
 
-/* opens and solves; on -1 nothing needs closing */
-int told_open(struct told *t, const char *path, struct err *e);
+/*
+ * Opens and solves one profile, or several of one program, added up. On -1
+ * nothing needs closing.
+ */
+int told_open(struct told *t, const char *const *path, size_t n,
+	      struct err *e);
 void told_close(struct told *t);
 
 /*

@@ -48,11 +48,11 @@ EDGES = """\
             7  0x100c  0x100c  taken     prog       main
 """
 BLOCKS = """\
-        count   start  instructions  image      procedure
-1,000,000,005   0x500             3  libz.so.1  in%1bflate
-1,000,000,000   0x509             2  libz.so.1  in%1bflate
-            9  0x100c             2  prog       main
-            5   0x50d             1  libz.so.1  in%1bflate
+        count       %   start  instructions  image      procedure
+1,000,000,005  60.00%   0x500             3  libz.so.1  in%1bflate
+1,000,000,000  40.00%   0x509             2  libz.so.1  in%1bflate
+            9   0.00%  0x100c             2  prog       main
+            5   0.00%   0x50d             1  libz.so.1  in%1bflate
 """
 SITES = """\
       count    site  callee  kind           image      procedure   callee's image  callee
@@ -118,7 +118,7 @@ def texts(profile, form):
     same(tally("report", "--limit", "1", profile)[1].count("\n"), 2,
          "%s: --limit" % form)
     lines = tally("report", "--by=instruction", profile)[1].splitlines()
-    same(lines[6], "            9   0x100c  prog       main",
+    same(lines[6], "            9   0.00%   0x100c  prog       main",
          "%s: --by instruction" % form)
     same(len(lines), 18, "%s: all instructions that ran" % form)
 
@@ -269,10 +269,10 @@ def snapshots(where):
 def usage(profile):
     for words in ((), ("report",), ("report", "--by", "colour", profile),
                   ("report", "--limit", "-1", profile), ("export", profile),
-                  ("report", profile, profile), ("report", "--wrong"),
+                  ("report", "--wrong"),
                   ("export", "--format", "xml", profile), ("snapshot",),
                   ("snapshot", profile, "-o", ""), ("export", "--format"),
-                  ("report", "--", profile, profile)):
+                  ("report", "--"), ("export", "--format", "tsv", "--")):
         status, out, err = tally(*words)
         same((status, out, bool(err)), (2, "", True),
              "usage: %s" % " ".join(words).replace(profile, "PROFILE"))

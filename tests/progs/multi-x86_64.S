@@ -1,6 +1,7 @@
 /*
  * multi: hand-written code: two entries into one procedure, data between
- * instructions, a jump into the middle of an instruction.
+ * instructions, a jump into the middle of an instruction, jumps by a table to
+ * another procedure.
  */
 	.text
 	.globl multi_entry, multi_second
@@ -51,4 +52,41 @@ multi_lock:
 	ret
 	.cfi_endproc
 	.size multi_lock, . - multi_lock
+
+	/* two jumps by one table, one of whose targets is another procedure */
+	.globl multi_shared
+	.type multi_shared, @function
+	.type multi_away, @function
+multi_away:
+	.cfi_startproc
+	mov $30, %eax
+	ret
+	.cfi_endproc
+	.size multi_away, . - multi_away
+multi_shared:
+	.cfi_startproc
+	cmp $2, %edi
+	ja 3f
+	mov %edi, %edi
+	lea multi_table(%rip), %rdx
+	movslq (%rdx,%rdi,4), %rcx
+	add %rdx, %rcx
+	test %esi, %esi
+	je 4f
+	jmp *%rcx
+4:	add $5, %esi
+	jmp *%rcx
+1:	mov $10, %eax
+	ret
+2:	mov $20, %eax
+	ret
+3:	call multi_away
+	add %esi, %eax
+	ret
+	.cfi_endproc
+	.size multi_shared, . - multi_shared
+	.section .rodata
+	.p2align 2
+multi_table:
+	.long 1b - multi_table, 2b - multi_table, multi_away - multi_table
 	.section .note.GNU-stack, "", @progbits

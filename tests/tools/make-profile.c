@@ -10,6 +10,7 @@
  *	more           the same program a little later
  *	running PID    the second process is that one
  *	wide N         N procedures more, each run once
+ *	stays          a procedure more, a part of which is not measured
  *	inside         DIR/inside, too: what is squeezed in the map of prog
  */
 #include <stdlib.h>
@@ -93,7 +94,23 @@ static void simple(struct sketch *s, const char *name, uint64_t entry,
 	edge(s, MAP_RETURN, 0, 1, NO);
 }
 
-static void draw_prog(struct sketch *s, unsigned wide)
+/* a block, code that stays in place, and another block */
+static void draw_partly(struct sketch *s)
+{
+	static const struct map_region gap = {0x6008, 0x6010, "in doubt"};
+
+	proc(s, "partly", 0x6000);
+	block(s, "", 2);
+	s->at = gap.end;
+	block(s, "", 1);
+	edge(s, MAP_ENTRY, 2, 0, 9);
+	edge(s, MAP_TAKEN, 0, 1, 10);
+	edge(s, MAP_STAYS, 0, 2, NO);
+	edge(s, MAP_RETURN, 1, 2, NO);
+	vec_push(&s->m.in_place, gap);
+}
+
+static void draw_prog(struct sketch *s, unsigned wide, bool stays)
 {
 	static const struct map_region in_place[] = {
 		{0x900, 0x910, "a linker stub"},
@@ -130,6 +147,8 @@ static void draw_prog(struct sketch *s, unsigned wide)
 		simple(s, NULL, 0x10000 + 16 * i, 1, (int)(9 + i));
 	for (unsigned i = 0; i < 3; i++)
 		vec_push(&s->m.in_place, in_place[i]);
+	if (stays)
+		draw_partly(s);
 }
 
 static void draw_libz(struct sketch *s)
@@ -154,7 +173,7 @@ static void draw_libz(struct sketch *s)
 
 /* what the words say */
 struct wish {
-	bool trouble, contradiction, lost, more, inside;
+	bool trouble, contradiction, lost, more, inside, stays;
 	unsigned wide, running;
 };
 
@@ -166,6 +185,7 @@ static void read_wish(char **word, struct wish *w)
 		w->lost |= !strcmp(*word, "lost");
 		w->more |= !strcmp(*word, "more");
 		w->inside |= !strcmp(*word, "inside");
+		w->stays |= !strcmp(*word, "stays");
 		if (!strcmp(*word, "wide") && word[1])
 			w->wide = (unsigned)atoi(*++word);
 		else if (!strcmp(*word, "running") && word[1])
@@ -200,7 +220,7 @@ static void write_run(buffer *b, const struct wish *w, const struct map *prog,
 		      const char *libz_file)
 {
 	uint64_t *first = NEW_ARRAY(uint64_t, prog->ncounter);
-	uint64_t second[9] = {1, 1, 2};
+	uint64_t second[11] = {1, 1, 2};
 	uint64_t lib[2] = {400000000, 5}, thread[2] = {600000000, 0};
 	uint64_t start[9] = {1, 1, w->more ? 15 : 5, 2, 1, 0, 1, 1, 1};
 
@@ -208,6 +228,10 @@ static void write_run(buffer *b, const struct wish *w, const struct map *prog,
 	first[7] = w->contradiction ? 5 : 1;
 	for (unsigned i = 0; i < w->wide; i++)
 		first[9 + i] = 1;
+	if (w->stays) {
+		first[9] = 7;
+		first[10] = 4;
+	}
 	live_begin(b, EM_AARCH64, "placement=edges", "prog -x");
 	live_header(b)->trouble = w->trouble ? TROUBLE_NO_SPACE | TROUBLE_FORK
 					     : 0;
@@ -258,7 +282,7 @@ int main(int argc, char **argv)
 	snprintf(name[0], sizeof name[0], "%s/prog", argv[1]);
 	snprintf(name[1], sizeof name[1], "%s/libz", argv[1]);
 	snprintf(name[2], sizeof name[2], "%s/profile", argv[1]);
-	draw_prog(&prog, w.wide);
+	draw_prog(&prog, w.wide, w.stays);
 	draw_libz(&libz);
 	write_run(&b, &w, &prog.m, name[0], &libz.m, name[1]);
 	if (!write_map_file(name[0], &prog.m) ||

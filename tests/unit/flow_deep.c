@@ -111,6 +111,7 @@ static void run_all(struct arena *a, const struct graph *g)
 	check_placements(a, g, &w);
 	dfs_search(a, g, &d);
 	dom_find(a, g, &d, &m);
+	dom_number(a, g, &d, &m);
 	assert_true(dom_dominates(&m, g->root, g->exit));
 	tree_span(a, g, w.edge, NULL, &t);
 	event_place(a, g, &t, NULL, NULL, NULL, &ev);

@@ -43,6 +43,7 @@ static void check_dominators(struct arena *a, const struct graph *g,
 	struct dom m;
 
 	dom_find(a, g, d, &m);
+	dom_number(a, g, d, &m);
 	flood(g, g->root, GRAPH_NONE, all);
 	for (uint32_t u = 0; u < g->nv; u++) {
 		assert_int_equal(dfs_reached(d, u), all[u]);
@@ -105,6 +106,7 @@ static void check_loops(struct arena *a, const struct graph *g,
 
 	loop_find(a, g, d, &l);
 	dom_find(a, g, d, &m);
+	dom_number(a, g, d, &m);
 	for (uint32_t e = 0; e < g->ne; e++)
 		if (dfs_is_back(g, d, e))
 			reducible &= dom_dominates(&m, g->to[e], g->from[e]);

@@ -126,6 +126,21 @@ static void check_reference(const uint8_t *code, size_t avail)
 		fail_at(code, "kind of reference");
 }
 
+/* lift_scanned() says what lift() and scan() say */
+static void check_lift_scanned(const uint8_t *code, size_t avail,
+			       uint64_t addr, const struct uop *u, unsigned n)
+{
+	struct uop v[UOP_MAX];
+	struct insn s, t;
+
+	isa_x64.scan(code, avail, addr, &s);
+	if (isa_x64.lift_scanned(code, avail, addr, &t, v) != n ||
+	    memcmp(u, v, n * sizeof *u))
+		fail_at(code, "the uops of lift_scanned()");
+	if (s.len != t.len || s.kind != t.kind)
+		fail_at(code, "length or kind of lift_scanned()");
+}
+
 /* every register, flag and byte of memory that changes is told by lift() */
 static void check_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		       const struct insn *d)
@@ -138,6 +153,7 @@ static void check_lift(const uint8_t *code, size_t avail, uint64_t addr,
 
 	if (n > UOP_MAX)
 		fail_at(code, "too many uops");
+	check_lift_scanned(code, avail, addr, u, n);
 	if (!lift_ends_well(d, u, n))
 		fail_at(code, "the last uop");
 	for (unsigned i = 0; i < n; i++) {

@@ -333,6 +333,7 @@ static void test_way_back(void **state)
 				    .nstub = 2};
 		struct cfg c = {.isa = &isa_a64};
 		struct links none = {0};
+		struct marks marks = {0};
 		struct way_back w;
 		buffer out = {0};
 		uint64_t end;
@@ -347,7 +348,7 @@ static void test_way_back(void **state)
 		}
 		all.end = end + 64;
 		vec_push(&m.moved, all);
-		way_back_write(&m, &none, &c, &out);
+		way_back_write(&m, &none, &c, &marks, &out);
 		assert_int_equal(way_back_read(&w, out.at, out.n), 0);
 		check_way_back(&m, &w);
 		way_back_free(&w);

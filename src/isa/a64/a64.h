@@ -125,4 +125,6 @@ void a64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 bool a64_uses_frame(const uint8_t *code, size_t avail);
 unsigned a64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		  struct uop *out);
+unsigned a64_lift_scanned(const uint8_t *code, size_t avail, uint64_t addr,
+			  struct insn *scanned, struct uop *out);
 #endif

@@ -164,14 +164,13 @@ static void a64_lift_branch(struct lifter *l)
 	}
 }
 
-unsigned a64_lift(const uint8_t *code, size_t avail, uint64_t addr,
-		  struct uop *out)
+unsigned a64_lift_scanned(const uint8_t *code, size_t avail, uint64_t addr,
+			  struct insn *scanned, struct uop *out)
 {
-	struct insn in;
-	struct lifter l = {.in = &in, .out = out, .width = 64};
+	struct lifter l = {.in = scanned, .out = out, .width = 64};
 
-	a64_decode(code, avail, addr, &in);
-	if (in.kind == INSN_UNKNOWN || in.kind == INSN_BAD) {
+	a64_decode(code, avail, addr, scanned);
+	if (scanned->kind == INSN_UNKNOWN || scanned->kind == INSN_BAD) {
 		a64_put(&l, UOP_CLOBBER, UOP_NONE, UOP_NONE, UOP_NONE, 0);
 		return l.n;
 	}
@@ -200,4 +199,12 @@ unsigned a64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		a64_generic(&l);
 	}
 	return l.n;
+}
+
+unsigned a64_lift(const uint8_t *code, size_t avail, uint64_t addr,
+		  struct uop *out)
+{
+	struct insn in;
+
+	return a64_lift_scanned(code, avail, addr, &in, out);
 }

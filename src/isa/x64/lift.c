@@ -574,3 +574,15 @@ unsigned x64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		return lift_any(&full, &in, out);
 	return x64_lift_full(code, avail, addr, out);
 }
+
+/* struct isa's lift_scanned */
+unsigned x64_lift_scanned(const uint8_t *code, size_t avail, uint64_t addr,
+			  struct insn *scanned, struct uop *out)
+{
+	struct x64_full full;
+
+	if (x64_operands_common(code, avail, addr, &full, scanned))
+		return lift_any(&full, scanned, out);
+	x64_scan(code, avail, addr, scanned);
+	return x64_lift_full(code, avail, addr, out);
+}

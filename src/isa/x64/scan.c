@@ -434,6 +434,42 @@ static bool is_knights_corner(const struct x64_parts *p)
 	       (p->opcode == 0xae && p->pre & (PRE_F2 | PRE_F3));
 }
 
+/*
+ * Opcodes of which, most often, nothing is to be told but their length: no
+ * transfers, no padding. Most instructions are of these.
+ */
+static const struct opset dull_one = {{
+	[0] = ~0u, /* arithmetic */
+	[1] = ~0u,
+	[2] = 0xffffu << 0x10, /* push and pop */
+	[3] = BIT(0x63),
+	[4] = BIT(0x80) | BIT(0x81) | BIT(0x83) | 0xffu << 4,
+	[5] = EIGHT(0xb0) | EIGHT(0xb8),
+	[6] = BIT(0xc0) | BIT(0xc1) | 0xfu << 0x10,
+	[7] = BIT(0xf6) | BIT(0xf7),
+}};
+
+static const struct opset dull_0f = {{
+	[0] = BIT(0x10) | BIT(0x11),
+	[1] = BIT(0x28) | BIT(0x29) | BIT(0x2e) | BIT(0x2f),
+	[2] = ~0u, /* cmov, floating-point arithmetic */
+	[3] = BIT(0x6e) | BIT(0x6f) | BIT(0x7e) | BIT(0x7f),
+	[4] = EIGHT(0x90) | EIGHT(0x98),
+	[5] = BIT(0xa3) | BIT(0xaf) | BIT(0xb6) | BIT(0xb7) | BIT(0xbe) |
+	      BIT(0xbf),
+}};
+
+/* such an opcode, and neither a reference nor a constant that matters */
+static bool is_dull(const struct x64_parts *p)
+{
+	return p->legacy &&
+	       (p->map == ZYDIS_OPCODE_MAP_DEFAULT ?
+			opset_has(&dull_one, p->opcode) :
+			p->map == ZYDIS_OPCODE_MAP_0F &&
+			opset_has(&dull_0f, p->opcode)) &&
+	       p->imm_bits < 32 && (p->disp_bits < 32 || p->mod == 2);
+}
+
 /* fills the first part of *out from an encoding's parts */
 void x64_classify(const struct x64_parts *p, uint64_t addr, struct insn *out)
 {
@@ -441,6 +477,11 @@ void x64_classify(const struct x64_parts *p, uint64_t addr, struct insn *out)
 
 	memset(out, 0, sizeof *out);
 	out->addr = addr;
+	if (is_dull(p)) {
+		out->kind = INSN_SEQ;
+		out->len = p->len;
+		return;
+	}
 	if (is_one(p))
 		kind = kind_one(p);
 	else if (is_0f(p))

@@ -49,6 +49,7 @@ const struct isa isa_x64 = {
 	.scan = x64_scan,
 	.decode = x64_decode,
 	.lift = x64_lift,
+	.lift_scanned = x64_lift_scanned,
 	.uses_frame = x64_uses_frame,
 	.prefix = x64_prefix,
 	.reg_name = reg_name,

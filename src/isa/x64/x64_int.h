@@ -145,6 +145,8 @@ bool x64_operands_common(const uint8_t *code, size_t avail, uint64_t addr,
 /* lift.c; the second one asks Zydis in any case */
 unsigned x64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		  struct uop *out);
+unsigned x64_lift_scanned(const uint8_t *code, size_t avail, uint64_t addr,
+			  struct insn *scanned, struct uop *out);
 unsigned x64_lift_full(const uint8_t *code, size_t avail, uint64_t addr,
 		       struct uop *out);
 

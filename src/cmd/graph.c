@@ -1,0 +1,228 @@
+/*
+ * graph: `tally graph PROCEDURE PROFILE... [--format svg|dot|ps|html]`, the
+ * flow graph of a procedure with its counts.
+ */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cmd/graph_show.h"
+#include "cmd/option.h"
+#include "cmd/report_show.h"
+#include "cmd/status_line.h"
+#include "report/find.h"
+
+static const char graph_usage[] =
+	"usage: tally graph [OPTION...] PROCEDURE PROFILE...\n"
+	"\n"
+	"Draws the flow graph of a procedure, with how often its blocks ran\n"
+	"and which way they were left. PROCEDURE is a name as 'tally report'\n"
+	"shows it, with or without arguments, a symbol, or 0xADDRESS of\n"
+	"anything in it.\n"
+	"\n"
+	"  --format svg   a picture; this is the default\n"
+	"  --format html  a page that one can move, zoom and search\n"
+	"  --format ps    for a printer\n"
+	"  --format dot   what graphviz draws the others from\n"
+	"  --json         for programs\n"
+	"  --ran          only what ran, or may have\n"
+	"  --image NAME   the one in that image, if there are several\n"
+	"  -o FILE        where to; standard output by default\n"
+	"\n"
+	"Red is what ran most, dashed what never did, yellow what is not "
+	"known;\nloops are boxes. graphviz's 'dot' makes the layout.\n";
+
+enum graph_form { GRAPH_SVG, GRAPH_DOT, GRAPH_PS, GRAPH_HTML, GRAPH_JSON };
+
+struct graph_call {
+	const char *procedure, *image, *out;
+	VEC(const char *) profile;
+	enum graph_form form;
+	bool ran;
+};
+
+static int graph_format(struct graph_call *call, const char *value)
+{
+	static const char *const names[] = {
+		[GRAPH_SVG] = "svg", [GRAPH_DOT] = "dot", [GRAPH_PS] = "ps",
+		[GRAPH_HTML] = "html",
+	};
+
+	for (int i = 0; i <= GRAPH_HTML; i++)
+		if (!strcmp(value, names[i])) {
+			call->form = (enum graph_form)i;
+			return 0;
+		}
+	return cmd_misuse(&cmd_graph, "--format svg, dot, ps or html, not "
+			  "'%s'", value);
+}
+
+/* reads one word; 0 or the exit status */
+static int graph_word(void *to, char **argv, int *i, bool option)
+{
+	struct graph_call *call = to;
+	const char *a = argv[*i], *value;
+
+	if (!option && !call->procedure)
+		call->procedure = a;
+	else if (!option)
+		vec_push(&call->profile, a);
+	else if ((value = option_value(argv, i, "--format")))
+		return graph_format(call, value);
+	else if ((value = option_value(argv, i, "--image")))
+		call->image = value;
+	else if ((value = option_value(argv, i, "-o")))
+		call->out = value;
+	else if (!strcmp(a, "--json"))
+		call->form = GRAPH_JSON;
+	else if (!strcmp(a, "--ran"))
+		call->ran = true;
+	else
+		return cmd_misuse(&cmd_graph, "unknown option '%s'", a);
+	return 0;
+}
+
+static int graph_parse(int argc, char **argv, struct graph_call *call)
+{
+	int status = option_each(argc, argv, graph_word, call);
+
+	if (status)
+		return status;
+	if (!call->procedure)
+		return cmd_misuse(&cmd_graph, "which PROCEDURE?");
+	if (call->out && !*call->out)
+		return cmd_misuse(&cmd_graph, "-o takes a file's name");
+	return call->profile.n ? 0 : cmd_misuse(&cmd_graph, "which PROFILE?");
+}
+
+/* all of a file from its beginning, to be freed */
+static char *read_all(FILE *f)
+{
+	VEC(char) v = {0};
+	size_t n;
+
+	rewind(f);
+	do {
+		vec_reserve(&v, BUFSIZ);
+		n = fread(v.at + v.n, 1, BUFSIZ - 1, f);
+		v.n += n;
+	} while (n);
+	v.at[v.n] = '\0';
+	return v.at;
+}
+
+/* what graphviz makes of it, as a string to be freed; NULL and *e */
+static char *graph_drawn(const struct drawn *d, const char *form,
+			 struct err *e)
+{
+	struct status_line line;
+	FILE *dot = tmpfile(), *out;
+	char *text = NULL;
+
+	if (!dot) {
+		err_set(e, ERR_MACHINE, "no temporary file: %s",
+			strerror(errno));
+		return NULL;
+	}
+	graph_show_dot(d, dot);
+	status_line_begin(&line);
+	progress_at(&line.progress, "layout", 0, 0);
+	out = graph_layout(dot, form, e);
+	status_line_end(&line);
+	if (out) {
+		text = read_all(out);
+		fclose(out);
+	}
+	fclose(dot);
+	return text;
+}
+
+/* text: what graphviz made of it, if that is asked for */
+static void graph_print(const struct drawn *d, enum graph_form form,
+			const char *text, FILE *to)
+{
+	if (form == GRAPH_DOT)
+		graph_show_dot(d, to);
+	else if (form == GRAPH_JSON)
+		graph_show_json(d, to);
+	else if (form == GRAPH_HTML)
+		graph_show_html(d, text, to);
+	else
+		fputs(text, to);
+}
+
+/* to the file that was asked for, which stays as it was if we fail */
+static int graph_write(const struct drawn *d, const struct graph_call *call,
+		       struct err *e)
+{
+	bool layout = call->form != GRAPH_DOT && call->form != GRAPH_JSON;
+	char *text = layout ? graph_drawn(d, call->form == GRAPH_PS ? "ps" :
+					  "svg", e) : NULL;
+	FILE *to;
+	int status = 0;
+
+	if (layout && !text)
+		return -1;
+	to = call->out ? fopen(call->out, "we") : stdout;
+	if (to)
+		graph_print(d, call->form, text, to);
+	mem_free(text);
+	if (!to || (call->out && (ferror(to) | fclose(to))))
+		status = err_set(e, ERR_MACHINE, "%s: cannot write it: %s",
+				 call->out, strerror(errno));
+	return status;
+}
+
+static int graph_one(const struct graph_call *call, const struct told *t,
+		     struct err *e)
+{
+	struct drawn d = {.t = t};
+	struct found f;
+	int status;
+
+	if (find_procedure(&f, t, call->procedure, call->image, e))
+		return -1;
+	report_show_others(f.others);
+	/* programs can leave out for themselves */
+	picture_make(&d.picture, &t->image[f.image], f.proc,
+		     call->ran && call->form != GRAPH_JSON);
+	report_show_absent(&t->image[f.image]);
+	annotation_make(&d.code, t, f.image, f.proc);
+	status = graph_write(&d, call, e);
+	annotation_free(&d.code);
+	picture_free(&d.picture);
+	return status;
+}
+
+static int graph_all(const struct graph_call *call)
+{
+	struct told t;
+	struct err e;
+	int status;
+
+	if (told_open(&t, call->profile.at, call->profile.n, &e))
+		return cmd_fail(&e);
+	report_show_notes(&t);
+	status = graph_one(call, &t, &e);
+	told_close(&t);
+	return status ? cmd_fail(&e) : STATUS_OK;
+}
+
+static int graph_run(int argc, char **argv)
+{
+	struct graph_call call = {0};
+	int status = graph_parse(argc, argv, &call);
+
+	if (!status)
+		status = graph_all(&call);
+	vec_free(&call.profile);
+	return status;
+}
+
+const struct command cmd_graph = {
+	.name = "graph",
+	.summary = "the flow graph of a procedure, with counts",
+	.usage = graph_usage,
+	.run = graph_run,
+};

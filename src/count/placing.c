@@ -1,0 +1,173 @@
+/* placing: see placing.h. */
+#include "count/placing.h"
+
+#include <stdio.h>
+
+#include "count/draw.h"
+#include "count/map_graph.h"
+#include "count/places.h"
+#include "count/plan.h"
+#include "count/weigh.h"
+
+static void insert(struct placing *n, const struct isa *isa,
+		   const struct way *w, uint32_t counter)
+{
+	for (unsigned k = 0; k < w->n; k++) {
+		struct insertion i = counter_insertion(isa);
+
+		i.at = w->at[k];
+		i.place = w->place[k];
+		i.code = (uint32_t)n->counter.n;
+		vec_push(&n->insertion, i);
+		vec_push(&n->counter, counter);
+	}
+}
+
+/* the counter of an edge, or a block, of the procedure */
+static void add_counter(struct placing *n, const struct drawing *d,
+			const struct map_proc *p, enum place_kind kind,
+			uint32_t at)
+{
+	const struct isa *isa = d->s->cfg->isa;
+	uint32_t counter = n->map.ncounter++;
+	struct way before = {.n = 1, .place = {PLAN_BEFORE}};
+
+	if (!place_on_vertices(kind)) {
+		n->map.edge.at[p->edge + at].counter = counter;
+		insert(n, isa, &d->way.at[at], counter);
+		return;
+	}
+	n->map.block.at[p->block + at].counter = counter;
+	before.at[0] = n->map.block.at[p->block + at].start;
+	insert(n, isa, &before, counter);
+}
+
+/* counters for the procedure that was drawn last */
+static void place_procedure(struct placing *n, const struct drawing *d,
+			    const struct count_options *o)
+{
+	const struct map_proc *p = &n->map.proc.at[n->map.proc.n - 1];
+	struct arena a = {0};
+	struct placement placed;
+	struct weights w;
+	struct graph g;
+
+	map_graph(&a, &n->map, p, &g);
+	if (!weigh_measured(&a, &n->map, p, &g, o->feedback, &w))
+		weigh_guess(&a, &n->map, p, &g, &w);
+	places_price(d, p, &w);
+	places_choose(&a, d, p, &g, &w, o->placement, &placed);
+	for (uint32_t i = 0; i < placed.n; i++)
+		add_counter(n, d, p, o->placement, placed.at[i]);
+	arena_free(&a);
+}
+
+/* the list has that word */
+static bool list_has(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (; *list; list += strcspn(list, ","), list += *list == ',')
+		if (!strncmp(list, word, n) && (!list[n] || list[n] == ','))
+			return true;
+	return false;
+}
+
+/* is procedure p to be counted? */
+static bool is_wanted(const struct cfg *c, uint32_t p, const char *only)
+{
+	const struct procedure *q = &c->proc.at[p];
+	char name[32], addr[32];
+
+	if (!only)
+		return true;
+	snprintf(addr, sizeof addr, "0x%llx", (unsigned long long)q->entry);
+	return list_has(only, addr) ||
+	       list_has(only, cfg_proc_name(c, p, name, sizeof name));
+}
+
+void placing_make(struct placing *n, const struct survey *s,
+		  const struct count_options *o, const bool *sure,
+		  uint32_t from, uint32_t end)
+{
+	const struct isa *isa = s->cfg->isa;
+	struct drawing d;
+
+	*n = (struct placing){0};
+	n->map.insn_size = isa->align == isa->max_len ? isa->align : 0;
+	drawing_begin(&d, s, &n->map);
+	d.pairs = o->pairs;
+	d.sure = sure;
+	for (uint32_t p = from; p < end; p++) {
+		if (!is_wanted(s->cfg, p, o->only))
+			continue;
+		if (draw_procedure(&d, p))
+			place_procedure(n, &d, o);
+		else
+			draw_stub(&d, p);
+	}
+	vec_take(&n->told, &d.told);
+	n->takes_slot = d.takes_slot;
+	drawing_free(&d);
+}
+
+/* a counter's number behind so many others */
+static uint32_t behind(uint32_t counter, uint32_t others)
+{
+	return counter == MAP_NONE ? MAP_NONE : counter + others;
+}
+
+/* numbers in the map go on behind those of another */
+static void renumber_map(struct map *m, const struct map *before)
+{
+	for (size_t i = 0; i < m->proc.n; i++) {
+		m->proc.at[i].block += (uint32_t)before->block.n;
+		m->proc.at[i].edge += (uint32_t)before->edge.n;
+	}
+	for (size_t i = 0; i < m->block.n; i++) {
+		struct map_block *b = &m->block.at[i];
+
+		b->counter = behind(b->counter, before->ncounter);
+		b->length += (uint32_t)before->length.n;
+	}
+	for (size_t i = 0; i < m->edge.n; i++)
+		m->edge.at[i].counter = behind(m->edge.at[i].counter,
+					       before->ncounter);
+	for (size_t i = 0; i < m->site.n; i++)
+		m->site.at[i].block += (uint32_t)before->block.n;
+}
+
+/* the same for sites that tell, of which only so many can */
+static void renumber_told(struct placing *n, uint32_t before)
+{
+	while (n->told.n &&
+	       n->told.at[n->told.n - 1].number + before >= WORLD_JUMPS)
+		n->map.site.at[n->told.at[--n->told.n].number].pairs = false;
+	for (size_t i = 0; i < n->told.n; i++)
+		n->told.at[i].number += before;
+}
+
+static void renumber(struct placing *n, const struct placing *before)
+{
+	renumber_map(&n->map, &before->map);
+	renumber_told(n, (uint32_t)before->map.site.n);
+	for (size_t i = 0; i < n->insertion.n; i++) {
+		n->insertion.at[i].code += (uint32_t)before->insertion.n;
+		n->counter.at[i] += before->map.ncounter;
+	}
+}
+
+void placing_append(struct placing *all, struct placing *n)
+{
+	renumber(n, all);
+	vec_take(&all->map.proc, &n->map.proc);
+	vec_take(&all->map.block, &n->map.block);
+	vec_take(&all->map.edge, &n->map.edge);
+	vec_take(&all->map.site, &n->map.site);
+	vec_take(&all->map.length, &n->map.length);
+	all->map.ncounter += n->map.ncounter;
+	vec_take(&all->insertion, &n->insertion);
+	vec_take(&all->counter, &n->counter);
+	vec_take(&all->told, &n->told);
+	all->takes_slot |= n->takes_slot;
+}

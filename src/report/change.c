@@ -1,0 +1,318 @@
+/* change: see change.h. */
+#include "report/change.h"
+
+#include <stdlib.h>
+
+#include "report/find.h"
+
+struct changer {
+	struct changes *out;
+	const struct match *m;
+	const struct change_wish *w;
+};
+
+const char *change_code_name(enum change_code code)
+{
+	static const char *const names[] = {
+		[CODE_SAME] = "same", [CODE_CHANGED] = "changed",
+		[CODE_ONLY_BEFORE] = "only-before",
+		[CODE_ONLY_AFTER] = "only-after",
+	};
+
+	return names[code];
+}
+
+static const struct told_image *image_a(const struct match *m,
+					const struct change *x)
+{
+	uint32_t i = m->v.at[x->image].a;
+
+	return i == MATCH_NONE ? NULL : &m->a->image[i];
+}
+
+static const struct told_image *image_b(const struct match *m,
+					const struct change *x)
+{
+	uint32_t i = m->v.at[x->image].b;
+
+	return i == MATCH_NONE ? NULL : &m->b->image[i];
+}
+
+const struct told_image *change_image(const struct match *m,
+				      const struct change *x)
+{
+	return x->b != MATCH_NONE ? image_b(m, x) : image_a(m, x);
+}
+
+const char *change_procedure(const struct match *m, const struct change *x)
+{
+	return legend_procedure(change_image(m, x)->legend,
+				x->b != MATCH_NONE ? x->b : x->a);
+}
+
+static struct side_count instructions_of(const struct told_image *m,
+					 uint32_t proc)
+{
+	struct side_count c = {.there = proc != MATCH_NONE};
+
+	if (c.there)
+		c.known = told_instructions(m, proc, &c.n);
+	return c;
+}
+
+static struct side_count calls_of(const struct told_image *m, uint32_t proc)
+{
+	struct side_count c = {.there = proc != MATCH_NONE};
+
+	if (c.there) {
+		c.n = m->solved.calls[proc];
+		c.known = m->solved.calls_known[proc];
+	}
+	return c;
+}
+
+static struct side_count block_of(const struct told_image *m, uint32_t block)
+{
+	struct side_count c = {.there = block != MATCH_NONE};
+
+	if (c.there) {
+		c.n = m->solved.block[block];
+		c.known = m->solved.block_known[block];
+	}
+	return c;
+}
+
+/* what is not there ran as often as what never ran: not at all */
+static bool differs(const struct side_count *a, const struct side_count *b)
+{
+	if ((a->there && !a->known) != (b->there && !b->known))
+		return true;
+	return a->n != b->n && (a->known || !a->there) &&
+	       (b->known || !b->there);
+}
+
+static uint64_t distance(const struct change *x)
+{
+	return x->before.n > x->after.n ? x->before.n - x->after.n :
+					  x->after.n - x->before.n;
+}
+
+static bool is_known(const struct change *x)
+{
+	return (x->before.known || !x->before.there) &&
+	       (x->after.known || !x->after.there);
+}
+
+/* something that is new or gone counts if it ran */
+static bool is_change(const struct change *x)
+{
+	bool ran = x->before.n || x->after.n || !is_known(x);
+
+	return differs(&x->before, &x->after) ||
+	       differs(&x->calls_before, &x->calls_after) ||
+	       (ran && x->code != CODE_SAME);
+}
+
+static bool is_large(const struct changer *c, const struct change *x)
+{
+	const struct match *m = c->m;
+	uint64_t all = m->a->instructions > m->b->instructions ?
+			       m->a->instructions : m->b->instructions;
+
+	return !c->w->share || !is_known(x) ||
+	       (double)distance(x) >= c->w->share * (double)all;
+}
+
+static void add(struct changer *c, struct change x)
+{
+	bool change = is_change(&x);
+
+	c->out->any |= change;
+	if ((c->w->all || change) && is_large(c, &x))
+		vec_push(&c->out->v, x);
+}
+
+/* where the blocks of a procedure are in the other; to be freed */
+static uint32_t *blocks_of(const struct changer *c, const struct change *x)
+{
+	const struct match_image *i = &c->m->v.at[x->image];
+	const struct told_image *m = image_a(c->m, x), *n = image_b(c->m, x);
+	uint32_t count = m->map->proc.at[x->a].nblock;
+	uint32_t *to = NEW_ARRAY(uint32_t, count + 1);
+
+	if (!i->same) {
+		match_blocks(&i->x, x->a, &i->y, x->b, to);
+		return to;
+	}
+	/* the same file: the same place, if it has such a block */
+	for (uint32_t v = 0; v < count; v++)
+		to[v] = v < n->map->proc.at[x->b].nblock &&
+			m->map->block.at[m->map->proc.at[x->a].block + v]
+				.start ==
+			n->map->block.at[n->map->proc.at[x->b].block + v]
+				.start ? v : MATCH_NONE;
+	return to;
+}
+
+static enum change_code code_of_block(const struct changer *c,
+				      const struct change *x, uint32_t v,
+				      uint32_t w)
+{
+	const struct match_image *i = &c->m->v.at[x->image];
+	const struct map *m = image_a(c->m, x)->map, *n =
+		image_b(c->m, x)->map;
+
+	if (w == MATCH_NONE)
+		return CODE_ONLY_BEFORE;
+	return i->same || i->x.block[m->proc.at[x->a].block + v] ==
+				  i->y.block[n->proc.at[x->b].block + w] ?
+		       CODE_SAME : CODE_CHANGED;
+}
+
+/* counts what became of the blocks of a procedure that is in both */
+static void compare_code(const struct changer *c, struct change *x)
+{
+	const struct map *m = image_a(c->m, x)->map, *n =
+		image_b(c->m, x)->map;
+	uint32_t count = m->proc.at[x->a].nblock, *to;
+
+	if (c->m->v.at[x->image].same)
+		return;
+	to = blocks_of(c, x);
+	for (uint32_t v = 0; v < count; v++) {
+		enum change_code code = code_of_block(c, x, v, to[v]);
+
+		x->same += code == CODE_SAME;
+		x->changed += code == CODE_CHANGED;
+		x->only_before += code == CODE_ONLY_BEFORE;
+	}
+	mem_free(to);
+	x->only_after = n->proc.at[x->b].nblock - x->same - x->changed;
+	if (x->changed || x->only_before || x->only_after)
+		x->code = CODE_CHANGED;
+}
+
+static void add_block(struct changer *c, struct change x)
+{
+	x.before = block_of(image_a(c->m, &x), x.block_a);
+	x.after = block_of(image_b(c->m, &x), x.block_b);
+	add(c, x);
+}
+
+/* of a procedure that is in both, or in one */
+static void add_blocks(struct changer *c, struct change x)
+{
+	const struct told_image *m = image_a(c->m, &x), *n =
+		image_b(c->m, &x);
+	const struct map_proc *p = x.a == MATCH_NONE ? NULL :
+						       &m->map->proc.at[x.a];
+	const struct map_proc *q = x.b == MATCH_NONE ? NULL :
+						       &n->map->proc.at[x.b];
+	uint32_t *to = p && q ? blocks_of(c, &x) : NULL;
+	bool *taken = NEW_ARRAY(bool, q ? q->nblock + 1 : 1);
+
+	for (uint32_t v = 0; p && v < p->nblock; v++) {
+		uint32_t w = to ? to[v] : MATCH_NONE;
+
+		x.block_a = p->block + v;
+		x.block_b = w == MATCH_NONE ? w : q->block + w;
+		x.code = q ? code_of_block(c, &x, v, w) : CODE_ONLY_BEFORE;
+		if (w != MATCH_NONE)
+			taken[w] = true;
+		add_block(c, x);
+	}
+	x.block_a = MATCH_NONE;
+	x.code = CODE_ONLY_AFTER;
+	for (uint32_t w = 0; q && w < q->nblock; w++) {
+		x.block_b = q->block + w;
+		if (!taken[w])
+			add_block(c, x);
+	}
+	mem_free(taken);
+	mem_free(to);
+}
+
+static bool is_asked_for(const struct changer *c, const struct change *x)
+{
+	const struct told_image *m = change_image(c->m, x);
+	uint32_t p = x->b != MATCH_NONE ? x->b : x->a;
+
+	return (!c->w->image || !strcmp(c->w->image, m->name)) &&
+	       (!c->w->procedure || find_is(m, p, c->w->procedure));
+}
+
+static void add_pair(struct changer *c, uint32_t image, uint32_t a,
+		     uint32_t b)
+{
+	struct change x = {.image = image, .a = a, .b = b,
+			   .block_a = MATCH_NONE, .block_b = MATCH_NONE};
+
+	x.code = a == MATCH_NONE ? CODE_ONLY_AFTER :
+		 b == MATCH_NONE ? CODE_ONLY_BEFORE : CODE_SAME;
+	if (!is_asked_for(c, &x))
+		return;
+	if (c->w->blocks) {
+		add_blocks(c, x);
+		return;
+	}
+	x.before = instructions_of(image_a(c->m, &x), a);
+	x.after = instructions_of(image_b(c->m, &x), b);
+	x.calls_before = calls_of(image_a(c->m, &x), a);
+	x.calls_after = calls_of(image_b(c->m, &x), b);
+	if (x.code == CODE_SAME)
+		compare_code(c, &x);
+	add(c, x);
+}
+
+static void add_image(struct changer *c, uint32_t image)
+{
+	const struct match_image *i = &c->m->v.at[image];
+	const struct map *m = i->a == MATCH_NONE ? NULL :
+						   c->m->a->image[i->a].map;
+	const struct map *n = i->b == MATCH_NONE ? NULL :
+						   c->m->b->image[i->b].map;
+
+	for (uint32_t p = 0; m && p < m->proc.n; p++)
+		add_pair(c, image, p, n ? i->to[p] : MATCH_NONE);
+	for (uint32_t p = 0; n && p < n->proc.n; p++)
+		if (!m || i->from[p] == MATCH_NONE)
+			add_pair(c, image, MATCH_NONE, p);
+}
+
+/* known before unknown, much before little, then as they were found */
+static int by_distance(const void *a, const void *b)
+{
+	const struct change *p = a, *q = b;
+	uint64_t x = distance(p), y = distance(q);
+
+	if (is_known(p) != is_known(q))
+		return is_known(p) ? -1 : 1;
+	if (x != y)
+		return x > y ? -1 : 1;
+	if (p->image != q->image)
+		return p->image < q->image ? -1 : 1;
+	if (p->a != q->a)
+		return p->a < q->a ? -1 : 1;
+	if (p->b != q->b)
+		return p->b < q->b ? -1 : 1;
+	if (p->block_a != q->block_a)
+		return p->block_a < q->block_a ? -1 : 1;
+	return p->block_b < q->block_b ? -1 : p->block_b > q->block_b;
+}
+
+void changes_make(struct changes *out, const struct match *m,
+		  const struct change_wish *w)
+{
+	struct changer c = {out, m, w};
+
+	*out = (struct changes){.m = m};
+	for (uint32_t i = 0; i < m->v.n; i++)
+		add_image(&c, i);
+	if (out->v.n)
+		qsort(out->v.at, out->v.n, sizeof *out->v.at, by_distance);
+}
+
+void changes_free(struct changes *c)
+{
+	vec_free(&c->v);
+}

@@ -1,0 +1,239 @@
+/*
+ * read_code: all code is read once, before anything is chosen. What is found
+ * out on the way: marks (marks.h), why code cannot be written elsewhere, and
+ * what of it is data to somebody.
+ */
+#include "rewrite/survey_int.h"
+
+#include <elf.h>
+
+#include "base/share.h"
+#include "isa/move.h"
+#include "isa/page.h"
+
+/* longest part that may hold a literal which is copied behind it */
+enum { POOLED_PART_MAX = 512 * 1024 };
+/* a signal trampoline is no longer than this */
+enum { TRAMPOLINE_MAX = 16 };
+/* how far behind a call libgo takes a label for its return address */
+enum { RETURN_NEAR = 16 };
+/* what one instruction may load */
+enum { LOAD_MAX = 64 };
+/* fewer parts are not worth a thread */
+enum { SHARE_PARTS = 1000 };
+
+/* a share of the parts, and what is found there */
+struct reader {
+	const struct cfg *c;
+	uint32_t *first; /* by block: in `mark` */
+	const char **why; /* by part */
+	uint32_t from, to;
+	VEC(uint8_t) mark;
+	VEC(struct range) read;
+	VEC(uint64_t) doubt;
+	/* of the part that is read: its pages, and what it does */
+	struct pages pages;
+	bool ends, calls_system;
+};
+
+/* is the instruction one that can be written elsewhere, in that form? */
+static const char *insn_obstacle(const struct cfg *c, const struct part *p,
+				 const struct insn *in, uint8_t form)
+{
+	if (form == MOVE_NEVER)
+		return "an instruction that is not understood";
+	if (!c->isa->move->pooled(form))
+		return NULL;
+	if (!in->ref_size || !image_constant(c->image, in->ref, in->ref_size))
+		return "a literal that is not constant";
+	if (p->end - p->start > POOLED_PART_MAX)
+		return "a literal too far from a place for its copy";
+	return NULL;
+}
+
+/* does control go on from the block to its neighbour? */
+static bool goes_on(const struct cfg *c, uint32_t b)
+{
+	for (uint32_t e = c->block.at[b].edge; e < cfg_edges_end(c, b); e++)
+		if (c->edge.at[e].to == b + 1)
+			return true;
+	return false;
+}
+
+/*
+ * Is the address, made by the part's own code, a label behind a call of it?
+ * Whoever needs that compares it with the return address: so does recover()
+ * of gccgo. Moved code returns elsewhere.
+ */
+static bool is_return_label(const struct cfg *c, const struct part *p,
+			    uint64_t addr)
+{
+	uint32_t b = addr > p->start && addr < p->end ? cfg_block_at(c, addr) :
+							CFG_NONE;
+
+	if (b == CFG_NONE || c->block.at[b].start != addr ||
+	    !(c->block.at[b].flags & BLOCK_ENTRY))
+		return false;
+	while (b-- > p->block && goes_on(c, b) &&
+	       block_end(&c->block.at[b]) + RETURN_NEAR >= addr)
+		if (c->block.at[b].last == INSN_CALL ||
+		    c->block.at[b].last == INSN_ICALL)
+			return true;
+	return false;
+}
+
+/* pages_step(), and constants that nothing is added to */
+static bool makes_address(struct pages *p, const struct insn *in,
+			  uint64_t *made)
+{
+	if (pages_step(p, in, made))
+		return true;
+	*made = in->imm;
+	return in->has_imm && !in->reads;
+}
+
+/* calls a procedure only to be told where the call returns to */
+static bool asks_return(const struct cfg *c, const struct insn *in)
+{
+	size_t avail;
+	const uint8_t *code;
+
+	if (in->kind != INSN_CALL || !c->isa->move->tells_return)
+		return false;
+	code = image_at(c->image, in->target, &avail);
+	return code && c->isa->move->tells_return(code, avail);
+}
+
+/* notes what the instruction loads that is code, and its constant */
+static void note_loads(struct reader *r, const struct insn *in)
+{
+	const struct cfg *c = r->c;
+	struct range x = {in->ref, 0};
+
+	/* elsewhere every place leads to the new code */
+	if (!c->isa->move->hop_size)
+		return;
+	if (in->has_imm && c->image->type == ET_EXEC &&
+	    cfg_block_at(c, in->imm) != CFG_NONE)
+		vec_push(&r->doubt, in->imm);
+	if (in->ref_kind != REF_LOAD || cfg_block_at(c, in->ref) == CFG_NONE)
+		return;
+	x.end = in->ref + (in->ref_size ? in->ref_size : LOAD_MAX);
+	vec_push(&r->read, x);
+}
+
+static uint8_t mark_of(const struct isa_move *move, const uint8_t *code,
+		       const struct insn *in, uint8_t form)
+{
+	return (uint8_t)(in->len | (form == MOVE_COPY ? 0 : MARK_ANEW) |
+			 (move->takes_slot && move->takes_slot(code, in) ?
+				  MARK_TAKES_SLOT : 0));
+}
+
+/* reads an instruction of the block: why it cannot move, or NULL */
+static const char *read_insn(struct reader *r, const struct part *p,
+			     const struct block *k, const uint8_t *code,
+			     const struct insn *in)
+{
+	uint8_t form = r->c->isa->move->form(code, in);
+	const char *why = form == MOVE_COPY || insn_is_prefix(k, in) ? NULL :
+				insn_obstacle(r->c, p, in, form);
+	uint64_t made = 0;
+
+	vec_push(&r->mark, mark_of(r->c->isa->move, code, in, form));
+	note_loads(r, in);
+	r->ends |= insn_ends_flow(in);
+	r->calls_system |= in->kind == INSN_SYSCALL;
+	if (!why && ((makes_address(&r->pages, in, &made) &&
+		      is_return_label(r->c, p, made)) ||
+		     asks_return(r->c, in)))
+		return "it knows where a call returns to";
+	return why;
+}
+
+static const char *read_block(struct reader *r, const struct part *p,
+			      uint32_t b)
+{
+	const struct block *k = &r->c->block.at[b];
+	size_t avail;
+	const uint8_t *code = image_at(r->c->image, k->start, &avail);
+	const char *why = code ? NULL : "its bytes are not in the file";
+	struct insn in = {.len = 0};
+
+	r->first[b] = (uint32_t)r->mark.n;
+	for (uint32_t at = 0; code && at < k->size; at += in.len) {
+		const char *own;
+
+		r->c->isa->scan(code + at, k->size - at, k->start + at, &in);
+		own = read_insn(r, p, k, code + at, &in);
+		why = why ? why : own;
+		if (!in.len)
+			return why;
+	}
+	if (!in.len)
+		vec_push(&r->mark, 0);
+	return why;
+}
+
+/* why the code of the part has to stay, or NULL */
+static const char *read_part(struct reader *r, const struct part *p)
+{
+	const char *why = NULL;
+
+	r->pages.known = 0;
+	r->ends = r->calls_system = false;
+	for (uint32_t b = p->block; b < p->block + p->nblock; b++) {
+		const char *own = read_block(r, p, b);
+
+		why = why ? why : own;
+	}
+	if (!why && r->calls_system && !r->ends &&
+	    p->end - p->start <= TRAMPOLINE_MAX)
+		return "a signal trampoline: debuggers know it by its bytes";
+	return why;
+}
+
+static void *read_share(void *share)
+{
+	struct reader *r = share;
+
+	for (uint32_t i = r->from; i < r->to; i++)
+		if (r->c->part.at[i].nblock)
+			r->why[i] = read_part(r, &r->c->part.at[i]);
+	return NULL;
+}
+
+/* what a share has found, behind what others have */
+static void take_share(struct survey *s, struct reader *r)
+{
+	uint32_t before = (uint32_t)s->marks.at.n;
+
+	for (uint32_t i = before ? r->from : r->to; i < r->to; i++) {
+		const struct part *p = &s->cfg->part.at[i];
+
+		for (uint32_t b = p->block; b < p->block + p->nblock; b++)
+			s->marks.first[b] += before;
+	}
+	vec_take(&s->marks.at, &r->mark);
+	vec_take(&s->read, &r->read);
+	vec_take(&s->doubt, &r->doubt);
+}
+
+void code_read(struct survey *s, const char **why)
+{
+	const struct cfg *c = s->cfg;
+	unsigned n = c->part.n < SHARE_PARTS ? 1 : SHARES;
+	struct reader share[SHARES];
+
+	s->marks.first = NEW_ARRAY(uint32_t, c->block.n + 1);
+	for (unsigned t = 0; t < n; t++)
+		share[t] = (struct reader){
+			.c = c, .first = s->marks.first, .why = why,
+			.from = parts_cut(c, t, n),
+			.to = parts_cut(c, t + 1, n),
+		};
+	share_run(read_share, share, sizeof *share, n);
+	for (unsigned t = 0; t < n; t++)
+		take_share(s, &share[t]);
+	s->marks.first[c->block.n] = (uint32_t)s->marks.at.n;
+}
