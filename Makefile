@@ -39,10 +39,11 @@ UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all programs deps test-deps quickstart check test asan sweep bench \
+.PHONY: all tools programs deps test-deps quickstart check test asan sweep bench \
 	fuzz install clean 80 format
 all: $(BUILD)/tally modules
-programs: all $(UNIT) $(TOOLS) $(BENCH)
+tools: all $(TOOLS)
+programs: tools $(UNIT) $(BENCH)
 
 $(BUILD)/tally: $(MAIN) $(LIB)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LDLIBS_ALL)

@@ -14,6 +14,9 @@ enum {
 /* far enough from what the program maps, near enough for 39 bits */
 #define SLOT_FIRST (-((int64_t)32 << 30))
 #define SLOT_STEP ((int64_t)256 << 20)
+/* above all that an emulator maps: it begins at 38 bits, and may have 39 */
+#define SLOT_FAR ((int64_t)128 << 30)
+#define ROOMY ((uint64_t)1 << 30)
 
 _Bool image_has_pieces(const struct counted_image *m)
 {
@@ -65,10 +68,21 @@ static uintptr_t images_end(const struct counting *c)
 	return end;
 }
 
+/* addresses far above the objects are free, which no kernel has there */
+static _Bool is_free_above(const struct counting *c)
+{
+	_Bool is = reserve(c, SLOT_FAR);
+
+	if (is)
+		slot_leave(c, SLOT_FAR);
+	return is;
+}
+
 /*
  * Slots above 0: the kernel maps from below the stack's room downwards, so
  * that nothing is above the libraries but the stack. The first slot is the
- * largest: what is loaded later is at lower addresses.
+ * largest: what is loaded later is at lower addresses. Emulators have the stack
+ * among the objects, or below them, and map upwards.
  */
 static void begin_above(struct counting *c)
 {
@@ -82,6 +96,8 @@ static void begin_above(struct counting *c)
 		limit[0] = STACK_LEAST;
 	limit[0] += STACK_GAP;
 	space = limit[0] < space ? space - limit[0] : 0;
+	if (space < ROOMY && is_free_above(c))
+		space = SLOT_FAR;
 	space &= -c->page;
 	c->next_slot = (int64_t)space;
 	c->slot_step = (int64_t)(space / STEPS & -c->page);

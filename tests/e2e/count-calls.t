@@ -36,6 +36,7 @@ class Case:
         self.want = want      # pairs of names that qemu cannot tell
         self.shows = shows    # prints return addresses
         self.executes = executes  # qemu cannot
+        self.asks = plugin or executes  # tally rewrites while it runs
 
 
 # 10 + 100 + 200 + 300 + 10 calls: squares modulo 4 are 0 and 1. qemu's children
@@ -168,7 +169,7 @@ def make(case, here):
 
 
 def attempt(case):
-    why = absent(case)
+    why = [] if case.asks and EMULATED else absent(case)
     if why is not None:
         return why
     here = room(case.name)

@@ -44,8 +44,8 @@ def oracle(build, *words):
     for name in glob.glob(here + "/ran.*"):
         for first, last, n in struct.iter_unpack(
                 "<QQQ", open(name, "rb").read()):
-            for a in range(first, last + 4, 4) if n else ():
-                seen[a] += n
+            assert first == last # one step each
+            seen[first] += n
     return status, out, seen
 
 
@@ -171,7 +171,8 @@ def killed(build, here, delay, *words):
         time.sleep(0.01)
     time.sleep(delay)
     for pid in run("pgrep", "-g", str(p.pid),
-                   "qemu" if build.isa != HOST else "^ends").split():
+                   count_run.EMULATOR if build.isa != HOST else
+                   "^ends").split():
         os.kill(int(pid), signal.SIGKILL)
     err = finish(p)[1]
     return p.returncode, err, read_marks(open(file, "rb").read()), \
@@ -237,7 +238,9 @@ def todo():
     slow = Build(where, "ends-plain", "-O0")
     fixed = Build(where, "ends-fixed", "-O2", "-no-pie")
     for words, faults, notes in SURE:
-        yield try_sure, plain, words, faults, notes
+        # emulators number signals otherwise, and an emulated tally sees it
+        if words != ["raise", "34"] or not EMULATED:
+            yield try_sure, plain, words, faults, notes
     for build in (static, slow, fixed):
         for words, faults, notes in SURE[1:8] + SURE[-5:-2]:
             yield try_sure, build, words, faults, notes

@@ -23,8 +23,8 @@ from launch import *
 from live_profile import *
 
 tap = Tap()
-# code of the other machine is counted by an emulator, too; x86-64's only here
-MACHINES = [Machine("aarch64")] + machines()[:HOST == "x86_64"]
+# code of the other machine is counted in an emulator, too
+MACHINES = sorted(machines(), key=lambda x: x.isa)
 m = None
 top = tempfile.TemporaryDirectory()
 where = os.path.realpath(top.name)
@@ -139,6 +139,8 @@ def try_exec(p, other):
     tap.ok(status == 0 and p.calls(profile) == 5 and
            len(profile.process) == 1, "an executed program is not counted",
            [str(status), str(said), err])
+    if EMULATED:
+        return
     status, said, err, profile = p.run(*words, options=["-f"])
     good = status == 0 and len(profile.process) == 2
     second = profile.process.get(2)
@@ -155,6 +157,7 @@ def try_exec(p, other):
 
 def try_libraries(p):
     lib = m.library(path("libanswer.so"), 42)
+    m.make_ready(lib, EVERYWHERE, "run", path("ready"))
     n = counter_of(lib, "answer")
     profile = p.judge("a library, loaded 20 times",
                       p.run("load", lib, "20", "say"))
@@ -414,6 +417,7 @@ def try_taken_by_code(p):
     lib = path("libtaker.so")
     subprocess.run([*m.cc, "-O2", "-shared", "-fPIC", "-o", lib, source],
                    check=True)
+    m.make_ready(lib, TALLY, "count", "-o", path("ready"))
     status, out, err = run([TALLY, "count", "-o", path("taker"), p.file,
                             "threads", "2", "10", "load", lib, "3", "work",
                             "9", "say"])

@@ -37,11 +37,16 @@ def write(name, text, mode=0o755):
     return path(name)
 
 
+def in_order(lines):
+    """An emulator turns the environment round: an emulated tally's once more"""
+    return sorted(lines) if EMULATED else lines
+
+
 def guest(result):
     """Without what an emulator passes through from its own process."""
     status, out, err = result
-    return status, "".join(l for l in out.splitlines(True)
-                           if not l.startswith("environ ")), err
+    lines = [l for l in out.splitlines(True) if not l.startswith("environ ")]
+    return status, "".join(in_order(lines)), err
 
 
 def same(name, plain, ours, messages=True, **more):
@@ -78,7 +83,9 @@ def try_world(m, world):
         os.environ, **{"V%d" % i: "x" * i for i in range(500)}))
 
     def odd():
-        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+        # an emulator installs a handler even so, which execve() takes away
+        if not EMULATED:
+            signal.signal(signal.SIGUSR1, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2,
                                                   signal.SIGTERM])
@@ -365,14 +372,14 @@ def try_alone(m, name, world, ex):
     # tally is loaded with it, too, and ld.so complains once more
     same("%s: %s: a user's LD_AUDIT" % (m.isa, name),
          m.plain([world], loader=["LD_AUDIT=/none", "XD_AUDI=1"]),
-         COUNT + [world], messages=m.emulator,
+         COUNT + [world], messages=m.emulator and not EMULATED,
          env=dict(os.environ, LD_AUDIT="/none", XD_AUDI="1"))
     want = "exe '%s'\n" % ex
     got = run(COUNT + [ex, "exe"])
     # it has a word for ptrace(), of which a traced one is warned
     tap.ok(got[:2] == (0, want) and (WATCHED or not got[2]),
            "%s: %s: /proc/self/exe" % (m.isa, name), got)
-    if name != "no-pie": # the others' libc is in them
+    if name != "no-pie" and not EMULATED: # the others' libc is in them
         got = run(COUNT + ["--follow", "--strict", ex, "spawn", ex, "execve",
                            "/proc/self/exe", "exe"])
         tap.ok(got == (0, want + "ended 0\n", ""), "%s: %s: --follow" %
@@ -433,13 +440,15 @@ def try_static_musl(m):
         for words in ([ex, "names"], [ex, "environment"]):
             want = run(m.emulator + words, env=env)
             got = run(COUNT + words, env=env)
-            tap.ok(got[:2] == want[:2], "%s: %s: %s" % (m.isa, name, words[1]),
+            same = got[0] == want[0] and in_order(got[1].splitlines()) == \
+                in_order(want[1].splitlines())
+            tap.ok(same, "%s: %s: %s" % (m.isa, name, words[1]),
                    differences(want[1], got[1]))
         if name == "musl-dynamic":
             status("%s: %s, --follow" % (m.isa, name), 0, "stays as it is",
                    COUNT + ["--follow", ex, "names"], env=env)
             continue
-        for way in ("execve", "spawn", "spawnp"):
+        for way in ("execve", "spawn", "spawnp") if not EMULATED else ():
             got = run(COUNT + ["--follow", "--strict", ex, way, ex, "spawnp",
                                "/proc/self/exe", "exe"], env=env)
             tap.ok(got[0] == 0 and got[1].startswith("exe '%s'\n" % ex) and
@@ -483,13 +492,14 @@ for m in machines()[:1] if WATCHED else machines():
     try_kinds(m)
     try_lock(m)
     try_static_musl(m)
-try_stop()
-try_streams(path("world-" + HOST))
-try_scripts()
-try_path()
-try_nameless()
-try_refused()
-try_unfit()
-try_musl()
+if not EMULATED:
+    try_stop()
+    try_streams(path("world-" + HOST))
+    try_scripts()
+    try_path()
+    try_nameless()
+    try_refused()
+    try_unfit()
+    try_musl()
 top.cleanup()
 tap.done()

@@ -4,33 +4,15 @@
 # Debian's cross compiler builds tally and its unit tests, with libraries from
 # the other machine's packages, and qemu runs them: every unit test passes, and
 # `tally cfg` of files of both machines gives the same bytes and the same
-# status as the build for this machine.
+# status as the build for this machine. Programs of this machine, which it runs
+# in an emulator, it counts as the build for this machine does.
 
 . tests/lib/packages.sh
 . tests/lib/rebuild.sh
 
 build=${BUILD:-build}
-case $(uname -m) in
-aarch64) isa=x86_64 arch=amd64 ;;
-*) isa=aarch64 arch=arm64 ;;
-esac
-cross=$isa-linux-gnu
-there=$build/$isa
-need=$there/need
-root=$(packages_root $arch)
-
-for tool in $cross-gcc $cross-g++ qemu-$isa; do
-	command -v $tool >/dev/null || rebuild_skip "$tool is not installed"
-done
-packages_fetch $arch $REBUILD_NEEDS || rebuild_skip "no packages for $arch"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-
-# emulated PROGRAM...: run a program of the other machine
-emulated()
-{
-	qemu-$isa -L /usr/$cross -E LD_LIBRARY_PATH="$need/lib" "$@"
-}
 
 # same STATUS NAME WORD...: both builds answer alike, with that status
 same()
@@ -75,9 +57,53 @@ try_files()
 	same 3 "$1: no such procedure" cfg "$tmp/program" nowhere
 }
 
-rebuild_need "$need" "$root" $cross
-rebuild "$there" CC=$cross-gcc AR=$cross-ar CFLAGS="-I$need/include" \
-	LDFLAGS="-L$need/lib -Wl,-rpath-link,$need/lib"
+# same_counts NAME PROGRAM [WORD...]: the program says the same and ends alike,
+# and its instructions ran as often, where tally counts here and there
+same_counts()
+{
+	name=$1
+	shift
+	XDG_CACHE_HOME=$tmp/cache "$build/tally" count --quiet --strict \
+		-o "$tmp/tally" -- "$@" >"$tmp/out" 2>"$tmp/err"
+	here=$?
+	XDG_CACHE_HOME=$tmp/cache2 emulated "$there/tally" count --quiet \
+		--strict -o "$tmp/tally2" -- "$@" >"$tmp/out2" 2>"$tmp/err2"
+	status=$?
+	image="^${1##*/}	"
+	"$build/tally" export --format tsv "$tmp/tally" 2>>"$tmp/err" |
+		grep "$image" >"$tmp/tsv"
+	emulated "$there/tally" export --format tsv "$tmp/tally2" \
+		2>>"$tmp/err2" | grep "$image" >"$tmp/tsv2"
+	{
+		echo "status $here here and $status there"
+		diff "$tmp/err" "$tmp/err2"
+		cmp "$tmp/out" "$tmp/out2"
+		diff "$tmp/tsv" "$tmp/tsv2" | head
+	} >"$tmp/differ"
+	[ $here -eq $status ] && [ -s "$tmp/tsv" ] &&
+		cmp -s "$tmp/err" "$tmp/err2" &&
+		cmp -s "$tmp/out" "$tmp/out2" && cmp -s "$tmp/tsv" "$tmp/tsv2"
+	rebuild_ok $? "$name" "$tmp/differ"
+}
+
+# try_counts MACHINE: programs of this machine, counted
+try_counts()
+{
+	gcc -O2 -w -o "$tmp/flow" tests/progs/rewrite/flow.c &&
+		gcc -O2 -w -o "$tmp/calls" tests/progs/count/calls.c -ldl \
+			-lpthread &&
+		gcc -O2 -w -o "$tmp/labels" tests/progs/rewrite/labels.c &&
+		g++ -O2 -w -o "$tmp/leave" tests/progs/count/leave.cc
+	rebuild_ok $? "$1: programs to count are built"
+	same_counts "$1: flow is counted there" "$tmp/flow"
+	same_counts "$1: jumps to labels" "$tmp/labels"
+	same_counts "$1: exceptions" "$tmp/leave"
+	same_counts "$1: threads" "$tmp/calls" threads
+	same_counts "$1: children" "$tmp/calls" fork
+	same_counts "$1: gzip" /usr/bin/gzip -9 -n -c Makefile
+}
+
+rebuild_other
 try_files "$(uname -m)" ''
 try_files $isa $cross-
 echo hello >"$tmp/text"
@@ -89,5 +115,6 @@ same 3 "no such file" cfg "$tmp/absent"
 same 3 "a text" cfg "$tmp/text"
 same 3 "an empty file" cfg "$tmp/empty"
 same 3 "a folder" cfg "$tmp"
+try_counts "$(uname -m)"
 rebuild_units "$there" emulated
 rebuild_end

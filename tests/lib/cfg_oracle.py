@@ -22,7 +22,11 @@ import sys
 import tempfile
 
 TALLY = os.path.join(os.environ.get("BUILD", "build"), "tally")
-HOST = {"arm64": "aarch64"}.get(platform.machine(), platform.machine())
+# the machine itself, and the one that tally runs on (tests/lib/there.sh)
+MACHINE = {"arm64": "aarch64"}.get(platform.machine(), platform.machine())
+HOST = os.environ.get("TALLY_TEST_HOST", MACHINE)
+# an emulated tally runs foreign programs only, and they cannot execute it
+EMULATED = HOST != MACHINE
 ISAS = ("x86_64", "aarch64")
 COMMENT = {"x86_64": "#", "aarch64": "//"}
 NAMES = {"x86_64": "x86-64", "aarch64": "aarch64"}
@@ -71,7 +75,7 @@ class Tap:
 def tool(isa, name):
     """A tool of the machine's GNU tools, or None."""
     found = shutil.which("%s-linux-gnu-%s" % (isa, name))
-    return shutil.which(name) if isa == HOST else found
+    return shutil.which(name) if isa == MACHINE else found
 
 
 def compiler(isa, name):
@@ -80,9 +84,9 @@ def compiler(isa, name):
         path = shutil.which(name)
         if not path or not tool(isa, "as"):
             return None
-        return [path] if isa == HOST else \
+        return [path] if isa == MACHINE else \
             [path, "--target=%s-linux-gnu" % isa]
-    if isa != HOST and name in ("rustc", "musl-gcc"):
+    if isa != MACHINE and name in ("rustc", "musl-gcc"):
         return foreign_rust(isa) if name == "rustc" else foreign_musl(isa)
     path = tool(isa, name)
     return [path] if path else None

@@ -14,7 +14,6 @@ import tempfile
 from rewrite_run import *
 
 TALLY = os.path.abspath(TALLY)
-ISAS = ["aarch64"] + ["x86_64"] * (HOST == "x86_64")
 STEPS = os.path.abspath(os.path.join(os.path.dirname(TALLY),
                                      "tools/step-counts"))
 ISA = "aarch64"
@@ -156,10 +155,8 @@ def rows(here, what):
 def ran(here, exe):
     """{address: count} of the program's own instructions"""
     out = collections.Counter()
-    for image, first, _, last, n in rows(here, "ran"):
-        # qemu tells of stretches, whose instructions have four bytes
-        for a in range(first, last + 4, 4) if image == exe else ():
-            out[a] += n
+    for image, address, _, _, n in rows(here, "ran"):
+        out[address] += n if image == exe else 0
     return out
 
 

@@ -1,6 +1,7 @@
 """
 ends: builds of tests/progs/count/ends.c, and what they leave.
 """
+import re
 import struct
 
 import count_run
@@ -65,11 +66,13 @@ class Build:
 
     def faults(self, address):
         """Whether the instruction may: it uses memory, or traps."""
-        text = run(tool(self.isa, "objdump"), "-d",
+        text = run(tool(self.isa, "objdump"), "-d", "--no-show-raw-insn",
                    "--start-address=%d" % address,
-                   "--stop-address=%d" % (address + 4), self.file)
-        word = text.splitlines()[-1].split("\t")[2]
-        return word.startswith(("ld", "st", "brk"))
+                   "--stop-address=%d" % (address + 16), self.file)
+        word = re.search(r"^ *%x:\t(.*)" % address, text, re.M).group(1)
+        if self.isa == "aarch64":
+            return word.startswith(("ld", "st", "brk"))
+        return "(" in word or word.startswith(("push", "call", "ud2"))
 
     def counts(self, text):
         """{address: count} of it, from what `tally export` says"""

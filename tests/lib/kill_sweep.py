@@ -20,7 +20,7 @@ from ends import *
 from machine import Machine
 
 LIBS = ["libc.so.6", "libm.so.6", "libgcc_s.so.1", "libpthread.so.0",
-        LOADER[ISA]]
+        os.path.basename(LOADER[ISA])]
 # flags of the compiler, of tally, words of the program
 JOBS = [
     ("ends", [], ["loop"]),

@@ -8,7 +8,8 @@ import struct
 import subprocess
 import sys
 
-from cfg_oracle import HOST, TALLY, Tap, compiler, packages, tool
+from cfg_oracle import EMULATED, HOST, ISAS, TALLY, Tap, compiler, packages, \
+    tool
 
 TALLY = os.path.abspath(TALLY)
 COUNT = [TALLY, "count", "--placement", "none",
@@ -50,6 +51,18 @@ class Machine:
                         *flags], check=True)
         return out
 
+    def make_ready(self, lib, *count):
+        """
+        The library is in the cache of who counts by these words: nobody can
+        ask an emulated tally for it later.
+        """
+        if EMULATED:
+            with open(lib + ".user.c", "w") as f:
+                f.write("int main(void) { return 0; }\n")
+            self.build(lib + ".user", lib + ".user.c", "-Wl,--no-as-needed",
+                       lib)
+            run([*count, lib + ".user"])
+
     def plain(self, words, argv0=None, loader=()):
         """The words that run a program without tally."""
         if not self.emulator:
@@ -61,8 +74,9 @@ class Machine:
 
 
 def machines():
-    return [Machine(i) for i in (HOST, "aarch64" if HOST == "x86_64" else
-                                 "x86_64")]
+    """The machine itself, and the other one."""
+    return [Machine(i) for i in sorted(ISAS, key=lambda i: i != HOST)
+            if i != HOST or not EMULATED]
 
 
 def run(words, **more):

@@ -1,34 +1,70 @@
 /*
- * qemu-counts: how often every stretch of straight code of an emulated
- * program ran (qemu_plugin.h). FILE.PID, one per process, gets
+ * qemu-counts: how often every instruction of an emulated program ran
+ * (qemu_plugin.h). FILE.PID, one per process, gets
  *
- *	ran<TAB>IMAGE<TAB>FIRST<TAB>IMAGE<TAB>LAST<TAB>COUNT
+ *	ran<TAB>IMAGE<TAB>ADDRESS<TAB>IMAGE<TAB>ADDRESS<TAB>COUNT
  *
- * with the addresses, as in the ELF file, of the first and last instruction.
- * Stretches overlap: an instruction ran as often as all that hold it.
+ * with the address, twice, as in the ELF file. qemu translates stretches of
+ * straight code, which overlap: an instruction ran as often as all that hold
+ * it.
  */
 #include "qemu_plugin.h"
 
 struct stretch {
-	uint64_t first, last, count;
 	struct stretch *next;
+	uint64_t count;
+	bool repeats, crosses; /* its first instruction */
+	size_t n;
+	uint64_t at[];
 };
 
+static bool x64;
 static struct stretch *stretches;
+static struct seen crossing; /* instructions in two pages */
+static __thread const struct stretch *before;
+
+/* a stretch begins to run, or a string instruction goes on */
+static void on_run(unsigned vcpu, void *data)
+{
+	struct stretch *s = data;
+	bool goes_on = s->repeats && before &&
+		       before->at[before->n - 1] == s->at[0] &&
+		       (before->n == 1 || !s->crosses);
+
+	(void)vcpu;
+	before = s;
+	if (!goes_on)
+		__atomic_fetch_add(&s->count, 1, __ATOMIC_RELAXED);
+}
 
 static void on_translation(plugin_id id, struct qemu_plugin_tb *tb)
 {
-	struct stretch *s = calloc(1, sizeof *s);
+	size_t n = qemu_plugin_tb_n_insns(tb);
+	struct stretch *s = calloc(1, sizeof *s + n * sizeof *s->at);
 
 	(void)id;
 	if (!s)
 		abort();
-	plugin_bounds(tb, &s->first, &s->last);
+	s->n = n;
+	for (size_t i = 0; i < n; i++)
+		s->at[i] = qemu_plugin_insn_vaddr(
+			qemu_plugin_tb_get_insn(tb, i));
+	s->repeats = x64 && plugin_repeats(tb);
+	s->crosses = plugin_crosses(tb);
 	pthread_mutex_lock(&plugin_lock);
+	if (s->crosses)
+		seen_add(&crossing, s->at[0], s->at[0], 1);
 	s->next = stretches;
 	stretches = s;
 	pthread_mutex_unlock(&plugin_lock);
-	qemu_plugin_register_vcpu_tb_exec_inline(tb, PLUGIN_ADD, &s->count, 1);
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_run, 0, s);
+}
+
+/* the stretch told of its instruction i, and did not run it */
+static bool is_left_out(const struct stretch *s, size_t i)
+{
+	return i && i == s->n - 1 && crossing.n &&
+	       seen_find(&crossing, s->at[i], s->at[i])->from;
 }
 
 static void on_end(plugin_id id, void *data)
@@ -42,15 +78,17 @@ static void on_end(plugin_id id, void *data)
 		return;
 	maps_read(&maps, "/proc/self/maps");
 	for (const struct stretch *s = stretches; s; s = s->next)
-		seen_add(&all, s->first, s->last, s->count);
+		for (size_t i = 0; i < s->n; i++)
+			if (!is_left_out(s, i))
+				seen_add(&all, s->at[i], s->at[i], s->count);
 	seen_print(&all, &maps, f, "ran");
 	fclose(f);
 }
 
-EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc,
-			       char **argv)
+EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
+			       int argc, char **argv)
 {
-	(void)info;
+	x64 = plugin_is_x64(info);
 	if (!plugin_option(argc, argv, "out", plugin_out))
 		return 1;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

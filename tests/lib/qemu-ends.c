@@ -22,7 +22,9 @@ struct stretch {
 static char exe_name[PATH_MAX];
 static struct stretch *stretches;
 static size_t nstretch;
+static __thread struct stretch *before; /* what began last */
 static struct maps maps;
+static bool x64;
 
 /* memory that is this process's file, in place of what was there */
 static void map_file(void)
@@ -68,6 +70,21 @@ static bool is_inside(uint64_t addr, uint64_t *delta)
 	return m && !strcmp(m->path, exe_name);
 }
 
+/* an instruction begins to run */
+static void on_run(unsigned vcpu, void *data)
+{
+	(void)vcpu;
+	before = data;
+	__atomic_fetch_add(&before->count, 1, __ATOMIC_RELAXED);
+}
+
+/* the same, if it does not go on */
+static void on_repeated_run(unsigned vcpu, void *data)
+{
+	if (before != data)
+		on_run(vcpu, data);
+}
+
 static void on_translation(plugin_id id, struct qemu_plugin_tb *tb)
 {
 	uint64_t first, last, delta;
@@ -81,16 +98,17 @@ static void on_translation(plugin_id id, struct qemu_plugin_tb *tb)
 		if (nstretch > STRETCHES)
 			abort();
 		*s = (struct stretch){first - delta, last - delta, 0};
-		qemu_plugin_register_vcpu_tb_exec_inline(tb, PLUGIN_ADD,
-							 &s->count, 1);
+		qemu_plugin_register_vcpu_tb_exec_cb(
+			tb, x64 && plugin_repeats(tb) ? on_repeated_run :
+							on_run, 0, s);
 	}
 	pthread_mutex_unlock(&plugin_lock);
 }
 
-EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc,
-			       char **argv)
+EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
+			       int argc, char **argv)
 {
-	(void)info;
+	x64 = plugin_is_x64(info);
 	if (!plugin_option(argc, argv, "out", plugin_out) ||
 	    !plugin_option(argc, argv, "exe", exe_name))
 		return 1;

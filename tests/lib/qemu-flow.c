@@ -20,6 +20,7 @@
 struct stretch {
 	uint64_t first, last;
 	bool handler; /* of a signal */
+	bool crosses;
 };
 
 /* what one thread did */
@@ -58,7 +59,8 @@ static void on_run(unsigned vcpu, void *data)
 	struct thread *t = thread_self();
 
 	(void)vcpu;
-	if (t->before && !now->handler)
+	if (t->before && !now->handler &&
+	    !(now->crosses && t->before->last == now->first))
 		seen_add(&t->seen, t->before->last, now->first, 1);
 	t->before = now;
 }
@@ -73,6 +75,7 @@ static void on_translation(plugin_id id, struct qemu_plugin_tb *tb)
 		abort();
 	plugin_bounds(tb, &s->first, &s->last);
 	s->handler = false;
+	s->crosses = plugin_crosses(tb);
 	pthread_mutex_lock(&plugin_lock);
 	for (unsigned i = 0; i < nhandlers; i++)
 		s->handler |= handlers[i] == s->first;
@@ -130,11 +133,10 @@ static void on_end(plugin_id id, void *data)
 	fclose(f);
 }
 
-/* qemu's struct qemu_info_t begins with the name of the guest's machine */
-EXPORT int qemu_plugin_install(plugin_id id, const char *const *info,
+EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 			       int argc, char **argv)
 {
-	bool x86 = !strcmp(info[0], "x86_64");
+	bool x86 = plugin_is_x64(info);
 
 	sigreturn = x86 ? 15 : 139;
 	sigaction_call = x86 ? 13 : 134;

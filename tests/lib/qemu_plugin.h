@@ -16,6 +16,7 @@
 #include <pthread.h>
 
 #include "observe.h"
+#include "repeated.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -41,8 +42,15 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(
 	const struct qemu_plugin_tb *tb, size_t index);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 
 EXPORT int qemu_plugin_version = 1;
+
+/* qemu's struct qemu_info_t begins so */
+struct plugin_info {
+	const char *machine; /* the guest's */
+};
 
 enum { PLUGIN_ADD = 0 }; /* of ..._exec_inline */
 
@@ -92,6 +100,31 @@ static inline void plugin_bounds(const struct qemu_plugin_tb *tb,
 
 	*first = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
 	*last = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, n - 1));
+}
+
+/*
+ * The first instruction lies in two pages. Then qemu, if it met it in a stretch,
+ * ended that before it, but tells of it there as well.
+ */
+static inline bool plugin_crosses(const struct qemu_plugin_tb *tb)
+{
+	const struct qemu_plugin_insn *i = qemu_plugin_tb_get_insn(tb, 0);
+	uint64_t at = qemu_plugin_insn_vaddr(i);
+
+	return at >> 12 != (at + qemu_plugin_insn_size(i) - 1) >> 12;
+}
+
+static inline bool plugin_is_x64(const struct plugin_info *info)
+{
+	return !strcmp(info->machine, "x86_64");
+}
+
+/* the code is a string instruction that repeats: qemu ends a stretch there */
+static inline bool plugin_repeats(const struct qemu_plugin_tb *tb)
+{
+	return qemu_plugin_tb_n_insns(tb) == 1 &&
+	       x64_is_repeated(qemu_plugin_insn_data(
+		       qemu_plugin_tb_get_insn(tb, 0)));
 }
 
 #endif

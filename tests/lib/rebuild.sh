@@ -35,6 +35,51 @@ rebuild_need()
 	done
 }
 
+# rebuild_other: tally for the other machine; sets isa, cross, there (where it
+# is), need (its libraries)
+rebuild_other()
+{
+	case $(uname -m) in
+	aarch64) isa=x86_64 arch=amd64 ;;
+	*) isa=aarch64 arch=arm64 ;;
+	esac
+	cross=$isa-linux-gnu
+	there=${BUILD:-build}/$isa
+	need=$there/need
+	for tool in $cross-gcc $cross-g++ qemu-$isa; do
+		command -v $tool >/dev/null ||
+			rebuild_skip "$tool is not installed"
+	done
+	packages_fetch $arch $REBUILD_NEEDS ||
+		rebuild_skip "no packages for $arch"
+	rebuild_need "$need" "$(packages_root $arch)" $cross
+	# the old kind of path: libraries of libraries are there, too
+	rebuild "$there" CC=$cross-gcc AR=$cross-ar \
+		CFLAGS="-I$need/include" LDFLAGS="-L$need/lib \
+-Wl,--disable-new-dtags,-rpath,$(realpath "$need")/lib"
+}
+
+# emulated PROGRAM...: run a program of the other machine
+emulated()
+{
+	qemu-$isa -L /usr/$cross "$@"
+}
+
+# rebuild_as_host NAME...: programs in $there/as-host that run those there by
+# the emulator, as if they were of this machine; as new as they are
+rebuild_as_host()
+{
+	for rebuild_name; do
+		rebuild_file=$there/as-host/$rebuild_name
+		mkdir -p "${rebuild_file%/*}" || exit 1
+		[ "$rebuild_file" -nt "$there/$rebuild_name" ] ||
+			cc -O2 -D_GNU_SOURCE -DEMULATOR="\"qemu-$isa\"" \
+			   -DROOT="\"/usr/$cross\"" -DPROGRAM="\"$(
+				realpath "$there/$rebuild_name")\"" \
+			   -o "$rebuild_file" tests/lib/as-host.c || exit 1
+	done
+}
+
 # rebuild_ok STATUS NAME [FILE]: one result; if bad, FILE says what happened
 rebuild_ok()
 {

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "breakpoint.h"
 #include "observe.h"
+#include "repeated.h"
 
 /* an instruction that was seen, in a hash table by address */
 struct insn_seen {
@@ -45,16 +46,9 @@ static bool is_call(const uint8_t *c)
 	return c[0] == 0x0f && c[1] == 0x05;
 }
 
-/* rep or repne, perhaps REX or an operand size, and a string instruction */
 static bool is_repeated(const uint8_t *c)
 {
-	bool rep = false;
-
-	for (; *c == 0xf2 || *c == 0xf3 || *c == 0x66 || *c >> 4 == 4; c++)
-		rep |= *c >> 4 == 0xf;
-	return rep && ((*c >= 0x6c && *c <= 0x6f) ||
-		       (*c >= 0xa4 && *c <= 0xa7) ||
-		       (*c >= 0xaa && *c <= 0xaf));
+	return x64_is_repeated(c);
 }
 #elif defined(__aarch64__)
 enum { CODE = 4 };

@@ -201,6 +201,17 @@ static void see_run(struct judge *j, uint64_t first, uint64_t last, uint64_t n)
 		j->seen[i] += n;
 }
 
+/* is the instruction there the block's last? */
+static bool is_last(const struct cfg *c, uint32_t b, uint64_t at)
+{
+	struct insn in;
+	size_t avail;
+	const uint8_t *code = image_at(c->image, at, &avail);
+
+	c->isa->scan(code, avail, at, &in);
+	return at + in.len == block_end(&c->block.at[b]);
+}
+
 /*
  * A transfer from the last instruction of a block to another was seen n times:
  * so often ran the edges that lead there.
@@ -212,8 +223,7 @@ static void see_flow(struct judge *j, uint64_t from, uint64_t to, uint64_t n)
 	uint64_t sum = 0;
 	bool any = false;
 
-	if (b == CFG_NONE || !moves(j, b) ||
-	    from != block_end(&c->block.at[b]) - c->isa->align ||
+	if (b == CFG_NONE || !moves(j, b) || !is_last(c, b, from) ||
 	    (c->block.at[b].last != INSN_COND &&
 	     c->block.at[b].last != INSN_JUMP &&
 	     c->block.at[b].last != INSN_IJUMP))
