@@ -15,6 +15,7 @@ is run by hand says the same of itself.
 import collections
 import json
 import os
+import stat
 import sys
 
 sys.path.insert(0, "tests/lib")
@@ -61,6 +62,15 @@ def by_hand(case, here, exe):
     quiet([*emulator(count_run.ISA), copy, *case.args], here,
           TALLY_OUT="hand.tally")
     return here + "/hand.tally"
+
+
+def no_file(case, here):
+    """What the copy may not replace by its profile."""
+    pipe = here + "/pipe"
+    os.mkfifo(pipe)
+    quiet([*emulator(count_run.ISA), here + "/by-hand", *case.args], here,
+          TALLY_OUT="pipe")
+    return [] if stat.S_ISFIFO(os.stat(pipe).st_mode) else ["a pipe is gone"]
 
 
 def untold(profile, exe):
@@ -125,6 +135,7 @@ def attempt(case):
                    if a not in got]
         result.append((p, judge(want, got, exempt)))
     hand = told(by_hand(case, here, exe))[case.name]
+    result.append(("by hand, to no file", no_file(case, here)))
     exempt = others(case, here, exe) if case.own else []
     result.append(("by hand", judge(collections.Counter(hand),
                                     all_told["edges"][case.name], exempt)))
