@@ -275,14 +275,26 @@ static void overflow(void)
 	eat(1L << 40);
 }
 
-/* an alternate stack: there is room after all */
+/*
+ * An alternate stack: there is room after all. The one that is eaten is our
+ * own: how much there is of the first one is another matter in every run.
+ */
 static void overflow_aside(void)
 {
-	static char room[65536];
+	enum { PAGE = 65536 }; /* the largest */
+	static char room[PAGE];
+	static _Alignas(PAGE) char food[16 * PAGE];
+	static ucontext_t here, there;
 	stack_t s = {.ss_sp = room, .ss_size = sizeof room};
 
 	sigaltstack(&s, NULL);
-	overflow();
+	mprotect(food, PAGE, PROT_NONE);
+	getcontext(&there);
+	there.uc_link = &here;
+	there.uc_stack.ss_sp = food;
+	there.uc_stack.ss_size = sizeof food;
+	makecontext(&there, overflow, 0);
+	swapcontext(&here, &there);
 }
 
 /* --- handlers that never return */
