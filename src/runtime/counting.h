@@ -357,6 +357,8 @@ void handlers_end(struct counting *c, const struct frame *f,
 		  const struct frame *end);
 /* it has returned */
 void handler_returned(struct counting *c, const struct frame *record);
+/* what was interrupted there is noted: its handler has nothing to tell */
+void handler_noted(struct counting *c, const void *context);
 /* in a new process: what was interrupted is its parent's */
 void handlers_forget(struct counting *c);
 /* longjmp() is called */

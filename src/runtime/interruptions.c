@@ -152,9 +152,11 @@ static void end_between(struct counting *c, const struct frame *f,
 {
 	uintptr_t self = thread_self(c);
 
+	/* who ends leaves all that have not returned: stacks have no order */
 	for (unsigned i = 0; i < INTERRUPTIONS; i++)
 		if (c->interruption[i].thread == self &&
-		    is_before(c, f, end, c->interruption[i].record))
+		    ((!end && ARCH_SEES_RETURNS) ||
+		     is_before(c, f, end, c->interruption[i].record)))
 			end_handler(c, &c->interruption[i]);
 }
 
@@ -182,6 +184,16 @@ void handler_returned(struct counting *c, const struct frame *record)
 
 	if (x)
 		x->thread = 0;
+}
+
+void handler_noted(struct counting *c, const void *context)
+{
+	uintptr_t self = thread_self(c);
+
+	for (unsigned i = 0; i < INTERRUPTIONS; i++)
+		if (c->interruption[i].thread == self &&
+		    c->interruption[i].context == context)
+			c->interruption[i].thread = 0;
 }
 
 void handlers_forget(struct counting *c)

@@ -239,6 +239,7 @@ static void end_by_signal(uint64_t signal, const struct signal_info *info,
 	if (c->process)
 		note_begins(c->process);
 	end_note(c, context);
+	handler_noted(c, context);
 	handlers_end(c, (const void *)arch_frame(context), NULL);
 	process_ends(c, ENDED_BY_SIGNAL);
 	if (c->process)
