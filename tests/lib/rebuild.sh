@@ -117,7 +117,7 @@ rebuild()
 	shift
 	mkdir -p "$rebuild_folder" || exit 1
 	env -i PATH="$PATH" HOME="$HOME" \
-		make -s -j2 BUILD="$rebuild_folder" OPT=-O2 "$@" "${REBUILD_GOAL:-programs}" \
+		make -s -j2 BUILD="$rebuild_folder" OPT=-O1 "$@" "${REBUILD_GOAL:-programs}" \
 		>"$rebuild_folder/log" 2>&1
 	rebuild_status=$?
 	rebuild_ok $rebuild_status "every program is built" \
