@@ -39,11 +39,11 @@ void share_items(void (*work)(void *arg, size_t from, size_t end), void *arg,
 		 size_t n, size_t least)
 {
 	struct items share[SHARES];
-	unsigned shares = n < least ? 1 : SHARES;
+	unsigned shares = share_count(n, least);
 
 	for (unsigned t = 0; t < shares; t++)
-		share[t] = (struct items){work, arg, n / shares * t,
-					  t + 1 == shares ? n :
-					  n / shares * (t + 1)};
+		share[t] = (struct items){work, arg,
+					  share_first(n, shares, t),
+					  share_first(n, shares, t + 1)};
 	share_run(items_work, share, sizeof *share, shares);
 }

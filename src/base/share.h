@@ -12,6 +12,18 @@
 
 enum { SHARES = 2 }; /* into which large work is split */
 
+/* how many shares n items make; fewer than `least` are not worth a thread */
+static inline unsigned share_count(size_t n, size_t least)
+{
+	return n < least ? 1 : SHARES;
+}
+
+/* the first of n items that is share t's; where t is `shares`, n */
+static inline size_t share_first(size_t n, unsigned shares, unsigned t)
+{
+	return n * t / shares;
+}
+
 /*
  * Runs work() on each of n shares, at most SHARES, an array of `size` bytes
  * each, and returns when all are done. The caller does the first one itself,

@@ -5,7 +5,8 @@
  *
  *	sweep     FDE ranges are decoded once, front to back: instruction
  *	          starts, control transfers, references
- *	descend   pieces in which that met data are decoded again
+ *	descend   pieces in which that met data are decoded again, and prefix
+ *	          those in which branches pass over one
  *	discover  code without FDEs is found from symbols, calls, pointers;
  *	          then leaders and entries are marked
  *	merge     pieces that belong together become procedures

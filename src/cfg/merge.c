@@ -136,12 +136,12 @@ static void merge_crossings(struct build *b)
 	enum { LEAST = 1 << 12 }; /* pieces; fewer are not worth a thread */
 	struct share share[SHARES] = {{0}};
 	size_t n = b->piece.n;
-	unsigned shares = n < LEAST ? 1 : SHARES;
+	unsigned shares = share_count(n, LEAST);
 
 	for (unsigned t = 0; t < shares; t++) {
 		share[t].b = b;
-		share[t].piece = (uint32_t)(n * t / shares);
-		share[t].end = (uint32_t)(n * (t + 1) / shares);
+		share[t].piece = (uint32_t)share_first(n, shares, t);
+		share[t].end = (uint32_t)share_first(n, shares, t + 1);
 	}
 	share_run(share_list_all, share, sizeof *share, shares);
 	for (unsigned t = 0; t < shares; t++) {

@@ -62,9 +62,9 @@ static int annotate_parse(int argc, char **argv, struct annotate_call *call)
 						"which PROFILE?");
 }
 
-static int annotate_one(const struct annotate_call *call,
-			const struct told *t, struct err *e)
+static int annotate_one(const void *words, const struct told *t, struct err *e)
 {
+	const struct annotate_call *call = words;
 	struct annotation a;
 	struct found f;
 
@@ -81,27 +81,14 @@ static int annotate_one(const struct annotate_call *call,
 	return 0;
 }
 
-static int annotate_all(const struct annotate_call *call)
-{
-	struct told t;
-	struct err e;
-	int status;
-
-	if (told_open(&t, call->profile.at, call->profile.n, &e))
-		return cmd_fail(&e);
-	report_show_notes(&t);
-	status = annotate_one(call, &t, &e);
-	told_close(&t);
-	return status ? cmd_fail(&e) : STATUS_OK;
-}
-
 static int annotate_run(int argc, char **argv)
 {
 	struct annotate_call call = {0};
 	int status = annotate_parse(argc, argv, &call);
 
 	if (!status)
-		status = annotate_all(&call);
+		status = report_opened(call.profile.at, call.profile.n,
+				       annotate_one, &call);
 	vec_free(&call.profile);
 	return status;
 }

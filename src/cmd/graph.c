@@ -174,9 +174,9 @@ static int graph_write(const struct drawn *d, const struct graph_call *call,
 	return status;
 }
 
-static int graph_one(const struct graph_call *call, const struct told *t,
-		     struct err *e)
+static int graph_one(const void *words, const struct told *t, struct err *e)
 {
+	const struct graph_call *call = words;
 	struct drawn d = {.t = t};
 	struct found f;
 	int status;
@@ -195,27 +195,14 @@ static int graph_one(const struct graph_call *call, const struct told *t,
 	return status;
 }
 
-static int graph_all(const struct graph_call *call)
-{
-	struct told t;
-	struct err e;
-	int status;
-
-	if (told_open(&t, call->profile.at, call->profile.n, &e))
-		return cmd_fail(&e);
-	report_show_notes(&t);
-	status = graph_one(call, &t, &e);
-	told_close(&t);
-	return status ? cmd_fail(&e) : STATUS_OK;
-}
-
 static int graph_run(int argc, char **argv)
 {
 	struct graph_call call = {0};
 	int status = graph_parse(argc, argv, &call);
 
 	if (!status)
-		status = graph_all(&call);
+		status = report_opened(call.profile.at, call.profile.n,
+				       graph_one, &call);
 	vec_free(&call.profile);
 	return status;
 }

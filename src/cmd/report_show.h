@@ -18,6 +18,14 @@ int report_show_hottest(const char *profile, size_t n, FILE *to,
 			struct err *e);
 /* what is wrong with the profile, or missing in it, on stderr */
 void report_show_notes(const struct told *t);
+/*
+ * Opens the profiles, says what is to be said of them, and has show() do the
+ * rest with the words of the call; the exit status.
+ */
+int report_opened(const char *const *path, size_t n,
+		  int (*show)(const void *call, const struct told *t,
+			      struct err *e),
+		  const void *call);
 /* if the image's file is not there, or another: says so on stderr; true */
 bool report_show_absent(const struct told_image *m);
 /* that more than one procedure is called so, on stderr */

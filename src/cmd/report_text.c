@@ -327,3 +327,20 @@ bool report_show_absent(const struct told_image *m)
 	cmd_note(text);
 	return true;
 }
+
+int report_opened(const char *const *path, size_t n,
+		  int (*show)(const void *call, const struct told *t,
+			      struct err *e),
+		  const void *call)
+{
+	struct told t;
+	struct err e;
+	int status;
+
+	if (told_open(&t, path, n, &e))
+		return cmd_fail(&e);
+	report_show_notes(&t);
+	status = show(call, &t, &e);
+	told_close(&t);
+	return status ? cmd_fail(&e) : STATUS_OK;
+}

@@ -142,12 +142,12 @@ static void take_wanted(struct maker *m, struct share *x)
 static int find_spots(struct maker *m, struct err *e)
 {
 	size_t all = m->s->plan->insertion.n;
-	unsigned n = all < SHARE_INSERTIONS ? 1 : SHARES;
+	unsigned n = share_count(all, SHARE_INSERTIONS);
 	struct share share[SHARES];
 
 	for (unsigned t = 0; t < n; t++)
-		share[t] = (struct share){.m = m, .from = all * t / n,
-					  .end = all * (t + 1) / n};
+		share[t] = (struct share){.m = m, .from = share_first(all, n, t),
+					  .end = share_first(all, n, t + 1)};
 	share_run(want_share, share, sizeof *share, n);
 	for (unsigned t = 0; t < n; t++)
 		take_wanted(m, &share[t]);

@@ -166,12 +166,12 @@ static void *slots_share(void *share)
 static void write_slots(struct rewriter *r)
 {
 	size_t all = r->m.map.span.n;
-	unsigned n = all < SHARE_SPANS ? 1 : SHARES;
+	unsigned n = share_count(all, SHARE_SPANS);
 	struct share share[SHARES];
 
 	for (unsigned t = 0; t < n; t++)
-		share[t] = (struct share){.r = r, .from = all * t / n,
-					  .end = all * (t + 1) / n};
+		share[t] = (struct share){.r = r, .from = share_first(all, n, t),
+					  .end = share_first(all, n, t + 1)};
 	share_run(slots_share, share, sizeof *share, n);
 	r->far_end = 0;
 	r->report->unreached = 0;
