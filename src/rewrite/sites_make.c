@@ -146,8 +146,9 @@ static int find_spots(struct maker *m, struct err *e)
 	struct share share[SHARES];
 
 	for (unsigned t = 0; t < n; t++)
-		share[t] = (struct share){.m = m, .from = share_first(all, n, t),
-					  .end = share_first(all, n, t + 1)};
+		share[t] = (struct share){
+			.m = m, .from = share_first(all, n, t),
+			.end = share_first(all, n, t + 1)};
 	share_run(want_share, share, sizeof *share, n);
 	for (unsigned t = 0; t < n; t++)
 		take_wanted(m, &share[t]);

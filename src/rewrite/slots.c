@@ -170,8 +170,9 @@ static void write_slots(struct rewriter *r)
 	struct share share[SHARES];
 
 	for (unsigned t = 0; t < n; t++)
-		share[t] = (struct share){.r = r, .from = share_first(all, n, t),
-					  .end = share_first(all, n, t + 1)};
+		share[t] = (struct share){
+			.r = r, .from = share_first(all, n, t),
+			.end = share_first(all, n, t + 1)};
 	share_run(slots_share, share, sizeof *share, n);
 	r->far_end = 0;
 	r->report->unreached = 0;
