@@ -11,7 +11,8 @@ static const struct table_column proc_columns[] = {
 	{"change", TABLE_NUMBER}, {"%", TABLE_NUMBER},
 	{"before", TABLE_NUMBER}, {"after", TABLE_NUMBER},
 	{"calls before", TABLE_NUMBER}, {"after", TABLE_NUMBER},
-	{"edges", TABLE_NUMBER}, {"code", TABLE_WORD}, {"image", TABLE_DIM}, {"procedure", TABLE_NAME},
+	{"edges", TABLE_NUMBER}, {"code", TABLE_WORD}, {"image", TABLE_DIM},
+	{"procedure", TABLE_NAME},
 };
 
 static const struct table_column block_columns[] = {

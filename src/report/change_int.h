@@ -24,7 +24,7 @@ void change_add(struct changer *c, struct change x);
  */
 uint32_t *change_blocks_of(const struct changer *c, const struct change *x);
 
-/* change_edges.c: rows of the edges of a procedure that is in both, or in one */
+/* change_edges.c: the edges of a procedure that is in both, or in one */
 void change_add_edges(struct changer *c, struct change x);
 /*
  * How many edges of a procedure that is in both ran more or less often, as far
