@@ -140,7 +140,7 @@ PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev libzstd-dev \
 	libdw-dev libelf-dev libiberty-dev
 TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	python3 gdb gdb-multiarch graphviz musl-tools libclang-rt-14-dev \
-	qemu-user time valgrind lcov groff-base \
+	qemu-user time valgrind lcov groff-base libdebuginfod1 libc6-dbg \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
 SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl \
