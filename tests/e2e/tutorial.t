@@ -16,7 +16,7 @@ from cfg_oracle import EMULATED
 
 PAGE = "doc/tutorial.md"
 KINDS = (("share", r"[-+]?[\d.]+%"), ("address", r"0x[0-9a-f]+"),
-         ("number", r"[-+]?[\d,.]+|-"))
+         ("number", r"[-+]?[\d,.]+:?|-:?"))
 
 
 class Step:
