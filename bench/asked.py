@@ -4,7 +4,7 @@ asked: how long an answer takes. A profile of gcc's cc1 (20 MB of text, with all
 its libraries) is asked in every way; printed are CPU seconds (the least of
 five), seconds, megabytes at most, and lines of output. The claims: a report in
 at most 1 s, an annotated procedure in at most 0.5 s, instructions as tsv in at
-most 2 s for a million.
+most 2 s for a million. Then of tally itself, which has debug information.
 """
 import os
 import subprocess
@@ -26,6 +26,10 @@ ASKED = [
     ("annotate %s", .5), ("graph --format dot %s", .5),
     ("export --format tsv", 2), ("export --format callgrind", None),
     ("export --format lcov", None), ("export --format folded", None),
+]
+WITH_LINES = [
+    ("report --by line", 1), ("annotate cfg_build", .5),
+    ("export --format lcov", None), ("export --format gcov", None),
 ]
 OF_TWO = [("stats", None), ("diff", None), ("merge -o sum.tally", None)]
 
@@ -56,10 +60,13 @@ def best(what, profiles, allowed):
     return late
 
 
-def profile(name, *flags):
-    subprocess.run([TALLY, "count", "-o", name, "--", CC1, "-quiet", *flags,
-                    "in.i", "-o", "/dev/null"], check=True,
-                   stderr=subprocess.DEVNULL)
+def profile(name, *words):
+    subprocess.run([TALLY, "count", "-o", name, "--", *words], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def compile_in(name, level):
+    profile(name, CC1, "-quiet", level, "in.i", "-o", "/dev/null")
 
 
 CC1 = subprocess.check_output(["gcc", "-print-prog-name=cc1"],
@@ -71,8 +78,8 @@ with tempfile.TemporaryDirectory() as where:
     os.chdir(where)
     subprocess.run(["gcc", "-E", "-D_GNU_SOURCE", "-I" + include, source,
                     "-o", "in.i"], check=True)
-    profile("a.tally", "-O2")
-    profile("b.tally", "-O1")
+    compile_in("a.tally", "-O2")
+    compile_in("b.tally", "-O1")
     top = subprocess.check_output(
         [TALLY, "report", "--image", "cc1", "--by", "block", "--limit", "1",
          "--json", "a.tally"], text=True)
@@ -82,4 +89,7 @@ with tempfile.TemporaryDirectory() as where:
             for what, s in ASKED]
     for what, s in OF_TWO:
         best(what, ["a.tally", "b.tally"], s)
+    profile("self.tally", TALLY, "cfg", "/bin/bash")
+    print("  of tally itself, with debug information:")
+    late += [best(what, ["self.tally"], s) for what, s in WITH_LINES]
 sys.exit(any(late))
