@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 #include "cmd/export_format.h"
-#include "cmd/report_show.h"
 #include "report/by_line.h"
 #include "source/text.h"
 
@@ -65,7 +64,6 @@ void export_gcov(const struct told *t, FILE *to)
 	struct texts texts = {0};
 
 	line_counts_make(&c, t);
-	report_show_no_lines(t, c.v.n);
 	for (size_t i = 0, end; i < c.v.n; i = end) {
 		for (end = i + 1; end < c.v.n; end++)
 			if (c.v.at[end].file != c.v.at[i].file ||

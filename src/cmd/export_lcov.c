@@ -8,7 +8,6 @@
 #include "base/bisect.h"
 #include "cmd/export_format.h"
 #include "cmd/name.h"
-#include "cmd/report_show.h"
 #include "report/by_line.h"
 #include "report/functions.h"
 
@@ -88,7 +87,6 @@ void export_lcov(const struct told *t, FILE *to)
 	struct tracefile x = {.t = t, .to = to};
 
 	line_counts_make(&x.lines, t);
-	report_show_no_lines(t, x.lines.v.n);
 	functions_make(&x.functions, t, &x.lines.file);
 	write_records(&x);
 	functions_free(&x.functions);

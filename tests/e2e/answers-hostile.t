@@ -152,14 +152,12 @@ def images(t):
         if stand_in:
             shutil.copy(t.path(stand_in), t.path("program"))
         t.none(check(t, name, "sound", "sound"), name + ": all is answered")
-        for words in (("report", "--by", "line"), ("annotate", "loop"),
-                      ("graph", "--format", "dot", "loop"),
-                      ("export", "--format", "lcov"),
-                      ("export", "--format", "gcov")):
-            status, out, err = t.tally(*words, "sound")
+        for words in (("report", "--by", "line", "sound"),
+                      ("annotate", "loop", "sound")):
+            status, out, err = t.tally(*words)
             t.ok(status == 0 and re.search(pattern, err) and
-                 len(err.splitlines()) == 1, "%s: %s says so" %
-                 (name, " ".join(words)), [str(status), err])
+                 len(err.splitlines()) == 1,
+                 "%s: %s says so" % (name, words[0]), [str(status), err])
         status, out, err = t.tally("annotate", "--json", "loop", "sound")
         code = json.loads(out)["code"]
         t.ok(status == 0 and len(code) > 20 and all(c["count"] is not None
