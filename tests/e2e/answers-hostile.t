@@ -152,9 +152,9 @@ def images(t):
         if stand_in:
             shutil.copy(t.path(stand_in), t.path("program"))
         t.none(check(t, name, "sound", "sound"), name + ": all is answered")
-        for words in (("report", "--by", "line", "sound"),
-                      ("annotate", "loop", "sound")):
-            status, out, err = t.tally(*words)
+        for words in (("report", "--by", "line"), ("annotate", "loop"),
+                      ("graph", "--format", "dot", "loop")):
+            status, out, err = t.tally(*words, "sound")
             t.ok(status == 0 and re.search(pattern, err) and
                  len(err.splitlines()) == 1,
                  "%s: %s says so" % (name, words[0]), [str(status), err])
