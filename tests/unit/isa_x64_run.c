@@ -446,13 +446,48 @@ static void test_tell(void **state)
 	}
 }
 
+/* by the stack pointer, which may be lower than where the jump has it */
+static void test_tell_by_stack(void **state)
+{
+	static const struct {
+		uint8_t code[8], len;
+		int32_t disp;
+	} by_stack[] = {
+		{{0xff, 0x24, 0x24}, 3, 0},		 /* jmp *(%rsp) */
+		{{0xff, 0x54, 0x24, 8}, 4, 8},		 /* call *8(%rsp) */
+		{{0x42, 0xff, 0x54, 0xcc, 0xf0}, 5, 24}, /* r9 is 5 */
+		{{0xff, 0xa4, 0x24, 0x80, 0, 0, 0}, 7, 128},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		struct tell t = {.code = by_stack[i / 2].code, .number = i,
+				 .depth = i % 2 * 144};
+		struct machine m = machine_random(room, &seed);
+		uint64_t want = splitmix(&seed);
+		struct insn in;
+		regset reads;
+
+		isa_x64.decode(t.code, by_stack[i / 2].len, 0x1000, &in);
+		t.in = &in;
+		assert_true(x64_jump_reads(t.code, &in, &reads));
+		assert_true(reads == (i / 2 == 2 ? REG(R9) : 0));
+		m.reg[R9] = 5;
+		m.reg[RSP] -= 512;
+		memcpy(room->stack + (m.reg[RSP] - address(room->stack)) +
+			       t.depth + by_stack[i / 2].disp,
+		       &want, sizeof want);
+		assert_true(run_tell(&t, m) == want);
+	}
+}
+
 /* by the instruction's own address, and by what is not told of */
 static void test_tell_more(void **state)
 {
 	static const uint8_t by_rip[] = {0xff, 0x15, 0, 0, 0, 0};
-	static const uint8_t by_stack[][4] = {{0xff, 0x24, 0x24},
-					      {0xff, 0x54, 0x24, 8},
-					      {0xff, 0xe4}};
+	/* by rsp itself, and by its lower half */
+	static const uint8_t untold[][4] = {{0xff, 0xe4},
+					    {0x67, 0xff, 0x24, 0x24}};
 	struct tell t = {.code = by_rip, .number = 3};
 	uint64_t want = splitmix(&seed);
 	struct insn in;
@@ -465,9 +500,9 @@ static void test_tell_more(void **state)
 	t.in = &in;
 	assert_true(x64_jump_reads(by_rip, &in, &reads) && !reads);
 	assert_true(run_tell(&t, machine_random(room, &seed)) == want);
-	for (unsigned i = 0; i < 3; i++) {
-		isa_x64.decode(by_stack[i], 4, 0, &in);
-		assert_false(x64_jump_reads(by_stack[i], &in, &reads));
+	for (unsigned i = 0; i < 2; i++) {
+		isa_x64.decode(untold[i], 4, 0, &in);
+		assert_false(x64_jump_reads(untold[i], &in, &reads));
 	}
 	for (uint8_t r = 0; r < X64_NREGS; r++) {
 		struct machine m = machine_random(room, &seed);
@@ -483,6 +518,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tell),
+		cmocka_unit_test(test_tell_by_stack),
 		cmocka_unit_test(test_tell_more),
 		cmocka_unit_test(test_count),
 		cmocka_unit_test(test_match),
