@@ -21,7 +21,9 @@ static const char export_usage[] =
 	"  --format callgrind  for callgrind_annotate and kcachegrind\n"
 	"  --format lcov       lines and functions, for genhtml\n"
 	"  --format gcov       source with counts, as gcov writes it\n"
-	"  --format folded     a line for each procedure, for flame graphs\n";
+	"  --format folded     a line for each procedure, for flame graphs\n"
+	"  --format pixie      a line for each basic block: IMAGE<TAB>\n"
+	"                      0xADDRESS<TAB>INSTRUCTIONS<TAB>COUNT\n";
 
 static const struct export_format {
 	const char *name;
@@ -30,6 +32,7 @@ static const struct export_format {
 	{"tsv", export_tsv}, {"json", export_json},
 	{"callgrind", export_callgrind}, {"lcov", export_lcov},
 	{"gcov", export_gcov}, {"folded", export_folded},
+	{"pixie", export_pixie},
 };
 
 enum { FORMATS = sizeof formats / sizeof *formats };

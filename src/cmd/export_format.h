@@ -11,6 +11,7 @@ void export_folded(const struct told *t, FILE *to);
 void export_gcov(const struct told *t, FILE *to);
 void export_json(const struct told *t, FILE *to);
 void export_lcov(const struct told *t, FILE *to);
+void export_pixie(const struct told *t, FILE *to);
 void export_tsv(const struct told *t, FILE *to);
 
 #endif
