@@ -10,7 +10,7 @@
 #include "cmd/report_show.h"
 
 static const char export_usage[] =
-	"usage: tally export --format FORMAT PROFILE...\n"
+	"usage: tally export --format FORMAT [--image NAME] PROFILE...\n"
 	"\n"
 	"Writes what a profile tells, or several of one program together,\n"
 	"in a form that other tools read.\n"
@@ -23,16 +23,22 @@ static const char export_usage[] =
 	"  --format gcov       source with counts, as gcov writes it\n"
 	"  --format folded     a line for each procedure, for flame graphs\n"
 	"  --format pixie      a line for each basic block: IMAGE<TAB>\n"
-	"                      0xADDRESS<TAB>INSTRUCTIONS<TAB>COUNT\n";
+	"                      0xADDRESS<TAB>INSTRUCTIONS<TAB>COUNT\n"
+	"  --format bolt       branches, for llvm-bolt -data\n"
+	"  --image NAME        which image bolt is told of; by default the\n"
+	"                      program\n";
 
 static const struct export_format {
 	const char *name;
 	void (*write)(const struct told *t, FILE *to);
+	/* instead, of one image alone */
+	int (*write_image)(const struct told *t, uint32_t image, FILE *to,
+			   struct err *e);
 } formats[] = {
-	{"tsv", export_tsv}, {"json", export_json},
-	{"callgrind", export_callgrind}, {"lcov", export_lcov},
-	{"gcov", export_gcov}, {"folded", export_folded},
-	{"pixie", export_pixie},
+	{"tsv", export_tsv, NULL}, {"json", export_json, NULL},
+	{"callgrind", export_callgrind, NULL}, {"lcov", export_lcov, NULL},
+	{"gcov", export_gcov, NULL}, {"folded", export_folded, NULL},
+	{"pixie", export_pixie, NULL}, {"bolt", NULL, export_bolt},
 };
 
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -40,6 +46,7 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 struct export_call {
 	VEC(const char *) profile;
 	const struct export_format *format;
+	const char *image; /* NULL: not asked for */
 };
 
 static const struct export_format *find_format(const char *name)
@@ -60,6 +67,11 @@ static int export_word(void *to, char **argv, int *i, bool option)
 		vec_push(&call->profile, a);
 		return 0;
 	}
+	value = option_value(argv, i, "--image");
+	if (value) {
+		call->image = value;
+		return 0;
+	}
 	value = option_value(argv, i, "--format");
 	if (!value)
 		return cmd_misuse(&cmd_export, "unknown option '%s'", a);
@@ -76,16 +88,56 @@ static int export_parse(int argc, char **argv, struct export_call *call)
 		return status;
 	if (!call->format)
 		return cmd_misuse(&cmd_export, "which --format?");
+	if (call->image && !call->format->write_image)
+		return cmd_misuse(&cmd_export, "--image goes with formats of "
+				  "one image: bolt");
 	return call->profile.n ? 0 : cmd_misuse(&cmd_export, "which PROFILE?");
+}
+
+static bool is_image(const struct told_image *m, const char *word)
+{
+	return !strcmp(m->name, word) ||
+	       (m->map->path && !strcmp(m->map->path, word));
+}
+
+/* the image that the word means, or the program; -1 and *e */
+static int find_image(const struct told *t, const char *word, uint32_t *image,
+		      struct err *e)
+{
+	uint32_t program = profile_program(&t->profile), n = 0;
+
+	for (uint32_t i = 0; i < t->nimage; i++)
+		if (word ? is_image(&t->image[i], word) :
+			   t->image[i].image == program) {
+			*image = i;
+			n++;
+		}
+	if (!n)
+		return err_set(e, ERR_INPUT, "%s: %s%s", t->profile.file.name,
+			       word ? "there is no image " :
+				      "which image? (--image)",
+			       word ? word : "");
+	if (n > 1)
+		return err_set(e, ERR_INPUT, "%s: more than one image is "
+			       "called %s: give its path",
+			       t->profile.file.name, word);
+	return t->image[*image].missing ?
+		err_set(e, ERR_INPUT, "%s: %s", t->image[*image].name,
+			t->image[*image].missing) : 0;
 }
 
 static int export_one(const void *words, const struct told *t, struct err *e)
 {
 	const struct export_call *call = words;
+	uint32_t image = 0;
 
-	(void)e;
-	call->format->write(t, stdout);
-	return 0;
+	if (!call->format->write_image) {
+		call->format->write(t, stdout);
+		return 0;
+	}
+	if (find_image(t, call->image, &image, e))
+		return -1;
+	return call->format->write_image(t, image, stdout, e);
 }
 
 static int export_run(int argc, char **argv)
