@@ -24,6 +24,8 @@ static const char export_usage[] =
 	"  --format folded     a line for each procedure, for flame graphs\n"
 	"  --format pixie      a line for each basic block: IMAGE<TAB>\n"
 	"                      0xADDRESS<TAB>INSTRUCTIONS<TAB>COUNT\n"
+	"  --format autofdo    lines of functions, as LLVM's sample profile,\n"
+	"                      for clang -fprofile-sample-use\n"
 	"  --format bolt       branches, for llvm-bolt -data\n"
 	"  --image NAME        which image bolt is told of; by default the\n"
 	"                      program\n";
@@ -38,7 +40,8 @@ static const struct export_format {
 	{"tsv", export_tsv, NULL}, {"json", export_json, NULL},
 	{"callgrind", export_callgrind, NULL}, {"lcov", export_lcov, NULL},
 	{"gcov", export_gcov, NULL}, {"folded", export_folded, NULL},
-	{"pixie", export_pixie, NULL}, {"bolt", NULL, export_bolt},
+	{"pixie", export_pixie, NULL}, {"autofdo", export_autofdo, NULL},
+	{"bolt", NULL, export_bolt},
 };
 
 enum { FORMATS = sizeof formats / sizeof *formats };

@@ -9,6 +9,7 @@
 /* of one image; -1 and *e if what is needed of its file is not there */
 int export_bolt(const struct told *t, uint32_t image, FILE *to, struct err *e);
 
+void export_autofdo(const struct told *t, FILE *to);
 void export_callgrind(const struct told *t, FILE *to);
 void export_folded(const struct told *t, FILE *to);
 void export_gcov(const struct told *t, FILE *to);

@@ -139,10 +139,11 @@ unsigned lines_frames(struct lines *l, uint64_t addr, struct line_frame *out,
 	     s = u->scope.at[s].outer) {
 		const struct scope *x = &u->scope.at[s];
 
-		out[n++] = (struct line_frame){x->function, place};
+		out[n++] = (struct line_frame){x->function, place, x->line,
+					       x->entry};
 		place = x->call;
 	}
 	if (!n && max)
-		out[n++] = (struct line_frame){NULL, place};
+		out[n++] = (struct line_frame){.place = place};
 	return n;
 }

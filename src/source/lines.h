@@ -14,12 +14,17 @@ struct line_place {
 	const char *file; /* as the compiler was told, with its folder */
 	uint32_t line;	  /* 0: the compiler did not say */
 	uint32_t column;
+	uint16_t block;	 /* of several of the line, which one */
+	uint16_t copies; /* the compiler made so many of that code, all with
+			    this place: an unrolled loop */
 };
 
 /* a function that was inlined, or the one that the others are inlined into */
 struct line_frame {
 	const char *function;	 /* symbol or name, NULL: none */
 	struct line_place place; /* where in it */
+	uint32_t line;	/* where the function begins; 0: not known */
+	uint64_t entry; /* its address, or of where it was inlined */
 };
 
 struct line_unit;
