@@ -4,23 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-/* length of the valid UTF-8 sequence at s, 0 if there is none */
-static unsigned json_utf8(const unsigned char *s)
-{
-	unsigned n = s[0] < 0x80		   ? 1
-		     : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-		     : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-		     : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-						   : 0;
-
-	for (unsigned i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
+#include "base/utf8.h"
 
 static void json_quote(FILE *to, const char *text)
 {
@@ -28,7 +12,7 @@ static void json_quote(FILE *to, const char *text)
 
 	putc('"', to);
 	while (*s) {
-		unsigned n = json_utf8(s);
+		unsigned n = utf8_bytes(s);
 
 		if (*s == '"' || *s == '\\')
 			fprintf(to, "\\%c", *s);

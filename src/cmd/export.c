@@ -22,6 +22,7 @@ static const char export_usage[] =
 	"  --format lcov       lines and functions, for genhtml\n"
 	"  --format gcov       source with counts, as gcov writes it\n"
 	"  --format folded     a line for each procedure, for flame graphs\n"
+	"  --format pprof      instructions, lines and calls, for pprof\n"
 	"  --format pixie      a line for each basic block: IMAGE<TAB>\n"
 	"                      0xADDRESS<TAB>INSTRUCTIONS<TAB>COUNT\n"
 	"  --format autofdo    lines of functions, as LLVM's sample profile,\n"
@@ -41,7 +42,7 @@ static const struct export_format {
 	{"callgrind", export_callgrind, NULL}, {"lcov", export_lcov, NULL},
 	{"gcov", export_gcov, NULL}, {"folded", export_folded, NULL},
 	{"pixie", export_pixie, NULL}, {"autofdo", export_autofdo, NULL},
-	{"bolt", NULL, export_bolt},
+	{"pprof", export_pprof, NULL}, {"bolt", NULL, export_bolt},
 };
 
 enum { FORMATS = sizeof formats / sizeof *formats };

@@ -16,6 +16,7 @@ void export_gcov(const struct told *t, FILE *to);
 void export_json(const struct told *t, FILE *to);
 void export_lcov(const struct told *t, FILE *to);
 void export_pixie(const struct told *t, FILE *to);
+void export_pprof(const struct told *t, FILE *to);
 void export_tsv(const struct told *t, FILE *to);
 
 #endif
