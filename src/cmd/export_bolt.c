@@ -12,6 +12,7 @@
  */
 #include <inttypes.h>
 
+#include "base/bisect.h"
 #include "cmd/export_format.h"
 #include "report/branches.h"
 #include "source/bolt_names.h"
@@ -23,26 +24,42 @@ struct bolt {
 };
 
 /* a blank ends a name */
-static void write_name(const char *name, FILE *to)
+static void write_name(const char *name, size_t n, FILE *to)
 {
-	for (; *name; name++) {
-		if (*name == ' ' || *name == '\\')
+	for (size_t i = 0; i < n; i++) {
+		if (name[i] == ' ' || name[i] == '\\')
 			putc('\\', to);
-		putc(*name, to);
+		putc(name[i], to);
 	}
 }
 
-/* f NULL: somewhere else */
-static void write_place(const struct bolt_function *f, uint64_t addr,
-			FILE *to)
+/* what the stub of the linker at the address is for, or NULL */
+static const char *stub_at(const struct map *m, uint64_t addr)
 {
-	if (!f) {
-		fputs("0 [unknown] 0 ", to);
+	size_t i;
+
+	bisect(i, m->proc.n, m->proc.at[i].entry < addr);
+	return i < m->proc.n && m->proc.at[i].entry == addr &&
+	       m->proc.at[i].stub ? m->proc.at[i].name : NULL;
+}
+
+/* f NULL: it is none of its functions */
+static void write_place(const struct bolt *x, const struct bolt_function *f,
+			uint64_t addr)
+{
+	const char *stub = f ? NULL : stub_at(x->m->map, addr);
+
+	if (!f && !stub) {
+		fputs("0 [unknown] 0 ", x->to);
 		return;
 	}
-	fputs("1 ", to);
-	write_name(f->name, to);
-	fprintf(to, " %" PRIx64 " ", addr - f->start);
+	fputs("1 ", x->to);
+	if (f)
+		write_name(f->name, strlen(f->name), x->to);
+	else
+		write_name(stub, strcspn(stub, "@"), x->to);
+	fprintf(x->to, "%s %" PRIx64 " ", f ? "" : "@PLT",
+		f ? addr - f->start : 0);
 }
 
 static void write_branch(const struct bolt *x, const struct branch *b)
@@ -57,8 +74,8 @@ static void write_branch(const struct bolt *x, const struct branch *b)
 		from = NULL;
 	if (!from && !to)
 		return;
-	write_place(from, b->from, x->to);
-	write_place(to, b->to, x->to);
+	write_place(x, from, from ? b->from : 0);
+	write_place(x, to, b->has_to ? b->to : 0);
 	fprintf(x->to, "0 %" PRIu64 "\n", b->count);
 }
 
