@@ -145,7 +145,7 @@ static void write_body(const struct text *x, uint32_t number, unsigned depth)
 	putc('\n', x->to);
 }
 
-/* what is in a function or an inlined call, that ran */
+/* what is in a function or an inlined call */
 static void write_inside(const struct text *x, uint32_t number, unsigned depth)
 {
 	const struct samples *s = &x->s;
@@ -157,7 +157,7 @@ static void write_inside(const struct text *x, uint32_t number, unsigned depth)
 	for (; i < s->node.n && x->node[i].under == number; i++) {
 		const struct samples_node *n = &s->node.at[x->node[i].index];
 
-		if (!n->total)
+		if (!n->told)
 			continue;
 		write_place(x, n->place, depth);
 		write_name(x, n->function);

@@ -49,7 +49,8 @@ static uint32_t find_or_put(struct dict *d, uint32_t high, uint32_t low,
 static uint32_t node_of(struct samples *s, uint32_t parent, uint32_t place,
 			uint32_t function)
 {
-	struct samples_node x = {function, parent, place, 0, 0, true};
+	struct samples_node x = {.function = function, .parent = parent,
+				 .place = place, .calls_known = true};
 	uint32_t site = find_or_put(&s->site, parent, place, s->nsite);
 	uint32_t n = find_or_put(&s->by_site, site, function, s->node.n);
 
@@ -114,8 +115,10 @@ static void add_insn(struct reader *r, uint64_t addr, bool known,
 	if (count > b->count)
 		b->count = count;
 	for (uint32_t k = b->node; k != SAMPLES_NONE;
-	     k = r->s->node.at[k].parent)
+	     k = r->s->node.at[k].parent) {
 		r->s->node.at[k].total += count;
+		r->s->node.at[k].told = true;
+	}
 }
 
 static void add_blocks(struct reader *r)

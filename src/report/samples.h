@@ -31,6 +31,7 @@ struct samples_node {
 	uint32_t parent;   /* what it is inlined into, or SAMPLES_NONE */
 	uint32_t place;	   /* there */
 	uint64_t total;	   /* instructions that ran in it, inlined ones too */
+	bool told;	   /* of some of them that is known */
 	uint64_t calls;	   /* of a function: how often it was called */
 	bool calls_known;
 };
