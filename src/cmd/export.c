@@ -37,12 +37,18 @@ static const struct export_format {
 	/* instead, of one image alone */
 	int (*write_image)(const struct told *t, uint32_t image, FILE *to,
 			   struct err *e);
+	bool lines; /* it is about lines: without any there is nothing */
 } formats[] = {
-	{"tsv", export_tsv, NULL}, {"json", export_json, NULL},
-	{"callgrind", export_callgrind, NULL}, {"lcov", export_lcov, NULL},
-	{"gcov", export_gcov, NULL}, {"folded", export_folded, NULL},
-	{"pixie", export_pixie, NULL}, {"autofdo", export_autofdo, NULL},
-	{"pprof", export_pprof, NULL}, {"bolt", NULL, export_bolt},
+	{.name = "tsv", .write = export_tsv},
+	{.name = "json", .write = export_json},
+	{.name = "callgrind", .write = export_callgrind},
+	{.name = "lcov", .write = export_lcov, .lines = true},
+	{.name = "gcov", .write = export_gcov, .lines = true},
+	{.name = "folded", .write = export_folded},
+	{.name = "pprof", .write = export_pprof},
+	{.name = "pixie", .write = export_pixie},
+	{.name = "autofdo", .write = export_autofdo, .lines = true},
+	{.name = "bolt", .write_image = export_bolt},
 };
 
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -130,11 +136,25 @@ static int find_image(const struct told *t, const char *word, uint32_t *image,
 			t->image[*image].missing) : 0;
 }
 
+static bool has_lines(const struct told *t)
+{
+	for (uint32_t i = 0; i < t->nimage; i++) {
+		const struct told_image *m = &t->image[i];
+		struct lines *l = m->missing ? NULL : legend_lines(m->legend);
+
+		if (l && l->nunit)
+			return true;
+	}
+	return false;
+}
+
 static int export_one(const void *words, const struct told *t, struct err *e)
 {
 	const struct export_call *call = words;
 	uint32_t image = 0;
 
+	if (call->format->lines)
+		report_show_lineless(t, has_lines(t));
 	if (!call->format->write_image) {
 		call->format->write(t, stdout);
 		return 0;
