@@ -121,11 +121,11 @@ static void add_insn(struct reader *r, uint64_t addr, bool known,
 	}
 }
 
-static void add_blocks(struct reader *r)
+static void add_blocks(struct reader *r, const struct map_proc *p)
 {
 	const struct solved *s = &r->m->solved;
 
-	for (uint32_t i = 0; i < r->m->map->block.n; i++) {
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
 		struct insn_walk w = {0};
 		uint64_t addr;
 
@@ -133,6 +133,28 @@ static void add_blocks(struct reader *r)
 			add_insn(r, addr, s->block_known[i],
 				 solved_insn(s, i, w.done - 1));
 	}
+}
+
+/*
+ * What did not run may be a part of a function that did. Such a function is of
+ * the same file: debug information of files in which nothing ran, most of it
+ * in large programs, is not read.
+ */
+static void add_procedures(struct reader *r)
+{
+	const struct map *m = r->m->map;
+	bool *ran = NEW_ARRAY(bool, m->proc.n + 1);
+	uint64_t n;
+
+	for (uint32_t p = 0; p < m->proc.n; p++) {
+		ran[p] = !told_instructions(r->m, p, &n) || n;
+		if (ran[p])
+			add_blocks(r, &m->proc.at[p]);
+	}
+	for (uint32_t p = 0; p < m->proc.n; p++)
+		if (!ran[p] && lines_read(r->lines, m->proc.at[p].entry))
+			add_blocks(r, &m->proc.at[p]);
+	mem_free(ran);
 }
 
 /* how often functions were called: parts that lie elsewhere are not */
@@ -143,7 +165,8 @@ static void add_calls(struct reader *r)
 	for (uint32_t p = 0; p < r->m->map->proc.n; p++) {
 		uint64_t entry = r->m->map->proc.at[p].entry;
 		struct line_frame f[FRAMES];
-		unsigned n = frames_at(r, entry, f);
+		unsigned n = lines_read(r->lines, entry) ?
+			frames_at(r, entry, f) : 0;
 		struct samples_node *x;
 		uint32_t node;
 
@@ -198,12 +221,15 @@ static uint32_t plain_name(struct samples *s, const char *symbol)
 static void add_target(struct reader *r, const struct row *x)
 {
 	struct line_frame f[FRAMES];
-	unsigned n = frames_at(r, x->addr, f);
 	struct samples_target new = {0};
 	const char *callee;
 	uint32_t k;
+	unsigned n;
 
-	if (!n || !x->known || x->to_image == ROW_NONE)
+	if (!x->known || x->to_image == ROW_NONE)
+		return;
+	n = frames_at(r, x->addr, f);
+	if (!n)
 		return;
 	callee = callee_of(r, x, f[n - 1].function);
 	if (!callee)
@@ -236,7 +262,7 @@ void samples_make(struct samples *s, const struct told *t)
 		r.lines = r.m->missing ? NULL : legend_lines(r.m->legend);
 		if (!r.lines || !r.lines->nunit)
 			continue;
-		add_blocks(&r);
+		add_procedures(&r);
 		add_calls(&r);
 		add_targets(&r, i);
 	}

@@ -75,6 +75,13 @@ static struct line_unit *unit_at(struct lines *l, uint64_t addr)
 		       &l->unit[l->range.at[i - 1].unit] : NULL;
 }
 
+bool lines_read(struct lines *l, uint64_t addr)
+{
+	struct line_unit *u = unit_at(l, addr);
+
+	return u && u->rows_read;
+}
+
 static bool place_in(struct line_unit *u, uint64_t addr,
 		     struct line_place *out)
 {

@@ -43,6 +43,8 @@ struct lines {
 void lines_open(struct lines *l, const struct object *o);
 void lines_close(struct lines *l);
 
+/* whether the unit of the address was read: others are not worth it */
+bool lines_read(struct lines *l, uint64_t addr);
 /* false: nothing is said about the address */
 bool lines_find(struct lines *l, uint64_t addr, struct line_place *out);
 /*
