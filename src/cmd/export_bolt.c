@@ -7,12 +7,14 @@
  *	1 main 2a 1 step/2 0 0 1000
  *	0 [unknown] 0 1 main 0 0 1
  *
- * It is about one file. BOLT takes what is not there for never executed, and
- * has no word for code that was not measured.
+ * It is about one file. BOLT takes what is not there for never executed, but
+ * leaves functions alone of which nothing is there. So a function is told of if
+ * all of it is known: else it is nobody that one could call.
  */
 #include <inttypes.h>
 
 #include "base/bisect.h"
+#include "cmd/cmd.h"
 #include "cmd/export_format.h"
 #include "report/branches.h"
 #include "source/bolt_names.h"
@@ -20,8 +22,55 @@
 struct bolt {
 	const struct told_image *m;
 	struct bolt_names names;
+	bool *partial; /* by function: not all of it is known */
 	FILE *to;
 };
+
+/* the function that is told of at an address, or NULL */
+static const struct bolt_function *function_at(const struct bolt *x,
+					       uint64_t addr)
+{
+	const struct bolt_function *f = bolt_names_find(&x->names, addr);
+
+	return f && !x->partial[f - x->names.v.at] ? f : NULL;
+}
+
+/* functions with code that is not measured, or with unknown counts */
+static void find_partial(struct bolt *x, const struct branches *b)
+{
+	const struct map *m = x->m->map;
+
+	x->partial = NEW_ARRAY(bool, x->names.v.n);
+	for (size_t i = 0; i < b->unknown.n; i++) {
+		const struct bolt_function *f =
+			bolt_names_find(&x->names, b->unknown.at[i]);
+
+		if (f)
+			x->partial[f - x->names.v.at] = true;
+	}
+	for (size_t i = 0; i < m->in_place.n; i++) {
+		size_t k;
+
+		bisect(k, x->names.v.n,
+		       x->names.v.at[k].end <= m->in_place.at[i].start);
+		for (; k < x->names.v.n &&
+		       x->names.v.at[k].start < m->in_place.at[i].end; k++)
+			x->partial[k] = true;
+	}
+}
+
+static void note_partial(const struct bolt *x)
+{
+	char text[128];
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < x->names.v.n; i++)
+		n += x->partial[i];
+	snprintf(text, sizeof text, "%" PRIu32 " functions are left out: not "
+		 "all of their counts are known (see --calls)", n);
+	if (n)
+		cmd_note(text);
+}
 
 /* a blank ends a name */
 static void write_name(const char *name, size_t n, FILE *to)
@@ -43,39 +92,49 @@ static const char *stub_at(const struct map *m, uint64_t addr)
 	       m->proc.at[i].stub ? m->proc.at[i].name : NULL;
 }
 
-/* f NULL: it is none of its functions */
-static void write_place(const struct bolt *x, const struct bolt_function *f,
-			uint64_t addr)
-{
-	const char *stub = f ? NULL : stub_at(x->m->map, addr);
+/* what is known of one end of a branch */
+struct place {
+	const struct bolt_function *f;
+	const char *stub; /* else that of the linker */
+	uint64_t addr;
+};
 
-	if (!f && !stub) {
-		fputs("0 [unknown] 0 ", x->to);
-		return;
+static struct place place_of(const struct bolt *x, bool here, uint64_t addr)
+{
+	struct place p = {.addr = addr};
+
+	if (here && !(p.f = function_at(x, addr)))
+		p.stub = stub_at(x->m->map, addr);
+	return p;
+}
+
+static void write_place(const struct place *p, FILE *to)
+{
+	if (p->f) {
+		fputs("1 ", to);
+		write_name(p->f->name, strlen(p->f->name), to);
+		fprintf(to, " %" PRIx64 " ", p->addr - p->f->start);
+	} else if (p->stub) {
+		fputs("1 ", to);
+		write_name(p->stub, strcspn(p->stub, "@"), to);
+		fputs("@PLT 0 ", to);
+	} else {
+		fputs("0 [unknown] 0 ", to);
 	}
-	fputs("1 ", x->to);
-	if (f)
-		write_name(f->name, strlen(f->name), x->to);
-	else
-		write_name(stub, strcspn(stub, "@"), x->to);
-	fprintf(x->to, "%s %" PRIx64 " ", f ? "" : "@PLT",
-		f ? addr - f->start : 0);
 }
 
 static void write_branch(const struct bolt *x, const struct branch *b)
 {
-	const struct bolt_function *from =
-		b->has_from ? bolt_names_find(&x->names, b->from) : NULL;
-	const struct bolt_function *to =
-		b->has_to ? bolt_names_find(&x->names, b->to) : NULL;
+	struct place from = place_of(x, b->has_from, b->from);
+	struct place to = place_of(x, b->has_to, b->to);
 
 	/* what falls into another function does not branch */
-	if (b->falls && from != to)
-		from = NULL;
-	if (!from && !to)
+	if (b->falls && from.f != to.f)
+		from.f = NULL;
+	if (!from.f && !to.f && !to.stub)
 		return;
-	write_place(x, from, from ? b->from : 0);
-	write_place(x, to, b->has_to ? b->to : 0);
+	write_place(&from, x->to);
+	write_place(&to, x->to);
 	fprintf(x->to, "0 %" PRIu64 "\n", b->count);
 }
 
@@ -94,9 +153,12 @@ int export_bolt(const struct told *t, uint32_t image, FILE *to, struct err *e)
 			       "BOLT knows functions by their symbols",
 			       x.m->map->path);
 	branches_make(&b, t, x.m);
+	find_partial(&x, &b);
+	note_partial(&x);
 	for (size_t i = 0; i < b.v.n; i++)
 		write_branch(&x, &b.v.at[i]);
 	branches_free(&b);
+	mem_free(x.partial);
 	bolt_names_free(&x.names);
 	return 0;
 }

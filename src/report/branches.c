@@ -1,21 +1,8 @@
 /* branches: see branches.h. */
-#include "report/branches.h"
-
-#include <stdlib.h>
+#include "report/branches_int.h"
 
 #include "base/bisect.h"
 #include "report/rows.h"
-
-/* an image while its branches are collected */
-struct gatherer {
-	struct branches *out;
-	struct branches calls; /* to procedures: by `to`, when all are there */
-	const struct told *t;
-	const struct told_image *m;
-	bool *reached; /* by block: not only what lies before leads to it */
-	bool *forks;   /* by block: it ends with a jump on a condition */
-	bool *paired;  /* by block: pairs say where its end leads */
-};
 
 static void add(struct branches *b, struct branch x)
 {
@@ -46,11 +33,34 @@ static bool reaches(const struct gatherer *g, uint32_t edge)
 	}
 }
 
+void gather_unknown(struct gatherer *g, const struct map_proc *p, uint32_t v)
+{
+	if (v < p->nblock)
+		vec_push(&g->out->unknown, block_of(g, p, v)->start);
+}
+
+/* an edge by which control went who knows where, or how often */
+static bool is_unknown(const struct gatherer *g, const struct map_proc *p,
+		       uint32_t edge)
+{
+	const struct map_edge *d = &g->m->map->edge.at[edge];
+	const struct solved *s = &g->m->solved;
+
+	if (!s->edge_known[edge] || !s->edge[edge])
+		return !s->edge_known[edge];
+	return d->kind == MAP_STAYS ||
+	       (d->kind == MAP_AWAY && !g->paired[p->block + d->from]);
+}
+
 static void look(struct gatherer *g, const struct map_proc *p)
 {
 	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++) {
 		const struct map_edge *d = &g->m->map->edge.at[i];
 
+		if (is_unknown(g, p, i)) {
+			gather_unknown(g, p, d->from);
+			gather_unknown(g, p, d->to);
+		}
 		if (d->to < p->nblock && reaches(g, i))
 			g->reached[p->block + d->to] = true;
 		if (d->kind == MAP_TAKEN ||
@@ -59,15 +69,14 @@ static void look(struct gatherer *g, const struct map_proc *p)
 	}
 }
 
-/* from the end of block v of the procedure, as often as the edge says */
+/* from the end of block v of the procedure */
 static struct branch branch_from(const struct gatherer *g,
 				 const struct map_proc *p, uint32_t v,
-				 uint32_t edge)
+				 uint64_t count)
 {
 	return (struct branch){
 		.from = block_last(g->m->map, block_of(g, p, v)),
-		.has_from = true, .has_to = true,
-		.count = g->m->solved.edge[edge],
+		.has_from = true, .has_to = true, .count = count,
 	};
 }
 
@@ -81,19 +90,18 @@ static void add_next(struct gatherer *g, const struct map_proc *p, uint32_t v,
 	if (v >= p->nblock ||
 	    (!g->reached[p->block + d->to] && !g->forks[p->block + v]))
 		return;
-	x = branch_from(g, p, v, edge);
+	x = branch_from(g, p, v, g->m->solved.edge[edge]);
 	x.to = block_of(g, p, d->to)->start;
 	x.falls = true;
 	add(g->out, x);
 }
 
-static void add_jump(struct gatherer *g, const struct map_proc *p,
-		     uint32_t edge)
+void gather_jump(struct gatherer *g, const struct map_proc *p, uint32_t from,
+		 uint32_t to, uint64_t count)
 {
-	const struct map_edge *d = &g->m->map->edge.at[edge];
-	struct branch x = branch_from(g, p, d->from, edge);
+	struct branch x = branch_from(g, p, from, count);
 
-	x.to = block_of(g, p, d->to)->start;
+	x.to = block_of(g, p, to)->start;
 	add(g->out, x);
 }
 
@@ -102,7 +110,8 @@ static void add_call(struct gatherer *g, const struct map_proc *p,
 		     uint32_t edge)
 {
 	const struct map_edge *d = &g->m->map->edge.at[edge];
-	struct branch x = branch_from(g, p, d->from, edge);
+	struct branch x = branch_from(g, p, d->from,
+				      g->m->solved.edge[edge]);
 
 	x.to = d->callee;
 	if (d->callee)
@@ -142,7 +151,7 @@ static void add_edge(struct gatherer *g, const struct map_proc *p,
 		/* fall through */
 	case MAP_TAKEN:
 	case MAP_JUMP:
-		add_jump(g, p, edge);
+		gather_jump(g, p, d->from, d->to, g->m->solved.edge[edge]);
 		break;
 	case MAP_CALL:
 	case MAP_TAIL:
@@ -194,7 +203,10 @@ static uint64_t calls_to(const struct gatherer *g, uint64_t to)
 	return n;
 }
 
-/* who came to a procedure otherwise: from other images, or by a pointer */
+/*
+ * Who came to a procedure otherwise: from other images, or by a pointer. Nobody
+ * should come to its middle so: a jump of its own is not understood.
+ */
 static void add_entry(struct gatherer *g, const struct map_proc *p,
 		      uint32_t edge)
 {
@@ -202,13 +214,17 @@ static void add_entry(struct gatherer *g, const struct map_proc *p,
 	uint64_t count = g->m->solved.edge[edge], known;
 	struct branch x = {.has_to = true};
 
-	if (d->kind != MAP_ENTRY || g->m->solved.arrival[edge])
+	if (d->kind != MAP_ENTRY)
 		return;
 	x.to = block_of(g, p, d->to)->start;
 	known = calls_to(g, x.to);
-	if (known < count)
-		x.count = count - known;
-	add(g->out, x);
+	if (known >= count)
+		return;
+	x.count = count - known;
+	if (g->m->solved.arrival[edge])
+		gather_unknown(g, p, d->to);
+	else
+		add(g->out, x);
 }
 
 /* what is to be done with an edge that is known, of a procedure */
@@ -269,12 +285,16 @@ void branches_make(struct branches *b, const struct told *t,
 	};
 
 	*b = (struct branches){0};
-	for (uint32_t i = 0; i < m->map->proc.n; i++)
-		look(&g, &m->map->proc.at[i]);
 	for (uint32_t i = 0; i < m->map->site.n; i++) {
 		g.paired[m->map->site.at[i].block] = m->map->site.at[i].pairs;
 		if (m->map->site.at[i].pairs)
 			add_pairs(&g, i);
+	}
+	for (uint32_t i = 0; i < m->map->proc.n; i++) {
+		if (m->map->proc.at[i].stub)
+			continue;
+		look(&g, &m->map->proc.at[i]);
+		gather_hubs(&g, &m->map->proc.at[i]);
 	}
 	each_edge(&g, add_edge);
 	mem_sort(g.calls.v.at, g.calls.v.n, sizeof *g.calls.v.at, by_target);
@@ -289,4 +309,5 @@ void branches_make(struct branches *b, const struct told *t,
 void branches_free(struct branches *b)
 {
 	vec_free(&b->v);
+	vec_free(&b->unknown);
 }

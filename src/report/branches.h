@@ -6,7 +6,8 @@
  * returned to whom is not known.
  *
  * Only what is known, and happened, is there. Of indirect calls, and of jumps
- * that share their targets, that is known if pairs were measured.
+ * that share their targets, that is known if pairs were measured. Where not all
+ * is known is listed.
  */
 #ifndef REPORT_BRANCHES_H
 #define REPORT_BRANCHES_H
@@ -23,6 +24,8 @@ struct branch {
 
 struct branches {
 	VEC(struct branch) v; /* by from, to; each pair once */
+	/* blocks to or from which control went, nobody knows how often */
+	VEC(uint64_t) unknown;
 };
 
 void branches_make(struct branches *b, const struct told *t,

@@ -1,7 +1,7 @@
 /*
  * branches: for tools that place code by how often branches are taken. Two
  * files have functions of the same name; there are a switch, calls by pointer,
- * tail calls, recursion, and much that hardly ever runs.
+ * jumps to labels, tail calls, recursion, and much that hardly ever runs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +53,36 @@ OWN static int fold(int n)
 	return n < 2 ? n : fold(n - 1) + fold(n - 2);
 }
 
+/*
+ * An interpreter whose jumps share their targets, three times: in the first one
+ * jump is used, in the second one target, in the third two of each.
+ */
+#define INTERPRETER(name) \
+OWN static int name(const char *code, int n) \
+{ \
+	static void *const label[] = {&&count, &&twice, &&odd, &&half}; \
+	int s = 1; \
+	goto *label[*code++ & 3]; \
+count: \
+	if (--n <= 0) \
+		return s; \
+	s += n; \
+	goto *label[*code++ & 3]; \
+twice: \
+	s *= 2; \
+	goto *label[*code++ & 3]; \
+odd: \
+	s |= 1; \
+	goto *label[*code++ & 3]; \
+half: \
+	s /= 2; \
+	goto *label[*code++ & 3]; \
+}
+
+INTERPRETER(run_once)
+INTERPRETER(run_same)
+INTERPRETER(run_mixed)
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 5000;
@@ -64,6 +94,9 @@ int main(int argc, char **argv)
 		if (i % 16 == 0)
 			sum += walk(i % 50);
 	}
+	for (int i = 0; i < 20; i++)
+		sum += run_once("\0", 1) + run_same("\0\0\0\0", 4) +
+		       run_mixed("\1\0\1\1\0", 2);
 	printf("%d %d\n", sum, fold(12));
 	return 0;
 }

@@ -1,0 +1,25 @@
+/* branches_int: an image while its branches are collected. For branches.c. */
+#ifndef REPORT_BRANCHES_INT_H
+#define REPORT_BRANCHES_INT_H
+
+#include "report/branches.h"
+
+struct gatherer {
+	struct branches *out;
+	struct branches calls; /* to procedures: by `to`, when all are there */
+	const struct told *t;
+	const struct told_image *m;
+	bool *reached; /* by block: not only what lies before leads to it */
+	bool *forks;   /* by block: it ends with a jump on a condition */
+	bool *paired;  /* by block: pairs say where its end leads */
+};
+
+/* a branch from the end of block `from` of the procedure to block `to` */
+void gather_jump(struct gatherer *g, const struct map_proc *p, uint32_t from,
+		 uint32_t to, uint64_t count);
+/* what happens at block v is not known; v may be none */
+void gather_unknown(struct gatherer *g, const struct map_proc *p, uint32_t v);
+/* branches_hub.c: ways through the hubs of the procedure */
+void gather_hubs(struct gatherer *g, const struct map_proc *p);
+
+#endif
