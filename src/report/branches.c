@@ -49,7 +49,8 @@ static bool is_unknown(const struct gatherer *g, const struct map_proc *p,
 	if (!s->edge_known[edge] || !s->edge[edge])
 		return !s->edge_known[edge];
 	return d->kind == MAP_STAYS ||
-	       (d->kind == MAP_AWAY && !g->paired[p->block + d->from]);
+	       (d->kind == MAP_AWAY && d->from < p->nblock &&
+		!g->paired[p->block + d->from]);
 }
 
 static void look(struct gatherer *g, const struct map_proc *p)
@@ -63,8 +64,8 @@ static void look(struct gatherer *g, const struct map_proc *p)
 		}
 		if (d->to < p->nblock && reaches(g, i))
 			g->reached[p->block + d->to] = true;
-		if (d->kind == MAP_TAKEN ||
-		    (d->kind == MAP_TAIL && d->from < p->nblock))
+		if (d->from < p->nblock &&
+		    (d->kind == MAP_TAKEN || d->kind == MAP_TAIL))
 			g->forks[p->block + d->from] = true;
 	}
 }
@@ -227,7 +228,7 @@ static void add_entry(struct gatherer *g, const struct map_proc *p,
 		add(g->out, x);
 }
 
-/* what is to be done with an edge that is known, of a procedure */
+/* what is to be done with an edge that is known and plain */
 typedef void edge_use(struct gatherer *g, const struct map_proc *p,
 		      uint32_t edge);
 
@@ -240,7 +241,8 @@ static void each_edge(struct gatherer *g, edge_use *use)
 
 		for (uint32_t k = p->edge;
 		     !p->stub && k < p->edge + p->nedge; k++)
-			if (g->m->solved.edge_known[k])
+			if (g->m->solved.edge_known[k] &&
+			    gather_is_plain(p, &m->edge.at[k]))
 				use(g, p, k);
 	}
 }

@@ -24,12 +24,15 @@ static void side_add(struct side *s, uint32_t block, uint64_t count)
 		s->block = block;
 }
 
-/* the hub that an edge leads to or comes from; NULL: none */
+/* the hub that an edge leads to from a block, or the other way; NULL: none */
 static struct hub_use *hub_of(struct hub_use *all, const struct map_proc *p,
 			      const struct map_edge *d)
 {
-	return d->kind == MAP_TO_HUB ? &all[d->to - p->nblock] :
-	       d->kind == MAP_FROM_HUB ? &all[d->from - p->nblock] : NULL;
+	bool in = d->kind == MAP_TO_HUB, out = d->kind == MAP_FROM_HUB;
+	uint32_t hub = in ? d->to : d->from, block = in ? d->from : d->to;
+
+	return (in || out) && block < p->nblock && hub >= p->nblock &&
+	       hub < map_exit(p) ? &all[hub - p->nblock] : NULL;
 }
 
 static void look(const struct gatherer *g, const struct map_proc *p,

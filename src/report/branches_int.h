@@ -14,6 +14,19 @@ struct gatherer {
 	bool *paired;  /* by block: pairs say where its end leads */
 };
 
+/*
+ * Whether an edge leads from a block or EXIT to a block or EXIT. Others have to
+ * do with hubs; a map from anywhere has them of any kind.
+ */
+static inline bool gather_is_plain(const struct map_proc *p,
+				   const struct map_edge *d)
+{
+	uint32_t exit = map_exit(p);
+
+	return (d->from < p->nblock || d->from == exit) &&
+	       (d->to < p->nblock || d->to == exit);
+}
+
 /* a branch from the end of block `from` of the procedure to block `to` */
 void gather_jump(struct gatherer *g, const struct map_proc *p, uint32_t from,
 		 uint32_t to, uint64_t count);
