@@ -172,7 +172,18 @@ def attempt(name, sources, cc, flags):
     return result
 
 
+def bare(name):
+    """Without lines there is nothing, and a note says why."""
+    here = room(name)
+    exe = build(here, name, ["../samples.c"], "-O2", cc="clang")
+    profile = tally_count(here, exe, [], name, "--libs", "none")[3]
+    said = quiet([TALLY, "export", "--format", "autofdo", profile], here)
+    good = said[:2] == (0, "") and "debug information" in said[2]
+    return [("a note", [] if good else ["%s" % (said,)])]
+
+
 def jobs():
+    yield "bare", bare, "bare"
     for case in CASES:
         yield case[0], attempt, *case
 

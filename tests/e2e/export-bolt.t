@@ -234,7 +234,50 @@ def attempt(name, sources, cc, throws):
     return result
 
 
+def library(name):
+    """Of an image that is not the program, though both have names alike."""
+    here = room(name)
+    lib = here + "/libsteps.so"
+    run(*compiler(count_run.ISA, "gcc"), "-O2", "-fPIC", "-shared", "-Wl,-q",
+        "-o", lib, *paths(BRANCHES[1:]))
+    exe = build(here, name, BRANCHES[:1], "-O2", "-Wl,-q", "-L" + here,
+                "-Wl,-rpath," + here, "-Wl,--no-as-needed", "-lsteps")
+    profile = tally_count(here, exe, [], name)[3]
+    data, bad = here + "/lib.fdata", []
+    with open(data, "w") as f:
+        f.write(run(TALLY, "export", "--format", "bolt", "--image",
+                    "libsteps.so", profile))
+    names = {p[0] for pair in read(data) for p in pair if p}
+    if not {"walk", "step/1"} < names or "choose/1" in names:
+        bad.append("functions are %s" % names)
+    status, said = bolt(lib, "-o", here + "/new.so", "-data", data,
+                        "-reorder-blocks=ext-tsp")
+    bad += [l for l in said.splitlines() if re.search("stale|ERROR", l)]
+    return [("is told of alone", bad if not status else bad + [said[-300:]])]
+
+
+def refused(name):
+    here = room(name)
+    exe = build(here, name, BRANCHES, "-O2", "-s")
+    profile = tally_count(here, exe, [], name)[3]
+    bad = []
+    for want, say, *words in (
+            (3, "no symbol table", "bolt", profile),
+            (3, "no image nowhere", "bolt", "--image", "nowhere", profile),
+            (2, "formats of one image", "tsv", "--image", name, profile)):
+        got, out, err = quiet([TALLY, "export", "--format", *words], here)
+        if got != want or say not in err or out:
+            bad.append("%s: %d %s" % (words, got, err))
+    os.rename(exe, exe + ".old")
+    got, out, err = quiet([TALLY, "export", "--format", "bolt", profile], here)
+    if got != 3 or "No such file" not in err or out:
+        bad.append("a file that is gone: %d %s" % (got, err))
+    return [("what cannot be told", bad)]
+
+
 def jobs():
+    yield "library", library, "library"
+    yield "refused", refused, "refused"
     for case in CASES:
         if all(map(os.path.exists, paths(case[1]))):
             yield case[0], attempt, *case
