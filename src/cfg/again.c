@@ -5,8 +5,9 @@
  * they account for. What was found of a jump may then
  *
  *	stay    as it is
- *	grow    it was not understood, or entries were left out because they
- *	        lead into the middle of a block: it is judged again
+ *	grow    entries were left out because they lead into the middle of a
+ *	        block: they are added; or it was not understood: it is judged
+ *	        again
  *	shrink  another table starts within its own. The targets that were
  *	        none may have spoiled any bound of the procedure: all of its
  *	        jumps are judged from the beginning
@@ -25,22 +26,23 @@ static bool has_all(const struct work *w, const struct jump_site *j)
 	return k == j->target.n;
 }
 
+/* takes the entries of j's table, which has no bound */
+static void take_entries(struct work *w, struct jump_site *j)
+{
+	w->target.n = 0;
+	j->d.count = (uint32_t)work_take_entries(w, &j->table, 0, j->last);
+	work_unique_targets(w);
+}
+
 /* how the entries of j's table, which has no bound, change */
 static enum change change_of_open(struct work *w, struct jump_site *j)
 {
-	uint64_t count;
-
 	if (j->ways != 1 || !j->table.size)
 		return CHANGE_SHRINKS;
-	w->target.n = 0;
-	count = work_take_entries(w, &j->table, 0, j->last);
-	work_unique_targets(w);
+	take_entries(w, j);
 	if (!w->target.n || !has_all(w, j))
 		return CHANGE_SHRINKS;
-	if (w->target.n > j->target.n)
-		return CHANGE_GROWS;
-	j->d.count = (uint32_t)count; /* the last may be another table's */
-	return CHANGE_NONE;
+	return w->target.n > j->target.n ? CHANGE_GROWS : CHANGE_NONE;
 }
 
 /* another table starts within what was taken for j's */
@@ -68,6 +70,38 @@ static enum change change_of(struct work *w, struct jump_site *j)
 	}
 }
 
+/*
+ * All of the targets in w->target are j's, without another judgement: they are
+ * few, and none lies so close before the jump that it may be no target at all
+ * (judge.c, work_is_own(); further away it would be one too many).
+ */
+static bool are_targets(const struct work *w, const struct jump_site *j)
+{
+	enum { FEW = 1 << 12, CLOSE = 256 };
+
+	for (size_t i = 0; i < w->target.n; i++)
+		if (j->d.addr - w->target.at[i] < CLOSE)
+			return false;
+	return w->target.n < FEW;
+}
+
+/*
+ * What grows is judged again, in the first look: but not a table, of which
+ * all but some targets is known.
+ */
+static void grow(struct work *w)
+{
+	for_each_jump(j, w) {
+		if (!j->stale || j->d.status != DISPATCH_APPROXIMATED)
+			continue;
+		take_entries(w, j);
+		if (!are_targets(w, j))
+			continue;
+		work_add_targets(w, j);
+		j->stale = false;
+	}
+}
+
 /* forgets what was found of the procedure's jumps */
 static void forget(struct work *w)
 {
@@ -91,5 +125,7 @@ bool work_begin_again(struct work *w)
 	}
 	if (most == CHANGE_SHRINKS)
 		forget(w);
+	else if (most == CHANGE_GROWS)
+		grow(w);
 	return most != CHANGE_NONE || work_any_entry(w);
 }

@@ -124,17 +124,21 @@ static void *share_connect(void *arg)
 	return NULL;
 }
 
-/* thread body: puts the edges behind those of the shares before it */
+/*
+ * Thread body: puts the edges behind those of the shares before it. Those of
+ * the first are there already.
+ */
 static void *share_gather(void *arg)
 {
 	struct share *s = arg;
 	struct cfg *c = s->b->cfg;
 
-	for (size_t i = 0; s->first_edge && i < s->cut.n; i++)
-		c->block.at[s->block + i].edge += s->first_edge;
-	if (s->edge.n)
+	if (s->edge.n) {
+		for (size_t i = 0; i < s->cut.n; i++)
+			c->block.at[s->block + i].edge += s->first_edge;
 		memcpy(c->edge.at + s->first_edge, s->edge.at,
 		       s->edge.n * sizeof *s->edge.at);
+	}
 	vec_free(&s->edge);
 	vec_free(&s->cut);
 	return NULL;
@@ -167,16 +171,15 @@ static void block_reset(struct build *b)
 static unsigned block_split(struct build *b, struct share *share,
 			    uint64_t *starts, const struct code_rank *rank)
 {
-	unsigned n = b->piece.n < BLOCK_SHARE_PIECES ? 1 : SHARES;
+	size_t n = b->piece.n;
+	unsigned shares = share_count(n, BLOCK_SHARE_PIECES);
 
-	for (unsigned t = 0; t < n; t++) {
-		size_t from = b->piece.n * t / n;
-
-		share[t] = (struct share){.b = b, .piece = (uint32_t)from,
-			.end = (uint32_t)(b->piece.n * (t + 1) / n),
+	for (unsigned t = 0; t < shares; t++)
+		share[t] = (struct share){.b = b,
+			.piece = (uint32_t)share_first(n, shares, t),
+			.end = (uint32_t)share_first(n, shares, t + 1),
 			.starts = starts, .rank = rank};
-	}
-	return n;
+	return shares;
 }
 
 void block_build(struct build *b)
@@ -205,7 +208,8 @@ void block_build(struct build *b)
 		share[t].first_edge = (uint32_t)edges;
 		edges += share[t].edge.n;
 	}
-	vec_reserve(&c->edge, edges);
+	vec_take(&c->edge, &share[0].edge);
+	vec_reserve(&c->edge, edges - c->edge.n);
 	c->edge.n = edges;
 	share_run(share_gather, share, sizeof *share, n);
 	code_rank_free(&rank);

@@ -37,22 +37,6 @@ static places clobber_own(const struct cfg *c, const struct calls *s,
 	return own & scratch;
 }
 
-/* what procedure p leaves as it was although it changes it in between */
-static places clobber_kept(const struct cfg *c, const struct saves *saves,
-			   uint32_t p)
-{
-	const struct procedure *q = &c->proc.at[p];
-	struct saves all = {0};
-
-	for (uint32_t i = 0; i < q->npart; i++) {
-		uint32_t t = c->proc_part.at[q->part + i];
-
-		all.saved |= saves[t].saved;
-		all.restored |= saves[t].restored;
-	}
-	return places_any(all.saved & all.restored, 0);
-}
-
 /* block k is called or jumped to: if in the middle, its procedure is many */
 static void clobber_entered(const struct cfg *c, uint32_t k, places *kept)
 {
@@ -85,11 +69,12 @@ places *clobber_find(const struct cfg *c, const struct calls *s,
 {
 	places *clobber = NEW_ARRAY(places, c->proc.n + 1);
 	places *kept = NEW_ARRAY(places, c->proc.n + 1);
+	regset *saved = saved_find(c, s, effect, saves);
 	const places veneer = places_guess(c->isa->veneer_scratch, 0);
 	bool changed = true;
 
 	for (uint32_t p = 0; p < c->proc.n; p++)
-		kept[p] = clobber_kept(c, saves, p);
+		kept[p] = places_any(saved[p], 0);
 	clobber_entries(c, s, kept);
 	for (uint32_t p = 0; p < c->proc.n; p++)
 		clobber[p] = (clobber_own(c, s, effect, p) & ~kept[p]) | veneer;
@@ -105,6 +90,7 @@ places *clobber_find(const struct cfg *c, const struct calls *s,
 			clobber[p] = all;
 		}
 	}
+	mem_free(saved);
 	mem_free(kept);
 	return clobber;
 }

@@ -99,7 +99,7 @@ struct crew {
 	const table_starts *start; /* of all tables, once they are known */
 };
 
-/* number i of the list, as work; nothing allocated yet */
+/* procedure number i of the list, as work; nothing allocated yet */
 static struct work crew_item(const struct crew *t, uint32_t i)
 {
 	const struct cfg *c = t->b->cfg;
@@ -111,6 +111,17 @@ static struct work crew_item(const struct crew *t, uint32_t i)
 	w.rep = piece_find(t->b, w.piece[0]);
 	w.entry = code_offset(&t->b->code, p->entry);
 	return w;
+}
+
+/* resolves the jumps of a procedure */
+static void crew_settle(const struct crew *t, struct work *w)
+{
+	if (t->second && !work_begin_again(w))
+		return;
+	body_init(&w->body, t->b, w->piece, w->npiece);
+	work_settle(w, t->second);
+	view_free(&w->view);
+	body_free(&w->body);
 }
 
 /* thread body: takes procedures until none is left */
@@ -125,10 +136,7 @@ static void *crew_work(void *arg)
 
 		progress_at(t->b->progress, t->second ? "jump tables, again" :
 			    "jump tables", i, t->nproc);
-		body_init(&w.body, t->b, w.piece, w.npiece);
-		work_settle(&w, t->second);
-		view_free(&w.view);
-		body_free(&w.body);
+		crew_settle(t, &w);
 		vec_free(&w.target);
 		vec_free(&w.wanted);
 		vec_free(&w.lead);
@@ -187,33 +195,6 @@ void starts_sort(table_starts *t)
 		qsort(t->at, t->n, sizeof *t->at, start_order);
 }
 
-/* share_items(): what deserves no other look is no longer on the list */
-static void crew_review(void *crew, size_t from, size_t end)
-{
-	struct crew *t = crew;
-
-	for (size_t i = from; i < end; i++) {
-		struct work w = crew_item(t, (uint32_t)i);
-
-		if (!work_begin_again(&w))
-			t->proc[i] = CFG_NONE;
-		vec_free(&w.target);
-	}
-}
-
-/* keeps only the procedures of the list that deserve another look */
-static void crew_begin_again(struct crew *t)
-{
-	enum { LEAST = 1 << 8 }; /* procedures */
-	uint32_t n = 0;
-
-	share_items(crew_review, t, t->nproc, LEAST);
-	for (uint32_t i = 0; i < t->nproc; i++)
-		if (t->proc[i] != CFG_NONE)
-			t->proc[n++] = t->proc[i];
-	t->nproc = n;
-}
-
 /* the procedures that have indirect jumps */
 static void crew_gather(struct crew *t)
 {
@@ -245,7 +226,6 @@ void dispatch_resolve_all(struct build *b)
 	starts_sort(&start);
 	crew.start = &start;
 	discover_entries(b);
-	crew_begin_again(&crew);
 	crew.second = true;
 	crew_run(&crew);
 	discover_entries(b);

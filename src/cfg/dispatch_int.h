@@ -111,5 +111,12 @@ bool work_has_jump(const struct work *w);
 bool work_any_entry(const struct work *w);
 /* sorts w->target and removes doubles */
 void work_unique_targets(struct work *w);
+/*
+ * Adds the targets at hand to those that j is known to have; true if there
+ * are new ones. What was once a target stays one: with more edges a bound
+ * can only grow, and if the jump turns out to be unknown after all, the
+ * edges that were believed must still be there for the others' sake.
+ */
+bool work_add_targets(struct work *w, struct jump_site *j);
 
 #endif

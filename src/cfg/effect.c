@@ -91,14 +91,17 @@ static void effect_add(struct effect *f, const struct walk *w,
 	f->writes |= places_any(i->writes, i->flags_written);
 }
 
-/* registers that i stores into the frame or loads from there */
+/*
+ * Registers that i stores into the frame, or loads from there; written: those
+ * that the block has changed before.
+ */
 static void saves_add(struct saves *s, const struct walk *w,
-		      const struct insn *i)
+		      const struct insn *i, regset written)
 {
 	if (!(i->reads & w->frame))
 		return;
 	if (i->mem_write)
-		s->saved |= i->reads;
+		s->saved |= i->reads & ~written;
 	if (i->mem_read)
 		s->restored |= i->writes;
 }
@@ -121,14 +124,14 @@ struct effect effect_from(const struct cfg *c, const struct block *k,
 		size_t left = at < avail ? avail - at : 0;
 
 		c->isa->decode(code + at, left, k->start + at, &i);
+		if (s)
+			saves_add(s, &w, &i, (regset)f.writes);
 		if (k->start + at >= addr)
 			effect_add(&f, &w, &i);
 		if (i.kind == INSN_BAD)
 			break;
 		w.odd |= makes_return(&w, &i);
 		w.odd |= drops_return(&w, code + at, left, &i);
-		if (s)
-			saves_add(s, &w, &i);
 	}
 	return f;
 }
@@ -152,7 +155,7 @@ static void *effect_share(void *arg)
 			const struct block *k = &s->c->block.at[b];
 
 			s->effect[b] = effect_from(s->c, k, k->start,
-						   &s->saves[p]);
+						   &s->saves[b]);
 		}
 	}
 	return NULL;

@@ -367,7 +367,7 @@ static regset *find_changed(const struct flow *f)
 void live_build(struct live *l, const struct cfg *c)
 {
 	struct effect *effect = NEW_ARRAY(struct effect, c->block.n + 1);
-	struct saves *saves = NEW_ARRAY(struct saves, c->part.n + 1);
+	struct saves *saves = NEW_ARRAY(struct saves, c->block.n + 1);
 	struct flow f = {.c = c, .effect = effect};
 	places *clobber;
 

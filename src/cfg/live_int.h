@@ -3,6 +3,7 @@
  *
  *	effect.c   what a block reads before it writes it, and what it writes
  *	calls.c    who calls whom
+ *	saved.c    which registers a procedure saves and restores
  *	clobber.c  which registers the callers of a procedure cannot rely on
  *	live.c     the data flow
  */
@@ -66,16 +67,17 @@ struct effect {
 	places writes; /* that certainly have another value at the end */
 };
 
-/* of one part */
+/* of one block */
 struct saves {
-	regset saved;	 /* stored in the frame at some place */
-	regset restored; /* loaded from the frame at some place */
+	regset saved;	 /* stored in the frame, with the value they had before
+			    the block */
+	regset restored; /* loaded from the frame */
 };
 
 /* block k from the instruction at addr on; s may be NULL */
 struct effect effect_from(const struct cfg *c, const struct block *k,
 			  uint64_t addr, struct saves *s);
-/* fills effect[] by block and saves[] by part */
+/* fills both, by block */
 void effect_all(const struct cfg *c, struct effect *effect,
 		struct saves *saves);
 
@@ -115,6 +117,14 @@ void calls_find(struct calls *s, const struct cfg *c);
 void calls_free(struct calls *s);
 /* where the EDGE_TAIL e goes: like callee[] */
 uint32_t calls_tail(const struct calls *s, const struct cfg *c, uint32_t e);
+
+/* --- saved.c */
+/*
+ * By procedure: registers that it may have saved in its frame on entry, and
+ * restored. An array to be freed.
+ */
+regset *saved_find(const struct cfg *c, const struct calls *s,
+		   const struct effect *effect, const struct saves *saves);
 
 /* --- clobber.c */
 /*

@@ -5,18 +5,26 @@
  * for values that can mean something in this procedure alone, such as the
  * target of a jump or the base of a table. What callees read of them by
  * chance (a variadic procedure saves all argument registers) has no meaning.
- * Behind a call nothing is read of what the callee may have changed.
+ * Behind a call nothing is read of what the callee may have changed. Low bytes
+ * are followed for themselves: who sets one, and reads that one later, has not
+ * read what the register held before.
  */
 #ifndef CFG_OWN_READS_H
 #define CFG_OWN_READS_H
 
 #include "cfg/live.h"
 
+/* registers of which the low byte, or the rest, is read */
+struct read_set {
+	regset low, rest;
+};
+
 struct own_reads {
 	const struct live *live;
 	const struct cfg *c;
-	regset *in;  /* by block, of the procedures that were asked for */
-	regset *hub; /* by hub */
+	/* by block, of the procedures that were asked for */
+	struct read_set *in;
+	struct read_set *hub; /* by hub */
 	bool *known; /* by procedure */
 };
 

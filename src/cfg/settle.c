@@ -37,13 +37,7 @@ void work_unique_targets(struct work *w)
 	w->target.n = n;
 }
 
-/*
- * Adds the targets at hand to those that j is known to have; true if there
- * are new ones. What was once a target stays one: with more edges a bound
- * can only grow, and if the jump turns out to be unknown after all, the
- * edges that were believed must still be there for the others' sake.
- */
-static bool add_targets(struct work *w, struct jump_site *j)
+bool work_add_targets(struct work *w, struct jump_site *j)
 {
 	const struct code *k = &w->b->code;
 	size_t had = j->target.n, old = 0;
@@ -104,7 +98,7 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 	j->wanted.n = 0;
 	vec_append(&j->wanted, &w->wanted);
 	w->wanted.n = 0;
-	return add_targets(w, j);
+	return work_add_targets(w, j);
 }
 
 /* the jumps in view that are to be looked at, by the block they end */
@@ -193,7 +187,7 @@ static bool take_open(struct work *w, const blocks *list)
 		j->d.count = (uint32_t)work_take_entries(w, &j->table, 0,
 							 j->last);
 		j->stale = w->waits;
-		grew |= add_targets(w, j);
+		grew |= work_add_targets(w, j);
 	}
 	return grew;
 }

@@ -128,6 +128,10 @@ struct insn {
 	bool vector;	  /* reads or writes vector or floating registers */
 	uint16_t mem_read, mem_write; /* bytes, MEM_SIZE_UNKNOWN if open */
 	regset reads, writes;	      /* general registers, sp included */
+	/* of those, where not more than the low byte is read, or written: the
+	   latter are in `reads` for the sake of the rest, which stays. Either
+	   may miss some */
+	regset byte_reads, byte_writes;
 	uint8_t flags_read, flags_written; /* FLAG_ bits */
 };
 

@@ -33,6 +33,7 @@ struct tell {
 	uint8_t index; /* then: the index there, which the code restored
 			  before it leaves as it is */
 	uint32_t number; /* by which it is known, of 32 - TELL_REG bits */
+	uint32_t depth; /* of the stack pointer, below where the jump has it */
 };
 
 /* what inserted code has to keep */

@@ -61,18 +61,19 @@ static unsigned call_size(void *ctx, const struct insertion *i,
 }
 
 static bool tell_write(const struct world *w, const struct world_jump *j,
-		       uint8_t reg, uint64_t addr, uint64_t to, uint8_t *out)
+		       uint8_t reg, uint64_t addr,
+		       const struct plan_bases *bases, uint8_t *out)
 {
 	const struct isa *isa = w->c->isa;
 	struct tell t = {.table = j->table, .index = j->index,
-			 .number = j->number};
+			 .number = j->number, .depth = bases->depth};
 	struct insn in;
 	size_t avail;
 
 	t.code = image_at(w->c->image, j->at, &avail);
 	isa->decode(t.code, avail, j->at, &in);
 	t.in = &in;
-	return isa->move->tell(&t, addr, to, reg, out);
+	return isa->move->tell(&t, addr, bases->support, reg, out);
 }
 
 static bool call_write(void *ctx, const struct insertion *i,
@@ -85,7 +86,7 @@ static bool call_write(void *ctx, const struct insertion *i,
 
 	if (is_indirect(i))
 		return tell_write(w, &w->cargo.jump[i->code - GATE_KINDS],
-				  s->reg[0], addr, bases->support, out);
+				  s->reg[0], addr, bases, out);
 	/* these may be dead to the program, but not to the gate */
 	while (move->call_regs && i->code == GATE_BEHIND &&
 	       (s->reg[r] == move->number_reg ||

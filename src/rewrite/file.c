@@ -158,8 +158,9 @@ static void place_constants(struct rewriter *r)
 
 void file_write_constants(struct rewriter *r)
 {
-	struct plan_bases bases = {r->data_addr, r->support_addr,
-				   r->constant_addr};
+	struct plan_bases bases = {.data = r->data_addr,
+				   .support = r->support_addr,
+				   .constants = r->constant_addr};
 
 	if (r->plan && r->plan->constant_size)
 		r->plan->constants(r->plan->ctx, &bases,

@@ -6,9 +6,12 @@ enum { ALIGN = 16 };
 static struct plan_bases bases_of(const struct joint *j, unsigned owner,
 				  const struct plan_bases *b)
 {
-	return (struct plan_bases){b->data + j->data_at[owner],
-				   b->support + j->support_at[owner],
-				   b->constants + j->constant_at[owner]};
+	return (struct plan_bases){
+		.data = b->data + j->data_at[owner],
+		.support = b->support + j->support_at[owner],
+		.constants = b->constants + j->constant_at[owner],
+		.depth = b->depth,
+	};
 }
 
 static unsigned joint_size(void *ctx, const struct insertion *i,

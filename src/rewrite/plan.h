@@ -80,6 +80,8 @@ struct scratch {
  */
 struct plan_bases {
 	uint64_t data, support, constants;
+	uint32_t depth; /* of the stack pointer, below where the program has
+			   it: where the code runs, registers are saved */
 };
 
 struct survey;

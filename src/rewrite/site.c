@@ -117,9 +117,9 @@ unsigned site_size(const struct sites *s, const struct site *x,
 
 /* what the insertion is told when its code is written for `addr` */
 static bool bases_for(const struct site_world *w, const struct insertion *i,
-		      uint64_t addr, struct plan_bases *b)
+		      uint64_t addr, uint32_t depth, struct plan_bases *b)
 {
-	*b = (struct plan_bases){.data = w->data};
+	*b = (struct plan_bases){.data = w->data, .depth = depth};
 	if (i->calls)
 		b->support = w->step(w->ctx, addr, w->support + i->call_at);
 	return !i->calls || b->support;
@@ -131,12 +131,13 @@ bool site_write(const struct sites *s, const struct site *x,
 {
 	struct move_saved saved = saved_of(x);
 	unsigned n = isa->move->save(&saved, out);
+	uint32_t depth = site_depth(x, isa);
 	struct plan_bases bases;
 
 	for (uint32_t i = 0; i < x->n; i++) {
 		const struct insertion *ins = site_insertion(s, x, i);
 
-		if (!bases_for(w, ins, x->addr + n, &bases) ||
+		if (!bases_for(w, ins, x->addr + n, depth, &bases) ||
 		    !s->plan->write(s->plan->ctx, ins, &x->scratch,
 				    x->addr + n, &bases, out + n))
 			return false;

@@ -422,8 +422,9 @@ static int write_everything(struct rewriter *r)
 
 static int write_support(struct rewriter *r)
 {
-	struct plan_bases bases = {r->data_addr, r->support_addr,
-				   r->constant_addr};
+	struct plan_bases bases = {.data = r->data_addr,
+				   .support = r->support_addr,
+				   .constants = r->constant_addr};
 
 	if (!r->plan || !r->plan->support_size ||
 	    r->plan->support(r->plan->ctx, &bases,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """csmith_sweep: random programs, as they are and rewritten.
 
-    csmith_sweep.py [--keep FOLDER] SEED...
+    csmith_sweep.py [--keep FOLDER] MACHINE SEED...
 
 Each program is compiled by two compilers at five levels; of two neighbours in
 this list one is static and position-dependent, the other dynamic and not, and
@@ -21,7 +21,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 from rewrite_run import *
 
-ISA = "aarch64"
 COMPILERS = ("gcc", "clang")
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 LINKS = (["-static", "-fno-pie", "-no-pie"], ["-fPIE", "-pie"])
@@ -49,8 +48,9 @@ def compiled(words):
 
 
 class Sweep:
-    def __init__(self, ways, where):
-        self.worlds = {way: World(ISA, way) for way in (None, *ways)}
+    def __init__(self, isa, ways, where):
+        self.isa = isa
+        self.worlds = {way: World(isa, way) for way in (None, *ways)}
         self.where = where
         self.sums = collections.Counter()
 
@@ -65,8 +65,8 @@ class Sweep:
         bad, ends = [], False
         for name, level, link in kinds(seed):
             exe = os.path.join(folder, name + level)
-            if not compiled([*compiler(ISA, name), "-w", level, *link, HEADERS,
-                             source, "-o", exe]):
+            if not compiled([*compiler(self.isa, name), "-w", level, *link,
+                             HEADERS, source, "-o", exe]):
                 self.sums["files not compiled in time"] += 1
                 continue
             want = self.worlds[None].run(exe, "1", seconds=ENDS)
@@ -97,19 +97,21 @@ class Sweep:
 
 def main():
     ap = argparse.ArgumentParser()
+    ap.add_argument("isa", choices=("aarch64", "x86_64"))
     ap.add_argument("seeds", type=int, nargs="+")
     ap.add_argument("--keep", help="folder for the files of what differs")
     args = ap.parse_args()
-    missing = [n for n in COMPILERS if not compiler(ISA, n)]
-    if emulator(ISA) is None or missing or not shutil.which("csmith"):
-        print("1..0 # SKIP no tools for " + ISA)
+    missing = [n for n in COMPILERS if not compiler(args.isa, n)]
+    if emulator(args.isa) is None or missing or not shutil.which("csmith"):
+        print("1..0 # SKIP no tools for " + args.isa)
         return 0
     bad = 0
     with tempfile.TemporaryDirectory() as where, ThreadPoolExecutor(2) as pool:
         version = run("csmith", "--version", cwd=where).split("\n")[0].strip()
-        print("# %s, seeds %d to %d" % (version, min(args.seeds),
-                                        max(args.seeds)))
-        sweep = Sweep(("moved", "trap", "crowded"), args.keep or where)
+        print("# %s, %s, seeds %d to %d" % (args.isa, version,
+                                            min(args.seeds), max(args.seeds)))
+        sweep = Sweep(args.isa, ("moved", "trap", "crowded"),
+                      args.keep or where)
         for found in pool.map(sweep.program, args.seeds):
             for title, why in found:
                 bad += 1

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""dress: a built tree of AArch64 programs, made fit for its own test suite.
+"""dress: a built tree of a machine's programs, fit for its own test suite.
 
-    dress.py WAY TREE STORE
+    dress.py MACHINE WAY TREE STORE
 
 Rewrites every program and library of TREE in a way of rewrite_run.py ("plain":
 not at all). Libraries stay where they are. A program goes to STORE, and a
-script of its name, and as old as it, so that make is content, runs it in qemu
-among C and compiler libraries that are rewritten the same way. Test suites
+script of its name, and as old as it, so that make is content, runs it, in qemu
+if it has to, among C and compiler libraries that are rewritten the same way. Test suites
 thus run programs by name, whoever starts them. Prints one line of JSON per
 file, for rewrite_sweep.py to sum up.
 
@@ -22,8 +22,10 @@ from concurrent.futures import ThreadPoolExecutor
 from rewrite_run import *
 from rewrite_sweep import is_elf
 
-ISA = "aarch64"
 SCRIPT = '#!/bin/sh\nexec %s -0 "$0" -L %s %s "$@"\n'
+NATIVE = """#!/bin/bash
+LD_LIBRARY_PATH=$LD_LIBRARY_PATH:%s/lib exec -a "$0" %s "$@"
+"""
 COUNTED = """#!/bin/sh
 export XDG_CACHE_HOME=%s/cache QEMU_LD_PREFIX=%s
 exec %s count --quiet --strict -o %s/profiles/${0##*/}.$$ -- %s "$@"
@@ -31,6 +33,7 @@ exec %s count --quiet --strict -o %s/profiles/${0##*/}.$$ -- %s "$@"
 
 
 AS_THEY_ARE = ("plain", "counted")
+ELF_MACHINE = {"aarch64": b"\xb7\0", "x86_64": b"\x3e\0"}
 
 
 def script(way, world, store, real):
@@ -38,16 +41,18 @@ def script(way, world, store, real):
     if way == "counted":
         return COUNTED % (store, world.original, os.path.abspath(TALLY), store,
                           real)
-    return SCRIPT % (" ".join(emulator(ISA)), world.root or world.original,
-                     real)
+    if world.isa == HOST:
+        return NATIVE % (store, real)
+    return SCRIPT % (" ".join(emulator(world.isa)),
+                     world.root or world.original, real)
 
 
-def is_ours(path):
+def is_of(isa, path):
     """is it a program or library of the machine?"""
     if os.path.islink(path) or not os.path.isfile(path) or not is_elf(path):
         return False
     with open(path, "rb") as f:
-        return f.read(20)[18:20] == b"\xb7\0"
+        return f.read(20)[18:20] == ELF_MACHINE[isa]
 
 
 def replace(way, path, dst):
@@ -86,15 +91,17 @@ def dress(way, world, path, tree, store):
 
 
 def main():
-    way, tree, store = sys.argv[1:]
-    world = World(ISA, None if way in AS_THEY_ARE else way)
+    isa, way, tree, store = sys.argv[1:]
+    world = World(isa, None if way in AS_THEY_ARE else way)
     os.makedirs(store + "/profiles")
+    # the same name for all ways: programs may show it
+    os.symlink((world.root or "/nonexistent") + "/lib", store + "/lib")
     paths = [os.path.join(folder, name)
              for folder, _, names in os.walk(tree) for name in names]
     with ThreadPoolExecutor(2) as pool:
         for line in pool.map(
                 lambda p: dress(way, world, p, tree, store),
-                sorted(filter(is_ours, paths))):
+                sorted(p for p in paths if is_of(isa, p))):
             print(line.strip().replace("\n", " "))
 
 

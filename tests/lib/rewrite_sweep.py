@@ -18,6 +18,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -35,7 +36,12 @@ ACTS = re.compile(
     r"chroot|unshare|nsenter|setsid|nohup|stress.*)$")
 TIMEOUT = 600   # seconds; a loaded machine is slow
 NATIVE = 60     # the same without an emulator
+OUTPUT = 64 << 20  # bytes; who prints without end is ended there
 TRIES = 8       # runs of an original that show whether it is steady
+
+
+def limit_output():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT, OUTPUT))
 
 
 def is_elf(path):
@@ -140,19 +146,22 @@ class Sweep:
         if self.args.emulator:
             cmd = [*self.args.emulator.split(), "-0", "/" + path, "-L", root,
                    exe, arg]
-        with tempfile.TemporaryDirectory() as cwd:
+        with tempfile.TemporaryDirectory() as cwd, \
+                tempfile.TemporaryFile() as printed:
             try:
-                p = subprocess.run(cmd, cwd=cwd, env=env,
-                                   timeout=NATIVE if self.args.native
-                                   else TIMEOUT,
-                                   executable=None if self.args.emulator
-                                   else exe,
-                                   stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT)
-                out, status = p.stdout, p.returncode
-            except subprocess.TimeoutExpired as e:
-                out, status = e.stdout or b"", "timeout"
+                status = subprocess.run(cmd, cwd=cwd, env=env,
+                                        timeout=NATIVE if self.args.native
+                                        else TIMEOUT,
+                                        executable=None if self.args.emulator
+                                        else exe,
+                                        preexec_fn=limit_output,
+                                        stdin=subprocess.DEVNULL,
+                                        stdout=printed,
+                                        stderr=subprocess.STDOUT).returncode
+            except subprocess.TimeoutExpired:
+                status = "timeout"
+            printed.seek(0)
+            out = printed.read()
         if self.args.native:
             out = out.replace(self.args.work.encode(), b"")
         else:

@@ -1,9 +1,9 @@
 # suites.sh: how the packages of tests/sweep/suites.sh are built and tested.
 #
-# Source this file. Of each package NAME there are two functions, which run in
+# Source this file; $machine says for which one. Of each package NAME there are two functions, which run in
 # the top folder of its source (- and . in the name become _):
 #
-#	build_NAME	cross-builds it and all that its tests run
+#	build_NAME	builds it for the machine, and all that its tests run
 #	check_NAME	runs its tests, and prints "TEST RESULT" lines
 #
 # differs_NAME_WAY lists tests that end otherwise in a way, for a reason.
@@ -13,9 +13,13 @@
 # thousands of tests.
 
 SUITES="sqlite3 pcre2 bash gawk nettle expat xz-utils zlib libjsoncpp"
-host=aarch64-linux-gnu
+host=$machine-linux-gnu
+case $machine in
+aarch64) debian=arm64 ;;
+*) debian=amd64 ;;
+esac
 
-# configure OPTION...: GNU configure for the other machine
+# configure OPTION...: GNU configure for the machine
 configure()
 {
 	./configure --host=$host \
@@ -211,8 +215,8 @@ check_libjsoncpp()
 # its tests are written in Tcl, whose library comes from Debian's package
 build_sqlite3()
 {
-	packages_fetch arm64 tcl8.6-dev libtcl8.6 zlib1g || return 1
-	root=$(packages_root arm64)
+	packages_fetch $debian tcl8.6-dev libtcl8.6 zlib1g || return 1
+	root=$(packages_root $debian)
 	mkdir deps && cp -L "$root"/usr/lib/$host/libtcl8.6.so.0 deps &&
 		cp -L "$root"/lib/$host/libz.so.1 deps &&
 		ln -s libtcl8.6.so.0 deps/libtcl8.6.so &&
@@ -229,7 +233,7 @@ build_sqlite3()
 check_sqlite3()
 {
 	export LD_LIBRARY_PATH=$PWD/deps TCL_LIBRARY
-	TCL_LIBRARY=$(packages_root arm64)/usr/share/tcltk/tcl8.6
+	TCL_LIBRARY=$(packages_root $debian)/usr/share/tcltk/tcl8.6
 	mkdir run && cd run || return
 	for t in ../test/{select,join,trigger,window,rowvalue,with}[1-9].test \
 			../test/{cast,date,expr,func,json101,printf}.test \

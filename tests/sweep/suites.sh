@@ -1,15 +1,16 @@
 #!/bin/bash
-# suites: the test suites of Debian source packages, cross-built for AArch64,
-# find in rewritten programs and libraries what they find in the originals,
-# test by test.
+# suites: the test suites of Debian source packages, built for a machine, find
+# in rewritten programs and libraries what they find in the originals, test by
+# test.
 #
 #	tests/sweep/suites.sh [NAME...]
 #
 # Names and recipes are in tests/lib/suites.sh. Each suite runs with the files
 # as built ("plain") and with all of them rewritten, once for each of
 # SUITE_WAYS (moved trap counted; ways of tests/lib/dress.py). Of those that are
-# counted every profile has to be readable. Sources and built trees are kept
-# under the cache of tests/lib/packages.sh, in suites/NAME:
+# counted every profile has to be readable. MACHINES: for which (aarch64 x86_64;
+# those of this machine run natively). Sources and built trees are kept under the
+# cache of tests/lib/packages.sh, in suites/MACHINE/NAME:
 #
 #	built/		as make left it
 #	tree/		where it was built, and where it is tested
@@ -17,9 +18,9 @@
 #	WAY.log		what the suite said
 
 . "$(dirname "$0")/../lib/sweep.sh"
-sweep_emulated
 cd "$here/../.." || exit 1
 top=$PWD
+[ "$1" = --one ] && machine=$2 || machine=$(uname -m)
 . tests/lib/suites.sh
 export LC_ALL=C
 
@@ -39,7 +40,7 @@ check()
 {
 	rm -rf "$home/tree" "$home/store"
 	cp -a "$home/built" "$home/tree" &&
-		python3 "$top/tests/lib/dress.py" "$1" "$home/tree" \
+		python3 "$top/tests/lib/dress.py" $machine "$1" "$home/tree" \
 			"$home/store" >"$home/$1.figures" || return 1
 	(cd "$home/tree" && "check_${name//[-.]/_}") 2>"$home/${2:-$1}.log" \
 		</dev/null | sort >"$home/${2:-$1}.results"
@@ -75,11 +76,11 @@ differs()
 # suite NAME: all of one suite, and one line of TAP without its number
 suite()
 {
-	name=$1 home=$PACKAGES_CACHE/suites/$1
+	name=$1 home=$PACKAGES_CACHE/suites/$machine/$1
 	mkdir -p "$home" && exec 9>"$home/lock" && flock 9 || return
 	rm -f "$home"/*.results
 	if ! build || ! check plain; then
-		echo "not ok - $name: cannot be built"
+		echo "not ok - $machine $name: cannot be built"
 		tail -5 "$home/build.log" | sed 's/^/#   /'
 		return
 	fi
@@ -96,16 +97,26 @@ suite()
 	done
 	passed=$(grep -ciE ' (pass|ok)$' "$home/plain.results")
 	[ "$passed" -gt 0 ] || bad=yes
-	echo "${bad:+not }ok - $name: $(wc -l <"$home/plain.results") tests," \
+	echo "${bad:+not }ok - $machine $name: $(wc -l <"$home/plain.results") tests," \
 		"$passed pass$said"
 	[ ! -e "$home/again.results" ] || unsteady | sed 's/^/#   unsteady: /'
 }
 
 if [ "$1" = --one ]; then
-	suite "$2"
+	suite "$3"
 	exit
 fi
 [ $# -gt 0 ] || set -- $SUITES
+machines=${MACHINES:-aarch64 x86_64}
+
+# all_suites NAME...: each, of each machine
+all_suites()
+{
+	for m in $machines; do
+		printf "$m %s\n" "$@"
+	done
+}
+
 n=0 failed=0
 while IFS= read -r line; do
 	case $line in
@@ -118,16 +129,17 @@ while IFS= read -r line; do
 	"not ok"*) failed=1 ;;
 	esac
 	echo "$line"
-done < <(printf '%s\n' "$@" | nice -n 10 xargs -P 2 -n 1 "$here/suites.sh" --one)
+done < <(all_suites "$@" | nice -n 10 xargs -P 2 -n 2 "$here/suites.sh" --one)
 echo "1..$n"
+
 # figures WAY NAME...: sums over the suites
 figures()
 {
 	way=$1
 	shift
-	for name; do
-		[ "$way" != counted ] || echo "$name:"
-		cat "$PACKAGES_CACHE/suites/$name/$way.figures"
+	all_suites "$@" | while read -r m name; do
+		[ "$way" != counted ] || echo "$m $name:"
+		cat "$PACKAGES_CACHE/suites/$m/$name/$way.figures"
 	done | if [ "$way" = counted ]; then
 		cat
 	else

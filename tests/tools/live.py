@@ -19,18 +19,18 @@ TOOLS = {"x86_64": ("x86_64-linux-gnu-", [], "EM_X86_64",
 
 
 def snippets(path):
-    """(name, source, [(label, live, dead)]) of each."""
+    """(name, source, [(label, live, dead, is "own reads")]) of each."""
     now = None
     for line in open(path):
         if line.startswith("="):
             if now:
                 yield now
             now = (line[1:].strip(), [], [])
-        elif line.startswith("?"):
+        elif line.startswith(("?", "!")):
             label, text = line[1:].strip().split(None, 1)
             plus, _, minus = text.partition("-")
             now[2].append((label, plus.replace("+", "").split(),
-                           minus.split()))
+                           minus.split(), line[0] == "!"))
         elif now and not line.startswith("#"):
             now[1].append(line)
     yield now
@@ -84,10 +84,10 @@ def main():
                     print(" \"%s\"" % "".join("\\x%02x" % b for b in
                                               code[i:i + 16]))
                 print(" , {")
-                for label, live, dead in checks:
-                    print("  {\"%s\", %#x, %s, %s}," % (
+                for label, live, dead, own in checks:
+                    print("  {\"%s\", %#x, %s, %s, %s}," % (
                         label, labels[label], places(isa, live),
-                        places(isa, dead)))
+                        places(isa, dead), str(own).lower()))
                 print(" }},")
 
 

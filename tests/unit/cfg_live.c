@@ -3,7 +3,8 @@
  *
  * Every snippet (tests/progs/live-*.txt, where the source is) is a file of
  * its own without unwind tables, whose procedures are found by their calls.
- * At its labels some registers and flags must be live, others dead.
+ * At its labels some registers and flags must be live, others dead; or behind
+ * its block some registers are read by the procedure itself, others not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "cfg/live.h"
+#include "cfg/own_reads.h"
 #include "elf_build.h"
 
 enum { CODE = ELF_BASE + ELF_DATA };
@@ -25,6 +26,7 @@ struct check {
 	uint8_t live_flags;
 	regset dead;
 	uint8_t dead_flags;
+	bool own; /* own_reads_behind() the block that holds the label */
 };
 
 struct snippet {
@@ -57,6 +59,21 @@ static bool complain(const struct snippet *s, const struct check *c,
 	return true;
 }
 
+/* what is asked for */
+static struct live_set ask(const struct check *c, const struct live *l,
+			   uint32_t block)
+{
+	struct live_set set = {0};
+	struct own_reads own;
+
+	if (!c->own)
+		return live_before(l, block, CODE + c->offset);
+	own_reads_init(&own, l);
+	set.regs = own_reads_behind(&own, block);
+	own_reads_free(&own);
+	return set;
+}
+
 static bool try_check(const struct snippet *s, const struct check *c,
 		      const struct live *l)
 {
@@ -70,7 +87,7 @@ static bool try_check(const struct snippet *s, const struct check *c,
 			      c->label);
 		return false;
 	}
-	set = live_before(l, b, CODE + c->offset);
+	set = ask(c, l, b);
 	wrong = complain(s, c, isa, "live", c->live & ~set.regs,
 			 c->live_flags & ~set.flags);
 	wrong |= complain(s, c, isa, "dead", c->dead & set.regs,

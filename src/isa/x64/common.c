@@ -23,6 +23,7 @@ struct common {
 	const struct x64_parts *p;
 	struct insn *out;
 	unsigned size; /* bytes of an operand that is not a byte */
+	regset whole; /* of which more than the low byte is read */
 	bool refused;
 };
 
@@ -72,23 +73,32 @@ static regset address(const struct common *c)
 	return index == RSP ? set : set | REG(index);
 }
 
-static void read_reg(struct common *c, regset r)
+static void read_reg(struct common *c, regset r, unsigned size)
 {
 	c->out->reads |= r;
+	if (size == 1)
+		c->out->byte_reads |= r;
+	else
+		c->whole |= r;
 }
 
 /* a narrow write leaves the rest of the register */
 static void write_reg(struct common *c, regset r, unsigned size)
 {
 	c->out->writes |= r;
-	if (size < 4)
-		c->out->reads |= r;
+	if (size >= 4)
+		return;
+	c->out->reads |= r;
+	if (size == 1)
+		c->out->byte_writes |= r;
+	else
+		c->whole |= r;
 }
 
 /* memory is accessed; a reference to it gets its size */
 static void touch(struct common *c, unsigned size)
 {
-	c->out->reads |= address(c);
+	read_reg(c, address(c), 8);
 	if (c->p->mod == 0 && c->p->rm == 5 &&
 	    (c->out->ref_kind == REF_LOAD || c->out->ref_kind == REF_STORE))
 		c->out->ref_size = size;
@@ -97,7 +107,7 @@ static void touch(struct common *c, unsigned size)
 static void read_rm(struct common *c, unsigned size)
 {
 	if (is_register(c)) {
-		read_reg(c, field(c, c->p->rm, 1, size));
+		read_reg(c, field(c, c->p->rm, 1, size), size);
 		return;
 	}
 	touch(c, size);
@@ -131,14 +141,14 @@ static void common_alu(struct common *c, unsigned alu, unsigned form)
 
 	alu_flags(c, alu);
 	if (form >= 4) {
-		read_reg(c, REG(RAX));
+		read_reg(c, REG(RAX), size);
 		if (alu != ALU_CMP)
 			write_reg(c, REG(RAX), size);
 		return;
 	}
 	/* xor r,r and sub r,r: zero, whatever r was */
 	if (!same || (alu != ALU_XOR && alu != ALU_SUB)) {
-		read_reg(c, reg_field(c, size));
+		read_reg(c, reg_field(c, size), size);
 		read_rm(c, size);
 	}
 	if (alu == ALU_CMP)
@@ -160,7 +170,7 @@ static void common_alu_imm(struct common *c, unsigned size)
 
 static void common_push(struct common *c, regset r)
 {
-	read_reg(c, r | REG(RSP));
+	read_reg(c, r | REG(RSP), 8);
 	c->out->writes |= REG(RSP);
 	c->out->mem_write = 8;
 }
@@ -168,7 +178,7 @@ static void common_push(struct common *c, regset r)
 static void common_pop(struct common *c, regset r)
 {
 	c->refused |= r == REG(RSP);
-	read_reg(c, REG(RSP));
+	read_reg(c, REG(RSP), 8);
 	c->out->writes |= r | REG(RSP);
 	c->out->mem_read = 8;
 }
@@ -214,12 +224,12 @@ static bool common_one(struct common *c)
 	case 0x84: /* test */
 	case 0x85:
 		alu_flags(c, ALU_CMP);
-		read_reg(c, reg_field(c, size));
+		read_reg(c, reg_field(c, size), size);
 		read_rm(c, size);
 		return true;
 	case 0x88: /* mov */
 	case 0x89:
-		read_reg(c, reg_field(c, size));
+		read_reg(c, reg_field(c, size), size);
 		write_rm(c, size);
 		return true;
 	case 0x8a:
@@ -228,7 +238,7 @@ static bool common_one(struct common *c)
 		write_reg(c, reg_field(c, size), size);
 		return true;
 	case 0x8d: /* lea */
-		read_reg(c, address(c));
+		read_reg(c, address(c), 8);
 		write_reg(c, reg_field(c, c->size), c->size);
 		return !is_register(c);
 	case 0xb8 ... 0xbf: /* mov */
@@ -278,7 +288,7 @@ static bool common_two(struct common *c)
 		return true;
 	case 0x40 ... 0x4f: /* cmov */
 		c->out->flags_read = condition_flags(op);
-		read_reg(c, reg_field(c, c->size));
+		read_reg(c, reg_field(c, c->size), c->size);
 		read_rm(c, c->size);
 		write_reg(c, reg_field(c, c->size), c->size);
 		return true;
@@ -316,5 +326,7 @@ bool x64_decode_common(const uint8_t *code, size_t avail, uint64_t addr,
 	c.size = p.rex & 8 ? 8 : p.pre & PRE_66 ? 2 : 4;
 	known = p.map == ZYDIS_OPCODE_MAP_0F ? common_two(&c) :
 						common_one(&c);
+	out->byte_reads &= ~c.whole;
+	out->byte_writes &= ~c.whole;
 	return known && !c.refused;
 }

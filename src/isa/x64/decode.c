@@ -431,6 +431,7 @@ static void fill_effects(const struct x64_full *full, struct insn *out)
 	out->vector |= (full->in.attributes & state) != 0;
 	correct_category(full, out);
 	correct_mnemonic(full, out);
+	x64_low_bytes(full, out);
 	if (out->kind == INSN_COND)
 		out->cond = is_jcc(&full->in) ? x64_cond(full->in.opcode)
 					      : COND_OTHER;

@@ -7,8 +7,9 @@
  *	nopl NUMBER(%rax,%rax)	says which jump it is
  *	lea  136(%rsp), %rsp
  *
- * The operand may be in memory: the push reads it as the jump will. One by the
- * stack pointer is not told of, as others may have saved registers before it.
+ * The operand may be in memory: the push reads it as the jump will. If it is by
+ * the stack pointer, that is where it was before this code and what saved
+ * registers for others.
  */
 #include <string.h>
 
@@ -22,14 +23,19 @@ enum {
 	HAS_SIB = 4,
 	SEGMENTS = 0x64, /* the prefix of fs, and behind it gs */
 	ADDRESS_32 = 0x67,
+	RED_ZONE = 128,
 	NOP = 0x90,
 };
 
 /* does the operand's address use the stack pointer? */
 static bool is_by_stack(const struct x64_parts *p)
 {
-	return p->mod == 3 ? (p->rm == RSP && !(p->rex & 1)) :
-			     p->has_sib && p->base == RSP && !(p->rex & 1);
+	return p->mod != 3 && p->has_sib && p->base == RSP && !(p->rex & 1);
+}
+
+static bool is_stack_pointer(const struct x64_parts *p)
+{
+	return p->mod == 3 && p->rm == RSP && !(p->rex & 1);
 }
 
 bool x64_jump_reads(const uint8_t *code, const struct insn *in, regset *reads)
@@ -38,7 +44,8 @@ bool x64_jump_reads(const uint8_t *code, const struct insn *in, regset *reads)
 
 	*reads = in->reads & ~REG(RSP);
 	return x64_parts(code, in->len, &p) && p.opcode == OP_GROUP &&
-	       p.has_modrm && (p.reg == 2 || p.reg == 4) && !is_by_stack(&p);
+	       p.has_modrm && (p.reg == 2 || p.reg == 4) &&
+	       !(is_by_stack(&p) && p.pre & PRE_67) && !is_stack_pointer(&p);
 }
 
 /* those that mean something for the operand; how many bytes */
@@ -54,8 +61,23 @@ static unsigned put_prefixes(const uint8_t *code, uint8_t *out)
 	return n;
 }
 
-/* pushes the operand; bytes, 0: it is out of reach */
-static unsigned put_operand(const struct tell *t, uint64_t at, uint8_t *out)
+/* pushes the operand p, which is by the stack pointer; bytes, or 0 */
+static unsigned put_by_stack(const struct tell *t, const struct x64_parts *p,
+			     uint8_t *out)
+{
+	unsigned n = put_prefixes(t->code, out);
+	int64_t d = p->disp + RED_ZONE + t->depth;
+	int32_t disp = (int32_t)d;
+
+	out[n++] = OP_GROUP;
+	out[n++] = 2 << 6 | PUSH << 3 | HAS_SIB;
+	out[n++] = (uint8_t)(p->scale << 6 | p->index << 3 | RSP);
+	memcpy(out + n, &disp, sizeof disp);
+	return disp == d ? n + sizeof disp : 0;
+}
+
+/* pushes any other operand; bytes, 0: it is out of reach */
+static unsigned put_elsewhere(const struct tell *t, uint64_t at, uint8_t *out)
 {
 	const uint8_t *rest = memchr(t->code, OP_GROUP, t->in->len);
 	unsigned n = put_prefixes(t->code, out);
@@ -73,6 +95,15 @@ static unsigned put_operand(const struct tell *t, uint64_t at, uint8_t *out)
 	disp = (int32_t)d;
 	memcpy(out + n - 4, &disp, sizeof disp);
 	return disp == d ? n : 0;
+}
+
+/* pushes the operand; bytes, 0: it is out of reach */
+static unsigned put_operand(const struct tell *t, uint64_t at, uint8_t *out)
+{
+	struct x64_parts p;
+
+	return x64_parts(t->code, t->in->len, &p) && is_by_stack(&p) ?
+		       put_by_stack(t, &p, out) : put_elsewhere(t, at, out);
 }
 
 static unsigned put_index(unsigned reg, uint8_t *out)

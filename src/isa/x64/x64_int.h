@@ -100,6 +100,9 @@ uint8_t x64_cond(unsigned nibble);
 bool x64_changes_flags(const struct x64_full *full);
 bool x64_is_zeroing(const struct x64_full *full);
 
+/* low_bytes.c: fills byte_reads, byte_writes */
+void x64_low_bytes(const struct x64_full *full, struct insn *out);
+
 /*
  * emit.c: operands as micro-operations. Temporaries have fixed jobs: TMP0 an
  * address, TMP1 and TMP2 what is read, TMP2 a result, TMP3 a masked register.

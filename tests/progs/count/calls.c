@@ -86,6 +86,32 @@ NOINLINE static int tails(int times)
 	return n;
 }
 
+/* calls f(n); where machines can, by a pointer in the frame */
+static inline int call_by_frame(step f, int n)
+{
+#ifdef __x86_64__
+	int result;
+
+	asm volatile("call *%[f]"
+		     : "=a"(result), "+D"(n)
+		     : [f] "m"(f)
+		     : "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11",
+		       "memory", "cc");
+	return result;
+#else
+	return f(n);
+#endif
+}
+
+NOINLINE static int by_frame(int times)
+{
+	int n = 0;
+
+	for (int i = 0; i < times; i++)
+		n = less(call_by_frame(steps[i % 3], n) % 1000);
+	return n;
+}
+
 NOINLINE static int by_value(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;
@@ -307,6 +333,7 @@ static const unsigned char program[] = {
 NOINLINE static int everything(int times)
 {
 	int n = through_table(times) + methods(times) + tails(times) +
+		by_frame(times) +
 		computed(program) + computed_seen(program) +
 		computed_near(program) + by_register(times);
 
