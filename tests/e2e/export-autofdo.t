@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """
-export-autofdo: LLVM takes what `tally export --format autofdo` says of the lines
-of functions. llvm-profgen, given how often each instruction ran, makes the same
-of it, call by inlined call; llvm-profdata reads and writes it without loss; and
-clang, told so, gives branches the weights that are their exact counts, and makes
-a program that does the same. Names are those of the linker.
+export-autofdo: LLVM takes what `tally export --format autofdo` says of the
+lines of functions. llvm-profgen, given how often each instruction ran, makes
+the same of it, call by inlined call; llvm-profdata reads and writes it without
+loss; and clang, told so, gives branches the weights that are their exact
+counts, and makes a program that does the same. Names are those of the linker.
 """
 import glob
 import json
@@ -110,7 +110,8 @@ def as_profdata(here, file):
 
 def weights(text, function):
     """{(weights)} of a function's branches, and its entry count"""
-    body = re.search(r"^define [^\n]*@%s\(.*?^}" % function, text, re.M | re.S)[0]
+    body = re.search(r"^define [^\n]*@%s\(.*?^}" % function, text,
+                     re.M | re.S)[0]
     nodes = dict(re.findall(r"^(!\d+) = (.*)$", text, re.M))
     used = [nodes[n] for n in re.findall(r"!prof (!\d+)", body)]
     out = {tuple(map(int, re.findall(r"i32 (\d+)", n))) for n in used
