@@ -147,10 +147,10 @@ int export_bolt(const struct told *t, uint32_t image, FILE *to, struct err *e)
 		*e = x.m->legend->why;
 		return -1;
 	}
-	bolt_names_read(&x.names, &x.m->legend->object);
+	bolt_names_read(&x.names, &x.m->legend->object, x.m->map->path);
 	if (!x.names.v.n)
-		return err_set(e, ERR_INPUT, "%s: it has no symbol table, and "
-			       "BOLT knows functions by their symbols",
+		return err_set(e, ERR_INPUT, "%s: it has no symbols and no "
+			       "unwind tables, by which BOLT knows functions",
 			       x.m->map->path);
 	branches_make(&b, t, x.m);
 	find_partial(&x, &b);

@@ -5,11 +5,12 @@
  */
 #include "source/bolt_names.h"
 
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/bisect.h"
 #include "base/intern.h"
+#include "elf/unwind.h"
 
 struct candidate {
 	uint64_t start, size, section_end;
@@ -139,8 +140,20 @@ static void set_end(struct bolt_function *f, uint64_t section_end,
 		f->end = section_end < next ? section_end : next;
 }
 
+/* a function's end, by its symbol or by its unwind table */
+static uint64_t end_of(const struct unwind *u, const struct candidate *x)
+{
+	uint64_t end = x->start + x->size;
+	size_t i;
+
+	bisect(i, u->nfde, u->fde[i].start < x->start);
+	return i < u->nfde && u->fde[i].start == x->start &&
+	       u->fde[i].end > end ? u->fde[i].end : end;
+}
+
 /* requires: sorted */
-static void keep_functions(struct bolt_names *n, const struct candidates *c)
+static void keep_functions(struct bolt_names *n, const struct candidates *c,
+			   const struct unwind *u)
 {
 	struct intern names = {0};
 	VEC(uint32_t) used = {0}; /* by name */
@@ -150,8 +163,7 @@ static void keep_functions(struct bolt_names *n, const struct candidates *c)
 		const struct candidate *x = &c->v.at[i];
 		struct bolt_function *last =
 			n->v.n ? &n->v.at[n->v.n - 1] : NULL;
-		struct bolt_function f = {x->start, x->start + x->size,
-					  x->name};
+		struct bolt_function f = {x->start, end_of(u, x), x->name};
 
 		if (x->local) {
 			uint32_t name = intern(&names, x->name);
@@ -174,15 +186,66 @@ static void keep_functions(struct bolt_names *n, const struct candidates *c)
 	vec_free(&used);
 }
 
-void bolt_names_read(struct bolt_names *n, const struct object *o)
+/* stubs of the linker have one table for all, but each is a function */
+static bool is_stub(const struct image *im, uint64_t addr)
+{
+	for (size_t i = 0; i < im->nsection; i++)
+		if (addr >= im->section[i].start && addr < im->section[i].end)
+			return !strncmp(im->section[i].name, ".plt", 4);
+	return false;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct bolt_function *p = a, *q = b;
+
+	return p->start < q->start ? -1 : p->start > q->start;
+}
+
+/* requires: those with symbols are there. What only has an unwind table */
+static void add_nameless(struct bolt_names *n, const struct image *im,
+			 const struct unwind *u)
+{
+	size_t named = n->v.n, i;
+	uint64_t end = 0;
+
+	for (size_t k = 0; k < u->nfde; k++) {
+		const struct fde *d = &u->fde[k];
+		struct bolt_function f = {d->start, d->end, NULL};
+		char *name;
+
+		bisect(i, named, n->v.at[i].start <= d->start);
+		if ((i && d->start < n->v.at[i - 1].end) || d->start < end ||
+		    is_stub(im, d->start))
+			continue;
+		end = d->end;
+		f.name = name = arena_alloc(&n->arena, 40);
+		sprintf(name, "__BOLT_FDE_FUNCat%" PRIx64, d->start);
+		vec_push(&n->v, f);
+	}
+	mem_sort(n->v.at, n->v.n, sizeof *n->v.at, by_start);
+}
+
+void bolt_names_read(struct bolt_names *n, const struct object *o,
+		     const char *path)
 {
 	struct candidates c = {0};
+	struct unwind u = {0};
+	struct image im;
+	struct err e;
+	bool read = !image_open(&im, path, &e);
 
 	*n = (struct bolt_names){0};
+	if (read)
+		unwind_read(&u, &im);
 	collect(&c, o);
-	if (c.v.n)
-		qsort(c.v.at, c.v.n, sizeof *c.v.at, by_place);
-	keep_functions(n, &c);
+	mem_sort(c.v.at, c.v.n, sizeof *c.v.at, by_place);
+	keep_functions(n, &c, &u);
+	if (read) {
+		add_nameless(n, &im, &u);
+		unwind_free(&u);
+		image_close(&im);
+	}
 	vec_free(&c.v);
 }
 

@@ -1,8 +1,8 @@
 /*
  * bolt_names: the functions of an object as LLVM's BOLT knows them: by the
  * names in .symtab, where a local one has its number among those of its name
- * ("step/2": the second by address). In profiles for it branches are given by
- * these names.
+ * ("step/2": the second by address); what has no name there, but an unwind
+ * table, by its address. In profiles for it branches are given by these names.
  */
 #ifndef SOURCE_BOLT_NAMES_H
 #define SOURCE_BOLT_NAMES_H
@@ -20,8 +20,9 @@ struct bolt_names {
 	struct arena arena;
 };
 
-/* none if there is no .symtab */
-void bolt_names_read(struct bolt_names *n, const struct object *o);
+/* `path`: the object's file */
+void bolt_names_read(struct bolt_names *n, const struct object *o,
+		     const char *path);
 void bolt_names_free(struct bolt_names *n);
 /* the one that covers the address, or NULL */
 const struct bolt_function *bolt_names_find(const struct bolt_names *n,

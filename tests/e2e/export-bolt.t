@@ -163,12 +163,14 @@ def partial(records, where_is, profile, exe, here):
     return ["%s is told of" % f for f in names & told_of], names
 
 
-def optimized(here, exe, data, want):
+MOVES = ["-reorder-functions=cdsort", "-split-functions"]
+
+
+def optimized(here, exe, data, want, *options):
     """Complaints about what BOLT makes of it, which does what is wanted."""
     out = here + "/bolted"
     status, said = bolt(exe, "-o", out, "-data", data,
-                        "-reorder-blocks=ext-tsp", "-reorder-functions=cdsort",
-                        "-split-functions")
+                        "-reorder-blocks=ext-tsp", *options)
     found = re.search(r"(\d+) out of \d+ functions .* non-empty", said)
     others = re.search(r"(\d+) functions with profile could not be", said)
     lines = [l for l in said.splitlines()
@@ -228,7 +230,8 @@ def attempt(name, sources, cc, throws):
         result.append((what + ": nothing in part", bad))
         result.append((what + ": BOLT takes them",
                        optimized(here, exe, data,
-                                 None if sources[0] in BROKEN else want)))
+                                 None if sources[0] in BROKEN else want,
+                                 *MOVES)))
     if count_run.ISA == MACHINE and sources == BRANCHES:
         result.append(("as BOLT counts", as_bolt_counts(here, exe, records)))
     return result
@@ -256,13 +259,41 @@ def library(name):
     return [("is told of alone", bad if not status else bad + [said[-300:]])]
 
 
+def stripped(name):
+    """Without symbols and relocations, as programs are shipped."""
+    here = room(name)
+    exe = build(here, name, BRANCHES, "-O2", "-s")
+    want = original(here, exe, [], "qemu-flow")
+    profile = tally_count(here, exe, [], name, "--calls")[3]
+    data = here + "/data"
+    with open(data, "w") as f:
+        f.write(run(TALLY, "export", "--format", "bolt", profile))
+    records = read(data)
+    where_is = functions(exe)
+    where_is.update((p[0], int(p[0].split("at")[1], 16)) for pair in records
+                    for p in pair if p and p[0].startswith("__BOLT_FDE_FUNC"))
+    # only what has an unwind table is a function there
+    tables = [(int(a, 16), int(b, 16)) for a, b in re.findall(
+        r"FDE .* pc=(\w+)\.\.(\w+)", run(
+            tool(count_run.ISA, "readelf"), "--debug-dump=frames", exe))]
+    ran = {a: n for a, n in told(profile)[name].items()
+           if any(s <= a < e for s, e in tables)}
+    return [("%d records" % len(records), judge(
+                records, flow(here, exe), ran, where_is, disassembled(exe),
+                True)),
+            ("BOLT takes them", optimized(here, exe, data, want,
+                                          "--allow-stripped"))]
+
+
 def refused(name):
     here = room(name)
     exe = build(here, name, BRANCHES, "-O2", "-s")
     profile = tally_count(here, exe, [], name)[3]
+    run(tool(count_run.ISA, "objcopy"), "-R", ".eh_frame", "-R",
+        ".eh_frame_hdr", exe)
     bad = []
     for want, say, *words in (
-            (3, "no symbol table", "bolt", profile),
+            (3, "no symbols and no unwind tables", "bolt", profile),
             (3, "no image nowhere", "bolt", "--image", "nowhere", profile),
             (2, "formats of one image", "tsv", "--image", name, profile)):
         got, out, err = quiet([TALLY, "export", "--format", *words], here)
@@ -277,6 +308,7 @@ def refused(name):
 
 def jobs():
     yield "library", library, "library"
+    yield "stripped", stripped, "stripped"
     yield "refused", refused, "refused"
     for case in CASES:
         if all(map(os.path.exists, paths(case[1]))):
