@@ -140,7 +140,8 @@ PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev libzstd-dev \
 	libdw-dev libelf-dev libiberty-dev zlib1g-dev
 TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	python3 gdb gdb-multiarch graphviz musl-tools libclang-rt-14-dev \
-	qemu-user time valgrind lcov golang-go bolt-22 \
+	qemu-user time valgrind lcov groff-base libdebuginfod1 libc6-dbg \
+	golang-go bolt-22 \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
 SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl \
@@ -188,12 +189,15 @@ bench: test-deps
 	@$(MAKE) --no-print-directory OPT='-O2 -g' all $(BENCH) $(TOOLS)
 	@BUILD='$(BUILD)' bench/run
 
+TO = "$(DESTDIR)$(PREFIX)"
 install: all
-	install -D -m 755 $(BUILD)/tally $(DESTDIR)$(PREFIX)/bin/tally
+	install -D -m 755 $(BUILD)/tally $(TO)/bin/tally
 	for m in $(MODULES); do install -D -m 644 $$m \
-		$(DESTDIR)$(PREFIX)/lib/tally/$${m##*/}; done
+		$(TO)/lib/tally/$${m##*/}; done
 	for m in doc/*.1; do install -D -m 644 $$m \
-		$(DESTDIR)$(PREFIX)/share/man/man1/$${m##*/}; done
+		$(TO)/share/man/man1/$${m##*/}; done
+	install -D -m 644 completion/tally \
+		$(TO)/share/bash-completion/completions/tally
 
 clean:
 	rm -rf build build-asan build-fuzz

@@ -45,18 +45,18 @@ static void draw(const struct told *t)
 
 static void compare(const struct told *a, const struct told *b)
 {
-	struct change_wish w = {.blocks = true, .all = true};
+	struct change_wish w = {.all = true};
 	struct variation v = {.by = BY_PROCEDURE};
 	struct changes c;
 	struct match m;
 	struct err e;
 
 	match_make(&m, a, b);
-	changes_make(&c, &m, &w);
-	changes_free(&c);
-	w.blocks = false;
-	changes_make(&c, &m, &w);
-	changes_free(&c);
+	for (int by = CHANGE_PROCEDURES; by <= CHANGE_EDGES; by++) {
+		w.by = (enum change_by)by;
+		changes_make(&c, &m, &w);
+		changes_free(&c);
+	}
 	match_free(&m);
 	if (!variation_add(&v, a, &e) && !variation_add(&v, b, &e))
 		variation_sort(&v);

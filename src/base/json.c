@@ -2,17 +2,33 @@
 #include "base/json.h"
 
 #include <assert.h>
-#include <inttypes.h>
 
 #include "base/utf8.h"
+
+/* how many characters from s on mean themselves */
+static size_t json_plain(const unsigned char *s)
+{
+	size_t n = 0;
+
+	while (s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
+		n++;
+	return n;
+}
 
 static void json_quote(FILE *to, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
 
-	putc('"', to);
-	while (*s) {
-		unsigned n = utf8_bytes(s);
+	putc_unlocked('"', to);
+	for (;;) {
+		size_t plain = json_plain(s);
+		unsigned n;
+
+		fwrite_unlocked(s, 1, plain, to);
+		s += plain;
+		if (!*s)
+			break;
+		n = utf8_bytes(s);
 
 		if (*s == '"' || *s == '\\')
 			fprintf(to, "\\%c", *s);
@@ -24,7 +40,25 @@ static void json_quote(FILE *to, const char *text)
 			fputs("\xef\xbf\xbd", to);
 		s += n ? n : 1;
 	}
-	putc('"', to);
+	putc_unlocked('"', to);
+}
+
+/* a listing may have millions of numbers, and printf() is slow */
+static void json_digits(FILE *to, uint64_t n, unsigned base)
+{
+	char digits[24], *at = digits + sizeof digits;
+
+	do
+		*--at = "0123456789abcdef"[n % base];
+	while (n /= base);
+	fwrite_unlocked(at, 1, (size_t)(digits + sizeof digits - at), to);
+}
+
+static void json_new_line(const struct json *j)
+{
+	putc_unlocked('\n', j->to);
+	for (unsigned i = 0; i < j->depth; i++)
+		putc_unlocked(' ', j->to);
 }
 
 /* comma and line break as needed, then the key */
@@ -32,13 +66,13 @@ static void json_start(struct json *j, const char *key)
 {
 	if (j->depth) {
 		if (j->filled[j->depth])
-			putc(',', j->to);
-		fprintf(j->to, "\n%*s", (int)j->depth, "");
+			putc_unlocked(',', j->to);
+		json_new_line(j);
 		j->filled[j->depth] = true;
 	}
 	if (key) {
 		json_quote(j->to, key);
-		fputs(": ", j->to);
+		fputs_unlocked(": ", j->to);
 	}
 }
 
@@ -46,7 +80,7 @@ static void json_open(struct json *j, const char *key, char open, char close)
 {
 	assert(j->depth + 1 < JSON_DEPTH);
 	json_start(j, key);
-	putc(open, j->to);
+	putc_unlocked(open, j->to);
 	j->depth++;
 	j->filled[j->depth] = false;
 	j->close[j->depth] = close;
@@ -70,8 +104,8 @@ void json_end(struct json *j)
 	assert(j->depth > 0);
 	j->depth--;
 	if (filled)
-		fprintf(j->to, "\n%*s", (int)j->depth, "");
-	putc(close, j->to);
+		json_new_line(j);
+	putc_unlocked(close, j->to);
 	if (!j->depth)
 		putc('\n', j->to);
 }
@@ -85,7 +119,7 @@ void json_string(struct json *j, const char *key, const char *value)
 void json_number(struct json *j, const char *key, uint64_t value)
 {
 	json_start(j, key);
-	fprintf(j->to, "%" PRIu64, value);
+	json_digits(j->to, value, 10);
 }
 
 void json_real(struct json *j, const char *key, double value)
@@ -109,5 +143,7 @@ void json_bool(struct json *j, const char *key, bool value)
 void json_address(struct json *j, const char *key, uint64_t value)
 {
 	json_start(j, key);
-	fprintf(j->to, "\"0x%" PRIx64 "\"", value);
+	fputs_unlocked("\"0x", j->to);
+	json_digits(j->to, value, 16);
+	putc_unlocked('"', j->to);
 }

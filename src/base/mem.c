@@ -1,6 +1,7 @@
 /* mem: see mem.h. The arena takes chunks that double up to a megabyte. */
 #include "base/mem.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 enum { GROW_FAST = 1 << 20 }; /* bytes */
@@ -85,8 +86,8 @@ void mem_sort(void *at, size_t n, size_t size,
 		}
 }
 
-/* a fresh chunk with room for n bytes becomes the current one */
-static void arena_grow(struct arena *a, size_t n)
+/* a fresh chunk with room for n bytes, zeroed or not, becomes current */
+static void arena_grow(struct arena *a, size_t n, bool zeroed)
 {
 	size_t size = a->chunks ? a->chunks->size * 2 : ARENA_FIRST_CHUNK;
 	struct arena_chunk *c;
@@ -97,7 +98,8 @@ static void arena_grow(struct arena *a, size_t n)
 		mem_exhausted(n);
 	if (size < n + ARENA_ALIGN)
 		size = n + ARENA_ALIGN;
-	c = mem_alloc(sizeof *c + size);
+	c = zeroed ? mem_zalloc(1, sizeof *c + size) :
+		     mem_alloc(sizeof *c + size);
 	c->older = a->chunks;
 	c->size = size;
 	a->chunks = c;
@@ -112,7 +114,7 @@ void *arena_raw(struct arena *a, size_t n)
 
 	if (!a->next || (size_t)(a->end - a->next) < pad ||
 	    (size_t)(a->end - a->next) - pad < n) {
-		arena_grow(a, n);
+		arena_grow(a, n, false);
 		pad = -(uintptr_t)a->next & (ARENA_ALIGN - 1);
 	}
 	p = a->next + pad;
@@ -120,9 +122,16 @@ void *arena_raw(struct arena *a, size_t n)
 	return p;
 }
 
+/*
+ * Much memory is zero when the system gives it, and pages of it that nobody
+ * touches cost nothing: what most of an image did is nothing.
+ */
 void *arena_alloc(struct arena *a, size_t n)
 {
-	return memset(arena_raw(a, n), 0, n);
+	if (n < ARENA_LAST_CHUNK)
+		return memset(arena_raw(a, n), 0, n);
+	arena_grow(a, n, true);
+	return arena_raw(a, n);
 }
 
 char *arena_string(struct arena *a, const char *s, size_t len)

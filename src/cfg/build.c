@@ -84,7 +84,7 @@ int cfg_build_watched(struct cfg *c, const struct image *im,
 	const char *denied;
 
 	*c = (struct cfg){.image = im, .unwind = u};
-	denied = discover_denied(im, &c->pinned);
+	denied = denied_find(im, &c->pinned);
 	c->isa = b.isa = isa_for_elf(im->machine);
 	if (!c->isa)
 		return err_set(e, ERR_INPUT, "%s: machine %u is not known",

@@ -190,12 +190,14 @@ bool prefix_passed(const struct build *b, const struct piece *p, uint32_t to);
 /* makes jumps of the prefixes at these offsets, in no order */
 void prefix_split(struct build *b, offsets *split);
 
-/* --- discover.c */
+/* --- denied.c */
 /*
  * Why all of the image is left as it is, or NULL; *pinned: why code without
  * unwind entries has to stay where it is, or NULL.
  */
-const char *discover_denied(const struct image *im, const char **pinned);
+const char *denied_find(const struct image *im, const char **pinned);
+
+/* --- discover.c */
 /* finds code that no FDE covers */
 void discover_code(struct build *b);
 /* tries the code that only tables lead to; true if there was some */

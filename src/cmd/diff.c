@@ -14,12 +14,13 @@ static const char diff_usage[] =
 	"usage: tally diff [OPTION...] BEFORE AFTER\n"
 	"\n"
 	"Shows what changed between two profiles, most first: instructions\n"
-	"and calls of each procedure. They may be of two builds of a program:\n"
-	"procedures are found by name, blocks by what is in them and around\n"
-	"them. What has no counterpart is listed as only-before or "
+	"and calls of each procedure, and how many of its edges ran more or\n"
+	"less often. They may be of two builds of a program: procedures are\n"
+	"found by name, blocks by what is in them and around them, edges by\n"
+	"their blocks. What has no counterpart is listed as only-before or\n"
 	"only-after.\n"
 	"\n"
-	"  --by procedure|block  what to list; procedure by default\n"
+	"  --by procedure|block|edge  what to list; procedure by default\n"
 	"  --procedure NAME  only of that one, a name or 0xADDRESS\n"
 	"  --image NAME      only of that one\n"
 	"  --min PERCENT     only changes of at least that much of all\n"
@@ -39,11 +40,18 @@ struct diff_call {
 
 static int diff_by(struct diff_call *call, const char *value)
 {
-	call->wish.blocks = !strcmp(value, "block");
-	if (!call->wish.blocks && strcmp(value, "procedure"))
-		return cmd_misuse(&cmd_diff, "--by procedure or block, not "
-				  "'%s'", value);
-	return 0;
+	static const char *const names[] = {
+		[CHANGE_PROCEDURES] = "procedure", [CHANGE_BLOCKS] = "block",
+		[CHANGE_EDGES] = "edge",
+	};
+
+	for (int i = CHANGE_PROCEDURES; i <= CHANGE_EDGES; i++)
+		if (!strcmp(value, names[i])) {
+			call->wish.by = (enum change_by)i;
+			return 0;
+		}
+	return cmd_misuse(&cmd_diff, "--by procedure, block or edge, not "
+			  "'%s'", value);
 }
 
 static int diff_profile(struct diff_call *call, const char *word)
@@ -110,9 +118,9 @@ static int diff_show(const struct diff_call *call, const struct told *a,
 	match_make(&m, a, b);
 	changes_make(&c, &m, &call->wish);
 	if (call->json)
-		diff_show_json(&c, call->wish.blocks, call->limit, stdout);
+		diff_show_json(&c, call->wish.by, call->limit, stdout);
 	else
-		diff_show_text(&c, call->wish.blocks, call->limit, stdout);
+		diff_show_text(&c, call->wish.by, call->limit, stdout);
 	any = c.any;
 	changes_free(&c);
 	match_free(&m);

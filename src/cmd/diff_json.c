@@ -1,6 +1,7 @@
 /* diff_json: what changed, for programs. doc/report-json.md has the keys. */
 #include "base/json.h"
 #include "cmd/diff_show.h"
+#include "report/rows.h"
 
 static void json_run(struct json *j, const char *key, const struct told *t)
 {
@@ -50,6 +51,7 @@ static void json_procedure(struct json *j, const struct match *m,
 	json_entry(j, "entry_after", m->b, i->b, x->b);
 	json_count(j, "calls_before", &x->calls_before);
 	json_count(j, "calls_after", &x->calls_after);
+	json_number(j, "edges", x->edges);
 	if (x->code != CODE_CHANGED)
 		return;
 	json_object(j, "blocks");
@@ -60,29 +62,61 @@ static void json_procedure(struct json *j, const struct match *m,
 	json_end(j);
 }
 
-static void json_row(struct json *j, const struct match *m,
-		     const struct change *x, bool blocks)
+static void json_edge(struct json *j, const char *from, const char *to,
+		      const struct told *in, uint32_t image, uint32_t proc,
+		      uint32_t edge)
+{
+	const struct told_image *m = &in->image[image];
+	struct edge_ends ends;
+
+	if (edge == MATCH_NONE)
+		return;
+	ends = edge_ends(m, &m->map->proc.at[proc], &m->map->edge.at[edge]);
+	if (ends.has_from)
+		json_address(j, from, ends.from);
+	if (ends.has_to)
+		json_address(j, to, ends.to);
+}
+
+/* what it is in each of the runs */
+static void json_parts(struct json *j, const struct match *m,
+		       const struct change *x, enum change_by by)
 {
 	const struct match_image *i = &m->v.at[x->image];
 
+	switch (by) {
+	case CHANGE_BLOCKS:
+		json_block(j, "start_before", "end_before", m->a, i->a,
+			   x->part_a);
+		json_block(j, "start_after", "end_after", m->b, i->b,
+			   x->part_b);
+		break;
+	case CHANGE_EDGES:
+		json_string(j, "kind", change_edge_name(m, x));
+		json_edge(j, "from_before", "to_before", m->a, i->a, x->a,
+			  x->part_a);
+		json_edge(j, "from_after", "to_after", m->b, i->b, x->b,
+			  x->part_b);
+		break;
+	default:
+		json_procedure(j, m, x);
+	}
+}
+
+static void json_row(struct json *j, const struct match *m,
+		     const struct change *x, enum change_by by)
+{
 	json_object(j, NULL);
 	json_string(j, "image", change_image(m, x)->name);
 	json_string(j, "procedure", change_procedure(m, x));
 	json_string(j, "code", change_code_name(x->code));
 	json_count(j, "before", &x->before);
 	json_count(j, "after", &x->after);
-	if (blocks) {
-		json_block(j, "start_before", "end_before", m->a, i->a,
-			   x->block_a);
-		json_block(j, "start_after", "end_after", m->b, i->b,
-			   x->block_b);
-	} else {
-		json_procedure(j, m, x);
-	}
+	json_parts(j, m, x, by);
 	json_end(j);
 }
 
-void diff_show_json(const struct changes *c, bool blocks, size_t limit,
+void diff_show_json(const struct changes *c, enum change_by by, size_t limit,
 		    FILE *to)
 {
 	struct json j = {.to = to};
@@ -93,7 +127,7 @@ void diff_show_json(const struct changes *c, bool blocks, size_t limit,
 	json_bool(&j, "differ", c->any);
 	json_array(&j, "rows");
 	for (size_t i = 0; i < c->v.n && i < limit; i++)
-		json_row(&j, c->m, &c->v.at[i], blocks);
+		json_row(&j, c->m, &c->v.at[i], by);
 	json_end(&j);
 	json_end(&j);
 }

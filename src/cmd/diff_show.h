@@ -6,9 +6,9 @@
 
 #include "report/change.h"
 
-void diff_show_text(const struct changes *c, bool blocks, size_t limit,
+void diff_show_text(const struct changes *c, enum change_by by, size_t limit,
 		    FILE *to);
-void diff_show_json(const struct changes *c, bool blocks, size_t limit,
+void diff_show_json(const struct changes *c, enum change_by by, size_t limit,
 		    FILE *to);
 
 #endif

@@ -5,12 +5,14 @@
 #include "cmd/figures.h"
 #include "cmd/name.h"
 #include "cmd/table.h"
+#include "report/rows.h"
 
 static const struct table_column proc_columns[] = {
 	{"change", TABLE_NUMBER}, {"%", TABLE_NUMBER},
 	{"before", TABLE_NUMBER}, {"after", TABLE_NUMBER},
 	{"calls before", TABLE_NUMBER}, {"after", TABLE_NUMBER},
-	{"code", TABLE_WORD}, {"image", TABLE_DIM}, {"procedure", TABLE_NAME},
+	{"edges", TABLE_NUMBER}, {"code", TABLE_WORD}, {"image", TABLE_DIM},
+	{"procedure", TABLE_NAME},
 };
 
 static const struct table_column block_columns[] = {
@@ -20,7 +22,25 @@ static const struct table_column block_columns[] = {
 	{"code", TABLE_WORD}, {"image", TABLE_DIM}, {"procedure", TABLE_NAME},
 };
 
-enum { COLUMNS = sizeof proc_columns / sizeof *proc_columns };
+static const struct table_column edge_columns[] = {
+	{"change", TABLE_NUMBER}, {"%", TABLE_NUMBER},
+	{"before", TABLE_NUMBER}, {"after", TABLE_NUMBER},
+	{"from before", TABLE_NUMBER}, {"to", TABLE_NUMBER},
+	{"from after", TABLE_NUMBER}, {"to", TABLE_NUMBER},
+	{"kind", TABLE_WORD}, {"code", TABLE_WORD}, {"image", TABLE_DIM},
+	{"procedure", TABLE_NAME},
+};
+
+#define COLUMNS(c) (sizeof(c) / sizeof *(c))
+
+static const struct {
+	const struct table_column *column;
+	unsigned n;
+} columns[] = {
+	[CHANGE_PROCEDURES] = {proc_columns, COLUMNS(proc_columns)},
+	[CHANGE_BLOCKS] = {block_columns, COLUMNS(block_columns)},
+	[CHANGE_EDGES] = {edge_columns, COLUMNS(edge_columns)},
+};
 
 static void count_cell(struct table *t, const struct side_count *c)
 {
@@ -44,11 +64,12 @@ static void percent_cell(struct table *t, const struct change *x)
 }
 
 /* blocks of a procedure that changed: some, and some that are new or gone */
-static void code_cell(struct table *t, const struct change *x, bool blocks)
+static void code_cell(struct table *t, const struct change *x,
+		      enum change_by by)
 {
 	char text[96];
 
-	if (blocks || x->code != CODE_CHANGED) {
+	if (by != CHANGE_PROCEDURES || x->code != CODE_CHANGED) {
 		table_text(t, change_code_name(x->code));
 		return;
 	}
@@ -66,8 +87,46 @@ static void block_cell(struct table *t, const struct told *in, uint32_t image,
 		      in->image[image].map->block.at[block].start : 0);
 }
 
+static void edge_cells(struct table *t, const struct told *in, uint32_t image,
+		       uint32_t proc, uint32_t edge)
+{
+	const struct told_image *m;
+	struct edge_ends ends = {0};
+
+	if (edge != MATCH_NONE) {
+		m = &in->image[image];
+		ends = edge_ends(m, &m->map->proc.at[proc],
+				 &m->map->edge.at[edge]);
+	}
+	table_address(t, ends.has_from, ends.from);
+	table_address(t, ends.has_to, ends.to);
+}
+
+/* what a block or an edge is in each of the runs, or calls of a procedure */
+static void part_cells(struct table *t, const struct match *m,
+		       const struct change *x, enum change_by by)
+{
+	const struct match_image *i = &m->v.at[x->image];
+
+	switch (by) {
+	case CHANGE_BLOCKS:
+		block_cell(t, m->a, i->a, x->part_a);
+		block_cell(t, m->b, i->b, x->part_b);
+		break;
+	case CHANGE_EDGES:
+		edge_cells(t, m->a, i->a, x->a, x->part_a);
+		edge_cells(t, m->b, i->b, x->b, x->part_b);
+		table_text(t, change_edge_name(m, x));
+		break;
+	default:
+		count_cell(t, &x->calls_before);
+		count_cell(t, &x->calls_after);
+		table_number(t, true, x->edges);
+	}
+}
+
 static void add_row(struct table *t, const struct match *m,
-		    const struct change *x, bool blocks)
+		    const struct change *x, enum change_by by)
 {
 	bool known = (x->before.known || !x->before.there) &&
 		     (x->after.known || !x->after.there);
@@ -76,14 +135,8 @@ static void add_row(struct table *t, const struct match *m,
 	percent_cell(t, x);
 	count_cell(t, &x->before);
 	count_cell(t, &x->after);
-	if (blocks) {
-		block_cell(t, m->a, m->v.at[x->image].a, x->block_a);
-		block_cell(t, m->b, m->v.at[x->image].b, x->block_b);
-	} else {
-		count_cell(t, &x->calls_before);
-		count_cell(t, &x->calls_after);
-	}
-	code_cell(t, x, blocks);
+	part_cells(t, m, x, by);
+	code_cell(t, x, by);
 	table_text(t, change_image(m, x)->name);
 	table_text(t, change_procedure(m, x));
 	table_end_row(t, !known ? LOOK_UNKNOWN :
@@ -106,7 +159,7 @@ static void print_run(const struct style *s, const char *what,
 	fprintf(s->to, "%s\n", s->off);
 }
 
-void diff_show_text(const struct changes *c, bool blocks, size_t limit,
+void diff_show_text(const struct changes *c, enum change_by by, size_t limit,
 		    FILE *to)
 {
 	struct style s = style_for(to);
@@ -119,8 +172,8 @@ void diff_show_text(const struct changes *c, bool blocks, size_t limit,
 		return;
 	}
 	putc('\n', to);
-	table_begin(&t, blocks ? block_columns : proc_columns, COLUMNS, to);
+	table_begin(&t, columns[by].column, columns[by].n, to);
 	for (size_t i = 0; i < c->v.n && i < limit; i++)
-		add_row(&t, c->m, &c->v.at[i], blocks);
+		add_row(&t, c->m, &c->v.at[i], by);
 	table_print(&t);
 }

@@ -7,19 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* tables have millions of them, and printf() is slow */
 const char *figures_number(uint64_t n, char *buf)
 {
-	char digits[24];
-	int len = sprintf(digits, "%" PRIu64, n);
-	char *out = buf;
+	char digits[FIGURE_WIDTH], *at = digits + sizeof digits;
+	unsigned done = 0;
 
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			*out++ = ',';
-		*out++ = digits[i];
-	}
-	*out = '\0';
-	return buf;
+	*--at = '\0';
+	do {
+		if (done && done % 3 == 0)
+			*--at = ',';
+		*--at = (char)('0' + n % 10);
+		done++;
+	} while (n /= 10);
+	return strcpy(buf, at);
 }
 
 /* a row of a table, in one of the style's looks */

@@ -17,7 +17,7 @@ static void print_byte(FILE *to, unsigned char c, bool plain)
 /* c is no control byte, and none of `also` */
 static bool is_plain(unsigned char c, const char *also)
 {
-	return c >= 0x20 && c != 0x7f && !strchr(also, c);
+	return c >= 0x20 && c != 0x7f && (!*also || !strchr(also, c));
 }
 
 void name_print(FILE *to, const char *s, const char *also)

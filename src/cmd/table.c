@@ -9,6 +9,7 @@
 
 enum {
 	COLUMNS_MAX = 16,
+	GAP = 2, /* blanks between columns */
 	WIDEST = 48, /* of words; longer ones push aside what follows */
 };
 
@@ -38,10 +39,25 @@ static void add(struct table *x, const char *s, size_t n)
 	vec_push(&x->cell, arena_string(&x->arena, s, n));
 }
 
+/* what the row above says as well is kept once: names come many times */
+static bool add_above(struct table *x, const char *s)
+{
+	const char *above = x->cell.n < x->n ? NULL :
+			    x->cell.at[x->cell.n - x->n];
+
+	if (!above || strcmp(above, s))
+		return false;
+	vec_push(&x->cell, above);
+	return true;
+}
+
 void table_text(struct table *x, const char *s)
 {
-	char *text = name_text(s, "");
+	char *text;
 
+	if (add_above(x, s))
+		return;
+	text = name_text(s, "");
 	add(x, text, strlen(text));
 	mem_free(text);
 }
@@ -168,6 +184,13 @@ static const char *look_of(const struct table *x, unsigned column,
 	}
 }
 
+/* tables may have millions of cells, and printf() is slow */
+static void print_blanks(FILE *to, int n)
+{
+	for (; n > 0; n--)
+		putc_unlocked(' ', to);
+}
+
 /* last: nothing follows. Lines do not end with blanks */
 static void print_cell(const struct table *x, unsigned column, const char *s,
 		       const char *look, int width, bool last)
@@ -175,9 +198,12 @@ static void print_cell(const struct table *x, unsigned column, const char *s,
 	bool right = x->column[column].kind == TABLE_NUMBER;
 	int blanks = width > width_of(s) ? width - width_of(s) : 0;
 
-	fprintf(x->style.to, "%s%*s%s%s%s%*s", column ? "  " : "",
-		right ? blanks : 0, "", look, s, *look ? x->style.off : "",
-		right || last ? 0 : blanks, "");
+	print_blanks(x->style.to, (column ? GAP : 0) + (right ? blanks : 0));
+	fputs_unlocked(look, x->style.to);
+	fputs_unlocked(s, x->style.to);
+	if (*look)
+		fputs_unlocked(x->style.off, x->style.to);
+	print_blanks(x->style.to, right || last ? 0 : blanks);
 }
 
 /* how many cells of a row are worth printing */

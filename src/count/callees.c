@@ -1,33 +1,20 @@
 /* callees: see callees.h. */
 #include "count/callees.h"
 
-#include <stdlib.h>
-
-#include "base/bisect.h"
-
-static int by_address(const void *a, const void *b)
+void callees_gather(struct callees *c, const struct map *m)
 {
-	const uint64_t *p = a, *q = b;
-
-	return *p < *q ? -1 : *p > *q;
-}
-
-static void gather(struct callees *c, struct arena *a, const struct map *m)
-{
-	c->v = ARENA_ARRAY(a, uint64_t, m->edge.n + 1);
+	*c = (struct callees){0};
 	for (size_t i = 0; i < m->edge.n; i++)
 		if (m->edge.at[i].callee)
-			c->v[c->n++] = m->edge.at[i].callee;
-	qsort(c->v, c->n, sizeof *c->v, by_address);
+			dict_put(&c->is, m->edge.at[i].callee, 1);
 }
 
-bool callees_has(struct callees *c, struct arena *a, const struct map *m,
-		 uint64_t address)
+bool callees_has(const struct callees *c, uint64_t address)
 {
-	size_t i;
+	return dict_get(&c->is, address) != DICT_NONE;
+}
 
-	if (!c->v)
-		gather(c, a, m);
-	bisect(i, c->n, c->v[i] < address);
-	return i < c->n && c->v[i] == address;
+void callees_free(struct callees *c)
+{
+	dict_free(&c->is);
 }

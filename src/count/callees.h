@@ -8,15 +8,15 @@
 #ifndef COUNT_CALLEES_H
 #define COUNT_CALLEES_H
 
+#include "base/dict.h"
 #include "count/map.h"
 
 struct callees {
-	uint64_t *v; /* sorted; NULL: not gathered yet */
-	uint32_t n;
+	struct dict is; /* address: 1 */
 };
 
-/* gathers them, in the arena, when it is asked for the first time */
-bool callees_has(struct callees *c, struct arena *a, const struct map *m,
-		 uint64_t address);
+void callees_gather(struct callees *c, const struct map *m);
+bool callees_has(const struct callees *c, uint64_t address);
+void callees_free(struct callees *c);
 
 #endif

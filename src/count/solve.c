@@ -9,13 +9,14 @@
  */
 #include "count/solve.h"
 
-#include <stdlib.h>
-
-#include "base/bisect.h"
+#include "base/share.h"
 #include "count/callees.h"
 #include "count/map_graph.h"
+#include "count/shortfall.h"
 #include "count/stubs.h"
 #include "flow/propagate.h"
+
+enum { FEW_PROCS = 500 }; /* not worth a thread */
 
 struct solver {
 	const struct map *m;
@@ -24,8 +25,8 @@ struct solver {
 	struct solved *s;
 	uint32_t shortfall; /* the first of this procedure in s->shortfall */
 	struct arena scratch; /* of one procedure */
-	struct arena *arena;  /* of the results */
-	struct callees callees;
+	const struct callees *callees;
+	bool *idle; /* by procedure: it is known that nothing of it ran */
 	const struct map_proc *p;
 	uint32_t proc;
 };
@@ -119,6 +120,7 @@ static void solve_nothing_ran(struct solver *k)
 	memset(k->s->block_known + k->p->block, true, k->p->nblock);
 	memset(k->s->edge_known + k->p->edge, true, k->p->nedge);
 	k->s->calls_known[k->proc] = true;
+	k->idle[k->proc] = true;
 }
 
 /* where the counters are, and what they say; returns the values */
@@ -208,8 +210,8 @@ static bool solve_is_call(struct solver *k, uint32_t i)
 	uint32_t v = k->m->edge.at[k->p->edge + i].to;
 
 	return v == k->p->root ||
-	       callees_has(&k->callees, k->arena, k->m,
-			   k->m->block.at[k->p->block + v].start);
+	       callees_has(k->callees, k->m->block.at[k->p->block +
+						      v].start);
 }
 
 /* how often it was called, by all entries together */
@@ -302,17 +304,6 @@ static void solve_forget(struct solver *k)
 	s->calls[k->proc] = 0;
 }
 
-/* instructions that did not run */
-static uint64_t shortfall_insns(const struct solved *s, const struct map *m,
-				uint32_t i)
-{
-	const struct shortfall *f = &s->shortfall[i];
-
-	if (!s->block_known[f->block])
-		return 0;
-	return f->count * (m->block.at[f->block].ninsn - f->from);
-}
-
 /* what did not run for each entry of a block is no more than its entries */
 static bool solve_is_short(const struct solver *k)
 {
@@ -372,7 +363,6 @@ static void solve_proc(struct solver *k)
 		solve_nothing_ran(k);
 	else if (!k->p->unknown)
 		solve_flow(k);
-	solve_sum(k);
 	arena_free(&k->scratch);
 }
 
@@ -389,92 +379,6 @@ const bool *solve_complete(struct arena *a, const struct map *m)
 	return complete;
 }
 
-/* the number of the block's instruction at the address, or MAP_NONE */
-static uint32_t insn_at(const struct map *m, const struct map_block *b,
-			uint64_t address)
-{
-	uint64_t at = b->start;
-	uint32_t i = 0;
-
-	for (; i < b->ninsn && at < address; i++)
-		at += m->insn_size ? m->insn_size : m->length.at[b->length + i];
-	return i < b->ninsn && at == address ? i : MAP_NONE;
-}
-
-/* what an ending means for the block that holds it; false: no block does */
-static bool fall_short(const struct map *m, const struct ending *e,
-		       struct shortfall *f)
-{
-	for (uint32_t i = 0; i < m->block.n; i++) {
-		const struct map_block *b = &m->block.at[i];
-		uint32_t insn = MAP_NONE;
-
-		if (e->address >= b->start &&
-		    e->address - b->start < b->size)
-			insn = insn_at(m, b, e->address);
-		if (insn == MAP_NONE)
-			continue;
-		*f = (struct shortfall){i, insn + e->ran, e->count};
-		return true;
-	}
-	return false;
-}
-
-static int by_block(const void *a, const void *b)
-{
-	const struct shortfall *f = a, *g = b;
-
-	if (f->block != g->block)
-		return f->block < g->block ? -1 : 1;
-	return f->from < g->from ? -1 : f->from > g->from;
-}
-
-static void find_shortfalls(struct arena *a, const struct map *m,
-			    const struct endings *endings, struct solved *s)
-{
-	size_t n = endings ? endings->v.n : 0;
-
-	s->shortfall = ARENA_ARRAY(a, struct shortfall, n);
-	for (size_t i = 0; i < n; i++)
-		s->nshortfall += fall_short(m, &endings->v.at[i],
-					    &s->shortfall[s->nshortfall]);
-	if (s->nshortfall)
-		qsort(s->shortfall, s->nshortfall, sizeof *s->shortfall,
-		      by_block);
-}
-
-/* the first shortfall of a block or those behind it */
-static uint32_t first_shortfall(const struct solved *s, uint32_t block)
-{
-	uint32_t i;
-
-	bisect(i, s->nshortfall, s->shortfall[i].block < block);
-	return i;
-}
-
-uint64_t solved_insn(const struct solved *s, uint32_t block, uint32_t i)
-{
-	uint64_t n = s->block[block];
-
-	for (uint32_t k = first_shortfall(s, block);
-	     k < s->nshortfall && s->shortfall[k].block == block &&
-	     s->shortfall[k].from <= i; k++)
-		n -= s->block_known[block] ? s->shortfall[k].count : 0;
-	return n;
-}
-
-uint64_t solved_insns(const struct solved *s, const struct map *m,
-		      uint32_t block)
-{
-	/* solve_sum() made sure that it fits */
-	uint64_t n = s->block[block] * m->block.at[block].ninsn;
-
-	for (uint32_t k = first_shortfall(s, block);
-	     k < s->nshortfall && s->shortfall[k].block == block; k++)
-		n -= shortfall_insns(s, m, k);
-	return n;
-}
-
 void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
 		  const struct endings *endings, struct solved *s)
 {
@@ -486,14 +390,52 @@ static void solve_turn(struct solver *k, uint32_t i)
 {
 	k->proc = i;
 	k->p = &k->m->proc.at[i];
-	k->shortfall = first_shortfall(k->s, k->p->block);
+	k->shortfall = shortfall_first(k->s, k->p->block);
+}
+
+/* one share of the procedures: what each did is its own affair */
+static void solve_procs(void *arg, size_t from, size_t end)
+{
+	struct solver k = *(const struct solver *)arg;
+
+	for (size_t i = from; i < end; i++) {
+		solve_turn(&k, (uint32_t)i);
+		solve_proc(&k);
+	}
+}
+
+/* sums over those that are stubs, or over the others */
+static void solve_sums(struct solver *k, bool stubs)
+{
+	for (uint32_t i = 0; i < k->m->proc.n; i++) {
+		if (k->idle[i] || k->m->proc.at[i].stub != stubs)
+			continue;
+		solve_turn(k, i);
+		solve_sum(k);
+	}
+}
+
+/* all of the map, from `complete`, `value` and the shortfalls */
+static void solve_map(struct solver *k)
+{
+	struct callees callees;
+
+	callees_gather(&callees, k->m);
+	k->callees = &callees;
+	k->idle = NEW_ARRAY(bool, k->m->proc.n);
+	share_items(solve_procs, k, k->m->proc.n, FEW_PROCS);
+	callees_free(&callees);
+	solve_sums(k, false);
+	solve_stubs(k->m, k->s);
+	solve_sums(k, true);
+	mem_free(k->idle);
 }
 
 void solve_counts_again(struct arena *a, const struct map *m,
 			const bool *complete, const uint64_t *value,
 			const struct endings *endings, struct solved *s)
 {
-	struct solver k = {.m = m, .value = value, .s = s, .arena = a,
+	struct solver k = {.m = m, .value = value, .s = s,
 			   .complete = complete};
 
 	*s = (struct solved){
@@ -508,15 +450,6 @@ void solve_counts_again(struct arena *a, const struct map *m,
 	};
 	for (uint32_t i = 0; i < m->ncounter; i++)
 		s->increments += value[i];
-	find_shortfalls(a, m, endings, s);
-	for (uint32_t i = 0; i < m->proc.n; i++) {
-		solve_turn(&k, i);
-		solve_proc(&k);
-	}
-	solve_stubs(m, s);
-	for (uint32_t i = 0; i < m->proc.n; i++) {
-		solve_turn(&k, i);
-		if (k.p->stub)
-			solve_sum(&k);
-	}
+	shortfalls_find(a, m, endings, s);
+	solve_map(&k);
 }

@@ -3,14 +3,33 @@
 
 #include "base/bisect.h"
 
-/* the stub that begins at the address, or NULL; procedures are by entry */
-static const struct map_proc *stub_at(const struct map *m, uint64_t entry)
-{
-	const struct map_proc *v = m->proc.at;
-	size_t i;
+/* procedures from the first stub to behind the last: the linker's few pages */
+struct stubs {
+	size_t first, end;
+};
 
-	bisect(i, m->proc.n, v[i].entry < entry);
-	return i < m->proc.n && v[i].entry == entry && v[i].stub ? &v[i] : NULL;
+static struct stubs stubs_of(const struct map *m)
+{
+	struct stubs x = {0, m->proc.n};
+
+	while (x.end > 0 && !m->proc.at[x.end - 1].stub)
+		x.end--;
+	while (x.first < x.end && !m->proc.at[x.first].stub)
+		x.first++;
+	return x;
+}
+
+/* the stub that begins at the address, or NULL; procedures are by entry */
+static const struct map_proc *stub_at(const struct map *m, struct stubs x,
+				      uint64_t entry)
+{
+	const struct map_proc *v = &m->proc.at[x.first];
+	size_t i, n = x.end - x.first;
+
+	if (!n || entry < v[0].entry || entry > v[n - 1].entry)
+		return NULL;
+	bisect(i, n, v[i].entry < entry);
+	return i < n && v[i].entry == entry && v[i].stub ? &v[i] : NULL;
 }
 
 /* an edge that leads to a stub, taken n times */
@@ -39,17 +58,19 @@ static void spread(struct solved *s, const struct map_proc *p, size_t i)
 
 void solve_stubs(const struct map *m, struct solved *s)
 {
-	for (size_t i = 0; i < m->proc.n; i++)
+	struct stubs x = stubs_of(m);
+
+	for (size_t i = x.first; i < x.end; i++)
 		s->calls_known[i] |= m->proc.at[i].stub;
 	for (size_t e = 0; e < m->edge.n; e++) {
 		const struct map_proc *p = NULL;
 
 		if (m->edge.at[e].callee)
-			p = stub_at(m, m->edge.at[e].callee);
+			p = stub_at(m, x, m->edge.at[e].callee);
 		if (p)
 			add(m, s, p, s->edge[e], s->edge_known[e]);
 	}
-	for (size_t i = 0; i < m->proc.n; i++)
+	for (size_t i = x.first; i < x.end; i++)
 		if (m->proc.at[i].stub)
 			spread(s, &m->proc.at[i], i);
 }

@@ -6,6 +6,11 @@
 #include "base/bisect.h"
 #include "report/rows.h"
 
+enum {
+	PART_GAP = 4096, /* bytes: nearer blocks are read together */
+	PARTS_MAX = 16,	 /* each is a run of a disassembler */
+};
+
 static void note_place(struct annotation *a, struct noted *n)
 {
 	struct lines *l = legend_lines(a->m->legend);
@@ -107,28 +112,65 @@ static void note_branches(struct annotation *a, const struct map_proc *p)
 	}
 }
 
+/* whether another procedure begins in there */
+static bool others_begin(const struct map *m, uint64_t start, uint64_t end)
+{
+	size_t i;
+
+	bisect(i, m->proc.n, m->proc.at[i].entry < start);
+	return i < m->proc.n && m->proc.at[i].entry < end;
+}
+
+/* the first block of the procedure that does not lie with block i */
+static uint32_t part_end(const struct map *m, const struct map_proc *p,
+			 uint32_t i)
+{
+	const struct map_block *b = &m->block.at[i];
+
+	for (; ++i < p->block + p->nblock; b++)
+		if (b[1].start - b->start - b->size >= PART_GAP &&
+		    others_begin(m, b->start + b->size, b[1].start))
+			break;
+	return i;
+}
+
+/* what lies from the first byte to the last: blocks, and what is in place */
+static void add_part(struct annotation *a, uint64_t start, uint64_t end,
+		     bool here)
+{
+	const struct map *m = a->m->map;
+
+	if (here)
+		disassembly_read(&a->disassembly, start, end);
+	for (size_t i = 0; i < m->in_place.n; i++)
+		add_region(a, &m->in_place.at[i], start, end);
+}
+
+/* a procedure's cold code may lie far from the rest, with others between */
+static void add_parts(struct annotation *a, const struct map_proc *p)
+{
+	const struct map *m = a->m->map;
+	bool here = legend_open(a->m->legend);
+	uint32_t last = p->block + p->nblock, next, parts = 0;
+
+	disassembly_init(&a->disassembly, isa_for_elf(m->machine), m->path);
+	for (uint32_t i = p->block; i < last; i = next) {
+		next = ++parts < PARTS_MAX ? part_end(m, p, i) : last;
+		add_part(a, m->block.at[i].start, m->block.at[next - 1].start +
+			 m->block.at[next - 1].size, here);
+	}
+}
+
 void annotation_make(struct annotation *a, const struct told *t,
 		     uint32_t image, uint32_t proc)
 {
 	const struct told_image *m = &t->image[image];
 	const struct map_proc *p = &m->map->proc.at[proc];
-	uint64_t start = p->entry, end = p->entry;
 
 	*a = (struct annotation){.m = m, .proc = proc};
-	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
-		const struct map_block *b = &m->map->block.at[i];
-
-		start = b->start < start ? b->start : start;
-		end = b->start + b->size > end ? b->start + b->size : end;
-	}
-	if (legend_open(m->legend))
-		disassembly_read(&a->disassembly,
-				 isa_for_elf(m->map->machine), m->map->path,
-				 start, end);
+	add_parts(a, p);
 	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
 		add_block(a, i);
-	for (size_t i = 0; i < m->map->in_place.n; i++)
-		add_region(a, &m->map->in_place.at[i], start, end);
 	if (a->v.n)
 		qsort(a->v.at, a->v.n, sizeof *a->v.at, by_addr);
 	note_branches(a, p);

@@ -9,8 +9,10 @@
 struct part {
 	uint64_t copy;
 	uint64_t most, instructions;
+	uint64_t passed; /* the most of places where it is but passed */
 	uint32_t file, line;
 	bool known;
+	bool own; /* it has instructions */
 };
 
 struct parts {
@@ -41,28 +43,45 @@ static void join(struct part *a, const struct part *b)
 {
 	if (b->most > a->most)
 		a->most = b->most;
+	if (b->passed > a->passed)
+		a->passed = b->passed;
 	a->instructions += b->instructions;
 	a->known &= b->known;
+	a->own |= b->own;
+}
+
+static void add_part(struct parts *p, const struct line_place *place,
+		     struct part x)
+{
+	struct part *last = p->v.n ? &p->v.at[p->v.n - 1] : NULL;
+
+	if (!place->line)
+		return;
+	x.file = file_number(p, place->file);
+	x.line = place->line;
+	if (last && is_alike(last, &x))
+		join(last, &x);
+	else
+		vec_push(&p->v, x);
 }
 
 static void add_insn(struct parts *p, uint64_t addr, uint64_t count,
 		     bool known)
 {
-	struct part *last = p->v.n ? &p->v.at[p->v.n - 1] : NULL;
+	struct part x = {.known = known};
 	struct line_place place;
-	struct part x;
 
-	if (!lines_find(p->lines, addr, &place) || !place.line)
+	if (!lines_find(p->lines, addr, &place))
 		return;
-	x = (struct part){
-		.copy = lines_copy(p->lines, addr), .most = count,
-		.instructions = count, .file = file_number(p, place.file),
-		.line = place.line, .known = known,
-	};
-	if (last && is_alike(last, &x))
-		join(last, &x);
-	else
-		vec_push(&p->v, x);
+	x.copy = lines_copy(p->lines, addr);
+	x.passed = count;
+	for (uint32_t i = 0; lines_passed(p->lines, addr, i, &place); i++)
+		add_part(p, &place, x);
+	lines_find(p->lines, addr, &place);
+	x.passed = 0;
+	x.most = x.instructions = count;
+	x.own = true;
+	add_part(p, &place, x);
 }
 
 static void add_block(struct parts *p, uint32_t number)
@@ -108,13 +127,16 @@ static void add_lines(struct line_counts *c, const struct parts *p,
 		const struct part *x = &p->v.at[i];
 		struct line_count *l = c->v.n ? &c->v.at[c->v.n - 1] : NULL;
 		struct line_count new = {image, x->file, x->line, x->most,
-					 x->instructions, x->known};
+					 x->instructions, x->passed, x->known,
+					 x->own};
 
 		if (l && l->image == image && l->file == x->file &&
 		    l->line == x->line) {
 			l->count += x->most;
 			l->instructions += x->instructions;
+			l->passed += x->passed;
 			l->known &= x->known;
+			l->own |= x->own;
 		} else {
 			vec_push(&c->v, new);
 		}
@@ -144,6 +166,9 @@ void line_counts_make(struct line_counts *c, const struct told *t)
 	*c = (struct line_counts){0};
 	for (uint32_t i = 0; i < t->nimage; i++)
 		add_image(c, t, i);
+	for (size_t i = 0; i < c->v.n; i++)
+		if (!c->v.at[i].own)
+			c->v.at[i].count = c->v.at[i].passed;
 }
 
 void line_counts_free(struct line_counts *c)

@@ -4,7 +4,10 @@
  * The instructions of a line run unequally often. A line runs as often as the
  * one of them that runs most, in each copy of the function that it is in
  * (inlined calls and instances of templates), and all copies together: that is
- * what gcov counts, too, in code that is not optimized.
+ * what gcov counts, too, in code that is not optimized. Where the compiler left
+ * nothing of a line but a mark where its statement would be, it ran as often as
+ * what is there. Lines with instructions need no marks: these may be of an
+ * empty statement behind one that did not run.
  */
 #ifndef REPORT_BY_LINE_H
 #define REPORT_BY_LINE_H
@@ -18,7 +21,9 @@ struct line_count {
 	uint32_t line;
 	uint64_t count;
 	uint64_t instructions; /* executed there */
-	bool known;	       /* both are */
+	uint64_t passed;       /* how often its marks were passed */
+	bool known;	       /* all are */
+	bool own;	       /* it has instructions; else it has marks */
 };
 
 struct line_counts {

@@ -3,13 +3,8 @@
 
 #include <stdlib.h>
 
+#include "report/change_int.h"
 #include "report/find.h"
-
-struct changer {
-	struct changes *out;
-	const struct match *m;
-	const struct change_wish *w;
-};
 
 const char *change_code_name(enum change_code code)
 {
@@ -22,7 +17,7 @@ const char *change_code_name(enum change_code code)
 	return names[code];
 }
 
-static const struct told_image *image_a(const struct match *m,
+const struct told_image *change_image_a(const struct match *m,
 					const struct change *x)
 {
 	uint32_t i = m->v.at[x->image].a;
@@ -30,7 +25,7 @@ static const struct told_image *image_a(const struct match *m,
 	return i == MATCH_NONE ? NULL : &m->a->image[i];
 }
 
-static const struct told_image *image_b(const struct match *m,
+const struct told_image *change_image_b(const struct match *m,
 					const struct change *x)
 {
 	uint32_t i = m->v.at[x->image].b;
@@ -41,7 +36,7 @@ static const struct told_image *image_b(const struct match *m,
 const struct told_image *change_image(const struct match *m,
 				      const struct change *x)
 {
-	return x->b != MATCH_NONE ? image_b(m, x) : image_a(m, x);
+	return x->b != MATCH_NONE ? change_image_b(m, x) : change_image_a(m, x);
 }
 
 const char *change_procedure(const struct match *m, const struct change *x)
@@ -103,14 +98,18 @@ static bool is_known(const struct change *x)
 	       (x->after.known || !x->after.there);
 }
 
+/* in one of the runs, or perhaps */
+static bool has_run(const struct change *x)
+{
+	return x->before.n || x->after.n || !is_known(x);
+}
+
 /* something that is new or gone counts if it ran */
 static bool is_change(const struct change *x)
 {
-	bool ran = x->before.n || x->after.n || !is_known(x);
-
-	return differs(&x->before, &x->after) ||
+	return differs(&x->before, &x->after) || x->edges ||
 	       differs(&x->calls_before, &x->calls_after) ||
-	       (ran && x->code != CODE_SAME);
+	       (has_run(x) && x->code != CODE_SAME);
 }
 
 static bool is_large(const struct changer *c, const struct change *x)
@@ -123,7 +122,7 @@ static bool is_large(const struct changer *c, const struct change *x)
 	       (double)distance(x) >= c->w->share * (double)all;
 }
 
-static void add(struct changer *c, struct change x)
+void change_add(struct changer *c, struct change x)
 {
 	bool change = is_change(&x);
 
@@ -132,11 +131,11 @@ static void add(struct changer *c, struct change x)
 		vec_push(&c->out->v, x);
 }
 
-/* where the blocks of a procedure are in the other; to be freed */
-static uint32_t *blocks_of(const struct changer *c, const struct change *x)
+uint32_t *change_blocks_of(const struct changer *c, const struct change *x)
 {
 	const struct match_image *i = &c->m->v.at[x->image];
-	const struct told_image *m = image_a(c->m, x), *n = image_b(c->m, x);
+	const struct told_image *m = change_image_a(c->m, x);
+	const struct told_image *n = change_image_b(c->m, x);
 	uint32_t count = m->map->proc.at[x->a].nblock;
 	uint32_t *to = NEW_ARRAY(uint32_t, count + 1);
 
@@ -159,8 +158,8 @@ static enum change_code code_of_block(const struct changer *c,
 				      uint32_t w)
 {
 	const struct match_image *i = &c->m->v.at[x->image];
-	const struct map *m = image_a(c->m, x)->map, *n =
-		image_b(c->m, x)->map;
+	const struct map *m = change_image_a(c->m, x)->map, *n =
+		change_image_b(c->m, x)->map;
 
 	if (w == MATCH_NONE)
 		return CODE_ONLY_BEFORE;
@@ -170,61 +169,73 @@ static enum change_code code_of_block(const struct changer *c,
 }
 
 /* counts what became of the blocks of a procedure that is in both */
-static void compare_code(const struct changer *c, struct change *x)
+static void compare_blocks(const struct changer *c, struct change *x,
+			   const uint32_t *to)
 {
-	const struct map *m = image_a(c->m, x)->map, *n =
-		image_b(c->m, x)->map;
-	uint32_t count = m->proc.at[x->a].nblock, *to;
+	const struct map *m = change_image_a(c->m, x)->map;
+	const struct map *n = change_image_b(c->m, x)->map;
 
-	if (c->m->v.at[x->image].same)
-		return;
-	to = blocks_of(c, x);
-	for (uint32_t v = 0; v < count; v++) {
+	for (uint32_t v = 0; v < m->proc.at[x->a].nblock; v++) {
 		enum change_code code = code_of_block(c, x, v, to[v]);
 
 		x->same += code == CODE_SAME;
 		x->changed += code == CODE_CHANGED;
 		x->only_before += code == CODE_ONLY_BEFORE;
 	}
-	mem_free(to);
 	x->only_after = n->proc.at[x->b].nblock - x->same - x->changed;
 	if (x->changed || x->only_before || x->only_after)
 		x->code = CODE_CHANGED;
 }
 
+/* the same for its code and edges; in the same file the code is the same */
+static void compare_code(const struct changer *c, struct change *x)
+{
+	bool same = c->m->v.at[x->image].same;
+	uint32_t *to;
+
+	if (same && !has_run(x))
+		return;
+	to = change_blocks_of(c, x);
+	if (!same)
+		compare_blocks(c, x, to);
+	if (has_run(x))
+		x->edges = change_count_edges(c, x, to);
+	mem_free(to);
+}
+
 static void add_block(struct changer *c, struct change x)
 {
-	x.before = block_of(image_a(c->m, &x), x.block_a);
-	x.after = block_of(image_b(c->m, &x), x.block_b);
-	add(c, x);
+	x.before = block_of(change_image_a(c->m, &x), x.part_a);
+	x.after = block_of(change_image_b(c->m, &x), x.part_b);
+	change_add(c, x);
 }
 
 /* of a procedure that is in both, or in one */
 static void add_blocks(struct changer *c, struct change x)
 {
-	const struct told_image *m = image_a(c->m, &x), *n =
-		image_b(c->m, &x);
+	const struct told_image *m = change_image_a(c->m, &x), *n =
+		change_image_b(c->m, &x);
 	const struct map_proc *p = x.a == MATCH_NONE ? NULL :
 						       &m->map->proc.at[x.a];
 	const struct map_proc *q = x.b == MATCH_NONE ? NULL :
 						       &n->map->proc.at[x.b];
-	uint32_t *to = p && q ? blocks_of(c, &x) : NULL;
+	uint32_t *to = p && q ? change_blocks_of(c, &x) : NULL;
 	bool *taken = NEW_ARRAY(bool, q ? q->nblock + 1 : 1);
 
 	for (uint32_t v = 0; p && v < p->nblock; v++) {
 		uint32_t w = to ? to[v] : MATCH_NONE;
 
-		x.block_a = p->block + v;
-		x.block_b = w == MATCH_NONE ? w : q->block + w;
+		x.part_a = p->block + v;
+		x.part_b = w == MATCH_NONE ? w : q->block + w;
 		x.code = q ? code_of_block(c, &x, v, w) : CODE_ONLY_BEFORE;
 		if (w != MATCH_NONE)
 			taken[w] = true;
 		add_block(c, x);
 	}
-	x.block_a = MATCH_NONE;
+	x.part_a = MATCH_NONE;
 	x.code = CODE_ONLY_AFTER;
 	for (uint32_t w = 0; q && w < q->nblock; w++) {
-		x.block_b = q->block + w;
+		x.part_b = q->block + w;
 		if (!taken[w])
 			add_block(c, x);
 	}
@@ -245,23 +256,27 @@ static void add_pair(struct changer *c, uint32_t image, uint32_t a,
 		     uint32_t b)
 {
 	struct change x = {.image = image, .a = a, .b = b,
-			   .block_a = MATCH_NONE, .block_b = MATCH_NONE};
+			   .part_a = MATCH_NONE, .part_b = MATCH_NONE};
 
 	x.code = a == MATCH_NONE ? CODE_ONLY_AFTER :
 		 b == MATCH_NONE ? CODE_ONLY_BEFORE : CODE_SAME;
 	if (!is_asked_for(c, &x))
 		return;
-	if (c->w->blocks) {
+	if (c->w->by == CHANGE_BLOCKS) {
 		add_blocks(c, x);
 		return;
 	}
-	x.before = instructions_of(image_a(c->m, &x), a);
-	x.after = instructions_of(image_b(c->m, &x), b);
-	x.calls_before = calls_of(image_a(c->m, &x), a);
-	x.calls_after = calls_of(image_b(c->m, &x), b);
+	if (c->w->by == CHANGE_EDGES) {
+		change_add_edges(c, x);
+		return;
+	}
+	x.before = instructions_of(change_image_a(c->m, &x), a);
+	x.after = instructions_of(change_image_b(c->m, &x), b);
+	x.calls_before = calls_of(change_image_a(c->m, &x), a);
+	x.calls_after = calls_of(change_image_b(c->m, &x), b);
 	if (x.code == CODE_SAME)
 		compare_code(c, &x);
-	add(c, x);
+	change_add(c, x);
 }
 
 static void add_image(struct changer *c, uint32_t image)
@@ -295,9 +310,9 @@ static int by_distance(const void *a, const void *b)
 		return p->a < q->a ? -1 : 1;
 	if (p->b != q->b)
 		return p->b < q->b ? -1 : 1;
-	if (p->block_a != q->block_a)
-		return p->block_a < q->block_a ? -1 : 1;
-	return p->block_b < q->block_b ? -1 : p->block_b > q->block_b;
+	if (p->part_a != q->part_a)
+		return p->part_a < q->part_a ? -1 : 1;
+	return p->part_b < q->part_b ? -1 : p->part_b > q->part_b;
 }
 
 void changes_make(struct changes *out, const struct match *m,

@@ -1,6 +1,6 @@
 /*
- * change: what is different in two runs: rows of procedures or of blocks, what
- * changed most first, with what has no counterpart in the other run.
+ * change: what is different in two runs: rows of procedures, of blocks or of
+ * edges, what changed most first, with what has no counterpart in the other.
  */
 #ifndef REPORT_CHANGE_H
 #define REPORT_CHANGE_H
@@ -24,18 +24,27 @@ struct side_count {
 struct change {
 	uint32_t image; /* in match.v */
 	uint32_t a, b;	/* procedures, or MATCH_NONE */
-	uint32_t block_a, block_b; /* of blocks: in the maps, or MATCH_NONE */
+	/* of blocks and edges: numbers in the maps, or MATCH_NONE */
+	uint32_t part_a, part_b;
 	enum change_code code;
-	/* instructions executed; of a block: executions */
+	/* instructions executed; of a block or edge: executions */
 	struct side_count before, after;
 	struct side_count calls_before, calls_after; /* of procedures */
 	/* of a procedure that changed: its blocks */
 	uint32_t same, changed, only_before, only_after;
+	/* of a procedure that is in both: edges that ran more or less often */
+	uint32_t edges;
+};
+
+enum change_by {
+	CHANGE_PROCEDURES,
+	CHANGE_BLOCKS,
+	CHANGE_EDGES,
 };
 
 /* what to list */
 struct change_wish {
-	bool blocks; /* else procedures */
+	enum change_by by;
 	bool all;    /* also what did not change */
 	double share; /* changes of at least that share of all instructions,
 			 in the run that executed more; of procedures */
@@ -56,6 +65,8 @@ void changes_free(struct changes *c);
 const struct told_image *change_image(const struct match *m,
 				      const struct change *x);
 const char *change_procedure(const struct match *m, const struct change *x);
+/* how a row's edge is called, in the run that has it */
+const char *change_edge_name(const struct match *m, const struct change *x);
 /* how a kind of code is called in every output */
 const char *change_code_name(enum change_code code);
 

@@ -112,6 +112,8 @@ static void add_lines(struct rows *r, const struct told *t)
 				  .count = l->count, .known = l->known,
 				  .ran = l->instructions};
 
+		/* of equal ones, those that did something come first */
+		row.addr = !l->own;
 		rows_add(r, row);
 	}
 }

@@ -17,6 +17,7 @@
  * Debug sections describe the old addresses and are left out: they would send
  * debuggers to the slots. Reports read them from the original.
  */
+#include "base/nascent.h"
 #include "rewrite/rewrite_int.h"
 #include "rewrite/way_back.h"
 
@@ -566,100 +567,20 @@ static int put_file(const struct rewriter *r, const struct output *o)
 	return 0;
 }
 
-/* a file while it has no name, or not yet its own */
-struct nascent {
-	int fd;
-	bool unnamed;
-	char *proc;	 /* unnamed: what stands for it in /proc */
-	char *temporary; /* a name beside its own */
-};
-
-/*
- * Begins a file. One without a name is gone when we are; where the file system
- * has no such thing a temporary name has to do.
- */
-static void begin_file(struct nascent *n, const char *path)
-{
-	size_t room = strlen(path) + 48;
-	char *slash;
-
-	n->temporary = mem_alloc(room);
-	n->proc = mem_alloc(room);
-	snprintf(n->proc, room, "%s", path);
-	slash = strrchr(n->proc, '/');
-	snprintf(slash ? slash + 1 : n->proc, 2, ".");
-	n->fd = open(n->proc, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	n->unnamed = n->fd >= 0;
-	snprintf(n->proc, room, "/proc/self/fd/%d", n->fd);
-	if (n->unnamed && access(n->proc, F_OK)) {
-		close(n->fd);
-		n->unnamed = false;
-	}
-	snprintf(n->temporary, room, "%s.%ld.new", path, (long)getpid());
-	if (n->unnamed)
-		return;
-	/* what a dead process of this number left, or somebody's link */
-	unlink(n->temporary);
-	n->fd = open(n->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-		     0600);
-}
-
-/* what closing it would tell: some file systems write only then */
-static int flush_file(const struct nascent *n)
-{
-	int copy = dup(n->fd);
-
-	return copy < 0 ? -1 : close(copy);
-}
-
-static int link_file(const struct nascent *n, const char *path)
-{
-	return linkat(AT_FDCWD, n->proc, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
-}
-
-/* gives a finished file its name, whatever had it before */
-static int name_file(const struct nascent *n, const char *path)
-{
-	if (n->unnamed) {
-		if (!link_file(n, path))
-			return 0;
-		if (errno != EEXIST)
-			return -1;
-		unlink(n->temporary);
-		if (link_file(n, n->temporary))
-			return -1;
-	}
-	return rename(n->temporary, path);
-}
-
-/* ends it; a file that has not got its name is gone */
-static void end_file(struct nascent *n, bool failed)
-{
-	int number = errno;
-
-	if (failed && n->fd >= 0)
-		unlink(n->temporary);
-	if (n->fd >= 0)
-		close(n->fd);
-	mem_free(n->temporary);
-	mem_free(n->proc);
-	errno = number;
-}
-
 int file_write(struct rewriter *r, const char *path)
 {
 	struct output o = {.path = path, .e = r->e};
 	struct nascent n;
 	bool failed;
 
-	begin_file(&n, path);
+	nascent_begin(&n, path);
 	o.fd = n.fd;
 	if (n.fd >= 0 && put_file(r, &o)) {
-		end_file(&n, true);
+		nascent_end(&n, true);
 		return -1;
 	}
-	failed = n.fd < 0 || flush_file(&n) || name_file(&n, path);
-	end_file(&n, failed);
+	failed = n.fd < 0 || nascent_flush(&n) || nascent_name(&n, path);
+	nascent_end(&n, failed);
 	return failed ? err_set(r->e, ERR_MACHINE, "%s: %s", path,
 				strerror(errno)) :
 			0;

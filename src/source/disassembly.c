@@ -16,6 +16,16 @@ extern char **environ;
 
 enum { WORD = 64 };
 
+/* the name of tool number i, or NULL: there are no more */
+static const char *tool_name(const struct disassembly *d, unsigned i,
+			     char own[WORD])
+{
+	static const char *const others[] = {"objdump", "llvm-objdump"};
+
+	snprintf(own, WORD, "%s-objdump", d->isa->triplet);
+	return !i ? own : i <= 2 ? others[i - 1] : NULL;
+}
+
 /* starts `tool`, which writes to *from; its pid, or -1 */
 static pid_t start_tool(const char *tool, const char *file, uint64_t start,
 			uint64_t end, FILE **from)
@@ -84,13 +94,13 @@ static void parse(struct disassembly *d, char *line)
 }
 
 /* false: it does not know the machine */
-static bool read_from(struct disassembly *d, const char *tool,
-		      const char *file, uint64_t start, uint64_t end)
+static bool read_from(struct disassembly *d, const char *tool, uint64_t start,
+		      uint64_t end)
 {
 	char *line = NULL;
-	size_t size = 0;
+	size_t size = 0, before = d->v.n;
 	FILE *from;
-	pid_t pid = start_tool(tool, file, start, end, &from);
+	pid_t pid = start_tool(tool, d->file, start, end, &from);
 
 	if (pid < 0)
 		return false;
@@ -101,20 +111,25 @@ static bool read_from(struct disassembly *d, const char *tool,
 		fclose(from);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	return d->v.n;
+	return d->v.n > before;
 }
 
-void disassembly_read(struct disassembly *d, const struct isa *isa,
-		      const char *file, uint64_t start, uint64_t end)
+void disassembly_init(struct disassembly *d, const struct isa *isa,
+		      const char *file)
 {
+	*d = (struct disassembly){.isa = isa, .file = file};
+}
+
+void disassembly_read(struct disassembly *d, uint64_t start, uint64_t end)
+{
+	unsigned first = d->v.n ? d->tool : 0;
+	const char *tool;
 	char own[WORD];
 
-	*d = (struct disassembly){0};
-	snprintf(own, sizeof own, "%s-objdump", isa->triplet);
-	if (read_from(d, own, file, start, end) ||
-	    read_from(d, "objdump", file, start, end))
-		return;
-	read_from(d, "llvm-objdump", file, start, end);
+	for (d->tool = first; (tool = tool_name(d, d->tool, own)); d->tool++)
+		if (read_from(d, tool, start, end))
+			return;
+	d->tool = first;
 }
 
 void disassembly_free(struct disassembly *d)

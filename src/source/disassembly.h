@@ -17,12 +17,19 @@ struct disassembled {
 
 struct disassembly {
 	VEC(struct disassembled) v; /* by address */
+	const struct isa *isa;
+	const char *file;
+	unsigned tool; /* of those that there are, the first that knows how */
 	struct arena arena;
 };
 
-/* nothing if nobody knows how; what is there may be partial */
-void disassembly_read(struct disassembly *d, const struct isa *isa,
-		      const char *file, uint64_t start, uint64_t end);
+void disassembly_init(struct disassembly *d, const struct isa *isa,
+		      const char *file);
+/*
+ * Adds what lies from start to end, behind all that was read before; nothing
+ * if nobody knows how; what is there may be partial.
+ */
+void disassembly_read(struct disassembly *d, uint64_t start, uint64_t end);
 void disassembly_free(struct disassembly *d);
 /* the text of the instruction at an address, or NULL */
 const char *disassembly_at(const struct disassembly *d, uint64_t addr);

@@ -1,6 +1,8 @@
 /*
  * line_rows: the line table of a compilation unit. Where several lines begin
- * at one address the last is meant: the others have no instruction.
+ * at one address the last is meant: the others have no instruction. But if a
+ * statement begins there, control passes it all the same: an assignment of
+ * which nothing is left, or a condition that the compiler knew.
  */
 #include "source/line_unit.h"
 
@@ -47,9 +49,24 @@ static struct line_place place_of(struct line_unit *u, Dwarf_Line *line)
 	return p;
 }
 
+/* `line` begins where the last row does: that one has no instruction */
+static void replace_row(struct line_unit *u, const struct line_row *row,
+			bool statement)
+{
+	struct line_row *last = &u->row.at[u->row.n - 1];
+
+	if (last->place.line && last->place.line != row->place.line &&
+	    statement) {
+		vec_push(&u->passed, last->place);
+		last->npassed++;
+	}
+	last->place = row->place;
+}
+
 void line_unit_rows(struct line_unit *u)
 {
 	Dwarf_Lines *lines;
+	bool statement = false; /* the last row began one */
 	size_t n;
 
 	u->rows_read = true;
@@ -66,14 +83,15 @@ void line_unit_rows(struct line_unit *u)
 		    dwarf_lineendsequence(line, &end))
 			continue;
 		row.addr = addr + u->bias;
+		row.passed = (uint32_t)u->passed.n;
 		if (!end)
 			row.place = place_of(u, line);
 		/* an end where another sequence begins says nothing */
-		if (u->row.n && u->row.at[u->row.n - 1].addr == row.addr) {
-			if (!end)
-				u->row.at[u->row.n - 1] = row;
-		} else {
+		if (!u->row.n || u->row.at[u->row.n - 1].addr != row.addr)
 			vec_push(&u->row, row);
-		}
+		else if (!end)
+			replace_row(u, &row, statement);
+		if (dwarf_linebeginstatement(line, &statement))
+			statement = false;
 	}
 }

@@ -9,6 +9,7 @@
 struct line_row {
 	uint64_t addr;
 	struct line_place place; /* file NULL: nothing is there */
+	uint32_t passed, npassed; /* in line_unit.passed */
 };
 
 #define SCOPE_NONE UINT32_MAX
@@ -34,6 +35,8 @@ struct line_unit {
 	struct intern file; /* names that were completed */
 	const char *last_file, *last_whole;
 	VEC(struct line_row) row;  /* by address */
+	/* statements that begin at a row's address and have no instruction */
+	VEC(struct line_place) passed;
 	VEC(struct scope) scope; /* by low, then larger first */
 };
 

@@ -59,6 +59,7 @@ void lines_close(struct lines *l)
 {
 	for (uint32_t i = 0; i < l->nunit; i++) {
 		vec_free(&l->unit[i].row);
+		vec_free(&l->unit[i].passed);
 		vec_free(&l->unit[i].scope);
 		intern_free(&l->unit[i].file);
 	}
@@ -82,18 +83,25 @@ bool lines_read(struct lines *l, uint64_t addr)
 	return u && u->rows_read;
 }
 
-static bool place_in(struct line_unit *u, uint64_t addr,
-		     struct line_place *out)
+/* the row that the address is in, or NULL */
+static const struct line_row *row_at(struct line_unit *u, uint64_t addr)
 {
 	size_t i;
 
 	if (!u->rows_read)
 		line_unit_rows(u);
 	bisect(i, u->row.n, u->row.at[i].addr <= addr);
-	if (!i || !u->row.at[i - 1].place.file)
-		return false;
-	*out = u->row.at[i - 1].place;
-	return true;
+	return i && u->row.at[i - 1].place.file ? &u->row.at[i - 1] : NULL;
+}
+
+static bool place_in(struct line_unit *u, uint64_t addr,
+		     struct line_place *out)
+{
+	const struct line_row *row = row_at(u, addr);
+
+	if (row)
+		*out = row->place;
+	return row;
 }
 
 bool lines_find(struct lines *l, uint64_t addr, struct line_place *out)
@@ -101,6 +109,18 @@ bool lines_find(struct lines *l, uint64_t addr, struct line_place *out)
 	struct line_unit *u = unit_at(l, addr);
 
 	return u && place_in(u, addr, out);
+}
+
+bool lines_passed(struct lines *l, uint64_t addr, uint32_t i,
+		  struct line_place *out)
+{
+	struct line_unit *u = unit_at(l, addr);
+	const struct line_row *row = u ? row_at(u, addr) : NULL;
+
+	if (!row || row->addr != addr || i >= row->npassed)
+		return false;
+	*out = u->passed.at[row->passed + i];
+	return true;
 }
 
 /* the innermost scope that covers the address */

@@ -48,6 +48,12 @@ bool lines_read(struct lines *l, uint64_t addr);
 /* false: nothing is said about the address */
 bool lines_find(struct lines *l, uint64_t addr, struct line_place *out);
 /*
+ * Number i, from 0, of the statements that begin at the address and have no
+ * instruction of their own; false: there are no more.
+ */
+bool lines_passed(struct lines *l, uint64_t addr, uint32_t i,
+		  struct line_place *out);
+/*
  * A number of the copy of a function that the address is in: equal for all
  * addresses of one function, or of one inlined call; 0: not known.
  */

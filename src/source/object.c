@@ -1,14 +1,57 @@
 /* object: see object.h. */
 #include "source/object.h"
 
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* whether the file has the module's build-id, or one of them has none */
+static bool is_of_build(Dwfl_Module *m, int fd)
+{
+	const unsigned char *wanted = NULL;
+	const void *there = NULL;
+	GElf_Addr at;
+	int n = dwfl_module_build_id(m, &wanted, &at);
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	ssize_t has = elf ? dwelf_elf_gnu_build_id(elf, &there) : -1;
+	bool same = n <= 0 || has <= 0 ||
+		    (has == n && !memcmp(there, wanted, (size_t)n));
+
+	elf_end(elf);
+	return same;
+}
+
+/*
+ * libdw believes a server, and what lies at the build-id's place. When the
+ * module has a debug file, what else is looked for are parts that it shares
+ * with others (dwz), which have an identity of their own.
+ */
+static int find_debuginfo(Dwfl_Module *m, void **accepted, const char *name,
+			  Dwarf_Addr base, const char *file, const char *link,
+			  GElf_Word crc, char **found)
+{
+	static char yes;
+	int fd = dwfl_standard_find_debuginfo(m, accepted, name, base, file,
+					      link, crc, found);
+
+	if (fd < 0)
+		return fd;
+	if (!*accepted && !is_of_build(m, fd)) {
+		close(fd);
+		free(*found);
+		*found = NULL;
+		return -1;
+	}
+	*accepted = &yes;
+	return fd;
+}
+
 static const Dwfl_Callbacks callbacks = {
-	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.find_debuginfo = find_debuginfo,
 	.section_address = dwfl_offline_section_address,
 };
 

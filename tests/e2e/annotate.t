@@ -20,10 +20,11 @@ ISA = "aarch64"
 ENV = {**os.environ, "QEMU_LD_PREFIX": "/usr/%s-linux-gnu" % ISA}
 
 
-def count(name, *flags):
+def count(name, *flags, source="lines.cc"):
     """A profile of a program that is built so."""
     file = os.path.join(where, name)
-    run(*compiler(ISA, "g++"), "-w", *flags, "-o", file, "lines.cc", cwd=where)
+    run(*compiler(ISA, "g++" if source.endswith("cc") else "gcc"), "-w",
+        *flags, "-o", file, source, cwd=where)
     run(TALLY, "count", "-o", file + ".tally", file, cwd=where,
         env={**ENV, "XDG_CACHE_HOME": where})
     return file
@@ -103,6 +104,18 @@ def check_text(file):
     tap.ok(not any(l.endswith(" ") for l in lines), "no blanks at the ends")
 
 
+def check_apart():
+    """What lies between a procedure's parts is not the procedure's."""
+    file = count("apart", "-O2", "-freorder-blocks-and-partition",
+                 source="apart.c")
+    code = annotated("work", file)["code"]
+    at = [int(c["address"], 16) for c in code]
+    tap.ok(max(b - a for a, b in zip(at, at[1:])) > 4096 and
+           all(c["instruction"] for c in code), "two parts, both disassembled")
+    tap.ok(all(c["count"] is not None for c in code),
+           "nothing of others between them", [str(c) for c in code])
+
+
 def refused(status, *words):
     p = subprocess.run([TALLY, "annotate", *words], cwd=where,
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -113,13 +126,15 @@ def refused(status, *words):
 
 
 with tempfile.TemporaryDirectory() as where:
-    shutil.copy("tests/progs/lines.cc", where)
+    for name in ("lines.cc", "apart.c"):
+        shutil.copy("tests/progs/" + name, where)
     for name, flags in (("slow", ["-g", "-O0"]), ("fast", ["-g", "-O2"])):
         file = count(name, *flags)
         code = check_counts(name, file, "shop::Sum<long>::often")
         check_branches(name, file, code)
         check_lines(name, code)
     check_text(file)
+    check_apart()
     often = code[0]["address"]
     bare = count("bare", "-g", "-O2", "-s")
     same = [c["count"] for c in annotated(often, bare)["code"]]

@@ -18,6 +18,41 @@ def by_procedure(t, profile):
             t.parsed("report", "--all", "--json", profile)}
 
 
+def ends(row, when):
+    """An edge of `tally diff`, as that of a report."""
+    return (row.get("from_" + when, ""), row.get("to_" + when, ""),
+            row["kind"], row[when])
+
+
+def edges(t, profile, procedure):
+    return sorted((r.get("from") or "", r.get("to") or "", r["kind"],
+                   r["count"]) for r in t.parsed("report", "--by", "edge",
+                                                 "--all", "--json", profile)
+                  if r["procedure"] == procedure)
+
+
+def ways(t):
+    """As many instructions, but another way through them."""
+    with open(t.path("ways.c"), "w") as f:
+        f.write('''__attribute__((noinline)) static int way(int x)
+            { if (x) { __asm__ volatile("nop"); return 1; }
+              __asm__ volatile("nop"); return 2; }
+            int main(int n, char **v) { return !(way(n > 1) + !v); }''')
+    run(*compiler(HOST, "gcc"), "-O1", "-o", "ways", "ways.c", cwd=t.where)
+    a, b = t.count("w1", "ways"), t.count("w2", "ways", "x")
+    status, out, err = t.tally("diff", "--json", a, b)
+    t.same((status, [(r["procedure"], r["before"] == r["after"], r["edges"])
+                     for r in json.loads(out)["rows"]]),
+           (1, [("way", True, 4)]), "as many instructions by other edges")
+    rows = t.parsed("diff", "--json", "--by", "edge", a, b)["rows"]
+    t.same(sorted(r["kind"] for r in rows),
+           ["fall", "return", "return", "taken"], "which edges")
+    arm = {r["kind"]: (r["before"], r["after"]) for r in rows}
+    t.ok(arm["fall"] in ((0, 1), (1, 0)) and
+         arm["taken"] == arm["fall"][::-1], "one arm instead of the other",
+         [str(arm)])
+
+
 def runs(t):
     """two runs of one build"""
     a, b = t.count("a", "old", "10", "10"), t.count("b", "old", "30", "12")
@@ -57,6 +92,13 @@ nothing changed
             if r["procedure"] == "nested"}
     t.same({(r["start_after"], r["after"]) for r in blocks}, want,
            "--by block")
+    rows = t.parsed("diff", "--json", "--by", "edge", "--all",
+                    "--procedure", "nested", a, b)["rows"]
+    for w, profile in (("before", a), ("after", b)):
+        t.same(sorted(ends(r, w) for r in rows), edges(t, profile, "nested"),
+               "--by edge: " + w)
+    t.same({r["from_before"] == r["from_after"] for r in rows if
+            "from_before" in r}, {True}, "the same edges")
     # counted in another way, but the same
     c = t.count("c", "old", "10", "10", options=("--placement", "redundant"))
     t.same(t.tally("diff", a, c)[0], 0, "placements do not matter")
@@ -99,6 +141,25 @@ def blocks(t, a, b, procedure):
     return rows
 
 
+def all_edges(t, a, b, procedure):
+    """Every edge of both is there once; what has a counterpart fits it."""
+    rows = t.parsed("diff", "--json", "--by", "edge", "--all",
+                    "--procedure", procedure, a, b)["rows"]
+    for w, code, profile in (("before", "only-after", a),
+                             ("after", "only-before", b)):
+        t.same(sorted(ends(r, w) for r in rows if r["code"] != code),
+               edges(t, profile, procedure),
+               "%s: every edge %s" % (procedure, w))
+    found = {r.get("start_before"): r.get("start_after") for r in
+             t.parsed("diff", "--json", "--by", "block", "--all",
+                      "--procedure", procedure, a, b)["rows"]}
+    bad = [str(r) for r in rows if r["code"] in ("same", "changed") and
+           "from_before" in r and
+           found[r["from_before"]] != r["from_after"]]
+    t.none(bad, procedure + ": edges go with their blocks")
+    return rows
+
+
 def builds(t):
     a, b = t.count("before", "old", "10", "10"), t.count("after", "new", "10",
                                                         "10")
@@ -125,6 +186,13 @@ def builds(t):
         if p == "main":
             t.same([r["code"] for r in found].count("changed"), 3,
                    "main: three calls of another function")
+        rows = all_edges(t, a, b, p)
+        if p in ("nested", "choose"):
+            t.same({r["code"] for r in rows}, {"same"},
+                   p + ": all edges found")
+        if p == "main":
+            t.same({r["kind"] for r in rows if r["code"] == "changed"},
+                   {"call"}, "main: calls that changed")
     return a, b
 
 
@@ -197,6 +265,7 @@ with tempfile.TemporaryDirectory() as where:
     t.build("old")
     t.build("new", "-DNEWER")
     runs(t)
+    ways(t)
     a, b = builds(t)
     nameless(t)
     twins(t)
@@ -210,7 +279,7 @@ with tempfile.TemporaryDirectory() as where:
                                    re.M), "is said to be unknown", [out])
     t.refused(2, "which two", "diff", a)
     t.refused(2, "two profiles", "diff", a, b, a)
-    t.refused(2, "--by procedure", "diff", "--by", "edge", a, b)
+    t.refused(2, "--by procedure", "diff", "--by", "line", a, b)
     t.refused(3, "No such file", "diff", a, "nothing")
     t.mutants(a, lambda x: ("diff", b, x), 0, 1)
     t.done()

@@ -23,8 +23,9 @@ from rewrite_run import *
 from rewrite_sweep import is_elf
 
 SCRIPT = '#!/bin/sh\nexec %s -0 "$0" -L %s %s "$@"\n'
-NATIVE = """#!/bin/bash
-LD_LIBRARY_PATH=$LD_LIBRARY_PATH:%s/lib exec -a "$0" %s "$@"
+NATIVE = """#!/bin/sh
+export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:%s/lib
+exec %s "$@"
 """
 COUNTED = """#!/bin/sh
 export XDG_CACHE_HOME=%s/cache QEMU_LD_PREFIX=%s

@@ -1,0 +1,75 @@
+/* nascent: see nascent.h. */
+#include "base/nascent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+void nascent_begin(struct nascent *n, const char *path)
+{
+	size_t room = strlen(path) + 48;
+	char *slash;
+
+	n->temporary = mem_alloc(room);
+	n->proc = mem_alloc(room);
+	snprintf(n->proc, room, "%s", path);
+	slash = strrchr(n->proc, '/');
+	snprintf(slash ? slash + 1 : n->proc, 2, ".");
+	n->fd = open(n->proc, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	n->unnamed = n->fd >= 0;
+	snprintf(n->proc, room, "/proc/self/fd/%d", n->fd);
+	if (n->unnamed && access(n->proc, F_OK)) {
+		close(n->fd);
+		n->unnamed = false;
+	}
+	snprintf(n->temporary, room, "%s.%ld.new", path, (long)getpid());
+	if (n->unnamed)
+		return;
+	/* what a dead process of this number left, or somebody's link */
+	unlink(n->temporary);
+	n->fd = open(n->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+		     0600);
+}
+
+int nascent_flush(const struct nascent *n)
+{
+	int copy = dup(n->fd);
+
+	return copy < 0 ? -1 : close(copy);
+}
+
+static int link_file(const struct nascent *n, const char *path)
+{
+	return linkat(AT_FDCWD, n->proc, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
+int nascent_name(const struct nascent *n, const char *path)
+{
+	if (n->unnamed) {
+		if (!link_file(n, path))
+			return 0;
+		if (errno != EEXIST)
+			return -1;
+		unlink(n->temporary);
+		if (link_file(n, n->temporary))
+			return -1;
+	}
+	return rename(n->temporary, path);
+}
+
+void nascent_end(struct nascent *n, bool failed)
+{
+	int number = errno;
+
+	if (failed && n->fd >= 0)
+		unlink(n->temporary);
+	if (n->fd >= 0)
+		close(n->fd);
+	mem_free(n->temporary);
+	mem_free(n->proc);
+	errno = number;
+}

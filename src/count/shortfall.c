@@ -1,0 +1,101 @@
+/* shortfall: see shortfall.h. */
+#include "count/shortfall.h"
+
+#include <stdlib.h>
+
+#include "base/bisect.h"
+
+/* the number of the block's instruction at the address, or MAP_NONE */
+static uint32_t insn_at(const struct map *m, const struct map_block *b,
+			uint64_t address)
+{
+	uint64_t at = b->start;
+	uint32_t i = 0;
+
+	for (; i < b->ninsn && at < address; i++)
+		at += m->insn_size ? m->insn_size : m->length.at[b->length + i];
+	return i < b->ninsn && at == address ? i : MAP_NONE;
+}
+
+/* what an ending means for the block that holds it; false: no block does */
+static bool fall_short(const struct map *m, const struct ending *e,
+		       struct shortfall *f)
+{
+	for (uint32_t i = 0; i < m->block.n; i++) {
+		const struct map_block *b = &m->block.at[i];
+		uint32_t insn = MAP_NONE;
+
+		if (e->address >= b->start &&
+		    e->address - b->start < b->size)
+			insn = insn_at(m, b, e->address);
+		if (insn == MAP_NONE)
+			continue;
+		*f = (struct shortfall){i, insn + e->ran, e->count};
+		return true;
+	}
+	return false;
+}
+
+static int by_block(const void *a, const void *b)
+{
+	const struct shortfall *f = a, *g = b;
+
+	if (f->block != g->block)
+		return f->block < g->block ? -1 : 1;
+	return f->from < g->from ? -1 : f->from > g->from;
+}
+
+void shortfalls_find(struct arena *a, const struct map *m,
+		     const struct endings *endings, struct solved *s)
+{
+	size_t n = endings ? endings->v.n : 0;
+
+	s->shortfall = ARENA_ARRAY(a, struct shortfall, n);
+	for (size_t i = 0; i < n; i++)
+		s->nshortfall += fall_short(m, &endings->v.at[i],
+					    &s->shortfall[s->nshortfall]);
+	if (s->nshortfall)
+		qsort(s->shortfall, s->nshortfall, sizeof *s->shortfall,
+		      by_block);
+}
+
+uint32_t shortfall_first(const struct solved *s, uint32_t block)
+{
+	uint32_t i;
+
+	bisect(i, s->nshortfall, s->shortfall[i].block < block);
+	return i;
+}
+
+uint64_t shortfall_insns(const struct solved *s, const struct map *m,
+			 uint32_t i)
+{
+	const struct shortfall *f = &s->shortfall[i];
+
+	if (!s->block_known[f->block])
+		return 0;
+	return f->count * (m->block.at[f->block].ninsn - f->from);
+}
+
+uint64_t solved_insn(const struct solved *s, uint32_t block, uint32_t i)
+{
+	uint64_t n = s->block[block];
+
+	for (uint32_t k = shortfall_first(s, block);
+	     k < s->nshortfall && s->shortfall[k].block == block &&
+	     s->shortfall[k].from <= i; k++)
+		n -= s->block_known[block] ? s->shortfall[k].count : 0;
+	return n;
+}
+
+uint64_t solved_insns(const struct solved *s, const struct map *m,
+		      uint32_t block)
+{
+	/* solve_sum() made sure that it fits */
+	uint64_t n = s->block[block] * m->block.at[block].ninsn;
+
+	for (uint32_t k = shortfall_first(s, block);
+	     k < s->nshortfall && s->shortfall[k].block == block; k++)
+		n -= shortfall_insns(s, m, k);
+	return n;
+}

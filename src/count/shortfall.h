@@ -1,0 +1,20 @@
+/*
+ * shortfall: a thread that ended in the middle of a block did not run the rest
+ * of its instructions. Which blocks fall short, from which instruction on, and
+ * how often.
+ */
+#ifndef COUNT_SHORTFALL_H
+#define COUNT_SHORTFALL_H
+
+#include "count/solve.h"
+
+/* fills in what falls short; those of no block of the map mean nothing */
+void shortfalls_find(struct arena *a, const struct map *m,
+		     const struct endings *endings, struct solved *s);
+/* the first shortfall of a block or those behind it */
+uint32_t shortfall_first(const struct solved *s, uint32_t block);
+/* how many instructions did not run for that reason */
+uint64_t shortfall_insns(const struct solved *s, const struct map *m,
+			 uint32_t i);
+
+#endif
