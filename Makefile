@@ -24,7 +24,7 @@ ROOMS := base flow elf isa cfg rewrite launch count source report cmd
 CFLAGS_ALL := -std=gnu11 -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE \
 	-DTALLY_VERSION='"$(VERSION)"' -Isrc -Isrc/runtime/$(ISA) $(OPT) \
 	$(SANITIZE) $(CFLAGS)
-LDLIBS_ALL := -ldw -lelf -liberty -lZydis -lzstd -lpthread -lm $(LDLIBS)
+LDLIBS_ALL := -ldw -lelf -liberty -lZydis -lzstd -lz -lpthread -lm $(LDLIBS)
 
 SRCS := $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c src/$(r)/*/*.c)) \
 	src/runtime/places.c
@@ -137,16 +137,17 @@ HOST := $(shell uname -m)
 CROSS := $(if $(filter x86_64,$(HOST)),aarch64,x86-64)-linux-gnu
 CROSS_DEB := $(if $(filter x86_64,$(HOST)),arm64,amd64)
 PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev libzstd-dev \
-	libdw-dev libelf-dev libiberty-dev
+	libdw-dev libelf-dev libiberty-dev zlib1g-dev
 TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	python3 gdb gdb-multiarch graphviz musl-tools libclang-rt-14-dev \
 	qemu-user time valgrind lcov groff-base libdebuginfod1 libc6-dbg \
+	golang-go bolt-22 \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
 SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl \
 	$(if $(filter aarch64,$(HOST)),,qemu-system-arm)
 # what counts, too, and what programs for it are built with
-BENCH_PKGS := bolt-22 valgrind dpkg-dev autoconf automake tcl zlib1g-dev
+BENCH_PKGS := valgrind dpkg-dev autoconf automake tcl zlib1g-dev
 
 deps:
 	@scripts/install-packages $(PKGS)

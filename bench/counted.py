@@ -7,8 +7,11 @@
     redundant  a counter in every block
 """
 import json
+import os
+import resource
 import subprocess
 
+BOLT = "llvm-bolt-22"
 WAYS = {  # options of `tally count` and `tally instrument`
     "moved": ["--placement", "none"],
     "edges": [],
@@ -29,6 +32,16 @@ def count(tally, machine, work, out, cache, words=()):
                    stdin=open(work.given or "/dev/null"),
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return out
+
+
+def timed(command, given, env):
+    """(status and output, seconds of user time)"""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    p = subprocess.run(command, stdin=open(given or "/dev/null"),
+                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                       env={**os.environ, **env})
+    return (p.returncode, p.stdout), resource.getrusage(
+        resource.RUSAGE_CHILDREN).ru_utime - before
 
 
 def figures(tally, profile):

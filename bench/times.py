@@ -22,7 +22,6 @@ import math
 import os
 import pathlib
 import re
-import resource
 import shutil
 import statistics
 import subprocess
@@ -40,21 +39,10 @@ BUILT = ["bzip2", "gzip", "xz", "lua5.4", "sqlite3", "gawk", "minisat"]
 STOCK = ["cc1", "python3.11", "perl"]
 COLUMNS = [*WAYS, "BOLT", "gcov", "callgrind"]
 INCREMENTS = ["edges", "feedback", "redundant", "gcov"]
-BOLT = "llvm-bolt-22"
 
 
 class Missing(Exception):
     pass
-
-
-def timed(command, given, env):
-    """(status and output, seconds of user time)"""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    p = subprocess.run(command, stdin=open(given or "/dev/null"),
-                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                       env={**os.environ, **env})
-    return (p.returncode, p.stdout), resource.getrusage(
-        resource.RUSAGE_CHILDREN).ru_utime - before
 
 
 class Bench:

@@ -18,7 +18,7 @@ clang -std=gnu11 -g -O1 -D_GNU_SOURCE -DTALLY_VERSION='"fuzz"' \
 	-Isrc "-Isrc/runtime/$(uname -m)" -Itests/lib \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs \
-	-ldw -lelf -liberty -lZydis -lzstd -lpthread -lm
+	-ldw -lelf -liberty -lZydis -lzstd -lz -lpthread -lm
 
 # seeds of profiles and maps
 case $name in

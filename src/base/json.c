@@ -3,23 +3,7 @@
 
 #include <assert.h>
 
-/* length of the valid UTF-8 sequence at s, 0 if there is none */
-static unsigned json_utf8(const unsigned char *s)
-{
-	unsigned n = s[0] < 0x80		   ? 1
-		     : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-		     : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-		     : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-						   : 0;
-
-	for (unsigned i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
+#include "base/utf8.h"
 
 /* how many characters from s on mean themselves */
 static size_t json_plain(const unsigned char *s)
@@ -44,7 +28,7 @@ static void json_quote(FILE *to, const char *text)
 		s += plain;
 		if (!*s)
 			break;
-		n = json_utf8(s);
+		n = utf8_bytes(s);
 
 		if (*s == '"' || *s == '\\')
 			fprintf(to, "\\%c", *s);

@@ -6,11 +6,17 @@
 
 #include "source/told.h"
 
+/* of one image; -1 and *e if what is needed of its file is not there */
+int export_bolt(const struct told *t, uint32_t image, FILE *to, struct err *e);
+
+void export_autofdo(const struct told *t, FILE *to);
 void export_callgrind(const struct told *t, FILE *to);
 void export_folded(const struct told *t, FILE *to);
 void export_gcov(const struct told *t, FILE *to);
 void export_json(const struct told *t, FILE *to);
 void export_lcov(const struct told *t, FILE *to);
+void export_pixie(const struct told *t, FILE *to);
+void export_pprof(const struct told *t, FILE *to);
 void export_tsv(const struct told *t, FILE *to);
 
 #endif

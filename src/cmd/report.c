@@ -151,18 +151,6 @@ static int report_check(const struct report_call *call)
 	return 0;
 }
 
-/* why there are no lines of some images, or of all */
-static void report_absent(const struct told *t, bool any)
-{
-	bool said = false;
-
-	for (uint32_t i = 0; i < t->nimage; i++)
-		said |= report_show_absent(&t->image[i]);
-	if (!any && !said)
-		cmd_note("nothing that ran has debug information (compilers "
-			 "make it with -g)");
-}
-
 static int report_all(const struct report_call *call)
 {
 	struct told t;
@@ -178,7 +166,7 @@ static int report_all(const struct report_call *call)
 		return cmd_fail(&e);
 	}
 	if (call->by == BY_LINE)
-		report_absent(&t, r.v.n);
+		report_show_lineless(&t, r.v.n);
 	any = r.v.n;
 	rows_pick(&r, &t, call->by, &call->wish);
 	if (any && !r.v.n)

@@ -28,6 +28,8 @@ int report_opened(const char *const *path, size_t n,
 		  const void *call);
 /* if the image's file is not there, or another: says so on stderr; true */
 bool report_show_absent(const struct told_image *m);
+/* why there are no lines of some images or, unless there are any, of all */
+void report_show_lineless(const struct told *t, bool any);
 /* that more than one procedure is called so, on stderr */
 void report_show_others(uint32_t others);
 /* the keys of a procedure without its image, in an open object */

@@ -328,6 +328,17 @@ bool report_show_absent(const struct told_image *m)
 	return true;
 }
 
+void report_show_lineless(const struct told *t, bool any)
+{
+	bool said = false;
+
+	for (uint32_t i = 0; i < t->nimage; i++)
+		said |= report_show_absent(&t->image[i]);
+	if (!any && !said)
+		cmd_note("nothing that ran has debug information (compilers "
+			 "make it with -g)");
+}
+
 int report_opened(const char *const *path, size_t n,
 		  int (*show)(const void *call, const struct told *t,
 			      struct err *e),

@@ -56,19 +56,6 @@ const char *row_callee(const struct told *t, const struct row *r)
 		       row_procedure(t, r) : NULL;
 }
 
-/* the address of the last instruction of a block */
-static uint64_t last_of(const struct map *m, const struct map_block *b)
-{
-	struct insn_walk w = {0};
-	uint64_t at = b->start;
-
-	if (m->insn_size)
-		return b->start + b->size - m->insn_size;
-	while (insn_next(m, b, &w, &at))
-		;
-	return at;
-}
-
 static void add_known(struct lister *l, uint32_t to_image, uint64_t to,
 		      bool known, uint64_t count)
 {
@@ -158,7 +145,7 @@ static void add_edge(struct lister *l, const struct map_proc *p, uint32_t edge)
 /* what leaves block number `block` of the map */
 static void at_block(struct lister *l, uint32_t block)
 {
-	l->row.addr = last_of(l->m->map, &l->m->map->block.at[block]);
+	l->row.addr = block_last(l->m->map, &l->m->map->block.at[block]);
 }
 
 static void add_procedure(struct lister *l, uint32_t proc)

@@ -38,11 +38,14 @@ static struct line_place place_of(struct line_unit *u, Dwarf_Line *line)
 	const char *file = dwarf_linesrc(line, NULL, NULL);
 	struct line_place p = {.file = line_unit_file(u, file)};
 	int number = 0, column = 0;
+	unsigned discriminator = 0;
 
 	dwarf_lineno(line, &number);
 	dwarf_linecol(line, &column);
+	dwarf_linediscriminator(line, &discriminator);
 	p.line = number > 0 ? (uint32_t)number : 0;
 	p.column = column > 0 ? (uint32_t)column : 0;
+	line_unit_discriminate(u, discriminator, &p);
 	return p;
 }
 
@@ -67,6 +70,7 @@ void line_unit_rows(struct line_unit *u)
 	size_t n;
 
 	u->rows_read = true;
+	u->llvm = line_unit_is_llvm(u);
 	if (dwarf_getsrclines(&u->die, &lines, &n))
 		return;
 	for (size_t i = 0; i < n; i++) {

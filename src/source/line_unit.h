@@ -18,6 +18,8 @@ struct line_row {
 struct scope {
 	uint64_t low, high;
 	const char *function;
+	uint32_t line;	/* where it is declared */
+	uint64_t entry; /* of all its intervals the one it begins with */
 	struct line_place call; /* where it was inlined; file NULL: it is
 				   itself there */
 	uint32_t outer;		/* that encloses it, or SCOPE_NONE */
@@ -28,6 +30,7 @@ struct line_unit {
 	Dwarf_Die die;
 	Dwarf_Addr bias; /* from its addresses to those of the file */
 	bool rows_read, scopes_read;
+	bool llvm; /* discriminators are LLVM's; set when either is read */
 	uint32_t ncopy;
 	struct intern file; /* names that were completed */
 	const char *last_file, *last_whole;
@@ -40,6 +43,10 @@ struct line_unit {
 void line_unit_rows(struct line_unit *u);
 /* a file's name, with the folder of the compilation if it has none */
 const char *line_unit_file(struct line_unit *u, const char *file);
+/* discriminator.c: what one says */
+void line_unit_discriminate(const struct line_unit *u, uint32_t d,
+			    struct line_place *p);
+bool line_unit_is_llvm(struct line_unit *u);
 /* scopes.c */
 void line_unit_scopes(struct line_unit *u);
 

@@ -76,6 +76,13 @@ static struct line_unit *unit_at(struct lines *l, uint64_t addr)
 		       &l->unit[l->range.at[i - 1].unit] : NULL;
 }
 
+bool lines_read(struct lines *l, uint64_t addr)
+{
+	struct line_unit *u = unit_at(l, addr);
+
+	return u && u->rows_read;
+}
+
 /* the row that the address is in, or NULL */
 static const struct line_row *row_at(struct line_unit *u, uint64_t addr)
 {
@@ -159,10 +166,11 @@ unsigned lines_frames(struct lines *l, uint64_t addr, struct line_frame *out,
 	     s = u->scope.at[s].outer) {
 		const struct scope *x = &u->scope.at[s];
 
-		out[n++] = (struct line_frame){x->function, place};
+		out[n++] = (struct line_frame){x->function, place, x->line,
+					       x->entry};
 		place = x->call;
 	}
 	if (!n && max)
-		out[n++] = (struct line_frame){NULL, place};
+		out[n++] = (struct line_frame){.place = place};
 	return n;
 }

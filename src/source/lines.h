@@ -14,12 +14,17 @@ struct line_place {
 	const char *file; /* as the compiler was told, with its folder */
 	uint32_t line;	  /* 0: the compiler did not say */
 	uint32_t column;
+	uint16_t block;	 /* of several of the line, which one */
+	uint16_t copies; /* the compiler made so many of that code, all with
+			    this place: an unrolled loop */
 };
 
 /* a function that was inlined, or the one that the others are inlined into */
 struct line_frame {
 	const char *function;	 /* symbol or name, NULL: none */
 	struct line_place place; /* where in it */
+	uint32_t line;	/* where the function begins; 0: not known */
+	uint64_t entry; /* its address, or of where it was inlined */
 };
 
 struct line_unit;
@@ -38,6 +43,8 @@ struct lines {
 void lines_open(struct lines *l, const struct object *o);
 void lines_close(struct lines *l);
 
+/* whether the unit of the address was read: others are not worth it */
+bool lines_read(struct lines *l, uint64_t addr);
 /* false: nothing is said about the address */
 bool lines_find(struct lines *l, uint64_t addr, struct line_place *out);
 /*

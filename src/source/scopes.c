@@ -7,7 +7,10 @@
 
 #include "source/line_unit.h"
 
-enum { SCOPES_DEEP = 200 }; /* more is a broken file */
+enum {
+	SCOPES_DEEP = 200, /* more is a broken file */
+	AT_DISCRIMINATOR = 0x2136, /* of a call: LLVM's, not in dwarf.h */
+};
 
 /* its linkage name, which tells overloaded functions apart, or its name */
 static const char *function_of(Dwarf_Die *die)
@@ -21,12 +24,13 @@ static const char *function_of(Dwarf_Die *die)
 		       dwarf_formstring(&a) : NULL;
 }
 
+/* an attribute of the entry, or of the function that it is a copy of */
 static uint32_t number_of(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute a;
 	Dwarf_Word n;
 
-	if (!dwarf_attr(die, name, &a) || dwarf_formudata(&a, &n) ||
+	if (!dwarf_attr_integrate(die, name, &a) || dwarf_formudata(&a, &n) ||
 	    n > UINT32_MAX)
 		return 0;
 	return (uint32_t)n;
@@ -40,6 +44,7 @@ static struct line_place call_of(struct line_unit *u, Dwarf_Die *die)
 	Dwarf_Files *files;
 	size_t n;
 
+	line_unit_discriminate(u, number_of(die, AT_DISCRIMINATOR), &p);
 	if (!dwarf_getsrcfiles(&u->die, &files, &n) && file < n)
 		p.file = line_unit_file(u, dwarf_filesrc(files, file, NULL,
 							 NULL));
@@ -48,7 +53,8 @@ static struct line_place call_of(struct line_unit *u, Dwarf_Die *die)
 
 static void add_scope(struct line_unit *u, Dwarf_Die *die, bool inlined)
 {
-	struct scope s = {.function = function_of(die), .outer = SCOPE_NONE};
+	struct scope s = {.function = function_of(die), .outer = SCOPE_NONE,
+			  .line = number_of(die, DW_AT_decl_line)};
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
@@ -58,8 +64,12 @@ static void add_scope(struct line_unit *u, Dwarf_Die *die, bool inlined)
 	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
 		s.low = low + u->bias;
 		s.high = high + u->bias;
-		if (low && low < high)
-			vec_push(&u->scope, s);
+		if (!low || low >= high)
+			continue;
+		/* compilers write the interval with the entry first */
+		if (!s.entry)
+			s.entry = s.low;
+		vec_push(&u->scope, s);
 	}
 }
 
@@ -121,6 +131,7 @@ static void nest(struct line_unit *u)
 void line_unit_scopes(struct line_unit *u)
 {
 	u->scopes_read = true;
+	u->llvm = line_unit_is_llvm(u);
 	walk(u, &u->die, 0);
 	if (u->scope.n)
 		qsort(u->scope.at, u->scope.n, sizeof *u->scope.at, by_nesting);

@@ -1,0 +1,61 @@
+/*
+ * export_pixie: how often every basic block ran, as pixie of MIPS and DEC
+ * told it (PROGRAM.Addrs and PROGRAM.Counts), in one text: image, address,
+ * length in instructions, count.
+ *
+ * What is in a line ran as one: where a thread ended in the middle of a block
+ * there are several lines. A block of whose count nothing is known has "?",
+ * and code that is not measured has no line.
+ */
+#include <inttypes.h>
+
+#include "cmd/export_format.h"
+#include "cmd/name.h"
+#include "report/by_address.h"
+#include "report/rows.h"
+
+static void write_part(const struct told_image *m, uint64_t start,
+		       uint32_t length, bool known, uint64_t count, FILE *to)
+{
+	name_print(to, m->name, "");
+	fprintf(to, "\t0x%" PRIx64 "\t%" PRIu32 "\t", start, length);
+	if (known)
+		fprintf(to, "%" PRIu64 "\n", count);
+	else
+		fputs("?\n", to);
+}
+
+static void write_block(const struct told_image *m, uint32_t number, FILE *to)
+{
+	bool known = m->solved.block_known[number];
+	struct insn_walk w = {0};
+	uint64_t addr, start = 0, count = 0;
+	uint32_t first = 0;
+
+	while (insn_next(m->map, &m->map->block.at[number], &w, &addr)) {
+		uint32_t i = w.done - 1;
+		uint64_t n = solved_insn(&m->solved, number, i);
+
+		if (i && n == count)
+			continue;
+		if (i)
+			write_part(m, start, i - first, known, count, to);
+		start = addr;
+		first = i;
+		count = n;
+	}
+	if (w.done)
+		write_part(m, start, w.done - first, known, count, to);
+}
+
+void export_pixie(const struct told *t, FILE *to)
+{
+	for (uint32_t i = 0; i < t->nimage; i++) {
+		const struct told_image *m = &t->image[i];
+		uint32_t *block = blocks_by_address(m->map);
+
+		for (uint32_t k = 0; k < m->map->block.n; k++)
+			write_block(m, block[k], to);
+		mem_free(block);
+	}
+}

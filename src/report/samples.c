@@ -1,0 +1,282 @@
+/* samples: see samples.h. */
+#include "report/samples.h"
+
+#include "base/bisect.h"
+#include "report/rows.h"
+
+enum { FRAMES = 256 }; /* more calls within each other are not told of */
+
+/* an image while it is looked through */
+struct reader {
+	struct samples *s;
+	const struct told *t;
+	const struct told_image *m;
+	struct lines *lines;
+};
+
+/* where in its function a frame is */
+static uint32_t place_of(const struct line_frame *f)
+{
+	return ((f->place.line - f->line) & 0xffff) << 16 | f->place.block;
+}
+
+/* strings of debug information stay where they are: each is hashed once */
+static uint32_t function_of(struct samples *s, const char *name)
+{
+	uint64_t key = (uint64_t)(uintptr_t)name;
+	uint32_t n = dict_get(&s->by_pointer, key);
+
+	if (n == DICT_NONE) {
+		n = intern(&s->name, name);
+		dict_put(&s->by_pointer, key, n);
+	}
+	return n;
+}
+
+/* the value of the pair of keys, or `new` from now on */
+static uint32_t find_or_put(struct dict *d, uint32_t high, uint32_t low,
+			    size_t new)
+{
+	uint64_t key = (uint64_t)high << 32 | low;
+	uint32_t n = dict_get(d, key);
+
+	if (n == DICT_NONE)
+		dict_put(d, key, n = (uint32_t)new);
+	return n;
+}
+
+/* the function, or the call of it that is inlined at a place of `parent` */
+static uint32_t node_of(struct samples *s, uint32_t parent, uint32_t place,
+			uint32_t function)
+{
+	struct samples_node x = {.function = function, .parent = parent,
+				 .place = place, .calls_known = true};
+	uint32_t site = find_or_put(&s->site, parent, place, s->nsite);
+	uint32_t n = find_or_put(&s->by_site, site, function, s->node.n);
+
+	if (site == s->nsite)
+		s->nsite++;
+	if (n == s->node.n)
+		vec_push(&s->node, x);
+	return n;
+}
+
+static uint32_t body_of(struct samples *s, uint32_t node, uint32_t place)
+{
+	struct samples_body x = {node, place, 0, true};
+	uint32_t n = find_or_put(&s->by_place, node, place, s->body.n);
+
+	if (n == s->body.n)
+		vec_push(&s->body, x);
+	return n;
+}
+
+/* frames at the address that say where they are; 0: not all do */
+static unsigned frames_at(struct reader *r, uint64_t addr,
+			  struct line_frame *f)
+{
+	unsigned n = lines_frames(r->lines, addr, f, FRAMES);
+
+	for (unsigned i = 0; i < n; i++)
+		if (!f[i].function || !f[i].place.line || !f[i].line)
+			return 0;
+	return n < FRAMES ? n : 0;
+}
+
+/* the body of the place that the frames lead to, its node and all above */
+static uint32_t enter(struct reader *r, const struct line_frame *f, unsigned n)
+{
+	uint32_t node = SAMPLES_NONE, place = 0;
+
+	for (unsigned i = n; i-- > 0;) {
+		node = node_of(r->s, node, place,
+			       function_of(r->s, f[i].function));
+		place = place_of(&f[i]);
+	}
+	return body_of(r->s, node, place);
+}
+
+static void add_insn(struct reader *r, uint64_t addr, bool known,
+		     uint64_t count)
+{
+	struct line_frame f[FRAMES];
+	unsigned n = frames_at(r, addr, f);
+	struct samples_body *b;
+	uint32_t body;
+
+	if (!n)
+		return;
+	body = enter(r, f, n);
+	b = &r->s->body.at[body];
+	count *= f[0].place.copies;
+	b->known &= known;
+	if (!known)
+		return;
+	if (count > b->count)
+		b->count = count;
+	for (uint32_t k = b->node; k != SAMPLES_NONE;
+	     k = r->s->node.at[k].parent) {
+		r->s->node.at[k].total += count;
+		r->s->node.at[k].told = true;
+	}
+}
+
+static void add_blocks(struct reader *r, const struct map_proc *p)
+{
+	const struct solved *s = &r->m->solved;
+
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
+		struct insn_walk w = {0};
+		uint64_t addr;
+
+		while (insn_next(r->m->map, &r->m->map->block.at[i], &w, &addr))
+			add_insn(r, addr, s->block_known[i],
+				 solved_insn(s, i, w.done - 1));
+	}
+}
+
+/*
+ * What did not run may be a part of a function that did. Such a function is of
+ * the same file: debug information of files in which nothing ran, most of it
+ * in large programs, is not read.
+ */
+static void add_procedures(struct reader *r)
+{
+	const struct map *m = r->m->map;
+	bool *ran = NEW_ARRAY(bool, m->proc.n + 1);
+	uint64_t n;
+
+	for (uint32_t p = 0; p < m->proc.n; p++) {
+		ran[p] = !told_instructions(r->m, p, &n) || n;
+		if (ran[p])
+			add_blocks(r, &m->proc.at[p]);
+	}
+	for (uint32_t p = 0; p < m->proc.n; p++)
+		if (!ran[p] && lines_read(r->lines, m->proc.at[p].entry))
+			add_blocks(r, &m->proc.at[p]);
+	mem_free(ran);
+}
+
+/* how often functions were called: parts that lie elsewhere are not */
+static void add_calls(struct reader *r)
+{
+	const struct solved *s = &r->m->solved;
+
+	for (uint32_t p = 0; p < r->m->map->proc.n; p++) {
+		uint64_t entry = r->m->map->proc.at[p].entry;
+		struct line_frame f[FRAMES];
+		unsigned n = lines_read(r->lines, entry) ?
+			frames_at(r, entry, f) : 0;
+		struct samples_node *x;
+		uint32_t node;
+
+		if (!n || f[n - 1].entry != entry)
+			continue;
+		node = node_of(r->s, SAMPLES_NONE, 0,
+			       function_of(r->s, f[n - 1].function));
+		x = &r->s->node.at[node];
+		x->calls += s->calls[p];
+		x->calls_known &= s->calls_known[p];
+	}
+}
+
+/* the function that a call site's callee is; NULL: none, or a part of one */
+static const char *callee_of(const struct reader *r, const struct row *x,
+			     const char *caller)
+{
+	const struct told_image *m = &r->t->image[x->to_image];
+	struct lines *l = legend_lines(m->legend);
+	struct line_frame f[FRAMES];
+	unsigned n;
+	size_t i;
+
+	bisect(i, m->map->proc.n, m->map->proc.at[i].entry < x->to);
+	if (i == m->map->proc.n || m->map->proc.at[i].entry != x->to)
+		return NULL;
+	n = l ? lines_frames(l, x->to, f, FRAMES) : 0;
+	if (!n || n == FRAMES || !f[n - 1].function)
+		return legend_symbol(m->legend, (uint32_t)i);
+	return f[n - 1].entry == x->to &&
+	       (x->kind == SITE_DIRECT_CALL || x->kind == SITE_INDIRECT_CALL ||
+		strcmp(caller, f[n - 1].function)) ? f[n - 1].function : NULL;
+}
+
+/* "puts" of "puts@plt" or of "puts@@GLIBC_2.2.5" */
+static uint32_t plain_name(struct samples *s, const char *symbol)
+{
+	size_t n = strcspn(symbol, "@");
+	char *name;
+	uint32_t f;
+
+	if (!symbol[n] || !n)
+		return function_of(s, symbol);
+	name = mem_alloc(n + 1);
+	memcpy(name, symbol, n);
+	name[n] = '\0';
+	f = intern(&s->name, name);
+	mem_free(name);
+	return f;
+}
+
+static void add_target(struct reader *r, const struct row *x)
+{
+	struct line_frame f[FRAMES];
+	struct samples_target new = {0};
+	const char *callee;
+	uint32_t k;
+	unsigned n;
+
+	if (!x->known || x->to_image == ROW_NONE)
+		return;
+	n = frames_at(r, x->addr, f);
+	if (!n)
+		return;
+	callee = callee_of(r, x, f[n - 1].function);
+	if (!callee)
+		return;
+	new.body = enter(r, f, n);
+	new.function = plain_name(r->s, callee);
+	k = find_or_put(&r->s->by_callee, new.body, new.function,
+			r->s->target.n);
+	if (k == r->s->target.n)
+		vec_push(&r->s->target, new);
+	r->s->target.at[k].count += x->count;
+}
+
+static void add_targets(struct reader *r, uint32_t image)
+{
+	struct rows sites = {0};
+
+	rows_add_sites(&sites, r->t, image);
+	for (size_t i = 0; i < sites.v.n; i++)
+		add_target(r, &sites.v.at[i]);
+	rows_free(&sites);
+}
+
+void samples_make(struct samples *s, const struct told *t)
+{
+	*s = (struct samples){0};
+	for (uint32_t i = 0; i < t->nimage; i++) {
+		struct reader r = {.s = s, .t = t, .m = &t->image[i]};
+
+		r.lines = r.m->missing ? NULL : legend_lines(r.m->legend);
+		if (!r.lines || !r.lines->nunit)
+			continue;
+		add_procedures(&r);
+		add_calls(&r);
+		add_targets(&r, i);
+	}
+}
+
+void samples_free(struct samples *s)
+{
+	intern_free(&s->name);
+	vec_free(&s->node);
+	vec_free(&s->body);
+	vec_free(&s->target);
+	dict_free(&s->by_pointer);
+	dict_free(&s->site);
+	dict_free(&s->by_site);
+	dict_free(&s->by_place);
+	dict_free(&s->by_callee);
+}

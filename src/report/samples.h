@@ -1,0 +1,65 @@
+/*
+ * samples: how often the lines of functions ran, function by function and, in
+ * them, inlined call by inlined call, as compilers want to be told (LLVM's
+ * sample profile, of AutoFDO): a line by its distance from the one that the
+ * function begins with, and, of lines with several blocks, which one it is.
+ *
+ * A place runs as often as the one of its instructions that runs most. Where a
+ * compiler made copies of code (unrolled loops), its debug information says
+ * how many, and each counts for all.
+ *
+ * Functions are known by the names that linkers know: those of one name in
+ * several files or images are added up, as the compiler cannot tell them
+ * apart. Code without debug information is not here.
+ */
+#ifndef REPORT_SAMPLES_H
+#define REPORT_SAMPLES_H
+
+#include "base/dict.h"
+#include "base/intern.h"
+#include "source/told.h"
+
+#define SAMPLES_NONE UINT32_MAX
+
+/* a place in a function: distance in lines << 16 | block of the line */
+#define samples_line(place) ((place) >> 16)
+#define samples_block(place) ((place) & 0xffff)
+
+/* a function, or a call that was inlined into one */
+struct samples_node {
+	uint32_t function; /* in samples.name */
+	uint32_t parent;   /* what it is inlined into, or SAMPLES_NONE */
+	uint32_t place;	   /* there */
+	uint64_t total;	   /* instructions that ran in it, inlined ones too */
+	bool told;	   /* of some of them that is known */
+	uint64_t calls;	   /* of a function: how often it was called */
+	bool calls_known;
+};
+
+struct samples_body {
+	uint32_t node, place;
+	uint64_t count;
+	bool known;
+};
+
+/* calls from a place of the body */
+struct samples_target {
+	uint32_t body;
+	uint32_t function;
+	uint64_t count;
+};
+
+struct samples {
+	struct intern name;
+	VEC(struct samples_node) node; /* parents come first */
+	VEC(struct samples_body) body;
+	VEC(struct samples_target) target;
+	/* how all of these are found */
+	struct dict by_pointer, site, by_site, by_place, by_callee;
+	uint32_t nsite;
+};
+
+void samples_make(struct samples *s, const struct told *t);
+void samples_free(struct samples *s);
+
+#endif
