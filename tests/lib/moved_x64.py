@@ -24,9 +24,9 @@ from objdump_text import Bytes, Code
 
 LIST = os.path.join(os.path.dirname(TALLY), "tools/list-moves")
 BRANCH = re.compile(r"((?:[\w.]+ )*?)((?:j|loop)\w*|call|xbegin)(,p[nt])? +"
-                    r"([0-9a-f]+)(?: <.*)?$")
+                    r"(?:0x)?([0-9a-f]+)(?: <.*)?$")
 COUNTING = re.compile(r"j[er]cxz|loop")
-RIP = re.compile(r"(.*?)-?0x[0-9a-f]+\(%rip\)(.*?) +# ([0-9a-f]+)")
+RIP = re.compile(r"(.*?)-?0x[0-9a-f]+\(%rip\)(.*?) +# (?:0x)?([0-9a-f]+)")
 ENDS = re.compile(r"(?:[\w.]+ )*(?:jmp|ret|iret|ud[012]|hlt|int3)")
 GET_PC = re.compile(r"push +%rax;lea +([0-9a-f]+)\(%rip\),%rax;"
                     r"xchg +%rax,\(%rsp\)$")

@@ -128,8 +128,9 @@ class Tables:
         base = self.loaded(j, at)
         if base is None or (table - base) % size or \
                 abs(table - base) // size > FIRST_MAX:
-            return 0
-        self.seen += 1
+            base = int(d["base"], 16) if size == 4 else table
+        else:
+            self.seen += 1
         return (table - base) // size
 
     def undisturbed(self, group, j):
