@@ -1,36 +1,30 @@
 """
-moved_a64: is moved AArch64 code what it was, as objdump reads both?
+moved_a64: is moved AArch64 code what it was (moved_code)? Written anew are
 
-The slots of a rewritten file say where every instruction went; what stands
-there has to be the same instruction, and to refer to the same thing.
+    b.cond cbz tbz     the opposite over a jump, if they have to go far
+    adr                adrp, add
+    ldr of a literal   adrp, (add,) ldr; or the same, of a copy
+    prfm of a literal  nop
+    calls of stubs     of a shorter stub that does the same
+    jumps by tables    as gcc writes them, by a table of distances
+
+In the old place of each is a slot, a jump to the new place; or the old trap.
 """
 import re
 
-from objdump_text import Bytes, Code
+from moved_code import MovedCode
 
-BRANCH = re.compile(r"^(b|bl|b\.\w+|bc\.\w+|cbn?z|tbn?z)$")
+BRANCH = re.compile(r"(b|bl|b\.\w+|bc\.\w+|cbn?z|tbn?z)$")
+TRAP = re.compile(r"brk|udf|hlt|\.")      # data that is one
 OPPOSITE = {"eq": "ne", "cs": "cc", "mi": "pl", "vs": "vc", "hi": "ls",
             "ge": "lt", "gt": "le"}
 OPPOSITE.update({v: k for k, v in list(OPPOSITE.items())})
-
-
-def disassemble(path):
-    """{address: (mnemonic, operands)}"""
-    out = {}
-    for addr, (_, text) in Code("aarch64", path).insn.items():
-        name, _, operands = text.partition("\t")
-        out[addr] = (name, re.split(r"\s*(?://|<)", operands)[0])
-    return out
+SIZES = {"w": 4, "x": 8, "s": 4, "d": 8, "q": 16}
 
 
 def last(operands):
     """the address at the end of the operands"""
     return int(operands.split(", ")[-1].split()[-1], 16)
-
-
-def immediate(operands):
-    m = re.search(r"#(?:0x)?([0-9a-f]+)", operands)
-    return int(m.group(1), 16 if "#0x" in operands else 10) if m else 0
 
 
 def opposite(name):
@@ -40,139 +34,142 @@ def opposite(name):
             "tbnz": "tbz"}[name]
 
 
-class Pair:
-    """A file and what it became."""
+def parts(text):
+    """(mnemonic, operands)"""
+    name, _, operands = text.partition("\t")
+    return name, re.split(r"\s*(?://|<)", operands)[0]
+
+
+class Pair(MovedCode):
+    ends = re.compile(r"(b|br|ret|eret|brk|udf|hlt|braaz?|brabz?)\t|"
+                      r"(ret|eret|reta[ab])$|\.")
 
     def __init__(self, old, new):
-        self.old, self.new = disassemble(old), disassemble(new)
-        self.old_bytes, self.new_bytes = Bytes(old), Bytes(new)
-        edge = max(self.old) + 4
-        self.moved = {}
-        for a in self.old:
-            name, text = self.new.get(a, ("", ""))
-            if name == "b" and last(text) >= edge:
-                self.moved[a] = last(text)
+        MovedCode.__init__(self, "aarch64", old, new)
+        self.tables = self.groups(lambda a: self.was(a)[0] == "br")
+        self.part = {a for v in self.tables.values() for a in v}
+        self.checked = 0
 
-        self.jumps, self.checked = self.dispatches(), 0
-        self.parts = {a for v in self.jumps.values() for a in v}
+    def was(self, a):
+        return parts(self.old.text(a))
 
-    def went(self, addr):
-        return self.moved.get(addr, addr)
+    def now(self, n):
+        return parts(self.new.text(n))
+
+    def jumps(self, at, to):
+        name, text = self.now(at)
+        return at + 4 if name == "b" and last(text) == to else None
 
     def link(self, stub, copy):
         """is the new code a copy of the linker's stub?"""
-        page, load = (self.old.get(stub + i, ("", "")) for i in (0, 4))
-        code = [self.new.get(copy + i, ("", "")) for i in (0, 4, 8)]
-        if page[0] != "adrp" or [c[0] for c in code] != ["adr", "ldr", "br"]:
+        if not any(stub in r for r in self.stubs):
             return False
+        page, load = self.was(stub), self.was(stub + 4)
+        code = [self.now(copy + i) for i in (0, 4, 8)]
         m = re.match(r"x17, \[x16(?:, #(\d+))?\]$", load[1])
-        return m and last(code[0][1]) == last(page[1]) + \
-            int(m.group(1) or 0) and code[0][1].startswith("x16") and \
-            code[1][1] == "x17, [x16]" and code[2][1] == "x17"
+        return m and page[0] == "adrp" and code == [
+            ("adr", "x16, %x" % (last(page[1]) + int(m.group(1) or 0))),
+            ("ldr", "x17, [x16]"), ("br", "x17")]
 
     def branch(self, name, text, n):
-        """complaint about a branch that went to n"""
+        *front, _ = text.split(", ")
         want = self.went(last(text))
-        got, words = self.new[n]
-        if got == name and self.link(want, last(words)):
-            want = last(words)
-        front = text.split(", ")[:-1]
-        if got == name:
-            return words.split(", ")[:-1] != front or last(words) != want
-        if name in ("b.al", "b.nv"):
-            return got != "b" or last(words) != want
-        after, to = self.new[n + 4]
-        return got != opposite(name) or last(words) != n + 8 or \
-            words.split(", ")[:-1] != front or after != "b" or \
-            last(to) != want
-
-    def address(self, n):
-        """what adrp and the instruction behind it make"""
-        page, (name, text) = self.new[n], self.new[n + 4]
-        if page[0] != "adrp":
+        got, words = self.now(n)
+        if got not in (name, "b", "bl") and got != opposite(name):
             return None
-        if name == "add":
-            return last(page[1]) + immediate(text)
-        m = re.match(r"(\w+), \[(\w+)(?:, #(\d+))?\]", text)
-        if name in ("ldr", "ldrsw") and m:
-            return last(page[1]) + int(m.group(3) or 0)
-        return None
+        *new_front, _ = words.split(", ")
+        if got == name or name in ("b.al", "b.nv") and got == "b":
+            to = last(words)
+            return n + 4 if new_front == front and \
+                (to == want or self.link(want, to)) else None
+        return self.jumps(n + 4, want) if new_front == front and \
+            last(words) == n + 8 else None
 
-    def literal(self, text, n):
-        """complaint about a literal load"""
+    def address(self, n, reg):
+        """(what adrp and perhaps add make in the register, the end)"""
+        name, text = self.now(n)
+        if name != "adrp" or text.split(", ")[0] != reg:
+            return None, n
+        m = re.match(r"%s, %s, #0x([0-9a-f]+)$" % (reg, reg),
+                     self.now(n + 4)[1])
+        if self.now(n + 4)[0] == "add" and m:
+            return last(text) + int(m.group(1), 16), n + 8
+        return last(text), n + 4
+
+    def literal(self, name, text, n):
         reg = text.split(",")[0]
-        size = {"w": 4, "x": 8, "s": 4, "d": 8, "q": 16}[reg[0]]
-        name, words = self.new[n]
-        if name == "adrp":
-            return self.address(n) != last(text)
-        return words.split(",")[0] != reg or \
-            self.new_bytes.at(last(words), size) != \
-            self.old_bytes.at(last(text), size)
-
-    def dispatches(self):
-        """{old br: the old instructions before it that became one jump}"""
-        at = {}
-        for a, n in self.moved.items():
-            at.setdefault(n, []).append(a)
-        return {max(v): sorted(v) for v in at.values() if len(v) > 1 and
-                self.old[max(v)][0] == "br"}
+        got, words = self.now(n)
+        if got == "adrp":
+            base, n = self.address(n, words.split(",")[0])
+            got, words = self.now(n)
+            m = re.match(r"%s, \[(\w+)(?:, #(\d+))?\]$" % reg, words)
+            return n + 4 if got == name and m and \
+                m.group(1)[1:] == reg[1:] and \
+                base + int(m.group(2) or 0) == last(text) else None
+        size = SIZES[reg[0]]
+        return n + 4 if got == name and words.split(",")[0] == reg and \
+            self.new_bytes.at(last(words), size) == \
+            self.old_bytes.at(last(text), size) else None
 
     def bound(self, a, index):
         """how many entries the comparison before says, at least 1"""
         for back in range(a, a - 64, -4):
-            m = re.match(r"%s, #0x([0-9a-f]+)$" % index,
-                         self.old.get(back, ("", ""))[1])
-            if m and self.old[back][0] == "cmp":
+            name, text = self.was(back)
+            m = re.match(r"%s, #0x([0-9a-f]+)$" % index, text)
+            if m and name == "cmp":
                 return int(m.group(1), 16) + 1
         return 1
 
     def dispatch(self, group):
-        """complaint about a jump by a copied table; gcc's own shape only"""
-        old = [self.old[a] for a in group]
+        """a jump by a copied table; gcc's own shape only"""
+        old = [self.was(a) for a in group]
+        n = self.moved[group[-1]]
         m = re.match(r"(w\d+), \[x\d+, (w\d+), uxtw(?: #\d)?\]", old[0][1])
         t = re.match(r"x\d+, x\d+, #0x([0-9a-f]+)",
-                     self.old.get(group[0] - 4, ("", ""))[1])
+                     self.was(group[0] - 4)[1])
         if [o[0] for o in old] != [old[0][0], "adr", "add", "br"] or \
-                not m or not t or self.old[group[0] - 8][0] != "adrp":
-            return False
+                not m or not t or self.was(group[0] - 8)[0] != "adrp":
+            return n
         size = {"ldrb": 1, "ldrh": 2, "ldrsb": 1, "ldrsh": 2}.get(old[0][0])
-        n = self.moved[group[0]]
-        if self.new[n][0] != "adr" or self.new[n + 4][0] != "ldrsw" or \
-                self.new[n + 12][0] != "br" or not size:
-            return True
-        table = last(self.old[group[0] - 8][1]) + int(t.group(1), 16)
-        base, copy = last(old[1][1]), last(self.new[n][1])
+        if self.now(n)[0] != "adr" or self.now(n + 4)[0] != "ldrsw" or \
+                self.now(n + 12)[0] != "br" or not size:
+            return None
+        table = last(self.was(group[0] - 8)[1]) + int(t.group(1), 16)
+        base, copy = last(old[1][1]), last(self.now(n)[1])
         for i in range(self.bound(group[0], m.group(2))):
-            entry = int.from_bytes(self.old_bytes.at(table + size * i, size),
-                                   "little", signed="sx" in old[2][1])
-            go = int.from_bytes(self.new_bytes.at(copy + 4 * i, 4), "little",
-                                signed=True)
+            entry = self.old_bytes.number(table + size * i, size,
+                                          "sx" in old[2][1])
+            go = self.new_bytes.number(copy + 4 * i, 4, True)
             if self.went(base + 4 * entry) != copy + go:
-                return True
+                return None
         self.checked += 1
-        return False
+        return n
 
-    def wrong(self, a):
-        """does the instruction that was at a do something else?"""
-        (name, text), n = self.old[a], self.moved[a]
-        if n not in self.new:
-            return True
-        if a in self.jumps:
-            return self.dispatch(self.jumps[a])
-        if a in self.parts:
-            return False
+    def rewritten(self, a):
+        (name, text), n = self.was(a), self.moved[a]
+        if a in self.tables:
+            return self.dispatch(self.tables[a])
+        if a in self.part:
+            return n
         if BRANCH.match(name):
             return self.branch(name, text, n)
         if name == "adr" and not text.startswith("xzr"):
-            return self.address(n) != last(text)
+            addr, end = self.address(n, text.split(",")[0])
+            return end if addr == last(text) else None
         if name in ("ldr", "ldrsw") and "[" not in text:
-            return self.literal(text, n)
+            return self.literal(name, text, n)
         if name == "prfm" and "[" not in text:
-            return self.new[n][0] != "nop"
-        return self.new[n] != (name, text)
+            return n + 4 if self.now(n)[0] == "nop" else None
+        return n + 4 if self.now(n) == (name, text) or \
+            name.startswith(".") and self.same_bytes(a, n) else None
 
-    def complaints(self):
-        return ["%x: %s %s -> %x: %s %s" % (
-            a, *self.old[a], self.moved[a],
-            *self.new.get(self.moved[a], ("?", "?")))
-            for a in sorted(self.moved) if self.wrong(a)]
+    def same_bytes(self, a, n):
+        return self.old_bytes.at(a, 4) == self.new_bytes.at(n, 4)
+
+    def wrong_slots(self):
+        out = []
+        for a in self.order:
+            if not self.jumps(a, self.moved[a]) and not (
+                    TRAP.match(self.old.text(a)) and self.same_bytes(a, a)):
+                out.append("%x: no slot: %s" % (a, self.new.text(a)))
+        return out

@@ -1,10 +1,5 @@
 """
-moved_x64: is moved x86-64 code what it was, as objdump reads both?
-
-Where every instruction went is list-moves' word. What is checked holds of each
-instruction alone, and so of all ways through them: it is the same one, refers
-to the same thing, goes to the new place of where it went, and what followed it
-still does. Written anew are
+moved_x64: is moved x86-64 code what it was (moved_code)? Written anew are
 
     short jumps        as near ones, without hints
     jrcxz, loop        over a jump to a jump, if they have to go far
@@ -12,22 +7,20 @@ still does. Written anew are
     lock that is       with its instruction, and a jump to what follows; the
     jumped over        instruction alone comes next
     jumps by tables    moved_x64_tables
+
+What is left in the old place is for moved_x64_pads.
 """
-import bisect
-import os
 import re
 
-from cfg_oracle import TALLY, run, tally_cfg
+from cfg_oracle import tally_cfg
+from moved_code import MovedCode
 from moved_x64_pads import Pads
 from moved_x64_tables import Tables
-from objdump_text import Bytes, Code
 
-LIST = os.path.join(os.path.dirname(TALLY), "tools/list-moves")
 BRANCH = re.compile(r"((?:[\w.]+ )*?)((?:j|loop)\w*|call|xbegin)(,p[nt])? +"
                     r"(?:0x)?([0-9a-f]+)(?: <.*)?$")
 COUNTING = re.compile(r"j[er]cxz|loop")
 RIP = re.compile(r"(.*?)-?0x[0-9a-f]+\(%rip\)(.*?) +# (?:0x)?([0-9a-f]+)")
-ENDS = re.compile(r"(?:[\w.]+ )*(?:jmp|ret|iret|ud[012]|hlt|int3)")
 GET_PC = re.compile(r"push +%rax;lea +([0-9a-f]+)\(%rip\),%rax;"
                     r"xchg +%rax,\(%rsp\)$")
 
@@ -46,34 +39,18 @@ def branch(text):
     return m and (*m.group(1, 2, 3), int(m.group(4), 16))
 
 
-class Pair:
-    """A file and what it became."""
+class Pair(MovedCode):
+    where = ("-j", ".tally.text")
+    ends = re.compile(r"(?:[\w.]+ )*(?:jmp|ret|iret|ud[012]|hlt|int3)")
 
-    def __init__(self, isa, old, new):
-        self.old = Code(isa, old)
-        self.new = Code(isa, new, "-j", ".tally.text")
-        self.old_bytes, self.new_bytes = Bytes(old), Bytes(new)
-        self.moved = {}         # old address of an instruction: new one
-        self.anew = {}          # of those in another form: old length
-        for line in run(LIST, old, new + ".back").splitlines():
-            at, size, to, kind = line.split()
-            self.add(int(at, 16), int(size), int(to, 16), kind == "one")
-        os.unlink(new + ".back")
-        self.order = sorted(self.moved)
+    def __init__(self, old, new):
+        MovedCode.__init__(self, "x86_64", old, new)
         self.branch = {a: branch(self.old.text(a)) for a in self.moved}
         self.targets = {b[3] for b in self.branch.values() if b}
         cfg = tally_cfg(old)
         self.find_staying(cfg)
         self.tables = Tables(self, cfg)
         self.pads = Pads(self)
-
-    def add(self, at, size, to, one):
-        if one:
-            self.anew[at] = size
-        end, d = at + size, to - at
-        while at < end:
-            self.moved[at] = at + d
-            at = end if one else self.old.at(at)[0]
 
     def find_staying(self, cfg):
         """instructions that run where they were"""
@@ -99,16 +76,7 @@ class Pair:
             n = self.new.at(n)[0]
         return ";".join(out), n
 
-    def went(self, addr):
-        """its new place, itself if it stays; None: inside an instruction"""
-        if addr in self.moved:
-            return self.moved[addr]
-        i = bisect.bisect_left(self.order, addr) - 1
-        return None if i >= 0 and addr < self.old.at(self.order[i])[0] \
-            else addr
-
     def jumps(self, at, to):
-        """is there a jump to an address? its end, or None"""
         end, text = self.new.at(at)
         return end if branch(text) == ("", "jmp", None, to) else None
 
@@ -141,7 +109,6 @@ class Pair:
             if self.text(a) == self.new_text(n) else None
 
     def rewritten(self, a):
-        """the end of what an instruction became, or None: it is wrong"""
         if self.branch[a]:
             return self.branches(a)
         if a in self.tables.part:
@@ -150,18 +117,6 @@ class Pair:
             return self.prefixed(a)
         n = self.moved[a]
         return self.new.at(n)[0] if self.text(a) == self.new_text(n) else None
-
-    def wrong(self, a):
-        """does what was at a do something else, or go on elsewhere?"""
-        after = self.rewritten(a)
-        if after is None:
-            return True
-        end, text = self.old.at(a)
-        if ENDS.match(text):
-            return False
-        end = a + self.anew.get(a, end - a)
-        return self.moved.get(end) != after and \
-            not self.jumps(after, self.went(end))
 
     def arrivals(self):
         """old addresses that code refers to, or goes to from where it was"""
@@ -174,12 +129,3 @@ class Pair:
             m = RIP.match(text) if "%rip" in text else None
             if m and int(m.group(3), 16) not in self.tables.bases:
                 yield int(m.group(3), 16)
-
-    def complaints(self):
-        out = []
-        for a in self.order:
-            if self.wrong(a):
-                n = self.moved[a]
-                out.append("%x: %s -> %x: %s" % (a, self.old.text(a), n,
-                                                 self.new.text(n)))
-        return out

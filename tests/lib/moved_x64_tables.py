@@ -69,23 +69,15 @@ class Tables:
                          if "table" in d}
         self.bases = {int(d["base"], 16) for d in self.dispatch.values()}
         self.pointers = Pointers(pair.old_bytes)
-        self.copied, self.seen = [], 0
-        self.part = {}          # of the old code: all that its jump is of
+        self.copied, self.seen = pair.groups(self.is_jump), 0
+        # of the old code: all that its jump is of
+        self.part = {a: v for v in self.copied.values() for a in v}
         self.labels = {}        # words that changed: (old value, new)
         self.order = sorted(pair.old.insn)
-        self.find_parts()
         self.find_labels()
 
-    def find_parts(self):
-        """what was left out belongs to the next jump"""
-        p, dropped = self.pair, []
-        for a in sorted(p.anew):
-            if p.moved.get(a + p.anew[a]) == p.moved[a]:
-                dropped.append(a)
-            elif a in self.dispatch and JUMP.match(p.text(a)):
-                self.part.update({x: dropped + [a] for x in dropped + [a]})
-                self.copied.append(a)
-                dropped = []
+    def is_jump(self, a):
+        return a in self.dispatch and JUMP.match(self.pair.text(a))
 
     def words(self, d):
         """where in the file the words of a table of addresses are"""

@@ -11,7 +11,8 @@ RELA_SIZE, ADDEND = 24, 16      # of an entry, and where in it
 
 class Code:
     """
-    Instructions of a file by address: (its end, text). Where objdump took data
+    Instructions of a file by address: (its end, text); that of data begins with
+    a dot. Where objdump took data
     for code it may have missed the beginning of what follows; who asks for an
     address that it did not list has it listed from there.
     """
@@ -24,7 +25,7 @@ class Code:
     def listed(self, *words):
         for line in run(*self.objdump, *words, self.path).splitlines():
             f = line.split("\t")
-            if len(f) > 2 and not f[2].startswith("."):     # data
+            if len(f) > 2:
                 addr = int(f[0][:-1], 16)
                 size = len(f[1].replace(" ", "")) // 2
                 yield addr, (addr + size, "\t".join(f[2:]))
