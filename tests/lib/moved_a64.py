@@ -6,12 +6,14 @@ moved_a64: is moved AArch64 code what it was (moved_code)? Written anew are
     ldr of a literal   adrp, (add,) ldr; or the same, of a copy
     prfm of a literal  nop
     calls of stubs     of a shorter stub that does the same
-    jumps by tables    as gcc writes them, by a table of distances
+    jumps by tables    moved_a64_tables
 
 In the old place of each is a slot, a jump to the new place; or the old trap.
 """
 import re
 
+from cfg_oracle import tally_cfg
+from moved_a64_tables import Tables
 from moved_code import MovedCode
 
 BRANCH = re.compile(r"(b|bl|b\.\w+|bc\.\w+|cbn?z|tbn?z)$")
@@ -46,9 +48,7 @@ class Pair(MovedCode):
 
     def __init__(self, old, new):
         MovedCode.__init__(self, "aarch64", old, new)
-        self.tables = self.groups(lambda a: self.was(a)[0] == "br")
-        self.part = {a for v in self.tables.values() for a in v}
-        self.checked = 0
+        self.tables = Tables(self, tally_cfg(old))
 
     def was(self, a):
         return parts(self.old.text(a))
@@ -111,46 +111,10 @@ class Pair(MovedCode):
             self.new_bytes.at(last(words), size) == \
             self.old_bytes.at(last(text), size) else None
 
-    def bound(self, a, index):
-        """how many entries the comparison before says, at least 1"""
-        for back in range(a, a - 64, -4):
-            name, text = self.was(back)
-            m = re.match(r"%s, #0x([0-9a-f]+)$" % index, text)
-            if m and name == "cmp":
-                return int(m.group(1), 16) + 1
-        return 1
-
-    def dispatch(self, group):
-        """a jump by a copied table; gcc's own shape only"""
-        old = [self.was(a) for a in group]
-        n = self.moved[group[-1]]
-        m = re.match(r"(w\d+), \[x\d+, (w\d+), uxtw(?: #\d)?\]", old[0][1])
-        t = re.match(r"x\d+, x\d+, #0x([0-9a-f]+)",
-                     self.was(group[0] - 4)[1])
-        if [o[0] for o in old] != [old[0][0], "adr", "add", "br"] or \
-                not m or not t or self.was(group[0] - 8)[0] != "adrp":
-            return n
-        size = {"ldrb": 1, "ldrh": 2, "ldrsb": 1, "ldrsh": 2}.get(old[0][0])
-        if self.now(n)[0] != "adr" or self.now(n + 4)[0] != "ldrsw" or \
-                self.now(n + 12)[0] != "br" or not size:
-            return None
-        table = last(self.was(group[0] - 8)[1]) + int(t.group(1), 16)
-        base, copy = last(old[1][1]), last(self.now(n)[1])
-        for i in range(self.bound(group[0], m.group(2))):
-            entry = self.old_bytes.number(table + size * i, size,
-                                          "sx" in old[2][1])
-            go = self.new_bytes.number(copy + 4 * i, 4, True)
-            if self.went(base + 4 * entry) != copy + go:
-                return None
-        self.checked += 1
-        return n
-
     def rewritten(self, a):
         (name, text), n = self.was(a), self.moved[a]
-        if a in self.tables:
-            return self.dispatch(self.tables[a])
-        if a in self.part:
-            return n
+        if a in self.tables.part:
+            return self.tables.check(a)
         if BRANCH.match(name):
             return self.branch(name, text, n)
         if name == "adr" and not text.startswith("xzr"):
