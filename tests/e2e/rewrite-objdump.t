@@ -35,10 +35,12 @@ LIBRARIES = {
 }
 # of the machine at hand, where they are installed
 INSTALLED = {"aarch64": [], "x86_64": ["bzip2", "mawk"]}
+# these with counters as well
+COUNTED = ["pool", "odd", "switches", "libgcc_s.so.1", "mawk"]
 
 
-def check_a64(what, path, new, least):
-    p = moved_a64.Pair(path, new)
+def check_a64(what, path, new, least, counts):
+    p = moved_a64.Pair(path, new, counts)
     own = [a for a, (_, text) in p.old.insn.items()
            if text[0] != "." and not any(a in r for r in p.stubs)]
     share = len(p.moved) / len(own)
@@ -52,8 +54,8 @@ def check_a64(what, path, new, least):
              (what, len(p.moved)))
 
 
-def check_x64(what, path, new, least):
-    p = moved_x64.Pair(path, new)
+def check_x64(what, path, new, least, counts):
+    p = moved_x64.Pair(path, new, counts)
     all_code = len(p.moved) + len(p.staying)
     share = len(p.moved) / all_code
     tap.ok(share > least, "%s: %d instructions, %.1f%% moved" %
@@ -68,9 +70,12 @@ def check_x64(what, path, new, least):
 
 def attempt(isa, what, path, least):
     new = os.path.join(where, "moved-" + os.path.basename(path))
-    rewrite("moved", path, new)
     check = {"aarch64": check_a64, "x86_64": check_x64}[isa]
-    check("%s %s" % (NAMES[isa], what), path, new, least)
+    rewrite("moved", path, new)
+    check("%s %s" % (NAMES[isa], what), path, new, least, False)
+    if what in COUNTED:
+        run(TALLY, "instrument", "--placement", "edges", path, "-o", new)
+        check("%s %s, counted" % (NAMES[isa], what), path, new, least, True)
     os.unlink(new)
 
 

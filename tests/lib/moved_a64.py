@@ -46,8 +46,8 @@ class Pair(MovedCode):
     ends = re.compile(r"(b|br|ret|eret|brk|udf|hlt|braaz?|brabz?)\t|"
                       r"(ret|eret|reta[ab])$|\.")
 
-    def __init__(self, old, new):
-        MovedCode.__init__(self, "aarch64", old, new)
+    def __init__(self, old, new, counts=False):
+        MovedCode.__init__(self, "aarch64", old, new, counts)
         self.tables = Tables(self, tally_cfg(old))
 
     def was(self, a):
@@ -56,9 +56,9 @@ class Pair(MovedCode):
     def now(self, n):
         return parts(self.new.text(n))
 
-    def jumps(self, at, to):
+    def jump(self, at):
         name, text = self.now(at)
-        return at + 4 if name == "b" and last(text) == to else None
+        return (at + 4, last(text)) if name == "b" else None
 
     def link(self, stub, copy):
         """is the new code a copy of the linker's stub?"""
@@ -73,16 +73,16 @@ class Pair(MovedCode):
 
     def branch(self, name, text, n):
         *front, _ = text.split(", ")
-        want = self.went(last(text))
+        to = last(text)
         got, words = self.now(n)
         if got not in (name, "b", "bl") and got != opposite(name):
             return None
         *new_front, _ = words.split(", ")
         if got == name or name in ("b.al", "b.nv") and got == "b":
-            to = last(words)
+            new = last(words)
             return n + 4 if new_front == front and \
-                (to == want or self.link(want, to)) else None
-        return self.jumps(n + 4, want) if new_front == front and \
+                (self.leads(new, to) or self.link(to, new)) else None
+        return self.jumps(n + 4, to) if new_front == front and \
             last(words) == n + 8 else None
 
     def address(self, n, reg):
@@ -133,7 +133,7 @@ class Pair(MovedCode):
     def wrong_slots(self):
         out = []
         for a in self.order:
-            if not self.jumps(a, self.moved[a]) and not (
+            if not self.jumps(a, a) and not (
                     TRAP.match(self.old.text(a)) and self.same_bytes(a, a)):
                 out.append("%x: no slot: %s" % (a, self.new.text(a)))
         return out

@@ -73,7 +73,7 @@ class Tables:
             entry = p.old_bytes.number(int(d["table"], 16) + size * i, size,
                                        signed)
             go = p.new_bytes.number(copy + 4 * (first + i), 4, True)
-            if p.went(int(d["base"], 16) + (entry << int(old[13] or 0))) != \
-                    copy + go:
+            if not p.leads(copy + go, int(d["base"], 16) +
+                           (entry << int(old[13] or 0))):
                 return False
         return True

@@ -43,8 +43,8 @@ class Pair(MovedCode):
     where = ("-j", ".tally.text")
     ends = re.compile(r"(?:[\w.]+ )*(?:jmp|ret|iret|ud[012]|hlt|int3)")
 
-    def __init__(self, old, new):
-        MovedCode.__init__(self, "x86_64", old, new)
+    def __init__(self, old, new, counts=False):
+        MovedCode.__init__(self, "x86_64", old, new, counts)
         self.branch = {a: branch(self.old.text(a)) for a in self.moved}
         self.targets = {b[3] for b in self.branch.values() if b}
         cfg = tally_cfg(old)
@@ -76,9 +76,10 @@ class Pair(MovedCode):
             n = self.new.at(n)[0]
         return ";".join(out), n
 
-    def jumps(self, at, to):
+    def jump(self, at):
         end, text = self.new.at(at)
-        return end if branch(text) == ("", "jmp", None, to) else None
+        b = branch(text)
+        return (end, b[3]) if b and b[:3] == ("", "jmp", None) else None
 
     def branches(self, a):
         """where the new code of a branch ends, or None: it is wrong"""
@@ -90,11 +91,13 @@ class Pair(MovedCode):
         if a in self.anew and COUNTING.match(name):
             if new != (prefix, name, hint, after + 2):
                 return None
-            over = self.jumps(after, after + 7)
-            return over and self.jumps(over, self.went(to))
+            over = self.jump(after)
+            return self.jumps(over[0], to) if over and \
+                over[1] == over[0] + 5 else None
         if a in self.anew:
             prefix, hint = "", None
-        return after if new == (prefix, name, hint, self.went(to)) else None
+        return after if new and new[:3] == (prefix, name, hint) and \
+            self.leads(new[3], to) else None
 
     def get_pc(self, a, pushed):
         code, end = self.new_texts(self.moved[a], 3)
@@ -105,7 +108,7 @@ class Pair(MovedCode):
     def prefixed(self, a):
         """a lock that is a block of its own"""
         n = self.moved[a]
-        return self.jumps(self.new.at(n)[0], self.went(self.old.at(a)[0])) \
+        return self.jumps(self.new.at(n)[0], self.old.at(a)[0]) \
             if self.text(a) == self.new_text(n) else None
 
     def rewritten(self, a):

@@ -9,6 +9,7 @@ were not copied, by addresses that code makes, from code that stays.
 """
 from cfg_oracle import run
 
+DYN_SIZE = 16
 JUMP, HOP, JUMP_SIZE, HOP_SIZE = 0xe9, 0xeb, 5, 2
 
 
@@ -25,18 +26,19 @@ class Pads:
         self.pair = pair
         self.at = {}            # old address: where the jump is
         b = pair.new_bytes
-        for a, n in pair.moved.items():
+        for a in pair.moved:
             first, at = b.at(a, 1)[0], a
             if first == HOP:
                 at = a + HOP_SIZE + b.number(a + 1, 1, True)
-            if first in (JUMP, HOP) and self.leads(at) == n:
+            if first in (JUMP, HOP) and \
+                    pair.leads(self.leads(at), a):
                 self.at[a] = at
 
     def leads(self, at):
-        """where the jump in the old place goes, or None"""
+        """where the jump in the old place goes, or 0"""
         b = self.pair.new_bytes.at(at, JUMP_SIZE)
         if b is None or b[0] != JUMP:
-            return None
+            return 0
         return at + JUMP_SIZE + int.from_bytes(b[1:], "little", signed=True)
 
     def excused(self):
@@ -47,7 +49,17 @@ class Pads:
             out.update(range(a, a + HOP_SIZE))
         for w in self.pair.tables.labels:
             out.update(range(w, w + 8))
+        out.update(self.unused_entry())
         return out
+
+    def unused_entry(self):
+        """what ends the dynamic section: counters put one more before that"""
+        b = self.pair.old_bytes
+        r = b.sections().get(".dynamic", (range(0), 0))[0]
+        for at in range(r.start, r.stop, DYN_SIZE):
+            if not any(b.at(at, DYN_SIZE)):
+                return range(at, at + DYN_SIZE if self.pair.counts else at)
+        return range(0)
 
     def changed(self):
         """complaints about other bytes of the old file that are not as were"""

@@ -161,14 +161,15 @@ class Tables:
     def same(self, d, copy, first, signed):
         """does the copy lead to the new places?"""
         p = self.pair
-        return all(copy + p.new_bytes.number(copy + 4 * (first + i), 4, True)
-                   == p.went(self.entry(d, i, signed))
+        return all(p.leads(copy + p.new_bytes.number(copy + 4 * (first + i),
+                                                     4, True),
+                           self.entry(d, i, signed))
                    for i in range(d["entries"]))
 
     def wrong_labels(self):
         return ["label at %x: %x -> %x" % (w, old, new)
                 for w, (old, new) in sorted(self.labels.items())
-                if new != self.pair.went(old)]
+                if not self.pair.leads(new, old)]
 
     def arrivals(self):
         """old addresses that tables still lead to"""

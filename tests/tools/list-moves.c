@@ -1,12 +1,16 @@
 /*
- * list-moves FILE OUT: rewrites FILE to OUT with nothing inserted, and says
- * where its code went, as the way back in OUT tells it: a line for every
- * stretch of old instructions,
+ * list-moves [-m] FILE NEW: where the code of FILE went in NEW, as the way back
+ * there tells it; with -m NEW is made first, with nothing inserted. A line for
+ * every stretch of old instructions,
  *
  *	old address, its bytes, new address, "run" or "one"
  *
- * the latter for an instruction in another form. How a stretch ends, where no
- * other follows, is known from the blocks of the old code.
+ * the latter for an instruction in another form; and for what is inserted
+ *
+ *	old address that it leads to, 0, new address, "new"
+ *
+ * How a stretch ends, where no other follows, is known from the blocks of the
+ * old code.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,6 +68,9 @@ static void show(const struct cfg *c, const struct way_back *w)
 		else if (s->kind == STRETCH_ONE)
 			printf("%" PRIx64 " %" PRIu64 " %" PRIx64 " one\n",
 			       s->old, insn_length(c, s->old), s->new);
+		else if (s->kind == STRETCH_INSERTED)
+			printf("%" PRIx64 " 0 %" PRIx64 " new\n", s->old,
+			       s->new);
 	}
 }
 
@@ -88,28 +95,38 @@ static int show_file(const struct cfg *c, const char *path, struct err *e)
 	return found ? 0 : err_set(e, ERR_INPUT, "%s: no way back", path);
 }
 
-int main(int argc, char **argv)
+/* moves the code, and nothing else */
+static int make(const struct cfg *c, const char *path, struct err *e)
 {
 	struct plan plan = {.way_back = true};
 	struct rewrite_options none = {0};
 	struct rewrite_report r;
+
+	if (rewrite_image(c, &plan, &none, path, &r, e))
+		return -1;
+	rewrite_report_free(&r);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	bool makes = argc == 4 && !strcmp(argv[1], "-m");
 	struct image im;
 	struct unwind u;
 	struct cfg c;
 	struct err e;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: list-moves FILE OUT\n");
+	if (argc != 3 + makes) {
+		fprintf(stderr, "usage: list-moves [-m] FILE NEW\n");
 		return 2;
 	}
-	if (image_open(&im, argv[1], &e))
+	if (image_open(&im, argv[argc - 2], &e))
 		return fail(&e);
 	unwind_read(&u, &im);
 	if (cfg_build(&c, &im, &u, &e) ||
-	    rewrite_image(&c, &plan, &none, argv[2], &r, &e) ||
-	    show_file(&c, argv[2], &e))
+	    (makes && make(&c, argv[argc - 1], &e)) ||
+	    show_file(&c, argv[argc - 1], &e))
 		return fail(&e);
-	rewrite_report_free(&r);
 	cfg_free(&c);
 	unwind_free(&u);
 	image_close(&im);
