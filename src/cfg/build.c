@@ -71,7 +71,7 @@ static void build_free(struct build *b)
 	vec_free(&b->jump);
 	vec_free(&b->refusal);
 	vec_free(&b->stub);
-	vec_free(&b->outside);
+	outside_free(&b->outside);
 	mem_free(b->piece_index);
 	code_free(&b->code);
 }

@@ -93,6 +93,19 @@ struct landing {
 	uint32_t pad;
 };
 
+/* bytes that have no blocks, see outside.c */
+struct gap {
+	uint32_t start, end;
+	bool sure;
+	size_t target, ntarget; /* of outside.target */
+};
+
+struct outside {
+	VEC(struct gap) gap; /* by start */
+	VEC(uint32_t) target; /* offsets that they seem to branch to */
+	bool known; /* the pieces are as they were when this was read */
+};
+
 struct build {
 	struct cfg *cfg;
 	const struct image *im;
@@ -111,10 +124,7 @@ struct build {
 	size_t indexed; /* pieces that pieces_index() has seen */
 	uint32_t *piece_index; /* first piece ending after each 256 bytes */
 	bool *noreturn; /* by piece, at the representative; may be NULL */
-	/* offsets in pieces that what lies outside of all, or is left in
-	   place, seems to branch to; as long as the pieces stay as they are */
-	VEC(uint32_t) outside;
-	bool outside_known;
+	struct outside outside;
 };
 
 typedef VEC(uint32_t) offsets;
@@ -190,10 +200,17 @@ const char *discover_denied(const struct image *im, const char **pinned);
 void discover_code(struct build *b);
 /* tries the code that only tables lead to; true if there was some */
 bool discover_wanted(struct build *b);
+/* an offset lies in a section of linkage stubs */
+bool discover_in_stubs(const struct build *b, uint32_t off);
 /* marks leaders and entries, once all pieces are known */
 void discover_leaders(struct build *b);
 /* marks again what others may enter, with what the dispatches account for */
 void discover_entries(struct build *b);
+
+/* --- outside.c */
+/* marks what is entered from where there are no blocks */
+void outside_mark(struct build *b);
+void outside_free(struct outside *o);
 
 /* one FDE covers a whole PLT: makes a piece of every stub that is called */
 void discover_split_stubs(struct build *b);

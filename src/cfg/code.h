@@ -127,6 +127,16 @@ static inline void code_set(const struct code *k, uint64_t *bits, uint32_t off)
 		__atomic_fetch_or(&bits[i / 64], bit, __ATOMIC_RELAXED);
 }
 
+/* sets a bit, and makes a leader, if an instruction starts there */
+static inline void code_lead(const struct code *k, uint64_t *bits,
+			     uint32_t off)
+{
+	if (!code_test(k, k->insn, off))
+		return;
+	code_set(k, bits, off);
+	code_set(k, k->leader, off);
+}
+
 /*
  * Bits that are set in rising order, by one thread: a word at a time. Those
  * of the last word are not there before code_marks_end().

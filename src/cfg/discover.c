@@ -343,8 +343,7 @@ static void stub_list(struct build *b)
 	}
 }
 
-/* off lies in a section of linkage stubs */
-static bool stub_holds(const struct build *b, uint32_t off)
+bool discover_in_stubs(const struct build *b, uint32_t off)
 {
 	for (size_t i = 0; i < b->stub.n; i++)
 		if (off >= b->stub.at[i].start && off < b->stub.at[i].end)
@@ -352,19 +351,10 @@ static bool stub_holds(const struct build *b, uint32_t off)
 	return false;
 }
 
-/* sets a bit at an offset, if an instruction starts there */
-static void mark_offset(struct build *b, uint64_t *bits, uint32_t off)
-{
-	if (!code_test(&b->code, b->code.insn, off))
-		return;
-	code_set(&b->code, bits, off);
-	code_set(&b->code, b->code.leader, off);
-}
-
-/* the same at an address */
+/* sets a bit at an address, if an instruction starts there */
 static void mark_address(struct build *b, uint64_t *bits, uint64_t addr)
 {
-	mark_offset(b, bits, code_offset(&b->code, addr));
+	code_lead(&b->code, bits, code_offset(&b->code, addr));
 }
 
 /* pointers that dispatches account for: nobody else arrives there */
@@ -461,63 +451,6 @@ static void explain_jumps(const struct build *b, struct explained *x)
 		      range_order);
 }
 
-/*
- * A branch that was met in what is left in place may lead to t. Most of that
- * is data: it is not believed to lead into a stub or, unless an unwind table
- * says that it is code (sure), into a procedure that has one.
- */
-static bool branch_counts(const struct build *b, uint32_t t, bool sure)
-{
-	uint32_t q = t == CODE_NONE ? CFG_NONE : piece_at(b, t);
-
-	if (q == CFG_NONE || b->piece.at[q].start == t)
-		return q != CFG_NONE;
-	return !stub_holds(b, t) && (sure || b->piece.at[q].fde == CFG_NONE);
-}
-
-/* lists where [off, end), left in place, branches to as far as it decodes */
-static void list_from_outside(struct build *b, uint32_t off, uint32_t end,
-			      bool sure)
-{
-	const struct code *k = &b->code;
-	struct insn i;
-
-	for (; off < end; off += i.len ? i.len : 1u << k->shift) {
-		k->isa->scan(code_bytes(k, off), end - off,
-			     code_address(k, off), &i);
-		if ((i.kind == INSN_JUMP || i.kind == INSN_COND ||
-		     i.kind == INSN_CALL) &&
-		    branch_counts(b, code_offset(k, i.target), sure))
-			vec_push(&b->outside, code_offset(k, i.target));
-	}
-}
-
-/* the same for all that no piece covers, and for pieces left in place */
-static void list_from_all_outside(struct build *b)
-{
-	size_t p = 0;
-
-	b->outside.n = 0;
-	b->outside_known = true;
-
-	for (unsigned i = 0; i < b->code.nrange; i++) {
-		const struct code_range *r = &b->code.range[i];
-		uint32_t off = r->offset;
-		uint32_t end = off + (uint32_t)(r->end - r->start);
-
-		for (; p < b->piece.n && b->piece.at[p].start < end; p++) {
-			const struct piece *q = &b->piece.at[p];
-
-			list_from_outside(b, off, q->start, false);
-			if (q->in_place)
-				list_from_outside(b, q->start, q->end,
-						  q->fde != CFG_NONE);
-			off = q->end;
-		}
-		list_from_outside(b, off, end, false);
-	}
-}
-
 void discover_entries(struct build *b)
 {
 	struct explained x = {0};
@@ -525,10 +458,7 @@ void discover_entries(struct build *b)
 	explain_jumps(b, &x);
 	code_clear(&b->code, b->code.entry, 0, b->code.total);
 	each_pointer(b, mark_pointer, &x);
-	if (!b->outside_known)
-		list_from_all_outside(b);
-	for (size_t i = 0; i < b->outside.n; i++)
-		mark_offset(b, b->code.entry, b->outside.at[i]);
+	outside_mark(b);
 	for (size_t i = 0; i < b->piece.n; i++)
 		if (b->piece.at[i].fresh && !b->piece.at[i].in_place)
 			code_set(&b->code, b->code.entry,
@@ -569,7 +499,8 @@ static void mark_piece(struct build *b, const struct piece *p)
 		/* a call to the next instruction only asks for its address;
 		   a jump to a stub is a tail call */
 		if ((x->kind == INSN_CALL && x->target != x->at + x->len) ||
-		    (stub_holds(b, x->target) && !stub_holds(b, x->at)))
+		    (discover_in_stubs(b, x->target) &&
+		     !discover_in_stubs(b, x->at)))
 			code_set(k, k->called, x->target);
 	}
 }
@@ -609,7 +540,7 @@ void discover_split_stubs(struct build *b)
 		struct piece p = old.at[i];
 		uint32_t at = p.start, next;
 
-		if (p.in_place || !stub_holds(b, p.start)) {
+		if (p.in_place || !discover_in_stubs(b, p.start)) {
 			vec_push(&b->piece, p);
 			continue;
 		}

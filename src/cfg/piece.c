@@ -47,7 +47,7 @@ void pieces_index(struct build *b)
 
 	mem_sort(b->piece.at, b->piece.n, sizeof *b->piece.at, piece_order);
 	b->indexed = b->piece.n;
-	b->outside_known = false;
+	b->outside.known = false;
 	mem_free(b->piece_index);
 	b->piece_index = NEW_ARRAY(uint32_t, n);
 	for (size_t i = 0; i < n; i++) {

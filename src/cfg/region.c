@@ -39,24 +39,48 @@ static const char *region_reason(const struct build *b, uint32_t off,
 		       b->refusal.at[i].why : "no proof that this is code";
 }
 
+/*
+ * Behind the last of [off, end) that is no padding, of which there is some at
+ * off. Read from `from` on, which may be within an instruction: what is found
+ * right behind it is not believed, and CODE_NONE the answer.
+ */
+static uint32_t region_last(const struct code *k, uint32_t off, uint32_t from,
+			    uint32_t end)
+{
+	uint32_t last = off, n;
+
+	for (uint32_t at = from; at < end; at += n ? n : 1u << k->shift) {
+		n = region_pad(k, at, end);
+		if (!n)
+			last = at + (1u << k->shift);
+	}
+	return from == off || last > from + k->isa->max_len ? last : CODE_NONE;
+}
+
+/* the same; padding at the end is short most often */
+static uint32_t region_trim(const struct code *k, uint32_t off, uint32_t end)
+{
+	uint32_t last = CODE_NONE;
+
+	for (uint64_t n = 64; last == CODE_NONE; n *= 4)
+		last = region_last(k, off, end - off < n ?
+					   off : end - (uint32_t)n, end);
+	return last;
+}
+
 /* adds [off, end) without the padding at its ends */
 static void region_add(struct build *b, uint32_t off, uint32_t end,
 		       const char *reason)
 {
 	const struct code *k = &b->code;
-	uint32_t last = off, n;
+	uint32_t last, n;
 	struct region r = {.reason = reason};
 
 	while (off < end && (n = region_pad(k, off, end)))
 		off += n;
 	if (off >= end)
 		return;
-	/* trailing padding: behind the last byte that is none */
-	for (uint32_t at = off; at < end; at += n ? n : 1u << k->shift) {
-		n = region_pad(k, at, end);
-		if (!n)
-			last = at + (1u << k->shift);
-	}
+	last = region_trim(k, off, end);
 	if (!reason)
 		r.reason = region_reason(b, off, last);
 	r.start = code_address(k, off);
