@@ -1,249 +1,102 @@
 #!/usr/bin/env python3
 """
-rewrite-objdump: moved code as binutils' disassembler reads it. The slots of a
-rewritten file say where every instruction went; what stands there has to be
-the same instruction, and to refer to the same thing.
+rewrite-objdump: moved code as binutils' disassembler reads it. Every old
+instruction has to stand in its new place and to refer to the same thing
+(tests/lib/moved_a64.py, moved_x64.py), and what is left in the old place leads
+there.
 """
 import os
-import re
-import struct
+import shutil
 import sys
 import tempfile
 
 sys.path.insert(0, "tests/lib")
 from rewrite_run import *
+import moved_a64
+import moved_x64
 
 tap = Tap()
-ISA = "aarch64"
-LINE = re.compile(r"^ *([0-9a-f]+):\t([0-9a-f]{8}) \t(\S+)(?:\t(.*))?$")
-BRANCH = re.compile(r"^(b|bl|b\.\w+|bc\.\w+|cbn?z|tbn?z)$")
-OPPOSITE = {"eq": "ne", "cs": "cc", "mi": "pl", "vs": "vc", "hi": "ls",
-            "ge": "lt", "gt": "le"}
-OPPOSITE.update({v: k for k, v in list(OPPOSITE.items())})
+PIC, PLAIN = ["-O2", "-fPIE", "-pie"], ["-O2", "-fno-pie", "-no-pie"]
+SWITCHES = ["../%s.c" % s for s in ("switch", "goto", "tail", "noret", "misc")]
+# name, sources, flags, share of the code that moves at least
+PROGRAMS = {
+    "aarch64": [("pool", ["pool.c", "pool-aarch64.S"], ["-O2"], 0.4)],
+    "x86_64": [
+        ("odd", ["odd.c", "odd-x86_64.S"], PIC, 0.9),
+        ("odd-plain", ["odd.c", "odd-x86_64.S"], PLAIN, 0.9),
+        ("labels", ["labels.c"], PIC, 0.9),
+        ("switches", SWITCHES, PIC + ["-fcf-protection", "-DNO_THROW"], 0.9),
+        ("switches-plain", SWITCHES, PLAIN + ["-DNO_THROW"], 0.9),
+    ],
+}
+LIBRARIES = {
+    "aarch64": ["libgcc_s.so.1", "libatomic.so.1", "libm.so.6", "libc.so.6"],
+    "x86_64": ["libgcc_s.so.1", "libm.so.6", "libstdc++.so.6", "libc.so.6"],
+}
+# of the machine at hand, where they are installed
+INSTALLED = {"aarch64": [], "x86_64": ["bzip2", "mawk"]}
+# these with counters as well
+COUNTED = ["pool", "odd", "switches", "libgcc_s.so.1", "mawk"]
 
 
-def disassemble(path):
-    """{address: (mnemonic, operands)}"""
-    out = {}
-    for line in run(tool(ISA, "objdump"), "-dz", path).splitlines():
-        m = LINE.match(line)
-        if m:
-            if m.group(3).startswith("."):
-                continue        # data
-            text = re.split(r"\s*(?://|<)", m.group(4) or "")[0]
-            out[int(m.group(1), 16)] = (m.group(3), text)
-    return out
-
-
-class Bytes:
-    """a file by address"""
-
-    def __init__(self, path):
-        self.data = open(path, "rb").read()
-        off, = struct.unpack_from("<Q", self.data, 32)
-        n, = struct.unpack_from("<H", self.data, 56)
-        self.load = []
-        for i in range(n):
-            kind, _, o, v, _, size = struct.unpack_from(
-                "<IIQQQQ", self.data, off + 56 * i)
-            if kind == 1:
-                self.load.append((v, o, size))
-
-    def at(self, addr, n):
-        for v, o, size in self.load:
-            if v <= addr and addr + n <= v + size:
-                return self.data[o + addr - v:o + addr - v + n]
-        return None
-
-
-def last(operands):
-    """the address at the end of the operands"""
-    return int(operands.split(", ")[-1].split()[-1], 16)
-
-
-def immediate(operands):
-    m = re.search(r"#(?:0x)?([0-9a-f]+)", operands)
-    return int(m.group(1), 16 if "#0x" in operands else 10) if m else 0
-
-
-def opposite(name):
-    if name.startswith("b."):
-        return "b." + OPPOSITE[name[2:]]
-    return {"cbz": "cbnz", "cbnz": "cbz", "tbz": "tbnz",
-            "tbnz": "tbz"}[name]
-
-
-class Pair:
-    """A file and what it became."""
-
-    def __init__(self, old, new):
-        self.old, self.new = disassemble(old), disassemble(new)
-        self.old_bytes, self.new_bytes = Bytes(old), Bytes(new)
-        edge = max(self.old) + 4
-        self.moved = {}
-        for a in self.old:
-            name, text = self.new.get(a, ("", ""))
-            if name == "b" and last(text) >= edge:
-                self.moved[a] = last(text)
-
-        self.jumps, self.checked = self.dispatches(), 0
-        self.parts = {a for v in self.jumps.values() for a in v}
-
-    def went(self, addr):
-        return self.moved.get(addr, addr)
-
-    def link(self, stub, copy):
-        """is the new code a copy of the linker's stub?"""
-        page, load = (self.old.get(stub + i, ("", "")) for i in (0, 4))
-        code = [self.new.get(copy + i, ("", "")) for i in (0, 4, 8)]
-        if page[0] != "adrp" or [c[0] for c in code] != ["adr", "ldr", "br"]:
-            return False
-        m = re.match(r"x17, \[x16(?:, #(\d+))?\]$", load[1])
-        return m and last(code[0][1]) == last(page[1]) + \
-            int(m.group(1) or 0) and code[0][1].startswith("x16") and \
-            code[1][1] == "x17, [x16]" and code[2][1] == "x17"
-
-    def branch(self, name, text, n):
-        """complaint about a branch that went to n"""
-        want = self.went(last(text))
-        got, words = self.new[n]
-        if got == name and self.link(want, last(words)):
-            want = last(words)
-        front = text.split(", ")[:-1]
-        if got == name:
-            return words.split(", ")[:-1] != front or last(words) != want
-        if name in ("b.al", "b.nv"):
-            return got != "b" or last(words) != want
-        after, to = self.new[n + 4]
-        return got != opposite(name) or last(words) != n + 8 or \
-            words.split(", ")[:-1] != front or after != "b" or \
-            last(to) != want
-
-    def address(self, n):
-        """what adrp and the instruction behind it make"""
-        page, (name, text) = self.new[n], self.new[n + 4]
-        if page[0] != "adrp":
-            return None
-        if name == "add":
-            return last(page[1]) + immediate(text)
-        m = re.match(r"(\w+), \[(\w+)(?:, #(\d+))?\]", text)
-        if name in ("ldr", "ldrsw") and m:
-            return last(page[1]) + int(m.group(3) or 0)
-        return None
-
-    def literal(self, text, n):
-        """complaint about a literal load"""
-        reg = text.split(",")[0]
-        size = {"w": 4, "x": 8, "s": 4, "d": 8, "q": 16}[reg[0]]
-        name, words = self.new[n]
-        if name == "adrp":
-            return self.address(n) != last(text)
-        return words.split(",")[0] != reg or \
-            self.new_bytes.at(last(words), size) != \
-            self.old_bytes.at(last(text), size)
-
-    def dispatches(self):
-        """{old br: the old instructions before it that became one jump}"""
-        at = {}
-        for a, n in self.moved.items():
-            at.setdefault(n, []).append(a)
-        return {max(v): sorted(v) for v in at.values() if len(v) > 1 and
-                self.old[max(v)][0] == "br"}
-
-    def bound(self, a, index):
-        """how many entries the comparison before says, at least 1"""
-        for back in range(a, a - 64, -4):
-            m = re.match(r"%s, #0x([0-9a-f]+)$" % index,
-                         self.old.get(back, ("", ""))[1])
-            if m and self.old[back][0] == "cmp":
-                return int(m.group(1), 16) + 1
-        return 1
-
-    def dispatch(self, group):
-        """complaint about a jump by a copied table; gcc's own shape only"""
-        old = [self.old[a] for a in group]
-        m = re.match(r"(w\d+), \[x\d+, (w\d+), uxtw(?: #\d)?\]", old[0][1])
-        t = re.match(r"x\d+, x\d+, #0x([0-9a-f]+)",
-                     self.old.get(group[0] - 4, ("", ""))[1])
-        if [o[0] for o in old] != [old[0][0], "adr", "add", "br"] or \
-                not m or not t or self.old[group[0] - 8][0] != "adrp":
-            return False
-        size = {"ldrb": 1, "ldrh": 2, "ldrsb": 1, "ldrsh": 2}.get(old[0][0])
-        n = self.moved[group[0]]
-        if self.new[n][0] != "adr" or self.new[n + 4][0] != "ldrsw" or \
-                self.new[n + 12][0] != "br" or not size:
-            return True
-        table = last(self.old[group[0] - 8][1]) + int(t.group(1), 16)
-        base, copy = last(old[1][1]), last(self.new[n][1])
-        for i in range(self.bound(group[0], m.group(2))):
-            entry = int.from_bytes(self.old_bytes.at(table + size * i, size),
-                                   "little", signed="sx" in old[2][1])
-            go = int.from_bytes(self.new_bytes.at(copy + 4 * i, 4), "little",
-                                signed=True)
-            if self.went(base + 4 * entry) != copy + go:
-                return True
-        self.checked += 1
-        return False
-
-    def wrong(self, a):
-        """does the instruction that was at a do something else?"""
-        (name, text), n = self.old[a], self.moved[a]
-        if n not in self.new:
-            return True
-        if a in self.jumps:
-            return self.dispatch(self.jumps[a])
-        if a in self.parts:
-            return False
-        if BRANCH.match(name):
-            return self.branch(name, text, n)
-        if name == "adr" and not text.startswith("xzr"):
-            return self.address(n) != last(text)
-        if name in ("ldr", "ldrsw") and "[" not in text:
-            return self.literal(text, n)
-        if name == "prfm" and "[" not in text:
-            return self.new[n][0] != "nop"
-        return self.new[n] != (name, text)
-
-    def complaints(self):
-        return ["%x: %s %s -> %x: %s %s" % (
-            a, *self.old[a], self.moved[a],
-            *self.new.get(self.moved[a], ("?", "?")))
-            for a in sorted(self.moved) if self.wrong(a)]
-
-
-def section(path, name):
-    """range of its addresses"""
-    for line in run("readelf", "-SW", path).splitlines():
-        w = line.split("]", 1)[-1].split()
-        if w and w[0] == name:
-            return range(int(w[2], 16), int(w[2], 16) + int(w[4], 16))
-    return range(0)
-
-
-def attempt(what, path, least):
-    new = os.path.join(where, "moved-" + os.path.basename(path))
-    rewrite("moved", path, new)
-    p = Pair(path, new)
-    stubs = section(path, ".plt") # the linker's stay
-    own = [a for a in p.old if a not in stubs]
+def check_a64(what, path, new, least, counts):
+    p = moved_a64.Pair(path, new, counts)
+    own = [a for a, (_, text) in p.old.insn.items()
+           if text[0] != "." and not any(a in r for r in p.stubs)]
     share = len(p.moved) / len(own)
     tap.ok(share > least, "%s: %d instructions, %.1f%% moved" %
            (what, len(own), 100 * share))
-    wrong = p.complaints()
-    tap.none(wrong, "%s: they are what they were, %d of %d tables compared" %
-             (what, p.checked, len(p.jumps)))
+    wrong, t = p.complaints(), p.tables
+    tap.none(wrong, "%s: they are what they were, %d of %d tables copied, "
+             "the places of %d seen" % (what, len(t.copied), len(t.dispatch),
+                                        t.seen))
+    tap.none(p.wrong_slots(), "%s: %d slots lead there" %
+             (what, len(p.moved)))
+
+
+def check_x64(what, path, new, least, counts):
+    p = moved_x64.Pair(path, new, counts)
+    all_code = len(p.moved) + len(p.staying)
+    share = len(p.moved) / all_code
+    tap.ok(share > least, "%s: %d instructions, %.1f%% moved" %
+           (what, all_code, 100 * share))
+    wrong, t = p.complaints(), p.tables
+    tap.none(wrong + t.wrong_labels(), "%s: they are what they were, %d of "
+             "%d tables copied, the places of %d seen, %d labels changed" %
+             (what, len(t.copied), len(t.dispatch), t.seen, len(t.labels)))
+    tap.none(p.pads.changed() + p.pads.missing(),
+             "%s: %d pads, and nothing else changed" % (what, len(p.pads.at)))
+
+
+def attempt(isa, what, path, least):
+    new = os.path.join(where, "moved-" + os.path.basename(path))
+    check = {"aarch64": check_a64, "x86_64": check_x64}[isa]
+    rewrite("moved", path, new)
+    check("%s %s" % (NAMES[isa], what), path, new, least, False)
+    if what in COUNTED:
+        run(TALLY, "instrument", "--placement", "edges", path, "-o", new)
+        check("%s %s, counted" % (NAMES[isa], what), path, new, least, True)
+    os.unlink(new)
+
+
+def attempt_all(isa):
+    for name, sources, flags, least in PROGRAMS[isa]:
+        exe = os.path.join(where, name)
+        run(*compiler(isa, "gcc"), *flags, "-w", "-o", exe,
+            *[PROGS + s for s in sources])
+        attempt(isa, name, exe, least)
+    found = [(lib, World(isa).library(lib)) for lib in LIBRARIES[isa]]
+    if isa == MACHINE:
+        found += [(name, shutil.which(name)) for name in INSTALLED[isa]]
+    for name, path in found:
+        if path:
+            attempt(isa, name, os.path.realpath(path), 0.9)
 
 
 with tempfile.TemporaryDirectory() as where:
-    if not tool(ISA, "gcc"):
-        tap.skip("all", "no tools for " + ISA)
-        tap.done()
-    exe = os.path.join(where, "pool")
-    run(*compiler(ISA, "gcc"), "-O2", "-o", exe, PROGS + "pool.c",
-        PROGS + "pool-aarch64.S")
-    attempt("pool", exe, 0.4)
-    for lib in ("libgcc_s.so.1", "libatomic.so.1", "libm.so.6"):
-        path = World(ISA).library(lib)
-        if path:
-            attempt(lib, path, 0.9)
+    for isa in ISAS:
+        if tool(isa, "gcc"):
+            attempt_all(isa)
+        else:
+            tap.skip(NAMES[isa], "no tools for it")
 tap.done()

@@ -14,7 +14,7 @@
 
 REBUILD_GOAL=tools rebuild_other >&2
 rebuild_as_host tally tools/insert-everywhere tools/judge-counts \
-	tools/count-everywhere >&2
+	tools/count-everywhere tools/list-moves >&2
 BUILD=$there/as-host TALLY_TEST_HOST=$isa
 export BUILD TALLY_TEST_HOST
 "$@"

@@ -82,6 +82,31 @@
 9:	ret
 	end_fn	odd_counts
 
+	/* long odd_reach(long n): counting branches that just reach over jumps
+	   that get longer, for they leave the procedure; one has a hint */
+	.p2align 4
+	fn	odd_reach
+	mov	%rdi, %rcx
+	mov	$1, %eax
+	jrcxz	9f
+1:	add	$1, %rax
+	jecxz	9f
+	.irp	k, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64
+	cmp	$\k, %ecx
+	je	.Lodd_reached
+	.endr
+	cmp	$-1, %ecx
+	je,pn	.Lodd_reached
+	add	%rcx, %rax
+	loop	1b
+9:	ret
+	end_fn	odd_reach
+	fn	odd_reached
+.Lodd_reached:
+	add	$1000, %rax
+	ret
+	end_fn	odd_reached
+
 	/* long odd_narrow(unsigned long n): jecxz looks at half of it */
 	.p2align 4
 	fn	odd_narrow

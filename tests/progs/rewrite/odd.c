@@ -11,7 +11,7 @@ long odd_counts(unsigned long n), odd_narrow(unsigned long n);
 long odd_overlap(long *p, long skip), odd_entry(long n), odd_inner(long n);
 void odd_strings(char *to, const char *from, unsigned long n);
 long odd_zone(long n), odd_notrack(unsigned n), odd_data(void), odd_rtm(void);
-long odd_shared(void), odd_skips(long n);
+long odd_shared(void), odd_skips(long n), odd_reach(long n);
 void odd_add(unsigned long *to, const unsigned long *from, unsigned n);
 extern long (*const odd_tiny[])(long);
 extern const unsigned odd_ntiny;
@@ -39,6 +39,7 @@ int main(void)
 	printf("retpoline %ld\n", odd_retpoline(triple, 14));
 	for (unsigned long i = 0; i < 5; i++)
 		printf("counts %ld %ld\n", odd_counts(i), odd_narrow(i << 31));
+	printf("reach %ld %ld %ld\n", odd_reach(0), odd_reach(9), odd_reach(70));
 	printf("overlap %ld", odd_overlap(&n, 0));
 	printf(" %ld, %ld\n", odd_overlap(&n, 1), n);
 	printf("skips %ld\n", odd_skips(21));
