@@ -106,8 +106,8 @@ struct plan {
 	uint32_t entry;
 	/*
 	 * Not 0: an entry of the dynamic section by this tag gets the address
-	 * of what is dynamic_at bytes into the support code, if the file has
-	 * room for one more entry.
+	 * of what is dynamic_at bytes into the support code. If the file has
+	 * such a section, but no room for one more entry, nothing is written.
 	 */
 	int64_t dynamic_tag;
 	uint32_t dynamic_at;

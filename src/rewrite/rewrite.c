@@ -97,8 +97,7 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 	if (write_contents(r))
 		return -1;
 	file_write_constants(r);
-	dynamic_add(r);
-	if (file_write(r, path))
+	if (dynamic_add(r) || file_write(r, path))
 		return -1;
 	count_moved(r);
 	return 0;

@@ -147,7 +147,7 @@ bool island_write(struct rewriter *r);
 void old_pools_find(struct rewriter *r);
 
 /* dynamic.c: the entry that the plan asks for, once its memory is placed */
-void dynamic_add(struct rewriter *r);
+int dynamic_add(struct rewriter *r);
 
 /* text.c: r->text, its islands, and the old text that leads there */
 int text_write(struct rewriter *r);

@@ -43,6 +43,7 @@ CASES = [
     Case("flow-static", ["flow.c"], "-O2", "-static", few=True, own=True),
     Case("flow-no-pie", ["flow.c"], "-O2", "-no-pie", few=True),
     Case("flow-clang", ["flow.c"], "-O2", cc="clang", few=True),
+    Case("flow-lld", ["flow.c"], "-O2", "-fuse-ld=lld", cc="clang", few=True),
     Case("edges", ["edges.cc", "edges-%s.S"], "-O2", *TABLES, cc="g++",
          throws=True),
     Case("labels", ["labels.c"], "-O2", few=True),

@@ -239,6 +239,34 @@ def try_appended(c, program):
         os.unlink(c.out)
 
 
+def without_room(data):
+    """A file whose dynamic section has no entry to spare."""
+    n, = struct.unpack_from("<H", data, 56)
+    at, = struct.unpack_from("<Q", data, 32)
+    for i in range(n):
+        kind, _, start, _, _, size = struct.unpack_from("<IIQQQQ", data,
+                                                        at + 56 * i)
+        if kind == 2:           # PT_DYNAMIC
+            for d in range(start, start + size - 16, 16):
+                tag, = struct.unpack_from("<q", data, d)
+                if tag in (0, 11, 0x6ffffff9):  # none, SYMENT, RELACOUNT
+                    data = put(data, d, "q", 0x60000001)
+    return data
+
+
+def try_dynamic(c, program):
+    """Nobody would find the counters of a file that does not lead to them."""
+    full = c.file("full", without_room(open(program, "rb").read()))
+    for placement, status in ("edges", INPUT), ("none", 0):
+        p = subprocess.run([TALLY, "instrument", "--placement", placement,
+                            full, "-o", c.out], capture_output=True, text=True)
+        tap.ok(p.returncode == status and os.path.exists(c.out) != status and
+               bool(status) == bool(re.search(
+                   "full: at offset 0x.*: no room in the dynamic section",
+                   p.stderr)), "a full dynamic section, " + placement,
+               [str(p)])
+
+
 def try_pinned(c):
     """V8's own code, which has no unwind entries, stays where it is"""
     source = c.file("pinned.c", b"""
@@ -298,6 +326,7 @@ with tempfile.TemporaryDirectory() as where:
     try_killed_writing(case, program)
     try_modes(case, program)
     try_appended(case, program)
+    try_dynamic(case, program)
     try_pinned(case)
     try_misuse(case, program)
 tap.done()

@@ -91,7 +91,7 @@ static inline void hidden_read(struct hidden *h, pid_t pid)
 	snprintf(name, sizeof name, "/proc/%d/maps", pid);
 	maps_read(&maps, name);
 	for (size_t i = 0; i < maps.n; i++)
-		if (!strcmp(maps.at[i].path, exe))
+		if (maps.at[i].runs && !strcmp(maps.at[i].path, exe))
 			hidden_sections(h, &maps.at[i]);
 	maps_free(&maps);
 	if (h->code.n)

@@ -22,6 +22,7 @@
 struct map {
 	uint64_t start, end; /* in memory */
 	uint64_t delta;	     /* address in memory - address in the file */
+	bool runs;	     /* may be executed, as it is mapped */
 	char *path;
 };
 
@@ -74,7 +75,7 @@ static inline bool map_delta(struct map *m, uint64_t offset)
  */
 static inline void maps_read(struct maps *ms, const char *name)
 {
-	char line[PATH_MAX + 128], path[PATH_MAX + 1];
+	char line[PATH_MAX + 128], path[PATH_MAX + 1], may[8];
 	struct map m;
 	uint64_t offset;
 	FILE *f = fopen(name, "re");
@@ -83,10 +84,11 @@ static inline void maps_read(struct maps *ms, const char *name)
 		return;
 	while (fgets(line, sizeof line, f)) {
 		path[0] = '\0';
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64
-			   " %*s %*s %4096[^\n]", &m.start, &m.end, &offset,
-			   path) < 4 || path[0] != '/')
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64
+			   " %*s %*s %4096[^\n]", &m.start, &m.end, may,
+			   &offset, path) < 5 || path[0] != '/')
 			continue;
+		m.runs = strchr(may, 'x');
 		m.path = strdup(path);
 		if (!map_delta(&m, offset)) {
 			free(m.path);
