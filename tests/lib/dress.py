@@ -4,32 +4,59 @@
     dress.py MACHINE WAY TREE STORE
 
 Rewrites every program and library of TREE in a way of rewrite_run.py ("plain":
-not at all). Libraries stay where they are. A program goes to STORE, and a
-script of its name, and as old as it, so that make is content, runs it, in qemu
-if it has to, among C and compiler libraries that are rewritten the same way. Test suites
-thus run programs by name, whoever starts them. Prints one line of JSON per
-file, for rewrite_sweep.py to sum up.
+not at all). Libraries stay where they are. A program goes to STORE, and a small
+one of its name, and as old as it, so that make is content, runs it, in qemu if
+it has to, among C and compiler libraries that are rewritten the same way. Test
+suites thus run programs by name, whoever starts them. Prints one line of JSON
+per file, for rewrite_sweep.py to sum up.
 
-"counted" leaves all files as they are; the script runs `tally count`, which
+"counted" leaves all files as they are; `tally count` runs them, which
 rewrites them and all that they need. A profile of each run is in
 STORE/profiles.
 """
 import os
 import shutil
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from rewrite_run import *
 from rewrite_sweep import is_elf
 
-SCRIPT = '#!/bin/sh\nexec %s -0 "$0" -L %s %s "$@"\n'
-NATIVE = """#!/bin/sh
-export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:%s/lib
-exec %s "$@"
-"""
-COUNTED = """#!/bin/sh
-export XDG_CACHE_HOME=%s/cache QEMU_LD_PREFIX=%s
-exec %s count --quiet --strict -o %s/profiles/${0##*/}.$$ -- %s "$@"
+# no shell can do it: some drop variables whose names they do not like, others
+# complain of the locale
+LAUNCHER = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const more[] = {%s0}; /* NAME=VALUE */
+static const char *const libraries = "%s"; /* the last folder of them */
+static const char *const words[] = {%s0};
+
+int main(int argc, char **argv)
+{
+	char *args[1000], out[4096];
+	const char *path = getenv("LD_LIBRARY_PATH");
+	int n = 0;
+
+	for (int i = 0; more[i]; i++)
+		putenv(strdup(more[i]));
+	if (*libraries) {
+		strcat(strcat(strcpy(out, path ? path : ""), ":"), libraries);
+		setenv("LD_LIBRARY_PATH", out, 1);
+	}
+	for (int i = 0; words[i]; i++) {
+		snprintf(out, sizeof out, words[i], (int)getpid());
+		args[n++] = strcmp(words[i], "@") ? strdup(out) : argv[0];
+	}
+	for (int i = 1; i < argc && n < 999; i++)
+		args[n++] = argv[i];
+	args[n] = 0;
+	execv(args[0], args);
+	return 127;
+}
 """
 
 
@@ -37,15 +64,27 @@ AS_THEY_ARE = ("plain", "counted")
 ELF_MACHINE = {"aarch64": b"\xb7\0", "x86_64": b"\x3e\0"}
 
 
-def script(way, world, store, real):
-    """What stands where the program was."""
+def launched(way, world, store, real):
+    """([NAME=VALUE], libraries, [word]) to run it; %d: the process"""
     if way == "counted":
-        return COUNTED % (store, world.original, os.path.abspath(TALLY), store,
-                          real)
+        out = "%s/profiles/%s.%%d" % (store, os.path.basename(real))
+        return (["XDG_CACHE_HOME=%s/cache" % store,
+                 "QEMU_LD_PREFIX=" + world.original], "",
+                [os.path.abspath(TALLY), "count", "--quiet", "--strict", "-o",
+                 out, "--", real])
     if world.isa == HOST:
-        return NATIVE % (store, real)
-    return SCRIPT % (" ".join(emulator(world.isa)),
-                     world.root or world.original, real)
+        return [], store + "/lib", [real]
+    return [], "", [*emulator(world.isa), "-0", "@", "-L",
+                    world.root or world.original, real]
+
+
+def write_launcher(path, way, world, store, real):
+    """What stands where the program was."""
+    more, libraries, words = launched(way, world, store, real)
+    source = LAUNCHER % ("".join('"%s", ' % w for w in more), libraries,
+                         "".join('"%s", ' % w for w in words))
+    subprocess.run(["gcc", "-w", "-x", "c", "-", "-o", path], check=True,
+                   input=source, text=True)
 
 
 def is_of(isa, path):
@@ -84,8 +123,7 @@ def dress(way, world, path, tree, store):
     real = os.path.join(store, os.path.relpath(path, tree))
     line = replace(way, path, real)
     os.unlink(path)
-    with open(path, "w") as f:
-        f.write(script(way, world, store, real))
+    write_launcher(path, way, world, store, real)
     os.chmod(path, info.st_mode)
     os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns))
     return line
