@@ -169,7 +169,7 @@ void effect_all(const struct cfg *c, struct effect *effect,
 	uint32_t next = 0;
 
 	for (unsigned t = 0; t < n; t++) {
-		uint64_t limit = (uint64_t)c->block.n * (t + 1) / n;
+		size_t limit = share_first(c->block.n, n, t + 1);
 
 		share[t] = (struct share){c, effect, saves, next, 0};
 		while (next < c->part.n &&

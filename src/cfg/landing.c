@@ -73,8 +73,10 @@ void landing_list(struct build *b)
 	unsigned n = nfde < LANDING_SHARE_FDES ? 1 : SHARES;
 
 	for (unsigned t = 0; t < n; t++)
-		share[t] = (struct share){.b = b, .fde = nfde * t / n,
-					  .end = nfde * (t + 1) / n};
+		share[t] = (struct share){
+			.b = b, .fde = share_first(nfde, n, t),
+			.end = share_first(nfde, n, t + 1),
+		};
 	share_run(share_read, share, sizeof *share, n);
 	for (unsigned t = 0; t < n; t++) {
 		vec_append(&b->site, &share[t].site);

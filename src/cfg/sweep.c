@@ -185,7 +185,7 @@ static void sweep_all(struct build *b)
 		return;
 	for (unsigned t = 0; t < n; t++) {
 		uint32_t limit = t + 1 == n ? UINT32_MAX :
-			(uint32_t)((uint64_t)b->code.total * (t + 1) / n);
+			(uint32_t)share_first(b->code.total, n, t + 1);
 
 		share[t].b = b;
 		share[t].piece = b->piece.at + next;

@@ -153,7 +153,7 @@ static void *place_share(void *arg)
 /* where share t of n begins: by address, with about as many blocks each */
 static uint32_t procs_cut(const struct cfg *c, unsigned t, unsigned n)
 {
-	size_t i, block = (uint64_t)c->block.n * t / n;
+	size_t i, block = share_first(c->block.n, n, t);
 
 	if (t == n)
 		return (uint32_t)c->proc.n;

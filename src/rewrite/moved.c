@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/bisect.h"
+#include "base/share.h"
 
 const struct moved *moves_part(const struct moves *m, uint32_t part)
 {
@@ -26,7 +27,7 @@ void moves_seal(struct moves *m)
 
 uint32_t parts_cut(const struct cfg *c, unsigned t, unsigned n)
 {
-	uint64_t limit = (uint64_t)c->block.n * t / n;
+	size_t limit = share_first(c->block.n, n, t);
 	size_t i;
 
 	bisect(i, c->part.n, c->part.at[i].block < limit);

@@ -207,7 +207,7 @@ static void *make_share(void *share)
 static size_t keys_cut(const struct sort_item *key, size_t all, unsigned t,
 		       unsigned n)
 {
-	size_t i = all * t / n;
+	size_t i = share_first(all, n, t);
 
 	while (i && i < all && same_spot(&key[i - 1], &key[i]))
 		i++;

@@ -397,8 +397,9 @@ static int write_all(struct rewriter *r, size_t n, size_t least,
 
 	for (unsigned t = 0; t < shares; t++)
 		share[t] = (struct writer){
-			.r = r, .hurries = true, .from = n * t / shares,
-			.end = n * (t + 1) / shares,
+			.r = r, .hurries = true,
+			.from = share_first(n, shares, t),
+			.end = share_first(n, shares, t + 1),
 		};
 	share_run(hurry, share, sizeof *share, shares);
 	for (unsigned t = 0; t < shares; t++) {
