@@ -54,7 +54,7 @@ static _Bool change(const struct counting *c, const struct passport *p)
 	struct extent x = extent_of(list, p->nsite);
 	_Bool good = 1;
 
-	if (ARCH_THREAD_ROOM && !protect(c, room, room_end, PROT_ALL))
+	if (ARCH_THREAD_ROOM > 0 && !protect(c, room, room_end, PROT_ALL))
 		return 0;
 	if (!protect(c, x.from, x.to, PROT_ALL))
 		return 0;

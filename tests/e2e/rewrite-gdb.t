@@ -18,7 +18,7 @@ from rewrite_run import *
 tap = Tap()
 ISA = None      # the machine whose turn it is
 # gdb 13 does not follow qemu's signal frames with SVE registers in them
-CPU = ["-cpu", "cortex-a72"]
+CPU = {"aarch64": ["-cpu", "cortex-a72"], "x86_64": []}
 SECONDS = 90
 
 
@@ -26,32 +26,38 @@ def gdb():
     return shutil.which("gdb" if HOST == ISA else "gdb-multiarch")
 
 
-def session(world, exe, libs, *commands):
-    """What gdb prints while the program runs."""
+class Remote:
+    """A program in the emulator, which waits for a debugger."""
+
+    def __init__(self, world, exe, libs):
+        self.root = world.root or world.original
+        self.libs = libs
+        self.socket = os.path.join(os.path.dirname(exe), "socket")
+        if os.path.exists(self.socket):
+            os.unlink(self.socket)
+        # a socket in a folder of our own, not a port: nobody else comes in
+        self.process = subprocess.Popen(
+            [*emulator(ISA), *CPU[ISA], "-g", self.socket, "-L", self.root,
+             "-E", "LD_LIBRARY_PATH=" + libs, exe], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def commands(self):
+        return ["set sysroot " + self.root,
+                "set solib-search-path " + self.libs,
+                "python import os, time\n"
+                "while not os.path.exists('%s'): time.sleep(0.05)" %
+                self.socket, "target remote " + self.socket]
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def debug(exe, *commands):
     words = [gdb(), "-nx", "-batch", "-q", "-iex", "set auto-load off",
              "-iex", "set debuginfod enabled off", "-ex", "set width 0",
              "-ex", "set confirm off", "-ex", "set pagination off"]
-    remote = None
-    if world.isa == HOST:
-        path = [libs] + ([world.root + "/lib"] if world.root else [])
-        words += ["-ex", "set env LD_LIBRARY_PATH " + ":".join(path),
-                  "-ex", "set startup-with-shell off", "-ex", "starti"]
-    else:
-        root = world.root or world.original
-        socket = os.path.join(os.path.dirname(exe), "socket")
-        if os.path.exists(socket):
-            os.unlink(socket)
-        # a socket in a folder of our own, not a port: nobody else comes in
-        remote = subprocess.Popen(
-            [*emulator(ISA), *CPU, "-g", socket, "-L", root, "-E",
-             "LD_LIBRARY_PATH=" + libs, exe], stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        words += ["-ex", "set sysroot " + root,
-                  "-ex", "set solib-search-path " + libs,
-                  "-ex", "python import os, time\n"
-                  "while not os.path.exists('%s'): time.sleep(0.05)" % socket,
-                  "-ex", "target remote " + socket]
-    for c in ("handle SIGUSR1 nostop noprint pass",) + commands + ("kill",):
+    for c in commands:
         words += ["-ex", c]
     try:
         p = subprocess.run(words + [exe], stdin=subprocess.DEVNULL, text=True,
@@ -60,10 +66,42 @@ def session(world, exe, libs, *commands):
         return p.stdout
     except subprocess.TimeoutExpired as e:
         return "hangs: %s" % e.stdout
+
+
+def describe(world, exe):
+    """
+    What makes gdb see Linux in the emulator. Of x86-64, qemu 7.2 does not
+    mention the one register that says so, and gdb then knows no libraries.
+    """
+    if ISA == HOST or ISA != "x86_64":
+        return []
+    remote = Remote(world, exe, os.path.dirname(exe))
+    text = debug(exe, *remote.commands(), "maint print xml-tdesc", "kill")
+    remote.end()
+    name = os.path.join(where, "registers.xml")
+    with open(name, "w") as f:
+        f.write(text[text.index("<?xml"):text.index("</target>")] +
+                '<feature name="org.gnu.gdb.i386.linux"><reg name="orig_rax" '
+                'bitsize="64" type="int"/></feature></target>')
+    return ["set tdesc filename " + name]
+
+
+def session(world, exe, libs, *commands):
+    """What gdb prints while the program runs."""
+    remote = None
+    if world.isa == HOST:
+        path = [libs] + ([world.root + "/lib"] if world.root else [])
+        start = ["set env LD_LIBRARY_PATH " + ":".join(path),
+                 "set startup-with-shell off", "starti"]
+    else:
+        remote = Remote(world, exe, libs)
+        start = described + remote.commands()
+    try:
+        return debug(exe, *start, "handle SIGUSR1 nostop noprint pass",
+                     *commands, "kill")
     finally:
         if remote:
-            remote.kill()
-            remote.wait()
+            remote.end()
 
 
 def frames(text):
@@ -151,6 +189,7 @@ with tempfile.TemporaryDirectory() as where:
         worlds = {way: World(ISA, way) for way in (None, "moved", "insert")}
         for stripped in (False, True):
             exe = build(os.path.join(where, ISA, str(stripped)), stripped)
+            described = describe(worlds[None], exe)
             for way in ("moved", "insert"):
                 if stripped and way == "insert":
                     continue

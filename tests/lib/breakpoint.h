@@ -6,6 +6,7 @@
 #define TEST_BREAKPOINT_H
 
 #include <elf.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -16,10 +17,21 @@
 enum { TRAP_BYTES = 1, TRAP_SKIP = 1 };
 static const uint8_t trap_code[] = {0xcc};
 #define REGISTER_PC rip
+
+static inline bool is_trap(const uint8_t *c)
+{
+	return c[0] == trap_code[0];
+}
 #elif defined(__aarch64__)
 enum { TRAP_BYTES = 4, TRAP_SKIP = 0 };
 static const uint8_t trap_code[] = {0x00, 0x00, 0x20, 0xd4}; /* brk #0 */
 #define REGISTER_PC pc
+
+/* with any number */
+static inline bool is_trap(const uint8_t *c)
+{
+	return !(c[0] & 0x1f) && (c[2] & 0xe0) == 0x20 && c[3] == 0xd4;
+}
 #else
 #error "an x86-64 or AArch64 host"
 #endif

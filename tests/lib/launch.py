@@ -4,12 +4,10 @@ launch: programs of either machine, run natively (or by an emulator) and by
 """
 import os
 import shutil
-import struct
 import subprocess
 import sys
 
-from cfg_oracle import EMULATED, HOST, ISAS, TALLY, Tap, compiler, packages, \
-    tool
+from cfg_oracle import EMULATED, HOST, ISAS, TALLY, Tap, compiler, packages
 
 TALLY = os.path.abspath(TALLY)
 COUNT = [TALLY, "count", "--placement", "none",
@@ -93,36 +91,3 @@ def differences(a, b):
     return ["native: " + x for x in a if x not in b] + \
         ["tally:  " + x for x in b if x not in a] or \
         ([] if a == b else ["the order differs"])
-
-
-HANDOVER_TAG = 0x6d74616c6c
-
-
-def add_dynamic_entry(file, isa, tag, symbol):
-    """The first free entry of the dynamic section gets a symbol's address."""
-    nm = subprocess.check_output([tool(isa, "nm"), "-D", file], text=True)
-    value = next(int(l.split()[0], 16) for l in nm.splitlines()
-                 if l.endswith(" " + symbol))
-    with open(file, "r+b") as f:
-        header = f.read(64)
-        phoff, = struct.unpack_from("<Q", header, 32)
-        count, = struct.unpack_from("<H", header, 56)
-        for i in range(count):
-            f.seek(phoff + 56 * i)
-            kind, _, offset = struct.unpack("<IIQ", f.read(16))
-            if kind == 2: # PT_DYNAMIC
-                break
-        f.seek(offset)
-        while struct.unpack("<QQ", f.read(16))[0]:
-            pass
-        at = f.tell() - 16
-        assert f.read(16) == bytes(16)
-        f.seek(at)
-        f.write(struct.pack("<QQ", tag, value))
-
-
-def stand_in_gate(m, out):
-    """tests/launch/gate.c: gates for a machine whose code is not moved."""
-    m.build(out, "gate.c", "-shared", "-fPIC", "-ldl")
-    add_dynamic_entry(out, m.isa, HANDOVER_TAG, "gate_passport")
-    return out

@@ -10,13 +10,14 @@
 
 #include "base/mem.h"
 #include "breakpoint.h"
+#include "exclusive.h"
 #include "observe.h"
 #include "repeated.h"
 
 /* an instruction that was seen, in a hash table by address */
 struct insn_seen {
 	uint64_t pc, count;
-	bool repeats, calls;
+	bool repeats, calls, reserves;
 };
 
 struct steps {
@@ -50,6 +51,12 @@ static bool is_repeated(const uint8_t *c)
 {
 	return x64_is_repeated(c);
 }
+
+static bool is_reserving(const uint8_t *c)
+{
+	(void)c;
+	return false;
+}
 #elif defined(__aarch64__)
 enum { CODE = 4 };
 
@@ -67,6 +74,14 @@ static bool is_repeated(const uint8_t *c)
 {
 	(void)c;
 	return false;
+}
+
+static bool is_reserving(const uint8_t *c)
+{
+	uint32_t w;
+
+	memcpy(&w, c, sizeof w);
+	return is_exclusive(w, true);
 }
 #endif
 
@@ -103,7 +118,8 @@ static struct insn_seen *steps_find(struct steps *s, pid_t tid, uint64_t pc)
 	if (x->pc)
 		return x;
 	process_vm_readv(tid, &to, 1, &from, 1, 0);
-	*x = (struct insn_seen){pc, 0, is_repeated(code), is_call(code)};
+	*x = (struct insn_seen){pc, 0, is_repeated(code), is_call(code),
+				is_reserving(code)};
 	s->n++;
 	return x;
 }

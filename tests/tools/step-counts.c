@@ -54,6 +54,13 @@ static void get_registers(pid_t tid, struct user_regs_struct *r)
 	ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &v);
 }
 
+static void set_registers(pid_t tid, struct user_regs_struct *r)
+{
+	struct iovec v = {r, sizeof *r};
+
+	ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &v);
+}
+
 /* --- who runs */
 
 static struct process *process_of(pid_t pid)
@@ -110,6 +117,22 @@ static void thread_gone(pid_t tid, int status)
 
 /* --- steps */
 
+static siginfo_t why_stopped(pid_t tid)
+{
+	siginfo_t info = {0};
+
+	ptrace(PTRACE_GETSIGINFO, tid, 0, &info);
+	return info;
+}
+
+static int memory_of(pid_t tid)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "/proc/%d/mem", tid);
+	return open(name, O_RDWR | O_CLOEXEC);
+}
+
 static struct insn_seen *find(const struct thread *t)
 {
 	return steps_find(&t->p->seen, t->tid, t->pc);
@@ -123,12 +146,142 @@ static void before_call(struct process *p, uint64_t nr)
 		steps_settle(&p->seen, out, p->pid);
 }
 
+static void on_stop(pid_t tid, int status);
+static void go_on(struct thread *t, int sig, const struct user_regs_struct *r);
+
+/* a stop that says that the thread has run into a breakpoint */
+static bool is_breakpoint(int status, pid_t tid)
+{
+	return status >> 8 == SIGTRAP &&
+	       why_stopped(tid).si_code == TRAP_BRKPT;
+}
+
+/* is there a breakpoint now? */
+static bool trap_at(pid_t tid, uint64_t pc)
+{
+	uint8_t code[TRAP_BYTES] = {0};
+	struct iovec to = {code, sizeof code};
+	struct iovec from = {(void *)(uintptr_t)pc, sizeof code};
+
+	process_vm_readv(tid, &to, 1, &from, 1, 0);
+	return is_trap(code);
+}
+
+/* the instructions of one way through a stretch, and what comes after */
+struct way {
+	uint64_t pc[2 * EXCLUSIVE_MAX];
+	int n;
+};
+
+static void count_way(struct thread *t, const struct way *w, uint64_t next)
+{
+	for (int i = 0; i < w->n; i++) {
+		steps_find(&t->p->seen, t->tid, w->pc[i])->count++;
+		seen_add(&t->p->seen.flow, w->pc[i],
+			 i + 1 < w->n ? w->pc[i + 1] : next, 1);
+	}
+}
+
+/* the only way there is to where the thread is now */
+static void way_straight(struct way *w, const struct exclusive *x, uint64_t pc)
+{
+	uint64_t last = exclusive_last(x, pc);
+
+	for (uint64_t at = x->start; last && at <= last; at += 4)
+		w->pc[w->n++] = at;
+}
+
+/*
+ * Tries a stretch step by step; what it does to registers is to be undone if
+ * that leads to the store. The status with which the thread stopped.
+ */
+static int way_try(struct way *w, const struct exclusive *x, pid_t tid)
+{
+	uint64_t pc = x->start;
+	int status;
+
+	do {
+		ptrace(PTRACE_SINGLESTEP, tid, 0, 0);
+		waitpid(tid, &status, __WALL);
+		if (!WIFSTOPPED(status) || status >> 8 != SIGTRAP)
+			return status;
+		w->pc[w->n++] = pc;
+		pc = get_pc(tid);
+	} while (pc - x->start < x->store - x->start &&
+		 w->n < 2 * EXCLUSIVE_MAX - 1);
+	return status;
+}
+
+/* runs a stretch at full speed */
+static int run_guarded(struct exclusive *x, pid_t tid)
+{
+	int status, mem = memory_of(tid);
+
+	exclusive_guard(x, mem);
+	ptrace(PTRACE_CONT, tid, 0, 0);
+	waitpid(tid, &status, __WALL);
+	exclusive_unguard(x, mem);
+	close(mem);
+	return status;
+}
+
+/*
+ * The thread is at a load-exclusive, and goes on to where the store is over,
+ * without any stop. Nobody waits for anything in there. If another thread sends
+ * it another way than the one that was tried, it begins again: there was no
+ * store.
+ */
+static void run_exclusive(struct thread *t, struct exclusive *x)
+{
+	struct user_regs_struct begin, r;
+	struct way w;
+	pid_t tid = t->tid;
+	bool again;
+	int status;
+
+	t->pc = 0;
+	t->signalled = false;
+	get_registers(tid, &begin);
+	do {
+		w.n = 0;
+		again = false;
+		status = x->forks ? way_try(&w, x, tid) : 0;
+		if (!x->forks || (WIFSTOPPED(status) &&
+				  get_pc(tid) == x->store)) {
+			set_registers(tid, &begin);
+			status = run_guarded(x, tid);
+			again = x->forks && is_breakpoint(status, tid) &&
+				get_pc(tid) != x->store + 4;
+			if (x->forks)
+				w.pc[w.n++] = x->store;
+		}
+	} while (again);
+	if (!WIFSTOPPED(status)) {
+		thread_gone(tid, status);
+		return;
+	}
+	get_registers(tid, &r);
+	if (!x->forks)
+		way_straight(&w, x, pc_of(&r));
+	count_way(t, &w, pc_of(&r));
+	if (status >> 8 == SIGTRAP)
+		go_on(t, 0, &r);
+	else
+		on_stop(tid, status);
+}
+
 /* the thread goes on in the program, one step */
 static void step(struct thread *t, int sig, const struct user_regs_struct *r)
 {
+	struct exclusive x;
+
 	t->free = false;
 	hidden_show(&t->p->code);
 	t->pc = pc_of(r);
+	if (!sig && find(t)->reserves && exclusive_find(&x, t->tid, t->pc)) {
+		run_exclusive(t, &x);
+		return;
+	}
 	if (find(t)->calls && !sig)
 		before_call(t->p, number_of(r));
 	t->signalled = sig;
@@ -153,14 +306,6 @@ static void go_on(struct thread *t, int sig, const struct user_regs_struct *r)
 		step(t, sig, r);
 	else
 		run_free(t, sig);
-}
-
-static siginfo_t why_stopped(pid_t tid)
-{
-	siginfo_t info = {0};
-
-	ptrace(PTRACE_GETSIGINFO, tid, 0, &info);
-	return info;
 }
 
 /*
@@ -226,8 +371,6 @@ static bool share(pid_t a, pid_t b)
 	return syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) <= 0;
 }
 
-static void on_stop(pid_t tid, int status);
-
 /* somebody was born: a thread or a child, which waits until we know */
 static void on_birth(struct process *p, pid_t tid)
 {
@@ -273,7 +416,12 @@ static void on_stop(pid_t tid, int status)
 			on_free_stop(t, sig, &r);
 			return;
 		}
-		if (sig == SIGTRAP) {
+		if (sig == SIGTRAP && pc_of(&r) == t->pc &&
+		    is_breakpoint(status, tid)) {
+			/* the program's own, or another thread's guard */
+			t->pc = 0;
+			sig = trap_at(tid, pc_of(&r)) ? SIGTRAP : 0;
+		} else if (sig == SIGTRAP) {
 			if (!t->signalled || !is_arrival(t->tid))
 				count_step(t, true, &r);
 			sig = 0;

@@ -19,6 +19,7 @@
 #include "isa/isa.h"
 #include "isa/move.h"
 #include "splitmix.h"
+#include "x64_only.h"
 
 #ifdef __x86_64__
 
@@ -339,23 +340,6 @@ int main(void)
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);
-}
-
-#else
-
-static void no_x64_processor(void **state)
-{
-	(void)state;
-	skip();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_x64_processor),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "isa/x64/x64_int.h"
 #include "isa/x64/x64_run.h"
+#include "x64_only.h"
 
 #ifdef __x86_64__
 
@@ -530,23 +531,6 @@ int main(void)
 	};
 
 	room = machine_room();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
-#else
-
-static void no_x64_processor(void **state)
-{
-	(void)state;
-	skip();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_x64_processor),
-	};
-
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
