@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -35,10 +36,25 @@ void nascent_begin(struct nascent *n, const char *path)
 		     0600);
 }
 
+/* on a tmpfs who reads a hole fills it, and gets SIGBUS if that is full */
+static int fill_holes(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -1;
+	if (!st.st_size || !fallocate(fd, 0, 0, st.st_size))
+		return 0;
+	return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -1;
+}
+
 int nascent_flush(const struct nascent *n)
 {
-	int copy = dup(n->fd);
+	int copy;
 
+	if (fill_holes(n->fd))
+		return -1;
+	copy = dup(n->fd);
 	return copy < 0 ? -1 : close(copy);
 }
 

@@ -19,7 +19,10 @@ struct nascent {
  * has no such thing a temporary name has to do.
  */
 void nascent_begin(struct nascent *n, const char *path);
-/* 0 or -1: what closing it would tell; some file systems write only then */
+/*
+ * 0 or -1: all of it has its place on the disk, holes as well. Some file
+ * systems tell only of a file that is closed.
+ */
 int nascent_flush(const struct nascent *n);
 /* 0 or -1: gives a finished file its name, whatever had it before */
 int nascent_name(const struct nascent *n, const char *path);

@@ -188,7 +188,11 @@ def optimized(here, exe, data, want, *options):
 
 
 def as_bolt_counts(here, exe, records):
-    """On the machine itself: BOLT's own counters say the same."""
+    """
+    On the machine itself: BOLT's own counters say the same, but for the call of
+    abort() behind __libc_start_main(), which never comes back: BOLT derives
+    that it did.
+    """
     copy, data = here + "/own", here + "/own.fdata"
     status, said = bolt(exe, "-instrument", "-o", copy,
                         "-instrumentation-file=" + data)
@@ -198,7 +202,7 @@ def as_bolt_counts(here, exe, records):
     own = read(data)
     return ["%s: %d, BOLT says %d" % (pair, records.get(pair, 0), n)
             for pair, n in own.items() if pair[0] and pair[1] and
-            records.get(pair) != n] + \
+            records.get(pair) != n and pair[1][0] != "abort@PLT"] + \
         ([] if len(own) > 20 else ["BOLT says nothing"])
 
 

@@ -58,6 +58,8 @@ OWN = {
 }
 # who arrives where nobody is expected runs the old code, or traps
 UNEXPECTED = ["doubt"]
+TRAPPED = "qemu: uncaught target signal 5 (Trace/breakpoint trap) - core " \
+    "dumped\n"
 # what is known not to work yet: (name, argument): reason
 TODO = {
     ("names", "symbols"): "dladdr() names no address of new code: .dynsym "
@@ -117,7 +119,7 @@ def attempt(isa, worlds, program):
         for w, args in list(zip(want, runs))[:1 if few else None]:
             what = " ".join([way] + args)
             if name in UNEXPECTED and way == "trap":
-                w = -signal.SIGTRAP, ""
+                w = -signal.SIGTRAP, "" if isa == HOST else TRAPPED
             todo = TODO.get((name, *args))
             if todo:
                 what += " # TODO " + todo

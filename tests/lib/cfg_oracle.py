@@ -44,7 +44,7 @@ class Tap:
         print("%sok %d - %s" % ("" if good else "not ", self.n, name))
         if not good:
             for line in list(why)[:12]:
-                print("#   %s" % line)
+                print("#   %s" % (line,))
         sys.stdout.flush()
 
     def none(self, complaints, name):
@@ -85,11 +85,33 @@ def compiler(isa, name):
         if not path or not tool(isa, "as"):
             return None
         return [path] if isa == MACHINE else \
-            [path, "--target=%s-linux-gnu" % isa]
+            [path, "--target=%s-linux-gnu" % isa, *mended_libm(isa)]
     if isa != MACHINE and name in ("rustc", "musl-gcc"):
         return foreign_rust(isa) if name == "rustc" else foreign_musl(isa)
     path = tool(isa, name)
-    return [path] if path else None
+    return [path, *mended_libm(isa)] if path else None
+
+
+@functools.lru_cache(None)
+def mended_libm(isa):
+    """
+    Flags for who links a foreign program statically: libm.a of Debian's cross
+    compilers for x86-64 names files where only the machine's own would be.
+    """
+    script = "/usr/%s-linux-gnu/lib/libm.a" % isa
+    if isa == MACHINE or not os.path.exists(script):
+        return []
+    with open(script, "rb") as f:
+        text = f.read(4096)
+    if not text.startswith(b"/*"):
+        return []
+    here = os.path.abspath(os.path.join(os.path.dirname(TALLY), "libm", isa))
+    os.makedirs(here, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=here, delete=False) as f:
+        f.write(text.replace(b"/usr/lib/%s-linux-gnu/" % isa.encode(),
+                             os.path.dirname(script).encode() + b"/"))
+    os.rename(f.name, here + "/libm.a")
+    return ["-L" + here]
 
 
 def packages(isa, *names):

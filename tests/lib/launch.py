@@ -7,7 +7,8 @@ import shutil
 import subprocess
 import sys
 
-from cfg_oracle import EMULATED, HOST, ISAS, TALLY, Tap, compiler, packages
+from cfg_oracle import EMULATED, HOST, ISAS, TALLY, Tap, compiler, packages, \
+    tool
 
 TALLY = os.path.abspath(TALLY)
 COUNT = [TALLY, "count", "--placement", "none",

@@ -100,7 +100,9 @@ class World:
             loader = os.path.join(self.root, LOADER[self.isa])
             if self.isa != HOST:
                 os.makedirs(os.path.dirname(loader), exist_ok=True)
-                shutil.copy2(self.library(os.path.basename(loader)), loader)
+                # also where libraries are: to another world it is one
+                for to in (os.path.dirname(loader), self.root + "/lib"):
+                    shutil.copy2(self.library(os.path.basename(loader)), to)
             with open(stamp, "w") as f:
                 f.write(changed())
 
