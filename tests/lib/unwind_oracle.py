@@ -99,6 +99,7 @@ class Table:
     def __init__(self, path):
         self.fde, cies = {}, {}
         machine = fde = cie = None
+        kind = ""
         p = subprocess.run(["readelf", "--debug-dump=frames", path],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                            text=True, env={**os.environ, "LC_ALL": "C"})
@@ -109,19 +110,22 @@ class Table:
                          r"pc=(\w+)\.\.(\w+)|end)", line)
             if m:
                 if cie:
-                    cies[cie] = machine.now
+                    cies[cie] = machine.now, kind
                 elif fde:
                     machine.emit()
                     fde.at, fde.row = machine.at, machine.row
                 cie = m.group(1) if m.group(2) else None
                 fde, machine = None, Machine(0)
                 if m.group(3):
-                    of = cies[m.group(3)]
+                    of, kind = cies[m.group(3)]
                     fde = Fde(int(m.group(4), 16), int(m.group(5), 16),
-                              of.text())
+                              kind + of.text())
                     self.fde[fde.start] = fde
                     machine = Machine(fde.start, of)
                 continue
+            m = re.match(r"  Augmentation: +(.*)", line)
+            if m and cie:
+                kind = m.group(1)
             m = re.match(r"  DW_CFA_(\w+):? ?(.*)", line)
             if m:
                 machine.step(m.group(1), m.group(2))
