@@ -76,10 +76,20 @@ sub try_ctors {
     ok($ctor{$at{$begin}} && $ctor{$at{$end}}, "$name: constructors");
 }
 
+# what a static program of a cross compiler needs (tests/lib/cfg_oracle.py)
+sub mended_libm {
+    my ($isa) = @_;
+    my $flags = qx{PYTHONPATH=tests/lib python3 -c 'from cfg_oracle import *;
+print(*mended_libm("$isa"))'};
+    chomp $flags;
+    return $flags;
+}
+
 sub try_way {
     my ($cxx, $way, $flags) = @_;
     my ($name, $file) = ("$cxx $way", "$dir/sample");
     $flags .= " -B$dir/bin" if $way =~ /lld/;
+    $flags .= ' ' . mended_libm($1) if $cxx =~ /^(\w+)-linux-gnu-/;
     if (system("$cxx -O2 $flags -o $file tests/lib/elf-sample.cc"
             . " 2>$dir/log")) {
         SKIP: { skip "$name does not link here", 1 }

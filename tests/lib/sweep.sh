@@ -12,20 +12,15 @@ tally=${BUILD:-build}/tally
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# sweep_root: fetches AArch64 packages of all kinds, and sets root
+# sweep_root: fetches packages of all kinds for the other machine, and sets root
+# and emulator
 sweep_root()
 {
-	packages_fetch arm64 $PACKAGES_MIX ||
+	case $(uname -m) in
+	aarch64) foreign=amd64 emulator=qemu-x86_64 ;;
+	*) foreign=arm64 emulator=qemu-aarch64 ;;
+	esac
+	packages_fetch $foreign $PACKAGES_MIX ||
 		echo "# some packages are missing; going on with the others"
-	root=$(packages_root arm64)
-}
-
-# sweep_emulated: ends the script where AArch64 is not emulated (NEEDSWORK:
-# there, its own programs)
-sweep_emulated()
-{
-	if [ "$(uname -m)" = aarch64 ]; then
-		echo "1..0 # SKIP only where AArch64 is emulated"
-		exit 0
-	fi
+	root=$(packages_root $foreign)
 }

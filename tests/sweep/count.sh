@@ -6,8 +6,8 @@
 #	tests/sweep/count.sh native|foreign [NAME...]
 #
 # Native are the programs of this system; a debugger's steps say what they ran,
-# and which share of it is measured. Foreign are those of AArch64 packages, run
-# in qemu. Both, if nothing is said.
+# and which share of it is measured. Foreign are those of packages for the other
+# machine, run in qemu. Both, if nothing is said.
 
 . "$(dirname "$0")/../lib/sweep.sh"
 
@@ -26,8 +26,7 @@ if [ $which = native ]; then
 	root=/
 	sweep --steps "$(dirname "$tally")/tools/step-counts" "$@" || failed=1
 else
-	sweep_emulated
 	sweep_root
-	sweep --emulator "qemu-aarch64 -L $root" "$@" || failed=1
+	sweep --emulator "$emulator -L $root" "$@" || failed=1
 fi
 exit ${failed-0}

@@ -1,7 +1,7 @@
 #!/bin/bash
-# rewrite: every program of this system, and of an AArch64 root, with all its
-# libraries rewritten, answers --version and --help as the original does. Four
-# ways:
+# rewrite: every program of this system, and of a root of the other machine, with
+# all its libraries rewritten, answers --version and --help as the original does.
+# Four ways:
 #
 #	tests/sweep/rewrite.sh [NAME...]
 #
@@ -12,8 +12,8 @@
 #			everywhere -m -f): dead registers are dead
 #	counted		counters on edges, as tally count has them
 #
-# The root is made of foreign Debian packages and run in qemu; an AArch64
-# machine's own programs are enough of that machine.
+# The root is made of foreign Debian packages and run in qemu. MACHINES: which
+# (native foreign).
 
 . "$(dirname "$0")/../lib/sweep.sh"
 n=0 failed=0
@@ -46,11 +46,14 @@ ways() {
 	way "$machine, counted" --placement edges --trap "$@"
 }
 
-root=/
-ways "this system" --native "$@"
-if [ "$(uname -m)" != aarch64 ]; then
-	sweep_root
-	ways AArch64 --emulator qemu-aarch64 "$@"
-fi
+for which in ${MACHINES:-native foreign}; do
+	if [ $which = native ]; then
+		root=/
+		ways "this system" --native "$@"
+	else
+		sweep_root
+		ways "packages for $foreign" --emulator $emulator "$@"
+	fi
+done
 echo "1..$n"
 exit $failed
