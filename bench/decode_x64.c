@@ -123,6 +123,17 @@ static void measure(const char *name, pass *p, const uint8_t *image,
 	       w.insns / 1e6);
 }
 
+static bool is_ours(const char *path)
+{
+	Elf64_Ehdr h = {0};
+	int fd = open(path, O_RDONLY);
+	bool ours = read(fd, &h, sizeof h) == sizeof h &&
+		    h.e_machine == isa_x64.elf_machine;
+
+	close(fd);
+	return ours;
+}
+
 /* the largest of the usual libraries, or NULL */
 static const char *largest(void)
 {
@@ -131,7 +142,8 @@ static const char *largest(void)
 	struct stat st;
 
 	for (unsigned i = 0; i < sizeof usual / sizeof *usual; i++)
-		if (stat(usual[i], &st) == 0 && st.st_size > size) {
+		if (stat(usual[i], &st) == 0 && st.st_size > size &&
+		    is_ours(usual[i])) {
 			size = st.st_size;
 			best = usual[i];
 		}
