@@ -6,7 +6,7 @@
 # enough here.
 
 export TALLY_TEST_GRAPHS="${TALLY_TEST_GRAPHS:-5000}"
-export TALLY_TEST_EVERY="${TALLY_TEST_EVERY:-31}"
+export TALLY_TEST_EVERY="${TALLY_TEST_EVERY:-331}"
 rebuild_number=0
 
 # packages of another machine that tally there is built with

@@ -36,6 +36,8 @@ ACTS = re.compile(
     r"chroot|unshare|nsenter|setsid|nohup|stress.*)$")
 TIMEOUT = 600   # seconds; a loaded machine is slow
 NATIVE = 60     # the same without an emulator
+# Pascal's programs tell where in their code an error happened, by number
+PASCAL = re.compile(rb"\$[0-9A-F]{16}\b")
 OUTPUT = 64 << 20  # bytes; who prints without end is ended there
 TRIES = 8       # runs of an original that show whether it is steady
 
@@ -167,7 +169,7 @@ class Sweep:
         else:
             out = out.replace(root.encode(), b"ROOT")
         out = out.replace(cwd.encode(), b"CWD")
-        return status, out
+        return status, PASCAL.sub(b"$", out)
 
     def programs(self):
         seen = set()
