@@ -2,8 +2,8 @@
 # decode-x64.sh [DIRECTORY or FILE ...]: x86-64 decoding against objdump.
 #
 # Lists every instruction of every x86-64 program and library below the given
-# places (default: where systems install them) with GNU objdump, and compares
-# each with decode() by compare-x64. Copies are taken once. Differences that
+# places (default: where systems install them, and on another machine a mix of
+# packages) with GNU objdump, and compares each with decode() by compare-x64. Copies are taken once. Differences that
 # known-x64.txt explains are counted; any other fails the sweep, and so does a
 # file that was not compared to its end.
 #
@@ -20,6 +20,12 @@ if [ -z "$OBJDUMP" ]; then
 	[ "$(uname -m)" = x86_64 ] || OBJDUMP=x86_64-linux-gnu-objdump
 fi
 export OBJDUMP
+if [ $# -eq 0 ] && [ "$(uname -m)" != x86_64 ]; then
+	. "$here/../lib/packages.sh"
+	packages_fetch amd64 $PACKAGES_MIX ||
+		echo "# some packages are missing; going on with the others"
+	set -- "$(packages_root amd64)"
+fi
 [ $# -gt 0 ] || set -- /usr/bin /usr/sbin /usr/lib /usr/libexec /usr/lib64 \
 	/lib /opt /usr/local "$HOME/.rustup"
 if ! command -v "$OBJDUMP" >/dev/null; then
