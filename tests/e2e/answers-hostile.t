@@ -75,7 +75,8 @@ def commands(victim, sound):
 
 def ask(t, words):
     """What is wrong with an answer, or None."""
-    env = {**os.environ, "ASAN_OPTIONS": "exitcode=99",
+    env = {**os.environ, "ASAN_OPTIONS":
+           os.environ.get("ASAN_OPTIONS", "") + ":exitcode=99",
            "UBSAN_OPTIONS": "exitcode=99"}
     try:
         p = subprocess.run([TALLY, *words], cwd=t.where, text=True, env=env,
