@@ -156,7 +156,7 @@ static int header_count(struct reading *r)
 	if (!image_in_file(r->im, h->e_phoff, n * sizeof(Elf64_Phdr)))
 		return refuse(r, h->e_phoff, "truncated: %" PRIu64 " program "
 			      "headers do not fit into the file", n);
-	r->nphdr = n;
+	r->nphdr = r->im->nphdr = n;
 	return 0;
 }
 

@@ -110,6 +110,7 @@ struct image {
 
 	struct segment *segment; /* by address, not overlapping */
 	size_t nsegment;
+	size_t nphdr; /* program headers, all inside the file */
 	struct section *section; /* as in the file, without the null one */
 	size_t nsection;
 	/*

@@ -71,7 +71,7 @@ int dynamic_add(struct rewriter *r)
 	if (!r->plan || !r->plan->dynamic_tag)
 		return 0;
 	memcpy(&h, im->bytes, sizeof h);
-	for (unsigned i = 0; i < h.e_phnum; i++) {
+	for (size_t i = 0; i < im->nphdr; i++) {
 		Elf64_Phdr p;
 
 		memcpy(&p, im->bytes + h.e_phoff + i * sizeof p, sizeof p);

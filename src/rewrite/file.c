@@ -118,8 +118,12 @@ int file_place_code(struct rewriter *r)
 			       "%s: its segments, up to 0x%llx, leave no room "
 			       "for new code",
 			       r->im->path, (unsigned long long)end);
+	if (r->im->nphdr + NEW_HEADERS >= PN_XNUM)
+		return err_set(r->e, ERR_INPUT, "%s: its %zu program headers "
+			       "leave no room for ours",
+			       r->im->path, r->im->nphdr);
 	r->code_addr = round_up(end > used ? end : used, r->isa->page);
-	r->text_addr = r->code_addr + (old_header(r).e_phnum + NEW_HEADERS) *
+	r->text_addr = r->code_addr + (r->im->nphdr + NEW_HEADERS) *
 					      sizeof(Elf64_Phdr);
 	r->text_addr = round_up(r->text_addr, 64);
 	return 0;
@@ -241,7 +245,7 @@ static void push_small(const struct rewriter *r, phdrs *v, uint32_t type,
 /* the old headers with what moved, and ours */
 static void make_phdrs(const struct rewriter *r, phdrs *v)
 {
-	unsigned n = old_header(r).e_phnum, last_load = 0;
+	unsigned n = (unsigned)r->im->nphdr, last_load = 0;
 	bool unwind = false;
 	size_t table = SIZE_MAX;
 

@@ -73,7 +73,7 @@ void property_drop(struct rewriter *r)
 	if (!r->m.moved.n)
 		return;
 	memcpy(&h, im->bytes, sizeof h);
-	for (unsigned i = 0; i < h.e_phnum; i++) {
+	for (size_t i = 0; i < im->nphdr; i++) {
 		Elf64_Phdr p;
 
 		memcpy(&p, im->bytes + h.e_phoff + i * sizeof p, sizeof p);

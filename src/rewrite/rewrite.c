@@ -193,7 +193,7 @@ const char *rewrite_made_by(const struct image *im)
 	Elf64_Ehdr h;
 
 	memcpy(&h, im->bytes, sizeof h);
-	for (unsigned i = 0; i < h.e_phnum; i++) {
+	for (size_t i = 0; i < im->nphdr; i++) {
 		Elf64_Phdr p;
 		const char *version;
 
