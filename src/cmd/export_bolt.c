@@ -85,11 +85,9 @@ static void write_name(const char *name, size_t n, FILE *to)
 /* what the stub of the linker at the address is for, or NULL */
 static const char *stub_at(const struct map *m, uint64_t addr)
 {
-	size_t i;
+	uint32_t i = map_proc_at(m, addr);
 
-	bisect(i, m->proc.n, m->proc.at[i].entry < addr);
-	return i < m->proc.n && m->proc.at[i].entry == addr &&
-	       m->proc.at[i].stub ? m->proc.at[i].name : NULL;
+	return i != MAP_NONE && m->proc.at[i].stub ? m->proc.at[i].name : NULL;
 }
 
 /* what is known of one end of a branch */

@@ -1,7 +1,6 @@
 /* feedback: see feedback.h. */
 #include "count/feedback.h"
 
-#include "base/bisect.h"
 
 /* solves image i, all processes together */
 static int solve_image(struct feedback *f, uint32_t i, struct err *e)
@@ -65,14 +64,13 @@ const uint64_t *feedback_edges(const struct feedback *f, const struct map *m,
 			       const struct map_proc *p)
 {
 	const struct map_proc *v;
-	size_t i;
+	uint32_t i;
 
 	if (!f->map)
 		return NULL;
 	v = f->map->proc.at;
-	bisect(i, f->map->proc.n, v[i].entry < p->entry);
-	if (i == f->map->proc.n || v[i].entry != p->entry ||
-	    !same_shape(m, p, f->map, &v[i]))
+	i = map_proc_at(f->map, p->entry);
+	if (i == MAP_NONE || !same_shape(m, p, f->map, &v[i]))
 		return NULL;
 	for (uint32_t e = v[i].edge; e < v[i].edge + v[i].nedge; e++)
 		if (!f->solved.edge_known[e])

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bisect.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "flow/place.h"
@@ -137,6 +138,16 @@ struct map {
 	VEC(uint8_t) length; /* of instructions, bytes each */
 	struct arena arena;  /* strings */
 };
+
+/* the first procedure that begins at the address, or MAP_NONE */
+static inline uint32_t map_proc_at(const struct map *m, uint64_t entry)
+{
+	size_t i;
+
+	bisect(i, m->proc.n, m->proc.at[i].entry < entry);
+	return i < m->proc.n && m->proc.at[i].entry == entry ? (uint32_t)i :
+							       MAP_NONE;
+}
 
 /*
  * Whether all ways out of block v of the procedure, which ends with an indirect

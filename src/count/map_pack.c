@@ -1,7 +1,6 @@
 /* map_pack: a map becomes bytes; map_int.h draws them. */
 #include <assert.h>
 
-#include "base/bisect.h"
 #include "count/map_int.h"
 #include "count/squeeze.h"
 
@@ -108,15 +107,15 @@ static void pack_callee(struct packer *k, const struct map_proc *p,
 {
 	const struct map *m = k->m;
 	buffer *b = &k->part[PART_CALLS];
-	size_t i;
+	uint32_t i;
 
 	if (!d->callee) {
 		buffer_uleb(b, CALLEE_UNKNOWN);
 		return;
 	}
-	bisect(i, m->proc.n, m->proc.at[i].entry < d->callee);
-	if (i < m->proc.n && m->proc.at[i].entry == d->callee) {
-		buffer_uleb(b, CALLEE_PROC + i);
+	i = map_proc_at(m, d->callee);
+	if (i != MAP_NONE) {
+		buffer_uleb(b, CALLEE_PROC + (uint64_t)i);
 		return;
 	}
 	buffer_uleb(b, CALLEE_TOLD);

@@ -156,16 +156,8 @@ static int header_count(struct reading *r)
 	if (!image_in_file(r->im, h->e_phoff, n * sizeof(Elf64_Phdr)))
 		return refuse(r, h->e_phoff, "truncated: %" PRIu64 " program "
 			      "headers do not fit into the file", n);
-	r->nphdr = r->im->nphdr = n;
+	r->im->nphdr = n;
 	return 0;
-}
-
-Elf64_Phdr header_segment(const struct reading *r, size_t i)
-{
-	Elf64_Phdr p;
-
-	memcpy(&p, r->im->bytes + r->header.e_phoff + i * sizeof p, sizeof p);
-	return p;
 }
 
 /* the file offset of program header i */
@@ -235,7 +227,7 @@ static struct range header_range(const Elf64_Phdr *p)
 /* takes what program header i says */
 static int header_add(struct reading *r, size_t i)
 {
-	Elf64_Phdr p = header_segment(r, i);
+	Elf64_Phdr p = phdr_at(r->im, i);
 
 	switch (p.p_type) {
 	case PT_LOAD:
@@ -291,8 +283,8 @@ int header_read(struct reading *r)
 		return -1;
 	im->machine = r->header.e_machine;
 	im->type = r->header.e_type;
-	im->segment = ARENA_ARRAY(&im->arena, struct segment, r->nphdr);
-	for (size_t i = 0; i < r->nphdr; i++)
+	im->segment = ARENA_ARRAY(&im->arena, struct segment, im->nphdr);
+	for (size_t i = 0; i < im->nphdr; i++)
 		if (header_add(r, i) < 0)
 			return -1;
 	return header_sort(r);

@@ -19,7 +19,7 @@
 
 #include <elf.h>
 
-#include "elf/image.h"
+#include "elf/phdr.h"
 
 /* a string table: n bytes, of which the last is a terminator, or n is 0 */
 struct strtab {
@@ -49,7 +49,6 @@ struct reading {
 	struct image *im;
 	struct err *e;
 	Elf64_Ehdr header;
-	size_t nphdr;		 /* program headers, all inside the file */
 	uint64_t dyn[DYN_N];	 /* by enum dynamic_tag */
 	struct range dynamic_at; /* PT_DYNAMIC's addresses */
 	struct symtab symtab;	 /* .symtab */
@@ -71,8 +70,6 @@ void note_read(struct reading *r);
 /* init, fini and the pointers of their arrays; requires: reloc_read() */
 void dynamic_read_ctors(struct reading *r);
 
-/* program header i; requires: i < r->nphdr */
-Elf64_Phdr header_segment(const struct reading *r, size_t i);
 /* the bytes [offset, offset + size) are in the file */
 bool image_in_file(const struct image *im, uint64_t offset, uint64_t size);
 /* a copy of n bytes that lives as long as the image; NULL if n is 0 */

@@ -53,8 +53,8 @@ void note_read(struct reading *r)
 	struct image *im = r->im;
 	uint64_t room = im->size;
 
-	for (size_t i = 0; i < r->nphdr && !im->build_id_len; i++) {
-		Elf64_Phdr p = header_segment(r, i);
+	for (size_t i = 0; i < im->nphdr && !im->build_id_len; i++) {
+		Elf64_Phdr p = phdr_at(im, i);
 
 		if (p.p_type == PT_NOTE)
 			note_scan(im, p.p_offset, p.p_filesz,

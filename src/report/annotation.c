@@ -75,11 +75,9 @@ static struct noted *last_of(struct annotation *a, const struct map_proc *p,
 
 static const char *name_at(const struct told_image *m, uint64_t entry)
 {
-	size_t i;
+	uint32_t i = map_proc_at(m->map, entry);
 
-	bisect(i, m->map->proc.n, m->map->proc.at[i].entry < entry);
-	return i < m->map->proc.n && m->map->proc.at[i].entry == entry ?
-		       legend_procedure(m->legend, (uint32_t)i) : NULL;
+	return i != MAP_NONE ? legend_procedure(m->legend, i) : NULL;
 }
 
 static void note_edge(struct annotation *a, const struct map_proc *p,

@@ -2,7 +2,6 @@
  * change_edges: which edges ran more or less often, between runs and between
  * builds.
  */
-#include "base/bisect.h"
 #include "report/change_int.h"
 #include "report/match_edges.h"
 #include "report/rows.h"
@@ -72,16 +71,6 @@ const char *change_edge_name(const struct match *m, const struct change *x)
 		       edge_name(change_image_a(m, x), x->part_a);
 }
 
-/* the number of the procedure that begins there, or MATCH_NONE */
-static uint32_t proc_at(const struct map *m, uint64_t entry)
-{
-	size_t i;
-
-	bisect(i, m->proc.n, m->proc.at[i].entry < entry);
-	return i < m->proc.n && m->proc.at[i].entry == entry ? (uint32_t)i :
-							       MATCH_NONE;
-}
-
 /* an edge that calls another procedure than before has changed */
 static enum change_code code_of_edge(const struct changer *c,
 				     const struct change *x)
@@ -90,11 +79,11 @@ static enum change_code code_of_edge(const struct changer *c,
 	const struct map *n = change_image_b(c->m, x)->map;
 	uint64_t before = m->edge.at[x->part_a].callee;
 	uint64_t after = n->edge.at[x->part_b].callee;
-	uint32_t p = before ? proc_at(m, before) : MATCH_NONE;
+	uint32_t p = before ? map_proc_at(m, before) : MATCH_NONE;
 
 	if (!before || !after || p == MATCH_NONE)
 		return !before == !after ? CODE_SAME : CODE_CHANGED;
-	return c->m->v.at[x->image].to[p] == proc_at(n, after) ? CODE_SAME :
+	return c->m->v.at[x->image].to[p] == map_proc_at(n, after) ? CODE_SAME :
 								 CODE_CHANGED;
 }
 

@@ -1,7 +1,6 @@
 /* content: see content.h. */
 #include "report/content.h"
 
-#include "base/bisect.h"
 #include "cfg/cfg.h"
 #include "count/plan.h"
 #include "elf/image.h"
@@ -92,14 +91,14 @@ static void add_callee(struct content *x, const struct map_proc *p,
 {
 	const struct map *m = x->m->map;
 	const char *name;
-	size_t i;
+	uint32_t i;
 
 	if (!d->callee || d->from >= p->nblock)
 		return;
-	bisect(i, m->proc.n, m->proc.at[i].entry < d->callee);
-	if (i == m->proc.n || m->proc.at[i].entry != d->callee)
+	i = map_proc_at(m, d->callee);
+	if (i == MAP_NONE)
 		return;
-	name = content_name(x->m, (uint32_t)i);
+	name = content_name(x->m, i);
 	if (name)
 		x->block[p->block + d->from] ^=
 			hash_bytes(name, strlen(name), 1);

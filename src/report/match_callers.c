@@ -1,7 +1,6 @@
 /* match_callers: see match_callers.h. */
 #include "report/match_callers.h"
 
-#include "base/bisect.h"
 #include "flow/graph.h"
 
 #define SEVERAL (MATCH_NONE - 1)
@@ -19,12 +18,9 @@ struct callers {
 static uint32_t callee_at(const struct content *c, uint64_t addr,
 			  const uint32_t *match)
 {
-	const struct map *m = c->m->map;
-	size_t i;
+	uint32_t i = addr ? map_proc_at(c->m->map, addr) : MAP_NONE;
 
-	bisect(i, m->proc.n, m->proc.at[i].entry < addr);
-	return addr && i < m->proc.n && m->proc.at[i].entry == addr &&
-	       match[i] == MATCH_NONE ? (uint32_t)i : MATCH_NONE;
+	return i != MAP_NONE && match[i] == MATCH_NONE ? i : MATCH_NONE;
 }
 
 /* by block: whom it calls; MATCH_NONE, or SEVERAL */

@@ -1,7 +1,6 @@
 /* samples: see samples.h. */
 #include "report/samples.h"
 
-#include "base/bisect.h"
 #include "report/rows.h"
 
 enum { FRAMES = 256 }; /* more calls within each other are not told of */
@@ -188,14 +187,13 @@ static const char *callee_of(const struct reader *r, const struct row *x,
 	struct lines *l = legend_lines(m->legend);
 	struct line_frame f[FRAMES];
 	unsigned n;
-	size_t i;
+	uint32_t proc = map_proc_at(m->map, x->to);
 
-	bisect(i, m->map->proc.n, m->map->proc.at[i].entry < x->to);
-	if (i == m->map->proc.n || m->map->proc.at[i].entry != x->to)
+	if (proc == MAP_NONE)
 		return NULL;
 	n = l ? lines_frames(l, x->to, f, FRAMES) : 0;
 	if (!n || n == FRAMES || !f[n - 1].function)
-		return legend_symbol(m->legend, (uint32_t)i);
+		return legend_symbol(m->legend, proc);
 	return f[n - 1].entry == x->to &&
 	       (x->kind == SITE_DIRECT_CALL || x->kind == SITE_INDIRECT_CALL ||
 		strcmp(caller, f[n - 1].function)) ? f[n - 1].function : NULL;

@@ -46,12 +46,10 @@ static bool is_own(const struct map *m, const struct row *r)
 const char *row_callee(const struct told *t, const struct row *r)
 {
 	const struct map *m = t->image[r->to_image].map;
-	size_t i;
+	uint32_t i = map_proc_at(m, r->to);
 
-	bisect(i, m->proc.n, m->proc.at[i].entry < r->to);
-	if (i < m->proc.n && m->proc.at[i].entry == r->to)
-		return legend_procedure(t->image[r->to_image].legend,
-				      (uint32_t)i);
+	if (i != MAP_NONE)
+		return legend_procedure(t->image[r->to_image].legend, i);
 	return r->to_image == r->image && is_own(m, r) ?
 		       row_procedure(t, r) : NULL;
 }

@@ -66,15 +66,12 @@ static int add_entry(struct rewriter *r, uint64_t offset, uint64_t size)
 int dynamic_add(struct rewriter *r)
 {
 	const struct image *im = r->im;
-	Elf64_Ehdr h;
 
 	if (!r->plan || !r->plan->dynamic_tag)
 		return 0;
-	memcpy(&h, im->bytes, sizeof h);
 	for (size_t i = 0; i < im->nphdr; i++) {
-		Elf64_Phdr p;
+		Elf64_Phdr p = phdr_at(im, i);
 
-		memcpy(&p, im->bytes + h.e_phoff + i * sizeof p, sizeof p);
 		if (p.p_type == PT_DYNAMIC && p.p_offset <= im->size &&
 		    p.p_filesz <= im->size - p.p_offset)
 			return add_entry(r, p.p_offset, p.p_filesz);

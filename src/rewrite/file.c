@@ -51,15 +51,6 @@ static Elf64_Ehdr old_header(const struct rewriter *r)
 	return h;
 }
 
-static Elf64_Phdr old_phdr(const struct rewriter *r, unsigned i)
-{
-	Elf64_Phdr p;
-
-	memcpy(&p, r->im->bytes + old_header(r).e_phoff + i * sizeof p,
-	       sizeof p);
-	return p;
-}
-
 /* what is between addresses and file offsets of new segments */
 static uint64_t load_base(const struct rewriter *r)
 {
@@ -245,15 +236,15 @@ static void push_small(const struct rewriter *r, phdrs *v, uint32_t type,
 /* the old headers with what moved, and ours */
 static void make_phdrs(const struct rewriter *r, phdrs *v)
 {
-	unsigned n = (unsigned)r->im->nphdr, last_load = 0;
+	size_t n = r->im->nphdr, last_load = 0;
 	bool unwind = false;
 	size_t table = SIZE_MAX;
 
-	for (unsigned i = 0; i < n; i++)
-		if (old_phdr(r, i).p_type == PT_LOAD)
+	for (size_t i = 0; i < n; i++)
+		if (phdr_at(r->im, i).p_type == PT_LOAD)
 			last_load = i;
-	for (unsigned i = 0; i < n; i++) {
-		Elf64_Phdr p = old_phdr(r, i);
+	for (size_t i = 0; i < n; i++) {
+		Elf64_Phdr p = phdr_at(r->im, i);
 
 		if (p.p_type == PT_PHDR)
 			table = v->n;

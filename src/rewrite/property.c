@@ -68,15 +68,12 @@ static void walk_notes(struct rewriter *r, struct bytes b, uint64_t align)
 void property_drop(struct rewriter *r)
 {
 	const struct image *im = r->im;
-	Elf64_Ehdr h;
 
 	if (!r->m.moved.n)
 		return;
-	memcpy(&h, im->bytes, sizeof h);
 	for (size_t i = 0; i < im->nphdr; i++) {
-		Elf64_Phdr p;
+		Elf64_Phdr p = phdr_at(im, i);
 
-		memcpy(&p, im->bytes + h.e_phoff + i * sizeof p, sizeof p);
 		if ((p.p_type != PT_NOTE && p.p_type != PT_GNU_PROPERTY) ||
 		    p.p_offset > im->size || p.p_filesz > im->size - p.p_offset)
 			continue;

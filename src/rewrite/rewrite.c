@@ -190,14 +190,10 @@ static const char *note_version(const uint8_t *p, uint64_t n)
 
 const char *rewrite_made_by(const struct image *im)
 {
-	Elf64_Ehdr h;
-
-	memcpy(&h, im->bytes, sizeof h);
 	for (size_t i = 0; i < im->nphdr; i++) {
-		Elf64_Phdr p;
+		Elf64_Phdr p = phdr_at(im, i);
 		const char *version;
 
-		memcpy(&p, im->bytes + h.e_phoff + i * sizeof p, sizeof p);
 		if (p.p_type != PT_NOTE || p.p_offset > im->size ||
 		    p.p_filesz > im->size - p.p_offset)
 			continue;

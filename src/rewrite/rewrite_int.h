@@ -33,6 +33,7 @@
 
 #include <elf.h>
 
+#include "elf/phdr.h"
 #include "isa/move.h"
 #include "rewrite/links.h"
 #include "rewrite/rewrite.h"

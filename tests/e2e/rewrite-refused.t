@@ -254,6 +254,21 @@ def without_room(data):
     return data
 
 
+def try_many_headers(c, program):
+    """The number of program headers is in section header 0."""
+    data = open(program, "rb").read()
+    number, = struct.unpack_from("<H", data, 56)
+    sections, = struct.unpack_from("<Q", data, 40)
+    data = put(put(data, sections + 44, "I", number), 56, "H", 0xffff)
+    file, out = c.file("elsewhere", data), c.path("elsewhere.out")
+    got = instrument(file, out)
+    tap.ok(got.returncode == 0, "as many program headers as section header 0 says",
+           [str(got)])
+    want = struct.unpack_from("<H", open(out, "rb").read(), 56)[0]
+    tap.ok(number < want < number + 8, "and a few more in the copy",
+           ["%d of %d" % (want, number)])
+
+
 def try_dynamic(c, program):
     """Nobody would find the counters of a file that does not lead to them."""
     full = c.file("full", without_room(open(program, "rb").read()))
@@ -327,6 +342,7 @@ with tempfile.TemporaryDirectory() as where:
     try_modes(case, program)
     try_appended(case, program)
     try_dynamic(case, program)
+    try_many_headers(case, program)
     try_pinned(case)
     try_misuse(case, program)
 tap.done()

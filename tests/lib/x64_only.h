@@ -3,8 +3,8 @@
  * cannot. tests/allowed-skips knows the reason. (cmocka's own skip() says "not
  * ok # SKIP", which prove takes for a failure.)
  */
-#ifndef TALLY_TESTS_X64_ONLY_H
-#define TALLY_TESTS_X64_ONLY_H
+#ifndef TEST_X64_ONLY_H
+#define TEST_X64_ONLY_H
 
 #include <stdio.h>
 

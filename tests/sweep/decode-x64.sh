@@ -3,9 +3,10 @@
 #
 # Lists every instruction of every x86-64 program and library below the given
 # places (default: where systems install them, and on another machine a mix of
-# packages) with GNU objdump, and compares each with decode() by compare-x64. Copies are taken once. Differences that
-# known-x64.txt explains are counted; any other fails the sweep, and so does a
-# file that was not compared to its end.
+# packages) with GNU objdump, and compares each with decode() by compare-x64.
+# Copies are taken once. Differences that known-x64.txt
+# explains are counted; any other fails the sweep, and so does a file that was
+# not compared to its end.
 #
 #	TALLY_SWEEP_MB   only that many MB of text, of files chosen by build ID
 #	JOBS             files at once (2)
