@@ -1,13 +1,16 @@
 /*
  * breakpoint: what one is on the machine at hand, and where a thread is that
- * stands at one.
+ * stands at one; its registers and its memory.
  */
 #ifndef TEST_BREAKPOINT_H
 #define TEST_BREAKPOINT_H
 
 #include <elf.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -36,30 +39,51 @@ static inline bool is_trap(const uint8_t *c)
 #error "an x86-64 or AArch64 host"
 #endif
 
+/* all 0 if the thread is gone */
+static inline void get_registers(pid_t tid, struct user_regs_struct *r)
+{
+	struct iovec v = {r, sizeof *r};
+
+	memset(r, 0, sizeof *r);
+	ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &v);
+}
+
+static inline void set_registers(pid_t tid, struct user_regs_struct *r)
+{
+	struct iovec v = {r, sizeof *r};
+
+	ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &v);
+}
+
 /* the thread's program counter; 0 if it is gone */
-static inline uint64_t get_pc(pid_t pid)
+static inline uint64_t get_pc(pid_t tid)
 {
 	struct user_regs_struct r;
-	struct iovec v = {&r, sizeof r};
 
-	if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &v))
-		return 0;
+	get_registers(tid, &r);
 	return r.REGISTER_PC;
 }
 
-static inline void set_pc(pid_t pid, uint64_t pc)
+static inline void set_pc(pid_t tid, uint64_t pc)
 {
 	struct user_regs_struct r;
-	struct iovec v = {&r, sizeof r};
 
-	if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &v))
-		return;
+	get_registers(tid, &r);
 	r.REGISTER_PC = pc;
 #if defined(__x86_64__)
 	/* not a system call to be restarted */
 	r.orig_rax = ~0ull;
 #endif
-	ptrace(PTRACE_SETREGSET, pid, NT_PRSTATUS, &v);
+	set_registers(tid, &r);
+}
+
+/* a descriptor of the memory of a traced process */
+static inline int memory_of(pid_t tid)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "/proc/%d/mem", tid);
+	return open(name, O_RDWR | O_CLOEXEC);
 }
 
 #endif

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "breakpoint.h"
@@ -144,6 +145,55 @@ static inline uint64_t exclusive_last(const struct exclusive *x, uint64_t pc)
 		if (x->out[i].next == pc)
 			return x->out[i].last;
 	return pc == x->start ? 0 : pc - 4;
+}
+
+/* the instructions of one way through a stretch, and what comes after */
+struct way {
+	uint64_t pc[2 * EXCLUSIVE_MAX];
+	int n;
+};
+
+/* the only way there is to where the thread is now */
+static inline void way_straight(struct way *w, const struct exclusive *x, uint64_t pc)
+{
+	uint64_t last = exclusive_last(x, pc);
+
+	for (uint64_t at = x->start; last && at <= last; at += 4)
+		w->pc[w->n++] = at;
+}
+
+/*
+ * Tries a stretch step by step; what it does to registers is to be undone if
+ * that leads to the store. The status with which the thread stopped.
+ */
+static inline int way_try(struct way *w, const struct exclusive *x, pid_t tid)
+{
+	uint64_t pc = x->start;
+	int status;
+
+	do {
+		ptrace(PTRACE_SINGLESTEP, tid, 0, 0);
+		waitpid(tid, &status, __WALL);
+		if (!WIFSTOPPED(status) || status >> 8 != SIGTRAP)
+			return status;
+		w->pc[w->n++] = pc;
+		pc = get_pc(tid);
+	} while (pc - x->start < x->store - x->start &&
+		 w->n < 2 * EXCLUSIVE_MAX - 1);
+	return status;
+}
+
+/* runs a stretch at full speed */
+static inline int run_guarded(struct exclusive *x, pid_t tid)
+{
+	int status, mem = memory_of(tid);
+
+	exclusive_guard(x, mem);
+	ptrace(PTRACE_CONT, tid, 0, 0);
+	waitpid(tid, &status, __WALL);
+	exclusive_unguard(x, mem);
+	close(mem);
+	return status;
 }
 
 #endif

@@ -50,14 +50,6 @@ static inline void hidden_add(struct hidden *h, uint64_t start, size_t size)
 	vec_push(&h->code, s);
 }
 
-static inline void hidden_open(struct hidden *h, pid_t pid)
-{
-	char name[64];
-
-	snprintf(name, sizeof name, "/proc/%d/mem", pid);
-	h->mem = open(name, O_RDWR | O_CLOEXEC);
-}
-
 /* the sections of code that are in a mapping of their file */
 static inline void hidden_sections(struct hidden *h, const struct map *m)
 {
@@ -95,7 +87,7 @@ static inline void hidden_read(struct hidden *h, pid_t pid)
 			hidden_sections(h, &maps.at[i]);
 	maps_free(&maps);
 	if (h->code.n)
-		hidden_open(h, pid);
+		h->mem = memory_of(pid);
 }
 
 static inline bool hidden_holds(const struct hidden *h, uint64_t pc)
@@ -149,7 +141,7 @@ static inline void hidden_copy(struct hidden *h, const struct hidden *parent,
 	}
 	h->now = parent->now;
 	if (h->code.n)
-		hidden_open(h, pid);
+		h->mem = memory_of(pid);
 }
 
 #endif

@@ -13,6 +13,12 @@
 # Dependencies are not followed and no maintainer script runs: the caller
 # names every package that it wants.
 
+# this machine and the other one, as compilers and qemu name them and as Debian
+case $(uname -m) in
+aarch64) this_isa=aarch64 other_isa=x86_64 other_arch=amd64 ;;
+*) this_isa=x86_64 other_isa=aarch64 other_arch=arm64 ;;
+esac
+
 PACKAGES_CACHE=${PACKAGES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tally-tests}
 
 # programs and libraries of many kinds, by many compilers and hands

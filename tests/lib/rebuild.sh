@@ -40,10 +40,7 @@ rebuild_need()
 # is), need (its libraries)
 rebuild_other()
 {
-	case $(uname -m) in
-	aarch64) isa=x86_64 arch=amd64 ;;
-	*) isa=aarch64 arch=arm64 ;;
-	esac
+	isa=$other_isa
 	cross=$isa-linux-gnu
 	there=${BUILD:-build}/$isa
 	need=$there/need
@@ -51,9 +48,9 @@ rebuild_other()
 		command -v $tool >/dev/null ||
 			rebuild_skip "$tool is not installed"
 	done
-	packages_fetch $arch $REBUILD_NEEDS ||
-		rebuild_skip "no packages for $arch"
-	rebuild_need "$need" "$(packages_root $arch)" $cross
+	packages_fetch $other_arch $REBUILD_NEEDS ||
+		rebuild_skip "no packages for $other_arch"
+	rebuild_need "$need" "$(packages_root $other_arch)" $cross
 	# the old kind of path: libraries of libraries are there, too
 	rebuild "$there" CC=$cross-gcc AR=$cross-ar \
 		CFLAGS="-I$need/include" LDFLAGS="-L$need/lib \

@@ -16,11 +16,8 @@ trap 'rm -rf "$work"' EXIT
 # and emulator
 sweep_root()
 {
-	case $(uname -m) in
-	aarch64) foreign=amd64 emulator=qemu-x86_64 ;;
-	*) foreign=arm64 emulator=qemu-aarch64 ;;
-	esac
-	packages_fetch $foreign $PACKAGES_MIX ||
+	emulator=qemu-$other_isa
+	packages_fetch $other_arch $PACKAGES_MIX ||
 		echo "# some packages are missing; going on with the others"
-	root=$(packages_root $foreign)
+	root=$(packages_root $other_arch)
 }

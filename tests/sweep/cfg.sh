@@ -14,16 +14,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 tally=${BUILD:-build}/tally
 . "$here/../lib/packages.sh"
 
-case $(uname -m) in
-aarch64) foreign=amd64 ;;
-*) foreign=arm64 ;;
-esac
 if [ $# -eq 0 ]; then
-	packages_fetch $foreign $PACKAGES_MIX ||
+	packages_fetch $other_arch $PACKAGES_MIX ||
 		echo "# some packages are missing; going on with the others"
 	# of $HOME only toolchains: the rest is nobody's business
 	set -- /usr /lib /opt "$HOME/.rustup" "$HOME/.cargo" \
-		"$HOME/.pyenv" "$(packages_root $foreign)"
+		"$HOME/.pyenv" "$(packages_root $other_arch)"
 fi
 exec nice -n 10 python3 "$here/../lib/cfg_sweep.py" "$tally" \
 	${ROWS:+--rows "$ROWS"} ${SKIP:+--skip "$SKIP"} "$@"

@@ -14,10 +14,6 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/packages.sh
 . tests/lib/spoil.sh
 
-case $(uname -m) in
-aarch64) other=x86_64 foreign=amd64 ;;
-*) other=aarch64 foreign=arm64 ;;
-esac
 spoil_tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$spoil_tmp"' EXIT
 export LC_ALL=C.UTF-8 PYTHONHASHSEED=0 PERL_HASH_SEED=0
@@ -39,9 +35,9 @@ t()
 	else
 		program=$(find "$root"/{,usr/}bin -name "${1##*/}" | head -1)
 		[ -n "$program" ] || return
-		spoil_emulated "${PLACES:-3000}" 400 1 qemu-$other -L "$root" \
+		spoil_emulated "${PLACES:-3000}" 400 1 qemu-$other_isa -L "$root" \
 			"$program" "${@:2}"
-		result $? "$other $name" "$spoil_tmp/why"
+		result $? "$other_isa $name" "$spoil_tmp/why"
 	fi
 }
 
@@ -134,13 +130,13 @@ print(list(g(20)), "abc".upper().split("B"), f"{3.14159:.2f}", {1, 2} & {2})'
 inputs
 for where; do
 	if [ "$where" = foreign ]; then
-		packages_fetch $foreign bash coreutils gzip xz-utils grep sed \
+		packages_fetch $other_arch bash coreutils gzip xz-utils grep sed \
 			mawk tar findutils libc6 libgcc-s1 libstdc++6 zlib1g \
 			liblzma5 libtinfo6 libselinux1 libpcre2-8-0 libacl1 \
 			libattr1 sqlite3 libsqlite3-0 libreadline8 lua5.4 \
 			perl-base libcrypt1 libgmp10 openssl libssl3 \
 			busybox-static || echo "# some packages are missing"
-		root=$(packages_root $foreign)
+		root=$(packages_root $other_arch)
 	fi
 	programs
 done

@@ -52,7 +52,7 @@ for which in ${MACHINES:-native foreign}; do
 		ways "this system" --native "$@"
 	else
 		sweep_root
-		ways "packages for $foreign" --emulator $emulator "$@"
+		ways "packages for $other_arch" --emulator $emulator "$@"
 	fi
 done
 echo "1..$n"

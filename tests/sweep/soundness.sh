@@ -46,11 +46,6 @@ libunistring2 libp11-kit0 libtasn1-6
 
 . "$here/../lib/packages.sh"
 
-case $(uname -m) in
-aarch64) host=aarch64; other=x86_64; foreign=amd64 ;;
-*) host=x86_64; other=aarch64; foreign=arm64 ;;
-esac
-
 tmp=${KEEP:-$(mktemp -d)}
 mkdir -p "$tmp" || exit 1
 [ -n "$KEEP" ] || trap 'rm -rf "$tmp"' EXIT
@@ -610,20 +605,20 @@ for what; do
 	case $what in
 	native)
 		root=
-		run_set "$host ptrace" ptrace w_small w_large
-		run_set "$host steps" step w_small ;;
+		run_set "$this_isa ptrace" ptrace w_small w_large
+		run_set "$this_isa steps" step w_small ;;
 	native-emulated)
 		root=
-		use_emulator $host &&
-			run_set "$host emulated" qemu w_small w_large ||
-			echo "# no qemu-$host with plugins" ;;
+		use_emulator $this_isa &&
+			run_set "$this_isa emulated" qemu w_small w_large ||
+			echo "# no qemu-$this_isa with plugins" ;;
 	foreign)
-		packages_fetch $foreign $packages ||
+		packages_fetch $other_arch $packages ||
 			echo "# some packages are missing"
-		root=$(packages_root $foreign)
-		use_emulator $other &&
-			run_set "$other emulated" qemu w_small w_large ||
-			echo "# no qemu-$other with plugins" ;;
+		root=$(packages_root $other_arch)
+		use_emulator $other_isa &&
+			run_set "$other_isa emulated" qemu w_small w_large ||
+			echo "# no qemu-$other_isa with plugins" ;;
 	*)
 		echo "soundness.sh: what is '$what'?" >&2
 		exit 2 ;;

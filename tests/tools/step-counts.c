@@ -46,21 +46,6 @@ static pid_t leader;
 static int result = 125;
 static bool all; /* libraries, too */
 
-static void get_registers(pid_t tid, struct user_regs_struct *r)
-{
-	struct iovec v = {r, sizeof *r};
-
-	memset(r, 0, sizeof *r);
-	ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &v);
-}
-
-static void set_registers(pid_t tid, struct user_regs_struct *r)
-{
-	struct iovec v = {r, sizeof *r};
-
-	ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &v);
-}
-
 /* --- who runs */
 
 static struct process *process_of(pid_t pid)
@@ -125,14 +110,6 @@ static siginfo_t why_stopped(pid_t tid)
 	return info;
 }
 
-static int memory_of(pid_t tid)
-{
-	char name[64];
-
-	snprintf(name, sizeof name, "/proc/%d/mem", tid);
-	return open(name, O_RDWR | O_CLOEXEC);
-}
-
 static struct insn_seen *find(const struct thread *t)
 {
 	return steps_find(&t->p->seen, t->tid, t->pc);
@@ -167,12 +144,6 @@ static bool trap_at(pid_t tid, uint64_t pc)
 	return is_trap(code);
 }
 
-/* the instructions of one way through a stretch, and what comes after */
-struct way {
-	uint64_t pc[2 * EXCLUSIVE_MAX];
-	int n;
-};
-
 static void count_way(struct thread *t, const struct way *w, uint64_t next)
 {
 	for (int i = 0; i < w->n; i++) {
@@ -182,80 +153,52 @@ static void count_way(struct thread *t, const struct way *w, uint64_t next)
 	}
 }
 
-/* the only way there is to where the thread is now */
-static void way_straight(struct way *w, const struct exclusive *x, uint64_t pc)
-{
-	uint64_t last = exclusive_last(x, pc);
-
-	for (uint64_t at = x->start; last && at <= last; at += 4)
-		w->pc[w->n++] = at;
-}
-
 /*
- * Tries a stretch step by step; what it does to registers is to be undone if
- * that leads to the store. The status with which the thread stopped.
+ * A stretch with several ways to one place: tried first, then run. If another
+ * thread sends it another way than the one that was tried, or a signal meets
+ * it on its way, that run is as if it had not been: there was no store.
  */
-static int way_try(struct way *w, const struct exclusive *x, pid_t tid)
+static int run_forked(struct way *w, struct exclusive *x, pid_t tid)
 {
-	uint64_t pc = x->start;
+	struct user_regs_struct begin;
 	int status;
 
-	do {
-		ptrace(PTRACE_SINGLESTEP, tid, 0, 0);
-		waitpid(tid, &status, __WALL);
-		if (!WIFSTOPPED(status) || status >> 8 != SIGTRAP)
+	get_registers(tid, &begin);
+	for (;;) {
+		w->n = 0;
+		status = way_try(w, x, tid);
+		if (!WIFSTOPPED(status) || get_pc(tid) != x->store)
 			return status;
-		w->pc[w->n++] = pc;
-		pc = get_pc(tid);
-	} while (pc - x->start < x->store - x->start &&
-		 w->n < 2 * EXCLUSIVE_MAX - 1);
-	return status;
-}
-
-/* runs a stretch at full speed */
-static int run_guarded(struct exclusive *x, pid_t tid)
-{
-	int status, mem = memory_of(tid);
-
-	exclusive_guard(x, mem);
-	ptrace(PTRACE_CONT, tid, 0, 0);
-	waitpid(tid, &status, __WALL);
-	exclusive_unguard(x, mem);
-	close(mem);
-	return status;
+		set_registers(tid, &begin);
+		status = run_guarded(x, tid);
+		if (!WIFSTOPPED(status))
+			return status;
+		if (get_pc(tid) == x->store + 4) {
+			w->pc[w->n++] = x->store;
+			return status;
+		}
+		set_registers(tid, &begin);
+		if (!is_breakpoint(status, tid)) {
+			w->n = 0;
+			return status;
+		}
+	}
 }
 
 /*
  * The thread is at a load-exclusive, and goes on to where the store is over,
- * without any stop. Nobody waits for anything in there. If another thread sends
- * it another way than the one that was tried, it begins again: there was no
- * store.
+ * without any stop. Nobody waits for anything in there.
  */
 static void run_exclusive(struct thread *t, struct exclusive *x)
 {
-	struct user_regs_struct begin, r;
-	struct way w;
+	struct user_regs_struct r;
+	struct way w = {.n = 0};
 	pid_t tid = t->tid;
-	bool again;
 	int status;
 
 	t->pc = 0;
 	t->signalled = false;
-	get_registers(tid, &begin);
-	do {
-		w.n = 0;
-		again = false;
-		status = x->forks ? way_try(&w, x, tid) : 0;
-		if (!x->forks || (WIFSTOPPED(status) &&
-				  get_pc(tid) == x->store)) {
-			set_registers(tid, &begin);
-			status = run_guarded(x, tid);
-			again = x->forks && is_breakpoint(status, tid) &&
-				get_pc(tid) != x->store + 4;
-			if (x->forks)
-				w.pc[w.n++] = x->store;
-		}
-	} while (again);
+	status = x->forks ? run_forked(&w, x, tid) : run_guarded(x, tid);
 	if (!WIFSTOPPED(status)) {
 		thread_gone(tid, status);
 		return;
