@@ -32,7 +32,7 @@ static void build_run(struct build *b)
 {
 	progress_at(b->progress, "decoding", 0, 0);
 	landing_list(b);
-	sweep_fdes(b);
+	sweep_vouched(b);
 	pieces_index(b);
 	descend_repair(b);
 	pieces_index(b);

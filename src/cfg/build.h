@@ -3,7 +3,8 @@
  *
  * The order of the passes, and what each needs and leaves:
  *
- *	sweep     FDE ranges are decoded once, front to back: instruction
+ *	sweep     FDE ranges and, outside of these, symbols with a size
+ *	          (extent) are decoded once, front to back: instruction
  *	          starts, control transfers, references
  *	descend   pieces in which that met data are decoded again, and prefix
  *	          those in which branches pass over one
@@ -58,6 +59,7 @@ struct piece {
 	uint32_t xfer, nxfer; /* in found.xfer, by position */
 	uint32_t leader; /* union-find parent: pieces of one procedure */
 	uint8_t source;	 /* enum part_source */
+	bool whole; /* an FDE, or the size of a symbol, says where it ends */
 	bool holes; /* not all of it is instructions */
 	bool fresh; /* starts an FDE, with the frame as right after a call */
 	const char *in_place; /* why it has no blocks, or NULL */
@@ -142,6 +144,8 @@ bool piece_falls_out(const struct build *b, uint32_t p);
 /* which of n pieces, by offset, holds an offset; n if none does */
 uint32_t piece_among(const struct build *b, const uint32_t *piece, uint32_t n,
 		     uint32_t off);
+/* by start */
+void pieces_sort(struct build *b);
 /* sorts the pieces and makes them searchable */
 void pieces_index(struct build *b);
 /* the representative piece of the procedure that piece p belongs to */
@@ -158,13 +162,19 @@ struct piece piece_slice(const struct build *b, struct piece p,
 void landing_list(struct build *b);
 
 /* --- sweep.c */
-/* makes a piece of every FDE and decodes it */
-void sweep_fdes(struct build *b);
+/* makes a piece of every FDE, and of symbols, and decodes it */
+void sweep_vouched(struct build *b);
 /* collects what the instruction at off says */
 void found_take(const struct build *b, struct found *f, uint32_t off,
 		const struct insn *i);
 /* moves all of `from` behind `to` */
 void found_append(struct found *to, struct found *from);
+
+/* --- extent.c */
+/* makes a piece of every function symbol with a size that no FDE covers */
+void extents_list(struct build *b);
+/* takes back those with holes; requires pieces_index() */
+void extents_drop(struct build *b);
 
 /* --- descend.c */
 /* how sure one must be to take what was found for code */
@@ -181,7 +191,7 @@ enum descend_care {
 const char *descend_from(struct build *b, const uint32_t *seed, size_t nseed,
 			 uint32_t lo, uint32_t hi, enum descend_care care,
 			 const struct piece *like);
-/* FDE pieces whose sweep met data or overlaps are looked at again */
+/* pieces whose sweep met data or overlaps are looked at again */
 void descend_repair(struct build *b);
 
 /* --- prefix.c */

@@ -395,6 +395,7 @@ void descend_repair(struct build *b)
 	repair_mark_pieces(b, &prefix);
 	prefix_split(b, &prefix);
 	vec_free(&prefix);
+	extents_drop(b);
 	if (!any_holes(b))
 		return;
 	repair_seeds(b, &seed);

@@ -16,6 +16,7 @@
 
 #include <elf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/dict.h"
 #include "base/share.h"
@@ -110,10 +111,33 @@ static void each_relocated(struct build *b, visit *fn, void *arg)
 	}
 }
 
+/*
+ * Words of the segment's data that may be pointers to code: without
+ * relocations any may. Payloads of hundreds of megabytes are met, so what a
+ * word costs matters.
+ */
+static void each_word(struct build *b, const struct segment *g, visit *fn,
+		      void *arg)
+{
+	const struct code *k = &b->code;
+	uint64_t low = k->range[0].start, high = k->range[k->nrange - 1].end;
+	struct pointer p = {.place = (g->start + 7) & ~(uint64_t)7};
+	size_t avail = 0;
+	const uint8_t *at = image_at(b->im, p.place, &avail);
+
+	for (; avail >= 8; p.place += 8, at += 8, avail -= 8) {
+		memcpy(&p.value, at, 8);
+		if (p.value >= low && p.value < high &&
+		    !image_is_code(b->im, p.place))
+			fn(b, &p, arg);
+	}
+}
+
 /* calls fn for every pointer to code there may be */
 static void each_pointer(struct build *b, visit *fn, void *arg)
 {
 	const struct image *im = b->im;
+	bool words = im->type == ET_EXEC && b->code.nrange;
 
 	each_relocated(b, fn, arg);
 	for (size_t i = 0; i < b->found.ref.n; i++) {
@@ -125,20 +149,8 @@ static void each_pointer(struct build *b, visit *fn, void *arg)
 		if (r->kind == REF_ADDRESS || r->kind == REF_NONE)
 			fn(b, &p, arg);
 	}
-	if (im->type != ET_EXEC)
-		return;
-	/* without relocations any word of the data may be a pointer */
-	for (size_t i = 0; i < im->nsegment; i++) {
-		const struct segment *g = &im->segment[i];
-		struct pointer p = {0};
-
-		for (p.place = (g->start + 7) & ~(uint64_t)7;
-		     p.place < g->file_end && g->file_end - p.place >= 8;
-		     p.place += 8)
-			if (!image_is_code(im, p.place) &&
-			    image_read(im, p.place, 8, &p.value) && p.value)
-				fn(b, &p, arg);
-	}
+	for (size_t i = 0; words && i < im->nsegment; i++)
+		each_word(b, &im->segment[i], fn, arg);
 }
 
 /* visitor: the pointer may lead to code that is not known yet */

@@ -48,7 +48,7 @@ static bool work_adoptable(const struct work *w, uint64_t addr)
 }
 
 /*
- * addr is the end of an FDE of this procedure, and nothing of it. LLVM fills
+ * addr is the end of this procedure's code, and nothing of it. LLVM fills
  * the holes of a switch that has no default with the address of an empty block
  * there; no entry that can be chosen leads to it.
  */
@@ -59,8 +59,10 @@ static bool work_is_hole(const struct work *w, uint64_t addr)
 	for (uint32_t i = 0; i < w->npiece; i++) {
 		const struct piece *p = &w->b->piece.at[w->piece[i]];
 
-		end |= p->fde != CFG_NONE &&
-		       addr == w->b->unwind->fde[p->fde].end;
+		end |= p->whole &&
+		       addr == (p->fde != CFG_NONE ?
+					w->b->unwind->fde[p->fde].end :
+					code_address(&w->b->code, p->end));
 	}
 	return end && !work_inside(w, addr) && !work_adoptable(w, addr);
 }
@@ -197,7 +199,7 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 	if (w->grown) {
 		f->status = DISPATCH_UNKNOWN;
 		f->reason = w->wanted.n ? "entries lead to unknown code" :
-			    "no bound, and no unwind table to bound the code";
+			    "no bound, and nothing that bounds the code";
 		return;
 	}
 	/* a table starts at entry 0 and has no gaps: the first entry that

@@ -40,12 +40,17 @@ static int piece_order(const void *a, const void *b)
 	return p->source < q->source ? -1 : p->source > q->source;
 }
 
+void pieces_sort(struct build *b)
+{
+	mem_sort(b->piece.at, b->piece.n, sizeof *b->piece.at, piece_order);
+}
+
 void pieces_index(struct build *b)
 {
 	size_t n = (b->code.total >> INDEX_SHIFT) + 1;
 	uint32_t p = 0;
 
-	mem_sort(b->piece.at, b->piece.n, sizeof *b->piece.at, piece_order);
+	pieces_sort(b);
 	b->indexed = b->piece.n;
 	b->outside.known = false;
 	mem_free(b->piece_index);
@@ -136,7 +141,7 @@ bool piece_falls_out(const struct build *b, uint32_t p)
 	const struct piece *x = &b->piece.at[p];
 	struct insn i;
 
-	if (x->source != PART_FDE || x->in_place || x->end >= b->code.total ||
+	if (!x->whole || x->in_place || x->end >= b->code.total ||
 	    piece_at(b, x->end) != CFG_NONE || !goes_on(b, x->start, x->end))
 		return false;
 	b->code.isa->scan(code_bytes(&b->code, x->end),

@@ -203,7 +203,7 @@ static bool judge(struct work *w, const blocks *list)
 		uint32_t piece = w->view.piece.at[k];
 		struct finding f;
 
-		w->grown = w->b->piece.at[piece].fde == CFG_NONE;
+		w->grown = !w->b->piece.at[piece].whole;
 		work_judge(w, &f, k);
 		w->targets += w->target.n;
 		if (w->targets > TARGETS_MAX) {

@@ -1,8 +1,9 @@
 /*
  * sweep: from bytes to instructions, front to back.
  *
- * An FDE says "this is code", so its range is decoded linearly, once, the
- * cheap way (isa->scan). That is right for compiled code. Where hand-written
+ * An FDE says "this is code", and so does a function symbol with a size
+ * (extent.c), so its range is decoded linearly, once, the cheap way
+ * (isa->scan). That is right for compiled code. Where hand-written
  * code keeps data between its instructions or jumps into the middle of one
  * it is not: such pieces are marked and looked at again by descend.c.
  *
@@ -140,8 +141,11 @@ static bool sweep_linear(struct share *s, struct piece *p)
 static bool sweep_fresh_frame(const struct build *b, const struct piece *p,
 			      cfa_rows *rows)
 {
-	const struct fde *f = &b->unwind->fde[p->fde];
+	const struct fde *f;
 
+	if (p->fde == CFG_NONE)
+		return false;
+	f = &b->unwind->fde[p->fde];
 	rows->n = 0;
 	unwind_rows(b->im, f, rows);
 	return rows->n && rows->at[0].known &&
@@ -199,7 +203,8 @@ static void sweep_all(struct build *b)
 		sweep_gather(b, &share[t]);
 }
 
-void sweep_fdes(struct build *b)
+/* makes a piece of every FDE */
+static void list_fdes(struct build *b)
 {
 	const struct code *k = &b->code;
 	uint32_t mask = (1u << k->shift) - 1;
@@ -207,7 +212,8 @@ void sweep_fdes(struct build *b)
 
 	for (size_t i = 0; i < b->unwind->nfde; i++) {
 		const struct fde *f = &b->unwind->fde[i];
-		struct piece p = {.fde = (uint32_t)i, .source = PART_FDE};
+		struct piece p = {.fde = (uint32_t)i, .source = PART_FDE,
+				  .whole = true};
 		uint64_t end = f->end;
 
 		p.start = code_offset(k, f->start);
@@ -227,5 +233,11 @@ void sweep_fdes(struct build *b)
 				     "its bytes";
 		vec_push(&b->piece, p);
 	}
+}
+
+void sweep_vouched(struct build *b)
+{
+	list_fdes(b);
+	extents_list(b);
 	sweep_all(b);
 }

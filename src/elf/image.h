@@ -49,9 +49,12 @@ enum symbol_kind {
 	SYMBOL_FUNC,   /* STT_FUNC, STT_GNU_IFUNC */
 	SYMBOL_OBJECT, /* STT_OBJECT, STT_TLS is left out */
 	SYMBOL_LABEL,  /* STT_NOTYPE with an address in a loaded segment */
+	/* AArch64's assembler: what begins here; no names */
+	SYMBOL_CODE_MARK, /* "$x" */
+	SYMBOL_DATA_MARK, /* "$d" */
 };
 
-/* a defined symbol; "$x", "$d" mapping symbols are kept as labels */
+/* a defined symbol */
 struct symbol {
 	uint64_t addr, size;
 	const char *name; /* "" if none */

@@ -128,7 +128,7 @@ const struct symbol *image_symbol_at(const struct image *im, uint64_t addr)
 	for (; i < im->nsymbol && i < last && im->symbol[i].addr == addr; i++) {
 		const struct symbol *s = &im->symbol[i];
 
-		if (s->kind == SYMBOL_OBJECT)
+		if (s->kind != SYMBOL_FUNC && s->kind != SYMBOL_LABEL)
 			continue;
 		if (!best || symbol_rank(s) > symbol_rank(best))
 			best = s;

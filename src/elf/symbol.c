@@ -134,8 +134,17 @@ static void symbol_find_static(struct reading *r)
 		}
 }
 
+/* an untyped symbol: a label, or one of AArch64's marks ("$d", "$d.12") */
+static int label_kind(const char *name)
+{
+	if (name[0] != '$' || !name[1] || (name[2] && name[2] != '.'))
+		return SYMBOL_LABEL;
+	return name[1] == 'x' ? SYMBOL_CODE_MARK :
+	       name[1] == 'd' ? SYMBOL_DATA_MARK : SYMBOL_LABEL;
+}
+
 /* what we call a symbol of this ELF type, or -1 if it is none for us */
-static int symbol_kind(unsigned type)
+static int symbol_kind(unsigned type, const char *name)
 {
 	switch (type) {
 	case STT_FUNC:
@@ -145,7 +154,7 @@ static int symbol_kind(unsigned type)
 	case STT_COMMON:
 		return SYMBOL_OBJECT;
 	case STT_NOTYPE:
-		return SYMBOL_LABEL;
+		return label_kind(name);
 	default:
 		return -1;
 	}
@@ -156,7 +165,8 @@ static void symbol_add(const struct image *im, symbols *to,
 		       const struct symtab *t, const Elf64_Sym *sym,
 		       bool dynamic)
 {
-	int kind = symbol_kind(ELF64_ST_TYPE(sym->st_info));
+	const char *name = strtab_get(&t->names, sym->st_name);
+	int kind = symbol_kind(ELF64_ST_TYPE(sym->st_info), name);
 	const struct segment *s;
 	struct symbol new;
 
@@ -169,7 +179,7 @@ static void symbol_add(const struct image *im, symbols *to,
 	new = (struct symbol){
 		.addr = sym->st_value,
 		.size = sym->st_size,
-		.name = strtab_get(&t->names, sym->st_name),
+		.name = name,
 		.kind = (uint8_t)kind,
 		.global = ELF64_ST_BIND(sym->st_info) != STB_LOCAL,
 		.dynamic = dynamic,

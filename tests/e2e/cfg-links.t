@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """
 cfg-links: the same truths as cfg-compilers for the other ways to link
-(static, static-pie, shared, lld, musl), for Fortran and Rust, and for a
-procedure of more than a megabyte.
+(static, static-pie, shared, lld, musl), for programs without unwind tables, for
+Fortran and Rust, and for a procedure of more than a megabyte.
 """
 import concurrent.futures
 import os
@@ -17,6 +17,7 @@ C = ["switch.c", "goto.c", "tail.c", "noret.c", "misc.c"]
 PIE, FIXED, PIC = ["-O2", "-fPIE"], ["-O2", "-fno-pie"], ["-O2", "-fPIC"]
 SHARED = ["-shared", "-Wl,--allow-shlib-undefined"]
 PLAIN = ["-DNO_THROW"]
+BARE = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]
 tap = Tap()
 OPEN = ["direct", "twice"]
 
@@ -33,6 +34,9 @@ WAYS = {
             ["clang++", "-pie", "-fuse-ld=lld"]),
     "musl": ("gcc", C, FIXED + PLAIN + ["-DNO_IFUNC"],
              ["musl-gcc", "-static"]),
+    "no unwind tables": ("gcc", C, PIE + PLAIN + BARE, ["gcc", "-pie"]),
+    "no unwind tables, clang": (
+        "clang", C, FIXED + PLAIN + BARE, ["gcc", "-no-pie"]),
     "fortran": ("gcc", ["select.f90"], PIC, ["gcc"] + SHARED),
     "rust": ("rustc", ["matched.rs"], [], ["gcc"] + SHARED),
     "big": ("gcc", ["big.S"], [], ["gcc"] + SHARED),
@@ -61,7 +65,9 @@ def attempt(way, isa):
     stem = os.path.join(where, (way + isa).replace(" ", "-"))
     p = Program(isa, name, ["tests/progs/" + s for s in sources], flags,
                 link, stem)
-    return check_program(p, Graph(p.bare), unsolved=OPEN)
+    # what vouches for the code: unwind tables, or else symbols
+    path = p.path if BARE[0] in flags else p.bare
+    return check_program(p, Graph(path), unsolved=OPEN)
 
 
 with tempfile.TemporaryDirectory() as where, \

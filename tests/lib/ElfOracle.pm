@@ -121,7 +121,9 @@ sub elf_same_symbols {
         $sym =~ s/@.*// if $dynamic;
         $sym =~ s/\s+$//;
         $size = sprintf '%x', $size =~ /^0x/ ? hex $size : $size;
-        my $line = join ' ', hex_of($addr), $size, $letter{$type}, $sym;
+        my $letter = $type eq 'NOTYPE' && $sym =~ /^\$([xd])(\.|$)/ ?
+            uc $1 : $letter{$type};
+        my $line = join ' ', hex_of($addr), $size, $letter, $sym;
         $want{$line} //= {};
         $want{$line}{g} = 1 if $bind ne 'LOCAL';
         $want{$line}{d} = 1 if $dynamic;

@@ -19,7 +19,7 @@
 
 #define X PRIx64
 
-static const char symbol_letters[] = "FOL";
+static const char symbol_letters[] = "FOLXD";
 static const char *const reloc_names[] = {"relative", "irelative", "symbol",
 					  "jump_slot", "copy", "other"};
 
