@@ -5,7 +5,7 @@
 # tests have run in full in the usual build: a sample of their random cases is
 # enough here.
 
-export TALLY_TEST_GRAPHS="${TALLY_TEST_GRAPHS:-5000}"
+export TALLY_TEST_GRAPHS="${TALLY_TEST_GRAPHS:-2000}"
 export TALLY_TEST_EVERY="${TALLY_TEST_EVERY:-331}"
 rebuild_number=0
 
