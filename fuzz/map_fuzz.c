@@ -4,9 +4,9 @@
  * procedures, and which blocks of one are which in the next. How to run it:
  * fuzz/README.md.
  */
+#include "base/squeeze.h"
 #include "count/map_int.h"
 #include "count/solve.h"
-#include "count/squeeze.h"
 #include "report/match_blocks.h"
 #include "report/picture.h"
 

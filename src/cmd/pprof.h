@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
+#include "base/buffer.h"
 #include "base/dict.h"
 #include "base/intern.h"
 #include "cmd/gzip.h"
-#include "rewrite/buffer.h"
 
 enum { PPROF_VALUES = 2 };
 

@@ -6,7 +6,7 @@
 #ifndef CMD_PROTO_H
 #define CMD_PROTO_H
 
-#include "rewrite/buffer.h"
+#include "base/buffer.h"
 
 enum proto_type {
 	PROTO_NUMBER = 0, /* LEB128 */

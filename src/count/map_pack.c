@@ -1,8 +1,8 @@
 /* map_pack: a map becomes bytes; map_int.h draws them. */
 #include <assert.h>
 
+#include "base/squeeze.h"
 #include "count/map_int.h"
-#include "count/squeeze.h"
 
 struct packer {
 	const struct map *m;

@@ -3,9 +3,9 @@
  * number is checked before it is used, and memory is bounded by the number
  * of bytes, for each thing of the map is at least one of them.
  */
+#include "base/bytes.h"
+#include "base/squeeze.h"
 #include "count/map_int.h"
-#include "count/squeeze.h"
-#include "elf/bytes.h"
 
 static const char *const part_names[] = {
 	[PART_ABOUT] = "its head", [PART_REASONS] = "reasons",

@@ -1,9 +1,9 @@
 /* profile_finished: reads the form that profile_int.h describes. */
 #include <inttypes.h>
 
+#include "base/bytes.h"
+#include "base/squeeze.h"
 #include "count/profile_int.h"
-#include "count/squeeze.h"
-#include "elf/bytes.h"
 #include "runtime/hash.h"
 
 /* longest name of a process or file */

@@ -23,8 +23,8 @@
 #ifndef COUNT_PROFILE_INT_H
 #define COUNT_PROFILE_INT_H
 
+#include "base/buffer.h"
 #include "count/profile.h"
-#include "rewrite/buffer.h"
 
 enum finished_kind {
 	FINISHED_INDEX = 1,

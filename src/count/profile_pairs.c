@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/bytes.h"
 #include "count/profile_int.h"
-#include "elf/bytes.h"
 
 static int compare(uint64_t a, uint64_t b)
 {

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/squeeze.h"
 #include "count/profile_int.h"
-#include "count/squeeze.h"
 #include "runtime/hash.h"
 
 struct writer {

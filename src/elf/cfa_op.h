@@ -5,7 +5,7 @@
 #ifndef ELF_CFA_OP_H
 #define ELF_CFA_OP_H
 
-#include "elf/bytes.h"
+#include "base/bytes.h"
 
 /* the two high bits, or the whole byte if they are 0 */
 enum cfa_op {

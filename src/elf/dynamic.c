@@ -5,7 +5,7 @@
  */
 #include "elf/image_int.h"
 
-#include "elf/bytes.h"
+#include "base/bytes.h"
 
 /* older <elf.h> files do not know RELR */
 #ifndef DT_RELR

@@ -5,7 +5,7 @@
 #include "elf/image_int.h"
 
 #include "base/bisect.h"
-#include "elf/bytes.h"
+#include "base/bytes.h"
 
 /* symbols at one address that image_symbol_at() compares */
 enum { SYMBOL_CHOICES = 64 };

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf/bytes.h"
+#include "base/bytes.h"
 #include "elf/image_int.h"
 
 #ifdef __x86_64__

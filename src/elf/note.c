@@ -5,7 +5,7 @@
  */
 #include "elf/image_int.h"
 
-#include "elf/bytes.h"
+#include "base/bytes.h"
 
 /* the cursor moves to the next multiple of align, 4 or 8 */
 static void note_align(struct bytes *b, uint64_t align)

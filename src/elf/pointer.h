@@ -12,7 +12,7 @@
 #ifndef ELF_POINTER_H
 #define ELF_POINTER_H
 
-#include "elf/bytes.h"
+#include "base/bytes.h"
 #include "elf/image.h"
 
 enum {

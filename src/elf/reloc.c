@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-#include "elf/bytes.h"
+#include "base/bytes.h"
 
 /* numbers of the relocation types that we interpret */
 static const struct reloc_types {

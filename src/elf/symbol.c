@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/bytes.h"
+#include "base/bytes.h"
 
 /*
  * Names are compared this far: suffixes of one long string would otherwise

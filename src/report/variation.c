@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/buffer.h"
 #include "report/content.h"
-#include "rewrite/buffer.h"
 
 /* the run that is being added */
 struct adder {

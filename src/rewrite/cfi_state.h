@@ -8,9 +8,9 @@
 #ifndef REWRITE_CFI_STATE_H
 #define REWRITE_CFI_STATE_H
 
+#include "base/buffer.h"
 #include "elf/cfa_op.h"
 #include "elf/cie.h"
-#include "rewrite/buffer.h"
 
 enum cfi_rule_kind {
 	RULE_UNDEFINED,

@@ -6,8 +6,8 @@
 #ifndef REWRITE_EXPRESSION_H
 #define REWRITE_EXPRESSION_H
 
-#include "elf/bytes.h"
-#include "rewrite/buffer.h"
+#include "base/buffer.h"
+#include "base/bytes.h"
 
 struct expression_uses {
 	bool sp;      /* the stack pointer */

@@ -19,8 +19,8 @@
 #ifndef REWRITE_LSDA_OUT_H
 #define REWRITE_LSDA_OUT_H
 
+#include "base/buffer.h"
 #include "elf/lsda.h"
-#include "rewrite/buffer.h"
 #include "rewrite/place.h"
 
 /* an exception table, read whole */

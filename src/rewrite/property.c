@@ -10,7 +10,7 @@
  */
 #include "rewrite/rewrite_int.h"
 
-#include "elf/bytes.h"
+#include "base/bytes.h"
 
 #ifndef NT_GNU_PROPERTY_TYPE_0
 #define NT_GNU_PROPERTY_TYPE_0 5

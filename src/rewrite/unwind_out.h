@@ -19,9 +19,9 @@
 #ifndef REWRITE_UNWIND_OUT_H
 #define REWRITE_UNWIND_OUT_H
 
+#include "base/buffer.h"
 #include "elf/image.h"
 #include "elf/unwind.h"
-#include "rewrite/buffer.h"
 #include "rewrite/moved.h"
 
 /*

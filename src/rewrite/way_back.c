@@ -2,7 +2,7 @@
 #include "rewrite/way_back.h"
 
 #include "base/bisect.h"
-#include "elf/bytes.h"
+#include "base/bytes.h"
 #include "isa/move.h"
 
 enum { GAP_LEAST = 16 }; /* bytes that may hold something else */

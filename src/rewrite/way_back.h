@@ -14,8 +14,8 @@
 
 #include <stdbool.h>
 
+#include "base/buffer.h"
 #include "base/err.h"
-#include "rewrite/buffer.h"
 #include "rewrite/links.h"
 #include "rewrite/marks.h"
 #include "rewrite/moved.h"

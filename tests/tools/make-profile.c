@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/squeeze.h"
 #include "count/map_int.h"
-#include "count/squeeze.h"
 #include "make_profile.h"
 
 enum { NO = -1 }; /* no counter */

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/squeeze.h"
 #include "count/map_int.h"
 #include "count/profile_int.h"
-#include "count/squeeze.h"
 #include "mutate.h"
 #include "runtime/hash.h"
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/squeeze.h"
 #include "count/map_int.h"
-#include "count/squeeze.h"
 #include "mutate.h"
 #include "random_map.h"
 

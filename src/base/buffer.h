@@ -1,6 +1,6 @@
 /* buffer: bytes that are written one behind the other, little-endian. */
-#ifndef REWRITE_BUFFER_H
-#define REWRITE_BUFFER_H
+#ifndef BASE_BUFFER_H
+#define BASE_BUFFER_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* squeeze: see squeeze.h. */
-#include "count/squeeze.h"
+#include "base/squeeze.h"
 
 #include <assert.h>
 #include <zstd.h>

@@ -6,11 +6,11 @@
  * SQUEEZE_MOST: what happens to squeeze better is followed by filling that
  * readers skip.
  */
-#ifndef COUNT_SQUEEZE_H
-#define COUNT_SQUEEZE_H
+#ifndef BASE_SQUEEZE_H
+#define BASE_SQUEEZE_H
 
+#include "base/buffer.h"
 #include "base/err.h"
-#include "rewrite/buffer.h"
 
 enum { SQUEEZE_MOST = 64 };
 

@@ -9,8 +9,8 @@
  * Values are little-endian, as are both machines that tally runs on: loads
  * are memcpy, which is safe at any alignment.
  */
-#ifndef ELF_BYTES_H
-#define ELF_BYTES_H
+#ifndef BASE_BYTES_H
+#define BASE_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>
