@@ -19,12 +19,13 @@ PREFIX ?= /usr/local
 OPT ?= -O2 -g
 
 ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-ROOMS := base flow elf isa cfg rewrite launch count source report cmd
+ROOMS := base flow elf isa cfg rewrite launch count store sample source report \
+	cmd
 
 CFLAGS_ALL := -std=gnu11 -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE \
 	-DTALLY_VERSION='"$(VERSION)"' -Isrc -Isrc/runtime/$(ISA) $(OPT) \
 	$(SANITIZE) $(CFLAGS)
-LDLIBS_ALL := -ldw -lelf -liberty -lZydis -lzstd -lz -lpthread -lm $(LDLIBS)
+LDLIBS_ALL := -ldw -lelf -liberty -lZydis -lsqlite3 -lzstd -lz -lpthread -lm $(LDLIBS)
 
 SRCS := $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c src/$(r)/*/*.c)) \
 	src/runtime/places.c
@@ -137,7 +138,7 @@ HOST := $(shell uname -m)
 CROSS := $(if $(filter x86_64,$(HOST)),aarch64,x86-64)-linux-gnu
 CROSS_DEB := $(if $(filter x86_64,$(HOST)),arm64,amd64)
 PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev libzstd-dev \
-	libdw-dev libelf-dev libiberty-dev zlib1g-dev
+	libdw-dev libelf-dev libiberty-dev zlib1g-dev libsqlite3-dev
 TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	python3 gdb gdb-multiarch graphviz musl-tools libclang-rt-14-dev \
 	qemu-user time valgrind lcov groff-base libdebuginfod1 libc6-dbg \

@@ -1,6 +1,6 @@
 /*
- * report: `tally report [--by ...] [--limit N] [--json] PROFILE...`, where the
- * instructions went.
+ * report: `tally report [--by ...] [--limit N] [--json] SOURCE...`, where the
+ * instructions went, or the time.
  */
 #include "cmd/cmd.h"
 
@@ -8,17 +8,22 @@
 
 #include "cmd/option.h"
 #include "cmd/report_show.h"
+#include "cmd/sampled_show.h"
 #include "report/rows_pick.h"
 
 static const char report_usage[] =
 	"usage: tally report [OPTION...] PROFILE...\n"
+	"       tally report [OPTION...] DB...\n"
 	"\n"
 	"Shows how often the parts of a program ran, most first. PROFILE is\n"
 	"what 'tally count' left, or is filling just now; several of one\n"
-	"program are added up.\n"
+	"program are added up. DB is what 'tally record' left: of that it\n"
+	"shows where the samples fell.\n"
 	"\n"
 	"  --by image|procedure|line|process|edge|block|instruction|call-site\n"
 	"                    what to list; procedure by default\n"
+	"  --by image|procedure|line|process|instruction|event\n"
+	"                    the same of a DB\n"
 	"  --image NAME      only of that image (* and ? are patterns)\n"
 	"  --procedure NAME  only of that procedure: a name, 0xADDRESS or\n"
 	"                    pattern\n"
@@ -38,6 +43,7 @@ struct report_call {
 	struct rows_wish wish;
 	size_t limit;
 	bool json, all;
+	bool by_event; /* of a database */
 };
 
 /* the value of --by; -1 if there is no such one */
@@ -60,10 +66,13 @@ static int report_by(struct report_call *call, const char *value)
 {
 	int by = parse_by(value);
 
+	call->by_event = !strcmp(value, "event");
+	if (call->by_event)
+		return 0;
 	if (by < 0)
 		return cmd_misuse(&cmd_report, "--by image, procedure, line, "
-				  "process, edge, block, instruction or "
-				  "call-site, not '%s'", value);
+				  "process, edge, block, instruction, "
+				  "call-site or event, not '%s'", value);
 	call->by = (enum rows_by)by;
 	return 0;
 }
@@ -180,15 +189,78 @@ static int report_all(const struct report_call *call)
 	return STATUS_OK;
 }
 
+/* how many of the sources are databases */
+static size_t count_databases(const struct report_call *call)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < call->profile.n; i++)
+		n += store_is(call->profile.at[i]);
+	return n;
+}
+
+/* what samples can be listed by; -1: not by that */
+static int sampled_by(const struct report_call *call)
+{
+	static const int by[] = {
+		[BY_IMAGE] = SAMPLED_IMAGE, [BY_PROCEDURE] = SAMPLED_PROCEDURE,
+		[BY_PROCESS] = SAMPLED_PROCESS, [BY_EDGE] = -1,
+		[BY_BLOCK] = -1, [BY_INSTRUCTION] = SAMPLED_INSTRUCTION,
+		[BY_CALL_SITE] = -1, [BY_LINE] = SAMPLED_LINE,
+	};
+
+	return call->by_event ? SAMPLED_EVENT : by[call->by];
+}
+
+/* the same as report_all() for databases */
+static int report_databases(const struct report_call *call)
+{
+	struct sampled_wish w = {.image = call->wish.image,
+				 .procedure = call->wish.procedure};
+	int by = sampled_by(call);
+	struct sampled_rows r;
+	struct sampled s;
+	struct err e;
+
+	if (by < 0)
+		return cmd_misuse(&cmd_report, "samples are not counted by "
+				  "edge, block or call-site");
+	if (call->all || call->wish.reverse || call->wish.sort > SORT_COUNT)
+		return cmd_misuse(&cmd_report, "--all, --sort and --reverse "
+				  "are for profiles, not for databases");
+	w.by = (enum sampled_by)by;
+	if (sampled_open(&s, call->profile.at, call->profile.n, &e))
+		return cmd_fail(&e);
+	sampled_rows_make(&r, &s, &w);
+	sampled_rows_pick(&r, &s, call->wish.share);
+	if (call->json)
+		sampled_show_json(&s, &r, w.by, call->limit, stdout);
+	else
+		sampled_show_text(&s, &r, w.by, call->limit, stdout);
+	sampled_show_notes(&s);
+	sampled_rows_free(&r);
+	sampled_close(&s);
+	return STATUS_OK;
+}
+
 static int report_run(int argc, char **argv)
 {
 	struct report_call call = {.by = BY_PROCEDURE, .limit = SIZE_MAX};
 	int status = option_each(argc, argv, report_word, &call);
+	size_t databases;
 
 	if (!status)
 		status = report_check(&call);
+	databases = status ? 0 : count_databases(&call);
+	if (databases && databases < call.profile.n)
+		status = cmd_misuse(&cmd_report, "profiles and databases "
+				    "cannot be added up");
+	else if (!databases && call.by_event)
+		status = cmd_misuse(&cmd_report, "--by event is for "
+				    "databases");
 	if (!status)
-		status = report_all(&call);
+		status = databases ? report_databases(&call) :
+				     report_all(&call);
 	vec_free(&call.profile);
 	return status;
 }

@@ -347,6 +347,17 @@ static mode_t write_mode(const char *path)
 	return 0666 & ~mask;
 }
 
+/* a device or pipe must not become a file: others use it */
+static int write_target(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (stat(path, &st) || S_ISREG(st.st_mode))
+		return 0;
+	return err_set(e, ERR_INPUT, "%s: is no regular file: nothing is "
+		       "written there", path);
+}
+
 /* a file beside, which takes the place of the other when it is whole */
 static int write_file(const char *path, const buffer *b, struct err *e)
 {
@@ -374,8 +385,10 @@ int profile_write(const struct profile *p, const struct profile *minus,
 {
 	struct writer w = {.p = p, .minus = minus, .hash = FINISHED_SEED};
 	char *target = realpath(path, NULL); /* a link stays one */
-	int status = write_check(p, e);
+	int status = write_target(path, e);
 
+	if (!status)
+		status = write_check(p, e);
 	if (!status && minus)
 		status = write_check_minus(p, minus, e);
 	if (!status && p->npart)

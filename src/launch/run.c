@@ -78,7 +78,7 @@ static pid_t start(const struct before *b, const char *file,
 	return -1;
 }
 
-/* in the child of start_watched(): waits for the word, becomes the program */
+/* in the child of start_met(): waits for the word, becomes the program */
 static void become(const struct before *b, int word, const char *file,
 		   char *const *argv, char *const *envp)
 {
@@ -98,12 +98,12 @@ static void become(const struct before *b, int word, const char *file,
 }
 
 /*
- * Starts the program, watched from its first instruction on. *word: where its
- * process says, before it ends, why it could not be executed.
+ * Starts the program once meet() has seen its process. *word: where that says,
+ * before it ends, why the program could not be executed.
  */
-static pid_t start_watched(const struct before *b, const char *file,
-			   char *const *argv, char *const *envp,
-			   struct watch *w, int *word, int *why)
+static pid_t start_met(const struct before *b, const char *file,
+		       char *const *argv, char *const *envp, run_meet *meet,
+		       void *arg, int *word, int *why)
 {
 	int pair[2];
 	pid_t pid = -1;
@@ -120,7 +120,7 @@ static pid_t start_watched(const struct before *b, const char *file,
 	}
 	close(pair[1]);
 	*word = pair[0];
-	if (!watch_seize(w, pid) && write(*word, "g", 1) == 1)
+	if (!meet(arg, pid) && write(*word, "g", 1) == 1)
 		return pid;
 	*why = errno;
 	close(*word);
@@ -280,8 +280,10 @@ int run_program(const char *file, char *const *argv, char *const *envp,
 	return wait_for(pid, &all, NULL);
 }
 
-int run_watched(const char *file, char *const *argv, char *const *envp,
-		struct watch *w, bool *refused, int *why)
+/* run_met(), and then watched with w, or NULL */
+static int run_with(const char *file, char *const *argv, char *const *envp,
+		    run_meet *meet, void *arg, struct watch *w, bool *refused,
+		    int *why)
 {
 	struct before before;
 	sigset_t all;
@@ -289,7 +291,7 @@ int run_watched(const char *file, char *const *argv, char *const *envp,
 	pid_t pid;
 
 	prepare(&before, &all);
-	pid = start_watched(&before, file, argv, envp, w, &word, why);
+	pid = start_met(&before, file, argv, envp, meet, arg, &word, why);
 	*refused = pid < 0;
 	if (pid < 0) {
 		restore(&before);
@@ -302,4 +304,22 @@ int run_watched(const char *file, char *const *argv, char *const *envp,
 	}
 	close(word);
 	return status;
+}
+
+int run_met(const char *file, char *const *argv, char *const *envp,
+	    run_meet *meet, void *arg, bool *refused, int *why)
+{
+	return run_with(file, argv, envp, meet, arg, NULL, refused, why);
+}
+
+/* from its first instruction on */
+static int meet_watched(void *w, pid_t pid)
+{
+	return watch_seize(w, pid);
+}
+
+int run_watched(const char *file, char *const *argv, char *const *envp,
+		struct watch *w, bool *refused, int *why)
+{
+	return run_with(file, argv, envp, meet_watched, w, w, refused, why);
 }

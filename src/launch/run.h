@@ -21,6 +21,14 @@ int run_program(const char *file, char *const *argv, char *const *envp,
 		int *why);
 
 /*
+ * The same, but meet() sees the process before it executes the file. If it
+ * returns -1: *why is errno, *refused is true, and nothing has run.
+ */
+typedef int run_meet(void *arg, pid_t pid);
+int run_met(const char *file, char *const *argv, char *const *envp,
+	    run_meet *meet, void *arg, bool *refused, int *why);
+
+/*
  * The same, watched (watch.h). If that is not allowed: *why is what errno said
  * of it, *refused is true, and nothing has run.
  */

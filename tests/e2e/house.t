@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 ROOMS = ["base", "flow", "elf", "isa", "cfg", "rewrite", "runtime", "launch",
-         "count", "source", "report", "cmd"]
+         "count", "store", "sample", "source", "report", "cmd"]
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 

@@ -6,6 +6,7 @@ both sides named.
 """
 import os
 import re
+import stat
 import struct
 import sys
 import tempfile
@@ -124,5 +125,11 @@ with tempfile.TemporaryDirectory() as where:
     t.refused(2, "unknown option", "merge", "-o", "x", "--wrong")
     t.refused(3, "No such file", "merge", "-o", "x", "nothing")
     t.refused(4, "cannot write", "merge", "-o", "/nowhere/x", "a/profile")
+    # as root, /dev/null would be a file from then on
+    os.mkfifo(t.path("pipe"))
+    t.refused(3, "no regular file", "merge", "-o", "pipe", "a/profile")
+    t.refused(3, "no regular file", "snapshot", "-o", "pipe", "a/profile")
+    t.same(stat.S_ISFIFO(os.stat(t.path("pipe")).st_mode), True,
+           "a pipe stays one")
     t.mutants("sum", lambda x: ("merge", "-o", "x", "sum", x), 0)
     t.done()

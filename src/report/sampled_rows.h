@@ -1,0 +1,44 @@
+/*
+ * sampled_rows: samples added up by what people ask for, most first (dcpiprof).
+ */
+#ifndef REPORT_SAMPLED_ROWS_H
+#define REPORT_SAMPLED_ROWS_H
+
+#include "source/sampled.h"
+
+enum sampled_by {
+	SAMPLED_IMAGE,
+	SAMPLED_PROCEDURE,
+	SAMPLED_LINE,
+	SAMPLED_INSTRUCTION,
+	SAMPLED_PROCESS,
+	SAMPLED_EVENT,
+};
+
+struct sampled_row {
+	uint32_t image;	 /* in sampled.image; of processes and events: none */
+	uint32_t item;	 /* in sampled.process or sampled.event */
+	const char *procedure; /* of lines: in which most samples are not all */
+	const char *file;
+	uint32_t line;
+	uint64_t address; /* of the procedure, or the instruction */
+	uint64_t samples[SAMPLED_EVENTS];
+};
+
+struct sampled_rows {
+	VEC(struct sampled_row) v;
+};
+
+struct sampled_wish {
+	enum sampled_by by;
+	const char *image, *procedure; /* patterns, or NULL */
+};
+
+void sampled_rows_make(struct sampled_rows *r, struct sampled *s,
+		       const struct sampled_wish *w);
+/* only what has at least that share of the first event */
+void sampled_rows_pick(struct sampled_rows *r, const struct sampled *s,
+		       double share);
+void sampled_rows_free(struct sampled_rows *r);
+
+#endif

@@ -1,0 +1,326 @@
+/* collect: see collect.h. */
+#include "sample/collect.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "store/image_key.h"
+
+enum {
+	NOBODY = 0, /* the process of samples that have none */
+	SETTLE = 4096, /* so many samples are added up at least */
+};
+
+/* --- images */
+
+/* the number of an image; all that makes it one is in the key */
+static uint32_t image_number(struct collector *c, struct stored_image is)
+{
+	struct seen_image new = {.is = is};
+	char key[IMAGE_KEY];
+	uint32_t number;
+
+	image_key(&is, key);
+	number = intern(&c->key, key);
+	if (number == c->image.n) {
+		new.is.path = intern_string(&c->text, is.path);
+		vec_push(&c->image, new);
+	}
+	return number;
+}
+
+static uint32_t special_image(struct collector *c, enum image_kind kind,
+			      const char *name)
+{
+	return image_number(c, (struct stored_image){.kind = kind,
+						     .path = name});
+}
+
+static void image_sample(struct collector *c, uint32_t image, uint64_t offset)
+{
+	struct seen_image *m = &c->image.at[image];
+	struct hit one = {offset, 1};
+
+	vec_push(&m->fresh, one);
+	if (m->fresh.n < 2 * m->settled + SETTLE)
+		return;
+	run_settle(&m->fresh);
+	m->settled = m->fresh.n;
+}
+
+/* --- processes */
+
+/* somebody new under this number; what there was before is over */
+static void process_begin(struct collector *c, struct space *s,
+			  const char *name)
+{
+	struct seen_process p = {.pid = s->pid,
+				 .name = intern_string(&c->text, name)};
+
+	if (!c->process.n)
+		vec_push(&c->process, (struct seen_process){.name = "?"});
+	s->process = (uint32_t)c->process.n;
+	vec_push(&c->process, p);
+}
+
+/* what a file, or memory, is by the name that the kernel gives to it */
+static struct stored_image image_named(const char *name)
+{
+	struct stored_image is = {.kind = IMAGE_FILE, .path = name};
+
+	if (!strcmp(name, "[vdso]"))
+		is.kind = IMAGE_VDSO;
+	else if (name[0] != '/' || !strncmp(name, "//anon", 6))
+		is = (struct stored_image){.kind = IMAGE_MEMORY,
+					   .path = "[memory]"};
+	return is;
+}
+
+static void map(struct collector *c, struct space *s, struct mapping m,
+		struct stored_image is)
+{
+	if (is.kind == IMAGE_MEMORY)
+		m.offset = m.start;
+	m.image = image_number(c, is);
+	space_map(s, &m);
+}
+
+/* PERF_RECORD_MMAP2 */
+static void on_mmap(struct collector *c, struct bytes *b, bool has_id)
+{
+	uint32_t pid = (uint32_t)bytes_uint(b, 4);
+	struct stored_image is;
+	struct mapping m = {0};
+	const uint8_t *id;
+	const char *name;
+
+	bytes_uint(b, 4); /* the thread */
+	m.start = bytes_uint(b, 8);
+	m.end = m.start + bytes_uint(b, 8);
+	m.offset = bytes_uint(b, 8);
+	id = bytes_take(b, 24); /* size, 3 bytes, build-id; or the inode */
+	bytes_uint(b, 8); /* what may be done there, and flags */
+	name = bytes_string(b, PATH_MAX);
+	if (b->bad || !name)
+		return;
+	is = image_named(name);
+	if (has_id && is.kind == IMAGE_FILE && id[0] <= 20) {
+		is.build_id_len = id[0];
+		memcpy(is.build_id, id + 4, id[0]);
+	}
+	map(c, space_make(&c->spaces, pid), m, is);
+}
+
+/* PERF_RECORD_COMM: a name, or a new program */
+static void on_comm(struct collector *c, struct bytes *b, bool exec)
+{
+	uint32_t pid = (uint32_t)bytes_uint(b, 4);
+	uint32_t tid = (uint32_t)bytes_uint(b, 4);
+	const char *name = bytes_string(b, 64);
+	struct space *s;
+
+	if (b->bad || !name)
+		return;
+	s = space_make(&c->spaces, pid);
+	if (exec)
+		space_clear(s);
+	if (exec || (pid == tid && s->process == NOBODY))
+		process_begin(c, s, name);
+}
+
+/* PERF_RECORD_FORK, of a thread or a process */
+static void on_fork(struct collector *c, struct bytes *b)
+{
+	uint32_t pid = (uint32_t)bytes_uint(b, 4);
+	uint32_t parent = (uint32_t)bytes_uint(b, 4);
+	const struct space *from;
+	struct space *s;
+	const char *name;
+
+	if (b->bad || pid == parent)
+		return;
+	s = space_copy(&c->spaces, pid, parent);
+	from = space_of(&c->spaces, parent);
+	name = from && from->process ? c->process.at[from->process].name : "?";
+	process_begin(c, s, name);
+}
+
+/* --- samples */
+
+/* asks /proc for code that nobody told of: memory that became code later */
+static void ask_process(struct collector *c, struct space *s)
+{
+	char file[64], line[PATH_MAX + 128], name[PATH_MAX];
+	FILE *f;
+
+	if (s->misses++ < s->patience)
+		return;
+	s->patience = 2 * s->patience + 16;
+	s->misses = 0;
+	snprintf(file, sizeof file, "/proc/%u/maps", s->pid);
+	f = fopen(file, "re");
+	while (f && fgets(line, sizeof line, f)) {
+		struct mapping m = {0};
+		char may[8] = "";
+
+		*name = 0;
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64
+			   " %*s %*s %4095[^\n]", &m.start, &m.end, may,
+			   &m.offset, name) >= 4 && strchr(may, 'x') &&
+		    !space_find(s, m.start))
+			map(c, s, m, image_named(name));
+	}
+	if (f)
+		fclose(f);
+}
+
+static void user_sample(struct collector *c, struct space *s, uint64_t ip)
+{
+	const struct mapping *m = space_find(s, ip);
+
+	if (!m) {
+		ask_process(c, s);
+		m = space_find(s, ip);
+	}
+	if (m) {
+		image_sample(c, m->image, ip - m->start + m->offset);
+		return;
+	}
+	c->unknown++;
+	image_sample(c, special_image(c, IMAGE_UNKNOWN, "[unknown]"), ip);
+}
+
+static void kernel_sample(struct collector *c, uint64_t ip)
+{
+	const struct kernel_part *p;
+	struct stored_image is = {.kind = IMAGE_KERNEL, .path = "[kernel]"};
+
+	if (!c->kernel_known)
+		kernel_read(&c->kernel);
+	c->kernel_known = true;
+	p = kernel_find(&c->kernel, ip);
+	if (p && p->module) {
+		is.kind = IMAGE_MODULE;
+		is.path = p->name;
+	} else {
+		memcpy(is.build_id, c->kernel.build_id, sizeof is.build_id);
+		is.build_id_len = c->kernel.build_id_len;
+	}
+	image_sample(c, image_number(c, is), p ? ip - p->start : ip);
+}
+
+static void on_sample(struct collector *c, struct bytes *b, unsigned mode)
+{
+	uint64_t ip = bytes_uint(b, 8);
+	uint32_t pid = (uint32_t)bytes_uint(b, 4);
+	struct space *s = space_make(&c->spaces, pid);
+
+	if (s->process == NOBODY)
+		process_begin(c, s, "?");
+	c->process.at[s->process].fresh++;
+	c->samples++;
+	if (mode == PERF_RECORD_MISC_KERNEL)
+		kernel_sample(c, ip);
+	else
+		user_sample(c, s, ip);
+}
+
+void collect(void *collector, const struct perf_event_header *h)
+{
+	struct collector *c = collector;
+	struct bytes b = bytes_window((const uint8_t *)(h + 1),
+				      h->size - sizeof *h, 0);
+
+	switch (h->type) {
+	case PERF_RECORD_MMAP2:
+		on_mmap(c, &b, h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID);
+		break;
+	case PERF_RECORD_COMM:
+		on_comm(c, &b, h->misc & PERF_RECORD_MISC_COMM_EXEC);
+		break;
+	case PERF_RECORD_FORK:
+		on_fork(c, &b);
+		break;
+	case PERF_RECORD_LOST:
+		bytes_uint(&b, 8); /* which event's */
+		c->lost += bytes_uint(&b, 8);
+		break;
+	case PERF_RECORD_SAMPLE:
+		on_sample(c, &b, h->misc & PERF_RECORD_MISC_CPUMODE_MASK);
+		break;
+	}
+}
+
+/* --- storing */
+
+static int store_images(struct collector *c, struct store *s, int64_t epoch,
+			int64_t event, struct err *e)
+{
+	for (size_t i = 0; i < c->image.n; i++) {
+		struct seen_image *m = &c->image.at[i];
+		int64_t image;
+
+		if (!m->fresh.n)
+			continue;
+		run_settle(&m->fresh);
+		image = store_image(s, &m->is, e);
+		if (image < 0 ||
+		    store_samples(s, epoch, image, event, &m->fresh, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int store_processes(struct collector *c, struct store *s,
+			   int64_t epoch, int64_t event, struct err *e)
+{
+	for (size_t i = 0; i < c->process.n; i++) {
+		const struct seen_process *p = &c->process.at[i];
+		struct stored_process x = {p->pid, p->name, p->fresh};
+
+		if (p->fresh && store_process(s, epoch, event, &x, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* it is stored: the next time begins with nothing */
+static void forget_fresh(struct collector *c)
+{
+	for (size_t i = 0; i < c->image.n; i++)
+		c->image.at[i].fresh.n = c->image.at[i].settled = 0;
+	for (size_t i = 0; i < c->process.n; i++)
+		c->process.at[i].fresh = 0;
+}
+
+int collector_store(struct collector *c, struct store *s, int64_t epoch,
+		    const struct stored_event *event, struct err *e)
+{
+	int64_t number;
+	struct err also;
+
+	if (store_begin(s, e))
+		return -1;
+	number = store_event(s, epoch, event, e);
+	if (number >= 0 && !store_images(c, s, epoch, number, e) &&
+	    !store_processes(c, s, epoch, number, e) && !store_commit(s, e)) {
+		forget_fresh(c);
+		return 0;
+	}
+	store_rollback(s, &also);
+	return -1;
+}
+
+void collector_free(struct collector *c)
+{
+	for (size_t i = 0; i < c->image.n; i++)
+		vec_free(&c->image.at[i].fresh);
+	vec_free(&c->image);
+	vec_free(&c->process);
+	spaces_free(&c->spaces);
+	kernel_free(&c->kernel);
+	intern_free(&c->key);
+	intern_free(&c->text);
+}

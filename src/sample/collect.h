@@ -1,0 +1,51 @@
+/*
+ * collect: records become samples of images.
+ *
+ * They come in the order of time (order.h), so what is mapped in a process when
+ * its sample is seen is what was mapped when it was taken: processes that live
+ * for a millisecond, numbers of processes that are used again and programs
+ * that execute others come out right without anybody asking /proc.
+ */
+#ifndef SAMPLE_COLLECT_H
+#define SAMPLE_COLLECT_H
+
+#include "base/intern.h"
+#include "sample/kernel.h"
+#include "sample/order.h"
+#include "sample/space.h"
+#include "store/store.h"
+
+struct seen_image {
+	struct stored_image is; /* its path is kept by the collector */
+	run fresh;		/* samples that are not stored yet */
+	size_t settled;		/* of these, so many are in order */
+};
+
+struct seen_process {
+	uint32_t pid;
+	const char *name;
+	uint64_t fresh; /* samples that are not stored yet */
+};
+
+struct collector {
+	struct spaces spaces;
+	struct intern key; /* of images: build-id, kind and path */
+	VEC(struct seen_image) image; /* by number of the key */
+	struct intern text; /* paths, names */
+	VEC(struct seen_process) process;
+	struct kernel kernel;
+	bool kernel_known;
+	uint64_t samples, unknown, lost;
+};
+
+/* order_fn */
+void collect(void *collector, const struct perf_event_header *h);
+/*
+ * Puts what is fresh into the database, all in one: a crash leaves all of it
+ * or nothing.
+ */
+int collector_store(struct collector *c, struct store *s, int64_t epoch,
+		    const struct stored_event *event, struct err *e);
+void collector_free(struct collector *c);
+
+#endif

@@ -1,0 +1,120 @@
+/* event: see event.h. */
+#include "sample/event.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SECOND = 1000000000, PARANOIA_UNKNOWN = -2 };
+
+/* what the kernel is asked for; times are of CLOCK_MONOTONIC for all CPUs */
+static struct perf_event_attr attributes(const struct event *v)
+{
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
+		.type = v->type,
+		.config = v->config,
+		.freq = !v->period,
+		.sample_period = v->period ? v->period : v->rate,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			       PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.disabled = 1,
+		.exclude_kernel = !v->kernel,
+		.exclude_hv = 1,
+	};
+}
+
+static int perf_open(struct perf_event_attr *a, pid_t pid, int cpu)
+{
+	return (int)syscall(SYS_perf_event_open, a, pid, cpu, -1,
+			    PERF_FLAG_FD_CLOEXEC);
+}
+
+/* may this process sample itself so? */
+static bool works(const struct event *v)
+{
+	struct perf_event_attr a = attributes(v);
+	int fd = perf_open(&a, 0, -1);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+bool event_has_cycles(void)
+{
+	return works(&(struct event){.type = PERF_TYPE_HARDWARE,
+				     .config = PERF_COUNT_HW_CPU_CYCLES,
+				     .rate = 100});
+}
+
+bool event_may_see_kernel(void)
+{
+	return works(&(struct event){.type = PERF_TYPE_SOFTWARE,
+				     .config = PERF_COUNT_SW_CPU_CLOCK,
+				     .rate = 100, .kernel = true});
+}
+
+int event_paranoia(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int n = PARANOIA_UNKNOWN;
+
+	if (f && fscanf(f, "%d", &n) != 1)
+		n = PARANOIA_UNKNOWN;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+int event_choose(struct event *v, uint64_t rate, struct err *e)
+{
+	*v = (struct event){.name = "cycles", .type = PERF_TYPE_HARDWARE,
+			    .config = PERF_COUNT_HW_CPU_CYCLES, .rate = rate,
+			    .kernel = event_may_see_kernel()};
+	if (works(v))
+		return 0;
+	v->name = "cpu-clock";
+	v->type = PERF_TYPE_SOFTWARE;
+	v->config = PERF_COUNT_SW_CPU_CLOCK;
+	v->period = SECOND / rate;
+	if (works(v))
+		return 0;
+	return err_set(e, ERR_MACHINE, "this machine does not let us sample: "
+		       "%s (perf_event_paranoid is %d); 'tally doctor' says "
+		       "more", strerror(errno), event_paranoia());
+}
+
+int event_open(const struct event *v, pid_t pid, int cpu)
+{
+	struct perf_event_attr a = attributes(v);
+
+	a.inherit = 1;
+	a.enable_on_exec = 1;
+	a.mmap = a.mmap2 = a.build_id = 1;
+	a.comm = a.comm_exec = 1;
+	a.task = 1;
+	a.watermark = 1;
+	a.wakeup_watermark = 1 << 16;
+	return perf_open(&a, pid, cpu);
+}
+
+void event_jitter(const struct event *v, int fd, uint64_t *random)
+{
+	uint64_t span = v->period / 16, period;
+
+	if (!span)
+		return;
+	/* a linear congruence is random enough for this */
+	*random = *random * 6364136223846793005u + 1442695040888963407u;
+	period = v->period - span / 2 + (*random >> 33) % (span + 1);
+	ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
+}

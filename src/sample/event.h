@@ -1,0 +1,45 @@
+/*
+ * event: what is sampled, and by which of the machine's means.
+ *
+ * Cycles, where there are counters; else the processor's clock, a timer. Who
+ * may not see the kernel samples only what runs in user mode.
+ */
+#ifndef SAMPLE_EVENT_H
+#define SAMPLE_EVENT_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+enum { EVENT_RATE = 5200, EVENT_RATE_MOST = 100000 }; /* per second and CPU */
+
+struct event {
+	const char *name;
+	uint32_t type; /* of perf_event_attr */
+	uint64_t config;
+	uint64_t period; /* nanoseconds, cycles; 0: the kernel finds it */
+	uint64_t rate;	 /* samples per second that are asked for */
+	bool kernel;	 /* samples in the kernel, too */
+};
+
+/* does the machine have counters for cycles? */
+bool event_has_cycles(void);
+/* may we sample the kernel? */
+bool event_may_see_kernel(void);
+/* /proc/sys/kernel/perf_event_paranoid; -2 if that cannot be read */
+int event_paranoia(void);
+
+/* the best there is for time, so many samples per second; -1 if none is */
+int event_choose(struct event *v, uint64_t rate, struct err *e);
+/*
+ * A descriptor for a process and what it starts, on one CPU, from its next
+ * execution on, that tells what is mapped where as well; -1 and errno.
+ */
+int event_open(const struct event *v, pid_t pid, int cpu);
+/* the period, changed at random by a few percent: no loop keeps its step */
+void event_jitter(const struct event *v, int fd, uint64_t *random);
+
+#endif

@@ -1,0 +1,42 @@
+/* space: what is mapped where in every process, as the kernel tells. */
+#ifndef SAMPLE_SPACE_H
+#define SAMPLE_SPACE_H
+
+#include <stdbool.h>
+
+#include "base/dict.h"
+#include "base/mem.h"
+
+struct mapping {
+	uint64_t start, end;
+	uint64_t offset; /* of start, in the image */
+	uint32_t image;
+};
+
+struct space {
+	uint32_t pid;
+	uint32_t process; /* whose it is, for the caller */
+	uint32_t misses, patience; /* since the process was last asked */
+	VEC(struct mapping) map; /* by start, none over another */
+};
+
+struct spaces {
+	VEC(struct space) v;
+	struct dict by_pid;
+};
+
+/* the process's, from now on, or NULL: nobody has told of it */
+struct space *space_of(const struct spaces *s, uint32_t pid);
+/* the same, made if there is none */
+struct space *space_make(struct spaces *s, uint32_t pid);
+/* a new process has a copy of what its parent has */
+struct space *space_copy(struct spaces *s, uint32_t pid, uint32_t parent);
+/* it begins anew */
+void space_clear(struct space *s);
+/* something is mapped; what was there before is gone */
+void space_map(struct space *s, const struct mapping *m);
+/* what is at the address, or NULL */
+const struct mapping *space_find(const struct space *s, uint64_t addr);
+void spaces_free(struct spaces *s);
+
+#endif

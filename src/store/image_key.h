@@ -1,0 +1,23 @@
+/* image_key: all that makes an image one, as a string. */
+#ifndef STORE_IMAGE_KEY_H
+#define STORE_IMAGE_KEY_H
+
+#include <limits.h>
+#include <stdio.h>
+
+#include "store/store.h"
+
+enum { IMAGE_KEY = 2 * STORE_BUILD_ID + PATH_MAX + 8 };
+
+static inline void image_key(const struct stored_image *is,
+			     char key[IMAGE_KEY])
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < is->build_id_len; i++)
+		n += (size_t)snprintf(key + n, IMAGE_KEY - n, "%02x",
+				      is->build_id[i]);
+	snprintf(key + n, IMAGE_KEY - n, ":%d:%s", (int)is->kind, is->path);
+}
+
+#endif

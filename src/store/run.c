@@ -1,0 +1,96 @@
+/* run: see run.h. */
+#include "store/run.h"
+
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/squeeze.h"
+
+static int offset_order(const void *a, const void *b)
+{
+	const struct hit *p = a, *q = b;
+
+	return p->offset < q->offset ? -1 : p->offset > q->offset;
+}
+
+void run_settle(run *r)
+{
+	size_t n = 0;
+
+	mem_sort(r->at, r->n, sizeof *r->at, offset_order);
+	for (size_t i = 0; i < r->n; i++)
+		if (n && r->at[n - 1].offset == r->at[i].offset)
+			r->at[n - 1].count += r->at[i].count;
+		else
+			r->at[n++] = r->at[i];
+	r->n = n;
+}
+
+void run_pack(buffer *out, const run *r)
+{
+	uint64_t last = 0;
+	buffer b = {0};
+
+	buffer_uleb(&b, RUN_VERSION);
+	buffer_uleb(&b, r->n);
+	for (size_t i = 0; i < r->n; i++) {
+		buffer_uleb(&b, r->at[i].offset - last);
+		buffer_uleb(&b, r->at[i].count);
+		last = r->at[i].offset;
+	}
+	squeeze(out, b.at, b.n);
+	vec_free(&b);
+}
+
+/* reads the numbers; NULL, or what is wrong with them */
+static const char *run_read(run *r, struct bytes *b)
+{
+	uint64_t version = bytes_uleb(b), n = bytes_uleb(b), last = 0;
+
+	if (version != RUN_VERSION)
+		return "its version is not known";
+	if (n > bytes_left(b) / 2)
+		return "it is short";
+	vec_reserve(r, n);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t step = bytes_uleb(b);
+		struct hit s = {last + step, bytes_uleb(b)};
+
+		if (s.offset < last || (i && !step))
+			return "its offsets are not in order";
+		last = s.offset;
+		vec_push(r, s);
+	}
+	return b->bad || bytes_left(b) ? "its length is wrong" : NULL;
+}
+
+int run_unpack(run *r, const void *bytes, size_t n, const char *where,
+	       struct err *e)
+{
+	size_t had = r->n;
+	const char *wrong;
+	struct bytes b;
+	buffer raw = {0};
+
+	if (squeeze_back(&raw, bytes, n, where, "a run of samples", e)) {
+		vec_free(&raw);
+		return -1;
+	}
+	b = bytes_window(raw.at, raw.n, 0);
+	wrong = run_read(r, &b);
+	vec_free(&raw);
+	if (!wrong)
+		return 0;
+	r->n = had;
+	return err_set(e, ERR_INPUT, "%s: a run of samples is broken: %s",
+		       where, wrong);
+}
+
+uint64_t run_total(const run *r)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		n += r->at[i].count;
+	return n;
+}

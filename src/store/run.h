@@ -1,0 +1,37 @@
+/*
+ * run: samples of one image and one event, by offset, as they are kept.
+ *
+ * Packed they are
+ *
+ *	version	uleb, RUN_VERSION
+ *	n	uleb
+ *	n times: uleb, distance from the offset before; uleb, count
+ *
+ * squeezed (base/squeeze.h): about two bytes per offset (sampling.md 6.1).
+ */
+#ifndef STORE_RUN_H
+#define STORE_RUN_H
+
+#include "base/buffer.h"
+#include "base/err.h"
+
+enum { RUN_VERSION = 1 };
+
+struct hit {
+	uint64_t offset; /* in the image's file; of the kernel, from _stext */
+	uint64_t count;
+};
+
+typedef VEC(struct hit) run;
+
+/* puts it in order, and adds up what is there twice */
+void run_settle(run *r);
+/* appends the packed run; requires: run_settle() */
+void run_pack(buffer *out, const run *r);
+/* appends what was packed, by anybody; `where` is for messages */
+int run_unpack(run *r, const void *bytes, size_t n, const char *where,
+	       struct err *e);
+/* the sum of its counts */
+uint64_t run_total(const run *r);
+
+#endif

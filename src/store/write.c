@@ -1,0 +1,150 @@
+/* write: what goes into a database. See store.h. */
+#include "store/sql.h"
+
+int store_begin(struct store *s, struct err *e)
+{
+	return sql_run(s, "BEGIN IMMEDIATE", e);
+}
+
+int store_commit(struct store *s, struct err *e)
+{
+	return sql_run(s, "COMMIT", e);
+}
+
+int store_rollback(struct store *s, struct err *e)
+{
+	return sql_run(s, "ROLLBACK", e);
+}
+
+/* the number in the only row, or -1 */
+static int64_t number_of(struct sql *q, struct err *e)
+{
+	int64_t id = sql_row(q) ? sqlite3_column_int64(q->st, 0) : -1;
+
+	return sql_end(q, e) ? -1 : id;
+}
+
+int64_t store_epoch(struct store *s, const struct stored_epoch *x,
+		    struct err *e)
+{
+	struct sql q = sql_begin(s, "INSERT INTO epoch(start, end, reason, "
+				 "command) VALUES(?, ?, ?, ?) RETURNING id");
+
+	sql_number(&q, (int64_t)x->start);
+	sql_number(&q, (int64_t)x->end);
+	sql_text(&q, x->reason);
+	sql_text(&q, x->command);
+	return number_of(&q, e);
+}
+
+int store_epoch_end(struct store *s, int64_t epoch, uint64_t end,
+		    struct err *e)
+{
+	struct sql q = sql_begin(s, "UPDATE epoch SET end = ? WHERE id = ?");
+
+	sql_number(&q, (int64_t)end);
+	sql_number(&q, epoch);
+	sql_row(&q);
+	return sql_end(&q, e);
+}
+
+int64_t store_image(struct store *s, const struct stored_image *x,
+		    struct err *e)
+{
+	struct sql q = sql_begin(s, "INSERT INTO image(kind, path, build_id) "
+				 "VALUES(?, ?, ?) ON CONFLICT DO UPDATE "
+				 "SET path = path RETURNING id");
+
+	sql_number(&q, x->kind);
+	sql_text(&q, x->path);
+	sql_blob(&q, x->build_id, x->build_id_len);
+	return number_of(&q, e);
+}
+
+int64_t store_event(struct store *s, int64_t epoch,
+		    const struct stored_event *x, struct err *e)
+{
+	struct sql q = sql_begin(s, "INSERT INTO event(name) VALUES(?) "
+				 "ON CONFLICT DO UPDATE SET name = name "
+				 "RETURNING id");
+	int64_t id;
+
+	sql_text(&q, x->name);
+	id = number_of(&q, e);
+	if (id < 0)
+		return -1;
+	q = sql_begin(s, "INSERT OR REPLACE INTO epoch_event "
+		      "VALUES(?, ?, ?, ?)");
+	sql_number(&q, epoch);
+	sql_number(&q, id);
+	sql_number(&q, (int64_t)x->period);
+	sql_number(&q, (int64_t)x->lost);
+	sql_row(&q);
+	return sql_end(&q, e) ? -1 : id;
+}
+
+/* what there is already */
+static int add_stored(struct store *s, int64_t epoch, int64_t image,
+		      int64_t event, run *r, struct err *e)
+{
+	struct sql q = sql_begin(s, "SELECT data FROM samples WHERE epoch = ? "
+				 "AND image = ? AND event = ?");
+	int failed = 0;
+
+	sql_number(&q, epoch);
+	sql_number(&q, image);
+	sql_number(&q, event);
+	if (sql_row(&q))
+		failed = run_unpack(r, sqlite3_column_blob(q.st, 0),
+				    (size_t)sqlite3_column_bytes(q.st, 0),
+				    s->path, e);
+	if (failed) {
+		sqlite3_finalize(q.st);
+		return -1;
+	}
+	return sql_end(&q, e);
+}
+
+int store_samples(struct store *s, int64_t epoch, int64_t image,
+		  int64_t event, const run *r, struct err *e)
+{
+	run all = {0};
+	buffer data = {0};
+	int result = -1;
+	struct sql q;
+
+	vec_append(&all, r);
+	if (add_stored(s, epoch, image, event, &all, e))
+		goto out;
+	run_settle(&all);
+	run_pack(&data, &all);
+	q = sql_begin(s, "INSERT OR REPLACE INTO samples "
+		      "VALUES(?, ?, ?, ?, ?)");
+	sql_number(&q, epoch);
+	sql_number(&q, image);
+	sql_number(&q, event);
+	sql_number(&q, (int64_t)run_total(&all));
+	sql_blob(&q, data.at, data.n);
+	sql_row(&q);
+	result = sql_end(&q, e);
+out:
+	vec_free(&all);
+	vec_free(&data);
+	return result;
+}
+
+int store_process(struct store *s, int64_t epoch, int64_t event,
+		  const struct stored_process *x, struct err *e)
+{
+	struct sql q = sql_begin(s, "INSERT INTO process VALUES(?, ?, ?, ?, ?) "
+				 "ON CONFLICT DO UPDATE "
+				 "SET count = count + excluded.count");
+
+	sql_number(&q, epoch);
+	sql_number(&q, event);
+	sql_number(&q, x->pid);
+	sql_text(&q, x->name);
+	sql_number(&q, (int64_t)x->samples);
+	sql_row(&q);
+	return sql_end(&q, e);
+}

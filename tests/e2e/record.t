@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""
+record: samples of a program fall where its time goes; nothing is lost and
+nobody is mistaken for another, however short a process lives; the program and
+who waits for it notice nothing; and a database survives its writer.
+"""
+import json
+import math
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, "tests/lib")
+from cfg_oracle import *
+
+TALLY = os.path.abspath(os.environ.get("BUILD", "build") + "/tally")
+NOBODY = 65534
+tap = Tap()
+
+
+def tally(*words, **more):
+    """(status, stdout, stderr)"""
+    p = subprocess.run([TALLY, *words], capture_output=True, text=True,
+                       cwd=where, **more)
+    return p.returncode, p.stdout, p.stderr
+
+
+def rows(db, by, *words):
+    status, out, err = tally("report", "--json", "--by", by, *words, db)
+    return json.loads(out) if not status else [status, err]
+
+
+def total(table):
+    return sum(r["samples"] for r in table)
+
+
+def build(name, *words):
+    out = os.path.join(where, name)
+    run("gcc", "-O1", "-o", out, *words)
+    return out
+
+
+def same_run(name, *program):
+    """the program prints and ends as it does without us"""
+    plain = subprocess.run(program, capture_output=True, text=True,
+                           cwd=where)
+    code = plain.returncode if plain.returncode >= 0 else \
+        128 - plain.returncode
+    status, out, _ = tally("record", "--quiet", "-o", "same", "--", *program)
+    tap.ok((status, out) == (code, plain.stdout), name,
+           ["%r, not %r" % ((status, out), (code, plain.stdout))])
+
+
+def sums(db, title):
+    """all listings tell of the same samples"""
+    n = {by: total(rows(db, by)) for by in
+         ("image", "procedure", "line", "instruction", "process", "event")}
+    tap.ok(len(set(n.values())) == 1 and n["image"], title, [n])
+    return n["image"]
+
+
+def try_shares():
+    prog = build("shares", "-g", "tests/progs/sample/shares.c")
+    status, _, err = tally("record", "-o", "shares.db", prog, "150")
+    tap.ok(status == 0 and "three_quarters" in err, "what took most is shown",
+           err.splitlines())
+    got = {r["procedure"]: r["samples"] for r in
+           rows("shares.db", "procedure", "--image", "shares")}
+    a, b = got.get("three_quarters", 0), got.get("one_quarter", 0)
+    n = a + b
+    # six deviations: one run in a billion is that far off
+    near = n > 500 and abs(a - 0.75 * n) < 6 * math.sqrt(n * 0.75 * 0.25)
+    tap.ok(near, "shares are those of the work",
+           ["%d and %d samples" % (a, b)])
+    sums("shares.db", "every listing adds up to the same")
+    lines = {r.get("line") for r in rows("shares.db", "line",
+                                         "--image", "shares")}
+    want = {i + 1 for i, text in
+            enumerate(open("tests/progs/sample/shares.c"))
+            if text.startswith("WORK(")}
+    tap.ok(lines >= want, "samples have lines", [lines, want])
+    before = total(rows("shares.db", "image"))
+    tally("record", "--quiet", "-o", "shares.db", prog, "20")
+    after = total(rows("shares.db", "image"))
+    tap.ok(after > before, "a second record is added to the first",
+           ["%d, then %d" % (before, after)])
+
+
+def try_programs():
+    same_run("what it prints and its status", "sh", "-c", "echo a; exit 3")
+    same_run("a signal ends it", "sh", "-c", "kill -TERM $$")
+    same_run("it executes another", "sh", "-c", "exec echo b")
+    script = os.path.join(where, "script")
+    with open(script, "w") as f:
+        f.write("#!/bin/sh\necho script $0 $1\n")
+    os.chmod(script, 0o755)
+    same_run("a script", script, "word")
+    with open(script, "w") as f:
+        f.write("echo no first line\n")
+    same_run("a script without its first line", "sh", "-c", script)
+    for words, want in ((["nosuchprogram"], 127), (["/etc/passwd"], 126),
+                        (["--rate", "0", "true"], 125), ([], 125),
+                        (["--rate", "200000", "true"], 125),
+                        (["-o", "/proc/nowhere", "true"], 125)):
+        status, _, err = tally("record", *words)
+        tap.ok(status == want and err.startswith("tally"),
+               "status %d for %s" % (want, " ".join(words) or "nothing"),
+               [status, err])
+
+
+def try_short_lives():
+    """hundreds of processes that live for a millisecond"""
+    status, _, err = tally(
+        "record", "--quiet", "-o", "short", "--", "sh", "-c",
+        "for i in $(seq 400); do /bin/true; ls / >/dev/null; done")
+    n = sums("short", "short lives: every listing adds up to the same")
+    bad = [r for r in rows("short", "image") if r["image"] == "[unknown]"]
+    lost = rows("short", "event")[0]["lost"]
+    tap.ok(total(bad) <= 0.0005 * n and not lost,
+           "nearly all samples of short lives have an image", bad + [lost])
+    names = {r["process"] for r in rows("short", "process")}
+    tap.ok({"sh", "true", "ls"} <= names, "and a process", [names])
+
+
+def try_reload():
+    """libraries in the place of others"""
+    libs = [build("lib%d.so" % i, "-shared", "-fPIC", "-DN=%d" % i,
+                  "tests/progs/sample/work.c") for i in range(3)]
+    prog = build("reload", "tests/progs/sample/reload.c", "-ldl")
+    tally("record", "--quiet", "-o", "reload.db", prog, *libs)
+    got = {r["image"]: r["samples"] for r in rows("reload.db", "procedure")
+           if r["procedure"] == "work"}
+    tap.ok(len(got) == 3 and min(got.values()) > 0.2 * sum(got.values()),
+           "what is loaded again and again is told apart", [got])
+    bad = [r for r in rows("reload.db", "image") if r["image"] == "[unknown]"]
+    tap.none(bad, "nothing of it is unknown")
+
+
+def try_threads_and_forks():
+    prog = os.path.join(where, "shares")
+    tally("record", "--quiet", "-o", "forks", "--", "sh", "-c",
+          "%s 30 & %s 30 & wait" % (prog, prog))
+    got = [r for r in rows("forks", "process") if r["process"] == "shares"]
+    tap.ok(len(got) == 2 and min(r["samples"] for r in got) > 20,
+           "two at a time are two processes", got)
+
+
+def try_unprivileged():
+    if os.geteuid():
+        tap.skip("as nobody", "not root")
+        return
+    home = os.path.join(where, "nobody")
+    os.mkdir(home)
+    os.chown(home, NOBODY, NOBODY)
+    os.chmod(where, 0o755)
+
+    def drop():
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+    status, _, err = tally("record", "--quiet", "-o", home + "/db",
+                           os.path.join(where, "shares"), "30",
+                           preexec_fn=drop)
+    got = {r["image"] for r in rows(home + "/db", "image")}
+    paranoid = int(open("/proc/sys/kernel/perf_event_paranoid").read())
+    tap.ok(status == 0 and "shares" in got and
+           ("[kernel]" in got) <= (paranoid < 2),
+           "anybody records his own program", [status, err, got])
+    status, _, err = tally("record", "-o", "/nowhere", "true",
+                           preexec_fn=drop)
+    tap.ok(status == 125 and "/nowhere" in err,
+           "where one may not write", [status, err])
+
+
+def check_whole(db):
+    """complaints about a database"""
+    for name in os.listdir(os.path.join(where, db)):
+        if name.endswith(".tallydb"):
+            c = sqlite3.connect(os.path.join(where, db, name))
+            said = [r[0] for r in c.execute("PRAGMA integrity_check")]
+            c.close()
+            yield from (word for word in said if word != "ok")
+
+
+def try_kill():
+    prog = os.path.join(where, "shares")
+    p = subprocess.Popen([TALLY, "record", "--quiet", "-o", "killed", prog,
+                          "2000000"], cwd=where, stdout=subprocess.DEVNULL)
+    time.sleep(7.5)
+    child = int(subprocess.run(["pgrep", "-P", str(p.pid)],
+                               capture_output=True, text=True).stdout)
+    p.kill()
+    p.wait()
+    os.kill(child, signal.SIGKILL)
+    tap.none(list(check_whole("killed")), "killed: the database is whole")
+    n = total(rows("killed", "image"))
+    tap.ok(n > 1000, "and has what was written before", [n])
+
+
+def try_two_writers():
+    prog = os.path.join(where, "shares")
+    many = [subprocess.Popen([TALLY, "record", "--quiet", "-o", "both", prog,
+                              "40"], cwd=where, stderr=subprocess.PIPE,
+                             stdout=subprocess.DEVNULL, text=True)
+            for _ in range(3)]
+    said = [p.communicate()[1] for p in many]
+    tap.ok(not any(p.returncode for p in many), "three write to one database",
+           said)
+    told = sum(int(s.split()[1]) for s in said)
+    tap.ok(total(rows("both", "image")) == told, "and nothing is lost",
+           [told, rows("both", "event")])
+
+
+def try_full():
+    """no room for samples: the program runs all the same"""
+    if os.geteuid():
+        tap.skip("a full disk", "not root")
+        return
+    disk = os.path.join(where, "disk")
+    os.mkdir(disk)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80k", "none",
+                       disk]).returncode:
+        tap.skip("a full disk", "no mounts here")
+        return
+    try:
+        with open(disk + "/filler", "wb") as f:
+            f.write(bytes(28 << 10))
+        status, out, err = tally("record", "--quiet", "-o", disk + "/db",
+                                 "sh", "-c", "for i in $(seq 200); do "
+                                 "ls -l / /usr >/dev/null; done; echo done")
+        tap.ok((status, out) == (125, "done\n") and
+               "cannot be written" in err,
+               "a full disk: the program runs, and we say so",
+               [status, out, err])
+        tap.none(list(check_whole("disk/db")), "the database is whole")
+    finally:
+        subprocess.run(["umount", disk])
+
+
+def try_broken():
+    os.mkdir(os.path.join(where, "broken"))
+    os.mkdir(os.path.join(where, "empty"))
+    (name,) = [n for n in os.listdir(where + "/shares.db")
+               if n.endswith(".tallydb")]
+    whole = open("%s/shares.db/%s" % (where, name), "rb").read()
+    path = "%s/broken/%s" % (where, name)
+    for title, data in (("half of it", whole[:len(whole) // 2]),
+                        ("something else", b"x" * 5000),
+                        ("nothing", b"")):
+        with open(path, "wb") as f:
+            f.write(data)
+        status, _, err = tally("report", "broken")
+        tap.ok(status == 3 and name in err, "a database is %s" % title,
+               [status, err])
+    for title, text in (
+            ("another version", "PRAGMA user_version = 99"),
+            ("another's", "PRAGMA application_id = 5"),
+            ("without its tables", "DROP TABLE samples"),
+            ("with a broken run", "UPDATE samples SET data = x'00'"),
+            ("with a run that is short",
+             "UPDATE samples SET data = substr(data, 1, 9)")):
+        with open(path, "wb") as f:
+            f.write(whole)
+        c = sqlite3.connect(path)
+        c.execute(text)
+        c.commit()
+        c.close()
+        status, _, err = tally("report", "broken")
+        tap.ok(status == 3 and name in err, "a database %s" % title,
+               [status, err])
+        if "version" in title:
+            status, _, err = tally("record", "-o", "broken", "true")
+            tap.ok(status == 125 and "99" in err, "which is not written to",
+                   [status, err])
+    for words, want in ((["report", "empty"], 3),
+                        (["report", "--by", "edge", "shares.db"], 2),
+                        (["report", "--sort", "name", "shares.db"], 2)):
+        status, _, err = tally(*words)
+        tap.ok(status == want and err, " ".join(words), [status, err])
+
+
+def try_doctor():
+    status, out, _ = tally("doctor", "--json")
+    seen = {x["what"]: x for x in json.loads(out)}
+    tap.ok(status == 0 and {"machine", "time", "kernel"} <= set(seen),
+           "the doctor says what there is", [status, out])
+    tap.ok(tally("doctor", "word")[0] == 2, "and takes no words")
+
+
+with tempfile.TemporaryDirectory() as where:
+    for test in (try_shares, try_programs, try_short_lives, try_reload,
+                 try_threads_and_forks, try_unprivileged, try_kill,
+                 try_two_writers, try_full, try_broken, try_doctor):
+        test()
+tap.done()
