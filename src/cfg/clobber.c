@@ -7,7 +7,8 @@
  * callers that nobody sees, MayClobber (rewriting.md 5.2) is the measure:
  *
  *	clobber(p) = written in p | clobber(q) of all q that p calls
- *		     | all scratch registers, if p calls by the convention
+ *		     | results, and scratch registers that nobody is seen to
+ *		       read, if p calls by the convention
  *		     & ~what p saves in its frame and restores
  *		     | what a linker's veneers change
  *
@@ -21,8 +22,7 @@ static places clobber_own(const struct cfg *c, const struct calls *s,
 			  const struct effect *effect, uint32_t p)
 {
 	const struct procedure *q = &c->proc.at[p];
-	const places scratch = places_any(c->isa->scratch, FLAG_ALL);
-	places own = 0;
+	places own = 0, by_rules = 0;
 
 	for (uint32_t i = 0; i < q->npart; i++) {
 		const struct part *t =
@@ -31,10 +31,10 @@ static places clobber_own(const struct cfg *c, const struct calls *s,
 		for (uint32_t b = t->block; b < t->block + t->nblock; b++) {
 			own |= effect[b].writes;
 			if (callee_by_rules(s->callee[b]))
-				own |= scratch;
+				by_rules = places_by_rules(c->isa);
 		}
 	}
-	return own & scratch;
+	return (own & places_any(c->isa->scratch, FLAG_ALL)) | by_rules;
 }
 
 /* block k is called or jumped to: if in the middle, its procedure is many */

@@ -67,7 +67,7 @@ static places flow_callee(const struct flow *f, uint32_t callee)
 static places flow_changed(const struct flow *f, uint32_t callee)
 {
 	if (callee_by_rules(callee))
-		return places_any(f->c->isa->scratch, FLAG_ALL);
+		return places_by_rules(f->c->isa);
 	return callee_seen(callee) ?
 		       f->clobber[cfg_block_proc(f->c, callee)] : 0;
 }

@@ -16,7 +16,9 @@
  *     not change: callers that are not seen may rely on it.
  *   - Calls through pointers and of other images follow the platform's
  *     convention: they read the argument registers and change all scratch
- *     registers. TLS descriptors are known to keep them.
+ *     registers, but for those that are read behind the call and are no
+ *     results: these the callee keeps, by an agreement that is not seen. TLS
+ *     descriptors are known to keep them all.
  *   - A landing pad gets what the unwinder sets; scratch registers that it
  *     reads beyond that are live at the call.
  *   - Everything is live where control goes nobody knows: at indirect jumps

@@ -59,6 +59,18 @@ static inline places places_unknown(const struct isa *isa)
 	       places_guess(isa->scratch, FLAG_ALL);
 }
 
+/*
+ * What a call by the convention changes. Scratch registers that are seen to be
+ * read behind it, but for results, are kept by an agreement that nobody sees:
+ * a call in inline assembly with a short list of clobbers (OpenJDK's atomics),
+ * clang's preserve_most.
+ */
+static inline places places_by_rules(const struct isa *isa)
+{
+	return places_guess(isa->scratch, FLAG_ALL) |
+	       places_seen(isa->results, 0);
+}
+
 /* --- effect.c */
 
 /* of one block, or the rest of one */
