@@ -180,6 +180,8 @@ struct isa {
 	regset pad_args;
 	/* holds the return address during a call; 0 if the stack does */
 	regset link;
+	/* four bytes before where a restartable sequence is left (rseq(2)) */
+	uint32_t restart_mark;
 
 	/*
 	 * Decode the instruction at code[0 .. avail-1], whose address is

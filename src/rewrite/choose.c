@@ -192,6 +192,7 @@ static const char **find_obstacles(struct survey *s)
 
 	if (s->cfg->isa->move)
 		code_read(s, why);
+	restart_mark(s->cfg, why);
 	share_items(choose_share, &x, s->cfg->part.n, SHARE_PARTS);
 	return why;
 }

@@ -13,6 +13,9 @@ void survey_make_bare(struct survey *s, const struct cfg *c);
    by part, why its code cannot move (NULL: it can) */
 void code_read(struct survey *s, const char **why);
 
+/* restart.c: sets why[] of parts with restartable sequences: they stay */
+void restart_mark(const struct cfg *c, const char **why);
+
 /* choose.c: fills s->moves.moved, and s->in_place with what stays */
 void choose_parts(struct survey *s);
 
@@ -31,7 +34,6 @@ void arrive_find(struct survey *s);
 bool arrive_expected(const struct survey *s, uint64_t old);
 /* a jump that is not understood may lead there, even into a block */
 bool arrive_unknown(const struct survey *s, uint64_t old);
-
 
 /* pads.c: adds to s->doubt what data says */
 void pads_find_spared(struct survey *s);

@@ -32,6 +32,7 @@ PROGRAMS = [
     ("ifunc-static", ["ifunc.c"], ["-O2", "-static"], [[]]),
     ("ifunc-static-pie", ["ifunc.c"], ["-O2", "-static-pie", "-fPIE"], [[]]),
     ("atomics", ["atomics.c"], ["-O2", "-pthread"], [[]]),
+    ("restart", ["restart.c"], ["-O2", "-pthread"], [[]]),
     ("kept", ["kept.c"], ["-O2", "-fomit-frame-pointer"], [[]]),
     ("names", ["names.c"], ["-O2", "-rdynamic"], [[], ["symbols"]]),
     ("calc", ["calc.f90"], ["-O2", "-fno-backtrace"], [[], ["stop"]]),

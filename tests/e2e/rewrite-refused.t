@@ -304,6 +304,25 @@ def try_pinned(c):
         os.unlink(c.out)
 
 
+def try_restartable(c):
+    """the kernel knows restartable sequences by their addresses"""
+    for isa in ISAS:
+        cc = compiler(isa, "gcc")
+        for way in (["-pie"], ["-static", "-no-pie"]):
+            title = "%s %s: a restartable sequence stays" % (isa, way[0])
+            if not cc:
+                tap.skip(title, "no compiler")
+                continue
+            program = c.path("restart")
+            run(*cc, "-O2", "-pthread", *way, "-s", "-o", program,
+                "tests/progs/rewrite/restart.c")
+            p = instrument(program, c.out, "--json")
+            kept = [r for r in json.loads(p.stdout)["in_place"]
+                    if "restartable" in r["reason"]]
+            tap.ok(len(kept) == 1, title, [kept])
+            os.unlink(c.out)
+
+
 def try_misuse(c, program):
     for what, words in (("no FILE", ["-o", c.out]),
                         ("no OUT", [program]),
@@ -344,5 +363,6 @@ with tempfile.TemporaryDirectory() as where:
     try_dynamic(case, program)
     try_many_headers(case, program)
     try_pinned(case)
+    try_restartable(case)
     try_misuse(case, program)
 tap.done()

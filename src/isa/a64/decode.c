@@ -170,6 +170,7 @@ const struct isa isa_a64 = {
 	.fixed = UINT32_C(0x80040000),		/* x18, sp */
 	.pad_args = UINT32_C(0x00000003),	/* x0, x1 */
 	.link = UINT32_C(1) << A64_LR,
+	.restart_mark = UINT32_C(0xd428bc00),	/* brk #0x45e0 */
 	.scan = a64_decode,
 	.decode = a64_decode,
 	.lift = a64_lift,

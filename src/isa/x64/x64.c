@@ -46,6 +46,7 @@ const struct isa isa_x64 = {
 	.results = REG(RAX) | REG(RDX) | REG(RCX) | REG(R8),
 	.fixed = REG(RSP),
 	.pad_args = REG(RAX) | REG(RDX),
+	.restart_mark = 0x53053053, /* of a ud1 */
 	.scan = x64_scan,
 	.decode = x64_decode,
 	.lift = x64_lift,
