@@ -113,18 +113,24 @@ static int diff_show(const struct diff_call *call, const struct told *a,
 {
 	struct match m;
 	struct changes c;
-	bool any;
+	struct err e;
+	int status;
 
 	match_make(&m, a, b);
 	changes_make(&c, &m, &call->wish);
-	if (call->json)
+	status = c.any ? STATUS_NO : STATUS_OK;
+	if (!c.found && (call->wish.image || call->wish.procedure)) {
+		err_set(&e, ERR_INPUT, "%s and %s: nothing in them is called "
+			"so", call->profile[0], call->profile[1]);
+		status = cmd_fail(&e);
+	} else if (call->json) {
 		diff_show_json(&c, call->wish.by, call->limit, stdout);
-	else
+	} else {
 		diff_show_text(&c, call->wish.by, call->limit, stdout);
-	any = c.any;
+	}
 	changes_free(&c);
 	match_free(&m);
-	return any ? STATUS_NO : STATUS_OK;
+	return status;
 }
 
 static int diff_both(const struct diff_call *call)

@@ -285,8 +285,8 @@ static bool killed_note(const struct profile *p, char *text, size_t size)
 			last = p->process.at[i].number;
 			n++;
 		}
-	snprintf(text, size, "%s%" PRIu32 " %s killed: counts of what ran at "
-		 "that moment may be off by one", n == 1 ? "process " : "",
+	snprintf(text, size, "%s%" PRIu32 " %s killed, or ended unseen: counts "
+		 "of what ran then may be off by one", n == 1 ? "process " : "",
 		 n == 1 ? last : n, n == 1 ? "was" : "processes were");
 	return n;
 }

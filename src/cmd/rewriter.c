@@ -1,6 +1,7 @@
 /* rewriter: see rewriter.h. */
 #include "cmd/rewriter.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -279,6 +280,9 @@ static int rewrite_file(void *ctx, const char *in, const char *out,
 
 	if (image_open(&im, in, e))
 		return -1;
+	/* a static program of which nothing moves runs as it is, and we say
+	   so; others have libraries, or are ones */
+	o.strict = im.type == ET_EXEC && !im.interp;
 	unwind_read(&u, &im);
 	failed = cfg_build(&c, &im, &u, e) ||
 		 recipe_rewrite(recipe, &c, &o, out, &report, e);

@@ -243,13 +243,20 @@ static void add_blocks(struct changer *c, struct change x)
 	mem_free(to);
 }
 
+/* whether procedure p of an image, of one run, is meant */
+static bool is_meant(const struct changer *c, const struct told_image *m,
+		     uint32_t p)
+{
+	return p != MATCH_NONE &&
+	       (!c->w->image || !strcmp(c->w->image, m->name)) &&
+	       (!c->w->procedure || find_is(m, p, c->w->procedure));
+}
+
+/* by what it is called in either run: a program may have a new name */
 static bool is_asked_for(const struct changer *c, const struct change *x)
 {
-	const struct told_image *m = change_image(c->m, x);
-	uint32_t p = x->b != MATCH_NONE ? x->b : x->a;
-
-	return (!c->w->image || !strcmp(c->w->image, m->name)) &&
-	       (!c->w->procedure || find_is(m, p, c->w->procedure));
+	return is_meant(c, change_image_b(c->m, x), x->b) ||
+	       is_meant(c, change_image_a(c->m, x), x->a);
 }
 
 static void add_pair(struct changer *c, uint32_t image, uint32_t a,
@@ -262,6 +269,7 @@ static void add_pair(struct changer *c, uint32_t image, uint32_t a,
 		 b == MATCH_NONE ? CODE_ONLY_BEFORE : CODE_SAME;
 	if (!is_asked_for(c, &x))
 		return;
+	c->out->found = true;
 	if (c->w->by == CHANGE_BLOCKS) {
 		add_blocks(c, x);
 		return;

@@ -55,6 +55,7 @@ struct changes {
 	const struct match *m;
 	VEC(struct change) v;
 	bool any; /* difference at all in what was asked for */
+	bool found; /* there is what was asked for, in one of them at least */
 };
 
 void changes_make(struct changes *c, const struct match *m,

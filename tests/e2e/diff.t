@@ -283,5 +283,8 @@ with tempfile.TemporaryDirectory() as where:
     t.refused(2, "two profiles", "diff", a, b, a)
     t.refused(2, "--by procedure", "diff", "--by", "line", a, b)
     t.refused(3, "No such file", "diff", a, "nothing")
+    t.refused(3, "nothing in them is called so", "diff", "--image", "no", a, b)
+    t.refused(3, "nothing in them is called so", "diff", "--procedure", "no",
+              a, b)
     t.mutants(a, lambda x: ("diff", b, x), 0, 1)
     t.done()

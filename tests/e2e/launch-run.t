@@ -479,6 +479,19 @@ def try_musl():
            COUNT + ["--strict", "--libs", "none", path("musl")])
 
 
+def try_immovable():
+    """a static program of which no code can be moved, as Go's"""
+    with open(path("go.c"), "w") as f:
+        f.write('__attribute__((used)) static const char go[] = '
+                '"\\xff Go buildinf:";\nint main(void) { return 7; }\n')
+    subprocess.run(["gcc", "-static", "-no-pie", "-o", path("go"),
+                    path("go.c")], check=True)
+    status("nothing can be moved", 7, "not rewritten: no code can be moved",
+           COUNT + [path("go")])
+    status("nothing can be moved, strict", 125, "hence not run",
+           COUNT + ["--strict", path("go")])
+
+
 os.mkdir(path("sub"))
 for m in machines()[:1] if WATCHED else machines():
     why = m.missing()
@@ -500,6 +513,7 @@ if not EMULATED:
     try_nameless()
     try_refused()
     try_unfit()
+    try_immovable()
     try_musl()
 top.cleanup()
 tap.done()
