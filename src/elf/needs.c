@@ -87,8 +87,14 @@ static bool next_entry(struct bytes *b, uint64_t *tag, uint64_t *value)
 	return *tag != DT_NULL;
 }
 
+/* the relocations that DT_RELA tells of */
+struct rela {
+	uint64_t start, size;
+};
+
 /* reads PT_DYNAMIC: its strings first, then what points to them */
-static void needs_dynamic(struct needs *n, const struct reading *r)
+static void needs_dynamic(struct needs *n, const struct reading *r,
+			  struct rela *rela)
 {
 	uint64_t start = r->dynamic_at.start, tag, value, strings = 0;
 	size_t avail;
@@ -98,19 +104,61 @@ static void needs_dynamic(struct needs *n, const struct reading *r)
 	if (r->dynamic_at.end - start < b.n)
 		b.n = r->dynamic_at.end - start;
 	all = b;
-	while (next_entry(&b, &tag, &value))
+	while (next_entry(&b, &tag, &value)) {
 		if (tag == DT_STRTAB)
 			strings = value;
+		rela->start = tag == DT_RELA ? value : rela->start;
+		rela->size = tag == DT_RELASZ ? value : rela->size;
+	}
 	p = image_at(r->im, strings, &avail);
 	names = bytes_window(p, avail, strings);
 	while (next_entry(&all, &tag, &value))
 		needs_entry(n, names, tag, value);
 }
 
+/* the variables that each thread has of its own, with room to align them */
+static uint64_t tls_size(const struct image *im)
+{
+	for (size_t i = 0; i < im->nphdr; i++) {
+		Elf64_Phdr h = phdr_at(im, i);
+
+		if (h.p_type == PT_TLS)
+			return h.p_memsz + h.p_align;
+	}
+	return 0;
+}
+
+/*
+ * Whether code knows the distance of such variables from the thread pointer
+ * (the model "initial-exec"). DF_STATIC_TLS says so, but not on AArch64.
+ */
+static bool is_static(const struct image *im, const struct rela *rela)
+{
+	uint32_t wanted = im->machine == EM_AARCH64 ? R_AARCH64_TLS_TPREL :
+						      R_X86_64_TPOFF64;
+	size_t avail;
+	const uint8_t *p = image_at(im, rela->start, &avail);
+	struct bytes b = bytes_window(p, avail, rela->start);
+
+	if (rela->size < b.n)
+		b.n = rela->size;
+	while (bytes_left(&b) >= sizeof(Elf64_Rela)) {
+		uint64_t info;
+
+		bytes_uint(&b, 8);
+		info = bytes_uint(&b, 8);
+		bytes_uint(&b, 8);
+		if (ELF64_R_TYPE(info) == wanted)
+			return true;
+	}
+	return false;
+}
+
 /* everything, once the bytes are there */
 static int needs_parse(struct needs *n, struct image *im, struct err *e)
 {
 	struct reading r = {.im = im, .e = e};
+	struct rela rela = {0};
 
 	if (header_read(&r))
 		return -1;
@@ -126,7 +174,9 @@ static int needs_parse(struct needs *n, struct image *im, struct err *e)
 	memcpy(n->build_id, im->build_id, im->build_id_len);
 	n->build_id_len = im->build_id_len;
 	if (n->dynamic)
-		needs_dynamic(n, &r);
+		needs_dynamic(n, &r, &rela);
+	if (rela.size && tls_size(im) && is_static(im, &rela))
+		n->static_tls = tls_size(im);
 	return 0;
 }
 

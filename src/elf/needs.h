@@ -30,6 +30,8 @@ struct needs {
 	bool dynamic;	   /* has PT_DYNAMIC */
 	bool loads;	   /* has PT_INTERP: a loader runs before it */
 	bool program;	   /* ET_EXEC, or says that it is a program */
+	uint64_t static_tls; /* bytes of variables that each thread has of its
+				own, at a fixed distance from the others */
 	bool no_default;   /* DF_1_NODEFLIB: not in the system's folders */
 	const char *interp; /* strings are "" if there is none */
 	const char *soname;

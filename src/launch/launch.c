@@ -22,6 +22,13 @@
 #include "launch/world.h"
 #include "runtime/libs.h"
 
+/*
+ * Bytes of static TLS that there is room for in the libraries of a program:
+ * with an audit module, ld.so decides on it before it has seen them. glibc 2.36
+ * has some 1900.
+ */
+enum { STATIC_TLS = 1600 };
+
 static char *keep(struct launch *l, const char *s)
 {
 	return arena_string(&l->arena, s, strlen(s));
@@ -186,22 +193,19 @@ static int get_library(struct launch *l, const char *path, struct err *e)
 }
 
 /* all libraries that will be loaded; 0 or the exit status and *e */
-static int get_libraries(struct launch *l, const struct needs *n,
+static int get_libraries(struct launch *l, const struct closure *c,
 			 struct err *e)
 {
-	struct closure c;
 	int status = 0;
 
-	closure_find(&c, l->program.real, n, l->root);
-	for (size_t i = 0; i < c.path.n && !status; i++) {
-		const char *base = strrchr(c.path.at[i], '/');
+	for (size_t i = 0; i < c->path.n && !status; i++) {
+		const char *base = strrchr(c->path.at[i], '/');
 
 		progress_at(l->o->progress, "rewriting libraries",
-			    (uint32_t)i, (uint32_t)c.path.n);
-		if (libs_have(l->o->libs, base ? base + 1 : c.path.at[i]))
-			status = get_library(l, c.path.at[i], e);
+			    (uint32_t)i, (uint32_t)c->path.n);
+		if (libs_have(l->o->libs, base ? base + 1 : c->path.at[i]))
+			status = get_library(l, c->path.at[i], e);
 	}
-	closure_free(&c);
 	return status;
 }
 
@@ -215,11 +219,45 @@ static int check_entry(struct launch *l, const struct needs *n, struct err *e)
 		       "programs is not installed", e);
 }
 
+/* the program itself, and what its loader has to find beside it */
+static int get_loaded(struct launch *l, const struct needs *n, struct err *e)
+{
+	const char *path = getenv("LD_LIBRARY_PATH");
+	int status = get_program(l, e);
+
+	if (!status && n->loads && path)
+		cache_origin(&l->cache, l->program.real, path);
+	return status;
+}
+
+/* rewrites a program with a loader of glibc's, and what it needs */
+static int get_dynamic(struct launch *l, const struct needs *n,
+		       const struct closure *c, struct err *e)
+{
+	int status;
+
+	if (c->static_tls > STATIC_TLS)
+		return give_up(l, l->program.path, "its libraries have more "
+			       "variables of threads than ld.so has room for "
+			       "beside an audit module", e);
+	status = get_loaded(l, n, e);
+	if (status)
+		return status;
+	find_module(l, n->machine);
+	if (!l->module)
+		return give_up(l, "libraries", "the audit module is not "
+			       "installed, or where its name has a colon or "
+			       "comma", e);
+	/* in the program's own process, its module asks for them */
+	return strcmp(l->o->libs, "none") && !l->x ? get_libraries(l, c, e) :
+						     0;
+}
+
 /* rewrites what has to be; 0 or the exit status and *e */
 static int get_all(struct launch *l, const struct needs *n, struct err *e)
 {
 	bool libs = n->loads && strcmp(l->o->libs, "none");
-	const char *path = getenv("LD_LIBRARY_PATH");
+	struct closure c;
 	int status;
 
 	/* it would not find them: nobody translates what $ORIGIN is there */
@@ -227,23 +265,17 @@ static int get_all(struct launch *l, const struct needs *n, struct err *e)
 	    (strchr(n->rpath, '$') || strchr(n->runpath, '$')))
 		return give_up(l, l->program.path, "musl's loader looks for "
 			       "libraries beside it", e);
-	status = get_program(l, e);
+	if (n->loads && !closure_is_musl(n)) {
+		closure_find(&c, l->program.real, n, l->root);
+		status = get_dynamic(l, n, &c, e);
+		closure_free(&c);
+		return status;
+	}
+	status = get_loaded(l, n, e);
 	if (!status && !n->loads)
 		status = check_entry(l, n, e);
-	if (status || !n->loads)
-		return status;
-	if (path)
-		cache_origin(&l->cache, l->program.real, path);
-	if (closure_is_musl(n))
-		return libs ? give_up(l, "libraries", "musl's loader has no "
-				      "audit modules", e) : 0;
-	find_module(l, n->machine);
-	if (!l->module)
-		return give_up(l, "libraries", "the audit module is not "
-			       "installed, or where its name has a colon or "
-			       "comma", e);
-	/* in the program's own process, its module asks for them */
-	return libs && !l->x ? get_libraries(l, n, e) : 0;
+	return !status && libs ? give_up(l, "libraries", "musl's loader has no "
+					 "audit modules", e) : status;
 }
 
 /* opens the folder of one who knows what is in it */

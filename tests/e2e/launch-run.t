@@ -492,6 +492,22 @@ def try_immovable():
            COUNT + ["--strict", path("go")])
 
 
+def try_static_tls():
+    """with an audit module ld.so has little room for variables of threads"""
+    write("tls.c", "__thread char v[N] __attribute__((tls_model("
+          "\"initial-exec\"))); int f(void) { return ++v[N - 1]; }\n")
+    write("tls-main.c", "int f(void); int main(void) { return f() + 8; }\n")
+    for size, says in ((400, ""), (40000, "variables of threads")):
+        subprocess.run(["gcc", "-shared", "-fPIC", "-DN=%d" % size, "-o",
+                        path("libtls.so"), path("tls.c")], check=True)
+        subprocess.run(["gcc", "-o", path("tls"), path("tls-main.c"),
+                        path("libtls.so")], check=True)
+        status("%d bytes of static TLS" % size, 9, says,
+               COUNT + [path("tls")])
+        status("%d bytes of static TLS, strict" % size, 125 if says else 9,
+               says, COUNT + ["--strict", path("tls")])
+
+
 os.mkdir(path("sub"))
 for m in machines()[:1] if WATCHED else machines():
     why = m.missing()
@@ -514,6 +530,7 @@ if not EMULATED:
     try_refused()
     try_unfit()
     try_immovable()
+    try_static_tls()
     try_musl()
 top.cleanup()
 tap.done()
