@@ -292,6 +292,9 @@ def try_doctor():
     tap.ok(tally("doctor", "word")[0] == 2, "and takes no words")
 
 
+if subprocess.run([TALLY, "doctor"], stdout=subprocess.DEVNULL).returncode:
+    print("1..0 # SKIP this machine does not let us sample")
+    sys.exit(0)
 with tempfile.TemporaryDirectory() as where:
     for test in (try_shares, try_programs, try_short_lives, try_reload,
                  try_threads_and_forks, try_unprivileged, try_kill,
