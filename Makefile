@@ -148,7 +148,7 @@ TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl \
 	$(if $(filter aarch64,$(HOST)),,qemu-system-arm)
 # what counts, too, and what programs for it are built with
-BENCH_PKGS := valgrind dpkg-dev autoconf automake tcl zlib1g-dev
+BENCH_PKGS := valgrind linux-perf dpkg-dev autoconf automake tcl zlib1g-dev
 
 deps:
 	@scripts/install-packages $(PKGS)
