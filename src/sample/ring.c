@@ -36,6 +36,8 @@ void ring_take(struct ring *r, records *out)
 	size_t n = (size_t)(to - from), at = (size_t)(from & (r->size - 1));
 	size_t first = n < r->size - at ? n : r->size - at;
 
+	if (!n)
+		return;
 	vec_reserve(out, n);
 	memcpy(out->at + out->n, r->data + at, first);
 	memcpy(out->at + out->n + first, r->data, n - first);

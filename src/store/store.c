@@ -177,9 +177,15 @@ int store_files(char ***path, const char *directory, struct err *e)
 
 bool store_is(const char *path)
 {
-	struct stat st;
+	char **file;
+	struct err e;
+	int n = store_files(&file, path, &e);
 
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
+	for (int i = 0; i < n; i++)
+		mem_free(file[i]);
+	if (n >= 0)
+		mem_free(file);
+	return n > 0;
 }
 
 void store_close(struct store *s)

@@ -88,7 +88,7 @@ int store_process(struct store *s, int64_t epoch, int64_t event,
 
 /* --- reading */
 
-/* is this a directory, as databases are, and not a profile? */
+/* is this a directory with files of databases in it? */
 bool store_is(const char *path);
 /*
  * The files in it, one per host; how many, or -1. To be freed with mem_free(),

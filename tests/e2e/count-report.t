@@ -311,7 +311,7 @@ def hostile(where, live, finished):
             f.write(data)
 
     refused("/nowhere/profile", "no such file", "No such file")
-    refused(where, "a folder", "not a regular file|no database of samples")
+    refused(where, "a folder", "not a regular file")
     refused(TALLY, "a program", "not a profile")
     at = chunks(live)[1]
     for name, data, say in (
