@@ -164,13 +164,14 @@ check: test-deps
 	@$(MAKE) --no-print-directory test
 
 # every test there is, as prove sees it; `make check` installs first; the
-# longest begins first; three at a time, as some wait for the disk
+# longest begins first; three at a time, as some wait for the disk. Who runs
+# this in the background ignores signals, which emulators do not hand on
 LONG := tests/e2e/other-machine.t
 TESTS ?= $(LONG) $(UNIT) $(filter-out $(LONG),$(wildcard tests/e2e/*.t))
 test: all $(UNIT) $(TOOLS)
 	@BUILD='$(BUILD)' TALLY_SKIPS='$(abspath $(BUILD))/skips' \
 	CMOCKA_MESSAGE_OUTPUT=TAP PERL5LIB='$(CURDIR)/tests/lib' \
-	prove -j3 --timer -PTally --exec '' $(TESTS)
+	env --default-signal=INT,QUIT prove -j3 --timer -PTally --exec '' $(TESTS)
 
 # to look for leaks takes the sanitizer four seconds per process on AArch64
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
