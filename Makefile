@@ -171,7 +171,7 @@ TESTS ?= $(LONG) $(UNIT) $(filter-out $(LONG),$(wildcard tests/e2e/*.t))
 test: all $(UNIT) $(TOOLS)
 	@BUILD='$(BUILD)' TALLY_SKIPS='$(abspath $(BUILD))/skips' \
 	CMOCKA_MESSAGE_OUTPUT=TAP PERL5LIB='$(CURDIR)/tests/lib' \
-	env --default-signal=INT,QUIT prove -j3 --timer -PTally --exec '' $(TESTS)
+	env --default-signal prove -j3 --timer -PTally --exec '' $(TESTS)
 
 # to look for leaks takes the sanitizer four seconds per process on AArch64
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
