@@ -20,6 +20,7 @@
 
 #include "base/dict.h"
 #include "base/share.h"
+#include "elf/words.h"
 
 struct seed {
 	uint32_t at;
@@ -111,24 +112,18 @@ static void each_relocated(struct build *b, visit *fn, void *arg)
 	}
 }
 
-/*
- * Words of the segment's data that may be pointers to code: without
- * relocations any may. Payloads of hundreds of megabytes are met, so what a
- * word costs matters.
- */
+/* words of the segment's data that may be pointers to code */
 static void each_word(struct build *b, const struct segment *g, visit *fn,
 		      void *arg)
 {
 	const struct code *k = &b->code;
-	uint64_t low = k->range[0].start, high = k->range[k->nrange - 1].end;
-	struct pointer p = {.place = (g->start + 7) & ~(uint64_t)7};
-	size_t avail = 0;
-	const uint8_t *at = image_at(b->im, p.place, &avail);
+	struct words w = words_of(b->im, g, k->range[0].start,
+				  k->range[k->nrange - 1].end);
 
-	for (; avail >= 8; p.place += 8, at += 8, avail -= 8) {
-		memcpy(&p.value, at, 8);
-		if (p.value >= low && p.value < high &&
-		    !image_is_code(b->im, p.place))
+	while (words_next(&w)) {
+		struct pointer p = {.place = w.place, .value = w.value};
+
+		if (!image_is_code(b->im, p.place))
 			fn(b, &p, arg);
 	}
 }

@@ -58,8 +58,9 @@ struct count_call {
 #define misuse(...) (cmd_misuse(&cmd_count, __VA_ARGS__), LAUNCH_FAILED)
 
 /* reads one option; 0 or the exit status */
-static int count_option(struct count_call *call, char **argv, int *i)
+static int count_option(void *to, char **argv, int *i)
 {
+	struct count_call *call = to;
 	const char *a = argv[*i], *value;
 
 	if ((value = option_value(argv, i, "--placement")))
@@ -126,17 +127,6 @@ static int count_check(struct count_call *call)
 	return 0;
 }
 
-/* what the profile is called if nobody says: as the program */
-static char *default_profile(const char *program)
-{
-	const char *base = strrchr(program, '/');
-	size_t room = strlen(program) + sizeof ".tally";
-	char *name = mem_alloc(room);
-
-	snprintf(name, room, "%s.tally", base ? base + 1 : program);
-	return name;
-}
-
 /* the program ended: its profile gets its final form, and may be shown */
 static void count_conclude(const char *profile, bool show)
 {
@@ -178,7 +168,8 @@ static void count_notes(const struct launch *l, size_t i)
 /* prepares and runs; the exit status */
 static int count_launch(const struct count_call *call)
 {
-	char *own = call->profile ? NULL : default_profile(call->program[0]);
+	char *own = call->profile ? NULL :
+				    option_output(call->program[0], ".tally");
 	const char *profile = call->profile ? call->profile : own;
 	char *libs = libs_to_rewrite(call);
 	struct launch_options o = {
@@ -218,22 +209,11 @@ static int count_run(int argc, char **argv)
 {
 	struct count_call call = {.libs = "all", .placement = "edges",
 				  .weights = "heuristic"};
-	int i = 1, status;
+	int status = option_program(argc, argv, count_usage, count_option,
+				    &call, &call.program);
 
-	for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
-		if (!strcmp(argv[i], "--")) {
-			i++;
-			break;
-		}
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-			fputs(count_usage, stdout);
-			return STATUS_OK;
-		}
-		status = count_option(&call, argv, &i);
-		if (status)
-			return status;
-	}
-	call.program = argv + (i < argc ? i : argc);
+	if (status >= 0)
+		return status;
 	status = count_check(&call);
 	return status ? status : count_launch(&call);
 }

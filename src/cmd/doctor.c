@@ -33,19 +33,6 @@ struct finding {
 	char advice[200]; /* or "" */
 };
 
-/* the number that a file of /proc/sys holds, or `otherwise` */
-static int setting(const char *path, int otherwise)
-{
-	FILE *f = fopen(path, "re");
-	int n = otherwise;
-
-	if (f && fscanf(f, "%d", &n) != 1)
-		n = otherwise;
-	if (f)
-		fclose(f);
-	return n;
-}
-
 static struct finding see_machine(void)
 {
 	struct finding x = {.what = "machine"};
@@ -104,8 +91,8 @@ static struct finding see_kernel(void)
 static struct finding see_rate(void)
 {
 	struct finding x = {.what = "rate"};
-	int most = setting("/proc/sys/kernel/perf_event_max_sample_rate",
-			   EVENT_RATE_MOST);
+	int most = event_setting("perf_event_max_sample_rate",
+				 EVENT_RATE_MOST);
 
 	snprintf(x.says, sizeof x.says, "%d samples per second and CPU are "
 		 "asked for; the kernel allows %d", EVENT_RATE, most);
@@ -120,7 +107,7 @@ static struct finding see_rate(void)
 static struct finding see_ptrace(void)
 {
 	struct finding x = {.what = "ptrace"};
-	int scope = setting("/proc/sys/kernel/yama/ptrace_scope", 0);
+	int scope = event_setting("yama/ptrace_scope", 0);
 
 	snprintf(x.says, sizeof x.says, scope < 3 ?
 		 "programs that tally starts can be traced (count "

@@ -2,8 +2,11 @@
 #include "cmd/option.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 const char *option_value(char **argv, int *i, const char *name)
 {
@@ -41,6 +44,39 @@ bool option_number(const char *word, size_t *n)
 	errno = 0;
 	*n = strtoull(word, &end, 10);
 	return *word >= '0' && *word <= '9' && !*end && !errno;
+}
+
+int option_program(int argc, char **argv, const char *usage,
+		   int (*option)(void *call, char **argv, int *i), void *call,
+		   char ***program)
+{
+	int i = 1, status;
+
+	for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+		if (!strcmp(argv[i], "--")) {
+			i++;
+			break;
+		}
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+			fputs(usage, stdout);
+			return 0;
+		}
+		status = option(call, argv, &i);
+		if (status)
+			return status;
+	}
+	*program = argv + (i < argc ? i : argc);
+	return -1;
+}
+
+char *option_output(const char *program, const char *suffix)
+{
+	const char *base = strrchr(program, '/');
+	size_t room = strlen(program) + strlen(suffix) + 1;
+	char *name = mem_alloc(room);
+
+	snprintf(name, room, "%s%s", base ? base + 1 : program, suffix);
+	return name;
 }
 
 bool option_percent(const char *word, double *share)

@@ -19,6 +19,21 @@ int option_each(int argc, char **argv,
 		int (*word)(void *call, char **argv, int *i, bool option),
 		void *call);
 
+/*
+ * The options of a command that runs a program, up to that, each by `option`.
+ * *program: its words, none if it is missing. -1, or the exit status: help was
+ * asked for, or an option is wrong.
+ */
+int option_program(int argc, char **argv, const char *usage,
+		   int (*option)(void *call, char **argv, int *i), void *call,
+		   char ***program);
+
+/*
+ * Where such a command writes if nobody says: the program's name, and a suffix.
+ * To be freed with mem_free().
+ */
+char *option_output(const char *program, const char *suffix);
+
 /* "12.5" or "12.5%" as a share, 0.125; from 0 to 100 */
 bool option_percent(const char *word, double *share);
 /* a number of ten's digits, and nothing else */

@@ -45,8 +45,9 @@ struct record_call {
 #define misuse(...) (cmd_misuse(&cmd_record, __VA_ARGS__), LAUNCH_FAILED)
 
 /* reads one option; 0 or the exit status */
-static int record_option(struct record_call *call, char **argv, int *i)
+static int record_option(void *to, char **argv, int *i)
 {
+	struct record_call *call = to;
 	const char *a = argv[*i], *value;
 
 	if ((value = option_value(argv, i, "--rate"))) {
@@ -64,17 +65,6 @@ static int record_option(struct record_call *call, char **argv, int *i)
 		return misuse("unknown option '%s'", a);
 	}
 	return 0;
-}
-
-/* what the database is called if nobody says: as the program */
-static char *default_directory(const char *program)
-{
-	const char *base = strrchr(program, '/');
-	size_t room = strlen(program) + sizeof ".samples";
-	char *name = mem_alloc(room);
-
-	snprintf(name, room, "%s.samples", base ? base + 1 : program);
-	return name;
 }
 
 static void say_what_was_recorded(const struct recorded *r)
@@ -95,8 +85,8 @@ static void say_what_was_recorded(const struct recorded *r)
 /* runs and shows; the exit status */
 static int record_run(const struct record_call *call, struct program *p)
 {
-	char *own = call->directory ? NULL :
-				      default_directory(call->program[0]);
+	char *own = call->directory ? NULL : option_output(call->program[0],
+							   ".samples");
 	struct record_wish w = {
 		.directory = call->directory ? call->directory : own,
 		.rate = call->rate, .file = p->execfn, .argv = call->program,
@@ -132,22 +122,11 @@ static int record_main(int argc, char **argv)
 	struct record_call call = {.rate = EVENT_RATE};
 	struct program p;
 	struct err e = {0};
-	int i, status;
+	int status = option_program(argc, argv, record_usage, record_option,
+				    &call, &call.program);
 
-	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
-		if (!strcmp(argv[i], "--")) {
-			i++;
-			break;
-		}
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-			fputs(record_usage, stdout);
-			return STATUS_OK;
-		}
-		status = record_option(&call, argv, &i);
-		if (status)
-			return status;
-	}
-	call.program = argv + (i < argc ? i : argc);
+	if (status >= 0)
+		return status;
 	if (!call.program[0])
 		return misuse("which PROGRAM?");
 	status = (int)find_program(&p, call.program, &e);

@@ -18,7 +18,7 @@ enum sampled_by {
 struct sampled_row {
 	uint32_t image;	 /* in sampled.image; of processes and events: none */
 	uint32_t item;	 /* in sampled.process or sampled.event */
-	const char *procedure; /* of lines: in which most samples are not all */
+	const char *procedure; /* of a line: of one of its instructions */
 	const char *file;
 	uint32_t line;
 	uint64_t address; /* of the procedure, or the instruction */

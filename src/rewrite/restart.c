@@ -15,11 +15,11 @@
  * last (librseq, tcmalloc; the mark is what glibc registers).
  */
 #include <elf.h>
-#include <string.h>
 
+#include "elf/words.h"
 #include "rewrite/survey_int.h"
 
-enum { START = -16, LENGTH = -8 }; /* from the address of the abort */
+enum { START = 16 }; /* so far before the address of the abort */
 
 /* the address that is stored at a place, by the loader or in the file */
 static bool stored_address(const struct image *im, uint64_t place,
@@ -49,31 +49,15 @@ static bool is_abort(const struct cfg *c, uint64_t addr)
 static void mark_sequence(const struct cfg *c, uint64_t place,
 			  const char **why)
 {
-	uint64_t start, length;
+	uint64_t start;
 	uint32_t b;
 
-	if (!stored_address(c->image, place + (uint64_t)START, &start) ||
-	    !image_read(c->image, place + (uint64_t)LENGTH, 8, &length))
+	if (!stored_address(c->image, place - START, &start))
 		return;
 	b = cfg_block_at(c, start);
 	if (b != CFG_NONE)
 		why[c->block.at[b].part] = "a restartable sequence: the kernel "
 					   "knows it by its addresses";
-}
-
-/* words of a segment without relocations */
-static void mark_words(const struct cfg *c, const struct segment *g,
-		       const char **why)
-{
-	uint64_t place = (g->start + 7) & ~(uint64_t)7, value;
-	size_t avail = 0;
-	const uint8_t *at = image_at(c->image, place, &avail);
-
-	for (; avail >= 8; place += 8, at += 8, avail -= 8) {
-		memcpy(&value, at, 8);
-		if (value && is_abort(c, value))
-			mark_sequence(c, place, why);
-	}
 }
 
 void restart_mark(const struct cfg *c, const char **why)
@@ -84,7 +68,11 @@ void restart_mark(const struct cfg *c, const char **why)
 		if (im->reloc[i].kind == RELOC_RELATIVE &&
 		    is_abort(c, im->reloc[i].value))
 			mark_sequence(c, im->reloc[i].place, why);
-	for (size_t i = 0; im->type == ET_EXEC && i < im->nsegment; i++)
-		if (im->segment[i].write)
-			mark_words(c, &im->segment[i], why);
+	for (size_t i = 0; im->type == ET_EXEC && i < im->nsegment; i++) {
+		struct words w = words_of(im, &im->segment[i], 4, UINT64_MAX);
+
+		while (im->segment[i].write && words_next(&w))
+			if (is_abort(c, w.value))
+				mark_sequence(c, w.place, why);
+	}
 }

@@ -63,16 +63,24 @@ bool event_may_see_kernel(void)
 				     .rate = 100, .kernel = true});
 }
 
-int event_paranoia(void)
+int event_setting(const char *name, int otherwise)
 {
-	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-	int n = PARANOIA_UNKNOWN;
+	char path[128];
+	FILE *f;
+	int n = otherwise;
 
+	snprintf(path, sizeof path, "/proc/sys/kernel/%s", name);
+	f = fopen(path, "re");
 	if (f && fscanf(f, "%d", &n) != 1)
-		n = PARANOIA_UNKNOWN;
+		n = otherwise;
 	if (f)
 		fclose(f);
 	return n;
+}
+
+int event_paranoia(void)
+{
+	return event_setting("perf_event_paranoid", PARANOIA_UNKNOWN);
 }
 
 int event_choose(struct event *v, uint64_t rate, struct err *e)

@@ -29,7 +29,9 @@ struct event {
 bool event_has_cycles(void);
 /* may we sample the kernel? */
 bool event_may_see_kernel(void);
-/* /proc/sys/kernel/perf_event_paranoid; -2 if that cannot be read */
+/* the number in a file of /proc/sys/kernel, or `otherwise` */
+int event_setting(const char *name, int otherwise);
+/* perf_event_paranoid; -2 if that cannot be read */
 int event_paranoia(void);
 
 /* the best there is for time, so many samples per second; -1 if none is */
