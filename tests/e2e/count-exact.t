@@ -114,18 +114,6 @@ def comparable(image):
     return count_run.ISA != HOST or not image.startswith("libc.so")
 
 
-def retried(exe):
-    """On the machine itself, what is done again if it was interrupted."""
-    return [(s, s + size) for s, size, n in Names.read(count_run.ISA, exe)
-            if n == "edges_swap" and count_run.ISA == HOST]
-
-
-def steady(counts, ranges):
-    """Counts of instructions but for those ranges."""
-    return collections.Counter({a: n for a, n in counts.items() if
-                                not any(s <= a < e for s, e in ranges)})
-
-
 def attempt(case):
     why = absent(case)
     if why is not None:

@@ -160,6 +160,18 @@ def ran(here, exe):
     return out
 
 
+def retried(exe):
+    """On the machine itself, what is done again if it was interrupted."""
+    return [(s, s + size) for s, size, n in Names.read(ISA, exe)
+            if n == "edges_swap" and ISA == HOST]
+
+
+def steady(counts, ranges):
+    """Counts of instructions but for those ranges."""
+    return collections.Counter({a: n for a, n in counts.items() if
+                                not any(s <= a < e for s, e in ranges)})
+
+
 def tally_count(here, exe, args, name, *options, **env):
     """(status, output, messages, profile) of a counted run."""
     profile = "%s/%s.tally" % (here, name)
