@@ -30,6 +30,7 @@ struct course {
 	struct ends_reader *r;
 	const struct process_end *e;
 	uint64_t at; /* where it is */
+	uint64_t from; /* where it was, in code that is not a gate's */
 	uint64_t old; /* that instruction, when it has arrived; 0: nowhere */
 	struct place_back place; /* and where that is in the new code */
 	VEC(struct increment) ahead; /* what it had to add on the way */
@@ -188,7 +189,7 @@ static bool leave_gate(struct course *c)
 		p = way_back_find(&c->r->back, back - 1);
 		if (p.kind != STRETCH_INSERTED)
 			continue;
-		c->at = back;
+		c->at = c->from = back;
 		return true;
 	}
 	return false;
@@ -306,7 +307,7 @@ static struct range spot_of(const struct course *c)
 static void take_back(const struct course *c, struct range spot,
 		      uint32_t block, struct ends *x)
 {
-	uint64_t from = c->e->address, at = spot.start;
+	uint64_t from = c->from, at = spot.start;
 	struct increment i;
 
 	if (from < spot.start || from >= c->place.end)
@@ -490,7 +491,8 @@ static void add_callers(const struct course *c, const struct map_proc *p,
 void ends_read(struct ends_reader *r, const struct process_end *e,
 	       struct ends *x)
 {
-	struct course c = {.r = r, .e = e, .at = e->address};
+	struct course c = {.r = r, .e = e, .at = e->address,
+			   .from = e->address};
 	uint32_t block = MAP_NONE;
 
 	*x = (struct ends){0};

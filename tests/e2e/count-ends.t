@@ -30,8 +30,6 @@ RUNS = int(os.environ.get("COUNT_ENDS", "3"))
 # arrives while a handler is being called, before anybody has noted that; on
 # x86-64 also in gates, where nobody knows the way back
 LOST_MOST = {"aarch64": 1, "x86_64": 2}
-# on a loaded machine one run in twenty
-UNSURE = " # TODO killed in the gate of a pair, a block may count one too many"
 
 
 @functools.lru_cache(maxsize=None)
@@ -215,8 +213,7 @@ def try_traced(build, number, *words):
             status != 128 + 9 else []
     if lost > LOST_MOST[build.isa]:
         bad.append("the end of %d of %d runs cannot be told" % (lost, RUNS))
-    title = "%s: killed, and traced" % " ".join(words)
-    return [(title + (UNSURE if "--calls" in words else ""), bad)]
+    return [(" ".join(words) + ": killed, and traced", bad)]
 
 
 def try_moving(build):
