@@ -40,11 +40,12 @@ UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all tools programs deps test-deps quickstart check test asan sweep bench \
+.PHONY: all tools units programs deps test-deps quickstart check test asan sweep bench \
 	fuzz install clean 80 format
 all: $(BUILD)/tally modules
 tools: all $(TOOLS)
-programs: tools $(UNIT) $(BENCH)
+units: all $(UNIT)
+programs: tools units $(BENCH)
 
 $(BUILD)/tally: $(MAIN) $(LIB)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LDLIBS_ALL)

@@ -111,12 +111,24 @@ static bool call_stays(const struct build *b, const struct cut *c)
 	return q != CFG_NONE && b->noreturn[piece_find(b, q)];
 }
 
+/*
+ * The last call of a procedure does not return (rewriting.md 7.23). Where
+ * nobody says that it ends there, the code behind may be its own.
+ */
+static bool call_is_last(const struct build *b, uint32_t piece,
+			 const struct cut *c)
+{
+	const struct piece *p = &b->piece.at[piece];
+
+	return c->end == p->end &&
+	       (p->whole || block_goal(b, piece, c->end) != GOAL_INSIDE);
+}
+
 /* behind a call, and to its landing pads */
 static void succ_call(const struct build *b, uint32_t piece,
 		      const struct cut *c, successors *out)
 {
-	/* rewriting.md 7.23: the last call of a procedure does not return */
-	if (c->end == b->piece.at[piece].end || call_stays(b, c))
+	if (call_is_last(b, piece, c) || call_stays(b, c))
 		succ_add(out, CODE_NONE, EDGE_NORETURN);
 	else
 		succ_to(b, piece, c->end, EDGE_AFTER, out);

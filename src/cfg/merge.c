@@ -82,6 +82,8 @@ static bool merge_falls_out(const struct build *b, const struct piece *p)
 	if (x->at + x->len != p->end)
 		return true;
 	/* a call at the very end does not come back (rewriting.md 7.23) */
+	if (x->kind == INSN_CALL || x->kind == INSN_ICALL)
+		return !p->whole;
 	return x->kind == INSN_COND || x->kind == INSN_SYSCALL;
 }
 

@@ -95,9 +95,13 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 	/* for an open one, take_open() comes later */
 	if (!known || is_open(w, j))
 		w->target.n = 0;
-	j->wanted.n = 0;
-	vec_append(&j->wanted, &w->wanted);
-	w->wanted.n = 0;
+	/* a later look may know less, until code of the cases is found: the
+	   address that entries are added to is a label until then */
+	if (w->wanted.n) {
+		j->wanted.n = 0;
+		vec_append(&j->wanted, &w->wanted);
+		w->wanted.n = 0;
+	}
 	return work_add_targets(w, j);
 }
 

@@ -57,6 +57,13 @@ CASES = [
     neighbour("pointed"),
     neighbour("named", "-rdynamic"),
 ] + [
+    # without unwind tables: where a call comes back a case begins
+    Case("copies.c", "copies", (0, 8), ["bounded"], 7,
+         [level, "-fno-asynchronous-unwind-tables", "-fno-unwind-tables",
+          "-fno-stack-protector", *whole], cc)
+    for cc, whole in (("gcc", ["-fno-reorder-blocks-and-partition"]),
+                      ("clang", [])) for level in ("-O1", "-O2", "-Os")
+] + [
     # a label in a variable: never a tail call
     Case("slot.c", "slot", (0, 5), ["approximated", "unknown"], 0, [level],
          cc, link)

@@ -154,5 +154,17 @@ packages_fetch_missing()
 			packages_failed=1
 		fi
 	done
+	packages_relink "$(packages_root "$packages_arch")"
 	return $packages_failed
+}
+
+# packages_relink ROOT: links to places of a machine lead to those in the tree:
+# the loader of x86-64 is one
+packages_relink()
+{
+	find "$1" -type l -lname '/*' | while read -r packages_link; do
+		packages_to=$1$(readlink "$packages_link")
+		[ ! -e "$packages_to" ] ||
+			ln -sfnr "$packages_to" "$packages_link"
+	done
 }

@@ -457,13 +457,17 @@ static void judge_run(uint64_t first, uint64_t last)
 
 	while (n && n->end <= last) {
 		uint64_t end = n->end;
+		const struct node *next = node_at(end);
 
-		if (!arc_exists(n->start, end)) {
+		/* or into the procedure that begins there */
+		if (!arc_exists(n->start, end) &&
+		    !(n->flags & OUT_TAIL && next && next->start == end &&
+		      next->flags & IN_ENTRY)) {
 			violation("runs on behind the end of a block",
 				  n->start, end);
 			return;
 		}
-		n = node_at(end);
+		n = next;
 	}
 }
 

@@ -16,6 +16,7 @@
 #include "make_profile.h"
 #include "mutate.h"
 #include "random_map.h"
+#include "sample.h"
 
 enum {
 	IMAGES = 3,
@@ -303,10 +304,11 @@ static void spoil(struct rng *r, const struct run *t, const buffer *whole,
 {
 	struct mutate_spot spot = {from, 512, 8};
 	buffer copy = {0};
+	unsigned mutants = sample_of(1500, 50);
 	struct profile p;
 	struct err e;
 
-	for (unsigned i = 0; i < 1500; i++) {
+	for (unsigned i = 0; i < mutants; i++) {
 		size_t n;
 
 		copy.n = 0;

@@ -18,6 +18,7 @@
 #include "make_profile.h"
 #include "mutate.h"
 #include "random_map.h"
+#include "sample.h"
 
 enum { IMAGES = 3, PROCESSES = 4, BLOCKS = 3 };
 enum { NO_PID = 5000000 }; /* nobody has such: the most is 2^22 */
@@ -293,13 +294,14 @@ static void spoil(struct rng *r, struct run *t, const buffer *whole,
 		  const struct mutate_spot *spot, size_t nspot, bool strict)
 {
 	buffer copy = {0};
+	unsigned mutants = sample_of(1500, 50);
 	uint32_t good = 0;
 
 	for (size_t n = 0; n < whole->n; n += 1 + n / 97) {
 		assert_true(write_whole(in_dir(t, "q"), whole->at, n));
 		assert_false(try_profile(in_dir(t, "q")));
 	}
-	for (unsigned i = 0; i < 1500; i++) {
+	for (unsigned i = 0; i < mutants; i++) {
 		size_t n;
 
 		copy.n = 0;

@@ -19,6 +19,7 @@
 #include "isa/uop.h"
 #include "isa_a64_cases.h"
 #include "lift_rules.h"
+#include "sample.h"
 #include "splitmix.h"
 #include "uses_frame.h"
 
@@ -411,10 +412,10 @@ static void test_random(void **state)
 	struct insn scanned, decoded;
 	struct uop u[UOP_MAX];
 	uint8_t code[4];
-	unsigned n;
+	unsigned n, words = sample_of(RANDOM_WORDS, 50000);
 
 	(void)state;
-	for (int i = 0; i < RANDOM_WORDS; i++) {
+	for (unsigned i = 0; i < words; i++) {
 		addr = splitmix(&seed) & ~UINT64_C(3);
 		put_word(code, (uint32_t)splitmix(&seed));
 		isa_a64.scan(code, 4, addr, &scanned);

@@ -23,6 +23,7 @@
 
 #include "isa/x64/x64_int.h"
 #include "lift_rules.h"
+#include "sample.h"
 #include "splitmix.h"
 #include "uses_frame.h"
 
@@ -35,26 +36,12 @@ static uint64_t next_random(void)
 	return splitmix(&seed);
 }
 
-/* n of TALLY_TEST_EVERY, or 1 */
-static unsigned every(void)
-{
-	static unsigned n;
-
-	if (!n) {
-		const char *s = getenv("TALLY_TEST_EVERY");
-
-		n = s ? strtoul(s, NULL, 10) : 0;
-		n = n ? n : 1;
-	}
-	return n;
-}
-
 /* whether it is the turn of the next case */
 static bool its_turn(void)
 {
 	static unsigned count;
 
-	return count++ % every() == 0;
+	return count++ % sample_every() == 0;
 }
 
 /* prints the bytes of a failing case and stops the test */
@@ -324,7 +311,7 @@ static void test_random(void **state)
 {
 	static const uint8_t lead[] = {0x62, 0xc4, 0xc5, 0x0f, 0xf0,
 				       0x66, 0xf2, 0xf3, 0x48, 0x8f};
-	unsigned rounds = 2000000 / every();
+	unsigned rounds = 2000000 / sample_every();
 	uint8_t code[WINDOW];
 
 	(void)state;
@@ -355,7 +342,7 @@ static unsigned cut_length(const uint8_t *code, size_t n, unsigned whole)
 /* a copy cut at every length: INSN_BAD, or the same; ASan watches the end */
 static void test_truncated(void **state)
 {
-	unsigned rounds = 40000 / every();
+	unsigned rounds = 40000 / sample_every();
 	uint8_t code[WINDOW];
 	struct insn whole, part;
 
@@ -457,7 +444,7 @@ static void test_programs(void **state)
 		"/usr/x86_64-linux-gnu/lib/libc.so.6",
 		"/usr/x86_64-linux-gnu/lib/libstdc++.so.6",
 	};
-	size_t limit = (1 << 20) / every(), count = 0;
+	size_t limit = (1 << 20) / sample_every(), count = 0;
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof path / sizeof *path; i++)
