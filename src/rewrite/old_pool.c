@@ -9,6 +9,8 @@
  */
 #include "rewrite/rewrite_int.h"
 
+#include "base/share.h"
+
 enum {
 	WINDOW = 32 << 20, /* bytes of old text that get pools of their own */
 	PER_WINDOW = 4,
@@ -34,16 +36,15 @@ static void best_add(struct best *b, struct pool p)
 		b->at[b->n++] = p;
 }
 
-static void best_take(struct rewriter *r, struct best *b)
+static void best_take(struct rewriter *r, const struct best *b)
 {
 	for (unsigned i = 0; i < b->n; i++)
 		if (b->at[i].room >= SHORTEST)
 			vec_push(&r->pool, b->at[i]);
-	b->n = 0;
 }
 
 /* adds the span's runs; one that begins with it may go on from the last */
-static void add_span(struct rewriter *r, const struct span *s,
+static void add_span(const struct rewriter *r, const struct span *s,
 		     struct pool *run, struct best *b)
 {
 	unsigned size = r->move->jump_size;
@@ -71,23 +72,59 @@ static bool is_far(const struct rewriter *r)
 				       r->move->jump_reach;
 }
 
+/* spans of a stretch of old text, and the best runs there */
+struct window {
+	size_t from, end;
+	struct best best;
+};
+
+typedef VEC(struct window) windows;
+
+/* share_items(): what is best in each of some windows */
+struct search {
+	struct rewriter *r;
+	windows window;
+};
+
+static void search_windows(void *arg, size_t from, size_t end)
+{
+	const struct search *s = arg;
+
+	for (struct window *w = &s->window.at[from];
+	     w < &s->window.at[end]; w++) {
+		struct pool run = {0};
+
+		for (size_t i = w->from; i < w->end; i++)
+			add_span(s->r, &s->r->m.map.span.at[i], &run, &w->best);
+		best_add(&w->best, run);
+	}
+}
+
+static void list_windows(const struct rewriter *r, windows *v)
+{
+	uint64_t stop = 0;
+
+	for (size_t i = 0; i < r->m.map.span.n; i++) {
+		const struct span *s = &r->m.map.span.at[i];
+		struct window w = {.from = i};
+
+		if (s->old >= stop) {
+			vec_push(v, w);
+			stop = s->old + WINDOW;
+		}
+		v->at[v->n - 1].end = i + 1;
+	}
+}
+
 void old_pools_find(struct rewriter *r)
 {
-	uint64_t window = 0;
-	struct pool run = {0};
-	struct best best = {.n = 0};
+	struct search s = {.r = r};
 
-	for (size_t i = 0; is_far(r) && i < r->m.map.span.n; i++) {
-		const struct span *s = &r->m.map.span.at[i];
-
-		if (s->old >= window) {
-			best_add(&best, run);
-			best_take(r, &best);
-			run = (struct pool){0};
-			window = s->old + WINDOW;
-		}
-		add_span(r, s, &run, &best);
-	}
-	best_add(&best, run);
-	best_take(r, &best);
+	if (!is_far(r))
+		return;
+	list_windows(r, &s.window);
+	share_items(search_windows, &s, s.window.n, 2);
+	for (size_t i = 0; i < s.window.n; i++)
+		best_take(r, &s.window.at[i].best);
+	vec_free(&s.window);
 }
