@@ -168,7 +168,8 @@ check: test-deps
 # longest begins first; three at a time, as some wait for the disk. Who runs
 # this in the background ignores signals, which emulators do not hand on
 LONG := tests/e2e/other-machine.t
-TESTS ?= $(LONG) $(UNIT) $(filter-out $(LONG),$(wildcard tests/e2e/*.t))
+TESTS ?= $(filter-out $(LEFT_OUT),$(LONG) $(UNIT) \
+	$(filter-out $(LONG),$(wildcard tests/e2e/*.t)))
 test: all $(UNIT) $(TOOLS)
 	@BUILD='$(BUILD)' TALLY_SKIPS='$(abspath $(BUILD))/skips' \
 	CMOCKA_MESSAGE_OUTPUT=TAP PERL5LIB='$(CURDIR)/tests/lib' \
@@ -177,11 +178,13 @@ test: all $(UNIT) $(TOOLS)
 # to look for leaks takes the sanitizer four seconds per process on AArch64
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	$(if $(filter aarch64,$(shell uname -m)),-DNO_LEAK_CHECK)
+# whose tally has no sanitizers
+OTHER_BUILDS := $(wildcard tests/e2e/other-*.t)
 asan: test-deps
 	@TALLY_TEST_GRAPHS=5000 CFG_MUTANTS=2000 REWRITE_MUTANTS=4000 \
 	PROFILE_MUTANTS=600 \
 	$(MAKE) --no-print-directory BUILD=build-asan OPT='-O1 -g' \
-	SANITIZE='$(ASAN)' test
+	SANITIZE='$(ASAN)' LEFT_OUT='$(OTHER_BUILDS)' test
 
 sweep: test-deps
 	@scripts/install-packages $(SWEEP_PKGS)
