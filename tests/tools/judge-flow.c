@@ -450,21 +450,35 @@ static void judge_flow(uint64_t from, uint64_t to, bool here)
 		judge_leaving(n, from, to, here);
 }
 
+/* a block that runs on into the procedure that begins where it ends */
+static bool runs_into(const struct node *n, const struct node *next)
+{
+	return n->flags & OUT_TAIL && next && next->start == n->end &&
+	       next->flags & IN_ENTRY;
+}
+
+/* a prefix that may be jumped over; it runs with what follows it */
+static bool is_prefix(const struct node *n, const struct node *next)
+{
+	return n->end - n->start == 1 && next && next->start == n->end &&
+	       arc_exists(n->start, next->end);
+}
+
 /* straight code from one instruction to another */
 static void judge_run(uint64_t first, uint64_t last)
 {
 	const struct node *n = node_at(first);
 
 	while (n && n->end <= last) {
-		uint64_t end = n->end;
-		const struct node *next = node_at(end);
+		const struct node *next = node_at(n->end);
 
-		/* or into the procedure that begins there */
-		if (!arc_exists(n->start, end) &&
-		    !(n->flags & OUT_TAIL && next && next->start == end &&
-		      next->flags & IN_ENTRY)) {
+		if (is_prefix(n, next)) {
+			n = node_at(next->end);
+			continue;
+		}
+		if (!arc_exists(n->start, n->end) && !runs_into(n, next)) {
 			violation("runs on behind the end of a block",
-				  n->start, end);
+				  n->start, n->end);
 			return;
 		}
 		n = next;
