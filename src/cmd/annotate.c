@@ -1,6 +1,6 @@
 /*
- * annotate: `tally annotate PROCEDURE PROFILE...`, source and instructions side
- * by side with how often they ran.
+ * annotate: `tally annotate PROCEDURE PROFILE|DB...`, source and instructions
+ * side by side with how often they ran, or with their samples.
  */
 #include "cmd/cmd.h"
 
@@ -9,13 +9,15 @@
 #include "cmd/annotate_show.h"
 #include "cmd/option.h"
 #include "cmd/report_show.h"
+#include "cmd/sampled_show.h"
 #include "report/find.h"
 
 static const char annotate_usage[] =
-	"usage: tally annotate [OPTION...] PROCEDURE PROFILE...\n"
+	"usage: tally annotate [OPTION...] PROCEDURE PROFILE|DB...\n"
 	"\n"
 	"Shows a procedure, instruction by instruction, with its source: how\n"
-	"often each ran, and which way branches went. PROCEDURE is a name as\n"
+	"often each ran, and which way branches went; or, of databases, how\n"
+	"many samples fell on each. PROCEDURE is a name as\n"
 	"'tally report' shows it, with or without arguments, a symbol, or\n"
 	"0xADDRESS of anything in it.\n"
 	"\n"
@@ -59,7 +61,7 @@ static int annotate_parse(int argc, char **argv, struct annotate_call *call)
 	if (!call->procedure)
 		return cmd_misuse(&cmd_annotate, "which PROCEDURE?");
 	return call->profile.n ? 0 : cmd_misuse(&cmd_annotate,
-						"which PROFILE?");
+						"which PROFILE or DB?");
 }
 
 static int annotate_one(const void *words, const struct told *t, struct err *e)
@@ -81,12 +83,43 @@ static int annotate_one(const void *words, const struct told *t, struct err *e)
 	return 0;
 }
 
+static int annotate_databases(const struct annotate_call *call)
+{
+	struct sampled_annotation a;
+	struct sampled s;
+	struct err e;
+	int failed;
+
+	if (sampled_open(&s, call->profile.at, call->profile.n, &e))
+		return cmd_fail(&e);
+	failed = sampled_annotation_make(&a, &s, call->procedure, call->image,
+					 &e);
+	if (!failed) {
+		report_show_others(a.others);
+		if (call->json)
+			annotate_sampled_json(&s, &a, stdout);
+		else
+			annotate_sampled_text(&s, &a, stdout);
+		sampled_annotation_free(&a);
+	}
+	sampled_show_notes(&s);
+	sampled_close(&s);
+	return failed ? cmd_fail(&e) : STATUS_OK;
+}
+
 static int annotate_run(int argc, char **argv)
 {
 	struct annotate_call call = {0};
 	int status = annotate_parse(argc, argv, &call);
+	size_t databases = status ? 0 : sampled_show_count(call.profile.at,
+							   call.profile.n);
 
-	if (!status)
+	if (databases && databases < call.profile.n)
+		status = cmd_misuse(&cmd_annotate, "profiles and databases "
+				    "cannot be added up");
+	else if (databases)
+		status = annotate_databases(&call);
+	else if (!status)
 		status = report_opened(call.profile.at, call.profile.n,
 				       annotate_one, &call);
 	vec_free(&call.profile);

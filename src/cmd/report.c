@@ -189,16 +189,6 @@ static int report_all(const struct report_call *call)
 	return STATUS_OK;
 }
 
-/* how many of the sources are databases */
-static size_t count_databases(const struct report_call *call)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < call->profile.n; i++)
-		n += store_is(call->profile.at[i]);
-	return n;
-}
-
 /* what samples can be listed by; -1: not by that */
 static int sampled_by(const struct report_call *call)
 {
@@ -251,7 +241,8 @@ static int report_run(int argc, char **argv)
 
 	if (!status)
 		status = report_check(&call);
-	databases = status ? 0 : count_databases(&call);
+	databases = status ? 0 : sampled_show_count(call.profile.at,
+						     call.profile.n);
 	if (databases && databases < call.profile.n)
 		status = cmd_misuse(&cmd_report, "profiles and databases "
 				    "cannot be added up");

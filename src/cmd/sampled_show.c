@@ -10,6 +10,15 @@
 
 enum { COLUMNS = 2 * SAMPLED_EVENTS + 8 };
 
+size_t sampled_show_count(const char *const *source, size_t n)
+{
+	size_t databases = 0;
+
+	for (size_t i = 0; i < n; i++)
+		databases += store_is(source[i]);
+	return databases;
+}
+
 /* the columns that all listings begin with: each event's, and their sum */
 static unsigned event_columns(struct table_column *c, const struct sampled *s)
 {

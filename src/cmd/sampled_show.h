@@ -6,6 +6,8 @@
 
 #include "report/sampled_rows.h"
 
+/* how many of the sources are databases */
+size_t sampled_show_count(const char *const *source, size_t n);
 /* a table of at most `limit` rows, with what there is to know about it */
 void sampled_show_text(struct sampled *s, const struct sampled_rows *r,
 		       enum sampled_by by, size_t limit, FILE *to);

@@ -1,24 +1,14 @@
 /* find: see find.h. */
 #include "report/find.h"
 
-#include <stdlib.h>
+#include "report/wanted.h"
 
 struct finder {
-	const char *word;
-	bool is_address;
-	uint64_t address;
+	struct wanted wanted;
 	struct found found;
 	uint64_t most;
 	bool any;
 };
-
-/* "f" names f(int), but not f<int>(): there may be many of those */
-static bool is_name(const char *name, const char *word)
-{
-	size_t n = strlen(word);
-
-	return !strncmp(name, word, n) && (!name[n] || name[n] == '(');
-}
 
 static bool covers(const struct map *m, const struct map_proc *p,
 		   uint64_t address)
@@ -30,13 +20,13 @@ static bool covers(const struct map *m, const struct map_proc *p,
 	return p->entry == address;
 }
 
-static bool is_meant(const struct finder *f, const struct told_image *m,
+static bool is_meant(const struct wanted *w, const struct told_image *m,
 		     uint32_t p)
 {
-	if (f->is_address)
-		return covers(m->map, &m->map->proc.at[p], f->address);
-	return !strcmp(legend_symbol(m->legend, p), f->word) ||
-	       is_name(legend_procedure(m->legend, p), f->word);
+	if (w->is_address)
+		return covers(m->map, &m->map->proc.at[p], w->address);
+	return !strcmp(legend_symbol(m->legend, p), w->word) ||
+	       wanted_is_name(w, legend_procedure(m->legend, p));
 }
 
 static void consider(struct finder *f, const struct told *t, uint32_t image,
@@ -45,7 +35,7 @@ static void consider(struct finder *f, const struct told *t, uint32_t image,
 	const struct told_image *m = &t->image[image];
 	uint64_t n;
 
-	if (!is_meant(f, m, p))
+	if (!is_meant(&f->wanted, m, p))
 		return;
 	f->found.others += f->any;
 	told_instructions(m, p, &n);
@@ -57,29 +47,19 @@ static void consider(struct finder *f, const struct told *t, uint32_t image,
 	f->found.proc = p;
 }
 
-static void parse_word(struct finder *f)
-{
-	char *end;
-
-	f->address = strtoull(f->word, &end, 16);
-	f->is_address = !strncmp(f->word, "0x", 2) && f->word[2] && !*end;
-}
-
 bool find_is(const struct told_image *m, uint32_t p, const char *word)
 {
-	struct finder f = {.word = word};
+	struct wanted w = wanted_of(word);
 
-	parse_word(&f);
-	return is_meant(&f, m, p);
+	return is_meant(&w, m, p);
 }
 
 int find_procedure(struct found *out, const struct told *t, const char *word,
 		   const char *image, struct err *e)
 {
-	struct finder f = {.word = word};
+	struct finder f = {.wanted = wanted_of(word)};
 	bool there = !image;
 
-	parse_word(&f);
 	for (uint32_t i = 0; i < t->nimage; i++) {
 		const struct told_image *m = &t->image[i];
 

@@ -6,6 +6,8 @@
 #define SOURCE_SAMPLED_H
 
 #include "base/intern.h"
+#include "isa/isa.h"
+#include "source/lines.h"
 #include "store/store.h"
 
 enum { SAMPLED_EVENTS = 16 };
@@ -49,12 +51,18 @@ void sampled_close(struct sampled *s);
 struct sampled_place {
 	uint64_t address;   /* in the image's file, as its linker had it */
 	uint64_t start;	    /* of the procedure */
+	uint64_t end;	    /* of it; 0: not known */
 	const char *procedure; /* as its author calls it */
 	const char *file;   /* of the source, or NULL; if lines are wanted */
 	uint32_t line;
 };
 void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
 		  struct sampled_place *out);
+/* where in the source the address is; false: nobody knows */
+bool sampled_line(struct sampled_image *m, uint64_t address,
+		  struct line_place *out);
+/* the machine that its file, which is here, is for; else NULL */
+const struct isa *sampled_isa(struct sampled_image *m);
 /* why there are no names but addresses, or NULL */
 const char *sampled_nameless(const struct sampled_image *m);
 /* sampled_code.c; part of sampled_close() */

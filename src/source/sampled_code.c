@@ -110,25 +110,34 @@ static void name_of_file(struct sampled_code *c, struct sampled_place *p)
 
 	if (n) {
 		p->start = n->start;
+		p->end = n->end;
 		p->procedure = plain_name(c, n->symbol);
 	} else if (f) {
 		cfg_name_of(NULL, f->start, buf, sizeof buf);
 		p->start = f->start;
+		p->end = f->end;
 		p->procedure = intern_string(&c->plain, buf);
 	}
 }
 
-static void line_of(struct sampled_code *c, struct sampled_place *p)
+bool sampled_line(struct sampled_image *m, uint64_t address,
+		  struct line_place *out)
 {
-	struct line_place at;
+	struct sampled_code *c = code_of(m);
 
+	if (!c->here)
+		return false;
 	if (!c->has_lines)
 		lines_open(&c->lines, &c->object);
 	c->has_lines = true;
-	if (!lines_find(&c->lines, p->address, &at))
-		return;
-	p->file = at.file;
-	p->line = at.line;
+	return lines_find(&c->lines, address, out);
+}
+
+const struct isa *sampled_isa(struct sampled_image *m)
+{
+	struct sampled_code *c = code_of(m);
+
+	return c->has_unwind ? isa_for_elf(c->image.machine) : NULL;
 }
 
 void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
@@ -136,6 +145,7 @@ void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
 {
 	struct sampled_code *c = code_of(m);
 	const struct kernel_name *k;
+	struct line_place at;
 
 	*out = (struct sampled_place){.address = offset, .start = offset,
 				      .procedure = m->is.path};
@@ -143,8 +153,10 @@ void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
 		out->address = out->start = address_of(c, offset);
 		out->procedure = "?";
 		name_of_file(c, out);
-		if (lines)
-			line_of(c, out);
+		if (lines && sampled_line(m, out->address, &at)) {
+			out->file = at.file;
+			out->line = at.line;
+		}
 	} else if (c->of_kernel && (k = kernel_names_find(&c->kernel,
 							   offset))) {
 		out->start = k->offset;

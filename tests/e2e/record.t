@@ -7,6 +7,7 @@ who waits for it notice nothing; and a database survives its writer.
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -89,6 +90,60 @@ def try_shares():
     after = total(rows("shares.db", "image"))
     tap.ok(after > before, "a second record is added to the first",
            ["%d, then %d" % (before, after)])
+
+
+def annotated(*words):
+    status, out, err = tally("annotate", "--json", *words)
+    return json.loads(out) if not status else {"status": status, "err": err}
+
+
+def try_annotate():
+    """a procedure with its samples, instruction by instruction"""
+    prog = os.path.join(where, "shares")
+    want = {r["procedure"]: r for r in
+            rows("shares.db", "procedure", "--image", "shares")}
+    row = want["three_quarters"]
+    got = annotated("three_quarters", "shares.db")
+    code = got.get("code", [])
+    tap.ok(total(code) == got.get("samples") == row["samples"] and
+           got["address"] == row["address"], "annotate: all samples are there",
+           [got.get("samples"), row])
+    names = objdump(prog, "three_quarters")
+    tap.ok([(int(c["address"], 16), c["instruction"].split()[0])
+            for c in code] == names, "every instruction, as objdump has them",
+           [code[:3], names[:3]])
+    by_insn = {r["address"]: r["samples"] for r in
+               rows("shares.db", "instruction", "--image", "shares",
+                    "--procedure", "three_quarters")}
+    tap.ok({c["address"]: c["samples"] for c in code if c["samples"]} ==
+           by_insn, "with the samples of each", [by_insn])
+    inside = annotated(code[2]["address"], "--image", "shares", "shares.db")
+    tap.ok(inside == got, "by an address in it", [inside])
+    status, out, _ = tally("annotate", "three_quarters", "shares.db")
+    tap.ok(status == 0 and "WORK(three_quarters" in out and
+           "%d samples of" % row["samples"] in out, "for people",
+           out.splitlines()[:6])
+    for words, status, why in (
+            (["nowhere", "shares.db"], 3, "no procedure called 'nowhere'"),
+            (["main", "--image", "no", "shares.db"], 3, "no image called"),
+            (["main", "shares.db", prog], 2, "cannot be added up")):
+        got = annotated(*words)
+        tap.ok(got.get("status") == status and why in got.get("err", ""),
+               "annotate " + " ".join(words[:-1]), [got])
+    os.rename(prog, prog + ".gone")
+    code = annotated("0x0", "--image", "shares", "shares.db").get("code", [])
+    os.rename(prog + ".gone", prog)
+    tap.ok(total(code) == total(want.values()) and
+           not any(c["instruction"] for c in code),
+           "without the file: samples and addresses", code[:3])
+
+
+def objdump(prog, procedure):
+    """(address, mnemonic) of its instructions"""
+    text = run("objdump", "-d", "--no-show-raw-insn",
+               "--disassemble=" + procedure, prog)
+    return [(int(a, 16), op) for a, op in
+            re.findall(r"^ +([0-9a-f]+):\t(\S+)", text, re.M)]
 
 
 def try_programs():
@@ -296,7 +351,7 @@ if subprocess.run([TALLY, "doctor"], stdout=subprocess.DEVNULL).returncode:
     print("1..0 # SKIP this machine does not let us sample")
     sys.exit(0)
 with tempfile.TemporaryDirectory() as where:
-    for test in (try_shares, try_programs, try_short_lives, try_reload,
+    for test in (try_shares, try_annotate, try_programs, try_short_lives, try_reload,
                  try_threads_and_forks, try_unprivileged, try_kill,
                  try_two_writers, try_full, try_broken, try_doctor):
         test()

@@ -1,0 +1,37 @@
+/*
+ * wanted: a procedure as the user calls it: by its name as it is shown, with or
+ * without arguments, by its symbol, or by 0xADDRESS of anything in it.
+ */
+#ifndef REPORT_WANTED_H
+#define REPORT_WANTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct wanted {
+	const char *word;
+	bool is_address;
+	uint64_t address;
+};
+
+static inline struct wanted wanted_of(const char *word)
+{
+	struct wanted w = {.word = word};
+	char *end;
+
+	w.address = strtoull(word, &end, 16);
+	w.is_address = !strncmp(word, "0x", 2) && word[2] && !*end;
+	return w;
+}
+
+/* "f" names f(int), but not f<int>(): there may be many of those */
+static inline bool wanted_is_name(const struct wanted *w, const char *name)
+{
+	size_t n = strlen(w->word);
+
+	return !strncmp(name, w->word, n) && (!name[n] || name[n] == '(');
+}
+
+#endif
