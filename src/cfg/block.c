@@ -16,8 +16,7 @@
 
 #include <stdlib.h>
 
-/* [off, end) holds nothing but padding */
-static bool block_is_fill(const struct code *k, uint32_t off, uint32_t end)
+bool block_is_fill(const struct code *k, uint32_t off, uint32_t end)
 {
 	const uint8_t *bytes = code_bytes(k, off);
 	struct insn i;

@@ -58,6 +58,7 @@ static void build_run(struct build *b)
 		discover_entries(b);
 		build_finish(b);
 	}
+	open_find(b);
 	dispatch_export(b);
 }
 

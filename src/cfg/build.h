@@ -265,6 +265,8 @@ struct cut {
 	bool fill;	 /* only padding that nobody jumps to */
 };
 typedef VEC(struct cut) cuts;
+/* [off, end) holds nothing but padding */
+bool block_is_fill(const struct code *k, uint32_t off, uint32_t end);
 /* appends the blocks of p between leaders and transfers */
 void block_cut(const struct build *b, const struct piece *p, cuts *out);
 /* where control goes that leaves for offset t by a direct jump or a fall */
@@ -282,6 +284,9 @@ void block_successors(const struct build *b, uint32_t piece,
 		      const struct cut *c, successors *out);
 /* the indirect jump at an offset, or NULL */
 struct jump_site *build_jump_at(const struct build *b, uint32_t off);
+/* --- open.c */
+/* finds procedures that control may enter anywhere; requires all others */
+void open_find(struct build *b);
 /* --- proc.c */
 /* groups parts into procedures, with names; requires parts and blocks */
 void proc_build(struct build *b);

@@ -101,7 +101,9 @@ struct procedure {
 	bool versioned; /* nor without a version that is asked for */
 	uint32_t part, npart; /* in cfg->proc_part */
 	bool returns;	/* some path returns to the caller */
-	bool unknown;	/* has an indirect jump that is not understood */
+	/* control may arrive anywhere in it: it has an indirect jump that is
+	   not understood, or lies beside one (open.c) */
+	bool unknown;
 };
 
 enum dispatch_status {

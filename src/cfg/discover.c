@@ -324,7 +324,8 @@ static bool word_leads_to(const struct build *b, uint64_t place, uint32_t t)
  * start of a piece it does. Inside, it must be a label of the procedure: one
  * that a relocation knows, or that code computes, or a constant in the
  * procedure's own code, or a word in a row of such words. Numbers that happen
- * to look like addresses are many in files without relocations.
+ * to look like addresses are many in files without relocations. Where nobody
+ * says which code is a procedure's, one may begin anywhere: all of them count.
  */
 static bool pointer_counts(const struct build *b, const struct pointer *p)
 {
@@ -333,7 +334,7 @@ static bool pointer_counts(const struct build *b, const struct pointer *p)
 
 	if (q == CFG_NONE)
 		return false;
-	if (b->piece.at[q].start == t || p->sure)
+	if (b->piece.at[q].start == t || p->sure || !b->piece.at[q].whole)
 		return true;
 	if (!p->place)
 		return same_procedure(b, p->from, t);
@@ -365,7 +366,19 @@ static int range_order(const void *a, const void *b)
 	return p->start < q->start ? -1 : p->start > q->start;
 }
 
-/* what the jumps understood so far account for */
+/* the jump is in code of which somebody says which procedure's it is */
+static bool is_in_whole(const struct build *b, uint32_t at)
+{
+	uint32_t p = piece_at(b, at);
+
+	return p != CFG_NONE && b->piece.at[p].whole;
+}
+
+/*
+ * What the jumps understood so far account for. Cases of a procedure are
+ * nobody else's business; but where it is not known which code is one, another
+ * jump, which is not understood or not even found, may read the same words.
+ */
 static void explain_jumps(const struct build *b, struct explained *x)
 {
 	for (size_t i = 0; i < b->jump.n; i++) {
@@ -377,7 +390,7 @@ static void explain_jumps(const struct build *b, struct explained *x)
 			continue;
 		if (j->d.base)
 			dict_put(&x->base, j->d.base, 0);
-		if (j->d.entry_size == 8)
+		if (j->d.entry_size == 8 && is_in_whole(b, j->at))
 			vec_push(&x->table, r);
 	}
 	if (x->table.n)

@@ -24,13 +24,14 @@ class Case:
     """A source, how to build it, and what must be said of its jumps."""
 
     def __init__(self, source, name, calls, say, targets=0, flags=(),
-                 cc="gcc", link=PIE, isas=ISAS):
+                 cc="gcc", link=PIE, isas=ISAS, apart=True):
         self.source, self.name, self.cc, self.isas = source, name, cc, isas
         self.flags = ["-DCALL=" + name, "-DFROM=%d" % calls[0],
                       "-DTO=%d" % calls[1], link[0], *flags]
         self.link = ["gcc", *link[1:]]
         self.say = say          # what the dispatches of `name` may be
         self.targets = targets  # of known dispatches that must be seen to run
+        self.apart = apart      # procedures are told apart
         self.title = " ".join([source, cc, name, *flags, *link[1:]])
 
 
@@ -40,6 +41,9 @@ def neighbour(which, *more):
                 ["-DNEXT=" + which], link=PIE + list(more))
 
 
+# neither unwind tables nor, stripped, symbols: nobody says which code is whose
+BARE = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables",
+        "-fno-stack-protector"]
 CASES = [
     # unwind entries that touch: where one ends, a case begins
     Case("touching.S", "touching", (0, 8), ["bounded"], 8),
@@ -59,10 +63,17 @@ CASES = [
 ] + [
     # without unwind tables: where a call comes back a case begins
     Case("copies.c", "copies", (0, 8), ["bounded"], 7,
-         [level, "-fno-asynchronous-unwind-tables", "-fno-unwind-tables",
-          "-fno-stack-protector", *whole], cc)
+         [level, *BARE, *whole], cc)
     for cc, whole in (("gcc", ["-fno-reorder-blocks-and-partition"]),
                       ("clang", [])) for level in ("-O1", "-O2", "-Os")
+] + [
+    # what lies behind a call that does not return, and jumps that share a
+    # table, but are not found at once
+    Case(source, name, (0, 60), (), 0, [level, *BARE, *whole], cc, link,
+         apart=False)
+    for source, name in (("hidden.c", "hidden"), ("gotos.c", "gotos"))
+    for cc, whole in (("gcc", ["-fno-toplevel-reorder"]), ("clang", []))
+    for level in ("-O1", "-O2", "-Os") for link in (PIE, FIXED)
 ] + [
     # a label in a variable: never a tail call
     Case("slot.c", "slot", (0, 5), ["approximated", "unknown"], 0, [level],
@@ -136,6 +147,8 @@ def attempt(case, isa):
                 case.flags, case.link, stem)
     g, full = Graph(p.bare), Graph(p.path)
     bad, ran = judge(p, g, isa)
+    if not case.apart:
+        return [("shape", check_shape(g)), ("what happened", bad)]
     return [
         ("shape", check_shape(g)),
         ("functions", check_functions(p, g)),

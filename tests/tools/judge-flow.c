@@ -14,7 +14,8 @@
  *			goes to an entry; or a return, which goes behind a
  *			call, or to a landing pad
  *	an arrival	from other images or from code left in place is at
- *			an entry, behind a call or at a landing pad
+ *			an entry, behind a call or at a landing pad, or in a
+ *			procedure that is said to be open
  *	a straight run	crosses from block to block along edges
  *
  * --list prints what trace-jumps wants: IMAGE<TAB>ADDRESS of each dispatch.
@@ -55,6 +56,7 @@ enum {
 	OUT_RETURN = 16,
 	OUT_TAIL = 32,
 	OUT_UNKNOWN = 64,
+	IN_OPEN = 128,	/* from anywhere, and in its middle, too */
 };
 
 struct node {
@@ -90,7 +92,7 @@ static VEC(char *) names; /* of procedures */
 static struct {
 	uint64_t start, end, from, to, at, proc;
 	char kind[24], status[24], name[256];
-	bool entry, pad;
+	bool entry, pad, open;
 	size_t target;
 } field;
 
@@ -154,6 +156,8 @@ static void on_field(const char *in, const char *key, const char *value)
 		field.entry = true;
 	else if (!strcmp(key, "entry"))
 		field.proc = strtoull(value, NULL, 16);
+	else if (!strcmp(key, "open"))
+		field.open = true;
 	else if (!strcmp(key, "landing_pad"))
 		field.pad = true;
 	else if (!strcmp(key, ""))
@@ -215,6 +219,7 @@ static void on_record(const char *in)
 
 	if (!strcmp(in, "blocks")) {
 		n.flags = (uint8_t)((field.entry ? IN_ENTRY : 0) |
+				    (field.open ? IN_OPEN : 0) |
 				    (field.pad ? IN_PAD : 0));
 		vec_push(&nodes, n);
 	} else if (!strcmp(in, "edges")) {
@@ -226,6 +231,7 @@ static void on_record(const char *in)
 	} else if (!strcmp(in, "procedures")) {
 		mark_later(field.proc, IN_ENTRY);
 		vec_push(&names, strdup(field.name));
+		field.open = false;
 	}
 	field.entry = field.pad = false;
 }
@@ -369,8 +375,18 @@ static void judge_arrival(uint64_t from, uint64_t to, unsigned ways,
 {
 	const struct node *n = node_at(to);
 
-	if (n && (n->start != to || !(n->flags & ways)))
+	if (n && !(n->flags & IN_OPEN) &&
+	    (n->start != to || !(n->flags & ways)))
 		violation(what, from, to);
+}
+
+/* the same for a jump that tally does not understand */
+static void judge_unknown(uint64_t from, uint64_t to)
+{
+	const struct node *n = node_at(to);
+
+	if (n && n->start != to && !(n->flags & IN_OPEN))
+		violation("unknown jump into a block", from, to);
 }
 
 /* a dispatch ran; `here`: its target is in this image */
@@ -400,8 +416,8 @@ static void judge_jump(struct jump *j, uint64_t to, bool here)
 	} else if (j->status == TAIL && here) {
 		judge_arrival(j->at, to, IN_ENTRY | IN_AFTER | IN_PAD,
 			      "tail call to no entry");
-	} else if (m && m->start != to) {
-		violation("unknown jump into a block", j->at, to);
+	} else if (here) {
+		judge_unknown(j->at, to);
 	}
 }
 
@@ -422,8 +438,8 @@ static void judge_leaving(const struct node *n, uint64_t from, uint64_t to,
 			      "return to no return point");
 	else if (n->flags & OUT_TAIL)
 		judge_arrival(from, to, IN_ENTRY, "tail call to no entry");
-	else if (node_at(to) && node_at(to)->start != to)
-		violation("unknown jump into a block", from, to);
+	else
+		judge_unknown(from, to);
 }
 
 /* one instruction after another, both executed */
