@@ -91,7 +91,9 @@ class Run:
     def __init__(self, args):
         self.args = args
         self.emulator = args.emulator.split() if args.emulator else []
+        # hash tables in the same order in every run
         self.env = {"PATH": "/usr/bin:/bin", "LANG": "C",
+                    "PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0",
                     "HOME": "/nonexistent", "QEMU_LD_PREFIX": args.root,
                     "XDG_CACHE_HOME": args.work + "/cache"}
 
