@@ -165,7 +165,7 @@ check: test-deps
 	@$(MAKE) --no-print-directory test
 
 # every test there is, as prove sees it; `make check` installs first; the
-# longest begins first; three at a time, as some wait for the disk. Who runs
+# longest begins first; four at a time, as some wait for the disk. Who runs
 # this in the background ignores signals, which emulators do not hand on
 LONG := tests/e2e/other-machine.t
 TESTS ?= $(filter-out $(LEFT_OUT),$(LONG) $(UNIT) \
@@ -173,7 +173,7 @@ TESTS ?= $(filter-out $(LEFT_OUT),$(LONG) $(UNIT) \
 test: all $(UNIT) $(TOOLS)
 	@BUILD='$(BUILD)' TALLY_SKIPS='$(abspath $(BUILD))/skips' \
 	CMOCKA_MESSAGE_OUTPUT=TAP PERL5LIB='$(CURDIR)/tests/lib' \
-	env --default-signal prove -j3 --timer -PTally --exec '' $(TESTS)
+	env --default-signal prove -j4 --timer -PTally --exec '' $(TESTS)
 
 # to look for leaks takes the sanitizer four seconds per process on AArch64
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
