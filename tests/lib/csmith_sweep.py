@@ -5,8 +5,9 @@
 
 Each program is compiled by two compilers at five levels; of two neighbours in
 this list one is static and position-dependent, the other dynamic and not, and
-the next seed has it the other way round; one in three has no unwind tables. Each of these files then runs as it
-is and rewritten in three ways, among libraries rewritten the same way
+the next seed has it the other way round; one in three has no unwind tables, and
+half of those no symbols either. Each of these files then runs as it is and
+rewritten in three ways, among libraries rewritten the same way
 (rewrite_run.py). It prints a checksum after every global variable: output and
 status have to be the same. Prints what differs, and sums.
 """
@@ -24,8 +25,9 @@ from rewrite_run import *
 COMPILERS = ("gcc", "clang")
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 LINKS = (["-static", "-fno-pie", "-no-pie"], ["-fPIE", "-pie"])
-# what vouches for the code then are its symbols
+# what vouches for the code then are its symbols, or nobody
 BARE = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]
+BARES = (BARE, BARE + ["-s"])
 HEADERS = "-I/usr/include/csmith"
 ENDS = 4        # seconds: programs that run longer may never end
 COMPILED = 60   # seconds: some seeds keep clang -O3 busy for ever
@@ -36,7 +38,7 @@ def kinds(seed):
     """(compiler, level, more flags) of each file of a program"""
     for i, name in enumerate(COMPILERS):
         for j, level in enumerate(LEVELS):
-            bare = BARE if (seed + i + j) % 3 == 0 else []
+            bare = BARES[(seed + i) % 2] if (seed + i + j) % 3 == 0 else []
             yield name, level, LINKS[(seed + i + j) % 2] + bare
 
 
