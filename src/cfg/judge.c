@@ -282,21 +282,16 @@ static bool any_label(const struct work *w)
 
 /*
  * A pointer at a fixed address that the loader fills leads out of the
- * procedure, unless it is to one of its own labels. Where nobody knows which
- * code is its own, any code of the file may be that has no symbol.
+ * procedure, unless it is to one of its own labels.
  */
 static bool slot_leaves(const struct work *w, uint64_t addr)
 {
-	const struct reloc *r = image_reloc(w->b->im, addr);
 	uint64_t to;
 
 	if (addr == w->b->im->resolver)
 		return true;
-	if (!r || !image_pointer(w->b->im, addr, &to))
-		return r;
-	return !work_inside(w, to) &&
-	       !(w->grown && r->kind == RELOC_RELATIVE &&
-		 image_is_code(w->b->im, to));
+	return image_reloc(w->b->im, addr) &&
+	       !(image_pointer(w->b->im, addr, &to) && work_inside(w, to));
 }
 
 /* what a jump to no table is */
@@ -310,8 +305,11 @@ static void find_pointer(struct work *w, struct finding *f, uint32_t block,
 		shape = SHAPE_LABEL;
 	gone = shape != SHAPE_POINTER && frame == FRAME_GONE;
 
-	/* its labels may be taken for others' code where nobody knows better */
-	if (shape != SHAPE_SLOT && gone && (w->grown || any_label(w))) {
+	/* where nobody says which code is one procedure's, what we take for
+	   its start may be its middle, and the value not its caller's. (Words
+	   that lead to labels make entries of them there: discover.c) */
+	if (shape != SHAPE_SLOT && gone &&
+	    (any_label(w) || (w->grown && shape == SHAPE_VALUE))) {
 		f->status = DISPATCH_UNKNOWN;
 		f->reason = "a tail call, or a jump to a label";
 		return;
@@ -382,7 +380,8 @@ static void find_target(struct work *w, struct finding *f, uint32_t target,
 		return;
 	}
 	/* a table of procedures, not of cases */
-	if (f->table.size == 8 && !w->grown && !leads_inside(w, &f->table, n) &&
+	if (f->table.size == 8 &&
+	    (!w->grown || f->status == DISPATCH_UNKNOWN) && !leads_inside(w, &f->table, n) &&
 	    frame_at_end(w, block) == FRAME_GONE) {
 		w->target.n = n;
 		f->status = DISPATCH_TAIL;
