@@ -381,7 +381,8 @@ static void find_target(struct work *w, struct finding *f, uint32_t target,
 	}
 	/* a table of procedures, not of cases */
 	if (f->table.size == 8 &&
-	    (!w->grown || f->status == DISPATCH_UNKNOWN) && !leads_inside(w, &f->table, n) &&
+	    (!w->grown || f->status == DISPATCH_UNKNOWN) &&
+	    !leads_inside(w, &f->table, n) &&
 	    frame_at_end(w, block) == FRAME_GONE) {
 		w->target.n = n;
 		f->status = DISPATCH_TAIL;
