@@ -1,13 +1,14 @@
 #!/bin/sh
 # decode-a64: our AArch64 decoder against binutils, over whole programs.
 #
-#	tests/sweep/decode-a64.sh [FILE...]
+#	tests/sweep/decode-a64.sh [DIRECTORY or FILE...]
 #
 # Every instruction of the files' executable sections is compared in kind,
-# target, registers, flags and memory (tests/tools/compare-a64.c). Without
-# files: the programs and libraries of some Debian packages, which are
-# fetched if need be, and random words. Differences that are understood are
-# listed in known-a64.txt; any other fails. Output is TAP.
+# target, registers, flags and memory (tests/tools/compare-a64.c). If nothing
+# is named: what is installed, on an AArch64 machine; the programs and libraries
+# of some Debian packages, which are fetched if need be; and random words.
+# Differences that are understood are listed in known-a64.txt; any other fails.
+# Output is TAP.
 
 here=$(cd "$(dirname "$0")" && pwd)
 compare=${BUILD:-build}/tools/compare-a64
@@ -78,11 +79,11 @@ if [ $# -eq 0 ]; then
 	packages_fetch arm64 $PACKAGES_MIX ||
 		echo "# some packages are missing; going on with the others"
 	sweep_random
-	find "$(packages_root arm64)" -type f -size +1k |
-		LC_ALL=C sort >"$tmp/list"
-else
-	printf '%s\n' "$@" >"$tmp/list"
+	set -- "$(packages_root arm64)"
+	[ "$(uname -m)" != aarch64 ] || set -- "$@" /usr/bin /usr/sbin \
+		/usr/lib /usr/libexec /usr/local /opt
 fi
+find "$@" -type f -size +1k 2>"$tmp/absent" | LC_ALL=C sort >"$tmp/list"
 while read -r file; do
 	is_a64 "$file" && sweep_file "$file"
 done <"$tmp/list"
