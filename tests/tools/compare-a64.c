@@ -677,6 +677,9 @@ static void compare(const struct line *l)
 			   (uint8_t)(l->word >> 16), (uint8_t)(l->word >> 24)};
 	struct insn ours, theirs;
 
+	/* what the file itself calls data; what nobody knows is .inst */
+	if (!strcmp(l->mnemonic, ".word"))
+		return;
 	n_compared++;
 	isa_a64.decode(code, 4, l->addr, &ours);
 	if (l->mnemonic[0] == '.') {
