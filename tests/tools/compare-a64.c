@@ -341,7 +341,7 @@ static void line_split(struct line *l)
 	}
 }
 
-/* parse "  addr:\tword \ttext"; false for other lines */
+/* parse "  addr:\tword \ttext"; false for other lines, dumps of data too */
 static bool line_parse(char *s, struct line *l)
 {
 	char *p;
@@ -353,7 +353,7 @@ static bool line_parse(char *s, struct line *l)
 		return false;
 	s = p + 2;
 	l->word = (uint32_t)strtoul(s, &p, 16);
-	if (p - s != 8)
+	if (p - s != 8 || strncmp(p, " \t", 2))
 		return false;
 	p += strspn(p, " \t");
 	snprintf(l->text, sizeof(l->text), "%s", p);
