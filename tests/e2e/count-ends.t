@@ -25,7 +25,7 @@ from ends import *
 tap = Tap()
 ENDS = (0, 14, 128 + 11, 128 + 14) # of what a timer ends
 NUMBER = itertools.count() # of rooms
-RUNS = int(os.environ.get("COUNT_ENDS", "2"))
+RUNS = int(os.environ.get("COUNT_ENDS", "3"))
 # of a job's runs, how many may say that their end cannot be told: a signal that
 # arrives while a handler is being called, before anybody has noted that; on
 # x86-64 also in gates, where nobody knows the way back

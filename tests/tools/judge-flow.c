@@ -56,7 +56,9 @@ enum {
 	OUT_RETURN = 16,
 	OUT_TAIL = 32,
 	OUT_UNKNOWN = 64,
-	IN_OPEN = 128,	/* from anywhere, and in its middle, too */
+	/* from anywhere, and in its middle, too: it is said to be open, and
+	   no unwind table says which code is whose there */
+	IN_OPEN = 128,
 };
 
 struct node {
@@ -92,7 +94,7 @@ static VEC(char *) names; /* of procedures */
 static struct {
 	uint64_t start, end, from, to, at, proc;
 	char kind[24], status[24], name[256];
-	bool entry, pad, open;
+	bool entry, pad, open, bare;
 	size_t target;
 } field;
 
@@ -158,6 +160,9 @@ static void on_field(const char *in, const char *key, const char *value)
 		field.proc = strtoull(value, NULL, 16);
 	else if (!strcmp(key, "open"))
 		field.open = true;
+	else if (!strcmp(key, "found_by"))
+		field.bare = !strcmp(value, "call") ||
+			     !strcmp(value, "pointer");
 	else if (!strcmp(key, "landing_pad"))
 		field.pad = true;
 	else if (!strcmp(key, ""))
@@ -219,7 +224,7 @@ static void on_record(const char *in)
 
 	if (!strcmp(in, "blocks")) {
 		n.flags = (uint8_t)((field.entry ? IN_ENTRY : 0) |
-				    (field.open ? IN_OPEN : 0) |
+				    (field.open && field.bare ? IN_OPEN : 0) |
 				    (field.pad ? IN_PAD : 0));
 		vec_push(&nodes, n);
 	} else if (!strcmp(in, "edges")) {
