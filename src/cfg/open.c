@@ -40,7 +40,26 @@ static bool begins(const struct build *b, uint32_t piece)
 		       code_range_of(&b->code, p[-1].start);
 }
 
-/* something that may be code lies between the piece and the next */
+/* something that may be code lies there */
+static bool is_gap(const struct build *b, uint32_t start, uint32_t end)
+{
+	return start < end && !block_is_fill(&b->code, start, end);
+}
+
+/* between the piece and the one before it, which is another procedure's */
+static bool has_gap_before(const struct build *b, uint32_t piece)
+{
+	const struct piece *p = &b->piece.at[piece];
+	uint32_t start = code_range_of(&b->code, p->start)->offset;
+
+	if (code_test(&b->code, b->code.called, p->start))
+		return false;
+	if (piece && p[-1].end > start)
+		start = p[-1].end;
+	return is_gap(b, start, p->start);
+}
+
+/* between the piece and the next */
 static bool has_gap(const struct build *b, uint32_t piece)
 {
 	const struct piece *p = &b->piece.at[piece];
@@ -49,7 +68,7 @@ static bool has_gap(const struct build *b, uint32_t piece)
 
 	if (piece + 1 < b->piece.n && p[1].start < end)
 		end = p[1].start;
-	return p->end < end && !block_is_fill(&b->code, p->end, end);
+	return is_gap(b, p->end, end);
 }
 
 static void open_all(struct build *b, const struct stretch *s)
@@ -71,6 +90,7 @@ void open_find(struct build *b)
 			s.end++;
 			continue;
 		}
+		s.open = has_gap_before(b, i);
 		do {
 			s.open |= is_unknown(b, s.end) || has_gap(b, s.end);
 			s.end++;
