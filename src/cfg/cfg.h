@@ -101,9 +101,8 @@ struct procedure {
 	bool versioned; /* nor without a version that is asked for */
 	uint32_t part, npart; /* in cfg->proc_part */
 	bool returns;	/* some path returns to the caller */
-	/* control may arrive anywhere in it: it has an indirect jump that is
-	   not understood, or lies beside one (open.c) */
-	bool unknown;
+	bool unknown;	/* it has an indirect jump that is not understood */
+	bool open; /* control may arrive anywhere in it: that, or open.c */
 };
 
 enum dispatch_status {

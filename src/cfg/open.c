@@ -77,7 +77,7 @@ static void open_all(struct build *b, const struct stretch *s)
 
 	for (uint32_t i = s->first; i < s->end; i++)
 		if (c->part.at[i].proc != CFG_NONE)
-			c->proc.at[c->part.at[i].proc].unknown = true;
+			c->proc.at[c->part.at[i].proc].open = true;
 }
 
 void open_find(struct build *b)

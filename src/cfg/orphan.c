@@ -101,7 +101,7 @@ static void orphan_find(const struct build *b, ranges *found)
 		    !code_test(&b->code, b->code.entry, r->to))
 			continue;
 		k = cfg_block_at(c, code_address(&b->code, r->to));
-		if (k == CFG_NONE || c->proc.at[cfg_block_proc(c, k)].unknown ||
+		if (k == CFG_NONE || c->proc.at[cfg_block_proc(c, k)].open ||
 		    !orphan_is(b, indegree, k, orphan_edges_from(c, k, k)))
 			continue;
 		s = orphan_stretch(b, indegree, k);

@@ -140,6 +140,7 @@ static void proc_describe(void *build, size_t from, size_t end)
 			q->proc = (uint32_t)i;
 			p->unknown |= part_unknown(c, q);
 		}
+		p->open = p->unknown;
 		c->block.at[cfg_block_at(c, p->entry)].flags |= BLOCK_ENTRY;
 		p->name = s && s->name[0] ? s->name : NULL;
 		p->returns = true;

@@ -97,7 +97,7 @@ static void json_procedure(const struct cfg *c, uint32_t p, struct json *j)
 	if (q->import)
 		json_string(j, "import", q->import);
 	json_bool(j, "returns", q->returns);
-	if (q->unknown)
+	if (q->open)
 		json_bool(j, "open", true);
 	json_string(j, "found_by", source_names[
 		c->part.at[c->proc_part.at[q->part]].source]);

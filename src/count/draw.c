@@ -5,9 +5,8 @@
  * landing pads. All ways out of it lead there. A frame that dies in a call, or
  * is born there, then breaks no law: it went out, or came in (algorithms.md 2).
  *
- * A jump that is not understood may arrive at any instruction of its
- * procedure. There every instruction is a block of its own, which can be
- * arrived at.
+ * An open procedure can be entered at any instruction (cfg/open.c). There
+ * every instruction is a block of its own, which can be arrived at.
  */
 #include "count/draw_int.h"
 
@@ -501,7 +500,7 @@ bool draw_procedure(struct drawing *d, uint32_t p)
 	const struct procedure *q = &d->s->cfg->proc.at[p];
 	struct pen n = pen_begin(d, p);
 
-	n.fine = q->unknown;
+	n.fine = q->open;
 	add_blocks(&n, q);
 	if (!n.p.nblock)
 		return false;

@@ -115,7 +115,7 @@ static bool proc_fits(const struct look *k, const struct procedure *p,
 			    (insns && !insns_fit(k, &k->c->block.at[b])))
 				return false;
 	}
-	return !p->unknown;
+	return !p->open;
 }
 
 bool *sure_find(const struct survey *s)

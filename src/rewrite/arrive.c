@@ -80,16 +80,16 @@ static bool asks_address(const struct block *b)
 	return b->last == INSN_CALL && b->target == block_end(b);
 }
 
-/* parts in which a jump may lead anywhere */
-static void find_unknown(struct survey *s)
+/* parts that control may enter anywhere */
+static void find_open(struct survey *s)
 {
-	s->unknown.n = 0;
+	s->open.n = 0;
 	for (size_t i = 0; i < s->moves.moved.n; i++) {
 		const struct moved *m = &s->moves.moved.at[i];
 		struct range r = {m->old_start, m->old_end};
 
-		if (s->cfg->proc.at[s->cfg->part.at[m->part].proc].unknown)
-			vec_push(&s->unknown, r);
+		if (s->cfg->proc.at[s->cfg->part.at[m->part].proc].open)
+			vec_push(&s->open, r);
 	}
 }
 
@@ -106,14 +106,14 @@ void arrive_find(struct survey *s)
 	s->arrive = mem_zalloc(bit_of(s, block_end(last)) / 8 + 1, 1);
 	for (uint32_t b = 0; b < c->block.n; b++) {
 		if (c->block.at[b].flags & BLOCK_ENTRY ||
-		    c->proc.at[cfg_block_proc(c, b)].unknown)
+		    c->proc.at[cfg_block_proc(c, b)].open)
 			expect_block(s, b);
 		if (asks_address(&c->block.at[b]))
 			expect_addr(s, c->block.at[b].target);
 	}
 	expect_from_tables(s);
 	expect_from_in_place(s);
-	find_unknown(s);
+	find_open(s);
 }
 
 bool arrive_expected(const struct survey *s, uint64_t old)
@@ -128,10 +128,10 @@ bool survey_arrives(const struct survey *s, uint32_t block)
 	return s->arrive && arrive_expected(s, s->cfg->block.at[block].start);
 }
 
-bool arrive_unknown(const struct survey *s, uint64_t old)
+bool arrive_open(const struct survey *s, uint64_t old)
 {
 	size_t i;
 
-	bisect(i, s->unknown.n, s->unknown.at[i].end <= old);
-	return i < s->unknown.n && s->unknown.at[i].start <= old;
+	bisect(i, s->open.n, s->open.at[i].end <= old);
+	return i < s->open.n && s->open.at[i].start <= old;
 }

@@ -115,9 +115,11 @@ static const char *obstacle(const struct cfg *c, const struct part *p)
 		return "code of this machine is not moved yet";
 	if (proc->stub)
 		return "a stub of the linker";
-	/* it may lead to any old instruction: not all lead to new ones */
+	/* they may lead to any old instruction: not all lead to new ones */
 	if (c->isa->move->hop_size && (proc->unknown || hides_jump(c, p)))
 		return "an indirect jump that is not understood";
+	if (c->isa->move->hop_size && proc->open)
+		return "code beside it that is not understood";
 	if (image_segment(c->image, p->start)->write)
 		return "the program may change it";
 	if (is_relocated(c->image, p))
@@ -192,8 +194,8 @@ static const char **find_obstacles(struct survey *s)
 
 	if (s->cfg->isa->move)
 		code_read(s, why);
-	restart_mark(s->cfg, why);
 	share_items(choose_share, &x, s->cfg->part.n, SHARE_PARTS);
+	restart_mark(s->cfg, why);
 	return why;
 }
 

@@ -64,7 +64,7 @@ static bool is_candidate(const struct finder *f, const struct dispatch *d)
 
 	if (d->status > DISPATCH_APPROXIMATED || d->entry_size != ENTRY ||
 	    d->entry_shift || d->base || d->table % ENTRY || !d->count ||
-	    f->c->proc.at[proc].unknown ||
+	    f->c->proc.at[proc].open ||
 	    !moves_part(f->m, f->c->block.at[d->block].part))
 		return false;
 	for (uint32_t i = 0; i < d->count; i++)

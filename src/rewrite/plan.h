@@ -14,7 +14,7 @@
  *	               from code that stays in place; at a landing pad also by
  *	               an exception of something that is no call
  *	PLAN_SLOT      the same at an instruction that begins no block, in a
- *	               procedure with a jump that is not understood
+ *	               procedure that control may enter anywhere
  *
  * So a block runs as often as the sum over its edges, PLAN_HUB, PLAN_ENTRY
  * and PLAN_ARRIVAL says. Which of them can carry code survey.h tells.

@@ -39,7 +39,7 @@ static bool arrives(const struct rewriter *r, uint64_t old)
 bool slots_is_free(const struct rewriter *r, uint64_t old)
 {
 	return !arrives(r, old) && !is_trap(r, old_code(r, old), old) &&
-	       !arrive_unknown(r->survey, old);
+	       !arrive_open(r->survey, old);
 }
 
 /*
@@ -92,7 +92,7 @@ static bool write_slot(const struct rewriter *r, const struct slot *s)
 		return true;
 	}
 	if (!s->expected && r->o->trap_unexpected &&
-	    !arrive_unknown(r->survey, s->old)) {
+	    !arrive_open(r->survey, s->old)) {
 		r->move->trap(s->out, size);
 		return true;
 	}

@@ -84,7 +84,7 @@ void survey_free(struct survey *s)
 	labels_free(&s->labels);
 	tables_free(&s->tables);
 	exclusive_free(&s->exclusive);
-	vec_free(&s->unknown);
+	vec_free(&s->open);
 	mem_free(s->arrive);
 	vec_free(&s->pad);
 	vec_free(&s->read);

@@ -36,8 +36,8 @@ struct survey {
 	struct labels labels;
 	struct tables tables;
 	struct exclusive exclusive;
-	VEC(struct range) unknown; /* moved parts of procedures with a jump
-				      that is not understood, by address */
+	VEC(struct range) open; /* moved parts of procedures that control may
+				   enter anywhere, by address */
 	uint8_t *arrive;      /* bit n: control may arrive at the old address */
 	uint64_t arrive_base; /* arrive_base + (n << arrive_shift) */
 	uint8_t arrive_shift;

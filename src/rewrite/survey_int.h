@@ -33,7 +33,7 @@ void arrive_find(struct survey *s);
 /* control may arrive at the old address, of an instruction that moved */
 bool arrive_expected(const struct survey *s, uint64_t old);
 /* a jump that is not understood may lead there, even into a block */
-bool arrive_unknown(const struct survey *s, uint64_t old);
+bool arrive_open(const struct survey *s, uint64_t old);
 
 /* pads.c: adds to s->doubt what data says */
 void pads_find_spared(struct survey *s);

@@ -36,7 +36,7 @@ static bool can_lose(const struct cfg *c, struct own_reads *own, regset lost,
 {
 	if (lost & ~c->isa->scratch)
 		return false;
-	if (c->proc.at[cfg_block_proc(c, block)].unknown)
+	if (c->proc.at[cfg_block_proc(c, block)].open)
 		return !(lost & live); /* not all that it reads is seen */
 	return !(lost & own_reads_behind(own, block));
 }
