@@ -84,8 +84,10 @@ ISAS := $(ISA)
 ifneq ($(shell command -v $(OTHER_CC) 2>/dev/null),)
 ISAS += $(OTHER_ISA)
 endif
-# the entry of programs that load no module: bytes, for machines with gates
-ENTRY_FLAGS := $(filter-out -g -fPIC -shared -Wl%,$(MODULE_FLAGS)) -fPIE \
+# the entry of programs that load no module: bytes, for machines with gates;
+# few, as each rewritten program has them
+ENTRY_FLAGS := $(filter-out -O2 -g -fPIC -shared -Wl%,$(MODULE_FLAGS)) -Os \
+	-fPIE -fomit-frame-pointer -ffunction-sections -Wl,--gc-sections \
 	-fno-jump-tables -fno-asynchronous-unwind-tables \
 	-DRUNTIME_IS_ENTRY -static -Wl,-T,src/runtime/entry.ld \
 	-Wl,--build-id=none

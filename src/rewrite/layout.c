@@ -10,7 +10,7 @@
 #include "base/share.h"
 
 /* code is aligned as the old code was, to a line of the cache */
-enum { LINE = 64, SMALL = 256, SMALL_ALIGN = 16 };
+enum { LINE = 64, SMALL = 384, SMALL_ALIGN = 16 };
 /* new text is interrupted by room for islands at least this often */
 enum { POOL_EVERY = 64 << 20 };
 /* fewer parts are not worth a thread, nor are sites */
