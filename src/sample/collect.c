@@ -1,8 +1,6 @@
 /* collect: see collect.h. */
 #include "sample/collect.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -147,33 +145,68 @@ static void on_fork(struct collector *c, struct bytes *b)
 	process_begin(c, s, name);
 }
 
+/* PERF_RECORD_EXIT, of a thread or a process */
+static void on_exit_of(struct collector *c, struct bytes *b)
+{
+	uint32_t pid = (uint32_t)bytes_uint(b, 4), tid;
+	struct space *s;
+
+	bytes_uint(b, 4); /* the parent */
+	tid = (uint32_t)bytes_uint(b, 4);
+	s = b->bad || pid != tid ? NULL : space_of(&c->spaces, pid);
+	if (s)
+		s->ended = true;
+}
+
 /* --- samples */
 
-/* asks /proc for code that nobody told of: memory that became code later */
+/* what /proc says of a process */
+struct asked {
+	struct collector *c;
+	uint32_t pid;
+};
+
+/* proc_each_map(): what the kernel has not told is mapped there */
+static void take_map(void *asked, const struct proc_map *p)
+{
+	const struct asked *x = asked;
+	struct space *s = space_of(&x->c->spaces, x->pid);
+	struct mapping m = {p->start, p->end, p->offset, 0};
+	struct stored_image is = image_named(p->name);
+
+	if (space_find(s, p->start))
+		return;
+	if (is.kind == IMAGE_FILE)
+		proc_build_id(&x->c->ids, x->pid, p, &is);
+	map(x->c, s, m, is);
+}
+
+/* asks for code that nobody told of: memory that became code later */
 static void ask_process(struct collector *c, struct space *s)
 {
-	char file[64], line[PATH_MAX + 128], name[PATH_MAX];
-	FILE *f;
+	struct asked x = {c, s->pid};
 
 	if (s->misses++ < s->patience)
 		return;
 	s->patience = 2 * s->patience + 16;
 	s->misses = 0;
-	snprintf(file, sizeof file, "/proc/%u/maps", s->pid);
-	f = fopen(file, "re");
-	while (f && fgets(line, sizeof line, f)) {
-		struct mapping m = {0};
-		char may[8] = "";
+	proc_each_map(s->pid, take_map, &x);
+}
 
-		*name = 0;
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64
-			   " %*s %*s %4095[^\n]", &m.start, &m.end, may,
-			   &m.offset, name) >= 4 && strchr(may, 'x') &&
-		    !space_find(s, m.start))
-			map(c, s, m, image_named(name));
-	}
-	if (f)
-		fclose(f);
+/* proc_each(): one that nobody told of */
+static void take_process(void *collector, uint32_t pid, const char *name)
+{
+	struct asked x = {collector, pid};
+	struct space *s = space_make(&x.c->spaces, pid);
+
+	if (s->process == NOBODY)
+		process_begin(x.c, s, name);
+	proc_each_map(pid, take_map, &x);
+}
+
+void collector_scan(struct collector *c)
+{
+	proc_each(take_process, c);
 }
 
 static void user_sample(struct collector *c, struct space *s, uint64_t ip)
@@ -215,8 +248,11 @@ static void on_sample(struct collector *c, struct bytes *b, unsigned mode)
 {
 	uint64_t ip = bytes_uint(b, 8);
 	uint32_t pid = (uint32_t)bytes_uint(b, 4);
-	struct space *s = space_make(&c->spaces, pid);
+	struct space *s;
 
+	if (c->deaf)
+		return;
+	s = space_make(&c->spaces, pid);
 	if (s->process == NOBODY)
 		process_begin(c, s, "?");
 	c->process.at[s->process].fresh++;
@@ -242,6 +278,9 @@ void collect(void *collector, const struct perf_event_header *h)
 		break;
 	case PERF_RECORD_FORK:
 		on_fork(c, &b);
+		break;
+	case PERF_RECORD_EXIT:
+		on_exit_of(c, &b);
 		break;
 	case PERF_RECORD_LOST:
 		bytes_uint(&b, 8); /* which event's */
@@ -295,6 +334,35 @@ static void forget_fresh(struct collector *c)
 		c->process.at[i].fresh = 0;
 }
 
+/* spaces_keep(): not if its process is gone, all its threads with it */
+static bool is_needed(void *arg, const struct space *s)
+{
+	(void)arg;
+	return !s->ended || proc_is_alive(s->pid);
+}
+
+void collector_tidy(struct collector *c)
+{
+	VEC(struct seen_process) kept = {0};
+
+	spaces_keep(&c->spaces, is_needed, NULL);
+	for (size_t i = 0; i < c->spaces.v.n; i++) {
+		struct space *s = &c->spaces.v.at[i];
+		struct seen_process p;
+
+		if (s->process == NOBODY)
+			continue;
+		p = c->process.at[s->process];
+		if (!kept.n)
+			vec_push(&kept, (struct seen_process){.name = "?"});
+		s->process = (uint32_t)kept.n;
+		vec_push(&kept, p);
+	}
+	vec_free(&c->process);
+	vec_append(&c->process, &kept);
+	vec_free(&kept);
+}
+
 int collector_store(struct collector *c, struct store *s, int64_t epoch,
 		    const struct stored_event *event, struct err *e)
 {
@@ -321,6 +389,7 @@ void collector_free(struct collector *c)
 	vec_free(&c->process);
 	spaces_free(&c->spaces);
 	kernel_free(&c->kernel);
+	proc_ids_free(&c->ids);
 	intern_free(&c->key);
 	intern_free(&c->text);
 }

@@ -12,6 +12,7 @@
 #include "base/intern.h"
 #include "sample/kernel.h"
 #include "sample/order.h"
+#include "sample/proc.h"
 #include "sample/space.h"
 #include "store/store.h"
 
@@ -33,8 +34,10 @@ struct collector {
 	VEC(struct seen_image) image; /* by number of the key */
 	struct intern text; /* paths, names */
 	VEC(struct seen_process) process;
+	struct proc_ids ids;
 	struct kernel kernel;
 	bool kernel_known;
+	bool deaf; /* samples mean nothing yet, but all else does */
 	uint64_t samples, unknown, lost;
 };
 
@@ -46,6 +49,10 @@ void collect(void *collector, const struct perf_event_header *h);
  */
 int collector_store(struct collector *c, struct store *s, int64_t epoch,
 		    const struct stored_event *event, struct err *e);
+/* what runs already is known, too */
+void collector_scan(struct collector *c);
+/* forgets who is gone; requires: collector_store(), and nothing since */
+void collector_tidy(struct collector *c);
 void collector_free(struct collector *c);
 
 #endif

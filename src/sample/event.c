@@ -105,8 +105,8 @@ int event_open(const struct event *v, pid_t pid, int cpu)
 {
 	struct perf_event_attr a = attributes(v);
 
-	a.inherit = 1;
-	a.enable_on_exec = 1;
+	a.inherit = a.enable_on_exec = pid != EVENT_EVERYBODY;
+	a.exclude_idle = 1;
 	a.mmap = a.mmap2 = a.build_id = 1;
 	a.comm = a.comm_exec = 1;
 	a.task = 1;

@@ -15,6 +15,7 @@
 #include "base/err.h"
 
 enum { EVENT_RATE = 5200, EVENT_RATE_MOST = 100000 }; /* per second and CPU */
+enum { EVENT_EVERYBODY = -1 }; /* for a process: all there are */
 
 struct event {
 	const char *name;
@@ -38,7 +39,9 @@ int event_paranoia(void);
 int event_choose(struct event *v, uint64_t rate, struct err *e);
 /*
  * A descriptor for a process and what it starts, on one CPU, from its next
- * execution on, that tells what is mapped where as well; -1 and errno.
+ * execution on, or for everybody there, once it is enabled; but not for nobody:
+ * a CPU that is idle has no samples. It tells what is mapped where as well. -1
+ * and errno.
  */
 int event_open(const struct event *v, pid_t pid, int cpu);
 /* the period, changed at random by a few percent: no loop keeps its step */

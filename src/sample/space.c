@@ -25,6 +25,7 @@ void space_clear(struct space *s)
 {
 	s->map.n = 0;
 	s->misses = s->patience = 0;
+	s->ended = false;
 }
 
 struct space *space_copy(struct spaces *s, uint32_t pid, uint32_t parent)
@@ -97,6 +98,24 @@ const struct mapping *space_find(const struct space *s, uint64_t addr)
 
 	return i < s->map.n && s->map.at[i].start <= addr ? &s->map.at[i] :
 							    NULL;
+}
+
+void spaces_keep(struct spaces *s,
+		 bool (*keep)(void *arg, const struct space *s), void *arg)
+{
+	size_t n = 0;
+
+	dict_free(&s->by_pid);
+	s->by_pid = (struct dict){0};
+	for (size_t i = 0; i < s->v.n; i++) {
+		if (!keep(arg, &s->v.at[i])) {
+			vec_free(&s->v.at[i].map);
+			continue;
+		}
+		dict_put(&s->by_pid, s->v.at[i].pid, (uint32_t)n);
+		s->v.at[n++] = s->v.at[i];
+	}
+	s->v.n = n;
 }
 
 void spaces_free(struct spaces *s)

@@ -17,6 +17,7 @@ struct space {
 	uint32_t pid;
 	uint32_t process; /* whose it is, for the caller */
 	uint32_t misses, patience; /* since the process was last asked */
+	bool ended; /* its first thread is; others may go on */
 	VEC(struct mapping) map; /* by start, none over another */
 };
 
@@ -37,6 +38,9 @@ void space_clear(struct space *s);
 void space_map(struct space *s, const struct mapping *m);
 /* what is at the address, or NULL */
 const struct mapping *space_find(const struct space *s, uint64_t addr);
+/* forgets those that keep() does not want */
+void spaces_keep(struct spaces *s,
+		 bool (*keep)(void *arg, const struct space *s), void *arg);
 void spaces_free(struct spaces *s);
 
 #endif

@@ -31,7 +31,8 @@ static const char schema[] =
 	"CREATE TABLE samples(epoch INT, image INT, event INT, count INT,"
 	" data BLOB, PRIMARY KEY(epoch, image, event)) WITHOUT ROWID;"
 	"CREATE TABLE process(epoch INT, event INT, pid INT, name TEXT,"
-	" count INT, PRIMARY KEY(epoch, event, pid, name)) WITHOUT ROWID;";
+	" count INT, PRIMARY KEY(epoch, event, pid, name)) WITHOUT ROWID;"
+	"CREATE TABLE cost(epoch INTEGER PRIMARY KEY, cpu INT, memory INT);";
 
 /* one number that a PRAGMA tells */
 static int pragma(struct store *s, const char *text, int64_t *n,
@@ -94,19 +95,22 @@ static int open_file(struct store *s, int flags, struct err *e)
 	return 0;
 }
 
-/* the file of this host; a name of a host has no '/' that leads elsewhere */
-static void name_file(struct store *s, const char *directory,
-		      const struct utsname *host)
+/* a name of a host has no '/' that leads elsewhere */
+char *store_path(const char *directory)
 {
-	size_t n = strlen(directory) + strlen(host->nodename) + 16;
-	char *slash;
+	struct utsname host;
+	size_t n;
+	char *path, *slash;
 
-	s->path = mem_alloc(n);
-	snprintf(s->path, n, "%s/%s" SUFFIX, directory,
-		 *host->nodename ? host->nodename : "host");
-	slash = s->path + strlen(directory) + 1;
+	uname(&host);
+	n = strlen(directory) + strlen(host.nodename) + 16;
+	path = mem_alloc(n);
+	snprintf(path, n, "%s/%s" SUFFIX, directory,
+		 *host.nodename ? host.nodename : "host");
+	slash = path + strlen(directory) + 1;
 	while ((slash = strchr(slash, '/')))
 		*slash = '_';
+	return path;
 }
 
 int store_create(struct store *s, const char *directory, struct err *e)
@@ -119,7 +123,7 @@ int store_create(struct store *s, const char *directory, struct err *e)
 	if (mkdir(directory, 0777) && errno != EEXIST)
 		return err_set(e, ERR_MACHINE, "%s: cannot be made: %s",
 			       directory, strerror(errno));
-	name_file(s, directory, &host);
+	s->path = store_path(directory);
 	/* one at a time: who comes second finds it made */
 	if (!open_file(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) &&
 	    !store_begin(s, e) && !check_version(s, &fresh, e) &&

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "store/run.h"
 
-enum { STORE_VERSION = 1, STORE_BUILD_ID = 32 };
+enum { STORE_VERSION = 2, STORE_BUILD_ID = 32 };
 
 struct sqlite3;
 
@@ -61,7 +61,9 @@ struct stored_process {
 
 /* --- writing; where nothing is said, 0, or -1 and *e */
 
-/* opens this host's file in a directory, and makes both if need be */
+/* the path of this host's file in a directory; to be freed */
+char *store_path(const char *directory);
+/* opens it, and makes both if need be */
 int store_create(struct store *s, const char *directory, struct err *e);
 int store_begin(struct store *s, struct err *e);
 int store_commit(struct store *s, struct err *e);
@@ -82,6 +84,13 @@ int64_t store_event(struct store *s, int64_t epoch,
 /* adds to what the epoch has of the image and the event */
 int store_samples(struct store *s, int64_t epoch, int64_t image,
 		  int64_t event, const run *r, struct err *e);
+/* what collecting has cost in the epoch so far */
+struct stored_cost {
+	uint64_t cpu;	 /* microseconds */
+	uint64_t memory; /* kilobytes, at most */
+};
+int store_cost(struct store *s, int64_t epoch, const struct stored_cost *x,
+	       struct err *e);
 /* adds to what the epoch has of a process, by its name */
 int store_process(struct store *s, int64_t epoch, int64_t event,
 		  const struct stored_process *x, struct err *e);

@@ -148,3 +148,16 @@ int store_process(struct store *s, int64_t epoch, int64_t event,
 	sql_row(&q);
 	return sql_end(&q, e);
 }
+
+int store_cost(struct store *s, int64_t epoch, const struct stored_cost *x,
+	       struct err *e)
+{
+	struct sql q = sql_begin(s, "INSERT OR REPLACE INTO cost "
+				 "VALUES(?, ?, ?)");
+
+	sql_number(&q, epoch);
+	sql_number(&q, (int64_t)x->cpu);
+	sql_number(&q, (int64_t)x->memory);
+	sql_row(&q);
+	return sql_end(&q, e);
+}
