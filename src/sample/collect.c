@@ -257,6 +257,7 @@ static void on_sample(struct collector *c, struct bytes *b, unsigned mode)
 		process_begin(c, s, "?");
 	c->process.at[s->process].fresh++;
 	c->samples++;
+	c->fresh++;
 	if (mode == PERF_RECORD_MISC_KERNEL)
 		kernel_sample(c, ip);
 	else
@@ -328,10 +329,23 @@ static int store_processes(struct collector *c, struct store *s,
 /* it is stored: the next time begins with nothing */
 static void forget_fresh(struct collector *c)
 {
+	c->fresh = 0;
 	for (size_t i = 0; i < c->image.n; i++)
 		c->image.at[i].fresh.n = c->image.at[i].settled = 0;
 	for (size_t i = 0; i < c->process.n; i++)
 		c->process.at[i].fresh = 0;
+}
+
+void collector_shed(struct collector *c, size_t most)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->image.n; i++)
+		n += c->image.at[i].fresh.n;
+	if (n <= most)
+		return;
+	c->lost += c->fresh;
+	forget_fresh(c);
 }
 
 /* spaces_keep(): not if its process is gone, all its threads with it */

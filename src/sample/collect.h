@@ -39,6 +39,7 @@ struct collector {
 	bool kernel_known;
 	bool deaf; /* samples mean nothing yet, but all else does */
 	uint64_t samples, unknown, lost;
+	uint64_t fresh; /* samples that are not stored yet */
 };
 
 /* order_fn */
@@ -49,6 +50,8 @@ void collect(void *collector, const struct perf_event_header *h);
  */
 int collector_store(struct collector *c, struct store *s, int64_t epoch,
 		    const struct stored_event *event, struct err *e);
+/* gives up what is not stored, as lost, if it is of more places than that */
+void collector_shed(struct collector *c, size_t most);
 /* what runs already is known, too */
 void collector_scan(struct collector *c);
 /* forgets who is gone; requires: collector_store(), and nothing since */

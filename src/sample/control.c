@@ -198,3 +198,16 @@ int control_ask(const char *file, const char *word,
 	mem_free(path);
 	return status;
 }
+
+void control_wait(const char *file)
+{
+	char *path = beside(file, ".lock");
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	while (fd >= 0 && fcntl(fd, F_SETLKW, &l) && errno == EINTR)
+		;
+	if (fd >= 0)
+		close(fd);
+	mem_free(path);
+}

@@ -32,5 +32,7 @@ void control_serve(struct control *c,
 /* asks the daemon of a file; -1 and *e: there is none, or it is not ours */
 int control_ask(const char *file, const char *word,
 		char answer[CONTROL_ANSWER], struct err *e);
+/* waits until the file has no daemon */
+void control_wait(const char *file);
 
 #endif

@@ -113,6 +113,14 @@ char *store_path(const char *directory)
 	return path;
 }
 
+int store_directory(const char *directory, struct err *e)
+{
+	if (!mkdir(directory, 0777) || errno == EEXIST)
+		return 0;
+	return err_set(e, ERR_MACHINE, "%s: cannot be made: %s", directory,
+		       strerror(errno));
+}
+
 int store_create(struct store *s, const char *directory, struct err *e)
 {
 	struct utsname host;
@@ -120,9 +128,8 @@ int store_create(struct store *s, const char *directory, struct err *e)
 
 	*s = (struct store){0};
 	uname(&host);
-	if (mkdir(directory, 0777) && errno != EEXIST)
-		return err_set(e, ERR_MACHINE, "%s: cannot be made: %s",
-			       directory, strerror(errno));
+	if (store_directory(directory, e))
+		return -1;
 	s->path = store_path(directory);
 	/* one at a time: who comes second finds it made */
 	if (!open_file(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) &&

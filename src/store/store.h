@@ -61,6 +61,8 @@ struct stored_process {
 
 /* --- writing; where nothing is said, 0, or -1 and *e */
 
+/* makes the directory, if there is none */
+int store_directory(const char *directory, struct err *e);
 /* the path of this host's file in a directory; to be freed */
 char *store_path(const char *directory);
 /* opens it, and makes both if need be */
