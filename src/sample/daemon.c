@@ -193,8 +193,8 @@ static void obey(void *daemon, const char *word, char *answer, size_t room)
 		status = flush(d, &e);
 	else if (!strcmp(word, "epoch"))
 		status = epoch_end(d, "asked for", &e);
-	else if (!strcmp(word, "stop"))
-		d->stop = true;
+	else if (!strcmp(word, "stop")) /* unless samples would be lost */
+		d->stop = !(status = flush(d, &e));
 	else if (strcmp(word, "status"))
 		status = err_set(&e, ERR_USAGE, "unknown word '%s'", word);
 	if (status)
@@ -326,7 +326,7 @@ int daemon_ask(const char *directory, const char *word,
 	char *path = store_path(directory);
 	int status = control_ask(path, word, answer, e);
 
-	if (!status && !strcmp(word, "stop"))
+	if (!status && !strcmp(word, "stop") && strncmp(answer, "error", 5))
 		control_wait(path);
 	mem_free(path);
 	return status;

@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+"""
+daemon: samples of the whole system fall where its time goes, whoever lives how
+short, under whatever number; its owner and nobody else tells it what to do;
+there is one per file; and whatever ends it, its database is whole.
+"""
+import json
+import math
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, "tests/lib")
+from cfg_oracle import *
+from samples import *
+
+KILLS, CROWD = 100, 10000
+tap = Tap()
+
+
+def build(name, *words):
+    out = os.path.join(where, name)
+    run("gcc", "-O1", "-o", out, *words)
+    return out
+
+
+class Daemon:
+    """one that runs, into a database of its own"""
+
+    def __init__(self, name, *words, **more):
+        self.db = os.path.join(where, name)
+        self.process = subprocess.Popen(
+            [TALLY, "daemon", "run", "--db", self.db, *OPTIONS, *words],
+            stderr=subprocess.PIPE, text=True, **more)
+        self.first = self.process.stderr.readline()
+
+    def tell(self, word, **more):
+        status, out, err = tally("daemon", word, "--json", "--db", self.db,
+                                 **more)
+        return json.loads(out) if not status else {"status": status,
+                                                   "err": err}
+
+    def stop(self):
+        """what it says of itself; it has ended then"""
+        said = self.tell("stop")
+        if "status" in said:
+            self.process.kill()
+        self.process.communicate()
+        return said
+
+    def kill(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+def of_image(db, name):
+    return total(r for r in rows(db, "image") if r["image"] == name)
+
+
+def stored(db):
+    return asked(db, "SELECT total(count) FROM samples")[0][0]
+
+
+def try_words():
+    d = Daemon("words")
+    tap.ok(d.first == "tally: sampling into %s, process %d\n" %
+           (d.db, d.process.pid), "it says that it samples", [d.first])
+    subprocess.run([shares, "30"], stdout=subprocess.DEVNULL)
+    said = d.tell("status")
+    tap.ok(said.get("pid") == d.process.pid and said["samples"] > 0 and
+           said["unstored"] == said["samples"] and said["epoch"] == 1,
+           "status: what it has", [said])
+    tap.ok(not stored(d.db), "nothing is on disk yet")
+    said = d.tell("flush")
+    tap.ok(said.get("unstored") == 0 and
+           total(rows(d.db, "image")) == said["samples"],
+           "flush: now it is", [said])
+    said = d.tell("epoch")
+    tap.ok(said.get("epoch") == 2 and said["seconds"] <= 1,
+           "epoch: another one", [said])
+    status, out, err = tally("daemon", "run", "--db", d.db)
+    tap.ok(status == 4 and str(d.process.pid) in err,
+           "a second one is refused, by the first one's number",
+           [status, err])
+    status, out, err = tally("daemon", "start", "--db", d.db)
+    tap.ok(status == 4 and str(d.process.pid) in err,
+           "also in the background", [status, err])
+    said = d.stop()
+    tap.ok(d.process.returncode == 0 and said.get("pid") == d.process.pid,
+           "stop: it ends", [said])
+    n = total(rows(d.db, "image"))
+    tap.ok(n >= said["samples"], "with all samples on disk", [n, said])
+    tap.ok(not os.path.exists(file_of(d.db) + ".socket"),
+           "and its socket is gone")
+    epochs = asked(d.db, "SELECT id, start, end, reason FROM epoch")
+    tap.ok([e[3] for e in epochs] == ["daemon", "asked for"] and
+           all(e[1] <= e[2] for e in epochs), "two epochs", epochs)
+    cost = asked(d.db, "SELECT cpu, memory FROM cost")
+    tap.ok(len(cost) == 2 and all(c[1] > 1000 for c in cost),
+           "and what it has cost", cost)
+    status, _, err = tally("daemon", "status", "--db", d.db)
+    tap.ok(status == 4 and "no daemon runs" in err, "status of none",
+           [status, err])
+
+
+def try_start():
+    db = os.path.join(where, "started")
+    status, out, err = tally("daemon", "start", "--db", db, *OPTIONS)
+    pid = int(re.search(r"^pid +(\d+)$", out, re.M).group(1)) \
+        if status == 0 else 0
+    tap.ok(pid and os.getsid(pid) == pid, "start: it runs apart",
+           [status, out, err])
+    os.kill(pid, signal.SIGTERM)
+    for _ in range(500):
+        if tally("daemon", "status", "--db", db)[0] == 4:
+            break
+        time.sleep(0.02)
+    status, out, err = tally("report", "--by", "event", db)
+    tap.ok(status == 0 and not complaints(db), "SIGTERM: it has written all",
+           [status, err])
+
+
+def try_shares():
+    d = Daemon("shares.db")
+    subprocess.run([shares, "150"], stdout=subprocess.DEVNULL)
+    d.stop()
+    got = {r["procedure"]: r["samples"] for r in
+           rows(d.db, "procedure", "--image", "shares")}
+    a, b = got.get("three_quarters", 0), got.get("one_quarter", 0)
+    n = a + b
+    # six deviations: one run in a billion is that far off
+    tap.ok(n > 500 and abs(a - 0.75 * n) < 6 * math.sqrt(n * 0.75 * 0.25),
+           "shares are those of the work", ["%d and %d samples" % (a, b)])
+    names = {by: total(rows(d.db, by)) for by in
+             ("image", "procedure", "instruction", "process", "event")}
+    tap.ok(len(set(names.values())) == 1, "every listing adds up to the same",
+           [names])
+    images = {r["image"] for r in rows(d.db, "image")}
+    tap.ok("[kernel]" in images and "shares" in images,
+           "the kernel is there, too", [images])
+    tap.none([r for r in rows(d.db, "process") if r.get("pid") == 0],
+             "who is idle has no samples")
+
+
+def try_running():
+    """a program that ran before the daemon did"""
+    p = subprocess.Popen([shares, "1000000"], stdout=subprocess.DEVNULL)
+    d = Daemon("running")
+    time.sleep(0.7)
+    d.stop()
+    p.kill()
+    p.wait()
+    tap.ok(of_image(d.db, "shares") > 100,
+           "who ran already is known", [rows(d.db, "image")[:5]])
+
+
+def try_chain():
+    names = ["chain%d" % i for i in range(4)]
+    progs = [build(n, "tests/progs/sample/chain.c") for n in names]
+    d = Daemon("chain.db")
+    subprocess.run(progs)
+    d.stop()
+    got = [of_image(d.db, n) for n in names]
+    # the same work in each: four deviations and what a busy machine adds
+    mean = sum(got) / len(got)
+    tap.ok(mean > 50 and all(abs(g - mean) < 0.2 * mean + 4 * math.sqrt(mean)
+                             for g in got),
+           "who executes another: each has its samples", [got])
+
+
+def try_again():
+    first = build("first", "tests/progs/sample/chain.c")
+    second = build("second", "tests/progs/sample/chain.c")
+    prog = build("again", "tests/progs/sample/again.c")
+    d = Daemon("again.db")
+    pid = run(prog, first, second).strip()
+    d.stop()
+    if not pid:
+        tap.skip("a number that is used again", "never got it")
+        return
+    got = {r["process"]: r["samples"] for r in rows(d.db, "process")
+           if str(r["pid"]) == pid}
+    a, b = got.get("first", 0), got.get("second", 0)
+    tap.ok(a > 50 and b > 50 and abs(a - b) < 0.2 * (a + b) +
+           4 * math.sqrt(a + b), "a number that is used again: two processes",
+           [got])
+    tap.ok(of_image(d.db, "second") >= b * 0.9, "each with its own image",
+           [rows(d.db, "image")[:6]])
+
+
+def try_reload():
+    libs = [build("lib%d.so" % i, "-shared", "-fPIC",
+                  "tests/progs/sample/work.c") for i in range(3)]
+    prog = build("reload", "tests/progs/sample/reload.c", "-ldl")
+    d = Daemon("reload.db")
+    subprocess.run([prog, *libs], stdout=subprocess.DEVNULL)
+    d.stop()
+    got = {r["image"]: r["samples"] for r in rows(d.db, "procedure")
+           if r["procedure"] == "work"}
+    tap.ok(len(got) == 3 and min(got.values()) > 0.2 * sum(got.values()),
+           "libraries in the place of others are told apart", [got])
+
+
+def try_crowd():
+    small = build("small", "-static", "tests/progs/sample/small.c")
+    crowd = build("crowd", "tests/progs/sample/crowd.c")
+    d = Daemon("crowd.db")
+    before = d.tell("status")
+    subprocess.run([crowd, str(CROWD), small], check=True)
+    after = d.stop()
+    n, unknown, lost = (after[k] - before[k] for k in
+                        ("samples", "unknown", "lost"))
+    tap.ok(n > CROWD / 10 and unknown <= 0.0005 * n and lost == 0,
+           "%d short lives: nobody's samples are rare" % CROWD,
+           [n, unknown, lost])
+    tap.ok(of_image(d.db, "small") > 0 and
+           any(r["process"] == "small" for r in rows(d.db, "process")),
+           "and they have their images")
+    tap.ok(after["memory_kb"] < 32 << 10, "in little memory", [after])
+
+
+def try_kills():
+    """at random moments, with a flush under way more often than not"""
+    dice = random.Random(7)
+    db, least, wrong = os.path.join(where, "kills"), 0, []
+    load = subprocess.Popen([shares, "100000000"], stdout=subprocess.DEVNULL)
+    for i in range(KILLS):
+        d = Daemon("kills")
+        told = d.tell("flush") if i % 2 else {}
+        p = subprocess.Popen([TALLY, "daemon", "flush", "--db", db],
+                             stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+        time.sleep(dice.random() * 0.03)
+        d.kill()
+        p.wait()
+        n = stored(db)
+        least += told.get("samples", 0)
+        if complaints(db) or n < least or "status" in told:
+            wrong.append([i, n, least, told, complaints(db)])
+        least = n
+    load.kill()
+    load.wait()
+    tap.none(wrong, "killed %d times: whole, and nothing is lost that was "
+             "flushed" % KILLS)
+
+
+def try_full():
+    if os.geteuid():
+        tap.skip("a full disk", "not root")
+        return
+    disk = os.path.join(where, "disk")
+    os.mkdir(disk)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none",
+                       disk]).returncode:
+        tap.skip("a full disk", "no mounts here")
+        return
+    try:
+        d = Daemon("disk/db")
+        with open(disk + "/filler", "wb", buffering=0) as f:
+            while f.seek(0, 2) < 8 << 20:
+                try:
+                    f.write(bytes(4 << 10))
+                except OSError:
+                    break
+        subprocess.run([shares, "20"], stdout=subprocess.DEVNULL)
+        said = d.tell("flush")
+        tap.ok(said.get("status") == 4 and "cannot be written" in said["err"],
+               "a full disk: it says so", [said])
+        said = d.tell("stop")
+        tap.ok(said.get("status") == 4 and d.process.poll() is None,
+               "and does not stop, which would lose samples", [said])
+        said = d.tell("status")
+        tap.ok(said.get("unstored", 0) > 0 and "cannot be written" in
+               said.get("error", ""), "status tells of it", [said])
+        os.unlink(disk + "/filler")
+        said = d.stop()
+        tap.ok(said.get("lost") == 0 and not complaints(d.db) and
+               total(rows(d.db, "image")) >= said["samples"],
+               "with room again nothing is lost", [said])
+    finally:
+        subprocess.run(["umount", "-l", disk])
+
+
+def try_clock():
+    shim = build("jumps.so", "-shared", "-fPIC",
+                 "tests/progs/sample/jumps.c")
+    d = Daemon("clock", env=dict(os.environ, LD_PRELOAD=shim))
+    for _ in range(3):
+        d.tell("epoch")
+    d.stop()
+    epochs = asked(d.db, "SELECT start, end FROM epoch")
+    tap.ok(len(epochs) == 4 and all(0 <= b - a < 60 for a, b in epochs),
+           "a clock that goes back: epochs last as long as they did", epochs)
+
+
+def try_broken():
+    db = os.path.join(where, "broken")
+    os.mkdir(db)
+    d = Daemon("whole")
+    d.stop()
+    name = os.path.basename(file_of(d.db))
+    path = os.path.join(db, name)
+    whole = open(file_of(d.db), "rb").read()
+    for title, data, code in (
+            ("something else", b"x" * 5000, 3),
+            ("of another version", None, 3),
+            ("half of one", whole[:len(whole) // 2], 3)):
+        with open(path, "wb") as f:
+            f.write(data or whole)
+        if data is None:
+            c = sqlite3.connect(path)
+            c.execute("PRAGMA user_version = 99")
+            c.commit()
+            c.close()
+        before = open(path, "rb").read()
+        for word in ("run", "start"):
+            status, _, err = tally("daemon", word, "--db", db)
+            tap.ok(status == code and name in err and
+                   open(path, "rb").read() == before,
+                   "%s: the database is %s: refused, and left alone" %
+                   (word, title), [status, err])
+
+
+def try_who():
+    """others may neither ask it nor have one"""
+    if os.geteuid():
+        tap.skip("as nobody", "not root")
+        return
+    os.chmod(where, 0o755)
+    d = Daemon("whose")
+    os.chmod(d.db, 0o777)
+    os.chmod(file_of(d.db) + ".socket", 0o666)
+    for word in ("status", "stop", "flush", "epoch"):
+        said = d.tell(word, preexec_fn=drop)
+        tap.ok(said.get("status") == 4 and "ermi" in said["err"],
+               "nobody may not say " + word, [said])
+    tap.ok(d.tell("status").get("pid") == d.process.pid, "it has not noticed")
+    d.stop()
+    home = os.path.join(where, "nobody")
+    os.mkdir(home)
+    os.chown(home, NOBODY, NOBODY)
+    status, _, err = tally("daemon", "run", "--db", home + "/db",
+                           preexec_fn=drop)
+    paranoid = int(open("/proc/sys/kernel/perf_event_paranoid").read())
+    if paranoid <= 0:
+        tap.skip("nobody has no daemon", "he may")
+        return
+    tap.ok(status == 4 and "perf_event_paranoid" in err and
+           "tally record" in err, "nobody has no daemon, and knows why",
+           [status, err])
+
+
+def try_misuse():
+    for words in ([], ["walk"], ["run", "stop"], ["run", "--rate", "0"],
+                  ["run", "--rate", "x"], ["run", "--flush", "0"],
+                  ["run", "--epoch", "-1"], ["run", "--what"],
+                  ["run", "--db", ""]):
+        status, out, err = tally("daemon", *words)
+        tap.ok(status == 2 and err and not out,
+               "misuse: " + " ".join(words), [status, out, err])
+    status, _, err = tally("daemon", "run", "--db", "/proc/nowhere")
+    tap.ok(status == 4 and "/proc/nowhere" in err,
+           "where nothing can be made", [status, err])
+
+
+TESTS = (try_words, try_start, try_shares, try_running, try_chain, try_again,
+         try_reload, try_crowd, try_kills, try_full, try_clock, try_broken,
+         try_who, try_misuse)
+OPTIONS = []
+with tempfile.TemporaryDirectory() as where:
+    shares = build("shares", "tests/progs/sample/shares.c")
+    if Daemon("probe").stop().get("status"):
+        print("1..0 # SKIP this machine does not let us sample all of it")
+        sys.exit(0)
+    for test in TESTS:
+        test()
+tap.done()
