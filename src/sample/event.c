@@ -63,6 +63,19 @@ bool event_may_see_kernel(void)
 				     .rate = 100, .kernel = true});
 }
 
+bool event_may_see_everybody(void)
+{
+	struct event v = {.type = PERF_TYPE_SOFTWARE,
+			  .config = PERF_COUNT_SW_CPU_CLOCK, .rate = 100,
+			  .kernel = event_may_see_kernel()};
+	int fd = event_open(&v, EVENT_EVERYBODY, 0);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
 int event_setting(const char *name, int otherwise)
 {
 	char path[128];

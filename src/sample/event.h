@@ -30,6 +30,8 @@ struct event {
 bool event_has_cycles(void);
 /* may we sample the kernel? */
 bool event_may_see_kernel(void);
+/* may we sample what others run? */
+bool event_may_see_everybody(void);
 /* the number in a file of /proc/sys/kernel, or `otherwise` */
 int event_setting(const char *name, int otherwise);
 /* perf_event_paranoid; -2 if that cannot be read */
