@@ -76,6 +76,8 @@ def check_words(t):
            "any file as the output")
     t.same(sorted(completed(t, "cfg", "one")), ["one", "one.tally"], "a file")
     t.same(completed(t, "help", "st"), ["stats"], "what there is help for")
+    t.same(sorted(completed(t, "daemon", "st")), ["start", "status", "stop"],
+           "what a daemon is told")
     for command in ("annotate", "graph"):
         t.same(completed(t, command, "often"), ["often", "often_too"],
                command + ": procedures")
