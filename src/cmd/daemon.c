@@ -28,6 +28,13 @@ static const char daemon_usage[] =
 	"  --db DB          the database, a directory; /var/lib/tally by\n"
 	"                   default\n"
 	"  --rate HZ        samples per second of each CPU; 5200 by default\n"
+	"  --source SOURCE  bpf: the kernel counts samples, by a program of\n"
+	"                   ours, or rings: it tells of each; by default bpf\n"
+	"                   if that is allowed, else rings\n"
+	"  --bursts         with bpf: ten times as many samples for a short\n"
+	"                   while, then none; as many in all, for less; the\n"
+	"                   default\n"
+	"  --steady         no bursts\n"
 	"  --flush SECONDS  between writes to the database; 300 by default\n"
 	"  --epoch SECONDS  that an epoch lasts; 86400, a day, by default\n"
 	"  --json           for programs\n"
@@ -69,6 +76,29 @@ static int take_number(const char *option, const char *value, size_t most,
 	return 0;
 }
 
+static int take_source(const char *value, struct sampler_wish *w)
+{
+	if (!strcmp(value, "bpf"))
+		w->means = SAMPLER_BPF;
+	else if (!strcmp(value, "rings"))
+		w->means = SAMPLER_RINGS;
+	else
+		return cmd_misuse(&cmd_daemon, "--source takes bpf or rings, "
+				  "not '%s'", value);
+	return 0;
+}
+
+static int take_flag(struct daemon_call *call, const char *a)
+{
+	if (!strcmp(a, "--json"))
+		call->json = true;
+	else if (!strcmp(a, "--steady") || !strcmp(a, "--bursts"))
+		call->wish.sampler.steady = !strcmp(a, "--steady");
+	else
+		return cmd_misuse(&cmd_daemon, "unknown option '%s'", a);
+	return 0;
+}
+
 static int daemon_word(void *to, char **argv, int *i, bool option)
 {
 	enum { YEAR = 366 * 86400 };
@@ -79,20 +109,19 @@ static int daemon_word(void *to, char **argv, int *i, bool option)
 		return take_verb(call, a);
 	if ((value = option_value(argv, i, "--rate")))
 		return take_number("--rate", value, EVENT_RATE_MOST,
-				   &call->wish.rate);
+				   &call->wish.sampler.rate);
 	if ((value = option_value(argv, i, "--flush")))
 		return take_number("--flush", value, YEAR, &call->wish.flush);
 	if ((value = option_value(argv, i, "--epoch")))
 		return take_number("--epoch", value, YEAR, &call->wish.epoch);
+	if ((value = option_value(argv, i, "--source")))
+		return take_source(value, &call->wish.sampler);
 	if ((value = option_value(argv, i, "--db"))) {
 		call->wish.directory = value;
 		return *value ? 0 : cmd_misuse(&cmd_daemon, "--db takes the "
 					       "name of a directory");
 	}
-	if (strcmp(a, "--json"))
-		return cmd_misuse(&cmd_daemon, "unknown option '%s'", a);
-	call->json = true;
-	return 0;
+	return take_flag(call, a);
 }
 
 /* --- what a daemon answers: lines "NAME<TAB>VALUE" */
@@ -233,7 +262,8 @@ static int start(struct daemon_call *call)
 static int daemon_main(int argc, char **argv)
 {
 	struct daemon_call call = {.wish = {
-		.directory = "/var/lib/tally", .rate = EVENT_RATE,
+		.directory = "/var/lib/tally",
+		.sampler.rate = EVENT_RATE,
 		.flush = DAEMON_FLUSH, .epoch = DAEMON_EPOCH,
 	}};
 	int status = option_each(argc, argv, daemon_word, &call);

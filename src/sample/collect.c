@@ -36,12 +36,11 @@ static uint32_t special_image(struct collector *c, enum image_kind kind,
 						     .path = name});
 }
 
-static void image_sample(struct collector *c, uint32_t image, uint64_t offset)
+static void image_samples(struct collector *c, uint32_t image, struct hit new)
 {
 	struct seen_image *m = &c->image.at[image];
-	struct hit one = {offset, 1};
 
-	vec_push(&m->fresh, one);
+	vec_push(&m->fresh, new);
 	if (m->fresh.n < 2 * m->settled + SETTLE)
 		return;
 	run_settle(&m->fresh);
@@ -82,6 +81,7 @@ static void map(struct collector *c, struct space *s, struct mapping m,
 	if (is.kind == IMAGE_MEMORY)
 		m.offset = m.start;
 	m.image = image_number(c, is);
+	past_tear(&c->past, s, &m);
 	space_map(s, &m);
 }
 
@@ -123,7 +123,7 @@ static void on_comm(struct collector *c, struct bytes *b, bool exec)
 		return;
 	s = space_make(&c->spaces, pid);
 	if (exec)
-		space_clear(s);
+		past_exec(&c->past, s);
 	if (exec || (pid == tid && s->process == NOBODY))
 		process_begin(c, s, name);
 }
@@ -133,14 +133,19 @@ static void on_fork(struct collector *c, struct bytes *b)
 {
 	uint32_t pid = (uint32_t)bytes_uint(b, 4);
 	uint32_t parent = (uint32_t)bytes_uint(b, 4);
+	uint64_t time;
 	const struct space *from;
 	struct space *s;
 	const char *name;
 
+	bytes_uint(b, 8); /* the threads */
+	time = bytes_uint(b, 8);
 	if (b->bad || pid == parent)
 		return;
+	past_end(&c->past, space_make(&c->spaces, pid));
 	s = space_copy(&c->spaces, pid, parent);
 	from = space_of(&c->spaces, parent);
+	past_child(s, from, time);
 	name = from && from->process ? c->process.at[from->process].name : "?";
 	process_begin(c, s, name);
 }
@@ -154,8 +159,10 @@ static void on_exit_of(struct collector *c, struct bytes *b)
 	bytes_uint(b, 4); /* the parent */
 	tid = (uint32_t)bytes_uint(b, 4);
 	s = b->bad || pid != tid ? NULL : space_of(&c->spaces, pid);
-	if (s)
-		s->ended = true;
+	if (!s)
+		return;
+	s->ended = true;
+	s->until = c->past.generation;
 }
 
 /* --- samples */
@@ -209,23 +216,37 @@ void collector_scan(struct collector *c)
 	proc_each(take_process, c);
 }
 
-static void user_sample(struct collector *c, struct space *s, uint64_t ip)
+/* what is at the address, if that is known, now or when we have asked */
+static const struct mapping *find_or_ask(struct collector *c, struct space *s,
+					 uint64_t ip)
 {
-	const struct mapping *m = space_find(s, ip);
+	const struct mapping *m;
 
-	if (!m) {
-		ask_process(c, s);
-		m = space_find(s, ip);
-	}
-	if (m) {
-		image_sample(c, m->image, ip - m->start + m->offset);
-		return;
-	}
-	c->unknown++;
-	image_sample(c, special_image(c, IMAGE_UNKNOWN, "[unknown]"), ip);
+	if (!s || past_is_torn(s, ip))
+		return NULL;
+	m = space_find(s, ip);
+	if (m || s != space_of(&c->spaces, s->pid))
+		return m; /* who is over cannot be asked */
+	ask_process(c, s);
+	return space_find(s, ip);
 }
 
-static void kernel_sample(struct collector *c, uint64_t ip)
+static void user_samples(struct collector *c, struct space *s, uint64_t ip,
+			 uint64_t n)
+{
+	const struct mapping *m = find_or_ask(c, s, ip);
+
+	if (m) {
+		image_samples(c, m->image, (struct hit){
+			      ip - m->start + m->offset, n});
+		return;
+	}
+	c->unknown += n;
+	image_samples(c, special_image(c, IMAGE_UNKNOWN, "[unknown]"),
+		      (struct hit){ip, n});
+}
+
+static void kernel_samples(struct collector *c, uint64_t ip, uint64_t n)
 {
 	const struct kernel_part *p;
 	struct stored_image is = {.kind = IMAGE_KERNEL, .path = "[kernel]"};
@@ -241,7 +262,21 @@ static void kernel_sample(struct collector *c, uint64_t ip)
 		memcpy(is.build_id, c->kernel.build_id, sizeof is.build_id);
 		is.build_id_len = c->kernel.build_id_len;
 	}
-	image_sample(c, image_number(c, is), p ? ip - p->start : ip);
+	image_samples(c, image_number(c, is), (struct hit){
+		      p ? ip - p->start : ip, n});
+}
+
+/* so many at one place, of a process, or of nobody knows whom (NULL) */
+static void add_samples(struct collector *c, struct space *s, uint64_t ip,
+			bool kernel, uint64_t n)
+{
+	c->process.at[s ? s->process : NOBODY].fresh += n;
+	c->samples += n;
+	c->fresh += n;
+	if (kernel)
+		kernel_samples(c, ip, n);
+	else
+		user_samples(c, s, ip, n);
 }
 
 static void on_sample(struct collector *c, struct bytes *b, unsigned mode)
@@ -255,13 +290,44 @@ static void on_sample(struct collector *c, struct bytes *b, unsigned mode)
 	s = space_make(&c->spaces, pid);
 	if (s->process == NOBODY)
 		process_begin(c, s, "?");
-	c->process.at[s->process].fresh++;
-	c->samples++;
-	c->fresh++;
-	if (mode == PERF_RECORD_MISC_KERNEL)
-		kernel_sample(c, ip);
+	add_samples(c, s, ip, mode == PERF_RECORD_MISC_KERNEL, 1);
+}
+
+void collect_counted(void *collector, const struct counted *x)
+{
+	struct collector *c = collector;
+	struct space *s = past_find(&c->past, &c->spaces, x->pid, x->exec,
+				    x->birth);
+
+	if (!s)
+		c->puzzled = true;
+	if (!c->process.n || (s && s->process == NOBODY))
+		process_begin(c, s ? s : space_make(&c->spaces, x->pid), "?");
+	add_samples(c, s, x->address, x->kernel, x->count);
+}
+
+/* TABLE_CITIZEN */
+static void on_citizen(struct collector *c, const struct citizen *x)
+{
+	struct space *s = space_make(&c->spaces, x->pid);
+	char name[PROC_NAME];
+
+	if (!past_number(&c->past, s, x->exec, x->birth) &&
+	    proc_name(x->pid, name))
+		take_process(c, x->pid, name);
+}
+
+/* PERF_RECORD_LOST: samples, or news */
+static void on_lost(struct collector *c, struct bytes *b)
+{
+	uint64_t n;
+
+	bytes_uint(b, 8); /* which event's */
+	n = bytes_uint(b, 8);
+	if (c->past.kept)
+		c->puzzled = true;
 	else
-		user_sample(c, s, ip);
+		c->lost += n;
 }
 
 void collect(void *collector, const struct perf_event_header *h)
@@ -271,6 +337,9 @@ void collect(void *collector, const struct perf_event_header *h)
 				      h->size - sizeof *h, 0);
 
 	switch (h->type) {
+	case TABLE_CITIZEN:
+		on_citizen(c, (const struct citizen *)h);
+		break;
 	case PERF_RECORD_MMAP2:
 		on_mmap(c, &b, h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID);
 		break;
@@ -284,8 +353,7 @@ void collect(void *collector, const struct perf_event_header *h)
 		on_exit_of(c, &b);
 		break;
 	case PERF_RECORD_LOST:
-		bytes_uint(&b, 8); /* which event's */
-		c->lost += bytes_uint(&b, 8);
+		on_lost(c, &b);
 		break;
 	case PERF_RECORD_SAMPLE:
 		on_sample(c, &b, h->misc & PERF_RECORD_MISC_CPUMODE_MASK);
@@ -348,30 +416,50 @@ void collector_shed(struct collector *c, size_t most)
 	forget_fresh(c);
 }
 
-/* spaces_keep(): not if its process is gone, all its threads with it */
-static bool is_needed(void *arg, const struct space *s)
+/*
+ * spaces_keep(): not if its process is gone, all its threads with it, and no
+ * samples of it are to come
+ */
+static bool is_needed(void *collector, const struct space *s)
 {
-	(void)arg;
-	return !s->ended || proc_is_alive(s->pid);
+	const struct collector *c = collector;
+
+	return !s->ended || past_has_samples(&c->past, s->until) ||
+	       proc_is_alive(s->pid);
+}
+
+void collector_turn(struct collector *c)
+{
+	past_turn(&c->past, &c->spaces);
+	spaces_keep(&c->spaces, is_needed, c);
+}
+
+typedef VEC(struct seen_process) processes;
+
+/* keeps the processes of the spaces, under new numbers */
+static void keep_processes(const struct collector *c, struct space *s,
+			   size_t n, processes *kept)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct seen_process p;
+
+		if (s[i].process == NOBODY)
+			continue;
+		p = c->process.at[s[i].process];
+		if (!kept->n)
+			vec_push(kept, (struct seen_process){.name = "?"});
+		s[i].process = (uint32_t)kept->n;
+		vec_push(kept, p);
+	}
 }
 
 void collector_tidy(struct collector *c)
 {
-	VEC(struct seen_process) kept = {0};
+	processes kept = {0};
 
-	spaces_keep(&c->spaces, is_needed, NULL);
-	for (size_t i = 0; i < c->spaces.v.n; i++) {
-		struct space *s = &c->spaces.v.at[i];
-		struct seen_process p;
-
-		if (s->process == NOBODY)
-			continue;
-		p = c->process.at[s->process];
-		if (!kept.n)
-			vec_push(&kept, (struct seen_process){.name = "?"});
-		s->process = (uint32_t)kept.n;
-		vec_push(&kept, p);
-	}
+	spaces_keep(&c->spaces, is_needed, c);
+	keep_processes(c, c->spaces.v.at, c->spaces.v.n, &kept);
+	keep_processes(c, c->past.v.at, c->past.v.n, &kept);
 	vec_free(&c->process);
 	vec_append(&c->process, &kept);
 	vec_free(&kept);
@@ -402,6 +490,7 @@ void collector_free(struct collector *c)
 	vec_free(&c->image);
 	vec_free(&c->process);
 	spaces_free(&c->spaces);
+	past_free(&c->past);
 	kernel_free(&c->kernel);
 	proc_ids_free(&c->ids);
 	intern_free(&c->key);

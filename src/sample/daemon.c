@@ -12,22 +12,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sample/collect.h"
-#include "sample/rings.h"
-
 enum {
-	ROUND = 1000,	/* milliseconds between looks at the rings */
-	DEAF_ROUNDS = 2, /* after these all that was there has been told */
 	RETRY = 10,	/* seconds, after a write has failed */
 	KEPT = 1 << 20,	/* places with samples that cannot be written */
 };
 
 struct daemon {
 	const struct daemon_wish *w;
-	struct event event;
 	struct control control;
 	struct store store;
-	struct rings rings;
+	struct sampler sampler;
 	struct collector collector;
 	int signals, attention; /* descriptors; the second has all of ours */
 	struct stored_epoch epoch;
@@ -97,8 +91,9 @@ static int store_state(struct daemon *d, struct err *e)
 
 static int store_all(struct daemon *d, struct err *e)
 {
+	const struct event *is = &d->sampler.event;
 	struct stored_event v = {
-		.name = d->event.name, .period = d->event.period,
+		.name = is->name, .period = is->period,
 		.lost = d->collector.lost - d->lost_before,
 	};
 
@@ -123,11 +118,6 @@ static int flush(struct daemon *d, struct err *e)
 	d->trouble = (struct err){0};
 	collector_tidy(&d->collector);
 	return 0;
-}
-
-static void round_of_all(struct daemon *d, bool last)
-{
-	rings_round(&d->rings, &d->event, last, collect, &d->collector);
 }
 
 /* from now on samples are the next epoch's */
@@ -163,7 +153,7 @@ static void tell_status(const struct daemon *d, char *to, size_t room)
 		{"pid", (uint64_t)getpid()},
 		{"epoch", (uint64_t)d->epoch_number},
 		{"seconds", steady() - d->epoch_began},
-		{"rate", d->event.rate},
+		{"rate", d->sampler.event.rate},
 		{"samples", c->samples},
 		{"unstored", c->fresh},
 		{"unknown", c->unknown},
@@ -171,10 +161,14 @@ static void tell_status(const struct daemon *d, char *to, size_t room)
 		{"cpu_us", cpu_time() - d->cost_before},
 		{"memory_kb", memory()},
 	};
-	size_t n = say(to, room, "event", d->event.name);
+	size_t n = say(to, room, "event", d->sampler.event.name);
 
 	n += say(to + n, room - n, "mode",
-		 d->event.kernel ? "user and kernel" : "user");
+		 d->sampler.event.kernel ? "user and kernel" : "user");
+	n += say(to + n, room - n, "source", sampler_means(&d->sampler));
+	if (d->sampler.why_not.code)
+		n += say(to + n, room - n, "no_bpf",
+			 d->sampler.why_not.text);
 	for (size_t i = 0; i < sizeof figure / sizeof *figure; i++)
 		n += say_number(to + n, room - n, figure[i].name, figure[i].n);
 	if (d->trouble.code)
@@ -188,7 +182,7 @@ static void obey(void *daemon, const char *word, char *answer, size_t room)
 	struct err e = {0};
 	int status = 0;
 
-	round_of_all(d, false);
+	sampler_round(&d->sampler, &d->collector, false);
 	if (!strcmp(word, "flush"))
 		status = flush(d, &e);
 	else if (!strcmp(word, "epoch"))
@@ -229,35 +223,13 @@ static int catch_signals(struct daemon *d, struct err *e)
 	return 0;
 }
 
-static int open_rings(struct daemon *d, struct err *e)
-{
-	if (!rings_open(&d->rings, &d->event, EVENT_EVERYBODY))
-		return 0;
-	return err_set(e, ERR_MACHINE, "samples of the whole system are "
-		       "refused: %s (perf_event_paranoid is %d, and must be "
-		       "0 or less but for root); 'tally record' samples "
-		       "programs of your own", strerror(errno),
-		       event_paranoia());
-}
-
-/* what happens while we look around in /proc is nobody's sample */
-static void look_around(struct daemon *d)
-{
-	d->collector.deaf = true;
-	rings_start(&d->rings);
-	collector_scan(&d->collector);
-	for (int i = 0; i < DEAF_ROUNDS; i++)
-		round_of_all(d, false);
-	d->collector.deaf = false;
-}
-
 /* all but the control is ours to close, whatever fails */
 static int begin(struct daemon *d, struct err *e)
 {
-	if (event_choose(&d->event, d->w->rate, e) || open_rings(d, e) ||
+	if (sampler_open(&d->sampler, &d->w->sampler, e) ||
 	    catch_signals(d, e) || epoch_begin(d, "daemon", e))
 		return -1;
-	look_around(d);
+	sampler_start(&d->sampler, &d->collector);
 	d->next_flush = steady() + d->w->flush;
 	return 0;
 }
@@ -276,8 +248,8 @@ static void loop(struct daemon *d)
 	struct err e;
 
 	while (!d->stop) {
-		rings_wait(&d->rings, d->attention, ROUND);
-		round_of_all(d, false);
+		sampler_wait(&d->sampler, d->attention);
+		sampler_round(&d->sampler, &d->collector, false);
 		attend(d);
 		if (steady() >= d->epoch_began + d->w->epoch)
 			epoch_end(d, "time", &e);
@@ -288,7 +260,7 @@ static void loop(struct daemon *d)
 
 static void free_all(struct daemon *d)
 {
-	rings_close(&d->rings);
+	sampler_close(&d->sampler);
 	collector_free(&d->collector);
 	store_close(&d->store);
 	control_close(&d->control);
@@ -313,7 +285,7 @@ int daemon_run(const struct daemon_wish *w, void (*ready)(void *arg),
 	if (!status) {
 		ready(arg);
 		loop(&d);
-		round_of_all(&d, true);
+		sampler_round(&d.sampler, &d.collector, true);
 		status = flush(&d, e);
 	}
 	free_all(&d);

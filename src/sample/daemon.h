@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "sample/control.h"
+#include "sample/sampler.h"
 
 enum {
 	DAEMON_FLUSH = 300,   /* seconds between writes to the database */
@@ -20,7 +21,7 @@ enum {
 
 struct daemon_wish {
 	const char *directory; /* of the database */
-	uint64_t rate;	       /* samples per second and CPU */
+	struct sampler_wish sampler;
 	uint64_t flush, epoch; /* seconds */
 };
 

@@ -128,6 +128,29 @@ int event_open(const struct event *v, pid_t pid, int cpu)
 	return perf_open(&a, pid, cpu);
 }
 
+struct event event_news(void)
+{
+	return (struct event){.name = "news", .type = PERF_TYPE_SOFTWARE,
+			      .config = PERF_COUNT_SW_DUMMY};
+}
+
+int event_open_bare(const struct event *v, int cpu)
+{
+	struct perf_event_attr a = attributes(v);
+
+	a.exclude_idle = 1;
+	return perf_open(&a, EVENT_EVERYBODY, cpu);
+}
+
+struct event event_faster(const struct event *v, uint64_t times)
+{
+	struct event faster = *v;
+
+	faster.period /= times;
+	faster.rate *= times;
+	return faster;
+}
+
 void event_jitter(const struct event *v, int fd, uint64_t *random)
 {
 	uint64_t span = v->period / 16, period;

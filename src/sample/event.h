@@ -46,6 +46,15 @@ int event_choose(struct event *v, uint64_t rate, struct err *e);
  * and errno.
  */
 int event_open(const struct event *v, pid_t pid, int cpu);
+/*
+ * One that samples nothing, for who only wants to be told what is mapped where
+ * and who begins and ends.
+ */
+struct event event_news(void);
+/* a descriptor for everybody on one CPU that tells of nothing but samples */
+int event_open_bare(const struct event *v, int cpu);
+/* the same event, so many times as often */
+struct event event_faster(const struct event *v, uint64_t times);
 /* the period, changed at random by a few percent: no loop keeps its step */
 void event_jitter(const struct event *v, int fd, uint64_t *random);
 

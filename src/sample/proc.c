@@ -42,8 +42,7 @@ bool proc_each_map(uint32_t pid,
 	return true;
 }
 
-/* the process's name; false: it is gone */
-static bool read_name(uint32_t pid, char name[NAME])
+bool proc_name(uint32_t pid, char name[PROC_NAME])
 {
 	char path[NAME];
 	FILE *f;
@@ -53,7 +52,7 @@ static bool read_name(uint32_t pid, char name[NAME])
 	f = fopen(path, "re");
 	if (!f)
 		return false;
-	good = fgets(name, NAME, f);
+	good = fgets(name, PROC_NAME, f);
 	fclose(f);
 	if (good)
 		name[strcspn(name, "\n")] = 0;
@@ -67,11 +66,11 @@ void proc_each(void (*fn)(void *arg, uint32_t pid, const char *name),
 	const struct dirent *x;
 
 	while (d && (x = readdir(d))) {
-		char name[NAME], *end;
+		char name[PROC_NAME], *end;
 		unsigned long pid = strtoul(x->d_name, &end, 10);
 
 		if (pid && !*end && pid <= UINT32_MAX &&
-		    read_name((uint32_t)pid, name))
+		    proc_name((uint32_t)pid, name))
 			fn(arg, (uint32_t)pid, name);
 	}
 	if (d)

@@ -20,6 +20,9 @@ struct proc_map {
 /* false: there is no such process, or it is not ours to know */
 bool proc_each_map(uint32_t pid,
 		   void (*fn)(void *arg, const struct proc_map *m), void *arg);
+enum { PROC_NAME = 64 };
+/* the process's name, as the kernel shortens it; false: it is gone */
+bool proc_name(uint32_t pid, char name[PROC_NAME]);
 /* all processes there are; name: as the kernel shortens it */
 void proc_each(void (*fn)(void *arg, uint32_t pid, const char *name),
 	       void *arg);

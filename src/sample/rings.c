@@ -45,15 +45,17 @@ void rings_start(const struct rings *r)
 		ioctl(r->ring.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-void rings_wait(const struct rings *r, int also, int milliseconds)
+bool rings_wait(const struct rings *r, int also, int milliseconds)
 {
+	int found;
 	struct pollfd *fds = NEW_ARRAY(struct pollfd, r->ring.n + 1);
 
 	for (size_t i = 0; i < r->ring.n; i++)
 		fds[i] = (struct pollfd){r->ring.at[i].fd, POLLIN, 0};
 	fds[r->ring.n] = (struct pollfd){also, POLLIN, 0};
-	poll(fds, r->ring.n + 1, milliseconds);
+	found = poll(fds, r->ring.n + 1, milliseconds);
 	mem_free(fds);
+	return found > 0;
 }
 
 void rings_round(struct rings *r, const struct event *v, bool all,

@@ -20,8 +20,11 @@ struct rings {
  */
 int rings_open(struct rings *r, const struct event *v, pid_t pid);
 void rings_start(const struct rings *r);
-/* until there is much to take, or something at `also` (-1: nothing) */
-void rings_wait(const struct rings *r, int also, int milliseconds);
+/*
+ * Until there is much to take, or something at `also` (-1: nothing); false: the
+ * time is over.
+ */
+bool rings_wait(const struct rings *r, int also, int milliseconds);
 /* tells what can be told; all: nothing will come any more */
 void rings_round(struct rings *r, const struct event *v, bool all,
 		 order_fn *fn, void *arg);

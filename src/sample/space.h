@@ -13,12 +13,24 @@ struct mapping {
 	uint32_t image;
 };
 
+/* [start, end) was something else before, and then this */
+struct torn {
+	uint64_t start, end;
+	uint32_t when; /* the generation of samples in which it was both */
+};
+
 struct space {
 	uint32_t pid;
 	uint32_t process; /* whose it is, for the caller */
 	uint32_t misses, patience; /* since the process was last asked */
 	bool ended; /* its first thread is; others may go on */
 	VEC(struct mapping) map; /* by start, none over another */
+	/* for samples that come late: incarnation.h */
+	uint32_t exec, birth;
+	bool numbered;	 /* these two are known */
+	uint32_t before; /* who had the number before: in the past, or 0 */
+	uint32_t until;	 /* the generation of samples in which it was over */
+	VEC(struct torn) torn;
 };
 
 struct spaces {
@@ -34,6 +46,7 @@ struct space *space_make(struct spaces *s, uint32_t pid);
 struct space *space_copy(struct spaces *s, uint32_t pid, uint32_t parent);
 /* it begins anew */
 void space_clear(struct space *s);
+void space_free(struct space *s);
 /* something is mapped; what was there before is gone */
 void space_map(struct space *s, const struct mapping *m);
 /* what is at the address, or NULL */

@@ -1,0 +1,383 @@
+/* table: see table.h. */
+#include "sample/table.h"
+
+#include <asm/ptrace.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf_perf_event.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sample/bpf/table.skel.h"
+
+enum {
+	BURST = 10,	  /* milliseconds */
+	BURST_TIMES = 10, /* as often as asked for, in it */
+	LEAST_PAUSE = 1,  /* milliseconds */
+};
+
+static const uint64_t MILLISECOND = 1000000;
+/* of the one namespace of processes that is above all others */
+static const ino_t FIRST_NAMESPACE = 0xeffffffc;
+
+static uint64_t steady(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 * MILLISECOND + (uint64_t)t.tv_nsec;
+}
+
+/* --- opening */
+
+static int refused(struct err *e, const char *what, int why)
+{
+	return err_set(e, ERR_MACHINE, "the kernel does not count samples for "
+		       "us: %s: %s", what, strerror(why));
+}
+
+/*
+ * The program sees the numbers that processes have for the kernel; records
+ * tell those that they have for us.
+ */
+static int see_numbers(struct err *e)
+{
+	struct stat s;
+
+	if (!stat("/proc/self/ns/pid", &s) && s.st_ino == FIRST_NAMESPACE)
+		return 0;
+	return err_set(e, ERR_MACHINE, "the kernel does not count samples for "
+		       "us: processes have other numbers here than for it");
+}
+
+static int be_silent(enum libbpf_print_level level, const char *text,
+		     va_list more)
+{
+	(void)level;
+	(void)text;
+	(void)more;
+	return 0;
+}
+
+/* so many entries for each CPU; maps are made when the program is loaded */
+static void widen(struct bpf_map *m, uint32_t cpus)
+{
+	bpf_map__set_max_entries(m, bpf_map__max_entries(m) * cpus);
+}
+
+static int load(struct table *t, const struct table_wish *w, struct err *e)
+{
+	int cpus = libbpf_num_possible_cpus(), why;
+
+	libbpf_set_print(be_silent);
+	t->bpf = cpus > 0 ? table_bpf__open() : NULL;
+	if (!t->bpf)
+		return refused(e, "the program cannot be read", errno);
+	t->cpus = (uint32_t)cpus;
+	t->bpf->rodata->register_words = sizeof(bpf_user_pt_regs_t) / 8;
+	t->bpf->rodata->events = (uint32_t)w->events;
+	t->bpf->rodata->nothing = w->nothing;
+	widen(t->bpf->maps.cpus, t->cpus);
+	widen(t->bpf->maps.sets, t->cpus);
+	widen(t->bpf->maps.spill, t->cpus);
+	why = table_bpf__load(t->bpf);
+	return why ? refused(e, "the program is not loaded", -why) : 0;
+}
+
+static size_t bytes_of(const struct bpf_map *m)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t n = (size_t)bpf_map__max_entries(m) * bpf_map__value_size(m);
+
+	return (n + page - 1) / page * page;
+}
+
+static void *map_memory(const struct bpf_map *m)
+{
+	void *p = mmap(NULL, bytes_of(m), PROT_READ | PROT_WRITE, MAP_SHARED,
+		       bpf_map__fd(m), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int map_all(struct table *t, struct err *e)
+{
+	t->cpu = map_memory(t->bpf->maps.cpus);
+	t->set = map_memory(t->bpf->maps.sets);
+	t->spill = map_memory(t->bpf->maps.spill);
+	return t->cpu && t->set && t->spill ? 0 :
+	       refused(e, "its memory is not mapped", errno);
+}
+
+/* an event of a CPU, that the program is tied to; it is still off */
+static int open_tap(struct table *t, uint32_t event, int cpu)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, o, .perf_event.bpf_cookie = event);
+	struct tap x = {.event = event, .link = -1};
+
+	x.fd = event_open_bare(&t->event[event], cpu);
+	if (x.fd < 0)
+		return -1;
+	x.link = bpf_link_create(bpf_program__fd(t->bpf->progs.count_sample),
+				 x.fd, BPF_PERF_EVENT, &o);
+	vec_push(&t->tap, x);
+	return x.link < 0 ? -1 : 0;
+}
+
+static int open_taps(struct table *t, const struct table_wish *w,
+		     struct err *e)
+{
+	for (uint32_t i = 0; i < w->events; i++) {
+		t->event[i] = event_faster(&w->event[i], t->times);
+		t->rate += w->event[i].rate;
+		for (int cpu = 0; cpu < (int)t->cpus; cpu++) {
+			if (!open_tap(t, i, cpu))
+				continue;
+			if (cpu && (errno == ENODEV || errno == EINVAL))
+				continue; /* a processor that is off */
+			return refused(e, "it is not tied to samples", errno);
+		}
+	}
+	return 0;
+}
+
+/* the kernel has a highest rate, for bursts, too */
+static uint64_t burst_times(const struct table_wish *w)
+{
+	uint64_t times = BURST_TIMES;
+
+	for (size_t i = 0; i < w->events; i++)
+		while (times > 1 && w->event[i].rate * times > EVENT_RATE_MOST)
+			times--;
+	return w->bursts ? times : 1;
+}
+
+int table_open(struct table *t, const struct table_wish *w, struct err *e)
+{
+	*t = (struct table){.random = (uint64_t)time(NULL) ^
+				      (uint64_t)getpid(),
+			    .times = burst_times(w)};
+	if (see_numbers(e) || load(t, w, e) || map_all(t, e) ||
+	    open_taps(t, w, e)) {
+		table_close(t);
+		return -1;
+	}
+	return 0;
+}
+
+static void unmap(void *p, const struct bpf_map *m)
+{
+	if (p)
+		munmap(p, bytes_of(m));
+}
+
+void table_close(struct table *t)
+{
+	for (size_t i = 0; i < t->tap.n; i++) {
+		if (t->tap.at[i].link >= 0)
+			close(t->tap.at[i].link);
+		close(t->tap.at[i].fd);
+	}
+	vec_free(&t->tap);
+	if (t->bpf) {
+		unmap(t->cpu, t->bpf->maps.cpus);
+		unmap(t->set, t->bpf->maps.sets);
+		unmap(t->spill, t->bpf->maps.spill);
+	}
+	table_bpf__destroy(t->bpf);
+	*t = (struct table){0};
+}
+
+/* --- who is there */
+
+void table_census(struct table *t, records *to)
+{
+	int link = bpf_link_create(bpf_program__fd(t->bpf->progs.census), 0,
+				   BPF_TRACE_ITER, NULL);
+	int fd = link < 0 ? -1 : bpf_iter_create(link);
+	struct four_way_citizen x;
+	ssize_t n;
+
+	/* the kernel hands out whole ones; a partial one would be the last */
+	while (fd >= 0 && (n = read(fd, &x, sizeof x)) == sizeof x) {
+		struct citizen c = {
+			.header = {.type = TABLE_CITIZEN, .size = sizeof c},
+			.pid = x.pid, .exec = x.exec, .birth = x.birth,
+			.time = x.time,
+		};
+
+		vec_reserve(to, sizeof c);
+		memcpy(to->at + to->n, &c, sizeof c);
+		to->n += sizeof c;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (link >= 0)
+		close(link);
+}
+
+/* --- when */
+
+static void switch_all(struct table *t, bool on)
+{
+	for (size_t i = 0; i < t->tap.n; i++)
+		ioctl(t->tap.at[i].fd, on ? PERF_EVENT_IOC_ENABLE :
+					    PERF_EVENT_IOC_DISABLE, 0);
+	t->on = on;
+	t->since = steady();
+}
+
+void table_start(struct table *t)
+{
+	switch_all(t, true);
+	t->until = t->since + BURST * MILLISECOND;
+}
+
+/* from half of it to one and a half */
+static uint64_t about(struct table *t, uint64_t n)
+{
+	t->random = t->random * 6364136223846793005u + 1442695040888963407u;
+	return n / 2 + (t->random >> 33) % (n + 1);
+}
+
+/*
+ * The end of a burst. What was too long, be it this burst or the last pause,
+ * since somebody else had the processor, the next pause makes good.
+ */
+static void pause_now(struct table *t)
+{
+	uint64_t began = t->since, least = LEAST_PAUSE * MILLISECOND;
+	int64_t pause;
+
+	switch_all(t, false);
+	pause = (int64_t)about(t, (t->times - 1) * (t->since - began)) -
+		t->late;
+	t->until = t->since + least;
+	if (pause > (int64_t)least)
+		t->until = t->since + (uint64_t)pause;
+	t->late = (int64_t)(t->until - t->since) - pause;
+}
+
+static void burst_now(struct table *t)
+{
+	t->late += (int64_t)(steady() - t->until);
+	switch_all(t, true);
+	t->until = t->since + BURST * MILLISECOND;
+}
+
+int table_schedule(struct table *t)
+{
+	uint64_t now = steady();
+
+	if (t->times == 1)
+		return -1;
+	if (now >= t->until) {
+		if (t->on)
+			pause_now(t);
+		else
+			burst_now(t);
+		now = t->since;
+	}
+	return (int)((t->until - now + MILLISECOND - 1) / MILLISECOND);
+}
+
+/* --- what is counted */
+
+static struct four_way_entry *sets_of(const struct table *t, uint32_t cpu,
+				      uint32_t generation)
+{
+	return (struct four_way_entry *)t->set +
+	       (size_t)(2 * cpu + generation) * FOUR_WAY_SETS * FOUR_WAY;
+}
+
+static struct four_way_entry *spill_of(const struct table *t, uint32_t cpu,
+				       uint32_t generation)
+{
+	return t->spill + (size_t)(2 * cpu + generation) * FOUR_WAY_SPILL;
+}
+
+/* at worst no two samples are at one place, and bursts come too soon */
+int table_patience(const struct table *t)
+{
+	return (int)(FOUR_WAY_SPILL * UINT64_C(1000) / (2 * t->rate + 1));
+}
+
+/* see bpf/table.bpf.c for why this is enough */
+void table_flip(struct table *t)
+{
+	for (uint32_t i = 0; i < t->cpus; i++) {
+		struct four_way_cpu *c = &t->cpu[i];
+
+		__atomic_store_n(&c->generation, !c->generation,
+				 __ATOMIC_SEQ_CST);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		while (__atomic_load_n(&c->busy, __ATOMIC_ACQUIRE))
+			sched_yield();
+	}
+	for (size_t i = 0; i < t->tap.n; i++)
+		event_jitter(&t->event[t->tap.at[i].event], t->tap.at[i].fd,
+			     &t->random);
+}
+
+static struct counted unpack(const struct four_way_entry *x)
+{
+	uint64_t who = x->who >> FOUR_WAY_COUNT_BITS;
+	int64_t place = (int64_t)x->place;
+
+	return (struct counted){
+		.birth = who & FOUR_WAY_MASK(FOUR_WAY_BIRTH_BITS),
+		.exec = who >> FOUR_WAY_BIRTH_BITS &
+			FOUR_WAY_MASK(FOUR_WAY_EXEC_BITS),
+		.pid = (uint32_t)(who >> (FOUR_WAY_BIRTH_BITS +
+					  FOUR_WAY_EXEC_BITS)),
+		.event = x->place & FOUR_WAY_MASK(FOUR_WAY_EVENT_BITS),
+		.kernel = place < 0,
+		.address = (uint64_t)(place >> FOUR_WAY_EVENT_BITS),
+		.count = four_way_samples(x),
+	};
+}
+
+/* tells those that have samples, and takes them away */
+static void take_entries(struct four_way_entry *x, size_t n,
+			 void (*fn)(void *arg, const struct counted *x),
+			 void *arg)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct counted c = unpack(&x[i]);
+
+		if (!c.count)
+			continue;
+		fn(arg, &c);
+		x[i] = (struct four_way_entry){0};
+	}
+}
+
+void table_take(struct table *t,
+		void (*fn)(void *arg, const struct counted *x), void *arg)
+{
+	for (uint32_t i = 0; i < t->cpus; i++) {
+		uint32_t old = !t->cpu[i].generation;
+
+		take_entries(sets_of(t, i, old), FOUR_WAY_SETS * FOUR_WAY, fn,
+			     arg);
+		take_entries(spill_of(t, i, old), t->cpu[i].spilled[old], fn,
+			     arg);
+		t->cpu[i].spilled[old] = 0;
+	}
+}
+
+uint64_t table_lost(const struct table *t)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < t->cpus; i++)
+		n += __atomic_load_n(&t->cpu[i].lost, __ATOMIC_RELAXED);
+	return n;
+}
