@@ -246,15 +246,11 @@ static void user_samples(struct collector *c, struct space *s, uint64_t ip,
 		      (struct hit){ip, n});
 }
 
-static void kernel_samples(struct collector *c, uint64_t ip, uint64_t n)
+/* the image of a part of the kernel, or of what is in none (NULL) */
+static uint32_t kernel_image(struct collector *c, const struct kernel_part *p)
 {
-	const struct kernel_part *p;
 	struct stored_image is = {.kind = IMAGE_KERNEL, .path = "[kernel]"};
 
-	if (!c->kernel_known)
-		kernel_read(&c->kernel);
-	c->kernel_known = true;
-	p = kernel_find(&c->kernel, ip);
 	if (p && p->module) {
 		is.kind = IMAGE_MODULE;
 		is.path = p->name;
@@ -262,7 +258,28 @@ static void kernel_samples(struct collector *c, uint64_t ip, uint64_t n)
 		memcpy(is.build_id, c->kernel.build_id, sizeof is.build_id);
 		is.build_id_len = c->kernel.build_id_len;
 	}
-	image_samples(c, image_number(c, is), (struct hit){
+	return image_number(c, is);
+}
+
+static void know_kernel(struct collector *c)
+{
+	kernel_read(&c->kernel);
+	for (size_t i = 0; i < c->kernel.part.n; i++)
+		vec_push(&c->kernel_image,
+			 kernel_image(c, &c->kernel.part.at[i]));
+	vec_push(&c->kernel_image, kernel_image(c, NULL));
+}
+
+static void kernel_samples(struct collector *c, uint64_t ip, uint64_t n)
+{
+	const struct kernel_part *p;
+	size_t part;
+
+	if (!c->kernel_image.n)
+		know_kernel(c);
+	p = kernel_find(&c->kernel, ip);
+	part = p ? (size_t)(p - c->kernel.part.at) : c->kernel.part.n;
+	image_samples(c, c->kernel_image.at[part], (struct hit){
 		      p ? ip - p->start : ip, n});
 }
 
@@ -492,6 +509,7 @@ void collector_free(struct collector *c)
 	spaces_free(&c->spaces);
 	past_free(&c->past);
 	kernel_free(&c->kernel);
+	vec_free(&c->kernel_image);
 	proc_ids_free(&c->ids);
 	intern_free(&c->key);
 	intern_free(&c->text);

@@ -40,7 +40,7 @@ struct collector {
 	VEC(struct seen_process) process;
 	struct proc_ids ids;
 	struct kernel kernel;
-	bool kernel_known;
+	VEC(uint32_t) kernel_image; /* by part; the last: of none. Or empty */
 	bool deaf; /* samples mean nothing yet, but all else does */
 	bool puzzled; /* somebody is not who we thought: a census is due */
 	uint64_t samples, unknown, lost;

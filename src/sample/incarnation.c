@@ -112,6 +112,9 @@ struct space *past_find(struct past *p, const struct spaces *all, uint32_t pid,
 	for (; s; s = before(p, s)) {
 		uint32_t late = lateness(s, exec, birth);
 
+		/* so many execs that both have the same number: nobody knows */
+		if (late == least)
+			best = NULL;
 		if (late < least) {
 			least = late;
 			best = s;

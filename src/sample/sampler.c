@@ -19,9 +19,10 @@ static int64_t milliseconds(void)
 
 /* --- opening */
 
-static int open_rings(struct sampler *s, const struct event *v, struct err *e)
+static int open_rings(struct sampler *s, struct err *e)
 {
-	if (!rings_open(&s->rings, v, EVENT_EVERYBODY))
+	s->told = s->counted ? event_news() : s->event;
+	if (!rings_open(&s->rings, &s->told, EVENT_EVERYBODY))
 		return 0;
 	return err_set(e, ERR_MACHINE, "samples of the whole system are "
 		       "refused: %s (perf_event_paranoid is %d, and must be "
@@ -44,8 +45,6 @@ static int open_table(struct sampler *s, const struct sampler_wish *w,
 int sampler_open(struct sampler *s, const struct sampler_wish *w,
 		 struct err *e)
 {
-	struct event news = event_news();
-
 	*s = (struct sampler){0};
 	if (event_choose(&s->event, w->rate, e))
 		return -1;
@@ -54,7 +53,7 @@ int sampler_open(struct sampler *s, const struct sampler_wish *w,
 		*e = s->why_not;
 		return -1;
 	}
-	return open_rings(s, s->counted ? &news : &s->event, e);
+	return open_rings(s, e);
 }
 
 void sampler_close(struct sampler *s)
@@ -82,7 +81,7 @@ void sampler_start(struct sampler *s, struct collector *c)
 		table_census(&s->table, order_room(&s->rings.order));
 	collector_scan(c);
 	for (int i = 0; i < DEAF_ROUNDS; i++)
-		rings_round(&s->rings, &s->event, false, collect, c);
+		rings_round(&s->rings, &s->told, false, collect, c);
 	c->deaf = false;
 	if (s->counted)
 		table_start(&s->table);
@@ -120,8 +119,8 @@ static void count_round(struct sampler *s, struct collector *c, bool last)
 	uint64_t lost;
 
 	table_flip(&s->table);
-	rings_round(&s->rings, &s->event, false, collect, c);
-	rings_round(&s->rings, &s->event, last, collect, c);
+	rings_round(&s->rings, &s->told, false, collect, c);
+	rings_round(&s->rings, &s->told, last, collect, c);
 	table_take(&s->table, collect_counted, c);
 	collector_turn(c);
 	lost = table_lost(&s->table);
@@ -137,5 +136,5 @@ void sampler_round(struct sampler *s, struct collector *c, bool last)
 	if (s->counted)
 		count_round(s, c, last);
 	else
-		rings_round(&s->rings, &s->event, last, collect, c);
+		rings_round(&s->rings, &s->told, last, collect, c);
 }

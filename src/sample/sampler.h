@@ -26,6 +26,7 @@ struct sampler {
 	bool counted;	    /* by the kernel: the rings only have news */
 	struct err why_not; /* if it is not, though it was tried */
 	struct rings rings;
+	struct event told; /* by the rings */
 	struct table table;
 	uint64_t lost; /* of the table's, so many have been collected */
 };
