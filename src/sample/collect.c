@@ -81,7 +81,12 @@ static void map(struct collector *c, struct space *s, struct mapping m,
 	if (is.kind == IMAGE_MEMORY)
 		m.offset = m.start;
 	m.image = image_number(c, is);
-	past_tear(&c->past, s, &m);
+	/*
+	 * The kernel tells how much it wanted for the loader, and puts the
+	 * vdso into what it did not need, before the program's first step.
+	 */
+	if (is.kind != IMAGE_VDSO)
+		past_tear(&c->past, s, &m);
 	space_map(s, &m);
 }
 
