@@ -76,7 +76,7 @@ static struct stored_image image_named(const char *name)
 }
 
 static void map(struct collector *c, struct space *s, struct mapping m,
-		struct stored_image is)
+		struct stored_image is, uint64_t time)
 {
 	if (is.kind == IMAGE_MEMORY)
 		m.offset = m.start;
@@ -86,7 +86,7 @@ static void map(struct collector *c, struct space *s, struct mapping m,
 	 * vdso into what it did not need, before the program's first step.
 	 */
 	if (is.kind != IMAGE_VDSO)
-		past_tear(&c->past, s, &m);
+		past_tear(&c->past, s, &m, time);
 	space_map(s, &m);
 }
 
@@ -113,7 +113,10 @@ static void on_mmap(struct collector *c, struct bytes *b, bool has_id)
 		is.build_id_len = id[0];
 		memcpy(is.build_id, id + 4, id[0]);
 	}
-	map(c, space_make(&c->spaces, pid), m, is);
+	/* what the record is of stands behind: who, and when at the end */
+	if (bytes_left(b) >= 8)
+		bytes_take(b, bytes_left(b) - 8);
+	map(c, space_make(&c->spaces, pid), m, is, bytes_uint(b, 8));
 }
 
 /* PERF_RECORD_COMM: a name, or a new program */
@@ -190,7 +193,7 @@ static void take_map(void *asked, const struct proc_map *p)
 		return;
 	if (is.kind == IMAGE_FILE)
 		proc_build_id(&x->c->ids, x->pid, p, &is);
-	map(x->c, s, m, is);
+	map(x->c, s, m, is, 0); /* over nothing */
 }
 
 /* asks for code that nobody told of: memory that became code later */
@@ -221,34 +224,35 @@ void collector_scan(struct collector *c)
 	proc_each(take_process, c);
 }
 
-/* what is at the address, if that is known, now or when we have asked */
+/* what was there then, if that is known, or can be asked */
 static const struct mapping *find_or_ask(struct collector *c, struct space *s,
-					 uint64_t ip)
+					 const struct counted *x)
 {
 	const struct mapping *m;
+	bool torn;
 
-	if (!s || past_is_torn(s, ip))
+	if (!s)
 		return NULL;
-	m = space_find(s, ip);
-	if (m || s != space_of(&c->spaces, s->pid))
+	m = past_look(s, x->address, x->from, x->to, &torn);
+	if (m || torn || s != space_of(&c->spaces, s->pid))
 		return m; /* who is over cannot be asked */
 	ask_process(c, s);
-	return space_find(s, ip);
+	return space_find(s, x->address);
 }
 
-static void user_samples(struct collector *c, struct space *s, uint64_t ip,
-			 uint64_t n)
+static void user_samples(struct collector *c, struct space *s,
+			 const struct counted *x)
 {
-	const struct mapping *m = find_or_ask(c, s, ip);
+	const struct mapping *m = find_or_ask(c, s, x);
+	struct hit h = {x->address, x->count};
 
 	if (m) {
-		image_samples(c, m->image, (struct hit){
-			      ip - m->start + m->offset, n});
+		h.offset += m->offset - m->start;
+		image_samples(c, m->image, h);
 		return;
 	}
-	c->unknown += n;
-	image_samples(c, special_image(c, IMAGE_UNKNOWN, "[unknown]"),
-		      (struct hit){ip, n});
+	c->unknown += h.count;
+	image_samples(c, special_image(c, IMAGE_UNKNOWN, "[unknown]"), h);
 }
 
 /* the image of a part of the kernel, or of what is in none (NULL) */
@@ -275,44 +279,46 @@ static void know_kernel(struct collector *c)
 	vec_push(&c->kernel_image, kernel_image(c, NULL));
 }
 
-static void kernel_samples(struct collector *c, uint64_t ip, uint64_t n)
+static void kernel_samples(struct collector *c, const struct counted *x)
 {
+	struct hit h = {x->address, x->count};
 	const struct kernel_part *p;
 	size_t part;
 
 	if (!c->kernel_image.n)
 		know_kernel(c);
-	p = kernel_find(&c->kernel, ip);
+	p = kernel_find(&c->kernel, h.offset);
 	part = p ? (size_t)(p - c->kernel.part.at) : c->kernel.part.n;
-	image_samples(c, c->kernel_image.at[part], (struct hit){
-		      p ? ip - p->start : ip, n});
+	if (p)
+		h.offset -= p->start;
+	image_samples(c, c->kernel_image.at[part], h);
 }
 
-/* so many at one place, of a process, or of nobody knows whom (NULL) */
-static void add_samples(struct collector *c, struct space *s, uint64_t ip,
-			bool kernel, uint64_t n)
+/* samples of a process, or of nobody knows whom (NULL) */
+static void add_samples(struct collector *c, struct space *s,
+			const struct counted *x)
 {
-	c->process.at[s ? s->process : NOBODY].fresh += n;
-	c->samples += n;
-	c->fresh += n;
-	if (kernel)
-		kernel_samples(c, ip, n);
+	c->process.at[s ? s->process : NOBODY].fresh += x->count;
+	c->samples += x->count;
+	c->fresh += x->count;
+	if (x->kernel)
+		kernel_samples(c, x);
 	else
-		user_samples(c, s, ip, n);
+		user_samples(c, s, x);
 }
 
 static void on_sample(struct collector *c, struct bytes *b, unsigned mode)
 {
-	uint64_t ip = bytes_uint(b, 8);
-	uint32_t pid = (uint32_t)bytes_uint(b, 4);
+	struct counted one = {.address = bytes_uint(b, 8), .count = 1,
+			      .kernel = mode == PERF_RECORD_MISC_KERNEL};
 	struct space *s;
 
 	if (c->deaf)
 		return;
-	s = space_make(&c->spaces, pid);
+	s = space_make(&c->spaces, (uint32_t)bytes_uint(b, 4));
 	if (s->process == NOBODY)
 		process_begin(c, s, "?");
-	add_samples(c, s, ip, mode == PERF_RECORD_MISC_KERNEL, 1);
+	add_samples(c, s, &one);
 }
 
 void collect_counted(void *collector, const struct counted *x)
@@ -325,7 +331,7 @@ void collect_counted(void *collector, const struct counted *x)
 		c->puzzled = true;
 	if (!c->process.n || (s && s->process == NOBODY))
 		process_begin(c, s ? s : space_make(&c->spaces, x->pid), "?");
-	add_samples(c, s, x->address, x->kernel, x->count);
+	add_samples(c, s, x);
 }
 
 /* TABLE_CITIZEN */

@@ -64,6 +64,21 @@ bool past_number(struct past *p, struct space *s, uint32_t exec,
 	return same;
 }
 
+/* the part of a mapping that another one is put over; may be empty */
+static struct mapping covered(const struct mapping *was,
+			      const struct mapping *by)
+{
+	struct mapping m = *was;
+
+	if (m.end > by->end)
+		m.end = by->end;
+	if (m.start < by->start) {
+		m.offset += by->start - m.start;
+		m.start = by->start;
+	}
+	return m;
+}
+
 /* do both say the same of addresses? */
 static bool agree(const struct mapping *a, const struct mapping *b)
 {
@@ -71,29 +86,37 @@ static bool agree(const struct mapping *a, const struct mapping *b)
 	       a->offset - a->start == b->offset - b->start;
 }
 
-void past_tear(const struct past *p, struct space *s, const struct mapping *m)
+void past_tear(struct past *p, struct space *s, const struct mapping *m,
+	       uint64_t time)
 {
 	if (!p->kept)
 		return;
 	for (size_t i = 0; i < s->map.n; i++) {
-		const struct mapping *was = &s->map.at[i];
-		struct torn t = {.when = p->generation};
+		struct torn t = {covered(&s->map.at[i], m), time,
+				 p->generation};
 
-		if (was->start >= m->end || was->end <= m->start ||
-		    agree(was, m))
+		if (t.was.start >= t.was.end || agree(&t.was, m))
 			continue;
-		t.start = was->start > m->start ? was->start : m->start;
-		t.end = was->end < m->end ? was->end : m->end;
 		vec_push(&s->torn, t);
+		p->tore = true;
 	}
 }
 
-bool past_is_torn(const struct space *s, uint64_t addr)
+/* what is torn is in the order of time, and what is there now is the last */
+const struct mapping *past_look(const struct space *s, uint64_t addr,
+				uint64_t from, uint64_t to, bool *torn)
 {
-	for (size_t i = 0; i < s->torn.n; i++)
-		if (s->torn.at[i].start <= addr && addr < s->torn.at[i].end)
-			return true;
-	return false;
+	*torn = false;
+	for (size_t i = 0; i < s->torn.n; i++) {
+		const struct torn *t = &s->torn.at[i];
+
+		if (addr < t->was.start || addr >= t->was.end ||
+		    t->time < from)
+			continue;
+		*torn = t->time <= to;
+		return *torn ? NULL : &t->was;
+	}
+	return space_find(s, addr);
 }
 
 /* who had the number before, or NULL */
@@ -134,7 +157,7 @@ static void mend(const struct past *p, struct space *s)
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->torn.n; i++)
-		if (past_has_samples(p, s->torn.at[i].when))
+		if (past_has_samples(p, s->torn.at[i].until))
 			s->torn.at[n++] = s->torn.at[i];
 	s->torn.n = n;
 }

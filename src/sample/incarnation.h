@@ -14,8 +14,10 @@
  * are, and a little of what happens after it. So what was over when generation
  * g was told can have samples in that one and in the next, not later.
  *
- * If two things were mapped at one address within that time, nobody knows of
- * which a sample is: it is torn.
+ * A process may map something where something else was, though. What samples of
+ * that time are of nobody knows; but where that happens they say more closely
+ * when they were, for a while: within a tenth of a second or, in bursts, ten
+ * milliseconds.
  */
 #ifndef SAMPLE_INCARNATION_H
 #define SAMPLE_INCARNATION_H
@@ -24,6 +26,7 @@
 
 struct past {
 	bool kept; /* else samples are never late, and nothing is kept */
+	bool tore; /* something was mapped over something else */
 	uint32_t generation; /* of samples that are told next */
 	uint32_t first;	     /* so many have been forgotten */
 	VEC(struct space) v; /* in the order in which they were over */
@@ -41,10 +44,15 @@ void past_child(struct space *s, const struct space *parent, uint64_t time);
  */
 bool past_number(struct past *p, struct space *s, uint32_t exec,
 		 uint32_t birth);
-/* something is about to be mapped over what is there */
-void past_tear(const struct past *p, struct space *s,
-	       const struct mapping *m);
-bool past_is_torn(const struct space *s, uint64_t addr);
+/* something is about to be mapped over what is there, at that time */
+void past_tear(struct past *p, struct space *s, const struct mapping *m,
+	       uint64_t time);
+/*
+ * What was at the address at some time between these two: NULL, nothing that we
+ * know of; or *torn: it was not the same all the time.
+ */
+const struct mapping *past_look(const struct space *s, uint64_t addr,
+				uint64_t from, uint64_t to, bool *torn);
 /* may there be samples of what was over in that generation? */
 bool past_has_samples(const struct past *p, uint32_t generation);
 /* the incarnation that is meant; NULL: nobody knows of it */

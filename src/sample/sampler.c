@@ -129,6 +129,9 @@ static void count_round(struct sampler *s, struct collector *c, bool last)
 	if (c->puzzled)
 		table_census(&s->table, order_room(&s->rings.order));
 	c->puzzled = false;
+	if (c->past.tore)
+		table_slice(&s->table);
+	c->past.tore = false;
 }
 
 void sampler_round(struct sampler *s, struct collector *c, bool last)

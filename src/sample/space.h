@@ -13,10 +13,11 @@ struct mapping {
 	uint32_t image;
 };
 
-/* [start, end) was something else before, and then this */
+/* something that was there until something else was mapped over it */
 struct torn {
-	uint64_t start, end;
-	uint32_t when; /* the generation of samples in which it was both */
+	struct mapping was;
+	uint64_t time;	/* nanoseconds */
+	uint32_t until; /* the generation of samples in which that was told */
 };
 
 struct space {

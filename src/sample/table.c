@@ -1,7 +1,6 @@
 /* table: see table.h. */
 #include "sample/table.h"
 
-#include <asm/ptrace.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -21,6 +20,8 @@ enum {
 	BURST = 10,	  /* milliseconds */
 	BURST_TIMES = 10, /* as often as asked for, in it */
 	LEAST_PAUSE = 1,  /* milliseconds */
+	SLICE = 100,	  /* the same, where there are no bursts */
+	SLICED = 60,	  /* generations, once that is asked for */
 };
 
 static const uint64_t MILLISECOND = 1000000;
@@ -163,6 +164,7 @@ int table_open(struct table *t, const struct table_wish *w, struct err *e)
 {
 	*t = (struct table){.random = (uint64_t)time(NULL) ^
 				      (uint64_t)getpid(),
+			    .slices = {{.n = 1}, {.n = 1}},
 			    .times = burst_times(w)};
 	if (see_numbers(e) || load(t, w, e) || map_all(t, e) ||
 	    open_taps(t, w, e)) {
@@ -234,10 +236,45 @@ static void switch_all(struct table *t, bool on)
 	t->since = steady();
 }
 
+/* what CPUs are to count in from now on */
+static void set_now(const struct table *t, uint32_t cpu)
+{
+	uint32_t slice = t->slices[t->generation].n - 1;
+
+	__atomic_store_n(&t->cpu[cpu].now, slice << 1 | t->generation,
+			 __ATOMIC_SEQ_CST);
+}
+
+/* nothing is counted in the generation's last slice any more, or not now */
+static void end_slice(struct slices *s)
+{
+	s->to[s->n - 1] = steady();
+}
+
+/* the next slice of this generation begins; the last one there is goes on */
+static void next_slice(struct table *t)
+{
+	struct slices *s = &t->slices[t->generation];
+
+	if (!t->sliced || s->n == FOUR_WAY_SLICES)
+		return;
+	s->from[s->n++] = steady();
+	for (uint32_t i = 0; i < t->cpus; i++)
+		set_now(t, i);
+	if (t->on)
+		s->to[s->n - 2] = steady();
+}
+
+void table_slice(struct table *t)
+{
+	t->sliced = SLICED;
+}
+
 void table_start(struct table *t)
 {
+	t->slices[t->generation].from[0] = steady();
 	switch_all(t, true);
-	t->until = t->since + BURST * MILLISECOND;
+	t->until = t->since + (t->times > 1 ? BURST : SLICE) * MILLISECOND;
 }
 
 /* from half of it to one and a half */
@@ -257,6 +294,7 @@ static void pause_now(struct table *t)
 	int64_t pause;
 
 	switch_all(t, false);
+	end_slice(&t->slices[t->generation]);
 	pause = (int64_t)about(t, (t->times - 1) * (t->since - began)) -
 		t->late;
 	t->until = t->since + least;
@@ -268,18 +306,28 @@ static void pause_now(struct table *t)
 static void burst_now(struct table *t)
 {
 	t->late += (int64_t)(steady() - t->until);
+	next_slice(t);
 	switch_all(t, true);
 	t->until = t->since + BURST * MILLISECOND;
+}
+
+static void slice_now(struct table *t, uint64_t now)
+{
+	next_slice(t);
+	t->since = now;
+	t->until = now + SLICE * MILLISECOND;
 }
 
 int table_schedule(struct table *t)
 {
 	uint64_t now = steady();
 
-	if (t->times == 1)
+	if (t->times == 1 && !t->sliced)
 		return -1;
 	if (now >= t->until) {
-		if (t->on)
+		if (t->times == 1)
+			slice_now(t, now);
+		else if (t->on)
 			pause_now(t);
 		else
 			burst_now(t);
@@ -312,48 +360,69 @@ int table_patience(const struct table *t)
 /* see bpf/table.bpf.c for why this is enough */
 void table_flip(struct table *t)
 {
-	for (uint32_t i = 0; i < t->cpus; i++) {
-		struct four_way_cpu *c = &t->cpu[i];
+	struct slices *old = &t->slices[t->generation];
 
-		__atomic_store_n(&c->generation, !c->generation,
-				 __ATOMIC_SEQ_CST);
+	if (t->sliced)
+		t->sliced--;
+	t->generation = !t->generation;
+	t->slices[t->generation] = (struct slices){.from = {steady()}, .n = 1};
+	for (uint32_t i = 0; i < t->cpus; i++) {
+		set_now(t, i);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		while (__atomic_load_n(&c->busy, __ATOMIC_ACQUIRE))
+		while (__atomic_load_n(&t->cpu[i].busy, __ATOMIC_ACQUIRE))
 			sched_yield();
 	}
+	if (t->on)
+		end_slice(old);
 	for (size_t i = 0; i < t->tap.n; i++)
 		event_jitter(&t->event[t->tap.at[i].event], t->tap.at[i].fd,
 			     &t->random);
 }
 
-static struct counted unpack(const struct four_way_entry *x)
+/* the lowest bits of a word, and the word without them */
+static uint32_t take_bits(uint64_t *word, int bits)
 {
-	uint64_t who = x->who >> FOUR_WAY_COUNT_BITS;
-	int64_t place = (int64_t)x->place;
+	uint32_t low = (uint32_t)(*word & FOUR_WAY_MASK(bits));
 
-	return (struct counted){
-		.birth = who & FOUR_WAY_MASK(FOUR_WAY_BIRTH_BITS),
-		.exec = who >> FOUR_WAY_BIRTH_BITS &
-			FOUR_WAY_MASK(FOUR_WAY_EXEC_BITS),
-		.pid = (uint32_t)(who >> (FOUR_WAY_BIRTH_BITS +
-					  FOUR_WAY_EXEC_BITS)),
+	*word >>= bits;
+	return low;
+}
+
+static struct counted unpack(const struct table *t,
+			     const struct four_way_entry *x)
+{
+	const struct slices *s = &t->slices[!t->generation];
+	uint64_t who = x->who;
+	int64_t place = (int64_t)x->place;
+	struct counted c = {
 		.event = x->place & FOUR_WAY_MASK(FOUR_WAY_EVENT_BITS),
 		.kernel = place < 0,
 		.address = (uint64_t)(place >> FOUR_WAY_EVENT_BITS),
-		.count = four_way_samples(x),
 	};
+	uint32_t slice;
+
+	c.count = take_bits(&who, FOUR_WAY_COUNT_BITS);
+	slice = take_bits(&who, FOUR_WAY_SLICE_BITS);
+	c.birth = take_bits(&who, FOUR_WAY_BIRTH_BITS);
+	c.exec = take_bits(&who, FOUR_WAY_EXEC_BITS);
+	c.pid = (uint32_t)who;
+	c.from = s->from[slice];
+	c.to = s->to[slice];
+	return c;
 }
 
 /* tells those that have samples, and takes them away */
-static void take_entries(struct four_way_entry *x, size_t n,
+static void take_entries(const struct table *t, struct four_way_entry *x,
+			 size_t n,
 			 void (*fn)(void *arg, const struct counted *x),
 			 void *arg)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct counted c = unpack(&x[i]);
+		struct counted c;
 
-		if (!c.count)
+		if (!four_way_samples(&x[i]))
 			continue;
+		c = unpack(t, &x[i]);
 		fn(arg, &c);
 		x[i] = (struct four_way_entry){0};
 	}
@@ -362,13 +431,13 @@ static void take_entries(struct four_way_entry *x, size_t n,
 void table_take(struct table *t,
 		void (*fn)(void *arg, const struct counted *x), void *arg)
 {
-	for (uint32_t i = 0; i < t->cpus; i++) {
-		uint32_t old = !t->cpu[i].generation;
+	uint32_t old = !t->generation;
 
-		take_entries(sets_of(t, i, old), FOUR_WAY_SETS * FOUR_WAY, fn,
-			     arg);
-		take_entries(spill_of(t, i, old), t->cpu[i].spilled[old], fn,
-			     arg);
+	for (uint32_t i = 0; i < t->cpus; i++) {
+		take_entries(t, sets_of(t, i, old), FOUR_WAY_SETS * FOUR_WAY,
+			     fn, arg);
+		take_entries(t, spill_of(t, i, old), t->cpu[i].spilled[old],
+			     fn, arg);
 		t->cpu[i].spilled[old] = 0;
 	}
 }

@@ -29,6 +29,7 @@ struct counted {
 	uint32_t event;
 	bool kernel;
 	uint64_t address, count;
+	uint64_t from, to; /* they were taken then, by the steady clock */
 };
 
 struct table_wish {
@@ -44,6 +45,12 @@ struct tap {
 	uint32_t event;
 };
 
+/* how a generation's time is sliced, in nanoseconds of the steady clock */
+struct slices {
+	uint64_t from[FOUR_WAY_SLICES], to[FOUR_WAY_SLICES];
+	uint32_t n;
+};
+
 struct table {
 	struct table_bpf *bpf;
 	VEC(struct tap) tap;
@@ -53,12 +60,15 @@ struct table {
 	struct four_way_cpu *cpu;
 	struct four_way_set *set;     /* by CPU and generation */
 	struct four_way_entry *spill; /* the same */
+	uint32_t generation;
+	uint32_t sliced; /* so many generations more are */
+	struct slices slices[2]; /* by generation */
 	uint64_t random;
-	/* bursts */
+	/* bursts, or slices that nothing separates */
 	uint64_t times; /* as often; 1: there are none */
 	bool on;
-	uint64_t since, until; /* nanoseconds of the steady clock */
-	int64_t late; /* the last pause was longer, than it should have been */
+	uint64_t since, until;
+	int64_t late; /* the last pause was longer than it should have been */
 };
 
 /* a record of one who is there: a number, and who that is now */
@@ -74,6 +84,11 @@ int table_open(struct table *t, const struct table_wish *w, struct err *e);
 void table_start(struct table *t);
 /* appends a record, TABLE_CITIZEN, of every process that there is now */
 void table_census(struct table *t, records *to);
+/*
+ * For a while samples say when they were more closely than by generation:
+ * there are more entries then.
+ */
+void table_slice(struct table *t);
 /* does what is due; the milliseconds until it is to be called again, or -1 */
 int table_schedule(struct table *t);
 /* milliseconds that there is room for, whatever happens */

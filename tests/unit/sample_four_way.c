@@ -31,7 +31,7 @@ static void test_nothing_is_lost(void **state)
 	for (int i = 0; i < STEPS; i++) {
 		uint64_t key = splitmix(&seed) % KEYS;
 		uint64_t place = four_way_place(key, key % 3);
-		uint64_t who = four_way_who(key % 5, key % 7, key);
+		uint64_t who = four_way_who(key % 5, key % 7, key, key % 16);
 		uint32_t at = four_way_hash(place, who);
 		struct four_way_entry gone;
 
@@ -54,7 +54,7 @@ static void test_nothing_is_lost(void **state)
 static uint64_t count(struct four_way_set *s, uint64_t key)
 {
 	struct four_way_entry gone = four_way_count(s, four_way_place(key, 0),
-						    four_way_who(1, 1, 1));
+						    four_way_who(1, 1, 1, 1));
 
 	return four_way_samples(&gone) ? key_of(&gone) : KEYS;
 }
@@ -77,8 +77,8 @@ static void test_order(void **state)
 /* the same address of others is another entry */
 static void test_who(void **state)
 {
-	static const uint64_t who[][3] = {
-		{1, 1, 1}, {2, 1, 1}, {1, 2, 1}, {1, 1, 2},
+	static const uint64_t who[][4] = {
+		{1, 1, 1, 1}, {1, 2, 1, 1}, {1, 1, 2, 1}, {1, 1, 1, 2},
 	};
 	struct four_way_set s;
 
@@ -87,7 +87,8 @@ static void test_who(void **state)
 	for (int round = 0; round < 3; round++)
 		for (int i = 0; i < 4; i++)
 			four_way_count(&s, 77, four_way_who(
-				who[i][0], who[i][1], who[i][2]));
+				who[i][0], who[i][1], who[i][2],
+				who[i][3]));
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(four_way_samples(&s.entry[i]), 3);
 }
@@ -96,7 +97,7 @@ static void test_full_count(void **state)
 {
 	uint64_t most = FOUR_WAY_MASK(FOUR_WAY_COUNT_BITS), n = 0;
 	uint64_t who = four_way_who(FOUR_WAY_MASK(FOUR_WAY_PID_BITS), 255,
-				    1023);
+				    1023, 15);
 	struct four_way_set s;
 
 	(void)state;

@@ -52,7 +52,8 @@ static struct record begin(uint32_t type, uint16_t misc, uint32_t a,
 	return r;
 }
 
-static void tell_mmap(struct collector *c, uint32_t pid, const char *path)
+static void tell_mmap_at(struct collector *c, uint32_t pid, const char *path,
+			 uint64_t time)
 {
 	struct record r = begin(PERF_RECORD_MMAP2, 0, pid, pid);
 	char name[64] = "";
@@ -63,7 +64,14 @@ static void tell_mmap(struct collector *c, uint32_t pid, const char *path)
 	for (int i = 0; i < 5; i++)
 		put8(&r, 0); /* offset, which file, what may be done */
 	put(&r, name, sizeof name);
+	put8(&r, 0); /* which thread */
+	put8(&r, time);
 	collect(c, &r.header);
+}
+
+static void tell_mmap(struct collector *c, uint32_t pid, const char *path)
+{
+	tell_mmap_at(c, pid, path, 0);
 }
 
 static void tell_exec(struct collector *c, uint32_t pid, const char *path)
@@ -252,22 +260,38 @@ static void test_end(void **state)
 	collector_free(&c);
 }
 
+/* samples of MAKE, taken between two times */
+static void count_between(struct collector *c, uint64_t from, uint64_t to,
+			  uint64_t n)
+{
+	struct counted x = {.pid = MAKE, .exec = 3, .birth = 100,
+			    .address = AT, .count = n, .from = from,
+			    .to = to};
+
+	collect_counted(c, &x);
+}
+
 static void test_torn(void **state)
 {
 	struct collector c = start();
 
 	(void)state;
-	tell_mmap(&c, MAKE, "/make"); /* that changes nothing */
-	count(&c, MAKE, 3, 100, 1);
-	tell_mmap(&c, MAKE, "/plugin");
-	count(&c, MAKE, 3, 100, 10);
+	tell_mmap_at(&c, MAKE, "/make", 15); /* that changes nothing */
+	tell_mmap_at(&c, MAKE, "/plugin", 25);
+	tell_mmap_at(&c, MAKE, "/other", 55);
+	count_between(&c, 10, 20, 1);
+	count_between(&c, 20, 30, 10);
+	count_between(&c, 30, 40, 100);
+	count_between(&c, 50, 60, 1000);
+	count_between(&c, 60, 70, 10000);
+	count_between(&c, 10, 70, 100000);
 	assert_int_equal(samples_of(&c, "/make"), 1);
-	assert_int_equal(c.unknown, 10);
-	collector_turn(&c);
-	collector_turn(&c);
-	count(&c, MAKE, 3, 100, 100);
 	assert_int_equal(samples_of(&c, "/plugin"), 100);
-	assert_int_equal(c.unknown, 10);
+	assert_int_equal(samples_of(&c, "/other"), 10000);
+	assert_int_equal(c.unknown, 101010);
+	collector_turn(&c);
+	collector_turn(&c);
+	assert_int_equal(space_of(&c.spaces, MAKE)->torn.n, 0);
 	collector_free(&c);
 }
 

@@ -7,13 +7,15 @@
  *
  *	entry	place	63 ........ 4 | 3 .. 0		16 bytes
  *			address	      | event
- *		who	63 .. 42 | 41 .. 34 | 33 .. 24 | 23 .. 0
- *			process	 | exec     | birth    | count
+ *		who	63 .. 42 | 41 .. 34 | 33 .. 24 | 23 .. 20 | 19 .. 0
+ *			process	 | exec     | birth    | slice	  | count
  *
  * Addresses of the kernel are negative, and are so still without their upper
  * four bits. Exec is how often the process has executed a program, birth when
  * it began, both as far as they fit: who has the number of a process and what
- * is mapped there changes with them, and no sample is taken for another's.
+ * is mapped there changes with them, and no sample is taken for another's. The
+ * slice is of the generation's time: a process may map one library where
+ * another was.
  *
  * The entry that is hit moves to the front, a new one is put there, and the
  * last one goes: the paper's own advice (section 5.4). Entries that go are put
@@ -39,8 +41,10 @@ enum {
 	FOUR_WAY_PID_BITS = 22, /* the kernel has no larger ones */
 	FOUR_WAY_EXEC_BITS = 8,
 	FOUR_WAY_BIRTH_BITS = 10,
-	FOUR_WAY_COUNT_BITS = 24,
+	FOUR_WAY_SLICE_BITS = 4,
+	FOUR_WAY_COUNT_BITS = 20,
 	FOUR_WAY_BIRTH_UNIT = 24, /* 2 to this nanoseconds: 17 milliseconds */
+	FOUR_WAY_SLICES = 1 << FOUR_WAY_SLICE_BITS,
 	FOUR_WAY_SET_BITS = 11,
 	FOUR_WAY_SETS = 1 << FOUR_WAY_SET_BITS,
 	FOUR_WAY_SPILL = 16384, /* entries */
@@ -61,8 +65,8 @@ struct four_way_set {
 
 /* of a CPU: one line of the cache, too */
 struct four_way_cpu {
-	uint32_t busy;	     /* 1 while a sample is being counted */
-	uint32_t generation; /* to count in; user space sets it */
+	uint32_t busy; /* 1 while a sample is being counted */
+	uint32_t now;  /* slice << 1 | generation; user space sets it */
 	uint32_t spilled[2]; /* entries, by generation */
 	uint64_t lost;	     /* samples, ever */
 	uint64_t unused[5];
@@ -75,12 +79,15 @@ struct four_way_citizen {
 };
 
 static inline uint64_t four_way_who(uint64_t pid, uint64_t exec,
-				    uint64_t birth)
+				    uint64_t birth, uint64_t slice)
 {
-	return (pid << FOUR_WAY_EXEC_BITS |
-		(exec & FOUR_WAY_MASK(FOUR_WAY_EXEC_BITS)))
-		       << FOUR_WAY_BIRTH_BITS |
-	       (birth & FOUR_WAY_MASK(FOUR_WAY_BIRTH_BITS));
+	uint64_t who = pid << FOUR_WAY_EXEC_BITS |
+		       (exec & FOUR_WAY_MASK(FOUR_WAY_EXEC_BITS));
+
+	who = who << FOUR_WAY_BIRTH_BITS |
+	      (birth & FOUR_WAY_MASK(FOUR_WAY_BIRTH_BITS));
+	return who << FOUR_WAY_SLICE_BITS |
+	       (slice & FOUR_WAY_MASK(FOUR_WAY_SLICE_BITS));
 }
 
 static inline uint64_t four_way_place(uint64_t address, uint64_t event)

@@ -9,7 +9,7 @@
  * the new one, then waits until the CPU is not busy; here we are busy, then
  * ask which generation it is. Both make the other see what they did first
  * (the exchanges are full barriers), so that who is not seen has seen the new
- * one. Interrupts cannot nest here: the kernel runs one program of samples at a
+ * one. Interrupts do not nest here: the kernel runs one program of samples at a
  * time on a CPU.
  *
  * What is constant while it is loaded (.rodata) the verifier takes for what it
@@ -112,9 +112,11 @@ static inline void keep(struct four_way_cpu *c, uint32_t area,
 }
 
 static inline void count_in(struct four_way_cpu *c, uint32_t cpu,
-			    uint64_t place, uint64_t who)
+			    struct task_struct *task, uint64_t place)
 {
-	uint32_t generation = *(volatile uint32_t *)&c->generation & 1;
+	uint32_t now = *(volatile uint32_t *)&c->now, generation = now & 1;
+	uint64_t who = four_way_who((uint32_t)task->tgid, task->self_exec_id,
+				    birth_of(task->group_leader), now >> 1);
 	uint32_t area = 2 * cpu + generation;
 	uint32_t at = area * FOUR_WAY_SETS + four_way_hash(place, who);
 	struct four_way_set *s = bpf_map_lookup_elem(&sets, &at);
@@ -134,7 +136,7 @@ int count_sample(void *ctx)
 {
 	struct task_struct *task;
 	struct four_way_cpu *c;
-	uint64_t place, who;
+	uint64_t place;
 	uint32_t cpu;
 
 	if (nothing)
@@ -146,10 +148,8 @@ int count_sample(void *ctx)
 		return 0; /* nobody: the CPU is idle */
 	place = four_way_place(address_of(ctx), events > 1 ?
 			       bpf_get_attach_cookie(ctx) : 0);
-	who = four_way_who((uint32_t)task->tgid, task->self_exec_id,
-			   birth_of(task->group_leader));
 	__sync_lock_test_and_set(&c->busy, 1);
-	count_in(c, cpu, place, who);
+	count_in(c, cpu, task, place);
 	__sync_lock_test_and_set(&c->busy, 0);
 	return 0;
 }
