@@ -4,6 +4,7 @@ daemon: samples of the whole system fall where its time goes, whoever lives how
 short, under whatever number; its owner and nobody else tells it what to do;
 there is one per file; and whatever ends it, its database is whole.
 """
+import ctypes
 import json
 import math
 import os
@@ -33,7 +34,7 @@ class Daemon:
     """one that runs, into a database of its own"""
 
     def __init__(self, name, *words, **more):
-        self.db = os.path.join(where, name)
+        self.db = os.path.join(where, name + ".".join(OPTIONS))
         self.process = subprocess.Popen(
             [TALLY, "daemon", "run", "--db", self.db, *OPTIONS, *words],
             stderr=subprocess.PIPE, text=True, **more)
@@ -202,6 +203,12 @@ def try_reload():
     d.stop()
     got = {r["image"]: r["samples"] for r in rows(d.db, "procedure")
            if r["procedure"] == "work"}
+    if "bpf" in OPTIONS:
+        # ten milliseconds each: it does not say when it was so closely
+        unknown = of_image(d.db, "[unknown]")
+        tap.ok(unknown > 5 * sum(got.values()), "libraries in the place of "
+               "others are not mistaken for one another", [got, unknown])
+        return
     tap.ok(len(got) == 3 and min(got.values()) > 0.2 * sum(got.values()),
            "libraries in the place of others are told apart", [got])
 
@@ -359,6 +366,7 @@ def try_misuse():
     for words in ([], ["walk"], ["run", "stop"], ["run", "--rate", "0"],
                   ["run", "--rate", "x"], ["run", "--flush", "0"],
                   ["run", "--epoch", "-1"], ["run", "--what"],
+                  ["run", "--source", "bfp"],
                   ["run", "--db", ""]):
         status, out, err = tally("daemon", *words)
         tap.ok(status == 2 and err and not out,
@@ -368,9 +376,85 @@ def try_misuse():
            "where nothing can be made", [status, err])
 
 
-TESTS = (try_words, try_start, try_shares, try_running, try_chain, try_again,
-         try_reload, try_crowd, try_kills, try_full, try_clock, try_broken,
-         try_who, try_misuse)
+def may_bpf():
+    d = Daemon("may", "--source", "bpf")
+    said = d.stop()
+    if "status" in said:
+        tap.skip("samples counted by the kernel", "BPF is not allowed here")
+    return "status" not in said
+
+
+def try_sources():
+    """two daemons at once see the same"""
+    if not may_bpf():
+        return
+    daemons = [Daemon("one", "--source", "rings"),
+               Daemon("other", "--source", "bpf", "--steady")]
+    subprocess.run([shares, "2000"], stdout=subprocess.DEVNULL)
+    said = [d.stop() for d in daemons]
+    tap.ok([x["source"] for x in said] == ["rings", "bpf, steady"],
+           "status: where samples are from", said)
+    tap.ok(said[1]["unknown"] <= 0.0005 * said[1]["samples"] and
+           not said[1]["lost"], "all are attributed, none is lost", said)
+    a, b = ({r["procedure"]: r["samples"] for r in
+             rows(d.db, "procedure", "--image", "shares")} for d in daemons)
+    for name in "three_quarters", "one_quarter":
+        n = a.get(name, 0) + b.get(name, 0)
+        tap.ok(n > 1000 and abs(a[name] - b[name]) < 0.03 * n +
+               6 * math.sqrt(n), name + ": as many by either", [a, b])
+    for by in "image", "process":
+        a, b = (total(rows(d.db, by)) for d in daemons)
+        tap.ok(abs(a - b) < 0.05 * (a + b), "by %s, too" % by, [a, b])
+
+
+def try_bursts():
+    if not may_bpf():
+        return
+    d = Daemon("bursts", "--source", "bpf", "--bursts")
+    before = os.times()
+    subprocess.run([shares, "3000"], stdout=subprocess.DEVNULL)
+    after = os.times()
+    said = d.stop()
+    used = after.children_user - before.children_user
+    got = {r["procedure"]: r["samples"] for r in
+           rows(d.db, "procedure", "--image", "shares")}
+    n = sum(got.values())
+    tap.ok(said["source"] == "bpf, in bursts", "bursts: status", [said])
+    # some thirty of them, or a hundred; their pauses are random
+    tap.ok(0.5 < n / used / 5200 < 1.6, "bursts: as many samples as asked for",
+           [n, used])
+    tap.ok(abs(got.get("three_quarters", 0) / n - 0.75) < 0.1,
+           "bursts: where the time goes", [got])
+
+
+def no_bpf():
+    """preexec_fn: what is left may use perf, but no BPF"""
+    PR_CAPBSET_DROP, CAP_SYS_ADMIN, CAP_BPF = 24, 21, 39
+    libc = ctypes.CDLL(None)
+    libc.prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0)
+    libc.prctl(PR_CAPBSET_DROP, CAP_BPF, 0, 0, 0)
+
+
+def try_refused():
+    if not may_bpf():
+        return
+    d = Daemon("refused", preexec_fn=no_bpf)
+    said = d.stop()
+    tap.ok(said.get("source") == "rings" and
+           "not permitted" in said.get("no_bpf", ""),
+           "without BPF: the rings, and why", [said])
+    status, _, err = tally("daemon", "run", "--source", "bpf", "--db",
+                           os.path.join(where, "refused2"),
+                           preexec_fn=no_bpf)
+    tap.ok(status == 4 and "not permitted" in err,
+           "who insists on it is told", [status, err])
+
+
+# each with either source
+SAMPLED = (try_shares, try_running, try_chain, try_again, try_reload,
+           try_crowd)
+TESTS = (try_words, try_start, try_kills, try_full, try_clock, try_broken,
+         try_who, try_misuse, try_sources, try_bursts, try_refused)
 OPTIONS = []
 with tempfile.TemporaryDirectory() as where:
     shares = build("shares", "tests/progs/sample/shares.c")
@@ -378,5 +462,11 @@ with tempfile.TemporaryDirectory() as where:
         print("1..0 # SKIP this machine does not let us sample all of it")
         sys.exit(0)
     for test in TESTS:
+        test()
+    OPTIONS = ["--source", "rings"]
+    for test in SAMPLED:
+        test()
+    OPTIONS = ["--source", "bpf", "--steady"]
+    for test in SAMPLED if may_bpf() else ():
         test()
 tap.done()
