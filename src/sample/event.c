@@ -26,6 +26,7 @@ static struct perf_event_attr attributes(const struct event *v)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.disabled = 1,
+		.precise_ip = v->precise,
 		.exclude_kernel = !v->kernel,
 		.exclude_hv = 1,
 	};
@@ -96,17 +97,37 @@ int event_paranoia(void)
 	return event_setting("perf_event_paranoid", PARANOIA_UNKNOWN);
 }
 
+/* a timer has no precision; counters may have, from 3 (none is off) to 0 */
+static bool settle_precision(struct event *v)
+{
+	v->precise = v->type == PERF_TYPE_SOFTWARE ? 0 : 3;
+	while (!works(v)) {
+		if (!v->precise)
+			return false;
+		v->precise--;
+	}
+	return true;
+}
+
+int event_check(struct event *v, struct err *e)
+{
+	if (settle_precision(v))
+		return 0;
+	return err_set(e, ERR_MACHINE, "this machine does not let us sample "
+		       "%s: %s; 'tally doctor' says more", v->name,
+		       strerror(errno));
+}
+
 int event_choose(struct event *v, uint64_t rate, struct err *e)
 {
 	*v = (struct event){.name = "cycles", .type = PERF_TYPE_HARDWARE,
 			    .config = PERF_COUNT_HW_CPU_CYCLES, .rate = rate,
 			    .kernel = event_may_see_kernel()};
-	if (works(v))
+	if (settle_precision(v))
 		return 0;
-	v->name = "cpu-clock";
-	v->type = PERF_TYPE_SOFTWARE;
-	v->config = PERF_COUNT_SW_CPU_CLOCK;
-	v->period = SECOND / rate;
+	*v = (struct event){.name = "cpu-clock", .type = PERF_TYPE_SOFTWARE,
+			    .config = PERF_COUNT_SW_CPU_CLOCK, .rate = rate,
+			    .period = SECOND / rate, .kernel = v->kernel};
 	if (works(v))
 		return 0;
 	return err_set(e, ERR_MACHINE, "this machine does not let us sample: "

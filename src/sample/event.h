@@ -15,15 +15,17 @@
 #include "base/err.h"
 
 enum { EVENT_RATE = 5200, EVENT_RATE_MOST = 100000 }; /* per second and CPU */
+enum { EVENT_NAME = 32 };
 enum { EVENT_EVERYBODY = -1 }; /* for a process: all there are */
 
 struct event {
-	const char *name;
+	char name[EVENT_NAME];
 	uint32_t type; /* of perf_event_attr */
 	uint64_t config;
 	uint64_t period; /* nanoseconds, cycles; 0: the kernel finds it */
 	uint64_t rate;	 /* samples per second that are asked for */
 	bool kernel;	 /* samples in the kernel, too */
+	uint8_t precise; /* how near to what it is of, as far as it goes */
 };
 
 /* does the machine have counters for cycles? */
@@ -39,6 +41,8 @@ int event_paranoia(void);
 
 /* the best there is for time, so many samples per second; -1 if none is */
 int event_choose(struct event *v, uint64_t rate, struct err *e);
+/* whether it can be sampled, and as precisely as the processor can; or -1 */
+int event_check(struct event *v, struct err *e);
 /*
  * A descriptor for a process and what it starts, on one CPU, from its next
  * execution on, or for everybody there, once it is enabled; but not for nobody:

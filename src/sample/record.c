@@ -101,7 +101,7 @@ static void end(struct recording *x, struct recorded *r)
 			    &x->collector);
 		r->unstored = flush(x);
 	}
-	r->event = x->event.name;
+	memcpy(r->event, x->event.name, sizeof r->event);
 	r->kernel = x->event.kernel;
 	r->samples = x->collector.samples;
 	r->unknown = x->collector.unknown;
