@@ -28,6 +28,11 @@ static const char daemon_usage[] =
 	"  --db DB          the database, a directory; /var/lib/tally by\n"
 	"                   default\n"
 	"  --rate HZ        samples per second of each CPU; 5200 by default\n"
+	"  --event NAME[:PERIOD],..  what to sample, and once in how many of\n"
+	"                   it; time, by default: cycles, or cpu-clock. Also\n"
+	"                   instructions, cache-misses, branch-misses,\n"
+	"                   page-faults, context-switches ..., rHEX\n"
+	"  --mux            one event after the other, not all at once\n"
 	"  --source SOURCE  bpf: the kernel counts samples, by a program of\n"
 	"                   ours, or rings: it tells of each; by default bpf\n"
 	"                   if that is allowed, else rings\n"
@@ -92,6 +97,8 @@ static int take_flag(struct daemon_call *call, const char *a)
 {
 	if (!strcmp(a, "--json"))
 		call->json = true;
+	else if (!strcmp(a, "--mux"))
+		call->wish.sampler.turns = true;
 	else if (!strcmp(a, "--steady") || !strcmp(a, "--bursts"))
 		call->wish.sampler.steady = !strcmp(a, "--steady");
 	else
@@ -114,6 +121,10 @@ static int daemon_word(void *to, char **argv, int *i, bool option)
 		return take_number("--flush", value, YEAR, &call->wish.flush);
 	if ((value = option_value(argv, i, "--epoch")))
 		return take_number("--epoch", value, YEAR, &call->wish.epoch);
+	if ((value = option_value(argv, i, "--event"))) {
+		call->wish.sampler.events = value;
+		return 0;
+	}
 	if ((value = option_value(argv, i, "--source")))
 		return take_source(value, &call->wish.sampler);
 	if ((value = option_value(argv, i, "--db"))) {
@@ -263,7 +274,7 @@ static int daemon_main(int argc, char **argv)
 {
 	struct daemon_call call = {.wish = {
 		.directory = "/var/lib/tally",
-		.sampler.rate = EVENT_RATE,
+		.sampler = {.events = "time", .rate = EVENT_RATE},
 		.flush = DAEMON_FLUSH, .epoch = DAEMON_EPOCH,
 	}};
 	int status = option_each(argc, argv, daemon_word, &call);

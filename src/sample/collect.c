@@ -1,51 +1,12 @@
 /* collect: see collect.h. */
 #include "sample/collect.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "store/image_key.h"
 
-enum {
-	NOBODY = 0, /* the process of samples that have none */
-	SETTLE = 4096, /* so many samples are added up at least */
-};
-
-/* --- images */
-
-/* the number of an image; all that makes it one is in the key */
-static uint32_t image_number(struct collector *c, struct stored_image is)
-{
-	struct seen_image new = {.is = is};
-	char key[IMAGE_KEY];
-	uint32_t number;
-
-	image_key(&is, key);
-	number = intern(&c->key, key);
-	if (number == c->image.n) {
-		new.is.path = intern_string(&c->text, is.path);
-		vec_push(&c->image, new);
-	}
-	return number;
-}
-
-static uint32_t special_image(struct collector *c, enum image_kind kind,
-			      const char *name)
-{
-	return image_number(c, (struct stored_image){.kind = kind,
-						     .path = name});
-}
-
-static void image_samples(struct collector *c, uint32_t image, struct hit new)
-{
-	struct seen_image *m = &c->image.at[image];
-
-	vec_push(&m->fresh, new);
-	if (m->fresh.n < 2 * m->settled + SETTLE)
-		return;
-	run_settle(&m->fresh);
-	m->settled = m->fresh.n;
-}
+enum { NOBODY = HARVEST_NOBODY };
 
 /* --- processes */
 
@@ -53,13 +14,7 @@ static void image_samples(struct collector *c, uint32_t image, struct hit new)
 static void process_begin(struct collector *c, struct space *s,
 			  const char *name)
 {
-	struct seen_process p = {.pid = s->pid,
-				 .name = intern_string(&c->text, name)};
-
-	if (!c->process.n)
-		vec_push(&c->process, (struct seen_process){.name = "?"});
-	s->process = (uint32_t)c->process.n;
-	vec_push(&c->process, p);
+	s->process = harvest_process(&c->harvest, s->pid, name);
 }
 
 /* what a file, or memory, is by the name that the kernel gives to it */
@@ -80,7 +35,7 @@ static void map(struct collector *c, struct space *s, struct mapping m,
 {
 	if (is.kind == IMAGE_MEMORY)
 		m.offset = m.start;
-	m.image = image_number(c, is);
+	m.image = harvest_image(&c->harvest, &is);
 	/*
 	 * The kernel tells how much it wanted for the loader, and puts the
 	 * vdso into what it did not need, before the program's first step.
@@ -154,7 +109,8 @@ static void on_fork(struct collector *c, struct bytes *b)
 	s = space_copy(&c->spaces, pid, parent);
 	from = space_of(&c->spaces, parent);
 	past_child(s, from, time);
-	name = from && from->process ? c->process.at[from->process].name : "?";
+	name = from && from->process ?
+		       c->harvest.process.at[from->process].name : "?";
 	process_begin(c, s, name);
 }
 
@@ -240,19 +196,30 @@ static const struct mapping *find_or_ask(struct collector *c, struct space *s,
 	return space_find(s, x->address);
 }
 
+/* the samples are of that place in an image, and of a process or nobody */
+static void add(struct collector *c, uint32_t image, const struct space *s,
+		const struct counted *x, uint64_t offset)
+{
+	struct hit h = {offset, x->count};
+
+	c->samples += x->count;
+	harvest_samples(&c->harvest, image, s ? s->process : NOBODY, x->event,
+			h);
+}
+
 static void user_samples(struct collector *c, struct space *s,
 			 const struct counted *x)
 {
 	const struct mapping *m = find_or_ask(c, s, x);
-	struct hit h = {x->address, x->count};
+	struct stored_image unknown = {.kind = IMAGE_UNKNOWN,
+				       .path = "[unknown]"};
 
 	if (m) {
-		h.offset += m->offset - m->start;
-		image_samples(c, m->image, h);
+		add(c, m->image, s, x, x->address - m->start + m->offset);
 		return;
 	}
-	c->unknown += h.count;
-	image_samples(c, special_image(c, IMAGE_UNKNOWN, "[unknown]"), h);
+	c->unknown += x->count;
+	add(c, harvest_image(&c->harvest, &unknown), s, x, x->address);
 }
 
 /* the image of a part of the kernel, or of what is in none (NULL) */
@@ -267,7 +234,7 @@ static uint32_t kernel_image(struct collector *c, const struct kernel_part *p)
 		memcpy(is.build_id, c->kernel.build_id, sizeof is.build_id);
 		is.build_id_len = c->kernel.build_id_len;
 	}
-	return image_number(c, is);
+	return harvest_image(&c->harvest, &is);
 }
 
 static void know_kernel(struct collector *c)
@@ -279,37 +246,35 @@ static void know_kernel(struct collector *c)
 	vec_push(&c->kernel_image, kernel_image(c, NULL));
 }
 
-static void kernel_samples(struct collector *c, const struct counted *x)
+static void kernel_samples(struct collector *c, const struct space *s,
+			   const struct counted *x)
 {
-	struct hit h = {x->address, x->count};
 	const struct kernel_part *p;
 	size_t part;
 
 	if (!c->kernel_image.n)
 		know_kernel(c);
-	p = kernel_find(&c->kernel, h.offset);
+	p = kernel_find(&c->kernel, x->address);
 	part = p ? (size_t)(p - c->kernel.part.at) : c->kernel.part.n;
-	if (p)
-		h.offset -= p->start;
-	image_samples(c, c->kernel_image.at[part], h);
+	add(c, c->kernel_image.at[part], s, x,
+	    p ? x->address - p->start : x->address);
 }
 
 /* samples of a process, or of nobody knows whom (NULL) */
 static void add_samples(struct collector *c, struct space *s,
 			const struct counted *x)
 {
-	c->process.at[s ? s->process : NOBODY].fresh += x->count;
-	c->samples += x->count;
-	c->fresh += x->count;
 	if (x->kernel)
-		kernel_samples(c, x);
+		kernel_samples(c, s, x);
 	else
 		user_samples(c, s, x);
 }
 
-static void on_sample(struct collector *c, struct bytes *b, unsigned mode)
+static void on_sample(struct collector *c, struct bytes *b, uint32_t event,
+		      unsigned mode)
 {
 	struct counted one = {.address = bytes_uint(b, 8), .count = 1,
+			      .event = event,
 			      .kernel = mode == PERF_RECORD_MISC_KERNEL};
 	struct space *s;
 
@@ -329,8 +294,8 @@ void collect_counted(void *collector, const struct counted *x)
 
 	if (!s)
 		c->puzzled = true;
-	if (!c->process.n || (s && s->process == NOBODY))
-		process_begin(c, s ? s : space_make(&c->spaces, x->pid), "?");
+	else if (s->process == NOBODY)
+		process_begin(c, s, "?");
 	add_samples(c, s, x);
 }
 
@@ -346,7 +311,7 @@ static void on_citizen(struct collector *c, const struct citizen *x)
 }
 
 /* PERF_RECORD_LOST: samples, or news */
-static void on_lost(struct collector *c, struct bytes *b)
+static void on_lost(struct collector *c, struct bytes *b, uint32_t event)
 {
 	uint64_t n;
 
@@ -355,10 +320,11 @@ static void on_lost(struct collector *c, struct bytes *b)
 	if (c->past.kept)
 		c->puzzled = true;
 	else
-		c->lost += n;
+		c->lost[event] += n;
 }
 
-void collect(void *collector, const struct perf_event_header *h)
+void collect(void *collector, uint32_t event,
+	     const struct perf_event_header *h)
 {
 	struct collector *c = collector;
 	struct bytes b = bytes_window((const uint8_t *)(h + 1),
@@ -381,67 +347,24 @@ void collect(void *collector, const struct perf_event_header *h)
 		on_exit_of(c, &b);
 		break;
 	case PERF_RECORD_LOST:
-		on_lost(c, &b);
+		on_lost(c, &b, event);
 		break;
 	case PERF_RECORD_SAMPLE:
-		on_sample(c, &b, h->misc & PERF_RECORD_MISC_CPUMODE_MASK);
+		on_sample(c, &b, event,
+			  h->misc & PERF_RECORD_MISC_CPUMODE_MASK);
 		break;
 	}
 }
 
-/* --- storing */
-
-static int store_images(struct collector *c, struct store *s, int64_t epoch,
-			int64_t event, struct err *e)
-{
-	for (size_t i = 0; i < c->image.n; i++) {
-		struct seen_image *m = &c->image.at[i];
-		int64_t image;
-
-		if (!m->fresh.n)
-			continue;
-		run_settle(&m->fresh);
-		image = store_image(s, &m->is, e);
-		if (image < 0 ||
-		    store_samples(s, epoch, image, event, &m->fresh, e))
-			return -1;
-	}
-	return 0;
-}
-
-static int store_processes(struct collector *c, struct store *s,
-			   int64_t epoch, int64_t event, struct err *e)
-{
-	for (size_t i = 0; i < c->process.n; i++) {
-		const struct seen_process *p = &c->process.at[i];
-		struct stored_process x = {p->pid, p->name, p->fresh};
-
-		if (p->fresh && store_process(s, epoch, event, &x, e))
-			return -1;
-	}
-	return 0;
-}
-
-/* it is stored: the next time begins with nothing */
-static void forget_fresh(struct collector *c)
-{
-	c->fresh = 0;
-	for (size_t i = 0; i < c->image.n; i++)
-		c->image.at[i].fresh.n = c->image.at[i].settled = 0;
-	for (size_t i = 0; i < c->process.n; i++)
-		c->process.at[i].fresh = 0;
-}
+/* --- who is still there */
 
 void collector_shed(struct collector *c, size_t most)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->image.n; i++)
-		n += c->image.at[i].fresh.n;
-	if (n <= most)
+	if (harvest_places(&c->harvest) <= most)
 		return;
-	c->lost += c->fresh;
-	forget_fresh(c);
+	for (size_t i = 0; i < EVENTS; i++)
+		c->lost[i] += c->harvest.fresh[i];
+	harvest_forget(&c->harvest);
 }
 
 /*
@@ -462,66 +385,33 @@ void collector_turn(struct collector *c)
 	spaces_keep(&c->spaces, is_needed, c);
 }
 
-typedef VEC(struct seen_process) processes;
-
-/* keeps the processes of the spaces, under new numbers */
-static void keep_processes(const struct collector *c, struct space *s,
-			   size_t n, processes *kept)
+static void keep_processes(struct space *s, size_t n, struct harvest_kept *k)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct seen_process p;
+	for (size_t i = 0; i < n; i++)
+		s[i].process = harvest_keep(k, s[i].process);
+}
 
-		if (s[i].process == NOBODY)
-			continue;
-		p = c->process.at[s[i].process];
-		if (!kept->n)
-			vec_push(kept, (struct seen_process){.name = "?"});
-		s[i].process = (uint32_t)kept->n;
-		vec_push(kept, p);
-	}
+/* harvest_tidy(): those of the spaces */
+static void keep_all(void *collector, struct harvest_kept *k)
+{
+	struct collector *c = collector;
+
+	keep_processes(c->spaces.v.at, c->spaces.v.n, k);
+	keep_processes(c->past.v.at, c->past.v.n, k);
 }
 
 void collector_tidy(struct collector *c)
 {
-	processes kept = {0};
-
 	spaces_keep(&c->spaces, is_needed, c);
-	keep_processes(c, c->spaces.v.at, c->spaces.v.n, &kept);
-	keep_processes(c, c->past.v.at, c->past.v.n, &kept);
-	vec_free(&c->process);
-	vec_append(&c->process, &kept);
-	vec_free(&kept);
-}
-
-int collector_store(struct collector *c, struct store *s, int64_t epoch,
-		    const struct stored_event *event, struct err *e)
-{
-	int64_t number;
-	struct err also;
-
-	if (store_begin(s, e))
-		return -1;
-	number = store_event(s, epoch, event, e);
-	if (number >= 0 && !store_images(c, s, epoch, number, e) &&
-	    !store_processes(c, s, epoch, number, e) && !store_commit(s, e)) {
-		forget_fresh(c);
-		return 0;
-	}
-	store_rollback(s, &also);
-	return -1;
+	harvest_tidy(&c->harvest, keep_all, c);
 }
 
 void collector_free(struct collector *c)
 {
-	for (size_t i = 0; i < c->image.n; i++)
-		vec_free(&c->image.at[i].fresh);
-	vec_free(&c->image);
-	vec_free(&c->process);
+	harvest_free(&c->harvest);
 	spaces_free(&c->spaces);
 	past_free(&c->past);
 	kernel_free(&c->kernel);
 	vec_free(&c->kernel_image);
 	proc_ids_free(&c->ids);
-	intern_free(&c->key);
-	intern_free(&c->text);
 }

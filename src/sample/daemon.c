@@ -28,7 +28,7 @@ struct daemon {
 	int64_t epoch_number;
 	uint64_t epoch_began;	/* seconds of the steady clock */
 	uint64_t cost_before;	/* microseconds, when the epoch began */
-	uint64_t lost_before;	/* samples, then */
+	uint64_t lost_before[EVENTS]; /* samples, then */
 	uint64_t next_flush;	/* seconds of the steady clock */
 	bool stop;
 	struct err trouble; /* of the last write, if it failed */
@@ -75,7 +75,7 @@ static int epoch_begin(struct daemon *d, const char *reason, struct err *e)
 	d->epoch_number = number;
 	d->epoch_began = steady();
 	d->cost_before = cpu_time();
-	d->lost_before = d->collector.lost;
+	memcpy(d->lost_before, d->collector.lost, sizeof d->lost_before);
 	return 0;
 }
 
@@ -89,16 +89,22 @@ static int store_state(struct daemon *d, struct err *e)
 	       store_cost(&d->store, d->epoch_number, &cost, e) ? -1 : 0;
 }
 
+/* those that take turns are seen for a part of the time, and count for all */
 static int store_all(struct daemon *d, struct err *e)
 {
-	const struct event *is = &d->sampler.event;
-	struct stored_event v = {
-		.name = is->name, .period = is->period,
-		.lost = d->collector.lost - d->lost_before,
-	};
+	const struct sampler *s = &d->sampler;
+	struct stored_event v[EVENTS];
 
-	return collector_store(&d->collector, &d->store, d->epoch_number, &v,
-			       e) || store_state(d, e) ? -1 : 0;
+	for (size_t i = 0; i < s->events; i++)
+		v[i] = (struct stored_event){
+			.name = s->event[i].name,
+			.period = s->event[i].period *
+				  (s->turns ? s->events : 1),
+			.lost = d->collector.lost[i] - d->lost_before[i],
+		};
+	return harvest_store(&d->collector.harvest, &d->store,
+			     d->epoch_number, v, s->events, e) ||
+	       store_state(d, e) ? -1 : 0;
 }
 
 /*
@@ -143,6 +149,27 @@ static size_t say_number(char *to, size_t room, const char *name, uint64_t n)
 	return say(to, room, name, text);
 }
 
+static uint64_t sum(const uint64_t by_event[EVENTS])
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < EVENTS; i++)
+		n += by_event[i];
+	return n;
+}
+
+/* the names of all events, with commas */
+static size_t say_events(char *to, size_t room, const struct sampler *s)
+{
+	char names[EVENTS * EVENT_NAME] = "";
+
+	for (size_t i = 0; i < s->events; i++) {
+		strcat(names, i ? "," : "");
+		strcat(names, s->event[i].name);
+	}
+	return say(to, room, "event", names);
+}
+
 static void tell_status(const struct daemon *d, char *to, size_t room)
 {
 	const struct collector *c = &d->collector;
@@ -153,18 +180,18 @@ static void tell_status(const struct daemon *d, char *to, size_t room)
 		{"pid", (uint64_t)getpid()},
 		{"epoch", (uint64_t)d->epoch_number},
 		{"seconds", steady() - d->epoch_began},
-		{"rate", d->sampler.event.rate},
+		{"rate", d->sampler.event[0].rate},
 		{"samples", c->samples},
-		{"unstored", c->fresh},
+		{"unstored", sum(c->harvest.fresh)},
 		{"unknown", c->unknown},
-		{"lost", c->lost},
+		{"lost", sum(c->lost)},
 		{"cpu_us", cpu_time() - d->cost_before},
 		{"memory_kb", memory()},
 	};
-	size_t n = say(to, room, "event", d->sampler.event.name);
+	size_t n = say_events(to, room, &d->sampler);
 
 	n += say(to + n, room - n, "mode",
-		 d->sampler.event.kernel ? "user and kernel" : "user");
+		 d->sampler.event[0].kernel ? "user and kernel" : "user");
 	n += say(to + n, room - n, "source", sampler_means(&d->sampler));
 	if (d->sampler.why_not.code)
 		n += say(to + n, room - n, "no_bpf",

@@ -69,7 +69,7 @@ bool event_may_see_everybody(void)
 	struct event v = {.type = PERF_TYPE_SOFTWARE,
 			  .config = PERF_COUNT_SW_CPU_CLOCK, .rate = 100,
 			  .kernel = event_may_see_kernel()};
-	int fd = event_open(&v, EVENT_EVERYBODY, 0);
+	int fd = event_open(&v, EVENT_EVERYBODY, 0, false);
 
 	if (fd < 0)
 		return false;
@@ -135,15 +135,15 @@ int event_choose(struct event *v, uint64_t rate, struct err *e)
 		       "more", strerror(errno), event_paranoia());
 }
 
-int event_open(const struct event *v, pid_t pid, int cpu)
+int event_open(const struct event *v, pid_t pid, int cpu, bool news)
 {
 	struct perf_event_attr a = attributes(v);
 
 	a.inherit = a.enable_on_exec = pid != EVENT_EVERYBODY;
 	a.exclude_idle = 1;
-	a.mmap = a.mmap2 = a.build_id = 1;
-	a.comm = a.comm_exec = 1;
-	a.task = 1;
+	a.mmap = a.mmap2 = a.build_id = news;
+	a.comm = a.comm_exec = news;
+	a.task = news;
 	a.watermark = 1;
 	a.wakeup_watermark = 1 << 16;
 	return perf_open(&a, pid, cpu);
@@ -153,14 +153,6 @@ struct event event_news(void)
 {
 	return (struct event){.name = "news", .type = PERF_TYPE_SOFTWARE,
 			      .config = PERF_COUNT_SW_DUMMY};
-}
-
-int event_open_bare(const struct event *v, int cpu)
-{
-	struct perf_event_attr a = attributes(v);
-
-	a.exclude_idle = 1;
-	return perf_open(&a, EVENT_EVERYBODY, cpu);
 }
 
 struct event event_faster(const struct event *v, uint64_t times)

@@ -15,7 +15,7 @@
 #include "base/err.h"
 
 enum { EVENT_RATE = 5200, EVENT_RATE_MOST = 100000 }; /* per second and CPU */
-enum { EVENT_NAME = 32 };
+enum { EVENTS = 8, EVENT_NAME = 32 }; /* at the same time; of a name */
 enum { EVENT_EVERYBODY = -1 }; /* for a process: all there are */
 
 struct event {
@@ -46,17 +46,12 @@ int event_check(struct event *v, struct err *e);
 /*
  * A descriptor for a process and what it starts, on one CPU, from its next
  * execution on, or for everybody there, once it is enabled; but not for nobody:
- * a CPU that is idle has no samples. It tells what is mapped where as well. -1
- * and errno.
+ * a CPU that is idle has no samples. news: it tells what is mapped where as
+ * well, and who begins and ends. -1 and errno.
  */
-int event_open(const struct event *v, pid_t pid, int cpu);
-/*
- * One that samples nothing, for who only wants to be told what is mapped where
- * and who begins and ends.
- */
+int event_open(const struct event *v, pid_t pid, int cpu, bool news);
+/* one that samples nothing, for who wants only the news */
 struct event event_news(void);
-/* a descriptor for everybody on one CPU that tells of nothing but samples */
-int event_open_bare(const struct event *v, int cpu);
 /* the same event, so many times as often */
 struct event event_faster(const struct event *v, uint64_t times);
 /* the period, changed at random by a few percent: no loop keeps its step */

@@ -7,8 +7,6 @@
 
 #include "sample/event.h"
 
-enum { EVENTS = 8 }; /* at the same time, at most */
-
 /*
  * Reads "NAME[:PERIOD],...": what is sampled, and once in how many of it. With
  * no period, so often that there are `rate` samples per second and CPU; "time"

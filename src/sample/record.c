@@ -37,12 +37,12 @@ static uint64_t now(void)
 static int flush(struct recording *x)
 {
 	struct stored_event v = {
-		.name = x->event.name, .lost = x->collector.lost,
+		.name = x->event.name, .lost = x->collector.lost[0],
 		.period = x->event.period,
 	};
 
-	x->failed = collector_store(&x->collector, &x->store, x->epoch, &v,
-				    &x->err) ||
+	x->failed = harvest_store(&x->collector.harvest, &x->store, x->epoch,
+				  &v, 1, &x->err) ||
 		    store_epoch_end(&x->store, x->epoch, now(), &x->err);
 	return x->failed ? -1 : 0;
 }
@@ -55,8 +55,7 @@ static void *follow(void *recording)
 
 	while (!__atomic_load_n(&x->over, __ATOMIC_ACQUIRE)) {
 		rings_wait(&x->rings, -1, ROUND);
-		rings_round(&x->rings, &x->event, false, collect,
-			    &x->collector);
+		rings_round(&x->rings, false, collect, &x->collector);
 		if (now() - written >= FLUSH) {
 			flush(x);
 			written = now();
@@ -69,8 +68,9 @@ static void *follow(void *recording)
 static int meet(void *recording, pid_t pid)
 {
 	struct recording *x = recording;
+	struct rings_wish w = {&x->event, 1, pid, false};
 
-	if (rings_open(&x->rings, &x->event, pid))
+	if (rings_open(&x->rings, &w))
 		return err_set(&x->err, ERR_MACHINE, "samples of the program "
 			       "are refused: %s", strerror(errno));
 	errno = pthread_create(&x->thread, NULL, follow, x);
@@ -97,15 +97,14 @@ static void end(struct recording *x, struct recorded *r)
 	__atomic_store_n(&x->over, true, __ATOMIC_RELEASE);
 	if (x->running) {
 		pthread_join(x->thread, NULL);
-		rings_round(&x->rings, &x->event, true, collect,
-			    &x->collector);
+		rings_round(&x->rings, true, collect, &x->collector);
 		r->unstored = flush(x);
 	}
 	memcpy(r->event, x->event.name, sizeof r->event);
 	r->kernel = x->event.kernel;
 	r->samples = x->collector.samples;
 	r->unknown = x->collector.unknown;
-	r->lost = x->collector.lost;
+	r->lost = x->collector.lost[0];
 }
 
 static void recording_free(struct recording *x)

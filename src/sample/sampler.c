@@ -2,7 +2,10 @@
 #include "sample/sampler.h"
 
 #include <errno.h>
+#include <string.h>
 #include <time.h>
+
+#include "sample/event_name.h"
 
 enum {
 	ROUND = 1000,	  /* milliseconds between looks, at most */
@@ -21,8 +24,12 @@ static int64_t milliseconds(void)
 
 static int open_rings(struct sampler *s, struct err *e)
 {
-	s->told = s->counted ? event_news() : s->event;
-	if (!rings_open(&s->rings, &s->told, EVENT_EVERYBODY))
+	struct event news = event_news();
+	struct rings_wish x = {s->event, s->events, EVENT_EVERYBODY, s->turns};
+
+	if (s->counted)
+		x = (struct rings_wish){&news, 1, EVENT_EVERYBODY, false};
+	if (!rings_open(&s->rings, &x))
 		return 0;
 	return err_set(e, ERR_MACHINE, "samples of the whole system are "
 		       "refused: %s (perf_event_paranoid is %d, and must be "
@@ -34,7 +41,8 @@ static int open_rings(struct sampler *s, struct err *e)
 static int open_table(struct sampler *s, const struct sampler_wish *w,
 		      struct err *e)
 {
-	const struct table_wish x = {.event = &s->event, .events = 1,
+	const struct table_wish x = {.event = s->event,
+				     .events = s->events, .turns = s->turns,
 				     .bursts = !w->steady};
 
 	if (w->means == SAMPLER_RINGS)
@@ -45,9 +53,13 @@ static int open_table(struct sampler *s, const struct sampler_wish *w,
 int sampler_open(struct sampler *s, const struct sampler_wish *w,
 		 struct err *e)
 {
-	*s = (struct sampler){0};
-	if (event_choose(&s->event, w->rate, e))
+	int n;
+
+	*s = (struct sampler){.turns = w->turns};
+	n = events_read(s->event, w->events, w->rate, e);
+	if (n < 0)
 		return -1;
+	s->events = (size_t)n;
 	s->counted = !open_table(s, w, &s->why_not);
 	if (!s->counted && w->means == SAMPLER_BPF) {
 		*e = s->why_not;
@@ -81,7 +93,7 @@ void sampler_start(struct sampler *s, struct collector *c)
 		table_census(&s->table, order_room(&s->rings.order));
 	collector_scan(c);
 	for (int i = 0; i < DEAF_ROUNDS; i++)
-		rings_round(&s->rings, &s->told, false, collect, c);
+		rings_round(&s->rings, false, collect, c);
 	c->deaf = false;
 	if (s->counted)
 		table_start(&s->table);
@@ -110,22 +122,28 @@ void sampler_wait(struct sampler *s, int also)
 		;
 }
 
+static void take_lost(struct sampler *s, struct collector *c)
+{
+	for (uint32_t i = 0; i < s->events; i++) {
+		uint64_t lost = table_lost(&s->table, i);
+
+		c->lost[i] += lost - s->lost[i];
+		s->lost[i] = lost;
+	}
+}
+
 /*
  * Who was there when the table was flipped must be known before its samples
  * are: two rounds tell all that was in the rings when the first began.
  */
 static void count_round(struct sampler *s, struct collector *c, bool last)
 {
-	uint64_t lost;
-
 	table_flip(&s->table);
-	rings_round(&s->rings, &s->told, false, collect, c);
-	rings_round(&s->rings, &s->told, last, collect, c);
+	rings_round(&s->rings, false, collect, c);
+	rings_round(&s->rings, last, collect, c);
 	table_take(&s->table, collect_counted, c);
 	collector_turn(c);
-	lost = table_lost(&s->table);
-	c->lost += lost - s->lost;
-	s->lost = lost;
+	take_lost(s, c);
 	if (c->puzzled)
 		table_census(&s->table, order_room(&s->rings.order));
 	c->puzzled = false;
@@ -139,5 +157,5 @@ void sampler_round(struct sampler *s, struct collector *c, bool last)
 	if (s->counted)
 		count_round(s, c, last);
 	else
-		rings_round(&s->rings, &s->told, last, collect, c);
+		rings_round(&s->rings, last, collect, c);
 }

@@ -16,19 +16,22 @@ enum sampler_means {
 };
 
 struct sampler_wish {
-	uint64_t rate; /* samples per second and CPU */
+	const char *events; /* events_read() */
+	uint64_t rate;	    /* samples per second and CPU, of each */
+	bool turns;	    /* one event after the other */
 	enum sampler_means means;
 	bool steady; /* no bursts */
 };
 
 struct sampler {
-	struct event event;
+	struct event event[EVENTS];
+	size_t events;
+	bool turns;
 	bool counted;	    /* by the kernel: the rings only have news */
 	struct err why_not; /* if it is not, though it was tried */
 	struct rings rings;
-	struct event told; /* by the rings */
 	struct table table;
-	uint64_t lost; /* of the table's, so many have been collected */
+	uint64_t lost[EVENTS]; /* of the table's, so many are collected */
 };
 
 /* -1 and *e: samples of the whole system are refused */

@@ -123,7 +123,7 @@ static int open_tap(struct table *t, uint32_t event, int cpu)
 	LIBBPF_OPTS(bpf_link_create_opts, o, .perf_event.bpf_cookie = event);
 	struct tap x = {.event = event, .link = -1};
 
-	x.fd = event_open_bare(&t->event[event], cpu);
+	x.fd = event_open(&t->event[event], EVENT_EVERYBODY, cpu, false);
 	if (x.fd < 0)
 		return -1;
 	x.link = bpf_link_create(bpf_program__fd(t->bpf->progs.count_sample),
@@ -149,13 +149,19 @@ static int open_taps(struct table *t, const struct table_wish *w,
 	return 0;
 }
 
-/* the kernel has a highest rate, for bursts, too */
+/* the kernel has a highest rate; more than each one there is cannot be had */
+static bool is_too_fast(const struct event *v, uint64_t times)
+{
+	return v->rate * times > EVENT_RATE_MOST ||
+	       (v->period && v->period < times);
+}
+
 static uint64_t burst_times(const struct table_wish *w)
 {
 	uint64_t times = BURST_TIMES;
 
 	for (size_t i = 0; i < w->events; i++)
-		while (times > 1 && w->event[i].rate * times > EVENT_RATE_MOST)
+		while (times > 1 && is_too_fast(&w->event[i], times))
 			times--;
 	return w->bursts ? times : 1;
 }
@@ -165,6 +171,8 @@ int table_open(struct table *t, const struct table_wish *w, struct err *e)
 	*t = (struct table){.random = (uint64_t)time(NULL) ^
 				      (uint64_t)getpid(),
 			    .slices = {{.n = 1}, {.n = 1}},
+			    .events = (uint32_t)w->events,
+			    .turns = w->turns && w->events > 1,
 			    .times = burst_times(w)};
 	if (see_numbers(e) || load(t, w, e) || map_all(t, e) ||
 	    open_taps(t, w, e)) {
@@ -227,11 +235,15 @@ void table_census(struct table *t, records *to)
 
 /* --- when */
 
+/* all of them, or those whose turn it is */
 static void switch_all(struct table *t, bool on)
 {
-	for (size_t i = 0; i < t->tap.n; i++)
-		ioctl(t->tap.at[i].fd, on ? PERF_EVENT_IOC_ENABLE :
-					    PERF_EVENT_IOC_DISABLE, 0);
+	for (size_t i = 0; i < t->tap.n; i++) {
+		bool its = !t->turns || t->tap.at[i].event == t->turn;
+
+		ioctl(t->tap.at[i].fd, on && its ? PERF_EVENT_IOC_ENABLE :
+						   PERF_EVENT_IOC_DISABLE, 0);
+	}
 	t->on = on;
 	t->since = steady();
 }
@@ -303,8 +315,15 @@ static void pause_now(struct table *t)
 	t->late = (int64_t)(t->until - t->since) - pause;
 }
 
+/* the next event's turn */
+static void turn_now(struct table *t)
+{
+	t->turn = (t->turn + 1) % t->events;
+}
+
 static void burst_now(struct table *t)
 {
+	turn_now(t);
 	t->late += (int64_t)(steady() - t->until);
 	next_slice(t);
 	switch_all(t, true);
@@ -314,6 +333,10 @@ static void burst_now(struct table *t)
 static void slice_now(struct table *t, uint64_t now)
 {
 	next_slice(t);
+	if (t->turns) {
+		turn_now(t);
+		switch_all(t, true);
+	}
 	t->since = now;
 	t->until = now + SLICE * MILLISECOND;
 }
@@ -322,7 +345,7 @@ int table_schedule(struct table *t)
 {
 	uint64_t now = steady();
 
-	if (t->times == 1 && !t->sliced)
+	if (t->times == 1 && !t->sliced && !t->turns)
 		return -1;
 	if (now >= t->until) {
 		if (t->times == 1)
@@ -395,7 +418,7 @@ static struct counted unpack(const struct table *t,
 	uint64_t who = x->who;
 	int64_t place = (int64_t)x->place;
 	struct counted c = {
-		.event = x->place & FOUR_WAY_MASK(FOUR_WAY_EVENT_BITS),
+		.event = four_way_event(x->place),
 		.kernel = place < 0,
 		.address = (uint64_t)(place >> FOUR_WAY_EVENT_BITS),
 	};
@@ -442,11 +465,11 @@ void table_take(struct table *t,
 	}
 }
 
-uint64_t table_lost(const struct table *t)
+uint64_t table_lost(const struct table *t, uint32_t event)
 {
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < t->cpus; i++)
-		n += __atomic_load_n(&t->cpu[i].lost, __ATOMIC_RELAXED);
+		n += __atomic_load_n(&t->cpu[i].lost[event], __ATOMIC_RELAXED);
 	return n;
 }

@@ -17,7 +17,6 @@
 #include "sample/ring.h"
 
 enum {
-	TABLE_EVENTS = 1 << FOUR_WAY_EVENT_BITS, /* at most */
 	/* the type of records of table_census(): the kernel has none so high */
 	TABLE_CITIZEN = 1 << 20,
 };
@@ -34,8 +33,9 @@ struct counted {
 
 struct table_wish {
 	const struct event *event;
-	size_t events; /* TABLE_EVENTS at most */
+	size_t events; /* EVENTS at most */
 	bool bursts;
+	bool turns;   /* one event after the other, not all at once */
 	bool nothing; /* the program does nothing: what that costs */
 };
 
@@ -54,8 +54,11 @@ struct slices {
 struct table {
 	struct table_bpf *bpf;
 	VEC(struct tap) tap;
-	struct event event[TABLE_EVENTS]; /* as they are opened */
-	uint64_t rate;			  /* of all of them, in the mean */
+	struct event event[EVENTS]; /* as they are opened */
+	uint32_t events;
+	bool turns;    /* of events */
+	uint32_t turn; /* the event whose it is */
+	uint64_t rate; /* of all of them, in the mean */
 	uint32_t cpus;
 	struct four_way_cpu *cpu;
 	struct four_way_set *set;     /* by CPU and generation */
@@ -100,8 +103,8 @@ int table_patience(const struct table *t);
 void table_flip(struct table *t);
 void table_take(struct table *t,
 		void (*fn)(void *arg, const struct counted *x), void *arg);
-/* samples that there was no room for, since it was opened */
-uint64_t table_lost(const struct table *t);
+/* samples of an event that there was no room for, since it was opened */
+uint64_t table_lost(const struct table *t, uint32_t event);
 /* of a table that was never opened, or could not be, too */
 void table_close(struct table *t);
 

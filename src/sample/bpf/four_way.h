@@ -5,13 +5,13 @@
  * one while the other is emptied. A table has sets of four entries, a set is
  * one line of the cache (DCPI, section 4.2.1):
  *
- *	entry	place	63 ........ 4 | 3 .. 0		16 bytes
+ *	entry	place	63 ........ 3 | 2 .. 0		16 bytes
  *			address	      | event
  *		who	63 .. 42 | 41 .. 34 | 33 .. 24 | 23 .. 20 | 19 .. 0
  *			process	 | exec     | birth    | slice	  | count
  *
  * Addresses of the kernel are negative, and are so still without their upper
- * four bits. Exec is how often the process has executed a program, birth when
+ * three bits. Exec is how often the process has executed a program, birth when
  * it began, both as far as they fit: who has the number of a process and what
  * is mapped there changes with them, and no sample is taken for another's. The
  * slice is of the generation's time: a process may map one library where
@@ -37,13 +37,14 @@ typedef __s64 int64_t;
 
 enum {
 	FOUR_WAY = 4,
-	FOUR_WAY_EVENT_BITS = 4,
+	FOUR_WAY_EVENT_BITS = 3,
 	FOUR_WAY_PID_BITS = 22, /* the kernel has no larger ones */
 	FOUR_WAY_EXEC_BITS = 8,
 	FOUR_WAY_BIRTH_BITS = 10,
 	FOUR_WAY_SLICE_BITS = 4,
 	FOUR_WAY_COUNT_BITS = 20,
 	FOUR_WAY_BIRTH_UNIT = 24, /* 2 to this nanoseconds: 17 milliseconds */
+	FOUR_WAY_EVENTS = 1 << FOUR_WAY_EVENT_BITS,
 	FOUR_WAY_SLICES = 1 << FOUR_WAY_SLICE_BITS,
 	FOUR_WAY_SET_BITS = 11,
 	FOUR_WAY_SETS = 1 << FOUR_WAY_SET_BITS,
@@ -63,13 +64,13 @@ struct four_way_set {
 	struct four_way_entry entry[FOUR_WAY];
 };
 
-/* of a CPU: one line of the cache, too */
+/* of a CPU: two lines of the cache, of which only one is used at all times */
 struct four_way_cpu {
 	uint32_t busy; /* 1 while a sample is being counted */
 	uint32_t now;  /* slice << 1 | generation; user space sets it */
 	uint32_t spilled[2]; /* entries, by generation */
-	uint64_t lost;	     /* samples, ever */
-	uint64_t unused[5];
+	uint64_t unused[6];
+	uint64_t lost[FOUR_WAY_EVENTS]; /* samples, ever */
 };
 
 /* what the census tells of a process */
@@ -93,6 +94,11 @@ static inline uint64_t four_way_who(uint64_t pid, uint64_t exec,
 static inline uint64_t four_way_place(uint64_t address, uint64_t event)
 {
 	return address << FOUR_WAY_EVENT_BITS | event;
+}
+
+static inline uint32_t four_way_event(uint64_t place)
+{
+	return place & FOUR_WAY_MASK(FOUR_WAY_EVENT_BITS);
 }
 
 static inline uint64_t four_way_samples(const struct four_way_entry *x)

@@ -104,7 +104,8 @@ static inline void keep(struct four_way_cpu *c, uint32_t area,
 
 	to = n < FOUR_WAY_SPILL ? bpf_map_lookup_elem(&spill, &at) : 0;
 	if (!to) {
-		c->lost += four_way_samples(gone);
+		c->lost[four_way_event(gone->place)] +=
+			four_way_samples(gone);
 		return;
 	}
 	*to = *gone;
@@ -123,7 +124,7 @@ static inline void count_in(struct four_way_cpu *c, uint32_t cpu,
 	struct four_way_entry gone;
 
 	if (!s) {
-		c->lost++;
+		c->lost[four_way_event(place)]++;
 		return;
 	}
 	gone = four_way_count(s, place, who);
