@@ -66,7 +66,7 @@ static void tell_mmap_at(struct collector *c, uint32_t pid, const char *path,
 	put(&r, name, sizeof name);
 	put8(&r, 0); /* which thread */
 	put8(&r, time);
-	collect(c, &r.header);
+	collect(c, 0, &r.header);
 }
 
 static void tell_mmap(struct collector *c, uint32_t pid, const char *path)
@@ -82,7 +82,7 @@ static void tell_exec(struct collector *c, uint32_t pid, const char *path)
 
 	snprintf(name, sizeof name, "%.15s", path + 1);
 	put(&r, name, sizeof name);
-	collect(c, &r.header);
+	collect(c, 0, &r.header);
 	tell_mmap(c, pid, path);
 }
 
@@ -94,7 +94,7 @@ static void tell_fork(struct collector *c, uint32_t pid, uint32_t parent,
 	put4(&r, pid);
 	put4(&r, parent);
 	put8(&r, time);
-	collect(c, &r.header);
+	collect(c, 0, &r.header);
 }
 
 static void tell_exit(struct collector *c, uint32_t pid)
@@ -104,7 +104,7 @@ static void tell_exit(struct collector *c, uint32_t pid)
 	put4(&r, pid);
 	put4(&r, MAKE);
 	put8(&r, 0);
-	collect(c, &r.header);
+	collect(c, 0, &r.header);
 }
 
 static void tell_citizen(struct collector *c, uint32_t pid, uint32_t exec,
@@ -115,7 +115,7 @@ static void tell_citizen(struct collector *c, uint32_t pid, uint32_t exec,
 		.pid = pid, .exec = exec, .birth = birth,
 	};
 
-	collect(c, &x.header);
+	collect(c, 0, &x.header);
 }
 
 static void count(struct collector *c, uint32_t pid, uint32_t exec,
@@ -133,9 +133,12 @@ static uint64_t samples_of(const struct collector *c, const char *path)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < c->image.n; i++)
-		if (!strcmp(c->image.at[i].is.path, path))
-			n += run_total((const run *)&c->image.at[i].fresh);
+	for (size_t i = 0; i < c->harvest.image.n; i++) {
+		const struct harvest_image *m = &c->harvest.image.at[i];
+
+		if (!strcmp(m->is.path, path))
+			n += run_total(&m->fresh[0]);
+	}
 	return n;
 }
 
@@ -144,10 +147,10 @@ static uint64_t samples_by(const struct collector *c, uint32_t pid,
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < c->process.n; i++)
-		if (c->process.at[i].pid == pid &&
-		    !strcmp(c->process.at[i].name, name))
-			n += c->process.at[i].fresh;
+	for (size_t i = 0; i < c->harvest.process.n; i++)
+		if (c->harvest.process.at[i].pid == pid &&
+		    !strcmp(c->harvest.process.at[i].name, name))
+			n += c->harvest.process.at[i].fresh[0];
 	return n;
 }
 
