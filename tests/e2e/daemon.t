@@ -366,7 +366,13 @@ def try_misuse():
     for words in ([], ["walk"], ["run", "stop"], ["run", "--rate", "0"],
                   ["run", "--rate", "x"], ["run", "--flush", "0"],
                   ["run", "--epoch", "-1"], ["run", "--what"],
-                  ["run", "--source", "bfp"],
+                  ["run", "--source", "bfp"], ["run", "--event", "cyclos"],
+                  ["run", "--event", "cpu-clock,cpu-clock"],
+                  ["run", "--event", ""], ["run", "--event", "cpu-clock:0"],
+                  ["run", "--event", "cpu-clock:1e3"],
+                  ["run", "--event", "cpu-clock,task-clock,page-faults,"
+                   "minor-faults,major-faults,context-switches,"
+                   "cpu-migrations,alignment-faults,emulation-faults"],
                   ["run", "--db", ""]):
         status, out, err = tally("daemon", *words)
         tap.ok(status == 2 and err and not out,
@@ -450,9 +456,46 @@ def try_refused():
            "who insists on it is told", [status, err])
 
 
+def by_event(db, image, procedure):
+    """{event: samples} of a procedure"""
+    found = [r for r in rows(db, "procedure", "--image", image)
+             if r["procedure"] == procedure]
+    return found[0]["events"] if found else {}
+
+
+def try_events():
+    """each page that is touched is a fault, and each 64th of those a sample"""
+    prog = build("faults", "tests/progs/sample/faults.c")
+    d = Daemon("events", "--event", "cpu-clock,page-faults:64")
+    tap.ok(d.tell("status").get("event") == "cpu-clock,page-faults",
+           "status names both events", [d.tell("status")])
+    subprocess.run([prog, "200"], check=True)
+    d.stop()
+    got, want = by_event(d.db, "faults", "touch"), 200 * 1000 / 64
+    tap.ok(abs(got.get("page-faults", 0) - want) < 0.1 * want and
+           got.get("cpu-clock", 0) > 0, "two events at a time, each its own",
+           [got, want])
+
+
+def try_mux():
+    prog = build("faults", "tests/progs/sample/faults.c")
+    d = Daemon("mux", "--event", "cpu-clock,page-faults:64", "--mux")
+    began = time.monotonic()
+    while time.monotonic() - began < 5:
+        subprocess.run([prog, "100"], check=True)
+    d.stop()
+    got = by_event(d.db, "faults", "touch")
+    tap.ok(got.get("page-faults", 0) > 50 and got.get("cpu-clock", 0) > 50,
+           "one event after the other: both are seen", [got])
+    periods = dict(asked(d.db, "SELECT name, period FROM epoch_event JOIN "
+                         "event ON event = id"))
+    tap.ok(periods.get("page-faults") == 2 * 64,
+           "a sample of those stands for twice as much", [periods])
+
+
 # each with either source
 SAMPLED = (try_shares, try_running, try_chain, try_again, try_reload,
-           try_crowd)
+           try_crowd, try_events, try_mux)
 TESTS = (try_words, try_start, try_kills, try_full, try_clock, try_broken,
          try_who, try_misuse, try_sources, try_bursts, try_refused)
 OPTIONS = []
