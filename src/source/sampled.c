@@ -236,7 +236,7 @@ void sampled_forget(struct sampled *s)
 			s->image.at[i].total[v] = 0;
 		}
 	for (size_t v = 0; v < s->event.n; v++)
-		s->event.at[v].samples = s->event.at[v].lost = 0;
+		s->event.at[v].samples = 0;
 	s->process.n = s->epoch.n = 0;
 	intern_free(&s->process_key);
 }

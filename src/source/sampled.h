@@ -89,7 +89,7 @@ void sampled_close(struct sampled *s);
 /*
  * The same epoch by epoch: reads some, then sampled_settle(), and the counts
  * are there. sampled_forget() makes them 0 and keeps all that is known of
- * images, for other epochs.
+ * images, for other epochs, and how many samples were lost.
  */
 int sampled_read(struct sampled *s, const struct sampled_epoch *x,
 		 const struct sampled_pick *pick, struct err *e);

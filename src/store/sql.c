@@ -10,12 +10,15 @@ int sql_fail(const struct store *s, int status, struct err *e)
 			       "broken: %s", s->path, sqlite3_errmsg(s->db));
 	case SQLITE_FULL:
 	case SQLITE_IOERR:
+		if (s->reading)
+			break;
 		return err_set(e, ERR_MACHINE, "%s: cannot be written: %s",
 			       s->path, sqlite3_errmsg(s->db));
 	default:
-		return err_set(e, ERR_INPUT, "%s: %s", s->path,
-			       sqlite3_errmsg(s->db));
+		break;
 	}
+	return err_set(e, ERR_INPUT, "%s: %s", s->path,
+		       sqlite3_errmsg(s->db));
 }
 
 struct sql sql_begin(struct store *s, const char *text)

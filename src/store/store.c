@@ -196,7 +196,7 @@ int store_open(struct store *s, const char *path, struct err *e)
 {
 	size_t n = strlen(path) + 1;
 
-	*s = (struct store){.path = mem_alloc(n)};
+	*s = (struct store){.path = mem_alloc(n), .reading = true};
 	memcpy(s->path, path, n);
 	if (!open_file(s, SQLITE_OPEN_READONLY, e) &&
 	    !check_version(s, e)) {

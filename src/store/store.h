@@ -13,8 +13,12 @@
 #include "base/err.h"
 #include "store/run.h"
 
-enum { STORE_VERSION = 3, STORE_BUILD_ID = 32, STORE_HOST = 256,
-       STORE_APART = 3 /* since that version processes are kept apart */ };
+enum {
+	STORE_VERSION = 3,
+	STORE_APART = 3, /* since that version processes are kept apart */
+	STORE_BUILD_ID = 32,
+	STORE_HOST = 256,
+};
 
 struct sqlite3;
 
@@ -22,6 +26,7 @@ struct store {
 	struct sqlite3 *db;
 	char *path; /* of the file */
 	int64_t version; /* its format; once written to, the latest */
+	bool reading;	 /* it is not written to */
 };
 
 enum image_kind {
