@@ -8,6 +8,7 @@
 
 #include "cmd/option.h"
 #include "cmd/report_show.h"
+#include "cmd/sampled_option.h"
 #include "cmd/sampled_show.h"
 #include "report/rows_pick.h"
 
@@ -22,7 +23,7 @@ static const char report_usage[] =
 	"\n"
 	"  --by image|procedure|line|process|edge|block|instruction|call-site\n"
 	"                    what to list; procedure by default\n"
-	"  --by image|procedure|line|process|instruction|event\n"
+	"  --by image|procedure|line|process|instruction|event|epoch\n"
 	"                    the same of a DB\n"
 	"  --image NAME      only of that image (* and ? are patterns)\n"
 	"  --procedure NAME  only of that procedure: a name, 0xADDRESS or\n"
@@ -33,6 +34,7 @@ static const char report_usage[] =
 	"  --all             also what did not run\n"
 	"  --limit N         only the first N\n"
 	"  --json            for programs\n"
+	SAMPLED_OPTION_HELP
 	"\n"
 	"What did not run is not listed; what is not known is called "
 	"unknown.\n";
@@ -43,7 +45,8 @@ struct report_call {
 	struct rows_wish wish;
 	size_t limit;
 	bool json, all;
-	bool by_event; /* of a database */
+	int by_sampled; /* SAMPLED_EVENT or _EPOCH, of databases; else -1 */
+	struct sampled_option of; /* the same */
 };
 
 /* the value of --by; -1 if there is no such one */
@@ -66,13 +69,15 @@ static int report_by(struct report_call *call, const char *value)
 {
 	int by = parse_by(value);
 
-	call->by_event = !strcmp(value, "event");
-	if (call->by_event)
+	call->by_sampled = !strcmp(value, "event") ? SAMPLED_EVENT :
+			   !strcmp(value, "epoch") ? SAMPLED_EPOCH : -1;
+	if (call->by_sampled >= 0)
 		return 0;
 	if (by < 0)
 		return cmd_misuse(&cmd_report, "--by image, procedure, line, "
 				  "process, edge, block, instruction, "
-				  "call-site or event, not '%s'", value);
+				  "call-site, event or epoch, not '%s'",
+				  value);
 	call->by = (enum rows_by)by;
 	return 0;
 }
@@ -124,6 +129,8 @@ static int report_word(void *to, char **argv, int *i, bool option)
 	const char *a = argv[*i];
 	int status = option ? report_value(call, argv, i) : 0;
 
+	if (option && status < 0)
+		status = sampled_option(&call->of, &cmd_report, argv, i);
 	if (!option)
 		vec_push(&call->profile, a);
 	else if (status >= 0)
@@ -199,7 +206,7 @@ static int sampled_by(const struct report_call *call)
 		[BY_CALL_SITE] = -1, [BY_LINE] = SAMPLED_LINE,
 	};
 
-	return call->by_event ? SAMPLED_EVENT : by[call->by];
+	return call->by_sampled >= 0 ? call->by_sampled : by[call->by];
 }
 
 /* the same as report_all() for databases */
@@ -219,7 +226,8 @@ static int report_databases(const struct report_call *call)
 		return cmd_misuse(&cmd_report, "--all, --sort and --reverse "
 				  "are for profiles, not for databases");
 	w.by = (enum sampled_by)by;
-	if (sampled_open(&s, call->profile.at, call->profile.n, &e))
+	if (sampled_open(&s, call->profile.at, call->profile.n, &call->of.pick,
+			 &e))
 		return cmd_fail(&e);
 	sampled_rows_make(&r, &s, &w);
 	sampled_rows_pick(&r, &s, call->wish.share);
@@ -235,20 +243,19 @@ static int report_databases(const struct report_call *call)
 
 static int report_run(int argc, char **argv)
 {
-	struct report_call call = {.by = BY_PROCEDURE, .limit = SIZE_MAX};
+	struct report_call call = {.by = BY_PROCEDURE, .limit = SIZE_MAX,
+				   .by_sampled = -1};
 	int status = option_each(argc, argv, report_word, &call);
-	size_t databases;
+	bool databases = false;
 
 	if (!status)
 		status = report_check(&call);
-	databases = status ? 0 : sampled_show_count(call.profile.at,
-						     call.profile.n);
-	if (databases && databases < call.profile.n)
-		status = cmd_misuse(&cmd_report, "profiles and databases "
-				    "cannot be added up");
-	else if (!databases && call.by_event)
-		status = cmd_misuse(&cmd_report, "--by event is for "
-				    "databases");
+	if (!status)
+		status = sampled_sources(&cmd_report, call.profile.at,
+					 call.profile.n, &call.of, &databases);
+	if (!status && !databases && call.by_sampled >= 0)
+		status = cmd_misuse(&cmd_report, "--by event and epoch are "
+				    "for databases");
 	if (!status)
 		status = databases ? report_databases(&call) :
 				     report_all(&call);

@@ -266,6 +266,14 @@ void samples_make(struct samples *s, const struct told *t)
 	}
 }
 
+void samples_add(struct samples *s, struct lines *l, uint64_t addr,
+		 uint64_t count)
+{
+	struct reader r = {.s = s, .lines = l};
+
+	add_insn(&r, addr, true, count);
+}
+
 void samples_free(struct samples *s)
 {
 	intern_free(&s->name);

@@ -112,25 +112,40 @@ static void name_of_file(struct sampled_code *c, struct sampled_place *p)
 		p->start = n->start;
 		p->end = n->end;
 		p->procedure = plain_name(c, n->symbol);
+		p->symbol = n->symbol;
 	} else if (f) {
 		cfg_name_of(NULL, f->start, buf, sizeof buf);
 		p->start = f->start;
 		p->end = f->end;
-		p->procedure = intern_string(&c->plain, buf);
+		p->procedure = p->symbol = intern_string(&c->plain, buf);
 	}
+}
+
+struct lines *sampled_lines(struct sampled_image *m)
+{
+	struct sampled_code *c = code_of(m);
+
+	if (!c->here)
+		return NULL;
+	if (!c->has_lines)
+		lines_open(&c->lines, &c->object);
+	c->has_lines = true;
+	return &c->lines;
+}
+
+const struct segments *sampled_segments(struct sampled_image *m)
+{
+	struct sampled_code *c = code_of(m);
+
+	return c->here ? &c->segments : NULL;
 }
 
 bool sampled_line(struct sampled_image *m, uint64_t address,
 		  struct line_place *out)
 {
-	struct sampled_code *c = code_of(m);
+	struct lines *l = sampled_lines(m);
 
-	if (!c->here)
-		return false;
-	if (!c->has_lines)
-		lines_open(&c->lines, &c->object);
-	c->has_lines = true;
-	return lines_find(&c->lines, address, out);
+	return l && lines_find(l, address, out);
 }
 
 const struct isa *sampled_isa(struct sampled_image *m)
@@ -148,10 +163,11 @@ void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
 	struct line_place at;
 
 	*out = (struct sampled_place){.address = offset, .start = offset,
-				      .procedure = m->is.path};
+				      .procedure = m->is.path,
+				      .symbol = m->is.path};
 	if (c->here) {
 		out->address = out->start = address_of(c, offset);
-		out->procedure = "?";
+		out->procedure = out->symbol = "?";
 		name_of_file(c, out);
 		if (lines && sampled_line(m, out->address, &at)) {
 			out->file = at.file;
@@ -160,7 +176,7 @@ void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
 	} else if (c->of_kernel && (k = kernel_names_find(&c->kernel,
 							   offset))) {
 		out->start = k->offset;
-		out->procedure = k->name;
+		out->procedure = out->symbol = k->name;
 	} else {
 		out->start = 0; /* one row for all that is not known */
 	}

@@ -46,6 +46,7 @@ void run_pack(buffer *out, const run *r)
 static const char *run_read(run *r, struct bytes *b)
 {
 	uint64_t version = bytes_uleb(b), n = bytes_uleb(b), last = 0;
+	uint64_t total = 0;
 
 	if (version != RUN_VERSION)
 		return "its version is not known";
@@ -58,6 +59,9 @@ static const char *run_read(run *r, struct bytes *b)
 
 		if (s.offset < last || (i && !step))
 			return "its offsets are not in order";
+		if (__builtin_add_overflow(total, s.count, &total) ||
+		    total > INT64_MAX)
+			return "it has too many samples";
 		last = s.offset;
 		vec_push(r, s);
 	}
