@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "cmd/option.h"
 #include "cmd/style.h"
 #include "sample/daemon.h"
@@ -40,6 +41,8 @@ static const char daemon_usage[] =
 	"                   while, then none; as many in all, for less; the\n"
 	"                   default\n"
 	"  --steady         no bursts\n"
+	"  --apart NAME     keep the samples of processes called so apart, for\n"
+	"                   'tally report --process'; several times\n"
 	"  --flush SECONDS  between writes to the database; 300 by default\n"
 	"  --epoch SECONDS  that an epoch lasts; 86400, a day, by default\n"
 	"  --json           for programs\n"
@@ -51,6 +54,7 @@ static const char daemon_usage[] =
 struct daemon_call {
 	const char *verb;
 	struct daemon_wish wish;
+	VEC(const char *) apart;
 	bool json;
 };
 
@@ -124,6 +128,11 @@ static int daemon_word(void *to, char **argv, int *i, bool option)
 	if ((value = option_value(argv, i, "--event"))) {
 		call->wish.sampler.events = value;
 		return 0;
+	}
+	if ((value = option_value(argv, i, "--apart"))) {
+		vec_push(&call->apart, value);
+		return *value ? 0 : cmd_misuse(&cmd_daemon, "--apart takes the "
+					       "name of a program");
 	}
 	if ((value = option_value(argv, i, "--source")))
 		return take_source(value, &call->wish.sampler);
@@ -283,9 +292,16 @@ static int daemon_main(int argc, char **argv)
 		return status;
 	if (!call.verb)
 		return cmd_misuse(&cmd_daemon, "what is it to do?");
+	vec_push(&call.apart, NULL);
+	call.wish.apart = call.apart.at;
 	if (!strcmp(call.verb, "run"))
-		return run_here(&call.wish);
-	return strcmp(call.verb, "start") ? ask(&call) : start(&call);
+		status = run_here(&call.wish);
+	else if (!strcmp(call.verb, "start"))
+		status = start(&call);
+	else
+		status = ask(&call);
+	vec_free(&call.apart);
+	return status;
 }
 
 const struct command cmd_daemon = {

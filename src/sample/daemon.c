@@ -126,10 +126,12 @@ static int flush(struct daemon *d, struct err *e)
 	return 0;
 }
 
-/* from now on samples are the next epoch's */
+/* from now on samples are the next epoch's; those of long ago become fewer */
 static int epoch_end(struct daemon *d, const char *reason, struct err *e)
 {
-	return flush(d, e) || epoch_begin(d, reason, e) ? -1 : 0;
+	return flush(d, e) || epoch_begin(d, reason, e) ||
+	       store_condense(&d->store, &store_rule_usual, d->epoch.start,
+			      e) < 0 ? -1 : 0;
 }
 
 /* --- words from the owner */
@@ -300,7 +302,8 @@ static void free_all(struct daemon *d)
 int daemon_run(const struct daemon_wish *w, void (*ready)(void *arg),
 	       void *arg, struct err *e)
 {
-	struct daemon d = {.w = w, .signals = -1, .attention = -1};
+	struct daemon d = {.w = w, .signals = -1, .attention = -1,
+			   .collector.harvest.names = w->apart};
 	char *path = store_path(w->directory);
 	int status = store_directory(w->directory, e) ||
 		     control_open(&d.control, path, e) ? -1 : 0;

@@ -23,6 +23,7 @@ struct daemon_wish {
 	const char *directory; /* of the database */
 	struct sampler_wish sampler;
 	uint64_t flush, epoch; /* seconds */
+	const char *const *apart; /* processes with profiles of their own */
 };
 
 /*

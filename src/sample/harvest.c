@@ -29,30 +29,65 @@ static void have_nobody(struct harvest *h)
 		vec_push(&h->process, (struct harvest_process){.name = "?"});
 }
 
+static bool is_apart(const struct harvest *h, const char *name)
+{
+	for (size_t i = 0; h->names && h->names[i]; i++)
+		if (!strcmp(h->names[i], name))
+			return true;
+	return false;
+}
+
 uint32_t harvest_process(struct harvest *h, uint32_t pid, const char *name)
 {
 	struct harvest_process p = {.pid = pid,
-				    .name = intern_string(&h->text, name)};
+				    .name = intern_string(&h->text, name),
+				    .apart = is_apart(h, name)};
 
 	have_nobody(h);
 	vec_push(&h->process, p);
 	return (uint32_t)h->process.n - 1;
 }
 
-void harvest_samples(struct harvest *h, uint32_t image, uint32_t process,
-		     uint32_t event, struct hit new)
+static void runs_add(struct harvest_runs *m, uint32_t event, struct hit new)
 {
-	struct harvest_image *m = &h->image.at[image];
 	run *r = &m->fresh[event];
 
-	have_nobody(h);
-	h->process.at[process].fresh[event] += new.count;
-	h->fresh[event] += new.count;
 	vec_push(r, new);
 	if (r->n < 2 * m->settled[event] + SETTLE)
 		return;
 	run_settle(r);
 	m->settled[event] = r->n;
+}
+
+static struct harvest_runs *runs_apart(struct harvest *h, const char *process,
+				       uint32_t image)
+{
+	uint64_t key = (uint64_t)intern(&h->text, process) << 32 | image;
+	uint32_t at = dict_get(&h->apart_at, key);
+
+	if (at == DICT_NONE) {
+		struct harvest_apart new = {.process = process,
+					    .image = image};
+
+		at = (uint32_t)h->apart.n;
+		dict_put(&h->apart_at, key, at);
+		vec_push(&h->apart, new);
+	}
+	return &h->apart.at[at].of;
+}
+
+void harvest_samples(struct harvest *h, uint32_t image, uint32_t process,
+		     uint32_t event, struct hit new)
+{
+	struct harvest_process *p;
+
+	have_nobody(h);
+	p = &h->process.at[process];
+	p->fresh[event] += new.count;
+	h->fresh[event] += new.count;
+	runs_add(&h->image.at[image].of, event, new);
+	if (p->apart)
+		runs_add(runs_apart(h, p->name, image), event, new);
 }
 
 /* --- storing */
@@ -69,7 +104,7 @@ static int store_images(struct harvest *h, const struct storing *x,
 {
 	for (size_t i = 0; i < h->image.n; i++) {
 		struct harvest_image *m = &h->image.at[i];
-		run *r = &m->fresh[x->event];
+		run *r = &m->of.fresh[x->event];
 		int64_t image;
 
 		if (!r->n)
@@ -78,6 +113,25 @@ static int store_images(struct harvest *h, const struct storing *x,
 		image = store_image(x->s, &m->is, e);
 		if (image < 0 || store_samples(x->s, x->epoch, image,
 					       x->number, r, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int store_all_apart(struct harvest *h, const struct storing *x,
+			   struct err *e)
+{
+	for (size_t i = 0; i < h->apart.n; i++) {
+		struct harvest_apart *m = &h->apart.at[i];
+		run *r = &m->of.fresh[x->event];
+		int64_t image;
+
+		if (!r->n)
+			continue;
+		run_settle(r);
+		image = store_image(x->s, &h->image.at[m->image].is, e);
+		if (image < 0 || store_apart(x->s, x->epoch, m->process, image,
+					     x->number, r, e))
 			return -1;
 	}
 	return 0;
@@ -105,7 +159,7 @@ static int store_events(struct harvest *h, struct storing *x,
 	for (x->event = 0; x->event < events; x->event++) {
 		x->number = store_event(x->s, x->epoch, &event[x->event], e);
 		if (x->number < 0 || store_images(h, x, e) ||
-		    store_processes(h, x, e))
+		    store_all_apart(h, x, e) || store_processes(h, x, e))
 			return -1;
 	}
 	return 0;
@@ -128,23 +182,39 @@ int harvest_store(struct harvest *h, struct store *s, int64_t epoch,
 	return -1;
 }
 
+static size_t runs_places(const struct harvest_runs *m)
+{
+	size_t n = 0;
+
+	for (size_t v = 0; v < EVENTS; v++)
+		n += m->fresh[v].n;
+	return n;
+}
+
 size_t harvest_places(const struct harvest *h)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < h->image.n; i++)
-		for (size_t v = 0; v < EVENTS; v++)
-			n += h->image.at[i].fresh[v].n;
+		n += runs_places(&h->image.at[i].of);
+	for (size_t i = 0; i < h->apart.n; i++)
+		n += runs_places(&h->apart.at[i].of);
 	return n;
+}
+
+static void runs_forget(struct harvest_runs *m)
+{
+	for (size_t v = 0; v < EVENTS; v++)
+		m->fresh[v].n = m->settled[v] = 0;
 }
 
 void harvest_forget(struct harvest *h)
 {
 	memset(h->fresh, 0, sizeof h->fresh);
 	for (size_t i = 0; i < h->image.n; i++)
-		for (size_t v = 0; v < EVENTS; v++)
-			h->image.at[i].fresh[v].n =
-				h->image.at[i].settled[v] = 0;
+		runs_forget(&h->image.at[i].of);
+	for (size_t i = 0; i < h->apart.n; i++)
+		runs_forget(&h->apart.at[i].of);
 	for (size_t i = 0; i < h->process.n; i++)
 		memset(h->process.at[i].fresh, 0,
 		       sizeof h->process.at[i].fresh);
@@ -178,12 +248,21 @@ void harvest_tidy(struct harvest *h,
 	vec_free(&k.process);
 }
 
+static void runs_free(struct harvest_runs *m)
+{
+	for (size_t v = 0; v < EVENTS; v++)
+		vec_free(&m->fresh[v]);
+}
+
 void harvest_free(struct harvest *h)
 {
 	for (size_t i = 0; i < h->image.n; i++)
-		for (size_t v = 0; v < EVENTS; v++)
-			vec_free(&h->image.at[i].fresh[v]);
+		runs_free(&h->image.at[i].of);
+	for (size_t i = 0; i < h->apart.n; i++)
+		runs_free(&h->apart.at[i].of);
 	vec_free(&h->image);
+	vec_free(&h->apart);
+	dict_free(&h->apart_at);
 	vec_free(&h->process);
 	intern_free(&h->key);
 	intern_free(&h->text);

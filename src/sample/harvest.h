@@ -5,22 +5,36 @@
 #ifndef SAMPLE_HARVEST_H
 #define SAMPLE_HARVEST_H
 
+#include "base/dict.h"
 #include "base/intern.h"
 #include "sample/event.h"
 #include "store/store.h"
 
 enum { HARVEST_NOBODY = 0 }; /* the process of samples that have none */
 
-struct harvest_image {
-	struct stored_image is;	/* its path is kept by the harvest */
-	run fresh[EVENTS];	/* samples */
+/* samples of an image */
+struct harvest_runs {
+	run fresh[EVENTS];
 	size_t settled[EVENTS]; /* of these, so many are in order */
+};
+
+struct harvest_image {
+	struct stored_image is; /* its path is kept by the harvest */
+	struct harvest_runs of;
+};
+
+/* the same of processes of one name alone */
+struct harvest_apart {
+	const char *process;
+	uint32_t image;
+	struct harvest_runs of;
 };
 
 struct harvest_process {
 	uint32_t pid;
 	const char *name;
 	uint64_t fresh[EVENTS]; /* samples */
+	bool apart; /* they are kept apart as well */
 };
 
 struct harvest {
@@ -28,6 +42,9 @@ struct harvest {
 	struct intern text; /* paths, names */
 	VEC(struct harvest_image) image; /* by number of the key */
 	VEC(struct harvest_process) process;
+	const char *const *names; /* of processes to be kept apart, or NULL */
+	VEC(struct harvest_apart) apart;
+	struct dict apart_at; /* by name, as it is kept, and image */
 	uint64_t fresh[EVENTS]; /* samples of all */
 };
 

@@ -493,11 +493,30 @@ def try_mux():
            "a sample of those stands for twice as much", [periods])
 
 
+def try_apart():
+    """a program of which more is known"""
+    prog = build("chain0", "tests/progs/sample/chain.c")
+    d = Daemon("apart", "--apart", "chain0", "--apart", "nobody")
+    subprocess.run([prog])
+    d.stop()
+    got = {r["image"]: r["samples"] for r in
+           rows(d.db, "image", "--process", "chain0")}
+    all_of = {r["image"]: r["samples"] for r in rows(d.db, "image")}
+    own = [r["samples"] for r in rows(d.db, "process")
+           if r["process"] == "chain0"]
+    tap.ok(sum(got.values()) == sum(own) and got.get("chain0") ==
+           all_of["chain0"] and got.get("[kernel]", 0) < all_of["[kernel]"],
+           "a process's own samples are kept apart", [got, own])
+    status, _, err = tally("report", "--process", "shares", d.db)
+    tap.ok(status == 3 and "shares" in err, "another's are not",
+           [status, err])
+
+
 # each with either source
 SAMPLED = (try_shares, try_running, try_chain, try_again, try_reload,
            try_crowd, try_events, try_mux)
 TESTS = (try_words, try_start, try_kills, try_full, try_clock, try_broken,
-         try_who, try_misuse, try_sources, try_bursts, try_refused)
+         try_who, try_misuse, try_apart, try_sources, try_bursts, try_refused)
 OPTIONS = []
 with tempfile.TemporaryDirectory() as where:
     shares = build("shares", "tests/progs/sample/shares.c")

@@ -137,7 +137,7 @@ static uint64_t samples_of(const struct collector *c, const char *path)
 		const struct harvest_image *m = &c->harvest.image.at[i];
 
 		if (!strcmp(m->is.path, path))
-			n += run_total(&m->fresh[0]);
+			n += run_total(&m->of.fresh[0]);
 	}
 	return n;
 }
