@@ -1,10 +1,13 @@
 /* collect: see collect.h. */
 #include "sample/collect.h"
 
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "sample/jit.h"
 
 enum { NOBODY = HARVEST_NOBODY };
 
@@ -207,6 +210,35 @@ static void add(struct collector *c, uint32_t image, const struct space *s,
 			h);
 }
 
+static bool is_memory(const struct collector *c, const struct mapping *m)
+{
+	return c->harvest.image.at[m->image].is.kind == IMAGE_MEMORY;
+}
+
+/*
+ * The image of what a process makes itself, if it tells what that is, else
+ * `memory`. It is asked at its first samples there, and more and more seldom.
+ */
+static uint32_t made_by(struct collector *c, struct space *s, uint32_t memory)
+{
+	char path[PROC_NAME + 32];
+	struct stored_image is = {.kind = IMAGE_MADE, .path = path};
+
+	if (s->made)
+		return s->made;
+	if (s->misses++ < s->patience)
+		return memory;
+	s->patience = 2 * s->patience + 16;
+	s->misses = 0;
+	if (!jit_is_told(s->pid))
+		return memory;
+	snprintf(path, sizeof path, "[made by %s %" PRIu32 "]",
+		 c->harvest.process.at[s->process].name, s->pid);
+	s->made = harvest_image(&c->harvest, &is);
+	c->harvest.image.at[s->made].maker = s->pid;
+	return s->made;
+}
+
 static void user_samples(struct collector *c, struct space *s,
 			 const struct counted *x)
 {
@@ -215,7 +247,8 @@ static void user_samples(struct collector *c, struct space *s,
 				       .path = "[unknown]"};
 
 	if (m) {
-		add(c, m->image, s, x, x->address - m->start + m->offset);
+		add(c, is_memory(c, m) ? made_by(c, s, m->image) : m->image, s,
+		    x, x->address - m->start + m->offset);
 		return;
 	}
 	c->unknown += x->count;

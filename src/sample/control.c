@@ -96,15 +96,9 @@ static int make_socket(struct control *c, struct err *e)
 
 int control_open(struct control *c, const char *file, struct err *e)
 {
-	*c = (struct control){.lock = -1, .socket = -1,
-			      .path = beside(file, ".socket")};
-	if (take_lock(c, file, e)) {
-		if (c->lock >= 0)
-			close(c->lock);
-		mem_free(c->path);
-		return -1;
-	}
-	if (!make_socket(c, e))
+	*c = (struct control)CONTROL_NONE;
+	c->path = beside(file, ".socket");
+	if (!take_lock(c, file, e) && !make_socket(c, e))
 		return 0;
 	control_close(c);
 	return -1;
@@ -116,8 +110,10 @@ void control_close(struct control *c)
 		unlink(c->path);
 		close(c->socket);
 	}
-	close(c->lock);
+	if (c->lock >= 0)
+		close(c->lock);
 	mem_free(c->path);
+	*c = (struct control)CONTROL_NONE;
 }
 
 /* the owner, and who may do everything anyway */

@@ -20,8 +20,11 @@ struct control {
 	char *path; /* of the socket */
 };
 
+#define CONTROL_NONE {.lock = -1, .socket = -1}
+
 /* -1 and *e: another daemon has the file (its pid is told), or worse */
 int control_open(struct control *c, const char *file, struct err *e);
+/* of one that is none, too */
 void control_close(struct control *c);
 /* answers who waits at the socket, if somebody does */
 void control_serve(struct control *c,

@@ -252,10 +252,21 @@ static int catch_signals(struct daemon *d, struct err *e)
 	return 0;
 }
 
-/* all but the control is ours to close, whatever fails */
+/* this host's file is ours, and nobody else's */
+static int take_file(struct daemon *d, struct err *e)
+{
+	char *path = store_path(d->w->directory);
+	int status = store_directory(d->w->directory, e) ||
+		     control_open(&d->control, path, e);
+
+	mem_free(path);
+	return status || store_create(&d->store, d->w->directory, e) ? -1 : 0;
+}
+
+/* nothing is written before it is sure that there will be samples */
 static int begin(struct daemon *d, struct err *e)
 {
-	if (sampler_open(&d->sampler, &d->w->sampler, e) ||
+	if (sampler_open(&d->sampler, &d->w->sampler, e) || take_file(d, e) ||
 	    catch_signals(d, e) || epoch_begin(d, "daemon", e))
 		return -1;
 	sampler_start(&d->sampler, &d->collector);
@@ -303,15 +314,10 @@ int daemon_run(const struct daemon_wish *w, void (*ready)(void *arg),
 	       void *arg, struct err *e)
 {
 	struct daemon d = {.w = w, .signals = -1, .attention = -1,
+			   .control = CONTROL_NONE,
 			   .collector.harvest.names = w->apart};
-	char *path = store_path(w->directory);
-	int status = store_directory(w->directory, e) ||
-		     control_open(&d.control, path, e) ? -1 : 0;
+	int status = begin(&d, e);
 
-	mem_free(path);
-	if (status)
-		return -1;
-	status = store_create(&d.store, w->directory, e) || begin(&d, e);
 	if (!status) {
 		ready(arg);
 		loop(&d);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "sample/jit.h"
 #include "store/image_key.h"
 
 enum { SETTLE = 4096 }; /* so many samples are added up at least */
@@ -99,6 +100,30 @@ struct storing {
 	size_t event;
 };
 
+/* what those who made the code say that it is; only where samples are */
+static int store_made(const struct harvest_image *m, const struct storing *x,
+		      int64_t image, struct err *e)
+{
+	const run *r = &m->of.fresh[x->event];
+	const struct jit_procedure *last = NULL;
+	int result = 0;
+	struct jit j;
+
+	jit_read(&j, m->maker);
+	for (size_t i = 0; !result && i < r->n; i++) {
+		const struct jit_procedure *p = jit_find(&j, r->at[i].offset);
+		struct stored_procedure is;
+
+		if (!p || p == last)
+			continue;
+		last = p;
+		is = (struct stored_procedure){p->start, p->end, p->name};
+		result = store_procedure(x->s, image, &is, e);
+	}
+	jit_free(&j);
+	return result;
+}
+
 static int store_images(struct harvest *h, const struct storing *x,
 			struct err *e)
 {
@@ -111,8 +136,9 @@ static int store_images(struct harvest *h, const struct storing *x,
 			continue;
 		run_settle(r);
 		image = store_image(x->s, &m->is, e);
-		if (image < 0 || store_samples(x->s, x->epoch, image,
-					       x->number, r, e))
+		if (image < 0 ||
+		    store_samples(x->s, x->epoch, image, x->number, r, e) ||
+		    (m->maker && store_made(m, x, image, e)))
 			return -1;
 	}
 	return 0;

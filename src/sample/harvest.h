@@ -20,6 +20,7 @@ struct harvest_runs {
 
 struct harvest_image {
 	struct stored_image is; /* its path is kept by the harvest */
+	uint32_t maker; /* the process that has made it, or 0 */
 	struct harvest_runs of;
 };
 

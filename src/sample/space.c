@@ -24,7 +24,7 @@ struct space *space_make(struct spaces *s, uint32_t pid)
 void space_clear(struct space *s)
 {
 	s->map.n = s->torn.n = 0;
-	s->misses = s->patience = 0;
+	s->misses = s->patience = s->made = 0;
 	s->ended = false;
 }
 

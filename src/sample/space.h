@@ -24,6 +24,7 @@ struct space {
 	uint32_t pid;
 	uint32_t process; /* whose it is, for the caller */
 	uint32_t misses, patience; /* since the process was last asked */
+	uint32_t made;	 /* the image of what it makes itself, or 0 */
 	bool ended; /* its first thread is; others may go on */
 	VEC(struct mapping) map; /* by start, none over another */
 	/* for samples that come late: incarnation.h */

@@ -90,6 +90,24 @@ static struct sampled_image *image_of(struct sampled *s,
 	return &s->image.at[number];
 }
 
+/* store_each_procedure() */
+struct making {
+	struct sampled *s;
+	struct sampled_image *m;
+};
+
+static int read_made(void *arg, const struct stored_procedure *x,
+		     struct err *e)
+{
+	const struct making *k = arg;
+	struct stored_procedure kept = *x;
+
+	(void)e;
+	kept.name = intern_string(&k->s->text, x->name);
+	vec_push(&k->m->made, kept);
+	return 0;
+}
+
 static int no_event(const struct reading *r, int64_t event, struct err *e)
 {
 	return err_set(e, ERR_INPUT, "%s: broken: samples of event %" PRId64
@@ -107,6 +125,10 @@ static int read_run(void *arg, const struct stored_row *row, struct err *e)
 	if (event < 0)
 		return event == NOT_WANTED ? 0 : no_event(r, row->event, e);
 	m = image_of(r->s, &row->of);
+	if (m->is.kind == IMAGE_MADE && !m->made.n &&
+	    store_each_procedure(&r->s->store, row->image, read_made,
+				 &(struct making){r->s, m}, e))
+		return -1;
 	v = &r->s->event.at[event];
 	n = run_total(&row->samples);
 	/* no sum of some of them is more than that of all */
@@ -247,6 +269,7 @@ void sampled_close(struct sampled *s)
 		for (size_t v = 0; v < s->event.n; v++)
 			vec_free(&s->image.at[i].samples[v]);
 		sampled_code_free(s->image.at[i].code);
+		vec_free(&s->image.at[i].made);
 	}
 	store_close(&s->store);
 	vec_free(&s->image);

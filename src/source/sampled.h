@@ -41,6 +41,7 @@ struct sampled_image {
 	const char *name; /* without folders */
 	run samples[SAMPLED_EVENTS];
 	uint64_t total[SAMPLED_EVENTS];
+	VEC(struct stored_procedure) made; /* by start, if it is of that kind */
 	struct sampled_code *code; /* what is known of it, or NULL: not yet
 				      asked */
 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "cfg/cfg.h"
 #include "elf/unwind.h"
 #include "source/kernel_names.h"
@@ -155,10 +156,22 @@ const struct isa *sampled_isa(struct sampled_image *m)
 	return c->has_unwind ? isa_for_elf(c->image.machine) : NULL;
 }
 
+/* what the program that made the code says that it is, or NULL */
+static const struct stored_procedure *made_at(const struct sampled_image *m,
+					      uint64_t address)
+{
+	size_t i;
+
+	bisect(i, m->made.n, m->made.at[i].start <= address);
+	return i && address < m->made.at[i - 1].end ? &m->made.at[i - 1] :
+						     NULL;
+}
+
 void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
 		  struct sampled_place *out)
 {
 	struct sampled_code *c = code_of(m);
+	const struct stored_procedure *p;
 	const struct kernel_name *k;
 	struct line_place at;
 
@@ -177,6 +190,10 @@ void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
 							   offset))) {
 		out->start = k->offset;
 		out->procedure = out->symbol = k->name;
+	} else if ((p = made_at(m, offset))) {
+		out->start = p->start;
+		out->end = p->end;
+		out->procedure = out->symbol = p->name;
 	} else {
 		out->start = 0; /* one row for all that is not known */
 	}

@@ -204,3 +204,24 @@ int store_each_run(struct store *s, int64_t epoch, const char *process,
 	vec_free(&r.samples);
 	return sql_stop(&q, result, e);
 }
+
+int store_each_procedure(struct store *s, int64_t image,
+			 int (*fn)(void *arg, const struct stored_procedure *x,
+				   struct err *e),
+			 void *arg, struct err *e)
+{
+	struct sql q = sql_begin(s, "SELECT start, end, name FROM procedure "
+				 "WHERE image = ? ORDER BY 1");
+	int result = 0;
+
+	sql_number(&q, image);
+	while (!result && sql_row(&q)) {
+		struct stored_procedure x = {.name = text_at(&q, 2)};
+
+		result = count_at(&q, 0, "the start of a procedure", &x.start,
+				  e) ||
+			 count_at(&q, 1, "the end of a procedure", &x.end,
+				  e) ? -1 : fn(arg, &x, e);
+	}
+	return sql_stop(&q, result, e);
+}

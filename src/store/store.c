@@ -48,6 +48,8 @@ static const struct table {
 	{3, "apart", "CREATE TABLE apart(epoch INT, name TEXT, image INT,"
 	 " event INT, count INT, data BLOB,"
 	 " PRIMARY KEY(epoch, name, image, event)) WITHOUT ROWID"},
+	{3, "procedure", "CREATE TABLE procedure(image INT, start INT,"
+	 " end INT, name TEXT, PRIMARY KEY(image, start)) WITHOUT ROWID"},
 };
 
 enum { TABLES = sizeof tables / sizeof *tables };

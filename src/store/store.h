@@ -36,6 +36,7 @@ enum image_kind {
 	IMAGE_VDSO,
 	IMAGE_MEMORY, /* code that is in no file: offsets are addresses */
 	IMAGE_UNKNOWN, /* nobody knows what was there */
+	IMAGE_MADE, /* the same as memory, but who made it says what it is */
 	IMAGE_KINDS,
 };
 
@@ -99,6 +100,14 @@ int store_samples(struct store *s, int64_t epoch, int64_t image,
  */
 int store_apart(struct store *s, int64_t epoch, const char *process,
 		int64_t image, int64_t event, const run *r, struct err *e);
+/* a procedure of an image that was made while a program ran */
+struct stored_procedure {
+	uint64_t start, end; /* offsets */
+	const char *name;
+};
+/* sets what begins there */
+int store_procedure(struct store *s, int64_t image,
+		    const struct stored_procedure *x, struct err *e);
 /* what collecting has cost in the epoch so far */
 struct stored_cost {
 	uint64_t cpu;	 /* microseconds */
@@ -173,6 +182,11 @@ int store_each_run(struct store *s, int64_t epoch, const char *process,
 		   int (*fn)(void *arg, const struct stored_row *r,
 			     struct err *e),
 		   void *arg, struct err *e);
+
+int store_each_procedure(struct store *s, int64_t image,
+			 int (*fn)(void *arg, const struct stored_procedure *x,
+				   struct err *e),
+			 void *arg, struct err *e);
 
 void store_close(struct store *s);
 

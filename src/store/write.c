@@ -177,6 +177,20 @@ int store_process(struct store *s, int64_t epoch, int64_t event,
 	return sql_end(&q, e);
 }
 
+int store_procedure(struct store *s, int64_t image,
+		    const struct stored_procedure *x, struct err *e)
+{
+	struct sql q = sql_begin(s, "INSERT OR REPLACE INTO procedure "
+				 "VALUES(?, ?, ?, ?)");
+
+	sql_number(&q, image);
+	sql_number(&q, (int64_t)x->start);
+	sql_number(&q, (int64_t)x->end);
+	sql_text(&q, x->name);
+	sql_row(&q);
+	return sql_end(&q, e);
+}
+
 int store_cost(struct store *s, int64_t epoch, const struct stored_cost *x,
 	       struct err *e)
 {

@@ -512,9 +512,24 @@ def try_apart():
            [status, err])
 
 
+def try_made():
+    """code that a program makes, and names"""
+    prog = build("made", "tests/progs/sample/made.c")
+    d = Daemon("made.db")
+    pid = run(prog).split()[0]
+    d.stop()
+    os.unlink("/tmp/perf-%s.map" % pid)
+    got = {r["procedure"]: r["samples"] for r in rows(d.db, "procedure")
+           if r["image"] == "[made by made %s]" % pid}
+    a, b = got.get("the first", 0), got.get("the second", 0)
+    n = a + b
+    tap.ok(n > 300 and abs(a - 0.75 * n) < 6 * math.sqrt(n * 0.75 * 0.25) and
+           "gone" not in got, "code that was made has its names", [got])
+
+
 # each with either source
 SAMPLED = (try_shares, try_running, try_chain, try_again, try_reload,
-           try_crowd, try_events, try_mux)
+           try_crowd, try_events, try_mux, try_made)
 TESTS = (try_words, try_start, try_kills, try_full, try_clock, try_broken,
          try_who, try_misuse, try_apart, try_sources, try_bursts, try_refused)
 OPTIONS = []

@@ -297,7 +297,8 @@ static void make_old(const char *name, int version)
 	ok(store_create(&s, directory(name), &e), &e);
 	put_epoch(&s, MONDAY, "", &seed);
 	if (version < 3)
-		sqlite3_exec(s.db, "DROP TABLE apart", NULL, NULL, NULL);
+		sqlite3_exec(s.db, "DROP TABLE apart; DROP TABLE procedure",
+			     NULL, NULL, NULL);
 	if (version < 2)
 		sqlite3_exec(s.db, "DROP TABLE cost", NULL, NULL, NULL);
 	snprintf(text, sizeof text, "PRAGMA user_version = %d", version);
