@@ -16,7 +16,12 @@ struct reading {
 	VEC(int) ours; /* NOT_WANTED, or its number */
 };
 
-enum { NOT_WANTED = -1, NOT_THERE = -2 };
+enum {
+	NOT_WANTED = -1,
+	NOT_THERE = -2,
+	SETTLE = 1 << 16, /* so many offsets are added up at least: thousands
+			     of epochs have the same ones */
+};
 
 static int event_number(const struct reading *r, int64_t id)
 {
@@ -135,6 +140,10 @@ static int read_run(void *arg, const struct stored_row *row, struct err *e)
 	if (__builtin_add_overflow(v->samples, n, &v->samples))
 		return too_many(r, "samples", e);
 	vec_append(&m->samples[event], &row->samples);
+	if (m->samples[event].n > 2 * m->settled[event] + SETTLE) {
+		run_settle(&m->samples[event]);
+		m->settled[event] = m->samples[event].n;
+	}
 	m->total[event] += n;
 	r->x->samples[event] += n;
 	return 0;
@@ -255,6 +264,7 @@ void sampled_forget(struct sampled *s)
 	for (size_t i = 0; i < s->image.n; i++)
 		for (size_t v = 0; v < s->event.n; v++) {
 			s->image.at[i].samples[v].n = 0;
+			s->image.at[i].settled[v] = 0;
 			s->image.at[i].total[v] = 0;
 		}
 	for (size_t v = 0; v < s->event.n; v++)

@@ -40,6 +40,7 @@ struct sampled_image {
 	struct stored_image is;
 	const char *name; /* without folders */
 	run samples[SAMPLED_EVENTS];
+	size_t settled[SAMPLED_EVENTS]; /* of these, so many are in order */
 	uint64_t total[SAMPLED_EVENTS];
 	VEC(struct stored_procedure) made; /* by start, if it is of that kind */
 	struct sampled_code *code; /* what is known of it, or NULL: not yet

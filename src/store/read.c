@@ -28,13 +28,20 @@ static int count_at(const struct sql *q, int column, const char *what,
 	return 0;
 }
 
+/* the epochs of a table, each once, without reading all rows */
+#define EPOCHS_OF(table) \
+	"SELECT e FROM (WITH RECURSIVE r(e) AS (SELECT min(epoch) FROM " \
+	table " UNION ALL SELECT (SELECT min(epoch) FROM " table \
+	" WHERE epoch > e) FROM r WHERE e IS NOT NULL) SELECT e FROM r)"
+
 /* rows of epochs that are not there would be in no answer */
 static int check_orphans(struct store *s, struct err *e)
 {
-	struct sql q = sql_begin(s, "SELECT epoch FROM (SELECT epoch FROM "
-				 "samples UNION SELECT epoch FROM epoch_event "
-				 "UNION SELECT epoch FROM process) "
-				 "WHERE epoch NOT IN (SELECT id FROM epoch)");
+	struct sql q = sql_begin(s, "SELECT e FROM ("
+				 EPOCHS_OF("samples") " UNION "
+				 EPOCHS_OF("epoch_event") " UNION "
+				 EPOCHS_OF("process") ") WHERE e IS NOT NULL "
+				 "AND e NOT IN (SELECT id FROM epoch)");
 	int result = 0;
 
 	if (sql_row(&q))

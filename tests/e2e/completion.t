@@ -90,6 +90,22 @@ def check_words(t):
            "what is behind a colon alone")
 
 
+def check_database(t):
+    """Names in a database that the line has; the cursor is before it."""
+    text = "epoch 1 2 work\nevent cycles 1 0\nimage 0 /gone/prog\n" \
+           "hit 4 3\nprocess 7 worker 3\n"
+    subprocess.run([os.path.join(os.path.dirname(TALLY),
+                                 "tools/make-database"), t.path("db")],
+                   input=text, text=True, check=True)
+    for option, want in (("--image", "prog"), ("--event", "cycles"),
+                         ("--process", "worker")):
+        t.same(completed(t, "report", "db", option, ""), [want],
+               "of a database: " + option)
+    (host,) = os.listdir(t.path("db"))
+    t.same(completed(t, "report", "db", "--host", ""),
+           [host[:-len(".tallydb")]], "of a database: --host")
+
+
 def check_program(t):
     for words in (["--", "tally-tes"], ["tally-tes"],
                   ["--follow", "--libs", "none", "tally-tes"]):
@@ -163,6 +179,7 @@ with tempfile.TemporaryDirectory() as where:
     for command in commands:
         check_command(t, command)
     check_words(t)
+    check_database(t)
     check_program(t)
     check_terminal(t)
     t.done()

@@ -301,7 +301,9 @@ def try_real(t):
         f.write(exports(t, "autofdo"))
     profdata = sorted(glob.glob("/usr/bin/llvm-profdata*"))[-1]
     text = run(profdata, "show", "--sample", t.path("real.afdo"))
-    t.ok(re.search(r"Function: main: %d, 0, " % total, text),
+    got = re.search(r"Function: main: (\d+), 0, ", text)
+    # what the compiler gave no line to is not there
+    t.ok(got and 0.8 * total <= int(got[1]) <= total,
          "llvm-profdata reads it", text.splitlines()[:9])
     for form in ("lcov", "gcov", "pixie", "bolt"):
         t.refused(2, "how often code ran", "export", "--format", form, "real")
