@@ -119,6 +119,7 @@ static void write_procedure(struct callgrind *x, uint32_t image,
 		x->site++;
 	if (!told_ran(m, proc) && !m->solved.calls[proc])
 		return;
+	told_turn(m, proc);
 	write_name(x, &x->object, "ob", m->map->path);
 	write_name(x, &x->file, "fl", at.file);
 	x->current = at.file;

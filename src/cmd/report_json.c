@@ -170,6 +170,7 @@ static void json_code(struct json *j, const struct told *t,
 	const struct told_image *m = &t->image[r->image];
 	const struct map_block *b = &m->map->block.at[r->item];
 
+	told_need(m, r->proc);
 	json_where(j, t, r);
 	json_address(j, by == BY_BLOCK ? "start" : "address", r->addr);
 	if (by == BY_BLOCK) {
@@ -239,6 +240,7 @@ static void json_row(struct json *j, const struct told *t,
 		break;
 	case BY_EDGE:
 		json_where(j, t, r);
+		told_need(&t->image[r->image], r->proc);
 		report_json_edge(j, &t->image[r->image], r->proc, r->item);
 		break;
 	case BY_CALL_SITE:

@@ -93,9 +93,10 @@ static void edge_row(struct table *x, const struct told *t,
 {
 	const struct told_image *m = &t->image[r->image];
 	const struct map_edge *d = &m->map->edge.at[r->item];
-	struct edge_ends ends =
-		edge_ends(m, &m->map->proc.at[r->proc], d);
+	struct edge_ends ends;
 
+	told_need(m, r->proc);
+	ends = edge_ends(m, &m->map->proc.at[r->proc], d);
 	table_number(x, r->known, r->count);
 	table_address(x, ends.has_from, ends.from);
 	table_address(x, ends.has_to, ends.to);
@@ -114,6 +115,7 @@ static void block_row(struct table *x, const struct told *t,
 {
 	const struct told_image *m = &t->image[r->image];
 
+	told_need(m, r->proc);
 	table_number(x, r->known, r->count);
 	table_share(x, r->known, solved_insns(&m->solved, m->map, r->item),
 		    t->instructions);

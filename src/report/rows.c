@@ -95,6 +95,7 @@ static void add_insides(struct rows *r, const struct told_image *m,
 		struct row row = {.image = image, .proc = p,
 				  .addr = m->map->proc.at[p].entry};
 
+		told_turn(m, p);
 		row.ran = told_ran(m, p);
 		if (by == BY_EDGE)
 			add_edges(r, m, row);

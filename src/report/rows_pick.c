@@ -21,8 +21,10 @@ uint64_t row_executed(const struct told *t, const struct rows *all,
 {
 	const struct told_image *m = &t->image[r->image];
 
-	if (by == BY_BLOCK)
+	if (by == BY_BLOCK) {
+		told_need(m, r->proc);
 		return solved_insns(&m->solved, m->map, r->item);
+	}
 	if (by == BY_LINE)
 		return all->lines.v.at[r->item].instructions;
 	return r->count;

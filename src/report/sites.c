@@ -50,6 +50,7 @@ const char *row_callee(const struct told *t, const struct row *r)
 
 	if (i != MAP_NONE)
 		return legend_procedure(t->image[r->to_image].legend, i);
+	told_need(&t->image[r->image], r->proc);
 	return r->to_image == r->image && is_own(m, r) ?
 		       row_procedure(t, r) : NULL;
 }
@@ -205,6 +206,7 @@ void rows_add_sites(struct rows *r, const struct told *t, uint32_t image)
 	for (uint32_t i = 0; i < t->nimage; i++)
 		l.told[t->image[i].image] = i;
 	for (uint32_t p = 0; p < m->map->proc.n; p++) {
+		told_turn(m, p);
 		find_sites(&l, &m->map->proc.at[p], &next);
 		add_procedure(&l, p);
 	}

@@ -37,6 +37,7 @@ static void begin(struct drawing *d, uint32_t nblock, uint32_t nhub)
 	}
 	vec_push(&d->map.proc, p);
 	d->image.map = &d->map;
+	d->image.solved.m = &d->map;
 	d->image.solved.edge = d->edge;
 	d->image.solved.edge_known = d->known;
 	d->image.solved.arrival = d->arrival;
