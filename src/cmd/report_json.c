@@ -255,13 +255,12 @@ static void json_row(struct json *j, const struct told *t,
 	json_end(j);
 }
 
-void report_show_json(const struct told *t, const struct rows *r,
-		      enum rows_by by, size_t limit, FILE *to)
+void report_show_json(const struct rows *r, FILE *to)
 {
 	struct json j = {.to = to};
 
 	json_array(&j, NULL);
-	for (size_t i = 0; i < r->v.n && i < limit; i++)
-		json_row(&j, t, r, &r->v.at[i], by);
+	for (size_t i = 0; i < r->v.n; i++)
+		json_row(&j, r->t, r, &r->v.at[i], r->by);
 	json_end(&j);
 }

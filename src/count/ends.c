@@ -72,20 +72,20 @@ static int read_sections(struct ends_reader *r, struct err *e)
 static void find_leads(struct ends_reader *r)
 {
 	const struct map *m = r->m;
+	struct map_inside inside = {0};
 
 	for (uint32_t i = 0; i < m->proc.n; i++) {
-		const struct map_proc *p = &m->proc.at[i];
+		map_look(m, i, &inside);
+		for (uint32_t e = 0; e < m->proc.at[i].nedge; e++) {
+			struct lead x = {i, inside.edge[e].callee};
 
-		map_turn(m, i);
-		for (uint32_t e = p->edge; e < p->edge + p->nedge; e++) {
-			struct lead x = {i, m->edge.at[e].callee};
-
-			if (m->edge.at[e].kind == MAP_TAIL)
+			if (inside.edge[e].kind == MAP_TAIL)
 				vec_push(&r->tail, x);
-			if (m->edge.at[e].kind == MAP_OVER)
+			if (inside.edge[e].kind == MAP_OVER)
 				vec_push(&r->over, x);
 		}
 	}
+	map_inside_free(&inside);
 }
 
 struct ends_reader *ends_open(const struct map *m, const char *file,

@@ -186,6 +186,18 @@ static inline bool map_edges_tell(const struct map *m,
 void map_need(const struct map *m, uint32_t proc);
 /* the same; what is there of others is forgotten when it has become much */
 void map_turn(const struct map *m, uint32_t proc);
+/*
+ * The same as a copy, for those who have one look: in the map nothing changes.
+ * Begin with an empty one, which can be used again, and free it.
+ */
+struct map_inside {
+	const struct map_block *block; /* the procedure's own, from 0 */
+	const struct map_edge *edge;
+	VEC(struct map_block) blocks;
+	VEC(struct map_edge) edges;
+};
+void map_look(const struct map *m, uint32_t proc, struct map_inside *x);
+void map_inside_free(struct map_inside *x);
 /* of procedures from .. end-1 */
 void map_forget(const struct map *m, uint32_t from, uint32_t end);
 

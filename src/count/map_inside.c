@@ -110,7 +110,7 @@ static int unpack_blocks(struct unpacker *k, const struct map_proc *p)
 
 		if (unpack_block(k, !i, &end, &b))
 			return -1;
-		k->m->block.at[p->block + i] = b;
+		k->block[i] = b;
 		if (k->mark)
 			mark_block(k->mark, !i, &b);
 	}
@@ -206,23 +206,11 @@ static int unpack_edges(struct unpacker *k, const struct map_proc *p)
 
 		if (unpack_edge(k, p, &g, &d))
 			return -1;
-		k->m->edge.at[p->edge + i] = d;
+		k->edge[i] = d;
 		if (k->mark && d.callee)
 			dict_put(&k->m->store->callees.is, d.callee, 1);
 	}
 	return 0;
-}
-
-/* forgets those before the procedure if they are many; the first that stays */
-static uint32_t forget_before(const struct map *m, uint32_t first,
-			      uint32_t proc)
-{
-	const struct map_proc *p = &m->proc.at[first], *q = &m->proc.at[proc];
-
-	if (q->block - p->block + q->edge - p->edge < KEPT_AT_ONCE)
-		return first;
-	map_forget(m, first, proc);
-	return proc;
 }
 
 /* its memory may be used */
@@ -240,44 +228,86 @@ static void mark_proc(struct unpacker *k, struct map_mark *x)
 	k->mark = x;
 }
 
+/* room for what is inside of a procedure, apart from the map */
+static void unpack_apart(struct unpacker *k, const struct map_proc *p,
+			 struct map_inside *x)
+{
+	vec_reserve(&x->blocks, p->nblock);
+	vec_reserve(&x->edges, p->nedge);
+	x->block = k->block = x->blocks.at;
+	x->edge = k->edge = x->edges.at;
+}
+
 int unpack_insides(struct unpacker *k)
 {
 	const struct map *m = k->m;
-	uint32_t first = 0;
+	struct map_inside x = {0};
+	int status = 0;
 
-	for (uint32_t i = 0; i < m->proc.n; i++) {
+	for (uint32_t i = 0; !status && i < m->proc.n; i++) {
 		const struct map_proc *p = &m->proc.at[i];
 
-		first = forget_before(m, first, i);
 		mark_proc(k, &m->store->mark[i]);
-		recall(m, p);
-		if (unpack_blocks(k, p) || unpack_edges(k, p))
-			return -1;
+		unpack_apart(k, p, &x);
+		status = unpack_blocks(k, p) || unpack_edges(k, p) ? -1 : 0;
 	}
 	k->mark = NULL;
-	map_forget(m, first, (uint32_t)m->proc.n);
-	return 0;
+	map_inside_free(&x);
+	/* nothing is there yet */
+	map_forget(m, 0, (uint32_t)m->proc.n);
+	return status;
+}
+
+/* unpacks a procedure to where the unpacker says: it was found right before */
+static void unpack_again(struct unpacker *k, uint32_t proc)
+{
+	const struct map_store *s = k->m->store;
+	const struct map_proc *p = &k->m->proc.at[proc];
+	int status;
+
+	k->nproc = k->m->proc.n;
+	k->counter = s->mark[proc].counter;
+	for (unsigned i = 0; i < INSIDE_PARTS; i++) {
+		k->part[INSIDE_FIRST + i] = s->part[INSIDE_FIRST + i];
+		k->part[INSIDE_FIRST + i].at = s->mark[proc].at[i];
+	}
+	status = unpack_blocks(k, p) || unpack_edges(k, p);
+	assert(!status);
+	(void)status;
 }
 
 void map_need(const struct map *m, uint32_t proc)
 {
-	const struct map_store *s = m->store;
 	const struct map_proc *p = &m->proc.at[proc];
-	struct unpacker k = {.m = (struct map *)m, .nproc = m->proc.n};
-	int status;
+	struct unpacker k = {.m = (struct map *)m,
+			     .block = m->block.at + p->block,
+			     .edge = m->edge.at + p->edge};
 
-	if (!s || s->here[proc])
+	if (!m->store || m->store->here[proc])
 		return;
-	k.counter = s->mark[proc].counter;
-	for (unsigned i = 0; i < INSIDE_PARTS; i++) {
-		k.part[INSIDE_FIRST + i] = s->part[INSIDE_FIRST + i];
-		k.part[INSIDE_FIRST + i].at = s->mark[proc].at[i];
-	}
 	recall(m, p);
-	status = unpack_blocks(&k, p) || unpack_edges(&k, p);
-	assert(!status); /* it was found right before */
-	(void)status;
-	s->here[proc] = true;
+	unpack_again(&k, proc);
+	m->store->here[proc] = true;
+}
+
+void map_look(const struct map *m, uint32_t proc, struct map_inside *x)
+{
+	const struct map_proc *p = &m->proc.at[proc];
+	struct unpacker k = {.m = (struct map *)m};
+
+	if (m->store && !m->store->here[proc]) {
+		unpack_apart(&k, p, x);
+		unpack_again(&k, proc);
+		return;
+	}
+	x->block = m->block.at + p->block;
+	x->edge = m->edge.at + p->edge;
+}
+
+void map_inside_free(struct map_inside *x)
+{
+	vec_free(&x->blocks);
+	vec_free(&x->edges);
 }
 
 void map_turn(const struct map *m, uint32_t proc)

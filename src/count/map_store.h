@@ -42,6 +42,8 @@ struct unpacker {
 	VEC(const char *) reason;
 	uint64_t *used; /* a bit for each counter that has a place */
 	struct map_mark *mark; /* of the procedure; NULL: it was read before */
+	struct map_block *block; /* where those of the procedure go */
+	struct map_edge *edge;
 	uint32_t counter; /* the next one expected */
 	uint64_t nproc, nblock, nedge, nsite, nin_place; /* announced */
 	uint64_t nbyte; /* of all parts */

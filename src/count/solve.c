@@ -27,6 +27,7 @@ struct solver {
 	struct solved *s;
 	uint32_t shortfall; /* the first of this procedure in s->shortfall */
 	struct arena scratch; /* of one procedure */
+	struct map_inside inside; /* of one that is looked at */
 	const struct callees *callees;
 	const struct map_proc *p;
 	uint32_t proc;
@@ -60,7 +61,7 @@ static bool solve_is_silent(const struct solver *k)
 /* whether vertex v has no counter */
 static bool solve_is_open(const struct solver *k, uint32_t v)
 {
-	return v >= k->p->nblock || solve_block_counter(k, v) == MAP_NONE;
+	return v >= k->p->nblock || k->inside.block[v].counter == MAP_NONE;
 }
 
 /* edges without counters as lists, and how many of them arrive where */
@@ -88,7 +89,7 @@ static void open_edges_draw(struct solver *k, struct open_edges *o)
 	o->next = ARENA_ARRAY(&k->scratch, uint32_t, p->nedge);
 	o->to = ARENA_ARRAY(&k->scratch, uint32_t, p->nedge);
 	for (uint32_t i = 0; i < p->nedge; i++) {
-		const struct map_edge *d = &k->m->edge.at[p->edge + i];
+		const struct map_edge *d = &k->inside.edge[i];
 
 		if (d->counter == MAP_NONE && solve_is_open(k, d->from) &&
 		    solve_is_open(k, d->to))
@@ -103,6 +104,7 @@ static bool solve_counts_all_circles(struct solver *k)
 	uint32_t *gone = ARENA_ARRAY(&k->scratch, uint32_t, nv);
 	struct open_edges o;
 
+	map_look(k->m, k->proc, &k->inside);
 	open_edges_draw(k, &o);
 	for (uint32_t v = 0; v < nv; v++)
 		if (!o.arriving[v])
@@ -335,7 +337,6 @@ struct solve_sum {
 	uint64_t insns;	 /* if all blocks that were entered had run */
 	uint64_t blocks; /* entered; not those of stubs */
 	uint64_t missed; /* of insns: what did not run */
-	bool idle;	 /* it is known that nothing ran */
 	bool wrong;	 /* such counts cannot be */
 	bool all;	 /* all are known */
 };
@@ -392,7 +393,7 @@ static void solve_at(struct solver *k, uint32_t i)
 	k->shortfall = shortfall_first(k->s, k->p->block);
 }
 
-/* whether its counters say that nothing ran; requires: they are there */
+/* whether its counters say that nothing ran; requires: s->ran is right */
 static bool solve_is_idle_proc(struct solver *k)
 {
 	const bool *complete = k->s->complete;
@@ -402,16 +403,15 @@ static bool solve_is_idle_proc(struct solver *k)
 	       (complete ? complete[k->proc] : solve_counts_all_circles(k));
 }
 
-/* all of it, but of a stub nothing; whether it is idle */
-static bool solve_proc(struct solver *k)
+/* all of it, but of a stub nothing */
+static void solve_proc(struct solver *k)
 {
 	struct solved *s = k->s;
-	bool idle;
 
 	s->consistent[k->proc] = true;
 	s->ran[k->proc] = !solve_is_silent(k);
-	idle = solve_is_idle_proc(k);
-	if (idle)
+	s->idle[k->proc] = solve_is_idle_proc(k);
+	if (s->idle[k->proc])
 		solve_nothing_ran(k);
 	else if (!k->p->unknown && k->p->nblock && !k->p->stub)
 		solve_flow(k);
@@ -419,7 +419,6 @@ static bool solve_proc(struct solver *k)
 		/* until one of those who come to it says that it is not */
 		s->calls_known[k->proc] = k->p->stub;
 	arena_free(&k->scratch);
-	return idle;
 }
 
 /* --- what is there at a time */
@@ -484,7 +483,9 @@ void solve_need(const struct solved *s, uint32_t proc)
 	told = s->consistent[proc];
 	solve_at(&k, proc);
 	solve_recall(s, k.p);
-	if (k.p->stub)
+	if (s->idle[proc])
+		solve_nothing_ran(&k);
+	else if (k.p->stub)
 		solve_stub(s, proc);
 	else
 		solve_proc(&k);
@@ -492,6 +493,7 @@ void solve_need(const struct solved *s, uint32_t proc)
 		solve_forget(&k);
 		solve_forget_inside(&k);
 	}
+	map_inside_free(&k.inside);
 	s->here[proc] = true;
 	*s->held += k.p->nblock + k.p->nedge;
 }
@@ -513,11 +515,12 @@ const bool *solve_complete(struct arena *a, const struct map *m)
 	bool *complete = ARENA_ARRAY(a, bool, m->proc.n);
 
 	for (uint32_t i = 0; i < m->proc.n; i++) {
+		k.proc = i;
 		k.p = &m->proc.at[i];
-		map_turn(m, i);
 		complete[i] = solve_counts_all_circles(&k);
 		arena_free(&k.scratch);
 	}
+	map_inside_free(&k.inside);
 	return complete;
 }
 
@@ -535,11 +538,14 @@ struct solve_share {
 	struct stub_calls calls;
 };
 
-/* whether it is clear that nothing ran, without looking inside */
-static bool solve_needs_no_look(struct solver *k)
+/* nothing ran, which is clear before it is there: most of an image is so */
+static bool solve_is_out(struct solver *k)
 {
-	return k->s->complete && !map_may_count(k->m, k->proc, k->value) &&
-	       solve_is_idle_proc(k);
+	bool idle = !map_may_count(k->m, k->proc, k->value) &&
+		    solve_is_idle_proc(k);
+
+	arena_free(&k->scratch);
+	return idle;
 }
 
 static void solve_inside(struct solve_share *x)
@@ -548,8 +554,8 @@ static void solve_inside(struct solve_share *x)
 
 	map_need(k->m, k->proc);
 	solve_recall(k->s, k->p);
-	x->sum[k->proc].idle = solve_proc(k);
-	if (x->sum[k->proc].idle)
+	solve_proc(k);
+	if (k->s->idle[k->proc])
 		return;
 	solve_add_up(k, &x->sum[k->proc]);
 	stub_calls_list(&x->calls, k->s, k->proc);
@@ -564,15 +570,16 @@ static void *solve_procs(void *share)
 	for (uint32_t i = x->from; i < x->end; i++) {
 		solve_at(&x->k, i);
 		first = solve_drop_before(s, first, i);
-		if (solve_needs_no_look(&x->k)) {
+		if (solve_is_out(&x->k)) {
 			s->consistent[i] = s->calls_known[i] = true;
-			x->sum[i].idle = true;
+			s->idle[i] = true;
 		} else {
 			solve_inside(x);
 		}
-		s->insns_known[i] = x->sum[i].idle;
+		s->insns_known[i] = s->idle[i];
 	}
 	solve_drop(s, first, x->end);
+	map_inside_free(&x->k.inside);
 	return NULL;
 }
 
@@ -581,7 +588,7 @@ static void solve_sums(struct solver *k, const struct solve_sum *sum)
 {
 	for (uint32_t i = 0; i < k->m->proc.n; i++) {
 		solve_at(k, i);
-		if (!sum[i].idle && !k->p->stub)
+		if (!k->s->idle[i] && !k->p->stub)
 			solve_sum(k, &sum[i]);
 	}
 }
@@ -653,6 +660,7 @@ void solve_counts_again(struct arena *a, const struct map *m,
 		.insns = ARENA_ARRAY(a, uint64_t, m->proc.n),
 		.insns_known = ARENA_ARRAY(a, bool, m->proc.n),
 		.ran = ARENA_ARRAY(a, bool, m->proc.n),
+		.idle = ARENA_ARRAY(a, bool, m->proc.n),
 		.here = ARENA_ARRAY(a, bool, m->proc.n),
 		.held = ARENA_ARRAY(a, uint64_t, 1),
 	};

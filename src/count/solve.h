@@ -49,6 +49,7 @@ struct solved {
 	uint64_t *insns;  /* by procedure: instructions that ran, as known */
 	bool *insns_known; /* by procedure: there are no others */
 	bool *ran;	  /* by procedure: some counter of it is not 0 */
+	bool *idle;	  /* by procedure: all of it is known to be 0 */
 	bool *here;	  /* by procedure: its blocks and edges are there */
 	uint64_t *held;	  /* one: how many of those there are, about */
 	struct shortfall *shortfall; /* by block */

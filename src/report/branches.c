@@ -240,6 +240,8 @@ static void each_edge(struct gatherer *g, edge_use *use)
 	for (uint32_t i = 0; i < m->proc.n; i++) {
 		const struct map_proc *p = &m->proc.at[i];
 
+		if (told_idle(g->m, i))
+			continue;
 		told_turn(g->m, i);
 		for (uint32_t k = p->edge;
 		     !p->stub && k < p->edge + p->nedge; k++)
@@ -295,7 +297,7 @@ void branches_make(struct branches *b, const struct told *t,
 			add_pairs(&g, i);
 	}
 	for (uint32_t i = 0; i < m->map->proc.n; i++) {
-		if (m->map->proc.at[i].stub)
+		if (m->map->proc.at[i].stub || told_idle(m, i))
 			continue;
 		told_turn(m, i);
 		look(&g, &m->map->proc.at[i]);

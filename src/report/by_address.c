@@ -11,15 +11,12 @@ static int by_start(const void *a, const void *b)
 }
 
 /* the runs of a procedure; apart: each block is one of its own */
-static void add_runs(struct block_runs *r, const struct map *m, uint32_t proc,
-		     bool apart)
+static void add_runs(struct block_runs *r, const struct map_proc *p,
+		     uint32_t proc, const struct map_block *b, bool apart)
 {
-	const struct map_proc *p = &m->proc.at[proc];
 	struct block_run *last = NULL;
 
-	map_turn(m, proc);
-	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
-		const struct map_block *b = &m->block.at[i];
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++, b++) {
 		struct block_run x = {b->start, b->start + b->size, proc, i,
 				      i};
 
@@ -36,12 +33,17 @@ static void add_runs(struct block_runs *r, const struct map *m, uint32_t proc,
 static void list(struct block_runs *r, const struct told_image *m, bool all,
 		 bool apart)
 {
+	struct map_inside inside = {0};
 	uint64_t n;
 
 	r->v.n = 0;
-	for (uint32_t i = 0; i < m->map->proc.n; i++)
-		if (all || !told_instructions(m, i, &n) || n)
-			add_runs(r, m->map, i, apart);
+	for (uint32_t i = 0; i < m->map->proc.n; i++) {
+		if (!all && told_instructions(m, i, &n) && !n)
+			continue;
+		map_look(m->map, i, &inside);
+		add_runs(r, &m->map->proc.at[i], i, inside.block, apart);
+	}
+	map_inside_free(&inside);
 	mem_sort(r->v.at, r->v.n, sizeof *r->v.at, by_start);
 }
 

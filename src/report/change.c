@@ -276,6 +276,15 @@ static bool is_asked_for(const struct changer *c, const struct change *x)
 	       is_meant(c, change_image_a(c->m, x), x->a);
 }
 
+/* nothing of it ran in either run: nothing inside of it is a change */
+static bool is_idle(const struct changer *c, const struct change *x)
+{
+	return (x->a == MATCH_NONE ||
+		told_idle(change_image_a(c->m, x), x->a)) &&
+	       (x->b == MATCH_NONE ||
+		told_idle(change_image_b(c->m, x), x->b));
+}
+
 static void add_pair(struct changer *c, uint32_t image, uint32_t a,
 		     uint32_t b)
 {
@@ -287,6 +296,8 @@ static void add_pair(struct changer *c, uint32_t image, uint32_t a,
 	if (!is_asked_for(c, &x))
 		return;
 	c->out->found = true;
+	if (c->w->by != CHANGE_PROCEDURES && !c->w->all && is_idle(c, &x))
+		return;
 	if (c->w->by == CHANGE_BLOCKS) {
 		change_turn(c, &x);
 		add_blocks(c, x);

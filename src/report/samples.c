@@ -247,9 +247,15 @@ static void add_targets(struct reader *r, uint32_t image)
 {
 	struct rows sites = {0};
 
-	rows_add_sites(&sites, r->t, image);
-	for (size_t i = 0; i < sites.v.n; i++)
-		add_target(r, &sites.v.at[i]);
+	for (uint32_t p = 0; p < r->m->map->proc.n; p++) {
+		if (told_idle(r->m, p))
+			continue;
+		told_turn(r->m, p);
+		sites.v.n = 0;
+		rows_add_sites(&sites, r->t, image, p);
+		for (size_t i = 0; i < sites.v.n; i++)
+			add_target(r, &sites.v.at[i]);
+	}
 	rows_free(&sites);
 }
 

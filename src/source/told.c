@@ -144,6 +144,11 @@ bool told_ran(const struct told_image *m, uint32_t p)
 	return m->solved.ran[p];
 }
 
+bool told_idle(const struct told_image *m, uint32_t p)
+{
+	return m->solved.idle[p];
+}
+
 const char *told_unknown(const struct told_image *m, uint32_t p)
 {
 	if (m->map->proc.at[p].unknown)

@@ -62,6 +62,8 @@ static inline void told_turn(const struct told_image *m, uint32_t p)
 bool told_instructions(const struct told_image *m, uint32_t p, uint64_t *n);
 /* whether any counter of procedure p is not 0 */
 bool told_ran(const struct told_image *m, uint32_t p);
+/* whether all of procedure p, every block and edge, is known not to have run */
+bool told_idle(const struct told_image *m, uint32_t p);
 /* why counts of procedure p are not known */
 const char *told_unknown(const struct told_image *m, uint32_t p);
 

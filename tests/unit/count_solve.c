@@ -168,6 +168,7 @@ static void same_inside(const struct map *m, const struct solved *s,
 	assert_int_equal(s->insns[proc], t->insns[proc]);
 	assert_int_equal(s->insns_known[proc], t->insns_known[proc]);
 	assert_int_equal(s->ran[proc], t->ran[proc]);
+	assert_int_equal(s->idle[proc], t->idle[proc]);
 }
 
 static void same_solved(struct rng *r, const struct map *m,
