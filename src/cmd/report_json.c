@@ -170,10 +170,10 @@ static void json_code(struct json *j, const struct told *t,
 	const struct told_image *m = &t->image[r->image];
 	const struct map_block *b = &m->map->block.at[r->item];
 
-	told_need(m, r->proc);
 	json_where(j, t, r);
 	json_address(j, by == BY_BLOCK ? "start" : "address", r->addr);
 	if (by == BY_BLOCK) {
+		told_need(m, r->proc);
 		json_address(j, "end", b->start + b->size);
 		json_number(j, "instructions", b->ninsn);
 	}

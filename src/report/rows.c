@@ -125,8 +125,9 @@ static void add_insides(struct rows *r, const struct told *t, uint32_t image)
 	for (uint32_t p = 0; p < m->map->proc.n; p++) {
 		if (told_idle(m, p) && !wants_all(r))
 			continue;
-		/* if all are shown, what they show is needed again */
-		if (r->wish->limit == SIZE_MAX)
+		/* if all are shown, what these show is needed again */
+		if (r->wish->limit == SIZE_MAX &&
+		    (r->by == BY_EDGE || r->by == BY_BLOCK))
 			told_need(m, p);
 		else
 			told_turn(m, p);
