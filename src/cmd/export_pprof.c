@@ -68,6 +68,9 @@ static void write_procedure(struct writer *w)
 
 	if (s->calls_known[w->proc] && value[1])
 		pprof_sample(&w->out, entry_of(w, p->entry), value);
+	if (!s->insns[w->proc])
+		return;
+	told_turn(w->m, w->proc);
 	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
 		if (s->block_known[i])
 			write_block(w, i);

@@ -43,8 +43,7 @@ struct report_call {
 	VEC(const char *) profile;
 	enum rows_by by;
 	struct rows_wish wish;
-	size_t limit;
-	bool json, all;
+	bool json;
 	int by_sampled; /* SAMPLED_EVENT or _EPOCH, of databases; else -1 */
 	struct sampled_option of; /* the same */
 };
@@ -108,7 +107,7 @@ static int report_value(struct report_call *call, char **argv, int *i)
 	if ((value = option_value(argv, i, "--sort")))
 		return report_sort(call, value);
 	if ((value = option_value(argv, i, "--limit")))
-		return option_number(value, &call->limit) ? 0 :
+		return option_number(value, &call->wish.limit) ? 0 :
 			cmd_misuse(&cmd_report, "--limit takes a number, not "
 				   "'%s'", value);
 	if ((value = option_value(argv, i, "--min")))
@@ -138,7 +137,7 @@ static int report_word(void *to, char **argv, int *i, bool option)
 	else if (!strcmp(a, "--json"))
 		call->json = true;
 	else if (!strcmp(a, "--all"))
-		call->all = true;
+		call->wish.all = true;
 	else if (!strcmp(a, "--reverse"))
 		call->wish.reverse = true;
 	else
@@ -169,28 +168,27 @@ static int report_check(const struct report_call *call)
 
 static int report_all(const struct report_call *call)
 {
+	struct rows_wish w = call->wish;
 	struct told t;
 	struct rows r;
 	struct err e;
-	bool any;
 
+	w.sure = !call->json;
 	if (told_open(&t, call->profile.at, call->profile.n, &e))
 		return cmd_fail(&e);
 	report_show_notes(&t);
-	if (rows_make(&r, &t, call->by, call->all, &e)) {
+	if (rows_make(&r, &t, call->by, &w, &e)) {
 		told_close(&t);
 		return cmd_fail(&e);
 	}
 	if (call->by == BY_LINE)
-		report_show_lineless(&t, r.v.n);
-	any = r.v.n;
-	rows_pick(&r, &t, call->by, &call->wish);
-	if (any && !r.v.n)
+		report_show_lineless(&t, r.found);
+	if (r.found && !r.wanted)
 		cmd_note("nothing that ran is called so, or so large");
 	if (call->json)
-		report_show_json(&t, &r, call->by, call->limit, stdout);
+		report_show_json(&r, stdout);
 	else
-		report_show_text(&t, &r, call->by, call->limit, stdout);
+		report_show_text(&r, stdout);
 	rows_free(&r);
 	told_close(&t);
 	return STATUS_OK;
@@ -222,7 +220,8 @@ static int report_databases(const struct report_call *call)
 	if (by < 0)
 		return cmd_misuse(&cmd_report, "samples are not counted by "
 				  "edge, block or call-site");
-	if (call->all || call->wish.reverse || call->wish.sort > SORT_COUNT)
+	if (call->wish.all || call->wish.reverse ||
+	    call->wish.sort > SORT_COUNT)
 		return cmd_misuse(&cmd_report, "--all, --sort and --reverse "
 				  "are for profiles, not for databases");
 	w.by = (enum sampled_by)by;
@@ -232,9 +231,9 @@ static int report_databases(const struct report_call *call)
 	sampled_rows_make(&r, &s, &w);
 	sampled_rows_pick(&r, &s, call->wish.share);
 	if (call->json)
-		sampled_show_json(&s, &r, w.by, call->limit, stdout);
+		sampled_show_json(&s, &r, w.by, call->wish.limit, stdout);
 	else
-		sampled_show_text(&s, &r, w.by, call->limit, stdout);
+		sampled_show_text(&s, &r, w.by, call->wish.limit, stdout);
 	sampled_show_notes(&s);
 	sampled_rows_free(&r);
 	sampled_close(&s);
@@ -243,7 +242,7 @@ static int report_databases(const struct report_call *call)
 
 static int report_run(int argc, char **argv)
 {
-	struct report_call call = {.by = BY_PROCEDURE, .limit = SIZE_MAX,
+	struct report_call call = {.by = BY_PROCEDURE, .wish.limit = SIZE_MAX,
 				   .by_sampled = -1};
 	int status = option_each(argc, argv, report_word, &call);
 	bool databases = false;
