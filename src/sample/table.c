@@ -235,17 +235,23 @@ void table_census(struct table *t, records *to)
 
 /* --- when */
 
-/* all of them, or those whose turn it is */
+/*
+ * All of them, or those whose turn it is. One may have to wait for its CPU, for
+ * milliseconds: it is since the mean of their times.
+ */
 static void switch_all(struct table *t, bool on)
 {
+	uint64_t began = steady(), late = 0;
+
 	for (size_t i = 0; i < t->tap.n; i++) {
 		bool its = !t->turns || t->tap.at[i].event == t->turn;
 
 		ioctl(t->tap.at[i].fd, on && its ? PERF_EVENT_IOC_ENABLE :
 						   PERF_EVENT_IOC_DISABLE, 0);
+		late += steady() - began;
 	}
 	t->on = on;
-	t->since = steady();
+	t->since = began + (t->tap.n ? late / t->tap.n : 0);
 }
 
 /* what CPUs are to count in from now on */
@@ -324,9 +330,9 @@ static void turn_now(struct table *t)
 static void burst_now(struct table *t)
 {
 	turn_now(t);
-	t->late += (int64_t)(steady() - t->until);
 	next_slice(t);
 	switch_all(t, true);
+	t->late += (int64_t)(t->since - t->until);
 	t->until = t->since + BURST * MILLISECOND;
 }
 
