@@ -1,6 +1,8 @@
 /* sampled_told: see sampled_told.h. */
 #include "report/sampled_told.h"
 
+#include <string.h>
+
 #include "count/plan.h"
 
 /* the map of a file, as if it were to be counted */
@@ -49,22 +51,34 @@ static int find_procedure(struct sampled_told *x,
 	const struct map *m = &x->map;
 
 	x->proc = map_proc_at(m, f->of.start);
-	for (uint32_t p = 0; x->proc == MAP_NONE && p < m->proc.n; p++)
+	for (uint32_t p = 0; x->proc == MAP_NONE && p < m->proc.n; p++) {
+		if (!map_may_hold(m, p, f->of.address))
+			continue;
+		map_need(m, p);
 		if (block_at(m, p, f->of.address) != MAP_NONE)
 			x->proc = p;
+	}
 	if (x->proc != MAP_NONE)
 		return 0;
 	return err_set(e, ERR_INPUT, "%s: %s cannot be drawn: its code is not "
 		       "understood", m->path, f->of.procedure);
 }
 
-/* all that is told of an image; nothing is known but what follows */
+/* all that is told of an image, as if solved; only what follows is known */
 static void make_solved(struct sampled_told *x)
 {
 	struct solved *s = &x->image.solved;
 	struct arena *a = &x->t.arena;
 	const struct map *m = &x->map;
 
+	map_need(m, x->proc);
+	s->m = m;
+	s->here = ARENA_ARRAY(a, bool, m->proc.n + 1);
+	memset(s->here, true, m->proc.n);
+	s->insns = ARENA_ARRAY(a, uint64_t, m->proc.n + 1);
+	s->insns_known = ARENA_ARRAY(a, bool, m->proc.n + 1);
+	s->ran = ARENA_ARRAY(a, bool, m->proc.n + 1);
+	s->idle = ARENA_ARRAY(a, bool, m->proc.n + 1);
 	s->block = ARENA_ARRAY(a, uint64_t, m->block.n + 1);
 	s->edge = ARENA_ARRAY(a, uint64_t, m->edge.n + 1);
 	s->block_known = ARENA_ARRAY(a, bool, m->block.n + 1);
