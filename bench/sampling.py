@@ -68,9 +68,10 @@ def cpu_of(pid):
 
 
 def busy():
-    """seconds that all CPUs were busy"""
-    n = [int(x) for x in open("/proc/stat").readline().split()[1:9]]
-    return (sum(n) - n[3] - n[4]) / os.sysconf("SC_CLK_TCK")
+    """seconds that all CPUs were busy, with us or others on this machine"""
+    user, nice, system, idle, wait, irq, soft = (
+        int(x) for x in open("/proc/stat").readline().split()[1:8])
+    return (user + nice + system + irq + soft) / os.sysconf("SC_CLK_TCK")
 
 
 class Alone:
@@ -128,19 +129,29 @@ class Daemon(Alone):
 
 class Perf(Alone):
     def begin(self):
+        """it is told to begin, and says when it has"""
+        told, tell = os.pipe()
+        hear, heard = os.pipe()
         self.process = subprocess.Popen(
-            ["perf", "record", "-q", "-a", "-F", str(RATE), "-o", "data"],
-            stderr=subprocess.DEVNULL)
-        time.sleep(1)  # it does not say when it begins
+            ["perf", "record", "-q", "-a", "-F", str(RATE), "-o", "data",
+             "-D", "-1", "--control", "fd:%d,%d" % (told, heard)],
+            stderr=subprocess.DEVNULL, pass_fds=(told, heard))
+        os.close(told)
+        os.close(heard)
+        os.write(tell, b"enable\n")
+        os.read(hear, 5)
+        self.pipes = tell, hear
 
     def end(self):
         self.process.send_signal(signal.SIGINT)
         self.process.communicate()
+        for pipe in self.pipes:
+            os.close(pipe)
         text = subprocess.run(["perf", "report", "-i", "data", "--stats"],
                               capture_output=True, text=True).stdout
-        found = {k: int(v) for k, v in
-                 re.findall(r"(\w+) events: +(\d+)", text)}
-        return found.get("SAMPLE", 0), found.get("LOST", 0)
+        found = dict(re.findall(r"(\w+) events: +(\d+)", text))
+        if "SAMPLE" in found:  # else it could not read its own file
+            return int(found["SAMPLE"]), int(found.get("LOST_SAMPLES", 0))
 
 
 WAYS = {

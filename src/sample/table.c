@@ -303,22 +303,24 @@ static uint64_t about(struct table *t, uint64_t n)
 }
 
 /*
- * The end of a burst. What was too long, be it this burst or the last pause,
- * since somebody else had the processor, the next pause makes good.
+ * The end of a burst. The pause is random, but what it is too long, be it by
+ * chance or since somebody else had the processor, the next one makes good:
+ * each stretch of time has its burst, somewhere in it.
  */
 static void pause_now(struct table *t)
 {
-	uint64_t began = t->since, least = LEAST_PAUSE * MILLISECOND;
-	int64_t pause;
+	uint64_t began = t->since, least = LEAST_PAUSE * MILLISECOND, mean;
+	int64_t due, pause;
 
 	switch_all(t, false);
 	end_slice(&t->slices[t->generation]);
-	pause = (int64_t)about(t, (t->times - 1) * (t->since - began)) -
-		t->late;
+	mean = (t->times - 1) * (t->since - began);
+	due = (int64_t)mean - t->late;
+	pause = due + (int64_t)about(t, mean) - (int64_t)mean;
 	t->until = t->since + least;
 	if (pause > (int64_t)least)
 		t->until = t->since + (uint64_t)pause;
-	t->late = (int64_t)(t->until - t->since) - pause;
+	t->late = (int64_t)(t->until - t->since) - due;
 }
 
 /* the next event's turn */
