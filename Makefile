@@ -6,6 +6,7 @@
 #   make asan        the same tests with address and UB sanitizers
 #   make sweep       the long whole-system checks
 #   make bench       every performance figure that we claim
+#   make skeletons   what is in the kernel's language, by clang and bpftool
 #   make install     PREFIX and DESTDIR are honoured
 #
 # For another machine: CC, AR and BUILD, and where its Zydis lies in CFLAGS
@@ -25,10 +26,11 @@ ROOMS := base flow elf isa cfg rewrite launch count store sample source report \
 CFLAGS_ALL := -std=gnu11 -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE \
 	-DTALLY_VERSION='"$(VERSION)"' -Isrc -Isrc/runtime/$(ISA) $(OPT) \
 	$(SANITIZE) $(CFLAGS)
-LDLIBS_ALL := -ldw -lelf -liberty -lZydis -lsqlite3 -lzstd -lz -lpthread -lm $(LDLIBS)
+LDLIBS_ALL := -ldw -lelf -liberty -lZydis -lsqlite3 -lzstd -lbpf -lz -lpthread -lm $(LDLIBS)
 
-SRCS := $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c src/$(r)/*/*.c)) \
-	src/runtime/places.c
+# what the kernel runs (*.bpf.c) is kept as clang has made it, see below
+SRCS := $(filter-out %.bpf.c,$(foreach r,$(ROOMS),\
+	$(wildcard src/$(r)/*.c src/$(r)/*/*.c))) src/runtime/places.c
 OBJS := $(SRCS:src/%.c=$(BUILD)/%.o)
 # everything but main() is one library, for tests and benches
 LIB := $(BUILD)/libtally.a
@@ -134,6 +136,22 @@ $(BUILD)/bench/%: bench/%.c $(LIB)
 
 -include $(OBJS:.o=.d) $(UNIT:=.d) $(TOOLS:=.d) $(BENCH:=.d)
 
+# --- the program that the kernel runs, inside of the header that loads it: it is
+# kept, so that who builds tally needs no compiler for it; `make skeletons`
+# makes it anew. No path of this machine is in it
+BPF_FLAGS := -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror -Isrc \
+	-idirafter /usr/include/$(shell $(CC) -print-multiarch) \
+	-fdebug-compilation-dir=.
+LLVM_STRIP ?= llvm-strip
+BPFTOOL ?= bpftool
+SKELETONS ?= src/sample/bpf
+
+.PHONY: skeletons
+skeletons:
+	@scripts/make-skeleton src/sample/bpf/table.bpf.c \
+		$(SKELETONS)/table.skel.h $(CLANG) $(LLVM_STRIP) $(BPFTOOL) \
+		$(BPF_FLAGS)
+
 # --- what is needed on a Debian machine
 
 # the machine at hand and the other one
@@ -141,11 +159,12 @@ HOST := $(shell uname -m)
 CROSS := $(if $(filter x86_64,$(HOST)),aarch64,x86-64)-linux-gnu
 CROSS_DEB := $(if $(filter x86_64,$(HOST)),arm64,amd64)
 PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev libzstd-dev \
-	libdw-dev libelf-dev libiberty-dev zlib1g-dev libsqlite3-dev
+	libdw-dev libelf-dev libiberty-dev zlib1g-dev libsqlite3-dev \
+	libbpf-dev
 TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	python3 gdb gdb-multiarch graphviz musl-tools libclang-rt-14-dev \
 	qemu-user time valgrind lcov groff-base libdebuginfod1 libc6-dbg \
-	golang-go bolt-22 \
+	golang-go bolt-22 bpftool \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
 SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl \
@@ -214,4 +233,5 @@ clean:
 
 # lines of code over 80 columns, a tab counting as 8
 80:
-	@! expand $(SRCS) $(wildcard src/*/*.h src/*/*/*.h) | grep -n '.\{81,\}'
+	@! expand $(SRCS) $(wildcard src/*/*.bpf.c src/*/*/*.bpf.c) \
+		$(filter-out %.skel.h,$(wildcard src/*/*.h src/*/*/*.h)) | grep -n '.\{81,\}'

@@ -19,16 +19,15 @@ enum { PICTURES = 20 }; /* procedures that are drawn, at most */
 static void list(struct told *t)
 {
 	struct rows_wish w = {.share = 0.01, .sort = SORT_NAME,
-			      .reverse = true};
+			      .reverse = true, .all = true, .limit = 9};
 	struct rows r;
 	struct err e;
 
-	for (int by = 0; by <= BY_LINE; by++)
-		if (!rows_make(&r, t, (enum rows_by)by, true, &e)) {
-			w.image = by == BY_PROCESS ? NULL : "*";
-			rows_pick(&r, t, (enum rows_by)by, &w);
+	for (int by = 0; by <= BY_LINE; by++) {
+		w.image = by == BY_PROCESS ? NULL : "*";
+		if (!rows_make(&r, t, (enum rows_by)by, &w, &e))
 			rows_free(&r);
-		}
+	}
 }
 
 static void draw(const struct told *t)

@@ -9,7 +9,7 @@ out=build-fuzz
 corpus=$out/corpus-$name
 mkdir -p "$corpus"
 srcs=$(for room in ${ROOMS:-base flow elf isa cfg rewrite launch count \
-		source report cmd}; do
+		store sample source report cmd}; do
 	find "src/$room" -name '*.c' ! -path src/cmd/main.c
 done
 echo src/runtime/places.c)
@@ -18,10 +18,25 @@ clang -std=gnu11 -g -O1 -D_GNU_SOURCE -DTALLY_VERSION='"fuzz"' \
 	-Isrc "-Isrc/runtime/$(uname -m)" -Itests/lib \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs \
-	-ldw -lelf -liberty -lZydis -lzstd -lz -lpthread -lm
+	-ldw -lelf -liberty -lZydis -lsqlite3 -lzstd -lz -lpthread -lm
 
-# seeds of profiles and maps
+# seeds of databases, profiles and maps
 case $name in
+database)
+	make -s build/tools/make-database
+	rm -rf "$out/seed-db"
+	for i in 1 2 3; do
+		printf 'epoch %d000 %d900 x\nevent cycles 5 1\nimage 0 /x\n' \
+			$i $i
+		printf 'hit 4 9\nhit 8 3\nprocess 3 x 12\nimage 1 [kernel]\n'
+		printf 'apart x\nhit 64 7\ntogether\n'
+	done | build/tools/make-database "$out/seed-db"
+	cp "$out"/seed-db/*.tallydb "$corpus/whole"
+	printf '\001\002\004\011\004\003' > "$corpus/run"
+	exec "$out/$name" -max_total_time="$seconds" -timeout=5 \
+		-rss_limit_mb=2048 -max_len=80000 -print_final_stats=1 \
+		-artifact_prefix="$out/" "$corpus"
+	;;
 profile | map)
 	make -s build/tools/make-profile build/tally
 	for words in "" trouble contradiction "wide 9" stays; do

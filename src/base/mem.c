@@ -3,6 +3,15 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#endif
 
 #ifdef NO_LEAK_CHECK /* see `make asan` */
 const char *__asan_default_options(void);
@@ -69,6 +78,23 @@ void *mem_resize(void *p, size_t n, size_t size)
 void mem_free(void *p)
 {
 	free(p);
+}
+
+void mem_forget(void *p, size_t n)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = ((uintptr_t)p + page - 1) & ~(page - 1);
+	uintptr_t end = ((uintptr_t)p + n) & ~(page - 1);
+
+	/* refused, it costs memory and nothing else */
+	if (from < end)
+		madvise((void *)from, end - from, MADV_DONTNEED);
+	ASAN_POISON_MEMORY_REGION(p, n);
+}
+
+void mem_recall(void *p, size_t n)
+{
+	ASAN_UNPOISON_MEMORY_REGION(p, n);
 }
 
 void *mem_grow(void *p, size_t need, size_t *cap, size_t size)

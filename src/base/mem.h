@@ -24,6 +24,13 @@ void *mem_zalloc(size_t n, size_t size);
 /* p grown or shrunk to n items of size bytes */
 void *mem_resize(void *p, size_t n, size_t size);
 void mem_free(void *p);
+/*
+ * What p[0 .. n-1] hold is not needed any more: the system takes back the whole
+ * pages among them, which are zero when they are used again. mem_recall()
+ * before that: builds that watch over memory (`make asan`) then allow it.
+ */
+void mem_forget(void *p, size_t n);
+void mem_recall(void *p, size_t n);
 
 #define NEW_ARRAY(type, n) ((type *)mem_zalloc((n), sizeof(type)))
 

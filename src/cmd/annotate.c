@@ -9,6 +9,7 @@
 #include "cmd/annotate_show.h"
 #include "cmd/option.h"
 #include "cmd/report_show.h"
+#include "cmd/sampled_option.h"
 #include "cmd/sampled_show.h"
 #include "report/find.h"
 
@@ -21,8 +22,9 @@ static const char annotate_usage[] =
 	"'tally report' shows it, with or without arguments, a symbol, or\n"
 	"0xADDRESS of anything in it.\n"
 	"\n"
-	"  --image NAME  the one in that image, if there are several\n"
-	"  --json        for programs\n"
+	"  --image NAME      the one in that image, if there are several\n"
+	"  --json            for programs\n"
+	SAMPLED_OPTION_HELP
 	"\n"
 	"Needs neither symbols nor debug information nor source, but shows\n"
 	"what there is. '-' is what was not measured.\n";
@@ -30,6 +32,7 @@ static const char annotate_usage[] =
 struct annotate_call {
 	const char *procedure, *image;
 	VEC(const char *) profile;
+	struct sampled_option of;
 	bool json;
 };
 
@@ -38,7 +41,11 @@ static int annotate_word(void *to, char **argv, int *i, bool option)
 {
 	struct annotate_call *call = to;
 	const char *a = argv[*i], *value;
+	int status = option ? sampled_option(&call->of, &cmd_annotate, argv,
+					     i) : 0;
 
+	if (option && status >= 0)
+		return status;
 	if (!option && !call->procedure)
 		call->procedure = a;
 	else if (!option)
@@ -90,12 +97,13 @@ static int annotate_databases(const struct annotate_call *call)
 	struct err e;
 	int failed;
 
-	if (sampled_open(&s, call->profile.at, call->profile.n, &e))
+	if (sampled_open(&s, call->profile.at, call->profile.n, &call->of.pick,
+			 &e))
 		return cmd_fail(&e);
 	failed = sampled_annotation_make(&a, &s, call->procedure, call->image,
 					 &e);
 	if (!failed) {
-		report_show_others(a.others);
+		report_show_others(a.f.others);
 		if (call->json)
 			annotate_sampled_json(&s, &a, stdout);
 		else
@@ -111,17 +119,16 @@ static int annotate_run(int argc, char **argv)
 {
 	struct annotate_call call = {0};
 	int status = annotate_parse(argc, argv, &call);
-	size_t databases = status ? 0 : sampled_show_count(call.profile.at,
-							   call.profile.n);
+	bool databases = false;
 
-	if (databases && databases < call.profile.n)
-		status = cmd_misuse(&cmd_annotate, "profiles and databases "
-				    "cannot be added up");
-	else if (databases)
-		status = annotate_databases(&call);
-	else if (!status)
-		status = report_opened(call.profile.at, call.profile.n,
-				       annotate_one, &call);
+	if (!status)
+		status = sampled_sources(&cmd_annotate, call.profile.at,
+					 call.profile.n, &call.of, &databases);
+	if (!status)
+		status = databases ? annotate_databases(&call) :
+				     report_opened(call.profile.at,
+						   call.profile.n,
+						   annotate_one, &call);
 	vec_free(&call.profile);
 	return status;
 }

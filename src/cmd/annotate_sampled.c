@@ -32,9 +32,9 @@ static void print_head(const struct sampled *s,
 	struct style st = style_for(to);
 
 	fputs(st.head, to);
-	name_print(to, a->of.procedure, "");
+	name_print(to, a->f.of.procedure, "");
 	fprintf(to, "%s  %s", st.off, st.dim);
-	name_print(to, a->m->name, "");
+	name_print(to, a->f.m->name, "");
 	fputs(st.off, to);
 	for (size_t v = 0; v < s->event.n; v++) {
 		const struct sampled_event *x = &s->event.at[v];
@@ -91,10 +91,10 @@ void annotate_sampled_json(const struct sampled *s,
 	struct json j = {.to = to};
 
 	json_object(&j, NULL);
-	json_string(&j, "image", a->m->name);
-	json_string(&j, "path", a->m->is.path);
-	json_string(&j, "procedure", a->of.procedure);
-	json_address(&j, "address", a->of.start);
+	json_string(&j, "image", a->f.m->name);
+	json_string(&j, "path", a->f.m->is.path);
+	json_string(&j, "procedure", a->f.of.procedure);
+	json_address(&j, "address", a->f.of.start);
 	json_samples(&j, s, a->total);
 	json_array(&j, "code");
 	for (size_t i = 0; i < a->v.n; i++) {

@@ -29,7 +29,7 @@ struct command {
 };
 
 extern const struct command cmd_annotate, cmd_cached, cmd_cfg, cmd_count,
-	cmd_diff, cmd_doctor, cmd_export, cmd_follow, cmd_graph,
+	cmd_daemon, cmd_diff, cmd_doctor, cmd_export, cmd_follow, cmd_graph,
 	cmd_instrument, cmd_merge, cmd_record, cmd_report, cmd_snapshot,
 	cmd_stats;
 

@@ -84,6 +84,8 @@ static void json_parts(struct json *j, const struct match *m,
 {
 	const struct match_image *i = &m->v.at[x->image];
 
+	if (by != CHANGE_PROCEDURES)
+		change_need(m, x);
 	switch (by) {
 	case CHANGE_BLOCKS:
 		json_block(j, "start_before", "end_before", m->a, i->a,

@@ -5,10 +5,24 @@
 #include <stdio.h>
 
 #include "report/change.h"
+#include "report/sampled_runs.h"
 
 void diff_show_text(const struct changes *c, enum change_by by, size_t limit,
 		    FILE *to);
 void diff_show_json(const struct changes *c, enum change_by by, size_t limit,
 		    FILE *to);
+
+/* what is asked for of databases */
+struct diff_sampled {
+	const char *source[2];
+	struct sampled_pick pick[2];
+	struct sampled_wish wish;
+	double share; /* of all samples, that a difference is at least */
+	double rate;  /* of false discoveries */
+	bool all, json;
+	size_t limit;
+};
+/* finds and shows it; the exit status */
+int diff_sampled_show(const struct diff_sampled *x);
 
 #endif

@@ -108,6 +108,8 @@ static void part_cells(struct table *t, const struct match *m,
 {
 	const struct match_image *i = &m->v.at[x->image];
 
+	if (by != CHANGE_PROCEDURES)
+		change_need(m, x);
 	switch (by) {
 	case CHANGE_BLOCKS:
 		block_cell(t, m->a, i->a, x->part_a);

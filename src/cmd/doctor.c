@@ -88,6 +88,23 @@ static struct finding see_kernel(void)
 	return x;
 }
 
+static struct finding see_everybody(void)
+{
+	struct finding x = {.what = "system"};
+
+	if (event_may_see_everybody()) {
+		snprintf(x.says, sizeof x.says, "'tally daemon' may sample "
+			 "all programs");
+		return x;
+	}
+	x.is = POOR;
+	snprintf(x.says, sizeof x.says, "only programs of your own can be "
+		 "sampled ('tally record')");
+	snprintf(x.advice, sizeof x.advice, "be root, or sysctl "
+		 "kernel.perf_event_paranoid=0 (it is %d)", event_paranoia());
+	return x;
+}
+
 static struct finding see_rate(void)
 {
 	struct finding x = {.what = "rate"};
@@ -189,8 +206,8 @@ static int doctor_word(void *json, char **argv, int *i, bool option)
 static int doctor_run(int argc, char **argv)
 {
 	static struct finding (*const see[])(void) = {
-		see_machine, see_event, see_kernel, see_rate, see_ptrace,
-		see_debuginfo, see_dot,
+		see_machine, see_event, see_kernel, see_everybody, see_rate,
+		see_ptrace, see_debuginfo, see_dot,
 	};
 	struct json j = {.to = stdout};
 	bool json = false, bad = false;

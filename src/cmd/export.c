@@ -8,12 +8,16 @@
 #include "cmd/export_format.h"
 #include "cmd/option.h"
 #include "cmd/report_show.h"
+#include "cmd/sampled_option.h"
+#include "cmd/sampled_show.h"
 
 static const char export_usage[] =
 	"usage: tally export --format FORMAT [--image NAME] PROFILE...\n"
+	"       tally export --format FORMAT [OPTION...] DB...\n"
 	"\n"
 	"Writes what a profile tells, or several of one program together,\n"
-	"in a form that other tools read.\n"
+	"in a form that other tools read; of databases, samples. Formats that\n"
+	"need exact counts are not for these: lcov, gcov, pixie, bolt.\n"
 	"\n"
 	"  --format tsv        a line for each instruction that ran:\n"
 	"                      IMAGE<TAB>0xADDRESS<TAB>COUNT\n"
@@ -29,7 +33,8 @@ static const char export_usage[] =
 	"                      for clang -fprofile-sample-use\n"
 	"  --format bolt       branches, for llvm-bolt -data\n"
 	"  --image NAME        which image bolt is told of; by default the\n"
-	"                      program\n";
+	"                      program\n"
+	SAMPLED_OPTION_HELP;
 
 static const struct export_format {
 	const char *name;
@@ -38,16 +43,24 @@ static const struct export_format {
 	int (*write_image)(const struct told *t, uint32_t image, FILE *to,
 			   struct err *e);
 	bool lines; /* it is about lines: without any there is nothing */
+	/* of samples; NULL: it needs exact counts */
+	void (*write_sampled)(struct sampled *s, FILE *to);
 } formats[] = {
-	{.name = "tsv", .write = export_tsv},
-	{.name = "json", .write = export_json},
-	{.name = "callgrind", .write = export_callgrind},
+	{.name = "tsv", .write = export_tsv,
+	 .write_sampled = export_sampled_tsv},
+	{.name = "json", .write = export_json,
+	 .write_sampled = export_sampled_json},
+	{.name = "callgrind", .write = export_callgrind,
+	 .write_sampled = export_sampled_callgrind},
 	{.name = "lcov", .write = export_lcov, .lines = true},
 	{.name = "gcov", .write = export_gcov, .lines = true},
-	{.name = "folded", .write = export_folded},
-	{.name = "pprof", .write = export_pprof},
+	{.name = "folded", .write = export_folded,
+	 .write_sampled = export_sampled_folded},
+	{.name = "pprof", .write = export_pprof,
+	 .write_sampled = export_sampled_pprof},
 	{.name = "pixie", .write = export_pixie},
-	{.name = "autofdo", .write = export_autofdo, .lines = true},
+	{.name = "autofdo", .write = export_autofdo, .lines = true,
+	 .write_sampled = export_sampled_autofdo},
 	{.name = "bolt", .write_image = export_bolt},
 };
 
@@ -57,6 +70,7 @@ struct export_call {
 	VEC(const char *) profile;
 	const struct export_format *format;
 	const char *image; /* NULL: not asked for */
+	struct sampled_option of;
 };
 
 static const struct export_format *find_format(const char *name)
@@ -72,6 +86,7 @@ static int export_word(void *to, char **argv, int *i, bool option)
 {
 	struct export_call *call = to;
 	const char *a = argv[*i], *value;
+	int status;
 
 	if (!option) {
 		vec_push(&call->profile, a);
@@ -83,8 +98,11 @@ static int export_word(void *to, char **argv, int *i, bool option)
 		return 0;
 	}
 	value = option_value(argv, i, "--format");
-	if (!value)
-		return cmd_misuse(&cmd_export, "unknown option '%s'", a);
+	if (!value) {
+		status = sampled_option(&call->of, &cmd_export, argv, i);
+		return status >= 0 ? status :
+			cmd_misuse(&cmd_export, "unknown option '%s'", a);
+	}
 	call->format = find_format(value);
 	return call->format ? 0 : cmd_misuse(&cmd_export, "there is no format "
 					     "'%s'", value);
@@ -164,14 +182,38 @@ static int export_one(const void *words, const struct told *t, struct err *e)
 	return call->format->write_image(t, image, stdout, e);
 }
 
+static int export_databases(const struct export_call *call)
+{
+	struct sampled s;
+	struct err e;
+
+	if (!call->format->write_sampled)
+		return cmd_misuse(&cmd_export, "%s needs to know how often "
+				  "code ran; samples only tell where time "
+				  "went", call->format->name);
+	if (sampled_open(&s, call->profile.at, call->profile.n,
+			 &call->of.pick, &e))
+		return cmd_fail(&e);
+	call->format->write_sampled(&s, stdout);
+	sampled_show_notes(&s);
+	sampled_close(&s);
+	return STATUS_OK;
+}
+
 static int export_run(int argc, char **argv)
 {
 	struct export_call call = {0};
 	int status = export_parse(argc, argv, &call);
+	bool databases = false;
 
 	if (!status)
-		status = report_opened(call.profile.at, call.profile.n,
-				       export_one, &call);
+		status = sampled_sources(&cmd_export, call.profile.at,
+					 call.profile.n, &call.of, &databases);
+	if (!status)
+		status = databases ? export_databases(&call) :
+				     report_opened(call.profile.at,
+						   call.profile.n, export_one,
+						   &call);
 	vec_free(&call.profile);
 	return status;
 }

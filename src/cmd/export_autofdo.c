@@ -183,12 +183,11 @@ static void write_function(const struct text *x, uint32_t number)
 	write_inside(x, number, 1);
 }
 
-void export_autofdo(const struct told *t, FILE *to)
+void export_samples(struct samples *s, FILE *to)
 {
-	struct text x = {.to = to};
+	struct text x = {.s = *s, .to = to};
 	size_t i;
 
-	samples_make(&x.s, t);
 	sort_all(&x);
 	i = first_under(x.node, x.s.node.n, SAMPLES_NONE);
 	for (; i < x.s.node.n; i++)
@@ -197,4 +196,12 @@ void export_autofdo(const struct told *t, FILE *to)
 	mem_free(x.body);
 	mem_free(x.target);
 	samples_free(&x.s);
+}
+
+void export_autofdo(const struct told *t, FILE *to)
+{
+	struct samples s;
+
+	samples_make(&s, t);
+	export_samples(&s, to);
 }

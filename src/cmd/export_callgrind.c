@@ -14,7 +14,7 @@
 
 struct callgrind {
 	const struct told *t;
-	struct rows sites; /* by image, procedure, address */
+	struct rows sites; /* of a procedure, by address */
 	size_t site;	   /* the next one */
 	struct intern object, file, function;
 	const char *current; /* the file that instructions are in */
@@ -70,23 +70,21 @@ static bool is_call(const struct row *r)
 }
 
 /* the calls of an instruction */
-static void write_calls(struct callgrind *x, uint32_t image, uint32_t proc,
-			uint64_t addr, uint32_t line)
+static void write_calls(struct callgrind *x, uint64_t addr, uint32_t line)
 {
 	for (; x->site < x->sites.v.n; x->site++) {
 		const struct row *r = &x->sites.v.at[x->site];
 
-		if (r->image != image || r->proc != proc || r->addr > addr)
+		if (r->addr > addr)
 			return;
 		if (r->addr == addr && is_call(r))
 			write_call(x, r, line);
 	}
 }
 
-static void write_block(struct callgrind *x, uint32_t image, uint32_t proc,
+static void write_block(struct callgrind *x, const struct told_image *m,
 			uint32_t number)
 {
-	const struct told_image *m = &x->t->image[image];
 	struct insn_walk w = {0};
 	uint64_t addr, n;
 
@@ -101,8 +99,25 @@ static void write_block(struct callgrind *x, uint32_t image, uint32_t proc,
 		x->current = p.file;
 		fprintf(x->to, "0x%" PRIx64 " %" PRIu32 " %" PRIu64 "\n", addr,
 			p.line, n);
-		write_calls(x, image, proc, addr, p.line);
+		write_calls(x, addr, p.line);
 	}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct row *p = a, *q = b;
+
+	if (p->addr != q->addr)
+		return p->addr < q->addr ? -1 : 1;
+	return p->number < q->number ? -1 : p->number > q->number;
+}
+
+static void find_sites(struct callgrind *x, uint32_t image, uint32_t proc)
+{
+	x->site = x->sites.v.n = 0;
+	rows_add_sites(&x->sites, x->t, image, proc);
+	mem_sort(x->sites.v.at, x->sites.v.n, sizeof *x->sites.v.at,
+		 by_address);
 }
 
 static void write_procedure(struct callgrind *x, uint32_t image,
@@ -112,32 +127,18 @@ static void write_procedure(struct callgrind *x, uint32_t image,
 	const struct map_proc *p = &m->map->proc.at[proc];
 	struct line_place at = place_of(m, p->entry);
 
-	while (x->site < x->sites.v.n &&
-	       (x->sites.v.at[x->site].image < image ||
-		(x->sites.v.at[x->site].image == image &&
-		 x->sites.v.at[x->site].proc < proc)))
-		x->site++;
 	if (!told_ran(m, proc) && !m->solved.calls[proc])
 		return;
+	told_turn(m, proc);
+	find_sites(x, image, proc);
 	write_name(x, &x->object, "ob", m->map->path);
 	write_name(x, &x->file, "fl", at.file);
 	x->current = at.file;
 	write_name(x, &x->function, "fn",
 		   legend_procedure(m->legend, proc));
 	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
-		write_block(x, image, proc, i);
+		write_block(x, m, i);
 	putc('\n', x->to);
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct row *p = a, *q = b;
-
-	if (p->image != q->image)
-		return p->image < q->image ? -1 : 1;
-	if (p->proc != q->proc)
-		return p->proc < q->proc ? -1 : 1;
-	return p->addr < q->addr ? -1 : p->addr > q->addr;
 }
 
 static void write_head(struct callgrind *x)
@@ -153,11 +154,6 @@ void export_callgrind(const struct told *t, FILE *to)
 {
 	struct callgrind x = {.t = t, .to = to};
 
-	for (uint32_t i = 0; i < t->nimage; i++)
-		rows_add_sites(&x.sites, t, i);
-	if (x.sites.v.n)
-		qsort(x.sites.v.at, x.sites.v.n, sizeof *x.sites.v.at,
-		      by_place);
 	write_head(&x);
 	for (uint32_t i = 0; i < t->nimage; i++)
 		for (uint32_t p = 0; p < t->image[i].map->proc.n; p++)

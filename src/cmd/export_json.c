@@ -49,6 +49,7 @@ static void json_procedure(struct json *j, const struct told *t,
 	row.known = told_instructions(m, proc, &row.count);
 	if (row.known && !row.count)
 		return;
+	told_turn(m, proc);
 	json_object(j, NULL);
 	report_json_procedure(j, t, &row);
 	json_blocks(j, m, proc);

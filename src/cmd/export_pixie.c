@@ -48,14 +48,23 @@ static void write_block(const struct told_image *m, uint32_t number, FILE *to)
 		write_part(m, start, w.done - first, known, count, to);
 }
 
+static void write_run(const struct told_image *m, const struct block_run *r,
+		      FILE *to)
+{
+	told_turn(m, r->proc);
+	for (uint32_t b = r->first; b <= r->last; b++)
+		write_block(m, b, to);
+}
+
 void export_pixie(const struct told *t, FILE *to)
 {
 	for (uint32_t i = 0; i < t->nimage; i++) {
 		const struct told_image *m = &t->image[i];
-		uint32_t *block = blocks_by_address(m->map);
+		struct block_runs runs;
 
-		for (uint32_t k = 0; k < m->map->block.n; k++)
-			write_block(m, block[k], to);
-		mem_free(block);
+		block_runs_make(&runs, m, true);
+		for (size_t k = 0; k < runs.v.n; k++)
+			write_run(m, &runs.v.at[k], to);
+		block_runs_free(&runs);
 	}
 }

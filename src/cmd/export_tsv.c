@@ -25,12 +25,18 @@ static void export_block(const struct told_image *m, uint32_t number, FILE *to)
 
 static void export_tsv_image(const struct told_image *m, FILE *to)
 {
-	uint32_t *block = blocks_by_address(m->map);
+	struct block_runs runs;
 
-	for (uint32_t i = 0; i < m->map->block.n; i++)
-		if (m->solved.block_known[block[i]])
-			export_block(m, block[i], to);
-	mem_free(block);
+	block_runs_make(&runs, m, false);
+	for (size_t i = 0; i < runs.v.n; i++) {
+		const struct block_run *r = &runs.v.at[i];
+
+		told_turn(m, r->proc);
+		for (uint32_t b = r->first; b <= r->last; b++)
+			if (m->solved.block_known[b])
+				export_block(m, b, to);
+	}
+	block_runs_free(&runs);
 }
 
 void export_tsv(const struct told *t, FILE *to)

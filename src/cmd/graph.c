@@ -10,16 +10,18 @@
 #include "cmd/graph_show.h"
 #include "cmd/option.h"
 #include "cmd/report_show.h"
+#include "cmd/sampled_option.h"
 #include "cmd/status_line.h"
 #include "report/find.h"
 
 static const char graph_usage[] =
-	"usage: tally graph [OPTION...] PROCEDURE PROFILE...\n"
+	"usage: tally graph [OPTION...] PROCEDURE PROFILE|DB...\n"
 	"\n"
 	"Draws the flow graph of a procedure, with how often its blocks ran\n"
 	"and which way they were left. PROCEDURE is a name as 'tally report'\n"
 	"shows it, with or without arguments, a symbol, or 0xADDRESS of\n"
-	"anything in it.\n"
+	"anything in it. Of databases blocks have samples, and ways nothing:\n"
+	"samples do not tell how often they were gone.\n"
 	"\n"
 	"  --format svg   a picture; this is the default\n"
 	"  --format html  a page that one can move, zoom and search\n"
@@ -29,6 +31,7 @@ static const char graph_usage[] =
 	"  --ran          only what ran, or may have\n"
 	"  --image NAME   the one in that image, if there are several\n"
 	"  -o FILE        where to; standard output by default\n"
+	SAMPLED_OPTION_HELP
 	"\n"
 	"Red is what ran most, dashed what never did, yellow what is not "
 	"known;\nloops are boxes. graphviz's 'dot' makes the layout.\n";
@@ -38,6 +41,7 @@ enum graph_form { GRAPH_SVG, GRAPH_DOT, GRAPH_PS, GRAPH_HTML, GRAPH_JSON };
 struct graph_call {
 	const char *procedure, *image, *out;
 	VEC(const char *) profile;
+	struct sampled_option of;
 	enum graph_form form;
 	bool ran;
 };
@@ -63,7 +67,11 @@ static int graph_word(void *to, char **argv, int *i, bool option)
 {
 	struct graph_call *call = to;
 	const char *a = argv[*i], *value;
+	int status = option ? sampled_option(&call->of, &cmd_graph, argv, i) :
+			      0;
 
+	if (option && status >= 0)
+		return status;
 	if (!option && !call->procedure)
 		call->procedure = a;
 	else if (!option)
@@ -93,7 +101,8 @@ static int graph_parse(int argc, char **argv, struct graph_call *call)
 		return cmd_misuse(&cmd_graph, "which PROCEDURE?");
 	if (call->out && !*call->out)
 		return cmd_misuse(&cmd_graph, "-o takes a file's name");
-	return call->profile.n ? 0 : cmd_misuse(&cmd_graph, "which PROFILE?");
+	return call->profile.n ? 0 : cmd_misuse(&cmd_graph,
+						"which PROFILE or DB?");
 }
 
 /* all of a file from its beginning, to be freed */
@@ -174,24 +183,64 @@ static int graph_write(const struct drawn *d, const struct graph_call *call,
 	return status;
 }
 
+/* the procedure of an image, which was counted, or sampled */
+static int graph_draw(const struct graph_call *call, const struct told *t,
+		      uint32_t image, uint32_t proc,
+		      const struct sampled_told *sampled, struct err *e)
+{
+	struct drawn d = {.t = t, .sampled = sampled};
+	int status;
+
+	/* programs can leave out for themselves */
+	picture_make(&d.picture, &t->image[image], proc,
+		     call->ran && call->form != GRAPH_JSON);
+	report_show_absent(&t->image[image]);
+	annotation_make(&d.code, t, image, proc);
+	status = graph_write(&d, call, e);
+	annotation_free(&d.code);
+	picture_free(&d.picture);
+	return status;
+}
+
 static int graph_one(const void *words, const struct told *t, struct err *e)
 {
 	const struct graph_call *call = words;
-	struct drawn d = {.t = t};
 	struct found f;
-	int status;
 
 	if (find_procedure(&f, t, call->procedure, call->image, e))
 		return -1;
 	report_show_others(f.others);
-	/* programs can leave out for themselves */
-	picture_make(&d.picture, &t->image[f.image], f.proc,
-		     call->ran && call->form != GRAPH_JSON);
-	report_show_absent(&t->image[f.image]);
-	annotation_make(&d.code, t, f.image, f.proc);
-	status = graph_write(&d, call, e);
-	annotation_free(&d.code);
-	picture_free(&d.picture);
+	return graph_draw(call, t, f.image, f.proc, NULL, e);
+}
+
+static int graph_sampled(const struct graph_call *call, struct sampled *s,
+			 struct err *e)
+{
+	struct sampled_found f;
+	struct sampled_told x;
+	int status;
+
+	if (sampled_wanted(&f, s, call->procedure, call->image, e))
+		return -1;
+	report_show_others(f.others);
+	if (sampled_told_make(&x, s, &f, e))
+		return -1;
+	status = graph_draw(call, &x.t, 0, x.proc, &x, e);
+	sampled_told_free(&x);
+	return status;
+}
+
+static int graph_databases(const struct graph_call *call)
+{
+	struct sampled s;
+	struct err e;
+	int status;
+
+	if (sampled_open(&s, call->profile.at, call->profile.n,
+			 &call->of.pick, &e))
+		return cmd_fail(&e);
+	status = graph_sampled(call, &s, &e) ? cmd_fail(&e) : STATUS_OK;
+	sampled_close(&s);
 	return status;
 }
 
@@ -199,10 +248,16 @@ static int graph_run(int argc, char **argv)
 {
 	struct graph_call call = {0};
 	int status = graph_parse(argc, argv, &call);
+	bool databases = false;
 
 	if (!status)
-		status = report_opened(call.profile.at, call.profile.n,
-				       graph_one, &call);
+		status = sampled_sources(&cmd_graph, call.profile.at,
+					 call.profile.n, &call.of, &databases);
+	if (!status)
+		status = databases ? graph_databases(&call) :
+				     report_opened(call.profile.at,
+						   call.profile.n, graph_one,
+						   &call);
 	vec_free(&call.profile);
 	return status;
 }

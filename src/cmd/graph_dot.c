@@ -75,15 +75,15 @@ static const struct noted *code_of(const struct drawn *d,
 	return *n ? d->code.v.at + first : NULL;
 }
 
-static void dot_head(const struct picture_node *x, const struct noted *code,
-		     size_t n, FILE *to)
+static void dot_head(const struct drawn *d, const struct picture_node *x,
+		     const struct noted *code, size_t n, FILE *to)
 {
 	char count[FIGURE_WIDTH];
 
 	if (!x->known)
 		fputs("<b>unknown</b>", to);
 	else if (!x->count)
-		fputs("never ran", to);
+		fputs(d->sampled ? "no samples" : "never ran", to);
 	else
 		fprintf(to, "<b>%s</b>", figures_number(x->count, count));
 	fprintf(to, "   <font color=\"#505050\">%#" PRIx64, x->start);
@@ -196,7 +196,7 @@ static void dot_block(const struct drawn *d, uint32_t v, FILE *to)
 	const struct noted *code = code_of(d, x, &n);
 
 	fprintf(to, "  n%" PRIu32 " [label=<", v);
-	dot_head(x, code, n, to);
+	dot_head(d, x, code, n, to);
 	dot_code(code, n, d->picture.shown <= FEW_CODE, to);
 	dot_exits(d, v, to);
 	putc('>', to);
@@ -321,6 +321,8 @@ static void dot_way_label(const struct drawn *d, const struct picture_way *w,
 		fputs("loop ", to);
 	if (kind == MAP_PAD)
 		fputs("exception ", to);
+	if (d->sampled)
+		return; /* nobody knows, of none */
 	fputs(w->known ? figures_number(w->count, count) : "unknown", to);
 	if (w->known && x->known && w->count && w->count < x->count)
 		fprintf(to, "  %.1f%%",
@@ -334,7 +336,9 @@ static void dot_way_look(const struct drawn *d, const struct picture_way *w,
 	double heat = look_heat(w->count, d->picture.most_way);
 	char colour[COLOUR_TEXT];
 
-	if (!w->known)
+	if (d->sampled)
+		fputs("color=\"#606060\"", to);
+	else if (!w->known)
 		fputs("color=\"" DOT_UNKNOWN_LINE "\", style=dotted", to);
 	else if (!w->count)
 		fputs("color=\"#b8b8b8\", fontcolor=\"#a0a0a0\", "

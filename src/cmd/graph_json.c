@@ -3,7 +3,8 @@
 #include "cmd/graph_show.h"
 #include "cmd/report_show.h"
 
-static void json_blocks(struct json *j, const struct picture *p)
+static void json_blocks(struct json *j, const struct picture *p,
+			const char *count)
 {
 	const char *why = told_unknown(p->m, p->proc);
 
@@ -16,7 +17,7 @@ static void json_blocks(struct json *j, const struct picture *p)
 		json_object(j, NULL);
 		json_address(j, "start", x->start);
 		json_address(j, "end", x->end);
-		report_json_count(j, "count", x->known, x->count, why);
+		report_json_count(j, count, x->known, x->count, why);
 		if (x->loop == PICTURE_NONE)
 			json_null(j, "loop");
 		else
@@ -84,19 +85,35 @@ static void json_places(struct json *j, const struct picture *p)
 	json_end(j);
 }
 
-void graph_show_json(const struct drawn *d, FILE *to)
+/* what was counted of the procedure as a whole */
+static void json_head(struct json *j, const struct drawn *d)
 {
 	const struct picture *p = &d->picture;
-	struct json j = {.to = to};
 	struct row r = {.image = (uint32_t)(p->m - d->t->image),
 			.proc = p->proc,
 			.addr = p->m->map->proc.at[p->proc].entry};
 
-	r.known = told_instructions(p->m, p->proc, &r.count);
+	json_string(j, "image", p->m->name);
+	if (!d->sampled) {
+		r.known = told_instructions(p->m, p->proc, &r.count);
+		report_json_procedure(j, d->t, &r);
+		return;
+	}
+	json_string(j, "procedure", legend_procedure(p->m->legend, p->proc));
+	json_address(j, "entry", r.addr);
+	json_string(j, "event", d->sampled->event);
+	json_number(j, "samples", d->sampled->samples);
+	json_number(j, "samples_elsewhere", d->sampled->others);
+}
+
+void graph_show_json(const struct drawn *d, FILE *to)
+{
+	const struct picture *p = &d->picture;
+	struct json j = {.to = to};
+
 	json_object(&j, NULL);
-	json_string(&j, "image", p->m->name);
-	report_json_procedure(&j, d->t, &r);
-	json_blocks(&j, p);
+	json_head(&j, d);
+	json_blocks(&j, p, d->sampled ? "samples" : "count");
 	json_edges(&j, p);
 	json_loops(&j, p);
 	json_places(&j, p);

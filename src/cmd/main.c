@@ -12,9 +12,10 @@
 #include "cmd/name.h"
 
 static const struct command *const commands[] = {
-	&cmd_count, &cmd_record, &cmd_snapshot, &cmd_merge, &cmd_report,
-	&cmd_annotate, &cmd_graph, &cmd_diff, &cmd_stats, &cmd_export,
-	&cmd_instrument, &cmd_cfg, &cmd_doctor, &cmd_cached, &cmd_follow};
+	&cmd_count, &cmd_record, &cmd_daemon, &cmd_snapshot, &cmd_merge,
+	&cmd_report, &cmd_annotate, &cmd_graph, &cmd_diff, &cmd_stats,
+	&cmd_export, &cmd_instrument, &cmd_cfg, &cmd_doctor, &cmd_cached,
+	&cmd_follow};
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 enum { LARGE = 2 << 20 }; /* bytes: more than an arena takes at a time */

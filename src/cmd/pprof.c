@@ -206,13 +206,12 @@ uint64_t pprof_function(struct pprof *p, const struct pprof_function *f)
 	return p->nfunction;
 }
 
-void pprof_sample(struct pprof *p, uint64_t location,
-		  const uint64_t value[PPROF_VALUES])
+void pprof_sample(struct pprof *p, uint64_t location, const uint64_t *value)
 {
 	buffer *b = &p->piece;
 
 	b->n = 0;
 	proto_numbers(b, SAMPLE_LOCATION, &location, 1);
-	proto_numbers(b, SAMPLE_VALUE, value, PPROF_VALUES);
+	proto_numbers(b, SAMPLE_VALUE, value, p->ntype);
 	send(p, PROFILE_SAMPLE, b);
 }

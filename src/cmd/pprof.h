@@ -13,8 +13,6 @@
 #include "base/intern.h"
 #include "cmd/gzip.h"
 
-enum { PPROF_VALUES = 2 };
-
 struct pprof {
 	struct gzip out;
 	struct intern string;
@@ -48,7 +46,7 @@ void pprof_begin(struct pprof *p, FILE *to);
 void pprof_end(struct pprof *p);
 
 /*
- * What the values of samples are, PPROF_VALUES times; all count something. The
+ * What the values of samples are, one call for each; all count something. The
  * first is what is shown.
  */
 void pprof_type(struct pprof *p, const char *type);
@@ -64,7 +62,7 @@ uint64_t pprof_location(struct pprof *p, uint64_t mapping, uint64_t addr,
 uint64_t pprof_known(struct pprof *p, const char *symbol, const char *file);
 uint64_t pprof_function(struct pprof *p, const struct pprof_function *f);
 
-void pprof_sample(struct pprof *p, uint64_t location,
-		  const uint64_t value[PPROF_VALUES]);
+/* with as many values as there are types */
+void pprof_sample(struct pprof *p, uint64_t location, const uint64_t *value);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "cmd/option.h"
 #include "cmd/report_show.h"
+#include "cmd/sampled_option.h"
 #include "cmd/sampled_show.h"
 #include "report/rows_pick.h"
 
@@ -22,7 +23,7 @@ static const char report_usage[] =
 	"\n"
 	"  --by image|procedure|line|process|edge|block|instruction|call-site\n"
 	"                    what to list; procedure by default\n"
-	"  --by image|procedure|line|process|instruction|event\n"
+	"  --by image|procedure|line|process|instruction|event|epoch\n"
 	"                    the same of a DB\n"
 	"  --image NAME      only of that image (* and ? are patterns)\n"
 	"  --procedure NAME  only of that procedure: a name, 0xADDRESS or\n"
@@ -33,6 +34,7 @@ static const char report_usage[] =
 	"  --all             also what did not run\n"
 	"  --limit N         only the first N\n"
 	"  --json            for programs\n"
+	SAMPLED_OPTION_HELP
 	"\n"
 	"What did not run is not listed; what is not known is called "
 	"unknown.\n";
@@ -41,9 +43,9 @@ struct report_call {
 	VEC(const char *) profile;
 	enum rows_by by;
 	struct rows_wish wish;
-	size_t limit;
-	bool json, all;
-	bool by_event; /* of a database */
+	bool json;
+	int by_sampled; /* SAMPLED_EVENT or _EPOCH, of databases; else -1 */
+	struct sampled_option of; /* the same */
 };
 
 /* the value of --by; -1 if there is no such one */
@@ -66,13 +68,15 @@ static int report_by(struct report_call *call, const char *value)
 {
 	int by = parse_by(value);
 
-	call->by_event = !strcmp(value, "event");
-	if (call->by_event)
+	call->by_sampled = !strcmp(value, "event") ? SAMPLED_EVENT :
+			   !strcmp(value, "epoch") ? SAMPLED_EPOCH : -1;
+	if (call->by_sampled >= 0)
 		return 0;
 	if (by < 0)
 		return cmd_misuse(&cmd_report, "--by image, procedure, line, "
 				  "process, edge, block, instruction, "
-				  "call-site or event, not '%s'", value);
+				  "call-site, event or epoch, not '%s'",
+				  value);
 	call->by = (enum rows_by)by;
 	return 0;
 }
@@ -103,7 +107,7 @@ static int report_value(struct report_call *call, char **argv, int *i)
 	if ((value = option_value(argv, i, "--sort")))
 		return report_sort(call, value);
 	if ((value = option_value(argv, i, "--limit")))
-		return option_number(value, &call->limit) ? 0 :
+		return option_number(value, &call->wish.limit) ? 0 :
 			cmd_misuse(&cmd_report, "--limit takes a number, not "
 				   "'%s'", value);
 	if ((value = option_value(argv, i, "--min")))
@@ -124,6 +128,8 @@ static int report_word(void *to, char **argv, int *i, bool option)
 	const char *a = argv[*i];
 	int status = option ? report_value(call, argv, i) : 0;
 
+	if (option && status < 0)
+		status = sampled_option(&call->of, &cmd_report, argv, i);
 	if (!option)
 		vec_push(&call->profile, a);
 	else if (status >= 0)
@@ -131,7 +137,7 @@ static int report_word(void *to, char **argv, int *i, bool option)
 	else if (!strcmp(a, "--json"))
 		call->json = true;
 	else if (!strcmp(a, "--all"))
-		call->all = true;
+		call->wish.all = true;
 	else if (!strcmp(a, "--reverse"))
 		call->wish.reverse = true;
 	else
@@ -162,28 +168,27 @@ static int report_check(const struct report_call *call)
 
 static int report_all(const struct report_call *call)
 {
+	struct rows_wish w = call->wish;
 	struct told t;
 	struct rows r;
 	struct err e;
-	bool any;
 
+	w.sure = !call->json;
 	if (told_open(&t, call->profile.at, call->profile.n, &e))
 		return cmd_fail(&e);
 	report_show_notes(&t);
-	if (rows_make(&r, &t, call->by, call->all, &e)) {
+	if (rows_make(&r, &t, call->by, &w, &e)) {
 		told_close(&t);
 		return cmd_fail(&e);
 	}
 	if (call->by == BY_LINE)
-		report_show_lineless(&t, r.v.n);
-	any = r.v.n;
-	rows_pick(&r, &t, call->by, &call->wish);
-	if (any && !r.v.n)
+		report_show_lineless(&t, r.found);
+	if (r.found && !r.wanted)
 		cmd_note("nothing that ran is called so, or so large");
 	if (call->json)
-		report_show_json(&t, &r, call->by, call->limit, stdout);
+		report_show_json(&r, stdout);
 	else
-		report_show_text(&t, &r, call->by, call->limit, stdout);
+		report_show_text(&r, stdout);
 	rows_free(&r);
 	told_close(&t);
 	return STATUS_OK;
@@ -199,7 +204,7 @@ static int sampled_by(const struct report_call *call)
 		[BY_CALL_SITE] = -1, [BY_LINE] = SAMPLED_LINE,
 	};
 
-	return call->by_event ? SAMPLED_EVENT : by[call->by];
+	return call->by_sampled >= 0 ? call->by_sampled : by[call->by];
 }
 
 /* the same as report_all() for databases */
@@ -215,18 +220,20 @@ static int report_databases(const struct report_call *call)
 	if (by < 0)
 		return cmd_misuse(&cmd_report, "samples are not counted by "
 				  "edge, block or call-site");
-	if (call->all || call->wish.reverse || call->wish.sort > SORT_COUNT)
+	if (call->wish.all || call->wish.reverse ||
+	    call->wish.sort > SORT_COUNT)
 		return cmd_misuse(&cmd_report, "--all, --sort and --reverse "
 				  "are for profiles, not for databases");
 	w.by = (enum sampled_by)by;
-	if (sampled_open(&s, call->profile.at, call->profile.n, &e))
+	if (sampled_open(&s, call->profile.at, call->profile.n, &call->of.pick,
+			 &e))
 		return cmd_fail(&e);
 	sampled_rows_make(&r, &s, &w);
 	sampled_rows_pick(&r, &s, call->wish.share);
 	if (call->json)
-		sampled_show_json(&s, &r, w.by, call->limit, stdout);
+		sampled_show_json(&s, &r, w.by, call->wish.limit, stdout);
 	else
-		sampled_show_text(&s, &r, w.by, call->limit, stdout);
+		sampled_show_text(&s, &r, w.by, call->wish.limit, stdout);
 	sampled_show_notes(&s);
 	sampled_rows_free(&r);
 	sampled_close(&s);
@@ -235,20 +242,19 @@ static int report_databases(const struct report_call *call)
 
 static int report_run(int argc, char **argv)
 {
-	struct report_call call = {.by = BY_PROCEDURE, .limit = SIZE_MAX};
+	struct report_call call = {.by = BY_PROCEDURE, .wish.limit = SIZE_MAX,
+				   .by_sampled = -1};
 	int status = option_each(argc, argv, report_word, &call);
-	size_t databases;
+	bool databases = false;
 
 	if (!status)
 		status = report_check(&call);
-	databases = status ? 0 : sampled_show_count(call.profile.at,
-						     call.profile.n);
-	if (databases && databases < call.profile.n)
-		status = cmd_misuse(&cmd_report, "profiles and databases "
-				    "cannot be added up");
-	else if (!databases && call.by_event)
-		status = cmd_misuse(&cmd_report, "--by event is for "
-				    "databases");
+	if (!status)
+		status = sampled_sources(&cmd_report, call.profile.at,
+					 call.profile.n, &call.of, &databases);
+	if (!status && !databases && call.by_sampled >= 0)
+		status = cmd_misuse(&cmd_report, "--by event and epoch are "
+				    "for databases");
 	if (!status)
 		status = databases ? report_databases(&call) :
 				     report_all(&call);

@@ -173,6 +173,7 @@ static void json_code(struct json *j, const struct told *t,
 	json_where(j, t, r);
 	json_address(j, by == BY_BLOCK ? "start" : "address", r->addr);
 	if (by == BY_BLOCK) {
+		told_need(m, r->proc);
 		json_address(j, "end", b->start + b->size);
 		json_number(j, "instructions", b->ninsn);
 	}
@@ -239,6 +240,7 @@ static void json_row(struct json *j, const struct told *t,
 		break;
 	case BY_EDGE:
 		json_where(j, t, r);
+		told_need(&t->image[r->image], r->proc);
 		report_json_edge(j, &t->image[r->image], r->proc, r->item);
 		break;
 	case BY_CALL_SITE:
@@ -253,13 +255,12 @@ static void json_row(struct json *j, const struct told *t,
 	json_end(j);
 }
 
-void report_show_json(const struct told *t, const struct rows *r,
-		      enum rows_by by, size_t limit, FILE *to)
+void report_show_json(const struct rows *r, FILE *to)
 {
 	struct json j = {.to = to};
 
 	json_array(&j, NULL);
-	for (size_t i = 0; i < r->v.n && i < limit; i++)
-		json_row(&j, t, r, &r->v.at[i], by);
+	for (size_t i = 0; i < r->v.n; i++)
+		json_row(&j, r->t, r, &r->v.at[i], r->by);
 	json_end(&j);
 }

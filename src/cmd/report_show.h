@@ -7,12 +7,10 @@
 #include "base/json.h"
 #include "report/rows.h"
 
-/* a table for people, of at most `limit` rows */
-void report_show_text(const struct told *t, const struct rows *r,
-		      enum rows_by by, size_t limit, FILE *to);
+/* a table for people; requires: only what is sure was wished for */
+void report_show_text(const struct rows *r, FILE *to);
 /* the contract of product.md: an array of objects */
-void report_show_json(const struct told *t, const struct rows *r,
-		      enum rows_by by, size_t limit, FILE *to);
+void report_show_json(const struct rows *r, FILE *to);
 /* the first n procedures of a profile, as a table, and the notes */
 int report_show_hottest(const char *profile, size_t n, FILE *to,
 			struct err *e);

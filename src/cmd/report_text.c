@@ -93,9 +93,10 @@ static void edge_row(struct table *x, const struct told *t,
 {
 	const struct told_image *m = &t->image[r->image];
 	const struct map_edge *d = &m->map->edge.at[r->item];
-	struct edge_ends ends =
-		edge_ends(m, &m->map->proc.at[r->proc], d);
+	struct edge_ends ends;
 
+	told_need(m, r->proc);
+	ends = edge_ends(m, &m->map->proc.at[r->proc], d);
 	table_number(x, r->known, r->count);
 	table_address(x, ends.has_from, ends.from);
 	table_address(x, ends.has_to, ends.to);
@@ -114,6 +115,7 @@ static void block_row(struct table *x, const struct told *t,
 {
 	const struct told_image *m = &t->image[r->image];
 
+	told_need(m, r->proc);
 	table_number(x, r->known, r->count);
 	table_share(x, r->known, solved_insns(&m->solved, m->map, r->item),
 		    t->instructions);
@@ -198,44 +200,31 @@ static const struct {
 		     NULL},
 };
 
-/* unknown rows of procedures in which perhaps nothing ran are not shown */
-static bool is_shown(const struct row *r, enum rows_by by)
+static enum table_look look_of(const struct rows *all, const struct row *r)
 {
-	return by == BY_IMAGE || by == BY_PROCESS || r->known ||
-	       (by == BY_PROCEDURE && r->ran);
-}
-
-static enum table_look look_of(const struct told *t, const struct rows *all,
-			       const struct row *r, enum rows_by by)
-{
-	if (!rows_have_shares(by))
+	if (!rows_have_shares(all->by))
 		return !r->known ? LOOK_UNKNOWN : r->count ? LOOK_PLAIN :
 							     LOOK_COLD;
-	return table_heat(r->known, row_executed(t, all, r, by),
-			  t->instructions);
+	return table_heat(r->known, row_executed(all, r),
+			  all->t->instructions);
 }
 
-void report_show_text(const struct told *t, const struct rows *r,
-		      enum rows_by by, size_t limit, FILE *to)
+void report_show_text(const struct rows *r, FILE *to)
 {
 	struct table x;
-	size_t n = 0;
 
-	table_begin(&x, views[by].column, views[by].n, to);
-	for (size_t i = 0; i < r->v.n && n < limit; i++) {
+	table_begin(&x, views[r->by].column, views[r->by].n, to);
+	for (size_t i = 0; i < r->v.n; i++) {
 		const struct row *row = &r->v.at[i];
 
-		if (!is_shown(row, by))
-			continue;
-		if (by == BY_LINE)
-			line_row(&x, t, r, row);
+		if (r->by == BY_LINE)
+			line_row(&x, r->t, r, row);
 		else
-			views[by].row(&x, t, row);
-		table_end_row(&x, look_of(t, r, row, by));
-		n++;
+			views[r->by].row(&x, r->t, row);
+		table_end_row(&x, look_of(r, row));
 	}
 	table_print(&x);
-	if (by == BY_IMAGE)
+	if (r->by == BY_IMAGE)
 		fprintf(to, "%snot measured: the dynamic loader, the vdso, "
 			"and what is left in place%s\n", x.style.dim,
 			x.style.off);
@@ -244,18 +233,19 @@ void report_show_text(const struct told *t, const struct rows *r,
 int report_show_hottest(const char *profile, size_t n, FILE *to,
 			struct err *e)
 {
+	struct rows_wish w = {.limit = n, .sure = true};
 	struct told t;
 	struct rows r;
 
 	if (told_open(&t, &profile, 1, e))
 		return -1;
-	if (rows_make(&r, &t, BY_PROCEDURE, false, e)) {
+	if (rows_make(&r, &t, BY_PROCEDURE, &w, e)) {
 		told_close(&t);
 		return -1;
 	}
 	report_show_notes(&t);
-	if (r.v.n)
-		report_show_text(&t, &r, BY_PROCEDURE, n, to);
+	if (r.found)
+		report_show_text(&r, to);
 	else
 		cmd_note("nothing was counted");
 	rows_free(&r);

@@ -3,21 +3,15 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/json.h"
 #include "cmd/cmd.h"
+#include "cmd/figures.h"
+#include "cmd/name.h"
 #include "cmd/table.h"
 
 enum { COLUMNS = 2 * SAMPLED_EVENTS + 8 };
-
-size_t sampled_show_count(const char *const *source, size_t n)
-{
-	size_t databases = 0;
-
-	for (size_t i = 0; i < n; i++)
-		databases += store_is(source[i]);
-	return databases;
-}
 
 /* the columns that all listings begin with: each event's, and their sum */
 static unsigned event_columns(struct table_column *c, const struct sampled *s)
@@ -34,8 +28,7 @@ static unsigned event_columns(struct table_column *c, const struct sampled *s)
 	return n;
 }
 
-/* the columns that say what the row is about */
-static unsigned what_columns(struct table_column *c, enum sampled_by by)
+unsigned sampled_show_columns(struct table_column *c, enum sampled_by by)
 {
 	static const struct table_column image = {"image", TABLE_DIM};
 	unsigned n = 0;
@@ -66,8 +59,38 @@ static unsigned what_columns(struct table_column *c, enum sampled_by by)
 		c[n++] = (struct table_column){"period", TABLE_NUMBER};
 		c[n++] = (struct table_column){"event", TABLE_NAME};
 		break;
+	case SAMPLED_EPOCH:
+		c[n++] = (struct table_column){"epoch", TABLE_NUMBER};
+		c[n++] = (struct table_column){"start", TABLE_WORD};
+		c[n++] = (struct table_column){"seconds", TABLE_NUMBER};
+		c[n++] = (struct table_column){"host", TABLE_DIM};
+		c[n++] = (struct table_column){"command", TABLE_NAME};
+		break;
 	}
 	return n;
+}
+
+/* when, as --since and --until take it */
+static void time_text(uint64_t when, char *text, size_t room)
+{
+	time_t t = (time_t)when;
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm) || !strftime(text, room, "%FT%T", &tm))
+		snprintf(text, room, "?");
+}
+
+static void epoch_cells(struct table *x, const struct sampled_epoch *v)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "%" PRId64, v->number);
+	table_text(x, text);
+	time_text(v->start, text, sizeof text);
+	table_text(x, text);
+	table_number(x, v->end >= v->start, v->end - v->start);
+	table_text(x, v->host);
+	table_text(x, v->command);
 }
 
 static void what_cells(struct table *x, const struct sampled *s,
@@ -88,6 +111,9 @@ static void what_cells(struct table *x, const struct sampled *s,
 		table_number(x, s->event.at[r->item].period,
 			     s->event.at[r->item].period);
 		table_text(x, s->event.at[r->item].name);
+		return;
+	case SAMPLED_EPOCH:
+		epoch_cells(x, &s->epoch.at[r->item]);
 		return;
 	case SAMPLED_INSTRUCTION:
 		table_address(x, true, r->address);
@@ -118,6 +144,21 @@ static uint64_t all_of(const struct sampled *s, unsigned event,
 	return n;
 }
 
+/* how many samples there are of each event */
+static void print_totals(const struct sampled *s, FILE *to)
+{
+	struct style st = style_for(to);
+	char n[FIGURE_WIDTH];
+
+	fputs(st.dim, to);
+	for (size_t v = 0; v < s->event.n; v++) {
+		fprintf(to, "%s%s samples of ", v ? ", " : "",
+			figures_number(s->event.at[v].samples, n));
+		name_print(to, s->event.at[v].name, "");
+	}
+	fprintf(to, "%s\n\n", st.off);
+}
+
 void sampled_show_text(struct sampled *s, const struct sampled_rows *r,
 		       enum sampled_by by, size_t limit, FILE *to)
 {
@@ -127,6 +168,7 @@ void sampled_show_text(struct sampled *s, const struct sampled_rows *r,
 	struct table x;
 	unsigned n;
 
+	print_totals(s, to);
 	if (by == SAMPLED_EVENT) {
 		column[0] = (struct table_column){"samples", TABLE_NUMBER};
 		column[1] = (struct table_column){"%", TABLE_NUMBER};
@@ -135,7 +177,7 @@ void sampled_show_text(struct sampled *s, const struct sampled_rows *r,
 	} else {
 		n = event_columns(column, s);
 	}
-	n += what_columns(column + n, by);
+	n += sampled_show_columns(column + n, by);
 	table_begin(&x, column, n, to);
 	for (size_t i = 0; i < r->v.n && i < limit; i++) {
 		const struct sampled_row *row = &r->v.at[i];
@@ -156,6 +198,16 @@ void sampled_show_text(struct sampled *s, const struct sampled_rows *r,
 	table_print(&x);
 }
 
+static void json_epoch(struct json *j, const struct sampled_epoch *v)
+{
+	json_string(j, "database", v->database);
+	json_string(j, "host", v->host);
+	json_number(j, "epoch", (uint64_t)v->number);
+	json_number(j, "start", v->start);
+	json_number(j, "end", v->end);
+	json_string(j, "command", v->command);
+}
+
 static void json_what(struct json *j, const struct sampled *s,
 		      const struct sampled_row *r, enum sampled_by by)
 {
@@ -167,6 +219,10 @@ static void json_what(struct json *j, const struct sampled *s,
 	if (by == SAMPLED_EVENT) {
 		json_string(j, "event", s->event.at[r->item].name);
 		json_number(j, "lost", s->event.at[r->item].lost);
+		return;
+	}
+	if (by == SAMPLED_EPOCH) {
+		json_epoch(j, &s->epoch.at[r->item]);
 		return;
 	}
 	json_string(j, "image", s->image.at[r->image].name);
@@ -181,22 +237,28 @@ static void json_what(struct json *j, const struct sampled *s,
 	}
 }
 
+static double percent(uint64_t n, uint64_t of)
+{
+	return of ? 100.0 * (double)n / (double)of : 0;
+}
+
 void sampled_show_json(struct sampled *s, const struct sampled_rows *r,
 		       enum sampled_by by, size_t limit, FILE *to)
 {
 	size_t events = by == SAMPLED_EVENT ? 1 : s->event.n;
+	uint64_t all = all_of(s, 0, by), so_far = 0;
 	struct json j = {.to = to};
 
 	json_array(&j, NULL);
 	for (size_t i = 0; i < r->v.n && i < limit; i++) {
 		const struct sampled_row *row = &r->v.at[i];
-		uint64_t all = all_of(s, 0, by);
 
+		so_far += row->samples[0];
 		json_object(&j, NULL);
 		json_what(&j, s, row, by);
 		json_number(&j, "samples", row->samples[0]);
-		json_real(&j, "percent", all ? 100.0 * (double)row->samples[0] /
-						       (double)all : 0);
+		json_real(&j, "percent", percent(row->samples[0], all));
+		json_real(&j, "cumulative", percent(so_far, all));
 		json_object(&j, "events");
 		for (size_t v = 0; by != SAMPLED_EVENT && v < events; v++)
 			json_number(&j, s->event.at[v].name, row->samples[v]);
@@ -226,14 +288,26 @@ void sampled_show_notes(const struct sampled *s)
 	}
 }
 
+void sampled_show_one_event(const struct sampled_runs *r)
+{
+	char text[160];
+
+	if (!r->more_events)
+		return;
+	snprintf(text, sizeof text, "only samples of %.60s were compared; "
+		 "--event names another", r->event);
+	cmd_note(text);
+}
+
 int sampled_show_hottest(const char *directory, size_t n, FILE *to,
 			 struct err *e)
 {
 	struct sampled_wish w = {.by = SAMPLED_PROCEDURE};
+	struct sampled_pick all = {0};
 	struct sampled_rows r;
 	struct sampled s;
 
-	if (sampled_open(&s, &directory, 1, e))
+	if (sampled_open(&s, &directory, 1, &all, e))
 		return -1;
 	sampled_rows_make(&r, &s, &w);
 	sampled_show_text(&s, &r, w.by, n, to);

@@ -4,10 +4,9 @@
 
 #include <stdio.h>
 
-#include "report/sampled_rows.h"
+#include "cmd/table.h"
+#include "report/sampled_runs.h"
 
-/* how many of the sources are databases */
-size_t sampled_show_count(const char *const *source, size_t n);
 /* a table of at most `limit` rows, with what there is to know about it */
 void sampled_show_text(struct sampled *s, const struct sampled_rows *r,
 		       enum sampled_by by, size_t limit, FILE *to);
@@ -19,5 +18,10 @@ int sampled_show_hottest(const char *directory, size_t n, FILE *to,
 			 struct err *e);
 /* images whose files are not there, or others, on stderr */
 void sampled_show_notes(const struct sampled *s);
+
+/* that there are events which were not looked at, on stderr */
+void sampled_show_one_event(const struct sampled_runs *r);
+/* the columns that say what a row is about; how many */
+unsigned sampled_show_columns(struct table_column *c, enum sampled_by by);
 
 #endif

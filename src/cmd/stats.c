@@ -1,6 +1,6 @@
 /*
  * stats: `tally stats [--by ...] PROFILE PROFILE...`, what differs from run to
- * run.
+ * run; of databases of samples as well.
  */
 #include "cmd/cmd.h"
 
@@ -8,23 +8,32 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "cmd/figures.h"
+#include "cmd/name.h"
 #include "cmd/option.h"
 #include "cmd/report_show.h"
+#include "cmd/sampled_option.h"
+#include "cmd/sampled_show.h"
 #include "cmd/table.h"
 #include "report/variation.h"
 
 static const char stats_usage[] =
 	"usage: tally stats [OPTION...] PROFILE PROFILE...\n"
+	"       tally stats [OPTION...] DB...\n"
 	"\n"
 	"Compares many runs of a program: of each procedure the least and\n"
 	"most instructions that it executed in a run, mean and deviation.\n"
 	"What varies most comes first, by normalized range: most less least,\n"
 	"as a share of the sum.\n"
 	"\n"
+	"Of a database of samples each epoch is a run, of several each is\n"
+	"one; the counts are samples.\n"
+	"\n"
 	"  --by image|procedure|line   what to list; procedure by default\n"
-	"  --min PERCENT  only what executed at least that much of all\n"
-	"  --limit N      only the first N\n"
-	"  --json         for programs\n"
+	"  --min PERCENT     only what executed at least that much of all\n"
+	"  --limit N         only the first N\n"
+	"  --json            for programs\n"
+	SAMPLED_OPTION_HELP
 	"\n"
 	"Runs may have been counted in different ways, also of different\n"
 	"builds. 'runs' are those in which something was there and its count\n"
@@ -35,6 +44,7 @@ struct stats_call {
 	enum rows_by by;
 	size_t limit;
 	double share; /* least one that is shown */
+	struct sampled_option of;
 	bool json;
 };
 
@@ -57,7 +67,11 @@ static int stats_word(void *to, char **argv, int *i, bool option)
 {
 	struct stats_call *call = to;
 	const char *a = argv[*i], *value;
+	int status = option ? sampled_option(&call->of, &cmd_stats, argv, i) :
+			      0;
 
+	if (option && status >= 0)
+		return status;
 	if (!option) {
 		vec_push(&call->profile, a);
 	} else if ((value = option_value(argv, i, "--by"))) {
@@ -84,15 +98,35 @@ static bool is_shown(const struct stats_call *call, const struct variation *v,
 	return (double)x->sum >= call->share * (double)v->sum;
 }
 
+/* of epochs which one it is; of databases that are runs, the directory */
+static void json_set(struct json *j, const struct stats_call *call,
+		     const struct sampled_epoch *x)
+{
+	json_string(j, "database", x->database);
+	if (call->profile.n > 1)
+		return;
+	json_string(j, "host", x->host);
+	json_number(j, "epoch", (uint64_t)x->number);
+	json_number(j, "start", x->start);
+	json_number(j, "end", x->end);
+	json_string(j, "command", x->command);
+}
+
 static void json_runs(struct json *j, const struct stats_call *call,
-		      const struct variation *v)
+		      const struct variation *v, const struct sampled_runs *r)
 {
 	json_array(j, "runs");
 	for (size_t i = 0; i < v->run.n; i++) {
 		json_object(j, NULL);
-		json_string(j, "profile", call->profile.at[i]);
-		json_number(j, "instructions", v->run.at[i].instructions);
-		json_bool(j, "complete", v->run.at[i].complete);
+		if (r) {
+			json_set(j, call, &r->first.at[i]);
+			json_number(j, "samples", v->run.at[i].instructions);
+		} else {
+			json_string(j, "profile", call->profile.at[i]);
+			json_number(j, "instructions",
+				    v->run.at[i].instructions);
+			json_bool(j, "complete", v->run.at[i].complete);
+		}
 		json_end(j);
 	}
 	json_end(j);
@@ -120,13 +154,15 @@ static void json_row(struct json *j, const struct varied *x, enum rows_by by)
 }
 
 static void show_json(const struct stats_call *call,
-		      const struct variation *v)
+		      const struct variation *v, const struct sampled_runs *r)
 {
 	struct json j = {.to = stdout};
 	size_t n = 0;
 
 	json_object(&j, NULL);
-	json_runs(&j, call, v);
+	if (r)
+		json_string(&j, "event", r->event);
+	json_runs(&j, call, v, r);
 	json_array(&j, "rows");
 	for (size_t i = 0; i < v->v.n && n < call->limit; i++)
 		if (is_shown(call, v, &v->v.at[i])) {
@@ -188,6 +224,34 @@ static void total_row(struct table *t, const struct variation *v)
 	text_row(t, v, &all, image ? BY_IMAGE : BY_PROCEDURE);
 }
 
+/* how many samples each run has, and all together */
+static void print_sets(const struct stats_call *call,
+		       const struct variation *v, const struct sampled_runs *r)
+{
+	struct style s = style_for(stdout);
+	char n[FIGURE_WIDTH];
+
+	for (size_t i = 0; i < v->run.n; i++) {
+		const struct sampled_epoch *x = &r->first.at[i];
+
+		printf("%srun %zu%s  %s samples  ", s.dim, i + 1, s.off,
+		       figures_number(v->run.at[i].instructions, n));
+		name_print(stdout, x->database, "");
+		if (call->profile.n == 1) {
+			printf("  %sepoch %" PRId64 "  ", s.dim, x->number);
+			name_print(stdout, x->host, "");
+			fputs("  ", stdout);
+			name_print(stdout, x->command, "");
+			fputs(s.off, stdout);
+		}
+		putchar('\n');
+	}
+	printf("%sall%s  %s samples of ", s.dim, s.off,
+	       figures_number(v->sum, n));
+	name_print(stdout, r->event, "");
+	fputs("\n\n", stdout);
+}
+
 static void show_text(const struct stats_call *call,
 		      const struct variation *v)
 {
@@ -229,7 +293,7 @@ static int stats_read(const struct stats_call *call, struct variation *v,
 	return 0;
 }
 
-static int stats_all(const struct stats_call *call)
+static int stats_profiles(const struct stats_call *call)
 {
 	struct variation v = {.by = call->by};
 	struct err e;
@@ -238,10 +302,65 @@ static int stats_all(const struct stats_call *call)
 	if (status)
 		status = cmd_fail(&e);
 	else if (call->json)
-		show_json(call, &v);
+		show_json(call, &v, NULL);
 	else
 		show_text(call, &v);
 	variation_free(&v);
+	return status;
+}
+
+/* all runs of databases; -1 and *e */
+static int stats_read_samples(const struct stats_call *call,
+			      struct sampled *s, struct sampled_runs *r,
+			      struct err *e)
+{
+	struct sampled_wish w = {
+		.by = call->by == BY_IMAGE ? SAMPLED_IMAGE :
+		      call->by == BY_LINE ? SAMPLED_LINE : SAMPLED_PROCEDURE};
+	struct sampled_epochs l;
+	int result;
+
+	if (sampled_epochs_read(&l, call->profile.at, call->profile.n,
+				&call->of.pick, e))
+		return -1;
+	result = sampled_runs_read(r, s, &l, call->profile.n > 1,
+				   &call->of.pick, &w, e);
+	sampled_epochs_free(&l);
+	if (!result && r->total.n < 2)
+		return err_set(e, ERR_INPUT, "%s: only %zu run%s; it takes "
+			       "two or more to compare them",
+			       call->profile.at[0], r->total.n,
+			       r->total.n == 1 ? " has samples" :
+						 "s have samples");
+	return result;
+}
+
+static int stats_databases(const struct stats_call *call)
+{
+	struct variation v = {.by = call->by};
+	struct sampled s = {0};
+	struct sampled_runs r = {0};
+	struct err e;
+	int status = STATUS_OK;
+
+	if (stats_read_samples(call, &s, &r, &e)) {
+		status = cmd_fail(&e);
+	} else {
+		sampled_runs_sort(&r);
+		variation_of_samples(&v, &r);
+		variation_sort(&v);
+		if (call->json)
+			show_json(call, &v, &r);
+		else
+			print_sets(call, &v, &r);
+		if (!call->json)
+			show_text(call, &v);
+		sampled_show_notes(&s);
+		sampled_show_one_event(&r);
+	}
+	variation_free(&v);
+	sampled_runs_free(&r);
+	sampled_close(&s);
 	return status;
 }
 
@@ -249,12 +368,17 @@ static int stats_run(int argc, char **argv)
 {
 	struct stats_call call = {.by = BY_PROCEDURE, .limit = SIZE_MAX};
 	int status = option_each(argc, argv, stats_word, &call);
+	bool databases = false;
 
-	if (!status && call.profile.n < 2)
-		status = cmd_misuse(&cmd_stats, "which PROFILEs? It takes two "
-				    "or more");
 	if (!status)
-		status = stats_all(&call);
+		status = sampled_sources(&cmd_stats, call.profile.at,
+					 call.profile.n, &call.of, &databases);
+	if (!status && !databases && call.profile.n < 2)
+		status = cmd_misuse(&cmd_stats, "which PROFILEs? It takes two "
+				    "or more, or a DB");
+	if (!status)
+		status = databases ? stats_databases(&call) :
+				     stats_profiles(&call);
 	vec_free(&call.profile);
 	return status;
 }

@@ -11,8 +11,15 @@ enum {
 	INCREMENT = 64, /* bytes that one has, at most */
 };
 
+/* a procedure goes on as another one, or calls one that is sure to return */
+struct lead {
+	uint32_t proc;
+	uint64_t callee;
+};
+
 struct ends_reader {
 	const struct map *m;
+	VEC(struct lead) tail, over; /* by procedure */
 	const struct isa *isa;
 	struct image im;
 	struct way_back back;
@@ -62,6 +69,25 @@ static int read_sections(struct ends_reader *r, struct err *e)
 	return 0;
 }
 
+static void find_leads(struct ends_reader *r)
+{
+	const struct map *m = r->m;
+	struct map_inside inside = {0};
+
+	for (uint32_t i = 0; i < m->proc.n; i++) {
+		map_look(m, i, &inside);
+		for (uint32_t e = 0; e < m->proc.at[i].nedge; e++) {
+			struct lead x = {i, inside.edge[e].callee};
+
+			if (inside.edge[e].kind == MAP_TAIL)
+				vec_push(&r->tail, x);
+			if (inside.edge[e].kind == MAP_OVER)
+				vec_push(&r->over, x);
+		}
+	}
+	map_inside_free(&inside);
+}
+
 struct ends_reader *ends_open(const struct map *m, const char *file,
 			      struct err *e)
 {
@@ -76,11 +102,14 @@ struct ends_reader *ends_open(const struct map *m, const char *file,
 		ends_close(r);
 		return NULL;
 	}
+	find_leads(r);
 	return r;
 }
 
 void ends_close(struct ends_reader *r)
 {
+	vec_free(&r->tail);
+	vec_free(&r->over);
 	way_back_free(&r->back);
 	image_close(&r->im);
 	mem_free(r);
@@ -240,20 +269,24 @@ static bool arrive(struct course *c)
 /* the block that holds the address, MAP_NONE: none */
 static uint32_t block_at(const struct map *m, uint64_t address)
 {
-	for (uint32_t i = 0; i < m->block.n; i++)
-		if (address >= m->block.at[i].start &&
-		    address - m->block.at[i].start < m->block.at[i].size)
-			return i;
+	for (uint32_t i = 0; i < m->proc.n; i++) {
+		const struct map_proc *p = &m->proc.at[i];
+
+		if (!map_may_hold(m, i, address))
+			continue;
+		map_turn(m, i);
+		for (uint32_t b = p->block; b < p->block + p->nblock; b++)
+			if (address >= m->block.at[b].start &&
+			    address - m->block.at[b].start <
+				    m->block.at[b].size)
+				return b;
+	}
 	return MAP_NONE;
 }
 
 static const struct map_proc *proc_of(const struct map *m, uint32_t block)
 {
-	const struct map_proc *p = m->proc.at;
-
-	while (block >= p->block + p->nblock)
-		p++;
-	return p;
+	return &m->proc.at[map_proc_of(m, block)];
 }
 
 /* an edge that leaves the block, of that kind or (MAP_KINDS) any */
@@ -264,6 +297,7 @@ static const struct map_edge *next_out(const struct map *m, uint32_t block,
 	const struct map_proc *p = proc_of(m, block);
 	const struct map_edge *d = last ? last + 1 : &m->edge.at[p->edge];
 
+	map_need(m, (uint32_t)(p - m->proc.at));
 	for (; d < &m->edge.at[p->edge] + p->nedge; d++)
 		if (d->from == block - p->block &&
 		    (kind == MAP_KINDS || d->kind == kind))
@@ -351,41 +385,33 @@ static bool is_head(const struct map *m, const bool *head, uint64_t entry)
 	return false;
 }
 
-static bool jumps_to(const struct map *m, const struct map_proc *p,
-		     const bool *head)
-{
-	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++)
-		if (m->edge.at[i].kind == MAP_TAIL &&
-		    is_head(m, head, m->edge.at[i].callee))
-			return true;
-	return false;
-}
-
 /*
  * Procedures by whose call a frame of one of them came to be: itself, and
  * those that end with a jump to it. By number in the map.
  */
-static bool *find_heads(const struct map *m, const struct map_proc *p)
+static bool *find_heads(const struct ends_reader *r, const struct map_proc *p)
 {
+	const struct map *m = r->m;
 	bool *head = NEW_ARRAY(bool, m->proc.n), more = true;
 
 	head[p - m->proc.at] = true;
 	while (more) {
 		more = false;
-		for (uint32_t i = 0; i < m->proc.n; i++) {
-			if (head[i] || !jumps_to(m, &m->proc.at[i], head))
+		for (size_t i = 0; i < r->tail.n; i++) {
+			const struct lead *x = &r->tail.at[i];
+
+			if (head[x->proc] || !is_head(m, head, x->callee))
 				continue;
-			head[i] = more = true;
+			head[x->proc] = more = true;
 		}
 	}
 	return head;
 }
 
-static bool is_called_surely(const struct map *m, const bool *head)
+static bool is_called_surely(const struct ends_reader *r, const bool *head)
 {
-	for (size_t i = 0; i < m->edge.n; i++)
-		if (m->edge.at[i].kind == MAP_OVER &&
-		    is_head(m, head, m->edge.at[i].callee))
+	for (size_t i = 0; i < r->over.n; i++)
+		if (is_head(r->m, head, r->over.at[i].callee))
 			return true;
 	return false;
 }
@@ -427,6 +453,7 @@ static uint64_t last_insn(const struct map *m, uint32_t block)
 {
 	const struct map_block *b = &m->block.at[block];
 
+	map_need(m, map_proc_of(m, block));
 	return b->start + b->size -
 	       (m->insn_size ? m->insn_size :
 			       m->length.at[b->length + b->ninsn - 1]);
@@ -471,11 +498,11 @@ static void add_callers(const struct course *c, const struct map_proc *p,
 	bool cut = false, more = true;
 
 	for (unsigned i = 0; more;) {
-		bool *head = find_heads(m, p);
+		bool *head = find_heads(c->r, p);
 		struct ending e = {.count = c->e->count, .ran = true};
 		uint32_t block = MAP_NONE;
 
-		more = is_called_surely(m, head);
+		more = is_called_surely(c->r, head);
 		if (more)
 			block = find_caller(c, p, head, &i, &cut);
 		mem_free(head);

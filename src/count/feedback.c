@@ -15,6 +15,9 @@ static int solve_image(struct feedback *f, uint32_t i, struct err *e)
 	profile_endings(&f->profile, i, 0, &endings);
 	solve_counts(&f->arena, f->map, value, &endings, &f->solved);
 	vec_free(&endings.v);
+	/* all are asked for, by several threads */
+	for (uint32_t p = 0; p < f->map->proc.n; p++)
+		solve_need(&f->solved, p);
 	return 0;
 }
 

@@ -119,6 +119,12 @@ struct map_region {
 	const char *reason;
 };
 
+struct map_store;
+
+/*
+ * A map that was read has of its blocks and edges only those of procedures
+ * that were asked for: see map_need().
+ */
 struct map {
 	uint8_t id[PROFILE_ID];
 	const char *path;     /* of the original */
@@ -137,6 +143,7 @@ struct map {
 	VEC(struct map_region) in_place; /* by address */
 	VEC(uint8_t) length; /* of instructions, bytes each */
 	struct arena arena;  /* strings */
+	struct map_store *store; /* of one that was read: its bytes */
 };
 
 /* the first procedure that begins at the address, or MAP_NONE */
@@ -165,6 +172,44 @@ static inline bool map_edges_tell(const struct map *m,
 	}
 	return true;
 }
+
+/*
+ * Most of a large image never runs, and most answers are about a small part of
+ * it. So the blocks and edges of a map that was read stay packed until somebody
+ * needs those of a procedure, and can be forgotten again. Their numbers are
+ * always the same, and so is where they are in memory: pages of it that are not
+ * in use cost nothing. Threads may do both at the same time, each with
+ * procedures of its own that lie together.
+ *
+ * A map that is being drawn has everything: nothing happens.
+ */
+void map_need(const struct map *m, uint32_t proc);
+/* the same; what is there of others is forgotten when it has become much */
+void map_turn(const struct map *m, uint32_t proc);
+/*
+ * The same as a copy, for those who have one look: in the map nothing changes.
+ * Begin with an empty one, which can be used again, and free it.
+ */
+struct map_inside {
+	const struct map_block *block; /* the procedure's own, from 0 */
+	const struct map_edge *edge;
+	VEC(struct map_block) blocks;
+	VEC(struct map_edge) edges;
+};
+void map_look(const struct map *m, uint32_t proc, struct map_inside *x);
+void map_inside_free(struct map_inside *x);
+/* of procedures from .. end-1 */
+void map_forget(const struct map *m, uint32_t from, uint32_t end);
+
+/* without looking inside: could a block of the procedure hold the address? */
+bool map_may_hold(const struct map *m, uint32_t proc, uint64_t address);
+/* or could one of its counters not be 0? */
+bool map_may_count(const struct map *m, uint32_t proc, const uint64_t *value);
+/* who is called by edges of it; NULL: the map does not know */
+struct callees;
+const struct callees *map_callees(const struct map *m);
+/* the procedure that has the block */
+uint32_t map_proc_of(const struct map *m, uint32_t block);
 
 /* the map as bytes (compressed), to be freed with vec_free() */
 struct map_bytes {

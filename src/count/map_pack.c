@@ -2,7 +2,7 @@
 #include <assert.h>
 
 #include "base/squeeze.h"
-#include "count/map_int.h"
+#include "count/map_store.h"
 
 struct packer {
 	const struct map *m;
@@ -233,25 +233,35 @@ static void pack_in_place(struct packer *k)
 	}
 }
 
-void map_pack(const struct map *m, struct map_bytes *out)
+/* all columns, one behind the other */
+static void pack_all(const struct map *m, buffer *all)
 {
 	struct packer k = {.m = m};
-	buffer all = {0}, small = {0};
 
 	pack_about(&k);
 	pack_procs(&k);
 	pack_sites(&k);
 	pack_in_place(&k);
 	for (unsigned i = 0; i < MAP_PARTS; i++) {
-		buffer_uleb(&all, k.part[i].n);
-		vec_append(&all, &k.part[i]);
+		buffer_uleb(all, k.part[i].n);
+		vec_append(all, &k.part[i]);
 		vec_free(&k.part[i]);
 	}
 	vec_free(&k.reason);
+}
+
+void map_pack(const struct map *m, struct map_bytes *out)
+{
+	buffer drawn = {0}, small = {0}, *all = &drawn;
+
+	if (m->store)
+		all = &m->store->all;
+	else
+		pack_all(m, all);
 	buffer_uint(&small, 8, MAP_MAGIC);
 	buffer_uint(&small, 4, MAP_VERSION);
-	squeeze(&small, all.at, all.n);
-	vec_free(&all);
+	squeeze(&small, all->at, all->n);
+	vec_free(&drawn);
 	out->v.at = small.at;
 	out->v.n = small.n;
 	out->v.cap = small.cap;

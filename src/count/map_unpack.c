@@ -3,9 +3,8 @@
  * number is checked before it is used, and memory is bounded by the number
  * of bytes, for each thing of the map is at least one of them.
  */
-#include "base/bytes.h"
 #include "base/squeeze.h"
-#include "count/map_int.h"
+#include "count/map_store.h"
 
 static const char *const part_names[] = {
 	[PART_ABOUT] = "its head", [PART_REASONS] = "reasons",
@@ -18,62 +17,15 @@ static const char *const part_names[] = {
 	[PART_IN_PLACE] = "what is in place",
 };
 
-enum {
-	PATH_LONGEST = 4096,
-	INSN_LONGEST = 15, /* bytes, on any machine */
-};
+enum { PATH_LONGEST = 4096 };
 
-struct unpacker {
-	struct map *m;
-	struct bytes part[MAP_PARTS];
-	const char *where;
-	struct err *e;
-	VEC(const char *) reason;
-	uint64_t *used; /* a bit for each counter that has a place */
-	uint32_t counter; /* the next one expected */
-	uint64_t nproc, nblock, nedge, nsite, nin_place; /* announced */
-	uint64_t nbyte; /* of all parts */
-};
-
-/* a part does not say what it should; -1 */
-static int unpack_fail(const struct unpacker *k, enum map_part part,
-		       const char *why)
+int unpack_fail(const struct unpacker *k, enum map_part part,
+		const char *why)
 {
 	return err_set(k->e, ERR_INPUT, "%s: the map of counters is broken: "
 		       "%s, byte 0x%llx: %s", k->where, part_names[part],
 		       (unsigned long long)bytes_addr(&k->part[part]),
 		       k->part[part].bad ? "it ends too early" : why);
-}
-
-/* a number of at most `most`; false if it is larger or not there */
-static bool unpack_number(struct bytes *b, uint64_t most, uint64_t *n)
-{
-	*n = bytes_uleb(b);
-	return !b->bad && *n <= most;
-}
-
-/* the same for numbers of 32 bits */
-static bool unpack_u32(struct bytes *b, uint64_t most, uint32_t *n)
-{
-	uint64_t wide;
-
-	if (!unpack_number(b, most < UINT32_MAX ? most : UINT32_MAX, &wide))
-		return false;
-	*n = (uint32_t)wide;
-	return true;
-}
-
-/* expected + a signed number, which must be at most `most` */
-static bool unpack_near(struct bytes *b, uint32_t expected, uint32_t most,
-			uint32_t *n)
-{
-	int64_t off = (int64_t)bytes_sleb(b), at;
-
-	if (b->bad || __builtin_add_overflow(off, expected, &at) || at < 0 ||
-	    at > most)
-		return false;
-	*n = (uint32_t)at;
-	return true;
 }
 
 static bool unpack_identity(struct unpacker *k, struct bytes *b)
@@ -132,6 +84,23 @@ static bool unpack_amounts(struct unpacker *k, struct bytes *b)
 	       k->nin_place <= k->part[PART_IN_PLACE].n;
 }
 
+/* for what is inside of procedures: memory that is not used costs nothing */
+static void unpack_make_room(struct unpacker *k)
+{
+	struct map *m = k->m;
+	struct bytes *lengths = &k->part[PART_LENGTHS];
+
+	m->block.at = NEW_ARRAY(struct map_block, k->nblock);
+	m->block.n = m->block.cap = k->nblock;
+	m->edge.at = NEW_ARRAY(struct map_edge, k->nedge);
+	m->edge.n = m->edge.cap = k->nedge;
+	m->length.at = m->store->all.at + (lengths->p - m->store->all.at);
+	m->length.n = lengths->n;
+	m->store->mark = NEW_ARRAY(struct map_mark, k->nproc);
+	m->store->here = NEW_ARRAY(bool, k->nproc);
+	k->used = NEW_ARRAY(uint64_t, m->ncounter / 64 + 1);
+}
+
 static int unpack_about(struct unpacker *k)
 {
 	struct bytes *b = &k->part[PART_ABOUT];
@@ -140,23 +109,19 @@ static int unpack_about(struct unpacker *k)
 	    !unpack_amounts(k, b))
 		return unpack_fail(k, PART_ABOUT, "such a file cannot be");
 	vec_reserve(&k->m->proc, k->nproc);
-	vec_reserve(&k->m->block, k->nblock);
-	vec_reserve(&k->m->edge, k->nedge);
 	vec_reserve(&k->m->site, k->nsite);
 	vec_reserve(&k->m->in_place, k->nin_place);
-	vec_reserve(&k->m->length, k->part[PART_LENGTHS].n + 1);
-	k->used = NEW_ARRAY(uint64_t, k->m->ncounter / 64 + 1);
+	unpack_make_room(k);
 	return 0;
 }
 
-/* strings are kept as they lie, all at once */
+/* strings are kept where they lie */
 static int unpack_reasons(struct unpacker *k)
 {
 	struct bytes *b = &k->part[PART_REASONS];
-	char *copy = arena_string(&k->m->arena, (const char *)b->p, b->n);
 
 	while (bytes_left(b)) {
-		vec_push(&k->reason, copy + b->at);
+		vec_push(&k->reason, (const char *)b->p + b->at);
 		if (!bytes_string(b, b->n))
 			return unpack_fail(k, PART_REASONS, "");
 	}
@@ -172,177 +137,6 @@ static bool unpack_reason(struct unpacker *k, struct bytes *b,
 		return false;
 	*reason = i ? k->reason.at[i - 1] : NULL;
 	return true;
-}
-
-/* a counter, which has no other place */
-static bool unpack_counter(struct unpacker *k, struct bytes *b, uint32_t *n)
-{
-	uint32_t most = k->m->ncounter;
-
-	if (!most || !unpack_near(b, k->counter, most - 1, n) ||
-	    k->used[*n / 64] >> *n % 64 & 1)
-		return false;
-	k->used[*n / 64] |= UINT64_C(1) << *n % 64;
-	k->counter = *n + 1;
-	return true;
-}
-
-/* the block's lengths of instructions, and so its size */
-static bool unpack_lengths(struct unpacker *k, struct map_block *b)
-{
-	const uint8_t *from = bytes_take(&k->part[PART_LENGTHS], b->ninsn);
-	struct map *m = k->m;
-
-	if (!from)
-		return false;
-	b->length = (uint32_t)m->length.n;
-	for (uint32_t i = 0; i < b->ninsn; i++) {
-		if (!from[i] || from[i] > INSN_LONGEST)
-			return false;
-		b->size += from[i];
-	}
-	memcpy(m->length.at + m->length.n, from, b->ninsn);
-	m->length.n += b->ninsn;
-	return true;
-}
-
-/* where block b of the procedure begins: *end is where the last one ended */
-static bool unpack_start(struct unpacker *k, bool first, uint64_t *end,
-			 struct map_block *b)
-{
-	int64_t gap = (int64_t)bytes_sleb(&k->part[PART_GAPS]);
-
-	b->start = *end + (uint64_t)gap;
-	return !k->part[PART_GAPS].bad && (first || gap >= 0) &&
-	       (gap < 0) == (b->start < *end) &&
-	       !__builtin_add_overflow(b->start, b->size, end);
-}
-
-static int unpack_block(struct unpacker *k, bool first, uint64_t *end,
-			struct map_block *b)
-{
-	struct bytes *marks = &k->part[PART_MARKS];
-	unsigned longest = k->m->insn_size ? k->m->insn_size : INSN_LONGEST;
-
-	if (!unpack_u32(&k->part[PART_SIZES], UINT32_MAX / longest, &b->ninsn))
-		return unpack_fail(k, PART_SIZES, "too large");
-	b->size = b->ninsn * k->m->insn_size;
-	if (!k->m->insn_size && !unpack_lengths(k, b))
-		return unpack_fail(k, PART_LENGTHS, "no instruction has this");
-	if (!unpack_start(k, first, end, b))
-		return unpack_fail(k, PART_GAPS, "blocks do not ascend");
-	if (place_on_vertices(k->m->placement) && bytes_u8(marks) &&
-	    !unpack_counter(k, marks, &b->counter))
-		return unpack_fail(k, PART_MARKS, "no such counter, or twice");
-	return marks->bad ? unpack_fail(k, PART_MARKS, "") : 0;
-}
-
-static int unpack_blocks(struct unpacker *k, const struct map_proc *p)
-{
-	uint64_t end = p->entry;
-
-	for (uint32_t i = 0; i < p->nblock; i++) {
-		struct map_block b = {.counter = MAP_NONE};
-
-		if (unpack_block(k, !i, &end, &b))
-			return -1;
-		k->m->block.at[k->m->block.n++] = b;
-	}
-	return 0;
-}
-
-/* whom an edge calls */
-static bool unpack_callee(struct unpacker *k, const struct map_proc *p,
-			  struct map_edge *d)
-{
-	struct bytes *b = &k->part[PART_CALLS];
-	uint64_t n = bytes_uleb(b);
-
-	if (n == CALLEE_TOLD)
-		d->callee = p->entry + bytes_sleb(b);
-	else if (n >= CALLEE_PROC && n - CALLEE_PROC < k->nproc)
-		d->callee = k->m->proc.at[n - CALLEE_PROC].entry;
-	else if (n != CALLEE_UNKNOWN)
-		return false;
-	return !b->bad;
-}
-
-/* the call that an edge comes back from */
-static bool unpack_call(struct unpacker *k, const struct map_proc *p,
-			struct map_edge *d)
-{
-	struct bytes *b = &k->part[PART_CALLS];
-	uint64_t n = bytes_uleb(b), call;
-
-	d->call = MAP_NONE;
-	if (!n)
-		return !b->bad;
-	call = (uint64_t)d->to - 1 - (uint64_t)map_unzigzag(n - 1);
-	d->call = (uint32_t)call;
-	return !b->bad && call < p->nblock;
-}
-
-/* the edge's two ends; -1 if there are no such vertices */
-static int unpack_ends(struct unpacker *k, const struct map_guess *g,
-		       unsigned code, struct map_edge *d)
-{
-	struct bytes *b = &k->part[PART_ENDS];
-	unsigned how = code >> EDGE_FROM & 3;
-
-	d->from = how == FROM_EXIT ? g->exit : g->from + (how == FROM_NEXT);
-	if (how == FROM_TOLD && !unpack_near(b, g->from, g->exit, &d->from))
-		return unpack_fail(k, PART_ENDS, "no such vertex");
-	d->to = map_guess_to(g, d->kind, d->from);
-	if ((code & EDGE_TO_TOLD) && !unpack_near(b, d->to, g->exit, &d->to))
-		return unpack_fail(k, PART_ENDS, "no such vertex");
-	return 0;
-}
-
-/* whether an edge of this kind may lead from there to there */
-static bool unpack_suits(const struct map_guess *g, const struct map_edge *d)
-{
-	bool from_exit = d->from == g->exit, to_exit = d->to == g->exit;
-
-	return d->from <= g->exit && d->to <= g->exit &&
-	       from_exit == map_kind_arrives(d->kind) &&
-	       to_exit == map_kind_leaves(d->kind);
-}
-
-static int unpack_edge(struct unpacker *k, const struct map_proc *p,
-		       struct map_guess *g, struct map_edge *d)
-{
-	unsigned code = bytes_u8(&k->part[PART_EDGES]);
-
-	_Static_assert(MAP_KINDS == EDGE_KIND + 1, "all codes are kinds");
-	d->kind = code & EDGE_KIND;
-	if (unpack_ends(k, g, code, d))
-		return -1;
-	if (!unpack_suits(g, d))
-		return unpack_fail(k, PART_EDGES, "it cannot lead there");
-	if ((code & EDGE_COUNTED) &&
-	    !unpack_counter(k, &k->part[PART_COUNTERS], &d->counter))
-		return unpack_fail(k, PART_COUNTERS,
-				   "no such counter, or twice");
-	if (map_kind_calls(d->kind) && !unpack_callee(k, p, d))
-		return unpack_fail(k, PART_CALLS, "no such procedure");
-	if (map_kind_returns(d->kind) && !unpack_call(k, p, d))
-		return unpack_fail(k, PART_CALLS, "no such call");
-	map_guess_after(g, d);
-	return 0;
-}
-
-static int unpack_edges(struct unpacker *k, const struct map_proc *p)
-{
-	struct map_guess g = {.exit = map_exit(p)};
-
-	for (uint32_t i = 0; i < p->nedge; i++) {
-		struct map_edge d = {.counter = MAP_NONE};
-
-		if (unpack_edge(k, p, &g, &d))
-			return -1;
-		k->m->edge.at[k->m->edge.n++] = d;
-	}
-	return 0;
 }
 
 /*
@@ -373,14 +167,12 @@ static bool unpack_proc(struct unpacker *k, struct bytes *b,
 static int unpack_procs(struct unpacker *k)
 {
 	struct bytes *b = &k->part[PART_PROCS], *names = &k->part[PART_NAMES];
-	char *copy = arena_string(&k->m->arena, (const char *)names->p,
-				  names->n);
 	struct map_proc p = {0};
 
 	for (uint64_t i = 0; i < k->nproc; i++) {
 		if (!unpack_proc(k, b, &p))
 			return unpack_fail(k, PART_PROCS, "wrong numbers");
-		p.name = copy + names->at;
+		p.name = (const char *)names->p + names->at;
 		if (!bytes_string(names, names->n))
 			return unpack_fail(k, PART_NAMES, "");
 		if (!*p.name)
@@ -435,10 +227,15 @@ static int unpack_in_place(struct unpacker *k)
 }
 
 /* cuts what was squeezed into its parts */
-static int unpack_parts(struct unpacker *k, const buffer *all)
+static int unpack_parts(struct unpacker *k)
 {
+	const buffer *all = &k->m->store->all;
 	struct bytes b = bytes_window(all->at, all->n, 0);
 
+	/* see struct map_mark */
+	if (all->n > UINT32_MAX)
+		return err_set(k->e, ERR_INPUT, "%s: the map of counters has "
+			       "%zu bytes: it is too large", k->where, all->n);
 	k->nbyte = all->n;
 	for (unsigned i = 0; i < MAP_PARTS; i++) {
 		uint64_t n = bytes_uleb(&b);
@@ -446,6 +243,7 @@ static int unpack_parts(struct unpacker *k, const buffer *all)
 		k->part[i] = bytes_sub(&b, n);
 		if (b.bad || k->part[i].bad)
 			return unpack_fail(k, i, "it ends too early");
+		k->m->store->part[i] = k->part[i];
 	}
 	if (bytes_left(&b))
 		return err_set(k->e, ERR_INPUT, "%s: the map of counters is "
@@ -455,13 +253,8 @@ static int unpack_parts(struct unpacker *k, const buffer *all)
 
 static int unpack_all(struct unpacker *k)
 {
-	if (unpack_about(k) || unpack_reasons(k) || unpack_procs(k))
-		return -1;
-	for (uint64_t i = 0; i < k->nproc; i++)
-		if (unpack_blocks(k, &k->m->proc.at[i]) ||
-		    unpack_edges(k, &k->m->proc.at[i]))
-			return -1;
-	if (unpack_sites(k) || unpack_in_place(k))
+	if (unpack_about(k) || unpack_reasons(k) || unpack_procs(k) ||
+	    unpack_insides(k) || unpack_sites(k) || unpack_in_place(k))
 		return -1;
 	for (unsigned i = 0; i < MAP_PARTS; i++)
 		if (bytes_left(&k->part[i]))
@@ -490,25 +283,33 @@ int map_unpack(struct map *m, const void *bytes, size_t size,
 	       const char *where, struct err *e)
 {
 	struct unpacker k = {.m = m, .where = where, .e = e};
-	buffer all = {0};
 	int status;
 
 	*m = (struct map){0};
 	if (unpack_head(bytes, size, where, e))
 		return -1;
-	status = squeeze_back(&all, (const uint8_t *)bytes + MAP_HEAD,
+	m->store = NEW_ARRAY(struct map_store, 1);
+	status = squeeze_back(&m->store->all, (const uint8_t *)bytes + MAP_HEAD,
 			      size - MAP_HEAD, where, "the map of counters",
 			      e);
 	if (!status)
-		status = unpack_parts(&k, &all);
+		status = unpack_parts(&k);
 	if (!status)
 		status = unpack_all(&k);
-	vec_free(&all);
 	vec_free(&k.reason);
 	mem_free(k.used);
 	if (status)
 		map_release(m);
 	return status;
+}
+
+static void store_free(struct map_store *s)
+{
+	callees_free(&s->callees);
+	vec_free(&s->all);
+	mem_free(s->mark);
+	mem_free(s->here);
+	mem_free(s);
 }
 
 void map_release(struct map *m)
@@ -518,6 +319,13 @@ void map_release(struct map *m)
 	vec_free(&m->edge);
 	vec_free(&m->site);
 	vec_free(&m->in_place);
-	vec_free(&m->length);
+	/* lengths that were read are the store's */
+	if (!m->store)
+		vec_free(&m->length);
+	else
+		store_free(m->store);
+	m->store = NULL;
+	m->length.at = NULL;
+	m->length.n = 0;
 	arena_free(&m->arena);
 }

@@ -17,11 +17,11 @@ static uint32_t insn_at(const struct map *m, const struct map_block *b,
 	return i < b->ninsn && at == address ? i : MAP_NONE;
 }
 
-/* what an ending means for the block that holds it; false: no block does */
-static bool fall_short(const struct map *m, const struct ending *e,
-		       struct shortfall *f)
+/* what an ending means for the block of p that holds it; false: none does */
+static bool fall_short_in(const struct map *m, const struct map_proc *p,
+			  const struct ending *e, struct shortfall *f)
 {
-	for (uint32_t i = 0; i < m->block.n; i++) {
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
 		const struct map_block *b = &m->block.at[i];
 		uint32_t insn = MAP_NONE;
 
@@ -32,6 +32,20 @@ static bool fall_short(const struct map *m, const struct ending *e,
 			continue;
 		*f = (struct shortfall){i, insn + e->ran, e->count};
 		return true;
+	}
+	return false;
+}
+
+/* the same for all blocks */
+static bool fall_short(const struct map *m, const struct ending *e,
+		       struct shortfall *f)
+{
+	for (uint32_t i = 0; i < m->proc.n; i++) {
+		if (!map_may_hold(m, i, e->address))
+			continue;
+		map_need(m, i);
+		if (fall_short_in(m, &m->proc.at[i], e, f))
+			return true;
 	}
 	return false;
 }

@@ -30,7 +30,14 @@ struct shortfall {
 	uint64_t count;
 };
 
+/*
+ * What is inside of a procedure is there when it was asked for (solve_need());
+ * of maps that are being drawn, always.
+ */
 struct solved {
+	const struct map *m;
+	const uint64_t *value; /* of counters */
+	const bool *complete;  /* see solve_complete(), or NULL */
 	uint64_t *block, *edge; /* by number in the map */
 	bool *block_known, *edge_known;
 	/* MAP_ENTRY, but nobody calls that place: a jump that is not
@@ -39,6 +46,12 @@ struct solved {
 	uint64_t *calls; /* by procedure: how often it was called */
 	bool *calls_known;
 	bool *consistent; /* by procedure: false: all of it is unknown */
+	uint64_t *insns;  /* by procedure: instructions that ran, as known */
+	bool *insns_known; /* by procedure: there are no others */
+	bool *ran;	  /* by procedure: some counter of it is not 0 */
+	bool *idle;	  /* by procedure: all of it is known to be 0 */
+	bool *here;	  /* by procedure: its blocks and edges are there */
+	uint64_t *held;	  /* one: how many of those there are, about */
 	struct shortfall *shortfall; /* by block */
 	uint32_t nshortfall;
 	/* figures of product.md */
@@ -49,8 +62,8 @@ struct solved {
 };
 
 /*
- * Fills *s, in the arena; value has m->ncounter numbers, `endings` may be NULL:
- * none. Those in code that is not measured mean nothing.
+ * Fills *s, in the arena; value has m->ncounter numbers, which have to stay,
+ * `endings` may be NULL: none. Those in code that is not measured mean nothing.
  */
 void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
 		  const struct endings *endings, struct solved *s);
@@ -64,6 +77,15 @@ const bool *solve_complete(struct arena *a, const struct map *m);
 void solve_counts_again(struct arena *a, const struct map *m,
 			const bool *complete, const uint64_t *value,
 			const struct endings *endings, struct solved *s);
+
+/*
+ * Turns to a procedure: what is inside of it is there from now on, in the map
+ * and here. solve_need() lets what is there of others stay; solve_turn()
+ * forgets it when it has become much, so that one can turn to all of them, one
+ * after the other.
+ */
+void solve_need(const struct solved *s, uint32_t proc);
+void solve_turn(const struct solved *s, uint32_t proc);
 
 /* how often instruction number i of a block ran, if that is known */
 uint64_t solved_insn(const struct solved *s, uint32_t block, uint32_t i);

@@ -3,12 +3,7 @@
 
 #include "base/bisect.h"
 
-/* procedures from the first stub to behind the last: the linker's few pages */
-struct stubs {
-	size_t first, end;
-};
-
-static struct stubs stubs_of(const struct map *m)
+struct stubs stubs_of(const struct map *m)
 {
 	struct stubs x = {0, m->proc.n};
 
@@ -32,45 +27,49 @@ static const struct map_proc *stub_at(const struct map *m, struct stubs x,
 	return i < n && v[i].entry == entry && v[i].stub ? &v[i] : NULL;
 }
 
-/* an edge that leads to a stub, taken n times */
-static void add(const struct map *m, struct solved *s,
-		const struct map_proc *p, uint64_t n, bool known)
+void stub_calls_list(struct stub_calls *c, const struct solved *s,
+		     uint32_t proc)
 {
-	size_t i = (size_t)(p - m->proc.at);
+	const struct map *m = s->m;
+	const struct map_proc *p = &m->proc.at[proc], *to;
 
-	if (!known ||
-	    __builtin_add_overflow(s->calls[i], n, &s->calls[i]))
-		s->calls_known[i] = false;
-}
-
-/* what calls say is what its block and edges say */
-static void spread(struct solved *s, const struct map_proc *p, size_t i)
-{
-	if (!s->calls_known[i])
-		s->calls[i] = 0;
-	s->block[p->block] = s->calls[i];
-	s->block_known[p->block] = s->calls_known[i];
 	for (uint32_t e = p->edge; e < p->edge + p->nedge; e++) {
-		s->edge[e] = s->calls[i];
-		s->edge_known[e] = s->calls_known[i];
+		struct stub_call x = {.proc = proc, .count = s->edge[e],
+				      .known = s->edge_known[e]};
+
+		if (!m->edge.at[e].callee)
+			continue;
+		to = stub_at(m, c->stubs, m->edge.at[e].callee);
+		if (!to)
+			continue;
+		x.stub = (uint32_t)(to - m->proc.at);
+		vec_push(&c->v, x);
 	}
 }
 
-void solve_stubs(const struct map *m, struct solved *s)
+void stub_calls_add(const struct stub_calls *c, struct solved *s)
 {
-	struct stubs x = stubs_of(m);
+	for (size_t i = 0; i < c->v.n; i++) {
+		const struct stub_call *x = &c->v.at[i];
+		uint64_t *calls = &s->calls[x->stub];
 
-	for (size_t i = x.first; i < x.end; i++)
-		s->calls_known[i] |= m->proc.at[i].stub;
-	for (size_t e = 0; e < m->edge.n; e++) {
-		const struct map_proc *p = NULL;
-
-		if (m->edge.at[e].callee)
-			p = stub_at(m, x, m->edge.at[e].callee);
-		if (p)
-			add(m, s, p, s->edge[e], s->edge_known[e]);
+		/* of a procedure that proved wrong nothing is known */
+		if (!x->known || !s->consistent[x->proc] ||
+		    __builtin_add_overflow(*calls, x->count, calls))
+			s->calls_known[x->stub] = false;
 	}
-	for (size_t i = x.first; i < x.end; i++)
-		if (m->proc.at[i].stub)
-			spread(s, &m->proc.at[i], i);
+}
+
+void solve_stub(const struct solved *s, uint32_t proc)
+{
+	const struct map_proc *p = &s->m->proc.at[proc];
+
+	if (!s->calls_known[proc])
+		s->calls[proc] = 0;
+	s->block[p->block] = s->calls[proc];
+	s->block_known[p->block] = s->calls_known[proc];
+	for (uint32_t e = p->edge; e < p->edge + p->nedge; e++) {
+		s->edge[e] = s->calls[proc];
+		s->edge_known[e] = s->calls_known[proc];
+	}
 }

@@ -7,7 +7,31 @@
 
 #include "count/solve.h"
 
-/* fills in what s says of procedures that are stubs */
-void solve_stubs(const struct map *m, struct solved *s);
+/* procedures from the first stub to behind the last: the linker's few pages */
+struct stubs {
+	size_t first, end;
+};
+struct stubs stubs_of(const struct map *m);
+
+/* a procedure comes to a stub */
+struct stub_call {
+	uint32_t stub, proc;
+	uint64_t count;
+	bool known;
+};
+
+struct stub_calls {
+	struct stubs stubs;
+	VEC(struct stub_call) v;
+};
+
+/* adds those of a procedure, which has to be there */
+void stub_calls_list(struct stub_calls *c, const struct solved *s,
+		     uint32_t proc);
+/* how often stubs were called, by one list of several */
+void stub_calls_add(const struct stub_calls *c, struct solved *s);
+
+/* what calls of a stub say is what its block and edges say */
+void solve_stub(const struct solved *s, uint32_t proc);
 
 #endif

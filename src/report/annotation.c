@@ -166,6 +166,7 @@ void annotation_make(struct annotation *a, const struct told *t,
 	const struct map_proc *p = &m->map->proc.at[proc];
 
 	*a = (struct annotation){.m = m, .proc = proc};
+	told_need(m, proc);
 	add_parts(a, p);
 	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
 		add_block(a, i);

@@ -173,6 +173,7 @@ static void add_pairs(struct gatherer *g, uint32_t site)
 	size_t n = profile_pairs(&g->t->profile, g->m->image, site, &x);
 	struct branch b = {.has_from = true};
 
+	told_turn(g->m, map_proc_of(m, m->site.at[site].block));
 	b.from = block_last(m, &m->block.at[m->site.at[site].block]);
 	for (size_t i = 0; i < n; i++) {
 		b.has_to = x[i].to_image == g->m->image;
@@ -239,6 +240,9 @@ static void each_edge(struct gatherer *g, edge_use *use)
 	for (uint32_t i = 0; i < m->proc.n; i++) {
 		const struct map_proc *p = &m->proc.at[i];
 
+		if (told_idle(g->m, i))
+			continue;
+		told_turn(g->m, i);
 		for (uint32_t k = p->edge;
 		     !p->stub && k < p->edge + p->nedge; k++)
 			if (g->m->solved.edge_known[k] &&
@@ -293,8 +297,9 @@ void branches_make(struct branches *b, const struct told *t,
 			add_pairs(&g, i);
 	}
 	for (uint32_t i = 0; i < m->map->proc.n; i++) {
-		if (m->map->proc.at[i].stub)
+		if (m->map->proc.at[i].stub || told_idle(m, i))
 			continue;
+		told_turn(m, i);
 		look(&g, &m->map->proc.at[i]);
 		gather_hubs(&g, &m->map->proc.at[i]);
 	}

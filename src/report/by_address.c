@@ -1,30 +1,71 @@
 /* by_address: see by_address.h. */
 #include "report/by_address.h"
 
-struct at {
-	uint64_t start;
-	uint32_t number;
-};
-
 static int by_start(const void *a, const void *b)
 {
-	const struct at *p = a, *q = b;
+	const struct block_run *p = a, *q = b;
 
 	if (p->start != q->start)
 		return p->start < q->start ? -1 : 1;
-	return p->number < q->number ? -1 : p->number > q->number;
+	return p->first < q->first ? -1 : p->first > q->first;
 }
 
-uint32_t *blocks_by_address(const struct map *m)
+/* the runs of a procedure; apart: each block is one of its own */
+static void add_runs(struct block_runs *r, const struct map_proc *p,
+		     uint32_t proc, const struct map_block *b, bool apart)
 {
-	struct at *at = NEW_ARRAY(struct at, m->block.n + 1);
-	uint32_t *number = NEW_ARRAY(uint32_t, m->block.n + 1);
+	struct block_run *last = NULL;
 
-	for (uint32_t i = 0; i < m->block.n; i++)
-		at[i] = (struct at){m->block.at[i].start, i};
-	mem_sort(at, m->block.n, sizeof *at, by_start);
-	for (uint32_t i = 0; i < m->block.n; i++)
-		number[i] = at[i].number;
-	mem_free(at);
-	return number;
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++, b++) {
+		struct block_run x = {b->start, b->start + b->size, proc, i,
+				      i};
+
+		if (!apart && last && last->end == b->start) {
+			last->end = x.end;
+			last->last = i;
+			continue;
+		}
+		vec_push(&r->v, x);
+		last = &r->v.at[r->v.n - 1];
+	}
+}
+
+static void list(struct block_runs *r, const struct told_image *m, bool all,
+		 bool apart)
+{
+	struct map_inside inside = {0};
+	uint64_t n;
+
+	r->v.n = 0;
+	for (uint32_t i = 0; i < m->map->proc.n; i++) {
+		if (!all && told_instructions(m, i, &n) && !n)
+			continue;
+		map_look(m->map, i, &inside);
+		add_runs(r, &m->map->proc.at[i], i, inside.block, apart);
+	}
+	map_inside_free(&inside);
+	mem_sort(r->v.at, r->v.n, sizeof *r->v.at, by_start);
+}
+
+/* code that is read in two ways, from one byte and from the next */
+static bool overlap(const struct block_runs *r)
+{
+	for (size_t i = 1; i < r->v.n; i++)
+		if (r->v.at[i].start < r->v.at[i - 1].end)
+			return true;
+	return false;
+}
+
+void block_runs_make(struct block_runs *r, const struct told_image *m,
+		     bool all)
+{
+	*r = (struct block_runs){0};
+	list(r, m, all, false);
+	if (overlap(r))
+		list(r, m, all, true);
+}
+
+void block_runs_free(struct block_runs *r)
+{
+	vec_free(&r->v);
 }

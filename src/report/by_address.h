@@ -6,9 +6,22 @@
 #ifndef REPORT_BY_ADDRESS_H
 #define REPORT_BY_ADDRESS_H
 
-#include "count/map.h"
+#include "source/told.h"
 
-/* numbers of all blocks of the map, in the order of addresses; free it */
-uint32_t *blocks_by_address(const struct map *m);
+/* blocks of a procedure that lie together */
+struct block_run {
+	uint64_t start, end;	   /* addresses */
+	uint32_t proc;
+	uint32_t first, last; /* in the map */
+};
+
+struct block_runs {
+	VEC(struct block_run) v; /* in the order of addresses */
+};
+
+/* all, or those of procedures in which something ran, or may have */
+void block_runs_make(struct block_runs *r, const struct told_image *m,
+		     bool all);
+void block_runs_free(struct block_runs *r);
 
 #endif

@@ -96,6 +96,15 @@ static void add_block(struct parts *p, uint32_t number)
 			 s->block_known[number]);
 }
 
+static void add_procedure(struct parts *p, uint32_t proc)
+{
+	const struct map_proc *q = &p->m->map->proc.at[proc];
+
+	told_turn(p->m, proc);
+	for (uint32_t i = q->block; i < q->block + q->nblock; i++)
+		add_block(p, i);
+}
+
 static int by_place(const void *a, const void *b)
 {
 	const struct part *p = a, *q = b;
@@ -152,8 +161,8 @@ static void add_image(struct line_counts *c, const struct told *t,
 	p.lines = m->missing ? NULL : legend_lines(m->legend);
 	if (!p.lines)
 		return;
-	for (uint32_t i = 0; i < m->map->block.n; i++)
-		add_block(&p, i);
+	for (uint32_t i = 0; i < m->map->proc.n; i++)
+		add_procedure(&p, i);
 	if (p.v.n)
 		qsort(p.v.at, p.v.n, sizeof *p.v.at, by_place);
 	p.v.n = join_copies(&p);

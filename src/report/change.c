@@ -195,12 +195,29 @@ static void compare_code(const struct changer *c, struct change *x)
 
 	if (same && !has_run(x))
 		return;
+	change_turn(c, x);
 	to = change_blocks_of(c, x);
 	if (!same)
 		compare_blocks(c, x, to);
 	if (has_run(x))
 		x->edges = change_count_edges(c, x, to);
 	mem_free(to);
+}
+
+void change_turn(const struct changer *c, const struct change *x)
+{
+	if (x->a != MATCH_NONE)
+		told_turn(change_image_a(c->m, x), x->a);
+	if (x->b != MATCH_NONE)
+		told_turn(change_image_b(c->m, x), x->b);
+}
+
+void change_need(const struct match *m, const struct change *x)
+{
+	if (x->a != MATCH_NONE)
+		told_need(change_image_a(m, x), x->a);
+	if (x->b != MATCH_NONE)
+		told_need(change_image_b(m, x), x->b);
 }
 
 static void add_block(struct changer *c, struct change x)
@@ -259,6 +276,15 @@ static bool is_asked_for(const struct changer *c, const struct change *x)
 	       is_meant(c, change_image_a(c->m, x), x->a);
 }
 
+/* nothing of it ran in either run: nothing inside of it is a change */
+static bool is_idle(const struct changer *c, const struct change *x)
+{
+	return (x->a == MATCH_NONE ||
+		told_idle(change_image_a(c->m, x), x->a)) &&
+	       (x->b == MATCH_NONE ||
+		told_idle(change_image_b(c->m, x), x->b));
+}
+
 static void add_pair(struct changer *c, uint32_t image, uint32_t a,
 		     uint32_t b)
 {
@@ -270,11 +296,15 @@ static void add_pair(struct changer *c, uint32_t image, uint32_t a,
 	if (!is_asked_for(c, &x))
 		return;
 	c->out->found = true;
+	if (c->w->by != CHANGE_PROCEDURES && !c->w->all && is_idle(c, &x))
+		return;
 	if (c->w->by == CHANGE_BLOCKS) {
+		change_turn(c, &x);
 		add_blocks(c, x);
 		return;
 	}
 	if (c->w->by == CHANGE_EDGES) {
+		change_turn(c, &x);
 		change_add_edges(c, x);
 		return;
 	}

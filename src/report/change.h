@@ -66,7 +66,9 @@ void changes_free(struct changes *c);
 const struct told_image *change_image(const struct match *m,
 				      const struct change *x);
 const char *change_procedure(const struct match *m, const struct change *x);
-/* how a row's edge is called, in the run that has it */
+/* what is inside of the row's procedure is there from now on, in both runs */
+void change_need(const struct match *m, const struct change *x);
+/* how a row's edge is called, in the run that has it; requires that */
 const char *change_edge_name(const struct match *m, const struct change *x);
 /* how a kind of code is called in every output */
 const char *change_code_name(enum change_code code);

@@ -111,11 +111,12 @@ static void fill(struct arena *a, const struct told_image *m,
 
 	*x = (struct content){.m = m, .exact = im};
 	x->block = ARENA_ARRAY(a, uint64_t, map->block.n + 1);
-	for (size_t i = 0; i < map->block.n; i++)
-		x->block[i] = hash_block(m, im, &map->block.at[i]);
-	for (size_t i = 0; i < map->proc.n; i++) {
+	for (uint32_t i = 0; i < map->proc.n; i++) {
 		const struct map_proc *p = &map->proc.at[i];
 
+		map_turn(map, i);
+		for (uint32_t b = p->block; b < p->block + p->nblock; b++)
+			x->block[b] = hash_block(m, im, &map->block.at[b]);
 		for (uint32_t e = p->edge; e < p->edge + p->nedge; e++)
 			add_callee(x, p, &map->edge.at[e]);
 	}

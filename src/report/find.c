@@ -10,9 +10,13 @@ struct finder {
 	bool any;
 };
 
-static bool covers(const struct map *m, const struct map_proc *p,
-		   uint64_t address)
+static bool covers(const struct map *m, uint32_t proc, uint64_t address)
 {
+	const struct map_proc *p = &m->proc.at[proc];
+
+	if (!map_may_hold(m, proc, address))
+		return false;
+	map_turn(m, proc);
 	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
 		if (address >= m->block.at[i].start &&
 		    address - m->block.at[i].start < m->block.at[i].size)
@@ -24,7 +28,7 @@ static bool is_meant(const struct wanted *w, const struct told_image *m,
 		     uint32_t p)
 {
 	if (w->is_address)
-		return covers(m->map, &m->map->proc.at[p], w->address);
+		return covers(m->map, p, w->address);
 	return !strcmp(legend_symbol(m->legend, p), w->word) ||
 	       wanted_is_name(w, legend_procedure(m->legend, p));
 }

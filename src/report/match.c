@@ -87,10 +87,12 @@ static void list_names(const struct told_image *m, struct keyed_list *out)
 	}
 }
 
-static uint64_t insns_of(const struct map *m, const struct map_proc *p)
+static uint64_t insns_of(const struct map *m, uint32_t proc)
 {
+	const struct map_proc *p = &m->proc.at[proc];
 	uint64_t n = 0;
 
+	map_turn(m, proc);
 	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
 		n += m->block.at[i].ninsn;
 	return n;
@@ -108,7 +110,7 @@ static void list_contents(const struct content *c, const uint32_t *match,
 		struct keyed k = {.item = i};
 
 		if (match[i] != MATCH_NONE ||
-		    (!c->exact && insns_of(m, &m->proc.at[i]) < FEW_INSNS))
+		    (!c->exact && insns_of(m, i) < FEW_INSNS))
 			continue;
 		name = content_name(c->m, i);
 		k.key = content_procedure(c, i);

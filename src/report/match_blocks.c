@@ -86,6 +86,7 @@ static void open_side(struct matcher *m, struct side *s,
 {
 	uint32_t n;
 
+	map_need(x->m->map, proc);
 	s->map = x->m->map;
 	s->p = &s->map->proc.at[proc];
 	n = s->p->nblock;

@@ -58,14 +58,22 @@ static void note(uint32_t *one, uint32_t other)
 	*one = *one == MATCH_NONE || *one == other ? other : SEVERAL;
 }
 
+/* what is inside of both is needed */
+static void turn(const struct callers *k, uint32_t p, uint32_t q)
+{
+	map_turn(k->x->m->map, p);
+	map_turn(k->y->m->map, q);
+}
+
 /* whom the blocks of a procedure call, here and there */
 static void ask(struct callers *k, uint32_t p)
 {
 	uint32_t q = k->to[p], n = k->x->m->map->proc.at[p].nblock;
-	uint32_t *to = ARENA_ARRAY(&k->arena, uint32_t, n + 1);
-	uint32_t *a = callees_of(k, k->x, p, k->to);
-	uint32_t *b = callees_of(k, k->y, q, k->from);
+	uint32_t *to = ARENA_ARRAY(&k->arena, uint32_t, n + 1), *a, *b;
 
+	turn(k, p, q);
+	a = callees_of(k, k->x, p, k->to);
+	b = callees_of(k, k->y, q, k->from);
 	match_blocks(k->x, p, k->y, q, to);
 	for (uint32_t v = 0; v < n; v++) {
 		if (to[v] == MATCH_NONE || a[v] >= SEVERAL ||
@@ -84,6 +92,7 @@ static bool are_alike(struct callers *k, uint32_t p, uint32_t q)
 	uint32_t *to = ARENA_ARRAY(&k->arena, uint32_t, a->nblock + 1);
 	uint32_t same = 0, n = a->nblock < b->nblock ? a->nblock : b->nblock;
 
+	turn(k, p, q);
 	match_blocks(k->x, p, k->y, q, to);
 	for (uint32_t v = 0; v < a->nblock; v++)
 		same += to[v] != MATCH_NONE &&

@@ -240,6 +240,7 @@ void picture_make(struct picture *x, const struct told_image *m,
 
 	*x = (struct picture){.m = m, .proc = proc, .most_node = 1,
 			      .most_way = 1};
+	told_need(m, proc);
 	add_nodes(x, p);
 	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++)
 		add_way(x, p, i);

@@ -1,12 +1,28 @@
 /* rows: see rows.h. */
 #include "report/rows.h"
 
-#include <stdlib.h>
+#include "report/rows_pick.h"
+
+/* adds one if it is wished for */
+static void add(struct rows *r, struct row row)
+{
+	row.number = r->found++;
+	if (r->wish)
+		rows_pick(r, &row);
+	else
+		vec_push(&r->v, row);
+}
+
+/* also what did not run */
+static bool wants_all(const struct rows *r)
+{
+	return r->wish && r->wish->all;
+}
 
 void rows_add(struct rows *r, struct row row)
 {
-	if (r->all || !row.known || row.count)
-		vec_push(&r->v, row);
+	if (wants_all(r) || !row.known || row.count)
+		add(r, row);
 }
 
 static void add_images(struct rows *r, const struct told *t)
@@ -20,7 +36,7 @@ static void add_images(struct rows *r, const struct told *t)
 		};
 
 		/* all images are listed: they were there */
-		vec_push(&r->v, row);
+		add(r, row);
 	}
 }
 
@@ -34,7 +50,7 @@ static int add_processes(struct rows *r, struct told *t, struct err *e)
 				 &row.count, &all, e))
 			return -1;
 		row.least = !all;
-		vec_push(&r->v, row);
+		add(r, row);
 	}
 	return 0;
 }
@@ -87,19 +103,38 @@ static void add_edges(struct rows *r, const struct told_image *m,
 	}
 }
 
-/* blocks, instructions or edges of all procedures of an image */
-static void add_insides(struct rows *r, const struct told_image *m,
-			uint32_t image, enum rows_by by)
+/* blocks, instructions or edges of a procedure */
+static void add_inside(struct rows *r, const struct told_image *m,
+		       uint32_t image, uint32_t p)
 {
-	for (uint32_t p = 0; p < m->map->proc.n; p++) {
-		struct row row = {.image = image, .proc = p,
-				  .addr = m->map->proc.at[p].entry};
+	struct row row = {.image = image, .proc = p,
+			  .addr = m->map->proc.at[p].entry,
+			  .ran = told_ran(m, p)};
 
-		row.ran = told_ran(m, p);
-		if (by == BY_EDGE)
-			add_edges(r, m, row);
+	if (r->by == BY_EDGE)
+		add_edges(r, m, row);
+	else
+		add_blocks(r, m, row, r->by == BY_INSTRUCTION);
+}
+
+/* what is inside of all procedures of an image */
+static void add_insides(struct rows *r, const struct told *t, uint32_t image)
+{
+	const struct told_image *m = &t->image[image];
+
+	for (uint32_t p = 0; p < m->map->proc.n; p++) {
+		if (told_idle(m, p) && !wants_all(r))
+			continue;
+		/* if all are shown, what these show is needed again */
+		if (r->wish->limit == SIZE_MAX &&
+		    (r->by == BY_EDGE || r->by == BY_BLOCK))
+			told_need(m, p);
 		else
-			add_blocks(r, m, row, by == BY_INSTRUCTION);
+			told_turn(m, p);
+		if (r->by == BY_CALL_SITE)
+			rows_add_sites(r, t, image, p);
+		else
+			add_inside(r, m, image, p);
 	}
 }
 
@@ -118,30 +153,16 @@ static void add_lines(struct rows *r, const struct told *t)
 	}
 }
 
-/* known before unknown, many before few, then as they lie in the images */
-static int by_count(const void *a, const void *b)
+static bool is_inside(enum rows_by by)
 {
-	const struct row *p = a, *q = b;
-
-	if (p->known != q->known)
-		return p->known ? -1 : 1;
-	if (p->count != q->count)
-		return p->count > q->count ? -1 : 1;
-	if (p->image != q->image)
-		return p->image < q->image ? -1 : 1;
-	if (p->addr != q->addr)
-		return p->addr < q->addr ? -1 : 1;
-	if (p->item != q->item)
-		return p->item < q->item ? -1 : 1;
-	if (p->to_image != q->to_image)
-		return p->to_image < q->to_image ? -1 : 1;
-	return p->to < q->to ? -1 : p->to > q->to;
+	return by == BY_EDGE || by == BY_BLOCK || by == BY_INSTRUCTION ||
+	       by == BY_CALL_SITE;
 }
 
-int rows_make(struct rows *r, struct told *t, enum rows_by by, bool all,
-	      struct err *e)
+int rows_make(struct rows *r, struct told *t, enum rows_by by,
+	      const struct rows_wish *w, struct err *e)
 {
-	*r = (struct rows){.all = all};
+	*r = (struct rows){.t = t, .by = by, .wish = w};
 	if (by == BY_IMAGE)
 		add_images(r, t);
 	if (by == BY_LINE)
@@ -153,14 +174,10 @@ int rows_make(struct rows *r, struct told *t, enum rows_by by, bool all,
 	for (uint32_t i = 0; i < t->nimage; i++) {
 		if (by == BY_PROCEDURE)
 			add_procedures(r, &t->image[i], i);
-		else if (by == BY_CALL_SITE)
-			rows_add_sites(r, t, i);
-		else if (by != BY_IMAGE && by != BY_PROCESS && by != BY_LINE)
-			add_insides(r, &t->image[i], i, by);
+		if (is_inside(by))
+			add_insides(r, t, i);
 	}
-	/* processes stay in the order in which they began */
-	if (r->v.n && by != BY_PROCESS)
-		qsort(r->v.at, r->v.n, sizeof *r->v.at, by_count);
+	rows_sort(r);
 	return 0;
 }
 

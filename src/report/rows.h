@@ -1,6 +1,10 @@
 /*
  * rows: answers as tables, most first. What did not run is not listed, unless
  * one asks for it; what may have run, but how often is not known, comes last.
+ *
+ * An image has millions of instructions, and people ask for the first twenty:
+ * procedures are looked at one after the other, and only rows that may be
+ * among those shown in the end are kept.
  */
 #ifndef REPORT_ROWS_H
 #define REPORT_ROWS_H
@@ -33,6 +37,7 @@ struct row {
 	uint32_t proc;	/* in the map; for all but images and processes */
 	uint32_t item;	/* edge or block in the map, process in the profile,
 			   line in rows.lines */
+	uint32_t number; /* how many were found before it */
 	uint64_t addr;	/* of the procedure, block or instruction */
 	uint64_t count; /* executions; of larger things: instructions run */
 	bool known;	/* the count is */
@@ -47,20 +52,48 @@ struct row {
 	const char *to_unknown; /* why it is not */
 };
 
+enum rows_sort {
+	SORT_DEFAULT, /* most first; processes: as they began */
+	SORT_COUNT,   /* most first */
+	SORT_CALLS,   /* of procedures: most first */
+	SORT_ADDRESS, /* images by name; of lines: file and number */
+	SORT_NAME,    /* of procedures: by that, then by image */
+};
+
+/* which rows are asked for, and in what order */
+struct rows_wish {
+	const char *image; /* its file's name, or a pattern as of a shell */
+	const char *procedure; /* see find.h, or a pattern */
+	double share; /* at least that much of all executed instructions */
+	enum rows_sort sort;
+	bool reverse; /* the other way round; what is unknown stays last */
+	bool all;     /* also what did not run */
+	bool sure;    /* not what is unknown, but for procedures that ran */
+	size_t limit; /* not more than that */
+};
+
 struct rows {
 	VEC(struct row) v;
-	bool all; /* what did not run as well */
+	const struct told *t;
+	enum rows_by by;
+	const struct rows_wish *wish; /* NULL: all that ran */
+	uint32_t found;	 /* rows that there are, wanted or not */
+	uint32_t wanted; /* of these, but for wish.sure and wish.limit */
 	struct line_counts lines; /* by line: what the rows are about */
 };
 
-/* sites.c: call sites of an image, with whom they call */
-void rows_add_sites(struct rows *r, const struct told *t, uint32_t image);
-/* adds one, unless it is known not to have run (r->all: even then) */
+/* sites.c: call sites of a procedure, with whom they call */
+void rows_add_sites(struct rows *r, const struct told *t, uint32_t image,
+		    uint32_t proc);
+/* adds one, unless it is known not to have run, or is not wished for */
 void rows_add(struct rows *r, struct row row);
 
-/* fills *r; on -1 nothing needs freeing. all: also what did not run */
-int rows_make(struct rows *r, struct told *t, enum rows_by by, bool all,
-	      struct err *e);
+/*
+ * Fills *r, requires: what the wish asks for is there, which has to stay. On
+ * -1 nothing needs freeing.
+ */
+int rows_make(struct rows *r, struct told *t, enum rows_by by,
+	      const struct rows_wish *w, struct err *e);
 void rows_free(struct rows *r);
 
 /* calls of the row's procedure; false: not known */

@@ -5,8 +5,8 @@
 #ifndef REPORT_SAMPLED_ANNOTATION_H
 #define REPORT_SAMPLED_ANNOTATION_H
 
+#include "report/sampled_wanted.h"
 #include "source/disassembly.h"
-#include "source/sampled.h"
 
 struct sampled_noted {
 	uint64_t addr;
@@ -16,18 +16,13 @@ struct sampled_noted {
 };
 
 struct sampled_annotation {
-	struct sampled_image *m;
-	struct sampled_place of; /* the procedure */
-	uint32_t others; /* that are called so, too, and have samples */
+	struct sampled_found f;
 	uint64_t total[SAMPLED_EVENTS]; /* of the procedure */
 	VEC(struct sampled_noted) v; /* by address */
 	struct disassembly disassembly;
 };
 
-/*
- * The procedure that the user means (wanted.h), of several the one with most
- * samples; image: only of that one, NULL: of any. -1 and *e if none has any.
- */
+/* of the procedure that the user means: sampled_wanted() */
 int sampled_annotation_make(struct sampled_annotation *a, struct sampled *s,
 			    const char *word, const char *image,
 			    struct err *e);

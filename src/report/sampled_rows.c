@@ -76,6 +76,8 @@ static void rows_of_image(struct sampled_rows *r, struct sampled *s,
 		if (!fits(w->procedure, p.procedure))
 			continue;
 		row.procedure = p.procedure;
+		row.symbol = p.symbol;
+		row.start = p.start;
 		row.address = w->by == SAMPLED_INSTRUCTION ? p.address :
 							     p.start;
 		row.file = p.file;
@@ -110,27 +112,57 @@ static void rows_of_images(struct sampled_rows *r, const struct sampled *s,
 	}
 }
 
-void sampled_rows_make(struct sampled_rows *r, struct sampled *s,
-		       const struct sampled_wish *w)
+static void rows_of_processes(struct sampled_rows *r, const struct sampled *s)
 {
-	*r = (struct sampled_rows){0};
-	if (w->by == SAMPLED_IMAGE)
-		rows_of_images(r, s, w);
-	else if (w->by <= SAMPLED_INSTRUCTION)
-		rows_of_code(r, s, w);
-	for (uint32_t i = 0; w->by == SAMPLED_PROCESS && i < s->process.n;
-	     i++) {
+	for (uint32_t i = 0; i < s->process.n; i++) {
 		struct sampled_row row = {.item = i};
 
 		memcpy(row.samples, s->process.at[i].samples,
 		       sizeof row.samples);
 		vec_push(&r->v, row);
 	}
-	for (uint32_t i = 0; w->by == SAMPLED_EVENT && i < s->event.n; i++) {
+}
+
+static void rows_of_events(struct sampled_rows *r, const struct sampled *s)
+{
+	for (uint32_t i = 0; i < s->event.n; i++) {
 		struct sampled_row row = {.item = i};
 
 		row.samples[0] = s->event.at[i].samples;
 		vec_push(&r->v, row);
+	}
+}
+
+static void rows_of_epochs(struct sampled_rows *r, const struct sampled *s)
+{
+	for (uint32_t i = 0; i < s->epoch.n; i++) {
+		struct sampled_row row = {.item = i};
+
+		memcpy(row.samples, s->epoch.at[i].samples,
+		       sizeof row.samples);
+		vec_push(&r->v, row);
+	}
+}
+
+void sampled_rows_make(struct sampled_rows *r, struct sampled *s,
+		       const struct sampled_wish *w)
+{
+	*r = (struct sampled_rows){0};
+	switch (w->by) {
+	case SAMPLED_IMAGE:
+		rows_of_images(r, s, w);
+		break;
+	case SAMPLED_PROCESS:
+		rows_of_processes(r, s);
+		break;
+	case SAMPLED_EVENT:
+		rows_of_events(r, s);
+		break;
+	case SAMPLED_EPOCH:
+		rows_of_epochs(r, s);
+		return;
+	default:
+		rows_of_code(r, s, w);
 	}
 	mem_sort(r->v.at, r->v.n, sizeof *r->v.at, most_first);
 }
@@ -141,10 +173,24 @@ void sampled_rows_pick(struct sampled_rows *r, const struct sampled *s,
 	double least = s->event.n ? share * (double)s->event.at[0].samples : 0;
 	size_t n = 0;
 
-	/* most first: the others are behind */
-	while (n < r->v.n && (double)r->v.at[n].samples[0] >= least)
-		n++;
+	for (size_t i = 0; i < r->v.n; i++)
+		if ((double)r->v.at[i].samples[0] >= least)
+			r->v.at[n++] = r->v.at[i];
 	r->v.n = n;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct sampled_row *p = a, *q = b;
+
+	if (p->image == q->image && p->start != q->start)
+		return p->start < q->start ? -1 : 1;
+	return same_order(a, b);
+}
+
+void sampled_rows_by_place(struct sampled_rows *r)
+{
+	mem_sort(r->v.at, r->v.n, sizeof *r->v.at, by_place);
 }
 
 void sampled_rows_free(struct sampled_rows *r)

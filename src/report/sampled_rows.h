@@ -13,14 +13,17 @@ enum sampled_by {
 	SAMPLED_INSTRUCTION,
 	SAMPLED_PROCESS,
 	SAMPLED_EVENT,
+	SAMPLED_EPOCH,
 };
 
 struct sampled_row {
-	uint32_t image;	 /* in sampled.image; of processes and events: none */
-	uint32_t item;	 /* in sampled.process or sampled.event */
+	uint32_t image;	 /* in sampled.image; of what has no image: none */
+	uint32_t item;	 /* in sampled.process, .event or .epoch */
 	const char *procedure; /* of a line: of one of its instructions */
+	const char *symbol; /* of the procedure */
 	const char *file;
 	uint32_t line;
+	uint64_t start;	  /* of the procedure */
 	uint64_t address; /* of the procedure, or the instruction */
 	uint64_t samples[SAMPLED_EVENTS];
 };
@@ -34,11 +37,14 @@ struct sampled_wish {
 	const char *image, *procedure; /* patterns, or NULL */
 };
 
+/* most first; epochs in their order */
 void sampled_rows_make(struct sampled_rows *r, struct sampled *s,
 		       const struct sampled_wish *w);
 /* only what has at least that share of the first event */
 void sampled_rows_pick(struct sampled_rows *r, const struct sampled *s,
 		       double share);
+/* by image, procedure and address instead */
+void sampled_rows_by_place(struct sampled_rows *r);
 void sampled_rows_free(struct sampled_rows *r);
 
 #endif

@@ -120,10 +120,12 @@ static void add_insn(struct reader *r, uint64_t addr, bool known,
 	}
 }
 
-static void add_blocks(struct reader *r, const struct map_proc *p)
+static void add_blocks(struct reader *r, uint32_t proc)
 {
+	const struct map_proc *p = &r->m->map->proc.at[proc];
 	const struct solved *s = &r->m->solved;
 
+	told_turn(r->m, proc);
 	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
 		struct insn_walk w = {0};
 		uint64_t addr;
@@ -148,11 +150,11 @@ static void add_procedures(struct reader *r)
 	for (uint32_t p = 0; p < m->proc.n; p++) {
 		ran[p] = !told_instructions(r->m, p, &n) || n;
 		if (ran[p])
-			add_blocks(r, &m->proc.at[p]);
+			add_blocks(r, p);
 	}
 	for (uint32_t p = 0; p < m->proc.n; p++)
 		if (!ran[p] && lines_read(r->lines, m->proc.at[p].entry))
-			add_blocks(r, &m->proc.at[p]);
+			add_blocks(r, p);
 	mem_free(ran);
 }
 
@@ -245,9 +247,15 @@ static void add_targets(struct reader *r, uint32_t image)
 {
 	struct rows sites = {0};
 
-	rows_add_sites(&sites, r->t, image);
-	for (size_t i = 0; i < sites.v.n; i++)
-		add_target(r, &sites.v.at[i]);
+	for (uint32_t p = 0; p < r->m->map->proc.n; p++) {
+		if (told_idle(r->m, p))
+			continue;
+		told_turn(r->m, p);
+		sites.v.n = 0;
+		rows_add_sites(&sites, r->t, image, p);
+		for (size_t i = 0; i < sites.v.n; i++)
+			add_target(r, &sites.v.at[i]);
+	}
 	rows_free(&sites);
 }
 
@@ -264,6 +272,14 @@ void samples_make(struct samples *s, const struct told *t)
 		add_calls(&r);
 		add_targets(&r, i);
 	}
+}
+
+void samples_add(struct samples *s, struct lines *l, uint64_t addr,
+		 uint64_t count)
+{
+	struct reader r = {.s = s, .lines = l};
+
+	add_insn(&r, addr, true, count);
 }
 
 void samples_free(struct samples *s)

@@ -60,6 +60,13 @@ struct samples {
 };
 
 void samples_make(struct samples *s, const struct told *t);
+/*
+ * Instead: the instruction at the address, of an image with those lines, has so
+ * many samples. Begins with an empty *s. How often functions were called is not
+ * known then, and given as 0.
+ */
+void samples_add(struct samples *s, struct lines *l, uint64_t addr,
+		 uint64_t count);
 void samples_free(struct samples *s);
 
 #endif

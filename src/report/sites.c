@@ -9,14 +9,14 @@
 #include "base/bisect.h"
 #include "cfg/cfg.h"
 
-/* an image while its sites are listed */
+/* a procedure while its sites are listed */
 struct lister {
 	struct rows *rows;
 	const struct told *t;
 	const struct told_image *m;
-	uint32_t *site;	 /* by block: the site that ends it, or ROW_NONE */
-	bool *edges_tell; /* by site */
-	uint32_t *told;	 /* by image of the profile: in told.image */
+	const struct map_proc *p;
+	uint32_t first, nsite; /* its sites */
+	bool *edges_tell;      /* by site, from the first: where it led */
 	struct row row;
 };
 
@@ -50,8 +50,52 @@ const char *row_callee(const struct told *t, const struct row *r)
 
 	if (i != MAP_NONE)
 		return legend_procedure(t->image[r->to_image].legend, i);
+	told_need(&t->image[r->image], r->proc);
 	return r->to_image == r->image && is_own(m, r) ?
 		       row_procedure(t, r) : NULL;
+}
+
+/* the first site of a block or those behind it */
+static uint32_t first_site(const struct map *m, uint32_t block)
+{
+	size_t i;
+
+	bisect(i, m->site.n, m->site.at[i].block < block);
+	return (uint32_t)i;
+}
+
+/* the site that ends a block, or ROW_NONE */
+static uint32_t site_of(const struct lister *l, uint32_t block)
+{
+	const struct map *m = l->m->map;
+	uint32_t i = l->nsite ? first_site(m, block) : (uint32_t)m->site.n;
+
+	return i < m->site.n && m->site.at[i].block == block ? i : ROW_NONE;
+}
+
+static void find_sites(struct lister *l)
+{
+	const struct map *m = l->m->map;
+
+	l->first = first_site(m, l->p->block);
+	l->nsite = first_site(m, l->p->block + l->p->nblock) - l->first;
+	l->edges_tell = NEW_ARRAY(bool, l->nsite);
+	for (uint32_t i = 0; i < l->nsite; i++) {
+		const struct map_site *s = &m->site.at[l->first + i];
+
+		l->edges_tell[i] = !s->call && !s->pairs &&
+			map_edges_tell(m, l->p, s->block - l->p->block);
+	}
+}
+
+/* an image of the profile, in told.image */
+static uint32_t told_number(const struct told *t, uint32_t image)
+{
+	uint32_t i = 0;
+
+	while (t->image[i].image != image)
+		i++;
+	return i;
 }
 
 static void add_known(struct lister *l, uint32_t to_image, uint64_t to,
@@ -94,7 +138,8 @@ static uint64_t add_pairs(struct lister *l, uint32_t site)
 			add_unknown(l, "in code that is not counted", true,
 				    count);
 		else
-			add_known(l, l->told[x[i].to_image], x[i].to, true,
+			add_known(l, told_number(l->t, x[i].to_image),
+				  x[i].to, true,
 				  count);
 		all += count;
 	}
@@ -107,7 +152,7 @@ static void add_site(struct lister *l, uint32_t site)
 	bool known = l->m->solved.block_known[s->block];
 	uint64_t count = l->m->solved.block[s->block], all;
 
-	if (l->edges_tell[site])
+	if (l->edges_tell[site - l->first])
 		return;
 	if (!s->pairs) {
 		add_unknown(l, "pairs were not measured", known, count);
@@ -119,14 +164,15 @@ static void add_site(struct lister *l, uint32_t site)
 }
 
 /* direct calls and jumps, and targets of tables */
-static void add_edge(struct lister *l, const struct map_proc *p, uint32_t edge)
+static void add_edge(struct lister *l, uint32_t edge)
 {
+	const struct map_proc *p = l->p;
 	const struct map_edge *d = &l->m->map->edge.at[edge];
-	uint32_t site = l->site[p->block + d->from];
+	uint32_t site = site_of(l, p->block + d->from);
 	uint64_t to = d->callee;
 
 	if (site != ROW_NONE) {
-		if (!l->edges_tell[site])
+		if (!l->edges_tell[site - l->first])
 			return;
 		l->row.kind = SITE_INDIRECT_JUMP;
 		to = l->m->map->block.at[p->block + d->to].start;
@@ -146,67 +192,35 @@ static void at_block(struct lister *l, uint32_t block)
 	l->row.addr = block_last(l->m->map, &l->m->map->block.at[block]);
 }
 
-static void add_procedure(struct lister *l, uint32_t proc)
+void rows_add_sites(struct rows *r, const struct told *t, uint32_t image,
+		    uint32_t proc)
 {
-	const struct map_proc *p = &l->m->map->proc.at[proc];
+	const struct told_image *m = &t->image[image];
+	const struct map_proc *p = &m->map->proc.at[proc];
+	struct lister l = {
+		.rows = r, .t = t, .m = m, .p = p,
+		.row = {.image = image, .proc = proc, .to_image = ROW_NONE,
+			.ran = told_ran(m, proc)},
+	};
 
-	l->row = (struct row){.image = l->row.image, .proc = proc,
-			      .to_image = ROW_NONE,
-			      .ran = told_ran(l->m, proc)};
+	find_sites(&l);
 	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++) {
-		uint32_t from = l->m->map->edge.at[i].from;
+		uint32_t from = m->map->edge.at[i].from;
 
 		if (from >= p->nblock)
 			continue;
-		at_block(l, p->block + from);
-		add_edge(l, p, i);
+		at_block(&l, p->block + from);
+		add_edge(&l, i);
 	}
 	for (uint32_t b = p->block; b < p->block + p->nblock; b++) {
-		uint32_t site = l->site[b];
+		uint32_t site = site_of(&l, b);
 
 		if (site == ROW_NONE)
 			continue;
-		at_block(l, b);
-		l->row.kind = l->m->map->site.at[site].call ?
-				      SITE_INDIRECT_CALL : SITE_INDIRECT_JUMP;
-		add_site(l, site);
+		at_block(&l, b);
+		l.row.kind = m->map->site.at[site].call ?
+				     SITE_INDIRECT_CALL : SITE_INDIRECT_JUMP;
+		add_site(&l, site);
 	}
-}
-
-/* the sites of the next procedure; *next: the first of them */
-static void find_sites(struct lister *l, const struct map_proc *p,
-		       uint32_t *next)
-{
-	const struct map *m = l->m->map;
-
-	for (; *next < m->site.n &&
-	       m->site.at[*next].block < p->block + p->nblock; ++*next) {
-		const struct map_site *s = &m->site.at[*next];
-
-		l->site[s->block] = *next;
-		l->edges_tell[*next] = !s->call && !s->pairs &&
-			map_edges_tell(m, p, s->block - p->block);
-	}
-}
-
-void rows_add_sites(struct rows *r, const struct told *t, uint32_t image)
-{
-	const struct told_image *m = &t->image[image];
-	struct arena a = {0};
-	struct lister l = {
-		.rows = r, .t = t, .m = m, .row.image = image,
-		.site = ARENA_ARRAY(&a, uint32_t, m->map->block.n),
-		.edges_tell = ARENA_ARRAY(&a, bool, m->map->site.n),
-		.told = ARENA_ARRAY(&a, uint32_t, t->nimage),
-	};
-	uint32_t next = 0;
-
-	memset(l.site, 0xff, m->map->block.n * sizeof *l.site);
-	for (uint32_t i = 0; i < t->nimage; i++)
-		l.told[t->image[i].image] = i;
-	for (uint32_t p = 0; p < m->map->proc.n; p++) {
-		find_sites(&l, &m->map->proc.at[p], &next);
-		add_procedure(&l, p);
-	}
-	arena_free(&a);
+	mem_free(l.edges_tell);
 }

@@ -124,13 +124,13 @@ static void add_lines(struct adder *a)
 
 static void add_all(struct adder *a)
 {
-	struct variation_run run = {a->t->instructions, true};
+	struct variation_run one = {a->t->instructions, true};
 
 	for (uint32_t i = 0; i < a->t->nimage; i++) {
 		const struct told_image *m = &a->t->image[i];
 		bool known = !m->missing && !m->solved.unknown_procs;
 
-		run.complete &= known;
+		one.complete &= known;
 		if (a->v->by == BY_PROCEDURE)
 			add_procedures(a, m);
 		else if (a->v->by == BY_IMAGE)
@@ -139,7 +139,7 @@ static void add_all(struct adder *a)
 	}
 	if (a->v->by == BY_LINE)
 		add_lines(a);
-	vec_push(&a->v->run, run);
+	vec_push(&a->v->run, one);
 }
 
 int variation_add(struct variation *v, const struct told *t, struct err *e)
@@ -157,6 +157,29 @@ int variation_add(struct variation *v, const struct told *t, struct err *e)
 		return err_set(e, ERR_INPUT, "%s and %s have nothing in "
 			       "common", v->first, t->profile.file.name);
 	return 0;
+}
+
+void variation_of_samples(struct variation *v, const struct sampled_runs *r)
+{
+	for (size_t i = 0; i < r->total.n; i++) {
+		struct variation_run one = {r->total.at[i], true};
+
+		vec_push(&v->run, one);
+		v->sum += r->total.at[i];
+	}
+	for (size_t i = 0; i < r->part.n; i++) {
+		const struct sampled_part *p = &r->part.at[i];
+		const struct sampled_thing *t = &r->thing.at[p->thing];
+		struct varied new = {.image = t->image, .name = t->name,
+				     .line = t->line};
+
+		if (!i || p[-1].thing != p->thing)
+			vec_push(&v->v, new);
+		varied_put(&v->v.at[v->v.n - 1], p->samples);
+	}
+	for (size_t i = 0; i < v->v.n; i++)
+		while (v->v.at[i].runs < r->total.n)
+			varied_put(&v->v.at[i], 0);
 }
 
 double varied_range(const struct varied *x)

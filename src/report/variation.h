@@ -7,12 +7,15 @@
  * their images' files and they are called the same, those without a name if
  * they are at one address of the same file. How an image was counted does not
  * matter, nor that it is another build.
+ *
+ * What is said of instructions holds for samples, if the runs are databases.
  */
 #ifndef REPORT_VARIATION_H
 #define REPORT_VARIATION_H
 
 #include "base/intern.h"
 #include "report/rows.h"
+#include "report/sampled_runs.h"
 
 /* something in all runs that have it */
 struct varied {
@@ -43,6 +46,11 @@ struct variation {
 
 /* adds a run; -1 and *e if it has nothing in common with the others */
 int variation_add(struct variation *v, const struct told *t, struct err *e);
+/*
+ * The same of samples, all runs at once; what has none in a run has 0 there.
+ * Texts stay theirs. requires: sampled_runs_sort()
+ */
+void variation_of_samples(struct variation *v, const struct sampled_runs *r);
 /* what varied most first, by normalized range; what never ran is taken out */
 void variation_sort(struct variation *v);
 void variation_free(struct variation *v);

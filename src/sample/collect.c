@@ -2,53 +2,14 @@
 #include "sample/collect.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "store/image_key.h"
+#include "sample/jit.h"
 
-enum {
-	NOBODY = 0, /* the process of samples that have none */
-	SETTLE = 4096, /* so many samples are added up at least */
-};
-
-/* --- images */
-
-/* the number of an image; all that makes it one is in the key */
-static uint32_t image_number(struct collector *c, struct stored_image is)
-{
-	struct seen_image new = {.is = is};
-	char key[IMAGE_KEY];
-	uint32_t number;
-
-	image_key(&is, key);
-	number = intern(&c->key, key);
-	if (number == c->image.n) {
-		new.is.path = intern_string(&c->text, is.path);
-		vec_push(&c->image, new);
-	}
-	return number;
-}
-
-static uint32_t special_image(struct collector *c, enum image_kind kind,
-			      const char *name)
-{
-	return image_number(c, (struct stored_image){.kind = kind,
-						     .path = name});
-}
-
-static void image_sample(struct collector *c, uint32_t image, uint64_t offset)
-{
-	struct seen_image *m = &c->image.at[image];
-	struct hit one = {offset, 1};
-
-	vec_push(&m->fresh, one);
-	if (m->fresh.n < 2 * m->settled + SETTLE)
-		return;
-	run_settle(&m->fresh);
-	m->settled = m->fresh.n;
-}
+enum { NOBODY = HARVEST_NOBODY };
 
 /* --- processes */
 
@@ -56,13 +17,7 @@ static void image_sample(struct collector *c, uint32_t image, uint64_t offset)
 static void process_begin(struct collector *c, struct space *s,
 			  const char *name)
 {
-	struct seen_process p = {.pid = s->pid,
-				 .name = intern_string(&c->text, name)};
-
-	if (!c->process.n)
-		vec_push(&c->process, (struct seen_process){.name = "?"});
-	s->process = (uint32_t)c->process.n;
-	vec_push(&c->process, p);
+	s->process = harvest_process(&c->harvest, s->pid, name);
 }
 
 /* what a file, or memory, is by the name that the kernel gives to it */
@@ -79,11 +34,17 @@ static struct stored_image image_named(const char *name)
 }
 
 static void map(struct collector *c, struct space *s, struct mapping m,
-		struct stored_image is)
+		struct stored_image is, uint64_t time)
 {
 	if (is.kind == IMAGE_MEMORY)
 		m.offset = m.start;
-	m.image = image_number(c, is);
+	m.image = harvest_image(&c->harvest, &is);
+	/*
+	 * The kernel tells how much it wanted for the loader, and puts the
+	 * vdso into what it did not need, before the program's first step.
+	 */
+	if (is.kind != IMAGE_VDSO)
+		past_tear(&c->past, s, &m, time);
 	space_map(s, &m);
 }
 
@@ -110,7 +71,10 @@ static void on_mmap(struct collector *c, struct bytes *b, bool has_id)
 		is.build_id_len = id[0];
 		memcpy(is.build_id, id + 4, id[0]);
 	}
-	map(c, space_make(&c->spaces, pid), m, is);
+	/* what the record is of stands behind: who, and when at the end */
+	if (bytes_left(b) >= 8)
+		bytes_take(b, bytes_left(b) - 8);
+	map(c, space_make(&c->spaces, pid), m, is, bytes_uint(b, 8));
 }
 
 /* PERF_RECORD_COMM: a name, or a new program */
@@ -125,7 +89,7 @@ static void on_comm(struct collector *c, struct bytes *b, bool exec)
 		return;
 	s = space_make(&c->spaces, pid);
 	if (exec)
-		space_clear(s);
+		past_exec(&c->past, s);
 	if (exec || (pid == tid && s->process == NOBODY))
 		process_begin(c, s, name);
 }
@@ -135,72 +99,167 @@ static void on_fork(struct collector *c, struct bytes *b)
 {
 	uint32_t pid = (uint32_t)bytes_uint(b, 4);
 	uint32_t parent = (uint32_t)bytes_uint(b, 4);
+	uint64_t time;
 	const struct space *from;
 	struct space *s;
 	const char *name;
 
+	bytes_uint(b, 8); /* the threads */
+	time = bytes_uint(b, 8);
 	if (b->bad || pid == parent)
 		return;
+	past_end(&c->past, space_make(&c->spaces, pid));
 	s = space_copy(&c->spaces, pid, parent);
 	from = space_of(&c->spaces, parent);
-	name = from && from->process ? c->process.at[from->process].name : "?";
+	past_child(s, from, time);
+	name = from && from->process ?
+		       c->harvest.process.at[from->process].name : "?";
 	process_begin(c, s, name);
+}
+
+/* PERF_RECORD_EXIT, of a thread or a process */
+static void on_exit_of(struct collector *c, struct bytes *b)
+{
+	uint32_t pid = (uint32_t)bytes_uint(b, 4), tid;
+	struct space *s;
+
+	bytes_uint(b, 4); /* the parent */
+	tid = (uint32_t)bytes_uint(b, 4);
+	s = b->bad || pid != tid ? NULL : space_of(&c->spaces, pid);
+	if (!s)
+		return;
+	s->ended = true;
+	s->until = c->past.generation;
 }
 
 /* --- samples */
 
-/* asks /proc for code that nobody told of: memory that became code later */
+/* what /proc says of a process */
+struct asked {
+	struct collector *c;
+	uint32_t pid;
+};
+
+/* proc_each_map(): what the kernel has not told is mapped there */
+static void take_map(void *asked, const struct proc_map *p)
+{
+	const struct asked *x = asked;
+	struct space *s = space_of(&x->c->spaces, x->pid);
+	struct mapping m = {p->start, p->end, p->offset, 0};
+	struct stored_image is = image_named(p->name);
+
+	if (space_find(s, p->start))
+		return;
+	if (is.kind == IMAGE_FILE)
+		proc_build_id(&x->c->ids, x->pid, p, &is);
+	map(x->c, s, m, is, 0); /* over nothing */
+}
+
+/* asks for code that nobody told of: memory that became code later */
 static void ask_process(struct collector *c, struct space *s)
 {
-	char file[64], line[PATH_MAX + 128], name[PATH_MAX];
-	FILE *f;
+	struct asked x = {c, s->pid};
 
 	if (s->misses++ < s->patience)
 		return;
 	s->patience = 2 * s->patience + 16;
 	s->misses = 0;
-	snprintf(file, sizeof file, "/proc/%u/maps", s->pid);
-	f = fopen(file, "re");
-	while (f && fgets(line, sizeof line, f)) {
-		struct mapping m = {0};
-		char may[8] = "";
-
-		*name = 0;
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64
-			   " %*s %*s %4095[^\n]", &m.start, &m.end, may,
-			   &m.offset, name) >= 4 && strchr(may, 'x') &&
-		    !space_find(s, m.start))
-			map(c, s, m, image_named(name));
-	}
-	if (f)
-		fclose(f);
+	proc_each_map(s->pid, take_map, &x);
 }
 
-static void user_sample(struct collector *c, struct space *s, uint64_t ip)
+/* proc_each(): one that nobody told of */
+static void take_process(void *collector, uint32_t pid, const char *name)
 {
-	const struct mapping *m = space_find(s, ip);
+	struct asked x = {collector, pid};
+	struct space *s = space_make(&x.c->spaces, pid);
 
-	if (!m) {
-		ask_process(c, s);
-		m = space_find(s, ip);
-	}
+	if (s->process == NOBODY)
+		process_begin(x.c, s, name);
+	proc_each_map(pid, take_map, &x);
+}
+
+void collector_scan(struct collector *c)
+{
+	proc_each(take_process, c);
+}
+
+/* what was there then, if that is known, or can be asked */
+static const struct mapping *find_or_ask(struct collector *c, struct space *s,
+					 const struct counted *x)
+{
+	const struct mapping *m;
+	bool torn;
+
+	if (!s)
+		return NULL;
+	m = past_look(s, x->address, x->from, x->to, &torn);
+	if (m || torn || s != space_of(&c->spaces, s->pid))
+		return m; /* who is over cannot be asked */
+	ask_process(c, s);
+	return space_find(s, x->address);
+}
+
+/* the samples are of that place in an image, and of a process or nobody */
+static void add(struct collector *c, uint32_t image, const struct space *s,
+		const struct counted *x, uint64_t offset)
+{
+	struct hit h = {offset, x->count};
+
+	c->samples += x->count;
+	harvest_samples(&c->harvest, image, s ? s->process : NOBODY, x->event,
+			h);
+}
+
+static bool is_memory(const struct collector *c, const struct mapping *m)
+{
+	return c->harvest.image.at[m->image].is.kind == IMAGE_MEMORY;
+}
+
+/*
+ * The image of what a process makes itself, if it tells what that is, else
+ * `memory`. It is asked at its first samples there, and more and more seldom.
+ */
+static uint32_t made_by(struct collector *c, struct space *s, uint32_t memory)
+{
+	char path[PROC_NAME + 32];
+	struct stored_image is = {.kind = IMAGE_MADE, .path = path};
+
+	if (s->made)
+		return s->made;
+	if (s->misses++ < s->patience)
+		return memory;
+	s->patience = 2 * s->patience + 16;
+	s->misses = 0;
+	if (!jit_is_told(s->pid))
+		return memory;
+	snprintf(path, sizeof path, "[made by %s %" PRIu32 "]",
+		 c->harvest.process.at[s->process].name, s->pid);
+	s->made = harvest_image(&c->harvest, &is);
+	c->harvest.image.at[s->made].maker = s->pid;
+	return s->made;
+}
+
+static void user_samples(struct collector *c, struct space *s,
+			 const struct counted *x)
+{
+	const struct mapping *m = find_or_ask(c, s, x);
+	struct stored_image unknown = {.kind = IMAGE_UNKNOWN,
+				       .path = "[unknown]"};
+
 	if (m) {
-		image_sample(c, m->image, ip - m->start + m->offset);
+		add(c, is_memory(c, m) ? made_by(c, s, m->image) : m->image, s,
+		    x, x->address - m->start + m->offset);
 		return;
 	}
-	c->unknown++;
-	image_sample(c, special_image(c, IMAGE_UNKNOWN, "[unknown]"), ip);
+	c->unknown += x->count;
+	add(c, harvest_image(&c->harvest, &unknown), s, x, x->address);
 }
 
-static void kernel_sample(struct collector *c, uint64_t ip)
+/* the image of a part of the kernel, or of what is in none (NULL) */
+static uint32_t kernel_image(struct collector *c, const struct kernel_part *p)
 {
-	const struct kernel_part *p;
 	struct stored_image is = {.kind = IMAGE_KERNEL, .path = "[kernel]"};
 
-	if (!c->kernel_known)
-		kernel_read(&c->kernel);
-	c->kernel_known = true;
-	p = kernel_find(&c->kernel, ip);
 	if (p && p->module) {
 		is.kind = IMAGE_MODULE;
 		is.path = p->name;
@@ -208,32 +267,106 @@ static void kernel_sample(struct collector *c, uint64_t ip)
 		memcpy(is.build_id, c->kernel.build_id, sizeof is.build_id);
 		is.build_id_len = c->kernel.build_id_len;
 	}
-	image_sample(c, image_number(c, is), p ? ip - p->start : ip);
+	return harvest_image(&c->harvest, &is);
 }
 
-static void on_sample(struct collector *c, struct bytes *b, unsigned mode)
+static void know_kernel(struct collector *c)
 {
-	uint64_t ip = bytes_uint(b, 8);
-	uint32_t pid = (uint32_t)bytes_uint(b, 4);
-	struct space *s = space_make(&c->spaces, pid);
+	kernel_read(&c->kernel);
+	for (size_t i = 0; i < c->kernel.part.n; i++)
+		vec_push(&c->kernel_image,
+			 kernel_image(c, &c->kernel.part.at[i]));
+	vec_push(&c->kernel_image, kernel_image(c, NULL));
+}
 
+static void kernel_samples(struct collector *c, const struct space *s,
+			   const struct counted *x)
+{
+	const struct kernel_part *p;
+	size_t part;
+
+	if (!c->kernel_image.n)
+		know_kernel(c);
+	p = kernel_find(&c->kernel, x->address);
+	part = p ? (size_t)(p - c->kernel.part.at) : c->kernel.part.n;
+	add(c, c->kernel_image.at[part], s, x,
+	    p ? x->address - p->start : x->address);
+}
+
+/* samples of a process, or of nobody knows whom (NULL) */
+static void add_samples(struct collector *c, struct space *s,
+			const struct counted *x)
+{
+	if (x->kernel)
+		kernel_samples(c, s, x);
+	else
+		user_samples(c, s, x);
+}
+
+static void on_sample(struct collector *c, struct bytes *b, uint32_t event,
+		      unsigned mode)
+{
+	struct counted one = {.address = bytes_uint(b, 8), .count = 1,
+			      .event = event,
+			      .kernel = mode == PERF_RECORD_MISC_KERNEL};
+	struct space *s;
+
+	if (c->deaf)
+		return;
+	s = space_make(&c->spaces, (uint32_t)bytes_uint(b, 4));
 	if (s->process == NOBODY)
 		process_begin(c, s, "?");
-	c->process.at[s->process].fresh++;
-	c->samples++;
-	if (mode == PERF_RECORD_MISC_KERNEL)
-		kernel_sample(c, ip);
-	else
-		user_sample(c, s, ip);
+	add_samples(c, s, &one);
 }
 
-void collect(void *collector, const struct perf_event_header *h)
+void collect_counted(void *collector, const struct counted *x)
+{
+	struct collector *c = collector;
+	struct space *s = past_find(&c->past, &c->spaces, x->pid, x->exec,
+				    x->birth);
+
+	if (!s)
+		c->puzzled = true;
+	else if (s->process == NOBODY)
+		process_begin(c, s, "?");
+	add_samples(c, s, x);
+}
+
+/* TABLE_CITIZEN */
+static void on_citizen(struct collector *c, const struct citizen *x)
+{
+	struct space *s = space_make(&c->spaces, x->pid);
+	char name[PROC_NAME];
+
+	if (!past_number(&c->past, s, x->exec, x->birth) &&
+	    proc_name(x->pid, name))
+		take_process(c, x->pid, name);
+}
+
+/* PERF_RECORD_LOST: samples, or news */
+static void on_lost(struct collector *c, struct bytes *b, uint32_t event)
+{
+	uint64_t n;
+
+	bytes_uint(b, 8); /* which event's */
+	n = bytes_uint(b, 8);
+	if (c->past.kept)
+		c->puzzled = true;
+	else
+		c->lost[event] += n;
+}
+
+void collect(void *collector, uint32_t event,
+	     const struct perf_event_header *h)
 {
 	struct collector *c = collector;
 	struct bytes b = bytes_window((const uint8_t *)(h + 1),
 				      h->size - sizeof *h, 0);
 
 	switch (h->type) {
+	case TABLE_CITIZEN:
+		on_citizen(c, (const struct citizen *)h);
+		break;
 	case PERF_RECORD_MMAP2:
 		on_mmap(c, &b, h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID);
 		break;
@@ -243,84 +376,75 @@ void collect(void *collector, const struct perf_event_header *h)
 	case PERF_RECORD_FORK:
 		on_fork(c, &b);
 		break;
+	case PERF_RECORD_EXIT:
+		on_exit_of(c, &b);
+		break;
 	case PERF_RECORD_LOST:
-		bytes_uint(&b, 8); /* which event's */
-		c->lost += bytes_uint(&b, 8);
+		on_lost(c, &b, event);
 		break;
 	case PERF_RECORD_SAMPLE:
-		on_sample(c, &b, h->misc & PERF_RECORD_MISC_CPUMODE_MASK);
+		on_sample(c, &b, event,
+			  h->misc & PERF_RECORD_MISC_CPUMODE_MASK);
 		break;
 	}
 }
 
-/* --- storing */
+/* --- who is still there */
 
-static int store_images(struct collector *c, struct store *s, int64_t epoch,
-			int64_t event, struct err *e)
+void collector_shed(struct collector *c, size_t most)
 {
-	for (size_t i = 0; i < c->image.n; i++) {
-		struct seen_image *m = &c->image.at[i];
-		int64_t image;
-
-		if (!m->fresh.n)
-			continue;
-		run_settle(&m->fresh);
-		image = store_image(s, &m->is, e);
-		if (image < 0 ||
-		    store_samples(s, epoch, image, event, &m->fresh, e))
-			return -1;
-	}
-	return 0;
+	if (harvest_places(&c->harvest) <= most)
+		return;
+	for (size_t i = 0; i < EVENTS; i++)
+		c->lost[i] += c->harvest.fresh[i];
+	harvest_forget(&c->harvest);
 }
 
-static int store_processes(struct collector *c, struct store *s,
-			   int64_t epoch, int64_t event, struct err *e)
+/*
+ * spaces_keep(): not if its process is gone, all its threads with it, and no
+ * samples of it are to come
+ */
+static bool is_needed(void *collector, const struct space *s)
 {
-	for (size_t i = 0; i < c->process.n; i++) {
-		const struct seen_process *p = &c->process.at[i];
-		struct stored_process x = {p->pid, p->name, p->fresh};
+	const struct collector *c = collector;
 
-		if (p->fresh && store_process(s, epoch, event, &x, e))
-			return -1;
-	}
-	return 0;
+	return !s->ended || past_has_samples(&c->past, s->until) ||
+	       proc_is_alive(s->pid);
 }
 
-/* it is stored: the next time begins with nothing */
-static void forget_fresh(struct collector *c)
+void collector_turn(struct collector *c)
 {
-	for (size_t i = 0; i < c->image.n; i++)
-		c->image.at[i].fresh.n = c->image.at[i].settled = 0;
-	for (size_t i = 0; i < c->process.n; i++)
-		c->process.at[i].fresh = 0;
+	past_turn(&c->past, &c->spaces);
+	spaces_keep(&c->spaces, is_needed, c);
 }
 
-int collector_store(struct collector *c, struct store *s, int64_t epoch,
-		    const struct stored_event *event, struct err *e)
+static void keep_processes(struct space *s, size_t n, struct harvest_kept *k)
 {
-	int64_t number;
-	struct err also;
+	for (size_t i = 0; i < n; i++)
+		s[i].process = harvest_keep(k, s[i].process);
+}
 
-	if (store_begin(s, e))
-		return -1;
-	number = store_event(s, epoch, event, e);
-	if (number >= 0 && !store_images(c, s, epoch, number, e) &&
-	    !store_processes(c, s, epoch, number, e) && !store_commit(s, e)) {
-		forget_fresh(c);
-		return 0;
-	}
-	store_rollback(s, &also);
-	return -1;
+/* harvest_tidy(): those of the spaces */
+static void keep_all(void *collector, struct harvest_kept *k)
+{
+	struct collector *c = collector;
+
+	keep_processes(c->spaces.v.at, c->spaces.v.n, k);
+	keep_processes(c->past.v.at, c->past.v.n, k);
+}
+
+void collector_tidy(struct collector *c)
+{
+	spaces_keep(&c->spaces, is_needed, c);
+	harvest_tidy(&c->harvest, keep_all, c);
 }
 
 void collector_free(struct collector *c)
 {
-	for (size_t i = 0; i < c->image.n; i++)
-		vec_free(&c->image.at[i].fresh);
-	vec_free(&c->image);
-	vec_free(&c->process);
+	harvest_free(&c->harvest);
 	spaces_free(&c->spaces);
+	past_free(&c->past);
 	kernel_free(&c->kernel);
-	intern_free(&c->key);
-	intern_free(&c->text);
+	vec_free(&c->kernel_image);
+	proc_ids_free(&c->ids);
 }

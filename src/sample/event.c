@@ -26,6 +26,7 @@ static struct perf_event_attr attributes(const struct event *v)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.disabled = 1,
+		.precise_ip = v->precise,
 		.exclude_kernel = !v->kernel,
 		.exclude_hv = 1,
 	};
@@ -63,6 +64,19 @@ bool event_may_see_kernel(void)
 				     .rate = 100, .kernel = true});
 }
 
+bool event_may_see_everybody(void)
+{
+	struct event v = {.type = PERF_TYPE_SOFTWARE,
+			  .config = PERF_COUNT_SW_CPU_CLOCK, .rate = 100,
+			  .kernel = event_may_see_kernel()};
+	int fd = event_open(&v, EVENT_EVERYBODY, 0, false);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
 int event_setting(const char *name, int otherwise)
 {
 	char path[128];
@@ -83,17 +97,37 @@ int event_paranoia(void)
 	return event_setting("perf_event_paranoid", PARANOIA_UNKNOWN);
 }
 
+/* a timer has no precision; counters may have, from 3 (none is off) to 0 */
+static bool settle_precision(struct event *v)
+{
+	v->precise = v->type == PERF_TYPE_SOFTWARE ? 0 : 3;
+	while (!works(v)) {
+		if (!v->precise)
+			return false;
+		v->precise--;
+	}
+	return true;
+}
+
+int event_check(struct event *v, struct err *e)
+{
+	if (settle_precision(v))
+		return 0;
+	return err_set(e, ERR_MACHINE, "this machine does not let us sample "
+		       "%s: %s; 'tally doctor' says more", v->name,
+		       strerror(errno));
+}
+
 int event_choose(struct event *v, uint64_t rate, struct err *e)
 {
 	*v = (struct event){.name = "cycles", .type = PERF_TYPE_HARDWARE,
 			    .config = PERF_COUNT_HW_CPU_CYCLES, .rate = rate,
 			    .kernel = event_may_see_kernel()};
-	if (works(v))
+	if (settle_precision(v))
 		return 0;
-	v->name = "cpu-clock";
-	v->type = PERF_TYPE_SOFTWARE;
-	v->config = PERF_COUNT_SW_CPU_CLOCK;
-	v->period = SECOND / rate;
+	*v = (struct event){.name = "cpu-clock", .type = PERF_TYPE_SOFTWARE,
+			    .config = PERF_COUNT_SW_CPU_CLOCK, .rate = rate,
+			    .period = SECOND / rate, .kernel = v->kernel};
 	if (works(v))
 		return 0;
 	return err_set(e, ERR_MACHINE, "this machine does not let us sample: "
@@ -101,18 +135,33 @@ int event_choose(struct event *v, uint64_t rate, struct err *e)
 		       "more", strerror(errno), event_paranoia());
 }
 
-int event_open(const struct event *v, pid_t pid, int cpu)
+int event_open(const struct event *v, pid_t pid, int cpu, bool news)
 {
 	struct perf_event_attr a = attributes(v);
 
-	a.inherit = 1;
-	a.enable_on_exec = 1;
-	a.mmap = a.mmap2 = a.build_id = 1;
-	a.comm = a.comm_exec = 1;
-	a.task = 1;
+	a.inherit = a.enable_on_exec = pid != EVENT_EVERYBODY;
+	a.exclude_idle = 1;
+	a.mmap = a.mmap2 = a.build_id = news;
+	a.comm = a.comm_exec = news;
+	a.task = news;
 	a.watermark = 1;
 	a.wakeup_watermark = 1 << 16;
 	return perf_open(&a, pid, cpu);
+}
+
+struct event event_news(void)
+{
+	return (struct event){.name = "news", .type = PERF_TYPE_SOFTWARE,
+			      .config = PERF_COUNT_SW_DUMMY};
+}
+
+struct event event_faster(const struct event *v, uint64_t times)
+{
+	struct event faster = *v;
+
+	faster.period /= times;
+	faster.rate *= times;
+	return faster;
 }
 
 void event_jitter(const struct event *v, int fd, uint64_t *random)

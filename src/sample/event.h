@@ -15,20 +15,25 @@
 #include "base/err.h"
 
 enum { EVENT_RATE = 5200, EVENT_RATE_MOST = 100000 }; /* per second and CPU */
+enum { EVENTS = 8, EVENT_NAME = 32 }; /* at the same time; of a name */
+enum { EVENT_EVERYBODY = -1 }; /* for a process: all there are */
 
 struct event {
-	const char *name;
+	char name[EVENT_NAME];
 	uint32_t type; /* of perf_event_attr */
 	uint64_t config;
 	uint64_t period; /* nanoseconds, cycles; 0: the kernel finds it */
 	uint64_t rate;	 /* samples per second that are asked for */
 	bool kernel;	 /* samples in the kernel, too */
+	uint8_t precise; /* how near to what it is of, as far as it goes */
 };
 
 /* does the machine have counters for cycles? */
 bool event_has_cycles(void);
 /* may we sample the kernel? */
 bool event_may_see_kernel(void);
+/* may we sample what others run? */
+bool event_may_see_everybody(void);
 /* the number in a file of /proc/sys/kernel, or `otherwise` */
 int event_setting(const char *name, int otherwise);
 /* perf_event_paranoid; -2 if that cannot be read */
@@ -36,11 +41,19 @@ int event_paranoia(void);
 
 /* the best there is for time, so many samples per second; -1 if none is */
 int event_choose(struct event *v, uint64_t rate, struct err *e);
+/* whether it can be sampled, and as precisely as the processor can; or -1 */
+int event_check(struct event *v, struct err *e);
 /*
  * A descriptor for a process and what it starts, on one CPU, from its next
- * execution on, that tells what is mapped where as well; -1 and errno.
+ * execution on, or for everybody there, once it is enabled; but not for nobody:
+ * a CPU that is idle has no samples. news: it tells what is mapped where as
+ * well, and who begins and ends. -1 and errno.
  */
-int event_open(const struct event *v, pid_t pid, int cpu);
+int event_open(const struct event *v, pid_t pid, int cpu, bool news);
+/* one that samples nothing, for who wants only the news */
+struct event event_news(void);
+/* the same event, so many times as often */
+struct event event_faster(const struct event *v, uint64_t times);
 /* the period, changed at random by a few percent: no loop keeps its step */
 void event_jitter(const struct event *v, int fd, uint64_t *random);
 

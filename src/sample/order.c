@@ -17,14 +17,13 @@ static uint64_t time_of(const uint8_t *p, const struct perf_event_header *h)
 	return time;
 }
 
-/* lists the records that came since the last round */
-static void list_new(struct order *o)
+void order_tag(struct order *o, uint32_t tag)
 {
 	struct perf_event_header h;
 
 	while (o->bytes.n - o->parsed >= sizeof h) {
 		const uint8_t *p = o->bytes.at + o->parsed;
-		struct timed t = {.at = o->parsed};
+		struct timed t = {.at = o->parsed, .tag = tag};
 
 		memcpy(&h, p, sizeof h);
 		if (h.size < sizeof h || h.size > o->bytes.n - o->parsed)
@@ -61,7 +60,7 @@ static void keep_from(struct order *o, size_t first)
 		memcpy(&h, o->bytes.at + t.at, sizeof h);
 		vec_reserve(&kept, h.size);
 		memcpy(kept.at + kept.n, o->bytes.at + t.at, h.size);
-		o->item.at[i - first] = (struct timed){t.time, kept.n};
+		o->item.at[i - first] = (struct timed){t.time, kept.n, t.tag};
 		kept.n += h.size;
 	}
 	o->item.n -= first;
@@ -74,12 +73,13 @@ void order_round(struct order *o, bool all, order_fn *fn, void *arg)
 {
 	size_t i;
 
-	list_new(o);
+	order_tag(o, 0);
 	mem_sort(o->item.at, o->item.n, sizeof *o->item.at, time_order);
 	for (i = 0; i < o->item.n; i++) {
 		if (!all && o->item.at[i].time > o->limit)
 			break;
-		fn(arg, (const void *)(o->bytes.at + o->item.at[i].at));
+		fn(arg, o->item.at[i].tag,
+		   (const void *)(o->bytes.at + o->item.at[i].at));
 	}
 	keep_from(o, i);
 	o->limit = o->youngest;

@@ -16,6 +16,7 @@
 struct timed {
 	uint64_t time;
 	size_t at;
+	uint32_t tag; /* of the ring that it came from */
 };
 
 struct order {
@@ -25,13 +26,16 @@ struct order {
 	uint64_t limit, youngest;
 };
 
-typedef void order_fn(void *arg, const struct perf_event_header *h);
+typedef void order_fn(void *arg, uint32_t tag,
+		      const struct perf_event_header *h);
 
 /* where a ring's records are to be put */
 static inline records *order_room(struct order *o)
 {
 	return &o->bytes;
 }
+/* what was put there since the last time is of a ring with this tag */
+void order_tag(struct order *o, uint32_t tag);
 /* tells what can be told; all: nothing will arrive any more */
 void order_round(struct order *o, bool all, order_fn *fn, void *arg);
 void order_free(struct order *o);

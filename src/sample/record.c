@@ -2,15 +2,13 @@
 #include "sample/record.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "launch/run.h"
 #include "sample/collect.h"
-#include "sample/event.h"
+#include "sample/rings.h"
 
 enum {
 	ROUND = 100,	/* milliseconds between looks at the rings */
@@ -20,12 +18,10 @@ enum {
 struct recording {
 	const struct record_wish *w;
 	struct event event;
-	VEC(struct ring) ring;
-	struct order order;
+	struct rings rings;
 	struct collector collector;
 	struct store store;
 	int64_t epoch;
-	uint64_t random;
 	pthread_t thread;
 	bool running;	/* the thread is */
 	bool over;	/* the program is; atomic */
@@ -41,76 +37,40 @@ static uint64_t now(void)
 static int flush(struct recording *x)
 {
 	struct stored_event v = {
-		.name = x->event.name, .lost = x->collector.lost,
+		.name = x->event.name, .lost = x->collector.lost[0],
 		.period = x->event.period,
 	};
 
-	x->failed = collector_store(&x->collector, &x->store, x->epoch, &v,
-				    &x->err) ||
+	x->failed = harvest_store(&x->collector.harvest, &x->store, x->epoch,
+				  &v, 1, &x->err) ||
 		    store_epoch_end(&x->store, x->epoch, now(), &x->err);
 	return x->failed ? -1 : 0;
-}
-
-static void take_round(struct recording *x, bool last)
-{
-	for (size_t i = 0; i < x->ring.n; i++)
-		ring_take(&x->ring.at[i], order_room(&x->order));
-	order_round(&x->order, last, collect, &x->collector);
 }
 
 /* the thread: rings are emptied, and now and then all is written */
 static void *follow(void *recording)
 {
 	struct recording *x = recording;
-	struct pollfd *fds = NEW_ARRAY(struct pollfd, x->ring.n);
 	uint64_t written = now();
 
-	for (size_t i = 0; i < x->ring.n; i++)
-		fds[i] = (struct pollfd){x->ring.at[i].fd, POLLIN, 0};
 	while (!__atomic_load_n(&x->over, __ATOMIC_ACQUIRE)) {
-		poll(fds, x->ring.n, ROUND);
-		take_round(x, false);
-		for (size_t i = 0; i < x->ring.n; i++)
-			event_jitter(&x->event, x->ring.at[i].fd, &x->random);
+		rings_wait(&x->rings, -1, ROUND);
+		rings_round(&x->rings, false, collect, &x->collector);
 		if (now() - written >= FLUSH) {
 			flush(x);
 			written = now();
 		}
 	}
-	mem_free(fds);
 	return NULL;
-}
-
-static int open_rings(struct recording *x, pid_t pid)
-{
-	int cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
-
-	for (int cpu = 0; cpu < cpus; cpu++) {
-		int fd = event_open(&x->event, pid, cpu);
-		struct ring r;
-
-		if (fd < 0 && (errno == ENODEV || errno == EINVAL) && cpu)
-			continue; /* a processor that is off */
-		if (fd < 0)
-			return -1;
-		if (ring_open(&r, fd)) {
-			int why = errno;
-
-			close(fd);
-			errno = why;
-			return -1;
-		}
-		vec_push(&x->ring, r);
-	}
-	return x->ring.n ? 0 : -1;
 }
 
 /* run_meet: the program's process is there, and waits */
 static int meet(void *recording, pid_t pid)
 {
 	struct recording *x = recording;
+	struct rings_wish w = {&x->event, 1, pid, false};
 
-	if (open_rings(x, pid))
+	if (rings_open(&x->rings, &w))
 		return err_set(&x->err, ERR_MACHINE, "samples of the program "
 			       "are refused: %s", strerror(errno));
 	errno = pthread_create(&x->thread, NULL, follow, x);
@@ -137,29 +97,26 @@ static void end(struct recording *x, struct recorded *r)
 	__atomic_store_n(&x->over, true, __ATOMIC_RELEASE);
 	if (x->running) {
 		pthread_join(x->thread, NULL);
-		take_round(x, true);
+		rings_round(&x->rings, true, collect, &x->collector);
 		r->unstored = flush(x);
 	}
-	r->event = x->event.name;
+	memcpy(r->event, x->event.name, sizeof r->event);
 	r->kernel = x->event.kernel;
 	r->samples = x->collector.samples;
 	r->unknown = x->collector.unknown;
-	r->lost = x->collector.lost;
+	r->lost = x->collector.lost[0];
 }
 
 static void recording_free(struct recording *x)
 {
-	for (size_t i = 0; i < x->ring.n; i++)
-		ring_close(&x->ring.at[i]);
-	vec_free(&x->ring);
-	order_free(&x->order);
+	rings_close(&x->rings);
 	collector_free(&x->collector);
 	store_close(&x->store);
 }
 
 int record(const struct record_wish *w, struct recorded *r, struct err *e)
 {
-	struct recording x = {.w = w, .random = now() ^ (uint64_t)getpid()};
+	struct recording x = {.w = w};
 	bool refused = false;
 	int status = -1;
 

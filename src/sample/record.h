@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "sample/event.h"
 
 struct record_wish {
 	const char *directory; /* of the database */
@@ -19,7 +19,7 @@ struct record_wish {
 };
 
 struct recorded {
-	const char *event;
+	char event[EVENT_NAME];
 	bool kernel; /* samples in the kernel are among them */
 	uint64_t samples, unknown, lost;
 	int why;	 /* errno, if the file could not be executed */

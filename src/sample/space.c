@@ -23,8 +23,15 @@ struct space *space_make(struct spaces *s, uint32_t pid)
 
 void space_clear(struct space *s)
 {
-	s->map.n = 0;
-	s->misses = s->patience = 0;
+	s->map.n = s->torn.n = 0;
+	s->misses = s->patience = s->made = 0;
+	s->ended = false;
+}
+
+void space_free(struct space *s)
+{
+	vec_free(&s->map);
+	vec_free(&s->torn);
 }
 
 struct space *space_copy(struct spaces *s, uint32_t pid, uint32_t parent)
@@ -99,10 +106,28 @@ const struct mapping *space_find(const struct space *s, uint64_t addr)
 							    NULL;
 }
 
+void spaces_keep(struct spaces *s,
+		 bool (*keep)(void *arg, const struct space *s), void *arg)
+{
+	size_t n = 0;
+
+	dict_free(&s->by_pid);
+	s->by_pid = (struct dict){0};
+	for (size_t i = 0; i < s->v.n; i++) {
+		if (!keep(arg, &s->v.at[i])) {
+			space_free(&s->v.at[i]);
+			continue;
+		}
+		dict_put(&s->by_pid, s->v.at[i].pid, (uint32_t)n);
+		s->v.at[n++] = s->v.at[i];
+	}
+	s->v.n = n;
+}
+
 void spaces_free(struct spaces *s)
 {
 	for (size_t i = 0; i < s->v.n; i++)
-		vec_free(&s->v.at[i].map);
+		space_free(&s->v.at[i]);
 	vec_free(&s->v);
 	dict_free(&s->by_pid);
 }

@@ -13,11 +13,26 @@ struct mapping {
 	uint32_t image;
 };
 
+/* something that was there until something else was mapped over it */
+struct torn {
+	struct mapping was;
+	uint64_t time;	/* nanoseconds */
+	uint32_t until; /* the generation of samples in which that was told */
+};
+
 struct space {
 	uint32_t pid;
 	uint32_t process; /* whose it is, for the caller */
 	uint32_t misses, patience; /* since the process was last asked */
+	uint32_t made;	 /* the image of what it makes itself, or 0 */
+	bool ended; /* its first thread is; others may go on */
 	VEC(struct mapping) map; /* by start, none over another */
+	/* for samples that come late: incarnation.h */
+	uint32_t exec, birth;
+	bool numbered;	 /* these two are known */
+	uint32_t before; /* who had the number before: in the past, or 0 */
+	uint32_t until;	 /* the generation of samples in which it was over */
+	VEC(struct torn) torn;
 };
 
 struct spaces {
@@ -33,10 +48,14 @@ struct space *space_make(struct spaces *s, uint32_t pid);
 struct space *space_copy(struct spaces *s, uint32_t pid, uint32_t parent);
 /* it begins anew */
 void space_clear(struct space *s);
+void space_free(struct space *s);
 /* something is mapped; what was there before is gone */
 void space_map(struct space *s, const struct mapping *m);
 /* what is at the address, or NULL */
 const struct mapping *space_find(const struct space *s, uint64_t addr);
+/* forgets those that keep() does not want */
+void spaces_keep(struct spaces *s,
+		 bool (*keep)(void *arg, const struct space *s), void *arg);
 void spaces_free(struct spaces *s);
 
 #endif

@@ -7,46 +7,72 @@
 
 #include "store/image_key.h"
 
-/* numbers of a file's events in ours: all hosts' are added up by name */
+/* numbers of an epoch's events in ours: all hosts' are added up by name */
 struct reading {
 	struct sampled *s;
+	struct sampled_epoch *x;
+	const struct sampled_pick *pick;
 	VEC(int64_t) id;
-	VEC(uint32_t) ours;
-	const char *path;
+	VEC(int) ours; /* NOT_WANTED, or its number */
+};
+
+enum {
+	NOT_WANTED = -1,
+	NOT_THERE = -2,
+	SETTLE = 1 << 16, /* so many offsets are added up at least: thousands
+			     of epochs have the same ones */
 };
 
 static int event_number(const struct reading *r, int64_t id)
 {
 	for (size_t i = 0; i < r->id.n; i++)
 		if (r->id.at[i] == id)
-			return (int)r->ours.at[i];
-	return -1;
+			return r->ours.at[i];
+	return NOT_THERE;
 }
 
-static int read_event(void *arg, int64_t epoch, int64_t id,
-		      const struct stored_event *x, struct err *e)
+/* the event of that name, new if need be; SAMPLED_EVENTS: too many */
+static uint32_t event_of(struct sampled *s, const char *name)
 {
-	struct reading *r = arg;
-	struct sampled *s = r->s;
+	struct sampled_event new = {0};
 	uint32_t i;
 
-	(void)epoch;
 	for (i = 0; i < s->event.n; i++)
-		if (!strcmp(s->event.at[i].name, x->name))
-			break;
-	if (i == s->event.n) {
-		struct sampled_event new = {
-			.name = intern_string(&s->text, x->name)};
+		if (!strcmp(s->event.at[i].name, name))
+			return i;
+	if (i == SAMPLED_EVENTS)
+		return i;
+	new.name = intern_string(&s->text, name);
+	vec_push(&s->event, new);
+	return i;
+}
 
-		if (i == SAMPLED_EVENTS)
-			return err_set(e, ERR_INPUT, "%s: more than %d "
-				       "events", r->path, SAMPLED_EVENTS);
-		vec_push(&s->event, new);
+static int too_many(const struct reading *r, const char *what, struct err *e)
+{
+	return err_set(e, ERR_INPUT, "%s: broken: %s add up to more than 64 "
+		       "bits", r->x->file, what);
+}
+
+static int read_event(void *arg, int64_t id, const struct stored_event *x,
+		      struct err *e)
+{
+	struct reading *r = arg;
+	const char *want = r->pick->event;
+	int number = NOT_WANTED;
+	struct sampled_event *v;
+
+	if (!want || !strcmp(want, x->name)) {
+		number = (int)event_of(r->s, x->name);
+		if (number == SAMPLED_EVENTS)
+			return err_set(e, ERR_INPUT, "%s: more than %d events",
+				       r->x->file, SAMPLED_EVENTS);
+		v = &r->s->event.at[number];
+		v->period = x->period;
+		if (__builtin_add_overflow(v->lost, x->lost, &v->lost))
+			return too_many(r, "lost samples", e);
 	}
-	s->event.at[i].lost += x->lost;
-	s->event.at[i].period = x->period;
 	vec_push(&r->id, id);
-	vec_push(&r->ours, i);
+	vec_push(&r->ours, number);
 	return 0;
 }
 
@@ -69,38 +95,76 @@ static struct sampled_image *image_of(struct sampled *s,
 	return &s->image.at[number];
 }
 
+/* store_each_procedure() */
+struct making {
+	struct sampled *s;
+	struct sampled_image *m;
+};
+
+static int read_made(void *arg, const struct stored_procedure *x,
+		     struct err *e)
+{
+	const struct making *k = arg;
+	struct stored_procedure kept = *x;
+
+	(void)e;
+	kept.name = intern_string(&k->s->text, x->name);
+	vec_push(&k->m->made, kept);
+	return 0;
+}
+
+static int no_event(const struct reading *r, int64_t event, struct err *e)
+{
+	return err_set(e, ERR_INPUT, "%s: broken: samples of event %" PRId64
+		       ", which is not there", r->x->file, event);
+}
+
 static int read_run(void *arg, const struct stored_row *row, struct err *e)
 {
 	struct reading *r = arg;
 	int event = event_number(r, row->event);
 	struct sampled_image *m;
+	struct sampled_event *v;
 	uint64_t n;
 
 	if (event < 0)
-		return err_set(e, ERR_INPUT, "%s: samples of event %" PRId64
-			       ", which is not there", r->path, row->event);
+		return event == NOT_WANTED ? 0 : no_event(r, row->event, e);
 	m = image_of(r->s, &row->of);
+	if (m->is.kind == IMAGE_MADE && !m->made.n &&
+	    store_each_procedure(&r->s->store, row->image, read_made,
+				 &(struct making){r->s, m}, e))
+		return -1;
+	v = &r->s->event.at[event];
 	n = run_total(&row->samples);
+	/* no sum of some of them is more than that of all */
+	if (__builtin_add_overflow(v->samples, n, &v->samples))
+		return too_many(r, "samples", e);
 	vec_append(&m->samples[event], &row->samples);
+	if (m->samples[event].n > 2 * m->settled[event] + SETTLE) {
+		run_settle(&m->samples[event]);
+		m->settled[event] = m->samples[event].n;
+	}
 	m->total[event] += n;
-	r->s->event.at[event].samples += n;
+	r->x->samples[event] += n;
 	return 0;
 }
 
-static int read_process(void *arg, int64_t epoch, int64_t id,
-			const struct stored_process *x, struct err *e)
+static int read_process(void *arg, int64_t id, const struct stored_process *x,
+			struct err *e)
 {
 	struct reading *r = arg;
 	struct sampled *s = r->s;
 	int event = event_number(r, id);
 	char key[PATH_MAX];
+	uint64_t *n;
 	uint32_t number;
 
-	(void)e;
 	if (event < 0)
+		return event == NOT_WANTED ? 0 : no_event(r, id, e);
+	if (r->pick->process && strcmp(r->pick->process, x->name))
 		return 0;
-	snprintf(key, sizeof key, "%s:%" PRId64 ":%" PRIu32 ":%s", r->path,
-		 epoch, x->pid, x->name);
+	snprintf(key, sizeof key, "%s:%" PRId64 ":%" PRIu32 ":%s", r->x->file,
+		 r->x->number, x->pid, x->name);
 	number = intern(&s->process_key, key);
 	if (number == s->process.n) {
 		struct sampled_process new = {
@@ -109,59 +173,104 @@ static int read_process(void *arg, int64_t epoch, int64_t id,
 
 		vec_push(&s->process, new);
 	}
-	s->process.at[number].samples[event] += x->samples;
-	return 0;
+	n = &s->process.at[number].samples[event];
+	return __builtin_add_overflow(*n, x->samples, n) ?
+		       too_many(r, "samples of a process", e) : 0;
 }
 
-static int read_file(struct sampled *s, const char *path, struct err *e)
+/* has the file open; the last one stays open */
+static int open_store(struct sampled *s, const char *file, struct err *e)
 {
-	struct reading r = {.s = s, .path = path};
-	struct store store;
-	int result;
+	if (s->store.db && !strcmp(s->store.path, file))
+		return 0;
+	store_close(&s->store);
+	return store_open(&s->store, file, e);
+}
 
-	if (store_open(&store, path, e))
-		return -1;
-	result = store_each_event(&store, read_event, &r, e) ||
-		 store_each_run(&store, read_run, &r, e) ||
-		 store_each_process(&store, read_process, &r, e);
-	store_close(&store);
+int sampled_read(struct sampled *s, const struct sampled_epoch *x,
+		 const struct sampled_pick *pick, struct err *e)
+{
+	struct sampled_epoch own = *x;
+	struct reading r = {.s = s, .x = &own, .pick = pick};
+	int result = -1;
+
+	if (!open_store(s, x->file, e))
+		result = store_each_event(&s->store, x->number, read_event,
+					  &r, e) ||
+			 store_each_run(&s->store, x->number, pick->process,
+					read_run, &r, e) ||
+			 store_each_process(&s->store, x->number, read_process,
+					    &r, e) ? -1 : 0;
+	own.file = intern_string(&s->text, x->file);
+	own.host = intern_string(&s->text, x->host);
+	own.command = intern_string(&s->text, x->command);
+	vec_push(&s->epoch, own);
 	vec_free(&r.id);
 	vec_free(&r.ours);
-	return result ? -1 : 0;
-}
-
-static int read_directory(struct sampled *s, const char *path, struct err *e)
-{
-	char **file;
-	int n = store_files(&file, path, e), result = 0;
-
-	if (n < 0)
-		return -1;
-	if (!n)
-		result = err_set(e, ERR_INPUT, "%s: no database of samples is "
-				 "in this directory", path);
-	for (int i = 0; i < n; i++) {
-		if (!result)
-			result = read_file(s, file[i], e);
-		mem_free(file[i]);
-	}
-	mem_free(file);
 	return result;
 }
 
-int sampled_open(struct sampled *s, const char *const *path, size_t n,
-		 struct err *e)
+void sampled_settle(struct sampled *s)
 {
-	*s = (struct sampled){0};
-	for (size_t i = 0; i < n; i++)
-		if (read_directory(s, path[i], e)) {
-			sampled_close(s);
-			return -1;
-		}
 	for (size_t i = 0; i < s->image.n; i++)
 		for (size_t v = 0; v < s->event.n; v++)
 			run_settle(&s->image.at[i].samples[v]);
+}
+
+int sampled_check(const struct sampled *s, uint64_t samples,
+		  const struct sampled_pick *pick, struct err *e)
+{
+	if (pick->event && !s->event.n)
+		return err_set(e, ERR_INPUT, "there are no samples of the "
+			       "event '%s'", pick->event);
+	if (pick->process && !samples)
+		return err_set(e, ERR_INPUT, "no samples of processes called "
+			       "'%s' were kept apart", pick->process);
 	return 0;
+}
+
+/* of any event, if there are some */
+static uint64_t any_samples(const struct sampled *s)
+{
+	uint64_t any = 0;
+
+	for (size_t v = 0; v < s->event.n; v++)
+		any |= s->event.at[v].samples;
+	return any;
+}
+
+int sampled_open(struct sampled *s, const char *const *path, size_t n,
+		 const struct sampled_pick *pick, struct err *e)
+{
+	struct sampled_epochs l;
+	int result = 0;
+
+	*s = (struct sampled){0};
+	if (sampled_epochs_read(&l, path, n, pick, e))
+		return -1;
+	for (size_t i = 0; !result && i < l.v.n; i++)
+		result = sampled_read(s, &l.v.at[i], pick, e);
+	sampled_settle(s);
+	if (!result)
+		result = sampled_check(s, any_samples(s), pick, e);
+	sampled_epochs_free(&l);
+	if (result)
+		sampled_close(s);
+	return result;
+}
+
+void sampled_forget(struct sampled *s)
+{
+	for (size_t i = 0; i < s->image.n; i++)
+		for (size_t v = 0; v < s->event.n; v++) {
+			s->image.at[i].samples[v].n = 0;
+			s->image.at[i].settled[v] = 0;
+			s->image.at[i].total[v] = 0;
+		}
+	for (size_t v = 0; v < s->event.n; v++)
+		s->event.at[v].samples = 0;
+	s->process.n = s->epoch.n = 0;
+	intern_free(&s->process_key);
 }
 
 void sampled_close(struct sampled *s)
@@ -170,10 +279,13 @@ void sampled_close(struct sampled *s)
 		for (size_t v = 0; v < s->event.n; v++)
 			vec_free(&s->image.at[i].samples[v]);
 		sampled_code_free(s->image.at[i].code);
+		vec_free(&s->image.at[i].made);
 	}
+	store_close(&s->store);
 	vec_free(&s->image);
 	vec_free(&s->event);
 	vec_free(&s->process);
+	vec_free(&s->epoch);
 	intern_free(&s->text);
 	intern_free(&s->key);
 	intern_free(&s->process_key);

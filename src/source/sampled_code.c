@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "cfg/cfg.h"
 #include "elf/unwind.h"
 #include "source/kernel_names.h"
@@ -112,25 +113,40 @@ static void name_of_file(struct sampled_code *c, struct sampled_place *p)
 		p->start = n->start;
 		p->end = n->end;
 		p->procedure = plain_name(c, n->symbol);
+		p->symbol = n->symbol;
 	} else if (f) {
 		cfg_name_of(NULL, f->start, buf, sizeof buf);
 		p->start = f->start;
 		p->end = f->end;
-		p->procedure = intern_string(&c->plain, buf);
+		p->procedure = p->symbol = intern_string(&c->plain, buf);
 	}
+}
+
+struct lines *sampled_lines(struct sampled_image *m)
+{
+	struct sampled_code *c = code_of(m);
+
+	if (!c->here)
+		return NULL;
+	if (!c->has_lines)
+		lines_open(&c->lines, &c->object);
+	c->has_lines = true;
+	return &c->lines;
+}
+
+const struct segments *sampled_segments(struct sampled_image *m)
+{
+	struct sampled_code *c = code_of(m);
+
+	return c->here ? &c->segments : NULL;
 }
 
 bool sampled_line(struct sampled_image *m, uint64_t address,
 		  struct line_place *out)
 {
-	struct sampled_code *c = code_of(m);
+	struct lines *l = sampled_lines(m);
 
-	if (!c->here)
-		return false;
-	if (!c->has_lines)
-		lines_open(&c->lines, &c->object);
-	c->has_lines = true;
-	return lines_find(&c->lines, address, out);
+	return l && lines_find(l, address, out);
 }
 
 const struct isa *sampled_isa(struct sampled_image *m)
@@ -140,18 +156,31 @@ const struct isa *sampled_isa(struct sampled_image *m)
 	return c->has_unwind ? isa_for_elf(c->image.machine) : NULL;
 }
 
+/* what the program that made the code says that it is, or NULL */
+static const struct stored_procedure *made_at(const struct sampled_image *m,
+					      uint64_t address)
+{
+	size_t i;
+
+	bisect(i, m->made.n, m->made.at[i].start <= address);
+	return i && address < m->made.at[i - 1].end ? &m->made.at[i - 1] :
+						     NULL;
+}
+
 void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
 		  struct sampled_place *out)
 {
 	struct sampled_code *c = code_of(m);
+	const struct stored_procedure *p;
 	const struct kernel_name *k;
 	struct line_place at;
 
 	*out = (struct sampled_place){.address = offset, .start = offset,
-				      .procedure = m->is.path};
+				      .procedure = m->is.path,
+				      .symbol = m->is.path};
 	if (c->here) {
 		out->address = out->start = address_of(c, offset);
-		out->procedure = "?";
+		out->procedure = out->symbol = "?";
 		name_of_file(c, out);
 		if (lines && sampled_line(m, out->address, &at)) {
 			out->file = at.file;
@@ -160,7 +189,11 @@ void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
 	} else if (c->of_kernel && (k = kernel_names_find(&c->kernel,
 							   offset))) {
 		out->start = k->offset;
-		out->procedure = k->name;
+		out->procedure = out->symbol = k->name;
+	} else if ((p = made_at(m, offset))) {
+		out->start = p->start;
+		out->end = p->end;
+		out->procedure = out->symbol = p->name;
 	} else {
 		out->start = 0; /* one row for all that is not known */
 	}

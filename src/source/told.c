@@ -135,30 +135,18 @@ int told_process(struct told *t, uint32_t number, uint64_t *instructions,
 
 bool told_instructions(const struct told_image *m, uint32_t p, uint64_t *n)
 {
-	const struct map_proc *q = &m->map->proc.at[p];
-	bool known = q->nblock > 0;
-
-	*n = 0;
-	for (uint32_t i = q->block; i < q->block + q->nblock; i++) {
-		known &= m->solved.block_known[i];
-		/* solve_counts() made sure that the sum fits */
-		*n += solved_insns(&m->solved, m->map, i);
-	}
-	return known;
+	*n = m->solved.insns[p];
+	return m->solved.insns_known[p];
 }
 
 bool told_ran(const struct told_image *m, uint32_t p)
 {
-	const struct map_proc *q = &m->map->proc.at[p];
-	uint64_t any = 0;
+	return m->solved.ran[p];
+}
 
-	for (uint32_t i = q->block; i < q->block + q->nblock; i++)
-		if (m->map->block.at[i].counter != MAP_NONE)
-			any |= m->value[m->map->block.at[i].counter];
-	for (uint32_t i = q->edge; i < q->edge + q->nedge; i++)
-		if (m->map->edge.at[i].counter != MAP_NONE)
-			any |= m->value[m->map->edge.at[i].counter];
-	return any;
+bool told_idle(const struct told_image *m, uint32_t p)
+{
+	return m->solved.idle[p];
 }
 
 const char *told_unknown(const struct told_image *m, uint32_t p)

@@ -43,10 +43,27 @@ void told_close(struct told *t);
 int told_process(struct told *t, uint32_t number, uint64_t *instructions,
 		 bool *all, struct err *e);
 
+/*
+ * What is inside of a procedure, blocks and edges and their counts, is there
+ * after this; told_need() lets that of others stay, told_turn() may forget it:
+ * for those who look at all procedures, one after the other (solve.h).
+ */
+static inline void told_need(const struct told_image *m, uint32_t p)
+{
+	solve_need(&m->solved, p);
+}
+
+static inline void told_turn(const struct told_image *m, uint32_t p)
+{
+	solve_turn(&m->solved, p);
+}
+
 /* instructions that procedure p ran, as far as known; false: not all are */
 bool told_instructions(const struct told_image *m, uint32_t p, uint64_t *n);
 /* whether any counter of procedure p is not 0 */
 bool told_ran(const struct told_image *m, uint32_t p);
+/* whether all of procedure p, every block and edge, is known not to have run */
+bool told_idle(const struct told_image *m, uint32_t p);
 /* why counts of procedure p are not known */
 const char *told_unknown(const struct told_image *m, uint32_t p);
 

@@ -12,11 +12,13 @@ enum { IMAGE_KEY = 2 * STORE_BUILD_ID + PATH_MAX + 8 };
 static inline void image_key(const struct stored_image *is,
 			     char key[IMAGE_KEY])
 {
+	static const char digit[] = "0123456789abcdef";
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < is->build_id_len; i++)
-		n += (size_t)snprintf(key + n, IMAGE_KEY - n, "%02x",
-				      is->build_id[i]);
+	for (uint32_t i = 0; i < is->build_id_len; i++) {
+		key[n++] = digit[is->build_id[i] >> 4];
+		key[n++] = digit[is->build_id[i] & 15];
+	}
 	snprintf(key + n, IMAGE_KEY - n, ":%d:%s", (int)is->kind, is->path);
 }
 

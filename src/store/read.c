@@ -1,7 +1,8 @@
 /*
- * read: what is in a database. See store.h. It may come from anywhere, so
- * numbers that index something are checked here.
+ * read: what is in a database. See store.h. It may come from anywhere, so all
+ * that could be wrong with it is looked for here.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "store/sql.h"
@@ -13,100 +14,221 @@ static const char *text_at(const struct sql *q, int column)
 	return t ? (const char *)t : "";
 }
 
-/* the kind, path and build-id in columns from `first` on */
-static struct stored_image image_at(const struct sql *q, int first)
+/* a number that cannot be negative; what: of what it is, for messages */
+static int count_at(const struct sql *q, int column, const char *what,
+		    uint64_t *n, struct err *e)
 {
-	const void *id = sqlite3_column_blob(q->st, first + 2);
-	int n = sqlite3_column_bytes(q->st, first + 2);
-	int64_t kind = sqlite3_column_int64(q->st, first);
-	struct stored_image x = {
-		.kind = kind < 0 || kind >= IMAGE_KINDS ?
-				IMAGE_UNKNOWN : (enum image_kind)kind,
-		.path = text_at(q, first + 1),
-	};
+	int64_t x = sqlite3_column_int64(q->st, column);
 
-	if (id && n <= STORE_BUILD_ID) {
-		memcpy(x.build_id, id, (size_t)n);
-		x.build_id_len = (uint32_t)n;
-	}
-	return x;
+	if (sqlite3_column_type(q->st, column) != SQLITE_INTEGER || x < 0)
+		return err_set(e, ERR_INPUT, "%s: broken: %s is '%.40s', not "
+			       "a number that can be", q->s->path, what,
+			       text_at(q, column));
+	*n = (uint64_t)x;
+	return 0;
 }
 
-int store_each_run(struct store *s,
-		   int (*fn)(void *arg, const struct stored_row *r,
-			     struct err *e),
-		   void *arg, struct err *e)
+/* the epochs of a table, each once, without reading all rows */
+#define EPOCHS_OF(table) \
+	"SELECT e FROM (WITH RECURSIVE r(e) AS (SELECT min(epoch) FROM " \
+	table " UNION ALL SELECT (SELECT min(epoch) FROM " table \
+	" WHERE epoch > e) FROM r WHERE e IS NOT NULL) SELECT e FROM r)"
+
+/* rows of epochs that are not there would be in no answer */
+static int check_orphans(struct store *s, struct err *e)
 {
-	struct sql q = sql_begin(s, "SELECT epoch, image, event, kind, path, "
-				 "build_id, data FROM samples JOIN image "
-				 "ON image.id = image ORDER BY 1, 2, 3");
-	struct stored_row r = {0};
+	struct sql q = sql_begin(s, "SELECT e FROM ("
+				 EPOCHS_OF("samples") " UNION "
+				 EPOCHS_OF("epoch_event") " UNION "
+				 EPOCHS_OF("process") ") WHERE e IS NOT NULL "
+				 "AND e NOT IN (SELECT id FROM epoch)");
 	int result = 0;
 
-	while (!result && sql_row(&q)) {
-		r.epoch = sqlite3_column_int64(q.st, 0);
-		r.image = sqlite3_column_int64(q.st, 1);
-		r.event = sqlite3_column_int64(q.st, 2);
-		r.of = image_at(&q, 3);
-		r.samples.n = 0;
-		result = run_unpack(&r.samples, sqlite3_column_blob(q.st, 6),
-				    (size_t)sqlite3_column_bytes(q.st, 6),
-				    s->path, e);
-		if (!result)
-			result = fn(arg, &r, e);
-	}
-	vec_free(&r.samples);
-	if (result)
-		sqlite3_finalize(q.st);
-	return result ? result : sql_end(&q, e);
+	if (sql_row(&q))
+		result = err_set(e, ERR_INPUT, "%s: broken: samples of epoch "
+				 "%.40s, which is not there", s->path,
+				 text_at(&q, 0));
+	return sql_stop(&q, result, e);
 }
 
-int store_each_event(struct store *s,
-		     int (*fn)(void *arg, int64_t epoch, int64_t event,
+int store_each_epoch(struct store *s,
+		     int (*fn)(void *arg, int64_t epoch,
+			       const struct stored_epoch *x, struct err *e),
+		     void *arg, struct err *e)
+{
+	struct sql q;
+	int result = check_orphans(s, e);
+
+	if (result)
+		return result;
+	q = sql_begin(s, "SELECT id, start, end, reason, command FROM epoch "
+		      "ORDER BY id");
+	while (!result && sql_row(&q)) {
+		struct stored_epoch x = {
+			.reason = text_at(&q, 3), .command = text_at(&q, 4),
+		};
+		uint64_t id;
+
+		result = count_at(&q, 0, "the number of an epoch", &id, e) ||
+			 count_at(&q, 1, "the start of an epoch", &x.start,
+				  e) ||
+			 count_at(&q, 2, "the end of an epoch", &x.end, e) ?
+				 -1 : fn(arg, (int64_t)id, &x, e);
+	}
+	return sql_stop(&q, result, e);
+}
+
+int store_each_event(struct store *s, int64_t epoch,
+		     int (*fn)(void *arg, int64_t event,
 			       const struct stored_event *x, struct err *e),
 		     void *arg, struct err *e)
 {
-	struct sql q = sql_begin(s, "SELECT epoch, event, name, period, lost "
+	struct sql q = sql_begin(s, "SELECT event, name, period, lost "
 				 "FROM epoch_event JOIN event "
-				 "ON event.id = event ORDER BY 1, 2");
+				 "ON event.id = event WHERE epoch = ? "
+				 "ORDER BY 1");
 	int result = 0;
 
+	sql_number(&q, epoch);
 	while (!result && sql_row(&q)) {
-		struct stored_event x = {
-			.name = text_at(&q, 2),
-			.period = (uint64_t)sqlite3_column_int64(q.st, 3),
-			.lost = (uint64_t)sqlite3_column_int64(q.st, 4),
-		};
+		struct stored_event x = {.name = text_at(&q, 1)};
 
-		result = fn(arg, sqlite3_column_int64(q.st, 0),
-			    sqlite3_column_int64(q.st, 1), &x, e);
+		result = count_at(&q, 2, "a period", &x.period, e) ||
+			 count_at(&q, 3, "how many samples were lost",
+				  &x.lost, e) ? -1 :
+			 fn(arg, sqlite3_column_int64(q.st, 0), &x, e);
 	}
-	if (result)
-		sqlite3_finalize(q.st);
-	return result ? result : sql_end(&q, e);
+	return sql_stop(&q, result, e);
 }
 
-int store_each_process(struct store *s,
-		       int (*fn)(void *arg, int64_t epoch, int64_t event,
+int store_each_process(struct store *s, int64_t epoch,
+		       int (*fn)(void *arg, int64_t event,
 				 const struct stored_process *x,
 				 struct err *e),
 		       void *arg, struct err *e)
 {
-	struct sql q = sql_begin(s, "SELECT epoch, event, pid, name, count "
-				 "FROM process ORDER BY 1, 2, 3, 4");
+	struct sql q = sql_begin(s, "SELECT event, pid, name, count "
+				 "FROM process WHERE epoch = ? "
+				 "ORDER BY 1, 2, 3");
 	int result = 0;
 
+	sql_number(&q, epoch);
 	while (!result && sql_row(&q)) {
-		struct stored_process x = {
-			.pid = (uint32_t)sqlite3_column_int64(q.st, 2),
-			.name = text_at(&q, 3),
-			.samples = (uint64_t)sqlite3_column_int64(q.st, 4),
-		};
+		struct stored_process x = {.name = text_at(&q, 2)};
+		uint64_t pid = 0;
 
-		result = fn(arg, sqlite3_column_int64(q.st, 0),
-			    sqlite3_column_int64(q.st, 1), &x, e);
+		result = count_at(&q, 1, "the number of a process", &pid,
+				  e) ||
+			 count_at(&q, 3, "the samples of a process",
+				  &x.samples, e) ? -1 : 0;
+		x.pid = (uint32_t)pid;
+		if (!result)
+			result = fn(arg, sqlite3_column_int64(q.st, 0), &x, e);
 	}
-	if (result)
-		sqlite3_finalize(q.st);
-	return result ? result : sql_end(&q, e);
+	return sql_stop(&q, result, e);
+}
+
+/* the kind, path and build-id in columns from `first` on */
+static int image_at(const struct sql *q, int first, struct stored_image *x,
+		    struct err *e)
+{
+	const void *id = sqlite3_column_blob(q->st, first + 2);
+	int n = sqlite3_column_bytes(q->st, first + 2);
+	uint64_t kind;
+
+	if (sqlite3_column_type(q->st, first) == SQLITE_NULL)
+		return err_set(e, ERR_INPUT, "%s: broken: samples of an image "
+			       "that is not there", q->s->path);
+	if (count_at(q, first, "the kind of an image", &kind, e))
+		return -1;
+	*x = (struct stored_image){
+		.kind = kind < IMAGE_KINDS ? (enum image_kind)kind :
+					     IMAGE_UNKNOWN,
+		.path = text_at(q, first + 1),
+	};
+	if (id && n <= STORE_BUILD_ID) {
+		memcpy(x->build_id, id, (size_t)n);
+		x->build_id_len = (uint32_t)n;
+	}
+	return 0;
+}
+
+/* a run in column `data`, of as many samples as the column before says */
+static int run_at(const struct sql *q, int data, run *r, struct err *e)
+{
+	uint64_t n;
+
+	r->n = 0;
+	if (count_at(q, data - 1, "how many samples there are", &n, e) ||
+	    run_unpack(r, sqlite3_column_blob(q->st, data),
+		       (size_t)sqlite3_column_bytes(q->st, data),
+		       q->s->path, e))
+		return -1;
+	if (run_total(r) == n)
+		return 0;
+	return err_set(e, ERR_INPUT, "%s: broken: a run of %" PRIu64
+		       " samples has %" PRIu64, q->s->path, n, run_total(r));
+}
+
+/* the rows that are asked for */
+static struct sql begin_runs(struct store *s, int64_t epoch,
+			     const char *process)
+{
+	static const char all[] =
+		"SELECT image, event, kind, path, build_id, count, data "
+		"FROM samples LEFT JOIN image ON image.id = image "
+		"WHERE epoch = ? ORDER BY 1, 2";
+	static const char apart[] =
+		"SELECT image, event, kind, path, build_id, count, data "
+		"FROM apart LEFT JOIN image ON image.id = image "
+		"WHERE epoch = ? AND name = ? ORDER BY 1, 2";
+	struct sql q = sql_begin(s, process ? apart : all);
+
+	sql_number(&q, epoch);
+	if (process)
+		sql_text(&q, process);
+	return q;
+}
+
+int store_each_run(struct store *s, int64_t epoch, const char *process,
+		   int (*fn)(void *arg, const struct stored_row *r,
+			     struct err *e),
+		   void *arg, struct err *e)
+{
+	struct stored_row r = {0};
+	struct sql q;
+	int result = 0;
+
+	if (process && s->version < STORE_APART)
+		return 0; /* nobody kept them apart then */
+	q = begin_runs(s, epoch, process);
+	while (!result && sql_row(&q)) {
+		r.image = sqlite3_column_int64(q.st, 0);
+		r.event = sqlite3_column_int64(q.st, 1);
+		result = image_at(&q, 2, &r.of, e) ||
+			 run_at(&q, 6, &r.samples, e) ? -1 : fn(arg, &r, e);
+	}
+	vec_free(&r.samples);
+	return sql_stop(&q, result, e);
+}
+
+int store_each_procedure(struct store *s, int64_t image,
+			 int (*fn)(void *arg, const struct stored_procedure *x,
+				   struct err *e),
+			 void *arg, struct err *e)
+{
+	struct sql q = sql_begin(s, "SELECT start, end, name FROM procedure "
+				 "WHERE image = ? ORDER BY 1");
+	int result = 0;
+
+	sql_number(&q, image);
+	while (!result && sql_row(&q)) {
+		struct stored_procedure x = {.name = text_at(&q, 2)};
+
+		result = count_at(&q, 0, "the start of a procedure", &x.start,
+				  e) ||
+			 count_at(&q, 1, "the end of a procedure", &x.end,
+				  e) ? -1 : fn(arg, &x, e);
+	}
+	return sql_stop(&q, result, e);
 }

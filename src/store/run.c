@@ -1,23 +1,65 @@
 /* run: see run.h. */
 #include "store/run.h"
 
-#include <stdlib.h>
+#include <stdbool.h>
 
 #include "base/bytes.h"
 #include "base/squeeze.h"
 
-static int offset_order(const void *a, const void *b)
+/* one digit: what has the same stays in the order that it has */
+static void sort_digit(struct hit *to, const struct hit *from, size_t n,
+		       int shift)
 {
-	const struct hit *p = a, *q = b;
+	size_t at[257] = {0};
 
-	return p->offset < q->offset ? -1 : p->offset > q->offset;
+	for (size_t i = 0; i < n; i++)
+		at[(from[i].offset >> shift & 255) + 1]++;
+	for (int i = 0; i < 256; i++)
+		at[i + 1] += at[i];
+	for (size_t i = 0; i < n; i++)
+		to[at[from[i].offset >> shift & 255]++] = from[i];
+}
+
+/* bits in which any two offsets differ; 0, too, if all are in order */
+static uint64_t differences(const run *r)
+{
+	uint64_t differ = 0;
+	bool in_order = true;
+
+	for (size_t i = 1; i < r->n; i++) {
+		differ |= r->at[i].offset ^ r->at[0].offset;
+		in_order &= r->at[i - 1].offset <= r->at[i].offset;
+	}
+	return in_order ? 0 : differ;
+}
+
+/*
+ * From the lowest digit on, and only those that differ: offsets are short, and
+ * a daemon has little else to do than this.
+ */
+static void sort(run *r)
+{
+	uint64_t differ = differences(r);
+	struct hit *other = differ ? NEW_ARRAY(struct hit, r->n) : NULL;
+
+	for (int shift = 0; shift < 64; shift += 8) {
+		struct hit *from = r->at;
+
+		if (!(differ >> shift & 255))
+			continue;
+		sort_digit(other, from, r->n, shift);
+		r->at = other;
+		r->cap = r->n;
+		other = from;
+	}
+	mem_free(other);
 }
 
 void run_settle(run *r)
 {
 	size_t n = 0;
 
-	mem_sort(r->at, r->n, sizeof *r->at, offset_order);
+	sort(r);
 	for (size_t i = 0; i < r->n; i++)
 		if (n && r->at[n - 1].offset == r->at[i].offset)
 			r->at[n - 1].count += r->at[i].count;
@@ -46,6 +88,7 @@ void run_pack(buffer *out, const run *r)
 static const char *run_read(run *r, struct bytes *b)
 {
 	uint64_t version = bytes_uleb(b), n = bytes_uleb(b), last = 0;
+	uint64_t total = 0;
 
 	if (version != RUN_VERSION)
 		return "its version is not known";
@@ -58,6 +101,9 @@ static const char *run_read(run *r, struct bytes *b)
 
 		if (s.offset < last || (i && !step))
 			return "its offsets are not in order";
+		if (__builtin_add_overflow(total, s.count, &total) ||
+		    total > INT64_MAX)
+			return "it has too many samples";
 		last = s.offset;
 		vec_push(r, s);
 	}

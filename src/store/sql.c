@@ -10,12 +10,15 @@ int sql_fail(const struct store *s, int status, struct err *e)
 			       "broken: %s", s->path, sqlite3_errmsg(s->db));
 	case SQLITE_FULL:
 	case SQLITE_IOERR:
+		if (s->reading)
+			break;
 		return err_set(e, ERR_MACHINE, "%s: cannot be written: %s",
 			       s->path, sqlite3_errmsg(s->db));
 	default:
-		return err_set(e, ERR_INPUT, "%s: %s", s->path,
-			       sqlite3_errmsg(s->db));
+		break;
 	}
+	return err_set(e, ERR_INPUT, "%s: %s", s->path,
+		       sqlite3_errmsg(s->db));
 }
 
 struct sql sql_begin(struct store *s, const char *text)
@@ -46,6 +49,12 @@ void sql_blob(struct sql *q, const void *p, size_t n)
 						n, SQLITE_STATIC);
 }
 
+void sql_value(struct sql *q, const sqlite3_value *v)
+{
+	if (!q->status)
+		q->status = sqlite3_bind_value(q->st, ++q->mark, v);
+}
+
 bool sql_row(struct sql *q)
 {
 	int status = q->status ? SQLITE_DONE : sqlite3_step(q->st);
@@ -62,6 +71,23 @@ int sql_end(struct sql *q, struct err *e)
 	sqlite3_finalize(q->st);
 	q->st = NULL;
 	return result;
+}
+
+int sql_stop(struct sql *q, int result, struct err *e)
+{
+	if (!result)
+		return sql_end(q, e);
+	sqlite3_finalize(q->st);
+	q->st = NULL;
+	return result;
+}
+
+int sql_only(struct store *s, const char *text, int64_t *n, struct err *e)
+{
+	struct sql q = sql_begin(s, text);
+
+	*n = sql_row(&q) ? sqlite3_column_int64(q.st, 0) : 0;
+	return sql_end(&q, e);
 }
 
 int sql_run(struct store *s, const char *text, struct err *e)

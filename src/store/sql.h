@@ -26,9 +26,14 @@ void sql_number(struct sql *q, int64_t n);
 /* must live until sql_end() */
 void sql_text(struct sql *q, const char *text);
 void sql_blob(struct sql *q, const void *p, size_t n);
+void sql_value(struct sql *q, const sqlite3_value *v);
 /* the next row; false: there is none */
 bool sql_row(struct sql *q);
 int sql_end(struct sql *q, struct err *e);
+/* the same if `result`, which is of who read the rows, is 0; else that */
+int sql_stop(struct sql *q, int result, struct err *e);
+/* the one number that a question without marks has for an answer */
+int sql_only(struct store *s, const char *text, int64_t *n, struct err *e);
 /* statements without marks or answers */
 int sql_run(struct store *s, const char *text, struct err *e);
 /* -1, and what SQLite says */

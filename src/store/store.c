@@ -18,70 +18,128 @@ enum {
 	APPLICATION = 0x74616c79, /* "taly", where file(1) looks */
 };
 
-/* doc/database.md explains them */
-static const char schema[] =
-	"CREATE TABLE host(name TEXT, machine TEXT, kernel TEXT, cpus INT);"
-	"CREATE TABLE epoch(id INTEGER PRIMARY KEY, start INT, end INT,"
-	" reason TEXT, command TEXT);"
-	"CREATE TABLE event(id INTEGER PRIMARY KEY, name TEXT UNIQUE);"
-	"CREATE TABLE epoch_event(epoch INT, event INT, period INT, lost INT,"
-	" PRIMARY KEY(epoch, event)) WITHOUT ROWID;"
-	"CREATE TABLE image(id INTEGER PRIMARY KEY, kind INT, path TEXT,"
-	" build_id BLOB, UNIQUE(path, build_id, kind));"
-	"CREATE TABLE samples(epoch INT, image INT, event INT, count INT,"
-	" data BLOB, PRIMARY KEY(epoch, image, event)) WITHOUT ROWID;"
-	"CREATE TABLE process(epoch INT, event INT, pid INT, name TEXT,"
-	" count INT, PRIMARY KEY(epoch, event, pid, name)) WITHOUT ROWID;";
+/*
+ * The tables, and the format that each came with. They are compared with those
+ * of a file word by word: what is called so there but is a view, say, could
+ * answer for ever.
+ */
+static const struct table {
+	int since;
+	const char *name, *text;
+} tables[] = {
+	{1, "host", "CREATE TABLE host(name TEXT, machine TEXT, kernel TEXT,"
+	 " cpus INT)"},
+	{1, "epoch", "CREATE TABLE epoch(id INTEGER PRIMARY KEY, start INT,"
+	 " end INT, reason TEXT, command TEXT)"},
+	{1, "event", "CREATE TABLE event(id INTEGER PRIMARY KEY,"
+	 " name TEXT UNIQUE)"},
+	{1, "epoch_event", "CREATE TABLE epoch_event(epoch INT, event INT,"
+	 " period INT, lost INT, PRIMARY KEY(epoch, event)) WITHOUT ROWID"},
+	{1, "image", "CREATE TABLE image(id INTEGER PRIMARY KEY, kind INT,"
+	 " path TEXT, build_id BLOB, UNIQUE(path, build_id, kind))"},
+	{1, "samples", "CREATE TABLE samples(epoch INT, image INT, event INT,"
+	 " count INT, data BLOB, PRIMARY KEY(epoch, image, event))"
+	 " WITHOUT ROWID"},
+	{1, "process", "CREATE TABLE process(epoch INT, event INT, pid INT,"
+	 " name TEXT, count INT, PRIMARY KEY(epoch, event, pid, name))"
+	 " WITHOUT ROWID"},
+	{2, "cost", "CREATE TABLE cost(epoch INTEGER PRIMARY KEY, cpu INT,"
+	 " memory INT)"},
+	{3, "apart", "CREATE TABLE apart(epoch INT, name TEXT, image INT,"
+	 " event INT, count INT, data BLOB,"
+	 " PRIMARY KEY(epoch, name, image, event)) WITHOUT ROWID"},
+	{3, "procedure", "CREATE TABLE procedure(image INT, start INT,"
+	 " end INT, name TEXT, PRIMARY KEY(image, start)) WITHOUT ROWID"},
+};
 
-/* one number that a PRAGMA tells */
-static int pragma(struct store *s, const char *text, int64_t *n,
-		  struct err *e)
+enum { TABLES = sizeof tables / sizeof *tables };
+
+/* whether a table is there, and as we make it */
+static int check_table(struct store *s, const struct table *t, struct err *e)
 {
-	struct sql q = sql_begin(s, text);
+	struct sql q = sql_begin(s, "SELECT sql = ? FROM sqlite_master WHERE "
+				 "type = 'table' AND name = ?");
+	bool right;
 
-	*n = sql_row(&q) ? sqlite3_column_int64(q.st, 0) : 0;
-	return sql_end(&q, e);
+	sql_text(&q, t->text);
+	sql_text(&q, t->name);
+	right = sql_row(&q) && sqlite3_column_int(q.st, 0) == 1;
+	if (sql_end(&q, e))
+		return -1;
+	return right ? 0 : err_set(e, ERR_INPUT, "%s: broken: its table '%s' "
+				   "is not there, or not as tally makes it",
+				   s->path, t->name);
 }
 
-/* whether it is ours, and of a version that we know; *fresh: it is empty */
-static int check_version(struct store *s, bool *fresh, struct err *e)
+/* whether it is ours, of a version that we know, and whole; 0: it is empty */
+static int check_version(struct store *s, struct err *e)
 {
-	int64_t application, version, tables;
+	int64_t application, there;
 
-	if (pragma(s, "PRAGMA application_id", &application, e) ||
-	    pragma(s, "PRAGMA user_version", &version, e) ||
-	    pragma(s, "SELECT count(*) FROM sqlite_master", &tables, e))
+	if (sql_only(s, "PRAGMA application_id", &application, e) ||
+	    sql_only(s, "PRAGMA user_version", &s->version, e) ||
+	    sql_only(s, "SELECT count(*) FROM sqlite_master", &there, e))
 		return -1;
-	*fresh = !application && !tables;
-	if (*fresh)
+	if (!application && !there) {
+		s->version = 0;
 		return 0;
+	}
 	if (application != APPLICATION)
 		return err_set(e, ERR_INPUT, "%s: a database, but not one of "
 			       "tally's", s->path);
-	if (version != STORE_VERSION)
+	if (s->version < 1 || s->version > STORE_VERSION)
 		return err_set(e, ERR_INPUT, "%s: made by another version of "
-			       "tally: format %lld, this one knows %d",
-			       s->path, (long long)version, STORE_VERSION);
+			       "tally: format %lld, this one knows up to %d",
+			       s->path, (long long)s->version, STORE_VERSION);
+	for (int i = 0; i < TABLES; i++)
+		if (tables[i].since <= s->version &&
+		    check_table(s, &tables[i], e))
+			return -1;
 	return 0;
 }
 
-static int make_tables(struct store *s, const struct utsname *host,
-		       struct err *e)
+/* makes the tables that it does not have yet */
+static int upgrade(struct store *s, struct err *e)
 {
 	char text[80];
-	struct sql q;
 
 	snprintf(text, sizeof text, "PRAGMA application_id = %d;"
 		 "PRAGMA user_version = %d", APPLICATION, STORE_VERSION);
-	if (sql_run(s, text, e) || sql_run(s, schema, e))
+	if (sql_run(s, text, e))
 		return -1;
-	q = sql_begin(s, "INSERT INTO host VALUES(?, ?, ?, ?)");
+	for (int i = 0; i < TABLES; i++)
+		if (tables[i].since > s->version &&
+		    sql_run(s, tables[i].text, e))
+			return -1;
+	s->version = STORE_VERSION;
+	return 0;
+}
+
+static int name_host(struct store *s, const struct utsname *host,
+		     struct err *e)
+{
+	struct sql q = sql_begin(s, "INSERT INTO host VALUES(?, ?, ?, ?)");
+
 	sql_text(&q, host->nodename);
 	sql_text(&q, host->machine);
 	sql_text(&q, host->release);
 	sql_number(&q, sysconf(_SC_NPROCESSORS_CONF));
 	sql_row(&q);
 	return sql_end(&q, e);
+}
+
+/* a new file, or one of an older format, becomes one of ours */
+static int make_ready(struct store *s, const struct utsname *host,
+		      struct err *e)
+{
+	bool fresh;
+
+	if (check_version(s, e))
+		return -1;
+	fresh = !s->version;
+	if (s->version < STORE_VERSION && upgrade(s, e))
+		return -1;
+	return fresh ? name_host(s, host, e) : 0;
 }
 
 static int open_file(struct store *s, int flags, struct err *e)
@@ -91,39 +149,53 @@ static int open_file(struct store *s, int flags, struct err *e)
 	if (status)
 		return sql_fail(s, status, e);
 	sqlite3_busy_timeout(s->db, PATIENCE);
+	/* what others have put into the file does not run */
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	return 0;
 }
 
-/* the file of this host; a name of a host has no '/' that leads elsewhere */
-static void name_file(struct store *s, const char *directory,
-		      const struct utsname *host)
+/* a name of a host has no '/' that leads elsewhere */
+char *store_path(const char *directory)
 {
-	size_t n = strlen(directory) + strlen(host->nodename) + 16;
-	char *slash;
+	struct utsname host;
+	size_t n;
+	char *path, *slash;
 
-	s->path = mem_alloc(n);
-	snprintf(s->path, n, "%s/%s" SUFFIX, directory,
-		 *host->nodename ? host->nodename : "host");
-	slash = s->path + strlen(directory) + 1;
+	uname(&host);
+	n = strlen(directory) + strlen(host.nodename) + 16;
+	path = mem_alloc(n);
+	snprintf(path, n, "%s/%s" SUFFIX, directory,
+		 *host.nodename ? host.nodename : "host");
+	slash = path + strlen(directory) + 1;
 	while ((slash = strchr(slash, '/')))
 		*slash = '_';
+	return path;
+}
+
+int store_directory(const char *directory, struct err *e)
+{
+	if (!mkdir(directory, 0777) || errno == EEXIST)
+		return 0;
+	return err_set(e, ERR_MACHINE, "%s: cannot be made: %s", directory,
+		       strerror(errno));
 }
 
 int store_create(struct store *s, const char *directory, struct err *e)
 {
 	struct utsname host;
-	bool fresh;
 
 	*s = (struct store){0};
 	uname(&host);
-	if (mkdir(directory, 0777) && errno != EEXIST)
-		return err_set(e, ERR_MACHINE, "%s: cannot be made: %s",
-			       directory, strerror(errno));
-	name_file(s, directory, &host);
+	if (store_directory(directory, e))
+		return -1;
+	s->path = store_path(directory);
 	/* one at a time: who comes second finds it made */
 	if (!open_file(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) &&
-	    !store_begin(s, e) && !check_version(s, &fresh, e) &&
-	    (!fresh || !make_tables(s, &host, e)) && !store_commit(s, e))
+	    !store_begin(s, e) && !make_ready(s, &host, e) &&
+	    !store_commit(s, e))
 		return 0;
 	store_close(s);
 	return -1;
@@ -132,13 +204,12 @@ int store_create(struct store *s, const char *directory, struct err *e)
 int store_open(struct store *s, const char *path, struct err *e)
 {
 	size_t n = strlen(path) + 1;
-	bool fresh;
 
-	*s = (struct store){.path = mem_alloc(n)};
+	*s = (struct store){.path = mem_alloc(n), .reading = true};
 	memcpy(s->path, path, n);
 	if (!open_file(s, SQLITE_OPEN_READONLY, e) &&
-	    !check_version(s, &fresh, e)) {
-		if (!fresh)
+	    !check_version(s, e)) {
+		if (s->version)
 			return 0;
 		err_set(e, ERR_INPUT, "%s: nothing has been recorded", path);
 	}
@@ -173,6 +244,17 @@ int store_files(char ***path, const char *directory, struct err *e)
 	}
 	free(found);
 	return n;
+}
+
+const char *store_host(const char *path, char name[STORE_HOST])
+{
+	const char *base = strrchr(path, '/');
+	size_t n;
+
+	base = base ? base + 1 : path;
+	n = strlen(base) - strlen(SUFFIX);
+	snprintf(name, STORE_HOST, "%.*s", (int)n, base);
+	return name;
 }
 
 bool store_is(const char *path)

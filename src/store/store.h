@@ -13,13 +13,20 @@
 #include "base/err.h"
 #include "store/run.h"
 
-enum { STORE_VERSION = 1, STORE_BUILD_ID = 32 };
+enum {
+	STORE_VERSION = 3,
+	STORE_APART = 3, /* since that version processes are kept apart */
+	STORE_BUILD_ID = 32,
+	STORE_HOST = 256,
+};
 
 struct sqlite3;
 
 struct store {
 	struct sqlite3 *db;
 	char *path; /* of the file */
+	int64_t version; /* its format; once written to, the latest */
+	bool reading;	 /* it is not written to */
 };
 
 enum image_kind {
@@ -29,6 +36,7 @@ enum image_kind {
 	IMAGE_VDSO,
 	IMAGE_MEMORY, /* code that is in no file: offsets are addresses */
 	IMAGE_UNKNOWN, /* nobody knows what was there */
+	IMAGE_MADE, /* the same as memory, but who made it says what it is */
 	IMAGE_KINDS,
 };
 
@@ -61,7 +69,11 @@ struct stored_process {
 
 /* --- writing; where nothing is said, 0, or -1 and *e */
 
-/* opens this host's file in a directory, and makes both if need be */
+/* makes the directory, if there is none */
+int store_directory(const char *directory, struct err *e);
+/* the path of this host's file in a directory; to be freed */
+char *store_path(const char *directory);
+/* opens it, and makes both if need be */
 int store_create(struct store *s, const char *directory, struct err *e);
 int store_begin(struct store *s, struct err *e);
 int store_commit(struct store *s, struct err *e);
@@ -82,9 +94,50 @@ int64_t store_event(struct store *s, int64_t epoch,
 /* adds to what the epoch has of the image and the event */
 int store_samples(struct store *s, int64_t epoch, int64_t image,
 		  int64_t event, const run *r, struct err *e);
+/*
+ * The same for all processes of one name alone, beside that, if somebody wants
+ * to know where these spent their time; store_samples() has them, too.
+ */
+int store_apart(struct store *s, int64_t epoch, const char *process,
+		int64_t image, int64_t event, const run *r, struct err *e);
+/* a procedure of an image that was made while a program ran */
+struct stored_procedure {
+	uint64_t start, end; /* offsets */
+	const char *name;
+};
+/* sets what begins there */
+int store_procedure(struct store *s, int64_t image,
+		    const struct stored_procedure *x, struct err *e);
+/* what collecting has cost in the epoch so far */
+struct stored_cost {
+	uint64_t cpu;	 /* microseconds */
+	uint64_t memory; /* kilobytes, at most */
+};
+int store_cost(struct store *s, int64_t epoch, const struct stored_cost *x,
+	       struct err *e);
 /* adds to what the epoch has of a process, by its name */
 int store_process(struct store *s, int64_t epoch, int64_t event,
 		  const struct stored_process *x, struct err *e);
+
+/*
+ * Old epochs become one: those of a day (UTC) when that is longer ago than
+ * `fine`, those of a week (from Monday) when it is longer ago than `daily`;
+ * both in seconds. Only epochs that were begun for the same reason and of the
+ * same command are put together, and never the last one, which is perhaps
+ * being written. A whole has the number of its first part; its processes are
+ * known by their names only (their pid is 0).
+ */
+struct store_rule {
+	uint64_t fine, daily;
+};
+extern const struct store_rule store_rule_usual; /* a week, eight weeks */
+/*
+ * Does so, as of the second `now` since 1970, all in one: a crash leaves
+ * everything as it was, or as it should be. How many epochs there are less, or
+ * -1. requires: no store_begin()
+ */
+int64_t store_condense(struct store *s, const struct store_rule *r,
+		       uint64_t now, struct err *e);
 
 /* --- reading */
 
@@ -95,29 +148,45 @@ bool store_is(const char *path);
  * each of them and the list, which ends with NULL.
  */
 int store_files(char ***path, const char *directory, struct err *e);
+/* the host that a file of store_files() is of */
+const char *store_host(const char *path, char name[STORE_HOST]);
 /* opens one file, to be read only */
 int store_open(struct store *s, const char *path, struct err *e);
 
-/* what one row says; texts live until the next */
-struct stored_row {
-	int64_t epoch, image, event;
-	struct stored_image of;
-	run samples;
-};
-/* calls fn with all rows of samples; stops at what is not 0, and returns it */
-int store_each_run(struct store *s,
-		   int (*fn)(void *arg, const struct stored_row *r,
-			     struct err *e),
-		   void *arg, struct err *e);
-int store_each_event(struct store *s,
-		     int (*fn)(void *arg, int64_t epoch, int64_t event,
+/*
+ * These call fn with all rows, of an epoch or of all; they stop at what is not
+ * 0, and return it. Texts live until the next row. Numbers are in their range,
+ * and what rows are about is there, or it is an error.
+ */
+int store_each_epoch(struct store *s,
+		     int (*fn)(void *arg, int64_t epoch,
+			       const struct stored_epoch *x, struct err *e),
+		     void *arg, struct err *e);
+int store_each_event(struct store *s, int64_t epoch,
+		     int (*fn)(void *arg, int64_t event,
 			       const struct stored_event *x, struct err *e),
 		     void *arg, struct err *e);
-int store_each_process(struct store *s,
-		       int (*fn)(void *arg, int64_t epoch, int64_t event,
+int store_each_process(struct store *s, int64_t epoch,
+		       int (*fn)(void *arg, int64_t event,
 				 const struct stored_process *x,
 				 struct err *e),
 		       void *arg, struct err *e);
+
+struct stored_row {
+	int64_t image, event;
+	struct stored_image of;
+	run samples;
+};
+/* process: only samples of those that are called so and kept apart, or NULL */
+int store_each_run(struct store *s, int64_t epoch, const char *process,
+		   int (*fn)(void *arg, const struct stored_row *r,
+			     struct err *e),
+		   void *arg, struct err *e);
+
+int store_each_procedure(struct store *s, int64_t image,
+			 int (*fn)(void *arg, const struct stored_procedure *x,
+				   struct err *e),
+			 void *arg, struct err *e);
 
 void store_close(struct store *s);
 

@@ -83,30 +83,44 @@ int64_t store_event(struct store *s, int64_t epoch,
 	return sql_end(&q, e) ? -1 : id;
 }
 
-/* what there is already */
-static int add_stored(struct store *s, int64_t epoch, int64_t image,
-		      int64_t event, run *r, struct err *e)
+/* where a run is kept; process: NULL, of all */
+struct run_key {
+	int64_t epoch, image, event;
+	const char *process;
+};
+
+static struct sql begin_run(struct store *s, const struct run_key *k,
+			    const char *all, const char *apart)
 {
-	struct sql q = sql_begin(s, "SELECT data FROM samples WHERE epoch = ? "
-				 "AND image = ? AND event = ?");
+	struct sql q = sql_begin(s, k->process ? apart : all);
+
+	sql_number(&q, k->epoch);
+	if (k->process)
+		sql_text(&q, k->process);
+	sql_number(&q, k->image);
+	sql_number(&q, k->event);
+	return q;
+}
+
+/* what there is already */
+static int add_stored(struct store *s, const struct run_key *k, run *r,
+		      struct err *e)
+{
+	struct sql q = begin_run(s, k, "SELECT data FROM samples WHERE "
+				 "epoch = ? AND image = ? AND event = ?",
+				 "SELECT data FROM apart WHERE epoch = ? AND "
+				 "name = ? AND image = ? AND event = ?");
 	int failed = 0;
 
-	sql_number(&q, epoch);
-	sql_number(&q, image);
-	sql_number(&q, event);
 	if (sql_row(&q))
 		failed = run_unpack(r, sqlite3_column_blob(q.st, 0),
 				    (size_t)sqlite3_column_bytes(q.st, 0),
 				    s->path, e);
-	if (failed) {
-		sqlite3_finalize(q.st);
-		return -1;
-	}
-	return sql_end(&q, e);
+	return sql_stop(&q, failed, e);
 }
 
-int store_samples(struct store *s, int64_t epoch, int64_t image,
-		  int64_t event, const run *r, struct err *e)
+static int add_run(struct store *s, const struct run_key *k, const run *r,
+		   struct err *e)
 {
 	run all = {0};
 	buffer data = {0};
@@ -114,15 +128,13 @@ int store_samples(struct store *s, int64_t epoch, int64_t image,
 	struct sql q;
 
 	vec_append(&all, r);
-	if (add_stored(s, epoch, image, event, &all, e))
+	if (add_stored(s, k, &all, e))
 		goto out;
 	run_settle(&all);
 	run_pack(&data, &all);
-	q = sql_begin(s, "INSERT OR REPLACE INTO samples "
-		      "VALUES(?, ?, ?, ?, ?)");
-	sql_number(&q, epoch);
-	sql_number(&q, image);
-	sql_number(&q, event);
+	q = begin_run(s, k, "INSERT OR REPLACE INTO samples "
+		      "VALUES(?, ?, ?, ?, ?)", "INSERT OR REPLACE INTO apart "
+		      "VALUES(?, ?, ?, ?, ?, ?)");
 	sql_number(&q, (int64_t)run_total(&all));
 	sql_blob(&q, data.at, data.n);
 	sql_row(&q);
@@ -131,6 +143,22 @@ out:
 	vec_free(&all);
 	vec_free(&data);
 	return result;
+}
+
+int store_samples(struct store *s, int64_t epoch, int64_t image,
+		  int64_t event, const run *r, struct err *e)
+{
+	struct run_key k = {epoch, image, event, NULL};
+
+	return add_run(s, &k, r, e);
+}
+
+int store_apart(struct store *s, int64_t epoch, const char *process,
+		int64_t image, int64_t event, const run *r, struct err *e)
+{
+	struct run_key k = {epoch, image, event, process};
+
+	return add_run(s, &k, r, e);
 }
 
 int store_process(struct store *s, int64_t epoch, int64_t event,
@@ -145,6 +173,33 @@ int store_process(struct store *s, int64_t epoch, int64_t event,
 	sql_number(&q, x->pid);
 	sql_text(&q, x->name);
 	sql_number(&q, (int64_t)x->samples);
+	sql_row(&q);
+	return sql_end(&q, e);
+}
+
+int store_procedure(struct store *s, int64_t image,
+		    const struct stored_procedure *x, struct err *e)
+{
+	struct sql q = sql_begin(s, "INSERT OR REPLACE INTO procedure "
+				 "VALUES(?, ?, ?, ?)");
+
+	sql_number(&q, image);
+	sql_number(&q, (int64_t)x->start);
+	sql_number(&q, (int64_t)x->end);
+	sql_text(&q, x->name);
+	sql_row(&q);
+	return sql_end(&q, e);
+}
+
+int store_cost(struct store *s, int64_t epoch, const struct stored_cost *x,
+	       struct err *e)
+{
+	struct sql q = sql_begin(s, "INSERT OR REPLACE INTO cost "
+				 "VALUES(?, ?, ?)");
+
+	sql_number(&q, epoch);
+	sql_number(&q, (int64_t)x->cpu);
+	sql_number(&q, (int64_t)x->memory);
 	sql_row(&q);
 	return sql_end(&q, e);
 }

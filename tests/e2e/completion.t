@@ -76,6 +76,8 @@ def check_words(t):
            "any file as the output")
     t.same(sorted(completed(t, "cfg", "one")), ["one", "one.tally"], "a file")
     t.same(completed(t, "help", "st"), ["stats"], "what there is help for")
+    t.same(sorted(completed(t, "daemon", "st")), ["start", "status", "stop"],
+           "what a daemon is told")
     for command in ("annotate", "graph"):
         t.same(completed(t, command, "often"), ["often", "often_too"],
                command + ": procedures")
@@ -86,6 +88,22 @@ def check_words(t):
            "--procedure")
     t.same(completed(t, "annotate", "space", "::", "in"), ["in"],
            "what is behind a colon alone")
+
+
+def check_database(t):
+    """Names in a database that the line has; the cursor is before it."""
+    text = "epoch 1 2 work\nevent cycles 1 0\nimage 0 /gone/prog\n" \
+           "hit 4 3\nprocess 7 worker 3\n"
+    subprocess.run([os.path.join(os.path.dirname(TALLY),
+                                 "tools/make-database"), t.path("db")],
+                   input=text, text=True, check=True)
+    for option, want in (("--image", "prog"), ("--event", "cycles"),
+                         ("--process", "worker")):
+        t.same(completed(t, "report", "db", option, ""), [want],
+               "of a database: " + option)
+    (host,) = os.listdir(t.path("db"))
+    t.same(completed(t, "report", "db", "--host", ""),
+           [host[:-len(".tallydb")]], "of a database: --host")
 
 
 def check_program(t):
@@ -161,6 +179,7 @@ with tempfile.TemporaryDirectory() as where:
     for command in commands:
         check_command(t, command)
     check_words(t)
+    check_database(t)
     check_program(t)
     check_terminal(t)
     t.done()

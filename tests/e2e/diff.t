@@ -281,7 +281,9 @@ with tempfile.TemporaryDirectory() as where:
                                    re.M), "is said to be unknown", [out])
     t.refused(2, "which two", "diff", a)
     t.refused(2, "two profiles", "diff", a, b, a)
-    t.refused(2, "--by procedure", "diff", "--by", "line", a, b)
+    t.refused(2, "--by procedure", "diff", "--by", "process", a, b)
+    t.refused(2, "--by line is for databases", "diff", "--by", "line", a, b)
+    t.refused(2, "--against is for databases", "diff", "--against", "2", a, b)
     t.refused(3, "No such file", "diff", a, "nothing")
     t.refused(3, "nothing in them is called so", "diff", "--image", "no", a, b)
     t.refused(3, "nothing in them is called so", "diff", "--procedure", "no",

@@ -18,7 +18,8 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 def sources():
     for folder, _, names in os.walk(os.path.join(TOP, "src")):
         for name in sorted(names):
-            if name.endswith((".c", ".h")):
+            # what a tool has written is not to be read
+            if name.endswith((".c", ".h")) and not name.endswith(".skel.h"):
                 path = os.path.join(folder, name)
                 yield os.path.relpath(path, TOP), open(path).read()
 

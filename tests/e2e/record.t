@@ -278,7 +278,7 @@ def try_full():
         return
     disk = os.path.join(where, "disk")
     os.mkdir(disk)
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80k", "none",
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=88k", "none",
                        disk]).returncode:
         tap.skip("a full disk", "no mounts here")
         return

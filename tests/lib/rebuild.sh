@@ -13,7 +13,7 @@ rebuild_number=0
 REBUILD_NEEDS="libzydis-dev libzydis4.0 libzycore-dev libzycore1.4
 libcmocka-dev libcmocka0 libzstd-dev libzstd1 libdw-dev libdw1
 libelf-dev libelf1 libiberty-dev zlib1g-dev zlib1g liblzma5 libbz2-1.0
-libsqlite3-dev libsqlite3-0"
+libsqlite3-dev libsqlite3-0 libbpf-dev libbpf1"
 
 # rebuild_need FOLDER ROOT CROSS: what we link with, apart from the other
 # packages in ROOT, whose C library is not quite the cross compiler's
@@ -23,11 +23,12 @@ rebuild_need()
 	mkdir -p "$1/include" "$1/lib" || exit 1
 	for header in Zydis Zycore cmocka.h cmocka_version.h zstd.h zstd_errors.h \
 		      elfutils libelf.h gelf.h nlist.h dwarf.h libiberty \
-		      zlib.h zconf.h sqlite3.h; do
+		      zlib.h zconf.h sqlite3.h bpf; do
 		[ ! -e "$2/usr/include/$header" ] ||
 			ln -s "$2/usr/include/$header" "$1/include"
 	done
-	for library in Zydis Zycore cmocka zstd dw elf iberty z lzma bz2 sqlite3; do
+	for library in Zydis Zycore cmocka zstd dw elf iberty z lzma bz2 sqlite3 \
+		       bpf; do
 		for file in "$2/lib/$3/lib$library".[as]* \
 			    "$2/lib/$3/lib$library"-*.so \
 			    "$2/usr/lib/$3/lib$library".[as]* \

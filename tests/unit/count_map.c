@@ -40,10 +40,11 @@ static void same_procs(const struct map *a, const struct map *b)
 	}
 }
 
-static void same_blocks(const struct map *a, const struct map *b)
+/* of one procedure, whose numbers are the same */
+static void same_blocks(const struct map *a, const struct map *b,
+			const struct map_proc *own)
 {
-	assert_int_equal(a->block.n, b->block.n);
-	for (size_t i = 0; i < a->block.n; i++) {
+	for (uint32_t i = own->block; i < own->block + own->nblock; i++) {
 		const struct map_block *p = &a->block.at[i];
 		const struct map_block *q = &b->block.at[i];
 
@@ -58,10 +59,10 @@ static void same_blocks(const struct map *a, const struct map *b)
 	}
 }
 
-static void same_edges(const struct map *a, const struct map *b)
+static void same_edges(const struct map *a, const struct map *b,
+		       const struct map_proc *own)
 {
-	assert_int_equal(a->edge.n, b->edge.n);
-	for (size_t i = 0; i < a->edge.n; i++) {
+	for (uint32_t i = own->edge; i < own->edge + own->nedge; i++) {
 		const struct map_edge *p = &a->edge.at[i], *q = &b->edge.at[i];
 
 		assert_int_equal(p->from, q->from);
@@ -97,8 +98,13 @@ static void same_maps(const struct map *a, const struct map *b)
 	assert_int_equal(a->moved_bytes, b->moved_bytes);
 	assert_int_equal(a->ncounter, b->ncounter);
 	same_procs(a, b);
-	same_blocks(a, b);
-	same_edges(a, b);
+	assert_int_equal(a->block.n, b->block.n);
+	assert_int_equal(a->edge.n, b->edge.n);
+	for (uint32_t i = 0; i < a->proc.n; i++) {
+		map_turn(b, i);
+		same_blocks(a, b, &a->proc.at[i]);
+		same_edges(a, b, &a->proc.at[i]);
+	}
 	same_sites(a, b);
 	assert_int_equal(a->in_place.n, b->in_place.n);
 	for (size_t i = 0; i < a->in_place.n; i++) {
@@ -110,7 +116,63 @@ static void same_maps(const struct map *a, const struct map *b)
 	}
 }
 
-static void round_trip(const struct map *m)
+/* what can be said of a procedure without a look inside is not wrong */
+static void check_outside(const struct map *m, const struct map *back,
+			  uint32_t proc)
+{
+	const struct map_proc *p = &m->proc.at[proc];
+	uint64_t *value = NEW_ARRAY(uint64_t, m->ncounter + 1);
+
+	assert_false(map_may_count(back, proc, value));
+	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
+		const struct map_block *b = &m->block.at[i];
+
+		assert_int_equal(map_proc_of(back, i), proc);
+		if (b->size)
+			assert_true(map_may_hold(back, proc, b->start) &&
+				    map_may_hold(back, proc,
+						 b->start + b->size - 1));
+		if (b->counter == MAP_NONE)
+			continue;
+		value[b->counter] = 1;
+		assert_true(map_may_count(back, proc, value));
+		value[b->counter] = 0;
+	}
+	mem_free(value);
+}
+
+/* procedures in any order, again and again, and forgotten in between */
+static void leaf_through(struct rng *r, const struct map *m,
+			 const struct map *back)
+{
+	uint32_t n = (uint32_t)m->proc.n;
+
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		uint32_t proc = rng_below(r, n), from = rng_below(r, n);
+
+		if (rng_once_in(r, 3))
+			map_forget(back, from, from + rng_below(r, n - from));
+		if (rng_once_in(r, 2))
+			map_turn(back, proc);
+		map_need(back, proc);
+		same_blocks(m, back, &m->proc.at[proc]);
+		same_edges(m, back, &m->proc.at[proc]);
+		check_outside(m, back, proc);
+	}
+}
+
+/* what was read is packed as it was */
+static void same_bytes(const struct map *m, const struct map_bytes *bytes)
+{
+	struct map_bytes again = {0};
+
+	map_pack(m, &again);
+	assert_int_equal(again.v.n, bytes->v.n);
+	assert_memory_equal(again.v.at, bytes->v.at, again.v.n);
+	vec_free(&again.v);
+}
+
+static void round_trip(struct rng *r, const struct map *m)
 {
 	struct map_bytes bytes = {0};
 	struct map back;
@@ -120,6 +182,8 @@ static void round_trip(const struct map *m)
 	if (map_unpack(&back, bytes.v.at, bytes.v.n, "test", &e))
 		fail_msg("%s", e.text);
 	same_maps(m, &back);
+	leaf_through(r, m, &back);
+	same_bytes(&back, &bytes);
 	map_release(&back);
 	vec_free(&bytes.v);
 }
@@ -137,7 +201,7 @@ static void test_round_trip(void **state)
 		if (m.proc.n && rng_once_in(&r, 3))
 			m.proc.at[rng_below(&r, (uint32_t)m.proc.n)].unknown =
 				"an indirect jump";
-		round_trip(&m);
+		round_trip(&r, &m);
 		map_release(&m);
 	}
 }
@@ -149,7 +213,7 @@ static void test_large(void **state)
 
 	(void)state;
 	random_map(&r, &m, random_cfg_tries(4000), 200, PLACE_EDGES);
-	round_trip(&m);
+	round_trip(&r, &m);
 	map_release(&m);
 }
 
@@ -174,9 +238,10 @@ static void test_extremes(void **state)
 	struct map m = {.path = "", .insn_size = 4, .ncounter = 7,
 			.edge = {edge, 4, 4}, .block = {block, 2, 2},
 			.proc = {proc, 2, 2}, .text_bytes = UINT64_MAX};
+	struct rng r = {13};
 
 	(void)state;
-	round_trip(&m);
+	round_trip(&r, &m);
 }
 
 /* unpacks n bytes that may be anything; true if they are a map */

@@ -146,6 +146,124 @@ static void try_map(struct rng *r, enum place_kind kind)
 	arena_free(&a);
 }
 
+/* what is solved of a map that was read, procedure by procedure */
+static void same_inside(const struct map *m, const struct solved *s,
+			const struct solved *t, uint32_t proc)
+{
+	const struct map_proc *p = &m->proc.at[proc];
+
+	assert_memory_equal(s->block + p->block, t->block + p->block,
+			    p->nblock * sizeof *s->block);
+	assert_memory_equal(s->edge + p->edge, t->edge + p->edge,
+			    p->nedge * sizeof *s->edge);
+	assert_memory_equal(s->block_known + p->block,
+			    t->block_known + p->block, p->nblock);
+	assert_memory_equal(s->edge_known + p->edge, t->edge_known + p->edge,
+			    p->nedge);
+	assert_memory_equal(s->arrival + p->edge, t->arrival + p->edge,
+			    p->nedge);
+	assert_int_equal(s->calls[proc], t->calls[proc]);
+	assert_int_equal(s->calls_known[proc], t->calls_known[proc]);
+	assert_int_equal(s->consistent[proc], t->consistent[proc]);
+	assert_int_equal(s->insns[proc], t->insns[proc]);
+	assert_int_equal(s->insns_known[proc], t->insns_known[proc]);
+	assert_int_equal(s->ran[proc], t->ran[proc]);
+	assert_int_equal(s->idle[proc], t->idle[proc]);
+}
+
+static void same_solved(struct rng *r, const struct map *m,
+			const struct solved *s, const struct solved *t)
+{
+	uint32_t n = (uint32_t)m->proc.n;
+
+	assert_int_equal(s->instructions, t->instructions);
+	assert_int_equal(s->redundant_increments, t->redundant_increments);
+	assert_int_equal(s->unknown_procs, t->unknown_procs);
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		uint32_t proc = i < n ? i : rng_below(r, n);
+
+		solve_turn(t, proc);
+		same_inside(m, s, t, proc);
+	}
+}
+
+/* solves the map as it is drawn, and as it is read: both say the same */
+static void try_read(struct rng *r, struct map *m, const uint64_t *value,
+		     const struct endings *x)
+{
+	struct arena a = {0};
+	struct map_bytes bytes = {0};
+	struct solved s, t;
+	struct map back;
+	struct err e;
+
+	m->path = "x";
+	map_pack(m, &bytes);
+	if (map_unpack(&back, bytes.v.at, bytes.v.n, "test", &e))
+		fail_msg("%s", e.text);
+	solve_counts(&a, m, value, x, &s);
+	solve_counts(&a, &back, value, x, &t);
+	same_solved(r, m, &s, &t);
+	solve_counts_again(&a, &back, solve_complete(&a, &back), value, x, &t);
+	same_solved(r, m, &s, &t);
+	map_release(&back);
+	vec_free(&bytes.v);
+	arena_free(&a);
+}
+
+/* some procedures are stubs of the linker, some are not understood */
+static void spoil(struct rng *r, struct map *m)
+{
+	for (size_t i = 0; i < m->proc.n; i++) {
+		struct map_proc *p = &m->proc.at[i];
+
+		if (rng_once_in(r, 9))
+			p->unknown = "a test";
+		p->stub = p->nblock == 1 && rng_once_in(r, 2);
+	}
+	for (size_t i = 0; i < m->edge.n; i++) {
+		struct map_edge *d = &m->edge.at[i];
+
+		if (d->callee && rng_once_in(r, 2))
+			d->callee = m->proc.at[rng_below(r,
+				(uint32_t)m->proc.n)].entry;
+	}
+}
+
+/* any counters at all: some contradict each other, some are too many */
+static void test_read(void **state)
+{
+	static const uint64_t values[] = {0, 0, 0, 0, 1, 7, UINT64_MAX / 9};
+	struct rng r = {23};
+
+	(void)state;
+	for (uint32_t i = random_cfg_tries(3000); i > 0; i--) {
+		struct arena a = {0};
+		struct endings x = {0};
+		struct map m;
+		struct ran t;
+		uint64_t *value;
+
+		random_map(&r, &m, 1 + rng_below(&r, i % 500 ? 20 : 900),
+			   1 + rng_below(&r, 30), i % (PLACE_REDUNDANT + 1));
+		spoil(&r, &m);
+		ran_init(&a, &m, &t);
+		for (uint32_t k = 0; k < m.proc.n; k += 1 + rng_below(&r, 3))
+			ran_frame(&r, &m, k, 60, &t);
+		value = ran_counters(&a, &m, &t);
+		for (uint32_t k = rng_below(&r, 4); m.ncounter && k > 0; k--)
+			value[rng_below(&r, m.ncounter)] =
+				values[rng_below(&r, 7)];
+		for (uint32_t k = rng_below(&r, 3); m.block.n && k > 0; k--)
+			add_ending(&r, &m, rng_below(&r, (uint32_t)m.block.n),
+				   &x, (uint32_t[1]){0});
+		try_read(&r, &m, value, &x);
+		vec_free(&x.v);
+		map_release(&m);
+		arena_free(&a);
+	}
+}
+
 static void test_random(void **state)
 {
 	struct rng r = {21};
@@ -333,6 +451,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_blind),
 		cmocka_unit_test(test_one),
 		cmocka_unit_test(test_too_many),

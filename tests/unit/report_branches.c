@@ -20,7 +20,7 @@ struct drawing {
 	struct told told;
 	struct told_image image;
 	uint64_t edge[MOST];
-	bool known[MOST], arrival[MOST];
+	bool known[MOST], arrival[MOST], idle;
 	struct branches got;
 };
 
@@ -37,9 +37,11 @@ static void begin(struct drawing *d, uint32_t nblock, uint32_t nhub)
 	}
 	vec_push(&d->map.proc, p);
 	d->image.map = &d->map;
+	d->image.solved.m = &d->map;
 	d->image.solved.edge = d->edge;
 	d->image.solved.edge_known = d->known;
 	d->image.solved.arrival = d->arrival;
+	d->image.solved.idle = &d->idle;
 }
 
 static struct map_edge *edge(struct drawing *d, enum map_kind kind,

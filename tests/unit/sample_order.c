@@ -25,23 +25,26 @@ struct told {
 	uint64_t last, n, sum;
 };
 
-static void tell(void *arg, const struct perf_event_header *h)
+/* order_fn; the tag is the ring's, as the pid is */
+static void tell(void *arg, uint32_t tag, const struct perf_event_header *h)
 {
 	const struct record *r = (const struct record *)h;
 	struct told *t = arg;
 
 	assert_true(r->time >= t->last);
+	assert_int_equal(tag, r->pid);
 	t->last = r->time;
 	t->n++;
 	t->sum += r->number;
 }
 
-static void add(struct order *o, uint64_t time, uint64_t number, bool sample)
+static void add(struct order *o, uint32_t ring, uint64_t time,
+		uint64_t number, bool sample)
 {
 	struct record r = {
 		.h = {.type = sample ? PERF_RECORD_SAMPLE : PERF_RECORD_COMM,
 		      .size = sizeof r},
-		.number = number, .time = time,
+		.number = number, .pid = ring, .time = time,
 	};
 	records *to = order_room(o);
 
@@ -69,11 +72,12 @@ static void test_rings(void **state)
 				began[k] += 1 + splitmix(&seed) % 20;
 				if (began[k] > to)
 					break;
-				add(&o, began[k], ++number,
+				add(&o, (uint32_t)k, began[k], ++number,
 				    splitmix(&seed) % 2);
 				sum += number;
 			}
 			began[k] = to;
+			order_tag(&o, (uint32_t)k);
 		}
 		order_round(&o, false, tell, &told);
 	}
@@ -82,6 +86,13 @@ static void test_rings(void **state)
 	assert_int_equal(told.sum, sum);
 	assert_int_equal(o.item.n, 0);
 	order_free(&o);
+}
+
+static void count(void *arg, uint32_t tag, const struct perf_event_header *h)
+{
+	(void)tag;
+	(void)h;
+	((struct told *)arg)->n++;
 }
 
 /* what no kernel writes does no harm */
@@ -100,7 +111,7 @@ static void test_damage(void **state)
 		for (uint64_t k = 0; k < n; k++)
 			to->at[to->n++] = splitmix(&seed) % 3 ?
 				(uint8_t)(splitmix(&seed) % 40) : 0;
-		order_round(&o, false, tell, &told);
+		order_round(&o, false, count, &told);
 		order_free(&o);
 	}
 }

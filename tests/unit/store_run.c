@@ -21,7 +21,7 @@ static void random_run(run *r, uint64_t *seed)
 	r->n = 0;
 	for (uint64_t i = 0; i < n; i++) {
 		struct hit h = {splitmix(seed) >> span,
-				splitmix(seed) >> (splitmix(seed) % 64)};
+				splitmix(seed) >> (9 + splitmix(seed) % 55)};
 
 		vec_push(r, h);
 	}
@@ -87,6 +87,29 @@ static void test_size(void **state)
 	vec_free(&out);
 }
 
+/* counts that nobody can have counted are refused, not added up wrongly */
+static void test_too_many(void **state)
+{
+	const struct hit high = {8, INT64_MAX}, low = {4, 1};
+	run r = {0}, b = {0};
+	buffer out = {0};
+	struct err e;
+
+	(void)state;
+	vec_push(&r, high);
+	run_pack(&out, &r);
+	assert_int_equal(run_unpack(&b, out.at, out.n, "here", &e), 0);
+	r.n = out.n = b.n = 0;
+	vec_push(&r, low);
+	vec_push(&r, high);
+	run_pack(&out, &r);
+	assert_int_equal(run_unpack(&b, out.at, out.n, "here", &e), -1);
+	assert_non_null(strstr(e.text, "too many samples"));
+	vec_free(&r);
+	vec_free(&b);
+	vec_free(&out);
+}
+
 static void test_damage(void **state)
 {
 	run a = {0}, b = {0};
@@ -124,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_size),
+		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_damage),
 	};
 

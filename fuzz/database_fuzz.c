@@ -1,0 +1,129 @@
+/*
+ * database_fuzz: a libFuzzer target for databases of samples. An input that
+ * begins as SQLite's files do is one, about which everything is asked, and
+ * whose epochs are condensed; any other is a run of samples before it is
+ * squeezed. How to run it: fuzz/README.md.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/squeeze.h"
+#include "report/sampled_change.h"
+#include "report/variation.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char where[] = "/tmp/tally-fuzz-XXXXXX";
+
+/* what comes back is in order, and can be added up */
+static void read_run(const uint8_t *data, size_t size)
+{
+	uint64_t sum = 0;
+	buffer b = {0};
+	run r = {0};
+	struct err e;
+
+	squeeze(&b, data, size);
+	if (!run_unpack(&r, b.at, b.n, "input", &e))
+		for (size_t i = 0; i < r.n; i++)
+			if ((i && r.at[i].offset <= r.at[i - 1].offset) ||
+			    __builtin_add_overflow(sum, r.at[i].count, &sum))
+				abort();
+	vec_free(&b);
+	vec_free(&r);
+}
+
+static void list(void)
+{
+	const char *path = where;
+	struct sampled_pick pick = {0};
+	struct sampled_rows r;
+	struct sampled s;
+	struct err e;
+
+	if (sampled_open(&s, &path, 1, &pick, &e))
+		return;
+	for (int by = 0; by <= SAMPLED_EPOCH; by++) {
+		struct sampled_wish w = {.by = (enum sampled_by)by};
+
+		sampled_rows_make(&r, &s, &w);
+		sampled_rows_pick(&r, &s, 0.01);
+		sampled_rows_free(&r);
+	}
+	sampled_close(&s);
+}
+
+/* the first epoch beside the others */
+static void compare(void)
+{
+	const char *path = where;
+	struct sampled_pick pick = {0};
+	struct sampled_wish w = {.by = SAMPLED_INSTRUCTION};
+	struct sampled_runs r = {0};
+	struct variation v = {0};
+	struct sampled_epochs l;
+	struct sampled_changes c;
+	struct sampled s = {0};
+	struct err e;
+
+	if (sampled_epochs_read(&l, &path, 1, &pick, &e))
+		return;
+	if (!sampled_runs_read(&r, &s, &l, false, &pick, &w, &e) &&
+	    r.total.n > 1) {
+		sampled_runs_sort(&r);
+		sampled_changes_make(&c, &r, 1, 0.05);
+		sampled_changes_free(&c);
+		variation_of_samples(&v, &r);
+		variation_sort(&v);
+		variation_free(&v);
+	}
+	sampled_runs_free(&r);
+	sampled_epochs_free(&l);
+	sampled_close(&s);
+}
+
+static void condense(void)
+{
+	const struct store_rule rule = {0, 0};
+	struct store s;
+	struct err e;
+
+	if (store_create(&s, where, &e))
+		return;
+	store_condense(&s, &rule, 1u << 31, &e);
+	store_close(&s);
+}
+
+static void ask_all(const uint8_t *data, size_t size)
+{
+	char *path = store_path(where);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	if (fd >= 0 && write(fd, data, size) == (ssize_t)size) {
+		list();
+		compare();
+		condense();
+		list();
+	}
+	close(fd);
+	unlink(path);
+	mem_free(path);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char magic[] = "SQLite format 3";
+	static bool made;
+
+	if (!made && !mkdtemp(where))
+		abort();
+	made = true;
+	if (size > sizeof magic && !memcmp(data, magic, sizeof magic))
+		ask_all(data, size);
+	else
+		read_run(data, size);
+	return 0;
+}

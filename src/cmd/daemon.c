@@ -1,0 +1,312 @@
+/*
+ * daemon: `tally daemon run|start|stop|status|flush|epoch`, samples of the
+ * whole system, day and night.
+ */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "cmd/option.h"
+#include "cmd/style.h"
+#include "sample/daemon.h"
+#include "sample/event.h"
+
+static const char daemon_usage[] =
+	"usage: tally daemon run|start [OPTION...]\n"
+	"       tally daemon stop|status|flush|epoch [--db DB] [--json]\n"
+	"\n"
+	"Looks many times a second where every CPU is, in whatever program,\n"
+	"library or kernel, and keeps that in a database for 'tally report'.\n"
+	"Run stays in the foreground, start does not. Flush writes what is\n"
+	"still in memory, epoch does that and begins a new epoch; status says\n"
+	"how it goes, as all of them do.\n"
+	"\n"
+	"  --db DB          the database, a directory; /var/lib/tally by\n"
+	"                   default\n"
+	"  --rate HZ        samples per second of each CPU; 5200 by default\n"
+	"  --event NAME[:PERIOD],..  what to sample, and once in how many of\n"
+	"                   it; time, by default: cycles, or cpu-clock. Also\n"
+	"                   instructions, cache-misses, branch-misses,\n"
+	"                   page-faults, context-switches ..., rHEX\n"
+	"  --mux            one event after the other, not all at once\n"
+	"  --source SOURCE  bpf: the kernel counts samples, by a program of\n"
+	"                   ours, or rings: it tells of each; by default bpf\n"
+	"                   if that is allowed, else rings\n"
+	"  --bursts         with bpf: ten times as many samples for a short\n"
+	"                   while, then none; as many in all, for less; the\n"
+	"                   default\n"
+	"  --steady         no bursts\n"
+	"  --apart NAME     keep the samples of processes called so apart,\n"
+	"                   for 'tally report --process'; several times\n"
+	"  --flush SECONDS  between writes to the database; 300 by default\n"
+	"  --epoch SECONDS  that an epoch lasts; 86400, a day, by default\n"
+	"  --json           for programs\n"
+	"\n"
+	"Exit status: 0, 2 wrong usage, 3 bad input, 4 the machine does not\n"
+	"allow it, or there is no daemon.\n";
+
+
+struct daemon_call {
+	const char *verb;
+	struct daemon_wish wish;
+	VEC(const char *) apart;
+	bool json;
+};
+
+static const char *const verbs[] = {"run",    "start", "stop",
+				    "status", "flush", "epoch"};
+
+static int take_verb(struct daemon_call *call, const char *word)
+{
+	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+		if (!strcmp(word, verbs[i]) && !call->verb) {
+			call->verb = verbs[i];
+			return 0;
+		}
+	return cmd_misuse(&cmd_daemon, call->verb ? "one word at a time, not "
+			  "'%s', too" : "'%s' is not run, start, stop, "
+			  "status, flush or epoch", word);
+}
+
+static int take_number(const char *option, const char *value, size_t most,
+		       uint64_t *to)
+{
+	size_t n;
+
+	if (!option_number(value, &n) || !n || n > most)
+		return cmd_misuse(&cmd_daemon, "%s takes a number from 1 to "
+				  "%zu, not '%s'", option, most, value);
+	*to = n;
+	return 0;
+}
+
+static int take_source(const char *value, struct sampler_wish *w)
+{
+	if (!strcmp(value, "bpf"))
+		w->means = SAMPLER_BPF;
+	else if (!strcmp(value, "rings"))
+		w->means = SAMPLER_RINGS;
+	else
+		return cmd_misuse(&cmd_daemon, "--source takes bpf or rings, "
+				  "not '%s'", value);
+	return 0;
+}
+
+static int take_flag(struct daemon_call *call, const char *a)
+{
+	if (!strcmp(a, "--json"))
+		call->json = true;
+	else if (!strcmp(a, "--mux"))
+		call->wish.sampler.turns = true;
+	else if (!strcmp(a, "--steady") || !strcmp(a, "--bursts"))
+		call->wish.sampler.steady = !strcmp(a, "--steady");
+	else
+		return cmd_misuse(&cmd_daemon, "unknown option '%s'", a);
+	return 0;
+}
+
+static int daemon_word(void *to, char **argv, int *i, bool option)
+{
+	enum { YEAR = 366 * 86400 };
+	struct daemon_call *call = to;
+	const char *a = argv[*i], *value;
+
+	if (!option)
+		return take_verb(call, a);
+	if ((value = option_value(argv, i, "--rate")))
+		return take_number("--rate", value, EVENT_RATE_MOST,
+				   &call->wish.sampler.rate);
+	if ((value = option_value(argv, i, "--flush")))
+		return take_number("--flush", value, YEAR, &call->wish.flush);
+	if ((value = option_value(argv, i, "--epoch")))
+		return take_number("--epoch", value, YEAR, &call->wish.epoch);
+	if ((value = option_value(argv, i, "--event"))) {
+		call->wish.sampler.events = value;
+		return 0;
+	}
+	if ((value = option_value(argv, i, "--apart"))) {
+		vec_push(&call->apart, value);
+		return *value ? 0 : cmd_misuse(&cmd_daemon, "--apart takes the "
+					       "name of a program");
+	}
+	if ((value = option_value(argv, i, "--source")))
+		return take_source(value, &call->wish.sampler);
+	if ((value = option_value(argv, i, "--db"))) {
+		call->wish.directory = value;
+		return *value ? 0 : cmd_misuse(&cmd_daemon, "--db takes the "
+					       "name of a directory");
+	}
+	return take_flag(call, a);
+}
+
+/* --- what a daemon answers: lines "NAME<TAB>VALUE" */
+
+/* takes the next line apart; false: there is none */
+static bool next_line(char **rest, char **name, char **value)
+{
+	*name = strsep(rest, "\n");
+	if (!*name)
+		return false;
+	*value = *name;
+	*name = strsep(value, "\t");
+	return *value;
+}
+
+static void show_plain(char *answer)
+{
+	struct style s = style_for(stdout);
+	char *name, *value;
+
+	while (next_line(&answer, &name, &value))
+		printf("%s%-10s%s%s\n", s.head, name, s.off, value);
+}
+
+static void show_json(char *answer)
+{
+	struct json j = {.to = stdout};
+	char *name, *value;
+	size_t n;
+
+	json_object(&j, NULL);
+	while (next_line(&answer, &name, &value))
+		if (option_number(value, &n))
+			json_number(&j, name, n);
+		else
+			json_string(&j, name, value);
+	json_end(&j);
+	putchar('\n');
+}
+
+/* the error that the answer tells of, or NULL */
+static const char *error_in(const char *answer)
+{
+	return strncmp(answer, "error\t", 6) ? NULL : answer + 6;
+}
+
+static int ask(const struct daemon_call *call)
+{
+	char answer[CONTROL_ANSWER];
+	struct err e;
+
+	if (daemon_ask(call->wish.directory, call->verb, answer, &e))
+		return cmd_fail(&e);
+	if (error_in(answer)) {
+		err_set(&e, ERR_MACHINE, "%.*s",
+			(int)strcspn(error_in(answer), "\n"),
+			error_in(answer));
+		return cmd_fail(&e);
+	}
+	if (call->json)
+		show_json(answer);
+	else
+		show_plain(answer);
+	return cmd_finish(STATUS_OK);
+}
+
+/* --- running one */
+
+static void say_ready(void *wish)
+{
+	const struct daemon_wish *w = wish;
+
+	fprintf(stderr, "tally: sampling into %s, process %ld\n", w->directory,
+		(long)getpid());
+}
+
+static int run_here(struct daemon_wish *w)
+{
+	struct err e;
+
+	return daemon_run(w, say_ready, w, &e) ? cmd_fail(&e) : STATUS_OK;
+}
+
+/* who waits at the other end hears that all is well: nothing more */
+static void close_pipe(void *pipe)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; nothing >= 0 && fd < 3; fd++)
+		dup2(nothing, fd);
+	if (nothing > 2)
+		close(nothing);
+	close(*(int *)pipe);
+	*(int *)pipe = -1;
+}
+
+/* the process that stays */
+static int run_apart(struct daemon_wish *w, int pipe)
+{
+	struct err e = {0};
+	int status = daemon_run(w, close_pipe, &pipe, &e);
+
+	if (status && pipe >= 0)
+		(void)!write(pipe, &e, sizeof e);
+	return status ? STATUS_MACHINE : STATUS_OK;
+}
+
+/* waits until it samples, or says why it does not */
+static int wait_for(const struct daemon_call *call, int pipe)
+{
+	struct daemon_call status = *call;
+	struct err e;
+	ssize_t n = read(pipe, &e, sizeof e);
+
+	status.verb = "status";
+	return n == sizeof e ? cmd_fail(&e) : ask(&status);
+}
+
+static int start(struct daemon_call *call)
+{
+	struct err e;
+	int ends[2];
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC) || (child = fork()) < 0) {
+		err_set(&e, ERR_MACHINE, "no process: %s", strerror(errno));
+		return cmd_fail(&e);
+	}
+	if (child) {
+		close(ends[1]);
+		return wait_for(call, ends[0]);
+	}
+	close(ends[0]);
+	setsid();
+	return run_apart(&call->wish, ends[1]);
+}
+
+static int daemon_main(int argc, char **argv)
+{
+	struct daemon_call call = {.wish = {
+		.directory = "/var/lib/tally",
+		.sampler = {.events = "time", .rate = EVENT_RATE},
+		.flush = DAEMON_FLUSH, .epoch = DAEMON_EPOCH,
+	}};
+	int status = option_each(argc, argv, daemon_word, &call);
+
+	if (status)
+		return status;
+	if (!call.verb)
+		return cmd_misuse(&cmd_daemon, "what is it to do?");
+	vec_push(&call.apart, NULL);
+	call.wish.apart = call.apart.at;
+	if (!strcmp(call.verb, "run"))
+		status = run_here(&call.wish);
+	else if (!strcmp(call.verb, "start"))
+		status = start(&call);
+	else
+		status = ask(&call);
+	vec_free(&call.apart);
+	return status;
+}
+
+const struct command cmd_daemon = {
+	.name = "daemon",
+	.summary = "samples of the whole system, day and night",
+	.usage = daemon_usage,
+	.run = daemon_main,
+};

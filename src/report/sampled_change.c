@@ -1,0 +1,98 @@
+/* sampled_change: see sampled_change.h. */
+#include "report/sampled_change.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void add_totals(struct sampled_changes *c, uint32_t before)
+{
+	const struct sampled_runs *r = c->runs;
+
+	for (size_t i = 0; i < r->total.n; i++)
+		c->noise.total[i >= before] += r->total.at[i];
+	c->noise.runs[0] = before;
+	c->noise.runs[1] = (uint32_t)r->total.n - before;
+	for (size_t i = 0; i < r->part.n; i++) {
+		const struct sampled_part *p = &r->part.at[i];
+
+		c->row[p->thing].count[p->run >= before] += p->samples;
+	}
+}
+
+/*
+ * (n - m)^2 / m over all runs. Those without the thing, n = 0, add m each: it
+ * is added of all, and taken off where n is there.
+ */
+static void add_squares(struct sampled_changes *c, uint32_t before)
+{
+	const struct sampled_runs *r = c->runs;
+
+	for (size_t i = 0; i < r->thing.n; i++)
+		c->row[i].squares = (double)c->row[i].count[0] +
+				    (double)c->row[i].count[1];
+	for (size_t i = 0; i < r->part.n; i++) {
+		const struct sampled_part *p = &r->part.at[i];
+		struct noise_row *x = &c->row[p->thing];
+		int side = p->run >= before;
+		double m = (double)x->count[side] *
+			   ((double)r->total.at[p->run] /
+			    (double)c->noise.total[side]);
+		double off = (double)p->samples - m;
+
+		x->squares += off * off / m - m;
+	}
+}
+
+static int most_first(const void *a, const void *b, void *row)
+{
+	const struct noise_row *sorted = row;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	const struct noise_row *p = &sorted[i], *q = &sorted[j];
+
+	if (p->significant != q->significant)
+		return p->significant ? -1 : 1;
+	if (fabs(p->difference) != fabs(q->difference))
+		return fabs(p->difference) > fabs(q->difference) ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+void sampled_changes_make(struct sampled_changes *c,
+			  const struct sampled_runs *r, uint32_t before,
+			  double rate)
+{
+	*c = (struct sampled_changes){.runs = r, .noise.rate = rate};
+	c->row = NEW_ARRAY(struct noise_row, r->thing.n + 1);
+	add_totals(c, before);
+	add_squares(c, before);
+	noise_judge(&c->noise, c->row, r->thing.n);
+	for (uint32_t i = 0; i < r->thing.n; i++)
+		vec_push(&c->order, i);
+	if (c->order.n)
+		qsort_r(c->order.at, c->order.n, sizeof *c->order.at,
+			most_first, c->row);
+}
+
+void sampled_changes_pick(struct sampled_changes *c, bool all, double share)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->order.n; i++) {
+		const struct noise_row *x = &c->row[c->order.at[i]];
+
+		if ((all || x->significant) && fabs(x->difference) >= share)
+			c->order.at[n++] = c->order.at[i];
+	}
+	c->order.n = n;
+}
+
+/* marked ones come first */
+bool sampled_changes_any(const struct sampled_changes *c)
+{
+	return c->order.n && c->row[c->order.at[0]].significant;
+}
+
+void sampled_changes_free(struct sampled_changes *c)
+{
+	mem_free(c->row);
+	vec_free(&c->order);
+}

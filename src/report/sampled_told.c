@@ -1,0 +1,146 @@
+/* sampled_told: see sampled_told.h. */
+#include "report/sampled_told.h"
+
+#include <string.h>
+
+#include "count/plan.h"
+
+/* the map of a file, as if it were to be counted */
+static int read_map(struct map *m, const char *path, struct err *e)
+{
+	struct count_options o = {.placement = PLACE_VERTICES};
+	struct count_plan plan;
+	struct image im;
+	struct unwind u;
+	struct cfg c;
+	int failed;
+
+	if (image_open(&im, path, e))
+		return -1;
+	unwind_read(&u, &im);
+	failed = cfg_build(&c, &im, &u, e);
+	if (!failed) {
+		count_plan_make(&plan, &c, &o);
+		failed = map_unpack(m, plan.packed.v.at, plan.packed.v.n,
+				    path, e);
+		count_plan_free(&plan);
+		cfg_free(&c);
+	}
+	unwind_free(&u);
+	image_close(&im);
+	return failed;
+}
+
+/* the block of the procedure that has the address, or MAP_NONE */
+static uint32_t block_at(const struct map *m, uint32_t proc, uint64_t addr)
+{
+	const struct map_proc *p = &m->proc.at[proc];
+	size_t i;
+
+	bisect(i, p->nblock, m->block.at[p->block + i].start <= addr);
+	if (!i || addr - m->block.at[p->block + i - 1].start >=
+			  m->block.at[p->block + i - 1].size)
+		return MAP_NONE;
+	return p->block + (uint32_t)i - 1;
+}
+
+/* by its entry or, if that is not one, by an address in it */
+static int find_procedure(struct sampled_told *x,
+			  const struct sampled_found *f, struct err *e)
+{
+	const struct map *m = &x->map;
+
+	x->proc = map_proc_at(m, f->of.start);
+	for (uint32_t p = 0; x->proc == MAP_NONE && p < m->proc.n; p++) {
+		if (!map_may_hold(m, p, f->of.address))
+			continue;
+		map_need(m, p);
+		if (block_at(m, p, f->of.address) != MAP_NONE)
+			x->proc = p;
+	}
+	if (x->proc != MAP_NONE)
+		return 0;
+	return err_set(e, ERR_INPUT, "%s: %s cannot be drawn: its code is not "
+		       "understood", m->path, f->of.procedure);
+}
+
+/* all that is told of an image, as if solved; only what follows is known */
+static void make_solved(struct sampled_told *x)
+{
+	struct solved *s = &x->image.solved;
+	struct arena *a = &x->t.arena;
+	const struct map *m = &x->map;
+
+	map_need(m, x->proc);
+	s->m = m;
+	s->here = ARENA_ARRAY(a, bool, m->proc.n + 1);
+	memset(s->here, true, m->proc.n);
+	s->insns = ARENA_ARRAY(a, uint64_t, m->proc.n + 1);
+	s->insns_known = ARENA_ARRAY(a, bool, m->proc.n + 1);
+	s->ran = ARENA_ARRAY(a, bool, m->proc.n + 1);
+	s->idle = ARENA_ARRAY(a, bool, m->proc.n + 1);
+	s->block = ARENA_ARRAY(a, uint64_t, m->block.n + 1);
+	s->edge = ARENA_ARRAY(a, uint64_t, m->edge.n + 1);
+	s->block_known = ARENA_ARRAY(a, bool, m->block.n + 1);
+	s->edge_known = ARENA_ARRAY(a, bool, m->edge.n + 1);
+	s->arrival = ARENA_ARRAY(a, bool, m->edge.n + 1);
+	s->calls = ARENA_ARRAY(a, uint64_t, m->proc.n + 1);
+	s->calls_known = ARENA_ARRAY(a, bool, m->proc.n + 1);
+	s->consistent = ARENA_ARRAY(a, bool, m->proc.n + 1);
+	for (uint32_t i = 0; i < m->proc.at[x->proc].nblock; i++)
+		s->block_known[m->proc.at[x->proc].block + i] = true;
+}
+
+static void add_samples(struct sampled_told *x, const struct sampled_found *f)
+{
+	const run *r = &f->m->samples[0];
+
+	for (size_t i = 0; i < r->n; i++) {
+		struct sampled_place p;
+		uint32_t block;
+
+		sampled_find(f->m, r->at[i].offset, false, &p);
+		block = block_at(&x->map, x->proc, p.address);
+		if (block != MAP_NONE) {
+			x->image.solved.block[block] += r->at[i].count;
+			x->samples += r->at[i].count;
+		} else if (p.start == f->of.start) {
+			x->others += r->at[i].count;
+		}
+	}
+}
+
+int sampled_told_make(struct sampled_told *x, struct sampled *s,
+		      const struct sampled_found *f, struct err *e)
+{
+	const char *why = sampled_nameless(f->m);
+
+	*x = (struct sampled_told){.event = s->event.at[0].name,
+				   .total = s->event.at[0].samples};
+	if (f->m->is.kind != IMAGE_FILE || why)
+		return err_set(e, ERR_INPUT, "%s: cannot be drawn: %s",
+			       f->m->is.path, why ? why : "it is no file");
+	if (read_map(&x->map, f->m->is.path, e))
+		return -1;
+	if (find_procedure(x, f, e)) {
+		map_release(&x->map);
+		return -1;
+	}
+	x->map.proc.at[x->proc].unknown = "samples do not tell";
+	legend_init(&x->legend, &x->map);
+	make_solved(x);
+	add_samples(x, f);
+	x->image.name = f->m->name;
+	x->image.map = &x->map;
+	x->image.legend = &x->legend;
+	x->t.image = &x->image;
+	x->t.nimage = 1;
+	return 0;
+}
+
+void sampled_told_free(struct sampled_told *x)
+{
+	legend_close(&x->legend);
+	map_release(&x->map);
+	arena_free(&x->t.arena);
+}

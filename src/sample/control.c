@@ -1,0 +1,210 @@
+/* control: see control.h. */
+#include "sample/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum { PATIENCE = 1000 }; /* milliseconds, with who asks */
+
+static char *beside(const char *file, const char *suffix)
+{
+	size_t n = strlen(file) + strlen(suffix) + 1;
+	char *path = mem_alloc(n);
+
+	snprintf(path, n, "%s%s", file, suffix);
+	return path;
+}
+
+/* --- the lock */
+
+static int take_lock(struct control *c, const char *file, struct err *e)
+{
+	char *path = beside(file, ".lock");
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int status = 0;
+
+	c->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (c->lock < 0)
+		status = err_set(e, ERR_MACHINE, "%s: %s", path,
+				 strerror(errno));
+	else if (fcntl(c->lock, F_SETLK, &l)) {
+		if (fcntl(c->lock, F_GETLK, &l) || l.l_type == F_UNLCK)
+			l.l_pid = 0;
+		status = err_set(e, ERR_MACHINE, "%s: a daemon has it "
+				 "already: process %ld", file,
+				 (long)l.l_pid);
+	}
+	mem_free(path);
+	return status;
+}
+
+/* --- the socket */
+
+/*
+ * Names of sockets are short, paths are not: by way of a descriptor of the
+ * folder it always fits. Returns that descriptor, to be closed, or -1.
+ */
+static int socket_address(struct sockaddr_un *a, const char *path)
+{
+	char *copy = beside(path, ""), *name = beside(path, "");
+	int dir = open(dirname(copy), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int n;
+
+	*a = (struct sockaddr_un){.sun_family = AF_UNIX};
+	n = snprintf(a->sun_path, sizeof a->sun_path, "/proc/self/fd/%d/%s",
+		     dir, basename(name));
+	mem_free(copy);
+	mem_free(name);
+	if (dir >= 0 && n >= (int)sizeof a->sun_path) {
+		close(dir);
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	return dir;
+}
+
+static int make_socket(struct control *c, struct err *e)
+{
+	struct sockaddr_un a;
+	int dir = socket_address(&a, c->path), failed;
+	mode_t was;
+
+	c->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			   0);
+	unlink(c->path); /* of who was killed: we have the lock */
+	was = umask(0177);
+	failed = dir < 0 || c->socket < 0 ||
+		 bind(c->socket, (struct sockaddr *)&a, sizeof a) ||
+		 listen(c->socket, 8);
+	umask(was);
+	if (failed)
+		err_set(e, ERR_MACHINE, "%s: %s", c->path, strerror(errno));
+	if (dir >= 0)
+		close(dir);
+	return failed ? -1 : 0;
+}
+
+int control_open(struct control *c, const char *file, struct err *e)
+{
+	*c = (struct control)CONTROL_NONE;
+	c->path = beside(file, ".socket");
+	if (!take_lock(c, file, e) && !make_socket(c, e))
+		return 0;
+	control_close(c);
+	return -1;
+}
+
+void control_close(struct control *c)
+{
+	if (c->socket >= 0) {
+		unlink(c->path);
+		close(c->socket);
+	}
+	if (c->lock >= 0)
+		close(c->lock);
+	mem_free(c->path);
+	*c = (struct control)CONTROL_NONE;
+}
+
+/* the owner, and who may do everything anyway */
+static bool may_ask(int fd)
+{
+	struct ucred who;
+	socklen_t n = sizeof who;
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) &&
+	       (!who.uid || who.uid == geteuid());
+}
+
+static bool is_ready(int fd)
+{
+	struct pollfd p = {fd, POLLIN, 0};
+
+	return poll(&p, 1, PATIENCE) == 1;
+}
+
+void control_serve(struct control *c,
+		   void (*fn)(void *arg, const char *word, char *answer,
+			      size_t room),
+		   void *arg)
+{
+	int fd = accept4(c->socket, NULL, NULL, SOCK_CLOEXEC);
+	char word[CONTROL_WORD], answer[CONTROL_ANSWER] = "";
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	if (may_ask(fd) && is_ready(fd) &&
+	    (n = recv(fd, word, sizeof word - 1, MSG_DONTWAIT)) > 0) {
+		word[n] = 0;
+		fn(arg, word, answer, sizeof answer);
+		(void)!send(fd, answer, strlen(answer),
+			    MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+	close(fd);
+}
+
+/* sends the word, and takes the answer; false: errno says why not */
+static bool exchange(int fd, const char *word, char answer[CONTROL_ANSWER])
+{
+	size_t n = 0;
+	ssize_t more;
+
+	/* who may not ask finds it closed, before or after this */
+	if (send(fd, word, strlen(word), MSG_NOSIGNAL) < 0 && errno != EPIPE)
+		return false;
+	while (n < CONTROL_ANSWER - 1 &&
+	       (more = recv(fd, answer + n, CONTROL_ANSWER - 1 - n, 0)) > 0)
+		n += (size_t)more;
+	answer[n] = 0;
+	errno = n ? 0 : EPERM;
+	return n;
+}
+
+int control_ask(const char *file, const char *word,
+		char answer[CONTROL_ANSWER], struct err *e)
+{
+	char *path = beside(file, ".socket");
+	struct sockaddr_un a;
+	int dir = socket_address(&a, path);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool there = dir >= 0 && fd >= 0 &&
+		     !connect(fd, (struct sockaddr *)&a, sizeof a);
+	int status = 0;
+
+	if (!there && (errno == ENOENT || errno == ECONNREFUSED))
+		status = err_set(e, ERR_MACHINE, "%s: no daemon runs for it",
+				 file);
+	else if (!there || !exchange(fd, word, answer))
+		status = err_set(e, ERR_MACHINE, "%s: the daemon does not "
+				 "answer: %s", file, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	if (dir >= 0)
+		close(dir);
+	mem_free(path);
+	return status;
+}
+
+void control_wait(const char *file)
+{
+	char *path = beside(file, ".lock");
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	while (fd >= 0 && fcntl(fd, F_SETLKW, &l) && errno == EINTR)
+		;
+	if (fd >= 0)
+		close(fd);
+	mem_free(path);
+}

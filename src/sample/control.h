@@ -1,0 +1,41 @@
+/*
+ * control: the one daemon of a file, and words to it.
+ *
+ * Beside the file are FILE.lock, which the daemon holds locked as long as it
+ * lives, however it ends, and FILE.socket, over which its owner tells it what
+ * to do: a word there, a text back.
+ */
+#ifndef SAMPLE_CONTROL_H
+#define SAMPLE_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+enum { CONTROL_WORD = 64, CONTROL_ANSWER = 1024 };
+
+struct control {
+	int lock, socket;
+	char *path; /* of the socket */
+};
+
+#define CONTROL_NONE {.lock = -1, .socket = -1}
+
+/* -1 and *e: another daemon has the file (its pid is told), or worse */
+int control_open(struct control *c, const char *file, struct err *e);
+/* of one that is none, too */
+void control_close(struct control *c);
+/* answers who waits at the socket, if somebody does */
+void control_serve(struct control *c,
+		   void (*fn)(void *arg, const char *word, char *answer,
+			      size_t room),
+		   void *arg);
+
+/* asks the daemon of a file; -1 and *e: there is none, or it is not ours */
+int control_ask(const char *file, const char *word,
+		char answer[CONTROL_ANSWER], struct err *e);
+/* waits until the file has no daemon */
+void control_wait(const char *file);
+
+#endif

@@ -1,0 +1,341 @@
+/* daemon: see daemon.h. */
+#include "sample/daemon.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	RETRY = 10,	/* seconds, after a write has failed */
+	KEPT = 1 << 20,	/* places with samples that cannot be written */
+};
+
+struct daemon {
+	const struct daemon_wish *w;
+	struct control control;
+	struct store store;
+	struct sampler sampler;
+	struct collector collector;
+	int signals, attention; /* descriptors; the second has all of ours */
+	struct stored_epoch epoch;
+	int64_t epoch_number;
+	uint64_t epoch_began;	/* seconds of the steady clock */
+	uint64_t cost_before;	/* microseconds, when the epoch began */
+	uint64_t lost_before[EVENTS]; /* samples, then */
+	uint64_t next_flush;	/* seconds of the steady clock */
+	bool stop;
+	struct err trouble; /* of the last write, if it failed */
+};
+
+/* --- times: the steady clock decides, whatever is done to the other one */
+
+static uint64_t steady(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec;
+}
+
+static uint64_t cpu_time(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_SELF, &r);
+	return (uint64_t)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000 +
+	       (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec);
+}
+
+static uint64_t memory(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_SELF, &r);
+	return (uint64_t)r.ru_maxrss;
+}
+
+/* --- epochs and writes */
+
+static int epoch_begin(struct daemon *d, const char *reason, struct err *e)
+{
+	uint64_t now = (uint64_t)time(NULL);
+	struct stored_epoch x = {now, now, reason, ""};
+	int64_t number = store_epoch(&d->store, &x, e);
+
+	if (number < 0)
+		return -1;
+	d->epoch = x;
+	d->epoch_number = number;
+	d->epoch_began = steady();
+	d->cost_before = cpu_time();
+	memcpy(d->lost_before, d->collector.lost, sizeof d->lost_before);
+	return 0;
+}
+
+/* what is stored with the samples */
+static int store_state(struct daemon *d, struct err *e)
+{
+	struct stored_cost cost = {cpu_time() - d->cost_before, memory()};
+	uint64_t end = d->epoch.start + steady() - d->epoch_began;
+
+	return store_epoch_end(&d->store, d->epoch_number, end, e) ||
+	       store_cost(&d->store, d->epoch_number, &cost, e) ? -1 : 0;
+}
+
+/* those that take turns are seen for a part of the time, and count for all */
+static int store_all(struct daemon *d, struct err *e)
+{
+	const struct sampler *s = &d->sampler;
+	struct stored_event v[EVENTS];
+
+	for (size_t i = 0; i < s->events; i++)
+		v[i] = (struct stored_event){
+			.name = s->event[i].name,
+			.period = s->event[i].period *
+				  (s->turns ? s->events : 1),
+			.lost = d->collector.lost[i] - d->lost_before[i],
+		};
+	return harvest_store(&d->collector.harvest, &d->store,
+			     d->epoch_number, v, s->events, e) ||
+	       store_state(d, e) ? -1 : 0;
+}
+
+/*
+ * All samples so far are on disk, or *e: they are kept for the next try, as
+ * long as there are not too many.
+ */
+static int flush(struct daemon *d, struct err *e)
+{
+	int status = store_all(d, e);
+
+	d->next_flush = steady() + (status ? RETRY : d->w->flush);
+	if (status) {
+		d->trouble = *e;
+		collector_shed(&d->collector, KEPT);
+		return -1;
+	}
+	d->trouble = (struct err){0};
+	collector_tidy(&d->collector);
+	return 0;
+}
+
+/* from now on samples are the next epoch's; those of long ago become fewer */
+static int epoch_end(struct daemon *d, const char *reason, struct err *e)
+{
+	return flush(d, e) || epoch_begin(d, reason, e) ||
+	       store_condense(&d->store, &store_rule_usual, d->epoch.start,
+			      e) < 0 ? -1 : 0;
+}
+
+/* --- words from the owner */
+
+static size_t say(char *to, size_t room, const char *name, const char *value)
+{
+	int n = snprintf(to, room, "%s\t%s\n", name, value);
+
+	return n > 0 && (size_t)n < room ? (size_t)n : 0;
+}
+
+static size_t say_number(char *to, size_t room, const char *name, uint64_t n)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%" PRIu64, n);
+	return say(to, room, name, text);
+}
+
+static uint64_t sum(const uint64_t by_event[EVENTS])
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < EVENTS; i++)
+		n += by_event[i];
+	return n;
+}
+
+/* the names of all events, with commas */
+static size_t say_events(char *to, size_t room, const struct sampler *s)
+{
+	char names[EVENTS * EVENT_NAME] = "";
+
+	for (size_t i = 0; i < s->events; i++) {
+		strcat(names, i ? "," : "");
+		strcat(names, s->event[i].name);
+	}
+	return say(to, room, "event", names);
+}
+
+static void tell_status(const struct daemon *d, char *to, size_t room)
+{
+	const struct collector *c = &d->collector;
+	const struct {
+		const char *name;
+		uint64_t n;
+	} figure[] = {
+		{"pid", (uint64_t)getpid()},
+		{"epoch", (uint64_t)d->epoch_number},
+		{"seconds", steady() - d->epoch_began},
+		{"rate", d->sampler.event[0].rate},
+		{"samples", c->samples},
+		{"unstored", sum(c->harvest.fresh)},
+		{"unknown", c->unknown},
+		{"lost", sum(c->lost)},
+		{"cpu_us", cpu_time() - d->cost_before},
+		{"memory_kb", memory()},
+	};
+	size_t n = say_events(to, room, &d->sampler);
+
+	n += say(to + n, room - n, "mode",
+		 d->sampler.event[0].kernel ? "user and kernel" : "user");
+	n += say(to + n, room - n, "source", sampler_means(&d->sampler));
+	if (d->sampler.why_not.code)
+		n += say(to + n, room - n, "no_bpf",
+			 d->sampler.why_not.text);
+	for (size_t i = 0; i < sizeof figure / sizeof *figure; i++)
+		n += say_number(to + n, room - n, figure[i].name, figure[i].n);
+	if (d->trouble.code)
+		say(to + n, room - n, "error", d->trouble.text);
+}
+
+/* control_serve() */
+static void obey(void *daemon, const char *word, char *answer, size_t room)
+{
+	struct daemon *d = daemon;
+	struct err e = {0};
+	int status = 0;
+
+	sampler_round(&d->sampler, &d->collector, false);
+	if (!strcmp(word, "flush"))
+		status = flush(d, &e);
+	else if (!strcmp(word, "epoch"))
+		status = epoch_end(d, "asked for", &e);
+	else if (!strcmp(word, "stop")) /* unless samples would be lost */
+		d->stop = !(status = flush(d, &e));
+	else if (strcmp(word, "status"))
+		status = err_set(&e, ERR_USAGE, "unknown word '%s'", word);
+	if (status)
+		say(answer, room, "error", e.text);
+	else
+		tell_status(d, answer, room);
+}
+
+/* --- beginning, and ending */
+
+static int listen_to(struct daemon *d, int fd)
+{
+	struct epoll_event x = {.events = EPOLLIN, .data.fd = fd};
+
+	return fd < 0 ? -1 : epoll_ctl(d->attention, EPOLL_CTL_ADD, fd, &x);
+}
+
+static int catch_signals(struct daemon *d, struct err *e)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	d->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	d->attention = epoll_create1(EPOLL_CLOEXEC);
+	if (listen_to(d, d->signals) || listen_to(d, d->control.socket))
+		return err_set(e, ERR_MACHINE, "no descriptors: %s",
+			       strerror(errno));
+	return 0;
+}
+
+/* this host's file is ours, and nobody else's */
+static int take_file(struct daemon *d, struct err *e)
+{
+	char *path = store_path(d->w->directory);
+	int status = store_directory(d->w->directory, e) ||
+		     control_open(&d->control, path, e);
+
+	mem_free(path);
+	return status || store_create(&d->store, d->w->directory, e) ? -1 : 0;
+}
+
+/* nothing is written before it is sure that there will be samples */
+static int begin(struct daemon *d, struct err *e)
+{
+	if (sampler_open(&d->sampler, &d->w->sampler, e) || take_file(d, e) ||
+	    catch_signals(d, e) || epoch_begin(d, "daemon", e))
+		return -1;
+	sampler_start(&d->sampler, &d->collector);
+	d->next_flush = steady() + d->w->flush;
+	return 0;
+}
+
+static void attend(struct daemon *d)
+{
+	struct signalfd_siginfo s;
+
+	if (read(d->signals, &s, sizeof s) == sizeof s)
+		d->stop = true;
+	control_serve(&d->control, obey, d);
+}
+
+static void loop(struct daemon *d)
+{
+	struct err e;
+
+	while (!d->stop) {
+		sampler_wait(&d->sampler, d->attention);
+		sampler_round(&d->sampler, &d->collector, false);
+		attend(d);
+		if (steady() >= d->epoch_began + d->w->epoch)
+			epoch_end(d, "time", &e);
+		else if (steady() >= d->next_flush)
+			flush(d, &e);
+	}
+}
+
+static void free_all(struct daemon *d)
+{
+	sampler_close(&d->sampler);
+	collector_free(&d->collector);
+	store_close(&d->store);
+	control_close(&d->control);
+	if (d->signals >= 0)
+		close(d->signals);
+	if (d->attention >= 0)
+		close(d->attention);
+}
+
+int daemon_run(const struct daemon_wish *w, void (*ready)(void *arg),
+	       void *arg, struct err *e)
+{
+	struct daemon d = {.w = w, .signals = -1, .attention = -1,
+			   .control = CONTROL_NONE,
+			   .collector.harvest.names = w->apart};
+	int status = begin(&d, e);
+
+	if (!status) {
+		ready(arg);
+		loop(&d);
+		sampler_round(&d.sampler, &d.collector, true);
+		status = flush(&d, e);
+	}
+	free_all(&d);
+	return status ? -1 : 0;
+}
+
+int daemon_ask(const char *directory, const char *word,
+	       char answer[CONTROL_ANSWER], struct err *e)
+{
+	char *path = store_path(directory);
+	int status = control_ask(path, word, answer, e);
+
+	if (!status && !strcmp(word, "stop") && strncmp(answer, "error", 5))
+		control_wait(path);
+	mem_free(path);
+	return status;
+}

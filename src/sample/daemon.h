@@ -1,0 +1,45 @@
+/*
+ * daemon: samples of the whole system, for as long as it runs.
+ *
+ * One process, one thread: it takes what the kernel tells, puts it into the
+ * database now and then, and does at once what its owner says (control.h).
+ * Whatever ends it, the database lacks at most what came since the last flush.
+ */
+#ifndef SAMPLE_DAEMON_H
+#define SAMPLE_DAEMON_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "sample/control.h"
+#include "sample/sampler.h"
+
+enum {
+	DAEMON_FLUSH = 300,   /* seconds between writes to the database */
+	DAEMON_EPOCH = 86400, /* seconds that an epoch lasts */
+};
+
+struct daemon_wish {
+	const char *directory; /* of the database */
+	struct sampler_wish sampler;
+	uint64_t flush, epoch; /* seconds */
+	const char *const *apart; /* processes with profiles of their own */
+};
+
+/*
+ * Runs until it is told to stop, by its owner or by SIGINT, SIGTERM or SIGHUP;
+ * ready() is called when samples begin. -1 and *e: it could not begin, or not
+ * all samples are on disk.
+ */
+int daemon_run(const struct daemon_wish *w, void (*ready)(void *arg),
+	       void *arg, struct err *e);
+
+/*
+ * Tells this host's daemon of a directory "status", "flush", "epoch" or "stop";
+ * the answer is of lines "NAME<TAB>VALUE". "error" is what went wrong there.
+ * After "stop" there is none any more.
+ */
+int daemon_ask(const char *directory, const char *word,
+	       char answer[CONTROL_ANSWER], struct err *e);
+
+#endif

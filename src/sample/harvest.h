@@ -1,0 +1,78 @@
+/*
+ * harvest: samples that are not in the database yet, by image and by process,
+ * of up to EVENTS events.
+ */
+#ifndef SAMPLE_HARVEST_H
+#define SAMPLE_HARVEST_H
+
+#include "base/dict.h"
+#include "base/intern.h"
+#include "sample/event.h"
+#include "store/store.h"
+
+enum { HARVEST_NOBODY = 0 }; /* the process of samples that have none */
+
+/* samples of an image */
+struct harvest_runs {
+	run fresh[EVENTS];
+	size_t settled[EVENTS]; /* of these, so many are in order */
+};
+
+struct harvest_image {
+	struct stored_image is; /* its path is kept by the harvest */
+	uint32_t maker; /* the process that has made it, or 0 */
+	struct harvest_runs of;
+};
+
+/* the same of processes of one name alone */
+struct harvest_apart {
+	const char *process;
+	uint32_t image;
+	struct harvest_runs of;
+};
+
+struct harvest_process {
+	uint32_t pid;
+	const char *name;
+	uint64_t fresh[EVENTS]; /* samples */
+	bool apart; /* they are kept apart as well */
+};
+
+struct harvest {
+	struct intern key; /* of images: build-id, kind and path */
+	struct intern text; /* paths, names */
+	VEC(struct harvest_image) image; /* by number of the key */
+	VEC(struct harvest_process) process;
+	const char *const *names; /* of processes to be kept apart, or NULL */
+	VEC(struct harvest_apart) apart;
+	struct dict apart_at; /* by name, as it is kept, and image */
+	uint64_t fresh[EVENTS]; /* samples of all */
+};
+
+/* the number of an image; all that makes it one is in `is` */
+uint32_t harvest_image(struct harvest *h, const struct stored_image *is);
+/* the number of somebody new */
+uint32_t harvest_process(struct harvest *h, uint32_t pid, const char *name);
+void harvest_samples(struct harvest *h, uint32_t image, uint32_t process,
+		     uint32_t event, struct hit new);
+/*
+ * Puts all into the database and forgets it, all in one: a crash leaves all of
+ * it or nothing. event: how each was sampled.
+ */
+int harvest_store(struct harvest *h, struct store *s, int64_t epoch,
+		  const struct stored_event *event, size_t events,
+		  struct err *e);
+/* the places that samples are of */
+size_t harvest_places(const struct harvest *h);
+void harvest_forget(struct harvest *h);
+/*
+ * Keeps only processes that keep() gets to see: it is called with a function
+ * that gives one a new number. Requires: nothing is fresh.
+ */
+struct harvest_kept;
+uint32_t harvest_keep(struct harvest_kept *k, uint32_t process);
+void harvest_tidy(struct harvest *h,
+		  void (*keep)(void *arg, struct harvest_kept *k), void *arg);
+void harvest_free(struct harvest *h);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * jit: code that a program makes while it runs. Runtimes that are asked to
+ * (node --perf-basic-prof, java with an agent, ...) tell what it is in
+ * /tmp/perf-PID.map, a line for each procedure: START SIZE NAME, both numbers
+ * in hexadecimal. Later lines are of code that took the place of earlier one.
+ */
+#ifndef SAMPLE_JIT_H
+#define SAMPLE_JIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+
+struct jit_procedure {
+	uint64_t start, end;
+	const char *name;
+	size_t line; /* where in the file it is told */
+};
+
+struct jit {
+	VEC(struct jit_procedure) v; /* by start, the last line first */
+	struct arena text;
+};
+
+/* does the process tell? */
+bool jit_is_told(uint32_t pid);
+/* what it has told so far; nothing, if that is not to be had */
+void jit_read(struct jit *j, uint32_t pid);
+/* what is at the address, by the latest line that says so, or NULL */
+const struct jit_procedure *jit_find(const struct jit *j, uint64_t address);
+void jit_free(struct jit *j);
+
+#endif

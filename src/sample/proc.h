@@ -1,0 +1,42 @@
+/*
+ * proc: what /proc says of processes: who runs already when samples begin, and
+ * what is mapped there.
+ */
+#ifndef SAMPLE_PROC_H
+#define SAMPLE_PROC_H
+
+#include <stdbool.h>
+
+#include "base/intern.h"
+#include "store/store.h"
+
+/* memory of a process that may be executed */
+struct proc_map {
+	uint64_t start, end, offset;
+	const char *name; /* "" of memory that nobody has named */
+	const char *file; /* which of all files it is: device and inode */
+};
+
+/* false: there is no such process, or it is not ours to know */
+bool proc_each_map(uint32_t pid,
+		   void (*fn)(void *arg, const struct proc_map *m), void *arg);
+enum { PROC_NAME = 64 };
+/* the process's name, as the kernel shortens it; false: it is gone */
+bool proc_name(uint32_t pid, char name[PROC_NAME]);
+/* all processes there are; name: as the kernel shortens it */
+void proc_each(void (*fn)(void *arg, uint32_t pid, const char *name),
+	       void *arg);
+bool proc_is_alive(uint32_t pid);
+
+/* build-ids of files that were asked for; each is read once */
+struct proc_ids {
+	struct intern key;
+	VEC(struct stored_image) v; /* of which the build-id is used */
+};
+
+/* sets the build-id of what a process has mapped there; none if unknown */
+void proc_build_id(struct proc_ids *ids, uint32_t pid,
+		   const struct proc_map *m, struct stored_image *is);
+void proc_ids_free(struct proc_ids *ids);
+
+#endif

@@ -1,0 +1,161 @@
+/* sampler: see sampler.h. */
+#include "sample/sampler.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "sample/event_name.h"
+
+enum {
+	ROUND = 1000,	  /* milliseconds between looks, at most */
+	DEAF_ROUNDS = 2, /* after these all that was there has been told */
+};
+
+static int64_t milliseconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* --- opening */
+
+static int open_rings(struct sampler *s, struct err *e)
+{
+	struct event news = event_news();
+	struct rings_wish x = {s->event, s->events, EVENT_EVERYBODY, s->turns};
+
+	if (s->counted)
+		x = (struct rings_wish){&news, 1, EVENT_EVERYBODY, false};
+	if (!rings_open(&s->rings, &x))
+		return 0;
+	return err_set(e, ERR_MACHINE, "samples of the whole system are "
+		       "refused: %s (perf_event_paranoid is %d, and must be "
+		       "0 or less but for root); 'tally record' samples "
+		       "programs of your own", strerror(errno),
+		       event_paranoia());
+}
+
+static int open_table(struct sampler *s, const struct sampler_wish *w,
+		      struct err *e)
+{
+	const struct table_wish x = {.event = s->event,
+				     .events = s->events, .turns = s->turns,
+				     .bursts = !w->steady};
+
+	if (w->means == SAMPLER_RINGS)
+		return -1;
+	return table_open(&s->table, &x, e);
+}
+
+int sampler_open(struct sampler *s, const struct sampler_wish *w,
+		 struct err *e)
+{
+	int n;
+
+	*s = (struct sampler){.turns = w->turns};
+	n = events_read(s->event, w->events, w->rate, e);
+	if (n < 0)
+		return -1;
+	s->events = (size_t)n;
+	s->counted = !open_table(s, w, &s->why_not);
+	if (!s->counted && w->means == SAMPLER_BPF) {
+		*e = s->why_not;
+		return -1;
+	}
+	return open_rings(s, e);
+}
+
+void sampler_close(struct sampler *s)
+{
+	rings_close(&s->rings);
+	table_close(&s->table);
+}
+
+const char *sampler_means(const struct sampler *s)
+{
+	if (!s->counted)
+		return "rings";
+	return s->table.times > 1 ? "bpf, in bursts" : "bpf, steady";
+}
+
+/* --- beginning */
+
+/* what happens while we look around in /proc is nobody's sample */
+void sampler_start(struct sampler *s, struct collector *c)
+{
+	c->past.kept = s->counted;
+	c->deaf = true;
+	rings_start(&s->rings);
+	if (s->counted)
+		table_census(&s->table, order_room(&s->rings.order));
+	collector_scan(c);
+	for (int i = 0; i < DEAF_ROUNDS; i++)
+		rings_round(&s->rings, false, collect, c);
+	c->deaf = false;
+	if (s->counted)
+		table_start(&s->table);
+}
+
+/* --- going on */
+
+/* the time until `end`, or until something else is due in between */
+static int time_left(struct sampler *s, int64_t end)
+{
+	int64_t left = end - milliseconds();
+	int due = s->counted ? table_schedule(&s->table) : -1;
+
+	if (left < 0)
+		left = 0;
+	return due >= 0 && due < left ? due : (int)left;
+}
+
+void sampler_wait(struct sampler *s, int also)
+{
+	int patience = s->counted ? table_patience(&s->table) : ROUND;
+	int64_t end = milliseconds() + (patience < ROUND ? patience : ROUND);
+
+	while (!rings_wait(&s->rings, also, time_left(s, end)) &&
+	       milliseconds() < end)
+		;
+}
+
+static void take_lost(struct sampler *s, struct collector *c)
+{
+	for (uint32_t i = 0; i < s->events; i++) {
+		uint64_t lost = table_lost(&s->table, i);
+
+		c->lost[i] += lost - s->lost[i];
+		s->lost[i] = lost;
+	}
+}
+
+/*
+ * Who was there when the table was flipped must be known before its samples
+ * are: two rounds tell all that was in the rings when the first began.
+ */
+static void count_round(struct sampler *s, struct collector *c, bool last)
+{
+	table_flip(&s->table);
+	rings_round(&s->rings, false, collect, c);
+	rings_round(&s->rings, last, collect, c);
+	table_take(&s->table, collect_counted, c);
+	collector_turn(c);
+	take_lost(s, c);
+	if (c->puzzled)
+		table_census(&s->table, order_room(&s->rings.order));
+	c->puzzled = false;
+	if (c->past.tore)
+		table_slice(&s->table);
+	c->past.tore = false;
+}
+
+void sampler_round(struct sampler *s, struct collector *c, bool last)
+{
+	if (s->counted)
+		count_round(s, c, last);
+	else
+		rings_round(&s->rings, last, collect, c);
+}

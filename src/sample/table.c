@@ -1,0 +1,483 @@
+/* table: see table.h. */
+#include "sample/table.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf_perf_event.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sample/bpf/table.skel.h"
+
+enum {
+	BURST = 10,	  /* milliseconds */
+	BURST_TIMES = 10, /* as often as asked for, in it */
+	LEAST_PAUSE = 1,  /* milliseconds */
+	SLICE = 100,	  /* the same, where there are no bursts */
+	SLICED = 60,	  /* generations, once that is asked for */
+};
+
+static const uint64_t MILLISECOND = 1000000;
+/* of the one namespace of processes that is above all others */
+static const ino_t FIRST_NAMESPACE = 0xeffffffc;
+
+static uint64_t steady(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 * MILLISECOND + (uint64_t)t.tv_nsec;
+}
+
+/* --- opening */
+
+static int refused(struct err *e, const char *what, int why)
+{
+	return err_set(e, ERR_MACHINE, "the kernel does not count samples for "
+		       "us: %s: %s", what, strerror(why));
+}
+
+/*
+ * The program sees the numbers that processes have for the kernel; records
+ * tell those that they have for us.
+ */
+static int see_numbers(struct err *e)
+{
+	struct stat s;
+
+	if (!stat("/proc/self/ns/pid", &s) && s.st_ino == FIRST_NAMESPACE)
+		return 0;
+	return err_set(e, ERR_MACHINE, "the kernel does not count samples for "
+		       "us: processes have other numbers here than for it");
+}
+
+static int be_silent(enum libbpf_print_level level, const char *text,
+		     va_list more)
+{
+	(void)level;
+	(void)text;
+	(void)more;
+	return 0;
+}
+
+/* so many entries for each CPU; maps are made when the program is loaded */
+static void widen(struct bpf_map *m, uint32_t cpus)
+{
+	bpf_map__set_max_entries(m, bpf_map__max_entries(m) * cpus);
+}
+
+static int load(struct table *t, const struct table_wish *w, struct err *e)
+{
+	int cpus = libbpf_num_possible_cpus(), why;
+
+	libbpf_set_print(be_silent);
+	t->bpf = cpus > 0 ? table_bpf__open() : NULL;
+	if (!t->bpf)
+		return refused(e, "the program cannot be read", errno);
+	t->cpus = (uint32_t)cpus;
+	t->bpf->rodata->register_words = sizeof(bpf_user_pt_regs_t) / 8;
+	t->bpf->rodata->events = (uint32_t)w->events;
+	t->bpf->rodata->nothing = w->nothing;
+	widen(t->bpf->maps.cpus, t->cpus);
+	widen(t->bpf->maps.sets, t->cpus);
+	widen(t->bpf->maps.spill, t->cpus);
+	why = table_bpf__load(t->bpf);
+	return why ? refused(e, "the program is not loaded", -why) : 0;
+}
+
+static size_t bytes_of(const struct bpf_map *m)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t n = (size_t)bpf_map__max_entries(m) * bpf_map__value_size(m);
+
+	return (n + page - 1) / page * page;
+}
+
+static void *map_memory(const struct bpf_map *m)
+{
+	void *p = mmap(NULL, bytes_of(m), PROT_READ | PROT_WRITE, MAP_SHARED,
+		       bpf_map__fd(m), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int map_all(struct table *t, struct err *e)
+{
+	t->cpu = map_memory(t->bpf->maps.cpus);
+	t->set = map_memory(t->bpf->maps.sets);
+	t->spill = map_memory(t->bpf->maps.spill);
+	return t->cpu && t->set && t->spill ? 0 :
+	       refused(e, "its memory is not mapped", errno);
+}
+
+/* an event of a CPU, that the program is tied to; it is still off */
+static int open_tap(struct table *t, uint32_t event, int cpu)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, o, .perf_event.bpf_cookie = event);
+	struct tap x = {.event = event, .link = -1};
+
+	x.fd = event_open(&t->event[event], EVENT_EVERYBODY, cpu, false);
+	if (x.fd < 0)
+		return -1;
+	x.link = bpf_link_create(bpf_program__fd(t->bpf->progs.count_sample),
+				 x.fd, BPF_PERF_EVENT, &o);
+	vec_push(&t->tap, x);
+	return x.link < 0 ? -1 : 0;
+}
+
+static int open_taps(struct table *t, const struct table_wish *w,
+		     struct err *e)
+{
+	for (uint32_t i = 0; i < w->events; i++) {
+		t->event[i] = event_faster(&w->event[i], t->times);
+		t->rate += w->event[i].rate;
+		for (int cpu = 0; cpu < (int)t->cpus; cpu++) {
+			if (!open_tap(t, i, cpu))
+				continue;
+			if (cpu && (errno == ENODEV || errno == EINVAL))
+				continue; /* a processor that is off */
+			return refused(e, "it is not tied to samples", errno);
+		}
+	}
+	return 0;
+}
+
+/* the kernel has a highest rate; more than each one there is cannot be had */
+static bool is_too_fast(const struct event *v, uint64_t times)
+{
+	return v->rate * times > EVENT_RATE_MOST ||
+	       (v->period && v->period < times);
+}
+
+static uint64_t burst_times(const struct table_wish *w)
+{
+	uint64_t times = BURST_TIMES;
+
+	for (size_t i = 0; i < w->events; i++)
+		while (times > 1 && is_too_fast(&w->event[i], times))
+			times--;
+	return w->bursts ? times : 1;
+}
+
+int table_open(struct table *t, const struct table_wish *w, struct err *e)
+{
+	*t = (struct table){.random = (uint64_t)time(NULL) ^
+				      (uint64_t)getpid(),
+			    .slices = {{.n = 1}, {.n = 1}},
+			    .events = (uint32_t)w->events,
+			    .turns = w->turns && w->events > 1,
+			    .times = burst_times(w)};
+	if (see_numbers(e) || load(t, w, e) || map_all(t, e) ||
+	    open_taps(t, w, e)) {
+		table_close(t);
+		return -1;
+	}
+	return 0;
+}
+
+static void unmap(void *p, const struct bpf_map *m)
+{
+	if (p)
+		munmap(p, bytes_of(m));
+}
+
+void table_close(struct table *t)
+{
+	for (size_t i = 0; i < t->tap.n; i++) {
+		if (t->tap.at[i].link >= 0)
+			close(t->tap.at[i].link);
+		close(t->tap.at[i].fd);
+	}
+	vec_free(&t->tap);
+	if (t->bpf) {
+		unmap(t->cpu, t->bpf->maps.cpus);
+		unmap(t->set, t->bpf->maps.sets);
+		unmap(t->spill, t->bpf->maps.spill);
+	}
+	table_bpf__destroy(t->bpf);
+	*t = (struct table){0};
+}
+
+/* --- who is there */
+
+void table_census(struct table *t, records *to)
+{
+	int link = bpf_link_create(bpf_program__fd(t->bpf->progs.census), 0,
+				   BPF_TRACE_ITER, NULL);
+	int fd = link < 0 ? -1 : bpf_iter_create(link);
+	struct four_way_citizen x;
+	ssize_t n;
+
+	/* the kernel hands out whole ones; a partial one would be the last */
+	while (fd >= 0 && (n = read(fd, &x, sizeof x)) == sizeof x) {
+		struct citizen c = {
+			.header = {.type = TABLE_CITIZEN, .size = sizeof c},
+			.pid = x.pid, .exec = x.exec, .birth = x.birth,
+			.time = x.time,
+		};
+
+		vec_reserve(to, sizeof c);
+		memcpy(to->at + to->n, &c, sizeof c);
+		to->n += sizeof c;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (link >= 0)
+		close(link);
+}
+
+/* --- when */
+
+/*
+ * All of them, or those whose turn it is. One may have to wait for its CPU, for
+ * milliseconds: it is since the mean of their times.
+ */
+static void switch_all(struct table *t, bool on)
+{
+	uint64_t began = steady(), late = 0;
+
+	for (size_t i = 0; i < t->tap.n; i++) {
+		bool its = !t->turns || t->tap.at[i].event == t->turn;
+
+		ioctl(t->tap.at[i].fd, on && its ? PERF_EVENT_IOC_ENABLE :
+						   PERF_EVENT_IOC_DISABLE, 0);
+		late += steady() - began;
+	}
+	t->on = on;
+	t->since = began + (t->tap.n ? late / t->tap.n : 0);
+}
+
+/* what CPUs are to count in from now on */
+static void set_now(const struct table *t, uint32_t cpu)
+{
+	uint32_t slice = t->slices[t->generation].n - 1;
+
+	__atomic_store_n(&t->cpu[cpu].now, slice << 1 | t->generation,
+			 __ATOMIC_SEQ_CST);
+}
+
+/* nothing is counted in the generation's last slice any more, or not now */
+static void end_slice(struct slices *s)
+{
+	s->to[s->n - 1] = steady();
+}
+
+/* the next slice of this generation begins; the last one there is goes on */
+static void next_slice(struct table *t)
+{
+	struct slices *s = &t->slices[t->generation];
+
+	if (!t->sliced || s->n == FOUR_WAY_SLICES)
+		return;
+	s->from[s->n++] = steady();
+	for (uint32_t i = 0; i < t->cpus; i++)
+		set_now(t, i);
+	if (t->on)
+		s->to[s->n - 2] = steady();
+}
+
+void table_slice(struct table *t)
+{
+	t->sliced = SLICED;
+}
+
+void table_start(struct table *t)
+{
+	t->slices[t->generation].from[0] = steady();
+	switch_all(t, true);
+	t->until = t->since + (t->times > 1 ? BURST : SLICE) * MILLISECOND;
+}
+
+/* from half of it to one and a half */
+static uint64_t about(struct table *t, uint64_t n)
+{
+	t->random = t->random * 6364136223846793005u + 1442695040888963407u;
+	return n / 2 + (t->random >> 33) % (n + 1);
+}
+
+/*
+ * The end of a burst. The pause is random, but what it is too long, be it by
+ * chance or since somebody else had the processor, the next one makes good:
+ * each stretch of time has its burst, somewhere in it.
+ */
+static void pause_now(struct table *t)
+{
+	uint64_t began = t->since, least = LEAST_PAUSE * MILLISECOND, mean;
+	int64_t due, pause;
+
+	switch_all(t, false);
+	end_slice(&t->slices[t->generation]);
+	mean = (t->times - 1) * (t->since - began);
+	due = (int64_t)mean - t->late;
+	pause = due + (int64_t)about(t, mean) - (int64_t)mean;
+	t->until = t->since + least;
+	if (pause > (int64_t)least)
+		t->until = t->since + (uint64_t)pause;
+	t->late = (int64_t)(t->until - t->since) - due;
+}
+
+/* the next event's turn */
+static void turn_now(struct table *t)
+{
+	t->turn = (t->turn + 1) % t->events;
+}
+
+static void burst_now(struct table *t)
+{
+	turn_now(t);
+	next_slice(t);
+	switch_all(t, true);
+	t->late += (int64_t)(t->since - t->until);
+	t->until = t->since + BURST * MILLISECOND;
+}
+
+static void slice_now(struct table *t, uint64_t now)
+{
+	next_slice(t);
+	if (t->turns) {
+		turn_now(t);
+		switch_all(t, true);
+	}
+	t->since = now;
+	t->until = now + SLICE * MILLISECOND;
+}
+
+int table_schedule(struct table *t)
+{
+	uint64_t now = steady();
+
+	if (t->times == 1 && !t->sliced && !t->turns)
+		return -1;
+	if (now >= t->until) {
+		if (t->times == 1)
+			slice_now(t, now);
+		else if (t->on)
+			pause_now(t);
+		else
+			burst_now(t);
+		now = t->since;
+	}
+	return (int)((t->until - now + MILLISECOND - 1) / MILLISECOND);
+}
+
+/* --- what is counted */
+
+static struct four_way_entry *sets_of(const struct table *t, uint32_t cpu,
+				      uint32_t generation)
+{
+	return (struct four_way_entry *)t->set +
+	       (size_t)(2 * cpu + generation) * FOUR_WAY_SETS * FOUR_WAY;
+}
+
+static struct four_way_entry *spill_of(const struct table *t, uint32_t cpu,
+				       uint32_t generation)
+{
+	return t->spill + (size_t)(2 * cpu + generation) * FOUR_WAY_SPILL;
+}
+
+/* at worst no two samples are at one place, and bursts come too soon */
+int table_patience(const struct table *t)
+{
+	return (int)(FOUR_WAY_SPILL * UINT64_C(1000) / (2 * t->rate + 1));
+}
+
+/* see bpf/table.bpf.c for why this is enough */
+void table_flip(struct table *t)
+{
+	struct slices *old = &t->slices[t->generation];
+
+	if (t->sliced)
+		t->sliced--;
+	t->generation = !t->generation;
+	t->slices[t->generation] = (struct slices){.from = {steady()}, .n = 1};
+	for (uint32_t i = 0; i < t->cpus; i++) {
+		set_now(t, i);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		while (__atomic_load_n(&t->cpu[i].busy, __ATOMIC_ACQUIRE))
+			sched_yield();
+	}
+	if (t->on)
+		end_slice(old);
+	for (size_t i = 0; i < t->tap.n; i++)
+		event_jitter(&t->event[t->tap.at[i].event], t->tap.at[i].fd,
+			     &t->random);
+}
+
+/* the lowest bits of a word, and the word without them */
+static uint32_t take_bits(uint64_t *word, int bits)
+{
+	uint32_t low = (uint32_t)(*word & FOUR_WAY_MASK(bits));
+
+	*word >>= bits;
+	return low;
+}
+
+static struct counted unpack(const struct table *t,
+			     const struct four_way_entry *x)
+{
+	const struct slices *s = &t->slices[!t->generation];
+	uint64_t who = x->who;
+	int64_t place = (int64_t)x->place;
+	struct counted c = {
+		.event = four_way_event(x->place),
+		.kernel = place < 0,
+		.address = (uint64_t)(place >> FOUR_WAY_EVENT_BITS),
+	};
+	uint32_t slice;
+
+	c.count = take_bits(&who, FOUR_WAY_COUNT_BITS);
+	slice = take_bits(&who, FOUR_WAY_SLICE_BITS);
+	c.birth = take_bits(&who, FOUR_WAY_BIRTH_BITS);
+	c.exec = take_bits(&who, FOUR_WAY_EXEC_BITS);
+	c.pid = (uint32_t)who;
+	c.from = s->from[slice];
+	c.to = s->to[slice];
+	return c;
+}
+
+/* tells those that have samples, and takes them away */
+static void take_entries(const struct table *t, struct four_way_entry *x,
+			 size_t n,
+			 void (*fn)(void *arg, const struct counted *x),
+			 void *arg)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct counted c;
+
+		if (!four_way_samples(&x[i]))
+			continue;
+		c = unpack(t, &x[i]);
+		fn(arg, &c);
+		x[i] = (struct four_way_entry){0};
+	}
+}
+
+void table_take(struct table *t,
+		void (*fn)(void *arg, const struct counted *x), void *arg)
+{
+	uint32_t old = !t->generation;
+
+	for (uint32_t i = 0; i < t->cpus; i++) {
+		take_entries(t, sets_of(t, i, old), FOUR_WAY_SETS * FOUR_WAY,
+			     fn, arg);
+		take_entries(t, spill_of(t, i, old), t->cpu[i].spilled[old],
+			     fn, arg);
+		t->cpu[i].spilled[old] = 0;
+	}
+}
+
+uint64_t table_lost(const struct table *t, uint32_t event)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < t->cpus; i++)
+		n += __atomic_load_n(&t->cpu[i].lost[event], __ATOMIC_RELAXED);
+	return n;
+}

@@ -1,0 +1,111 @@
+/*
+ * table: samples of the whole system that the kernel counts itself, by a BPF
+ * program (bpf/table.bpf.c), instead of telling of each. What it counts is in
+ * memory that is ours, too: nobody is asked or woken for it.
+ *
+ * A cold interrupt costs several times what a warm one does. So samples can be
+ * taken in bursts, many times as often for a short while and not at all for a
+ * longer one, whose length is random: as many as without, for less. Those of
+ * one burst are not independent of one another, of course.
+ */
+#ifndef SAMPLE_TABLE_H
+#define SAMPLE_TABLE_H
+
+#include "base/mem.h"
+#include "sample/bpf/four_way.h"
+#include "sample/event.h"
+#include "sample/ring.h"
+
+enum {
+	/* the type of records of table_census(): the kernel has none so high */
+	TABLE_CITIZEN = 1 << 20,
+};
+
+/* samples of one place, of one program */
+struct counted {
+	uint32_t pid;
+	uint32_t exec, birth; /* which one under this number: four_way.h */
+	uint32_t event;
+	bool kernel;
+	uint64_t address, count;
+	uint64_t from, to; /* they were taken then, by the steady clock */
+};
+
+struct table_wish {
+	const struct event *event;
+	size_t events; /* EVENTS at most */
+	bool bursts;
+	bool turns;   /* one event after the other, not all at once */
+	bool nothing; /* the program does nothing: what that costs */
+};
+
+/* an event on a CPU, and the program that is tied to it */
+struct tap {
+	int fd, link;
+	uint32_t event;
+};
+
+/* how a generation's time is sliced, in nanoseconds of the steady clock */
+struct slices {
+	uint64_t from[FOUR_WAY_SLICES], to[FOUR_WAY_SLICES];
+	uint32_t n;
+};
+
+struct table {
+	struct table_bpf *bpf;
+	VEC(struct tap) tap;
+	struct event event[EVENTS]; /* as they are opened */
+	uint32_t events;
+	bool turns;    /* of events */
+	uint32_t turn; /* the event whose it is */
+	uint64_t rate; /* of all of them, in the mean */
+	uint32_t cpus;
+	struct four_way_cpu *cpu;
+	struct four_way_set *set;     /* by CPU and generation */
+	struct four_way_entry *spill; /* the same */
+	uint32_t generation;
+	uint32_t sliced; /* so many generations more are */
+	struct slices slices[2]; /* by generation */
+	uint64_t random;
+	/* bursts, or slices that nothing separates */
+	uint64_t times; /* as often; 1: there are none */
+	bool on;
+	uint64_t since, until;
+	int64_t late; /* the last pause was longer than it should have been */
+};
+
+/* a record of one who is there: a number, and who that is now */
+struct citizen {
+	struct perf_event_header header;
+	uint32_t pid, exec, birth, unused;
+	uint64_t time;
+};
+
+/* -1: the kernel does not let us, and *e says why */
+int table_open(struct table *t, const struct table_wish *w, struct err *e);
+/* samples begin */
+void table_start(struct table *t);
+/* appends a record, TABLE_CITIZEN, of every process that there is now */
+void table_census(struct table *t, records *to);
+/*
+ * For a while samples say when they were more closely than by generation:
+ * there are more entries then.
+ */
+void table_slice(struct table *t);
+/* does what is due; the milliseconds until it is to be called again, or -1 */
+int table_schedule(struct table *t);
+/* milliseconds that there is room for, whatever happens */
+int table_patience(const struct table *t);
+/*
+ * From now on samples are counted in the other generation, and all that are in
+ * this one are there for table_take(), which tells them once.
+ */
+void table_flip(struct table *t);
+void table_take(struct table *t,
+		void (*fn)(void *arg, const struct counted *x), void *arg);
+/* samples of an event that there was no room for, since it was opened */
+uint64_t table_lost(const struct table *t, uint32_t event);
+/* of a table that was never opened, or could not be, too */
+void table_close(struct table *t);
+
+#endif

@@ -1,0 +1,49 @@
+"""samples: databases of samples, made and read by tests."""
+import json
+import os
+import sqlite3
+import subprocess
+
+TALLY = os.path.abspath(os.environ.get("BUILD", "build") + "/tally")
+NOBODY = 65534
+
+
+def tally(*words, **more):
+    """(status, stdout, stderr)"""
+    p = subprocess.run([TALLY, *words], capture_output=True, text=True, **more)
+    return p.returncode, p.stdout, p.stderr
+
+
+def rows(db, by, *words):
+    status, out, err = tally("report", "--json", "--by", by, *words, db)
+    return json.loads(out) if not status else [status, err]
+
+
+def total(table):
+    return sum(r["samples"] for r in table)
+
+
+def file_of(db):
+    """the one file of a database"""
+    (name,) = [n for n in os.listdir(db) if n.endswith(".tallydb")]
+    return os.path.join(db, name)
+
+
+def asked(db, text):
+    """what the database itself says"""
+    c = sqlite3.connect(file_of(db))
+    found = c.execute(text).fetchall()
+    c.close()
+    return found
+
+
+def complaints(db):
+    return [r[0] for r in asked(db, "PRAGMA integrity_check")
+            if r[0] != "ok"]
+
+
+def drop():
+    """preexec_fn: as nobody"""
+    os.setgroups([])
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, NOBODY)
