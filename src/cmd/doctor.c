@@ -71,38 +71,34 @@ static struct finding see_event(void)
 	return x;
 }
 
+/* something that only some may; below: what perf_event_paranoid must be */
+static struct finding see_right(const char *what, bool may, const char *yes,
+				const char *no, int below)
+{
+	struct finding x = {.what = what, .is = may ? GOOD : POOR};
+
+	snprintf(x.says, sizeof x.says, "%s", may ? yes : no);
+	if (!may)
+		snprintf(x.advice, sizeof x.advice, "be root, or sysctl "
+			 "kernel.perf_event_paranoid=%d (it is %d)", below,
+			 event_paranoia());
+	return x;
+}
+
 static struct finding see_kernel(void)
 {
-	struct finding x = {.what = "kernel"};
-
-	if (event_may_see_kernel()) {
-		snprintf(x.says, sizeof x.says,
-			 "samples in the kernel are taken, too");
-		return x;
-	}
-	x.is = POOR;
-	snprintf(x.says, sizeof x.says, "user mode only: samples in the kernel "
-		 "are not allowed");
-	snprintf(x.advice, sizeof x.advice, "be root, or sysctl "
-		 "kernel.perf_event_paranoid=1 (it is %d)", event_paranoia());
-	return x;
+	return see_right("kernel", event_may_see_kernel(),
+			 "samples in the kernel are taken, too",
+			 "user mode only: samples in the kernel are not "
+			 "allowed", 1);
 }
 
 static struct finding see_everybody(void)
 {
-	struct finding x = {.what = "system"};
-
-	if (event_may_see_everybody()) {
-		snprintf(x.says, sizeof x.says, "'tally daemon' may sample "
-			 "all programs");
-		return x;
-	}
-	x.is = POOR;
-	snprintf(x.says, sizeof x.says, "only programs of your own can be "
-		 "sampled ('tally record')");
-	snprintf(x.advice, sizeof x.advice, "be root, or sysctl "
-		 "kernel.perf_event_paranoid=0 (it is %d)", event_paranoia());
-	return x;
+	return see_right("system", event_may_see_everybody(),
+			 "'tally daemon' may sample all programs",
+			 "only programs of your own can be sampled ('tally "
+			 "record')", 0);
 }
 
 static struct finding see_rate(void)

@@ -18,26 +18,9 @@ import time
 
 sys.path.insert(0, "tests/lib")
 from cfg_oracle import *
+from samples import *
 
-TALLY = os.path.abspath(os.environ.get("BUILD", "build") + "/tally")
-NOBODY = 65534
 tap = Tap()
-
-
-def tally(*words, **more):
-    """(status, stdout, stderr)"""
-    p = subprocess.run([TALLY, *words], capture_output=True, text=True,
-                       cwd=where, **more)
-    return p.returncode, p.stdout, p.stderr
-
-
-def rows(db, by, *words):
-    status, out, err = tally("report", "--json", "--by", by, *words, db)
-    return json.loads(out) if not status else [status, err]
-
-
-def total(table):
-    return sum(r["samples"] for r in table)
 
 
 def build(name, *words):
@@ -213,11 +196,6 @@ def try_unprivileged():
     os.mkdir(home)
     os.chown(home, NOBODY, NOBODY)
     os.chmod(where, 0o755)
-
-    def drop():
-        os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
     status, _, err = tally("record", "--quiet", "-o", home + "/db",
                            os.path.join(where, "shares"), "30",
                            preexec_fn=drop)
@@ -232,16 +210,6 @@ def try_unprivileged():
            "where one may not write", [status, err])
 
 
-def check_whole(db):
-    """complaints about a database"""
-    for name in os.listdir(os.path.join(where, db)):
-        if name.endswith(".tallydb"):
-            c = sqlite3.connect(os.path.join(where, db, name))
-            said = [r[0] for r in c.execute("PRAGMA integrity_check")]
-            c.close()
-            yield from (word for word in said if word != "ok")
-
-
 def try_kill():
     prog = os.path.join(where, "shares")
     p = subprocess.Popen([TALLY, "record", "--quiet", "-o", "killed", prog,
@@ -252,7 +220,7 @@ def try_kill():
     p.kill()
     p.wait()
     os.kill(child, signal.SIGKILL)
-    tap.none(list(check_whole("killed")), "killed: the database is whole")
+    tap.none(complaints("killed"), "killed: the database is whole")
     n = total(rows("killed", "image"))
     tap.ok(n > 1000, "and has what was written before", [n])
 
@@ -273,16 +241,10 @@ def try_two_writers():
 
 def try_full():
     """no room for samples: the program runs all the same"""
-    if os.geteuid():
-        tap.skip("a full disk", "not root")
-        return
     disk = os.path.join(where, "disk")
-    os.mkdir(disk)
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=88k", "none",
-                       disk]).returncode:
-        tap.skip("a full disk", "no mounts here")
-        return
-    try:
+    with small_disk(tap, disk, "88k") as there:
+        if not there:
+            return
         with open(disk + "/filler", "wb") as f:
             f.write(bytes(28 << 10))
         status, out, err = tally("record", "--quiet", "-o", disk + "/db",
@@ -292,9 +254,7 @@ def try_full():
                "cannot be written" in err,
                "a full disk: the program runs, and we say so",
                [status, out, err])
-        tap.none(list(check_whole("disk/db")), "the database is whole")
-    finally:
-        subprocess.run(["umount", disk])
+        tap.none(complaints("disk/db"), "the database is whole")
 
 
 def try_broken():
@@ -351,6 +311,7 @@ if subprocess.run([TALLY, "doctor"], stdout=subprocess.DEVNULL).returncode:
     print("1..0 # SKIP this machine does not let us sample")
     sys.exit(0)
 with tempfile.TemporaryDirectory() as where:
+    work_in(where)
     for test in (try_shares, try_annotate, try_programs, try_short_lives, try_reload,
                  try_threads_and_forks, try_unprivileged, try_kill,
                  try_two_writers, try_full, try_broken, try_doctor):

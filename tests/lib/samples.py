@@ -1,4 +1,5 @@
 """samples: databases of samples, made and read by tests."""
+import contextlib
 import json
 import os
 import sqlite3
@@ -6,11 +7,18 @@ import subprocess
 
 TALLY = os.path.abspath(os.environ.get("BUILD", "build") + "/tally")
 NOBODY = 65534
+folder = None  # where tally runs
+
+
+def work_in(path):
+    global folder
+    folder = path
 
 
 def tally(*words, **more):
     """(status, stdout, stderr)"""
-    p = subprocess.run([TALLY, *words], capture_output=True, text=True, **more)
+    p = subprocess.run([TALLY, *words], capture_output=True, text=True,
+                       cwd=folder, **more)
     return p.returncode, p.stdout, p.stderr
 
 
@@ -25,6 +33,7 @@ def total(table):
 
 def file_of(db):
     """the one file of a database"""
+    db = os.path.join(folder or "", db)
     (name,) = [n for n in os.listdir(db) if n.endswith(".tallydb")]
     return os.path.join(db, name)
 
@@ -47,3 +56,19 @@ def drop():
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
+
+
+@contextlib.contextmanager
+def small_disk(tap, path, size):
+    """a file system of its own there; False: none is to be had"""
+    os.mkdir(path)
+    there = not os.geteuid() and not subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=" + size, "none",
+         path]).returncode
+    if not there:
+        tap.skip("a full disk", "no mounts here")
+    try:
+        yield there
+    finally:
+        if there:
+            subprocess.run(["umount", "-l", path])
