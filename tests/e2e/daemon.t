@@ -128,7 +128,7 @@ def try_start():
 
 def try_shares():
     d = Daemon("shares.db")
-    subprocess.run([shares, "150"], stdout=subprocess.DEVNULL)
+    subprocess.run([shares, "400"], stdout=subprocess.DEVNULL)
     d.stop()
     got = {r["procedure"]: r["samples"] for r in
            rows(d.db, "procedure", "--image", "shares")}
