@@ -178,11 +178,6 @@ static void take_process(void *collector, uint32_t pid, const char *name)
 	proc_each_map(pid, take_map, &x);
 }
 
-void collector_scan(struct collector *c)
-{
-	proc_each(take_process, c);
-}
-
 /* what was there then, if that is known, or can be asked */
 static const struct mapping *find_or_ask(struct collector *c, struct space *s,
 					 const struct counted *x)
@@ -277,6 +272,14 @@ static void know_kernel(struct collector *c)
 		vec_push(&c->kernel_image,
 			 kernel_image(c, &c->kernel.part.at[i]));
 	vec_push(&c->kernel_image, kernel_image(c, NULL));
+}
+
+/* the kernel's symbols are many: to read them takes longer than a burst */
+void collector_scan(struct collector *c)
+{
+	if (!c->kernel_image.n)
+		know_kernel(c);
+	proc_each(take_process, c);
 }
 
 static void kernel_samples(struct collector *c, const struct space *s,

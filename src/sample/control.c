@@ -104,10 +104,19 @@ int control_open(struct control *c, const char *file, struct err *e)
 	return -1;
 }
 
+bool control_is_gone(const struct control *c)
+{
+	struct stat s;
+
+	return fstat(c->lock, &s) || !s.st_nlink;
+}
+
 void control_close(struct control *c)
 {
 	if (c->socket >= 0) {
-		unlink(c->path);
+		/* where the folder is another one, so is the socket */
+		if (!control_is_gone(c))
+			unlink(c->path);
 		close(c->socket);
 	}
 	if (c->lock >= 0)

@@ -114,13 +114,21 @@ static int store_all(struct daemon *d, struct err *e)
 	       store_state(d, e) ? -1 : 0;
 }
 
+/* a file that was removed takes all that is written to it, for nobody */
+static int find_file(struct daemon *d, struct err *e)
+{
+	d->stop = control_is_gone(&d->control);
+	return d->stop ? err_set(e, ERR_MACHINE, "%s: was removed, and with it "
+				 "all samples", d->w->directory) : 0;
+}
+
 /*
  * All samples so far are on disk, or *e: they are kept for the next try, as
  * long as there are not too many.
  */
 static int flush(struct daemon *d, struct err *e)
 {
-	int status = store_all(d, e);
+	int status = find_file(d, e) || store_all(d, e);
 
 	d->next_flush = steady() + (status ? RETRY : d->w->flush);
 	if (status) {

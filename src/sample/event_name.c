@@ -83,6 +83,21 @@ static bool read_period(const char *word, uint64_t *period)
 	return *period;
 }
 
+/* the rate and the period of a clock are two words for one thing */
+static int settle_clock(struct event *v, struct err *e)
+{
+	enum { LEAST = SECOND / EVENT_RATE_MOST };
+
+	if (!v->period)
+		v->period = SECOND / v->rate;
+	if (v->period < LEAST)
+		return err_set(e, ERR_USAGE, "the period of %s is %d or more, "
+			       "in nanoseconds: the kernel's timers are not "
+			       "faster", v->name, LEAST);
+	v->rate = v->period < SECOND ? SECOND / v->period : 1;
+	return 0;
+}
+
 /* one of the list; the word is cut where its period begins */
 static int read_event(struct event *v, char *word, uint64_t rate,
 		      struct err *e)
@@ -100,8 +115,8 @@ static int read_event(struct event *v, char *word, uint64_t rate,
 	if (colon && !read_period(colon + 1, &v->period))
 		return err_set(e, ERR_USAGE, "the period of %s is a number "
 			       "from 1 on, not '%s'", word, colon + 1);
-	if (!colon && is_clock(v))
-		v->period = SECOND / rate;
+	if (is_clock(v) && settle_clock(v, e))
+		return -1;
 	return event_check(v, e);
 }
 

@@ -138,6 +138,7 @@ static void take_lost(struct sampler *s, struct collector *c)
  */
 static void count_round(struct sampler *s, struct collector *c, bool last)
 {
+	table_rest(&s->table);
 	table_flip(&s->table);
 	rings_round(&s->rings, false, collect, c);
 	rings_round(&s->rings, last, collect, c);

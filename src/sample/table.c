@@ -323,6 +323,12 @@ static void pause_now(struct table *t)
 	t->late = (int64_t)(t->until - t->since) - due;
 }
 
+void table_rest(struct table *t)
+{
+	if (t->times > 1 && t->on)
+		pause_now(t);
+}
+
 /* the next event's turn */
 static void turn_now(struct table *t)
 {

@@ -94,6 +94,11 @@ void table_census(struct table *t, records *to);
 void table_slice(struct table *t);
 /* does what is due; the milliseconds until it is to be called again, or -1 */
 int table_schedule(struct table *t);
+/*
+ * No burst is on from now until that is called: what its caller does in the
+ * meantime may take long, and would be counted as often as nothing else.
+ */
+void table_rest(struct table *t);
 /* milliseconds that there is room for, whatever happens */
 int table_patience(const struct table *t);
 /*

@@ -5,12 +5,15 @@ short, under whatever number; its owner and nobody else tells it what to do;
 there is one per file; and whatever ends it, its database is whole.
 """
 import ctypes
+import glob
 import json
 import math
 import os
 import random
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -362,6 +365,7 @@ def try_misuse():
                   ["run", "--event", "cpu-clock,cpu-clock"],
                   ["run", "--event", ""], ["run", "--event", "cpu-clock:0"],
                   ["run", "--event", "cpu-clock:1e3"],
+                  ["run", "--event", "cpu-clock:9999"],
                   ["run", "--event", "cpu-clock,task-clock,page-faults,"
                    "minor-faults,major-faults,context-switches,"
                    "cpu-migrations,alignment-faults,emulation-faults"],
@@ -423,6 +427,55 @@ def try_bursts():
            [n, used])
     tap.ok(abs(got.get("three_quarters", 0) / n - 0.75) < 0.1,
            "bursts: where the time goes", [got])
+    # its own work is not in a burst, where it would count ten times
+    own = total(r for r in rows(d.db, "process") if r["pid"] == said["pid"])
+    tap.ok(own / 5200 < 3 * said["cpu_us"] / 1e6,
+           "bursts: the daemon takes no more time than it does", [own, said])
+
+
+def try_silent():
+    """who connects and says nothing makes no burst longer"""
+    if not may_bpf():
+        return
+    d = Daemon("silent", "--source", "bpf", "--bursts")
+    began = d.tell("status")["samples"]
+    hung = []
+    for _ in range(3):
+        hung.append(socket.socket(socket.AF_UNIX))
+        hung[-1].connect(glob.glob(d.db + "/*.socket")[0])
+    said = d.stop()
+    most = os.cpu_count() * 5200 * (said["seconds"] + 1)
+    tap.ok(said["samples"] - began < 2 * most, "a client that says nothing: "
+           "no more samples than asked for", [began, said])
+
+
+def try_removed():
+    """its database is removed: it ends, and leaves the next one alone"""
+    first = Daemon("removed", "--flush", "1")
+    shutil.rmtree(first.db)
+    second = Daemon("removed")
+    err = first.process.communicate()[1]
+    tap.ok(first.process.returncode == 4 and "was removed" in err,
+           "a database that is removed ends its daemon",
+           [first.process.returncode, err])
+    said = second.stop()
+    tap.ok("status" not in said, "and not the next one's socket", [said])
+
+
+def try_fast_clock():
+    """a period of a clock is a rate; bursts that cannot be are none"""
+    if not may_bpf():
+        return
+    d = Daemon("fast", "--source", "bpf", "--event", "cpu-clock:50000")
+    before = os.times()
+    subprocess.run([shares, "3000"], stdout=subprocess.DEVNULL)
+    after = os.times()
+    said = d.stop()
+    used = after.children_user - before.children_user
+    n = of_image(d.db, "shares")
+    tap.ok(said["rate"] == 20000 and 0.5 < n / used / 20000 < 1.6,
+           "a clock by its period: as many samples as that says",
+           [n, used, said])
 
 
 def no_bpf():
@@ -523,7 +576,8 @@ def try_made():
 SAMPLED = (try_shares, try_running, try_chain, try_again, try_reload,
            try_crowd, try_events, try_mux, try_made)
 TESTS = (try_words, try_start, try_kills, try_full, try_clock, try_broken,
-         try_who, try_misuse, try_apart, try_sources, try_bursts, try_refused)
+         try_who, try_misuse, try_apart, try_sources, try_bursts, try_silent,
+         try_removed, try_fast_clock, try_refused)
 OPTIONS = []
 with tempfile.TemporaryDirectory() as where:
     shares = build("shares", "tests/progs/sample/shares.c")
