@@ -24,9 +24,9 @@ struct control {
 
 /* -1 and *e: another daemon has the file (its pid is told), or worse */
 int control_open(struct control *c, const char *file, struct err *e);
-/* of one that is none, too */
 /* whether somebody has removed the files: nobody finds them any more */
 bool control_is_gone(const struct control *c);
+/* of one that is none, too */
 void control_close(struct control *c);
 /* answers who waits at the socket, if somebody does */
 void control_serve(struct control *c,
