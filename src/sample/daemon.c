@@ -117,9 +117,11 @@ static int store_all(struct daemon *d, struct err *e)
 /* a file that was removed takes all that is written to it, for nobody */
 static int find_file(struct daemon *d, struct err *e)
 {
-	d->stop = control_is_gone(&d->control);
-	return d->stop ? err_set(e, ERR_MACHINE, "%s: was removed, and with it "
-				 "all samples", d->w->directory) : 0;
+	if (!control_is_gone(&d->control))
+		return 0;
+	d->stop = true;
+	return err_set(e, ERR_MACHINE, "%s: was removed, and with it all "
+		       "samples", d->w->directory);
 }
 
 /*
