@@ -38,9 +38,8 @@ static const char daemon_usage[] =
 	"                   ours, or rings: it tells of each; by default bpf\n"
 	"                   if that is allowed, else rings\n"
 	"  --bursts         with bpf: ten times as many samples for a short\n"
-	"                   while, then none; as many in all, for less; the\n"
-	"                   default\n"
-	"  --steady         no bursts\n"
+	"                   while, then none; as many in all\n"
+	"  --steady         no bursts, the default\n"
 	"  --apart NAME     keep the samples of processes called so apart,\n"
 	"                   for 'tally report --process'; several times\n"
 	"  --flush SECONDS  between writes to the database; 300 by default\n"
@@ -104,7 +103,7 @@ static int take_flag(struct daemon_call *call, const char *a)
 	else if (!strcmp(a, "--mux"))
 		call->wish.sampler.turns = true;
 	else if (!strcmp(a, "--steady") || !strcmp(a, "--bursts"))
-		call->wish.sampler.steady = !strcmp(a, "--steady");
+		call->wish.sampler.bursts = !strcmp(a, "--bursts");
 	else
 		return cmd_misuse(&cmd_daemon, "unknown option '%s'", a);
 	return 0;

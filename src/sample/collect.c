@@ -20,6 +20,9 @@ static void process_begin(struct collector *c, struct space *s,
 	s->process = harvest_process(&c->harvest, s->pid, name);
 }
 
+static const struct stored_image memory = {.kind = IMAGE_MEMORY,
+					   .path = "[memory]"};
+
 /* what a file, or memory, is by the name that the kernel gives to it */
 static struct stored_image image_named(const char *name)
 {
@@ -28,14 +31,26 @@ static struct stored_image image_named(const char *name)
 	if (!strcmp(name, "[vdso]"))
 		is.kind = IMAGE_VDSO;
 	else if (name[0] != '/' || !strncmp(name, "//anon", 6))
-		is = (struct stored_image){.kind = IMAGE_MEMORY,
-					   .path = "[memory]"};
+		is = memory;
+	return is;
+}
+
+/* a file that nobody can open, and that is no program: shared memory */
+static struct stored_image image_settled(struct stored_image is)
+{
+	static const char *const shared[] = {"/memfd:", "/dev/zero", "/SYSV"};
+
+	if (is.kind == IMAGE_FILE && !is.build_id_len)
+		for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+			if (!strncmp(is.path, shared[i], strlen(shared[i])))
+				return memory;
 	return is;
 }
 
 static void map(struct collector *c, struct space *s, struct mapping m,
 		struct stored_image is, uint64_t time)
 {
+	is = image_settled(is);
 	if (is.kind == IMAGE_MEMORY)
 		m.offset = m.start;
 	m.image = harvest_image(&c->harvest, &is);
@@ -90,7 +105,7 @@ static void on_comm(struct collector *c, struct bytes *b, bool exec)
 	s = space_make(&c->spaces, pid);
 	if (exec)
 		past_exec(&c->past, s);
-	if (exec || (pid == tid && s->process == NOBODY))
+	if (exec || pid == tid) /* threads have names of their own */
 		process_begin(c, s, name);
 }
 
@@ -212,9 +227,9 @@ static bool is_memory(const struct collector *c, const struct mapping *m)
 
 /*
  * The image of what a process makes itself, if it tells what that is, else
- * `memory`. It is asked at its first samples there, and more and more seldom.
+ * `plain`. It is asked at its first samples there, and more and more seldom.
  */
-static uint32_t made_by(struct collector *c, struct space *s, uint32_t memory)
+static uint32_t made_by(struct collector *c, struct space *s, uint32_t plain)
 {
 	char path[PROC_NAME + 32];
 	struct stored_image is = {.kind = IMAGE_MADE, .path = path};
@@ -222,11 +237,11 @@ static uint32_t made_by(struct collector *c, struct space *s, uint32_t memory)
 	if (s->made)
 		return s->made;
 	if (s->misses++ < s->patience)
-		return memory;
+		return plain;
 	s->patience = 2 * s->patience + 16;
 	s->misses = 0;
 	if (!jit_is_told(s->pid))
-		return memory;
+		return plain;
 	snprintf(path, sizeof path, "[made by %s %" PRIu32 "]",
 		 c->harvest.process.at[s->process].name, s->pid);
 	s->made = harvest_image(&c->harvest, &is);

@@ -43,7 +43,7 @@ static int open_table(struct sampler *s, const struct sampler_wish *w,
 {
 	const struct table_wish x = {.event = s->event,
 				     .events = s->events, .turns = s->turns,
-				     .bursts = !w->steady};
+				     .bursts = w->bursts};
 
 	if (w->means == SAMPLER_RINGS)
 		return -1;

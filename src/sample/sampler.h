@@ -20,7 +20,7 @@ struct sampler_wish {
 	uint64_t rate;	    /* samples per second and CPU, of each */
 	bool turns;	    /* one event after the other */
 	enum sampler_means means;
-	bool steady; /* no bursts */
+	bool bursts; /* of samples, where they are counted in the kernel */
 };
 
 struct sampler {

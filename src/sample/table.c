@@ -84,6 +84,7 @@ static int load(struct table *t, const struct table_wish *w, struct err *e)
 	t->cpus = (uint32_t)cpus;
 	t->bpf->rodata->register_words = sizeof(bpf_user_pt_regs_t) / 8;
 	t->bpf->rodata->events = (uint32_t)w->events;
+	t->bpf->rodata->bursts = t->times > 1;
 	t->bpf->rodata->nothing = w->nothing;
 	widen(t->bpf->maps.cpus, t->cpus);
 	widen(t->bpf->maps.sets, t->cpus);
@@ -288,11 +289,19 @@ void table_slice(struct table *t)
 	t->sliced = SLICED;
 }
 
+/* samples begin; those of a burst end by themselves */
+static void switch_on(struct table *t, uint64_t milliseconds)
+{
+	t->until = steady() + milliseconds * MILLISECOND;
+	for (uint32_t i = 0; i < t->cpus; i++)
+		__atomic_store_n(&t->cpu[i].until, t->until, __ATOMIC_RELEASE);
+	switch_all(t, true);
+}
+
 void table_start(struct table *t)
 {
 	t->slices[t->generation].from[0] = steady();
-	switch_all(t, true);
-	t->until = t->since + (t->times > 1 ? BURST : SLICE) * MILLISECOND;
+	switch_on(t, t->times > 1 ? BURST : SLICE);
 }
 
 /* from half of it to one and a half */
@@ -309,12 +318,17 @@ static uint64_t about(struct table *t, uint64_t n)
  */
 static void pause_now(struct table *t)
 {
-	uint64_t began = t->since, least = LEAST_PAUSE * MILLISECOND, mean;
+	uint64_t began = t->since, end = t->until, mean;
+	uint64_t least = LEAST_PAUSE * MILLISECOND;
 	int64_t due, pause;
 
 	switch_all(t, false);
 	end_slice(&t->slices[t->generation]);
-	mean = (t->times - 1) * (t->since - began);
+	if (t->since > end) /* the pause has begun without us */
+		t->late += (int64_t)(t->since - end);
+	else
+		end = t->since;
+	mean = end > began ? (t->times - 1) * (end - began) : 0;
 	due = (int64_t)mean - t->late;
 	pause = due + (int64_t)about(t, mean) - (int64_t)mean;
 	t->until = t->since + least;
@@ -337,11 +351,12 @@ static void turn_now(struct table *t)
 
 static void burst_now(struct table *t)
 {
+	uint64_t due = t->until;
+
 	turn_now(t);
 	next_slice(t);
-	switch_all(t, true);
-	t->late += (int64_t)(t->since - t->until);
-	t->until = t->since + BURST * MILLISECOND;
+	switch_on(t, BURST);
+	t->late += (int64_t)(t->since - due);
 }
 
 static void slice_now(struct table *t, uint64_t now)

@@ -69,7 +69,8 @@ struct four_way_cpu {
 	uint32_t busy; /* 1 while a sample is being counted */
 	uint32_t now;  /* slice << 1 | generation; user space sets it */
 	uint32_t spilled[2]; /* entries, by generation */
-	uint64_t unused[6];
+	uint64_t until; /* the end of a burst, by the steady clock */
+	uint64_t unused[5];
 	uint64_t lost[FOUR_WAY_EVENTS]; /* samples, ever */
 };
 

@@ -68,6 +68,8 @@ struct {
 /* words that the kernel shows of the registers of who was interrupted */
 const volatile uint32_t register_words;
 const volatile uint32_t events; /* how many there are */
+/* there are bursts: who should end them may have no processor just now */
+const volatile uint32_t bursts;
 /* samples are not looked at: what an interrupt costs without us */
 const volatile uint32_t nothing;
 
@@ -147,6 +149,8 @@ int count_sample(void *ctx)
 	c = bpf_map_lookup_elem(&cpus, &cpu);
 	if (!task->tgid || !c)
 		return 0; /* nobody: the CPU is idle */
+	if (bursts && bpf_ktime_get_ns() > *(volatile uint64_t *)&c->until)
+		return 0;
 	place = four_way_place(address_of(ctx), events > 1 ?
 			       bpf_get_attach_cookie(ctx) : 0);
 	__sync_lock_test_and_set(&c->busy, 1);

@@ -25,7 +25,7 @@ int main(void)
 {
 	size_t n = (size_t)(__stop_spins - __start_spins);
 	char path[64], *code = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE |
-				    PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+				    PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS,
 				    -1, 0);
 	uint64_t (*one)(uint64_t), (*two)(uint64_t), x = 0;
 	FILE *f;
