@@ -38,8 +38,9 @@ static const char daemon_usage[] =
 	"                   ours, or rings: it tells of each; by default bpf\n"
 	"                   if that is allowed, else rings\n"
 	"  --bursts         with bpf: ten times as many samples for a short\n"
-	"                   while, then none; as many in all\n"
-	"  --steady         no bursts, the default\n"
+	"                   while, then none; as many in all, for half the\n"
+	"                   cost; the default\n"
+	"  --steady         no bursts: for what is short\n"
 	"  --apart NAME     keep the samples of processes called so apart,\n"
 	"                   for 'tally report --process'; several times\n"
 	"  --flush SECONDS  between writes to the database; 300 by default\n"
@@ -282,7 +283,8 @@ static int daemon_main(int argc, char **argv)
 {
 	struct daemon_call call = {.wish = {
 		.directory = "/var/lib/tally",
-		.sampler = {.events = "time", .rate = EVENT_RATE},
+		.sampler = {.events = "time", .rate = EVENT_RATE,
+			    .bursts = true},
 		.flush = DAEMON_FLUSH, .epoch = DAEMON_EPOCH,
 	}};
 	int status = option_each(argc, argv, daemon_word, &call);

@@ -17,7 +17,7 @@
 #include "sample/bpf/table.skel.h"
 
 enum {
-	BURST = 10,	  /* milliseconds */
+	BURST = 20,	  /* milliseconds */
 	BURST_TIMES = 10, /* as often as asked for, in it */
 	LEAST_PAUSE = 1,  /* milliseconds */
 	SLICE = 100,	  /* the same, where there are no bursts */
