@@ -414,7 +414,7 @@ def try_bursts():
         return
     d = Daemon("bursts", "--source", "bpf", "--bursts")
     before = os.times()
-    subprocess.run([shares, "3000"], stdout=subprocess.DEVNULL)
+    subprocess.run([shares, "9000"], stdout=subprocess.DEVNULL)
     after = os.times()
     said = d.stop()
     used = after.children_user - before.children_user
@@ -423,7 +423,7 @@ def try_bursts():
     n = sum(got.values())
     tap.ok(said["source"] == "bpf, in bursts", "bursts: status", [said])
     # some thirty of them, or a hundred; their pauses are random
-    tap.ok(0.2 < n / used / 5200 < 2, "bursts: as many samples as asked for",
+    tap.ok(0.5 < n / used / 5200 < 1.6, "bursts: as many samples as asked for",
            [n, used])
     tap.ok(abs(got.get("three_quarters", 0) / n - 0.75) < 0.1,
            "bursts: where the time goes", [got])
@@ -445,7 +445,7 @@ def try_silent():
         hung[-1].connect(glob.glob(d.db + "/*.socket")[0])
     said = d.stop()
     most = os.cpu_count() * 5200 * (said["seconds"] + 1)
-    tap.ok(said["samples"] - began < 2 * most, "a client that says nothing: "
+    tap.ok(said["samples"] - began < 1.4 * most, "a client that says nothing: "
            "no more samples than asked for", [began, said])
 
 
