@@ -245,10 +245,12 @@ static const bool *choose(struct arena *a, const struct drawing *d,
 {
 	bool *counted = ARENA_ARRAY(a, bool, g->ne);
 	struct placement placed;
+	struct traffic t;
 	struct weights w;
 
 	weigh_guess(a, d->m, p, g, &w);
-	places_price(d, p, &w);
+	t = places_traffic(a, d, p, g, &w);
+	places_price(a, d, p, g, &t, &w);
 	places_choose(a, d, p, g, &w, PLACE_EDGES, &placed);
 	for (uint32_t i = 0; i < placed.n; i++)
 		counted[placed.at[i]] = true;

@@ -104,8 +104,9 @@ def by_tree(run):
 def by_jumps(run):
     return [per_thousand(run, run.by[s][k]) for s, k in (
         ("edges_unpriced", "aside"), ("edges_unpriced", "jumps"),
-        ("edges", "jumps"), ("feedback_unpriced", "aside"),
-        ("feedback_unpriced", "jumps"), ("feedback", "jumps"))]
+        ("edges", "jumps"), ("edges", "led"),
+        ("feedback_unpriced", "aside"), ("feedback_unpriced", "jumps"),
+        ("feedback", "jumps"), ("feedback", "led"))]
 
 
 def by_loops(run):
@@ -140,7 +141,7 @@ def show(runs):
     table("increments per 1000 instructions, by spanning tree",
           ["guessed, max", "min", "exact, max", "min"], runs, by_tree)
     table("jumps to counters per 1000 instructions, guessed and exact weights",
-          ["always aside", "in blocks", "and priced"] * 2, runs, by_jumps)
+          ["always aside", "in blocks", "priced", "before"] * 2, runs, by_jumps)
     table("increments per 1000 instructions; shares of them that are in "
           "innermost\n   loops, that dead registers could hold, and what that "
           "saves of all\n   instructions; and that are trips known on entry, "

@@ -413,12 +413,12 @@ static void count_degrees(struct pen *n)
 
 /*
  * Code can be there; then its cost is known. An increment is four instructions,
- * so is saving and restoring registers about; a jump that is taken is as dear
- * as two of them.
+ * so is saving and restoring registers about.
  */
 static bool passable(const struct survey *s, struct way *w)
 {
 	w->cost = 0;
+	w->jump = false;
 	for (unsigned i = 0; i < w->n; i++) {
 		struct insertion x = counter_insertion(s->cfg->isa);
 		struct survey_price p;
@@ -428,7 +428,8 @@ static bool passable(const struct survey *s, struct way *w)
 		x.at = w->at[i];
 		if (survey_price(s, &x, &p))
 			return false;
-		cost = 1 + (p.saved ? 1.f : 0) + (p.jump ? .5f : 0);
+		cost = p.saved ? 2 : 1;
+		w->jump |= p.jump;
 		w->cost = cost > w->cost ? cost : w->cost;
 	}
 	return w->n;

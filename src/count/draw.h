@@ -15,6 +15,7 @@ struct way {
 	uint8_t place[2]; /* enum plan_place */
 	uint8_t n;
 	float cost; /* of executing it once, 1 for an increment alone */
+	bool jump;  /* by a jump aside and back, which is not in the cost */
 };
 
 /* what a counter needs (isa/move.h), at no place yet */

@@ -216,7 +216,7 @@ static bool leave_gate(struct course *c)
 		if (back == END_ELSEWHERE)
 			continue;
 		p = way_back_find(&c->r->back, back - 1);
-		if (p.kind != STRETCH_INSERTED)
+		if (!stretch_is_inserted(p.kind))
 			continue;
 		c->at = c->from = back;
 		return true;
@@ -236,7 +236,7 @@ static bool go_on(struct course *c)
 {
 	for (unsigned i = 0; i < STEPS; i++) {
 		c->place = way_back_find(&c->r->back, c->at);
-		if (c->place.kind == STRETCH_INSERTED) {
+		if (stretch_is_inserted(c->place.kind)) {
 			if (!step_inserted(c))
 				return false;
 		} else if (c->place.kind != STRETCH_NONE) {
@@ -332,7 +332,7 @@ static struct range spot_of(const struct course *c)
 	    (c->place.kind == STRETCH_RUN && c->at != c->place.start))
 		return (struct range){0, 0};
 	before = way_back_find(&c->r->back, c->place.start - 1);
-	if (before.kind != STRETCH_INSERTED)
+	if (before.kind != STRETCH_BEFORE)
 		return (struct range){0, 0};
 	return (struct range){before.start, c->place.start};
 }
@@ -422,7 +422,7 @@ static uint32_t caller_of(const struct ends_reader *r, uint64_t back)
 	struct place_back p = way_back_find(&r->back, back - 1);
 
 	if (back == END_ELSEWHERE || p.kind == STRETCH_NONE ||
-	    p.kind == STRETCH_INSERTED)
+	    stretch_is_inserted(p.kind))
 		return MAP_NONE;
 	return block_at(r->m, p.old);
 }

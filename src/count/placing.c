@@ -9,12 +9,19 @@
 #include "count/plan.h"
 #include "count/weigh.h"
 
+/* what an insertion is expected to do (rewrite/plan.h) */
+struct expected {
+	double often, past;
+};
+
 static void insert(struct placing *n, const struct isa *isa,
-		   const struct way *w, uint32_t counter)
+		   const struct way *w, uint32_t counter, struct expected x)
 {
 	for (unsigned k = 0; k < w->n; k++) {
 		struct insertion i = counter_insertion(isa);
 
+		i.often = (float)x.often;
+		i.past = (float)x.past;
 		i.at = w->at[k];
 		i.place = w->place[k];
 		i.code = (uint32_t)n->counter.n;
@@ -26,20 +33,23 @@ static void insert(struct placing *n, const struct isa *isa,
 /* the counter of an edge, or a block, of the procedure */
 static void add_counter(struct placing *n, const struct drawing *d,
 			const struct map_proc *p, enum place_kind kind,
-			uint32_t at)
+			uint32_t at, const struct traffic *t)
 {
 	const struct isa *isa = d->s->cfg->isa;
 	uint32_t counter = n->map.ncounter++;
 	struct way before = {.n = 1, .place = {PLAN_BEFORE}};
 
 	if (!place_on_vertices(kind)) {
-		n->map.edge.at[p->edge + at].counter = counter;
-		insert(n, isa, &d->way.at[at], counter);
+		struct map_edge *e = &n->map.edge.at[p->edge + at];
+
+		e->counter = counter;
+		insert(n, isa, &d->way.at[at], counter,
+		       (struct expected){t->edge[at], t->fall[e->to]});
 		return;
 	}
 	n->map.block.at[p->block + at].counter = counter;
 	before.at[0] = n->map.block.at[p->block + at].start;
-	insert(n, isa, &before, counter);
+	insert(n, isa, &before, counter, (struct expected){0});
 }
 
 /* counters for the procedure that was drawn last */
@@ -49,16 +59,18 @@ static void place_procedure(struct placing *n, const struct drawing *d,
 	const struct map_proc *p = &n->map.proc.at[n->map.proc.n - 1];
 	struct arena a = {0};
 	struct placement placed;
+	struct traffic t;
 	struct weights w;
 	struct graph g;
 
 	map_graph(&a, &n->map, p, &g);
 	if (!weigh_measured(&a, &n->map, p, &g, o->feedback, &w))
 		weigh_guess(&a, &n->map, p, &g, &w);
-	places_price(d, p, &w);
+	t = places_traffic(&a, d, p, &g, &w);
+	places_price(&a, d, p, &g, &t, &w);
 	places_choose(&a, d, p, &g, &w, o->placement, &placed);
 	for (uint32_t i = 0; i < placed.n; i++)
-		add_counter(n, d, p, o->placement, placed.at[i]);
+		add_counter(n, d, p, o->placement, placed.at[i], &t);
 	arena_free(&a);
 }
 

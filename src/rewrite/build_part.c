@@ -36,6 +36,7 @@ struct builder {
 	size_t span, literal, stub, push; /* the first of this part, in `out` */
 	size_t site[SPOT_TAKEN + 1]; /* the next of the kind, in the part */
 	size_t table; /* the next instruction of a copied table's jump */
+	size_t lead;  /* the next block with a stub before it */
 	uint64_t at, body_end;
 	VEC(struct inner) inner;
 	VEC(uint64_t) far; /* old addresses, sorted, once per longer() */
@@ -123,6 +124,26 @@ static uint32_t add_site(struct builder *b, enum spot_kind kind, uint64_t at)
 	return x->size;
 }
 
+/* the stub that lies before the block, if there is one; returns its bytes */
+static uint32_t add_lead(struct builder *b, uint64_t block)
+{
+	const struct leads *l = &b->r->leads;
+	uint64_t from = b->at;
+	const struct stub_site *p;
+	struct site *x;
+
+	while (b->lead < l->lead.n && l->lead.at[b->lead].to < block)
+		b->lead++;
+	if (b->lead == l->lead.n || l->lead.at[b->lead].to != block)
+		return 0;
+	p = &b->r->sites.stub.at[l->lead.at[b->lead].stub];
+	x = &b->r->sites.at[p->kind].at[p->site];
+	if (x->over)
+		b->at += b->r->move->jump_size;
+	place_site(b, x);
+	return (uint32_t)(b->at - from);
+}
+
 /* the part that the instruction has in a copied table's jump, or NULL */
 static const struct table_part *table_part(struct builder *b, uint64_t addr)
 {
@@ -197,6 +218,8 @@ static void add_insn(struct builder *b, const uint8_t *code, uint64_t old,
 	s.new_size = size;
 	if (last && leader)
 		s.fall = add_site(b, SPOT_FALL, old);
+	if (leader)
+		s.fall += add_lead(b, old);
 	s.arrive = b->at;
 	add_site(b, SPOT_BEFORE, old);
 	s.start = b->at;
@@ -259,6 +282,8 @@ static void add_stubs(struct builder *b)
 		struct site *x = &s->at[v[i].kind].at[v[i].site];
 		struct stub stub = {.start = b->at, .like = x->to};
 
+		if (x->leads)
+			continue;
 		place_site(b, x);
 		b->at += b->r->move->jump_size;
 		stub.end = b->at;
@@ -270,6 +295,7 @@ static void add_stubs(struct builder *b)
 static void begin(struct builder *b, const struct part *p)
 {
 	const struct table_part *t = b->r->tables.part.at;
+	const struct lead *l = b->r->leads.lead.at;
 
 	b->out->span.n = b->span;
 	b->out->literal.n = b->literal;
@@ -280,6 +306,7 @@ static void begin(struct builder *b, const struct part *p)
 	for (enum spot_kind k = 0; k <= SPOT_TAKEN; k++)
 		b->site[k] = sites_from(&b->r->sites, k, p->start);
 	bisect(b->table, b->r->tables.part.n, t[b->table].at < p->start);
+	bisect(b->lead, b->r->leads.lead.n, l[b->lead].to < p->start);
 }
 
 static void build_spans(struct builder *b, const struct part *p)

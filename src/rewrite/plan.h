@@ -63,6 +63,12 @@ struct insertion {
 			  nearest to the instruction, whatever the order */
 	uint8_t owner; /* whose, if plans were joined (join.h) */
 	uint32_t call_at;
+	/*
+	 * How often it is expected to run, and how often control is expected
+	 * to fall through to the block that its edge leads to; in any unit,
+	 * the same for all in a procedure. 0: nobody knows.
+	 */
+	float often, past;
 	regset keep; /* registers that no code at the place may overwrite, not
 			even if it saves them: this one reads them */
 };

@@ -14,6 +14,20 @@ void rewrite_report_free(struct rewrite_report *r)
 	vec_free(&r->in_place);
 }
 
+/* jumps of stubs, and over them */
+static size_t jumps_of(const struct rewriter *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->sites.stub.n; i++) {
+		const struct stub_site *p = &r->sites.stub.at[i];
+		const struct site *x = &r->sites.at[p->kind].at[p->site];
+
+		n += !x->leads || x->over;
+	}
+	return n;
+}
+
 /* what the new code is made of */
 static void count_new(const struct rewriter *r, struct rewrite_report *n)
 {
@@ -21,7 +35,7 @@ static void count_new(const struct rewriter *r, struct rewrite_report *n)
 	for (int k = 0; k < SPOT_KINDS; k++)
 		for (size_t i = 0; i < r->sites.at[k].n; i++)
 			n->inserted_bytes += r->sites.at[k].at[i].size;
-	n->jump_bytes = (uint64_t)r->move->jump_size * r->sites.stub.n;
+	n->jump_bytes = (uint64_t)r->move->jump_size * jumps_of(r);
 	for (size_t i = 0; i < r->tables.copy.n; i++)
 		n->table_bytes +=
 			(uint64_t)TABLE_ENTRY *
@@ -88,6 +102,7 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 				       "there is none");
 	if (sites_make(&r->sites, r->survey, r->plan, r->e))
 		return -1;
+	leads_find(&r->leads, r->survey, &r->sites);
 	r->report->left_out = r->sites.left_out;
 	r->support_addr = r->text_addr;
 	links_find(&r->links, r->c, links_addr(r));
@@ -106,6 +121,7 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 static void rewriter_free(struct rewriter *r)
 {
 	sites_free(&r->sites);
+	vec_free(&r->leads.lead);
 	tables_free(&r->tables);
 	vec_free(&r->links.link);
 	moves_free(&r->m);

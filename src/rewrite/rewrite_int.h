@@ -14,6 +14,7 @@
  *	spot.c     where what the plan inserts can be
  *	sites_make.c  which insertions share a place
  *	site.c     the code there
+ *	lead.c     which of it lies where it leads
  *	links.c    stubs of the linker that are written anew
  *	build_part.c  the new code of a part, and how long it is
  *	layout.c   where parts go
@@ -35,6 +36,7 @@
 
 #include "elf/phdr.h"
 #include "isa/move.h"
+#include "rewrite/lead.h"
 #include "rewrite/links.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/site.h"
@@ -83,6 +85,7 @@ struct rewriter {
 	const struct survey *survey;
 	struct tables tables; /* the survey's, with addresses */
 	struct sites sites;
+	struct leads leads;
 	struct links links;
 	struct moves m;
 	VEC(struct literal) literal; /* by user */

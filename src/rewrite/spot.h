@@ -12,7 +12,8 @@
  *	call from elsewhere         a stub, to which direct calls and jumps go
  *	arrival by old address      a stub, to which the slot goes
  *
- * Stubs lie behind the body of a part and end with a jump.
+ * Stubs lie behind the body of a part and end with a jump, or before the block
+ * that they lead to (lead.h).
  */
 #ifndef REWRITE_SPOT_H
 #define REWRITE_SPOT_H

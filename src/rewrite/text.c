@@ -341,8 +341,12 @@ static int write_stub(struct writer *w, const struct stub_site *v)
 			      text_entry(r, x->to) :
 			      addr_map_arrive(&r->m.map, x->to);
 
-	return write_site(w, x) ||
-	       write_jump(w, at, step(w, at, to), x->to) ? -1 : 0;
+	if (write_site(w, x))
+		return -1;
+	if (!x->leads)
+		return write_jump(w, at, step(w, at, to), x->to);
+	at = x->addr - r->move->jump_size;
+	return x->over ? write_jump(w, at, to, x->to) : 0;
 }
 
 static void *hurry_spans(void *share)

@@ -27,8 +27,10 @@ static void add_span(struct writer *w, const struct span *s, bool follows)
 {
 	uint64_t first = s->arrive - s->fall;
 
-	if (first < s->start)
+	if (first < s->arrive)
 		add(w, first, s->old, STRETCH_INSERTED);
+	if (s->arrive < s->start)
+		add(w, s->arrive, s->old, STRETCH_BEFORE);
 	if (s->form != MOVE_COPY)
 		add(w, s->start, s->old, STRETCH_ONE);
 	else if (first < s->start || !follows || w->last.kind != STRETCH_RUN ||

@@ -6,7 +6,7 @@
  *
  * The section is a list of stretches by new address, numbers in LEB128:
  *
- *	new address - the last one's, times 4, plus enum stretch_kind
+ *	new address - the last one's, times 5, plus enum stretch_kind
  *	old address - the last one's, signed
  */
 #ifndef REWRITE_WAY_BACK_H
@@ -29,8 +29,15 @@ enum stretch_kind {
 	STRETCH_RUN,  /* as it was: old and new addresses grow together */
 	STRETCH_ONE,  /* one instruction in another form */
 	STRETCH_INSERTED, /* what was not there, and leads to an old address */
+	STRETCH_BEFORE, /* the same, for all who come to that instruction */
 	STRETCH_KINDS,
 };
+
+/* was code of that kind not there before? */
+static inline bool stretch_is_inserted(uint8_t kind)
+{
+	return kind == STRETCH_INSERTED || kind == STRETCH_BEFORE;
+}
 
 struct stretch {
 	uint64_t new, old;

@@ -38,6 +38,9 @@ static inline void everywhere_add(struct plan *p, const struct everywhere *o,
 		.nregs = (uint8_t)o->regs,
 		.flags = o->flags ? FLAG_ALL & ~FLAG_D : 0,
 		.memory = o->memory,
+		/* so that stubs lie before blocks of all kinds (lead.h) */
+		.often = (float)(at % 3),
+		.past = (float)(at % 2),
 	};
 
 	if (!survey_obstacle(p->survey, &i))

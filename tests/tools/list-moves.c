@@ -68,7 +68,7 @@ static void show(const struct cfg *c, const struct way_back *w)
 		else if (s->kind == STRETCH_ONE)
 			printf("%" PRIx64 " %" PRIu64 " %" PRIx64 " one\n",
 			       s->old, insn_length(c, s->old), s->new);
-		else if (s->kind == STRETCH_INSERTED)
+		else if (stretch_is_inserted(s->kind))
 			printf("%" PRIx64 " 0 %" PRIx64 " new\n", s->old,
 			       s->new);
 	}

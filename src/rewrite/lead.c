@@ -1,0 +1,88 @@
+/* lead: see lead.h. */
+#include "rewrite/lead.h"
+
+#include <stdlib.h>
+
+bool lead_falls_in(const struct cfg *c, uint32_t block)
+{
+	const struct block *b = &c->block.at[block], *before = b - 1;
+	struct insn last;
+
+	if (!block || before->part != b->part ||
+	    block_end(before) != b->start)
+		return false;
+	last.kind = before->last;
+	return !insn_ends_flow(&last);
+}
+
+/* what is expected of the code of a site */
+static void expect(const struct sites *s, const struct site *x, float *often,
+		   float *past)
+{
+	*often = *past = 0;
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct insertion *p = site_insertion(s, x, i);
+
+		if (p->often > *often)
+			*often = p->often;
+		if (p->past > *past)
+			*past = p->past;
+	}
+}
+
+static void consider(struct leads *l, const struct survey *v,
+		     const struct sites *s, uint32_t stub)
+{
+	const struct stub_site *p = &s->stub.at[stub];
+	struct site *x = &s->at[p->kind].at[p->site];
+	const struct moved *m = &v->moves.moved.at[x->moved];
+	uint32_t to = cfg_block_at(v->cfg, x->to);
+	struct lead lead = {.to = x->to, .stub = stub};
+	float past;
+
+	if (x->to < m->old_start || x->to >= m->old_end || to == CFG_NONE ||
+	    v->cfg->block.at[to].start != x->to)
+		return;
+	expect(s, x, &lead.often, &past);
+	x->over = lead_falls_in(v->cfg, to);
+	if (!x->over || lead.often > past)
+		vec_push(&l->lead, lead);
+}
+
+/* by block; the one that runs most often first */
+static int lead_order(const void *a, const void *b)
+{
+	const struct lead *p = a, *q = b;
+
+	if (p->to != q->to)
+		return p->to < q->to ? -1 : 1;
+	if (p->often != q->often)
+		return p->often > q->often ? -1 : 1;
+	return p->stub < q->stub ? -1 : p->stub > q->stub;
+}
+
+/* keeps one of each block */
+static void keep_first(struct leads *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->lead.n; i++)
+		if (!n || l->lead.at[n - 1].to != l->lead.at[i].to)
+			l->lead.at[n++] = l->lead.at[i];
+	l->lead.n = n;
+}
+
+void leads_find(struct leads *l, const struct survey *v, struct sites *s)
+{
+	for (uint32_t i = 0; i < s->stub.n; i++)
+		consider(l, v, s, i);
+	if (!l->lead.n)
+		return;
+	qsort(l->lead.at, l->lead.n, sizeof *l->lead.at, lead_order);
+	keep_first(l);
+	for (size_t i = 0; i < l->lead.n; i++) {
+		const struct stub_site *p = &s->stub.at[l->lead.at[i].stub];
+
+		s->at[p->kind].at[p->site].leads = true;
+	}
+}

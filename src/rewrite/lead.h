@@ -1,0 +1,34 @@
+/*
+ * lead: stubs that lie before the block they lead to, and need no jump.
+ *
+ *	     block before           elsewhere:  ...
+ *	     b    X                             b.ne lead
+ *	lead:
+ *	     code on the edge
+ *	X:   ...
+ *
+ * There is room for one. Where control falls through to X from the block
+ * before, that has to jump over the stub: so the plan says how often either
+ * is expected. Where nothing falls through, the stub costs nothing.
+ */
+#ifndef REWRITE_LEAD_H
+#define REWRITE_LEAD_H
+
+#include "rewrite/site.h"
+
+struct lead {
+	uint64_t to;   /* old address of the block */
+	uint32_t stub; /* in sites->stub */
+	float often;   /* its code is expected to run */
+};
+
+struct leads {
+	VEC(struct lead) lead; /* by `to`, one each */
+};
+
+/* chooses them, and marks their sites; again: as before */
+void leads_find(struct leads *l, const struct survey *v, struct sites *s);
+/* does control fall through to the block, in its own part? */
+bool lead_falls_in(const struct cfg *c, uint32_t block);
+
+#endif
