@@ -24,6 +24,9 @@ LUA = ("local t = {} for i = 1, %d do t[#t + 1] = (i * 7919) %% 1000 end "
        "return fib(n - 1) + fib(n - 2) end print(s, fib(%d))")
 AWK = ("BEGIN { for (i = 0; i < %d; i++) { a[i %% 101] += i; "
        "s = s substr(\"abcdef\", i %% 6 + 1, 1) } print length(s), a[7] }")
+# a string that grows takes mawk quadratic time
+MAWK = ("BEGIN { for (i = 0; i < %d; i++) { a[i %% 101] += i; "
+        "s = substr(s \"abcdef\", i %% 6 + 1, 40) } print s, a[7] }")
 SQL = ("create table t(a integer, b text); with recursive c(x) as (select 1 "
        "union all select x + 1 from c where x < %d) insert into t select "
        "x * 7919 %% 1009, 'row' || x from c; create index i on t(a); "
@@ -116,8 +119,7 @@ def given(inputs, size):
         "sqlite3": ("usr/bin", [":memory:", SQL % by_size(
             20000, 160000, 800000)], None),
         "gawk": ("usr/bin", [AWK % by_size(90000, 500000, 2500000)], None),
-        # a string that grows takes it quadratic time
-        "mawk": ("usr/bin", [AWK % by_size(90000, 130000, 300000)], None),
+        "mawk": ("usr/bin", [MAWK % by_size(90000, 500000, 2500000)], None),
         "perl": ("usr/bin", ["-e", PERL % by_size(
             60000, 1000000, 5000000)], None),
         "python3.11": ("usr/bin", ["-S", "-E", "-c", PYTHON % by_size(
