@@ -1,0 +1,93 @@
+/*
+ * solve_here: results of a procedure's blocks and edges take memory only while
+ * somebody looks at them.
+ */
+#include "count/solve_int.h"
+
+#include "count/stubs.h"
+
+enum { MANY = 1 << 14 }; /* blocks and edges to have at once */
+
+/* memory of the procedure's results may be used */
+void solve_recall(const struct solved *s, const struct map_proc *p)
+{
+	mem_recall(s->block + p->block, p->nblock * sizeof *s->block);
+	mem_recall(s->block_known + p->block, p->nblock);
+	mem_recall(s->edge + p->edge, p->nedge * sizeof *s->edge);
+	mem_recall(s->edge_known + p->edge, p->nedge);
+	mem_recall(s->arrival + p->edge, p->nedge);
+}
+
+/* what is inside of procedures from .. end-1 is not needed any more */
+void solve_drop(const struct solved *s, uint32_t from, uint32_t end)
+{
+	const struct map_proc *p, *q;
+	size_t nblock, nedge;
+
+	if (!s->m->store || from == end)
+		return;
+	p = &s->m->proc.at[from];
+	q = &s->m->proc.at[end - 1];
+	nblock = q->block + q->nblock - p->block;
+	nedge = q->edge + q->nedge - p->edge;
+	mem_forget(s->block + p->block, nblock * sizeof *s->block);
+	mem_forget(s->block_known + p->block, nblock);
+	mem_forget(s->edge + p->edge, nedge * sizeof *s->edge);
+	mem_forget(s->edge_known + p->edge, nedge);
+	mem_forget(s->arrival + p->edge, nedge);
+	memset(s->here + from, false, end - from);
+	map_forget(s->m, from, end);
+}
+
+/* drops those before the procedure if they are many; the first that stays */
+uint32_t solve_drop_before(const struct solved *s, uint32_t first,
+			   uint32_t proc)
+{
+	const struct map_proc *p = &s->m->proc.at[first];
+	const struct map_proc *q = &s->m->proc.at[proc];
+
+	if (q->block - p->block + q->edge - p->edge < MANY)
+		return first;
+	solve_drop(s, first, proc);
+	return proc;
+}
+
+void solve_need(const struct solved *s, uint32_t proc)
+{
+	const struct map *m = s->m;
+	struct solver k = {.m = m, .value = s->value,
+			   .s = (struct solved *)s,
+			   .callees = map_callees(m)};
+	bool told;
+
+	if (!m->store)
+		return;
+	map_need(m, proc);
+	if (s->here[proc])
+		return;
+	told = s->consistent[proc];
+	solve_at(&k, proc);
+	solve_recall(s, k.p);
+	if (s->idle[proc])
+		solve_nothing_ran(&k);
+	else if (k.p->stub)
+		solve_stub(s, proc);
+	else
+		solve_proc(&k);
+	if (!told) {
+		solve_forget(&k);
+		solve_forget_inside(&k);
+	}
+	map_inside_free(&k.inside);
+	s->here[proc] = true;
+	*s->held += k.p->nblock + k.p->nedge;
+}
+
+void solve_turn(const struct solved *s, uint32_t proc)
+{
+	if (s->m->store && *s->held >= MANY) {
+		solve_drop(s, 0, (uint32_t)s->m->proc.n);
+		*s->held = 0;
+	}
+	solve_need(s, proc);
+}
