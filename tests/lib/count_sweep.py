@@ -271,6 +271,7 @@ def main():
     ap.add_argument("--jobs", type=int, default=2)
     args = ap.parse_intermixed_args()
     args.tally = os.path.abspath(args.tally)
+    args.steps = args.steps and os.path.abspath(args.steps)
     r = Run(args)
     todo = list(programs(args.root, args.names))
     failed = unsteady = 0
