@@ -244,7 +244,7 @@ def main():
     ap.add_argument("--placement", default="none", help="of counters")
     ap.add_argument("--insert", help="options of insert-everywhere")
     ap.add_argument("--jobs", type=int, default=2)
-    args = ap.parse_args()
+    args = ap.parse_intermixed_args()
     s = Sweep(args)
     s.mirror()
     for path, why in s.refused:
