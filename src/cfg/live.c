@@ -14,9 +14,10 @@
  *	     |  live(after) too             |
  *	    after  - - - - - - - - - - ->  ret    live(ret) >= live(after)
  *
- * Each procedure is solved by itself, from its last block to its first until
- * nothing changes, and solved again when what it asks of others has grown.
- * Sets only grow, from empty ones: the result is the least solution.
+ * Each procedure is solved by itself, from its last block to its first, and
+ * again if that changed what was asked for before its turn, at the end of a
+ * loop. It is solved anew when what it asks of others has grown. Sets only
+ * grow, from empty ones: the result is the least solution.
  */
 #include "cfg/live.h"
 #include "cfg/live_int.h"
@@ -39,6 +40,8 @@ struct flow {
 	const places *clobber; /* by procedure */
 	places *hub;   /* by hub: live before it, as of sweep hub_sweep[] */
 	uint32_t *hub_sweep, sweep;
+	uint32_t *early; /* by block: the sweep that asked before its turn */
+	uint32_t turn;	 /* the block whose turn it is */
 	uint8_t *state; /* by procedure: enum flow_state */
 };
 
@@ -72,6 +75,14 @@ static places flow_changed(const struct flow *f, uint32_t callee)
 		       f->clobber[cfg_block_proc(f->c, callee)] : 0;
 }
 
+/* live before block b of the same procedure */
+static places flow_in(struct flow *f, uint32_t b)
+{
+	if (b <= f->turn)
+		f->early[b] = f->sweep;
+	return f->in[b];
+}
+
 /* live before hub h; constant within a sweep */
 static places flow_hub(struct flow *f, uint32_t h)
 {
@@ -81,7 +92,7 @@ static places flow_hub(struct flow *f, uint32_t h)
 	if (f->hub_sweep[h] != f->sweep) {
 		f->hub[h] = 0;
 		for (uint32_t t = 0; t < hub->ntarget; t++)
-			f->hub[h] |= f->in[target[t]];
+			f->hub[h] |= flow_in(f, target[t]);
 		f->hub_sweep[h] = f->sweep;
 	}
 	return f->hub[h];
@@ -114,7 +125,7 @@ static places flow_edge(struct flow *f, uint32_t e)
 	case EDGE_UNKNOWN:
 		return places_unknown(f->c->isa);
 	default:
-		return f->in[g->to];
+		return flow_in(f, g->to);
 	}
 }
 
@@ -156,21 +167,27 @@ static places flow_out(struct flow *f, uint32_t b)
 	return out;
 }
 
-/* one sweep over a part; true if something has changed */
-static bool flow_part(struct flow *f, const struct part *p)
-{
-	bool changed = false;
+/* what a sweep has changed */
+struct swept {
+	bool any, early;
+};
 
+/* one sweep over a part */
+static void flow_part(struct flow *f, const struct part *p, struct swept *s)
+{
 	for (uint32_t b = p->block + p->nblock; b-- > p->block;) {
 		const struct effect *t = &f->effect[b];
 		places in;
 
+		f->turn = b;
 		f->out[b] = flow_out(f, b);
 		in = t->reads | (f->out[b] & ~t->writes);
-		changed |= in != f->in[b];
+		if (in == f->in[b])
+			continue;
 		f->in[b] = in;
+		s->any = true;
+		s->early |= f->early[b] == f->sweep;
 	}
-	return changed;
 }
 
 /* gives up on procedure p: everything is live in it */
@@ -193,19 +210,19 @@ static bool flow_solve(struct flow *f, uint32_t p)
 {
 	const struct procedure *q = &f->c->proc.at[p];
 	const uint32_t *part = &f->c->proc_part.at[q->part];
+	struct swept s = {0};
 	unsigned n = 0;
-	bool changed;
 
 	f->state[p] = FLOW_SOLVED;
 	do {
-		changed = false;
+		s.early = false;
 		f->sweep++;
 		for (uint32_t i = q->npart; i-- > 0;)
-			changed |= flow_part(f, &f->c->part.at[part[i]]);
-	} while (changed && ++n < MAX_SWEEPS);
-	if (changed)
+			flow_part(f, &f->c->part.at[part[i]], &s);
+	} while (s.early && ++n < MAX_SWEEPS);
+	if (s.early)
 		flow_give_up(f, p);
-	return n > 0;
+	return s.any;
 }
 
 /* p has to be solved again; true if that can change anything */
@@ -330,6 +347,7 @@ static void flow_both(struct flow *f, struct live *l)
 	f->state = NEW_ARRAY(uint8_t, f->c->proc.n + 1);
 	f->hub = NEW_ARRAY(places, f->c->hub.n + 1);
 	f->hub_sweep = NEW_ARRAY(uint32_t, f->c->hub.n + 1);
+	f->early = NEW_ARRAY(uint32_t, n);
 	f->in = f->reads;
 	f->out = l->out;
 	flow_run(f, false, flow_reads);
@@ -341,6 +359,7 @@ static void flow_both(struct flow *f, struct live *l)
 	mem_free(f->state);
 	mem_free(f->hub);
 	mem_free(f->hub_sweep);
+	mem_free(f->early);
 }
 
 /* see live.h */
