@@ -75,6 +75,14 @@ static void take_survey(struct rewriter *r)
 		r->report->tables += !s->labels.table.at[i].refused;
 }
 
+/* in threads, as pages are new */
+static void copy_old(void *arg, size_t from, size_t end)
+{
+	const struct rewriter *r = arg;
+
+	memcpy(r->old + from, r->im->bytes + from, end - from);
+}
+
 static int rewrite_steps(struct rewriter *r, const char *path)
 {
 	if (file_place_code(r))
@@ -93,6 +101,8 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 	links_find(&r->links, r->c, links_addr(r));
 	layout_text(r);
 	old_pools_find(r);
+	r->old = mem_alloc(r->im->size);
+	share_items(copy_old, r, r->im->size, COPY_LEAST);
 	property_drop(r);
 	if (write_contents(r))
 		return -1;
@@ -118,14 +128,6 @@ static void rewriter_free(struct rewriter *r)
 	unwind_out_free(&r->unwind);
 }
 
-/* in threads, as pages are new */
-static void copy_old(void *arg, size_t from, size_t end)
-{
-	const struct rewriter *r = arg;
-
-	memcpy(r->old + from, r->im->bytes + from, end - from);
-}
-
 int rewrite_image(const struct cfg *c, const struct plan *plan,
 		  const struct rewrite_options *o, const char *path,
 		  struct rewrite_report *report, struct err *e)
@@ -149,8 +151,6 @@ int rewrite_image(const struct cfg *c, const struct plan *plan,
 		return err_set(e, ERR_INPUT,
 			       "%s: was already rewritten, by tally %s",
 			       c->image->path, maker);
-	r.old = mem_alloc(c->image->size);
-	share_items(copy_old, &r, c->image->size, COPY_LEAST);
 	r.survey = plan && plan->survey ? plan->survey : &own;
 	if (r.survey == &own && plan)
 		survey_make(&own, c);
