@@ -427,6 +427,8 @@ static int put_plan_sections(const struct rewriter *r, const struct output *o,
 			     struct sections *s, uint64_t *at)
 {
 	const struct plan *p = r->plan;
+	const uint8_t *own;
+	size_t size;
 	buffer back = {0};
 	int failed = 0;
 
@@ -438,9 +440,10 @@ static int put_plan_sections(const struct rewriter *r, const struct output *o,
 		failed = put_section(o, s, WAY_BACK_SECTION, back.at, back.n,
 				     at);
 	}
-	if (!failed && p->section_name)
-		failed = put_section(o, s, p->section_name, p->section,
-				     p->section_size, at);
+	if (!failed && p->section_name) {
+		own = p->section(p->ctx, &size);
+		failed = put_section(o, s, p->section_name, own, size, at);
+	}
 	vec_free(&back);
 	return failed;
 }
