@@ -14,10 +14,10 @@
  *	     |  live(after) too             |
  *	    after  - - - - - - - - - - ->  ret    live(ret) >= live(after)
  *
- * Each procedure is solved by itself, from its last block to its first, and
- * again if that changed what was asked for before its turn, at the end of a
- * loop. It is solved anew when what it asks of others has grown. Sets only
- * grow, from empty ones: the result is the least solution.
+ * Each procedure is solved by itself, in sweeps from its last block to its
+ * first; but for the first sweep, these visit only blocks behind which more has
+ * become live. It is solved again when what it asks of others has grown. Sets
+ * only grow, from empty ones: the result is the least solution.
  */
 #include "cfg/live.h"
 #include "cfg/live_int.h"
@@ -25,7 +25,7 @@
 /* of one procedure; only code made to annoy needs more */
 enum { MAX_SWEEPS = 100 };
 
-enum flow_state { FLOW_SOLVED, FLOW_DIRTY, FLOW_GIVEN_UP };
+enum flow_state { FLOW_NEW, FLOW_AGAIN, FLOW_SOLVED, FLOW_GIVEN_UP };
 
 /* the state of a round */
 struct flow {
@@ -38,10 +38,9 @@ struct flow {
 	places *ret;   /* by procedure: live at its returns */
 	places exit;   /* live where control leaves for good */
 	const places *clobber; /* by procedure */
-	places *hub;   /* by hub: live before it, as of sweep hub_sweep[] */
-	uint32_t *hub_sweep, sweep;
-	uint32_t *early; /* by block: the sweep that asked before its turn */
-	uint32_t turn;	 /* the block whose turn it is */
+	places *hub;   /* by hub: live before it */
+	struct origins origins;
+	bool *due; /* by block: it has to be visited */
 	uint8_t *state; /* by procedure: enum flow_state */
 };
 
@@ -75,29 +74,6 @@ static places flow_changed(const struct flow *f, uint32_t callee)
 		       f->clobber[cfg_block_proc(f->c, callee)] : 0;
 }
 
-/* live before block b of the same procedure */
-static places flow_in(struct flow *f, uint32_t b)
-{
-	if (b <= f->turn)
-		f->early[b] = f->sweep;
-	return f->in[b];
-}
-
-/* live before hub h; constant within a sweep */
-static places flow_hub(struct flow *f, uint32_t h)
-{
-	const struct hub *hub = &f->c->hub.at[h];
-	const uint32_t *target = &f->c->hub_target.at[hub->target];
-
-	if (f->hub_sweep[h] != f->sweep) {
-		f->hub[h] = 0;
-		for (uint32_t t = 0; t < hub->ntarget; t++)
-			f->hub[h] |= flow_in(f, target[t]);
-		f->hub_sweep[h] = f->sweep;
-	}
-	return f->hub[h];
-}
-
 /* behind the jump e to elsewhere */
 static places flow_tail(const struct flow *f, uint32_t e)
 {
@@ -115,7 +91,7 @@ static places flow_edge(struct flow *f, uint32_t e)
 
 	switch (g->kind) {
 	case EDGE_HUB:
-		return flow_hub(f, g->to);
+		return f->hub[g->to];
 	case EDGE_RETURN:
 		return f->ret[cfg_block_proc(f->c, g->from)];
 	case EDGE_TAIL:
@@ -125,7 +101,7 @@ static places flow_edge(struct flow *f, uint32_t e)
 	case EDGE_UNKNOWN:
 		return places_unknown(f->c->isa);
 	default:
-		return flow_in(f, g->to);
+		return f->in[g->to];
 	}
 }
 
@@ -167,10 +143,31 @@ static places flow_out(struct flow *f, uint32_t b)
 	return out;
 }
 
-/* what a sweep has changed */
+/* what a sweep has done */
 struct swept {
-	bool any, early;
+	bool changed; /* something */
+	bool missed;  /* and that is news for a block that had its turn */
 };
+
+/* `more` is live before node k: it is the turn of who comes from there */
+static void flow_tell(struct flow *f, uint32_t k, places more, uint32_t turn,
+		      struct swept *s)
+{
+	const struct origins *o = &f->origins;
+	uint32_t hubs = (uint32_t)f->c->block.n;
+
+	for (uint32_t i = o->first[k]; i < o->first[k + 1]; i++) {
+		uint32_t from = o->from[i];
+
+		if (from < hubs) {
+			f->due[from] = true;
+			s->missed |= from >= turn;
+		} else if (more & ~f->hub[from - hubs]) {
+			f->hub[from - hubs] |= more;
+			flow_tell(f, from, more, turn, s);
+		}
+	}
+}
 
 /* one sweep over a part */
 static void flow_part(struct flow *f, const struct part *p, struct swept *s)
@@ -179,14 +176,16 @@ static void flow_part(struct flow *f, const struct part *p, struct swept *s)
 		const struct effect *t = &f->effect[b];
 		places in;
 
-		f->turn = b;
+		if (!f->due[b])
+			continue;
+		f->due[b] = false;
 		f->out[b] = flow_out(f, b);
 		in = t->reads | (f->out[b] & ~t->writes);
 		if (in == f->in[b])
 			continue;
 		f->in[b] = in;
-		s->any = true;
-		s->early |= f->early[b] == f->sweep;
+		s->changed = true;
+		flow_tell(f, b, in, b, s);
 	}
 }
 
@@ -205,6 +204,18 @@ static void flow_give_up(struct flow *f, uint32_t p)
 	}
 }
 
+/* who asks other procedures has to do it again */
+static void flow_ask(struct flow *f, const struct part *p)
+{
+	for (uint32_t b = p->block; b < p->block + p->nblock; b++) {
+		const struct block *k = &f->c->block.at[b];
+
+		f->due[b] |= k->last == INSN_CALL;
+		for (uint32_t e = k->edge; e < cfg_edges_end(f->c, b); e++)
+			f->due[b] |= f->c->edge.at[e].kind > EDGE_HUB;
+	}
+}
+
 /* solves procedure p; true if something has changed */
 static bool flow_solve(struct flow *f, uint32_t p)
 {
@@ -213,16 +224,17 @@ static bool flow_solve(struct flow *f, uint32_t p)
 	struct swept s = {0};
 	unsigned n = 0;
 
+	for (uint32_t i = 0; f->state[p] == FLOW_AGAIN && i < q->npart; i++)
+		flow_ask(f, &f->c->part.at[part[i]]);
 	f->state[p] = FLOW_SOLVED;
 	do {
-		s.early = false;
-		f->sweep++;
+		s.missed = false;
 		for (uint32_t i = q->npart; i-- > 0;)
 			flow_part(f, &f->c->part.at[part[i]], &s);
-	} while (s.early && ++n < MAX_SWEEPS);
-	if (s.early)
+	} while (s.missed && ++n < MAX_SWEEPS);
+	if (s.missed)
 		flow_give_up(f, p);
-	return s.any;
+	return s.changed;
 }
 
 /* p has to be solved again; true if that can change anything */
@@ -230,7 +242,7 @@ static bool flow_ask_again(struct flow *f, uint32_t p)
 {
 	if (f->state[p] == FLOW_GIVEN_UP)
 		return false;
-	f->state[p] = FLOW_DIRTY;
+	f->state[p] = FLOW_AGAIN;
 	return true;
 }
 
@@ -310,14 +322,16 @@ static void flow_run(struct flow *f, bool callers_first,
 	size_t n = f->c->proc.n;
 	bool again = true;
 
-	memset(f->state, FLOW_DIRTY, n);
+	memset(f->state, FLOW_NEW, n);
+	memset(f->due, true, f->c->block.n);
+	memset(f->hub, 0, f->c->hub.n * sizeof *f->hub);
 	while (again) {
 		again = false;
 		for (size_t i = 0; i < n; i++) {
 			uint32_t p = f->calls.order[callers_first ?
 						    n - 1 - i : i];
 
-			if (f->state[p] == FLOW_DIRTY)
+			if (f->state[p] < FLOW_SOLVED)
 				again |= solve(f, p);
 		}
 	}
@@ -346,8 +360,8 @@ static void flow_both(struct flow *f, struct live *l)
 	f->ret = NEW_ARRAY(places, f->c->proc.n + 1);
 	f->state = NEW_ARRAY(uint8_t, f->c->proc.n + 1);
 	f->hub = NEW_ARRAY(places, f->c->hub.n + 1);
-	f->hub_sweep = NEW_ARRAY(uint32_t, f->c->hub.n + 1);
-	f->early = NEW_ARRAY(uint32_t, n);
+	f->due = NEW_ARRAY(bool, n);
+	origins_find(&f->origins, f->c);
 	f->in = f->reads;
 	f->out = l->out;
 	flow_run(f, false, flow_reads);
@@ -358,8 +372,8 @@ static void flow_both(struct flow *f, struct live *l)
 	mem_free(f->ret);
 	mem_free(f->state);
 	mem_free(f->hub);
-	mem_free(f->hub_sweep);
-	mem_free(f->early);
+	mem_free(f->due);
+	origins_free(&f->origins);
 }
 
 /* see live.h */
