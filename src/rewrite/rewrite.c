@@ -4,10 +4,11 @@
 #include "rewrite/rewrite_int.h"
 #include "rewrite/survey_int.h"
 
+#include "base/errand.h"
 #include "base/share.h"
 
-/* fewer bytes are not worth a thread */
-enum { COPY_LEAST = 8 << 20 };
+/* fewer bytes are not worth a thread, nor are parts */
+enum { COPY_LEAST = 8 << 20, PREPARE_PARTS = 1000 };
 
 void rewrite_report_free(struct rewrite_report *r)
 {
@@ -40,16 +41,32 @@ static void count_moved(struct rewriter *r)
 		count_new(r, r->report);
 }
 
-/* writes code and tables, again if the room for islands was too small */
+/* writes code, and tables again if the room for islands was too small */
 static int write_contents(struct rewriter *r)
 {
 	for (;;) {
-		if (file_place_tables(r) || text_write(r))
+		if (text_write(r))
 			return -1;
 		if (!island_overflow(r))
 			return text_finish(r);
 		layout_again(r);
+		if (file_place_tables(r))
+			return -1;
 	}
+}
+
+/* an errand: the tables, as soon as code has its place */
+struct placing {
+	struct rewriter *r;
+	int failed;
+};
+
+static void *place_tables(void *arg)
+{
+	struct placing *p = arg;
+
+	p->failed = file_place_tables(p->r);
+	return NULL;
 }
 
 /* links are aligned like code */
@@ -83,6 +100,22 @@ static void copy_old(void *arg, size_t from, size_t end)
 	memcpy(r->old + from, r->im->bytes + from, end - from);
 }
 
+/* what has to be there before code is written, when all has its place */
+static int prepare(struct rewriter *r)
+{
+	struct placing tables = {.r = r};
+	struct errand errand;
+
+	errand_begin(&errand, place_tables, &tables,
+		     r->m.moved.n >= PREPARE_PARTS);
+	old_pools_find(r);
+	r->old = mem_alloc(r->im->size);
+	share_items(copy_old, r, r->im->size, COPY_LEAST);
+	property_drop(r);
+	errand_end(&errand);
+	return tables.failed;
+}
+
 static int rewrite_steps(struct rewriter *r, const char *path)
 {
 	if (file_place_code(r))
@@ -100,11 +133,7 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 	r->support_addr = r->text_addr;
 	links_find(&r->links, r->c, links_addr(r));
 	layout_text(r);
-	old_pools_find(r);
-	r->old = mem_alloc(r->im->size);
-	share_items(copy_old, r, r->im->size, COPY_LEAST);
-	property_drop(r);
-	if (write_contents(r))
+	if (prepare(r) || write_contents(r))
 		return -1;
 	file_write_constants(r);
 	if (dynamic_add(r) || file_write(r, path))
