@@ -14,18 +14,28 @@
  *	     |  live(after) too             |
  *	    after  - - - - - - - - - - ->  ret    live(ret) >= live(after)
  *
- * Each procedure is solved by itself, in sweeps from its last block to its
- * first; but for the first sweep, these visit only blocks behind which more has
- * become live. It is solved again when what it asks of others has grown. Sets
- * only grow, from empty ones: the result is the least solution.
+ * Each procedure is solved by itself, from its last block to its first, and
+ * then blocks behind which more has become live, until there are none. It is
+ * solved again when what it asks of others has grown. Sets only grow, from
+ * empty ones: the result is the least solution, in whatever order.
+ *
+ * So threads may take procedures as they come. What they tell each other is
+ * what procedures read (round 1), what is live at returns (round 2), and who
+ * has to be solved again. Who solves a procedure first says that it is solved,
+ * and then looks at what others say; these first say it, and then that the
+ * procedure is to be solved again. All of that is atomic and in one order, so
+ * nothing that was said is missed.
  */
 #include "cfg/live.h"
+#include "base/share.h"
 #include "cfg/live_int.h"
 
-/* of one procedure; only code made to annoy needs more */
-enum { MAX_SWEEPS = 100 };
+enum {
+	SOME = 64, /* procedures that a thread takes at a time */
+	LEAST_BLOCKS = 20000, /* fewer are not worth a thread */
+};
 
-enum flow_state { FLOW_NEW, FLOW_AGAIN, FLOW_SOLVED, FLOW_GIVEN_UP };
+enum flow_state { FLOW_NEW, FLOW_AGAIN, FLOW_SOLVED };
 
 /* the state of a round */
 struct flow {
@@ -42,7 +52,24 @@ struct flow {
 	struct origins origins;
 	bool *due; /* by block: it has to be visited */
 	uint8_t *state; /* by procedure: enum flow_state */
+	bool callers_first;
+	size_t taken; /* procedures that threads have taken in this turn */
 };
+
+/* what one thread does of a round */
+struct solver {
+	struct flow *f;
+	void (*solve)(struct solver *s, uint32_t p);
+	bool again;	/* some procedure has to be solved again */
+	bool changed;	/* something, in this procedure */
+	VEC(uint32_t) late; /* blocks that are due and had their turn */
+};
+
+/* what others may change meanwhile */
+static places flow_hear(const places *from)
+{
+	return __atomic_load_n(from, __ATOMIC_SEQ_CST);
+}
 
 /* what a callee reads */
 static places flow_callee(const struct flow *f, uint32_t callee)
@@ -61,7 +88,7 @@ static places flow_callee(const struct flow *f, uint32_t callee)
 	case CALLEE_UNSEEN:
 		return places_unknown(isa);
 	default:
-		return f->reads[callee];
+		return flow_hear(&f->reads[callee]);
 	}
 }
 
@@ -79,7 +106,7 @@ static places flow_tail(const struct flow *f, uint32_t e)
 {
 	uint32_t b = f->c->edge.at[e].from;
 	uint32_t callee = calls_tail(&f->calls, f->c, e);
-	places back = f->ret[cfg_block_proc(f->c, b)];
+	places back = flow_hear(&f->ret[cfg_block_proc(f->c, b)]);
 
 	return flow_callee(f, callee) | (back & ~flow_changed(f, callee));
 }
@@ -93,7 +120,7 @@ static places flow_edge(struct flow *f, uint32_t e)
 	case EDGE_HUB:
 		return f->hub[g->to];
 	case EDGE_RETURN:
-		return f->ret[cfg_block_proc(f->c, g->from)];
+		return flow_hear(&f->ret[cfg_block_proc(f->c, g->from)]);
 	case EDGE_TAIL:
 		return flow_tail(f, e);
 	case EDGE_NORETURN:
@@ -143,65 +170,44 @@ static places flow_out(struct flow *f, uint32_t b)
 	return out;
 }
 
-/* what a sweep has done */
-struct swept {
-	bool changed; /* something */
-	bool missed;  /* and that is news for a block that had its turn */
-};
-
-/* `more` is live before node k: it is the turn of who comes from there */
-static void flow_tell(struct flow *f, uint32_t k, places more, uint32_t turn,
-		      struct swept *s)
+/* `more` is live before node k: who comes from there is due; blocks up to
+   `turn` come later anyway */
+static void flow_tell(struct solver *s, uint32_t k, places more, uint32_t turn)
 {
+	struct flow *f = s->f;
 	const struct origins *o = &f->origins;
 	uint32_t hubs = (uint32_t)f->c->block.n;
 
 	for (uint32_t i = o->first[k]; i < o->first[k + 1]; i++) {
 		uint32_t from = o->from[i];
 
-		if (from < hubs) {
-			f->due[from] = true;
-			s->missed |= from >= turn;
-		} else if (more & ~f->hub[from - hubs]) {
+		if (from >= hubs) {
+			if (!(more & ~f->hub[from - hubs]))
+				continue;
 			f->hub[from - hubs] |= more;
-			flow_tell(f, from, more, turn, s);
+			flow_tell(s, from, more, turn);
+		} else if (!f->due[from]) {
+			f->due[from] = true;
+			if (from >= turn)
+				vec_push(&s->late, from);
 		}
 	}
 }
 
-/* one sweep over a part */
-static void flow_part(struct flow *f, const struct part *p, struct swept *s)
+static void flow_visit(struct solver *s, uint32_t b, uint32_t turn)
 {
-	for (uint32_t b = p->block + p->nblock; b-- > p->block;) {
-		const struct effect *t = &f->effect[b];
-		places in;
+	struct flow *f = s->f;
+	const struct effect *t = &f->effect[b];
+	places in;
 
-		if (!f->due[b])
-			continue;
-		f->due[b] = false;
-		f->out[b] = flow_out(f, b);
-		in = t->reads | (f->out[b] & ~t->writes);
-		if (in == f->in[b])
-			continue;
-		f->in[b] = in;
-		s->changed = true;
-		flow_tell(f, b, in, b, s);
-	}
-}
-
-/* gives up on procedure p: everything is live in it */
-static void flow_give_up(struct flow *f, uint32_t p)
-{
-	const struct procedure *q = &f->c->proc.at[p];
-
-	f->state[p] = FLOW_GIVEN_UP;
-	for (uint32_t i = 0; i < q->npart; i++) {
-		const struct part *t =
-			&f->c->part.at[f->c->proc_part.at[q->part + i]];
-
-		for (uint32_t b = t->block; b < t->block + t->nblock; b++)
-			f->in[b] = f->out[b] = ~(places)0;
-	}
+	f->due[b] = false;
+	f->out[b] = flow_out(f, b);
+	in = t->reads | (f->out[b] & ~t->writes);
+	if (in == f->in[b])
+		return;
+	__atomic_store_n(&f->in[b], in, __ATOMIC_SEQ_CST);
+	s->changed = true;
+	flow_tell(s, b, in, turn);
 }
 
 /* who asks other procedures has to do it again */
@@ -217,124 +223,155 @@ static void flow_ask(struct flow *f, const struct part *p)
 }
 
 /* solves procedure p; true if something has changed */
-static bool flow_solve(struct flow *f, uint32_t p)
+static bool flow_solve(struct solver *s, uint32_t p)
 {
+	struct flow *f = s->f;
 	const struct procedure *q = &f->c->proc.at[p];
 	const uint32_t *part = &f->c->proc_part.at[q->part];
-	struct swept s = {0};
-	unsigned n = 0;
+	bool again = __atomic_exchange_n(&f->state[p], FLOW_SOLVED,
+					 __ATOMIC_SEQ_CST) == FLOW_AGAIN;
 
-	for (uint32_t i = 0; f->state[p] == FLOW_AGAIN && i < q->npart; i++)
-		flow_ask(f, &f->c->part.at[part[i]]);
-	f->state[p] = FLOW_SOLVED;
-	do {
-		s.missed = false;
-		for (uint32_t i = q->npart; i-- > 0;)
-			flow_part(f, &f->c->part.at[part[i]], &s);
-	} while (s.missed && ++n < MAX_SWEEPS);
-	if (s.missed)
-		flow_give_up(f, p);
-	return s.changed;
+	s->changed = false;
+	for (uint32_t i = q->npart; i-- > 0;) {
+		const struct part *t = &f->c->part.at[part[i]];
+
+		if (again)
+			flow_ask(f, t);
+		for (uint32_t b = t->block + t->nblock; b-- > t->block;)
+			if (f->due[b])
+				flow_visit(s, b, b);
+	}
+	while (s->late.n)
+		flow_visit(s, s->late.at[--s->late.n], 0);
+	return s->changed;
 }
 
-/* p has to be solved again; true if that can change anything */
-static bool flow_ask_again(struct flow *f, uint32_t p)
+/* p has to be solved again, if it was */
+static void flow_ask_again(struct solver *s, uint32_t p)
 {
-	if (f->state[p] == FLOW_GIVEN_UP)
-		return false;
-	f->state[p] = FLOW_AGAIN;
-	return true;
+	uint8_t solved = FLOW_SOLVED;
+
+	s->again |= __atomic_compare_exchange_n(&s->f->state[p], &solved,
+						FLOW_AGAIN, false,
+						__ATOMIC_SEQ_CST,
+						__ATOMIC_SEQ_CST);
 }
 
 /* round 1: callers are solved again if what p reads has grown */
-static bool flow_reads(struct flow *f, uint32_t p)
+static void flow_reads(struct solver *s, uint32_t p)
 {
-	const struct calls *s = &f->calls;
-	bool again = false;
+	const struct calls *c = &s->f->calls;
 
-	if (flow_solve(f, p))
-		for (uint32_t j = s->caller_first[p];
-		     j < s->caller_first[p + 1]; j++)
-			again |= flow_ask_again(f, s->caller[j]);
-	return again;
+	if (flow_solve(s, p))
+		for (uint32_t j = c->caller_first[p];
+		     j < c->caller_first[p + 1]; j++)
+			flow_ask_again(s, c->caller[j]);
 }
 
 /*
  * At the returns of the procedure of a callee, `more` is live. What is so by
  * the convention is there already: results, and what the callee keeps.
  */
-static bool flow_demand(struct flow *f, uint32_t callee, places more)
+static void flow_demand(struct solver *s, uint32_t callee, places more)
 {
+	struct flow *f = s->f;
 	uint32_t p;
 
 	more &= PLACES_SEEN;
 	if (!callee_seen(callee))
-		return false;
+		return;
 	p = cfg_block_proc(f->c, callee);
-	if (!(more & ~f->ret[p]))
-		return false;
-	f->ret[p] |= more;
-	return flow_ask_again(f, p);
+	if (!(more & ~flow_hear(&f->ret[p])))
+		return;
+	__atomic_fetch_or(&f->ret[p], more, __ATOMIC_SEQ_CST);
+	flow_ask_again(s, p);
 }
 
 /* what block b wants back from the procedures that it calls or jumps to */
-static bool flow_demand_of(struct flow *f, uint32_t b)
+static void flow_demand_of(struct solver *s, uint32_t b)
 {
+	struct flow *f = s->f;
 	const struct block *k = &f->c->block.at[b];
-	places ret = f->ret[cfg_block_proc(f->c, b)], back = 0;
-	bool again = false;
+	places back = 0;
 
 	for (uint32_t e = k->edge; e < cfg_edges_end(f->c, b); e++) {
 		uint8_t kind = f->c->edge.at[e].kind;
 
 		if (kind == EDGE_TAIL)
-			again |= flow_demand(
-				f, calls_tail(&f->calls, f->c, e), ret);
+			flow_demand(s, calls_tail(&f->calls, f->c, e),
+				    flow_hear(&f->ret[cfg_block_proc(f->c,
+								     b)]));
 		if (kind == EDGE_TAIL || kind == EDGE_AFTER)
 			back |= flow_edge(f, e);
 	}
 	if (k->last == INSN_CALL)
-		again |= flow_demand(f, f->calls.callee[b], back);
-	return again;
+		flow_demand(s, f->calls.callee[b], back);
 }
 
 /* round 2: callees are solved again if more is live at their returns */
-static bool flow_lives(struct flow *f, uint32_t p)
+static void flow_lives(struct solver *s, uint32_t p)
 {
-	const struct procedure *q = &f->c->proc.at[p];
-	bool again = false;
+	const struct cfg *c = s->f->c;
+	const struct procedure *q = &c->proc.at[p];
 
-	flow_solve(f, p);
+	flow_solve(s, p);
 	for (uint32_t i = 0; i < q->npart; i++) {
 		const struct part *t =
-			&f->c->part.at[f->c->proc_part.at[q->part + i]];
+			&c->part.at[c->proc_part.at[q->part + i]];
 
 		for (uint32_t b = t->block; b < t->block + t->nblock; b++)
-			again |= flow_demand_of(f, b);
+			flow_demand_of(s, b);
 	}
-	return again;
+}
+
+/* solves some procedures after the other, as long as there are any */
+static void *flow_work(void *share)
+{
+	struct solver *s = share;
+	struct flow *f = s->f;
+	size_t n = f->c->proc.n, i;
+
+	while ((i = __atomic_fetch_add(&f->taken, SOME,
+				       __ATOMIC_RELAXED)) < n) {
+		size_t end = i + SOME < n ? i + SOME : n;
+
+		for (; i < end; i++) {
+			uint32_t p = f->calls.order[f->callers_first ?
+						    n - 1 - i : i];
+
+			if (__atomic_load_n(&f->state[p], __ATOMIC_SEQ_CST) !=
+			    FLOW_SOLVED)
+				s->solve(s, p);
+		}
+	}
+	return NULL;
 }
 
 /* solves procedures until nobody has a question left */
 static void flow_run(struct flow *f, bool callers_first,
-		     bool (*solve)(struct flow *f, uint32_t p))
+		     void (*solve)(struct solver *s, uint32_t p))
 {
-	size_t n = f->c->proc.n;
+	unsigned n = share_count(f->c->block.n, LEAST_BLOCKS);
+	struct solver share[SHARES];
 	bool again = true;
 
-	memset(f->state, FLOW_NEW, n);
+	for (unsigned t = 0; t < n; t++)
+		share[t] = (struct solver){.f = f, .solve = solve};
+	f->callers_first = callers_first;
+	memset(f->state, FLOW_NEW, f->c->proc.n);
 	memset(f->due, true, f->c->block.n);
 	memset(f->hub, 0, f->c->hub.n * sizeof *f->hub);
 	while (again) {
 		again = false;
-		for (size_t i = 0; i < n; i++) {
-			uint32_t p = f->calls.order[callers_first ?
-						    n - 1 - i : i];
-
-			if (f->state[p] < FLOW_SOLVED)
-				again |= solve(f, p);
+		f->taken = 0;
+		share_run(flow_work, share, sizeof *share, n);
+		for (unsigned t = 0; t < n; t++) {
+			again |= share[t].again;
+			share[t].again = false;
 		}
 	}
+	for (unsigned t = 0; t < n; t++)
+		vec_free(&share[t].late);
 }
 
 /* what is live at returns for callers that are not seen */
