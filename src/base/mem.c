@@ -23,6 +23,7 @@ __attribute__((weak)) const char *__asan_default_options(void)
 #endif
 
 enum { GROW_FAST = 1 << 20 }; /* bytes */
+enum { LARGE = 4 << 20 };     /* as well; two large pages or so */
 enum { ARENA_FIRST_CHUNK = 4096, ARENA_LAST_CHUNK = 1 << 20, ARENA_ALIGN = 16 };
 
 struct arena_chunk {
@@ -45,13 +46,28 @@ static void mem_exhausted(size_t wanted)
 	abort();
 }
 
+/*
+ * Much of the time that a large array costs is for its pages, which the system
+ * gives one by one: it is asked for large ones, and may refuse. Not of memory
+ * that is to be zero: of that, pages that nobody touches should cost nothing.
+ */
+static void *mem_in_large_pages(void *p, size_t n)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = (uintptr_t)p & ~(page - 1);
+
+	if (n >= LARGE)
+		madvise((void *)from, (uintptr_t)p + n - from, MADV_HUGEPAGE);
+	return p;
+}
+
 void *mem_alloc(size_t n)
 {
 	void *p = malloc(n ? n : 1);
 
 	if (!p)
 		mem_exhausted(n);
-	return p;
+	return mem_in_large_pages(p, n);
 }
 
 void *mem_zalloc(size_t n, size_t size)
@@ -72,7 +88,7 @@ void *mem_resize(void *p, size_t n, size_t size)
 	p = realloc(p, bytes ? bytes : 1);
 	if (!p)
 		mem_exhausted(bytes);
-	return p;
+	return mem_in_large_pages(p, bytes);
 }
 
 void mem_free(void *p)

@@ -14,17 +14,28 @@
  *	     |  live(after) too             |
  *	    after  - - - - - - - - - - ->  ret    live(ret) >= live(after)
  *
- * Each procedure is solved by itself, from its last block to its first until
- * nothing changes, and solved again when what it asks of others has grown.
- * Sets only grow, from empty ones: the result is the least solution.
+ * Each procedure is solved by itself, from its last block to its first, and
+ * then blocks behind which more has become live, until there are none. It is
+ * solved again when what it asks of others has grown. Sets only grow, from
+ * empty ones: the result is the least solution, in whatever order.
+ *
+ * So threads may take procedures as they come. What they tell each other is
+ * what procedures read (round 1), what is live at returns (round 2), and who
+ * has to be solved again. Who solves a procedure first says that it is solved,
+ * and then looks at what others say; these first say it, and then that the
+ * procedure is to be solved again. All of that is atomic and in one order, so
+ * nothing that was said is missed.
  */
 #include "cfg/live.h"
+#include "base/share.h"
 #include "cfg/live_int.h"
 
-/* of one procedure; only code made to annoy needs more */
-enum { MAX_SWEEPS = 100 };
+enum {
+	SOME = 64, /* procedures that a thread takes at a time */
+	LEAST_BLOCKS = 20000, /* fewer are not worth a thread */
+};
 
-enum flow_state { FLOW_SOLVED, FLOW_DIRTY, FLOW_GIVEN_UP };
+enum flow_state { FLOW_NEW, FLOW_AGAIN, FLOW_SOLVED };
 
 /* the state of a round */
 struct flow {
@@ -37,10 +48,28 @@ struct flow {
 	places *ret;   /* by procedure: live at its returns */
 	places exit;   /* live where control leaves for good */
 	const places *clobber; /* by procedure */
-	places *hub;   /* by hub: live before it, as of sweep hub_sweep[] */
-	uint32_t *hub_sweep, sweep;
+	places *hub;   /* by hub: live before it */
+	struct origins origins;
+	bool *due; /* by block: it has to be visited */
 	uint8_t *state; /* by procedure: enum flow_state */
+	bool callers_first;
+	size_t taken; /* procedures that threads have taken in this turn */
 };
+
+/* what one thread does of a round */
+struct solver {
+	struct flow *f;
+	void (*solve)(struct solver *s, uint32_t p);
+	bool again;	/* some procedure has to be solved again */
+	bool changed;	/* something, in this procedure */
+	VEC(uint32_t) late; /* blocks that are due and had their turn */
+};
+
+/* what others may change meanwhile */
+static places flow_hear(const places *from)
+{
+	return __atomic_load_n(from, __ATOMIC_SEQ_CST);
+}
 
 /* what a callee reads */
 static places flow_callee(const struct flow *f, uint32_t callee)
@@ -59,7 +88,7 @@ static places flow_callee(const struct flow *f, uint32_t callee)
 	case CALLEE_UNSEEN:
 		return places_unknown(isa);
 	default:
-		return f->reads[callee];
+		return flow_hear(&f->reads[callee]);
 	}
 }
 
@@ -72,27 +101,12 @@ static places flow_changed(const struct flow *f, uint32_t callee)
 		       f->clobber[cfg_block_proc(f->c, callee)] : 0;
 }
 
-/* live before hub h; constant within a sweep */
-static places flow_hub(struct flow *f, uint32_t h)
-{
-	const struct hub *hub = &f->c->hub.at[h];
-	const uint32_t *target = &f->c->hub_target.at[hub->target];
-
-	if (f->hub_sweep[h] != f->sweep) {
-		f->hub[h] = 0;
-		for (uint32_t t = 0; t < hub->ntarget; t++)
-			f->hub[h] |= f->in[target[t]];
-		f->hub_sweep[h] = f->sweep;
-	}
-	return f->hub[h];
-}
-
 /* behind the jump e to elsewhere */
 static places flow_tail(const struct flow *f, uint32_t e)
 {
 	uint32_t b = f->c->edge.at[e].from;
 	uint32_t callee = calls_tail(&f->calls, f->c, e);
-	places back = f->ret[cfg_block_proc(f->c, b)];
+	places back = flow_hear(&f->ret[cfg_block_proc(f->c, b)]);
 
 	return flow_callee(f, callee) | (back & ~flow_changed(f, callee));
 }
@@ -104,9 +118,9 @@ static places flow_edge(struct flow *f, uint32_t e)
 
 	switch (g->kind) {
 	case EDGE_HUB:
-		return flow_hub(f, g->to);
+		return f->hub[g->to];
 	case EDGE_RETURN:
-		return f->ret[cfg_block_proc(f->c, g->from)];
+		return flow_hear(&f->ret[cfg_block_proc(f->c, g->from)]);
 	case EDGE_TAIL:
 		return flow_tail(f, e);
 	case EDGE_NORETURN:
@@ -156,154 +170,208 @@ static places flow_out(struct flow *f, uint32_t b)
 	return out;
 }
 
-/* one sweep over a part; true if something has changed */
-static bool flow_part(struct flow *f, const struct part *p)
+/* `more` is live before node k: who comes from there is due; blocks up to
+   `turn` come later anyway */
+static void flow_tell(struct solver *s, uint32_t k, places more, uint32_t turn)
 {
-	bool changed = false;
+	struct flow *f = s->f;
+	const struct origins *o = &f->origins;
+	uint32_t hubs = (uint32_t)f->c->block.n;
 
-	for (uint32_t b = p->block + p->nblock; b-- > p->block;) {
-		const struct effect *t = &f->effect[b];
-		places in;
+	for (uint32_t i = o->first[k]; i < o->first[k + 1]; i++) {
+		uint32_t from = o->from[i];
 
-		f->out[b] = flow_out(f, b);
-		in = t->reads | (f->out[b] & ~t->writes);
-		changed |= in != f->in[b];
-		f->in[b] = in;
+		if (from >= hubs) {
+			if (!(more & ~f->hub[from - hubs]))
+				continue;
+			f->hub[from - hubs] |= more;
+			flow_tell(s, from, more, turn);
+		} else if (!f->due[from]) {
+			f->due[from] = true;
+			if (from >= turn)
+				vec_push(&s->late, from);
+		}
 	}
-	return changed;
 }
 
-/* gives up on procedure p: everything is live in it */
-static void flow_give_up(struct flow *f, uint32_t p)
+static void flow_visit(struct solver *s, uint32_t b, uint32_t turn)
 {
-	const struct procedure *q = &f->c->proc.at[p];
+	struct flow *f = s->f;
+	const struct effect *t = &f->effect[b];
+	places in;
 
-	f->state[p] = FLOW_GIVEN_UP;
-	for (uint32_t i = 0; i < q->npart; i++) {
-		const struct part *t =
-			&f->c->part.at[f->c->proc_part.at[q->part + i]];
+	f->due[b] = false;
+	f->out[b] = flow_out(f, b);
+	in = t->reads | (f->out[b] & ~t->writes);
+	if (in == f->in[b])
+		return;
+	__atomic_store_n(&f->in[b], in, __ATOMIC_SEQ_CST);
+	s->changed = true;
+	flow_tell(s, b, in, turn);
+}
 
-		for (uint32_t b = t->block; b < t->block + t->nblock; b++)
-			f->in[b] = f->out[b] = ~(places)0;
+/* who asks other procedures has to do it again */
+static void flow_ask(struct flow *f, const struct part *p)
+{
+	for (uint32_t b = p->block; b < p->block + p->nblock; b++) {
+		const struct block *k = &f->c->block.at[b];
+
+		f->due[b] |= k->last == INSN_CALL;
+		for (uint32_t e = k->edge; e < cfg_edges_end(f->c, b); e++)
+			f->due[b] |= f->c->edge.at[e].kind > EDGE_HUB;
 	}
 }
 
 /* solves procedure p; true if something has changed */
-static bool flow_solve(struct flow *f, uint32_t p)
+static bool flow_solve(struct solver *s, uint32_t p)
 {
+	struct flow *f = s->f;
 	const struct procedure *q = &f->c->proc.at[p];
 	const uint32_t *part = &f->c->proc_part.at[q->part];
-	unsigned n = 0;
-	bool changed;
+	bool again = __atomic_exchange_n(&f->state[p], FLOW_SOLVED,
+					 __ATOMIC_SEQ_CST) == FLOW_AGAIN;
 
-	f->state[p] = FLOW_SOLVED;
-	do {
-		changed = false;
-		f->sweep++;
-		for (uint32_t i = q->npart; i-- > 0;)
-			changed |= flow_part(f, &f->c->part.at[part[i]]);
-	} while (changed && ++n < MAX_SWEEPS);
-	if (changed)
-		flow_give_up(f, p);
-	return n > 0;
+	s->changed = false;
+	for (uint32_t i = q->npart; i-- > 0;) {
+		const struct part *t = &f->c->part.at[part[i]];
+
+		if (again)
+			flow_ask(f, t);
+		for (uint32_t b = t->block + t->nblock; b-- > t->block;)
+			if (f->due[b])
+				flow_visit(s, b, b);
+	}
+	while (s->late.n)
+		flow_visit(s, s->late.at[--s->late.n], 0);
+	return s->changed;
 }
 
-/* p has to be solved again; true if that can change anything */
-static bool flow_ask_again(struct flow *f, uint32_t p)
+/* p has to be solved again, if it was */
+static void flow_ask_again(struct solver *s, uint32_t p)
 {
-	if (f->state[p] == FLOW_GIVEN_UP)
-		return false;
-	f->state[p] = FLOW_DIRTY;
-	return true;
+	uint8_t solved = FLOW_SOLVED;
+
+	s->again |= __atomic_compare_exchange_n(&s->f->state[p], &solved,
+						FLOW_AGAIN, false,
+						__ATOMIC_SEQ_CST,
+						__ATOMIC_SEQ_CST);
 }
 
 /* round 1: callers are solved again if what p reads has grown */
-static bool flow_reads(struct flow *f, uint32_t p)
+static void flow_reads(struct solver *s, uint32_t p)
 {
-	const struct calls *s = &f->calls;
-	bool again = false;
+	const struct calls *c = &s->f->calls;
 
-	if (flow_solve(f, p))
-		for (uint32_t j = s->caller_first[p];
-		     j < s->caller_first[p + 1]; j++)
-			again |= flow_ask_again(f, s->caller[j]);
-	return again;
+	if (flow_solve(s, p))
+		for (uint32_t j = c->caller_first[p];
+		     j < c->caller_first[p + 1]; j++)
+			flow_ask_again(s, c->caller[j]);
 }
 
 /*
  * At the returns of the procedure of a callee, `more` is live. What is so by
  * the convention is there already: results, and what the callee keeps.
  */
-static bool flow_demand(struct flow *f, uint32_t callee, places more)
+static void flow_demand(struct solver *s, uint32_t callee, places more)
 {
+	struct flow *f = s->f;
 	uint32_t p;
 
 	more &= PLACES_SEEN;
 	if (!callee_seen(callee))
-		return false;
+		return;
 	p = cfg_block_proc(f->c, callee);
-	if (!(more & ~f->ret[p]))
-		return false;
-	f->ret[p] |= more;
-	return flow_ask_again(f, p);
+	if (!(more & ~flow_hear(&f->ret[p])))
+		return;
+	__atomic_fetch_or(&f->ret[p], more, __ATOMIC_SEQ_CST);
+	flow_ask_again(s, p);
 }
 
 /* what block b wants back from the procedures that it calls or jumps to */
-static bool flow_demand_of(struct flow *f, uint32_t b)
+static void flow_demand_of(struct solver *s, uint32_t b)
 {
+	struct flow *f = s->f;
 	const struct block *k = &f->c->block.at[b];
-	places ret = f->ret[cfg_block_proc(f->c, b)], back = 0;
-	bool again = false;
+	places back = 0;
 
 	for (uint32_t e = k->edge; e < cfg_edges_end(f->c, b); e++) {
 		uint8_t kind = f->c->edge.at[e].kind;
 
 		if (kind == EDGE_TAIL)
-			again |= flow_demand(
-				f, calls_tail(&f->calls, f->c, e), ret);
+			flow_demand(s, calls_tail(&f->calls, f->c, e),
+				    flow_hear(&f->ret[cfg_block_proc(f->c,
+								     b)]));
 		if (kind == EDGE_TAIL || kind == EDGE_AFTER)
 			back |= flow_edge(f, e);
 	}
 	if (k->last == INSN_CALL)
-		again |= flow_demand(f, f->calls.callee[b], back);
-	return again;
+		flow_demand(s, f->calls.callee[b], back);
 }
 
 /* round 2: callees are solved again if more is live at their returns */
-static bool flow_lives(struct flow *f, uint32_t p)
+static void flow_lives(struct solver *s, uint32_t p)
 {
-	const struct procedure *q = &f->c->proc.at[p];
-	bool again = false;
+	const struct cfg *c = s->f->c;
+	const struct procedure *q = &c->proc.at[p];
 
-	flow_solve(f, p);
+	flow_solve(s, p);
 	for (uint32_t i = 0; i < q->npart; i++) {
 		const struct part *t =
-			&f->c->part.at[f->c->proc_part.at[q->part + i]];
+			&c->part.at[c->proc_part.at[q->part + i]];
 
 		for (uint32_t b = t->block; b < t->block + t->nblock; b++)
-			again |= flow_demand_of(f, b);
+			flow_demand_of(s, b);
 	}
-	return again;
+}
+
+/* solves some procedures after the other, as long as there are any */
+static void *flow_work(void *share)
+{
+	struct solver *s = share;
+	struct flow *f = s->f;
+	size_t n = f->c->proc.n, i;
+
+	while ((i = __atomic_fetch_add(&f->taken, SOME,
+				       __ATOMIC_RELAXED)) < n) {
+		size_t end = i + SOME < n ? i + SOME : n;
+
+		for (; i < end; i++) {
+			uint32_t p = f->calls.order[f->callers_first ?
+						    n - 1 - i : i];
+
+			if (__atomic_load_n(&f->state[p], __ATOMIC_SEQ_CST) !=
+			    FLOW_SOLVED)
+				s->solve(s, p);
+		}
+	}
+	return NULL;
 }
 
 /* solves procedures until nobody has a question left */
 static void flow_run(struct flow *f, bool callers_first,
-		     bool (*solve)(struct flow *f, uint32_t p))
+		     void (*solve)(struct solver *s, uint32_t p))
 {
-	size_t n = f->c->proc.n;
+	unsigned n = share_count(f->c->block.n, LEAST_BLOCKS);
+	struct solver share[SHARES];
 	bool again = true;
 
-	memset(f->state, FLOW_DIRTY, n);
+	for (unsigned t = 0; t < n; t++)
+		share[t] = (struct solver){.f = f, .solve = solve};
+	f->callers_first = callers_first;
+	memset(f->state, FLOW_NEW, f->c->proc.n);
+	memset(f->due, true, f->c->block.n);
+	memset(f->hub, 0, f->c->hub.n * sizeof *f->hub);
 	while (again) {
 		again = false;
-		for (size_t i = 0; i < n; i++) {
-			uint32_t p = f->calls.order[callers_first ?
-						    n - 1 - i : i];
-
-			if (f->state[p] == FLOW_DIRTY)
-				again |= solve(f, p);
+		f->taken = 0;
+		share_run(flow_work, share, sizeof *share, n);
+		for (unsigned t = 0; t < n; t++) {
+			again |= share[t].again;
+			share[t].again = false;
 		}
 	}
+	for (unsigned t = 0; t < n; t++)
+		vec_free(&share[t].late);
 }
 
 /* what is live at returns for callers that are not seen */
@@ -329,7 +397,8 @@ static void flow_both(struct flow *f, struct live *l)
 	f->ret = NEW_ARRAY(places, f->c->proc.n + 1);
 	f->state = NEW_ARRAY(uint8_t, f->c->proc.n + 1);
 	f->hub = NEW_ARRAY(places, f->c->hub.n + 1);
-	f->hub_sweep = NEW_ARRAY(uint32_t, f->c->hub.n + 1);
+	f->due = NEW_ARRAY(bool, n);
+	origins_find(&f->origins, f->c);
 	f->in = f->reads;
 	f->out = l->out;
 	flow_run(f, false, flow_reads);
@@ -340,7 +409,8 @@ static void flow_both(struct flow *f, struct live *l)
 	mem_free(f->ret);
 	mem_free(f->state);
 	mem_free(f->hub);
-	mem_free(f->hub_sweep);
+	mem_free(f->due);
+	origins_free(&f->origins);
 }
 
 /* see live.h */

@@ -3,6 +3,7 @@
  *
  *	effect.c   what a block reads before it writes it, and what it writes
  *	calls.c    who calls whom
+ *	origins.c  from where control comes to a block
  *	saved.c    which registers a procedure saves and restores
  *	clobber.c  which registers the callers of a procedure cannot rely on
  *	live.c     the data flow
@@ -129,6 +130,14 @@ void calls_find(struct calls *s, const struct cfg *c);
 void calls_free(struct calls *s);
 /* where the EDGE_TAIL e goes: like callee[] */
 uint32_t calls_tail(const struct calls *s, const struct cfg *c, uint32_t e);
+
+/* --- origins.c */
+/* from[first[k] .. first[k + 1] - 1] of block k, or of hub k - block.n */
+struct origins {
+	uint32_t *first, *from;
+};
+void origins_find(struct origins *o, const struct cfg *c);
+void origins_free(struct origins *o);
 
 /* --- saved.c */
 /*

@@ -199,13 +199,13 @@ static int rewrite_planned(const struct cfg *c, const struct count_options *q,
 	int failed;
 
 	count_plan_make(&counters, c, q);
-	if (!counters.map.ncounter) {
+	if (!counters.ncounter) {
 		count_plan_free(&counters);
 		return rewrite_gated(c, &cargo, o, out, report, e);
 	}
-	cargo.ncounter = counters.map.ncounter;
+	cargo.ncounter = counters.ncounter;
 	cargo.counters = counters.counters;
-	memcpy(cargo.id, counters.map.id, sizeof cargo.id);
+	memcpy(cargo.id, counters.id, sizeof cargo.id);
 	cargo.nsite = counters.for_threads ?
 			      0 : (uint32_t)counters.plan.insertion.n;
 	cargo.takes_slot = counters.takes_slot;

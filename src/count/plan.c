@@ -120,7 +120,7 @@ static void identify(struct map *m, const struct image *im)
 static void plan_memory(struct count_plan *n)
 {
 	const struct isa *isa = n->survey.cfg->isa;
-	uint64_t counters = (uint64_t)COUNTER_SIZE * n->map.ncounter;
+	uint64_t counters = (uint64_t)COUNTER_SIZE * n->ncounter;
 
 	n->plan.data_size = counters;
 	n->plan.data_align = isa->page;
@@ -162,10 +162,10 @@ static uint32_t procs_cut(const struct cfg *c, unsigned t, unsigned n)
 	return t ? (uint32_t)i : 0;
 }
 
-/* fills n->map and all that is numbered as it is; strings of all shares but
-   the first stay there */
+/* fills *m and all that is numbered as it is; strings of all shares but the
+   first stay there */
 static void place_all(struct count_plan *n, const struct count_options *o,
-		      struct share *share, unsigned shares)
+		      struct map *m, struct share *share, unsigned shares)
 {
 	const struct cfg *c = n->survey.cfg;
 	struct placing *all = &share[0].placing;
@@ -184,7 +184,7 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 	for (unsigned t = 1; t < shares; t++)
 		placing_append(all, &share[t].placing);
 	mem_free(sure);
-	n->map = all->map;
+	*m = all->map;
 	vec_take(&n->plan.insertion, &all->insertion);
 	vec_take(&n->counter, &all->counter);
 	vec_take(&n->jump, &all->told);
@@ -193,21 +193,30 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 	n->site.n = n->site.cap = n->counter.n;
 }
 
-/* the map, as it travels in the file; little of it is kept */
+/* the map; little of it is kept */
 static void make_map(struct count_plan *n, const struct count_options *o)
 {
 	const struct cfg *c = n->survey.cfg;
 	unsigned shares = c->block.n < SHARE_BLOCKS ? 1 : SHARES;
 	struct share share[SHARES];
+	struct map *m = &n->packing.map;
 
-	place_all(n, o, share, shares);
-	n->map.placement = (uint8_t)o->placement;
-	describe_image(&n->map, &n->survey);
-	identify(&n->map, c->image);
-	map_pack(&n->map, &n->packed);
-	map_release(&n->map);
+	place_all(n, o, m, share, shares);
+	m->placement = (uint8_t)o->placement;
+	describe_image(m, &n->survey);
+	identify(m, c->image);
+	memcpy(n->id, m->id, sizeof n->id);
+	n->ncounter = m->ncounter;
 	for (unsigned t = 1; t < shares; t++)
-		arena_free(&share[t].placing.map.arena);
+		n->packing.strings[t] = share[t].placing.map.arena;
+	packing_begin(&n->packing, shares > 1);
+}
+
+static const uint8_t *map_section(void *ctx, size_t *size)
+{
+	struct count_plan *n = ctx;
+
+	return packing_bytes(&n->packing, size);
 }
 
 void count_plan_make(struct count_plan *n, const struct cfg *c,
@@ -223,8 +232,7 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 	n->plan.survey = &n->survey;
 	plan_memory(n);
 	n->plan.section_name = MAP_SECTION;
-	n->plan.section = n->packed.v.at;
-	n->plan.section_size = n->packed.v.n;
+	n->plan.section = map_section;
 	n->plan.way_back = true;
 	n->plan.ctx = n;
 	n->plan.size = counter_size;
@@ -236,7 +244,7 @@ void count_plan_free(struct count_plan *n)
 	vec_free(&n->plan.insertion);
 	vec_free(&n->counter);
 	vec_free(&n->site);
-	vec_free(&n->packed.v);
+	packing_free(&n->packing);
 	vec_free(&n->jump);
 	survey_free(&n->survey);
 }

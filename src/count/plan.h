@@ -5,7 +5,7 @@
 #ifndef COUNT_PLAN_H
 #define COUNT_PLAN_H
 
-#include "count/map.h"
+#include "count/packing.h"
 #include "launch/world.h"
 #include "rewrite/survey.h"
 
@@ -26,8 +26,9 @@ struct count_options {
 
 struct count_plan {
 	struct plan plan;
-	struct map map; /* its id and number of counters; the rest is only */
-	struct map_bytes packed; /* here, as it travels in the file */
+	uint8_t id[PROFILE_ID]; /* of the map */
+	uint32_t ncounter;
+	struct packing packing; /* of the map, which travels in the file */
 	struct survey survey;
 	VEC(uint32_t) counter; /* by insertion */
 	VEC(uint64_t) site;    /* by insertion: where its code is */

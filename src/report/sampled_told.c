@@ -10,6 +10,8 @@ static int read_map(struct map *m, const char *path, struct err *e)
 {
 	struct count_options o = {.placement = PLACE_VERTICES};
 	struct count_plan plan;
+	const uint8_t *packed;
+	size_t size;
 	struct image im;
 	struct unwind u;
 	struct cfg c;
@@ -21,8 +23,8 @@ static int read_map(struct map *m, const char *path, struct err *e)
 	failed = cfg_build(&c, &im, &u, e);
 	if (!failed) {
 		count_plan_make(&plan, &c, &o);
-		failed = map_unpack(m, plan.packed.v.at, plan.packed.v.n,
-				    path, e);
+		packed = packing_bytes(&plan.packing, &size);
+		failed = map_unpack(m, packed, size, path, e);
 		count_plan_free(&plan);
 		cfg_free(&c);
 	}

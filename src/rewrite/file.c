@@ -17,6 +17,7 @@
  * Debug sections describe the old addresses and are left out: they would send
  * debuggers to the slots. Reports read them from the original.
  */
+#include "base/errand.h"
 #include "base/nascent.h"
 #include "rewrite/rewrite_int.h"
 #include "rewrite/way_back.h"
@@ -32,6 +33,7 @@ enum {
 	NEW_LOADS = 3,	 /* code, tables, data */
 	NEW_HEADERS = 5, /* those, our note, and unwind tables if none were */
 	TABLE_ALIGN = 16,
+	TAIL_PARTS = 1000, /* fewer are not worth a thread */
 };
 
 /* programs end below this, and new code has to be near the old */
@@ -422,74 +424,93 @@ static int put_section(const struct output *o, struct sections *s,
 	return 0;
 }
 
-/* the sections that the plan asks for, from *at on, which moves behind them */
-static int put_plan_sections(const struct rewriter *r, const struct output *o,
-			     struct sections *s, uint64_t *at)
+/* what comes behind everything that is loaded */
+struct tail {
+	const struct rewriter *r;
+	struct sections s;
+	struct symbol_table t;
+	buffer back; /* from new addresses to old, if the plan wants it */
+};
+
+/* an errand: makes all of it that needs no place in the file */
+static void *tail_make(void *arg)
 {
-	const struct plan *p = r->plan;
-	buffer back = {0};
-	int failed = 0;
+	struct tail *l = arg;
+	const struct rewriter *r = l->r;
+	Elf64_Shdr none = {0};
+
+	vec_push(&l->s.at, none);
+	vec_push(&l->s.names, '\0');
+	if (r->im->has_sections)
+		copy_sections(r, &l->s);
+	renumber_links(&l->s);
+	l->t.section = l->s.at.at;
+	l->t.nsection = (uint16_t)l->s.at.n;
+	symbols_make(&l->t, r, l->t.nsection);
+	push_own_sections(r, &l->s);
+	if (r->plan && r->plan->way_back)
+		way_back_write(&r->m, &r->links, r->c, &r->survey->marks,
+			       &l->back);
+	return NULL;
+}
+
+static void tail_free(struct tail *l)
+{
+	vec_free(&l->s.at);
+	vec_free(&l->s.names);
+	vec_free(&l->s.renumbered);
+	vec_free(&l->t.symbols);
+	vec_free(&l->t.strings);
+	vec_free(&l->back);
+}
+
+/* the sections that the plan asks for, from *at on, which moves behind them */
+static int put_plan_sections(struct tail *l, const struct output *o,
+			     uint64_t *at)
+{
+	const struct plan *p = l->r->plan;
+	const uint8_t *own;
+	size_t size;
 
 	if (!p)
 		return 0;
-	if (p->way_back) {
-		way_back_write(&r->m, &r->links, r->c,
-			       &r->survey->marks, &back);
-		failed = put_section(o, s, WAY_BACK_SECTION, back.at, back.n,
-				     at);
-	}
-	if (!failed && p->section_name)
-		failed = put_section(o, s, p->section_name, p->section,
-				     p->section_size, at);
-	vec_free(&back);
-	return failed;
+	if (p->way_back && put_section(o, &l->s, WAY_BACK_SECTION, l->back.at,
+				       l->back.n, at))
+		return -1;
+	if (!p->section_name)
+		return 0;
+	own = p->section(p->ctx, &size);
+	return put_section(o, &l->s, p->section_name, own, size, at);
 }
 
 /* sections and symbols, behind everything that is loaded */
-static int put_tail(const struct rewriter *r, const struct output *o,
-		    Elf64_Ehdr *h)
+static int put_tail(struct tail *l, const struct output *o, Elf64_Ehdr *h)
 {
-	struct sections s = {0};
-	struct symbol_table t = {0};
-	Elf64_Shdr none = {0};
+	const struct rewriter *r = l->r;
+	struct sections *s = &l->s;
 	uint64_t end = file_offset(r, r->table_addr) + r->table_bytes.n;
 	uint64_t at = round_up(end, 16), strings, names;
 	uint16_t symtab;
-	int failed = -1;
 
-	vec_push(&s.at, none);
-	vec_push(&s.names, '\0');
-	if (r->im->has_sections)
-		copy_sections(r, &s);
-	renumber_links(&s);
-	t.section = s.at.at;
-	t.nsection = (uint16_t)s.at.n;
-	symbols_make(&t, r, t.nsection);
-	push_own_sections(r, &s);
-	symtab = push_tail(&s, ".symtab", SHT_SYMTAB, at, t.symbols.n);
-	s.at.at[symtab].sh_link = symtab + 1U;
-	s.at.at[symtab].sh_info = t.locals;
-	strings = at + t.symbols.n;
-	push_tail(&s, ".strtab", SHT_STRTAB, strings, t.strings.n);
-	names = strings + t.strings.n;
-	if (put_plan_sections(r, o, &s, &names))
-		goto done;
-	h->e_shstrndx = push_tail(&s, ".shstrtab", SHT_STRTAB, names, 0);
-	s.at.at[h->e_shstrndx].sh_size = s.names.n;
-	h->e_shoff = round_up(names + s.names.n, 8);
-	h->e_shnum = (uint16_t)s.at.n;
+	symtab = push_tail(s, ".symtab", SHT_SYMTAB, at, l->t.symbols.n);
+	s->at.at[symtab].sh_link = symtab + 1U;
+	s->at.at[symtab].sh_info = l->t.locals;
+	strings = at + l->t.symbols.n;
+	push_tail(s, ".strtab", SHT_STRTAB, strings, l->t.strings.n);
+	names = strings + l->t.strings.n;
+	if (put_plan_sections(l, o, &names))
+		return -1;
+	h->e_shstrndx = push_tail(s, ".shstrtab", SHT_STRTAB, names, 0);
+	s->at.at[h->e_shstrndx].sh_size = s->names.n;
+	h->e_shoff = round_up(names + s->names.n, 8);
+	h->e_shnum = (uint16_t)s->at.n;
 	h->e_shentsize = sizeof(Elf64_Shdr);
-	failed = put(o, t.symbols.at, t.symbols.n, at) ||
-		 put(o, t.strings.at, t.strings.n, strings) ||
-		 put(o, s.names.at, s.names.n, names) ||
-		 put(o, s.at.at, s.at.n * sizeof *s.at.at, h->e_shoff);
-done:
-	vec_free(&s.at);
-	vec_free(&s.names);
-	vec_free(&s.renumbered);
-	vec_free(&t.symbols);
-	vec_free(&t.strings);
-	return failed ? -1 : 0;
+	if (put(o, l->t.symbols.at, l->t.symbols.n, at) ||
+	    put(o, l->t.strings.at, l->t.strings.n, strings) ||
+	    put(o, s->names.at, s->names.n, names) ||
+	    put(o, s->at.at, s->at.n * sizeof *s->at.at, h->e_shoff))
+		return -1;
+	return 0;
 }
 
 /* the end of all that the headers of the old file tell of */
@@ -548,12 +569,21 @@ static int put_segments(const struct rewriter *r, const struct output *o,
 static int put_file(const struct rewriter *r, const struct output *o)
 {
 	Elf64_Ehdr h = old_header(r);
+	struct tail tail = {.r = r};
+	struct errand errand;
 	struct stat st;
+	int failed;
 
 	if (r->plan && r->plan->entry)
 		h.e_entry = r->support_addr + r->plan->entry;
-	if (put_segments(r, o, &h) || put_tail(r, o, &h) ||
-	    put_appended(r, o, &h) || put(o, &h, sizeof h, 0))
+	errand_begin(&errand, tail_make, &tail,
+		     r->m.moved.n >= TAIL_PARTS);
+	failed = put_segments(r, o, &h);
+	errand_end(&errand);
+	failed = failed || put_tail(&tail, o, &h) || put_appended(r, o, &h) ||
+		 put(o, &h, sizeof h, 0);
+	tail_free(&tail);
+	if (failed)
 		return -1;
 	/* the original's permissions, never its set-user-id bit */
 	if (!stat(r->im->path, &st) && fchmod(o->fd, st.st_mode & 0777))

@@ -66,19 +66,36 @@ static void joint_constants(void *ctx, const struct plan_bases *bases,
 	}
 }
 
+static const uint8_t *joint_section(void *ctx, size_t *size)
+{
+	const struct joint *j = ctx;
+	const struct plan *p = j->of[j->of[0]->section_name ? 0 : 1];
+
+	return p->section(p->ctx, size);
+}
+
 static uint64_t round_up(uint64_t x, uint64_t to)
 {
 	return (x + to - 1) & -to;
 }
 
-static void add_insertions(struct joint *j, uint8_t owner)
+/* a's insertions before b's */
+static void join_insertions(struct joint *j, const struct plan *a,
+			    struct plan *b)
 {
-	for (size_t i = 0; i < j->of[owner]->insertion.n; i++) {
-		struct insertion x = j->of[owner]->insertion.at[i];
+	size_t n = a->insertion.n, more = b->insertion.n;
+	struct insertion *x;
 
-		x.owner = owner;
-		x.call_at += j->support_at[owner];
-		vec_push(&j->plan.insertion, x);
+	vec_take(&j->plan.insertion, &b->insertion);
+	vec_reserve(&j->plan.insertion, n);
+	x = j->plan.insertion.at;
+	j->plan.insertion.n += n;
+	memmove(x + n, x, more * sizeof *x);
+	for (size_t i = 0; i < n; i++)
+		x[i] = a->insertion.at[i];
+	for (size_t i = 0; i < n + more; i++) {
+		x[i].owner = i >= n;
+		x[i].call_at += j->support_at[x[i].owner];
 	}
 }
 
@@ -94,14 +111,11 @@ static void take_single(struct joint *j, unsigned owner)
 		q->dynamic_tag = p->dynamic_tag;
 		q->dynamic_at = j->support_at[owner] + p->dynamic_at;
 	}
-	if (p->section_name && !q->section_name) {
+	if (p->section_name && !q->section_name)
 		q->section_name = p->section_name;
-		q->section = p->section;
-		q->section_size = p->section_size;
-	}
 }
 
-void plans_join(struct joint *j, const struct plan *a, const struct plan *b)
+void plans_join(struct joint *j, const struct plan *a, struct plan *b)
 {
 	uint64_t align = b->data_align ? b->data_align : ALIGN;
 
@@ -121,11 +135,11 @@ void plans_join(struct joint *j, const struct plan *a, const struct plan *b)
 		.write = joint_write,
 		.support = joint_support,
 		.constants = joint_constants,
+		.section = joint_section,
 	};
-	for (uint8_t i = 0; i < 2; i++) {
-		add_insertions(j, i);
+	join_insertions(j, a, b);
+	for (unsigned i = 0; i < 2; i++)
 		take_single(j, i);
-	}
 }
 
 void joint_free(struct joint *j)

@@ -19,8 +19,11 @@ struct joint {
 	uint64_t constant_at[2];
 };
 
-/* both plans, with the same survey if any, must outlive the result */
-void plans_join(struct joint *j, const struct plan *a, const struct plan *b);
+/*
+ * Both plans, with the same survey if any, must outlive the result, which has
+ * the insertions of *b then: they are many.
+ */
+void plans_join(struct joint *j, const struct plan *a, struct plan *b);
 void joint_free(struct joint *j);
 
 #endif

@@ -119,8 +119,6 @@ struct plan {
 	uint32_t dynamic_at;
 	/* a section that is not loaded, for who reads the file; or NULL */
 	const char *section_name;
-	const uint8_t *section;
-	size_t section_size;
 	/* another one, that leads from new addresses to old (way_back.h) */
 	bool way_back;
 	void *ctx;
@@ -138,6 +136,8 @@ struct plan {
 			uint8_t *out);
 	void (*constants)(void *ctx, const struct plan_bases *bases,
 			  uint8_t *out);
+	/* what is in the section, if it has a name: asked for last */
+	const uint8_t *(*section)(void *ctx, size_t *size);
 };
 
 #endif

@@ -4,10 +4,11 @@
 #include "rewrite/rewrite_int.h"
 #include "rewrite/survey_int.h"
 
+#include "base/errand.h"
 #include "base/share.h"
 
-/* fewer bytes are not worth a thread */
-enum { COPY_LEAST = 8 << 20 };
+/* fewer bytes are not worth a thread, nor are parts */
+enum { COPY_LEAST = 8 << 20, PREPARE_PARTS = 1000 };
 
 void rewrite_report_free(struct rewrite_report *r)
 {
@@ -54,16 +55,32 @@ static void count_moved(struct rewriter *r)
 		count_new(r, r->report);
 }
 
-/* writes code and tables, again if the room for islands was too small */
+/* writes code, and tables again if the room for islands was too small */
 static int write_contents(struct rewriter *r)
 {
 	for (;;) {
-		if (file_place_tables(r) || text_write(r))
+		if (text_write(r))
 			return -1;
 		if (!island_overflow(r))
 			return text_finish(r);
 		layout_again(r);
+		if (file_place_tables(r))
+			return -1;
 	}
+}
+
+/* an errand: the tables, as soon as code has its place */
+struct placing {
+	struct rewriter *r;
+	int failed;
+};
+
+static void *place_tables(void *arg)
+{
+	struct placing *p = arg;
+
+	p->failed = file_place_tables(p->r);
+	return NULL;
 }
 
 /* links are aligned like code */
@@ -89,6 +106,30 @@ static void take_survey(struct rewriter *r)
 		r->report->tables += !s->labels.table.at[i].refused;
 }
 
+/* in threads, as pages are new */
+static void copy_old(void *arg, size_t from, size_t end)
+{
+	const struct rewriter *r = arg;
+
+	memcpy(r->old + from, r->im->bytes + from, end - from);
+}
+
+/* what has to be there before code is written, when all has its place */
+static int prepare(struct rewriter *r)
+{
+	struct placing tables = {.r = r};
+	struct errand errand;
+
+	errand_begin(&errand, place_tables, &tables,
+		     r->m.moved.n >= PREPARE_PARTS);
+	old_pools_find(r);
+	r->old = mem_alloc(r->im->size);
+	share_items(copy_old, r, r->im->size, COPY_LEAST);
+	property_drop(r);
+	errand_end(&errand);
+	return tables.failed;
+}
+
 static int rewrite_steps(struct rewriter *r, const char *path)
 {
 	if (file_place_code(r))
@@ -107,9 +148,7 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 	r->support_addr = r->text_addr;
 	links_find(&r->links, r->c, links_addr(r));
 	layout_text(r);
-	old_pools_find(r);
-	property_drop(r);
-	if (write_contents(r))
+	if (prepare(r) || write_contents(r))
 		return -1;
 	file_write_constants(r);
 	if (dynamic_add(r) || file_write(r, path))
@@ -132,14 +171,6 @@ static void rewriter_free(struct rewriter *r)
 	mem_free(r->old);
 	mem_free(r->text);
 	unwind_out_free(&r->unwind);
-}
-
-/* in threads, as pages are new */
-static void copy_old(void *arg, size_t from, size_t end)
-{
-	const struct rewriter *r = arg;
-
-	memcpy(r->old + from, r->im->bytes + from, end - from);
 }
 
 int rewrite_image(const struct cfg *c, const struct plan *plan,
@@ -165,8 +196,6 @@ int rewrite_image(const struct cfg *c, const struct plan *plan,
 		return err_set(e, ERR_INPUT,
 			       "%s: was already rewritten, by tally %s",
 			       c->image->path, maker);
-	r.old = mem_alloc(c->image->size);
-	share_items(copy_old, &r, c->image->size, COPY_LEAST);
 	r.survey = plan && plan->survey ? plan->survey : &own;
 	if (r.survey == &own && plan)
 		survey_make(&own, c);

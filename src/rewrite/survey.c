@@ -25,27 +25,32 @@ static void find_ways(struct survey *s)
 	arrive_find(s);
 }
 
-/* a beginning: which parts move, or what is live */
+/* a beginning: what is live, which takes longest; or which parts move, and
+   for who inserts code what may not be inserted where */
 struct beginning {
 	struct survey *s;
-	bool live;
+	bool live, inserts;
 };
 
 static void *begin(void *share)
 {
 	const struct beginning *b = share;
+	struct survey *s = b->s;
 
-	if (b->live)
-		live_build(&b->s->live, b->s->cfg);
-	else
-		choose_parts(b->s);
+	if (b->live) {
+		live_build(&s->live, s->cfg);
+		return NULL;
+	}
+	choose_parts(s);
+	if (b->inserts && s->moves.moved.n && s->cfg->isa->exclusives)
+		exclusive_find(&s->exclusive, s->cfg);
 	return NULL;
 }
 
 /* in small files both are not worth a thread, nor always worth doing */
-static void begin_all(struct survey *s)
+static void begin_all(struct survey *s, bool inserts)
 {
-	struct beginning both[] = {{s, false}, {s, true}};
+	struct beginning both[] = {{s, false, inserts}, {s, true, false}};
 
 	if (s->cfg->block.n >= SHARE_BLOCKS) {
 		share_run(begin, both, sizeof *both, 2);
@@ -56,10 +61,10 @@ static void begin_all(struct survey *s)
 		begin(&both[1]);
 }
 
-void survey_make_bare(struct survey *s, const struct cfg *c)
+static void make(struct survey *s, const struct cfg *c, bool inserts)
 {
 	*s = (struct survey){.cfg = c};
-	begin_all(s);
+	begin_all(s, inserts);
 	if (!s->moves.moved.n)
 		return;
 	pads_find_spared(s);
@@ -68,11 +73,14 @@ void survey_make_bare(struct survey *s, const struct cfg *c)
 	while (!pads_find(s));
 }
 
+void survey_make_bare(struct survey *s, const struct cfg *c)
+{
+	make(s, c, false);
+}
+
 void survey_make(struct survey *s, const struct cfg *c)
 {
-	survey_make_bare(s, c);
-	if (s->moves.moved.n && c->isa->exclusives)
-		exclusive_find(&s->exclusive, c);
+	make(s, c, true);
 }
 
 void survey_free(struct survey *s)

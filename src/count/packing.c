@@ -1,0 +1,31 @@
+/* packing: see packing.h. */
+#include "count/packing.h"
+
+static void *pack(void *arg)
+{
+	struct packing *p = arg;
+
+	map_pack(&p->map, &p->bytes);
+	map_release(&p->map);
+	for (unsigned t = 0; t < SHARES; t++)
+		arena_free(&p->strings[t]);
+	return NULL;
+}
+
+void packing_begin(struct packing *p, bool worth)
+{
+	errand_begin(&p->errand, pack, p, worth);
+}
+
+const uint8_t *packing_bytes(struct packing *p, size_t *size)
+{
+	errand_end(&p->errand);
+	*size = p->bytes.v.n;
+	return p->bytes.v.at;
+}
+
+void packing_free(struct packing *p)
+{
+	errand_end(&p->errand);
+	vec_free(&p->bytes.v);
+}
