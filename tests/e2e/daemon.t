@@ -433,6 +433,51 @@ def try_bursts():
            "bursts: the daemon takes no more time than it does", [own, said])
 
 
+def try_phases():
+    """bursts keep no step with who is as regular as they are on average"""
+    if not may_bpf():
+        return
+    prog = build("phases", "tests/progs/sample/phases.c")
+    daemons = [Daemon("phased" + how, "--source", "bpf", how)
+               for how in ("--bursts", "--steady")]
+    subprocess.run([prog, "10"], stdout=subprocess.DEVNULL)
+    for d in daemons:
+        d.stop()
+    share = []
+    for d in daemons:
+        got = {r["procedure"]: r["samples"] for r in
+               rows(d.db, "procedure", "--image", "phases")}
+        share.append(got.get("first_phase", 0) / max(1, sum(got.values())))
+    # of fifty bursts, each in one phase or the other: four deviations. Those
+    # in step would all be in one
+    tap.ok(abs(share[0] - share[1]) < 0.28, "bursts: each phase has its part",
+           [share])
+
+
+def woken(pid):
+    """how often a process has waited for something"""
+    text = open("/proc/%d/status" % pid).read()
+    return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", text,
+                         re.M).group(1))
+
+
+def try_wakes():
+    """the kernel ends bursts: nobody is woken for that"""
+    release = tuple(map(int, re.findall(r"\d+", os.uname().release)[:2]))
+    if release < (6, 10):
+        tap.skip("bursts that end by themselves", "the kernel is too old")
+        return
+    if not may_bpf():
+        return
+    d = Daemon("woken", "--source", "bpf", "--bursts")
+    began, before = time.monotonic(), woken(d.process.pid)
+    time.sleep(4)
+    took, n = time.monotonic() - began, woken(d.process.pid) - before
+    d.stop()
+    # five bursts a second; to end each would be five more
+    tap.ok(2 <= n / took <= 8, "bursts: woken once for each", [n, took])
+
+
 def try_silent():
     """who connects and says nothing makes no burst longer"""
     if not may_bpf():
@@ -587,8 +632,8 @@ def try_renamed():
 SAMPLED = (try_shares, try_running, try_chain, try_again, try_reload,
            try_crowd, try_events, try_mux, try_made, try_renamed)
 TESTS = (try_words, try_start, try_kills, try_full, try_clock, try_broken,
-         try_who, try_misuse, try_apart, try_sources, try_bursts, try_silent,
-         try_removed, try_fast_clock, try_refused)
+         try_who, try_misuse, try_apart, try_sources, try_bursts, try_phases,
+         try_wakes, try_silent, try_removed, try_fast_clock, try_refused)
 OPTIONS = []
 with tempfile.TemporaryDirectory() as where:
     shares = build("shares", "tests/progs/sample/shares.c")
