@@ -98,7 +98,8 @@ def try_words():
     tap.ok(d.process.returncode == 0 and said.get("pid") == d.process.pid,
            "stop: it ends", [said])
     n = total(rows(d.db, "image"))
-    tap.ok(n >= said["samples"], "with all samples on disk", [n, said])
+    tap.ok(n == said["samples"] and said["unstored"] == 0,
+           "with all samples on disk, of which it tells", [n, said])
     tap.ok(not os.path.exists(file_of(d.db) + ".socket"),
            "and its socket is gone")
     epochs = asked(d.db, "SELECT id, start, end, reason FROM epoch")
@@ -259,18 +260,22 @@ def try_kills():
              "flushed" % KILLS)
 
 
+def fill(disk):
+    with open(disk + "/filler", "wb", buffering=0) as f:
+        while f.seek(0, 2) < 8 << 20:
+            try:
+                f.write(bytes(4 << 10))
+            except OSError:
+                break
+
+
 def try_full():
     disk = os.path.join(where, "disk")
     with small_disk(tap, disk, "8m") as there:
         if not there:
             return
         d = Daemon("disk/db")
-        with open(disk + "/filler", "wb", buffering=0) as f:
-            while f.seek(0, 2) < 8 << 20:
-                try:
-                    f.write(bytes(4 << 10))
-                except OSError:
-                    break
+        fill(disk)
         subprocess.run([shares, "20"], stdout=subprocess.DEVNULL)
         said = d.tell("flush")
         tap.ok(said.get("status") == 4 and "cannot be written" in said["err"],
@@ -286,6 +291,34 @@ def try_full():
         tap.ok(said.get("lost") == 0 and not complaints(d.db) and
                total(rows(d.db, "image")) >= said["samples"],
                "with room again nothing is lost", [said])
+
+
+def try_full_epochs():
+    """epochs that should end on a full disk: not at every look anew"""
+    disk = os.path.join(where, "disk2")
+    with small_disk(tap, disk, "8m") as there:
+        if not there:
+            return
+        d = Daemon("disk2/db", "--epoch", "1")
+        fill(disk)
+        for _ in range(600):
+            said = d.tell("status")
+            if "error" in said:
+                break
+            time.sleep(0.1)
+        for _ in range(6):  # each a look, and a second between them
+            time.sleep(1)
+            said = d.tell("status")
+        tap.ok(1 <= said.get("failed", 0) <= 2 and "cannot be written" in
+               said.get("error", ""), "an epoch cannot end: it waits before "
+               "it tries again", [said])
+        os.unlink(disk + "/filler")
+        said = d.tell("epoch")
+        tap.ok("error" not in said and "failed" not in said and
+               said["epoch"] > 1, "and ends when there is room", [said])
+        d.tell("stop")
+        err = d.process.communicate()[1]
+        tap.ok(err.count("cannot be written") == 1, "it says so once", [err])
 
 
 def try_clock():
@@ -488,6 +521,26 @@ def try_silent():
     for _ in range(3):
         hung.append(socket.socket(socket.AF_UNIX))
         hung[-1].connect(glob.glob(d.db + "/*.socket")[0])
+    said = d.tell("status")
+    hung[-1].setblocking(False)
+    try:
+        there = hung[-1].recv(1) != b""
+    except BlockingIOError:
+        there = True
+    tap.ok(there and said.get("pid") == d.process.pid,
+           "others do not wait for it", [said])
+    descriptors = "/proc/%d/fd" % d.process.pid
+    before = len(os.listdir(descriptors))
+    for _ in range(100):
+        hung.append(socket.socket(socket.AF_UNIX))
+        hung[-1].connect(glob.glob(d.db + "/*.socket")[0])
+    said = d.tell("status")
+    tap.ok(said.get("pid") == d.process.pid and
+           len(os.listdir(descriptors)) <= before + 16,
+           "a hundred of them: a few are kept, and others are served",
+           [said, before, len(os.listdir(descriptors))])
+    hung[-1].sendall(b"status")
+    tap.ok(b"samples" in hung[-1].recv(1000), "who speaks late has his answer")
     said = d.stop()
     most = os.cpu_count() * 5200 * (said["seconds"] + 1)
     tap.ok(said["samples"] - began < 1.4 * most, "a client that says nothing: "
@@ -631,9 +684,10 @@ def try_renamed():
 # each with either source
 SAMPLED = (try_shares, try_running, try_chain, try_again, try_reload,
            try_crowd, try_events, try_mux, try_made, try_renamed)
-TESTS = (try_words, try_start, try_kills, try_full, try_clock, try_broken,
-         try_who, try_misuse, try_apart, try_sources, try_bursts, try_phases,
-         try_wakes, try_silent, try_removed, try_fast_clock, try_refused)
+TESTS = (try_words, try_start, try_kills, try_full, try_full_epochs,
+         try_clock, try_broken, try_who, try_misuse, try_apart, try_sources,
+         try_bursts, try_phases, try_wakes, try_silent, try_removed,
+         try_fast_clock, try_refused)
 OPTIONS = []
 with tempfile.TemporaryDirectory() as where:
     shares = build("shares", "tests/progs/sample/shares.c")
