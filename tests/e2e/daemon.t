@@ -157,9 +157,11 @@ def try_running():
     p = subprocess.Popen([shares, "1000000"], stdout=subprocess.DEVNULL)
     d = Daemon("running")
     time.sleep(0.7)
-    d.stop()
+    said = d.stop()
     p.kill()
     p.wait()
+    tap.ok(said.get("samples") == stored(d.db),
+           "what it tells at its end is all that it has", [said, stored(d.db)])
     tap.ok(of_image(d.db, "shares") > 100,
            "who ran already is known", [rows(d.db, "image")[:5]])
 
