@@ -295,13 +295,31 @@ static uint32_t kernel_image(struct collector *c, const struct kernel_part *p)
 	return harvest_image(&c->harvest, &is);
 }
 
-static void know_kernel(struct collector *c)
+/* by part, and that of what is in none */
+static void name_parts(struct collector *c)
 {
-	kernel_read(&c->kernel);
+	c->kernel_image.n = 0;
 	for (size_t i = 0; i < c->kernel.part.n; i++)
 		vec_push(&c->kernel_image,
 			 kernel_image(c, &c->kernel.part.at[i]));
 	vec_push(&c->kernel_image, kernel_image(c, NULL));
+}
+
+static void know_kernel(struct collector *c)
+{
+	kernel_read(&c->kernel);
+	name_parts(c);
+}
+
+/* the part that an address is in; modules come and go */
+static const struct kernel_part *find_part(struct collector *c, uint64_t addr)
+{
+	const struct kernel_part *p = kernel_find(&c->kernel, addr);
+
+	if (p || !kernel_look_again(&c->kernel))
+		return p;
+	name_parts(c);
+	return kernel_find(&c->kernel, addr);
 }
 
 /* the kernel's symbols are many: to read them takes longer than a burst */
@@ -320,7 +338,7 @@ static void kernel_samples(struct collector *c, const struct space *s,
 
 	if (!c->kernel_image.n)
 		know_kernel(c);
-	p = kernel_find(&c->kernel, x->address);
+	p = find_part(c, x->address);
 	part = p ? (size_t)(p - c->kernel.part.at) : c->kernel.part.n;
 	add(c, c->kernel_image.at[part], s, x,
 	    p ? x->address - p->start : x->address);
