@@ -32,8 +32,8 @@ int main(int argc, char **argv)
 	}
 	table_start(&t);
 	fprintf(stderr, "ready\n");
-	while (!poll(&in, 1, table_schedule(&t)))
-		;
+	while (!poll(&in, 1, table_due(&t)))
+		table_schedule(&t);
 	table_close(&t);
 	return 0;
 }

@@ -6,7 +6,7 @@
 Two loads: bzip2 on every CPU, and compiling small files, as many at a time as
 there are CPUs. Each runs alone and beside
 
-    null, steady    the same interrupts, and a program in the kernel that does
+    null, steady    the same interrupts, and a program in the kernel that counts
     null, bursts    nothing at them
     tally, steady   `tally daemon`, the kernel counts samples
     tally, bursts   the same, in bursts

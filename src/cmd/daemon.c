@@ -218,11 +218,18 @@ static void say_ready(void *wish)
 		(long)getpid());
 }
 
+static void say_trouble(void *wish, const struct err *e)
+{
+	(void)wish;
+	fprintf(stderr, "tally: %s; it tries again\n", e->text);
+}
+
 static int run_here(struct daemon_wish *w)
 {
+	struct daemon_ears ears = {say_ready, say_trouble, w};
 	struct err e;
 
-	return daemon_run(w, say_ready, w, &e) ? cmd_fail(&e) : STATUS_OK;
+	return daemon_run(w, &ears, &e) ? cmd_fail(&e) : STATUS_OK;
 }
 
 /* who waits at the other end hears that all is well: nothing more */
@@ -238,11 +245,19 @@ static void close_pipe(void *pipe)
 	*(int *)pipe = -1;
 }
 
+/* its status says so */
+static void be_silent(void *pipe, const struct err *e)
+{
+	(void)pipe;
+	(void)e;
+}
+
 /* the process that stays */
 static int run_apart(struct daemon_wish *w, int pipe)
 {
+	struct daemon_ears ears = {close_pipe, be_silent, &pipe};
 	struct err e = {0};
-	int status = daemon_run(w, close_pipe, &pipe, &e);
+	int status = daemon_run(w, &ears, &e);
 
 	if (status && pipe >= 0)
 		(void)!write(pipe, &e, sizeof e);

@@ -204,6 +204,19 @@ static double relative_of(struct seen *v, size_t n, double most)
 	return high;
 }
 
+/*
+ * How many degrees of freedom a spread is worth that so many rows tell of. One
+ * from v of them is off by sqrt(2 / v) of itself, and a median by MEDIAN_ERROR
+ * / sqrt(many): of three rows it tells hardly more than a mean does of one.
+ * Where it shows no noise, nothing is taken from it.
+ */
+static double freedom_of_median(double many, double relative)
+{
+	if (relative > 0)
+		many *= 2 / (MEDIAN_ERROR * MEDIAN_ERROR);
+	return fmin(CERTAIN, many);
+}
+
 static void judge_by_most(struct noise *n, struct noise_row *row, size_t nrow)
 {
 	struct seen *v = NEW_ARRAY(struct seen, nrow + 1);
@@ -228,7 +241,7 @@ static void judge_by_most(struct noise *n, struct noise_row *row, size_t nrow)
 		many = sum * sum / squares;
 		n->relative = relative_of(v, k, MEDIAN_CHI *
 					  (1 + MEDIAN_ERROR / sqrt(many)));
-		n->freedom = fmin(CERTAIN, many);
+		n->freedom = freedom_of_median(many, n->relative);
 	}
 	mem_free(v);
 	for (size_t i = 0; i < nrow; i++)

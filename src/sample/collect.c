@@ -63,6 +63,21 @@ static void map(struct collector *c, struct space *s, struct mapping m,
 	space_map(s, &m);
 }
 
+/* by the 24 bytes of a record: size, 3 bytes, build-id; or device and inode */
+static void identify(struct stored_image *is, uint32_t pid, const uint8_t *id,
+		     bool has_id)
+{
+	uint64_t inode;
+
+	if (has_id && id[0] <= 20) {
+		is->build_id_len = id[0];
+		memcpy(is->build_id, id + 4, id[0]);
+	} else if (!has_id) {
+		memcpy(&inode, id + 8, sizeof inode);
+		proc_file(pid, is->path, inode, is);
+	}
+}
+
 /* PERF_RECORD_MMAP2 */
 static void on_mmap(struct collector *c, struct bytes *b, bool has_id)
 {
@@ -76,16 +91,14 @@ static void on_mmap(struct collector *c, struct bytes *b, bool has_id)
 	m.start = bytes_uint(b, 8);
 	m.end = m.start + bytes_uint(b, 8);
 	m.offset = bytes_uint(b, 8);
-	id = bytes_take(b, 24); /* size, 3 bytes, build-id; or the inode */
+	id = bytes_take(b, 24);
 	bytes_uint(b, 8); /* what may be done there, and flags */
 	name = bytes_string(b, PATH_MAX);
 	if (b->bad || !name)
 		return;
 	is = image_named(name);
-	if (has_id && is.kind == IMAGE_FILE && id[0] <= 20) {
-		is.build_id_len = id[0];
-		memcpy(is.build_id, id + 4, id[0]);
-	}
+	if (is.kind == IMAGE_FILE)
+		identify(&is, pid, id, has_id);
 	/* what the record is of stands behind: who, and when at the end */
 	if (bytes_left(b) >= 8)
 		bytes_take(b, bytes_left(b) - 8);
@@ -167,6 +180,8 @@ static void take_map(void *asked, const struct proc_map *p)
 		return;
 	if (is.kind == IMAGE_FILE)
 		proc_build_id(&x->c->ids, x->pid, p, &is);
+	if (is.kind == IMAGE_FILE && !is.build_id_len)
+		proc_file(x->pid, is.path, p->inode, &is);
 	map(x->c, s, m, is, 0); /* over nothing */
 }
 
@@ -280,13 +295,31 @@ static uint32_t kernel_image(struct collector *c, const struct kernel_part *p)
 	return harvest_image(&c->harvest, &is);
 }
 
-static void know_kernel(struct collector *c)
+/* by part, and that of what is in none */
+static void name_parts(struct collector *c)
 {
-	kernel_read(&c->kernel);
+	c->kernel_image.n = 0;
 	for (size_t i = 0; i < c->kernel.part.n; i++)
 		vec_push(&c->kernel_image,
 			 kernel_image(c, &c->kernel.part.at[i]));
 	vec_push(&c->kernel_image, kernel_image(c, NULL));
+}
+
+static void know_kernel(struct collector *c)
+{
+	kernel_read(&c->kernel);
+	name_parts(c);
+}
+
+/* the part that an address is in; modules come and go */
+static const struct kernel_part *find_part(struct collector *c, uint64_t addr)
+{
+	const struct kernel_part *p = kernel_find(&c->kernel, addr);
+
+	if (p || !kernel_look_again(&c->kernel))
+		return p;
+	name_parts(c);
+	return kernel_find(&c->kernel, addr);
 }
 
 /* the kernel's symbols are many: to read them takes longer than a burst */
@@ -305,7 +338,7 @@ static void kernel_samples(struct collector *c, const struct space *s,
 
 	if (!c->kernel_image.n)
 		know_kernel(c);
-	p = kernel_find(&c->kernel, x->address);
+	p = find_part(c, x->address);
 	part = p ? (size_t)(p - c->kernel.part.at) : c->kernel.part.n;
 	add(c, c->kernel_image.at[part], s, x,
 	    p ? x->address - p->start : x->address);

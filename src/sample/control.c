@@ -4,17 +4,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 
-enum { PATIENCE = 1000 }; /* milliseconds, with who asks */
+enum { PATIENCE = 10000 }; /* milliseconds, with who says nothing */
 
 static char *beside(const char *file, const char *suffix)
 {
@@ -94,11 +95,27 @@ static int make_socket(struct control *c, struct err *e)
 	return failed ? -1 : 0;
 }
 
+static int attend(const struct control *c, int fd)
+{
+	struct epoll_event x = {.events = EPOLLIN};
+
+	return epoll_ctl(c->attention, EPOLL_CTL_ADD, fd, &x);
+}
+
+static int make_attention(struct control *c, struct err *e)
+{
+	c->attention = epoll_create1(EPOLL_CLOEXEC);
+	if (c->attention >= 0 && !attend(c, c->socket))
+		return 0;
+	return err_set(e, ERR_MACHINE, "%s: %s", c->path, strerror(errno));
+}
+
 int control_open(struct control *c, const char *file, struct err *e)
 {
 	*c = (struct control)CONTROL_NONE;
 	c->path = beside(file, ".socket");
-	if (!take_lock(c, file, e) && !make_socket(c, e))
+	if (!take_lock(c, file, e) && !make_socket(c, e) &&
+	    !make_attention(c, e))
 		return 0;
 	control_close(c);
 	return -1;
@@ -111,8 +128,21 @@ bool control_is_gone(const struct control *c)
 	return fstat(c->lock, &s) || !s.st_nlink;
 }
 
+/* what is closed gets no attention any more */
+static void drop(struct control *c, size_t i)
+{
+	close(c->client[i].fd);
+	c->clients--;
+	memmove(&c->client[i], &c->client[i + 1],
+		(c->clients - i) * sizeof *c->client);
+}
+
 void control_close(struct control *c)
 {
+	while (c->clients)
+		drop(c, 0);
+	if (c->attention >= 0)
+		close(c->attention);
 	if (c->socket >= 0) {
 		/* where the folder is another one, so is the socket */
 		if (!control_is_gone(c))
@@ -135,11 +165,48 @@ static bool may_ask(int fd)
 	       (!who.uid || who.uid == geteuid());
 }
 
-static bool is_ready(int fd)
+static uint64_t milliseconds(void)
 {
-	struct pollfd p = {fd, POLLIN, 0};
+	struct timespec t;
 
-	return poll(&p, 1, PATIENCE) == 1;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* who stands at the door; if there are too many, the oldest has to go */
+static bool let_in(struct control *c)
+{
+	int fd = accept4(c->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0)
+		return false;
+	if (!may_ask(fd) || attend(c, fd)) {
+		close(fd);
+		return true;
+	}
+	if (c->clients == CONTROL_CLIENTS)
+		drop(c, 0);
+	c->client[c->clients++] = (struct control_client){fd, milliseconds()};
+	return true;
+}
+
+/* true: he has his answer, or will have none */
+static bool serve(const struct control_client *x,
+		  void (*fn)(void *arg, const char *word, char *answer,
+			     size_t room),
+		  void *arg)
+{
+	char word[CONTROL_WORD], answer[CONTROL_ANSWER] = "";
+	ssize_t n = recv(x->fd, word, sizeof word - 1, 0);
+
+	if (n < 0 && errno == EAGAIN)
+		return milliseconds() - x->since > PATIENCE;
+	if (n <= 0)
+		return true;
+	word[n] = 0;
+	fn(arg, word, answer, sizeof answer);
+	(void)!send(x->fd, answer, strlen(answer), MSG_NOSIGNAL);
+	return true;
 }
 
 void control_serve(struct control *c,
@@ -147,20 +214,13 @@ void control_serve(struct control *c,
 			      size_t room),
 		   void *arg)
 {
-	int fd = accept4(c->socket, NULL, NULL, SOCK_CLOEXEC);
-	char word[CONTROL_WORD], answer[CONTROL_ANSWER] = "";
-	ssize_t n;
-
-	if (fd < 0)
-		return;
-	if (may_ask(fd) && is_ready(fd) &&
-	    (n = recv(fd, word, sizeof word - 1, MSG_DONTWAIT)) > 0) {
-		word[n] = 0;
-		fn(arg, word, answer, sizeof answer);
-		(void)!send(fd, answer, strlen(answer),
-			    MSG_NOSIGNAL | MSG_DONTWAIT);
-	}
-	close(fd);
+	for (int i = 0; i < CONTROL_CLIENTS && let_in(c); i++)
+		;
+	for (size_t i = 0; i < c->clients;)
+		if (serve(&c->client[i], fn, arg))
+			drop(c, i);
+		else
+			i++;
 }
 
 /* sends the word, and takes the answer; false: errno says why not */

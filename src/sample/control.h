@@ -10,17 +10,30 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
-enum { CONTROL_WORD = 64, CONTROL_ANSWER = 1024 };
+enum {
+	CONTROL_WORD = 64,
+	CONTROL_ANSWER = 1024,
+	CONTROL_CLIENTS = 16, /* that have not said a word yet */
+};
+
+struct control_client {
+	int fd;
+	uint64_t since; /* milliseconds */
+};
 
 struct control {
 	int lock, socket;
-	char *path; /* of the socket */
+	int attention; /* can be read when somebody is to be served */
+	char *path;    /* of the socket */
+	struct control_client client[CONTROL_CLIENTS]; /* the oldest first */
+	size_t clients;
 };
 
-#define CONTROL_NONE {.lock = -1, .socket = -1}
+#define CONTROL_NONE {.lock = -1, .socket = -1, .attention = -1}
 
 /* -1 and *e: another daemon has the file (its pid is told), or worse */
 int control_open(struct control *c, const char *file, struct err *e);
@@ -28,7 +41,10 @@ int control_open(struct control *c, const char *file, struct err *e);
 bool control_is_gone(const struct control *c);
 /* of one that is none, too */
 void control_close(struct control *c);
-/* answers who waits at the socket, if somebody does */
+/*
+ * Answers all who have said a word. Who has not is not waited for: he may say
+ * it later, for a while, or until too many others are there.
+ */
 void control_serve(struct control *c,
 		   void (*fn)(void *arg, const char *word, char *answer,
 			      size_t room),

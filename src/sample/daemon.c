@@ -13,12 +13,13 @@
 #include <unistd.h>
 
 enum {
-	RETRY = 10,	/* seconds, after a write has failed */
+	RETRY = 10,	/* seconds, after a first write has failed */
 	KEPT = 1 << 20,	/* places with samples that cannot be written */
 };
 
 struct daemon {
 	const struct daemon_wish *w;
+	const struct daemon_ears *ears;
 	struct control control;
 	struct store store;
 	struct sampler sampler;
@@ -31,7 +32,9 @@ struct daemon {
 	uint64_t lost_before[EVENTS]; /* samples, then */
 	uint64_t next_flush;	/* seconds of the steady clock */
 	bool stop;
+	bool ended;	    /* all samples are taken, and none will come */
 	struct err trouble; /* of the last write, if it failed */
+	uint64_t failed;    /* writes, one after the other */
 };
 
 /* --- times: the steady clock decides, whatever is done to the other one */
@@ -125,20 +128,31 @@ static int find_file(struct daemon *d, struct err *e)
 }
 
 /*
- * All samples so far are on disk, or *e: they are kept for the next try, as
- * long as there are not too many.
+ * A write has failed: samples are kept for the next try, as long as there are
+ * not too many. That is later each time, as a disk that is full stays so for a
+ * while; and once is enough to say so.
  */
+static int suffer(struct daemon *d, const struct err *e)
+{
+	uint64_t most = d->w->flush > RETRY ? d->w->flush : RETRY;
+	uint64_t wait = d->failed < 16 ? (uint64_t)RETRY << d->failed : most;
+
+	if (!d->failed++ && !d->stop)
+		d->ears->trouble(d->ears->arg, e);
+	d->trouble = *e;
+	d->next_flush = steady() + (wait < most ? wait : most);
+	collector_shed(&d->collector, KEPT);
+	return -1;
+}
+
+/* all samples so far are on disk, or *e */
 static int flush(struct daemon *d, struct err *e)
 {
-	int status = find_file(d, e) || store_all(d, e);
-
-	d->next_flush = steady() + (status ? RETRY : d->w->flush);
-	if (status) {
-		d->trouble = *e;
-		collector_shed(&d->collector, KEPT);
-		return -1;
-	}
+	if (find_file(d, e) || store_all(d, e))
+		return suffer(d, e);
+	d->next_flush = steady() + d->w->flush;
 	d->trouble = (struct err){0};
+	d->failed = 0;
 	collector_tidy(&d->collector);
 	return 0;
 }
@@ -146,9 +160,19 @@ static int flush(struct daemon *d, struct err *e)
 /* from now on samples are the next epoch's; those of long ago become fewer */
 static int epoch_end(struct daemon *d, const char *reason, struct err *e)
 {
-	return flush(d, e) || epoch_begin(d, reason, e) ||
+	if (flush(d, e))
+		return -1;
+	return epoch_begin(d, reason, e) ||
 	       store_condense(&d->store, &store_rule_usual, d->epoch.start,
-			      e) < 0 ? -1 : 0;
+			      e) < 0 ? suffer(d, e) : 0;
+}
+
+/* the last samples, and no more; what cannot be written is lost */
+static int end(struct daemon *d, struct err *e)
+{
+	d->stop = d->ended = true;
+	sampler_round(&d->sampler, &d->collector, true);
+	return flush(d, e);
 }
 
 /* --- words from the owner */
@@ -217,8 +241,10 @@ static void tell_status(const struct daemon *d, char *to, size_t room)
 			 d->sampler.why_not.text);
 	for (size_t i = 0; i < sizeof figure / sizeof *figure; i++)
 		n += say_number(to + n, room - n, figure[i].name, figure[i].n);
-	if (d->trouble.code)
+	if (d->trouble.code) {
+		n += say_number(to + n, room - n, "failed", d->failed);
 		say(to + n, room - n, "error", d->trouble.text);
+	}
 }
 
 /* control_serve() */
@@ -228,13 +254,16 @@ static void obey(void *daemon, const char *word, char *answer, size_t room)
 	struct err e = {0};
 	int status = 0;
 
-	sampler_round(&d->sampler, &d->collector, false);
-	if (!strcmp(word, "flush"))
+	if (!d->ended)
+		sampler_round(&d->sampler, &d->collector, false);
+	if (d->ended)
+		status = err_set(&e, ERR_MACHINE, "it ends just now");
+	else if (!strcmp(word, "flush"))
 		status = flush(d, &e);
 	else if (!strcmp(word, "epoch"))
 		status = epoch_end(d, "asked for", &e);
 	else if (!strcmp(word, "stop")) /* unless samples would be lost */
-		d->stop = !(status = flush(d, &e));
+		status = flush(d, &e) || end(d, &e);
 	else if (strcmp(word, "status"))
 		status = err_set(&e, ERR_USAGE, "unknown word '%s'", word);
 	if (status)
@@ -263,7 +292,7 @@ static int catch_signals(struct daemon *d, struct err *e)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	d->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	d->attention = epoll_create1(EPOLL_CLOEXEC);
-	if (listen_to(d, d->signals) || listen_to(d, d->control.socket))
+	if (listen_to(d, d->signals) || listen_to(d, d->control.attention))
 		return err_set(e, ERR_MACHINE, "no descriptors: %s",
 			       strerror(errno));
 	return 0;
@@ -300,18 +329,26 @@ static void attend(struct daemon *d)
 	control_serve(&d->control, obey, d);
 }
 
-static void loop(struct daemon *d)
+/* an epoch's end, too, waits if the last write has failed */
+static void write_what_is_due(struct daemon *d)
 {
+	bool due = steady() >= d->next_flush;
 	struct err e;
 
+	if (steady() >= d->epoch_began + d->w->epoch && (due || !d->failed))
+		epoch_end(d, "time", &e);
+	else if (due)
+		flush(d, &e);
+}
+
+static void loop(struct daemon *d)
+{
 	while (!d->stop) {
 		sampler_wait(&d->sampler, d->attention);
 		sampler_round(&d->sampler, &d->collector, false);
 		attend(d);
-		if (steady() >= d->epoch_began + d->w->epoch)
-			epoch_end(d, "time", &e);
-		else if (steady() >= d->next_flush)
-			flush(d, &e);
+		if (!d->stop)
+			write_what_is_due(d);
 	}
 }
 
@@ -327,19 +364,23 @@ static void free_all(struct daemon *d)
 		close(d->attention);
 }
 
-int daemon_run(const struct daemon_wish *w, void (*ready)(void *arg),
-	       void *arg, struct err *e)
+int daemon_run(const struct daemon_wish *w, const struct daemon_ears *ears,
+	       struct err *e)
 {
-	struct daemon d = {.w = w, .signals = -1, .attention = -1,
+	struct daemon d = {.w = w, .ears = ears, .signals = -1, .attention = -1,
 			   .control = CONTROL_NONE,
 			   .collector.harvest.names = w->apart};
 	int status = begin(&d, e);
 
 	if (!status) {
-		ready(arg);
+		ears->ready(ears->arg);
 		loop(&d);
-		sampler_round(&d.sampler, &d.collector, true);
-		status = flush(&d, e);
+		if (!d.ended)
+			status = end(&d, e);
+		else if (d.trouble.code) {
+			*e = d.trouble;
+			status = -1;
+		}
 	}
 	free_all(&d);
 	return status ? -1 : 0;

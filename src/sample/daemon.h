@@ -26,18 +26,24 @@ struct daemon_wish {
 	const char *const *apart; /* processes with profiles of their own */
 };
 
+/* who hears of it: that samples begin; that writing begins to fail */
+struct daemon_ears {
+	void (*ready)(void *arg);
+	void (*trouble)(void *arg, const struct err *e);
+	void *arg;
+};
+
 /*
- * Runs until it is told to stop, by its owner or by SIGINT, SIGTERM or SIGHUP;
- * ready() is called when samples begin. -1 and *e: it could not begin, or not
- * all samples are on disk.
+ * Runs until it is told to stop, by its owner or by SIGINT, SIGTERM or SIGHUP.
+ * -1 and *e: it could not begin, or not all samples are on disk.
  */
-int daemon_run(const struct daemon_wish *w, void (*ready)(void *arg),
-	       void *arg, struct err *e);
+int daemon_run(const struct daemon_wish *w, const struct daemon_ears *ears,
+	       struct err *e);
 
 /*
  * Tells this host's daemon of a directory "status", "flush", "epoch" or "stop";
  * the answer is of lines "NAME<TAB>VALUE". "error" is what went wrong there.
- * After "stop" there is none any more.
+ * After "stop" there is none any more, and the answer is of all that it had.
  */
 int daemon_ask(const char *directory, const char *word,
 	       char answer[CONTROL_ANSWER], struct err *e);

@@ -140,7 +140,7 @@ int event_open(const struct event *v, pid_t pid, int cpu, bool news)
 	struct perf_event_attr a = attributes(v);
 
 	a.inherit = a.enable_on_exec = pid != EVENT_EVERYBODY;
-	a.exclude_idle = 1;
+	a.exclude_idle = !v->idle;
 	a.mmap = a.mmap2 = a.build_id = news;
 	a.comm = a.comm_exec = news;
 	a.task = news;

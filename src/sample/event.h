@@ -25,6 +25,7 @@ struct event {
 	uint64_t period; /* nanoseconds, cycles; 0: the kernel finds it */
 	uint64_t rate;	 /* samples per second that are asked for */
 	bool kernel;	 /* samples in the kernel, too */
+	bool idle;	 /* and of nobody, while a CPU is idle */
 	uint8_t precise; /* how near to what it is of, as far as it goes */
 };
 
@@ -45,9 +46,9 @@ int event_choose(struct event *v, uint64_t rate, struct err *e);
 int event_check(struct event *v, struct err *e);
 /*
  * A descriptor for a process and what it starts, on one CPU, from its next
- * execution on, or for everybody there, once it is enabled; but not for nobody:
- * a CPU that is idle has no samples. news: it tells what is mapped where as
- * well, and who begins and ends. -1 and errno.
+ * execution on, or for everybody there, once it is enabled; an idle CPU has no
+ * samples but by the event's wish. news: it tells what is mapped where as well,
+ * and who begins and ends. -1 and errno.
  */
 int event_open(const struct event *v, pid_t pid, int cpu, bool news);
 /* one that samples nothing, for who wants only the news */

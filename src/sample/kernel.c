@@ -6,15 +6,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/bisect.h"
 #include "base/bytes.h"
+
+enum { MOMENT = 10 }; /* seconds; code of no module may run all the time */
+
+static uint64_t steady(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec;
+}
+
+static FILE *open_in(const struct kernel *k, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/%s", k->proc ? k->proc : "/proc",
+		 name);
+	return fopen(path, "re");
+}
 
 /* the words of "ADDRESS TYPE NAME" that say where the kernel's text is */
 static void read_text(struct kernel *k)
 {
 	struct kernel_part p = {.name = "[kernel]"};
-	FILE *f = fopen("/proc/kallsyms", "re");
+	FILE *f = open_in(k, "kallsyms");
 	char line[512], name[256];
 	uint64_t addr;
 
@@ -35,7 +55,7 @@ static void read_text(struct kernel *k)
 /* "NAME SIZE USERS BY STATE ADDRESS" */
 static void read_modules(struct kernel *k)
 {
-	FILE *f = fopen("/proc/modules", "re");
+	FILE *f = open_in(k, "modules");
 	char line[1024], name[MODULE_NAME - 2];
 	uint64_t size, addr;
 
@@ -61,14 +81,51 @@ static int part_order(const void *a, const void *b)
 	return p->start < q->start ? -1 : p->start > q->start;
 }
 
-void kernel_read(struct kernel *k)
+/* those that there are now, beside the kernel itself */
+static void look(struct kernel *k)
 {
-	*k = (struct kernel){0};
-	read_text(k);
+	k->looked = steady();
 	if (k->part.n)
 		read_modules(k);
 	mem_sort(k->part.at, k->part.n, sizeof *k->part.at, part_order);
+}
+
+void kernel_read(struct kernel *k)
+{
+	*k = (struct kernel){.proc = k->proc};
+	read_text(k);
+	look(k);
 	k->build_id_len = kernel_build_id(k->build_id);
+}
+
+static bool is_same(const struct kernel *a, const struct kernel *b)
+{
+	const struct kernel_part *p = a->part.at, *q = b->part.at;
+
+	if (a->part.n != b->part.n)
+		return false;
+	for (size_t i = 0; i < a->part.n; i++)
+		if (p[i].start != q[i].start || p[i].end != q[i].end ||
+		    strcmp(p[i].name, q[i].name))
+			return false;
+	return true;
+}
+
+bool kernel_look_again(struct kernel *k)
+{
+	struct kernel old = *k;
+	bool changed;
+
+	if (!k->part.n || steady() < k->looked + MOMENT)
+		return false;
+	memset(&k->part, 0, sizeof k->part);
+	for (size_t i = 0; i < old.part.n; i++)
+		if (!old.part.at[i].module)
+			vec_push(&k->part, old.part.at[i]);
+	look(k);
+	changed = !is_same(&old, k);
+	vec_free(&old.part);
+	return changed;
 }
 
 const struct kernel_part *kernel_find(const struct kernel *k, uint64_t addr)

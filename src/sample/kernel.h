@@ -16,13 +16,20 @@ struct kernel_part {
 };
 
 struct kernel {
+	const char *proc; /* where it is told; NULL: in /proc */
 	VEC(struct kernel_part) part; /* by start */
+	uint64_t looked; /* at its modules; seconds of the steady clock */
 	uint8_t build_id[KERNEL_BUILD_ID];
 	uint32_t build_id_len;
 };
 
 /* without the right to know addresses there are no parts */
 void kernel_read(struct kernel *k);
+/*
+ * An address is in no part: perhaps a module was loaded. Looks, if that was not
+ * done a moment ago; true: parts are others now.
+ */
+bool kernel_look_again(struct kernel *k);
 /* the part that the address is in, or NULL */
 const struct kernel_part *kernel_find(const struct kernel *k, uint64_t addr);
 void kernel_free(struct kernel *k);

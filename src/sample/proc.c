@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "elf/needs.h"
 
@@ -36,6 +37,7 @@ bool proc_each_map(uint32_t pid,
 		    !strchr(may, 'x'))
 			continue;
 		snprintf(file, sizeof file, "%s %s", device, inode);
+		m.inode = strtoull(inode, NULL, 10);
 		fn(arg, &m);
 	}
 	fclose(f);
@@ -116,6 +118,20 @@ void proc_build_id(struct proc_ids *ids, uint32_t pid,
 	}
 	is->build_id_len = ids->v.at[i].build_id_len;
 	memcpy(is->build_id, ids->v.at[i].build_id, sizeof is->build_id);
+}
+
+void proc_file(uint32_t pid, const char *path, uint64_t inode,
+	       struct stored_image *is)
+{
+	char there[NAME + PATH_MAX];
+	struct stat s;
+
+	is->has_file = true;
+	is->file = (struct file_id){.inode = inode & INT64_MAX};
+	snprintf(there, sizeof there, "/proc/%" PRIu32 "/root%s", pid, path);
+	/* who is gone had the same files as we, or others of other numbers */
+	if ((!stat(there, &s) || !stat(path, &s)) && s.st_ino == inode)
+		is->file = file_id_of(&s);
 }
 
 void proc_ids_free(struct proc_ids *ids)

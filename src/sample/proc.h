@@ -15,6 +15,7 @@ struct proc_map {
 	uint64_t start, end, offset;
 	const char *name; /* "" of memory that nobody has named */
 	const char *file; /* which of all files it is: device and inode */
+	uint64_t inode;
 };
 
 /* false: there is no such process, or it is not ours to know */
@@ -37,6 +38,13 @@ struct proc_ids {
 /* sets the build-id of what a process has mapped there; none if unknown */
 void proc_build_id(struct proc_ids *ids, uint32_t pid,
 		   const struct proc_map *m, struct stored_image *is);
+/*
+ * Sets which file it is that a process has mapped, by its path, one without a
+ * build-id. What has that path by now may be another one: then only the number
+ * is known, and it never is the same.
+ */
+void proc_file(uint32_t pid, const char *path, uint64_t inode,
+	       struct stored_image *is);
 void proc_ids_free(struct proc_ids *ids);
 
 #endif

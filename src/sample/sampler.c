@@ -8,7 +8,7 @@
 #include "sample/event_name.h"
 
 enum {
-	ROUND = 1000,	  /* milliseconds between looks, at most */
+	ROUND = 1000,	 /* milliseconds between looks at rings, at most */
 	DEAF_ROUNDS = 2, /* after these all that was there has been told */
 };
 
@@ -101,25 +101,36 @@ void sampler_start(struct sampler *s, struct collector *c)
 
 /* --- going on */
 
-/* the time until `end`, or until something else is due in between */
-static int time_left(struct sampler *s, int64_t end)
+/*
+ * It is time to look at what there is. Where the table is due now and then
+ * anyway nobody is woken for that alone, and it is before a burst, not in one.
+ */
+static void wait_counted(struct sampler *s, int also, int64_t end)
 {
-	int64_t left = end - milliseconds();
-	int due = s->counted ? table_schedule(&s->table) : -1;
+	for (;;) {
+		int due = table_due(&s->table);
 
-	if (left < 0)
-		left = 0;
-	return due >= 0 && due < left ? due : (int)left;
+		if (due <= 0 &&
+		    (milliseconds() >= end || table_is_full(&s->table)))
+			return;
+		if (!due) {
+			table_schedule(&s->table);
+			due = table_due(&s->table);
+		}
+		if (due < 0)
+			due = (int)(end - milliseconds());
+		if (rings_wait(&s->rings, also, due > 0 ? due : 0))
+			return;
+	}
 }
 
 void sampler_wait(struct sampler *s, int also)
 {
-	int patience = s->counted ? table_patience(&s->table) : ROUND;
-	int64_t end = milliseconds() + (patience < ROUND ? patience : ROUND);
-
-	while (!rings_wait(&s->rings, also, time_left(s, end)) &&
-	       milliseconds() < end)
-		;
+	if (s->counted)
+		wait_counted(s, also, milliseconds() +
+				      table_patience(&s->table));
+	else
+		rings_wait(&s->rings, also, ROUND);
 }
 
 static void take_lost(struct sampler *s, struct collector *c)

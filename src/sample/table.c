@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@ enum {
 	LEAST_PAUSE = 1,  /* milliseconds */
 	SLICE = 100,	  /* the same, where there are no bursts */
 	SLICED = 60,	  /* generations, once that is asked for */
+	ROUND = 1000,	  /* milliseconds of a generation, at most */
+	SELDOM = 2000,	  /* the same, where nothing is in a hurry */
 };
 
 static const uint64_t MILLISECOND = 1000000;
@@ -122,7 +125,7 @@ static int map_all(struct table *t, struct err *e)
 static int open_tap(struct table *t, uint32_t event, int cpu)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, o, .perf_event.bpf_cookie = event);
-	struct tap x = {.event = event, .link = -1};
+	struct tap x = {.event = event, .cpu = (uint32_t)cpu, .link = -1};
 
 	x.fd = event_open(&t->event[event], EVENT_EVERYBODY, cpu, false);
 	if (x.fd < 0)
@@ -138,6 +141,7 @@ static int open_taps(struct table *t, const struct table_wish *w,
 {
 	for (uint32_t i = 0; i < w->events; i++) {
 		t->event[i] = event_faster(&w->event[i], t->times);
+		t->event[i].idle = t->ends; /* there bursts end, too */
 		t->rate += w->event[i].rate;
 		for (int cpu = 0; cpu < (int)t->cpus; cpu++) {
 			if (!open_tap(t, i, cpu))
@@ -167,6 +171,20 @@ static uint64_t burst_times(const struct table_wish *w)
 	return w->bursts ? times : 1;
 }
 
+/*
+ * Since Linux 6.10 the kernel asks the program whether an overflow is one; it
+ * does not before, and we have to end bursts.
+ */
+static bool kernel_ends(void)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	return !uname(&u) &&
+	       sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 10));
+}
+
 int table_open(struct table *t, const struct table_wish *w, struct err *e)
 {
 	*t = (struct table){.random = (uint64_t)time(NULL) ^
@@ -175,6 +193,7 @@ int table_open(struct table *t, const struct table_wish *w, struct err *e)
 			    .events = (uint32_t)w->events,
 			    .turns = w->turns && w->events > 1,
 			    .times = burst_times(w)};
+	t->ends = t->times > 1 && kernel_ends();
 	if (see_numbers(e) || load(t, w, e) || map_all(t, e) ||
 	    open_taps(t, w, e)) {
 		table_close(t);
@@ -237,6 +256,34 @@ void table_census(struct table *t, records *to)
 /* --- when */
 
 /*
+ * A burst of an event on a CPU, that the kernel ends (bpf/table.bpf.c): it is
+ * allowed one overflow more, unless it has not had the last one yet. Then it
+ * goes on, or was only stopped for another's turn.
+ */
+static void light(const struct table *t, const struct tap *x)
+{
+	uint32_t bit = 1u << x->event;
+	bool lit = __atomic_fetch_or(&t->cpu[x->cpu].lit, bit,
+				     __ATOMIC_SEQ_CST) & bit;
+
+	ioctl(x->fd, lit ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_REFRESH,
+	      lit ? 0 : 1);
+}
+
+/* on, or off if it has no turn; most bursts of the kernel's are off by then */
+static void switch_one(const struct table *t, const struct tap *x, bool on)
+{
+	bool its = !t->turns || x->event == t->turn;
+
+	if (on && its && t->ends)
+		light(t, x);
+	else if (on && its)
+		ioctl(x->fd, PERF_EVENT_IOC_ENABLE, 0);
+	else
+		ioctl(x->fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+/*
  * All of them, or those whose turn it is. One may have to wait for its CPU, for
  * milliseconds: it is since the mean of their times.
  */
@@ -245,13 +292,9 @@ static void switch_all(struct table *t, bool on)
 	uint64_t began = steady(), late = 0;
 
 	for (size_t i = 0; i < t->tap.n; i++) {
-		bool its = !t->turns || t->tap.at[i].event == t->turn;
-
-		ioctl(t->tap.at[i].fd, on && its ? PERF_EVENT_IOC_ENABLE :
-						   PERF_EVENT_IOC_DISABLE, 0);
+		switch_one(t, &t->tap.at[i], on);
 		late += steady() - began;
 	}
-	t->on = on;
 	t->since = began + (t->tap.n ? late / t->tap.n : 0);
 }
 
@@ -264,12 +307,6 @@ static void set_now(const struct table *t, uint32_t cpu)
 			 __ATOMIC_SEQ_CST);
 }
 
-/* nothing is counted in the generation's last slice any more, or not now */
-static void end_slice(struct slices *s)
-{
-	s->to[s->n - 1] = steady();
-}
-
 /* the next slice of this generation begins; the last one there is goes on */
 static void next_slice(struct table *t)
 {
@@ -280,7 +317,7 @@ static void next_slice(struct table *t)
 	s->from[s->n++] = steady();
 	for (uint32_t i = 0; i < t->cpus; i++)
 		set_now(t, i);
-	if (t->on)
+	if (t->times == 1)
 		s->to[s->n - 2] = steady();
 }
 
@@ -289,19 +326,14 @@ void table_slice(struct table *t)
 	t->sliced = SLICED;
 }
 
-/* samples begin; those of a burst end by themselves */
-static void switch_on(struct table *t, uint64_t milliseconds)
+/* a burst's samples, and with them a slice, end then */
+static void set_until(struct table *t, uint64_t until)
 {
-	t->until = steady() + milliseconds * MILLISECOND;
-	for (uint32_t i = 0; i < t->cpus; i++)
-		__atomic_store_n(&t->cpu[i].until, t->until, __ATOMIC_RELEASE);
-	switch_all(t, true);
-}
+	struct slices *s = &t->slices[t->generation];
 
-void table_start(struct table *t)
-{
-	t->slices[t->generation].from[0] = steady();
-	switch_on(t, t->times > 1 ? BURST : SLICE);
+	t->until = s->to[s->n - 1] = until;
+	for (uint32_t i = 0; i < t->cpus; i++)
+		__atomic_store_n(&t->cpu[i].until, until, __ATOMIC_RELEASE);
 }
 
 /* from half of it to one and a half */
@@ -312,35 +344,30 @@ static uint64_t about(struct table *t, uint64_t n)
 }
 
 /*
- * The end of a burst. The pause is random, but what it is too long, be it by
- * chance or since somebody else had the processor, the next one makes good:
- * each stretch of time has its burst, somewhere in it.
+ * When the next burst begins, if this one ends then. The pause is random, but
+ * what it is too long, be it by chance or since somebody else had the
+ * processor, the next one makes good: each stretch of time has its burst,
+ * somewhere in it.
  */
-static void pause_now(struct table *t)
+static void plan_pause(struct table *t)
 {
-	uint64_t began = t->since, end = t->until, mean;
-	uint64_t least = LEAST_PAUSE * MILLISECOND;
-	int64_t due, pause;
+	uint64_t mean = t->until > t->since ?
+				(t->times - 1) * (t->until - t->since) : 0;
+	int64_t least = LEAST_PAUSE * (int64_t)MILLISECOND;
+	int64_t due = (int64_t)mean - t->late;
+	int64_t pause = due + (int64_t)about(t, mean) - (int64_t)mean;
 
-	switch_all(t, false);
-	end_slice(&t->slices[t->generation]);
-	if (t->since > end) /* the pause has begun without us */
-		t->late += (int64_t)(t->since - end);
-	else
-		end = t->since;
-	mean = end > began ? (t->times - 1) * (end - began) : 0;
-	due = (int64_t)mean - t->late;
-	pause = due + (int64_t)about(t, mean) - (int64_t)mean;
-	t->until = t->since + least;
-	if (pause > (int64_t)least)
-		t->until = t->since + (uint64_t)pause;
-	t->late = (int64_t)(t->until - t->since) - due;
+	if (pause < least)
+		pause = least;
+	t->too_long = pause - due;
+	t->next = t->until + (uint64_t)pause;
 }
 
-void table_rest(struct table *t)
+static void burst_now(struct table *t)
 {
-	if (t->times > 1 && t->on)
-		pause_now(t);
+	set_until(t, steady() + BURST * MILLISECOND);
+	switch_all(t, true);
+	t->to_end = !t->ends;
 }
 
 /* the next event's turn */
@@ -349,43 +376,69 @@ static void turn_now(struct table *t)
 	t->turn = (t->turn + 1) % t->events;
 }
 
-static void burst_now(struct table *t)
+static void next_burst(struct table *t)
 {
-	uint64_t due = t->until;
-
 	turn_now(t);
 	next_slice(t);
-	switch_on(t, BURST);
-	t->late += (int64_t)(t->since - due);
+	burst_now(t);
+	t->late = t->too_long + (int64_t)(t->since - t->next);
+	plan_pause(t);
 }
 
-static void slice_now(struct table *t, uint64_t now)
+static void slice_now(struct table *t)
 {
 	next_slice(t);
 	if (t->turns) {
 		turn_now(t);
 		switch_all(t, true);
 	}
-	t->since = now;
-	t->until = now + SLICE * MILLISECOND;
+	t->next = steady() + SLICE * MILLISECOND;
 }
 
-int table_schedule(struct table *t)
+void table_start(struct table *t)
 {
-	uint64_t now = steady();
+	t->slices[t->generation].from[0] = steady();
+	if (t->times > 1) {
+		burst_now(t);
+		plan_pause(t);
+		return;
+	}
+	switch_all(t, true);
+	t->next = steady() + SLICE * MILLISECOND;
+}
+
+int table_due(const struct table *t)
+{
+	uint64_t now = steady(), next = t->to_end ? t->until : t->next;
 
 	if (t->times == 1 && !t->sliced && !t->turns)
 		return -1;
-	if (now >= t->until) {
-		if (t->times == 1)
-			slice_now(t, now);
-		else if (t->on)
-			pause_now(t);
-		else
-			burst_now(t);
-		now = t->since;
+	return next <= now ? 0 :
+	       (int)((next - now + MILLISECOND - 1) / MILLISECOND);
+}
+
+void table_schedule(struct table *t)
+{
+	if (table_due(t))
+		return;
+	if (t->times == 1) {
+		slice_now(t);
+	} else if (t->to_end) {
+		switch_all(t, false);
+		t->to_end = false;
+	} else {
+		next_burst(t);
 	}
-	return (int)((t->until - now + MILLISECOND - 1) / MILLISECOND);
+}
+
+void table_rest(struct table *t)
+{
+	uint64_t now = steady();
+
+	if (t->times == 1 || now >= t->until)
+		return;
+	set_until(t, now);
+	plan_pause(t);
 }
 
 /* --- what is counted */
@@ -404,9 +457,30 @@ static struct four_way_entry *spill_of(const struct table *t, uint32_t cpu,
 }
 
 /* at worst no two samples are at one place, and bursts come too soon */
+static uint64_t patience(const struct table *t)
+{
+	return FOUR_WAY_SPILL * UINT64_C(1000) / (2 * t->rate + 1);
+}
+
 int table_patience(const struct table *t)
 {
-	return (int)(FOUR_WAY_SPILL * UINT64_C(1000) / (2 * t->rate + 1));
+	uint64_t most = t->times > 1 && !t->sliced ? SELDOM : ROUND;
+
+	/* bursts look whether there is room: see table_is_full() */
+	if (t->times == 1 && patience(t) < most)
+		most = patience(t);
+	return (int)most;
+}
+
+bool table_is_full(const struct table *t)
+{
+	uint64_t burst = t->rate * t->times * BURST / 1000;
+
+	for (uint32_t i = 0; i < t->cpus; i++)
+		if (t->cpu[i].spilled[t->generation] + 2 * burst >
+		    FOUR_WAY_SPILL)
+			return t->times > 1;
+	return false;
 }
 
 /* see bpf/table.bpf.c for why this is enough */
@@ -424,8 +498,8 @@ void table_flip(struct table *t)
 		while (__atomic_load_n(&t->cpu[i].busy, __ATOMIC_ACQUIRE))
 			sched_yield();
 	}
-	if (t->on)
-		end_slice(old);
+	if (t->times == 1)
+		old->to[old->n - 1] = steady();
 	for (size_t i = 0; i < t->tap.n; i++)
 		event_jitter(&t->event[t->tap.at[i].event], t->tap.at[i].fd,
 			     &t->random);

@@ -42,7 +42,7 @@ struct table_wish {
 /* an event on a CPU, and the program that is tied to it */
 struct tap {
 	int fd, link;
-	uint32_t event;
+	uint32_t event, cpu;
 };
 
 /* how a generation's time is sliced, in nanoseconds of the steady clock */
@@ -69,9 +69,12 @@ struct table {
 	uint64_t random;
 	/* bursts, or slices that nothing separates */
 	uint64_t times; /* as often; 1: there are none */
-	bool on;
-	uint64_t since, until;
-	int64_t late; /* the last pause was longer than it should have been */
+	bool ends;	/* the kernel ends them */
+	bool to_end;	/* it does not, and we have not yet */
+	uint64_t since, until; /* of the last burst */
+	uint64_t next;	/* when something is due */
+	/* the pauses before it and behind are longer than they should be */
+	int64_t late, too_long;
 };
 
 /* a record of one who is there: a number, and who that is now */
@@ -92,15 +95,19 @@ void table_census(struct table *t, records *to);
  * there are more entries then.
  */
 void table_slice(struct table *t);
-/* does what is due; the milliseconds until it is to be called again, or -1 */
-int table_schedule(struct table *t);
+/* the milliseconds until something is due, 0: it is; -1: it never will be */
+int table_due(const struct table *t);
+/* does what is due, if it is */
+void table_schedule(struct table *t);
 /*
  * No burst is on from now until that is called: what its caller does in the
  * meantime may take long, and would be counted as often as nothing else.
  */
 void table_rest(struct table *t);
-/* milliseconds that there is room for, whatever happens */
+/* milliseconds after which it should be flipped */
 int table_patience(const struct table *t);
+/* it should be flipped before the next burst, which may not have room */
+bool table_is_full(const struct table *t);
 /*
  * From now on samples are counted in the other generation, and all that are in
  * this one are there for table_take(), which tells them once.

@@ -44,7 +44,7 @@ static int check_bytes(const struct map *m, struct err *e)
 bool legend_open(struct legend *g)
 {
 	struct object_id id = {g->map->path, g->map->build_id,
-			       g->map->build_id_len};
+			       g->map->build_id_len, NULL};
 
 	if (g->opened)
 		return g->here;

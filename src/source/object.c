@@ -86,6 +86,25 @@ static int check_build(Dwfl_Module *m, const struct object_id *id,
 				  wanted));
 }
 
+/* it is the file that it should be, if that is known */
+static int check_file(int fd, const struct object_id *id, struct err *e)
+{
+	struct file_id there;
+	struct stat s;
+
+	if (!id->file)
+		return 0;
+	if (fstat(fd, &s))
+		return err_set(e, ERR_INPUT, "%s: %s", id->path,
+			       strerror(errno));
+	there = file_id_of(&s);
+	if (file_id_same(&there, id->file))
+		return 0;
+	return err_set(e, ERR_INPUT, "%s: it has changed since it was "
+		       "measured, and has no build-id: its symbols are not "
+		       "used", id->path);
+}
+
 /* takes over the descriptor */
 static int report(struct object *o, const struct object_id *id, int fd,
 		  struct err *e)
@@ -111,6 +130,10 @@ int object_open(struct object *o, const struct object_id *id, struct err *e)
 	if (fd < 0)
 		return err_set(e, ERR_INPUT, "%s: %s", id->path,
 			       strerror(errno));
+	if (check_file(fd, id, e)) {
+		close(fd);
+		return -1;
+	}
 	if (report(o, id, fd, e)) {
 		object_close(o);
 		return -1;

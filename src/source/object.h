@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "store/file_id.h"
 
 struct object {
 	Dwfl *dwfl;
@@ -23,6 +24,7 @@ struct object_id {
 	const char *path;
 	const uint8_t *build_id;
 	uint32_t build_id_len; /* 0: not known */
+	const struct file_id *file; /* or NULL: not known */
 };
 
 /* addresses are those of the file. On -1 nothing needs closing */

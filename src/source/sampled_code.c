@@ -34,7 +34,8 @@ struct sampled_code {
 
 static void open_file(struct sampled_code *c, const struct stored_image *is)
 {
-	struct object_id id = {is->path, is->build_id, is->build_id_len};
+	struct object_id id = {is->path, is->build_id, is->build_id_len,
+			       is->has_file ? &is->file : NULL};
 	struct err e;
 
 	c->here = !object_open(&c->object, &id, &c->why);

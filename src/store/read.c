@@ -3,6 +3,7 @@
  * that could be wrong with it is looked for here.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "store/sql.h"
@@ -153,6 +154,22 @@ static int image_at(const struct sql *q, int first, struct stored_image *x,
 	return 0;
 }
 
+/* which file it was, in columns from `first` on, if that is known */
+static int file_at(const struct sql *q, int first, struct stored_image *x,
+		   struct err *e)
+{
+	x->has_file = sqlite3_column_type(q->st, first) != SQLITE_NULL;
+	return x->has_file &&
+	       (count_at(q, first + 1, "the device of a file",
+			 &x->file.device, e) ||
+		count_at(q, first + 2, "the number of a file",
+			 &x->file.inode, e) ||
+		count_at(q, first + 3, "the size of a file", &x->file.size,
+			 e) ||
+		count_at(q, first + 4, "the time of a file",
+			 &x->file.changed, e)) ? -1 : 0;
+}
+
 /* a run in column `data`, of as many samples as the column before says */
 static int run_at(const struct sql *q, int data, run *r, struct err *e)
 {
@@ -174,16 +191,19 @@ static int run_at(const struct sql *q, int data, run *r, struct err *e)
 static struct sql begin_runs(struct store *s, int64_t epoch,
 			     const char *process)
 {
-	static const char all[] =
-		"SELECT image, event, kind, path, build_id, count, data "
-		"FROM samples LEFT JOIN image ON image.id = image "
-		"WHERE epoch = ? ORDER BY 1, 2";
-	static const char apart[] =
-		"SELECT image, event, kind, path, build_id, count, data "
-		"FROM apart LEFT JOIN image ON image.id = image "
-		"WHERE epoch = ? AND name = ? ORDER BY 1, 2";
-	struct sql q = sql_begin(s, process ? apart : all);
+	bool files = s->version >= STORE_FILE;
+	char text[400];
+	struct sql q;
 
+	snprintf(text, sizeof text,
+		 "SELECT r.image, event, kind, path, build_id, count, data, %s "
+		 "FROM %s r LEFT JOIN image ON image.id = r.image %s "
+		 "WHERE epoch = ? %s ORDER BY 1, 2",
+		 files ? "file.image, device, inode, size, changed" : "NULL",
+		 process ? "apart" : "samples",
+		 files ? "LEFT JOIN file ON file.image = r.image" : "",
+		 process ? "AND name = ?" : "");
+	q = sql_begin(s, text);
 	sql_number(&q, epoch);
 	if (process)
 		sql_text(&q, process);
@@ -206,6 +226,7 @@ int store_each_run(struct store *s, int64_t epoch, const char *process,
 		r.image = sqlite3_column_int64(q.st, 0);
 		r.event = sqlite3_column_int64(q.st, 1);
 		result = image_at(&q, 2, &r.of, e) ||
+			 file_at(&q, 7, &r.of, e) ||
 			 run_at(&q, 6, &r.samples, e) ? -1 : fn(arg, &r, e);
 	}
 	vec_free(&r.samples);

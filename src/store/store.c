@@ -50,6 +50,8 @@ static const struct table {
 	 " PRIMARY KEY(epoch, name, image, event)) WITHOUT ROWID"},
 	{3, "procedure", "CREATE TABLE procedure(image INT, start INT,"
 	 " end INT, name TEXT, PRIMARY KEY(image, start)) WITHOUT ROWID"},
+	{4, "file", "CREATE TABLE file(image INTEGER PRIMARY KEY, device INT,"
+	 " inode INT, size INT, changed INT)"},
 };
 
 enum { TABLES = sizeof tables / sizeof *tables };

@@ -11,11 +11,13 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "store/file_id.h"
 #include "store/run.h"
 
 enum {
-	STORE_VERSION = 3,
+	STORE_VERSION = 4,
 	STORE_APART = 3, /* since that version processes are kept apart */
+	STORE_FILE = 4,	 /* since that one it is known which file it was */
 	STORE_BUILD_ID = 32,
 	STORE_HOST = 256,
 };
@@ -45,6 +47,8 @@ struct stored_image {
 	const char *path;
 	uint8_t build_id[STORE_BUILD_ID];
 	uint32_t build_id_len; /* 0: it has none */
+	bool has_file; /* then this says which file it was */
+	struct file_id file;
 };
 
 /* what an epoch is about */

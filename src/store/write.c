@@ -48,12 +48,65 @@ int store_epoch_end(struct store *s, int64_t epoch, uint64_t end,
 	return sql_end(&q, e);
 }
 
+/* the image that is of that file; 0: there is none yet */
+static int64_t image_of_file(struct store *s, const struct stored_image *x,
+			     struct err *e)
+{
+	struct sql q = sql_begin(s, "SELECT id FROM image JOIN file ON image ="
+				 " id WHERE path = ? AND kind = ? AND inode ="
+				 " ? AND size = ? AND changed = ?");
+	int64_t id;
+
+	sql_text(&q, x->path);
+	sql_number(&q, x->kind);
+	sql_number(&q, (int64_t)x->file.inode);
+	sql_number(&q, (int64_t)x->file.size);
+	sql_number(&q, (int64_t)x->file.changed);
+	id = sql_row(&q) ? sqlite3_column_int64(q.st, 0) : 0;
+	return sql_end(&q, e) ? -1 : id;
+}
+
+/* no build-id is like any other, so one path may have many such */
+static int64_t new_image(struct store *s, const struct stored_image *x,
+			 struct err *e)
+{
+	struct sql q = sql_begin(s, "INSERT INTO image(kind, path, build_id) "
+				 "VALUES(?, ?, NULL) RETURNING id");
+	int64_t id;
+
+	sql_number(&q, x->kind);
+	sql_text(&q, x->path);
+	id = number_of(&q, e);
+	if (id < 0)
+		return -1;
+	q = sql_begin(s, "INSERT INTO file VALUES(?, ?, ?, ?, ?)");
+	sql_number(&q, id);
+	sql_number(&q, (int64_t)x->file.device);
+	sql_number(&q, (int64_t)x->file.inode);
+	sql_number(&q, (int64_t)x->file.size);
+	sql_number(&q, (int64_t)x->file.changed);
+	sql_row(&q);
+	return sql_end(&q, e) ? -1 : id;
+}
+
+static int64_t store_image_of_file(struct store *s,
+				   const struct stored_image *x, struct err *e)
+{
+	int64_t id = image_of_file(s, x, e);
+
+	return id ? id : new_image(s, x, e);
+}
+
 int64_t store_image(struct store *s, const struct stored_image *x,
 		    struct err *e)
 {
-	struct sql q = sql_begin(s, "INSERT INTO image(kind, path, build_id) "
-				 "VALUES(?, ?, ?) ON CONFLICT DO UPDATE "
-				 "SET path = path RETURNING id");
+	struct sql q;
+
+	if (x->has_file)
+		return store_image_of_file(s, x, e);
+	q = sql_begin(s, "INSERT INTO image(kind, path, build_id) "
+		      "VALUES(?, ?, ?) ON CONFLICT DO UPDATE "
+		      "SET path = path RETURNING id");
 
 	sql_number(&q, x->kind);
 	sql_text(&q, x->path);

@@ -33,7 +33,8 @@ BROKEN = [
     ("another's", ["PRAGMA application_id = 5"], "not one of tally's"),
     *(("without its " + table, ["DROP TABLE " + table], "table '%s'" % table)
       for table in ("host", "epoch", "event", "epoch_event", "image",
-                    "samples", "process", "cost", "apart")),
+                    "samples", "process", "cost", "apart", "procedure",
+                    "file")),
     ("with a column less", ["ALTER TABLE process DROP COLUMN count"],
      "table 'process'"),
     ("a view that never ends", [
@@ -65,6 +66,12 @@ BROKEN = [
     ("no events", ["DELETE FROM event"], "which is not there"),
     ("no images", ["DELETE FROM image"], "an image that is not there"),
     ("an image of no kind", ["UPDATE image SET kind = -7"], "'-7'"),
+    *(("a file with a wrong " + column,
+       ["INSERT INTO file SELECT id, 1, 1, 1, 1 FROM image",
+        "UPDATE file SET %s = %s" % (column, value)], shown)
+      for column, value, shown in (
+          ("device", "-3", "'-3'"), ("inode", "'no'", "'no'"),
+          ("size", "-4", "'-4'"), ("changed", "NULL", "time of a file"))),
     ("counts that do not agree", ["UPDATE samples SET count = count + 1"],
      "a run of"),
     ("garbage", ["UPDATE samples SET data = x'0102030405'"], "broken"),

@@ -75,6 +75,44 @@ def try_shares():
            ["%d, then %d" % (before, after)])
 
 
+def try_changed():
+    """a program without a build-id that is made anew: neither has the
+    names of the other"""
+    source = os.path.join(where, "changing.c")
+    names = "the_first_one", "another_one"
+    for name in names:
+        with open(source, "w") as f:
+            f.write("volatile long n;\n"
+                    "__attribute__((noinline)) void %s(void)\n"
+                    "{ while (n < 200000000) n++; }\n"
+                    "int main(void) { %s(); return 0; }\n" % (name, name))
+        prog = build("changing", "-Wl,--build-id=none", source)
+        tally("record", "--quiet", "-o", "changing.db", prog)
+        status, out, err = tally("report", "--json", "changing.db",
+                                 "--image", "changing")
+        seen = {r["procedure"] for r in json.loads(out)} if not status else {}
+        tap.ok(name in seen and not set(names) - {name} & seen,
+               name + ": its name, and no other's", [seen, err])
+        tap.ok(("symbols are not used" in err) == (name == names[1]),
+               name + ": which names are not used is said", [err])
+    found = asked("changing.db", "SELECT inode, size, changed FROM file JOIN "
+                  "image ON image = id WHERE path = '%s'" % prog)
+    s = os.stat(prog)
+    tap.ok(len(found) == 2 and (s.st_ino, s.st_size, s.st_mtime_ns) in found,
+           "the database has both, by their numbers", [found, s])
+    tally("record", "--quiet", "-o", "changing.db", prog)
+    tap.ok(len(asked("changing.db", "SELECT * FROM image WHERE path = '%s'" %
+                     prog)) == 2, "the same file again is the same image")
+    copy = os.path.join(where, "copy")
+    shutil.copytree(os.path.join(where, "changing.db"), copy)
+    c = sqlite3.connect(file_of("copy"))
+    c.executescript("DROP TABLE file; PRAGMA user_version = 3")
+    c.close()
+    status, _, err = tally("report", copy)
+    tap.ok(status == 0 and "symbols are not used" not in err,
+           "of older databases nobody knows", [status, err])
+
+
 def annotated(*words):
     status, out, err = tally("annotate", "--json", *words)
     return json.loads(out) if not status else {"status": status, "err": err}
@@ -242,7 +280,7 @@ def try_two_writers():
 def try_full():
     """no room for samples: the program runs all the same"""
     disk = os.path.join(where, "disk")
-    with small_disk(tap, disk, "88k") as there:
+    with small_disk(tap, disk, "92k") as there:
         if not there:
             return
         with open(disk + "/filler", "wb") as f:
@@ -312,7 +350,8 @@ if subprocess.run([TALLY, "doctor"], stdout=subprocess.DEVNULL).returncode:
     sys.exit(0)
 with tempfile.TemporaryDirectory() as where:
     work_in(where)
-    for test in (try_shares, try_annotate, try_programs, try_short_lives, try_reload,
+    for test in (try_shares, try_changed, try_annotate, try_programs,
+                 try_short_lives, try_reload,
                  try_threads_and_forks, try_unprivileged, try_kill,
                  try_two_writers, try_full, try_broken, try_doctor):
         test()

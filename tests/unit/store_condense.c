@@ -296,6 +296,7 @@ static void make_old(const char *name, int version)
 
 	ok(store_create(&s, directory(name), &e), &e);
 	put_epoch(&s, MONDAY, "", &seed);
+	sqlite3_exec(s.db, "DROP TABLE file", NULL, NULL, NULL);
 	if (version < 3)
 		sqlite3_exec(s.db, "DROP TABLE apart; DROP TABLE procedure",
 			     NULL, NULL, NULL);

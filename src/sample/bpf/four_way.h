@@ -70,7 +70,8 @@ struct four_way_cpu {
 	uint32_t now;  /* slice << 1 | generation; user space sets it */
 	uint32_t spilled[2]; /* entries, by generation */
 	uint64_t until; /* the end of a burst, by the steady clock */
-	uint64_t unused[5];
+	uint32_t lit;	/* a bit for each event whose burst has not ended */
+	uint32_t unused[9];
 	uint64_t lost[FOUR_WAY_EVENTS]; /* samples, ever */
 };
 

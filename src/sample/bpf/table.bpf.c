@@ -68,8 +68,7 @@ struct {
 /* words that the kernel shows of the registers of who was interrupted */
 const volatile uint32_t register_words;
 const volatile uint32_t events; /* how many there are */
-/* there are bursts: who should end them may have no processor just now */
-const volatile uint32_t bursts;
+const volatile uint32_t bursts; /* there are some, and they end here */
 /* samples are not looked at: what an interrupt costs without us */
 const volatile uint32_t nothing;
 
@@ -89,6 +88,25 @@ static inline uint64_t address_of(void *ctx)
 		asm volatile("%0 = *(u64 *)(%1 + 128)"
 			     : "=r"(address) : "r"(ctx));
 	return address;
+}
+
+/* which of the events it is */
+static inline uint32_t event_of(void *ctx)
+{
+	return events > 1 ? (uint32_t)bpf_get_attach_cookie(ctx) : 0;
+}
+
+/*
+ * Whether the burst is over. Who should end it may have no processor just now,
+ * and would have to be woken, so it ends by itself: the event is allowed one
+ * overflow, and only those that this program does not answer with 0 are ones.
+ */
+static inline int is_over(void *ctx, struct four_way_cpu *c)
+{
+	if (!bursts || bpf_ktime_get_ns() <= *(volatile uint64_t *)&c->until)
+		return 0;
+	__sync_fetch_and_and(&c->lit, ~(1u << (event_of(ctx) & 31)));
+	return 1;
 }
 
 static inline uint64_t birth_of(struct task_struct *leader)
@@ -140,19 +158,19 @@ int count_sample(void *ctx)
 	struct task_struct *task;
 	struct four_way_cpu *c;
 	uint64_t place;
-	uint32_t cpu;
+	uint32_t cpu = bpf_get_smp_processor_id();
 
-	if (nothing)
+	if (nothing && !bursts)
 		return 0;
-	cpu = bpf_get_smp_processor_id();
-	task = bpf_get_current_task_btf();
 	c = bpf_map_lookup_elem(&cpus, &cpu);
-	if (!task->tgid || !c)
-		return 0; /* nobody: the CPU is idle */
-	if (bursts && bpf_ktime_get_ns() > *(volatile uint64_t *)&c->until)
+	if (!c)
 		return 0;
-	place = four_way_place(address_of(ctx), events > 1 ?
-			       bpf_get_attach_cookie(ctx) : 0);
+	if (is_over(ctx, c))
+		return 1;
+	task = bpf_get_current_task_btf();
+	if (nothing || !task->tgid)
+		return 0; /* nobody: the CPU is idle */
+	place = four_way_place(address_of(ctx), event_of(ctx));
 	__sync_lock_test_and_set(&c->busy, 1);
 	count_in(c, cpu, task, place);
 	__sync_lock_test_and_set(&c->busy, 0);
