@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """sampling: what samples of the whole system cost, beside perf.
 
-    bench/sampling.py BUILD
+    bench/sampling.py BUILD [WAY...]
 
 Two loads: bzip2 on every CPU, and compiling small files, as many at a time as
 there are CPUs. Each runs alone and beside
@@ -13,10 +13,10 @@ there are CPUs. Each runs alone and beside
     tally, rings    the same, the kernel tells of each sample
     perf            `perf record -a`
 
-all at the same rate, in random order within a round. The figure is the user and
-system time of the load and of the profiler while it ran, by that of the load
-alone in the same round; mean and its 95 % interval. What the profiler needs to
-begin is apart. Rounds go on until all intervals are within POINTS (0.4) percent
+all (or those named) at the same rate, in random order within a round. The
+figure is the user and system time of the load and of the profiler while it ran,
+by that of the load alone in the same round; mean and its 95 % interval. What
+the profiler needs to begin is apart. Rounds go on until all intervals are within POINTS (0.4) percent
 or there were ROUNDS (40) of them. Then one daemon runs beside bzip2 for STEADY
 seconds (300, as much as it waits between two writes).
 """
@@ -222,6 +222,8 @@ def show(name, rounds, seen):
         print("  %-15s %7.2f +- %5.2f %10.0f %12s %8d" %
               (w, mean, off, statistics.median(t.start), rate, t.lost))
     for how in "steady", "bursts":
+        if not {"tally, " + how, "null, " + how} <= set(seen):
+            continue
         pairs = [a - b for a, b in zip(seen["tally, " + how].cost,
                                        seen["null, " + how].cost)]
         print("  %-15s %7.2f +- %5.2f points over null; at most 0.3" %
@@ -274,6 +276,8 @@ with tempfile.TemporaryDirectory() as where:
     make_loads()
     if not shutil.which("perf"):
         del WAYS["perf"]
+    for way in set(WAYS) - {"alone", *(sys.argv[2:] or WAYS)}:
+        del WAYS[way]
     print("%d samples per second and CPU, %d CPUs" % (RATE, CPUS))
     for load in LOADS:
         measure(load, LOADS[load])
