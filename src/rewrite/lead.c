@@ -3,6 +3,11 @@
 
 #include <stdlib.h>
 
+#include "base/share.h"
+
+/* fewer are not worth a thread */
+enum { SHARE_STUBS = 5000 };
+
 bool lead_falls_in(const struct cfg *c, uint32_t block)
 {
 	const struct block *b = &c->block.at[block], *before = b - 1;
@@ -13,6 +18,13 @@ bool lead_falls_in(const struct cfg *c, uint32_t block)
 		return false;
 	last.kind = before->last;
 	return !insn_ends_flow(&last);
+}
+
+static struct site *site_of(const struct sites *s, uint32_t stub)
+{
+	const struct stub_site *p = &s->stub.at[stub];
+
+	return &s->at[p->kind].at[p->site];
 }
 
 /* what is expected of the code of a site */
@@ -33,8 +45,7 @@ static void expect(const struct sites *s, const struct site *x, float *often,
 static void consider(struct leads *l, const struct survey *v,
 		     const struct sites *s, uint32_t stub)
 {
-	const struct stub_site *p = &s->stub.at[stub];
-	struct site *x = &s->at[p->kind].at[p->site];
+	struct site *x = site_of(s, stub);
 	const struct moved *m = &v->moves.moved.at[x->moved];
 	uint32_t to = cfg_block_at(v->cfg, x->to);
 	struct lead lead = {.to = x->to, .stub = stub};
@@ -72,17 +83,50 @@ static void keep_first(struct leads *l)
 	l->lead.n = n;
 }
 
+/* some of the stubs, those of whole parts: parts know nothing of each other */
+struct share {
+	const struct survey *v;
+	struct sites *s;
+	uint32_t from, end; /* in s->stub */
+	struct leads found;
+};
+
+static void *find_share(void *share)
+{
+	struct share *x = share;
+	struct leads *l = &x->found;
+
+	for (uint32_t i = x->from; i < x->end; i++)
+		consider(l, x->v, x->s, i);
+	if (l->lead.n)
+		qsort(l->lead.at, l->lead.n, sizeof *l->lead.at, lead_order);
+	keep_first(l);
+	for (size_t i = 0; i < l->lead.n; i++)
+		site_of(x->s, l->lead.at[i].stub)->leads = true;
+	return NULL;
+}
+
+/* where share t of n begins among the stubs, which are sorted by part */
+static uint32_t stubs_cut(const struct sites *s, unsigned t, unsigned n)
+{
+	const struct stub_site *v = s->stub.at;
+	uint32_t i = (uint32_t)share_first(s->stub.n, n, t);
+
+	while (i && i < s->stub.n && v[i - 1].moved == v[i].moved)
+		i++;
+	return i;
+}
+
 void leads_find(struct leads *l, const struct survey *v, struct sites *s)
 {
-	for (uint32_t i = 0; i < s->stub.n; i++)
-		consider(l, v, s, i);
-	if (!l->lead.n)
-		return;
-	qsort(l->lead.at, l->lead.n, sizeof *l->lead.at, lead_order);
-	keep_first(l);
-	for (size_t i = 0; i < l->lead.n; i++) {
-		const struct stub_site *p = &s->stub.at[l->lead.at[i].stub];
+	unsigned n = share_count(s->stub.n, SHARE_STUBS);
+	struct share share[SHARES];
 
-		s->at[p->kind].at[p->site].leads = true;
-	}
+	for (unsigned t = 0; t < n; t++)
+		share[t] = (struct share){.v = v, .s = s,
+					  .from = stubs_cut(s, t, n),
+					  .end = stubs_cut(s, t + 1, n)};
+	share_run(find_share, share, sizeof *share, n);
+	for (unsigned t = 0; t < n; t++)
+		vec_take(&l->lead, &share[t].found.lead);
 }

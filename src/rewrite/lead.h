@@ -26,7 +26,7 @@ struct leads {
 	VEC(struct lead) lead; /* by `to`, one each */
 };
 
-/* chooses them, and marks their sites; again: as before */
+/* chooses them, and marks their sites */
 void leads_find(struct leads *l, const struct survey *v, struct sites *s);
 /* does control fall through to the block, in its own part? */
 bool lead_falls_in(const struct cfg *c, uint32_t block);
