@@ -12,12 +12,12 @@
 #include "breakpoint.h"
 #include "exclusive.h"
 #include "observe.h"
-#include "repeated.h"
 
 /* an instruction that was seen, in a hash table by address */
 struct insn_seen {
 	uint64_t pc, count;
-	bool repeats, calls, reserves;
+	bool calls, reserves;
+	bool circles; /* it may jump to itself */
 };
 
 struct steps {
@@ -47,15 +47,18 @@ static bool is_call(const uint8_t *c)
 	return c[0] == 0x0f && c[1] == 0x05;
 }
 
-static bool is_repeated(const uint8_t *c)
-{
-	return x64_is_repeated(c);
-}
-
 static bool is_reserving(const uint8_t *c)
 {
 	(void)c;
 	return false;
+}
+
+/* jcc, loop and jmp, short, and the long jmp */
+static bool is_circle(const uint8_t *c)
+{
+	return ((c[0] >> 4 == 7 || (c[0] & 0xfc) == 0xe0 || c[0] == 0xeb) &&
+		c[1] == 0xfe) ||
+	       (c[0] == 0xe9 && c[1] == 0xfb && c[2] == 0xff && c[3] == 0xff);
 }
 #elif defined(__aarch64__)
 enum { CODE = 4 };
@@ -70,18 +73,23 @@ static bool is_call(const uint8_t *c)
 	return c[0] == 1 && !c[1] && !c[2] && c[3] == 0xd4;
 }
 
-static bool is_repeated(const uint8_t *c)
-{
-	(void)c;
-	return false;
-}
-
 static bool is_reserving(const uint8_t *c)
 {
 	uint32_t w;
 
 	memcpy(&w, c, sizeof w);
 	return is_exclusive(w, true);
+}
+
+/* b, b.cond, cbz and cbnz, tbz and tbnz */
+static bool is_circle(const uint8_t *c)
+{
+	uint32_t w;
+
+	memcpy(&w, c, sizeof w);
+	return w == 0x14000000 || (w & 0xffffffe0) == 0x54000000 ||
+	       (w & 0x7effffe0) == 0x34000000 ||
+	       (w & 0x7e07ffe0) == 0x36000000;
 }
 #endif
 
@@ -118,8 +126,8 @@ static struct insn_seen *steps_find(struct steps *s, pid_t tid, uint64_t pc)
 	if (x->pc)
 		return x;
 	process_vm_readv(tid, &to, 1, &from, 1, 0);
-	*x = (struct insn_seen){pc, 0, is_repeated(code), is_call(code),
-				is_reserving(code)};
+	*x = (struct insn_seen){pc, 0, is_call(code), is_reserving(code),
+				is_circle(code)};
 	s->n++;
 	return x;
 }

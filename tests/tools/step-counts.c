@@ -282,7 +282,11 @@ static bool is_arrival(pid_t tid)
 	return why_stopped(tid).si_code == SIGTRAP;
 }
 
-/* what was about to run has, if the thread is elsewhere now */
+/*
+ * What was about to run has, if the thread is elsewhere now. Some kernels stop
+ * a thread twice behind a system call: where it is in the same place nothing
+ * has run, unless it is an instruction that jumps to itself.
+ */
 static void count_step(struct thread *t, bool whole,
 		       const struct user_regs_struct *r)
 {
@@ -291,7 +295,7 @@ static void count_step(struct thread *t, bool whole,
 	if (!t->pc)
 		return;
 	x = find(t);
-	if (pc_of(r) != t->pc || (whole && !x->repeats)) {
+	if (pc_of(r) != t->pc || (whole && x->circles)) {
 		x->count++;
 		seen_add(&t->p->seen.flow, t->pc, pc_of(r), 1);
 	}
