@@ -292,6 +292,32 @@ static void test_jumps(void **state)
 }
 
 /* mov (%rsp), %r; ret */
+/* by a return, where it is the return that jumps */
+static void test_jumps_by_return(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t size;
+		bool jumps;
+	} cases[] = {
+		{"\x50\xc3", 2, true},			/* push %rax */
+		{"\x41\x53\xc3", 3, true},		/* push %r11 */
+		{"\x48\x89\x04\x24\xc3", 5, true},	/* mov %rax, (%rsp) */
+		{"\x90\x4c\x89\x1c\x24\xc3", 6, true},
+		{"\x48\x83\xc0\x50\xc3", 5, false},	/* add $0x50, %rax */
+		{"\x58\xc3", 2, false},		/* pop %rax */
+		{"\xc3", 1, false},
+		{"\x50\x90", 2, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_int_equal(move()->jumps_by_return(
+					 (const uint8_t *)cases[i].code,
+					 cases[i].size),
+				 cases[i].jumps);
+}
+
 static void test_tells_return(void **state)
 {
 	uint8_t code[5] = {0x48, 0x8b, 0x04, 0x24, 0xc3};
@@ -395,6 +421,7 @@ int main(void)
 		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_never),
 		cmocka_unit_test(test_jumps),
+		cmocka_unit_test(test_jumps_by_return),
 		cmocka_unit_test(test_tells_return),
 		cmocka_unit_test(test_shared_tables),
 		cmocka_unit_test(test_fixed_tables),

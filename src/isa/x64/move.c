@@ -40,6 +40,7 @@ enum {
 	OP_JMP = 0xe9,
 	OP_JMP_SHORT = 0xeb,
 	OP_INT3 = 0xcc,
+	OP_RET = 0xc3,
 };
 
 /* where in the instruction the distance from %rip is; 0 if not certain */
@@ -271,15 +272,39 @@ static bool x64_tells_return(const uint8_t *code, size_t size)
 	       code[3] == 0x24 && code[4] == 0xc3;
 }
 
-/* mov %reg, (%rsp); ret or push %reg; ret */
+/* the length of the instruction before the one-byte last; 0: there is none */
+static size_t before_last(const uint8_t *code, size_t size)
+{
+	struct insn in = {0};
+	size_t at = 0;
+
+	while (at + 1 < size) {
+		x64_scan(code + at, size - at, at, &in);
+		if (!in.len)
+			return 0;
+		at += in.len;
+	}
+	return at + 1 == size ? in.len : 0;
+}
+
+/*
+ * mov %reg, (%rsp); ret or push %reg; ret. Where instructions begin matters:
+ * the last byte of `add $0x50, %rax` is no push.
+ */
 static bool x64_jumps_by_return(const uint8_t *code, size_t size)
 {
-	const uint8_t *end = code + size;
+	size_t n;
+	const uint8_t *c;
 
-	if (size >= 5 && end[-5] >> 4 == 4 && end[-5] & 8 && end[-4] == 0x89 &&
-	    (end[-3] & 0xc7) == 0x04 && end[-2] == 0x24 && end[-1] == 0xc3)
+	if (!size || code[size - 1] != OP_RET)
+		return false;
+	n = before_last(code, size);
+	c = code + size - 1 - n;
+	if (n == 4 && c[0] >> 4 == 4 && c[0] & 8 && c[1] == 0x89 &&
+	    (c[2] & 0xc7) == 0x04 && c[3] == 0x24)
 		return true;
-	return size >= 2 && (end[-2] & 0xf8) == 0x50 && end[-1] == 0xc3;
+	return (n == 1 && (c[0] & 0xf8) == 0x50) ||
+	       (n == 2 && c[0] >> 4 == 4 && (c[1] & 0xf8) == 0x50);
 }
 
 const struct isa_move x64_move = {
