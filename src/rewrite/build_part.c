@@ -129,15 +129,13 @@ static uint32_t add_lead(struct builder *b, uint64_t block)
 {
 	const struct leads *l = &b->r->leads;
 	uint64_t from = b->at;
-	const struct stub_site *p;
 	struct site *x;
 
 	while (b->lead < l->lead.n && l->lead.at[b->lead].to < block)
 		b->lead++;
 	if (b->lead == l->lead.n || l->lead.at[b->lead].to != block)
 		return 0;
-	p = &b->r->sites.stub.at[l->lead.at[b->lead].stub];
-	x = &b->r->sites.at[p->kind].at[p->site];
+	x = site_of_stub(&b->r->sites, l->lead.at[b->lead].stub);
 	if (x->over)
 		b->at += b->r->move->jump_size;
 	place_site(b, x);
@@ -279,7 +277,7 @@ static void add_stubs(struct builder *b)
 
 	bisect(i, s->stub.n, v[i].moved < own);
 	for (; i < s->stub.n && v[i].moved == own; i++) {
-		struct site *x = &s->at[v[i].kind].at[v[i].site];
+		struct site *x = site_of_stub(s, i);
 		struct stub stub = {.start = b->at, .like = x->to};
 
 		if (x->leads)

@@ -8,7 +8,8 @@
 /* fewer are not worth a thread */
 enum { SHARE_STUBS = 5000 };
 
-bool lead_falls_in(const struct cfg *c, uint32_t block)
+/* does control fall through to the block, in its own part? */
+static bool falls_in(const struct cfg *c, uint32_t block)
 {
 	const struct block *b = &c->block.at[block], *before = b - 1;
 	struct insn last;
@@ -18,13 +19,6 @@ bool lead_falls_in(const struct cfg *c, uint32_t block)
 		return false;
 	last.kind = before->last;
 	return !insn_ends_flow(&last);
-}
-
-static struct site *site_of(const struct sites *s, uint32_t stub)
-{
-	const struct stub_site *p = &s->stub.at[stub];
-
-	return &s->at[p->kind].at[p->site];
 }
 
 /* what is expected of the code of a site */
@@ -45,7 +39,7 @@ static void expect(const struct sites *s, const struct site *x, float *often,
 static void consider(struct leads *l, const struct survey *v,
 		     const struct sites *s, uint32_t stub)
 {
-	struct site *x = site_of(s, stub);
+	struct site *x = site_of_stub(s, stub);
 	const struct moved *m = &v->moves.moved.at[x->moved];
 	uint32_t to = cfg_block_at(v->cfg, x->to);
 	struct lead lead = {.to = x->to, .stub = stub};
@@ -55,7 +49,7 @@ static void consider(struct leads *l, const struct survey *v,
 	    v->cfg->block.at[to].start != x->to)
 		return;
 	expect(s, x, &lead.often, &past);
-	x->over = lead_falls_in(v->cfg, to);
+	x->over = falls_in(v->cfg, to);
 	if (!x->over || lead.often > past)
 		vec_push(&l->lead, lead);
 }
@@ -102,7 +96,7 @@ static void *find_share(void *share)
 		qsort(l->lead.at, l->lead.n, sizeof *l->lead.at, lead_order);
 	keep_first(l);
 	for (size_t i = 0; i < l->lead.n; i++)
-		site_of(x->s, l->lead.at[i].stub)->leads = true;
+		site_of_stub(x->s, l->lead.at[i].stub)->leads = true;
 	return NULL;
 }
 

@@ -28,7 +28,5 @@ struct leads {
 
 /* chooses them, and marks their sites */
 void leads_find(struct leads *l, const struct survey *v, struct sites *s);
-/* does control fall through to the block, in its own part? */
-bool lead_falls_in(const struct cfg *c, uint32_t block);
 
 #endif

@@ -21,8 +21,7 @@ static size_t jumps_of(const struct rewriter *r)
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->sites.stub.n; i++) {
-		const struct stub_site *p = &r->sites.stub.at[i];
-		const struct site *x = &r->sites.at[p->kind].at[p->site];
+		const struct site *x = site_of_stub(&r->sites, i);
 
 		n += !x->leads || x->over;
 	}

@@ -48,6 +48,12 @@ struct sites {
 	size_t left_out;     /* insertions in code that stays in place */
 };
 
+/* the site that is stub i */
+static inline struct site *site_of_stub(const struct sites *s, size_t i)
+{
+	return &s->at[s->stub.at[i].kind].at[s->stub.at[i].site];
+}
+
 /* insertion i of a site */
 static inline const struct insertion *site_insertion(const struct sites *s,
 						     const struct site *x,
