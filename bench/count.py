@@ -12,6 +12,8 @@ original's, one column per way (counted.py). And, of the default:
     increments per 1000 instructions of the original, beside those of a counter
                per block (Table 2 of Ball and Larus '92)
     new/old    bytes of new code by bytes of old, of the program's file
+    measured   percent of the instructions that the original executes, those of
+               the dynamic loader included: the rest is code left in place
 """
 import json
 import math
@@ -31,7 +33,7 @@ TALLY = os.path.abspath(sys.argv[1])
 MACHINE = Machine(*sys.argv[2:4])
 NAMES = sys.argv[4:]
 SIZE = MIDDLE if MACHINE.native else SMALL
-HEAD = ["extra", "increments", "redundant", "new/old"]
+HEAD = ["extra", "increments", "redundant", "new/old", "measured"]
 
 
 def growth(src, out):
@@ -70,9 +72,10 @@ def row(work, plugin, tmp):
     cost = measure(work, plugin, tmp, profile)
     base = cost.pop(None)
     print("%-11s" % work.name, *("%9.3f" % (cost[w] / base) for w in WAYS),
-          "%10.2f %10.1f %10.1f %10.2f" % (
+          "%10.2f %10.1f %10.1f %10.2f %10.3f" % (
               (cost["edges"] - base) / increments, 1000 * increments / n,
-              1000 * redundant / n, growth(work.program, tmp + "/new")))
+              1000 * redundant / n, growth(work.program, tmp + "/new"),
+              100 * n / base))
     sys.stdout.flush()
     return [cost[w] / base for w in WAYS]
 

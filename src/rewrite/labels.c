@@ -327,3 +327,8 @@ const struct label_table *labels_of(const struct labels *l,
 	return t == CFG_NONE || l->table.at[t].refused ? NULL :
 							 &l->table.at[t];
 }
+
+bool labels_in_table(const struct labels *l, uint64_t addr)
+{
+	return table_at(l, addr) != CFG_NONE;
+}

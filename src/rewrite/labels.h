@@ -42,4 +42,7 @@ void labels_free(struct labels *l);
 const struct label_table *labels_of(const struct labels *l,
 				    const struct dispatch *d);
 
+/* a jump table that is known, or several that overlap, holds the address */
+bool labels_in_table(const struct labels *l, uint64_t addr);
+
 #endif

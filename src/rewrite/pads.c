@@ -3,6 +3,7 @@
 
 #include <elf.h>
 
+#include "elf/words.h"
 #include "isa/move.h"
 
 /* what is longer is more than the padding before a procedure */
@@ -76,14 +77,37 @@ static void find_ours(struct pad_finder *f)
 	}
 }
 
+/* an instruction that moves starts there */
+static bool is_start(const struct survey *s, uint64_t addr)
+{
+	uint32_t b = cfg_block_at(s->cfg, addr);
+	const uint8_t *mark = marks_of(&s->marks, b);
+	uint64_t at = s->cfg->block.at[b].start;
+
+	if (!survey_moves(s, b))
+		return false;
+	while (at < addr)
+		at += mark_length(*mark++);
+	return at == addr;
+}
+
+/* whoever takes the number for an address finds old code there */
+static bool leads_to_old(const struct survey *s, const struct number *n)
+{
+	return is_start(s, n->value) && !arrive_expected(s, n->value) &&
+	       !(n->place && labels_in_table(&s->labels, n->place));
+}
+
 /* who arrives at a doubtful address may go to all others of the part */
 static void spare_doubtful(struct pad_finder *f)
 {
 	const struct cfg *c = f->s->cfg;
 
 	for (size_t i = 0; i < f->s->doubt.n; i++) {
-		uint64_t at = f->s->doubt.at[i];
+		uint64_t at = f->s->doubt.at[i].value;
 
+		if (!leads_to_old(f->s, &f->s->doubt.at[i]))
+			continue;
 		add(f, f->doubt, at, at + 1);
 		f->doubted[c->block.at[cfg_block_at(c, at)].part] = true;
 	}
@@ -107,22 +131,19 @@ static void spare_read(struct pad_finder *f)
 	}
 }
 
-/* notes a number that may be an address in a block */
-static void doubt(struct survey *s, uint64_t value)
-{
-	if (cfg_block_at(s->cfg, value) != CFG_NONE)
-		vec_push(&s->doubt, value);
-}
-
-/* words of data that may be addresses */
+/* words of data that may be addresses in a block */
 static void find_words(struct survey *s, const struct segment *g)
 {
-	enum { WORD = 8 };
-	uint64_t at = (g->start + WORD - 1) / WORD * WORD, value;
+	const struct cfg *c = s->cfg;
+	struct words w = words_of(c->image, g, c->block.at[0].start,
+				  block_end(&c->block.at[c->block.n - 1]));
 
-	for (; at + WORD <= g->file_end; at += WORD)
-		if (image_read(s->cfg->image, at, WORD, &value))
-			doubt(s, value);
+	while (words_next(&w)) {
+		struct number n = {w.value, w.place};
+
+		if (cfg_block_at(c, n.value) != CFG_NONE)
+			vec_push(&s->doubt, n);
+	}
 }
 
 void pads_find_spared(struct survey *s)

@@ -16,7 +16,10 @@
  *
  * In files at fixed addresses any number may be an address. Those that are not
  * believed to be one (cfg/discover.c) get no pads, but no pad covers them: who
- * arrives there all the same finds the old code.
+ * arrives there all the same finds the old code, and what that leads to. Most
+ * cannot be one: they lead into the middle of an instruction. Others are, but
+ * nobody finds old code there: a pad is there, or they are entries of a jump
+ * table that is known, whose targets have pads if it is not copied (arrive.c).
  *
  * A part in which control may arrive where there is no room for either stays
  * in place; then others may arrive elsewhere, and all is looked at again.
@@ -25,6 +28,12 @@
 #define REWRITE_PADS_H
 
 #include <stdint.h>
+
+/* a number that may be an address of code */
+struct number {
+	uint64_t value;
+	uint64_t place; /* of the word that it is; 0: an instruction has it */
+};
 
 struct pad {
 	uint64_t at;   /* the old address */

@@ -30,7 +30,7 @@ struct reader {
 	uint32_t from, to;
 	VEC(uint8_t) mark;
 	VEC(struct range) read;
-	VEC(uint64_t) doubt;
+	VEC(struct number) doubt;
 	/* of the part that is read: its pages, and what it does */
 	struct pages pages;
 	bool ends, calls_system;
@@ -109,13 +109,14 @@ static void note_loads(struct reader *r, const struct insn *in)
 {
 	const struct cfg *c = r->c;
 	struct range x = {in->ref, 0};
+	struct number constant = {in->imm, 0};
 
 	/* elsewhere every place leads to the new code */
 	if (!c->isa->move->hop_size)
 		return;
 	if (in->has_imm && c->image->type == ET_EXEC &&
 	    cfg_block_at(c, in->imm) != CFG_NONE)
-		vec_push(&r->doubt, in->imm);
+		vec_push(&r->doubt, constant);
 	if (in->ref_kind != REF_LOAD || cfg_block_at(c, in->ref) == CFG_NONE)
 		return;
 	x.end = in->ref + (in->ref_size ? in->ref_size : LOAD_MAX);

@@ -44,8 +44,9 @@ struct survey {
 	VEC(struct pad) pad;  /* by address; none if every place is one */
 	VEC(struct range) read; /* code that is loaded as if it were data: it
 				   stays where pads are needed */
-	VEC(uint64_t) doubt; /* numbers that could be addresses of code, for
-				all that is known; pads leave them alone */
+	VEC(struct number) doubt; /* numbers that could be addresses of code,
+				     for all that is known; pads leave them
+				     alone */
 };
 
 /* the cfg must outlive the result */

@@ -323,6 +323,39 @@ def try_restartable(c):
             os.unlink(c.out)
 
 
+def try_numbers(c):
+    """A number in data may be the address of an instruction, close behind an
+    entry, but not of the middle of one."""
+    source = c.file("numbers.S", b"""
+        .text
+        .globl main, inside, behind
+        .type inside, @function; .type behind, @function
+inside: .cfi_startproc; xor %eax, %eax; ret; .cfi_endproc
+        .size inside, . - inside
+behind: .cfi_startproc; push %rax; pop %rax; ret; .cfi_endproc
+        .size behind, . - behind
+main:   .cfi_startproc; mov $inside, %ecx; mov $behind, %edx
+        xor %eax, %eax; ret; .cfi_endproc
+        .data
+        .quad inside + 1, 0, behind + 1
+        .section .note.GNU-stack, "", @progbits
+        """)
+    cc = compiler("x86_64", "gcc")
+    if not cc:
+        tap.skip("numbers that may be addresses", "no compiler")
+        return
+    program = c.path("numbers")
+    run(*cc, "-no-pie", "-o", program, source)
+    p = instrument(program, c.out, "--json")
+    kept = [int(r["start"], 16) for r in json.loads(p.stdout)["in_place"]
+            if "no room for a jump" in r["reason"]]
+    at = {name: int(where, 16) for where, name in re.findall(
+        "([0-9a-f]+) T (inside|behind)", run(tool("x86_64", "nm"), program))}
+    tap.ok(kept == [at["behind"]], "numbers that may be addresses",
+           [kept, at])
+    os.unlink(c.out)
+
+
 def try_misuse(c, program):
     for what, words in (("no FILE", ["-o", c.out]),
                         ("no OUT", [program]),
@@ -364,5 +397,6 @@ with tempfile.TemporaryDirectory() as where:
     try_many_headers(case, program)
     try_pinned(case)
     try_restartable(case)
+    try_numbers(case)
     try_misuse(case, program)
 tap.done()
