@@ -35,6 +35,31 @@ static inline void sample_open(struct sample *s, const char *path)
 	mutate_elf_spots(&s->im, &s->spots);
 }
 
+static inline bool is_one_of(const char *name, const char *const *start)
+{
+	while (*start && strncmp(name, *start, strlen(*start)))
+		start++;
+	return *start != NULL;
+}
+
+/* the same; sections whose names begin with one of those (NULL ends them) are
+   to be damaged too */
+static inline void sample_open_sections(struct sample *s, const char *path,
+					const char *const *start)
+{
+	sample_open(s, path);
+	for (size_t i = 0; i < s->im.nsection; i++) {
+		const struct section *t = &s->im.section[i];
+		struct mutate_spot spot = {t->offset, t->size, 1};
+
+		if (t->start == t->end || !t->size ||
+		    !is_one_of(t->name, start))
+			continue;
+		for (spot.step = 1; spot.step <= 4; spot.step *= 2)
+			vec_push(&s->spots, spot);
+	}
+}
+
 static inline void sample_close(struct sample *s)
 {
 	vec_free(&s->spots);

@@ -18,25 +18,10 @@
 
 enum { MEMORY_KB = 768 * 1024 };
 
-/* opens an intact file, with code and constants to be damaged too */
-static void open_all(struct sample *s, const char *path)
-{
-	sample_open(s, path);
-	for (size_t i = 0; i < s->im.nsection; i++) {
-		const struct section *t = &s->im.section[i];
-		struct mutate_spot spot = {t->offset, t->size, 1};
-
-		if (t->start == t->end || !t->size)
-			continue;
-		if (strncmp(t->name, ".text", 5) &&
-		    strncmp(t->name, ".rodata", 7) &&
-		    strncmp(t->name, ".data.rel", 9) &&
-		    strncmp(t->name, ".plt", 4))
-			continue;
-		for (spot.step = 1; spot.step <= 4; spot.step *= 2)
-			vec_push(&s->spots, spot);
-	}
-}
+/* code and constants, which are damaged as well */
+static const char *const damaged[] = {
+	".text", ".rodata", ".data.rel", ".plt", NULL,
+};
 
 /* seconds of this process so far */
 static double now(void)
@@ -69,7 +54,7 @@ static void run(const char *path, uint64_t count, FILE *nowhere)
 	double start = now(), slowest = 0;
 	uint64_t slow_seed = 0;
 
-	open_all(&s, path);
+	sample_open_sections(&s, path, damaged);
 	for (uint64_t seed = 0; seed < count; seed++) {
 		double before = now();
 		size_t n;
@@ -109,7 +94,7 @@ static int write_one(const char *path, uint64_t seed, const char *out)
 	struct sample s;
 	int status;
 
-	open_all(&s, path);
+	sample_open_sections(&s, path, damaged);
 	status = sample_write(&s, seed, out);
 	sample_close(&s);
 	return status;

@@ -13,26 +13,10 @@
 #include "mutants.h"
 #include "rewrite_walk.h"
 
-/* opens an intact file, with code and tables to be damaged too */
-static void open_all(struct sample *s, const char *path)
-{
-	sample_open(s, path);
-	for (size_t i = 0; i < s->im.nsection; i++) {
-		const struct section *t = &s->im.section[i];
-		struct mutate_spot spot = {t->offset, t->size, 1};
-
-		if (t->start == t->end || !t->size)
-			continue;
-		if (strncmp(t->name, ".text", 5) &&
-		    strncmp(t->name, ".rodata", 7) &&
-		    strncmp(t->name, ".eh_frame", 9) &&
-		    strncmp(t->name, ".gcc_except", 11) &&
-		    strncmp(t->name, ".note", 5))
-			continue;
-		for (spot.step = 1; spot.step <= 4; spot.step *= 2)
-			vec_push(&s->spots, spot);
-	}
-}
+/* code and tables, which are damaged as well */
+static const char *const damaged[] = {
+	".text", ".rodata", ".eh_frame", ".gcc_except", ".note", NULL,
+};
 
 /* rewrites `count` mutants of a file */
 static void run(const char *path, uint64_t count)
@@ -40,7 +24,7 @@ static void run(const char *path, uint64_t count)
 	struct sample s;
 	size_t refused = 0;
 
-	open_all(&s, path);
+	sample_open_sections(&s, path, damaged);
 	for (uint64_t seed = 0; seed < count; seed++) {
 		size_t n;
 		uint8_t *p = sample_mutate(&s, seed, &n);
@@ -70,7 +54,7 @@ static int write_one(const char *path, uint64_t seed, const char *out)
 	struct sample s;
 	int status;
 
-	open_all(&s, path);
+	sample_open_sections(&s, path, damaged);
 	status = sample_write(&s, seed, out);
 	sample_close(&s);
 	return status;
