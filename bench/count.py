@@ -10,10 +10,13 @@ original's, one column per way (counted.py). And, of the default:
     extra      instructions that counting adds, per increment, those at the
                start of the program included (10 million for python)
     increments per 1000 instructions of the original, beside those of a counter
-               per block (Table 2 of Ball and Larus '92)
+               per block (Table 2 of Ball and Larus '92), and those of gcc's
+               own counters in a program built from its source (peers.sh)
     new/old    bytes of new code by bytes of old, of the program's file
     measured   percent of the instructions that the original executes, those of
-               the dynamic loader included: the rest is code left in place
+               the dynamic loader included: the rest is code left in place. They
+               are two runs: lua, whose hashes are random, differs from itself
+               by a percent
 """
 import json
 import math
@@ -33,7 +36,7 @@ TALLY = os.path.abspath(sys.argv[1])
 MACHINE = Machine(*sys.argv[2:4])
 NAMES = sys.argv[4:]
 SIZE = MIDDLE if MACHINE.native else SMALL
-HEAD = ["extra", "increments", "redundant", "new/old", "measured"]
+HEAD = ["extra", "increments", "redundant", "gcov", "new/old", "measured"]
 
 
 def growth(src, out):
@@ -65,17 +68,31 @@ def measure(work, plugin, tmp, profile):
     return cost
 
 
-def row(work, plugin, tmp):
+def gcov(work, program, folder):
+    """increments of the same work by gcc's own counters; None: not built"""
+    if not program:
+        return None
+    subprocess.run([MACHINE.qemu, "-L", MACHINE.root, program, *work.args],
+                   stdin=open(work.given or "/dev/null"),
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   env={**os.environ, "GCOV_PREFIX": folder})
+    return gcov_increments(folder)
+
+
+def row(work, plugin, tmp, coverage):
     profile = count(TALLY, MACHINE, work, tmp + "/" + work.name,
                     tmp + "/cache")
     n, increments, redundant = figures(TALLY, profile)
     cost = measure(work, plugin, tmp, profile)
     base = cost.pop(None)
+    own = gcov(work, coverage.get(work.name), tmp + "/gcov." + work.name)
     print("%-11s" % work.name, *("%9.3f" % (cost[w] / base) for w in WAYS),
-          "%10.2f %10.1f %10.1f %10.2f %10.3f" % (
+          "%10.2f %10.1f %10.1f" % (
               (cost["edges"] - base) / increments, 1000 * increments / n,
-              1000 * redundant / n, growth(work.program, tmp + "/new"),
-              100 * n / base))
+              1000 * redundant / n),
+          "%10s" % ("%.1f" % (1000 * own / n) if own else "-"),
+          "%10.2f %10.3f" % (growth(work.program, tmp + "/new"),
+                             100 * n / base))
     sys.stdout.flush()
     return [cost[w] / base for w in WAYS]
 
@@ -85,9 +102,10 @@ def main():
         sys.exit(MACHINE.qemu + " is not installed")
     with tempfile.TemporaryDirectory() as tmp:
         plugin = counter(tmp)
+        coverage = MACHINE.built("gcov")[0]
         print("%-11s" % "", *("%9s" % w for w in WAYS),
               *("%10s" % h for h in HEAD))
-        rows = [row(work, plugin, tmp) for work in
+        rows = [row(work, plugin, tmp, coverage) for work in
                 works(MACHINE, SIZE, Inputs(tmp), NAMES)]
         print("%-11s" % "geo. mean", *("%9.3f" % math.exp(statistics.mean(
             map(math.log, column))) for column in zip(*rows)))

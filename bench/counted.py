@@ -8,6 +8,8 @@
 """
 import json
 import os
+import pathlib
+import re
 import resource
 import subprocess
 
@@ -51,3 +53,15 @@ def figures(tally, profile):
         capture_output=True, text=True).stdout)
     return [sum(i[k] or 0 for i in images) for k in
             ("instructions", "increments", "redundant_increments")]
+
+
+def gcov_increments(folder):
+    """the sum of the counters that programs with --coverage left there"""
+    total = 0
+    for f in pathlib.Path(folder).rglob("*.gcda"):
+        said = subprocess.run(["gcov-dump", "-l", f], capture_output=True,
+                              text=True).stdout
+        for line in said.splitlines():
+            row = re.match(r"\s*\d+:((?: \d+)+) *$", line[len(str(f)) + 1:])
+            total += sum(map(int, row[1].split())) if row else 0
+    return total

@@ -20,7 +20,7 @@ class Machine:
         self.loader = LOADERS[isa]
         self.qemu = "qemu-" + isa
         self.native = isa == platform.machine()
-        self.peers = peers("plain") if self.native else ({}, {})
+        self.peers = self.built("plain") if self.native else ({}, {})
 
     def program(self, name, folder):
         """Its path, or None: from source if peers.sh built it."""
@@ -42,11 +42,11 @@ class Machine:
         env = {**os.environ, "TALLY_CACHE": cache}
         return env if self.native else {**env, "QEMU_LD_PREFIX": self.root}
 
-
-def peers(way):
-    """{name: program}, {name: why there is none}, built by peers.sh"""
-    out = subprocess.run([HERE + "/peers.sh", way], capture_output=True,
-                         text=True).stdout
-    rows = [line.split(" ", 2) for line in out.splitlines()]
-    return ({name: rest for name, ok, rest in rows if ok == "ok"},
-            {name: rest for name, ok, rest in rows if ok != "ok"})
+    def built(self, way):
+        """{name: program}, {name: why there is none}, built by peers.sh"""
+        env = {} if self.native else {"TRIPLET": self.triplet}
+        out = subprocess.run([HERE + "/peers.sh", way], capture_output=True,
+                             text=True, env={**os.environ, **env}).stdout
+        rows = [line.split(" ", 2) for line in out.splitlines()]
+        return ({name: rest for name, ok, rest in rows if ok == "ok"},
+                {name: rest for name, ok, rest in rows if ok != "ok"})

@@ -1,7 +1,7 @@
 #!/bin/bash
 # peers: programs from source, as other counters need them.
 #
-#	bench/peers.sh WAY [NAME...]
+#	[TRIPLET=x86_64-linux-gnu] bench/peers.sh WAY [NAME...]
 #
 # The sources are Debian's. Ways to build them, all with -O2:
 #
@@ -10,20 +10,21 @@
 #	gcov	with gcc's own counters (--coverage)
 #
 # Their own libraries are linked in, so that all see the same code. Builds are
-# kept under the cache of tests/lib/packages.sh, in peers/NAME/WAY/NAME. Prints
-# for each a line "NAME ok PATH", or "NAME no REASON".
+# kept under the cache of tests/lib/packages.sh, in peers/NAME/WAY/NAME, those
+# for another machine, which TRIPLET names, in peers/NAME/WAY-TRIPLET/NAME.
+# Prints for each a line "NAME ok PATH", or "NAME no REASON".
 
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib/packages.sh
 PEERS="bzip2 gzip xz lua5.4 sqlite3 gawk minisat"
 
 # of each program: its source package, and how it is built in the top folder of
-# that, as ./NAME; given: $cflags, $ldflags
+# that, as ./NAME; given: $cflags, $ldflags, ${cross}gcc, $zlib
 
 source_bzip2=bzip2
 build_bzip2()
 {
-	gcc $cflags -D_FILE_OFFSET_BITS=64 $ldflags -o bzip2 bzip2.c \
+	${cross}gcc $cflags -D_FILE_OFFSET_BITS=64 $ldflags -o bzip2 bzip2.c \
 		blocksort.c huffman.c crctable.c randtable.c compress.c \
 		decompress.c bzlib.c
 }
@@ -46,16 +47,18 @@ build_lua5_4()
 {
 	rm -f src/luac.c
 	echo "#define DEB_HOST_MULTIARCH \"\"" >src/lua5.4-deb-multiarch.h
-	gcc $cflags -DLUA_USE_LINUX $ldflags -Wl,-E -o lua5.4 src/*.c -lm -ldl
+	${cross}gcc $cflags -DLUA_USE_LINUX $ldflags -Wl,-E -o lua5.4 \
+		src/*.c -lm -ldl
 }
 
-# its own make puts its sources together into one, which the shell is built with
+# its own make, with tools of this machine, puts its sources together into one,
+# which the shell is built with
 source_sqlite3=sqlite3
 build_sqlite3()
 {
-	configured --disable-tcl --disable-readline &&
+	TRIPLET= configured --disable-tcl --disable-readline &&
 		make -j2 sqlite3.c shell.c &&
-		gcc $cflags $ldflags -DSQLITE_THREADSAFE=0 \
+		${cross}gcc $cflags $ldflags -DSQLITE_THREADSAFE=0 \
 			-DSQLITE_OMIT_LOAD_EXTENSION -o sqlite3 shell.c \
 			sqlite3.c -lm
 }
@@ -70,17 +73,18 @@ build_gawk()
 source_minisat=minisat2
 build_minisat()
 {
-	g++ $cflags -D__STDC_LIMIT_MACROS -D__STDC_FORMAT_MACROS -I. \
+	${cross}g++ $cflags -D__STDC_LIMIT_MACROS -D__STDC_FORMAT_MACROS -I. \
 		$ldflags -o minisat.new minisat/simp/Main.cc \
 		minisat/simp/SimpSolver.cc minisat/core/Solver.cc \
-		minisat/utils/Options.cc minisat/utils/System.cc -lz &&
+		minisat/utils/Options.cc minisat/utils/System.cc $zlib &&
 		rm -rf minisat && mv minisat.new minisat
 }
 
 # configured OPTION...: GNU configure
 configured()
 {
-	./configure CFLAGS="$cflags" LDFLAGS="$ldflags" "$@"
+	./configure ${TRIPLET:+"--host=$TRIPLET"} CFLAGS="$cflags" \
+		LDFLAGS="$ldflags" "$@"
 }
 
 # flags WAY: what a way of building is
@@ -93,15 +97,14 @@ flags()
 }
 
 # build: in a copy of the source, which stays as gcov looks there; requires:
-# $name, $way, $home
+# $name, $way, $home, $built
 build()
 {
 	of=source_${name//./_}
 	[ -d "$home/source" ] ||
 		packages_source "${!of}" "$home/source" || return
-	rm -rf "${home:?}/$way" && cp -a "$home/source" "$home/$way" &&
-		flags "$way" && cd "$home/$way" && "build_${name//./_}" &&
-		[ -f "$home/$way/$name" ]
+	rm -rf "$built" && cp -a "$home/source" "$built" && flags "$way" &&
+		cd "$built" && "build_${name//./_}" && [ -f "$built/$name" ]
 }
 
 # why: the last line of a log that says something
@@ -110,17 +113,21 @@ why()
 	grep -E '[Ee]rror|not found|^E:' "$1" | tail -n 1 | grep . || echo "see $1"
 }
 
-way=$1
+way=$1 cross=${TRIPLET:+$TRIPLET-} zlib=-lz
 shift
+# of another machine there is no libz.so, but a root with the library
+[ -z "$TRIPLET" ] || zlib=$(find "$PACKAGES_CACHE"/*/root \
+	-path "*/$TRIPLET/libz.so.1" | head -n 1)
 [ $# -gt 0 ] || set -- $PEERS
 for name; do
-	home=$PACKAGES_CACHE/peers/$name log=$PACKAGES_CACHE/peers/$name/$way.log
+	home=$PACKAGES_CACHE/peers/$name
+	built=$home/$way${TRIPLET:+-$TRIPLET}
 	mkdir -p "$home" && exec 9>"$home/lock" && flock 9 || continue
-	if [ -f "$home/$way/$name" ] || (build) >"$log" 2>&1 </dev/null
+	if [ -f "$built/$name" ] || (build) >"$built.log" 2>&1 </dev/null
 	then
-		echo "$name ok $home/$way/$name"
+		echo "$name ok $built/$name"
 	else
-		rm -rf "${home:?}/$way"
-		echo "$name no $(why "$log")"
+		rm -rf "${built:?}"
+		echo "$name no $(why "$built.log")"
 	fi
 done

@@ -20,8 +20,6 @@ holds in registers while a loop runs).
 """
 import math
 import os
-import pathlib
-import re
 import shutil
 import statistics
 import subprocess
@@ -29,7 +27,7 @@ import sys
 import tempfile
 
 from counted import *
-from machine import Machine, peers
+from machine import Machine
 from work import GOOD, LARGE, MIDDLE, Inputs, works
 
 TALLY, NAMES = os.path.abspath(sys.argv[1]), sys.argv[2:]
@@ -144,18 +142,8 @@ class Bench:
         n, edges, redundant = figures(TALLY, self.profile("edges"))
         found = {"edges": edges, "redundant": redundant,
                  "feedback": figures(TALLY, self.profile("feedback"))[1],
-                 "gcov": self.gcov_increments()}
+                 "gcov": gcov_increments(self.env["GCOV_PREFIX"])}
         self.increments = {k: 1000 * v / n for k, v in found.items() if v}
-
-    def gcov_increments(self):
-        total = 0
-        for f in pathlib.Path(self.env["GCOV_PREFIX"]).rglob("*.gcda"):
-            said = subprocess.run(["gcov-dump", "-l", f], capture_output=True,
-                                  text=True).stdout
-            for line in said.splitlines():
-                row = re.match(r"\s*\d+:((?: \d+)+) *$", line[len(str(f)) + 1:])
-                total += sum(map(int, row[1].split())) if row else 0
-        return total
 
 
 def cell(value):
@@ -209,7 +197,7 @@ def group(names, title, tmp, builds, notes):
 
 
 def main():
-    builds = {"BOLT": MACHINE.peers, "gcov": peers("gcov")}
+    builds = {"BOLT": MACHINE.peers, "gcov": MACHINE.built("gcov")}
     notes = []
     print("%-11s %7s %s  increments per 1000 instructions" % (
         "", "", " " * 10 * len(COLUMNS)))
