@@ -13,10 +13,10 @@ original's, one column per way (counted.py). And, of the default:
                per block (Table 2 of Ball and Larus '92), and those of gcc's
                own counters in a program built from its source (peers.sh)
     new/old    bytes of new code by bytes of old, of the program's file
-    measured   percent of the instructions that the original executes, those of
-               the dynamic loader included: the rest is code left in place. They
-               are two runs: lua, whose hashes are random, differs from itself
-               by a percent
+    measured   percent of the instructions that the original and its libraries
+               execute, the dynamic loader left out: the rest is code left in
+               place. These are two runs: lua, whose hashes are random, differs
+               from itself by a percent
 """
 import json
 import math
@@ -29,7 +29,7 @@ import tempfile
 
 from counted import *
 from machine import Machine
-from place import Place, counter
+from place import Place, counter, observed, observer
 from work import MIDDLE, SMALL, Inputs, works
 
 TALLY = os.path.abspath(sys.argv[1])
@@ -79,12 +79,13 @@ def gcov(work, program, folder):
     return gcov_increments(folder)
 
 
-def row(work, plugin, tmp, coverage):
+def row(work, plugin, all_seen, tmp, coverage):
     profile = count(TALLY, MACHINE, work, tmp + "/" + work.name,
                     tmp + "/cache")
     n, increments, redundant = figures(TALLY, profile)
     cost = measure(work, plugin, tmp, profile)
     base = cost.pop(None)
+    ran = observed(MACHINE, work, all_seen, tmp + "/ran." + work.name)
     own = gcov(work, coverage.get(work.name), tmp + "/gcov." + work.name)
     print("%-11s" % work.name, *("%9.3f" % (cost[w] / base) for w in WAYS),
           "%10.2f %10.1f %10.1f" % (
@@ -92,7 +93,7 @@ def row(work, plugin, tmp, coverage):
               1000 * redundant / n),
           "%10s" % ("%.1f" % (1000 * own / n) if own else "-"),
           "%10.2f %10.3f" % (growth(work.program, tmp + "/new"),
-                             100 * n / base))
+                             100 * n / ran))
     sys.stdout.flush()
     return [cost[w] / base for w in WAYS]
 
@@ -101,11 +102,11 @@ def main():
     if not shutil.which(MACHINE.qemu):
         sys.exit(MACHINE.qemu + " is not installed")
     with tempfile.TemporaryDirectory() as tmp:
-        plugin = counter(tmp)
+        plugins = counter(tmp), observer(tmp, TALLY)
         coverage = MACHINE.built("gcov")[0]
         print("%-11s" % "", *("%9s" % w for w in WAYS),
               *("%10s" % h for h in HEAD))
-        rows = [row(work, plugin, tmp, coverage) for work in
+        rows = [row(work, *plugins, tmp, coverage) for work in
                 works(MACHINE, SIZE, Inputs(tmp), NAMES)]
         print("%-11s" % "geo. mean", *("%9.3f" % math.exp(statistics.mean(
             map(math.log, column))) for column in zip(*rows)))

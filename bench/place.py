@@ -4,6 +4,7 @@ the instructions that qemu executes when one runs.
 That is not time: it does not tell what a jump costs a branch predictor, nor
 what an idle unit of the processor does for free.
 """
+import glob
 import os
 import subprocess
 
@@ -62,9 +63,36 @@ class Place:
         return (p.returncode, p.stdout), int(open(count).read())
 
 
+def plugin(name, tmp, *words):
+    """one of the plugins for qemu that tests have; words: for the compiler"""
+    out = tmp + "/" + name + ".so"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", out,
+                    HERE + "/../tests/lib/" + name + ".c", *words], check=True)
+    return out
+
+
 def counter(tmp):
     """qemu's plugin that counts instructions"""
-    plugin = tmp + "/insns.so"
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", plugin,
-                    HERE + "/../tests/lib/qemu-insns.c"], check=True)
-    return plugin
+    return plugin("qemu-insns", tmp)
+
+
+def observer(tmp, tally):
+    """qemu's plugin that counts those of each place"""
+    return plugin("qemu-counts", tmp, "-D_GNU_SOURCE", "-I" + HERE + "/../src",
+                  os.path.dirname(tally) + "/libtally.a")
+
+
+def observed(machine, work, plugin, out):
+    """instructions that the program and its libraries execute, those of the
+    dynamic loader left out"""
+    subprocess.run([machine.qemu, "-plugin", "%s,out=%s" % (plugin, out),
+                    "-L", machine.root, work.program, *work.args],
+                   stdin=open(work.given or "/dev/null"),
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    total = 0
+    for name in glob.glob(out + ".*"):
+        for line in open(name):
+            kind, image, *_, times = line.split("\t")
+            if kind == "ran" and not image.endswith(machine.loader):
+                total += int(times)
+    return total
