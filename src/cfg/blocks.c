@@ -77,6 +77,8 @@ static void *share_fill(void *arg)
 				    .source = p->source, .block = k,
 				    .nblock = c->part.at[i].nblock};
 
+		if (p->source == PART_POINTER && piece_is_wanted(s->b, p))
+			part.source = PART_HANDED;
 		c->part.at[i] = part;
 		for (; k < part.block + part.nblock; k++)
 			c->block.at[k] = share_block(s->b, i, t++, base);

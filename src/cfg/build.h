@@ -141,6 +141,8 @@ uint32_t piece_at(const struct build *b, uint32_t off);
  * right for the child.
  */
 bool piece_falls_out(const struct build *b, uint32_t p);
+/* somebody who is known takes its start for a procedure's */
+bool piece_is_wanted(const struct build *b, const struct piece *p);
 /* which of n pieces, by offset, holds an offset; n if none does */
 uint32_t piece_among(const struct build *b, const uint32_t *piece, uint32_t n,
 		     uint32_t off);

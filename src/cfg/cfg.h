@@ -80,6 +80,9 @@ enum part_source {
 	PART_FDE,    /* the unwind table covers it */
 	PART_SYMBOL, /* a function symbol */
 	PART_CALL,   /* called, or an entry point of the file */
+	PART_HANDED, /* relocations know a pointer to it, or a procedure whose
+			bounds are told makes one, or what is known by such a
+			pointer calls it */
 	PART_POINTER, /* its address is stored or computed somewhere */
 };
 

@@ -77,6 +77,7 @@ int code_init(struct code *k, const struct image *im, const struct isa *isa,
 	k->label = code_bitmap(k);
 	k->data = code_bitmap(k);
 	k->called = code_bitmap(k);
+	k->handed = code_bitmap(k);
 	return 0;
 }
 
@@ -89,6 +90,7 @@ void code_free(struct code *k)
 	mem_free(k->label);
 	mem_free(k->data);
 	mem_free(k->called);
+	mem_free(k->handed);
 	*k = (struct code){0};
 }
 

@@ -45,6 +45,8 @@ struct code {
 	uint64_t *label;  /* a label whose address is taken */
 	uint64_t *data;	  /* instructions load from here */
 	uint64_t *called; /* a direct call goes here, or a function symbol */
+	uint64_t *handed; /* a pointer that a relocation knows leads here, or
+			     one from a procedure whose bounds are told */
 };
 
 int code_init(struct code *k, const struct image *im, const struct isa *isa,

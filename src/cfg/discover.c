@@ -72,11 +72,25 @@ static void seed_falls(const struct build *b, seeds *s)
 				 PART_CALL);
 }
 
+/* what code says that calls is worth as much as that it is code */
+static enum part_source word_of(const struct build *b, uint32_t caller)
+{
+	uint32_t p = piece_at(b, caller);
+
+	return p != CFG_NONE && b->piece.at[p].source == PART_POINTER ?
+		       PART_POINTER : PART_CALL;
+}
+
 /* targets of direct calls and jumps found since transfer `from` */
 static void seed_calls(const struct build *b, seeds *s, size_t from)
 {
-	for (size_t i = from; i < b->found.xfer.n; i++)
-		seed_offset(b, s, b->found.xfer.at[i].target, PART_CALL);
+	for (size_t i = from; i < b->found.xfer.n; i++) {
+		const struct xfer *x = &b->found.xfer.at[i];
+
+		if (x->target != CODE_NONE &&
+		    !code_test(&b->code, b->code.insn, x->target))
+			seed_offset(b, s, x->target, word_of(b, x->at));
+	}
 }
 
 /* a code address that is stored or computed somewhere */
@@ -342,6 +356,20 @@ static bool pointer_counts(const struct build *b, const struct pointer *p)
 	       word_leads_to(b, p->place + 8, t);
 }
 
+/* the instruction is in code of which somebody says which procedure's it is */
+static bool is_in_whole(const struct build *b, uint32_t at)
+{
+	uint32_t p = piece_at(b, at);
+
+	return p != CFG_NONE && b->piece.at[p].whole;
+}
+
+/* others have been given the address, and not as a label of their own code */
+static bool is_handed(const struct build *b, const struct pointer *p)
+{
+	return p->sure && (p->place || is_in_whole(b, p->from));
+}
+
 /* visitor: others may arrive where the pointer leads */
 static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 {
@@ -351,6 +379,8 @@ static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 	if (!pointer_counts(b, p))
 		return;
 	mark_address(b, b->code.label, p->value);
+	if (is_handed(b, p))
+		mark_address(b, b->code.handed, p->value);
 	if (!p->place && dict_get(&x->base, p->value) != DICT_NONE)
 		return;
 	bisect(i, x->table.n, x->table.at[i].end <= p->place);
@@ -364,14 +394,6 @@ static int range_order(const void *a, const void *b)
 	const struct range *p = a, *q = b;
 
 	return p->start < q->start ? -1 : p->start > q->start;
-}
-
-/* the jump is in code of which somebody says which procedure's it is */
-static bool is_in_whole(const struct build *b, uint32_t at)
-{
-	uint32_t p = piece_at(b, at);
-
-	return p != CFG_NONE && b->piece.at[p].whole;
 }
 
 /*

@@ -5,8 +5,10 @@
  * Unwind tables, or the sizes of symbols, say which code is one procedure's.
  * Where there is neither, what we take for procedures may be parts of one: a
  * jump that is not understood, or what is not even proved to be code, leads
- * into any of them. A procedure begins where somebody calls, so between two
- * such places all may be one:
+ * into any of them. A procedure begins where somebody calls, or where a pointer
+ * leads that others have: relocations know it, or code of another procedure
+ * makes it. (Were it a label of a table, jumps by that would have a way there.)
+ * So between two such places all may be one:
  *
  *	 called          not understood        called
  *	[=====)[========)[=======)[=======)...[=======)
@@ -35,7 +37,7 @@ static bool begins(const struct build *b, uint32_t piece)
 	const struct piece *p = &b->piece.at[piece];
 
 	return p->whole || !piece || b->piece.at[piece - 1].whole ||
-	       code_test(&b->code, b->code.called, p->start) ||
+	       piece_is_wanted(b, p) ||
 	       code_range_of(&b->code, p->start) !=
 		       code_range_of(&b->code, p[-1].start);
 }
@@ -52,7 +54,7 @@ static bool has_gap_before(const struct build *b, uint32_t piece)
 	const struct piece *p = &b->piece.at[piece];
 	uint32_t start = code_range_of(&b->code, p->start)->offset;
 
-	if (code_test(&b->code, b->code.called, p->start))
+	if (piece_is_wanted(b, p))
 		return false;
 	if (piece && p[-1].end > start)
 		start = p[-1].end;

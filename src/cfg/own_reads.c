@@ -156,13 +156,23 @@ static void find(struct own_reads *o, uint32_t proc)
 	o->known[proc] = true;
 }
 
-regset own_reads_behind(struct own_reads *o, uint32_t block)
+static void know(struct own_reads *o, uint32_t proc)
 {
-	uint32_t proc = cfg_block_proc(o->c, block);
-	struct read_set r;
-
 	if (!o->known[proc])
 		find(o, proc);
+}
+
+regset own_reads_behind(struct own_reads *o, uint32_t block)
+{
+	struct read_set r;
+
+	know(o, cfg_block_proc(o->c, block));
 	r = behind(o, block);
 	return r.low | r.rest;
+}
+
+regset own_reads_from(struct own_reads *o, uint32_t block)
+{
+	know(o, cfg_block_proc(o->c, block));
+	return o->in[block].low | o->in[block].rest;
 }

@@ -32,5 +32,7 @@ void own_reads_init(struct own_reads *o, const struct live *l);
 void own_reads_free(struct own_reads *o);
 /* what may be read behind the block, which is asked of its procedure */
 regset own_reads_behind(struct own_reads *o, uint32_t block);
+/* what may be read from the block on */
+regset own_reads_from(struct own_reads *o, uint32_t block);
 
 #endif

@@ -148,3 +148,9 @@ bool piece_falls_out(const struct build *b, uint32_t p)
 			  b->code.total - x->end, 0, &i);
 	return !i.pad;
 }
+
+bool piece_is_wanted(const struct build *b, const struct piece *p)
+{
+	return code_test(&b->code, b->code.called, p->start) ||
+	       code_test(&b->code, b->code.handed, p->start);
+}

@@ -14,7 +14,8 @@ static const char *const status_names[] = {
 
 static const char *const source_names[] = {
 	[PART_FDE] = "unwind-table", [PART_SYMBOL] = "symbol",
-	[PART_CALL] = "call", [PART_POINTER] = "pointer",
+	[PART_CALL] = "call", [PART_HANDED] = "handed-pointer",
+	[PART_POINTER] = "pointer",
 };
 
 static void json_block(const struct cfg *c, uint32_t k, void *json)

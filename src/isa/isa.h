@@ -172,6 +172,9 @@ struct isa {
 	/* what a callee known only by the convention may read: arguments,
 	   where a result goes, how many vectors, the static chain */
 	regset args;
+	/* of those, what every procedure may be given: arguments, and where a
+	   result goes */
+	regset plain_args;
 	/* what may hold results, by the convention and by LLVM's others */
 	regset results;
 	/* never changes hands: stack pointer, platform register */
@@ -214,6 +217,11 @@ struct isa {
 	 * for others that look on? NULL: this machine has none.
 	 */
 	bool (*prefix)(uint8_t byte);
+	/*
+	 * Is the instruction one that procedures of programs do not have:
+	 * privileged, or long out of use? requires: decode() knows it
+	 */
+	bool (*is_odd)(const uint8_t *code, size_t avail);
 	/* name of general register r, full width */
 	const char *(*reg_name)(unsigned r);
 	/* isa/move.h; NULL: code of this machine is not moved yet */

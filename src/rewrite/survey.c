@@ -67,6 +67,7 @@ static void make(struct survey *s, const struct cfg *c, bool inserts)
 	begin_all(s, inserts);
 	if (!s->moves.moved.n)
 		return;
+	believe_leave(s);
 	pads_find_spared(s);
 	do
 		find_ways(s);

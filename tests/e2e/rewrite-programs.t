@@ -46,11 +46,13 @@ PROGRAMS = [
 # of one machine only
 OWN = {
     "aarch64": [
+        ("handed", ["handed.c", "handed-aarch64.S"], ["-O2", "-s"], [[]]),
         ("pool", ["pool.c", "pool-aarch64.S"], ["-O2"], [[]]),
         ("atomics-exclusive", ["atomics.c"],
          ["-O2", "-pthread", "-mno-outline-atomics"], [[]]),
     ],
     "x86_64": [
+        ("handed", ["handed.c", "handed-x86_64.S"], ["-O2", "-s"], [[]]),
         ("odd", ["odd.c", "odd-x86_64.S"], ["-O2"], [[]]),
         ("odd-plain", ["odd.c", "odd-x86_64.S"],
          ["-O2", "-fno-pie", "-no-pie"], [[]]),

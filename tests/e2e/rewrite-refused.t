@@ -323,6 +323,30 @@ def try_restartable(c):
             os.unlink(c.out)
 
 
+def try_handed(c):
+    """A procedure that only a pointer leads to moves, and what it calls; a
+    table that looks like one stays."""
+    for isa in ISAS:
+        cc = compiler(isa, "gcc")
+        if not cc:
+            tap.skip("%s: known by a pointer" % isa, "no compiler")
+            continue
+        program, bare = c.path("handed"), c.path("handed.bare")
+        run(*cc, "-O2", "-o", program, "tests/progs/rewrite/handed.c",
+            "tests/progs/rewrite/handed-%s.S" % isa)
+        run(tool(isa, "strip"), "-o", bare, program)
+        p = instrument(bare, c.out, "--json")
+        kept = [(int(r["start"], 16), int(r["end"], 16))
+                for r in json.loads(p.stdout)["in_place"]]
+        stays = {name: any(start <= int(at, 16) < end for start, end in kept)
+                 for at, name in re.findall("([0-9a-f]+) [Tt] handed_(\\w+)",
+                                            run(tool(isa, "nm"), program))}
+        tap.ok(stays == {"sum": False, "helper": False, "table": True,
+                         "table_end": stays.get("table_end")},
+               "%s: known by a pointer" % isa, [stays])
+        os.unlink(c.out)
+
+
 def try_numbers(c):
     """A number in data may be the address of an instruction, close behind an
     entry, but not of the middle of one."""
@@ -397,6 +421,7 @@ with tempfile.TemporaryDirectory() as where:
     try_many_headers(case, program)
     try_pinned(case)
     try_restartable(case)
+    try_handed(case)
     try_numbers(case)
     try_misuse(case, program)
 tap.done()

@@ -123,6 +123,8 @@ a64_group a64_vector, a64_sve, a64_sme;
 void a64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 		struct insn *out);
 bool a64_uses_frame(const uint8_t *code, size_t avail);
+/* odd.c */
+bool a64_is_odd(const uint8_t *code, size_t avail);
 unsigned a64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		  struct uop *out);
 unsigned a64_lift_scanned(const uint8_t *code, size_t avail, uint64_t addr,

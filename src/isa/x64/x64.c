@@ -43,6 +43,8 @@ const struct isa isa_x64 = {
 		   REG(R8) | REG(R9) | REG(R10) | REG(R11),
 	.args = REG(RDI) | REG(RSI) | REG(RDX) | REG(RCX) | REG(R8) |
 		REG(R9) | REG(RAX) | REG(R10),
+	.plain_args = REG(RDI) | REG(RSI) | REG(RDX) | REG(RCX) | REG(R8) |
+		      REG(R9),
 	.results = REG(RAX) | REG(RDX) | REG(RCX) | REG(R8),
 	.fixed = REG(RSP),
 	.pad_args = REG(RAX) | REG(RDX),
@@ -52,6 +54,7 @@ const struct isa isa_x64 = {
 	.lift = x64_lift,
 	.lift_scanned = x64_lift_scanned,
 	.uses_frame = x64_uses_frame,
+	.is_odd = x64_is_odd,
 	.prefix = x64_prefix,
 	.reg_name = reg_name,
 	.move = &x64_move,

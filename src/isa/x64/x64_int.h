@@ -100,6 +100,9 @@ uint8_t x64_cond(unsigned nibble);
 bool x64_changes_flags(const struct x64_full *full);
 bool x64_is_zeroing(const struct x64_full *full);
 
+/* odd.c */
+bool x64_is_odd(const uint8_t *code, size_t avail);
+
 /* low_bytes.c: fills byte_reads, byte_writes */
 void x64_low_bytes(const struct x64_full *full, struct insn *out);
 

@@ -1,0 +1,26 @@
+/* odd: what struct isa says of is_odd. */
+#include "isa/a64/a64.h"
+
+/* of a system instruction: who may use it; 3: programs */
+static unsigned privilege(uint32_t w)
+{
+	return w >> 16 & 7;
+}
+
+bool a64_is_odd(const uint8_t *code, size_t avail)
+{
+	uint32_t w;
+
+	if (avail < 4)
+		return true;
+	w = a64_word(code);
+	/* hvc, smc, dcps; eret, drps */
+	if ((w & 0xff000000) == 0xd4000000)
+		return (w & 3) != 1 && (w & 0x00e00000) != 0x00200000;
+	if ((w & 0xff9f0000) == 0xd69f0000)
+		return true;
+	/* sys, sysl, msr and mrs */
+	if ((w & 0xffd80000) == 0xd5080000 || (w & 0xffd00000) == 0xd5100000)
+		return privilege(w) != 3;
+	return false;
+}
