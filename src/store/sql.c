@@ -64,6 +64,13 @@ bool sql_row(struct sql *q)
 	return status == SQLITE_ROW;
 }
 
+const char *sql_string(const struct sql *q, int column)
+{
+	const unsigned char *t = sqlite3_column_text(q->st, column);
+
+	return t ? (const char *)t : "";
+}
+
 int sql_end(struct sql *q, struct err *e)
 {
 	int result = q->status ? sql_fail(q->s, q->status, e) : 0;

@@ -349,21 +349,25 @@ def try_broken():
     name = os.path.basename(file_of(d.db))
     path = os.path.join(db, name)
     whole = open(file_of(d.db), "rb").read()
-    for title, data, code in (
-            ("something else", b"x" * 5000, 3),
-            ("of another version", None, 3),
-            ("half of one", whole[:len(whole) // 2], 3)):
+    for title, data, change in (
+            ("something else", b"x" * 5000, None),
+            ("of another version", whole, "PRAGMA user_version = 99"),
+            ("half of one", whole[:len(whole) // 2], None),
+            # tables are there, but not all that is in them
+            ("one with a hole", whole[:-8192] + bytes(8192), None),
+            ("of another host", whole, "UPDATE host SET name = 'far.away'"),
+            ("of another machine", whole, "UPDATE host SET machine = 'vax'")):
         with open(path, "wb") as f:
-            f.write(data or whole)
-        if data is None:
+            f.write(data)
+        if change:
             c = sqlite3.connect(path)
-            c.execute("PRAGMA user_version = 99")
+            c.execute(change)
             c.commit()
             c.close()
         before = open(path, "rb").read()
         for word in ("run", "start"):
             status, _, err = tally("daemon", word, "--db", db)
-            tap.ok(status == code and name in err and
+            tap.ok(status == 3 and name in err and
                    open(path, "rb").read() == before,
                    "%s: the database is %s: refused, and left alone" %
                    (word, title), [status, err])
