@@ -22,6 +22,7 @@ struct recorded {
 	char event[EVENT_NAME];
 	bool kernel; /* samples in the kernel are among them */
 	uint64_t samples, unknown, lost;
+	int64_t epoch; /* the number that they have in the database */
 	int why;	 /* errno, if the file could not be executed */
 	bool unstored;	 /* *e says why not all samples are on disk */
 };

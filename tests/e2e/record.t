@@ -69,6 +69,9 @@ def try_shares():
             if text.startswith("WORK(")}
     tap.ok(lines >= want, "samples have lines", [lines, want])
     before = total(rows("shares.db", "image"))
+    _, _, err = tally("record", "-o", "shares.db", "sleep", "0.1")
+    tap.ok("three_quarters" not in err and "samples of" in err,
+           "of a second record what took most is its own", [err])
     tally("record", "--quiet", "-o", "shares.db", prog, "20")
     after = total(rows("shares.db", "image"))
     tap.ok(after > before, "a second record is added to the first",
