@@ -14,6 +14,12 @@ int sql_fail(const struct store *s, int status, struct err *e)
 			break;
 		return err_set(e, ERR_MACHINE, "%s: cannot be written: %s",
 			       s->path, sqlite3_errmsg(s->db));
+	case SQLITE_READONLY:
+		if (!s->reading)
+			break;
+		return err_set(e, ERR_INPUT, "%s: who wrote to it was ended "
+			       "half way; one who may write there has to "
+			       "read it once, which undoes that", s->path);
 	default:
 		break;
 	}

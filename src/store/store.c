@@ -239,14 +239,43 @@ int store_create(struct store *s, const char *directory, struct err *e)
 	return -1;
 }
 
+/*
+ * A writer that is killed at the wrong moment leaves half of what it wrote, and
+ * a journal of what was there before. Who may only read cannot undo it; we do,
+ * but only for ourselves: what others have put beside a file of theirs is not
+ * written over anything by us.
+ */
+static void undo_half(struct store *s)
+{
+	struct store own = {.path = s->path};
+	struct err e;
+	struct stat x;
+
+	if (sqlite3_extended_errcode(s->db) != SQLITE_READONLY_ROLLBACK ||
+	    stat(s->path, &x) || x.st_uid != geteuid())
+		return;
+	if (!open_file(&own, SQLITE_OPEN_READWRITE, &e))
+		check_version(&own, &e);
+	sqlite3_close(own.db);
+}
+
+static int open_whole(struct store *s, struct err *e)
+{
+	if (open_file(s, SQLITE_OPEN_READONLY, e))
+		return -1;
+	if (!check_version(s, e))
+		return 0;
+	undo_half(s);
+	return check_version(s, e);
+}
+
 int store_open(struct store *s, const char *path, struct err *e)
 {
 	size_t n = strlen(path) + 1;
 
 	*s = (struct store){.path = mem_alloc(n), .reading = true};
 	memcpy(s->path, path, n);
-	if (!open_file(s, SQLITE_OPEN_READONLY, e) &&
-	    !check_version(s, e)) {
+	if (!open_whole(s, e)) {
 		if (s->version)
 			return 0;
 		err_set(e, ERR_INPUT, "%s: nothing has been recorded", path);
