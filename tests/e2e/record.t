@@ -345,6 +345,15 @@ def try_doctor():
     seen = {x["what"]: x for x in json.loads(out)}
     tap.ok(status == 0 and {"machine", "time", "kernel"} <= set(seen),
            "the doctor says what there is", [status, out])
+    tap.ok("BPF" in seen.get("counting", {}).get("says", ""),
+           "and whether the kernel counts", [out])
+    if not os.geteuid():
+        os.chmod(where, 0o755)
+        status, out, err = tally("doctor", "--json", preexec_fn=drop)
+        seen = {x["what"]: x for x in json.loads(out)}
+        tap.ok(seen["counting"]["verdict"] == "poor" and
+               "root" in seen["counting"]["advice"],
+               "not for nobody, and why", [status, out, err])
     tap.ok(tally("doctor", "word")[0] == 2, "and takes no words")
 
 
