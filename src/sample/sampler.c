@@ -78,7 +78,11 @@ const char *sampler_means(const struct sampler *s)
 {
 	if (!s->counted)
 		return "rings";
-	return s->table.times > 1 ? "bpf, in bursts" : "bpf, steady";
+	if (s->table.times == 1)
+		return "bpf, steady";
+	/* those of time have bursts: all, or some */
+	return s->table.bursts == (1u << s->events) - 1 ?
+		       "bpf, in bursts" : "bpf, time in bursts";
 }
 
 /* --- beginning */

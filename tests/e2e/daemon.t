@@ -632,6 +632,30 @@ def try_events():
            [got, want])
 
 
+def try_no_bursts():
+    """what is no measure of time has no bursts: programs are slower in them,
+    and have fewer page faults"""
+    if not may_bpf():
+        return
+    prog = build("faults", "tests/progs/sample/faults.c")
+    for words, source in (
+            (["page-faults:64"], "bpf, steady"),
+            (["cpu-clock"], "bpf, in bursts"),
+            (["cpu-clock,page-faults:64", "--mux"], "bpf, steady"),
+            (["cpu-clock,page-faults:64"], "bpf, time in bursts")):
+        d = Daemon("burst" + str(len(source)), "--source", "bpf", "--bursts",
+                   "--event", *words)
+        if "time" in source:
+            subprocess.run([prog, "2000"], check=True)
+        said = d.stop()
+        tap.ok(said.get("source") == source, "bursts: " + " ".join(words),
+               [said])
+    got = by_event(d.db, "faults", "touch").get("page-faults", 0)
+    # 12 % less if the clock slowed it; a period varies by 3 %
+    tap.ok(abs(got - 2000 * 1000 / 64) < 0.07 * got, "as many page faults "
+           "beside bursts as there were", [got, 2000 * 1000 / 64])
+
+
 def try_mux():
     prog = build("faults", "tests/progs/sample/faults.c")
     d = Daemon("mux", "--event", "cpu-clock,page-faults:64", "--mux")
@@ -699,7 +723,7 @@ SAMPLED = (try_shares, try_running, try_chain, try_again, try_reload,
 TESTS = (try_words, try_start, try_kills, try_full, try_full_epochs,
          try_clock, try_broken, try_who, try_misuse, try_apart, try_sources,
          try_bursts, try_phases, try_wakes, try_silent, try_removed,
-         try_fast_clock, try_refused)
+         try_fast_clock, try_no_bursts, try_refused)
 OPTIONS = []
 with tempfile.TemporaryDirectory() as where:
     shares = build("shares", "tests/progs/sample/shares.c")
