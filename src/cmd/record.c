@@ -80,6 +80,8 @@ static void say_what_was_recorded(const struct recorded *r)
 			 "lost: nobody took them in time", r->lost);
 		cmd_note(text);
 	}
+	if (r->names.code)
+		cmd_note(r->names.text);
 }
 
 /* runs and shows; the exit status */

@@ -706,6 +706,63 @@ def try_made():
            "gone" not in got, "code that was made has its names", [got])
 
 
+def run_dumped(prog):
+    """its number; what it tells of its code is gone, but was open"""
+    pid = run(prog, cwd=where).split()[0]
+    os.unlink(os.path.join(where, "jit-%s.dump" % pid))
+    return pid
+
+
+def try_dumped():
+    """code that a program makes, and says when, one over another"""
+    prog = build("dumped", "tests/progs/sample/dumped.c")
+    d = Daemon("dumped.db")
+    pid = run_dumped(prog)
+    said = d.stop()
+    got = {}
+    for r in rows(d.db, "procedure"):
+        if r["image"].endswith("by dumped %s]" % pid):
+            got[r["procedure"]] = got.get(r["procedure"], 0) + r["samples"]
+    stays, below, above = (got.get(n, 0) for n in ("stays", "below", "above"))
+    # who is loaded over another has no name for a tenth of a second, at worst
+    tap.ok(stays > 1000 and 0.1 < below / stays < 0.24 and
+           0.5 < above / stays < 0.67, "code over other code: each has its "
+           "samples", [got])
+    tap.ok("names" not in said, "nothing is wrong with it", [said])
+
+
+def try_contained():
+    """in a container it has another number, and its file has that"""
+    if os.geteuid():
+        tap.skip("code that is made in a container", "not root")
+        return
+    tmp = os.path.join(where, "tmp")
+    os.makedirs(tmp, exist_ok=True)
+    build("tmp/made", "tests/progs/sample/made.c")
+    d = Daemon("contained")
+    p = subprocess.run(["unshare", "-m", "-p", "-f", "sh", "-c",
+                        "mount --bind %s /tmp && /tmp/made 1200; true" % tmp],
+                       capture_output=True, text=True)
+    d.stop()
+    if p.returncode or not p.stdout:
+        tap.skip("code that is made in a container", "none can be had here")
+        return
+    names = {r["procedure"] for r in rows(d.db, "procedure")
+             if r["image"].startswith("[made by made ")}
+    tap.ok({"the first", "the second"} <= names,
+           "code that is made in a container has its names", [names, p])
+
+
+def try_bad_dumps():
+    """what a program says of its code is not believed: see record.t"""
+    prog = build("baddump", "tests/progs/sample/baddump.c")
+    d = Daemon("bad")
+    subprocess.run([prog, "huge"], cwd=where, check=True)
+    said = d.stop()
+    tap.ok("jit-" in said.get("names", "") and "bytes" in said["names"],
+           "status says what is wrong with a dump", [said])
+
+
 def try_renamed():
     """a process that takes another name has it from then on"""
     d = Daemon("renamed")
@@ -719,11 +776,13 @@ def try_renamed():
 
 # each with either source
 SAMPLED = (try_shares, try_running, try_chain, try_again, try_reload,
-           try_crowd, try_events, try_mux, try_made, try_renamed)
+           try_crowd, try_events, try_mux, try_made, try_dumped,
+           try_contained, try_renamed)
 TESTS = (try_words, try_start, try_kills, try_full, try_full_epochs,
          try_clock, try_broken, try_who, try_misuse, try_apart, try_sources,
          try_bursts, try_phases, try_wakes, try_silent, try_removed,
-         try_fast_clock, try_no_bursts, try_refused)
+         try_fast_clock, try_no_bursts, try_refused,
+         try_bad_dumps)
 OPTIONS = []
 with tempfile.TemporaryDirectory() as where:
     shares = build("shares", "tests/progs/sample/shares.c")
