@@ -230,6 +230,7 @@ static void tell_status(const struct daemon *d, char *to, size_t room)
 		{"epoch", (uint64_t)d->epoch_number},
 		{"seconds", steady() - d->epoch_began},
 		{"rate", d->sampler.event[0].rate},
+		{"cpus", sampler_cpus(&d->sampler)},
 		{"samples", c->samples},
 		{"unstored", sum(c->harvest.fresh)},
 		{"unknown", c->unknown},

@@ -230,13 +230,17 @@ static void unmap(void *p, const struct bpf_map *m)
 		munmap(p, bytes_of(m));
 }
 
+static void close_tap(const struct tap *x)
+{
+	if (x->link >= 0)
+		close(x->link);
+	close(x->fd);
+}
+
 void table_close(struct table *t)
 {
-	for (size_t i = 0; i < t->tap.n; i++) {
-		if (t->tap.at[i].link >= 0)
-			close(t->tap.at[i].link);
-		close(t->tap.at[i].fd);
-	}
+	for (size_t i = 0; i < t->tap.n; i++)
+		close_tap(&t->tap.at[i]);
 	vec_free(&t->tap);
 	if (t->bpf) {
 		unmap(t->cpu, t->bpf->maps.cpus);
@@ -324,6 +328,37 @@ static void switch_all(struct table *t, bool on)
 		late += steady() - began;
 	}
 	t->since = began + (t->tap.n ? late / t->tap.n : 0);
+}
+
+/* --- CPUs that go and come */
+
+void table_leave(struct table *t, uint32_t cpu)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->tap.n; i++)
+		if (t->tap.at[i].cpu == cpu)
+			close_tap(&t->tap.at[i]);
+		else
+			t->tap.at[n++] = t->tap.at[i];
+	t->tap.n = n;
+	if (cpu < t->cpus) /* no burst is on there */
+		__atomic_store_n(&t->cpu[cpu].lit, 0, __ATOMIC_SEQ_CST);
+}
+
+int table_come(struct table *t, uint32_t cpu)
+{
+	if (cpu >= t->cpus)
+		return -1;
+	for (uint32_t i = 0; i < t->events; i++) {
+		if (open_tap(t, i, (int)cpu)) {
+			table_leave(t, cpu);
+			return -1;
+		}
+		if (!has_bursts(t, i))
+			switch_one(t, &t->tap.at[t->tap.n - 1], true);
+	}
+	return 0;
 }
 
 /* what CPUs are to count in from now on */

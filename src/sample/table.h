@@ -120,6 +120,10 @@ void table_take(struct table *t,
 		void (*fn)(void *arg, const struct counted *x), void *arg);
 /* samples of an event that there was no room for, since it was opened */
 uint64_t table_lost(const struct table *t, uint32_t event);
+/* a CPU is off: its events are dead */
+void table_leave(struct table *t, uint32_t cpu);
+/* it is on again, and its samples begin, if not before the next burst; or -1 */
+int table_come(struct table *t, uint32_t cpu);
 /* of a table that was never opened, or could not be, too */
 void table_close(struct table *t);
 

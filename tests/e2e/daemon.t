@@ -763,6 +763,46 @@ def try_bad_dumps():
            "status says what is wrong with a dump", [said])
 
 
+def lie_of_cpus(path):
+    """preexec_fn: the kernel's list of processors that are on is that file"""
+    CLONE_NEWNS, MS_BIND, MS_PRIVATE = 0x20000, 0x1000, 0x44000
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWNS) or \
+            libc.mount(b"none", b"/", None, MS_PRIVATE, None) or \
+            libc.mount(path.encode(), b"/sys/devices/system/cpu/online",
+                       None, MS_BIND, None):
+        os._exit(4)
+
+
+def try_cpus():
+    """processors that go and come; here they only seem to"""
+    if os.geteuid() or not {0, 1} <= os.sched_getaffinity(0):
+        tap.skip("a processor that comes", "not root, or only one")
+        return
+    listed = os.path.join(where, "online")
+
+    def list_cpus(text):
+        with open(listed, "w") as f:
+            f.write(text)
+
+    list_cpus("0\n")
+    d = Daemon("cpus", preexec_fn=lambda: lie_of_cpus(listed))
+    seen = []
+    for i, text in enumerate(("0\n", "0-1\n", "0\n", "0,1\n", "nonsense")):
+        list_cpus(text)
+        n = d.tell("status").get("cpus")
+        name = "pinned%d" % i
+        shutil.copy(shares, os.path.join(where, name))
+        subprocess.run([os.path.join(where, name), "60"],
+                       stdout=subprocess.DEVNULL,
+                       preexec_fn=lambda: os.sched_setaffinity(0, {1}))
+        d.tell("flush")
+        seen.append((n, of_image(d.db, name) > 50))
+    d.stop()
+    tap.ok(seen == [(1, False), (2, True), (1, False), (2, True), (2, True)],
+           "a processor that goes and comes", [seen])
+
+
 def try_renamed():
     """a process that takes another name has it from then on"""
     d = Daemon("renamed")
@@ -777,7 +817,7 @@ def try_renamed():
 # each with either source
 SAMPLED = (try_shares, try_running, try_chain, try_again, try_reload,
            try_crowd, try_events, try_mux, try_made, try_dumped,
-           try_contained, try_renamed)
+           try_contained, try_cpus, try_renamed)
 TESTS = (try_words, try_start, try_kills, try_full, try_full_epochs,
          try_clock, try_broken, try_who, try_misuse, try_apart, try_sources,
          try_bursts, try_phases, try_wakes, try_silent, try_removed,
