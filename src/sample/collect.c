@@ -512,14 +512,17 @@ void collector_shed(struct collector *c, size_t most)
 
 /*
  * spaces_keep(): not if its process is gone, all its threads with it, and no
- * samples of it are to come
+ * samples of it are to come. Who has told that it ends may take a while for it,
+ * and as long as it is there it has samples in this generation.
  */
-static bool is_needed(void *collector, const struct space *s)
+static bool is_needed(void *collector, struct space *s)
 {
 	const struct collector *c = collector;
+	bool alive = !s->ended || proc_is_alive(s->pid);
 
-	return !s->ended || past_has_samples(&c->past, s->until) ||
-	       proc_is_alive(s->pid);
+	if (alive)
+		s->until = c->past.generation;
+	return alive || past_has_samples(&c->past, s->until);
 }
 
 void collector_turn(struct collector *c)
