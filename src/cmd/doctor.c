@@ -14,6 +14,7 @@
 #include "cmd/style.h"
 #include "launch/find.h"
 #include "sample/event.h"
+#include "sample/sampler.h"
 
 static const char doctor_usage[] =
 	"usage: tally doctor [--json]\n"
@@ -99,6 +100,30 @@ static struct finding see_everybody(void)
 			 "'tally daemon' may sample all programs",
 			 "only programs of your own can be sampled ('tally "
 			 "record')", 0);
+}
+
+/* tried, as the daemon does it: kernels have many ways to say no */
+static struct finding see_counting(void)
+{
+	const struct sampler_wish w = {.events = "time", .rate = EVENT_RATE,
+				       .means = SAMPLER_BPF, .bursts = true};
+	struct finding x = {.what = "counting"};
+	struct sampler s;
+	struct err e;
+
+	if (!sampler_open(&s, &w, &e)) {
+		snprintf(x.says, sizeof x.says, "the daemon's samples are "
+			 "counted in the kernel, by BPF");
+	} else {
+		x.is = POOR;
+		snprintf(x.says, sizeof x.says, "no BPF: the daemon would be "
+			 "told of each sample, through rings, which costs "
+			 "more");
+		snprintf(x.advice, sizeof x.advice, "be root, in the first "
+			 "namespace of processes; now %.130s", e.text);
+	}
+	sampler_close(&s);
+	return x;
 }
 
 static struct finding see_rate(void)
@@ -202,8 +227,8 @@ static int doctor_word(void *json, char **argv, int *i, bool option)
 static int doctor_run(int argc, char **argv)
 {
 	static struct finding (*const see[])(void) = {
-		see_machine, see_event, see_kernel, see_everybody, see_rate,
-		see_ptrace, see_debuginfo, see_dot,
+		see_machine, see_event, see_kernel, see_everybody,
+		see_counting, see_rate, see_ptrace, see_debuginfo, see_dot,
 	};
 	struct json j = {.to = stdout};
 	bool json = false, bad = false;

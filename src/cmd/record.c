@@ -80,6 +80,8 @@ static void say_what_was_recorded(const struct recorded *r)
 			 "lost: nobody took them in time", r->lost);
 		cmd_note(text);
 	}
+	if (r->names.code)
+		cmd_note(r->names.text);
 }
 
 /* runs and shows; the exit status */
@@ -109,7 +111,8 @@ static int record_run(const struct record_call *call, struct program *p)
 	if (status >= 0) {
 		say_what_was_recorded(&r);
 		if (!call->quiet && r.samples &&
-		    sampled_show_hottest(w.directory, HOTTEST, stderr, &e))
+		    sampled_show_hottest(w.directory, r.epoch, HOTTEST, stderr,
+					 &e))
 			cmd_fail(&e);
 	}
 	mem_free(own);

@@ -299,15 +299,18 @@ void sampled_show_one_event(const struct sampled_runs *r)
 	cmd_note(text);
 }
 
-int sampled_show_hottest(const char *directory, size_t n, FILE *to,
-			 struct err *e)
+int sampled_show_hottest(const char *directory, int64_t epoch, size_t n,
+			 FILE *to, struct err *e)
 {
 	struct sampled_wish w = {.by = SAMPLED_PROCEDURE};
-	struct sampled_pick all = {0};
+	char host[STORE_HOST], *path = store_path(directory);
+	struct sampled_pick one = {.first = epoch, .last = epoch,
+				   .host = store_host(path, host)};
 	struct sampled_rows r;
 	struct sampled s;
 
-	if (sampled_open(&s, &directory, 1, &all, e))
+	mem_free(path);
+	if (sampled_open(&s, &directory, 1, &one, e))
 		return -1;
 	sampled_rows_make(&r, &s, &w);
 	sampled_show_text(&s, &r, w.by, n, to);

@@ -13,9 +13,9 @@ void sampled_show_text(struct sampled *s, const struct sampled_rows *r,
 /* the contract of product.md: an array of objects */
 void sampled_show_json(struct sampled *s, const struct sampled_rows *r,
 		       enum sampled_by by, size_t limit, FILE *to);
-/* the first n procedures of a database, as a table */
-int sampled_show_hottest(const char *directory, size_t n, FILE *to,
-			 struct err *e);
+/* the first n procedures of an epoch of this host, as a table */
+int sampled_show_hottest(const char *directory, int64_t epoch, size_t n,
+			 FILE *to, struct err *e);
 /* images whose files are not there, or others, on stderr */
 void sampled_show_notes(const struct sampled *s);
 

@@ -1,10 +1,9 @@
 /* collect: see collect.h. */
 #include "sample/collect.h"
 
-#include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "sample/jit.h"
@@ -22,6 +21,33 @@ static void process_begin(struct collector *c, struct space *s,
 
 static const struct stored_image memory = {.kind = IMAGE_MEMORY,
 					   .path = "[memory]"};
+
+/* who makes what a process makes itself; *image: that */
+static struct maker *make_maker(struct collector *c, const struct space *s,
+				uint32_t *image)
+{
+	const char *name = c->harvest.process.at[s->process].name;
+
+	return harvest_new_maker(&c->harvest, s->pid, name, image);
+}
+
+/* a file is mapped: is it one that tells? */
+static void find_dump(struct collector *c, uint32_t pid, const char *path,
+		      uint64_t inode)
+{
+	struct space *s;
+	struct maker *m;
+	uint32_t image;
+
+	if (!jitdump_is(path))
+		return;
+	s = space_make(&c->spaces, pid);
+	if (s->process == NOBODY)
+		process_begin(c, s, "?");
+	m = make_maker(c, s, &image);
+	if (m && !maker_dump(m, path, inode, &c->harvest.trouble))
+		s->made = image;
+}
 
 /* what a file, or memory, is by the name that the kernel gives to it */
 static struct stored_image image_named(const char *name)
@@ -64,8 +90,8 @@ static void map(struct collector *c, struct space *s, struct mapping m,
 }
 
 /* by the 24 bytes of a record: size, 3 bytes, build-id; or device and inode */
-static void identify(struct stored_image *is, uint32_t pid, const uint8_t *id,
-		     bool has_id)
+static void identify(struct collector *c, struct stored_image *is,
+		     uint32_t pid, const uint8_t *id, bool has_id)
 {
 	uint64_t inode;
 
@@ -75,6 +101,7 @@ static void identify(struct stored_image *is, uint32_t pid, const uint8_t *id,
 	} else if (!has_id) {
 		memcpy(&inode, id + 8, sizeof inode);
 		proc_file(pid, is->path, inode, is);
+		find_dump(c, pid, is->path, inode);
 	}
 }
 
@@ -98,7 +125,7 @@ static void on_mmap(struct collector *c, struct bytes *b, bool has_id)
 		return;
 	is = image_named(name);
 	if (is.kind == IMAGE_FILE)
-		identify(&is, pid, id, has_id);
+		identify(c, &is, pid, id, has_id);
 	/* what the record is of stands behind: who, and when at the end */
 	if (bytes_left(b) >= 8)
 		bytes_take(b, bytes_left(b) - 8);
@@ -180,8 +207,10 @@ static void take_map(void *asked, const struct proc_map *p)
 		return;
 	if (is.kind == IMAGE_FILE)
 		proc_build_id(&x->c->ids, x->pid, p, &is);
-	if (is.kind == IMAGE_FILE && !is.build_id_len)
+	if (is.kind == IMAGE_FILE && !is.build_id_len) {
 		proc_file(x->pid, is.path, p->inode, &is);
+		find_dump(x->c, x->pid, is.path, p->inode);
+	}
 	map(x->c, s, m, is, 0); /* over nothing */
 }
 
@@ -246,8 +275,9 @@ static bool is_memory(const struct collector *c, const struct mapping *m)
  */
 static uint32_t made_by(struct collector *c, struct space *s, uint32_t plain)
 {
-	char path[PROC_NAME + 32];
-	struct stored_image is = {.kind = IMAGE_MADE, .path = path};
+	struct maker *m;
+	uint32_t image;
+	int fd;
 
 	if (s->made)
 		return s->made;
@@ -255,13 +285,37 @@ static uint32_t made_by(struct collector *c, struct space *s, uint32_t plain)
 		return plain;
 	s->patience = 2 * s->patience + 16;
 	s->misses = 0;
-	if (!jit_is_told(s->pid))
+	fd = jit_open(s->pid);
+	if (fd < 0)
 		return plain;
-	snprintf(path, sizeof path, "[made by %s %" PRIu32 "]",
-		 c->harvest.process.at[s->process].name, s->pid);
-	s->made = harvest_image(&c->harvest, &is);
-	c->harvest.image.at[s->made].maker = s->pid;
-	return s->made;
+	m = make_maker(c, s, &image);
+	if (!m) {
+		close(fd);
+		return plain;
+	}
+	maker_map(m, fd);
+	return s->made = image;
+}
+
+/*
+ * Samples of memory. Where a dump says when each code was there, it has to be
+ * known when they were, as closely as can be.
+ */
+static void memory_samples(struct collector *c, struct space *s,
+			   const struct counted *x, uint32_t plain)
+{
+	uint32_t image = made_by(c, s, plain);
+	const struct maker *m = harvest_maker(&c->harvest, image);
+	struct made_hit hit = {x->address, x->count, x->from, x->to,
+			       x->event, s->process};
+
+	if (!m || m->dump.fd < 0) {
+		add(c, image, s, x, x->address);
+		return;
+	}
+	c->samples += x->count;
+	c->past.tore = true;
+	harvest_made(&c->harvest, image, &hit);
 }
 
 static void user_samples(struct collector *c, struct space *s,
@@ -271,9 +325,12 @@ static void user_samples(struct collector *c, struct space *s,
 	struct stored_image unknown = {.kind = IMAGE_UNKNOWN,
 				       .path = "[unknown]"};
 
+	if (m && is_memory(c, m)) {
+		memory_samples(c, s, x, m->image);
+		return;
+	}
 	if (m) {
-		add(c, is_memory(c, m) ? made_by(c, s, m->image) : m->image, s,
-		    x, x->address - m->start + m->offset);
+		add(c, m->image, s, x, x->address - m->start + m->offset);
 		return;
 	}
 	c->unknown += x->count;
@@ -365,6 +422,8 @@ static void on_sample(struct collector *c, struct bytes *b, uint32_t event,
 	if (c->deaf)
 		return;
 	s = space_make(&c->spaces, (uint32_t)bytes_uint(b, 4));
+	bytes_uint(b, 4); /* the thread */
+	one.from = one.to = bytes_uint(b, 8);
 	if (s->process == NOBODY)
 		process_begin(c, s, "?");
 	add_samples(c, s, &one);
@@ -453,14 +512,17 @@ void collector_shed(struct collector *c, size_t most)
 
 /*
  * spaces_keep(): not if its process is gone, all its threads with it, and no
- * samples of it are to come
+ * samples of it are to come. Who has told that it ends may take a while for it,
+ * and as long as it is there it has samples in this generation.
  */
-static bool is_needed(void *collector, const struct space *s)
+static bool is_needed(void *collector, struct space *s)
 {
 	const struct collector *c = collector;
+	bool alive = !s->ended || proc_is_alive(s->pid);
 
-	return !s->ended || past_has_samples(&c->past, s->until) ||
-	       proc_is_alive(s->pid);
+	if (alive)
+		s->until = c->past.generation;
+	return alive || past_has_samples(&c->past, s->until);
 }
 
 void collector_turn(struct collector *c)

@@ -177,11 +177,17 @@ static int end(struct daemon *d, struct err *e)
 
 /* --- words from the owner */
 
+/* one line: what a file is called is its maker's choice, and may have more */
 static size_t say(char *to, size_t room, const char *name, const char *value)
 {
 	int n = snprintf(to, room, "%s\t%s\n", name, value);
 
-	return n > 0 && (size_t)n < room ? (size_t)n : 0;
+	if (n <= 0 || (size_t)n >= room)
+		return 0;
+	for (char *p = to + strlen(name) + 1; p < to + n - 1; p++)
+		if ((unsigned char)*p < ' ')
+			*p = '?';
+	return (size_t)n;
 }
 
 static size_t say_number(char *to, size_t room, const char *name, uint64_t n)
@@ -224,6 +230,7 @@ static void tell_status(const struct daemon *d, char *to, size_t room)
 		{"epoch", (uint64_t)d->epoch_number},
 		{"seconds", steady() - d->epoch_began},
 		{"rate", d->sampler.event[0].rate},
+		{"cpus", sampler_cpus(&d->sampler)},
 		{"samples", c->samples},
 		{"unstored", sum(c->harvest.fresh)},
 		{"unknown", c->unknown},
@@ -241,6 +248,8 @@ static void tell_status(const struct daemon *d, char *to, size_t room)
 			 d->sampler.why_not.text);
 	for (size_t i = 0; i < sizeof figure / sizeof *figure; i++)
 		n += say_number(to + n, room - n, figure[i].name, figure[i].n);
+	if (c->harvest.trouble.code)
+		n += say(to + n, room - n, "names", c->harvest.trouble.text);
 	if (d->trouble.code) {
 		n += say_number(to + n, room - n, "failed", d->failed);
 		say(to + n, room - n, "error", d->trouble.text);

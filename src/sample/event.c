@@ -155,6 +155,21 @@ struct event event_news(void)
 			      .config = PERF_COUNT_SW_DUMMY};
 }
 
+bool event_is_time(const struct event *v)
+{
+	switch (v->type) {
+	case PERF_TYPE_SOFTWARE:
+		return v->config == PERF_COUNT_SW_CPU_CLOCK ||
+		       v->config == PERF_COUNT_SW_TASK_CLOCK;
+	case PERF_TYPE_HARDWARE:
+		return v->config == PERF_COUNT_HW_CPU_CYCLES ||
+		       v->config == PERF_COUNT_HW_REF_CPU_CYCLES ||
+		       v->config == PERF_COUNT_HW_BUS_CYCLES;
+	default:
+		return false;
+	}
+}
+
 struct event event_faster(const struct event *v, uint64_t times)
 {
 	struct event faster = *v;

@@ -53,6 +53,12 @@ int event_check(struct event *v, struct err *e);
 int event_open(const struct event *v, pid_t pid, int cpu, bool news);
 /* one that samples nothing, for who wants only the news */
 struct event event_news(void);
+/*
+ * Is it a measure of time? Samples take time themselves, which these count and
+ * all others lack: a program does less in a second in which it is often
+ * interrupted.
+ */
+bool event_is_time(const struct event *v);
 /* the same event, so many times as often */
 struct event event_faster(const struct event *v, uint64_t times);
 /* the period, changed at random by a few percent: no loop keeps its step */

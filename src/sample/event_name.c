@@ -42,9 +42,7 @@ static const struct known_event known[] = {
 /* a clock ticks in nanoseconds, so its period is known */
 static bool is_clock(const struct event *v)
 {
-	return v->type == PERF_TYPE_SOFTWARE &&
-	       (v->config == PERF_COUNT_SW_CPU_CLOCK ||
-		v->config == PERF_COUNT_SW_TASK_CLOCK);
+	return v->type == PERF_TYPE_SOFTWARE && event_is_time(v);
 }
 
 static bool read_raw(struct event *v, const char *word)

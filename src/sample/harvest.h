@@ -8,6 +8,7 @@
 #include "base/dict.h"
 #include "base/intern.h"
 #include "sample/event.h"
+#include "sample/maker.h"
 #include "store/store.h"
 
 enum { HARVEST_NOBODY = 0 }; /* the process of samples that have none */
@@ -20,8 +21,13 @@ struct harvest_runs {
 
 struct harvest_image {
 	struct stored_image is; /* its path is kept by the harvest */
-	uint32_t maker; /* the process that has made it, or 0 */
 	struct harvest_runs of;
+};
+
+/* who makes code, and the images of that (maker.h) */
+struct harvest_maker {
+	struct maker *is;
+	uint32_t by_address, by_place;
 };
 
 /* the same of processes of one name alone */
@@ -46,15 +52,28 @@ struct harvest {
 	const char *const *names; /* of processes to be kept apart, or NULL */
 	VEC(struct harvest_apart) apart;
 	struct dict apart_at; /* by name, as it is kept, and image */
+	VEC(struct harvest_maker) maker;
+	struct dict maker_at; /* by the image by address */
+	struct err trouble;   /* the last with what one of them tells */
 	uint64_t fresh[EVENTS]; /* samples of all */
 };
 
 /* the number of an image; all that makes it one is in `is` */
 uint32_t harvest_image(struct harvest *h, const struct stored_image *is);
+/* who makes that image, of what is at addresses; NULL: nobody, or he is gone */
+struct maker *harvest_maker(const struct harvest *h, uint32_t image);
+/*
+ * The same of a process of that name and number, who is new if need be; *image
+ * is what he makes. NULL: there are too many.
+ */
+struct maker *harvest_new_maker(struct harvest *h, uint32_t pid,
+				const char *name, uint32_t *image);
 /* the number of somebody new */
 uint32_t harvest_process(struct harvest *h, uint32_t pid, const char *name);
 void harvest_samples(struct harvest *h, uint32_t image, uint32_t process,
 		     uint32_t event, struct hit new);
+/* the same of code that its maker tells of: its image is the one by address */
+void harvest_made(struct harvest *h, uint32_t image, const struct made_hit *x);
 /*
  * Puts all into the database and forgets it, all in one: a crash leaves all of
  * it or nothing. event: how each was sampled.

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/bisect.h"
+#include "sample/proc.h"
 
 enum {
 	SIZE_MOST = 256 << 20, /* of the file */
@@ -36,7 +37,7 @@ static int open_trusted(const char *path, const uid_t *owner)
 }
 
 /* as the process sees /tmp, or as we do once it is gone */
-static int open_map(uint32_t pid)
+int jit_open(uint32_t pid)
 {
 	char path[64];
 	struct stat s;
@@ -47,17 +48,8 @@ static int open_map(uint32_t pid)
 		return open_trusted(path, NULL);
 	}
 	snprintf(path, sizeof path, "/proc/%" PRIu32 "/root/tmp/perf-%" PRIu32
-		 ".map", pid, pid);
+		 ".map", pid, proc_own_number(pid));
 	return open_trusted(path, &s.st_uid);
-}
-
-bool jit_is_told(uint32_t pid)
-{
-	int fd = open_map(pid);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
 }
 
 static int by_start(const void *a, const void *b)
@@ -89,16 +81,18 @@ static bool read_line(char *line, struct jit_procedure *p)
 	return *p->name;
 }
 
-void jit_read(struct jit *j, uint32_t pid)
+void jit_read(struct jit *j, int map)
 {
-	int fd = open_map(pid);
+	int fd = dup(map);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "re");
 	struct jit_procedure p;
 	char *line = NULL;
 	size_t room = 0, n = 0;
 
 	*j = (struct jit){0};
-	if (fd >= 0 && !f)
+	if (f)
+		rewind(f);
+	else if (fd >= 0)
 		close(fd);
 	while (f && getline(&line, &room, f) > 0) {
 		n++;

@@ -84,6 +84,26 @@ bool proc_is_alive(uint32_t pid)
 	return !kill((pid_t)pid, 0) || errno != ESRCH;
 }
 
+/* the last one of "NSpid: OURS ... ITS" */
+uint32_t proc_own_number(uint32_t pid)
+{
+	char path[NAME], line[512];
+	uint32_t own = pid;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%" PRIu32 "/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof line, f)) {
+		const char *last = strrchr(line, '\t');
+
+		if (!strncmp(line, "NSpid:", 6) && last)
+			own = (uint32_t)strtoul(last, NULL, 10);
+	}
+	if (f)
+		fclose(f);
+	return own;
+}
+
 /* by way of the process: its files may be others than ours of that name */
 static void read_build_id(uint32_t pid, const struct proc_map *m,
 			  struct stored_image *is)

@@ -102,6 +102,8 @@ static void end(struct recording *x, struct recorded *r)
 	}
 	memcpy(r->event, x->event.name, sizeof r->event);
 	r->kernel = x->event.kernel;
+	r->epoch = x->epoch;
+	r->names = x->collector.harvest.trouble;
 	r->samples = x->collector.samples;
 	r->unknown = x->collector.unknown;
 	r->lost = x->collector.lost[0];

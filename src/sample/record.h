@@ -22,6 +22,8 @@ struct recorded {
 	char event[EVENT_NAME];
 	bool kernel; /* samples in the kernel are among them */
 	uint64_t samples, unknown, lost;
+	int64_t epoch; /* the number that they have in the database */
+	struct err names; /* why code that was made has none, if it has not */
 	int why;	 /* errno, if the file could not be executed */
 	bool unstored;	 /* *e says why not all samples are on disk */
 };

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int open_ring(struct rings *r, int fd, uint32_t event)
+static int open_ring(struct rings *r, int fd, uint32_t event, int cpu)
 {
 	struct ring one;
 	int why;
@@ -16,6 +16,7 @@ static int open_ring(struct rings *r, int fd, uint32_t event)
 	if (!ring_open(&one, fd)) {
 		vec_push(&r->ring, one);
 		vec_push(&r->of, event);
+		vec_push(&r->on, cpu);
 		return 0;
 	}
 	why = errno;
@@ -24,17 +25,24 @@ static int open_ring(struct rings *r, int fd, uint32_t event)
 	return -1;
 }
 
-static int open_event(struct rings *r, uint32_t event, pid_t pid, bool news)
+/* one tells the news; one that is off, for others' turns, has none */
+static int open_on(struct rings *r, uint32_t event, int cpu)
+{
+	bool news = event == (r->turns ? r->events : 0);
+	int fd = event_open(&r->event[event], r->pid, cpu, news);
+
+	return fd < 0 ? -1 : open_ring(r, fd, event, cpu);
+}
+
+static int open_event(struct rings *r, uint32_t event)
 {
 	int cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
 
 	for (int cpu = 0; cpu < cpus; cpu++) {
-		int fd = event_open(&r->event[event], pid, cpu, news);
-
-		if (fd < 0 && (errno == ENODEV || errno == EINVAL) && cpu)
-			continue; /* a processor that is off */
-		if (fd < 0 || open_ring(r, fd, event))
-			return -1;
+		if (!open_on(r, event, cpu))
+			continue;
+		if (!cpu || (errno != ENODEV && errno != EINVAL))
+			return -1; /* else it is a processor that is off */
 	}
 	return 0;
 }
@@ -43,13 +51,12 @@ int rings_open(struct rings *r, const struct rings_wish *w)
 {
 	*r = (struct rings){.random = (uint64_t)time(NULL) ^
 				      (uint64_t)getpid(),
-			    .events = w->events,
+			    .events = w->events, .pid = w->pid,
 			    .turns = w->turns && w->events > 1};
 	memcpy(r->event, w->event, w->events * sizeof *w->event);
 	r->event[w->events] = event_news();
-	/* one that is off has no news */
 	for (uint32_t i = 0; i < w->events + r->turns; i++)
-		if (open_event(r, i, w->pid, i == (r->turns ? w->events : 0)))
+		if (open_event(r, i))
 			return -1;
 	return r->ring.n ? 0 : -1;
 }
@@ -106,11 +113,42 @@ void rings_round(struct rings *r, bool all, order_fn *fn, void *arg)
 		take_turns(r);
 }
 
+void rings_leave(struct rings *r, int cpu)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->ring.n; i++) {
+		if (r->on.at[i] == cpu) {
+			ring_close(&r->ring.at[i]);
+			continue;
+		}
+		r->ring.at[n] = r->ring.at[i];
+		r->of.at[n] = r->of.at[i];
+		r->on.at[n++] = r->on.at[i];
+	}
+	r->ring.n = r->of.n = r->on.n = n;
+}
+
+int rings_come(struct rings *r, int cpu)
+{
+	for (uint32_t i = 0; i < r->events + r->turns; i++)
+		if (open_on(r, i, cpu)) {
+			rings_leave(r, cpu);
+			return -1;
+		}
+	if (r->turns)
+		give_turn(r, r->turn);
+	else
+		rings_start(r); /* those that are on stay so */
+	return 0;
+}
+
 void rings_close(struct rings *r)
 {
 	for (size_t i = 0; i < r->ring.n; i++)
 		ring_close(&r->ring.at[i]);
 	vec_free(&r->ring);
 	vec_free(&r->of);
+	vec_free(&r->on);
 	order_free(&r->order);
 }

@@ -22,6 +22,8 @@ struct rings {
 	uint32_t turn; /* the event whose it is */
 	VEC(struct ring) ring;
 	VEC(uint32_t) of; /* by ring: its event */
+	VEC(int) on;	  /* and its CPU */
+	pid_t pid;	  /* or EVENT_EVERYBODY */
 	struct order order;
 	uint64_t random;
 };
@@ -39,6 +41,10 @@ void rings_start(const struct rings *r);
 bool rings_wait(const struct rings *r, int also, int milliseconds);
 /* tells what can be told, by event; all: nothing will come any more */
 void rings_round(struct rings *r, bool all, order_fn *fn, void *arg);
+/* a CPU is off: what is left of it has been told */
+void rings_leave(struct rings *r, int cpu);
+/* it is on again, and its samples begin; -1: not yet */
+int rings_come(struct rings *r, int cpu);
 void rings_close(struct rings *r);
 
 #endif

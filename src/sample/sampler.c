@@ -50,6 +50,57 @@ static int open_table(struct sampler *s, const struct sampler_wish *w,
 	return table_open(&s->table, &x, e);
 }
 
+/* --- CPUs that go and come */
+
+static bool come(struct sampler *s, size_t cpu)
+{
+	if (s->counted && table_come(&s->table, (uint32_t)cpu))
+		return false;
+	if (!rings_come(&s->rings, (int)cpu))
+		return true;
+	if (s->counted)
+		table_leave(&s->table, (uint32_t)cpu);
+	return false;
+}
+
+static void leave(struct sampler *s, size_t cpu)
+{
+	rings_leave(&s->rings, (int)cpu);
+	if (s->counted)
+		table_leave(&s->table, (uint32_t)cpu);
+}
+
+/* samples are of all that are on; true: there are some that were off */
+static bool look_at_cpus(struct sampler *s)
+{
+	bool came = false;
+
+	if (!cpus_read(&s->now))
+		return false;
+	while (s->sampled.n < s->now.n)
+		vec_push(&s->sampled, false);
+	for (size_t i = 0; i < s->sampled.n; i++) {
+		bool on = cpus_has(&s->now, i);
+
+		if (on == s->sampled.at[i])
+			continue;
+		if (!on)
+			leave(s, i);
+		s->sampled.at[i] = on && come(s, i);
+		came |= s->sampled.at[i];
+	}
+	return came;
+}
+
+size_t sampler_cpus(const struct sampler *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->sampled.n; i++)
+		n += s->sampled.at[i];
+	return n;
+}
+
 int sampler_open(struct sampler *s, const struct sampler_wish *w,
 		 struct err *e)
 {
@@ -65,6 +116,7 @@ int sampler_open(struct sampler *s, const struct sampler_wish *w,
 		*e = s->why_not;
 		return -1;
 	}
+	cpus_all(&s->sampled);
 	return open_rings(s, e);
 }
 
@@ -72,13 +124,19 @@ void sampler_close(struct sampler *s)
 {
 	rings_close(&s->rings);
 	table_close(&s->table);
+	vec_free(&s->sampled);
+	vec_free(&s->now);
 }
 
 const char *sampler_means(const struct sampler *s)
 {
 	if (!s->counted)
 		return "rings";
-	return s->table.times > 1 ? "bpf, in bursts" : "bpf, steady";
+	if (s->table.times == 1)
+		return "bpf, steady";
+	/* those of time have bursts: all, or some */
+	return s->table.bursts == (1u << s->events) - 1 ?
+		       "bpf, in bursts" : "bpf, time in bursts";
 }
 
 /* --- beginning */
@@ -88,6 +146,7 @@ void sampler_start(struct sampler *s, struct collector *c)
 {
 	c->past.kept = s->counted;
 	c->deaf = true;
+	look_at_cpus(s);
 	rings_start(&s->rings);
 	if (s->counted)
 		table_census(&s->table, order_room(&s->rings.order));
@@ -170,4 +229,9 @@ void sampler_round(struct sampler *s, struct collector *c, bool last)
 		count_round(s, c, last);
 	else
 		rings_round(&s->rings, last, collect, c);
+	/* what has begun there in the meantime nobody has told */
+	if (!last && look_at_cpus(s)) {
+		collector_scan(c);
+		c->puzzled = true;
+	}
 }

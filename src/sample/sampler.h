@@ -7,6 +7,7 @@
 #define SAMPLE_SAMPLER_H
 
 #include "sample/collect.h"
+#include "sample/cpus.h"
 #include "sample/rings.h"
 
 enum sampler_means {
@@ -32,6 +33,7 @@ struct sampler {
 	struct rings rings;
 	struct table table;
 	uint64_t lost[EVENTS]; /* of the table's, so many are collected */
+	cpus sampled, now;     /* CPUs; those that were on at the last look */
 };
 
 /* -1 and *e: samples of the whole system are refused */
@@ -43,6 +45,8 @@ void sampler_start(struct sampler *s, struct collector *c);
 void sampler_wait(struct sampler *s, int also);
 /* collects what there is; last: nothing will come any more */
 void sampler_round(struct sampler *s, struct collector *c, bool last);
+/* how many CPUs are sampled */
+size_t sampler_cpus(const struct sampler *s);
 /* in words */
 const char *sampler_means(const struct sampler *s);
 /* of one that was never opened, or could not be, too */

@@ -107,7 +107,7 @@ const struct mapping *space_find(const struct space *s, uint64_t addr)
 }
 
 void spaces_keep(struct spaces *s,
-		 bool (*keep)(void *arg, const struct space *s), void *arg)
+		 bool (*keep)(void *arg, struct space *s), void *arg)
 {
 	size_t n = 0;
 

@@ -55,7 +55,7 @@ void space_map(struct space *s, const struct mapping *m);
 const struct mapping *space_find(const struct space *s, uint64_t addr);
 /* forgets those that keep() does not want */
 void spaces_keep(struct spaces *s,
-		 bool (*keep)(void *arg, const struct space *s), void *arg);
+		 bool (*keep)(void *arg, struct space *s), void *arg);
 void spaces_free(struct spaces *s);
 
 #endif

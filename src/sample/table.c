@@ -87,7 +87,7 @@ static int load(struct table *t, const struct table_wish *w, struct err *e)
 	t->cpus = (uint32_t)cpus;
 	t->bpf->rodata->register_words = sizeof(bpf_user_pt_regs_t) / 8;
 	t->bpf->rodata->events = (uint32_t)w->events;
-	t->bpf->rodata->bursts = t->times > 1;
+	t->bpf->rodata->bursts = t->bursts;
 	t->bpf->rodata->nothing = w->nothing;
 	widen(t->bpf->maps.cpus, t->cpus);
 	widen(t->bpf->maps.sets, t->cpus);
@@ -136,12 +136,21 @@ static int open_tap(struct table *t, uint32_t event, int cpu)
 	return x.link < 0 ? -1 : 0;
 }
 
+static bool has_bursts(const struct table *t, uint32_t event)
+{
+	return t->bursts >> event & 1;
+}
+
 static int open_taps(struct table *t, const struct table_wish *w,
 		     struct err *e)
 {
 	for (uint32_t i = 0; i < w->events; i++) {
-		t->event[i] = event_faster(&w->event[i], t->times);
-		t->event[i].idle = t->ends; /* there bursts end, too */
+		bool bursts = has_bursts(t, i);
+
+		t->event[i] = event_faster(&w->event[i],
+					   bursts ? t->times : 1);
+		/* there bursts end, too */
+		t->event[i].idle = bursts && t->ends;
 		t->rate += w->event[i].rate;
 		for (int cpu = 0; cpu < (int)t->cpus; cpu++) {
 			if (!open_tap(t, i, cpu))
@@ -161,14 +170,27 @@ static bool is_too_fast(const struct event *v, uint64_t times)
 	       (v->period && v->period < times);
 }
 
-static uint64_t burst_times(const struct table_wish *w)
+/*
+ * Which events have bursts, and of how many times as many samples. Turns are as
+ * long as it is from burst to burst, which is random: too rough for an event
+ * that is on all that time.
+ */
+static void plan_bursts(struct table *t, const struct table_wish *w)
 {
-	uint64_t times = BURST_TIMES;
+	uint32_t all = (1u << w->events) - 1;
 
-	for (size_t i = 0; i < w->events; i++)
-		while (times > 1 && is_too_fast(&w->event[i], times))
-			times--;
-	return w->bursts ? times : 1;
+	t->times = BURST_TIMES;
+	for (size_t i = 0; w->bursts && i < w->events; i++) {
+		if (!event_is_time(&w->event[i]))
+			continue;
+		t->bursts |= 1u << i;
+		while (t->times > 1 && is_too_fast(&w->event[i], t->times))
+			t->times--;
+	}
+	if (!t->bursts || (t->turns && t->bursts != all))
+		t->times = 1;
+	if (t->times == 1)
+		t->bursts = 0;
 }
 
 /*
@@ -191,8 +213,8 @@ int table_open(struct table *t, const struct table_wish *w, struct err *e)
 				      (uint64_t)getpid(),
 			    .slices = {{.n = 1}, {.n = 1}},
 			    .events = (uint32_t)w->events,
-			    .turns = w->turns && w->events > 1,
-			    .times = burst_times(w)};
+			    .turns = w->turns && w->events > 1};
+	plan_bursts(t, w);
 	t->ends = t->times > 1 && kernel_ends();
 	if (see_numbers(e) || load(t, w, e) || map_all(t, e) ||
 	    open_taps(t, w, e)) {
@@ -208,13 +230,17 @@ static void unmap(void *p, const struct bpf_map *m)
 		munmap(p, bytes_of(m));
 }
 
+static void close_tap(const struct tap *x)
+{
+	if (x->link >= 0)
+		close(x->link);
+	close(x->fd);
+}
+
 void table_close(struct table *t)
 {
-	for (size_t i = 0; i < t->tap.n; i++) {
-		if (t->tap.at[i].link >= 0)
-			close(t->tap.at[i].link);
-		close(t->tap.at[i].fd);
-	}
+	for (size_t i = 0; i < t->tap.n; i++)
+		close_tap(&t->tap.at[i]);
 	vec_free(&t->tap);
 	if (t->bpf) {
 		unmap(t->cpu, t->bpf->maps.cpus);
@@ -270,12 +296,18 @@ static void light(const struct table *t, const struct tap *x)
 	      lit ? 0 : 1);
 }
 
-/* on, or off if it has no turn; most bursts of the kernel's are off by then */
+/*
+ * On, or off if it has no turn; most bursts of the kernel's are off by then.
+ * One without bursts stays on beside those that have some.
+ */
 static void switch_one(const struct table *t, const struct tap *x, bool on)
 {
 	bool its = !t->turns || x->event == t->turn;
+	bool bursts = has_bursts(t, x->event);
 
-	if (on && its && t->ends)
+	if (!on && !bursts)
+		return;
+	if (on && its && bursts && t->ends)
 		light(t, x);
 	else if (on && its)
 		ioctl(x->fd, PERF_EVENT_IOC_ENABLE, 0);
@@ -296,6 +328,37 @@ static void switch_all(struct table *t, bool on)
 		late += steady() - began;
 	}
 	t->since = began + (t->tap.n ? late / t->tap.n : 0);
+}
+
+/* --- CPUs that go and come */
+
+void table_leave(struct table *t, uint32_t cpu)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->tap.n; i++)
+		if (t->tap.at[i].cpu == cpu)
+			close_tap(&t->tap.at[i]);
+		else
+			t->tap.at[n++] = t->tap.at[i];
+	t->tap.n = n;
+	if (cpu < t->cpus) /* no burst is on there */
+		__atomic_store_n(&t->cpu[cpu].lit, 0, __ATOMIC_SEQ_CST);
+}
+
+int table_come(struct table *t, uint32_t cpu)
+{
+	if (cpu >= t->cpus)
+		return -1;
+	for (uint32_t i = 0; i < t->events; i++) {
+		if (open_tap(t, i, (int)cpu)) {
+			table_leave(t, cpu);
+			return -1;
+		}
+		if (!has_bursts(t, i))
+			switch_one(t, &t->tap.at[t->tap.n - 1], true);
+	}
+	return 0;
 }
 
 /* what CPUs are to count in from now on */

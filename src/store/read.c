@@ -8,13 +8,6 @@
 
 #include "store/sql.h"
 
-static const char *text_at(const struct sql *q, int column)
-{
-	const unsigned char *t = sqlite3_column_text(q->st, column);
-
-	return t ? (const char *)t : "";
-}
-
 /* a number that cannot be negative; what: of what it is, for messages */
 static int count_at(const struct sql *q, int column, const char *what,
 		    uint64_t *n, struct err *e)
@@ -24,7 +17,7 @@ static int count_at(const struct sql *q, int column, const char *what,
 	if (sqlite3_column_type(q->st, column) != SQLITE_INTEGER || x < 0)
 		return err_set(e, ERR_INPUT, "%s: broken: %s is '%.40s', not "
 			       "a number that can be", q->s->path, what,
-			       text_at(q, column));
+			       sql_string(q, column));
 	*n = (uint64_t)x;
 	return 0;
 }
@@ -48,7 +41,7 @@ static int check_orphans(struct store *s, struct err *e)
 	if (sql_row(&q))
 		result = err_set(e, ERR_INPUT, "%s: broken: samples of epoch "
 				 "%.40s, which is not there", s->path,
-				 text_at(&q, 0));
+				 sql_string(&q, 0));
 	return sql_stop(&q, result, e);
 }
 
@@ -66,7 +59,8 @@ int store_each_epoch(struct store *s,
 		      "ORDER BY id");
 	while (!result && sql_row(&q)) {
 		struct stored_epoch x = {
-			.reason = text_at(&q, 3), .command = text_at(&q, 4),
+			.reason = sql_string(&q, 3),
+			.command = sql_string(&q, 4),
 		};
 		uint64_t id;
 
@@ -92,7 +86,7 @@ int store_each_event(struct store *s, int64_t epoch,
 
 	sql_number(&q, epoch);
 	while (!result && sql_row(&q)) {
-		struct stored_event x = {.name = text_at(&q, 1)};
+		struct stored_event x = {.name = sql_string(&q, 1)};
 
 		result = count_at(&q, 2, "a period", &x.period, e) ||
 			 count_at(&q, 3, "how many samples were lost",
@@ -115,7 +109,7 @@ int store_each_process(struct store *s, int64_t epoch,
 
 	sql_number(&q, epoch);
 	while (!result && sql_row(&q)) {
-		struct stored_process x = {.name = text_at(&q, 2)};
+		struct stored_process x = {.name = sql_string(&q, 2)};
 		uint64_t pid = 0;
 
 		result = count_at(&q, 1, "the number of a process", &pid,
@@ -145,7 +139,7 @@ static int image_at(const struct sql *q, int first, struct stored_image *x,
 	*x = (struct stored_image){
 		.kind = kind < IMAGE_KINDS ? (enum image_kind)kind :
 					     IMAGE_UNKNOWN,
-		.path = text_at(q, first + 1),
+		.path = sql_string(q, first + 1),
 	};
 	if (id && n <= STORE_BUILD_ID) {
 		memcpy(x->build_id, id, (size_t)n);
@@ -244,7 +238,7 @@ int store_each_procedure(struct store *s, int64_t image,
 
 	sql_number(&q, image);
 	while (!result && sql_row(&q)) {
-		struct stored_procedure x = {.name = text_at(&q, 2)};
+		struct stored_procedure x = {.name = sql_string(&q, 2)};
 
 		result = count_at(&q, 0, "the start of a procedure", &x.start,
 				  e) ||

@@ -14,6 +14,12 @@ int sql_fail(const struct store *s, int status, struct err *e)
 			break;
 		return err_set(e, ERR_MACHINE, "%s: cannot be written: %s",
 			       s->path, sqlite3_errmsg(s->db));
+	case SQLITE_READONLY:
+		if (!s->reading)
+			break;
+		return err_set(e, ERR_INPUT, "%s: who wrote to it was ended "
+			       "half way; one who may write there has to "
+			       "read it once, which undoes that", s->path);
 	default:
 		break;
 	}
@@ -62,6 +68,13 @@ bool sql_row(struct sql *q)
 	if (status != SQLITE_ROW && status != SQLITE_DONE)
 		q->status = status;
 	return status == SQLITE_ROW;
+}
+
+const char *sql_string(const struct sql *q, int column)
+{
+	const unsigned char *t = sqlite3_column_text(q->st, column);
+
+	return t ? (const char *)t : "";
 }
 
 int sql_end(struct sql *q, struct err *e)

@@ -29,6 +29,8 @@ void sql_blob(struct sql *q, const void *p, size_t n);
 void sql_value(struct sql *q, const sqlite3_value *v);
 /* the next row; false: there is none */
 bool sql_row(struct sql *q);
+/* of this row, "" if there is none; it lives until the next one */
+const char *sql_string(const struct sql *q, int column);
 int sql_end(struct sql *q, struct err *e);
 /* the same if `result`, which is of who read the rows, is 0; else that */
 int sql_stop(struct sql *q, int result, struct err *e);

@@ -130,6 +130,40 @@ static int name_host(struct store *s, const struct utsname *host,
 	return sql_end(&q, e);
 }
 
+/* two hosts are never in one file, whatever somebody has called it */
+static int check_host(struct store *s, const struct utsname *host,
+		      struct err *e)
+{
+	struct sql q = sql_begin(s, "SELECT name || ' (' || machine || ')' "
+				 "FROM host WHERE (name, machine) IS NOT "
+				 "(?, ?)");
+	int result = 0;
+
+	sql_text(&q, host->nodename);
+	sql_text(&q, host->machine);
+	if (sql_row(&q))
+		result = err_set(e, ERR_INPUT, "%s: of another host, %.80s; "
+				 "this one is %s (%s)", s->path,
+				 sql_string(&q, 0), host->nodename,
+				 host->machine);
+	return sql_stop(&q, result, e);
+}
+
+/*
+ * Who writes for days wants to know at once that he will not be able to, and
+ * that nobody will be able to read it.
+ */
+static int check_whole(struct store *s, struct err *e)
+{
+	struct sql q = sql_begin(s, "PRAGMA quick_check(1)");
+	int result = 0;
+
+	if (sql_row(&q) && strcmp(sql_string(&q, 0), "ok"))
+		result = err_set(e, ERR_INPUT, "%s: broken: %.200s", s->path,
+				 sql_string(&q, 0));
+	return sql_stop(&q, result, e);
+}
+
 /* a new file, or one of an older format, becomes one of ours */
 static int make_ready(struct store *s, const struct utsname *host,
 		      struct err *e)
@@ -139,6 +173,8 @@ static int make_ready(struct store *s, const struct utsname *host,
 	if (check_version(s, e))
 		return -1;
 	fresh = !s->version;
+	if (!fresh && (check_whole(s, e) || check_host(s, host, e)))
+		return -1;
 	if (s->version < STORE_VERSION && upgrade(s, e))
 		return -1;
 	return fresh ? name_host(s, host, e) : 0;
@@ -203,14 +239,43 @@ int store_create(struct store *s, const char *directory, struct err *e)
 	return -1;
 }
 
+/*
+ * A writer that is killed at the wrong moment leaves half of what it wrote, and
+ * a journal of what was there before. Who may only read cannot undo it; we do,
+ * but only for ourselves: what others have put beside a file of theirs is not
+ * written over anything by us.
+ */
+static void undo_half(struct store *s)
+{
+	struct store own = {.path = s->path};
+	struct err e;
+	struct stat x;
+
+	if (sqlite3_extended_errcode(s->db) != SQLITE_READONLY_ROLLBACK ||
+	    stat(s->path, &x) || x.st_uid != geteuid())
+		return;
+	if (!open_file(&own, SQLITE_OPEN_READWRITE, &e))
+		check_version(&own, &e);
+	sqlite3_close(own.db);
+}
+
+static int open_whole(struct store *s, struct err *e)
+{
+	if (open_file(s, SQLITE_OPEN_READONLY, e))
+		return -1;
+	if (!check_version(s, e))
+		return 0;
+	undo_half(s);
+	return check_version(s, e);
+}
+
 int store_open(struct store *s, const char *path, struct err *e)
 {
 	size_t n = strlen(path) + 1;
 
 	*s = (struct store){.path = mem_alloc(n), .reading = true};
 	memcpy(s->path, path, n);
-	if (!open_file(s, SQLITE_OPEN_READONLY, e) &&
-	    !check_version(s, e)) {
+	if (!open_whole(s, e)) {
 		if (s->version)
 			return 0;
 		err_set(e, ERR_INPUT, "%s: nothing has been recorded", path);

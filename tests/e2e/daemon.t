@@ -349,21 +349,25 @@ def try_broken():
     name = os.path.basename(file_of(d.db))
     path = os.path.join(db, name)
     whole = open(file_of(d.db), "rb").read()
-    for title, data, code in (
-            ("something else", b"x" * 5000, 3),
-            ("of another version", None, 3),
-            ("half of one", whole[:len(whole) // 2], 3)):
+    for title, data, change in (
+            ("something else", b"x" * 5000, None),
+            ("of another version", whole, "PRAGMA user_version = 99"),
+            ("half of one", whole[:len(whole) // 2], None),
+            # tables are there, but not all that is in them
+            ("one with a hole", whole[:-8192] + bytes(8192), None),
+            ("of another host", whole, "UPDATE host SET name = 'far.away'"),
+            ("of another machine", whole, "UPDATE host SET machine = 'vax'")):
         with open(path, "wb") as f:
-            f.write(data or whole)
-        if data is None:
+            f.write(data)
+        if change:
             c = sqlite3.connect(path)
-            c.execute("PRAGMA user_version = 99")
+            c.execute(change)
             c.commit()
             c.close()
         before = open(path, "rb").read()
         for word in ("run", "start"):
             status, _, err = tally("daemon", word, "--db", db)
-            tap.ok(status == code and name in err and
+            tap.ok(status == 3 and name in err and
                    open(path, "rb").read() == before,
                    "%s: the database is %s: refused, and left alone" %
                    (word, title), [status, err])
@@ -628,6 +632,30 @@ def try_events():
            [got, want])
 
 
+def try_no_bursts():
+    """what is no measure of time has no bursts: programs are slower in them,
+    and have fewer page faults"""
+    if not may_bpf():
+        return
+    prog = build("faults", "tests/progs/sample/faults.c")
+    for words, source in (
+            (["page-faults:64"], "bpf, steady"),
+            (["cpu-clock"], "bpf, in bursts"),
+            (["cpu-clock,page-faults:64", "--mux"], "bpf, steady"),
+            (["cpu-clock,page-faults:64"], "bpf, time in bursts")):
+        d = Daemon("burst" + str(len(source)), "--source", "bpf", "--bursts",
+                   "--event", *words)
+        if "time" in source:
+            subprocess.run([prog, "2000"], check=True)
+        said = d.stop()
+        tap.ok(said.get("source") == source, "bursts: " + " ".join(words),
+               [said])
+    got = by_event(d.db, "faults", "touch").get("page-faults", 0)
+    # 12 % less if the clock slowed it; a period varies by 3 %
+    tap.ok(abs(got - 2000 * 1000 / 64) < 0.07 * got, "as many page faults "
+           "beside bursts as there were", [got, 2000 * 1000 / 64])
+
+
 def try_mux():
     prog = build("faults", "tests/progs/sample/faults.c")
     d = Daemon("mux", "--event", "cpu-clock,page-faults:64", "--mux")
@@ -678,6 +706,103 @@ def try_made():
            "gone" not in got, "code that was made has its names", [got])
 
 
+def run_dumped(prog):
+    """its number; what it tells of its code is gone, but was open"""
+    pid = run(prog, cwd=where).split()[0]
+    os.unlink(os.path.join(where, "jit-%s.dump" % pid))
+    return pid
+
+
+def try_dumped():
+    """code that a program makes, and says when, one over another"""
+    prog = build("dumped", "tests/progs/sample/dumped.c")
+    d = Daemon("dumped.db")
+    pid = run_dumped(prog)
+    said = d.stop()
+    got = {}
+    for r in rows(d.db, "procedure"):
+        if r["image"].endswith("by dumped %s]" % pid):
+            got[r["procedure"]] = got.get(r["procedure"], 0) + r["samples"]
+    stays, below, above = (got.get(n, 0) for n in ("stays", "below", "above"))
+    # who is loaded over another has no name for a tenth of a second, at worst
+    tap.ok(stays > 1000 and 0.1 < below / stays < 0.24 and
+           0.5 < above / stays < 0.67, "code over other code: each has its "
+           "samples", [got])
+    tap.ok("names" not in said, "nothing is wrong with it", [said])
+
+
+def try_contained():
+    """in a container it has another number, and its file has that"""
+    if os.geteuid():
+        tap.skip("code that is made in a container", "not root")
+        return
+    tmp = os.path.join(where, "tmp")
+    os.makedirs(tmp, exist_ok=True)
+    build("tmp/made", "tests/progs/sample/made.c")
+    d = Daemon("contained")
+    p = subprocess.run(["unshare", "-m", "-p", "-f", "sh", "-c",
+                        "mount --bind %s /tmp && /tmp/made 1200; true" % tmp],
+                       capture_output=True, text=True)
+    d.stop()
+    if p.returncode or not p.stdout:
+        tap.skip("code that is made in a container", "none can be had here")
+        return
+    names = {r["procedure"] for r in rows(d.db, "procedure")
+             if r["image"].startswith("[made by made ")}
+    tap.ok({"the first", "the second"} <= names,
+           "code that is made in a container has its names", [names, p])
+
+
+def try_bad_dumps():
+    """what a program says of its code is not believed: see record.t"""
+    prog = build("baddump", "tests/progs/sample/baddump.c")
+    d = Daemon("bad")
+    subprocess.run([prog, "huge"], cwd=where, check=True)
+    said = d.stop()
+    tap.ok("jit-" in said.get("names", "") and "bytes" in said["names"],
+           "status says what is wrong with a dump", [said])
+
+
+def lie_of_cpus(path):
+    """preexec_fn: the kernel's list of processors that are on is that file"""
+    CLONE_NEWNS, MS_BIND, MS_PRIVATE = 0x20000, 0x1000, 0x44000
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWNS) or \
+            libc.mount(b"none", b"/", None, MS_PRIVATE, None) or \
+            libc.mount(path.encode(), b"/sys/devices/system/cpu/online",
+                       None, MS_BIND, None):
+        os._exit(4)
+
+
+def try_cpus():
+    """processors that go and come; here they only seem to"""
+    if os.geteuid() or not {0, 1} <= os.sched_getaffinity(0):
+        tap.skip("a processor that comes", "not root, or only one")
+        return
+    listed = os.path.join(where, "online")
+
+    def list_cpus(text):
+        with open(listed, "w") as f:
+            f.write(text)
+
+    list_cpus("0\n")
+    d = Daemon("cpus", preexec_fn=lambda: lie_of_cpus(listed))
+    seen = []
+    for i, text in enumerate(("0\n", "0-1\n", "0\n", "0,1\n", "nonsense")):
+        list_cpus(text)
+        n = d.tell("status").get("cpus")
+        name = "pinned%d" % i
+        shutil.copy(shares, os.path.join(where, name))
+        subprocess.run([os.path.join(where, name), "60"],
+                       stdout=subprocess.DEVNULL,
+                       preexec_fn=lambda: os.sched_setaffinity(0, {1}))
+        d.tell("flush")
+        seen.append((n, of_image(d.db, name) > 50))
+    d.stop()
+    tap.ok(seen == [(1, False), (2, True), (1, False), (2, True), (2, True)],
+           "a processor that goes and comes", [seen])
+
+
 def try_renamed():
     """a process that takes another name has it from then on"""
     d = Daemon("renamed")
@@ -691,11 +816,13 @@ def try_renamed():
 
 # each with either source
 SAMPLED = (try_shares, try_running, try_chain, try_again, try_reload,
-           try_crowd, try_events, try_mux, try_made, try_renamed)
+           try_crowd, try_events, try_mux, try_made, try_dumped,
+           try_contained, try_cpus, try_renamed)
 TESTS = (try_words, try_start, try_kills, try_full, try_full_epochs,
          try_clock, try_broken, try_who, try_misuse, try_apart, try_sources,
          try_bursts, try_phases, try_wakes, try_silent, try_removed,
-         try_fast_clock, try_refused)
+         try_fast_clock, try_no_bursts, try_refused,
+         try_bad_dumps)
 OPTIONS = []
 with tempfile.TemporaryDirectory() as where:
     shares = build("shares", "tests/progs/sample/shares.c")

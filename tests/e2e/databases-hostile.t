@@ -10,12 +10,14 @@ import glob
 import os
 import random
 import shutil
+import signal
 import sqlite3
 import sys
 import tempfile
 
 sys.path.insert(0, "tests/lib")
 from answers import *
+from samples import NOBODY, drop
 
 MAKE_DB = os.path.join(os.path.dirname(TALLY), "tools/make-database")
 COMMANDS = [["report"], ["report", "--by", "process"],
@@ -262,6 +264,44 @@ def try_writing(t, whole):
     t.same(sum(r["samples"] for r in got), 212, "triggers do nothing")
 
 
+def kill_half_way(t, whole):
+    """A database whose writer was killed in the middle of a commit."""
+    name = change(t, whole, [])
+    path = os.path.join(t.path("broken"), name)
+    pid = os.fork()
+    if not pid:
+        c = sqlite3.connect(path, isolation_level=None)
+        c.execute("PRAGMA cache_size = 1")  # what is changed goes to disk
+        c.execute("BEGIN IMMEDIATE")
+        c.execute("UPDATE samples SET data = zeroblob(50000)")
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return os.path.exists(path + "-journal") and \
+        open(path, "rb").read() != open(whole, "rb").read()
+
+
+def try_half(t, whole):
+    """What was written half way is undone by who reads it, if he may."""
+    t.ok(kill_half_way(t, whole), "a writer is killed half way")
+    if not os.geteuid():
+        for path in t.path(""), t.path("broken"):
+            os.chmod(path, 0o755)
+        before = sorted(os.listdir(t.path("broken")))
+        status, out, err = t.tally("report", "broken", preexec_fn=drop)
+        t.ok(status == 3 and "half way" in err and not out and
+             sorted(os.listdir(t.path("broken"))) == before,
+             "another user reads nothing, and is told why", [status, err])
+        os.chown(os.path.join(t.path("broken"), os.path.basename(whole)),
+                 NOBODY, NOBODY)
+        status, out, err = t.tally("report", "broken")
+        t.ok(status == 3 and "half way" in err, "root does not write to a "
+             "file of another's to read it", [status, err])
+        kill_half_way(t, whole)
+    got = t.parsed("report", "--by", "image", "--json", "broken")
+    t.same(sum(r["samples"] for r in got), 212, "its owner has what was "
+           "there before")
+
+
 with tempfile.TemporaryDirectory() as where:
     tap = Asker(where)
     database = make(tap, "whole")
@@ -271,4 +311,5 @@ with tempfile.TemporaryDirectory() as where:
     try_files(tap, database)
     try_bytes(tap, database)
     try_writing(tap, database)
+    try_half(tap, database)
 tap.done()

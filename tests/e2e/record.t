@@ -4,6 +4,7 @@ record: samples of a program fall where its time goes; nothing is lost and
 nobody is mistaken for another, however short a process lives; the program and
 who waits for it notice nothing; and a database survives its writer.
 """
+import glob
 import json
 import math
 import os
@@ -69,6 +70,9 @@ def try_shares():
             if text.startswith("WORK(")}
     tap.ok(lines >= want, "samples have lines", [lines, want])
     before = total(rows("shares.db", "image"))
+    _, _, err = tally("record", "-o", "shares.db", "sleep", "0.1")
+    tap.ok("three_quarters" not in err and "samples of" in err,
+           "of a second record what took most is its own", [err])
     tally("record", "--quiet", "-o", "shares.db", prog, "20")
     after = total(rows("shares.db", "image"))
     tap.ok(after > before, "a second record is added to the first",
@@ -337,11 +341,46 @@ def try_broken():
         tap.ok(status == want and err, " ".join(words), [status, err])
 
 
+def try_bad_dumps():
+    """a jitdump may be anything: it is said, and no name is made up"""
+    prog = build("baddump", "tests/progs/sample/baddump.c")
+    for how, why, named in (
+            ("", "", True), ("empty", "", False),
+            ("magic", "does not begin", False),
+            ("none", "a record of 0 bytes", False),
+            ("huge", "18446744073709551610 bytes of code", False),
+            ("short", "the last record is not whole", True),
+            ("link", "not read: ", False), ("other", "another file", False),
+            ("owner", "not of the user", False)):
+        if how == "owner" and os.geteuid():
+            tap.skip("a dump: owner", "not root")
+            continue
+        shutil.rmtree(os.path.join(where, "dump.db"), ignore_errors=True)
+        status, _, err = tally("record", "-o", "dump.db", prog, how)
+        for path in glob.glob(os.path.join(where, "jit-*.dump")):
+            os.unlink(path)
+        said = [x for x in err.splitlines() if "jit-" in x]
+        names = {r["procedure"] for r in rows("dump.db", "procedure")}
+        tap.ok(status == 0 and len(said) == bool(why) and why in err and
+               ("named" in names) == named, "a dump: " + (how or "as it "
+                                                           "should be"),
+               [status, err, names])
+
+
 def try_doctor():
     status, out, _ = tally("doctor", "--json")
     seen = {x["what"]: x for x in json.loads(out)}
     tap.ok(status == 0 and {"machine", "time", "kernel"} <= set(seen),
            "the doctor says what there is", [status, out])
+    tap.ok("BPF" in seen.get("counting", {}).get("says", ""),
+           "and whether the kernel counts", [out])
+    if not os.geteuid():
+        os.chmod(where, 0o755)
+        status, out, err = tally("doctor", "--json", preexec_fn=drop)
+        seen = {x["what"]: x for x in json.loads(out)}
+        tap.ok(seen["counting"]["verdict"] == "poor" and
+               "root" in seen["counting"]["advice"],
+               "not for nobody, and why", [status, out, err])
     tap.ok(tally("doctor", "word")[0] == 2, "and takes no words")
 
 
@@ -353,6 +392,7 @@ with tempfile.TemporaryDirectory() as where:
     for test in (try_shares, try_changed, try_annotate, try_programs,
                  try_short_lives, try_reload,
                  try_threads_and_forks, try_unprivileged, try_kill,
-                 try_two_writers, try_full, try_broken, try_doctor):
+                 try_two_writers, try_full, try_broken, try_bad_dumps,
+                 try_doctor):
         test()
 tap.done()

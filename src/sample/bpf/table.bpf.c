@@ -68,7 +68,7 @@ struct {
 /* words that the kernel shows of the registers of who was interrupted */
 const volatile uint32_t register_words;
 const volatile uint32_t events; /* how many there are */
-const volatile uint32_t bursts; /* there are some, and they end here */
+const volatile uint32_t bursts; /* a bit for each event that has some */
 /* samples are not looked at: what an interrupt costs without us */
 const volatile uint32_t nothing;
 
@@ -103,9 +103,12 @@ static inline uint32_t event_of(void *ctx)
  */
 static inline int is_over(void *ctx, struct four_way_cpu *c)
 {
-	if (!bursts || bpf_ktime_get_ns() <= *(volatile uint64_t *)&c->until)
+	uint32_t bit = 1u << (event_of(ctx) & 31);
+
+	if (!(bursts & bit) ||
+	    bpf_ktime_get_ns() <= *(volatile uint64_t *)&c->until)
 		return 0;
-	__sync_fetch_and_and(&c->lit, ~(1u << (event_of(ctx) & 31)));
+	__sync_fetch_and_and(&c->lit, ~bit);
 	return 1;
 }
 

@@ -1,11 +1,13 @@
 /*
  * made: makes code and runs it, three times as long in one place as in another,
  * and tells what it is as runtimes do, in /tmp/perf-PID.map: first something
- * else, which the code takes the place of, and lines that are none.
+ * else, which the code takes the place of, and lines that are none. Its argument
+ * says how often it runs both.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -21,7 +23,7 @@ __attribute__((section("spins"), noinline)) uint64_t spin(uint64_t n)
 
 extern const char __start_spins[], __stop_spins[];
 
-int main(void)
+int main(int argc, char **argv)
 {
 	size_t n = (size_t)(__stop_spins - __start_spins);
 	char path[64], *code = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE |
@@ -47,7 +49,7 @@ int main(void)
 	memcpy(&one, &code, sizeof one);
 	code += 4096;
 	memcpy(&two, &code, sizeof two);
-	for (int i = 0; i < 100; i++) {
+	for (int i = argc > 1 ? atoi(argv[1]) : 100; i > 0; i--) {
 		x += one(900000);
 		x += two(300000);
 	}

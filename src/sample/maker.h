@@ -1,0 +1,54 @@
+/*
+ * maker: a process that makes code while it runs, and tells what it is: in
+ * /tmp/perf-PID.map (jit.h), in a jitdump (jitdump.h), or both.
+ *
+ * Both are opened while the process is there, as it sees them, and read when
+ * samples are stored: it may tell late. Samples wait here until then, with
+ * their time, if there is a dump. Of code that was always alone at its
+ * addresses they are kept by address; of code that took the place of other
+ * code, or whose place was taken, by where it is in the dump. What was not told
+ * in time has no name, but gets one with a later write, if it can only be that
+ * one.
+ */
+#ifndef SAMPLE_MAKER_H
+#define SAMPLE_MAKER_H
+
+#include "sample/jitdump.h"
+#include "store/store.h"
+
+struct made_hit {
+	uint64_t address, count;
+	uint64_t from, to; /* they were taken then */
+	uint32_t event, process;
+};
+
+struct maker {
+	uint32_t pid;
+	int map; /* the descriptor of the first kind, or -1 */
+	struct jitdump dump;
+	VEC(struct made_hit) hit; /* that wait */
+	VEC(uint64_t) nameless;	  /* addresses of samples that have none */
+};
+
+struct maker *maker_new(uint32_t pid);
+/* it tells in the first way: the descriptor is the maker's from now on */
+void maker_map(struct maker *m, int fd);
+/* it has mapped a dump, by that name; -1: which is not to be read */
+int maker_dump(struct maker *m, const char *path, uint64_t inode,
+	       struct err *e);
+/* room for samples that wait is limited */
+bool maker_is_full(const struct maker *m);
+/*
+ * Reads what there is by now, and tells for each sample where it is: at an
+ * offset of the image by address or, placed, of the other one.
+ */
+void maker_settle(struct maker *m,
+		  void (*fn)(void *arg, const struct made_hit *x, bool placed,
+			     uint64_t offset), void *arg);
+/* the names that samples need, of one of the two, by the dump; 0, or fn's */
+int maker_each_name(const struct maker *m, bool placed,
+		    int (*fn)(void *arg, const struct stored_procedure *p),
+		    void *arg);
+void maker_free(struct maker *m);
+
+#endif
