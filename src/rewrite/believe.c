@@ -21,7 +21,8 @@
 
 #include "cfg/own_reads.h"
 
-enum { INSNS_MIN = 16 };
+/* where instructions have one size most words are some: it takes more of them */
+enum { INSNS_MIN = 8, INSNS_MIN_FIXED = 16 };
 
 struct believer {
 	struct survey *s;
@@ -109,6 +110,11 @@ static bool is_conventional(struct believer *b, uint32_t block, regset changed)
 	       !wants_flags(b->s->cfg, &b->s->cfg->block.at[block]);
 }
 
+static uint32_t insns_min(const struct isa *isa)
+{
+	return isa->align == isa->max_len ? INSNS_MIN_FIXED : INSNS_MIN;
+}
+
 static bool is_procedure(struct believer *b, const struct part *p)
 {
 	const struct cfg *c = b->s->cfg;
@@ -116,7 +122,7 @@ static bool is_procedure(struct believer *b, const struct part *p)
 
 	for (uint32_t k = p->block; k < p->block + p->nblock; k++)
 		look_at(&n, c, k);
-	if (n.insns < INSNS_MIN || n.odd || !n.ends)
+	if (n.insns < insns_min(c->isa) || n.odd || !n.ends)
 		return false;
 	for (uint32_t k = p->block; k < p->block + p->nblock; k++)
 		if (c->block.at[k].flags & BLOCK_ENTRY &&
