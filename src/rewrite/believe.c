@@ -21,24 +21,26 @@
 
 #include "cfg/own_reads.h"
 
-/* where instructions have one size most words are some: it takes more of them */
+/* where instructions have one size most words are some: it takes more */
 enum { INSNS_MIN = 8, INSNS_MIN_FIXED = 16 };
 
 struct believer {
 	struct survey *s;
 	struct own_reads own;
-	bool *believed; /* by part */
-	VEC(uint32_t) news; /* parts whose callees are not believed yet */
+	bool *believed; /* by procedure */
+	VEC(uint32_t) news; /* whose callees are not believed yet */
 };
 
 static bool is_doubtful(const struct part *p)
 {
-	return p->source == PART_HANDED && p->fde == CFG_NONE;
+	return p->source >= PART_HANDED && p->fde == CFG_NONE;
 }
 
-/* what a part's instructions are, all together */
+/* what a procedure's instructions are, all together */
 struct nature {
 	uint32_t insns; /* other ones than just before */
+	const uint8_t *last; /* the one before, of so many bytes */
+	unsigned len;
 	regset changed; /* registers */
 	bool odd, ends; /* some are; some end the procedure */
 };
@@ -62,35 +64,46 @@ static bool ends(const struct cfg *c, uint32_t block)
 	return false;
 }
 
-static void look_at(struct nature *n, const struct cfg *c, uint32_t block)
+/* the instruction at an offset of the block, or NULL behind the last one */
+static const uint8_t *insn_at(const struct cfg *c, const struct block *k,
+			      uint32_t at, struct insn *in)
 {
-	const struct block *k = &c->block.at[block];
 	size_t avail;
-	const uint8_t *code = image_at(c->image, k->start, &avail), *last;
-	struct insn in = {.len = 0};
+	const uint8_t *code = image_at(c->image, k->start, &avail);
 
-	for (uint32_t at = 0; at < k->size; at += in.len) {
-		last = code + at - in.len;
-		c->isa->decode(code + at, k->size - at, k->start + at, &in);
-		n->insns += last == code + at ||
-			    memcmp(last, code + at, in.len);
+	if (!code || at >= k->size || avail < k->size)
+		return NULL;
+	c->isa->decode(code + at, k->size - at, k->start + at, in);
+	return in->len ? code + at : NULL;
+}
+
+static bool look_at(struct believer *b, struct nature *n, uint32_t block)
+{
+	const struct cfg *c = b->s->cfg;
+	const struct block *k = &c->block.at[block];
+	const uint8_t *code;
+	struct insn in;
+	uint32_t at;
+
+	for (at = 0; (code = insn_at(c, k, at, &in)); at += in.len) {
+		n->insns += n->len != in.len || memcmp(n->last, code, in.len);
 		n->changed |= in.writes;
-		n->odd |= c->isa->is_odd(code + at, in.len);
+		n->odd |= c->isa->is_odd(code, in.len);
+		n->last = code;
+		n->len = in.len;
 	}
-	n->odd |= goes_astray(c, k);
+	n->odd |= at < k->size || goes_astray(c, k);
 	n->ends |= ends(c, block);
+	return true;
 }
 
 /* the block wants flags that it has not set */
 static bool wants_flags(const struct cfg *c, const struct block *k)
 {
-	size_t avail;
-	const uint8_t *code = image_at(c->image, k->start, &avail);
 	unsigned set = 0;
 	struct insn in;
 
-	for (uint32_t at = 0; at < k->size; at += in.len) {
-		c->isa->decode(code + at, k->size - at, k->start + at, &in);
+	for (uint32_t at = 0; insn_at(c, k, at, &in); at += in.len) {
 		if (in.flags_read & ~set)
 			return true;
 		set |= in.flags_written;
@@ -98,16 +111,20 @@ static bool wants_flags(const struct cfg *c, const struct block *k)
 	return false;
 }
 
-/* who enters by the block keeps to the convention */
-static bool is_conventional(struct believer *b, uint32_t block, regset changed)
+/* who enters by the block, if anybody does, keeps to the convention */
+static bool is_entry_good(struct believer *b, struct nature *n, uint32_t block)
 {
-	const struct isa *isa = b->s->cfg->isa;
+	const struct cfg *c = b->s->cfg;
+	const struct isa *isa = c->isa;
 	regset set = isa->plain_args | isa->callee_saved | isa->fixed |
 		     isa->link;
-	regset read = own_reads_from(&b->own, block);
+	regset read;
 
-	return !(read & ~set) && !(changed & isa->callee_saved & ~read) &&
-	       !wants_flags(b->s->cfg, &b->s->cfg->block.at[block]);
+	if (!(c->block.at[block].flags & BLOCK_ENTRY))
+		return true;
+	read = own_reads_from(&b->own, block);
+	return !(read & ~set) && !(n->changed & isa->callee_saved & ~read) &&
+	       !wants_flags(c, &c->block.at[block]);
 }
 
 static uint32_t insns_min(const struct isa *isa)
@@ -115,65 +132,79 @@ static uint32_t insns_min(const struct isa *isa)
 	return isa->align == isa->max_len ? INSNS_MIN_FIXED : INSNS_MIN;
 }
 
-static bool is_procedure(struct believer *b, const struct part *p)
+/* calls fn for the procedure's blocks until it is false, and says so */
+static bool each_block(struct believer *b, const struct procedure *p,
+		       struct nature *n,
+		       bool (*fn)(struct believer *b, struct nature *n,
+				  uint32_t block))
 {
 	const struct cfg *c = b->s->cfg;
-	struct nature n = {0};
 
-	for (uint32_t k = p->block; k < p->block + p->nblock; k++)
-		look_at(&n, c, k);
-	if (n.insns < insns_min(c->isa) || n.odd || !n.ends)
-		return false;
-	for (uint32_t k = p->block; k < p->block + p->nblock; k++)
-		if (c->block.at[k].flags & BLOCK_ENTRY &&
-		    !is_conventional(b, k, n.changed))
-			return false;
+	for (uint32_t i = 0; i < p->npart; i++) {
+		const struct part *q =
+			&c->part.at[c->proc_part.at[p->part + i]];
+
+		for (uint32_t k = q->block; k < q->block + q->nblock; k++)
+			if (!fn(b, n, k))
+				return false;
+	}
 	return true;
 }
 
-static void believe(struct believer *b, uint32_t part)
+static bool is_procedure(struct believer *b, const struct procedure *p)
 {
-	if (b->believed[part])
+	struct nature n = {0};
+
+	each_block(b, p, &n, look_at);
+	return n.insns >= insns_min(b->s->cfg->isa) && !n.odd && n.ends &&
+	       each_block(b, p, &n, is_entry_good);
+}
+
+static void believe(struct believer *b, uint32_t proc)
+{
+	if (proc == CFG_NONE || b->believed[proc])
 		return;
-	b->believed[part] = true;
-	vec_push(&b->news, part);
+	b->believed[proc] = true;
+	vec_push(&b->news, proc);
 }
 
 /* what a procedure calls, or jumps to, is code: it may have its own ways */
-static void believe_called(struct believer *b, const struct part *p)
+static bool believe_target(struct believer *b, struct nature *unused,
+			   uint32_t block)
 {
 	const struct cfg *c = b->s->cfg;
+	uint64_t to = c->block.at[block].target;
+	uint32_t t = to ? cfg_block_at(c, to) : CFG_NONE;
 
-	for (uint32_t k = p->block; k < p->block + p->nblock; k++) {
-		uint64_t to = c->block.at[k].target;
-		uint32_t t = to ? cfg_block_at(c, to) : CFG_NONE;
-
-		if (t != CFG_NONE && c->block.at[t].start == to)
-			believe(b, c->block.at[t].part);
-	}
+	(void)unused;
+	if (t != CFG_NONE && c->block.at[t].start == to)
+		believe(b, cfg_block_proc(c, t));
+	return true;
 }
 
 static void believe_all(struct believer *b)
 {
 	const struct cfg *c = b->s->cfg;
 
-	for (size_t i = 0; i < b->s->moves.moved.n; i++) {
-		uint32_t part = b->s->moves.moved.at[i].part;
+	for (uint32_t i = 0; i < c->part.n; i++) {
+		const struct part *p = &c->part.at[i];
 
-		if (is_doubtful(&c->part.at[part]) &&
-		    is_procedure(b, &c->part.at[part]))
-			believe(b, part);
+		if (p->source == PART_HANDED && p->proc != CFG_NONE &&
+		    c->proc.at[p->proc].entry == p->start &&
+		    is_procedure(b, &c->proc.at[p->proc]))
+			believe(b, p->proc);
 	}
 	while (b->news.n)
-		believe_called(b, &c->part.at[b->news.at[--b->news.n]]);
+		each_block(b, &c->proc.at[b->news.at[--b->news.n]], NULL,
+			   believe_target);
 }
 
 static bool stays(void *ctx, const struct moved *m)
 {
 	const struct believer *b = ctx;
+	const struct part *p = &b->s->cfg->part.at[m->part];
 
-	return is_doubtful(&b->s->cfg->part.at[m->part]) &&
-	       !b->believed[m->part];
+	return is_doubtful(p) && !b->believed[p->proc];
 }
 
 static bool any_doubtful(const struct survey *s)
@@ -191,7 +222,7 @@ void believe_leave(struct survey *s)
 	if (!any_doubtful(s))
 		return;
 	own_reads_init(&b.own, &s->live);
-	b.believed = NEW_ARRAY(bool, s->cfg->part.n);
+	b.believed = NEW_ARRAY(bool, s->cfg->proc.n);
 	believe_all(&b);
 	choose_leave(s, stays, &b, "only its address says that it is code");
 	own_reads_free(&b.own);

@@ -33,9 +33,7 @@ static const char *unwind_obstacle(const struct cfg *c,
 	const struct fde *f;
 
 	if (p->fde == CFG_NONE)
-		return p->source == PART_POINTER ?
-			       "only its address says that it is code" :
-			       c->pinned;
+		return c->pinned;
 	f = &u->fde[p->fde];
 	if (f->outer != UINT32_MAX ||
 	    (p->fde + 1 < u->nfde && f[1].start < f->end))
