@@ -450,6 +450,41 @@ static void test_machine(void **state)
 	assert_string_equal(isa_a64.reg_name(isa_a64.sp), "sp");
 }
 
+/* what programs may not do; the assembler made the words */
+static void test_odd(void **state)
+{
+	static const struct {
+		uint32_t word;
+		bool odd;
+	} all[] = {
+		{0xd4000001, false}, /* svc #0 */
+		{0xd4200000, false}, /* brk #0 */
+		{0xd4000002, true},  /* hvc #0 */
+		{0xd4000003, true},  /* smc #0 */
+		{0xd4a00001, true},  /* dcps1 */
+		{0xd69f03e0, true},  /* eret */
+		{0xd65f03c0, false}, /* ret */
+		{0xd63f0000, false}, /* blr x0 */
+		{0xd5381000, true},  /* mrs x0, sctlr_el1 */
+		{0xd53bd040, false}, /* mrs x0, tpidr_el0 */
+		{0xd51b4200, false}, /* msr nzcv, x0 */
+		{0xd50b7e20, false}, /* dc civac, x0 */
+		{0xd508871f, true},  /* tlbi vmalle1 */
+		{0xd503201f, false}, /* nop */
+		{0xd5033bbf, false}, /* dmb ish */
+		{0x8b010000, false}, /* add x0, x0, x1 */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		uint8_t code[4];
+
+		memcpy(code, &all[i].word, 4);
+		assert_int_equal(isa_a64.is_odd(code, 4), all[i].odd);
+	}
+	assert_true(isa_a64.is_odd((const uint8_t *)"", 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -463,6 +498,7 @@ int main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_immediates),
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_odd),
 	};
 
 	return cmocka_run_group_tests_name("isa_a64", tests, NULL, NULL);

@@ -960,12 +960,46 @@ static void test_empty(void **state)
 	assert_int_equal(u[0].code, UOP_CLOBBER);
 }
 
+/* what programs may not do, or have not done for long */
+static void test_odd(void **state)
+{
+	static const struct {
+		const char *code;
+		uint8_t len;
+		bool odd;
+	} all[] = {
+		{"\xec", 1, true},		/* in (%dx), %al */
+		{"\x6e", 1, true},		/* outsb */
+		{"\xfa", 1, true},		/* cli */
+		{"\xf4", 1, true},		/* hlt */
+		{"\xcb", 1, true},		/* lret */
+		{"\xc2\x08\x00", 3, true},	/* ret $8 */
+		{"\xc3", 1, false},		/* ret */
+		{"\xa1\1\2\3\4\5\6\7\x8", 9, true}, /* movabs, %eax */
+		{"\x0f\x20\xc0", 3, true},	/* mov %cr0, %rax */
+		{"\x0f\x05", 2, false},		/* syscall */
+		{"\x0f\x31", 2, false},		/* rdtsc */
+		{"\x0f\xa2", 2, false},		/* cpuid */
+		{"\xf3\xa4", 2, false},		/* rep movsb */
+		{"\xa8\x01", 2, false},		/* test $1, %al */
+		{"\x0f\xa0", 2, false},		/* push %fs */
+		{"\xc5\xf8\x77", 3, false},	/* vzeroupper */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		assert_int_equal(isa_x64.is_odd((const uint8_t *)all[i].code,
+						all[i].len), all[i].odd);
+	assert_true(isa_x64.is_odd((const uint8_t *)"", 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_machine),
 		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_odd),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,9 +14,10 @@ bool a64_is_odd(const uint8_t *code, size_t avail)
 	if (avail < 4)
 		return true;
 	w = a64_word(code);
-	/* hvc, smc, dcps; eret, drps */
+	/* exceptions other than svc and brk: hvc, smc, hlt, dcps */
 	if ((w & 0xff000000) == 0xd4000000)
-		return (w & 3) != 1 && (w & 0x00e00000) != 0x00200000;
+		return (w & 0x00e0001f) != 1 && (w & 0x00e0001f) != 0x00200000;
+	/* eret, drps */
 	if ((w & 0xff9f0000) == 0xd69f0000)
 		return true;
 	/* sys, sysl, msr and mrs */

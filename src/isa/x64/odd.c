@@ -22,6 +22,8 @@ bool x64_is_odd(const uint8_t *code, size_t avail)
 	if (!x64_zydis(code, avail, &in, op))
 		return true;
 	if (in.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED ||
+	    in.mnemonic == ZYDIS_MNEMONIC_CLI ||
+	    in.mnemonic == ZYDIS_MNEMONIC_STI ||
 	    in.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
 		return true;
 	switch (in.meta.category) {
