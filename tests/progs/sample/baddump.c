@@ -10,17 +10,7 @@
 #include <unistd.h>
 
 #include "jitdump.h"
-
-__attribute__((section("spins"), noinline)) uint64_t spin(uint64_t n)
-{
-	uint64_t x = 1;
-
-	for (uint64_t i = 0; i < n; i++)
-		x = x * 6364136223846793005u + 1442695040888963407u;
-	return x;
-}
-
-extern const char __start_spins[], __stop_spins[];
+#include "spin.h"
 
 /* what is in the file */
 static void fill(FILE *f, const char *how, uint64_t code, size_t n)

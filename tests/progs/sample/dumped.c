@@ -8,7 +8,6 @@
  *	dumped late	all is told at the end
  */
 #define _GNU_SOURCE
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,17 +15,7 @@
 #include <unistd.h>
 
 #include "jitdump.h"
-
-__attribute__((section("spins"), noinline)) uint64_t spin(uint64_t n)
-{
-	uint64_t x = 1;
-
-	for (uint64_t i = 0; i < n; i++)
-		x = x * 6364136223846793005u + 1442695040888963407u;
-	return x;
-}
-
-extern const char __start_spins[], __stop_spins[];
+#include "spin.h"
 
 static FILE *dump;
 static size_t size;

@@ -5,23 +5,13 @@
  * says how often it runs both.
  */
 #define _GNU_SOURCE
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-__attribute__((section("spins"), noinline)) uint64_t spin(uint64_t n)
-{
-	uint64_t x = 1;
-
-	for (uint64_t i = 0; i < n; i++)
-		x = x * 6364136223846793005u + 1442695040888963407u;
-	return x;
-}
-
-extern const char __start_spins[], __stop_spins[];
+#include "spin.h"
 
 int main(int argc, char **argv)
 {
