@@ -16,7 +16,7 @@ original's, one column per way (counted.py). And, of the default:
     measured   percent of the instructions that the original and its libraries
                execute, the dynamic loader left out: the rest is code left in
                place. These are two runs: lua, whose hashes are random, differs
-               from itself by a percent
+               from itself by up to 3 percent
 """
 import json
 import math

@@ -5,8 +5,9 @@
  * order of trust: function symbols and the file's entry points, direct calls
  * from code already known, and pointers (relocations, computed addresses).
  * The first three say "this is code"; a pointer may as well lead to data, so
- * what it leads to must look like code on every path. Each round may reveal
- * new calls; rounds go on until none does.
+ * what it leads to must look like code on every path, and what that calls, too:
+ * its word is worth no more (rewrite/believe.c judges both). Each round may
+ * reveal new calls; rounds go on until none does.
  *
  * Afterwards the same evidence tells which instructions start blocks, and
  * which of them others may enter.

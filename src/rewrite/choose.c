@@ -1,9 +1,10 @@
 /*
  * choose: which parts of the cfg move, and why the others do not.
  *
- * A part moves whole or not at all. It stays when that it is code rests on a
- * guess, when something in it is not understood, or when others know it by
- * its bytes. What stays runs where it was: nothing is lost but measurements.
+ * A part moves whole or not at all. It stays when something in it is not
+ * understood, when others know it by its bytes, or when that it is code rests
+ * on a guess, which is judged later (believe.c). What stays runs where it was:
+ * nothing is lost but measurements.
  */
 #include "rewrite/survey_int.h"
 
