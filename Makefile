@@ -3,8 +3,10 @@
 #   make             build/tally
 #   make quickstart  install what is missing, build, show the main job
 #   make check       install what tests need, build, run every test
+#   make check-load  that tests pass on a machine of any speed and load
 #   make asan        the same tests with address and UB sanitizers
 #   make sweep       the long whole-system checks
+#   make fuzz        parsers of strangers' files, by libFuzzer
 #   make bench       every performance figure that we claim
 #   make skeletons   what is in the kernel's language, by clang and bpftool
 #   make install     PREFIX and DESTDIR are honoured
@@ -42,8 +44,8 @@ UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all tools units programs deps test-deps quickstart check test asan sweep bench \
-	fuzz install clean 80 format
+.PHONY: all tools units programs deps test-deps quickstart check check-load test asan sweep \
+	bench fuzz install clean 80 format
 all: $(BUILD)/tally modules
 tools: all $(TOOLS)
 units: all $(UNIT)
@@ -69,12 +71,15 @@ $(BUILD)/cmd/graph_html.o: src/cmd/graph_page.html
 
 OTHER_ISA := $(if $(filter x86_64,$(ISA)),aarch64,x86_64)
 OTHER_CC ?= $(OTHER_ISA)-linux-gnu-gcc
-ENTRY := $(addprefix src/runtime/,entry.c world.c follow.c program.c confined.c \
-	stack.c environ.c sys.c counting.c ledger.c images.c threads.c slots.c \
-	sites.c forks.c trim.c lock.c signals.c pairs.c places.c ends.c \
-	interruptions.c peek.c by_hand.c)
-RUNTIME := $(filter-out src/runtime/entry.c src/runtime/by_hand.c,\
-	$(wildcard src/runtime/*.c))
+# what programs without the module need beside what is in both
+ENTRY_ONLY := $(addprefix src/runtime/,entry.c by_hand.c ancestors.c \
+	rebind.c) \
+	$(wildcard src/runtime/hook*.c)
+ENTRY := $(ENTRY_ONLY) $(addprefix src/runtime/,world.c follow.c program.c \
+	confined.c stack.c environ.c sys.c counting.c ledger.c images.c \
+	threads.c slots.c sites.c forks.c trim.c lock.c signals.c pairs.c \
+	places.c ends.c interruptions.c shown.c peek.c)
+RUNTIME := $(filter-out $(ENTRY_ONLY),$(wildcard src/runtime/*.c))
 MODULE_FLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Werror -O2 -g -Isrc \
 	-fPIC -ffreestanding -fvisibility=hidden -fno-stack-protector \
 	-mgeneral-regs-only \
@@ -119,14 +124,18 @@ $(BUILD)/lib/tally/entry-%.bin: $(ENTRY) src/runtime/%/entry.S \
 		$(@:.bin=.elf) $@
 	@rm $(@:.bin=.elf)
 
+# programs that test need not be as fast as what they test, and are compiled in
+# half of the time so
+TEST_OPT := $(patsubst -O2,-O1,$(OPT))
+
 $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP $(LDFLAGS) \
+	$(CC) $(CFLAGS_ALL) $(TEST_OPT) -Itests/lib -MMD -MP $(LDFLAGS) \
 		-o $@ $< $(LIB) -lcmocka $(LDLIBS_ALL)
 
 $(BUILD)/tools/%: tests/tools/%.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP $(LDFLAGS) \
+	$(CC) $(CFLAGS_ALL) $(TEST_OPT) -Itests/lib -MMD -MP $(LDFLAGS) \
 		-o $@ $< $(LIB) $(LDLIBS_ALL)
 
 $(BUILD)/bench/%: bench/%.c $(LIB)
@@ -164,7 +173,7 @@ PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev libzstd-dev \
 TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	python3 gdb gdb-multiarch graphviz musl-tools libclang-rt-14-dev \
 	qemu-user time valgrind lcov groff-base libdebuginfod1 libc6-dbg \
-	golang-go bolt-22 bpftool \
+	golang-go ocaml-nox bolt-22 bpftool \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
 SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl \
@@ -186,15 +195,28 @@ check: test-deps
 	@$(MAKE) --no-print-directory test
 
 # every test there is, as prove sees it; `make check` installs first; the
-# longest begins first; four at a time, as some wait for the disk. Who runs
+# longest begin first; four at a time, as some wait for the disk. Who runs
 # this in the background ignores signals, which emulators do not hand on
-LONG := tests/e2e/other-machine.t
+LONG := $(patsubst %,tests/e2e/%.t,other-machine daemon other-compiler \
+	count-ends rewrite-links cfg-links count-exact rewrite-objdump \
+	rewrite-programs)
 TESTS ?= $(filter-out $(LEFT_OUT),$(LONG) $(UNIT) \
 	$(filter-out $(LONG),$(wildcard tests/e2e/*.t)))
 test: all $(UNIT) $(TOOLS)
 	@BUILD='$(BUILD)' TALLY_SKIPS='$(abspath $(BUILD))/skips' \
 	CMOCKA_MESSAGE_OUTPUT=TAP PERL5LIB='$(CURDIR)/tests/lib' \
 	env --default-signal prove -j4 --timer -PTally --exec '' $(TESTS)
+
+# those in which there is a time, a rate or a number of samples
+TIMED := $(patsubst %,$(BUILD)/unit/%,launch_watch elf_bounds store_condense \
+	sample_jitdump count_profile) \
+	$(patsubst %,tests/e2e/%.t,daemon record databases databases-hostile \
+	count-ends count-process launch-run launch-watched launch-cache \
+	launch-load launch-follow trace-kill rewrite-gdb rewrite-refused \
+	cfg-hostile answers-hostile)
+check-load: test-deps
+	@MAKE='$(MAKE)' scripts/check-load \
+		$(if $(filter command line,$(origin TESTS)),$(TESTS),$(TIMED))
 
 # to look for leaks takes the sanitizer four seconds per process on AArch64
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
@@ -218,6 +240,12 @@ bench: test-deps
 	@$(MAKE) --no-print-directory OPT='-O2 -g' all $(BENCH) $(TOOLS)
 	@BUILD='$(BUILD)' bench/run
 
+# what strangers can feed to a daemon and to its readers, a while each
+FUZZ_SECONDS ?= 60
+fuzz: test-deps
+	@for f in parse object elf database; do \
+		fuzz/run.sh $$f $(FUZZ_SECONDS) || exit 1; done
+
 TO = "$(DESTDIR)$(PREFIX)"
 install: all
 	install -D -m 755 $(BUILD)/tally $(TO)/bin/tally
@@ -227,6 +255,10 @@ install: all
 		$(TO)/share/man/man1/$${m##*/}; done
 	install -D -m 644 completion/tally \
 		$(TO)/share/bash-completion/completions/tally
+	install -d $(TO)/lib/systemd/system
+	sed 's|@BIN@|"$(PREFIX)/bin/tally"|' system/tally.service \
+		> $(TO)/lib/systemd/system/tally.service
+	chmod 644 $(TO)/lib/systemd/system/tally.service
 
 clean:
 	rm -rf build build-asan build-fuzz

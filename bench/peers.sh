@@ -3,11 +3,14 @@
 #
 #	[TRIPLET=x86_64-linux-gnu] bench/peers.sh WAY [NAME...]
 #
-# The sources are Debian's. Ways to build them, all with -O2:
+# The sources are Debian's. Ways to build them, the first two with -O2:
 #
 #	plain	with relocations kept for llvm-bolt (-Wl,-q): what everybody
 #		instruments, and is measured against
 #	gcov	with gcc's own counters (--coverage)
+#	lines	not optimized, with debug information: what lines are told by
+#	lines-gcov
+#		the same with gcc's own counters
 #
 # Their own libraries are linked in, so that all see the same code. Builds are
 # kept under the cache of tests/lib/packages.sh, in peers/NAME/WAY/NAME, those
@@ -80,6 +83,14 @@ build_minisat()
 		rm -rf minisat && mv minisat.new minisat
 }
 
+# its own tests, which nothing else is measured by
+source_jsoncpp=libjsoncpp
+build_jsoncpp()
+{
+	${cross}g++ $cflags -Iinclude $ldflags -o jsoncpp src/lib_json/*.cpp \
+		src/test_lib_json/*.cpp
+}
+
 # configured OPTION...: GNU configure
 configured()
 {
@@ -93,6 +104,8 @@ flags()
 	case $1 in
 	plain) cflags="-O2" ldflags="-Wl,-q" ;;
 	gcov) cflags="-O2 --coverage" ldflags="--coverage" ;;
+	lines) cflags="-O0 -g" ldflags="" ;;
+	lines-gcov) cflags="-O0 -g --coverage" ldflags="--coverage" ;;
 	esac
 }
 

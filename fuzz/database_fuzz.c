@@ -87,7 +87,7 @@ static void compare(void)
 
 static void condense(void)
 {
-	const struct store_rule rule = {0, 0};
+	const struct store_rule rule = {0};
 	struct store s;
 	struct err e;
 

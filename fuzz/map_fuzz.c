@@ -42,10 +42,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	buffer_uint(&b, 8, MAP_MAGIC);
 	buffer_uint(&b, 4, MAP_VERSION);
+	buffer_uint(&b, 4, size ? data[0] : 0); /* counters */
+	for (unsigned i = 0; i < PROFILE_ID + 8; i++)
+		buffer_uint(&b, 1, 0);
 	squeeze(&b, data, size);
+	map_seal(b.at, b.n);
 	if (!map_unpack(&m, b.at, b.n, "input", &e)) {
 		struct arena a = {0};
-		struct map_bytes again = {0};
 		struct solved s;
 		uint64_t *value = ARENA_ARRAY(&a, uint64_t, m.ncounter);
 
@@ -54,8 +57,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			value[i] = i % 7;
 		solve_counts(&a, &m, value, NULL, &s);
 		show(&a, &m, &s);
-		map_pack(&m, &again);
-		vec_free(&again.v);
 		arena_free(&a);
 		map_release(&m);
 	}

@@ -13,15 +13,38 @@ srcs=$(for room in ${ROOMS:-base flow elf isa cfg rewrite launch count \
 	find "src/$room" -name '*.c' ! -path src/cmd/main.c
 done
 echo src/runtime/places.c)
+# those that need little are built from little
+case $name in
+parse)
+	srcs=$(echo src/base/*.c src/elf/*.c
+	for f in parse parser jit jitdump proc; do echo src/sample/$f.c; done)
+	;;
+object)
+	srcs=$(echo src/base/*.c
+	for f in object names lines line_rows scopes segments demangle \
+			discriminator; do echo src/source/$f.c; done)
+	;;
+esac
 
 clang -std=gnu11 -g -O1 -D_GNU_SOURCE -DTALLY_VERSION='"fuzz"' \
 	-Isrc "-Isrc/runtime/$(uname -m)" -Itests/lib \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs \
-	-ldw -lelf -liberty -lZydis -lsqlite3 -lzstd -lz -lpthread -lm
+	-ldw -lelf -liberty -lZydis -lsqlite3 -lzstd -lbpf -lz -lpthread -lm
 
 # seeds of databases, profiles and maps
 case $name in
+parse)
+	mkdir -p "$out/seed-parse"
+	printf '\001%s\n' '1000 20 first' '1010 8 second' > "$corpus/map"
+	cc -o "$out/seed-parse/dumped" tests/progs/sample/dumped.c
+	(cd "$out/seed-parse" && rm -f jit-* && ./dumped > /dev/null)
+	{ printf '\002'; cat "$out"/seed-parse/jit-*.dump; } > "$corpus/dump"
+	{ printf '\000'; cat "$out/seed-parse/dumped"; } > "$corpus/elf"
+	exec "$out/$name" -max_total_time="$seconds" -timeout=5 \
+		-rss_limit_mb=1024 -max_len=80000 -print_final_stats=1 \
+		-artifact_prefix="$out/" "$corpus"
+	;;
 database)
 	make -s build/tools/make-database
 	rm -rf "$out/seed-db"

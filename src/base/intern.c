@@ -44,6 +44,11 @@ uint32_t intern(struct intern *in, const char *s)
 	return in->slot[i] - 1;
 }
 
+bool intern_has(const struct intern *in, const char *s)
+{
+	return in->cap && in->slot[slot_of(in, s)];
+}
+
 const char *intern_string(struct intern *in, const char *s)
 {
 	uint32_t n = intern(in, s);

@@ -5,6 +5,8 @@
 #ifndef BASE_INTERN_H
 #define BASE_INTERN_H
 
+#include <stdbool.h>
+
 #include "base/mem.h"
 
 struct intern {
@@ -15,6 +17,8 @@ struct intern {
 };
 
 uint32_t intern(struct intern *in, const char *s);
+/* whether it has a number */
+bool intern_has(const struct intern *in, const char *s);
 /* the string that is kept */
 const char *intern_string(struct intern *in, const char *s);
 void intern_free(struct intern *in);

@@ -32,8 +32,8 @@ static void json_quote(FILE *to, const char *text)
 
 		if (*s == '"' || *s == '\\')
 			fprintf(to, "\\%c", *s);
-		else if (*s < 0x20 || *s == 0x7f)
-			fprintf(to, "\\u%04x", *s);
+		else if (n && utf8_is_control(utf8_value(s, n)))
+			fprintf(to, "\\u%04x", utf8_value(s, n));
 		else if (n)
 			fwrite(s, 1, n, to);
 		else

@@ -39,6 +39,14 @@ void squeeze(buffer *out, const void *bytes, size_t n)
 		squeeze_fill(out, n / SQUEEZE_MOST + 1 - got);
 }
 
+uint64_t squeeze_size(const void *bytes, size_t n)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(bytes, n);
+
+	return size == ZSTD_CONTENTSIZE_ERROR ||
+	       size == ZSTD_CONTENTSIZE_UNKNOWN ? 0 : size;
+}
+
 int squeeze_back(buffer *out, const void *bytes, size_t n, const char *where,
 		 const char *what, struct err *e)
 {

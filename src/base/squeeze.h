@@ -16,6 +16,8 @@ enum { SQUEEZE_MOST = 64 };
 
 /* appends n bytes, squeezed, to *out */
 void squeeze(buffer *out, const void *bytes, size_t n);
+/* how many bytes these say that they hold; 0: they do not say */
+uint64_t squeeze_size(const void *bytes, size_t n);
 /*
  * Replaces *out by what was squeezed into `bytes`; `where` and `what` are for
  * messages: "WHERE: WHAT is broken: ...".

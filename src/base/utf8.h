@@ -1,6 +1,9 @@
-/* utf8: what is a character and what is not. */
+/* utf8: what is a character and what is not, and which may be shown. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* bytes of the character that s begins with; 0: it is none */
 static inline unsigned utf8_bytes(const unsigned char *s)
@@ -18,6 +21,35 @@ static inline unsigned utf8_bytes(const unsigned char *s)
 	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;
 	return n;
+}
+
+/* the number of a character of so many bytes */
+static inline uint32_t utf8_value(const unsigned char *s, unsigned bytes)
+{
+	uint32_t c = bytes > 1 ? s[0] & (0xffu >> (bytes + 1)) : s[0];
+
+	for (unsigned i = 1; i < bytes; i++)
+		c = c << 6 | (s[i] & 0x3f);
+	return c;
+}
+
+/*
+ * Whether it does something to what is shown around it: controls, also those
+ * of eight bits; what turns the direction of text; what ends a line.
+ */
+static inline bool utf8_is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c ||
+	       c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069);
+}
+
+/* bytes of a character that may be shown as it is; 0: it may not */
+static inline unsigned utf8_plain(const unsigned char *s)
+{
+	unsigned n = utf8_bytes(s);
+
+	return n && !utf8_is_control(utf8_value(s, n)) ? n : 0;
 }
 
 #endif

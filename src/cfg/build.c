@@ -82,19 +82,21 @@ int cfg_build_watched(struct cfg *c, const struct image *im,
 		      struct err *e)
 {
 	struct build b = {.cfg = c, .im = im, .unwind = u, .progress = p};
-	const char *denied;
+	const char *pinned;
 
 	*c = (struct cfg){.image = im, .unwind = u};
-	denied = denied_find(im, &c->pinned);
 	c->isa = b.isa = isa_for_elf(im->machine);
 	if (!c->isa)
 		return err_set(e, ERR_INPUT, "%s: machine %u is not known",
 			       im->path, im->machine);
 	if (code_init(&b.code, im, b.isa, e))
 		return -1;
-	if (!denied)
+	pinned = pinned_find(c);
+	if (!pinned) {
 		build_run(&b);
-	region_list(&b, denied);
+		pinned_mark(c);
+	}
+	region_list(&b, pinned);
 	build_free(&b);
 	return 0;
 }

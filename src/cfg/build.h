@@ -202,12 +202,16 @@ bool prefix_passed(const struct build *b, const struct piece *p, uint32_t to);
 /* makes jumps of the prefixes at these offsets, in no order */
 void prefix_split(struct build *b, offsets *split);
 
-/* --- denied.c */
+/* --- pinned.c */
 /*
- * Why all of the image is left as it is, or NULL; *pinned: why code without
- * unwind entries has to stay where it is, or NULL.
+ * Why all of the image is left as it is, or NULL; sets c->pinned and c->kept.
+ * requires: c->isa
  */
-const char *denied_find(const struct image *im, const char **pinned);
+const char *pinned_find(struct cfg *c);
+/* addr is in c->kept */
+bool pinned_is_kept(const struct cfg *c, uint64_t addr);
+/* sets BLOCK_KEPT of all blocks whose call returns to one of c->kept */
+void pinned_mark(struct cfg *c);
 
 /* --- discover.c */
 /* finds code that no FDE covers */
@@ -248,8 +252,8 @@ void noreturn_apply(struct build *b);
 bool orphan_remove(struct build *b);
 
 /* --- region.c */
-/* lists what has no blocks, and counts bytes; denied: all of it */
-void region_list(struct build *b, const char *denied);
+/* lists what has no blocks, and counts bytes; pinned: all of it */
+void region_list(struct build *b, const char *pinned);
 
 /* --- dispatch.c */
 /* what every indirect jump is; needs blocks and noreturn_find() */

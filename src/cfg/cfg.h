@@ -63,6 +63,8 @@ enum block_flag {
 	BLOCK_ENTRY = 1,   /* control may arrive from outside */
 	BLOCK_PAD = 2,	   /* a landing pad of exceptions */
 	BLOCK_FILL = 4,	   /* only padding */
+	BLOCK_KEPT = 8,	   /* tables of the program know where the call at its
+			      end returns to: calls leave that address */
 };
 
 struct block {
@@ -167,6 +169,9 @@ struct cfg {
 
 	/* why code without unwind entries has to stay where it is, or NULL */
 	const char *pinned;
+	/* return addresses that tables of the program know, sorted: no control
+	   arrives there but by returns */
+	VEC(uint64_t) kept;
 	uint64_t text_bytes;	/* in code ranges */
 	uint64_t covered_bytes; /* in blocks */
 	uint64_t fde_bytes;	/* in unwind tables */

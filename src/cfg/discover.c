@@ -114,7 +114,7 @@ static void each_relocated(struct build *b, visit *fn, void *arg)
 		struct pointer p = {.value = r->value, .place = r->place,
 				    .sure = true};
 
-		if (r->text)
+		if (r->text || pinned_is_kept(b->cfg, r->value))
 			continue;
 		if (r->kind == RELOC_RELATIVE || r->kind == RELOC_IRELATIVE ||
 		    r->local)
@@ -138,7 +138,8 @@ static void each_word(struct build *b, const struct segment *g, visit *fn,
 	while (words_next(&w)) {
 		struct pointer p = {.place = w.place, .value = w.value};
 
-		if (!image_is_code(b->im, p.place))
+		if (!image_is_code(b->im, p.place) &&
+		    !pinned_is_kept(b->cfg, p.value))
 			fn(b, &p, arg);
 	}
 }

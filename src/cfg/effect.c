@@ -91,19 +91,18 @@ static void effect_add(struct effect *f, const struct walk *w,
 	f->writes |= places_any(i->writes, i->flags_written);
 }
 
-/*
- * Registers that i stores into the frame, or loads from there; written: those
- * that the block has changed before.
- */
+/* registers that i stores into the frame, or loads from there */
 static void saves_add(struct saves *s, const struct walk *w,
-		      const struct insn *i, regset written)
+		      const struct insn *i)
 {
-	if (!(i->reads & w->frame))
-		return;
-	if (i->mem_write)
-		s->saved |= i->reads & ~written;
-	if (i->mem_read)
+	bool frame = i->reads & w->frame;
+
+	if (frame && i->mem_write)
+		s->saved |= i->reads & ~s->computed;
+	if (frame && i->mem_read)
 		s->restored |= i->writes;
+	else
+		s->computed |= i->writes;
 }
 
 struct effect effect_from(const struct cfg *c, const struct block *k,
@@ -125,7 +124,7 @@ struct effect effect_from(const struct cfg *c, const struct block *k,
 
 		c->isa->decode(code + at, left, k->start + at, &i);
 		if (s)
-			saves_add(s, &w, &i, (regset)f.writes);
+			saves_add(s, &w, &i);
 		if (k->start + at >= addr)
 			effect_add(&f, &w, &i);
 		if (i.kind == INSN_BAD)

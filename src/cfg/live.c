@@ -1,7 +1,11 @@
 /*
- * live: backward data flow over the whole image, in two rounds (Goodwin,
+ * live: backward data flow over the whole image, in three rounds (Goodwin,
  * "Interprocedural dataflow analysis in an executable optimizer", PLDI '97).
  *
+ *	0. what passes: everything is wanted at returns, nothing is read. What
+ *	   is wanted before a block then passes from there to a return of its
+ *	   procedure unchanged, on some way: what is written on every way does
+ *	   not. Callees first.
  *	1. what procedures read: nothing is live at a return; a call reads
  *	   what its callee reads. Callees first.
  *	2. what is live: a call reads what round 1 says of its callee; at a
@@ -11,8 +15,12 @@
  *	    caller                        callee
  *	    ...            reads(callee)
  *	    call ---------------------->  entry
- *	     |  live(after) too             |
+ *	     |  live(after) & passes(callee)  |
  *	    after  - - - - - - - - - - ->  ret    live(ret) >= live(after)
+ *
+ * All three are may sets, the least solutions of their equations. What a
+ * callee changes on some way only, as one that hardly ever fails does before
+ * it calls abort(), passes it on all others, and is live before the call.
  *
  * Each procedure is solved by itself, from its last block to its first, and
  * then blocks behind which more has become live, until there are none. It is
@@ -20,11 +28,11 @@
  * empty ones: the result is the least solution, in whatever order.
  *
  * So threads may take procedures as they come. What they tell each other is
- * what procedures read (round 1), what is live at returns (round 2), and who
- * has to be solved again. Who solves a procedure first says that it is solved,
- * and then looks at what others say; these first say it, and then that the
- * procedure is to be solved again. All of that is atomic and in one order, so
- * nothing that was said is missed.
+ * what passes through procedures and what these read (rounds 0 and 1), what is
+ * live at returns (round 2), and which have to be solved again. A procedure
+ * is first said to be solved, and then what others say is read; these first
+ * say it, and then that the procedure is to be solved again. All of that is
+ * atomic and in one order, so nothing that was said is missed.
  */
 #include "cfg/live.h"
 #include "base/share.h"
@@ -37,17 +45,19 @@ enum {
 
 enum flow_state { FLOW_NEW, FLOW_AGAIN, FLOW_SOLVED };
 
-/* the state of a round */
+/* the state of a round; all sets are may sets */
 struct flow {
 	const struct cfg *c;
 	struct calls calls;
 	const struct effect *effect; /* by block */
-	places *reads; /* by block: the result of round 1 */
+	const struct saves *saves;   /* by block */
+	places *passes; /* by block: the result of round 0 */
+	places *reads; /* by block: the result of round 1; NULL: round 0 */
 	places *in;    /* by block: what this round computes */
 	places *out;   /* by block */
 	places *ret;   /* by procedure: live at its returns */
 	places exit;   /* live where control leaves for good */
-	const places *clobber; /* by procedure */
+	places unknown; /* live where control goes nobody knows where */
 	places *hub;   /* by hub: live before it */
 	struct origins origins;
 	bool *due; /* by block: it has to be visited */
@@ -77,6 +87,8 @@ static places flow_callee(const struct flow *f, uint32_t callee)
 	const struct isa *isa = f->c->isa;
 	places fixed = places_seen(isa->fixed, 0);
 
+	if (!f->reads)
+		return 0;
 	switch (callee) {
 	case CALLEE_BY_RULES:
 	case CALLEE_KEEPING:
@@ -92,13 +104,18 @@ static places flow_callee(const struct flow *f, uint32_t callee)
 	}
 }
 
-/* what is not live before a call if it merely is so behind it */
-static places flow_changed(const struct flow *f, uint32_t callee)
+/* what passes through a callee; the rest is another value behind it */
+static places flow_passes(const struct flow *f, uint32_t callee)
 {
+	const struct isa *isa = f->c->isa;
+
 	if (callee_by_rules(callee))
-		return places_by_rules(f->c->isa);
-	return callee_seen(callee) ?
-		       f->clobber[cfg_block_proc(f->c, callee)] : 0;
+		return places_by_rules(isa);
+	if (!callee_seen(callee))
+		return ~(places)0;
+	return (flow_hear(&f->passes[callee]) |
+		~places_any(isa->scratch, FLAG_ALL)) &
+	       ~places_guess(isa->veneer_scratch, 0);
 }
 
 /* behind the jump e to elsewhere */
@@ -108,7 +125,7 @@ static places flow_tail(const struct flow *f, uint32_t e)
 	uint32_t callee = calls_tail(&f->calls, f->c, e);
 	places back = flow_hear(&f->ret[cfg_block_proc(f->c, b)]);
 
-	return flow_callee(f, callee) | (back & ~flow_changed(f, callee));
+	return flow_callee(f, callee) | (back & flow_passes(f, callee));
 }
 
 /* live on edge e, see live_on_edge() */
@@ -126,7 +143,7 @@ static places flow_edge(struct flow *f, uint32_t e)
 	case EDGE_NORETURN:
 		return f->exit;
 	case EDGE_UNKNOWN:
-		return places_unknown(f->c->isa);
+		return f->unknown;
 	default:
 		return f->in[g->to];
 	}
@@ -148,7 +165,7 @@ static places flow_call(struct flow *f, uint32_t b)
 			on &= ~(places_any(isa->pad_args, 0) |
 				places_guess(isa->scratch, FLAG_ALL));
 		else
-			on &= ~flow_changed(f, callee);
+			on &= flow_passes(f, callee);
 		out |= on;
 	}
 	return out;
@@ -162,7 +179,7 @@ static places flow_out(struct flow *f, uint32_t b)
 	places out = 0;
 
 	if (k->edge == end)
-		return places_unknown(f->c->isa);
+		return f->unknown;
 	if (k->last == INSN_CALL || k->last == INSN_ICALL)
 		return flow_call(f, b);
 	for (uint32_t e = k->edge; e < end; e++)
@@ -202,7 +219,7 @@ static void flow_visit(struct solver *s, uint32_t b, uint32_t turn)
 
 	f->due[b] = false;
 	f->out[b] = flow_out(f, b);
-	in = t->reads | (f->out[b] & ~t->writes);
+	in = (f->reads ? t->reads : 0) | (f->out[b] & ~t->writes);
 	if (in == f->in[b])
 		return;
 	__atomic_store_n(&f->in[b], in, __ATOMIC_SEQ_CST);
@@ -257,8 +274,8 @@ static void flow_ask_again(struct solver *s, uint32_t p)
 						__ATOMIC_SEQ_CST);
 }
 
-/* round 1: callers are solved again if what p reads has grown */
-static void flow_reads(struct solver *s, uint32_t p)
+/* rounds 0 and 1: callers are solved again if what p says has grown */
+static void flow_callers(struct solver *s, uint32_t p)
 {
 	const struct calls *c = &s->f->calls;
 
@@ -374,24 +391,79 @@ static void flow_run(struct flow *f, bool callers_first,
 		vec_free(&share[t].late);
 }
 
+/* what block k is entered with by calls: at their returns that may pass */
+static void flow_entered(struct flow *f, uint32_t k, places *kept)
+{
+	if (callee_seen(k))
+		kept[cfg_block_proc(f->c, k)] |= f->passes[k];
+}
+
+/*
+ * By procedure: what passes through it on some way, or is saved and restored
+ * by it. Callers that are not seen may rely on that: under interprocedural
+ * register allocation a caller keeps values in scratch registers that it
+ * knows the callee not to change.
+ */
+static places *flow_kept(struct flow *f)
+{
+	const struct cfg *c = f->c;
+	places *kept = NEW_ARRAY(places, c->proc.n + 1);
+	regset *saved = NEW_ARRAY(regset, c->proc.n + 1);
+	regset *restored = NEW_ARRAY(regset, c->proc.n + 1);
+
+	for (uint32_t b = 0; b < c->block.n; b++) {
+		uint32_t p = cfg_block_proc(c, b);
+
+		saved[p] |= f->saves[b].saved;
+		restored[p] |= f->saves[b].restored;
+		if (c->block.at[b].flags & BLOCK_ENTRY)
+			flow_entered(f, b, kept);
+		if (c->block.at[b].last == INSN_CALL)
+			flow_entered(f, f->calls.callee[b], kept);
+	}
+	for (uint32_t e = 0; e < c->edge.n; e++)
+		if (c->edge.at[e].kind == EDGE_TAIL)
+			flow_entered(f, calls_tail(&f->calls, c, e), kept);
+	for (uint32_t p = 0; p < c->proc.n; p++)
+		kept[p] |= c->proc.at[p].open ?
+				   ~(places)0 :
+				   places_guess(saved[p] & restored[p], 0);
+	mem_free(saved);
+	mem_free(restored);
+	return kept;
+}
+
 /* what is live at returns for callers that are not seen */
 static void flow_returns(struct flow *f)
 {
 	const struct isa *isa = f->c->isa;
+	places *kept = flow_kept(f);
 
 	f->exit = places_seen(isa->callee_saved | isa->fixed, 0);
 	for (uint32_t p = 0; p < f->c->proc.n; p++)
-		f->ret[p] = f->exit |
-			    places_guess(isa->results, 0) |
-			    (places_guess(isa->scratch, 0) & ~f->clobber[p]);
+		f->ret[p] = f->exit | places_guess(isa->results, 0) |
+			    (kept[p] & places_guess(isa->scratch &
+						    ~isa->veneer_scratch, 0));
+	mem_free(kept);
 }
 
-/* both rounds; l->in and l->out are the result */
-static void flow_both(struct flow *f, struct live *l)
+/* what passes: everything is wanted at returns */
+static void flow_round_0(struct flow *f)
+{
+	f->unknown = ~(places)0;
+	memset(f->ret, 0xff, f->c->proc.n * sizeof *f->ret);
+	f->in = f->passes;
+	flow_run(f, false, flow_callers);
+	memset(f->ret, 0, f->c->proc.n * sizeof *f->ret);
+	f->unknown = places_unknown(f->c->isa);
+}
+
+/* all rounds; l->in and l->out are the result */
+static void flow_rounds(struct flow *f, struct live *l)
 {
 	size_t n = f->c->block.n + 1;
 
-	f->reads = NEW_ARRAY(places, n);
+	f->passes = NEW_ARRAY(places, n);
 	l->in = NEW_ARRAY(places, n);
 	l->out = NEW_ARRAY(places, n);
 	f->ret = NEW_ARRAY(places, f->c->proc.n + 1);
@@ -399,13 +471,13 @@ static void flow_both(struct flow *f, struct live *l)
 	f->hub = NEW_ARRAY(places, f->c->hub.n + 1);
 	f->due = NEW_ARRAY(bool, n);
 	origins_find(&f->origins, f->c);
-	f->in = f->reads;
 	f->out = l->out;
-	flow_run(f, false, flow_reads);
+	flow_round_0(f);
+	f->in = f->reads = NEW_ARRAY(places, n);
+	flow_run(f, false, flow_callers);
 	f->in = l->in;
 	flow_returns(f);
 	flow_run(f, true, flow_lives);
-	mem_free(f->reads);
 	mem_free(f->ret);
 	mem_free(f->state);
 	mem_free(f->hub);
@@ -414,10 +486,10 @@ static void flow_both(struct flow *f, struct live *l)
 }
 
 /* see live.h */
-static regset *find_changed(const struct flow *f)
+static regset *find_lost(const struct flow *f)
 {
 	const struct cfg *c = f->c;
-	regset *changed = NEW_ARRAY(regset, c->block.n + 1);
+	regset *lost = NEW_ARRAY(regset, c->block.n + 1);
 
 	for (uint32_t b = 0; b < c->block.n; b++) {
 		uint32_t callee = f->calls.callee[b];
@@ -426,29 +498,29 @@ static regset *find_changed(const struct flow *f)
 		    c->block.at[b].last != INSN_ICALL)
 			continue;
 		if (callee_by_rules(callee))
-			changed[b] = c->isa->scratch;
+			lost[b] = c->isa->lost_by_call;
 		else if (callee_seen(callee))
-			changed[b] = (regset)f->clobber[cfg_block_proc(
-					     c, callee)] & c->isa->scratch;
+			lost[b] = c->isa->scratch &
+				  ~((regset)f->passes[callee] |
+				    (regset)f->reads[callee]);
 	}
-	return changed;
+	return lost;
 }
 
 void live_build(struct live *l, const struct cfg *c)
 {
 	struct effect *effect = NEW_ARRAY(struct effect, c->block.n + 1);
 	struct saves *saves = NEW_ARRAY(struct saves, c->block.n + 1);
-	struct flow f = {.c = c, .effect = effect};
-	places *clobber;
+	struct flow f = {.c = c, .effect = effect, .saves = saves};
 
 	*l = (struct live){.cfg = c};
 	effect_all(c, effect, saves);
 	calls_find(&f.calls, c);
-	f.clobber = clobber = clobber_find(c, &f.calls, effect, saves);
-	flow_both(&f, l);
-	l->changed = find_changed(&f);
+	flow_rounds(&f, l);
+	l->lost = find_lost(&f);
 	calls_free(&f.calls);
-	mem_free(clobber);
+	mem_free(f.passes);
+	mem_free(f.reads);
 	mem_free(saves);
 	mem_free(effect);
 }
@@ -457,7 +529,7 @@ void live_free(struct live *l)
 {
 	mem_free(l->in);
 	mem_free(l->out);
-	mem_free(l->changed);
+	mem_free(l->lost);
 	*l = (struct live){0};
 }
 

@@ -7,18 +7,20 @@
  *
  *   - A call of a procedure of this image reads what the callee, its callees
  *     and so on read before writing it. What is live behind the call is live
- *     before it, unless the callee or its callees change it (clobber.c). So
- *     values that gcc keeps in scratch registers across calls of functions
- *     that do not touch them (-fipa-ra), outline atomics and the agreements
- *     of hand-written code need no rules of their own.
+ *     before it, unless the callee or its callees change it on every way to
+ *     a return. So arguments that are handed through, values that gcc keeps
+ *     in scratch registers across calls of functions that do not touch them
+ *     (-fipa-ra), outline atomics and the agreements of hand-written code
+ *     need no rules of their own.
  *   - At a return, what is read behind any direct call of the procedure is
- *     live, and so are results, and what the procedure and its callees do
- *     not change: callers that are not seen may rely on it.
- *   - Calls through pointers and of other images follow the platform's
- *     convention: they read the argument registers and change all scratch
- *     registers, but for those that are read behind the call and are no
- *     results: these the callee keeps, by an agreement that is not seen. TLS
- *     descriptors are known to keep them all.
+ *     live, and so are results, and what the procedure and its callees leave
+ *     as it is on some way, or save and restore: callers that are not seen
+ *     may rely on it.
+ *   - Calls through pointers and of other images follow a convention: they
+ *     read the argument registers, and lose what all conventions lose
+ *     (isa->lost_by_call), but for what is read behind the call: that the
+ *     callee keeps, by an agreement that is not seen. TLS descriptors are
+ *     known to keep everything.
  *   - A landing pad gets what the unwinder sets; scratch registers that it
  *     reads beyond that are live at the call.
  *   - Everything is live where control goes nobody knows: at indirect jumps
@@ -48,9 +50,9 @@ struct live {
 	/* by block, see live_int.h: before it, and behind its last
 	   instruction, where a callee begins if that is a call */
 	uint64_t *in, *out;
-	/* by block: scratch registers that the call at its end may change, as
-	   far as anybody knows what it calls */
-	regset *changed;
+	/* by block, must: scratch registers whose values before the call at
+	   its end are neither read in the callee nor there behind it */
+	regset *lost;
 };
 
 /* the cfg must outlive the result */

@@ -4,9 +4,12 @@
  *	effect.c   what a block reads before it writes it, and what it writes
  *	calls.c    who calls whom
  *	origins.c  from where control comes to a block
- *	saved.c    which registers a procedure saves and restores
- *	clobber.c  which registers the callers of a procedure cannot rely on
  *	live.c     the data flow
+ *
+ * Every set is an approximation, and says on which side it errs: "may" sets
+ * are never too small, "must" sets never too large. What is live is a may
+ * set; a may set may stand where a smaller set is exact, but only where more
+ * is live for it.
  */
 #ifndef CFG_LIVE_INT_H
 #define CFG_LIVE_INT_H
@@ -61,30 +64,32 @@ static inline places places_unknown(const struct isa *isa)
 }
 
 /*
- * What a call by the convention changes. Scratch registers that are seen to be
- * read behind it, but for results, are kept by an agreement that nobody sees:
- * a call in inline assembly with a short list of clobbers (OpenJDK's atomics),
- * clang's preserve_most.
+ * What may pass through a call by the convention unchanged (may: larger is
+ * safe). Scratch registers that are seen to be read behind it are kept by an
+ * agreement that nobody sees: a call in inline assembly with a short list of
+ * clobbers (OpenJDK's atomics). So are those that some convention keeps.
  */
 static inline places places_by_rules(const struct isa *isa)
 {
-	return places_guess(isa->scratch, FLAG_ALL) |
-	       places_seen(isa->results, 0);
+	return ~places_guess(isa->lost_by_call, FLAG_ALL);
 }
 
 /* --- effect.c */
 
 /* of one block, or the rest of one */
 struct effect {
-	places reads;  /* whose value at the beginning may be read */
-	places writes; /* that certainly have another value at the end */
+	places reads;  /* may: whose value at the beginning is read */
+	places writes; /* must: whose value at the beginning is gone at the
+			  end */
 };
 
 /* of one block */
 struct saves {
-	regset saved;	 /* stored in the frame, with the value they had before
-			    the block */
-	regset restored; /* loaded from the frame */
+	/* may: stored in the frame with a value that the block did not
+	   compute */
+	regset saved;
+	regset restored; /* may: loaded from the frame */
+	regset computed; /* must: changed by anything but that */
 };
 
 /* block k from the instruction at addr on; s may be NULL */
@@ -109,7 +114,7 @@ static inline bool callee_seen(uint32_t callee)
 	return callee < CALLEE_UNSEEN;
 }
 
-/* by the convention, everything that a callee may change is changed */
+/* known by the convention alone */
 static inline bool callee_by_rules(uint32_t callee)
 {
 	return callee == CALLEE_BY_RULES || callee == CALLEE_STUB ||
@@ -138,21 +143,5 @@ struct origins {
 };
 void origins_find(struct origins *o, const struct cfg *c);
 void origins_free(struct origins *o);
-
-/* --- saved.c */
-/*
- * By procedure: registers that it may have saved in its frame on entry, and
- * restored. An array to be freed.
- */
-regset *saved_find(const struct cfg *c, const struct calls *s,
-		   const struct effect *effect, const struct saves *saves);
-
-/* --- clobber.c */
-/*
- * By procedure: places_any() of what callers that are not seen cannot rely
- * on after a call. An array to be freed.
- */
-places *clobber_find(const struct cfg *c, const struct calls *s,
-		     const struct effect *effect, const struct saves *saves);
 
 #endif

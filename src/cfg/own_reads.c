@@ -105,10 +105,10 @@ static struct read_set before(const struct own_reads *o, uint32_t block,
 			      const struct block_use *u)
 {
 	struct read_set r = behind(o, block);
-	regset changed = o->live->changed[block];
+	regset lost = o->live->lost[block];
 
-	r.low = u->reads.low | (r.low & ~u->writes.low & ~changed);
-	r.rest = u->reads.rest | (r.rest & ~u->writes.rest & ~changed);
+	r.low = u->reads.low | (r.low & ~u->writes.low & ~lost);
+	r.rest = u->reads.rest | (r.rest & ~u->writes.rest & ~lost);
 	return r;
 }
 

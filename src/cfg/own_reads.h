@@ -5,7 +5,7 @@
  * for values that can mean something in this procedure alone, such as the
  * target of a jump or the base of a table. What callees read of them by
  * chance (a variadic procedure saves all argument registers) has no meaning.
- * Behind a call nothing is read of what the callee may have changed. Low bytes
+ * Behind a call nothing is read of what the callee certainly changes. Low bytes
  * are followed for themselves: who sets one, and reads that one later, has not
  * read what the register held before.
  */

@@ -150,7 +150,7 @@ static void region_count(struct build *b)
 	}
 }
 
-void region_list(struct build *b, const char *denied)
+void region_list(struct build *b, const char *pinned)
 {
 	uint32_t piece = 0;
 
@@ -160,9 +160,9 @@ void region_list(struct build *b, const char *denied)
 	for (unsigned i = 0; i < b->code.nrange; i++) {
 		const struct code_range *r = &b->code.range[i];
 
-		if (denied)
+		if (pinned)
 			region_add(b, r->offset, r->offset +
-				   (uint32_t)(r->end - r->start), denied);
+				   (uint32_t)(r->end - r->start), pinned);
 		else
 			region_gaps(b, r, &piece);
 	}

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/asked.h"
 #include "cmd/option.h"
 #include "cmd/report_show.h"
 #include "cmd/rewriter.h"
@@ -23,7 +24,7 @@ static const char count_usage[] =
 	"kept in a cache; 'tally report' and 'tally export' tell more.\n"
 	"\n"
 	"  -o PROFILE         where the counts go; NAME.tally by default\n"
-	"  --placement edges|vertices|vertex-edges|redundant|none\n"
+	"  --placement edges|vertices|vertex-edges|redundant|none|poison\n"
 	"                     where counters are; edges by default; none:\n"
 	"                     code is moved and nothing is counted\n"
 	"  --weights heuristic|PROFILE\n"
@@ -31,8 +32,10 @@ static const char count_usage[] =
 	"                     as counted in an earlier run\n"
 	"  --libs all|none|NAME,..\n"
 	"                     the libraries to count in; all by default\n"
-	"  --only NAME,..     count in these procedures only, by their names\n"
-	"                     or addresses (0x...)\n"
+	"  --only NAME,..|@FILE\n"
+	"                     count in these procedures only, by their names,\n"
+	"                     patterns of names or addresses (0x...); or as a\n"
+	"                     file has them, one per line\n"
 	"  --follow           programs that it executes are counted, too\n"
 	"  --calls            where indirect calls and jumps lead, too\n"
 	"  --after-calls      a counter after every call, for comparison\n"
@@ -48,7 +51,7 @@ static const char count_usage[] =
 enum { HOTTEST = 10 }; /* procedures that are shown */
 
 struct count_call {
-	const char *placement, *libs, *profile, *weights;
+	const char *placement, *libs, *profile, *weights, *only;
 	bool strict, follow, quiet, trace_kill;
 	struct recipe recipe;
 	char **program; /* and its arguments */
@@ -80,13 +83,18 @@ static int count_option(void *to, char **argv, int *i)
 	else if (!strcmp(a, "--quiet"))
 		call->quiet = true;
 	else if ((value = option_value(argv, i, "--only")))
-		call->recipe.count.only = value;
+		call->only = value;
 	else if (!strcmp(a, "--after-calls"))
 		call->recipe.count.after_calls = true;
 	else if (!strcmp(a, "--calls"))
 		call->recipe.count.pairs = true;
 	else if (!strcmp(a, "--trap-unexpected"))
 		call->recipe.trap_unexpected = true;
+	else if (!strncmp(a, "-p", 2) || !strncmp(a, "--pid", 5))
+		return misuse("a process that runs already cannot be counted: "
+			      "count has to start its program. 'tally daemon' "
+			      "samples all that runs, 'tally record' a program "
+			      "that it starts");
 	else
 		return misuse("unknown option '%s'", a);
 	return 0;
@@ -104,6 +112,15 @@ static int count_check(struct count_call *call)
 		cmd_fail(&e);
 		return LAUNCH_FAILED;
 	}
+	if (call->only && (!*call->only || !strcmp(call->only, "@")))
+		return misuse("--only takes names of procedures, or @FILE");
+	if (call->only && recipe_only(&call->recipe, call->only, &e)) {
+		cmd_fail(&e);
+		return LAUNCH_FAILED;
+	}
+	if (call->only && !*call->recipe.count.only)
+		return misuse("--only: there is no name in %s",
+			      call->only + 1);
 	if (!*call->libs || strchr(call->libs, '/'))
 		return misuse("--libs takes 'all', 'none' or names of "
 			      "libraries: libc,libz");
@@ -120,23 +137,60 @@ static int count_check(struct count_call *call)
 			      "executes programs");
 	if (!call->program[0])
 		return misuse("which PROGRAM?");
-	if (call->recipe.count.only && !*call->recipe.count.only)
-		return misuse("--only takes names of procedures");
 	if (call->profile && !*call->profile)
 		return misuse("-o takes the name of a file");
 	return 0;
 }
 
-/* the program ended: its profile gets its final form, and may be shown */
-static void count_conclude(const char *profile, bool show)
+/* programs that were executed are not counted: how they could be */
+static void count_suggest(const struct launch *l)
+{
+	const struct program *p = &l->program;
+	struct profile profile;
+	char text[512];
+	struct err e;
+	bool executed = false;
+
+	if (profile_open_packed(&profile, l->profile, &e))
+		return;
+	for (size_t i = 0; i < profile.process.n; i++)
+		executed |= profile.process.at[i].ended == ENDED_BY_EXEC;
+	profile_close(&profile);
+	if (strcmp(p->execfn, p->path))
+		snprintf(text, sizeof text, "%.160s is a script: what was "
+			 "counted is %.160s; --follow counts programs that it "
+			 "executes, too", p->execfn, p->path);
+	else if (executed)
+		snprintf(text, sizeof text, "programs that were executed are "
+			 "not counted: --follow does so");
+	else
+		return;
+	cmd_note(text);
+}
+
+/*
+ * The program ended: its profile gets its final form, and may be shown. The
+ * exit status, which was `status` so far.
+ */
+static int count_conclude(const struct count_call *call,
+			  const struct launch *l, struct asked *asked,
+			  int status)
 {
 	struct err e;
+	int wrong;
 
 	/* what cannot be finished can still be read */
-	if (profile_finish(profile, NULL, &e) < 0)
+	if (profile_finish(l->profile, NULL, &e) < 0)
 		cmd_fail(&e);
-	if (show && report_show_hottest(profile, HOTTEST, stderr, &e))
+	if (!call->quiet && report_show_hottest(l->profile, HOTTEST, stderr,
+						&e))
 		cmd_fail(&e);
+	if (!call->quiet && !call->follow)
+		count_suggest(l);
+	wrong = asked_after(asked, l, &e);
+	if (wrong)
+		cmd_fail(&e);
+	return status ? status : wrong;
 }
 
 /*
@@ -178,14 +232,19 @@ static int count_launch(const struct count_call *call)
 		.strict = call->strict,
 		.follow = call->follow,
 		.watch = call->trace_kill,
+		.check = asked_before,
 		.rewriter = rewriter_of(&call->recipe),
 	};
 	struct status_line line;
+	struct asked asked;
 	struct launch l;
 	struct err e = {0};
 	size_t shown;
 	int status;
 
+	asked_open(&asked, call->recipe.counts ? call->libs : NULL,
+		   call->recipe.count.only);
+	o.check_ctx = &asked;
 	status_line_begin(&line);
 	o.progress = &line.progress;
 	status = launch_prepare(&l, call->program, &o, &e);
@@ -198,7 +257,8 @@ static int count_launch(const struct count_call *call)
 	if (e.code)
 		cmd_fail(&e);
 	if (l.profile && *l.profile)
-		count_conclude(l.profile, !call->quiet);
+		status = count_conclude(call, &l, &asked, status);
+	asked_close(&asked);
 	launch_free(&l);
 	mem_free(libs);
 	mem_free(own);

@@ -6,15 +6,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "cmd/name.h"
 #include "cmd/option.h"
 #include "cmd/style.h"
 #include "sample/daemon.h"
 #include "sample/event.h"
+#include "store/store.h"
 
 static const char daemon_usage[] =
 	"usage: tally daemon run|start [OPTION...]\n"
@@ -22,9 +26,9 @@ static const char daemon_usage[] =
 	"\n"
 	"Looks many times a second where every CPU is, in whatever program,\n"
 	"library or kernel, and keeps that in a database for 'tally report'.\n"
-	"Run stays in the foreground, start does not. Flush writes what is\n"
-	"still in memory, epoch does that and begins a new epoch; status says\n"
-	"how it goes, as all of them do.\n"
+	"Run stays in the foreground, start does not, and keeps a log beside\n"
+	"the database. Flush writes what is still in memory, epoch does that\n"
+	"and begins a new epoch; status says how it goes, as all of them do.\n"
 	"\n"
 	"  --db DB          the database, a directory; /var/lib/tally by\n"
 	"                   default\n"
@@ -45,11 +49,15 @@ static const char daemon_usage[] =
 	"                   for 'tally report --process'; several times\n"
 	"  --flush SECONDS  between writes to the database; 300 by default\n"
 	"  --epoch SECONDS  that an epoch lasts; 86400, a day, by default\n"
+	"  --group NAME     that may read the database, beside its owner; by\n"
+	"                   default tally, if there is one. Nobody else may\n"
 	"  --json           for programs\n"
 	"\n"
 	"Exit status: 0, 2 wrong usage, 3 bad input, 4 the machine does not\n"
 	"allow it, or there is no daemon.\n";
 
+
+enum { LOG_MOST = 1 << 20 }; /* bytes */
 
 struct daemon_call {
 	const char *verb;
@@ -97,6 +105,25 @@ static int take_source(const char *value, struct sampler_wish *w)
 	return 0;
 }
 
+static int take_group(const char *value, gid_t *to)
+{
+	const struct group *g = getgrnam(value);
+
+	if (!g)
+		return cmd_misuse(&cmd_daemon, "--group: there is no group "
+				  "called '%s'", value);
+	*to = g->gr_gid;
+	return 0;
+}
+
+/* the group that is called as we are, if there is one */
+static gid_t usual_group(void)
+{
+	const struct group *g = geteuid() ? NULL : getgrnam("tally");
+
+	return g ? g->gr_gid : (gid_t)-1;
+}
+
 static int take_flag(struct daemon_call *call, const char *a)
 {
 	if (!strcmp(a, "--json"))
@@ -136,6 +163,8 @@ static int daemon_word(void *to, char **argv, int *i, bool option)
 	}
 	if ((value = option_value(argv, i, "--source")))
 		return take_source(value, &call->wish.sampler);
+	if ((value = option_value(argv, i, "--group")))
+		return take_group(value, &call->wish.group);
 	if ((value = option_value(argv, i, "--db"))) {
 		call->wish.directory = value;
 		return *value ? 0 : cmd_misuse(&cmd_daemon, "--db takes the "
@@ -162,8 +191,11 @@ static void show_plain(char *answer)
 	struct style s = style_for(stdout);
 	char *name, *value;
 
-	while (next_line(&answer, &name, &value))
-		printf("%s%-10s%s%s\n", s.head, name, s.off, value);
+	while (next_line(&answer, &name, &value)) {
+		printf("%s%-10s%s", s.head, name, s.off);
+		name_print(stdout, value, "");
+		putchar('\n');
+	}
 }
 
 static void show_json(char *answer)
@@ -218,49 +250,95 @@ static void say_ready(void *wish)
 		(long)getpid());
 }
 
-static void say_trouble(void *wish, const struct err *e)
+static void say_note(void *wish, const char *text)
 {
 	(void)wish;
-	fprintf(stderr, "tally: %s; it tries again\n", e->text);
+	cmd_note(text);
 }
 
 static int run_here(struct daemon_wish *w)
 {
-	struct daemon_ears ears = {say_ready, say_trouble, w};
+	struct daemon_ears ears = {say_ready, say_note, w};
 	struct err e;
 
 	return daemon_run(w, &ears, &e) ? cmd_fail(&e) : STATUS_OK;
 }
 
-/* who waits at the other end hears that all is well: nothing more */
-static void close_pipe(void *pipe)
+/* a daemon in the background: who waits for it, and its log */
+struct background {
+	const struct daemon_wish *w;
+	int pipe; /* -1: all is well, and it waits no longer */
+	FILE *log;
+};
+
+/* beside the database, for the same readers */
+static FILE *open_log(const struct daemon_wish *w)
 {
+	char *file = store_path(w->directory);
+	char *path = mem_alloc(strlen(file) + sizeof ".log");
+	FILE *log = NULL;
+	int fd;
+
+	sprintf(path, "%s.log", file);
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW |
+			O_NONBLOCK | O_CLOEXEC, 0640);
+	if (fd >= 0 && !fchown(fd, (uid_t)-1, w->group))
+		log = fdopen(fd, "a");
+	if (fd >= 0 && !log)
+		close(fd);
+	mem_free(path);
+	mem_free(file);
+	return log;
+}
+
+/* a line with its time; a log that has become long begins anew */
+static void say_log(void *background, const char *text)
+{
+	const struct background *b = background;
+	time_t now = time(NULL);
+	char when[32];
+
+	if (!b->log)
+		return;
+	if (ftell(b->log) > LOG_MOST && ftruncate(fileno(b->log), 0))
+		return;
+	strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+	fprintf(b->log, "%s %ld ", when, (long)getpid());
+	name_print(b->log, text, "");
+	putc('\n', b->log);
+	fflush(b->log);
+}
+
+/* who waits at the other end hears that all is well: nothing more */
+static void begin_log(void *background)
+{
+	struct background *b = background;
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	for (int fd = 0; nothing >= 0 && fd < 3; fd++)
 		dup2(nothing, fd);
 	if (nothing > 2)
 		close(nothing);
-	close(*(int *)pipe);
-	*(int *)pipe = -1;
-}
-
-/* its status says so */
-static void be_silent(void *pipe, const struct err *e)
-{
-	(void)pipe;
-	(void)e;
+	b->log = open_log(b->w);
+	say_log(b, "begins to sample");
+	close(b->pipe);
+	b->pipe = -1;
 }
 
 /* the process that stays */
 static int run_apart(struct daemon_wish *w, int pipe)
 {
-	struct daemon_ears ears = {close_pipe, be_silent, &pipe};
+	struct background b = {.w = w, .pipe = pipe};
+	struct daemon_ears ears = {begin_log, say_log, &b};
 	struct err e = {0};
 	int status = daemon_run(w, &ears, &e);
 
-	if (status && pipe >= 0)
-		(void)!write(pipe, &e, sizeof e);
+	if (status)
+		say_log(&b, e.text);
+	if (status && b.pipe >= 0)
+		(void)!write(b.pipe, &e, sizeof e);
+	if (b.log)
+		fclose(b.log);
 	return status ? STATUS_MACHINE : STATUS_OK;
 }
 
@@ -301,6 +379,7 @@ static int daemon_main(int argc, char **argv)
 		.sampler = {.events = "time", .rate = EVENT_RATE,
 			    .bursts = true},
 		.flush = DAEMON_FLUSH, .epoch = DAEMON_EPOCH,
+		.group = usual_group(),
 	}};
 	int status = option_each(argc, argv, daemon_word, &call);
 

@@ -46,6 +46,12 @@ static void print_noise(const struct style *s, const struct sampled_changes *c)
 	fputs(", samples of ", s->to);
 	name_print(s->to, c->runs->event, "");
 	putc('\n', s->to);
+	if (n->source != NOISE_OF_RUNS)
+		fprintf(s->to, "%s       one epoch on each side does not tell "
+			"which things vary: marks may be noise.\n"
+			"       Three or more on each side do (--epoch 1-4)"
+			"%s\n", s->dim,
+			s->off);
 }
 
 /* share and interval in points of percent */

@@ -11,6 +11,7 @@
 #include "cmd/figures.h"
 #include "cmd/rewriter.h"
 #include "cmd/status_line.h"
+#include "count/only.h"
 #include "rewrite/rewrite.h"
 
 static const char instrument_usage[] =
@@ -21,13 +22,15 @@ static const char instrument_usage[] =
 	"does what the original does.\n"
 	"\n"
 	"  -o OUT              the new file\n"
-	"  --placement edges|vertices|vertex-edges|redundant|none\n"
+	"  --placement edges|vertices|vertex-edges|redundant|none|poison\n"
 	"                      where counters go; edges by default\n"
 	"  --weights heuristic|PROFILE\n"
 	"                      what counters may cost: guessed, or as counted\n"
 	"                      in an earlier run\n"
-	"  --only NAME,..      count in these procedures only, by their names\n"
-	"                      or addresses (0x...)\n"
+	"  --only NAME,..|@FILE\n"
+	"                      count in these procedures only, by names,\n"
+	"                      patterns of names or addresses (0x...); or as\n"
+	"                      a file has them, one per line\n"
 	"  --calls             tells where indirect calls and jumps lead, too\n"
 	"  --after-calls       a counter after every call, for comparison\n"
 	"  --trap-unexpected   a test: old places where nobody should arrive\n"
@@ -36,7 +39,7 @@ static const char instrument_usage[] =
 	"  --json              what was done, for programs\n";
 
 struct instrument_call {
-	const char *file, *out, *placement, *weights;
+	const char *file, *out, *placement, *weights, *only;
 	struct recipe recipe;
 	struct rewrite_options o;
 	bool json;
@@ -56,6 +59,8 @@ static int instrument_check(struct instrument_call *call)
 	if (call->recipe.count.pairs && !call->recipe.counts)
 		return cmd_misuse(&cmd_instrument, "--calls needs counters: "
 				  "not --placement none");
+	if (call->only && recipe_only(&call->recipe, call->only, &e))
+		return cmd_fail(&e);
 	if (strcmp(call->weights, "heuristic") &&
 	    recipe_weights(&call->recipe, call->weights, &e))
 		return cmd_fail(&e);
@@ -79,7 +84,7 @@ static int instrument_parse(int argc, char **argv, struct instrument_call *c)
 		else if (options && !strcmp(a, "--weights") && i + 1 < argc)
 			c->weights = argv[++i];
 		else if (options && !strcmp(a, "--only") && i + 1 < argc)
-			c->recipe.count.only = argv[++i];
+			c->only = argv[++i];
 		else if (options && !strcmp(a, "--after-calls"))
 			c->recipe.count.after_calls = true;
 		else if (options && !strcmp(a, "--calls"))
@@ -173,6 +178,24 @@ static void show_text(const struct instrument_call *call,
 	figures_regions(&s, r->in_place.at, r->in_place.n);
 }
 
+/* all procedures that were asked for are there; 0 or -1 and *e */
+static int instrument_check_only(const struct cfg *c, const char *list,
+				 struct err *e)
+{
+	const char *unseen;
+	struct only only;
+
+	only_open(&only, list ? list : "");
+	for (uint32_t i = 0; i < c->proc.n; i++)
+		only_has(&only, c->proc.at[i].name, c->proc.at[i].entry);
+	unseen = only_unseen(&only);
+	if (unseen)
+		err_set(e, ERR_USAGE, "%s: no procedure is called '%.200s' "
+			"(--only)", c->image->path, unseen);
+	only_close(&only);
+	return unseen ? -1 : 0;
+}
+
 /* rewrites what was understood, and says what was done */
 static int instrument_write(const struct cfg *c,
 			    const struct instrument_call *call)
@@ -180,10 +203,9 @@ static int instrument_write(const struct cfg *c,
 	struct rewrite_report r;
 	struct err e;
 
-	if (call->recipe.counts ?
-		    recipe_rewrite(&call->recipe, c, &call->o, call->out, &r,
-				   &e) :
-		    rewrite_image(c, NULL, &call->o, call->out, &r, &e))
+	if (instrument_check_only(c, call->recipe.count.only, &e))
+		return cmd_fail(&e);
+	if (recipe_rewrite(&call->recipe, c, &call->o, call->out, &r, &e))
 		return cmd_fail(&e);
 	if (call->json)
 		show_json(call, &r);

@@ -5,27 +5,32 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
-static void print_byte(FILE *to, unsigned char c, bool plain)
-{
-	if (plain)
-		putc(c, to);
-	else
-		fprintf(to, "%%%02x", c);
-}
-
-/* c is no control byte, and none of `also` */
+/* c means nothing here that it should not: it is none of `also` */
 static bool is_plain(unsigned char c, const char *also)
 {
-	return c >= 0x20 && c != 0x7f && (!*also || !strchr(also, c));
+	return !*also || !strchr(also, c);
+}
+
+/* how many bytes from s on are a character that is shown as it is */
+static unsigned plain_bytes(const char *s, const char *also)
+{
+	const unsigned char *c = (const unsigned char *)s;
+
+	return is_plain(*c, also) ? utf8_plain(c) : 0;
 }
 
 void name_print(FILE *to, const char *s, const char *also)
 {
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
+	while (*s) {
+		unsigned n = plain_bytes(s, also);
 
-		print_byte(to, c, is_plain(c, also));
+		if (n)
+			fwrite(s, 1, n, to);
+		else
+			fprintf(to, "%%%02x", (unsigned char)*s);
+		s += n ? n : 1;
 	}
 }
 
@@ -33,13 +38,14 @@ char *name_text(const char *s, const char *also)
 {
 	char *text = mem_alloc(3 * strlen(s) + 1), *at = text;
 
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
+	while (*s) {
+		unsigned n = plain_bytes(s, also);
 
-		if (is_plain(c, also))
-			*at++ = (char)c;
+		if (n)
+			at = mempcpy(at, s, n);
 		else
-			at += sprintf(at, "%%%02x", c);
+			at += sprintf(at, "%%%02x", (unsigned char)*s);
+		s += n ? n : 1;
 	}
 	*at = '\0';
 	return text;
@@ -52,7 +58,10 @@ void name_print_ascii(FILE *to, const char *s, size_t max, const char *also)
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)s[i];
 
-		print_byte(to, c, c < 0x80 && is_plain(c, also));
+		if (c >= 0x20 && c < 0x7f && is_plain(c, also))
+			putc(c, to);
+		else
+			fprintf(to, "%%%02x", c);
 		if (n > max && i == max / 2) {
 			fputs("...", to);
 			i = n - max / 2;

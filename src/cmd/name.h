@@ -7,7 +7,11 @@
 
 #include <stdio.h>
 
-/* prints s; control bytes, and those in `also`, as %NN */
+/*
+ * Prints s; as %NN: bytes of control characters (also those of eight bits and
+ * those that turn the direction of text), those that are no UTF-8, and those in
+ * `also`.
+ */
 void name_print(FILE *to, const char *s, const char *also);
 /* the same as a string, to be freed with mem_free() */
 char *name_text(const char *s, const char *also);

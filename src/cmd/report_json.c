@@ -65,7 +65,8 @@ static void json_image(struct json *j, const struct told *t,
 		json_null(j, "path");
 	else
 		json_string(j, "path", m->map->path);
-	report_json_count(j, "instructions", r->known, r->count, m->missing);
+	report_json_count(j, "instructions", r->known, r->count,
+			  told_unmeasured(m));
 	json_bool(j, "complete", r->known && !r->least);
 	json_number(j, "counters", t->profile.image.at[m->image].ncounter);
 	if (!m->missing) {

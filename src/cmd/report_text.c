@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/figures.h"
 #include "cmd/report_show.h"
 #include "cmd/table.h"
 #include "report/rows_pick.h"
@@ -13,7 +14,7 @@
 static const struct table_column image_columns[] = {
 	{"instructions", TABLE_NUMBER}, {"%", TABLE_NUMBER},
 	{"counters", TABLE_NUMBER}, {"increments", TABLE_NUMBER},
-	{"image", TABLE_NAME},
+	{"not measured", TABLE_NUMBER}, {"image", TABLE_NAME},
 };
 
 static void image_row(struct table *x, const struct told *t,
@@ -25,6 +26,9 @@ static void image_row(struct table *x, const struct told *t,
 	table_share(x, r->known, r->count, t->instructions);
 	table_number(x, true, t->profile.image.at[m->image].ncounter);
 	table_number(x, r->known, m->solved.increments);
+	/* of its code: what is left in place */
+	table_share(x, !m->missing, m->map->text_bytes - m->map->moved_bytes,
+		    m->map->text_bytes);
 	table_text(x, m->name);
 }
 
@@ -209,10 +213,24 @@ static enum table_look look_of(const struct rows *all, const struct row *r)
 			  all->t->instructions);
 }
 
+/* how many instructions there are in all, that are measured */
+static void show_total(const struct told *t, FILE *to)
+{
+	char n[FIGURE_WIDTH];
+	bool all = true;
+
+	for (uint32_t i = 0; i < t->nimage; i++)
+		all &= !told_unmeasured(&t->image[i]) &&
+		       !t->image[i].solved.unknown_procs;
+	fprintf(to, "%s%s instructions\n\n", all ? "" : "at least ",
+		figures_number(t->instructions, n));
+}
+
 void report_show_text(const struct rows *r, FILE *to)
 {
 	struct table x;
 
+	show_total(r->t, to);
 	table_begin(&x, views[r->by].column, views[r->by].n, to);
 	for (size_t i = 0; i < r->v.n; i++) {
 		const struct row *row = &r->v.at[i];
@@ -226,8 +244,8 @@ void report_show_text(const struct rows *r, FILE *to)
 	table_print(&x);
 	if (r->by == BY_IMAGE)
 		fprintf(to, "%snot measured: the dynamic loader, the vdso, "
-			"and what is left in place%s\n", x.style.dim,
-			x.style.off);
+			"and the share of each image's code that is left in "
+			"place%s\n", x.style.dim, x.style.off);
 }
 
 int report_show_hottest(const char *profile, size_t n, FILE *to,
@@ -253,16 +271,96 @@ int report_show_hottest(const char *profile, size_t n, FILE *to,
 	return 0;
 }
 
-/* what cannot be told of an image; false if all can */
-static bool image_note(const struct told_image *m, char *text, size_t size)
+/* names of images that something is said of, in one line */
+struct image_names {
+	char text[256];
+	uint32_t n;
+};
+
+enum { NAMED = 3 }; /* the others are many */
+
+static void name_image(struct image_names *x, const char *name)
 {
-	if (m->missing)
-		snprintf(text, size, "nothing can be told of %s: %s", m->name,
-			 m->missing);
-	else if (m->solved.unknown_procs)
-		snprintf(text, size, "counts of %" PRIu32 " procedures are "
-			 "not known in %s", m->solved.unknown_procs, m->name);
-	return m->missing || m->solved.unknown_procs;
+	size_t n = strlen(x->text);
+
+	if (x->n++ < NAMED)
+		snprintf(x->text + n, sizeof x->text - n, "%s%.80s",
+			 x->n > 1 ? ", " : "", name);
+}
+
+/* all names are there: those that were left out are counted */
+static const char *named_images(struct image_names *x)
+{
+	size_t n = strlen(x->text);
+
+	if (x->n > NAMED)
+		snprintf(x->text + n, sizeof x->text - n, " and %" PRIu32
+			 " more", x->n - NAMED);
+	x->n = 0;
+	return x->text;
+}
+
+/* of which images nothing can be told, and why, of the first */
+static void note_missing(const struct told *t)
+{
+	struct image_names names = {0};
+	const char *why = NULL;
+	char text[1536];
+
+	for (uint32_t i = 0; i < t->nimage; i++)
+		if (t->image[i].missing) {
+			name_image(&names, t->image[i].name);
+			why = why ? why : t->image[i].missing;
+		}
+	if (!why)
+		return;
+	snprintf(text, sizeof text, "nothing can be told of %s: %s; count it "
+		 "again", named_images(&names), why);
+	cmd_note(text);
+}
+
+/* of which images nothing was measured, and why: once for each reason */
+static void note_unmeasured(const struct told *t)
+{
+	for (uint32_t i = 0; i < t->nimage; i++) {
+		const char *why = told_unmeasured(&t->image[i]);
+		struct image_names names = {0};
+		char text[1024];
+		bool said = t->image[i].missing || !why;
+
+		for (uint32_t k = 0; !said && k < t->nimage; k++) {
+			const char *other = told_unmeasured(&t->image[k]);
+
+			if (t->image[k].missing || !other || strcmp(why, other))
+				continue;
+			said = k < i;
+			name_image(&names, t->image[k].name);
+		}
+		if (said)
+			continue;
+		snprintf(text, sizeof text, "nothing of %s is measured: %s",
+			 named_images(&names), why);
+		cmd_note(text);
+	}
+}
+
+/* in which images counts are not known, and of how many procedures */
+static void note_unknown(const struct told *t)
+{
+	struct image_names names = {0};
+	uint32_t procs = 0;
+	char text[512];
+
+	for (uint32_t i = 0; i < t->nimage; i++)
+		if (!t->image[i].missing && t->image[i].solved.unknown_procs) {
+			name_image(&names, t->image[i].name);
+			procs += t->image[i].solved.unknown_procs;
+		}
+	if (!procs)
+		return;
+	snprintf(text, sizeof text, "counts of %" PRIu32 " procedures are not "
+		 "known in %s", procs, named_images(&names));
+	cmd_note(text);
 }
 
 /* what is not known of processes; false if all is */
@@ -291,9 +389,9 @@ void report_show_notes(const struct told *t)
 		cmd_note(trouble);
 	if (killed_note(&t->profile, text, sizeof text))
 		cmd_note(text);
-	for (uint32_t i = 0; i < t->nimage; i++)
-		if (image_note(&t->image[i], text, sizeof text))
-			cmd_note(text);
+	note_missing(t);
+	note_unmeasured(t);
+	note_unknown(t);
 }
 
 void report_show_others(uint32_t others)
@@ -306,11 +404,17 @@ void report_show_others(uint32_t others)
 		cmd_note(text);
 }
 
+/* is its file not there any more, or another? */
+static bool is_absent(const struct told_image *m)
+{
+	return !m->missing && !legend_open(m->legend);
+}
+
 bool report_show_absent(const struct told_image *m)
 {
 	char text[sizeof m->legend->why.text + 64];
 
-	if (m->missing || legend_open(m->legend))
+	if (!is_absent(m))
 		return false;
 	snprintf(text, sizeof text, "%s; there are no lines of it",
 		 m->legend->why.text);
@@ -320,11 +424,22 @@ bool report_show_absent(const struct told_image *m)
 
 void report_show_lineless(const struct told *t, bool any)
 {
-	bool said = false;
+	const struct told_image *first = NULL;
+	struct image_names others = {0};
+	char text[512];
 
 	for (uint32_t i = 0; i < t->nimage; i++)
-		said |= report_show_absent(&t->image[i]);
-	if (!any && !said)
+		if (is_absent(&t->image[i]) && first)
+			name_image(&others, t->image[i].name);
+		else if (is_absent(&t->image[i]))
+			first = &t->image[i];
+	if (first)
+		report_show_absent(first);
+	snprintf(text, sizeof text, "there are no lines of %s either",
+		 others.n ? named_images(&others) : "");
+	if (*others.text)
+		cmd_note(text);
+	if (!any && !first)
 		cmd_note("nothing that ran has debug information (compilers "
 			 "make it with -g)");
 }

@@ -12,6 +12,7 @@
 #include "elf/needs.h"
 #include "launch/world.h"
 #include "rewrite/join.h"
+#include "rewrite/poison.h"
 #include "runtime/hash.h"
 #include "runtime/libs.h"
 
@@ -22,16 +23,20 @@
 #define ONLY "+only="
 #define WEIGHTS "+weights="
 
+/* of variables of threads in any library that is known: a cache line */
+enum { TLS_ALIGN = 64 };
+
 static const struct {
 	const char *name;
-	bool counts;
+	bool counts, poisons;
 	enum place_kind kind;
 } placements[] = {
-	{"none", false, PLACE_EDGES},
-	{"edges", true, PLACE_EDGES},
-	{"vertices", true, PLACE_VERTICES},
-	{"vertex-edges", true, PLACE_VERTEX_EDGES},
-	{"redundant", true, PLACE_REDUNDANT},
+	{"none", false, false, PLACE_EDGES},
+	{"poison", false, true, PLACE_EDGES},
+	{"edges", true, false, PLACE_EDGES},
+	{"vertices", true, false, PLACE_VERTICES},
+	{"vertex-edges", true, false, PLACE_VERTEX_EDGES},
+	{"redundant", true, false, PLACE_REDUNDANT},
 };
 
 enum { NPLACEMENTS = sizeof placements / sizeof *placements };
@@ -41,6 +46,7 @@ bool recipe_placement(struct recipe *r, const char *name)
 	for (unsigned i = 0; i < NPLACEMENTS; i++)
 		if (!strcmp(name, placements[i].name)) {
 			r->counts = placements[i].counts;
+			r->poisons = placements[i].poisons;
 			r->count.placement = placements[i].kind;
 			return true;
 		}
@@ -50,17 +56,19 @@ bool recipe_placement(struct recipe *r, const char *name)
 bool recipe_fits(const struct recipe *r)
 {
 	return (!r->libs || strlen(r->libs) < RECIPE_LIST_MAX) &&
-	       (!r->count.only || strlen(r->count.only) < RECIPE_LIST_MAX);
+	       (!r->count.only || r->only_file ||
+		strlen(r->count.only) < RECIPE_LIST_MAX);
 }
 
 const char *recipe_name(const struct recipe *r)
 {
-	static char name[2 * RECIPE_LIST_MAX + PATH_MAX + 128];
+	static char name[2 * RECIPE_LIST_MAX + 2 * PATH_MAX + 128];
 	const char *placement = "";
 	size_t n;
 
 	for (unsigned i = 0; i < NPLACEMENTS; i++)
 		if (r->counts == placements[i].counts &&
+		    r->poisons == placements[i].poisons &&
 		    r->count.placement == placements[i].kind)
 			placement = placements[i].name;
 	n = (size_t)snprintf(name, sizeof name, "%s%s%s%s", placement,
@@ -69,7 +77,11 @@ const char *recipe_name(const struct recipe *r)
 			     r->count.pairs ? CALLS : "");
 	if (r->libs)
 		n += (size_t)sprintf(name + n, LIBS "%s", r->libs);
-	if (r->count.only)
+	if (r->only_file)
+		n += (size_t)sprintf(name + n, ONLY "@%llx:%s",
+				     (unsigned long long)r->only_sum,
+				     r->only_file);
+	else if (r->count.only)
 		n += (size_t)sprintf(name + n, ONLY "%s", r->count.only);
 	if (r->weights)
 		snprintf(name + n, sizeof name - n, WEIGHTS "%llx:%s",
@@ -94,9 +106,110 @@ static bool take_option(const char **s, const char *word, const char *end,
 	return true;
 }
 
+/* all that is in a file, with a zero behind it, to be freed; NULL and *e */
+static char *read_file(const char *path, size_t *size, struct err *e)
+{
+	struct file f;
+	char *text;
+
+	if (file_open(&f, path, e))
+		return NULL;
+	text = mem_alloc(f.size + 1);
+	*size = f.size;
+	text[f.size] = 0;
+	if (file_read(&f, 0, text, f.size, e)) {
+		mem_free(text);
+		text = NULL;
+	}
+	file_close(&f);
+	return text;
+}
+
+/* the hash of all that is in a file */
+static int hash_file(const char *path, uint64_t *sum, struct err *e)
+{
+	size_t size;
+	char *text = read_file(path, &size, e);
+
+	if (!text)
+		return -1;
+	*sum = hash_bytes(text, size, 0);
+	mem_free(text);
+	return 0;
+}
+
+/* lines, but for empty ones, become a list; the same memory */
+static const char *list_lines(char *text)
+{
+	char *to = text, *line, *rest = NULL;
+
+	for (line = strtok_r(text, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		size_t n;
+
+		line += strspn(line, " \t\r");
+		n = strcspn(line, " \t\r");
+		if (!n || *line == '#')
+			continue;
+		if (to != text)
+			*to++ = ',';
+		memmove(to, line, n);
+		to += n;
+	}
+	*to = 0;
+	return text;
+}
+
+/* the list in a file that must have that name; it stays for good */
+static int read_only(struct recipe *r, const char *path, struct err *e)
+{
+	size_t size;
+	char *text = read_file(path, &size, e);
+
+	if (!text)
+		return -1;
+	if (strlen(text) != size) {
+		mem_free(text);
+		return err_set(e, ERR_INPUT, "%s: not a list of names: there "
+			       "are zeroes in it", path);
+	}
+	r->only_sum = hash_bytes(text, size, 0);
+	r->only_file = path;
+	r->count.only = list_lines(text);
+	return 0;
+}
+
+int recipe_only(struct recipe *r, const char *value, struct err *e)
+{
+	static char path[PATH_MAX];
+
+	r->count.only = value;
+	if (*value != '@')
+		return 0;
+	if (!realpath(value + 1, path))
+		return err_set(e, ERR_INPUT, "%s: %s", value + 1,
+			       strerror(errno));
+	return read_only(r, path, e);
+}
+
+/* "@SUM:PATH": the file must be as it was; any other list is itself */
+static bool parse_only(struct recipe *r, char *list)
+{
+	char *path;
+	uint64_t sum;
+	struct err e;
+
+	r->count.only = list;
+	if (*list != '@')
+		return true;
+	sum = strtoull(list + 1, &path, 16);
+	return *path == ':' && !read_only(r, path + 1, &e) &&
+	       r->only_sum == sum;
+}
+
 bool recipe_parse(struct recipe *r, const char *name)
 {
-	static char libs[RECIPE_LIST_MAX], only[RECIPE_LIST_MAX];
+	static char libs[RECIPE_LIST_MAX], only[RECIPE_LIST_MAX + PATH_MAX];
 	char placement[32], *end, none[1];
 	const char *s = name, *weights = strstr(name, WEIGHTS);
 	const char *options = weights ? weights : name + strlen(name);
@@ -112,8 +225,9 @@ bool recipe_parse(struct recipe *r, const char *name)
 	r->count.pairs = take_option(&s, CALLS, s + strlen(CALLS), none, 1);
 	if (take_option(&s, LIBS, list ? list : options, libs, sizeof libs))
 		r->libs = libs;
-	if (take_option(&s, ONLY, options, only, sizeof only))
-		r->count.only = only;
+	if (take_option(&s, ONLY, options, only, sizeof only) &&
+	    !parse_only(r, only))
+		return false;
 	if (s != options)
 		return false;
 	if (weights) {
@@ -124,24 +238,6 @@ bool recipe_parse(struct recipe *r, const char *name)
 		r->weights = end + 1;
 	}
 	return recipe_placement(r, placement);
-}
-
-/* the hash of all that is in a file */
-static int hash_file(const char *path, uint64_t *sum, struct err *e)
-{
-	struct file f;
-	uint8_t *bytes;
-	int failed;
-
-	if (file_open(&f, path, e))
-		return -1;
-	bytes = mem_alloc(f.size + 1);
-	failed = file_read(&f, 0, bytes, f.size, e);
-	if (!failed)
-		*sum = hash_bytes(bytes, f.size, 0);
-	mem_free(bytes);
-	file_close(&f);
-	return failed;
 }
 
 int recipe_weights(struct recipe *r, const char *profile, struct err *e)
@@ -183,6 +279,31 @@ static int rewrite_gated(const struct cfg *c, const struct world_cargo *cargo,
 		return rewrite_image(c, NULL, o, out, report, e);
 	failed = rewrite_image(c, &gates, o, out, report, e);
 	world_plan_free(&gates);
+	return failed;
+}
+
+/* poison in what is dead, and gates if a launcher will be there */
+static int rewrite_poisoned(const struct recipe *r, const struct cfg *c,
+			    const struct rewrite_options *o, const char *out,
+			    struct rewrite_report *report, struct err *e)
+{
+	struct plan gates, poison;
+	struct survey survey;
+	struct joint both;
+	int failed;
+
+	survey_make(&survey, c);
+	poison_plan(&poison, &survey);
+	if (!r->by_hand && world_plan(&gates, c, NULL)) {
+		plans_join(&both, &gates, &poison);
+		failed = rewrite_image(c, &both.plan, o, out, report, e);
+		joint_free(&both);
+		world_plan_free(&gates);
+	} else {
+		failed = rewrite_image(c, &poison, o, out, report, e);
+	}
+	vec_free(&poison.insertion);
+	survey_free(&survey);
 	return failed;
 }
 
@@ -262,6 +383,10 @@ int recipe_rewrite(const struct recipe *r, const struct cfg *c,
 		return rewrite_gated(c, &none, o, out, report, e);
 	if (r->counts)
 		return rewrite_counted(r, c, o, out, report, e);
+	if (r->poisons)
+		return rewrite_poisoned(r, c, o, out, report, e);
+	if (r->by_hand)
+		return rewrite_image(c, NULL, o, out, report, e);
 	return rewrite_gated(c, NULL, o, out, report, e);
 }
 
@@ -280,6 +405,8 @@ static int rewrite_file(void *ctx, const char *in, const char *out,
 
 	if (image_open(&im, in, e))
 		return -1;
+	if (im.interp && machine_of(im.machine)->tls_align < TLS_ALIGN)
+		o.tls_align = TLS_ALIGN;
 	/* a static program of which nothing moves runs as it is, and we say
 	   so; others have libraries, or are ones */
 	o.strict = im.type == ET_EXEC && !im.interp;

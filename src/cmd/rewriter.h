@@ -4,6 +4,7 @@
  * more file to be rewritten in the same way.
  *
  *	"none"		nothing inserted
+ *	"poison"	what overwrites all that is dead (rewrite/poison.h)
  *	"edges"		counters after that placement (flow/place.h)
  *	"none+trap"	and places where nobody should arrive trap
  *	"edges+after"	counters after all calls
@@ -11,7 +12,9 @@
  *	"edges+libs=LIST"
  *			of libraries, only these are counted (runtime/libs.h)
  *	"edges+only=LIST"
- *			in these procedures alone
+ *			in these procedures alone (count/only.h)
+ *	"edges+only=@SUM:PATH"
+ *			the same from a file, whose contents have that hash
  *	"edges+weights=SUM:PATH"
  *			weights from a profile, whose contents have that hash
  */
@@ -28,17 +31,22 @@
 enum { RECIPE_LIST_MAX = 4000 };
 
 struct recipe {
-	bool counts; /* else nothing is inserted */
+	bool counts;  /* counters are inserted */
+	bool poisons; /* poison is, instead */
 	struct count_options count;
 	bool trap_unexpected;
 	bool by_hand; /* to be run without a launcher */
 	const char *libs; /* those that are counted, NULL: all */
+	const char *only_file; /* where count.only is from, absolute, or NULL */
+	uint64_t only_sum;     /* hash of its contents */
 	const char *weights;  /* the profile's path, absolute, or NULL */
 	uint64_t weights_sum; /* hash of its contents */
 };
 
 /* weights from a profile; it must be there as long as the recipe */
 int recipe_weights(struct recipe *r, const char *profile, struct err *e);
+/* procedures to count in, a list or @FILE: one name or pattern per line */
+int recipe_only(struct recipe *r, const char *value, struct err *e);
 /* a placement by its name; false if there is no such */
 bool recipe_placement(struct recipe *r, const char *name);
 /* are its lists short enough? */

@@ -46,6 +46,21 @@ void drawing_free(struct drawing *d)
 	vec_free(&d->degree);
 }
 
+/* what a procedure is called; a stub of the linker as disassemblers do */
+static const char *proc_name(struct drawing *d, const struct procedure *q)
+{
+	size_t n;
+	char *name;
+
+	if (q->name || !q->stub || !q->import)
+		return q->name;
+	n = strlen(q->import);
+	name = arena_alloc(&d->m->arena, n + sizeof "@plt");
+	memcpy(name, q->import, n);
+	strcpy(name + n, "@plt");
+	return name;
+}
+
 struct pen pen_begin(struct drawing *d, uint32_t p)
 {
 	const struct procedure *q = &d->s->cfg->proc.at[p];
@@ -54,7 +69,7 @@ struct pen pen_begin(struct drawing *d, uint32_t p)
 	n.p.entry = q->entry;
 	n.p.block = (uint32_t)d->m->block.n;
 	n.p.edge = (uint32_t)d->m->edge.n;
-	n.p.name = q->name;
+	n.p.name = proc_name(d, q);
 	d->block.n = 0;
 	d->way.n = 0;
 	return n;

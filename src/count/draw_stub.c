@@ -1,8 +1,8 @@
 /*
  * draw_stub: the linker's stubs in the map. Moved code calls them, or a copy
- * that does the same (rewrite/links.h), directly. Others may come, too: code
- * that stays, and in ET_EXEC files whoever has the stub's address, if that is
- * the function's address there. Of such stubs nobody knows how often they run.
+ * that does the same (rewrite/links.h), directly. Code that stays may come as
+ * well: how often such stubs run is not known. In ET_EXEC files an address may
+ * be the function's and its stub's: that moves, and is drawn like others.
  */
 #include "count/draw_int.h"
 
@@ -37,17 +37,6 @@ static bool shared(struct drawing *d, uint32_t p)
 	       d->shared[p / 8] >> p % 8 & 1;
 }
 
-/* as disassemblers call it */
-static const char *stub_name(struct drawing *d, const char *import)
-{
-	size_t n = strlen(import);
-	char *name = arena_alloc(&d->m->arena, n + sizeof "@plt");
-
-	memcpy(name, import, n);
-	strcpy(name + n, "@plt");
-	return name;
-}
-
 bool draw_stub(struct drawing *d, uint32_t p)
 {
 	const struct cfg *c = d->s->cfg;
@@ -60,8 +49,6 @@ bool draw_stub(struct drawing *d, uint32_t p)
 		return false;
 	n = pen_begin(d, p);
 	n.p.stub = true;
-	if (!n.p.name && q->import)
-		n.p.name = stub_name(d, q->import);
 	pen_block(&n, b);
 	pen_edge(&n, MAP_ENTRY, EXIT_MARK, 0, (struct way){0});
 	pen_edge(&n, MAP_TAIL, 0, EXIT_MARK, (struct way){0});

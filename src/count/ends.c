@@ -421,10 +421,10 @@ static uint32_t caller_of(const struct ends_reader *r, uint64_t back)
 {
 	struct place_back p = way_back_find(&r->back, back - 1);
 
-	if (back == END_ELSEWHERE || p.kind == STRETCH_NONE ||
-	    stretch_is_inserted(p.kind))
+	if (back == END_ELSEWHERE || stretch_is_inserted(p.kind))
 		return MAP_NONE;
-	return block_at(r->m, p.old);
+	/* an old address: a call that leaves it (cfg->kept) */
+	return block_at(r->m, p.kind == STRETCH_NONE ? back - 1 : p.old);
 }
 
 /* does the block end with a call of that kind of one of them? */

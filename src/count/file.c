@@ -55,6 +55,30 @@ int file_has(const struct file *f, uint64_t at, uint64_t n, struct err *e)
 	return 0;
 }
 
+uint64_t file_data(const struct file *f, uint64_t at, uint64_t end)
+{
+	off_t data = lseek(f->fd, (off_t)at, SEEK_DATA);
+	struct stat st;
+
+	/* not every file system knows; a file that was cut has no holes */
+	if (data < 0)
+		return errno != ENXIO || fstat(f->fd, &st) ||
+			       (uint64_t)st.st_size < end ? at : end;
+	return (uint64_t)data < end ? (uint64_t)data : end;
+}
+
+uint64_t file_hole(const struct file *f, uint64_t at, uint64_t end)
+{
+	off_t hole = lseek(f->fd, (off_t)at, SEEK_HOLE);
+
+	return hole >= 0 && (uint64_t)hole < end ? (uint64_t)hole : end;
+}
+
+void file_spare(const struct file *f)
+{
+	posix_fadvise(f->fd, 0, 0, POSIX_FADV_RANDOM);
+}
+
 int file_read(const struct file *f, uint64_t at, void *to, size_t n,
 	      struct err *e)
 {

@@ -23,6 +23,15 @@ void file_close(struct file *f);
 int file_look(struct file *f, struct err *e);
 /* 0 if n bytes at `at` are within the size */
 int file_has(const struct file *f, uint64_t at, uint64_t n, struct err *e);
+/* where the next bytes are that are no hole, at or behind `at`; or `end` */
+uint64_t file_data(const struct file *f, uint64_t at, uint64_t end);
+/* where the next hole is, at or behind `at`; or `end` */
+uint64_t file_hole(const struct file *f, uint64_t at, uint64_t end);
+/*
+ * Nothing is read ahead of what is asked for: holes that were read are not to
+ * be told from what was written.
+ */
+void file_spare(const struct file *f);
 /* exactly n bytes at `at`, or -1 */
 int file_read(const struct file *f, uint64_t at, void *to, size_t n,
 	      struct err *e);

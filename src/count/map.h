@@ -29,7 +29,7 @@
 #include "runtime/profile_format.h"
 
 #define MAP_SECTION ".tally.map"
-enum { MAP_VERSION = 2 };
+enum { MAP_VERSION = 3 };
 #define MAP_NONE UINT32_MAX
 
 enum map_kind {
@@ -217,13 +217,21 @@ struct map_bytes {
 };
 void map_pack(const struct map *m, struct map_bytes *out);
 /*
+ * What can be told of packed bytes without unpacking them: which image they
+ * are of, and that none of them was changed. -1 if one was.
+ */
+struct map_head {
+	uint8_t id[PROFILE_ID];
+	uint32_t ncounter;
+};
+int map_read_head(struct map_head *h, const void *bytes, size_t size,
+		  const char *where, struct err *e);
+/*
  * Reads one; `where` is for messages. -1 if it is not whole and right: it may
  * come from anywhere.
  */
 int map_unpack(struct map *m, const void *bytes, size_t size,
 	       const char *where, struct err *e);
-/* the map in a rewritten file */
-int map_read(struct map *m, const char *file, struct err *e);
 void map_release(struct map *m);
 
 #endif

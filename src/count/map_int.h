@@ -1,10 +1,17 @@
 /*
- * map_int: the map as bytes. MAP_MAGIC, MAP_VERSION (4 bytes), then squeezed
- * (squeeze.h) parts, each its length (LEB128) and that many bytes. Numbers are
- * LEB128, those that may be negative signed. Each part is a column, for equal
- * things beside each other squeeze well:
+ * map_int: the map as bytes, a head and squeezed (squeeze.h) parts. The head:
  *
- *	about       id, machine and so on; how many of everything
+ *	8   MAP_MAGIC
+ *	4   MAP_VERSION
+ *	4   how many counters
+ *	16  id of the image
+ *	8   hash of all that follows the head, seeded by its first 32 bytes'
+ *
+ * Parts are each its length (LEB128) and that many bytes. Numbers are LEB128,
+ * those that may be negative signed. Each part is a column, for equal things
+ * beside each other squeeze well:
+ *
+ *	about       path, machine and so on; how many of everything
  *	reasons     strings; others name them by number + 1, 0: none
  *	procedures  entry - last one's; nblock; nhub; nedge;
  *	            root times 2, plus 1 for a stub; reason
@@ -36,10 +43,29 @@
 #define COUNT_MAP_INT_H
 
 #include "count/map.h"
+#include "runtime/hash.h"
 
 #define MAP_MAGIC UINT64_C(0x3170616d796c6c74) /* "tllymap1" */
 
-enum { MAP_HEAD = 12 }; /* bytes of magic and version */
+enum {
+	MAP_HASH = 32, /* where in the head the hash is */
+	MAP_HEAD = MAP_HASH + 8, /* bytes of it */
+};
+
+/* the hash that the head of `size` packed bytes should have */
+static inline uint64_t map_hash(const uint8_t *bytes, size_t size)
+{
+	return hash_bytes(bytes + MAP_HEAD, size - MAP_HEAD,
+			  hash_bytes(bytes, MAP_HASH, 0));
+}
+
+/* the head of `size` packed bytes gets the hash that they have */
+static inline void map_seal(uint8_t *bytes, size_t size)
+{
+	uint64_t hash = map_hash(bytes, size);
+
+	memcpy(bytes + MAP_HASH, &hash, sizeof hash);
+}
 
 enum map_part {
 	PART_ABOUT,

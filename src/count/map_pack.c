@@ -32,7 +32,6 @@ static void pack_about(struct packer *k)
 	const struct map *m = k->m;
 	buffer *b = &k->part[PART_ABOUT];
 
-	buffer_bytes(b, m->id, sizeof m->id);
 	buffer_bytes(b, m->path, strlen(m->path) + 1);
 	buffer_uleb(b, m->build_id_len);
 	buffer_bytes(b, m->build_id, m->build_id_len);
@@ -42,7 +41,6 @@ static void pack_about(struct packer *k)
 	buffer_uleb(b, m->file_sum);
 	buffer_uleb(b, m->text_bytes);
 	buffer_uleb(b, m->moved_bytes);
-	buffer_uleb(b, m->ncounter);
 	buffer_uleb(b, m->proc.n);
 	buffer_uleb(b, m->block.n);
 	buffer_uleb(b, m->edge.n);
@@ -250,18 +248,21 @@ static void pack_all(const struct map *m, buffer *all)
 	vec_free(&k.reason);
 }
 
+/* requires: it is one that was drawn */
 void map_pack(const struct map *m, struct map_bytes *out)
 {
-	buffer drawn = {0}, small = {0}, *all = &drawn;
+	buffer all = {0}, small = {0};
 
-	if (m->store)
-		all = &m->store->all;
-	else
-		pack_all(m, all);
+	assert(!m->store);
+	pack_all(m, &all);
 	buffer_uint(&small, 8, MAP_MAGIC);
 	buffer_uint(&small, 4, MAP_VERSION);
-	squeeze(&small, all->at, all->n);
-	vec_free(&drawn);
+	buffer_uint(&small, 4, m->ncounter);
+	buffer_bytes(&small, m->id, sizeof m->id);
+	buffer_uint(&small, 8, 0);
+	squeeze(&small, all.at, all.n);
+	map_seal(small.at, small.n);
+	vec_free(&all);
 	out->v.at = small.at;
 	out->v.n = small.n;
 	out->v.cap = small.cap;

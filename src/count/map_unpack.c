@@ -30,17 +30,16 @@ int unpack_fail(const struct unpacker *k, enum map_part part,
 
 static bool unpack_identity(struct unpacker *k, struct bytes *b)
 {
-	const uint8_t *id = bytes_take(b, PROFILE_ID), *build;
+	const uint8_t *build;
 	const char *path = bytes_string(b, PATH_LONGEST);
 	struct map *m = k->m;
 
-	if (!id || !path ||
+	if (!path ||
 	    !unpack_u32(b, sizeof m->build_id, &m->build_id_len))
 		return false;
 	build = bytes_take(b, m->build_id_len);
 	if (!build)
 		return false;
-	memcpy(m->id, id, PROFILE_ID);
 	memcpy(m->build_id, build, m->build_id_len);
 	m->path = arena_string(&m->arena, path, strlen(path));
 	return true;
@@ -62,8 +61,7 @@ static bool unpack_figures(struct unpacker *k, struct bytes *b)
 	m->insn_size = (uint8_t)insn_size;
 	m->placement = (uint8_t)placement;
 	/* as many bits of memory: see unpacker.used */
-	return unpack_u32(b, 8 * k->nbyte, &m->ncounter) &&
-	       m->ncounter != MAP_NONE;
+	return m->ncounter <= 8 * k->nbyte && m->ncounter != MAP_NONE;
 }
 
 /* how many of everything: at least a byte each in the parts that hold them */
@@ -262,12 +260,13 @@ static int unpack_all(struct unpacker *k)
 	return 0;
 }
 
-/* magic and version; 0 if it is a map that we can read */
-static int unpack_head(const void *bytes, size_t size, const char *where,
-		       struct err *e)
+int map_read_head(struct map_head *h, const void *bytes, size_t size,
+		  const char *where, struct err *e)
 {
 	struct bytes b = bytes_window(bytes, size, 0);
 	uint64_t magic = bytes_uint(&b, 8), version = bytes_uint(&b, 4);
+	const uint8_t *id;
+	uint64_t hash;
 
 	if (b.bad || magic != MAP_MAGIC)
 		return err_set(e, ERR_INPUT, "%s: not a map of counters",
@@ -276,6 +275,13 @@ static int unpack_head(const void *bytes, size_t size, const char *where,
 		return err_set(e, ERR_INPUT, "%s: the map of counters has "
 			       "version %u; this tally reads %d", where,
 			       (unsigned)version, MAP_VERSION);
+	h->ncounter = (uint32_t)bytes_uint(&b, 4);
+	id = bytes_take(&b, PROFILE_ID);
+	hash = bytes_uint(&b, 8);
+	if (b.bad || hash != map_hash(bytes, size))
+		return err_set(e, ERR_INPUT, "%s: the map of counters is "
+			       "broken: the checksum is wrong", where);
+	memcpy(h->id, id, PROFILE_ID);
 	return 0;
 }
 
@@ -283,11 +289,14 @@ int map_unpack(struct map *m, const void *bytes, size_t size,
 	       const char *where, struct err *e)
 {
 	struct unpacker k = {.m = m, .where = where, .e = e};
+	struct map_head h;
 	int status;
 
 	*m = (struct map){0};
-	if (unpack_head(bytes, size, where, e))
+	if (map_read_head(&h, bytes, size, where, e))
 		return -1;
+	memcpy(m->id, h.id, PROFILE_ID);
+	m->ncounter = h.ncounter;
 	m->store = NEW_ARRAY(struct map_store, 1);
 	status = squeeze_back(&m->store->all, (const uint8_t *)bytes + MAP_HEAD,
 			      size - MAP_HEAD, where, "the map of counters",

@@ -5,6 +5,7 @@
 
 #include "count/draw.h"
 #include "count/map_graph.h"
+#include "count/only.h"
 #include "count/places.h"
 #include "count/plan.h"
 #include "count/weigh.h"
@@ -74,44 +75,23 @@ static void place_procedure(struct placing *n, const struct drawing *d,
 	arena_free(&a);
 }
 
-/* the list has that word */
-static bool list_has(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (; *list; list += strcspn(list, ","), list += *list == ',')
-		if (!strncmp(list, word, n) && (!list[n] || list[n] == ','))
-			return true;
-	return false;
-}
-
-/* is procedure p to be counted? */
-static bool is_wanted(const struct cfg *c, uint32_t p, const char *only)
-{
-	const struct procedure *q = &c->proc.at[p];
-	char name[32], addr[32];
-
-	if (!only)
-		return true;
-	snprintf(addr, sizeof addr, "0x%llx", (unsigned long long)q->entry);
-	return list_has(only, addr) ||
-	       list_has(only, cfg_proc_name(c, p, name, sizeof name));
-}
-
 void placing_make(struct placing *n, const struct survey *s,
 		  const struct count_options *o, const bool *sure,
 		  uint32_t from, uint32_t end)
 {
 	const struct isa *isa = s->cfg->isa;
+	const struct procedure *proc = s->cfg->proc.at;
+	struct only only;
 	struct drawing d;
 
 	*n = (struct placing){0};
+	only_open(&only, o->only ? o->only : "");
 	n->map.insn_size = isa->align == isa->max_len ? isa->align : 0;
 	drawing_begin(&d, s, &n->map);
 	d.pairs = o->pairs;
 	d.sure = sure;
 	for (uint32_t p = from; p < end; p++) {
-		if (!is_wanted(s->cfg, p, o->only))
+		if (o->only && !only_has(&only, proc[p].name, proc[p].entry))
 			continue;
 		if (draw_procedure(&d, p))
 			place_procedure(n, &d, o);
@@ -121,6 +101,7 @@ void placing_make(struct placing *n, const struct survey *s,
 	vec_take(&n->told, &d.told);
 	n->takes_slot = d.takes_slot;
 	drawing_free(&d);
+	only_close(&only);
 }
 
 /* a counter's number behind so many others */

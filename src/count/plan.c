@@ -202,6 +202,9 @@ static void make_map(struct count_plan *n, const struct count_options *o)
 	struct map *m = &n->packing.map;
 
 	place_all(n, o, m, share, shares);
+	/* one that stays 0: the image is seen to be there, and to be unknown */
+	if (!o->only && !n->survey.moves.moved.n && c->text_bytes)
+		m->ncounter = 1;
 	m->placement = (uint8_t)o->placement;
 	describe_image(m, &n->survey);
 	identify(m, c->image);

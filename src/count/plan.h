@@ -14,8 +14,7 @@ struct feedback;
 struct count_options {
 	enum place_kind placement;
 	const struct feedback *feedback; /* weights, or NULL: guessed */
-	/* the procedures to count in, NAME,..: symbols, or addresses as
-	   0x...; NULL: all */
+	/* the procedures to count in, a list (only.h); NULL: all */
 	const char *only;
 	/* a counter after every call, even of who is sure to come back: for
 	   comparison */

@@ -160,7 +160,7 @@ static int profile_scan(struct profile *p, struct err *e)
 	return profile_sort_pairs(p, e);
 }
 
-int profile_open(struct profile *p, const char *path, struct err *e)
+int profile_open_packed(struct profile *p, const char *path, struct err *e)
 {
 	*p = (struct profile){0};
 	if (file_open(&p->file, path, e))
@@ -172,11 +172,24 @@ int profile_open(struct profile *p, const char *path, struct err *e)
 	return 0;
 }
 
+int profile_open(struct profile *p, const char *path, struct err *e)
+{
+	if (profile_open_packed(p, path, e))
+		return -1;
+	if (profile_unpack_all(p, e)) {
+		profile_close(p);
+		return -1;
+	}
+	return 0;
+}
+
 void profile_close(struct profile *p)
 {
 	/* of several, the parts have the maps */
-	for (size_t i = 0; !p->npart && i < p->image.n; i++)
+	for (size_t i = 0; !p->npart && i < p->image.n; i++) {
 		map_release(&p->image.at[i].map);
+		vec_free(&p->image.at[i].packed);
+	}
 	vec_free(&p->process);
 	vec_free(&p->image);
 	vec_free(&p->piece);

@@ -29,7 +29,8 @@ struct profile_image {
 	uint8_t id[PROFILE_ID];
 	uint64_t ncounter;
 	const char *file; /* the rewritten one */
-	struct map map;
+	VEC(uint8_t) packed; /* its map, as it was found */
+	struct map map; /* the same, unpacked: see profile_open_packed() */
 	const char *missing; /* why there is no map, or NULL */
 };
 
@@ -92,9 +93,15 @@ struct profile {
 /* `path` must outlive the profile; on -1 nothing needs closing */
 int profile_open(struct profile *p, const char *path, struct err *e);
 /*
- * The same of n profiles, at least one, as if all their processes were of one
- * run. They have to be of the same program, its images the same and counted in
- * the same way; else *e says which are not, and why.
+ * The same for those who only copy it: maps stay packed, and are empty, but
+ * for those that tell where threads ended and calls led. Unpacking the others
+ * is most of the work.
+ */
+int profile_open_packed(struct profile *p, const char *path, struct err *e);
+/*
+ * The same as profile_open() of n profiles, at least one, as if all their
+ * processes were of one run. They have to be of the same program, its images
+ * the same and counted in the same way; else *e says which are not, and why.
  */
 int profile_open_all(struct profile *p, const char *const *path, size_t n,
 		     struct err *e);

@@ -39,6 +39,8 @@ static void understand_image(struct profile *p, uint32_t image)
 
 		if (memcmp(s->end.id, m->id, PROFILE_ID))
 			continue;
+		if (profile_unpack(p, image, &e) || m->missing)
+			break;
 		if (!r)
 			r = ends_open(&m->map, m->file, &e);
 		if (!r) {

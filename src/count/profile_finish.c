@@ -71,7 +71,7 @@ int profile_finish(const char *path,
 
 	if (!alive)
 		alive = profile_is_alive;
-	if (profile_open(&p, path, e))
+	if (profile_open_packed(&p, path, e))
 		return -1;
 	for (size_t i = 0; i < p.process.n; i++)
 		if (!p.finished && alive(&p.process.at[i]))

@@ -97,19 +97,14 @@ static int finished_index(struct profile *p, uint64_t at, const uint8_t *bytes,
 static int finished_map(struct profile *p, uint32_t image, uint64_t at,
 			const uint8_t *bytes, uint64_t size, struct err *e)
 {
-	struct profile_image *m;
+	uint8_t *copy;
 
 	if (image >= p->image.n || !p->image.at[image].missing)
 		return err_at(e, p->file.name, at, "a map of image %" PRIu32
 			      ", which there is not or twice", image);
-	m = &p->image.at[image];
-	if (map_unpack(&m->map, bytes, size, p->file.name, e))
-		return -1;
-	m->missing = NULL;
-	if (m->map.ncounter != m->ncounter ||
-	    memcmp(m->map.id, m->id, PROFILE_ID))
-		return err_at(e, p->file.name, at, "a map of another image");
-	return 0;
+	copy = mem_alloc(size);
+	memcpy(copy, bytes, size);
+	return profile_take_map(p, image, copy, size, p->file.name, e);
 }
 
 static int finished_counts(struct profile *p, const struct finished_part *f,

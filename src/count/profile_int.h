@@ -66,6 +66,15 @@ void profile_sort_pieces(struct profile *p);
 /* profile_write.c: the image of that identity, if it has a map */
 bool profile_same_image(const struct profile *p, const uint8_t *id,
 			uint32_t *image);
+/* profile_maps.c: takes the packed map of an image, which has none, to keep */
+int profile_take_map(struct profile *p, uint32_t image, uint8_t *bytes,
+		     size_t size, const char *where, struct err *e);
+/*
+ * Unpacks the map of an image, or (profile_unpack_all) of all, that were not
+ * yet. -1 and *e if it is broken; in a live profile it is missing then.
+ */
+int profile_unpack(struct profile *p, uint32_t image, struct err *e);
+int profile_unpack_all(struct profile *p, struct err *e);
 /* profile_live.c, profile_finished.c: what follows the header */
 int profile_scan_live(struct profile *p, struct err *e);
 int profile_scan_finished(struct profile *p, struct err *e);

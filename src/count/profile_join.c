@@ -171,12 +171,13 @@ static void join_counts(struct join *j)
 static void return_maps(struct join *j)
 {
 	for (uint32_t i = 0; i < j->part->image.n; i++) {
-		struct map *m = &j->part->image.at[i].map;
+		struct profile_image *m = &j->part->image.at[i];
 
-		if (j->all->image.at[j->image[i]].map.path == m->path)
+		if (j->all->image.at[j->image[i]].packed.at == m->packed.at)
 			continue;
-		map_release(m);
-		*m = (struct map){0};
+		map_release(&m->map);
+		m->map = (struct map){0};
+		vec_free(&m->packed);
 	}
 }
 

@@ -2,13 +2,12 @@
  * profile_live: the profile of a run that may still go on: chunks, which
  * processes took and filled as they needed them (runtime/profile_format.h).
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <unistd.h>
 
+#include "count/carried.h"
 #include "count/profile_int.h"
 
-enum { LIVE_STEP = 8192 }; /* counters read at once */
+enum { LIVE_STEP = 2048 }; /* counters read at once */
 
 /* a chunk's own numbers must be possible */
 static int live_check(const struct profile *p, const struct profile_chunk *c,
@@ -115,13 +114,8 @@ static int live_counters(struct profile *p, uint64_t at, struct err *e)
 static uint64_t live_next_page(const struct profile *p, uint64_t at,
 			       uint64_t end)
 {
-	off_t data;
-
-	at += PROFILE_UNIT;
-	data = lseek(p->file.fd, (off_t)at, SEEK_DATA);
-	if (data < 0)
-		return errno == ENXIO ? end : at;
-	return (uint64_t)data & ~(uint64_t)(PROFILE_UNIT - 1);
+	at = file_data(&p->file, at + PROFILE_UNIT, end);
+	return at & ~(uint64_t)(PROFILE_UNIT - 1);
 }
 
 /* reads the chunk at `at`; *size is how far the next one is, 0: no chunk */
@@ -166,28 +160,16 @@ static void live_nameless(struct profile *p)
 }
 
 /* the image's map, from the rewritten file if it is still the same */
-static int live_map(struct profile *p, struct profile_image *m, struct err *e)
+static void live_map(struct profile *p, uint32_t image)
 {
+	struct profile_image *m = &p->image.at[image];
 	struct err why;
-	const char *text = why.text;
+	size_t size;
+	uint8_t *bytes = carried_read(m->file, MAP_SECTION, &size, &why);
 
-	if (map_read(&m->map, m->file, &why)) {
-		m->missing = arena_string(&p->arena, text, strlen(text));
-		return 0;
-	}
-	if (memcmp(m->map.id, m->id, PROFILE_ID)) {
-		err_set(&why, ERR_INPUT, "%s: it was rewritten anew since "
-			"the run", m->file);
-		m->missing = arena_string(&p->arena, text, strlen(text));
-		map_release(&m->map);
-		m->map = (struct map){0};
-		return 0;
-	}
-	if (m->map.ncounter != m->ncounter)
-		return err_set(e, ERR_INPUT, "%s: %" PRIu64 " counters of %s, "
-			       "whose map has %" PRIu32, p->file.name,
-			       m->ncounter, m->file, m->map.ncounter);
-	return 0;
+	if (!bytes || profile_take_map(p, image, bytes, size, m->file, &why))
+		m->missing = arena_string(&p->arena, why.text,
+					  strlen(why.text));
 }
 
 /* reads all chunks below `end` */
@@ -230,6 +212,7 @@ int profile_scan_live(struct profile *p, struct err *e)
 	uint64_t end = p->header.end;
 	bool cut;
 
+	file_spare(&p->file);
 	/* it may have grown since it was opened */
 	if (file_look(&p->file, e))
 		return -1;
@@ -241,28 +224,57 @@ int profile_scan_live(struct profile *p, struct err *e)
 	if (live_chunks(p, cut ? p->file.size : end, e))
 		return -1;
 	live_trouble(p, cut);
-	for (size_t i = 0; i < p->image.n; i++)
-		if (live_map(p, &p->image.at[i], e))
-			return -1;
+	for (uint32_t i = 0; i < p->image.n; i++)
+		live_map(p, i);
 	profile_understand(p);
 	return profile_live_pairs(p, e);
 }
 
+/* adds n counters, the first of which is at `at` */
+static int live_add(const struct profile *p, uint64_t at, uint64_t n,
+		    uint64_t *value, struct err *e)
+{
+	uint64_t step[LIVE_STEP];
+
+	if (file_read(&p->file, at, step, n * sizeof *step, e))
+		return -1;
+	for (uint64_t i = 0; i < n; i++)
+		if (step[i] && profile_sum(p, at, &value[i], step[i], e))
+			return -1;
+	return 0;
+}
+
+/* adds counters of a piece from `at` on, which were written, up to `end` */
+static int live_add_run(const struct profile *p, const struct profile_piece *x,
+			uint64_t at, uint64_t end, uint64_t *value,
+			struct err *e)
+{
+	uint64_t i = (at - x->at) / sizeof *value;
+	uint64_t last = (end - x->at + sizeof *value - 1) / sizeof *value;
+
+	while (i < last) {
+		uint64_t n = last - i < LIVE_STEP ? last - i : LIVE_STEP;
+
+		if (live_add(p, x->at + i * sizeof *value, n, value + i, e))
+			return -1;
+		i += n;
+	}
+	return 0;
+}
+
+/* pages that were never written are passed over: they are most of it */
 int profile_add_live(const struct profile *p, const struct profile_piece *x,
 		     uint64_t *value, struct err *e)
 {
-	uint64_t *step = mem_alloc(LIVE_STEP * sizeof *step);
-	uint64_t n = x->size / sizeof *step;
-	int status = 0;
+	uint64_t at = x->at, end = x->at + x->size, hole;
 
-	for (uint64_t i = 0; !status && i < n; i += LIVE_STEP) {
-		uint64_t at = x->at + i * sizeof *step;
-		uint64_t k = n - i < LIVE_STEP ? n - i : LIVE_STEP;
-
-		status = file_read(&p->file, at, step, k * sizeof *step, e);
-		while (!status && k-- > 0)
-			status = profile_sum(p, at, &value[i + k], step[k], e);
+	while ((at = file_data(&p->file, at, end)) < end) {
+		hole = file_hole(&p->file, at, end);
+		if (hole <= at) /* it became one meanwhile */
+			hole = end;
+		if (live_add_run(p, x, at, hole, value, e))
+			return -1;
+		at = hole;
 	}
-	mem_free(step);
-	return status;
+	return 0;
 }

@@ -81,12 +81,13 @@ void profile_pack_pairs(const struct profile_pair *pair, size_t n,
 }
 
 /* the next pair behind *x, which it becomes; false if there is no such */
-static bool unpack_pair(const struct profile *p, struct bytes *b,
+static bool unpack_pair(struct profile *p, struct bytes *b,
 			struct profile_pair *x)
 {
 	uint64_t image = bytes_uleb(b), site = bytes_uleb(b);
 	uint64_t to_image = bytes_uleb(b);
 	const struct profile_image *m;
+	struct err e;
 
 	x->to += bytes_sleb(b);
 	x->count = bytes_uleb(b);
@@ -98,7 +99,8 @@ static bool unpack_pair(const struct profile *p, struct bytes *b,
 	x->image += (uint32_t)image;
 	x->to_image = to_image ? (uint32_t)to_image - 1 : PROFILE_ELSEWHERE;
 	m = &p->image.at[x->image];
-	if (m->missing || site >= m->map.site.n - x->site)
+	if (profile_unpack(p, x->image, &e) || m->missing ||
+	    site >= m->map.site.n - x->site)
 		return false;
 	x->site += (uint32_t)site;
 	return m->map.site.at[x->site].pairs;

@@ -60,7 +60,11 @@ static int add_pair(struct reader *r, const struct pair *x, uint64_t at,
 	const struct map *m;
 
 	/* of an image that left no counters, or no map, nothing is told */
-	if (y.image == PROFILE_ELSEWHERE || p->image.at[y.image].missing)
+	if (y.image == PROFILE_ELSEWHERE)
+		return 0;
+	if (profile_unpack(p, y.image, e))
+		return -1;
+	if (p->image.at[y.image].missing)
 		return 0;
 	m = &p->image.at[y.image].map;
 	if (y.site >= m->site.n || !m->site.at[y.site].pairs)

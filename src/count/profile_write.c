@@ -76,15 +76,12 @@ static void write_index(struct writer *w)
 	vec_free(&small);
 }
 
+/* as they were found: who reads them unpacks them */
 static void write_maps(struct writer *w)
 {
-	for (uint32_t i = 0; i < w->p->image.n; i++) {
-		struct map_bytes packed = {0};
-
-		map_pack(&w->p->image.at[i].map, &packed);
-		write_part(w, FINISHED_MAP, 0, i, packed.v.at, packed.v.n);
-		vec_free(&packed.v);
-	}
+	for (uint32_t i = 0; i < w->p->image.n; i++)
+		write_part(w, FINISHED_MAP, 0, i, w->p->image.at[i].packed.at,
+			   w->p->image.at[i].packed.n);
 }
 
 bool profile_same_image(const struct profile *p, const uint8_t *id,

@@ -11,11 +11,11 @@
 #include "elf/image_int.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/regular.h"
 
 enum { IMAGE_READ_MAX = 16 << 20 };
 
@@ -89,41 +89,33 @@ static int image_map(struct image *im, int fd, size_t size, struct err *e)
 	return 0;
 }
 
-/* the bytes of the open file fd, if it is a regular one */
-static int image_fill(struct image *im, int fd, struct err *e)
+int image_open_fd(struct image *im, const char *path, int fd, size_t size,
+		  struct err *e)
 {
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return err_set(e, ERR_INPUT, "%s: %s", im->path,
-			       strerror(errno));
-	if (S_ISDIR(st.st_mode))
-		return err_set(e, ERR_INPUT, "%s: is a directory", im->path);
-	if (!S_ISREG(st.st_mode))
-		return err_set(e, ERR_INPUT, "%s: is not a regular file",
-			       im->path);
-	if (st.st_size <= IMAGE_READ_MAX)
-		return image_load(im, fd, (size_t)st.st_size, e);
-	return image_map(im, fd, (size_t)st.st_size, e);
-}
-
-int image_open(struct image *im, const char *path, struct err *e)
-{
-	/* O_NONBLOCK: a FIFO must not make us wait for a writer */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int ret;
 
 	*im = (struct image){0};
-	if (fd < 0)
-		return err_set(e, ERR_INPUT, "%s: %s", path, strerror(errno));
 	im->path = arena_string(&im->arena, path, strlen(path));
-	ret = image_fill(im, fd, e);
-	close(fd);
+	ret = size <= IMAGE_READ_MAX ? image_load(im, fd, size, e) :
+				       image_map(im, fd, size, e);
 	if (ret < 0) {
 		image_close(im);
 		return -1;
 	}
 	return image_read_all(im, e);
+}
+
+int image_open(struct image *im, const char *path, struct err *e)
+{
+	struct stat st;
+	int fd = regular_open(path, 0, &st, e), ret;
+
+	*im = (struct image){0};
+	if (fd < 0)
+		return -1;
+	ret = image_open_fd(im, path, fd, (size_t)st.st_size, e);
+	close(fd);
+	return ret;
 }
 
 int image_parse(struct image *im, const char *name, const uint8_t *bytes,

@@ -138,6 +138,9 @@ struct image {
 
 /* opens and reads the file; on -1 nothing needs closing */
 int image_open(struct image *im, const char *path, struct err *e);
+/* the same of a plain file of that size that is open already, and stays so */
+int image_open_fd(struct image *im, const char *path, int fd, size_t size,
+		  struct err *e);
 /* the same from memory, which must outlive the image (tests, fuzzing) */
 int image_parse(struct image *im, const char *name, const uint8_t *bytes,
 		size_t size, struct err *e);

@@ -22,6 +22,7 @@ struct machine {
 	const char *platform; /* $PLATFORM, unless the processor knows more */
 	const char *emulator; /* runs its programs on other machines */
 	uint32_t cache_flags; /* of its libraries in ld.so.cache */
+	uint32_t tls_align; /* of static TLS that glibc has in any case */
 	bool host;	      /* tally runs on it */
 };
 
@@ -30,8 +31,9 @@ struct needs {
 	bool dynamic;	   /* has PT_DYNAMIC */
 	bool loads;	   /* has PT_INTERP: a loader runs before it */
 	bool program;	   /* ET_EXEC, or says that it is a program */
-	uint64_t static_tls; /* bytes of variables that each thread has of its
-				own, at a fixed distance from the others */
+	uint64_t tls; /* bytes of variables that each thread has of its own,
+			 with room to align them */
+	uint64_t tls_align;
 	bool no_default;   /* DF_1_NODEFLIB: not in the system's folders */
 	const char *interp; /* strings are "" if there is none */
 	const char *soname;
@@ -41,6 +43,9 @@ struct needs {
 	unsigned build_id_len; /* 0 if none */
 	struct arena arena;    /* owns the strings */
 };
+
+/* the machine of an ELF file's e_machine, or NULL */
+const struct machine *machine_of(uint16_t id);
 
 /* reads the file; on -1 *e says what it is instead, nothing to free */
 int needs_read(struct needs *n, const char *path, struct err *e);

@@ -169,6 +169,11 @@ struct isa {
 	 * register are not among them: unwinders and debuggers read them.
 	 */
 	regset scratch;
+	/*
+	 * Of those, what a call by any convention in use may lose. Others keep
+	 * more than the platform's: LLVM's preserve_most and preserve_all do.
+	 */
+	regset lost_by_call;
 	/* what a callee known only by the convention may read: arguments,
 	   where a result goes, how many vectors, the static chain */
 	regset args;

@@ -21,7 +21,7 @@ enum {
 	MOVE_NEVER = 255, /* it cannot be moved, or is not understood */
 };
 
-enum { MOVE_SIZE_MAX = 32, MOVE_SAVE_MAX = 64 };
+enum { MOVE_SIZE_MAX = 32, MOVE_SAVE_MAX = 64, MOVE_POISON_MAX = 128 };
 
 /* see isa_move.tell */
 enum { TELL_REG = 5, TELL_TABLE = 31 };
@@ -104,6 +104,16 @@ struct isa_move {
 	 */
 	bool (*write)(uint8_t form, const uint8_t *code, const struct insn *in,
 		      uint64_t at, uint64_t to, uint8_t *out);
+
+	/*
+	 * A call that leaves another return address than that of its new
+	 * place: `ret`. kept_size() is 0 if the call cannot be written so.
+	 * `to` is what a direct call calls; false if that is out of reach.
+	 */
+	uint8_t (*kept_size)(const uint8_t *code, const struct insn *in);
+	bool (*kept_write)(const uint8_t *code, const struct insn *in,
+			   uint64_t at, uint64_t to, uint64_t ret,
+			   uint8_t *out);
 
 	/* a jump that leaves every register as it is, and how far it goes */
 	uint8_t jump_size;
@@ -223,6 +233,16 @@ struct isa_move {
 	   cannot be told of */
 	bool (*jump_reads)(const uint8_t *code, const struct insn *in,
 			   regset *reads);
+
+	/*
+	 * Code that gives registers and flags other values, for tests of what
+	 * is said to be dead; `variant` chooses among several. Flags that
+	 * cannot be changed without others, or without a register, stay.
+	 * Returns its bytes, at most MOVE_POISON_MAX, and writes them if out
+	 * is not NULL.
+	 */
+	unsigned (*poison)(regset regs, uint8_t flags, unsigned variant,
+			   uint8_t *out);
 
 	/*
 	 * Code that adds one to the 64-bit counter at `counter`, in one of two

@@ -72,7 +72,9 @@ static bool take(struct search *s, uint32_t parent, const char *path)
 	/* $ORIGIN is what ld.so takes it for, which knows no root */
 	o.path = arena_string(&s->c->arena, path, strlen(path));
 	vec_push(&s->object, o);
-	s->c->static_tls += o.needs.static_tls;
+	s->c->tls += o.needs.tls;
+	if (o.needs.tls_align > s->c->tls_align)
+		s->c->tls_align = o.needs.tls_align;
 	vec_push(&s->c->path,
 		 arena_string(&s->c->arena, file, strlen(file)));
 	return true;

@@ -19,7 +19,7 @@
 struct closure {
 	VEC(char *) path; /* of files that are there, each once */
 	VEC(char *) missing; /* names that were not found */
-	uint64_t static_tls; /* of all of them, see needs.h */
+	uint64_t tls, tls_align; /* of all of them, see needs.h */
 	struct arena arena;
 };
 

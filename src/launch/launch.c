@@ -22,12 +22,7 @@
 #include "launch/world.h"
 #include "runtime/libs.h"
 
-/*
- * Bytes of static TLS that there is room for in the libraries of a program:
- * with an audit module, ld.so decides on it before it has seen them. glibc 2.36
- * has some 1900.
- */
-enum { STATIC_TLS = 1600 };
+enum { LEFT_NAMED = 3 }; /* libraries of one message */
 
 static char *keep(struct launch *l, const char *s)
 {
@@ -143,6 +138,14 @@ static const char *process_name(const struct launch *l)
 	return base ? base + 1 : execfn;
 }
 
+static void add_rewritten(struct launch *l, const char *file,
+			  const char *copy)
+{
+	struct launch_file x = {keep(l, file), copy ? keep(l, copy) : NULL};
+
+	vec_push(&l->rewritten, x);
+}
+
 /* the program's file in the cache; 0 or the exit status and *e */
 static int get_program(struct launch *l, struct err *e)
 {
@@ -160,6 +163,7 @@ static int get_program(struct launch *l, struct err *e)
 				 without_name(got.reason, real), e);
 	} else {
 		l->file = keep(l, got.path);
+		add_rewritten(l, real, got.path);
 		l->enters = world_enters(real, got.path);
 		snprintf(name, sizeof name, "%.*s/%s",
 			 (int)(strrchr(real, '/') - real), real,
@@ -178,18 +182,61 @@ static int get_program(struct launch *l, struct err *e)
 }
 
 /* a library in the cache; 0 or the exit status and *e */
+/* the same of a library: see note_libraries() */
+static int give_up_library(struct launch *l, const char *path,
+			   const char *why, struct err *e)
+{
+	struct launch_left x = {keep(l, path), keep(l, why)};
+
+	if (l->o->strict)
+		return give_up(l, path, why, e);
+	vec_push(&l->left, x);
+	return 0;
+}
+
 static int get_library(struct launch *l, const char *path, struct err *e)
 {
 	struct cached got;
 	struct err why;
 	int status = 0;
 
-	if (cache_get(&l->cache, path, &got, &why))
-		return give_up(l, path, why.text, e);
+	if (cache_get(&l->cache, path, &got, &why)) {
+		add_rewritten(l, path, NULL);
+		return give_up_library(l, path, why.text, e);
+	}
+	add_rewritten(l, path, got.left ? NULL : got.path);
 	if (got.left)
-		status = give_up(l, path, without_name(got.reason, path), e);
+		status = give_up_library(l, path,
+					 without_name(got.reason, path), e);
 	cached_free(&got);
 	return status;
+}
+
+/* one line for all libraries that are left for the same reason */
+static void note_libraries(struct launch *l)
+{
+	for (size_t i = 0; i < l->left.n; i++) {
+		const char *why = l->left.at[i].why;
+		char names[512] = "";
+		size_t n = 0, at = 0;
+
+		for (size_t k = i; why && k < l->left.n; k++) {
+			if (!l->left.at[k].why ||
+			    strcmp(l->left.at[k].why, why))
+				continue;
+			if (n++ < LEFT_NAMED && at < sizeof names)
+				at += (size_t)snprintf(names + at,
+					sizeof names - at, "%s%s",
+					n > 1 ? ", " : "",
+					l->left.at[k].file);
+			l->left.at[k].why = NULL;
+		}
+		if (n > LEFT_NAMED)
+			note(l, "%s and %zu more: not rewritten: %s", names,
+			     n - LEFT_NAMED, why);
+		else if (n)
+			note(l, "%s: not rewritten: %s", names, why);
+	}
 }
 
 /* all libraries that will be loaded; 0 or the exit status and *e */
@@ -205,7 +252,10 @@ static int get_libraries(struct launch *l, const struct closure *c,
 			    (uint32_t)i, (uint32_t)c->path.n);
 		if (libs_have(l->o->libs, base ? base + 1 : c->path.at[i]))
 			status = get_library(l, c->path.at[i], e);
+		else
+			add_rewritten(l, c->path.at[i], NULL);
 	}
+	note_libraries(l);
 	return status;
 }
 
@@ -230,19 +280,40 @@ static int get_loaded(struct launch *l, const struct needs *n, struct err *e)
 	return status;
 }
 
+/*
+ * With an audit module ld.so has the alignment of variables of threads that
+ * the program asks for (rewrite/tls.c): is it enough for the libraries?
+ */
+static bool tls_fits(struct launch *l, const struct needs *n,
+		     const struct closure *c)
+{
+	struct needs copy;
+	struct err why;
+	bool fits = c->tls_align <= n->machine->tls_align;
+
+	if (fits || needs_read(&copy, l->file, &why))
+		return fits;
+	fits = c->tls_align <= copy.tls_align;
+	needs_free(&copy);
+	return fits;
+}
+
 /* rewrites a program with a loader of glibc's, and what it needs */
 static int get_dynamic(struct launch *l, const struct needs *n,
 		       const struct closure *c, struct err *e)
 {
-	int status;
+	int status = get_loaded(l, n, e);
 
-	if (c->static_tls > STATIC_TLS)
-		return give_up(l, l->program.path, "its libraries have more "
-			       "variables of threads than ld.so has room for "
-			       "beside an audit module", e);
-	status = get_loaded(l, n, e);
+	l->tls = c->tls;
 	if (status)
 		return status;
+	if (!tls_fits(l, n, c)) {
+		l->file = l->program.path;
+		return give_up(l, l->program.path, "a library of it has "
+			       "variables of threads aligned so that ld.so "
+			       "has no room for them beside an audit module",
+			       e);
+	}
 	find_module(l, n->machine);
 	if (!l->module)
 		return give_up(l, "libraries", "the audit module is not "
@@ -367,20 +438,35 @@ static int make_profile(struct launch *l, const struct needs *n,
 	return 0;
 }
 
-/* does the program itself ask for ptrace()? */
-static bool is_tracer(const struct launch *l)
+/* does a file ask for that function of another's? */
+static bool asks_for(const char *path, const char *function)
 {
 	struct image im;
 	struct err why;
 	bool found = false;
 
-	if (image_open(&im, l->program.path, &why))
+	if (image_open(&im, path, &why))
 		return false;
 	for (size_t i = 0; i < im.nreloc && !found; i++)
 		found = im.reloc[i].symbol &&
-			!strcmp(im.reloc[i].symbol, "ptrace");
+			!strcmp(im.reloc[i].symbol, function);
 	image_close(&im);
 	return found;
+}
+
+bool launch_loads_more(const struct launch *l)
+{
+	bool more = l->o->follow || !l->rewritten.n;
+
+	for (size_t i = 0; !more && i < l->rewritten.n; i++) {
+		const char *file = l->rewritten.at[i].file;
+		const char *base = strrchr(file, '/');
+
+		if (!libs_is_c(base ? base + 1 : file))
+			more = asks_for(file, "dlopen") ||
+			       asks_for(file, "dlmopen");
+	}
+	return more;
 }
 
 /* it can be watched, if that is asked for; 0 or the exit status and *e */
@@ -403,7 +489,7 @@ static int check_watch(struct launch *l, struct err *e)
 	if (why)
 		note(l, "%s: it cannot be traced: %s; if it is killed, nobody "
 		     "sees where", l->program.path, why);
-	else if (!l->x && is_tracer(l))
+	else if (!l->x && asks_for(l->program.path, "ptrace"))
 		note(l, "%s: it uses ptrace(), which does not work while it is "
 		     "traced itself: count it without --trace-kill",
 		     l->program.path);
@@ -437,6 +523,8 @@ static int prepare(struct launch *l, struct err *e)
 		status = l->program.real ? fill_cache(l, &n, e) :
 			 give_up(l, l->program.path,
 				 strerror(l->program.why_unreal), e);
+	if (!status && l->o->check)
+		status = l->o->check(l, l->o->check_ctx, e);
 	if (!status)
 		status = make_profile(l, &n, e);
 	sigaction(SIGXFSZ, &before, NULL);
@@ -534,6 +622,8 @@ void launch_free(struct launch *l)
 	mem_free(l->emulator);
 	program_free(&l->program);
 	vec_free(&l->note);
+	vec_free(&l->rewritten);
+	vec_free(&l->left);
 	arena_free(&l->arena);
 }
 

@@ -27,12 +27,20 @@ enum {
 	LAUNCH_NOT_FOUND = 127,
 };
 
+struct launch;
+
 struct launch_options {
 	const char *libs; /* runtime/libs.h */
 	bool strict;	  /* run nothing that could not be rewritten */
 	bool follow;	  /* programs that it executes, too */
 	bool watch;	  /* see every end of it, SIGKILL too: watch.h */
 	const char *profile; /* a file to keep counters in, or NULL */
+	/*
+	 * Is that what was asked for? 0, or the exit status and *e: nothing
+	 * runs, and no profile is made. Or NULL.
+	 */
+	int (*check)(const struct launch *l, void *ctx, struct err *e);
+	void *check_ctx;
 	struct rewriter rewriter;
 	struct progress *progress; /* or NULL */
 };
@@ -48,6 +56,18 @@ struct execution {
 	const char *number;  /* of the process there */
 };
 
+/* a file that is rewritten before the program starts, or was to be */
+struct launch_file {
+	const char *file; /* the original */
+	const char *copy; /* NULL: it runs as it is, or is not to be counted */
+};
+
+/* a library that is not rewritten */
+struct launch_left {
+	const char *file;
+	const char *why; /* NULL: it was said */
+};
+
 struct launch {
 	const struct launch_options *o;
 	const struct execution *x; /* or NULL: the user started it */
@@ -58,12 +78,15 @@ struct launch {
 	char *emulator;	 /* that runs it, or NULL */
 	char *root;	 /* where that finds libraries, or "" */
 	char *module;	 /* the audit module, or NULL */
+	uint64_t tls;	 /* of the program's libraries, see closure.h */
 	bool enters;	 /* the program does itself what a module would */
 	bool watched;	 /* by us, all the time */
 	char *tally;	 /* ourselves, for the module to ask */
 	char *link;	 /* leads to the original, or NULL */
 	char *profile;	 /* absolute, or "": no counters are kept */
 	VEC(char *) note; /* one line each */
+	VEC(struct launch_file) rewritten; /* the program, then libraries */
+	VEC(struct launch_left) left;
 	struct arena arena;
 };
 
@@ -82,6 +105,11 @@ void launch_execute(struct launch *l);
 /* the exit status; where *e has a code, it is ours and e says why */
 int launch_run(struct launch *l, struct err *e);
 void launch_free(struct launch *l);
+/*
+ * May there be code that is not among l->rewritten? The program, or a library
+ * of it that is not the C library, asks for dlopen(), or it is followed.
+ */
+bool launch_loads_more(const struct launch *l);
 
 /*
  * For the audit module: makes the entry of one file in the cache, by the

@@ -179,7 +179,7 @@ static void note_handler(const struct view *v, const struct interruption *x)
 	if (!handler_is_intact(&v->c, x, context))
 		return;
 	if (ARCH_FRAME_RECORDS || v->c.sees_returns)
-		place_note(&v->c, x->thread, context);
+		place_note(&v->c, x->thread, context, 1);
 	else
 		note_begins(v->c.process); /* and never ends */
 }
@@ -231,7 +231,7 @@ static bool note_thread(struct view *v)
 	note_begins(v->c.process);
 	/* who waits in the kernel has left its block, but not in our calls */
 	if (!r.in_call || is_own(&v->c, arch_pc(r.context)))
-		place_note(&v->c, r.thread, r.context);
+		place_note(&v->c, r.thread, r.context, 1);
 	if (ARCH_FRAME_RECORDS)
 		note_records(v, &r);
 	else

@@ -54,18 +54,25 @@ static char *finish(struct words *w, text *t)
 	return s;
 }
 
-/* letters for HANDOVER_FLAGS; `audit`: the user has an LD_AUDIT */
-static const char *flags(const struct launch *l, bool audit)
+/* what the user has of variables that are ours, too; or NULL */
+struct theirs {
+	const char *audit, *tunables;
+};
+
+/* letters for HANDOVER_FLAGS */
+static const char *flags(const struct launch *l, const struct theirs *theirs)
 {
-	static char f[6];
+	static char f[7];
 	int n = 0;
 
 	if (l->o->strict)
 		f[n++] = 's';
 	if (l->o->follow)
 		f[n++] = 'f';
-	if (audit)
+	if (theirs->audit)
 		f[n++] = 'a';
+	if (theirs->tunables)
+		f[n++] = 't';
 	if (l->emulator)
 		f[n++] = 'e';
 	if (l->watched)
@@ -85,13 +92,14 @@ static void pad(text *t)
 		vec_push(t, ' ');
 }
 
-static char *handover(struct words *w, const struct launch *l, bool audit)
+static char *handover(struct words *w, const struct launch *l,
+		      const struct theirs *theirs)
 {
 	text t = {0};
 	char key[20];
 	const char *field[HANDOVER_N] = {
 		[HANDOVER_VERSION] = HANDOVER_FORMAT,
-		[HANDOVER_FLAGS] = flags(l, audit),
+		[HANDOVER_FLAGS] = flags(l, theirs),
 		[HANDOVER_KEY] = key,
 		[HANDOVER_CACHE] = l->cache.dir,
 		[HANDOVER_TALLY] = l->tally,
@@ -131,12 +139,43 @@ static char *audit_list(struct words *w, const struct launch *l,
 	return finish(w, &t);
 }
 
-/* a copy of s with another first letter */
-static char *renamed(struct words *w, const char *s, char first)
-{
-	char *copy = arena_string(&w->arena, s, strlen(s));
+#define STATIC_TLS "glibc.rtld.optional_static_tls="
+enum { STATIC_TLS_DEFAULT = 512 }; /* of that, in glibc */
 
-	copy[0] = first;
+/* GLIBC_TUNABLES with more room for TLS than the user's, or the default */
+static char *tunables(struct words *w, const struct launch *l,
+		      const char *theirs)
+{
+	const char *own = theirs ? strstr(theirs, STATIC_TLS) : NULL;
+	uint64_t room = own ? strtoull(own + strlen(STATIC_TLS), NULL, 0) :
+			      STATIC_TLS_DEFAULT;
+	char more[64];
+	text t = {0};
+
+	add(&t, "GLIBC_TUNABLES=");
+	if (theirs && *theirs) {
+		add(&t, theirs);
+		vec_push(&t, ':');
+	}
+	/* always as many digits, see pad() */
+	snprintf(more, sizeof more, STATIC_TLS "0x%08llx",
+		 (unsigned long long)(room + l->tls));
+	add(&t, more);
+	vec_push(&t, 0);
+	return finish(w, &t);
+}
+
+/* a variable of the user's that is called otherwise, where ours has its name */
+static char *renamed(struct words *w, char *v, const char *name,
+		     const char **value)
+{
+	char *copy;
+
+	if (strncmp(v, name, strlen(name)))
+		return v;
+	*value = v + strlen(name);
+	copy = arena_string(&w->arena, v, strlen(v));
+	copy[0] = 'X';
 	return copy;
 }
 
@@ -144,19 +183,23 @@ static char *renamed(struct words *w, const char *s, char first)
 static void make_environment(struct words *w, const struct launch *l)
 {
 	bool told = l->module || l->enters;
-	const char *theirs = NULL;
+	struct theirs theirs = {0};
 
 	for (char **v = environ; *v; v++) {
-		if (told && !strncmp(*v, "LD_AUDIT=", 9)) {
-			theirs = *v + 9;
-			vec_push(&w->envp, renamed(w, *v, 'X'));
-		} else {
-			vec_push(&w->envp, *v);
+		char *own = *v;
+
+		if (told) {
+			own = renamed(w, own, "LD_AUDIT=", &theirs.audit);
+			own = renamed(w, own, "GLIBC_TUNABLES=",
+				      &theirs.tunables);
 		}
+		vec_push(&w->envp, own);
 	}
 	if (told) {
-		vec_push(&w->envp, audit_list(w, l, theirs));
-		vec_push(&w->envp, handover(w, l, theirs != NULL));
+		vec_push(&w->envp, audit_list(w, l, theirs.audit));
+		vec_push(&w->envp, tunables(w, l, theirs.tunables));
+		vec_push(&w->envp, (char *)HANDOVER_FILLER "=");
+		vec_push(&w->envp, handover(w, l, &theirs));
 	}
 }
 
@@ -171,6 +214,9 @@ static void take_loader_words(struct words *w)
 	for (size_t i = 0; i < w->envp.n; i++) {
 		char *v = w->envp.at[i];
 		bool guest = !strncmp(v, "LD_", 3) ||
+			     !strncmp(v, "GLIBC_TUNABLES=", 15) ||
+			     !strncmp(v, HANDOVER_FILLER "=",
+				      sizeof HANDOVER_FILLER) ||
 			     !strncmp(v, HANDOVER_VARIABLE "=",
 				      sizeof HANDOVER_VARIABLE);
 

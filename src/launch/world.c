@@ -12,6 +12,7 @@
 #include "isa/uop.h"
 #include "launch/closure.h"
 #include "launch/part.h"
+#include "rewrite/way_back.h"
 #include "runtime/handover.h"
 #include "runtime/passport.h"
 
@@ -113,6 +114,10 @@ static bool subtracts(const struct world *w)
 	return w->c->image->type == ET_EXEC && w->c->isa->move->count_thread;
 }
 
+_Static_assert(WAY_BACK_RUN == BACK_RUN && WAY_BACK_NONE == BACK_NONE &&
+	       WAY_BACK_ENTRY == sizeof(struct back_entry),
+	       "what the rewriter writes is what the passport says");
+
 /* what the object says of itself */
 static void passport_write(const struct world *w,
 			   const struct plan_bases *bases, uint8_t *out)
@@ -128,8 +133,12 @@ static void passport_write(const struct world *w,
 		.here = at,
 		.low = w->c->image->segment[0].start,
 		.high = bases->data,
+		.nback = (uint32_t)bases->nback,
+		.back_base = bases->back_base,
 	};
 
+	if (p.nback)
+		p.back = (int64_t)(bases->back - at);
 	if (p.ncounter)
 		p.counters = p.word + (int64_t)(w->cargo_at +
 						w->cargo.counters);

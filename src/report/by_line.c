@@ -5,23 +5,38 @@
 
 #include "report/rows.h"
 
+enum { FRAMES = 64 }; /* that are looked at: functions in one another */
+
 /* a line in one copy of its function */
 struct part {
 	uint64_t copy;
+	uint64_t entered; /* from elsewhere: see by_line.h */
+	uint64_t opened;  /* how often it was as the function's first line */
 	uint64_t most, instructions;
 	uint64_t passed; /* the most of places where it is but passed */
 	uint32_t file, line;
 	bool known;
 	bool own; /* it has instructions */
+	bool opens; /* its function is declared there */
+};
+
+/* what a block has of a line */
+struct spot {
+	struct part part;
+	uint32_t block; /* of the procedure */
+	bool last;	/* its last instruction is the block's */
+	bool brace;	/* it only leaves the function: see find_brace() */
 };
 
 struct parts {
 	VEC(struct part) v;
+	VEC(struct spot) spot; /* of the procedure */
 	const struct told_image *m;
 	struct lines *lines;
 	struct intern *file;
 	const char *last; /* the file asked for last, and its number */
 	uint32_t last_number;
+	struct line_place brace; /* that ends the procedure; line 0: none */
 };
 
 static uint32_t file_number(struct parts *p, const char *file)
@@ -33,7 +48,7 @@ static uint32_t file_number(struct parts *p, const char *file)
 	return p->last_number;
 }
 
-/* of the same line as the part before: one part for both */
+/* of the same line and copy: one part for both */
 static bool is_alike(const struct part *a, const struct part *b)
 {
 	return a->copy == b->copy && a->file == b->file && a->line == b->line;
@@ -45,28 +60,48 @@ static void join(struct part *a, const struct part *b)
 		a->most = b->most;
 	if (b->passed > a->passed)
 		a->passed = b->passed;
+	a->entered += b->entered;
+	a->opened += b->opened;
+	a->opens |= b->opens;
 	a->instructions += b->instructions;
 	a->known &= b->known;
 	a->own |= b->own;
 }
 
-static void add_part(struct parts *p, const struct line_place *place,
-		     struct part x)
+static bool is_same_place(const struct line_place *a,
+			  const struct line_place *b)
 {
-	struct part *last = p->v.n ? &p->v.at[p->v.n - 1] : NULL;
+	return a->line == b->line && a->column == b->column &&
+	       a->file == b->file;
+}
+
+/* the line of an instruction, or one that it passes */
+static void add_spot(struct parts *p, const struct line_place *place,
+		     uint32_t block, struct part x)
+{
+	struct spot *last = p->spot.n ? &p->spot.at[p->spot.n - 1] : NULL;
+	struct spot s = {.block = block, .last = x.own};
 
 	if (!place->line)
 		return;
+	s.brace = x.own && is_same_place(place, &p->brace);
+	s.last &= !s.brace;
 	x.file = file_number(p, place->file);
 	x.line = place->line;
-	if (last && is_alike(last, &x))
-		join(last, &x);
-	else
-		vec_push(&p->v, x);
+	s.part = x;
+	if (last && last->block == block && s.last)
+		last->last = false;
+	if (last && last->block == block && is_alike(&last->part, &x) &&
+	    last->brace == s.brace) {
+		join(&last->part, &x);
+		last->last |= s.last;
+	} else {
+		vec_push(&p->spot, s);
+	}
 }
 
-static void add_insn(struct parts *p, uint64_t addr, uint64_t count,
-		     bool known)
+static void add_insn(struct parts *p, uint32_t block, uint64_t addr,
+		     uint64_t count, bool known)
 {
 	struct part x = {.known = known};
 	struct line_place place;
@@ -76,33 +111,25 @@ static void add_insn(struct parts *p, uint64_t addr, uint64_t count,
 	x.copy = lines_copy(p->lines, addr);
 	x.passed = count;
 	for (uint32_t i = 0; lines_passed(p->lines, addr, i, &place); i++)
-		add_part(p, &place, x);
+		add_spot(p, &place, block, x);
 	lines_find(p->lines, addr, &place);
 	x.passed = 0;
 	x.most = x.instructions = count;
 	x.own = true;
-	add_part(p, &place, x);
+	add_spot(p, &place, block, x);
 }
 
-static void add_block(struct parts *p, uint32_t number)
+static void add_block(struct parts *p, const struct map_proc *q, uint32_t v)
 {
+	uint32_t number = q->block + v;
 	const struct map_block *b = &p->m->map->block.at[number];
 	const struct solved *s = &p->m->solved;
 	struct insn_walk w = {0};
 	uint64_t addr;
 
 	while (insn_next(p->m->map, b, &w, &addr))
-		add_insn(p, addr, solved_insn(s, number, w.done - 1),
+		add_insn(p, v, addr, solved_insn(s, number, w.done - 1),
 			 s->block_known[number]);
-}
-
-static void add_procedure(struct parts *p, uint32_t proc)
-{
-	const struct map_proc *q = &p->m->map->proc.at[proc];
-
-	told_turn(p->m, proc);
-	for (uint32_t i = q->block; i < q->block + q->nblock; i++)
-		add_block(p, i);
 }
 
 static int by_place(const void *a, const void *b)
@@ -114,6 +141,221 @@ static int by_place(const void *a, const void *b)
 	if (p->line != q->line)
 		return p->line < q->line ? -1 : 1;
 	return p->copy < q->copy ? -1 : p->copy > q->copy;
+}
+
+/* spots by line and copy, then block */
+static int by_line(const void *a, const void *b)
+{
+	const struct spot *p = a, *q = b;
+	int order = by_place(&p->part, &q->part);
+
+	return order ? order : p->block < q->block ? -1 : p->block > q->block;
+}
+
+/* a procedure, and which of its blocks end with the line that is looked at */
+struct line_graph {
+	const struct told_image *m;
+	const struct map_proc *p;
+	bool *ends;    /* by block */
+	bool *reached; /* by block: see is_circle() */
+	uint32_t *out; /* edges between blocks, by the one they come from */
+	uint32_t *first; /* by block: in out */
+};
+
+/* the block that control comes from; of what a call returns to, the call's */
+static uint32_t source_of(const struct map_edge *d)
+{
+	return d->kind == MAP_BACK ? d->call : d->from;
+}
+
+static bool is_between(const struct line_graph *g, const struct map_edge *d)
+{
+	return source_of(d) < g->p->nblock && d->to < g->p->nblock;
+}
+
+static void graph_begin(struct line_graph *g, const struct told_image *m,
+			const struct map_proc *p)
+{
+	const struct map_edge *d = &m->map->edge.at[p->edge];
+
+	*g = (struct line_graph){
+		.m = m, .p = p,
+		.ends = NEW_ARRAY(bool, p->nblock + 1),
+		.reached = NEW_ARRAY(bool, p->nblock + 1),
+		.out = NEW_ARRAY(uint32_t, p->nedge + 1),
+		.first = NEW_ARRAY(uint32_t, p->nblock + 2),
+	};
+	for (uint32_t i = 0; i < p->nedge; i++)
+		if (is_between(g, &d[i]))
+			g->first[source_of(&d[i]) + 2]++;
+	for (uint32_t v = 2; v < p->nblock + 2; v++)
+		g->first[v] += g->first[v - 1];
+	for (uint32_t i = 0; i < p->nedge; i++)
+		if (is_between(g, &d[i]))
+			g->out[g->first[source_of(&d[i]) + 1]++] = p->edge + i;
+}
+
+static void graph_end(struct line_graph *g)
+{
+	mem_free(g->ends);
+	mem_free(g->reached);
+	mem_free(g->out);
+	mem_free(g->first);
+}
+
+/* do edges between blocks of the line lead from one of these to the other? */
+static bool is_circle(const struct line_graph *g, uint32_t from, uint32_t to)
+{
+	const struct map_edge *edge = g->m->map->edge.at;
+	VEC(uint32_t) todo = {0};
+
+	memset(g->reached, 0, g->p->nblock);
+	g->reached[from] = true;
+	vec_push(&todo, from);
+	while (todo.n && !g->reached[to]) {
+		uint32_t u = todo.at[--todo.n];
+
+		for (uint32_t i = g->first[u]; i < g->first[u + 1]; i++) {
+			uint32_t v = edge[g->out[i]].to;
+
+			if (!g->ends[v] || g->reached[v])
+				continue;
+			g->reached[v] = true;
+			vec_push(&todo, v);
+		}
+	}
+	vec_free(&todo);
+	return g->reached[to];
+}
+
+/*
+ * Of one of the blocks: all that came to it, less what it hands on to others
+ * of them, but for edges that close a circle: a loop that is all on the line.
+ */
+static void add_entered(const struct line_graph *g, uint32_t u,
+			struct part *x)
+{
+	const struct solved *s = &g->m->solved;
+
+	x->entered += s->block[g->p->block + u];
+	for (uint32_t i = g->first[u]; i < g->first[u + 1]; i++) {
+		uint32_t edge = g->out[i], v = g->m->map->edge.at[edge].to;
+
+		if (!g->ends[v])
+			continue;
+		x->known &= s->edge_known[edge];
+		if (u < v || !is_circle(g, v, u))
+			x->entered -= s->edge[edge];
+	}
+}
+
+/*
+ * The place of the brace that ends a function, if a statement is on its line as
+ * well: "i++; }". All ways out of the function pass the code of the brace, but
+ * that is no execution of the statement.
+ */
+static void find_brace(struct parts *p, const struct map_proc *q)
+{
+	const struct map *m = p->m->map;
+	struct line_place brace = {0}, x;
+	bool mixed = false;
+	uint64_t addr;
+
+	for (uint32_t i = q->edge; i < q->edge + q->nedge; i++)
+		if (m->edge.at[i].kind == MAP_RETURN)
+			lines_find(p->lines, block_last(m, &m->block.at[
+					q->block + m->edge.at[i].from]),
+				   &brace);
+	for (uint32_t i = q->block; brace.line && i < q->block + q->nblock;
+	     i++) {
+		struct insn_walk w = {0};
+
+		while (!mixed && insn_next(m, &m->block.at[i], &w, &addr))
+			mixed = lines_find(p->lines, addr, &x) &&
+				x.line == brace.line &&
+				x.file == brace.file &&
+				x.column != brace.column;
+	}
+	if (!mixed)
+		brace.line = 0;
+	p->brace = brace;
+}
+
+/* the spots of one line and copy, n of them, become a part */
+static void add_part(struct parts *p, struct line_graph *g,
+		     const struct spot *s, size_t n)
+{
+	struct part x = s[0].part;
+	uint64_t most = 0;
+	bool ends = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			join(&x, &s[i].part);
+		if (!s[i].brace && s[i].part.most > most)
+			most = s[i].part.most;
+		if (s[i].last)
+			g->ends[s[i].block] = ends = true;
+	}
+	for (size_t i = 0; !ends && x.own && i < n; i++)
+		if (!s[i].brace && (!i || s[i].block != s[i - 1].block))
+			x.entered += g->m->solved.block[g->p->block +
+							s[i].block];
+	for (size_t i = 0; i < n; i++)
+		if (s[i].last)
+			add_entered(g, s[i].block, &x);
+	if (!x.own)
+		x.entered = x.opened;
+	if (x.entered < most)
+		x.entered = most;
+	for (size_t i = 0; i < n; i++)
+		g->ends[s[i].block] = false;
+	vec_push(&p->v, x);
+}
+
+/*
+ * The line in which the procedure is declared, with its name: that of its first
+ * instruction may be the one of the brace.
+ */
+static void add_opening(struct parts *p, const struct map_proc *q)
+{
+	const struct solved *s = &p->m->solved;
+	struct line_frame frame[FRAMES];
+	unsigned n = lines_frames(p->lines, q->entry, frame, FRAMES);
+	struct part x = {.opens = true};
+
+	if (!n || !q->nblock || frame[n - 1].entry != q->entry)
+		return;
+	x.copy = lines_copy(p->lines, q->entry);
+	x.opened = s->block[q->block + q->root];
+	x.known = s->block_known[q->block + q->root];
+	frame[n - 1].place.line = frame[n - 1].line;
+	add_spot(p, &frame[n - 1].place, q->root, x);
+}
+
+static void add_procedure(struct parts *p, uint32_t proc)
+{
+	const struct map_proc *q = &p->m->map->proc.at[proc];
+	struct line_graph g;
+	size_t end;
+
+	told_turn(p->m, proc);
+	graph_begin(&g, p->m, q);
+	p->spot.n = 0;
+	find_brace(p, q);
+	for (uint32_t i = 0; i < q->nblock; i++)
+		add_block(p, q, i);
+	add_opening(p, q);
+	if (p->spot.n)
+		qsort(p->spot.at, p->spot.n, sizeof *p->spot.at, by_line);
+	for (size_t i = 0; i < p->spot.n; i = end) {
+		end = i + 1;
+		while (end < p->spot.n &&
+		       is_alike(&p->spot.at[i].part, &p->spot.at[end].part))
+			end++;
+		add_part(p, &g, &p->spot.at[i], end - i);
+	}
+	graph_end(&g);
 }
 
 /* requires: sorted. Parts of one copy become one, in front; how many */
@@ -135,17 +377,17 @@ static void add_lines(struct line_counts *c, const struct parts *p,
 	for (size_t i = 0; i < p->v.n; i++) {
 		const struct part *x = &p->v.at[i];
 		struct line_count *l = c->v.n ? &c->v.at[c->v.n - 1] : NULL;
-		struct line_count new = {image, x->file, x->line, x->most,
+		struct line_count new = {image, x->file, x->line, x->entered,
 					 x->instructions, x->passed, x->known,
-					 x->own};
+					 x->own || x->opens};
 
 		if (l && l->image == image && l->file == x->file &&
 		    l->line == x->line) {
-			l->count += x->most;
+			l->count += x->entered;
 			l->instructions += x->instructions;
 			l->passed += x->passed;
 			l->known &= x->known;
-			l->own |= x->own;
+			l->own |= x->own || x->opens;
 		} else {
 			vec_push(&c->v, new);
 		}
@@ -168,6 +410,7 @@ static void add_image(struct line_counts *c, const struct told *t,
 	p.v.n = join_copies(&p);
 	add_lines(c, &p, image);
 	vec_free(&p.v);
+	vec_free(&p.spot);
 }
 
 void line_counts_make(struct line_counts *c, const struct told *t)

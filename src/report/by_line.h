@@ -1,13 +1,18 @@
 /*
  * by_line: how often every line of the source ran.
  *
- * The instructions of a line run unequally often. A line runs as often as the
- * one of them that runs most, in each copy of the function that it is in
- * (inlined calls and instances of templates), and all copies together: that is
- * what gcov counts, too, in code that is not optimized. Where the compiler left
- * nothing of a line but a mark where its statement would be, it ran as often as
- * what is there. Lines with instructions need no marks: these may be of an
- * empty statement behind one that did not run.
+ * The instructions of a line run unequally often, and several statements or
+ * cases may be on it. What gcov says of code that is not optimized is meant
+ * here, too: how often control came to the blocks that end with the line from
+ * blocks that do not, and how often loops went round that are all on the line;
+ * of a line that is in the middle of blocks only, how often these ran. But a
+ * line ran no less often than any of its instructions. That is added up over
+ * copies of the function (inlined calls and instances of templates).
+ *
+ * Where the compiler left nothing of a line but a mark where its statement
+ * would be, it ran as often as what is there. Lines with instructions need no
+ * marks: these may be of an empty statement behind one that did not run. The
+ * line that declares a function ran as often as that began.
  */
 #ifndef REPORT_BY_LINE_H
 #define REPORT_BY_LINE_H
@@ -23,7 +28,7 @@ struct line_count {
 	uint64_t instructions; /* executed there */
 	uint64_t passed;       /* how often its marks were passed */
 	bool known;	       /* all are */
-	bool own;	       /* it has instructions; else it has marks */
+	bool own; /* it has instructions, or opens a function; else marks */
 };
 
 struct line_counts {

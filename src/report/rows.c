@@ -30,7 +30,7 @@ static void add_images(struct rows *r, const struct told *t)
 	for (uint32_t i = 0; i < t->nimage; i++) {
 		const struct told_image *m = &t->image[i];
 		struct row row = {
-			.image = i, .known = !m->missing,
+			.image = i, .known = !told_unmeasured(m),
 			.count = m->solved.instructions,
 			.least = m->solved.unknown_procs,
 		};

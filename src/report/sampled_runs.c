@@ -28,13 +28,40 @@ static void make_key(buffer *b, const struct sampled *s,
 	buffer_bytes(b, x->name, strlen(x->name) + 1);
 }
 
-/* the thing that the row is about; its texts are the row's */
-static struct sampled_thing thing_of(const struct sampled *s,
-				     const struct sampled_row *r,
-				     enum sampled_by by)
+/*
+ * What an image is called in any run. Code that a program makes has the number
+ * of its process in its name, and may be kept by address or by where its dump
+ * has it (doc/database.md): when runs are compared it is code of that program.
+ */
+static const char *lasting_name(struct sampled_runs *runs,
+				const struct sampled_image *m)
 {
-	struct sampled_thing x = {.image = s->image.at[r->image].name,
+	static const char again[] = "[made again by ";
+	const char *program = m->name, *number = strrchr(m->name, ' ');
+	char name[256];
+
+	if (m->is.kind != IMAGE_MADE || !number)
+		return m->name;
+	if (!strncmp(program, again, strlen(again)))
+		program += strlen(again);
+	else if (!strncmp(program, "[made by ", 9))
+		program += 9;
+	else
+		return m->name;
+	snprintf(name, sizeof name, "[made by %.*s]",
+		 (int)(number - program), program);
+	return intern_string(&runs->text, name);
+}
+
+/* the thing that the row is about; its texts are the row's */
+static struct sampled_thing thing_of(struct sampled_runs *runs,
+				     const struct sampled *s,
+				     const struct sampled_row *r)
+{
+	const struct sampled_image *m = &s->image.at[r->image];
+	struct sampled_thing x = {.image = lasting_name(runs, m),
 				  .name = ""};
+	enum sampled_by by = runs->by;
 
 	if (by == SAMPLED_LINE && r->file) {
 		x.name = r->file;
@@ -42,6 +69,9 @@ static struct sampled_thing thing_of(const struct sampled *s,
 	} else if (by != SAMPLED_IMAGE) {
 		x.name = r->procedure;
 	}
+	/* what has no name is called as its image is */
+	if (by != SAMPLED_IMAGE && x.name == m->is.path)
+		x.name = x.image;
 	if (by == SAMPLED_INSTRUCTION)
 		x.address = r->address;
 	return x;
@@ -50,7 +80,7 @@ static struct sampled_thing thing_of(const struct sampled *s,
 static uint32_t thing_number(struct sampled_runs *r, const struct sampled *s,
 			     const struct sampled_row *row, buffer *key)
 {
-	struct sampled_thing x = thing_of(s, row, r->by);
+	struct sampled_thing x = thing_of(r, s, row);
 	uint32_t n;
 
 	make_key(key, s, row, r->by, &x);

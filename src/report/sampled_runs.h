@@ -5,6 +5,8 @@
  *
  * Procedures are the same if they and their images' files are called the same,
  * so that runs may be of different builds; several of one name are added up.
+ * Code that a program made while it ran is the same if the program is called
+ * the same, whatever number its process had.
  * Lines are the same if their files are called the same. Instructions are the
  * same only in one build.
  */

@@ -74,6 +74,17 @@ static void expect_from_tables(struct survey *s)
 	}
 }
 
+/* where calls return to that leave their old addresses */
+static void expect_from_kept(struct survey *s)
+{
+	s->kept = false;
+	for (uint32_t b = 1; s->cfg->kept.n && b < s->cfg->block.n; b++)
+		if (survey_returns(s, b)) {
+			expect_block(s, b);
+			s->kept = true;
+		}
+}
+
 /* who calls the next instruction asks for its address; it stays the old one */
 static bool asks_address(const struct block *b)
 {
@@ -113,6 +124,7 @@ void arrive_find(struct survey *s)
 	}
 	expect_from_tables(s);
 	expect_from_in_place(s);
+	expect_from_kept(s);
 	find_open(s);
 }
 
@@ -123,9 +135,27 @@ bool arrive_expected(const struct survey *s, uint64_t old)
 	return s->arrive[index / 8] >> index % 8 & 1;
 }
 
+bool survey_returns(const struct survey *s, uint32_t block)
+{
+	const struct block *k = &s->cfg->block.at[block];
+
+	return block && k[-1].flags & BLOCK_KEPT && k[-1].part == k->part &&
+	       block_end(&k[-1]) == k->start && survey_moves(s, block);
+}
+
+bool arrive_by_return(const struct survey *s, uint64_t old)
+{
+	uint32_t b = s->kept ? cfg_block_at(s->cfg, old) : CFG_NONE;
+
+	return b != CFG_NONE && s->cfg->block.at[b].start == old &&
+	       survey_returns(s, b);
+}
+
 bool survey_arrives(const struct survey *s, uint32_t block)
 {
-	return s->arrive && arrive_expected(s, s->cfg->block.at[block].start);
+	return s->arrive &&
+	       arrive_expected(s, s->cfg->block.at[block].start) &&
+	       !(s->kept && survey_returns(s, block));
 }
 
 bool arrive_open(const struct survey *s, uint64_t old)

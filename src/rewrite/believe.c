@@ -204,7 +204,9 @@ static bool stays(void *ctx, const struct moved *m)
 	const struct believer *b = ctx;
 	const struct part *p = &b->s->cfg->part.at[m->part];
 
-	return is_doubtful(p) && !b->believed[p->proc];
+	/* a stub is known by the slot that it jumps through */
+	return is_doubtful(p) && !b->believed[p->proc] &&
+	       !b->s->cfg->proc.at[p->proc].stub;
 }
 
 static bool any_doubtful(const struct survey *s)

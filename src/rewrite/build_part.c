@@ -183,6 +183,10 @@ static uint8_t new_form(struct builder *b, const uint8_t *code, uint64_t old,
 	if (!(mark & MARK_ANEW))
 		return MOVE_COPY;
 	b->r->isa->scan(code, mark_length(mark), old, &in);
+	if (mark & MARK_KEPT) {
+		*size = b->r->move->kept_size(code, &in);
+		return FORM_KEPT;
+	}
 	if (in.kind == INSN_UNKNOWN) {
 		*size = prefixed_size(b->r, code, &in);
 		return FORM_PREFIX;

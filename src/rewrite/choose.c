@@ -112,7 +112,9 @@ static const char *obstacle(const struct cfg *c, const struct part *p)
 
 	if (!c->isa->move)
 		return "code of this machine is not moved yet";
-	if (proc->stub)
+	/* one that pointers lead to, as the function's address, is a procedure
+	   like others */
+	if (proc->stub && !proc->addressed)
 		return "a stub of the linker";
 	/* they may lead to any old instruction: not all lead to new ones */
 	if (c->isa->move->hop_size && (proc->unknown || hides_jump(c, p)))

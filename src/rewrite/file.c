@@ -31,7 +31,9 @@
 
 enum {
 	NEW_LOADS = 3,	 /* code, tables, data */
-	NEW_HEADERS = 5, /* those, our note, and unwind tables if none were */
+	/* those, our note; unwind tables and variables of threads if there
+	   were none */
+	NEW_HEADERS = 6,
 	TABLE_ALIGN = 16,
 	TAIL_PARTS = 1000, /* fewer are not worth a thread */
 };
@@ -141,6 +143,24 @@ static void push_note(struct rewriter *r)
 		vec_push(&r->table_bytes, note[i]);
 }
 
+/* the table that leads back, for a plan whose code may have to look there */
+static void place_back(struct rewriter *r)
+{
+	buffer b = {0};
+
+	r->back_addr = r->nback = 0;
+	if (!r->plan || !r->survey->kept)
+		return;
+	way_back_table(&r->m, &r->links, r->c, &r->survey->marks, r->code_addr,
+		       r->im->segment[0].start, &b);
+	while (r->table_bytes.n % TABLE_ALIGN)
+		vec_push(&r->table_bytes, 0);
+	r->back_addr = r->table_addr + r->table_bytes.n;
+	r->nback = b.n / WAY_BACK_ENTRY;
+	vec_append(&r->table_bytes, &b);
+	vec_free(&b);
+}
+
 /* room for the plan's constants, behind the other tables */
 static void place_constants(struct rewriter *r)
 {
@@ -168,7 +188,7 @@ void file_write_constants(struct rewriter *r)
 
 int file_place_tables(struct rewriter *r)
 {
-	uint64_t at = round_up(r->text_end, r->isa->page);
+	uint64_t at = round_up(r->text_end, r->isa->page), size;
 
 	r->table_addr = at;
 	r->table_bytes.n = 0;
@@ -178,11 +198,16 @@ int file_place_tables(struct rewriter *r)
 			    r->c->unwind, &r->m, r->e))
 		return -1;
 	vec_append(&r->table_bytes, &r->unwind.bytes);
+	tls_place(r);
+	place_back(r);
 	place_constants(r);
 	r->data_addr = round_up(at + r->table_bytes.n, r->isa->page);
-	r->data_end = r->data_addr + (r->plan && r->plan->data_size ?
-					      r->plan->data_size :
-					      r->isa->page);
+	/*
+	 * Whole pages: musl's loader gives what is left of a page behind
+	 * variables to malloc(), and counters are mapped over all of theirs.
+	 */
+	size = r->plan && r->plan->data_size ? r->plan->data_size : 1;
+	r->data_end = round_up(r->data_addr + size, r->isa->page);
 	return 0;
 }
 
@@ -235,11 +260,19 @@ static void push_small(const struct rewriter *r, phdrs *v, uint32_t type,
 	vec_push(v, p);
 }
 
+/* the header of variables of threads, which was `old` */
+static void push_tls(const struct rewriter *r, phdrs *v, Elf64_Phdr old)
+{
+	tls_header(r, &old);
+	old.p_offset = file_offset(r, r->tls_addr);
+	vec_push(v, old);
+}
+
 /* the old headers with what moved, and ours */
 static void make_phdrs(const struct rewriter *r, phdrs *v)
 {
 	size_t n = r->im->nphdr, last_load = 0;
-	bool unwind = false;
+	bool unwind = false, tls = false;
 	size_t table = SIZE_MAX;
 
 	for (size_t i = 0; i < n; i++)
@@ -250,6 +283,11 @@ static void make_phdrs(const struct rewriter *r, phdrs *v)
 
 		if (p.p_type == PT_PHDR)
 			table = v->n;
+		if (p.p_type == PT_TLS && r->tls_addr) {
+			push_tls(r, v, p);
+			tls = true;
+			continue;
+		}
 		if (p.p_type == PT_GNU_EH_FRAME && r->unwind.hdr_size) {
 			point_at(r, &p, r->unwind.hdr, r->unwind.hdr_size);
 			unwind = true;
@@ -262,6 +300,8 @@ static void make_phdrs(const struct rewriter *r, phdrs *v)
 	if (!unwind && r->unwind.hdr_size)
 		push_small(r, v, PT_GNU_EH_FRAME, r->unwind.hdr,
 			   r->unwind.hdr_size);
+	if (!tls && r->tls_addr)
+		push_tls(r, v, (Elf64_Phdr){0});
 	if (table != SIZE_MAX)
 		point_at(r, &v->at[table], r->code_addr, v->n * sizeof *v->at);
 }

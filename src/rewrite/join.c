@@ -11,6 +11,9 @@ static struct plan_bases bases_of(const struct joint *j, unsigned owner,
 		.support = b->support + j->support_at[owner],
 		.constants = b->constants + j->constant_at[owner],
 		.depth = b->depth,
+		.back = b->back,
+		.nback = b->nback,
+		.back_base = b->back_base,
 	};
 }
 

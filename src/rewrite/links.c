@@ -27,7 +27,8 @@ void links_find(struct links *l, const struct cfg *c, uint64_t addr)
 		return;
 	for (uint32_t i = 0; i < c->proc.n; i++) {
 		const struct procedure *p = &c->proc.at[i];
-		struct link x = {p->entry, p->stub ? word_of(c, p) : 0};
+		struct link x = {p->entry, p->stub && !p->addressed ?
+						   word_of(c, p) : 0};
 
 		if (x.word && c->isa->move->link_write(
 				      copy_addr(l, c, l->link.n), x.word, out))

@@ -5,7 +5,7 @@
  * by way of it takes a jump more than it did. A copy that is near that word
  * needs one instruction less, and leaves all registers as the stub does: the
  * loader's binder, whom it may lead to, reads them. The old stubs stay, for
- * whoever knows their address.
+ * code that stays, too. Those that pointers lead to move like other procedures.
  */
 #ifndef REWRITE_LINKS_H
 #define REWRITE_LINKS_H

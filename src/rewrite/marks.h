@@ -16,6 +16,7 @@ enum {
 	MARK_LENGTH = 15, /* these bits are its length in bytes */
 	MARK_ANEW = 16,	  /* it is not copied as it is (isa/move.h) */
 	MARK_TAKES_SLOT = 32, /* as isa_move.takes_slot() says */
+	MARK_KEPT = 64,	      /* a call that leaves its old return address */
 };
 
 struct marks {

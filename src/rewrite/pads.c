@@ -230,7 +230,8 @@ static void find_pads(struct pad_finder *f)
 	struct survey *s = f->s;
 
 	for (uint32_t b = 0; b < s->cfg->block.n; b++)
-		if (survey_arrives(s, b) && survey_moves(s, b))
+		if ((survey_arrives(s, b) && survey_moves(s, b)) ||
+		    survey_returns(s, b))
 			add_pad(f, s->cfg->block.at[b].start);
 	for (size_t i = 0; i < s->pad.n; i++) {
 		struct pad *p = &s->pad.at[i];

@@ -77,6 +77,9 @@ struct insertion {
 struct scratch {
 	uint8_t reg[6]; /* the first nregs of them */
 	bool keep; /* no flags, if it can do without: insertion.keeps */
+	uint8_t dead_flags; /* FLAG_ bits that are dead there */
+	regset dead; /* all registers that are dead there and that no code at
+			the place has to keep: it may overwrite these, too */
 };
 
 /*
@@ -86,6 +89,9 @@ struct scratch {
  */
 struct plan_bases {
 	uint64_t data, support, constants;
+	/* the table of way_back.h, if calls leave old return addresses: where,
+	   how many entries, and what new addresses are counted from */
+	uint64_t back, nback, back_base;
 	uint32_t depth; /* of the stack pointer, below where the program has
 			   it: where the code runs, registers are saved */
 };

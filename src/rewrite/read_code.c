@@ -131,6 +131,33 @@ static uint8_t mark_of(const struct isa_move *move, const uint8_t *code,
 				  MARK_TAKES_SLOT : 0));
 }
 
+static const char no_kept[] = "a call that cannot leave its old return address";
+
+/*
+ * Can the call at the block's end leave its old return address? What runs there
+ * has to follow, and no exception may land elsewhere: tables of old code would
+ * lead to old landing pads.
+ */
+static const char *kept_obstacle(const struct cfg *c, const struct part *p,
+				 uint32_t b)
+{
+	const struct block *k = &c->block.at[b];
+
+	if (!(k->flags & BLOCK_KEPT))
+		return NULL;
+	for (uint32_t e = k->edge; e < cfg_edges_end(c, b); e++) {
+		const struct edge *g = &c->edge.at[e];
+
+		if (g->kind == EDGE_NORETURN)
+			continue;
+		if (g->kind != EDGE_AFTER || g->to != b + 1 ||
+		    b + 1 >= p->block + p->nblock ||
+		    c->block.at[b + 1].start != block_end(k))
+			return no_kept;
+	}
+	return NULL;
+}
+
 /* reads an instruction of the block: why it cannot move, or NULL */
 static const char *read_insn(struct reader *r, const struct part *p,
 			     const struct block *k, const uint8_t *code,
@@ -139,9 +166,14 @@ static const char *read_insn(struct reader *r, const struct part *p,
 	uint8_t form = r->c->isa->move->form(code, in);
 	const char *why = form == MOVE_COPY || insn_is_prefix(k, in) ? NULL :
 				insn_obstacle(r->c, p, in, form);
+	uint8_t mark = mark_of(r->c->isa->move, code, in, form);
 	uint64_t made = 0;
 
-	vec_push(&r->mark, mark_of(r->c->isa->move, code, in, form));
+	if (k->flags & BLOCK_KEPT && in->addr + in->len == block_end(k)) {
+		mark |= MARK_ANEW | MARK_KEPT;
+		why = r->c->isa->move->kept_size(code, in) ? why : no_kept;
+	}
+	vec_push(&r->mark, mark);
 	note_loads(r, in);
 	r->ends |= insn_ends_flow(in);
 	r->calls_system |= in->kind == INSN_SYSCALL;
@@ -158,7 +190,8 @@ static const char *read_block(struct reader *r, const struct part *p,
 	const struct block *k = &r->c->block.at[b];
 	size_t avail;
 	const uint8_t *code = image_at(r->c->image, k->start, &avail);
-	const char *why = code ? NULL : "its bytes are not in the file";
+	const char *why = code ? kept_obstacle(r->c, p, b) :
+				 "its bytes are not in the file";
 	struct insn in = {.len = 0};
 
 	r->first[b] = (uint32_t)r->mark.n;

@@ -96,7 +96,8 @@ static void take_survey(struct rewriter *r)
 	const struct survey *s = r->survey;
 
 	vec_append(&r->m.moved, &s->moves.moved);
-	r->m.old_runs = r->m.moved.n && r->move->hop_size;
+	r->m.old_runs = r->m.moved.n &&
+			(r->move->hop_size || r->survey->kept);
 	vec_append(&r->tables.copy, &s->tables.copy);
 	vec_append(&r->tables.part, &s->tables.part);
 	vec_append(&r->report->in_place, &s->in_place);

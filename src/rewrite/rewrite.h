@@ -21,6 +21,9 @@
 struct rewrite_options {
 	bool trap_unexpected; /* old places where nobody should arrive trap */
 	bool strict;	      /* it is an error if no code can be moved */
+	/* the least alignment of a program's variables of threads; 0: as it is
+	   (tls.c) */
+	uint32_t tls_align;
 };
 
 struct rewrite_report {

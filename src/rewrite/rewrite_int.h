@@ -70,6 +70,7 @@ enum {
 	FORM_DROPPED = 254, /* nothing is left of the instruction */
 	FORM_TABLE = 253,   /* a jump through a table of ours */
 	FORM_PREFIX = 252,  /* with its instruction, and a jump behind that */
+	FORM_KEPT = 251,    /* a call that leaves its old return address */
 };
 
 struct rewriter {
@@ -108,6 +109,8 @@ struct rewriter {
 	VEC(uint8_t) table_bytes; /* from table_addr on */
 	uint64_t constant_addr;	  /* the plan's constants, the last of them */
 	uint32_t note_size;
+	uint64_t tls_addr; /* of PT_TLS, 0: as it was */
+	uint64_t back_addr, nback; /* see struct plan_bases */
 };
 
 /* the type of the note, by the owner "tally", that names our version */
@@ -160,6 +163,12 @@ int text_finish(struct rewriter *r);
 
 /* property.c: takes back what notes promise of moved code */
 void property_drop(struct rewriter *r);
+
+/* tls.c: decides on r->tls_addr; may add to r->table_bytes */
+void tls_place(struct rewriter *r);
+/* the header of r->tls_addr, made of the old one or of one that is all 0; but
+   for where it lies in the file */
+void tls_header(const struct rewriter *r, Elf64_Phdr *p);
 
 /* symbols.c: the bytes of .symtab and .strtab of the new file */
 struct symbol_table {

@@ -63,8 +63,15 @@ const char *site_equip(struct site *x, const struct survey *v,
 		       n);
 	/* behind those that the plan uses */
 	x->flags_reg = keep_flags ? x->scratch.reg[n - 1] : SITE_NO_REG;
+	x->scratch.dead = live_scratch(isa, live) & ~need.keep;
+	if (keep_flags)
+		x->scratch.dead &= ~((regset)1 << x->flags_reg);
+	x->scratch.dead_flags = FLAG_ALL & ~live.flags;
 	if ((need.memory || x->saved) && spot_exclusive(v, p))
 		return "inside an exclusive sequence";
+	if (x->saved && v->leaves_stack &&
+	    v->leaves_stack[cfg_block_proc(v->cfg, p->block)])
+		return "no register is dead, and the stack may be full";
 	return NULL;
 }
 

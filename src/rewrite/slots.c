@@ -140,6 +140,8 @@ static void write_span_slots(struct share *x, const struct span *s)
 		const struct site *site = arrival_at(x, p.old);
 
 		p.to = site ? site->addr : i ? s->start + i : s->arrive;
+		if (!i && arrive_by_return(r->survey, p.old))
+			p.to = s->arrive - s->fall;
 		p.expected = site || arrive_expected(r->survey, p.old);
 		if (!write_slot(r, &p))
 			vec_push(&x->late, p);
@@ -202,6 +204,8 @@ static bool write_pad(struct rewriter *r, const struct pad *p)
 	const struct site *x = sites_find(&r->sites, SPOT_ARRIVAL, p->at);
 	uint64_t to = x ? x->addr : addr_map_arrive(&r->m.map, p->at);
 
+	if (arrive_by_return(r->survey, p->at))
+		to -= addr_map_span(&r->m.map, p->at)->fall;
 	return r->move->jump(p->jump, to, text_slot(r, p->jump)) &&
 	       (p->jump == p->at ||
 		r->move->hop(p->at, p->jump, text_slot(r, p->at)));

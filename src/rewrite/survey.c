@@ -25,6 +25,37 @@ static void find_ways(struct survey *s)
 	arrive_find(s);
 }
 
+/* does the block load another stack pointer? */
+static bool loads_stack(const struct cfg *c, const struct block *k)
+{
+	const regset sp = (regset)1 << c->isa->sp;
+	const regset frame = sp | (regset)1 << c->isa->fp;
+	size_t avail;
+	const uint8_t *code = image_at(c->image, k->start, &avail);
+	struct insn i;
+
+	for (uint32_t at = 0; code && at < k->size; at += i.len) {
+		c->isa->decode(code + at, avail - at, k->start + at, &i);
+		if (i.kind == INSN_BAD)
+			break;
+		if (i.kind == INSN_SEQ && i.writes & sp && !(i.reads & frame))
+			return true;
+	}
+	return false;
+}
+
+static void find_leaving(struct survey *s)
+{
+	const struct cfg *c = s->cfg;
+
+	if (!c->kept.n)
+		return;
+	s->leaves_stack = NEW_ARRAY(bool, c->proc.n + 1);
+	for (uint32_t b = 0; b < c->block.n; b++)
+		if (loads_stack(c, &c->block.at[b]))
+			s->leaves_stack[cfg_block_proc(c, b)] = true;
+}
+
 /* a beginning: what is live, which takes longest; or which parts move, and
    for who inserts code what may not be inserted where */
 struct beginning {
@@ -67,6 +98,7 @@ static void make(struct survey *s, const struct cfg *c, bool inserts)
 	begin_all(s, inserts);
 	if (!s->moves.moved.n)
 		return;
+	find_leaving(s);
 	believe_leave(s);
 	pads_find_spared(s);
 	do
@@ -95,6 +127,7 @@ void survey_free(struct survey *s)
 	exclusive_free(&s->exclusive);
 	vec_free(&s->open);
 	mem_free(s->arrive);
+	mem_free(s->leaves_stack);
 	vec_free(&s->pad);
 	vec_free(&s->read);
 	vec_free(&s->doubt);

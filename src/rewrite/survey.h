@@ -41,6 +41,13 @@ struct survey {
 	uint8_t *arrive;      /* bit n: control may arrive at the old address */
 	uint64_t arrive_base; /* arrive_base + (n << arrive_shift) */
 	uint8_t arrive_shift;
+	bool kept; /* some calls of moved code leave old return addresses */
+	/*
+	 * By procedure, if some are known to runtimes (cfg->kept): it leaves
+	 * its stack for another. It may have been sent there because the stack
+	 * was full (OCaml): nothing is saved on it. Else NULL.
+	 */
+	bool *leaves_stack;
 	VEC(struct pad) pad;  /* by address; none if every place is one */
 	VEC(struct range) read; /* code that is loaded as if it were data: it
 				   stays where pads are needed */
@@ -70,9 +77,12 @@ const char *survey_price(const struct survey *s, const struct insertion *i,
 bool survey_moves(const struct survey *s, uint32_t block);
 /*
  * May control arrive at the block by its old address: by a pointer, by a jump
- * table that is not copied, from code that stays in place?
+ * table that is not copied, from code that stays in place? Not by a return:
+ * that is on the edge behind the call, by whatever address (survey_returns()).
  */
 bool survey_arrives(const struct survey *s, uint32_t block);
+/* does a call that moves return to the block by its old address? */
+bool survey_returns(const struct survey *s, uint32_t block);
 /*
  * Does the table of the jump that ends the block lead to the new code? Then
  * its edges, or those from its hub, can carry code; else its targets are

@@ -35,6 +35,8 @@ void far_leave(struct survey *s);
 void arrive_find(struct survey *s);
 /* control may arrive at the old address, of an instruction that moved */
 bool arrive_expected(const struct survey *s, uint64_t old);
+/* a call that moved returns to the old address */
+bool arrive_by_return(const struct survey *s, uint64_t old);
 /* a jump that is not understood may lead there, even into a block */
 bool arrive_open(const struct survey *s, uint64_t old);
 

@@ -291,6 +291,27 @@ static int write_prefixed(struct writing p, const struct span *s,
 	return write_jump(p.w, at, step(p.w, at, to), s->old);
 }
 
+/* a call that leaves its old return address: slots.c has a jump there */
+static int write_kept(const struct writing *p, const struct span *s,
+		      const uint8_t *code)
+{
+	const struct rewriter *r = p->w->r;
+	uint64_t ret = s->old + s->size, to = 0;
+	struct insn in;
+
+	r->isa->scan(code, s->size, s->old, &in);
+	if (in.kind == INSN_CALL)
+		to = branch_target(p->w, &in);
+	if (r->move->kept_write(code, &in, p->at, to, ret, p->out))
+		return 0;
+	if (to)
+		to = step_to_start(p->w, p->at + s->new_size - s->glue -
+					 r->move->jump_size, to);
+	if (!to || !r->move->kept_write(code, &in, p->at, to, ret, p->out))
+		return out_of_reach(p->w, s->old);
+	return 0;
+}
+
 /* the code of the span, whose first instruction is the next one */
 static int write_code(struct writer *w, const struct span *s)
 {
@@ -308,6 +329,8 @@ static int write_code(struct writer *w, const struct span *s)
 		return write_prefixed(p, s, code);
 	if (s->form == FORM_DROPPED)
 		return 0;
+	if (s->form == FORM_KEPT)
+		return write_kept(&p, s, code);
 	r->isa->scan(code, s->size, s->old, &in);
 	return write_insn(&p, s->form, code, &in);
 }
@@ -429,7 +452,10 @@ static int write_support(struct rewriter *r)
 {
 	struct plan_bases bases = {.data = r->data_addr,
 				   .support = r->support_addr,
-				   .constants = r->constant_addr};
+				   .constants = r->constant_addr,
+				   .back = r->back_addr,
+				   .nback = r->nback,
+				   .back_base = r->code_addr};
 
 	if (!r->plan || !r->plan->support_size ||
 	    r->plan->support(r->plan->ctx, &bases,

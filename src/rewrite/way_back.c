@@ -8,18 +8,40 @@
 enum { GAP_LEAST = 16 }; /* bytes that may hold something else */
 
 struct writer {
+	void (*put)(struct writer *w, const struct stretch *s);
 	buffer *out;
 	struct stretch last;
+	uint64_t new_base, old_base; /* of the table */
 };
+
+/* into the section */
+static void put_packed(struct writer *w, const struct stretch *s)
+{
+	uint64_t d = s->new - w->last.new;
+
+	buffer_uleb(w->out, d * STRETCH_KINDS + s->kind);
+	buffer_sleb(w->out, (int64_t)(s->old - w->last.old));
+}
+
+/* into the table */
+static void put_entry(struct writer *w, const struct stretch *s)
+{
+	uint64_t old = s->kind == STRETCH_NONE ? WAY_BACK_NONE :
+						 s->old - w->old_base;
+
+	buffer_uint(w->out, 4, s->new - w->new_base);
+	if (s->kind == STRETCH_RUN)
+		old |= WAY_BACK_RUN;
+	buffer_uint(w->out, 4, old);
+}
 
 static void add(struct writer *w, uint64_t new, uint64_t old,
 		enum stretch_kind kind)
 {
-	uint64_t d = new - w->last.new;
+	struct stretch s = {new, old, (uint8_t)kind};
 
-	buffer_uleb(w->out, d * STRETCH_KINDS + kind);
-	buffer_sleb(w->out, (int64_t)(old - w->last.old));
-	w->last = (struct stretch){new, old, (uint8_t)kind};
+	w->put(w, &s);
+	w->last = s;
 }
 
 /* what is inserted before a span, the span, and the jump behind it */
@@ -71,29 +93,47 @@ static void add_links(struct writer *w, const struct links *l,
 		add(w, l->addr + links_size(l, c), 0, STRETCH_NONE);
 }
 
-void way_back_write(const struct moves *m, const struct links *l,
-		    const struct cfg *c, const struct marks *marks,
-		    buffer *out)
+static void write_all(struct writer *w, const struct moves *m,
+		      const struct links *l, const struct cfg *c,
+		      const struct marks *marks)
 {
-	struct writer w = {.out = out};
 	size_t s = 0;
 
-	add_links(&w, l, c, marks);
+	add_links(w, l, c, marks);
 	for (size_t i = 0; i < m->moved.n; i++) {
 		const struct moved *p = &m->moved.at[i];
 		bool follows = false;
 
 		for (; s < m->map.span.n &&
 		       m->map.span.at[s].old < p->old_end; s++) {
-			add_span(&w, &m->map.span.at[s], follows);
+			add_span(w, &m->map.span.at[s], follows);
 			follows = true;
 		}
 		for (uint32_t k = p->stub; k < p->stub + p->nstub; k++)
-			add(&w, m->stub.at[k].start, m->stub.at[k].like,
+			add(w, m->stub.at[k].start, m->stub.at[k].like,
 			    STRETCH_INSERTED);
 		if (gap_behind(m, i))
-			add(&w, p->end, 0, STRETCH_NONE);
+			add(w, p->end, 0, STRETCH_NONE);
 	}
+}
+
+void way_back_write(const struct moves *m, const struct links *l,
+		    const struct cfg *c, const struct marks *marks,
+		    buffer *out)
+{
+	struct writer w = {.put = put_packed, .out = out};
+
+	write_all(&w, m, l, c, marks);
+}
+
+void way_back_table(const struct moves *m, const struct links *l,
+		    const struct cfg *c, const struct marks *marks,
+		    uint64_t new_base, uint64_t old_base, buffer *out)
+{
+	struct writer w = {.put = put_entry, .out = out, .new_base = new_base,
+			   .old_base = old_base};
+
+	write_all(&w, m, l, c, marks);
 }
 
 int way_back_read(struct way_back *w, const uint8_t *bytes, size_t size)

@@ -52,6 +52,18 @@ struct way_back {
 void way_back_write(const struct moves *m, const struct links *l,
 		    const struct cfg *c, const struct marks *marks,
 		    buffer *out);
+/*
+ * The same as a table that is loaded, for code of ours that looks things up in
+ * the program: of each stretch the new address, from new_base, and the old one,
+ * from old_base, 4 bytes each; with WAY_BACK_RUN if both grow together, and
+ * WAY_BACK_NONE where there is no moved code.
+ */
+#define WAY_BACK_RUN UINT32_C(0x80000000)
+#define WAY_BACK_NONE UINT32_C(0x7fffffff)
+enum { WAY_BACK_ENTRY = 8 };
+void way_back_table(const struct moves *m, const struct links *l,
+		    const struct cfg *c, const struct marks *marks,
+		    uint64_t new_base, uint64_t old_base, buffer *out);
 /* reads them; -1 if they are cut off */
 int way_back_read(struct way_back *w, const uint8_t *bytes, size_t size);
 /* what is at a new address */

@@ -10,24 +10,12 @@
  */
 #include "runtime/counting.h"
 #include "runtime/libs.h"
+#include "runtime/loaded.h"
 
-/* <link.h>'s public part, and what la_objsearch() is told */
-struct link_map {
-	uintptr_t l_addr;
-	char *l_name;
-	struct {
-		int64_t tag;
-		uint64_t value;
-	} *l_ld;
-	struct link_map *l_next, *l_prev;
-};
-
+/* what la_objsearch() and la_activity() are told */
 enum {
 	SEARCH_ORIGINAL = 1, /* LA_SER_ORIG */
 	ACTIVITY_OVER = 0,   /* LA_ACT_CONSISTENT */
-	DYNAMIC_STRTAB = 5,
-	DYNAMIC_SYMTAB = 6,
-	DYNAMIC_STRSZ = 10,
 };
 
 /* what the launcher said */
@@ -265,7 +253,8 @@ EXPORT unsigned la_version(unsigned version)
 	return version;
 }
 
-/* a candidate of ld.so's search for which `answer` was given, or "" */
+/* a candidate of ld.so's search, as ld.so calls it, for which `answer` was
+   given; or "" */
 static void note_sought(const char *name)
 {
 	struct text t = {.at = sought, .max = sizeof sought};
@@ -278,7 +267,7 @@ static void note_sought(const char *name)
 
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 {
-	const char *back, *found;
+	const char *given = name, *back, *found;
 
 	if (!active)
 		return (char *)name;
@@ -295,7 +284,7 @@ EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 	if (!wanted(name))
 		return (char *)name;
 	found = rewritten(name, "");
-	note_sought(found ? name : "");
+	note_sought(found ? given : "");
 	return (char *)(found ? found : name);
 }
 
@@ -319,15 +308,10 @@ static void put_name(struct link_map *map, const char *name)
 			map->l_name[i] = name[i];
 }
 
-/* a value of the dynamic section, which ld.so may have relocated */
+/* an address in the dynamic section */
 static uintptr_t dynamic(const struct link_map *map, int64_t tag)
 {
-	for (unsigned i = 0; map->l_ld && map->l_ld[i].tag; i++)
-		if (map->l_ld[i].tag == tag)
-			return map->l_ld[i].value < map->l_addr ?
-				       map->l_ld[i].value + map->l_addr :
-				       map->l_ld[i].value;
-	return 0;
+	return dynamic_address(map->l_ld, map->l_addr, tag);
 }
 
 /*
@@ -337,18 +321,10 @@ static uintptr_t dynamic(const struct link_map *map, int64_t tag)
  */
 static uintptr_t loader_symbol(const struct link_map *map, const char *name)
 {
-	const struct {
-		uint32_t name;
-		uint8_t info, other;
-		uint16_t section;
-		uint64_t value, size;
-	} *s = (const void *)dynamic(map, DYNAMIC_SYMTAB);
+	const struct elf_symbol *s = (void *)dynamic(map, DYNAMIC_SYMTAB);
 	uintptr_t names = dynamic(map, DYNAMIC_STRTAB);
-	uint64_t size = 0;
+	uint64_t size = dynamic_number(map->l_ld, DYNAMIC_STRSZ);
 
-	for (unsigned i = 0; map->l_ld && map->l_ld[i].tag; i++)
-		if (map->l_ld[i].tag == DYNAMIC_STRSZ)
-			size = map->l_ld[i].value;
 	for (; s && (uintptr_t)(s + 1) <= names; s++)
 		if (s->section && s->name < size &&
 		    str_equal((char *)names + s->name, name))

@@ -40,6 +40,14 @@ _Bool stack_clean(uintptr_t *start, struct told *told);
 void environ_end(uintptr_t end, uintptr_t was);
 /* where the kernel says that the initial stack begins, or NULL */
 uintptr_t *environ_stack(void);
+/* numbers of /proc/PID/stat or /proc/PID/task/TID/stat, see proc(5) */
+enum environ_field {
+	ENVIRON_PARENT = 4,
+	ENVIRON_FLAGS = 9,
+	ENVIRON_STARTED = 22,
+};
+/* that one in the file of that name; 0: unknown, or 0 */
+uint64_t environ_field(const char *path, enum environ_field field);
 /* when the process was started, in ticks since the machine was; 0: unknown */
 uint64_t environ_started(void);
 

@@ -1,7 +1,8 @@
 /*
  * by_hand: a rewritten program that nobody launched keeps its counters all the
  * same: in the file that TALLY_OUT names, or NAME.tally in the current folder.
- * It is told by itself what a launcher would have told.
+ * It is told by itself what a launcher would have told. A program that it
+ * executes, rewritten as well, counts in the same file if that has its name.
  */
 #include "runtime/counting.h"
 
@@ -11,6 +12,7 @@ enum {
 	AUX_HWCAP2 = 26,
 	MODE = 0666,
 	LINK_MAX = 4096,
+	NUMBER_MAX = 24,
 };
 
 struct made {
@@ -105,12 +107,23 @@ static _Bool make_profile(const char *path, const char *command)
 	return n == sizeof first;
 }
 
+/* the number of the process that this one comes from, as a word */
+static const char *parent_word(struct made *m, uint32_t number)
+{
+	char word[NUMBER_MAX], *at = next(m);
+
+	str_number(word, number);
+	text_add(&m->text, word);
+	return m->text.full ? "0" : at;
+}
+
 _Bool by_hand(uintptr_t *stack, struct told *told)
 {
 	struct made m = {told, {.at = told->text, .max = sizeof told->text}};
 	struct handover *h = &told->handover;
 	char **envp = (char **)stack + 1 + stack[0] + 1, **end = envp;
 	const char *exe, *path;
+	uint32_t parent;
 
 	for (unsigned i = 0; i < HANDOVER_N; i++)
 		h->field[i] = "";
@@ -124,7 +137,8 @@ _Bool by_hand(uintptr_t *stack, struct told *told)
 	h->nfield = HANDOVER_N;
 	h->field[HANDOVER_EXE] = h->field[HANDOVER_COPY] = exe;
 	h->field[HANDOVER_PROFILE] = path;
-	h->field[HANDOVER_PARENT] = "0";
+	parent = ancestor_number(path);
+	h->field[HANDOVER_PARENT] = parent_word(&m, parent);
 	while (*end++)
 		;
 	for (uintptr_t *aux = (uintptr_t *)end; aux[0] != AUX_NULL; aux += 2)
@@ -132,5 +146,5 @@ _Bool by_hand(uintptr_t *stack, struct told *told)
 			h->page = aux[1];
 		else if (aux[0] == AUX_HWCAP2)
 			h->hwcap2 = aux[1];
-	return h->page && make_profile(path, exe);
+	return h->page && (parent || make_profile(path, exe));
 }

@@ -144,6 +144,8 @@ void counting_on_call(struct arch_gate *g, const struct handover *h)
 		threads_give_up(c);
 	else if (g->nr == SYS_RT_SIGACTION && !c->confined)
 		signals_before(c, g);
+	else if (g->nr == SYS_RT_SIGPROCMASK && !c->confined)
+		signals_on_mask(c, g);
 	else if (g->nr == SYS_EXIT && !c->confined) {
 		handlers_end(c, (const void *)arch_gate_frame(g), NULL);
 		thread_ends(c);
@@ -157,8 +159,10 @@ void counting_on_call(struct arch_gate *g, const struct handover *h)
 		c->executing = executes(g) ? (uintptr_t)g : 0;
 		images_trim(c, g->nr == SYS_EXIT_GROUP);
 	} else if (confines(g)) {
-		if (!c->confined)
+		if (!c->confined) {
+			threads_thicken(c);
 			signals_leave(c);
+		}
 		c->confined = 1;
 	}
 	else if (arch_loses_files(g) && !c->confined)

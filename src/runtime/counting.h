@@ -37,6 +37,7 @@
  *	trim.c      what they reserved and did not need
  *	pairs.c     where indirect jumps and calls lead
  *	counting.c  what gates and the loader tell
+ *	hooks.c     what is seen where the C library has no gates
  *
  * Whatever fails, the program goes on: a bit of profile_header.trouble says
  * what is not exact then.
@@ -63,6 +64,13 @@ struct room {
 struct region {
 	char *at; /* NULL: none */
 	uint64_t offset, size;
+	_Bool thin; /* not reserved on disk */
+};
+
+/* a process that is about to be made */
+struct child {
+	struct region chunks; /* its own, mapped anywhere */
+	uint32_t number;
 };
 
 enum image_state {
@@ -78,6 +86,7 @@ struct counted_image {
 	_Bool above; /* PASSPORT_ABOVE */
 	_Bool changed; /* its code is (sites.c) */
 	_Bool shared; /* all threads count in its own counters */
+	_Bool libc; /* the C library, which blocks all signals at times */
 	const struct passport *passport;
 	uintptr_t base; /* what is added to addresses of the file */
 	uint64_t low;	/* the file's lowest */
@@ -106,6 +115,14 @@ struct thread_block {
 	int64_t *word;	   /* where the slot is, if others may change it */
 	uintptr_t creator; /* the thread that is making it, or 0 */
 	/*
+	 * The block that its thread finds instead, + 1: it was reserved, and
+	 * the thread has not come yet. UINT32_MAX: none; 0: this one.
+	 */
+	uint32_t instead;
+	uint32_t number;   /* the kernel's, of a thread whose end is not told;
+			      or 0 */
+	const uint32_t *alive; /* is that number while it lives; or NULL */
+	/*
 	 * The thread has to set its slot itself, and has not yet. It is not
 	 * the one with number `maker`. Signals are blocked meanwhile in both:
 	 * the mask that they have to get.
@@ -132,6 +149,7 @@ struct interruption {
 	struct frame was;	    /* what is in it */
 	const void *context;	    /* what was interrupted */
 	uintptr_t pc;		    /* and where */
+	uintptr_t shown; /* what the handler sees instead (shown.c), or 0 */
 };
 
 /* the kernel's struct sigaction */
@@ -159,6 +177,7 @@ struct counting {
 	_Bool first_ended; /* the first thread did */
 	_Bool threads; /* there are, or were, others than the first */
 	_Bool trimmed; /* there are holes under its counters */
+	_Bool thick; /* nor may there be under a thread's: ledger.c */
 	_Bool confined; /* it locked itself in: no system calls of ours */
 	_Bool quick; /* the machine tells of threads without the kernel */
 	_Bool given_up; /* the program has taken the threads' slots */
@@ -168,15 +187,16 @@ struct counting {
 	struct list block; /* struct thread_block */
 	int64_t next_slot, slot_step; /* where to look for free addresses */
 	uint32_t making; /* blocks whose threads are just being made */
+	uint32_t look_at; /* block whose thread may have ended untold */
 	uintptr_t executing; /* the gate that execve() was called by, or 0 */
+	struct hooks *hooks; /* hooks.h; NULL: none */
 	struct pair_table *pairs; /* the newest; NULL: none yet */
 	_Bool pairs_lost; /* there was no room for a larger one */
 	struct list home; /* struct home *, by image */
 	uint16_t near[NEAR]; /* by page: a guess whose address it is, + 1 */
 	/* while a child is made: the thread pointers of both */
 	uintptr_t forker, forked;
-	struct region child; /* its chunks */
-	uint32_t child_number;
+	struct child child;
 	/*
 	 * The handlers that the program has, by signal, where the kernel has
 	 * ours. While rt_sigaction() is called: who calls it for which signal,
@@ -198,6 +218,8 @@ struct counting {
 /* --- lock.c: waits for it; all signals are blocked until it is open again */
 void counting_lock(struct counting *c);
 void counting_unlock(struct counting *c);
+/* in a new process: who held it is not there */
+void lock_forget(struct counting *c);
 
 /* --- ledger.c */
 /* maps the profile's header; false: there is none */
@@ -212,9 +234,23 @@ void ledger_keep(struct counting *c);
 void ledger_trouble(struct counting *c, uint64_t bits);
 /* takes new room of `size` bytes, reserved on disk; false: there is none */
 _Bool ledger_take(struct counting *c, uint64_t size, struct region *r);
+/*
+ * The same for counters of a thread, which are many, most of them never used:
+ * r->thin if nothing is reserved, since there is plenty of room on disk.
+ */
+_Bool ledger_take_thin(struct counting *c, uint64_t size, struct region *r);
+/* reserves a part of what was taken so, which will be written to */
+_Bool ledger_thicken(struct counting *c, const struct region *r, uint64_t at,
+		     uint64_t size);
 /* the same for room that was taken before */
 _Bool ledger_map(struct counting *c, uint64_t offset, uint64_t size,
 		 struct region *r);
+/*
+ * Counters at a place of the file, which are mapped at `at`, are in memory
+ * alone from now on: there are holes under them.
+ */
+void ledger_detach(struct counting *c, uint64_t offset, char *at,
+		   uint64_t size);
 /* gives room back that nobody has seen */
 void ledger_give_back(struct counting *c, struct region *r);
 uint64_t round_up(uint64_t n, uint64_t to);
@@ -274,6 +310,20 @@ void thread_began(struct counting *c, _Bool failed);
 /* this thread has just begun, perhaps */
 void thread_arrives(struct counting *c);
 void thread_ends(struct counting *c);
+/*
+ * Threads that no gate tells of. With the lock: a block for one that is to be
+ * made, or 0; it is free again if there is no thread after all.
+ */
+uint32_t thread_reserve(struct counting *c);
+void thread_release(struct counting *c, uint32_t reserved);
+/* this thread has it from now on; with the lock unless c->confined */
+void thread_enters(struct counting *c, uint32_t reserved);
+/*
+ * With the lock: it has this number of the kernel's. `alive`: a word that is
+ * the number as long as the thread lives, or NULL.
+ */
+void thread_entered(struct counting *c, uint32_t reserved, uint32_t number,
+		    const uint32_t *alive);
 /* are there other threads than the first, as far as we know? */
 _Bool threads_used(const struct counting *c);
 /* are there others than this one? */
@@ -286,6 +336,8 @@ void threads_drop_image(struct counting *c, uint32_t i);
 void threads_share(struct counting *c, const struct passport *p);
 /* the program takes the slots for itself: all share everything */
 void threads_give_up(struct counting *c);
+/* all that threads count is reserved from now on: no SIGBUS may arrive */
+void threads_thicken(struct counting *c);
 /* no threads are left: in a new process */
 void threads_forget(struct counting *c);
 /* the slot of this thread */
@@ -307,19 +359,38 @@ void process_begins(struct counting *c, uint32_t parent);
 /* this thread is about to fork; the lock is held until it has */
 void fork_begins(struct counting *c, uintptr_t thread);
 void fork_ends(struct counting *c, long result);
+/* the parts of it, with the lock: chunks for a child, if there is room */
+void child_take(struct counting *c, struct child *k);
+/* this process goes on without them; `failed`: nobody has them */
+void child_leave(struct counting *c, struct child *k, _Bool failed);
+/* this process is that child */
+void child_adopt(struct counting *c, struct child *k);
 
 /* is this the process that counts, not one that shares its memory? */
 _Bool process_is_own(const struct counting *c);
+
+/* --- shown.c: the address that a handler sees, and the one it stands for;
+   signal_arrives() has room for it */
+struct shown {
+	uintptr_t old, new; /* both 0: it sees what there is */
+	void *context;
+};
+/* a handler is about to be called */
+void shown_begins(struct counting *c, void *context,
+		  const struct frame *record, struct shown *s);
+/* it has returned */
+void shown_ends(struct counting *c, const struct shown *s);
 
 /* --- places.c: a part of tally, too, which looks on from outside */
 /* copies memory of the process, words; false: it cannot be read */
 _Bool peek(const struct counting *c, const void *at, void *to, size_t n);
 /*
  * Notes in the process's chunk that a thread ended where a context says, which
- * can be read: c->process may be anywhere.
+ * can be read, with all its frames or (!frames) in that block alone; c->process
+ * may be anywhere.
  */
 void place_note(const struct counting *c, uintptr_t thread,
-		const void *context);
+		const void *context, _Bool frames);
 /* a place is about to be noted; if note_ends() is never reached, it is lost */
 static inline void note_begins(struct chunk_process *k)
 {
@@ -349,6 +420,9 @@ void process_ends(struct counting *c, enum process_ended how);
 /* a handler begins, the program's or what stands for none */
 void handler_begins(struct counting *c, const void *context,
 		    const struct frame *record);
+/* it is shown another address than that of the context */
+void handler_sees(struct counting *c, const struct frame *record,
+		  uintptr_t shown);
 /*
  * This thread leaves all frames from f on, up to the one with the record `end`
  * or (NULL) all, and with them handlers.
@@ -377,6 +451,8 @@ void pairs_on_indirect(const struct arch_jump *j, const struct handover *h,
 		       const struct passport *p);
 
 /* --- signals.c */
+/* where handlers begin; tail-calls what signal_real() says */
+__attribute__((visibility("hidden"))) void signal_arrives(void);
 /*
  * Default actions that end the process go by way of us from now on. Requires:
  * the C library has gates, so that whoever asks is told something else.
@@ -388,6 +464,8 @@ void signals_leave(struct counting *c);
 void signals_before(struct counting *c, struct arch_gate *g);
 /* it was */
 void signals_after(struct counting *c, struct arch_gate *g, long result);
+/* rt_sigprocmask() is called */
+void signals_on_mask(struct counting *c, const struct arch_gate *g);
 
 /* --- audit.c, entry.c: of this process */
 struct counting *counting_here(void);
@@ -400,6 +478,13 @@ void counting_own_code(struct counting *c);
  * can be kept.
  */
 _Bool by_hand(uintptr_t *stack, struct told *told);
+
+/* --- ancestors.c */
+/*
+ * The number, in the profile of that name, of the process that this one comes
+ * from; 0: it has nothing to do with it, or there is none.
+ */
+uint32_t ancestor_number(const char *path);
 
 /* --- counting.c */
 /* begins to count, if the launcher said so: sets h->counting to c or NULL */

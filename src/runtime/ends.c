@@ -16,6 +16,7 @@
 enum {
 	NAMES = 512, /* bytes of a folder's names, read at once */
 	TASK_NAME = 64,
+	FLAG_EXITING = 4, /* PF_EXITING */
 };
 
 void end_note(struct counting *c, const void *context)
@@ -25,7 +26,7 @@ void end_note(struct counting *c, const void *context)
 
 	if (!k)
 		return;
-	place_note(c, thread_self(c), context);
+	place_note(c, thread_self(c), context, 1);
 	i = __atomic_fetch_add(&c->nsaid, 1, __ATOMIC_RELAXED);
 	if (i < SAID)
 		c->said[i] = (uint32_t)arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
@@ -33,22 +34,40 @@ void end_note(struct counting *c, const void *context)
 		note_begins(k); /* and never ends */
 }
 
-/* is the thread of that number, in decimal, neither waiting nor gone? */
-static _Bool runs(const char *number)
+/* where /proc tells something of the thread of that number, in decimal */
+static void name_task(char *to, const char *number, const char *file)
 {
-	char name[TASK_NAME], said[TASK_NAME];
-	struct text t = {.at = name, .max = sizeof name};
-	long n;
+	struct text t = {.at = to, .max = TASK_NAME};
 
 	text_add(&t, "/proc/self/task/");
 	text_add(&t, number);
-	text_add(&t, "/syscall");
-	n = t.full ? 0 : sys_read_file(name, said, sizeof said - 1);
+	text_add(&t, file);
+	if (t.full)
+		*to = 0;
+}
+
+/* is it ending? Then it runs nothing of the program any more */
+static _Bool exits(const char *number)
+{
+	char name[TASK_NAME];
+
+	name_task(name, number, "/stat");
+	return environ_field(name, ENVIRON_FLAGS) & FLAG_EXITING;
+}
+
+/* is the thread of that number neither waiting nor gone? */
+static _Bool runs(const char *number)
+{
+	char name[TASK_NAME], said[TASK_NAME];
+	long n;
+
+	name_task(name, number, "/syscall");
+	n = sys_read_file(name, said, sizeof said - 1);
 	if (n <= 0)
-		return 1;
+		return n != -SYS_ENOENT && n != -SYS_ESRCH;
 	said[n] = 0;
 	return !(said[0] >= '0' && said[0] <= '9') &&
-	       !str_after(said, "-1 0x0 0x0");
+	       !str_after(said, "-1 0x0 0x0") && !exits(number);
 }
 
 /* what getdents64() gives */

@@ -8,15 +8,19 @@
  * constants alone, which know each other by their distance (entry.ld). What it
  * has to remember is mapped.
  */
-#include "runtime/counting.h"
+#include "runtime/hooks.h"
 
 struct memory {
 	struct told told;
 	struct counting counting;
 };
 
-/* `loaded`: by a C library, which is as it was */
-static void begin(struct memory *m, const struct passport *p, _Bool loaded)
+/*
+ * `loaded`: by a C library, which is as it was. `stack`: as the kernel left
+ * it, or clean.
+ */
+static void begin(struct memory *m, const struct passport *p, _Bool loaded,
+		  uintptr_t *stack)
 {
 	struct handover *h = &m->told.handover;
 
@@ -29,10 +33,10 @@ static void begin(struct memory *m, const struct passport *p, _Bool loaded)
 	if (!h->counting || !p->ncounter)
 		return;
 	image_opened(h->counting, p, h->field[HANDOVER_COPY]);
-	if (loaded)
-		ledger_trouble(h->counting, TROUBLE_UNSEEN);
-	else
+	if (!loaded)
 		signals_begin(h->counting);
+	else if (!hooks_begin(h, stack))
+		ledger_trouble(h->counting, TROUBLE_UNSEEN);
 }
 
 /* entry.S: what tally fills in, the passport's distance first */
@@ -63,9 +67,9 @@ void enter(uintptr_t *stack, const struct passport *p)
 	if (!m)
 		return;
 	if (stack_clean(stack, &m->told))
-		begin(m, p, loaded);
+		begin(m, p, loaded, stack);
 	else if (p->ncounter && by_hand(stack, &m->told))
-		begin(m, p, m->counting.late = loaded);
+		begin(m, p, m->counting.late = loaded, stack);
 	else
 		sys_unmap(m, sizeof *m);
 }

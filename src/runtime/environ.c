@@ -17,23 +17,25 @@ struct mm_map {
 	uint32_t auxv_size, exe_fd;
 };
 
-/* which field of /proc/self/stat fills which word, see proc(5) */
+#define OWN_STAT "/proc/self/stat"
+
+/* which field of such a file fills which word, see proc(5) */
 struct stat_field {
 	uint8_t field, word;
 };
 
-enum { MM_FIELDS = 10, STARTED = 22 };
+enum { MM_FIELDS = 10 };
 /* words of mm_map */
 static const struct stat_field mm_fields[MM_FIELDS] = {
 	{26, 0}, {27, 1}, {28, 6}, {45, 2}, {46, 3}, {47, 4}, {48, 7}, {49, 8},
 	{50, 9}, {51, 10}};
 
-/* n numbers of /proc/self/stat; false if they are not there */
-static _Bool read_stat(const struct stat_field *want, unsigned n_want,
-		       uint64_t *words)
+/* n numbers of such a file; false if they are not there */
+static _Bool read_stat(const char *path, const struct stat_field *want,
+		       unsigned n_want, uint64_t *words)
 {
 	char text[2048];
-	long n = sys_read_file("/proc/self/stat", text, sizeof text - 1);
+	long n = sys_read_file(path, text, sizeof text - 1);
 	const char *s = text;
 	unsigned field = 2, next = 0;
 
@@ -62,23 +64,29 @@ uintptr_t *environ_stack(void)
 {
 	struct mm_map m;
 
-	return read_stat(mm_fields, MM_FIELDS, &m.start_code) ?
-		       (uintptr_t *)m.start_stack : NULL;
+	return read_stat(OWN_STAT, mm_fields, MM_FIELDS, &m.start_code) ?
+		       (uintptr_t *)m.start_stack :
+		       NULL;
+}
+
+uint64_t environ_field(const char *path, enum environ_field field)
+{
+	struct stat_field want = {(uint8_t)field, 0};
+	uint64_t value;
+
+	return read_stat(path, &want, 1, &value) ? value : 0;
 }
 
 uint64_t environ_started(void)
 {
-	static const struct stat_field field = {STARTED, 0};
-	uint64_t ticks;
-
-	return read_stat(&field, 1, &ticks) ? ticks : 0;
+	return environ_field(OWN_STAT, ENVIRON_STARTED);
 }
 
 void environ_end(uintptr_t end, uintptr_t was)
 {
 	struct mm_map m = {.exe_fd = UINT32_MAX};
 
-	if (!read_stat(mm_fields, MM_FIELDS, &m.start_code) ||
+	if (!read_stat(OWN_STAT, mm_fields, MM_FIELDS, &m.start_code) ||
 	    m.env_end != was || m.env_start > end)
 		return;
 	m.brk = (uint64_t)arch_call(SYS_BRK, 0, 0, 0, 0, 0);

@@ -77,39 +77,36 @@ void process_begins(struct counting *c, uint32_t parent)
 	sign_process(c, &r);
 }
 
-void fork_begins(struct counting *c, uintptr_t thread)
+void child_take(struct counting *c, struct child *k)
 {
-	struct region *r = &c->child;
+	struct region *r = &k->chunks;
 	uint64_t at = process_size(c);
 
-	counting_lock(c);
-	c->forker = thread_self(c);
-	c->forked = thread;
 	if (!ledger_take(c, at + images_size(c), r))
 		return;
-	c->child_number = new_number(c);
-	write_process(c, r, c->child_number, c->number, PROCESS_FORKED);
+	k->number = new_number(c);
+	write_process(c, r, k->number, c->number, PROCESS_FORKED);
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		const struct counted_image *m = image_of(c, i);
 
 		if (m->state == IMAGE_GONE)
 			continue;
-		image_chunk(m, r, at, c->child_number, 0);
+		image_chunk(m, r, at, k->number, 0);
 		at += m->head + m->size;
 	}
 }
 
-static void forked_parent(struct counting *c, _Bool failed)
+void child_leave(struct counting *c, struct child *k, _Bool failed)
 {
-	uint64_t number = c->child_number;
+	uint64_t number = k->number;
 
-	if (!c->child.at)
+	if (!k->chunks.at)
 		return;
 	if (!failed) {
-		sys_unmap(c->child.at, c->child.size);
+		sys_unmap(k->chunks.at, k->chunks.size);
 		return;
 	}
-	ledger_give_back(c, &c->child);
+	ledger_give_back(c, &k->chunks);
 	__atomic_compare_exchange_n(&c->header->nprocess, &number, number - 1,
 				    0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
@@ -124,10 +121,9 @@ static void lose(struct counting *c, struct counted_image *m)
 }
 
 /* the image's chunk, `at` bytes into the region, is the child's */
-static void adopt(struct counting *c, struct counted_image *m, uint64_t at)
+static void adopt(struct counting *c, struct counted_image *m,
+		  const struct region *r, uint64_t at)
 {
-	const struct region *r = &c->child;
-
 	if (!image_is_there(m)) {
 		sys_unmap(r->at + at, m->head + m->size);
 		m->piece = 0;
@@ -138,10 +134,27 @@ static void adopt(struct counting *c, struct counted_image *m, uint64_t at)
 	}
 }
 
-static void forked_child(struct counting *c)
+/* all images have counters of this process's own from now on */
+static void adopt_all(struct counting *c, const struct region *r)
 {
 	uint64_t at = process_size(c);
 
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		struct counted_image *m = image_of(c, i);
+
+		if (m->state == IMAGE_GONE) {
+			m->piece = 0;
+		} else if (!r->at) {
+			lose(c, m);
+		} else {
+			adopt(c, m, r, at);
+			at += m->head + m->size;
+		}
+	}
+}
+
+void child_adopt(struct counting *c, struct child *k)
+{
 	threads_forget(c);
 	handlers_forget(c);
 	c->nsaid = 0;
@@ -150,21 +163,10 @@ static void forked_child(struct counting *c)
 	c->process = NULL;
 	c->pid = own_pid();
 	pairs_forget(c);
-	c->number = c->child.at ? c->child_number : 0;
-	for (uint32_t i = 0; i < c->image.n; i++) {
-		struct counted_image *m = image_of(c, i);
-
-		if (m->state == IMAGE_GONE) {
-			m->piece = 0;
-		} else if (!c->child.at) {
-			lose(c, m);
-		} else {
-			adopt(c, m, at);
-			at += m->head + m->size;
-		}
-	}
-	if (c->child.at)
-		sign_process(c, &c->child);
+	c->number = k->chunks.at ? k->number : 0;
+	adopt_all(c, &k->chunks);
+	if (k->chunks.at)
+		sign_process(c, &k->chunks);
 	/* the first one of a container is not ended by what it ignores */
 	if (c->pid == 1)
 		signals_leave(c);
@@ -173,13 +175,21 @@ static void forked_child(struct counting *c)
 		arch_set_slot(c->quick, 0);
 }
 
+void fork_begins(struct counting *c, uintptr_t thread)
+{
+	counting_lock(c);
+	c->forker = thread_self(c);
+	c->forked = thread;
+	child_take(c, &c->child);
+}
+
 void fork_ends(struct counting *c, long result)
 {
 	if (result)
-		forked_parent(c, result < 0);
+		child_leave(c, &c->child, result < 0);
 	else
-		forked_child(c);
-	c->child.at = NULL;
+		child_adopt(c, &c->child);
+	c->child.chunks.at = NULL;
 	c->forker = c->forked = 0;
 	counting_unlock(c);
 }

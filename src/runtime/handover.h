@@ -1,16 +1,22 @@
 /*
  * handover: what the launcher tells the code that travels inside the program.
  *
- * The launcher appends exactly two variables to the environment:
+ * The launcher appends exactly four variables to the environment:
  *
  *	LD_AUDIT=[THE USER'S:]MODULE
+ *	GLIBC_TUNABLES=[THE USER'S:]glibc.rtld.optional_static_tls=BYTES
+ *	TALLY_FILLER=
  *	TALLY_LAUNCH=FIELD FIELD ...
  *
- * and the audit module takes both out again before anything of the program
- * runs. Two, because a pair of words is as large as one entry of the
- * auxiliary vector behind the environment: one AT_IGNORE fills the gap. A
- * user's own LD_AUDIT goes in as XD_AUDIT, where ld.so does not look, and
- * gets its name back in place.
+ * and the audit module takes them out again before anything of the program
+ * runs. Four, because a pair of words is as large as one entry of the
+ * auxiliary vector behind the environment: AT_IGNORE fills the gap. The user's
+ * own go in as XD_AUDIT and XLIBC_TUNABLES, where ld.so does not look, and get
+ * their names back in place.
+ *
+ * The tunable: with an audit module ld.so decides how much static TLS there
+ * will be before it has seen the program's libraries, and has room for 2 kB
+ * of theirs. Allocators ask for more (tcmalloc, jemalloc).
  *
  * Fields are separated by single spaces; bytes that are not letters, digits
  * or one of "/._+-=:@" are written as %HH, for qemu's -E splits at commas. An
@@ -22,12 +28,14 @@
 #include <stdint.h>
 
 #define HANDOVER_VARIABLE "TALLY_LAUNCH"
+#define HANDOVER_FILLER "TALLY_FILLER"
 #define HANDOVER_FORMAT "1"
 
 enum handover_field {
 	HANDOVER_VERSION, /* HANDOVER_FORMAT; all else is for nobody */
 	HANDOVER_FLAGS,	  /* letters: 's' strict, 'f' follow, 'a' there is a
-			     user's LD_AUDIT, 'e' an emulator runs this,
+			     user's LD_AUDIT, 't' the user has tunables,
+			     'e' an emulator runs this,
 			     'w' who traces it is tally */
 	HANDOVER_KEY,	  /* struct record's key, 16 hexadecimal digits */
 	HANDOVER_CACHE,	  /* the folder, absolute, links resolved */

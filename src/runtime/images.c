@@ -92,6 +92,8 @@ static _Bool add(struct counting *c, const struct passport *p,
 	*m = (struct counted_image){
 		.path = name,
 		.above = p->flags & PASSPORT_ABOVE,
+		.libc = str_after(str_base(path), "libc.so") ||
+			str_after(str_base(path), "libpthread"),
 		.ncounter = p->ncounter,
 		.size = round_up(p->ncounter * sizeof(uint64_t), c->page),
 		.head = round_up(sizeof(struct chunk_counters) + len, c->page),

@@ -110,8 +110,18 @@ void handler_begins(struct counting *c, const void *context,
 	}
 	x->context = context;
 	x->pc = arch_pc(context);
+	x->shown = 0;
 	x->was = *record;
 	x->record = record; /* the last: from now on it is found */
+}
+
+void handler_sees(struct counting *c, const struct frame *record,
+		  uintptr_t shown)
+{
+	struct interruption *x = find(c, record);
+
+	if (x)
+		x->shown = shown;
 }
 
 /* forgets all of a thread, or (0) of all */
@@ -129,7 +139,7 @@ static void end_handler(struct counting *c, struct interruption *x)
 
 	if (handler_is_intact(c, x, context)) {
 		if (ARCH_FRAME_RECORDS || ARCH_SEES_RETURNS)
-			place_note(c, thread_self(c), context);
+			place_note(c, thread_self(c), context, 1);
 		else
 			note_begins(c->process); /* and never ends */
 	}

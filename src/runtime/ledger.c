@@ -7,6 +7,13 @@
  * number that others do not come to. The header stays mapped. Room is reserved
  * on disk before it is mapped, since a store to a hole in a full file system
  * ends the program.
+ *
+ * Every thread has counters of all objects, and touches few: a virtual machine
+ * with a hundred threads would reserve half a gigabyte. So theirs are holes as
+ * long as THIN_ROOM is left on disk. Should that be used up meanwhile by
+ * others, the store is a SIGBUS, which arrives here first (signals.c). Where
+ * that signal may be blocked all is reserved: in the C library always, and
+ * everywhere once the program blocks it.
  */
 #include "runtime/counting.h"
 
@@ -21,6 +28,14 @@ enum {
 	DUPLICATE = 1030, /* F_DUPFD_CLOEXEC */
 	KEPT_MOST = 1024, /* tables of descriptors grow with the number */
 	KEPT_ROOM = 8,
+	AT_RANDOM = 1, /* MADV_RANDOM */
+};
+#define THIN_ROOM (UINT64_C(1) << 30) /* bytes */
+
+/* as the kernel has it on both machines */
+struct kernel_statfs {
+	uint64_t type, block_size, blocks, free, available;
+	uint64_t others[10];
 };
 
 uint64_t round_up(uint64_t n, uint64_t to)
@@ -62,7 +77,8 @@ _Bool list_reach(struct counting *c, struct list *l, uint32_t n, size_t size)
 		return 0;
 	if (l->max)
 		__builtin_memcpy(at, l->at, l->max * size);
-	l->at = at;
+	/* for those who look without the lock: it is complete by then */
+	__atomic_store_n(&l->at, at, __ATOMIC_RELEASE);
 	l->max = max;
 	return 1;
 }
@@ -127,13 +143,19 @@ void ledger_keep(struct counting *c)
 	counting_unlock(c);
 }
 
-/* maps a part of the file */
+/*
+ * Maps a part of the file. Pages beside one that is touched are not read along:
+ * there is nothing in them, and they would take memory, and time at the end.
+ */
 static char *map_part(long fd, uint64_t offset, uint64_t size)
 {
 	long at = arch_call6(SYS_MMAP, 0, (long)size, READ_WRITE, SHARED, fd,
 			     (long)offset);
 
-	return at < 0 && at > -ERRORS ? NULL : (char *)at;
+	if (at < 0 && at > -ERRORS)
+		return NULL;
+	arch_call(SYS_MADVISE, at, (long)size, AT_RANDOM, 0, 0);
+	return (char *)at;
 }
 
 static _Bool write_zeros(long fd, uint64_t offset, uint64_t size)
@@ -208,18 +230,41 @@ static void lower_end(struct counting *c, uint64_t offset, uint64_t size)
 				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-_Bool ledger_take(struct counting *c, uint64_t size, struct region *r)
+static _Bool has_libc(const struct counting *c)
+{
+	for (uint32_t i = 0; i < c->image.n; i++)
+		if (image_of(c, i)->libc)
+			return 1;
+	return 0;
+}
+
+/* who gets a SIGBUS gets it by way of us, and others do not fill the disk */
+static _Bool may_be_thin(const struct counting *c, long fd, uint64_t size)
+{
+	struct kernel_statfs s;
+
+	return ARCH_NOTES_ENDS && c->pid != 1 && !c->thick && has_libc(c) &&
+	       !arch_call(SYS_FSTATFS, fd, (long)&s, 0, 0, 0) &&
+	       s.block_size && s.available >= (THIN_ROOM + size) / s.block_size;
+}
+
+/* takes room; `thin` if all of it need not be reserved, if it can be so */
+static _Bool take(struct counting *c, uint64_t size, _Bool thin,
+		  struct region *r)
 {
 	long fd = ledger_file(c);
-	uint64_t offset;
+	uint64_t offset, skip = 0;
 
 	*r = (struct region){.size = size};
 	if (fd < 0) {
 		ledger_trouble(c, TROUBLE_NO_FILE);
 		return 0;
 	}
+	r->thin = thin && may_be_thin(c, fd, size);
+	if (r->thin) /* the last page makes the file as long */
+		skip = size - c->page;
 	offset = __atomic_fetch_add(&c->header->end, size, __ATOMIC_RELAXED);
-	if (ledger_reserve(fd, offset, size))
+	if (ledger_reserve(fd, offset + skip, size - skip))
 		r->at = map_part(fd, offset, size);
 	ledger_file_end(c, fd);
 	r->offset = offset;
@@ -228,6 +273,32 @@ _Bool ledger_take(struct counting *c, uint64_t size, struct region *r)
 	lower_end(c, offset, size);
 	ledger_trouble(c, TROUBLE_NO_SPACE);
 	return 0;
+}
+
+_Bool ledger_take(struct counting *c, uint64_t size, struct region *r)
+{
+	return take(c, size, 0, r);
+}
+
+_Bool ledger_take_thin(struct counting *c, uint64_t size, struct region *r)
+{
+	return take(c, size, 1, r);
+}
+
+_Bool ledger_thicken(struct counting *c, const struct region *r, uint64_t at,
+		     uint64_t size)
+{
+	long fd;
+	_Bool good;
+
+	if (!r->thin)
+		return 1;
+	fd = ledger_file(c);
+	good = fd >= 0 && ledger_reserve(fd, r->offset + at, size);
+	ledger_file_end(c, fd);
+	if (!good)
+		ledger_trouble(c, TROUBLE_NO_SPACE);
+	return good;
 }
 
 _Bool ledger_map(struct counting *c, uint64_t offset, uint64_t size,
@@ -243,6 +314,25 @@ _Bool ledger_map(struct counting *c, uint64_t offset, uint64_t size,
 	if (!r->at)
 		ledger_trouble(c, TROUBLE_NO_FILE);
 	return r->at;
+}
+
+/* they are read from the file: not every hole can be read where it is mapped */
+void ledger_detach(struct counting *c, uint64_t offset, char *at,
+		   uint64_t size)
+{
+	long fd = ledger_file(c), got = 1;
+	char *copy = fd >= 0 ? sys_map(size) : NULL;
+	uint64_t done = 0;
+
+	while (copy && done < size && got > 0) {
+		got = arch_call(SYS_PREAD64, fd, (long)(copy + done),
+				(long)(size - done), (long)(offset + done), 0);
+		done += got > 0 ? (uint64_t)got : 0;
+	}
+	if (copy)
+		sys_move(copy, size, at);
+	ledger_file_end(c, fd);
+	ledger_trouble(c, TROUBLE_NO_SPACE);
 }
 
 void ledger_give_back(struct counting *c, struct region *r)

@@ -47,3 +47,8 @@ void counting_unlock(struct counting *c)
 			  0);
 	set_mask(before, NULL);
 }
+
+void lock_forget(struct counting *c)
+{
+	__atomic_store_n(&c->lock, FREE, __ATOMIC_RELAXED);
+}

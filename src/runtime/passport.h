@@ -41,6 +41,23 @@ struct passport {
 	uint64_t here; /* the passport's own address, as linked */
 	uint64_t low;  /* and the lowest of the object */
 	uint64_t high; /* all code, old and new, is below */
+	/*
+	 * Where calls leave old return addresses, handlers of signals are
+	 * shown old addresses, too: by a table, `back` bytes from here, of
+	 * nback struct back_entry. 0: there is none.
+	 */
+	int64_t back;
+	uint32_t nback;
+	uint64_t back_base; /* new addresses in it are counted from here */
 };
+
+/* from a new address on: the old one that stands for it */
+struct back_entry {
+	uint32_t new; /* from passport.back_base */
+	uint32_t old; /* from passport.low; BACK_RUN: grows with the new one */
+};
+
+#define BACK_RUN UINT32_C(0x80000000)
+#define BACK_NONE UINT32_C(0x7fffffff)
 
 #endif

@@ -138,12 +138,18 @@ _Bool handler_is_intact(const struct counting *c, const struct interruption *x,
 			unsigned long context[ARCH_UC_WORDS])
 {
 	struct frame f;
+	uintptr_t pc;
 
-	return peek(c, x->record, &f, sizeof f) && f.next == x->was.next &&
-	       f.back == x->was.back &&
-	       peek(c, x->context, context,
-		    ARCH_UC_WORDS * sizeof *context) &&
-	       arch_pc(context) == x->pc;
+	if (!peek(c, x->record, &f, sizeof f) || f.next != x->was.next ||
+	    f.back != x->was.back ||
+	    !peek(c, x->context, context, ARCH_UC_WORDS * sizeof *context))
+		return 0;
+	pc = arch_pc(context);
+	if (x->shown && pc == x->shown)
+		arch_set_pc(context, x->pc);
+	else if (pc != x->pc)
+		return 0;
+	return 1;
 }
 
 /* --- notes */
@@ -212,7 +218,7 @@ static uintptr_t leave_own(const struct counting *c, uintptr_t thread,
 }
 
 void place_note(const struct counting *c, uintptr_t thread,
-		const void *context)
+		const void *context, _Bool frames)
 {
 	uintptr_t at = arch_pc(context);
 	struct callers k = callers_of(c, context);
@@ -234,6 +240,9 @@ void place_note(const struct counting *c, uintptr_t thread,
 	__builtin_memcpy(e.id, m->id, sizeof e.id);
 	e.address = at - m->base;
 	e.counters = (uintptr_t)m->counters - m->base;
-	note_callers(m, &k, e.back);
+	if (frames)
+		note_callers(m, &k, e.back);
+	else
+		e.back[0] = END_ELSEWHERE;
 	add_end(c->process, &e);
 }

@@ -41,7 +41,7 @@ enum profile_trouble {
 	TROUBLE_NO_FILE = 2,   /* the profile could not be opened */
 	TROUBLE_THREADS = 4,   /* threads had to share counters */
 	TROUBLE_FORK = 8,      /* a child could not get counters of its own */
-	/* the C library is as it was: nobody told of threads and children */
+	/* the C library is as it was: not all threads and children are seen */
 	TROUBLE_UNSEEN = 64,
 	TROUBLE_PAIRS = 512, /* not all pairs of site and target found room */
 	/* said by readers, and kept in copies */

@@ -7,6 +7,7 @@
  * Nothing is kept in memory that processes or threads might share.
  */
 #include "runtime/audit_int.h"
+#include "runtime/loaded.h"
 #include "runtime/script.h"
 
 enum {
@@ -22,7 +23,6 @@ enum {
 
 	ELF_EXEC = 2,
 	ELF_DYN = 3,
-	SEGMENT_INTERP = 3,
 };
 
 struct elf_header {
@@ -32,11 +32,6 @@ struct elf_header {
 	uint64_t entry, phoff, shoff;
 	uint32_t flags;
 	uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
-};
-
-struct elf_segment {
-	uint32_t type, flags;
-	uint64_t offset, vaddr, paddr, filesz, memsz, align;
 };
 
 /* the beginning of a file, or segments of it: stacks may be small */

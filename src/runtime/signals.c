@@ -26,23 +26,26 @@ enum {
 	FLAG_SIGINFO = 4,
 	FLAG_ON_STACK = 0x08000000, /* if the program has one for signals */
 	UNBLOCKABLE = 1 << 8 | 1 << 18, /* SIGKILL, SIGSTOP */
+	MASK_UNBLOCK = 1, /* SIG_UNBLOCK */
 
 	SIGNAL_ILL = 4,
 	SIGNAL_TRAP = 5,
 	SIGNAL_BUS = 7,
 	SIGNAL_FPE = 8,
 	SIGNAL_SEGV = 11,
+	BUS_ADDRESS = 2, /* BUS_ADRERR: there is nothing behind it */
 	BUS_LATER = 5, /* BUS_MCEERR_AO: not of the instruction */
 };
 #define FLAG_RESET UINT64_C(0x80000000) /* SA_RESETHAND */
 
-/* where handlers begin; tail-calls what signal_real() says */
-__attribute__((visibility("hidden"))) void signal_arrives(void);
+static const uint64_t bus_bit = 1 << (SIGNAL_BUS - 1);
+
 ARCH_SIGNAL_ARRIVES;
 
 /* the kernel's siginfo, as far as we read it */
 struct signal_info {
-	int32_t signal, error, code;
+	int32_t signal, error, code, pad;
+	uintptr_t address;
 };
 
 static _Bool is_ours(const struct kernel_action *a)
@@ -106,6 +109,11 @@ static void catch_default(uint64_t signal)
 
 void signals_begin(struct counting *c)
 {
+	uint64_t mask = 0;
+
+	/* who started the program may have blocked it */
+	arch_call(SYS_RT_SIGPROCMASK, 0, 0, (long)&mask, sizeof mask, 0);
+	c->thick |= (mask & bus_bit) != 0;
 	/* the first process of a container is not ended by default */
 	if (c->pid == 1)
 		return;
@@ -130,6 +138,21 @@ static _Bool readable(const struct kernel_action *a)
 	return a && sys_readable(a) && sys_readable(&a->mask);
 }
 
+/*
+ * From now on a counter could not be mended: all are reserved. What blocks
+ * signals that only the C library knows, 32 and 33, is that itself, for as long
+ * as it does not leave its own code.
+ */
+void signals_on_mask(struct counting *c, const struct arch_gate *g)
+{
+	static const uint64_t internal = UINT64_C(3) << 31;
+	const uint64_t *mask = (const void *)g->arg[1];
+
+	if (!c->thick && mask && g->arg[0] != MASK_UNBLOCK &&
+	    sys_readable(mask) && (*mask & bus_bit) && !(*mask & internal))
+		threads_thicken(c);
+}
+
 /* what the kernel gets for what the program wants */
 static void translate(struct counting *c, uint64_t signal,
 		      const struct kernel_action *act)
@@ -143,6 +166,7 @@ static void translate(struct counting *c, uint64_t signal,
 	c->action = *act;
 	c->action.handler = (uintptr_t)signal_arrives;
 	c->action.flags |= FLAG_SIGINFO; /* it wants to see the registers */
+	c->action.mask &= ~bus_bit; /* mend_counter() */
 }
 
 void signals_before(struct counting *c, struct arch_gate *g)
@@ -178,6 +202,7 @@ void signals_after(struct counting *c, struct arch_gate *g, long result)
 		c->told[signal] = c->told_before;
 	else if (old && is_ours(old)) {
 		old->handler = c->told_before.handler;
+		old->mask = c->told_before.mask;
 		if (!(c->told_before.flags & FLAG_SIGINFO))
 			old->flags &= ~(uint64_t)FLAG_SIGINFO;
 		if (!old->handler)
@@ -258,21 +283,43 @@ static void take_again(struct counting *c, uint64_t signal)
 	counting_lock(c);
 	if (c->told[signal].flags & FLAG_RESET) {
 		c->told[signal].handler = 0;
-		if (c->pid != 1)
+		if (c->pid != 1 && !c->hooks)
 			catch_default(signal);
 	}
 	counting_unlock(c);
 }
 
+/*
+ * A counter has no room on disk (ledger.c): from now on it is in memory alone,
+ * with all on its page, and the instruction is tried again.
+ */
+static _Bool mend_counter(struct counting *c, const struct signal_info *info)
+{
+	uintptr_t page = info->address & -(uintptr_t)c->page;
+
+	if (info->code != BUS_ADDRESS || !is_counter(c, info->address) ||
+	    !sys_map_over((const void *)page, c->page))
+		return 0;
+	ledger_trouble(c, TROUBLE_NO_SPACE);
+	return 1;
+}
+
+/* a handler where there is nothing left to do */
+static void mended(void)
+{
+}
+
 /* called by signal_arrives(): the program's handler, or ours */
 __attribute__((visibility("hidden"), used))
 uintptr_t signal_real(uint64_t signal, void *info, void *context,
-		      const struct frame *record)
+		      const struct frame *record, struct shown *shown)
 {
 	struct counting *c = counting_here();
 	uintptr_t counter, begin, handler = c->told[signal].handler;
 
-	(void)info;
+	shown->old = shown->new = 0;
+	if (signal == SIGNAL_BUS && mend_counter(c, info))
+		return (uintptr_t)mended;
 	if (!handler) {
 		handler_begins(c, context, record);
 		return (uintptr_t)end_by_signal;
@@ -282,13 +329,20 @@ uintptr_t signal_real(uint64_t signal, void *info, void *context,
 		arch_set_pc(context, begin);
 	if (c->told[signal].flags & FLAG_RESET)
 		take_again(c, signal);
-	handler_begins(c, context, record);
+	/* who has no gates cannot tell that it is left */
+	if (!c->hooks)
+		handler_begins(c, context, record);
+	if (ARCH_SHOWS)
+		shown_begins(c, context, record, shown);
 	return handler;
 }
 
-/* called by signal_arrives(), on machines where it sees that */
+/* called by signal_arrives(), if it sees that */
 __attribute__((visibility("hidden"), used))
-void signal_returned(const struct frame *record)
+void signal_returned(const struct frame *record, const struct shown *shown)
 {
-	handler_returned(counting_here(), record);
+	struct counting *c = counting_here();
+
+	shown_ends(c, shown);
+	handler_returned(c, record);
 }

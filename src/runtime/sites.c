@@ -14,7 +14,12 @@
  */
 #include "runtime/counting.h"
 
-enum { PROT_READ_EXEC = 5, PROT_ALL = 7 };
+enum {
+	PROT_READ_EXEC = 5,
+	PROT_ALL = 7,
+	IN_LARGE_PAGES = 14, /* MADV_HUGEPAGE */
+	AT_ONCE = 23, /* MADV_POPULATE_WRITE */
+};
 
 /* pages that hold [from, to) */
 static _Bool protect(const struct counting *c, const char *from,
@@ -25,6 +30,19 @@ static _Bool protect(const struct counting *c, const char *from,
 
 	return !arch_call(SYS_MPROTECT, (long)start, (long)(end - start), how,
 			  0, 0);
+}
+
+/* all of it will be written to: page by page, that would be as many faults */
+static void populate(const struct counting *c, const char *from,
+		     const char *to)
+{
+	uintptr_t start = (uintptr_t)from & -(uintptr_t)c->page;
+	uintptr_t end = round_up((uintptr_t)to, c->page);
+
+	arch_call(SYS_MADVISE, (long)start, (long)(end - start),
+		  IN_LARGE_PAGES, 0, 0);
+	arch_call(SYS_MADVISE, (long)start, (long)(end - start), AT_ONCE, 0,
+		  0);
 }
 
 /* where the places are: from the first to the end of the last */
@@ -58,6 +76,8 @@ static _Bool change(const struct counting *c, const struct passport *p)
 		return 0;
 	if (!protect(c, x.from, x.to, PROT_ALL))
 		return 0;
+	populate(c, room, room_end);
+	populate(c, x.from, x.to);
 	for (uint32_t i = 0; i < p->nsite; i++)
 		good &= arch_change_count(
 			(char *)list + list[i],

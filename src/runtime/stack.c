@@ -5,8 +5,8 @@
  *	argc, argv[0] .. NULL, envp[0] .. NULL, {type, value} .. {AT_NULL, 0}
  *
  * ld.so keeps pointers into all of it, so that nothing may move: entries of
- * envp close ranks, and the two places that come free behind them become one
- * more entry of the auxiliary vector, of the type that everybody skips.
+ * envp close ranks, and the places that come free behind them become entries
+ * of the auxiliary vector, of the type that everybody skips.
  */
 #include "runtime/audit_int.h"
 
@@ -83,28 +83,43 @@ static void erase(struct erased *r, char *s)
 		r->to = s + 1;
 }
 
-/*
- * The entries of envp that are the program's own close ranks; `launch` is
- * not, and an LD_AUDIT of theirs has another name.
- */
+#define TUNABLES "GLIBC_TUNABLES="
+
+/* the variable is the launcher's, see handover.h */
+static _Bool is_ours(const char *v)
+{
+	return str_after(v, "LD_AUDIT=") || str_after(v, TUNABLES) ||
+	       str_after(v, HANDOVER_FILLER "=");
+}
+
+/* ld.so has made a copy of the tunables; the original is among our strings */
+static void erase_tunables(struct erased *r)
+{
+	for (char *s = r->from; s < r->to; s += str_len(s) + 1)
+		if (str_after(s, TUNABLES))
+			erase(r, s);
+}
+
+/* the entries of envp that are the program's own close ranks */
 static char **close_ranks(char **envp, char **launch, struct erased *r)
 {
 	char **out = envp;
 
 	for (char **in = envp; *in; in++)
-		if (in == launch || str_after(*in, "LD_AUDIT="))
-			erase(r, *in);
-		else
+		if (in != launch && !is_ours(*in))
 			*out++ = *in;
+		else if (!str_after(*in, TUNABLES))
+			erase(r, *in);
+	erase_tunables(r);
 	return out;
 }
 
-/* a user's LD_AUDIT gets its name back */
-static void rename_back(char **envp)
+/* a user's variable gets its name back: `name`, but for its first letter */
+static void rename_back(char **envp, const char *name, char first)
 {
 	for (; *envp; envp++)
-		if (str_after(*envp, "XD_AUDIT="))
-			(*envp)[0] = 'L';
+		if (str_after(*envp, name))
+			(*envp)[0] = first;
 }
 
 /* the name that the program was executed by is the original's again */
@@ -164,7 +179,9 @@ _Bool stack_clean(uintptr_t *start, struct told *told)
 	if (!h->nfield)
 		return 0;
 	if (handover_has(h, 'a'))
-		rename_back(envp);
+		rename_back(envp, "XD_AUDIT=", 'L');
+	if (handover_has(h, 't'))
+		rename_back(envp, "XLIBC_TUNABLES=", 'G');
 	for (uintptr_t *aux = end + 1; aux[0] != AUX_NULL; aux += 2)
 		if (aux[0] == AUX_EXECFN)
 			correct_execfn(&aux[1], h->field[HANDOVER_EXECFN]);

@@ -23,6 +23,8 @@ enum {
 	SYS_EFAULT = 14,
 	SYS_EINVAL = 22,
 	SYS_EINTR = 4,
+	SYS_ENOENT = 2,
+	SYS_ESRCH = 3,
 	SYS_EOPNOTSUPP = 95,
 };
 

@@ -12,10 +12,17 @@
  * clone(), before the thread counts anything; no signal arrives until then. If
  * its block cannot get a piece for an object, that object's code is made to
  * count in its own counters (sites.c).
+ *
+ * Where the C library has no gates, a thread is given a block by who makes it,
+ * and sets its slot itself. Nobody tells of its end: that is looked at when
+ * another needs a block.
  */
 #include "runtime/counting.h"
 
 #define NO_BLOCK UINT32_MAX
+
+/* blocks that are looked at, at most, for one new thread */
+enum { LOOKS = 32 };
 
 static struct thread_block *block_of(const struct counting *c, uint32_t b)
 {
@@ -50,6 +57,12 @@ static uint64_t block_size(const struct counting *c)
 	return size;
 }
 
+/* what is written to at once, or where signals may be blocked */
+static uint64_t thick_part(const struct counted_image *m)
+{
+	return m->libc ? m->head + m->size : m->head;
+}
+
 /* pieces for all images, to be moved to where they are reserved */
 static _Bool fill(struct counting *c, struct thread_block *t, uint32_t number)
 {
@@ -57,13 +70,17 @@ static _Bool fill(struct counting *c, struct thread_block *t, uint32_t number)
 	uint64_t at = 0;
 	_Bool placed = 1;
 
-	if (block_size(c) && !ledger_take(c, block_size(c), &r))
+	if (block_size(c) && !ledger_take_thin(c, block_size(c), &r))
 		return 0;
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		const struct counted_image *m = image_of(c, i);
 
 		if (!image_has_pieces(m))
 			continue;
+		if (!ledger_thicken(c, &r, at, thick_part(m))) {
+			sys_unmap(r.at + at, r.size - at);
+			return 0;
+		}
 		image_chunk(m, &r, at, c->number, number);
 		*piece_of(t, i) = r.offset + at + m->head;
 		placed &= image_place(m, &r, at, image_piece(m, t->slot));
@@ -95,12 +112,55 @@ static uint32_t make_block(struct counting *c)
 	return b;
 }
 
-static uint32_t find_free(const struct counting *c)
+/* can the word be read? (The 8 bytes that hold it, for sys_readable().) */
+static _Bool is_mapped(const uint32_t *word)
+{
+	return sys_readable((const void *)((uintptr_t)word & -(uintptr_t)8));
+}
+
+/*
+ * Has the thread of the block ended, untold? The kernel clears the word before
+ * it forgets the thread, and its memory may be another's, or nobody's, then.
+ */
+static _Bool is_gone(const struct counting *c, const struct thread_block *t)
+{
+	if (!t->number || c->confined)
+		return 0;
+	if (t->alive && (!is_mapped(t->alive) || *t->alive != t->number))
+		return 1;
+	return arch_call(SYS_TGKILL, c->pid, t->number, 0, 0, 0) ==
+	       -SYS_ESRCH;
+}
+
+/* a block whose thread ended untold, or NO_BLOCK: not all are looked at */
+static uint32_t find_gone(struct counting *c)
+{
+	uint32_t n = c->block.n < LOOKS ? c->block.n : LOOKS;
+
+	while (n--) {
+		uint32_t b = c->look_at++ % c->block.n;
+
+		if (block_of(c, b)->state == BLOCK_USED &&
+		    is_gone(c, block_of(c, b)))
+			return b;
+	}
+	return NO_BLOCK;
+}
+
+static uint32_t find_free(struct counting *c)
 {
 	for (uint32_t b = 0; b < c->block.n; b++)
 		if (block_of(c, b)->state == BLOCK_FREE)
 			return b;
-	return NO_BLOCK;
+	return find_gone(c);
+}
+
+/* the number of a block for one more thread, or NO_BLOCK */
+static uint32_t take_block(struct counting *c)
+{
+	uint32_t b = find_free(c);
+
+	return b == NO_BLOCK ? make_block(c) : b;
 }
 
 _Bool threads_used(const struct counting *c)
@@ -119,6 +179,7 @@ static void assign(struct counting *c, struct thread_block *t,
 	t->creator = thread_self(c);
 	t->thread = thread;
 	t->word = arch_slot_of(thread);
+	t->number = 0;
 	c->making++;
 	if (t->word) {
 		*t->word = t->slot;
@@ -136,9 +197,7 @@ void thread_begins(struct counting *c, uintptr_t thread)
 
 	counting_lock(c);
 	sites_convert_all(c);
-	b = find_free(c);
-	if (b == NO_BLOCK)
-		b = make_block(c);
+	b = take_block(c);
 	if (b != NO_BLOCK) {
 		assign(c, block_of(c, b), thread);
 	} else {
@@ -218,6 +277,77 @@ void thread_ends(struct counting *c)
 	counting_unlock(c);
 }
 
+uint32_t thread_reserve(struct counting *c)
+{
+	uint32_t b = c->given_up ? NO_BLOCK : take_block(c);
+	struct thread_block *t;
+
+	sites_convert_all(c);
+	if (b == NO_BLOCK) {
+		ledger_trouble(c, TROUBLE_THREADS);
+		return 0;
+	}
+	t = block_of(c, b);
+	t->state = BLOCK_USED;
+	t->thread = t->creator = 0;
+	t->word = NULL;
+	t->instead = 0;
+	t->number = 0;
+	t->alive = NULL;
+	return b + 1;
+}
+
+/* the block that was reserved, or what has replaced it since: NULL: none */
+static struct thread_block *reserved_block(const struct counting *c,
+					   uint32_t reserved)
+{
+	struct thread_block *t;
+
+	if (!reserved)
+		return NULL;
+	t = block_of(c, reserved - 1);
+	while (t->instead && t->instead != NO_BLOCK)
+		t = block_of(c, t->instead - 1);
+	return t->instead ? NULL : t;
+}
+
+void thread_release(struct counting *c, uint32_t reserved)
+{
+	struct thread_block *t = reserved_block(c, reserved);
+
+	if (t)
+		t->state = BLOCK_FREE;
+}
+
+void thread_enters(struct counting *c, uint32_t reserved)
+{
+	const struct thread_block *t = reserved_block(c, reserved);
+
+	/* it has its maker's, if it may not even ask for another */
+	if (c->confined && !c->quick)
+		ledger_trouble(c, TROUBLE_THREADS);
+	else if (!c->given_up)
+		arch_set_slot(c->quick, t ? t->slot : 0);
+}
+
+void thread_entered(struct counting *c, uint32_t reserved, uint32_t number,
+		    const uint32_t *alive)
+{
+	struct thread_block *t = reserved_block(c, reserved);
+
+	/* whose number this was is gone */
+	for (uint32_t b = 0; b < c->block.n; b++)
+		if (block_of(c, b)->number == number &&
+		    block_of(c, b)->state == BLOCK_USED)
+			block_of(c, b)->state = BLOCK_FREE;
+	if (!t)
+		return;
+	t->thread = thread_self(c);
+	t->word = arch_slot_of(t->thread);
+	t->number = number;
+	t->alive = alive;
+}
+
 /* a piece for one more image; false: it cannot be there */
 static _Bool add_piece(struct counting *c, uint32_t b, uint32_t i)
 {
@@ -233,7 +363,12 @@ static _Bool add_piece(struct counting *c, uint32_t b, uint32_t i)
 	if (*piece_of(t, i)) {
 		placed = ledger_map(c, *piece_of(t, i), m->size, &r) &&
 			 sys_move(r.at, m->size, to);
-	} else if (ledger_take(c, m->head + m->size, &r)) {
+	} else if (ledger_take_thin(c, m->head + m->size, &r)) {
+		placed = ledger_thicken(c, &r, 0, thick_part(m));
+		if (!placed)
+			ledger_give_back(c, &r);
+	}
+	if (placed && !*piece_of(t, i)) {
 		image_chunk(m, &r, 0, c->number, b + 1);
 		*piece_of(t, i) = r.offset + m->head;
 		placed = image_place(m, &r, 0, to);
@@ -248,8 +383,11 @@ static _Bool add_piece(struct counting *c, uint32_t b, uint32_t i)
 /* is there a thread that uses the block? One may have ended unseen */
 static _Bool is_used(const struct counting *c, const struct thread_block *t)
 {
-	if (t->state != BLOCK_USED || !t->word)
-		return t->state == BLOCK_USED;
+	if (t->state != BLOCK_USED || is_gone(c, t))
+		return 0;
+	/* its memory may be gone, and may not be looked at */
+	if (!t->word || (t->number && c->confined))
+		return 1;
 	return (c->confined || sys_readable(t->word)) && *t->word == t->slot;
 }
 
@@ -266,7 +404,10 @@ _Bool threads_beside(const struct counting *c)
 static void share(struct counting *c, struct thread_block *t)
 {
 	if (is_used(c, t)) {
-		*t->word = 0;
+		if (t->word)
+			*t->word = 0;
+		else
+			t->instead = NO_BLOCK;
 		ledger_trouble(c, TROUBLE_THREADS);
 	}
 	t->state = BLOCK_RETIRED;
@@ -287,7 +428,13 @@ static void replace(struct counting *c, uint32_t b)
 	n->thread = t->thread;
 	n->word = t->word;
 	n->creator = t->creator;
-	*t->word = n->slot;
+	n->number = t->number;
+	n->alive = t->alive;
+	n->instead = 0;
+	if (t->word)
+		*t->word = n->slot;
+	else
+		t->instead = new + 1;
 	t->state = BLOCK_RETIRED;
 }
 
@@ -369,6 +516,34 @@ void threads_give_up(struct counting *c)
 	c->given_up = 1;
 	if (is_ours(c, arch_slot(c->quick)))
 		arch_set_slot(c->quick, 0);
+	counting_unlock(c);
+}
+
+/* the pieces of a block */
+static void thicken_block(struct counting *c, const struct thread_block *t,
+			  long fd)
+{
+	for (uint32_t i = 0; i < c->image.n && i < t->piece.max; i++) {
+		const struct counted_image *m = image_of(c, i);
+
+		if (image_has_pieces(m) && *piece_of(t, i) &&
+		    (fd < 0 || !ledger_reserve(fd, *piece_of(t, i), m->size)))
+			ledger_detach(c, *piece_of(t, i),
+				      image_piece(m, t->slot), m->size);
+	}
+}
+
+void threads_thicken(struct counting *c)
+{
+	long fd;
+
+	counting_lock(c);
+	c->thick = 1;
+	fd = c->block.n ? ledger_file(c) : -1;
+	for (uint32_t b = 0; b < c->block.n; b++)
+		if (block_of(c, b)->state != BLOCK_RETIRED)
+			thicken_block(c, block_of(c, b), fd);
+	ledger_file_end(c, fd);
 	counting_unlock(c);
 }
 

@@ -93,18 +93,6 @@ void images_trim(struct counting *c, _Bool ends)
 	counting_unlock(c);
 }
 
-/* what was counted is in memory alone from now on */
-static void detach(struct counting *c, struct counted_image *m)
-{
-	char *copy = sys_map(m->size);
-
-	if (copy) {
-		__builtin_memcpy(copy, m->counters, m->size);
-		sys_move(copy, m->size, m->counters);
-	}
-	ledger_trouble(c, TROUBLE_NO_SPACE);
-}
-
 void images_refill(struct counting *c)
 {
 	long fd;
@@ -118,7 +106,7 @@ void images_refill(struct counting *c)
 
 		if (m->piece && image_is_there(m) &&
 		    (fd < 0 || !ledger_reserve(fd, m->piece, m->size)))
-			detach(c, m);
+			ledger_detach(c, m->piece, m->counters, m->size);
 	}
 	c->trimmed = 0;
 	ledger_file_end(c, fd);

@@ -2,6 +2,7 @@
 #include "sample/collect.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,14 +10,32 @@
 #include "sample/jit.h"
 
 enum { NOBODY = HARVEST_NOBODY };
+enum {
+	/* of what is mapped: of a process, and of all (32 megabytes) */
+	MAPPED = 1 << 13,
+	MAPPED_BY_ALL = 1 << 20,
+	IDS = 1 << 12, /* build-ids that are remembered */
+	SCAN = 5000,   /* milliseconds for all that are read at once */
+};
 
 /* --- processes */
 
-/* somebody new under this number; what there was before is over */
-static void process_begin(struct collector *c, struct space *s,
-			  const char *name)
+/* another program, or name, under this number: samples so far are not its */
+static void process_begin(struct space *s, const char *name)
 {
-	s->process = harvest_process(&c->harvest, s->pid, name);
+	snprintf(s->name, sizeof s->name, "%s", *name ? name : "?");
+	s->process = NOBODY;
+}
+
+/* the process that samples are of; many live and die without any */
+static uint32_t process_of(struct collector *c, struct space *s)
+{
+	if (!s)
+		return NOBODY;
+	if (s->process == NOBODY)
+		s->process = harvest_process(&c->harvest, s->pid,
+					     *s->name ? s->name : "?");
+	return s->process;
 }
 
 static const struct stored_image memory = {.kind = IMAGE_MEMORY,
@@ -26,9 +45,8 @@ static const struct stored_image memory = {.kind = IMAGE_MEMORY,
 static struct maker *make_maker(struct collector *c, const struct space *s,
 				uint32_t *image)
 {
-	const char *name = c->harvest.process.at[s->process].name;
-
-	return harvest_new_maker(&c->harvest, s->pid, name, image);
+	return harvest_new_maker(&c->harvest, s->pid, *s->name ? s->name : "?",
+				 image);
 }
 
 /* a file is mapped: is it one that tells? */
@@ -42,10 +60,8 @@ static void find_dump(struct collector *c, uint32_t pid, const char *path,
 	if (!jitdump_is(path))
 		return;
 	s = space_make(&c->spaces, pid);
-	if (s->process == NOBODY)
-		process_begin(c, s, "?");
 	m = make_maker(c, s, &image);
-	if (m && !maker_dump(m, path, inode, &c->harvest.trouble))
+	if (m && !maker_dump(m, path, inode, s->ended, &c->harvest.trouble))
 		s->made = image;
 }
 
@@ -76,10 +92,13 @@ static struct stored_image image_settled(struct stored_image is)
 static void map(struct collector *c, struct space *s, struct mapping m,
 		struct stored_image is, uint64_t time)
 {
+	if (s->map.n >= MAPPED || c->mapped >= MAPPED_BY_ALL)
+		return;
 	is = image_settled(is);
-	if (is.kind == IMAGE_MEMORY)
-		m.offset = m.start;
 	m.image = harvest_image(&c->harvest, &is);
+	if (is.kind == IMAGE_MEMORY || m.image == HARVEST_UNKNOWN)
+		m.offset = m.start;
+	c->mapped++;
 	/*
 	 * The kernel tells how much it wanted for the loader, and puts the
 	 * vdso into what it did not need, before the program's first step.
@@ -146,7 +165,7 @@ static void on_comm(struct collector *c, struct bytes *b, bool exec)
 	if (exec)
 		past_exec(&c->past, s);
 	if (exec || pid == tid) /* threads have names of their own */
-		process_begin(c, s, name);
+		process_begin(s, name);
 }
 
 /* PERF_RECORD_FORK, of a thread or a process */
@@ -157,19 +176,19 @@ static void on_fork(struct collector *c, struct bytes *b)
 	uint64_t time;
 	const struct space *from;
 	struct space *s;
-	const char *name;
 
 	bytes_uint(b, 8); /* the threads */
 	time = bytes_uint(b, 8);
 	if (b->bad || pid == parent)
 		return;
 	past_end(&c->past, space_make(&c->spaces, pid));
-	s = space_copy(&c->spaces, pid, parent);
+	s = c->mapped < MAPPED_BY_ALL ? space_copy(&c->spaces, pid, parent) :
+					space_make(&c->spaces, pid);
 	from = space_of(&c->spaces, parent);
 	past_child(s, from, time);
-	name = from && from->process ?
-		       c->harvest.process.at[from->process].name : "?";
-	process_begin(c, s, name);
+	if (!from)
+		process_begin(s, "?");
+	c->mapped += s->map.n;
 }
 
 /* PERF_RECORD_EXIT, of a thread or a process */
@@ -196,7 +215,7 @@ struct asked {
 };
 
 /* proc_each_map(): what the kernel has not told is mapped there */
-static void take_map(void *asked, const struct proc_map *p)
+static void take_map(void *asked, struct proc_map *p)
 {
 	const struct asked *x = asked;
 	struct space *s = space_of(&x->c->spaces, x->pid);
@@ -206,12 +225,24 @@ static void take_map(void *asked, const struct proc_map *p)
 	if (space_find(s, p->start))
 		return;
 	if (is.kind == IMAGE_FILE)
-		proc_build_id(&x->c->ids, x->pid, p, &is);
-	if (is.kind == IMAGE_FILE && !is.build_id_len) {
-		proc_file(x->pid, is.path, p->inode, &is);
+		proc_identify(&x->c->ids, &x->c->harvest.parser, x->pid, p,
+			      &is);
+	if (is.kind == IMAGE_FILE && !is.build_id_len)
 		find_dump(x->c, x->pid, is.path, p->inode);
-	}
-	map(x->c, s, m, is, 0); /* over nothing */
+	map(x->c, space_of(&x->c->spaces, x->pid), m, is, 0); /* over nothing */
+}
+
+/* what a process has mapped */
+static void look_at(struct asked *x)
+{
+	struct parser *p = &x->c->harvest.parser;
+	bool alone = !p->until;
+
+	if (alone)
+		parser_turn(p, SCAN / 10);
+	proc_each_map(x->pid, take_map, x);
+	if (alone)
+		parser_end(p);
 }
 
 /* asks for code that nobody told of: memory that became code later */
@@ -223,7 +254,7 @@ static void ask_process(struct collector *c, struct space *s)
 		return;
 	s->patience = 2 * s->patience + 16;
 	s->misses = 0;
-	proc_each_map(s->pid, take_map, &x);
+	look_at(&x);
 }
 
 /* proc_each(): one that nobody told of */
@@ -232,9 +263,9 @@ static void take_process(void *collector, uint32_t pid, const char *name)
 	struct asked x = {collector, pid};
 	struct space *s = space_make(&x.c->spaces, pid);
 
-	if (s->process == NOBODY)
-		process_begin(x.c, s, name);
-	proc_each_map(pid, take_map, &x);
+	if (!*s->name)
+		process_begin(s, name);
+	look_at(&x);
 }
 
 /* what was there then, if that is known, or can be asked */
@@ -254,14 +285,13 @@ static const struct mapping *find_or_ask(struct collector *c, struct space *s,
 }
 
 /* the samples are of that place in an image, and of a process or nobody */
-static void add(struct collector *c, uint32_t image, const struct space *s,
+static void add(struct collector *c, uint32_t image, struct space *s,
 		const struct counted *x, uint64_t offset)
 {
 	struct hit h = {offset, x->count};
 
 	c->samples += x->count;
-	harvest_samples(&c->harvest, image, s ? s->process : NOBODY, x->event,
-			h);
+	harvest_samples(&c->harvest, image, process_of(c, s), x->event, h);
 }
 
 static bool is_memory(const struct collector *c, const struct mapping *m)
@@ -285,7 +315,8 @@ static uint32_t made_by(struct collector *c, struct space *s, uint32_t plain)
 		return plain;
 	s->patience = 2 * s->patience + 16;
 	s->misses = 0;
-	fd = jit_open(s->pid);
+	/* the number of who is gone may be another's by now */
+	fd = jit_open(s->pid, s->ended || s != space_of(&c->spaces, s->pid));
 	if (fd < 0)
 		return plain;
 	m = make_maker(c, s, &image);
@@ -307,7 +338,7 @@ static void memory_samples(struct collector *c, struct space *s,
 	uint32_t image = made_by(c, s, plain);
 	const struct maker *m = harvest_maker(&c->harvest, image);
 	struct made_hit hit = {x->address, x->count, x->from, x->to,
-			       x->event, s->process};
+			       x->event, process_of(c, s)};
 
 	if (!m || m->dump.fd < 0) {
 		add(c, image, s, x, x->address);
@@ -322,19 +353,17 @@ static void user_samples(struct collector *c, struct space *s,
 			 const struct counted *x)
 {
 	const struct mapping *m = find_or_ask(c, s, x);
-	struct stored_image unknown = {.kind = IMAGE_UNKNOWN,
-				       .path = "[unknown]"};
 
 	if (m && is_memory(c, m)) {
 		memory_samples(c, s, x, m->image);
 		return;
 	}
-	if (m) {
+	if (m && m->image != HARVEST_UNKNOWN) {
 		add(c, m->image, s, x, x->address - m->start + m->offset);
 		return;
 	}
 	c->unknown += x->count;
-	add(c, harvest_image(&c->harvest, &unknown), s, x, x->address);
+	add(c, HARVEST_UNKNOWN, s, x, x->address);
 }
 
 /* the image of a part of the kernel, or of what is in none (NULL) */
@@ -384,10 +413,12 @@ void collector_scan(struct collector *c)
 {
 	if (!c->kernel_image.n)
 		know_kernel(c);
+	parser_turn(&c->harvest.parser, SCAN);
 	proc_each(take_process, c);
+	parser_end(&c->harvest.parser);
 }
 
-static void kernel_samples(struct collector *c, const struct space *s,
+static void kernel_samples(struct collector *c, struct space *s,
 			   const struct counted *x)
 {
 	const struct kernel_part *p;
@@ -424,8 +455,6 @@ static void on_sample(struct collector *c, struct bytes *b, uint32_t event,
 	s = space_make(&c->spaces, (uint32_t)bytes_uint(b, 4));
 	bytes_uint(b, 4); /* the thread */
 	one.from = one.to = bytes_uint(b, 8);
-	if (s->process == NOBODY)
-		process_begin(c, s, "?");
 	add_samples(c, s, &one);
 }
 
@@ -437,8 +466,6 @@ void collect_counted(void *collector, const struct counted *x)
 
 	if (!s)
 		c->puzzled = true;
-	else if (s->process == NOBODY)
-		process_begin(c, s, "?");
 	add_samples(c, s, x);
 }
 
@@ -499,11 +526,12 @@ void collect(void *collector, uint32_t event,
 	}
 }
 
-/* --- who is still there */
+/* --- what is still there */
 
 void collector_shed(struct collector *c, size_t most)
 {
-	if (harvest_places(&c->harvest) <= most)
+	if (harvest_places(&c->harvest) <= most &&
+	    !harvest_is_full(&c->harvest))
 		return;
 	for (size_t i = 0; i < EVENTS; i++)
 		c->lost[i] += c->harvest.fresh[i];
@@ -525,30 +553,54 @@ static bool is_needed(void *collector, struct space *s)
 	return alive || past_has_samples(&c->past, s->until);
 }
 
+static size_t count_mapped(const struct space *s, size_t n)
+{
+	size_t mapped = 0;
+
+	for (size_t i = 0; i < n; i++)
+		mapped += s[i].map.n;
+	return mapped;
+}
+
 void collector_turn(struct collector *c)
 {
 	past_turn(&c->past, &c->spaces);
 	spaces_keep(&c->spaces, is_needed, c);
+	c->mapped = count_mapped(c->spaces.v.at, c->spaces.v.n) +
+		    count_mapped(c->past.v.at, c->past.v.n);
 }
 
-static void keep_processes(struct space *s, size_t n, struct harvest_kept *k)
+static void keep_images(struct space *s, size_t n, struct harvest_kept *k)
 {
-	for (size_t i = 0; i < n; i++)
-		s[i].process = harvest_keep(k, s[i].process);
+	for (size_t i = 0; i < n; i++) {
+		s[i].process = NOBODY;
+		if (s[i].made)
+			s[i].made = harvest_keep(k, s[i].made);
+		for (size_t j = 0; j < s[i].map.n; j++)
+			s[i].map.at[j].image =
+				harvest_keep(k, s[i].map.at[j].image);
+		for (size_t j = 0; j < s[i].torn.n; j++)
+			s[i].torn.at[j].was.image =
+				harvest_keep(k, s[i].torn.at[j].was.image);
+	}
 }
 
-/* harvest_tidy(): those of the spaces */
+/* harvest_tidy(): those of the spaces and of the kernel */
 static void keep_all(void *collector, struct harvest_kept *k)
 {
 	struct collector *c = collector;
 
-	keep_processes(c->spaces.v.at, c->spaces.v.n, k);
-	keep_processes(c->past.v.at, c->past.v.n, k);
+	keep_images(c->spaces.v.at, c->spaces.v.n, k);
+	keep_images(c->past.v.at, c->past.v.n, k);
+	for (size_t i = 0; i < c->kernel_image.n; i++)
+		c->kernel_image.at[i] = harvest_keep(k, c->kernel_image.at[i]);
 }
 
 void collector_tidy(struct collector *c)
 {
 	spaces_keep(&c->spaces, is_needed, c);
+	if (c->ids.v.n > IDS)
+		proc_ids_free(&c->ids);
 	harvest_tidy(&c->harvest, keep_all, c);
 }
 

@@ -25,6 +25,7 @@ struct collector {
 	struct proc_ids ids;
 	struct kernel kernel;
 	VEC(uint32_t) kernel_image; /* by part; the last: of none. Or empty */
+	size_t mapped; /* ranges in all spaces, those that are over, too */
 	bool deaf; /* samples mean nothing yet, but all else does */
 	bool puzzled; /* somebody is not who we thought: a census is due */
 	uint64_t samples, unknown; /* of all events */
@@ -45,7 +46,10 @@ void collector_turn(struct collector *c);
 void collector_shed(struct collector *c, size_t most);
 /* what runs already is known, too */
 void collector_scan(struct collector *c);
-/* forgets who is gone; requires: all is stored, and nothing came since */
+/*
+ * Forgets what is gone, and gives its memory back; requires: all is stored, and
+ * nothing came since
+ */
 void collector_tidy(struct collector *c);
 void collector_free(struct collector *c);
 

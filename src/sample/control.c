@@ -15,7 +15,11 @@
 
 #include "base/mem.h"
 
-enum { PATIENCE = 10000 }; /* milliseconds, with who says nothing */
+enum {
+	PATIENCE = 10000, /* milliseconds, with who says nothing */
+	STATUS_PATIENCE = 10, /* seconds, for an answer */
+	WRITE_PATIENCE = 300, /* the same, if something has to be written */
+};
 
 static char *beside(const char *file, const char *suffix)
 {
@@ -34,7 +38,8 @@ static int take_lock(struct control *c, const char *file, struct err *e)
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int status = 0;
 
-	c->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	c->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW |
+			     O_NONBLOCK, 0600);
 	if (c->lock < 0)
 		status = err_set(e, ERR_MACHINE, "%s: %s", path,
 				 strerror(errno));
@@ -236,8 +241,88 @@ static bool exchange(int fd, const char *word, char answer[CONTROL_ANSWER])
 	       (more = recv(fd, answer + n, CONTROL_ANSWER - 1 - n, 0)) > 0)
 		n += (size_t)more;
 	answer[n] = 0;
-	errno = n ? 0 : EPERM;
+	if (more >= 0 || errno != EAGAIN)
+		errno = n ? 0 : EPERM;
 	return n;
+}
+
+/* it answers at once but for a write to the disk, which may take a while */
+static void limit_wait(int fd, const char *word)
+{
+	struct timeval t = {strcmp(word, "status") ? WRITE_PATIENCE :
+						     STATUS_PATIENCE, 0};
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof t);
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof t);
+}
+
+/* the daemon's process, by the file that it holds locked; 0: not known */
+static pid_t owner_of(const char *file)
+{
+	char *path = beside(file, ".lock");
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	if (fd < 0 || fcntl(fd, F_GETLK, &l) || l.l_type == F_UNLCK)
+		l.l_pid = 0;
+	if (fd >= 0)
+		close(fd);
+	mem_free(path);
+	return l.l_pid > 0 ? l.l_pid : 0;
+}
+
+/* is the process stopped, by a signal or a debugger? */
+static bool is_stopped(pid_t pid)
+{
+	char path[48], line[256] = "";
+	const char *state;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+	f = fopen(path, "re");
+	if (f && !fgets(line, sizeof line, f))
+		*line = 0;
+	if (f)
+		fclose(f);
+	state = strrchr(line, ')');
+	return state && (state[2] == 'T' || state[2] == 't');
+}
+
+/* nobody answers, though somebody is there */
+static int no_answer(const char *file, int why, struct err *e)
+{
+	pid_t pid = owner_of(file);
+
+	if (why != EAGAIN && why != EINPROGRESS)
+		return err_set(e, ERR_MACHINE, "%s: the daemon does not "
+			       "answer: %s", file, strerror(why));
+	if (pid && is_stopped(pid))
+		return err_set(e, ERR_MACHINE, "%s: the daemon does not "
+			       "answer: process %ld is stopped; 'kill -CONT "
+			       "%ld' lets it go on", file, (long)pid,
+			       (long)pid);
+	return err_set(e, ERR_MACHINE, "%s: the daemon, process %ld, does not "
+		       "answer in time: it is busy; ask again later", file,
+		       (long)pid);
+}
+
+bool control_is_there(const char *file)
+{
+	char *path = beside(file, ".socket");
+	struct sockaddr_un a;
+	int dir = socket_address(&a, path);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			0);
+	bool there = dir >= 0 && fd >= 0 &&
+		     (!connect(fd, (struct sockaddr *)&a, sizeof a) ||
+		      errno == EAGAIN);
+
+	if (fd >= 0)
+		close(fd);
+	if (dir >= 0)
+		close(dir);
+	mem_free(path);
+	return there;
 }
 
 int control_ask(const char *file, const char *word,
@@ -247,16 +332,19 @@ int control_ask(const char *file, const char *word,
 	struct sockaddr_un a;
 	int dir = socket_address(&a, path);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool there = dir >= 0 && fd >= 0 &&
-		     !connect(fd, (struct sockaddr *)&a, sizeof a);
+	bool there;
 	int status = 0;
+
+	if (fd >= 0)
+		limit_wait(fd, word);
+	there = dir >= 0 && fd >= 0 &&
+		!connect(fd, (struct sockaddr *)&a, sizeof a);
 
 	if (!there && (errno == ENOENT || errno == ECONNREFUSED))
 		status = err_set(e, ERR_MACHINE, "%s: no daemon runs for it",
 				 file);
 	else if (!there || !exchange(fd, word, answer))
-		status = err_set(e, ERR_MACHINE, "%s: the daemon does not "
-				 "answer: %s", file, strerror(errno));
+		status = no_answer(file, errno, e);
 	if (fd >= 0)
 		close(fd);
 	if (dir >= 0)
@@ -269,7 +357,7 @@ void control_wait(const char *file)
 {
 	char *path = beside(file, ".lock");
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	int fd = open(path, O_RDWR | O_CLOEXEC);
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	while (fd >= 0 && fcntl(fd, F_SETLKW, &l) && errno == EINTR)
 		;

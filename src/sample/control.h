@@ -50,7 +50,12 @@ void control_serve(struct control *c,
 			      size_t room),
 		   void *arg);
 
-/* asks the daemon of a file; -1 and *e: there is none, or it is not ours */
+/* is there a daemon of that file that would hear us? */
+bool control_is_there(const char *file);
+/*
+ * Asks the daemon of a file; -1 and *e: there is none, it is not ours, or does
+ * not answer in time.
+ */
 int control_ask(const char *file, const char *word,
 		char answer[CONTROL_ANSWER], struct err *e);
 /* waits until the file has no daemon */

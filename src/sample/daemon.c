@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -15,6 +16,8 @@
 enum {
 	RETRY = 10,	/* seconds, after a first write has failed */
 	KEPT = 1 << 20,	/* places with samples that cannot be written */
+	LARGE = 1 << 20, /* places of an image in an epoch: to add to more of
+			    them with each write takes much memory */
 };
 
 struct daemon {
@@ -32,6 +35,7 @@ struct daemon {
 	uint64_t lost_before[EVENTS]; /* samples, then */
 	uint64_t next_flush;	/* seconds of the steady clock */
 	bool stop;
+	bool urgent;	    /* the owner waits, or all ends */
 	bool ended;	    /* all samples are taken, and none will come */
 	struct err trouble; /* of the last write, if it failed */
 	uint64_t failed;    /* writes, one after the other */
@@ -47,13 +51,20 @@ static uint64_t steady(void)
 	return (uint64_t)t.tv_sec;
 }
 
-static uint64_t cpu_time(void)
+/* microseconds */
+static uint64_t cpu_time_of(int who)
 {
 	struct rusage r;
 
-	getrusage(RUSAGE_SELF, &r);
+	getrusage(who, &r);
 	return (uint64_t)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000 +
 	       (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec);
+}
+
+/* of this process, and of those that have read strangers' files for it */
+static uint64_t cpu_time(void)
+{
+	return cpu_time_of(RUSAGE_SELF) + cpu_time_of(RUSAGE_CHILDREN);
 }
 
 /* kilobytes; what getrusage() says is of who started us, too */
@@ -71,6 +82,20 @@ static uint64_t memory(void)
 	return n;
 }
 
+/* something happened that its owner may want to know */
+static void note(const struct daemon *d, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static void note(const struct daemon *d, const char *format, ...)
+{
+	char text[600];
+	va_list more;
+
+	va_start(more, format);
+	vsnprintf(text, sizeof text, format, more);
+	va_end(more);
+	d->ears->note(d->ears->arg, text);
+}
+
 /* --- epochs and writes */
 
 static int epoch_begin(struct daemon *d, const char *reason, struct err *e)
@@ -81,6 +106,7 @@ static int epoch_begin(struct daemon *d, const char *reason, struct err *e)
 
 	if (number < 0)
 		return -1;
+	d->store.largest = 0;
 	d->epoch = x;
 	d->epoch_number = number;
 	d->epoch_began = steady();
@@ -138,18 +164,31 @@ static int suffer(struct daemon *d, const struct err *e)
 	uint64_t wait = d->failed < 16 ? (uint64_t)RETRY << d->failed : most;
 
 	if (!d->failed++ && !d->stop)
-		d->ears->trouble(d->ears->arg, e);
+		note(d, "%s; it tries again", e->text);
 	d->trouble = *e;
 	d->next_flush = steady() + (wait < most ? wait : most);
 	collector_shed(&d->collector, KEPT);
 	return -1;
 }
 
+/*
+ * Writes. Readers that do not let us are given until the next time, but if the
+ * owner waits: then they had their moment.
+ */
+static int write_all(struct daemon *d, struct err *e)
+{
+	if (!store_all(d, e))
+		return 0;
+	return d->urgent && d->store.blocked ? store_all(d, e) : -1;
+}
+
 /* all samples so far are on disk, or *e */
 static int flush(struct daemon *d, struct err *e)
 {
-	if (find_file(d, e) || store_all(d, e))
+	if (find_file(d, e) || write_all(d, e))
 		return suffer(d, e);
+	if (d->failed)
+		note(d, "writes work again");
 	d->next_flush = steady() + d->w->flush;
 	d->trouble = (struct err){0};
 	d->failed = 0;
@@ -170,7 +209,7 @@ static int epoch_end(struct daemon *d, const char *reason, struct err *e)
 /* the last samples, and no more; what cannot be written is lost */
 static int end(struct daemon *d, struct err *e)
 {
-	d->stop = d->ended = true;
+	d->stop = d->ended = d->urgent = true;
 	sampler_round(&d->sampler, &d->collector, true);
 	return flush(d, e);
 }
@@ -263,6 +302,7 @@ static void obey(void *daemon, const char *word, char *answer, size_t room)
 	struct err e = {0};
 	int status = 0;
 
+	d->urgent = true;
 	if (!d->ended)
 		sampler_round(&d->sampler, &d->collector, false);
 	if (d->ended)
@@ -275,6 +315,9 @@ static void obey(void *daemon, const char *word, char *answer, size_t room)
 		status = flush(d, &e) || end(d, &e);
 	else if (strcmp(word, "status"))
 		status = err_set(&e, ERR_USAGE, "unknown word '%s'", word);
+	if (!strcmp(word, "stop") && !status)
+		note(d, "ends, as it is told to");
+	d->urgent = d->ended;
 	if (status)
 		say(answer, room, "error", e.text);
 	else
@@ -290,14 +333,23 @@ static int listen_to(struct daemon *d, int fd)
 	return fd < 0 ? -1 : epoll_ctl(d->attention, EPOLL_CTL_ADD, fd, &x);
 }
 
+/* who has begun it may have said that it is to ignore some: nohup does */
+static void add_signal(sigset_t *set, int signal)
+{
+	struct sigaction had;
+
+	if (sigaction(signal, NULL, &had) || had.sa_handler != SIG_IGN)
+		sigaddset(set, signal);
+}
+
 static int catch_signals(struct daemon *d, struct err *e)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	add_signal(&set, SIGINT);
+	add_signal(&set, SIGTERM);
+	add_signal(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	d->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	d->attention = epoll_create1(EPOLL_CLOEXEC);
@@ -315,7 +367,8 @@ static int take_file(struct daemon *d, struct err *e)
 		     control_open(&d->control, path, e);
 
 	mem_free(path);
-	return status || store_create(&d->store, d->w->directory, e) ? -1 : 0;
+	return status || store_create(&d->store, d->w->directory, e) ||
+	       store_protect(d->w->directory, d->w->group, e) ? -1 : 0;
 }
 
 /* nothing is written before it is sure that there will be samples */
@@ -333,19 +386,27 @@ static void attend(struct daemon *d)
 {
 	struct signalfd_siginfo s;
 
-	if (read(d->signals, &s, sizeof s) == sizeof s)
+	if (read(d->signals, &s, sizeof s) == sizeof s) {
+		note(d, "ends by signal %" PRIu32 " of process %" PRIu32,
+		     s.ssi_signo, s.ssi_pid);
 		d->stop = true;
+	}
 	control_serve(&d->control, obey, d);
 }
 
 /* an epoch's end, too, waits if the last write has failed */
 static void write_what_is_due(struct daemon *d)
 {
-	bool due = steady() >= d->next_flush;
+	bool full = harvest_is_full(&d->collector.harvest);
+	bool due = steady() >= d->next_flush || (full && !d->failed);
 	struct err e;
 
+	if (full && d->failed) /* and nothing can be written */
+		collector_shed(&d->collector, KEPT);
 	if (steady() >= d->epoch_began + d->w->epoch && (due || !d->failed))
 		epoch_end(d, "time", &e);
+	else if (d->store.largest >= LARGE && (due || !d->failed))
+		epoch_end(d, "size", &e);
 	else if (due)
 		flush(d, &e);
 }
@@ -395,10 +456,38 @@ int daemon_run(const struct daemon_wish *w, const struct daemon_ears *ears,
 	return status ? -1 : 0;
 }
 
+/*
+ * The file that this host's daemon writes to. It is called as the host is, or
+ * was: then it is the only one there whose daemon can be reached from here.
+ */
+static char *find_daemon(const char *directory)
+{
+	char *path = store_path(directory), **file, *other = NULL;
+	struct err e;
+	int n;
+
+	if (control_is_there(path))
+		return path;
+	n = store_files(&file, directory, &e);
+	if (n < 0)
+		return path;
+	for (int i = 0; i < n; i++) {
+		if (!other && control_is_there(file[i])) {
+			other = file[i];
+			continue;
+		}
+		mem_free(file[i]);
+	}
+	mem_free(file);
+	if (other)
+		mem_free(path);
+	return other ? other : path;
+}
+
 int daemon_ask(const char *directory, const char *word,
 	       char answer[CONTROL_ANSWER], struct err *e)
 {
-	char *path = store_path(directory);
+	char *path = find_daemon(directory);
 	int status = control_ask(path, word, answer, e);
 
 	if (!status && !strcmp(word, "stop") && strncmp(answer, "error", 5))

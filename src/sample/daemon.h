@@ -24,17 +24,19 @@ struct daemon_wish {
 	struct sampler_wish sampler;
 	uint64_t flush, epoch; /* seconds */
 	const char *const *apart; /* processes with profiles of their own */
+	gid_t group; /* who may read the database; -1: the group that it has */
 };
 
-/* who hears of it: that samples begin; that writing begins to fail */
+/* what is told of it: that samples begin; what happens to it */
 struct daemon_ears {
 	void (*ready)(void *arg);
-	void (*trouble)(void *arg, const struct err *e);
+	void (*note)(void *arg, const char *text);
 	void *arg;
 };
 
 /*
- * Runs until it is told to stop, by its owner or by SIGINT, SIGTERM or SIGHUP.
+ * Runs until it is told to stop, by its owner or by SIGINT, SIGTERM or SIGHUP,
+ * but for those of them that are ignored when it begins (nohup).
  * -1 and *e: it could not begin, or not all samples are on disk.
  */
 int daemon_run(const struct daemon_wish *w, const struct daemon_ears *ears,
@@ -44,6 +46,8 @@ int daemon_run(const struct daemon_wish *w, const struct daemon_ears *ears,
  * Tells this host's daemon of a directory "status", "flush", "epoch" or "stop";
  * the answer is of lines "NAME<TAB>VALUE". "error" is what went wrong there.
  * After "stop" there is none any more, and the answer is of all that it had.
+ * The host may have had another name when its daemon began: then the one that
+ * is there is asked.
  */
 int daemon_ask(const char *directory, const char *word,
 	       char answer[CONTROL_ANSWER], struct err *e);

@@ -2,17 +2,39 @@
 #include "sample/harvest.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "sample/jit.h"
 #include "sample/proc.h"
 #include "store/image_key.h"
 
 enum {
 	SETTLE = 4096, /* so many samples are added up at least */
 	MAKERS = 128,  /* that have files open at the same time */
+	PARSING = 1500, /* milliseconds for all that they tell, in a write */
+	/* what is kept, at most: some ten megabytes each */
+	IMAGES = 1 << 16,
+	BYTES = 16 << 20, /* of the paths of images */
+	PROCESSES = 1 << 16,
+	PLACES = 1 << 20,
+	WAITING = 1 << 18,
 };
+
+/* the image that is there from the beginning, for all that is in none */
+static void have_unknown(struct harvest *h)
+{
+	struct harvest_image unknown = {
+		.is = {.kind = IMAGE_UNKNOWN, .path = "[unknown]"}};
+	char key[IMAGE_KEY];
+
+	if (h->image.n)
+		return;
+	image_key(&unknown.is, key);
+	intern(&h->key, key);
+	vec_push(&h->image, unknown);
+}
 
 uint32_t harvest_image(struct harvest *h, const struct stored_image *is)
 {
@@ -20,9 +42,14 @@ uint32_t harvest_image(struct harvest *h, const struct stored_image *is)
 	char key[IMAGE_KEY];
 	uint32_t number;
 
+	have_unknown(h);
 	image_key(is, key);
+	if ((h->image.n >= IMAGES || h->bytes >= BYTES) &&
+	    !intern_has(&h->key, key))
+		return HARVEST_UNKNOWN;
 	number = intern(&h->key, key);
 	if (number == h->image.n) {
+		h->bytes += strlen(key) + strlen(is->path);
 		new.is.path = intern_string(&h->text, is->path);
 		vec_push(&h->image, new);
 	}
@@ -46,23 +73,28 @@ static bool is_apart(const struct harvest *h, const char *name)
 
 uint32_t harvest_process(struct harvest *h, uint32_t pid, const char *name)
 {
-	struct harvest_process p = {.pid = pid,
-				    .name = intern_string(&h->text, name),
-				    .apart = is_apart(h, name)};
+	struct harvest_process p = {.pid = pid, .apart = is_apart(h, name)};
 
 	have_nobody(h);
+	if (h->process.n >= PROCESSES)
+		return HARVEST_NOBODY;
+	snprintf(p.name, sizeof p.name, "%s", name);
 	vec_push(&h->process, p);
 	return (uint32_t)h->process.n - 1;
 }
 
-static void runs_add(struct harvest_runs *m, uint32_t event, struct hit new)
+static void runs_add(struct harvest *h, struct harvest_runs *m, uint32_t event,
+		     struct hit new)
 {
 	run *r = &m->fresh[event];
 
 	vec_push(r, new);
+	h->places++;
 	if (r->n < 2 * m->settled[event] + SETTLE)
 		return;
+	h->places -= r->n;
 	run_settle(r);
+	h->places += r->n;
 	m->settled[event] = r->n;
 }
 
@@ -73,8 +105,9 @@ static struct harvest_runs *runs_apart(struct harvest *h, const char *process,
 	uint32_t at = dict_get(&h->apart_at, key);
 
 	if (at == DICT_NONE) {
-		struct harvest_apart new = {.process = process,
-					    .image = image};
+		struct harvest_apart new = {
+			.process = intern_string(&h->text, process),
+			.image = image};
 
 		at = (uint32_t)h->apart.n;
 		dict_put(&h->apart_at, key, at);
@@ -98,9 +131,9 @@ static void place(struct harvest *h, uint32_t image, uint32_t process,
 {
 	const struct harvest_process *p = &h->process.at[process];
 
-	runs_add(&h->image.at[image].of, event, new);
+	runs_add(h, &h->image.at[image].of, event, new);
 	if (p->apart)
-		runs_add(runs_apart(h, p->name, image), event, new);
+		runs_add(h, runs_apart(h, p->name, image), event, new);
 }
 
 void harvest_samples(struct harvest *h, uint32_t image, uint32_t process,
@@ -169,10 +202,39 @@ static void settle_hit(void *settling, const struct made_hit *x, bool placed,
 static void settle(struct harvest *h, const struct harvest_maker *m)
 {
 	struct settling s = {h, m};
+	run *r;
 
-	maker_settle(m->is, settle_hit, &s);
-	if (m->is->dump.trouble.code)
-		h->trouble = m->is->dump.trouble;
+	maker_settle(m->is, &h->parser, settle_hit, &s);
+	for (size_t v = 0; v < EVENTS; v++) {
+		r = &h->image.at[m->by_address].of.fresh[v];
+		run_settle(r);
+		maker_name(m->is, &h->parser, r);
+	}
+	if (m->is->trouble.code)
+		h->trouble = m->is->trouble;
+}
+
+static int cheap_first(const void *a, const void *b)
+{
+	const struct harvest_maker *const *p = a, *const *q = b;
+
+	return (*p)->is->cost < (*q)->is->cost ? -1 :
+	       (*p)->is->cost > (*q)->is->cost;
+}
+
+/* one that takes long should keep none from its names but itself */
+static void settle_all(struct harvest *h)
+{
+	struct harvest_maker *turn[MAKERS];
+
+	for (size_t i = 0; i < h->maker.n; i++)
+		turn[i] = &h->maker.at[i];
+	qsort(turn, h->maker.n, sizeof *turn, cheap_first);
+	parser_turn(&h->parser, PARSING);
+	for (size_t i = 0; i < h->maker.n; i++)
+		settle(h, turn[i]);
+	parser_end(&h->parser);
+	h->waiting = 0;
 }
 
 void harvest_made(struct harvest *h, uint32_t image, const struct made_hit *x)
@@ -182,8 +244,7 @@ void harvest_made(struct harvest *h, uint32_t image, const struct made_hit *x)
 
 	count(h, x->process, x->event, x->count);
 	vec_push(&m->is->hit, *x);
-	if (maker_is_full(m->is))
-		settle(h, m);
+	h->waiting++;
 }
 
 /* those whose process is gone have nothing to tell any more */
@@ -199,6 +260,7 @@ static void forget_makers(struct harvest *h)
 			maker_free(m.is);
 			continue;
 		}
+		maker_forget_names(m.is);
 		dict_put(&h->maker_at, m.by_address, (uint32_t)n);
 		h->maker.at[n++] = m;
 	}
@@ -214,71 +276,23 @@ struct storing {
 	size_t event;
 };
 
-/* an image, and where what is told of it goes */
-struct naming {
-	struct store *s;
-	const struct stored_image *is;
-	int64_t image; /* its number; 0: nobody has asked for it yet */
-	struct err *e;
-};
-
-/* maker_each_name() */
-static int store_name(void *naming, const struct stored_procedure *p)
-{
-	struct naming *n = naming;
-
-	if (!n->image)
-		n->image = store_image(n->s, n->is, n->e);
-	return n->image < 0 ? -1 : store_procedure(n->s, n->image, p, n->e);
-}
-
-/* what lines of a map say of samples */
-static int store_mapped(const struct jit *j, const run *r, struct naming *n)
-{
-	const struct jit_procedure *last = NULL;
-	int result = 0;
-
-	for (size_t i = 0; !result && i < r->n; i++) {
-		const struct jit_procedure *p = jit_find(j, r->at[i].offset);
-		struct stored_procedure is;
-
-		if (!p || p == last)
-			continue;
-		last = p;
-		is = (struct stored_procedure){p->start, p->end, p->name};
-		result = store_name(n, &is);
-	}
-	return result;
-}
-
-/* what those who made the code say that it is; only where samples are */
-static int store_map(const struct harvest *h, const struct harvest_maker *m,
-		     struct naming *n)
-{
-	const struct harvest_image *image = &h->image.at[m->by_address];
-	int result = 0;
-	struct jit j;
-
-	if (m->is->map < 0)
-		return 0;
-	jit_read(&j, m->is->map);
-	for (size_t v = 0; !result && v < EVENTS; v++)
-		result = store_mapped(&j, &image->of.fresh[v], n);
-	jit_free(&j);
-	return result;
-}
-
+/* the names that samples need, as those who made the code have told */
 static int store_maker(const struct harvest *h, const struct harvest_maker *m,
 		       struct store *s, struct err *e)
 {
-	struct naming again = {.s = s, .e = e,
-			       .is = &h->image.at[m->by_place].is};
-	struct naming first = {.s = s, .e = e,
-			       .is = &h->image.at[m->by_address].is};
+	int64_t number[2] = {0};
 
-	return maker_each_name(m->is, true, store_name, &again) ||
-	       maker_each_name(m->is, false, store_name, &first) ||
-	       store_map(h, m, &first) ? -1 : 0;
+	for (size_t i = 0; i < m->is->name.n; i++) {
+		const struct made_name *x = &m->is->name.at[i];
+		uint32_t image = x->placed ? m->by_place : m->by_address;
+		int64_t *to = &number[x->placed];
+
+		if (!*to)
+			*to = store_image(s, &h->image.at[image].is, e);
+		if (*to < 0 || store_procedure(s, *to, &x->is, e))
+			return -1;
+	}
+	return 0;
 }
 
 static int store_makers(const struct harvest *h, struct store *s,
@@ -363,8 +377,7 @@ int harvest_store(struct harvest *h, struct store *s, int64_t epoch,
 	struct storing x = {.s = s, .epoch = epoch};
 	struct err also;
 
-	for (size_t i = 0; i < h->maker.n; i++)
-		settle(h, &h->maker.at[i]);
+	settle_all(h);
 	if (store_begin(s, e))
 		return -1;
 	if (!store_events(h, &x, event, events, e) &&
@@ -377,32 +390,24 @@ int harvest_store(struct harvest *h, struct store *s, int64_t epoch,
 	return -1;
 }
 
-static size_t runs_places(const struct harvest_runs *m)
-{
-	size_t n = 0;
-
-	for (size_t v = 0; v < EVENTS; v++)
-		n += m->fresh[v].n;
-	return n;
-}
-
 size_t harvest_places(const struct harvest *h)
 {
-	size_t n = 0;
+	return h->places + h->waiting;
+}
 
-	for (size_t i = 0; i < h->image.n; i++)
-		n += runs_places(&h->image.at[i].of);
-	for (size_t i = 0; i < h->apart.n; i++)
-		n += runs_places(&h->apart.at[i].of);
-	for (size_t i = 0; i < h->maker.n; i++)
-		n += h->maker.at[i].is->hit.n;
-	return n;
+bool harvest_is_full(const struct harvest *h)
+{
+	return h->places >= PLACES || h->waiting >= WAITING ||
+	       h->process.n >= PROCESSES || h->image.n >= IMAGES ||
+	       h->bytes >= BYTES;
 }
 
 static void runs_forget(struct harvest_runs *m)
 {
-	for (size_t v = 0; v < EVENTS; v++)
-		m->fresh[v].n = m->settled[v] = 0;
+	for (size_t v = 0; v < EVENTS; v++) {
+		vec_free(&m->fresh[v]);
+		m->settled[v] = 0;
+	}
 }
 
 void harvest_forget(struct harvest *h)
@@ -413,38 +418,43 @@ void harvest_forget(struct harvest *h)
 	for (size_t i = 0; i < h->apart.n; i++)
 		runs_forget(&h->apart.at[i].of);
 	for (size_t i = 0; i < h->maker.n; i++)
-		h->maker.at[i].is->hit.n = 0;
+		vec_free(&h->maker.at[i].is->hit);
+	h->places = h->waiting = 0;
 	for (size_t i = 0; i < h->process.n; i++)
 		memset(h->process.at[i].fresh, 0,
 		       sizeof h->process.at[i].fresh);
 }
 
-/* --- who is still there */
+/* --- what is still there */
+
+enum { NOT_KEPT = UINT32_MAX };
 
 struct harvest_kept {
-	struct harvest *h;
-	VEC(struct harvest_process) process;
+	struct harvest to;
+	const struct harvest *from;
+	uint32_t *number; /* by the one that it had; or NOT_KEPT */
 };
 
-uint32_t harvest_keep(struct harvest_kept *k, uint32_t process)
+uint32_t harvest_keep(struct harvest_kept *k, uint32_t image)
 {
-	if (process == HARVEST_NOBODY)
-		return HARVEST_NOBODY;
-	vec_push(&k->process, k->h->process.at[process]);
-	return (uint32_t)k->process.n - 1;
+	if (k->number[image] == NOT_KEPT)
+		k->number[image] = harvest_image(&k->to,
+						 &k->from->image.at[image].is);
+	return k->number[image];
 }
 
-void harvest_tidy(struct harvest *h,
-		  void (*keep)(void *arg, struct harvest_kept *k), void *arg)
+/* makers, with the images of what they make */
+static void keep_makers(struct harvest_kept *k)
 {
-	struct harvest_kept k = {.h = h};
+	for (size_t i = 0; i < k->from->maker.n; i++) {
+		struct harvest_maker m = k->from->maker.at[i];
 
-	have_nobody(h);
-	vec_push(&k.process, h->process.at[HARVEST_NOBODY]);
-	keep(arg, &k);
-	h->process.n = 0;
-	vec_append(&h->process, &k.process);
-	vec_free(&k.process);
+		m.by_address = harvest_keep(k, m.by_address);
+		m.by_place = harvest_keep(k, m.by_place);
+		dict_put(&k->to.maker_at, m.by_address,
+			 (uint32_t)k->to.maker.n);
+		vec_push(&k->to.maker, m);
+	}
 }
 
 static void runs_free(struct harvest_runs *m)
@@ -453,14 +463,13 @@ static void runs_free(struct harvest_runs *m)
 		vec_free(&m->fresh[v]);
 }
 
-void harvest_free(struct harvest *h)
+/* all but makers, which may have gone elsewhere, and who reads for them */
+static void free_rest(struct harvest *h)
 {
 	for (size_t i = 0; i < h->image.n; i++)
 		runs_free(&h->image.at[i].of);
 	for (size_t i = 0; i < h->apart.n; i++)
 		runs_free(&h->apart.at[i].of);
-	for (size_t i = 0; i < h->maker.n; i++)
-		maker_free(h->maker.at[i].is);
 	vec_free(&h->maker);
 	dict_free(&h->maker_at);
 	vec_free(&h->image);
@@ -469,4 +478,34 @@ void harvest_free(struct harvest *h)
 	vec_free(&h->process);
 	intern_free(&h->key);
 	intern_free(&h->text);
+}
+
+void harvest_tidy(struct harvest *h,
+		  void (*keep)(void *arg, struct harvest_kept *k), void *arg)
+{
+	struct harvest_kept k = {
+		.from = h, .number = mem_alloc(h->image.n * 4 + 4),
+		.to = {.names = h->names, .parser = h->parser,
+		       .trouble = h->trouble},
+	};
+
+	for (size_t i = 0; i < h->image.n; i++)
+		k.number[i] = NOT_KEPT;
+	have_unknown(&k.to);
+	if (h->image.n)
+		k.number[HARVEST_UNKNOWN] = HARVEST_UNKNOWN;
+	keep_makers(&k);
+	keep(arg, &k);
+	free_rest(h);
+	*h = k.to;
+	mem_free(k.number);
+	malloc_trim(0);
+}
+
+void harvest_free(struct harvest *h)
+{
+	for (size_t i = 0; i < h->maker.n; i++)
+		maker_free(h->maker.at[i].is);
+	parser_end(&h->parser);
+	free_rest(h);
 }

@@ -12,6 +12,8 @@
 #include "store/store.h"
 
 enum { HARVEST_NOBODY = 0 }; /* the process of samples that have none */
+enum { HARVEST_UNKNOWN = 0 }; /* the image of what is in none that is known */
+enum { HARVEST_NAME = 64 };   /* of a process */
 
 /* samples of an image */
 struct harvest_runs {
@@ -39,7 +41,7 @@ struct harvest_apart {
 
 struct harvest_process {
 	uint32_t pid;
-	const char *name;
+	char name[HARVEST_NAME];
 	uint64_t fresh[EVENTS]; /* samples */
 	bool apart; /* they are kept apart as well */
 };
@@ -54,21 +56,28 @@ struct harvest {
 	struct dict apart_at; /* by name, as it is kept, and image */
 	VEC(struct harvest_maker) maker;
 	struct dict maker_at; /* by the image by address */
+	struct parser parser; /* reads what they tell */
 	struct err trouble;   /* the last with what one of them tells */
 	uint64_t fresh[EVENTS]; /* samples of all */
+	size_t places;	      /* that samples are of */
+	size_t waiting;	      /* samples that makers keep */
+	size_t bytes;	      /* of paths */
 };
 
-/* the number of an image; all that makes it one is in `is` */
+/*
+ * The number of an image; all that makes it one is in `is`. HARVEST_UNKNOWN, if
+ * there are so many that no more can be kept.
+ */
 uint32_t harvest_image(struct harvest *h, const struct stored_image *is);
 /* who makes that image, of what is at addresses; NULL: nobody, or he is gone */
 struct maker *harvest_maker(const struct harvest *h, uint32_t image);
 /*
- * The same of a process of that name and number, who is new if need be; *image
- * is what he makes. NULL: there are too many.
+ * The same of a process of that name and number, new if need be; *image
+ * is what it makes. NULL: there are too many.
  */
 struct maker *harvest_new_maker(struct harvest *h, uint32_t pid,
 				const char *name, uint32_t *image);
-/* the number of somebody new */
+/* the number of somebody new; HARVEST_NOBODY, if there are too many */
 uint32_t harvest_process(struct harvest *h, uint32_t pid, const char *name);
 void harvest_samples(struct harvest *h, uint32_t image, uint32_t process,
 		     uint32_t event, struct hit new);
@@ -83,13 +92,19 @@ int harvest_store(struct harvest *h, struct store *s, int64_t epoch,
 		  struct err *e);
 /* the places that samples are of */
 size_t harvest_places(const struct harvest *h);
+/*
+ * Is there so much that it should be stored, or given up? What is kept is
+ * bounded by this, however many programs there are and whatever they do.
+ */
+bool harvest_is_full(const struct harvest *h);
 void harvest_forget(struct harvest *h);
 /*
- * Keeps only processes that keep() gets to see: it is called with a function
- * that gives one a new number. Requires: nothing is fresh.
+ * Keeps only images that keep() gets to see, with a function that gives one a
+ * new number, and no processes; memory is given back. Requires: nothing is
+ * fresh.
  */
 struct harvest_kept;
-uint32_t harvest_keep(struct harvest_kept *k, uint32_t process);
+uint32_t harvest_keep(struct harvest_kept *k, uint32_t image);
 void harvest_tidy(struct harvest *h,
 		  void (*keep)(void *arg, struct harvest_kept *k), void *arg);
 void harvest_free(struct harvest *h);

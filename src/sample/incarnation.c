@@ -1,10 +1,13 @@
 /* incarnation: see incarnation.h. */
 #include "sample/incarnation.h"
 
+#include "base/bisect.h"
 #include "sample/bpf/four_way.h"
 
 /* units of birth by which the record of a fork may be late: a second */
 enum { LATE = 64 };
+/* of a space; what maps over itself more often is not looked at in detail */
+enum { TORN_MOST = 1024 };
 
 static uint32_t birth_at(uint64_t time)
 {
@@ -15,7 +18,7 @@ void past_end(struct past *p, struct space *s)
 {
 	struct space over = *s;
 
-	if (!p->kept || !s->process) {
+	if (!p->kept || !*s->name) {
 		space_clear(s);
 		return;
 	}
@@ -89,16 +92,22 @@ static bool agree(const struct mapping *a, const struct mapping *b)
 void past_tear(struct past *p, struct space *s, const struct mapping *m,
 	       uint64_t time)
 {
+	size_t i;
+
 	if (!p->kept)
 		return;
-	for (size_t i = 0; i < s->map.n; i++) {
+	bisect(i, s->map.n, s->map.at[i].end <= m->start);
+	for (; i < s->map.n && s->map.at[i].start < m->end; i++) {
 		struct torn t = {covered(&s->map.at[i], m), time,
 				 p->generation};
 
 		if (t.was.start >= t.was.end || agree(&t.was, m))
 			continue;
-		vec_push(&s->torn, t);
 		p->tore = true;
+		if (s->torn.n < TORN_MOST)
+			vec_push(&s->torn, t);
+		else
+			s->blurred = p->generation + 1;
 	}
 }
 
@@ -106,7 +115,9 @@ void past_tear(struct past *p, struct space *s, const struct mapping *m,
 const struct mapping *past_look(const struct space *s, uint64_t addr,
 				uint64_t from, uint64_t to, bool *torn)
 {
-	*torn = false;
+	*torn = s->blurred;
+	if (*torn)
+		return NULL;
 	for (size_t i = 0; i < s->torn.n; i++) {
 		const struct torn *t = &s->torn.at[i];
 
@@ -160,6 +171,10 @@ static void mend(const struct past *p, struct space *s)
 		if (past_has_samples(p, s->torn.at[i].until))
 			s->torn.at[n++] = s->torn.at[i];
 	s->torn.n = n;
+	if (!n)
+		vec_free(&s->torn);
+	if (s->blurred && !past_has_samples(p, s->blurred - 1))
+		s->blurred = 0;
 }
 
 void past_turn(struct past *p, struct spaces *s)

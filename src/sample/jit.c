@@ -7,120 +7,153 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bisect.h"
+#include "base/regular.h"
 #include "sample/proc.h"
 
 enum {
-	SIZE_MOST = 256 << 20, /* of the file */
-	BEFORE_MOST = 64,      /* procedures that an address may be behind */
+	SIZE_MOST = 256 << 20, /* bytes of the file that are read */
+	PIECE = 64 << 10,      /* at a time: no line is longer */
+	NAME_MOST = 512,
 };
 
-/*
- * A file in /tmp may be anybody's: it must be of who the process is, a plain
- * file, and not somewhere else. *owner: who that is, if the process is there.
- */
-static int open_trusted(const char *path, const uid_t *owner)
-{
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat s;
+/* --- opening */
 
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, &s) && S_ISREG(s.st_mode) && s.st_size <= SIZE_MOST &&
-	    (!owner || s.st_uid == *owner))
+/* as the process sees /tmp, or as we do once it is gone */
+int jit_open(uint32_t pid, bool gone)
+{
+	char path[64];
+	struct stat owner = {.st_uid = geteuid()}, s;
+	struct err e;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%" PRIu32, pid);
+	gone = gone || stat(path, &owner);
+	if (gone)
+		snprintf(path, sizeof path, "/tmp/perf-%" PRIu32 ".map", pid);
+	else
+		snprintf(path, sizeof path, "/proc/%" PRIu32 "/root/tmp/perf-%"
+			 PRIu32 ".map", pid, proc_own_number(pid));
+	fd = regular_open(path, O_NOFOLLOW, &s, &e);
+	if (fd < 0 || (s.st_uid == owner.st_uid && s.st_nlink == 1))
 		return fd;
 	close(fd);
 	return -1;
 }
 
-/* as the process sees /tmp, or as we do once it is gone */
-int jit_open(uint32_t pid)
-{
-	char path[64];
-	struct stat s;
+/* --- reading */
 
-	snprintf(path, sizeof path, "/proc/%" PRIu32, pid);
-	if (stat(path, &s)) {
-		snprintf(path, sizeof path, "/tmp/perf-%" PRIu32 ".map", pid);
-		return open_trusted(path, NULL);
-	}
-	snprintf(path, sizeof path, "/proc/%" PRIu32 "/root/tmp/perf-%" PRIu32
-		 ".map", pid, proc_own_number(pid));
-	return open_trusted(path, &s.st_uid);
-}
+/* what the latest line that has an address says, and where its name is */
+struct found {
+	uint64_t start, end;
+	uint64_t name, name_size;
+};
 
-static int by_start(const void *a, const void *b)
-{
-	const struct jit_procedure *p = a, *q = b;
-
-	if (p->start != q->start)
-		return p->start < q->start ? -1 : 1;
-	return p->line > q->line ? -1 : p->line < q->line;
-}
+/* a file while it is read */
+struct reading {
+	int fd;
+	const uint64_t *address;
+	struct found *of; /* each address */
+	size_t n;
+};
 
 /* "START SIZE NAME"; what is no such line is nobody's */
-static bool read_line(char *line, struct jit_procedure *p)
+static bool read_line(const char *line, uint64_t at, struct found *f)
 {
+	const char *name;
 	char *end;
 	uint64_t size;
 
 	errno = 0;
-	p->start = strtoull(line, &end, 16);
+	f->start = strtoull(line, &end, 16);
 	if (end == line || *end != ' ')
 		return false;
-	line = end + 1;
-	size = strtoull(line, &end, 16);
-	if (end == line || *end != ' ' || errno || !size ||
-	    __builtin_add_overflow(p->start, size, &p->end))
+	name = end + 1;
+	size = strtoull(name, &end, 16);
+	if (end == name || *end != ' ' || errno || !size ||
+	    __builtin_add_overflow(f->start, size, &f->end))
 		return false;
-	end[1 + strcspn(end + 1, "\n")] = 0;
-	p->name = end + 1;
-	return *p->name;
+	f->name = at + (uint64_t)(end + 1 - line);
+	f->name_size = strlen(end + 1);
+	return f->name_size;
 }
 
-void jit_read(struct jit *j, int map)
+/* the line is of all addresses that it has */
+static void take_line(const struct reading *r, const char *line, uint64_t at)
 {
-	int fd = dup(map);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "re");
-	struct jit_procedure p;
-	char *line = NULL;
-	size_t room = 0, n = 0;
-
-	*j = (struct jit){0};
-	if (f)
-		rewind(f);
-	else if (fd >= 0)
-		close(fd);
-	while (f && getline(&line, &room, f) > 0) {
-		n++;
-		if (!read_line(line, &p))
-			continue;
-		p.line = n;
-		p.name = arena_string(&j->text, p.name, strlen(p.name));
-		vec_push(&j->v, p);
-	}
-	free(line);
-	if (f)
-		fclose(f);
-	mem_sort(j->v.at, j->v.n, sizeof *j->v.at, by_start);
-}
-
-const struct jit_procedure *jit_find(const struct jit *j, uint64_t address)
-{
-	const struct jit_procedure *best = NULL;
+	struct found f;
 	size_t i;
 
-	bisect(i, j->v.n, j->v.at[i].start <= address);
-	for (size_t k = 0; i-- && k < BEFORE_MOST; k++) {
-		const struct jit_procedure *p = &j->v.at[i];
+	if (!read_line(line, at, &f))
+		return;
+	bisect(i, r->n, r->address[i] < f.start);
+	for (; i < r->n && r->address[i] < f.end; i++)
+		r->of[i] = f;
+}
 
-		if (address < p->end && (!best || p->line > best->line))
-			best = p;
+/* all whole lines of a piece; how many bytes that is */
+static size_t take_lines(const struct reading *r, char *piece, size_t n,
+			 uint64_t at)
+{
+	char *line = piece, *end;
+
+	while ((end = memchr(line, '\n', n - (size_t)(line - piece)))) {
+		*end = 0;
+		take_line(r, line, at + (uint64_t)(line - piece));
+		line = end + 1;
 	}
-	return best;
+	return (size_t)(line - piece);
+}
+
+static void read_all(const struct reading *r)
+{
+	char *piece = mem_alloc(PIECE + 1);
+	uint64_t at = 0;
+	size_t had;
+	ssize_t n;
+
+	while (at < SIZE_MOST &&
+	       (n = pread(r->fd, piece, PIECE, (off_t)at)) > 0) {
+		had = take_lines(r, piece, (size_t)n, at);
+		if (!had && n < PIECE) {
+			piece[n] = 0; /* the last one, without its end */
+			take_line(r, piece, at);
+		}
+		/* a line that does not fit is nobody's */
+		at += had ? had : (size_t)n;
+	}
+	mem_free(piece);
+}
+
+/* the name, as far as it fits */
+static const char *name_of(struct jit *j, int fd, const struct found *f)
+{
+	char name[NAME_MOST];
+	size_t room = f->name_size < NAME_MOST ? f->name_size : NAME_MOST;
+	ssize_t n = pread(fd, name, room, (off_t)f->name);
+
+	return arena_string(&j->text, name, n > 0 ? (size_t)n : 0);
+}
+
+void jit_read(struct jit *j, int fd, const uint64_t *address, size_t n)
+{
+	struct reading r = {fd, address, NEW_ARRAY(struct found, n), n};
+	uint64_t last = 0;
+
+	*j = (struct jit){0};
+	read_all(&r);
+	for (size_t i = 0; i < n; i++) {
+		struct jit_procedure p = {r.of[i].start, r.of[i].end, NULL};
+
+		if (!r.of[i].name || r.of[i].name == last)
+			continue;
+		last = r.of[i].name;
+		p.name = name_of(j, fd, &r.of[i]);
+		vec_push(&j->v, p);
+	}
+	mem_free(r.of);
 }
 
 void jit_free(struct jit *j)

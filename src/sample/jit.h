@@ -16,20 +16,25 @@
 struct jit_procedure {
 	uint64_t start, end;
 	const char *name;
-	size_t line; /* where in the file it is told */
 };
 
 struct jit {
-	VEC(struct jit_procedure) v; /* by start, the last line first */
+	VEC(struct jit_procedure) v; /* each once */
 	struct arena text;
 };
 
-/* a descriptor of the file, for jit_read(); -1: the process does not tell */
-int jit_open(uint32_t pid);
-/* what it has told so far */
-void jit_read(struct jit *j, int fd);
-/* what is at the address, by the latest line that says so, or NULL */
-const struct jit_procedure *jit_find(const struct jit *j, uint64_t address);
+/*
+ * A descriptor of the file, for jit_read(); -1: the process does not tell. The
+ * file has to be of the process's user. Who is gone (`gone`) has none that is
+ * known: then only what is ours is believed.
+ */
+int jit_open(uint32_t pid, bool gone);
+/*
+ * What it has told so far of addresses, n in order: of each by the latest line
+ * that has it. Memory is taken for addresses, not for lines, of which there may
+ * be any number.
+ */
+void jit_read(struct jit *j, int fd, const uint64_t *address, size_t n);
 void jit_free(struct jit *j);
 
 #endif

@@ -1,7 +1,6 @@
 /* jitdump: see jitdump.h. */
 #include "sample/jitdump.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -13,6 +12,7 @@
 
 #include "base/bisect.h"
 #include "base/bytes.h"
+#include "base/regular.h"
 
 enum {
 	MAGIC = 0x4a695444,
@@ -43,44 +43,43 @@ bool jitdump_is(const char *path)
 /* --- opening */
 
 /* as the process sees it, or as we do once it is gone */
-static int open_there(uint32_t pid, const char *path)
+static int open_there(uint32_t pid, const char *path, bool gone,
+		      struct stat *file, struct err *e)
 {
-	const int how = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 	char there[PATH_MAX + 32];
-	int fd;
 
 	snprintf(there, sizeof there, "/proc/%" PRIu32 "/root%s", pid, path);
-	fd = open(there, how);
-	return fd >= 0 || (errno != ENOENT && errno != ESRCH) ? fd :
-								open(path, how);
+	return regular_open(gone ? path : there, O_NOFOLLOW, file, e);
 }
 
 /* a process may map what it reads, but only what is its own is its word */
-static const char *distrust(int fd, uint32_t pid, uint64_t inode)
+static const char *distrust(const struct stat *file, const struct stat *owner,
+			    uint64_t inode)
 {
-	char path[32];
-	struct stat file, owner;
-
-	if (fstat(fd, &file) || !S_ISREG(file.st_mode))
-		return "not a plain file";
-	if (file.st_ino != inode)
+	if (file->st_ino != inode)
 		return "another file than the process has mapped";
-	snprintf(path, sizeof path, "/proc/%" PRIu32, pid);
-	if (!stat(path, &owner) && owner.st_uid != file.st_uid)
+	if (owner->st_uid != file->st_uid)
 		return "not of the user whose process has mapped it";
 	return NULL;
 }
 
 int jitdump_open(struct jitdump *d, uint32_t pid, const char *path,
-		 uint64_t inode, struct err *e)
+		 uint64_t inode, bool gone, struct err *e)
 {
+	struct stat owner = {.st_uid = geteuid()}, file;
 	const char *why;
+	char process[32];
+	struct err why_not;
 
-	*d = (struct jitdump){.fd = open_there(pid, path), .inode = inode};
+	snprintf(process, sizeof process, "/proc/%" PRIu32, pid);
+	gone = gone || stat(process, &owner);
+	*d = (struct jitdump){.fd = open_there(pid, path, gone, &file,
+					       &why_not),
+			      .inode = inode};
 	if (d->fd < 0)
-		return err_set(e, ERR_INPUT, "%s: names of code are not read: "
-			       "%s", path, strerror(errno));
-	why = distrust(d->fd, pid, inode);
+		return err_set(e, ERR_INPUT, "names of code are not read: %s",
+			       why_not.text);
+	why = distrust(&file, &owner, inode);
 	if (!why) {
 		d->path = mem_alloc(strlen(path) + 1);
 		strcpy(d->path, path);

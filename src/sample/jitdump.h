@@ -62,10 +62,11 @@ struct jitdump {
 bool jitdump_is(const char *path);
 /*
  * Opens what a process has mapped, by the path that it has for it; -1: it is
- * not there any more, another file, or of another user.
+ * not there any more, another file, or of another user. Of a process that is
+ * gone the user is not known: then it has to be ours.
  */
 int jitdump_open(struct jitdump *d, uint32_t pid, const char *path,
-		 uint64_t inode, struct err *e);
+		 uint64_t inode, bool gone, struct err *e);
 /*
  * Takes what has been added; over: its writer is gone, and what is not whole
  * never will be. What is wrong is in d->trouble; what was before that counts.

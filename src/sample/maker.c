@@ -1,14 +1,16 @@
 /* maker: see maker.h. */
 #include "sample/maker.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "sample/parse.h"
 #include "sample/proc.h"
 
 enum {
-	HITS = 1 << 16,	    /* that wait: three megabytes */
-	NAMELESS = 1 << 14, /* addresses that may get a name later */
+	NAMELESS = 1 << 12, /* addresses that may get a name later */
+	NAME_BYTES = 2 << 20, /* of names that wait to be stored */
 };
 
 struct maker *maker_new(uint32_t pid)
@@ -27,37 +29,93 @@ void maker_map(struct maker *m, int fd)
 }
 
 /* a program maps it once; who executes another may begin a new one */
-int maker_dump(struct maker *m, const char *path, uint64_t inode,
+int maker_dump(struct maker *m, const char *path, uint64_t inode, bool gone,
 	       struct err *e)
 {
 	if (m->dump.fd >= 0 && m->dump.inode == inode)
 		return 0;
 	jitdump_close(&m->dump);
-	return jitdump_open(&m->dump, m->pid, path, inode, e);
+	m->looked = false;
+	return jitdump_open(&m->dump, m->pid, path, inode, gone, e);
 }
 
-bool maker_is_full(const struct maker *m)
+/* --- what another process reads for us */
+
+/* the answer about a file; false: there is none, or no time for one */
+static bool ask(struct maker *m, struct parser *p, int fd,
+		const buffer *question, buffer *answer)
 {
-	return m->hit.n >= HITS;
+	uint64_t began = sandbox_clock();
+	bool good;
+
+	if (!parser_has_time(p))
+		return false;
+	good = parser_ask(p, fd, question, answer);
+	m->cost = sandbox_clock() - began;
+	if (!good)
+		err_set(&m->trouble, ERR_INPUT, "names of code that process %"
+			PRIu32 " makes are not read any more: what it tells "
+			"took too long, or too much memory", m->pid);
+	return good;
 }
 
-static void settle_one(struct maker *m, const struct made_hit *x,
-		       void (*fn)(void *arg, const struct made_hit *x,
-				  bool placed, uint64_t offset), void *arg)
+/* as they are in an answer; no more than there is room for */
+static void take_names(struct maker *m, struct bytes *b)
 {
-	struct jitdump_code *c = jitdump_find(&m->dump, x->address, x->from,
-					      x->to);
+	uint64_t n = bytes_uint(b, 8);
 
-	if (c && !c->alone) {
-		c->by_place = true;
-		fn(arg, x, true, x->address - c->start + c->place);
-		return;
+	for (; n && bytes_left(b) && !b->bad; n--) {
+		struct made_name x = {.placed = bytes_u8(b)};
+		char *name;
+
+		x.is.start = bytes_uint(b, 8);
+		x.is.end = bytes_uint(b, 8);
+		name = parse_take_text(b, PARSE_NAME);
+		m->text_size += strlen(name) + sizeof x;
+		if (*name && x.is.start < x.is.end && x.is.end <= INT64_MAX &&
+		    m->text_size < NAME_BYTES) {
+			x.is.name = arena_string(&m->text, name, strlen(name));
+			vec_push(&m->name, x);
+		}
+		mem_free(name);
 	}
-	if (c)
-		c->by_address = true;
-	else if (m->nameless.n < NAMELESS)
-		vec_push(&m->nameless, x->address);
-	fn(arg, x, false, x->address);
+}
+
+void maker_name(struct maker *m, struct parser *p, const run *r)
+{
+	buffer question = {0}, answer = {0};
+	struct bytes b;
+
+	if (m->map < 0 || !r->n)
+		return;
+	buffer_uint(&question, 1, PARSE_MAP);
+	buffer_uint(&question, 8, r->n);
+	for (size_t i = 0; i < r->n; i++)
+		buffer_uint(&question, 8, r->at[i].offset);
+	if (ask(m, p, m->map, &question, &answer)) {
+		b = bytes_window(answer.at, answer.n, 0);
+		take_names(m, &b);
+	} else if (m->trouble.code) {
+		maker_map(m, -1);
+	}
+	vec_free(&question);
+	vec_free(&answer);
+}
+
+static void put_question(const struct maker *m, buffer *q)
+{
+	buffer_uint(q, 1, PARSE_DUMP);
+	parse_put_text(q, m->dump.path, PARSE_PATH);
+	buffer_uint(q, 1, !proc_is_alive(m->pid));
+	buffer_uint(q, 8, m->nameless.n);
+	buffer_bytes(q, m->nameless.at, m->nameless.n * 8);
+	buffer_uint(q, 8, m->hit.n);
+	for (size_t i = 0; i < m->hit.n; i++) {
+		const struct made_hit *x = &m->hit.at[i];
+		struct parse_sample s = {x->address, x->from, x->to};
+
+		buffer_bytes(q, &s, sizeof s);
+	}
 }
 
 static int by_value(const void *a, const void *b)
@@ -67,63 +125,90 @@ static int by_value(const void *a, const void *b)
 	return *p < *q ? -1 : *p > *q;
 }
 
-/* who has a name by now, or will have none; each is there once */
-static void name_late(struct maker *m)
+/* what has no name is asked for again; each is there once */
+static void remember(struct maker *m, uint64_t address)
 {
 	size_t n = 0;
 
-	mem_sort(m->nameless.at, m->nameless.n, sizeof *m->nameless.at,
-		 by_value);
-	for (size_t i = 0; i < m->nameless.n; i++) {
-		uint64_t address = m->nameless.at[i];
-		struct jitdump_code *c = jitdump_find(&m->dump, address,
-						      UINT64_MAX, UINT64_MAX);
-
-		if (c && c->alone)
-			c->by_address = true;
-		else if (!c && (!n || m->nameless.at[n - 1] != address))
-			m->nameless.at[n++] = address;
-	}
+	vec_push(&m->nameless, address);
+	if (m->nameless.n < 2 * NAMELESS)
+		return;
+	mem_sort(m->nameless.at, m->nameless.n, sizeof address, by_value);
+	for (size_t i = 0; i < m->nameless.n && n < NAMELESS; i++)
+		if (!n || m->nameless.at[n - 1] != m->nameless.at[i])
+			m->nameless.at[n++] = m->nameless.at[i];
 	m->nameless.n = n;
 }
 
-void maker_settle(struct maker *m,
+static void take_nameless(struct maker *m, struct bytes *b)
+{
+	uint64_t n = bytes_uint(b, 8);
+
+	m->nameless.n = 0;
+	for (; n && bytes_left(b) >= 8; n--)
+		remember(m, bytes_uint(b, 8));
+}
+
+/* trouble is told once, by the reader or by who could not ask it */
+static void take_trouble(struct maker *m, struct bytes *b)
+{
+	char *text = parse_take_text(b, PARSE_NAME);
+
+	if (*text)
+		err_set(&m->trouble, ERR_INPUT, "%s", text);
+	mem_free(text);
+}
+
+void maker_settle(struct maker *m, struct parser *p,
 		  void (*fn)(void *arg, const struct made_hit *x, bool placed,
 			     uint64_t offset), void *arg)
 {
-	jitdump_read(&m->dump, !proc_is_alive(m->pid));
-	name_late(m);
-	for (size_t i = 0; i < m->hit.n; i++)
-		settle_one(m, &m->hit.at[i], fn, arg);
+	buffer question = {0}, answer = {0};
+	bool asked = false;
+	struct bytes b;
+
+	if (m->dump.fd >= 0 && (m->hit.n || m->nameless.n || !m->looked)) {
+		m->looked = true;
+		put_question(m, &question);
+		asked = ask(m, p, m->dump.fd, &question, &answer);
+	}
+	b = bytes_window(answer.at, asked ? answer.n : 0, 0);
+	if (asked) {
+		take_trouble(m, &b);
+		take_nameless(m, &b);
+	}
+	for (size_t i = 0; i < m->hit.n; i++) {
+		const struct made_hit *x = &m->hit.at[i];
+		uint8_t how = asked ? bytes_u8(&b) : 2;
+		uint64_t offset = asked ? bytes_uint(&b, 8) : x->address;
+		bool good = asked && !b.bad && offset <= INT64_MAX;
+
+		fn(arg, x, good && how == 1, good ? offset : x->address);
+		if (!good || how == 2)
+			remember(m, x->address);
+	}
+	if (asked)
+		take_names(m, &b);
+	else if (m->trouble.code)
+		jitdump_close(&m->dump);
 	m->hit.n = 0;
+	vec_free(&question);
+	vec_free(&answer);
 }
 
-int maker_each_name(const struct maker *m, bool placed,
-		    int (*fn)(void *arg, const struct stored_procedure *p),
-		    void *arg)
+void maker_forget_names(struct maker *m)
 {
-	char name[JITDUMP_NAME];
-	int result = 0;
-
-	for (size_t i = 0; !result && i < m->dump.code.n; i++) {
-		const struct jitdump_code *c = &m->dump.code.at[i];
-		uint64_t start = placed ? c->place : c->start;
-		struct stored_procedure p = {start, start + c->end - c->start,
-					     name};
-
-		if ((placed ? c->by_place : c->by_address) &&
-		    jitdump_name(&m->dump, c, name))
-			result = fn(arg, &p);
-	}
-	return result;
+	vec_free(&m->name);
+	arena_free(&m->text);
+	m->text_size = 0;
 }
 
 void maker_free(struct maker *m)
 {
 	jitdump_close(&m->dump);
-	if (m->map >= 0)
-		close(m->map);
+	maker_map(m, -1);
 	vec_free(&m->hit);
 	vec_free(&m->nameless);
+	maker_forget_names(m);
 	mem_free(m);
 }

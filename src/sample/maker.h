@@ -3,17 +3,18 @@
  * /tmp/perf-PID.map (jit.h), in a jitdump (jitdump.h), or both.
  *
  * Both are opened while the process is there, as it sees them, and read when
- * samples are stored: it may tell late. Samples wait here until then, with
- * their time, if there is a dump. Of code that was always alone at its
- * addresses they are kept by address; of code that took the place of other
- * code, or whose place was taken, by where it is in the dump. What was not told
- * in time has no name, but gets one with a later write, if it can only be that
- * one.
+ * samples are stored, by another process (parser.h): it may tell late. Samples
+ * wait here until then, with their time, if there is a dump. Of code that was
+ * always alone at its addresses they are kept by address; of code that took the
+ * place of other code, or whose place was taken, by where it is in the dump.
+ * What was not told in time has no name, but gets one with a later write, if it
+ * can only be that one.
  */
 #ifndef SAMPLE_MAKER_H
 #define SAMPLE_MAKER_H
 
 #include "sample/jitdump.h"
+#include "sample/parser.h"
 #include "store/store.h"
 
 struct made_hit {
@@ -22,33 +23,44 @@ struct made_hit {
 	uint32_t event, process;
 };
 
+/* a procedure that has samples, of the image by address or the other */
+struct made_name {
+	struct stored_procedure is;
+	bool placed;
+};
+
 struct maker {
 	uint32_t pid;
 	int map; /* the descriptor of the first kind, or -1 */
-	struct jitdump dump;
+	struct jitdump dump; /* of which only what opening it has found */
 	VEC(struct made_hit) hit; /* that wait */
 	VEC(uint64_t) nameless;	  /* addresses of samples that have none */
+	VEC(struct made_name) name; /* that are not stored yet */
+	struct arena text;	  /* of names */
+	size_t text_size;
+	bool looked; /* at the dump: what is wrong with it is told anyway */
+	uint64_t cost; /* milliseconds that it took to read what it told */
+	struct err trouble; /* why it is not believed any more */
 };
 
 struct maker *maker_new(uint32_t pid);
 /* it tells in the first way: the descriptor is the maker's from now on */
 void maker_map(struct maker *m, int fd);
 /* it has mapped a dump, by that name; -1: which is not to be read */
-int maker_dump(struct maker *m, const char *path, uint64_t inode,
+int maker_dump(struct maker *m, const char *path, uint64_t inode, bool gone,
 	       struct err *e);
-/* room for samples that wait is limited */
-bool maker_is_full(const struct maker *m);
 /*
- * Reads what there is by now, and tells for each sample where it is: at an
- * offset of the image by address or, placed, of the other one.
+ * Reads what the dump has by now, and tells for each sample where it is: at an
+ * offset of the image by address or, placed, of the other one. Names that they
+ * need are in m->name then.
  */
-void maker_settle(struct maker *m,
+void maker_settle(struct maker *m, struct parser *p,
 		  void (*fn)(void *arg, const struct made_hit *x, bool placed,
 			     uint64_t offset), void *arg);
-/* the names that samples need, of one of the two, by the dump; 0, or fn's */
-int maker_each_name(const struct maker *m, bool placed,
-		    int (*fn)(void *arg, const struct stored_procedure *p),
-		    void *arg);
+/* the same of names in the map, of samples at addresses; requires: in order */
+void maker_name(struct maker *m, struct parser *p, const run *r);
+/* names are stored */
+void maker_forget_names(struct maker *m);
 void maker_free(struct maker *m);
 
 #endif

@@ -9,14 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
-#include "elf/needs.h"
+#include "base/regular.h"
+#include "sample/parse.h"
 
 enum { NAME = 64 };
 
 bool proc_each_map(uint32_t pid,
-		   void (*fn)(void *arg, const struct proc_map *m), void *arg)
+		   void (*fn)(void *arg, struct proc_map *m), void *arg)
 {
 	char path[NAME], line[PATH_MAX + 128], name[PATH_MAX];
 	char device[16], inode[32], file[NAME];
@@ -104,40 +105,88 @@ uint32_t proc_own_number(uint32_t pid)
 	return own;
 }
 
-/* by way of the process: its files may be others than ours of that name */
-static void read_build_id(uint32_t pid, const struct proc_map *m,
-			  struct stored_image *is)
+/*
+ * What a process has mapped, by way of the mapping itself, which finds what
+ * has been deleted, too, or by way of its files: these may be others than ours
+ * of that name, and others by now than it has mapped. -1: it is not to be had.
+ */
+static int open_mapped(uint32_t pid, const struct proc_map *m, struct stat *s)
 {
 	char path[NAME + PATH_MAX];
-	struct needs n;
 	struct err e;
+	int fd;
 
+	snprintf(path, sizeof path, "/proc/%" PRIu32 "/map_files/%" PRIx64
+		 "-%" PRIx64, pid, m->start, m->end);
+	fd = regular_open(path, 0, s, &e);
+	if (fd >= 0)
+		return fd;
 	snprintf(path, sizeof path, "/proc/%" PRIu32 "/root%s", pid, m->name);
-	if (needs_read(&n, path, &e))
-		return;
-	if (n.build_id_len <= sizeof is->build_id) {
-		is->build_id_len = n.build_id_len;
-		memcpy(is->build_id, n.build_id, n.build_id_len);
-	}
-	needs_free(&n);
+	fd = regular_open(path, 0, s, &e);
+	if (fd < 0 || s->st_ino == m->inode)
+		return fd;
+	close(fd);
+	return -1;
 }
 
-void proc_build_id(struct proc_ids *ids, uint32_t pid,
-		   const struct proc_map *m, struct stored_image *is)
+static void read_build_id(struct parser *p, int fd, struct stored_image *is)
 {
+	buffer question = {0}, answer = {0};
+	struct bytes b;
+	const uint8_t *id;
+	uint64_t n;
+
+	buffer_uint(&question, 1, PARSE_BUILD_ID);
+	if (parser_has_time(p) && parser_ask(p, fd, &question, &answer)) {
+		b = bytes_window(answer.at, answer.n, 0);
+		n = bytes_uint(&b, 8);
+		id = n <= sizeof is->build_id ? bytes_take(&b, n) : NULL;
+		if (id) {
+			memcpy(is->build_id, id, n);
+			is->build_id_len = (uint32_t)n;
+		}
+	}
+	vec_free(&question);
+	vec_free(&answer);
+}
+
+/* what can be known of it by now */
+static struct proc_id read_id(struct parser *p, uint32_t pid,
+			      const struct proc_map *m)
+{
+	struct proc_id id = {.is.file.inode = m->inode & INT64_MAX};
+	struct stat s;
+	int fd = open_mapped(pid, m, &s);
+
+	id.is.has_file = true;
+	if (fd < 0)
+		return id;
+	id.is.file = file_id_of(&s);
+	id.deleted = !s.st_nlink;
+	read_build_id(p, fd, &id.is);
+	id.is.has_file = !id.is.build_id_len;
+	close(fd);
+	return id;
+}
+
+void proc_identify(struct proc_ids *ids, struct parser *p, uint32_t pid,
+		   struct proc_map *m, struct stored_image *is)
+{
+	static const char gone[] = " (deleted)";
+	size_t n = strlen(m->name), k = strlen(gone);
 	char key[NAME + PATH_MAX];
+	const char *path = is->path;
 	uint32_t i;
 
 	snprintf(key, sizeof key, "%s %s", m->file, m->name);
 	i = intern(&ids->key, key);
-	if (i == ids->v.n) {
-		struct stored_image new = {0};
-
-		read_build_id(pid, m, &new);
-		vec_push(&ids->v, new);
-	}
-	is->build_id_len = ids->v.at[i].build_id_len;
-	memcpy(is->build_id, ids->v.at[i].build_id, sizeof is->build_id);
+	if (i == ids->v.n)
+		vec_push(&ids->v, read_id(p, pid, m));
+	*is = ids->v.at[i].is;
+	is->path = path;
+	/* one build has one name, whether it has been replaced or not */
+	if (ids->v.at[i].deleted && n > k && !strcmp(m->name + n - k, gone))
+		m->name[n - k] = 0;
 }
 
 void proc_file(uint32_t pid, const char *path, uint64_t inode,

@@ -8,19 +8,20 @@
 #include <stdbool.h>
 
 #include "base/intern.h"
+#include "sample/parser.h"
 #include "store/store.h"
 
 /* memory of a process that may be executed */
 struct proc_map {
 	uint64_t start, end, offset;
-	const char *name; /* "" of memory that nobody has named */
+	char *name; /* "" of memory that nobody has named */
 	const char *file; /* which of all files it is: device and inode */
 	uint64_t inode;
 };
 
 /* false: there is no such process, or it is not ours to know */
 bool proc_each_map(uint32_t pid,
-		   void (*fn)(void *arg, const struct proc_map *m), void *arg);
+		   void (*fn)(void *arg, struct proc_map *m), void *arg);
 enum { PROC_NAME = 64 };
 /* the process's name, as the kernel shortens it; false: it is gone */
 bool proc_name(uint32_t pid, char name[PROC_NAME]);
@@ -31,15 +32,24 @@ bool proc_is_alive(uint32_t pid);
 /* the number that a process has for itself, in its own namespace */
 uint32_t proc_own_number(uint32_t pid);
 
-/* build-ids of files that were asked for; each is read once */
-struct proc_ids {
-	struct intern key;
-	VEC(struct stored_image) v; /* of which the build-id is used */
+/* which files these are that were asked for; each is read once */
+struct proc_id {
+	struct stored_image is; /* of which build-id and file are used */
+	bool deleted;
 };
 
-/* sets the build-id of what a process has mapped there; none if unknown */
-void proc_build_id(struct proc_ids *ids, uint32_t pid,
-		   const struct proc_map *m, struct stored_image *is);
+struct proc_ids {
+	struct intern key;
+	VEC(struct proc_id) v;
+};
+
+/*
+ * Sets which image it is that a process has mapped: by its build-id or, if
+ * it has none or cannot be read, by its file. The name of one that has been
+ * deleted is what it was called before.
+ */
+void proc_identify(struct proc_ids *ids, struct parser *p, uint32_t pid,
+		   struct proc_map *m, struct stored_image *is);
 /*
  * Sets which file it is that a process has mapped, by its path, one without a
  * build-id. What has that path by now may be another one: then only the number

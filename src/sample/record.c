@@ -13,6 +13,7 @@
 enum {
 	ROUND = 100,	/* milliseconds between looks at the rings */
 	FLUSH = 5,	/* seconds between writes to the database */
+	KEPT = 1 << 20,	/* places with samples that cannot be written */
 };
 
 struct recording {
@@ -41,9 +42,15 @@ static int flush(struct recording *x)
 		.period = x->event.period,
 	};
 
-	x->failed = harvest_store(&x->collector.harvest, &x->store, x->epoch,
-				  &v, 1, &x->err) ||
-		    store_epoch_end(&x->store, x->epoch, now(), &x->err);
+	/* readers who keep us from it have their moment, not more */
+	for (int i = 0; i < 2; i++) {
+		x->failed = harvest_store(&x->collector.harvest, &x->store,
+					  x->epoch, &v, 1, &x->err) ||
+			    store_epoch_end(&x->store, x->epoch, now(),
+					    &x->err);
+		if (!x->failed || !x->store.blocked)
+			break;
+	}
 	return x->failed ? -1 : 0;
 }
 
@@ -56,10 +63,14 @@ static void *follow(void *recording)
 	while (!__atomic_load_n(&x->over, __ATOMIC_ACQUIRE)) {
 		rings_wait(&x->rings, -1, ROUND);
 		rings_round(&x->rings, false, collect, &x->collector);
-		if (now() - written >= FLUSH) {
-			flush(x);
-			written = now();
-		}
+		if (now() - written < FLUSH &&
+		    !harvest_is_full(&x->collector.harvest))
+			continue;
+		if (flush(x))
+			collector_shed(&x->collector, KEPT);
+		else
+			collector_tidy(&x->collector);
+		written = now();
 	}
 	return NULL;
 }

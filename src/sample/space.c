@@ -24,8 +24,9 @@ struct space *space_make(struct spaces *s, uint32_t pid)
 void space_clear(struct space *s)
 {
 	s->map.n = s->torn.n = 0;
-	s->misses = s->patience = s->made = 0;
+	s->misses = s->patience = s->made = s->process = 0;
 	s->ended = false;
+	s->blurred = 0;
 }
 
 void space_free(struct space *s)
@@ -42,7 +43,7 @@ struct space *space_copy(struct spaces *s, uint32_t pid, uint32_t parent)
 	if (!from || from == to)
 		return to;
 	vec_append(&to->map, &from->map);
-	to->process = from->process;
+	memcpy(to->name, from->name, sizeof to->name);
 	return to;
 }
 

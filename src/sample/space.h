@@ -7,6 +7,8 @@
 #include "base/dict.h"
 #include "base/mem.h"
 
+enum { SPACE_NAME = 64 };
+
 struct mapping {
 	uint64_t start, end;
 	uint64_t offset; /* of start, in the image */
@@ -22,7 +24,8 @@ struct torn {
 
 struct space {
 	uint32_t pid;
-	uint32_t process; /* whose it is, for the caller */
+	char name[SPACE_NAME]; /* of the process; "": nobody has told it */
+	uint32_t process; /* whose samples it has, or 0, for the caller */
 	uint32_t misses, patience; /* since the process was last asked */
 	uint32_t made;	 /* the image of what it makes itself, or 0 */
 	bool ended; /* its first thread is; others may go on */
@@ -33,6 +36,8 @@ struct space {
 	uint32_t before; /* who had the number before: in the past, or 0 */
 	uint32_t until;	 /* the generation of samples in which it was over */
 	VEC(struct torn) torn;
+	uint32_t blurred; /* too often torn to tell, until this generation has
+			     no more samples; or 0 */
 };
 
 struct spaces {

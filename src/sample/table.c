@@ -109,7 +109,11 @@ static void *map_memory(const struct bpf_map *m)
 	void *p = mmap(NULL, bytes_of(m), PROT_READ | PROT_WRITE, MAP_SHARED,
 		       bpf_map__fd(m), 0);
 
-	return p == MAP_FAILED ? NULL : p;
+	if (p == MAP_FAILED)
+		return NULL;
+	/* it is not for processes of ours that read strangers' files */
+	madvise(p, bytes_of(m), MADV_DONTFORK);
+	return p;
 }
 
 static int map_all(struct table *t, struct err *e)

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/regular.h"
+
 /* whether the file has the module's build-id, or one of them has none */
 static bool is_of_build(Dwfl_Module *m, int fd)
 {
@@ -122,23 +124,37 @@ static int report(struct object *o, const struct object_id *id, int fd,
 	return check_build(o->module, id, e);
 }
 
-int object_open(struct object *o, const struct object_id *id, struct err *e)
+int object_open_fd(struct object *o, const struct object_id *id, int fd,
+		   struct err *e)
 {
-	int fd = open(id->path, O_RDONLY | O_CLOEXEC);
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
 	*o = (struct object){0};
-	if (fd < 0)
+	if (own < 0)
 		return err_set(e, ERR_INPUT, "%s: %s", id->path,
 			       strerror(errno));
-	if (check_file(fd, id, e)) {
-		close(fd);
+	if (check_file(own, id, e)) {
+		close(own);
 		return -1;
 	}
-	if (report(o, id, fd, e)) {
+	if (report(o, id, own, e)) {
 		object_close(o);
 		return -1;
 	}
 	return 0;
+}
+
+int object_open(struct object *o, const struct object_id *id, struct err *e)
+{
+	struct stat s;
+	int fd = regular_open(id->path, 0, &s, e), status;
+
+	*o = (struct object){0};
+	if (fd < 0)
+		return -1;
+	status = object_open_fd(o, id, fd, e);
+	close(fd);
+	return status;
 }
 
 void object_close(struct object *o)

@@ -187,6 +187,18 @@ static int open_store(struct sampled *s, const char *file, struct err *e)
 	return store_open(&s->store, file, e);
 }
 
+/* all that is wanted of an epoch */
+static int read_parts(struct sampled *s, struct reading *r, struct err *e)
+{
+	int64_t epoch = r->x->number;
+
+	return store_each_event(&s->store, epoch, read_event, r, e) ||
+	       store_each_run(&s->store, epoch, r->pick->process, read_run, r,
+			      e) ||
+	       store_each_process(&s->store, epoch, read_process, r, e) ? -1 :
+									  0;
+}
+
 int sampled_read(struct sampled *s, const struct sampled_epoch *x,
 		 const struct sampled_pick *pick, struct err *e)
 {
@@ -194,13 +206,8 @@ int sampled_read(struct sampled *s, const struct sampled_epoch *x,
 	struct reading r = {.s = s, .x = &own, .pick = pick};
 	int result = -1;
 
-	if (!open_store(s, x->file, e))
-		result = store_each_event(&s->store, x->number, read_event,
-					  &r, e) ||
-			 store_each_run(&s->store, x->number, pick->process,
-					read_run, &r, e) ||
-			 store_each_process(&s->store, x->number, read_process,
-					    &r, e) ? -1 : 0;
+	if (!open_store(s, x->file, e) && !store_read_begin(&s->store, e))
+		result = store_read_end(&s->store, read_parts(s, &r, e), e);
 	own.file = intern_string(&s->text, x->file);
 	own.host = intern_string(&s->text, x->host);
 	own.command = intern_string(&s->text, x->command);

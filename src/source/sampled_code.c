@@ -3,50 +3,27 @@
  * symbols or, where there are none, entries of the unwind table, which are
  * named by their address as `tally cfg` does.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bisect.h"
-#include "cfg/cfg.h"
-#include "elf/unwind.h"
+#include "base/dict.h"
 #include "source/kernel_names.h"
 #include "source/lines.h"
-#include "source/names.h"
 #include "source/sampled.h"
-#include "source/segments.h"
+#include "source/symbolizer.h"
 
 struct sampled_code {
-	bool here; /* the file is, and is the one that was sampled */
-	bool of_kernel;
-	struct err why;
+	bool of_file, of_kernel;
+	struct symbolizer symbolizer; /* of a file */
+	struct dict at; /* by offset: which of these it is */
+	VEC(struct symbolized) place;
+	bool with_lines; /* they have their lines */
+	/* what only some ask for is read here, once it has been read there */
 	struct object object;
-	struct names names;
-	struct segments segments;
 	struct lines lines;
-	bool has_lines, has_unwind;
-	struct image image;
-	struct unwind unwind;
+	bool has_object;
 	struct kernel_names kernel;
-	struct intern plain; /* demangled names */
 };
-
-static void open_file(struct sampled_code *c, const struct stored_image *is)
-{
-	struct object_id id = {is->path, is->build_id, is->build_id_len,
-			       is->has_file ? &is->file : NULL};
-	struct err e;
-
-	c->here = !object_open(&c->object, &id, &c->why);
-	if (!c->here)
-		return;
-	names_read(&c->names, &c->object);
-	segments_read(&c->segments, &c->object);
-	c->has_unwind = !image_open(&c->image, is->path, &e);
-	if (c->has_unwind)
-		unwind_read(&c->unwind, &c->image);
-}
 
 static struct sampled_code *code_of(struct sampled_image *m)
 {
@@ -55,106 +32,126 @@ static struct sampled_code *code_of(struct sampled_image *m)
 	if (c)
 		return c;
 	c = m->code = NEW_ARRAY(struct sampled_code, 1);
-	if (m->is.kind == IMAGE_FILE)
-		open_file(c, &m->is);
+	c->of_file = m->is.kind == IMAGE_FILE;
+	if (c->of_file)
+		symbolizer_open(&c->symbolizer, &m->is);
 	else if (m->is.kind == IMAGE_KERNEL)
 		c->of_kernel = kernel_names_read(&c->kernel, m->is.build_id,
 						 m->is.build_id_len);
 	return c;
 }
 
+/* the file is here, and is the one that was sampled */
+static bool is_here(const struct sampled_code *c)
+{
+	return c->of_file && c->symbolizer.here;
+}
+
 void sampled_code_free(struct sampled_code *c)
 {
 	if (!c)
 		return;
-	if (c->has_lines)
+	if (c->of_file)
+		symbolizer_close(&c->symbolizer);
+	if (c->has_object) {
 		lines_close(&c->lines);
-	if (c->has_unwind) {
-		unwind_free(&c->unwind);
-		image_close(&c->image);
-	}
-	names_free(&c->names);
-	if (c->here)
 		object_close(&c->object);
+	}
+	dict_free(&c->at);
+	vec_free(&c->place);
 	kernel_names_free(&c->kernel);
-	intern_free(&c->plain);
 	mem_free(c);
 }
 
-/* the address of an offset in the file; the same if it is in no segment */
-static uint64_t address_of(const struct sampled_code *c, uint64_t offset)
-{
-	for (uint32_t i = 0; i < c->segments.n; i++) {
-		const struct code_segment *g = &c->segments.at[i];
+typedef VEC(uint64_t) offsets;
 
-		if (offset - g->offset < g->end - g->start)
-			return g->start + (offset - g->offset);
-	}
-	return offset;
+static void want(const struct sampled_code *c, uint64_t offset, offsets *v)
+{
+	if (dict_get(&c->at, offset) == DICT_NONE)
+		vec_push(v, offset);
 }
 
-static const char *plain_name(struct sampled_code *c, const char *symbol)
+/* asks for the offset, and for all others with samples that are not known */
+static void ask(struct sampled_image *m, struct sampled_code *c,
+		uint64_t offset)
 {
-	char *plain = name_demangle(symbol);
-	const char *kept = intern_string(&c->plain, plain ? plain : symbol);
+	offsets v = {0};
+	struct symbolized *out;
 
-	free(plain);
-	return kept;
+	want(c, offset, &v);
+	for (size_t e = 0; e < SAMPLED_EVENTS; e++)
+		for (size_t i = 0; i < m->samples[e].n; i++)
+			want(c, m->samples[e].at[i].offset, &v);
+	out = NEW_ARRAY(struct symbolized, v.n);
+	if (symbolizer_find(&c->symbolizer, v.at, v.n, c->with_lines, out))
+		for (size_t i = 0; i < v.n; i++) {
+			dict_put(&c->at, v.at[i], (uint32_t)c->place.n);
+			vec_push(&c->place, out[i]);
+		}
+	mem_free(out);
+	vec_free(&v);
 }
 
-static void name_of_file(struct sampled_code *c, struct sampled_place *p)
+/* what is there, or NULL: the file is not here, or not to be read */
+static const struct symbolized *symbolized_at(struct sampled_image *m,
+					      uint64_t offset, bool lines)
 {
-	const struct name *n = names_find(&c->names, p->address);
-	const struct fde *f = !n && c->has_unwind ?
-				      unwind_find(&c->unwind, p->address) :
-				      NULL;
-	char buf[32];
+	struct sampled_code *c = code_of(m);
+	uint32_t i;
 
-	if (n) {
-		p->start = n->start;
-		p->end = n->end;
-		p->procedure = plain_name(c, n->symbol);
-		p->symbol = n->symbol;
-	} else if (f) {
-		cfg_name_of(NULL, f->start, buf, sizeof buf);
-		p->start = f->start;
-		p->end = f->end;
-		p->procedure = p->symbol = intern_string(&c->plain, buf);
+	if (is_here(c) && lines && !c->with_lines) {
+		c->with_lines = true;
+		dict_clear(&c->at);
+		c->place.n = 0;
 	}
+	i = dict_get(&c->at, offset);
+	if (is_here(c) && i == DICT_NONE) {
+		ask(m, c, offset);
+		i = dict_get(&c->at, offset);
+	}
+	return i == DICT_NONE ? NULL : &c->place.at[i];
 }
 
 struct lines *sampled_lines(struct sampled_image *m)
 {
 	struct sampled_code *c = code_of(m);
+	struct object_id id = {m->is.path, m->is.build_id, m->is.build_id_len,
+			       m->is.has_file ? &m->is.file : NULL};
+	struct line_place any;
+	struct err e;
 
-	if (!c->here)
+	/* if it is too much there it is not tried here */
+	if (!is_here(c) ||
+	    (!symbolizer_line(&c->symbolizer, 0, &any) && !is_here(c)))
 		return NULL;
-	if (!c->has_lines)
+	if (!c->has_object && !object_open(&c->object, &id, &e)) {
 		lines_open(&c->lines, &c->object);
-	c->has_lines = true;
-	return &c->lines;
+		c->has_object = true;
+	}
+	return c->has_object ? &c->lines : NULL;
 }
 
 const struct segments *sampled_segments(struct sampled_image *m)
 {
 	struct sampled_code *c = code_of(m);
 
-	return c->here ? &c->segments : NULL;
+	return is_here(c) ? &c->symbolizer.segments : NULL;
 }
 
 bool sampled_line(struct sampled_image *m, uint64_t address,
 		  struct line_place *out)
 {
-	struct lines *l = sampled_lines(m);
+	struct sampled_code *c = code_of(m);
 
-	return l && lines_find(l, address, out);
+	return is_here(c) && symbolizer_line(&c->symbolizer, address, out);
 }
 
 const struct isa *sampled_isa(struct sampled_image *m)
 {
 	struct sampled_code *c = code_of(m);
 
-	return c->has_unwind ? isa_for_elf(c->image.machine) : NULL;
+	return is_here(c) && c->symbolizer.machine ?
+		       isa_for_elf(c->symbolizer.machine) : NULL;
 }
 
 /* what the program that made the code says that it is, or NULL */
@@ -171,22 +168,18 @@ static const struct stored_procedure *made_at(const struct sampled_image *m,
 void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
 		  struct sampled_place *out)
 {
-	struct sampled_code *c = code_of(m);
+	const struct symbolized *x = symbolized_at(m, offset, lines);
+	const struct sampled_code *c = code_of(m);
 	const struct stored_procedure *p;
 	const struct kernel_name *k;
-	struct line_place at;
 
 	*out = (struct sampled_place){.address = offset, .start = offset,
 				      .procedure = m->is.path,
 				      .symbol = m->is.path};
-	if (c->here) {
-		out->address = out->start = address_of(c, offset);
-		out->procedure = out->symbol = "?";
-		name_of_file(c, out);
-		if (lines && sampled_line(m, out->address, &at)) {
-			out->file = at.file;
-			out->line = at.line;
-		}
+	if (x) {
+		*out = (struct sampled_place){
+			x->address, x->start, x->end, x->procedure, x->symbol,
+			x->file, x->line};
 	} else if (c->of_kernel && (k = kernel_names_find(&c->kernel,
 							   offset))) {
 		out->start = k->offset;
@@ -202,7 +195,7 @@ void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
 
 const char *sampled_nameless(const struct sampled_image *m)
 {
-	if (m->is.kind != IMAGE_FILE || !m->code || m->code->here)
+	if (m->is.kind != IMAGE_FILE || !m->code || is_here(m->code))
 		return NULL;
-	return m->code->why.text;
+	return m->code->symbolizer.why.text;
 }

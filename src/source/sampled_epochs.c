@@ -58,7 +58,9 @@ static int add_file(struct listing *a, const char *file, struct err *e)
 	a->of.file = intern_string(&a->l->text, file);
 	a->of.host = intern_string(&a->l->text, host);
 	a->before = a->l->v.n;
-	result = store_each_epoch(&s, add_epoch, a, e);
+	result = store_read_begin(&s, e) ||
+		 store_each_epoch(&s, add_epoch, a, e) ? -1 : 0;
+	result = store_read_end(&s, result, e);
 	store_close(&s);
 	return result;
 }

@@ -109,6 +109,21 @@ static int tell_process(struct told *t, struct arena *a, struct told_image *m,
 	return 0;
 }
 
+const char *told_unmeasured(const struct told_image *m)
+{
+	const struct map_region *most = NULL;
+
+	if (m->missing || m->map->moved_bytes)
+		return m->missing;
+	for (size_t i = 0; i < m->map->in_place.n; i++) {
+		const struct map_region *r = &m->map->in_place.at[i];
+
+		if (!most || r->end - r->start > most->end - most->start)
+			most = r;
+	}
+	return most ? most->reason : NULL;
+}
+
 int told_process(struct told *t, uint32_t number, uint64_t *instructions,
 		 bool *all, struct err *e)
 {
@@ -122,7 +137,7 @@ int told_process(struct told *t, uint32_t number, uint64_t *instructions,
 
 		if (!profile_has(&t->profile, m->image, number))
 			continue;
-		*all &= !m->missing;
+		*all &= !told_unmeasured(m);
 		if (!m->missing)
 			status = tell_process(t, &a, m, number, &s, e);
 		*all &= !s.unknown_procs;
@@ -168,8 +183,8 @@ const char *told_trouble(const struct told *t, unsigned *bit)
 		"work may be off by one",
 		"the profile is shorter than it says: some counts may be "
 		"missing",
-		"the C library could not be rewritten: counts of threads and "
-		"child processes may be lost",
+		"the C library is as it was, and not all threads and child "
+		"processes were seen: their counts may be lost",
 		"other threads ran when a process ended: counts of what they "
 		"ran at that moment may be off by one",
 		"where a process ended cannot be told: counts of what ran at "

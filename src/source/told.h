@@ -37,6 +37,12 @@ int told_open(struct told *t, const char *const *path, size_t n,
 void told_close(struct told *t);
 
 /*
+ * Why no count of the image is known: nothing can be told of it (missing), or
+ * none of its code was measured. NULL: some are.
+ */
+const char *told_unmeasured(const struct told_image *m);
+
+/*
  * How many instructions a process is known to have run; *all says whether that
  * is all that it ran in images that are measured.
  */

@@ -15,17 +15,20 @@ enum {
 	MONDAY = 3 * DAY, /* 1970 began on a Thursday */
 };
 
-const struct store_rule store_rule_usual = {WEEK, 8 * WEEK};
+const struct store_rule store_rule_usual = {WEEK, 8 * WEEK, true};
 
 /*
  * Epochs of stretches of ?1 seconds that begin ?2 before 1970, or a multiple
- * later, if they and the stretch ended before ?3.
+ * later, if they and the stretch ended before ?3, and those since have lasted
+ * for ?4 seconds.
  */
 static const char choose[] =
 	"INSERT INTO becomes SELECT id, min(id) OVER"
 	" (PARTITION BY (start + ?2) / ?1, reason, command) FROM epoch"
 	" WHERE max(end, ((start + ?2) / ?1 + 1) * ?1 - ?2) <= ?3"
 	" AND id < (SELECT max(id) FROM epoch)"
+	" AND (SELECT total(max(l.end - l.start, 0)) FROM epoch l"
+	" WHERE l.id > epoch.id) >= ?4"
 	" AND id NOT IN (SELECT id FROM becomes)";
 
 static const char begin[] =
@@ -37,6 +40,17 @@ static const char begin[] =
 static const char leave_single[] =
 	"DELETE FROM becomes WHERE whole IN (SELECT whole FROM becomes"
 	" GROUP BY whole HAVING count(*) = 1)";
+
+/*
+ * What has so many places that to add them up would take much memory stays as
+ * it is: a program may execute code wherever there can be some.
+ */
+static const char leave_large[] =
+	"DELETE FROM becomes WHERE whole IN (SELECT whole FROM"
+	" (SELECT whole, image, event, data FROM samples JOIN becomes"
+	" ON id = epoch UNION ALL SELECT whole, image, event, data FROM apart"
+	" JOIN becomes ON id = epoch) GROUP BY whole, image, event"
+	" HAVING sum(most_places(data)) > 4194304)";
 
 static const char add_up[] =
 	"CREATE TEMP TABLE event_sums AS SELECT whole, event,"
@@ -79,14 +93,26 @@ static const char parts[] =
 	" SELECT whole, name, image, event, data FROM apart"
 	" JOIN becomes ON id = epoch ORDER BY 1, 2, 3, 4";
 
+/* most_places(), for leave_large */
+static void most_places(sqlite3_context *c, int n, sqlite3_value **v)
+{
+	const void *bytes = sqlite3_value_blob(v[0]);
+	size_t size = (size_t)sqlite3_value_bytes(v[0]);
+
+	(void)n;
+	sqlite3_result_int64(c, (int64_t)(run_most(bytes, size) & INT32_MAX));
+}
+
 static int choose_epochs(struct store *s, int64_t length, int64_t shift,
-			 uint64_t ago, uint64_t now, struct err *e)
+			 uint64_t ago, bool sampled, uint64_t now,
+			 struct err *e)
 {
 	struct sql q = sql_begin(s, choose);
 
 	sql_number(&q, length);
 	sql_number(&q, shift);
 	sql_number(&q, now > ago ? (int64_t)(now - ago) : 0);
+	sql_number(&q, sampled ? (int64_t)ago : 0);
 	sql_row(&q);
 	return sql_end(&q, e);
 }
@@ -188,10 +214,12 @@ static int64_t condense(struct store *s, const struct store_rule *r,
 {
 	int64_t less;
 
+	sqlite3_create_function(s->db, "most_places", 1, SQLITE_UTF8, NULL,
+				most_places, NULL, NULL);
 	if (sql_run(s, begin, e) ||
-	    choose_epochs(s, WEEK, MONDAY, r->daily, now, e) ||
-	    choose_epochs(s, DAY, 0, r->fine, now, e) ||
-	    sql_run(s, leave_single, e) ||
+	    choose_epochs(s, WEEK, MONDAY, r->daily, r->sampled, now, e) ||
+	    choose_epochs(s, DAY, 0, r->fine, r->sampled, now, e) ||
+	    sql_run(s, leave_large, e) || sql_run(s, leave_single, e) ||
 	    sql_only(s, "SELECT count(*) - count(DISTINCT whole) FROM becomes",
 		     &less, e) ||
 	    add_runs(s, e) || sql_run(s, add_up, e) ||

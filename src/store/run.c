@@ -132,6 +132,12 @@ int run_unpack(run *r, const void *bytes, size_t n, const char *where,
 		       where, wrong);
 }
 
+/* each place is two numbers, of a byte or more */
+uint64_t run_most(const void *bytes, size_t n)
+{
+	return squeeze_size(bytes, n) / 2;
+}
+
 uint64_t run_total(const run *r)
 {
 	uint64_t n = 0;

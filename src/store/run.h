@@ -31,6 +31,8 @@ void run_pack(buffer *out, const run *r);
 /* appends what was packed, by anybody; `where` is for messages */
 int run_unpack(run *r, const void *bytes, size_t n, const char *where,
 	       struct err *e);
+/* places that a packed run has at most, without unpacking it */
+uint64_t run_most(const void *bytes, size_t n);
 /* the sum of its counts */
 uint64_t run_total(const run *r);
 

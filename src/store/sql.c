@@ -1,6 +1,8 @@
 /* sql: see sql.h. */
 #include "store/sql.h"
 
+#include <string.h>
+
 int sql_fail(const struct store *s, int status, struct err *e)
 {
 	switch (status) {
@@ -20,6 +22,11 @@ int sql_fail(const struct store *s, int status, struct err *e)
 		return err_set(e, ERR_INPUT, "%s: who wrote to it was ended "
 			       "half way; one who may write there has to "
 			       "read it once, which undoes that", s->path);
+	case SQLITE_CANTOPEN:
+		if (!s->reading || !s->db || !sqlite3_system_errno(s->db))
+			break;
+		return err_set(e, ERR_INPUT, "%s: %s", s->path,
+			       strerror(sqlite3_system_errno(s->db)));
 	default:
 		break;
 	}

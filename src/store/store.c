@@ -8,13 +8,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "store/sql.h"
+#include "store/guard.h"
 
 #define SUFFIX ".tallydb"
 enum {
-	PATIENCE = 10000, /* milliseconds to wait for another who writes */
+	PATIENCE = 10000, /* milliseconds to wait for who writes */
+	COURTESY = 2000,  /* the same, for readers */
+	LOOKS = 40,	  /* at a file that is being written */
 	APPLICATION = 0x74616c79, /* "taly", where file(1) looks */
 };
 
@@ -182,11 +185,13 @@ static int make_ready(struct store *s, const struct utsname *host,
 
 static int open_file(struct store *s, int flags, struct err *e)
 {
-	int status = sqlite3_open_v2(s->path, &s->db, flags, NULL);
+	/* the second knows no locks */
+	int status = sqlite3_open_v2(s->path, &s->db, flags,
+				     s->forced ? "unix-none" : NULL);
 
 	if (status)
 		return sql_fail(s, status, e);
-	sqlite3_busy_timeout(s->db, PATIENCE);
+	sqlite3_busy_timeout(s->db, s->reading ? PATIENCE : COURTESY);
 	/* what others have put into the file does not run */
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -215,10 +220,38 @@ char *store_path(const char *directory)
 
 int store_directory(const char *directory, struct err *e)
 {
-	if (!mkdir(directory, 0777) || errno == EEXIST)
+	return guard_directory(directory, e);
+}
+
+int store_protect(const char *directory, gid_t gid, struct err *e)
+{
+	char *path = store_path(directory);
+	int status = guard_protect(directory, gid, e) ||
+		     guard_protect(path, gid, e) ? -1 : 0;
+
+	mem_free(path);
+	return status;
+}
+
+int store_reopen(struct store *s, bool forced, struct err *e)
+{
+	sqlite3_close(s->db);
+	s->db = NULL;
+	s->forced = forced;
+	return open_file(s, SQLITE_OPEN_READWRITE, e);
+}
+
+/* one at a time: who comes second finds it made */
+static int prepare(struct store *s, const struct utsname *host, struct err *e)
+{
+	struct err also;
+
+	if (store_begin(s, e))
+		return -1;
+	if (!make_ready(s, host, e) && !store_commit(s, e))
 		return 0;
-	return err_set(e, ERR_MACHINE, "%s: cannot be made: %s", directory,
-		       strerror(errno));
+	store_rollback(s, &also);
+	return -1;
 }
 
 int store_create(struct store *s, const char *directory, struct err *e)
@@ -230,10 +263,11 @@ int store_create(struct store *s, const char *directory, struct err *e)
 	if (store_directory(directory, e))
 		return -1;
 	s->path = store_path(directory);
-	/* one at a time: who comes second finds it made */
-	if (!open_file(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) &&
-	    !store_begin(s, e) && !make_ready(s, &host, e) &&
-	    !store_commit(s, e))
+	if (!guard_file(s->path, e) &&
+	    !open_file(s, SQLITE_OPEN_READWRITE, e) &&
+	    (!prepare(s, &host, e) ||
+	     /* readers had their moment */
+	     (s->blocked && !prepare(s, &host, e))))
 		return 0;
 	store_close(s);
 	return -1;
@@ -254,19 +288,56 @@ static void undo_half(struct store *s)
 	if (sqlite3_extended_errcode(s->db) != SQLITE_READONLY_ROLLBACK ||
 	    stat(s->path, &x) || x.st_uid != geteuid())
 		return;
+	/* who writes without asking is not interrupted */
+	if (guard_lock(&own, &e))
+		return;
 	if (!open_file(&own, SQLITE_OPEN_READWRITE, &e))
 		check_version(&own, &e);
 	sqlite3_close(own.db);
+	guard_unlock(&own);
 }
 
 static int open_whole(struct store *s, struct err *e)
 {
+	static const struct timespec moment = {0, 50000000};
+
 	if (open_file(s, SQLITE_OPEN_READONLY, e))
 		return -1;
 	if (!check_version(s, e))
 		return 0;
 	undo_half(s);
+	/* it may be somebody who writes without asking, and has soon done so */
+	for (int i = 0; i < LOOKS && check_version(s, e); i++) {
+		if (sqlite3_extended_errcode(s->db) !=
+		    SQLITE_READONLY_ROLLBACK)
+			return -1;
+		nanosleep(&moment, NULL);
+	}
 	return check_version(s, e);
+}
+
+int store_read_begin(struct store *s, struct err *e)
+{
+	int64_t any;
+
+	if (sql_run(s, "BEGIN", e) ||
+	    sql_only(s, "SELECT count(*) FROM sqlite_master", &any, e))
+		return -1;
+	s->changes = guard_changes(s);
+	return 0;
+}
+
+int store_read_end(struct store *s, int result, struct err *e)
+{
+	struct err also;
+	bool torn = guard_is_torn(s);
+
+	sql_run(s, "COMMIT", &also);
+	if (!torn)
+		return result;
+	return err_set(e, ERR_MACHINE, "%s: was written while it was read, "
+		       "which took longer than a writer waits; read it again",
+		       s->path);
 }
 
 int store_open(struct store *s, const char *path, struct err *e)
@@ -340,6 +411,7 @@ bool store_is(const char *path)
 void store_close(struct store *s)
 {
 	sqlite3_close(s->db);
+	guard_unlock(s);
 	mem_free(s->path);
 	*s = (struct store){0};
 }

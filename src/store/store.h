@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "store/file_id.h"
@@ -29,6 +30,14 @@ struct store {
 	char *path; /* of the file */
 	int64_t version; /* its format; once written to, the latest */
 	bool reading;	 /* it is not written to */
+	/* guard.h */
+	int lock;	 /* the descriptor of what we have locked, */
+	bool locked;	 /* if we have */
+	bool blocked;	 /* readers have kept us from writing for too long */
+	bool forced;	 /* they are not asked, */
+	uint64_t ask_again; /* until then, in seconds of the steady clock */
+	uint32_t changes; /* of the file, when reading it began */
+	size_t largest;	 /* places of a run that was written */
 };
 
 enum image_kind {
@@ -73,12 +82,26 @@ struct stored_process {
 
 /* --- writing; where nothing is said, 0, or -1 and *e */
 
-/* makes the directory, if there is none */
+/*
+ * Makes the directory, if there is none; -1 and *e: it cannot be made, or
+ * others may write there.
+ */
 int store_directory(const char *directory, struct err *e);
+/*
+ * Sees to it that its owner alone can write, and a group, if any, read this
+ * host's file and find it; gid: that one's, or -1: the one that it has.
+ */
+int store_protect(const char *directory, gid_t gid, struct err *e);
 /* the path of this host's file in a directory; to be freed */
 char *store_path(const char *directory);
 /* opens it, and makes both if need be */
 int store_create(struct store *s, const char *directory, struct err *e);
+/*
+ * Waits for readers, for a moment; -1, and s->blocked: they do not let us. The
+ * next time they are not asked: what they read then may be torn, and they know.
+ * The same holds for store_commit(); what it did not write is to be rolled
+ * back.
+ */
 int store_begin(struct store *s, struct err *e);
 int store_commit(struct store *s, struct err *e);
 /* nothing of it is written */
@@ -133,6 +156,8 @@ int store_process(struct store *s, int64_t epoch, int64_t event,
  */
 struct store_rule {
 	uint64_t fine, daily;
+	/* clocks are set wrongly: epochs since must have lasted as long, too */
+	bool sampled;
 };
 extern const struct store_rule store_rule_usual; /* a week, eight weeks */
 /*
@@ -156,6 +181,12 @@ int store_files(char ***path, const char *directory, struct err *e);
 const char *store_host(const char *path, char name[STORE_HOST]);
 /* opens one file, to be read only */
 int store_open(struct store *s, const char *path, struct err *e);
+/*
+ * What is read between these two is of one moment: writers wait for it, for a
+ * while. result: what it came to; -1 and *e, if they did not.
+ */
+int store_read_begin(struct store *s, struct err *e);
+int store_read_end(struct store *s, int result, struct err *e);
 
 /*
  * These call fn with all rows, of an epoch or of all; they stop at what is not

@@ -1,19 +1,79 @@
 /* write: what goes into a database. See store.h. */
-#include "store/sql.h"
+#include <time.h>
+
+#include "store/guard.h"
+
+/* seconds in which readers are not asked, once they had to be passed over:
+   what is written as one may be several transactions */
+enum { UNASKED = 5 };
+
+static uint64_t steady(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec;
+}
+
+/* -1; did readers keep us from it? */
+static int fail(struct store *s)
+{
+	s->blocked = sqlite3_errcode(s->db) == SQLITE_BUSY;
+	return -1;
+}
 
 int store_begin(struct store *s, struct err *e)
 {
-	return sql_run(s, "BEGIN IMMEDIATE", e);
+	bool force = s->blocked || steady() < s->ask_again;
+
+	if (guard_lock(s, e))
+		return -1;
+	if (force != s->forced && store_reopen(s, force, e)) {
+		guard_unlock(s);
+		return -1;
+	}
+	if (!sql_run(s, "BEGIN IMMEDIATE", e))
+		return 0;
+	guard_unlock(s);
+	return fail(s);
 }
 
 int store_commit(struct store *s, struct err *e)
 {
-	return sql_run(s, "COMMIT", e);
+	if (sql_run(s, "COMMIT", e))
+		return fail(s);
+	if (s->blocked)
+		s->ask_again = steady() + UNASKED;
+	s->blocked = false;
+	guard_unlock(s);
+	return 0;
 }
 
 int store_rollback(struct store *s, struct err *e)
 {
-	return sql_run(s, "ROLLBACK", e);
+	int status = sqlite3_get_autocommit(s->db) ? 0 :
+						     sql_run(s, "ROLLBACK", e);
+
+	guard_unlock(s);
+	return status;
+}
+
+/* a transaction of its own, unless there is one */
+static int begin_alone(struct store *s, bool *alone, struct err *e)
+{
+	*alone = sqlite3_get_autocommit(s->db);
+	return *alone ? store_begin(s, e) : 0;
+}
+
+/* status: of what was done in it */
+static int end_alone(struct store *s, bool alone, int status, struct err *e)
+{
+	struct err also;
+
+	if (!alone || (!status && !store_commit(s, e)))
+		return status;
+	store_rollback(s, &also);
+	return -1;
 }
 
 /* the number in the only row, or -1 */
@@ -27,25 +87,35 @@ static int64_t number_of(struct sql *q, struct err *e)
 int64_t store_epoch(struct store *s, const struct stored_epoch *x,
 		    struct err *e)
 {
-	struct sql q = sql_begin(s, "INSERT INTO epoch(start, end, reason, "
-				 "command) VALUES(?, ?, ?, ?) RETURNING id");
+	int64_t id;
+	bool alone;
+	struct sql q;
 
+	if (begin_alone(s, &alone, e))
+		return -1;
+	q = sql_begin(s, "INSERT INTO epoch(start, end, reason, command) "
+		      "VALUES(?, ?, ?, ?) RETURNING id");
 	sql_number(&q, (int64_t)x->start);
 	sql_number(&q, (int64_t)x->end);
 	sql_text(&q, x->reason);
 	sql_text(&q, x->command);
-	return number_of(&q, e);
+	id = number_of(&q, e);
+	return end_alone(s, alone, id < 0 ? -1 : 0, e) ? -1 : id;
 }
 
 int store_epoch_end(struct store *s, int64_t epoch, uint64_t end,
 		    struct err *e)
 {
-	struct sql q = sql_begin(s, "UPDATE epoch SET end = ? WHERE id = ?");
+	bool alone;
+	struct sql q;
 
+	if (begin_alone(s, &alone, e))
+		return -1;
+	q = sql_begin(s, "UPDATE epoch SET end = ? WHERE id = ?");
 	sql_number(&q, (int64_t)end);
 	sql_number(&q, epoch);
 	sql_row(&q);
-	return sql_end(&q, e);
+	return end_alone(s, alone, sql_end(&q, e), e);
 }
 
 /* the image that is of that file; 0: there is none yet */
@@ -184,6 +254,8 @@ static int add_run(struct store *s, const struct run_key *k, const run *r,
 	if (add_stored(s, k, &all, e))
 		goto out;
 	run_settle(&all);
+	if (s->largest < all.n)
+		s->largest = all.n;
 	run_pack(&data, &all);
 	q = begin_run(s, k, "INSERT OR REPLACE INTO samples "
 		      "VALUES(?, ?, ?, ?, ?)", "INSERT OR REPLACE INTO apart "
@@ -247,12 +319,15 @@ int store_procedure(struct store *s, int64_t image,
 int store_cost(struct store *s, int64_t epoch, const struct stored_cost *x,
 	       struct err *e)
 {
-	struct sql q = sql_begin(s, "INSERT OR REPLACE INTO cost "
-				 "VALUES(?, ?, ?)");
+	bool alone;
+	struct sql q;
 
+	if (begin_alone(s, &alone, e))
+		return -1;
+	q = sql_begin(s, "INSERT OR REPLACE INTO cost VALUES(?, ?, ?)");
 	sql_number(&q, epoch);
 	sql_number(&q, (int64_t)x->cpu);
 	sql_number(&q, (int64_t)x->memory);
 	sql_row(&q);
-	return sql_end(&q, e);
+	return end_alone(s, alone, sql_end(&q, e), e);
 }

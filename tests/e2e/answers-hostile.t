@@ -14,10 +14,11 @@ import tempfile
 
 sys.path.insert(0, "tests/lib")
 from answers import *
+from patience import PATIENCE
 
 MUTATE = os.path.join(os.path.dirname(TALLY), "tools/mutate-profile")
 FIRST = int(os.environ.get("PROFILE_SEED", "1"))
-SECONDS = 60
+SECONDS = PATIENCE
 FORMATS = re.findall(r"--format ([a-z]\w*)", run(TALLY, "help", "export"))
 BY = re.search(r"--by (\S+)", run(TALLY, "help", "report"))[1].split("|")
 NESTED = None   # its address

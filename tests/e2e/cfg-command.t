@@ -248,14 +248,59 @@ with tempfile.TemporaryDirectory() as where:
            "--version", [out])
 
     tap.ok(tally_cfg(TALLY)["procedures"], "tally is not left alone")
-    # runtimes that key tables on return addresses, also without names
-    for mark, says in ((b"\xff Go buildinf:", "Go"), (b"\0ghc-prim\0",
-                       "Haskell"), (b"\0OCAMLRUNPARAM\0", "OCaml")):
-        shutil.copy(path, named)
-        with open(named, "ab") as f:
-            f.write(mark)
-        j = tally_cfg(named)
-        tap.ok(not j["procedures"] and j["in_place"] and
-               all(says in r["reason"] for r in j["in_place"]),
-               "%s is left alone" % says, [str(j["in_place"][:2])])
+    # texts that some runtimes have say nothing
+    shutil.copy(path, named)
+    with open(named, "ab") as f:
+        f.write(b"\xff Go buildinf:\0ghc-prim\0OCAMLRUNPARAM\0")
+    tap.ok(tally_cfg(named)["procedures"], "texts alone pin nothing")
+
+
+def try_pinned(where):
+    """runtimes that know where code lies: by what they read of it"""
+    main = os.path.join(where, "pinned.c")
+    with open(main, "w") as f:
+        f.write("int called(void); __thread char *mono_aot;\n"
+                "#ifdef MONO\nint mono_aot_file_info[9] = {180};\n#endif\n"
+                "int main(void) { return called(); }\n")
+    out = os.path.join(where, "pinned")
+    for isa in ISAS:
+        cc = compiler(isa, "gcc")
+        if not cc:
+            tap.skip("%s: pinned code" % isa, "no compiler")
+            continue
+        # tables of return addresses pin no code: tests/e2e/count-kept.t
+        for flags, says in ((["-DRETURNS"], ""),
+                            (["-DRETURNS", "-no-pie", "-s"], ""),
+                            (["-DINFOS", "-s"], "Haskell"),
+                            (["-DINFOS", "-no-pie"], "Haskell"),
+                            (["-DMONO", "-shared", "-fPIC"], "Mono"),
+                            ([], "")):
+            run(*cc, *flags, "-o", out, main, "tests/progs/pinned.S")
+            j = tally_cfg(out)
+            tap.ok(bool(j["procedures"]) == (not says) and
+                   all(says in r["reason"] for r in j["in_place"]),
+                   "%s: %s: %s" % (isa, " ".join(flags), says or "moves"),
+                   [str(j["in_place"][:2])])
+    go = os.path.join(where, "pinned.go")
+    with open(go, "w") as f:
+        f.write("package main\nfunc main() { println(1) }\n")
+    for arch in ("arm64", "amd64"):
+        for mode in ("exe", "pie"):
+            p = subprocess.run(["go", "build", "-buildmode=" + mode,
+                                "-ldflags=-s -w", "-o", out, go],
+                               env=dict(os.environ, GOARCH=arch,
+                                        CGO_ENABLED="0", GO111MODULE="off",
+                                        GOCACHE=os.path.join(where, "go")),
+                               capture_output=True, text=True)
+            if p.returncode:
+                tap.ok(False, "go build", p.stderr.splitlines())
+                continue
+            j = tally_cfg(out)
+            tap.ok(not j["procedures"] and
+                   all("Go" in r["reason"] for r in j["in_place"]),
+                   "Go, %s, %s" % (arch, mode), [str(j["in_place"][:2])])
+
+
+with tempfile.TemporaryDirectory() as where:
+    try_pinned(where)
 tap.done()

@@ -14,6 +14,7 @@ import tempfile
 
 sys.path.insert(0, "tests/lib")
 from cfg_oracle import *
+from patience import PATIENCE
 
 tap = Tap()
 TYPE, MACHINE = 16, 18      # offsets in the ELF header
@@ -22,7 +23,7 @@ TYPE, MACHINE = 16, 18      # offsets in the ELF header
 def refused(path, says, what, **more):
     p = subprocess.run([more.pop("tally", TALLY), "cfg", path],
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                       text=True, errors="replace", timeout=60, **more)
+                       text=True, errors="replace", timeout=PATIENCE, **more)
     line = p.stderr[:-1]
     shown = path.replace("\n", "%0a").replace("\033", "%1b")
     tap.ok(p.returncode == 3 and not p.stdout and "\n" not in line and

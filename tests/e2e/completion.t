@@ -101,7 +101,8 @@ def check_database(t):
                          ("--process", "worker")):
         t.same(completed(t, "report", "db", option, ""), [want],
                "of a database: " + option)
-    (host,) = os.listdir(t.path("db"))
+    (host,) = [n for n in os.listdir(t.path("db"))
+               if n.endswith(".tallydb")]
     t.same(completed(t, "report", "db", "--host", ""),
            [host[:-len(".tallydb")]], "of a database: --host")
 

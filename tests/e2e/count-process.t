@@ -21,6 +21,7 @@ import time
 sys.path.insert(0, "tests/lib")
 from launch import *
 from live_profile import *
+from patience import until
 
 tap = Tap()
 # code of the other machine is counted in an emulator, too
@@ -198,15 +199,12 @@ def try_ends(p):
         p.judge("ended by " + name, r, status=status, quiet=False)
 
 
-def wait_for(what, seconds=20):
-    until = time.time() + seconds
-    while time.time() < until:
+def wait_for(what):
+    """what() once it is true; as long as it fails it is not"""
+    def tried():
         with contextlib.suppress(Exception):
-            got = what()
-            if got:
-                return got
-        time.sleep(0.02)
-    return None
+            return what()
+    return until(tried, 0.02)
 
 
 def try_kill(p):
@@ -317,6 +315,93 @@ def try_full(p):
         tap.ok(os.listdir(disk) == ["fill"], "nothing is left behind")
     finally:
         subprocess.run(["umount", disk])
+
+
+THREADED = r"""
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile int sink;
+#define F(n) __attribute__((noinline)) static int f##n(int x) \
+	{ if (x & n) sink++; if (x & 2) sink -= x; return x * 3 + n; }
+#define TEN(m, a) m(a##0) m(a##1) m(a##2) m(a##3) m(a##4) m(a##5) m(a##6) \
+	m(a##7) m(a##8) m(a##9)
+#define HUNDRED(m, a) TEN(m, a##0) TEN(m, a##1) TEN(m, a##2) TEN(m, a##3) \
+	TEN(m, a##4) TEN(m, a##5) TEN(m, a##6) TEN(m, a##7) TEN(m, a##8) \
+	TEN(m, a##9)
+#define ALL(m) HUNDRED(m, 1) HUNDRED(m, 2) HUNDRED(m, 3) HUNDRED(m, 4) \
+	HUNDRED(m, 5) HUNDRED(m, 6) HUNDRED(m, 7) HUNDRED(m, 8)
+#define CALL(n) x = f##n(x);
+ALL(F)
+static void on_bus(int s) { (void)s; _exit(77); }
+static void *work(void *arg)
+{
+	char c, *how = arg;
+	int x = 5;
+	sigset_t all;
+	sigfillset(&all);
+	if (*how == 'e') pthread_sigmask(SIG_BLOCK, &all, NULL);
+	puts("ready"), fflush(stdout);
+	if (read(0, &c, 1) < 0) return NULL;
+	if (*how == 'l') pthread_sigmask(SIG_SETMASK, &all, NULL);
+	ALL(CALL)
+	printf("%d %s\n", x, how);
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	if (*argv[1] == 'h') signal(SIGBUS, on_bus);
+	pthread_create(&t, NULL, work, argv[1]);
+	pthread_join(t, NULL);
+	return 3;
+}
+"""
+
+
+def run_threaded(words, fill):
+    """(status, output, messages); fill() is called when it has a thread"""
+    run_ = subprocess.Popen(words, stdin=subprocess.PIPE, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    line = run_.stdout.readline()
+    fill()
+    out, err = run_.communicate("x")
+    return run_.returncode, line + out, err
+
+
+def try_filled(p):
+    """Threads' counters are not reserved: the disk is full when they come."""
+    disk, file = path("filled"), path("threaded")
+    if m.isa != os.uname().machine:
+        return # an emulator has signals of its own
+    os.mkdir(disk)
+    with open(file + ".c", "w") as f:
+        f.write(THREADED)
+    subprocess.run([*m.cc, "-O1", "-w", "-o", file, file + ".c", "-pthread"],
+                   check=True)
+    for how, trouble in (("plain", NO_SPACE), ("handles SIGBUS", NO_SPACE),
+                         ("early blocks it", EXACT),
+                         ("late blocks it", NO_SPACE)):
+        if os.getuid() or subprocess.run(
+                ["mount", "-t", "tmpfs", "-o", "size=3g", "none",
+                 disk]).returncode:
+            tap.skip("a disk that fills", "it takes a file system of its own")
+            return
+
+        def fill():
+            used = os.statvfs(disk)
+            subprocess.run(["mount", "-o", "remount,nr_blocks=%d" % (
+                used.f_blocks - used.f_bfree), disk], check=True)
+        want = run_threaded([file, how], lambda: None)
+        words = [TALLY, "count", "--quiet", "-o", disk + "/p", file, how]
+        free = run_threaded(words, lambda: None)
+        got = run_threaded(words, fill)
+        said = Profile(disk + "/p").trouble
+        subprocess.run(["umount", disk])
+        tap.ok(free == want and got[:2] == want[:2] and said == trouble,
+               "the disk fills under a thread: " + how,
+               [str(want), str(free), str(got), str(said)])
 
 
 def try_nowhere(p):
@@ -491,6 +576,7 @@ def try_machine():
     try_space(process)
     try_trim(process)
     try_full(process)
+    try_filled(process)
     try_nowhere(process)
     try_replaced(process)
     try_chroot(process)

@@ -284,7 +284,8 @@ def try_half(t, whole):
     """What was written half way is undone by who reads it, if he may."""
     t.ok(kill_half_way(t, whole), "a writer is killed half way")
     if not os.geteuid():
-        for path in t.path(""), t.path("broken"):
+        for path in (t.path(""), t.path("broken"),
+                     *glob.glob(t.path("broken") + "/*")):
             os.chmod(path, 0o755)
         before = sorted(os.listdir(t.path("broken")))
         status, out, err = t.tally("report", "broken", preexec_fn=drop)

@@ -239,6 +239,28 @@ def try_diff(t):
               "both")
 
 
+def try_diff_made(t):
+    """code that programs make is theirs, whatever number they had"""
+    for name, pid, hot in (("made1", 100, 59), ("made2", 200, 417)):
+        make(t, name, "".join(
+            "epoch %d000 %d900 node\nevent cycles 60000 0\n"
+            "image 6 [made by node %d]\nprocedure 4096 8192 hotA\n"
+            "procedure 8192 12288 hotB\nhit 4100 %d\nhit 8200 %d\n"
+            "image 6 [made again by node %d]\nprocedure 64 128 hotB\n"
+            "hit 70 %d\n" % (i, i, pid + i, 10000 - 10 * hot, 5 * hot,
+                             pid + i, 5 * hot) for i in (1, 2, 3)))
+    got = {r["procedure"]: r for r in json.loads(
+        t.tally("diff", "--json", "made1", "made2")[1])["rows"]}
+    t.ok(got.get("hotB", {}).get("image") == "[made by node]" and
+         abs(got["hotB"]["percent_before"] - 5.9) < 0.1 and
+         abs(got["hotB"]["percent_after"] - 41.7) < 0.1,
+         "diff: code that a program makes, in other processes", [got])
+    status, out, _ = t.tally("diff", "--epoch", "1", "--against", "2",
+                             "made1")
+    t.ok("one epoch on each side" in out, "diff: one epoch on each side says "
+         "what it needs", [out])
+
+
 def offset_of(t, program, name):
     """Where a procedure's instructions are in the file, by readelf."""
     text = run("readelf", "-lW", t.path(program))
@@ -336,6 +358,6 @@ def try_graph(t, hits):
 with tempfile.TemporaryDirectory() as where:
     tap = Asker(where)
     for test in (try_report, try_hosts, try_apart, try_condense, try_stats,
-                 try_diff, try_real):
+                 try_diff, try_diff_made, try_real):
         test(tap)
 tap.done()

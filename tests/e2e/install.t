@@ -34,9 +34,13 @@ def check_files(t, prefix):
     names = [p[len(below):] for p in got]
     modules = [p for p in names if p.startswith("lib/tally/")]
     t.same(sorted(set(names) - set(modules)),
-           sorted(["bin/tally", *pages,
+           sorted(["bin/tally", *pages, "lib/systemd/system/tally.service",
                    "share/bash-completion/completions/tally"]),
-           prefix + ": the program, pages, completion")
+           prefix + ": the program, pages, completion, unit")
+    unit = open(t.path(below + "lib/systemd/system/tally.service")).read()
+    t.ok('ExecStart="%s/bin/tally" daemon run ' % prefix in unit and
+         "Restart=always" in unit, prefix + ": a unit that restarts it",
+         unit.splitlines())
     built = os.listdir(os.path.join(os.path.dirname(TALLY), "lib/tally"))
     t.same(sorted(os.path.basename(m) for m in modules), sorted(built),
            prefix + ": and what travels inside programs")

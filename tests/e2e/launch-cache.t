@@ -6,6 +6,7 @@ of the program.
 """
 import glob
 import os
+import re
 import resource
 import shutil
 import signal
@@ -16,6 +17,7 @@ import time
 
 sys.path.insert(0, "tests/lib")
 from launch import *
+from patience import PATIENCE, until
 
 tap = Tap()
 top = tempfile.TemporaryDirectory()
@@ -184,7 +186,7 @@ def try_race():
                                           CACHE], stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, text=True)
                 for _ in range(6)]
-        out = [p.communicate(timeout=60)[0] for p in many]
+        out = [p.communicate(timeout=PATIENCE)[0] for p in many]
         bad = [o for o in out if "answer 31" not in o or
                "from there: yes" not in o]
         if bad:
@@ -194,22 +196,29 @@ def try_race():
            not glob.glob(CACHE + "/.new*"), "leave nothing behind")
 
 
+def is_blocked(pid):
+    """Whether the process waits for a lock of another."""
+    with open("/proc/locks") as f:
+        return re.search(r"-> FLOCK +\S+ +\S+ %d " % pid, f.read())
+
+
 def try_lock():
     """Who comes second waits for the first, and takes over if it dies."""
     cold()
     works("before")
     folder = entry(made("load"))
     os.unlink(folder + "/record")
-    holder = subprocess.Popen(["flock", folder, "-c", "sleep 60"],
+    holder = subprocess.Popen(["flock", folder, "-c", "echo; sleep %d" %
+                               PATIENCE], stdout=subprocess.PIPE,
                               start_new_session=True)
-    time.sleep(0.3)
+    holder.stdout.readline()
     p = subprocess.Popen(COUNT + [load, "open", lib, "call"],
                          stdout=subprocess.PIPE, text=True)
-    time.sleep(0.7)
-    waits = p.poll() is None
+    waits = until(lambda: is_blocked(p.pid) or p.poll() is not None) and \
+        p.poll() is None
     os.killpg(holder.pid, signal.SIGKILL)
-    holder.wait()
-    out = p.communicate(timeout=30)[0]
+    holder.communicate()
+    out = p.communicate(timeout=PATIENCE)[0]
     tap.ok(waits and "answer 31" in out, "waits for a writer, and takes over "
            "when it dies", [str(waits), out])
 
@@ -338,14 +347,13 @@ def try_evict():
     ready = path("ready")
     p = subprocess.Popen(COUNT + [world, "wait", ready], env=e,
                          stdout=subprocess.PIPE, text=True)
-    while not os.path.exists(ready) or not os.path.getsize(ready):
-        time.sleep(0.05)
+    until(lambda: os.path.exists(ready) and os.path.getsize(ready), 0.02)
     got = run(COUNT + [load, "open", big, "call"], env=e)
     tap.ok(got[0] == 0 and "answer 9" in got[1] and made("world") and
            not made("lib.so"), "what runs is not evicted", [
                str(got), str(made("world")), str(made("lib.so"))])
     p.send_signal(signal.SIGTERM)
-    p.communicate(timeout=20)
+    p.communicate(timeout=PATIENCE)
     dangling = [f for f in os.listdir(CACHE)
                 if f.startswith("i-") and not os.path.exists(
                     os.path.join(CACHE, f))]

@@ -4,6 +4,7 @@ launch-load: libraries of a program run by `tally count`, however they are
 found and loaded: they come out of the cache, and the program sees the names
 that it sees without tally.
 """
+import json
 import os
 import re
 import shutil
@@ -13,6 +14,7 @@ import tempfile
 
 sys.path.insert(0, "tests/lib")
 from launch import *
+from patience import until
 
 tap = Tap()
 top = tempfile.TemporaryDirectory()
@@ -100,6 +102,20 @@ class Case:
     def both(self, name, *words, **more):
         self.same(name, *words, "call", "children", **more)
         self.cached(name, *words, **more)
+
+
+def try_counted(c):
+    """libraries are counted by whatever name they were found"""
+    for tag in "en", "di":
+        profile = c.file("near.tally")
+        got = run([TALLY, "count", "-o", profile, c.file("bin/near" + tag),
+                   "open", "$ORIGIN/../plug/abs.so", "open", "libone.so"])
+        told = run([TALLY, "report", "--by", "image", "--json", profile])
+        rows = {r["image"]: r["instructions"] for r in json.loads(told[1])}
+        want = ("libone.so", "libtwo.so", "libdep.so", "abs.so", "near" + tag)
+        tap.ok(got[0] == 0 and not told[2] and
+               all(isinstance(rows.get(n), int) for n in want),
+               "%s: %s: counted" % (c.m.isa, tag), got[1:] + told[1:])
 
 
 def try_open(c):
@@ -232,15 +248,13 @@ def try_odd_place(c):
 def try_children():
     """fork and exec, and a process that outlives everything."""
     mark = path("mark")
-    got = run(COUNT + ["sh", "-c", "(setsid sh -c 'sleep 1; env > %s.new; "
-                       "mv %s.new %s' > /dev/null 2>&1 &); echo started" %
-                       (mark, mark, mark)])
+    got = run(COUNT + ["sh", "-c", "(setsid sh -c 'until test -e %s.go; do "
+                       "sleep 0.05; done; env > %s.new; mv %s.new %s' "
+                       "> /dev/null 2>&1 &); echo started" %
+                       (mark, mark, mark, mark)])
     tap.ok(got == (0, "started\n", ""), "a daemon is started", got)
-    for _ in range(100):
-        if os.path.exists(mark):
-            break
-        import time
-        time.sleep(0.05)
+    open(mark + ".go", "w").close()
+    until(lambda: os.path.exists(mark))
     env = open(mark).read() if os.path.exists(mark) else "TALLY_LAUNCH"
     tap.ok("TALLY_LAUNCH" not in env and "LD_AUDIT" not in env,
            "and lives on, with a clean environment")
@@ -253,6 +267,7 @@ for m in machines():
         continue
     c = Case(m)
     try_open(c)
+    try_counted(c)
     try_loader_words(c)
     try_interp(c)
     try_libs(c)

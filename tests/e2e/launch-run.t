@@ -17,6 +17,7 @@ import time
 
 sys.path.insert(0, "tests/lib")
 from launch import *
+from patience import PATIENCE, until
 
 tap = Tap()
 top = tempfile.TemporaryDirectory()
@@ -89,7 +90,7 @@ def try_world(m, world):
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2,
                                                   signal.SIGTERM])
-        signal.alarm(100)
+        signal.alarm(3600)
         os.umask(0o027)
         os.dup2(0, 7)
         os.set_inheritable(7, True)
@@ -104,12 +105,13 @@ def try_world(m, world):
                COUNT + [world, "die", str(int(s))])
 
 
+def is_there(name):
+    return os.path.exists(name) and os.path.getsize(name)
+
+
 def await_file(name):
-    for _ in range(200):
-        if os.path.exists(name) and os.path.getsize(name):
-            return int(open(name).read())
-        time.sleep(0.05)
-    return 0
+    until(lambda: is_there(name), 0.02)
+    return int(open(name).read())
 
 
 def state(pid):
@@ -118,56 +120,68 @@ def state(pid):
 
 
 def await_state(pid, want):
-    for _ in range(200):
-        if state(pid) in want:
-            return True
-        time.sleep(0.02)
-    return False
+    return until(lambda: state(pid) in want, 0.02)
 
 
 def start_waiting(world, **more):
-    """(Popen, process id of the program) once it waits for signals."""
+    """(Popen, process id of the program) once it waits for signals; 0 if it
+    was ended before."""
     ready = path("ready")
     if os.path.exists(ready):
         os.unlink(ready)
     p = subprocess.Popen(COUNT + [world, "wait", ready],
                          stdout=subprocess.PIPE, text=True, **more)
-    return p, await_file(ready)
+    until(lambda: is_there(ready) or p.poll() is not None, 0.02)
+    return p, await_file(ready) if is_there(ready) else 0
+
+
+def start_alarmed(world):
+    """The same, with an alarm that is not due before it waits."""
+    seconds = 1
+    while seconds < PATIENCE:
+        p, child = start_waiting(world, preexec_fn=lambda:
+                                 signal.alarm(seconds))
+        if child:
+            break
+        p.communicate()
+        seconds *= 2
+    return p
 
 
 def try_signals(m, world):
     p, child = start_waiting(world)
+    out = ""
     for s in (signal.SIGUSR1, signal.SIGHUP, signal.SIGUSR2):
         p.send_signal(s)
-        time.sleep(0.1)
+        out += p.stdout.readline()
     p.send_signal(signal.SIGTERM)
-    out = p.communicate(timeout=20)[0]
+    out += p.communicate(timeout=PATIENCE)[0]
     tap.ok(out == "caught 10\ncaught 1\ncaught 12\ncaught 15\n" and
            p.returncode == 55, m.isa + ": signals to the launcher are passed "
            "on", [out, "status %d" % p.returncode])
     p, child = start_waiting(world)
     os.kill(child, signal.SIGUSR1)
-    time.sleep(0.1)
+    out = p.stdout.readline()
     os.kill(child, signal.SIGINT)
-    out = p.communicate(timeout=20)[0]
+    out += p.communicate(timeout=PATIENCE)[0]
     tap.ok(out == "caught 10\ncaught 2\n" and p.returncode == 42,
            m.isa + ": signals to the program", [out])
-    p, child = start_waiting(world, preexec_fn=lambda: signal.alarm(1))
-    out = p.communicate(timeout=20)[0]
+    p = start_alarmed(world)
+    out = p.communicate(timeout=PATIENCE)[0]
     tap.ok(out == "caught 14\n" and p.returncode == 54,
            m.isa + ": an alarm that was set before", [out])
     p, child = start_waiting(world)
     p.kill()
     p.wait()
     os.kill(child, signal.SIGTERM)
-    out = p.communicate(timeout=20)[0]
+    out = p.communicate(timeout=PATIENCE)[0]
     tap.ok(out == "caught 15\n", m.isa + ": the program outlives the launcher",
            [out])
 
 
-def read_until(fd, text, seconds=10):
+def read_until(fd, text):
     got = b""
-    end = time.time() + seconds
+    end = time.time() + PATIENCE
     while text not in got and time.time() < end:
         if select.select([fd], [], [], 0.2)[0]:
             try:
@@ -184,9 +198,8 @@ def try_terminal(m, world):
         os.unlink(ready)
     pid, fd = pty.fork()
     if not pid:
-        os.execvp("bash", ["bash", "--norc", "-i"])
-    read_until(fd, b"$ ", 5)
-    os.write(fd, b"PS1='pr''ompt '\n")
+        os.execvpe("bash", ["bash", "--norc", "-i"],
+                   dict(os.environ, PS1="prompt "))
     read_until(fd, b"prompt ")
     os.write(fd, " ".join(COUNT + [world, "wait", ready, "\n"]).encode())
     child = await_file(ready)
@@ -196,7 +209,8 @@ def try_terminal(m, world):
            m.isa + ": ^\\ reaches the program once", [quit])
     os.write(fd, b"\x1a")
     stopped = read_until(fd, b"prompt ")
-    tap.ok(b"Stopped" in stopped and state(child) == ("t" if WATCHED else "T"),
+    tap.ok(b"Stopped" in stopped and
+           await_state(child, "t" if WATCHED else "T"),
            m.isa + ": ^Z stops it, and the shell sees it", [stopped])
     os.write(fd, b"fg\n")
     again = read_until(fd, b"caught 18")
@@ -220,14 +234,14 @@ def try_stop():
     await_state(p.pid, "T")
     p.send_signal(signal.SIGCONT)
     p.send_signal(signal.SIGTERM)
-    out = p.communicate(timeout=20)[0]
+    out = p.communicate(timeout=PATIENCE)[0]
     tap.ok("caught 15" in out, "stopped and continued alone", [out])
     p, child = start_waiting(path("world-" + HOST))
     os.kill(child, signal.SIGSTOP)
-    await_state(child, "T")
+    await_state(child, "t" if WATCHED else "T")
     os.kill(child, signal.SIGCONT)
     os.kill(child, signal.SIGTERM)
-    out = p.communicate(timeout=20)[0]
+    out = p.communicate(timeout=PATIENCE)[0]
     tap.ok("caught 15" in out, "the program stopped and continued alone",
            [out])
 
@@ -480,32 +494,75 @@ def try_musl():
 
 
 def try_immovable():
-    """a static program of which no code can be moved, as Go's"""
-    with open(path("go.c"), "w") as f:
-        f.write('__attribute__((used)) static const char go[] = '
-                '"\\xff Go buildinf:";\nint main(void) { return 7; }\n')
-    subprocess.run(["gcc", "-static", "-no-pie", "-o", path("go"),
-                    path("go.c")], check=True)
+    """a static program of which no code can be moved"""
+    write("go.c", "int called(void); int main(void) { return called(); }\n")
+    subprocess.run(["gcc", "-static", "-no-pie", "-DINFOS", "-o",
+                    path("go"), path("go.c"), "tests/progs/pinned.S"],
+                   check=True)
     status("nothing can be moved", 7, "not rewritten: no code can be moved",
            COUNT + [path("go")])
     status("nothing can be moved, strict", 125, "hence not run",
            COUNT + ["--strict", path("go")])
 
 
+# a program's own variables of threads: none, without and with initial values,
+# with such as are relocated; of small and of large alignment
+TLS_OWN = {
+    "none": "int own(void) { return 0; }",
+    "zeros": "__thread long a, b; int own(void) { return a++ + b; }",
+    "values": "__thread long a = 5, b = -5; int own(void) "
+              "{ return a++ + b - (a != 6 ? a - 6 : 0); }",
+    "aligned": "__thread char a __attribute__((aligned(32))) = 7; "
+               "int own(void) { return a - 7 + (int)((long)&a & 31); }",
+    "odd": "__thread char a = 7; __thread char b; "
+           "int own(void) { return a - 7 + b; }",
+    "pointer": "static int v; __thread int *a = &v; "
+               "int own(void) { return a != &v; }",
+}
+
+
 def try_static_tls():
-    """with an audit module ld.so has little room for variables of threads"""
-    write("tls.c", "__thread char v[N] __attribute__((tls_model("
-          "\"initial-exec\"))); int f(void) { return ++v[N - 1]; }\n")
-    write("tls-main.c", "int f(void); int main(void) { return f() + 8; }\n")
-    for size, says in ((400, ""), (40000, "variables of threads")):
-        subprocess.run(["gcc", "-shared", "-fPIC", "-DN=%d" % size, "-o",
-                        path("libtls.so"), path("tls.c")], check=True)
-        subprocess.run(["gcc", "-o", path("tls"), path("tls-main.c"),
-                        path("libtls.so")], check=True)
-        status("%d bytes of static TLS" % size, 9, says,
-               COUNT + [path("tls")])
-        status("%d bytes of static TLS, strict" % size, 125 if says else 9,
-               says, COUNT + ["--strict", path("tls")])
+    """with an audit module ld.so decides before it sees the libraries"""
+    write("tls.c", """__thread char v[N] __attribute__((aligned(A),
+        tls_model("initial-exec")));
+        int f(void) { return ++v[N - 1] + (int)((long)v & (A - 1)); }
+        """)
+    write("tls-main.c", """#include <pthread.h>
+        int f(void); int own(void);
+        static void *t(void *p) { *(int *)p = f() + own(); return p; }
+        int main(void) { pthread_t h; int a = -1;
+        pthread_create(&h, 0, t, &a); pthread_join(h, 0);
+        return f() + own() + a + 7; }
+        """)
+    for size, align in ((400, 1), (40000, 16), (88, 64), (5000, 64)):
+        subprocess.run(["gcc", "-shared", "-fPIC", "-DN=%d" % size, "-DA=%d"
+                        % align, "-o", path("libtls.so"), path("tls.c")],
+                       check=True)
+        for own, text in TLS_OWN.items():
+            write("tls-own.c", text)
+            subprocess.run(["gcc", "-O1", "-o", path("tls"), path(
+                "tls-main.c"), path("tls-own.c"), path("libtls.so")],
+                check=True)
+            # what relocations change cannot be moved
+            says = "variables of threads" if align == 64 and \
+                own == "pointer" and HOST == "aarch64" else ""
+            status("%d bytes of static TLS by %d, own %s" % (size, align, own),
+                   9, says, COUNT + [path("tls")])
+    status("alignment of TLS that cannot be had, strict",
+           125 if HOST == "aarch64" else 9, says,
+           COUNT + ["--strict", path("tls")])
+
+
+def try_tunables():
+    """the user's own tunables are used, and seen by the program"""
+    env = dict(os.environ, GLIBC_TUNABLES="glibc.malloc.perturb=7:"
+               "glibc.rtld.optional_static_tls=600")
+    p = subprocess.run(COUNT + ["/usr/bin/env"], env=env, text=True,
+                       capture_output=True)
+    lines = [v for v in p.stdout.splitlines() if "LIBC_TUNABLES" in v or
+             "TALLY_L" in v or "TALLY_F" in v or "XD_" in v]
+    tap.ok(lines == ["GLIBC_TUNABLES=" + env["GLIBC_TUNABLES"]],
+           "a program sees the user's tunables alone", lines)
 
 
 os.mkdir(path("sub"))
@@ -531,6 +588,7 @@ if not EMULATED:
     try_unfit()
     try_immovable()
     try_static_tls()
+    try_tunables()
     try_musl()
 top.cleanup()
 tap.done()

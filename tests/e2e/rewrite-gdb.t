@@ -19,7 +19,7 @@ tap = Tap()
 ISA = None      # the machine whose turn it is
 # gdb 13 does not follow qemu's signal frames with SVE registers in them
 CPU = {"aarch64": ["-cpu", "cortex-a72"], "x86_64": []}
-SECONDS = 90
+SECONDS = PATIENCE
 
 
 def gdb():

@@ -29,7 +29,7 @@ INPUT, MACHINE, USAGE = 3, 4, 2
 def instrument(path, out, *words, tally=TALLY, **more):
     return subprocess.run([tally, "instrument", "--placement", "none", *words,
                            path, "-o", out], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=120,
+                          stderr=subprocess.PIPE, text=True, timeout=PATIENCE,
                           errors="replace", **more)
 
 

@@ -9,6 +9,7 @@ import struct
 import subprocess
 
 from cfg_oracle import HOST, TALLY, Tap, compiler, run
+from patience import PATIENCE
 
 TALLY = os.path.abspath(TALLY)
 MAKE = os.path.join(os.path.dirname(TALLY), "tools/make-profile")
@@ -30,7 +31,7 @@ class Asker(Tap):
         """(status, output, messages)."""
         p = subprocess.run([TALLY, *words], cwd=self.where, text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                           errors="replace", timeout=120, **more)
+                           errors="replace", timeout=PATIENCE, **more)
         return p.returncode, p.stdout, p.stderr
 
     def parsed(self, *words):

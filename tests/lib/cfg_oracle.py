@@ -243,21 +243,19 @@ class Program:
     def read_code(self, only_ours):
         """Every instruction by objdump: address -> (size, word, operands)."""
         self.insn, self.stub, self.data = {}, {}, set()
+        self.branches = {}
         mine = ours(self)
         span = ["--start-address=%#x" % mine[0][0],
                 "--stop-address=%#x" % (mine[-1][0] + mine[-1][1])] \
             if only_ours else []
         for line in run(tool(self.isa, "objdump"), "-dwz", *span,
                         self.path).splitlines():
-            head = re.match(r"([0-9a-f]+) <(.*)>:$", line)
-            if head:
-                if head.group(2).endswith("@plt"):
+            m = INSTRUCTION.match(line)
+            if not m:
+                head = HEAD.match(line)
+                if head and head.group(2).endswith("@plt"):
                     self.stub[int(head.group(1), 16)] = \
                         head.group(2)[:-4].split("@")[0]
-                continue
-            m = re.match(r"\s*([0-9a-f]+):\t((?:[0-9a-f]{2,8} )+)\s*(.*)",
-                         line)
-            if not m:
                 continue
             addr = int(m.group(1), 16)
             size = len(m.group(2).replace(" ", "")) // 2
@@ -276,30 +274,52 @@ class Program:
 
     def branch(self, addr):
         """What the instruction does: (kind, target or None)."""
-        size, word, operands = self.insn[addr]
-        target = None
-        for w in operands:
-            m = re.match(r"(?:0x)?([0-9a-f]+),?$", w)
-            target = int(m.group(1), 16) if m else target
-        if self.isa == "aarch64":
-            if word in ("b", "bl"):
-                return ("jump" if word == "b" else "call"), target
-            if re.match(r"b\.|cbn?z$|tbn?z$", word):
-                return "cond", target
-            table = {"br": "ijump", "blr": "call", "ret": "return",
-                     "svc": "syscall", "brk": "trap", "udf": "trap",
-                     "hlt": "trap"}
-            return table.get(word, "seq"), None
-        if word in ("jmp", "jmpq", "call", "callq"):
-            kind = "jump" if word.startswith("jmp") else "call"
-            if operands and operands[0].startswith("*"):
-                return ("ijump" if kind == "jump" else "call"), None
-            return kind, target
-        if re.match(r"j\w+$|loop", word):
-            return "cond", target
-        table = {"ret": "return", "retq": "return", "syscall": "syscall",
-                 "ud2": "trap", "hlt": "trap", "int3": "trap"}
-        return table.get(word, "seq"), None
+        got = self.branches.get(addr)
+        if not got:
+            size, word, operands = self.insn[addr]
+            kind, direct = kind_of(self.isa, word, bool(operands) and
+                                   operands[0].startswith("*"))
+            got = kind, target_of(operands) if direct else None
+            self.branches[addr] = got
+        return got
+
+
+INSTRUCTION = re.compile(r"\s*([0-9a-f]+):\t((?:[0-9a-f]{2,8} )+)\s*(.*)")
+HEAD = re.compile(r"([0-9a-f]+) <(.*)>:$")
+ADDRESS = re.compile(r"(?:0x)?([0-9a-f]+),?$")
+
+
+@functools.lru_cache(maxsize=None)
+def kind_of(isa, word, by_pointer):
+    """(kind of an instruction, whether it has a target)."""
+    if isa == "aarch64":
+        if word in ("b", "bl"):
+            return ("jump" if word == "b" else "call"), True
+        if re.match(r"b\.|cbn?z$|tbn?z$", word):
+            return "cond", True
+        table = {"br": "ijump", "blr": "call", "ret": "return",
+                 "svc": "syscall", "brk": "trap", "udf": "trap",
+                 "hlt": "trap"}
+        return table.get(word, "seq"), False
+    if word in ("jmp", "jmpq", "call", "callq"):
+        kind = "jump" if word.startswith("jmp") else "call"
+        if by_pointer:
+            return ("ijump" if kind == "jump" else "call"), False
+        return kind, True
+    if re.match(r"j\w+$|loop", word):
+        return "cond", True
+    table = {"ret": "return", "retq": "return", "syscall": "syscall",
+             "ud2": "trap", "hlt": "trap", "int3": "trap"}
+    return table.get(word, "seq"), False
+
+
+def target_of(operands):
+    """The last of them that is an address."""
+    for w in reversed(operands):
+        m = ADDRESS.match(w)
+        if m:
+            return int(m.group(1), 16)
+    return None
 
 
 class Graph:

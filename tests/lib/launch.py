@@ -9,6 +9,7 @@ import sys
 
 from cfg_oracle import EMULATED, HOST, ISAS, TALLY, Tap, compiler, packages, \
     tool
+from patience import PATIENCE
 
 TALLY = os.path.abspath(TALLY)
 COUNT = [TALLY, "count", "--placement", "none",
@@ -82,7 +83,7 @@ def run(words, **more):
     """(status, output, messages) of a command."""
     more.setdefault("stdin", subprocess.DEVNULL)
     p = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                       text=True, errors="replace", timeout=120, **more)
+                       text=True, errors="replace", timeout=PATIENCE, **more)
     return p.returncode, p.stdout, p.stderr
 
 

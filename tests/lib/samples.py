@@ -5,6 +5,8 @@ import os
 import sqlite3
 import subprocess
 
+from patience import *
+
 TALLY = os.path.abspath(os.environ.get("BUILD", "build") + "/tally")
 NOBODY = 65534
 folder = None  # where tally runs
@@ -31,6 +33,28 @@ def total(table):
     return sum(r["samples"] for r in table)
 
 
+def procedures(db, image):
+    """{procedure: samples} of an image"""
+    return {r["procedure"]: r["samples"]
+            for r in rows(db, "procedure", "--image", image)} \
+        if of_image(db, image) else {}
+
+
+def of_image(db, name):
+    return total(r for r in rows(db, "image") if r["image"] == name)
+
+
+@contextlib.contextmanager
+def running(*words, **more):
+    """a program that runs until it is killed"""
+    p = subprocess.Popen(words, stdout=subprocess.DEVNULL, **more)
+    try:
+        yield p
+    finally:
+        p.kill()
+        p.wait()
+
+
 def file_of(db):
     """the one file of a database"""
     db = os.path.join(folder or "", db)
@@ -44,6 +68,14 @@ def asked(db, text):
     found = c.execute(text).fetchall()
     c.close()
     return found
+
+
+def stored(db):
+    """samples that are in the database; 0 if it is not there yet"""
+    try:
+        return asked(db, "SELECT total(count) FROM samples")[0][0]
+    except (OSError, ValueError, sqlite3.Error):
+        return 0
 
 
 def complaints(db):

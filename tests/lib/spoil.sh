@@ -28,7 +28,7 @@ spoil_places()
 #
 # Input comes from $spoil_in, if that is set. At least $spoil_least places
 # (500) must have been reached, or nothing was tried, and it must end within
-# $spoil_limit seconds (60).
+# $spoil_limit seconds (900: only what hangs takes so long).
 spoil_native()
 {
 	spoil_hits=$1 spoil_seed=$2
@@ -36,7 +36,7 @@ spoil_native()
 	"$@" <"${spoil_in:-/dev/null}" >"$spoil_tmp/want" 2>&1
 	spoil_status=$?
 	spoil_places "$spoil_seed" "$@"
-	timeout "${spoil_limit:-60}" "$spoil_tools/spoil-dead" -n "$spoil_hits" \
+	timeout "${spoil_limit:-900}" "$spoil_tools/spoil-dead" -n "$spoil_hits" \
 		-s "$spoil_seed" -o "$spoil_tmp/log" "$spoil_tmp/places" \
 		"$@" <"${spoil_in:-/dev/null}" >"$spoil_tmp/got" 2>&1
 	spoil_got=$?

@@ -18,6 +18,14 @@ def run(*words):
                           check=True).stdout
 
 
+# lines of readelf
+OPERATION = re.compile(r"  DW_CFA_(\w+):? ?(.*)")
+ENTRY = re.compile(r"(\w+) \w+ \w+ (?:(CIE)|FDE cie=(\w+) "
+                   r"pc=(\w+)\.\.(\w+)|end)")
+AUGMENTATION = re.compile(r"  Augmentation: +(.*)")
+REGISTER = re.compile(r"r(\d+)\b(?: \(\w+\))? ?(.*)")
+
+
 class Fde:
     def __init__(self, start, end, cie):
         self.start, self.end, self.cie = start, end, cie
@@ -62,7 +70,7 @@ class Machine:
 
     def step(self, op, rest):
         now = self.now
-        reg = re.match(r"r(\d+)\b(?: \(\w+\))? ?(.*)", rest)
+        reg = REGISTER.match(rest)
         if op.startswith("advance_loc") or op == "set_loc":
             self.emit()
             self.start = int(rest.split()[-1], 16)
@@ -106,8 +114,11 @@ class Table:
         self.complaints = [line for line in p.stderr.splitlines()
                            if "no .dynamic section" not in line]
         for line in p.stdout.splitlines() + ["00 00 00 end"]:
-            m = re.match(r"(\w+) \w+ \w+ (?:(CIE)|FDE cie=(\w+) "
-                         r"pc=(\w+)\.\.(\w+)|end)", line)
+            m = OPERATION.match(line)
+            if m:
+                machine.step(m.group(1), m.group(2))
+                continue
+            m = ENTRY.match(line)
             if m:
                 if cie:
                     cies[cie] = machine.now, kind
@@ -123,12 +134,9 @@ class Table:
                     self.fde[fde.start] = fde
                     machine = Machine(fde.start, of)
                 continue
-            m = re.match(r"  Augmentation: +(.*)", line)
+            m = AUGMENTATION.match(line)
             if m and cie:
                 kind = m.group(1)
-            m = re.match(r"  DW_CFA_(\w+):? ?(.*)", line)
-            if m:
-                machine.step(m.group(1), m.group(2))
         self.read_lsdas(path)
         self.starts = sorted(self.fde)
 

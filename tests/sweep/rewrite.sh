@@ -1,7 +1,7 @@
 #!/bin/bash
 # rewrite: every program of this system, and of a root of the other machine, with
 # all its libraries rewritten, answers --version and --help as the original does.
-# Four ways:
+# Five ways:
 #
 #	tests/sweep/rewrite.sh [NAME...]
 #
@@ -10,6 +10,8 @@
 #			reached that was not expected
 #	inserted	code before every block and on every edge (insert-
 #			everywhere -m -f): dead registers are dead
+#	poisoned	all that is dead is overwritten, before every
+#			instruction and on every edge
 #	counted		counters on edges, as tally count has them
 #
 # The root is made of foreign Debian packages and run in qemu. MACHINES: which
@@ -45,6 +47,7 @@ ways() {
 	way moved "$@"
 	way trapping --trap "$@"
 	way inserted "--insert=-m -f" "$@"
+	way poisoned --placement poison "$@"
 	way counted --placement edges --trap "$@"
 }
 

@@ -7,7 +7,7 @@
 #
 # Names and recipes are in tests/lib/suites.sh. Each suite runs with the files
 # as built ("plain") and with all of them rewritten, once for each of
-# SUITE_WAYS (moved trap counted; ways of tests/lib/dress.py). Of those that are
+# SUITE_WAYS (moved trap poison counted; ways of tests/lib/dress.py). Of those that are
 # counted every profile has to be readable. MACHINES: for which (aarch64 x86_64;
 # those of this machine run natively). Sources and built trees are kept under the
 # cache of tests/lib/packages.sh, in suites/MACHINE/NAME:
@@ -85,7 +85,7 @@ suite()
 		return
 	fi
 	said= bad=
-	for way in ${SUITE_WAYS:-moved trap counted}; do
+	for way in ${SUITE_WAYS:-moved trap poison counted}; do
 		differs="cannot be rewritten, or its profiles not be read"
 		check "$way" && differs=$(compare "$way")
 		if [ -n "$differs" ]; then
@@ -147,7 +147,7 @@ figures()
 	fi
 }
 
-for way in ${SUITE_WAYS:-moved trap counted}; do
+for way in ${SUITE_WAYS:-moved trap poison counted}; do
 	echo "# $way:"
 	figures "$way" "$@" | sed 's/^/# /'
 done

@@ -7,6 +7,7 @@
  *	image KIND PATH			and of that
  *	apart NAME			and, beside that, of these processes
  *	together			no longer
+ *	procedure START END NAME	of that image, as its program told
  *	hit OFFSET COUNT
  *	process PID NAME COUNT
  *	condense FINE DAILY NOW		store_condense()
@@ -54,7 +55,7 @@ static void put_image(int kind, const char *path)
 
 static void condense(const char *line)
 {
-	struct store_rule r;
+	struct store_rule r = {0};
 	uint64_t now;
 	int64_t n;
 
@@ -84,8 +85,13 @@ static void put_line(const char *line)
 
 		event = store_event(&s, epoch, &x, &e);
 		need(event >= 0);
-	} else if (sscanf(line, "image %u %255s", &n, name) == 2) {
+	} else if (sscanf(line, "image %u %255[^\n]", &n, name) == 2) {
 		put_image((int)n, name);
+	} else if (sscanf(line, "procedure %" SCNi64 " %" SCNi64 " %255[^\n]",
+			  &a, &b, name) == 3) {
+		struct stored_procedure x = {a, b, name};
+
+		need(!store_procedure(&s, image, &x, &e));
 	} else if (sscanf(line, "hit %" SCNi64 " %" SCNu64, &a, &b) == 2) {
 		put_hit(a, b);
 	} else if (sscanf(line, "process %u %255s %" SCNu64, &n, name,

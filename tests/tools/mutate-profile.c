@@ -60,6 +60,17 @@ static void damage_squeezed(struct victim *v, const uint8_t *bytes,
 	vec_free(&inside);
 }
 
+/* a map has a checksum of its own, which is right */
+static void damage_part(struct victim *v, const struct finished_part *f,
+			const uint8_t *bytes, buffer *to)
+{
+	bool map = f->kind == FINISHED_MAP;
+
+	damage_squeezed(v, bytes, f->size, map ? MAP_HEAD : 0, to);
+	if (map)
+		map_seal(to->at, to->n);
+}
+
 static void put_part(struct victim *v, struct finished_part f,
 		     const buffer *b)
 {
@@ -86,8 +97,7 @@ static uint64_t copy_parts(struct victim *v, uint64_t at, uint64_t which)
 		if (f.kind == FINISHED_END)
 			return n;
 		if (n == which)
-			damage_squeezed(v, bytes, f.size, f.kind ==
-					FINISHED_MAP ? MAP_HEAD : 0, &b);
+			damage_part(v, &f, bytes, &b);
 		else
 			buffer_bytes(&b, bytes, f.size);
 		put_part(v, f, &b);

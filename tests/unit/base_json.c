@@ -59,13 +59,17 @@ static void test_strings(void **state)
 	check_string("a\\b", "\"a\\\\b\"");
 	check_string("\n\t\x01\x1f", "\"\\u000a\\u0009\\u0001\\u001f\"");
 	check_string("\x7f", "\"\\u007f\"");
+	/* controls of eight bits, and what turns the direction of text */
+	check_string("\xc2\x9b" "2J", "\"\\u009b2J\"");
+	check_string("\xe2\x80\xae" "x", "\"\\u202ex\"");
+	check_string("\xe2\x81\xa6\xd8\x9c", "\"\\u2066\\u061c\"");
 	check_string("/", "\"/\"");
 }
 
 static void test_valid_utf8(void **state)
 {
 	static const char *const same[] = {
-		"\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xef\xbf\xbf",
+		"\xc2\xa0", "\xdf\xbf", "\xe0\xa0\x80", "\xef\xbf\xbf",
 		"\xed\x9f\xbf", "\xee\x80\x80", "\xf0\x90\x80\x80",
 		"\xf4\x8f\xbf\xbf", "caf\xc3\xa9",
 	};

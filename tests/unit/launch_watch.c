@@ -29,6 +29,12 @@ enum {
 	BASE = 0x1000, /* what addresses are less by in the file */
 };
 
+/* memory that the process shares with the test: who is where it will be */
+struct crew {
+	uint32_t n; /* that have taken a place */
+	volatile char there[2 * THREADS];
+};
+
 /* a file with one chunk, mapped */
 struct sample {
 	char name[32];
@@ -36,7 +42,7 @@ struct sample {
 	struct chunk_process *k;
 	struct watch w;
 	pid_t group; /* of the process and its children */
-	int ready[2]; /* a pipe: the process says that it is where it will be */
+	struct crew *crew;
 };
 
 static int setup(void **state)
@@ -57,7 +63,9 @@ static int setup(void **state)
 	s->k = (void *)(s->map + CHUNK);
 	s->k->chunk = (struct profile_chunk){CHUNK_MAGIC, CHUNK, CHUNK_SIZE,
 					     CHUNK_PROCESS, 1};
-	assert_int_equal(pipe(s->ready), 0);
+	s->crew = mmap(NULL, sizeof *s->crew, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(s->crew, MAP_FAILED);
 	watch_open(&s->w, s->name);
 	*state = s;
 	return 0;
@@ -71,24 +79,29 @@ static int teardown(void **state)
 	watch_close(&s->w);
 	munmap(s->map, FILE_SIZE);
 	unlink(s->name);
-	close(s->ready[0]);
-	close(s->ready[1]);
+	munmap(s->crew, sizeof *s->crew);
 	free(s);
 	return 0;
 }
 
 /* --- in the process */
 
-static void say_ready(const struct sample *s)
+/* the next place of the crew */
+static volatile char *take_place(const struct sample *s)
 {
-	if (write(s->ready[1], "r", 1) != 1)
-		_exit(99);
+	return &s->crew->there[__atomic_fetch_add(&s->crew->n, 1,
+						  __ATOMIC_RELAXED)];
 }
 
-/* a function of which nothing is known but where it begins and ends */
+/*
+ * A function of which nothing is known but where it begins and ends. It says
+ * itself that it is entered: what is only about to enter it may have to wait
+ * for a processor for any time.
+ */
 __attribute__((noinline, section("spin_code"), used))
-static void spin(void)
+static void spin(volatile char *there)
 {
+	*there = 1;
 	for (volatile long i = 0;; i++)
 		;
 }
@@ -96,8 +109,7 @@ extern const char __start_spin_code[], __stop_spin_code[];
 
 static void *spin_ready(void *s)
 {
-	say_ready(s);
-	spin();
+	spin(take_place(s));
 	return NULL;
 }
 
@@ -127,7 +139,7 @@ static void run_spinning(struct sample *s)
 static void run_waiting(struct sample *s)
 {
 	begin_counting(s);
-	say_ready(s);
+	*take_place(s) = 1;
 	for (;;)
 		pause();
 }
@@ -167,7 +179,8 @@ static void run_to_end(struct sample *s)
 	begin_counting(s);
 	pthread_create(&t, NULL, spin_ready, s);
 	/* when all are there, one ends the process in the midst of others */
-	usleep(100000);
+	while (!s->crew->there[0])
+		usleep(1000);
 	s->k->ended = ENDED_BY_ITSELF;
 	s->k->moving = 1;
 	_exit(7);
@@ -214,23 +227,17 @@ static int wait_for(struct sample *s, pid_t pid)
 	return -1;
 }
 
-/* takes what happens until so many have said that they are there */
+/* takes what happens until so many are where they will be */
 static void await(struct sample *s, int n)
 {
 	int status;
 	pid_t got;
-	char c;
 
-	fcntl(s->ready[0], F_SETFL, O_NONBLOCK);
-	while (n > 0) {
+	for (int i = 0; i < n; usleep(1000)) {
 		while ((got = waitpid(-1, &status, WNOHANG | __WALL)) > 0)
 			watch_event(&s->w, got, status);
-		if (read(s->ready[0], &c, 1) == 1)
-			n--;
-		else
-			usleep(1000);
+		i += s->crew->there[i];
 	}
-	usleep(20000);
 }
 
 /* so many ended in spin(), and nothing else is noted */
@@ -310,10 +317,8 @@ static void test_moving(void **state)
 {
 	struct sample *s = *state;
 	pid_t pid = start(s, run_to_end);
-	int status;
+	int status = wait_for(s, pid);
 
-	await(s, 1);
-	status = wait_for(s, pid);
 	assert_int_equal(WEXITSTATUS(status), 7);
 	check_spinning(s, 1);
 	assert_int_equal(s->k->ended, ENDED_BY_ITSELF);

@@ -65,7 +65,8 @@ _Bool ledger_take(struct counting *c, uint64_t size, struct region *r)
 	if (!chunks_left)
 		return 0;
 	chunks_left--;
-	*r = (struct region){calloc(1, size), 65536 * nchunk, size};
+	*r = (struct region){.at = calloc(1, size), .offset = 65536 * nchunk,
+			     .size = size};
 	chunk[nchunk++] = *r;
 	return 1;
 }

@@ -43,7 +43,7 @@ static struct jitdump open_it(void)
 
 	assert_int_equal(stat(path, &s), 0);
 	assert_int_equal(jitdump_open(&d, (uint32_t)getpid(), path, s.st_ino,
-				      &e), 0);
+				      false, &e), 0);
 	return d;
 }
 
@@ -262,16 +262,20 @@ static void test_trust(void **state)
 	strcpy(other, path_of("jit-2.dump"));
 	assert_int_equal(stat(path, &s), 0);
 	assert_int_equal(symlink(path, other), 0);
-	assert_int_equal(jitdump_open(&d, self, other, s.st_ino, &e), -1);
+	assert_int_equal(jitdump_open(&d, self, other, s.st_ino, false,
+				      &e), -1);
 	assert_int_equal(d.fd, -1);
 	assert_int_equal(unlink(other), 0);
-	assert_int_equal(jitdump_open(&d, self, other, s.st_ino, &e), -1);
-	assert_int_equal(jitdump_open(&d, self, path, s.st_ino + 1, &e), -1);
+	assert_int_equal(jitdump_open(&d, self, other, s.st_ino, false,
+				      &e), -1);
+	assert_int_equal(jitdump_open(&d, self, path, s.st_ino + 1,
+				      false, &e), -1);
 	assert_non_null(strstr(e.text, "another file"));
 	assert_int_equal(mkfifo(other, 0600), 0);
 	assert_int_equal(stat(other, &s), 0);
-	assert_int_equal(jitdump_open(&d, self, other, s.st_ino, &e), -1);
-	assert_non_null(strstr(e.text, "plain file"));
+	assert_int_equal(jitdump_open(&d, self, other, s.st_ino, false,
+				      &e), -1);
+	assert_non_null(strstr(e.text, "regular file"));
 	assert_int_equal(unlink(other), 0);
 }
 

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
+#include "sample.h"
 #include "splitmix.h"
 #include "store/store.h"
 
@@ -171,7 +172,7 @@ static int64_t ask(struct store *s, const char *text)
 static void test_rule(void **state)
 {
 	/* the rule: days after 10 days, weeks after 30 */
-	const struct store_rule rule = {10 * DAY, 30 * DAY};
+	const struct store_rule rule = {10 * DAY, 30 * DAY, false};
 	uint64_t now = MONDAY + 70 * DAY, seed = 7;
 	struct store s;
 	struct err e;
@@ -223,10 +224,39 @@ static void test_rule(void **state)
 	store_close(&s);
 }
 
+/* a clock that is wrong by years: nothing is old that was sampled just now */
+static void test_clock(void **state)
+{
+	uint64_t now = MONDAY + 70 * DAY, seed = 5;
+	struct store s;
+	struct err e;
+
+	(void)state;
+	ok(store_create(&s, directory("clock"), &e), &e);
+	for (int i = 0; i < 6; i++)
+		put_epoch(&s, now + (uint64_t)(600 * i), "", &seed);
+	for (int i = 0; i < 6; i++)
+		put_epoch(&s, now + 9000 * DAY + (uint64_t)(600 * i), "",
+			  &seed);
+	assert_int_equal(store_condense(&s, &store_rule_usual,
+					now + 9001 * DAY, &e), 0);
+	/* of weeks that have been sampled since, it is to be believed */
+	for (int i = 0; i < 9; i++) {
+		int64_t epoch = put_epoch(&s, now + (9001 + 7 * (uint64_t)i) *
+					  DAY, "", &seed);
+
+		ok(store_epoch_end(&s, epoch, now +
+				   (9008 + 7 * (uint64_t)i) * DAY, &e), &e);
+	}
+	assert_int_equal(store_condense(&s, &store_rule_usual,
+					now + 9070 * DAY, &e), 11);
+	store_close(&s);
+}
+
 /* the last epoch is perhaps being written: it stays, however old it is */
 static void test_last(void **state)
 {
-	const struct store_rule rule = {0, 0};
+	const struct store_rule rule = {0, 0, false};
 	uint64_t seed = 3;
 	struct store s;
 	struct err e;
@@ -245,7 +275,7 @@ static void test_last(void **state)
 /* killed at any moment: all epochs are there, or one */
 static void test_kill(void **state)
 {
-	const struct store_rule rule = {0, 0};
+	const struct store_rule rule = {0, 0, false};
 	uint64_t seed = 5;
 	struct sums a, b;
 	struct store s;
@@ -253,11 +283,11 @@ static void test_kill(void **state)
 	int before = 0, after = 0;
 
 	(void)state;
-	for (int i = 0; i < KILLS; i++) {
+	for (unsigned i = 0; i < sample_of(KILLS, 5); i++) {
 		char name[32];
 		pid_t child;
 
-		snprintf(name, sizeof name, "kill%d", i);
+		snprintf(name, sizeof name, "kill%u", i);
 		ok(store_create(&s, directory(name), &e), &e);
 		ok(store_begin(&s, &e), &e);
 		for (int k = 0; k < 12; k++)
@@ -359,6 +389,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rule),
 		cmocka_unit_test(test_last),
+		cmocka_unit_test(test_clock),
 		cmocka_unit_test(test_kill),
 		cmocka_unit_test(test_formats),
 	};

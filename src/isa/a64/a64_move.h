@@ -36,6 +36,10 @@ bool a64_tell(const struct tell *t, uint64_t at, uint64_t to, uint8_t reg,
 	      uint8_t *out);
 bool a64_jump_reads(const uint8_t *code, const struct insn *in, regset *reads);
 
+/* poison.c */
+unsigned a64_poison(regset regs, uint8_t flags, unsigned variant,
+		    uint8_t *out);
+
 /* counter.c */
 enum { A64_COUNT_SIZE = 4 * 4, A64_COUNT_THREAD_SIZE = 4 * 7 };
 bool a64_count(enum count_form f, uint64_t at, uint64_t counter,

@@ -165,6 +165,7 @@ const struct isa isa_a64 = {
 	.linker_scratch = UINT32_C(0x00030000), /* x16, x17 */
 	.veneer_scratch = UINT32_C(0x00030000), /* x16, x17 */
 	.scratch = UINT32_C(0x0003ffff),	/* x0 to x17 */
+	.lost_by_call = UINT32_C(0x000301ff),	/* x0 to x8, x16, x17 */
 	.args = UINT32_C(0x000083ff),		/* x0 to x9, x15 */
 	.plain_args = UINT32_C(0x000001ff),	/* x0 to x8 */
 	.results = UINT32_C(0x000000ff),	/* x0 to x7 */

@@ -43,6 +43,7 @@ enum {
 	OP_NOP = 0xd503201f,
 	OP_B = 0x14000000,
 	OP_BR = 0xd61f0000,
+	OP_BLR = 0xd63f0000,
 	OP_ADRP = 0x90000000,
 	OP_ADD = 0x91000000, /* add xd, xn, #imm12 */
 	OP_BRK = 0xd4200000,
@@ -295,6 +296,30 @@ static bool a64_write(uint8_t form, const uint8_t *code, const struct insn *in,
 	return false;
 }
 
+enum { KEPT_SIZE = 12, LINK = 30 };
+
+/* adrp and add of the return address, b or br; not of that register */
+static uint8_t a64_kept_size(const uint8_t *code, const struct insn *in)
+{
+	uint32_t w = a64_word(code);
+
+	if (in->kind == INSN_CALL)
+		return KEPT_SIZE;
+	return (w & 0xfffffc1f) == OP_BLR && a64_rn(w) != LINK ? KEPT_SIZE : 0;
+}
+
+static bool a64_kept_write(const uint8_t *code, const struct insn *in,
+			   uint64_t at, uint64_t to, uint64_t ret,
+			   uint8_t *out)
+{
+	if (!a64_put_address(out, LINK, at, ret))
+		return false;
+	if (in->kind == INSN_CALL)
+		return a64_jump(at + 8, to, out + 8);
+	a64_put(out, 2, OP_BR | (uint32_t)a64_rn(a64_word(code)) << 5);
+	return true;
+}
+
 /* two registers to or from [sp, #offset]: op has its own way to index */
 static uint32_t a64_pair_op(uint32_t op, unsigned a, unsigned b, int offset)
 {
@@ -368,6 +393,8 @@ const struct isa_move a64_move = {
 	.longer = a64_longer,
 	.pooled = a64_pooled,
 	.write = a64_write,
+	.kept_size = a64_kept_size,
+	.kept_write = a64_kept_write,
 	.jump_size = 4,
 	.jump_reach = (UINT64_C(1) << 27) - 4,
 	.jump = a64_jump,
@@ -400,6 +427,7 @@ const struct isa_move a64_move = {
 	.tell = a64_tell,
 	.tell_size = 20,
 	.jump_reads = a64_jump_reads,
+	.poison = a64_poison,
 	.count = a64_count,
 	.count_needs = {{A64_COUNT_SIZE, 2, 0}, {A64_COUNT_SIZE, 2, 0}},
 	.count_thread = a64_count_thread,

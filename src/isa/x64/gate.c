@@ -61,6 +61,7 @@ static const uint16_t asked[] = {
 	157, /* prctl */
 	158, /* arch_prctl */
 	317, /* seccomp */
+	14,  /* rt_sigprocmask */
 };
 
 enum {

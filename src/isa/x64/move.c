@@ -36,7 +36,7 @@ enum {
 	JUMP_SIZE = 5,
 	HOP_SIZE = 2,
 	COND_FAR_SIZE = 6,
-	GET_PC_SIZE = 12,
+	PUSH_SIZE = 12,
 	OP_JMP = 0xe9,
 	OP_JMP_SHORT = 0xeb,
 	OP_INT3 = 0xcc,
@@ -104,7 +104,7 @@ static uint8_t x64_form_size(uint8_t form, const struct insn *in)
 	case X64_COUNT_FAR:
 		return (uint8_t)(in->len + HOP_SIZE + JUMP_SIZE);
 	case X64_GET_PC:
-		return GET_PC_SIZE;
+		return PUSH_SIZE;
 	}
 	return in->len;
 }
@@ -214,18 +214,17 @@ static bool write_count_far(const uint8_t *code, const struct insn *in,
 }
 
 /*
- * push %rax; lea old(%rip), %rax; xchg %rax, (%rsp): pushes the old address,
- * as the call did, and nothing else changes. Nor would a shadow stack have
- * seen such a call.
+ * push %rax; lea value(%rip), %rax; xchg %rax, (%rsp): pushes an address, as a
+ * call does, and nothing else changes.
  */
-static bool write_get_pc(const struct insn *in, uint64_t at, uint8_t *out)
+static bool write_push(uint64_t at, uint64_t value, uint8_t *out)
 {
-	static const uint8_t code[GET_PC_SIZE] = {0x50, 0x48, 0x8d, 0x05, 0, 0,
+	static const uint8_t code[PUSH_SIZE] = {0x50, 0x48, 0x8d, 0x05, 0, 0,
 						  0, 0, 0x48, 0x87, 0x04,
 						  0x24};
 	uint8_t distance[4];
 
-	if (!x64_put_distance(distance, at + 8, in->target))
+	if (!x64_put_distance(distance, at + 8, value))
 		return false;
 	memcpy(out, code, sizeof code);
 	memcpy(out + 4, distance, sizeof distance);
@@ -254,9 +253,50 @@ static bool x64_write(uint8_t form, const uint8_t *code, const struct insn *in,
 	case X64_COUNT_FAR:
 		return write_count_far(code, in, at, to, out);
 	case X64_GET_PC:
-		return write_get_pc(in, at, out);
+		return write_push(at, in->target, out);
 	}
 	return false;
+}
+
+/* the byte that says what an indirect call calls; 0: by the stack pointer,
+   which has moved by then, or not understood */
+static unsigned kept_modrm(const uint8_t *code, const struct insn *in)
+{
+	struct x64_parts p;
+
+	if (!x64_parts(code, in->len, &p) || !p.legacy || p.opcode != 0xff ||
+	    p.reg != 2 || (p.mod == 3 && p.rm == RSP && !(p.rex & 1)) ||
+	    (p.has_sib && p.base == RSP && !(p.rex & 1)))
+		return 0;
+	return in->len - p.disp_bits / 8u - p.has_sib - 1u;
+}
+
+/* the return address is pushed, then a jump of the same length or 5 bytes */
+static uint8_t x64_kept_size(const uint8_t *code, const struct insn *in)
+{
+	if (in->kind == INSN_CALL)
+		return in->target == in->addr + in->len ?
+			       0 : PUSH_SIZE + JUMP_SIZE;
+	return kept_modrm(code, in) ? (uint8_t)(PUSH_SIZE + in->len) : 0;
+}
+
+static bool x64_kept_write(const uint8_t *code, const struct insn *in,
+			   uint64_t at, uint64_t to, uint64_t ret,
+			   uint8_t *out)
+{
+	unsigned modrm;
+
+	if (!write_push(at, ret, out))
+		return false;
+	at += PUSH_SIZE;
+	out += PUSH_SIZE;
+	if (in->kind == INSN_CALL)
+		return x64_jump(at, to, out);
+	modrm = kept_modrm(code, in);
+	memcpy(out, code, in->len);
+	out[modrm] = (uint8_t)((code[modrm] & 0xc7) | 4 << 3);
+	return in->ref_kind == REF_NONE ||
+	       x64_put_distance(out + modrm + 1, at + in->len, in->ref);
 }
 
 static void x64_trap(uint8_t *out, uint64_t n)
@@ -313,6 +353,8 @@ const struct isa_move x64_move = {
 	.longer = x64_longer,
 	.pooled = x64_pooled,
 	.write = x64_write,
+	.kept_size = x64_kept_size,
+	.kept_write = x64_kept_write,
 	.jump_size = JUMP_SIZE,
 	.jump_reach = (UINT64_C(1) << 31) - JUMP_SIZE,
 	.jump = x64_jump,
@@ -345,6 +387,7 @@ const struct isa_move x64_move = {
 	.tell = x64_tell,
 	.tell_size = X64_TELL_SIZE,
 	.jump_reads = x64_jump_reads,
+	.poison = x64_poison,
 	.count = x64_count,
 	.count_needs = {{X64_COUNT_SIZE, 0, X64_COUNT_FLAGS},
 			{X64_COUNT_KEEPING_SIZE, 1, 0}},

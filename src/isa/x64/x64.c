@@ -41,6 +41,7 @@ const struct isa isa_x64 = {
 	.linker_scratch = REG(R11),
 	.scratch = REG(RAX) | REG(RCX) | REG(RDX) | REG(RSI) | REG(RDI) |
 		   REG(R8) | REG(R9) | REG(R10) | REG(R11),
+	.lost_by_call = REG(R11),
 	.args = REG(RDI) | REG(RSI) | REG(RDX) | REG(RCX) | REG(R8) |
 		REG(R9) | REG(RAX) | REG(R10),
 	.plain_args = REG(RDI) | REG(RSI) | REG(RDX) | REG(RCX) | REG(R8) |

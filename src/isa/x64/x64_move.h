@@ -17,6 +17,10 @@ unsigned x64_save(const struct move_saved *s, uint8_t *out);
 unsigned x64_restore(const struct move_saved *s, uint8_t *out);
 unsigned x64_save_depth(const struct move_saved *s);
 
+/* poison.c */
+unsigned x64_poison(regset regs, uint8_t flags, unsigned variant,
+		    uint8_t *out);
+
 /* table_jump.c */
 enum { X64_TABLE_SIZE = 18 };
 bool x64_table_match(const uint8_t *code, size_t size, uint64_t addr,

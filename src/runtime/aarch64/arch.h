@@ -22,6 +22,7 @@ enum {
 	SYS_GETCWD = 17,
 	SYS_FCNTL = 25,
 	SYS_UNLINKAT = 35,
+	SYS_FSTATFS = 44,
 	SYS_FTRUNCATE = 46,
 	SYS_FALLOCATE = 47,
 	SYS_OPENAT = 56,
@@ -52,11 +53,19 @@ enum {
 	SYS_MMAP = 222,
 	SYS_WAIT4 = 260,
 	SYS_MINCORE = 232,
+	SYS_MADVISE = 233,
 	SYS_PRLIMIT64 = 261,
 	SYS_SECCOMP = 277,
 	SYS_EXECVEAT = 281,
 	SYS_CLONE3 = 435,
 	SYS_FACCESSAT2 = 439,
+};
+
+/* relocations that make a word the address of a symbol: types */
+enum {
+	ARCH_RELOC_WORD = 257,	/* R_AARCH64_ABS64 */
+	ARCH_RELOC_DATA = 1025, /* R_AARCH64_GLOB_DAT */
+	ARCH_RELOC_CALL = 1026, /* R_AARCH64_JUMP_SLOT */
 };
 
 /* what a gate hands over (isa/a64/gate.c) */
@@ -253,7 +262,9 @@ static inline _Bool arch_takes_slot(const struct arch_gate *g)
 
 /*
  * signal_arrives(): asks signal_real() and goes where that says, with all
- * that the kernel gave. It also gave a frame record.
+ * that the kernel gave. It also gave a frame record. If the handler sees
+ * another address than that of the context (struct shown), it is called, and
+ * signal_returned() is told when it comes back; else it returns by itself.
  */
 #define ARCH_SIGNAL_ARRIVES                                                    \
 	__asm__(".text\n"                                                      \
@@ -262,26 +273,42 @@ static inline _Bool arch_takes_slot(const struct arch_gate *g)
 		".type signal_arrives, %function\n"                            \
 		"signal_arrives:\n"                                            \
 		".cfi_startproc\n"                                             \
-		"stp x0, x1, [sp, #-48]!\n"                                    \
-		".cfi_adjust_cfa_offset 48\n"                                  \
+		"stp x0, x1, [sp, #-80]!\n"                                    \
+		".cfi_adjust_cfa_offset 80\n"                                  \
 		"stp x2, x30, [sp, #16]\n"                                     \
-		".cfi_offset 30, -24\n"                                        \
+		".cfi_offset 30, -56\n"                                        \
 		"str x29, [sp, #32]\n"                                         \
 		"mov x3, x29\n"                                                \
+		"add x4, sp, #48\n"                                            \
 		"bl signal_real\n"                                             \
 		"mov x16, x0\n"                                                \
+		"ldr x17, [sp, #48]\n"                                         \
+		"ldp x0, x1, [sp]\n"                                           \
+		"ldr x2, [sp, #16]\n"                                          \
+		"cbnz x17, 1f\n"                                               \
+		".cfi_remember_state\n"                                        \
 		"ldr x29, [sp, #32]\n"                                         \
-		"ldp x2, x30, [sp, #16]\n"                                     \
+		"ldr x30, [sp, #24]\n"                                         \
 		".cfi_restore 30\n"                                            \
-		"ldp x0, x1, [sp], #48\n"                                      \
-		".cfi_adjust_cfa_offset -48\n"                                 \
+		"add sp, sp, #80\n"                                            \
+		".cfi_adjust_cfa_offset -80\n"                                 \
 		"br x16\n"                                                     \
+		".cfi_restore_state\n"                                         \
+		"1: blr x16\n"                                                 \
+		"ldr x0, [sp, #32]\n"                                          \
+		"add x1, sp, #48\n"                                            \
+		"bl signal_returned\n"                                         \
+		"ldr x30, [sp, #24]\n"                                         \
+		".cfi_restore 30\n"                                            \
+		"add sp, sp, #80\n"                                            \
+		".cfi_adjust_cfa_offset -80\n"                                 \
+		"ret\n"                                                        \
 		".cfi_endproc\n"                                               \
 		".size signal_arrives, . - signal_arrives\n")
 
-/* handlers return by themselves */
+/* handlers return by themselves, most of them */
 #define ARCH_RESTORER 0
-enum { ARCH_ACTION_FLAGS = 0, ARCH_SEES_RETURNS = 0 };
+enum { ARCH_ACTION_FLAGS = 0, ARCH_SEES_RETURNS = 0, ARCH_SHOWS = 1 };
 
 /* can signals that end the process be caught on the way? */
 enum { ARCH_NOTES_ENDS = 1 };
@@ -409,20 +436,24 @@ static inline _Bool arch_change_count(void *site, void *room, _Bool subtract)
 	return 1;
 }
 
-/* code was written: the processor has to read it again */
+/*
+ * Code was written: the processor has to read it again. Many say that their
+ * caches know by themselves (IDC, DIC): of 76 MB of node that saves 10 ms.
+ */
 static inline void arch_new_code(const char *from, const char *to)
 {
+	enum { CTR_IDC = 28, CTR_DIC = 29 };
 	unsigned long sizes, data, code;
 
 	__asm__ volatile("mrs %0, ctr_el0" : "=r"(sizes));
 	data = 4ul << (sizes >> 16 & 15);
 	code = 4ul << (sizes & 15);
-	for (uintptr_t p = (uintptr_t)from & -data; p < (uintptr_t)to;
-	     p += data)
+	for (uintptr_t p = (uintptr_t)from & -data;
+	     !(sizes >> CTR_IDC & 1) && p < (uintptr_t)to; p += data)
 		__asm__ volatile("dc cvau, %0" : : "r"(p) : "memory");
 	__asm__ volatile("dsb ish" : : : "memory");
-	for (uintptr_t p = (uintptr_t)from & -code; p < (uintptr_t)to;
-	     p += code)
+	for (uintptr_t p = (uintptr_t)from & -code;
+	     !(sizes >> CTR_DIC & 1) && p < (uintptr_t)to; p += code)
 		__asm__ volatile("ic ivau, %0" : : "r"(p) : "memory");
 	__asm__ volatile("dsb ish; isb" : : : "memory");
 }

@@ -31,4 +31,20 @@ distances:
 	add	x16, x16, x17
 	br	x16
 
+/*
+ * thread_starts: what a thread runs first, with what hooks.c made of its
+ * routine. It becomes that routine: nothing of ours is on the stack then.
+ */
+	.text
+	.globl	thread_starts
+	.hidden	thread_starts
+thread_starts:
+	stp	x29, x30, [sp, #-16]!
+	mov	x29, sp
+	bl	thread_routine
+	ldp	x29, x30, [sp], #16
+	mov	x16, x0
+	mov	x0, x1
+	br	x16
+
 	.section .note.GNU-stack, "", %progbits

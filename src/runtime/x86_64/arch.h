@@ -24,6 +24,7 @@ enum {
 	SYS_PWRITE64 = 18,
 	SYS_MREMAP = 25,
 	SYS_MINCORE = 27,
+	SYS_MADVISE = 28,
 	SYS_GETPID = 39,
 	SYS_CLONE = 56,
 	SYS_FORK = 57,
@@ -35,6 +36,7 @@ enum {
 	SYS_FTRUNCATE = 77,
 	SYS_GETCWD = 79,
 	SYS_RT_SIGTIMEDWAIT = 128,
+	SYS_FSTATFS = 138,
 	SYS_PRCTL = 157,
 	SYS_ARCH_PRCTL = 158,
 	SYS_GETTID = 186,
@@ -54,6 +56,13 @@ enum {
 	SYS_EXECVEAT = 322,
 	SYS_CLONE3 = 435,
 	SYS_FACCESSAT2 = 439,
+};
+
+/* relocations that make a word the address of a symbol: types */
+enum {
+	ARCH_RELOC_WORD = 1, /* R_X86_64_64 */
+	ARCH_RELOC_DATA = 6, /* R_X86_64_GLOB_DAT */
+	ARCH_RELOC_CALL = 7, /* R_X86_64_JUMP_SLOT */
 };
 
 /* what the kernel answers: a value, or -errno */

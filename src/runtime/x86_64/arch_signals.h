@@ -22,24 +22,28 @@ __attribute__((visibility("hidden"))) void signal_restores(void);
 
 /*
  * signal_arrives(): asks signal_real() which handler it is, with what the
- * kernel gave and where its frame is. In the module it then calls the handler,
- * and tells signal_returned() that it came back; the entry of a program has no
- * unwind tables, in which somebody behind the handler could find the way over
- * such a call: there it jumps.
+ * kernel gave, where its frame is, and room for a struct shown. In the module
+ * it then calls the handler, and tells signal_returned() that it came back; the
+ * entry of a program has no unwind tables, in which a way over such a call
+ * could be found from behind the handler: there it jumps.
  */
 #ifdef RUNTIME_IS_ENTRY
-enum { ARCH_SEES_RETURNS = 0 };
-#define ARCH_SIGNAL_GOES "jmp *%r11\n"
+enum { ARCH_SEES_RETURNS = 0, ARCH_SHOWS = 0 };
+#define ARCH_SIGNAL_GOES                                                       \
+	"add $32, %rsp\n"                                                      \
+	".cfi_adjust_cfa_offset -32\n"                                         \
+	"jmp *%r11\n"
 #else
-enum { ARCH_SEES_RETURNS = 1 };
+enum { ARCH_SEES_RETURNS = 1, ARCH_SHOWS = 1 };
 #define ARCH_SIGNAL_GOES                                                       \
 	"sub $8, %rsp\n"                                                       \
 	".cfi_adjust_cfa_offset 8\n"                                           \
 	"call *%r11\n"                                                         \
-	"lea 8(%rsp), %rdi\n"                                                  \
+	"lea 40(%rsp), %rdi\n"                                                 \
+	"lea 8(%rsp), %rsi\n"                                                  \
 	"call signal_returned\n"                                               \
-	"add $8, %rsp\n"                                                       \
-	".cfi_adjust_cfa_offset -8\n"                                          \
+	"add $40, %rsp\n"                                                      \
+	".cfi_adjust_cfa_offset -40\n"                                         \
 	"ret\n"
 #endif
 
@@ -50,13 +54,16 @@ enum { ARCH_SEES_RETURNS = 1 };
 		".type signal_arrives, @function\n"                            \
 		"signal_arrives:\n"                                            \
 		".cfi_startproc\n"                                             \
+		"sub $32, %rsp\n"                                              \
+		".cfi_adjust_cfa_offset 32\n"                                  \
 		"push %rdi\n"                                                  \
 		".cfi_adjust_cfa_offset 8\n"                                   \
 		"push %rsi\n"                                                  \
 		".cfi_adjust_cfa_offset 8\n"                                   \
 		"push %rdx\n"                                                  \
 		".cfi_adjust_cfa_offset 8\n"                                   \
-		"lea 24(%rsp), %rcx\n"                                         \
+		"lea 56(%rsp), %rcx\n"                                         \
+		"lea 24(%rsp), %r8\n"                                          \
 		"call signal_real\n"                                           \
 		"pop %rdx\n"                                                   \
 		".cfi_adjust_cfa_offset -8\n"                                  \

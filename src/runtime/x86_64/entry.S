@@ -39,4 +39,18 @@ distances:
 	add	8(%r11), %r11
 	jmp	*%r11
 
+/*
+ * thread_starts: what a thread runs first, with what hooks.c made of its
+ * routine. It becomes that routine: nothing of ours is on the stack then.
+ */
+	.text
+	.globl	thread_starts
+	.hidden	thread_starts
+thread_starts:
+	sub	$8, %rsp
+	call	thread_routine
+	add	$8, %rsp
+	mov	%rdx, %rdi
+	jmp	*%rax
+
 	.section .note.GNU-stack, "", %progbits

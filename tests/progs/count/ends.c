@@ -419,7 +419,8 @@ static void among_threads(void)
 	pthread_t t;
 
 	pthread_create(&t, NULL, work, marks);
-	usleep(50000);
+	while (!*(volatile uint64_t *)&marks[13]) /* it has begun */
+		usleep(1000);
 	_exit(3);
 }
 

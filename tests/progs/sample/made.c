@@ -1,25 +1,27 @@
 /*
  * made: makes code and runs it, three times as long in one place as in another,
- * and tells what it is as runtimes do, in /tmp/perf-PID.map: first something
- * else, which the code takes the place of, and lines that are none. Its argument
- * says how often it runs both.
+ * until it is killed, and tells what it is as runtimes do, in
+ * /tmp/perf-PID.map: first something else, which the code takes the place of,
+ * and lines that are none.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "effort.h"
 #include "spin.h"
 
-int main(int argc, char **argv)
+volatile uint64_t sink;
+
+int main(void)
 {
 	size_t n = (size_t)(__stop_spins - __start_spins);
 	char path[64], *code = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE |
 				    PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS,
 				    -1, 0);
-	uint64_t (*one)(uint64_t), (*two)(uint64_t), x = 0;
+	uint64_t (*one)(uint64_t), (*two)(uint64_t), rounds = effort(300000);
 	FILE *f;
 
 	if (code == MAP_FAILED)
@@ -39,10 +41,8 @@ int main(int argc, char **argv)
 	memcpy(&one, &code, sizeof one);
 	code += 4096;
 	memcpy(&two, &code, sizeof two);
-	for (int i = argc > 1 ? atoi(argv[1]) : 100; i > 0; i--) {
-		x += one(900000);
-		x += two(300000);
+	for (;;) {
+		sink = one(3 * rounds);
+		sink = two(rounds);
 	}
-	printf("%d %d\n", getpid(), (int)(x & 1));
-	return 0;
 }

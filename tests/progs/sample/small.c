@@ -1,9 +1,11 @@
 /* small: lives for a fraction of a millisecond. */
+#include "effort.h"
+
 int main(void)
 {
-	volatile int x = 0;
+	volatile uint64_t x = 0;
 
-	for (int i = 0; i < 20000; i++)
+	for (uint64_t i = 0, n = effort(20000); i < n; i++)
 		x += i;
 	return 0;
 }

@@ -6,16 +6,18 @@ use warnings;
 use parent 'TAP::Harness';
 
 my %count = (passed => 0, failed => 0, skipped => 0);
-my @reasons;
+my (@reasons, @failures);
 
 sub make_parser {
 	my ($self, $job) = @_;
 	my ($parser, $session) = $self->SUPER::make_parser($job);
 	my $name = $job->description;
+	my $explained = 0; # what a test that failed has to say comes after it
 
 	$parser->callback(test => sub {
 		my ($test) = @_;
 
+		$explained = !$test->is_ok;
 		if ($test->has_skip) {
 			$count{skipped}++;
 			push @reasons, "$name: " . $test->explanation;
@@ -23,7 +25,11 @@ sub make_parser {
 			$count{passed}++;
 		} else {
 			$count{failed}++;
+			push @failures, "$name: " . $test->as_string;
 		}
+	});
+	$parser->callback(comment => sub {
+		push @failures, $_[0]->as_string if $explained;
 	});
 	$parser->callback(plan => sub {
 		my ($plan) = @_;
@@ -51,6 +57,10 @@ sub summary {
 		open(my $out, '>', $file) or die "$file: $!";
 		print $out "$_\n" for @reasons;
 		close($out);
+	}
+	if (@failures) {
+		print "failed:\n";
+		print "  $_\n" for @failures;
 	}
 	print "$count{passed} passed, $count{failed} failed, ",
 	      "$count{skipped} skipped\n";

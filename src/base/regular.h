@@ -1,0 +1,20 @@
+/*
+ * regular: files of strangers are opened only if they are plain ones. To open a
+ * FIFO waits for a writer, and to open a device may do something: so what is
+ * there is looked at first, by a descriptor that reads nothing (O_PATH), and
+ * that very file is opened then.
+ */
+#ifndef BASE_REGULAR_H
+#define BASE_REGULAR_H
+
+#include <sys/stat.h>
+
+#include "base/err.h"
+
+/*
+ * A descriptor to read from, never one that waits, and what fstat() says of it;
+ * flags: O_NOFOLLOW, or 0. -1 and *e: it is not there, or no plain file.
+ */
+int regular_open(const char *path, int flags, struct stat *s, struct err *e);
+
+#endif

@@ -1,0 +1,83 @@
+/* parser: see parser.h. */
+#include "sample/parser.h"
+
+#include <unistd.h>
+
+#include "sample/parse.h"
+
+enum {
+	MEMORY = 192 << 20, /* bytes that a question may take */
+	CPU = 20,	    /* seconds of all questions of a process */
+	PATIENCE = 1000,    /* milliseconds for one */
+	QUESTION = 64 << 20, ANSWER = 64 << 20, /* bytes, at most */
+};
+
+/* the process: question, answer, until its parent is gone */
+static void work(void *arg, int fd)
+{
+	buffer question = {0}, answer = {0};
+	int file;
+
+	(void)arg;
+	while (sandbox_receive(fd, &question, QUESTION, &file, 0)) {
+		answer.n = 0;
+		parse_answer(file, bytes_window(question.at, question.n, 0),
+			     &answer);
+		close(file);
+		if (!sandbox_send(fd, &answer, -1, 0))
+			break;
+	}
+}
+
+static bool begin(struct parser *p)
+{
+	static const struct sandbox_limits limits = {
+		.memory = MEMORY, .cpu = CPU, .uid = SANDBOX_NOBODY,
+		.gid = SANDBOX_NOBODY,
+	};
+	struct err e;
+
+	if (!p->begun)
+		p->begun = !sandbox_start(&p->box, &limits, work, NULL, -1,
+					  &e);
+	return p->begun;
+}
+
+static void give_up(struct parser *p)
+{
+	if (p->begun)
+		sandbox_end(&p->box);
+	p->begun = false;
+}
+
+void parser_turn(struct parser *p, uint64_t milliseconds)
+{
+	p->until = sandbox_clock() + milliseconds;
+}
+
+bool parser_has_time(const struct parser *p)
+{
+	return !p->until || sandbox_clock() < p->until;
+}
+
+bool parser_ask(struct parser *p, int fd, const buffer *question,
+		buffer *answer)
+{
+	uint64_t deadline = sandbox_clock() + PATIENCE;
+
+	if (p->until && p->until < deadline)
+		deadline = p->until;
+	if (!begin(p))
+		return false;
+	if (sandbox_send(p->box.fd, question, fd, deadline) &&
+	    sandbox_receive(p->box.fd, answer, ANSWER, NULL, deadline))
+		return true;
+	give_up(p);
+	return false;
+}
+
+void parser_end(struct parser *p)
+{
+	give_up(p);
+	p->until = 0;
+}

@@ -1,0 +1,32 @@
+/*
+ * parser: the process that reads strangers' files for the daemon (parse.h), in
+ * a sandbox, since whatever is in them must not be the daemon's end. It is
+ * started when there is a question; one that it dies of, or that takes long,
+ * has no answer, and the next one finds another process.
+ *
+ * The daemon waits for answers, and samples of everybody wait in the kernel in
+ * the meantime. So all questions of a turn have a time, too: who asks for much
+ * should ask last.
+ */
+#ifndef SAMPLE_PARSER_H
+#define SAMPLE_PARSER_H
+
+#include "base/sandbox.h"
+
+struct parser {
+	struct sandbox box;
+	bool begun;	/* box is one */
+	uint64_t until; /* the turn's time, by sandbox_clock(); 0: no turn */
+};
+
+/* a turn begins: questions, for so many milliseconds */
+void parser_turn(struct parser *p, uint64_t milliseconds);
+/* is there time left? */
+bool parser_has_time(const struct parser *p);
+/* the answer about a file; false: there is none, and the file is to blame */
+bool parser_ask(struct parser *p, int fd, const buffer *question,
+		buffer *answer);
+/* the process ends, until it is needed again */
+void parser_end(struct parser *p);
+
+#endif

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""
+report-strangers: what lies where a sampled program was may be anything by the
+time of a report: a FIFO, a device, or a program made to cost its reader much.
+Each costs the image its names, and a report neither waits nor grows.
+"""
+import os
+import resource
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+
+sys.path.insert(0, "tests/lib")
+from cfg_oracle import *
+from samples import *
+
+MAKE = os.path.join(os.path.dirname(TALLY), "tools/make-database")
+MEGABYTE = 1 << 20
+BOMB = 700 * MEGABYTE
+SANITIZED = b"__asan_init" in open(TALLY, "rb").read()
+tap = Tap()
+
+
+def database(name, path):
+    """samples of a file with that path, and of one that is as it should be"""
+    db = os.path.join(where, name)
+    text = "".join("epoch 1000 1900 x\nevent cycles 5 0\nimage 0 %s\n"
+                   "hit 4096 9\nhit 4100 3\n" % p for p in (path, whole))
+    subprocess.run([MAKE, db], input=text, text=True, check=True)
+    return db
+
+
+def asked(title, path, by="procedure", need=""):
+    """a report of it, which says what it could not read; seconds"""
+    db = database(title.replace(" ", "-"), path)
+    began = time.monotonic()
+    p = subprocess.run(["timeout", "100", TALLY, "report", "--by", by, db],
+                       capture_output=True, text=True)
+    took = time.monotonic() - began
+    tap.ok(p.returncode == 0 and need in p.stderr and
+           os.path.basename(path) in p.stdout and
+           os.path.basename(whole) in p.stdout,
+           "%s: a report by %s goes on" % (title, by),
+           [p.returncode, took, p.stdout[:300], p.stderr])
+    return took
+
+
+def try_fifo():
+    path = os.path.join(where, "fifo")
+    os.mkfifo(path)
+    asked("a FIFO", path, need="not a regular file")
+
+
+def try_device():
+    """it is not even opened: that may do something"""
+    master, slave = os.openpty()
+    asked("a device", os.ttyname(slave), need="not a regular file")
+    os.close(slave)
+    os.close(master)
+
+
+def try_link():
+    """a debug link that leads to a FIFO"""
+    os.mkdir(os.path.join(where, "linked"))
+    path = os.path.join(where, "linked/prog")
+    debug = os.path.join(where, "linked/prog.debug")
+    open(debug, "w").write("debug")
+    run("objcopy", "--strip-all", "--remove-section=.note.gnu.build-id",
+        "--add-gnu-debuglink=" + debug, whole, path)
+    os.unlink(debug)
+    os.mkfifo(debug)
+    asked("a debug file that is a FIFO", path)
+
+
+def packed(size):
+    """so many zeroes, as a section of an older compiler"""
+    z = zlib.compressobj(9)
+    piece, out = bytes(MEGABYTE), []
+    for _ in range(size // MEGABYTE):
+        out.append(z.compress(piece))
+    return b"ZLIB" + struct.pack(">Q", size) + b"".join(out) + z.flush()
+
+
+def try_bomb():
+    path = os.path.join(where, "bomb")
+    blob = os.path.join(where, "blob")
+    open(blob, "wb").write(packed(BOMB))
+    words = []
+    for name in "info", "abbrev", "line", "str", "aranges":
+        words += ["--add-section", ".zdebug_%s=%s" % (name, blob)]
+    run("objcopy", "--strip-debug", *words, whole, path)
+    asked("a packed section", path, "line")
+    asked("a packed section, once more", path)
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+    if SANITIZED:
+        tap.skip("in little memory", "sanitizers take more")
+    else:
+        tap.ok(most < 400, "%d kB that become %d MB: in little memory" %
+               (os.path.getsize(blob) >> 10, BOMB >> 20), ["%d MB" % most])
+
+
+with tempfile.TemporaryDirectory() as where:
+    whole = os.path.join(where, "whole")
+    run("gcc", "-O1", "-g", "-o", whole, "tests/progs/sample/shares.c")
+    for test in (try_fifo, try_device, try_link, try_bomb):
+        test()
+tap.done()
