@@ -36,6 +36,14 @@ struct mix { u64 a; double b; };
 #else
 #define MOST
 #endif
+/* x86-64: up to LLVM 16 even the register of the result is preserved */
+#if defined(__x86_64__)
+#define ALL_BUT_RESULT
+#define MOST_BUT_RESULT
+#else
+#define ALL_BUT_RESULT ALL
+#define MOST_BUT_RESULT MOST
+#endif
 #if defined(__aarch64__)
 #define VECTOR __attribute__((aarch64_vector_pcs))
 #else
@@ -69,6 +77,8 @@ class Function:
         # both of a pair of files see the declaration, so that both know
         if rng.random() < .15 and self.result in ("void", "u64"):
             self.attribute = rng.choice(["MOST", "MOST", "ALL"])
+            if self.result != "void":
+                self.attribute += "_BUT_RESULT"
         elif rng.random() < .08:
             self.attribute = "VECTOR"
         # a second one by the same name may not be meant: fixed linkage
