@@ -18,6 +18,7 @@ struct part {
 	bool known;
 	bool own; /* it has instructions */
 	bool opens; /* its function is declared there */
+	bool artificial; /* its function is by the compiler */
 };
 
 /* what a block has of a line */
@@ -26,6 +27,7 @@ struct spot {
 	uint32_t block; /* of the procedure */
 	bool last;	/* its last instruction is the block's */
 	bool brace;	/* it only leaves the function: see find_brace() */
+	bool unmarked;	/* the same: see is_unmarked() */
 };
 
 struct parts {
@@ -37,6 +39,7 @@ struct parts {
 	const char *last; /* the file asked for last, and its number */
 	uint32_t last_number;
 	struct line_place brace; /* that ends the procedure; line 0: none */
+	bool unmarked; /* what is added: see is_unmarked() */
 };
 
 static uint32_t file_number(struct parts *p, const char *file)
@@ -85,51 +88,20 @@ static void add_spot(struct parts *p, const struct line_place *place,
 	if (!place->line)
 		return;
 	s.brace = x.own && is_same_place(place, &p->brace);
-	s.last &= !s.brace;
+	s.unmarked = x.own && p->unmarked;
+	s.last &= !s.brace && !s.unmarked;
 	x.file = file_number(p, place->file);
 	x.line = place->line;
 	s.part = x;
 	if (last && last->block == block && s.last)
 		last->last = false;
 	if (last && last->block == block && is_alike(&last->part, &x) &&
-	    last->brace == s.brace) {
+	    last->brace == s.brace && last->unmarked == s.unmarked) {
 		join(&last->part, &x);
 		last->last |= s.last;
 	} else {
 		vec_push(&p->spot, s);
 	}
-}
-
-static void add_insn(struct parts *p, uint32_t block, uint64_t addr,
-		     uint64_t count, bool known)
-{
-	struct part x = {.known = known};
-	struct line_place place;
-
-	if (!lines_find(p->lines, addr, &place))
-		return;
-	x.copy = lines_copy(p->lines, addr);
-	x.passed = count;
-	for (uint32_t i = 0; lines_passed(p->lines, addr, i, &place); i++)
-		add_spot(p, &place, block, x);
-	lines_find(p->lines, addr, &place);
-	x.passed = 0;
-	x.most = x.instructions = count;
-	x.own = true;
-	add_spot(p, &place, block, x);
-}
-
-static void add_block(struct parts *p, const struct map_proc *q, uint32_t v)
-{
-	uint32_t number = q->block + v;
-	const struct map_block *b = &p->m->map->block.at[number];
-	const struct solved *s = &p->m->solved;
-	struct insn_walk w = {0};
-	uint64_t addr;
-
-	while (insn_next(p->m->map, b, &w, &addr))
-		add_insn(p, v, addr, solved_insn(s, number, w.done - 1),
-			 s->block_known[number]);
 }
 
 static int by_place(const void *a, const void *b)
@@ -160,6 +132,9 @@ struct line_graph {
 	bool *reached; /* by block: see is_circle() */
 	uint32_t *out; /* edges between blocks, by the one they come from */
 	uint32_t *first; /* by block: in out */
+	bool *returns; /* by block */
+	uint64_t *lost; /* by block: calls that did not return */
+	uint64_t *landed; /* by block: exceptions that arrived */
 };
 
 /* the block that control comes from; of what a call returns to, the call's */
@@ -173,6 +148,27 @@ static bool is_between(const struct line_graph *g, const struct map_edge *d)
 	return source_of(d) < g->p->nblock && d->to < g->p->nblock;
 }
 
+/* how control leaves the procedure, and comes back */
+static void graph_leave(struct line_graph *g)
+{
+	const struct map_edge *d = &g->m->map->edge.at[g->p->edge];
+	const uint64_t *count = &g->m->solved.edge[g->p->edge];
+
+	for (uint32_t i = 0; i < g->p->nedge; i++)
+		if (d[i].kind == MAP_RETURN && d[i].from < g->p->nblock)
+			g->returns[d[i].from] = true;
+		else if (d[i].kind == MAP_CALL && d[i].from < g->p->nblock)
+			g->lost[d[i].from] += count[i];
+		else if (d[i].kind == MAP_PAD && d[i].to < g->p->nblock)
+			g->landed[d[i].to] += count[i];
+	for (uint32_t i = 0; i < g->p->nedge; i++)
+		if (d[i].kind == MAP_BACK && d[i].call < g->p->nblock) {
+			uint64_t *lost = &g->lost[d[i].call];
+
+			*lost -= count[i] < *lost ? count[i] : *lost;
+		}
+}
+
 static void graph_begin(struct line_graph *g, const struct told_image *m,
 			const struct map_proc *p)
 {
@@ -184,6 +180,9 @@ static void graph_begin(struct line_graph *g, const struct told_image *m,
 		.reached = NEW_ARRAY(bool, p->nblock + 1),
 		.out = NEW_ARRAY(uint32_t, p->nedge + 1),
 		.first = NEW_ARRAY(uint32_t, p->nblock + 2),
+		.returns = NEW_ARRAY(bool, p->nblock + 1),
+		.lost = NEW_ARRAY(uint64_t, p->nblock + 1),
+		.landed = NEW_ARRAY(uint64_t, p->nblock + 1),
 	};
 	for (uint32_t i = 0; i < p->nedge; i++)
 		if (is_between(g, &d[i]))
@@ -193,6 +192,7 @@ static void graph_begin(struct line_graph *g, const struct told_image *m,
 	for (uint32_t i = 0; i < p->nedge; i++)
 		if (is_between(g, &d[i]))
 			g->out[g->first[source_of(&d[i]) + 1]++] = p->edge + i;
+	graph_leave(g);
 }
 
 static void graph_end(struct line_graph *g)
@@ -201,6 +201,9 @@ static void graph_end(struct line_graph *g)
 	mem_free(g->reached);
 	mem_free(g->out);
 	mem_free(g->first);
+	mem_free(g->returns);
+	mem_free(g->lost);
+	mem_free(g->landed);
 }
 
 /* do edges between blocks of the line lead from one of these to the other? */
@@ -250,6 +253,80 @@ static void add_entered(const struct line_graph *g, uint32_t u,
 }
 
 /*
+ * How many exceptions the line threw and caught: as many as arrived at landing
+ * pads of its blocks, if so many of their calls did not return.
+ */
+static uint64_t caught_of(const struct line_graph *g, const struct spot *s,
+			  size_t n)
+{
+	uint64_t lost = 0, landed = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!s[i].last)
+			continue;
+		lost += g->lost[s[i].block];
+		landed += g->landed[s[i].block];
+	}
+	return lost < landed ? lost : landed;
+}
+
+static void add_insn(struct parts *p, uint32_t block, uint64_t addr,
+		     uint64_t count, bool known)
+{
+	struct part x = {.known = known};
+	struct line_place place;
+
+	if (!lines_find(p->lines, addr, &place))
+		return;
+	x.copy = lines_copy(p->lines, addr);
+	x.artificial = lines_artificial(p->lines, addr);
+	x.passed = count;
+	for (uint32_t i = 0; lines_passed(p->lines, addr, i, &place); i++)
+		add_spot(p, &place, block, x);
+	lines_find(p->lines, addr, &place);
+	x.passed = 0;
+	x.most = x.instructions = count;
+	x.own = true;
+	add_spot(p, &place, block, x);
+}
+
+/*
+ * Of a block that leaves the function: is its line but that of the code before
+ * it in the file, from which control does not come? The compiler said none; it
+ * often is the line of the last landing pad.
+ */
+static bool is_unmarked(const struct parts *p, const struct line_graph *g,
+			uint32_t v)
+{
+	const struct map_block *b = &p->m->map->block.at[g->p->block];
+
+	if (!v || !g->returns[v] || lines_begins(p->lines, b[v].start) ||
+	    b[v - 1].start + b[v - 1].size != b[v].start)
+		return false;
+	for (uint32_t i = g->first[v - 1]; i < g->first[v]; i++)
+		if (p->m->map->edge.at[g->out[i]].to == v)
+			return false;
+	return true;
+}
+
+static void add_block(struct parts *p, const struct line_graph *g, uint32_t v)
+{
+	uint32_t number = g->p->block + v;
+	const struct map_block *b = &p->m->map->block.at[number];
+	const struct solved *s = &p->m->solved;
+	struct insn_walk w = {0};
+	uint64_t addr;
+
+	p->unmarked = is_unmarked(p, g, v);
+	while (insn_next(p->m->map, b, &w, &addr)) {
+		p->unmarked &= !lines_begins(p->lines, addr);
+		add_insn(p, v, addr, solved_insn(s, number, w.done - 1),
+			 s->block_known[number]);
+	}
+	p->unmarked = false;
+}
+
+/*
  * The place of the brace that ends a function, if a statement is on its line as
  * well: "i++; }". All ways out of the function pass the code of the brace, but
  * that is no execution of the statement.
@@ -281,33 +358,44 @@ static void find_brace(struct parts *p, const struct map_proc *q)
 	p->brace = brace;
 }
 
+static bool leaves(const struct spot *s)
+{
+	return s->brace || s->unmarked;
+}
+
 /* the spots of one line and copy, n of them, become a part */
 static void add_part(struct parts *p, struct line_graph *g,
 		     const struct spot *s, size_t n)
 {
 	struct part x = s[0].part;
-	uint64_t most = 0;
+	uint64_t most = 0, left = 0;
 	bool ends = false;
 
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			join(&x, &s[i].part);
-		if (!s[i].brace && s[i].part.most > most)
+		if (!leaves(&s[i]) && s[i].part.most > most)
 			most = s[i].part.most;
+		if (s[i].unmarked && s[i].part.most > left)
+			left = s[i].part.most;
 		if (s[i].last)
 			g->ends[s[i].block] = ends = true;
 	}
 	for (size_t i = 0; !ends && x.own && i < n; i++)
-		if (!s[i].brace && (!i || s[i].block != s[i - 1].block))
+		if (!leaves(&s[i]) && (!i || s[i].block != s[i - 1].block))
 			x.entered += g->m->solved.block[g->p->block +
 							s[i].block];
 	for (size_t i = 0; i < n; i++)
 		if (s[i].last)
 			add_entered(g, s[i].block, &x);
+	if (ends)
+		x.entered -= caught_of(g, s, n);
 	if (!x.own)
 		x.entered = x.opened;
 	if (x.entered < most)
 		x.entered = most;
+	if (!x.entered)
+		x.entered = left;
 	for (size_t i = 0; i < n; i++)
 		g->ends[s[i].block] = false;
 	vec_push(&p->v, x);
@@ -327,6 +415,7 @@ static void add_opening(struct parts *p, const struct map_proc *q)
 	if (!n || !q->nblock || frame[n - 1].entry != q->entry)
 		return;
 	x.copy = lines_copy(p->lines, q->entry);
+	x.artificial = lines_artificial(p->lines, q->entry);
 	x.opened = s->block[q->block + q->root];
 	x.known = s->block_known[q->block + q->root];
 	frame[n - 1].place.line = frame[n - 1].line;
@@ -344,7 +433,7 @@ static void add_procedure(struct parts *p, uint32_t proc)
 	p->spot.n = 0;
 	find_brace(p, q);
 	for (uint32_t i = 0; i < q->nblock; i++)
-		add_block(p, q, i);
+		add_block(p, &g, i);
 	add_opening(p, q);
 	if (p->spot.n)
 		qsort(p->spot.at, p->spot.n, sizeof *p->spot.at, by_line);
@@ -371,26 +460,38 @@ static size_t join_copies(struct parts *p)
 	return n;
 }
 
+/* what one copy of a function adds to its line */
+static void join_line(struct line_count *l, const struct part *x)
+{
+	/* what somebody wrote there is what the line's count is about */
+	if (l->artificial && !x->artificial) {
+		l->count = l->passed = 0;
+		l->own = false;
+	}
+	if (l->artificial || !x->artificial) {
+		l->count += x->entered;
+		l->passed += x->passed;
+		l->own |= x->own || x->opens;
+	}
+	l->artificial &= x->artificial;
+	l->instructions += x->instructions;
+	l->known &= x->known;
+}
+
 static void add_lines(struct line_counts *c, const struct parts *p,
 		      uint32_t image)
 {
 	for (size_t i = 0; i < p->v.n; i++) {
 		const struct part *x = &p->v.at[i];
 		struct line_count *l = c->v.n ? &c->v.at[c->v.n - 1] : NULL;
-		struct line_count new = {image, x->file, x->line, x->entered,
-					 x->instructions, x->passed, x->known,
-					 x->own || x->opens};
+		struct line_count new = {.image = image, .file = x->file,
+					 .line = x->line, .known = true,
+					 .artificial = true};
 
-		if (l && l->image == image && l->file == x->file &&
-		    l->line == x->line) {
-			l->count += x->entered;
-			l->instructions += x->instructions;
-			l->passed += x->passed;
-			l->known &= x->known;
-			l->own |= x->own || x->opens;
-		} else {
+		if (!l || l->image != image || l->file != x->file ||
+		    l->line != x->line)
 			vec_push(&c->v, new);
-		}
+		join_line(&c->v.at[c->v.n - 1], x);
 	}
 }
 

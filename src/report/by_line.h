@@ -9,6 +9,12 @@
  * line ran no less often than any of its instructions. That is added up over
  * copies of the function (inlined calls and instances of templates).
  *
+ * Exceptions that the line throws and catches do not come from elsewhere.
+ * Functions that the compiler made (constructors and destructors that nobody
+ * wrote, what initializes globals) count where there is nothing else on the
+ * line; and code that leaves a function, of which the compiler said no line,
+ * where nothing else on the line ran.
+ *
  * Where the compiler left nothing of a line but a mark where its statement
  * would be, it ran as often as what is there. Lines with instructions need no
  * marks: these may be of an empty statement behind one that did not run. The
@@ -29,6 +35,7 @@ struct line_count {
 	uint64_t passed;       /* how often its marks were passed */
 	bool known;	       /* all are */
 	bool own; /* it has instructions, or opens a function; else marks */
+	bool artificial; /* all of it is by the compiler */
 };
 
 struct line_counts {

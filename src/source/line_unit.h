@@ -24,6 +24,7 @@ struct scope {
 				   itself there */
 	uint32_t outer;		/* that encloses it, or SCOPE_NONE */
 	uint32_t copy; /* the same, from 1, for all intervals of one */
+	bool artificial; /* by the compiler: nobody wrote the function */
 };
 
 struct line_unit {

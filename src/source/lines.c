@@ -111,6 +111,14 @@ bool lines_find(struct lines *l, uint64_t addr, struct line_place *out)
 	return u && place_in(u, addr, out);
 }
 
+bool lines_begins(struct lines *l, uint64_t addr)
+{
+	struct line_unit *u = unit_at(l, addr);
+	const struct line_row *row = u ? row_at(u, addr) : NULL;
+
+	return row && row->addr == addr;
+}
+
 bool lines_passed(struct lines *l, uint64_t addr, uint32_t i,
 		  struct line_place *out)
 {
@@ -151,6 +159,14 @@ uint64_t lines_copy(struct lines *l, uint64_t addr)
 
 	return s == SCOPE_NONE ? 0 : (uint64_t)(u - l->unit) << 32 |
 				     u->scope.at[s].copy;
+}
+
+bool lines_artificial(struct lines *l, uint64_t addr)
+{
+	struct line_unit *u = unit_at(l, addr);
+	uint32_t s = u ? scope_of(u, addr) : SCOPE_NONE;
+
+	return s != SCOPE_NONE && u->scope.at[s].artificial;
 }
 
 unsigned lines_frames(struct lines *l, uint64_t addr, struct line_frame *out,

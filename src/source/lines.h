@@ -47,6 +47,8 @@ void lines_close(struct lines *l);
 bool lines_read(struct lines *l, uint64_t addr);
 /* false: nothing is said about the address */
 bool lines_find(struct lines *l, uint64_t addr, struct line_place *out);
+/* whether the compiler said that a line begins at the address */
+bool lines_begins(struct lines *l, uint64_t addr);
 /*
  * Number i, from 0, of the statements that begin at the address and have no
  * instruction of their own; false: there are no more.
@@ -58,6 +60,8 @@ bool lines_passed(struct lines *l, uint64_t addr, uint32_t i,
  * addresses of one function, or of one inlined call; 0: not known.
  */
 uint64_t lines_copy(struct lines *l, uint64_t addr);
+/* whether nobody wrote that function: the compiler made it */
+bool lines_artificial(struct lines *l, uint64_t addr);
 /*
  * The frames at an address, innermost first, at most `max`; how many. The last
  * is the function that is there, whoever was inlined into it.

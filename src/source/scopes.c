@@ -36,6 +36,20 @@ static uint32_t number_of(Dwarf_Die *die, unsigned name)
 	return (uint32_t)n;
 }
 
+/* a lambda is, too, by the marks of compilers, but its code is somebody's */
+static bool is_artificial(Dwarf_Die *die)
+{
+	Dwarf_Attribute a;
+	const char *name = NULL;
+	bool is = false;
+
+	if (dwarf_attr_integrate(die, DW_AT_name, &a))
+		name = dwarf_formstring(&a);
+	return dwarf_attr_integrate(die, DW_AT_artificial, &a) &&
+	       !dwarf_formflag(&a, &is) && is &&
+	       !(name && !strcmp(name, "operator()"));
+}
+
 static struct line_place call_of(struct line_unit *u, Dwarf_Die *die)
 {
 	uint32_t file = number_of(die, DW_AT_call_file);
@@ -54,7 +68,8 @@ static struct line_place call_of(struct line_unit *u, Dwarf_Die *die)
 static void add_scope(struct line_unit *u, Dwarf_Die *die, bool inlined)
 {
 	struct scope s = {.function = function_of(die), .outer = SCOPE_NONE,
-			  .line = number_of(die, DW_AT_decl_line)};
+			  .line = number_of(die, DW_AT_decl_line),
+			  .artificial = is_artificial(die)};
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 

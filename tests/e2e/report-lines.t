@@ -3,6 +3,8 @@
 report-lines: `tally report --by line` of a program says what gcov says of the
 same program compiled for gcov. gcov also knows lines without code: labels, and
 where functions are declared, of which the debug information has only the brace.
+It does not know lines of which all code is in functions that the compiler made:
+a struct with a constructor that nobody wrote.
 """
 import json
 import os
@@ -68,7 +70,8 @@ def try_source(source, flags):
             if n not in got and not re.search(
                 r"^\s*(case .*|default):$|^\S.*\)$", text[n])]
     bad += ["%d has a count: %s" % (n, text[n]) for n in got
-            if n not in want and text[n].strip() not in ("{", "}")]
+            if n not in want and text[n].strip() not in ("{", "}") and
+            not text[n].startswith("struct ")]
     never = sum(not want[n] for n in both)
     tap.ok(not bad and never and len(both) > 15,
            "%s: %d lines, %d of which never ran" % (source, len(both), never),
@@ -78,4 +81,5 @@ def try_source(source, flags):
 with tempfile.TemporaryDirectory() as where:
     try_source("coverage.c", ["-O0"])
     try_source("lines.cc", ["-O0"])
+    try_source("lines-made.cc", ["-O0"])
 tap.done()
