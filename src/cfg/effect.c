@@ -19,7 +19,11 @@
 #include "base/share.h"
 #include "isa/uop.h"
 
-enum { EFFECT_SHARE_BLOCKS = 1 << 14 }; /* less is not worth a thread */
+enum {
+	EFFECT_SHARE_BLOCKS = 1 << 14, /* less is not worth a thread */
+	CUT_BYTES = 256,
+	CUT_LONG = 4 * CUT_BYTES, /* less is not worth a cut */
+};
 
 /* what one walk through a block keeps in mind */
 struct walk {
@@ -133,6 +137,73 @@ struct effect effect_from(const struct cfg *c, const struct block *k,
 		w.odd |= drops_return(&w, code + at, left, &i);
 	}
 	return f;
+}
+
+struct effect effect_between(const struct cfg *c, const struct block *k,
+			     uint64_t from, uint64_t to)
+{
+	const struct walk w = {.isa = c->isa};
+	struct effect f = {0};
+	size_t avail;
+	const uint8_t *code = image_at(c->image, k->start, &avail);
+	struct insn i;
+
+	for (uint64_t at = from; at < to; at += i.len) {
+		size_t skip = (size_t)(at - k->start);
+
+		c->isa->decode(code + skip, avail > skip ? avail - skip : 0,
+			       at, &i);
+		effect_add(&f, &w, &i);
+		if (i.kind == INSN_BAD)
+			break;
+	}
+	return f;
+}
+
+struct cuts {
+	VEC(struct effect_cut) v;
+};
+
+/* places in block b, one in CUT_BYTES, and its last instruction */
+static void cut_block(struct cuts *s, const struct cfg *c, uint32_t b)
+{
+	const struct block *k = &c->block.at[b];
+	struct effect_cut new = {.block = b, .addr = k->start};
+	size_t avail;
+	const uint8_t *code = image_at(c->image, k->start, &avail);
+	struct insn i = {0};
+
+	for (uint32_t at = 0; at < k->size && at < avail; at += i.len) {
+		c->isa->scan(code + at, avail - at, k->start + at, &i);
+		if (i.kind == INSN_BAD)
+			break;
+		if (k->start + at - new.addr < CUT_BYTES &&
+		    at + i.len < k->size)
+			continue;
+		new.addr = k->start + at;
+		vec_push(&s->v, new);
+	}
+}
+
+struct effect_cut *effect_cuts(const struct cfg *c, size_t *n)
+{
+	struct cuts s = {0};
+
+	for (uint32_t b = 0; b < c->block.n; b++)
+		if (c->block.at[b].size > CUT_LONG)
+			cut_block(&s, c, b);
+	for (size_t i = s.v.n; i-- > 0;) {
+		struct effect_cut *x = &s.v.at[i];
+		const struct block *k = &c->block.at[x->block];
+
+		x->rest = i + 1 == s.v.n || x[1].block != x->block ?
+				  effect_from(c, k, x->addr, NULL) :
+				  effect_join(effect_between(c, k, x->addr,
+							     x[1].addr),
+					      x[1].rest);
+	}
+	*n = s.v.n;
+	return s.v.at;
 }
 
 /* the parts that one thread looks at */

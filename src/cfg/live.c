@@ -35,6 +35,7 @@
  * atomic and in one order, so nothing that was said is missed.
  */
 #include "cfg/live.h"
+#include "base/bisect.h"
 #include "base/share.h"
 #include "cfg/live_int.h"
 
@@ -518,6 +519,7 @@ void live_build(struct live *l, const struct cfg *c)
 	calls_find(&f.calls, c);
 	flow_rounds(&f, l);
 	l->lost = find_lost(&f);
+	l->cut = effect_cuts(c, &l->ncut);
 	calls_free(&f.calls);
 	mem_free(f.passes);
 	mem_free(f.reads);
@@ -530,6 +532,7 @@ void live_free(struct live *l)
 	mem_free(l->in);
 	mem_free(l->out);
 	mem_free(l->lost);
+	mem_free(l->cut);
 	*l = (struct live){0};
 }
 
@@ -542,15 +545,30 @@ static struct live_set live_set_of(places p)
 			  FLAG_ALL) | FLAG_D};
 }
 
+/* the first cut of the block at or behind the address, or NULL */
+static const struct effect_cut *cut_behind(const struct live *l,
+					   uint32_t block, uint64_t addr)
+{
+	size_t i;
+
+	bisect(i, l->ncut, l->cut[i].block < block ||
+			   (l->cut[i].block == block && l->cut[i].addr < addr));
+	return i < l->ncut && l->cut[i].block == block ? &l->cut[i] : NULL;
+}
+
 struct live_set live_before(const struct live *l, uint32_t block,
 			    uint64_t addr)
 {
 	const struct block *k = &l->cfg->block.at[block];
+	const struct effect_cut *cut;
 	struct effect f;
 
 	if (addr == k->start)
 		return live_set_of(l->in[block]);
-	f = effect_from(l->cfg, k, addr, NULL);
+	cut = cut_behind(l, block, addr);
+	f = cut ? effect_join(effect_between(l->cfg, k, addr, cut->addr),
+			      cut->rest) :
+		  effect_from(l->cfg, k, addr, NULL);
 	return live_set_of(f.reads | (l->out[block] & ~f.writes));
 }
 

@@ -45,8 +45,13 @@ struct live_set {
 	uint8_t flags; /* FLAG_ bits */
 };
 
+struct effect_cut;
+
 struct live {
 	const struct cfg *cfg;
+	/* of long blocks, see live_int.h */
+	struct effect_cut *cut;
+	size_t ncut;
 	/* by block, see live_int.h: before it, and behind its last
 	   instruction, where a callee begins if that is a call */
 	uint64_t *in, *out;

@@ -83,6 +83,13 @@ struct effect {
 			  end */
 };
 
+/* a place in a long block, and the rest of the block from there on */
+struct effect_cut {
+	uint32_t block;
+	uint64_t addr;
+	struct effect rest;
+};
+
 /* of one block */
 struct saves {
 	/* may: stored in the frame with a value that the block did not
@@ -95,6 +102,22 @@ struct saves {
 /* block k from the instruction at addr on; s may be NULL */
 struct effect effect_from(const struct cfg *c, const struct block *k,
 			  uint64_t addr, struct saves *s);
+/* the instructions of block k from one to another, which is not the last */
+struct effect effect_between(const struct cfg *c, const struct block *k,
+			     uint64_t from, uint64_t to);
+/* one behind the other */
+static inline struct effect effect_join(struct effect a, struct effect b)
+{
+	return (struct effect){.reads = a.reads | (b.reads & ~a.writes),
+			       .writes = a.writes | b.writes};
+}
+
+/*
+ * Cuts through all blocks that are so long (codecs have some of 10,000
+ * instructions) that walks to their ends take time, by block and address; in
+ * each of them one is at the last instruction. To be freed
+ */
+struct effect_cut *effect_cuts(const struct cfg *c, size_t *n);
 /* fills both, by block */
 void effect_all(const struct cfg *c, struct effect *effect,
 		struct saves *saves);

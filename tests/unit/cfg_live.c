@@ -196,12 +196,79 @@ static void test_edges(void **state)
 	}
 }
 
+/* a block of many instructions: pieces with nops between them */
+struct long_block {
+	uint16_t machine;
+	unsigned len; /* of a nop, and of every piece */
+	const char *nop, *piece[4];
+};
+
+enum { NOPS = 200 };
+
+static const struct long_block long_blocks[] = {
+	/* mov %r8,%r9; mov %r9,%r8; mov %r9,%rax; ret */
+	{EM_X86_64, 3, "\x0f\x1f\x00",
+	 {"\x4d\x89\xc1", "\x4d\x89\xc8", "\x4c\x89\xc8",
+	  "\x3e\xf3\xc3"}},
+	/* a return to an address of its own: push %rax, with prefixes */
+	{EM_X86_64, 3, "\x0f\x1f\x00",
+	 {"\x4d\x89\xc1", "\x66\x40\x90", "\x3e\x40\x50",
+	  "\x3e\xf3\xc3"}},
+	/* mov x9, x8; mov x8, x9; mov x0, x9; ret */
+	{EM_AARCH64, 4, "\x1f\x20\x03\xd5",
+	 {"\xe9\x03\x08\xaa", "\xe8\x03\x09\xaa",
+	  "\xe0\x03\x09\xaa", "\xc0\x03\x5f\xd6"}},
+};
+
+static struct snippet long_snippet(const struct long_block *b, char *code)
+{
+	char *at = code;
+
+	for (unsigned i = 0; i < 4; i++) {
+		for (unsigned n = 0; n < NOPS; n++, at += b->len)
+			memcpy(at, b->nop, b->len);
+		memcpy(at, b->piece[i], b->len);
+		at += b->len;
+	}
+	return (struct snippet){.machine = b->machine, .name = "long",
+				.size = (unsigned)(at - code), .code = code};
+}
+
+/* cuts through a long block tell what a walk to its end would */
+static void test_long(void **state)
+{
+	static char code[4 * (NOPS + 1) * 4];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof long_blocks / sizeof *long_blocks; i++) {
+		unsigned len = long_blocks[i].len;
+		struct snippet s = long_snippet(&long_blocks[i], code);
+		struct live walk;
+		struct tried t;
+
+		try_open(&t, &s);
+		walk = t.l;
+		walk.ncut = 0;
+		assert_int_equal(t.c.block.n, 1);
+		assert_true(t.l.ncut > s.size / 500);
+		for (uint64_t at = CODE; at < CODE + s.size; at += len) {
+			struct live_set a = live_before(&t.l, 0, at);
+			struct live_set b = live_before(&walk, 0, at);
+
+			assert_int_equal(a.regs, b.regs);
+			assert_int_equal(a.flags, b.flags);
+		}
+		try_close(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_x64),
 		cmocka_unit_test(test_a64),
 		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
