@@ -10,7 +10,9 @@
  *
  * Discovery goes on in rounds, and a round changes few gaps: what was read in
  * those that are as they were is kept. A branch within its own gap leads to
- * no piece as long as the gap is what it is, and is not noted.
+ * no piece as long as the gap is what it is, and is not noted. Code that is
+ * left in place may also run on into the piece behind it: handlers of OCaml's
+ * exceptions, to which only addresses lead, go on in their procedure.
  */
 #include "cfg/build.h"
 
@@ -25,12 +27,11 @@ struct reading {
 static void read_gap(struct build *b, const struct gap *g)
 {
 	const struct code *k = &b->code;
-	struct insn i;
+	struct insn i = {.kind = INSN_BAD};
+	uint32_t t;
 
 	for (uint32_t off = g->start; off < g->end;
 	     off += i.len ? i.len : 1u << k->shift) {
-		uint32_t t;
-
 		k->isa->scan(code_bytes(k, off), g->end - off,
 			     code_address(k, off), &i);
 		if (i.kind != INSN_JUMP && i.kind != INSN_COND &&
@@ -40,6 +41,11 @@ static void read_gap(struct build *b, const struct gap *g)
 		if (t != CODE_NONE && (t < g->start || t >= g->end))
 			vec_push(&b->outside.target, t);
 	}
+	if (!g->sure || i.kind == INSN_BAD || insn_ends_flow(&i))
+		return;
+	t = code_offset(k, i.addr + i.len);
+	if (t == g->end)
+		vec_push(&b->outside.target, t);
 }
 
 /* the next gap; sure: an unwind table says that it is code */

@@ -21,6 +21,8 @@ let () =
   Gc.full_major ();
   Printf.printf "%d %d %s %d\n" (!sum + fib 15) (Hashtbl.length table)
     (List.nth sorted 777) (Hashtbl.fold (fun _ n a -> a + n) table 0);
+  (* its handlers go on where others jump to *)
+  print_string (Arg.usage_string ["-x", Arg.Unit ignore, "an option"] "usage");
   (try
      let rec endless n = 1 + endless (n + 1) in
      Printf.printf "%d\n" (endless 0)

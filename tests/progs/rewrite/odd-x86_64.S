@@ -37,6 +37,31 @@
 	ret
 	end_fn	odd_twice
 
+	/* long odd_handler(long n): a handler, to which only its address leads,
+	   goes on where others jump to, as OCaml's do */
+	.p2align 4
+	fn	odd_handler
+	lea	1f(%rip), %r11
+	push	%r11
+	.cfi_adjust_cfa_offset 8
+	mov	%rsp, %r10
+	test	$1, %dil
+	jz	3f
+	call	odd_raise
+	ud2
+	.cfi_adjust_cfa_offset -8
+1:	add	$5, %rdi
+2:	lea	(%rdi,%rdi,2), %rax
+	lea	1(%rax), %rax
+	ret
+3:	pop	%r11
+	jmp	2b
+	end_fn	odd_handler
+	fn	odd_raise
+	mov	%r10, %rsp
+	ret
+	end_fn	odd_raise
+
 	/* long odd_thunk(void): by a procedure that tells */
 	.p2align 4
 	fn	odd_thunk

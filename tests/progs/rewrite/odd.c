@@ -6,7 +6,7 @@
 #include <string.h>
 
 long odd_get_pc(void), odd_twice(long n), odd_thunk(void);
-long odd_retpoline(long (*f)(long), long n);
+long odd_retpoline(long (*f)(long), long n), odd_handler(long n);
 long odd_counts(unsigned long n), odd_narrow(unsigned long n);
 long odd_overlap(long *p, long skip), odd_entry(long n), odd_inner(long n);
 void odd_strings(char *to, const char *from, unsigned long n);
@@ -37,6 +37,7 @@ int main(void)
 	printf("own address %ld %ld\n", odd_get_pc(), odd_thunk());
 	printf("twice %ld\n", odd_twice(3));
 	printf("retpoline %ld\n", odd_retpoline(triple, 14));
+	printf("handler %ld %ld\n", odd_handler(7), odd_handler(8));
 	for (unsigned long i = 0; i < 5; i++)
 		printf("counts %ld %ld\n", odd_counts(i), odd_narrow(i << 31));
 	printf("reach %ld %ld %ld\n", odd_reach(0), odd_reach(9), odd_reach(70));
