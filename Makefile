@@ -78,14 +78,16 @@ ENTRY_ONLY := $(addprefix src/runtime/,entry.c by_hand.c ancestors.c \
 ENTRY := $(ENTRY_ONLY) $(addprefix src/runtime/,world.c follow.c program.c \
 	confined.c stack.c environ.c sys.c counting.c ledger.c images.c \
 	threads.c slots.c sites.c forks.c trim.c lock.c signals.c pairs.c \
-	places.c ends.c interruptions.c shown.c peek.c)
+	places.c ends.c interruptions.c shown.c suspended.c aside.c \
+	peek.c)
 RUNTIME := $(filter-out $(ENTRY_ONLY),$(wildcard src/runtime/*.c))
 MODULE_FLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Werror -O2 -g -Isrc \
 	-fPIC -ffreestanding -fvisibility=hidden -fno-stack-protector \
 	-mgeneral-regs-only \
 	-nostdlib -shared -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,defs
-# there is nobody to call for an atomic operation
-FLAGS_aarch64 := -mno-outline-atomics
+# there is nobody to call for an atomic operation; Go's handlers of signals find
+# their goroutine in x28, whatever they interrupt
+FLAGS_aarch64 := -mno-outline-atomics -ffixed-x28
 FLAGS_x86_64 := -mfsgsbase
 ISAS := $(ISA)
 ifneq ($(shell command -v $(OTHER_CC) 2>/dev/null),)

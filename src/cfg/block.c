@@ -72,6 +72,15 @@ static void succ_add(successors *out, uint32_t to, enum edge_kind kind)
 static void succ_to(const struct build *b, uint32_t piece, uint32_t t,
 		    enum edge_kind kind, successors *out)
 {
+	bool falls = kind == EDGE_FALL || kind == EDGE_AFTER;
+
+	/* a panic is the last that some functions call */
+	if (falls && t >= b->piece.at[piece].end &&
+	    cfg_is_go(b->cfg, code_address(&b->code,
+					   b->piece.at[piece].start))) {
+		succ_add(out, CODE_NONE, EDGE_NORETURN);
+		return;
+	}
 	switch (block_goal(b, piece, t)) {
 	case GOAL_INSIDE:
 		succ_add(out, t, kind);

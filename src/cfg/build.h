@@ -204,14 +204,22 @@ void prefix_split(struct build *b, offsets *split);
 
 /* --- pinned.c */
 /*
- * Why all of the image is left as it is, or NULL; sets c->pinned and c->kept.
+ * Why all of the image is left as it is, or NULL; sets c->pinned, c->kept
+ * and c->go.
  * requires: c->isa
  */
 const char *pinned_find(struct cfg *c);
 /* addr is in c->kept */
 bool pinned_is_kept(const struct cfg *c, uint64_t addr);
-/* sets BLOCK_KEPT of all blocks whose call returns to one of c->kept */
+/* sets BLOCK_KEPT of all blocks whose call returns to one of c->kept, and of
+   all of Go */
 void pinned_mark(struct cfg *c);
+/* marks where Go's runtime may go by addresses of its table */
+void pinned_mark_go(struct build *b);
+/* is that Go's function which goes on where another goroutine was? */
+bool pinned_go_switches(const struct cfg *c, uint64_t addr);
+/* why that function of Go stays where it is, or NULL */
+const char *pinned_go_stays(const struct cfg *c, uint64_t addr);
 
 /* --- discover.c */
 /* finds code that no FDE covers */

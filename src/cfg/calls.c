@@ -74,7 +74,12 @@ static void find_callees(struct calls *s, const struct cfg *c,
 		const struct block *k = &c->block.at[b];
 
 		s->callee[b] = CALLEE_NONE;
-		if (k->last == INSN_ICALL)
+		if (cfg_is_go(c, k->start) &&
+		    (k->last == INSN_ICALL ||
+		     (k->last == INSN_IJUMP && jumps_out(c, b))))
+			s->callee[b] = cfg_go_preempts(c, k->start) ?
+					       CALLEE_UNSEEN : CALLEE_GO;
+		else if (k->last == INSN_ICALL)
 			s->callee[b] = pointer_callee(c, k);
 		else if (k->last == INSN_IJUMP && jumps_out(c, b))
 			s->callee[b] = is_stub(c, k) ? CALLEE_STUB :

@@ -31,6 +31,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "elf/image.h"
+#include "elf/pclntab.h"
 #include "elf/unwind.h"
 #include "isa/isa.h"
 
@@ -172,6 +173,7 @@ struct cfg {
 	/* return addresses that tables of the program know, sorted: no control
 	   arrives there but by returns */
 	VEC(uint64_t) kept;
+	struct pclntab go; /* functions of Go: all their calls are known so */
 	uint64_t text_bytes;	/* in code ranges */
 	uint64_t covered_bytes; /* in blocks */
 	uint64_t fde_bytes;	/* in unwind tables */
@@ -217,6 +219,23 @@ static inline bool insn_is_prefix(const struct block *b, const struct insn *in)
 	return in->kind == INSN_UNKNOWN && b->last == INSN_JUMP &&
 	       in->addr + in->len == block_end(b);
 }
+
+/* is that Go's code? */
+bool cfg_is_go(const struct cfg *c, uint64_t addr);
+/*
+ * Is it in Go's write barrier? That saves all registers, those of veneers too,
+ * which nobody expects to keep their values on the way there.
+ */
+bool cfg_go_barrier(const struct cfg *c, uint64_t addr);
+/*
+ * Is it in the function that Go's scheduler makes threads call wherever they
+ * are? It ends with a jump back there.
+ */
+bool cfg_go_preempts(const struct cfg *c, uint64_t addr);
+/* where that begins, 0: there is none */
+uint64_t cfg_go_preempter(const struct cfg *c);
+/* are there calls that have to leave their old return addresses? */
+bool cfg_keeps(const struct cfg *c);
 
 /* edges of block b are c->edge.at[b.edge .. cfg_edges_end()-1] */
 static inline uint32_t cfg_edges_end(const struct cfg *c, uint32_t b)

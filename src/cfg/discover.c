@@ -348,7 +348,9 @@ static bool pointer_counts(const struct build *b, const struct pointer *p)
 	uint32_t t = code_offset(&b->code, p->value);
 	uint32_t q = t == CODE_NONE ? CFG_NONE : piece_at(b, t);
 
-	if (q == CFG_NONE)
+	/* Go has no addresses of labels */
+	if (q == CFG_NONE || (cfg_is_go(b->cfg, p->value) &&
+			      b->piece.at[q].start != t))
 		return false;
 	if (b->piece.at[q].start == t || p->sure || !b->piece.at[q].whole)
 		return true;
@@ -430,6 +432,7 @@ void discover_entries(struct build *b)
 	code_clear(&b->code, b->code.entry, 0, b->code.total);
 	each_pointer(b, mark_pointer, &x);
 	outside_mark(b);
+	pinned_mark_go(b);
 	for (size_t i = 0; i < b->piece.n; i++)
 		if (b->piece.at[i].fresh && !b->piece.at[i].in_place)
 			code_set(&b->code, b->code.entry,

@@ -12,7 +12,9 @@
  * address itself (retpolines, setcontext, hand-written dispatch), and then
  * the return is a jump to nobody knows where, which reads everything. So is
  * one for which the address of its own caller was dropped, if that is seen
- * in the block that was called (return thunks).
+ * in the block that was called (return thunks). Go's functions store results
+ * in their callers' frames: theirs lead to somebody who relies on no more than
+ * any caller of Go does.
  */
 #include "cfg/live_int.h"
 
@@ -31,6 +33,7 @@ struct walk {
 	regset frame; /* stack and frame pointer */
 	bool odd;     /* a return would not go to the caller */
 	bool entry;   /* the block begins right after a call */
+	bool go;      /* it is Go's */
 	int64_t up;   /* how far the stack pointer is above that */
 };
 
@@ -88,9 +91,12 @@ static void effect_add(struct effect *f, const struct walk *w,
 {
 	places reads = places_seen(i->reads, i->flags_read);
 
+	/* the kernel copies them into a register that no Go code looks at */
+	if (w->go && i->kind == INSN_SYSCALL)
+		reads = places_seen(i->reads, 0);
 	if (i->kind == INSN_BAD || i->kind == INSN_UNKNOWN ||
 	    is_odd_return(w, i))
-		reads |= places_unknown(w->isa);
+		reads |= w->go ? places_go(w->isa) : places_unknown(w->isa);
 	f->reads |= reads & ~f->writes;
 	f->writes |= places_any(i->writes, i->flags_written);
 }
@@ -114,7 +120,8 @@ struct effect effect_from(const struct cfg *c, const struct block *k,
 {
 	struct walk w = {.isa = c->isa, .frame = (regset)1 << c->isa->sp |
 						 (regset)1 << c->isa->fp,
-			 .entry = k->flags & BLOCK_ENTRY};
+			 .entry = k->flags & BLOCK_ENTRY,
+			 .go = cfg_is_go(c, k->start)};
 	struct effect f = {0};
 	size_t avail;
 	const uint8_t *code = image_at(c->image, k->start, &avail);

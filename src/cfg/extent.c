@@ -65,6 +65,7 @@ void extents_list(struct build *b)
 			f++;
 		if (f < nfde && b->piece.at[f].start < p.end)
 			continue;
+		p.in_place = pinned_go_stays(b->cfg, s->addr);
 		last = p.end;
 		data = false;
 		vec_push(&b->piece, p);

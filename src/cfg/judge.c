@@ -491,6 +491,12 @@ void work_judge(struct work *w, struct finding *f, uint32_t block)
 
 	*f = (struct finding){.status = DISPATCH_UNKNOWN,
 			      .reason = "not understood"};
+	if (pinned_go_switches(w->b->cfg,
+			       code_address(&w->b->code, w->entry))) {
+		f->status = DISPATCH_TAIL;
+		f->reason = "goes on where another goroutine was";
+		return;
+	}
 	if (l->jump == NODE_UNSET)
 		return;
 	if (jumps_through_slot(w, l->jump)) {

@@ -82,6 +82,15 @@ static places flow_hear(const places *from)
 	return __atomic_load_n(from, __ATOMIC_SEQ_CST);
 }
 
+/* what callees do not read, as a veneer on the way may have changed it */
+static places flow_veneer(const struct flow *f, uint32_t callee)
+{
+	regset regs = f->c->isa->veneer_scratch;
+
+	return cfg_go_barrier(f->c, f->c->block.at[callee].start) ?
+		       places_any(regs, 0) : places_guess(regs, 0);
+}
+
 /* what a callee reads */
 static places flow_callee(const struct flow *f, uint32_t callee)
 {
@@ -100,8 +109,10 @@ static places flow_callee(const struct flow *f, uint32_t callee)
 		return fixed | places_guess(isa->scratch, 0);
 	case CALLEE_UNSEEN:
 		return places_unknown(isa);
+	case CALLEE_GO:
+		return places_go(isa);
 	default:
-		return flow_hear(&f->reads[callee]);
+		return flow_hear(&f->reads[callee]) & ~flow_veneer(f, callee);
 	}
 }
 
@@ -434,15 +445,26 @@ static places *flow_kept(struct flow *f)
 	return kept;
 }
 
+/* is p Go's? Then *back is what callers that are not seen may rely on */
+static bool returns_to_go(const struct flow *f, uint32_t p, places *back)
+{
+	uint64_t entry = f->c->proc.at[p].entry;
+
+	*back = cfg_go_preempts(f->c, entry) ? ~(places)0 :
+					       places_go(f->c->isa);
+	return cfg_is_go(f->c, entry);
+}
+
 /* what is live at returns for callers that are not seen */
 static void flow_returns(struct flow *f)
 {
 	const struct isa *isa = f->c->isa;
-	places *kept = flow_kept(f);
+	places *kept = flow_kept(f), back;
 
 	f->exit = places_seen(isa->callee_saved | isa->fixed, 0);
 	for (uint32_t p = 0; p < f->c->proc.n; p++)
-		f->ret[p] = f->exit | places_guess(isa->results, 0) |
+		f->ret[p] = returns_to_go(f, p, &back) ?
+			    back : f->exit | places_guess(isa->results, 0) |
 			    (kept[p] & places_guess(isa->scratch &
 						    ~isa->veneer_scratch, 0));
 	mem_free(kept);

@@ -64,6 +64,18 @@ static inline places places_unknown(const struct isa *isa)
 }
 
 /*
+ * What Go's functions are entered and left with: arguments and results are in
+ * any register but those of veneers, which its linker inserts, too (ABIInternal
+ * in Go's documents). Flags pass through some (runtime.duffzero), which are
+ * seen where they are called.
+ */
+static inline places places_go(const struct isa *isa)
+{
+	return places_seen(~isa->scratch, 0) |
+	       places_guess(isa->scratch & ~isa->veneer_scratch, 0);
+}
+
+/*
  * What may pass through a call by the convention unchanged (may: larger is
  * safe). Scratch registers that are seen to be read behind it are kept by an
  * agreement that nobody sees: a call in inline assembly with a short list of
@@ -130,11 +142,12 @@ void effect_all(const struct cfg *c, struct effect *effect,
 #define CALLEE_STUB (CFG_NONE - 3) /* the same, through a linkage stub */
 #define CALLEE_POINTER (CFG_NONE - 4) /* a jump through a pointer */
 #define CALLEE_UNSEEN (CFG_NONE - 5) /* code that has no blocks */
+#define CALLEE_GO (CFG_NONE - 6) /* by a pointer of Go */
 
 /* a callee that is a block */
 static inline bool callee_seen(uint32_t callee)
 {
-	return callee < CALLEE_UNSEEN;
+	return callee < CALLEE_GO;
 }
 
 /* known by the convention alone */

@@ -227,6 +227,9 @@ static void *walk_share(void *arg)
 	for (uint32_t p = w->first; p < w->end; p++) {
 		const struct procedure *q = &c->proc.at[p];
 
+		/* Go's runtime comes back behind calls by other ways */
+		if (cfg_is_go(c, q->entry))
+			walk_returns(w, p);
 		walk_reach(w, cfg_block_at(c, q->entry));
 		for (uint32_t i = 0; i < q->npart; i++) {
 			const struct part *part =

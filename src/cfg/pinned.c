@@ -3,12 +3,13 @@
  * that those runtimes read:
  *
  *	OCaml and	tables of frames: pointers to where calls return, one
- *	others like it	behind the other. Programs in C have hardly any. Code
- *			may move, if calls leave the old addresses (cfg->kept).
+ *	others like it	behind the other. Programs in C have hardly any.
+ *	Go		the table of functions (elf/pclntab.h). Its runtime
+ *			knows where any call of theirs returns.
  *
- * In all others code has to stay where it is:
+ * Code of these may move, if calls leave the old addresses (cfg->kept,
+ * cfg->go). In all others it has to stay where it is:
  *
- *	Go		the table of functions (elf/pclntab.h)
  *	Haskell		info tables: every pointer to code leads behind some
  *			words of data in the text
  *	Mono		the symbol by which its runtime asks for tables of
@@ -142,15 +143,6 @@ static bool exports(const struct image *im, const char *name)
 	return false;
 }
 
-static bool is_go(const struct image *im)
-{
-	struct pclntab t;
-
-	pclntab_read(&t, im);
-	pclntab_free(&t);
-	return t.found;
-}
-
 /* the names of V8's builtins; in two parts, so that they are not in here */
 static bool is_v8(const struct image *im)
 {
@@ -197,8 +189,9 @@ const char *pinned_find(struct cfg *c)
 		c->pinned = "V8: its runtime keys tables on return addresses";
 	if (!im->ncode)
 		return NULL;
-	if (is_go(im))
-		return "Go: its runtime keys tables on return addresses";
+	pclntab_read(&c->go, im);
+	if (c->go.found && !c->go.known)
+		return "Go: a form of its table of functions that is not read";
 	if (exports(im, "mono_aot_file_info"))
 		return "Mono: its runtime knows where compiled code lies";
 	if (image_section(im, ".svm_heap"))
@@ -214,13 +207,102 @@ bool pinned_is_kept(const struct cfg *c, uint64_t addr)
 	return i < c->kept.n && c->kept.at[i] == addr;
 }
 
+bool cfg_is_go(const struct cfg *c, uint64_t addr)
+{
+	const struct pclntab *t = &c->go;
+
+	return t->n && t->func[0].start <= addr && addr < t->func[t->n - 1].end;
+}
+
+bool cfg_keeps(const struct cfg *c)
+{
+	return c->kept.n || c->go.n;
+}
+
+/* that name, perhaps with that of a calling convention behind it */
+static bool is_named(const struct go_func *f, const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(f->name, name, n) && (!f->name[n] || f->name[n] == '.');
+}
+
+/* the function of Go that is there, or NULL */
+static const struct go_func *go_func_at(const struct cfg *c, uint64_t addr)
+{
+	const struct pclntab *t = &c->go;
+	size_t i;
+
+	bisect(i, t->n, t->func[i].start <= addr);
+	return i && addr < t->func[i - 1].end ? &t->func[i - 1] : NULL;
+}
+
+/* is it in Go's function of that name? */
+static bool in_go_func(const struct cfg *c, uint64_t addr, const char *name)
+{
+	const struct go_func *f = go_func_at(c, addr);
+
+	return f && is_named(f, name);
+}
+
+bool cfg_go_barrier(const struct cfg *c, uint64_t addr)
+{
+	static const char name[] = "runtime.gcWriteBarrier"; /* 1, 2, ... */
+	const struct go_func *f = go_func_at(c, addr);
+
+	return f && !strncmp(f->name, name, sizeof name - 1);
+}
+
+static const char preempter[] = "runtime.asyncPreempt";
+
+bool cfg_go_preempts(const struct cfg *c, uint64_t addr)
+{
+	return in_go_func(c, addr, preempter);
+}
+
+uint64_t cfg_go_preempter(const struct cfg *c)
+{
+	for (size_t i = 0; i < c->go.n; i++)
+		if (is_named(&c->go.func[i], preempter))
+			return c->go.func[i].start;
+	return 0;
+}
+
+bool pinned_go_switches(const struct cfg *c, uint64_t addr)
+{
+	return in_go_func(c, addr, "gogo") ||
+	       in_go_func(c, addr, "runtime.gogo");
+}
+
+const char *pinned_go_stays(const struct cfg *c, uint64_t addr)
+{
+	return in_go_func(c, addr, "runtime.goexit") ?
+		       "stacks of goroutines lead into its middle" : NULL;
+}
+
+void pinned_mark_go(struct build *b)
+{
+	const struct pclntab *t = &b->cfg->go;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct go_func *f = &t->func[i];
+
+		code_lead(&b->code, b->code.entry,
+			  code_offset(&b->code, f->start));
+		if (f->deferreturn)
+			code_lead(&b->code, b->code.entry,
+				  code_offset(&b->code, f->deferreturn));
+	}
+}
+
 void pinned_mark(struct cfg *c)
 {
-	for (uint32_t b = 0; c->kept.n && b < c->block.n; b++) {
+	for (uint32_t b = 0; cfg_keeps(c) && b < c->block.n; b++) {
 		struct block *k = &c->block.at[b];
 
 		if ((k->last == INSN_CALL || k->last == INSN_ICALL) &&
-		    pinned_is_kept(c, block_end(k)))
+		    (pinned_is_kept(c, block_end(k)) ||
+		     cfg_is_go(c, k->start)))
 			k->flags |= BLOCK_KEPT;
 	}
 }

@@ -232,4 +232,6 @@ void cfg_free(struct cfg *c)
 	vec_free(&c->hub);
 	vec_free(&c->hub_target);
 	vec_free(&c->region);
+	vec_free(&c->kept);
+	pclntab_free(&c->go);
 }

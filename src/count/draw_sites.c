@@ -33,8 +33,9 @@ static bool can_tell(const struct pen *n, const struct block *k,
 {
 	struct insertion i;
 
+	/* there may be no room for a gate on a goroutine's stack */
 	if (!n->c->isa->move->tell || j->number >= WORLD_JUMPS ||
-	    !read_jump(n, k, j))
+	    cfg_is_go(n->c, k->start) || !read_jump(n, k, j))
 		return false;
 	i = world_jump_insertion(n->c->isa, j);
 	return !survey_obstacle(n->d->s, &i);

@@ -102,7 +102,8 @@ static bool block_fits(const struct look *k, uint32_t n)
 	return true;
 }
 
-/* each block of the procedure fits; `insns`: also one by one */
+/* each block of the procedure fits; `insns`: also one by one. Panics of Go
+   leave any procedure */
 static bool proc_fits(const struct look *k, const struct procedure *p,
 		      bool insns)
 {
@@ -115,7 +116,7 @@ static bool proc_fits(const struct look *k, const struct procedure *p,
 			    (insns && !insns_fit(k, &k->c->block.at[b])))
 				return false;
 	}
-	return !p->open;
+	return !p->open && !cfg_is_go(k->c, p->entry);
 }
 
 bool *sure_find(const struct survey *s)

@@ -47,6 +47,7 @@ static int image_read_all(struct image *im, struct err *e)
 	dynamic_read(&r);
 	symbol_read(&r);
 	reloc_read(&r);
+	symbol_read_go(&r);
 	dynamic_read_ctors(&r);
 	note_read(&r);
 	return 0;

@@ -66,6 +66,8 @@ bool section_code_elsewhere(const struct reading *r);
 void dynamic_read(struct reading *r);
 void symbol_read(struct reading *r);
 void reloc_read(struct reading *r);
+/* functions of Go, whose symbols may have been stripped */
+void symbol_read_go(struct reading *r);
 void note_read(struct reading *r);
 /* init, fini and the pointers of their arrays; requires: reloc_read() */
 void dynamic_read_ctors(struct reading *r);

@@ -15,6 +15,7 @@ enum {
 	HEADER = 8,	  /* magic, alignment and pointer size */
 	ENTRY = 8,	  /* of the list of functions */
 	DEFERRETURN = 12, /* in a function's description */
+	INT3 = 0xcc,
 };
 
 /* a table that may be one: its bytes up to the end of the segment */
@@ -66,6 +67,24 @@ static bool table_offsets(struct table *t)
 	       t->nfunc < (t->size - t->functions) / ENTRY;
 }
 
+/*
+ * The end of a function without what fills the gap to the next one: zeros, or
+ * breakpoints, of which the first may be the function's own.
+ */
+static uint64_t trim(const struct image *im, uint64_t start, uint64_t end)
+{
+	const bool a64 = im->machine == EM_AARCH64;
+	const unsigned step = a64 ? 4 : 1, own = a64 ? 0 : 1;
+	const uint64_t fill = a64 ? 0 : INT3;
+	uint64_t word;
+
+	while (end - start > own * step && end > start &&
+	       image_read(im, end - (1 + own) * step, step, &word) &&
+	       word == fill)
+		end -= step;
+	return end;
+}
+
 /* function i, whose description is there; false: that is no table */
 static bool table_func(const struct table *t, uint64_t i, struct go_func *f)
 {
@@ -81,6 +100,7 @@ static bool table_func(const struct table *t, uint64_t i, struct go_func *f)
 	};
 	if (deferred)
 		f->deferreturn = f->start + deferred;
+	f->end = trim(t->im, f->start, f->end);
 	return f->start <= f->end && f->deferreturn <= f->end &&
 	       what < t->size && name < t->size &&
 	       memchr(f->name, 0, t->size - name) &&

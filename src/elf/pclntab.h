@@ -16,7 +16,7 @@
 #include "elf/image.h"
 
 struct go_func {
-	uint64_t start, end;
+	uint64_t start, end; /* without the gap to the next one */
 	/* where the runtime goes on after a panic was recovered, 0 if nowhere:
 	   it calls what was deferred, and returns to the caller */
 	uint64_t deferreturn;

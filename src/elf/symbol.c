@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/bytes.h"
+#include "elf/pclntab.h"
 
 /*
  * Names are compared this far: suffixes of one long string would otherwise
@@ -245,6 +247,58 @@ static void symbol_sort(symbols *v)
 		}
 	}
 	v->n = n;
+}
+
+/* the file has Go's table of functions, as far as names of sections tell */
+static bool may_be_go(const struct image *im)
+{
+	for (size_t i = 0; i < im->nsection; i++)
+		if (strstr(im->section[i].name, "gopclntab") ||
+		    strstr(im->section[i].name, "go.build"))
+			return true;
+	return !im->nsection;
+}
+
+/* is there a symbol of a function at the address? */
+static bool has_function(const struct image *im, uint64_t addr)
+{
+	size_t i;
+
+	bisect(i, im->nsymbol, im->symbol[i].addr < addr);
+	for (; i < im->nsymbol && im->symbol[i].addr == addr; i++)
+		if (im->symbol[i].kind == SYMBOL_FUNC)
+			return true;
+	return false;
+}
+
+void symbol_read_go(struct reading *r)
+{
+	struct image *im = r->im;
+	struct pclntab t;
+	symbols v = {0};
+
+	if (!may_be_go(im))
+		return;
+	pclntab_read(&t, im);
+	for (size_t i = 0; i < t.n; i++) {
+		const struct go_func *f = &t.func[i];
+		struct symbol new = {.addr = f->start,
+				     .size = f->end - f->start,
+				     .name = f->name,
+				     .kind = SYMBOL_FUNC};
+
+		if (new.size && !has_function(im, f->start))
+			vec_push(&v, new);
+	}
+	pclntab_free(&t);
+	if (!v.n)
+		return;
+	for (size_t i = 0; i < im->nsymbol; i++)
+		vec_push(&v, im->symbol[i]);
+	symbol_sort(&v);
+	im->symbol = image_keep(im, v.at, v.n * sizeof *v.at);
+	im->nsymbol = v.n;
+	vec_free(&v);
 }
 
 void symbol_read(struct reading *r)

@@ -70,6 +70,7 @@ enum gate_kind {
 	GATE_BEHIND, /* behind those by which they begin, or become another
 			program if they come back */
 	GATE_JUMP,   /* always: it is at no system call, but at longjmp() */
+	GATE_RESUME, /* always: before a return to an old address anywhere */
 	GATE_KINDS,
 };
 
@@ -114,6 +115,9 @@ struct isa_move {
 	bool (*kept_write)(const uint8_t *code, const struct insn *in,
 			   uint64_t at, uint64_t to, uint64_t ret,
 			   uint8_t *out);
+
+	/* how Go's function ends that stands for a preemption: an insn_kind */
+	uint8_t resumes_by;
 
 	/* a jump that leaves every register as it is, and how far it goes */
 	uint8_t jump_size;

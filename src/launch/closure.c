@@ -30,6 +30,11 @@ struct search {
 	struct dict names; /* needed names that were looked for, hashed */
 };
 
+bool closure_audits(const struct needs *n)
+{
+	return n->loads && n->needed.n && !closure_is_musl(n);
+}
+
 bool closure_is_musl(const struct needs *n)
 {
 	const char *base = strrchr(n->interp, '/');

@@ -327,7 +327,7 @@ static int get_dynamic(struct launch *l, const struct needs *n,
 /* rewrites what has to be; 0 or the exit status and *e */
 static int get_all(struct launch *l, const struct needs *n, struct err *e)
 {
-	bool libs = n->loads && strcmp(l->o->libs, "none");
+	bool libs = closure_is_musl(n) && strcmp(l->o->libs, "none");
 	struct closure c;
 	int status;
 
@@ -336,7 +336,7 @@ static int get_all(struct launch *l, const struct needs *n, struct err *e)
 	    (strchr(n->rpath, '$') || strchr(n->runpath, '$')))
 		return give_up(l, l->program.path, "musl's loader looks for "
 			       "libraries beside it", e);
-	if (n->loads && !closure_is_musl(n)) {
+	if (closure_audits(n)) {
 		closure_find(&c, l->program.real, n, l->root);
 		status = get_dynamic(l, n, &c, e);
 		closure_free(&c);

@@ -36,6 +36,7 @@ struct world {
 	uint32_t entry_at; /* in the support code, behind the gate */
 	uint32_t passport_at; /* behind that */
 	uint32_t gate_at[GATE_KINDS]; /* in the support code */
+	bool alone; /* a program that needs no library */
 	uint32_t tell_at; /* the gate before jumps */
 	bool counts; /* in this or another object of the program */
 	struct world_cargo cargo;
@@ -83,17 +84,11 @@ static bool call_write(void *ctx, const struct insertion *i,
 {
 	const struct world *w = ctx;
 	const struct isa_move *move = w->c->isa->move;
-	unsigned r = 0;
 
 	if (is_indirect(i))
 		return tell_write(w, &w->cargo.jump[i->code - GATE_KINDS],
 				  s->reg[0], addr, bases, out);
-	/* these may be dead to the program, but not to the gate */
-	while (move->call_regs && i->code == GATE_BEHIND &&
-	       (s->reg[r] == move->number_reg ||
-		s->reg[r] == move->result_reg))
-		r++;
-	return move->call(addr, bases->support, s->reg[r], out);
+	return move->call(addr, bases->support, s->reg[0], out);
 }
 
 /* the code, and how far from it the word and the program's beginning are */
@@ -114,7 +109,8 @@ static bool subtracts(const struct world *w)
 	return w->c->image->type == ET_EXEC && w->c->isa->move->count_thread;
 }
 
-_Static_assert(WAY_BACK_RUN == BACK_RUN && WAY_BACK_NONE == BACK_NONE &&
+_Static_assert(WAY_BACK_RUN == BACK_RUN && WAY_BACK_CODE == BACK_CODE &&
+	       WAY_BACK_NONE == BACK_NONE &&
 	       WAY_BACK_ENTRY == sizeof(struct back_entry),
 	       "what the rewriter writes is what the passport says");
 
@@ -129,12 +125,15 @@ static void passport_write(const struct world *w,
 		.ncounter = w->cargo.ncounter,
 		.nsite = w->cargo.nsite,
 		.flags = (subtracts(w) ? PASSPORT_ABOVE : 0u) |
-			 (w->cargo.takes_slot ? PASSPORT_TAKES : 0u),
+			 (w->cargo.takes_slot ? PASSPORT_TAKES : 0u) |
+			 (w->alone ? PASSPORT_ALONE : 0u) |
+			 (w->c->go.n ? PASSPORT_SMALL_STACKS : 0u),
 		.here = at,
 		.low = w->c->image->segment[0].start,
 		.high = bases->data,
 		.nback = (uint32_t)bases->nback,
 		.back_base = bases->back_base,
+		.preempts = cfg_go_preempter(w->c),
 	};
 
 	if (p.nback)
@@ -153,6 +152,8 @@ static void passport_write(const struct world *w,
 /* are there gates of that kind? Counters need to know of threads */
 static bool has_gate(const struct world *w, enum gate_kind k)
 {
+	if (k == GATE_RESUME)
+		return w->counts && w->c->go.n;
 	return (k == GATE_NAMES) != w->counts;
 }
 
@@ -160,7 +161,8 @@ static bool has_gate(const struct world *w, enum gate_kind k)
 static unsigned asks_at(enum gate_kind k)
 {
 	return k == GATE_BEHIND ? HANDOVER_AFTER_CALL :
-	       k == GATE_JUMP ? HANDOVER_ON_JUMP : HANDOVER_ON_CALL;
+	       k == GATE_JUMP ? HANDOVER_ON_JUMP :
+	       k == GATE_RESUME ? HANDOVER_ON_RESUME : HANDOVER_ON_CALL;
 }
 
 static bool support_write(void *ctx, const struct plan_bases *bases,
@@ -196,8 +198,8 @@ static bool begins_alone(const struct image *im, bool by_hand, struct needs *n)
 
 	if (!im->entry || needs_read(n, im->path, &e))
 		return false;
-	alone = n->loads ? closure_is_musl(n) || (by_hand && n->program) :
-			   n->program;
+	alone = (n->program && (by_hand || !closure_audits(n))) ||
+		closure_is_musl(n);
 	if (!alone)
 		needs_free(n);
 	return alone;
@@ -213,6 +215,7 @@ static void entry_read(struct world *w)
 	if (!begins_alone(w->c->image, w->cargo.by_hand, &n))
 		return;
 	snprintf(name, sizeof name, "entry-%s.bin", n.machine->isa);
+	w->alone = !n.needed.n;
 	needs_free(&n);
 	f = part_find(path, sizeof path, name) ? fopen(path, "re") : NULL;
 	if (!f)
@@ -342,10 +345,11 @@ static void add_calls(struct plan *p, const struct cfg *c, uint32_t b)
 	struct system_call s = system_call(c, k);
 	struct insertion before = {.place = PLAN_BEFORE, .at = s.at,
 				   .nregs = move->call_regs};
-	/* number and result are not free, dead as they may be */
+	/* number and result may be dead to the program, but not to the gate */
 	struct insertion behind = {.place = PLAN_EDGE, .at = k->edge,
-				   .nregs = move->call_regs ?
-						    move->call_regs + 2u : 0};
+				   .nregs = move->call_regs,
+				   .keep = (regset)1 << move->number_reg |
+					   (regset)1 << move->result_reg};
 
 	if (without_stack(c, b) || !is_own_call(c, s.at))
 		return;
@@ -382,6 +386,24 @@ static void add_jump_calls(struct plan *p, const struct cfg *c)
 		if (is_jump(&c->proc.at[i]) && !c->proc.at[i].import &&
 		    b != CFG_NONE && c->block.at[b].start == x.at)
 			add_call(p, GATE_JUMP, x);
+	}
+}
+
+/*
+ * Go's scheduler interrupts threads anywhere, by a call of this function that
+ * a handler makes the thread do. Where that returns to is an old address.
+ */
+static void add_resume_calls(struct plan *p, const struct cfg *c)
+{
+	for (uint32_t b = 0; b < c->block.n; b++) {
+		const struct block *k = &c->block.at[b];
+		struct insertion x = {.place = PLAN_BEFORE,
+				      .nregs = c->isa->move->call_regs,
+				      .at = system_call(c, k).at};
+
+		if (k->last == c->isa->move->resumes_by &&
+		    cfg_go_preempts(c, k->start))
+			add_call(p, GATE_RESUME, x);
 	}
 }
 
@@ -458,6 +480,8 @@ bool world_plan(struct plan *p, const struct cfg *c,
 			add_calls(p, c, b);
 	if (has_gate(w, GATE_JUMP))
 		add_jump_calls(p, c);
+	if (has_gate(w, GATE_RESUME))
+		add_resume_calls(p, c);
 	add_jumps(p, w);
 	return true;
 }

@@ -78,7 +78,7 @@ static void expect_from_tables(struct survey *s)
 static void expect_from_kept(struct survey *s)
 {
 	s->kept = false;
-	for (uint32_t b = 1; s->cfg->kept.n && b < s->cfg->block.n; b++)
+	for (uint32_t b = 1; cfg_keeps(s->cfg) && b < s->cfg->block.n; b++)
 		if (survey_returns(s, b)) {
 			expect_block(s, b);
 			s->kept = true;

@@ -48,12 +48,18 @@ static void find_leaving(struct survey *s)
 {
 	const struct cfg *c = s->cfg;
 
-	if (!c->kept.n)
+	if (!cfg_keeps(c))
 		return;
 	s->leaves_stack = NEW_ARRAY(bool, c->proc.n + 1);
-	for (uint32_t b = 0; b < c->block.n; b++)
-		if (loads_stack(c, &c->block.at[b]))
+	for (uint32_t b = 0; b < c->block.n; b++) {
+		uint64_t at = c->block.at[b].start;
+
+		/* who preempts looks first if there is much room */
+		if (cfg_go_preempts(c, at))
+			continue;
+		if (cfg_is_go(c, at) || loads_stack(c, &c->block.at[b]))
 			s->leaves_stack[cfg_block_proc(c, b)] = true;
+	}
 }
 
 /* a beginning: what is live, which takes longest; or which parts move, and

@@ -45,7 +45,8 @@ struct survey {
 	/*
 	 * By procedure, if some are known to runtimes (cfg->kept): it leaves
 	 * its stack for another. It may have been sent there because the stack
-	 * was full (OCaml): nothing is saved on it. Else NULL.
+	 * was full (OCaml), or checks how much is left of it (Go): nothing is
+	 * saved on it. Else NULL.
 	 */
 	bool *leaves_stack;
 	VEC(struct pad) pad;  /* by address; none if every place is one */

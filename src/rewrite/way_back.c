@@ -32,6 +32,8 @@ static void put_entry(struct writer *w, const struct stretch *s)
 	buffer_uint(w->out, 4, s->new - w->new_base);
 	if (s->kind == STRETCH_RUN)
 		old |= WAY_BACK_RUN;
+	if (s->kind == STRETCH_RUN || s->kind == STRETCH_ONE)
+		old |= WAY_BACK_CODE;
 	buffer_uint(w->out, 4, old);
 }
 

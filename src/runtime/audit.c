@@ -380,10 +380,11 @@ static void begin(const struct link_map *map)
 	tried = 1;
 	at = loader_symbol(map, "__libc_stack_end");
 	active = stack_clean(at ? *(uintptr_t **)at : environ_stack(), &told);
-	told.handover.on_call = world_on_call;
-	told.handover.after_call = counting_after_call;
+	told.handover.on_call = aside_on_call;
+	told.handover.after_call = aside_after_call;
 	told.handover.on_jump = counting_on_jump;
 	told.handover.on_indirect = pairs_on_indirect;
+	told.handover.on_resume = shown_resume;
 	if (!active)
 		return;
 	counting_begin(&counting, &told.handover);

@@ -76,7 +76,8 @@ static _Bool read_clone(const struct counting *c, const struct arch_gate *g,
 
 static void begin_thread(struct counting *c, uintptr_t thread)
 {
-	int64_t *word = arch_slot_of(thread);
+	int64_t *word = thread_is_lent(c, thread) ? NULL :
+						    arch_slot_of(thread);
 
 	if (c->confined || c->given_up) {
 		if (word)
@@ -109,7 +110,9 @@ static void before_clone(struct counting *c, const struct arch_gate *g)
 		flags &= ~(uint64_t)FLAG_VM;
 	if (!(flags & FLAG_VM))
 		begin_process(c, tls);
-	else if (tls != self || (ARCH_SLOT_OWN && !(flags & FLAG_VFORK)))
+	else if (tls != self ||
+		 ((ARCH_SLOT_OWN || thread_is_lent(c, self)) &&
+		  !(flags & FLAG_VFORK)))
 		begin_thread(c, tls);
 	else if (!(flags & FLAG_VFORK))
 		ledger_trouble(c, TROUBLE_THREADS);

@@ -30,6 +30,9 @@
  *	            other way around
  *	forks.c     processes
  *	signals.c   handlers
+ *	shown.c     the addresses that handlers see
+ *	suspended.c where a scheduler of the program's interrupted threads
+ *	aside.c     a stack for gates
  *	places.c    where threads are, in objects that count
  *	ends.c      where threads ended, and how the process did
  *	interruptions.c
@@ -127,13 +130,15 @@ struct thread_block {
 	 * the one with number `maker`. Signals are blocked meanwhile in both:
 	 * the mask that they have to get.
 	 */
-	_Bool arriving;
+	_Bool arriving, masked;
 	long maker;
 	uint64_t mask;
+	void *lent; /* memory for its thread pointer to lead to, or NULL */
 	struct list piece; /* uint64_t by image: as counted_image.piece */
 };
 
-enum { SIGNALS = 64, INTERRUPTIONS = 64, NEAR = 256, SAID = 16 };
+enum { SIGNALS = 64, INTERRUPTIONS = 64, NEAR = 256, SAID = 16,
+       SUSPENDED = 1024 };
 
 /* a frame record: the next one, and where its owner's caller goes on */
 struct frame {
@@ -150,6 +155,12 @@ struct interruption {
 	const void *context;	    /* what was interrupted */
 	uintptr_t pc;		    /* and where */
 	uintptr_t shown; /* what the handler sees instead (shown.c), or 0 */
+};
+
+/* threads that are to go on at an address of new code: how many */
+struct suspended {
+	uintptr_t at;
+	uint32_t n;
 };
 
 /* the kernel's struct sigaction */
@@ -182,6 +193,7 @@ struct counting {
 	_Bool quick; /* the machine tells of threads without the kernel */
 	_Bool given_up; /* the program has taken the threads' slots */
 	uintptr_t stack; /* an address on the first thread's */
+	uintptr_t lent; /* the first thread's pointer, if it came from us */
 	struct room room;
 	struct list image; /* struct counted_image */
 	struct list block; /* struct thread_block */
@@ -208,6 +220,9 @@ struct counting {
 	unsigned long acting_with; /* what the program called it with */
 	struct kernel_action told_before, action;
 	struct interruption interruption[INTERRUPTIONS];
+	struct suspended suspended[SUSPENDED];
+	char *aside; /* the stack of gates, or NULL: they use the thread's */
+	uint32_t aside_owner; /* the number of the thread that is there, or 0 */
 	_Bool sees_returns; /* of handlers: ARCH_SEES_RETURNS */
 	/* where code of ours lies that no object of the program holds */
 	uintptr_t own_code, own_code_end;
@@ -303,6 +318,11 @@ int64_t slot_take(struct counting *c);
 void slot_leave(const struct counting *c, int64_t slot);
 
 /* --- threads.c */
+/*
+ * Did the thread pointer come from us? A program that has none (Go, without C)
+ * gets one for each thread, in order to find its slot.
+ */
+_Bool thread_is_lent(const struct counting *c, uintptr_t thread);
 /* one with that thread pointer is going to be made */
 void thread_begins(struct counting *c, uintptr_t thread);
 /* this thread's attempt to make one came to an end */
@@ -380,6 +400,28 @@ void shown_begins(struct counting *c, void *context,
 		  const struct frame *record, struct shown *s);
 /* it has returned */
 void shown_ends(struct counting *c, const struct shown *s);
+/* what gates call, see handover.h */
+__attribute__((visibility("hidden")))
+void shown_resume(struct arch_gate *g, const struct handover *h);
+
+/* --- aside.c */
+/* there are small stacks: gates work elsewhere from now on */
+void aside_begin(struct counting *c);
+/* what gates call, see handover.h: world_on_call(), counting_after_call() */
+__attribute__((visibility("hidden")))
+void aside_on_call(struct arch_gate *g, const struct handover *h);
+__attribute__((visibility("hidden")))
+void aside_after_call(struct arch_gate *g, const struct handover *h);
+
+/* --- suspended.c */
+/* a thread was interrupted, and will go on there */
+void suspended_add(struct counting *c, uintptr_t at);
+/* it does */
+void suspended_remove(struct counting *c, uintptr_t at);
+/* the process ends: those that have not will not */
+void suspended_end(struct counting *c);
+/* they are those of another process */
+void suspended_forget(struct counting *c);
 
 /* --- places.c: a part of tally, too, which looks on from outside */
 /* copies memory of the process, words; false: it cannot be read */

@@ -125,5 +125,7 @@ void process_ends(struct counting *c, enum process_ended how)
 	if (!k || (!c->confined && !process_is_own(c)))
 		return;
 	k->moving = how != ENDED_NOT && others_run(c);
+	if (how == ENDED_BY_ITSELF || how == ENDED_BY_SIGNAL)
+		suspended_end(c);
 	k->ended = how;
 }

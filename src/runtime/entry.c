@@ -24,10 +24,11 @@ static void begin(struct memory *m, const struct passport *p, _Bool loaded,
 {
 	struct handover *h = &m->told.handover;
 
-	h->on_call = world_on_call;
-	h->after_call = counting_after_call;
+	h->on_call = aside_on_call;
+	h->after_call = aside_after_call;
 	h->on_jump = counting_on_jump;
 	h->on_indirect = pairs_on_indirect;
+	h->on_resume = shown_resume;
 	*(struct handover **)((char *)p + p->word) = h;
 	counting_begin(&m->counting, h);
 	if (!h->counting || !p->ncounter)
@@ -59,13 +60,20 @@ void counting_own_code(struct counting *c)
 void enter(uintptr_t *stack, const struct passport *p)
 {
 	struct memory *m = sys_map(sizeof *m);
-	_Bool loaded = arch_thread(0);
+	const uint32_t go = PASSPORT_ALONE | PASSPORT_SMALL_STACKS;
+	_Bool loaded = arch_thread(0) && !(p->flags & PASSPORT_ALONE);
+	_Bool unused = (p->flags & go) == go;
 
 	/* nobody has set it yet: a thread whose slot, if it has one, is 0 */
-	if (!loaded)
+	if (!arch_thread(0)) {
 		arch_set_thread((char *)p + p->word);
+		unused = 1;
+	}
 	if (!m)
 		return;
+	/* Go without C does not look where it leads, if a loader set it */
+	if (unused)
+		m->counting.lent = arch_thread(0);
 	if (stack_clean(stack, &m->told))
 		begin(m, p, loaded, stack);
 	else if (p->ncounter && by_hand(stack, &m->told))

@@ -157,6 +157,7 @@ void child_adopt(struct counting *c, struct child *k)
 {
 	threads_forget(c);
 	handlers_forget(c);
+	suspended_forget(c);
 	c->nsaid = 0;
 	if (c->process)
 		sys_unmap(c->process, process_size(c));

@@ -78,6 +78,7 @@ enum {
 	HANDOVER_AFTER_CALL = 16,
 	HANDOVER_ON_JUMP = 24,
 	HANDOVER_ON_INDIRECT = 32,
+	HANDOVER_ON_RESUME = 40,
 };
 
 struct handover {
@@ -91,6 +92,8 @@ struct handover {
 	void (*on_indirect)(const struct arch_jump *j,
 			    const struct handover *h,
 			    const struct passport *p);
+	/* a thread is about to return to an old address */
+	void (*on_resume)(struct arch_gate *g, const struct handover *h);
 	const char *field[HANDOVER_N]; /* decoded */
 	uint64_t page; /* bytes: the kernel's */
 	uint64_t hwcap2; /* AT_HWCAP2: what the machine can do */

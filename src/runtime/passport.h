@@ -21,6 +21,10 @@ enum passport_flag {
 	PASSPORT_ABOVE = 1,
 	/* its own code changes what threads' counters are found by */
 	PASSPORT_TAKES = 2,
+	/* the program needs no library: if a loader ran, it left nothing */
+	PASSPORT_ALONE = 4,
+	/* its code may run on stacks with little room (Go) */
+	PASSPORT_SMALL_STACKS = 8,
 };
 
 struct passport {
@@ -49,15 +53,19 @@ struct passport {
 	int64_t back;
 	uint32_t nback;
 	uint64_t back_base; /* new addresses in it are counted from here */
+	/* old address of the function that a handler makes a thread call in
+	   order to preempt it (Go); 0: none */
+	uint64_t preempts;
 };
 
 /* from a new address on: the old one that stands for it */
 struct back_entry {
 	uint32_t new; /* from passport.back_base */
-	uint32_t old; /* from passport.low; BACK_RUN: grows with the new one */
+	uint32_t old; /* from passport.low, and BACK_ bits */
 };
 
-#define BACK_RUN UINT32_C(0x80000000)
-#define BACK_NONE UINT32_C(0x7fffffff)
+#define BACK_RUN UINT32_C(0x80000000) /* it grows with the new one */
+#define BACK_CODE UINT32_C(0x40000000) /* the program's own, not inserted */
+#define BACK_NONE UINT32_C(0x3fffffff) /* there is none */
 
 #endif

@@ -5,16 +5,33 @@
  * know old addresses (cfg/pinned.c). Their handlers are shown the old address
  * that stands for the new one; if they leave it, the new one is put back when
  * they return, else the thread goes on where they say.
+ *
+ * Go's scheduler makes the thread call a function then, as if the interrupted
+ * code had, which returns to the old address: to any instruction. So a thread
+ * is only shown between two instructions of the program's: what is inserted
+ * before the next one is done first, what stands for one and has begun is
+ * undone. On the way back a gate leads to the new code (shown_resume()).
+ * Anywhere else (in gates) the handler sees what there is, an address that its
+ * tables do not know, as if C were called.
  */
 #include "runtime/counting.h"
 
-/* the old address of a new one, by the object's table; 0: there is none */
-static uintptr_t old_address(const struct counted_image *m, uintptr_t pc)
+ARCH_SHOWN_RESUME;
+
+enum { STEPS = 64 }; /* of inserted code, at most */
+
+static const struct back_entry *table(const struct counted_image *m)
 {
-	const struct passport *p = m->passport;
-	const struct back_entry *v = (const void *)((const char *)p + p->back);
-	uint64_t at = pc - m->base - p->back_base;
-	uint32_t low = 0, high = p->nback, old;
+	return (const void *)((const char *)m->passport + m->passport->back);
+}
+
+/* the entry for a new address, or NULL */
+static const struct back_entry *entry_at(const struct counted_image *m,
+					 uintptr_t pc)
+{
+	const struct back_entry *v = table(m);
+	uint64_t at = pc - m->base - m->passport->back_base;
+	uint32_t low = 0, high = m->passport->nback;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -24,11 +41,77 @@ static uintptr_t old_address(const struct counted_image *m, uintptr_t pc)
 		else
 			high = middle;
 	}
-	if (!low || (v[low - 1].old & ~BACK_RUN) == BACK_NONE)
+	return low && v[low - 1].old != BACK_NONE ? &v[low - 1] : NULL;
+}
+
+/* where its new code begins */
+static uintptr_t entry_new(const struct counted_image *m,
+			   const struct back_entry *x)
+{
+	return m->base + m->passport->back_base + x->new;
+}
+
+static uintptr_t entry_old(const struct counted_image *m,
+			   const struct back_entry *x)
+{
+	return m->base + m->passport->low +
+	       (x->old & ~(BACK_RUN | BACK_CODE));
+}
+
+/* the old address of a new one, which is in that entry */
+static uintptr_t old_address(const struct counted_image *m,
+			     const struct back_entry *x, uintptr_t pc)
+{
+	return entry_old(m, x) + (x->old & BACK_RUN ? pc - entry_new(m, x) : 0);
+}
+
+/* is the instruction at that old address in entry i? */
+static _Bool has_old(const struct counted_image *m, uint32_t i, uintptr_t old)
+{
+	const struct back_entry *x = table(m) + i;
+	uintptr_t at = old - entry_old(m, x);
+
+	if (x->old == BACK_NONE || !(x->old & BACK_CODE))
 		return 0;
-	old = v[low - 1].old;
-	return m->base + p->low + (old & ~BACK_RUN) +
-	       (old & BACK_RUN ? at - v[low - 1].new : 0);
+	return x->old & BACK_RUN ? i + 1 < m->passport->nback &&
+					   at < x[1].new - x->new :
+				   !at;
+}
+
+/*
+ * The entry with the instruction at an old address, or nback. Old addresses
+ * grow with new ones, but for inserted code and some stubs: what is found so is
+ * looked at, and if it is another, all are.
+ */
+static uint32_t entry_with(const struct counted_image *m, uintptr_t old)
+{
+	const struct back_entry *v = table(m);
+	uint32_t low = 0, high = m->passport->nback, i;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		for (i = middle; i > low && !(v[i].old & BACK_CODE); i--)
+			;
+		if (!(v[i].old & BACK_CODE) || entry_old(m, &v[i]) <= old)
+			low = middle + 1;
+		else
+			high = i;
+	}
+	for (i = low; i && !(v[i - 1].old & BACK_CODE); i--)
+		;
+	if (i && has_old(m, i - 1, old))
+		return i - 1;
+	for (i = 0; i < m->passport->nback && !has_old(m, i, old); i++)
+		;
+	return i;
+}
+
+/* is that inserted code which counts for threads? (sites.c) */
+static _Bool in_room(const struct counted_image *m, uintptr_t pc)
+{
+	return m->changed &&
+	       pc - m->room < (uintptr_t)m->nsite * ARCH_THREAD_ROOM;
 }
 
 /* the object whose new code is there, and whose handlers see old; or NULL */
@@ -39,8 +122,53 @@ static const struct counted_image *find(const struct counting *c, uintptr_t pc)
 		const struct passport *p = m->passport;
 
 		if (m->state != IMAGE_GONE && p->nback &&
-		    pc - m->base - p->back_base < p->high - p->back_base)
+		    (in_room(m, pc) ||
+		     pc - m->base - p->back_base < p->high - p->back_base))
 			return m;
+	}
+	return NULL;
+}
+
+/* the same by an old address */
+static const struct counted_image *find_old(const struct counting *c,
+					    uintptr_t pc)
+{
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		const struct counted_image *m = image_of(c, i);
+		const struct passport *p = m->passport;
+
+		if (m->state != IMAGE_GONE && p->nback &&
+		    pc - m->base - p->low < p->back_base - p->low)
+			return m;
+	}
+	return NULL;
+}
+
+/*
+ * Goes on to an instruction of the program's, or back to the beginning of one;
+ * its entry, or NULL: the thread is left where it is.
+ */
+static const struct back_entry *settle(const struct counting *c,
+				       const struct counted_image *m,
+				       void *context)
+{
+	static const struct back_entry inserted;
+
+	for (unsigned i = 0; i < STEPS; i++) {
+		uintptr_t pc = arch_pc(context);
+		const struct back_entry *x =
+			in_room(m, pc) ? &inserted : entry_at(m, pc);
+
+		if (!x)
+			return NULL;
+		if (x->old & BACK_RUN)
+			return x;
+		if (x->old & BACK_CODE) {
+			arch_undo(context, entry_new(m, x));
+			return x;
+		}
+		if (!arch_step(context, c->quick))
+			return NULL;
 	}
 	return NULL;
 }
@@ -48,14 +176,24 @@ static const struct counted_image *find(const struct counting *c, uintptr_t pc)
 void shown_begins(struct counting *c, void *context,
 		  const struct frame *record, struct shown *s)
 {
-	uintptr_t pc = arch_pc(context), old;
-	const struct counted_image *m = find(c, pc);
+	const struct counted_image *m = find(c, arch_pc(context));
+	const struct back_entry *x = m ? settle(c, m, context) : NULL;
+	uintptr_t pc = arch_pc(context);
 
-	if (!m || !(old = old_address(m, pc)))
+	if (!x)
 		return;
-	*s = (struct shown){old, pc, context};
-	handler_sees(c, record, old);
-	arch_set_pc(context, old);
+	*s = (struct shown){old_address(m, x, pc), pc, context};
+	handler_sees(c, record, s->old);
+	arch_set_pc(context, s->old);
+}
+
+/* is the thread to call a function, and then to go on where it was? */
+static _Bool is_preempted(const struct counting *c, const struct shown *s)
+{
+	const struct counted_image *m = find(c, s->new);
+
+	return m && m->passport->preempts &&
+	       arch_pc(s->context) == m->base + m->passport->preempts;
 }
 
 void shown_ends(struct counting *c, const struct shown *s)
@@ -68,12 +206,33 @@ void shown_ends(struct counting *c, const struct shown *s)
 		arch_set_pc(s->context, s->new);
 		return;
 	}
-	/* the thread goes on elsewhere: for the block it ended */
 	if (!c->process || c->confined || !process_is_own(c))
 		return;
+	if (is_preempted(c, s)) {
+		suspended_add(c, s->new);
+		return;
+	}
+	/* the thread goes on elsewhere: for the block it ended */
 	__builtin_memcpy(context, s->context, sizeof context);
 	arch_set_pc(context, s->new);
 	note_begins(c->process);
 	place_note(c, thread_self(c), context, 0);
 	note_ends(c->process);
+}
+
+/* called by shown_resume(): the new address to go on at, for an old one */
+__attribute__((visibility("hidden"), used))
+uintptr_t shown_target(uintptr_t old, const struct handover *h)
+{
+	const struct counted_image *m =
+		h->counting ? find_old(h->counting, old) : NULL;
+	uint32_t i = m ? entry_with(m, old) : 0;
+	uintptr_t new;
+
+	if (!m || i == m->passport->nback)
+		return old;
+	new = entry_new(m, table(m) + i) + (old - entry_old(m, table(m) + i));
+	if (!h->counting->confined)
+		suspended_remove(h->counting, new);
+	return new;
 }

@@ -332,8 +332,7 @@ uintptr_t signal_real(uint64_t signal, void *info, void *context,
 	/* who has no gates cannot tell that it is left */
 	if (!c->hooks)
 		handler_begins(c, context, record);
-	if (ARCH_SHOWS)
-		shown_begins(c, context, record, shown);
+	shown_begins(c, context, record, shown);
 	return handler;
 }
 

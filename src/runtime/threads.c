@@ -21,8 +21,10 @@
 
 #define NO_BLOCK UINT32_MAX
 
-/* blocks that are looked at, at most, for one new thread */
-enum { LOOKS = 32 };
+enum {
+	LOOKS = 32, /* blocks that are looked at, at most, for a new thread */
+	LENT = 64,  /* bytes that a thread pointer of ours leads to */
+};
 
 static struct thread_block *block_of(const struct counting *c, uint32_t b)
 {
@@ -171,6 +173,16 @@ _Bool threads_used(const struct counting *c)
 	return 0;
 }
 
+_Bool thread_is_lent(const struct counting *c, uintptr_t thread)
+{
+	if (ARCH_SLOT_OWN)
+		return 0;
+	for (uint32_t b = 0; b < c->block.n; b++)
+		if ((uintptr_t)block_of(c, b)->lent == thread)
+			return 1;
+	return c->lent && thread == c->lent;
+}
+
 /* the block is for a thread that is about to be made */
 static void assign(struct counting *c, struct thread_block *t,
 		   uintptr_t thread)
@@ -178,9 +190,11 @@ static void assign(struct counting *c, struct thread_block *t,
 	t->state = BLOCK_USED;
 	t->creator = thread_self(c);
 	t->thread = thread;
-	t->word = arch_slot_of(thread);
+	t->word = thread_is_lent(c, thread) ? NULL : arch_slot_of(thread);
+	t->instead = 0;
 	t->number = 0;
 	c->making++;
+	t->masked = !t->word;
 	if (t->word) {
 		*t->word = t->slot;
 		return;
@@ -191,17 +205,27 @@ static void assign(struct counting *c, struct thread_block *t,
 	c->mask = ~(uint64_t)0;
 }
 
+/* memory for the pointer of the block's thread: its slot is in it */
+static _Bool lend(struct counting *c, struct thread_block *t)
+{
+	if (!t->lent)
+		t->lent = room_take(c, LENT);
+	return t->lent;
+}
+
 void thread_begins(struct counting *c, uintptr_t thread)
 {
 	uint32_t b;
+	_Bool lent;
 
 	counting_lock(c);
 	sites_convert_all(c);
 	b = take_block(c);
-	if (b != NO_BLOCK) {
+	lent = thread_is_lent(c, thread);
+	if (b != NO_BLOCK && (!lent || lend(c, block_of(c, b)))) {
 		assign(c, block_of(c, b), thread);
 	} else {
-		if (arch_slot_of(thread))
+		if (!lent && arch_slot_of(thread))
 			*arch_slot_of(thread) = 0;
 		ledger_trouble(c, TROUBLE_THREADS);
 	}
@@ -230,11 +254,21 @@ void thread_began(struct counting *c, _Bool failed)
 			t->state = BLOCK_FREE;
 			t->arriving = 0;
 		}
-		if (!t->word)
+		if (t->masked)
 			c->mask = t->mask;
 		settle(c, t);
 	}
 	counting_unlock(c);
+}
+
+/* this thread gets the pointer that was made for it */
+static void take_lent(const struct counting *c, struct thread_block *t)
+{
+	if (ARCH_SLOT_OWN || !thread_is_lent(c, t->thread))
+		return;
+	arch_set_thread(t->lent);
+	t->thread = (uintptr_t)t->lent;
+	t->word = arch_slot_of(t->thread);
 }
 
 void thread_arrives(struct counting *c)
@@ -248,6 +282,7 @@ void thread_arrives(struct counting *c)
 
 		if (!t->arriving || t->thread != self || t->maker == number)
 			continue;
+		take_lent(c, t);
 		arch_set_slot(c->quick, t->slot);
 		t->arriving = 0;
 		c->mask = t->mask;
@@ -549,6 +584,11 @@ void threads_thicken(struct counting *c)
 
 void threads_forget(struct counting *c)
 {
+	uintptr_t self = thread_self(c);
+
+	/* this thread, whose pointer that is, is the first now */
+	if (thread_is_lent(c, self))
+		c->lent = self;
 	for (uint32_t i = 0; i < c->image.n; i++)
 		if (image_of(c, i)->state != IMAGE_GONE)
 			threads_drop_image(c, i);
@@ -559,6 +599,7 @@ void threads_forget(struct counting *c)
 			*piece_of(t, i) = 0;
 		t->creator = 0;
 		t->arriving = 0;
+		t->lent = NULL;
 	}
 	c->block.n = 0;
 	c->slot_step = 0;

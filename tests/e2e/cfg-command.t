@@ -281,24 +281,6 @@ def try_pinned(where):
                    all(says in r["reason"] for r in j["in_place"]),
                    "%s: %s: %s" % (isa, " ".join(flags), says or "moves"),
                    [str(j["in_place"][:2])])
-    go = os.path.join(where, "pinned.go")
-    with open(go, "w") as f:
-        f.write("package main\nfunc main() { println(1) }\n")
-    for arch in ("arm64", "amd64"):
-        for mode in ("exe", "pie"):
-            p = subprocess.run(["go", "build", "-buildmode=" + mode,
-                                "-ldflags=-s -w", "-o", out, go],
-                               env=dict(os.environ, GOARCH=arch,
-                                        CGO_ENABLED="0", GO111MODULE="off",
-                                        GOCACHE=os.path.join(where, "go")),
-                               capture_output=True, text=True)
-            if p.returncode:
-                tap.ok(False, "go build", p.stderr.splitlines())
-                continue
-            j = tally_cfg(out)
-            tap.ok(not j["procedures"] and
-                   all("Go" in r["reason"] for r in j["in_place"]),
-                   "Go, %s, %s" % (arch, mode), [str(j["in_place"][:2])])
 
 
 with tempfile.TemporaryDirectory() as where:

@@ -62,10 +62,14 @@ static const struct {
 	[GATE_LIFE] = {0, NASKED},
 	[GATE_BEHIND] = {7, 5},
 	[GATE_JUMP] = {0, 0},
+	[GATE_RESUME] = {0, 0},
 };
 
 enum {
 	FRAME = 160,
+	/* x16 and x17, and what Go leaves for a new thread below its stack
+	   pointer (runtime.clone) */
+	ASIDE = 16 + 128,
 	SAVED = 16, /* x0 .. x15 */
 	/* finding whom to ask; saving; asking; restoring */
 	SLOW_WORDS = 5 + SAVED / 2 + 3 + 4 + SAVED / 2 + 3 + 2,
@@ -180,7 +184,7 @@ static void put_restore(struct gate *g)
 
 static void put_leave(struct gate *g)
 {
-	put_pair(g, OP_LDP_POST, 16, 17, 16);
+	put_pair(g, OP_LDP_POST, 16, 17, ASIDE);
 	put(g, OP_RET);
 }
 
@@ -210,7 +214,7 @@ bool a64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
 	unsigned slow = fast_words(k), leave = slow + SLOW_WORDS - 2;
 	struct gate g = {.n = 0};
 
-	put_pair(&g, OP_STP_PRE, 16, 17, -16);
+	put_pair(&g, OP_STP_PRE, 16, 17, -ASIDE);
 	for (unsigned i = 0; i < part[k].n; i++) {
 		put(&g, OP_SUB | (uint32_t)nr[i] << 10 | 8 << 5 | 16);
 		put_cbz(&g, 16, slow);

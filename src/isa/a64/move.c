@@ -395,6 +395,7 @@ const struct isa_move a64_move = {
 	.write = a64_write,
 	.kept_size = a64_kept_size,
 	.kept_write = a64_kept_write,
+	.resumes_by = INSN_IJUMP,
 	.jump_size = 4,
 	.jump_reach = (UINT64_C(1) << 27) - 4,
 	.jump = a64_jump,

@@ -76,6 +76,7 @@ static const struct {
 	[GATE_LIFE] = {0, NASKED},
 	[GATE_BEHIND] = {12, 7},
 	[GATE_JUMP] = {0, 0},
+	[GATE_RESUME] = {0, 0},
 };
 
 /* the pieces, as the assembler makes them; what is 0 here is filled in */

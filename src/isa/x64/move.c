@@ -355,6 +355,7 @@ const struct isa_move x64_move = {
 	.write = x64_write,
 	.kept_size = x64_kept_size,
 	.kept_write = x64_kept_write,
+	.resumes_by = INSN_RET,
 	.jump_size = JUMP_SIZE,
 	.jump_reach = (UINT64_C(1) << 31) - JUMP_SIZE,
 	.jump = x64_jump,

@@ -36,6 +36,7 @@ enum {
 	SYS_EXIT = 93,
 	SYS_EXIT_GROUP = 94,
 	SYS_FUTEX = 98,
+	SYS_SCHED_YIELD = 124,
 	SYS_TGKILL = 131,
 	SYS_GETPID = 172,
 	SYS_GETTID = 178,
@@ -72,6 +73,29 @@ enum {
 struct arch_gate {
 	unsigned long arg[8], nr, x9_x15[7], fp, lr, flags, x18;
 };
+
+struct handover;
+/* calls f(g, h) on the stack that ends at `top` */
+static inline void arch_run_on(void *top,
+			       void (*f)(struct arch_gate *g,
+					 const struct handover *h),
+			       struct arch_gate *g, const struct handover *h)
+{
+	register unsigned long x0 __asm__("x0") = (unsigned long)g;
+	register unsigned long x1 __asm__("x1") = (unsigned long)h;
+	register void *x2 __asm__("x2") = top;
+	register void *x3 __asm__("x3") = (void *)f;
+
+	__asm__ volatile("mov x19, sp\n"
+			 "mov sp, x2\n"
+			 "blr x3\n"
+			 "mov sp, x19\n"
+			 : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)
+			 :
+			 : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",
+			   "x12", "x13", "x14", "x15", "x16", "x17", "x19",
+			   "x30", "memory", "cc");
+}
 
 /* which argument of the system call names a file; -1: none */
 static inline int arch_path(const struct arch_gate *g)
@@ -308,7 +332,7 @@ static inline _Bool arch_takes_slot(const struct arch_gate *g)
 
 /* handlers return by themselves, most of them */
 #define ARCH_RESTORER 0
-enum { ARCH_ACTION_FLAGS = 0, ARCH_SEES_RETURNS = 0, ARCH_SHOWS = 1 };
+enum { ARCH_ACTION_FLAGS = 0, ARCH_SEES_RETURNS = 0 };
 
 /* can signals that end the process be caught on the way? */
 enum { ARCH_NOTES_ENDS = 1 };
@@ -380,6 +404,72 @@ static inline uintptr_t arch_increment(const void *context, uintptr_t *counter)
 	*counter = u[ARCH_UC_REGS + a] + (w[0] >> 10 & 0xfff) * 8;
 	return (uintptr_t)w;
 }
+
+/*
+ * What is inserted before an instruction, where the thread was interrupted:
+ * does one instruction of it. False: it is something else than a counter.
+ */
+static inline _Bool arch_step(void *context, _Bool quick)
+{
+	unsigned long *u = context, *r = u + ARCH_UC_REGS;
+	uintptr_t pc = arch_pc(context), next = pc + 4;
+	unsigned w = *(const unsigned *)pc, d = w & 31, n = w >> 5 & 31;
+	unsigned low = w >> 10 & 0xfff;
+	intptr_t page = (intptr_t)((w >> 29 & 3) | (w >> 5 & 0x7ffff) << 2);
+
+	if ((w & 0xfc000000) == 0x14000000) /* b */
+		next = pc + (uintptr_t)((intptr_t)(int)(w << 6) >> 4);
+	else if (d == 31)
+		return 0;
+	else if ((w & 0x9f000000) == 0x90000000) /* adrp */
+		r[d] = (pc & ~0xffful) +
+		       (uintptr_t)(((page ^ 1 << 20) - (1 << 20)) * 4096);
+	else if ((w & ~31u) == 0xd53bd040) /* mrs */
+		r[d] = arch_thread(quick);
+	else if (n == 31)
+		return 0;
+	else if ((w & 0xffc00000) == 0xf9400000) /* ldr */
+		r[d] = *(unsigned long *)(r[n] + low * 8);
+	else if ((w & 0xffc00000) == 0xf9000000) /* str */
+		*(unsigned long *)(r[n] + low * 8) = r[d];
+	else if ((w & 0xffc00000) == 0x91000000) /* add */
+		r[d] = r[n] + low;
+	else if ((w & 0xffe0fc00) == 0x8b000000)
+		r[d] = r[n] + r[w >> 16 & 31];
+	else if ((w & 0xffe0fc00) == 0xcb000000) /* sub */
+		r[d] = r[n] - r[w >> 16 & 31];
+	else
+		return 0;
+	arch_set_pc(context, next);
+	return 1;
+}
+
+/*
+ * Back to the beginning of what stands for one instruction: nothing is lost,
+ * whatever is written there is written again.
+ */
+static inline void arch_undo(void *context, uintptr_t start)
+{
+	arch_set_pc(context, start);
+}
+
+/*
+ * shown_resume(), which a gate calls before a jump by x27: asks shown_target()
+ * where that leads.
+ */
+#define ARCH_SHOWN_RESUME                                                      \
+	__asm__(".text\n"                                                      \
+		".globl shown_resume\n"                                        \
+		".hidden shown_resume\n"                                       \
+		".type shown_resume, %function\n"                              \
+		"shown_resume:\n"                                              \
+		"stp x29, x30, [sp, #-16]!\n"                                  \
+		"mov x0, x27\n"                                                \
+		"bl shown_target\n"                                            \
+		"mov x27, x0\n"                                                \
+		"ldp x29, x30, [sp], #16\n"                                    \
+		"ret\n"                                                        \
+		".size shown_resume, . - shown_resume\n")
 
 enum {
 	ARCH_COUNTS_FOR_THREADS = 0,

@@ -22,6 +22,7 @@ enum {
 	SYS_RT_SIGPROCMASK = 14,
 	SYS_PREAD64 = 17,
 	SYS_PWRITE64 = 18,
+	SYS_SCHED_YIELD = 24,
 	SYS_MREMAP = 25,
 	SYS_MINCORE = 27,
 	SYS_MADVISE = 28,
@@ -94,6 +95,23 @@ static inline long arch_call(long nr, long a, long b, long c, long d, long e)
 struct arch_gate {
 	unsigned long arg[6], nr, r11, rcx, flags, fp, back;
 };
+
+struct handover;
+/* calls f(g, h) on the stack that ends at `top` */
+static inline void arch_run_on(void *top,
+			       void (*f)(struct arch_gate *g,
+					 const struct handover *h),
+			       struct arch_gate *g, const struct handover *h)
+{
+	__asm__ volatile("mov %%rsp, %%rbx\n"
+			 "mov %2, %%rsp\n"
+			 "call *%3\n"
+			 "mov %%rbx, %%rsp\n"
+			 : "+D"(g), "+S"(h), "+a"(top), "+d"(f)
+			 :
+			 : "rbx", "rcx", "r8", "r9", "r10", "r11", "memory",
+			   "cc");
+}
 
 enum { ARCH_JUMP_REG = 5 }; /* bits: isa/move.h, TELL_REG */
 

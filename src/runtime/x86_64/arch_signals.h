@@ -23,19 +23,25 @@ __attribute__((visibility("hidden"))) void signal_restores(void);
 /*
  * signal_arrives(): asks signal_real() which handler it is, with what the
  * kernel gave, where its frame is, and room for a struct shown. In the module
- * it then calls the handler, and tells signal_returned() that it came back; the
+ * it then calls the handler, and tells signal_returned() that it came back. The
  * entry of a program has no unwind tables, in which a way over such a call
- * could be found from behind the handler: there it jumps.
+ * could be found from behind the handler: there it jumps, unless the handler
+ * is shown another address. Who wants to see that has tables of his own.
  */
 #ifdef RUNTIME_IS_ENTRY
-enum { ARCH_SEES_RETURNS = 0, ARCH_SHOWS = 0 };
-#define ARCH_SIGNAL_GOES                                                       \
+enum { ARCH_SEES_RETURNS = 0 };
+#define ARCH_SIGNAL_JUMPS                                                      \
+	"cmpq $0, 8(%rsp)\n"                                                   \
+	"jne 1f\n"                                                             \
 	"add $32, %rsp\n"                                                      \
-	".cfi_adjust_cfa_offset -32\n"                                         \
-	"jmp *%r11\n"
+	"jmp *%r11\n"                                                          \
+	"1:\n"
 #else
-enum { ARCH_SEES_RETURNS = 1, ARCH_SHOWS = 1 };
+enum { ARCH_SEES_RETURNS = 1 };
+#define ARCH_SIGNAL_JUMPS ""
+#endif
 #define ARCH_SIGNAL_GOES                                                       \
+	ARCH_SIGNAL_JUMPS                                                      \
 	"sub $8, %rsp\n"                                                       \
 	".cfi_adjust_cfa_offset 8\n"                                           \
 	"call *%r11\n"                                                         \
@@ -45,7 +51,6 @@ enum { ARCH_SEES_RETURNS = 1, ARCH_SHOWS = 1 };
 	"add $40, %rsp\n"                                                      \
 	".cfi_adjust_cfa_offset -40\n"                                         \
 	"ret\n"
-#endif
 
 #define ARCH_SIGNAL_ARRIVES                                                    \
 	__asm__(".text\n"                                                      \
@@ -84,6 +89,7 @@ enum { ARCH_NOTES_ENDS = 1 };
 /* words of the kernel's ucontext */
 enum {
 	ARCH_UC_MASK = 37,
+	ARCH_UC_AX = 18,
 	ARCH_UC_SP = 20,
 	ARCH_UC_PC = 21,
 	ARCH_UC_WORDS, /* as far as we look for where it was */
@@ -129,6 +135,83 @@ static inline uintptr_t arch_increment(const void *context, uintptr_t *counter)
 	*counter = (uintptr_t)p + 8 + (uintptr_t)(intptr_t)disp;
 	return (uintptr_t)p;
 }
+
+/*
+ * What is inserted before an instruction, where the thread was interrupted:
+ * does one step of it. False: it is something else than a counter.
+ */
+static inline _Bool arch_step(void *context, _Bool quick)
+{
+	enum { COUNT = 8, COUNT_KEEPING = 20 }; /* bytes */
+	const uint8_t *p = (const uint8_t *)arch_pc(context);
+	unsigned size = 0;
+	int32_t disp;
+
+	if (arch_is_access(p, 0xff) && p[3] == 5) /* incq */
+		size = COUNT;
+	else if (arch_is_access(p, 0x8b) && p[9] == 0x8d && p[11] == 1 &&
+		 arch_is_access(p + ARCH_STORE_AT, 0x89))
+		size = COUNT_KEEPING;
+	if (size) {
+		uintptr_t at = p[0] == ARCH_PREFIX_GS ?
+				       (uintptr_t)arch_slot(quick) : 0;
+
+		__builtin_memcpy(&disp, p + 4, sizeof disp);
+		++*(uint64_t *)(at + (uintptr_t)p + COUNT +
+				(uintptr_t)(intptr_t)disp);
+	} else if (p[0] == 0xe9) { /* jmp */
+		__builtin_memcpy(&disp, p + 1, sizeof disp);
+		size = 5 + (unsigned)disp;
+	} else if (p[0] == 0xeb) {
+		size = 2 + (unsigned)(int8_t)p[1];
+	} else {
+		return 0;
+	}
+	arch_set_pc(context, (uintptr_t)p + (uintptr_t)(int32_t)size);
+	return 1;
+}
+
+/*
+ * Back to the beginning, at `start`, of what stands for one instruction. Only
+ * calls that leave their old return address have changed anything by then:
+ * push %rax; lea; xchg %rax, (%rsp); jmp.
+ */
+static inline void arch_undo(void *context, uintptr_t start)
+{
+	enum { AFTER_LEA = 8 };
+	unsigned long *uc = context;
+	const uint8_t *p = (const uint8_t *)start;
+	uintptr_t done = arch_pc(context) - start;
+
+	if (done && p[0] == 0x50 && p[1] == 0x48 && p[2] == 0x8d &&
+	    p[3] == 0x05 && p[8] == 0x48 && p[9] == 0x87) {
+		if (done == AFTER_LEA)
+			uc[ARCH_UC_AX] = *(unsigned long *)uc[ARCH_UC_SP];
+		uc[ARCH_UC_SP] += sizeof(long);
+	}
+	arch_set_pc(context, start);
+}
+
+/*
+ * shown_resume(), which a gate calls before a return: asks shown_target() where
+ * that leads, by the word on the stack of who called the gate.
+ */
+#define ARCH_SHOWN_RESUME                                                      \
+	_Static_assert(sizeof(struct arch_gate) + ARCH_RED_ZONE == 224,        \
+		       "where the gate was called");                           \
+	__asm__(".text\n"                                                      \
+		".globl shown_resume\n"                                        \
+		".hidden shown_resume\n"                                       \
+		".type shown_resume, @function\n"                              \
+		"shown_resume:\n"                                              \
+		"push %rbx\n"                                                  \
+		"lea 224(%rdi), %rbx\n"                                        \
+		"mov (%rbx), %rdi\n"                                           \
+		"call shown_target\n"                                          \
+		"mov %rax, (%rbx)\n"                                           \
+		"pop %rbx\n"                                                   \
+		"ret\n"                                                        \
+		".size shown_resume, . - shown_resume\n")
 
 /* --- frames: there is no chain of records to rely on on this machine */
 
