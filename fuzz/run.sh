@@ -10,7 +10,7 @@ corpus=$out/corpus-$name
 mkdir -p "$corpus"
 srcs=$(for room in ${ROOMS:-base flow elf isa cfg rewrite launch count \
 		store sample source report cmd}; do
-	find "src/$room" -name '*.c' ! -path src/cmd/main.c
+	find "src/$room" -name '*.c' ! -name '*.bpf.c' ! -path src/cmd/main.c
 done
 echo src/runtime/places.c)
 # those that need little are built from little
@@ -62,7 +62,7 @@ database)
 	;;
 profile | map)
 	make -s build/tools/make-profile build/tally
-	for words in "" trouble contradiction "wide 9" stays; do
+	for words in "" trouble contradiction "wide 9" stays left; do
 		at=$out/seed-${words%% *}
 		mkdir -p "$at"
 		build/tools/make-profile "$at" $words inside

@@ -232,6 +232,7 @@ static int count_launch(const struct count_call *call)
 		.strict = call->strict,
 		.follow = call->follow,
 		.watch = call->trace_kill,
+		.told_later = call->recipe.counts && !call->quiet,
 		.check = asked_before,
 		.rewriter = rewriter_of(&call->recipe),
 	};

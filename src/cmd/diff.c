@@ -165,6 +165,7 @@ static int diff_show(const struct diff_call *call, const struct told *a,
 	int status;
 
 	match_make(&m, a, b);
+	report_show_uncompared(&m);
 	changes_make(&c, &m, &call->wish);
 	status = c.any ? STATUS_NO : STATUS_OK;
 	if (!c.found && (call->wish.image || call->wish.procedure)) {

@@ -108,6 +108,13 @@ void export_json(const struct told *t, FILE *to)
 	json_array(&j, "images");
 	for (uint32_t i = 0; i < t->nimage; i++)
 		json_image(&j, t, i);
+	for (uint32_t i = 0; i < t->nleft; i++) {
+		json_object(&j, NULL);
+		json_string(&j, "image", t->left[i].name);
+		json_string(&j, "path", t->left[i].path);
+		json_string(&j, "unknown", t->left[i].why);
+		json_end(&j);
+	}
 	json_end(&j);
 	json_end(&j);
 }

@@ -113,6 +113,11 @@ static void write_comments(struct writer *w)
 			continue;
 		pprof_comment(&w->out, text);
 	}
+	for (uint32_t i = 0; i < w->t->nleft; i++) {
+		snprintf(text, sizeof text, "%s: not measured: %s",
+			 w->t->left[i].name, w->t->left[i].why);
+		pprof_comment(&w->out, text);
+	}
 }
 
 /* readers take what comes first for the program */

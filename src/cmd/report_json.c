@@ -55,11 +55,29 @@ static void json_not_measured(struct json *j, const struct map *m)
 	vec_free(&sum);
 }
 
+/* an image without counters: as many as a sum of them needs */
+static void json_left(struct json *j, const struct told *t,
+		      const struct told_left *m)
+{
+	json_string(j, "image", m->name);
+	json_string(j, "path", m->path);
+	report_json_count(j, "instructions", false, 0, m->why);
+	json_bool(j, "complete", false);
+	json_number(j, "counters", 0);
+	json_number(j, "increments", 0);
+	json_number(j, "redundant_increments", 0);
+	report_json_troubles(j, t);
+}
+
 static void json_image(struct json *j, const struct told *t,
 		       const struct row *r)
 {
 	const struct told_image *m = &t->image[r->image];
 
+	if (row_left(t, r)) {
+		json_left(j, t, row_left(t, r));
+		return;
+	}
 	json_string(j, "image", m->name);
 	if (m->missing)
 		json_null(j, "path");
@@ -68,6 +86,8 @@ static void json_image(struct json *j, const struct told *t,
 	report_json_count(j, "instructions", r->known, r->count,
 			  told_unmeasured(m));
 	json_bool(j, "complete", r->known && !r->least);
+	if (m->left)
+		json_string(j, "left", m->left);
 	json_number(j, "counters", t->profile.image.at[m->image].ncounter);
 	if (!m->missing) {
 		json_number(j, "increments", m->solved.increments);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "report/match.h"
 #include "report/rows.h"
 
 /* a table for people; requires: only what is sure was wished for */
@@ -28,6 +29,8 @@ int report_opened(const char *const *path, size_t n,
 bool report_show_absent(const struct told_image *m);
 /* why there are no lines of some images or, unless there are any, of all */
 void report_show_lineless(const struct told *t, bool any);
+/* images of two runs that cannot be compared, on stderr */
+void report_show_uncompared(const struct match *m);
 /* that more than one procedure is called so, on stderr */
 void report_show_others(uint32_t others);
 /* the keys of a procedure without its image, in an open object */

@@ -17,11 +17,26 @@ static const struct table_column image_columns[] = {
 	{"not measured", TABLE_NUMBER}, {"image", TABLE_NAME},
 };
 
+/* one that has no counters */
+static void left_row(struct table *x, const struct told_left *m)
+{
+	table_number(x, false, 0);
+	table_share(x, false, 0, 0);
+	table_number(x, true, 0);
+	table_number(x, false, 0);
+	table_share(x, true, 1, 1);
+	table_text(x, m->name);
+}
+
 static void image_row(struct table *x, const struct told *t,
 		      const struct row *r)
 {
 	const struct told_image *m = &t->image[r->image];
 
+	if (row_left(t, r)) {
+		left_row(x, row_left(t, r));
+		return;
+	}
 	table_least(x, r->known, r->count, r->least);
 	table_share(x, r->known, r->count, t->instructions);
 	table_number(x, true, t->profile.image.at[m->image].ncounter);
@@ -220,8 +235,10 @@ static void show_total(const struct told *t, FILE *to)
 	bool all = true;
 
 	for (uint32_t i = 0; i < t->nimage; i++)
-		all &= !told_unmeasured(&t->image[i]) &&
+		all &= !told_unmeasured(&t->image[i]) && !t->image[i].left &&
 		       !t->image[i].solved.unknown_procs;
+	for (uint32_t i = 0; i < t->nleft; i++)
+		all &= !t->left[i].refused;
 	fprintf(to, "%s%s instructions\n\n", all ? "" : "at least ",
 		figures_number(t->instructions, n));
 }
@@ -246,29 +263,6 @@ void report_show_text(const struct rows *r, FILE *to)
 		fprintf(to, "%snot measured: the dynamic loader, the vdso, "
 			"and the share of each image's code that is left in "
 			"place%s\n", x.style.dim, x.style.off);
-}
-
-int report_show_hottest(const char *profile, size_t n, FILE *to,
-			struct err *e)
-{
-	struct rows_wish w = {.limit = n, .sure = true};
-	struct told t;
-	struct rows r;
-
-	if (told_open(&t, &profile, 1, e))
-		return -1;
-	if (rows_make(&r, &t, BY_PROCEDURE, &w, e)) {
-		told_close(&t);
-		return -1;
-	}
-	report_show_notes(&t);
-	if (r.found)
-		report_show_text(&r, to);
-	else
-		cmd_note("nothing was counted");
-	rows_free(&r);
-	told_close(&t);
-	return 0;
 }
 
 /* names of images that something is said of, in one line */
@@ -319,29 +313,71 @@ static void note_missing(const struct told *t)
 	cmd_note(text);
 }
 
-/* of which images nothing was measured, and why: once for each reason */
+/* an image that something is said of, for a reason */
+struct reason {
+	const char *why, *name;
+	uint32_t number;
+};
+
+struct reasons {
+	VEC(struct reason) v;
+};
+
+static void add_reason(struct reasons *x, const char *why, const char *name)
+{
+	struct reason r = {why, name, (uint32_t)x->v.n};
+
+	if (why)
+		vec_push(&x->v, r);
+}
+
+static int by_reason(const void *a, const void *b)
+{
+	const struct reason *p = a, *q = b;
+	int order = strcmp(p->why, q->why);
+
+	return order ? order : p->number < q->number ? -1 : 1;
+}
+
+/* says it once for each reason: `format` gets the names, then the reason */
+__attribute__((format(printf, 2, 0)))
+static void note_reasons(struct reasons *x, const char *format)
+{
+	struct image_names names = {0};
+	char text[1024];
+
+	if (x->v.n)
+		qsort(x->v.at, x->v.n, sizeof *x->v.at, by_reason);
+	for (size_t i = 0; i < x->v.n; i++) {
+		const char *why = x->v.at[i].why;
+
+		name_image(&names, x->v.at[i].name);
+		if (i + 1 < x->v.n && !strcmp(x->v.at[i + 1].why, why))
+			continue;
+		snprintf(text, sizeof text, format, named_images(&names), why);
+		cmd_note(text);
+		names = (struct image_names){0};
+	}
+	vec_free(&x->v);
+}
+
+/* of which images nothing was measured, or not in all processes, and why */
 static void note_unmeasured(const struct told *t)
 {
+	struct reasons nothing = {0}, part = {0};
+
 	for (uint32_t i = 0; i < t->nimage; i++) {
-		const char *why = told_unmeasured(&t->image[i]);
-		struct image_names names = {0};
-		char text[1024];
-		bool said = t->image[i].missing || !why;
+		const struct told_image *m = &t->image[i];
 
-		for (uint32_t k = 0; !said && k < t->nimage; k++) {
-			const char *other = told_unmeasured(&t->image[k]);
-
-			if (t->image[k].missing || !other || strcmp(why, other))
-				continue;
-			said = k < i;
-			name_image(&names, t->image[k].name);
-		}
-		if (said)
-			continue;
-		snprintf(text, sizeof text, "nothing of %s is measured: %s",
-			 named_images(&names), why);
-		cmd_note(text);
+		if (!m->missing)
+			add_reason(&nothing, told_unmeasured(m), m->name);
+		add_reason(&part, m->left, m->name);
 	}
+	for (uint32_t i = 0; i < t->nleft; i++)
+		if (t->left[i].refused)
+			add_reason(&nothing, t->left[i].why, t->left[i].name);
+	note_reasons(&nothing, "nothing of %s is measured: %s");
+	note_reasons(&part, "%s: not measured in all processes: %s");
 }
 
 /* in which images counts are not known, and of how many procedures */
@@ -392,6 +428,57 @@ void report_show_notes(const struct told *t)
 	note_missing(t);
 	note_unmeasured(t);
 	note_unknown(t);
+}
+
+/* who counted was told so; who reads it later sees it by image */
+static void note_left_out(const struct told *t)
+{
+	struct reasons out = {0};
+
+	for (uint32_t i = 0; i < t->nleft; i++)
+		if (!t->left[i].refused)
+			add_reason(&out, t->left[i].why, t->left[i].name);
+	note_reasons(&out, "nothing of %s is measured: %s");
+}
+
+int report_show_hottest(const char *profile, size_t n, FILE *to,
+			struct err *e)
+{
+	struct rows_wish w = {.limit = n, .sure = true};
+	struct told t;
+	struct rows r;
+
+	if (told_open(&t, &profile, 1, e))
+		return -1;
+	if (rows_make(&r, &t, BY_PROCEDURE, &w, e)) {
+		told_close(&t);
+		return -1;
+	}
+	report_show_notes(&t);
+	note_left_out(&t);
+	if (r.found)
+		report_show_text(&r, to);
+	else
+		cmd_note("nothing was counted");
+	rows_free(&r);
+	told_close(&t);
+	return 0;
+}
+
+void report_show_uncompared(const struct match *m)
+{
+	struct reasons out = {0};
+
+	for (size_t i = 0; i < m->v.n; i++) {
+		const struct match_image *x = &m->v.at[i];
+
+		if (x->unmeasured)
+			add_reason(&out, "it is not measured in both runs",
+				   x->a != MATCH_NONE ?
+					   m->a->image[x->a].name :
+					   m->b->image[x->b].name);
+	}
+	note_reasons(&out, "nothing of %s is compared: %s");
 }
 
 void report_show_others(uint32_t others)

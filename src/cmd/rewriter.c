@@ -377,10 +377,10 @@ int recipe_rewrite(const struct recipe *r, const struct cfg *c,
 		   const struct rewrite_options *o, const char *out,
 		   struct rewrite_report *report, struct err *e)
 {
-	static const struct world_cargo none;
+	static const struct world_cargo left_out = {.left_out = true};
 
 	if (r->counts && is_left_out(r, c->image->path))
-		return rewrite_gated(c, &none, o, out, report, e);
+		return rewrite_gated(c, &left_out, o, out, report, e);
 	if (r->counts)
 		return rewrite_counted(r, c, o, out, report, e);
 	if (r->poisons)

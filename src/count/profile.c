@@ -124,10 +124,11 @@ static int profile_check(const struct profile *p, struct err *e)
 	if (h->magic != PROFILE_MAGIC)
 		return err_set(e, ERR_INPUT, "%s: not a profile of tally",
 			       p->file.name);
-	if (h->version != PROFILE_VERSION)
+	if (h->version < PROFILE_OLDEST || h->version > PROFILE_VERSION)
 		return err_set(e, ERR_INPUT, "%s: the profile has version %"
-			       PRIu32 "; this tally reads %d", p->file.name,
-			       h->version, PROFILE_VERSION);
+			       PRIu32 "; this tally reads %d to %d",
+			       p->file.name, h->version, PROFILE_OLDEST,
+			       PROFILE_VERSION);
 	if (h->form != PROFILE_LIVE && h->form != PROFILE_FINISHED)
 		return err_set(e, ERR_INPUT, "%s: the profile has form %u, "
 			       "which this tally does not know", p->file.name,
@@ -157,6 +158,7 @@ static int profile_scan(struct profile *p, struct err *e)
 			  profile_scan_live(p, e))
 		return -1;
 	profile_sort_pieces(p);
+	profile_sort_left(p);
 	return profile_sort_pairs(p, e);
 }
 
@@ -198,6 +200,7 @@ void profile_close(struct profile *p)
 	vec_free(&p->correction);
 	vec_free(&p->pair_chunk);
 	vec_free(&p->pair);
+	vec_free(&p->left);
 	arena_free(&p->arena);
 	if (!p->npart)
 		file_close(&p->file);

@@ -71,6 +71,14 @@ struct profile_pair {
 
 #define PROFILE_ELSEWHERE UINT32_MAX
 
+/* an image of which a process ran code that is not counted */
+struct profile_left {
+	uint32_t process; /* number; 0: none that counts anything */
+	uint32_t why;	  /* enum left_why */
+	const char *path;
+	const char *reason; /* or "" */
+};
+
 struct profile {
 	struct file file;
 	/* TROUBLE_RUNNING, _MOVING, _LOST: when it was opened */
@@ -85,6 +93,7 @@ struct profile {
 	VEC(struct profile_correction) correction;
 	VEC(uint64_t) pair_chunk; /* live: where they are in the file */
 	VEC(struct profile_pair) pair; /* by all before the count, each once */
+	VEC(struct profile_left) left; /* by path, then process, each once */
 	struct profile *part; /* several that are told as one; profile_join.c */
 	uint32_t npart;	      /* 0: it is one */
 	struct arena arena;

@@ -170,6 +170,19 @@ static int finished_pairs(struct profile *p, const struct finished_part *f,
 	return status;
 }
 
+static int finished_left(struct profile *p, uint64_t at,
+			 const uint8_t *bytes, uint64_t size, struct err *e)
+{
+	buffer all = {0};
+	int status = squeeze_back(&all, bytes, size, p->file.name,
+				  "its images that were left", e);
+
+	if (!status)
+		status = profile_unpack_left(p, at, &all, e);
+	vec_free(&all);
+	return status;
+}
+
 static int finished_part(struct profile *p, const struct finished_part *f,
 			 uint64_t at, const uint8_t *bytes, struct err *e)
 {
@@ -184,6 +197,8 @@ static int finished_part(struct profile *p, const struct finished_part *f,
 		return finished_ends(p, at, bytes, f->size, e);
 	case FINISHED_PAIRS:
 		return finished_pairs(p, f, at, bytes, e);
+	case FINISHED_LEFT:
+		return finished_left(p, at, bytes, f->size, e);
 	default:
 		return err_at(e, p->file.name, at, "a part of kind %" PRIu32
 			      ", which this tally does not know", f->kind);

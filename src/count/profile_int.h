@@ -17,6 +17,8 @@
  *	        one's; site, less the last one's if that is of the same image;
  *	        image of the target + 1, or 0; address, less the last one's,
  *	        signed; count; LEB128
+ *	LEFT    one, if there are any (squeezed): images that ran uncounted:
+ *	        of each process (LEB128), why (LEB128), path '\0', reason '\0'
  *	END     8 bytes: hash of all parts before, then of the header and
  *	        its text: a chain over structs and what follows each
  */
@@ -33,6 +35,7 @@ enum finished_kind {
 	FINISHED_END,
 	FINISHED_ENDS,
 	FINISHED_PAIRS = 6,
+	FINISHED_LEFT = 7,
 };
 
 struct finished_part {
@@ -75,6 +78,13 @@ int profile_take_map(struct profile *p, uint32_t image, uint8_t *bytes,
  */
 int profile_unpack(struct profile *p, uint32_t image, struct err *e);
 int profile_unpack_all(struct profile *p, struct err *e);
+/* profile_left.c: sorts them, and keeps one of each process and path */
+void profile_sort_left(struct profile *p);
+/* they as bytes, and back; `at` is for messages */
+void profile_pack_left(const struct profile *p, buffer *out);
+int profile_unpack_left(struct profile *p, uint64_t at, const buffer *all,
+			struct err *e);
+
 /* profile_live.c, profile_finished.c: what follows the header */
 int profile_scan_live(struct profile *p, struct err *e);
 int profile_scan_finished(struct profile *p, struct err *e);

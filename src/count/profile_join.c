@@ -165,6 +165,12 @@ static void join_counts(struct join *j)
 			x.to_image = j->image[x.to_image];
 		vec_push(&j->all->pair, x);
 	}
+	for (size_t i = 0; i < p->left.n; i++) {
+		struct profile_left x = p->left.at[i];
+
+		x.process += x.process ? j->processes : 0;
+		vec_push(&j->all->left, x);
+	}
 }
 
 /* one map of an image is enough: there may be hundreds of runs */
@@ -275,6 +281,7 @@ int profile_open_all(struct profile *p, const char *const *path, size_t n,
 	if (!status) {
 		p->command = join_commands(p);
 		profile_sort_pieces(p);
+		profile_sort_left(p);
 		status = profile_sort_pairs(p, e);
 	}
 	if (status && p->npart)

@@ -20,7 +20,7 @@ static int live_check(const struct profile *p, const struct profile_chunk *c,
 		return err_at(e, p->file.name, at, "a chunk of %" PRIu64
 			      " bytes, %" PRIu64 " are left", c->size,
 			      end - at);
-	if (!c->process)
+	if (!c->process && c->kind != CHUNK_LEFT)
 		return err_at(e, p->file.name, at, "a chunk of no process");
 	return 0;
 }
@@ -107,6 +107,29 @@ static int live_counters(struct profile *p, uint64_t at, struct err *e)
 	return 0;
 }
 
+/* an image that runs uncounted */
+static int live_left(struct profile *p, uint64_t at, struct err *e)
+{
+	struct profile_left x;
+	struct chunk_left c;
+	uint64_t reason;
+
+	if (file_read(&p->file, at, &c, sizeof c, e))
+		return -1;
+	reason = sizeof c + (uint64_t)c.path_len + 1;
+	x = (struct profile_left){
+		.process = c.chunk.process, .why = c.why,
+		.path = live_string(p, &c.chunk, sizeof c, c.path_len, e),
+	};
+	if (!x.path)
+		return -1;
+	x.reason = live_string(p, &c.chunk, reason, c.reason_len, e);
+	if (!x.reason)
+		return -1;
+	vec_push(&p->left, x);
+	return 0;
+}
+
 /*
  * The next page behind `at` with anything in it. Holes in files are passed
  * over: a file may claim to be very large.
@@ -136,6 +159,8 @@ static int live_chunk(struct profile *p, uint64_t at, uint64_t end,
 		return live_process(p, at, e);
 	if (c.kind == CHUNK_COUNTERS)
 		return live_counters(p, at, e);
+	if (c.kind == CHUNK_LEFT)
+		return live_left(p, at, e);
 	if (c.kind == CHUNK_PAIRS) {
 		vec_push(&p->pair_chunk, at);
 		return 0;
@@ -154,6 +179,13 @@ static void live_nameless(struct profile *p)
 
 		/* the chunks of a process lie together, mostly */
 		if (q.number != last)
+			vec_push(&p->process, q);
+		last = q.number;
+	}
+	for (size_t i = 0; i < p->left.n; i++) {
+		struct profile_process q = {.number = p->left.at[i].process};
+
+		if (q.number && q.number != last)
 			vec_push(&p->process, q);
 		last = q.number;
 	}

@@ -36,6 +36,7 @@ static void write_head(struct writer *w)
 	const struct profile *p = w->p;
 	struct profile_header h = p->header;
 
+	h.version = PROFILE_VERSION;
 	h.form = PROFILE_FINISHED;
 	h.trouble |= w->minus ? w->minus->header.trouble : 0;
 	h.options_len = (uint32_t)strlen(p->options);
@@ -207,6 +208,19 @@ static void write_ends(struct writer *w)
 	vec_free(&small);
 }
 
+static void write_left(struct writer *w)
+{
+	buffer b = {0}, small = {0};
+
+	profile_pack_left(w->p, &b);
+	if (b.n) {
+		squeeze(&small, b.at, b.n);
+		write_part(w, FINISHED_LEFT, 0, 0, small.at, small.n);
+	}
+	vec_free(&b);
+	vec_free(&small);
+}
+
 /* a part for each process that has pairs */
 static int write_pairs(struct writer *w, struct err *e)
 {
@@ -258,6 +272,7 @@ static int write_all(struct writer *w, struct err *e)
 			if (write_counts(w, m, p->process.at[i].number, e))
 				return -1;
 	write_ends(w);
+	write_left(w);
 	if (write_pairs(w, e))
 		return -1;
 	write_end(w, head);

@@ -67,6 +67,13 @@ static int give_up(struct launch *l, const char *what, const char *why,
 	return 0;
 }
 
+/* the same of the program, which then runs as it is */
+static int give_up_program(struct launch *l, const char *why, struct err *e)
+{
+	l->why_left = keep(l, why);
+	return give_up(l, l->program.path, why, e);
+}
+
 /* errors often name the file themselves: without it */
 static const char *without_name(const char *text, const char *file)
 {
@@ -156,11 +163,9 @@ static int get_program(struct launch *l, struct err *e)
 	int status = 0;
 
 	if (cache_get(&l->cache, real, &got, &why))
-		return give_up(l, l->program.path,
-			       without_name(why.text, real), e);
+		return give_up_program(l, without_name(why.text, real), e);
 	if (got.left) {
-		status = give_up(l, l->program.path,
-				 without_name(got.reason, real), e);
+		status = give_up_program(l, without_name(got.reason, real), e);
 	} else {
 		l->file = keep(l, got.path);
 		add_rewritten(l, real, got.path);
@@ -255,7 +260,8 @@ static int get_libraries(struct launch *l, const struct closure *c,
 		else
 			add_rewritten(l, c->path.at[i], NULL);
 	}
-	note_libraries(l);
+	if (!l->o->told_later)
+		note_libraries(l);
 	return status;
 }
 
@@ -309,10 +315,10 @@ static int get_dynamic(struct launch *l, const struct needs *n,
 		return status;
 	if (!tls_fits(l, n, c)) {
 		l->file = l->program.path;
-		return give_up(l, l->program.path, "a library of it has "
-			       "variables of threads aligned so that ld.so "
-			       "has no room for them beside an audit module",
-			       e);
+		return give_up_program(l, "a library of it has variables of "
+				       "threads aligned so that ld.so has no "
+				       "room for them beside an audit module",
+				       e);
 	}
 	find_module(l, n->machine);
 	if (!l->module)
@@ -334,8 +340,8 @@ static int get_all(struct launch *l, const struct needs *n, struct err *e)
 	/* it would not find them: nobody translates what $ORIGIN is there */
 	if (closure_is_musl(n) &&
 	    (strchr(n->rpath, '$') || strchr(n->runpath, '$')))
-		return give_up(l, l->program.path, "musl's loader looks for "
-			       "libraries beside it", e);
+		return give_up_program(l, "musl's loader looks for libraries "
+				       "beside it", e);
 	if (closure_audits(n)) {
 		closure_find(&c, l->program.real, n, l->root);
 		status = get_dynamic(l, n, &c, e);
@@ -379,7 +385,7 @@ static int fill_cache(struct launch *l, const struct needs *n, struct err *e)
 	struct err said, why;
 
 	if (open_cache(l, &said, &why))
-		return give_up(l, l->program.path, why.text, e);
+		return give_up_program(l, why.text, e);
 	l->cached = true;
 	if (said.text[0])
 		note(l, "%s; rewritten for this run only", said.text);
@@ -436,6 +442,15 @@ static int make_profile(struct launch *l, const struct needs *n,
 	}
 	note(l, "%s: nothing is counted", why.text);
 	return 0;
+}
+
+/* nothing of ours runs in a program that stays: the profile is told here */
+static void tell_left(const struct launch *l)
+{
+	if (*l->profile && l->why_left && !l->module && !l->enters)
+		ledger_left(l->profile, l->program.real ? l->program.real :
+							  l->program.path,
+			    l->why_left);
 }
 
 /* does a file ask for that function of another's? */
@@ -521,12 +536,13 @@ static int prepare(struct launch *l, struct err *e)
 	sigaction(SIGXFSZ, &ignore, &before);
 	if (!status)
 		status = l->program.real ? fill_cache(l, &n, e) :
-			 give_up(l, l->program.path,
-				 strerror(l->program.why_unreal), e);
+			 give_up_program(l, strerror(l->program.why_unreal), e);
 	if (!status && l->o->check)
 		status = l->o->check(l, l->o->check_ctx, e);
 	if (!status)
 		status = make_profile(l, &n, e);
+	if (!status)
+		tell_left(l);
 	sigaction(SIGXFSZ, &before, NULL);
 	needs_free(&n);
 	return status;

@@ -33,6 +33,8 @@ struct launch_options {
 	const char *libs; /* runtime/libs.h */
 	bool strict;	  /* run nothing that could not be rewritten */
 	bool follow;	  /* programs that it executes, too */
+	bool told_later;  /* no note of libraries that are left: the caller
+			     tells what the profile says of them */
 	bool watch;	  /* see every end of it, SIGKILL too: watch.h */
 	const char *profile; /* a file to keep counters in, or NULL */
 	/*
@@ -79,6 +81,7 @@ struct launch {
 	char *root;	 /* where that finds libraries, or "" */
 	char *module;	 /* the audit module, or NULL */
 	uint64_t tls;	 /* of the program's libraries, see closure.h */
+	char *why_left;	 /* why the program is not rewritten, or NULL */
 	bool enters;	 /* the program does itself what a module would */
 	bool watched;	 /* by us, all the time */
 	char *tally;	 /* ourselves, for the module to ask */

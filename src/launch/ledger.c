@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -161,4 +162,73 @@ char *ledger_make(const char *path, const struct ledger *l, struct err *e)
 	}
 	mem_free(f);
 	return name;
+}
+
+/* the header of a live profile, mapped, or NULL */
+static struct profile_header *map_header(int fd)
+{
+	struct profile_header *h;
+	struct stat st;
+
+	if (fstat(fd, &st) || st.st_size < PROFILE_FIRST)
+		return NULL;
+	h = mmap(NULL, sizeof *h, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (h == MAP_FAILED)
+		return NULL;
+	if (h->magic == PROFILE_MAGIC && h->version == PROFILE_VERSION &&
+	    h->form == PROFILE_LIVE)
+		return h;
+	munmap(h, sizeof *h);
+	return NULL;
+}
+
+/* takes room of whole pages; where it is */
+static uint64_t take_room(struct profile_header *h, uint64_t *size)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	*size = (*size + page - 1) / page * page;
+	return __atomic_fetch_add(&h->end, *size, __ATOMIC_RELAXED);
+}
+
+static bool write_at(int fd, const void *from, size_t n, uint64_t at)
+{
+	return pwrite(fd, from, n, (off_t)at) == (ssize_t)n;
+}
+
+/*
+ * The magic number is written last, when all else is there. If the disk is full
+ * the user was told all the same, when it was left.
+ */
+static void write_left(int fd, struct profile_header *h, const char *program,
+		       const char *why)
+{
+	size_t path_len = strlen(program), why_len = strlen(why);
+	uint64_t size = sizeof(struct chunk_left) + path_len + why_len + 2;
+	uint64_t at = take_room(h, &size), magic = CHUNK_MAGIC;
+	struct chunk_left *k = mem_zalloc(1, size);
+
+	*k = (struct chunk_left){
+		.chunk = {.at = at, .size = size, .kind = CHUNK_LEFT},
+		.why = LEFT_REFUSED, .path_len = (uint32_t)path_len,
+		.reason_len = (uint32_t)why_len,
+	};
+	memcpy(k + 1, program, path_len + 1);
+	memcpy((char *)(k + 1) + path_len + 1, why, why_len + 1);
+	if (write_at(fd, k, size, at))
+		write_at(fd, &magic, sizeof magic, at);
+	mem_free(k);
+}
+
+void ledger_left(const char *path, const char *program, const char *why)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct profile_header *h = fd >= 0 ? map_header(fd) : NULL;
+
+	if (h) {
+		write_left(fd, h, program, why);
+		munmap(h, sizeof *h);
+	}
+	if (fd >= 0)
+		close(fd);
 }

@@ -23,4 +23,10 @@ struct ledger {
  */
 char *ledger_make(const char *path, const struct ledger *l, struct err *e);
 
+/*
+ * Adds that a program runs uncounted, and why, if the file is still one that
+ * counters are kept in. Others may be adding to it.
+ */
+void ledger_left(const char *path, const char *program, const char *why);
+
 #endif

@@ -127,7 +127,8 @@ static void passport_write(const struct world *w,
 		.flags = (subtracts(w) ? PASSPORT_ABOVE : 0u) |
 			 (w->cargo.takes_slot ? PASSPORT_TAKES : 0u) |
 			 (w->alone ? PASSPORT_ALONE : 0u) |
-			 (w->c->go.n ? PASSPORT_SMALL_STACKS : 0u),
+			 (w->c->go.n ? PASSPORT_SMALL_STACKS : 0u) |
+			 (w->cargo.left_out ? PASSPORT_LEFT_OUT : 0u),
 		.here = at,
 		.low = w->c->image->segment[0].start,
 		.high = bases->data,

@@ -33,6 +33,7 @@ struct world_cargo {
 	   room begins its memory */
 	uint32_t nsite;
 	bool takes_slot; /* PASSPORT_TAKES */
+	bool left_out;	 /* PASSPORT_LEFT_OUT */
 	/* indirect jumps and calls of which is told where they lead */
 	const struct world_jump *jump;
 	uint32_t njump;

@@ -360,7 +360,8 @@ void changes_make(struct changes *out, const struct match *m,
 
 	*out = (struct changes){.m = m};
 	for (uint32_t i = 0; i < m->v.n; i++)
-		add_image(&c, i);
+		if (!m->v.at[i].unmeasured)
+			add_image(&c, i);
 	if (out->v.n)
 		qsort(out->v.at, out->v.n, sizeof *out->v.at, by_distance);
 }

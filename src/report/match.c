@@ -23,12 +23,26 @@ static bool same_name(const struct match *m, uint32_t a, uint32_t b)
 }
 
 /* "libz.so.1.2.13" and "libz.so.1.3": versions of a library */
-static bool same_library(const struct match *m, uint32_t a, uint32_t b)
+static bool are_versions(const char *x, const char *y)
 {
-	const char *x = m->a->image[a].name, *y = m->b->image[b].name;
 	const char *end = strstr(x, ".so");
 
 	return end && !strncmp(x, y, (size_t)(end - x) + strlen(".so"));
+}
+
+static bool same_library(const struct match *m, uint32_t a, uint32_t b)
+{
+	return are_versions(m->a->image[a].name, m->b->image[b].name);
+}
+
+/* an image of the other run that has no counterpart here ran uncounted here */
+static bool is_left(const struct told *t, const char *name)
+{
+	for (uint32_t i = 0; i < t->nleft; i++)
+		if (!strcmp(t->left[i].name, name) ||
+		    are_versions(name, t->left[i].name))
+			return true;
+	return false;
 }
 
 static bool same_program(const struct match *m, uint32_t a, uint32_t b)
@@ -154,6 +168,9 @@ static void add_image(struct match *m, uint32_t a, uint32_t b)
 
 	if (p)
 		x.to = graph_nones(&m->arena, (uint32_t)p->map->proc.n + 1);
+	x.unmeasured = (p && told_unmeasured(p)) || (q && told_unmeasured(q)) ||
+		       (!p && is_left(m->a, q->name)) ||
+		       (!q && is_left(m->b, p->name));
 	if (q)
 		x.from = graph_nones(&m->arena, (uint32_t)q->map->proc.n + 1);
 	if (p && q) {

@@ -18,6 +18,7 @@
 struct match_image {
 	uint32_t a, b;	/* in told.image; MATCH_NONE: only in the other */
 	bool same;	/* the same file */
+	bool unmeasured; /* in one of the runs: nothing can be compared */
 	uint32_t *to;	/* by procedure of a: in b, or MATCH_NONE */
 	uint32_t *from; /* and back */
 	struct content x, y; /* if they are not the same */

@@ -32,10 +32,15 @@ static void add_images(struct rows *r, const struct told *t)
 		struct row row = {
 			.image = i, .known = !told_unmeasured(m),
 			.count = m->solved.instructions,
-			.least = m->solved.unknown_procs,
+			.least = m->solved.unknown_procs || m->left,
 		};
 
 		/* all images are listed: they were there */
+		add(r, row);
+	}
+	for (uint32_t i = 0; i < t->nleft; i++) {
+		struct row row = {.image = t->nimage + i};
+
 		add(r, row);
 	}
 }
@@ -185,6 +190,17 @@ void rows_free(struct rows *r)
 {
 	vec_free(&r->v);
 	line_counts_free(&r->lines);
+}
+
+const struct told_left *row_left(const struct told *t, const struct row *r)
+{
+	return r->image < t->nimage ? NULL : &t->left[r->image - t->nimage];
+}
+
+const char *row_image(const struct told *t, const struct row *r)
+{
+	return r->image < t->nimage ? t->image[r->image].name :
+				      row_left(t, r)->name;
 }
 
 bool row_calls(const struct told *t, const struct row *r, uint64_t *calls)

@@ -33,7 +33,8 @@ enum site_kind {
 #define ROW_NONE UINT32_MAX
 
 struct row {
-	uint32_t image; /* in told.image */
+	uint32_t image; /* in told.image; of an image, beyond these: in
+			   told.left */
 	uint32_t proc;	/* in the map; for all but images and processes */
 	uint32_t item;	/* edge or block in the map, process in the profile,
 			   line in rows.lines */
@@ -96,6 +97,10 @@ int rows_make(struct rows *r, struct told *t, enum rows_by by,
 	      const struct rows_wish *w, struct err *e);
 void rows_free(struct rows *r);
 
+/* by image: the one that ran uncounted, or NULL */
+const struct told_left *row_left(const struct told *t, const struct row *r);
+/* the name of its image */
+const char *row_image(const struct told *t, const struct row *r);
 /* calls of the row's procedure; false: not known */
 bool row_calls(const struct told *t, const struct row *r, uint64_t *calls);
 /* the name of its procedure */

@@ -18,9 +18,9 @@ bool rows_have_shares(enum rows_by by)
 
 uint64_t row_executed(const struct rows *all, const struct row *r)
 {
-	const struct told_image *m = &all->t->image[r->image];
-
 	if (all->by == BY_BLOCK) {
+		const struct told_image *m = &all->t->image[r->image];
+
 		told_need(m, r->proc);
 		return solved_insns(&m->solved, m->map, r->item);
 	}
@@ -32,7 +32,7 @@ uint64_t row_executed(const struct rows *all, const struct row *r)
 static bool is_of_image(const struct told *t, const struct row *r,
 			const char *image)
 {
-	const char *name = t->image[r->image].name;
+	const char *name = row_image(t, r);
 
 	return !strcmp(name, image) || !fnmatch(image, name, 0);
 }

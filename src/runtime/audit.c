@@ -361,6 +361,68 @@ static void hand_over(const struct link_map *map, const char *file)
 		signals_begin(&counting);
 }
 
+/* the file's name from the root, links followed, or as it is: into t */
+static void resolve(struct text *t, const char *path)
+{
+	char link[32] = "/proc/self/fd/";
+	long fd = arch_call(SYS_OPENAT, SYS_AT_FDCWD, (long)path,
+			    SYS_O_PATH | SYS_O_CLOEXEC, 0, 0);
+	long n = -1;
+
+	if (fd >= 0) {
+		str_number(link + str_len(link), fd);
+		n = arch_call(SYS_READLINKAT, SYS_AT_FDCWD, (long)link,
+			      (long)t->at, (long)t->max - 1, 0);
+		arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
+	}
+	if (n > 0 && t->at[0] == '/')
+		t->at[t->n = (size_t)n] = 0;
+	else if (!absolute(t, path))
+		text_add(t, path);
+}
+
+/* why the file at path was not rewritten, or "": `answer` is lost */
+static const char *refusal(const char *path)
+{
+	struct text t = {.at = answer, .max = sizeof answer};
+	const char *reason, *rest;
+	struct file_id id;
+
+	if (!sys_file_id(path, &id) || !find_record(&id, &t) ||
+	    record.r.verdict != VERDICT_LEFT)
+		return "";
+	reason = record_path(&record.r) + record.r.path_len + 1;
+	/* errors name the file */
+	rest = str_after(reason, record_path(&record.r));
+	rest = rest ? str_after(rest, ": ") : NULL;
+	return rest ? rest : reason;
+}
+
+/*
+ * An object in which nothing is counted is told of, but for the loader, which
+ * is in every program. `name`: as the program sees it. What was asked and
+ * answered for it is not needed any more.
+ */
+static void tell_left(const struct link_map *map, const char *name,
+		      _Bool is_program)
+{
+	static char path[RECORD_NAME_MAX];
+	struct text t = {.at = path, .max = sizeof path};
+	const struct passport *p = passport(map);
+	struct file_id id;
+
+	if (!told.handover.counting || counting.confined ||
+	    (p && !(p->flags & PASSPORT_LEFT_OUT)) ||
+	    libs_is_loader(str_base(name)) || !sys_file_id(name, &id))
+		return;
+	asked[0] = sought[0] = 0;
+	resolve(&t, name);
+	if (p || (!is_program && !wanted(name)))
+		image_left(&counting, LEFT_OUT, path, "");
+	else
+		image_left(&counting, LEFT_REFUSED, path, refusal(path));
+}
+
 /*
  * ld.so shows us the program and itself before it looks for any library, and
  * after it has read LD_AUDIT to its end: time to clean the stack.
@@ -389,6 +451,7 @@ static void begin(const struct link_map *map)
 		return;
 	counting_begin(&counting, &told.handover);
 	hand_over(program, field(HANDOVER_COPY));
+	tell_left(program, field(HANDOVER_EXE), 1);
 }
 
 EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
@@ -407,6 +470,7 @@ EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
 		put_name(map, asked);
 	else if (back)
 		put_name(map, back);
+	tell_left(map, map->l_name, 0);
 	return 0;
 }
 

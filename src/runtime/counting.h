@@ -197,6 +197,7 @@ struct counting {
 	struct room room;
 	struct list image; /* struct counted_image */
 	struct list block; /* struct thread_block */
+	struct list left;  /* uint64_t: hashes of paths, see left.c */
 	int64_t next_slot, slot_step; /* where to look for free addresses */
 	uint32_t making; /* blocks whose threads are just being made */
 	uint32_t look_at; /* block whose thread may have ended untold */
@@ -303,6 +304,11 @@ void image_chunk(const struct counted_image *m, const struct region *r,
  */
 _Bool image_place(const struct counted_image *m, const struct region *r,
 		  uint64_t at, const char *to);
+
+/* --- left.c */
+/* an object was loaded in which nothing is counted; the reason may be "" */
+void image_left(struct counting *c, enum left_why why, const char *path,
+		const char *reason);
 
 /* --- trim.c: the process is about to end, or to become another program */
 void images_trim(struct counting *c, _Bool ends);

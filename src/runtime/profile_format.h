@@ -23,7 +23,8 @@
 #define CHUNK_MAGIC UINT64_C(0x316b6e6863796c74)   /* "tlychnk1" */
 
 enum {
-	PROFILE_VERSION = 3,
+	PROFILE_VERSION = 4,
+	PROFILE_OLDEST = 3,    /* read, too: there is no CHUNK_LEFT in it */
 	PROFILE_UNIT = 4096,   /* chunks begin at multiples of it */
 	PROFILE_FIRST = 65536, /* and of any page size: the first one's place */
 	PROFILE_ID = 16,       /* bytes of an image's identity */
@@ -69,6 +70,7 @@ enum chunk_kind {
 	CHUNK_PROCESS = 1,  /* struct chunk_process */
 	CHUNK_COUNTERS = 2, /* struct chunk_counters, counters behind a page */
 	CHUNK_PAIRS = 3,    /* struct chunk_pairs */
+	CHUNK_LEFT = 4,	    /* struct chunk_left */
 };
 
 struct profile_chunk {
@@ -76,7 +78,8 @@ struct profile_chunk {
 	uint64_t at;   /* where it begins in the file */
 	uint64_t size; /* a multiple of PROFILE_UNIT, this included */
 	uint32_t kind; /* enum chunk_kind */
-	uint32_t process; /* the number of the process, from 1 */
+	/* the number of the process, from 1; CHUNK_LEFT: or 0, see there */
+	uint32_t process;
 };
 
 /* how a process came to be */
@@ -173,6 +176,25 @@ struct pair {
 	uint64_t to_image;
 	uint64_t to; /* link-time address, of old code or of new */
 	uint64_t count;
+};
+
+/* why nothing is counted in an image that runs as it is */
+enum left_why {
+	LEFT_REFUSED = 1, /* it cannot be rewritten: the reason says why */
+	LEFT_OUT = 2,	  /* it was not asked for, by --libs */
+};
+
+/*
+ * An image that a process runs uncounted; a process tells of each once, and
+ * for its children. Process 0: a program in which nothing of ours runs, said
+ * by tally.
+ */
+struct chunk_left {
+	struct profile_chunk chunk;
+	uint32_t why; /* enum left_why */
+	uint32_t path_len, reason_len; /* without the zero behind each */
+	uint32_t reserved;
+	/* the image's file, links followed '\0' reason or nothing '\0' */
 };
 
 #endif

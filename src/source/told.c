@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static const char *last_part(const char *path)
+const char *told_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -48,7 +48,7 @@ static int tell_image(struct told *t, uint32_t image, struct told_image *m,
 	struct endings endings;
 
 	*m = (struct told_image){
-		.name = last_part(p->missing ? p->file : p->map.path),
+		.name = told_name(p->missing ? p->file : p->map.path),
 		.missing = p->missing, .map = &p->map, .image = image,
 		.legend = ARENA_ARRAY(&t->arena, struct legend, 1),
 	};
@@ -81,6 +81,7 @@ int told_open(struct told *t, const char *const *path, size_t n,
 		}
 	}
 	qsort(t->image, t->nimage, sizeof *t->image, by_name);
+	told_left_make(t);
 	return 0;
 }
 
@@ -128,7 +129,7 @@ int told_process(struct told *t, uint32_t number, uint64_t *instructions,
 		 bool *all, struct err *e)
 {
 	*instructions = 0;
-	*all = true;
+	*all = !told_refused(t, number);
 	for (uint32_t i = 0; i < t->nimage; i++) {
 		struct told_image *m = &t->image[i];
 		struct arena a = {0};

@@ -18,12 +18,27 @@ struct told_image {
 	struct solved solved;
 	const bool *complete;	/* see solve_complete(); NULL: not yet asked */
 	struct legend *legend;	/* its names and lines; read when asked for */
+	const char *left;	/* why some processes ran it uncounted, or
+				   NULL: all counted */
+};
+
+/* an image that ran, and was counted in no process */
+struct told_left {
+	const char *name; /* without folders */
+	const char *path;
+	const char *why;
+	bool refused; /* it could not be counted: nobody left it out */
 };
 
 struct told {
 	struct profile profile;
 	struct told_image *image; /* by name, then path */
 	uint32_t nimage;
+	struct told_left *left; /* by path */
+	uint32_t nleft;
+	/* numbers of processes that had images which could not be counted */
+	const uint32_t *refused;
+	uint32_t nrefused;
 	uint64_t instructions; /* that are known to have run */
 	struct arena arena;
 };
@@ -72,6 +87,15 @@ bool told_ran(const struct told_image *m, uint32_t p);
 bool told_idle(const struct told_image *m, uint32_t p);
 /* why counts of procedure p are not known */
 const char *told_unknown(const struct told_image *m, uint32_t p);
+
+/* the last part of a path */
+const char *told_name(const char *path);
+
+/* told_left.c: fills what is told of images that ran uncounted */
+void told_left_make(struct told *t);
+/* whether the process, or one that it was forked from, had one that could not
+   be counted */
+bool told_refused(const struct told *t, uint32_t number);
 
 /* what profile_header.trouble says, one text at a time from bit *bit on */
 const char *told_trouble(const struct told *t, unsigned *bit);

@@ -92,8 +92,9 @@ def loaded(t):
     t.same(counted(t, "--libs", "liblate", "--only", "late_*", "./loads",
                    "./liblate.so")[0], 0, "a library that comes later")
     t.same(count(t, "--libs", "libnone", "./loads", "./liblate.so")[::2],
-           (125, ["tally: no library that was loaded is called 'libnone' "
-                  "(--libs)"]), "one that does not come")
+           (125, ["tally: nothing of liblate.so, libc.so.6 is measured: left "
+                  "out by --libs", "tally: no library that was loaded is "
+                  "called 'libnone' (--libs)"]), "one that does not come")
     t.same(count(t, "--only", "nobody", "./loads", "./nothing.so")[0], 1,
            "the program's own failure comes first")
 

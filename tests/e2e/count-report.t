@@ -240,6 +240,44 @@ def not_exact(where):
          "what cannot be told is not frozen")
 
 
+def lefts(where):
+    """Images that ran uncounted: rows of their own, live and finished."""
+    live, after = make(where, "left"), os.path.join(where, "l")
+    same(tally("snapshot", live, "-o", after)[0], 0, "left: a snapshot")
+    want = [("libz.so.1", 5000000036, False), ("prog", 36, False),
+            ("static", None, "it is odd"),
+            ("lib\x1bc.so", None, "left out by --libs"),
+            ("liblater.so", None, "a reason that this tally does not know")]
+    for profile in (live, after, "merge"):
+        if profile == "merge":
+            profile = os.path.join(where, "m")
+            same(tally("merge", "-o", profile, live, after)[0], 0,
+                 "left: merged")
+        rows = parsed("report", "--json", "--by", "image", profile)
+        same({r["image"]: r.get("unknown", r["complete"]) for r in rows},
+             {name: why for name, _, why in want}, "left: rows")
+        same([r.get("left") for r in rows][:1],
+             ["it could not be rewritten when it was loaded"],
+             "left: counted in one process only")
+        same([r["complete"] for r in parsed(
+            "report", "--json", "--by", "process", profile)][:2],
+            [False, False], "left: processes")
+    status, out, err = tally("report", "--by", "image", after)
+    same([l.split()[-1] for l in out.splitlines() if "unknown" in l],
+         ["static", "lib%1bc.so", "liblater.so"], "left: text")
+    same(err.splitlines()[:3], [
+        "tally: nothing of liblater.so is measured: a reason that this tally "
+        "does not know", "tally: nothing of static is measured: it is odd",
+        "tally: libz.so.1: not measured in all processes: it could not be "
+        "rewritten when it was loaded"], "left: messages")
+    same([r["image"] for r in parsed("report", "--json", "--by", "image",
+                                     "--image", "static", after)], ["static"],
+         "left: --image")
+    same([(m["image"], m["unknown"]) for m in parsed(
+        "export", "--format", "json", after)["images"] if "unknown" in m],
+        [(n, w) for n, c, w in want if c is None], "left: export json")
+
+
 def snapshots(where):
     profile = make(where)
     first, second, phase = (os.path.join(where, n) for n in "abc")
@@ -399,6 +437,7 @@ with tempfile.TemporaryDirectory() as where:
     usage(live)
     hostile(where, open(live, "rb").read(), open(frozen, "rb").read())
     not_exact(where)
+    lefts(where)
     snapshots(where)
     running(where)
     growing(where)

@@ -52,12 +52,14 @@ def executed(row, by):
 
 
 def check_shares(t, profile):
-    total = sum(r["instructions"] for r in rows(t, "image", profile))
+    total = sum(r["instructions"] or 0 for r in rows(t, "image", profile))
     for by in ("image", "procedure", "process", "block", "instruction",
                "line"):
         every = rows(t, by, profile)
         got = rows(t, by, "--min", "5", profile)
-        t.same(got, [r for r in every if executed(r, by) >= .05 * total],
+        # the C library was not asked for: what it ran is unknown
+        t.same(got, [r for r in every if executed(r, by) is None or
+                     executed(r, by) >= .05 * total],
                "--by %s --min 5: %d of %d" % (by, len(got), len(every)))
     for by, column in (("block", 1), ("instruction", 1), ("procedure", 1),
                        ("line", 2)):
@@ -73,8 +75,9 @@ def check_orders(t, profile):
         every = rows(t, by, profile)
         key = "count" if "count" in every[0] else "instructions"
         got = rows(t, by, "--sort", "count", "--reverse", profile)
-        counts = [r[key] for r in got]
-        t.ok(counts == sorted(counts) and
+        counts = [r[key] for r in got if r[key] is not None]
+        t.ok(counts == sorted(counts) == [r[key] for r in
+                                          got[:len(counts)]] and
              sorted(map(str, got)) == sorted(map(str, every)),
              "--by %s: least first" % by, [str(counts)[:200]])
     got = rows(t, "procedure", "--sort", "calls", profile)

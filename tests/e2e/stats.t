@@ -57,7 +57,7 @@ def text(t, runs):
         "image", "procedure"] and lines[1].endswith("  all") and
         lines[2].endswith("prog   nested") and
         not any(l.endswith(" ") for l in lines), "a table", lines[:4])
-    all_of = [sum(r["instructions"] for r in
+    all_of = [sum(r["instructions"] or 0 for r in
                   t.parsed("report", "--by", "image", "--json", run))
               for run in runs]
     words = lines[1].split()

@@ -147,6 +147,23 @@ static inline void live_counters(buffer *b, uint32_t process,
 	live_reach(b, end);
 }
 
+/* an image that a process runs uncounted */
+static inline void live_left(buffer *b, uint32_t process, enum left_why why,
+			     const char *path, const char *reason)
+{
+	struct chunk_left c = {.why = why, .path_len = (uint32_t)strlen(path),
+			       .reason_len = (uint32_t)strlen(reason)};
+	size_t end;
+
+	c.chunk = live_chunk(b, sizeof c + strlen(path) + strlen(reason) + 2,
+			     CHUNK_LEFT, process);
+	end = b->n + c.chunk.size;
+	buffer_bytes(b, &c, sizeof c);
+	buffer_bytes(b, path, strlen(path) + 1);
+	buffer_bytes(b, reason, strlen(reason) + 1);
+	live_reach(b, end);
+}
+
 static inline void live_pairs(buffer *b, uint32_t process,
 			      const struct pair *pair, uint64_t n)
 {

@@ -11,6 +11,7 @@
  *	running PID    the second process is that one
  *	wide N         N procedures more, each run once
  *	stays          a procedure more, a part of which is not measured
+ *	left           images ran that were not counted
  *	inside         DIR/inside, too: what is squeezed in the map of prog
  */
 #include <stdlib.h>
@@ -173,7 +174,7 @@ static void draw_libz(struct sketch *s)
 
 /* what the words say */
 struct wish {
-	bool trouble, contradiction, lost, more, inside, stays;
+	bool trouble, contradiction, lost, more, inside, stays, left;
 	unsigned wide, running;
 };
 
@@ -186,6 +187,7 @@ static void read_wish(char **word, struct wish *w)
 		w->more |= !strcmp(*word, "more");
 		w->inside |= !strcmp(*word, "inside");
 		w->stays |= !strcmp(*word, "stays");
+		w->left |= !strcmp(*word, "left");
 		if (!strcmp(*word, "wide") && word[1])
 			w->wide = (unsigned)atoi(*++word);
 		else if (!strcmp(*word, "running") && word[1])
@@ -213,6 +215,15 @@ static void write_pairs(buffer *b, const struct map *prog,
 			       sizeof x[i].to_image);
 	}
 	live_pairs(b, 1, x, sizeof x / sizeof *x);
+}
+
+/* images that ran uncounted, one of them in the second process only */
+static void write_left(buffer *b, const struct map *libz)
+{
+	live_left(b, 0, LEFT_REFUSED, "/opt/app/static", "it is odd");
+	live_left(b, 1, LEFT_OUT, "/usr/lib/lib\033c.so", "");
+	live_left(b, 2, LEFT_REFUSED, libz->path, "");
+	live_left(b, 2, 77, "/usr/lib/liblater.so", "unheard of");
 }
 
 static void write_run(buffer *b, const struct wish *w, const struct map *prog,
@@ -246,6 +257,8 @@ static void write_run(buffer *b, const struct wish *w, const struct map *prog,
 			     "prog");
 		live_counters(b, 2, prog, prog_file, 0, second);
 	}
+	if (w->left)
+		write_left(b, libz);
 	live_gap(b, 3);
 	mem_free(first);
 }

@@ -56,6 +56,24 @@ static void add_thread(struct rng *r, struct run *t, unsigned m, uint32_t p,
 	mem_free(value);
 }
 
+/* images that run uncounted, as they are told, in order of their paths */
+static const struct profile_left lefts[] = {
+	{0, LEFT_REFUSED, "/opt/go", "no code can be moved"},
+	{1, LEFT_OUT, "/usr/lib/libc.so.6", ""},
+	{2, LEFT_REFUSED, "/usr/lib/libodd.so", "it is odd"},
+	{3, LEFT_REFUSED, "/usr/lib/libodd.so", ""},
+};
+enum { LEFTS = sizeof lefts / sizeof *lefts };
+
+/* the last first, and one of them twice */
+static void add_lefts(struct run *t)
+{
+	for (unsigned i = LEFTS; i-- > 0;)
+		live_left(&t->b, lefts[i].process, lefts[i].why,
+			  lefts[i].path, lefts[i].reason);
+	live_left(&t->b, 2, LEFT_REFUSED, "/usr/lib/libodd.so", "still odd");
+}
+
 static void make_run(struct rng *r, struct run *t)
 {
 	*t = (struct run){.dir = "/tmp/count-profile-XXXXXX"};
@@ -81,6 +99,7 @@ static void make_run(struct rng *r, struct run *t)
 			for (uint32_t k = 0; k < 1 + rng_below(r, BLOCKS); k++)
 				add_thread(r, t, m, p, k);
 	}
+	add_lefts(t);
 	live_gap(&t->b, 2);
 	live_header(&t->b)->trouble = TROUBLE_FORK;
 	assert_true(live_write(&t->b, t->profile));
@@ -117,6 +136,19 @@ static void check_values(const struct run *t, const struct profile *p,
 	}
 }
 
+static void check_lefts(const struct profile *p)
+{
+	assert_int_equal(p->left.n, LEFTS);
+	for (unsigned i = 0; i < LEFTS; i++) {
+		const struct profile_left *x = &p->left.at[i];
+
+		assert_int_equal(x->process, lefts[i].process);
+		assert_int_equal(x->why, lefts[i].why);
+		assert_string_equal(x->path, lefts[i].path);
+		assert_string_equal(x->reason, lefts[i].reason);
+	}
+}
+
 static void check_run(const struct run *t, const char *path, bool finished)
 {
 	struct profile p;
@@ -145,6 +177,7 @@ static void check_run(const struct run *t, const char *path, bool finished)
 		assert_string_equal(p.image.at[i].map.path, "/usr/bin/sample");
 		check_values(t, &p, i, i);
 	}
+	check_lefts(&p);
 	profile_close(&p);
 }
 
@@ -372,7 +405,16 @@ static void test_messages(void **state)
 	live_header(&t.b)->version = 77;
 	assert_true(live_write(&t.b, in_dir(&t, "q")));
 	assert_int_equal(profile_open(&p, in_dir(&t, "q"), &e), -1);
-	assert_non_null(strstr(e.text, "version 77"));
+	assert_non_null(strstr(e.text, "version 77; this tally reads 3 to 4"));
+	/* an older one is the same without images that were left */
+	live_header(&t.b)->version = PROFILE_OLDEST;
+	assert_true(live_write(&t.b, in_dir(&t, "q")));
+	assert_int_equal(profile_finish(in_dir(&t, "q"), nobody, &e), 1);
+	check_run(&t, in_dir(&t, "q"), true);
+	live_header(&t.b)->version = PROFILE_OLDEST - 1;
+	assert_true(live_write(&t.b, in_dir(&t, "q")));
+	assert_int_equal(profile_open(&p, in_dir(&t, "q"), &e), -1);
+	assert_non_null(strstr(e.text, "version 2"));
 	live_header(&t.b)->version = PROFILE_VERSION;
 	live_header(&t.b)->form = 2;
 	assert_true(live_write(&t.b, in_dir(&t, "q")));
