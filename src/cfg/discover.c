@@ -503,11 +503,26 @@ void discover_leaders(struct build *b)
 			code_set(k, k->leader, b->site.at[i].pad);
 }
 
+/* those that pointers lead to are called, even if no code does so */
+static void call_canonical(struct build *b)
+{
+	for (size_t i = 0; i < b->im->nreloc; i++) {
+		uint32_t at = code_offset(&b->code,
+					  b->im->reloc[i].canonical);
+
+		if (b->im->reloc[i].canonical && at != CODE_NONE &&
+		    discover_in_stubs(b, at))
+			mark_address(b, b->code.called,
+				     b->im->reloc[i].canonical);
+	}
+}
+
 void discover_split_stubs(struct build *b)
 {
 	const struct code *k = &b->code;
 	VEC(struct piece) old = {0};
 
+	call_canonical(b);
 	vec_append(&old, &b->piece);
 	b->piece.n = 0;
 	for (size_t i = 0; i < old.n; i++) {

@@ -80,6 +80,8 @@ struct reloc {
 	uint64_t value; /* addend; for RELATIVE the address itself; for
 			   SYMBOL and JUMP_SLOT of a symbol defined in this
 			   file: its address plus addend, and `local` is set */
+	uint64_t canonical; /* not 0: its symbol is not defined here, but
+			       pointers to it lead to this stub */
 	uint64_t entry; /* offset in the file of an entry with an addend, or 0:
 			   the addend is in place */
 	const char *symbol; /* name, or NULL */
@@ -87,8 +89,6 @@ struct reloc {
 	uint8_t kind;	    /* enum reloc_kind */
 	bool local;	    /* value is an address in this file */
 	bool versioned;	    /* a version of the symbol is asked for */
-	bool canonical; /* not defined here, but has an address: its stub is
-			   what pointers to it lead to */
 	bool text; /* from a static relocation section (-Wl,-q): a record of
 		      what the linker did, not of what the loader will do;
 		      value is symbol + addend for every type */

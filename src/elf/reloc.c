@@ -91,7 +91,7 @@ static void reloc_add_symbol(struct reloc *new, const struct symtab *t,
 		return;
 	type = ELF64_ST_TYPE(sym.st_info);
 	new->symbol = strtab_get(&t->names, sym.st_name);
-	new->canonical = sym.st_shndx == SHN_UNDEF && sym.st_value;
+	new->canonical = sym.st_shndx == SHN_UNDEF ? sym.st_value : 0;
 	if (sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS ||
 	    type == STT_TLS || new->kind == RELOC_COPY ||
 	    (new->kind == RELOC_OTHER && !new->text))

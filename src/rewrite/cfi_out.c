@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "isa/isa.h"
+#include "rewrite/cfi_plain.h"
 #include "rewrite/expression.h"
 
 /* writes how far it is to the new address; false if it cannot be written */
@@ -185,7 +186,9 @@ static void find_states(struct cfi_out *o, const struct fde *f, size_t from,
 	struct cfi *c = &o->probe;
 	bool changed = true;
 
-	if (!cfi_open(c, o->im, f) || !same_cie(o))
+	if (!cfi_open_part(c, o->im, f, o->like.at[from].old,
+			   o->like.at[to - 1].old + 1) ||
+	    !same_cie(o))
 		return;
 	for (size_t i = from; i < to; i++) {
 		while (cfi_more(c) && c->at <= o->like.at[i].old) {
@@ -268,7 +271,10 @@ bool cfi_write(struct cfi_out *o, buffer *out, const struct fde *f,
 		o->push = o->moves->push.at + mv->push;
 		o->push_end = o->push + mv->npush;
 	}
-	if (!cfi_open(&o->run, o->im, f) || !put_body(o, p))
+	if (mv ? !cfi_open_part(&o->run, o->im, f, mv->old_start,
+				mv->old_end) : !cfi_open(&o->run, o->im, f))
+		return false;
+	if (!put_body(o, p))
 		return false;
 	if (!mv)
 		return true;

@@ -234,6 +234,7 @@ bool cfi_open(struct cfi *c, const struct image *im, const struct fde *f)
 void cfi_free(struct cfi *c)
 {
 	vec_free(&c->saved);
+	vec_free(&c->plain);
 }
 
 /* both say the same */

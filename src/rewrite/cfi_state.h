@@ -61,6 +61,7 @@ struct cfi {
 	struct cfi_state now;
 	struct cfi_state initial; /* what the CIE's instructions left */
 	VEC(struct cfi_state) saved;
+	buffer plain; /* instructions of our own: cfi_plain.h */
 };
 
 /*

@@ -39,7 +39,10 @@ static const char *unwind_obstacle(const struct cfg *c,
 	if (f->outer != UINT32_MAX ||
 	    (p->fde + 1 < u->nfde && f[1].start < f->end))
 		return "unwind tables overlap";
-	return unwind_can_move(c->image, f);
+	/* the code that all stubs begin with until they are bound stays: how
+	   often it runs depends on when threads meet there */
+	return unwind_can_move(c->image, f, p->start,
+			       c->proc.at[p->proc].stub ? p->end : p->start);
 }
 
 /*

@@ -3,7 +3,11 @@
 
 enum {
 	OP_ADDR = 0x03,
+	OP_AND = 0x1a,
+	OP_PLUS = 0x22,
+	OP_SHL = 0x24,
 	OP_BRA = 0x28,
+	OP_GE = 0x2a,
 	OP_SKIP = 0x2f,
 	OP_LIT0 = 0x30,
 	OP_REG0 = 0x50,
@@ -118,4 +122,72 @@ void expression_lower(buffer *out, struct bytes b, uint64_t sp, uint64_t down)
 			buffer_uleb(out, sp);
 		buffer_sleb(out, (int64_t)(o.last + down));
 	}
+}
+
+/* a number, and whether the stack pointer is added to it */
+struct value {
+	uint64_t n;
+	bool sp;
+};
+
+enum { DEPTH = 4 }; /* of the stack: the linker's expressions need three */
+
+struct values {
+	struct value v[DEPTH];
+	unsigned n;
+};
+
+/* the two topmost become one; false if that is not known */
+static bool combine(struct values *s, uint8_t op)
+{
+	struct value *a, *b;
+
+	if (s->n < 2)
+		return false;
+	b = &s->v[--s->n];
+	a = &s->v[s->n - 1];
+	if (op == OP_PLUS) {
+		a->n += b->n;
+		if (a->sp && b->sp)
+			return false;
+		a->sp |= b->sp;
+		return true;
+	}
+	if (op == OP_AND)
+		a->n &= b->n;
+	else if (op == OP_SHL)
+		a->n = b->n < 64 ? a->n << b->n : 0;
+	else
+		a->n = (int64_t)a->n >= (int64_t)b->n;
+	return !a->sp && !b->sp;
+}
+
+bool expression_offset(struct bytes b, uint64_t sp, uint64_t pc, uint64_t at,
+		       int64_t *offset)
+{
+	struct values s = {.n = 0};
+	struct operation o;
+
+	while (bytes_left(&b)) {
+		if (!operation_read(&b, &o))
+			return false;
+		if (o.op == OP_PLUS || o.op == OP_AND || o.op == OP_SHL ||
+		    o.op == OP_GE) {
+			if (!combine(&s, o.op))
+				return false;
+			continue;
+		}
+		if (s.n == DEPTH)
+			return false;
+		if (o.op >= OP_LIT0 && o.op < OP_REG0)
+			s.v[s.n++] = (struct value){o.op - OP_LIT0, false};
+		else if (o.op >= OP_BREG0 && o.op < OP_REGX && o.reg == pc)
+			s.v[s.n++] = (struct value){at + o.last, false};
+		else if (o.op >= OP_BREG0 && o.op < OP_REGX && o.reg == sp)
+			s.v[s.n++] = (struct value){o.last, true};
+		else
+			return false;
+	}
+	*offset = (int64_t)s.v[0].n;
+	return s.n == 1 && s.v[0].sp;
 }

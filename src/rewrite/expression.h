@@ -28,4 +28,11 @@ bool expression_scan(struct bytes b, uint64_t sp, uint64_t pc,
  */
 void expression_lower(buffer *out, struct bytes b, uint64_t sp, uint64_t down);
 
+/*
+ * Whether it is the stack pointer and a number, if the program counter is `at`:
+ * *offset is that number.
+ */
+bool expression_offset(struct bytes b, uint64_t sp, uint64_t pc, uint64_t at,
+		       int64_t *offset);
+
 #endif

@@ -6,6 +6,7 @@
 #include "rewrite/unwind_out.h"
 
 #include "isa/isa.h"
+#include "rewrite/cfi_plain.h"
 #include "rewrite/eh_frame_out.h"
 #include "rewrite/expression.h"
 #include "rewrite/lsda_out.h"
@@ -66,14 +67,15 @@ static const char *check_initial(const struct cfi *c)
 
 /* NULL if all instructions are understood and may move */
 static const char *check_program(struct cfi *c, const struct image *im,
-				 const struct fde *f)
+				 const struct fde *f, uint64_t from,
+				 uint64_t end)
 {
 	static const char unknown[] =
 		"its unwind entry has unknown instructions";
 	const struct isa *isa = isa_for_elf(im->machine);
 	const char *reason;
 
-	if (!cfi_open(c, im, f))
+	if (!cfi_open_part(c, im, f, from, end))
 		return unknown;
 	if (bytes_left(&c->program) > PROGRAM_MAX)
 		return "its unwind entry is too long";
@@ -105,7 +107,8 @@ static const char *check_sites(const struct lsda_in *l,
 	return NULL;
 }
 
-const char *unwind_can_move(const struct image *im, const struct fde *f)
+const char *unwind_can_move(const struct image *im, const struct fde *f,
+			    uint64_t from, uint64_t end)
 {
 	struct cfi c = {0};
 	struct lsda_in l = {0};
@@ -118,7 +121,7 @@ const char *unwind_can_move(const struct image *im, const struct fde *f)
 		return "its unwind entry does not decode";
 	reason = cie_can_write(im, &c.cie);
 	if (!reason)
-		reason = check_program(&c, im, f);
+		reason = check_program(&c, im, f, from, end);
 	if (!reason && f->lsda)
 		reason = lsda_read(&l, im, f);
 	if (!reason)

@@ -25,10 +25,12 @@
 #include "rewrite/moved.h"
 
 /*
- * NULL if the FDE's tables can be written anew for code that moves, else the
- * reason why not, for people.
+ * NULL if the FDE's tables can be written anew for code of it that moves, from
+ * one address to another, else the reason why not, for people. Only of that
+ * code may rows be said in place of an expression (cfi_plain.h).
  */
-const char *unwind_can_move(const struct image *im, const struct fde *f);
+const char *unwind_can_move(const struct image *im, const struct fde *f,
+			    uint64_t from, uint64_t end);
 
 struct unwind_out {
 	buffer bytes; /* what the new segment holds from `addr` on */

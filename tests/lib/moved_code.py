@@ -24,6 +24,7 @@ LIST = os.path.join(os.path.dirname(TALLY), "tools/list-moves")
 class MovedCode:
     """A file and what it became."""
     where = ()                  # in the new file, for objdump
+    copies_stubs = True         # stubs stay, and have short copies
 
     def __init__(self, isa, old, new, counts=False):
         self.old, self.new = Code(isa, old), Code(isa, new, *self.where)
@@ -54,8 +55,8 @@ class MovedCode:
                 self.add(at, int(size), to, kind == "one", next_place == to)
 
     def add(self, at, size, to, one, left_out):
-        if any(at in r for r in self.stubs):
-            return              # short copies of them, and they stay
+        if self.copies_stubs and any(at in r for r in self.stubs):
+            return
         if one:
             self.anew[at] = size
             if left_out:

@@ -40,6 +40,7 @@ def branch(text):
 
 
 class Pair(MovedCode):
+    copies_stubs = False        # those that pointers lead to move
     where = ("-j", ".tally.text")
     ends = re.compile(r"(?:[\w.]+ )*(?:jmp|ret|iret|ud[012]|hlt|int3)")
 

@@ -38,6 +38,13 @@ struct moves_build {
 	unsigned huge;	   /* one gap in so many is huge, 0: none */
 };
 
+/* unwind_can_move() of all code of the FDE */
+static inline const char *moves_all(const struct image *im,
+				    const struct fde *f)
+{
+	return unwind_can_move(im, f, f->start, f->end);
+}
+
 /* a number below n */
 static inline uint64_t moves_below(struct moves_build *b, uint64_t n)
 {
@@ -175,7 +182,7 @@ static inline void moves_build(struct moves_build *b, const struct image *im,
 			end = im->segment[i].end;
 	b->code = b->at = (end + MOVES_PAGE) & ~(uint64_t)(MOVES_PAGE - 1);
 	for (uint32_t f = 0; f < u->nfde; f++)
-		if (moves_alone(u, f) && !unwind_can_move(im, &u->fde[f]) &&
+		if (moves_alone(u, f) && !moves_all(im, &u->fde[f]) &&
 		    (!keep || moves_below(b, keep)))
 			moves_add_part(b, f);
 }
@@ -199,7 +206,7 @@ static inline void moves_same(struct moves_build *b, const struct image *im,
 				 .start = fde->start, .size = size,
 				 .new_size = size};
 
-		if (!moves_alone(u, f) || unwind_can_move(im, fde))
+		if (!moves_alone(u, f) || moves_all(im, fde))
 			continue;
 		vec_push(&b->m.moved, mv);
 		vec_push(&b->m.map.span, s);

@@ -217,7 +217,7 @@ static void print_time(const char *path)
 	trial_open(&t, path, 1);
 	checked = -now();
 	for (size_t i = 0; i < t.u.nfde; i++)
-		unwind_can_move(&t.im, &t.u.fde[i]);
+		moves_all(&t.im, &t.u.fde[i]);
 	checked += now();
 	printf("%s: %zu FDEs, check %.3f s, make %.3f s, hdr %" PRIu64
 	       ", lsda %" PRIu64 ", frame %" PRIu64 " bytes\n", path,
@@ -239,7 +239,7 @@ static void print_why(const char *path)
 	}
 	unwind_read(&u, &im);
 	for (size_t i = 0; i < u.nfde; i++) {
-		const char *reason = unwind_can_move(&im, &u.fde[i]);
+		const char *reason = moves_all(&im, &u.fde[i]);
 
 		if (reason)
 			printf("%s: %" X ": %s\n", path, u.fde[i].start,

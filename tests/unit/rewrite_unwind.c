@@ -219,7 +219,7 @@ static void one(struct world *w, const char *program, size_t n)
 	add_fde(w, add_plain_cie(w), CODE, OLD_SIZE, 0, program, n);
 	read_all(w);
 	assert_int_equal(w->u.nfde, 1);
-	assert_null(unwind_can_move(&w->im, &w->u.fde[0]));
+	assert_null(moves_all(&w->im, &w->u.fde[0]));
 	move_first(w, GAP);
 }
 
@@ -311,7 +311,7 @@ static void test_units(void **state)
 	add_fde(&w, add_cie(&w, "zRB", "\0", 1, "\x0c\x1f\0", 3), CODE,
 		OLD_SIZE, 0, "\x41\x2d\x44\x0e\x10\x9d\2\x42\x2d\x0e\0", 11);
 	read_all(&w);
-	assert_null(unwind_can_move(&w.im, &w.u.fde[0]));
+	assert_null(moves_all(&w.im, &w.u.fde[0]));
 	move_first(&w, GAP);
 	add_stub(&w, 24); /* signed, 16 */
 	add_stub(&w, 0);  /* as at the beginning */
@@ -424,6 +424,66 @@ static void test_foreign_stub(void **state)
 	end(&w);
 }
 
+/* GNU ld's entry for the stubs of x86-64: 16 bytes each, the first another */
+#define PLT_PROGRAM "\x0e\x10\x46\x0e\x18\x4a\x0f\x0b" \
+		    "\x77\x08\x80\0\x3f\x1a\x3b\x2a\x33\x24\x22"
+enum { PLT_SLOT = 16, PLT_PUSHED = 11, PLT_STUBS = 6 };
+
+/* where the CFA is at an old address, in instructions for [from, end) */
+static int64_t plt_offset(struct world *w, uint64_t from, uint64_t end,
+			  uint64_t at)
+{
+	struct cfi c = {0};
+	int64_t offset = 0;
+
+	assert_true(cfi_open_part(&c, &w->im, &w->u.fde[0], from, end));
+	while (c.at <= at) {
+		offset = c.now.block ? -1 : c.now.offset;
+		if (!cfi_more(&c))
+			break;
+		assert_true(cfi_step(&c));
+		if (c.at <= at)
+			offset = c.now.block ? -1 : c.now.offset;
+	}
+	assert_int_equal(c.now.reg, 7);
+	cfi_free(&c);
+	return offset;
+}
+
+/* by their addresses: each of a few of them has rows of its own */
+static void test_plt(void **state)
+{
+	const uint64_t end_of = CODE + PLT_STUBS * PLT_SLOT;
+	struct world w;
+
+	(void)state;
+	begin(&w, EM_X86_64);
+	add_fde(&w, add_plain_cie(&w), CODE, PLT_STUBS * PLT_SLOT, 0,
+		PLT_PROGRAM, sizeof PLT_PROGRAM - 1);
+	read_all(&w);
+	for (uint64_t from = CODE; from < end_of; from += PLT_SLOT)
+		for (uint64_t at = from; at < from + PLT_SLOT; at++) {
+			int64_t want = from == CODE ?
+					       (at < from + 6 ? 16 : 24) :
+				       at < from + PLT_PUSHED ? 8 : 16;
+
+			assert_int_equal(plt_offset(&w, from, from + PLT_SLOT,
+						    at), want);
+			assert_int_equal(plt_offset(&w, CODE, end_of, at),
+					 want);
+		}
+	assert_null(unwind_can_move(&w.im, &w.u.fde[0], CODE + PLT_SLOT,
+				    CODE + 2 * PLT_SLOT));
+	end(&w);
+	/* more than a few: the entry stays as it is */
+	begin(&w, EM_X86_64);
+	add_fde(&w, add_plain_cie(&w), CODE, 2 * CODE_SIZE, 0, PLT_PROGRAM,
+		sizeof PLT_PROGRAM - 1);
+	read_all(&w);
+	assert_int_equal(plt_offset(&w, CODE, CODE + 5000, CODE + 99), -1);
+	end(&w);
+}
+
 /* what is said of a procedure that cannot move */
 static const char *why(const char *letters, const char *data, size_t ndata,
 		       const char *initial, size_t ninitial,
@@ -437,7 +497,7 @@ static const char *why(const char *letters, const char *data, size_t ndata,
 		OLD_SIZE, 0, program, n);
 	read_all(&w);
 	assert_int_equal(w.u.nfde, 1);
-	reason = unwind_can_move(&w.im, &w.u.fde[0]);
+	reason = moves_all(&w.im, &w.u.fde[0]);
 	end(&w);
 	return reason;
 }
@@ -606,7 +666,7 @@ static struct bytes lsda_of(struct world *w, const char *lsda, size_t n,
 	add_fde(w, add_plain_cie(w), CODE + OLD_SIZE, 32, 0, "", 0);
 	read_all(w);
 	assert_int_equal(w->u.nfde, 2);
-	assert_null(unwind_can_move(&w->im, &w->u.fde[0]));
+	assert_null(moves_all(&w->im, &w->u.fde[0]));
 	move_first(w, GAP);
 	vec_push(&w->m.map.span, s);
 	vec_push(&w->m.moved, second);
@@ -740,7 +800,7 @@ static void test_lsda_reasons(void **state)
 		add_fde(&w, w.table, CODE + OLD_SIZE, 32, w.table, "", 0);
 		read_all(&w);
 		assert_int_equal(w.u.nfde, 2);
-		reason = unwind_can_move(&w.im, &w.u.fde[0]);
+		reason = moves_all(&w.im, &w.u.fde[0]);
 		assert_non_null(reason);
 		assert_non_null(strstr(reason, cases[i].says));
 		end(&w);
@@ -761,9 +821,9 @@ static void test_lsda_shared(void **state)
 	add_fde(&w, w.table, CODE, OLD_SIZE, at, "", 0);
 	add_fde(&w, w.table, CODE + OLD_SIZE, 32, at, "", 0);
 	read_all(&w);
-	assert_non_null(strstr(unwind_can_move(&w.im, &w.u.fde[0]),
+	assert_non_null(strstr(moves_all(&w.im, &w.u.fde[0]),
 			       "another procedure's"));
-	assert_null(unwind_can_move(&w.im, &w.u.fde[1]));
+	assert_null(moves_all(&w.im, &w.u.fde[1]));
 	end(&w);
 }
 
@@ -826,6 +886,7 @@ int main(void)
 		cmocka_unit_test(test_pushes),
 		cmocka_unit_test(test_stubs),
 		cmocka_unit_test(test_foreign_stub),
+		cmocka_unit_test(test_plt),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_stayed),
 		cmocka_unit_test(test_part_of_fde),
