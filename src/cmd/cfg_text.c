@@ -31,9 +31,11 @@ void cfg_show_summary(const struct cfg *c, FILE *to)
 {
 	struct style s = style_for(to);
 
-	fprintf(to, "%s%s%s: %s, %s\n", s.head, c->image->path, s.off,
-		c->isa->name, c->image->type == 2 ? "fixed address" :
-						    "position independent");
+	fputs(s.head, to);
+	name_print(to, c->image->path, "");
+	fprintf(to, "%s: %s, %s\n", s.off, c->isa->name,
+		c->image->type == 2 ? "fixed address" :
+				      "position independent");
 	figures_count(&s, "procedures", c->proc.n);
 	figures_count(&s, "blocks", c->block.n);
 	figures_count(&s, "edges", c->edge.n);

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "cmd/figures.h"
+#include "cmd/name.h"
 #include "cmd/rewriter.h"
 #include "cmd/status_line.h"
 #include "count/only.h"
@@ -167,7 +168,11 @@ static void show_text(const struct instrument_call *call,
 {
 	struct style s = style_for(stdout);
 
-	printf("%s%s%s: %s\n", s.head, call->out, s.off, call->file);
+	fputs(s.head, stdout);
+	name_print(stdout, call->out, "");
+	printf("%s: ", s.off);
+	name_print(stdout, call->file, "");
+	putchar('\n');
 	figures_count(&s, "bytes of text", r->text_bytes);
 	figures_share(&s, "", "moved", r->moved_bytes, r->text_bytes);
 	figures_count(&s, "bytes of new code", r->new_bytes);

@@ -283,6 +283,18 @@ def try_pinned(where):
                    [str(j["in_place"][:2])])
 
 
+def try_odd_name(where):
+    """What a file is called does nothing to a terminal."""
+    odd = os.path.join(where, "odd\x1b[31m\u202e")
+    shutil.copy(TALLY, odd)
+    for words in (["cfg", odd], ["instrument", odd, "-o", odd + ".new"]):
+        p = subprocess.run([TALLY, *words], capture_output=True, text=True)
+        tap.ok(p.returncode == 0 and "odd%1b[31m%e2%80%ae" in p.stdout and
+               not set("\x1b\u202e") & set(p.stdout), words[0] +
+               ": an odd name", p.stdout.splitlines()[:1] + [p.stderr])
+
+
 with tempfile.TemporaryDirectory() as where:
     try_pinned(where)
+    try_odd_name(where)
 tap.done()
