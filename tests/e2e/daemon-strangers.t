@@ -30,20 +30,11 @@ SANITIZED = b"__asan_init" in open(TALLY, "rb").read()
 tap = Tap()
 
 
-class Daemon:
-    """one of root's, into a database of its own"""
+class Daemon(RunningDaemon):
+    """one of root's"""
 
     def __init__(self, name, *words, **more):
-        self.db = os.path.join(where, name)
-        self.process = subprocess.Popen(
-            [TALLY, "daemon", "run", "--db", self.db, *words],
-            stderr=subprocess.PIPE, text=True, **more)
-        self.first = self.process.stderr.readline()
-
-    def tell(self, word):
-        status, out, err = tally("daemon", word, "--json", "--db", self.db)
-        return json.loads(out) if not status else {"status": status,
-                                                   "err": err}
+        super().__init__(os.path.join(where, name), *words, **more)
 
     def megabytes(self, what="VmRSS"):
         text = open("/proc/%d/status" % self.process.pid).read()
@@ -51,13 +42,6 @@ class Daemon:
 
     def lives(self):
         return self.process.poll() is None
-
-    def stop(self):
-        said = self.tell("stop")
-        if "status" in said:
-            self.process.kill()
-        self.process.communicate()
-        return said
 
 
 def stranger(*words):
@@ -131,19 +115,12 @@ def try_grow():
     d.stop()
 
 
-def cpu_seconds(pid):
-    """of a process, in user mode"""
-    with open("/proc/%d/stat" % pid) as f:
-        ticks = int(f.read().rsplit(")", 1)[1].split()[11])
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
 def try_dead_names():
     """nobody names the code of a process of root's that is gone"""
     made = build("made", "tests/progs/sample/made.c")
     d = Daemon("dead")
     p = subprocess.Popen([made])
-    until(lambda: cpu_seconds(p.pid) >= 1)
+    until(lambda: ran(p.pid) >= 1)
     p.kill()
     p.wait()
     path = "/tmp/perf-%d.map" % p.pid
@@ -154,8 +131,9 @@ def try_dead_names():
     d.stop()
     os.unlink(path)
     names = {r["procedure"] for r in rows(d.db, "procedure")}
-    tap.ok("stolen" not in names, "a dead process of root's has no names of "
-           "nobody's", [names & {"stolen"}])
+    samples = total(r for r in rows(d.db, "process") if r["pid"] == p.pid)
+    tap.ok(samples and "stolen" not in names, "a dead process of root's has "
+           "no names of nobody's", [samples, names & {"stolen"}])
 
 
 def try_sandbox():

@@ -45,21 +45,10 @@ def build(name, *words):
     return out
 
 
-class Daemon:
-    """one that runs, into a database of its own"""
-
+class Daemon(RunningDaemon):
     def __init__(self, name, *words, **more):
-        self.db = os.path.join(where, name + ".".join(OPTIONS))
-        self.process = subprocess.Popen(
-            [TALLY, "daemon", "run", "--db", self.db, *OPTIONS, *words],
-            stderr=subprocess.PIPE, text=True, **more)
-        self.first = self.process.stderr.readline()
-
-    def tell(self, word, **more):
-        status, out, err = tally("daemon", word, "--json", "--db", self.db,
-                                 **more)
-        return json.loads(out) if not status else {"status": status,
-                                                   "err": err}
+        super().__init__(os.path.join(where, name + ".".join(OPTIONS)),
+                         *OPTIONS, *words, **more)
 
     def procedures(self, image):
         """{procedure: samples} of an image, all that it has until now"""
@@ -87,18 +76,6 @@ class Daemon:
 
         until(once, 0)
         return times
-
-    def stop(self):
-        """what it says of itself; it has ended then"""
-        said = self.tell("stop")
-        if "status" in said:
-            self.process.kill()
-        self.process.communicate()
-        return said
-
-    def kill(self):
-        self.process.kill()
-        self.process.communicate()
 
 
 def try_words():
@@ -506,11 +483,6 @@ def try_sources():
         a, b = (total(r for r in rows(d.db, by) if r[by] == named("shares"))
                 for d in daemons)
         tap.ok(is_share(a, a + b, 0.5, lost), "by %s, too" % by, [a, b])
-
-
-def ran(pid):
-    """seconds of CPU time that a process has had"""
-    return int(open("/proc/%d/schedstat" % pid).read().split()[0]) / 1e9
 
 
 def favour():

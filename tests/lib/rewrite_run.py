@@ -78,6 +78,30 @@ def emulator(isa):
     return [path] if path else None
 
 
+def each_machine(tap):
+    """The machines that programs can be made for and run on, one by one."""
+    for isa in ISAS:
+        if emulator(isa) is None or not tool(isa, "gcc"):
+            tap.skip(isa, "no tools for it")
+        else:
+            yield isa
+
+
+def print_sweep(sums, found):
+    """What a sweep found, [(title, why)] at a time; its exit status."""
+    bad = 0
+    for some in found:
+        for title, why in some:
+            bad += 1
+            print("differs: " + title)
+            print("".join("#   %s\n" % line for line in why), end="",
+                  flush=True)
+    for what, n in sorted(sums.items()):
+        print("# %s: %d" % (what, n))
+    print("1..1\n%sok 1 - %d differ" % ("not " if bad else "", bad))
+    return 1 if bad else 0
+
+
 class World:
     """The libraries of a machine, rewritten in one way (None: originals)."""
 

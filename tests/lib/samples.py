@@ -44,6 +44,40 @@ def of_image(db, name):
     return total(r for r in rows(db, "image") if r["image"] == name)
 
 
+class RunningDaemon:
+    """a daemon that samples into a database of its own"""
+
+    def __init__(self, db, *words, **more):
+        self.db = db
+        self.process = subprocess.Popen(
+            [TALLY, "daemon", "run", "--db", db, *words],
+            stderr=subprocess.PIPE, text=True, **more)
+        self.first = self.process.stderr.readline()
+
+    def tell(self, word, **more):
+        status, out, err = tally("daemon", word, "--json", "--db", self.db,
+                                 **more)
+        return json.loads(out) if not status else {"status": status,
+                                                   "err": err}
+
+    def stop(self):
+        """what it says of itself; it has ended then"""
+        said = self.tell("stop")
+        if "status" in said:
+            self.process.kill()
+        self.process.communicate()
+        return said
+
+    def kill(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+def ran(pid):
+    """seconds of CPU time that a process has had"""
+    return int(open("/proc/%d/schedstat" % pid).read().split()[0]) / 1e9
+
+
 @contextlib.contextmanager
 def running(*words, **more):
     """a program that runs until it is killed"""
