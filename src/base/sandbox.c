@@ -154,7 +154,7 @@ static void drop_capabilities(void)
 	syscall(SYS_capset, &h, none);
 }
 
-/* false: it still is who its parent is, and that is root */
+/* false: it still has the user of its parent, which is root */
 static bool become(const struct sandbox_limits *l)
 {
 	if (geteuid() || l->network)
@@ -369,7 +369,7 @@ bool sandbox_send(int fd, const buffer *b, int pass, uint64_t deadline)
 	       send_all(fd, b->at, b->n, -1, deadline);
 }
 
-/* a descriptor that came along; one that nobody wants is closed */
+/* a descriptor that came along; it is closed if there is no place for it */
 static void take_passed(struct msghdr *m, int *passed)
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(m);

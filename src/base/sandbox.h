@@ -26,7 +26,7 @@ struct sandbox_limits {
 	bool opens;	 /* it may open files to read, by their names */
 	bool network;	 /* and do what servers of debug files need: all but
 			    use capabilities */
-	uid_t uid;	 /* who it is, if the parent is root */
+	uid_t uid;	 /* its user and group, if the parent is root */
 	gid_t gid;
 };
 

@@ -10,7 +10,7 @@
  * return address is still the caller's; a block that stores to the stack or
  * loads another stack pointer right before its return may have made that
  * address itself (retpolines, setcontext, hand-written dispatch), and then
- * the return is a jump to nobody knows where, which reads everything. So is
+ * the return is a jump to an unknown place, which reads everything. So is
  * one for which the address of its own caller was dropped, if that is seen
  * in the block that was called (return thunks). Go's functions store results
  * in their callers' frames: theirs lead to somebody who relies on no more than

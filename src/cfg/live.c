@@ -58,7 +58,7 @@ struct flow {
 	places *out;   /* by block */
 	places *ret;   /* by procedure: live at its returns */
 	places exit;   /* live where control leaves for good */
-	places unknown; /* live where control goes nobody knows where */
+	places unknown; /* live where it is not known where control goes */
 	places *hub;   /* by hub: live before it */
 	struct origins origins;
 	bool *due; /* by block: it has to be visited */

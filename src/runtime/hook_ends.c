@@ -85,35 +85,19 @@ static long execute_list(enum hook h, const char *path, va_list words)
 		       0);
 }
 
-long hook_execl(const char *path, ...)
-{
-	va_list words;
-	long r;
+/* one of those that get the words as arguments */
+#define EXECUTES_LIST(name, h) \
+	long name(const char *path, ...) \
+	{ \
+		va_list words; \
+		long r; \
+\
+		va_start(words, path); \
+		r = execute_list(h, path, words); \
+		va_end(words); \
+		return r; \
+	}
 
-	va_start(words, path);
-	r = execute_list(HOOK_EXECV, path, words);
-	va_end(words);
-	return r;
-}
-
-long hook_execlp(const char *path, ...)
-{
-	va_list words;
-	long r;
-
-	va_start(words, path);
-	r = execute_list(HOOK_EXECVP, path, words);
-	va_end(words);
-	return r;
-}
-
-long hook_execle(const char *path, ...)
-{
-	va_list words;
-	long r;
-
-	va_start(words, path);
-	r = execute_list(HOOK_EXECVE, path, words);
-	va_end(words);
-	return r;
-}
+EXECUTES_LIST(hook_execl, HOOK_EXECV)
+EXECUTES_LIST(hook_execlp, HOOK_EXECVP)
+EXECUTES_LIST(hook_execle, HOOK_EXECVE)
