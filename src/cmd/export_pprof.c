@@ -13,19 +13,27 @@
 #include "cmd/pprof_image.h"
 #include "report/rows.h"
 
-enum { FRAMES = 256 }; /* more inlined calls are not looked through */
-
 struct writer {
 	struct pprof out;
 	const struct told *t;
 	const struct told_image *m;
 	struct pprof_image image;
+	struct lines *lines; /* or NULL */
 	uint32_t proc;
 };
 
+static unsigned frames_at(struct writer *w, uint64_t addr,
+			  struct line_frame *f)
+{
+	return w->lines ? lines_frames(w->lines, addr, f, LINE_FRAMES) : 0;
+}
+
 static uint64_t location_of(struct writer *w, uint64_t addr)
 {
-	return pprof_image_location(&w->image, addr,
+	struct line_frame f[LINE_FRAMES];
+	unsigned n = frames_at(w, addr, f);
+
+	return pprof_image_location(&w->image, addr, f, n,
 				    legend_symbol(w->m->legend, w->proc));
 }
 
@@ -47,9 +55,8 @@ static void write_block(struct writer *w, uint32_t number)
 /* where the procedure itself begins, whatever is inlined there */
 static uint64_t entry_of(struct writer *w, uint64_t addr)
 {
-	struct line_frame f[FRAMES], none = {0};
-	struct lines *l = w->image.lines;
-	unsigned n = l ? lines_frames(l, addr, f, FRAMES) : 0;
+	struct line_frame f[LINE_FRAMES], none = {0};
+	unsigned n = frames_at(w, addr, f);
 	struct line_frame *own = n ? &f[n - 1] : &none;
 	struct pprof_line line = {
 		pprof_image_function(&w->image, own,
@@ -79,8 +86,10 @@ static void write_procedure(struct writer *w)
 static void write_image(struct writer *w, const struct told_image *m)
 {
 	w->m = m;
-	w->image = (struct pprof_image){.out = &w->out,
-					.lines = legend_lines(m->legend)};
+	w->lines = legend_lines(m->legend);
+	w->image = (struct pprof_image){
+		.out = &w->out, .has_lines = w->lines && w->lines->nunit,
+	};
 	if (legend_open(m->legend))
 		segments_read(&w->image.segments, &m->legend->object);
 	pprof_image_begin(&w->image, m->map->path, m->map->build_id,

@@ -213,11 +213,13 @@ void export_sampled_autofdo(struct sampled *s, FILE *to)
 	struct samples x = {0};
 
 	for (size_t i = 0; i < r.v.n; i++) {
-		struct lines *l = sampled_lines(&s->image.at[r.v.at[i].image]);
+		const struct sampled_row *row = &r.v.at[i];
+		struct line_frame f[LINE_FRAMES];
 
-		if (l && l->nunit && r.v.at[i].samples[0])
-			samples_add(&x, l, r.v.at[i].address,
-				    r.v.at[i].samples[0]);
+		if (row->samples[0])
+			samples_add(&x, f, sampled_frames(
+				&s->image.at[row->image], row->address, f),
+				row->samples[0]);
 	}
 	export_samples(&x, to);
 	sampled_rows_free(&r);

@@ -22,7 +22,7 @@ static void begin_image(struct pprof_image *x, struct sampled_image *m)
 {
 	const struct segments *g = sampled_segments(m);
 
-	x->lines = sampled_lines(m);
+	x->has_lines = sampled_has_lines(m);
 	x->segments = g ? *g : (struct segments){0};
 	pprof_image_begin(x, m->is.path, m->is.build_id, m->is.build_id_len);
 }
@@ -38,6 +38,16 @@ static uint32_t hottest(const struct sampled *s)
 		     s->image.at[i].total[0] > s->image.at[best].total[0]))
 			best = i;
 	return best;
+}
+
+static void write_row(struct pprof_image *x, struct sampled_image *m,
+		      const struct sampled_row *row)
+{
+	struct line_frame f[LINE_FRAMES];
+	unsigned n = sampled_frames(m, row->address, f);
+
+	pprof_sample(x->out, pprof_image_location(x, row->address, f, n,
+						  row->symbol), row->samples);
 }
 
 void export_sampled_pprof(struct sampled *s, FILE *to)
@@ -61,8 +71,7 @@ void export_sampled_pprof(struct sampled *s, FILE *to)
 			if (row->image != now)
 				begin_image(&x, &s->image.at[row->image]);
 			now = row->image;
-			pprof_sample(&out, pprof_image_location(
-				&x, row->address, row->symbol), row->samples);
+			write_row(&x, &s->image.at[row->image], row);
 		}
 	pprof_end(&out);
 	sampled_rows_free(&r);

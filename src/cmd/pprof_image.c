@@ -5,14 +5,12 @@
 
 #include "source/names.h"
 
-enum { FRAMES = 256 }; /* of more inlined calls the innermost are told */
-
 void pprof_image_begin(struct pprof_image *x, const char *path,
 		       const uint8_t *build_id, uint32_t build_id_len)
 {
 	char *id = mem_zalloc(2 * build_id_len + 1, 1);
 	struct pprof_mapping m = {.file = path, .build_id = id,
-				  .lines = x->lines && x->lines->nunit};
+				  .lines = x->has_lines};
 
 	for (unsigned i = 0; i < build_id_len; i++)
 		sprintf(id + 2 * i, "%02x", build_id[i]);
@@ -58,14 +56,16 @@ uint64_t pprof_image_function(struct pprof_image *x,
 
 /* the outermost frame is the procedure itself, and so is one without name */
 uint64_t pprof_image_location(struct pprof_image *x, uint64_t addr,
+			      const struct line_frame *f, unsigned n,
 			      const char *symbol)
 {
-	struct line_frame f[FRAMES];
-	struct pprof_line line[FRAMES];
-	unsigned n = x->lines ? lines_frames(x->lines, addr, f, FRAMES) : 0;
+	static const struct line_frame none;
+	struct pprof_line line[LINE_FRAMES];
 
-	if (!n)
-		f[n++] = (struct line_frame){0};
+	if (!n) {
+		f = &none;
+		n = 1;
+	}
 	for (unsigned i = 0; i < n; i++)
 		line[i] = (struct pprof_line){
 			pprof_image_function(x, &f[i], i == n - 1 ||

@@ -11,7 +11,7 @@
 
 struct pprof_image {
 	struct pprof *out;
-	struct lines *lines;	  /* or NULL */
+	bool has_lines;		  /* the file has debug information */
 	struct segments segments; /* none: its file is not there */
 	uint64_t mapping;	  /* of the first segment */
 };
@@ -28,8 +28,12 @@ uint64_t pprof_image_mapping(const struct pprof_image *x, uint64_t addr);
  */
 uint64_t pprof_image_function(struct pprof_image *x,
 			      const struct line_frame *f, const char *symbol);
-/* symbol: of the procedure that the address is in */
+/*
+ * With frames at the address, n of them, which are given; symbol: of the
+ * procedure that it is in.
+ */
 uint64_t pprof_image_location(struct pprof_image *x, uint64_t addr,
+			      const struct line_frame *f, unsigned n,
 			      const char *symbol);
 
 #endif

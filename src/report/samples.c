@@ -3,8 +3,6 @@
 
 #include "report/rows.h"
 
-enum { FRAMES = 256 }; /* more calls within each other are not told of */
-
 /* an image while it is looked through */
 struct reader {
 	struct samples *s;
@@ -70,43 +68,45 @@ static uint32_t body_of(struct samples *s, uint32_t node, uint32_t place)
 	return n;
 }
 
-/* frames at the address that say where they are; 0: not all do */
-static unsigned frames_at(struct reader *r, uint64_t addr,
-			  struct line_frame *f)
+/* all frames are there, and say where they are: how many, or 0 */
+static unsigned sure_frames(const struct line_frame *f, unsigned n)
 {
-	unsigned n = lines_frames(r->lines, addr, f, FRAMES);
-
 	for (unsigned i = 0; i < n; i++)
 		if (!f[i].function || !f[i].place.line || !f[i].line)
 			return 0;
-	return n < FRAMES ? n : 0;
+	return n < LINE_FRAMES ? n : 0;
+}
+
+static unsigned frames_at(struct reader *r, uint64_t addr,
+			  struct line_frame *f)
+{
+	return sure_frames(f, lines_frames(r->lines, addr, f, LINE_FRAMES));
 }
 
 /* the body of the place that the frames lead to, its node and all above */
-static uint32_t enter(struct reader *r, const struct line_frame *f, unsigned n)
+static uint32_t enter(struct samples *s, const struct line_frame *f,
+		      unsigned n)
 {
 	uint32_t node = SAMPLES_NONE, place = 0;
 
 	for (unsigned i = n; i-- > 0;) {
-		node = node_of(r->s, node, place,
-			       function_of(r->s, f[i].function));
+		node = node_of(s, node, place, function_of(s, f[i].function));
 		place = place_of(&f[i]);
 	}
-	return body_of(r->s, node, place);
+	return body_of(s, node, place);
 }
 
-static void add_insn(struct reader *r, uint64_t addr, bool known,
-		     uint64_t count)
+/* an instruction with those frames */
+static void add_count(struct samples *s, const struct line_frame *f,
+		      unsigned n, bool known, uint64_t count)
 {
-	struct line_frame f[FRAMES];
-	unsigned n = frames_at(r, addr, f);
 	struct samples_body *b;
 	uint32_t body;
 
 	if (!n)
 		return;
-	body = enter(r, f, n);
-	b = &r->s->body.at[body];
+	body = enter(s, f, n);
+	b = &s->body.at[body];
 	count *= f[0].place.copies;
 	b->known &= known;
 	if (!known)
@@ -114,10 +114,18 @@ static void add_insn(struct reader *r, uint64_t addr, bool known,
 	if (count > b->count)
 		b->count = count;
 	for (uint32_t k = b->node; k != SAMPLES_NONE;
-	     k = r->s->node.at[k].parent) {
-		r->s->node.at[k].total += count;
-		r->s->node.at[k].told = true;
+	     k = s->node.at[k].parent) {
+		s->node.at[k].total += count;
+		s->node.at[k].told = true;
 	}
+}
+
+static void add_insn(struct reader *r, uint64_t addr, bool known,
+		     uint64_t count)
+{
+	struct line_frame f[LINE_FRAMES];
+
+	add_count(r->s, f, frames_at(r, addr, f), known, count);
 }
 
 static void add_blocks(struct reader *r, uint32_t proc)
@@ -165,7 +173,7 @@ static void add_calls(struct reader *r)
 
 	for (uint32_t p = 0; p < r->m->map->proc.n; p++) {
 		uint64_t entry = r->m->map->proc.at[p].entry;
-		struct line_frame f[FRAMES];
+		struct line_frame f[LINE_FRAMES];
 		unsigned n = lines_read(r->lines, entry) ?
 			frames_at(r, entry, f) : 0;
 		struct samples_node *x;
@@ -187,14 +195,14 @@ static const char *callee_of(const struct reader *r, const struct row *x,
 {
 	const struct told_image *m = &r->t->image[x->to_image];
 	struct lines *l = legend_lines(m->legend);
-	struct line_frame f[FRAMES];
+	struct line_frame f[LINE_FRAMES];
 	unsigned n;
 	uint32_t proc = map_proc_at(m->map, x->to);
 
 	if (proc == MAP_NONE)
 		return NULL;
-	n = l ? lines_frames(l, x->to, f, FRAMES) : 0;
-	if (!n || n == FRAMES || !f[n - 1].function)
+	n = l ? lines_frames(l, x->to, f, LINE_FRAMES) : 0;
+	if (!n || n == LINE_FRAMES || !f[n - 1].function)
 		return legend_symbol(m->legend, proc);
 	return f[n - 1].entry == x->to &&
 	       (x->kind == SITE_DIRECT_CALL || x->kind == SITE_INDIRECT_CALL ||
@@ -220,7 +228,7 @@ static uint32_t plain_name(struct samples *s, const char *symbol)
 
 static void add_target(struct reader *r, const struct row *x)
 {
-	struct line_frame f[FRAMES];
+	struct line_frame f[LINE_FRAMES];
 	struct samples_target new = {0};
 	const char *callee;
 	uint32_t k;
@@ -234,7 +242,7 @@ static void add_target(struct reader *r, const struct row *x)
 	callee = callee_of(r, x, f[n - 1].function);
 	if (!callee)
 		return;
-	new.body = enter(r, f, n);
+	new.body = enter(r->s, f, n);
 	new.function = plain_name(r->s, callee);
 	k = find_or_put(&r->s->by_callee, new.body, new.function,
 			r->s->target.n);
@@ -274,12 +282,10 @@ void samples_make(struct samples *s, const struct told *t)
 	}
 }
 
-void samples_add(struct samples *s, struct lines *l, uint64_t addr,
+void samples_add(struct samples *s, const struct line_frame *f, unsigned n,
 		 uint64_t count)
 {
-	struct reader r = {.s = s, .lines = l};
-
-	add_insn(&r, addr, true, count);
+	add_count(s, f, sure_frames(f, n), true, count);
 }
 
 void samples_free(struct samples *s)

@@ -61,11 +61,11 @@ struct samples {
 
 void samples_make(struct samples *s, const struct told *t);
 /*
- * Instead: the instruction at the address, of an image with those lines, has so
- * many samples. Begins with an empty *s. How often functions were called is not
- * known then, and given as 0.
+ * Instead: an instruction with those frames, n of them, has so many samples.
+ * Begins with an empty *s. How often functions were called is not known then,
+ * and given as 0.
  */
-void samples_add(struct samples *s, struct lines *l, uint64_t addr,
+void samples_add(struct samples *s, const struct line_frame *f, unsigned n,
 		 uint64_t count);
 void samples_free(struct samples *s);
 

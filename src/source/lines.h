@@ -27,6 +27,8 @@ struct line_frame {
 	uint64_t entry; /* its address, or of where it was inlined */
 };
 
+enum { LINE_FRAMES = 256 }; /* more calls within each other are not told of */
+
 struct line_unit;
 
 struct line_range {

@@ -113,8 +113,11 @@ struct sampled_place {
 };
 void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
 		  struct sampled_place *out);
-/* its lines, if its file is here, else NULL */
-struct lines *sampled_lines(struct sampled_image *m);
+/* whether its file is here and has lines */
+bool sampled_has_lines(struct sampled_image *m);
+/* the frames at an address of it: lines_frames() */
+unsigned sampled_frames(struct sampled_image *m, uint64_t address,
+			struct line_frame out[LINE_FRAMES]);
 /* where its code lies, if its file is here, else NULL */
 const struct segments *sampled_segments(struct sampled_image *m);
 /* where in the source the address is; false: nobody knows */

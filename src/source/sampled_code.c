@@ -18,10 +18,6 @@ struct sampled_code {
 	struct dict at; /* by offset: which of these it is */
 	VEC(struct symbolized) place;
 	bool with_lines; /* they have their lines */
-	/* what only some ask for is read here, once it has been read there */
-	struct object object;
-	struct lines lines;
-	bool has_object;
 	struct kernel_names kernel;
 };
 
@@ -53,10 +49,6 @@ void sampled_code_free(struct sampled_code *c)
 		return;
 	if (c->of_file)
 		symbolizer_close(&c->symbolizer);
-	if (c->has_object) {
-		lines_close(&c->lines);
-		object_close(&c->object);
-	}
 	dict_free(&c->at);
 	vec_free(&c->place);
 	kernel_names_free(&c->kernel);
@@ -112,23 +104,20 @@ static const struct symbolized *symbolized_at(struct sampled_image *m,
 	return i == DICT_NONE ? NULL : &c->place.at[i];
 }
 
-struct lines *sampled_lines(struct sampled_image *m)
+unsigned sampled_frames(struct sampled_image *m, uint64_t address,
+			struct line_frame out[LINE_FRAMES])
 {
 	struct sampled_code *c = code_of(m);
-	struct object_id id = {m->is.path, m->is.build_id, m->is.build_id_len,
-			       m->is.has_file ? &m->is.file : NULL};
-	struct line_place any;
-	struct err e;
 
-	/* if it is too much there it is not tried here */
-	if (!is_here(c) ||
-	    (!symbolizer_line(&c->symbolizer, 0, &any) && !is_here(c)))
-		return NULL;
-	if (!c->has_object && !object_open(&c->object, &id, &e)) {
-		lines_open(&c->lines, &c->object);
-		c->has_object = true;
-	}
-	return c->has_object ? &c->lines : NULL;
+	return is_here(c) ? symbolizer_frames(&c->symbolizer, address, out) : 0;
+}
+
+bool sampled_has_lines(struct sampled_image *m)
+{
+	struct line_frame f[LINE_FRAMES];
+
+	sampled_frames(m, 0, f);
+	return is_here(code_of(m)) && code_of(m)->symbolizer.has_lines;
 }
 
 const struct segments *sampled_segments(struct sampled_image *m)

@@ -7,6 +7,9 @@
  *	answer	  n texts that were not sent before
  *		  for each: address, start, end; procedure, symbol, file, line,
  *		  32 bits each: texts by number, from 1; 0: none
+ *	or	  of an address, if frames are asked for: the texts; is there
+ *		  debug information, 8 bits; n; for each function, file, line
+ *		  there, block, copies, its first line, 32 bits each; entry
  *
  * Numbers have 64 bits where nothing is said. A text is a number and bytes.
  */
@@ -24,7 +27,7 @@
 #include "source/names.h"
 #include "source/object.h"
 
-enum how { BY_OFFSET = 0, WITH_LINES = 1, BY_ADDRESS = 2 };
+enum how { BY_OFFSET = 0, WITH_LINES = 1, BY_ADDRESS = 2, FRAMES = 4 };
 
 enum {
 	PROCESSES = 48, /* that stay, at most */
@@ -137,17 +140,42 @@ static void put_name(struct worker *w, uint64_t address, buffer *b)
 	free(plain);
 }
 
+static void need_lines(struct worker *w)
+{
+	if (!w->has_lines)
+		lines_open(&w->lines, &w->object);
+	w->has_lines = true;
+}
+
 static void put_line(struct worker *w, uint64_t address, buffer *b)
 {
 	struct line_place at;
 	bool known;
 
-	if (!w->has_lines)
-		lines_open(&w->lines, &w->object);
-	w->has_lines = true;
+	need_lines(w);
 	known = lines_find(&w->lines, address, &at);
 	buffer_uint(b, 4, known ? number_of(w, at.file) : 0);
 	buffer_uint(b, 4, known ? at.line : 0);
+}
+
+static void put_frames(struct worker *w, uint64_t address, buffer *b)
+{
+	struct line_frame f[LINE_FRAMES];
+	unsigned n;
+
+	need_lines(w);
+	n = lines_frames(&w->lines, address, f, LINE_FRAMES);
+	buffer_uint(b, 1, w->lines.nunit != 0);
+	buffer_uint(b, 8, n);
+	for (unsigned i = 0; i < n; i++) {
+		buffer_uint(b, 4, number_of(w, f[i].function));
+		buffer_uint(b, 4, number_of(w, f[i].place.file));
+		buffer_uint(b, 4, f[i].place.line);
+		buffer_uint(b, 4, f[i].place.block);
+		buffer_uint(b, 4, f[i].place.copies);
+		buffer_uint(b, 4, f[i].line);
+		buffer_uint(b, 8, f[i].entry);
+	}
 }
 
 static void answer(struct worker *w, struct bytes question, buffer *b)
@@ -156,6 +184,10 @@ static void answer(struct worker *w, struct bytes question, buffer *b)
 	uint64_t n = bytes_uint(&question, 8);
 	buffer places = {0};
 
+	if (how & FRAMES) {
+		put_frames(w, bytes_uint(&question, 8), &places);
+		n = 0;
+	}
 	for (; n && bytes_left(&question) >= 8; n--) {
 		uint64_t at = bytes_uint(&question, 8);
 
@@ -318,13 +350,18 @@ static const char *text_at(const struct symbolizer *s, uint64_t number)
 	return number && number <= s->text.n ? s->text.at[number - 1] : NULL;
 }
 
+static void take_texts(struct symbolizer *s, struct bytes *b)
+{
+	uint64_t n = bytes_uint(b, 8);
+
+	for (; n && !b->bad; n--)
+		vec_push(&s->text, take_text(b, &s->kept));
+}
+
 static bool take_answer(struct symbolizer *s, struct bytes b, size_t n,
 			struct symbolized *out)
 {
-	uint64_t texts = bytes_uint(&b, 8);
-
-	for (; texts && !b.bad; texts--)
-		vec_push(&s->text, take_text(&b, &s->kept));
+	take_texts(s, &b);
 	for (size_t i = 0; i < n && !b.bad; i++) {
 		out[i] = (struct symbolized){.address = bytes_uint(&b, 8)};
 		out[i].start = bytes_uint(&b, 8);
@@ -338,11 +375,33 @@ static bool take_answer(struct symbolizer *s, struct bytes b, size_t n,
 	return !b.bad;
 }
 
-/* a question, which is not too long */
-static bool ask(struct symbolizer *s, const uint64_t *at, size_t n,
-		unsigned how, struct symbolized *out)
+/* how many frames were told, or -1 */
+static int take_frames(struct symbolizer *s, struct bytes b,
+		       struct line_frame *out)
 {
-	buffer question = {0}, said = {0};
+	uint64_t n;
+
+	take_texts(s, &b);
+	s->has_lines = bytes_u8(&b);
+	n = bytes_uint(&b, 8);
+	for (uint64_t i = 0; i < n && i < LINE_FRAMES && !b.bad; i++) {
+		out[i] = (struct line_frame){
+			.function = text_at(s, bytes_uint(&b, 4))};
+		out[i].place.file = text_at(s, bytes_uint(&b, 4));
+		out[i].place.line = (uint32_t)bytes_uint(&b, 4);
+		out[i].place.block = (uint16_t)bytes_uint(&b, 4);
+		out[i].place.copies = (uint16_t)bytes_uint(&b, 4);
+		out[i].line = (uint32_t)bytes_uint(&b, 4);
+		out[i].entry = bytes_uint(&b, 8);
+	}
+	return b.bad || n > LINE_FRAMES ? -1 : (int)n;
+}
+
+/* a question, which is not too long, and what is said to it */
+static bool talk(struct symbolizer *s, const uint64_t *at, size_t n,
+		 unsigned how, buffer *said)
+{
+	buffer question = {0};
 	uint64_t deadline;
 	bool good;
 
@@ -353,11 +412,22 @@ static bool ask(struct symbolizer *s, const uint64_t *at, size_t n,
 	buffer_uint(&question, 8, n);
 	buffer_bytes(&question, at, n * sizeof *at);
 	good = sandbox_send(s->box.fd, &question, -1, deadline) &&
-	       sandbox_receive(s->box.fd, &said, ANSWER, NULL, deadline) &&
-	       take_answer(s, bytes_window(said.at, said.n, 0), n, out);
+	       sandbox_receive(s->box.fd, said, ANSWER, NULL, deadline);
 	vec_free(&question);
-	vec_free(&said);
 	return good || fail(s);
+}
+
+static bool ask(struct symbolizer *s, const uint64_t *at, size_t n,
+		unsigned how, struct symbolized *out)
+{
+	buffer said = {0};
+	bool good = talk(s, at, n, how, &said);
+
+	if (good)
+		good = take_answer(s, bytes_window(said.at, said.n, 0), n,
+				   out) || fail(s);
+	vec_free(&said);
+	return good;
 }
 
 bool symbolizer_find(struct symbolizer *s, const uint64_t *offset, size_t n,
@@ -380,6 +450,21 @@ bool symbolizer_line(struct symbolizer *s, uint64_t address,
 		return false;
 	*out = (struct line_place){.file = x.file, .line = x.line};
 	return true;
+}
+
+unsigned symbolizer_frames(struct symbolizer *s, uint64_t address,
+			   struct line_frame out[LINE_FRAMES])
+{
+	buffer said = {0};
+	int n = 0;
+
+	if (s->here && talk(s, &address, 1, FRAMES, &said)) {
+		n = take_frames(s, bytes_window(said.at, said.n, 0), out);
+		if (n < 0)
+			fail(s);
+	}
+	vec_free(&said);
+	return n < 0 ? 0 : (unsigned)n;
 }
 
 void symbolizer_close(struct symbolizer *s)

@@ -36,6 +36,7 @@ struct symbolizer {
 	struct err why;	    /* else this */
 	uint16_t machine;   /* e_machine, or 0: it is not known */
 	struct segments segments;
+	bool has_lines;	    /* as far as symbolizer_frames() has seen */
 	uint64_t patience;  /* milliseconds for an answer */
 	VEC(const char *) text; /* by the number that they have there */
 	struct intern kept;
@@ -53,6 +54,12 @@ bool symbolizer_find(struct symbolizer *s, const uint64_t *offset, size_t n,
 /* the line of an address, not an offset; false: none is known */
 bool symbolizer_line(struct symbolizer *s, uint64_t address,
 		     struct line_place *out);
+/*
+ * As lines_frames(), but for what is not said of a place: its column. Texts
+ * live as long as the symbolizer.
+ */
+unsigned symbolizer_frames(struct symbolizer *s, uint64_t address,
+			   struct line_frame out[LINE_FRAMES]);
 void symbolizer_close(struct symbolizer *s);
 
 #endif

@@ -5,6 +5,7 @@ time of a report: a FIFO, a device, or a program made to cost its reader much.
 Each costs the image its names, and a report neither waits nor grows.
 """
 import os
+import re
 import resource
 import struct
 import subprocess
@@ -102,9 +103,39 @@ def try_bomb():
                (os.path.getsize(blob) >> 10, BOMB >> 20), ["%d MB" % most])
 
 
+def try_owner():
+    """a file is read with the rights of its owner, whoever asks"""
+    if os.geteuid():
+        tap.skip("a debug file of root's", "not root")
+        return
+    prog, debug = (os.path.join(where, "linked", n) for n in
+                   ("owned", "owned.debug"))
+    run("objcopy", "--only-keep-debug", whole, debug)
+    run("objcopy", "--strip-all", "--remove-section=.note.gnu.build-id",
+        "--add-gnu-debuglink=" + debug, whole, prog)
+    os.chown(prog, NOBODY, NOBODY)
+    main, = re.findall(r"(\w+) T main$", run("nm", whole), re.M)
+    db = os.path.join(where, "owned")
+    subprocess.run([MAKE, db], input="epoch 1000 1900 x\nevent cycles 5 0\n"
+                   "image 0 %s\nhit %d 9\n" % (prog, int(main, 16) + 4),
+                   text=True, check=True)
+    for mode, read in ((0o644, True), (0o600, False)):
+        os.chmod(debug, mode)
+        for form in "pprof", "autofdo", "callgrind":
+            p = subprocess.run([TALLY, "export", "--format", form, db],
+                               capture_output=True)
+            out = zlib.decompress(p.stdout, 31) if form == "pprof" else \
+                p.stdout
+            known = b"main:" if form == "autofdo" else b"shares.c"
+            tap.ok(p.returncode == 0 and (known in out) == read,
+                   "%s: a debug file of root's, mode %o" % (form, mode),
+                   [str(out[:200]), p.stderr.decode()])
+
+
 with tempfile.TemporaryDirectory() as where:
+    os.chmod(where, 0o755)
     whole = os.path.join(where, "whole")
     run("gcc", "-O1", "-g", "-o", whole, "tests/progs/sample/shares.c")
-    for test in (try_fifo, try_device, try_link, try_bomb):
+    for test in (try_fifo, try_device, try_link, try_bomb, try_owner):
         test()
 tap.done()
