@@ -183,6 +183,10 @@ static uint8_t new_form(struct builder *b, const uint8_t *code, uint64_t old,
 	if (!(mark & MARK_ANEW))
 		return MOVE_COPY;
 	b->r->isa->scan(code, mark_length(mark), old, &in);
+	if (mark & MARK_HOME) {
+		*size = b->r->move->jump_size;
+		return FORM_HOME;
+	}
 	if (mark & MARK_KEPT) {
 		*size = b->r->move->kept_size(code, &in);
 		return FORM_KEPT;

@@ -17,6 +17,7 @@ enum {
 	MARK_ANEW = 16,	  /* it is not copied as it is (isa/move.h) */
 	MARK_TAKES_SLOT = 32, /* as isa_move.takes_slot() says */
 	MARK_KEPT = 64,	      /* a call that leaves its old return address */
+	MARK_HOME = 128,      /* by being made in its old place (home.c) */
 };
 
 struct marks {

@@ -16,6 +16,8 @@ struct pad_finder {
 	uint64_t base, end; /* of all blocks */
 	uint8_t *ours;	    /* bit n: the byte at base + n may be changed */
 	uint8_t *taken;	    /* and is */
+	uint8_t *call;	    /* of a call that could be made there (home.c) */
+	bool spares;	    /* those are not taken */
 	uint8_t *doubt;	    /* somebody might arrive there */
 	bool *doubted;	    /* by part: and so its old code might run */
 	bool *stuck;	    /* by part: there is no room for a pad */
@@ -75,6 +77,28 @@ static void find_ours(struct pad_finder *f)
 		    is_padding(c, end, c->block.at[b + 1].start))
 			add(f, f->ours, end, c->block.at[b + 1].start);
 	}
+}
+
+/* the bytes of calls that leave their old return addresses */
+static void find_calls(struct pad_finder *f)
+{
+	const struct cfg *c = f->s->cfg;
+
+	for (uint32_t b = 0; c->go.n && b < c->block.n; b++)
+		if (c->block.at[b].flags & BLOCK_KEPT && survey_moves(f->s, b))
+			add(f, f->call, marks_last(&f->s->marks, c, b),
+			    block_end(&c->block.at[b]));
+}
+
+/* is one of these bytes a pad's? */
+static bool is_taken(const void *finder, uint64_t start, uint64_t end)
+{
+	const struct pad_finder *f = finder;
+
+	while (start < end && has(f, f->ours, start) &&
+	       !has(f, f->taken, start))
+		start++;
+	return start < end;
 }
 
 /* an instruction that moves starts there */
@@ -163,6 +187,7 @@ static unsigned room_at(const struct pad_finder *f, uint64_t at)
 
 	while (n < f->move->jump_size && has(f, f->ours, at + n) &&
 	       !has(f, f->taken, at + n) &&
+	       !(f->spares && has(f, f->call, at + n)) &&
 	       !(n && (arrive_expected(f->s, at + n) ||
 		       has(f, f->doubt, at + n))))
 		n++;
@@ -180,9 +205,15 @@ static void stick(struct pad_finder *f, uint64_t at)
 /* takes the bytes of a jump or, for now, of a hop that leads to 0 */
 static void add_pad(struct pad_finder *f, uint64_t at)
 {
-	unsigned room = room_at(f, at);
+	unsigned room;
 	struct pad p = {.at = at};
 
+	f->spares = true;
+	room = room_at(f, at);
+	if (room < f->move->hop_size) {
+		f->spares = false;
+		room = room_at(f, at);
+	}
 	if (room < f->move->hop_size) {
 		stick(f, at);
 		return;
@@ -238,7 +269,12 @@ static void find_pads(struct pad_finder *f)
 
 		if (p->jump)
 			continue;
+		f->spares = true;
 		p->jump = find_hole(f, p->at);
+		if (!p->jump) {
+			f->spares = false;
+			p->jump = find_hole(f, p->at);
+		}
 		if (p->jump)
 			add(f, f->taken, p->jump, p->jump + f->move->jump_size);
 		else
@@ -260,6 +296,8 @@ bool pads_find(struct survey *s)
 	size_t size;
 
 	s->pad.n = 0;
+	if (s->moves.moved.n && !f.move->hop_size)
+		home_mark(s, NULL, NULL);
 	if (!s->moves.moved.n || !f.move->hop_size)
 		return true;
 	f.base = c->block.at[0].start;
@@ -270,15 +308,20 @@ bool pads_find(struct survey *s)
 	f.doubt = mem_zalloc(size, 1);
 	f.stuck = NEW_ARRAY(bool, c->part.n);
 	f.doubted = NEW_ARRAY(bool, c->part.n);
+	f.call = mem_zalloc(size, 1);
 	find_ours(&f);
+	find_calls(&f);
 	spare_doubtful(&f);
 	spare_read(&f);
 	find_pads(&f);
 	if (f.any_stuck)
 		choose_leave(s, is_stuck, &f,
 			     "no room for a jump where control may arrive");
+	else
+		home_mark(s, is_taken, &f);
 	mem_free(f.ours);
 	mem_free(f.taken);
+	mem_free(f.call);
 	mem_free(f.doubt);
 	mem_free(f.stuck);
 	mem_free(f.doubted);

@@ -71,6 +71,7 @@ enum {
 	FORM_TABLE = 253,   /* a jump through a table of ours */
 	FORM_PREFIX = 252,  /* with its instruction, and a jump behind that */
 	FORM_KEPT = 251,    /* a call that leaves its old return address */
+	FORM_HOME = 250,    /* a jump to such a call in its old place */
 };
 
 struct rewriter {

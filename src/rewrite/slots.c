@@ -38,7 +38,10 @@ static bool arrives(const struct rewriter *r, uint64_t old)
 
 bool slots_is_free(const struct rewriter *r, uint64_t old)
 {
-	return !arrives(r, old) && !is_trap(r, old_code(r, old), old) &&
+	const struct span *s = addr_map_span(&r->m.map, old);
+
+	return !arrives(r, old) && !(s && s->form == FORM_HOME) &&
+	       !is_trap(r, old_code(r, old), old) &&
 	       !arrive_open(r->survey, old);
 }
 
@@ -136,6 +139,8 @@ static void write_span_slots(struct share *x, const struct span *s)
 			 .out = text_slot(r, s->old)};
 	unsigned size = r->move->jump_size;
 
+	if (s->form == FORM_HOME)
+		return;
 	for (uint32_t i = 0; i < s->size; i += size) {
 		const struct site *site = arrival_at(x, p.old);
 
@@ -217,7 +222,8 @@ static void trap_everywhere(struct rewriter *r)
 	const struct survey *s = r->survey;
 
 	for (size_t i = 0; i < r->m.map.span.n; i++)
-		write_traps(r, &r->m.map.span.at[i]);
+		if (r->m.map.span.at[i].form != FORM_HOME)
+			write_traps(r, &r->m.map.span.at[i]);
 	for (size_t i = 0; i < s->read.n; i++) {
 		uint64_t start = s->read.at[i].start;
 		size_t n = s->read.at[i].end - start, avail;

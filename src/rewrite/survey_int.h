@@ -40,6 +40,14 @@ bool arrive_by_return(const struct survey *s, uint64_t old);
 /* a jump that is not understood may lead there, even into a block */
 bool arrive_open(const struct survey *s, uint64_t old);
 
+/*
+ * home.c: marks calls that are made in their old place; not those of which
+ * is_taken() says that their bytes are needed
+ */
+void home_mark(struct survey *s,
+	       bool (*is_taken)(const void *ctx, uint64_t start, uint64_t end),
+	       const void *ctx);
+
 /* pads.c: adds to s->doubt what data says */
 void pads_find_spared(struct survey *s);
 /*

@@ -312,6 +312,29 @@ static int write_kept(const struct writing *p, const struct span *s,
 	return 0;
 }
 
+/*
+ * A jump to the call in its old place, behind which slots.c has a jump back; a
+ * direct call there leads to new code.
+ */
+static int write_home(const struct writing *p, const struct span *s,
+		      const uint8_t *code)
+{
+	const struct rewriter *r = p->w->r;
+	uint8_t *home = text_slot(r, s->old);
+	struct insn in;
+	uint64_t to;
+
+	r->isa->scan(code, s->size, s->old, &in);
+	memcpy(home, code, s->size);
+	if (in.kind == INSN_CALL) {
+		to = branch_target(p->w, &in);
+		if (!r->move->write(r->move->form(code, &in), code, &in,
+				    s->old, to, home))
+			return out_of_reach(p->w, s->old);
+	}
+	return write_jump(p->w, p->at, s->old, s->old);
+}
+
 /* the code of the span, whose first instruction is the next one */
 static int write_code(struct writer *w, const struct span *s)
 {
@@ -329,6 +352,8 @@ static int write_code(struct writer *w, const struct span *s)
 		return write_prefixed(p, s, code);
 	if (s->form == FORM_DROPPED)
 		return 0;
+	if (s->form == FORM_HOME)
+		return write_home(&p, s, code);
 	if (s->form == FORM_KEPT)
 		return write_kept(&p, s, code);
 	r->isa->scan(code, s->size, s->old, &in);

@@ -173,13 +173,28 @@ static const struct back_entry *settle(const struct counting *c,
 	return NULL;
 }
 
+/* old text that leads to the new code is not what the program has there */
+static void leave_old(const struct counting *c, void *context)
+{
+	const struct counted_image *m = find_old(c, arch_pc(context));
+	uintptr_t to = m ? arch_pad((const void *)arch_pc(context)) : 0;
+
+	if (to && to - m->base - m->passport->back_base <
+			  m->passport->high - m->passport->back_base)
+		arch_set_pc(context, to);
+}
+
 void shown_begins(struct counting *c, void *context,
 		  const struct frame *record, struct shown *s)
 {
-	const struct counted_image *m = find(c, arch_pc(context));
-	const struct back_entry *x = m ? settle(c, m, context) : NULL;
-	uintptr_t pc = arch_pc(context);
+	const struct counted_image *m;
+	const struct back_entry *x;
+	uintptr_t pc;
 
+	leave_old(c, context);
+	m = find(c, arch_pc(context));
+	x = m ? settle(c, m, context) : NULL;
+	pc = arch_pc(context);
 	if (!x)
 		return;
 	*s = (struct shown){old_address(m, x, pc), pc, context};

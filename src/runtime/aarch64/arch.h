@@ -444,6 +444,16 @@ static inline _Bool arch_step(void *context, _Bool quick)
 	return 1;
 }
 
+/* where a jump leads; 0: it is none */
+static inline uintptr_t arch_pad(const void *at)
+{
+	unsigned w = *(const unsigned *)at;
+
+	return (w & 0xfc000000) == 0x14000000 ?
+		       (uintptr_t)at +
+			       (uintptr_t)((intptr_t)(int)(w << 6) >> 4) : 0;
+}
+
 /*
  * Back to the beginning of what stands for one instruction: nothing is lost,
  * whatever is written there is written again.

@@ -171,6 +171,19 @@ static inline _Bool arch_step(void *context, _Bool quick)
 	return 1;
 }
 
+/* where a jump leads, perhaps by way of another; 0: it is none */
+static inline uintptr_t arch_pad(const uint8_t *p)
+{
+	int32_t disp;
+
+	if (p[0] == 0xeb)
+		p += 2 + (int8_t)p[1];
+	if (p[0] != 0xe9)
+		return 0;
+	__builtin_memcpy(&disp, p + 1, sizeof disp);
+	return (uintptr_t)p + 5 + (uintptr_t)(intptr_t)disp;
+}
+
 /*
  * Back to the beginning, at `start`, of what stands for one instruction. Only
  * calls that leave their old return address have changed anything by then:
