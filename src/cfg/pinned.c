@@ -182,9 +182,8 @@ static const char *judge_pointers(struct cfg *c)
 }
 
 /*
- * NEEDSWORK: of programs that allocate much and have many goroutines some are
- * resumed wrongly after an asynchronous preemption (gofmt of a large tree).
- * Until that is found, Go is measured on request only.
+ * NEEDSWORK: Go is measured on request only, until large programs of it have
+ * been tried natively on both machines.
  */
 static bool is_go_wanted(void)
 {

@@ -65,11 +65,14 @@ static void add_span(struct writer *w, const struct span *s, bool follows)
 		    STRETCH_INSERTED);
 }
 
-/* is there more than alignment between two parts, or nothing behind? */
-static bool gap_behind(const struct moves *m, size_t i)
+/* is there more than alignment between two parts, or nothing behind? Where
+   ways are looked up from old addresses, too, any byte is more */
+static bool gap_behind(const struct writer *w, const struct moves *m, size_t i)
 {
+	uint64_t least = w->put == put_entry ? 1 : GAP_LEAST;
+
 	return i + 1 == m->moved.n ||
-	       m->moved.at[i + 1].start - m->moved.at[i].end >= GAP_LEAST;
+	       m->moved.at[i + 1].start - m->moved.at[i].end >= least;
 }
 
 /*
@@ -114,7 +117,7 @@ static void write_all(struct writer *w, const struct moves *m,
 		for (uint32_t k = p->stub; k < p->stub + p->nstub; k++)
 			add(w, m->stub.at[k].start, m->stub.at[k].like,
 			    STRETCH_INSERTED);
-		if (gap_behind(m, i))
+		if (gap_behind(w, m, i))
 			add(w, p->end, 0, STRETCH_NONE);
 	}
 }
