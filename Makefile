@@ -78,7 +78,7 @@ ENTRY_ONLY := $(addprefix src/runtime/,entry.c by_hand.c ancestors.c \
 ENTRY := $(ENTRY_ONLY) $(addprefix src/runtime/,world.c follow.c program.c \
 	confined.c stack.c environ.c sys.c counting.c ledger.c images.c \
 	threads.c slots.c sites.c forks.c trim.c lock.c signals.c pairs.c \
-	places.c ends.c interruptions.c shown.c suspended.c aside.c \
+	places.c ends.c interruptions.c shown.c suspended.c aside.c clone.c \
 	peek.c)
 RUNTIME := $(filter-out $(ENTRY_ONLY),$(wildcard src/runtime/*.c))
 MODULE_FLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Werror -O2 -g -Isrc \

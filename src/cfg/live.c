@@ -116,6 +116,20 @@ static places flow_callee(const struct flow *f, uint32_t callee)
 	}
 }
 
+/*
+ * What a veneer may have changed behind a call of that callee. Go's convention
+ * says so of every call of theirs, and nothing returns a result there. Code
+ * behind a call that never returns, which Go's compiler lays out as if it did,
+ * would otherwise seem to read it.
+ */
+static places flow_spoilt(const struct flow *f, uint32_t callee)
+{
+	regset regs = f->c->isa->veneer_scratch;
+
+	return cfg_is_go(f->c, f->c->block.at[callee].start) ?
+		       places_any(regs, 0) : places_guess(regs, 0);
+}
+
 /* what passes through a callee; the rest is another value behind it */
 static places flow_passes(const struct flow *f, uint32_t callee)
 {
@@ -127,7 +141,7 @@ static places flow_passes(const struct flow *f, uint32_t callee)
 		return ~(places)0;
 	return (flow_hear(&f->passes[callee]) |
 		~places_any(isa->scratch, FLAG_ALL)) &
-	       ~places_guess(isa->veneer_scratch, 0);
+	       ~flow_spoilt(f, callee);
 }
 
 /* behind the jump e to elsewhere */
@@ -306,9 +320,9 @@ static void flow_demand(struct solver *s, uint32_t callee, places more)
 	struct flow *f = s->f;
 	uint32_t p;
 
-	more &= PLACES_SEEN;
 	if (!callee_seen(callee))
 		return;
+	more &= PLACES_SEEN & ~flow_spoilt(f, callee);
 	p = cfg_block_proc(f->c, callee);
 	if (!(more & ~flow_hear(&f->ret[p])))
 		return;

@@ -8,7 +8,7 @@
  *			knows where any call of theirs returns.
  *
  * Code of these may move, if calls leave the old addresses (cfg->kept,
- * cfg->go; Go on request only). In all others it has to stay where it is:
+ * cfg->go). In all others it has to stay where it is:
  *
  *	Haskell		info tables: every pointer to code leads behind some
  *			words of data in the text
@@ -181,17 +181,6 @@ static const char *judge_pointers(struct cfg *c)
 	return p.info_table ? "Haskell: data lies next to code" : NULL;
 }
 
-/*
- * NEEDSWORK: Go is measured on request only, until large programs of it have
- * been tried natively on both machines.
- */
-static bool is_go_wanted(void)
-{
-	const char *s = getenv("TALLY_GO");
-
-	return s && *s == '1';
-}
-
 const char *pinned_find(struct cfg *c)
 {
 	const struct image *im = c->image;
@@ -201,10 +190,6 @@ const char *pinned_find(struct cfg *c)
 	if (!im->ncode)
 		return NULL;
 	pclntab_read(&c->go, im);
-	if (c->go.found && !is_go_wanted()) {
-		pclntab_free(&c->go);
-		return "Go: its runtime keys tables on return addresses";
-	}
 	if (c->go.found && !c->go.known)
 		return "Go: a form of its table of functions that is not read";
 	if (exports(im, "mono_aot_file_info"))

@@ -8,6 +8,7 @@
  * lock, so that static buffers do. Whatever fails, the answer is the original
  * file. No symbol binding is audited: calls cost what they cost without us.
  */
+#include "runtime/aside.h"
 #include "runtime/counting.h"
 #include "runtime/libs.h"
 #include "runtime/loaded.h"
@@ -349,8 +350,10 @@ static void hand_over(const struct link_map *map, const char *file)
 	const struct passport *p = passport(map);
 	_Bool is_c = libs_is_c(str_base(map->l_name));
 
-	if (p)
+	if (p) {
 		*(struct handover **)((char *)p + p->word) = &told.handover;
+		aside_begin(&told.handover, p);
+	}
 	if (!told.handover.counting)
 		return;
 	if (p && p->ncounter)

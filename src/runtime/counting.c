@@ -16,16 +16,10 @@
  * A program that locks itself in (seccomp) may be ended by any system call
  * that it does not expect: from then on we make none.
  */
+#include "runtime/clone.h"
 #include "runtime/counting.h"
 
 enum {
-	FLAG_VM = 0x100,
-	FLAG_VFORK = 0x4000,
-	FLAG_SETTLS = 0x80000,
-
-	CLONE3_FLAGS = 0, /* words of struct clone_args */
-	CLONE3_TLS = 7,
-
 	PRCTL_SET_SECCOMP = 22,
 	SECCOMP_STRICT = 0,
 	SECCOMP_FILTER = 1,
@@ -58,22 +52,6 @@ void counting_begin(struct counting *c, struct handover *h)
 	h->counting = c;
 }
 
-/* what clone() is asked for; false if that cannot be read */
-static _Bool read_clone(const struct counting *c, const struct arch_gate *g,
-			uint64_t *flags, uintptr_t *tls)
-{
-	const uint64_t *args = (const uint64_t *)g->arg[0];
-
-	if (arch_clone(g, flags, tls))
-		return 1;
-	if (!c->confined &&
-	    (!sys_readable(args) || !sys_readable(args + CLONE3_TLS)))
-		return 0;
-	*flags = args[CLONE3_FLAGS];
-	*tls = args[CLONE3_TLS];
-	return 1;
-}
-
 static void begin_thread(struct counting *c, uintptr_t thread)
 {
 	int64_t *word = thread_is_lent(c, thread) ? NULL :
@@ -96,25 +74,22 @@ static void begin_process(struct counting *c, uintptr_t thread)
 		fork_begins(c, thread);
 }
 
-static void before_clone(struct counting *c, const struct arch_gate *g)
+static void before_clone(struct counting *c, struct clone_call x)
 {
-	uintptr_t self = thread_self(c), tls;
-	uint64_t flags;
+	uintptr_t self = thread_self(c);
 
-	if (!read_clone(c, g, &flags, &tls))
-		return;
-	if (!(flags & FLAG_SETTLS))
-		tls = self;
+	if (!(x.flags & CLONE_SETTLS))
+		x.tls = self;
 	/* qemu's vfork() is a fork() */
-	if (c->emulated && flags & FLAG_VFORK)
-		flags &= ~(uint64_t)FLAG_VM;
-	if (!(flags & FLAG_VM))
-		begin_process(c, tls);
-	else if (tls != self ||
+	if (c->emulated && x.flags & CLONE_VFORK)
+		x.flags &= ~(uint64_t)CLONE_VM;
+	if (!(x.flags & CLONE_VM))
+		begin_process(c, x.tls);
+	else if (x.tls != self ||
 		 ((ARCH_SLOT_OWN || thread_is_lent(c, self)) &&
-		  !(flags & FLAG_VFORK)))
-		begin_thread(c, tls);
-	else if (!(flags & FLAG_VFORK))
+		  !(x.flags & CLONE_VFORK)))
+		begin_thread(c, x.tls);
+	else if (!(x.flags & CLONE_VFORK))
 		ledger_trouble(c, TROUBLE_THREADS);
 }
 
@@ -136,13 +111,12 @@ static _Bool executes(const struct arch_gate *g)
 void counting_on_call(struct arch_gate *g, const struct handover *h)
 {
 	struct counting *c = h->counting;
-	uint64_t flags;
-	uintptr_t tls;
+	struct clone_call x;
 
 	if (!c)
 		return;
-	if (arch_clone(g, &flags, &tls) || g->nr == SYS_CLONE3)
-		before_clone(c, g);
+	if (clone_read(g, c->confined, &x))
+		before_clone(c, x);
 	else if (arch_takes_slot(g))
 		threads_give_up(c);
 	else if (g->nr == SYS_RT_SIGACTION && !c->confined)

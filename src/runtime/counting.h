@@ -32,7 +32,6 @@
  *	signals.c   handlers
  *	shown.c     the addresses that handlers see
  *	suspended.c where a scheduler of the program's interrupted threads
- *	aside.c     a stack for gates
  *	places.c    where threads are, in objects that count
  *	ends.c      where threads ended, and how the process did
  *	interruptions.c
@@ -157,9 +156,10 @@ struct interruption {
 	uintptr_t shown; /* what the handler sees instead (shown.c), or 0 */
 };
 
-/* threads that are to go on at an address of new code: how many */
+/* so many threads were interrupted at an address of new code, and are to go on
+   at another, or the same: Go begins some sequences anew */
 struct suspended {
-	uintptr_t at;
+	uintptr_t at, to;
 	uint32_t n;
 };
 
@@ -222,8 +222,6 @@ struct counting {
 	struct kernel_action told_before, action;
 	struct interruption interruption[INTERRUPTIONS];
 	struct suspended suspended[SUSPENDED];
-	char *aside; /* the stack of gates, or NULL: they use the thread's */
-	uint32_t aside_owner; /* the number of the thread that is there, or 0 */
 	_Bool sees_returns; /* of handlers: ARCH_SEES_RETURNS */
 	/* where code of ours lies that no object of the program holds */
 	uintptr_t own_code, own_code_end;
@@ -410,20 +408,11 @@ void shown_ends(struct counting *c, const struct shown *s);
 __attribute__((visibility("hidden")))
 void shown_resume(struct arch_gate *g, const struct handover *h);
 
-/* --- aside.c */
-/* there are small stacks: gates work elsewhere from now on */
-void aside_begin(struct counting *c);
-/* what gates call, see handover.h: world_on_call(), counting_after_call() */
-__attribute__((visibility("hidden")))
-void aside_on_call(struct arch_gate *g, const struct handover *h);
-__attribute__((visibility("hidden")))
-void aside_after_call(struct arch_gate *g, const struct handover *h);
-
 /* --- suspended.c */
-/* a thread was interrupted, and will go on there */
-void suspended_add(struct counting *c, uintptr_t at);
+/* a thread was interrupted there, and will go on at `to` */
+void suspended_add(struct counting *c, uintptr_t at, uintptr_t to);
 /* it does */
-void suspended_remove(struct counting *c, uintptr_t at);
+void suspended_remove(struct counting *c, uintptr_t to);
 /* the process ends: those that have not will not */
 void suspended_end(struct counting *c);
 /* they are those of another process */

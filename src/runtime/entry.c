@@ -8,6 +8,7 @@
  * constants alone, which know each other by their distance (entry.ld). What it
  * has to remember is mapped.
  */
+#include "runtime/aside.h"
 #include "runtime/hooks.h"
 
 struct memory {
@@ -30,6 +31,7 @@ static void begin(struct memory *m, const struct passport *p, _Bool loaded,
 	h->on_indirect = pairs_on_indirect;
 	h->on_resume = shown_resume;
 	*(struct handover **)((char *)p + p->word) = h;
+	aside_begin(h, p);
 	counting_begin(&m->counting, h);
 	if (!h->counting || !p->ncounter)
 		return;

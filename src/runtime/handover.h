@@ -72,6 +72,7 @@ struct handover;
 struct counting; /* counting.h */
 struct arch_jump; /* all registers before a jump or call through one */
 struct passport;
+struct aside;
 /* offsets of what is asked */
 enum {
 	HANDOVER_ON_CALL = 8,
@@ -98,6 +99,7 @@ struct handover {
 	uint64_t page; /* bytes: the kernel's */
 	uint64_t hwcap2; /* AT_HWCAP2: what the machine can do */
 	struct counting *counting; /* NULL: nothing is counted */
+	struct aside *aside; /* aside.h; NULL: gates use the thread's stack */
 };
 
 /* one of the letters of HANDOVER_FLAGS */

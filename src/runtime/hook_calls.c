@@ -4,38 +4,8 @@
  * itself in, or loses the right to open the profile. syscall() may be any of
  * them.
  */
+#include "runtime/clone.h"
 #include "runtime/hooks_int.h"
-
-enum {
-	CLONE_WAITS = 0x4000, /* CLONE_VFORK */
-	CLONE3_FLAGS = 0,     /* words of struct clone_args */
-	CLONE3_STACK = 5,
-};
-
-/* what clone() of any kind is asked for */
-struct clone_call {
-	uint64_t flags;
-	_Bool stack; /* another than its maker's */
-};
-
-/* false: it is another call, or cannot be read */
-static _Bool reads_clone(const struct counting *c, const struct arch_gate *g,
-			 struct clone_call *x)
-{
-	const uint64_t *args = (const uint64_t *)g->arg[0];
-	uintptr_t tls;
-
-	if (arch_clone(g, &x->flags, &tls)) {
-		x->stack = g->nr == SYS_CLONE && g->arg[1];
-		return 1;
-	}
-	if (g->nr != SYS_CLONE3 || c->confined || !sys_readable(args) ||
-	    !sys_readable(args + CLONE3_STACK))
-		return 0;
-	x->flags = args[CLONE3_FLAGS];
-	x->stack = args[CLONE3_STACK];
-	return 1;
-}
 
 /* makes a process; in which of them it returns is its result */
 static long forks(const struct counting *c, const struct arch_gate *g)
@@ -56,9 +26,9 @@ static long forks(const struct counting *c, const struct arch_gate *g)
 
 void hook_clone_unseen(struct counting *c, uint64_t flags)
 {
-	if (!(flags & HOOK_CLONE_MEMORY))
+	if (!(flags & CLONE_VM))
 		ledger_trouble(c, TROUBLE_FORK);
-	else if (!(flags & CLONE_WAITS))
+	else if (!(flags & CLONE_VFORK))
 		ledger_trouble(c, TROUBLE_THREADS);
 }
 
@@ -77,8 +47,8 @@ long hook_syscall(long nr, long a, long b, long c, long d, long e, long f)
 	long r;
 
 	/* what begins on a stack of its own cannot return by way of us */
-	if (reads_clone(k, &g, &x)) {
-		if (!(x.flags & HOOK_CLONE_MEMORY) && !x.stack)
+	if (clone_read(&g, k->confined, &x)) {
+		if (!(x.flags & CLONE_VM) && !x.stack)
 			return forks(k, &g);
 		hook_clone_unseen(k, x.flags);
 		return real(nr, a, b, c, d, e, f);

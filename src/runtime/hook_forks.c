@@ -8,6 +8,7 @@
  * child goes on with is written in an order that makes it right at any moment
  * (blocks are complete when they are numbered), all else it forgets.
  */
+#include "runtime/aside.h"
 #include "runtime/hooks_int.h"
 
 /* a child that is being made */
@@ -99,6 +100,7 @@ static void forget(struct counting *c, const struct hook_fork *own)
 	c->hooks->start = NULL;
 	c->room = (struct room){0};
 	c->forker = c->forked = c->acting = c->executing = 0;
+	aside_forget(c->hooks->handover);
 	for (struct hook_fork *f = c->hooks->fork; f; f = f->next)
 		if (f != own) {
 			if (f->thread && f->child.chunks.at)

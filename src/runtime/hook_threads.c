@@ -6,6 +6,7 @@
  * has its block, so that no handler of it counts before. A process that begins
  * with a function on a stack of its own (clone()) gets there the same way.
  */
+#include "runtime/clone.h"
 #include "runtime/hooks_int.h"
 
 /* the routine of a thread that is being made */
@@ -286,7 +287,7 @@ int hook_clone(void *routine, void *stack, int flags, void *arg, void *parent,
 	struct thread_start s = {.routine = (uintptr_t)routine,
 				 .arg = (uintptr_t)arg, .process = 1};
 
-	if (routine && !(flags & HOOK_CLONE_MEMORY) && !c->confined)
+	if (routine && !(flags & CLONE_VM) && !c->confined)
 		return clone_process(c, &s, stack, flags,
 				     (void *[]){parent, tls, child});
 	hook_clone_unseen(c, (uint64_t)flags);

@@ -66,7 +66,6 @@ enum hook {
 	HOOKS,
 };
 
-enum { HOOK_CLONE_MEMORY = 0x100 }; /* CLONE_VM: it shares memory */
 
 struct hooks {
 	struct binding bound[HOOKS];

@@ -137,8 +137,6 @@ void image_opened(struct counting *c, const struct passport *p,
 	}
 	if (p->flags & PASSPORT_TAKES)
 		threads_give_up(c);
-	if (p->flags & PASSPORT_SMALL_STACKS)
-		aside_begin(c);
 	counting_lock(c);
 	i = find_place(c, p);
 	if (i < c->image.n || add(c, p, path)) {

@@ -211,6 +211,18 @@ static _Bool is_preempted(const struct counting *c, const struct shown *s)
 	       arch_pc(s->context) == m->base + m->passport->preempts;
 }
 
+/* of what is at an old address; if that has not moved, the same */
+static uintptr_t new_address(const struct counting *c, uintptr_t old)
+{
+	const struct counted_image *m = find_old(c, old);
+	uint32_t i = m ? entry_with(m, old) : 0;
+
+	if (!m || i == m->passport->nback)
+		return old;
+	return entry_new(m, table(m) + i) +
+	       (old - entry_old(m, table(m) + i));
+}
+
 void shown_ends(struct counting *c, const struct shown *s)
 {
 	unsigned long context[ARCH_UC_WORDS];
@@ -224,7 +236,8 @@ void shown_ends(struct counting *c, const struct shown *s)
 	if (!c->process || c->confined || !process_is_own(c))
 		return;
 	if (is_preempted(c, s)) {
-		suspended_add(c, s->new);
+		suspended_add(c, s->new,
+			      new_address(c, arch_link(s->context)));
 		return;
 	}
 	/* the thread goes on elsewhere: for the block it ended */
@@ -239,15 +252,9 @@ void shown_ends(struct counting *c, const struct shown *s)
 __attribute__((visibility("hidden"), used))
 uintptr_t shown_target(uintptr_t old, const struct handover *h)
 {
-	const struct counted_image *m =
-		h->counting ? find_old(h->counting, old) : NULL;
-	uint32_t i = m ? entry_with(m, old) : 0;
-	uintptr_t new;
+	uintptr_t new = h->counting ? new_address(h->counting, old) : old;
 
-	if (!m || i == m->passport->nback)
-		return old;
-	new = entry_new(m, table(m) + i) + (old - entry_old(m, table(m) + i));
-	if (!h->counting->confined)
+	if (new != old && !h->counting->confined)
 		suspended_remove(h->counting, new);
 	return new;
 }

@@ -5,15 +5,15 @@
  */
 #include "runtime/counting.h"
 
-/* the place of that address, or one that is free; NULL: there is none */
-static struct suspended *place_of(struct counting *c, uintptr_t at)
+/* one that is as `like`, or is free; NULL: there is none */
+static struct suspended *place_for(struct counting *c, struct suspended like)
 {
 	struct suspended *unused = NULL;
 
 	for (unsigned i = 0; i < SUSPENDED; i++) {
 		struct suspended *s = &c->suspended[i];
 
-		if (s->n && s->at == at)
+		if (s->n && s->at == like.at && s->to == like.to)
 			return s;
 		if (!s->n && !unused)
 			unused = s;
@@ -21,29 +21,29 @@ static struct suspended *place_of(struct counting *c, uintptr_t at)
 	return unused;
 }
 
-void suspended_add(struct counting *c, uintptr_t at)
+void suspended_add(struct counting *c, uintptr_t at, uintptr_t to)
 {
-	struct suspended *s;
+	struct suspended like = {.at = at, .to = to}, *s;
 
 	counting_lock(c);
-	s = place_of(c, at);
+	s = place_for(c, like);
 	if (s) {
-		s->at = at;
-		s->n++;
+		like.n = s->n + 1;
+		*s = like;
 	} else {
 		note_begins(c->process); /* and never ends */
 	}
 	counting_unlock(c);
 }
 
-void suspended_remove(struct counting *c, uintptr_t at)
+void suspended_remove(struct counting *c, uintptr_t to)
 {
-	struct suspended *s;
-
 	counting_lock(c);
-	s = place_of(c, at);
-	if (s && s->n)
-		s->n--;
+	for (unsigned i = 0; i < SUSPENDED; i++)
+		if (c->suspended[i].n && c->suspended[i].to == to) {
+			c->suspended[i].n--;
+			break;
+		}
 	counting_unlock(c);
 }
 

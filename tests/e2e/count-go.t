@@ -21,7 +21,7 @@ GOARCH = {"x86_64": "amd64", "aarch64": "arm64"}
 # word: number, how often mark() is called; None: not at all
 WORDS = {"tree": (14, 2**15 - 1), "deep": (20000, 20001), "fault": (50, 50),
          "many": (10000, 10000), "tight": (30000000, 20), "exit": (1000, 1000),
-         "where": (0, None), "crash": (0, None)}
+         "spawn": (40, 40), "where": (0, None), "crash": (0, None)}
 # those in which no thread has to be interrupted: qemu is not to be trusted
 FOREIGN = ["tree", "deep", "fault", "many", "where"]
 BUILDS = {
@@ -81,7 +81,8 @@ def try_word(where, exe, name, word, isa):
     profile = os.path.join(where, "go.tally")
     args = [word, str(number)]
     want = outcome([*emulator(isa), exe, *args])
-    got = outcome([TALLY, "count", "--quiet", "-o", profile, "--", exe, *args])
+    got = outcome([TALLY, "count", "--quiet", "--follow", "-o", profile, "--",
+                   exe, *args])
     tap.ok(got == want and (want[0] != 0) == (word in ("exit", "crash")),
            "%s: runs" % name, ["%s" % (got,), "%s" % (want,)])
     tap.none(wrong(counts(profile), word), "%s: counts" % name)
@@ -98,7 +99,6 @@ def try_moved(exe, name):
 
 
 with tempfile.TemporaryDirectory() as where:
-    os.environ["TALLY_GO"] = "1"    # doc/limits.md: on request only
     os.environ["XDG_CACHE_HOME"] = os.path.join(where, "rewritten")
     for isa in ISAS:
         if emulator(isa) is None:

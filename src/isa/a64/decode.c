@@ -66,6 +66,9 @@ static void a64_unknown(struct insn *in)
 	};
 }
 
+/* what Go's assembler writes for UNDEF: no instruction has this encoding */
+#define GO_UNDEF UINT32_C(0xbea71700)
+
 /* the group with bits 28:25 = 0: udf is a word of 16 zeros, and SME */
 static bool a64_reserved(uint32_t w, struct insn *in)
 {
@@ -129,7 +132,9 @@ void a64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 	}
 	*out = (struct insn){.addr = addr, .len = 4, .kind = INSN_SEQ};
 	w = a64_word(code);
-	if (!a64_groups[a64_bits(w, 29, 23)](w, out))
+	if (w == GO_UNDEF)
+		out->kind = INSN_TRAP;
+	else if (!a64_groups[a64_bits(w, 29, 23)](w, out))
 		a64_unknown(out);
 }
 

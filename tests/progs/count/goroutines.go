@@ -105,6 +105,29 @@ func many(n int) {
 	say("many", strconv.Itoa(total))
 }
 
+// children that share memory until they execute this program, while other
+// threads do the same
+func spawn(n int) {
+	var all sync.WaitGroup
+	none := &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}}
+	for g := 0; g < 4; g++ {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for i := 0; i < n/4; i++ {
+				p, err := os.StartProcess(os.Args[0],
+					[]string{os.Args[0], "exit", "1"}, none)
+				if err != nil {
+					panic(err)
+				}
+				p.Wait()
+			}
+		}()
+	}
+	all.Wait()
+	say("spawn")
+}
+
 func where() {
 	pc := make([]uintptr, 8)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(0, pc)])
@@ -130,6 +153,8 @@ func main() {
 		preempted(n)
 	case "many":
 		many(n)
+	case "spawn":
+		spawn(n)
 	case "where":
 		where()
 	case "exit":
