@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -161,6 +162,30 @@ static bool become(const struct sandbox_limits *l)
 		return true;
 	return !setgroups(0, NULL) && !setresgid(l->gid, l->gid, l->gid) &&
 	       !setresuid(l->uid, l->uid, l->uid);
+}
+
+int sandbox_become_owner(const char *path, struct err *e)
+{
+	struct sandbox_limits l = {.uid = SANDBOX_NOBODY,
+				   .gid = SANDBOX_NOBODY};
+	struct stat s;
+
+	if (geteuid())
+		return 0;
+	if (!stat(path, &s)) {
+		l.uid = s.st_uid;
+		l.gid = s.st_gid;
+	}
+	if (!l.uid)
+		return 0;
+	bound_capabilities();
+	if (!become(&l))
+		return err_set(e, ERR_MACHINE, "%s: cannot become its owner: "
+			       "%s", path, strerror(errno));
+	drop_capabilities();
+	prctl(PR_SET_DUMPABLE, 0);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return 0;
 }
 
 /* --- what it may take */

@@ -54,6 +54,14 @@ static inline bool sandbox_is_there(const struct sandbox *s)
 }
 
 /*
+ * For good: this process, if it is root's, has the rights of that file's owner
+ * alone, and the programs that it executes. Its memory stays its own: that user
+ * cannot trace it. For work that writes, or needs other programs. A file that
+ * is not there is nobody's (SANDBOX_NOBODY). -1 and *e: it is still root's.
+ */
+int sandbox_become_owner(const char *path, struct err *e);
+
+/*
  * Messages, from either side; `deadline` in milliseconds of sandbox_clock(), 0:
  * it may take for ever. pass: a descriptor to be passed on, or -1. False: the
  * other side is gone, too slow, or wants to say more than `most` bytes.

@@ -5,7 +5,9 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/graph_show.h"
 #include "cmd/option.h"
@@ -40,6 +42,7 @@ enum graph_form { GRAPH_SVG, GRAPH_DOT, GRAPH_PS, GRAPH_HTML, GRAPH_JSON };
 
 struct graph_call {
 	const char *procedure, *image, *out;
+	FILE *to; /* `out`, if it had to be opened early */
 	VEC(const char *) profile;
 	struct sampled_option of;
 	enum graph_form form;
@@ -173,11 +176,13 @@ static int graph_write(const struct drawn *d, const struct graph_call *call,
 
 	if (layout && !text)
 		return -1;
-	to = call->out ? fopen(call->out, "we") : stdout;
-	if (to)
+	to = call->to ? call->to : call->out ? fopen(call->out, "we") : stdout;
+	if (to && call->to && ftruncate(fileno(to), 0))
+		status = -1;
+	if (to && !status)
 		graph_print(d, call->form, text, to);
 	mem_free(text);
-	if (!to || (call->out && (ferror(to) | fclose(to))))
+	if (!to || status || (call->out && (ferror(to) | fclose(to))))
 		status = err_set(e, ERR_MACHINE, "%s: cannot write it: %s",
 				 call->out, strerror(errno));
 	return status;
@@ -213,7 +218,21 @@ static int graph_one(const void *words, const struct told *t, struct err *e)
 	return graph_draw(call, t, f.image, f.proc, NULL, e);
 }
 
-static int graph_sampled(const struct graph_call *call, struct sampled *s,
+/* while we may; its old content stays until there is a new one */
+static int graph_open_out(struct graph_call *call, struct err *e)
+{
+	int fd;
+
+	if (!call->out || geteuid())
+		return 0;
+	fd = open(call->out, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	call->to = fd < 0 ? NULL : fdopen(fd, "w");
+	return call->to ? 0 : err_set(e, ERR_MACHINE,
+				      "%s: cannot write it: %s", call->out,
+				      strerror(errno));
+}
+
+static int graph_sampled(struct graph_call *call, struct sampled *s,
 			 struct err *e)
 {
 	struct sampled_found f;
@@ -223,6 +242,8 @@ static int graph_sampled(const struct graph_call *call, struct sampled *s,
 	if (sampled_wanted(&f, s, call->procedure, call->image, e))
 		return -1;
 	report_show_others(f.others);
+	if (graph_open_out(call, e) || sampled_become_owner(&f, e))
+		return -1;
 	if (sampled_told_make(&x, s, &f, e))
 		return -1;
 	status = graph_draw(call, &x.t, 0, x.proc, &x, e);
@@ -230,7 +251,7 @@ static int graph_sampled(const struct graph_call *call, struct sampled *s,
 	return status;
 }
 
-static int graph_databases(const struct graph_call *call)
+static int graph_databases(struct graph_call *call)
 {
 	struct sampled s;
 	struct err e;

@@ -55,7 +55,8 @@ int sampled_annotation_make(struct sampled_annotation *a, struct sampled *s,
 			    struct err *e)
 {
 	*a = (struct sampled_annotation){0};
-	if (sampled_wanted(&a->f, s, word, image, e))
+	if (sampled_wanted(&a->f, s, word, image, e) ||
+	    sampled_become_owner(&a->f, e))
 		return -1;
 	read_code(a);
 	for (unsigned v = 0; v < s->event.n; v++)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/sandbox.h"
 #include "report/wanted.h"
 
 /* a procedure that may be meant */
@@ -80,4 +81,10 @@ int sampled_wanted(struct sampled_found *f, struct sampled *s,
 			       "samples", word) :
 		       err_set(e, ERR_INPUT, "no image called '%s' has "
 			       "samples", image);
+}
+
+int sampled_become_owner(const struct sampled_found *f, struct err *e)
+{
+	return f->m->is.kind == IMAGE_FILE ?
+		       sandbox_become_owner(f->m->is.path, e) : 0;
 }

@@ -16,5 +16,10 @@ struct sampled_found {
  */
 int sampled_wanted(struct sampled_found *f, struct sampled *s,
 		   const char *word, const char *image, struct err *e);
+/*
+ * From now on the image's file is looked at with its owner's rights alone
+ * (sandbox.h); -1 and *e: it must not be looked at.
+ */
+int sampled_become_owner(const struct sampled_found *f, struct err *e);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/bisect.h"
+#include "base/regular.h"
 
 extern char **environ;
 
@@ -26,13 +27,13 @@ static const char *tool_name(const struct disassembly *d, unsigned i,
 	return !i ? own : i <= 2 ? others[i - 1] : NULL;
 }
 
-/* starts `tool`, which writes to *from; its pid, or -1 */
-static pid_t start_tool(const char *tool, const char *file, uint64_t start,
+/* starts `tool`, which reads `file` and writes to *from; its pid, or -1 */
+static pid_t start_tool(const char *tool, int file, uint64_t start,
 			uint64_t end, FILE **from)
 {
 	char first[WORD], last[WORD];
 	char *argv[] = {(char *)tool, "-d", "-w", "--no-show-raw-insn", first,
-			last, (char *)file, NULL};
+			last, "/dev/stdin", NULL};
 	posix_spawn_file_actions_t a;
 	int fd[2], status;
 	pid_t pid;
@@ -42,6 +43,7 @@ static pid_t start_tool(const char *tool, const char *file, uint64_t start,
 	if (pipe2(fd, O_CLOEXEC))
 		return -1;
 	posix_spawn_file_actions_init(&a);
+	posix_spawn_file_actions_adddup2(&a, file, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&a, fd[1], STDOUT_FILENO);
 	posix_spawn_file_actions_addopen(&a, STDERR_FILENO, "/dev/null",
 					 O_WRONLY, 0);
@@ -100,8 +102,13 @@ static bool read_from(struct disassembly *d, const char *tool, uint64_t start,
 	char *line = NULL;
 	size_t size = 0, before = d->v.n;
 	FILE *from;
-	pid_t pid = start_tool(tool, d->file, start, end, &from);
+	struct stat file;
+	struct err e;
+	int fd = regular_open(d->file, 0, &file, &e);
+	pid_t pid = fd < 0 ? -1 : start_tool(tool, fd, start, end, &from);
 
+	if (fd >= 0)
+		close(fd);
 	if (pid < 0)
 		return false;
 	while (from && getline(&line, &size, from) > 0)

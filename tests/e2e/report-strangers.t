@@ -130,6 +130,33 @@ def try_owner():
             tap.ok(p.returncode == 0 and (known in out) == read,
                    "%s: a debug file of root's, mode %o" % (form, mode),
                    [str(out[:200]), p.stderr.decode()])
+        p = subprocess.run([TALLY, "graph", "--format", "dot", "0x" + main,
+                            db],
+                           capture_output=True, text=True)
+        tap.ok(p.returncode == 0 and "digraph" in p.stdout and
+               ("shares.c" in p.stdout) == read,
+               "graph: a debug file of root's, mode %o" % mode,
+               [p.stdout[:300], p.stderr])
+    tool = os.path.join(where, "tool")
+    os.mkdir(tool)
+    for name in "objdump", HOST + "-linux-gnu-objdump":
+        with open(os.path.join(tool, name), "w") as f:
+            f.write("#!/bin/sh\nid -u > %s/uid\nexec /usr/bin/objdump \"$@\"\n"
+                    % tool)
+        os.chmod(f.name, 0o755)
+    os.chmod(tool, 0o777)
+    env = dict(os.environ, PATH=tool + ":" + os.environ["PATH"])
+    for words in ["annotate"], ["graph", "-o", os.path.join(where, "drawn")]:
+        p = subprocess.run([TALLY, *words, "0x" + main, db], env=env,
+                           capture_output=True, text=True)
+        with open(tool + "/uid") as f:
+            uid = f.read().strip()
+        os.unlink(tool + "/uid")
+        tap.ok(p.returncode == 0 and uid == str(NOBODY),
+               "%s: objdump has the owner's rights" % words[0],
+               [uid, p.stderr])
+    with open(os.path.join(where, "drawn")) as f:
+        tap.ok("</svg>" in f.read(), "graph: writes where root may")
 
 
 with tempfile.TemporaryDirectory() as where:
