@@ -26,7 +26,11 @@ enum {
 	ENTRY_ALIGN = 16,
 	ENTRY_CODE = 16, /* behind its two distances */
 	ENTRY_MAX = 1 << 20,
+	LEAST_LINKED = 1 << 16, /* address that a library is linked for */
 };
+
+/* half of what the least address space has (39 bits), where slots are */
+#define MOST_LINKED (UINT64_C(1) << 38)
 
 /* of one plan */
 struct world {
@@ -103,10 +107,17 @@ static void entry_write(const struct world *w, const struct plan_bases *bases,
 	memcpy(out + w->entry_at, distance, sizeof distance);
 }
 
-/* where threads' words are subtracted: see counting.h */
+/*
+ * Where threads' words are subtracted: see counting.h. A library that is linked
+ * for an address is mapped there, if that is free.
+ */
 static bool subtracts(const struct world *w)
 {
-	return w->c->image->type == ET_EXEC && w->c->isa->move->count_thread;
+	const struct image *im = w->c->image;
+
+	return (im->type == ET_EXEC || (im->segment[0].start >= LEAST_LINKED &&
+					im->segment[0].start < MOST_LINKED)) &&
+	       w->c->isa->move->count_thread;
 }
 
 _Static_assert(WAY_BACK_RUN == BACK_RUN && WAY_BACK_CODE == BACK_CODE &&
