@@ -42,7 +42,7 @@ static int flush(struct recording *x)
 		.period = x->event.period,
 	};
 
-	/* if readers have the database locked, it is tried once more only */
+	/* readers that lock the database are waited for once, then ignored */
 	for (int i = 0; i < 2; i++) {
 		x->failed = harvest_store(&x->collector.harvest, &x->store,
 					  x->epoch, &v, 1, &x->err) ||
