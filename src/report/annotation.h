@@ -10,14 +10,14 @@
 
 struct noted {
 	uint64_t addr;
-	const char *text; /* disassembled, NULL: nobody could */
+	const char *text; /* disassembled, NULL: it could not be */
 	uint64_t count;
 	bool known;
 	const char *in_place; /* not NULL: it was not measured, and why */
 	/* of a conditional branch, if both are known */
 	bool is_branch;
 	uint64_t taken, fell;
-	const char *callee; /* whom a direct call calls, NULL: none */
+	const char *callee; /* what a direct call calls, NULL: none */
 	struct line_place place; /* file NULL: not known */
 };
 

@@ -39,7 +39,7 @@ void gather_unknown(struct gatherer *g, const struct map_proc *p, uint32_t v)
 		vec_push(&g->out->unknown, block_of(g, p, v)->start);
 }
 
-/* an edge by which control went who knows where, or how often */
+/* an edge of which it is not known where it led, or how often */
 static bool is_unknown(const struct gatherer *g, const struct map_proc *p,
 		       uint32_t edge)
 {
@@ -206,8 +206,8 @@ static uint64_t calls_to(const struct gatherer *g, uint64_t to)
 }
 
 /*
- * Who came to a procedure otherwise: from other images, or by a pointer. Nobody
- * should come to its middle so: a jump of its own is not understood.
+ * Entries to a procedure by other ways: from other images, or by a pointer. One
+ * that leads to its middle is a jump of its own that is not understood.
  */
 static void add_entry(struct gatherer *g, const struct map_proc *p,
 		      uint32_t edge)

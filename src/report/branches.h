@@ -2,8 +2,8 @@
  * branches: how often control went from which instruction of an image where,
  * as a recorder of branches that loses none would tell: taken branches, calls,
  * ways through jump tables, and what falls from one block into the next, where
- * others than who falls come to that, or do not. Returns are left out: who
- * returned to whom is not known.
+ * that can be reached otherwise, too, or the first ends with a conditional
+ * jump. Returns are left out: where each one led is not known.
  *
  * Only what is known, and happened, is there. Of indirect calls, and of jumps
  * that share their targets, that is known if pairs were measured. Where not all
@@ -17,14 +17,14 @@
 struct branch {
 	uint64_t from, to; /* addresses; of an instruction, of a block */
 	uint64_t count;
-	bool has_from; /* else it came from elsewhere, or nobody knows where */
+	bool has_from; /* else it came from elsewhere, or that is not known */
 	bool has_to;   /* else it left the image */
 	bool falls;    /* no jump: what follows in memory */
 };
 
 struct branches {
 	VEC(struct branch) v; /* by from, to; each pair once */
-	/* blocks to or from which control went, nobody knows how often */
+	/* blocks to or from which control went, how often is not known */
 	VEC(uint64_t) unknown;
 };
 

@@ -463,7 +463,7 @@ static size_t join_copies(struct parts *p)
 /* what one copy of a function adds to its line */
 static void join_line(struct line_count *l, const struct part *x)
 {
-	/* what somebody wrote there is what the line's count is about */
+	/* code of the source, if there is any, is what the line counts */
 	if (l->artificial && !x->artificial) {
 		l->count = l->passed = 0;
 		l->own = false;

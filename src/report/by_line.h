@@ -10,10 +10,10 @@
  * copies of the function (inlined calls and instances of templates).
  *
  * Exceptions that the line throws and catches do not come from elsewhere.
- * Functions that the compiler made (constructors and destructors that nobody
- * wrote, what initializes globals) count where there is nothing else on the
- * line; and code that leaves a function, of which the compiler said no line,
- * where nothing else on the line ran.
+ * Functions that the compiler made (constructors and destructors that the
+ * source does not have, what initializes globals) count where there is nothing
+ * else on the line; and code that leaves a function, of which the compiler said
+ * no line, where nothing else on the line ran.
  *
  * Where the compiler left nothing of a line but a mark where its statement
  * would be, it ran as often as what is there. Lines with instructions need no

@@ -85,7 +85,7 @@ const char *content_name(const struct told_image *m, uint32_t proc)
 	return strcmp(symbol, own) ? symbol : NULL;
 }
 
-/* whom a block calls is a part of what it does */
+/* what a block calls is a part of what it does */
 static void add_callee(struct content *x, const struct map_proc *p,
 		       const struct map_edge *d)
 {

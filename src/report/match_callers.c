@@ -8,7 +8,7 @@
 struct callers {
 	const struct content *x, *y;
 	uint32_t *to, *from;
-	/* by procedure: who is called in its place; MATCH_NONE, SEVERAL */
+	/* by procedure: what is called in its place; MATCH_NONE, SEVERAL */
 	uint32_t *there, *back;
 	bool *asked; /* by procedure of x: its calls are known */
 	struct arena arena;
@@ -23,7 +23,7 @@ static uint32_t callee_at(const struct content *c, uint64_t addr,
 	return i != MAP_NONE && match[i] == MATCH_NONE ? i : MATCH_NONE;
 }
 
-/* by block: whom it calls; MATCH_NONE, or SEVERAL */
+/* by block: the procedure that it calls; MATCH_NONE, or SEVERAL */
 static uint32_t *callees_of(struct callers *k, const struct content *c,
 			    uint32_t proc, const uint32_t *match)
 {
@@ -65,7 +65,7 @@ static void turn(const struct callers *k, uint32_t p, uint32_t q)
 	map_turn(k->y->m->map, q);
 }
 
-/* whom the blocks of a procedure call, here and there */
+/* notes what the blocks of a procedure and of its counterpart call */
 static void ask(struct callers *k, uint32_t p)
 {
 	uint32_t q = k->to[p], n = k->x->m->map->proc.at[p].nblock;

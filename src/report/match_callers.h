@@ -1,10 +1,10 @@
 /*
  * match_callers: procedures of two builds that names and content do not tell
- * are found by who calls them: if blocks that are each other's counterparts
- * each call one, and nobody says otherwise. They have to have the same name,
- * which several have, or none; and then at least half the blocks of the smaller
- * one have to be the same: what is called in the place of another is not always
- * a newer one of it.
+ * are found by their callers: if blocks that are each other's counterparts
+ * each call one, and no other such blocks say otherwise. They have to have the
+ * same name, which several have, or none; and then at least half the blocks of
+ * the smaller one have to be the same: what is called in the place of another
+ * is not always a newer one of it.
  */
 #ifndef REPORT_MATCH_CALLERS_H
 #define REPORT_MATCH_CALLERS_H

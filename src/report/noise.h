@@ -12,7 +12,7 @@
  * where `relative` is the same for all things (its root is by how much shares
  * vary from run to run). Runs of one side tell it; and how far each thing's own
  * spread, which they also tell, can be trusted beside that of all (Smyth '04).
- * If there is but one run on each side, nobody can know: then most things are
+ * If there is but one run on each side, it is not known: then most things are
  * taken to be as they were, and the median of their differences tells
  * (Devlin and Roeder '99). That holds if all vary alike. Where a third of them
  * varies four times as much as the others, 25 in 100 comparisons of one run

@@ -79,7 +79,7 @@ static void add_way(struct picture *x, const struct map_proc *p,
 	}
 	if (d->to == map_exit(p))
 		w.to = outside(x, p, PICTURE_STAYS);
-	/* anywhere, and nobody did */
+	/* a jump that is not understood may lead there, and none did */
 	if (s->arrival[edge] && w.known && !w.count)
 		return;
 	if (d->from == map_exit(p))

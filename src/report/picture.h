@@ -20,7 +20,7 @@
 enum picture_kind {
 	PICTURE_BLOCK,
 	PICTURE_HUB,	/* where indirect jumps share their targets */
-	PICTURE_CALLED, /* who calls the procedure */
+	PICTURE_CALLED, /* the procedure's callers */
 	PICTURE_ARRIVALS, /* jumps that are not understood, to anywhere */
 	PICTURE_THROWN, /* exceptions, of calls that are not told apart */
 	PICTURE_STAYS,	/* code that runs in place, not measured */
@@ -35,7 +35,7 @@ struct picture_node {
 	uint32_t loop; /* the innermost that it is in, or PICTURE_NONE */
 	bool is_header; /* its loop begins with it */
 	bool is_hidden; /* it never ran, and nothing leads there or away (it
-			   is padding), or nobody wants to see it */
+			   is padding), or only what ran is wanted */
 };
 
 struct picture_way {

@@ -46,7 +46,7 @@ struct row {
 			   some procedures are not known */
 	bool ran;	/* it is unknown, but some counter of its procedure
 			   is not 0 */
-	/* of a call site: its kind and who was called */
+	/* of a call site: its kind and what was called */
 	uint8_t kind;	   /* enum site_kind */
 	uint32_t to_image; /* in told.image; ROW_NONE: not known */
 	uint64_t to;	   /* address there */
@@ -83,7 +83,7 @@ struct rows {
 	struct line_counts lines; /* by line: what the rows are about */
 };
 
-/* sites.c: call sites of a procedure, with whom they call */
+/* sites.c: call sites of a procedure, with what they call */
 void rows_add_sites(struct rows *r, const struct told *t, uint32_t image,
 		    uint32_t proc);
 /* adds one, unless it is known not to have run, or is not wished for */

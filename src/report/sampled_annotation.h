@@ -10,7 +10,7 @@
 
 struct sampled_noted {
 	uint64_t addr;
-	const char *text; /* disassembled, NULL: nobody could */
+	const char *text; /* disassembled, NULL: it could not be */
 	uint64_t samples[SAMPLED_EVENTS];
 	struct line_place place; /* file NULL: not known */
 };

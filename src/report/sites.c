@@ -1,5 +1,5 @@
 /*
- * sites: who called whom how often. Direct calls and jumps are edges of the
+ * sites: what called what, how often. Direct calls and jumps are edges of the
  * map, and so are the targets of a jump through a table of its own; of other
  * indirect ones the profile has pairs, if they were measured. What pairs do
  * not account for is told as such: nothing is left out.

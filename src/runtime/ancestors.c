@@ -1,8 +1,8 @@
 /*
  * ancestors: is a profile that is there already the one of the process which
- * executed this program, or of an ancestor? Then all of them count there. It
- * is read as it lies in the file, by who is not yet a part of it: whatever is
- * in it, nothing more than a number comes of it.
+ * executed this program, or of an ancestor? Then all of them count there. The
+ * file is read before it is known to be one of ours: whatever is in it, nothing
+ * more than a number comes of it.
  */
 #include "runtime/counting.h"
 

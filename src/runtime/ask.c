@@ -20,7 +20,7 @@ enum {
 	WAIT_ALL = 0x40000000,	/* __WALL */
 	ERROR_INVALID = -22,
 	ERROR_INTERRUPTED = -4,
-	PATIENCE = 3, /* failures in a row after which nobody asks again */
+	PATIENCE = 3, /* failures in a row after which tally is not asked */
 };
 
 static unsigned failures;
@@ -80,8 +80,8 @@ static void swallow(void)
 }
 
 /*
- * Runs argv[0] by a child that nobody hears of; its exit status, -1 if it had
- * none, or -errno if there is no such child.
+ * Runs argv[0] by a child without an exit signal, which the program does not
+ * notice; the exit status, -1 if it had none, or -errno if there is no child.
  */
 __attribute__((noinline))
 static long run_unheard(char *const *argv)

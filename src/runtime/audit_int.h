@@ -3,7 +3,7 @@
  * of programs without one.
  *
  *	audit.c      what ld.so calls
- *	entry.c      what runs first if nobody does
+ *	entry.c      what runs first in programs without the module
  *	stack.c      the environment and the auxiliary vector are cleaned
  *	environ.c    so is what the kernel shows of it
  *	ask.c        tally is started to rewrite what is not in the cache
@@ -82,11 +82,11 @@ enum fitness {
  */
 enum fitness program_look(const struct execution *x, long *fd);
 
-/* the process is in a seccomp sandbox; true if nobody can tell */
+/* is the process in a seccomp sandbox? True if that is not known */
 _Bool sandboxed(void);
 /*
  * Another program should not take the process's place for a while. `watched`:
- * who traces it is tally.
+ * its tracer is tally.
  */
 _Bool confined(_Bool watched);
 

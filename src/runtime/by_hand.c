@@ -1,6 +1,6 @@
 /*
- * by_hand: a rewritten program that nobody launched keeps its counters all the
- * same: in the file that TALLY_OUT names, or NAME.tally in the current folder.
+ * by_hand: a rewritten program that tally did not launch keeps its counters,
+ * too: in the file that TALLY_OUT names, or NAME.tally in the current folder.
  * It is told by itself what a launcher would have told. A program that it
  * executes, rewritten as well, counts in the same file if that has its name.
  */
@@ -72,8 +72,8 @@ static _Bool profile_name(struct made *m, char **envp, const char *exe)
 }
 
 /*
- * A new file with a header. One that had the name is not written to: somebody
- * may count there. What is no file keeps its name.
+ * A new file with a header. One that had the name is not written to, as another
+ * process may count there, but unlinked. What is no file keeps its name.
  */
 static _Bool make_profile(const char *path, const char *command)
 {

@@ -12,7 +12,7 @@ struct arch_gate;
 /* as linux/sched.h has them */
 enum clone_flag {
 	CLONE_VM = 0x100,     /* it shares memory with its maker */
-	CLONE_VFORK = 0x4000, /* who waits until it ends or executes another */
+	CLONE_VFORK = 0x4000, /* its maker waits for its end or execve() */
 	CLONE_SETTLS = 0x80000,
 };
 

@@ -3,7 +3,7 @@
  * takes part. It may have locked itself in: what we would do is not what it
  * expects of dlopen() or execve(), and may end it. Its debugger expects one
  * program to be executed, not two. And with less memory than tally needs to
- * start there is nobody left who could give up.
+ * start, tally could not even give up and execute the program as it is.
  */
 #include "runtime/audit_int.h"
 
@@ -18,7 +18,7 @@ enum {
 
 /*
  * The character behind `key` in what the kernel says of this thread (filters
- * are each thread's own); 0 if there is none, -1 if nobody can tell.
+ * are each thread's own); 0 if there is none, -1 if that cannot be read.
  */
 static int status_of(const char *key)
 {

@@ -9,7 +9,7 @@
  * counters. That distance is the thread's slot, which counting code adds once
  * there are threads; 0 means the object's own. Where it is kept is the
  * machine's business (arch_slot()): in a word of memory that belongs to the
- * thread, or in a register that nobody else can change.
+ * thread, or in a register that only the thread itself can change.
  *
  *	 object A     object B        profile: process 1, A, block 0
  *	[counters]   [counters]                           B, block 0
@@ -19,7 +19,7 @@
  *
  * A slot in memory is never positive, as most objects lie at the upper end of
  * the addresses; those at the lower end (PASSPORT_ABOVE) subtract it. One in a
- * register is never negative: the kernel lets nobody set such a base.
+ * register is never negative: the kernel refuses such a base.
  *
  *	lock.c      one thread at a time
  *	ledger.c    room in the profile
@@ -50,7 +50,7 @@
 #include "runtime/audit_int.h"
 #include "runtime/passport.h"
 
-/* an array that grows; who still looks at it where it was finds it there */
+/* an array that grows; where it was before it stays, for those that read it */
 struct list {
 	void *at;
 	uint32_t n, max;
@@ -106,7 +106,7 @@ struct counted_image {
 enum block_state {
 	BLOCK_FREE,
 	BLOCK_USED,
-	BLOCK_RETIRED, /* nobody's, for good */
+	BLOCK_RETIRED, /* no thread gets it any more */
 };
 
 /* the counters of a thread */
@@ -173,7 +173,7 @@ struct kernel_action {
 
 struct counting {
 	uint32_t lock;
-	uint64_t mask; /* signals blocked by who has the lock */
+	uint64_t mask; /* signal mask to be set when the lock is opened */
 	const char *path; /* the profile's */
 	uint64_t dev, ino; /* and which file that is */
 	long kept; /* a descriptor of it, 0: none */
@@ -212,8 +212,8 @@ struct counting {
 	struct child child;
 	/*
 	 * The handlers that the program has, by signal, where the kernel has
-	 * ours. While rt_sigaction() is called: who calls it for which signal,
-	 * what was there before, and what the kernel is told.
+	 * ours. While rt_sigaction() is called: which thread calls it for which
+	 * signal, what was there before, and what the kernel is told.
 	 */
 	struct kernel_action told[SIGNALS + 1];
 	uintptr_t acting;
@@ -232,7 +232,7 @@ struct counting {
 /* --- lock.c: waits for it; all signals are blocked until it is open again */
 void counting_lock(struct counting *c);
 void counting_unlock(struct counting *c);
-/* in a new process: who held it is not there */
+/* in a new process: another thread that held it is not there */
 void lock_forget(struct counting *c);
 
 /* --- ledger.c */
@@ -249,14 +249,14 @@ void ledger_trouble(struct counting *c, uint64_t bits);
 /* takes new room of `size` bytes, reserved on disk; false: there is none */
 _Bool ledger_take(struct counting *c, uint64_t size, struct region *r);
 /*
- * The same for counters of a thread, which are many, most of them never used:
+ * Takes room for counters of a thread, which are many, most of them never used:
  * r->thin if nothing is reserved, since there is plenty of room on disk.
  */
 _Bool ledger_take_thin(struct counting *c, uint64_t size, struct region *r);
 /* reserves a part of what was taken so, which will be written to */
 _Bool ledger_thicken(struct counting *c, const struct region *r, uint64_t at,
 		     uint64_t size);
-/* the same for room that was taken before */
+/* maps room that was taken before */
 _Bool ledger_map(struct counting *c, uint64_t offset, uint64_t size,
 		 struct region *r);
 /*
@@ -265,7 +265,7 @@ _Bool ledger_map(struct counting *c, uint64_t offset, uint64_t size,
  */
 void ledger_detach(struct counting *c, uint64_t offset, char *at,
 		   uint64_t size);
-/* gives room back that nobody has seen */
+/* gives room back that has no valid chunk yet */
 void ledger_give_back(struct counting *c, struct region *r);
 uint64_t round_up(uint64_t n, uint64_t to);
 /* zeroed memory for good, or NULL */
@@ -279,7 +279,7 @@ void image_opened(struct counting *c, const struct passport *p,
 		  const char *path);
 /* it will perhaps be unloaded */
 void image_closed(struct counting *c, const struct passport *p);
-/* whoever was to be unloaded is */
+/* unloading is over: closed objects that are still there are open again */
 void images_settled(struct counting *c);
 static inline struct counted_image *image_of(const struct counting *c,
 					     uint32_t i)
@@ -287,7 +287,7 @@ static inline struct counted_image *image_of(const struct counting *c,
 	return (struct counted_image *)c->image.at + i;
 }
 
-/* can its counters be written to? Certain only if nobody unmaps them now */
+/* can its counters be written to? Certain only if no thread unmaps them now */
 _Bool image_is_there(const struct counted_image *m);
 /* bytes of the chunks of all that are not gone */
 uint64_t images_size(const struct counting *c);
@@ -318,7 +318,7 @@ void images_refill(struct counting *c);
 _Bool image_has_pieces(const struct counted_image *m);
 /* a slot at which all pieces of a block have their addresses reserved, or 0 */
 int64_t slot_take(struct counting *c);
-/* nobody has it any more */
+/* unmaps what slot_take() reserved */
 void slot_leave(const struct counting *c, int64_t slot);
 
 /* --- threads.c */
@@ -366,7 +366,7 @@ void threads_thicken(struct counting *c);
 void threads_forget(struct counting *c);
 /* the slot of this thread */
 int64_t thread_slot(const struct counting *c);
-/* who this thread is: its pointer */
+/* the pointer of this thread, by which it is known */
 uintptr_t thread_self(const struct counting *c);
 
 /* --- sites.c */
@@ -385,7 +385,7 @@ void fork_begins(struct counting *c, uintptr_t thread);
 void fork_ends(struct counting *c, long result);
 /* the parts of it, with the lock: chunks for a child, if there is room */
 void child_take(struct counting *c, struct child *k);
-/* this process goes on without them; `failed`: nobody has them */
+/* this process goes on without them; `failed`: there is no child */
 void child_leave(struct counting *c, struct child *k, _Bool failed);
 /* this process is that child */
 void child_adopt(struct counting *c, struct child *k);
@@ -492,7 +492,7 @@ void pairs_on_indirect(const struct arch_jump *j, const struct handover *h,
 __attribute__((visibility("hidden"))) void signal_arrives(void);
 /*
  * Default actions that end the process go by way of us from now on. Requires:
- * the C library has gates, so that whoever asks is told something else.
+ * the C library has gates, so that a program that asks is told SIG_DFL.
  */
 void signals_begin(struct counting *c);
 /* and do not any more */

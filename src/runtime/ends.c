@@ -2,11 +2,11 @@
  * ends: where threads ended, and how the process did, in its chunk.
  *
  * What a thread counted tells everything if it ended in a call, a system call
- * too. In the middle of a block it does not: nobody knows where it was. A
- * signal that ends the process comes by way of us (signals.c), and the place
- * where it arrived is written down here. Who reads the profile finds out what
- * that means (count/ends.h): which increments were done, and whose block it
- * is.
+ * too. In the middle of a block it does not say where the thread was. A signal
+ * that ends the process comes by way of us (signals.c), and the place where it
+ * arrived is written down here. What that means is found out when the profile
+ * is read (count/ends.h): which increments were done, and which block it is
+ * in.
  *
  * Other threads end where they are at that moment. In a system call that is
  * exact; if one was running, the chunk says so.
@@ -105,7 +105,7 @@ static _Bool others_run(const struct counting *c)
 
 	if (!threads_beside(c))
 		return 0;
-	/* who waits for the lock is in a system call of ours */
+	/* a wait for our lock is a system call, but none of the program's */
 	if (c->confined || __atomic_load_n(&c->lock, __ATOMIC_RELAXED))
 		return 1;
 	fd = arch_call(SYS_OPENAT, SYS_AT_FDCWD, (long)"/proc/self/task",

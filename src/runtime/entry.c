@@ -2,11 +2,11 @@
  * entry: what runs first in a rewritten program that no audit module is loaded
  * with: static programs, and those of musl, whose loader knows none. It does
  * the module's part that such a program needs: the stack is cleaned, and the
- * gates get somebody to ask. Libraries are not its business.
+ * gates get functions to call. Libraries are not its business.
  *
- * It lies in the rewritten file, where it is nobody's object: made of code and
- * constants alone, which know each other by their distance (entry.ld). What it
- * has to remember is mapped.
+ * It lies in the rewritten file, but no loader relocates it: it is made of code
+ * and constants alone, which know each other by their distance (entry.ld). What
+ * it has to remember is mapped.
  */
 #include "runtime/aside.h"
 #include "runtime/hooks.h"
@@ -66,7 +66,7 @@ void enter(uintptr_t *stack, const struct passport *p)
 	_Bool loaded = arch_thread(0) && !(p->flags & PASSPORT_ALONE);
 	_Bool unused = (p->flags & go) == go;
 
-	/* nobody has set it yet: a thread whose slot, if it has one, is 0 */
+	/* not set yet: it gets one whose slot, if there is one, is 0 */
 	if (!arch_thread(0)) {
 		arch_set_thread((char *)p + p->word);
 		unused = 1;

@@ -111,7 +111,7 @@ void child_leave(struct counting *c, struct child *k, _Bool failed)
 				    0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* what an image counts from now on is nobody's */
+/* what an image counts from now on is lost: it gets memory without a file */
 static void lose(struct counting *c, struct counted_image *m)
 {
 	if (image_is_there(m))

@@ -32,11 +32,11 @@
 #define HANDOVER_FORMAT "1"
 
 enum handover_field {
-	HANDOVER_VERSION, /* HANDOVER_FORMAT; all else is for nobody */
+	HANDOVER_VERSION, /* HANDOVER_FORMAT; with another all is ignored */
 	HANDOVER_FLAGS,	  /* letters: 's' strict, 'f' follow, 'a' there is a
 			     user's LD_AUDIT, 't' the user has tunables,
 			     'e' an emulator runs this,
-			     'w' who traces it is tally */
+			     'w' its tracer is tally */
 	HANDOVER_KEY,	  /* struct record's key, 16 hexadecimal digits */
 	HANDOVER_CACHE,	  /* the folder, absolute, links resolved */
 	HANDOVER_TALLY,	  /* the program to ask for what is not there */

@@ -94,7 +94,7 @@ void hook_fork_parent(void)
 		process_ends(c, ENDED_BY_ITSELF);
 }
 
-/* what the child has of its parent's other threads is nobody's */
+/* forgets what the child has of threads that only its parent has */
 static void forget(struct counting *c, const struct hook_fork *own)
 {
 	c->hooks->start = NULL;

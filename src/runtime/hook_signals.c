@@ -1,7 +1,7 @@
 /*
  * hook_signals: handlers of a program whose C library has no gates are reached
- * by way of ours, as in signals.c, and nobody who asks is told so. Default
- * actions are left alone.
+ * by way of ours, as in signals.c, and a program that asks is told its own.
+ * Default actions are left alone.
  */
 #include "runtime/hooks_int.h"
 

@@ -70,7 +70,7 @@ static struct thread_start *start_take(struct counting *c)
 	return s;
 }
 
-/* nobody needs it any more; with the lock */
+/* it is not needed any more, and free for the next; with the lock */
 static void start_leave(struct counting *c, struct thread_start *s)
 {
 	s->next = c->hooks->start;
@@ -301,7 +301,7 @@ uintptr_t hook_thread_made(struct counting *c, uintptr_t routine,
 
 	counting_lock(c);
 	sites_convert_all(c);
-	s = room_take(c, sizeof *s); /* for good: nobody says when it is over */
+	s = room_take(c, sizeof *s); /* for good: the last use is not known */
 	counting_unlock(c);
 	if (s)
 		*s = (struct thread_start){.routine = routine, .arg = arg,

@@ -14,8 +14,8 @@
  *	syscall, prctl, chroot ..     what gates tell of (counting.c): above
  *	                              all that it locks itself in
  *
- * Who calls them (a library, a plugin that is loaded later) is no matter. What
- * makes threads by other ways shares counters with others.
+ * What calls them (a library, a plugin that is loaded later) does not matter.
+ * Threads that are made in other ways share counters with others.
  */
 #ifndef RUNTIME_HOOKS_H
 #define RUNTIME_HOOKS_H

@@ -4,22 +4,22 @@
  * A handler may leave by longjmp(), or end its thread or process. Then the
  * thread ended, as far as the interrupted block is concerned, where the signal
  * arrived (ends.c). Every handler's begin is remembered, with the frame record
- * that the kernel makes for it on the stack; its return is not seen. But
- * whoever leaves it has that record among those of his callers:
+ * that the kernel makes for it on the stack; its return is not seen. But the
+ * function that leaves it has that record among those of its callers:
  *
  *	exit()    all records above that belong to a handler
- *	longjmp() the same, up to the frame that it goes back to, whose
- *	          record is in the jump buffer (a gate is at its entry)
+ *	longjmp() those up to the frame that it goes back to, whose record
+ *	          is in the jump buffer (a gate is at its entry)
  *
- * What is remembered of a handler that has returned is found by nobody: a
- * record in the same place has something else in it.
+ * What is remembered of a handler that has returned is never found: a record
+ * in the same place has something else in it.
  *
  * Where code keeps no records (x86-64), the kernel's frame lies between the
- * stack pointer of who leaves and the one that is gone back to. There the
+ * stack pointer at that call and the one that is gone back to. There the
  * module sees handlers return, and forgets them; programs without it cannot
- * tell if one has, and say so. NEEDSWORK: who leaves by
- * setcontext(), execve() or an exception is not seen, nor who is called
- * without frame records.
+ * tell if one has, and say so. NEEDSWORK: a handler that is left by
+ * setcontext(), execve() or an exception is not seen, nor one that is left
+ * through functions without frame records.
  */
 #include "runtime/counting.h"
 
@@ -162,7 +162,7 @@ static void end_between(struct counting *c, const struct frame *f,
 {
 	uintptr_t self = thread_self(c);
 
-	/* who ends leaves all that have not returned: stacks have no order */
+	/* a thread's end leaves all handlers, on whichever stack they are */
 	for (unsigned i = 0; i < INTERRUPTIONS; i++)
 		if (c->interruption[i].thread == self &&
 		    ((!end && ARCH_SEES_RETURNS) ||
@@ -176,7 +176,7 @@ void handlers_end(struct counting *c, const struct frame *f,
 	if (!any(c) || !process_is_own(c))
 		return;
 	note_begins(c->process);
-	/* a frame that nobody knows: he may jump anywhere */
+	/* not a caller's frame: what the jump leaves is not known */
 	if (end && !is_before(c, f, NULL, end))
 		return;
 	if (ARCH_FRAME_RECORDS)

@@ -77,7 +77,7 @@ _Bool list_reach(struct counting *c, struct list *l, uint32_t n, size_t size)
 		return 0;
 	if (l->max)
 		__builtin_memcpy(at, l->at, l->max * size);
-	/* for those who look without the lock: it is complete by then */
+	/* threads that look without the lock find it complete */
 	__atomic_store_n(&l->at, at, __ATOMIC_RELEASE);
 	l->max = max;
 	return 1;
@@ -221,7 +221,7 @@ void ledger_trouble(struct counting *c, uint64_t bits)
 	__atomic_fetch_or(&c->header->trouble, bits, __ATOMIC_RELAXED);
 }
 
-/* room that nobody took after us is there again */
+/* gives the room back, if no other was taken behind it since */
 static void lower_end(struct counting *c, uint64_t offset, uint64_t size)
 {
 	uint64_t end = offset + size;
@@ -238,7 +238,7 @@ static _Bool has_libc(const struct counting *c)
 	return 0;
 }
 
-/* who gets a SIGBUS gets it by way of us, and others do not fill the disk */
+/* would a SIGBUS come by way of us, and is there plenty of room on disk? */
 static _Bool may_be_thin(const struct counting *c, long fd, uint64_t size)
 {
 	struct kernel_statfs s;

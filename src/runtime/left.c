@@ -1,6 +1,6 @@
 /*
  * left: objects that run as they are, or at least uncounted. The profile gets
- * a chunk of each, so that whoever reads it knows what is missing, and why.
+ * a chunk of each, so that its reader knows what is missing, and why.
  *
  * A program may load and unload an object as often as it likes: it is told
  * once. Children have the objects of their parent, and do not tell again.

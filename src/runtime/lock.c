@@ -2,15 +2,15 @@
  * lock: one thread at a time changes what is known of counters.
  *
  * All signals are blocked while it is held, so that no handler of the
- * program's waits for itself. A thread that forks holds it until it has two
- * returns: the child finds everything in order, and nobody else inside.
+ * program's waits for itself. A thread that forks holds it until fork() has
+ * returned in both processes: the child finds nothing half changed.
  */
 #include "runtime/counting.h"
 
 enum {
 	FREE,
 	HELD,
-	AWAITED, /* held, and somebody may sleep */
+	AWAITED, /* held, and a thread may sleep until it is free */
 
 	FUTEX_WAIT_PRIVATE = 128,
 	FUTEX_WAKE_PRIVATE = 129,

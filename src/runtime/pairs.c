@@ -1,13 +1,13 @@
 /*
  * pairs: how often every indirect jump and call led where. Gates before them
- * tell (isa/move.h), in whatever thread or signal handler, and wait for nobody.
+ * tell (isa/move.h), in whatever thread or signal handler, and never wait.
  *
  * Pairs of a site and a target lie in a table in the profile's file. A free
- * place is taken by one atomic step, then filled, then shown; who meets one
- * that is being filled goes on to the next, for its owner may be the code that
- * this very handler interrupted. So a pair may get two places, which readers
- * add up. If there is no place near where it belongs, a table four times as
- * large takes over, and the old one stays as it is.
+ * place is taken by one atomic step, then filled, then shown. Code that meets
+ * one that is being filled goes on to the next: it may be a handler that has
+ * interrupted the code that fills it. So a pair may get two places, which
+ * readers add up. If there is no place near where it belongs, a table four
+ * times as large takes over, and the old one stays as it is.
  *
  * A target is known by its object and the address there. Objects are found by
  * a guess from the target's page that proves right or wrong. Targets in what

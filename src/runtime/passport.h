@@ -25,7 +25,7 @@ enum passport_flag {
 	PASSPORT_ALONE = 4,
 	/* its code may run on stacks with little room (Go) */
 	PASSPORT_SMALL_STACKS = 8,
-	/* nobody asked for its counts: it is rewritten for its gates alone */
+	/* its counts are not wanted: it is rewritten for its gates alone */
 	PASSPORT_LEFT_OUT = 16,
 };
 

@@ -2,10 +2,10 @@
  * places: where a thread is, as far as objects that count are concerned, and a
  * note of it in the profile if it ends there.
  *
- * Who reads the profile has the rewritten files, and finds out what a place in
- * one means (count/ends.h). So what is noted is simple: an address, and where
- * callers go on. A thread in code of ours was called from an object: from a
- * gate, to which it would have returned.
+ * The reader of the profile has the rewritten files, and finds out what a place
+ * in one means (count/ends.h). So what is noted is simple: an address, and
+ * where callers go on. A thread in code of ours was called from an object: from
+ * a gate, to which it would have returned.
  *
  * All memory is read by peek(): this is a part of the code that travels in the
  * program, and of tally, which looks at a process that is being killed
@@ -17,7 +17,7 @@ enum { OWN_FRAMES = 64 }; /* of our code, one above the other, at most */
 
 /*
  * Callers of a thread: its link register, then frame records. On machines
- * without these nobody is known, nor needed: calls are edges nowhere.
+ * without these no caller is known, nor needed: calls are no edges there.
  */
 struct callers {
 	const struct counting *c;
@@ -210,7 +210,10 @@ static uintptr_t leave_own(const struct counting *c, uintptr_t thread,
 		*handled = x && handler_is_intact(c, x, context);
 		if (!at || *handled)
 			return 0;
-		/* the link register of who called nobody yet is the kernel's */
+		/*
+		 * The link register of a handler that has made no call is what
+		 * the kernel set: it leads to no object.
+		 */
 		if (!is_own(c, at) && (k->last || find_image(c, &at)))
 			return at;
 	}

@@ -9,7 +9,7 @@
  *	64 KB      chunks, one behind the other, each of whole pages
  *
  * Counters are mapped from here into the program, so that they are on disk
- * however it ends. Nobody locks: room for a chunk is taken by raising
+ * however it ends. There is no lock: room for a chunk is taken by raising
  * `end`; it is reserved on disk, its header is written last. A process that
  * is killed in between leaves a gap without a header: readers look for the
  * next magic number, page by page.
@@ -46,7 +46,7 @@ enum profile_trouble {
 	TROUBLE_UNSEEN = 64,
 	TROUBLE_PAIRS = 512, /* not all pairs of site and target found room */
 	/* said by readers, and kept in copies */
-	TROUBLE_RUNNING = 16, /* it was read while somebody was counting */
+	TROUBLE_RUNNING = 16, /* it was read while a process was counting */
 	TROUBLE_CUT = 32,     /* the file is shorter than it says */
 	/* by what processes say: struct chunk_process */
 	TROUBLE_MOVING = 128, /* one ended while other threads of it ran */
@@ -95,7 +95,7 @@ enum process_ended {
 	ENDED_BY_ITSELF = 1, /* exit_group(), or its last thread's exit() */
 	ENDED_BY_SIGNAL = 2, /* and said where */
 	ENDED_BY_EXEC = 3,   /* it became another program */
-	/* it was killed, and who watched it said where (launch/watch.h) */
+	/* it was killed, and tally, its tracer, said where (launch/watch.h) */
 	ENDED_WATCHED = 4,
 };
 
@@ -131,8 +131,8 @@ struct chunk_process {
 	uint32_t ended;	  /* enum process_ended */
 	uint32_t moving;  /* not 0: when it ended other threads of it ran */
 	/*
-	 * Not 0: where a thread ended could not be said, or somebody is about
-	 * to say so.
+	 * Not 0: where a thread ended could not be said, or is just being
+	 * noted.
 	 */
 	uint32_t lost;
 	uint32_t nend;	  /* raised atomically, beyond PROCESS_ENDS too */
@@ -164,7 +164,7 @@ struct chunk_pairs {
 
 enum pair_state {
 	PAIR_FREE,
-	PAIR_TAKEN, /* somebody is writing it */
+	PAIR_TAKEN, /* a thread is writing it */
 	PAIR_READY,
 };
 

@@ -1,7 +1,7 @@
 /*
  * program: whether the kernel would execute a file, and tally could rewrite
  * it. Only what is certain to run is worth more than a look: once tally has
- * taken the program's place, nobody is left to be told that it did not work.
+ * taken the program's place, execve() can no longer return an error to it.
  * Whatever is odd is left to the kernel.
  *
  * Nothing is kept in memory that processes or threads might share.

@@ -1,6 +1,6 @@
 /*
- * rebind: a function of a library that is as it was is called by way of ours,
- * whoever calls it.
+ * rebind: a function of a library that is not rewritten is called by way of
+ * ours, by the program and by all libraries.
  *
  * When a loader has done its work, everything is bound already, or will be by
  * the symbol tables that lie in memory. So the symbol of the function leads to

@@ -27,7 +27,7 @@
 
 #include "runtime/hash.h"
 
-/* which file it is and that nobody wrote to it; times in nanoseconds */
+/* which file it is, and whether it was written to; times in nanoseconds */
 struct file_id {
 	uint64_t dev, ino, size, mtime, ctime;
 };

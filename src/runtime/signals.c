@@ -6,7 +6,7 @@
  * overwritten. So handlers of the program are reached by way of ours, which
  * first sends the interrupted code back to the beginning of its increment: the
  * instruction that reads. The kernel has our address where it should have the
- * program's, which is given back to whoever asks.
+ * program's, which rt_sigaction() still gives back to the program.
  *
  * rt_sigaction() is changed in the gate before it and put right in the one
  * behind it; the lock is held in between, for what is told and what the kernel
@@ -17,8 +17,8 @@
  * is (ends.c) and lets happen what would have: it sets SIG_DFL and returns, to
  * an instruction that fails again, or with the same signal sent once more.
  * Blocked, waited for or ignored signals are not concerned, execve() resets
- * handlers by itself, and whoever asks is told SIG_DFL. A child that shares
- * memory (vfork) has actions of its own, and says nothing to us.
+ * handlers by itself, and a program that asks is told SIG_DFL. A child that
+ * shares memory (vfork) has actions of its own, and says nothing to us.
  */
 #include "runtime/counting.h"
 
@@ -111,7 +111,7 @@ void signals_begin(struct counting *c)
 {
 	uint64_t mask = 0;
 
-	/* who started the program may have blocked it */
+	/* SIGBUS may have been blocked before the program was executed */
 	arch_call(SYS_RT_SIGPROCMASK, 0, 0, (long)&mask, sizeof mask, 0);
 	c->thick |= (mask & bus_bit) != 0;
 	/* the first process of a container is not ended by default */
@@ -329,7 +329,7 @@ uintptr_t signal_real(uint64_t signal, void *info, void *context,
 		arch_set_pc(context, begin);
 	if (c->told[signal].flags & FLAG_RESET)
 		take_again(c, signal);
-	/* who has no gates cannot tell that it is left */
+	/* where the C library has no gates, no longjmp() out of it is seen */
 	if (!c->hooks)
 		handler_begins(c, context, record);
 	shown_begins(c, context, record, shown);

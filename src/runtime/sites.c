@@ -3,8 +3,8 @@
  *
  * On one machine, as long as there is one thread, code counts without asking
  * whose counter it is. Before the second begins, every such place becomes a
- * jump to code that asks, in room that the object has for it. Nobody else runs
- * at that moment; a signal handler may have interrupted this thread within
+ * jump to code that asks, in room that the object has for it. No other thread
+ * runs at that moment; a signal handler may have interrupted this thread within
  * such a place, which then ends as it began, and that is right for the first
  * thread.
  *

@@ -6,7 +6,7 @@
  *
  * ld.so keeps pointers into all of it, so that nothing may move: entries of
  * envp close ranks, and the places that come free behind them become entries
- * of the auxiliary vector, of the type that everybody skips.
+ * of the auxiliary vector, of the type that all readers skip (AT_IGNORE).
  */
 #include "runtime/audit_int.h"
 

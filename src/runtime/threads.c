@@ -3,8 +3,8 @@
  * waits or loses a count. A thread that ends leaves its block, as it is, to
  * the next: there are as many as threads were alive at once.
  *
- * A slot in memory is written by who makes the thread. It may be changed at
- * any time after: an increment that is under way still finds the old memory.
+ * A slot in memory is written by the thread that makes the new one. It may be
+ * changed at any time after: an increment under way still finds the old memory.
  * So a block that cannot get a piece for an object, because the addresses are
  * in use, is retired, and its thread goes on with another.
  *
@@ -13,9 +13,9 @@
  * its block cannot get a piece for an object, that object's code is made to
  * count in its own counters (sites.c).
  *
- * Where the C library has no gates, a thread is given a block by who makes it,
- * and sets its slot itself. Nobody tells of its end: that is looked at when
- * another needs a block.
+ * Where the C library has no gates, a thread is given a block by its maker, and
+ * sets its slot itself. Its end is not told: whether it has ended is looked at
+ * when another needs a block.
  */
 #include "runtime/counting.h"
 
@@ -91,7 +91,7 @@ static _Bool fill(struct counting *c, struct thread_block *t, uint32_t number)
 	return placed;
 }
 
-/* the number of a new block, in use by nobody yet, or NO_BLOCK */
+/* the number of a new block, which no thread uses yet, or NO_BLOCK */
 static uint32_t make_block(struct counting *c)
 {
 	uint32_t b = c->block.n;
@@ -122,7 +122,7 @@ static _Bool is_mapped(const uint32_t *word)
 
 /*
  * Has the thread of the block ended, untold? The kernel clears the word before
- * it forgets the thread, and its memory may be another's, or nobody's, then.
+ * it forgets the thread; then its memory may have another use, or be unmapped.
  */
 static _Bool is_gone(const struct counting *c, const struct thread_block *t)
 {
@@ -232,7 +232,7 @@ void thread_begins(struct counting *c, uintptr_t thread)
 	counting_unlock(c);
 }
 
-/* nobody has to hear of it any more, if that is so */
+/* the thread is made, if both its maker and itself have said so */
 static void settle(struct counting *c, const struct thread_block *t)
 {
 	if (!t->creator && !t->arriving)
@@ -448,7 +448,7 @@ static void share(struct counting *c, struct thread_block *t)
 	t->state = BLOCK_RETIRED;
 }
 
-/* the thread of a block gets another block, and nobody gets this one */
+/* the thread of a block gets another block, and no thread gets this one */
 static void replace(struct counting *c, uint32_t b)
 {
 	uint32_t new = is_used(c, block_of(c, b)) ? make_block(c) : NO_BLOCK;

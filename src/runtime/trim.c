@@ -68,7 +68,7 @@ static void trim_image(const struct counting *c, long fd,
 	give_back(fd, &r);
 }
 
-/* nobody but this thread counts in the process's own counters */
+/* does no thread but this one count in the process's own counters? */
 static _Bool alone(const struct counting *c)
 {
 	return !c->confined && c->number && !threads_used(c) &&

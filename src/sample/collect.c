@@ -41,7 +41,7 @@ static uint32_t process_of(struct collector *c, struct space *s)
 static const struct stored_image memory = {.kind = IMAGE_MEMORY,
 					   .path = "[memory]"};
 
-/* who makes what a process makes itself; *image: that */
+/* the maker of what a process makes itself; *image: of that, by address */
 static struct maker *make_maker(struct collector *c, const struct space *s,
 				uint32_t *image)
 {
@@ -77,7 +77,7 @@ static struct stored_image image_named(const char *name)
 	return is;
 }
 
-/* a file that nobody can open, and that is no program: shared memory */
+/* a file that its path does not open, and that is no program: shared memory */
 static struct stored_image image_settled(struct stored_image is)
 {
 	static const char *const shared[] = {"/memfd:", "/dev/zero", "/SYSV"};
@@ -145,7 +145,7 @@ static void on_mmap(struct collector *c, struct bytes *b, bool has_id)
 	is = image_named(name);
 	if (is.kind == IMAGE_FILE)
 		identify(c, &is, pid, id, has_id);
-	/* what the record is of stands behind: who, and when at the end */
+	/* behind it: process and thread, and the time, which is the last */
 	if (bytes_left(b) >= 8)
 		bytes_take(b, bytes_left(b) - 8);
 	map(c, space_make(&c->spaces, pid), m, is, bytes_uint(b, 8));
@@ -245,7 +245,7 @@ static void look_at(struct asked *x)
 		parser_end(p);
 }
 
-/* asks for code that nobody told of: memory that became code later */
+/* asks /proc for code that no record told of: memory that became code later */
 static void ask_process(struct collector *c, struct space *s)
 {
 	struct asked x = {c, s->pid};
@@ -257,7 +257,7 @@ static void ask_process(struct collector *c, struct space *s)
 	look_at(&x);
 }
 
-/* proc_each(): one that nobody told of */
+/* proc_each(): a process that no record may have told of */
 static void take_process(void *collector, uint32_t pid, const char *name)
 {
 	struct asked x = {collector, pid};
@@ -279,12 +279,12 @@ static const struct mapping *find_or_ask(struct collector *c, struct space *s,
 		return NULL;
 	m = past_look(s, x->address, x->from, x->to, &torn);
 	if (m || torn || s != space_of(&c->spaces, s->pid))
-		return m; /* who is over cannot be asked */
+		return m; /* /proc knows nothing of the past */
 	ask_process(c, s);
 	return space_find(s, x->address);
 }
 
-/* the samples are of that place in an image, and of a process or nobody */
+/* the samples are of that place in an image, and of a process or none (NULL) */
 static void add(struct collector *c, uint32_t image, struct space *s,
 		const struct counted *x, uint64_t offset)
 {
@@ -315,7 +315,7 @@ static uint32_t made_by(struct collector *c, struct space *s, uint32_t plain)
 		return plain;
 	s->patience = 2 * s->patience + 16;
 	s->misses = 0;
-	/* the number of who is gone may be another's by now */
+	/* the pid of a process that is gone may be another's by now */
 	fd = jit_open(s->pid, s->ended || s != space_of(&c->spaces, s->pid));
 	if (fd < 0)
 		return plain;
@@ -432,7 +432,7 @@ static void kernel_samples(struct collector *c, struct space *s,
 	    p ? x->address - p->start : x->address);
 }
 
-/* samples of a process, or of nobody knows whom (NULL) */
+/* samples of a process, or of one that is not known (NULL) */
 static void add_samples(struct collector *c, struct space *s,
 			const struct counted *x)
 {
@@ -540,8 +540,8 @@ void collector_shed(struct collector *c, size_t most)
 
 /*
  * spaces_keep(): not if its process is gone, all its threads with it, and no
- * samples of it are to come. Who has told that it ends may take a while for it,
- * and as long as it is there it has samples in this generation.
+ * samples of it are to come. A process may run on for a while after the record
+ * of its end, and as long as it does it has samples in this generation.
  */
 static bool is_needed(void *collector, struct space *s)
 {

@@ -4,7 +4,7 @@
  * They come in the order of time (order.h), so what is mapped in a process when
  * its sample is seen is what was mapped when it was taken: processes that live
  * for a millisecond, numbers of processes that are used again and programs
- * that execute others come out right without anybody asking /proc. Samples that
+ * that execute others come out right without a look into /proc. Samples that
  * the kernel has counted (table.h) come later than all else, and say of which
  * incarnation of a process they are (incarnation.h).
  */
@@ -27,7 +27,7 @@ struct collector {
 	VEC(uint32_t) kernel_image; /* by part; the last: of none. Or empty */
 	size_t mapped; /* ranges in all spaces, those that are over, too */
 	bool deaf; /* samples mean nothing yet, but all else does */
-	bool puzzled; /* somebody is not who we thought: a census is due */
+	bool puzzled; /* some process may not be known: a census is due */
 	uint64_t samples, unknown; /* of all events */
 	uint64_t lost[EVENTS];
 };

@@ -16,9 +16,9 @@
 #include "base/mem.h"
 
 enum {
-	PATIENCE = 10000, /* milliseconds, with who says nothing */
+	PATIENCE = 10000, /* milliseconds, for a client's word */
 	STATUS_PATIENCE = 10, /* seconds, for an answer */
-	WRITE_PATIENCE = 300, /* the same, if something has to be written */
+	WRITE_PATIENCE = 300, /* seconds, if something has to be written */
 };
 
 static char *beside(const char *file, const char *suffix)
@@ -87,7 +87,7 @@ static int make_socket(struct control *c, struct err *e)
 
 	c->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
 			   0);
-	unlink(c->path); /* of who was killed: we have the lock */
+	unlink(c->path); /* of a daemon that was killed: we have the lock */
 	was = umask(0177);
 	failed = dir < 0 || c->socket < 0 ||
 		 bind(c->socket, (struct sockaddr *)&a, sizeof a) ||
@@ -160,7 +160,7 @@ void control_close(struct control *c)
 	*c = (struct control)CONTROL_NONE;
 }
 
-/* the owner, and who may do everything anyway */
+/* whether the client is of the daemon's user, or of root */
 static bool may_ask(int fd)
 {
 	struct ucred who;
@@ -178,7 +178,7 @@ static uint64_t milliseconds(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* who stands at the door; if there are too many, the oldest has to go */
+/* the next client; if there are too many, the oldest has to go. False: none */
 static bool let_in(struct control *c)
 {
 	int fd = accept4(c->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -195,7 +195,7 @@ static bool let_in(struct control *c)
 	return true;
 }
 
-/* true: he has his answer, or will have none */
+/* true: the client has its answer, or will have none */
 static bool serve(const struct control_client *x,
 		  void (*fn)(void *arg, const char *word, char *answer,
 			     size_t room),
@@ -234,7 +234,7 @@ static bool exchange(int fd, const char *word, char answer[CONTROL_ANSWER])
 	size_t n = 0;
 	ssize_t more;
 
-	/* who may not ask finds it closed, before or after this */
+	/* a daemon that we may not ask closes it, before or after this */
 	if (send(fd, word, strlen(word), MSG_NOSIGNAL) < 0 && errno != EPIPE)
 		return false;
 	while (n < CONTROL_ANSWER - 1 &&
@@ -288,7 +288,7 @@ static bool is_stopped(pid_t pid)
 	return state && (state[2] == 'T' || state[2] == 't');
 }
 
-/* nobody answers, though somebody is there */
+/* the daemon does not answer, though its socket is there */
 static int no_answer(const char *file, int why, struct err *e)
 {
 	pid_t pid = owner_of(file);

@@ -27,7 +27,7 @@ struct control_client {
 
 struct control {
 	int lock, socket;
-	int attention; /* can be read when somebody is to be served */
+	int attention; /* can be read when a client is to be served */
 	char *path;    /* of the socket */
 	struct control_client client[CONTROL_CLIENTS]; /* the oldest first */
 	size_t clients;
@@ -37,13 +37,13 @@ struct control {
 
 /* -1 and *e: another daemon has the file (its pid is told), or worse */
 int control_open(struct control *c, const char *file, struct err *e);
-/* whether somebody has removed the files: nobody finds them any more */
+/* whether the lock file was removed: its folder is taken for removed, too */
 bool control_is_gone(const struct control *c);
 /* of one that is none, too */
 void control_close(struct control *c);
 /*
- * Answers all who have said a word. Who has not is not waited for: he may say
- * it later, for a while, or until too many others are there.
+ * Answers all clients that have said a word. One that has not is not waited
+ * for: it may say it later, for a while, or until too many others are there.
  */
 void control_serve(struct control *c,
 		   void (*fn)(void *arg, const char *word, char *answer,

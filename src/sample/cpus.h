@@ -13,7 +13,7 @@ typedef VEC(bool) cpus; /* by number: is it on? */
 
 /* as the kernel lists them, "0-3,5"; false: it is no such list */
 bool cpus_parse(cpus *c, const char *text);
-/* those that are on now; false: nobody knows */
+/* those that are on now; false: the kernel does not say */
 bool cpus_read(cpus *c);
 /* all that this machine can have, as far as that is known */
 void cpus_all(cpus *c);

@@ -67,7 +67,7 @@ static uint64_t cpu_time(void)
 	return cpu_time_of(RUSAGE_SELF) + cpu_time_of(RUSAGE_CHILDREN);
 }
 
-/* kilobytes; what getrusage() says is of who started us, too */
+/* kilobytes; getrusage() would include what ran here before our execve() */
 static uint64_t memory(void)
 {
 	FILE *f = fopen("/proc/self/status", "re");
@@ -143,7 +143,7 @@ static int store_all(struct daemon *d, struct err *e)
 	       store_state(d, e) ? -1 : 0;
 }
 
-/* a file that was removed takes all that is written to it, for nobody */
+/* writes to a file that was removed succeed, and are lost when it is closed */
 static int find_file(struct daemon *d, struct err *e)
 {
 	if (!control_is_gone(&d->control))
@@ -333,7 +333,7 @@ static int listen_to(struct daemon *d, int fd)
 	return fd < 0 ? -1 : epoll_ctl(d->attention, EPOLL_CTL_ADD, fd, &x);
 }
 
-/* who has begun it may have said that it is to ignore some: nohup does */
+/* adds it, unless it was ignored when the daemon began, as nohup has it */
 static void add_signal(sigset_t *set, int signal)
 {
 	struct sigaction had;
@@ -359,7 +359,7 @@ static int catch_signals(struct daemon *d, struct err *e)
 	return 0;
 }
 
-/* this host's file is ours, and nobody else's */
+/* this host's file is for this daemon alone */
 static int take_file(struct daemon *d, struct err *e)
 {
 	char *path = store_path(d->w->directory);

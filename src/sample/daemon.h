@@ -24,7 +24,7 @@ struct daemon_wish {
 	struct sampler_wish sampler;
 	uint64_t flush, epoch; /* seconds */
 	const char *const *apart; /* processes with profiles of their own */
-	gid_t group; /* who may read the database; -1: the group that it has */
+	gid_t group; /* that may read the database; -1: the one that it has */
 };
 
 /* what is told of it: that samples begin; what happens to it */

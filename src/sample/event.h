@@ -1,8 +1,8 @@
 /*
  * event: what is sampled, and by which of the machine's means.
  *
- * Cycles, where there are counters; else the processor's clock, a timer. Who
- * may not see the kernel samples only what runs in user mode.
+ * Cycles, where there are counters; else the processor's clock, a timer. A user
+ * who may not see the kernel gets samples of user mode only.
  */
 #ifndef SAMPLE_EVENT_H
 #define SAMPLE_EVENT_H
@@ -25,7 +25,7 @@ struct event {
 	uint64_t period; /* nanoseconds, cycles; 0: the kernel finds it */
 	uint64_t rate;	 /* samples per second that are asked for */
 	bool kernel;	 /* samples in the kernel, too */
-	bool idle;	 /* and of nobody, while a CPU is idle */
+	bool idle;	 /* and while a CPU is idle */
 	uint8_t precise; /* how near to what it is of, as far as it goes */
 };
 
@@ -46,12 +46,12 @@ int event_choose(struct event *v, uint64_t rate, struct err *e);
 int event_check(struct event *v, struct err *e);
 /*
  * A descriptor for a process and what it starts, on one CPU, from its next
- * execution on, or for everybody there, once it is enabled; an idle CPU has no
- * samples but by the event's wish. news: it tells what is mapped where as well,
- * and who begins and ends. -1 and errno.
+ * execution on, or for all processes there, once it is enabled; an idle CPU has
+ * no samples unless v->idle. news: it tells what is mapped where as well, and
+ * which processes begin and end. -1 and errno.
  */
 int event_open(const struct event *v, pid_t pid, int cpu, bool news);
-/* one that samples nothing, for who wants only the news */
+/* an event that samples nothing, where only the news is wanted */
 struct event event_news(void);
 /*
  * Is it a measure of time? Samples take time themselves, which these count and

@@ -276,7 +276,7 @@ struct storing {
 	size_t event;
 };
 
-/* the names that samples need, as those who made the code have told */
+/* the names that samples need, as the process that made the code told them */
 static int store_maker(const struct harvest *h, const struct harvest_maker *m,
 		       struct store *s, struct err *e)
 {
@@ -463,7 +463,7 @@ static void runs_free(struct harvest_runs *m)
 		vec_free(&m->fresh[v]);
 }
 
-/* all but makers, which may have gone elsewhere, and who reads for them */
+/* all but the makers and the parser, which a new harvest may have taken */
 static void free_rest(struct harvest *h)
 {
 	for (size_t i = 0; i < h->image.n; i++)

@@ -26,13 +26,13 @@ struct harvest_image {
 	struct harvest_runs of;
 };
 
-/* who makes code, and the images of that (maker.h) */
+/* a process that makes code, and the images of that code (maker.h) */
 struct harvest_maker {
 	struct maker *is;
 	uint32_t by_address, by_place;
 };
 
-/* the same of processes of one name alone */
+/* samples of an image in processes of one name alone */
 struct harvest_apart {
 	const char *process;
 	uint32_t image;
@@ -69,19 +69,19 @@ struct harvest {
  * there are so many that no more can be kept.
  */
 uint32_t harvest_image(struct harvest *h, const struct stored_image *is);
-/* who makes that image, of what is at addresses; NULL: nobody, or he is gone */
+/* the maker of an image by address; NULL: it has none, or that is gone */
 struct maker *harvest_maker(const struct harvest *h, uint32_t image);
 /*
- * The same of a process of that name and number, new if need be; *image
- * is what it makes. NULL: there are too many.
+ * The maker that is the process of that name and number, new if need be; *image
+ * is its image by address. NULL: there are too many.
  */
 struct maker *harvest_new_maker(struct harvest *h, uint32_t pid,
 				const char *name, uint32_t *image);
-/* the number of somebody new; HARVEST_NOBODY, if there are too many */
+/* the number of a new process; HARVEST_NOBODY, if there are too many */
 uint32_t harvest_process(struct harvest *h, uint32_t pid, const char *name);
 void harvest_samples(struct harvest *h, uint32_t image, uint32_t process,
 		     uint32_t event, struct hit new);
-/* the same of code that its maker tells of: its image is the one by address */
+/* adds samples of code that its maker tells of; image: the one by address */
 void harvest_made(struct harvest *h, uint32_t image, const struct made_hit *x);
 /*
  * Puts all into the database and forgets it, all in one: a crash leaves all of

@@ -130,7 +130,7 @@ const struct mapping *past_look(const struct space *s, uint64_t addr,
 	return space_find(s, addr);
 }
 
-/* who had the number before, or NULL */
+/* the space that had the pid before, or NULL */
 static struct space *before(struct past *p, const struct space *s)
 {
 	return s->before > p->first ? &p->v.at[s->before - p->first - 1] :
@@ -146,7 +146,7 @@ struct space *past_find(struct past *p, const struct spaces *all, uint32_t pid,
 	for (; s; s = before(p, s)) {
 		uint32_t late = lateness(s, exec, birth);
 
-		/* so many execs that both have the same number: nobody knows */
+		/* after 256 execs both may have the same number: not known */
 		if (late == least)
 			best = NULL;
 		if (late < least) {

@@ -2,7 +2,7 @@
  * incarnation: which program a sample was of, told after the fact.
  *
  * Samples that the kernel has counted (table.h) say no time. When they are
- * told, who they are of may have executed something else or be gone, and its
+ * told, their process may have executed something else or be gone, and its
  * number be another's. They do say which exec it was and when the process
  * began, though; so what is over is kept in the past for as long as samples of
  * it may come, and found by that.
@@ -15,7 +15,7 @@
  * g was told can have samples in that one and in the next, not later.
  *
  * A process may map something where something else was, though. What samples of
- * that time are of nobody knows; but where that happens they say more closely
+ * that time are of is not known; but where that happens they say more closely
  * when they were, for a while: within a tenth of a second or, in bursts, ten
  * milliseconds.
  */
@@ -39,8 +39,9 @@ void past_exec(struct past *p, struct space *s);
 /* it is the child of that one, NULL if unknown, since a time in nanoseconds */
 void past_child(struct space *s, const struct space *parent, uint64_t time);
 /*
- * Somebody who knows has told who it is. False: it is not who we thought, and
- * what is mapped there nobody knows.
+ * The kernel has told how often the process has executed a program and when it
+ * began (table_census()). False: it is not the incarnation that we had, and
+ * what this one has mapped is not known.
  */
 bool past_number(struct past *p, struct space *s, uint32_t exec,
 		 uint32_t birth);
@@ -55,7 +56,7 @@ const struct mapping *past_look(const struct space *s, uint64_t addr,
 				uint64_t from, uint64_t to, bool *torn);
 /* may there be samples of what was over in that generation? */
 bool past_has_samples(const struct past *p, uint32_t generation);
-/* the incarnation that is meant; NULL: nobody knows of it */
+/* the incarnation of these numbers; NULL: none is known, or more than one is */
 struct space *past_find(struct past *p, const struct spaces *s, uint32_t pid,
 			uint32_t exec, uint32_t birth);
 /* the samples of a generation have been told, and the next one's come next */

@@ -59,7 +59,7 @@ struct reading {
 	size_t n;
 };
 
-/* "START SIZE NAME"; what is no such line is nobody's */
+/* "START SIZE NAME"; false: it is no such line */
 static bool read_line(const char *line, uint64_t at, struct found *f)
 {
 	const char *name;
@@ -121,7 +121,7 @@ static void read_all(const struct reading *r)
 			piece[n] = 0; /* the last one, without its end */
 			take_line(r, piece, at);
 		}
-		/* a line that does not fit is nobody's */
+		/* of a line that does not fit this piece is passed over */
 		at += had ? had : (size_t)n;
 	}
 	mem_free(piece);

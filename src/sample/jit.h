@@ -25,8 +25,8 @@ struct jit {
 
 /*
  * A descriptor of the file, for jit_read(); -1: the process does not tell. The
- * file has to be of the process's user. Who is gone (`gone`) has none that is
- * known: then only what is ours is believed.
+ * file has to be of the process's user. Of a process that is gone (`gone`) the
+ * user is not known: then the file has to be ours.
  */
 int jit_open(uint32_t pid, bool gone);
 /*

@@ -162,7 +162,7 @@ static void take_load(struct jitdump *d, struct bytes *b, uint32_t size,
 	struct jitdump_code c = {.since = time, .name = d->at + LOAD_SIZE};
 	uint64_t bytes, number;
 
-	bytes_take(b, 16); /* who, and where it was before it was moved */
+	bytes_take(b, 16); /* pid, tid, vma */
 	c.start = bytes_uint(b, 8);
 	bytes = bytes_uint(b, 8);
 	number = bytes_uint(b, 8);
@@ -183,7 +183,7 @@ static void take_move(struct jitdump *d, struct bytes *b, uint64_t time)
 	uint64_t start, bytes, number;
 	uint32_t i;
 
-	bytes_take(b, 24); /* who; an address; where it was */
+	bytes_take(b, 24); /* pid, tid, vma, the old address */
 	start = bytes_uint(b, 8);
 	bytes = bytes_uint(b, 8);
 	number = bytes_uint(b, 8);
@@ -193,7 +193,7 @@ static void take_move(struct jitdump *d, struct bytes *b, uint64_t time)
 	}
 	i = dict_get(&d->by_number, number);
 	if (i == DICT_NONE)
-		return; /* of something that nobody has told */
+		return; /* of code that was never loaded */
 	c = d->code.at[i];
 	if (bytes > c.end - c.start) {
 		broken(d, "%" PRIu64 " bytes are moved, of %" PRIu64, bytes,
@@ -242,7 +242,7 @@ static int by_start(const void *a, const void *b)
 	return p->code < q->code ? -1 : p->code > q->code;
 }
 
-/* all of them, anew: who was alone may be so no longer */
+/* all codes, anew: one that was alone may be so no longer */
 static void put_in_order(struct jitdump *d)
 {
 	uint64_t reach = 0;

@@ -1,7 +1,7 @@
 /*
  * jitdump: a file in which a program tells what code it makes, and when, in the
  * format of perf's tools (node --perf-prof, java with perf's agent, LLVM ...).
- * The program maps a page of it as code, so that who samples it sees its name:
+ * The program maps a page of it as code, so that a profiler sees its name:
  *
  *	jit-PID.dump	header	"JiTD", version 1, ... flags
  *			record	what, size, time | what it is about
@@ -15,7 +15,7 @@
  * known by address and time, as one may be loaded over another; those of files
  * whose times are not of our clock, by their order.
  *
- * The file may be anybody's who runs a program: nothing in it is believed.
+ * Any user who can run a program can write one: nothing in it is believed.
  */
 #ifndef SAMPLE_JITDUMP_H
 #define SAMPLE_JITDUMP_H
@@ -35,7 +35,7 @@ struct jitdump_code {
 	uint64_t place;	     /* in the file: where the code itself is, */
 	uint64_t name;	     /* and its name */
 	bool alone; /* no other was ever at any of its addresses */
-	/* for who keeps samples: some are kept by that */
+	/* for the caller of jitdump_find(): samples of it are kept by that */
 	bool by_address, by_place;
 };
 

@@ -28,7 +28,7 @@ void maker_map(struct maker *m, int fd)
 	m->map = fd;
 }
 
-/* a program maps it once; who executes another may begin a new one */
+/* a program maps one once; after an exec the process may begin a new one */
 int maker_dump(struct maker *m, const char *path, uint64_t inode, bool gone,
 	       struct err *e)
 {
@@ -149,7 +149,7 @@ static void take_nameless(struct maker *m, struct bytes *b)
 		remember(m, bytes_uint(b, 8));
 }
 
-/* trouble is told once, by the reader or by who could not ask it */
+/* what the parser found wrong with a dump; without an answer ask() says it */
 static void take_trouble(struct maker *m, struct bytes *b)
 {
 	char *text = parse_take_text(b, PARSE_NAME);

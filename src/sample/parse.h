@@ -7,7 +7,7 @@
  *	PARSE_BUILD_ID	nothing
  *	PARSE_MAP	n, n addresses, in order
  *	PARSE_DUMP	its path, a text, for messages
- *			over	8 bits: who writes it is gone
+ *			over	8 bits: the process that writes it is gone
  *			n, n addresses that had no name so far
  *			n, n times: address, from, to of samples
  *
@@ -51,7 +51,7 @@ static inline void parse_put_text(buffer *b, const char *text, size_t most)
 	buffer_uint(b, 8, n);
 	buffer_bytes(b, text, n);
 }
-/* the same, to be freed with mem_free(); "" if it is not there */
+/* takes such a text, to be freed with mem_free(); "" if it is not there */
 static inline char *parse_take_text(struct bytes *b, size_t most)
 {
 	uint64_t n = bytes_uint(b, 8);

@@ -4,9 +4,9 @@
  * started when there is a question; one that it dies of, or that takes long,
  * has no answer, and the next one finds another process.
  *
- * The daemon waits for answers, and samples of everybody wait in the kernel in
- * the meantime. So all questions of a turn have a time, too: who asks for much
- * should ask last.
+ * The daemon waits for answers, and samples of all processes wait in the kernel
+ * in the meantime. So all questions of a turn have a time, too: those that take
+ * long should be asked last.
  */
 #ifndef SAMPLE_PARSER_H
 #define SAMPLE_PARSER_H

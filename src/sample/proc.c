@@ -198,7 +198,7 @@ void proc_file(uint32_t pid, const char *path, uint64_t inode,
 	is->has_file = true;
 	is->file = (struct file_id){.inode = inode & INT64_MAX};
 	snprintf(there, sizeof there, "/proc/%" PRIu32 "/root%s", pid, path);
-	/* who is gone had the same files as we, or others of other numbers */
+	/* a process that is gone had our files, or others of other inodes */
 	if ((!stat(there, &s) || !stat(path, &s)) && s.st_ino == inode)
 		is->file = file_id_of(&s);
 }

@@ -1,6 +1,6 @@
 /*
- * proc: what /proc says of processes: who runs already when samples begin, and
- * what is mapped there.
+ * proc: what /proc says of processes: which run already when samples begin, and
+ * what they have mapped.
  */
 #ifndef SAMPLE_PROC_H
 #define SAMPLE_PROC_H
@@ -14,7 +14,7 @@
 /* memory of a process that may be executed */
 struct proc_map {
 	uint64_t start, end, offset;
-	char *name; /* "" of memory that nobody has named */
+	char *name; /* "" of memory that has none */
 	const char *file; /* which of all files it is: device and inode */
 	uint64_t inode;
 };

@@ -42,7 +42,7 @@ static int flush(struct recording *x)
 		.period = x->event.period,
 	};
 
-	/* readers who keep us from it have their moment, not more */
+	/* readers that lock the database are waited for once, then ignored */
 	for (int i = 0; i < 2; i++) {
 		x->failed = harvest_store(&x->collector.harvest, &x->store,
 					  x->epoch, &v, 1, &x->err) ||

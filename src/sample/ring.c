@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* what anybody may lock (perf_event_mlock_kb) holds this, per CPU */
+/* per CPU; every user may lock that much (perf_event_mlock_kb) */
 enum { RING_BYTES = 256 << 10 };
 
 int ring_open(struct ring *r, int fd)

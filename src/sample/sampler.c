@@ -141,7 +141,7 @@ const char *sampler_means(const struct sampler *s)
 
 /* --- beginning */
 
-/* what happens while we look around in /proc is nobody's sample */
+/* samples that are taken while /proc is scanned are dropped (collect.h) */
 void sampler_start(struct sampler *s, struct collector *c)
 {
 	c->past.kept = s->counted;
@@ -161,8 +161,9 @@ void sampler_start(struct sampler *s, struct collector *c)
 /* --- going on */
 
 /*
- * It is time to look at what there is. Where the table is due now and then
- * anyway nobody is woken for that alone, and it is before a burst, not in one.
+ * Until it is time to look at what there is. Where the table is due now and
+ * then anyway, we are not woken for the look alone, and it comes before a
+ * burst, not in one.
  */
 static void wait_counted(struct sampler *s, int also, int64_t end)
 {
@@ -203,8 +204,8 @@ static void take_lost(struct sampler *s, struct collector *c)
 }
 
 /*
- * Who was there when the table was flipped must be known before its samples
- * are: two rounds tell all that was in the rings when the first began.
+ * Processes that were there when the table was flipped must be known before its
+ * samples are: two rounds tell all that was in the rings when the first began.
  */
 static void count_round(struct sampler *s, struct collector *c, bool last)
 {
@@ -229,7 +230,7 @@ void sampler_round(struct sampler *s, struct collector *c, bool last)
 		count_round(s, c, last);
 	else
 		rings_round(&s->rings, last, collect, c);
-	/* what has begun there in the meantime nobody has told */
+	/* what began on a CPU while it had no events, no record has told */
 	if (!last && look_at_cpus(s)) {
 		collector_scan(c);
 		c->puzzled = true;

@@ -24,7 +24,7 @@ struct torn {
 
 struct space {
 	uint32_t pid;
-	char name[SPACE_NAME]; /* of the process; "": nobody has told it */
+	char name[SPACE_NAME]; /* of the process; "": not known yet */
 	uint32_t process; /* whose samples it has, or 0, for the caller */
 	uint32_t misses, patience; /* since the process was last asked */
 	uint32_t made;	 /* the image of what it makes itself, or 0 */
@@ -33,7 +33,7 @@ struct space {
 	/* for samples that come late: incarnation.h */
 	uint32_t exec, birth;
 	bool numbered;	 /* these two are known */
-	uint32_t before; /* who had the number before: in the past, or 0 */
+	uint32_t before; /* the past space that had the pid before, or 0 */
 	uint32_t until;	 /* the generation of samples in which it was over */
 	VEC(struct torn) torn;
 	uint32_t blurred; /* too often torn to tell, until this generation has
@@ -45,9 +45,9 @@ struct spaces {
 	struct dict by_pid;
 };
 
-/* the process's, from now on, or NULL: nobody has told of it */
+/* the process's, as it is now, or NULL: no record has told of it */
 struct space *space_of(const struct spaces *s, uint32_t pid);
-/* the same, made if there is none */
+/* the process's, made if there is none */
 struct space *space_make(struct spaces *s, uint32_t pid);
 /* a new process has a copy of what its parent has */
 struct space *space_copy(struct spaces *s, uint32_t pid, uint32_t parent);

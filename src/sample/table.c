@@ -255,7 +255,7 @@ void table_close(struct table *t)
 	*t = (struct table){0};
 }
 
-/* --- who is there */
+/* --- which processes there are */
 
 void table_census(struct table *t, records *to)
 {
@@ -412,8 +412,8 @@ static uint64_t about(struct table *t, uint64_t n)
 
 /*
  * When the next burst begins, if this one ends then. The pause is random, but
- * what it is too long, be it by chance or since somebody else had the
- * processor, the next one makes good: each stretch of time has its burst,
+ * as much as it is too long, be it by chance or since another process had the
+ * processor, the next one is shorter: each stretch of time has its burst,
  * somewhere in it.
  */
 static void plan_pause(struct table *t)

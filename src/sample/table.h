@@ -1,7 +1,8 @@
 /*
  * table: samples of the whole system that the kernel counts itself, by a BPF
  * program (bpf/table.bpf.c), instead of telling of each. What it counts is in
- * memory that is ours, too: nobody is asked or woken for it.
+ * memory that is mapped here, too: to count wakes no process, and to read the
+ * counts is no system call.
  *
  * A cold interrupt costs several times what a warm one does. So samples can be
  * taken in bursts, many times as often for a short while and not at all for a
@@ -64,7 +65,7 @@ struct table {
 	uint32_t cpus;
 	struct four_way_cpu *cpu;
 	struct four_way_set *set;     /* by CPU and generation */
-	struct four_way_entry *spill; /* the same */
+	struct four_way_entry *spill; /* by CPU and generation, too */
 	uint32_t generation;
 	uint32_t sliced; /* so many generations more are */
 	struct slices slices[2]; /* by generation */
@@ -80,7 +81,7 @@ struct table {
 	int64_t late, too_long;
 };
 
-/* a record of one who is there: a number, and who that is now */
+/* a record of a process that is there: its pid, and which incarnation it is */
 struct citizen {
 	struct perf_event_header header;
 	uint32_t pid, exec, birth, unused;

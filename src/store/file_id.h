@@ -12,7 +12,7 @@
 /* as the database has them: none is negative */
 struct file_id {
 	uint64_t device, inode, size;
-	uint64_t changed; /* nanoseconds since 1970; 0: nobody has seen it */
+	uint64_t changed; /* nanoseconds since 1970; 0: not known */
 };
 
 static inline struct file_id file_id_of(const struct stat *s)

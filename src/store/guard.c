@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum {
-	PATIENCE = 10000, /* milliseconds to wait for another who writes */
+	PATIENCE = 10000, /* milliseconds to wait for another writer */
 	STEP = 20,	  /* of these at a time */
 	CHANGES_AT = 24,  /* in the file: SQLite counts writes there */
 };
@@ -147,7 +147,7 @@ uint32_t guard_changes(struct store *s)
 	return n;
 }
 
-/* a journal that belongs to nobody who asked: somebody is in the middle */
+/* a journal, but no lock of its writer's: one that does not ask is writing */
 static bool is_written(struct store *s)
 {
 	char *journal = beside(s->path, "-journal");

@@ -8,10 +8,10 @@
  * too long is the one that fails.
  *
  *	HOST.tallydb		owner writes, a group reads: 0640
- *	HOST.tallydb-journal	the same, while something is written
- *	HOST.tallydb.writer	0600, locked by who writes
+ *	HOST.tallydb-journal	0640, too, while something is written
+ *	HOST.tallydb.writer	0600, locked by the writer
  *
- * None of them is ever a link, and the directory is nobody else's to write to.
+ * None of them is ever a link, and no other user may write to the directory.
  */
 #ifndef STORE_GUARD_H
 #define STORE_GUARD_H
@@ -28,13 +28,13 @@ int guard_file(const char *path, struct err *e);
 /* only the owner writes, only the group reads; gid -1: as it is */
 int guard_protect(const char *path, gid_t gid, struct err *e);
 
-/* we are the only one who writes; -1: it takes too long */
+/* this process becomes the only writer; -1 and *e: another is, for too long */
 int guard_lock(struct store *s, struct err *e);
 void guard_unlock(struct store *s);
 
 /* how often the file has been written to */
 uint32_t guard_changes(struct store *s);
-/* whether somebody has written, or is about to, without asking */
+/* whether a writer has written, or is about to, without SQLite's locks */
 bool guard_is_torn(struct store *s);
 
 #endif

@@ -214,7 +214,7 @@ int store_each_run(struct store *s, int64_t epoch, const char *process,
 	int result = 0;
 
 	if (process && s->version < STORE_APART)
-		return 0; /* nobody kept them apart then */
+		return 0; /* they were not kept apart then */
 	q = begin_runs(s, epoch, process);
 	while (!result && sql_row(&q)) {
 		r.image = sqlite3_column_int64(q.st, 0);

@@ -28,7 +28,7 @@ typedef VEC(struct hit) run;
 void run_settle(run *r);
 /* appends the packed run; requires: run_settle() */
 void run_pack(buffer *out, const run *r);
-/* appends what was packed, by anybody; `where` is for messages */
+/* appends what was packed, which is not trusted; `where` is for messages */
 int run_unpack(run *r, const void *bytes, size_t n, const char *where,
 	       struct err *e);
 /* places that a packed run has at most, without unpacking it */

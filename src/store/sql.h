@@ -32,7 +32,7 @@ bool sql_row(struct sql *q);
 /* of this row, "" if there is none; it lives until the next one */
 const char *sql_string(const struct sql *q, int column);
 int sql_end(struct sql *q, struct err *e);
-/* the same if `result`, which is of who read the rows, is 0; else that */
+/* ends it; `result`, of what was done with the rows, if that is not 0 */
 int sql_stop(struct sql *q, int result, struct err *e);
 /* the one number that a question without marks has for an answer */
 int sql_only(struct store *s, const char *text, int64_t *n, struct err *e);

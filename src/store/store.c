@@ -15,8 +15,8 @@
 
 #define SUFFIX ".tallydb"
 enum {
-	PATIENCE = 10000, /* milliseconds to wait for who writes */
-	COURTESY = 2000,  /* the same, for readers */
+	PATIENCE = 10000, /* milliseconds to wait for a writer */
+	COURTESY = 2000,  /* milliseconds to wait for readers */
 	LOOKS = 40,	  /* at a file that is being written */
 	APPLICATION = 0x74616c79, /* "taly", where file(1) looks */
 };
@@ -133,7 +133,7 @@ static int name_host(struct store *s, const struct utsname *host,
 	return sql_end(&q, e);
 }
 
-/* two hosts are never in one file, whatever somebody has called it */
+/* two hosts are never in one file, whatever its name is */
 static int check_host(struct store *s, const struct utsname *host,
 		      struct err *e)
 {
@@ -153,8 +153,8 @@ static int check_host(struct store *s, const struct utsname *host,
 }
 
 /*
- * Who writes for days wants to know at once that he will not be able to, and
- * that nobody will be able to read it.
+ * Whether it can be read and written to: a daemon should fail when it begins,
+ * not after days.
  */
 static int check_whole(struct store *s, struct err *e)
 {
@@ -241,7 +241,7 @@ int store_reopen(struct store *s, bool forced, struct err *e)
 	return open_file(s, SQLITE_OPEN_READWRITE, e);
 }
 
-/* one at a time: who comes second finds it made */
+/* one process at a time: the second finds it made */
 static int prepare(struct store *s, const struct utsname *host, struct err *e)
 {
 	struct err also;
@@ -275,9 +275,9 @@ int store_create(struct store *s, const char *directory, struct err *e)
 
 /*
  * A writer that is killed at the wrong moment leaves half of what it wrote, and
- * a journal of what was there before. Who may only read cannot undo it; we do,
- * but only for ourselves: what others have put beside a file of theirs is not
- * written over anything by us.
+ * a journal of what was there before. A process that may only read cannot undo
+ * it; we do, but only in files of our own user: what others have put beside a
+ * file of theirs is not written over anything by us.
  */
 static void undo_half(struct store *s)
 {
@@ -288,7 +288,7 @@ static void undo_half(struct store *s)
 	if (sqlite3_extended_errcode(s->db) != SQLITE_READONLY_ROLLBACK ||
 	    stat(s->path, &x) || x.st_uid != geteuid())
 		return;
-	/* who writes without asking is not interrupted */
+	/* a writer that does not use SQLite's locks is not interrupted */
 	if (guard_lock(&own, &e))
 		return;
 	if (!open_file(&own, SQLITE_OPEN_READWRITE, &e))
@@ -306,7 +306,7 @@ static int open_whole(struct store *s, struct err *e)
 	if (!check_version(s, e))
 		return 0;
 	undo_half(s);
-	/* it may be somebody who writes without asking, and has soon done so */
+	/* it may be a writer that does not ask, and will soon have done so */
 	for (int i = 0; i < LOOKS && check_version(s, e); i++) {
 		if (sqlite3_extended_errcode(s->db) !=
 		    SQLITE_READONLY_ROLLBACK)

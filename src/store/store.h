@@ -1,8 +1,8 @@
 /*
  * store: the database of samples. DB is a directory with one SQLite file per
- * host (doc/database.md); SQLite, since any crash of who writes it leaves it
- * whole. What is written between store_begin() and store_commit() is there
- * entirely or not at all.
+ * host (doc/database.md); SQLite, since a writer that crashes leaves it whole.
+ * What is written between store_begin() and store_commit() is there entirely or
+ * not at all.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -46,8 +46,8 @@ enum image_kind {
 	IMAGE_MODULE, /* of the kernel */
 	IMAGE_VDSO,
 	IMAGE_MEMORY, /* code that is in no file: offsets are addresses */
-	IMAGE_UNKNOWN, /* nobody knows what was there */
-	IMAGE_MADE, /* the same as memory, but who made it says what it is */
+	IMAGE_UNKNOWN, /* what was there is not known */
+	IMAGE_MADE, /* memory, but its process says which code it made there */
 	IMAGE_KINDS,
 };
 
@@ -122,8 +122,8 @@ int64_t store_event(struct store *s, int64_t epoch,
 int store_samples(struct store *s, int64_t epoch, int64_t image,
 		  int64_t event, const run *r, struct err *e);
 /*
- * The same for all processes of one name alone, beside that, if somebody wants
- * to know where these spent their time; store_samples() has them, too.
+ * Adds samples of all processes of one name alone, where it is wanted to know
+ * where these spent their time; store_samples() has them, too.
  */
 int store_apart(struct store *s, int64_t epoch, const char *process,
 		int64_t image, int64_t event, const run *r, struct err *e);

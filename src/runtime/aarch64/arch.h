@@ -277,7 +277,7 @@ static inline void arch_set_slot(_Bool quick, int64_t slot)
 	*arch_slot_of(arch_thread(quick)) = slot;
 }
 
-/* nobody else wants it */
+/* whether the program wants the slot for itself: never, it is our own word */
 static inline _Bool arch_takes_slot(const struct arch_gate *g)
 {
 	(void)g;

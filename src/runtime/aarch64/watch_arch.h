@@ -1,5 +1,5 @@
 /*
- * watch_arch: registers of a thread that somebody traces, on AArch64.
+ * watch_arch: registers of a thread that this process traces, on AArch64.
  */
 #ifndef RUNTIME_WATCH_ARCH_H
 #define RUNTIME_WATCH_ARCH_H
@@ -31,9 +31,9 @@ static inline bool watch_set(int tid, int set, void *to, size_t n)
 
 /*
  * Of a system call that a signal ends, the kernel takes the number away, and
- * goes back to its instruction if that were to be done again. Who is there has
- * either been in it, which is where threads wait, or was just about to do it:
- * that is not told, and means one instruction.
+ * goes back to its instruction if that were to be done again. A thread there
+ * has either been in it, which is where threads wait, or was just about to do
+ * it: that is not told, and means one instruction.
  */
 static inline bool watch_in_call(int tid, uintptr_t pc)
 {

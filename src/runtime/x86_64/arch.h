@@ -274,8 +274,8 @@ static inline void arch_set_thread(const void *tp)
 }
 
 /*
- * The distance to a thread's counters is the base of gs. Nobody but the thread
- * itself can change that.
+ * The distance to a thread's counters is the base of gs. Only the thread itself
+ * can change that.
  */
 enum { ARCH_SLOT_OWN = 1 };
 
@@ -336,7 +336,7 @@ static inline _Bool arch_is_access(const uint8_t *p, unsigned op)
 	       (p[1] & 0xfb) == 0x48 && p[2] == op && (p[3] & 0xc7) == 5;
 }
 
-/* what adds to the thread's counter adds to everybody's from now on */
+/* what adds to the thread's counter adds to the object's own from now on */
 static inline _Bool arch_change_count(void *site, void *room, _Bool subtract)
 {
 	uint8_t *p = site;
@@ -347,7 +347,7 @@ static inline _Bool arch_change_count(void *site, void *room, _Bool subtract)
 		return 0;
 	if (p[2] != 0xff && !arch_is_access(p + ARCH_STORE_AT, 0x89))
 		return 0;
-	/* one byte each: whoever runs there sees the old one or the new */
+	/* one byte each: a thread that runs there sees the old or the new */
 	if (p[2] != 0xff)
 		__atomic_store_n(p + ARCH_STORE_AT, ARCH_PREFIX_NONE,
 				 __ATOMIC_RELAXED);

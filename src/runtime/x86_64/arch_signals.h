@@ -26,7 +26,7 @@ __attribute__((visibility("hidden"))) void signal_restores(void);
  * it then calls the handler, and tells signal_returned() that it came back. The
  * entry of a program has no unwind tables, in which a way over such a call
  * could be found from behind the handler: there it jumps, unless the handler
- * is shown another address. Who wants to see that has tables of his own.
+ * is shown another address: runtimes that need that have tables of their own.
  */
 #ifdef RUNTIME_IS_ENTRY
 enum { ARCH_SEES_RETURNS = 0 };
@@ -207,7 +207,7 @@ static inline void arch_undo(void *context, uintptr_t start)
 
 /*
  * shown_resume(), which a gate calls before a return: asks shown_target() where
- * that leads, by the word on the stack of who called the gate.
+ * that leads, by the word on top of the stack where the gate was called.
  */
 #define ARCH_SHOWN_RESUME                                                      \
 	_Static_assert(sizeof(struct arch_gate) + ARCH_RED_ZONE == 224,        \
@@ -230,13 +230,13 @@ static inline void arch_undo(void *context, uintptr_t start)
 
 enum { ARCH_FRAME_RECORDS = 0, ARCH_RED_ZONE = 128 };
 
-/* where the stack of who called the gate was */
+/* the stack pointer where the gate was called */
 static inline uintptr_t arch_gate_frame(const struct arch_gate *g)
 {
 	return (uintptr_t)(g + 1) + ARCH_RED_ZONE;
 }
 
-/* where that of the interrupted code was */
+/* the stack pointer of the interrupted code */
 static inline uintptr_t arch_frame(const void *context)
 {
 	return ((const unsigned long *)context)[ARCH_UC_SP];

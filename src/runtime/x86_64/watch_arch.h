@@ -1,5 +1,5 @@
 /*
- * watch_arch: registers of a thread that somebody traces, on x86-64.
+ * watch_arch: registers of a thread that this process traces, on x86-64.
  */
 #ifndef RUNTIME_WATCH_ARCH_H
 #define RUNTIME_WATCH_ARCH_H

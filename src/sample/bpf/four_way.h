@@ -12,8 +12,8 @@
  *
  * Addresses of the kernel are negative, and are so still without their upper
  * three bits. Exec is how often the process has executed a program, birth when
- * it began, both as far as they fit: who has the number of a process and what
- * is mapped there changes with them, and no sample is taken for another's. The
+ * it began, both as far as they fit: when a pid is used again or its process
+ * executes another program they change, and no samples are mixed up. The
  * slice is of the generation's time: a process may map one library where
  * another was.
  *

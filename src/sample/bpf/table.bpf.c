@@ -5,12 +5,12 @@
  * Samples in the kernel are counted by process as those in user mode are: so
  * each process has all of its own, and there is one table to look into.
  *
- * User space empties a generation when nobody counts in it any more. It sets
+ * User space empties a generation when no CPU counts in it any more. It sets
  * the new one, then waits until the CPU is not busy; here we are busy, then
- * ask which generation it is. Both make the other see what they did first
- * (the exchanges are full barriers), so that who is not seen has seen the new
- * one. Interrupts do not nest here: the kernel runs one program of samples at a
- * time on a CPU.
+ * ask which generation it is. Both make the other see what they did first (the
+ * exchanges are full barriers), so that a CPU that is not seen busy has seen
+ * the new one. Interrupts do not nest here: the kernel runs one program of
+ * samples at a time on a CPU.
  *
  * What is constant while it is loaded (.rodata) the verifier takes for what it
  * is, and leaves out what cannot happen.
@@ -65,7 +65,7 @@ struct {
 	__type(value, struct four_way_entry);
 } spill SEC(".maps");
 
-/* words that the kernel shows of the registers of who was interrupted */
+/* words that the kernel shows of the registers of the interrupted code */
 const volatile uint32_t register_words;
 const volatile uint32_t events; /* how many there are */
 const volatile uint32_t bursts; /* a bit for each event that has some */
@@ -97,9 +97,9 @@ static inline uint32_t event_of(void *ctx)
 }
 
 /*
- * Whether the burst is over. Who should end it may have no processor just now,
- * and would have to be woken, so it ends by itself: the event is allowed one
- * overflow, and only those that this program does not answer with 0 are ones.
+ * Whether the burst is over. The daemon may have no processor just now to end
+ * it, and would have to be woken, so it ends by itself: the event has one
+ * overflow left, and only what this program does not answer with 0 is one.
  */
 static inline int is_over(void *ctx, struct four_way_cpu *c)
 {
@@ -172,7 +172,7 @@ int count_sample(void *ctx)
 		return 1;
 	task = bpf_get_current_task_btf();
 	if (nothing || !task->tgid)
-		return 0; /* nobody: the CPU is idle */
+		return 0; /* the CPU is idle */
 	place = four_way_place(address_of(ctx), event_of(ctx));
 	__sync_lock_test_and_set(&c->busy, 1);
 	count_in(c, cpu, task, place);

@@ -1,7 +1,7 @@
 /*
  * table_bpf: what is in src/sample/bpf/table.bpf.c, for the kernel; 'make skeletons'
  * has made it of
- *	c0b473aa7226d5f794465fa10eaea52d43c353f35f151c04b25159ab41f29267
+ *	6ee4c287c6f090ec0d0eacff037b0e156c09c61ade78b7a25637eefacfaecd94
  * with 14.0.6 and bpftool v7.1.0
  */
 /* SPDX-License-Identifier: (LGPL-2.1 OR BSD-2-Clause) */
