@@ -49,7 +49,8 @@ static void mem_exhausted(size_t wanted)
 /*
  * Much of the time that a large array costs is for its pages, which the system
  * gives one by one: it is asked for large ones, and may refuse. Not of memory
- * that is to be zero: of that, pages that nobody touches should cost nothing.
+ * that is to be zero: of that, pages that are never touched should cost
+ * nothing.
  */
 static void *mem_in_large_pages(void *p, size_t n)
 {
@@ -174,8 +175,8 @@ void *arena_raw(struct arena *a, size_t n)
 }
 
 /*
- * Much memory is zero when the system gives it, and pages of it that nobody
- * touches cost nothing: what most of an image did is nothing.
+ * Large blocks are zero when the system gives them, and pages of them that are
+ * never touched cost nothing: most of an image does not run.
  */
 void *arena_alloc(struct arena *a, size_t n)
 {

@@ -30,13 +30,13 @@ void nascent_begin(struct nascent *n, const char *path)
 	snprintf(n->temporary, room, "%s.%ld.new", path, (long)getpid());
 	if (n->unnamed)
 		return;
-	/* what a dead process of this number left, or somebody's link */
+	/* what a dead process of this number left, or a link put there */
 	unlink(n->temporary);
 	n->fd = open(n->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 		     0600);
 }
 
-/* on a tmpfs who reads a hole fills it, and gets SIGBUS if that is full */
+/* on a tmpfs reading a mapped hole fills it, and is SIGBUS if that is full */
 static int fill_holes(int fd)
 {
 	struct stat st;

@@ -1,6 +1,6 @@
 /*
- * nascent: a file that has its name only when all of it is written. Who looks
- * finds the old file or the new one, never a part.
+ * nascent: a file that has its name only when all of it is written. A process
+ * that opens it finds the old file or the new one, never a part.
  */
 #ifndef BASE_NASCENT_H
 #define BASE_NASCENT_H

@@ -1,7 +1,7 @@
 /*
- * progress: how far long work has come. The one who wants to know hands a
- * struct progress to the work and looks at it from another thread whenever it
- * likes; the work only writes down where it is. NULL: nobody wants to know.
+ * progress: how far long work has come. The caller hands a struct progress to
+ * the work and looks at it from another thread whenever it likes; the work only
+ * writes down where it is. NULL: the caller does not want to know.
  *
  * Several threads may work and write at once. A reader may then see one
  * step's name with another's numbers, for a moment: it is a thing for people

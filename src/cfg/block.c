@@ -8,7 +8,7 @@
  *	insns     a  b  c  jcc   d  e  f  call  g  h  i   j  k  ret
  *	blocks    [-----------)  [-----------)  [------)  [-------)
  *
- * Alignment padding between blocks that nobody jumps to is a block of its
+ * Alignment padding between blocks that no jump leads to is a block of its
  * own without edges, so that it does not look like a way into the next one.
  */
 #include "base/bisect.h"
@@ -121,7 +121,8 @@ static bool call_stays(const struct build *b, const struct cut *c)
 
 /*
  * The last call of a procedure does not return (rewriting.md 7.23). Where
- * nobody says that it ends there, the code behind may be its own.
+ * neither an FDE nor a symbol's size says that the procedure ends there, the
+ * code behind may be its own.
  */
 static bool call_is_last(const struct build *b, uint32_t piece,
 			 const struct cut *c)

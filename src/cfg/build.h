@@ -80,7 +80,7 @@ struct jump_site {
 	VEC(uint64_t) wanted; /* addresses that may be code of the cases */
 };
 
-/* a place that somebody pointed at but that cannot be code */
+/* a target of a call or pointer that cannot be code */
 struct refusal {
 	uint32_t at;
 	const char *why;
@@ -141,7 +141,7 @@ uint32_t piece_at(const struct build *b, uint32_t off);
  * right for the child.
  */
 bool piece_falls_out(const struct build *b, uint32_t p);
-/* somebody who is known takes its start for a procedure's */
+/* a call, a symbol or a certain pointer makes its start a procedure's */
 bool piece_is_wanted(const struct build *b, const struct piece *p);
 /* which of n pieces, by offset, holds an offset; n if none does */
 uint32_t piece_among(const struct build *b, const uint32_t *piece, uint32_t n,
@@ -182,8 +182,8 @@ void extents_drop(struct build *b);
 /* how sure one must be to take what was found for code */
 enum descend_care {
 	DESCEND_FDE,   /* it is code; which bytes of it is the question */
-	DESCEND_ENTRY, /* somebody certainly calls it */
-	DESCEND_STRICT, /* somebody seems to know its address */
+	DESCEND_ENTRY, /* it is certainly called, or named by a symbol */
+	DESCEND_STRICT, /* what seems to be a pointer leads there */
 };
 /*
  * Follows control flow from the seeds within [lo, hi) and makes pieces of
@@ -276,7 +276,7 @@ struct cut {
 	uint32_t last;	 /* position of its last transfer, or CODE_NONE */
 	uint32_t target; /* of that */
 	uint8_t kind;	 /* of its last instruction */
-	bool fill;	 /* only padding that nobody jumps to */
+	bool fill;	 /* only padding that no jump leads to */
 };
 typedef VEC(struct cut) cuts;
 /* [off, end) holds nothing but padding */

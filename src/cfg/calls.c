@@ -1,5 +1,5 @@
 /*
- * calls: who calls whom in an image, block by block and by procedure.
+ * calls: what calls what in an image, block by block and by procedure.
  *
  * A call of a linkage stub goes where a relocated slot points: to another
  * image or to what an ifunc's resolver chose, which compilers know no more
@@ -100,7 +100,7 @@ uint32_t calls_tail(const struct calls *s, const struct cfg *c, uint32_t e)
 	if (k->last == INSN_JUMP || k->last == INSN_IJUMP ||
 	    (k->last == INSN_COND && first))
 		return s->callee[b];
-	/* a landing pad of another procedure: nobody does that */
+	/* a landing pad of another procedure: no compiler makes that */
 	if ((k->last == INSN_CALL || k->last == INSN_ICALL) && !first)
 		return CALLEE_UNSEEN;
 	/* runs on into the next procedure */

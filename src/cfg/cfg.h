@@ -16,7 +16,7 @@
  *	dispatch   an indirect jump, and what is known of its targets.
  *	hub     a target set shared by several dispatches (algorithms.md 2):
  *	        dispatch -> hub -> targets, so that the law of flow holds and
- *	        nobody invents (source, target) pairs.
+ *	        no (source, target) pairs are invented.
  *
  * What is not proved to be code has no blocks; it is listed in `region`, with
  * the reason. Unwind edges say that a landing pad may follow a call.
@@ -224,7 +224,7 @@ static inline bool insn_is_prefix(const struct block *b, const struct insn *in)
 bool cfg_is_go(const struct cfg *c, uint64_t addr);
 /*
  * Is it in Go's write barrier? That saves all registers, those of veneers too,
- * which nobody expects to keep their values on the way there.
+ * which no caller expects to be preserved.
  */
 bool cfg_go_barrier(const struct cfg *c, uint64_t addr);
 /*

@@ -262,7 +262,7 @@ bool discover_wanted(struct build *b)
 	for (size_t i = 0; i < b->jump.n; i++)
 		for (size_t t = 0; t < b->jump.at[i].wanted.n; t++)
 			seed_add(b, &s, b->jump.at[i].wanted.at[t], PART_CALL);
-	/* each may call what nobody has called so far */
+	/* code found this way may call code that is not known yet */
 	while (s.n) {
 		size_t found = b->found.xfer.n;
 
@@ -307,7 +307,7 @@ static void mark_address(struct build *b, uint64_t *bits, uint64_t addr)
 	code_lead(&b->code, bits, code_offset(&b->code, addr));
 }
 
-/* pointers that dispatches account for: nobody else arrives there */
+/* pointers that dispatches account for: no other jump or call uses them */
 struct explained {
 	VEC(struct range) table; /* of absolute entries, by address */
 	struct dict base;	 /* addresses that entries are added to */
@@ -340,8 +340,9 @@ static bool word_leads_to(const struct build *b, uint64_t place, uint32_t t)
  * start of a piece it does. Inside, it must be a label of the procedure: one
  * that a relocation knows, or that code computes, or a constant in the
  * procedure's own code, or a word in a row of such words. Numbers that happen
- * to look like addresses are many in files without relocations. Where nobody
- * says which code is a procedure's, one may begin anywhere: all of them count.
+ * to look like addresses are many in files without relocations. Where neither
+ * an FDE nor a symbol's size says which code is a procedure's, a procedure may
+ * begin anywhere: all pointers count.
  */
 static bool pointer_counts(const struct build *b, const struct pointer *p)
 {
@@ -360,7 +361,7 @@ static bool pointer_counts(const struct build *b, const struct pointer *p)
 	       word_leads_to(b, p->place + 8, t);
 }
 
-/* the instruction is in code of which somebody says which procedure's it is */
+/* an FDE or a symbol's size says of which procedure the instruction is */
 static bool is_in_whole(const struct build *b, uint32_t at)
 {
 	uint32_t p = piece_at(b, at);
@@ -401,8 +402,8 @@ static int range_order(const void *a, const void *b)
 }
 
 /*
- * What the jumps understood so far account for. Cases of a procedure are
- * nobody else's business; but where it is not known which code is one, another
+ * What the jumps understood so far account for. Only its own procedure uses a
+ * jump table; but where it is not known which code is one procedure's, another
  * jump, which is not understood or not even found, may read the same words.
  */
 static void explain_jumps(const struct build *b, struct explained *x)

@@ -107,7 +107,7 @@ bool work_begin_again(struct work *w);
 void work_settle(struct work *w, bool second);
 /* the procedure has an indirect jump */
 bool work_has_jump(const struct work *w);
-/* some place inside is entered by nobody knows whom */
+/* control may arrive from outside at some place inside */
 bool work_any_entry(const struct work *w);
 /* sorts w->target and removes doubles */
 void work_unique_targets(struct work *w);

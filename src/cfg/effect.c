@@ -13,8 +13,8 @@
  * the return is a jump to an unknown place, which reads everything. So is
  * one for which the address of its own caller was dropped, if that is seen
  * in the block that was called (return thunks). Go's functions store results
- * in their callers' frames: theirs lead to somebody who relies on no more than
- * any caller of Go does.
+ * in their callers' frames, so that is no sign there: such a return reads what
+ * any caller in Go may read (places_go()).
  */
 #include "cfg/live_int.h"
 

@@ -2,7 +2,7 @@
  * entry_load: which instruction loads the entry of a jump's table, and by
  * which of its registers it finds the table.
  *
- * Who moves code and copies the table needs the index, and that is in the
+ * Moved code that has a copy of the table needs the index, and that is in the
  * load's other register. So it has to be certain that the one register holds
  * the table's address, or an address at a known distance from it, whatever
  * way control came. Only loads in the block of the jump itself are told.
@@ -106,7 +106,7 @@ static bool last_load(const struct before *x, unsigned size, uint32_t *n,
 }
 
 /* tries the registers whose sum is the load's address; or it is a sum with a
-   constant, and whoever knows the instruction sees what else is in it */
+   constant, and isa->move->table_match() finds the index in the instruction */
 static bool find_base(struct before *x, uint32_t n, unsigned address,
 		      struct dispatch *d)
 {

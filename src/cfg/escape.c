@@ -1,5 +1,5 @@
 /*
- * escape: whether anybody but its procedure can reach the frame.
+ * escape: whether code other than its procedure can reach the frame.
  *
  * Only if no address of it ever gets into a register other than the stack and
  * frame pointers, or into memory. Which address does not matter: a callee may

@@ -16,8 +16,8 @@ void frames_read(struct frames *f, const struct build *b,
 
 		if (p->fde == CFG_NONE)
 			continue;
-		/* one row for all: no frame, or an assembler writer who did
-		   not bother to describe it */
+		/* one row for all: no frame, or hand-written assembly that
+		   does not describe it */
 		if (unwind_rows(b->im, &b->unwind->fde[p->fde], &rows) ||
 		    (rows.n == 1 && p->fresh))
 			rows.n = 0;

@@ -3,8 +3,8 @@
  *
  *	jump A \            / case 1          The sum over each side is the
  *	jump B -->  hub  ---> case 2          same; which jump led to which
- *	jump C /            \ case 3          case is not known, and nobody
- *	                                      pretends (algorithms.md 2).
+ *	jump C /            \ case 3          case is not known, and is not
+ *	                                      guessed (algorithms.md 2).
  */
 #include "cfg/build.h"
 

@@ -28,8 +28,8 @@ static bool work_inside(const struct work *w, uint64_t addr)
 
 /*
  * addr may be a case of this procedure although it lies in a piece that was
- * not known to belong to it: a cold piece that only the table leads to. Nobody
- * calls such a piece, names it or knows its address.
+ * not known to belong to it: a cold piece that only the table leads to. No call
+ * and no function symbol leads to such a piece, and its address is not taken.
  */
 static bool work_adoptable(const struct work *w, uint64_t addr)
 {
@@ -123,7 +123,8 @@ static bool take_bounded(struct work *w, const struct table *t,
 
 /*
  * addr lies between the last load of the block that ends in this very jump and
- * the jump: who goes there has no new entry and jumps for ever, or to nowhere.
+ * the jump: control that arrives there loads no new entry, and jumps to the
+ * same place for ever, or to nowhere.
  */
 static bool work_is_own(struct work *w, uint64_t addr)
 {
@@ -305,8 +306,8 @@ static void find_pointer(struct work *w, struct finding *f, uint32_t block,
 		shape = SHAPE_LABEL;
 	gone = shape != SHAPE_POINTER && frame == FRAME_GONE;
 
-	/* where nobody says which code is one procedure's, what we take for
-	   its start may be its middle, and the value not its caller's. (Words
+	/* without FDEs and sizes of symbols, what we take for a procedure's
+	   start may be its middle, and the value not its caller's. (Words
 	   that lead to labels make entries of them there: discover.c) */
 	if (shape != SHAPE_SLOT && gone &&
 	    (any_label(w) || (w->grown && shape == SHAPE_VALUE))) {

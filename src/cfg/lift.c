@@ -2,7 +2,7 @@
  * lift: what one block computes, its inputs left open.
  *
  * The micro-operations of its instructions become open nodes; what a register
- * holds at the block's start is a NODE_LIVEIN, made when somebody reads it.
+ * holds at the block's start is a NODE_LIVEIN, made when the block reads it.
  */
 #include "cfg/value_int.h"
 

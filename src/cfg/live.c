@@ -213,8 +213,8 @@ static places flow_out(struct flow *f, uint32_t b)
 	return out;
 }
 
-/* `more` is live before node k: who comes from there is due; blocks up to
-   `turn` come later anyway */
+/* `more` is live before node k: the blocks that lead to it are due; blocks up
+   to `turn` come later anyway */
 static void flow_tell(struct solver *s, uint32_t k, places more, uint32_t turn)
 {
 	struct flow *f = s->f;
@@ -253,7 +253,7 @@ static void flow_visit(struct solver *s, uint32_t b, uint32_t turn)
 	flow_tell(s, b, in, turn);
 }
 
-/* who asks other procedures has to do it again */
+/* blocks that depend on other procedures are due again */
 static void flow_ask(struct flow *f, const struct part *p)
 {
 	for (uint32_t b = p->block; b < p->block + p->nblock; b++) {
@@ -390,7 +390,7 @@ static void *flow_work(void *share)
 	return NULL;
 }
 
-/* solves procedures until nobody has a question left */
+/* solves procedures until none has to be solved again */
 static void flow_run(struct flow *f, bool callers_first,
 		     void (*solve)(struct solver *s, uint32_t p))
 {
@@ -576,7 +576,8 @@ static struct live_set live_set_of(places p)
 {
 	return (struct live_set){
 		.regs = (regset)p | ((p >> PLACES_GUESS) & 0x3ffff),
-		/* strings run upwards by convention, whoever reads it */
+		/* always live: by convention string operations run upwards,
+		   and any code may rely on it */
 		.flags = ((p >> PLACES_FLAGS | p >> PLACES_GUESS_FLAGS) &
 			  FLAG_ALL) | FLAG_D};
 }

@@ -1,5 +1,5 @@
 /*
- * live: which registers and flags somebody may still read, at any place of
+ * live: which registers and flags later code may still read, at any place of
  * the code. What is not live is dead: inserted code may change it.
  *
  * An answer "dead" that is wrong breaks programs. The rules, from what is seen
@@ -23,9 +23,9 @@
  *     known to keep everything.
  *   - A landing pad gets what the unwinder sets; scratch registers that it
  *     reads beyond that are live at the call.
- *   - Everything is live where control goes nobody knows: at indirect jumps
- *     that are no tables, at calls of code that has no blocks, at returns to
- *     an address that the procedure itself has made.
+ *   - Everything is live where it is not known where control goes: at indirect
+ *     jumps that are no tables, at calls of code that has no blocks, at returns
+ *     to an address that the procedure itself has made.
  *
  * Callee-saved registers, the stack pointer, the platform's register and the
  * return address may come out as dead, but live_scratch() never offers them:

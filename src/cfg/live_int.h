@@ -2,7 +2,7 @@
  * live_int: what the files of live share.
  *
  *	effect.c   what a block reads before it writes it, and what it writes
- *	calls.c    who calls whom
+ *	calls.c    which procedure calls which
  *	origins.c  from where control comes to a block
  *	live.c     the data flow
  *
@@ -17,15 +17,15 @@
 #include "cfg/cfg.h"
 
 /*
- * Registers and flags, and how well it is known that somebody reads them:
+ * Registers and flags, and how well it is known that they are read later:
  *
  *	63   57 56             39 38   32 31                    0
  *	[ flags| registers 17..0 | flags | registers 31 .. 0     ]
- *	 nobody knows             seen to be read by the code
+ *	 may be read (a guess)    seen to be read by the code
  *
- * Where nobody knows, the convention judges: argument registers are live at a
- * call whose callee is not seen, results at a return, everything at a jump
- * that is not understood. What is live for no better reason is dead again
+ * The code that may read a guess is not seen; the calling convention decides:
+ * argument registers are live at a call whose callee is not seen, results at
+ * a return, everything at a jump that is not understood. A guess is dead again
  * before a call that changes it. What is seen to be read is not: if it is
  * live behind a call, callee and caller have an agreement of their own.
  */
@@ -42,7 +42,7 @@ static inline places places_seen(regset regs, uint8_t flags)
 	return regs | (places)flags << PLACES_FLAGS;
 }
 
-/* scratch registers and flags of which nobody knows it */
+/* scratch registers and flags that code which is not seen may read */
 static inline places places_guess(regset regs, uint8_t flags)
 {
 	/* struct isa's scratch registers are among the first 18 */
@@ -56,7 +56,7 @@ static inline places places_any(regset regs, uint8_t flags)
 	return places_seen(regs, flags) | places_guess(regs, flags);
 }
 
-/* what is live before something that nobody knows */
+/* what is live where control goes to an unknown place */
 static inline places places_unknown(const struct isa *isa)
 {
 	return places_seen(~isa->scratch, 0) |
@@ -78,8 +78,9 @@ static inline places places_go(const struct isa *isa)
 /*
  * What may pass through a call by the convention unchanged (may: larger is
  * safe). Scratch registers that are seen to be read behind it are kept by an
- * agreement that nobody sees: a call in inline assembly with a short list of
- * clobbers (OpenJDK's atomics). So are those that some convention keeps.
+ * agreement that the code does not show: a call in inline assembly with a
+ * short list of clobbers (OpenJDK's atomics). So are those that some convention
+ * keeps.
  */
 static inline places places_by_rules(const struct isa *isa)
 {
@@ -137,9 +138,9 @@ void effect_all(const struct cfg *c, struct effect *effect,
 /* --- calls.c */
 
 #define CALLEE_NONE CFG_NONE /* no call, and no jump to elsewhere */
-#define CALLEE_BY_RULES (CFG_NONE - 1) /* whoever keeps the convention */
-#define CALLEE_KEEPING (CFG_NONE - 2) /* the same, but changes nothing */
-#define CALLEE_STUB (CFG_NONE - 3) /* the same, through a linkage stub */
+#define CALLEE_BY_RULES (CFG_NONE - 1) /* unknown, keeps the convention */
+#define CALLEE_KEEPING (CFG_NONE - 2) /* unknown, but keeps all registers */
+#define CALLEE_STUB (CFG_NONE - 3) /* by the convention, through a PLT stub */
 #define CALLEE_POINTER (CFG_NONE - 4) /* a jump through a pointer */
 #define CALLEE_UNSEEN (CFG_NONE - 5) /* code that has no blocks */
 #define CALLEE_GO (CFG_NONE - 6) /* by a pointer of Go */

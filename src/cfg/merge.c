@@ -6,7 +6,7 @@
  * when control goes from one into the other at a place that is not the start
  * of a procedure. What is a start?
  *
- *	- what somebody calls, or a function symbol names: certainly
+ *	- what is called directly, or a function symbol names: certainly
  *	- the start of an FDE at which the frame is as right after a call: a
  *	  jump there is a tail call. A cold piece of a procedure with a frame
  *	  starts with that frame, and its FDE says so.

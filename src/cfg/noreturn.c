@@ -14,8 +14,8 @@
  * never taken back, so the order does not matter.)
  *
  * Known by name are the library's own exits: they are the base of the rest.
- * What jumps where nobody knows may return, and so may a call into the middle
- * of the procedure itself (code that asks where it is).
+ * A jump to an unknown place may return, and so may a call into the middle of
+ * the procedure itself (code that asks where it is).
  */
 #include "cfg/build.h"
 

@@ -5,10 +5,10 @@
  * Unwind tables, or the sizes of symbols, say which code is one procedure's.
  * Where there is neither, what we take for procedures may be parts of one: a
  * jump that is not understood, or what is not even proved to be code, leads
- * into any of them. A procedure begins where somebody calls, or where a pointer
- * leads that others have: relocations know it, or code of another procedure
- * makes it. (Were it a label of a table, jumps by that would have a way there.)
- * So between two such places all may be one:
+ * into any of them. A procedure begins at the target of a call, or where a
+ * pointer leads that other procedures have: a relocation makes it, or another
+ * procedure's code. (Were it a label of a table, jumps by that would have a way
+ * there.) So between two such places all may be one:
  *
  *	 called          not understood        called
  *	[=====)[========)[=======)[=======)...[=======)

@@ -6,8 +6,8 @@
  * target of a jump or the base of a table. What callees read of them by
  * chance (a variadic procedure saves all argument registers) has no meaning.
  * Behind a call nothing is read of what the callee certainly changes. Low bytes
- * are followed for themselves: who sets one, and reads that one later, has not
- * read what the register held before.
+ * are followed for themselves: code that sets one, and reads that one later,
+ * has not read what the register held before.
  */
 #ifndef CFG_OWN_READS_H
 #define CFG_OWN_READS_H

@@ -68,8 +68,8 @@ static void phi_simplify(struct values *s, uint32_t phi)
 }
 
 /*
- * A phi that so much is chosen from that nobody would follow it: it is what
- * its variable is there, and no more is known.
+ * A phi whose operands need more than WEB_MAX nodes: it becomes the unknown
+ * value of its variable at the block's start.
  */
 static uint32_t phi_give_up(struct values *s, uint32_t phi)
 {

@@ -86,7 +86,7 @@ uint32_t close_by_edge(struct values *s, uint32_t e, uint32_t var)
 
 	if (v->g.from[e] != v->root)
 		return close_at_end(s, v->g.from[e], var);
-	/* who arrives at a label brings the procedure's own frame */
+	/* control that arrives at a label has the procedure's own frame */
 	if (var == s->isa->sp && v->g.to[e] != v->main &&
 	    !merge_is_start(v->b, v->cut.at[v->g.to[e]].start, false))
 		return NODE_UNSET;

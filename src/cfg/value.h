@@ -9,7 +9,7 @@
  * bring different ones. This is SSA construction on demand (Braun et al.,
  * CC 2013): only what a question touches is ever built. What a phi chooses
  * from is followed through copies and spills, to see whether there is a choice
- * at all; how it was computed stays open until somebody asks (value_operand()):
+ * at all; how it was computed stays open until value_operand() asks for it:
  * else the closed form of one loop counter may be all of a large procedure.
  *
  * Memory: a load sees the last store to the same place (the same address
@@ -101,7 +101,7 @@ struct location {
 	uint32_t root;
 	int64_t offset;
 	uint8_t size;
-	bool trusted; /* in the frame, and nobody else's business */
+	bool trusted; /* in the frame, and no other code writes it */
 };
 
 struct values {

@@ -16,7 +16,7 @@ enum { VAR_LOCATION = UOP_NREGS };
 bool lift_defines(struct values *s, uint32_t block, uint32_t r);
 /* the block ends with a call that leaves r unknown */
 bool lift_call_forgets(const struct values *s, uint32_t block, uint32_t r);
-/* who changes memory in the block */
+/* whether the block changes memory itself, or only the callee of its call */
 enum block_writes { WRITES_NOTHING, WRITES_BY_CALLEE, WRITES_ITSELF };
 enum block_writes lift_writes(struct values *s, uint32_t block);
 

@@ -46,7 +46,7 @@ struct view {
 	struct arena arena;
 	struct graph g;
 	struct dfs dfs;
-	struct dom dom; /* once somebody asks: see view_idom() */
+	struct dom dom; /* made when first needed: see view_idom() */
 	VEC(uint32_t) opened; /* entries for VIEW_ANY's sake alone */
 	uint32_t *only; /* by block: its one reached predecessor, or CFG_NONE */
 };

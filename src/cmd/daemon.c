@@ -264,10 +264,11 @@ static int run_here(struct daemon_wish *w)
 	return daemon_run(w, &ears, &e) ? cmd_fail(&e) : STATUS_OK;
 }
 
-/* a daemon in the background: who waits for it, and its log */
+/* a daemon in the background: a pipe to the process that waits until it
+   samples, and its log */
 struct background {
 	const struct daemon_wish *w;
-	int pipe; /* -1: all is well, and it waits no longer */
+	int pipe; /* -1: it samples, and that process waits no longer */
 	FILE *log;
 };
 
@@ -309,7 +310,7 @@ static void say_log(void *background, const char *text)
 	fflush(b->log);
 }
 
-/* who waits at the other end hears that all is well: nothing more */
+/* it samples: a pipe that is closed with nothing in it says so */
 static void begin_log(void *background)
 {
 	struct background *b = background;

@@ -5,7 +5,7 @@
  *	main:184019:1             function: instructions run: calls
  *	 4: 534                   line, from that of the function: count
  *	 4.2: 534                 another block of that line
- *	 5: 1075 step:1075        with whom it called
+ *	 5: 1075 step:1075        with the function it called
  *	 7: inlined:27            a call that was inlined: instructions run
  *	  1: 9                    a line in it
  *

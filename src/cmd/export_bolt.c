@@ -1,15 +1,15 @@
 /*
  * export_bolt: for LLVM's BOLT (llvm-bolt -data), the text that perf2bolt
  * makes of branch records (.fdata): of each branch where from and where to, as
- * function and distance in it, how often it was mispredicted (nobody measured
- * that: 0), and how often it happened.
+ * function and distance in it, how often it was mispredicted (which is not
+ * measured: 0), and how often it happened.
  *
  *	1 main 2a 1 step/2 0 0 1000
  *	0 [unknown] 0 1 main 0 0 1
  *
  * It is about one file. BOLT takes what is not there for never executed, but
- * leaves functions alone of which nothing is there. So a function is told of if
- * all of it is known: else it is nobody that one could call.
+ * leaves functions alone of which nothing is there. So a function is named only
+ * if all of it is known: else branches from and to it have [unknown] instead.
  */
 #include <inttypes.h>
 

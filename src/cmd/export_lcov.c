@@ -1,5 +1,5 @@
 /*
- * export_lcov: a tracefile of lcov, for genhtml and all who read that: by
+ * export_lcov: a tracefile of lcov, for genhtml and all tools that read it: by
  * source file the functions with their calls and the lines with their counts.
  * What is not known is left out, for the format has no word for it.
  */

@@ -1,6 +1,6 @@
 /*
- * export_pprof: for pprof, and all who read its format: a sample for each
- * instruction that ran, with its address, function and line, and the calls
+ * export_pprof: for pprof, and all tools that read its format: a sample for
+ * each instruction that ran, with its address, function and line, and the calls
  * that were inlined there; and one for each procedure that was called. Values
  * are instructions and calls.
  *

@@ -146,7 +146,7 @@ static void dot_exits(const struct drawn *d, uint32_t v, FILE *to)
 		dot_exit(d, &p->node.at[v], p->exit.at[i].edge, to);
 }
 
-/* how a block looks that ran, did not, or nobody knows */
+/* how a block looks that ran, did not, or of which it is not known */
 static void dot_look(const struct drawn *d, const struct picture_node *x,
 		     FILE *to)
 {
@@ -165,7 +165,7 @@ static void dot_look(const struct drawn *d, const struct picture_node *x,
 		fputs(", penwidth=2.2, color=\"" DOT_LOOP "\"", to);
 }
 
-/* all of the block, for who looks closer */
+/* all of the block's code, shown where the mouse points */
 static void dot_tooltip(const struct picture_node *x, const struct noted *code,
 			size_t n, FILE *to)
 {
@@ -322,7 +322,7 @@ static void dot_way_label(const struct drawn *d, const struct picture_way *w,
 	if (kind == MAP_PAD)
 		fputs("exception ", to);
 	if (d->sampled)
-		return; /* nobody knows, of none */
+		return; /* samples have no counts of edges */
 	fputs(w->known ? figures_number(w->count, count) : "unknown", to);
 	if (w->known && x->known && w->count && w->count < x->count)
 		fprintf(to, "  %.1f%%",

@@ -1,7 +1,7 @@
 /*
  * graph_layout: graphviz's dot makes a picture of a graph. It reads a file and
- * writes a file: neither has to wait for the other, and what it leaves behind
- * when it fails is seen by nobody.
+ * writes a file: neither has to wait for the other, and what it has written
+ * when it fails is thrown away.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static int start_dot(pid_t *pid, const char *form, FILE *from, FILE *to)
 	posix_spawn_file_actions_init(&a);
 	posix_spawn_file_actions_adddup2(&a, fileno(from), STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&a, fileno(to), STDOUT_FILENO);
-	/* it warns of fonts and the like, which nobody can help */
+	/* it warns of fonts and the like, which does not help the user */
 	posix_spawn_file_actions_addopen(&a, STDERR_FILENO, "/dev/null",
 					 O_WRONLY, 0);
 	status = posix_spawnp(pid, "dot", &a, NULL, argv, environ);

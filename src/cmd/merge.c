@@ -48,7 +48,7 @@ static int merge_parse(int argc, char **argv, struct merge_call *call)
 	return call->profile.n ? 0 : cmd_misuse(&cmd_merge, "which PROFILE?");
 }
 
-/* a program may be counting in it: it would count where nobody looks */
+/* a program may be counting in it: once replaced, that file is never read */
 static int merge_check(const struct merge_call *call, const struct profile *p,
 		       struct err *e)
 {

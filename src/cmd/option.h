@@ -29,8 +29,8 @@ int option_program(int argc, char **argv, const char *usage,
 		   char ***program);
 
 /*
- * Where such a command writes if nobody says: the program's name, and a suffix.
- * To be freed with mem_free().
+ * Where such a command writes by default: the program's name, and a suffix. To
+ * be freed with mem_free().
  */
 char *option_output(const char *program, const char *suffix);
 

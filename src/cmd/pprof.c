@@ -13,7 +13,7 @@ enum field {
 	PROFILE_STRING = 6,
 	PROFILE_TIME = 9,
 	PROFILE_COMMENT = 13,
-	PROFILE_FIRST = 14, /* which type to show if nobody asks */
+	PROFILE_FIRST = 14, /* which type to show by default */
 	TYPE_NAME = 1,
 	TYPE_UNIT = 2,
 	SAMPLE_LOCATION = 1,

@@ -430,7 +430,7 @@ void report_show_notes(const struct told *t)
 	note_unknown(t);
 }
 
-/* who counted was told so; who reads it later sees it by image */
+/* at the end of `tally count`; a report shows what was left out by image */
 static void note_left_out(const struct told *t)
 {
 	struct reasons out = {0};

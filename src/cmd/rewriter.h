@@ -6,7 +6,7 @@
  *	"none"		nothing inserted
  *	"poison"	what overwrites all that is dead (rewrite/poison.h)
  *	"edges"		counters after that placement (flow/place.h)
- *	"none+trap"	and places where nobody should arrive trap
+ *	"none+trap"	and old places where control is not expected trap
  *	"edges+after"	counters after all calls
  *	"edges+calls"	and where indirect jumps and calls lead
  *	"edges+libs=LIST"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* tabs would be shown as bytes that nobody should see */
+/* a cell of text; tabs become spaces, or they would be shown as bytes */
 static void text_cell(struct table *x, const char *s)
 {
 	char text[512];

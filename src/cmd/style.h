@@ -17,7 +17,7 @@
 
 struct style {
 	FILE *to;
-	bool terminal; /* somebody looks: columns may be padded to align */
+	bool terminal; /* for people: columns may be padded to align */
 	const char *head; /* headings and names */
 	const char *dim;  /* what is read last: legends, ends of ranges */
 	const char *warn; /* what is not understood or left alone */

@@ -1,4 +1,4 @@
-/* carried: what a rewritten file carries for who reads it, not for who runs. */
+/* carried: sections of a rewritten file that tally reads; none is loaded. */
 #ifndef COUNT_CARRIED_H
 #define COUNT_CARRIED_H
 

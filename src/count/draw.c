@@ -163,7 +163,7 @@ static struct way way_of(enum plan_place place, uint64_t at)
 	return (struct way){.n = 1, .place = {(uint8_t)place}, .at = {at}};
 }
 
-/* before the last instruction of the block: whoever leaves it */
+/* before the last instruction of the block: on all ways out of it */
 static struct way way_before_last(const struct pen *n, uint32_t b)
 {
 	return way_of(PLAN_BEFORE, marks_last(&n->d->s->marks, n->c, b));
@@ -380,7 +380,7 @@ static void add_edges_in(struct pen *n)
 	for (size_t i = 0; i < n->d->block.n; i++) {
 		uint32_t b = n->d->block.at[i], v = first_vertex(n, b);
 
-		/* whoever lands there does so by an exception */
+		/* control comes there only by exceptions */
 		if (n->c->block.at[b].flags & BLOCK_PAD &&
 		    !n->d->degree.at[v]) {
 			add_pad(n, v, b);
@@ -401,7 +401,7 @@ static void add_fine(struct pen *n, uint32_t b)
 	for (; v < last; v++) {
 		uint64_t next = n->d->m->block.at[n->p.block + v + 1].start;
 
-		/* what is before an instruction is for all who arrive there */
+		/* code before an instruction runs on all ways to it */
 		pen_edge(n, MAP_FALL, v, v + 1, (struct way){0});
 		/* a trap may be data: its slot stays as it is */
 		if (v + 1 == last && n->c->block.at[b].last == INSN_TRAP)

@@ -49,8 +49,9 @@ void drawing_free(struct drawing *d);
  */
 bool draw_procedure(struct drawing *d, uint32_t p);
 /*
- * The same for a stub of the linker, which stays, if it is certain that calls
- * and jumps of moved code are all who come to it.
+ * Appends a stub of the linker, which stays, if it is certain that control
+ * comes to it only by calls and jumps of moved code. Else false, and nothing
+ * is appended.
  */
 bool draw_stub(struct drawing *d, uint32_t p);
 

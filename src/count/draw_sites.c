@@ -8,7 +8,7 @@
 #include "isa/move.h"
 #include "rewrite/spot.h"
 
-/* what the jump or call at j->at reads; false: nobody can tell of it */
+/* what the jump or call at j->at reads; false: a gate cannot tell its target */
 static bool read_jump(const struct pen *n, const struct block *k,
 		      struct world_jump *j)
 {

@@ -18,7 +18,7 @@ static void share(struct drawing *d, uint64_t entry)
 		d->shared[i / 8] |= (uint8_t)(1 << i % 8);
 }
 
-/* who else comes to procedures: found once */
+/* marks procedures that code which stays in place calls or jumps to */
 static void find_shared(struct drawing *d)
 {
 	const struct cfg *c = d->s->cfg;

@@ -251,7 +251,7 @@ static bool go_on(struct course *c)
 	return false;
 }
 
-/* arrives at an instruction of the original; false: nobody knows which */
+/* arrives at an instruction of the original; false: not known at which */
 static bool arrive(struct course *c)
 {
 	bool support = is_support(c->r, c->at);
@@ -461,7 +461,7 @@ static uint64_t last_insn(const struct map *m, uint32_t block)
 
 /*
  * The block of the caller, from candidate *i on, which moves behind the one
- * that is right. MAP_NONE: it was not called surely (*cut), or nobody knows.
+ * that is right. MAP_NONE: it was not called surely (*cut), or is not known.
  */
 static uint32_t find_caller(const struct course *c, const struct map_proc *p,
 			    const bool *head, unsigned *i, bool *cut)

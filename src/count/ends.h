@@ -15,10 +15,10 @@
  * If it was in a gate, or in code that a gate called, it was on its way back
  * from there: return addresses tell.
  *
- * A procedure that is sure to come back (sure.h) did not: who called it was in
- * the middle of a block as well, behind its call. The callers' return
- * addresses say who that was; each must be one of a call of the procedure, so
- * that no stale one is believed.
+ * A procedure that is sure to come back (sure.h) did not: its caller was in
+ * the middle of a block as well, behind its call. The return addresses say
+ * which caller that was; each must be one of a call of the procedure, so that
+ * no stale one is believed.
  */
 #ifndef COUNT_ENDS_H
 #define COUNT_ENDS_H

@@ -28,7 +28,7 @@ int file_look(struct file *f, struct err *e)
 
 int file_open(struct file *f, const char *name, struct err *e)
 {
-	/* a pipe must not make us wait for somebody who writes */
+	/* opening a pipe must not wait for a process that writes */
 	f->fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	f->name = name;
 	if (f->fd < 0)

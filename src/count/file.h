@@ -1,6 +1,6 @@
 /*
- * file: a file that may change while it is read. It is not mapped: a page that
- * somebody cuts off would be a signal, a read of it is an error.
+ * file: a file that may change while it is read. It is not mapped: if another
+ * process truncates it, a mapped page is a signal (SIGBUS), a read an error.
  */
 #ifndef COUNT_FILE_H
 #define COUNT_FILE_H

@@ -6,7 +6,7 @@
  * A procedure is a flow graph (flow/graph.h). Its vertices are its blocks that
  * were moved, in the order of their addresses, then its hubs, then EXIT. Some
  * edges, or blocks, carry a counter. Blocks that stay in place are no vertices:
- * nobody knows how often they ran.
+ * it is not known how often they ran.
  *
  * A call ends a block, and what it calls may never come back, or twice. So
  * there is no edge over a call: one leads from the call to EXIT, another from
@@ -90,8 +90,8 @@ struct map_proc {
 	uint32_t root;		/* the vertex of its entry, 0 if that stays */
 	const char *unknown;	/* why its counts cannot be told, or NULL */
 	/*
-	 * A stub of the linker, one block. It is not counted: all who come to
-	 * it are calls and jumps of the map that say so (callee).
+	 * A stub of the linker, one block. It is not counted: control comes to
+	 * it only by calls and jumps of the map that say so (callee).
 	 */
 	bool stub;
 };
@@ -175,7 +175,7 @@ static inline bool map_edges_tell(const struct map *m,
 
 /*
  * Most of a large image never runs, and most answers are about a small part of
- * it. So the blocks and edges of a map that was read stay packed until somebody
+ * it. So the blocks and edges of a map that was read stay packed until a caller
  * needs those of a procedure, and can be forgotten again. Their numbers are
  * always the same, and so is where they are in memory: pages of it that are not
  * in use cost nothing. Threads may do both at the same time, each with
@@ -184,11 +184,12 @@ static inline bool map_edges_tell(const struct map *m,
  * A map that is being drawn has everything: nothing happens.
  */
 void map_need(const struct map *m, uint32_t proc);
-/* the same; what is there of others is forgotten when it has become much */
+/* map_need(), but what is there of others is forgotten when it is much */
 void map_turn(const struct map *m, uint32_t proc);
 /*
- * The same as a copy, for those who have one look: in the map nothing changes.
- * Begin with an empty one, which can be used again, and free it.
+ * Unpacks a procedure's blocks and edges into *x, for callers that need them
+ * once: in the map nothing changes. Begin with an empty one, which can be used
+ * again, and free it.
  */
 struct map_inside {
 	const struct map_block *block; /* the procedure's own, from 0 */
@@ -205,7 +206,7 @@ void map_forget(const struct map *m, uint32_t from, uint32_t end);
 bool map_may_hold(const struct map *m, uint32_t proc, uint64_t address);
 /* or could one of its counters not be 0? */
 bool map_may_count(const struct map *m, uint32_t proc, const uint64_t *value);
-/* who is called by edges of it; NULL: the map does not know */
+/* what the edges of the map call; NULL: the map does not know */
 struct callees;
 const struct callees *map_callees(const struct map *m);
 /* the procedure that has the block */

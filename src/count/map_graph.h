@@ -1,7 +1,7 @@
 /*
- * map_graph: a procedure of a map as a flow graph, the same for those who
- * choose places for counters and those who read them. Edge i of the graph is
- * edge i of the procedure.
+ * map_graph: a procedure of a map as a flow graph, the same where places for
+ * counters are chosen and where counters are read. Edge i of the graph is edge
+ * i of the procedure.
  *
  * Edges of a map also leave EXIT, which a graph's exit does not allow. So these
  * leave a virtual vertex, the root of the graph, and EXIT is another; the

@@ -117,7 +117,7 @@ static int unpack_blocks(struct unpacker *k, const struct map_proc *p)
 	return 0;
 }
 
-/* whom an edge calls */
+/* which procedure an edge calls */
 static bool unpack_callee(struct unpacker *k, const struct map_proc *p,
 			  struct map_edge *d)
 {

@@ -128,7 +128,7 @@ static inline bool map_kind_arrives(unsigned kind)
 	return kind >= MAP_BACK;
 }
 
-/* it can say whom it calls */
+/* an edge of that kind can say which procedure it calls */
 static inline bool map_kind_calls(unsigned kind)
 {
 	return kind == MAP_CALL || kind == MAP_OVER || kind == MAP_TAIL ||

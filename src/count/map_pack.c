@@ -99,7 +99,7 @@ static void pack_blocks(struct packer *k, const struct map_proc *p)
 	}
 }
 
-/* whom edge d calls: by number, if it is a procedure of the map */
+/* what edge d calls: by number, if it is a procedure of the map */
 static void pack_callee(struct packer *k, const struct map_proc *p,
 			const struct map_edge *d)
 {

@@ -1,6 +1,6 @@
 /*
  * packing: the map of an image on its way into the rewritten file. A thread
- * packs it while code is written: who rewrites needs the bytes last.
+ * packs it while code is written: the rewriter needs the bytes last.
  */
 #ifndef COUNT_PACKING_H
 #define COUNT_PACKING_H

@@ -169,8 +169,9 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 {
 	const struct cfg *c = n->survey.cfg;
 	struct placing *all = &share[0].placing;
-	/* where a thread ended, the callers of who is sure to come back are
-	   found by the link register and frame records (runtime/ends.c) */
+	/* where a thread ended, the callers of procedures that are sure to
+	   come back are found by the link register and frame records
+	   (runtime/ends.c) */
 	bool *sure = o->after_calls || !c->isa->link ?
 			     NULL : sure_find(&n->survey);
 

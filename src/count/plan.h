@@ -16,8 +16,8 @@ struct count_options {
 	const struct feedback *feedback; /* weights, or NULL: guessed */
 	/* the procedures to count in, a list (only.h); NULL: all */
 	const char *only;
-	/* a counter after every call, even of who is sure to come back: for
-	   comparison */
+	/* a counter after every call, even of procedures that are sure to
+	   come back (sure.h): for comparison */
 	bool after_calls;
 	bool pairs; /* where indirect jumps and calls lead is counted */
 	bool for_threads; /* code counts for threads from the beginning */
@@ -40,8 +40,8 @@ struct count_plan {
 	bool subtract; /* threads' words are subtracted */
 	bool takes_slot; /* the image's own code changes them */
 	uint64_t counters; /* where they begin in the plan's memory */
-	/* indirect jumps and calls of which a gate is to tell: for who makes
-	   the plan with the gates */
+	/* indirect jumps and calls of which a gate is to tell: the caller
+	   hands them to world_plan(), which adds the gates */
 	VEC(struct world_jump) jump;
 };
 

@@ -16,7 +16,7 @@
 
 struct profile_process {
 	uint32_t number; /* from 1 */
-	uint32_t pid;	 /* 0: it left counters but did not say who it is */
+	uint32_t pid;	 /* 0: it left counters, but not its own record */
 	uint32_t parent; /* number, 0: none */
 	uint32_t origin; /* enum process_origin */
 	uint64_t started; /* ticks since boot, 0: not known */
@@ -102,9 +102,9 @@ struct profile {
 /* `path` must outlive the profile; on -1 nothing needs closing */
 int profile_open(struct profile *p, const char *path, struct err *e);
 /*
- * The same for those who only copy it: maps stay packed, and are empty, but
- * for those that tell where threads ended and calls led. Unpacking the others
- * is most of the work.
+ * profile_open() for callers that only copy the profile: maps stay packed, and
+ * are empty, but for those that tell where threads ended and calls led.
+ * Unpacking the others is most of the work.
  */
 int profile_open_packed(struct profile *p, const char *path, struct err *e);
 /*
@@ -147,10 +147,10 @@ int profile_write(const struct profile *p, const struct profile *minus,
 /* whether the process that was described so still runs */
 bool profile_is_alive(const struct profile_process *q);
 /*
- * Turns a live profile into a finished one if nobody counts any more. Returns
- * 1 if it did so (or it was), 0 if somebody does or the map of an image is
- * missing, -1 and *e if it cannot be read or written. `alive` decides who is
- * alive; NULL: profile_is_alive().
+ * Turns a live profile into a finished one if no process counts in it any more.
+ * Returns 1 if it did so (or it was), 0 if one does or the map of an image is
+ * missing, -1 and *e if it cannot be read or written. `alive` decides which
+ * processes are alive; NULL: profile_is_alive().
  */
 int profile_finish(const char *path,
 		   bool (*alive)(const struct profile_process *q),

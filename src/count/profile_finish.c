@@ -1,6 +1,6 @@
 /*
- * profile_finish: when nobody counts any more, the live form gives way to the
- * finished one. See profile.h.
+ * profile_finish: when no process counts any more, the live form gives way to
+ * the finished one. See profile.h.
  */
 #include <errno.h>
 #include <inttypes.h>

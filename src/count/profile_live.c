@@ -151,7 +151,7 @@ static int live_chunk(struct profile *p, uint64_t at, uint64_t end,
 	if (file_read(&p->file, at, &c, sizeof c, e))
 		return -1;
 	if (c.magic != CHUNK_MAGIC)
-		return 0; /* whoever took this room did not live to fill it */
+		return 0; /* room not filled: not yet, or its process died */
 	if (live_check(p, &c, at, end, e))
 		return -1;
 	*size = c.size;

@@ -77,7 +77,7 @@ static void write_index(struct writer *w)
 	vec_free(&small);
 }
 
-/* as they were found: who reads them unpacks them */
+/* as they were found: the reader of the profile unpacks them */
 static void write_maps(struct writer *w)
 {
 	for (uint32_t i = 0; i < w->p->image.n; i++)

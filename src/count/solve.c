@@ -154,7 +154,7 @@ static void *solve_procs(void *share)
 	return NULL;
 }
 
-/* adds up all procedures but stubs, and who comes to those */
+/* adds up all procedures but stubs */
 static void solve_sums(struct solver *k, const struct solve_sum *sum)
 {
 	for (uint32_t i = 0; i < k->m->proc.n; i++) {
@@ -164,7 +164,7 @@ static void solve_sums(struct solver *k, const struct solve_sum *sum)
 	}
 }
 
-/* the same of stubs, when all who come to them are known */
+/* adds up stubs, when the counts of all that call them are known */
 static void solve_stub_sums(struct solver *k)
 {
 	uint32_t first = 0;

@@ -40,8 +40,8 @@ struct solved {
 	const bool *complete;  /* see solve_complete(), or NULL */
 	uint64_t *block, *edge; /* by number in the map */
 	bool *block_known, *edge_known;
-	/* MAP_ENTRY, but nobody calls that place: a jump that is not
-	   understood leads there by way of the old text */
+	/* MAP_ENTRY, but no call leads to that place: a jump that is not
+	   understood does, by way of the old text */
 	bool *arrival;
 	uint64_t *calls; /* by procedure: how often it was called */
 	bool *calls_known;
@@ -69,7 +69,7 @@ void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
 		  const struct endings *endings, struct solved *s);
 
 /*
- * For those who solve the same map many times: by procedure, whether nothing
+ * For callers that solve the same map many times: by procedure, whether nothing
  * of it ran if all its counters are 0. In the arena.
  */
 const bool *solve_complete(struct arena *a, const struct map *m);

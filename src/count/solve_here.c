@@ -1,6 +1,6 @@
 /*
  * solve_here: results of a procedure's blocks and edges take memory only while
- * somebody looks at them.
+ * a caller looks at them.
  */
 #include "count/solve_int.h"
 

@@ -152,9 +152,9 @@ static void solve_quiet_edges(struct propagation *r, const struct graph *g)
 }
 
 /*
- * Whoever runs a block came there, from outside in the end. So what cannot be
- * reached but by edges that never ran did not run: a circle without counters
- * is not always a secret.
+ * A block that ran was reached, in the end from outside the procedure. So what
+ * cannot be reached but by edges that never ran did not run: this tells some
+ * cycles without counters.
  */
 static void solve_unreached(struct arena *a, struct propagation *r,
 			    const struct graph *g)
@@ -325,7 +325,7 @@ void solve_proc(struct solver *k)
 	else if (!k->p->unknown && k->p->nblock && !k->p->stub)
 		solve_flow(k);
 	else
-		/* until one of those who come to it says that it is not */
+		/* of a stub, unless the count of one of its callers is not */
 		s->calls_known[k->proc] = k->p->stub;
 	arena_free(&k->scratch);
 }

@@ -1,6 +1,6 @@
 /*
- * stubs: how often the linker's stubs ran. They are known by their bytes to
- * others, and stay as they are; but all who come to them are known.
+ * stubs: how often the linker's stubs ran. They stay as they are, as unwinders
+ * and debuggers know them by their bytes; but all calls of them are known.
  */
 #ifndef COUNT_STUBS_H
 #define COUNT_STUBS_H

@@ -1,4 +1,4 @@
-/* sure: see sure.h. The largest set that fits: all, less who proves unfit. */
+/* sure: see sure.h. The largest set that fits: all, less those found unfit. */
 #include "count/sure.h"
 
 #include "isa/uop.h"

@@ -1,13 +1,13 @@
 /*
- * sure: procedures that come back to who called them, once, whatever they are
- * called with. A call of such a procedure needs no cut in the flow graph:
- * only what interrupts the program can end a frame there, and then somebody
- * looks (rewriting.md 3.11).
+ * sure: procedures that return to their caller, once, whatever they are called
+ * with. A call of such a procedure needs no cut in the flow graph: only what
+ * interrupts the program can end a frame there, and then the runtime notes
+ * where the thread was (rewriting.md 3.11).
  *
- * Sure is who makes no system call, calls by no pointer and nobody outside the
- * image, has no jump that is not understood, moves the stack pointer by
- * constants alone, takes the return address from its own frame, and calls
- * only those who are sure.
+ * A procedure is sure if it makes no system call, calls nothing by a pointer
+ * or outside the image, has no jump that is not understood, moves the stack
+ * pointer by constants alone, takes the return address from its own frame, and
+ * calls only procedures that are sure.
  */
 #ifndef COUNT_SURE_H
 #define COUNT_SURE_H

@@ -1,4 +1,4 @@
-/* cie: entries of .eh_frame, for those who decode them or write them anew. */
+/* cie: entries of .eh_frame, for code that decodes or writes them. */
 #ifndef ELF_CIE_H
 #define ELF_CIE_H
 

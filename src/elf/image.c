@@ -2,11 +2,11 @@
  * image: opening and closing, see image.h.
  *
  * Small files are read into memory, large ones are mapped. Reading is immune
- * to whoever truncates or rewrites the file while we look at it (a linker
- * in a build loop, an installer), which would otherwise end the process by
- * SIGBUS; copying 16 MB costs a few milliseconds. Larger files are nearly
- * always installed libraries, which package managers replace by rename and
- * never truncate; for those a SIGBUS is possible and is not handled here.
+ * to processes that truncate or rewrite the file while we look at it (a linker
+ * in a build loop, an installer), which would otherwise end tally by SIGBUS;
+ * copying 16 MB costs a few milliseconds. Larger files are nearly always
+ * installed libraries, which package managers replace by rename and never
+ * truncate; for those a SIGBUS is possible and is not handled here.
  */
 #include "elf/image_int.h"
 

@@ -1,5 +1,5 @@
 /*
- * lsda: a procedure's exception table, for those who need more of it than
+ * lsda: a procedure's exception table, for code that needs more of it than
  * its call sites.
  *
  *	LPStart encoding   u8, then LPStart unless omitted

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* how a machine is called by those who run its programs */
+/* a machine, as loaders, distributions and emulators name it */
 struct machine {
 	uint16_t id;	      /* e_machine */
 	const char *name;     /* for people */

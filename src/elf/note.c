@@ -1,7 +1,7 @@
 /*
  * note: the build id, from PT_NOTE or, where no such segment has it, from
- * note sections. Other notes are nobody's business yet. Headers may claim the
- * same notes many times over; no more is looked at than the file has bytes.
+ * note sections. Other notes are not used here. Headers may claim the same
+ * notes many times over; no more is looked at than the file has bytes.
  */
 #include "elf/image_int.h"
 

@@ -18,7 +18,7 @@ struct dom_work {
 	uint32_t *up;   /* in the linked forest; GRAPH_NONE where not linked */
 	uint32_t *best; /* vertex of least semi between v and its root */
 	uint32_t *path; /* stack for compression */
-	uint32_t *bucket, *bucket_next; /* who waits for this semi */
+	uint32_t *bucket, *bucket_next; /* vertices that have this semi */
 };
 
 /* the vertex of least semi on the forest path above v, which is compressed */
@@ -42,7 +42,7 @@ static uint32_t dom_eval(struct dom_work *k, uint32_t v)
 	return k->best[v];
 }
 
-/* everyone who waits at p for its semi gets a dominator, or a reference */
+/* each vertex in p's bucket gets its dominator, or a vertex with the same */
 static void dom_empty_bucket(struct dom_work *k, uint32_t p)
 {
 	uint32_t v = k->bucket[p];

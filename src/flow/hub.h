@@ -2,8 +2,8 @@
  * hub: what is known about single (jump, target) pairs behind a hub.
  *
  * A hub (graph.h) tells how often each jump went into it and each target was
- * reached from it, not who went where. Of a pair, that leaves bounds: with a
- * the jump's count, b the target's and n the hub's, the pair ran
+ * reached from it, not which jump went to which target. Of a pair, that leaves
+ * bounds: with a the jump's count, b the target's and n the hub's, the pair ran
  *
  *	at least a + b - n (the others cannot use up all of b)
  *	at most  min(a, b)

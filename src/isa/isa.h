@@ -21,7 +21,7 @@
  * writes none for certain, and accesses memory of unknown size. Bytes that
  * cannot be an instruction, are cut off, or start where none can are
  * INSN_BAD: all fields but addr are 0. Both lift to a single UOP_CLOBBER, and
- * who sees one of these kinds must take every register and flag for changed.
+ * callers must take every register and flag for changed by these kinds.
  * A prefix alone, if it is one that code jumps over (isa->prefix), is
  * INSN_UNKNOWN: a block may end there (cfg/prefix.c).
  */

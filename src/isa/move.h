@@ -140,8 +140,8 @@ struct isa_move {
 	/* fills n bytes, a multiple of isa->align, with traps */
 	void (*trap)(uint8_t *out, uint64_t n);
 	/*
-	 * Does the procedure only tell its caller where it returns to? Who
-	 * asks computes with that. NULL: not known on this machine.
+	 * Does the procedure only tell its caller where it returns to? The
+	 * caller computes addresses from that. NULL: not known on this machine.
 	 */
 	bool (*tells_return)(const uint8_t *code, size_t size);
 	/*
@@ -204,7 +204,7 @@ struct isa_move {
 	uint16_t (*gate_size)(enum gate_kind k);
 	/*
 	 * Does it ask about the system call of that number? Behind one, it may
-	 * ask about others as well, if nobody can tell the number there.
+	 * ask about others as well, if the number is overwritten there.
 	 */
 	bool (*gate_asks)(enum gate_kind k, uint64_t number);
 	/*

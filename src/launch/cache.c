@@ -51,7 +51,7 @@ static int cache_check(const char *dir, struct err *why)
 			       strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return err_set(why, ERR_MACHINE, "%s: is no folder", dir);
-	/* who can write there can make us run anything */
+	/* a user who can write there can make us run anything */
 	if (st.st_uid != geteuid())
 		return err_set(why, ERR_MACHINE, "%s: belongs to somebody "
 			       "else", dir);

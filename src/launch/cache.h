@@ -1,11 +1,11 @@
 /*
  * cache: rewritten files, each made once. runtime/record.h draws the folder.
  *
- * An entry is locked while it is made (flock on its folder): who comes second
+ * An entry is locked while it is made (flock on its folder): a second process
  * waits and finds it there, and if the first one died takes over. Until
  * cache_close() a shared lock keeps what was got from being evicted. Nothing
- * of an entry is believed that its record does not confirm: whoever wrote to
- * it, cut it or brought it from elsewhere finds it made again.
+ * of an entry is believed that its record does not confirm: one that was
+ * changed, truncated or copied from elsewhere is made again.
  *
  * Failing is never the end: callers run the original instead.
  */
@@ -38,8 +38,8 @@ struct cache {
 	char *dir;	/* absolute, links resolved */
 	bool temporary; /* to be removed at the end */
 	bool wrote;	/* an entry was made: its size may be too much now */
-	bool guest;	/* opened for one who was told: evicts nothing, but
-			   leaves a mark for the next to look */
+	bool guest;	/* opened by cache_open_at(): evicts nothing, but
+			   leaves a mark, so that the next run does */
 	uint64_t key;	/* hash of version and options */
 	VEC(int) held;	/* shared locks of what is in use */
 };
@@ -56,7 +56,7 @@ struct cached {
  */
 int cache_open(struct cache *c, const struct rewriter *r, struct err *note,
 	       struct err *e);
-/* opens the folder `dir`, for one who was told */
+/* opens the folder `dir`, as a running program that uses it asks for */
 int cache_open_at(struct cache *c, const struct rewriter *r, const char *dir,
 		  struct err *e);
 /* lets go of all entries, evicts the oldest if there are too many */
@@ -66,7 +66,7 @@ void cache_close(struct cache *c);
 int cache_get(struct cache *c, const char *file, struct cached *out,
 	      struct err *e);
 /*
- * Makes the entry answer to another name, too: absolute, as somebody opens
+ * Makes the entry answer to another name, too: absolute, as the program opens
  * it. 0 and the path by that name (to be freed), or -1 and *e.
  */
 int cache_name(struct cache *c, const char *file, const char *name,

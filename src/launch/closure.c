@@ -13,7 +13,7 @@
 
 enum { CLOSURE_MAX = 4096 }; /* libraries; hostile files name each other */
 
-/* an object whose needs are looked at, and who asked for it */
+/* an object whose needs are looked at, and the object that needs it */
 struct object {
 	char *path;
 	struct needs needs;
@@ -166,7 +166,7 @@ static bool in_list(struct search *s, uint32_t o, uint32_t of,
 	return false;
 }
 
-/* RPATH of the object, of who loaded it, and so on up to the program */
+/* RPATH of the object, of the one that loaded it, and so on to the program */
 static bool in_rpaths(struct search *s, uint32_t o, const char *name)
 {
 	for (uint32_t of = o;; of = s->object.at[of].parent) {

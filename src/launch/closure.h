@@ -3,8 +3,8 @@
  * rules: RPATH, LD_LIBRARY_PATH, RUNPATH, ld.so.cache, the system's folders;
  * LD_PRELOAD; $ORIGIN, $LIB and $PLATFORM.
  *
- * All of them can be rewritten before the program starts, so that somebody
- * at a terminal sees why it takes a while. It need not be exact: the audit
+ * All of them can be rewritten before the program starts, so that a user at
+ * the terminal sees why it takes a while. It need not be exact: the audit
  * module asks for what is missing here, and of libraries in several versions
  * for several processors (glibc-hwcaps) all are taken.
  *

@@ -237,7 +237,7 @@ static int entry_lock(struct entry *n, struct err *e)
 		}
 		while (flock(n->lock, LOCK_EX) && errno == EINTR)
 			;
-		/* somebody may have removed it while we waited */
+		/* another process may have removed it while we waited */
 		if (!fstat(n->lock, &here) && !stat(n->folder, &there) &&
 		    here.st_ino == there.st_ino)
 			return 0;
@@ -307,7 +307,7 @@ static void record_begin(struct entry *n, const char *reason)
 	r->from = n->id;
 }
 
-/* notes who the rewritten file is; false if it cannot be read */
+/* notes the rewritten file's identity; false if it cannot be read */
 static bool record_made(struct entry *n, const char *path)
 {
 	struct record *r = &n->record.r;

@@ -1,9 +1,9 @@
 /*
  * evict: the cache stays within its limit: 4 GiB or a tenth of the file
  * system, whichever is less, or TALLY_CACHE_SIZE. The least recently used
- * entries go; a record's time tells when it was last used. Entries that
- * somebody holds stay. What is removed while a program has it mapped stays
- * readable for it, and what it loads later is made again.
+ * entries go; a record's time tells when it was last used. Entries that a
+ * tally process has locked stay. What is removed while a program has it mapped
+ * stays readable for it, and what it loads later is made again.
  */
 #include "launch/cache_int.h"
 
@@ -19,7 +19,7 @@
 
 enum {
 	ENTRY_COST = 16384, /* bytes of folders, record and links, about */
-	STALE_SECONDS = 3600, /* without a record, nobody will finish it */
+	STALE_SECONDS = 3600, /* without a record for so long: abandoned */
 };
 
 #define LIMIT_DEFAULT ((uint64_t)4 << 30)
@@ -74,14 +74,14 @@ static bool measure(const struct cache *c, const char *name, struct old *o)
 	if (entry && entry_read(folder, &r) && !stat(path, &st))
 		o->size += r.r.made.size;
 	else if (entry && time(NULL) - st.st_mtime > STALE_SECONDS)
-		st = (struct stat){0}; /* someone died: goes first */
+		st = (struct stat){0}; /* its maker died: goes first */
 	o->used = entry ? file_id_of(&st).mtime : 0;
 	mem_free(path);
 	mem_free(folder);
 	return entry;
 }
 
-/* removes an entry and the link to it, unless somebody uses it */
+/* removes an entry and the link to it, unless a process has it locked */
 static bool remove_entry(const struct cache *c, const char *name)
 {
 	char *folder = path_join(c->dir, name);

@@ -337,7 +337,8 @@ static int get_all(struct launch *l, const struct needs *n, struct err *e)
 	struct closure c;
 	int status;
 
-	/* it would not find them: nobody translates what $ORIGIN is there */
+	/* it would not find them: $ORIGIN is the cache's folder there, and
+	   musl has no audit modules to translate it */
 	if (closure_is_musl(n) &&
 	    (strchr(n->rpath, '$') || strchr(n->runpath, '$')))
 		return give_up_program(l, "musl's loader looks for libraries "
@@ -355,7 +356,7 @@ static int get_all(struct launch *l, const struct needs *n, struct err *e)
 					 "audit modules", e) : status;
 }
 
-/* opens the folder of one who knows what is in it */
+/* opens the cache of a running program that asks: `key` must be ours */
 static int open_told(struct cache *c, const struct rewriter *r,
 		     const char *dir, const char *key, struct err *e)
 {

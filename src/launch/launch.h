@@ -1,7 +1,7 @@
 /*
  * launch: runs a program and its libraries rewritten, so that neither it nor
- * who waits for it can tell. It knows no purpose: how files are rewritten is
- * the caller's business.
+ * the process that waits for it can tell. How files are rewritten, and what
+ * for, is up to the caller.
  *
  *	launch_prepare(&l, argv, &o, &e)   finds and rewrites all that is needed
  *	... print l.note, once nothing else is drawn on the terminal ...

@@ -73,7 +73,7 @@ static int write_all(int fd, const char *from, size_t n)
 	return 0;
 }
 
-/* as a new file of anybody's would have it */
+/* the mode that open() would give a new file */
 static mode_t usual_mode(void)
 {
 	mode_t mask = umask(0);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* our own file; "" if nobody can tell */
+/* the path of tally's own executable; "" if it cannot be read */
 void part_ourselves(char *to, size_t max);
 /* the file of that name; false if it is not there */
 bool part_find(char *to, size_t max, const char *name);

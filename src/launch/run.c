@@ -21,7 +21,7 @@ enum { FAMILY_DEPTH = 64, NTIMERS = 3 };
 /* what we were started with */
 struct before {
 	sigset_t mask;
-	struct sigaction child; /* SIGCHLD: ignored, nobody could wait */
+	struct sigaction child; /* SIGCHLD; if ignored, we could not wait */
 	struct itimerval timer[NTIMERS]; /* kept by exec, lost by fork */
 };
 
@@ -162,7 +162,8 @@ static bool is_family(pid_t who, pid_t program)
 	return false;
 }
 
-/* the signal was sent to us by somebody who does not know the program */
+/* sent by a process, but not by us, the program or its descendants: it does
+   not know the program's process ID, and takes us for the program */
 static bool meant_for_program(const siginfo_t *s, pid_t program)
 {
 	return s->si_code <= 0 && s->si_pid != getpid() &&
@@ -179,7 +180,7 @@ static void pass_on(const siginfo_t *s, pid_t program)
 		kill(program, s->si_signo);
 }
 
-/* stops with the program, until somebody continues us */
+/* stops with the program, until SIGCONT continues us */
 static void stop_along(int signo, pid_t program)
 {
 	struct sigaction normal = {.sa_handler = SIG_DFL}, old;
@@ -191,12 +192,12 @@ static void stop_along(int signo, pid_t program)
 	sigaction(signo, &normal, &old);
 	raise(signo);
 	sigprocmask(SIG_UNBLOCK, &set, &before);
-	/* continued; if nobody thought of the program we do */
+	/* continued; the program, too, unless it was already */
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	sigaction(signo, &old, NULL);
 	info.si_pid = 0;
-	/* of who is watched this may be a stop that has to be answered: what
-	   there is stays for who looks next */
+	/* of a traced program this may be a stop that has to be answered:
+	   WNOWAIT leaves it for look_watched() */
 	if (!waitid(P_PID, (id_t)program, &info,
 		    WCONTINUED | WNOHANG | WNOWAIT) && !info.si_pid)
 		kill(program, SIGCONT);
@@ -217,7 +218,7 @@ static bool look(pid_t program, int *status)
 		signo = stopped ? WSTOPSIG(*status) : 0;
 	}
 	if (got < 0 && errno == ECHILD) {
-		*status = 0; /* somebody else waited for it */
+		*status = 0; /* it was waited for elsewhere */
 		return true;
 	}
 	if (signo == SIGTSTP || signo == SIGTTIN || signo == SIGTTOU)

@@ -1,5 +1,5 @@
 /*
- * run: a program as a child of ours that nobody notices.
+ * run: a program as a child of ours; neither it nor our parent can tell.
  *
  * It gets the signal mask, the dispositions and the timers that we were
  * started with, and none of our descriptors. It stays in our process group:

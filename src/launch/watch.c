@@ -3,8 +3,8 @@
  * end.
  *
  * Threads are seized, not attached to: nothing stops that would not without
- * us, and who is stopped by a signal stays so (PTRACE_LISTEN) until somebody
- * continues it.
+ * us, and a thread that a signal stopped stays so (PTRACE_LISTEN) until it
+ * gets SIGCONT.
  */
 #include "launch/watch.h"
 
@@ -34,7 +34,7 @@ void watch_open(struct watch *w, const char *profile)
 		w->profile = open(profile, O_RDWR | O_CLOEXEC);
 }
 
-/* --- who there is */
+/* --- the threads and processes there are */
 
 static struct watched_thread *find_thread(struct watch *w, pid_t tid)
 {
@@ -121,7 +121,7 @@ int watch_try(void)
 
 static void go_on(pid_t tid, int signo)
 {
-	/* who was killed meanwhile is not there any more: no matter */
+	/* fails if the thread was killed meanwhile: no matter */
 	ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)signo);
 }
 
@@ -156,7 +156,7 @@ static void on_begin(struct watch *w, pid_t tid)
 		t->waits = true;
 }
 
-/* somebody ends: perhaps who was to say that there is a new thread */
+/* a thread ends: perhaps the one whose event was to tell of a new thread */
 static void release(struct watch *w)
 {
 	struct watched_process *parent;
@@ -186,7 +186,7 @@ static void on_exec(struct watch *w, pid_t pid)
 	*add_thread(w, pid) = (struct watched_thread){pid, pid, .known = true};
 }
 
-/* the process in whose memory it is: itself, or who called vfork() */
+/* the process in whose memory it is: itself, or its parent during vfork() */
 static struct watched_process *owner(struct watch *w, pid_t pid)
 {
 	struct watched_process *p = find_process(w, pid);
@@ -283,8 +283,8 @@ static bool let_one_go(struct watch *w, pid_t tid, int status)
 }
 
 /*
- * All that are left run on by themselves. Who cannot be stopped so soon is let
- * go by the kernel when we end.
+ * All threads that are left run on untraced. The kernel detaches those that
+ * cannot be stopped so soon when we end.
  */
 static void let_go(struct watch *w)
 {

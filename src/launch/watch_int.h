@@ -8,7 +8,7 @@
 
 struct watched_thread {
 	pid_t tid, pid;
-	bool known; /* who made it said so: the thread may go on */
+	bool known; /* its parent's ptrace event was seen: it may go on */
 	bool waits; /* stopped until then */
 	bool noted; /* its end was seen */
 };
@@ -20,9 +20,9 @@ struct watched_process {
 	bool flawed;	/* some thread's end was not seen */
 };
 
-/* the process that a thread belongs to; itself if nobody can tell */
+/* the process that a thread belongs to; itself if that cannot be read */
 pid_t watch_process_of(pid_t tid);
-/* the parent of a process, 0: nobody can tell */
+/* the parent of a process, 0: it cannot be read */
 pid_t watch_parent_of(pid_t pid);
 /*
  * Notes where a thread of the process, stopped at its exit, is. False: it

@@ -229,7 +229,8 @@ static bool note_thread(struct view *v)
 	if (has_said(v))
 		return true;
 	note_begins(v->c.process);
-	/* who waits in the kernel has left its block, but not in our calls */
+	/* a thread that waits in a system call has left its block, unless the
+	   call is the runtime's own */
 	if (!r.in_call || is_own(&v->c, arch_pc(r.context)))
 		place_note(&v->c, r.thread, r.context, 1);
 	if (ARCH_FRAME_RECORDS)
@@ -250,7 +251,7 @@ bool watch_note(struct watch *w, struct watched_process *p, pid_t tid)
 	if (!p->chunk)
 		p->chunk = find_chunk(w, (uint32_t)status_number(p->pid,
 								 "NStgid:"));
-	/* who has no chunk has counted nothing yet */
+	/* a process without a chunk has counted nothing yet */
 	if (!p->chunk)
 		return true;
 	if (!map_chunk(&v, w, p->chunk))
@@ -265,9 +266,9 @@ bool watch_note(struct watch *w, struct watched_process *p, pid_t tid)
 }
 
 /*
- * Room is taken before it is reserved on disk (runtime/ledger.c). Who was
- * killed in between will not do that any more: the file is as long as it says,
- * and there is nothing in it.
+ * Processes take room before they reserve it on disk (runtime/ledger.c). If
+ * one was killed in between, the file is made as long as its header says, and
+ * the room stays empty.
  */
 static void complete_file(const struct watch *w)
 {

@@ -179,7 +179,8 @@ static char *renamed(struct words *w, char *v, const char *name,
 	return copy;
 }
 
-/* the user's environment, and ours behind it if there is who reads it */
+/* the user's environment, and behind it ours if the audit module or the
+   program's entry code will read it */
 static void make_environment(struct words *w, const struct launch *l)
 {
 	bool told = l->module || l->enters;

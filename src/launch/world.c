@@ -169,7 +169,7 @@ static bool has_gate(const struct world *w, enum gate_kind k)
 	return (k == GATE_NAMES) != w->counts;
 }
 
-/* where in the handover it finds whom to ask */
+/* where in the handover the gate finds the function that it calls */
 static unsigned asks_at(enum gate_kind k)
 {
 	return k == GATE_BEHIND ? HANDOVER_AFTER_CALL :
@@ -200,8 +200,8 @@ static bool support_write(void *ctx, const struct plan_bases *bases,
 }
 
 /*
- * A program that ld.so does not start: no audit module will be there. Nor is
- * one if nobody asks ld.so for it.
+ * A program that begins without our audit module: ld.so does not start it, or
+ * it is run by hand, without the LD_AUDIT that launch sets.
  */
 static bool begins_alone(const struct image *im, bool by_hand, struct needs *n)
 {
@@ -386,7 +386,7 @@ static bool is_jump(const struct procedure *p)
 	return false;
 }
 
-/* who jumps out of a signal handler is seen */
+/* calls GATE_JUMP at longjmp() and the like, which may leave a handler */
 static void add_jump_calls(struct plan *p, const struct cfg *c)
 {
 	for (uint32_t i = 0; i < c->proc.n; i++) {

@@ -22,9 +22,9 @@ struct span {
 	uint64_t old;	 /* address of its first instruction */
 	uint64_t arrive; /* what was inserted before that instruction begins
 			    here; == start if nothing was */
-	uint32_t fall; /* bytes of code before `arrive` that only those pass
-			  who come from the instruction before, or on an
-			  edge of their own (lead.h) */
+	uint32_t fall; /* bytes of code before `arrive` that run only when
+			  control comes from the instruction before, or on
+			  an edge that has a stub there (lead.h) */
 	uint64_t start;	 /* new address of that instruction */
 	uint32_t size;	 /* bytes of old code covered */
 	uint32_t new_size; /* bytes of new code: another form of a single

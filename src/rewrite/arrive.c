@@ -2,7 +2,7 @@
  * arrive: the old addresses at which control may arrive.
  *
  * By pointers, by jump tables that are not copied, by code that stays. With
- * complete knowledge nobody arrives at any other old address of moved code;
+ * complete knowledge control arrives at no other old address of moved code;
  * every one of them works all the same (slots.c), but --trap-unexpected makes
  * those others trap, to show that the knowledge is complete.
  */
@@ -85,7 +85,7 @@ static void expect_from_kept(struct survey *s)
 		}
 }
 
-/* who calls the next instruction asks for its address; it stays the old one */
+/* a call of the next instruction gets its address, which stays the old one */
 static bool asks_address(const struct block *b)
 {
 	return b->last == INSN_CALL && b->target == block_end(b);

@@ -10,9 +10,9 @@
  *   - on every path it decodes, stays within known code, and ends (descend.c);
  *   - it is long enough for that to mean something, and has no instruction that
  *     programs do not have;
- *   - it reads no register and no flag that nobody has set, and saves those
- *     registers that it changes although they are its caller's, as the
- *     convention of calls has it.
+ *   - it reads no register and no flag before it sets it, but for those that
+ *     its caller sets by the calling convention, and saves those registers
+ *     that it changes although they are its caller's.
  *
  * What such a procedure calls is code as well, whatever it looks like.
  * bench/believe.py shows how often tables of constants pass for code.
@@ -111,7 +111,7 @@ static bool wants_flags(const struct cfg *c, const struct block *k)
 	return false;
 }
 
-/* who enters by the block, if anybody does, keeps to the convention */
+/* if the block is an entry, its code keeps to the calling convention */
 static bool is_entry_good(struct believer *b, struct nature *n, uint32_t block)
 {
 	const struct cfg *c = b->s->cfg;

@@ -14,7 +14,7 @@
 #include "rewrite/cfi_state.h"
 
 /*
- * The same as cfi_open() for who asks about [from, end) only: there the last
+ * As cfi_open(), for a caller that asks about [from, end) only: there the last
  * rule of the CFA, if it is such an expression, is told by rows. If that cannot
  * be done, or nothing is asked about, all is as it was.
  */

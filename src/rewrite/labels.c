@@ -28,7 +28,7 @@ static uint32_t hub_of(const struct cfg *c, const struct dispatch *d)
 	return CFG_NONE;
 }
 
-/* a label inside the procedure, which moves, and that nobody else knows */
+/* a label inside the procedure, which moves, and that no other code knows */
 static bool is_label(const struct finder *f, uint32_t proc, uint64_t to)
 {
 	const struct cfg *c = f->c;

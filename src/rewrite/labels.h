@@ -4,14 +4,14 @@
  * A jump through a table of addresses needs two instructions; through a copy
  * (tables.h) four. So the table itself is made to lead to the new code, and
  * the jump stays as it was. That is the one place where an address of code
- * that the program keeps as data changes, and it is allowed only where nobody
+ * that the program keeps as data changes, and it is allowed only where no code
  * can tell:
  *
  *   - All jumps that use the table are understood, belong to one procedure,
  *     which has no others that are not, and use all of it. A jump to just
  *     any label uses the only table that has those labels.
  *   - The labels' addresses are nowhere else: not in other data, not computed
- *     by code. So whoever reads one, if anybody does, can do nothing with it
+ *     by code. So code that reads one, if there is any, can do nothing with it
  *     but jump there, or compare it with another from a table of new ones.
  *   - The table's own address is in no data, and no symbol tells it to other
  *     images.

@@ -4,7 +4,7 @@
  * What a stub finds in its word of memory is an old address, so that a call
  * by way of it takes a jump more than it did. A copy that is near that word
  * needs one instruction less, and leaves all registers as the stub does: the
- * loader's binder, whom it may lead to, reads them. The old stubs stay, for
+ * loader's binder, to which it may lead, reads them. The old stubs stay, for
  * code that stays, too. Those that pointers lead to move like other procedures.
  */
 #ifndef REWRITE_LINKS_H

@@ -1,7 +1,7 @@
 /*
  * marks: a byte for every instruction of an image, so that code is decoded
- * once and not by everybody who goes through it: how long the instruction is,
- * and what somebody will want to know of it.
+ * once and not in every pass over it: how long the instruction is, and what
+ * later passes need to know of it.
  *
  *	block      n             n + 1
  *	first[]    i             i + 3         ...

@@ -3,9 +3,9 @@
  *
  * Old text can be so large that a jump from its start does not reach the new
  * code behind its end, nor an island there. Where code moved, the old text
- * has room: slots at which nobody arrives. In a file that needs it, some of
- * the longest runs of such slots are given up for islands; who arrives there
- * against all expectation is lost. All others stay what they are.
+ * has room: slots at which control never arrives. In a file that needs it,
+ * some of the longest runs of such slots are given up for islands; a jump
+ * there against all expectation goes astray. All others stay what they are.
  */
 #include "rewrite/rewrite_int.h"
 

@@ -18,7 +18,7 @@ struct pad_finder {
 	uint8_t *taken;	    /* and is */
 	uint8_t *call;	    /* of a call that could be made there (home.c) */
 	bool spares;	    /* those are not taken */
-	uint8_t *doubt;	    /* somebody might arrive there */
+	uint8_t *doubt;	    /* control might arrive there */
 	bool *doubted;	    /* by part: and so its old code might run */
 	bool *stuck;	    /* by part: there is no room for a pad */
 	bool any_stuck;
@@ -115,14 +115,14 @@ static bool is_start(const struct survey *s, uint64_t addr)
 	return at == addr;
 }
 
-/* whoever takes the number for an address finds old code there */
+/* if the number is used as an address of code, old code runs */
 static bool leads_to_old(const struct survey *s, const struct number *n)
 {
 	return is_start(s, n->value) && !arrive_expected(s, n->value) &&
 	       !(n->place && labels_in_table(&s->labels, n->place));
 }
 
-/* who arrives at a doubtful address may go to all others of the part */
+/* from a doubtful address control may go to all others of the part */
 static void spare_doubtful(struct pad_finder *f)
 {
 	const struct cfg *c = f->s->cfg;
@@ -226,7 +226,7 @@ static void add_pad(struct pad_finder *f, uint64_t at)
 	vec_push(&f->s->pad, p);
 }
 
-/* padding, or old code that nobody runs */
+/* padding, or old code that never runs */
 static bool is_idle(const struct pad_finder *f, uint64_t at)
 {
 	const struct cfg *c = f->s->cfg;

@@ -15,11 +15,12 @@
  * instructions that have them): such bytes stay what they are.
  *
  * In files at fixed addresses any number may be an address. Those that are not
- * believed to be one (cfg/discover.c) get no pads, but no pad covers them: who
- * arrives there all the same finds the old code, and what that leads to. Most
- * cannot be one: they lead into the middle of an instruction. Others are, but
- * nobody finds old code there: a pad is there, or they are entries of a jump
- * table that is known, whose targets have pads if it is not copied (arrive.c).
+ * believed to be one (cfg/discover.c) get no pads, but no pad covers them: if
+ * control arrives there all the same it finds the old code, and what that leads
+ * to. Most cannot be one: they lead into the middle of an instruction. Others
+ * are, but no old code runs there: a pad is there, or they are entries of a
+ * jump table that is known, whose targets have pads if it is not copied
+ * (arrive.c).
  *
  * A part in which control may arrive where there is no room for either stays
  * in place; then others may arrive elsewhere, and all is looked at again.

@@ -1,9 +1,9 @@
 /*
  * plan: what to insert where. The rewriter does not know why.
  *
- * Code goes before an instruction, whoever arrives there, or on an edge: one
- * of the cfg, or one of those on which control comes into a procedure. These
- * are all:
+ * Code goes before an instruction, on all ways to it, or on an edge: one of
+ * the cfg, or one of those on which control comes into a procedure. These are
+ * all:
  *
  *	PLAN_EDGE      any edge of the cfg. To a hub: all that jumps there. To
  *	               a landing pad: when an exception of that call lands.
@@ -66,7 +66,7 @@ struct insertion {
 	/*
 	 * How often it is expected to run, and how often control is expected
 	 * to fall through to the block that its edge leads to; in any unit,
-	 * the same for all in a procedure. 0: nobody knows.
+	 * the same for all in a procedure. 0: not known.
 	 */
 	float often, past;
 	regset keep; /* registers that no code at the place may overwrite, not
@@ -123,7 +123,8 @@ struct plan {
 	 */
 	int64_t dynamic_tag;
 	uint32_t dynamic_at;
-	/* a section that is not loaded, for who reads the file; or NULL */
+	/* a section that is not loaded, for tools that read the file; NULL:
+	   none */
 	const char *section_name;
 	/* another one, that leads from new addresses to old (way_back.h) */
 	bool way_back;

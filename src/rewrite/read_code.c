@@ -1,7 +1,7 @@
 /*
  * read_code: all code is read once, before anything is chosen. What is found
  * out on the way: marks (marks.h), why code cannot be written elsewhere, and
- * what of it is data to somebody.
+ * what of it other code reads as data.
  */
 #include "rewrite/survey_int.h"
 
@@ -62,8 +62,8 @@ static bool goes_on(const struct cfg *c, uint32_t b)
 
 /*
  * Is the address, made by the part's own code, a label behind a call of it?
- * Whoever needs that compares it with the return address: so does recover()
- * of gccgo. Moved code returns elsewhere.
+ * Code that makes such an address compares it with the return address: so does
+ * recover() of gccgo. Moved code returns elsewhere.
  */
 static bool is_return_label(const struct cfg *c, const struct part *p,
 			    uint64_t addr)

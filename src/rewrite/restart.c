@@ -2,9 +2,10 @@
  * restart: restartable sequences (rseq(2)).
  *
  * A thread tells the kernel by the address of a descriptor where its sequence
- * begins and ends, and where to go if somebody disturbs it. The kernel looks
- * for its program counter there: code that runs elsewhere is never restarted,
- * and updates are lost. So what has such a sequence stays in place.
+ * begins and ends, and where to go if it is preempted, migrated or interrupted
+ * by a signal there. The kernel compares the program counter with these
+ * addresses: code that runs elsewhere is never restarted, and updates are lost.
+ * So what has such a sequence stays in place.
  *
  *	version, flags	4 bytes each
  *	start		address

@@ -19,7 +19,8 @@
 #include "rewrite/plan.h"
 
 struct rewrite_options {
-	bool trap_unexpected; /* old places where nobody should arrive trap */
+	bool trap_unexpected; /* old places where control is not expected
+				 trap */
 	bool strict;	      /* it is an error if no code can be moved */
 	/* the least alignment of a program's variables of threads; 0: as it is
 	   (tls.c) */

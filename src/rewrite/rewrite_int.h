@@ -202,12 +202,12 @@ int text_unreached(struct rewriter *r, uint64_t old);
 /* table_out.c: tables and literals, into r->text and r->old */
 int table_out_write(struct rewriter *r);
 
-/* a procedure starts there: some registers are nobody's */
+/* a procedure starts there: registers that veneers may change are dead */
 bool text_is_start(const struct rewriter *r, uint64_t old);
 
 /* slots.c: the old text, in r->old */
 int slots_write(struct rewriter *r);
-/* nobody needs the slot of the old instruction */
+/* the slot of the old instruction is not needed, and may be overwritten */
 bool slots_is_free(const struct rewriter *r, uint64_t old);
 
 /* bytes of old code at addr, which is in a block */

@@ -28,8 +28,8 @@ struct site {
 	uint8_t saved;	   /* of scratch.reg[], how many were not dead */
 	uint8_t flags_reg; /* where the flags are kept, or SITE_NO_REG */
 	uint16_t size;	   /* of the code, without a stub's jump */
-	/* a stub without one, as it lies where it leads (lead.h); who falls
-	   through to there would have to jump over it */
+	/* a stub without a jump, as it lies where it leads (lead.h); control
+	   that falls through to there has to jump over it */
 	bool leads, over;
 };
 

@@ -88,9 +88,9 @@ static bool stays(const struct survey *v, const struct wanted *w)
 }
 
 /*
- * At one place edges come last. What calls may want to see all else done
- * before the instruction, and nothing yet behind it: a system call may end or
- * double who makes it.
+ * At one place edges come last. Code that calls support code comes nearest to
+ * the instruction, so that all else before it is done, and nothing yet behind
+ * it: a system call may end or fork the process that makes it.
  */
 static void add_wanted(struct share *x, const struct wanted *w, bool calls)
 {

@@ -7,11 +7,11 @@
  * keeps its instruction, which does the same in its old place. Where control
  * is expected, islands are used before that, or a procedure's first slots
  * become one longer jump. A trap keeps its place as well: it does the same
- * there, and what nobody runs may be data that looks like one.
+ * there, and one that never runs may be data that looks like a trap.
  *
  * Where instructions are shorter than a jump, only the places at which control
- * is expected lead to the new code (pads.h). All other bytes stay, so that who
- * comes unexpected still finds his code.
+ * is expected lead to the new code (pads.h). All other bytes stay, so that
+ * control that comes unexpected still finds the old code.
  */
 #include "rewrite/rewrite_int.h"
 

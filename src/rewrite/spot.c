@@ -210,7 +210,7 @@ static const char *find_before(const struct survey *s, struct spot *p,
 	return survey_moves(s, p->block) ? NULL : stays;
 }
 
-/* whoever arrives there passes the slot of that one instruction */
+/* control that arrives there passes the slot of that one instruction */
 static const char *find_slot(const struct survey *s, struct spot *p,
 			     uint64_t at)
 {

@@ -36,7 +36,7 @@ enum spot_kind {
 
 struct spot {
 	uint8_t kind;	/* enum spot_kind */
-	bool on_edge;	/* BEFORE: behind what is inserted for everybody */
+	bool on_edge;	/* BEFORE: after code inserted on all ways there */
 	uint64_t at;	/* see there; one spot per kind and number */
 	uint64_t to;	/* stubs: the old address that they lead to */
 	uint32_t block; /* the code lies in its part */

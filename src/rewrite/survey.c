@@ -54,7 +54,7 @@ static void find_leaving(struct survey *s)
 	for (uint32_t b = 0; b < c->block.n; b++) {
 		uint64_t at = c->block.at[b].start;
 
-		/* who preempts looks first if there is much room */
+		/* Go calls it only where a stack has much room */
 		if (cfg_go_preempts(c, at))
 			continue;
 		if (cfg_is_go(c, at) || loads_stack(c, &c->block.at[b]))
@@ -62,8 +62,8 @@ static void find_leaving(struct survey *s)
 	}
 }
 
-/* a beginning: what is live, which takes longest; or which parts move, and
-   for who inserts code what may not be inserted where */
+/* a beginning: what is live, which takes longest; or which parts move, and,
+   if code is to be inserted, where what may not be */
 struct beginning {
 	struct survey *s;
 	bool live, inserts;

@@ -1,15 +1,14 @@
 /*
  * survey: what of an image can be moved, and where code can be inserted.
  *
- * Whoever makes a plan asks here first: which edges can carry code decides
- * where counters go (flow/place.h takes the others as limits). All edges of
- * moved code can, but for these:
+ * Code that makes a plan needs a survey first: which edges can carry code
+ * decides where counters go (flow/place.h takes the others as limits). All
+ * edges of moved code can, but for these:
  *
  *   - between a load-exclusive and its store-exclusive (cfg/exclusive.h);
- *   - of a jump table that is not ours (tables.h, labels.h): who jumps there
- *     passes the old text, and is seen as an arrival at the target
- *     (PLAN_ARRIVAL);
- *   - from code that stays in place: the same;
+ *   - of a jump table that is not ours (tables.h, labels.h), or from code that
+ *     stays in place: such a jump passes the old text, and is seen as an
+ *     arrival at the target (PLAN_ARRIVAL);
  *   - to a landing pad in another procedure;
  *   - of a call that never comes back, if it has landing pads: what does not
  *     land there is only known as a difference.

@@ -6,7 +6,7 @@
 
 #include "rewrite/survey.h"
 
-/* survey.c: as survey_make(), for one who inserts nothing */
+/* survey.c: as survey_make(), for a caller that inserts nothing */
 void survey_make_bare(struct survey *s, const struct cfg *c);
 
 /* read_code.c: fills s->marks and s->read, s->doubt as far as code says; and,

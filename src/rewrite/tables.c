@@ -28,8 +28,8 @@ static regset live_at_targets(const struct cfg *c, const struct live *l,
 
 /*
  * May the registers that held an entry, a base or the target hold anything
- * else? Yes, unless the procedure itself reads them again: nobody passes such
- * a thing to another, or returns it.
+ * else? Yes, unless the procedure itself reads them again: no compiler passes
+ * such a value to another procedure, or returns it.
  */
 static bool can_lose(const struct cfg *c, struct own_reads *own, regset lost,
 		     regset live, uint32_t block)

@@ -4,8 +4,8 @@
  * 10).
  *
  * A copy holds the distance of every target's new place from the copy itself,
- * and lies behind the part that uses it. The old table stays for whoever else
- * reads it. A jump through a table that is not understood well enough, or
+ * and lies behind the part that uses it. The old table stays for other code
+ * that reads it. A jump through a table that is not understood well enough, or
  * without dead registers, keeps going by the old text.
  */
 #ifndef REWRITE_TABLES_H

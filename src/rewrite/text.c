@@ -13,10 +13,10 @@
 enum { SHARE_SPANS = 20000, SHARE_STUBS = 20000 };
 
 /*
- * Who writes a share of the code, going through it instruction by instruction.
- * Most of it can be written in any order. What needs an island, or fails, is
- * left for later: then one does it all in the order of addresses, so that
- * islands do not depend on who was faster.
+ * A thread that writes a share of the code, instruction by instruction. Most
+ * of it can be written in any order. What needs an island, or fails, is left
+ * for later: then one thread does it all in the order of addresses, so that
+ * islands do not depend on which thread was faster.
  */
 struct writer {
 	struct rewriter *r;
@@ -257,8 +257,8 @@ static bool goes_on(const struct rewriter *r, const struct span *s)
 }
 
 /*
- * The jump to what was the old code's neighbour. Behind a call that does not
- * return, as far as anybody knows, it may lose what the call may have lost.
+ * The jump to what was the old code's neighbour. Behind a call that, as far as
+ * is known, does not return it may lose what the call may have lost.
  */
 static int write_glue(struct writer *w, const struct span *s)
 {

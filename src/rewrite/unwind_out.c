@@ -53,8 +53,8 @@ static const struct fde *fde_of(const struct tables *t, const struct moved *mv)
 }
 
 /*
- * FDEs of the old search table that we could not read: whoever uses the table
- * may be able to.
+ * FDEs of the old search table that we could not read: an unwinder that uses
+ * the table may be able to.
  */
 static void add_unread(struct tables *t)
 {

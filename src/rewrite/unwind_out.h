@@ -4,16 +4,16 @@
  * The new file gets one .eh_frame and one .eh_frame_hdr, complete: FDEs for
  * the code that moved, with the LSDAs that those need (rewriting.md 3.7), and
  * copies of the FDEs of code that stayed, whose LSDAs stay where they are.
- * The old tables are then not needed by anybody, whether he searches the
- * header's table (libgcc) or reads from the front (gdb, perf). Only FDEs that
- * we do not understand stay where they are, and the table points there.
+ * No unwinder then needs the old tables, whether it searches the header's
+ * table (libgcc) or reads from the front (gdb, perf). Only FDEs that we do not
+ * understand stay where they are, and the table points there.
  *
  *	unwind_can_move()    before anything is laid out: an FDE or LSDA that
  *	                     is not understood keeps its code in place
  *	unwind_out_make()    when all new addresses are known
  *
  * Rows and landing pads are moved like the instructions at their addresses;
- * that they are at the beginning of one is for the caller to know, who has
+ * that they are at the beginning of one is for the caller to check, which has
  * the cfg.
  */
 #ifndef REWRITE_UNWIND_OUT_H

@@ -29,7 +29,7 @@ enum stretch_kind {
 	STRETCH_RUN,  /* as it was: old and new addresses grow together */
 	STRETCH_ONE,  /* one instruction in another form */
 	STRETCH_INSERTED, /* what was not there, and leads to an old address */
-	STRETCH_BEFORE, /* the same, for all who come to that instruction */
+	STRETCH_BEFORE, /* inserted before an instruction, on all ways to it */
 	STRETCH_KINDS,
 };
 

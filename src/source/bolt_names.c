@@ -119,7 +119,7 @@ static bool is_inside(const struct bolt_function *f, const struct candidate *x)
 		return false;
 	if (x->start < f->end)
 		return true;
-	/* of what has no size labels are part, if nobody else knows them */
+	/* local labels behind a function without a size are part of it */
 	return f->end == f->start && x->label && x->local;
 }
 

@@ -27,7 +27,7 @@ void disassembly_init(struct disassembly *d, const struct isa *isa,
 		      const char *file);
 /*
  * Adds what lies from start to end, behind all that was read before; nothing
- * if nobody knows how; what is there may be partial.
+ * if no tool knows how; what is there may be partial.
  */
 void disassembly_read(struct disassembly *d, uint64_t start, uint64_t end);
 void disassembly_free(struct disassembly *d);

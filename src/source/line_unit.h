@@ -24,7 +24,7 @@ struct scope {
 				   itself there */
 	uint32_t outer;		/* that encloses it, or SCOPE_NONE */
 	uint32_t copy; /* the same, from 1, for all intervals of one */
-	bool artificial; /* by the compiler: nobody wrote the function */
+	bool artificial; /* made by the compiler: not in the source */
 };
 
 struct line_unit {

@@ -62,11 +62,11 @@ bool lines_passed(struct lines *l, uint64_t addr, uint32_t i,
  * addresses of one function, or of one inlined call; 0: not known.
  */
 uint64_t lines_copy(struct lines *l, uint64_t addr);
-/* whether nobody wrote that function: the compiler made it */
+/* whether the compiler made that function: it is not in the source */
 bool lines_artificial(struct lines *l, uint64_t addr);
 /*
  * The frames at an address, innermost first, at most `max`; how many. The last
- * is the function that is there, whoever was inlined into it.
+ * is the function that is there, whatever was inlined into it.
  */
 unsigned lines_frames(struct lines *l, uint64_t addr, struct line_frame *out,
 		      unsigned max);

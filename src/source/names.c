@@ -15,8 +15,8 @@ struct candidates {
 };
 
 /*
- * What everybody calls it comes before what only this file does, and what has
- * a size before what has none.
+ * Symbols with a size come before those without; of these global ones before
+ * weak ones, and those before local ones.
  */
 static uint8_t rank_of(const GElf_Sym *sym)
 {

@@ -120,7 +120,7 @@ unsigned sampled_frames(struct sampled_image *m, uint64_t address,
 			struct line_frame out[LINE_FRAMES]);
 /* where its code lies, if its file is here, else NULL */
 const struct segments *sampled_segments(struct sampled_image *m);
-/* where in the source the address is; false: nobody knows */
+/* where in the source the address is; false: not known */
 bool sampled_line(struct sampled_image *m, uint64_t address,
 		  struct line_place *out);
 /* the machine that its file, which is here, is for; else NULL */

@@ -36,7 +36,7 @@ static uint32_t number_of(Dwarf_Die *die, unsigned name)
 	return (uint32_t)n;
 }
 
-/* a lambda is, too, by the marks of compilers, but its code is somebody's */
+/* compilers mark lambdas as artificial, too, but their code is in the source */
 static bool is_artificial(Dwarf_Die *die)
 {
 	Dwarf_Attribute a;
@@ -128,7 +128,8 @@ static int by_nesting(const void *a, const void *b)
 	return p->copy < q->copy ? -1 : p->copy > q->copy;
 }
 
-/* requires: sorted. Finds who encloses whom, with a stack that they are */
+/* requires: sorted. Finds which scope encloses which; the stack of open ones
+   is linked by `outer` */
 static void nest(struct line_unit *u)
 {
 	uint32_t top = SCOPE_NONE;

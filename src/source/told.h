@@ -27,7 +27,7 @@ struct told_left {
 	const char *name; /* without folders */
 	const char *path;
 	const char *why;
-	bool refused; /* it could not be counted: nobody left it out */
+	bool refused; /* it could not be counted; else the user left it out */
 };
 
 struct told {
@@ -67,7 +67,7 @@ int told_process(struct told *t, uint32_t number, uint64_t *instructions,
 /*
  * What is inside of a procedure, blocks and edges and their counts, is there
  * after this; told_need() lets that of others stay, told_turn() may forget it:
- * for those who look at all procedures, one after the other (solve.h).
+ * for callers that look at all procedures, one after the other (solve.h).
  */
 static inline void told_need(const struct told_image *m, uint32_t p)
 {

@@ -116,8 +116,8 @@ bool told_refused(const struct told *t, uint32_t number)
 		if (i < t->nrefused && t->refused[i] == number)
 			return true;
 		q = process_of(&t->profile, number);
-		/* who came first has the lower number, or it is no profile
-		   of ours */
+		/* a parent has a lower number than its child, or it is no
+		   profile of ours */
 		if (!q || q->origin != PROCESS_FORKED || q->parent >= number)
 			break;
 		number = q->parent;

@@ -1,5 +1,5 @@
 /*
- * a64 gate: asks somebody before a system call is made, or behind it.
+ * a64 gate: calls a procedure before a system call is made, or behind it.
  *
  * Reached by a call from before an svc, with all registers and flags as the
  * kernel would get them, or from behind it, as it left them: but for x0 they
@@ -71,7 +71,7 @@ enum {
 	   pointer (runtime.clone) */
 	ASIDE = 16 + 128,
 	SAVED = 16, /* x0 .. x15 */
-	/* finding whom to ask; saving; asking; restoring */
+	/* finding the procedure; saving; calling it; restoring */
 	SLOW_WORDS = 5 + SAVED / 2 + 3 + 4 + SAVED / 2 + 3 + 2,
 	GATE_WORDS = 3 + 2 * NASKED + SLOW_WORDS, /* at most: the tests */
 
@@ -153,7 +153,7 @@ static bool put_find(struct gate *g, uint64_t at, uint64_t word,
 	return true;
 }
 
-/* calls it; a frame for who walks the stack is fp bytes from here */
+/* calls the procedure; a frame record for stack walks is fp bytes from here */
 static void put_ask(struct gate *g, unsigned fp)
 {
 	put(g, OP_ADD_FP | fp << 10);

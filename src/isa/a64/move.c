@@ -218,7 +218,7 @@ bool a64_put_address(uint8_t *out, unsigned rd, uint64_t at, uint64_t to)
 
 /*
  * By x16, which the linker may use between any call and its callee, so that
- * nobody keeps anything there; and br x16 may go where only calls may (bti c).
+ * no code keeps a value there; and br x16 may go where only calls may (bti c).
  */
 static bool a64_far_jump(uint64_t at, uint64_t to, uint8_t *out)
 {

@@ -1,7 +1,7 @@
 /* odd: what struct isa says of is_odd. */
 #include "isa/a64/a64.h"
 
-/* of a system instruction: who may use it; 3: programs */
+/* op1 of a system instruction: the privilege it needs; 3: none (EL0) */
 static unsigned privilege(uint32_t w)
 {
 	return w >> 16 & 7;

@@ -2,10 +2,10 @@
  * common: what the most common instructions read and write, without Zydis.
  *
  * Nine of ten instructions are moves, additions, comparisons, pushes and
- * branches with general registers. Whoever decodes a whole image (cfg/live.h)
- * waits for decode() and for nothing else, so these are done by hand, three
- * times as fast. The unit test compares with decode.c for every combination
- * of prefix, REX, opcode, ModRM and SIB; what is refused here goes there.
+ * branches with general registers. Passes over a whole image (cfg/live.h) take
+ * nearly all their time in decode(), so these are done by hand, three times as
+ * fast. The unit test compares with decode.c for every combination of prefix,
+ * REX, opcode, ModRM and SIB; what is refused here goes there.
  */
 #include "isa/x64/x64_int.h"
 

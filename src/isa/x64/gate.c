@@ -1,9 +1,9 @@
 /*
- * x64 gate: asks somebody before a system call is made, or behind it.
+ * x64 gate: calls a procedure before a system call is made, or behind it.
  *
  * Reached by a call from before a syscall, with all registers and flags as the
  * kernel would get them, or from behind it, as it left them. Before it, a call
- * that is not one of those below goes on at once. Behind it nobody can tell:
+ * that is not one of those below goes on at once. Behind it that is not known:
  * the result is where the number was; so that gate always asks, as does the
  * one of a kind without a list. A procedure is asked whose address lies at
  * `offset` in a structure to which the word at `word` points; if there is
@@ -14,8 +14,8 @@
  * eight bytes each, which it may change but for the last two, and that of the
  * structure. Vector registers are its own business.
  *
- * Who calls it has stepped over the 128 bytes below the stack pointer, which
- * belong to the procedure there (psABI, 3.2.2).
+ * The code that calls a gate has stepped over the 128 bytes below the stack
+ * pointer, which belong to the procedure there (psABI, 3.2.2).
  *
  * Another gate stands before jumps and calls through a register or memory. It
  * shows two words, where it returns to and what was pushed before the call of
@@ -81,7 +81,7 @@ static const struct {
 
 /* the pieces, as the assembler makes them; what is 0 here is filled in */
 static const uint8_t enter[] = {
-	0x55,		  /* push %rbp: a frame for who walks the stack */
+	0x55,		  /* push %rbp: a frame for stack walks */
 	0x48, 0x89, 0xe5, /* mov %rsp, %rbp */
 	0x9c,		  /* pushfq */
 };
@@ -232,7 +232,7 @@ static void put_test(struct gate *g, enum gate_kind k)
 	}
 }
 
-/* finds whom to ask; false: the word is too far */
+/* finds the procedure to call; false: the word is too far */
 static bool put_find(struct gate *g, unsigned end, uint64_t start,
 		     uint64_t word, unsigned offset)
 {

@@ -1,9 +1,9 @@
 /*
  * low_bytes: registers of which an instruction uses nothing but the low byte.
  *
- * `mov $1,%al` and `sete %al` leave the rest of rax, so for who asks which
- * registers are read they read it. Who follows a value that cannot be in the
- * low byte alone, as an address, wants to know better (cfg/own_reads.h).
+ * `mov $1,%al` and `sete %al` leave the rest of rax, so rax is among the
+ * registers that they read. For a value that cannot be in the low byte alone,
+ * as an address, that is too much (cfg/own_reads.h).
  *
  * Only for instructions whose operands are all that they read and write, which
  * are most that have operands of one byte; for others the sets stay empty.

@@ -1,13 +1,12 @@
 /*
  * operands: the operands of the most common instructions, without Zydis.
  *
- * Whoever follows values (cfg/value.h) waits for lift() more than for anything
- * else, and most of that is Zydis naming operands, hidden ones and all. For
- * the instructions that common.c knows, and a few more, they are named here as
- * Zydis would, as far as lift.c and emit.c look: mnemonic, category, widths,
- * and what is visible. The unit test compares the micro-operations for every
- * combination of prefix, REX, opcode, ModRM and SIB; what is refused here goes
- * to Zydis.
+ * Following values (cfg/value.h) takes most of its time in lift(), and most of
+ * that is Zydis naming operands, hidden ones and all. For the instructions that
+ * common.c knows, and a few more, they are named here as Zydis would, as far as
+ * lift.c and emit.c look: mnemonic, category, widths, and what is visible. The
+ * unit test compares the micro-operations for every combination of prefix, REX,
+ * opcode, ModRM and SIB; what is refused here goes to Zydis.
  */
 #include "isa/x64/x64_int.h"
 

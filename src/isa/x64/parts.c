@@ -289,7 +289,7 @@ static bool parse_few(const uint8_t *code, size_t avail, struct x64_parts *p)
 /* takes the commonest encodings apart; false: not one of them */
 bool x64_parts_fast(const uint8_t *code, size_t avail, struct x64_parts *p)
 {
-	/* who asks about the end of a block has few bytes to show */
+	/* callers that ask about the end of a block pass few bytes */
 	return (avail < PARSED_MAX ? parse_few(code, avail, p) :
 				     parse(code, p)) &&
 	       p->len <= X64_MAX_LEN;
