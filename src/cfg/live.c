@@ -82,13 +82,22 @@ static places flow_hear(const places *from)
 	return __atomic_load_n(from, __ATOMIC_SEQ_CST);
 }
 
-/* what callees do not read, as a veneer on the way may have changed it */
-static places flow_veneer(const struct flow *f, uint32_t callee)
+/*
+ * What a veneer on the way to or from a callee may change: by convention a
+ * guess, but for functions of Go (`sure`), whose convention says so of every
+ * call. Code behind a call that never returns, which Go's compiler lays out as
+ * if it did, would otherwise seem to read it.
+ */
+static places flow_veneer(const struct flow *f, bool sure)
 {
 	regset regs = f->c->isa->veneer_scratch;
 
-	return cfg_go_barrier(f->c, f->c->block.at[callee].start) ?
-		       places_any(regs, 0) : places_guess(regs, 0);
+	return sure ? places_any(regs, 0) : places_guess(regs, 0);
+}
+
+static uint64_t entry_of(const struct flow *f, uint32_t callee)
+{
+	return f->c->block.at[callee].start;
 }
 
 /* what a callee reads */
@@ -112,22 +121,10 @@ static places flow_callee(const struct flow *f, uint32_t callee)
 	case CALLEE_GO:
 		return places_go(isa);
 	default:
-		return flow_hear(&f->reads[callee]) & ~flow_veneer(f, callee);
+		return flow_hear(&f->reads[callee]) &
+		       ~flow_veneer(f, cfg_go_barrier(f->c,
+						      entry_of(f, callee)));
 	}
-}
-
-/*
- * What a veneer may have changed behind a call of that callee. Go's convention
- * says so of every call of theirs, and nothing returns a result there. Code
- * behind a call that never returns, which Go's compiler lays out as if it did,
- * would otherwise seem to read it.
- */
-static places flow_spoilt(const struct flow *f, uint32_t callee)
-{
-	regset regs = f->c->isa->veneer_scratch;
-
-	return cfg_is_go(f->c, f->c->block.at[callee].start) ?
-		       places_any(regs, 0) : places_guess(regs, 0);
 }
 
 /* what passes through a callee; the rest is another value behind it */
@@ -141,7 +138,7 @@ static places flow_passes(const struct flow *f, uint32_t callee)
 		return ~(places)0;
 	return (flow_hear(&f->passes[callee]) |
 		~places_any(isa->scratch, FLAG_ALL)) &
-	       ~flow_spoilt(f, callee);
+	       ~flow_veneer(f, cfg_is_go(f->c, entry_of(f, callee)));
 }
 
 /* behind the jump e to elsewhere */
@@ -322,7 +319,8 @@ static void flow_demand(struct solver *s, uint32_t callee, places more)
 
 	if (!callee_seen(callee))
 		return;
-	more &= PLACES_SEEN & ~flow_spoilt(f, callee);
+	more &= PLACES_SEEN &
+		~flow_veneer(f, cfg_is_go(f->c, entry_of(f, callee)));
 	p = cfg_block_proc(f->c, callee);
 	if (!(more & ~flow_hear(&f->ret[p])))
 		return;

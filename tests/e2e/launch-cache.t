@@ -34,7 +34,11 @@ def path(*names):
 
 
 def cold():
-    shutil.rmtree(CACHE, ignore_errors=True)
+    """empties the cache: a process that ended late may still write there"""
+    def gone():
+        shutil.rmtree(CACHE, ignore_errors=True)
+        return not os.path.exists(CACHE)
+    until(gone)
 
 
 def made(name, cache=None):
