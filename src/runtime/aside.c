@@ -9,11 +9,11 @@
 /* it lies at the lower end of the stack */
 struct aside {
 	uint32_t owner; /* number of the thread that is there, or 0 */
-	/* while that makes a process: the pointers of both, and if they share
-	   this memory; its own process */
-	uintptr_t maker, made;
-	_Bool shared;
+	/* that keeps it during a call; its process; the gate before the call;
+	   and if a process that the call makes shares this memory */
+	_Bool kept, shared;
 	uint32_t pid;
+	const struct arch_gate *gate;
 };
 
 enum { SIZE = 1 << 16 }; /* bytes */
@@ -32,9 +32,9 @@ void aside_forget(const struct handover *h)
 		*h->aside = (struct aside){0};
 }
 
-static uintptr_t thread_pointer(const struct handover *h)
+static uint32_t own_number(void)
 {
-	return arch_thread(arch_is_quick(h->hwcap2));
+	return (uint32_t)arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
 }
 
 static uint32_t own_pid(void)
@@ -56,33 +56,38 @@ static void take(struct aside *a, uint32_t self)
 
 static void give_back(struct aside *a)
 {
-	a->maker = a->made = 0;
+	a->kept = 0;
 	__atomic_store_n(&a->owner, 0, __ATOMIC_RELEASE);
 }
 
-/* its owner makes a process, and the thread is one of the two */
-static _Bool is_kept(const struct handover *h)
+static _Bool is_owner(const struct aside *a, uint32_t self)
 {
-	const struct aside *a = h->aside;
-	uintptr_t self = thread_pointer(h);
-
-	return a->maker && (a->maker == self || a->made == self);
+	return __atomic_load_n(&a->owner, __ATOMIC_RELAXED) == self;
 }
 
-/* keeps the stack, if the call makes a process */
-static void keep(const struct handover *h, const struct arch_gate *g)
+/* is this the process that the owner of the stack makes, or has made? */
+static _Bool is_made(const struct aside *a)
+{
+	return __atomic_load_n(&a->kept, __ATOMIC_ACQUIRE) &&
+	       own_pid() != a->pid;
+}
+
+/* keeps the stack, if the call is one of those during which it has to be */
+static _Bool keeps(const struct handover *h, const struct arch_gate *g)
 {
 	struct aside *a = h->aside;
 	struct clone_call x;
+	_Bool makes = clone_read(g, 0, &x) &&
+		      (!(x.flags & CLONE_VM) || x.flags & CLONE_VFORK);
 
-	if (!clone_read(g, 0, &x) ||
-	    (x.flags & CLONE_VM && !(x.flags & CLONE_VFORK)))
-		return;
-	a->maker = thread_pointer(h);
-	a->made = x.flags & CLONE_SETTLS ? x.tls : a->maker;
+	if (!makes && !h->counting->acting)
+		return 0;
 	/* qemu's vfork() is a fork() */
-	a->shared = x.flags & CLONE_VM && !handover_has(h, 'e');
+	a->shared = makes && x.flags & CLONE_VM && !h->counting->emulated;
 	a->pid = own_pid();
+	a->gate = g;
+	__atomic_store_n(&a->kept, 1, __ATOMIC_RELEASE);
+	return 1;
 }
 
 static void run(gate *f, struct arch_gate *g, const struct handover *h)
@@ -117,53 +122,44 @@ static _Bool is_elsewhere(const struct handover *h)
 
 void aside_on_call(struct arch_gate *g, const struct handover *h)
 {
+	struct aside *a = h->aside;
 	uint32_t self;
 
-	if (h->aside && !h->counting) {
+	if (a && !h->counting) {
 		on_call_uncounted(g, h);
 		return;
 	}
-	if (!is_elsewhere(h)) {
+	self = is_elsewhere(h) ? own_number() : 0;
+	if (!self || is_owner(a, self)) {
 		world_on_call(g, h);
 		return;
 	}
-	self = (uint32_t)arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
-	if (__atomic_load_n(&h->aside->owner, __ATOMIC_RELAXED) == self) {
-		world_on_call(g, h);
-		return;
-	}
-	if (is_kept(h)) {
+	if (is_made(a)) {
 		run(world_on_call, g, h);
 		return;
 	}
-	take(h->aside, self);
-	keep(h, g);
+	take(a, self);
 	run(world_on_call, g, h);
-	if (!is_kept(h))
-		give_back(h->aside);
+	if (!keeps(h, g))
+		give_back(a);
 }
 
 void aside_after_call(struct arch_gate *g, const struct handover *h)
 {
-	uint32_t self;
+	struct aside *a = h->aside;
+	uint32_t self = is_elsewhere(h) ? own_number() : 0;
+	_Bool made = self && is_made(a);
+	_Bool owned = self && !made && is_owner(a, self);
 
-	if (!is_elsewhere(h)) {
+	/* in a handler that interrupted the owner */
+	if (!self || (owned && !(a->kept && a->gate == g))) {
 		counting_after_call(g, h);
 		return;
 	}
-	if (is_kept(h)) {
-		run(counting_after_call, g, h);
-		/* a child that shares memory leaves that to its maker */
-		if (!h->aside->shared || own_pid() == h->aside->pid)
-			give_back(h->aside);
-		return;
-	}
-	self = (uint32_t)arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
-	if (__atomic_load_n(&h->aside->owner, __ATOMIC_RELAXED) == self) {
-		counting_after_call(g, h);
-		return;
-	}
-	take(h->aside, self);
+	if (!made && !owned)
+		take(a, self);
 	run(counting_after_call, g, h);
-	give_back(h->aside);
+	/* a child that shares memory leaves that to its maker */
+	if (!made || !a->shared)
+		give_back(a);
 }

@@ -1,10 +1,17 @@
 /*
  * aside: gates of programs whose stacks are small (Go's goroutines, which check
  * before a call how much is left, and know how much a system call needs) work
- * on a stack of ours. There is one, which threads take in turns. A thread that
- * makes a process keeps it until it goes on, there or here: a child that shares
- * memory may never come back from a gate (execve()), and in one with memory of
- * its own no other thread could ever give the stack back.
+ * on a stack of ours. There is one, which threads take in turns.
+ *
+ * A thread keeps it during some calls, until the gate behind them:
+ *
+ *	fork()	      in the child no other thread could give it back
+ *	vfork()	      the child shares it, and may never come back from a gate
+ *		      (execve())
+ *	sigaction()   the lock of counting.h is held, for which a thread on the
+ *		      stack may wait
+ *
+ * Threads are told by their numbers: a new one begins with its maker's pointer.
  *
  * A handler that interrupts a thread there, and asks a gate itself, runs on the
  * stack that the program has for signals, which is large.

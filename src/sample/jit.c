@@ -107,21 +107,36 @@ static size_t take_lines(const struct reading *r, char *piece, size_t n,
 	return (size_t)(line - piece);
 }
 
+/* of a line that fits no piece: bytes of this piece that are its */
+static size_t rest_of_line(const char *piece, size_t n)
+{
+	const char *end = memchr(piece, '\n', n);
+
+	return end ? (size_t)(end + 1 - piece) : n;
+}
+
 static void read_all(const struct reading *r)
 {
 	char *piece = mem_alloc(PIECE + 1);
+	bool too_long = false; /* the line that the piece begins in */
 	uint64_t at = 0;
 	size_t had;
 	ssize_t n;
 
 	while (at < SIZE_MOST &&
 	       (n = pread(r->fd, piece, PIECE, (off_t)at)) > 0) {
+		if (too_long) {
+			had = rest_of_line(piece, (size_t)n);
+			too_long = piece[had - 1] != '\n';
+			at += had;
+			continue;
+		}
 		had = take_lines(r, piece, (size_t)n, at);
 		if (!had && n < PIECE) {
 			piece[n] = 0; /* the last one, without its end */
 			take_line(r, piece, at);
 		}
-		/* of a line that does not fit this piece is passed over */
+		too_long = !had && n == PIECE;
 		at += had ? had : (size_t)n;
 	}
 	mem_free(piece);
