@@ -93,6 +93,8 @@ static bool table_func(const struct table *t, uint64_t i, struct go_func *f)
 	uint64_t name = t->names + table_uint(t, what + 4, 4);
 	uint64_t deferred = table_uint(t, what + DEFERRETURN, 4);
 
+	if (what >= t->size || name >= t->size)
+		return false;
 	*f = (struct go_func){
 		.start = t->text + table_uint(t, at, 4),
 		.end = t->text + table_uint(t, at + ENTRY, 4),
@@ -102,7 +104,6 @@ static bool table_func(const struct table *t, uint64_t i, struct go_func *f)
 		f->deferreturn = f->start + deferred;
 	f->end = trim(t->im, f->start, f->end);
 	return f->start <= f->end && f->deferreturn <= f->end &&
-	       what < t->size && name < t->size &&
 	       memchr(f->name, 0, t->size - name) &&
 	       (f->start == f->end || image_is_code(t->im, f->start));
 }
