@@ -227,6 +227,8 @@ bool cfg_is_go(const struct cfg *c, uint64_t addr);
  * which no caller expects to be preserved.
  */
 bool cfg_go_barrier(const struct cfg *c, uint64_t addr);
+/* is it in a function of Go's runtime that never returns, but panics? */
+bool cfg_go_ends(const struct cfg *c, uint64_t addr);
 /*
  * Is it in the function that Go's scheduler makes threads call wherever they
  * are? It ends with a jump back there.

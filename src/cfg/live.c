@@ -82,22 +82,25 @@ static places flow_hear(const places *from)
 	return __atomic_load_n(from, __ATOMIC_SEQ_CST);
 }
 
-/*
- * What a veneer on the way to or from a callee may change: by convention a
- * guess, but for functions of Go (`sure`), whose convention says so of every
- * call. Code behind a call that never returns, which Go's compiler lays out as
- * if it did, would otherwise seem to read it.
- */
-static places flow_veneer(const struct flow *f, bool sure)
+/* what callees do not read, as a veneer on the way may have changed it */
+static places flow_veneer(const struct flow *f, uint32_t callee)
 {
 	regset regs = f->c->isa->veneer_scratch;
 
-	return sure ? places_any(regs, 0) : places_guess(regs, 0);
+	return cfg_go_barrier(f->c, f->c->block.at[callee].start) ?
+		       places_any(regs, 0) : places_guess(regs, 0);
 }
 
-static uint64_t entry_of(const struct flow *f, uint32_t callee)
+/*
+ * Is the last instruction of block b a call of a function of Go that never
+ * returns? Go's compiler lays out other code behind it, as if it did.
+ */
+static bool flow_ends(const struct flow *f, uint32_t b)
 {
-	return f->c->block.at[callee].start;
+	uint32_t callee = f->calls.callee[b];
+
+	return f->c->block.at[b].last == INSN_CALL && callee_seen(callee) &&
+	       cfg_go_ends(f->c, f->c->block.at[callee].start);
 }
 
 /* what a callee reads */
@@ -121,9 +124,7 @@ static places flow_callee(const struct flow *f, uint32_t callee)
 	case CALLEE_GO:
 		return places_go(isa);
 	default:
-		return flow_hear(&f->reads[callee]) &
-		       ~flow_veneer(f, cfg_go_barrier(f->c,
-						      entry_of(f, callee)));
+		return flow_hear(&f->reads[callee]) & ~flow_veneer(f, callee);
 	}
 }
 
@@ -138,7 +139,7 @@ static places flow_passes(const struct flow *f, uint32_t callee)
 		return ~(places)0;
 	return (flow_hear(&f->passes[callee]) |
 		~places_any(isa->scratch, FLAG_ALL)) &
-	       ~flow_veneer(f, cfg_is_go(f->c, entry_of(f, callee)));
+	       ~places_guess(isa->veneer_scratch, 0);
 }
 
 /* behind the jump e to elsewhere */
@@ -179,6 +180,8 @@ static places flow_call(struct flow *f, uint32_t b)
 	uint32_t callee = f->calls.callee[b];
 	places out = flow_callee(f, callee);
 
+	if (flow_ends(f, b))
+		return out;
 	for (uint32_t e = f->c->block.at[b].edge;
 	     e < cfg_edges_end(f->c, b); e++) {
 		places on = flow_edge(f, e);
@@ -319,8 +322,7 @@ static void flow_demand(struct solver *s, uint32_t callee, places more)
 
 	if (!callee_seen(callee))
 		return;
-	more &= PLACES_SEEN &
-		~flow_veneer(f, cfg_is_go(f->c, entry_of(f, callee)));
+	more &= PLACES_SEEN;
 	p = cfg_block_proc(f->c, callee);
 	if (!(more & ~flow_hear(&f->ret[p])))
 		return;
@@ -345,7 +347,7 @@ static void flow_demand_of(struct solver *s, uint32_t b)
 		if (kind == EDGE_TAIL || kind == EDGE_AFTER)
 			back |= flow_edge(f, e);
 	}
-	if (k->last == INSN_CALL)
+	if (k->last == INSN_CALL && !flow_ends(f, b))
 		flow_demand(s, f->calls.callee[b], back);
 }
 

@@ -253,6 +253,31 @@ bool cfg_go_barrier(const struct cfg *c, uint64_t addr)
 	return f && !strncmp(f->name, name, sizeof name - 1);
 }
 
+bool cfg_go_ends(const struct cfg *c, uint64_t addr)
+{
+	/* and whatever follows: IndexU, SliceAlen, SliceB, ... */
+	static const char *const all[] = {
+		"panicIndex", "panicSlice", "goPanicIndex", "goPanicSlice",
+		"panicdivide", "panicshift", "panicdottype", "panicwrap",
+		"gopanic", "throw", "fatalthrow",
+	};
+	static const char package[] = "runtime.";
+	const struct go_func *f = go_func_at(c, addr);
+	const char *name = f ? f->name + sizeof package - 1 : NULL;
+	const char *dot;
+
+	if (!f || strncmp(f->name, package, sizeof package - 1))
+		return false;
+	/* functions within them return: throw.func1 */
+	dot = strchr(name, '.');
+	if (dot && strcmp(dot, ".abi0"))
+		return false;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (!strncmp(name, all[i], strlen(all[i])))
+			return true;
+	return false;
+}
+
 static const char preempter[] = "runtime.asyncPreempt";
 
 bool cfg_go_preempts(const struct cfg *c, uint64_t addr)

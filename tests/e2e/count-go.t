@@ -21,7 +21,8 @@ GOARCH = {"x86_64": "amd64", "aarch64": "arm64"}
 # word: number, how often mark() is called; None: not at all
 WORDS = {"tree": (14, 2**15 - 1), "deep": (20000, 20001), "fault": (50, 50),
          "many": (10000, 10000), "tight": (30000000, 20), "exit": (1000, 1000),
-         "spawn": (40, 40), "where": (0, None), "crash": (0, None)}
+         "spawn": (40, 40), "curve": (20, 20),
+         "where": (0, None), "crash": (0, None)}
 # those in which no thread has to be interrupted: qemu is not to be trusted
 FOREIGN = ["tree", "deep", "fault", "many", "where"]
 BUILDS = {
@@ -88,6 +89,14 @@ def try_word(where, exe, name, word, isa):
     tap.none(wrong(counts(profile), word), "%s: counts" % name)
 
 
+def try_poisoned(exe, name):
+    """what is dead is dead, in Go's own assembly, too"""
+    args = [exe, "curve", "20"]
+    got = outcome(["env", "GODEBUG=asyncpreemptoff=1", TALLY, "count",
+                   "--quiet", "--placement", "poison", "--", *args])
+    tap.ok(got == outcome(args), "%s: curve: poisoned" % name, ["%s" % (got,)])
+
+
 def try_moved(exe, name):
     """little of it stays where it was"""
     j = json.loads(run(TALLY, "cfg", "--json", exe))
@@ -112,4 +121,6 @@ with tempfile.TemporaryDirectory() as where:
             try_moved(exe, title)
             for word in WORDS if isa == HOST else FOREIGN:
                 try_word(where, exe, "%s: %s" % (title, word), word, isa)
+            if isa == HOST:
+                try_poisoned(exe, title)
 tap.done()

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"crypto/elliptic"
 	"os"
 	"runtime"
 	"strconv"
@@ -128,6 +129,17 @@ func spawn(n int) {
 	say("spawn")
 }
 
+// assembly that keeps values in registers of veneers across calls
+func curve(n int) {
+	c := elliptic.P256()
+	x, y := c.ScalarBaseMult([]byte{byte(n), 2, 3})
+	for i := 0; i < n; i++ {
+		x, y = c.Double(x, y)
+		mark(i)
+	}
+	say("curve", x.String(), y.String())
+}
+
 func where() {
 	pc := make([]uintptr, 8)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(0, pc)])
@@ -153,6 +165,8 @@ func main() {
 		preempted(n)
 	case "many":
 		many(n)
+	case "curve":
+		curve(n)
 	case "spawn":
 		spawn(n)
 	case "where":
