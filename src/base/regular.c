@@ -3,22 +3,41 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { READ = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
-/* 0, or -1 and *e: what is there is no plain file */
+static struct {
+	bool limited;
+	uid_t owner;
+} trusted; /* as the rights of this process: there is one of them */
+
+void regular_only_of(uid_t owner)
+{
+	trusted.limited = true;
+	trusted.owner = owner;
+}
+
+static bool is_trusted(uid_t owner)
+{
+	return !trusted.limited || !owner || owner == trusted.owner;
+}
+
+/* 0, or -1 and *e: what is there is no plain file, or may not be read */
 static int check(const char *path, int fd, struct stat *s, struct err *e)
 {
 	if (fstat(fd, s))
 		return err_set(e, ERR_INPUT, "%s: %s", path, strerror(errno));
-	if (S_ISREG(s->st_mode))
-		return 0;
-	return err_set(e, ERR_INPUT, S_ISDIR(s->st_mode) ?
-		       "%s: is a directory" : "%s: is not a regular file",
-		       path);
+	if (!S_ISREG(s->st_mode))
+		return err_set(e, ERR_INPUT, S_ISDIR(s->st_mode) ?
+			       "%s: is a directory" :
+			       "%s: is not a regular file", path);
+	return is_trusted(s->st_uid) ? 0 :
+		err_set(e, ERR_INPUT, "%s: has another owner than the image",
+			path);
 }
 
 /* the file that a descriptor is of, to be read; -1 and errno */

@@ -16,5 +16,11 @@
  * flags: O_NOFOLLOW, or 0. -1 and *e: it is not there, or no plain file.
  */
 int regular_open(const char *path, int flags, struct stat *s, struct err *e);
+/*
+ * From now on only files of that user, and root's, are opened. What a name
+ * stands for may change between the moment that this process takes an owner's
+ * rights and the moment that it opens the file.
+ */
+void regular_only_of(uid_t owner);
 
 #endif

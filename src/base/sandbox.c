@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/regular.h"
+
 enum { CAPABILITIES = 64, CHILD_EXHAUSTED = 3 };
 
 /* --- what it may not do */
@@ -176,6 +178,7 @@ int sandbox_become_owner(const char *path, struct err *e)
 		l.uid = s.st_uid;
 		l.gid = s.st_gid;
 	}
+	regular_only_of(l.uid);
 	if (!l.uid)
 		return 0;
 	bound_capabilities();

@@ -57,7 +57,9 @@ static inline bool sandbox_is_there(const struct sandbox *s)
  * For good: this process, if it is root's, has the rights of that file's owner
  * alone, and the programs that it executes. Its memory stays its own: that user
  * cannot trace it. For work that writes, or needs other programs. A file that
- * is not there is nobody's (SANDBOX_NOBODY). -1 and *e: it is still root's.
+ * is not there is nobody's (SANDBOX_NOBODY). From then on regular_open() opens
+ * files of that owner and of root alone, whatever `path` has come to stand for.
+ * -1 and *e: it is still root's.
  */
 int sandbox_become_owner(const char *path, struct err *e);
 

@@ -253,27 +253,35 @@ bool cfg_go_barrier(const struct cfg *c, uint64_t addr)
 	return f && !strncmp(f->name, name, sizeof name - 1);
 }
 
+/* name: of n characters; pattern: the same, or how it begins and a '*' */
+static bool matches(const char *name, size_t n, const char *pattern)
+{
+	size_t same = strcspn(pattern, "*");
+
+	return !strncmp(name, pattern, same) && (pattern[same] || n == same);
+}
+
 bool cfg_go_ends(const struct cfg *c, uint64_t addr)
 {
-	/* and whatever follows: IndexU, SliceAlen, SliceB, ... */
+	/* panicIndexU, panicSliceAlen, panicSliceB, panicdottypeE, ... */
 	static const char *const all[] = {
-		"panicIndex", "panicSlice", "goPanicIndex", "goPanicSlice",
-		"panicdivide", "panicshift", "panicdottype", "panicwrap",
+		"panicIndex*", "panicSlice*", "goPanicIndex*", "goPanicSlice*",
+		"panicdivide", "panicshift", "panicdottype*", "panicwrap",
 		"gopanic", "throw", "fatalthrow",
 	};
 	static const char package[] = "runtime.";
 	const struct go_func *f = go_func_at(c, addr);
-	const char *name = f ? f->name + sizeof package - 1 : NULL;
-	const char *dot;
+	const char *name, *dot;
 
 	if (!f || strncmp(f->name, package, sizeof package - 1))
 		return false;
+	name = f->name + sizeof package - 1;
 	/* functions within them return: throw.func1 */
-	dot = strchr(name, '.');
-	if (dot && strcmp(dot, ".abi0"))
+	dot = strchrnul(name, '.');
+	if (*dot && strcmp(dot, ".abi0"))
 		return false;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (!strncmp(name, all[i], strlen(all[i])))
+		if (matches(name, (size_t)(dot - name), all[i]))
 			return true;
 	return false;
 }

@@ -5,8 +5,8 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmd/graph_show.h"
@@ -42,7 +42,7 @@ enum graph_form { GRAPH_SVG, GRAPH_DOT, GRAPH_PS, GRAPH_HTML, GRAPH_JSON };
 
 struct graph_call {
 	const char *procedure, *image, *out;
-	FILE *to; /* `out`, if it had to be opened early */
+	FILE *to; /* where it is drawn for `out`, if not there at once */
 	VEC(const char *) profile;
 	struct sampled_option of;
 	enum graph_form form;
@@ -164,6 +164,12 @@ static void graph_print(const struct drawn *d, enum graph_form form,
 		fputs(text, to);
 }
 
+static int graph_unwritten(const struct graph_call *call, struct err *e)
+{
+	return err_set(e, ERR_MACHINE, "%s: cannot write it: %s", call->out,
+		       strerror(errno));
+}
+
 /* to the file that was asked for, which stays as it was if we fail */
 static int graph_write(const struct drawn *d, const struct graph_call *call,
 		       struct err *e)
@@ -172,20 +178,16 @@ static int graph_write(const struct drawn *d, const struct graph_call *call,
 	char *text = layout ? graph_drawn(d, call->form == GRAPH_PS ? "ps" :
 					  "svg", e) : NULL;
 	FILE *to;
-	int status = 0;
 
 	if (layout && !text)
 		return -1;
 	to = call->to ? call->to : call->out ? fopen(call->out, "we") : stdout;
-	if (to && call->to && ftruncate(fileno(to), 0))
-		status = -1;
-	if (to && !status)
+	if (to)
 		graph_print(d, call->form, text, to);
 	mem_free(text);
-	if (!to || status || (call->out && (ferror(to) | fclose(to))))
-		status = err_set(e, ERR_MACHINE, "%s: cannot write it: %s",
-				 call->out, strerror(errno));
-	return status;
+	if (!to || (call->out && (ferror(to) | fclose(to))))
+		return graph_unwritten(call, e);
+	return 0;
 }
 
 /* the procedure of an image, which was counted, or sampled */
@@ -218,37 +220,81 @@ static int graph_one(const void *words, const struct told *t, struct err *e)
 	return graph_draw(call, t, f.image, f.proc, NULL, e);
 }
 
-/* while we may; its old content stays until there is a new one */
-static int graph_open_out(struct graph_call *call, struct err *e)
+/* for good with the rights of the image's owner */
+static int graph_as_owner(const struct graph_call *call, struct sampled *s,
+			  const struct sampled_found *f, struct err *e)
 {
-	int fd;
-
-	if (!call->out || geteuid())
-		return 0;
-	fd = open(call->out, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	call->to = fd < 0 ? NULL : fdopen(fd, "w");
-	return call->to ? 0 : err_set(e, ERR_MACHINE,
-				      "%s: cannot write it: %s", call->out,
-				      strerror(errno));
-}
-
-static int graph_sampled(struct graph_call *call, struct sampled *s,
-			 struct err *e)
-{
-	struct sampled_found f;
 	struct sampled_told x;
 	int status;
 
-	if (sampled_wanted(&f, s, call->procedure, call->image, e))
-		return -1;
-	report_show_others(f.others);
-	if (graph_open_out(call, e) || sampled_become_owner(&f, e))
-		return -1;
-	if (sampled_told_make(&x, s, &f, e))
+	if (sampled_become_owner(f, e) || sampled_told_make(&x, s, f, e))
 		return -1;
 	status = graph_draw(call, &x.t, 0, x.proc, &x, e);
 	sampled_told_free(&x);
 	return status;
+}
+
+/* copies what was drawn to the file that was asked for */
+static int graph_copy(const struct graph_call *call, FILE *drawn,
+		      struct err *e)
+{
+	FILE *to = fopen(call->out, "we");
+	char part[BUFSIZ];
+	size_t n;
+
+	rewind(drawn);
+	while (to && (n = fread(part, 1, sizeof part, drawn)))
+		fwrite(part, 1, n, to);
+	return !to || (ferror(to) | fclose(to)) ? graph_unwritten(call, e) : 0;
+}
+
+/*
+ * The owner of the image may not write where root wants it: a process of its
+ * own draws, and this one, if that was done, writes the file. -1 and *e, or the
+ * exit status; a failure of the other process was told by it.
+ */
+static int graph_by_child(struct graph_call *call, struct sampled *s,
+			  const struct sampled_found *f, struct err *e)
+{
+	FILE *drawn = tmpfile();
+	int status = 0;
+	pid_t child;
+
+	if (!drawn)
+		return graph_unwritten(call, e);
+	fflush(NULL);
+	child = fork();
+	if (!child) {
+		call->to = drawn;
+		status = graph_as_owner(call, s, f, e) ? cmd_fail(e) : 0;
+		fflush(NULL);
+		_exit(status);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		status = err_set(e, ERR_MACHINE, "no process to draw in: %s",
+				 strerror(errno));
+	else if (!WIFEXITED(status))
+		status = err_set(e, ERR_MACHINE, "the process that draws was "
+				 "ended by signal %d", WTERMSIG(status));
+	else
+		status = WEXITSTATUS(status);
+	if (!status)
+		status = graph_copy(call, drawn, e);
+	fclose(drawn);
+	return status;
+}
+
+/* -1 and *e, or the exit status */
+static int graph_sampled(struct graph_call *call, struct sampled *s,
+			 struct err *e)
+{
+	struct sampled_found f;
+
+	if (sampled_wanted(&f, s, call->procedure, call->image, e))
+		return -1;
+	report_show_others(f.others);
+	return call->out && !geteuid() ? graph_by_child(call, s, &f, e) :
+					 graph_as_owner(call, s, &f, e);
 }
 
 static int graph_databases(struct graph_call *call)
@@ -260,7 +306,9 @@ static int graph_databases(struct graph_call *call)
 	if (sampled_open(&s, call->profile.at, call->profile.n,
 			 &call->of.pick, &e))
 		return cmd_fail(&e);
-	status = graph_sampled(call, &s, &e) ? cmd_fail(&e) : STATUS_OK;
+	status = graph_sampled(call, &s, &e);
+	if (status < 0)
+		status = cmd_fail(&e);
 	sampled_close(&s);
 	return status;
 }

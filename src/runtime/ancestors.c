@@ -28,7 +28,7 @@ static uint64_t field_of(uint32_t pid, enum environ_field field)
 /* this process, its parent, and so on; returns how many */
 static unsigned find_ancestors(struct ancestor *a)
 {
-	uint32_t pid = (uint32_t)arch_call(SYS_GETPID, 0, 0, 0, 0, 0);
+	uint32_t pid = sys_pid();
 	unsigned n = 0;
 
 	while (pid && n < GENERATIONS) {

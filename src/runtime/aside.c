@@ -32,16 +32,6 @@ void aside_forget(const struct handover *h)
 		*h->aside = (struct aside){0};
 }
 
-static uint32_t own_number(void)
-{
-	return (uint32_t)arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
-}
-
-static uint32_t own_pid(void)
-{
-	return (uint32_t)arch_call(SYS_GETPID, 0, 0, 0, 0, 0);
-}
-
 static void take(struct aside *a, uint32_t self)
 {
 	uint32_t none = 0;
@@ -69,7 +59,7 @@ static _Bool is_owner(const struct aside *a, uint32_t self)
 static _Bool is_made(const struct aside *a)
 {
 	return __atomic_load_n(&a->kept, __ATOMIC_ACQUIRE) &&
-	       own_pid() != a->pid;
+	       sys_pid() != a->pid;
 }
 
 /* keeps the stack, if the call is one of those during which it has to be */
@@ -84,7 +74,7 @@ static _Bool keeps(const struct handover *h, const struct arch_gate *g)
 		return 0;
 	/* qemu's vfork() is a fork() */
 	a->shared = makes && x.flags & CLONE_VM && !h->counting->emulated;
-	a->pid = own_pid();
+	a->pid = sys_pid();
 	a->gate = g;
 	__atomic_store_n(&a->kept, 1, __ATOMIC_RELEASE);
 	return 1;
@@ -129,7 +119,7 @@ void aside_on_call(struct arch_gate *g, const struct handover *h)
 		on_call_uncounted(g, h);
 		return;
 	}
-	self = is_elsewhere(h) ? own_number() : 0;
+	self = is_elsewhere(h) ? sys_tid() : 0;
 	if (!self || is_owner(a, self)) {
 		world_on_call(g, h);
 		return;
@@ -147,7 +137,7 @@ void aside_on_call(struct arch_gate *g, const struct handover *h)
 void aside_after_call(struct arch_gate *g, const struct handover *h)
 {
 	struct aside *a = h->aside;
-	uint32_t self = is_elsewhere(h) ? own_number() : 0;
+	uint32_t self = is_elsewhere(h) ? sys_tid() : 0;
 	_Bool made = self && is_made(a);
 	_Bool owned = self && !made && is_owner(a, self);
 

@@ -29,7 +29,7 @@ void end_note(struct counting *c, const void *context)
 	place_note(c, thread_self(c), context, 1);
 	i = __atomic_fetch_add(&c->nsaid, 1, __ATOMIC_RELAXED);
 	if (i < SAID)
-		c->said[i] = (uint32_t)arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
+		c->said[i] = sys_tid();
 	else
 		note_begins(k); /* and never ends */
 }
@@ -112,7 +112,7 @@ static _Bool others_run(const struct counting *c)
 		       SYS_O_CLOEXEC, 0, 0);
 	if (fd < 0)
 		return 1;
-	str_number(self, arch_call(SYS_GETTID, 0, 0, 0, 0, 0));
+	str_number(self, sys_tid());
 	any = any_runs(fd, self);
 	arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
 	return any;

@@ -54,21 +54,16 @@ static void sign_process(struct counting *c, const struct region *r)
 	c->process = k;
 }
 
-static uint32_t own_pid(void)
-{
-	return (uint32_t)arch_call(SYS_GETPID, 0, 0, 0, 0, 0);
-}
-
 _Bool process_is_own(const struct counting *c)
 {
-	return own_pid() == c->pid;
+	return sys_pid() == c->pid;
 }
 
 void process_begins(struct counting *c, uint32_t parent)
 {
 	struct region r;
 
-	c->pid = own_pid();
+	c->pid = sys_pid();
 	if (!ledger_take(c, process_size(c), &r))
 		return;
 	c->number = new_number(c);
@@ -162,7 +157,7 @@ void child_adopt(struct counting *c, struct child *k)
 	if (c->process)
 		sys_unmap(c->process, process_size(c));
 	c->process = NULL;
-	c->pid = own_pid();
+	c->pid = sys_pid();
 	pairs_forget(c);
 	c->number = k->chunks.at ? k->number : 0;
 	adopt_all(c, &k->chunks);

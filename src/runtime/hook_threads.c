@@ -121,7 +121,7 @@ static const uint32_t *find_number(const struct counting *c, uint32_t number)
 static void enter(struct counting *c, uint32_t reserved,
 		     struct thread_start *s)
 {
-	uint32_t number = (uint32_t)arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
+	uint32_t number = sys_tid();
 	const uint32_t *alive = find_number(c, number);
 
 	counting_lock(c);

@@ -246,8 +246,8 @@ static _Bool fails_again(const struct signal_info *info)
 /* the same signal again; it arrives when the handler has returned */
 static void send_again(uint64_t signal, const struct signal_info *info)
 {
-	long pid = arch_call(SYS_GETPID, 0, 0, 0, 0, 0);
-	long tid = arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
+	long pid = sys_pid();
+	long tid = sys_tid();
 
 	if (arch_call(SYS_RT_TGSIGQUEUEINFO, pid, tid, (long)signal,
 		      (long)info, 0))

@@ -29,6 +29,17 @@ enum {
 	SYS_EOPNOTSUPP = 95,
 };
 
+/* the running process, and the running thread */
+static inline uint32_t sys_pid(void)
+{
+	return (uint32_t)arch_call(SYS_GETPID, 0, 0, 0, 0, 0);
+}
+
+static inline uint32_t sys_tid(void)
+{
+	return (uint32_t)arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
+}
+
 /* bytes of the file, at most `max`; -errno if it cannot be read */
 long sys_read_file(const char *path, void *to, size_t max);
 /* a regular file's identity; false if it is none */

@@ -200,7 +200,7 @@ static void assign(struct counting *c, struct thread_block *t,
 		return;
 	}
 	t->arriving = 1;
-	t->maker = arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
+	t->maker = sys_tid();
 	t->mask = c->mask;
 	c->mask = ~(uint64_t)0;
 }
@@ -274,7 +274,7 @@ static void take_lent(const struct counting *c, struct thread_block *t)
 void thread_arrives(struct counting *c)
 {
 	uintptr_t self = thread_self(c);
-	long number = arch_call(SYS_GETTID, 0, 0, 0, 0, 0);
+	long number = sys_tid();
 
 	/* a child of the maker's that shares memory has its pointer, too */
 	if (!process_is_own(c))

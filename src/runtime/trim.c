@@ -72,7 +72,7 @@ static void trim_image(const struct counting *c, long fd,
 static _Bool alone(const struct counting *c)
 {
 	return !c->confined && c->number && !threads_used(c) &&
-	       (uint32_t)arch_call(SYS_GETPID, 0, 0, 0, 0, 0) == c->pid;
+	       process_is_own(c);
 }
 
 void images_trim(struct counting *c, _Bool ends)

@@ -16,7 +16,7 @@ static const char *own_number(const char *s)
 
 	for (; *s >= '0' && *s <= '9' && n < 1 << 30; s++)
 		n = n * 10 + (*s - '0');
-	return n && n == arch_call(SYS_GETPID, 0, 0, 0, 0, 0) ? s : NULL;
+	return n && n == sys_pid() ? s : NULL;
 }
 
 static _Bool names_own_file(const char *p)

@@ -157,6 +157,13 @@ def try_owner():
                [uid, p.stderr])
     with open(os.path.join(where, "drawn")) as f:
         tap.ok("</svg>" in f.read(), "graph: writes where root may")
+    out = os.path.join(where, "nothing")
+    p = subprocess.run([TALLY, "graph", "-o", out, "0x" + main, db],
+                       env=dict(os.environ, PATH=tool),
+                       capture_output=True, text=True)
+    tap.ok(p.returncode == 4 and "dot" in p.stderr and
+           not os.path.exists(out), "graph: leaves no file if it fails",
+           [p.returncode, p.stderr])
 
 
 with tempfile.TemporaryDirectory() as where:
