@@ -169,6 +169,25 @@ static void count_suggest(const struct launch *l)
 }
 
 /*
+ * How tally ends if there is no memory left: as in all that it fails in, or,
+ * once the program has ended, as that did.
+ */
+static struct {
+	int status;
+	const char *profile;
+} ending = {.status = LAUNCH_FAILED};
+
+static void count_exhausted(size_t wanted)
+{
+	fprintf(stderr, "tally: out of memory (%zu bytes wanted)", wanted);
+	if (ending.profile)
+		fprintf(stderr, ": what was counted is in %s, not shown",
+			ending.profile);
+	fputc('\n', stderr);
+	exit(ending.status);
+}
+
+/*
  * The program ended: its profile gets its final form, and may be shown. The
  * exit status, which was `status` so far.
  */
@@ -179,6 +198,8 @@ static int count_conclude(const struct count_call *call,
 	struct err e;
 	int wrong;
 
+	ending.status = status;
+	ending.profile = l->profile;
 	/* what cannot be finished can still be read */
 	if (profile_finish(l->profile, NULL, &e) < 0)
 		cmd_fail(&e);
@@ -275,6 +296,7 @@ static int count_run(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	mem_on_exhausted(count_exhausted);
 	status = count_check(&call);
 	return status ? status : count_launch(&call);
 }

@@ -232,7 +232,7 @@ static enum table_look look_of(const struct rows *all, const struct row *r)
 static void show_total(const struct told *t, FILE *to)
 {
 	char n[FIGURE_WIDTH];
-	bool all = true;
+	bool all = !told_lost(t);
 
 	for (uint32_t i = 0; i < t->nimage; i++)
 		all &= !told_unmeasured(&t->image[i]) && !t->image[i].left &&

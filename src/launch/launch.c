@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "launch/words.h"
 #include "launch/world.h"
 #include "runtime/libs.h"
+#include "runtime/limits.h"
 
 enum { LEFT_NAMED = 3 }; /* libraries of one message */
 
@@ -395,6 +397,26 @@ static int fill_cache(struct launch *l, const struct needs *n, struct err *e)
 	return get_all(l, n, e);
 }
 
+/* does a limit leave less memory than takes part in counting? */
+static bool is_cramped(int limit)
+{
+	struct rlimit now;
+
+	return !getrlimit(limit, &now) && now.rlim_cur < MEMORY_LEAST;
+}
+
+/* why the program has to stay as it is, or NULL */
+static const char *why_leave(const struct launch *l)
+{
+	if (!l->program.real)
+		return strerror(l->program.why_unreal);
+	if (is_cramped(RLIMIT_DATA))
+		return "its limit on data (ulimit -d) is below 32 MiB";
+	if (is_cramped(RLIMIT_AS))
+		return "its limit on memory (ulimit -v) is below 32 MiB";
+	return NULL;
+}
+
 /* what it executes can be followed; 0 or the exit status and *e */
 static int check_follow(struct launch *l, const struct needs *n,
 			struct err *e)
@@ -516,6 +538,7 @@ static int check_watch(struct launch *l, struct err *e)
 static int prepare(struct launch *l, struct err *e)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+	const char *left = why_leave(l);
 	struct needs n;
 	struct err why;
 	int status;
@@ -536,8 +559,8 @@ static int prepare(struct launch *l, struct err *e)
 	/* a limit on the size of files is the program's: not our end */
 	sigaction(SIGXFSZ, &ignore, &before);
 	if (!status)
-		status = l->program.real ? fill_cache(l, &n, e) :
-			 give_up_program(l, strerror(l->program.why_unreal), e);
+		status = left ? give_up_program(l, left, e) :
+				fill_cache(l, &n, e);
 	if (!status && l->o->check)
 		status = l->o->check(l, l->o->check_ctx, e);
 	if (!status)

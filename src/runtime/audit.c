@@ -343,25 +343,26 @@ static const struct passport *passport(const struct link_map *map)
 
 /*
  * An object with a passport is told where the handover lies, and its counters
- * are kept. `file`: what was loaded.
+ * are kept, unless it returns false. `file`: what was loaded.
  */
-static void hand_over(const struct link_map *map, const char *file)
+static _Bool hand_over(const struct link_map *map, const char *file)
 {
 	const struct passport *p = passport(map);
-	_Bool is_c = libs_is_c(str_base(map->l_name));
+	_Bool is_c = libs_is_c(str_base(map->l_name)), kept = 1;
 
 	if (p) {
 		*(struct handover **)((char *)p + p->word) = &told.handover;
 		aside_begin(&told.handover, p);
 	}
 	if (!told.handover.counting)
-		return;
+		return 1;
 	if (p && p->ncounter)
-		image_opened(&counting, p, file);
+		kept = image_opened(&counting, p, file);
 	else if (!p && counting.image.n && is_c)
 		ledger_trouble(&counting, TROUBLE_UNSEEN);
 	if (p && is_c)
 		signals_begin(&counting);
+	return kept;
 }
 
 /* the file's name from the root, links followed, or as it is: into t */
@@ -402,12 +403,12 @@ static const char *refusal(const char *path)
 }
 
 /*
- * An object in which nothing is counted is told of, but for the loader, which
- * is in every program. `name`: as the program sees it. What was asked and
- * answered for it is not needed any more.
+ * An object of which nothing is counted, or kept, is told of, but for the
+ * loader, which is in every program. `name`: as the program sees it. What was
+ * asked and answered for it is not needed any more.
  */
 static void tell_left(const struct link_map *map, const char *name,
-		      _Bool is_program)
+		      _Bool is_program, _Bool kept)
 {
 	static char path[RECORD_NAME_MAX];
 	struct text t = {.at = path, .max = sizeof path};
@@ -415,12 +416,15 @@ static void tell_left(const struct link_map *map, const char *name,
 	struct file_id id;
 
 	if (!told.handover.counting || counting.confined ||
-	    (p && !(p->flags & PASSPORT_LEFT_OUT)) ||
+	    (p && kept && !(p->flags & PASSPORT_LEFT_OUT)) ||
 	    libs_is_loader(str_base(name)) || !sys_file_id(name, &id))
 		return;
 	asked[0] = sought[0] = 0;
 	resolve(&t, name);
-	if (p || (!is_program && !wanted(name)))
+	if (!kept)
+		image_left(&counting, LEFT_REFUSED, path,
+			   "there was no room on disk for its counts");
+	else if (p || (!is_program && !wanted(name)))
 		image_left(&counting, LEFT_OUT, path, "");
 	else
 		image_left(&counting, LEFT_REFUSED, path, refusal(path));
@@ -435,6 +439,7 @@ static void begin(const struct link_map *map)
 	static const struct link_map *program;
 	static _Bool tried;
 	uintptr_t at;
+	_Bool kept;
 
 	if (!program) {
 		program = map;
@@ -453,13 +458,14 @@ static void begin(const struct link_map *map)
 	if (!active)
 		return;
 	counting_begin(&counting, &told.handover);
-	hand_over(program, field(HANDOVER_COPY));
-	tell_left(program, field(HANDOVER_EXE), 1);
+	kept = hand_over(program, field(HANDOVER_COPY));
+	tell_left(program, field(HANDOVER_EXE), 1, kept);
 }
 
 EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
 {
 	const char *back;
+	_Bool kept;
 
 	(void)space;
 	(void)cookie;
@@ -467,13 +473,13 @@ EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
 		begin(map);
 		return 0;
 	}
-	hand_over(map, file_of(map));
+	kept = hand_over(map, file_of(map));
 	back = outside(map->l_name);
 	if (*asked && str_equal(map->l_name, answer))
 		put_name(map, asked);
 	else if (back)
 		put_name(map, back);
-	tell_left(map, map->l_name, 0);
+	tell_left(map, map->l_name, 0, kept);
 	return 0;
 }
 

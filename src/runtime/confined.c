@@ -6,14 +6,13 @@
  * start, tally could not even give up and execute the program as it is.
  */
 #include "runtime/audit_int.h"
+#include "runtime/limits.h"
 
 enum {
 	LIMIT_DATA = 2, /* RLIMIT_DATA */
 	LIMIT_STACK = 3,
 	LIMIT_AS = 9,	/* RLIMIT_AS */
-	/* tally does with a third and a tenth of it */
-	MEMORY_LEAST = 32 << 20,
-	STACK_LEAST = 1 << 20,
+	STACK_LEAST = 1 << 20, /* tally does with a tenth of it */
 };
 
 /*

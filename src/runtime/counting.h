@@ -274,8 +274,11 @@ void *room_take(struct counting *c, uint64_t n);
 _Bool list_reach(struct counting *c, struct list *l, uint32_t n, size_t size);
 
 /* --- images.c */
-/* an object was loaded; `path` is its file's name */
-void image_opened(struct counting *c, const struct passport *p,
+/*
+ * An object was loaded; `path` is its file's name. False: there is no room for
+ * its counters in the profile, which are lost.
+ */
+_Bool image_opened(struct counting *c, const struct passport *p,
 		  const char *path);
 /* it will perhaps be unloaded */
 void image_closed(struct counting *c, const struct passport *p);

@@ -102,38 +102,40 @@ static _Bool add(struct counting *c, const struct passport *p,
 	return 1;
 }
 
-/* counters of the file are from now on those of the object */
-static void bind(struct counting *c, struct counted_image *m)
+/* counters of the file are from now on those of the object, if it has room */
+static _Bool bind(struct counting *c, struct counted_image *m)
 {
 	struct region r;
 
 	if (!c->number)
-		return;
+		return 0;
 	if (m->piece) {
 		if (ledger_map(c, m->piece, m->size, &r) &&
 		    !sys_move(r.at, r.size, m->counters))
 			sys_unmap(r.at, r.size);
-		return;
+		return 1;
 	}
 	if (!ledger_take(c, m->head + m->size, &r))
-		return;
+		return 0;
 	image_chunk(m, &r, 0, c->number, 0);
 	m->piece = r.offset + m->head;
 	if (c->late)
 		__builtin_memcpy(r.at + m->head, m->counters,
 				 m->ncounter * sizeof(uint64_t));
 	image_place(m, &r, 0, m->counters);
+	return 1;
 }
 
-void image_opened(struct counting *c, const struct passport *p,
-		  const char *path)
+_Bool image_opened(struct counting *c, const struct passport *p,
+		   const char *path)
 {
 	struct counted_image *m;
+	_Bool kept = 0;
 	uint32_t i;
 
 	if (c->confined) {
 		threads_share(c, p);
-		return;
+		return 0;
 	}
 	if (p->flags & PASSPORT_TAKES)
 		threads_give_up(c);
@@ -150,7 +152,7 @@ void image_opened(struct counting *c, const struct passport *p,
 		m->nsite = p->nsite;
 		m->counters = (char *)p + p->counters;
 		m->changed = m->shared = 0;
-		bind(c, m);
+		kept = bind(c, m);
 		pairs_opened(c, i, p);
 		if (c->threads)
 			sites_convert(c, m);
@@ -159,6 +161,7 @@ void image_opened(struct counting *c, const struct passport *p,
 		threads_share(c, p);
 	}
 	counting_unlock(c);
+	return kept;
 }
 
 void image_closed(struct counting *c, const struct passport *p)

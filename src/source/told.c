@@ -173,6 +173,14 @@ const char *told_unknown(const struct told_image *m, uint32_t p)
 					 "its counters contradict each other";
 }
 
+bool told_lost(const struct told *t)
+{
+	enum { LOSES = TROUBLE_NO_SPACE | TROUBLE_NO_FILE | TROUBLE_THREADS |
+		       TROUBLE_FORK | TROUBLE_CUT | TROUBLE_UNSEEN };
+
+	return t->profile.header.trouble & LOSES;
+}
+
 const char *told_trouble(const struct told *t, unsigned *bit)
 {
 	static const char *const text[] = {

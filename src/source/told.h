@@ -97,6 +97,8 @@ void told_left_make(struct told *t);
    be counted */
 bool told_refused(const struct told *t, uint32_t number);
 
+/* are counts missing, of which it is not known where? */
+bool told_lost(const struct told *t);
 /* what profile_header.trouble says, one text at a time from bit *bit on */
 const char *told_trouble(const struct told *t, unsigned *bit);
 

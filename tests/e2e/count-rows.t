@@ -73,9 +73,9 @@ class Images:
         run(*compiler(self.isa, "gcc"), "-w", "-O1", "-o",
             "%s/%s" % (self.where, name), source, *flags)
 
-    def count(self, *words):
+    def count(self, *words, profile="profile"):
         """(status, messages) of a run; its counts are in `profile`."""
-        p = subprocess.run([TALLY, "count", "-o", "profile", *words],
+        p = subprocess.run([TALLY, "count", "-o", profile, *words],
                            cwd=self.where, env=self.env, text=True,
                            capture_output=True)
         return p.returncode, [l for l in p.stderr.splitlines()
@@ -155,6 +155,25 @@ def programs(x):
          "libnear.so": True, "fixed": why}), x.isa + ": executed")
 
 
+def full(x):
+    """A disk that has no room for the counters of the C library."""
+    disk = os.path.join(x.where, "disk")
+    os.mkdir(disk)
+    if os.geteuid() or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=200k", "none", disk],
+            stderr=subprocess.DEVNULL).returncode:
+        tap.skip(x.isa + ": a full disk", "cannot mount a small one")
+        return
+    try:
+        status, said = x.count("./prog", "./liblate.so", profile=disk + "/p")
+        text = run(TALLY, "report", "--by", "image", disk + "/p")
+        same((status, x.rows(disk + "/p")["libc.so.6"], text.split()[:2]),
+             (0, "there was no room on disk for its counts",
+              ["at", "least"]), x.isa + ": a full disk")
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
 with tempfile.TemporaryDirectory() as folder:
     for isa in each_machine(tap):
         where = os.path.join(os.path.realpath(folder), isa)
@@ -163,4 +182,5 @@ with tempfile.TemporaryDirectory() as folder:
         refused(x)
         left_out(x)
         programs(x)
+        full(x)
 tap.done()

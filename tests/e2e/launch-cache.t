@@ -303,17 +303,34 @@ def try_full():
 def try_memory():
     """A limit on memory that lets the program run, but not the rewriter."""
     def little():
-        resource.setrlimit(resource.RLIMIT_AS, (16 << 20, 16 << 20))
+        resource.setrlimit(resource.RLIMIT_DATA, (33 << 20, 33 << 20))
+
+    def least():
+        resource.setrlimit(resource.RLIMIT_DATA, (16 << 20, 16 << 20))
 
     # a sanitized tally cannot even start
     if run([TALLY, "--help"], preexec_fn=little)[0]:
         tap.skip("little memory", "tally itself needs more")
         return
     cold()
-    runs("little memory", "needs more memory", preexec_fn=little)
-    refused("little memory, strict", preexec_fn=little)
+    large = [os.path.realpath(sys.executable), "-c", "print(31)"]
+    for word, want in ([], (0, "31\n")), (["--strict"], (125, "")):
+        status, out, err = run(COUNT + word + large, preexec_fn=little)
+        tap.ok((status, out) == want and "needs more memory" in err,
+               "little memory" + ", strict" * len(word),
+               [str(status), out, err])
     works("without the limit on memory")
     runs("little memory, but all is in the cache", preexec_fn=little)
+    # the program, which knows its parent, leaves it nothing to report with
+    status, _, err = run(COUNT[:2] + [
+        "-o", path("starved"), "sh", "-c",
+        "prlimit --pid $PPID --data=1000000; exit 7"])
+    tap.ok(status == 7 and "out of memory" in err and path("starved") in err
+           and run([TALLY, "report", path("starved")])[0] == 0,
+           "no memory to report with: the program's status, and its profile",
+           [str(status), err])
+    runs("less than takes part", "is below 32 MiB", preexec_fn=least)
+    refused("less than takes part, strict", preexec_fn=least)
 
 
 def try_evict():

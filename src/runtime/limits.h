@@ -1,0 +1,11 @@
+/*
+ * limits: the least that a program's limits on memory (RLIMIT_AS, RLIMIT_DATA)
+ * have to allow, or nothing of ours takes part: tally does with a third of it
+ * to start, and counters take a few MiB of the program's own share.
+ */
+#ifndef RUNTIME_LIMITS_H
+#define RUNTIME_LIMITS_H
+
+enum { MEMORY_LEAST = 32 << 20 };
+
+#endif
