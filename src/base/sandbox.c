@@ -316,6 +316,16 @@ void sandbox_end(struct sandbox *s)
 
 /* --- messages */
 
+uint64_t sandbox_worked(const struct sandbox *s)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(s->pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
 uint64_t sandbox_clock(void)
 {
 	struct timespec t;

@@ -48,6 +48,8 @@ int sandbox_start(struct sandbox *s, const struct sandbox_limits *l,
 		  struct err *e);
 /* ends it; it may have ended itself. Of one that is none, too */
 void sandbox_end(struct sandbox *s);
+/* milliseconds that its processor has worked for it; 0 if it is gone */
+uint64_t sandbox_worked(const struct sandbox *s);
 static inline bool sandbox_is_there(const struct sandbox *s)
 {
 	return s->pid > 0;

@@ -34,8 +34,8 @@ static const char instrument_usage[] =
 	"                      a file has them, one per line\n"
 	"  --calls             tells where indirect calls and jumps lead, too\n"
 	"  --after-calls       a counter after every call, for comparison\n"
-	"  --trap-unexpected   a test: old places where nobody should arrive\n"
-	"                      trap\n"
+	"  --trap-unexpected   a test mode: old code that should never be\n"
+	"                      reached traps\n"
 	"  --strict            fail if none of the code can be moved\n"
 	"  --json              what was done, for programs\n";
 

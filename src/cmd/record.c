@@ -77,7 +77,7 @@ static void say_what_was_recorded(const struct recorded *r)
 	cmd_note(text);
 	if (r->lost) {
 		snprintf(text, sizeof text, "%" PRIu64 " samples more were "
-			 "lost: nobody took them in time", r->lost);
+			 "lost: they were not read in time", r->lost);
 		cmd_note(text);
 	}
 	if (r->names.code)

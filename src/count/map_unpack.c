@@ -180,7 +180,7 @@ static int unpack_procs(struct unpacker *k)
 		p.edge += p.nedge;
 	}
 	if (p.block != k->nblock || p.edge != k->nedge)
-		return unpack_fail(k, PART_PROCS, "blocks that nobody has");
+		return unpack_fail(k, PART_PROCS, "blocks of no procedure");
 	return 0;
 }
 

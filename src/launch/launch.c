@@ -525,8 +525,8 @@ static int check_watch(struct launch *l, struct err *e)
 		return LAUNCH_FAILED;
 	}
 	if (why)
-		note(l, "%s: it cannot be traced: %s; if it is killed, nobody "
-		     "sees where", l->program.path, why);
+		note(l, "%s: it cannot be traced: %s; if it is killed, where "
+		     "is not known", l->program.path, why);
 	else if (!l->x && asks_for(l->program.path, "ptrace"))
 		note(l, "%s: it uses ptrace(), which does not work while it is "
 		     "traced itself: count it without --trace-kill",

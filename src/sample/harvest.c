@@ -14,6 +14,7 @@ enum {
 	SETTLE = 4096, /* so many samples are added up at least */
 	MAKERS = 128,  /* that have files open at the same time */
 	PARSING = 1500, /* milliseconds for all that they tell, in a write */
+	PARSING_AT_END = 30000,
 	/* what is kept, at most: some ten megabytes each */
 	IMAGES = 1 << 16,
 	BYTES = 16 << 20, /* of the paths of images */
@@ -230,7 +231,7 @@ static void settle_all(struct harvest *h)
 	for (size_t i = 0; i < h->maker.n; i++)
 		turn[i] = &h->maker.at[i];
 	qsort(turn, h->maker.n, sizeof *turn, cheap_first);
-	parser_turn(&h->parser, PARSING);
+	parser_turn(&h->parser, h->unhurried ? PARSING_AT_END : PARSING);
 	for (size_t i = 0; i < h->maker.n; i++)
 		settle(h, turn[i]);
 	parser_end(&h->parser);

@@ -62,6 +62,7 @@ struct harvest {
 	size_t places;	      /* that samples are of */
 	size_t waiting;	      /* samples that makers keep */
 	size_t bytes;	      /* of paths */
+	bool unhurried; /* no samples are taken any more: there is time */
 };
 
 /*

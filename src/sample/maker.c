@@ -11,6 +11,7 @@
 enum {
 	NAMELESS = 1 << 12, /* addresses that may get a name later */
 	NAME_BYTES = 2 << 20, /* of names that wait to be stored */
+	OFTEN = 5, /* that reading was late: it is not tried again */
 };
 
 struct maker *maker_new(uint32_t pid)
@@ -46,17 +47,19 @@ static bool ask(struct maker *m, struct parser *p, int fd,
 		const buffer *question, buffer *answer)
 {
 	uint64_t began = sandbox_clock();
-	bool good;
+	enum parser_answer got = parser_ask(p, fd, question, answer);
+	uint64_t took = sandbox_clock() - began;
 
-	if (!parser_has_time(p))
-		return false;
-	good = parser_ask(p, fd, question, answer);
-	m->cost = sandbox_clock() - began;
-	if (!good)
+	/* it may be that the processor was busy, but not for ever */
+	if (took && got == PARSER_NO_TIME)
+		m->late++;
+	if (took || got == PARSER_ANSWERED)
+		m->cost = took;
+	if (got == PARSER_FAILED || m->late >= OFTEN)
 		err_set(&m->trouble, ERR_INPUT, "names of code that process %"
 			PRIu32 " makes are not read any more: what it tells "
 			"took too long, or too much memory", m->pid);
-	return good;
+	return got == PARSER_ANSWERED;
 }
 
 /* as they are in an answer; no more than there is room for */

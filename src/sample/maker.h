@@ -40,6 +40,7 @@ struct maker {
 	size_t text_size;
 	bool looked; /* at the dump: what is wrong with it is told anyway */
 	uint64_t cost; /* milliseconds that it took to read what it told */
+	unsigned late; /* how often that was not done in time */
 	struct err trouble; /* why it is not believed any more */
 };
 

@@ -8,7 +8,7 @@
 enum {
 	MEMORY = 192 << 20, /* bytes that a question may take */
 	CPU = 20,	    /* seconds of all questions of a process */
-	PATIENCE = 1000,    /* milliseconds for one */
+	PATIENCE = 1000,    /* milliseconds for one, at least */
 	QUESTION = 64 << 20, ANSWER = 64 << 20, /* bytes, at most */
 };
 
@@ -53,31 +53,34 @@ static void give_up(struct parser *p)
 void parser_turn(struct parser *p, uint64_t milliseconds)
 {
 	p->until = sandbox_clock() + milliseconds;
+	p->patience = milliseconds / 3;
 }
 
-bool parser_has_time(const struct parser *p)
+enum parser_answer parser_ask(struct parser *p, int fd, const buffer *question,
+			      buffer *answer)
 {
-	return !p->until || sandbox_clock() < p->until;
-}
+	uint64_t patience = p->patience > PATIENCE ? p->patience : PATIENCE;
+	uint64_t now = sandbox_clock(), deadline = now + patience, worked;
+	bool late;
 
-bool parser_ask(struct parser *p, int fd, const buffer *question,
-		buffer *answer)
-{
-	uint64_t deadline = sandbox_clock() + PATIENCE;
-
+	if (p->until && now >= p->until)
+		return PARSER_NO_TIME;
 	if (p->until && p->until < deadline)
 		deadline = p->until;
 	if (!begin(p))
-		return false;
+		return PARSER_FAILED;
+	worked = sandbox_worked(&p->box);
 	if (sandbox_send(p->box.fd, question, fd, deadline) &&
 	    sandbox_receive(p->box.fd, answer, ANSWER, NULL, deadline))
-		return true;
+		return PARSER_ANSWERED;
+	late = sandbox_clock() >= deadline &&
+	       sandbox_worked(&p->box) - worked < patience / 2;
 	give_up(p);
-	return false;
+	return late ? PARSER_NO_TIME : PARSER_FAILED;
 }
 
 void parser_end(struct parser *p)
 {
 	give_up(p);
-	p->until = 0;
+	p->until = p->patience = 0;
 }

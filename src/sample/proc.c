@@ -137,7 +137,7 @@ static void read_build_id(struct parser *p, int fd, struct stored_image *is)
 	uint64_t n;
 
 	buffer_uint(&question, 1, PARSE_BUILD_ID);
-	if (parser_has_time(p) && parser_ask(p, fd, &question, &answer)) {
+	if (parser_ask(p, fd, &question, &answer) == PARSER_ANSWERED) {
 		b = bytes_window(answer.at, answer.n, 0);
 		n = bytes_uint(&b, 8);
 		id = n <= sizeof is->build_id ? bytes_take(&b, n) : NULL;

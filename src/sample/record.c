@@ -109,6 +109,7 @@ static void end(struct recording *x, struct recorded *r)
 	if (x->running) {
 		pthread_join(x->thread, NULL);
 		rings_round(&x->rings, true, collect, &x->collector);
+		x->collector.harvest.unhurried = true;
 		r->unstored = flush(x);
 	}
 	memcpy(r->event, x->event.name, sizeof r->event);

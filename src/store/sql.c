@@ -19,9 +19,9 @@ int sql_fail(const struct store *s, int status, struct err *e)
 	case SQLITE_READONLY:
 		if (!s->reading)
 			break;
-		return err_set(e, ERR_INPUT, "%s: who wrote to it was ended "
-			       "half way; one who may write there has to "
-			       "read it once, which undoes that", s->path);
+		return err_set(e, ERR_INPUT, "%s: a transaction was cut short, "
+			       "and has to be rolled back: read it once as a "
+			       "user with the right to write it", s->path);
 	case SQLITE_CANTOPEN:
 		if (!s->reading || !s->db || !sqlite3_system_errno(s->db))
 			break;

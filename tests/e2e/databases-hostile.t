@@ -289,13 +289,13 @@ def try_half(t, whole):
             os.chmod(path, 0o755)
         before = sorted(os.listdir(t.path("broken")))
         status, out, err = t.tally("report", "broken", preexec_fn=drop)
-        t.ok(status == 3 and "half way" in err and not out and
+        t.ok(status == 3 and "cut short" in err and not out and
              sorted(os.listdir(t.path("broken"))) == before,
              "another user reads nothing, and is told why", [status, err])
         os.chown(os.path.join(t.path("broken"), os.path.basename(whole)),
                  NOBODY, NOBODY)
         status, out, err = t.tally("report", "broken")
-        t.ok(status == 3 and "half way" in err, "root does not write to a "
+        t.ok(status == 3 and "cut short" in err, "root does not write to a "
              "file of another's to read it", [status, err])
         kill_half_way(t, whole)
     got = t.parsed("report", "--by", "image", "--json", "broken")
