@@ -211,7 +211,7 @@ test: all $(UNIT) $(TOOLS)
 
 # those in which there is a time, a rate or a number of samples
 TIMED := $(patsubst %,$(BUILD)/unit/%,launch_watch elf_bounds store_condense \
-	sample_jitdump count_profile) \
+	sample_jitdump sample_parser count_profile) \
 	$(patsubst %,tests/e2e/%.t,daemon record databases databases-hostile \
 	count-ends count-process launch-run launch-watched launch-cache \
 	launch-load launch-follow trace-kill rewrite-gdb rewrite-refused \

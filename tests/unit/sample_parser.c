@@ -33,15 +33,25 @@ static enum parser_answer ask(struct parser *p)
 	return got;
 }
 
+/* in the end: the process may have to wait for a processor */
+static void is_answered(struct parser *p)
+{
+	enum parser_answer got = PARSER_NO_TIME;
+
+	for (int i = 0; i < 100 && got == PARSER_NO_TIME; i++)
+		got = ask(p);
+	assert_int_equal(got, PARSER_ANSWERED);
+}
+
 static void a_process_that_does_not_run(void **state)
 {
 	struct parser p = {0};
 
 	(void)state;
-	assert_int_equal(ask(&p), PARSER_ANSWERED);
+	is_answered(&p);
 	kill(p.box.pid, SIGSTOP);
 	assert_int_equal(ask(&p), PARSER_NO_TIME);
-	assert_int_equal(ask(&p), PARSER_ANSWERED);
+	is_answered(&p);
 	parser_end(&p);
 }
 
@@ -50,10 +60,10 @@ static void a_process_that_dies(void **state)
 	struct parser p = {0};
 
 	(void)state;
-	assert_int_equal(ask(&p), PARSER_ANSWERED);
+	is_answered(&p);
 	kill(p.box.pid, SIGKILL);
 	assert_int_equal(ask(&p), PARSER_FAILED);
-	assert_int_equal(ask(&p), PARSER_ANSWERED);
+	is_answered(&p);
 	parser_end(&p);
 }
 
@@ -65,7 +75,7 @@ static void a_turn_that_is_over(void **state)
 	parser_turn(&p, 0);
 	assert_int_equal(ask(&p), PARSER_NO_TIME);
 	parser_end(&p);
-	assert_int_equal(ask(&p), PARSER_ANSWERED);
+	is_answered(&p);
 	parser_end(&p);
 }
 
