@@ -8,7 +8,6 @@
 #include "cmd/name.h"
 
 enum {
-	COLUMNS_MAX = 16,
 	GAP = 2, /* blanks between columns */
 	WIDEST = 48, /* of words; longer ones push aside what follows */
 };
@@ -229,7 +228,7 @@ static void print_row(const struct table *x, size_t row, const int *width)
 
 void table_print(struct table *x)
 {
-	int width[COLUMNS_MAX] = {0};
+	int *width = NEW_ARRAY(int, x->n);
 
 	for (unsigned i = 0; i < x->n; i++)
 		widen(x, i, x->column[i].head, width);
@@ -241,6 +240,7 @@ void table_print(struct table *x)
 	putc('\n', x->style.to);
 	for (size_t i = 0; i < x->look.n; i++)
 		print_row(x, i, width);
+	mem_free(width);
 	vec_free(&x->cell);
 	vec_free(&x->look);
 	arena_free(&x->arena);

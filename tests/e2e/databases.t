@@ -113,6 +113,24 @@ def try_report(t):
     t.refused(2, "cannot be added up", "diff", "db", "profile/profile")
 
 
+def try_many(t):
+    """as many events as there may be: a table of 37 columns"""
+    make(t, "many", "epoch 0 600 work\n" + "".join(
+        "event e%d 5 0\nimage 4 [memory]\nhit %d 9\n" % (i, i)
+        for i in range(16)))
+    status, out, _ = t.tally("report", "--by", "instruction", "many")
+    lines = out.splitlines()
+    t.ok(not status and len(lines) == 19 and
+         len({len(x.split()) for x in lines[3:]}) == 1 and
+         len(lines[3]) < 400, "16 events side by side",
+         [str(status)] + [x[:200] for x in lines])
+    for words in ["annotate", "0x0", "many"], ["report", "many"]:
+        status, out, err = t.tally(*words)
+        t.ok(not status and "e15" in out and
+             all(len(x) < 800 for x in out.splitlines()),
+             "16 events: " + words[0], [status, out[:500], err])
+
+
 def try_hosts(t):
     (file,) = glob.glob(t.path("db") + "/*.tallydb")
     os.mkdir(t.path("two"))
@@ -357,7 +375,7 @@ def try_graph(t, hits):
 
 with tempfile.TemporaryDirectory() as where:
     tap = Asker(where)
-    for test in (try_report, try_hosts, try_apart, try_condense, try_stats,
-                 try_diff, try_diff_made, try_real):
+    for test in (try_report, try_many, try_hosts, try_apart, try_condense,
+                 try_stats, try_diff, try_diff_made, try_real):
         test(tap)
 tap.done()
