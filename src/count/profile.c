@@ -3,25 +3,46 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bisect.h"
+#include "base/buffer.h"
+
+/*
+ * Appends the next n bytes of a string of the file to v. What is there has to
+ * be worth the memory: a hole in the file, which has any size, ends a string.
+ */
+static int read_part(struct profile *p, uint64_t at, buffer *v, size_t n,
+		     bool last, struct err *e)
+{
+	vec_reserve(v, n);
+	if (file_read(&p->file, at + v->n, v->at + v->n, n, e))
+		return -1;
+	if (strnlen((char *)v->at + v->n, n) != n - last)
+		return err_at(e, p->file.name, at, "a string does not end "
+			      "where it should");
+	v->n += n;
+	return 0;
+}
 
 const char *profile_string(struct profile *p, uint64_t at, uint64_t len,
 			   struct err *e)
 {
-	char *s;
-
+	enum { PART = 1 << 16 };
+	const char *s = NULL;
+	buffer v = {0};
 	/* len is a number of 32 bits in the file: len + 1 is one, too */
-	if (file_has(&p->file, at, len + 1, e))
-		return NULL;
-	s = arena_alloc(&p->arena, len + 1);
-	if (file_read(&p->file, at, s, len + 1, e))
-		return NULL;
-	if (s[len] || strlen(s) != len) {
-		err_at(e, p->file.name, at, "a string does not end where it "
-		       "should");
-		return NULL;
+	int failed = file_has(&p->file, at, len + 1, e);
+
+	while (!failed && v.n <= len) {
+		uint64_t left = len + 1 - v.n;
+
+		failed = read_part(p, at, &v, left < PART ? left : PART,
+				   left <= PART, e);
 	}
+	if (!failed)
+		s = arena_string(&p->arena, (char *)v.at, len);
+	vec_free(&v);
 	return s;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/resolve.h"
 #include "base/squeeze.h"
 #include "count/profile_int.h"
 #include "runtime/hash.h"
@@ -396,8 +397,9 @@ int profile_write(const struct profile *p, const struct profile *minus,
 		  const char *path, struct err *e)
 {
 	struct writer w = {.p = p, .minus = minus, .hash = FINISHED_SEED};
-	char *target = realpath(path, NULL); /* a link stays one */
-	int status = write_target(path, e);
+	char *target = resolve_file(path); /* a link stays one */
+	int status = !target && errno != ENOENT ? write_failed(path, e) :
+						  write_target(path, e);
 
 	if (!status)
 		status = write_check(p, e);

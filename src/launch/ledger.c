@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/resolve.h"
 #include "runtime/profile_format.h"
 
 /* header and text */
@@ -108,7 +109,7 @@ static char *absolute(const char *path)
 	const char *base = strrchr(path, '/');
 	char *folder, *full;
 
-	full = realpath(path, NULL);
+	full = resolve_file(path);
 	if (full || errno != ENOENT)
 		return full;
 	base = base ? base + 1 : path;

@@ -166,10 +166,60 @@ def try_owner():
            [p.returncode, p.stderr])
 
 
+def try_sticky():
+    """a stranger's link in a folder for all is not written through"""
+    if os.geteuid():
+        tap.skip("a stranger's link", "not root")
+        return
+    folder = os.path.join(where, "all")
+    os.mkdir(folder)
+    os.chmod(folder, 0o1777)
+    precious = os.path.join(where, "precious")
+    env = dict(os.environ, XDG_CACHE_HOME=os.path.join(where, "cache"))
+    run(TALLY, "count", "--quiet", "-o", os.path.join(where, "p"), "true",
+        env=env)
+    for words in ["count", "--quiet", "true"], ["merge", "../p", "../p"], \
+            ["snapshot", "../p"]:
+        with open(precious, "w") as f:
+            f.write("as it was")
+        for owner in NOBODY, 0:
+            link = os.path.join(folder, "true.tally")
+            os.symlink("../precious", link)
+            os.lchown(link, owner, owner)
+            p = subprocess.run([TALLY, words[0], "-o", "true.tally",
+                                *words[1:]], cwd=folder, env=env, text=True,
+                               capture_output=True)
+            with open(precious, "rb") as f:
+                same = f.read() == b"as it was"
+            os.unlink(link)
+            tap.ok(same == (owner == NOBODY) and
+                   ("Permission denied" in p.stderr) == same,
+                   "%s by a link of %s" % (words[0], "root's" if not owner
+                                           else "a stranger's"),
+                   [p.returncode, p.stderr])
+
+
+def try_hole():
+    """a header that asks for gigabytes, in a file of one block"""
+    path = os.path.join(where, "hole")
+    with open(path, "wb") as f:
+        f.write(b"tlyprof1" + struct.pack("<IHHQQQQII", 4, 0xb7, 0, 1 << 34,
+                                          1, 0, 0, 0xffffffff, 0xffffffff))
+        f.truncate(1 << 34)
+    def little():
+        resource.setrlimit(resource.RLIMIT_DATA, (1 << 28, 1 << 28))
+
+    p = subprocess.run([TALLY, "report", path], capture_output=True,
+                       text=True, preexec_fn=None if SANITIZED else little)
+    tap.ok(p.returncode == 3 and "does not end" in p.stderr,
+           "a profile that is a hole", [p.returncode, p.stderr])
+
+
 with tempfile.TemporaryDirectory() as where:
     os.chmod(where, 0o755)
     whole = os.path.join(where, "whole")
     run("gcc", "-O1", "-g", "-o", whole, "tests/progs/sample/shares.c")
-    for test in (try_fifo, try_device, try_link, try_bomb, try_owner):
+    for test in (try_fifo, try_device, try_link, try_bomb, try_owner,
+                 try_sticky, try_hole):
         test()
 tap.done()
