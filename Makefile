@@ -85,9 +85,10 @@ MODULE_FLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Werror -O2 -g -Isrc \
 	-fPIC -ffreestanding -fvisibility=hidden -fno-stack-protector \
 	-mgeneral-regs-only \
 	-nostdlib -shared -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,defs
-# there is nobody to call for an atomic operation; Go's handlers of signals find
-# their goroutine in x28, whatever they interrupt
-FLAGS_aarch64 := -mno-outline-atomics -ffixed-x28
+# atomic operations are those of runtime/aarch64/atomics.c; Go's handlers of
+# signals find their goroutine in x28, whatever they interrupt
+FLAGS_aarch64 := -moutline-atomics -ffixed-x28
+RUNTIME_aarch64 := src/runtime/aarch64/atomics.c
 FLAGS_x86_64 := -mfsgsbase
 ISAS := $(ISA)
 ifneq ($(shell command -v $(OTHER_CC) 2>/dev/null),)
@@ -112,16 +113,17 @@ $(BUILD)/lib/tally/%-$(OTHER_ISA).so $(BUILD)/lib/tally/%-$(OTHER_ISA).bin: \
 	MODULE_CC := $(OTHER_CC)
 MODULE_CC ?= $(CC)
 $(BUILD)/lib/tally/audit-%.so: $(RUNTIME) $(wildcard src/runtime/*.h \
-		src/runtime/*/*.h)
+		src/runtime/*/*.[ch])
 	@mkdir -p $(@D)
-	$(MODULE_CC) $(MODULE_FLAGS) $(FLAGS_$*) -Isrc/runtime/$* -o $@ $(RUNTIME)
+	$(MODULE_CC) $(MODULE_FLAGS) $(FLAGS_$*) -Isrc/runtime/$* -o $@ $(RUNTIME) \
+		$(RUNTIME_$*)
 
 $(BUILD)/lib/tally/entry-%.bin: $(ENTRY) src/runtime/%/entry.S \
 		src/runtime/entry.ld $(wildcard src/runtime/*.h \
-		src/runtime/*/*.h)
+		src/runtime/*/*.[ch])
 	@mkdir -p $(@D)
 	$(MODULE_CC) $(ENTRY_FLAGS) $(FLAGS_$*) $(ENTRY_FLAGS_$*) -Isrc/runtime/$* -o $(@:.bin=.elf) \
-		src/runtime/$*/entry.S $(ENTRY)
+		src/runtime/$*/entry.S $(ENTRY) $(RUNTIME_$*)
 	$$($(MODULE_CC) -print-prog-name=objcopy) -O binary -j .all \
 		$(@:.bin=.elf) $@
 	@rm $(@:.bin=.elf)

@@ -193,6 +193,7 @@ int sandbox_become_owner(const char *path, struct err *e)
 
 /* --- what it may take */
 
+#ifndef __SANITIZE_ADDRESS__ /* which reserves all there is */
 /* bytes that count for RLIMIT_DATA by now */
 static uint64_t memory_now(void)
 {
@@ -205,6 +206,7 @@ static uint64_t memory_now(void)
 		fclose(f);
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
+#endif
 
 static void limit(int what, uint64_t n)
 {
@@ -220,7 +222,7 @@ static void set_limits(const struct sandbox_limits *l)
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_CPU, l->cpu);
 	limit(RLIMIT_FSIZE, l->network ? RLIM_INFINITY : 0);
-#ifndef __SANITIZE_ADDRESS__ /* which reserves all there is */
+#ifndef __SANITIZE_ADDRESS__
 	limit(RLIMIT_DATA, memory_now() + l->memory);
 #endif
 }

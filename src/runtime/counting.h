@@ -393,6 +393,8 @@ void child_leave(struct counting *c, struct child *k, _Bool failed);
 /* this process is that child */
 void child_adopt(struct counting *c, struct child *k);
 
+/* bytes of what a process says of itself in the profile, whole pages */
+uint64_t process_size(const struct counting *c);
 /* is this the process that counts, not one that shares its memory? */
 _Bool process_is_own(const struct counting *c);
 

@@ -13,7 +13,7 @@
  */
 #include "runtime/counting.h"
 
-static uint64_t process_size(const struct counting *c)
+uint64_t process_size(const struct counting *c)
 {
 	return round_up(sizeof(struct chunk_process) + str_len(c->program) + 1,
 			c->page);

@@ -289,9 +289,17 @@ static void take_again(struct counting *c, uint64_t signal)
 	counting_unlock(c);
 }
 
+/* memory in the place of a part of the file that is not there any more */
+static void keep_readable(const void *at, uint64_t size)
+{
+	if (!sys_readable(at))
+		sys_map_over(at, size);
+}
+
 /*
- * A counter has no room on disk (ledger.c): from now on it is in memory alone,
- * with all on its page, and the instruction is tried again.
+ * A counter has no room on disk (ledger.c), or the file was cut off: from now
+ * on it is in memory alone, with all on its page, and the instruction is tried
+ * again.
  */
 static _Bool mend_counter(struct counting *c, const struct signal_info *info)
 {
@@ -300,6 +308,9 @@ static _Bool mend_counter(struct counting *c, const struct signal_info *info)
 	if (info->code != BUS_ADDRESS || !is_counter(c, info->address) ||
 	    !sys_map_over((const void *)page, c->page))
 		return 0;
+	keep_readable(c->header, c->page);
+	if (c->process)
+		keep_readable(c->process, process_size(c));
 	ledger_trouble(c, TROUBLE_NO_SPACE);
 	return 1;
 }

@@ -6,33 +6,69 @@
  */
 #include "runtime/counting.h"
 
-/* the longest name of it: /proc/NUMBER/exe */
-enum { NAME_MAX_LEN = 24 };
+enum { NAME_MAX_LEN = 64 }; /* longer names of it are not recognized */
 
-/* is the number at s, up to a '/', that of this process? */
-static const char *own_number(const char *s)
+/* behind slashes, and "." as a folder */
+static const char *next_part(const char *s)
+{
+	while (*s == '/' || (*s == '.' && s[1] == '/'))
+		s++;
+	return s;
+}
+
+/* what follows if `name` is the next part; or NULL */
+static const char *after_part(const char *s, const char *name)
+{
+	const char *rest = str_after(next_part(s), name);
+
+	return rest && (*rest == '/' || !*rest) ? rest : NULL;
+}
+
+/* what follows if that number is the next part; or NULL */
+static const char *after_number(const char *s, uint32_t number)
 {
 	long n = 0;
 
-	for (; *s >= '0' && *s <= '9' && n < 1 << 30; s++)
+	for (s = next_part(s); *s >= '0' && *s <= '9' && n < 1 << 30; s++)
 		n = n * 10 + (*s - '0');
-	return n && n == sys_pid() ? s : NULL;
+	return n && n == number && *s == '/' ? s : NULL;
 }
 
+/* copies a name that is not too long; false: it is, or cannot be read */
+static _Bool copy_name(char *to, const char *p)
+{
+	for (unsigned i = 0; i < NAME_MAX_LEN; i++) {
+		if (i % 8 == 0 && !sys_readable(p + i))
+			return 0;
+		to[i] = p[i];
+		if (!p[i])
+			return 1;
+	}
+	return 0;
+}
+
+/* /proc/self/exe, or /proc/self/task/NUMBER/exe, in all spellings from / on
+   that have no ".." */
 static _Bool names_own_file(const char *p)
 {
-	const char *rest;
+	char name[NAME_MAX_LEN];
+	const char *rest, *thread;
 
 	/* most names are told by their first bytes */
-	if (!p || !sys_readable(p) || !(rest = str_after(p, "/proc/")))
+	if (!p || !sys_readable(p) || *p != '/')
 		return 0;
-	for (unsigned i = 8; i < NAME_MAX_LEN; i += 8)
-		if (!sys_readable(p + i))
-			return 0;
-	if (str_equal(rest, "self/exe") || str_equal(rest, "thread-self/exe"))
-		return 1;
-	rest = own_number(rest);
-	return rest && str_equal(rest, "/exe");
+	if (p[1] != '/' && p[1] != '.' && !str_after(p, "/proc/"))
+		return 0;
+	if (!copy_name(name, p) || !(rest = after_part(name, "proc")))
+		return 0;
+	p = rest;
+	if ((rest = after_part(p, "thread-self")))
+		return (rest = after_part(rest, "exe")) && !*rest;
+	if (!(rest = after_part(p, "self")))
+		rest = after_number(p, sys_pid());
+	if (rest && (thread = after_part(rest, "task")))
+		rest = after_number(thread, sys_tid());
+	return rest && (rest = after_part(rest, "exe")) && !*rest;
 }
 
 /* what is to be executed; `own`: the name of the program's own file */
