@@ -10,7 +10,6 @@
 #include "cmd/option.h"
 #include "cmd/report_show.h"
 #include "cmd/sampled_option.h"
-#include "cmd/sampled_show.h"
 #include "report/find.h"
 
 static const char annotate_usage[] =
@@ -23,6 +22,8 @@ static const char annotate_usage[] =
 	"0xADDRESS of anything in it.\n"
 	"\n"
 	"  --image NAME      the one in that image, if there are several\n"
+	"  --same-work       counts and samples are of the same work,\n"
+	"                    whatever their command lines say\n"
 	"  --json            for programs\n"
 	SAMPLED_OPTION_HELP
 	"\n"
@@ -33,7 +34,7 @@ struct annotate_call {
 	const char *procedure, *image;
 	VEC(const char *) profile;
 	struct sampled_option of;
-	bool json;
+	bool json, same_work;
 };
 
 /* reads one word; 0 or the exit status */
@@ -54,6 +55,8 @@ static int annotate_word(void *to, char **argv, int *i, bool option)
 		call->image = value;
 	else if (!strcmp(a, "--json"))
 		call->json = true;
+	else if (!strcmp(a, "--same-work"))
+		call->same_work = true;
 	else
 		return cmd_misuse(&cmd_annotate, "unknown option '%s'", a);
 	return 0;
@@ -71,47 +74,43 @@ static int annotate_parse(int argc, char **argv, struct annotate_call *call)
 						"which PROFILE or DB?");
 }
 
-static int annotate_one(const void *words, const struct told *t, struct err *e)
+/* 0, or -1 and *e */
+static int annotate_found(const struct annotate_call *call, struct dataset *d,
+			  struct err *e)
 {
-	const struct annotate_call *call = words;
 	struct annotation a;
 	struct found f;
 
-	if (find_procedure(&f, t, call->procedure, call->image, e))
+	if (find_procedure(&f, d, call->procedure, call->image, e) ||
+	    found_become_owner(&f, d, e))
 		return -1;
 	report_show_others(f.others);
-	report_show_absent(&t->image[f.image]);
-	annotation_make(&a, t, f.image, f.proc);
+	if (f.proc != MAP_NONE)
+		report_show_absent(d->image.at[f.image].counts);
+	annotation_of(&a, d, &f);
 	if (call->json)
-		annotate_show_json(t, &a, stdout);
+		annotate_show_json(&a, stdout);
 	else
-		annotate_show_text(t, &a, stdout);
+		annotate_show_text(&a, stdout);
 	annotation_free(&a);
 	return 0;
 }
 
-static int annotate_databases(const struct annotate_call *call)
+static int annotate_sources(const struct annotate_call *call)
 {
-	struct sampled_annotation a;
-	struct sampled s;
+	struct dataset d;
 	struct err e;
 	int failed;
 
-	if (sampled_open(&s, call->profile.at, call->profile.n, &call->of.pick,
+	if (dataset_open(&d, call->profile.at, call->profile.n, &call->of.pick,
 			 &e))
 		return cmd_fail(&e);
-	failed = sampled_annotation_make(&a, &s, call->procedure, call->image,
-					 &e);
-	if (!failed) {
-		report_show_others(a.f.others);
-		if (call->json)
-			annotate_sampled_json(&s, &a, stdout);
-		else
-			annotate_sampled_text(&s, &a, stdout);
-		sampled_annotation_free(&a);
-	}
-	sampled_show_notes(&s);
-	sampled_close(&s);
+	d.same_work = call->same_work;
+	report_show_dataset_notes(&d);
+	failed = annotate_found(call, &d, &e);
+	if (d.samples)
+		report_show_sample_notes(d.samples);
+	dataset_close(&d);
 	return failed ? cmd_fail(&e) : STATUS_OK;
 }
 
@@ -119,16 +118,12 @@ static int annotate_run(int argc, char **argv)
 {
 	struct annotate_call call = {0};
 	int status = annotate_parse(argc, argv, &call);
-	bool databases = false;
 
 	if (!status)
-		status = sampled_sources(&cmd_annotate, call.profile.at,
-					 call.profile.n, &call.of, &databases);
+		status = sampled_option_check(&cmd_annotate, call.profile.at,
+					      call.profile.n, &call.of);
 	if (!status)
-		status = databases ? annotate_databases(&call) :
-				     report_opened(call.profile.at,
-						   call.profile.n,
-						   annotate_one, &call);
+		status = annotate_sources(&call);
 	vec_free(&call.profile);
 	return status;
 }

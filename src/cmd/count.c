@@ -203,8 +203,8 @@ static int count_conclude(const struct count_call *call,
 	/* what cannot be finished can still be read */
 	if (profile_finish(l->profile, NULL, &e) < 0)
 		cmd_fail(&e);
-	if (!call->quiet && report_show_hottest(l->profile, HOTTEST, stderr,
-						&e))
+	if (!call->quiet && report_show_hottest(l->profile, NULL, HOTTEST,
+						stderr, &e))
 		cmd_fail(&e);
 	if (!call->quiet && !call->follow)
 		count_suggest(l);

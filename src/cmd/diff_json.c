@@ -1,7 +1,7 @@
 /* diff_json: what changed, for programs. doc/report-json.md has the keys. */
 #include "base/json.h"
 #include "cmd/diff_show.h"
-#include "report/rows.h"
+#include "report/walk.h"
 
 static void json_run(struct json *j, const char *key, const struct told *t)
 {

@@ -10,6 +10,7 @@
 #include "cmd/diff_show.h"
 #include "cmd/figures.h"
 #include "cmd/name.h"
+#include "cmd/report_show.h"
 #include "cmd/sampled_show.h"
 #include "cmd/table.h"
 #include "report/sampled_change.h"
@@ -255,7 +256,7 @@ int diff_sampled_show(const struct diff_sampled *x)
 		status = cmd_fail(&e);
 	} else {
 		status = show(x, &r, before);
-		sampled_show_notes(&s);
+		report_show_sample_notes(&s);
 		sampled_show_one_event(&r);
 	}
 	sampled_runs_free(&r);

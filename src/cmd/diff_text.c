@@ -5,7 +5,7 @@
 #include "cmd/figures.h"
 #include "cmd/name.h"
 #include "cmd/table.h"
-#include "report/rows.h"
+#include "report/walk.h"
 
 static const struct table_column proc_columns[] = {
 	{"change", TABLE_NUMBER}, {"%", TABLE_NUMBER},

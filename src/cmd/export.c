@@ -195,7 +195,7 @@ static int export_databases(const struct export_call *call)
 			 &call->of.pick, &e))
 		return cmd_fail(&e);
 	call->format->write_sampled(&s, stdout);
-	sampled_show_notes(&s);
+	report_show_sample_notes(&s);
 	sampled_close(&s);
 	return STATUS_OK;
 }

@@ -10,11 +10,12 @@
 #include "base/intern.h"
 #include "cmd/export_format.h"
 #include "cmd/name.h"
-#include "report/rows.h"
+#include "report/walk.h"
+#include "report/sites.h"
 
 struct callgrind {
 	const struct told *t;
-	struct rows sites; /* of a procedure, by address */
+	site_counts sites;  /* of a procedure, by address */
 	size_t site;	   /* the next one */
 	struct intern object, file, function;
 	const char *current; /* the file that instructions are in */
@@ -46,11 +47,11 @@ static struct line_place place_of(const struct told_image *m, uint64_t addr)
 	return p;
 }
 
-static void write_call(struct callgrind *x, const struct row *r,
+static void write_call(struct callgrind *x, const struct site_count *r,
 		       uint32_t line)
 {
 	const struct told_image *to = &x->t->image[r->to_image];
-	const char *callee = row_callee(x->t, r);
+	const char *callee = site_callee(x->t, r);
 	struct line_place p = place_of(to, r->to);
 
 	if (!callee)
@@ -63,17 +64,17 @@ static void write_call(struct callgrind *x, const struct row *r,
 	fprintf(x->to, "0x%" PRIx64 " %" PRIu32 " 0\n", r->addr, line);
 }
 
-static bool is_call(const struct row *r)
+static bool is_call(const struct site_count *r)
 {
-	return r->known && r->to_image != ROW_NONE &&
+	return r->known && r->count && r->to_image != SITE_NONE &&
 	       r->kind != SITE_INDIRECT_JUMP;
 }
 
 /* the calls of an instruction */
 static void write_calls(struct callgrind *x, uint64_t addr, uint32_t line)
 {
-	for (; x->site < x->sites.v.n; x->site++) {
-		const struct row *r = &x->sites.v.at[x->site];
+	for (; x->site < x->sites.n; x->site++) {
+		const struct site_count *r = &x->sites.at[x->site];
 
 		if (r->addr > addr)
 			return;
@@ -105,7 +106,7 @@ static void write_block(struct callgrind *x, const struct told_image *m,
 
 static int by_address(const void *a, const void *b)
 {
-	const struct row *p = a, *q = b;
+	const struct site_count *p = a, *q = b;
 
 	if (p->addr != q->addr)
 		return p->addr < q->addr ? -1 : 1;
@@ -114,10 +115,9 @@ static int by_address(const void *a, const void *b)
 
 static void find_sites(struct callgrind *x, uint32_t image, uint32_t proc)
 {
-	x->site = x->sites.v.n = 0;
-	rows_add_sites(&x->sites, x->t, image, proc);
-	mem_sort(x->sites.v.at, x->sites.v.n, sizeof *x->sites.v.at,
-		 by_address);
+	x->site = x->sites.n = 0;
+	sites_list(&x->sites, x->t, image, proc);
+	mem_sort(x->sites.at, x->sites.n, sizeof *x->sites.at, by_address);
 }
 
 static void write_procedure(struct callgrind *x, uint32_t image,
@@ -158,7 +158,7 @@ void export_callgrind(const struct told *t, FILE *to)
 	for (uint32_t i = 0; i < t->nimage; i++)
 		for (uint32_t p = 0; p < t->image[i].map->proc.n; p++)
 			write_procedure(&x, i, p);
-	rows_free(&x.sites);
+	vec_free(&x.sites);
 	intern_free(&x.object);
 	intern_free(&x.file);
 	intern_free(&x.function);

@@ -43,15 +43,13 @@ static void json_procedure(struct json *j, const struct told *t,
 			   uint32_t image, uint32_t proc)
 {
 	const struct told_image *m = &t->image[image];
-	struct row row = {.image = image, .proc = proc,
-			  .addr = m->map->proc.at[proc].entry};
+	uint64_t n;
 
-	row.known = told_instructions(m, proc, &row.count);
-	if (row.known && !row.count)
+	if (told_instructions(m, proc, &n) && !n)
 		return;
 	told_turn(m, proc);
 	json_object(j, NULL);
-	report_json_procedure(j, t, &row);
+	report_json_procedure(j, m, proc);
 	json_blocks(j, m, proc);
 	json_edges(j, m, proc);
 	json_end(j);

@@ -12,7 +12,7 @@
 #include "cmd/export_format.h"
 #include "cmd/name.h"
 #include "report/by_address.h"
-#include "report/rows.h"
+#include "report/walk.h"
 
 static void write_part(const struct told_image *m, uint64_t start,
 		       uint32_t length, bool known, uint64_t count, FILE *to)

@@ -11,7 +11,7 @@
 
 #include "cmd/export_format.h"
 #include "cmd/pprof_image.h"
-#include "report/rows.h"
+#include "report/walk.h"
 
 struct writer {
 	struct pprof out;

@@ -6,7 +6,7 @@
 #include "cmd/export_format.h"
 #include "cmd/name.h"
 #include "report/by_address.h"
-#include "report/rows.h"
+#include "report/walk.h"
 
 /* requires: it is known how often the block ran */
 static void export_block(const struct told_image *m, uint32_t number, FILE *to)

@@ -23,7 +23,8 @@ static const char graph_usage[] =
 	"and which way they were left. PROCEDURE is a name as 'tally report'\n"
 	"shows it, with or without arguments, a symbol, or 0xADDRESS of\n"
 	"anything in it. Of databases blocks have samples, and ways nothing:\n"
-	"samples do not tell how often they were gone.\n"
+	"samples do not tell how often they were gone. Of both, blocks have\n"
+	"both, and the time of one execution.\n"
 	"\n"
 	"  --format svg   a picture; this is the default\n"
 	"  --format html  a page that one can move, zoom and search\n"
@@ -31,6 +32,8 @@ static const char graph_usage[] =
 	"  --format dot   what graphviz draws the others from\n"
 	"  --json         for programs\n"
 	"  --ran          only what ran, or may have\n"
+	"  --same-work    counts and samples are of the same work, whatever\n"
+	"                 their command lines say\n"
 	"  --image NAME   the one in that image, if there are several\n"
 	"  -o FILE        where to; standard output by default\n"
 	SAMPLED_OPTION_HELP
@@ -46,7 +49,7 @@ struct graph_call {
 	VEC(const char *) profile;
 	struct sampled_option of;
 	enum graph_form form;
-	bool ran;
+	bool ran, same_work;
 };
 
 static int graph_format(struct graph_call *call, const char *value)
@@ -89,6 +92,8 @@ static int graph_word(void *to, char **argv, int *i, bool option)
 		call->form = GRAPH_JSON;
 	else if (!strcmp(a, "--ran"))
 		call->ran = true;
+	else if (!strcmp(a, "--same-work"))
+		call->same_work = true;
 	else
 		return cmd_misuse(&cmd_graph, "unknown option '%s'", a);
 	return 0;
@@ -191,45 +196,45 @@ static int graph_write(const struct drawn *d, const struct graph_call *call,
 }
 
 /* the procedure of an image, which was counted, or sampled */
-static int graph_draw(const struct graph_call *call, const struct told *t,
-		      uint32_t image, uint32_t proc,
-		      const struct sampled_told *sampled, struct err *e)
+static int graph_draw(const struct graph_call *call, struct drawn *d,
+		      const struct told_image *m, uint32_t proc,
+		      struct err *e)
 {
-	struct drawn d = {.t = t, .sampled = sampled};
 	int status;
 
 	/* programs can leave out for themselves */
-	picture_make(&d.picture, &t->image[image], proc,
+	picture_make(&d->picture, m, proc,
 		     call->ran && call->form != GRAPH_JSON);
-	report_show_absent(&t->image[image]);
-	annotation_make(&d.code, t, image, proc);
-	status = graph_write(&d, call, e);
-	annotation_free(&d.code);
-	picture_free(&d.picture);
+	report_show_absent(m);
+	status = graph_write(d, call, e);
+	annotation_free(&d->code);
+	picture_free(&d->picture);
 	return status;
 }
 
-static int graph_one(const void *words, const struct told *t, struct err *e)
+static int graph_counted(const struct graph_call *call, struct dataset *data,
+			 const struct found *f, struct err *e)
 {
-	const struct graph_call *call = words;
-	struct found f;
+	struct drawn d = {.t = data->counts};
 
-	if (find_procedure(&f, t, call->procedure, call->image, e))
-		return -1;
-	report_show_others(f.others);
-	return graph_draw(call, t, f.image, f.proc, NULL, e);
+	annotation_of(&d.code, data, f);
+	return graph_draw(call, &d, data->image.at[f->image].counts, f->proc,
+			  e);
 }
 
-/* for good with the rights of the image's owner */
-static int graph_as_owner(const struct graph_call *call, struct sampled *s,
-			  const struct sampled_found *f, struct err *e)
+/* from its file, for good with the rights of the file's owner */
+static int graph_sampled(const struct graph_call *call, struct dataset *data,
+			 const struct found *f, struct err *e)
 {
 	struct sampled_told x;
+	struct drawn d = {.t = &x.t, .sampled = &x};
 	int status;
 
-	if (sampled_become_owner(f, e) || sampled_told_make(&x, s, f, e))
+	if (found_become_owner(f, data, e) ||
+	    sampled_told_make(&x, data, f, e))
 		return -1;
-	status = graph_draw(call, &x.t, 0, x.proc, &x, e);
+	annotation_make(&d.code, &x.image, x.proc);
+	status = graph_draw(call, &d, &x.image, x.proc, e);
 	sampled_told_free(&x);
 	return status;
 }
@@ -253,8 +258,8 @@ static int graph_copy(const struct graph_call *call, FILE *drawn,
  * own draws, and this one, if that was done, writes the file. -1 and *e, or the
  * exit status; a failure of the other process was told by it.
  */
-static int graph_by_child(struct graph_call *call, struct sampled *s,
-			  const struct sampled_found *f, struct err *e)
+static int graph_by_child(struct graph_call *call, struct dataset *data,
+			  const struct found *f, struct err *e)
 {
 	FILE *drawn = tmpfile();
 	int status = 0;
@@ -266,7 +271,7 @@ static int graph_by_child(struct graph_call *call, struct sampled *s,
 	child = fork();
 	if (!child) {
 		call->to = drawn;
-		status = graph_as_owner(call, s, f, e) ? cmd_fail(e) : 0;
+		status = graph_sampled(call, data, f, e) ? cmd_fail(e) : 0;
 		fflush(NULL);
 		_exit(status);
 	}
@@ -285,31 +290,35 @@ static int graph_by_child(struct graph_call *call, struct sampled *s,
 }
 
 /* -1 and *e, or the exit status */
-static int graph_sampled(struct graph_call *call, struct sampled *s,
-			 struct err *e)
+static int graph_found(struct graph_call *call, struct dataset *data,
+		       struct err *e)
 {
-	struct sampled_found f;
+	struct found f;
 
-	if (sampled_wanted(&f, s, call->procedure, call->image, e))
+	if (find_procedure(&f, data, call->procedure, call->image, e))
 		return -1;
 	report_show_others(f.others);
-	return call->out && !geteuid() ? graph_by_child(call, s, &f, e) :
-					 graph_as_owner(call, s, &f, e);
+	if (f.proc != MAP_NONE)
+		return graph_counted(call, data, &f, e);
+	return call->out && !geteuid() ? graph_by_child(call, data, &f, e) :
+					 graph_sampled(call, data, &f, e);
 }
 
-static int graph_databases(struct graph_call *call)
+static int graph_sources(struct graph_call *call)
 {
-	struct sampled s;
+	struct dataset data;
 	struct err e;
 	int status;
 
-	if (sampled_open(&s, call->profile.at, call->profile.n,
+	if (dataset_open(&data, call->profile.at, call->profile.n,
 			 &call->of.pick, &e))
 		return cmd_fail(&e);
-	status = graph_sampled(call, &s, &e);
+	data.same_work = call->same_work;
+	report_show_dataset_notes(&data);
+	status = graph_found(call, &data, &e);
 	if (status < 0)
 		status = cmd_fail(&e);
-	sampled_close(&s);
+	dataset_close(&data);
 	return status;
 }
 
@@ -317,16 +326,12 @@ static int graph_run(int argc, char **argv)
 {
 	struct graph_call call = {0};
 	int status = graph_parse(argc, argv, &call);
-	bool databases = false;
 
 	if (!status)
-		status = sampled_sources(&cmd_graph, call.profile.at,
-					 call.profile.n, &call.of, &databases);
+		status = sampled_option_check(&cmd_graph, call.profile.at,
+					      call.profile.n, &call.of);
 	if (!status)
-		status = databases ? graph_databases(&call) :
-				     report_opened(call.profile.at,
-						   call.profile.n, graph_one,
-						   &call);
+		status = graph_sources(&call);
 	vec_free(&call.profile);
 	return status;
 }

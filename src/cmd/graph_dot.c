@@ -21,7 +21,7 @@
 #include "cmd/figures.h"
 #include "cmd/graph_dot_title.h"
 #include "cmd/graph_look.h"
-#include "report/rows.h"
+#include "report/walk.h"
 
 enum {
 	FEW_BLOCKS = 400, /* more are not worth dot's best efforts, */
@@ -189,6 +189,33 @@ static void dot_tooltip(const struct picture_node *x, const struct noted *code,
 	putc('"', to);
 }
 
+/* of a block that was counted, and sampled: samples, time of an execution */
+static void dot_samples(const struct drawn *d, const struct picture_node *x,
+			const struct noted *code, size_t n, FILE *to)
+{
+	const struct annotation *a = &d->code;
+	struct value v[METRICS] = {{0}};
+	char samples[FIGURE_WIDTH];
+
+	if (!a->data || !a->events)
+		return;
+	v[0] = (struct value){.n = x->count, .known = x->known};
+	v[a->first_event].known = true;
+	for (size_t i = 0; i < n; i++)
+		v[a->first_event].n += noted_values(a, &code[i])
+					       [a->first_event].n;
+	if (!v[a->first_event].n)
+		return;
+	metric_divide(a->metric, a->metrics, v);
+	fprintf(to, "%s %s", figures_number(v[a->first_event].n, samples),
+		a->metric[a->first_event].name);
+	if (v[a->metrics - 1].known)
+		fprintf(to, ", %.2f %s &#177;%.0f%%", v[a->metrics - 1].ratio,
+			a->metric[a->metrics - 1].name,
+			100 * v[a->metrics - 1].error);
+	fputs(LINE_END, to);
+}
+
 static void dot_block(const struct drawn *d, uint32_t v, FILE *to)
 {
 	const struct picture_node *x = &d->picture.node.at[v];
@@ -197,6 +224,7 @@ static void dot_block(const struct drawn *d, uint32_t v, FILE *to)
 
 	fprintf(to, "  n%" PRIu32 " [label=<", v);
 	dot_head(d, x, code, n, to);
+	dot_samples(d, x, code, n, to);
 	dot_code(code, n, d->picture.shown <= FEW_CODE, to);
 	dot_exits(d, v, to);
 	putc('>', to);

@@ -89,18 +89,14 @@ static void json_places(struct json *j, const struct picture *p)
 static void json_head(struct json *j, const struct drawn *d)
 {
 	const struct picture *p = &d->picture;
-	struct row r = {.image = (uint32_t)(p->m - d->t->image),
-			.proc = p->proc,
-			.addr = p->m->map->proc.at[p->proc].entry};
 
 	json_string(j, "image", p->m->name);
 	if (!d->sampled) {
-		r.known = told_instructions(p->m, p->proc, &r.count);
-		report_json_procedure(j, d->t, &r);
+		report_json_procedure(j, p->m, p->proc);
 		return;
 	}
 	json_string(j, "procedure", legend_procedure(p->m->legend, p->proc));
-	json_address(j, "entry", r.addr);
+	json_address(j, "entry", p->m->map->proc.at[p->proc].entry);
 	json_string(j, "event", d->sampled->event);
 	json_number(j, "samples", d->sampled->samples);
 	json_number(j, "samples_elsewhere", d->sampled->others);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/option.h"
-#include "cmd/sampled_show.h"
+#include "cmd/report_show.h"
 #include "launch/find.h"
 #include "launch/launch.h"
 #include "sample/event.h"
@@ -84,6 +84,17 @@ static void say_what_was_recorded(const struct recorded *r)
 		cmd_note(r->names.text);
 }
 
+/* what has most samples of the epoch of this host */
+static int show_hottest(const char *directory, int64_t epoch, struct err *e)
+{
+	char host[STORE_HOST], *path = store_path(directory);
+	struct sampled_pick one = {.first = epoch, .last = epoch,
+				   .host = store_host(path, host)};
+
+	mem_free(path);
+	return report_show_hottest(directory, &one, HOTTEST, stderr, e);
+}
+
 /* runs and shows; the exit status */
 static int record_run(const struct record_call *call, struct program *p)
 {
@@ -111,8 +122,7 @@ static int record_run(const struct record_call *call, struct program *p)
 	if (status >= 0) {
 		say_what_was_recorded(&r);
 		if (!call->quiet && r.samples &&
-		    sampled_show_hottest(w.directory, r.epoch, HOTTEST, stderr,
-					 &e))
+		    show_hottest(w.directory, r.epoch, &e))
 			cmd_fail(&e);
 	}
 	mem_free(own);

@@ -9,7 +9,6 @@
 #include "cmd/option.h"
 #include "cmd/report_show.h"
 #include "cmd/sampled_option.h"
-#include "cmd/sampled_show.h"
 #include "report/rows_pick.h"
 
 static const char report_usage[] =
@@ -33,6 +32,8 @@ static const char report_usage[] =
 	"  --reverse         the other way round\n"
 	"  --all             also what did not run\n"
 	"  --limit N         only the first N\n"
+	"  --same-work       counts and samples are of the same work,\n"
+	"                    whatever their command lines say\n"
 	"  --json            for programs\n"
 	SAMPLED_OPTION_HELP
 	"\n"
@@ -41,44 +42,30 @@ static const char report_usage[] =
 
 struct report_call {
 	VEC(const char *) profile;
-	enum rows_by by;
+	enum by by;
 	struct rows_wish wish;
-	bool json;
-	int by_sampled; /* SAMPLED_EVENT or _EPOCH, of databases; else -1 */
-	struct sampled_option of; /* the same */
+	bool json, same_work;
+	struct sampled_option of; /* databases */
 };
 
-/* the value of --by; -1 if there is no such one */
-static int parse_by(const char *word)
+static int report_by(struct report_call *call, const char *value)
 {
-	static const char *const names[] = {
+	static const char *const names[BY_KINDS] = {
 		[BY_IMAGE] = "image", [BY_PROCEDURE] = "procedure",
 		[BY_PROCESS] = "process", [BY_EDGE] = "edge",
 		[BY_BLOCK] = "block", [BY_INSTRUCTION] = "instruction",
 		[BY_CALL_SITE] = "call-site", [BY_LINE] = "line",
+		[BY_EVENT] = "event", [BY_EPOCH] = "epoch",
 	};
 
-	for (int i = 0; i <= BY_LINE; i++)
-		if (!strcmp(word, names[i]))
-			return i;
-	return -1;
-}
-
-static int report_by(struct report_call *call, const char *value)
-{
-	int by = parse_by(value);
-
-	call->by_sampled = !strcmp(value, "event") ? SAMPLED_EVENT :
-			   !strcmp(value, "epoch") ? SAMPLED_EPOCH : -1;
-	if (call->by_sampled >= 0)
-		return 0;
-	if (by < 0)
-		return cmd_misuse(&cmd_report, "--by image, procedure, line, "
-				  "process, edge, block, instruction, "
-				  "call-site, event or epoch, not '%s'",
-				  value);
-	call->by = (enum rows_by)by;
-	return 0;
+	for (int i = 0; i < BY_KINDS; i++)
+		if (!strcmp(value, names[i])) {
+			call->by = (enum by)i;
+			return 0;
+		}
+	return cmd_misuse(&cmd_report, "--by image, procedure, line, process, "
+			  "edge, block, instruction, call-site, event or "
+			  "epoch, not '%s'", value);
 }
 
 static int report_sort(struct report_call *call, const char *value)
@@ -138,6 +125,8 @@ static int report_word(void *to, char **argv, int *i, bool option)
 		call->json = true;
 	else if (!strcmp(a, "--all"))
 		call->wish.all = true;
+	else if (!strcmp(a, "--same-work"))
+		call->same_work = true;
 	else if (!strcmp(a, "--reverse"))
 		call->wish.reverse = true;
 	else
@@ -166,98 +155,71 @@ static int report_check(const struct report_call *call)
 	return 0;
 }
 
-static int report_all(const struct report_call *call)
+/* what is asked for has to be in the sources; 0 or the exit status */
+static int report_fits(const struct report_call *call, const struct dataset *v)
 {
-	struct rows_wish w = call->wish;
-	struct told t;
-	struct rows r;
-	struct err e;
+	if (dataset_has(v, call->by))
+		return 0;
+	return cmd_misuse(&cmd_report, v->counts ? "--by event and epoch are "
+			  "for databases" : "samples are not counted by edge, "
+			  "block or call-site");
+}
 
-	w.sure = !call->json;
-	if (told_open(&t, call->profile.at, call->profile.n, &e))
-		return cmd_fail(&e);
-	report_show_notes(&t);
-	if (rows_make(&r, &t, call->by, &w, &e)) {
-		told_close(&t);
-		return cmd_fail(&e);
-	}
-	if (call->by == BY_LINE)
-		report_show_lineless(&t, r.found);
-	if (r.found && !r.wanted)
+static void report_show(const struct report_call *call, struct dataset *v,
+			const struct rows *r)
+{
+	if (v->counts && call->by == BY_LINE)
+		report_show_lineless(v->counts, r->found);
+	if (r->found && !r->wanted)
 		cmd_note("nothing that ran is called so, or so large");
 	if (call->json)
-		report_show_json(&r, stdout);
+		report_show_json(r, stdout);
 	else
-		report_show_text(&r, stdout);
-	rows_free(&r);
-	told_close(&t);
-	return STATUS_OK;
+		report_show_text(r, stdout);
+	if (v->samples)
+		report_show_sample_notes(v->samples);
 }
 
-/* what samples can be listed by; -1: not by that */
-static int sampled_by(const struct report_call *call)
+/* the exit status */
+static int report_dataset(const struct report_call *call, struct dataset *v)
 {
-	static const int by[] = {
-		[BY_IMAGE] = SAMPLED_IMAGE, [BY_PROCEDURE] = SAMPLED_PROCEDURE,
-		[BY_PROCESS] = SAMPLED_PROCESS, [BY_EDGE] = -1,
-		[BY_BLOCK] = -1, [BY_INSTRUCTION] = SAMPLED_INSTRUCTION,
-		[BY_CALL_SITE] = -1, [BY_LINE] = SAMPLED_LINE,
-	};
-
-	return call->by_sampled >= 0 ? call->by_sampled : by[call->by];
-}
-
-/* the same as report_all() for databases */
-static int report_databases(const struct report_call *call)
-{
-	struct sampled_wish w = {.image = call->wish.image,
-				 .procedure = call->wish.procedure};
-	int by = sampled_by(call);
-	struct sampled_rows r;
-	struct sampled s;
+	struct rows_wish w = call->wish;
+	struct rows r;
 	struct err e;
+	int status = report_fits(call, v);
 
-	if (by < 0)
-		return cmd_misuse(&cmd_report, "samples are not counted by "
-				  "edge, block or call-site");
-	if (call->wish.all || call->wish.reverse ||
-	    call->wish.sort > SORT_COUNT)
-		return cmd_misuse(&cmd_report, "--all, --sort and --reverse "
-				  "are for profiles, not for databases");
-	w.by = (enum sampled_by)by;
-	if (sampled_open(&s, call->profile.at, call->profile.n, &call->of.pick,
-			 &e))
+	if (status)
+		return status;
+	w.sure = !call->json;
+	v->same_work = call->same_work;
+	report_show_dataset_notes(v);
+	if (rows_make(&r, v, call->by, &w, &e))
 		return cmd_fail(&e);
-	sampled_rows_make(&r, &s, &w);
-	sampled_rows_pick(&r, &s, call->wish.share);
-	if (call->json)
-		sampled_show_json(&s, &r, w.by, call->wish.limit, stdout);
-	else
-		sampled_show_text(&s, &r, w.by, call->wish.limit, stdout);
-	sampled_show_notes(&s);
-	sampled_rows_free(&r);
-	sampled_close(&s);
+	report_show(call, v, &r);
+	rows_free(&r);
 	return STATUS_OK;
 }
 
 static int report_run(int argc, char **argv)
 {
-	struct report_call call = {.by = BY_PROCEDURE, .wish.limit = SIZE_MAX,
-				   .by_sampled = -1};
+	struct report_call call = {.by = BY_PROCEDURE,
+				   .wish.limit = SIZE_MAX};
 	int status = option_each(argc, argv, report_word, &call);
-	bool databases = false;
+	struct dataset v;
+	struct err e;
 
 	if (!status)
 		status = report_check(&call);
 	if (!status)
-		status = sampled_sources(&cmd_report, call.profile.at,
-					 call.profile.n, &call.of, &databases);
-	if (!status && !databases && call.by_sampled >= 0)
-		status = cmd_misuse(&cmd_report, "--by event and epoch are "
-				    "for databases");
-	if (!status)
-		status = databases ? report_databases(&call) :
-				     report_all(&call);
+		status = sampled_option_check(&cmd_report, call.profile.at,
+					      call.profile.n, &call.of);
+	if (!status && dataset_open(&v, call.profile.at, call.profile.n,
+				 &call.of.pick, &e)) {
+		status = cmd_fail(&e);
+	} else if (!status) {
+		status = report_dataset(&call, &v);
+		dataset_close(&v);
+	}
 	vec_free(&call.profile);
 	return status;
 }

@@ -4,6 +4,8 @@
  */
 #include "base/json.h"
 #include "cmd/report_show.h"
+#include "report/sites.h"
+#include "report/walk.h"
 
 void report_json_count(struct json *j, const char *key, bool known,
 		       uint64_t count, const char *why)
@@ -69,23 +71,18 @@ static void json_left(struct json *j, const struct told *t,
 	report_json_troubles(j, t);
 }
 
-static void json_image(struct json *j, const struct told *t,
-		       const struct row *r)
+static void json_counted_image(struct json *j, const struct told *t,
+			       const struct told_image *m,
+			       const struct value *v)
 {
-	const struct told_image *m = &t->image[r->image];
-
-	if (row_left(t, r)) {
-		json_left(j, t, row_left(t, r));
-		return;
-	}
 	json_string(j, "image", m->name);
 	if (m->missing)
 		json_null(j, "path");
 	else
 		json_string(j, "path", m->map->path);
-	report_json_count(j, "instructions", r->known, r->count,
+	report_json_count(j, "instructions", v->known, v->n,
 			  told_unmeasured(m));
-	json_bool(j, "complete", r->known && !r->least);
+	json_bool(j, "complete", v->known && !v->least);
 	if (m->left)
 		json_string(j, "left", m->left);
 	json_number(j, "counters", t->profile.image.at[m->image].ncounter);
@@ -101,47 +98,89 @@ static void json_image(struct json *j, const struct told *t,
 	report_json_troubles(j, t);
 }
 
-static void json_name(struct json *j, const struct told *t,
-		      const struct row *r)
+/* the image of a row that has samples, but no counts */
+static void json_sampled_image(struct json *j, const struct dataset_image *m)
 {
-	const char *symbol = legend_symbol(t->image[r->image].legend, r->proc);
-	const char *name = row_procedure(t, r);
+	json_string(j, "image", m->name);
+	json_string(j, "path", m->samples->is.path);
+}
+
+static void json_image(struct json *j, const struct rows *r,
+		       const struct row *row)
+{
+	const struct dataset_image *m = &r->data->image.at[row->image];
+
+	if (m->counts)
+		json_counted_image(j, r->data->counts, m->counts,
+				   row_values(r, row));
+	else if (m->left)
+		json_left(j, r->data->counts, m->left);
+	else
+		json_sampled_image(j, m);
+}
+
+static void json_name(struct json *j, const struct told_image *m,
+		      uint32_t proc)
+{
+	const char *symbol = legend_symbol(m->legend, proc);
+	const char *name = legend_procedure(m->legend, proc);
 
 	json_string(j, "procedure", name);
 	if (strcmp(name, symbol))
 		json_string(j, "symbol", symbol);
 }
 
-static void json_where(struct json *j, const struct told *t,
-		       const struct row *r)
+/* where a row is; of one that is in no map, all that there is to say */
+static void json_where(struct json *j, const struct rows *r,
+		       const struct row *row)
 {
-	json_string(j, "image", t->image[r->image].name);
-	json_name(j, t, r);
+	const struct dataset_image *m = &r->data->image.at[row->image];
+
+	if (row->proc == ROW_NONE) {
+		json_sampled_image(j, m);
+		json_string(j, "procedure", row->procedure);
+		json_address(j, "address", row->addr);
+		return;
+	}
+	json_string(j, "image", m->name);
+	json_name(j, m->counts, row->proc);
 }
 
-void report_json_procedure(struct json *j, const struct told *t,
-			   const struct row *r)
+void report_json_procedure(struct json *j, const struct told_image *m,
+			   uint32_t proc)
 {
-	uint64_t calls;
+	bool known;
+	uint64_t n;
 
-	json_name(j, t, r);
-	json_address(j, "entry", r->addr);
-	if (row_calls(t, r, &calls))
-		json_number(j, "calls", calls);
+	json_name(j, m, proc);
+	json_address(j, "entry", m->map->proc.at[proc].entry);
+	if (m->solved.calls_known[proc])
+		json_number(j, "calls", m->solved.calls[proc]);
 	else
 		json_null(j, "calls");
-	report_json_count(j, "instructions", r->known, r->count,
-			  told_unknown(&t->image[r->image], r->proc));
+	known = told_instructions(m, proc, &n);
+	report_json_count(j, "instructions", known, n, told_unknown(m, proc));
 }
 
-static void json_process(struct json *j, const struct told *t,
-			 const struct row *r)
+static void json_procedure(struct json *j, const struct rows *r,
+			   const struct row *row)
+{
+	if (row->proc == ROW_NONE) {
+		json_where(j, r, row);
+		return;
+	}
+	json_string(j, "image", row_image(r, row));
+	report_json_procedure(j, row_counts(r, row), row->proc);
+}
+
+static void json_counted_process(struct json *j, const struct told *t,
+				 const struct profile_process *q,
+				 const struct value *v)
 {
 	static const char *const origins[] = {
 		[PROCESS_STARTED] = "started", [PROCESS_FORKED] = "forked",
 		[PROCESS_EXECUTED] = "executed",
 	};
-	const struct profile_process *q = &t->profile.process.at[r->item];
 
 	json_number(j, "number", q->number);
 	json_number(j, "pid", q->pid);
@@ -152,10 +191,26 @@ static void json_process(struct json *j, const struct told *t,
 	json_string(j, "name", q->name);
 	if (q->origin && q->origin < sizeof origins / sizeof *origins)
 		json_string(j, "origin", origins[q->origin]);
-	json_number(j, "instructions", r->count);
-	json_bool(j, "complete", !r->least);
+	json_number(j, "instructions", v->n);
+	json_bool(j, "complete", !v->least);
 	json_bool(j, "killed", q->killed);
 	report_json_troubles(j, t);
+}
+
+static void json_process(struct json *j, const struct rows *r,
+			 const struct row *row)
+{
+	const struct dataset *v = r->data;
+
+	if (row->sampled) {
+		json_number(j, "pid", v->samples->process.at[row->item].pid);
+		json_string(j, "process",
+			    v->samples->process.at[row->item].name);
+		return;
+	}
+	json_counted_process(j, v->counts,
+			     &v->counts->profile.process.at[row->item],
+			     row_values(r, row));
 }
 
 static void json_end_of_edge(struct json *j, const char *key, bool known,
@@ -185,103 +240,170 @@ void report_json_edge(struct json *j, const struct told_image *m,
 			  m->solved.edge[edge], told_unknown(m, proc));
 }
 
-static void json_code(struct json *j, const struct told *t,
-		      const struct row *r, enum rows_by by)
+static void json_edge(struct json *j, const struct rows *r,
+		      const struct row *row)
 {
-	const struct told_image *m = &t->image[r->image];
-	const struct map_block *b = &m->map->block.at[r->item];
+	json_where(j, r, row);
+	told_need(row_counts(r, row), row->proc);
+	report_json_edge(j, row_counts(r, row), row->proc, row->item);
+}
 
-	json_where(j, t, r);
-	json_address(j, by == BY_BLOCK ? "start" : "address", r->addr);
-	if (by == BY_BLOCK) {
-		told_need(m, r->proc);
+/* a block or an instruction */
+static void json_code(struct json *j, const struct rows *r,
+		      const struct row *row)
+{
+	const struct told_image *m = row_counts(r, row);
+	const struct value *v = row_values(r, row);
+
+	json_where(j, r, row);
+	if (row->proc == ROW_NONE)
+		return;
+	json_address(j, r->by == BY_BLOCK ? "start" : "address",
+		     row->addr);
+	if (r->by == BY_BLOCK && row->item != ROW_NONE) {
+		const struct map_block *b = &m->map->block.at[row->item];
+
+		told_need(m, row->proc);
 		json_address(j, "end", b->start + b->size);
 		json_number(j, "instructions", b->ninsn);
 	}
-	report_json_count(j, "count", r->known, r->count,
-			  told_unknown(m, r->proc));
+	report_json_count(j, "count", v->known, v->n,
+			  told_unknown(m, row->proc));
 }
 
-static void json_call_site(struct json *j, const struct told *t,
-			   const struct row *r)
+static void json_call_site(struct json *j, const struct rows *r,
+			   const struct row *row)
 {
-	const char *callee = NULL;
+	const struct value *v = row_values(r, row);
+	bool known = row->to_image != ROW_NONE;
+	const char *callee = known ? row_callee(r, row) : NULL;
 
-	json_where(j, t, r);
-	json_address(j, "address", r->addr);
-	json_string(j, "kind", site_kind_name(r->kind));
-	if (r->to_image != ROW_NONE) {
-		callee = row_callee(t, r);
-		json_string(j, "callee_image", t->image[r->to_image].name);
-	} else {
+	json_where(j, r, row);
+	json_address(j, "address", row->addr);
+	json_string(j, "kind", site_kind_name(row->kind));
+	if (known)
+		json_string(j, "callee_image",
+			    r->data->image.at[row->to_image].name);
+	else
 		json_null(j, "callee_image");
-	}
 	if (callee)
 		json_string(j, "callee", callee);
 	else
 		json_null(j, "callee");
-	json_end_of_edge(j, "callee_address", r->to_image != ROW_NONE, r->to);
-	if (r->to_unknown)
-		json_string(j, "callee_unknown", r->to_unknown);
-	report_json_count(j, "count", r->known, r->count,
-			  told_unknown(&t->image[r->image], r->proc));
+	json_end_of_edge(j, "callee_address", known, row->to);
+	if (row->to_unknown)
+		json_string(j, "callee_unknown", row->to_unknown);
+	report_json_count(j, "count", v->known, v->n,
+			  told_unknown(row_counts(r, row), row->proc));
 }
 
-static void json_line(struct json *j, const struct told *t,
-		      const struct row *r, const struct line_counts *lines)
+static void json_line(struct json *j, const struct rows *r,
+		      const struct row *row)
 {
-	const struct line_count *l = &lines->v.at[r->item];
+	const struct value *v = row_values(r, row);
 
-	json_string(j, "image", t->image[r->image].name);
-	json_string(j, "file", lines->file.string.at[l->file]);
-	json_number(j, "line", l->line);
-	report_json_count(j, "count", r->known, r->count,
+	if (row->item == ROW_NONE) {
+		json_where(j, r, row);
+	} else {
+		json_string(j, "image", row_image(r, row));
+	}
+	if (row->file) {
+		json_string(j, "file", row->file);
+		json_number(j, "line", row->line);
+	}
+	if (row->item == ROW_NONE)
+		return;
+	report_json_count(j, "count", v[0].known, v[0].n,
 			  "its counters do not tell");
-	if (r->known)
-		json_number(j, "instructions", l->instructions);
+	if (v[1].known)
+		json_number(j, "instructions", v[1].n);
 	else
 		json_null(j, "instructions");
 }
 
-static void json_row(struct json *j, const struct told *t,
-		     const struct rows *all, const struct row *r,
-		     enum rows_by by)
+static void json_event(struct json *j, const struct rows *r,
+		       const struct row *row)
 {
-	json_object(j, NULL);
-	switch (by) {
-	case BY_IMAGE:
-		json_image(j, t, r);
-		break;
-	case BY_PROCEDURE:
-		json_string(j, "image", t->image[r->image].name);
-		report_json_procedure(j, t, r);
-		break;
-	case BY_PROCESS:
-		json_process(j, t, r);
-		break;
-	case BY_EDGE:
-		json_where(j, t, r);
-		told_need(&t->image[r->image], r->proc);
-		report_json_edge(j, &t->image[r->image], r->proc, r->item);
-		break;
-	case BY_CALL_SITE:
-		json_call_site(j, t, r);
-		break;
-	case BY_LINE:
-		json_line(j, t, r, &all->lines);
-		break;
-	default:
-		json_code(j, t, r, by);
+	const struct sampled_event *v = &r->data->samples->event.at[row->item];
+
+	json_string(j, "event", v->name);
+	json_number(j, "lost", v->lost);
+}
+
+static void json_epoch(struct json *j, const struct rows *r,
+		       const struct row *row)
+{
+	const struct sampled_epoch *v = &r->data->samples->epoch.at[row->item];
+
+	json_string(j, "database", v->database);
+	json_string(j, "host", v->host);
+	json_number(j, "epoch", (uint64_t)v->number);
+	json_number(j, "start", v->start);
+	json_number(j, "end", v->end);
+	json_string(j, "command", v->command);
+}
+
+/* the samples of a row: of the first event, and of all of them */
+static void json_samples(struct json *j, const struct rows *r,
+			 const struct row *row, uint64_t *so_far)
+{
+	unsigned first = r->first_event;
+	const struct value *v = row_values(r, row) + first;
+	double all = (double)r->metric[first].total;
+
+	*so_far += v->n;
+	json_number(j, "samples", v->n);
+	json_real(j, "percent", all ? 100.0 * (double)v->n / all : 0);
+	json_real(j, "cumulative", all ? 100.0 * (double)*so_far / all : 0);
+	json_object(j, "events");
+	for (unsigned i = 0; r->by != BY_EVENT && i < r->events; i++)
+		json_number(j, r->metric[first + i].name, v[i].n);
+	json_end(j);
+}
+
+void report_json_ratio(struct json *j, const struct metric *m,
+		       const struct value *v)
+{
+	json_object(j, "time_per_execution");
+	json_string(j, "unit", m->name);
+	if (v->known) {
+		json_real(j, "value", v->ratio);
+		json_real(j, "error", v->ratio * v->error);
+	} else {
+		json_null(j, "value");
 	}
 	json_end(j);
 }
 
 void report_show_json(const struct rows *r, FILE *to)
 {
+	static void (*const place[BY_KINDS])(struct json *j,
+						const struct rows *r,
+						const struct row *row) = {
+		[BY_IMAGE] = json_image,
+		[BY_PROCEDURE] = json_procedure,
+		[BY_PROCESS] = json_process, [BY_EDGE] = json_edge,
+		[BY_BLOCK] = json_code, [BY_INSTRUCTION] = json_code,
+		[BY_CALL_SITE] = json_call_site, [BY_LINE] = json_line,
+		[BY_EVENT] = json_event, [BY_EPOCH] = json_epoch,
+	};
 	struct json j = {.to = to};
+	uint64_t so_far = 0;
 
 	json_array(&j, NULL);
-	for (size_t i = 0; i < r->v.n; i++)
-		json_row(&j, r->t, r, &r->v.at[i], r->by);
+	for (size_t i = 0; i < r->v.n; i++) {
+		json_object(&j, NULL);
+		place[r->by](&j, r, &r->v.at[i]);
+		if (r->events)
+			json_samples(&j, r, &r->v.at[i], &so_far);
+		for (unsigned k = 0; k < r->metrics; k++)
+			if (r->metric[k].evidence == EVIDENCE_RATIO)
+				report_json_ratio(&j, &r->metric[k],
+						  row_values(r, &r->v.at[i]) +
+						  k);
+		json_end(&j);
+	}
 	json_end(&j);
+	if (r->data->samples)
+		fputc('\n', to);
 }

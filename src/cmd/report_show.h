@@ -12,11 +12,16 @@
 void report_show_text(const struct rows *r, FILE *to);
 /* the contract of product.md: an array of objects */
 void report_show_json(const struct rows *r, FILE *to);
-/* the first n procedures of a profile, as a table, and the notes */
-int report_show_hottest(const char *profile, size_t n, FILE *to,
-			struct err *e);
-/* what is wrong with the profile, or missing in it, on stderr */
+/* the first n procedures of a source, as a table, and the notes */
+int report_show_hottest(const char *source, const struct sampled_pick *pick,
+			size_t n, FILE *to, struct err *e);
+/* what is wrong with a profile, or missing in it, on stderr */
 void report_show_notes(const struct told *t);
+/* the same of sources: their profiles, and why both have nothing to do with
+   each other */
+void report_show_dataset_notes(const struct dataset *d);
+/* lost samples, and images without names; requires: names were asked for */
+void report_show_sample_notes(const struct sampled *s);
 /*
  * Opens the profiles, says what is to be said of them, and has show() do the
  * rest with the words of the call; the exit status.
@@ -34,14 +39,17 @@ void report_show_uncompared(const struct match *m);
 /* that more than one procedure is called so, on stderr */
 void report_show_others(uint32_t others);
 /* the keys of a procedure without its image, in an open object */
-void report_json_procedure(struct json *j, const struct told *t,
-			   const struct row *r);
+void report_json_procedure(struct json *j, const struct told_image *m,
+			   uint32_t proc);
 /* the keys of an edge, in an open object */
 void report_json_edge(struct json *j, const struct told_image *m,
 		      uint32_t proc, uint32_t edge);
 /* "count", or null and why */
 void report_json_count(struct json *j, const char *key, bool known,
 		       uint64_t count, const char *why);
+/* time per execution, and its error; null: it is not known */
+void report_json_ratio(struct json *j, const struct metric *m,
+		       const struct value *v);
 /* "troubles": what profile_header.trouble says */
 void report_json_troubles(struct json *j, const struct told *t);
 

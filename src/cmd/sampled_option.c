@@ -96,6 +96,15 @@ int sampled_option(struct sampled_option *o, const struct command *c,
 			       value);
 }
 
+int sampled_option_check(const struct command *c, const char *const *source,
+			 size_t n, const struct sampled_option *o)
+{
+	for (size_t i = 0; i < n; i++)
+		if (store_is(source[i]))
+			return 0;
+	return o->used ? cmd_misuse(c, "%s is for databases", o->used) : 0;
+}
+
 int sampled_sources(const struct command *c, const char *const *source,
 		    size_t n, const struct sampled_option *o,
 		    bool *databases)

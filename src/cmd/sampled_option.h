@@ -31,6 +31,9 @@ int sampled_option(struct sampled_option *o, const struct command *c,
 /* "all", "last", "3" or "3-5"; false: it is nothing of that */
 bool sampled_option_epochs(const char *word, struct sampled_pick *pick);
 
+/* options about databases need one; 0 or the exit status */
+int sampled_option_check(const struct command *c, const char *const *source,
+			 size_t n, const struct sampled_option *o);
 /*
  * *databases: all sources are databases; false: all are profiles, and no
  * option is about databases. 0 or, if it is neither, the exit status.

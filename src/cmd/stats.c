@@ -41,7 +41,7 @@ static const char stats_usage[] =
 
 struct stats_call {
 	VEC(const char *) profile;
-	enum rows_by by;
+	enum by by;
 	size_t limit;
 	double share; /* least one that is shown */
 	struct sampled_option of;
@@ -132,7 +132,7 @@ static void json_runs(struct json *j, const struct stats_call *call,
 	json_end(j);
 }
 
-static void json_row(struct json *j, const struct varied *x, enum rows_by by)
+static void json_row(struct json *j, const struct varied *x, enum by by)
 {
 	json_object(j, NULL);
 	json_string(j, "image", x->image);
@@ -182,7 +182,7 @@ static const struct table_column columns[] = {
 };
 
 static void name_cell(struct table *t, const struct varied *x,
-		      enum rows_by by)
+		      enum by by)
 {
 	char *text = mem_alloc(strlen(x->name) + 16);
 
@@ -195,7 +195,7 @@ static void name_cell(struct table *t, const struct varied *x,
 }
 
 static void text_row(struct table *t, const struct variation *v,
-		     const struct varied *x, enum rows_by by)
+		     const struct varied *x, enum by by)
 {
 	table_real(t, 100 * varied_range(x), "%");
 	table_number(t, true, x->min);
@@ -355,7 +355,7 @@ static int stats_databases(const struct stats_call *call)
 			print_sets(call, &v, &r);
 		if (!call->json)
 			show_text(call, &v);
-		sampled_show_notes(&s);
+		report_show_sample_notes(&s);
 		sampled_show_one_event(&r);
 	}
 	variation_free(&v);

@@ -1,16 +1,17 @@
 /*
- * annotation: a procedure, instruction by instruction: how often each ran, what
+ * annotation: a procedure, instruction by instruction: the values of each, what
  * it is, which way branches went, and where in the source it comes from.
  */
 #ifndef REPORT_ANNOTATION_H
 #define REPORT_ANNOTATION_H
 
+#include "report/find.h"
 #include "source/disassembly.h"
-#include "source/told.h"
 
 struct noted {
 	uint64_t addr;
 	const char *text; /* disassembled, NULL: it could not be */
+	uint32_t value;	  /* its first one, in annotation.values */
 	uint64_t count;
 	bool known;
 	const char *in_place; /* not NULL: it was not measured, and why */
@@ -22,14 +23,30 @@ struct noted {
 };
 
 struct annotation {
-	const struct told_image *m;
+	struct dataset *data;	    /* or NULL: counts alone */
+	const struct told_image *m; /* or NULL: it is in no map */
 	uint32_t proc;
+	struct found found;
 	VEC(struct noted) v; /* by address */
 	struct disassembly disassembly;
+	/* of each instruction one value for each metric of BY_INSTRUCTION */
+	VEC(struct value) values;
+	struct metric metric[METRICS]; /* total: of the procedure */
+	unsigned metrics, first_event, events;
 };
 
-void annotation_make(struct annotation *a, const struct told *t,
-		     uint32_t image, uint32_t proc);
+/* of a procedure that was counted, alone */
+void annotation_make(struct annotation *a, const struct told_image *m,
+		     uint32_t proc);
+/* of one that was found, with all that was measured */
+void annotation_of(struct annotation *a, struct dataset *d,
+		   const struct found *f);
 void annotation_free(struct annotation *a);
+
+static inline const struct value *noted_values(const struct annotation *a,
+					       const struct noted *n)
+{
+	return &a->values.at[n->value];
+}
 
 #endif

@@ -2,7 +2,7 @@
 #include "report/branches_int.h"
 
 #include "base/bisect.h"
-#include "report/rows.h"
+#include "report/walk.h"
 
 static void add(struct branches *b, struct branch x)
 {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "report/rows.h"
+#include "report/walk.h"
 
 enum { FRAMES = 64 }; /* that are looked at: functions in one another */
 

@@ -4,7 +4,7 @@
  */
 #include "report/change_int.h"
 #include "report/match_edges.h"
-#include "report/rows.h"
+#include "report/walk.h"
 
 /* a procedure that is in both, or in one: then the other has no map */
 struct both {

@@ -5,7 +5,7 @@
 #include "count/plan.h"
 #include "elf/image.h"
 #include "isa/isa.h"
-#include "report/rows.h"
+#include "report/walk.h"
 #include "runtime/hash.h"
 
 enum { FIELDS = 6 };

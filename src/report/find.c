@@ -1,6 +1,7 @@
 /* find: see find.h. */
 #include "report/find.h"
 
+#include "base/sandbox.h"
 #include "report/wanted.h"
 
 struct finder {
@@ -33,22 +34,80 @@ static bool is_meant(const struct wanted *w, const struct told_image *m,
 	       wanted_is_name(w, legend_procedure(m->legend, p));
 }
 
-static void consider(struct finder *f, const struct told *t, uint32_t image,
-		     uint32_t p)
+static bool is_meant_there(const struct wanted *w,
+			   const struct sampled_place *p)
 {
-	const struct told_image *m = &t->image[image];
-	uint64_t n;
+	if (w->is_address)
+		return w->address == p->address || w->address == p->start ||
+		       (w->address > p->start && w->address < p->end);
+	return wanted_is_name(w, p->procedure);
+}
 
-	if (!is_meant(&f->wanted, m, p))
-		return;
-	f->found.others += f->any;
-	told_instructions(m, p, &n);
-	if (f->any && n <= f->most)
-		return;
+/* one more that is meant; the first of those with most is taken */
+static void consider(struct finder *f, struct found found, uint64_t n)
+{
+	uint32_t others = f->found.others + f->any;
+
+	if (!f->any || n > f->most) {
+		f->found = found;
+		f->most = n;
+	}
+	f->found.others = others;
 	f->any = true;
-	f->most = n;
-	f->found.image = image;
-	f->found.proc = p;
+}
+
+static void consider_counted(struct finder *f, const struct dataset *d,
+			     uint32_t image)
+{
+	const struct told_image *m = d->image.at[image].counts;
+
+	for (uint32_t p = 0; m && !m->missing && p < m->map->proc.n; p++)
+		if (is_meant(&f->wanted, m, p)) {
+			struct found found = {.image = image, .proc = p};
+			uint64_t n;
+
+			told_instructions(m, p, &n);
+			consider(f, found, n);
+		}
+}
+
+static uint64_t samples_of(const struct dataset *d, const struct point *p)
+{
+	uint64_t n = 0;
+
+	for (size_t v = 0; v < d->samples->event.n; v++)
+		n += p->samples[v];
+	return n;
+}
+
+/* procedures with samples that are in no map */
+static void consider_sampled(struct finder *f, struct dataset *d,
+			     uint32_t image)
+{
+	const struct points *points;
+	size_t i, end;
+
+	if (!d->image.at[image].samples)
+		return;
+	points = dataset_points(d, image, false);
+	bisect(i, points->v.n, points->v.at[i].proc != MAP_NONE);
+	for (; i < points->v.n; i = end) {
+		struct found found = {.image = image, .proc = MAP_NONE,
+				      .at = points->v.at[i].at};
+		bool meant = false;
+		uint64_t n = 0;
+
+		for (end = i; end < points->v.n && points->v.at[end].at.start
+						   == found.at.start; end++)
+			if (is_meant_there(&f->wanted, &points->v.at[end].at)) {
+				if (!meant)
+					found.at = points->v.at[end].at;
+				meant = true;
+				n += samples_of(d, &points->v.at[end]);
+			}
+		if (meant)
+			consider(f, found, n);
+	}
 }
 
 bool find_is(const struct told_image *m, uint32_t p, const char *word)
@@ -58,27 +117,51 @@ bool find_is(const struct told_image *m, uint32_t p, const char *word)
 	return is_meant(&w, m, p);
 }
 
-int find_procedure(struct found *out, const struct told *t, const char *word,
+static int none(const struct dataset *d, bool there, const char *word,
+		const char *image, struct err *e)
+{
+	if (!d->counts)
+		return there ? err_set(e, ERR_INPUT, "no procedure called "
+				       "'%s' has samples", word) :
+			       err_set(e, ERR_INPUT, "no image called '%s' "
+				       "has samples", image);
+	return there ? err_set(e, ERR_INPUT, "%s: no procedure called '%s' "
+			       "was measured", d->counts->profile.file.name,
+			       word) :
+		       err_set(e, ERR_INPUT, "%s: no image called '%s' was "
+			       "measured", d->counts->profile.file.name,
+			       image);
+}
+
+int find_procedure(struct found *out, struct dataset *d, const char *word,
 		   const char *image, struct err *e)
 {
 	struct finder f = {.wanted = wanted_of(word)};
-	bool there = !image;
+	bool there = !image, counted;
 
-	for (uint32_t i = 0; i < t->nimage; i++) {
-		const struct told_image *m = &t->image[i];
+	for (uint32_t i = 0; i < d->image.n; i++) {
+		const struct dataset_image *m = &d->image.at[i];
 
-		if (m->missing || (image && strcmp(image, m->name)))
+		if (image && strcmp(image, m->name))
 			continue;
-		there = true;
-		for (uint32_t p = 0; p < m->map->proc.n; p++)
-			consider(&f, t, i, p);
+		there |= (m->counts && !m->counts->missing) || m->samples;
+		consider_counted(&f, d, i);
 	}
-	if (!there)
-		return err_set(e, ERR_INPUT, "%s: no image called '%s' was "
-			       "measured", t->profile.file.name, image);
+	counted = f.any;
+	for (uint32_t i = 0; !counted && i < d->image.n; i++)
+		if (!image || !strcmp(image, d->image.at[i].name))
+			consider_sampled(&f, d, i);
 	if (!f.any)
-		return err_set(e, ERR_INPUT, "%s: no procedure called '%s' "
-			       "was measured", t->profile.file.name, word);
+		return none(d, there, word, image, e);
 	*out = f.found;
 	return 0;
+}
+
+int found_become_owner(const struct found *f, const struct dataset *d,
+		       struct err *e)
+{
+	const struct sampled_image *m = d->image.at[f->image].samples;
+
+	return m && m->is.kind == IMAGE_FILE ?
+		       sandbox_become_owner(m->is.path, e) : 0;
 }

@@ -1,186 +1,580 @@
 /* rows: see rows.h. */
 #include "report/rows.h"
 
-#include "report/rows_pick.h"
+#include <string.h>
 
-/* adds one if it is wished for */
-static void add(struct rows *r, struct row row)
+#include "report/rows_pick.h"
+#include "report/sites.h"
+#include "report/walk.h"
+
+/* --- the row that is being made: its values are the first ones */
+
+/* begins one; what counters tell is unknown, of samples there are none */
+static struct value *begin(struct rows *r)
 {
-	row.number = r->found++;
-	if (r->wish)
-		rows_pick(r, &row);
-	else
-		vec_push(&r->v, row);
+	struct value *v = r->values.at;
+
+	memset(v, 0, r->metrics * sizeof *v);
+	for (unsigned i = 0; i < r->events; i++)
+		v[r->first_event + i].known = true;
+	return v;
+}
+
+static struct value *event_values(const struct rows *r)
+{
+	return r->values.at + r->first_event;
+}
+
+static void put(struct value *v, bool known, uint64_t n)
+{
+	*v = (struct value){.n = n, .of_all = n, .known = known};
+}
+
+static void add_samples(struct rows *r, const uint64_t *samples)
+{
+	struct value *v = event_values(r);
+
+	for (unsigned i = 0; i < r->events; i++) {
+		v[i].n += samples[i];
+		v[i].of_all += samples[i];
+	}
+}
+
+static bool has_samples(const struct rows *r)
+{
+	const struct value *v = event_values(r);
+
+	for (unsigned i = 0; i < r->events; i++)
+		if (v[i].n)
+			return true;
+	return false;
 }
 
 /* also what did not run */
 static bool wants_all(const struct rows *r)
 {
-	return r->wish && r->wish->all;
+	return r->wish->all;
 }
 
-void rows_add(struct rows *r, struct row row)
+static void add(struct rows *r, struct row row)
 {
-	if (wants_all(r) || !row.known || row.count)
-		add(r, row);
+	metric_divide(r->metric, r->metrics, r->values.at);
+	row.number = r->found++;
+	row.value = 0;
+	rows_pick(r, &row);
 }
 
-static void add_images(struct rows *r, const struct told *t)
+/* adds it, unless it is known to be nothing */
+static void add_some(struct rows *r, struct row row)
 {
-	for (uint32_t i = 0; i < t->nimage; i++) {
-		const struct told_image *m = &t->image[i];
-		struct row row = {
-			.image = i, .known = !told_unmeasured(m),
-			.count = m->solved.instructions,
-			.least = m->solved.unknown_procs || m->left,
-		};
+	const struct value *v = r->values.at;
+	bool counted = r->first_event;
 
-		/* all images are listed: they were there */
+	if (wants_all(r) || (counted && (!v->known || v->n)) || has_samples(r))
 		add(r, row);
-	}
-	for (uint32_t i = 0; i < t->nleft; i++) {
-		struct row row = {.image = t->nimage + i};
-
-		add(r, row);
-	}
 }
 
-static int add_processes(struct rows *r, struct told *t, struct err *e)
+/* --- images, processes, events and epochs */
+
+static void add_image(struct rows *r, uint32_t image)
+{
+	const struct dataset_image *m = &r->data->image.at[image];
+	const struct told_image *c = m->counts;
+	struct value *v = begin(r);
+
+	if (c) {
+		put(&v[0], !told_unmeasured(c), c->solved.instructions);
+		v[0].least = c->solved.unknown_procs || c->left;
+		put(&v[1], true,
+		    r->data->counts->profile.image.at[c->image].ncounter);
+		put(&v[2], v[0].known, c->solved.increments);
+	} else if (m->left) {
+		put(&v[1], true, 0);
+	}
+	if (m->samples)
+		add_samples(r, m->samples->total);
+	/* all images are listed: they were there */
+	add(r, (struct row){.image = image});
+}
+
+static int add_counted_processes(struct rows *r, struct told *t,
+				 struct err *e)
 {
 	for (uint32_t i = 0; i < t->profile.process.n; i++) {
-		struct row row = {.item = i, .known = true};
+		struct value *v = begin(r);
+		uint64_t n;
 		bool all;
 
-		if (told_process(t, t->profile.process.at[i].number,
-				 &row.count, &all, e))
+		if (told_process(t, t->profile.process.at[i].number, &n, &all,
+				 e))
 			return -1;
-		row.least = !all;
-		add(r, row);
+		put(v, true, n);
+		v->least = !all;
+		add(r, (struct row){.item = i});
 	}
 	return 0;
 }
 
-static void add_procedures(struct rows *r, const struct told_image *m,
-			   uint32_t image)
+static int add_processes(struct rows *r, struct err *e)
 {
-	for (uint32_t p = 0; p < m->map->proc.n; p++) {
-		struct row row = {.image = image, .proc = p,
-				  .addr = m->map->proc.at[p].entry};
+	const struct sampled *s = r->data->samples;
 
-		row.known = told_instructions(m, p, &row.count);
-		row.ran = !row.known && told_ran(m, p);
-		rows_add(r, row);
+	if (r->data->counts && add_counted_processes(r, r->data->counts, e))
+		return -1;
+	for (uint32_t i = 0; s && i < s->process.n; i++) {
+		begin(r);
+		add_samples(r, s->process.at[i].samples);
+		add(r, (struct row){.item = i, .sampled = true});
+	}
+	return 0;
+}
+
+static void add_events(struct rows *r, const struct sampled *s)
+{
+	for (uint32_t i = 0; i < s->event.n; i++) {
+		begin(r);
+		add_samples(r, &s->event.at[i].samples);
+		add(r, (struct row){.item = i});
 	}
 }
 
-static void add_blocks(struct rows *r, const struct told_image *m,
-		       struct row row, bool each_insn)
+static void add_epochs(struct rows *r, const struct sampled *s)
 {
-	const struct map_proc *p = &m->map->proc.at[row.proc];
+	for (uint32_t i = 0; i < s->epoch.n; i++) {
+		begin(r);
+		add_samples(r, s->epoch.at[i].samples);
+		add(r, (struct row){.item = i});
+	}
+}
 
-	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
-		const struct map_block *b = &m->map->block.at[i];
-		struct insn_walk w = {0};
+/* --- procedures, and what is inside of them */
 
+/* the samples of an image, or none */
+static const struct points *points_in(struct rows *r, uint32_t image)
+{
+	static const struct points none;
+
+	return r->events && r->data->image.at[image].samples ?
+		       dataset_points(r->data, image, r->by == BY_LINE) :
+		       &none;
+}
+
+/* a procedure that is being listed */
+struct listed {
+	const struct told_image *m;
+	struct row row; /* what all rows of it have in common */
+	const struct point *point; /* its samples, n of them, by address */
+	size_t n;
+	bool *taken; /* by point: it has a row */
+};
+
+static void list_procedure(struct rows *r, const struct listed *l)
+{
+	uint32_t p = l->row.proc;
+	struct value *v = begin(r);
+	uint64_t n;
+	bool known = told_instructions(l->m, p, &n);
+	struct row row = l->row;
+
+	put(&v[0], known, n);
+	put(&v[1], l->m->solved.calls_known[p], l->m->solved.calls[p]);
+	for (size_t i = 0; i < l->n; i++)
+		add_samples(r, l->point[i].samples);
+	row.ran = !known && row.ran;
+	add_some(r, row);
+}
+
+/* the samples from `start` on, before `end` */
+static void add_range(struct rows *r, const struct listed *l, uint64_t start,
+		      uint64_t end)
+{
+	size_t i;
+
+	bisect(i, l->n, l->point[i].at.address < start);
+	for (; i < l->n && l->point[i].at.address < end; i++) {
+		add_samples(r, l->point[i].samples);
+		l->taken[i] = true;
+	}
+}
+
+static void list_block(struct rows *r, const struct listed *l, uint32_t block)
+{
+	const struct map_block *b = &l->m->map->block.at[block];
+	const struct solved *s = &l->m->solved;
+	struct row row = l->row;
+	struct value *v = begin(r);
+
+	row.item = block;
+	row.addr = b->start;
+	put(v, s->block_known[block], s->block[block]);
+	v->of_all = solved_insns(s, l->m->map, block);
+	add_range(r, l, b->start, b->start + b->size);
+	add_some(r, row);
+}
+
+static void list_instructions(struct rows *r, const struct listed *l,
+			      uint32_t block)
+{
+	const struct map_block *b = &l->m->map->block.at[block];
+	const struct solved *s = &l->m->solved;
+	struct insn_walk w = {0};
+	struct row row = l->row;
+
+	row.item = block;
+	while (insn_next(l->m->map, b, &w, &row.addr)) {
+		struct value *v = begin(r);
+
+		put(v, s->block_known[block],
+		    solved_insn(s, block, w.done - 1));
+		if (l->n)
+			add_range(r, l, row.addr, row.addr + 1);
+		add_some(r, row);
+	}
+}
+
+/* samples of code of the procedure that is not in its blocks */
+static void list_others(struct rows *r, const struct listed *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct row row = l->row;
+
+		if (l->taken[i])
+			continue;
+		begin(r);
+		add_samples(r, l->point[i].samples);
+		row.addr = l->point[i].at.address;
+		row.item = ROW_NONE;
+		add_some(r, row);
+	}
+}
+
+static void list_edges(struct rows *r, const struct listed *l)
+{
+	const struct map_proc *p = &l->m->map->proc.at[l->row.proc];
+	struct row row = l->row;
+
+	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++) {
+		put(begin(r), l->m->solved.edge_known[i], l->m->solved.edge[i]);
 		row.item = i;
-		row.addr = b->start;
-		row.count = m->solved.block[i];
-		row.known = m->solved.block_known[i];
-		if (!each_insn)
-			rows_add(r, row);
-		while (each_insn && insn_next(m->map, b, &w, &row.addr)) {
-			row.count = solved_insn(&m->solved, i, w.done - 1);
-			rows_add(r, row);
+		add_some(r, row);
+	}
+}
+
+static void list_sites(struct rows *r, const struct listed *l)
+{
+	site_counts sites = {0};
+	struct row row = l->row;
+
+	sites_list(&sites, r->data->counts, row.image, row.proc);
+	for (size_t i = 0; i < sites.n; i++) {
+		const struct site_count *x = &sites.at[i];
+
+		put(begin(r), x->known, x->count);
+		row.addr = x->addr;
+		row.kind = x->kind;
+		row.to_image = x->to_image;
+		row.to = x->to;
+		row.to_unknown = x->to_unknown;
+		add_some(r, row);
+	}
+	vec_free(&sites);
+}
+
+/* blocks, instructions, edges or call sites of a procedure */
+static void list_inside(struct rows *r, const struct listed *l)
+{
+	const struct map_proc *p = &l->m->map->proc.at[l->row.proc];
+
+	/* if all are shown, what these show is needed again */
+	if (r->wish->limit == SIZE_MAX &&
+	    (r->by == BY_EDGE || r->by == BY_BLOCK))
+		told_need(l->m, l->row.proc);
+	else
+		told_turn(l->m, l->row.proc);
+	if (r->by == BY_CALL_SITE) {
+		list_sites(r, l);
+	} else if (r->by == BY_EDGE) {
+		list_edges(r, l);
+	} else {
+		for (uint32_t i = p->block; i < p->block + p->nblock; i++)
+			if (r->by == BY_BLOCK)
+				list_block(r, l, i);
+			else
+				list_instructions(r, l, i);
+		list_others(r, l);
+	}
+}
+
+static void list_counted(struct rows *r, uint32_t image,
+			 const struct points *points)
+{
+	const struct told_image *m = r->data->image.at[image].counts;
+
+	for (uint32_t p = 0; p < m->map->proc.n; p++) {
+		uint64_t entry = m->map->proc.at[p].entry;
+		struct listed l = {.m = m, .row = {
+			.image = image, .proc = p, .start = entry,
+			.addr = entry, .ran = told_ran(m, p),
+			.to_image = ROW_NONE}};
+		size_t first = 0;
+
+		if (points->v.n)
+			l.n = points_of(points, p, &first);
+		l.point = points->v.at + first;
+		if (r->by == BY_PROCEDURE) {
+			list_procedure(r, &l);
+		} else if (l.n || wants_all(r) || !told_idle(m, p)) {
+			l.taken = NEW_ARRAY(bool, l.n);
+			list_inside(r, &l);
+			mem_free(l.taken);
 		}
 	}
 }
 
-static void add_edges(struct rows *r, const struct told_image *m,
-		      struct row row)
+static struct row row_of_point(uint32_t image, const struct point *p)
 {
-	const struct map_proc *p = &m->map->proc.at[row.proc];
+	return (struct row){
+		.image = image, .proc = ROW_NONE, .item = ROW_NONE,
+		.start = p->at.start, .addr = p->at.start,
+		.procedure = p->at.procedure, .symbol = p->at.symbol,
+	};
+}
 
-	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++) {
-		row.item = i;
-		row.count = m->solved.edge[i];
-		row.known = m->solved.edge_known[i];
-		rows_add(r, row);
+/* samples of code that is in no map */
+static void list_sampled(struct rows *r, uint32_t image,
+			 const struct points *points)
+{
+	size_t i, end;
+
+	if (r->by != BY_PROCEDURE && r->by != BY_INSTRUCTION)
+		return;
+	bisect(i, points->v.n, points->v.at[i].proc != MAP_NONE);
+	for (; i < points->v.n; i = end) {
+		const struct point *p = &points->v.at[i];
+		struct row row = row_of_point(image, p);
+
+		begin(r);
+		if (r->by == BY_INSTRUCTION)
+			row.addr = p->at.address;
+		for (end = i; end < points->v.n; end++) {
+			const struct sampled_place *at =
+				&points->v.at[end].at;
+
+			if (at->start != row.start ||
+			    (r->by == BY_INSTRUCTION &&
+			     at->address != row.addr))
+				break;
+			add_samples(r, points->v.at[end].samples);
+		}
+		add_some(r, row);
 	}
 }
 
-/* blocks, instructions or edges of a procedure */
-static void add_inside(struct rows *r, const struct told_image *m,
-		       uint32_t image, uint32_t p)
+static void list_code(struct rows *r, uint32_t image)
 {
-	struct row row = {.image = image, .proc = p,
-			  .addr = m->map->proc.at[p].entry,
-			  .ran = told_ran(m, p)};
+	const struct points *points = points_in(r, image);
 
-	if (r->by == BY_EDGE)
-		add_edges(r, m, row);
-	else
-		add_blocks(r, m, row, r->by == BY_INSTRUCTION);
+	if (r->data->image.at[image].counts)
+		list_counted(r, image, points);
+	list_sampled(r, image, points);
 }
 
-/* what is inside of all procedures of an image */
-static void add_insides(struct rows *r, const struct told *t, uint32_t image)
+/*
+ * Can it be that a row of the image is among those that are shown? None has
+ * more than all of it, and to look for its names takes time.
+ */
+static bool may_be_shown(const struct rows *r, uint32_t image)
 {
-	const struct told_image *m = &t->image[image];
+	const struct sampled_image *m = r->data->image.at[image].samples;
+	const struct rows_wish *w = r->wish;
 
-	for (uint32_t p = 0; p < m->map->proc.n; p++) {
-		if (told_idle(m, p) && !wants_all(r))
-			continue;
-		/* if all are shown, what these show is needed again */
-		if (r->wish->limit == SIZE_MAX &&
-		    (r->by == BY_EDGE || r->by == BY_BLOCK))
-			told_need(m, p);
-		else
-			told_turn(m, p);
-		if (r->by == BY_CALL_SITE)
-			rows_add_sites(r, t, image, p);
-		else
-			add_inside(r, m, image, p);
+	return r->first_event || !m || w->sort > SORT_COUNT || w->reverse ||
+	       !r->v.n || r->v.n < w->limit ||
+	       m->total[0] >= row_values(r, &r->v.at[0])->n;
+}
+
+static void add_code(struct rows *r, uint32_t image)
+{
+	if (!rows_want_image(r, image) || !may_be_shown(r, image)) {
+		r->found++;
+		return;
 	}
+	if (r->wish->image && r->data->image.at[image].samples)
+		r->data->image.at[image].samples->few = false;
+	list_code(r, image);
 }
 
-static void add_lines(struct rows *r, const struct told *t)
+struct image_order {
+	uint32_t image;
+	uint64_t samples; /* 0: in the order that they have */
+};
+
+static int most_first(const void *a, const void *b)
 {
-	line_counts_make(&r->lines, t);
+	const struct image_order *p = a, *q = b;
+
+	if (p->samples != q->samples)
+		return p->samples > q->samples ? -1 : 1;
+	return p->image < q->image ? -1 : p->image > q->image;
+}
+
+/* of samples alone: images with most come first */
+static void add_all_code(struct rows *r)
+{
+	struct image_order *o = NEW_ARRAY(struct image_order, r->data->image.n);
+	size_t n = r->data->image.n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sampled_image *m = r->data->image.at[i].samples;
+
+		o[i] = (struct image_order){
+			i, m && !r->first_event ? m->total[0] : 0};
+	}
+	mem_sort(o, n, sizeof *o, most_first);
+	for (size_t i = 0; i < n; i++)
+		add_code(r, o[i].image);
+	mem_free(o);
+}
+
+/* --- lines */
+
+/* the rows of lines, before they are added up, with their values */
+struct pending {
+	VEC(struct row) v; /* value: where in these */
+	VEC(struct value) value;
+};
+
+static void defer(struct pending *q, const struct rows *r, struct row row)
+{
+	row.value = (uint32_t)q->value.n;
+	for (unsigned i = 0; i < r->metrics; i++)
+		vec_push(&q->value, r->values.at[i]);
+	vec_push(&q->v, row);
+}
+
+static void defer_counts(struct pending *q, struct rows *r)
+{
+	line_counts_make(&r->lines, r->data->counts);
 	for (uint32_t i = 0; i < r->lines.v.n; i++) {
 		const struct line_count *l = &r->lines.v.at[i];
-		struct row row = {.image = l->image, .item = i,
-				  .count = l->count, .known = l->known,
-				  .ran = l->instructions};
+		struct value *v = begin(r);
+		struct row row = {
+			.image = l->image, .proc = ROW_NONE, .item = i,
+			.file = r->lines.file.string.at[l->file],
+			.line = l->line, .ran = l->instructions};
 
+		put(&v[0], l->known, l->count);
+		put(&v[1], l->known, l->instructions);
 		/* of equal ones, those that did something come first */
 		row.addr = !l->own;
-		rows_add(r, row);
+		defer(q, r, row);
 	}
 }
 
-static bool is_inside(enum rows_by by)
+static void defer_samples(struct pending *q, struct rows *r, uint32_t image)
 {
-	return by == BY_EDGE || by == BY_BLOCK || by == BY_INSTRUCTION ||
-	       by == BY_CALL_SITE;
+	const struct points *points;
+
+	if (!rows_want_image(r, image))
+		return;
+	points = points_in(r, image);
+	for (size_t i = 0; i < points->v.n; i++) {
+		const struct point *p = &points->v.at[i];
+		struct row row = row_of_point(image, p);
+
+		begin(r);
+		row.file = p->at.file;
+		row.line = p->at.file ? p->at.line : 0;
+		add_samples(r, p->samples);
+		defer(q, r, row);
+	}
 }
 
-int rows_make(struct rows *r, struct told *t, enum rows_by by,
+/* the line that both are about; counts of it come first */
+static int by_line(const void *a, const void *b)
+{
+	const struct row *p = a, *q = b;
+	int sign = rows_compare_lines(p, q);
+
+	return sign ? sign : p->item < q->item ? -1 : p->item > q->item;
+}
+
+static void add_value(struct value *v, const struct value *more)
+{
+	v->n += more->n;
+	v->of_all += more->of_all;
+	v->known |= more->known;
+}
+
+static void add_lines(struct rows *r)
+{
+	struct pending q = {0};
+	size_t end;
+
+	if (r->data->counts)
+		defer_counts(&q, r);
+	for (uint32_t i = 0; i < r->data->image.n; i++)
+		defer_samples(&q, r, i);
+	if (r->events)
+		mem_sort(q.v.at, q.v.n, sizeof *q.v.at, by_line);
+	for (size_t i = 0; i < q.v.n; i = end) {
+		begin(r);
+		for (unsigned k = 0; k < r->metrics; k++)
+			r->values.at[k].known = false;
+		for (end = i; end < q.v.n; end++) {
+			const struct row *row = &q.v.at[end];
+
+			if (end > i && (!r->events ||
+					rows_compare_lines(&q.v.at[i], row)))
+				break;
+			for (unsigned k = 0; k < r->metrics; k++)
+				add_value(&r->values.at[k],
+					  &q.value.at[row->value + k]);
+		}
+		add_some(r, q.v.at[i]);
+	}
+	vec_free(&q.v);
+	vec_free(&q.value);
+}
+
+/* --- all */
+
+static int add_all(struct rows *r, struct err *e)
+{
+	switch (r->by) {
+	case BY_PROCESS:
+		return add_processes(r, e);
+	case BY_EVENT:
+		add_events(r, r->data->samples);
+		return 0;
+	case BY_EPOCH:
+		add_epochs(r, r->data->samples);
+		return 0;
+	case BY_LINE:
+		add_lines(r);
+		return 0;
+	case BY_IMAGE:
+		for (uint32_t i = 0; i < r->data->image.n; i++)
+			add_image(r, i);
+		return 0;
+	default:
+		add_all_code(r);
+		return 0;
+	}
+}
+
+int rows_make(struct rows *r, struct dataset *v, enum by by,
 	      const struct rows_wish *w, struct err *e)
 {
-	*r = (struct rows){.t = t, .by = by, .wish = w};
-	if (by == BY_IMAGE)
-		add_images(r, t);
-	if (by == BY_LINE)
-		add_lines(r, t);
-	if (by == BY_PROCESS && add_processes(r, t, e)) {
+	*r = (struct rows){.data = v, .by = by, .wish = w};
+	r->metrics = dataset_metrics(v, by, r->metric);
+	r->first_event = dataset_first_event(v, by);
+	r->events = dataset_events(v, by);
+	for (unsigned i = 0; i < r->metrics; i++)
+		vec_push(&r->values, (struct value){0});
+	if (add_all(r, e)) {
 		rows_free(r);
 		return -1;
-	}
-	for (uint32_t i = 0; i < t->nimage; i++) {
-		if (by == BY_PROCEDURE)
-			add_procedures(r, &t->image[i], i);
-		if (is_inside(by))
-			add_insides(r, t, i);
 	}
 	rows_sort(r);
 	return 0;
@@ -189,102 +583,37 @@ int rows_make(struct rows *r, struct told *t, enum rows_by by,
 void rows_free(struct rows *r)
 {
 	vec_free(&r->v);
+	vec_free(&r->values);
 	line_counts_free(&r->lines);
 }
 
-const struct told_left *row_left(const struct told *t, const struct row *r)
+const struct told_image *row_counts(const struct rows *r,
+				    const struct row *row)
 {
-	return r->image < t->nimage ? NULL : &t->left[r->image - t->nimage];
+	return r->data->image.at[row->image].counts;
 }
 
-const char *row_image(const struct told *t, const struct row *r)
+const char *row_image(const struct rows *r, const struct row *row)
 {
-	return r->image < t->nimage ? t->image[r->image].name :
-				      row_left(t, r)->name;
+	return r->data->image.at[row->image].name;
 }
 
-bool row_calls(const struct told *t, const struct row *r, uint64_t *calls)
+const char *row_procedure(const struct rows *r, const struct row *row)
 {
-	const struct solved *s = &t->image[r->image].solved;
-
-	*calls = s->calls[r->proc];
-	return s->calls_known[r->proc];
+	return row->proc == ROW_NONE ? row->procedure :
+	       legend_procedure(row_counts(r, row)->legend, row->proc);
 }
 
-const char *row_procedure(const struct told *t, const struct row *r)
+const char *row_symbol(const struct rows *r, const struct row *row)
 {
-	return legend_procedure(t->image[r->image].legend, r->proc);
+	return row->proc == ROW_NONE ? row->symbol :
+	       legend_symbol(row_counts(r, row)->legend, row->proc);
 }
 
-const char *edge_name(const struct told_image *m, uint32_t edge)
+const char *row_callee(const struct rows *r, const struct row *row)
 {
-	/* as `tally cfg` calls them, where it has them */
-	static const char *const names[MAP_KINDS] = {
-		[MAP_FALL] = "fall", [MAP_TAKEN] = "taken",
-		[MAP_JUMP] = "jump", [MAP_OVER] = "over-call",
-		[MAP_TABLE] = "table", [MAP_TO_HUB] = "to-hub",
-		[MAP_FROM_HUB] = "from-hub", [MAP_CALL] = "call",
-		[MAP_RETURN] = "return", [MAP_TAIL] = "tail-call",
-		[MAP_NORETURN] = "no-return", [MAP_AWAY] = "indirect",
-		[MAP_STAYS] = "in-place", [MAP_BACK] = "after-call",
-		[MAP_PAD] = "unwind", [MAP_ENTRY] = "entry",
-	};
+	struct site_count x = {.image = row->image, .proc = row->proc,
+			      .to_image = row->to_image, .to = row->to};
 
-	return m->solved.arrival[edge] ? "arrival" :
-					 names[m->map->edge.at[edge].kind];
-}
-
-/* the start of block v of the procedure; false if v is none */
-static bool block_start(const struct told_image *m, const struct map_proc *p,
-			uint32_t v, uint64_t *addr)
-{
-	if (v >= p->nblock)
-		return false;
-	*addr = m->map->block.at[p->block + v].start;
-	return true;
-}
-
-struct edge_ends edge_ends(const struct told_image *m,
-			   const struct map_proc *p, const struct map_edge *d)
-{
-	bool back = d->kind == MAP_BACK || d->kind == MAP_PAD;
-	uint32_t hub = d->kind == MAP_TO_HUB ? d->to : d->from;
-	struct edge_ends x = {0};
-
-	x.has_from = block_start(m, p, back ? d->call : d->from, &x.from);
-	x.has_to = block_start(m, p, d->to, &x.to);
-	if (!x.has_to && d->callee) {
-		x.to = d->callee;
-		x.has_to = true;
-	}
-	x.has_hub = hub >= p->nblock && hub < map_exit(p);
-	if (x.has_hub)
-		x.hub = hub - p->nblock;
-	return x;
-}
-
-bool insn_next(const struct map *m, const struct map_block *b,
-	       struct insn_walk *w, uint64_t *addr)
-{
-	if (w->done == b->ninsn)
-		return false;
-	if (!w->done)
-		w->next = b->start;
-	*addr = w->next;
-	w->next += m->insn_size ? m->insn_size :
-				  m->length.at[b->length + w->done];
-	w->done++;
-	return true;
-}
-
-uint64_t block_last(const struct map *m, const struct map_block *b)
-{
-	struct insn_walk w = {0};
-	uint64_t at = b->start;
-
-	if (m->insn_size)
-		return b->start + b->size - m->insn_size;
-	while (insn_next(m, b, &w, &at))
-		;
-	return at;
+	return site_callee(r->data->counts, &x);
 }

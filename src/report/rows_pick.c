@@ -5,64 +5,100 @@
 #include <stdlib.h>
 
 #include "report/find.h"
+#include "report/wanted.h"
 
-bool rows_have_procedures(enum rows_by by)
+bool rows_have_procedures(enum by by)
 {
-	return by != BY_IMAGE && by != BY_PROCESS && by != BY_LINE;
+	return by == BY_PROCEDURE || by == BY_EDGE ||
+	       by == BY_BLOCK || by == BY_INSTRUCTION ||
+	       by == BY_CALL_SITE;
 }
 
-bool rows_have_shares(enum rows_by by)
+bool rows_have_shares(enum by by)
 {
 	return by != BY_EDGE && by != BY_CALL_SITE;
 }
 
-uint64_t row_executed(const struct rows *all, const struct row *r)
+/* its number; r->metrics: there is none */
+static unsigned shared_metric(const struct rows *r)
 {
-	if (all->by == BY_BLOCK) {
-		const struct told_image *m = &all->t->image[r->image];
+	unsigned i = 0;
 
-		told_need(m, r->proc);
-		return solved_insns(&m->solved, m->map, r->item);
-	}
-	if (all->by == BY_LINE)
-		return all->lines.v.at[r->item].instructions;
-	return r->count;
+	while (i < r->metrics && r->metric[i].share == SHARE_NONE)
+		i++;
+	return i;
 }
 
-static bool is_of_image(const struct told *t, const struct row *r,
-			const char *image)
+const struct metric *rows_shared(const struct rows *r)
 {
-	const char *name = row_image(t, r);
+	unsigned i = shared_metric(r);
 
-	return !strcmp(name, image) || !fnmatch(image, name, 0);
+	return i < r->metrics ? &r->metric[i] : NULL;
 }
 
-static bool is_of_procedure(const struct told *t, const struct row *r,
+const struct value *row_shared(const struct rows *r, const struct row *row)
+{
+	return row_values(r, row) + shared_metric(r);
+}
+
+bool rows_want_image(const struct rows *r, uint32_t image)
+{
+	const char *want = r->wish->image;
+	const char *name = r->data->image.at[image].name;
+
+	return !want || !strcmp(name, want) || !fnmatch(want, name, 0);
+}
+
+/* is that the procedure that the user means, one that is in no map? */
+static bool is_meant(const struct row *r, const char *word)
+{
+	struct wanted w = wanted_of(word);
+
+	return w.is_address ? w.address == r->addr || w.address == r->start :
+			      wanted_is_name(&w, r->procedure) ||
+			      !strcmp(word, r->symbol);
+}
+
+static bool is_of_procedure(const struct rows *all, const struct row *r,
 			    const char *word)
 {
-	return find_is(&t->image[r->image], r->proc, word) ||
-	       !fnmatch(word, row_procedure(t, r), 0);
+	bool meant = r->proc == ROW_NONE ? is_meant(r, word) :
+		     find_is(row_counts(all, r), r->proc, word);
+
+	return meant || !fnmatch(word, row_procedure(all, r), 0);
 }
 
 static bool is_wanted(const struct rows *all, const struct row *r)
 {
 	const struct rows_wish *w = all->wish;
+	const struct metric *m = rows_shared(all);
 
-	if (w->image && !is_of_image(all->t, r, w->image))
+	if (!rows_want_image(all, r->image))
 		return false;
-	if (w->procedure && !is_of_procedure(all->t, r, w->procedure))
+	if (w->procedure && !is_of_procedure(all, r, w->procedure))
 		return false;
 	/* what is not known may be more */
-	return !w->share || !r->known ||
-	       (double)row_executed(all, r) >=
-		       w->share * (double)all->t->instructions;
+	return !w->share || !m || !row_shared(all, r)->known ||
+	       (double)row_shared(all, r)->of_all >=
+		       w->share * (double)m->total;
+}
+
+static bool has_samples(const struct rows *all, const struct row *r)
+{
+	const struct value *v = row_values(all, r) + all->first_event;
+
+	for (unsigned i = 0; i < all->events; i++)
+		if (v[i].n)
+			return true;
+	return false;
 }
 
 /* unknown rows of procedures in which perhaps nothing ran are not */
-static bool is_sure(enum rows_by by, const struct row *r)
+static bool is_sure(const struct rows *all, const struct row *r)
 {
-	return by == BY_IMAGE || by == BY_PROCESS || r->known ||
-	       (by == BY_PROCEDURE && r->ran);
+	return all->by == BY_IMAGE || all->by == BY_PROCESS ||
+	       row_values(all, r)->known || has_samples(all, r) ||
+	       (all->by == BY_PROCEDURE && r->ran);
 }
 
 /* --- the order */
@@ -72,43 +108,45 @@ static int compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
+int rows_compare_lines(const struct row *p, const struct row *q)
+{
+	int sign = compare(p->image, q->image);
+
+	sign = sign ? sign : strcmp(p->file ? p->file : "",
+				    q->file ? q->file : "");
+	sign = sign ? sign : compare(p->line, q->line);
+	return sign || p->file ? sign : compare(p->start, q->start);
+}
+
+/* as they lie in the images; 0: it is the same place */
 static int by_address(const struct rows *o, const struct row *p,
 		      const struct row *q)
 {
-	int order = compare(p->image, q->image);
+	int sign = 0;
 
-	if (!order && o->by == BY_LINE) {
-		const struct line_count *l = &o->lines.v.at[p->item];
-		const struct line_count *k = &o->lines.v.at[q->item];
-		const char *const *name = o->lines.file.string.at;
-
-		order = strcmp(name[l->file], name[k->file]);
-		return order ? order : compare(l->line, k->line);
-	}
-	order = order ? order : compare(p->addr, q->addr);
-	return order ? order : compare(p->item, q->item);
+	if (o->by == BY_LINE)
+		return rows_compare_lines(p, q);
+	if (o->by == BY_IMAGE)
+		sign = strcmp(row_image(o, p), row_image(o, q));
+	sign = sign ? sign : compare(p->image, q->image);
+	sign = sign ? sign : compare(p->addr, q->addr);
+	return sign ? sign : compare(p->item, q->item);
 }
 
 static int by_name(const struct rows *o, const struct row *p,
 		   const struct row *q)
 {
-	int order = 0;
+	int sign = 0;
 
 	if (rows_have_procedures(o->by))
-		order = strcmp(row_procedure(o->t, p),
-			       row_procedure(o->t, q));
-	return order ? order : by_address(o, p, q);
+		sign = strcmp(row_procedure(o, p), row_procedure(o, q));
+	return sign ? sign : by_address(o, p, q);
 }
 
-/* most first */
-static int by_calls(const struct rows *o, const struct row *p,
-		    const struct row *q)
+/* the metric that rows are sorted by: calls are the second of procedures */
+static const struct value *key(const struct rows *o, const struct row *r)
 {
-	uint64_t a, b;
-
-	row_calls(o->t, p, &a);
-	row_calls(o->t, q, &b);
-	return compare(b, a);
+	return row_values(o, r) + (o->wish->sort == SORT_CALLS);
 }
 
 /* what the rows are sorted by; not the default */
@@ -116,31 +154,39 @@ static enum rows_sort sort_of(const struct rows *o)
 {
 	if (o->wish->sort != SORT_DEFAULT)
 		return o->wish->sort;
-	return o->by == BY_PROCESS ? SORT_ADDRESS : SORT_COUNT;
+	return o->by == BY_PROCESS || o->by == BY_EPOCH ? SORT_ADDRESS :
+								SORT_COUNT;
 }
 
 /* what the rows are sorted by is known */
 static bool has_key(const struct rows *o, const struct row *r)
 {
-	uint64_t calls;
+	return sort_of(o) > SORT_CALLS || key(o, r)->known;
+}
 
-	if (sort_of(o) == SORT_CALLS)
-		return row_calls(o->t, r, &calls);
-	return sort_of(o) != SORT_COUNT || r->known;
+/* most first; of equal ones by metrics that decide that */
+static int by_values(const struct rows *o, const struct row *p,
+		     const struct row *q)
+{
+	const struct value *v = row_values(o, p), *w = row_values(o, q);
+	int sign = compare(key(o, q)->n, key(o, p)->n);
+
+	for (unsigned i = 1; !sign && i < o->metrics; i++)
+		if (o->metric[i].decides)
+			sign = compare(w[i].n, v[i].n);
+	return sign;
 }
 
 static int by_sort(const struct rows *o, const struct row *p,
 		   const struct row *q)
 {
 	switch (sort_of(o)) {
-	case SORT_CALLS:
-		return by_calls(o, p, q);
 	case SORT_NAME:
 		return by_name(o, p, q);
 	case SORT_ADDRESS:
 		return by_address(o, p, q);
 	default:
-		return compare(q->count, p->count);
+		return by_values(o, p, q);
 	}
 }
 
@@ -159,17 +205,35 @@ static int by_wish(const struct rows *o, const struct row *p,
 	return sign ? sign : compare(p->to, q->to);
 }
 
-/* known before unknown, many before few, then as they lie in the images */
-static int by_count(const struct row *p, const struct row *q)
+/* lines that were counted lie in the order of their numbers */
+static int by_place(const struct rows *o, const struct row *p,
+		    const struct row *q)
 {
-	int sign = q->known - p->known;
+	int sign = compare(p->image, q->image);
 
-	sign = sign ? sign : compare(q->count, p->count);
-	sign = sign ? sign : compare(p->image, q->image);
+	if (!sign && o->by == BY_LINE &&
+	    (p->item == ROW_NONE || q->item == ROW_NONE))
+		return rows_compare_lines(p, q);
 	sign = sign ? sign : compare(p->addr, q->addr);
 	sign = sign ? sign : compare(p->item, q->item);
 	sign = sign ? sign : compare(p->to_image, q->to_image);
 	return sign ? sign : compare(p->to, q->to);
+}
+
+/* known before unknown, many before few, then as they lie in the images */
+static int by_count(const struct rows *o, const struct row *p,
+		    const struct row *q)
+{
+	int sign = row_values(o, q)->known - row_values(o, p)->known;
+
+	sign = sign ? sign : by_values(o, p, q);
+	return sign ? sign : by_place(o, p, q);
+}
+
+/* do they stay in the order in which they were found? */
+static bool is_in_order(const struct rows *o, const struct row *r)
+{
+	return o->by == BY_EPOCH || (o->by == BY_PROCESS && !r->sampled);
 }
 
 /* no two rows are equal */
@@ -181,9 +245,8 @@ static int in_order(const void *a, const void *b, void *rows)
 
 	if (o->wish->sort != SORT_DEFAULT || o->wish->reverse)
 		sign = by_wish(o, p, q);
-	/* processes stay in the order in which they began */
-	if (!sign && o->by != BY_PROCESS)
-		sign = by_count(p, q);
+	if (!sign && !is_in_order(o, p) && !is_in_order(o, q))
+		sign = by_count(o, p, q);
 	return sign ? sign : compare(p->number, q->number);
 }
 
@@ -213,6 +276,27 @@ static void sink(struct rows *r, size_t i)
 	}
 }
 
+/* the values of the row that was made are from now on those at `value` */
+static struct row keep(struct rows *r, const struct row *row, uint32_t value)
+{
+	struct row kept = *row;
+
+	kept.value = value;
+	memcpy(&r->values.at[value], r->values.at,
+	       r->metrics * sizeof *r->values.at);
+	return kept;
+}
+
+/* room for the values of one more */
+static uint32_t new_values(struct rows *r)
+{
+	uint32_t at = (uint32_t)r->values.n;
+
+	vec_reserve(&r->values, r->metrics);
+	r->values.n += r->metrics;
+	return at;
+}
+
 void rows_pick(struct rows *r, const struct row *row)
 {
 	size_t limit = r->wish->limit;
@@ -220,14 +304,16 @@ void rows_pick(struct rows *r, const struct row *row)
 	if (!is_wanted(r, row))
 		return;
 	r->wanted++;
-	if (!limit || (r->wish->sure && !is_sure(r->by, row)))
+	if (!limit || (r->wish->sure && !is_sure(r, row)))
 		return;
 	if (r->v.n < limit) {
-		vec_push(&r->v, *row);
+		struct row kept = keep(r, row, new_values(r));
+
+		vec_push(&r->v, kept);
 		for (size_t i = r->v.n == limit ? limit / 2 : 0; i > 0; i--)
 			sink(r, i - 1);
 	} else if (in_order(row, &r->v.at[0], r) < 0) {
-		r->v.at[0] = *row;
+		r->v.at[0] = keep(r, row, r->v.at[0].value);
 		sink(r, 0);
 	}
 }

@@ -6,19 +6,26 @@
 
 #include "report/rows.h"
 
-/* whether rows have procedures, or numbers of executed instructions */
-bool rows_have_procedures(enum rows_by by);
-bool rows_have_shares(enum rows_by by);
+/* whether rows have procedures, or shares of all */
+bool rows_have_procedures(enum by by);
+bool rows_have_shares(enum by by);
 
 /*
- * Keeps a row if it is wished for, and may be among the first wish.limit. What
- * is inside of its procedure has to be there.
+ * Keeps a row, whose values are the first in r->values, if it is wished for and
+ * may be among the first wish.limit. What is inside of its procedure has to be
+ * there.
  */
 void rows_pick(struct rows *r, const struct row *row);
+/* whether rows of an image are wished for at all */
+bool rows_want_image(const struct rows *r, uint32_t image);
 /* those that were kept, in order */
 void rows_sort(struct rows *r);
+/* by image, file and line; of those without a file by procedure */
+int rows_compare_lines(const struct row *p, const struct row *q);
 
-/* instructions that a row's part of the program executed, if known */
-uint64_t row_executed(const struct rows *all, const struct row *r);
+/* the metric that shares are of, the first one; NULL: there is none */
+const struct metric *rows_shared(const struct rows *r);
+/* that metric's value, if it is known, of a row */
+const struct value *row_shared(const struct rows *r, const struct row *row);
 
 #endif

@@ -47,23 +47,23 @@ static uint32_t block_at(const struct map *m, uint32_t proc, uint64_t addr)
 }
 
 /* by its entry or, if that is not one, by an address in it */
-static int find_procedure(struct sampled_told *x,
-			  const struct sampled_found *f, struct err *e)
+static int find_proc(struct sampled_told *x,
+			  const struct found *f, struct err *e)
 {
 	const struct map *m = &x->map;
 
-	x->proc = map_proc_at(m, f->of.start);
+	x->proc = map_proc_at(m, f->at.start);
 	for (uint32_t p = 0; x->proc == MAP_NONE && p < m->proc.n; p++) {
-		if (!map_may_hold(m, p, f->of.address))
+		if (!map_may_hold(m, p, f->at.address))
 			continue;
 		map_need(m, p);
-		if (block_at(m, p, f->of.address) != MAP_NONE)
+		if (block_at(m, p, f->at.address) != MAP_NONE)
 			x->proc = p;
 	}
 	if (x->proc != MAP_NONE)
 		return 0;
 	return err_set(e, ERR_INPUT, "%s: %s cannot be drawn: its code is not "
-		       "understood", m->path, f->of.procedure);
+		       "understood", m->path, f->at.procedure);
 }
 
 /* all that is told of an image, as if solved; only what follows is known */
@@ -93,46 +93,47 @@ static void make_solved(struct sampled_told *x)
 		s->block_known[m->proc.at[x->proc].block + i] = true;
 }
 
-static void add_samples(struct sampled_told *x, const struct sampled_found *f)
+static void add_samples(struct sampled_told *x, struct dataset *d,
+			const struct found *f)
 {
-	const run *r = &f->m->samples[0];
+	const struct points *points = dataset_points(d, f->image, false);
 
-	for (size_t i = 0; i < r->n; i++) {
-		struct sampled_place p;
-		uint32_t block;
+	for (size_t i = 0; i < points->v.n; i++) {
+		const struct point *p = &points->v.at[i];
+		uint32_t block = block_at(&x->map, x->proc, p->at.address);
 
-		sampled_find(f->m, r->at[i].offset, false, &p);
-		block = block_at(&x->map, x->proc, p.address);
 		if (block != MAP_NONE) {
-			x->image.solved.block[block] += r->at[i].count;
-			x->samples += r->at[i].count;
-		} else if (p.start == f->of.start) {
-			x->others += r->at[i].count;
+			x->image.solved.block[block] += p->samples[0];
+			x->samples += p->samples[0];
+		} else if (p->at.start == f->at.start) {
+			x->others += p->samples[0];
 		}
 	}
 }
 
-int sampled_told_make(struct sampled_told *x, struct sampled *s,
-		      const struct sampled_found *f, struct err *e)
+int sampled_told_make(struct sampled_told *x, struct dataset *d,
+		      const struct found *f, struct err *e)
 {
-	const char *why = sampled_nameless(f->m);
+	const struct sampled_image *m = d->image.at[f->image].samples;
+	const struct sampled_event *event = d->samples->event.at;
+	const char *why = sampled_nameless(m);
 
-	*x = (struct sampled_told){.event = s->event.at[0].name,
-				   .total = s->event.at[0].samples};
-	if (f->m->is.kind != IMAGE_FILE || why)
+	*x = (struct sampled_told){.event = event->name,
+				   .total = event->samples};
+	if (m->is.kind != IMAGE_FILE || why)
 		return err_set(e, ERR_INPUT, "%s: cannot be drawn: %s",
-			       f->m->is.path, why ? why : "it is no file");
-	if (read_map(&x->map, f->m->is.path, e))
+			       m->is.path, why ? why : "it is no file");
+	if (read_map(&x->map, m->is.path, e))
 		return -1;
-	if (find_procedure(x, f, e)) {
+	if (find_proc(x, f, e)) {
 		map_release(&x->map);
 		return -1;
 	}
 	x->map.proc.at[x->proc].unknown = "samples do not tell";
 	legend_init(&x->legend, &x->map);
 	make_solved(x);
-	add_samples(x, f);
-	x->image.name = f->m->name;
+	add_samples(x, d, f);
+	x->image.name = m->name;
 	x->image.map = &x->map;
 	x->image.legend = &x->legend;
 	x->t.image = &x->image;

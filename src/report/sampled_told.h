@@ -6,7 +6,7 @@
 #ifndef REPORT_SAMPLED_TOLD_H
 #define REPORT_SAMPLED_TOLD_H
 
-#include "report/sampled_wanted.h"
+#include "report/find.h"
 #include "source/told.h"
 
 struct sampled_told {
@@ -23,8 +23,8 @@ struct sampled_told {
 };
 
 /* on -1 nothing needs freeing: its file is not there, or not understood */
-int sampled_told_make(struct sampled_told *x, struct sampled *s,
-		      const struct sampled_found *f, struct err *e);
+int sampled_told_make(struct sampled_told *x, struct dataset *d,
+		      const struct found *f, struct err *e);
 void sampled_told_free(struct sampled_told *x);
 
 #endif

@@ -1,7 +1,8 @@
 /* samples: see samples.h. */
 #include "report/samples.h"
 
-#include "report/rows.h"
+#include "report/walk.h"
+#include "report/sites.h"
 
 /* an image while it is looked through */
 struct reader {
@@ -190,7 +191,7 @@ static void add_calls(struct reader *r)
 }
 
 /* the function that a call site's callee is; NULL: none, or a part of one */
-static const char *callee_of(const struct reader *r, const struct row *x,
+static const char *callee_of(const struct reader *r, const struct site_count *x,
 			     const char *caller)
 {
 	const struct told_image *m = &r->t->image[x->to_image];
@@ -226,7 +227,7 @@ static uint32_t plain_name(struct samples *s, const char *symbol)
 	return f;
 }
 
-static void add_target(struct reader *r, const struct row *x)
+static void add_target(struct reader *r, const struct site_count *x)
 {
 	struct line_frame f[LINE_FRAMES];
 	struct samples_target new = {0};
@@ -234,7 +235,7 @@ static void add_target(struct reader *r, const struct row *x)
 	uint32_t k;
 	unsigned n;
 
-	if (!x->known || x->to_image == ROW_NONE)
+	if (!x->known || !x->count || x->to_image == SITE_NONE)
 		return;
 	n = frames_at(r, x->addr, f);
 	if (!n)
@@ -253,18 +254,18 @@ static void add_target(struct reader *r, const struct row *x)
 
 static void add_targets(struct reader *r, uint32_t image)
 {
-	struct rows sites = {0};
+	site_counts sites = {0};
 
 	for (uint32_t p = 0; p < r->m->map->proc.n; p++) {
 		if (told_idle(r->m, p))
 			continue;
 		told_turn(r->m, p);
-		sites.v.n = 0;
-		rows_add_sites(&sites, r->t, image, p);
-		for (size_t i = 0; i < sites.v.n; i++)
-			add_target(r, &sites.v.at[i]);
+		sites.n = 0;
+		sites_list(&sites, r->t, image, p);
+		for (size_t i = 0; i < sites.n; i++)
+			add_target(r, &sites.at[i]);
 	}
-	rows_free(&sites);
+	vec_free(&sites);
 }
 
 void samples_make(struct samples *s, const struct told *t)

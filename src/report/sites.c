@@ -1,23 +1,18 @@
-/*
- * sites: what called what, how often. Direct calls and jumps are edges of the
- * map, and so are the targets of a jump through a table of its own; of other
- * indirect ones the profile has pairs, if they were measured. What pairs do
- * not account for is told as such: nothing is left out.
- */
-#include "report/rows.h"
+/* sites: see sites.h. */
+#include "report/sites.h"
 
 #include "base/bisect.h"
-#include "cfg/cfg.h"
+#include "report/walk.h"
 
 /* a procedure while its sites are listed */
 struct lister {
-	struct rows *rows;
+	site_counts *out;
 	const struct told *t;
 	const struct told_image *m;
 	const struct map_proc *p;
 	uint32_t first, nsite; /* its sites */
 	bool *edges_tell;      /* by site, from the first: where it led */
-	struct row row;
+	struct site_count site; /* what those of a block have in common */
 };
 
 const char *site_kind_name(unsigned kind)
@@ -32,8 +27,8 @@ const char *site_kind_name(unsigned kind)
 	return names[kind];
 }
 
-/* whether a block of the row's procedure begins at the callee's address */
-static bool is_own(const struct map *m, const struct row *r)
+/* whether a block of the site's procedure begins at the callee's address */
+static bool is_own(const struct map *m, const struct site_count *r)
 {
 	const struct map_proc *p = &m->proc.at[r->proc];
 	const struct map_block *b = m->block.at + p->block;
@@ -43,7 +38,7 @@ static bool is_own(const struct map *m, const struct row *r)
 	return i < p->nblock && b[i].start == r->to;
 }
 
-const char *row_callee(const struct told *t, const struct row *r)
+const char *site_callee(const struct told *t, const struct site_count *r)
 {
 	const struct map *m = t->image[r->to_image].map;
 	uint32_t i = map_proc_at(m, r->to);
@@ -52,7 +47,8 @@ const char *row_callee(const struct told *t, const struct row *r)
 		return legend_procedure(t->image[r->to_image].legend, i);
 	told_need(&t->image[r->image], r->proc);
 	return r->to_image == r->image && is_own(m, r) ?
-		       row_procedure(t, r) : NULL;
+		       legend_procedure(t->image[r->image].legend, r->proc) :
+		       NULL;
 }
 
 /* the first site of a block or those behind it */
@@ -64,13 +60,13 @@ static uint32_t first_site(const struct map *m, uint32_t block)
 	return (uint32_t)i;
 }
 
-/* the site that ends a block, or ROW_NONE */
+/* the site that ends a block, or SITE_NONE */
 static uint32_t site_of(const struct lister *l, uint32_t block)
 {
 	const struct map *m = l->m->map;
 	uint32_t i = l->nsite ? first_site(m, block) : (uint32_t)m->site.n;
 
-	return i < m->site.n && m->site.at[i].block == block ? i : ROW_NONE;
+	return i < m->site.n && m->site.at[i].block == block ? i : SITE_NONE;
 }
 
 static void find_sites(struct lister *l)
@@ -98,27 +94,33 @@ static uint32_t told_number(const struct told *t, uint32_t image)
 	return i;
 }
 
+static void add(struct lister *l, struct site_count x)
+{
+	x.number = (uint32_t)l->out->n;
+	vec_push(l->out, x);
+}
+
 static void add_known(struct lister *l, uint32_t to_image, uint64_t to,
 		      bool known, uint64_t count)
 {
-	struct row row = l->row;
+	struct site_count x = l->site;
 
-	row.to_image = to_image;
-	row.to = to;
-	row.known = known;
-	row.count = count;
-	rows_add(l->rows, row);
+	x.to_image = to_image;
+	x.to = to;
+	x.known = known;
+	x.count = count;
+	add(l, x);
 }
 
 static void add_unknown(struct lister *l, const char *why, bool known,
 			uint64_t count)
 {
-	struct row row = l->row;
+	struct site_count x = l->site;
 
-	row.to_unknown = why;
-	row.known = known;
-	row.count = count;
-	rows_add(l->rows, row);
+	x.to_unknown = why;
+	x.known = known;
+	x.count = count;
+	add(l, x);
 }
 
 /* the pairs of a site, added up over processes; the sum of all */
@@ -171,36 +173,36 @@ static void add_edge(struct lister *l, uint32_t edge)
 	uint32_t site = site_of(l, p->block + d->from);
 	uint64_t to = d->callee;
 
-	if (site != ROW_NONE) {
+	if (site != SITE_NONE) {
 		if (!l->edges_tell[site - l->first])
 			return;
-		l->row.kind = SITE_INDIRECT_JUMP;
+		l->site.kind = SITE_INDIRECT_JUMP;
 		to = l->m->map->block.at[p->block + d->to].start;
 	} else if (!to) {
 		return;
 	} else {
-		l->row.kind = d->kind == MAP_TAIL ? SITE_DIRECT_JUMP :
+		l->site.kind = d->kind == MAP_TAIL ? SITE_DIRECT_JUMP :
 						    SITE_DIRECT_CALL;
 	}
-	add_known(l, l->row.image, to, l->m->solved.edge_known[edge],
+	add_known(l, l->site.image, to, l->m->solved.edge_known[edge],
 		  l->m->solved.edge[edge]);
 }
 
 /* what leaves block number `block` of the map */
 static void at_block(struct lister *l, uint32_t block)
 {
-	l->row.addr = block_last(l->m->map, &l->m->map->block.at[block]);
+	l->site.addr = block_last(l->m->map, &l->m->map->block.at[block]);
 }
 
-void rows_add_sites(struct rows *r, const struct told *t, uint32_t image,
-		    uint32_t proc)
+void sites_list(site_counts *out, const struct told *t, uint32_t image,
+		uint32_t proc)
 {
 	const struct told_image *m = &t->image[image];
 	const struct map_proc *p = &m->map->proc.at[proc];
 	struct lister l = {
-		.rows = r, .t = t, .m = m, .p = p,
-		.row = {.image = image, .proc = proc, .to_image = ROW_NONE,
-			.ran = told_ran(m, proc)},
+		.out = out, .t = t, .m = m, .p = p,
+		.site = {.image = image, .proc = proc,
+			 .to_image = SITE_NONE},
 	};
 
 	find_sites(&l);
@@ -215,10 +217,10 @@ void rows_add_sites(struct rows *r, const struct told *t, uint32_t image,
 	for (uint32_t b = p->block; b < p->block + p->nblock; b++) {
 		uint32_t site = site_of(&l, b);
 
-		if (site == ROW_NONE)
+		if (site == SITE_NONE)
 			continue;
 		at_block(&l, b);
-		l.row.kind = m->map->site.at[site].call ?
+		l.site.kind = m->map->site.at[site].call ?
 				     SITE_INDIRECT_CALL : SITE_INDIRECT_JUMP;
 		add_site(&l, site);
 	}

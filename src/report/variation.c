@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "report/by_line.h"
 #include "report/content.h"
 
 /* the run that is being added */

@@ -14,8 +14,9 @@
 #define REPORT_VARIATION_H
 
 #include "base/intern.h"
-#include "report/rows.h"
 #include "report/sampled_runs.h"
+#include "source/metric.h"
+#include "source/told.h"
 
 /* something in all runs that have it */
 struct varied {
@@ -36,7 +37,7 @@ struct variation_run {
 };
 
 struct variation {
-	enum rows_by by; /* BY_IMAGE, BY_PROCEDURE or BY_LINE */
+	enum by by; /* BY_IMAGE, _PROCEDURE or _LINE */
 	VEC(struct variation_run) run;
 	VEC(struct varied) v;
 	uint64_t sum; /* of instructions in all runs */

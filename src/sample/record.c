@@ -92,13 +92,21 @@ static int meet(void *recording, pid_t pid)
 
 static int begin(struct recording *x, struct err *e)
 {
-	struct stored_epoch epoch = {now(), now(), "record",
-				     x->w->argv[0]};
+	struct stored_epoch epoch = {now(), now(), "record", NULL};
+	buffer command = {0};
 
 	if (event_choose(&x->event, x->w->rate, e) ||
 	    store_create(&x->store, x->w->directory, e))
 		return -1;
+	for (char *const *word = x->w->argv; *word; word++) {
+		if (command.n)
+			buffer_uint(&command, 1, ' ');
+		buffer_bytes(&command, *word, strlen(*word));
+	}
+	buffer_uint(&command, 1, 0);
+	epoch.command = (const char *)command.at;
 	x->epoch = store_epoch(&x->store, &epoch, e);
+	vec_free(&command);
 	return x->epoch < 0 ? -1 : 0;
 }
 

@@ -236,6 +236,56 @@ int sampled_check(const struct sampled *s, uint64_t samples,
 	return 0;
 }
 
+/* --- images whose names are not worth their time */
+
+enum {
+	NAMED = 512,	/* images, with most samples, are named anyway, */
+	FEW = 10000,	/* and so is what has one in so many samples */
+};
+
+struct ranked {
+	uint32_t image;
+	uint64_t samples; /* of all events */
+};
+
+static int most_first(const void *a, const void *b)
+{
+	const struct ranked *p = a, *q = b;
+
+	if (p->samples != q->samples)
+		return p->samples > q->samples ? -1 : 1;
+	return p->image < q->image ? -1 : p->image > q->image;
+}
+
+static void find_few(struct sampled *s)
+{
+	VEC(struct ranked) v = {0};
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < s->image.n; i++) {
+		struct ranked new = {.image = i};
+
+		for (size_t e = 0; e < s->event.n; e++)
+			new.samples += s->image.at[i].total[e];
+		all += new.samples;
+		vec_push(&v, new);
+	}
+	mem_sort(v.at, v.n, sizeof *v.at, most_first);
+	for (size_t i = NAMED; i < v.n; i++)
+		s->image.at[v.at[i].image].few =
+			v.at[i].samples < (all + FEW - 1) / FEW;
+	vec_free(&v);
+}
+
+size_t sampled_few(const struct sampled *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->image.n; i++)
+		n += s->image.at[i].few;
+	return n;
+}
+
 /* of any event, if there are some */
 static uint64_t any_samples(const struct sampled *s)
 {
@@ -258,6 +308,7 @@ int sampled_open(struct sampled *s, const char *const *path, size_t n,
 	for (size_t i = 0; !result && i < l.v.n; i++)
 		result = sampled_read(s, &l.v.at[i], pick, e);
 	sampled_settle(s);
+	find_few(s);
 	if (!result)
 		result = sampled_check(s, any_samples(s), pick, e);
 	sampled_epochs_free(&l);

@@ -43,6 +43,12 @@ struct sampled_image {
 	size_t settled[SAMPLED_EVENTS]; /* of these, so many are in order */
 	uint64_t total[SAMPLED_EVENTS];
 	VEC(struct stored_procedure) made; /* by start, if it is of that kind */
+	/*
+	 * It has so few samples, and so many others have more, that its names
+	 * are not looked for: any user can make thousands of images run, and
+	 * to read each takes its time. See sampled_few().
+	 */
+	bool few;
 	struct sampled_code *code; /* what is known of it, or NULL: not yet
 				      asked */
 };
@@ -100,6 +106,9 @@ void sampled_forget(struct sampled *s);
 /* -1 and *e if there are none of what was asked for: no samples, or event */
 int sampled_check(const struct sampled *s, uint64_t samples,
 		  const struct sampled_pick *pick, struct err *e);
+
+/* how many images there are whose names are not looked for */
+size_t sampled_few(const struct sampled *s);
 
 /* where a sample is, for people */
 struct sampled_place {

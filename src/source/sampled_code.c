@@ -28,7 +28,7 @@ static struct sampled_code *code_of(struct sampled_image *m)
 	if (c)
 		return c;
 	c = m->code = NEW_ARRAY(struct sampled_code, 1);
-	c->of_file = m->is.kind == IMAGE_FILE;
+	c->of_file = m->is.kind == IMAGE_FILE && !m->few;
 	if (c->of_file)
 		symbolizer_open(&c->symbolizer, &m->is);
 	else if (m->is.kind == IMAGE_KERNEL)
@@ -184,7 +184,8 @@ void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
 
 const char *sampled_nameless(const struct sampled_image *m)
 {
-	if (m->is.kind != IMAGE_FILE || !m->code || is_here(m->code))
+	if (m->is.kind != IMAGE_FILE || !m->code || !m->code->of_file ||
+	    is_here(m->code))
 		return NULL;
 	return m->code->symbolizer.why.text;
 }

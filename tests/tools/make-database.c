@@ -4,6 +4,7 @@
  *
  *	epoch START END COMMAND		all that follows is of it
  *	event NAME PERIOD LOST		and of that,
+ *	build HEX			the build-id of images to come
  *	image KIND PATH			and of that
  *	apart NAME			and, beside that, of these processes
  *	together			no longer
@@ -23,7 +24,7 @@
 
 static struct store s;
 static int64_t epoch, event, image;
-static char apart[256];
+static char apart[256], build[2 * STORE_BUILD_ID + 1];
 static struct err e;
 
 static void need(bool right)
@@ -49,6 +50,10 @@ static void put_image(int kind, const char *path)
 {
 	struct stored_image x = {.kind = (enum image_kind)kind, .path = path};
 
+	for (const char *p = build; sscanf(p, "%2hhx",
+					   &x.build_id[x.build_id_len]) == 1;
+	     p += 2)
+		x.build_id_len++;
 	image = store_image(&s, &x, &e);
 	need(image >= 0);
 }
@@ -85,6 +90,8 @@ static void put_line(const char *line)
 
 		event = store_event(&s, epoch, &x, &e);
 		need(event >= 0);
+	} else if (sscanf(line, "build %64s", build) == 1) {
+		;
 	} else if (sscanf(line, "image %u %255[^\n]", &n, name) == 2) {
 		put_image((int)n, name);
 	} else if (sscanf(line, "procedure %" SCNi64 " %" SCNi64 " %255[^\n]",

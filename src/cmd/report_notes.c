@@ -1,0 +1,341 @@
+/*
+ * report_notes: what is wrong with sources, or missing in them, on stderr.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/report_show.h"
+
+/* names of images that something is said of, in one line */
+struct image_names {
+	char text[256];
+	uint32_t n;
+};
+
+enum { NAMED = 3 }; /* the others are many */
+
+static void name_image(struct image_names *x, const char *name)
+{
+	size_t n = strlen(x->text);
+
+	if (x->n++ < NAMED)
+		snprintf(x->text + n, sizeof x->text - n, "%s%.80s",
+			 x->n > 1 ? ", " : "", name);
+}
+
+/* all names are there: those that were left out are counted */
+static const char *named_images(struct image_names *x)
+{
+	size_t n = strlen(x->text);
+
+	if (x->n > NAMED)
+		snprintf(x->text + n, sizeof x->text - n, " and %" PRIu32
+			 " more", x->n - NAMED);
+	x->n = 0;
+	return x->text;
+}
+
+/* of which images nothing can be told, and why, of the first */
+static void note_missing(const struct told *t)
+{
+	struct image_names names = {0};
+	const char *why = NULL;
+	char text[1536];
+
+	for (uint32_t i = 0; i < t->nimage; i++)
+		if (t->image[i].missing) {
+			name_image(&names, t->image[i].name);
+			why = why ? why : t->image[i].missing;
+		}
+	if (!why)
+		return;
+	snprintf(text, sizeof text, "nothing can be told of %s: %s; count it "
+		 "again", named_images(&names), why);
+	cmd_note(text);
+}
+
+/* an image that something is said of, for a reason */
+struct reason {
+	const char *why, *name;
+	uint32_t number;
+};
+
+struct reasons {
+	VEC(struct reason) v;
+};
+
+static void add_reason(struct reasons *x, const char *why, const char *name)
+{
+	struct reason r = {why, name, (uint32_t)x->v.n};
+
+	if (why)
+		vec_push(&x->v, r);
+}
+
+static int by_reason(const void *a, const void *b)
+{
+	const struct reason *p = a, *q = b;
+	int order = strcmp(p->why, q->why);
+
+	return order ? order : p->number < q->number ? -1 : 1;
+}
+
+/* says it once for each reason: `format` gets the names, then the reason */
+__attribute__((format(printf, 2, 0)))
+static void note_reasons(struct reasons *x, const char *format)
+{
+	struct image_names names = {0};
+	char text[1024];
+
+	if (x->v.n)
+		qsort(x->v.at, x->v.n, sizeof *x->v.at, by_reason);
+	for (size_t i = 0; i < x->v.n; i++) {
+		const char *why = x->v.at[i].why;
+
+		name_image(&names, x->v.at[i].name);
+		if (i + 1 < x->v.n && !strcmp(x->v.at[i + 1].why, why))
+			continue;
+		snprintf(text, sizeof text, format, named_images(&names), why);
+		cmd_note(text);
+		names = (struct image_names){0};
+	}
+	vec_free(&x->v);
+}
+
+/* of which images nothing was measured, or not in all processes, and why */
+static void note_unmeasured(const struct told *t)
+{
+	struct reasons nothing = {0}, part = {0};
+
+	for (uint32_t i = 0; i < t->nimage; i++) {
+		const struct told_image *m = &t->image[i];
+
+		if (!m->missing)
+			add_reason(&nothing, told_unmeasured(m), m->name);
+		add_reason(&part, m->left, m->name);
+	}
+	for (uint32_t i = 0; i < t->nleft; i++)
+		if (t->left[i].refused)
+			add_reason(&nothing, t->left[i].why, t->left[i].name);
+	note_reasons(&nothing, "nothing of %s is measured: %s");
+	note_reasons(&part, "%s: not measured in all processes: %s");
+}
+
+/* in which images counts are not known, and of how many procedures */
+static void note_unknown(const struct told *t)
+{
+	struct image_names names = {0};
+	uint32_t procs = 0;
+	char text[512];
+
+	for (uint32_t i = 0; i < t->nimage; i++)
+		if (!t->image[i].missing && t->image[i].solved.unknown_procs) {
+			name_image(&names, t->image[i].name);
+			procs += t->image[i].solved.unknown_procs;
+		}
+	if (!procs)
+		return;
+	snprintf(text, sizeof text, "counts of %" PRIu32 " procedures are not "
+		 "known in %s", procs, named_images(&names));
+	cmd_note(text);
+}
+
+/* what is not known of processes; false if all is */
+static bool killed_note(const struct profile *p, char *text, size_t size)
+{
+	uint32_t last = 0, n = 0;
+
+	for (size_t i = 0; i < p->process.n; i++)
+		if (p->process.at[i].killed) {
+			last = p->process.at[i].number;
+			n++;
+		}
+	snprintf(text, size, "%s%" PRIu32 " %s killed, or ended unseen: counts "
+		 "of what ran then may be off by one", n == 1 ? "process " : "",
+		 n == 1 ? last : n, n == 1 ? "was" : "processes were");
+	return n;
+}
+
+void report_show_notes(const struct told *t)
+{
+	const char *trouble;
+	unsigned bit = 0;
+	char text[1024];
+
+	while ((trouble = told_trouble(t, &bit)))
+		cmd_note(trouble);
+	if (killed_note(&t->profile, text, sizeof text))
+		cmd_note(text);
+	note_missing(t);
+	note_unmeasured(t);
+	note_unknown(t);
+}
+
+/* at the end of `tally count`; a report shows what was left out by image */
+static void note_left_out(const struct told *t)
+{
+	struct reasons out = {0};
+
+	for (uint32_t i = 0; i < t->nleft; i++)
+		if (!t->left[i].refused)
+			add_reason(&out, t->left[i].why, t->left[i].name);
+	note_reasons(&out, "nothing of %s is measured: %s");
+}
+
+int report_show_hottest(const char *source, const struct sampled_pick *pick,
+			size_t n, FILE *to, struct err *e)
+{
+	struct rows_wish w = {.limit = n, .sure = true};
+	struct dataset v;
+	struct rows r;
+
+	if (dataset_open(&v, &source, 1, pick, e))
+		return -1;
+	if (rows_make(&r, &v, BY_PROCEDURE, &w, e)) {
+		dataset_close(&v);
+		return -1;
+	}
+	if (v.counts) {
+		report_show_notes(v.counts);
+		note_left_out(v.counts);
+	}
+	if (r.found || v.samples)
+		report_show_text(&r, to);
+	else
+		cmd_note("nothing was counted");
+	if (v.samples)
+		report_show_sample_notes(v.samples);
+	rows_free(&r);
+	dataset_close(&v);
+	return 0;
+}
+
+/* time per execution is told, but not in its unit: why */
+static void note_relative(const char *why)
+{
+	char text[160];
+
+	snprintf(text, sizeof text, "time per execution is relative to that "
+		 "of a mean instruction: %s", why);
+	if (why)
+		cmd_note(text);
+}
+
+void report_show_dataset_notes(const struct dataset *d)
+{
+	if (d->counts && d->samples)
+		note_relative(dataset_why_relative(d));
+	if (d->counts)
+		report_show_notes(d->counts);
+}
+
+void report_show_sample_notes(const struct sampled *s)
+{
+	for (size_t i = 0; i < s->image.n; i++) {
+		const char *why = sampled_nameless(&s->image.at[i]);
+
+		if (why)
+			cmd_note(why);
+	}
+	if (sampled_few(s)) {
+		char text[128];
+
+		snprintf(text, sizeof text, "%zu images with few samples have "
+			 "no names: see --image", sampled_few(s));
+		cmd_note(text);
+	}
+	for (size_t v = 0; v < s->event.n; v++) {
+		char text[128];
+
+		if (!s->event.at[v].lost)
+			continue;
+		snprintf(text, sizeof text, "%" PRIu64 " samples of %s were "
+			 "lost", s->event.at[v].lost, s->event.at[v].name);
+		cmd_note(text);
+	}
+}
+
+void report_show_uncompared(const struct match *m)
+{
+	struct reasons out = {0};
+
+	for (size_t i = 0; i < m->v.n; i++) {
+		const struct match_image *x = &m->v.at[i];
+
+		if (x->unmeasured)
+			add_reason(&out, "it is not measured in both runs",
+				   x->a != MATCH_NONE ?
+					   m->a->image[x->a].name :
+					   m->b->image[x->b].name);
+	}
+	note_reasons(&out, "nothing of %s is compared: %s");
+}
+
+void report_show_others(uint32_t others)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "%" PRIu32 " more are called so: see "
+		 "--image", others);
+	if (others)
+		cmd_note(text);
+}
+
+/* is its file not there any more, or another? */
+static bool is_absent(const struct told_image *m)
+{
+	return !m->missing && !legend_open(m->legend);
+}
+
+bool report_show_absent(const struct told_image *m)
+{
+	char text[sizeof m->legend->why.text + 64];
+
+	if (!is_absent(m))
+		return false;
+	snprintf(text, sizeof text, "%s; there are no lines of it",
+		 m->legend->why.text);
+	cmd_note(text);
+	return true;
+}
+
+void report_show_lineless(const struct told *t, bool any)
+{
+	const struct told_image *first = NULL;
+	struct image_names others = {0};
+	char text[512];
+
+	for (uint32_t i = 0; i < t->nimage; i++)
+		if (is_absent(&t->image[i]) && first)
+			name_image(&others, t->image[i].name);
+		else if (is_absent(&t->image[i]))
+			first = &t->image[i];
+	if (first)
+		report_show_absent(first);
+	snprintf(text, sizeof text, "there are no lines of %s either",
+		 others.n ? named_images(&others) : "");
+	if (*others.text)
+		cmd_note(text);
+	if (!any && !first)
+		cmd_note("nothing that ran has debug information (compilers "
+			 "make it with -g)");
+}
+
+int report_opened(const char *const *path, size_t n,
+		  int (*show)(const void *call, const struct told *t,
+			      struct err *e),
+		  const void *call)
+{
+	struct told t;
+	struct err e;
+	int status;
+
+	if (told_open(&t, path, n, &e))
+		return cmd_fail(&e);
+	report_show_notes(&t);
+	status = show(call, &t, &e);
+	told_close(&t);
+	return status ? cmd_fail(&e) : STATUS_OK;
+}
