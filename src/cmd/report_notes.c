@@ -137,8 +137,9 @@ static void note_unknown(const struct told *t)
 		}
 	if (!procs)
 		return;
-	snprintf(text, sizeof text, "counts of %" PRIu32 " procedures are not "
-		 "known in %s", procs, named_images(&names));
+	snprintf(text, sizeof text, "counts of %" PRIu32 " procedure%s not "
+		 "known in %s", procs, procs == 1 ? " are" : "s are",
+		 named_images(&names));
 	cmd_note(text);
 }
 
@@ -277,8 +278,8 @@ void report_show_others(uint32_t others)
 {
 	char text[64];
 
-	snprintf(text, sizeof text, "%" PRIu32 " more are called so: see "
-		 "--image", others);
+	snprintf(text, sizeof text, "%" PRIu32 " more %s called so: see "
+		 "--image", others, others == 1 ? "is" : "are");
 	if (others)
 		cmd_note(text);
 }

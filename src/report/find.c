@@ -71,6 +71,21 @@ static void consider_counted(struct finder *f, const struct dataset *d,
 		}
 }
 
+/* one of several symbols at its place, by which it is not shown */
+static void consider_alias(struct finder *f, const struct dataset *d,
+			   uint32_t image)
+{
+	const struct told_image *m = d->image.at[image].counts;
+	struct wanted named = f->wanted;
+
+	if (!m || m->missing || !legend_open(m->legend) ||
+	    !names_address(&m->legend->object, named.word, &f->wanted.address))
+		return;
+	f->wanted.is_address = true;
+	consider_counted(f, d, image);
+	f->wanted = named;
+}
+
 static uint64_t samples_of(const struct dataset *d, const struct point *p)
 {
 	uint64_t n = 0;
@@ -147,6 +162,10 @@ int find_procedure(struct found *out, struct dataset *d, const char *word,
 		there |= (m->counts && !m->counts->missing) || m->samples;
 		consider_counted(&f, d, i);
 	}
+	for (uint32_t i = 0; !f.any && !f.wanted.is_address &&
+	     i < d->image.n; i++)
+		if (!image || !strcmp(image, d->image.at[i].name))
+			consider_alias(&f, d, i);
 	counted = f.any;
 	for (uint32_t i = 0; !counted && i < d->image.n; i++)
 		if (!image || !strcmp(image, d->image.at[i].name))

@@ -26,12 +26,15 @@ static inline struct wanted wanted_of(const char *word)
 	return w;
 }
 
-/* "f" names f(int), but not f<int>(): there may be many of those */
+/* "f" names f(int), and f(int) [clone .part.0], but not f<int>(): there may be
+   many of those */
 static inline bool wanted_is_name(const struct wanted *w, const char *name)
 {
 	size_t n = strlen(w->word);
 
-	return !strncmp(name, w->word, n) && (!name[n] || name[n] == '(');
+	return !strncmp(name, w->word, n) &&
+	       (!name[n] || name[n] == '(' ||
+		!strncmp(name + n, " [clone ", 8));
 }
 
 #endif

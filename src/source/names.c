@@ -2,6 +2,7 @@
 #include "source/names.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bisect.h"
 
@@ -34,6 +35,24 @@ static bool is_code(const GElf_Sym *sym, const char *symbol)
 	return sym->st_shndx != SHN_UNDEF && *symbol && *symbol != '$' &&
 	       (type == STT_FUNC || type == STT_GNU_IFUNC ||
 		type == STT_NOTYPE);
+}
+
+bool names_address(const struct object *o, const char *symbol, uint64_t *out)
+{
+	int n = dwfl_module_getsymtab(o->module);
+
+	for (int i = 1; i < n; i++) {
+		GElf_Sym sym;
+		GElf_Addr at;
+		const char *s = dwfl_module_getsym_info(o->module, i, &sym,
+							&at, NULL, NULL, NULL);
+
+		if (s && is_code(&sym, s) && !strcmp(s, symbol)) {
+			*out = at;
+			return true;
+		}
+	}
+	return false;
 }
 
 static void collect(struct candidates *c, Dwfl_Module *m)

@@ -23,6 +23,12 @@ void names_free(struct names *n);
 const struct name *names_find(const struct names *n, uint64_t addr);
 
 /*
+ * Where a symbol of the object is, of code; several may be at one place, of
+ * which names_find() knows one. False: there is none.
+ */
+bool names_address(const struct object *o, const char *symbol, uint64_t *at);
+
+/*
  * A symbol as its author wrote it, without the version that it may have: from
  * C++ or Rust, to be freed. NULL: it is not mangled.
  */

@@ -30,6 +30,36 @@ def count(name, *flags, source="lines.cc"):
     return file
 
 
+TAIL = """
+static void *buf[5];
+__attribute__((noinline)) static void thrower(int i)
+{ if (i % 3 == 0) __builtin_longjmp(buf, 1); }
+__attribute__((noinline)) int tail(int i)
+{ volatile int k = i; if (__builtin_setjmp(buf)) return k + 1000;
+  thrower(i); return k; }
+int other(int) __attribute__((alias("tail")));
+int main(void) { long s = 0; for (int i = 0; i < 3000; i++) s += tail(i);
+  return s != 5498500; }
+"""
+
+
+def check_tail():
+    """where __builtin_longjmp() leads stays in place, behind all else"""
+    with open(os.path.join(where, "tail.c"), "w") as f:
+        f.write(TAIL)
+    file = count("tail", "-g", "-O2", source="tail.c")
+    start, size = re.search(r"(\w+) (\w+) T tail$",
+                            run(tool(ISA, "nm"), "-S", file), re.M).groups()
+    inside = [a for a in disassembled(file) if int(start, 16) <= int(a, 16)
+              < int(start, 16) + int(size, 16)]
+    code = annotated("tail", file)["code"]
+    tap.ok([c["address"] for c in code] == inside and
+           "not_measured" in code[-1], "all of it, to its end",
+           [str(inside), str(code[-1])])
+    tap.ok(annotated("other", file)["code"] == code,
+           "by another symbol of its place")
+
+
 def tally(*words, **more):
     return run(TALLY, *words, cwd=where, **more)
 
@@ -135,6 +165,7 @@ with tempfile.TemporaryDirectory() as where:
         check_lines(name, code)
     check_text(file)
     check_apart()
+    check_tail()
     often = code[0]["address"]
     bare = count("bare", "-g", "-O2", "-s")
     same = [c["count"] for c in annotated(often, bare)["code"]]
