@@ -20,14 +20,17 @@ static void list(struct told *t)
 {
 	struct rows_wish w = {.share = 0.01, .sort = SORT_NAME,
 			      .reverse = true, .all = true, .limit = 9};
+	struct dataset d = {0};
 	struct rows r;
 	struct err e;
 
+	dataset_of(&d, t, NULL);
 	for (int by = 0; by <= BY_LINE; by++) {
 		w.image = by == BY_PROCESS ? NULL : "*";
-		if (!rows_make(&r, t, (enum rows_by)by, &w, &e))
+		if (!rows_make(&r, &d, (enum by)by, &w, &e))
 			rows_free(&r);
 	}
+	dataset_close(&d);
 }
 
 static void draw(const struct told *t)

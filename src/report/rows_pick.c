@@ -43,10 +43,13 @@ const struct value *row_shared(const struct rows *r, const struct row *row)
 
 bool rows_want_image(const struct rows *r, uint32_t image)
 {
-	const char *want = r->wish->image;
-	const char *name = r->data->image.at[image].name;
+	const char *want = r->wish->image, *name;
 
-	return !want || !strcmp(name, want) || !fnmatch(want, name, 0);
+	if (!want || r->by == BY_PROCESS || r->by == BY_EVENT ||
+	    r->by == BY_EPOCH)
+		return true; /* those are in no image */
+	name = r->data->image.at[image].name;
+	return !strcmp(name, want) || !fnmatch(want, name, 0);
 }
 
 /* is that the procedure that the user means, one that is in no map? */

@@ -103,6 +103,17 @@ static int open_sources(struct dataset *v, const char *const *path,
 	return 0;
 }
 
+void dataset_of(struct dataset *v, struct told *counts,
+		struct sampled *samples)
+{
+	v->counts = counts;
+	v->samples = samples;
+	if (counts)
+		add_counted(v);
+	if (samples)
+		add_sampled(v);
+}
+
 int dataset_open(struct dataset *v, const char *const *path, size_t n,
 	      const struct sampled_pick *pick, struct err *e)
 {
@@ -113,13 +124,9 @@ int dataset_open(struct dataset *v, const char *const *path, size_t n,
 	*v = (struct dataset){0};
 	failed = open_sources(v, sorted, profiles, n - profiles, pick, e);
 	mem_free(sorted);
-	if (failed)
-		return -1;
-	if (v->counts)
-		add_counted(v);
-	if (v->samples)
-		add_sampled(v);
-	return 0;
+	if (!failed)
+		dataset_of(v, v->counts, v->samples);
+	return failed;
 }
 
 void dataset_close(struct dataset *v)
@@ -127,9 +134,9 @@ void dataset_close(struct dataset *v)
 	for (size_t i = 0; i < v->image.n; i++)
 		points_free(&v->image.at[i].points);
 	vec_free(&v->image);
-	if (v->counts)
+	if (v->counts == &v->own.counts)
 		told_close(v->counts);
-	if (v->samples)
+	if (v->samples == &v->own.samples)
 		sampled_close(v->samples);
 }
 

@@ -35,6 +35,10 @@ struct dataset {
  */
 int dataset_open(struct dataset *v, const char *const *path, size_t n,
 	      const struct sampled_pick *pick, struct err *e);
+/* of what is open already, and stays open; either may be NULL. Begins with an
+   empty *v */
+void dataset_of(struct dataset *v, struct told *counts,
+		struct sampled *samples);
 void dataset_close(struct dataset *v);
 
 /* the image's samples by procedure; requires: it has some */
