@@ -85,7 +85,7 @@ prog\t0x2008\t2
 prog\t0x200c\t2
 prog\t0x5000\t2
 """
-UNKNOWN = "tally: counts of 1 procedures are not known in prog\n"
+UNKNOWN = "tally: counts of 1 procedure are not known in prog\n"
 
 
 def tally(*words):
