@@ -9,6 +9,7 @@
 #   make fuzz        parsers of strangers' files, by libFuzzer
 #   make bench       every performance figure that we claim
 #   make skeletons   what is in the kernel's language, by clang and bpftool
+#   make man         sections of manual pages, from the tables of options
 #   make install     PREFIX and DESTDIR are honoured
 #
 # For another machine: CC, AR and BUILD, and where its Zydis lies in CFLAGS
@@ -45,7 +46,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c)
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all tools units programs deps test-deps quickstart check check-load test asan sweep \
-	bench fuzz install clean 80 format
+	bench fuzz man install clean 80 format
 all: $(BUILD)/tally modules
 tools: all $(TOOLS)
 units: all $(UNIT)
@@ -62,8 +63,9 @@ $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-# the page that is inside
+# the files that are inside
 $(BUILD)/cmd/graph_html.o: src/cmd/graph_page.html
+$(BUILD)/cmd/completion.o: $(wildcard src/cmd/completion.*sh)
 
 # --- the audit module, which travels inside programs: one for the machine that
 # CC makes programs for and, where its cross compiler is installed, one for the
@@ -177,7 +179,7 @@ PKGS := gcc make binutils libc6-dev libzydis-dev libzycore-dev libzstd-dev \
 TEST_PKGS := $(PKGS) g++ gfortran clang llvm lld rustc libcmocka-dev perl \
 	python3 gdb gdb-multiarch graphviz musl-tools libclang-rt-14-dev \
 	qemu-user time valgrind lcov groff-base libdebuginfod1 libc6-dbg \
-	golang-go ocaml-nox bolt-22 bpftool \
+	golang-go ocaml-nox bolt-22 bpftool zsh fish \
 	gcc-$(CROSS) g++-$(CROSS) gfortran-$(CROSS) binutils-$(CROSS) \
 	libc6-dev-$(CROSS_DEB)-cross
 SWEEP_PKGS := csmith libcsmith-dev dpkg-dev autoconf automake libtool tcl \
@@ -250,15 +252,30 @@ fuzz: test-deps
 	@for f in parse object elf database; do \
 		fuzz/run.sh $$f $(FUZZ_SECONDS) || exit 1; done
 
+# what is made of the tables of options (src/cmd/options.h); TALLY: one that this
+# machine runs, if another machine is built for
+TALLY ?= $(BUILD)/tally
+man: $(BUILD)/tally
+	@scripts/make-man $(TALLY) doc/*.1
+
+COMPLETIONS := $(patsubst %,$(BUILD)/completion.%,bash zsh fish)
+$(COMPLETIONS): $(BUILD)/completion.%: $(BUILD)/tally
+	$(TALLY) completion $* >$@.new
+	mv $@.new $@
+
 TO = "$(DESTDIR)$(PREFIX)"
-install: all
+install: all $(COMPLETIONS)
 	install -D -m 755 $(BUILD)/tally $(TO)/bin/tally
 	for m in $(MODULES); do install -D -m 644 $$m \
 		$(TO)/lib/tally/$${m##*/}; done
 	for m in doc/*.1; do install -D -m 644 $$m \
 		$(TO)/share/man/man1/$${m##*/}; done
-	install -D -m 644 completion/tally \
+	install -D -m 644 $(BUILD)/completion.bash \
 		$(TO)/share/bash-completion/completions/tally
+	install -D -m 644 $(BUILD)/completion.zsh \
+		$(TO)/share/zsh/site-functions/_tally
+	install -D -m 644 $(BUILD)/completion.fish \
+		$(TO)/share/fish/vendor_completions.d/tally.fish
 	install -d $(TO)/lib/systemd/system
 	sed 's|@BIN@|"$(PREFIX)/bin/tally"|' system/tally.service \
 		> $(TO)/lib/systemd/system/tally.service

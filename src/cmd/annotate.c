@@ -7,72 +7,15 @@
 #include <string.h>
 
 #include "cmd/annotate_show.h"
-#include "cmd/option.h"
 #include "cmd/report_show.h"
-#include "cmd/sampled_option.h"
+#include "cmd/shared_options.h"
 #include "report/find.h"
-
-static const char annotate_usage[] =
-	"usage: tally annotate [OPTION...] PROCEDURE PROFILE|DB...\n"
-	"\n"
-	"Shows a procedure, instruction by instruction, with its source: how\n"
-	"often each ran, and which way branches went; or, of databases, how\n"
-	"many samples fell on each. PROCEDURE is a name as\n"
-	"'tally report' shows it, with or without arguments, a symbol, or\n"
-	"0xADDRESS of anything in it.\n"
-	"\n"
-	"  --image NAME      the one in that image, if there are several\n"
-	"  --same-work       counts and samples are of the same work,\n"
-	"                    whatever their command lines say\n"
-	"  --json            for programs\n"
-	SAMPLED_OPTION_HELP
-	"\n"
-	"Needs neither symbols nor debug information nor source, but shows\n"
-	"what there is. '-' is what was not measured.\n";
 
 struct annotate_call {
 	const char *procedure, *image;
-	VEC(const char *) profile;
-	struct sampled_option of;
+	struct sampled_pick pick;
 	bool json, same_work;
 };
-
-/* reads one word; 0 or the exit status */
-static int annotate_word(void *to, char **argv, int *i, bool option)
-{
-	struct annotate_call *call = to;
-	const char *a = argv[*i], *value;
-	int status = option ? sampled_option(&call->of, &cmd_annotate, argv,
-					     i) : 0;
-
-	if (option && status >= 0)
-		return status;
-	if (!option && !call->procedure)
-		call->procedure = a;
-	else if (!option)
-		vec_push(&call->profile, a);
-	else if ((value = option_value(argv, i, "--image")))
-		call->image = value;
-	else if (!strcmp(a, "--json"))
-		call->json = true;
-	else if (!strcmp(a, "--same-work"))
-		call->same_work = true;
-	else
-		return cmd_misuse(&cmd_annotate, "unknown option '%s'", a);
-	return 0;
-}
-
-static int annotate_parse(int argc, char **argv, struct annotate_call *call)
-{
-	int status = option_each(argc, argv, annotate_word, call);
-
-	if (status)
-		return status;
-	if (!call->procedure)
-		return cmd_misuse(&cmd_annotate, "which PROCEDURE?");
-	return call->profile.n ? 0 : cmd_misuse(&cmd_annotate,
-						"which PROFILE or DB?");
-}
 
 /* 0, or -1 and *e */
 static int annotate_found(const struct annotate_call *call, struct dataset *d,
@@ -96,14 +39,14 @@ static int annotate_found(const struct annotate_call *call, struct dataset *d,
 	return 0;
 }
 
-static int annotate_sources(const struct annotate_call *call)
+static int annotate_sources(const struct annotate_call *call,
+			    const char *const *source, size_t n)
 {
 	struct dataset d;
 	struct err e;
 	int failed;
 
-	if (dataset_open(&d, call->profile.at, call->profile.n, &call->of.pick,
-			 &e))
+	if (dataset_open(&d, source, n, &call->pick, &e))
 		return cmd_fail(&e);
 	d.same_work = call->same_work;
 	report_show_dataset_notes(&d);
@@ -114,23 +57,39 @@ static int annotate_sources(const struct annotate_call *call)
 	return failed ? cmd_fail(&e) : STATUS_OK;
 }
 
-static int annotate_run(int argc, char **argv)
+static int annotate_run(void *words, const struct arguments *a)
 {
-	struct annotate_call call = {0};
-	int status = annotate_parse(argc, argv, &call);
+	struct annotate_call *call = words;
+	int status = sources_fit(&cmd_annotate, a, 1);
 
-	if (!status)
-		status = sampled_option_check(&cmd_annotate, call.profile.at,
-					      call.profile.n, &call.of);
-	if (!status)
-		status = annotate_sources(&call);
-	vec_free(&call.profile);
-	return status;
+	call->procedure = a->operand.at[0];
+	return status ? status :
+			annotate_sources(call, a->operand.at + 1,
+					 a->operand.n - 1);
 }
 
 const struct command cmd_annotate = {
 	.name = "annotate",
 	.summary = "source and instructions of a procedure, with counts",
-	.usage = annotate_usage,
+	.usage = "[OPTION...] PROCEDURE PROFILE|DB...",
+	.about = "Shows a procedure, instruction by instruction, with its "
+		 "source: how often each ran, and which way branches went; "
+		 "of databases, how many samples fell on each; of both, what "
+		 "one execution took. PROCEDURE "
+		 "is a name as `tally report` shows it, with or without "
+		 "arguments, a symbol, or 0xADDRESS of anything in it.",
+	.closing = "Needs neither symbols nor debug information nor source, "
+		   "but shows what there is. `-` is what was not measured.",
+	.operands = (const struct operand[]){
+		{.name = "PROCEDURE", .offer = OFFER_PROCEDURES},
+		{"PROFILE or DB", OFFER_PROFILES, .many = true}, {0}},
+	.options = (const struct option_set[]){
+		OPTIONS_AT(choose_image_option, struct annotate_call, image),
+		OPTIONS_AT(same_work_option, struct annotate_call, same_work),
+		OPTIONS_AT(json_option, struct annotate_call, json),
+		OPTIONS(help_option),
+		DATABASE_OPTIONS(struct annotate_call, pick), {0}},
+	.defaults = &(const struct annotate_call){0},
+	.size = sizeof(struct annotate_call),
 	.run = annotate_run,
 };

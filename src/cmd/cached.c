@@ -51,6 +51,5 @@ static int cached_run(int argc, char **argv)
 
 const struct command cmd_cached = {
 	.name = "cached",
-	.run = cached_run,
-	.own_help = true,
+	.internal = cached_run,
 };

@@ -9,17 +9,8 @@
 #include <string.h>
 
 #include "cmd/cfg_show.h"
+#include "cmd/shared_options.h"
 #include "cmd/status_line.h"
-
-static const char cfg_usage[] =
-	"usage: tally cfg FILE [PROCEDURE] [--json|--dot]\n"
-	"\n"
-	"Shows what tally understands of an executable or shared library:\n"
-	"procedures, blocks, edges, jump tables, and what it leaves alone.\n"
-	"PROCEDURE is a name or an address (0x...).\n"
-	"\n"
-	"  --json    everything, for programs\n"
-	"  --dot     the graph of one procedure, for graphviz\n";
 
 /* the options of one call */
 struct cfg_call {
@@ -27,37 +18,19 @@ struct cfg_call {
 	bool json, dot;
 };
 
-/* reads the arguments; 0 or the exit status */
-static int cfg_parse(int argc, char **argv, struct cfg_call *call)
-{
-	bool options = true;
-
-	for (int i = 1; i < argc; i++) {
-		const char *a = argv[i];
-
-		if (options && !strcmp(a, "--"))
-			options = false;
-		else if (options && !strcmp(a, "--json"))
-			call->json = true;
-		else if (options && !strcmp(a, "--dot"))
-			call->dot = true;
-		else if (options && a[0] == '-' && a[1])
-			return cmd_misuse(&cmd_cfg, "unknown option '%s'", a);
-		else if (!call->file)
-			call->file = a;
-		else if (!call->procedure)
-			call->procedure = a;
-		else
-			return cmd_misuse(&cmd_cfg, "too many arguments");
-	}
-	if (!call->file)
-		return cmd_misuse(&cmd_cfg, "which FILE?");
-	if (call->json && call->dot)
-		return cmd_misuse(&cmd_cfg, "--json or --dot, not both");
-	if (call->dot && !call->procedure)
-		return cmd_misuse(&cmd_cfg, "--dot draws one PROCEDURE");
-	return 0;
-}
+static const struct option cfg_options[] = {
+	{"json", .type = &type_flag, FILLS(struct cfg_call, json),
+	 .help = "everything, as JSON",
+	 .more = "The keys are described in <cfg-json.md>."},
+	{"dot", .type = &type_flag, FILLS(struct cfg_call, dot),
+	 .help = "the graph of one procedure, as input for Graphviz's dot(1)",
+	 .more = "A block shows its address, how many instructions it has, "
+		 "which procedures it calls, and whether it leaves the "
+		 "procedure; in brackets along an edge stand the entries of "
+		 "the jump table that lead there, counted from 0. Colours are "
+		 "explained in the picture. Padding is not drawn."},
+	{0},
+};
 
 /* several procedures have that name: their addresses, as an error */
 static int cfg_ambiguous(const struct cfg *c, const struct cfg_call *call,
@@ -114,37 +87,58 @@ static int cfg_print(const struct cfg *c, const struct cfg_call *call)
 	return STATUS_OK;
 }
 
-static int cfg_run(int argc, char **argv)
+/* what is asked for, of the file */
+static int cfg_show(const struct cfg_call *call)
 {
-	struct cfg_call call = {0};
 	struct status_line line;
 	struct image im;
 	struct unwind u;
 	struct cfg c;
 	struct err e;
-	int status = cfg_parse(argc, argv, &call);
+	int status;
 
-	if (status)
-		return status;
 	status_line_begin(&line);
 	progress_at(&line.progress, "reading", 0, 0);
-	if (image_open(&im, call.file, &e)) {
+	if (image_open(&im, call->file, &e)) {
 		status_line_end(&line);
 		return cmd_fail(&e);
 	}
 	unwind_read(&u, &im);
 	status = cfg_build_watched(&c, &im, &u, &line.progress, &e);
 	status_line_end(&line);
-	status = status ? cmd_fail(&e) : cfg_print(&c, &call);
+	status = status ? cmd_fail(&e) : cfg_print(&c, call);
 	cfg_free(&c);
 	unwind_free(&u);
 	image_close(&im);
 	return status;
 }
 
+static int cfg_run(void *words, const struct arguments *a)
+{
+	struct cfg_call *call = words;
+
+	call->file = a->operand.at[0];
+	call->procedure = a->operand.n > 1 ? a->operand.at[1] : NULL;
+	if (call->json && call->dot)
+		return cmd_misuse(&cmd_cfg, "--json or --dot, not both");
+	if (call->dot && !call->procedure)
+		return cmd_misuse(&cmd_cfg, "--dot draws one PROCEDURE");
+	return cfg_show(call);
+}
+
 const struct command cmd_cfg = {
 	.name = "cfg",
 	.summary = "what tally understands of a file",
-	.usage = cfg_usage,
+	.usage = "FILE [PROCEDURE] [--json|--dot]",
+	.about = "Shows what tally understands of an executable or shared "
+		 "library: procedures, blocks, edges, jump tables, and what "
+		 "it leaves alone. PROCEDURE is a name or an address (0x...).",
+	.operands = (const struct operand[]){
+		{.name = "FILE", .offer = OFFER_FILES},
+		{.name = "PROCEDURE", .optional = true}, {0}},
+	.options = (const struct option_set[]){
+		OPTIONS(cfg_options), OPTIONS(help_option), {0}},
+	.defaults = &(const struct cfg_call){0},
+	.size = sizeof(struct cfg_call),
 	.run = cfg_run,
 };

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/mem.h"
 #include "cmd/name.h"
+#include "launch/launch.h"
 
 void cmd_note(const char *text)
 {
@@ -31,14 +33,27 @@ int cmd_fail(const struct err *e)
 
 int cmd_misuse(const struct command *c, const char *fmt, ...)
 {
+	const char *blank = *c->name ? " " : "";
+	char text[1024];
 	va_list ap;
 
-	fprintf(stderr, "tally %s: ", c->name);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "\nTry 'tally %s --help'.\n", c->name);
-	return STATUS_USAGE;
+	fprintf(stderr, "tally%s%s: ", blank, c->name);
+	name_print(stderr, text, "");
+	fprintf(stderr, "\nTry 'tally%s%s --help'.\n", blank, c->name);
+	return c->runs_program ? LAUNCH_FAILED : STATUS_USAGE;
+}
+
+char *cmd_output(const char *program, const char *suffix)
+{
+	const char *base = strrchr(program, '/');
+	size_t room = strlen(program) + strlen(suffix) + 1;
+	char *name = mem_alloc(room);
+
+	snprintf(name, room, "%s%s", base ? base + 1 : program, suffix);
+	return name;
 }
 
 bool cmd_is_same(const char *a, const char *b)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "cmd/options.h"
 
 /* exit status of all commands that do not run a program (product.md) */
 enum status {
@@ -22,24 +23,46 @@ enum status {
 struct command {
 	const char *name;
 	const char *summary; /* one line for the list of commands;
-				NULL: not for people */
-	const char *usage;   /* all that --help prints */
-	int (*run)(int argc, char **argv); /* argv[0] is the command */
-	bool own_help; /* it looks for --help itself: not all words are its */
+				NULL: it is not listed */
+	const char *usage;   /* lines, without the command */
+	const char *about;   /* for the help: paragraphs, each a line */
+	const char *closing; /* the same, behind the options; or NULL */
+	const struct operand *operands; /* NULL: there are none */
+	const struct option_set *options;
+	const void *defaults; /* the call, as it is without options */
+	size_t size;	      /* of the call, in bytes */
+	int (*run)(void *call, const struct arguments *a); /* exit status */
+	bool runs_program; /* which has words of its own */
+	/* instead of all this: not for people, reads its words itself */
+	int (*internal)(int argc, char **argv);
 };
 
-extern const struct command cmd_annotate, cmd_cached, cmd_cfg, cmd_count,
-	cmd_daemon, cmd_diff, cmd_doctor, cmd_export, cmd_follow, cmd_graph,
-	cmd_instrument, cmd_merge, cmd_record, cmd_report, cmd_snapshot,
-	cmd_stats;
+extern const struct command cmd_annotate, cmd_cached, cmd_cfg, cmd_completion,
+	cmd_count, cmd_daemon, cmd_diff, cmd_doctor, cmd_export, cmd_follow,
+	cmd_graph, cmd_help, cmd_instrument, cmd_merge, cmd_names, cmd_record,
+	cmd_report, cmd_snapshot, cmd_stats;
+
+/* tally without a command: its own options */
+extern const struct command cmd_tally;
+/* all commands, in the order of the list, up to NULL; the internal ones last */
+extern const struct command *const commands[];
+/* NULL: there is none */
+const struct command *cmd_find(const char *name);
+/* prints that there is no such command; returns STATUS_USAGE */
+int cmd_unknown(const char *name);
 
 /* prints the error; returns the exit status for it */
 int cmd_fail(const struct err *e);
 /* prints something worth knowing that is no failure */
 void cmd_note(const char *text);
-/* prints what is wrong with the call; returns STATUS_USAGE */
+/* prints what is wrong with the call; the exit status for it */
 int cmd_misuse(const struct command *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/*
+ * Where a command that runs a program writes by default: the program's name,
+ * without folders, and a suffix. To be freed with mem_free().
+ */
+char *cmd_output(const char *program, const char *suffix);
 /* both names are the same file */
 bool cmd_is_same(const char *a, const char *b);
 /* flushes stdout; STATUS_MACHINE if what was printed cannot be written */

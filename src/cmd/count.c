@@ -9,136 +9,95 @@
 #include <string.h>
 
 #include "cmd/asked.h"
-#include "cmd/option.h"
+#include "cmd/recipe_options.h"
 #include "cmd/report_show.h"
-#include "cmd/rewriter.h"
+#include "cmd/shared_options.h"
 #include "cmd/status_line.h"
 #include "launch/launch.h"
 #include "runtime/libs.h"
 
-static const char count_usage[] =
-	"usage: tally count [OPTION...] [--] PROGRAM [ARG...]\n"
-	"\n"
-	"Runs PROGRAM with its code, and that of its libraries, rewritten so\n"
-	"that it counts itself, and says what ran most. Rewritten files are\n"
-	"kept in a cache; 'tally report' and 'tally export' tell more.\n"
-	"\n"
-	"  -o PROFILE         where the counts go; NAME.tally by default\n"
-	"  --placement edges|vertices|vertex-edges|redundant|none|poison\n"
-	"                     where counters are; edges by default; none:\n"
-	"                     code is moved and nothing is counted\n"
-	"  --weights heuristic|PROFILE\n"
-	"                     what counters are expected to cost: guessed, or\n"
-	"                     as counted in an earlier run\n"
-	"  --libs all|none|NAME,..\n"
-	"                     the libraries to count in; all by default\n"
-	"  --only NAME,..|@FILE\n"
-	"                     count in these procedures only, by their names,\n"
-	"                     patterns of names or addresses (0x...); or as a\n"
-	"                     file has them, one per line\n"
-	"  --follow           programs that it executes are counted, too\n"
-	"  --calls            where indirect calls and jumps lead, too\n"
-	"  --after-calls      a counter after every call, for comparison\n"
-	"  --trap-unexpected  a test mode: old code that should never be\n"
-	"                     reached traps\n"
-	"  --trace-kill       exact also if SIGKILL ends it: it is traced\n"
-	"  --strict           do not run what could not be rewritten\n"
-	"  --quiet            do not list what ran most\n"
-	"\n"
-	"The exit status is the program's, or 128+N after signal N; 127 if it\n"
-	"is not found, 126 if it cannot be executed, 125 if tally fails.\n";
-
 enum { HOTTEST = 10 }; /* procedures that are shown */
 
 struct count_call {
-	const char *placement, *libs, *profile, *weights, *only;
+	const char *libs, *profile;
 	bool strict, follow, quiet, trace_kill;
-	struct recipe recipe;
-	char **program; /* and its arguments */
+	struct recipe_call how;
 };
 
-/* prints what is wrong with the call; 125, as all that tally fails in */
-#define misuse(...) (cmd_misuse(&cmd_count, __VA_ARGS__), LAUNCH_FAILED)
+static const struct option_choice some_libs[] = {
+	{.name = "all"}, {.name = "none"}, {0}};
 
-/* reads one option; 0 or the exit status */
-static int count_option(void *to, char **argv, int *i)
+static bool read_libs(const struct option *o, const char *word, void *field)
 {
-	struct count_call *call = to;
-	const char *a = argv[*i], *value;
-
-	if ((value = option_value(argv, i, "--placement")))
-		call->placement = value;
-	else if ((value = option_value(argv, i, "--libs")))
-		call->libs = value;
-	else if ((value = option_value(argv, i, "--weights")))
-		call->weights = value;
-	else if (!strcmp(a, "-o"))
-		call->profile = argv[*i + 1] ? argv[++*i] : "";
-	else if (!strcmp(a, "--strict"))
-		call->strict = true;
-	else if (!strcmp(a, "--follow"))
-		call->follow = true;
-	else if (!strcmp(a, "--trace-kill"))
-		call->trace_kill = true;
-	else if (!strcmp(a, "--quiet"))
-		call->quiet = true;
-	else if ((value = option_value(argv, i, "--only")))
-		call->only = value;
-	else if (!strcmp(a, "--after-calls"))
-		call->recipe.count.after_calls = true;
-	else if (!strcmp(a, "--calls"))
-		call->recipe.count.pairs = true;
-	else if (!strcmp(a, "--trap-unexpected"))
-		call->recipe.trap_unexpected = true;
-	else if (!strncmp(a, "-p", 2) || !strncmp(a, "--pid", 5))
-		return misuse("a process that runs already cannot be counted: "
-			      "count has to start its program. 'tally daemon' "
-			      "samples all that runs, 'tally record' a program "
-			      "that it starts");
-	else
-		return misuse("unknown option '%s'", a);
-	return 0;
+	(void)o;
+	*(const char **)field = word;
+	return *word && !strchr(word, '/');
 }
+
+static const struct option_type type_libs = {
+	"all|none|NAME,..", "names of libraries: libc,libz", OFFER_NOTHING,
+	sizeof(const char *), read_libs};
+
+static const struct option output_options[] = {
+	{"output", 'o', &type_profile, FILLS(struct count_call, profile),
+	 .help = "where the counts go; by default `NAME.tally`, of the "
+		 "program's name, in the current folder",
+	 .more = "A file of that name is replaced."},
+	{0},
+};
+
+static const struct option count_options[] = {
+	{"libs", .type = &type_libs, .choices = some_libs,
+	 FILLS(struct count_call, libs),
+	 .help = "the libraries to count in; all by default",
+	 .more = "The others are listed as unknown. <NAME> is a file name, "
+		 "with or without what follows a dot: libz, libz.so, "
+		 "libz.so.1. A name that no library has is an error: of a "
+		 "program that loads nothing by dlopen(3) before it runs, of "
+		 "others when it has ended."},
+	{"follow", .type = &type_flag, FILLS(struct count_call, follow),
+	 .help = "programs that it executes are counted, too",
+	 .more = "So are those that these execute; of a script, its "
+		 "interpreter. They are rewritten and run from the cache. "
+		 "Their process, arguments, environment, descriptors and "
+		 "signals are as without tally, and what cannot be executed "
+		 "fails with the same error. See `WHAT IS NOT FOLLOWED`."},
+	{"trace-kill", .type = &type_flag,
+	 FILLS(struct count_call, trace_kill),
+	 .help = "be exact also if SIGKILL ends the program: it is traced",
+	 .more = "The same goes for a program that ends because no memory is "
+		 "left, or while other threads of it run. Nothing in a process "
+		 "runs any more then; so tally traces it, its threads and all "
+		 "that it starts, by ptrace(2), and notes where each of them "
+		 "is when it goes. See `WHAT A TRACED PROGRAM NOTICES`."},
+	{"strict", .type = &type_flag, FILLS(struct count_call, strict),
+	 .help = "do not run what could not be rewritten",
+	 .more = "A library that the program loads later and that cannot be "
+		 "rewritten ends it with status 125; so does, with --follow, "
+		 "a program that it executes."},
+	{"pid", 'p', &type_text,
+	 .refusal = "a process that runs already cannot be counted: count has "
+		    "to start its program. 'tally daemon' samples all that "
+		    "runs, 'tally record' a program that it starts"},
+	{0},
+};
 
 /* what the options ask for together; 0 or the exit status */
 static int count_check(struct count_call *call)
 {
-	struct err e;
+	struct recipe *r = &call->how.recipe;
 
-	if (!recipe_placement(&call->recipe, call->placement))
-		return misuse("there is no placement '%s'", call->placement);
-	if (strcmp(call->weights, "heuristic") &&
-	    recipe_weights(&call->recipe, call->weights, &e)) {
-		cmd_fail(&e);
+	if (recipe_settle(&cmd_count, &call->how))
 		return LAUNCH_FAILED;
-	}
-	if (call->only && (!*call->only || !strcmp(call->only, "@")))
-		return misuse("--only takes names of procedures, or @FILE");
-	if (call->only && recipe_only(&call->recipe, call->only, &e)) {
-		cmd_fail(&e);
-		return LAUNCH_FAILED;
-	}
-	if (call->only && !*call->recipe.count.only)
-		return misuse("--only: there is no name in %s",
-			      call->only + 1);
-	if (!*call->libs || strchr(call->libs, '/'))
-		return misuse("--libs takes 'all', 'none' or names of "
-			      "libraries: libc,libz");
-	if (call->recipe.counts && strcmp(call->libs, "all"))
-		call->recipe.libs = call->libs;
-	if (!recipe_fits(&call->recipe))
-		return misuse("the names for --libs or --only are too many: "
-			      "%d bytes of each at most", RECIPE_LIST_MAX - 1);
-	if (call->recipe.count.pairs && !call->recipe.counts)
-		return misuse("--calls needs counters: not --placement none");
-	if (call->follow && !call->recipe.counts &&
-	    !libs_have(call->libs, "libc.so"))
-		return misuse("--follow needs libc among --libs: that is what "
-			      "executes programs");
-	if (!call->program[0])
-		return misuse("which PROGRAM?");
-	if (call->profile && !*call->profile)
-		return misuse("-o takes the name of a file");
+	if (r->counts && strcmp(call->libs, "all"))
+		r->libs = call->libs;
+	if (!recipe_fits(r))
+		return cmd_misuse(&cmd_count, "the names for --libs or --only "
+				  "are too many: %d bytes of each at most",
+				  RECIPE_LIST_MAX - 1);
+	if (call->follow && !r->counts && !libs_have(call->libs, "libc.so"))
+		return cmd_misuse(&cmd_count, "--follow needs libc among "
+				  "--libs: that is what executes programs");
 	return 0;
 }
 
@@ -225,7 +184,7 @@ static char *libs_to_rewrite(const struct count_call *call)
 	size_t room = strlen(call->libs) + sizeof always + 1;
 	char *list = mem_alloc(room);
 
-	if (!call->recipe.counts || !strcmp(call->libs, "all"))
+	if (!call->how.recipe.counts || !strcmp(call->libs, "all"))
 		snprintf(list, room, "%s", call->libs);
 	else
 		snprintf(list, room, "%s%s%s", none ? "" : call->libs,
@@ -241,21 +200,20 @@ static void count_notes(const struct launch *l, size_t i)
 }
 
 /* prepares and runs; the exit status */
-static int count_launch(const struct count_call *call)
+static int count_launch(const struct count_call *call, char **program)
 {
-	char *own = call->profile ? NULL :
-				    option_output(call->program[0], ".tally");
+	char *own = call->profile ? NULL : cmd_output(program[0], ".tally");
 	const char *profile = call->profile ? call->profile : own;
 	char *libs = libs_to_rewrite(call);
 	struct launch_options o = {
-		.profile = call->recipe.counts ? profile : NULL,
+		.profile = call->how.recipe.counts ? profile : NULL,
 		.libs = libs,
 		.strict = call->strict,
 		.follow = call->follow,
 		.watch = call->trace_kill,
-		.told_later = call->recipe.counts && !call->quiet,
+		.told_later = call->how.recipe.counts && !call->quiet,
 		.check = asked_before,
-		.rewriter = rewriter_of(&call->recipe),
+		.rewriter = rewriter_of(&call->how.recipe),
 	};
 	struct status_line line;
 	struct asked asked;
@@ -264,12 +222,12 @@ static int count_launch(const struct count_call *call)
 	size_t shown;
 	int status;
 
-	asked_open(&asked, call->recipe.counts ? call->libs : NULL,
-		   call->recipe.count.only);
+	asked_open(&asked, call->how.recipe.counts ? call->libs : NULL,
+		   call->how.recipe.count.only);
 	o.check_ctx = &asked;
 	status_line_begin(&line);
 	o.progress = &line.progress;
-	status = launch_prepare(&l, call->program, &o, &e);
+	status = launch_prepare(&l, program, &o, &e);
 	status_line_end(&line);
 	count_notes(&l, 0);
 	shown = l.note.n;
@@ -287,24 +245,37 @@ static int count_launch(const struct count_call *call)
 	return status;
 }
 
-static int count_run(int argc, char **argv)
+static int count_run(void *words, const struct arguments *a)
 {
-	struct count_call call = {.libs = "all", .placement = "edges",
-				  .weights = "heuristic"};
-	int status = option_program(argc, argv, count_usage, count_option,
-				    &call, &call.program);
+	struct count_call *call = words;
+	int status;
 
-	if (status >= 0)
-		return status;
 	mem_on_exhausted(count_exhausted);
-	status = count_check(&call);
-	return status ? status : count_launch(&call);
+	status = count_check(call);
+	return status ? status : count_launch(call, a->program);
 }
 
 const struct command cmd_count = {
 	.name = "count",
 	.summary = "how often everything in a program runs",
-	.usage = count_usage,
+	.usage = "[OPTION...] [--] PROGRAM [ARG...]",
+	.about = "Runs PROGRAM with its code, and that of its libraries, "
+		 "rewritten so that it counts itself, and says what ran most. "
+		 "Rewritten files are kept in a cache; `tally report` and "
+		 "`tally export` tell more.",
+	.closing = "The exit status is the program's, or 128+N after signal "
+		   "N; 127 if it is not found, 126 if it cannot be executed, "
+		   "125 if tally fails.",
+	.operands = (const struct operand[]){{.name = "PROGRAM"}, {0}},
+	.options = (const struct option_set[]){
+		OPTIONS(output_options),
+		OPTIONS_AT(recipe_options, struct count_call, how),
+		OPTIONS(count_options),
+		OPTIONS_AT(quiet_option, struct count_call, quiet),
+		OPTIONS(help_option), {0}},
+	.defaults = &(const struct count_call){.libs = "all",
+					       .how = {RECIPE_DEFAULTS}},
+	.size = sizeof(struct count_call),
 	.run = count_run,
-	.own_help = true,
+	.runs_program = true,
 };

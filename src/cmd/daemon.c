@@ -14,109 +14,38 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/name.h"
-#include "cmd/option.h"
+#include "cmd/shared_options.h"
 #include "cmd/style.h"
 #include "sample/daemon.h"
 #include "sample/event.h"
 #include "store/store.h"
 
-static const char daemon_usage[] =
-	"usage: tally daemon run|start [OPTION...]\n"
-	"       tally daemon stop|status|flush|epoch [--db DB] [--json]\n"
-	"\n"
-	"Looks many times a second where every CPU is, in whatever program,\n"
-	"library or kernel, and keeps that in a database for 'tally report'.\n"
-	"Run stays in the foreground, start does not, and keeps a log beside\n"
-	"the database. Flush writes what is still in memory, epoch does that\n"
-	"and begins a new epoch; status says how it goes, as all of them do.\n"
-	"\n"
-	"  --db DB          the database, a directory; /var/lib/tally by\n"
-	"                   default\n"
-	"  --rate HZ        samples per second of each CPU; 5200 by default\n"
-	"  --event NAME[:PERIOD],..  what to sample, and once in how many of\n"
-	"                   it; time, by default: cycles, or cpu-clock. Also\n"
-	"                   instructions, cache-misses, branch-misses,\n"
-	"                   page-faults, context-switches ..., rHEX\n"
-	"  --mux            one event after the other, not all at once\n"
-	"  --source SOURCE  bpf: the kernel counts samples, by a program of\n"
-	"                   ours, or rings: it tells of each; by default bpf\n"
-	"                   if that is allowed, else rings\n"
-	"  --bursts         with bpf: ten times as many samples for a short\n"
-	"                   while, then none; as many in all, for half the\n"
-	"                   cost; the default\n"
-	"  --steady         no bursts: for what is short\n"
-	"  --apart NAME     keep the samples of processes called so apart,\n"
-	"                   for 'tally report --process'; several times\n"
-	"  --flush SECONDS  between writes to the database; 300 by default\n"
-	"  --epoch SECONDS  that an epoch lasts; 86400, a day, by default\n"
-	"  --group NAME     that may read the database, beside its owner; by\n"
-	"                   default tally, if there is one. Nobody else may\n"
-	"  --json           for programs\n"
-	"\n"
-	"Exit status: 0, 2 wrong usage, 3 bad input, 4 the machine does not\n"
-	"allow it, or there is no daemon.\n";
-
-
 enum { LOG_MOST = 1 << 20 }; /* bytes */
+enum { YEAR = 366 * 86400 }; /* seconds */
 
 struct daemon_call {
 	const char *verb;
 	struct daemon_wish wish;
-	VEC(const char *) apart;
+	struct word_list apart;
 	bool json;
 };
 
-static const char *const verbs[] = {"run",    "start", "stop",
-				    "status", "flush", "epoch"};
+static const struct option_choice verbs[] = {
+	{.name = "run"}, {.name = "start"},
+	{.name = "stop"}, {.name = "status"},
+	{.name = "flush"}, {.name = "epoch"},
+	{0},
+};
 
-static int take_verb(struct daemon_call *call, const char *word)
-{
-	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-		if (!strcmp(word, verbs[i]) && !call->verb) {
-			call->verb = verbs[i];
-			return 0;
-		}
-	return cmd_misuse(&cmd_daemon, call->verb ? "one word at a time, not "
-			  "'%s', too" : "'%s' is not run, start, stop, "
-			  "status, flush or epoch", word);
-}
-
-static int take_number(const char *option, const char *value, size_t most,
-		       uint64_t *to)
-{
-	size_t n;
-
-	if (!option_number(value, &n) || !n || n > most)
-		return cmd_misuse(&cmd_daemon, "%s takes a number from 1 to "
-				  "%zu, not '%s'", option, most, value);
-	*to = n;
-	return 0;
-}
-
-static int take_source(const char *value, struct sampler_wish *w)
-{
-	if (!strcmp(value, "bpf"))
-		w->means = SAMPLER_BPF;
-	else if (!strcmp(value, "rings"))
-		w->means = SAMPLER_RINGS;
-	else
-		return cmd_misuse(&cmd_daemon, "--source takes bpf or rings, "
-				  "not '%s'", value);
-	return 0;
-}
-
-static int take_group(const char *value, gid_t *to)
-{
-	const struct group *g = getgrnam(value);
-
-	if (!g)
-		return cmd_misuse(&cmd_daemon, "--group: there is no group "
-				  "called '%s'", value);
-	*to = g->gr_gid;
-	return 0;
-}
+static const struct option_choice sources[] = {
+	{"bpf", SAMPLER_BPF, "a BPF program counts samples by place in the "
+			     "kernel, which hands over the counts", NULL},
+	{"rings", SAMPLER_RINGS, "the kernel hands over each sample", NULL},
+	{0},
+};
 
 /* the group that is called as we are, if there is one */
+#define USUAL_GROUP ((gid_t)-2)
 static gid_t usual_group(void)
 {
 	const struct group *g = geteuid() ? NULL : getgrnam("tally");
@@ -124,54 +53,99 @@ static gid_t usual_group(void)
 	return g ? g->gr_gid : (gid_t)-1;
 }
 
-static int take_flag(struct daemon_call *call, const char *a)
+static bool read_group(const struct option *o, const char *word, void *field)
 {
-	if (!strcmp(a, "--json"))
-		call->json = true;
-	else if (!strcmp(a, "--mux"))
-		call->wish.sampler.turns = true;
-	else if (!strcmp(a, "--steady") || !strcmp(a, "--bursts"))
-		call->wish.sampler.bursts = !strcmp(a, "--bursts");
-	else
-		return cmd_misuse(&cmd_daemon, "unknown option '%s'", a);
-	return 0;
+	const struct group *g = getgrnam(word);
+
+	(void)o;
+	if (g)
+		*(gid_t *)field = g->gr_gid;
+	return g;
 }
 
-static int daemon_word(void *to, char **argv, int *i, bool option)
-{
-	enum { YEAR = 366 * 86400 };
-	struct daemon_call *call = to;
-	const char *a = argv[*i], *value;
+static const struct option_type type_group = {
+	"NAME", "the name of a group", OFFER_NOTHING, sizeof(gid_t),
+	read_group};
 
-	if (!option)
-		return take_verb(call, a);
-	if ((value = option_value(argv, i, "--rate")))
-		return take_number("--rate", value, EVENT_RATE_MOST,
-				   &call->wish.sampler.rate);
-	if ((value = option_value(argv, i, "--flush")))
-		return take_number("--flush", value, YEAR, &call->wish.flush);
-	if ((value = option_value(argv, i, "--epoch")))
-		return take_number("--epoch", value, YEAR, &call->wish.epoch);
-	if ((value = option_value(argv, i, "--event"))) {
-		call->wish.sampler.events = value;
-		return 0;
-	}
-	if ((value = option_value(argv, i, "--apart"))) {
-		vec_push(&call->apart, value);
-		return *value ? 0 : cmd_misuse(&cmd_daemon, "--apart takes the "
-					       "name of a program");
-	}
-	if ((value = option_value(argv, i, "--source")))
-		return take_source(value, &call->wish.sampler);
-	if ((value = option_value(argv, i, "--group")))
-		return take_group(value, &call->wish.group);
-	if ((value = option_value(argv, i, "--db"))) {
-		call->wish.directory = value;
-		return *value ? 0 : cmd_misuse(&cmd_daemon, "--db takes the "
-					       "name of a directory");
-	}
-	return take_flag(call, a);
-}
+static const struct option db_options[] = {
+	{"db", .type = &type_directory,
+	 FILLS(struct daemon_call, wish.directory),
+	 .help = "the database, a directory; `/var/lib/tally` by default"},
+	{0},
+};
+
+static const struct option daemon_options[] = {
+	{"event", .type = &type_text, .placeholder = "NAME[:PERIOD],...",
+	 FILLS(struct daemon_call, wish.sampler.events),
+	 .help = "what to sample, and once in how many of it; by default "
+		 "`time`: cycles where the processor has counters for them, "
+		 "else cpu-clock",
+	 .more = "Without a period, samples are as frequent as --rate says. "
+		 "There may be at most eight events. Clocks count nanoseconds, "
+		 "and their periods are 10000 or more. Names are those of "
+		 "perf-list(1): `instructions`, `cache-references`, "
+		 "`cache-misses`, `branches`, `branch-misses`, `bus-cycles`, "
+		 "`ref-cycles`, `stalled-cycles-frontend`, "
+		 "`stalled-cycles-backend`, `task-clock`, `page-faults`, "
+		 "`minor-faults`, `major-faults`, `context-switches`, "
+		 "`cpu-migrations`, `alignment-faults`, `emulation-faults`; "
+		 "`r`<HEX> is an event by the number that the processor's "
+		 "manual gives to it. Counters are as precise as the processor "
+		 "can."},
+	{"mux", .type = &type_flag,
+	 FILLS(struct daemon_call, wish.sampler.turns),
+	 .help = "one event after the other, not all at once: for more than "
+		 "there are counters",
+	 .more = "Each has its turn for a tenth of a second or a second. A "
+		 "sample then stands for as many times its period as there are "
+		 "events, and the database says so."},
+	{"source", .type = &type_choice, .choices = sources,
+	 .placeholder = "SOURCE",
+	 FILLS(struct daemon_call, wish.sampler.means),
+	 .help = "how samples come; by default bpf if that is allowed, else "
+		 "rings"},
+	{"bursts", .type = &type_flag,
+	 FILLS(struct daemon_call, wish.sampler.bursts),
+	 .help = "with bpf: ten times as many samples for a short while, then "
+		 "none; the default",
+	 .more = "A burst is a fiftieth of a second; the random time to the "
+		 "next is nine times as long in the mean. That is as many "
+		 "samples in all, for half the cost, since interrupts find "
+		 "warm caches. They are not independent of one another: what "
+		 "runs for less than some seconds may be seen too often, or "
+		 "not at all. Only events that measure time (cycles, "
+		 "ref-cycles, bus-cycles, and the clocks) have bursts: a "
+		 "program is slower while one is on, and there is less of all "
+		 "else. The others are steady beside them; with --mux, all "
+		 "are then."},
+	{"steady", .type = &type_off,
+	 FILLS(struct daemon_call, wish.sampler.bursts),
+	 .help = "no bursts: for what is short"},
+	{"apart", .type = &type_list, FILLS(struct daemon_call, apart),
+	 .help = "keep the samples of processes of that name apart, for "
+		 "`tally report --process`; may be given several times",
+	 .more = "They are among the samples of all processes, too. The kernel "
+		 "shortens names to 15 letters."},
+	{"flush", .type = &type_number, .placeholder = "SECONDS", .least = 1,
+	 .most = YEAR, FILLS(struct daemon_call, wish.flush),
+	 .help = "the time between two writes to the database; 300 by "
+		 "default"},
+	{"epoch", .type = &type_number, .placeholder = "SECONDS", .least = 1,
+	 .most = YEAR, FILLS(struct daemon_call, wish.epoch),
+	 .help = "the time that an epoch lasts, if no other is asked for; "
+		 "86400, a day, by default"},
+	{"group", .type = &type_group, FILLS(struct daemon_call, wish.group),
+	 .help = "the group that may read the database, beside its owner; by "
+		 "default `tally`, if there is one",
+	 .more = "Else it is the one that the files have. The owner alone may "
+		 "write: modes are 0640, and 0750 of the directory. Nobody "
+		 "else may read it: names of processes and procedures are of "
+		 "everybody on the machine."},
+	{"json", .type = &type_flag, FILLS(struct daemon_call, json),
+	 .help = "the status as JSON, for programs",
+	 .more = "It is an object, with the same names."},
+	{0},
+};
 
 /* --- what a daemon answers: lines "NAME<TAB>VALUE" */
 
@@ -202,7 +176,7 @@ static void show_json(char *answer)
 {
 	struct json j = {.to = stdout};
 	char *name, *value;
-	size_t n;
+	uint64_t n;
 
 	json_object(&j, NULL);
 	while (next_line(&answer, &name, &value))
@@ -237,7 +211,7 @@ static int ask(const struct daemon_call *call)
 		show_json(answer);
 	else
 		show_plain(answer);
-	return cmd_finish(STATUS_OK);
+	return STATUS_OK;
 }
 
 /* --- running one */
@@ -373,36 +347,46 @@ static int start(struct daemon_call *call)
 	return run_apart(&call->wish, ends[1]);
 }
 
-static int daemon_main(int argc, char **argv)
+static int daemon_main(void *words, const struct arguments *a)
 {
-	struct daemon_call call = {.wish = {
-		.directory = "/var/lib/tally",
-		.sampler = {.events = "time", .rate = EVENT_RATE,
-			    .bursts = true},
-		.flush = DAEMON_FLUSH, .epoch = DAEMON_EPOCH,
-		.group = usual_group(),
-	}};
-	int status = option_each(argc, argv, daemon_word, &call);
+	struct daemon_call *call = words;
 
-	if (status)
-		return status;
-	if (!call.verb)
-		return cmd_misuse(&cmd_daemon, "what is it to do?");
-	vec_push(&call.apart, NULL);
-	call.wish.apart = call.apart.at;
-	if (!strcmp(call.verb, "run"))
-		status = run_here(&call.wish);
-	else if (!strcmp(call.verb, "start"))
-		status = start(&call);
-	else
-		status = ask(&call);
-	vec_free(&call.apart);
-	return status;
+	call->verb = a->operand.at[0];
+	vec_push(&call->apart, NULL);
+	call->wish.apart = call->apart.at;
+	if (call->wish.group == USUAL_GROUP)
+		call->wish.group = usual_group();
+	if (!strcmp(call->verb, "run"))
+		return run_here(&call->wish);
+	return strcmp(call->verb, "start") ? ask(call) : start(call);
 }
 
 const struct command cmd_daemon = {
 	.name = "daemon",
 	.summary = "samples of the whole system, day and night",
-	.usage = daemon_usage,
+	.usage = "run|start [OPTION...]\n"
+		 "stop|status|flush|epoch [--db DB] [--json]",
+	.about = "Looks many times a second where every CPU is, in whatever "
+		 "program, library or kernel, and keeps that in a database "
+		 "for `tally report`. Run stays in the foreground, start does "
+		 "not, and keeps a log beside the database. Flush writes what "
+		 "is still in memory, epoch does that and begins a new epoch; "
+		 "status says how it goes, as all of them do.",
+	.closing = "Exit status: 0, 2 wrong usage, 3 bad input, 4 the machine "
+		   "does not allow it, or there is no daemon.",
+	.operands = (const struct operand[]){
+		{"WHAT", .choices = verbs}, {0}},
+	.options = (const struct option_set[]){
+		OPTIONS(db_options),
+		OPTIONS_AT(rate_option, struct daemon_call, wish.sampler.rate),
+		OPTIONS(daemon_options), OPTIONS(help_option), {0}},
+	.defaults = &(const struct daemon_call){.wish = {
+		.directory = "/var/lib/tally",
+		.sampler = {.events = "time", .rate = EVENT_RATE,
+			    .bursts = true},
+		.flush = DAEMON_FLUSH, .epoch = DAEMON_EPOCH,
+		.group = USUAL_GROUP,
+	}},
+	.size = sizeof(struct daemon_call),
 	.run = daemon_main,
 };

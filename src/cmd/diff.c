@@ -7,153 +7,104 @@
 #include <string.h>
 
 #include "cmd/diff_show.h"
-#include "cmd/option.h"
 #include "cmd/report_show.h"
-#include "cmd/sampled_option.h"
+#include "cmd/shared_options.h"
 
-static const char diff_usage[] =
-	"usage: tally diff [OPTION...] BEFORE AFTER\n"
-	"       tally diff [OPTION...] --epoch EPOCHS --against EPOCHS DB\n"
-	"\n"
-	"Shows what changed between two profiles, most first: instructions\n"
-	"and calls of each procedure, and how many of its edges ran more or\n"
-	"less often. They may be of two builds of a program: procedures are\n"
-	"found by name, blocks by what is in them and around them, edges by\n"
-	"their blocks. What has no counterpart is listed as only-before or\n"
-	"only-after.\n"
-	"\n"
-	"Of two databases of samples, or of epochs of one, it shows shares of\n"
-	"samples, and only differences that are more than noise: epochs of a\n"
-	"side tell how much runs vary.\n"
-	"\n"
-	"  --by procedure|block|edge  what to list; procedure by default\n"
-	"  --by procedure|image|line|instruction  the same of databases\n"
-	"  --procedure NAME  only of that one, a name or 0xADDRESS\n"
-	"  --image NAME      only of that one\n"
-	"  --min PERCENT     only changes of at least that much of all\n"
-	"  --all             also what did not change\n"
-	"  --limit N         only the first N\n"
-	"  --json            for programs\n"
-	SAMPLED_OPTION_HELP
-	"  --against last|N|N-M  those epochs of the DB are AFTER\n"
-	"  --fdr PERCENT     so many of the differences may be noise; 5 by\n"
-	"                    default\n"
-	"\n"
-	"Exit status: 0 nothing changed, 1 something did, 2 wrong usage,\n"
-	"3 bad input.\n";
-
-/* the values of --by: what they are of profiles and of databases, or -1 */
-static const struct diff_by {
-	const char *name;
+/* what it is listed by, of profiles and of databases; -1: not by that */
+enum diff_by { DIFF_PROCEDURE, DIFF_BLOCK, DIFF_EDGE, DIFF_IMAGE, DIFF_LINE,
+	       DIFF_INSTRUCTION };
+static const struct {
 	int profiles, databases;
-} bys[] = {
-	{"procedure", CHANGE_PROCEDURES, SAMPLED_PROCEDURE},
-	{"block", CHANGE_BLOCKS, -1},
-	{"edge", CHANGE_EDGES, -1},
-	{"image", -1, SAMPLED_IMAGE},
-	{"line", -1, SAMPLED_LINE},
-	{"instruction", -1, SAMPLED_INSTRUCTION},
+} kinds[] = {
+	[DIFF_PROCEDURE] = {CHANGE_PROCEDURES, SAMPLED_PROCEDURE},
+	[DIFF_BLOCK] = {CHANGE_BLOCKS, -1},
+	[DIFF_EDGE] = {CHANGE_EDGES, -1},
+	[DIFF_IMAGE] = {-1, SAMPLED_IMAGE},
+	[DIFF_LINE] = {-1, SAMPLED_LINE},
+	[DIFF_INSTRUCTION] = {-1, SAMPLED_INSTRUCTION},
+};
+
+static const struct option_choice bys[] = {
+	[DIFF_PROCEDURE] = {"procedure", DIFF_PROCEDURE, "the default", NULL},
+	[DIFF_BLOCK] = {"block", DIFF_BLOCK,
+		"executions of blocks, of profiles only",
+		"Blocks have their addresses before and after, and are the "
+		"same, changed, only before or only after."},
+	[DIFF_EDGE] = {"edge", DIFF_EDGE,
+		"branches, calls and returns, of profiles only",
+		"Edges have the blocks that they lead from and to. One that "
+		"has changed calls another procedure."},
+	[DIFF_IMAGE] = {"image", DIFF_IMAGE, "of databases only", NULL},
+	[DIFF_LINE] = {"line", DIFF_LINE, "of databases only", NULL},
+	[DIFF_INSTRUCTION] = {"instruction", DIFF_INSTRUCTION,
+		"of databases only", NULL},
+	{0},
 };
 
 struct diff_call {
 	const char *profile[2];
-	const struct diff_by *by;
+	enum diff_by by;
 	struct change_wish wish;
-	struct sampled_option of;
-	struct sampled_pick against;
-	bool has_against;
-	double rate; /* 0: not given */
+	struct sampled_pick pick;
+	struct diff_after {
+		struct sampled_pick pick;
+		bool given;
+	} after; /* epochs of the only database */
+	double rate; /* of false discoveries */
 	size_t limit;
 	bool json;
 };
 
-static int diff_by(struct diff_call *call, const char *value)
+static const struct option diff_options[] = {
+	{"by", .type = &type_choice, .choices = bys,
+	 FILLS(struct diff_call, by), .help = "what to list"},
+	{"procedure", .type = &type_procedure,
+	 FILLS(struct diff_call, wish.procedure),
+	 .help = "only of that procedure: a name or 0x<ADDRESS>",
+	 .more = "A name is as tally-report(1) shows it, with or without "
+		 "arguments, or a symbol; the address is that after, if it is "
+		 "there."},
+	{"image", .type = &type_image, FILLS(struct diff_call, wish.image),
+	 .help = "only of that image"},
+	{"min", .type = &type_percent, FILLS(struct diff_call, wish.share),
+	 .help = "only changes of at least that share of all instructions",
+	 .more = "It is a share of the longer run; of databases, so many "
+		 "points."},
+	{"all", .type = &type_flag, FILLS(struct diff_call, wish.all),
+	 .help = "also what did not change"},
+	{0},
+};
+
+static bool read_after(const struct option *o, const char *word, void *field)
 {
-	for (size_t i = 0; i < sizeof bys / sizeof *bys; i++)
-		if (!strcmp(value, bys[i].name)) {
-			call->by = &bys[i];
-			return 0;
-		}
-	return cmd_misuse(&cmd_diff, "--by procedure, block, edge, image, "
-			  "line or instruction, not '%s'", value);
+	struct diff_after *after = field;
+
+	after->given = true;
+	return type_epochs.read(o, word, &after->pick);
 }
 
-static int diff_profile(struct diff_call *call, const char *word)
+static bool read_rate(const struct option *o, const char *word, void *field)
 {
-	int i = call->profile[0] != NULL;
-
-	if (call->profile[i])
-		return cmd_misuse(&cmd_diff, "two profiles at a time");
-	call->profile[i] = word;
-	return 0;
+	return type_percent.read(o, word, field) && *(double *)field > 0;
 }
 
-/* options with a number; 0, the exit status, or -1: it is none of them */
-static int diff_number(struct diff_call *call, char **argv, int *i)
-{
-	const char *value;
+static const struct option_type
+	type_after = {"EPOCHS",
+		      "a number, or two with '-' between them", OFFER_NOTHING,
+		      sizeof(struct diff_after), read_after},
+	type_rate = {"PERCENT", "a percentage that is more than 0",
+		     OFFER_NOTHING, sizeof(double), read_rate};
 
-	if ((value = option_value(argv, i, "--limit")))
-		return option_number(value, &call->limit) ? 0 :
-			cmd_misuse(&cmd_diff, "--limit takes a number, not "
-				   "'%s'", value);
-	if ((value = option_value(argv, i, "--min")))
-		return option_percent(value, &call->wish.share) ? 0 :
-			cmd_misuse(&cmd_diff, "--min takes a percentage, not "
-				   "'%s'", value);
-	return -1;
-}
-
-/* options for databases; the same */
-static int diff_sampled(struct diff_call *call, char **argv, int *i)
-{
-	const char *value;
-
-	if ((value = option_value(argv, i, "--against"))) {
-		call->of.used = "--against";
-		call->has_against = true;
-		return sampled_option_epochs(value, &call->against) ? 0 :
-			cmd_misuse(&cmd_diff, "--against last, a number or "
-				   "two with '-' between them, not '%s'",
-				   value);
-	}
-	if ((value = option_value(argv, i, "--fdr"))) {
-		call->of.used = "--fdr";
-		return option_percent(value, &call->rate) && call->rate > 0 ?
-			0 : cmd_misuse(&cmd_diff, "--fdr takes a percentage "
-				       "that is more than 0, not '%s'", value);
-	}
-	return sampled_option(&call->of, &cmd_diff, argv, i);
-}
-
-/* reads one word; 0 or the exit status */
-static int diff_word(void *to, char **argv, int *i, bool option)
-{
-	struct diff_call *call = to;
-	const char *a = argv[*i], *value;
-	int status;
-
-	if (!option)
-		return diff_profile(call, a);
-	status = diff_number(call, argv, i);
-	if (status < 0)
-		status = diff_sampled(call, argv, i);
-	if (status >= 0)
-		return status;
-	if ((value = option_value(argv, i, "--by")))
-		return diff_by(call, value);
-	if ((value = option_value(argv, i, "--procedure")))
-		call->wish.procedure = value;
-	else if ((value = option_value(argv, i, "--image")))
-		call->wish.image = value;
-	else if (!strcmp(a, "--json"))
-		call->json = true;
-	else if (!strcmp(a, "--all"))
-		call->wish.all = true;
-	else
-		return cmd_misuse(&cmd_diff, "unknown option '%s'", a);
-	return 0;
-}
+static const struct option diff_database_options[] = {
+	{"against", .type = &type_after, .choices = epoch_choices,
+	 FILLS(struct diff_call, after),
+	 .help = "these epochs of the only DB are what is after, as those of "
+		 "--epoch are what is before"},
+	{"fdr", .type = &type_rate, FILLS(struct diff_call, rate),
+	 .help = "so many of the differences that are marked may be noise; 5 "
+		 "by default"},
+	{0},
+};
 
 /* what changed, or not; the exit status */
 static int diff_show(const struct diff_call *call, const struct told *a,
@@ -204,10 +155,10 @@ static int diff_both(const struct diff_call *call)
 
 static int diff_profiles(struct diff_call *call)
 {
-	if (call->by->profiles < 0)
+	if (kinds[call->by].profiles < 0)
 		return cmd_misuse(&cmd_diff, "--by %s is for databases",
-				  call->by->name);
-	call->wish.by = (enum change_by)call->by->profiles;
+				  bys[call->by].name);
+	call->wish.by = (enum change_by)kinds[call->by].profiles;
 	return diff_both(call);
 }
 
@@ -215,51 +166,71 @@ static int diff_databases(const struct diff_call *call)
 {
 	struct diff_sampled x = {
 		.source = {call->profile[0], call->profile[1]},
-		.pick = {call->of.pick, call->of.pick},
-		.wish = {(enum sampled_by)call->by->databases,
+		.pick = {call->pick, call->pick},
+		.wish = {(enum sampled_by)kinds[call->by].databases,
 			 call->wish.image, call->wish.procedure},
 		.share = call->wish.share, .all = call->wish.all,
-		.rate = call->rate > 0 ? call->rate : 0.05,
-		.limit = call->limit, .json = call->json,
+		.rate = call->rate, .limit = call->limit, .json = call->json,
 	};
 
-	if (call->by->databases < 0)
+	if (kinds[call->by].databases < 0)
 		return cmd_misuse(&cmd_diff, "samples are not counted by %s",
-				  call->by->name);
-	if (call->has_against == !!call->profile[1])
+				  bys[call->by].name);
+	if (call->after.given == !!call->profile[1])
 		return cmd_misuse(&cmd_diff, "two DBs, or --epoch, --against "
 				  "and one");
-	if (call->has_against) {
+	if (call->after.given) {
 		x.source[1] = call->profile[0];
-		x.pick[1].first = call->against.first;
-		x.pick[1].last = call->against.last;
-		x.pick[1].newest = call->against.newest;
+		x.pick[1].first = call->after.pick.first;
+		x.pick[1].last = call->after.pick.last;
+		x.pick[1].newest = call->after.pick.newest;
 	}
 	return diff_sampled_show(&x);
 }
 
-static int diff_run(int argc, char **argv)
+static int diff_run(void *words, const struct arguments *a)
 {
-	struct diff_call call = {.limit = SIZE_MAX, .by = &bys[0]};
-	int status = option_each(argc, argv, diff_word, &call);
-	bool databases = false;
+	struct diff_call *call = words;
+	bool databases;
+	int status = sources_check(&cmd_diff, a, 0, &databases);
 
-	if (!status && !call.profile[0])
-		status = cmd_misuse(&cmd_diff, "which two PROFILEs, or DBs?");
-	if (!status)
-		status = sampled_sources(&cmd_diff, call.profile,
-					 call.profile[1] ? 2 : 1, &call.of,
-					 &databases);
-	if (!status && !databases && !call.profile[1])
-		status = cmd_misuse(&cmd_diff, "which two PROFILEs?");
+	call->profile[0] = a->operand.at[0];
+	call->profile[1] = a->operand.n > 1 ? a->operand.at[1] : NULL;
+	if (!status && !databases && !call->profile[1])
+		status = cmd_misuse(&cmd_diff, "missing argument: AFTER");
 	if (status)
 		return status;
-	return databases ? diff_databases(&call) : diff_profiles(&call);
+	return databases ? diff_databases(call) : diff_profiles(call);
 }
 
 const struct command cmd_diff = {
 	.name = "diff",
 	.summary = "what changed between two runs, or builds",
-	.usage = diff_usage,
+	.usage = "[OPTION...] BEFORE AFTER\n"
+		 "[OPTION...] --epoch EPOCHS --against EPOCHS DB",
+	.about = "Shows what changed between two profiles, most first: "
+		 "instructions and calls of each procedure, and how many of "
+		 "its edges ran more or less often. They may be of two builds "
+		 "of a program: procedures are found by name, blocks by what "
+		 "is in them and around them, edges by their blocks. What has "
+		 "no counterpart is listed as only-before or only-after.\n"
+		 "Of two databases of samples, or of epochs of one, it shows "
+		 "shares of samples, and only differences that are more than "
+		 "noise: epochs of a side tell how much runs vary.",
+	.closing = "Exit status: 0 nothing changed, 1 something did, 2 wrong "
+		   "usage, 3 bad input.",
+	.operands = (const struct operand[]){
+		{.name = "BEFORE", .offer = OFFER_PROFILES},
+		{"AFTER", OFFER_PROFILES, .optional = true}, {0}},
+	.options = (const struct option_set[]){
+		OPTIONS(diff_options),
+		OPTIONS_AT(limit_option, struct diff_call, limit),
+		OPTIONS_AT(json_option, struct diff_call, json),
+		OPTIONS(help_option),
+		DATABASE_OPTIONS(struct diff_call, pick),
+		{diff_database_options, .of_databases = true}, {0}},
+	.defaults = &(const struct diff_call){.limit = SIZE_MAX,
+					      .rate = 0.05},
+	.size = sizeof(struct diff_call),
 	.run = diff_run,
 };

@@ -10,20 +10,11 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "cmd/option.h"
+#include "cmd/shared_options.h"
 #include "cmd/style.h"
 #include "launch/find.h"
 #include "sample/event.h"
 #include "sample/sampler.h"
-
-static const char doctor_usage[] =
-	"usage: tally doctor [--json]\n"
-	"\n"
-	"Says what this machine allows, what tally uses instead of what it\n"
-	"does not, and what to change to get more. The exit status is 0, or 4\n"
-	"if there is something that tally cannot do here at all.\n"
-	"\n"
-	"  --json  for programs\n";
 
 enum verdict { GOOD, POOR, BAD };
 
@@ -215,48 +206,58 @@ static void show_json(struct json *j, const struct finding *x)
 	json_end(j);
 }
 
-static int doctor_word(void *json, char **argv, int *i, bool option)
-{
-	if (option && !strcmp(argv[*i], "--json")) {
-		*(bool *)json = true;
-		return 0;
-	}
-	return cmd_misuse(&cmd_doctor, "unknown word '%s'", argv[*i]);
-}
+struct doctor_call {
+	bool json;
+};
 
-static int doctor_run(int argc, char **argv)
+static const struct option doctor_options[] = {
+	{"json", .type = &type_flag, FILLS(struct doctor_call, json),
+	 .help = "write JSON, for programs",
+	 .more = "It is an array of objects: `what`, `verdict` (`good`, `poor` "
+		 "or `bad`), `says` and `advice`."},
+	{0},
+};
+
+static int doctor_run(void *words, const struct arguments *a)
 {
 	static struct finding (*const see[])(void) = {
 		see_machine, see_event, see_kernel, see_everybody,
 		see_counting, see_rate, see_ptrace, see_debuginfo, see_dot,
 	};
+	const struct doctor_call *call = words;
 	struct json j = {.to = stdout};
-	bool json = false, bad = false;
-	int status = option_each(argc, argv, doctor_word, &json);
+	bool bad = false;
 
-	if (status)
-		return status;
-	if (json)
+	(void)a;
+	if (call->json)
 		json_array(&j, NULL);
 	for (size_t i = 0; i < sizeof see / sizeof *see; i++) {
 		struct finding x = see[i]();
 
 		bad |= x.is == BAD;
-		if (json)
+		if (call->json)
 			show_json(&j, &x);
 		else
 			show(&x);
 	}
-	if (json) {
+	if (call->json) {
 		json_end(&j);
 		putchar('\n');
 	}
-	return cmd_finish(bad ? STATUS_MACHINE : STATUS_OK);
+	return bad ? STATUS_MACHINE : STATUS_OK;
 }
 
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.summary = "what this machine allows",
-	.usage = doctor_usage,
+	.usage = "[--json]",
+	.about = "Says what this machine allows, what tally uses instead of "
+		 "what it does not, and what to change to get more. The exit "
+		 "status is 0, or 4 if there is something that tally cannot "
+		 "do here at all.",
+	.options = (const struct option_set[]){
+		OPTIONS(doctor_options), OPTIONS(help_option), {0}},
+	.defaults = &(const struct doctor_call){0},
+	.size = sizeof(struct doctor_call),
 	.run = doctor_run,
 };

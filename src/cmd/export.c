@@ -6,38 +6,15 @@
 #include <string.h>
 
 #include "cmd/export_format.h"
-#include "cmd/option.h"
 #include "cmd/report_show.h"
-#include "cmd/sampled_option.h"
 #include "cmd/sampled_show.h"
+#include "cmd/shared_options.h"
 
-static const char export_usage[] =
-	"usage: tally export --format FORMAT [--image NAME] PROFILE...\n"
-	"       tally export --format FORMAT [OPTION...] DB...\n"
-	"\n"
-	"Writes what a profile tells, or several of one program together,\n"
-	"in a form that other tools read; of databases, samples. Formats that\n"
-	"need exact counts are not for these: lcov, gcov, pixie, bolt.\n"
-	"\n"
-	"  --format tsv        a line for each instruction that ran:\n"
-	"                      IMAGE<TAB>0xADDRESS<TAB>COUNT\n"
-	"  --format json       images, procedures, blocks and edges\n"
-	"  --format callgrind  for callgrind_annotate and kcachegrind\n"
-	"  --format lcov       lines and functions, for genhtml\n"
-	"  --format gcov       source with counts, as gcov writes it\n"
-	"  --format folded     a line for each procedure, for flame graphs\n"
-	"  --format pprof      instructions, lines and calls, for pprof\n"
-	"  --format pixie      a line for each basic block: IMAGE<TAB>\n"
-	"                      0xADDRESS<TAB>INSTRUCTIONS<TAB>COUNT\n"
-	"  --format autofdo    lines of functions, as LLVM's sample profile,\n"
-	"                      for clang -fprofile-sample-use\n"
-	"  --format bolt       branches, for llvm-bolt -data\n"
-	"  --image NAME        which image bolt is told of; by default the\n"
-	"                      program\n"
-	SAMPLED_OPTION_HELP;
+enum { EXPORT_NONE, EXPORT_TSV, EXPORT_JSON, EXPORT_CALLGRIND, EXPORT_LCOV,
+       EXPORT_GCOV, EXPORT_FOLDED, EXPORT_PPROF, EXPORT_PIXIE, EXPORT_AUTOFDO,
+       EXPORT_BOLT };
 
 static const struct export_format {
-	const char *name;
 	void (*write)(const struct told *t, FILE *to);
 	/* instead, of one image alone */
 	int (*write_image)(const struct told *t, uint32_t image, FILE *to,
@@ -46,81 +23,106 @@ static const struct export_format {
 	/* of samples; NULL: it needs exact counts */
 	void (*write_sampled)(struct sampled *s, FILE *to);
 } formats[] = {
-	{.name = "tsv", .write = export_tsv,
-	 .write_sampled = export_sampled_tsv},
-	{.name = "json", .write = export_json,
-	 .write_sampled = export_sampled_json},
-	{.name = "callgrind", .write = export_callgrind,
-	 .write_sampled = export_sampled_callgrind},
-	{.name = "lcov", .write = export_lcov, .lines = true},
-	{.name = "gcov", .write = export_gcov, .lines = true},
-	{.name = "folded", .write = export_folded,
-	 .write_sampled = export_sampled_folded},
-	{.name = "pprof", .write = export_pprof,
-	 .write_sampled = export_sampled_pprof},
-	{.name = "pixie", .write = export_pixie},
-	{.name = "autofdo", .write = export_autofdo, .lines = true,
-	 .write_sampled = export_sampled_autofdo},
-	{.name = "bolt", .write_image = export_bolt},
+	[EXPORT_TSV] = {.write = export_tsv,
+			.write_sampled = export_sampled_tsv},
+	[EXPORT_JSON] = {.write = export_json,
+			 .write_sampled = export_sampled_json},
+	[EXPORT_CALLGRIND] = {.write = export_callgrind,
+			      .write_sampled = export_sampled_callgrind},
+	[EXPORT_LCOV] = {.write = export_lcov, .lines = true},
+	[EXPORT_GCOV] = {.write = export_gcov, .lines = true},
+	[EXPORT_FOLDED] = {.write = export_folded,
+			   .write_sampled = export_sampled_folded},
+	[EXPORT_PPROF] = {.write = export_pprof,
+			  .write_sampled = export_sampled_pprof},
+	[EXPORT_PIXIE] = {.write = export_pixie},
+	[EXPORT_AUTOFDO] = {.write = export_autofdo, .lines = true,
+			    .write_sampled = export_sampled_autofdo},
+	[EXPORT_BOLT] = {.write_image = export_bolt},
 };
 
-enum { FORMATS = sizeof formats / sizeof *formats };
+static const struct option_choice format_choices[] = {
+	{"tsv", EXPORT_TSV, "a line for each instruction that ran: <IMAGE>, a "
+			    "tab, 0x<ADDRESS>, a tab, <COUNT>",
+	 "The address is that in the original file. Images are in the order of "
+	 "their names, addresses ascend."},
+	{"json", EXPORT_JSON, "images, procedures, blocks and edges",
+	 "It is one object; the keys are described in <report-json.md>."},
+	{"callgrind", EXPORT_CALLGRIND,
+	 "for callgrind_annotate(1) and kcachegrind",
+	 "There are instructions with their lines, and calls. What a call cost "
+	 "with all that it called is not measured, and written as 0."},
+	{"lcov", EXPORT_LCOV, "lines and functions, for genhtml(1)",
+	 "It is a tracefile, also with lines that did not run. What is not "
+	 "known is left out. Of libraries whose lines are known, but not their "
+	 "source, genhtml complains, and with `--ignore-errors source` goes "
+	 "on."},
+	{"gcov", EXPORT_GCOV, "source with counts, as gcov(1) writes it",
+	 "`#####` never ran, `-` has no code, `?????` is not known."},
+	{"folded", EXPORT_FOLDED,
+	 "a line for each procedure that ran, for flame graphs",
+	 "There are no stacks: an exact profile does not know on whose behalf "
+	 "procedures ran."},
+	{"pprof", EXPORT_PPROF, "instructions, lines and calls, for pprof",
+	 "`go tool pprof` and others read it (<profile.proto>, compressed): a "
+	 "sample for each instruction that ran, with its address, function and "
+	 "line and the calls that are inlined there, and files with their "
+	 "build-ids. Values are `instructions` and, where procedures begin, "
+	 "`calls`. There are no stacks. What is not known is left out, and the "
+	 "profile's comments say so."},
+	{"pixie", EXPORT_PIXIE,
+	 "a line for each basic block: <IMAGE>, a tab, 0x<ADDRESS>, a tab, "
+	 "<INSTRUCTIONS>, a tab, <COUNT>",
+	 "So pixie's <.Addrs> and <.Counts> told it: the address of the first "
+	 "instruction in the original file, how many instructions the block "
+	 "has, and how often it ran: 0 if it never did, `?` if that is not "
+	 "known. All instructions of a line ran equally often: where a thread "
+	 "ended in the middle of a block its parts have lines of their own. "
+	 "Code that is not measured has no line. Images are in the order of "
+	 "their names, addresses ascend."},
+	{"autofdo", EXPORT_AUTOFDO,
+	 "lines of functions, as LLVM's sample profile, for "
+	 "`clang -fprofile-sample-use`",
+	 "`llvm-profdata merge --sample` reads it, too. It is text: how often "
+	 "lines of functions ran, and in them those of inlined calls, by their "
+	 "distance from the line that the function begins with. Programs "
+	 "should be built with clang and `-g -fdebug-info-for-profiling`, so "
+	 "that several blocks of a line are told apart. Functions have their "
+	 "linkers' names; those of one name in several files are added up, as "
+	 "the format does not tell them apart. Callees of calls by pointer are "
+	 "known if the program was counted with --calls. Lines that are not "
+	 "known are left out, and functions that never ran, too."},
+	{"bolt", EXPORT_BOLT, "branches, for `llvm-bolt -data`",
+	 "It is what `perf2bolt` makes of branch records: of one image, how "
+	 "often each branch was taken or not, and who called whom. No branch "
+	 "is lost, and none is stale. Mispredictions were not measured, and "
+	 "are 0; returns are left out. BOLT optimizes best what was linked "
+	 "with `-Wl,-q`, but shipped programs and libraries, too: in a file "
+	 "without symbols (`llvm-bolt --allow-stripped`) it knows functions by "
+	 "their unwind tables. Counted with --calls the targets of indirect "
+	 "calls, and of jumps that share their targets, are there, too. BOLT "
+	 "takes what is not there for never executed, and leaves functions "
+	 "alone of which nothing is there: so functions in which a count is "
+	 "not known, or that are not measured, are left out altogether, and a "
+	 "note says how many."},
+	{0},
+};
 
 struct export_call {
-	VEC(const char *) profile;
-	const struct export_format *format;
+	int format; /* EXPORT_NONE: not given */
 	const char *image; /* NULL: not asked for */
-	struct sampled_option of;
+	struct sampled_pick pick;
 };
 
-static const struct export_format *find_format(const char *name)
-{
-	for (int i = 0; i < FORMATS; i++)
-		if (!strcmp(formats[i].name, name))
-			return &formats[i];
-	return NULL;
-}
-
-/* reads one word; 0 or the exit status */
-static int export_word(void *to, char **argv, int *i, bool option)
-{
-	struct export_call *call = to;
-	const char *a = argv[*i], *value;
-	int status;
-
-	if (!option) {
-		vec_push(&call->profile, a);
-		return 0;
-	}
-	value = option_value(argv, i, "--image");
-	if (value) {
-		call->image = value;
-		return 0;
-	}
-	value = option_value(argv, i, "--format");
-	if (!value) {
-		status = sampled_option(&call->of, &cmd_export, argv, i);
-		return status >= 0 ? status :
-			cmd_misuse(&cmd_export, "unknown option '%s'", a);
-	}
-	call->format = find_format(value);
-	return call->format ? 0 : cmd_misuse(&cmd_export, "there is no format "
-					     "'%s'", value);
-}
-
-static int export_parse(int argc, char **argv, struct export_call *call)
-{
-	int status = option_each(argc, argv, export_word, call);
-
-	if (status)
-		return status;
-	if (!call->format)
-		return cmd_misuse(&cmd_export, "which --format?");
-	if (call->image && !call->format->write_image)
-		return cmd_misuse(&cmd_export, "--image goes with formats of "
-				  "one image: bolt");
-	return call->profile.n ? 0 : cmd_misuse(&cmd_export, "which PROFILE?");
-}
+static const struct option export_options[] = {
+	{"format", .type = &type_choice, .choices = format_choices,
+	 .placeholder = "FORMAT", FILLS(struct export_call, format),
+	 .help = "what to write"},
+	{"image", .type = &type_image, FILLS(struct export_call, image),
+	 .help = "which image `--format bolt` is about, by the name of its "
+		 "file or its path; by default the program"},
+	{0},
+};
 
 static bool is_image(const struct told_image *m, const char *word)
 {
@@ -169,58 +171,73 @@ static bool has_lines(const struct told *t)
 static int export_one(const void *words, const struct told *t, struct err *e)
 {
 	const struct export_call *call = words;
+	const struct export_format *f = &formats[call->format];
 	uint32_t image = 0;
 
-	if (call->format->lines)
+	if (f->lines)
 		report_show_lineless(t, has_lines(t));
-	if (!call->format->write_image) {
-		call->format->write(t, stdout);
+	if (!f->write_image) {
+		f->write(t, stdout);
 		return 0;
 	}
 	if (find_image(t, call->image, &image, e))
 		return -1;
-	return call->format->write_image(t, image, stdout, e);
+	return f->write_image(t, image, stdout, e);
 }
 
-static int export_databases(const struct export_call *call)
+static int export_databases(const struct export_call *call,
+			    const struct word_list *source)
 {
+	const struct export_format *f = &formats[call->format];
 	struct sampled s;
 	struct err e;
 
-	if (!call->format->write_sampled)
+	if (!f->write_sampled)
 		return cmd_misuse(&cmd_export, "%s needs to know how often "
-				  "code ran; samples only tell where time "
-				  "went", call->format->name);
-	if (sampled_open(&s, call->profile.at, call->profile.n,
-			 &call->of.pick, &e))
+				  "code ran; samples only tell where time went",
+				  format_choices[call->format - 1].name);
+	if (sampled_open(&s, source->at, source->n, &call->pick, &e))
 		return cmd_fail(&e);
-	call->format->write_sampled(&s, stdout);
+	f->write_sampled(&s, stdout);
 	report_show_sample_notes(&s);
 	sampled_close(&s);
 	return STATUS_OK;
 }
 
-static int export_run(int argc, char **argv)
+static int export_run(void *words, const struct arguments *a)
 {
-	struct export_call call = {0};
-	int status = export_parse(argc, argv, &call);
-	bool databases = false;
+	struct export_call *call = words;
+	bool databases;
+	int status;
 
-	if (!status)
-		status = sampled_sources(&cmd_export, call.profile.at,
-					 call.profile.n, &call.of, &databases);
-	if (!status)
-		status = databases ? export_databases(&call) :
-				     report_opened(call.profile.at,
-						   call.profile.n, export_one,
-						   &call);
-	vec_free(&call.profile);
-	return status;
+	if (!call->format)
+		return cmd_misuse(&cmd_export, "--format FORMAT is missing");
+	if (call->image && !formats[call->format].write_image)
+		return cmd_misuse(&cmd_export, "--image goes with formats of "
+				  "one image: bolt");
+	status = sources_check(&cmd_export, a, 0, &databases);
+	if (status)
+		return status;
+	return databases ? export_databases(call, &a->operand) :
+			   report_opened(a->operand.at, a->operand.n,
+					 export_one, call);
 }
 
 const struct command cmd_export = {
 	.name = "export",
 	.summary = "counts in a form that other tools read",
-	.usage = export_usage,
+	.usage = "--format FORMAT [OPTION...] PROFILE...\n"
+		 "--format FORMAT [OPTION...] DB...",
+	.about = "Writes what a profile tells, or several of one program "
+		 "together, in a form that other tools read; of databases, "
+		 "samples. Formats that need exact counts are not for these: "
+		 "lcov, gcov, pixie, bolt.",
+	.operands = (const struct operand[]){
+		{"PROFILE or DB", OFFER_PROFILES, .many = true}, {0}},
+	.options = (const struct option_set[]){
+		OPTIONS(export_options), OPTIONS(help_option),
+		DATABASE_OPTIONS(struct export_call, pick), {0}},
+	.defaults = &(const struct export_call){0},
+	.size = sizeof(struct export_call),
 	.run = export_run,
 };

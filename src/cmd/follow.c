@@ -139,6 +139,5 @@ static int follow_run(int argc, char **argv)
 
 const struct command cmd_follow = {
 	.name = "follow",
-	.run = follow_run,
-	.own_help = true,
+	.internal = follow_run,
 };

@@ -10,108 +10,48 @@
 #include <unistd.h>
 
 #include "cmd/graph_show.h"
-#include "cmd/option.h"
 #include "cmd/report_show.h"
-#include "cmd/sampled_option.h"
+#include "cmd/shared_options.h"
 #include "cmd/status_line.h"
 #include "report/find.h"
-
-static const char graph_usage[] =
-	"usage: tally graph [OPTION...] PROCEDURE PROFILE|DB...\n"
-	"\n"
-	"Draws the flow graph of a procedure, with how often its blocks ran\n"
-	"and which way they were left. PROCEDURE is a name as 'tally report'\n"
-	"shows it, with or without arguments, a symbol, or 0xADDRESS of\n"
-	"anything in it. Of databases blocks have samples, and ways nothing:\n"
-	"samples do not tell how often they were gone. Of both, blocks have\n"
-	"both, and the time of one execution.\n"
-	"\n"
-	"  --format svg   a picture; this is the default\n"
-	"  --format html  a page that one can move, zoom and search\n"
-	"  --format ps    for a printer\n"
-	"  --format dot   what graphviz draws the others from\n"
-	"  --json         for programs\n"
-	"  --ran          only what ran, or may have\n"
-	"  --same-work    counts and samples are of the same work, whatever\n"
-	"                 their command lines say\n"
-	"  --image NAME   the one in that image, if there are several\n"
-	"  -o FILE        where to; standard output by default\n"
-	SAMPLED_OPTION_HELP
-	"\n"
-	"Red is what ran most, dashed what never did, yellow what is not "
-	"known;\nloops are boxes. graphviz's 'dot' makes the layout.\n";
 
 enum graph_form { GRAPH_SVG, GRAPH_DOT, GRAPH_PS, GRAPH_HTML, GRAPH_JSON };
 
 struct graph_call {
 	const char *procedure, *image, *out;
 	FILE *to; /* where it is drawn for `out`, if not there at once */
-	VEC(const char *) profile;
-	struct sampled_option of;
+	struct sampled_pick pick;
 	enum graph_form form;
-	bool ran, same_work;
+	bool ran, json, same_work;
 };
 
-static int graph_format(struct graph_call *call, const char *value)
-{
-	static const char *const names[] = {
-		[GRAPH_SVG] = "svg", [GRAPH_DOT] = "dot", [GRAPH_PS] = "ps",
-		[GRAPH_HTML] = "html",
-	};
+static const struct option_choice forms[] = {
+	{"svg", GRAPH_SVG, "a picture; the default", NULL},
+	{"html", GRAPH_HTML, "a page that one can move, zoom and search",
+	 "It needs nothing else, neither files nor a network. Drag it to move, "
+	 "turn the wheel (or press + and -) to zoom, press 0 to see all of it; "
+	 "click at a block to read it. Type an address, an instruction, a "
+	 "callee or a line into the field (`/`) to find blocks; Enter goes to "
+	 "the next. The same behind a # of the page's address leads there."},
+	{"ps", GRAPH_PS, "for a printer", NULL},
+	{"dot", GRAPH_DOT, "what Graphviz draws the others from",
+	 "Its dot(1) makes the layout, and has to be installed for all formats "
+	 "but this."},
+	{0},
+};
 
-	for (int i = 0; i <= GRAPH_HTML; i++)
-		if (!strcmp(value, names[i])) {
-			call->form = (enum graph_form)i;
-			return 0;
-		}
-	return cmd_misuse(&cmd_graph, "--format svg, dot, ps or html, not "
-			  "'%s'", value);
-}
-
-/* reads one word; 0 or the exit status */
-static int graph_word(void *to, char **argv, int *i, bool option)
-{
-	struct graph_call *call = to;
-	const char *a = argv[*i], *value;
-	int status = option ? sampled_option(&call->of, &cmd_graph, argv, i) :
-			      0;
-
-	if (option && status >= 0)
-		return status;
-	if (!option && !call->procedure)
-		call->procedure = a;
-	else if (!option)
-		vec_push(&call->profile, a);
-	else if ((value = option_value(argv, i, "--format")))
-		return graph_format(call, value);
-	else if ((value = option_value(argv, i, "--image")))
-		call->image = value;
-	else if ((value = option_value(argv, i, "-o")))
-		call->out = value;
-	else if (!strcmp(a, "--json"))
-		call->form = GRAPH_JSON;
-	else if (!strcmp(a, "--ran"))
-		call->ran = true;
-	else if (!strcmp(a, "--same-work"))
-		call->same_work = true;
-	else
-		return cmd_misuse(&cmd_graph, "unknown option '%s'", a);
-	return 0;
-}
-
-static int graph_parse(int argc, char **argv, struct graph_call *call)
-{
-	int status = option_each(argc, argv, graph_word, call);
-
-	if (status)
-		return status;
-	if (!call->procedure)
-		return cmd_misuse(&cmd_graph, "which PROCEDURE?");
-	if (call->out && !*call->out)
-		return cmd_misuse(&cmd_graph, "-o takes a file's name");
-	return call->profile.n ? 0 : cmd_misuse(&cmd_graph,
-						"which PROFILE or DB?");
-}
+static const struct option graph_options[] = {
+	{"format", .type = &type_choice, .choices = forms,
+	 .placeholder = "FORMAT", FILLS(struct graph_call, form),
+	 .help = "what to write"},
+	{"output", 'o', &type_file, FILLS(struct graph_call, out),
+	 .help = "where to write, instead of standard output"},
+	{"ran", .type = &type_flag, FILLS(struct graph_call, ran),
+	 .help = "draw only what ran, or may have",
+	 .more = "Of an interpreter's loop, with hundreds of cases, one sees "
+		 "more so."},
+	{0},
+};
 
 /* all of a file from its beginning, to be freed */
 static char *read_all(FILE *f)
@@ -304,14 +244,14 @@ static int graph_found(struct graph_call *call, struct dataset *data,
 					 graph_sampled(call, data, &f, e);
 }
 
-static int graph_sources(struct graph_call *call)
+static int graph_sources(struct graph_call *call, const char *const *source,
+			 size_t n)
 {
 	struct dataset data;
 	struct err e;
 	int status;
 
-	if (dataset_open(&data, call->profile.at, call->profile.n,
-			 &call->of.pick, &e))
+	if (dataset_open(&data, source, n, &call->pick, &e))
 		return cmd_fail(&e);
 	data.same_work = call->same_work;
 	report_show_dataset_notes(&data);
@@ -322,23 +262,43 @@ static int graph_sources(struct graph_call *call)
 	return status;
 }
 
-static int graph_run(int argc, char **argv)
+static int graph_run(void *words, const struct arguments *a)
 {
-	struct graph_call call = {0};
-	int status = graph_parse(argc, argv, &call);
+	struct graph_call *call = words;
+	int status = sources_fit(&cmd_graph, a, 1);
 
-	if (!status)
-		status = sampled_option_check(&cmd_graph, call.profile.at,
-					      call.profile.n, &call.of);
-	if (!status)
-		status = graph_sources(&call);
-	vec_free(&call.profile);
-	return status;
+	call->procedure = a->operand.at[0];
+	if (call->json)
+		call->form = GRAPH_JSON;
+	return status ? status : graph_sources(call, a->operand.at + 1,
+					       a->operand.n - 1);
 }
 
 const struct command cmd_graph = {
 	.name = "graph",
 	.summary = "the flow graph of a procedure, with counts",
-	.usage = graph_usage,
+	.usage = "[OPTION...] PROCEDURE PROFILE|DB...",
+	.about = "Draws the flow graph of a procedure, with how often its "
+		 "blocks ran and which way they were left. PROCEDURE is a "
+		 "name as `tally report` shows it, with or without arguments, "
+		 "a symbol, or 0xADDRESS of anything in it. Of databases "
+		 "blocks have samples, and ways nothing: samples do not tell "
+		 "how often they were gone. Of both, blocks have both, and the "
+		 "time of one execution.",
+	.closing = "Red is what ran most, dashed what never did, yellow what "
+		   "is not known; loops are boxes. Graphviz's `dot` makes the "
+		   "layout.",
+	.operands = (const struct operand[]){
+		{.name = "PROCEDURE", .offer = OFFER_PROCEDURES},
+		{"PROFILE or DB", OFFER_PROFILES, .many = true}, {0}},
+	.options = (const struct option_set[]){
+		OPTIONS(graph_options),
+		OPTIONS_AT(choose_image_option, struct graph_call, image),
+		OPTIONS_AT(same_work_option, struct graph_call, same_work),
+		OPTIONS_AT(json_option, struct graph_call, json),
+		OPTIONS(help_option),
+		DATABASE_OPTIONS(struct graph_call, pick), {0}},
+	.defaults = &(const struct graph_call){0},
+	.size = sizeof(struct graph_call),
 	.run = graph_run,
 };

@@ -10,103 +10,44 @@
 #include "base/json.h"
 #include "cmd/figures.h"
 #include "cmd/name.h"
-#include "cmd/rewriter.h"
+#include "cmd/recipe_options.h"
+#include "cmd/shared_options.h"
 #include "cmd/status_line.h"
 #include "count/only.h"
 #include "rewrite/rewrite.h"
 
-static const char instrument_usage[] =
-	"usage: tally instrument [OPTION...] FILE -o OUT\n"
-	"\n"
-	"Writes a copy of an executable or shared library whose code was\n"
-	"moved to a new place in the same file, with counters in it. The copy\n"
-	"does what the original does.\n"
-	"\n"
-	"  -o OUT              the new file\n"
-	"  --placement edges|vertices|vertex-edges|redundant|none|poison\n"
-	"                      where counters go; edges by default\n"
-	"  --weights heuristic|PROFILE\n"
-	"                      what counters may cost: guessed, or as counted\n"
-	"                      in an earlier run\n"
-	"  --only NAME,..|@FILE\n"
-	"                      count in these procedures only, by names,\n"
-	"                      patterns of names or addresses (0x...); or as\n"
-	"                      a file has them, one per line\n"
-	"  --calls             tells where indirect calls and jumps lead, too\n"
-	"  --after-calls       a counter after every call, for comparison\n"
-	"  --trap-unexpected   a test mode: old code that should never be\n"
-	"                      reached traps\n"
-	"  --strict            fail if none of the code can be moved\n"
-	"  --json              what was done, for programs\n";
-
 struct instrument_call {
-	const char *file, *out, *placement, *weights, *only;
-	struct recipe recipe;
-	struct rewrite_options o;
-	bool json;
+	const char *file, *out;
+	struct recipe_call how;
+	bool strict, json;
 };
 
-static int instrument_check(struct instrument_call *call)
-{
-	struct err e;
+static const struct option output_options[] = {
+	{"output", 'o', &type_file, "OUT", FILLS(struct instrument_call, out),
+	 .help = "the new file",
+	 .more = "It appears whole or not at all, with the permissions of "
+		 "<FILE> but without set-user-id bits."},
+	{0},
+};
 
-	if (!call->file)
-		return cmd_misuse(&cmd_instrument, "which FILE?");
-	if (!call->out)
-		return cmd_misuse(&cmd_instrument, "-o OUT is missing");
-	if (!recipe_placement(&call->recipe, call->placement))
-		return cmd_misuse(&cmd_instrument, "there is no placement "
-				  "'%s'", call->placement);
-	if (call->recipe.count.pairs && !call->recipe.counts)
-		return cmd_misuse(&cmd_instrument, "--calls needs counters: "
-				  "not --placement none");
-	if (call->only && recipe_only(&call->recipe, call->only, &e))
-		return cmd_fail(&e);
-	if (strcmp(call->weights, "heuristic") &&
-	    recipe_weights(&call->recipe, call->weights, &e))
-		return cmd_fail(&e);
-	return 0;
-}
-
-/* reads the arguments; 0 or the exit status */
-static int instrument_parse(int argc, char **argv, struct instrument_call *c)
-{
-	bool options = true;
-
-	for (int i = 1; i < argc; i++) {
-		const char *a = argv[i];
-
-		if (options && !strcmp(a, "--"))
-			options = false;
-		else if (options && !strcmp(a, "-o") && i + 1 < argc)
-			c->out = argv[++i];
-		else if (options && !strcmp(a, "--placement") && i + 1 < argc)
-			c->placement = argv[++i];
-		else if (options && !strcmp(a, "--weights") && i + 1 < argc)
-			c->weights = argv[++i];
-		else if (options && !strcmp(a, "--only") && i + 1 < argc)
-			c->only = argv[++i];
-		else if (options && !strcmp(a, "--after-calls"))
-			c->recipe.count.after_calls = true;
-		else if (options && !strcmp(a, "--calls"))
-			c->recipe.count.pairs = true;
-		else if (options && !strcmp(a, "--trap-unexpected"))
-			c->o.trap_unexpected = true;
-		else if (options && !strcmp(a, "--strict"))
-			c->o.strict = true;
-		else if (options && !strcmp(a, "--json"))
-			c->json = true;
-		else if (options && a[0] == '-' && a[1])
-			return cmd_misuse(&cmd_instrument,
-					  "unknown option '%s'", a);
-		else if (!c->file)
-			c->file = a;
-		else
-			return cmd_misuse(&cmd_instrument,
-					  "too many arguments");
-	}
-	return instrument_check(c);
-}
+static const struct option instrument_options[] = {
+	{"strict", .type = &type_flag, FILLS(struct instrument_call, strict),
+	 .help = "fail, with status 3, if none of the code can be moved"},
+	{"json", .type = &type_flag, FILLS(struct instrument_call, json),
+	 .help = "what was done, as one JSON object",
+	 .more = "Its keys are `file`, `out`, `text_bytes`, `moved_bytes`, "
+		 "`new_bytes` (of those `inserted_bytes` with counters, "
+		 "`jump_bytes` back from code on edges, `table_bytes` of "
+		 "copied jump tables, `link_bytes` of the linker's stubs and "
+		 "`support_bytes` that inserted code calls; the rest is the "
+		 "code itself), `data_bytes` (memory for counters, and room "
+		 "for code that counts for threads), `tables` (copied), "
+		 "`islands`, `unreached` (places in old code of very large "
+		 "files at which control may arrive and go on, for one "
+		 "instruction at least, before it is in the new code) and "
+		 "`in_place` (each `start`, `end`, `reason`)."},
+	{0},
+};
 
 /*
  * OUT is replaced by a new file when that is complete: what is there must be
@@ -205,12 +146,17 @@ static int instrument_check_only(const struct cfg *c, const char *list,
 static int instrument_write(const struct cfg *c,
 			    const struct instrument_call *call)
 {
+	const struct recipe *recipe = &call->how.recipe;
+	struct rewrite_options o = {
+		.strict = call->strict,
+		.trap_unexpected = recipe->trap_unexpected,
+	};
 	struct rewrite_report r;
 	struct err e;
 
-	if (instrument_check_only(c, call->recipe.count.only, &e))
+	if (instrument_check_only(c, recipe->count.only, &e))
 		return cmd_fail(&e);
-	if (recipe_rewrite(&call->recipe, c, &call->o, call->out, &r, &e))
+	if (recipe_rewrite(recipe, c, &o, call->out, &r, &e))
 		return cmd_fail(&e);
 	if (call->json)
 		show_json(call, &r);
@@ -220,36 +166,55 @@ static int instrument_write(const struct cfg *c,
 	return STATUS_OK;
 }
 
-static int instrument_run(int argc, char **argv)
+static int instrument_file(const struct instrument_call *call)
 {
-	struct instrument_call call = {.recipe = {.by_hand = true},
-				       .placement = "edges",
-				       .weights = "heuristic"};
 	struct status_line line;
 	struct image im;
 	struct unwind u;
 	struct cfg c;
 	struct err e;
-	int status = instrument_parse(argc, argv, &call);
+	int status;
 
-	if (status)
-		return status;
-	if (instrument_check_out(&call, &e) || image_open(&im, call.file, &e))
+	if (instrument_check_out(call, &e) || image_open(&im, call->file, &e))
 		return cmd_fail(&e);
 	status_line_begin(&line);
 	unwind_read(&u, &im);
 	status = cfg_build_watched(&c, &im, &u, &line.progress, &e);
 	status_line_end(&line);
-	status = status ? cmd_fail(&e) : instrument_write(&c, &call);
+	status = status ? cmd_fail(&e) : instrument_write(&c, call);
 	cfg_free(&c);
 	unwind_free(&u);
 	image_close(&im);
 	return status;
 }
 
+static int instrument_run(void *words, const struct arguments *a)
+{
+	struct instrument_call *call = words;
+	int status;
+
+	call->file = a->operand.at[0];
+	if (!call->out)
+		return cmd_misuse(&cmd_instrument, "-o OUT is missing");
+	status = recipe_settle(&cmd_instrument, &call->how);
+	return status ? status : instrument_file(call);
+}
+
 const struct command cmd_instrument = {
 	.name = "instrument",
 	.summary = "a copy of a file whose code can be measured",
-	.usage = instrument_usage,
+	.usage = "[OPTION...] FILE -o OUT",
+	.about = "Writes a copy of an executable or shared library whose code "
+		 "was moved to a new place in the same file, with counters in "
+		 "it. The copy does what the original does.",
+	.operands = (const struct operand[]){
+		{.name = "FILE", .offer = OFFER_FILES}, {0}},
+	.options = (const struct option_set[]){
+		OPTIONS(output_options),
+		OPTIONS_AT(recipe_options, struct instrument_call, how),
+		OPTIONS(instrument_options), OPTIONS(help_option), {0}},
+	.defaults = &(const struct instrument_call){
+		.how = {RECIPE_DEFAULTS, .recipe.by_hand = true}},
+	.size = sizeof(struct instrument_call),
 	.run = instrument_run,
 };

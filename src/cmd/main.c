@@ -1,23 +1,15 @@
 /*
- * main: finds the sub-command and hands over.
+ * main: finds the sub-command, reads its words and hands over.
  */
 #include "cmd/cmd.h"
 
 #include <malloc.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "cmd/name.h"
+#include "cmd/help.h"
 
-static const struct command *const commands[] = {
-	&cmd_count, &cmd_record, &cmd_daemon, &cmd_snapshot, &cmd_merge,
-	&cmd_report, &cmd_annotate, &cmd_graph, &cmd_diff, &cmd_stats,
-	&cmd_export, &cmd_instrument, &cmd_cfg, &cmd_doctor, &cmd_cached,
-	&cmd_follow};
-
-enum { NCOMMANDS = sizeof commands / sizeof *commands };
 enum { LARGE = 2 << 20 }; /* bytes: more than an arena takes at a time */
 
 /* the system refuses memory: nothing useful is left to do */
@@ -27,65 +19,23 @@ static void out_of_memory(size_t wanted)
 	exit(STATUS_MACHINE);
 }
 
-static void print_usage(FILE *to)
+/* argv[0] is the command's name */
+static int run_command(const struct command *c, char **argv)
 {
-	fputs("usage: tally COMMAND [OPTION...] [ARGUMENT...]\n\n", to);
-	for (int i = 0; i < NCOMMANDS; i++)
-		if (commands[i]->summary)
-			fprintf(to, "  %-12s%s\n", commands[i]->name,
-				commands[i]->summary);
-	fputs("\n'tally help COMMAND' says more of each.\n", to);
-}
+	struct arguments a = {0};
+	void *call = mem_alloc(c->size);
+	int status;
 
-static const struct command *find_command(const char *name)
-{
-	for (int i = 0; i < NCOMMANDS; i++)
-		if (!strcmp(name, commands[i]->name))
-			return commands[i];
-	return NULL;
-}
-
-static bool asks_for_help(const char *word)
-{
-	return !strcmp(word, "--help") || !strcmp(word, "-h");
-}
-
-/* says that there is no such command, and which there are */
-static int refuse(const char *name)
-{
-	fprintf(stderr, "tally: there is no %s '",
-		*name == '-' ? "option" : "command");
-	name_print(stderr, name, "");
-	fputs("'\n", stderr);
-	print_usage(stderr);
-	return STATUS_USAGE;
-}
-
-/* tally help [COMMAND] */
-static int run_help(int argc, char **argv)
-{
-	const struct command *c;
-
-	if (argc < 2 || asks_for_help(argv[1]) || !strcmp(argv[1], "help")) {
-		print_usage(stdout);
-		return cmd_finish(STATUS_OK);
-	}
-	c = find_command(argv[1]);
-	if (!c)
-		return refuse(argv[1]);
-	fputs(c->usage, stdout);
-	return cmd_finish(STATUS_OK);
-}
-
-/* --help anywhere before "--" asks for the command's usage */
-static int run_command(const struct command *c, int argc, char **argv)
-{
-	for (int i = 1; !c->own_help && i < argc && strcmp(argv[i], "--"); i++)
-		if (asks_for_help(argv[i])) {
-			fputs(c->usage, stdout);
-			return cmd_finish(STATUS_OK);
-		}
-	return cmd_finish(c->run(argc, argv));
+	if (c->size)
+		memcpy(call, c->defaults, c->size);
+	status = options_read(c, argv, call, &a);
+	if (a.help)
+		help_print(c, stdout);
+	else if (!status)
+		status = c->run(call, &a);
+	options_free(c, call, &a);
+	mem_free(call);
+	return cmd_finish(status);
 }
 
 int main(int argc, char **argv)
@@ -97,15 +47,17 @@ int main(int argc, char **argv)
 	   nothing is said the limit rises as they are freed */
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	if (argc < 2) {
-		print_usage(stderr);
+		help_print(&cmd_tally, stderr);
 		return STATUS_USAGE;
 	}
-	if (asks_for_help(argv[1]) || !strcmp(argv[1], "help"))
-		return run_help(argc - 1, argv + 1);
-	if (!strcmp(argv[1], "--version")) {
-		puts("tally " TALLY_VERSION);
-		return cmd_finish(STATUS_OK);
-	}
-	c = find_command(argv[1]);
-	return c ? run_command(c, argc - 1, argv + 1) : refuse(argv[1]);
+	/* tally --help COMMAND */
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return run_command(&cmd_help, argv + 1);
+	if (argv[1][0] == '-')
+		return run_command(&cmd_tally, argv);
+	c = cmd_find(argv[1]);
+	if (!c)
+		return cmd_unknown(argv[1]);
+	return c->internal ? cmd_finish(c->internal(argc - 1, argv + 1)) :
+			     run_command(c, argv + 1);
 }

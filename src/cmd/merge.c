@@ -5,48 +5,21 @@
 #include "cmd/cmd.h"
 
 #include "base/mem.h"
-#include "cmd/option.h"
+#include "cmd/shared_options.h"
 #include "count/profile.h"
-
-static const char merge_usage[] =
-	"usage: tally merge -o OUT PROFILE...\n"
-	"\n"
-	"Adds profiles of the same program: OUT has all their processes and\n"
-	"needs no other file. Profiles of other programs, of other builds of\n"
-	"the program or a library, or counted with other options are refused.\n"
-	"\n"
-	"  -o OUT  the new profile\n";
 
 struct merge_call {
 	const char *out;
-	VEC(const char *) profile;
+	struct word_list profile;
 };
 
-/* reads one word; 0 or the exit status */
-static int merge_word(void *to, char **argv, int *i, bool option)
-{
-	struct merge_call *call = to;
-	const char *a = argv[*i], *value;
-
-	if (!option)
-		vec_push(&call->profile, a);
-	else if ((value = option_value(argv, i, "-o")))
-		call->out = value;
-	else
-		return cmd_misuse(&cmd_merge, "unknown option '%s'", a);
-	return 0;
-}
-
-static int merge_parse(int argc, char **argv, struct merge_call *call)
-{
-	int status = option_each(argc, argv, merge_word, call);
-
-	if (status)
-		return status;
-	if (!call->out || !*call->out)
-		return cmd_misuse(&cmd_merge, "-o OUT says where to write");
-	return call->profile.n ? 0 : cmd_misuse(&cmd_merge, "which PROFILE?");
-}
+static const struct option merge_options[] = {
+	{"output", 'o', &type_file, "OUT", FILLS(struct merge_call, out),
+	 .help = "the new profile",
+	 .more = "It appears whole or not at all. It may be one of the old "
+		 "ones if that is finished."},
+	{0},
+};
 
 /* a program may be counting in it: once replaced, that file is never read */
 static int merge_check(const struct merge_call *call, const struct profile *p,
@@ -76,20 +49,29 @@ static int merge_all(const struct merge_call *call)
 	return status ? cmd_fail(&e) : STATUS_OK;
 }
 
-static int merge_run(int argc, char **argv)
+static int merge_run(void *words, const struct arguments *a)
 {
-	struct merge_call call = {0};
-	int status = merge_parse(argc, argv, &call);
+	struct merge_call *call = words;
 
-	if (!status)
-		status = merge_all(&call);
-	vec_free(&call.profile);
-	return status;
+	if (!call->out)
+		return cmd_misuse(&cmd_merge, "-o OUT says where to write");
+	call->profile = a->operand;
+	return merge_all(call);
 }
 
 const struct command cmd_merge = {
 	.name = "merge",
 	.summary = "several runs of a program as one profile",
-	.usage = merge_usage,
+	.usage = "-o OUT PROFILE...",
+	.about = "Adds profiles of the same program: OUT has all their "
+		 "processes and needs no other file. Profiles of other "
+		 "programs, of other builds of the program or a library, or "
+		 "counted with other options are refused.",
+	.operands = (const struct operand[]){
+		{"PROFILE", OFFER_PROFILES, .many = true}, {0}},
+	.options = (const struct option_set[]){
+		OPTIONS(merge_options), OPTIONS(help_option), {0}},
+	.defaults = &(const struct merge_call){0},
+	.size = sizeof(struct merge_call),
 	.run = merge_run,
 };

@@ -10,62 +10,30 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/option.h"
 #include "cmd/report_show.h"
+#include "cmd/shared_options.h"
 #include "launch/find.h"
 #include "launch/launch.h"
 #include "sample/event.h"
 #include "sample/record.h"
 
-static const char record_usage[] =
-	"usage: tally record [OPTION...] [--] PROGRAM [ARG...]\n"
-	"\n"
-	"Runs PROGRAM as it is, looks many times a second where it is, and\n"
-	"all that it starts, and says where most of its time went. Needs no\n"
-	"privilege. 'tally report DB' tells more.\n"
-	"\n"
-	"  -o DB      the database, a directory: NAME.samples by default;\n"
-	"             what is there already is kept\n"
-	"  --rate HZ  samples per second of each CPU; 5200 by default\n"
-	"  --quiet    do not list what took most\n"
-	"\n"
-	"The exit status is the program's, or 128+N after signal N; 127 if it\n"
-	"is not found, 126 if it cannot be executed, 125 if tally fails.\n";
-
 enum { HOTTEST = 10 }; /* procedures that are shown */
 
 struct record_call {
 	const char *directory;
-	size_t rate;
+	uint64_t rate;
 	bool quiet;
-	char **program; /* and its arguments */
 };
 
-/* prints what is wrong with the call; 125, as all that tally fails in */
-#define misuse(...) (cmd_misuse(&cmd_record, __VA_ARGS__), LAUNCH_FAILED)
-
-/* reads one option; 0 or the exit status */
-static int record_option(void *to, char **argv, int *i)
-{
-	struct record_call *call = to;
-	const char *a = argv[*i], *value;
-
-	if ((value = option_value(argv, i, "--rate"))) {
-		if (!option_number(value, &call->rate) || !call->rate ||
-		    call->rate > EVENT_RATE_MOST)
-			return misuse("--rate takes a number from 1 to %d, "
-				      "not '%s'", EVENT_RATE_MOST, value);
-	} else if (!strcmp(a, "-o")) {
-		call->directory = argv[*i + 1] ? argv[++*i] : "";
-		if (!*call->directory)
-			return misuse("-o takes the name of a directory");
-	} else if (!strcmp(a, "--quiet")) {
-		call->quiet = true;
-	} else {
-		return misuse("unknown option '%s'", a);
-	}
-	return 0;
-}
+static const struct option record_options[] = {
+	{"output", 'o', &type_directory, FILLS(struct record_call, directory),
+	 .help = "the database, a directory; by default `NAME.samples`, of the "
+		 "program's name; what is there already is kept",
+	 .more = "Each run is an epoch of its own. The database is written "
+		 "every five seconds; a kill of tally at any moment leaves it "
+		 "whole. Several may write to it at the same time."},
+	{0},
+};
 
 static void say_what_was_recorded(const struct recorded *r)
 {
@@ -96,13 +64,14 @@ static int show_hottest(const char *directory, int64_t epoch, struct err *e)
 }
 
 /* runs and shows; the exit status */
-static int record_run(const struct record_call *call, struct program *p)
+static int record_program(const struct record_call *call, char **program,
+			  struct program *p)
 {
-	char *own = call->directory ? NULL : option_output(call->program[0],
-							   ".samples");
+	char *own = call->directory ? NULL : cmd_output(program[0],
+							".samples");
 	struct record_wish w = {
 		.directory = call->directory ? call->directory : own,
-		.rate = call->rate, .file = p->execfn, .argv = call->program,
+		.rate = call->rate, .file = p->execfn, .argv = program,
 		.envp = environ,
 	};
 	struct recorded r;
@@ -130,22 +99,15 @@ static int record_run(const struct record_call *call, struct program *p)
 	       r.why ? LAUNCH_NO_PROGRAM : LAUNCH_FAILED;
 }
 
-static int record_main(int argc, char **argv)
+static int record_run(void *call, const struct arguments *a)
 {
-	struct record_call call = {.rate = EVENT_RATE};
 	struct program p;
 	struct err e = {0};
-	int status = option_program(argc, argv, record_usage, record_option,
-				    &call, &call.program);
+	int status = (int)find_program(&p, a->program, &e);
 
-	if (status >= 0)
-		return status;
-	if (!call.program[0])
-		return misuse("which PROGRAM?");
-	status = (int)find_program(&p, call.program, &e);
 	/* one with other rights is not rewritten, but may be looked at */
 	if (status == FOUND || status == FOUND_REFUSED)
-		status = record_run(&call, &p);
+		status = record_program(call, a->program, &p);
 	else
 		cmd_fail(&e);
 	program_free(&p);
@@ -155,7 +117,21 @@ static int record_main(int argc, char **argv)
 const struct command cmd_record = {
 	.name = "record",
 	.summary = "where a program's time goes, by samples",
-	.usage = record_usage,
-	.run = record_main,
-	.own_help = true,
+	.usage = "[OPTION...] [--] PROGRAM [ARG...]",
+	.about = "Runs PROGRAM as it is, looks many times a second where it "
+		 "is, and all that it starts, and says where most of its time "
+		 "went. Needs no privilege. `tally report DB` tells more.",
+	.closing = "The exit status is the program's, or 128+N after signal "
+		   "N; 127 if it is not found, 126 if it cannot be executed, "
+		   "125 if tally fails.",
+	.operands = (const struct operand[]){{.name = "PROGRAM"}, {0}},
+	.options = (const struct option_set[]){
+		OPTIONS(record_options),
+		OPTIONS_AT(rate_option, struct record_call, rate),
+		OPTIONS_AT(quiet_option, struct record_call, quiet),
+		OPTIONS(help_option), {0}},
+	.defaults = &(const struct record_call){.rate = EVENT_RATE},
+	.size = sizeof(struct record_call),
+	.run = record_run,
+	.runs_program = true,
 };

@@ -6,147 +6,111 @@
 
 #include <string.h>
 
-#include "cmd/option.h"
 #include "cmd/report_show.h"
-#include "cmd/sampled_option.h"
+#include "cmd/shared_options.h"
 #include "report/rows_pick.h"
 
-static const char report_usage[] =
-	"usage: tally report [OPTION...] PROFILE...\n"
-	"       tally report [OPTION...] DB...\n"
-	"\n"
-	"Shows how often the parts of a program ran, most first. PROFILE is\n"
-	"what 'tally count' left, or is filling just now; several of one\n"
-	"program are added up. DB is what 'tally record' left: of that it\n"
-	"shows where the samples fell.\n"
-	"\n"
-	"  --by image|procedure|line|process|edge|block|instruction|call-site\n"
-	"                    what to list; procedure by default\n"
-	"  --by image|procedure|line|process|instruction|event|epoch\n"
-	"                    the same of a DB\n"
-	"  --image NAME      only of that image (* and ? are patterns)\n"
-	"  --procedure NAME  only of that procedure: a name, 0xADDRESS or\n"
-	"                    pattern\n"
-	"  --min PERCENT     only what executed at least that much of all\n"
-	"  --sort count|calls|address|name  in that order\n"
-	"  --reverse         the other way round\n"
-	"  --all             also what did not run\n"
-	"  --limit N         only the first N\n"
-	"  --same-work       counts and samples are of the same work,\n"
-	"                    whatever their command lines say\n"
-	"  --json            for programs\n"
-	SAMPLED_OPTION_HELP
-	"\n"
-	"What did not run is not listed; what is not known is called "
-	"unknown.\n";
-
 struct report_call {
-	VEC(const char *) profile;
-	enum by by;
+	struct word_list profile;
+	int by; /* enum by */
 	struct rows_wish wish;
 	bool json, same_work;
-	struct sampled_option of; /* databases */
+	struct sampled_pick pick; /* of databases */
 };
 
-static int report_by(struct report_call *call, const char *value)
-{
-	static const char *const names[BY_KINDS] = {
-		[BY_IMAGE] = "image", [BY_PROCEDURE] = "procedure",
-		[BY_PROCESS] = "process", [BY_EDGE] = "edge",
-		[BY_BLOCK] = "block", [BY_INSTRUCTION] = "instruction",
-		[BY_CALL_SITE] = "call-site", [BY_LINE] = "line",
-		[BY_EVENT] = "event", [BY_EPOCH] = "epoch",
-	};
+static const struct option_choice bys[] = {
+	{"procedure", BY_PROCEDURE,
+	 "executed instructions, their share, calls; the default", NULL},
+	{"image", BY_IMAGE, "the program and its libraries",
+	 "It lists how many counters they have, how often these were "
+	 "incremented, and what share of their code is left in place, where "
+	 "nothing is measured."},
+	{"line", BY_LINE, "lines of the source; needs debug information",
+	 "It lists how often each ran, and the instructions executed there. As "
+	 "for gcov(1), that is how often control came to it from other lines, "
+	 "be it to one of several statements or cases, and how often loops "
+	 "went round that are all on it; in each copy of its function (inlined "
+	 "calls, instances of templates), all together, but not in functions "
+	 "that the compiler made, if there is anything else on the line. Of "
+	 "code that is not optimized the numbers are gcov's, but for one line "
+	 "in a hundred: expressions over several lines, of which gcov counts "
+	 "other blocks, and statements that return, which gcov counts again "
+	 "for destructors behind them. The line that declares a function ran "
+	 "as often as that began. Where the compiler left nothing of a line "
+	 "but a mark of where it would be, it ran as often as what is there; "
+	 "of labels of cases it leaves nothing."},
+	{"process", BY_PROCESS, "each process of the run",
+	 "It lists its number, process id, and the number of the process it "
+	 "came from."},
+	{"instruction", BY_INSTRUCTION,
+	 "executions of every instruction, and their share", NULL},
+	{"block", BY_BLOCK, "basic blocks, of profiles only",
+	 "It lists executions, the share of all instructions that they "
+	 "executed, address, instructions in it."},
+	{"edge", BY_EDGE, "branches, calls and returns, of profiles only",
+	 "It lists executions, and the blocks that they lead from and to. "
+	 "Edges and call sites execute nothing: they have no share for --min."},
+	{"call-site", BY_CALL_SITE, "callers and callees, of profiles only",
+	 "It lists executions, the addresses of the call and of the callee, "
+	 "what kind of call it is (`call`; `jump`, to another procedure; "
+	 "`indirect-call`; `indirect-jump`, anywhere), its procedure, and the "
+	 "callee's. The callees of indirect calls are known if the program was "
+	 "counted with `tally count --calls`; where they are not, the row says "
+	 "why."},
+	{"event", BY_EVENT, "events, of databases only",
+	 "It lists how many samples there are of each event, how many were "
+	 "lost, and after how many of its own units (cycles, nanoseconds) one "
+	 "was taken."},
+	{"epoch", BY_EPOCH, "epochs, of databases only",
+	 "It lists them in their order: number, start, seconds, host and what "
+	 "was recorded."},
+	{0},
+};
 
-	for (int i = 0; i < BY_KINDS; i++)
-		if (!strcmp(value, names[i])) {
-			call->by = (enum by)i;
-			return 0;
-		}
-	return cmd_misuse(&cmd_report, "--by image, procedure, line, process, "
-			  "edge, block, instruction, call-site, event or "
-			  "epoch, not '%s'", value);
-}
+static const struct option_choice sorts[] = {
+	{"count", SORT_COUNT, "most first; the default", NULL},
+	{"calls", SORT_CALLS, "of procedures: most calls first", NULL},
+	{"address", SORT_ADDRESS, "by address; lines by their number, images "
+				  "by name", NULL},
+	{"name", SORT_NAME, "by the procedure's name", NULL},
+	{0},
+};
 
-static int report_sort(struct report_call *call, const char *value)
-{
-	static const char *const names[] = {
-		[SORT_COUNT] = "count", [SORT_CALLS] = "calls",
-		[SORT_ADDRESS] = "address", [SORT_NAME] = "name",
-	};
-
-	for (int i = SORT_COUNT; i <= SORT_NAME; i++)
-		if (!strcmp(value, names[i])) {
-			call->wish.sort = (enum rows_sort)i;
-			return 0;
-		}
-	return cmd_misuse(&cmd_report, "--sort count, calls, address or name, "
-			  "not '%s'", value);
-}
-
-/* options with a value; 0, the exit status, or -1: it is none of them */
-static int report_value(struct report_call *call, char **argv, int *i)
-{
-	const char *value;
-
-	if ((value = option_value(argv, i, "--by")))
-		return report_by(call, value);
-	if ((value = option_value(argv, i, "--sort")))
-		return report_sort(call, value);
-	if ((value = option_value(argv, i, "--limit")))
-		return option_number(value, &call->wish.limit) ? 0 :
-			cmd_misuse(&cmd_report, "--limit takes a number, not "
-				   "'%s'", value);
-	if ((value = option_value(argv, i, "--min")))
-		return option_percent(value, &call->wish.share) ? 0 :
-			cmd_misuse(&cmd_report, "--min takes a percentage, "
-				   "not '%s'", value);
-	if ((value = option_value(argv, i, "--image")))
-		call->wish.image = value;
-	else if ((value = option_value(argv, i, "--procedure")))
-		call->wish.procedure = value;
-	return value ? 0 : -1;
-}
-
-/* reads one word; 0 or the exit status */
-static int report_word(void *to, char **argv, int *i, bool option)
-{
-	struct report_call *call = to;
-	const char *a = argv[*i];
-	int status = option ? report_value(call, argv, i) : 0;
-
-	if (option && status < 0)
-		status = sampled_option(&call->of, &cmd_report, argv, i);
-	if (!option)
-		vec_push(&call->profile, a);
-	else if (status >= 0)
-		return status;
-	else if (!strcmp(a, "--json"))
-		call->json = true;
-	else if (!strcmp(a, "--all"))
-		call->wish.all = true;
-	else if (!strcmp(a, "--same-work"))
-		call->same_work = true;
-	else if (!strcmp(a, "--reverse"))
-		call->wish.reverse = true;
-	else
-		return cmd_misuse(&cmd_report, "unknown option '%s'", a);
-	return 0;
-}
+static const struct option report_options[] = {
+	{"by", .type = &type_choice, .choices = bys,
+	 FILLS(struct report_call, by), .help = "what to list"},
+	{"image", .type = &type_image, FILLS(struct report_call, wish.image),
+	 .help = "only of that image: its file's name, without folders, or a "
+		 "pattern with *, ? and [...] as shells have them"},
+	{"procedure", .type = &type_procedure,
+	 FILLS(struct report_call, wish.procedure),
+	 .help = "only of that procedure: a name, 0x<ADDRESS> or a pattern",
+	 .more = "A name is as it is shown, with or without arguments, or a "
+		 "symbol; the address is that of anything in it. Images, "
+		 "processes and lines are in no procedure."},
+	{"sort", .type = &type_choice, .choices = sorts,
+	 FILLS(struct report_call, wish.sort),
+	 .help = "in another order"},
+	{"reverse", .type = &type_flag,
+	 FILLS(struct report_call, wish.reverse),
+	 .help = "the other way round; what is not known stays last"},
+	{"all", .type = &type_flag, FILLS(struct report_call, wish.all),
+	 .help = "also what did not run, with count 0",
+	 .more = "What was not measured is never listed."},
+	{0},
+};
 
 /* what is asked for has to be there; 0 or the exit status */
 static int report_check(const struct report_call *call)
 {
 	const struct rows_wish *w = &call->wish;
 
-	if (!call->profile.n)
-		return cmd_misuse(&cmd_report, "which PROFILE?");
 	if (w->image && call->by == BY_PROCESS)
 		return cmd_misuse(&cmd_report, "processes are in no image");
-	if (w->procedure && !rows_have_procedures(call->by))
+	if (w->procedure && !rows_have_procedures((enum by)call->by))
 		return cmd_misuse(&cmd_report, "--procedure does not go with "
 				  "--by image, process or line");
-	if (w->share && !rows_have_shares(call->by))
+	if (w->share && !rows_have_shares((enum by)call->by))
 		return cmd_misuse(&cmd_report, "--min does not go with --by "
 				  "edge or call-site");
 	if (w->sort == SORT_CALLS && call->by != BY_PROCEDURE)
@@ -158,7 +122,7 @@ static int report_check(const struct report_call *call)
 /* what is asked for has to be in the sources; 0 or the exit status */
 static int report_fits(const struct report_call *call, const struct dataset *v)
 {
-	if (dataset_has(v, call->by))
+	if (dataset_has(v, (enum by)call->by))
 		return 0;
 	return cmd_misuse(&cmd_report, v->counts ? "--by event and epoch are "
 			  "for databases" : "samples are not counted by edge, "
@@ -193,40 +157,56 @@ static int report_dataset(const struct report_call *call, struct dataset *v)
 	w.sure = !call->json;
 	v->same_work = call->same_work;
 	report_show_dataset_notes(v);
-	if (rows_make(&r, v, call->by, &w, &e))
+	if (rows_make(&r, v, (enum by)call->by, &w, &e))
 		return cmd_fail(&e);
 	report_show(call, v, &r);
 	rows_free(&r);
 	return STATUS_OK;
 }
 
-static int report_run(int argc, char **argv)
+static int report_run(void *words, const struct arguments *a)
 {
-	struct report_call call = {.by = BY_PROCEDURE,
-				   .wish.limit = SIZE_MAX};
-	int status = option_each(argc, argv, report_word, &call);
+	struct report_call *call = words;
+	int status = report_check(call);
 	struct dataset v;
 	struct err e;
 
+	call->profile = a->operand;
 	if (!status)
-		status = report_check(&call);
-	if (!status)
-		status = sampled_option_check(&cmd_report, call.profile.at,
-					      call.profile.n, &call.of);
-	if (!status && dataset_open(&v, call.profile.at, call.profile.n,
-				 &call.of.pick, &e)) {
-		status = cmd_fail(&e);
-	} else if (!status) {
-		status = report_dataset(&call, &v);
-		dataset_close(&v);
-	}
-	vec_free(&call.profile);
+		status = sources_fit(&cmd_report, a, 0);
+	if (status)
+		return status;
+	if (dataset_open(&v, call->profile.at, call->profile.n, &call->pick,
+			 &e))
+		return cmd_fail(&e);
+	status = report_dataset(call, &v);
+	dataset_close(&v);
 	return status;
 }
 
 const struct command cmd_report = {
 	.name = "report",
 	.summary = "how often the parts of a program ran",
-	.usage = report_usage,
+	.usage = "[OPTION...] PROFILE|DB...",
+	.about = "Shows how often the parts of a program ran, most first. "
+		 "PROFILE is what `tally count` left, or is filling just now; "
+		 "several of one program are added up. DB is what `tally "
+		 "record` left: of that it shows where the samples fell. Of "
+		 "both it shows both, and what one execution took.",
+	.closing = "What did not run is not listed; what is not known is "
+		   "called unknown.",
+	.operands = (const struct operand[]){
+		{"PROFILE or DB", OFFER_PROFILES, .many = true}, {0}},
+	.options = (const struct option_set[]){
+		OPTIONS(report_options),
+		OPTIONS_AT(min_option, struct report_call, wish.share),
+		OPTIONS_AT(limit_option, struct report_call, wish.limit),
+		OPTIONS_AT(same_work_option, struct report_call, same_work),
+		OPTIONS_AT(json_option, struct report_call, json),
+		OPTIONS(help_option),
+		DATABASE_OPTIONS(struct report_call, pick), {0}},
+	.defaults = &(const struct report_call){.by = BY_PROCEDURE,
+						.wish.limit = SIZE_MAX},
+	.size = sizeof(struct report_call),
 	.run = report_run,
 };

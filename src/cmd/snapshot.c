@@ -8,53 +8,23 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cmd/option.h"
+#include "cmd/shared_options.h"
 #include "count/profile.h"
-
-static const char snapshot_usage[] =
-	"usage: tally snapshot PROFILE [-o OUT] [--minus PROFILE]\n"
-	"\n"
-	"Writes the counts so far of a program that runs under 'tally count'\n"
-	"as a profile of its own.\n"
-	"\n"
-	"  -o OUT           where to; PROFILE.snapshot by default\n"
-	"  --minus PROFILE  less what was counted in an earlier snapshot: the\n"
-	"                   counts of one phase\n";
 
 struct snapshot_call {
 	const char *profile, *out, *minus;
 };
 
-/* reads the arguments; 0 or the exit status */
-static int snapshot_parse(int argc, char **argv, struct snapshot_call *call)
-{
-	bool options = true;
-
-	for (int i = 1; i < argc; i++) {
-		const char *a = argv[i], *value;
-
-		if (options && !strcmp(a, "--"))
-			options = false;
-		else if (options && (value = option_value(argv, &i, "-o")))
-			call->out = value;
-		else if (options && (value = option_value(argv, &i,
-							  "--minus")))
-			call->minus = value;
-		else if (options && a[0] == '-' && a[1])
-			return cmd_misuse(&cmd_snapshot, "unknown option '%s'",
-					  a);
-		else if (call->profile)
-			return cmd_misuse(&cmd_snapshot,
-					  "one PROFILE at a time");
-		else
-			call->profile = a;
-	}
-	if (!call->profile)
-		return cmd_misuse(&cmd_snapshot, "which PROFILE?");
-	if (call->out && !*call->out)
-		return cmd_misuse(&cmd_snapshot, "-o takes a file's name");
-	return 0;
-}
+static const struct option snapshot_options[] = {
+	{"output", 'o', &type_file, "OUT", FILLS(struct snapshot_call, out),
+	 .help = "the new profile; `PROFILE.snapshot` by default",
+	 .more = "It appears whole or not at all. It cannot be <PROFILE> "
+		 "itself."},
+	{"minus", .type = &type_profile, FILLS(struct snapshot_call, minus),
+	 .help = "take away what was counted in an earlier snapshot of the "
+		 "same run: what is left are the counts of the time between"},
+	{0},
+};
 
 /* writes it; the profile itself is what the program counts in: never that */
 static int snapshot_write(const struct snapshot_call *call, const char *out,
@@ -79,20 +49,19 @@ static int snapshot_write(const struct snapshot_call *call, const char *out,
 	return status;
 }
 
-static int snapshot_run(int argc, char **argv)
+static int snapshot_run(void *words, const struct arguments *a)
 {
-	struct snapshot_call call = {0};
-	struct err e;
+	struct snapshot_call *call = words;
 	char *name = NULL;
-	int status = snapshot_parse(argc, argv, &call);
+	struct err e;
+	int status;
 
-	if (status)
-		return status;
-	if (!call.out) {
-		name = mem_alloc(strlen(call.profile) + sizeof ".snapshot");
-		sprintf(name, "%s.snapshot", call.profile);
+	call->profile = a->operand.at[0];
+	if (!call->out) {
+		name = mem_alloc(strlen(call->profile) + sizeof ".snapshot");
+		sprintf(name, "%s.snapshot", call->profile);
 	}
-	status = snapshot_write(&call, name ? name : call.out, &e);
+	status = snapshot_write(call, name ? name : call->out, &e);
 	mem_free(name);
 	return status ? cmd_fail(&e) : STATUS_OK;
 }
@@ -100,6 +69,14 @@ static int snapshot_run(int argc, char **argv)
 const struct command cmd_snapshot = {
 	.name = "snapshot",
 	.summary = "the counts so far of a running program",
-	.usage = snapshot_usage,
+	.usage = "[OPTION...] PROFILE",
+	.about = "Writes the counts so far of a program that runs under "
+		 "`tally count` as a profile of its own.",
+	.operands = (const struct operand[]){
+		{.name = "PROFILE", .offer = OFFER_PROFILES}, {0}},
+	.options = (const struct option_set[]){
+		OPTIONS(snapshot_options), OPTIONS(help_option), {0}},
+	.defaults = &(const struct snapshot_call){0},
+	.size = sizeof(struct snapshot_call),
 	.run = snapshot_run,
 };

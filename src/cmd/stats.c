@@ -10,87 +10,35 @@
 #include "base/json.h"
 #include "cmd/figures.h"
 #include "cmd/name.h"
-#include "cmd/option.h"
 #include "cmd/report_show.h"
-#include "cmd/sampled_option.h"
 #include "cmd/sampled_show.h"
+#include "cmd/shared_options.h"
 #include "cmd/table.h"
 #include "report/variation.h"
 
-static const char stats_usage[] =
-	"usage: tally stats [OPTION...] PROFILE PROFILE...\n"
-	"       tally stats [OPTION...] DB...\n"
-	"\n"
-	"Compares many runs of a program: of each procedure the least and\n"
-	"most instructions that it executed in a run, mean and deviation.\n"
-	"What varies most comes first, by normalized range: most less least,\n"
-	"as a share of the sum.\n"
-	"\n"
-	"Of a database of samples each epoch is a run, of several each is\n"
-	"one; the counts are samples.\n"
-	"\n"
-	"  --by image|procedure|line   what to list; procedure by default\n"
-	"  --min PERCENT     only what executed at least that much of all\n"
-	"  --limit N         only the first N\n"
-	"  --json            for programs\n"
-	SAMPLED_OPTION_HELP
-	"\n"
-	"Runs may have been counted in different ways, also of different\n"
-	"builds. 'runs' are those in which something was there and its count\n"
-	"is known.\n";
-
 struct stats_call {
-	VEC(const char *) profile;
+	struct word_list profile;
 	enum by by;
 	size_t limit;
 	double share; /* least one that is shown */
-	struct sampled_option of;
+	struct sampled_pick pick;
 	bool json;
 };
 
-static int stats_by(struct stats_call *call, const char *value)
-{
-	if (!strcmp(value, "image"))
-		call->by = BY_IMAGE;
-	else if (!strcmp(value, "procedure"))
-		call->by = BY_PROCEDURE;
-	else if (!strcmp(value, "line"))
-		call->by = BY_LINE;
-	else
-		return cmd_misuse(&cmd_stats, "--by image, procedure or line, "
-				  "not '%s'", value);
-	return 0;
-}
+static const struct option_choice bys[] = {
+	{"procedure", BY_PROCEDURE, NULL, NULL},
+	{"image", BY_IMAGE, NULL, NULL},
+	{"line", BY_LINE, NULL, NULL},
+	{0},
+};
 
-/* reads one word; 0 or the exit status */
-static int stats_word(void *to, char **argv, int *i, bool option)
-{
-	struct stats_call *call = to;
-	const char *a = argv[*i], *value;
-	int status = option ? sampled_option(&call->of, &cmd_stats, argv, i) :
-			      0;
-
-	if (option && status >= 0)
-		return status;
-	if (!option) {
-		vec_push(&call->profile, a);
-	} else if ((value = option_value(argv, i, "--by"))) {
-		return stats_by(call, value);
-	} else if ((value = option_value(argv, i, "--limit"))) {
-		if (!option_number(value, &call->limit))
-			return cmd_misuse(&cmd_stats, "--limit takes a "
-					  "number, not '%s'", value);
-	} else if ((value = option_value(argv, i, "--min"))) {
-		if (!option_percent(value, &call->share))
-			return cmd_misuse(&cmd_stats, "--min takes a "
-					  "percentage, not '%s'", value);
-	} else if (!strcmp(a, "--json")) {
-		call->json = true;
-	} else {
-		return cmd_misuse(&cmd_stats, "unknown option '%s'", a);
-	}
-	return 0;
-}
+static const struct option stats_options[] = {
+	{"by", .type = &type_choice, .choices = bys,
+	 FILLS(struct stats_call, by),
+	 .help = "what to list; procedures by default; lines need debug "
+		 "information"},
+	{0},
+};
 
 static bool is_shown(const struct stats_call *call, const struct variation *v,
 		     const struct varied *x)
@@ -321,10 +269,10 @@ static int stats_read_samples(const struct stats_call *call,
 	int result;
 
 	if (sampled_epochs_read(&l, call->profile.at, call->profile.n,
-				&call->of.pick, e))
+				&call->pick, e))
 		return -1;
 	result = sampled_runs_read(r, s, &l, call->profile.n > 1,
-				   &call->of.pick, &w, e);
+				   &call->pick, &w, e);
 	sampled_epochs_free(&l);
 	if (!result && r->total.n < 2)
 		return err_set(e, ERR_INPUT, "%s: only %zu run%s; it takes "
@@ -364,28 +312,46 @@ static int stats_databases(const struct stats_call *call)
 	return status;
 }
 
-static int stats_run(int argc, char **argv)
+static int stats_run(void *words, const struct arguments *a)
 {
-	struct stats_call call = {.by = BY_PROCEDURE, .limit = SIZE_MAX};
-	int status = option_each(argc, argv, stats_word, &call);
-	bool databases = false;
+	struct stats_call *call = words;
+	bool databases;
+	int status = sources_check(&cmd_stats, a, 0, &databases);
 
-	if (!status)
-		status = sampled_sources(&cmd_stats, call.profile.at,
-					 call.profile.n, &call.of, &databases);
-	if (!status && !databases && call.profile.n < 2)
-		status = cmd_misuse(&cmd_stats, "which PROFILEs? It takes two "
-				    "or more, or a DB");
-	if (!status)
-		status = databases ? stats_databases(&call) :
-				     stats_profiles(&call);
-	vec_free(&call.profile);
-	return status;
+	call->profile = a->operand;
+	if (!status && !databases && call->profile.n < 2)
+		status = cmd_misuse(&cmd_stats, "it takes two or more "
+				    "PROFILEs, or a DB");
+	if (status)
+		return status;
+	return databases ? stats_databases(call) : stats_profiles(call);
 }
 
 const struct command cmd_stats = {
 	.name = "stats",
 	.summary = "what varies from run to run",
-	.usage = stats_usage,
+	.usage = "[OPTION...] PROFILE PROFILE...\n"
+		 "[OPTION...] DB...",
+	.about = "Compares many runs of a program: of each procedure the least "
+		 "and most instructions that it executed in a run, mean and "
+		 "deviation. What varies most comes first, by normalized "
+		 "range: most less least, as a share of the sum.\n"
+		 "Of a database of samples each epoch is a run, of several "
+		 "each is one; the counts are samples.",
+	.closing = "Runs may have been counted in different ways, also of "
+		   "different builds. `runs` are those in which something was "
+		   "there and its count is known.",
+	.operands = (const struct operand[]){
+		{"PROFILE or DB", OFFER_PROFILES, .many = true}, {0}},
+	.options = (const struct option_set[]){
+		OPTIONS(stats_options),
+		OPTIONS_AT(min_option, struct stats_call, share),
+		OPTIONS_AT(limit_option, struct stats_call, limit),
+		OPTIONS_AT(json_option, struct stats_call, json),
+		OPTIONS(help_option),
+		DATABASE_OPTIONS(struct stats_call, pick), {0}},
+	.defaults = &(const struct stats_call){.by = BY_PROCEDURE,
+					       .limit = SIZE_MAX},
+	.size = sizeof(struct stats_call),
 	.run = stats_run,
 };

@@ -14,13 +14,16 @@ import tempfile
 
 sys.path.insert(0, "tests/lib")
 from answers import *
+from option_texts import helped
 from patience import PATIENCE
 
 MUTATE = os.path.join(os.path.dirname(TALLY), "tools/mutate-profile")
 FIRST = int(os.environ.get("PROFILE_SEED", "1"))
 SECONDS = PATIENCE
-FORMATS = re.findall(r"--format ([a-z]\w*)", run(TALLY, "help", "export"))
-BY = re.search(r"--by (\S+)", run(TALLY, "help", "report"))[1].split("|")
+FORMATS = helped(run(TALLY, "help", "export"))["--format"].choices
+BY = [w for w in helped(run(TALLY, "help", "report"))["--by"].choices
+      if w not in ("event", "epoch")] # which are for databases
+assert len(FORMATS) >= 10 and len(BY) >= 8
 NESTED = None   # its address
 
 # a program that a signal ends in the middle of something, by a pointer

@@ -96,9 +96,9 @@ def try_report(t):
             (3, "event 'no'", "--event", "no"),
             (3, "'prog' were kept apart", "--process", "prog"),
             (3, "no such epoch", "--since", "2199-01-01"),
-            (2, "--epoch all, last", "--epoch", "0"),
-            (2, "--epoch all, last", "--epoch", "3-2"),
-            (2, "--epoch all, last", "--epoch", "x-2"),
+            (2, "--epoch takes all, last", "--epoch", "0"),
+            (2, "--epoch takes all, last", "--epoch", "3-2"),
+            (2, "--epoch takes all, last", "--epoch", "x-2"),
             (2, "--since takes", "--since", "yesterday")):
         t.refused(status, why, "report", *words, "db")
     t.make("profile")

@@ -279,9 +279,9 @@ with tempfile.TemporaryDirectory() as where:
     status, out, err = t.tally("diff", p, q)
     t.ok(status == 1 and re.search(r"^unknown +2 +unknown +.* odd$", out,
                                    re.M), "is said to be unknown", [out])
-    t.refused(2, "which two", "diff", a)
-    t.refused(2, "two profiles", "diff", a, b, a)
-    t.refused(2, "--by procedure", "diff", "--by", "process", a, b)
+    t.refused(2, "missing argument: AFTER", "diff", a)
+    t.refused(2, "too many arguments", "diff", a, b, a)
+    t.refused(2, "--by takes procedure, block", "diff", "--by", "process", a, b)
     t.refused(2, "--by line is for databases", "diff", "--by", "line", a, b)
     t.refused(2, "--against is for databases", "diff", "--against", "2", a, b)
     t.refused(3, "No such file", "diff", a, "nothing")

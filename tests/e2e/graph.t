@@ -209,9 +209,9 @@ with tempfile.TemporaryDirectory() as where:
     t.refused(3, "no procedure called", "graph", "nobody", profile)
     t.refused(3, "no image called", "graph", "main", "--image", "x", profile)
     t.refused(3, "No such file", "graph", "main", "nothing")
-    t.refused(2, "which PROFILE", "graph", "main")
-    t.refused(2, "which PROCEDURE", "graph")
-    t.refused(2, "svg, dot, ps or html", "graph", "main", profile,
+    t.refused(2, "missing argument: PROFILE or DB", "graph", "main")
+    t.refused(2, "missing argument: PROCEDURE", "graph")
+    t.refused(2, "--format takes svg, html, ps or dot", "graph", "main", profile,
               "--format", "gif")
     t.refused(2, "unknown option", "graph", "main", profile, "--wrong")
     t.mutants("p", lambda x: ("graph", "--format", "dot", "main", x), 0)

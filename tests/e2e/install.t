@@ -35,8 +35,10 @@ def check_files(t, prefix):
     modules = [p for p in names if p.startswith("lib/tally/")]
     t.same(sorted(set(names) - set(modules)),
            sorted(["bin/tally", *pages, "lib/systemd/system/tally.service",
-                   "share/bash-completion/completions/tally"]),
-           prefix + ": the program, pages, completion, unit")
+                   "share/bash-completion/completions/tally",
+                   "share/zsh/site-functions/_tally",
+                   "share/fish/vendor_completions.d/tally.fish"]),
+           prefix + ": the program, pages, completions, unit")
     unit = open(t.path(below + "lib/systemd/system/tally.service")).read()
     t.ok('ExecStart="%s/bin/tally" daemon run ' % prefix in unit and
          "Restart=always" in unit, prefix + ": a unit that restarts it",

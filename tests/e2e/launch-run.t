@@ -340,11 +340,11 @@ def try_refused():
         os.setxattr(capable, "security.capability", struct.pack(
             "<5I", 0x02000001, 1 << 13, 0, 0, 0)) # cap_net_raw+ep
         status("file capabilities", 125, "capabilities", COUNT + [capable])
-    status("no program", 125, "which PROGRAM", COUNT)
+    status("no program", 125, "missing argument: PROGRAM", COUNT)
     for option in ("--only", "--libs"):
         status("too many names for " + option, 125, "too many",
                [TALLY, "count", option, "x" * 20000, "true"])
-    status("no such placement", 125, "no placement 'frob'",
+    status("no such placement", 125, "or poison, not 'frob'",
            [TALLY, "count", "--placement=frob", "true"])
     status("an unknown option", 125, "--frob", COUNT + ["--frob", "true"])
     status("--libs of nothing", 125, "--libs", COUNT + ["--libs", "", "ls"])

@@ -120,7 +120,7 @@ with tempfile.TemporaryDirectory() as where:
     by_hand(t)
     too_much(t, t.make("a"))
     real(t)
-    t.refused(2, "which PROFILE?", "merge", "-o", "x")
+    t.refused(2, "missing argument: PROFILE", "merge", "-o", "x")
     t.refused(2, "-o OUT", "merge", "a/profile")
     t.refused(2, "unknown option", "merge", "-o", "x", "--wrong")
     t.refused(3, "No such file", "merge", "-o", "x", "nothing")

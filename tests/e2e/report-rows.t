@@ -201,6 +201,6 @@ with tempfile.TemporaryDirectory() as where:
               profile)
     t.refused(2, "--sort calls goes", "report", "--by", "block", "--sort",
               "calls", profile)
-    t.refused(2, "--sort count", "report", "--sort", "colour", profile)
+    t.refused(2, "--sort takes count", "report", "--sort", "colour", profile)
     t.refused(2, "percentage", "report", "--min", "101", profile)
     t.done()

@@ -132,7 +132,7 @@ with tempfile.TemporaryDirectory() as where:
     text(t, runs)
     unlike(t, runs)
     t.refused(2, "two or more", "stats", runs[0])
-    t.refused(2, "--by image", "stats", "--by", "block", *runs)
+    t.refused(2, "--by takes procedure", "stats", "--by", "block", *runs)
     t.refused(2, "percentage", "stats", "--min", "x", *runs)
     twins(t)
     t.build("alone")

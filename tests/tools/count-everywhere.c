@@ -235,8 +235,8 @@ int main(int argc, char **argv)
 	if (argc == 3 && !strcmp(argv[1], "map"))
 		return map(argv[2]);
 	if (argc > 2 && !strcmp(argv[1], "cached"))
-		return cmd_cached.run(argc - 1, argv + 1);
+		return cmd_cached.internal(argc - 1, argv + 1);
 	if (argc > 2 && !strcmp(argv[1], "follow"))
-		return cmd_follow.run(argc - 1, argv + 1);
+		return cmd_follow.internal(argc - 1, argv + 1);
 	return 2;
 }
