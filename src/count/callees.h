@@ -8,14 +8,14 @@
 #ifndef COUNT_CALLEES_H
 #define COUNT_CALLEES_H
 
-#include "base/dict.h"
 #include "count/map.h"
 
 struct callees {
-	struct dict is; /* address: 1 */
+	VEC(uint64_t) v; /* ascending, after callees_sort() */
 };
 
 void callees_gather(struct callees *c, const struct map *m);
+void callees_sort(struct callees *c);
 bool callees_has(const struct callees *c, uint64_t address);
 void callees_free(struct callees *c);
 

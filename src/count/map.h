@@ -29,7 +29,10 @@
 #include "runtime/profile_format.h"
 
 #define MAP_SECTION ".tally.map"
-enum { MAP_VERSION = 3 };
+enum {
+	MAP_VERSION = 4,
+	MAP_OLDEST = 3, /* that can be read */
+};
 #define MAP_NONE UINT32_MAX
 
 enum map_kind {
@@ -204,8 +207,14 @@ void map_forget(const struct map *m, uint32_t from, uint32_t end);
 
 /* without looking inside: could a block of the procedure hold the address? */
 bool map_may_hold(const struct map *m, uint32_t proc, uint64_t address);
-/* or could one of its counters not be 0? */
-bool map_may_count(const struct map *m, uint32_t proc, const uint64_t *value);
+/* or how many procedures, from that one on, have only counters that are 0;
+   0: perhaps it has others */
+uint32_t map_silent(const struct map *m, uint32_t proc, const uint64_t *value);
+/*
+ * By procedure: whether it may have run though all its counters are 0. NULL:
+ * the map is being drawn (solve.h).
+ */
+const bool *map_open(const struct map *m);
 /* what the edges of the map call; NULL: the map does not know */
 struct callees;
 const struct callees *map_callees(const struct map *m);
@@ -222,6 +231,7 @@ void map_pack(const struct map *m, struct map_bytes *out);
  * are of, and that none of them was changed. -1 if one was.
  */
 struct map_head {
+	unsigned version;
 	uint8_t id[PROFILE_ID];
 	uint32_t ncounter;
 };
@@ -229,7 +239,9 @@ int map_read_head(struct map_head *h, const void *bytes, size_t size,
 		  const char *where, struct err *e);
 /*
  * Reads one; `where` is for messages. -1 if it is not whole and right: it may
- * come from anywhere.
+ * come from anywhere. What is inside of procedures is looked at when it is
+ * needed; of those where it is not right nothing is known, and struct
+ * map_proc's `unknown` says so from then on.
  */
 int map_unpack(struct map *m, const void *bytes, size_t size,
 	       const char *where, struct err *e);

@@ -22,16 +22,17 @@ static bool unpack_near(struct bytes *b, uint32_t expected, uint32_t most,
 	return true;
 }
 
-/* false: it has a place already */
+/* false: it has a place already, or is none of this chunk */
 static bool mark_counter(struct unpacker *k, uint32_t n)
 {
 	uint64_t bit = UINT64_C(1) << n % 64;
-	bool fresh = !(k->used[n / 64] & bit);
+	uint64_t *used = &k->m->store->used[n / 64];
+	bool fresh = !(*used & bit);
 
-	k->used[n / 64] |= bit;
+	*used |= bit;
 	k->mark->low = n < k->mark->low ? n : k->mark->low;
 	k->mark->high = n > k->mark->high ? n : k->mark->high;
-	return fresh;
+	return fresh && n >= k->chunk->low && n <= k->chunk->high;
 }
 
 /* a counter, which has no other place */
@@ -54,7 +55,7 @@ static bool unpack_lengths(struct unpacker *k, struct map_block *b)
 
 	if (!from)
 		return false;
-	b->length = first;
+	b->length = (uint32_t)k->length + first;
 	for (uint32_t i = 0; i < b->ninsn; i++) {
 		if (!from[i] || from[i] > INSN_LONGEST)
 			return false;
@@ -94,11 +95,15 @@ static int unpack_block(struct unpacker *k, bool first, uint64_t *end,
 	return marks->bad ? unpack_fail(k, PART_MARKS, "") : 0;
 }
 
-static void mark_block(struct map_mark *x, bool first,
+/* false: it lies outside of the chunk */
+static bool mark_block(struct unpacker *k, bool first,
 		       const struct map_block *b)
 {
+	struct map_mark *x = k->mark;
+
 	x->start = first ? b->start : x->start;
 	x->end = b->start + b->size; /* they ascend */
+	return x->start >= k->chunk->start && x->end <= k->chunk->end;
 }
 
 static int unpack_blocks(struct unpacker *k, const struct map_proc *p)
@@ -111,8 +116,8 @@ static int unpack_blocks(struct unpacker *k, const struct map_proc *p)
 		if (unpack_block(k, !i, &end, &b))
 			return -1;
 		k->block[i] = b;
-		if (k->mark)
-			mark_block(k->mark, !i, &b);
+		if (k->mark && !mark_block(k, !i, &b))
+			return unpack_fail(k, PART_GAPS, "not of this chunk");
 	}
 	return 0;
 }
@@ -207,8 +212,9 @@ static int unpack_edges(struct unpacker *k, const struct map_proc *p)
 		if (unpack_edge(k, p, &g, &d))
 			return -1;
 		k->edge[i] = d;
-		if (k->mark && d.callee)
-			dict_put(&k->m->store->callees.is, d.callee, 1);
+		/* later versions have a list of them */
+		if (k->version == MAP_OLDEST && d.callee)
+			vec_push(&k->m->store->callees.v, d.callee);
 	}
 	return 0;
 }
@@ -238,41 +244,66 @@ static void unpack_apart(struct unpacker *k, const struct map_proc *p,
 	x->edge = k->edge = x->edges.at;
 }
 
-int unpack_insides(struct unpacker *k)
+/* its lengths to where those of all chunks are */
+static int take_lengths(struct unpacker *k, const struct map_chunk *c)
+{
+	const struct bytes *b = &k->part[PART_LENGTHS];
+
+	if (b->n != c->nlength)
+		return unpack_fail(k, PART_LENGTHS, "not as many as announced");
+	if (b->n)
+		memcpy(k->m->length.at + c->length, b->p, b->n);
+	k->length = c->length;
+	return 0;
+}
+
+int unpack_insides(struct unpacker *k, const struct map_chunk *c)
 {
 	const struct map *m = k->m;
 	struct map_inside x = {0};
-	int status = 0;
+	int status = take_lengths(k, c);
 
-	for (uint32_t i = 0; !status && i < m->proc.n; i++) {
+	k->chunk = c;
+	k->counter = 0;
+	for (uint32_t i = c->proc; !status && i < c->proc + c->nproc; i++) {
 		const struct map_proc *p = &m->proc.at[i];
 
 		mark_proc(k, &m->store->mark[i]);
 		unpack_apart(k, p, &x);
 		status = unpack_blocks(k, p) || unpack_edges(k, p) ? -1 : 0;
 	}
+	for (unsigned i = 0; !status && i < INSIDE_PARTS; i++)
+		if (bytes_left(&k->part[INSIDE_FIRST + i]))
+			status = unpack_fail(k, INSIDE_FIRST + i,
+					     "more than was announced");
 	k->mark = NULL;
 	map_inside_free(&x);
-	/* nothing is there yet */
-	map_forget(m, 0, (uint32_t)m->proc.n);
 	return status;
 }
 
-/* unpacks a procedure to where the unpacker says: it was found right before */
+/* unpacks a procedure to where the unpacker says */
 static void unpack_again(struct unpacker *k, uint32_t proc)
 {
 	const struct map_store *s = k->m->store;
 	const struct map_proc *p = &k->m->proc.at[proc];
+	struct map_chunk *c = chunk_of(k->m, proc);
 	int status;
 
+	chunk_need(k->m, c);
+	if (c->broken) {
+		unpack_nothing(k, p);
+		return;
+	}
+	k->version = MAP_VERSION;
 	k->nproc = k->m->proc.n;
+	k->length = c->length;
 	k->counter = s->mark[proc].counter;
 	for (unsigned i = 0; i < INSIDE_PARTS; i++) {
-		k->part[INSIDE_FIRST + i] = s->part[INSIDE_FIRST + i];
+		k->part[INSIDE_FIRST + i] = c->part[i];
 		k->part[INSIDE_FIRST + i].at = s->mark[proc].at[i];
 	}
 	status = unpack_blocks(k, p) || unpack_edges(k, p);
-	assert(!status);
+	assert(!status); /* it was found right before */
 	(void)status;
 }
 
@@ -341,19 +372,44 @@ void map_forget(const struct map *m, uint32_t from, uint32_t end)
 
 bool map_may_hold(const struct map *m, uint32_t proc, uint64_t address)
 {
-	const struct map_mark *x = m->store ? &m->store->mark[proc] : NULL;
+	const struct map_chunk *c = m->store ? chunk_of(m, proc) : NULL;
+	const struct map_mark *x;
 
-	return !x || (address >= x->start && address < x->end);
+	if (!c)
+		return true;
+	if (!__atomic_load_n(&c->was_read, __ATOMIC_ACQUIRE))
+		return address >= c->start && address < c->end;
+	x = &m->store->mark[proc];
+	return address >= x->start && address < x->end;
 }
 
-bool map_may_count(const struct map *m, uint32_t proc, const uint64_t *value)
+/* are the counters from low to high all 0? */
+static bool all_zero(const uint64_t *value, uint64_t low, uint64_t high)
 {
-	const struct map_mark *x = m->store ? &m->store->mark[proc] : NULL;
-	uint64_t any = 0;
+	uint64_t i = low;
 
-	for (uint64_t i = x ? x->low : 1; x && i <= x->high; i++)
-		any |= value[i];
-	return !x || any;
+	while (i <= high && !value[i])
+		i++;
+	return i > high;
+}
+
+uint32_t map_silent(const struct map *m, uint32_t proc, const uint64_t *value)
+{
+	const struct map_chunk *c = m->store ? chunk_of(m, proc) : NULL;
+	const struct map_mark *x;
+
+	if (!c)
+		return 0;
+	if (!__atomic_load_n(&c->was_read, __ATOMIC_ACQUIRE))
+		return all_zero(value, c->low, c->high) ?
+			       c->proc + c->nproc - proc : 0;
+	x = &m->store->mark[proc];
+	return all_zero(value, x->low, x->high);
+}
+
+const bool *map_open(const struct map *m)
+{
+	return m->store ? m->store->open : NULL;
 }
 
 const struct callees *map_callees(const struct map *m)

@@ -1,21 +1,38 @@
 /*
- * map_int: the map as bytes, a head and squeezed (squeeze.h) parts. The head:
+ * map_int: the map as bytes: a head, a front, and chunks of procedures. Front
+ * and chunks are squeezed (squeeze.h), each by itself: who wants to know what
+ * a run did reads the front, and the chunks of procedures that ran. The head:
  *
  *	8   MAP_MAGIC
  *	4   MAP_VERSION
  *	4   how many counters
  *	16  id of the image
  *	8   hash of all that follows the head, seeded by its first 32 bytes'
+ *	8   bytes of the front, squeezed
+ *
+ * Version 3 ends the head before that, and has everything in one front.
  *
  * Parts are each its length (LEB128) and that many bytes. Numbers are LEB128,
  * those that may be negative signed. Each part is a column, for equal things
- * beside each other squeeze well:
+ * beside each other squeeze well. Of the front:
  *
  *	about       path, machine and so on; how many of everything
  *	reasons     strings; others name them by number + 1, 0: none
  *	procedures  entry - last one's; nblock; nhub; nedge;
  *	            root times 2, plus 1 for a stub; reason
  *	names       strings, "" for none
+ *	sites       of indirect jumps and calls: (block - the last one's - 1)
+ *	            times 4, plus 1 for a call, plus 2 if it has pairs
+ *	in place    start - last one's end; size; reason
+ *	chunks      procedures; bytes, squeezed; lengths; the lowest counter;
+ *	            how many from there to the highest; the lowest address -
+ *	            first procedure's entry; bytes to the highest
+ *	open        procedures that may have run though their counters are 0:
+ *	            each less the last one
+ *	called      addresses that edges call: each less the last one
+ *
+ * Of a chunk:
+ *
  *	gaps        of each block: start - end of the one before it in its
  *	            procedure, of the first: - entry
  *	sizes       of each block: instructions
@@ -32,9 +49,6 @@
  *	calls       of MAP_BACK, MAP_PAD: 0: unknown, else (to - 1 - call)
  *	            zigzag + 1; of MAP_CALL, MAP_OVER, MAP_TAIL, MAP_NORETURN:
  *	            enum map_callee, or the procedure's number above that
- *	sites       of indirect jumps and calls: (block - the last one's - 1)
- *	            times 4, plus 1 for a call, plus 2 if it has pairs
- *	in place    start - last one's end; size; reason
  *
  * A typical edge is a fall from the last edge's block or the one behind it
  * to the next, or leaves: one byte.
@@ -49,7 +63,7 @@
 
 enum {
 	MAP_HASH = 32, /* where in the head the hash is */
-	MAP_HEAD = MAP_HASH + 8, /* bytes of it */
+	MAP_HEAD = MAP_HASH + 8, /* bytes of it; the front's size follows */
 };
 
 /* the hash that the head of `size` packed bytes should have */
@@ -82,8 +96,19 @@ enum map_part {
 	PART_CALLS,
 	PART_SITES,
 	PART_IN_PLACE,
+	PART_CHUNKS,
+	PART_OPEN,
+	PART_CALLED,
 	MAP_PARTS,
 };
+
+/* the columns of a chunk: what is inside of its procedures */
+enum { INSIDE_FIRST = PART_GAPS, INSIDE_PARTS = PART_CALLS - PART_GAPS + 1 };
+
+static inline bool map_part_is_inside(enum map_part part)
+{
+	return part >= PART_GAPS && part <= PART_CALLS;
+}
 
 enum map_from {
 	FROM_SAME, /* as the last edge that did not come from EXIT */

@@ -3,12 +3,19 @@
 
 #include "base/squeeze.h"
 #include "count/map_store.h"
+#include "count/solve.h"
+
+/* blocks and edges of a chunk, about: those of smaller ones squeeze less well,
+   and of larger ones more is read in vain */
+enum { CHUNK_SIZE = 1 << 11 };
 
 struct packer {
 	const struct map *m;
 	buffer part[MAP_PARTS];
 	VEC(const char *) reason; /* few: they are looked for one by one */
 	uint32_t counter;	  /* the next one expected */
+	buffer chunks;		  /* that are done */
+	struct map_chunk chunk;	  /* the one that is not */
 };
 
 /* the number of a reason, 0 for none */
@@ -63,8 +70,12 @@ static void pack_lengths(struct packer *k, const struct map_block *b)
 static void pack_counter(struct packer *k, enum map_part part,
 			 uint32_t counter)
 {
+	struct map_chunk *c = &k->chunk;
+
 	buffer_sleb(&k->part[part], (int64_t)counter - k->counter);
 	k->counter = counter + 1;
+	c->low = counter < c->low ? counter : c->low;
+	c->high = counter > c->high ? counter : c->high;
 }
 
 /* whether the block has a counter, and which */
@@ -96,6 +107,9 @@ static void pack_blocks(struct packer *k, const struct map_proc *p)
 		else
 			pack_lengths(k, b);
 		at = b->start + b->size;
+		k->chunk.start = b->start < k->chunk.start ? b->start :
+							     k->chunk.start;
+		k->chunk.end = at > k->chunk.end ? at : k->chunk.end;
 	}
 }
 
@@ -171,14 +185,60 @@ static void pack_edges(struct packer *k, const struct map_proc *p)
 		pack_edge(k, p, &k->m->edge.at[p->edge + i], &g);
 }
 
+/* all columns of the front, or of a chunk, one behind the other */
+static void pack_parts(struct packer *k, bool inside, buffer *out)
+{
+	buffer all = {0};
+
+	for (enum map_part i = 0; i < MAP_PARTS; i++) {
+		if (map_part_is_inside(i) != inside)
+			continue;
+		buffer_uleb(&all, k->part[i].n);
+		vec_append(&all, &k->part[i]);
+		vec_free(&k->part[i]);
+	}
+	squeeze(out, all.at, all.n);
+	vec_free(&all);
+}
+
+static void begin_chunk(struct packer *k, uint32_t proc)
+{
+	k->chunk = (struct map_chunk){.proc = proc, .low = UINT32_MAX,
+				      .start = UINT64_MAX};
+	k->counter = 0;
+}
+
+/* its procedures are those before `end` */
+static void end_chunk(struct packer *k, uint32_t end)
+{
+	const struct map_chunk *c = &k->chunk;
+	buffer *b = &k->part[PART_CHUNKS];
+	uint64_t nlength = k->part[PART_LENGTHS].n;
+	bool counts = c->low <= c->high, blocks = c->start <= c->end;
+	size_t before = k->chunks.n;
+
+	if (c->proc == end)
+		return;
+	pack_parts(k, true, &k->chunks);
+	buffer_uleb(b, end - c->proc);
+	buffer_uleb(b, k->chunks.n - before);
+	buffer_uleb(b, nlength);
+	buffer_uleb(b, counts ? c->low : 0);
+	buffer_uleb(b, counts ? c->high - c->low + 1 : 0);
+	buffer_sleb(b, blocks ? (int64_t)(c->start -
+					  k->m->proc.at[c->proc].entry) : 0);
+	buffer_uleb(b, blocks ? c->end - c->start : 0);
+}
+
 /* what a procedure owns lies behind what the one before it owns */
 static void pack_procs(struct packer *k)
 {
 	buffer *b = &k->part[PART_PROCS], *names = &k->part[PART_NAMES];
 	uint64_t last = 0;
-	uint32_t block = 0, edge = 0;
+	uint32_t block = 0, edge = 0, begun = 0;
 
-	for (size_t i = 0; i < k->m->proc.n; i++) {
+	begin_chunk(k, 0);
+	for (uint32_t i = 0; i < k->m->proc.n; i++) {
 		const struct map_proc *p = &k->m->proc.at[i];
 		const char *name = p->name ? p->name : "";
 
@@ -196,7 +256,13 @@ static void pack_procs(struct packer *k)
 		last = p->entry;
 		block += p->nblock;
 		edge += p->nedge;
+		if (block + edge - begun >= CHUNK_SIZE) {
+			end_chunk(k, i + 1);
+			begin_chunk(k, i + 1);
+			begun = block + edge;
+		}
 	}
+	end_chunk(k, (uint32_t)k->m->proc.n);
 	assert(block == k->m->block.n && edge == k->m->edge.n);
 }
 
@@ -231,39 +297,60 @@ static void pack_in_place(struct packer *k)
 	}
 }
 
-/* all columns, one behind the other */
-static void pack_all(const struct map *m, buffer *all)
+/* procedures of which counters that are 0 do not say that they did not run */
+static void pack_open(struct packer *k)
 {
-	struct packer k = {.m = m};
+	bool *open = solve_open(k->m);
+	uint32_t last = 0;
 
-	pack_about(&k);
-	pack_procs(&k);
-	pack_sites(&k);
-	pack_in_place(&k);
-	for (unsigned i = 0; i < MAP_PARTS; i++) {
-		buffer_uleb(all, k.part[i].n);
-		vec_append(all, &k.part[i]);
-		vec_free(&k.part[i]);
+	for (uint32_t i = 0; i < k->m->proc.n; i++)
+		if (open[i]) {
+			buffer_uleb(&k->part[PART_OPEN], i - last);
+			last = i;
+		}
+	mem_free(open);
+}
+
+static void pack_called(struct packer *k)
+{
+	struct callees c;
+	uint64_t last = 0;
+
+	callees_gather(&c, k->m);
+	for (size_t i = 0; i < c.v.n; i++) {
+		buffer_uleb(&k->part[PART_CALLED], c.v.at[i] - last);
+		last = c.v.at[i];
 	}
-	vec_free(&k.reason);
+	callees_free(&c);
 }
 
 /* requires: it is one that was drawn */
 void map_pack(const struct map *m, struct map_bytes *out)
 {
-	buffer all = {0}, small = {0};
+	struct packer k = {.m = m};
+	buffer front = {0}, all = {0};
 
 	assert(!m->store);
-	pack_all(m, &all);
-	buffer_uint(&small, 8, MAP_MAGIC);
-	buffer_uint(&small, 4, MAP_VERSION);
-	buffer_uint(&small, 4, m->ncounter);
-	buffer_bytes(&small, m->id, sizeof m->id);
-	buffer_uint(&small, 8, 0);
-	squeeze(&small, all.at, all.n);
-	map_seal(small.at, small.n);
-	vec_free(&all);
-	out->v.at = small.at;
-	out->v.n = small.n;
-	out->v.cap = small.cap;
+	pack_about(&k);
+	pack_procs(&k);
+	pack_sites(&k);
+	pack_in_place(&k);
+	pack_open(&k);
+	pack_called(&k);
+	pack_parts(&k, false, &front);
+	buffer_uint(&all, 8, MAP_MAGIC);
+	buffer_uint(&all, 4, MAP_VERSION);
+	buffer_uint(&all, 4, m->ncounter);
+	buffer_bytes(&all, m->id, sizeof m->id);
+	buffer_uint(&all, 8, 0);
+	buffer_uint(&all, 8, front.n);
+	vec_append(&all, &front);
+	vec_append(&all, &k.chunks);
+	map_seal(all.at, all.n);
+	vec_free(&front);
+	vec_free(&k.chunks);
+	vec_free(&k.reason);
+	out->v.at = all.at;
+	out->v.n = all.n;
+	out->v.cap = all.cap;
 }

@@ -14,7 +14,9 @@ static const char *const part_names[] = {
 	[PART_EDGES] = "edges", [PART_ENDS] = "ends of edges",
 	[PART_COUNTERS] = "counters of edges", [PART_CALLS] = "calls",
 	[PART_SITES] = "indirect jumps and calls",
-	[PART_IN_PLACE] = "what is in place",
+	[PART_IN_PLACE] = "what is in place", [PART_CHUNKS] = "chunks",
+	[PART_OPEN] = "procedures that may have run",
+	[PART_CALLED] = "what is called",
 };
 
 enum { PATH_LONGEST = 4096 };
@@ -60,11 +62,11 @@ static bool unpack_figures(struct unpacker *k, struct bytes *b)
 	m->machine = (uint16_t)machine;
 	m->insn_size = (uint8_t)insn_size;
 	m->placement = (uint8_t)placement;
-	/* as many bits of memory: see unpacker.used */
+	/* as many bits of memory: see map_store.used */
 	return m->ncounter <= 8 * k->nbyte && m->ncounter != MAP_NONE;
 }
 
-/* how many of everything: at least a byte each in the parts that hold them */
+/* how many of everything: each takes a byte at least */
 static bool unpack_amounts(struct unpacker *k, struct bytes *b)
 {
 	uint64_t most = MAP_NONE - 2;
@@ -75,10 +77,8 @@ static bool unpack_amounts(struct unpacker *k, struct bytes *b)
 	    !unpack_number(b, most, &k->nsite) ||
 	    !unpack_number(b, most, &k->nin_place))
 		return false;
-	return k->nproc <= k->part[PART_PROCS].n &&
-	       k->nblock <= k->part[PART_SIZES].n &&
-	       k->nedge <= k->part[PART_EDGES].n &&
-	       k->nsite <= k->part[PART_SITES].n &&
+	return k->nproc <= k->part[PART_PROCS].n && k->nblock <= k->nbyte &&
+	       k->nedge <= k->nbyte && k->nsite <= k->part[PART_SITES].n &&
 	       k->nin_place <= k->part[PART_IN_PLACE].n;
 }
 
@@ -86,17 +86,14 @@ static bool unpack_amounts(struct unpacker *k, struct bytes *b)
 static void unpack_make_room(struct unpacker *k)
 {
 	struct map *m = k->m;
-	struct bytes *lengths = &k->part[PART_LENGTHS];
 
 	m->block.at = NEW_ARRAY(struct map_block, k->nblock);
 	m->block.n = m->block.cap = k->nblock;
 	m->edge.at = NEW_ARRAY(struct map_edge, k->nedge);
 	m->edge.n = m->edge.cap = k->nedge;
-	m->length.at = m->store->all.at + (lengths->p - m->store->all.at);
-	m->length.n = lengths->n;
 	m->store->mark = NEW_ARRAY(struct map_mark, k->nproc);
 	m->store->here = NEW_ARRAY(bool, k->nproc);
-	k->used = NEW_ARRAY(uint64_t, m->ncounter / 64 + 1);
+	m->store->used = NEW_ARRAY(uint64_t, m->ncounter / 64 + 1);
 }
 
 static int unpack_about(struct unpacker *k)
@@ -224,24 +221,54 @@ static int unpack_in_place(struct unpacker *k)
 	return 0;
 }
 
-/* cuts what was squeezed into its parts */
-static int unpack_parts(struct unpacker *k)
+/* numbers of procedures, ascending */
+static int unpack_open(struct unpacker *k)
 {
-	const buffer *all = &k->m->store->all;
+	struct bytes *b = &k->part[PART_OPEN];
+	uint64_t at = 0, step;
+
+	k->m->store->open = NEW_ARRAY(bool, k->nproc + 1);
+	while (bytes_left(b)) {
+		if (!unpack_number(b, k->nproc - at, &step) ||
+		    at + step >= k->nproc)
+			return unpack_fail(k, PART_OPEN, "no such procedure");
+		at += step;
+		k->m->store->open[at] = true;
+	}
+	return 0;
+}
+
+/* ascending, too */
+static int unpack_called(struct unpacker *k)
+{
+	struct bytes *b = &k->part[PART_CALLED];
+	uint64_t at = 0, step;
+
+	while (bytes_left(b)) {
+		if (!unpack_number(b, UINT64_MAX - at, &step))
+			return unpack_fail(k, PART_CALLED, "wrong numbers");
+		at += step;
+		vec_push(&k->m->store->callees.v, at);
+	}
+	return 0;
+}
+
+int unpack_parts(struct unpacker *k, const buffer *all, bool inside)
+{
 	struct bytes b = bytes_window(all->at, all->n, 0);
+	bool old = k->version == MAP_OLDEST;
+	enum map_part end = old ? PART_IN_PLACE + 1 : MAP_PARTS;
 
 	/* see struct map_mark */
 	if (all->n > UINT32_MAX)
 		return err_set(k->e, ERR_INPUT, "%s: the map of counters has "
 			       "%zu bytes: it is too large", k->where, all->n);
-	k->nbyte = all->n;
-	for (unsigned i = 0; i < MAP_PARTS; i++) {
-		uint64_t n = bytes_uleb(&b);
-
-		k->part[i] = bytes_sub(&b, n);
+	for (enum map_part i = 0; i < end; i++) {
+		if (!old && map_part_is_inside(i) != inside)
+			continue;
+		k->part[i] = bytes_sub(&b, bytes_uleb(&b));
 		if (b.bad || k->part[i].bad)
 			return unpack_fail(k, i, "it ends too early");
-		k->m->store->part[i] = k->part[i];
 	}
 	if (bytes_left(&b))
 		return err_set(k->e, ERR_INPUT, "%s: the map of counters is "
@@ -249,12 +276,18 @@ static int unpack_parts(struct unpacker *k)
 	return 0;
 }
 
-static int unpack_all(struct unpacker *k)
+/* the parts of the front; behind it are chunks */
+static int unpack_front(struct unpacker *k, const buffer *chunks)
 {
+	bool old = k->version == MAP_OLDEST;
+
 	if (unpack_about(k) || unpack_reasons(k) || unpack_procs(k) ||
-	    unpack_insides(k) || unpack_sites(k) || unpack_in_place(k))
+	    (old ? unpack_only_chunk(k) :
+		   unpack_chunks(k, chunks->at, chunks->n) || unpack_open(k) ||
+			   unpack_called(k)) ||
+	    unpack_sites(k) || unpack_in_place(k))
 		return -1;
-	for (unsigned i = 0; i < MAP_PARTS; i++)
+	for (enum map_part i = 0; i < MAP_PARTS; i++)
 		if (bytes_left(&k->part[i]))
 			return unpack_fail(k, i, "more than was announced");
 	return 0;
@@ -271,10 +304,11 @@ int map_read_head(struct map_head *h, const void *bytes, size_t size,
 	if (b.bad || magic != MAP_MAGIC)
 		return err_set(e, ERR_INPUT, "%s: not a map of counters",
 			       where);
-	if (version != MAP_VERSION)
+	if (version < MAP_OLDEST || version > MAP_VERSION)
 		return err_set(e, ERR_INPUT, "%s: the map of counters has "
-			       "version %u; this tally reads %d", where,
-			       (unsigned)version, MAP_VERSION);
+			       "version %u; this tally reads %d to %d", where,
+			       (unsigned)version, MAP_OLDEST, MAP_VERSION);
+	h->version = (unsigned)version;
 	h->ncounter = (uint32_t)bytes_uint(&b, 4);
 	id = bytes_take(&b, PROFILE_ID);
 	hash = bytes_uint(&b, 8);
@@ -283,6 +317,35 @@ int map_read_head(struct map_head *h, const void *bytes, size_t size,
 			       "broken: the checksum is wrong", where);
 	memcpy(h->id, id, PROFILE_ID);
 	return 0;
+}
+
+/* where front and chunks lie among the bytes behind the head */
+static int split(struct unpacker *k, struct bytes *b, struct bytes *front)
+{
+	uint64_t n = k->version == MAP_OLDEST ? bytes_left(b) :
+						bytes_uint(b, 8);
+
+	*front = bytes_sub(b, n);
+	if (b->bad)
+		return err_set(k->e, ERR_INPUT, "%s: the map of counters is "
+			       "broken: it ends too early", k->where);
+	return 0;
+}
+
+static int unpack_all(struct unpacker *k, const void *bytes, size_t size)
+{
+	struct map_store *s = k->m->store;
+	struct bytes b = bytes_window(bytes, size, 0), front;
+
+	bytes_take(&b, MAP_HEAD);
+	if (split(k, &b, &front) ||
+	    squeeze_back(&s->front, front.p, front.n, k->where,
+			 "the map of counters", k->e) ||
+	    unpack_parts(k, &s->front, false))
+		return -1;
+	buffer_bytes(&s->packed, b.p + b.at, bytes_left(&b));
+	k->nbyte = s->front.n + SQUEEZE_MOST * s->packed.n;
+	return unpack_front(k, &s->packed);
 }
 
 int map_unpack(struct map *m, const void *bytes, size_t size,
@@ -295,18 +358,14 @@ int map_unpack(struct map *m, const void *bytes, size_t size,
 	*m = (struct map){0};
 	if (map_read_head(&h, bytes, size, where, e))
 		return -1;
+	k.version = h.version;
 	memcpy(m->id, h.id, PROFILE_ID);
 	m->ncounter = h.ncounter;
 	m->store = NEW_ARRAY(struct map_store, 1);
-	status = squeeze_back(&m->store->all, (const uint8_t *)bytes + MAP_HEAD,
-			      size - MAP_HEAD, where, "the map of counters",
-			      e);
-	if (!status)
-		status = unpack_parts(&k);
-	if (!status)
-		status = unpack_all(&k);
+	m->store->where = arena_string(&m->arena, where, strlen(where));
+	pthread_mutex_init(&m->store->lock, NULL);
+	status = unpack_all(&k, bytes, size);
 	vec_free(&k.reason);
-	mem_free(k.used);
 	if (status)
 		map_release(m);
 	return status;
@@ -314,10 +373,17 @@ int map_unpack(struct map *m, const void *bytes, size_t size,
 
 static void store_free(struct map_store *s)
 {
+	for (size_t i = 0; i < s->chunk.n; i++)
+		vec_free(&s->chunk.at[i].all);
+	vec_free(&s->chunk);
+	pthread_mutex_destroy(&s->lock);
 	callees_free(&s->callees);
-	vec_free(&s->all);
+	vec_free(&s->front);
+	vec_free(&s->packed);
+	mem_free(s->used);
 	mem_free(s->mark);
 	mem_free(s->here);
+	mem_free(s->open);
 	mem_free(s);
 }
 
@@ -328,13 +394,9 @@ void map_release(struct map *m)
 	vec_free(&m->edge);
 	vec_free(&m->site);
 	vec_free(&m->in_place);
-	/* lengths that were read are the store's */
-	if (!m->store)
-		vec_free(&m->length);
-	else
+	vec_free(&m->length);
+	if (m->store)
 		store_free(m->store);
 	m->store = NULL;
-	m->length.at = NULL;
-	m->length.n = 0;
 	arena_free(&m->arena);
 }

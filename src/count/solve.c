@@ -80,25 +80,19 @@ static void solve_sum(struct solver *k, const struct solve_sum *x)
 	s->insns_known[k->proc] = x->all;
 }
 
-const bool *solve_complete(struct arena *a, const struct map *m)
+bool *solve_open(const struct map *m)
 {
 	struct solver k = {.m = m};
-	bool *complete = ARENA_ARRAY(a, bool, m->proc.n);
+	bool *open = NEW_ARRAY(bool, m->proc.n + 1);
 
 	for (uint32_t i = 0; i < m->proc.n; i++) {
 		k.proc = i;
 		k.p = &m->proc.at[i];
-		complete[i] = solve_counts_all_circles(&k);
+		open[i] = !solve_counts_all_circles(&k);
 		arena_free(&k.scratch);
 	}
 	map_inside_free(&k.inside);
-	return complete;
-}
-
-void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
-		  const struct endings *endings, struct solved *s)
-{
-	solve_counts_again(a, m, NULL, value, endings, s);
+	return open;
 }
 
 /* one share of the procedures: what each did is its own affair */
@@ -112,9 +106,11 @@ struct solve_share {
 /* nothing ran, which is clear before it is there: most of an image is so */
 static bool solve_is_out(struct solver *k)
 {
-	bool idle = !map_may_count(k->m, k->proc, k->value) &&
-		    solve_is_idle_proc(k);
+	bool idle;
 
+	if (k->proc >= k->silent)
+		k->silent = k->proc + map_silent(k->m, k->proc, k->value);
+	idle = k->proc < k->silent && solve_is_idle_proc(k);
 	arena_free(&k->scratch);
 	return idle;
 }
@@ -123,8 +119,7 @@ static void solve_inside(struct solve_share *x)
 {
 	struct solver *k = &x->k;
 
-	map_need(k->m, k->proc);
-	solve_recall(k->s, k->p);
+	solve_open_next(k);
 	solve_proc(k);
 	if (k->s->idle[k->proc])
 		return;
@@ -136,11 +131,9 @@ static void *solve_procs(void *share)
 {
 	struct solve_share *x = share;
 	struct solved *s = x->k.s;
-	uint32_t first = x->from;
 
 	for (uint32_t i = x->from; i < x->end; i++) {
 		solve_at(&x->k, i);
-		first = solve_drop_before(s, first, i);
 		if (solve_is_out(&x->k)) {
 			s->consistent[i] = s->calls_known[i] = true;
 			s->idle[i] = true;
@@ -149,7 +142,7 @@ static void *solve_procs(void *share)
 		}
 		s->insns_known[i] = s->idle[i];
 	}
-	solve_drop(s, first, x->end);
+	solve_drop_last(&x->k);
 	map_inside_free(&x->k.inside);
 	return NULL;
 }
@@ -167,25 +160,21 @@ static void solve_sums(struct solver *k, const struct solve_sum *sum)
 /* adds up stubs, when the counts of all that call them are known */
 static void solve_stub_sums(struct solver *k)
 {
-	uint32_t first = 0;
-
 	for (uint32_t i = 0; i < k->m->proc.n; i++) {
 		struct solve_sum sum = {0};
 
-		solve_at(k, i);
-		first = solve_drop_before(k->s, first, i);
-		if (!k->p->stub)
+		if (!k->m->proc.at[i].stub)
 			continue;
-		map_need(k->m, i);
-		solve_recall(k->s, k->p);
+		solve_at(k, i);
+		solve_open_next(k);
 		solve_stub(k->s, i);
 		solve_add_up(k, &sum);
 		solve_sum(k, &sum);
 	}
-	solve_drop(k->s, first, (uint32_t)k->m->proc.n);
+	solve_drop_last(k);
 }
 
-/* all of the map, from `complete`, `value` and the shortfalls */
+/* all of the map, from `value` and the shortfalls */
 static void solve_map(struct solver *k)
 {
 	uint32_t n = (uint32_t)k->m->proc.n;
@@ -210,16 +199,15 @@ static void solve_map(struct solver *k)
 	mem_free(sum);
 }
 
-void solve_counts_again(struct arena *a, const struct map *m,
-			const bool *complete, const uint64_t *value,
-			const struct endings *endings, struct solved *s)
+void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
+		  const struct endings *endings, struct solved *s)
 {
 	struct callees drawn = {0};
 	struct solver k = {.m = m, .value = value, .s = s,
 			   .callees = map_callees(m)};
 
 	*s = (struct solved){
-		.m = m, .value = value, .complete = complete,
+		.m = m, .value = value,
 		.block = ARENA_ARRAY(a, uint64_t, m->block.n),
 		.edge = ARENA_ARRAY(a, uint64_t, m->edge.n),
 		.block_known = ARENA_ARRAY(a, bool, m->block.n),

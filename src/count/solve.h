@@ -37,7 +37,6 @@ struct shortfall {
 struct solved {
 	const struct map *m;
 	const uint64_t *value; /* of counters */
-	const bool *complete;  /* see solve_complete(), or NULL */
 	uint64_t *block, *edge; /* by number in the map */
 	bool *block_known, *edge_known;
 	/* MAP_ENTRY, but no call leads to that place: a jump that is not
@@ -69,14 +68,10 @@ void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
 		  const struct endings *endings, struct solved *s);
 
 /*
- * For callers that solve the same map many times: by procedure, whether nothing
- * of it ran if all its counters are 0. In the arena.
+ * By procedure, of all that map_open() is about: whether some of it may have
+ * run though all its counters are 0. To be freed.
  */
-const bool *solve_complete(struct arena *a, const struct map *m);
-/* the same as solve_counts(), faster */
-void solve_counts_again(struct arena *a, const struct map *m,
-			const bool *complete, const uint64_t *value,
-			const struct endings *endings, struct solved *s);
+bool *solve_open(const struct map *m);
 
 /*
  * Turns to a procedure: what is inside of it is there from now on, in the map

@@ -39,17 +39,24 @@ void solve_drop(const struct solved *s, uint32_t from, uint32_t end)
 	map_forget(s->m, from, end);
 }
 
-/* drops those before the procedure if they are many; the first that stays */
-uint32_t solve_drop_before(const struct solved *s, uint32_t first,
-			   uint32_t proc)
+void solve_open_next(struct solver *k)
 {
-	const struct map_proc *p = &s->m->proc.at[first];
-	const struct map_proc *q = &s->m->proc.at[proc];
+	if (k->held >= MANY) {
+		solve_drop(k->s, k->first, k->proc);
+		k->held = 0;
+	}
+	if (!k->held)
+		k->first = k->proc;
+	k->held += k->p->nblock + k->p->nedge;
+	map_need(k->m, k->proc);
+	solve_recall(k->s, k->p);
+}
 
-	if (q->block - p->block + q->edge - p->edge < MANY)
-		return first;
-	solve_drop(s, first, proc);
-	return proc;
+void solve_drop_last(struct solver *k)
+{
+	if (k->held)
+		solve_drop(k->s, k->first, k->proc + 1);
+	k->held = 0;
 }
 
 void solve_need(const struct solved *s, uint32_t proc)

@@ -22,6 +22,9 @@ struct solver {
 	const struct callees *callees;
 	const struct map_proc *p;
 	uint32_t proc;
+	uint32_t silent; /* up to this one all counters are 0 */
+	uint32_t first;	 /* from this one on some were turned to, */
+	uint64_t held;	 /* with so many blocks and edges */
 };
 
 /* turns to procedure i */
@@ -45,8 +48,12 @@ void solve_forget_inside(struct solver *k);
 void solve_recall(const struct solved *s, const struct map_proc *p);
 /* what is inside of procedures from .. end-1 is not needed any more */
 void solve_drop(const struct solved *s, uint32_t from, uint32_t end);
-/* drops those before the procedure if they are many; the first that stays */
-uint32_t solve_drop_before(const struct solved *s, uint32_t first,
-			   uint32_t proc);
+/*
+ * Turns to the inside of procedure k->proc, whose blocks, edges and results may
+ * be used then, in the map and here; drops those of procedures before it that
+ * were turned to, if they are many. At the end: solve_drop_last().
+ */
+void solve_open_next(struct solver *k);
+void solve_drop_last(struct solver *k);
 
 #endif

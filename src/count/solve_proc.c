@@ -302,14 +302,20 @@ void solve_at(struct solver *k, uint32_t i)
 	k->shortfall = shortfall_first(k->s, k->p->block);
 }
 
+/* if all its counters are 0, did nothing of it run? */
+static bool solve_is_complete(struct solver *k)
+{
+	const bool *open = map_open(k->m);
+
+	return open ? !open[k->proc] : solve_counts_all_circles(k);
+}
+
 /* whether its counters say that nothing ran; requires: s->ran is right */
 bool solve_is_idle_proc(struct solver *k)
 {
-	const bool *complete = k->s->complete;
-
 	return !k->p->unknown && k->p->nblock && !k->p->stub &&
 	       !k->s->ran[k->proc] && !solve_falls_short(k, k->shortfall) &&
-	       (complete ? complete[k->proc] : solve_counts_all_circles(k));
+	       solve_is_complete(k);
 }
 
 /* all of it, but of a stub nothing */

@@ -102,10 +102,8 @@ static int tell_process(struct told *t, struct arena *a, struct told_image *m,
 
 	if (!value)
 		return -1;
-	if (!m->complete)
-		m->complete = solve_complete(&t->arena, m->map);
 	profile_endings(&t->profile, m->image, number, &endings);
-	solve_counts_again(a, m->map, m->complete, value, &endings, s);
+	solve_counts(a, m->map, value, &endings, s);
 	vec_free(&endings.v);
 	return 0;
 }

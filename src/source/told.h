@@ -16,7 +16,6 @@ struct told_image {
 	uint32_t image;		/* in profile.image */
 	uint64_t *value;	/* of counters */
 	struct solved solved;
-	const bool *complete;	/* see solve_complete(); NULL: not yet asked */
 	struct legend *legend;	/* its names and lines; read when asked for */
 	const char *left;	/* why some processes ran it uncounted, or
 				   NULL: all counted */

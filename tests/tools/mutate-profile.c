@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/squeeze.h"
-#include "count/map_int.h"
+#include "apart_map.h"
 #include "count/profile_int.h"
 #include "mutate.h"
 #include "runtime/hash.h"
@@ -45,30 +44,44 @@ static void damage(struct victim *v, buffer *b)
 		b->n = mutate_below(&v->seed, b->n);
 }
 
-/* what is squeezed in a part, damaged; `head` bytes before it are not */
 static void damage_squeezed(struct victim *v, const uint8_t *bytes,
-			    uint64_t size, unsigned head, buffer *to)
+			    uint64_t size, buffer *to)
 {
 	buffer inside = {0};
 	struct err e;
 
-	buffer_bytes(to, bytes, head);
-	if (squeeze_back(&inside, bytes + head, size - head, "in", "part", &e))
+	if (squeeze_back(&inside, bytes, size, "in", "part", &e))
 		exit(2);
 	damage(v, &inside);
 	squeeze(to, inside.at, inside.n);
 	vec_free(&inside);
 }
 
-/* a map has a checksum of its own, which is right */
+/* its front or one of its chunks; its checksum is right */
+static void damage_map(struct victim *v, const uint8_t *bytes, uint64_t size,
+		       buffer *to)
+{
+	struct apart_map x;
+	buffer inside = {0};
+	size_t part;
+
+	apart_make(&x, bytes, size);
+	part = mutate_below(&v->seed, 2) ?
+		       mutate_below(&v->seed, x.part.n) : 0;
+	vec_append(&inside, &x.part.at[part]);
+	damage(v, &inside);
+	apart_join(&x, part, inside.at, inside.n, to);
+	vec_free(&inside);
+	apart_free(&x);
+}
+
 static void damage_part(struct victim *v, const struct finished_part *f,
 			const uint8_t *bytes, buffer *to)
 {
-	bool map = f->kind == FINISHED_MAP;
-
-	damage_squeezed(v, bytes, f->size, map ? MAP_HEAD : 0, to);
-	if (map)
-		map_seal(to->at, to->n);
+	if (f->kind == FINISHED_MAP)
+		damage_map(v, bytes, f->size, to);
+	else
+		damage_squeezed(v, bytes, f->size, to);
 }
 
 static void put_part(struct victim *v, struct finished_part f,

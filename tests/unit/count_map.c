@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/squeeze.h"
-#include "count/map_int.h"
+#include "apart_map.h"
 #include "mutate.h"
 #include "random_map.h"
 
@@ -123,7 +122,7 @@ static void check_outside(const struct map *m, const struct map *back,
 	const struct map_proc *p = &m->proc.at[proc];
 	uint64_t *value = NEW_ARRAY(uint64_t, m->ncounter + 1);
 
-	assert_false(map_may_count(back, proc, value));
+	assert_true(map_silent(back, proc, value));
 	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
 		const struct map_block *b = &m->block.at[i];
 
@@ -135,7 +134,7 @@ static void check_outside(const struct map *m, const struct map *back,
 		if (b->counter == MAP_NONE)
 			continue;
 		value[b->counter] = 1;
-		assert_true(map_may_count(back, proc, value));
+		assert_false(map_silent(back, proc, value));
 		value[b->counter] = 0;
 	}
 	mem_free(value);
@@ -245,6 +244,24 @@ static void test_extremes(void **state)
 	round_trip(&r, &m);
 }
 
+/* whether all of it is right, also what is inside of its procedures */
+static bool is_whole(const struct map *m)
+{
+	bool whole = true;
+
+	for (uint32_t i = 0; i < m->proc.n; i++) {
+		const char *why;
+
+		map_turn(m, i);
+		why = m->proc.at[i].unknown;
+		if (why && strstr(why, "broken")) {
+			assert_true(!strncmp(why, "test: ", 6));
+			whole = false;
+		}
+	}
+	return whole;
+}
+
 /* unpacks n bytes that may be anything; true if they are a map */
 static bool try_unpack(const uint8_t *bytes, size_t n)
 {
@@ -255,44 +272,60 @@ static bool try_unpack(const uint8_t *bytes, size_t n)
 
 	memcpy(exact, bytes, n);
 	good = !map_unpack(&m, exact, n, "test", &e);
-	if (good)
+	mem_free(exact);
+	if (good) {
+		good = is_whole(&m);
 		map_release(&m);
-	else
+	} else {
 		assert_true(e.code == ERR_INPUT &&
 			    !strncmp(e.text, "test: ", 6));
-	mem_free(exact);
+	}
 	return good;
 }
 
-/* a map with other bytes inside, packed anew: no checksum stops it */
-static bool try_inside(const uint8_t *head, const uint8_t *bytes, size_t n)
+static bool try_inside(const struct apart_map *x, size_t part,
+		       const uint8_t *bytes, size_t n)
 {
 	buffer b = {0};
 	bool good;
 
-	buffer_bytes(&b, head, MAP_HEAD);
-	squeeze(&b, bytes, n);
-	map_seal(b.at, b.n);
+	apart_join(x, part, bytes, n, &b);
 	good = try_unpack(b.at, b.n);
 	vec_free(&b);
 	return good;
 }
 
+static void spoil_part(struct rng *r, const struct apart_map *x, size_t part,
+		       uint32_t mutants)
+{
+	const buffer *is = &x->part.at[part];
+	buffer copy = {0};
+	uint32_t good = 0;
+
+	assert_true(try_inside(x, part, is->at, is->n));
+	for (size_t n = 0; n < is->n; n++)
+		assert_false(try_inside(x, part, is->at, n));
+	for (uint32_t i = 0; i < mutants; i++) {
+		size_t n;
+
+		copy.n = 0;
+		vec_append(&copy, is);
+		n = mutate(copy.at, copy.n, rng_next(r), NULL, 0);
+		good += try_inside(x, part, copy.at, n);
+	}
+	assert_true(good < mutants);
+	vec_free(&copy);
+}
+
 static void spoil(struct rng *r, const struct map *m, uint32_t mutants)
 {
 	struct map_bytes bytes = {0};
-	buffer inside = {0}, copy = {0};
-	struct err e;
-	uint32_t good = 0;
+	struct apart_map x;
+	buffer copy = {0};
 
 	map_pack(m, &bytes);
 	for (size_t n = 0; n < bytes.v.n; n++)
 		assert_false(try_unpack(bytes.v.at, n));
-	assert_int_equal(squeeze_back(&inside, bytes.v.at + MAP_HEAD,
-				      bytes.v.n - MAP_HEAD, "", "", &e), 0);
-	assert_true(try_inside(bytes.v.at, inside.at, inside.n));
-	for (size_t n = 0; n < inside.n; n++)
-		assert_false(try_inside(bytes.v.at, inside.at, n));
 	for (uint32_t i = 0; i < mutants; i++) {
 		size_t n;
 
@@ -302,14 +335,12 @@ static void spoil(struct rng *r, const struct map *m, uint32_t mutants)
 		assert_true(!try_unpack(copy.at, n) ||
 			    (n == bytes.v.n &&
 			     !memcmp(copy.at, bytes.v.at, n)));
-		copy.n = 0;
-		vec_append(&copy, &inside);
-		n = mutate(copy.at, copy.n, rng_next(r), NULL, 0);
-		good += try_inside(bytes.v.at, copy.at, n);
 	}
-	assert_true(good < mutants);
+	apart_make(&x, bytes.v.at, bytes.v.n);
+	for (size_t i = 0; i < x.part.n; i++)
+		spoil_part(r, &x, i, mutants);
+	apart_free(&x);
 	vec_free(&copy);
-	vec_free(&inside);
 	vec_free(&bytes.v);
 }
 
@@ -351,6 +382,57 @@ static void test_bomb(void **state)
 	vec_free(&back);
 }
 
+/* what tally 0.1 wrote: all columns in one, no chunks, fewer of them */
+static void pack_old(const struct map_bytes *bytes, buffer *out)
+{
+	buffer large = {0};
+	struct bytes front, chunk;
+	struct apart_map x;
+
+	apart_make(&x, bytes->v.at, bytes->v.n);
+	assert_int_equal(x.part.n, 2);
+	front = bytes_window(x.part.at[0].at, x.part.at[0].n, 0);
+	chunk = bytes_window(x.part.at[1].at, x.part.at[1].n, 0);
+	for (enum map_part i = 0; i <= PART_IN_PLACE; i++) {
+		struct bytes p = apart_next(map_part_is_inside(i) ? &chunk :
+								    &front);
+
+		apart_put(&large, p.p, p.n);
+	}
+	buffer_bytes(out, x.head, MAP_HEAD);
+	out->at[8] = MAP_OLDEST;
+	squeeze(out, large.at, large.n);
+	map_seal(out->at, out->n);
+	vec_free(&large);
+	apart_free(&x);
+}
+
+static void test_old(void **state)
+{
+	struct rng r = {14};
+
+	(void)state;
+	for (uint32_t i = random_cfg_tries(300); i > 0; i--) {
+		struct map_bytes bytes = {0};
+		buffer old = {0};
+		struct map m, back;
+		struct err e;
+
+		random_map(&r, &m, 1 + rng_below(&r, 9), 1 + rng_below(&r, 20),
+			   i % (PLACE_REDUNDANT + 1));
+		map_pack(&m, &bytes);
+		pack_old(&bytes, &old);
+		if (map_unpack(&back, old.at, old.n, "test", &e))
+			fail_msg("%s", e.text);
+		same_maps(&m, &back);
+		leaf_through(&r, &m, &back);
+		map_release(&back);
+		map_release(&m);
+		vec_free(&old);
+		vec_free(&bytes.v);
+	}
+}
+
 static void test_versions(void **state)
 {
 	uint8_t head[MAP_HEAD] = {0};
@@ -374,6 +456,7 @@ int main(void)
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_bomb),
+		cmocka_unit_test(test_old),
 		cmocka_unit_test(test_versions),
 	};
 

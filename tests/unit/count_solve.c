@@ -138,9 +138,6 @@ static void try_map(struct rng *r, enum place_kind kind)
 	end_frames(r, &m, &t, &x, ended);
 	solve_counts(&a, &m, ran_counters(&a, &m, &t), &x, &s);
 	check(&m, &t, &s, ended);
-	solve_counts_again(&a, &m, solve_complete(&a, &m),
-			   ran_counters(&a, &m, &t), &x, &s);
-	check(&m, &t, &s, ended);
 	vec_free(&x.v);
 	map_release(&m);
 	arena_free(&a);
@@ -203,8 +200,6 @@ static void try_read(struct rng *r, struct map *m, const uint64_t *value,
 		fail_msg("%s", e.text);
 	solve_counts(&a, m, value, x, &s);
 	solve_counts(&a, &back, value, x, &t);
-	same_solved(r, m, &s, &t);
-	solve_counts_again(&a, &back, solve_complete(&a, &back), value, x, &t);
 	same_solved(r, m, &s, &t);
 	map_release(&back);
 	vec_free(&bytes.v);
