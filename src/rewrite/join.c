@@ -93,7 +93,8 @@ static void join_insertions(struct joint *j, const struct plan *a,
 	vec_reserve(&j->plan.insertion, n);
 	x = j->plan.insertion.at;
 	j->plan.insertion.n += n;
-	memmove(x + n, x, more * sizeof *x);
+	if (more)
+		memmove(x + n, x, more * sizeof *x);
 	for (size_t i = 0; i < n; i++)
 		x[i] = a->insertion.at[i];
 	for (size_t i = 0; i < n + more; i++) {

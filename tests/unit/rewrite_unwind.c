@@ -477,9 +477,10 @@ static void test_plt(void **state)
 	end(&w);
 	/* more than a few: the entry stays as it is */
 	begin(&w, EM_X86_64);
-	add_fde(&w, add_plain_cie(&w), CODE, 2 * CODE_SIZE, 0, PLT_PROGRAM,
+	add_fde(&w, add_plain_cie(&w), CODE, CODE_SIZE, 0, PLT_PROGRAM,
 		sizeof PLT_PROGRAM - 1);
 	read_all(&w);
+	assert_int_equal(w.u.nfde, 1);
 	assert_int_equal(plt_offset(&w, CODE, CODE + 5000, CODE + 99), -1);
 	end(&w);
 }
