@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/squeeze.h"
+#include "report/rows_pick.h"
 #include "report/sampled_change.h"
 #include "report/variation.h"
 
@@ -36,24 +37,32 @@ static void read_run(const uint8_t *data, size_t size)
 	vec_free(&r);
 }
 
+static void list_by(struct dataset *d, enum by by)
+{
+	const struct rows_wish w = {.share = 0.01, .limit = 20};
+	struct rows r;
+	struct err e;
+
+	if (!dataset_has(d, by) || rows_make(&r, d, by, &w, &e))
+		return;
+	for (size_t i = 0; i < r.v.n; i++)
+		if (rows_have_procedures(by) && !row_procedure(&r, &r.v.at[i]))
+			abort();
+	rows_free(&r);
+}
+
 static void list(void)
 {
 	const char *path = where;
 	struct sampled_pick pick = {0};
-	struct sampled_rows r;
-	struct sampled s;
+	struct dataset d;
 	struct err e;
 
-	if (sampled_open(&s, &path, 1, &pick, &e))
+	if (dataset_open(&d, &path, 1, &pick, &e))
 		return;
-	for (int by = 0; by <= SAMPLED_EPOCH; by++) {
-		struct sampled_wish w = {.by = (enum sampled_by)by};
-
-		sampled_rows_make(&r, &s, &w);
-		sampled_rows_pick(&r, &s, 0.01);
-		sampled_rows_free(&r);
-	}
-	sampled_close(&s);
+	for (int by = 0; by < BY_KINDS; by++)
+		list_by(&d, (enum by)by);
+	dataset_close(&d);
 }
 
 /* the first epoch beside the others */

@@ -134,6 +134,13 @@ static const struct option daemon_options[] = {
 	 .most = YEAR, FILLS(struct daemon_call, wish.epoch),
 	 .help = "the time that an epoch lasts, if no other is asked for; "
 		 "86400, a day, by default"},
+	{"max-size", .type = &type_number, .placeholder = "MB", .least = 1,
+	 .most = 1 << 20, FILLS(struct daemon_call, wish.size),
+	 .help = "what the database may take on disk, in megabytes; 1024 by "
+		 "default",
+	 .more = "If it is not enough, epochs are removed, the oldest first. "
+		 "Old ones take little: those of a day become one after a "
+		 "week, those of a week after eight."},
 	{"group", .type = &type_group, FILLS(struct daemon_call, wish.group),
 	 .help = "the group that may read the database, beside its owner; by "
 		 "default `tally`, if there is one",
@@ -385,6 +392,7 @@ const struct command cmd_daemon = {
 		.sampler = {.events = "time", .rate = EVENT_RATE,
 			    .bursts = true},
 		.flush = DAEMON_FLUSH, .epoch = DAEMON_EPOCH,
+		.size = DAEMON_SIZE,
 		.group = USUAL_GROUP,
 	}},
 	.size = sizeof(struct daemon_call),

@@ -33,22 +33,6 @@ unsigned sampled_show_columns(struct table_column *c, enum sampled_by by)
 		c[n++] = image;
 		c[n++] = (struct table_column){"procedure", TABLE_NAME};
 		break;
-	case SAMPLED_PROCESS:
-		c[n++] = (struct table_column){"pid", TABLE_NUMBER};
-		c[n++] = (struct table_column){"process", TABLE_NAME};
-		break;
-	case SAMPLED_EVENT:
-		c[n++] = (struct table_column){"lost", TABLE_NUMBER};
-		c[n++] = (struct table_column){"period", TABLE_NUMBER};
-		c[n++] = (struct table_column){"event", TABLE_NAME};
-		break;
-	case SAMPLED_EPOCH:
-		c[n++] = (struct table_column){"epoch", TABLE_NUMBER};
-		c[n++] = (struct table_column){"start", TABLE_WORD};
-		c[n++] = (struct table_column){"seconds", TABLE_NUMBER};
-		c[n++] = (struct table_column){"host", TABLE_DIM};
-		c[n++] = (struct table_column){"command", TABLE_NAME};
-		break;
 	}
 	return n;
 }

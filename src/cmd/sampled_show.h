@@ -1,4 +1,4 @@
-/* sampled_show: databases of samples for people and programs. */
+/* sampled_show: what listings that compare runs of samples have in common. */
 #ifndef CMD_SAMPLED_SHOW_H
 #define CMD_SAMPLED_SHOW_H
 

@@ -411,9 +411,11 @@ static const char *why_leave(const struct launch *l)
 	if (!l->program.real)
 		return strerror(l->program.why_unreal);
 	if (is_cramped(RLIMIT_DATA))
-		return "its limit on data (ulimit -d) is below 32 MiB";
+		return "its limit on data (ulimit -d) is below "
+		       MEMORY_LEAST_TEXT;
 	if (is_cramped(RLIMIT_AS))
-		return "its limit on memory (ulimit -v) is below 32 MiB";
+		return "its limit on memory (ulimit -v) is below "
+		       MEMORY_LEAST_TEXT;
 	return NULL;
 }
 

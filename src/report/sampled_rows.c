@@ -18,8 +18,6 @@ static int same_order(const void *a, const void *b)
 
 	if (p->image != q->image)
 		return p->image < q->image ? -1 : 1;
-	if (p->item != q->item)
-		return p->item < q->item ? -1 : 1;
 	d = text_order(p->file, q->file);
 	if (d || p->file)
 		return d ? d : p->line < q->line ? -1 : p->line > q->line;
@@ -112,71 +110,15 @@ static void rows_of_images(struct sampled_rows *r, const struct sampled *s,
 	}
 }
 
-static void rows_of_processes(struct sampled_rows *r, const struct sampled *s)
-{
-	for (uint32_t i = 0; i < s->process.n; i++) {
-		struct sampled_row row = {.item = i};
-
-		memcpy(row.samples, s->process.at[i].samples,
-		       sizeof row.samples);
-		vec_push(&r->v, row);
-	}
-}
-
-static void rows_of_events(struct sampled_rows *r, const struct sampled *s)
-{
-	for (uint32_t i = 0; i < s->event.n; i++) {
-		struct sampled_row row = {.item = i};
-
-		row.samples[0] = s->event.at[i].samples;
-		vec_push(&r->v, row);
-	}
-}
-
-static void rows_of_epochs(struct sampled_rows *r, const struct sampled *s)
-{
-	for (uint32_t i = 0; i < s->epoch.n; i++) {
-		struct sampled_row row = {.item = i};
-
-		memcpy(row.samples, s->epoch.at[i].samples,
-		       sizeof row.samples);
-		vec_push(&r->v, row);
-	}
-}
-
 void sampled_rows_make(struct sampled_rows *r, struct sampled *s,
 		       const struct sampled_wish *w)
 {
 	*r = (struct sampled_rows){0};
-	switch (w->by) {
-	case SAMPLED_IMAGE:
+	if (w->by == SAMPLED_IMAGE)
 		rows_of_images(r, s, w);
-		break;
-	case SAMPLED_PROCESS:
-		rows_of_processes(r, s);
-		break;
-	case SAMPLED_EVENT:
-		rows_of_events(r, s);
-		break;
-	case SAMPLED_EPOCH:
-		rows_of_epochs(r, s);
-		return;
-	default:
+	else
 		rows_of_code(r, s, w);
-	}
 	mem_sort(r->v.at, r->v.n, sizeof *r->v.at, most_first);
-}
-
-void sampled_rows_pick(struct sampled_rows *r, const struct sampled *s,
-		       double share)
-{
-	double least = s->event.n ? share * (double)s->event.at[0].samples : 0;
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->v.n; i++)
-		if ((double)r->v.at[i].samples[0] >= least)
-			r->v.at[n++] = r->v.at[i];
-	r->v.n = n;
 }
 
 static int by_place(const void *a, const void *b)

@@ -11,14 +11,10 @@ enum sampled_by {
 	SAMPLED_PROCEDURE,
 	SAMPLED_LINE,
 	SAMPLED_INSTRUCTION,
-	SAMPLED_PROCESS,
-	SAMPLED_EVENT,
-	SAMPLED_EPOCH,
 };
 
 struct sampled_row {
 	uint32_t image;	 /* in sampled.image; of what has no image: none */
-	uint32_t item;	 /* in sampled.process, .event or .epoch */
 	const char *procedure; /* of a line: of one of its instructions */
 	const char *symbol; /* of the procedure */
 	const char *file;
@@ -37,12 +33,9 @@ struct sampled_wish {
 	const char *image, *procedure; /* patterns, or NULL */
 };
 
-/* most first; epochs in their order */
+/* most first */
 void sampled_rows_make(struct sampled_rows *r, struct sampled *s,
 		       const struct sampled_wish *w);
-/* only what has at least that share of the first event */
-void sampled_rows_pick(struct sampled_rows *r, const struct sampled *s,
-		       double share);
 /* by image, procedure and address instead */
 void sampled_rows_by_place(struct sampled_rows *r);
 void sampled_rows_free(struct sampled_rows *r);

@@ -6,6 +6,7 @@
 #ifndef RUNTIME_LIMITS_H
 #define RUNTIME_LIMITS_H
 
+#define MEMORY_LEAST_TEXT "32 MiB"
 enum { MEMORY_LEAST = 32 << 20 };
 
 #endif

@@ -34,6 +34,8 @@ struct daemon {
 	uint64_t cost_before;	/* microseconds, when the epoch began */
 	uint64_t lost_before[EVENTS]; /* samples, then */
 	uint64_t next_flush;	/* seconds of the steady clock */
+	uint64_t size;		/* bytes of the database, after a flush */
+	uint64_t size_before;	/* when the epoch began */
 	bool stop;
 	bool urgent;	    /* the owner waits, or all ends */
 	bool ended;	    /* all samples are taken, and none will come */
@@ -107,6 +109,7 @@ static int epoch_begin(struct daemon *d, const char *reason, struct err *e)
 	if (number < 0)
 		return -1;
 	d->store.largest = 0;
+	d->size_before = d->size;
 	d->epoch = x;
 	d->epoch_number = number;
 	d->epoch_began = steady();
@@ -193,6 +196,29 @@ static int flush(struct daemon *d, struct err *e)
 	d->trouble = (struct err){0};
 	d->failed = 0;
 	collector_tidy(&d->collector);
+	return store_size(&d->store, &d->size, e) ? suffer(d, e) : 0;
+}
+
+/* bytes that an epoch may add to the database: an eighth of what that may
+   have. Then epochs can go one by one to make room */
+static uint64_t epoch_most(const struct daemon *d)
+{
+	return (d->w->size << 20) / 8;
+}
+
+/* so that there is room for the epoch that has begun */
+static int make_room(struct daemon *d, struct err *e)
+{
+	uint64_t most = (d->w->size << 20) - epoch_most(d);
+	int64_t n = d->size > most ? store_shrink(&d->store, most, e) : 0;
+
+	if (n > 0)
+		note(d, "%" PRIu64 " MB is all that the database may have "
+		     "(--max-size): its oldest epochs, %" PRId64 " of them, "
+		     "were removed", d->w->size, n);
+	if (n < 0 || store_size(&d->store, &d->size, e))
+		return -1;
+	d->size_before = d->size;
 	return 0;
 }
 
@@ -203,7 +229,7 @@ static int epoch_end(struct daemon *d, const char *reason, struct err *e)
 		return -1;
 	return epoch_begin(d, reason, e) ||
 	       store_condense(&d->store, &store_rule_usual, d->epoch.start,
-			      e) < 0 ? suffer(d, e) : 0;
+			      e) < 0 || make_room(d, e) ? suffer(d, e) : 0;
 }
 
 /* the last samples, and no more; what cannot be written is lost */
@@ -375,7 +401,8 @@ static int take_file(struct daemon *d, struct err *e)
 static int begin(struct daemon *d, struct err *e)
 {
 	if (sampler_open(&d->sampler, &d->w->sampler, e) || take_file(d, e) ||
-	    catch_signals(d, e) || epoch_begin(d, "daemon", e))
+	    catch_signals(d, e) || store_size(&d->store, &d->size, e) ||
+	    epoch_begin(d, "daemon", e) || make_room(d, e))
 		return -1;
 	sampler_start(&d->sampler, &d->collector);
 	d->next_flush = steady() + d->w->flush;
@@ -405,7 +432,9 @@ static void write_what_is_due(struct daemon *d)
 		collector_shed(&d->collector, KEPT);
 	if (steady() >= d->epoch_began + d->w->epoch && (due || !d->failed))
 		epoch_end(d, "time", &e);
-	else if (d->store.largest >= LARGE && (due || !d->failed))
+	else if ((d->store.largest >= LARGE ||
+		  d->size > d->size_before + epoch_most(d)) &&
+		 (due || !d->failed))
 		epoch_end(d, "size", &e);
 	else if (due)
 		flush(d, &e);

@@ -17,12 +17,14 @@
 enum {
 	DAEMON_FLUSH = 300,   /* seconds between writes to the database */
 	DAEMON_EPOCH = 86400, /* seconds that an epoch lasts */
+	DAEMON_SIZE = 1024,   /* megabytes of the database, at most */
 };
 
 struct daemon_wish {
 	const char *directory; /* of the database */
 	struct sampler_wish sampler;
 	uint64_t flush, epoch; /* seconds */
+	uint64_t size; /* megabytes that this host's file may have */
 	const char *const *apart; /* processes with profiles of their own */
 	gid_t group; /* that may read the database; -1: the one that it has */
 };

@@ -168,6 +168,15 @@ extern const struct store_rule store_rule_usual; /* a week, eight weeks */
 int64_t store_condense(struct store *s, const struct store_rule *r,
 		       uint64_t now, struct err *e);
 
+/* bytes of the file that hold something; what is not used is used first */
+int store_size(struct store *s, uint64_t *bytes, struct err *e);
+/*
+ * Removes epochs, the oldest first and never the last, until the rest takes no
+ * more than so many bytes; how many were removed, or -1. All in one, as above.
+ * requires: no store_begin()
+ */
+int64_t store_shrink(struct store *s, uint64_t most, struct err *e);
+
 /* --- reading */
 
 /* is this a directory with files of databases in it? */

@@ -391,6 +391,42 @@ def try_full_epochs():
         tap.ok(err.count("cannot be written") == 1, "it says so once", [err])
 
 
+def strangers(program, number):
+    """as many programs as no other test has, with names as long as can be"""
+    folder = os.path.join(where, *["x" * 200] * 15)
+    os.makedirs(folder, exist_ok=True)
+    with open(program, "rb") as f:
+        code = f.read()
+    note = code.index(b"GNU\0") + 4  # its build-id follows
+    for i in range(number):
+        name = os.path.join(folder, "%032x" % random.getrandbits(128))
+        with open(name, "wb") as f:
+            f.write(code[:note] + os.urandom(20) + code[note + 20:])
+        os.chmod(name, 0o700)
+        yield name
+
+
+def try_max_size():
+    """any user can make the database grow; it stays as small as it should"""
+    spin = build("spin", "-Wl,--build-id", "tests/progs/sample/spin.c")
+    d = Daemon("bounded", "--max-size", "1", "--flush", "1")
+
+    def some():
+        for name in strangers(spin, 20):
+            run(name)
+            os.unlink(name)
+        d.tell("flush")
+        return asked(d.db, "SELECT min(id) > 3 FROM epoch")[0][0]
+
+    until(some, 0)
+    size = os.path.getsize(file_of(d.db))
+    tap.ok(size < 2 << 20, "a database keeps to its size", [size])
+    tap.none(complaints(d.db), "and is whole")
+    d.tell("stop")
+    err = d.process.communicate()[1]
+    tap.ok("--max-size" in err, "it says so", [err])
+
+
 def try_clock():
     shim = build("jumps.so", "-shared", "-fPIC",
                  "tests/progs/sample/jumps.c")
@@ -988,7 +1024,7 @@ SAMPLED = (try_shares, try_running, try_chain, try_again, try_reload,
            try_crowd, try_events, try_mux, try_made, try_dumped,
            try_contained, try_cpus, try_renamed)
 TESTS = (try_words, try_start, try_kills, try_full, try_full_epochs,
-         try_clock, try_broken, try_who, try_misuse, try_apart, try_sources,
+         try_max_size, try_clock, try_broken, try_who, try_misuse, try_apart, try_sources,
          try_bursts, try_phases, try_wakes, try_silent, try_removed,
          try_fast_clock, try_no_bursts, try_refused,
          try_bad_dumps)
