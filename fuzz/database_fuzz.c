@@ -12,7 +12,7 @@
 
 #include "base/squeeze.h"
 #include "report/rows_pick.h"
-#include "report/sampled_change.h"
+#include "report/share_change.h"
 #include "report/variation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -70,26 +70,24 @@ static void compare(void)
 {
 	const char *path = where;
 	struct sampled_pick pick = {0};
-	struct sampled_wish w = {.by = SAMPLED_INSTRUCTION};
-	struct sampled_runs r = {0};
-	struct variation v = {0};
+	const struct rows_wish all = {0};
+	struct runs r = {.by = BY_INSTRUCTION};
 	struct sampled_epochs l;
-	struct sampled_changes c;
+	struct share_changes c;
+	struct variation v;
 	struct sampled s = {0};
 	struct err e;
 
 	if (sampled_epochs_read(&l, &path, 1, &pick, &e))
 		return;
-	if (!sampled_runs_read(&r, &s, &l, false, &pick, &w, &e) &&
-	    r.total.n > 1) {
-		sampled_runs_sort(&r);
-		sampled_changes_make(&c, &r, 1, 0.05);
-		sampled_changes_free(&c);
-		variation_of_samples(&v, &r);
-		variation_sort(&v);
+	if (!runs_read(&r, &s, &l, false, &pick, &all, &e) && r.run.n > 1) {
+		runs_sort(&r);
+		share_changes_make(&c, &r, 1, 0.05);
+		share_changes_free(&c);
+		variation_make(&v, &r);
 		variation_free(&v);
 	}
-	sampled_runs_free(&r);
+	runs_free(&r);
 	sampled_epochs_free(&l);
 	sampled_close(&s);
 }

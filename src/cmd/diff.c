@@ -16,12 +16,12 @@ enum diff_by { DIFF_PROCEDURE, DIFF_BLOCK, DIFF_EDGE, DIFF_IMAGE, DIFF_LINE,
 static const struct {
 	int profiles, databases;
 } kinds[] = {
-	[DIFF_PROCEDURE] = {CHANGE_PROCEDURES, SAMPLED_PROCEDURE},
+	[DIFF_PROCEDURE] = {CHANGE_PROCEDURES, BY_PROCEDURE},
 	[DIFF_BLOCK] = {CHANGE_BLOCKS, -1},
 	[DIFF_EDGE] = {CHANGE_EDGES, -1},
-	[DIFF_IMAGE] = {-1, SAMPLED_IMAGE},
-	[DIFF_LINE] = {-1, SAMPLED_LINE},
-	[DIFF_INSTRUCTION] = {-1, SAMPLED_INSTRUCTION},
+	[DIFF_IMAGE] = {-1, BY_IMAGE},
+	[DIFF_LINE] = {-1, BY_LINE},
+	[DIFF_INSTRUCTION] = {-1, BY_INSTRUCTION},
 };
 
 static const struct option_choice bys[] = {
@@ -164,11 +164,12 @@ static int diff_profiles(struct diff_call *call)
 
 static int diff_databases(const struct diff_call *call)
 {
-	struct diff_sampled x = {
+	struct diff_shares x = {
 		.source = {call->profile[0], call->profile[1]},
 		.pick = {call->pick, call->pick},
-		.wish = {(enum sampled_by)kinds[call->by].databases,
-			 call->wish.image, call->wish.procedure},
+		.by = (enum by)kinds[call->by].databases,
+		.wish = {.image = call->wish.image,
+			 .procedure = call->wish.procedure},
 		.share = call->wish.share, .all = call->wish.all,
 		.rate = call->rate, .limit = call->limit, .json = call->json,
 	};
@@ -185,7 +186,7 @@ static int diff_databases(const struct diff_call *call)
 		x.pick[1].last = call->after.pick.last;
 		x.pick[1].newest = call->after.pick.newest;
 	}
-	return diff_sampled_show(&x);
+	return diff_shares_show(&x);
 }
 
 static int diff_run(void *words, const struct arguments *a)

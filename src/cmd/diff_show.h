@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "report/change.h"
-#include "report/sampled_runs.h"
+#include "report/runs.h"
 
 void diff_show_text(const struct changes *c, enum change_by by, size_t limit,
 		    FILE *to);
@@ -13,16 +13,17 @@ void diff_show_json(const struct changes *c, enum change_by by, size_t limit,
 		    FILE *to);
 
 /* what is asked for of databases */
-struct diff_sampled {
+struct diff_shares {
 	const char *source[2];
 	struct sampled_pick pick[2];
-	struct sampled_wish wish;
+	enum by by;
+	struct rows_wish wish;
 	double share; /* of all samples, that a difference is at least */
 	double rate;  /* of false discoveries */
 	bool all, json;
 	size_t limit;
 };
 /* finds and shows it; the exit status */
-int diff_sampled_show(const struct diff_sampled *x);
+int diff_shares_show(const struct diff_shares *x);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "cmd/export_format.h"
 #include "cmd/report_show.h"
-#include "cmd/sampled_show.h"
 #include "cmd/shared_options.h"
 
 enum { EXPORT_NONE, EXPORT_TSV, EXPORT_JSON, EXPORT_CALLGRIND, EXPORT_LCOV,

@@ -340,3 +340,14 @@ int report_opened(const char *const *path, size_t n,
 	told_close(&t);
 	return status ? cmd_fail(&e) : STATUS_OK;
 }
+
+void report_show_one_event(const struct runs *r)
+{
+	char text[160];
+
+	if (!r->more_events)
+		return;
+	snprintf(text, sizeof text, "only samples of %.60s were compared; "
+		 "--event names another", r->metric.name);
+	cmd_note(text);
+}

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "report/match.h"
-#include "report/rows.h"
+#include "report/runs.h"
 
 /* a table for people; requires: only what is sure was wished for */
 void report_show_text(const struct rows *r, FILE *to);
@@ -22,6 +22,8 @@ void report_show_notes(const struct told *t);
 void report_show_dataset_notes(const struct dataset *d);
 /* lost samples, and images without names; requires: names were asked for */
 void report_show_sample_notes(const struct sampled *s);
+/* that there are events which were not compared, on stderr */
+void report_show_one_event(const struct runs *r);
 /*
  * Opens the profiles, says what is to be said of them, and has show() do the
  * rest with the words of the call; the exit status.

@@ -11,7 +11,6 @@
 #include "cmd/figures.h"
 #include "cmd/name.h"
 #include "cmd/report_show.h"
-#include "cmd/sampled_show.h"
 #include "cmd/shared_options.h"
 #include "cmd/table.h"
 #include "report/variation.h"
@@ -43,7 +42,12 @@ static const struct option stats_options[] = {
 static bool is_shown(const struct stats_call *call, const struct variation *v,
 		     const struct varied *x)
 {
-	return (double)x->sum >= call->share * (double)v->sum;
+	return (double)x->sum >= call->share * (double)v->runs->sum;
+}
+
+static bool is_sampled(const struct variation *v)
+{
+	return v->runs->metric.evidence == EVIDENCE_SAMPLED;
 }
 
 /* of epochs which one it is; of databases that are runs, the directory */
@@ -61,19 +65,20 @@ static void json_set(struct json *j, const struct stats_call *call,
 }
 
 static void json_runs(struct json *j, const struct stats_call *call,
-		      const struct variation *v, const struct sampled_runs *r)
+		      const struct variation *v)
 {
 	json_array(j, "runs");
-	for (size_t i = 0; i < v->run.n; i++) {
+	for (size_t i = 0; i < v->runs->run.n; i++) {
+		const struct run_of *x = &v->runs->run.at[i];
+
 		json_object(j, NULL);
-		if (r) {
-			json_set(j, call, &r->first.at[i]);
-			json_number(j, "samples", v->run.at[i].instructions);
+		if (is_sampled(v)) {
+			json_set(j, call, &x->first);
+			json_number(j, "samples", x->total);
 		} else {
 			json_string(j, "profile", call->profile.at[i]);
-			json_number(j, "instructions",
-				    v->run.at[i].instructions);
-			json_bool(j, "complete", v->run.at[i].complete);
+			json_number(j, "instructions", x->total);
+			json_bool(j, "complete", x->complete);
 		}
 		json_end(j);
 	}
@@ -83,12 +88,12 @@ static void json_runs(struct json *j, const struct stats_call *call,
 static void json_row(struct json *j, const struct varied *x, enum by by)
 {
 	json_object(j, NULL);
-	json_string(j, "image", x->image);
+	json_string(j, "image", x->place->image);
 	if (by == BY_PROCEDURE)
-		json_string(j, "procedure", x->name);
+		json_string(j, "procedure", x->place->name);
 	if (by == BY_LINE) {
-		json_string(j, "file", x->name);
-		json_number(j, "line", x->line);
+		json_string(j, "file", x->place->name);
+		json_number(j, "line", x->place->line);
 	}
 	json_real(j, "range", varied_range(x));
 	json_number(j, "min", x->min);
@@ -102,15 +107,15 @@ static void json_row(struct json *j, const struct varied *x, enum by by)
 }
 
 static void show_json(const struct stats_call *call,
-		      const struct variation *v, const struct sampled_runs *r)
+		      const struct variation *v)
 {
 	struct json j = {.to = stdout};
 	size_t n = 0;
 
 	json_object(&j, NULL);
-	if (r)
-		json_string(&j, "event", r->event);
-	json_runs(&j, call, v, r);
+	if (is_sampled(v))
+		json_string(&j, "event", v->runs->metric.name);
+	json_runs(&j, call, v);
 	json_array(&j, "rows");
 	for (size_t i = 0; i < v->v.n && n < call->limit; i++)
 		if (is_shown(call, v, &v->v.at[i])) {
@@ -129,8 +134,7 @@ static const struct table_column columns[] = {
 	{"procedure", TABLE_NAME},
 };
 
-static void name_cell(struct table *t, const struct varied *x,
-		      enum by by)
+static void name_cell(struct table *t, const struct run_place *x, enum by by)
 {
 	char *text = mem_alloc(strlen(x->name) + 16);
 
@@ -151,39 +155,39 @@ static void text_row(struct table *t, const struct variation *v,
 	table_real(t, x->mean, "");
 	table_real(t, varied_deviation(x), "");
 	table_number(t, true, x->sum);
-	table_share(t, true, x->sum, v->sum);
+	table_share(t, true, x->sum, v->runs->sum);
 	table_number(t, true, x->runs);
-	table_text(t, x->image);
+	table_text(t, x->place->image);
 	if (by != BY_IMAGE)
-		name_cell(t, x, by);
+		name_cell(t, x->place, by);
 	table_end_row(t, x->unknown ? LOOK_UNKNOWN : LOOK_PLAIN);
 }
 
 /* all that ran together, as if it were one thing */
 static void total_row(struct table *t, const struct variation *v)
 {
-	bool image = v->by == BY_IMAGE;
-	struct varied all = {.image = image ? "all" : "", .name = "all"};
+	bool image = v->runs->by == BY_IMAGE;
+	struct run_place place = {.image = image ? "all" : "", .name = "all"};
+	struct varied all = {.place = &place};
 
-	for (size_t i = 0; i < v->run.n; i++) {
-		varied_put(&all, v->run.at[i].instructions);
-		all.unknown += !v->run.at[i].complete;
+	for (size_t i = 0; i < v->runs->run.n; i++) {
+		varied_put(&all, v->runs->run.at[i].total);
+		all.unknown += !v->runs->run.at[i].complete;
 	}
 	text_row(t, v, &all, image ? BY_IMAGE : BY_PROCEDURE);
 }
 
 /* how many samples each run has, and all together */
-static void print_sets(const struct stats_call *call,
-		       const struct variation *v, const struct sampled_runs *r)
+static void print_sets(const struct stats_call *call, const struct runs *r)
 {
 	struct style s = style_for(stdout);
 	char n[FIGURE_WIDTH];
 
-	for (size_t i = 0; i < v->run.n; i++) {
-		const struct sampled_epoch *x = &r->first.at[i];
+	for (size_t i = 0; i < r->run.n; i++) {
+		const struct sampled_epoch *x = &r->run.at[i].first;
 
 		printf("%srun %zu%s  %s samples  ", s.dim, i + 1, s.off,
-		       figures_number(v->run.at[i].instructions, n));
+		       figures_number(r->run.at[i].total, n));
 		name_print(stdout, x->database, "");
 		if (call->profile.n == 1) {
 			printf("  %sepoch %" PRId64 "  ", s.dim, x->number);
@@ -195,8 +199,8 @@ static void print_sets(const struct stats_call *call,
 		putchar('\n');
 	}
 	printf("%sall%s  %s samples of ", s.dim, s.off,
-	       figures_number(v->sum, n));
-	name_print(stdout, r->event, "");
+	       figures_number(r->sum, n));
+	name_print(stdout, r->metric.name, "");
 	fputs("\n\n", stdout);
 }
 
@@ -221,93 +225,99 @@ static void show_text(const struct stats_call *call,
 	table_print(&t);
 }
 
-/* one run at a time: there may be hundreds */
-static int stats_read(const struct stats_call *call, struct variation *v,
-		      struct err *e)
+/* how many places were in a run before the last one; each has a key */
+static bool has_common(const struct runs *r, size_t had)
 {
-	for (size_t i = 0; i < call->profile.n; i++) {
-		struct told t;
-		int status;
-
-		if (told_open(&t, &call->profile.at[i], 1, e))
-			return -1;
-		report_show_notes(&t);
-		status = variation_add(v, &t, e);
-		told_close(&t);
-		if (status)
-			return -1;
-	}
-	variation_sort(v);
-	return 0;
+	for (size_t i = 0; i < had; i++)
+		if (r->place.at[i].last == r->run.n)
+			return true;
+	return !had;
 }
 
-static int stats_profiles(const struct stats_call *call)
+/* one run at a time: there may be hundreds */
+static int read_profile(const struct stats_call *call, size_t i,
+			struct runs *r, struct err *e)
 {
-	struct variation v = {.by = call->by};
-	struct err e;
-	int status = stats_read(call, &v, &e);
+	const struct rows_wish all = {0};
+	size_t had = r->place.n;
+	struct dataset d;
+	int status;
 
-	if (status)
-		status = cmd_fail(&e);
-	else if (call->json)
-		show_json(call, &v, NULL);
-	else
-		show_text(call, &v);
-	variation_free(&v);
+	if (dataset_open(&d, &call->profile.at[i], 1, NULL, e))
+		return -1;
+	report_show_notes(d.counts);
+	status = runs_add(r, &d, &all, NULL, e);
+	dataset_close(&d);
+	if (!status && i && !has_common(r, had))
+		return err_set(e, ERR_INPUT, "%s and %s have nothing in "
+			       "common", call->profile.at[0],
+			       call->profile.at[i]);
 	return status;
 }
 
-/* all runs of databases; -1 and *e */
-static int stats_read_samples(const struct stats_call *call,
-			      struct sampled *s, struct sampled_runs *r,
-			      struct err *e)
+static int read_profiles(const struct stats_call *call, struct runs *r,
+			 struct err *e)
 {
-	struct sampled_wish w = {
-		.by = call->by == BY_IMAGE ? SAMPLED_IMAGE :
-		      call->by == BY_LINE ? SAMPLED_LINE : SAMPLED_PROCEDURE};
+	for (size_t i = 0; i < call->profile.n; i++)
+		if (read_profile(call, i, r, e))
+			return -1;
+	return 0;
+}
+
+/* all runs of databases; -1 and *e */
+static int read_databases(const struct stats_call *call, struct sampled *s,
+			  struct runs *r, struct err *e)
+{
+	const struct rows_wish all = {0};
 	struct sampled_epochs l;
 	int result;
 
 	if (sampled_epochs_read(&l, call->profile.at, call->profile.n,
 				&call->pick, e))
 		return -1;
-	result = sampled_runs_read(r, s, &l, call->profile.n > 1,
-				   &call->pick, &w, e);
+	result = runs_read(r, s, &l, call->profile.n > 1, &call->pick, &all,
+			   e);
 	sampled_epochs_free(&l);
-	if (!result && r->total.n < 2)
+	if (!result && r->run.n < 2)
 		return err_set(e, ERR_INPUT, "%s: only %zu run%s; it takes "
 			       "two or more to compare them",
-			       call->profile.at[0], r->total.n,
-			       r->total.n == 1 ? " has samples" :
-						 "s have samples");
+			       call->profile.at[0], r->run.n,
+			       r->run.n == 1 ? " has samples" :
+					       "s have samples");
 	return result;
 }
 
-static int stats_databases(const struct stats_call *call)
+static void show(const struct stats_call *call, const struct variation *v)
 {
-	struct variation v = {.by = call->by};
+	if (call->json) {
+		show_json(call, v);
+		return;
+	}
+	if (is_sampled(v))
+		print_sets(call, v->runs);
+	show_text(call, v);
+}
+
+static int stats_show(const struct stats_call *call, bool databases)
+{
+	struct runs r = {.by = call->by};
 	struct sampled s = {0};
-	struct sampled_runs r = {0};
+	struct variation v;
 	struct err e;
 	int status = STATUS_OK;
 
-	if (stats_read_samples(call, &s, &r, &e)) {
+	if (databases ? read_databases(call, &s, &r, &e) :
+			read_profiles(call, &r, &e)) {
 		status = cmd_fail(&e);
 	} else {
-		sampled_runs_sort(&r);
-		variation_of_samples(&v, &r);
-		variation_sort(&v);
-		if (call->json)
-			show_json(call, &v, &r);
-		else
-			print_sets(call, &v, &r);
-		if (!call->json)
-			show_text(call, &v);
+		runs_sort(&r);
+		variation_make(&v, &r);
+		show(call, &v);
+		variation_free(&v);
 		report_show_sample_notes(&s);
-		sampled_show_one_event(&r);
+		report_show_one_event(&r);
 	}
-	variation_free(&v);
-	sampled_runs_free(&r);
+	runs_free(&r);
 	sampled_close(&s);
 	return status;
 }
@@ -324,7 +334,7 @@ static int stats_run(void *words, const struct arguments *a)
 				    "PROFILEs, or a DB");
 	if (status)
 		return status;
-	return databases ? stats_databases(call) : stats_profiles(call);
+	return stats_show(call, databases);
 }
 
 const struct command cmd_stats = {

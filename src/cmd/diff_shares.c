@@ -1,5 +1,5 @@
 /*
- * diff_sampled: what changed between two databases of samples, or epochs of
+ * diff_shares: what changed between two databases of samples, or epochs of
  * one, for people and programs.
  */
 #include <inttypes.h>
@@ -11,14 +11,13 @@
 #include "cmd/figures.h"
 #include "cmd/name.h"
 #include "cmd/report_show.h"
-#include "cmd/sampled_show.h"
 #include "cmd/table.h"
-#include "report/sampled_change.h"
+#include "report/share_change.h"
 
 static const char *const side_name[2] = {"before", "after"};
 
 /* samples, runs and where they come from */
-static void print_side(const struct style *s, const struct diff_sampled *x,
+static void print_side(const struct style *s, const struct diff_shares *x,
 		       const struct noise *n, int side)
 {
 	char count[FIGURE_WIDTH];
@@ -31,7 +30,7 @@ static void print_side(const struct style *s, const struct diff_sampled *x,
 	fprintf(s->to, "%s\n", s->off);
 }
 
-static void print_noise(const struct style *s, const struct sampled_changes *c)
+static void print_noise(const struct style *s, const struct share_changes *c)
 {
 	const struct noise *n = &c->noise;
 
@@ -45,7 +44,7 @@ static void print_noise(const struct style *s, const struct sampled_changes *c)
 			n->source == NOISE_OF_RUNS ? "epochs tell" :
 			"most differences tell");
 	fputs(", samples of ", s->to);
-	name_print(s->to, c->runs->event, "");
+	name_print(s->to, c->runs->metric.name, "");
 	putc('\n', s->to);
 	if (n->source != NOISE_OF_RUNS)
 		fprintf(s->to, "%s       one epoch on each side does not tell "
@@ -64,27 +63,42 @@ static void points_cell(struct table *t, double share, bool sign)
 	table_text(t, text);
 }
 
-static void name_cells(struct table *t, const struct sampled_thing *x,
-		       enum sampled_by by)
+/* the columns that say what a row is about; how many */
+static unsigned place_columns(struct table_column *c, enum by by)
+{
+	unsigned n = 0;
+
+	if (by == BY_INSTRUCTION)
+		c[n++] = (struct table_column){"address", TABLE_NUMBER};
+	c[n++] = (struct table_column){
+		"image", by == BY_IMAGE ? TABLE_NAME : TABLE_DIM};
+	if (by != BY_IMAGE)
+		c[n++] = (struct table_column){
+			by == BY_LINE ? "line" : "procedure", TABLE_NAME};
+	return n;
+}
+
+static void name_cells(struct table *t, const struct run_place *x,
+		       enum by by)
 {
 	char *line = mem_alloc(strlen(x->name) + 16);
 
-	if (by == SAMPLED_INSTRUCTION)
+	if (by == BY_INSTRUCTION)
 		table_address(t, true, x->address);
 	table_text(t, x->image);
 	if (x->line)
 		sprintf(line, "%s:%" PRIu32, x->name, x->line);
 	else
 		strcpy(line, x->name);
-	if (by != SAMPLED_IMAGE)
+	if (by != BY_IMAGE)
 		table_text(t, line);
 	mem_free(line);
 }
 
-static void text_row(struct table *t, const struct sampled_changes *c,
-		     uint32_t thing, enum sampled_by by)
+static void text_row(struct table *t, const struct share_changes *c,
+		     uint32_t place, enum by by)
 {
-	const struct noise_row *x = &c->row[thing];
+	const struct noise_row *x = &c->row[place];
 
 	table_text(t, x->significant ? "*" : "");
 	points_cell(t, x->difference, true);
@@ -94,13 +108,13 @@ static void text_row(struct table *t, const struct sampled_changes *c,
 		points_cell(t, x->share[i], false);
 	for (int i = 0; i < 2; i++)
 		table_number(t, true, x->count[i]);
-	name_cells(t, &c->runs->thing.at[thing], by);
+	name_cells(t, &c->runs->place.at[place], by);
 	table_end_row(t, !x->significant ? LOOK_PLAIN :
 			 x->difference > 0 ? LOOK_HOT : LOOK_GOOD);
 }
 
-static void show_text(const struct diff_sampled *x,
-		      const struct sampled_changes *c, FILE *to)
+static void show_text(const struct diff_shares *x,
+		      const struct share_changes *c, FILE *to)
 {
 	static const struct table_column first[] = {
 		{"", TABLE_WORD}, {"change", TABLE_NUMBER},
@@ -122,14 +136,14 @@ static void show_text(const struct diff_sampled *x,
 	}
 	putc('\n', to);
 	memcpy(column, first, sizeof first);
-	n += sampled_show_columns(column + n, x->wish.by);
+	n += place_columns(column + n, x->by);
 	table_begin(&t, column, n, to);
 	for (size_t i = 0; i < c->order.n && i < x->limit; i++)
-		text_row(&t, c, c->order.at[i], x->wish.by);
+		text_row(&t, c, c->order.at[i], x->by);
 	table_print(&t);
 }
 
-static void json_side(struct json *j, const struct diff_sampled *x,
+static void json_side(struct json *j, const struct diff_shares *x,
 		      const struct noise *n, int side)
 {
 	json_object(j, side_name[side]);
@@ -139,21 +153,21 @@ static void json_side(struct json *j, const struct diff_sampled *x,
 	json_end(j);
 }
 
-static void json_row(struct json *j, const struct sampled_changes *c,
-		     uint32_t thing, enum sampled_by by)
+static void json_row(struct json *j, const struct share_changes *c,
+		     uint32_t place, enum by by)
 {
-	const struct sampled_thing *what = &c->runs->thing.at[thing];
-	const struct noise_row *x = &c->row[thing];
+	const struct run_place *what = &c->runs->place.at[place];
+	const struct noise_row *x = &c->row[place];
 
 	json_object(j, NULL);
 	json_string(j, "image", what->image);
 	if (what->line) {
 		json_string(j, "file", what->name);
 		json_number(j, "line", what->line);
-	} else if (by != SAMPLED_IMAGE) {
+	} else if (by != BY_IMAGE) {
 		json_string(j, "procedure", what->name);
 	}
-	if (by == SAMPLED_INSTRUCTION)
+	if (by == BY_INSTRUCTION)
 		json_address(j, "address", what->address);
 	json_number(j, "before", x->count[0]);
 	json_number(j, "after", x->count[1]);
@@ -170,8 +184,8 @@ static void json_row(struct json *j, const struct sampled_changes *c,
 	json_end(j);
 }
 
-static void show_json(const struct diff_sampled *x,
-		      const struct sampled_changes *c, FILE *to)
+static void show_json(const struct diff_shares *x,
+		      const struct share_changes *c, FILE *to)
 {
 	static const char *const source[] = {
 		[NOISE_OF_RUNS] = "epochs", [NOISE_OF_MOST] = "most",
@@ -182,84 +196,84 @@ static void show_json(const struct diff_sampled *x,
 	json_object(&j, NULL);
 	for (int i = 0; i < 2; i++)
 		json_side(&j, x, &c->noise, i);
-	json_string(&j, "event", c->runs->event);
+	json_string(&j, "event", c->runs->metric.name);
 	json_object(&j, "noise");
 	json_string(&j, "source", source[c->noise.source]);
 	json_real(&j, "percent", 100 * sqrt(c->noise.relative));
 	json_real(&j, "false_discovery_percent", 100 * c->noise.rate);
 	json_number(&j, "judged", c->noise.judged);
 	json_end(&j);
-	json_bool(&j, "differ", sampled_changes_any(c));
+	json_bool(&j, "differ", share_changes_any(c));
 	json_array(&j, "rows");
 	for (size_t i = 0; i < c->order.n && i < x->limit; i++)
-		json_row(&j, c, c->order.at[i], x->wish.by);
+		json_row(&j, c, c->order.at[i], x->by);
 	json_end(&j);
 	json_end(&j);
 }
 
 /* both sides, one behind the other; *before: how many runs the first has */
-static int read_sides(const struct diff_sampled *x, struct sampled *s,
-		      struct sampled_runs *r, uint32_t *before, struct err *e)
+static int read_sides(const struct diff_shares *x, struct sampled *s,
+		      struct runs *r, uint32_t *before, struct err *e)
 {
 	for (int i = 0; i < 2; i++) {
 		struct sampled_epochs l;
-		size_t had = r->total.n;
+		size_t had = r->run.n;
 		int result;
 
 		if (sampled_epochs_read(&l, &x->source[i], 1, &x->pick[i], e))
 			return -1;
-		result = sampled_runs_read(r, s, &l, false, &x->pick[i],
-					   &x->wish, e);
+		result = runs_read(r, s, &l, false, &x->pick[i], &x->wish, e);
 		sampled_epochs_free(&l);
 		if (result)
 			return -1;
-		if (r->total.n == had)
-			return err_set(e, ERR_INPUT, "%s: no samples are "
-				       "there", x->source[i]);
+		if (r->run.n == had)
+			return err_set(e, ERR_INPUT, "%s: no samples of %s "
+				       "are there", x->source[i],
+				       had ? r->metric.name : "any event");
 		if (!i)
-			*before = (uint32_t)r->total.n;
+			*before = (uint32_t)r->run.n;
 	}
-	sampled_runs_sort(r);
+	runs_sort(r);
 	return 0;
 }
 
-static int show(const struct diff_sampled *x, const struct sampled_runs *r,
+static int show(const struct diff_shares *x, const struct runs *r,
 		uint32_t before)
 {
-	struct sampled_changes c;
+	struct share_changes c;
 	int status;
 
-	sampled_changes_make(&c, r, before, x->rate);
-	sampled_changes_pick(&c, x->all, x->share);
-	status = sampled_changes_any(&c) ? STATUS_NO : STATUS_OK;
+	share_changes_make(&c, r, before, x->rate);
+	share_changes_pick(&c, x->all, x->share);
+	status = share_changes_any(&c) ? STATUS_NO : STATUS_OK;
 	if (x->json)
 		show_json(x, &c, stdout);
 	else
 		show_text(x, &c, stdout);
-	sampled_changes_free(&c);
+	share_changes_free(&c);
 	return status;
 }
 
-int diff_sampled_show(const struct diff_sampled *x)
+int diff_shares_show(const struct diff_shares *x)
 {
 	struct sampled s = {0};
-	struct sampled_runs r = {0};
+	struct runs r = {.by = x->by};
 	uint32_t before = 0;
 	struct err e;
 	int status;
 
 	if (read_sides(x, &s, &r, &before, &e)) {
 		status = cmd_fail(&e);
-	} else if (!r.thing.n) {
+	} else if (!r.place.n) {
 		err_set(&e, ERR_INPUT, "%s and %s: nothing in them is called "
 			"so", x->source[0], x->source[1]);
 		status = cmd_fail(&e);
 	} else {
 		status = show(x, &r, before);
 		report_show_sample_notes(&s);
-		sampled_show_one_event(&r);
+		report_show_one_event(&r);
 	}
-	sampled_runs_free(&r);
+	runs_free(&r);
 	sampled_close(&s);
 	return status;
 }

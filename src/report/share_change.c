@@ -1,21 +1,21 @@
-/* sampled_change: see sampled_change.h. */
-#include "report/sampled_change.h"
+/* share_change: see share_change.h. */
+#include "report/share_change.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static void add_totals(struct sampled_changes *c, uint32_t before)
+static void add_totals(struct share_changes *c, uint32_t before)
 {
-	const struct sampled_runs *r = c->runs;
+	const struct runs *r = c->runs;
 
-	for (size_t i = 0; i < r->total.n; i++)
-		c->noise.total[i >= before] += r->total.at[i];
+	for (size_t i = 0; i < r->run.n; i++)
+		c->noise.total[i >= before] += r->run.at[i].total;
 	c->noise.runs[0] = before;
-	c->noise.runs[1] = (uint32_t)r->total.n - before;
-	for (size_t i = 0; i < r->part.n; i++) {
-		const struct sampled_part *p = &r->part.at[i];
+	c->noise.runs[1] = (uint32_t)r->run.n - before;
+	for (size_t i = 0; i < r->value.n; i++) {
+		const struct run_value *p = &r->value.at[i];
 
-		c->row[p->thing].count[p->run >= before] += p->samples;
+		c->row[p->place].count[p->run >= before] += p->n;
 	}
 }
 
@@ -23,21 +23,21 @@ static void add_totals(struct sampled_changes *c, uint32_t before)
  * (n - m)^2 / m over all runs. Those without the thing, n = 0, add m each: it
  * is added of all, and taken off where n is there.
  */
-static void add_squares(struct sampled_changes *c, uint32_t before)
+static void add_squares(struct share_changes *c, uint32_t before)
 {
-	const struct sampled_runs *r = c->runs;
+	const struct runs *r = c->runs;
 
-	for (size_t i = 0; i < r->thing.n; i++)
+	for (size_t i = 0; i < r->place.n; i++)
 		c->row[i].squares = (double)c->row[i].count[0] +
 				    (double)c->row[i].count[1];
-	for (size_t i = 0; i < r->part.n; i++) {
-		const struct sampled_part *p = &r->part.at[i];
-		struct noise_row *x = &c->row[p->thing];
+	for (size_t i = 0; i < r->value.n; i++) {
+		const struct run_value *p = &r->value.at[i];
+		struct noise_row *x = &c->row[p->place];
 		int side = p->run >= before;
 		double m = (double)x->count[side] *
-			   ((double)r->total.at[p->run] /
+			   ((double)r->run.at[p->run].total /
 			    (double)c->noise.total[side]);
-		double off = (double)p->samples - m;
+		double off = (double)p->n - m;
 
 		x->squares += off * off / m - m;
 	}
@@ -56,23 +56,23 @@ static int most_first(const void *a, const void *b, void *row)
 	return i < j ? -1 : i > j;
 }
 
-void sampled_changes_make(struct sampled_changes *c,
-			  const struct sampled_runs *r, uint32_t before,
+void share_changes_make(struct share_changes *c,
+			  const struct runs *r, uint32_t before,
 			  double rate)
 {
-	*c = (struct sampled_changes){.runs = r, .noise.rate = rate};
-	c->row = NEW_ARRAY(struct noise_row, r->thing.n + 1);
+	*c = (struct share_changes){.runs = r, .noise.rate = rate};
+	c->row = NEW_ARRAY(struct noise_row, r->place.n + 1);
 	add_totals(c, before);
 	add_squares(c, before);
-	noise_judge(&c->noise, c->row, r->thing.n);
-	for (uint32_t i = 0; i < r->thing.n; i++)
+	noise_judge(&c->noise, c->row, r->place.n);
+	for (uint32_t i = 0; i < r->place.n; i++)
 		vec_push(&c->order, i);
 	if (c->order.n)
 		qsort_r(c->order.at, c->order.n, sizeof *c->order.at,
 			most_first, c->row);
 }
 
-void sampled_changes_pick(struct sampled_changes *c, bool all, double share)
+void share_changes_pick(struct share_changes *c, bool all, double share)
 {
 	size_t n = 0;
 
@@ -86,12 +86,12 @@ void sampled_changes_pick(struct sampled_changes *c, bool all, double share)
 }
 
 /* marked ones come first */
-bool sampled_changes_any(const struct sampled_changes *c)
+bool share_changes_any(const struct share_changes *c)
 {
 	return c->order.n && c->row[c->order.at[0]].significant;
 }
 
-void sampled_changes_free(struct sampled_changes *c)
+void share_changes_free(struct share_changes *c)
 {
 	mem_free(c->row);
 	vec_free(&c->order);
