@@ -44,6 +44,9 @@ static const int compute[] = {
 	SYS_clock_gettime, SYS_getrandom, SYS_futex, SYS_getpid, SYS_gettid,
 	SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_rt_sigaction,
 	SYS_restart_syscall, SYS_exit, SYS_exit_group, SYS_sched_yield,
+#ifdef __SANITIZE_ADDRESS__
+	SYS_sigaltstack, /* of threads that end */
+#endif
 };
 
 /* to look for files, and to read them */
