@@ -227,9 +227,11 @@ static int read_sides(const struct diff_shares *x, struct sampled *s,
 		if (result)
 			return -1;
 		if (r->run.n == had)
-			return err_set(e, ERR_INPUT, "%s: no samples of %s "
+			return err_set(e, ERR_INPUT, "%s: no samples %s%s%s"
 				       "are there", x->source[i],
-				       had ? r->metric.name : "any event");
+				       had ? "of " : "",
+				       had ? r->metric.name : "",
+				       had ? " " : "");
 		if (!i)
 			*before = (uint32_t)r->run.n;
 	}
