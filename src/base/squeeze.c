@@ -2,6 +2,7 @@
 #include "base/squeeze.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <zstd.h>
 
 enum {
@@ -47,6 +48,34 @@ uint64_t squeeze_size(const void *bytes, size_t n)
 	       size == ZSTD_CONTENTSIZE_UNKNOWN ? 0 : size;
 }
 
+static pthread_key_t context_key;
+
+static void free_context(void *z)
+{
+	ZSTD_freeDCtx(z);
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&context_key, free_context);
+}
+
+/* of this thread: to make one takes longer than to read a small piece */
+static ZSTD_DCtx *context(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	ZSTD_DCtx *z;
+
+	pthread_once(&once, make_key);
+	z = pthread_getspecific(context_key);
+	if (z)
+		return z;
+	z = ZSTD_createDCtx();
+	assert(z);
+	pthread_setspecific(context_key, z);
+	return z;
+}
+
 int squeeze_back(buffer *out, const void *bytes, size_t n, const char *where,
 		 const char *what, struct err *e)
 {
@@ -61,7 +90,7 @@ int squeeze_back(buffer *out, const void *bytes, size_t n, const char *where,
 			       "claim to hold %llu", where, what, n, size);
 	out->n = 0;
 	vec_reserve(out, size + 1);
-	got = ZSTD_decompress(out->at, size, bytes, n);
+	got = ZSTD_decompressDCtx(context(), out->at, size, bytes, n);
 	if (ZSTD_isError(got))
 		return err_set(e, ERR_INPUT, "%s: %s is broken: %s", where,
 			       what, ZSTD_getErrorName(got));

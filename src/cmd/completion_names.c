@@ -64,7 +64,10 @@ static void add_sampled(struct name_list *n, const char *kind,
 
 static void add_all(struct name_list *n, const char *kind, const char *path)
 {
-	struct sampled_pick all = {0};
+	struct sampled_pick all = {.processes = !strcmp(kind, "processes"),
+				   .depth = !strcmp(kind, "procedures") ?
+						    SAMPLED_PLACES :
+						    SAMPLED_TOTALS};
 	struct dataset d;
 	struct err e;
 

@@ -164,6 +164,16 @@ static int report_dataset(const struct report_call *call, struct dataset *v)
 	return STATUS_OK;
 }
 
+/* what is needed of databases for rows of a kind */
+static void pick_depth(struct sampled_pick *pick, enum by by)
+{
+	pick->processes = by == BY_PROCESS;
+	if (by == BY_IMAGE)
+		pick->depth = SAMPLED_TOTALS;
+	else if (by == BY_PROCESS || by == BY_EVENT || by == BY_EPOCH)
+		pick->depth = SAMPLED_SUMS;
+}
+
 static int report_run(void *words, const struct arguments *a)
 {
 	struct report_call *call = words;
@@ -176,6 +186,7 @@ static int report_run(void *words, const struct arguments *a)
 		status = sources_fit(&cmd_report, a, 0);
 	if (status)
 		return status;
+	pick_depth(&call->pick, (enum by)call->by);
 	if (dataset_open(&v, call->profile.at, call->profile.n, &call->pick,
 			 &e))
 		return cmd_fail(&e);

@@ -19,7 +19,7 @@ struct reading {
 enum {
 	NOT_WANTED = -1,
 	NOT_THERE = -2,
-	SETTLE = 1 << 16, /* so many offsets are added up at least: thousands
+	SETTLE = 1 << 12, /* so many offsets are added up at least: thousands
 			     of epochs have the same ones */
 };
 
@@ -119,33 +119,56 @@ static int no_event(const struct reading *r, int64_t event, struct err *e)
 		       ", which is not there", r->x->file, event);
 }
 
+/* adds n samples of an event of ours */
+static int add_sum(struct reading *r, int event, uint64_t n, struct err *e)
+{
+	uint64_t *all = &r->s->event.at[event].samples;
+
+	/* no sum of some of them is more than that of all */
+	if (__builtin_add_overflow(*all, n, all))
+		return too_many(r, "samples", e);
+	r->x->samples[event] += n;
+	return 0;
+}
+
+static int read_sum(void *arg, int64_t id, uint64_t n, struct err *e)
+{
+	struct reading *r = arg;
+	int event = event_number(r, id);
+
+	if (event < 0)
+		return event == NOT_WANTED ? 0 : no_event(r, id, e);
+	return add_sum(r, event, n, e);
+}
+
+static void add_places(struct sampled_image *m, int event, const run *places)
+{
+	run *to = &m->samples[event];
+
+	vec_append(to, places);
+	if (to->n > 2 * m->settled[event] + SETTLE) {
+		run_settle(to);
+		m->settled[event] = to->n;
+	}
+}
+
 static int read_run(void *arg, const struct stored_row *row, struct err *e)
 {
 	struct reading *r = arg;
 	int event = event_number(r, row->event);
 	struct sampled_image *m;
-	struct sampled_event *v;
-	uint64_t n;
 
 	if (event < 0)
 		return event == NOT_WANTED ? 0 : no_event(r, row->event, e);
+	if (add_sum(r, event, row->count, e))
+		return -1;
 	m = image_of(r->s, &row->of);
 	if (m->is.kind == IMAGE_MADE && !m->made.n &&
 	    store_each_procedure(&r->s->store, row->image, read_made,
 				 &(struct making){r->s, m}, e))
 		return -1;
-	v = &r->s->event.at[event];
-	n = run_total(&row->samples);
-	/* no sum of some of them is more than that of all */
-	if (__builtin_add_overflow(v->samples, n, &v->samples))
-		return too_many(r, "samples", e);
-	vec_append(&m->samples[event], &row->samples);
-	if (m->samples[event].n > 2 * m->settled[event] + SETTLE) {
-		run_settle(&m->samples[event]);
-		m->settled[event] = m->samples[event].n;
-	}
-	m->total[event] += n;
-	r->x->samples[event] += n;
+	add_places(m, event, &row->samples);
+	m->total[event] += row->count;
 	return 0;
 }
 
@@ -190,13 +213,19 @@ static int open_store(struct sampled *s, const char *file, struct err *e)
 /* all that is wanted of an epoch */
 static int read_parts(struct sampled *s, struct reading *r, struct err *e)
 {
+	const struct sampled_pick *k = r->pick;
 	int64_t epoch = r->x->number;
 
-	return store_each_event(&s->store, epoch, read_event, r, e) ||
-	       store_each_run(&s->store, epoch, r->pick->process, read_run, r,
-			      e) ||
-	       store_each_process(&s->store, epoch, read_process, r, e) ? -1 :
-									  0;
+	if (store_each_event(&s->store, epoch, read_event, r, e))
+		return -1;
+	if (k->depth == SAMPLED_SUMS ?
+		    store_each_sum(&s->store, epoch, k->process, read_sum, r,
+				   e) :
+		    store_each_run(&s->store, epoch, k->process,
+				   k->depth == SAMPLED_PLACES, read_run, r, e))
+		return -1;
+	return k->processes ? store_each_process(&s->store, epoch,
+						 read_process, r, e) : 0;
 }
 
 int sampled_read(struct sampled *s, const struct sampled_epoch *x,
@@ -308,7 +337,8 @@ int sampled_open(struct sampled *s, const char *const *path, size_t n,
 	for (size_t i = 0; !result && i < l.v.n; i++)
 		result = sampled_read(s, &l.v.at[i], pick, e);
 	sampled_settle(s);
-	find_few(s);
+	if (pick->depth == SAMPLED_PLACES)
+		find_few(s);
 	if (!result)
 		result = sampled_check(s, any_samples(s), pick, e);
 	sampled_epochs_free(&l);

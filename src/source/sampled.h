@@ -62,8 +62,17 @@ struct sampled {
 	struct store store; /* that was read last, still open; or none */
 };
 
-/* what of databases is wanted; all 0: everything */
+/* how much of them is wanted: to read all samples of a year takes a while */
+enum sampled_depth {
+	SAMPLED_PLACES, /* where samples fell */
+	SAMPLED_TOTALS, /* how many each image has */
+	SAMPLED_SUMS,	/* how many there are of each event, in each epoch */
+};
+
+/* what of databases is wanted; all 0: everything, but for processes */
 struct sampled_pick {
+	enum sampled_depth depth;
+	bool processes; /* these, too */
 	int64_t first, last; /* epochs, by number; last 0: there is none */
 	bool newest;	     /* the last epoch of each host alone */
 	uint64_t since;	     /* epochs that lasted until then, or longer */

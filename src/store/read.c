@@ -164,14 +164,12 @@ static int file_at(const struct sql *q, int first, struct stored_image *x,
 			 &x->file.changed, e)) ? -1 : 0;
 }
 
-/* a run in column `data`, of as many samples as the column before says */
-static int run_at(const struct sql *q, int data, run *r, struct err *e)
+/* a run of n samples in column `data` */
+static int run_at(const struct sql *q, int data, uint64_t n, run *r,
+		  struct err *e)
 {
-	uint64_t n;
-
 	r->n = 0;
-	if (count_at(q, data - 1, "how many samples there are", &n, e) ||
-	    run_unpack(r, sqlite3_column_blob(q->st, data),
+	if (run_unpack(r, sqlite3_column_blob(q->st, data),
 		       (size_t)sqlite3_column_bytes(q->st, data),
 		       q->s->path, e))
 		return -1;
@@ -183,16 +181,17 @@ static int run_at(const struct sql *q, int data, run *r, struct err *e)
 
 /* the rows that are asked for */
 static struct sql begin_runs(struct store *s, int64_t epoch,
-			     const char *process)
+			     const char *process, bool places)
 {
 	bool files = s->version >= STORE_FILE;
 	char text[400];
 	struct sql q;
 
 	snprintf(text, sizeof text,
-		 "SELECT r.image, event, kind, path, build_id, count, data, %s "
+		 "SELECT r.image, event, kind, path, build_id, count, %s, %s "
 		 "FROM %s r LEFT JOIN image ON image.id = r.image %s "
 		 "WHERE epoch = ? %s ORDER BY 1, 2",
+		 places ? "data" : "NULL",
 		 files ? "file.image, device, inode, size, changed" : "NULL",
 		 process ? "apart" : "samples",
 		 files ? "LEFT JOIN file ON file.image = r.image" : "",
@@ -205,6 +204,7 @@ static struct sql begin_runs(struct store *s, int64_t epoch,
 }
 
 int store_each_run(struct store *s, int64_t epoch, const char *process,
+		   bool places,
 		   int (*fn)(void *arg, const struct stored_row *r,
 			     struct err *e),
 		   void *arg, struct err *e)
@@ -215,15 +215,49 @@ int store_each_run(struct store *s, int64_t epoch, const char *process,
 
 	if (process && s->version < STORE_APART)
 		return 0; /* they were not kept apart then */
-	q = begin_runs(s, epoch, process);
+	q = begin_runs(s, epoch, process, places);
 	while (!result && sql_row(&q)) {
 		r.image = sqlite3_column_int64(q.st, 0);
 		r.event = sqlite3_column_int64(q.st, 1);
 		result = image_at(&q, 2, &r.of, e) ||
 			 file_at(&q, 7, &r.of, e) ||
-			 run_at(&q, 6, &r.samples, e) ? -1 : fn(arg, &r, e);
+			 count_at(&q, 5, "how many samples there are",
+				  &r.count, e) ||
+			 (places && run_at(&q, 6, r.count, &r.samples, e)) ?
+				 -1 : fn(arg, &r, e);
 	}
 	vec_free(&r.samples);
+	return sql_stop(&q, result, e);
+}
+
+int store_each_sum(struct store *s, int64_t epoch, const char *process,
+		   int (*fn)(void *arg, int64_t event, uint64_t samples,
+			     struct err *e),
+		   void *arg, struct err *e)
+{
+	int result = 0;
+	struct sql q;
+
+	if (process && s->version < STORE_APART)
+		return 0; /* they were not kept apart then */
+	q = sql_begin(s, process ?
+		      "SELECT event, min(count), max(count), sum(count) "
+		      "FROM apart WHERE epoch = ? AND name = ? GROUP BY 1" :
+		      "SELECT event, min(count), max(count), sum(count) "
+		      "FROM samples WHERE epoch = ? GROUP BY 1");
+	sql_number(&q, epoch);
+	if (process)
+		sql_text(&q, process);
+	while (!result && sql_row(&q)) {
+		uint64_t n = 0;
+
+		/* the least and the most are numbers that can be: all are */
+		for (int i = 1; !result && i <= 3; i++)
+			result = count_at(&q, i, "how many samples there are",
+					  &n, e);
+		if (!result)
+			result = fn(arg, sqlite3_column_int64(q.st, 0), n, e);
+	}
 	return sql_stop(&q, result, e);
 }
 

@@ -219,11 +219,19 @@ int store_each_process(struct store *s, int64_t epoch,
 struct stored_row {
 	int64_t image, event;
 	struct stored_image of;
-	run samples;
+	uint64_t count;
+	run samples; /* places: where; else empty */
 };
 /* process: only samples of those that are called so and kept apart, or NULL */
 int store_each_run(struct store *s, int64_t epoch, const char *process,
+		   bool places,
 		   int (*fn)(void *arg, const struct stored_row *r,
+			     struct err *e),
+		   void *arg, struct err *e);
+
+/* how many there are of each event */
+int store_each_sum(struct store *s, int64_t epoch, const char *process,
+		   int (*fn)(void *arg, int64_t event, uint64_t samples,
 			     struct err *e),
 		   void *arg, struct err *e);
 

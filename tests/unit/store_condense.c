@@ -132,9 +132,9 @@ static int add_epoch(void *arg, int64_t epoch, const struct stored_epoch *v,
 	assert_true(v->start <= v->end);
 	x->epochs++;
 	x->process = NULL;
-	ok(store_each_run(x->s, epoch, NULL, add_run, x, e), e);
+	ok(store_each_run(x->s, epoch, NULL, true, add_run, x, e), e);
 	x->process = "b";
-	ok(store_each_run(x->s, epoch, "b", add_run, x, e), e);
+	ok(store_each_run(x->s, epoch, "b", true, add_run, x, e), e);
 	ok(store_each_event(x->s, epoch, add_event, x, e), e);
 	ok(store_each_process(x->s, epoch, add_process, x, e), e);
 	return 0;
