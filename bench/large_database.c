@@ -28,17 +28,19 @@ static void put_run(struct store *s, int64_t epoch, int64_t event,
 {
 	char path[64];
 	struct stored_image m = {.path = path, .build_id_len = 20};
-	uint64_t offset = 0, places = number % 30 ? FEW_PLACES : MANY_PLACES;
+	uint64_t places = number % 30 ? FEW_PLACES : MANY_PLACES;
+	uint64_t offset = 0, own = number; /* the image's own dice */
 	run r = {0};
 
 	snprintf(path, sizeof path, "/usr/lib/large/image-%u.so",
 		 (unsigned)number);
 	memcpy(m.build_id, &number, sizeof number);
-	for (uint64_t i = 0; i < places; i++) {
-		struct hit h = {offset += 4 + 4 * (splitmix(seed) % 40),
+	for (uint64_t i = 0; i < 3 * places; i++) {
+		struct hit h = {offset += 4 + 4 * (splitmix(&own) % 40),
 				1 + splitmix(seed) % 90 * (i % 7 == 0)};
 
-		vec_push(&r, h);
+		if (splitmix(seed) % 3 == 0)
+			vec_push(&r, h);
 	}
 	need(store_samples(s, epoch, need(store_image(s, &m, &e)), event, &r,
 			   &e));

@@ -45,13 +45,26 @@ static void draw(const struct told *t)
 		}
 }
 
-static void compare(const struct told *a, const struct told *b)
+static int add_run(struct runs *r, struct told *t)
+{
+	const struct rows_wish all = {0};
+	struct dataset d = {0};
+	struct err e;
+	int result;
+
+	dataset_of(&d, t, NULL);
+	result = runs_add(r, &d, &all, NULL, &e);
+	dataset_close(&d);
+	return result;
+}
+
+static void compare(struct told *a, struct told *b)
 {
 	struct change_wish w = {.all = true};
-	struct variation v = {.by = BY_PROCEDURE};
+	struct runs r = {.by = BY_PROCEDURE};
+	struct variation v;
 	struct changes c;
 	struct match m;
-	struct err e;
 
 	match_make(&m, a, b);
 	for (int by = CHANGE_PROCEDURES; by <= CHANGE_EDGES; by++) {
@@ -60,9 +73,12 @@ static void compare(const struct told *a, const struct told *b)
 		changes_free(&c);
 	}
 	match_free(&m);
-	if (!variation_add(&v, a, &e) && !variation_add(&v, b, &e))
-		variation_sort(&v);
-	variation_free(&v);
+	if (!add_run(&r, a) && !add_run(&r, b)) {
+		runs_sort(&r);
+		variation_make(&v, &r);
+		variation_free(&v);
+	}
+	runs_free(&r);
 }
 
 static void tell(const char *path)

@@ -377,6 +377,7 @@ static void list_code(struct rows *r, uint32_t image)
 	if (r->data->image.at[image].counts)
 		list_counted(r, image, points);
 	list_sampled(r, image, points);
+	dataset_forget_points(r->data, image);
 }
 
 /*
@@ -488,6 +489,7 @@ static void defer_samples(struct pending *q, struct rows *r, uint32_t image)
 		add_samples(r, p->samples);
 		defer(q, r, row);
 	}
+	dataset_forget_points(r->data, image);
 }
 
 /* the line that both are about; counts of it come first */

@@ -150,6 +150,11 @@ const struct points *dataset_points(struct dataset *v, uint32_t image,
 	return &m->points;
 }
 
+void dataset_forget_points(struct dataset *v, uint32_t image)
+{
+	points_free(&v->image.at[image].points);
+}
+
 /* --- metrics */
 
 enum { COUNT_METRICS = 3 };

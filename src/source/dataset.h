@@ -45,6 +45,9 @@ void dataset_close(struct dataset *v);
 const struct points *dataset_points(struct dataset *v, uint32_t image,
 				    bool lines);
 
+/* they are not needed any more, for now */
+void dataset_forget_points(struct dataset *v, uint32_t image);
+
 /*
  * The metrics that places of a kind have, METRICS at most; how many. Requires:
  * dataset_has().

@@ -1,5 +1,5 @@
 /* sampled: see sampled.h. */
-#include "source/sampled.h"
+#include "source/sampled_int.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@ struct reading {
 enum {
 	NOT_WANTED = -1,
 	NOT_THERE = -2,
-	SETTLE = 1 << 12, /* so many offsets are added up at least: thousands
-			     of epochs have the same ones */
+	SETTLE = 1 << 10, /* so many new offsets are put in order at once, or
+			     more: thousands of epochs have the same ones */
 };
 
 static int event_number(const struct reading *r, int64_t id)
@@ -31,8 +31,7 @@ static int event_number(const struct reading *r, int64_t id)
 	return NOT_THERE;
 }
 
-/* the event of that name, new if need be; SAMPLED_EVENTS: too many */
-static uint32_t event_of(struct sampled *s, const char *name)
+uint32_t sampled_event_of(struct sampled *s, const char *name)
 {
 	struct sampled_event new = {0};
 	uint32_t i;
@@ -62,7 +61,7 @@ static int read_event(void *arg, int64_t id, const struct stored_event *x,
 	struct sampled_event *v;
 
 	if (!want || !strcmp(want, x->name)) {
-		number = (int)event_of(r->s, x->name);
+		number = (int)sampled_event_of(r->s, x->name);
 		if (number == SAMPLED_EVENTS)
 			return err_set(e, ERR_INPUT, "%s: more than %d events",
 				       r->x->file, SAMPLED_EVENTS);
@@ -76,8 +75,8 @@ static int read_event(void *arg, int64_t id, const struct stored_event *x,
 	return 0;
 }
 
-static struct sampled_image *image_of(struct sampled *s,
-				      const struct stored_image *is)
+struct sampled_image *sampled_image_of(struct sampled *s,
+				       const struct stored_image *is)
 {
 	struct sampled_image new = {.is = *is};
 	const char *base = strrchr(is->path, '/');
@@ -141,15 +140,19 @@ static int read_sum(void *arg, int64_t id, uint64_t n, struct err *e)
 	return add_sum(r, event, n, e);
 }
 
+/* puts samples of an event in order, and adds them up */
+static void settle(struct sampled_image *m, size_t event)
+{
+	run_settle_more(&m->samples[event], m->settled[event]);
+	m->settled[event] = m->samples[event].n;
+}
+
 static void add_places(struct sampled_image *m, int event, const run *places)
 {
-	run *to = &m->samples[event];
-
-	vec_append(to, places);
-	if (to->n > 2 * m->settled[event] + SETTLE) {
-		run_settle(to);
-		m->settled[event] = to->n;
-	}
+	run_add(&m->samples[event], m->settled[event], places);
+	if (m->samples[event].n > m->settled[event] + m->settled[event] / 4 +
+				  SETTLE)
+		settle(m, (size_t)event);
 }
 
 static int read_run(void *arg, const struct stored_row *row, struct err *e)
@@ -162,7 +165,7 @@ static int read_run(void *arg, const struct stored_row *row, struct err *e)
 		return event == NOT_WANTED ? 0 : no_event(r, row->event, e);
 	if (add_sum(r, event, row->count, e))
 		return -1;
-	m = image_of(r->s, &row->of);
+	m = sampled_image_of(r->s, &row->of);
 	if (m->is.kind == IMAGE_MADE && !m->made.n &&
 	    store_each_procedure(&r->s->store, row->image, read_made,
 				 &(struct making){r->s, m}, e))
@@ -250,7 +253,7 @@ void sampled_settle(struct sampled *s)
 {
 	for (size_t i = 0; i < s->image.n; i++)
 		for (size_t v = 0; v < s->event.n; v++)
-			run_settle(&s->image.at[i].samples[v]);
+			settle(&s->image.at[i], v);
 }
 
 int sampled_check(const struct sampled *s, uint64_t samples,
@@ -263,88 +266,6 @@ int sampled_check(const struct sampled *s, uint64_t samples,
 		return err_set(e, ERR_INPUT, "no samples of processes called "
 			       "'%s' were kept apart", pick->process);
 	return 0;
-}
-
-/* --- images whose names are not worth their time */
-
-enum {
-	NAMED = 512,	/* images, with most samples, are named anyway, */
-	FEW = 10000,	/* and so is what has one in so many samples */
-};
-
-struct ranked {
-	uint32_t image;
-	uint64_t samples; /* of all events */
-};
-
-static int most_first(const void *a, const void *b)
-{
-	const struct ranked *p = a, *q = b;
-
-	if (p->samples != q->samples)
-		return p->samples > q->samples ? -1 : 1;
-	return p->image < q->image ? -1 : p->image > q->image;
-}
-
-static void find_few(struct sampled *s)
-{
-	VEC(struct ranked) v = {0};
-	uint64_t all = 0;
-
-	for (uint32_t i = 0; i < s->image.n; i++) {
-		struct ranked new = {.image = i};
-
-		for (size_t e = 0; e < s->event.n; e++)
-			new.samples += s->image.at[i].total[e];
-		all += new.samples;
-		vec_push(&v, new);
-	}
-	mem_sort(v.at, v.n, sizeof *v.at, most_first);
-	for (size_t i = NAMED; i < v.n; i++)
-		s->image.at[v.at[i].image].few =
-			v.at[i].samples < (all + FEW - 1) / FEW;
-	vec_free(&v);
-}
-
-size_t sampled_few(const struct sampled *s)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->image.n; i++)
-		n += s->image.at[i].few;
-	return n;
-}
-
-/* of any event, if there are some */
-static uint64_t any_samples(const struct sampled *s)
-{
-	uint64_t any = 0;
-
-	for (size_t v = 0; v < s->event.n; v++)
-		any |= s->event.at[v].samples;
-	return any;
-}
-
-int sampled_open(struct sampled *s, const char *const *path, size_t n,
-		 const struct sampled_pick *pick, struct err *e)
-{
-	struct sampled_epochs l;
-	int result = 0;
-
-	*s = (struct sampled){0};
-	if (sampled_epochs_read(&l, path, n, pick, e))
-		return -1;
-	for (size_t i = 0; !result && i < l.v.n; i++)
-		result = sampled_read(s, &l.v.at[i], pick, e);
-	sampled_settle(s);
-	if (pick->depth == SAMPLED_PLACES)
-		find_few(s);
-	if (!result)
-		result = sampled_check(s, any_samples(s), pick, e);
-	sampled_epochs_free(&l);
-	if (result)
-		sampled_close(s);
-	return result;
 }
 
 void sampled_forget(struct sampled *s)

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "base/bisect.h"
 #include "base/bytes.h"
 #include "base/squeeze.h"
 
@@ -55,17 +56,84 @@ static void sort(run *r)
 	mem_free(other);
 }
 
-void run_settle(run *r)
+/* adds up neighbours that are of one offset */
+static void unite(run *r)
 {
 	size_t n = 0;
 
-	sort(r);
 	for (size_t i = 0; i < r->n; i++)
 		if (n && r->at[n - 1].offset == r->at[i].offset)
 			r->at[n - 1].count += r->at[i].count;
 		else
 			r->at[n++] = r->at[i];
 	r->n = n;
+}
+
+void run_settle(run *r)
+{
+	sort(r);
+	unite(r);
+}
+
+/* both are in order; what is of one offset lies side by side then */
+static void merge(run *out, const run *a, const run *b)
+{
+	size_t i = 0, k = 0;
+
+	vec_reserve(out, a->n + b->n);
+	while (i < a->n && k < b->n)
+		out->at[out->n++] = b->at[k].offset < a->at[i].offset ?
+					    b->at[k++] : a->at[i++];
+	while (i < a->n)
+		out->at[out->n++] = a->at[i++];
+	while (k < b->n)
+		out->at[out->n++] = b->at[k++];
+}
+
+void run_settle_more(run *r, size_t settled)
+{
+	const run first = {r->at, settled, settled};
+	run more = {0}, all = {0};
+
+	if (settled == r->n)
+		return;
+	vec_reserve(&more, r->n - settled);
+	memcpy(more.at, r->at + settled, (r->n - settled) * sizeof *r->at);
+	more.n = r->n - settled;
+	run_settle(&more);
+	merge(&all, &first, &more);
+	unite(&all);
+	vec_free(&more);
+	vec_free(r);
+	*r = all;
+}
+
+/* the first of those from `at` on, before `end`, that is not below the offset:
+   as a rule it is near */
+static size_t seek(const struct hit *h, size_t at, size_t end, uint64_t offset)
+{
+	size_t step = 1, low = at;
+
+	while (at < end && h[at].offset < offset) {
+		low = at + 1;
+		at += step;
+		step *= 2;
+	}
+	bisect_from(at, low, at < end ? at : end, h[at].offset < offset);
+	return at;
+}
+
+void run_add(run *r, size_t settled, const run *more)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < more->n; i++) {
+		at = seek(r->at, at, settled, more->at[i].offset);
+		if (at < settled && r->at[at].offset == more->at[i].offset)
+			r->at[at].count += more->at[i].count;
+		else
+			vec_push(r, more->at[i]);
+	}
 }
 
 void run_pack(buffer *out, const run *r)

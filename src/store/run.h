@@ -26,6 +26,11 @@ typedef VEC(struct hit) run;
 
 /* puts it in order, and adds up what is there twice */
 void run_settle(run *r);
+/* adds another, which is in order, to one of which so many are: what these
+   have is added up, the rest comes behind */
+void run_add(run *r, size_t settled, const run *more);
+/* run_settle(), where so many from its beginning are in order already */
+void run_settle_more(run *r, size_t settled);
 /* appends the packed run; requires: run_settle() */
 void run_pack(buffer *out, const run *r);
 /* appends what was packed, which is not trusted; `where` is for messages */

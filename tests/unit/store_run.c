@@ -68,6 +68,46 @@ static void test_round_trip(void **state)
 }
 
 /* packed small: about two bytes per offset, as sampling.md 6.1 has it */
+/* some runs after each other, and all at once: the same */
+static void test_add(void **state)
+{
+	uint64_t seed = 8;
+
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		run all = {0}, sum = {0};
+		size_t settled = 0;
+
+		for (uint64_t n = splitmix(&seed) % 9; n > 0; n--) {
+			run one = {0};
+			uint64_t range = 1 + splitmix(&seed) % 300;
+
+			for (uint64_t k = splitmix(&seed) % 60; k > 0; k--) {
+				struct hit h = {splitmix(&seed) % range,
+						1 + splitmix(&seed) % 5};
+
+				vec_push(&one, h);
+			}
+			run_settle(&one);
+			vec_append(&all, &one);
+			run_add(&sum, settled, &one);
+			if (splitmix(&seed) % 2) {
+				run_settle_more(&sum, settled);
+				settled = sum.n;
+			}
+			vec_free(&one);
+		}
+		run_settle(&all);
+		run_settle_more(&sum, settled);
+		assert_int_equal(sum.n, all.n);
+		if (all.n)
+			assert_memory_equal(sum.at, all.at,
+					    all.n * sizeof *all.at);
+		vec_free(&all);
+		vec_free(&sum);
+	}
+}
+
 static void test_size(void **state)
 {
 	uint64_t seed = 3, at = 0;
@@ -146,6 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_add),
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_damage),
