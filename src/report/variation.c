@@ -70,10 +70,8 @@ void variation_make(struct variation *v, const struct runs *r)
 				x.unknown++;
 		for (uint32_t n = zeros_of(r, is, x.runs); n > 0; n--)
 			varied_put(&x, 0);
-		if (!x.sum)
-			continue;
-		x.mean = (double)x.sum / x.runs; /* without its roundings */
-		vec_push(&v->v, x);
+		if (x.sum)
+			vec_push(&v->v, x);
 	}
 	mem_sort(v->v.at, v->v.n, sizeof *v->v.at, by_range);
 }
