@@ -318,9 +318,10 @@ static void list_counted(struct rows *r, uint32_t image,
 			.to_image = ROW_NONE}};
 		size_t first = 0;
 
-		if (points->v.n)
+		if (points->v.n) {
 			l.n = points_of(points, p, &first);
-		l.point = points->v.at + first;
+			l.point = points->v.at + first;
+		}
 		if (r->by == BY_PROCEDURE) {
 			list_procedure(r, &l);
 		} else if (l.n || wants_all(r) || !told_idle(m, p)) {

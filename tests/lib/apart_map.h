@@ -144,4 +144,19 @@ static inline void apart_join(const struct apart_map *x, size_t part,
 	mem_free(size);
 }
 
+/* all columns as version 3 has them, one behind the other; requires: there is
+   one chunk */
+static inline void apart_columns(const struct apart_map *x, buffer *out)
+{
+	struct bytes front = bytes_window(x->part.at[0].at, x->part.at[0].n, 0);
+	struct bytes chunk = bytes_window(x->part.at[1].at, x->part.at[1].n, 0);
+
+	for (enum map_part i = 0; i <= PART_IN_PLACE; i++) {
+		struct bytes p = apart_next(map_part_is_inside(i) ? &chunk :
+								    &front);
+
+		apart_put(out, p.p, p.n);
+	}
+}
+
 #endif

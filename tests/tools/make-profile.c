@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/squeeze.h"
+#include "apart_map.h"
 #include "count/map_int.h"
 #include "make_profile.h"
 
@@ -263,20 +263,21 @@ static void write_run(buffer *b, const struct wish *w, const struct map *prog,
 	mem_free(first);
 }
 
-/* the bytes of a map as they are before they are squeezed */
+/* the bytes of a map as they are before they are squeezed, of version 3 */
 static bool write_inside(const char *dir, const struct map *m)
 {
 	struct map_bytes packed = {0};
+	struct apart_map x;
 	buffer inside = {0};
 	char name[4096];
-	struct err e;
 	bool good;
 
 	snprintf(name, sizeof name, "%s/inside", dir);
 	map_pack(m, &packed);
-	good = !squeeze_back(&inside, packed.v.at + MAP_HEAD,
-			     packed.v.n - MAP_HEAD, name, "map", &e) &&
-	       write_whole(name, inside.at, inside.n);
+	apart_make(&x, packed.v.at, packed.v.n);
+	apart_columns(&x, &inside);
+	good = write_whole(name, inside.at, inside.n);
+	apart_free(&x);
 	vec_free(&packed.v);
 	vec_free(&inside);
 	return good;

@@ -386,19 +386,11 @@ static void test_bomb(void **state)
 static void pack_old(const struct map_bytes *bytes, buffer *out)
 {
 	buffer large = {0};
-	struct bytes front, chunk;
 	struct apart_map x;
 
 	apart_make(&x, bytes->v.at, bytes->v.n);
 	assert_int_equal(x.part.n, 2);
-	front = bytes_window(x.part.at[0].at, x.part.at[0].n, 0);
-	chunk = bytes_window(x.part.at[1].at, x.part.at[1].n, 0);
-	for (enum map_part i = 0; i <= PART_IN_PLACE; i++) {
-		struct bytes p = apart_next(map_part_is_inside(i) ? &chunk :
-								    &front);
-
-		apart_put(&large, p.p, p.n);
-	}
+	apart_columns(&x, &large);
 	buffer_bytes(out, x.head, MAP_HEAD);
 	out->at[8] = MAP_OLDEST;
 	squeeze(out, large.at, large.n);
