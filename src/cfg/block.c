@@ -2,7 +2,7 @@
  * block: where the blocks of a piece are, and where control goes behind each.
  *
  * A block ends at a transfer of control (calls and system calls included: a
- * frame may die or be born there, algorithms.md 2) or before a leader.
+ * frame may die or be born there) or before a leader.
  *
  *	leaders   |              |              |
  *	insns     a  b  c  jcc   d  e  f  call  g  h  i   j  k  ret
@@ -120,8 +120,8 @@ static bool call_stays(const struct build *b, const struct cut *c)
 }
 
 /*
- * The last call of a procedure does not return (rewriting.md 7.23). Where
- * neither an FDE nor a symbol's size says that the procedure ends there, the
+ * The last call of a procedure does not return (doc/rewriting-pitfalls.md,
+ * 23). Where neither an FDE nor a symbol's size says that the procedure ends there, the
  * code behind may be its own.
  */
 static bool call_is_last(const struct build *b, uint32_t piece,

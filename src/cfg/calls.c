@@ -5,7 +5,7 @@
  * image or to what an ifunc's resolver chose, which compilers know no more
  * about than about any pointer. It counts as a call by the convention, and
  * so do indirect calls. TLS descriptors keep all registers instead, and
- * callers rely on it (rewriting.md 3.8); they are called through a slot whose
+ * callers rely on it; they are called through a slot whose
  * address is the argument. What `gcc -pg` calls at every entry keeps argument
  * registers; those are live before any call.
  */

@@ -14,7 +14,7 @@
  *	procedure  one or more parts (a hot and a cold one, say) with one or
  *	        more entries.
  *	dispatch   an indirect jump, and what is known of its targets.
- *	hub     a target set shared by several dispatches (algorithms.md 2):
+ *	hub     a target set shared by several dispatches:
  *	        dispatch -> hub -> targets, so that the law of flow holds and
  *	        no (source, target) pairs are invented.
  *

@@ -1,5 +1,5 @@
 /*
- * discover: where code starts (rewriting.md 3.2).
+ * discover: where code starts (doc/how-cfg-works.md).
  *
  * FDEs cover most code; the rest is found from what points at it, in falling
  * order of trust: function symbols and the file's entry points, direct calls

@@ -9,7 +9,7 @@
  * to any place whose address is taken or that nothing leads to; the others
  * are then judged with all of those as entries (VIEW_ANY).
  *
- * Three outcomes for a table (product.md):
+ * Three outcomes for a table (doc/how-cfg-works.md):
  *
  *	bounded       the index is bounded by the data flow and every entry
  *	              it can choose is a place in this procedure

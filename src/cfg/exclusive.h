@@ -2,7 +2,7 @@
  * exclusive: places between a load-exclusive and its store-exclusive.
  *
  * Any access to memory there may make the store fail, every time, and the
- * program hang (rewriting.md 5.2): no code that touches memory belongs there.
+ * program hang: no code that touches memory belongs there.
  * A way that leaves the sequence without a store, as compare-and-swap does
  * when the values differ, or that goes back to the load, is not between.
  * Machines without such instructions have no such places.

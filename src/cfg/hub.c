@@ -4,7 +4,7 @@
  *	jump A \            / case 1          The sum over each side is the
  *	jump B -->  hub  ---> case 2          same; which jump led to which
  *	jump C /            \ case 3          case is not known, and is not
- *	                                      guessed (algorithms.md 2).
+ *	                                      guessed.
  */
 #include "cfg/build.h"
 

@@ -1,9 +1,9 @@
 /*
  * table: the shape of an indirect jump's target.
  *
- * Compilers reach the cases of a switch in a few ways (rewriting.md 1.2,
- * 1.3), which are all one: entry i of a table in constant memory, perhaps
- * shifted and added to a base.
+ * Compilers reach the cases of a switch in a few ways (doc/how-cfg-works.md,
+ * "Jump tables"), which are all one: entry i of a table in constant memory,
+ * perhaps shifted and added to a base.
  *
  *	gcc, x86      target = mem8[T + 8 i]
  *	gcc/clang PIC target = B + sext(mem4[T + 4 i])       B is often T

@@ -1,5 +1,5 @@
 /*
- * cfg_json: a cfg for programs. The names are a contract (product.md);
+ * cfg_json: a cfg for programs. The names are a contract;
  * doc/cfg-json.md describes them.
  */
 #include "cmd/cfg_show.h"

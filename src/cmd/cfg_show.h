@@ -10,7 +10,7 @@
 void cfg_show_summary(const struct cfg *c, FILE *to);
 /* blocks and edges of one procedure */
 void cfg_show_procedure(const struct cfg *c, uint32_t p, FILE *to);
-/* the contract of product.md; p == CFG_NONE: all procedures */
+/* the contract of doc/cfg-json.md; p == CFG_NONE: all procedures */
 void cfg_show_json(const struct cfg *c, uint32_t p, FILE *to);
 /* graphviz input for one procedure */
 void cfg_show_dot(const struct cfg *c, uint32_t p, FILE *to);

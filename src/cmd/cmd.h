@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "cmd/options.h"
 
-/* exit status of all commands that do not run a program (product.md) */
+/* exit status of all commands that do not run a program */
 enum status {
 	STATUS_OK = 0,
 	STATUS_NO = 1,	    /* the answer is "no" */

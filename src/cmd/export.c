@@ -20,7 +20,7 @@ static const struct export_format {
 			   struct err *e);
 	bool lines; /* it is about lines: without any there is nothing */
 	/* of samples; NULL: it needs exact counts */
-	void (*write_sampled)(struct sampled *s, FILE *to);
+	int (*write_sampled)(struct dataset *d, FILE *to, struct err *e);
 } formats[] = {
 	[EXPORT_TSV] = {.write = export_tsv,
 			.write_sampled = export_sampled_tsv},
@@ -188,19 +188,20 @@ static int export_databases(const struct export_call *call,
 			    const struct word_list *source)
 {
 	const struct export_format *f = &formats[call->format];
-	struct sampled s;
+	struct dataset d;
 	struct err e;
+	int status;
 
 	if (!f->write_sampled)
 		return cmd_misuse(&cmd_export, "%s needs to know how often "
 				  "code ran; samples only tell where time went",
 				  format_choices[call->format - 1].name);
-	if (sampled_open(&s, source->at, source->n, &call->pick, &e))
+	if (dataset_open(&d, source->at, source->n, &call->pick, &e))
 		return cmd_fail(&e);
-	f->write_sampled(&s, stdout);
-	report_show_sample_notes(&s);
-	sampled_close(&s);
-	return STATUS_OK;
+	status = f->write_sampled(&d, stdout, &e) ? cmd_fail(&e) : STATUS_OK;
+	report_show_sample_notes(d.samples);
+	dataset_close(&d);
+	return status;
 }
 
 static int export_run(void *words, const struct arguments *a)

@@ -4,9 +4,8 @@
 
 #include <stdio.h>
 
+#include "report/rows.h"
 #include "report/samples.h"
-#include "source/sampled.h"
-#include "source/told.h"
 
 /* of one image; -1 and *e if what is needed of its file is not there */
 int export_bolt(const struct told *t, uint32_t image, FILE *to, struct err *e);
@@ -22,12 +21,18 @@ void export_pprof(const struct told *t, FILE *to);
 void export_tsv(const struct told *t, FILE *to);
 
 /* the same of samples; what the formats cannot tell is left out */
-void export_sampled_autofdo(struct sampled *s, FILE *to);
-void export_sampled_callgrind(struct sampled *s, FILE *to);
-void export_sampled_folded(struct sampled *s, FILE *to);
-void export_sampled_json(struct sampled *s, FILE *to);
-void export_sampled_pprof(struct sampled *s, FILE *to);
-void export_sampled_tsv(struct sampled *s, FILE *to);
+int export_sampled_autofdo(struct dataset *d, FILE *to, struct err *e);
+int export_sampled_callgrind(struct dataset *d, FILE *to, struct err *e);
+int export_sampled_folded(struct dataset *d, FILE *to, struct err *e);
+int export_sampled_json(struct dataset *d, FILE *to, struct err *e);
+int export_sampled_pprof(struct dataset *d, FILE *to, struct err *e);
+int export_sampled_tsv(struct dataset *d, FILE *to, struct err *e);
+/* every instruction with samples, procedure by procedure */
+int sampled_instructions(struct rows *r, struct dataset *d, struct err *e);
+struct sampled_image *sampled_image(const struct rows *r,
+				    const struct row *row);
+uint64_t row_samples(const struct rows *r, const struct row *row,
+		     size_t event);
 
 /* writes LLVM's sample profile, and frees what it is of */
 void export_samples(struct samples *s, FILE *to);

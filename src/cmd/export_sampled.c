@@ -6,63 +6,76 @@
 #include <inttypes.h>
 
 #include "base/json.h"
+#include "cmd/cmd.h"
 #include "cmd/export_format.h"
 #include "cmd/name.h"
-#include "report/sampled_rows.h"
 
-/* every instruction with samples, procedure by procedure */
-static struct sampled_rows instructions(struct sampled *s)
+int sampled_instructions(struct rows *r, struct dataset *d, struct err *e)
 {
-	struct sampled_wish w = {.by = SAMPLED_INSTRUCTION};
-	struct sampled_rows r;
+	static const struct rows_wish w = {.sort = SORT_ADDRESS,
+					   .limit = SIZE_MAX};
 
-	sampled_rows_make(&r, s, &w);
-	sampled_rows_by_place(&r);
-	return r;
+	return rows_make(r, d, BY_INSTRUCTION, &w, e);
+}
+
+struct sampled_image *sampled_image(const struct rows *r,
+				    const struct row *row)
+{
+	return r->data->image.at[row->image].samples;
+}
+
+uint64_t row_samples(const struct rows *r, const struct row *row, size_t event)
+{
+	return row_values(r, row)[r->first_event + event].n;
 }
 
 /* whether row i is of another procedure than the one before */
-static bool is_first(const struct sampled_rows *r, size_t i)
+static bool is_first(const struct rows *r, size_t i)
 {
 	return !i || r->v.at[i].image != r->v.at[i - 1].image ||
 	       r->v.at[i].start != r->v.at[i - 1].start;
 }
 
 /* a column for each event */
-void export_sampled_tsv(struct sampled *s, FILE *to)
+int export_sampled_tsv(struct dataset *d, FILE *to, struct err *e)
 {
-	struct sampled_rows r = instructions(s);
+	struct rows r;
 
+	if (sampled_instructions(&r, d, e))
+		return -1;
 	for (size_t i = 0; i < r.v.n; i++) {
-		const struct sampled_row *x = &r.v.at[i];
+		const struct row *x = &r.v.at[i];
 
-		name_print(to, s->image.at[x->image].name, "");
-		fprintf(to, "\t0x%" PRIx64, x->address);
-		for (size_t v = 0; v < s->event.n; v++)
-			fprintf(to, "\t%" PRIu64, x->samples[v]);
+		name_print(to, row_image(&r, x), "");
+		fprintf(to, "\t0x%" PRIx64, x->addr);
+		for (size_t v = 0; v < r.events; v++)
+			fprintf(to, "\t%" PRIu64, row_samples(&r, x, v));
 		putc('\n', to);
 	}
-	sampled_rows_free(&r);
+	rows_free(&r);
+	return 0;
 }
 
 /* of the first event */
-void export_sampled_folded(struct sampled *s, FILE *to)
+int export_sampled_folded(struct dataset *d, FILE *to, struct err *e)
 {
-	struct sampled_wish w = {.by = SAMPLED_PROCEDURE};
-	struct sampled_rows r;
+	static const struct rows_wish all = {.limit = SIZE_MAX};
+	struct rows r;
 
-	sampled_rows_make(&r, s, &w);
+	if (rows_make(&r, d, BY_PROCEDURE, &all, e))
+		return -1;
 	for (size_t i = 0; i < r.v.n; i++) {
-		const struct sampled_row *x = &r.v.at[i];
+		const struct row *x = &r.v.at[i];
 
-		if (!x->samples[0])
+		if (!row_samples(&r, x, 0))
 			continue;
-		name_print(to, s->image.at[x->image].name, ";");
+		name_print(to, row_image(&r, x), ";");
 		putc(';', to);
-		name_print(to, x->procedure, ";");
-		fprintf(to, " %" PRIu64 "\n", x->samples[0]);
+		name_print(to, row_procedure(&r, x), ";");
+		fprintf(to, " %" PRIu64 "\n", row_samples(&r, x, 0));
 	}
-	sampled_rows_free(&r);
+	rows_free(&r);
+	return 0;
 }
 
 /* --- json */
@@ -84,12 +97,12 @@ static void json_events(struct json *j, const struct sampled *s)
 }
 
 /* samples of all events, in their order */
-static void json_samples(struct json *j, const struct sampled *s,
-			 const uint64_t *samples)
+static void json_samples(struct json *j, const struct rows *r,
+			 const struct row *row)
 {
 	json_array(j, "samples");
-	for (size_t v = 0; v < s->event.n; v++)
-		json_number(j, NULL, samples[v]);
+	for (size_t v = 0; v < r->events; v++)
+		json_number(j, NULL, row_samples(r, row, v));
 	json_end(j);
 }
 
@@ -103,23 +116,23 @@ static void json_image(struct json *j, const struct sampled *s,
 	json_string(j, "image", m->name);
 	json_string(j, "path", m->is.path);
 	json_string(j, "build_id", id);
-	json_samples(j, s, m->total);
+	json_array(j, "samples");
+	for (size_t v = 0; v < s->event.n; v++)
+		json_number(j, NULL, m->total[v]);
+	json_end(j);
 }
 
 /* the procedure that row i begins, with its instructions; what follows it */
-static size_t json_procedure(struct json *j, const struct sampled *s,
-			     const struct sampled_rows *r, size_t i)
+static size_t json_procedure(struct json *j, const struct rows *r, size_t i)
 {
-	const struct sampled_row *first = &r->v.at[i];
-
 	json_object(j, NULL);
-	json_string(j, "procedure", first->procedure);
-	json_address(j, "address", first->start);
+	json_string(j, "procedure", row_procedure(r, &r->v.at[i]));
+	json_address(j, "address", r->v.at[i].start);
 	json_array(j, "instructions");
 	do {
 		json_object(j, NULL);
-		json_address(j, "address", r->v.at[i].address);
-		json_samples(j, s, r->v.at[i].samples);
+		json_address(j, "address", r->v.at[i].addr);
+		json_samples(j, r, &r->v.at[i]);
 		json_end(j);
 	} while (++i < r->v.n && !is_first(r, i));
 	json_end(j);
@@ -127,29 +140,32 @@ static size_t json_procedure(struct json *j, const struct sampled *s,
 	return i;
 }
 
-void export_sampled_json(struct sampled *s, FILE *to)
+int export_sampled_json(struct dataset *d, FILE *to, struct err *e)
 {
-	struct sampled_rows r = instructions(s);
 	struct json j = {.to = to};
+	struct rows r;
 	size_t i = 0;
 
+	if (sampled_instructions(&r, d, e))
+		return -1;
 	json_object(&j, NULL);
-	json_events(&j, s);
+	json_events(&j, d->samples);
 	json_array(&j, "images");
 	while (i < r.v.n) {
 		uint32_t image = r.v.at[i].image;
 
 		json_object(&j, NULL);
-		json_image(&j, s, &s->image.at[image]);
+		json_image(&j, d->samples, sampled_image(&r, &r.v.at[i]));
 		json_array(&j, "procedures");
 		while (i < r.v.n && r.v.at[i].image == image)
-			i = json_procedure(&j, s, &r, i);
+			i = json_procedure(&j, &r, i);
 		json_end(&j);
 		json_end(&j);
 	}
 	json_end(&j);
 	json_end(&j);
-	sampled_rows_free(&r);
+	rows_free(&r);
+	return 0;
 }
 
 /* --- callgrind */
@@ -175,52 +191,61 @@ static void write_field(FILE *to, const char *key, const char *value)
 	putc('\n', to);
 }
 
-void export_sampled_callgrind(struct sampled *s, FILE *to)
+int export_sampled_callgrind(struct dataset *d, FILE *to, struct err *e)
 {
-	struct sampled_rows r = instructions(s);
 	const char *file = "";
+	struct rows r;
 
-	write_head(s, to);
+	if (sampled_instructions(&r, d, e))
+		return -1;
+	write_head(d->samples, to);
 	for (size_t i = 0; i < r.v.n; i++) {
-		const struct sampled_row *x = &r.v.at[i];
-		struct sampled_image *m = &s->image.at[x->image];
+		const struct row *x = &r.v.at[i];
+		struct sampled_image *m = sampled_image(&r, x);
 		struct line_place p;
 
-		if (!sampled_line(m, x->address, &p) || !p.file)
+		if (!sampled_line(m, x->addr, &p) || !p.file)
 			p = (struct line_place){.file = "???"};
 		if (is_first(&r, i)) {
 			write_field(to, "ob", m->is.path);
 			write_field(to, "fl", p.file);
-			write_field(to, "fn", x->procedure);
+			write_field(to, "fn", row_procedure(&r, x));
 		} else if (strcmp(p.file, file)) {
 			write_field(to, "fi", p.file);
 		}
 		file = p.file;
-		fprintf(to, "0x%" PRIx64 " %" PRIu32, x->address, p.line);
-		for (size_t v = 0; v < s->event.n; v++)
-			fprintf(to, " %" PRIu64, x->samples[v]);
+		fprintf(to, "0x%" PRIx64 " %" PRIu32, x->addr, p.line);
+		for (size_t v = 0; v < r.events; v++)
+			fprintf(to, " %" PRIu64, row_samples(&r, x, v));
 		putc('\n', to);
 	}
-	sampled_rows_free(&r);
+	rows_free(&r);
+	return 0;
 }
 
 /* --- AutoFDO */
 
 /* of the first event */
-void export_sampled_autofdo(struct sampled *s, FILE *to)
+int export_sampled_autofdo(struct dataset *d, FILE *to, struct err *e)
 {
-	struct sampled_rows r = instructions(s);
 	struct samples x = {0};
+	struct rows r;
 
+	if (sampled_instructions(&r, d, e))
+		return -1;
 	for (size_t i = 0; i < r.v.n; i++) {
-		const struct sampled_row *row = &r.v.at[i];
+		const struct row *row = &r.v.at[i];
+		uint64_t n = row_samples(&r, row, 0);
 		struct line_frame f[LINE_FRAMES];
 
-		if (row->samples[0])
+		if (n)
 			samples_add(&x, f, sampled_frames(
-				&s->image.at[row->image], row->address, f),
-				row->samples[0]);
+				sampled_image(&r, row), row->addr, f), n);
 	}
+	if (!x.node.n)
+		cmd_note("no image has debug information that its file still "
+			 "has: nothing is in this profile");
 	export_samples(&x, to);
-	sampled_rows_free(&r);
+	rows_free(&r);
+	return 0;
 }

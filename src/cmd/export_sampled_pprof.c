@@ -5,7 +5,6 @@
  */
 #include "cmd/export_format.h"
 #include "cmd/pprof_image.h"
-#include "report/sampled_rows.h"
 
 /* one event's values are "samples"; several are told apart by their names */
 static void write_types(struct pprof *out, const struct sampled *s)
@@ -40,39 +39,43 @@ static uint32_t hottest(const struct sampled *s)
 	return best;
 }
 
-static void write_row(struct pprof_image *x, struct sampled_image *m,
-		      const struct sampled_row *row)
+static void write_row(struct pprof_image *x, const struct rows *r,
+		      const struct row *row)
 {
+	uint64_t samples[SAMPLED_EVENTS];
 	struct line_frame f[LINE_FRAMES];
-	unsigned n = sampled_frames(m, row->address, f);
+	unsigned n = sampled_frames(sampled_image(r, row), row->addr, f);
 
-	pprof_sample(x->out, pprof_image_location(x, row->address, f, n,
-						  row->symbol), row->samples);
+	for (size_t v = 0; v < r->events; v++)
+		samples[v] = row_samples(r, row, v);
+	pprof_sample(x->out, pprof_image_location(x, row->addr, f, n,
+						  row_symbol(r, row)),
+		     samples);
 }
 
-void export_sampled_pprof(struct sampled *s, FILE *to)
+int export_sampled_pprof(struct dataset *d, FILE *to, struct err *e)
 {
-	struct sampled_wish w = {.by = SAMPLED_INSTRUCTION};
-	struct sampled_rows r;
+	uint32_t first = hottest(d->samples), now = UINT32_MAX;
 	struct pprof out;
 	struct pprof_image x = {.out = &out};
-	uint32_t first = hottest(s), now = UINT32_MAX;
+	struct rows r;
 
-	sampled_rows_make(&r, s, &w);
-	sampled_rows_by_place(&r);
+	if (sampled_instructions(&r, d, e))
+		return -1;
 	pprof_begin(&out, to);
-	write_types(&out, s);
+	write_types(&out, d->samples);
 	for (unsigned others = 0; others < 2; others++)
 		for (size_t i = 0; i < r.v.n; i++) {
-			const struct sampled_row *row = &r.v.at[i];
+			const struct row *row = &r.v.at[i];
 
 			if ((row->image != first) != others)
 				continue;
 			if (row->image != now)
-				begin_image(&x, &s->image.at[row->image]);
+				begin_image(&x, sampled_image(&r, row));
 			now = row->image;
-			write_row(&x, &s->image.at[row->image], row);
+			write_row(&x, &r, row);
 		}
 	pprof_end(&out);
-	sampled_rows_free(&r);
+	rows_free(&r);
+	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * report_json: a profile for programs. The names are a contract (product.md);
+ * report_json: a profile for programs. The names are a contract;
  * doc/report-json.md describes them.
  */
 #include "base/json.h"

@@ -10,7 +10,7 @@
 
 /* a table for people; requires: only what is sure was wished for */
 void report_show_text(const struct rows *r, FILE *to);
-/* the contract of product.md: an array of objects */
+/* the contract of doc/report-json.md: an array of objects */
 void report_show_json(const struct rows *r, FILE *to);
 /* the first n procedures of a source, as a table, and the notes */
 int report_show_hottest(const char *source, const struct sampled_pick *pick,

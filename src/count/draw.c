@@ -3,7 +3,8 @@
  *
  * All ways into a procedure come from EXIT: entries, what follows calls,
  * landing pads. All ways out of it lead there. A frame that dies in a call, or
- * is born there, then breaks no law: it went out, or came in (algorithms.md 2).
+ * is born there, then breaks no law: it went out, or came in
+ * (doc/how-counting-works.md).
  *
  * An open procedure can be entered at any instruction (cfg/open.c). There
  * every instruction is a block of its own, which can be arrived at.

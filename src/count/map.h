@@ -11,7 +11,7 @@
  * A call ends a block, and what it calls may never come back, or twice. So
  * there is no edge over a call: one leads from the call to EXIT, another from
  * EXIT to what follows (MAP_CALL, MAP_BACK), and the law of flow holds
- * whatever happens in between (algorithms.md 2: deaths and births). Only calls
+ * whatever happens in between (doc/how-counting-works.md). Only calls
  * that are sure to come back, once, are edges (MAP_OVER). All ways into the
  * procedure come from EXIT, calls of it as well: how often it was called is
  * the sum over MAP_ENTRY where it is called (callees.h).

@@ -2,7 +2,7 @@
  * sure: procedures that return to their caller, once, whatever they are called
  * with. A call of such a procedure needs no cut in the flow graph: only what
  * interrupts the program can end a frame there, and then the runtime notes
- * where the thread was (rewriting.md 3.11).
+ * where the thread was (doc/how-counting-works.md, "Ends").
  *
  * A procedure is sure if it makes no system call, calls nothing by a pointer
  * or outside the image, has no jump that is not understood, moves the stack

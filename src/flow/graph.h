@@ -25,7 +25,7 @@
  * (infinite loops), or may have no edges at all.
  *
  * Hubs. When several indirect jumps share one set of targets, a virtual hub
- * vertex stands between them (algorithms.md 2):
+ * vertex stands between them (doc/how-cfg-works.md):
  *
  *	jump a --\       /--> case 1
  *	jump b ---> hub ----> case 2

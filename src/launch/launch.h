@@ -20,7 +20,7 @@
 #include "launch/cache.h"
 #include "launch/find.h"
 
-/* exit status where there is none of the program's (product.md) */
+/* exit status where there is none of the program's */
 enum {
 	LAUNCH_FAILED = 125,
 	LAUNCH_NO_PROGRAM = 126,

@@ -11,7 +11,7 @@
  *
  * Program headers stand at a file offset that is as far from the file's start
  * as their address is from the image's: old kernels and emulators compute the
- * one from the other (rewriting.md 0, 10). The data segment is always there
+ * one from the other. The data segment is always there
  * and last: emulators put the heap behind the last writable segment.
  *
  * Debug sections describe the old addresses and are left out: they would send

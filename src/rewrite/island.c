@@ -3,7 +3,7 @@
  *
  * A jump has limited reach; a large file's new code can be too far from its
  * old code, or from itself. An island is a jump that leaves all registers as
- * they are, so it may stand anywhere between (rewriting.md 4). Islands lie in
+ * they are, so it may stand anywhere between. Islands lie in
  * pools between the parts of the new text. How many are needed is known only
  * once all addresses are, and room for them moves addresses: when a pool
  * overflows, its room is enlarged and everything placed again.

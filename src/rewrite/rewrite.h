@@ -3,8 +3,8 @@
  *
  * All code that is proved to be code is copied to a new segment of the same
  * object; the old text stays at its address as the translation table: no
- * pointer value ever changes (rewriting.md 0 and 3). What is not proved stays
- * byte-identical, runs in place and is reported.
+ * pointer value ever changes (doc/how-rewriting-works.md). What is not proved
+ * stays byte-identical, runs in place and is reported.
  */
 #ifndef REWRITE_REWRITE_H
 #define REWRITE_REWRITE_H

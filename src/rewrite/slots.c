@@ -1,9 +1,9 @@
 /*
  * slots: the old text, which leads to the new.
  *
- * Old addresses, wherever the program keeps them, stay good (rewriting.md
- * 3.3). Where every instruction has room for a jump, each becomes a slot, a
- * jump to its new place. A slot from which the new place cannot be reached
+ * Old addresses, wherever the program keeps them, stay good
+ * (doc/how-rewriting-works.md). Where every instruction has room for a jump,
+ * each becomes a slot, a jump to its new place. A slot from which the new place cannot be reached
  * keeps its instruction, which does the same in its old place. Where control
  * is expected, islands are used before that, or a procedure's first slots
  * become one longer jump. A trap keeps its place as well: it does the same

@@ -1,7 +1,6 @@
 /*
  * tables: jump tables that are copied, so that the new code need not go by
- * way of the old text (12 to 18 % of the time of interpreters, rewriting.md
- * 10).
+ * way of the old text, which takes 12 to 18 % of the time of interpreters.
  *
  * A copy holds the distance of every target's new place from the copy itself,
  * and lies behind the part that uses it. The old table stays for other code

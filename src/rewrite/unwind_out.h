@@ -2,7 +2,7 @@
  * unwind_out: unwind and exception tables of the new file.
  *
  * The new file gets one .eh_frame and one .eh_frame_hdr, complete: FDEs for
- * the code that moved, with the LSDAs that those need (rewriting.md 3.7), and
+ * the code that moved, with the LSDAs that those need, and
  * copies of the FDEs of code that stayed, whose LSDAs stay where they are.
  * No unwinder then needs the old tables, whether it searches the header's
  * table (libgcc) or reads from the front (gdb, perf). Only FDEs that we do not

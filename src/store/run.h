@@ -7,7 +7,8 @@
  *	n	uleb
  *	n times: uleb, distance from the offset before; uleb, count
  *
- * squeezed (base/squeeze.h): about two bytes per offset (sampling.md 6.1).
+ * squeezed (base/squeeze.h): about two bytes per offset
+ * (doc/database.md).
  */
 #ifndef STORE_RUN_H
 #define STORE_RUN_H

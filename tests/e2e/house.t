@@ -53,6 +53,14 @@ def machine(path, text):
         yield f"{path} asks which machine it is on: {word}"
 
 
+def missing_pages(path, text):
+    """pages that it cites, but that nobody can read"""
+    for page in re.findall(r"[\w/-]+\.md\b", text):
+        if not os.path.exists(os.path.join(TOP, page)) and \
+                not os.path.exists(os.path.join(TOP, "doc", page)):
+            yield f"{path} cites {page}, which is not there"
+
+
 def long_lines(path, text):
     for n, line in enumerate(text.split("\n"), 1):
         if len(line.expandtabs(8)) > 80:
@@ -68,6 +76,7 @@ CHECKS = [("rooms use only rooms above them", upward),
           ("only cmd/ prints, parses options or exits", prints),
           ("only isa/ and elf/ know machines by name", machine),
           ("lines are at most 80 columns wide", long_lines),
+          ("pages that are cited are there", missing_pages),
           ("every file says what it is", undocumented)]
 
 print(f"1..{len(CHECKS)}")

@@ -67,7 +67,7 @@ static void test_round_trip(void **state)
 	vec_free(&out);
 }
 
-/* packed small: about two bytes per offset, as sampling.md 6.1 has it */
+/* packed small: about two bytes per offset, as doc/database.md has it */
 /* some runs after each other, and all at once: the same */
 static void test_add(void **state)
 {
