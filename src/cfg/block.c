@@ -121,8 +121,8 @@ static bool call_stays(const struct build *b, const struct cut *c)
 
 /*
  * The last call of a procedure does not return (doc/rewriting-pitfalls.md,
- * 23). Where neither an FDE nor a symbol's size says that the procedure ends there, the
- * code behind may be its own.
+ * 23). Where neither an FDE nor a symbol's size says that the procedure ends
+ * there, the code behind may be its own.
  */
 static bool call_is_last(const struct build *b, uint32_t piece,
 			 const struct cut *c)

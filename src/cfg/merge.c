@@ -81,7 +81,7 @@ static bool merge_falls_out(const struct build *b, const struct piece *p)
 	x = &b->found.xfer.at[p->xfer + p->nxfer - 1];
 	if (x->at + x->len != p->end)
 		return true;
-	/* one at the very end does not return (doc/rewriting-pitfalls.md, 23) */
+	/* one at the end does not return (doc/rewriting-pitfalls.md, 23) */
 	if (x->kind == INSN_CALL || x->kind == INSN_ICALL)
 		return !p->whole;
 	return x->kind == INSN_COND || x->kind == INSN_SYSCALL;
