@@ -4,10 +4,11 @@
  * Old addresses, wherever the program keeps them, stay good
  * (doc/how-rewriting-works.md). Where every instruction has room for a jump,
  * each becomes a slot, a jump to its new place. A slot from which the new place
- * cannot be reached keeps its instruction, which does the same in its old place.
- * Where control is expected, islands are used before that, or a procedure's first slots
- * become one longer jump. A trap keeps its place as well: it does the same
- * there, and one that never runs may be data that looks like a trap.
+ * cannot be reached keeps its instruction, which does the same in its old
+ * place. Where control is expected, islands are used before that, or a
+ * procedure's first slots become one longer jump. A trap keeps its place as
+ * well: it does the same there, and one that never runs may be data that looks
+ * like a trap.
  *
  * Where instructions are shorter than a jump, only the places at which control
  * is expected lead to the new code (pads.h). All other bytes stay, so that
