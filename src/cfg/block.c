@@ -168,6 +168,8 @@ static void succ_dispatch(const struct build *b, uint32_t piece,
 		succ_add(out, CODE_NONE, EDGE_UNKNOWN);
 	else if (j->d.status == DISPATCH_TAIL)
 		succ_add(out, CODE_NONE, EDGE_TAIL);
+	else if (j->d.status == DISPATCH_AWAY)
+		succ_add(out, CODE_NONE, EDGE_AWAY);
 	if (j && j->hub != CFG_NONE) {
 		succ_add(out, j->hub, EDGE_HUB);
 	} else if (j) {

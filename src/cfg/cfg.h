@@ -51,6 +51,7 @@ enum edge_kind {
 	EDGE_RETURN,
 	EDGE_TAIL,     /* a jump to another procedure, direct or not */
 	EDGE_NORETURN, /* a call that never comes back, or a trap */
+	EDGE_AWAY,     /* an indirect jump to another stack: longjmp() */
 	EDGE_UNKNOWN,  /* an indirect jump that is not understood */
 	EDGE_KINDS,
 };
@@ -116,6 +117,7 @@ enum dispatch_status {
 	DISPATCH_APPROXIMATED, /* a superset of the targets */
 	DISPATCH_UNKNOWN,
 	DISPATCH_TAIL, /* not a dispatch: leaves the procedure */
+	DISPATCH_AWAY, /* the same, to go on with another stack */
 };
 
 struct dispatch {

@@ -282,6 +282,42 @@ static bool any_label(const struct work *w)
 }
 
 /*
+ * Does the block take the stack pointer from elsewhere: from memory, or a
+ * register other than the frame pointer, by which compilers undo what a scope
+ * has allocated?
+ */
+static bool changes_stack(const struct work *w, uint32_t block)
+{
+	const struct build *b = w->b;
+	const struct cut *c = &w->view.cut.at[block];
+	regset sp = (regset)1 << b->isa->sp, fp = (regset)1 << b->isa->fp;
+	struct insn in = {.len = 0};
+
+	for (uint32_t at = c->start; at < c->end; at += in.len) {
+		b->isa->decode(code_bytes(&b->code, at), c->end - at,
+			       code_address(&b->code, at), &in);
+		if (!in.len)
+			return false;
+		if (in.writes & sp && !(in.reads & sp) && in.reads & ~fp)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * longjmp(), the end of an unwinder and switches of contexts go on elsewhere
+ * with the stack that was saved, or made, for that. If the procedure has no
+ * label whose address could have been saved, they leave it.
+ */
+static bool goes_away(struct work *w, uint32_t block, uint32_t target)
+{
+	struct linear l = value_linear(&w->values, target);
+
+	return !w->grown && changes_stack(w, block) && !any_label(w) &&
+	       !(l.ok && work_inside(w, l.constant));
+}
+
+/*
  * A pointer at a fixed address that the loader fills leads out of the
  * procedure, unless it is to one of its own labels.
  */
@@ -297,7 +333,7 @@ static bool slot_leaves(const struct work *w, uint64_t addr)
 
 /* what a jump to no table is */
 static void find_pointer(struct work *w, struct finding *f, uint32_t block,
-			 enum table_shape shape)
+			 enum table_shape shape, uint32_t target)
 {
 	enum frame frame = frame_at_end(w, block);
 	bool gone;
@@ -322,6 +358,11 @@ static void find_pointer(struct work *w, struct finding *f, uint32_t block,
 		return;
 	}
 	f->table = (struct table){0};
+	if (goes_away(w, block, target)) {
+		f->status = DISPATCH_AWAY;
+		f->reason = "goes on with another stack";
+		return;
+	}
 	f->count = shape == SHAPE_LABEL && frame == FRAME_THERE ?
 			   take_labels(w) : 0;
 	f->status = f->count > 1 ? DISPATCH_APPROXIMATED : DISPATCH_UNKNOWN;
@@ -377,7 +418,7 @@ static void find_target(struct work *w, struct finding *f, uint32_t target,
 		f->reason = "jump to a fixed address";
 		return;
 	default:
-		find_pointer(w, f, block, shape);
+		find_pointer(w, f, block, shape, target);
 		return;
 	}
 	/* a table of procedures, not of cases */
@@ -403,7 +444,7 @@ static void merge_finding(struct finding *all, const struct finding *f,
 		return;
 	}
 	if (f->status == DISPATCH_UNKNOWN || all->status == DISPATCH_UNKNOWN ||
-	    (f->status == DISPATCH_TAIL) != (all->status == DISPATCH_TAIL)) {
+	    (f->status >= DISPATCH_TAIL) != (all->status >= DISPATCH_TAIL)) {
 		if (f->status == DISPATCH_UNKNOWN)
 			all->reason = f->reason;
 		else if (all->status != DISPATCH_UNKNOWN)

@@ -166,6 +166,7 @@ static places flow_edge(struct flow *f, uint32_t e)
 		return flow_tail(f, e);
 	case EDGE_NORETURN:
 		return f->exit;
+	case EDGE_AWAY:
 	case EDGE_UNKNOWN:
 		return f->unknown;
 	default:

@@ -175,6 +175,7 @@ static void walk_edge(struct walk *w, uint32_t e)
 			walk_release(w, e);
 		break;
 	case EDGE_RETURN:
+	case EDGE_AWAY:
 	case EDGE_UNKNOWN:
 		walk_returns(w, cfg_block_proc(w->c, g->from));
 		break;

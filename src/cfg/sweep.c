@@ -18,6 +18,7 @@
 #include "base/share.h"
 
 enum { SWEEP_SHARE_BYTES = 1 << 20 }; /* less is not worth a thread */
+enum { PADDING_MAX = 64 }; /* bytes between procedures that are aligned */
 
 /* what one thread works on */
 struct share {
@@ -105,6 +106,34 @@ void found_append(struct found *to, struct found *from)
 	vec_free(&from->ref);
 }
 
+/*
+ * A procedure may run on into the next one, over what fills the gap between
+ * them, which no table mentions: __memcpy_chk() into memcpy(). Then that is
+ * code of its own. `last`: the piece's last instruction.
+ */
+static uint32_t sweep_end(const struct build *b, const struct piece *p,
+			  const struct insn *last)
+{
+	const struct code *k = &b->code;
+	const struct piece *next = p + 1;
+	uint32_t at = p->end;
+	struct insn i;
+
+	if (insn_ends_flow(last) || last->kind == INSN_CALL ||
+	    last->kind == INSN_ICALL || last->kind == INSN_SYSCALL ||
+	    next == b->piece.at + b->piece.n ||
+	    next->start - at > PADDING_MAX || next->in_place ||
+	    code_range_of(k, at - 1) != code_range_of(k, next->start))
+		return p->end;
+	for (; at < next->start; at += i.len) {
+		k->isa->scan(code_bytes(k, at), next->start - at,
+			     code_address(k, at), &i);
+		if (!i.pad || insn_ends_flow(&i))
+			return p->end;
+	}
+	return at;
+}
+
 /* decodes the piece front to back; false if something is not code */
 static bool sweep_linear(struct share *s, struct piece *p)
 {
@@ -125,6 +154,8 @@ static bool sweep_linear(struct share *s, struct piece *p)
 			break;
 		code_mark(&insns, p->start + off);
 		found_take(s->b, f, p->start + off, &i);
+		if (off + i.len == len)
+			len = sweep_end(s->b, p, &i) - p->start;
 	}
 	code_marks_end(&insns);
 	if (off < len) {
@@ -134,6 +165,7 @@ static bool sweep_linear(struct share *s, struct piece *p)
 	}
 	p->xfer = (uint32_t)nxfer;
 	p->nxfer = (uint32_t)(f->xfer.n - nxfer);
+	p->end = p->start + len;
 	return true;
 }
 

@@ -201,7 +201,7 @@ static void dot_title(const struct drawing *d)
 /* what the indirect jump at the end of a block is */
 static void dot_dispatch(const struct drawing *d, const struct dispatch *j)
 {
-	if (j->status == DISPATCH_TAIL)
+	if (j->status >= DISPATCH_TAIL)
 		return;
 	if (j->status == DISPATCH_UNKNOWN)
 		fputs("jump, not understood", d->to);
@@ -263,6 +263,9 @@ static void dot_exit(const struct drawing *d, const struct block *b,
 		else
 			fputs("by pointer", d->to);
 		fputs(LINE_END, d->to);
+		break;
+	case EDGE_AWAY:
+		fputs("goes on with another stack" LINE_END, d->to);
 		break;
 	case EDGE_NORETURN:
 		if (b->last != INSN_TRAP)

@@ -10,6 +10,7 @@ static const char *const status_names[] = {
 	[DISPATCH_BOUNDED] = "bounded",
 	[DISPATCH_APPROXIMATED] = "approximated",
 	[DISPATCH_UNKNOWN] = "unknown", [DISPATCH_TAIL] = "tail-call",
+	[DISPATCH_AWAY] = "away",
 };
 
 static const char *const source_names[] = {
@@ -147,6 +148,7 @@ static void json_tables(const struct cfg *c, struct json *j)
 	json_number(j, "unknown", n[DISPATCH_UNKNOWN]);
 	json_end(j);
 	json_number(j, "indirect_tail_calls", n[DISPATCH_TAIL]);
+	json_number(j, "jumps_away", n[DISPATCH_AWAY]);
 }
 
 void cfg_show_json(const struct cfg *c, uint32_t p, FILE *to)

@@ -6,7 +6,8 @@ static const char *const edge_names[EDGE_KINDS] = {
 	[EDGE_AFTER] = "after-call", [EDGE_UNWIND] = "unwind",
 	[EDGE_TABLE] = "table", [EDGE_HUB] = "hub",
 	[EDGE_RETURN] = "return", [EDGE_TAIL] = "tail-call",
-	[EDGE_NORETURN] = "no-return", [EDGE_UNKNOWN] = "unknown",
+	[EDGE_NORETURN] = "no-return", [EDGE_AWAY] = "away",
+	[EDGE_UNKNOWN] = "unknown",
 };
 
 const char *cfg_edge_name(unsigned kind)

@@ -22,7 +22,7 @@ void cfg_each_block(const struct cfg *c, uint32_t p,
 		    void (*fn)(const struct cfg *c, uint32_t k, void *arg),
 		    void *arg);
 /* how many dispatches have each status */
-enum { DISPATCH_STATUSES = DISPATCH_TAIL + 1 };
+enum { DISPATCH_STATUSES = DISPATCH_AWAY + 1 };
 void cfg_count_dispatches(const struct cfg *c, uint64_t n[DISPATCH_STATUSES]);
 
 #endif

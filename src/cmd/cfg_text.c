@@ -25,6 +25,7 @@ static void print_dispatches(const struct cfg *c, const struct style *s)
 	figures_share(s, n[DISPATCH_UNKNOWN] ? s->warn : "", "not understood",
 		    n[DISPATCH_UNKNOWN], all);
 	figures_count(s, "tail calls", n[DISPATCH_TAIL]);
+	figures_count(s, "to another stack", n[DISPATCH_AWAY]);
 }
 
 void cfg_show_summary(const struct cfg *c, FILE *to)

@@ -143,6 +143,22 @@ static void note_unknown(const struct told *t)
 	cmd_note(text);
 }
 
+/* images of which more ran than is counted, as calls show */
+static void note_in_place(const struct told *t)
+{
+	struct image_names names = {0};
+	char text[512];
+
+	for (uint32_t i = 0; i < t->nimage; i++)
+		if (!t->image[i].missing && t->image[i].solved.in_place)
+			name_image(&names, t->image[i].name);
+	if (!names.n)
+		return;
+	snprintf(text, sizeof text, "procedures that stay in place ran, "
+		 "uncounted, in %s", named_images(&names));
+	cmd_note(text);
+}
+
 /* what is not known of processes; false if all is */
 static bool killed_note(const struct profile *p, char *text, size_t size)
 {
@@ -172,6 +188,7 @@ void report_show_notes(const struct told *t)
 	note_missing(t);
 	note_unmeasured(t);
 	note_unknown(t);
+	note_in_place(t);
 }
 
 /* at the end of `tally count`; a report shows what was left out by image */

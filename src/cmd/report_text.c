@@ -311,8 +311,7 @@ static bool is_all(const struct told *t)
 	bool all = !told_lost(t);
 
 	for (uint32_t i = 0; i < t->nimage; i++)
-		all &= !told_unmeasured(&t->image[i]) && !t->image[i].left &&
-		       !t->image[i].solved.unknown_procs;
+		all &= told_complete(&t->image[i]);
 	for (uint32_t i = 0; i < t->nleft; i++)
 		all &= !t->left[i].refused;
 	return all;

@@ -235,6 +235,7 @@ static void add_plain(struct pen *n, uint32_t i)
 		[EDGE_RETURN] = MAP_RETURN,
 		[EDGE_TAIL] = MAP_TAIL,
 		[EDGE_NORETURN] = MAP_NORETURN,
+		[EDGE_AWAY] = MAP_AWAY,
 		[EDGE_UNKNOWN] = MAP_AWAY,
 	};
 	const struct edge *g = &n->c->edge.at[i];

@@ -136,6 +136,7 @@ struct map {
 	uint16_t machine;     /* e_machine */
 	uint8_t insn_size;    /* of every instruction; 0: see map.length */
 	uint8_t placement;    /* enum place_kind */
+	bool some;	      /* of some procedures, as was wished (--only) */
 	uint64_t file_sum;    /* hash of the original's bytes */
 	uint64_t text_bytes, moved_bytes;
 	uint32_t ncounter;

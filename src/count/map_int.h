@@ -16,7 +16,8 @@
  * those that may be negative signed. Each part is a column, for equal things
  * beside each other squeeze well. Of the front:
  *
- *	about       path, machine and so on; how many of everything
+ *	about       path, machine and so on; how many of everything; 1 if
+ *		    it has some procedures alone, or nothing
  *	reasons     strings; others name them by number + 1, 0: none
  *	procedures  entry - last one's; nblock; nhub; nedge;
  *	            root times 2, plus 1 for a stub; reason

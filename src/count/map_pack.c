@@ -53,6 +53,8 @@ static void pack_about(struct packer *k)
 	buffer_uleb(b, m->edge.n);
 	buffer_uleb(b, m->site.n);
 	buffer_uleb(b, m->in_place.n);
+	if (m->some)
+		buffer_uleb(b, m->some);
 }
 
 /* the lengths of a block's instructions; they add up to its size */

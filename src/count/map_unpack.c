@@ -103,6 +103,7 @@ static int unpack_about(struct unpacker *k)
 	if (!unpack_identity(k, b) || !unpack_figures(k, b) ||
 	    !unpack_amounts(k, b))
 		return unpack_fail(k, PART_ABOUT, "such a file cannot be");
+	k->m->some = bytes_left(b) && bytes_uleb(b);
 	vec_reserve(&k->m->proc, k->nproc);
 	vec_reserve(&k->m->site, k->nsite);
 	vec_reserve(&k->m->in_place, k->nin_place);

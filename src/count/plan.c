@@ -207,6 +207,7 @@ static void make_map(struct count_plan *n, const struct count_options *o)
 	if (!o->only && !n->survey.moves.moved.n && c->text_bytes)
 		m->ncounter = 1;
 	m->placement = (uint8_t)o->placement;
+	m->some = o->only;
 	describe_image(m, &n->survey);
 	identify(m, c->image);
 	memcpy(n->id, m->id, sizeof n->id);

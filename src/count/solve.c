@@ -36,13 +36,24 @@ static bool solve_is_short(const struct solver *k)
 	return true;
 }
 
+bool solved_stays(const struct solved *s, uint32_t proc)
+{
+	const struct map_proc *p = &s->m->proc.at[proc];
+
+	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++)
+		if (s->m->edge.at[i].kind == MAP_STAYS &&
+		    (!s->edge_known[i] || s->edge[i]))
+			return true;
+	return false;
+}
+
 /* no machine runs 2^64 instructions: such counts are wrong */
 static void solve_add_up(const struct solver *k, struct solve_sum *x)
 {
 	const struct solved *s = k->s;
 	unsigned __int128 insns = 0, blocks = 0;
 
-	x->all = k->p->nblock > 0;
+	x->all = k->p->nblock > 0 && !solved_stays(s, k->proc);
 	for (uint32_t i = k->p->block; i < k->p->block + k->p->nblock; i++) {
 		x->all &= s->block_known[i];
 		blocks += k->p->stub ? 0 : s->block[i];
@@ -101,6 +112,7 @@ struct solve_share {
 	uint32_t from, end;
 	struct solve_sum *sum; /* by procedure, of all shares */
 	struct stub_calls calls;
+	bool in_place; /* see struct solved */
 };
 
 /* nothing ran, which is clear before it is there: most of an image is so */
@@ -115,6 +127,31 @@ static bool solve_is_out(struct solver *k)
 	return idle;
 }
 
+/* is it in code that stays in place, and no stub that is counted? */
+static bool is_in_place(const struct map *m, uint64_t address)
+{
+	size_t i;
+
+	bisect(i, m->in_place.n, m->in_place.at[i].end <= address);
+	return i < m->in_place.n && m->in_place.at[i].start <= address &&
+	       map_proc_at(m, address) == MAP_NONE;
+}
+
+/* does the procedure call such code, or perhaps? */
+static bool solve_calls_in_place(const struct solver *k)
+{
+	if (k->m->some)
+		return false;
+	for (uint32_t i = k->p->edge; i < k->p->edge + k->p->nedge; i++) {
+		uint64_t callee = k->m->edge.at[i].callee;
+
+		if (callee && (!k->s->edge_known[i] || k->s->edge[i]) &&
+		    is_in_place(k->m, callee))
+			return true;
+	}
+	return false;
+}
+
 static void solve_inside(struct solve_share *x)
 {
 	struct solver *k = &x->k;
@@ -124,6 +161,7 @@ static void solve_inside(struct solve_share *x)
 	if (k->s->idle[k->proc])
 		return;
 	solve_add_up(k, &x->sum[k->proc]);
+	x->in_place |= solve_calls_in_place(k);
 	stub_calls_list(&x->calls, k->s, k->proc);
 }
 
@@ -193,6 +231,7 @@ static void solve_map(struct solver *k)
 	solve_sums(k, sum);
 	for (unsigned t = 0; t < shares; t++) {
 		stub_calls_add(&share[t].calls, k->s);
+		k->s->in_place |= share[t].in_place;
 		vec_free(&share[t].calls.v);
 	}
 	solve_stub_sums(k);

@@ -58,6 +58,8 @@ struct solved {
 	uint64_t increments;   /* of counters */
 	uint64_t redundant_increments; /* a counter per block would have made */
 	uint32_t unknown_procs; /* with executed or unknown counts, not told */
+	bool in_place; /* procedures that stay in place, of which nothing is
+			  known, were called, or perhaps */
 };
 
 /*
@@ -81,6 +83,12 @@ bool *solve_open(const struct map *m);
  */
 void solve_need(const struct solved *s, uint32_t proc);
 void solve_turn(const struct solved *s, uint32_t proc);
+
+/*
+ * Did a procedure go to code of its own that stays in place, or perhaps? What
+ * ran there is not known. requires: solve_need()
+ */
+bool solved_stays(const struct solved *s, uint32_t proc);
 
 /* how often instruction number i of a block ran, if that is known */
 uint64_t solved_insn(const struct solved *s, uint32_t block, uint32_t i);

@@ -79,6 +79,7 @@ static bool edge_fits(const struct look *k, const struct edge *e)
 	const struct block *b = &k->c->block.at[e->from];
 
 	switch (e->kind) {
+	case EDGE_AWAY:
 	case EDGE_UNKNOWN:
 	case EDGE_NORETURN:
 		return false;

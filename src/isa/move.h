@@ -145,6 +145,12 @@ struct isa_move {
 	 */
 	bool (*tells_return)(const uint8_t *code, size_t size);
 	/*
+	 * Does the code return from a signal handler by rt_sigreturn(), in the
+	 * bytes by which unwinders without a table for it, and debuggers, know
+	 * the frame of a signal?
+	 */
+	bool (*leaves_signal)(const uint8_t *code, size_t size);
+	/*
 	 * Does the code, which ends with a return, return to an address that
 	 * it has just put there (retpolines)? NULL: it never does.
 	 */

@@ -84,7 +84,7 @@ static void add_image(struct rows *r, uint32_t image)
 
 	if (c) {
 		put(&v[0], !told_unmeasured(c), c->solved.instructions);
-		v[0].least = c->solved.unknown_procs || c->left;
+		v[0].least = !told_complete(c);
 		put(&v[1], true,
 		    r->data->counts->profile.image.at[c->image].ncounter);
 		put(&v[2], v[0].known, c->solved.increments);

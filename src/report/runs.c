@@ -183,12 +183,9 @@ static void add_row(struct adder *a, const struct row *row)
 /* is all known that ran in images that were counted? */
 static bool is_complete(const struct dataset *d)
 {
-	for (size_t i = 0; d->counts && i < d->counts->nimage; i++) {
-		const struct told_image *m = &d->counts->image[i];
-
-		if (m->missing || m->solved.unknown_procs)
+	for (size_t i = 0; d->counts && i < d->counts->nimage; i++)
+		if (!told_complete(&d->counts->image[i]))
 			return false;
-	}
 	return true;
 }
 

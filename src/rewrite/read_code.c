@@ -13,8 +13,6 @@
 
 /* longest part that may hold a literal which is copied behind it */
 enum { POOLED_PART_MAX = 512 * 1024 };
-/* a signal trampoline is no longer than this */
-enum { TRAMPOLINE_MAX = 16 };
 /* how far behind a call libgo takes a label for its return address */
 enum { RETURN_NEAR = 16 };
 /* what one instruction may load */
@@ -31,9 +29,7 @@ struct reader {
 	VEC(uint8_t) mark;
 	VEC(struct range) read;
 	VEC(struct number) doubt;
-	/* of the part that is read: its pages, and what it does */
-	struct pages pages;
-	bool ends, calls_system;
+	struct pages pages; /* of the part that is read */
 };
 
 /* is the instruction one that can be written elsewhere, in that form? */
@@ -175,13 +171,22 @@ static const char *read_insn(struct reader *r, const struct part *p,
 	}
 	vec_push(&r->mark, mark);
 	note_loads(r, in);
-	r->ends |= insn_ends_flow(in);
-	r->calls_system |= in->kind == INSN_SYSCALL;
 	if (!why && ((makes_address(&r->pages, in, &made) &&
 		      is_return_label(r->c, p, made)) ||
 		     asks_return(r->c, in)))
 		return "it knows where a call returns to";
 	return why;
+}
+
+/* why a block cannot move whatever its instructions are, or NULL */
+static const char *block_obstacle(const struct cfg *c, const struct part *p,
+				  uint32_t b, const uint8_t *code, size_t avail)
+{
+	if (!code)
+		return "its bytes are not in the file";
+	if (c->isa->move->leaves_signal(code, avail))
+		return "a signal trampoline: debuggers know it by its bytes";
+	return kept_obstacle(c, p, b);
 }
 
 static const char *read_block(struct reader *r, const struct part *p,
@@ -190,8 +195,7 @@ static const char *read_block(struct reader *r, const struct part *p,
 	const struct block *k = &r->c->block.at[b];
 	size_t avail;
 	const uint8_t *code = image_at(r->c->image, k->start, &avail);
-	const char *why = code ? kept_obstacle(r->c, p, b) :
-				 "its bytes are not in the file";
+	const char *why = block_obstacle(r->c, p, b, code, avail);
 	struct insn in = {.len = 0};
 
 	r->first[b] = (uint32_t)r->mark.n;
@@ -215,15 +219,11 @@ static const char *read_part(struct reader *r, const struct part *p)
 	const char *why = NULL;
 
 	r->pages.known = 0;
-	r->ends = r->calls_system = false;
 	for (uint32_t b = p->block; b < p->block + p->nblock; b++) {
 		const char *own = read_block(r, p, b);
 
 		why = why ? why : own;
 	}
-	if (!why && r->calls_system && !r->ends &&
-	    p->end - p->start <= TRAMPOLINE_MAX)
-		return "a signal trampoline: debuggers know it by its bytes";
 	return why;
 }
 

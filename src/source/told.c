@@ -139,12 +139,18 @@ int told_process(struct told *t, uint32_t number, uint64_t *instructions,
 		*all &= !told_unmeasured(m);
 		if (!m->missing)
 			status = tell_process(t, &a, m, number, &s, e);
-		*all &= !s.unknown_procs;
+		*all &= !s.unknown_procs && !s.in_place;
 		arena_free(&a);
 		if (status || tell_sum(t, instructions, s.instructions, e))
 			return -1;
 	}
 	return 0;
+}
+
+bool told_complete(const struct told_image *m)
+{
+	return !told_unmeasured(m) && !m->left && !m->solved.unknown_procs &&
+	       !m->solved.in_place;
 }
 
 bool told_instructions(const struct told_image *m, uint32_t p, uint64_t *n)
@@ -167,8 +173,12 @@ const char *told_unknown(const struct told_image *m, uint32_t p)
 {
 	if (m->map->proc.at[p].unknown)
 		return m->map->proc.at[p].unknown;
-	return m->solved.consistent[p] ? "its counters do not tell" :
-					 "its counters contradict each other";
+	if (!m->solved.consistent[p])
+		return "its counters contradict each other";
+	told_need(m, p);
+	return solved_stays(&m->solved, p) ?
+		       "a part of it that stays in place ran, uncounted" :
+		       "its counters do not tell";
 }
 
 bool told_lost(const struct told *t)

@@ -56,6 +56,9 @@ void told_close(struct told *t);
  */
 const char *told_unmeasured(const struct told_image *m);
 
+/* is it known how often all of the image ran, in all processes? */
+bool told_complete(const struct told_image *m);
+
 /*
  * How many instructions a process is known to have run; *all says whether that
  * is all that it ran in images that are measured.

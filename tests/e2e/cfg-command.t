@@ -52,6 +52,7 @@ def try_summary(path, g):
             g.json["jump_tables"]["approximated"],
         "not understood": g.json["jump_tables"]["unknown"],
         "tail calls": g.json["indirect_tail_calls"],
+        "to another stack": g.json["jumps_away"],
     }
     bad = ["%s: %s, JSON has %d" % (k, n.get(k), v)
            for k, v in want.items() if n.get(k) != v]
@@ -92,6 +93,7 @@ def read_dot(text):
 
 
 SAYS = {"return": "return", "tail-call": "tail call",
+        "away": "another stack",
         "no-return": "never comes back|trap", "unknown": "not understood"}
 
 

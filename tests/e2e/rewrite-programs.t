@@ -68,8 +68,6 @@ TRAPPED = "qemu: uncaught target signal 5 (Trace/breakpoint trap) - core " \
 TODO = {
     ("names", "symbols"): "dladdr() names no address of new code: .dynsym "
                           "has only the old ones",
-    # qemu has no clone3(), and half of clone() is in no unwind table
-    ("threads-static", "whole"): "code that stays in place has no symbol",
 }
 # what cannot be emulated: (machine, name): arguments that leave it out. The
 # handler of pthread_cancel() is the C library's

@@ -354,7 +354,7 @@ class Graph:
 
 
 INNER = {"fall", "taken", "jump", "after-call", "unwind", "table", "hub"}
-OUTER = {"return", "tail-call", "no-return", "unknown"}
+OUTER = {"return", "tail-call", "no-return", "away", "unknown"}
 
 
 def check_shape(g):

@@ -315,7 +315,7 @@ static void tell_all(const struct judge *j)
 {
 	static const char *const names[EDGE_KINDS] = {
 		"fall", "taken", "jump", "after", "unwind", "table", "hub-in",
-		"return", "tail", "noreturn", "unknown"};
+		"return", "tail", "noreturn", "away", "unknown"};
 	const struct cfg *c = j->c;
 
 	printf("judged blocks=%" PRIu64 " transfers=%" PRIu64, j->judged,

@@ -71,9 +71,9 @@ struct arc {
 	uint64_t from, to;
 };
 
-enum { BOUNDED, APPROXIMATED, UNKNOWN, TAIL, STATUSES };
+enum { BOUNDED, APPROXIMATED, UNKNOWN, TAIL, AWAY, STATUSES };
 static const char *const status_names[STATUSES] = {
-	"bounded", "approximated", "unknown", "tail-call"};
+	"bounded", "approximated", "unknown", "tail-call", "away"};
 
 struct jump {
 	uint64_t at;
@@ -421,6 +421,9 @@ static void judge_jump(struct jump *j, uint64_t to, bool here)
 	} else if (j->status == TAIL && here) {
 		judge_arrival(j->at, to, IN_ENTRY | IN_AFTER | IN_PAD,
 			      "tail call to no entry");
+	} else if (j->status == AWAY && here) {
+		judge_arrival(j->at, to, IN_ENTRY | IN_AFTER | IN_PAD,
+			      "a jump away to no place that is entered");
 	} else if (here) {
 		judge_unknown(j->at, to);
 	}
@@ -539,7 +542,7 @@ static void judge_line(char *line)
 static void print_sum(const char *name, const struct tally *t)
 {
 	printf("image\t%s\t%s", image, name);
-	for (int i = 0; i < STATUSES; i++)
+	for (int i = 0; i <= TAIL; i++)
 		printf("\t%" PRIu64, t->ran[i]);
 	printf("\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
 	       t->target, t->transfer, t->in_place, t->violation);

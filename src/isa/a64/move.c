@@ -387,6 +387,16 @@ static void a64_trap(uint8_t *out, uint64_t n)
 		a64_put(out, (unsigned)i, OP_BRK | TRAP_CODE << 5);
 }
 
+/* mov x8, #139; svc #0 */
+static bool a64_leaves_signal(const uint8_t *code, size_t size)
+{
+	static const uint8_t form[] = {
+		0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4,
+	};
+
+	return size >= sizeof form && !memcmp(code, form, sizeof form);
+}
+
 const struct isa_move a64_move = {
 	.form = a64_form,
 	.size = a64_form_size,
@@ -402,6 +412,7 @@ const struct isa_move a64_move = {
 	.far_size = 12,
 	.far_jump = a64_far_jump,
 	.trap = a64_trap,
+	.leaves_signal = a64_leaves_signal,
 	.save = a64_save,
 	.restore = a64_restore,
 	.save_depth = a64_save_depth,

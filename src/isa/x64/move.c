@@ -312,6 +312,16 @@ static bool x64_tells_return(const uint8_t *code, size_t size)
 	       code[3] == 0x24 && code[4] == 0xc3;
 }
 
+/* mov $15, %rax; syscall */
+static bool x64_leaves_signal(const uint8_t *code, size_t size)
+{
+	static const uint8_t form[] = {
+		0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05,
+	};
+
+	return size >= sizeof form && !memcmp(code, form, sizeof form);
+}
+
 /* the length of the instruction before the one-byte last; 0: there is none */
 static size_t before_last(const uint8_t *code, size_t size)
 {
@@ -364,6 +374,7 @@ const struct isa_move x64_move = {
 	.hop = x64_hop,
 	.trap = x64_trap,
 	.tells_return = x64_tells_return,
+	.leaves_signal = x64_leaves_signal,
 	.jumps_by_return = x64_jumps_by_return,
 	.save = x64_save,
 	.restore = x64_restore,
