@@ -249,7 +249,7 @@ bench: test-deps
 # what strangers can feed to a daemon and to its readers, a while each
 FUZZ_SECONDS ?= 60
 fuzz: test-deps
-	@for f in parse object elf database; do \
+	@for f in parse object elf map profile database; do \
 		fuzz/run.sh $$f $(FUZZ_SECONDS) || exit 1; done
 
 # what is made of the tables of options (src/cmd/options.h); TALLY: one that this

@@ -28,7 +28,8 @@ static int unpack_chunk(struct unpacker *k, struct map_chunk *c)
 
 /*
  * What its procedures have instead: blocks of nothing, which are returned from.
- * It is as right as any other, and gone through by all who know no better.
+ * Nothing of it is out of bounds for who goes through them without asking
+ * whether they are known.
  */
 void unpack_nothing(struct unpacker *k, const struct map_proc *p)
 {

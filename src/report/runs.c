@@ -152,21 +152,11 @@ static uint32_t find_place(struct adder *a, const struct row *row)
 	return n;
 }
 
-/* of an image: is it known of all its procedures? */
-static bool is_known(const struct adder *a, const struct row *row,
-		     const struct value *v)
-{
-	const struct told_image *m = image_of(a, row)->counts;
-
-	return v->known &&
-	       (a->runs->by != BY_IMAGE || !m || !m->solved.unknown_procs);
-}
-
 static void add_row(struct adder *a, const struct row *row)
 {
 	const struct value *v = row_shared(a->rows, row);
 	struct run_value new = {.run = a->run - 1, .n = v->n,
-				.known = is_known(a, row, v)};
+				.known = v->known && !v->least};
 	struct run_place *x;
 
 	if (a->runs->metric.evidence == EVIDENCE_SAMPLED && !v->n)

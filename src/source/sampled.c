@@ -31,25 +31,27 @@ static int event_number(const struct reading *r, int64_t id)
 	return NOT_THERE;
 }
 
-uint32_t sampled_event_of(struct sampled *s, const char *name)
+int sampled_event_of(struct sampled *s, const char *name, const char *file,
+		     struct err *e)
 {
 	struct sampled_event new = {0};
-	uint32_t i;
+	int i;
 
-	for (i = 0; i < s->event.n; i++)
+	for (i = 0; i < (int)s->event.n; i++)
 		if (!strcmp(s->event.at[i].name, name))
 			return i;
 	if (i == SAMPLED_EVENTS)
-		return i;
+		return err_set(e, ERR_INPUT, "%s: more than %d events", file,
+			       SAMPLED_EVENTS);
 	new.name = intern_string(&s->text, name);
 	vec_push(&s->event, new);
 	return i;
 }
 
-static int too_many(const struct reading *r, const char *what, struct err *e)
+int sampled_too_many(const char *file, const char *what, struct err *e)
 {
 	return err_set(e, ERR_INPUT, "%s: broken: %s add up to more than 64 "
-		       "bits", r->x->file, what);
+		       "bits", file, what);
 }
 
 static int read_event(void *arg, int64_t id, const struct stored_event *x,
@@ -61,14 +63,13 @@ static int read_event(void *arg, int64_t id, const struct stored_event *x,
 	struct sampled_event *v;
 
 	if (!want || !strcmp(want, x->name)) {
-		number = (int)sampled_event_of(r->s, x->name);
-		if (number == SAMPLED_EVENTS)
-			return err_set(e, ERR_INPUT, "%s: more than %d events",
-				       r->x->file, SAMPLED_EVENTS);
+		number = sampled_event_of(r->s, x->name, r->x->file, e);
+		if (number < 0)
+			return -1;
 		v = &r->s->event.at[number];
 		v->period = x->period;
 		if (__builtin_add_overflow(v->lost, x->lost, &v->lost))
-			return too_many(r, "lost samples", e);
+			return sampled_too_many(r->x->file, "lost samples", e);
 	}
 	vec_push(&r->id, id);
 	vec_push(&r->ours, number);
@@ -125,7 +126,7 @@ static int add_sum(struct reading *r, int event, uint64_t n, struct err *e)
 
 	/* no sum of some of them is more than that of all */
 	if (__builtin_add_overflow(*all, n, all))
-		return too_many(r, "samples", e);
+		return sampled_too_many(r->x->file, "samples", e);
 	r->x->samples[event] += n;
 	return 0;
 }
@@ -201,7 +202,7 @@ static int read_process(void *arg, int64_t id, const struct stored_process *x,
 	}
 	n = &s->process.at[number].samples[event];
 	return __builtin_add_overflow(*n, x->samples, n) ?
-		       too_many(r, "samples of a process", e) : 0;
+		       sampled_too_many(r->x->file, "samples of a process", e) : 0;
 }
 
 /* has the file open; the last one stays open */

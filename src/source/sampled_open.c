@@ -70,24 +70,23 @@ static uint64_t any_samples(const struct sampled *s)
 /* --- what one thread has read becomes part of what another has */
 
 static int add_events(struct sampled *to, const struct sampled *from,
-		      uint32_t *number, struct err *e)
+		      int *number, struct err *e)
 {
+	const char *file = from->epoch.n ? from->epoch.at[0].file : "";
+
 	for (uint32_t i = 0; i < from->event.n; i++) {
 		const struct sampled_event *x = &from->event.at[i];
 		struct sampled_event *v;
 
-		number[i] = sampled_event_of(to, x->name);
-		if (number[i] == SAMPLED_EVENTS)
-			return err_set(e, ERR_INPUT, "%s: more than %d events",
-				       from->epoch.at[0].file, SAMPLED_EVENTS);
+		number[i] = sampled_event_of(to, x->name, file, e);
+		if (number[i] < 0)
+			return -1;
 		v = &to->event.at[number[i]];
 		v->period = x->period;
 		if (__builtin_add_overflow(v->samples, x->samples,
 					   &v->samples) ||
 		    __builtin_add_overflow(v->lost, x->lost, &v->lost))
-			return err_set(e, ERR_INPUT, "%s: broken: samples add "
-				       "up to more than 64 bits",
-				       from->epoch.at[0].file);
+			return sampled_too_many(file, "samples", e);
 	}
 	return 0;
 }
@@ -104,7 +103,7 @@ static void add_made(struct sampled *to, struct sampled_image *m,
 }
 
 static void add_images(struct sampled *to, struct sampled *from,
-		       const uint32_t *number)
+		       const int *number)
 {
 	for (size_t i = 0; i < from->image.n; i++) {
 		struct sampled_image *x = &from->image.at[i];
@@ -113,7 +112,7 @@ static void add_images(struct sampled *to, struct sampled *from,
 		if (!m->made.n)
 			add_made(to, m, x);
 		for (size_t v = 0; v < from->event.n; v++) {
-			uint32_t own = number[v];
+			int own = number[v];
 
 			if (m->samples[own].n)
 				vec_append(&m->samples[own], &x->samples[v]);
@@ -125,7 +124,7 @@ static void add_images(struct sampled *to, struct sampled *from,
 }
 
 /* samples by event, in the order that the events have there */
-static void renumber(uint64_t *samples, size_t events, const uint32_t *number)
+static void renumber(uint64_t *samples, size_t events, const int *number)
 {
 	uint64_t own[SAMPLED_EVENTS] = {0};
 
@@ -135,7 +134,7 @@ static void renumber(uint64_t *samples, size_t events, const uint32_t *number)
 }
 
 static void add_others(struct sampled *to, const struct sampled *from,
-		       const uint32_t *number)
+		       const int *number)
 {
 	for (size_t i = 0; i < from->process.n; i++) {
 		struct sampled_process x = from->process.at[i];
@@ -158,7 +157,7 @@ static void add_others(struct sampled *to, const struct sampled *from,
 /* requires: epochs of *to are before those of *from */
 static int unite(struct sampled *to, struct sampled *from, struct err *e)
 {
-	uint32_t number[SAMPLED_EVENTS];
+	int number[SAMPLED_EVENTS];
 
 	if (add_events(to, from, number, e))
 		return -1;
