@@ -2,7 +2,7 @@
  * database_fuzz: a libFuzzer target for databases of samples. An input that
  * begins as SQLite's files do is one, about which everything is asked, and
  * whose epochs are condensed; any other is a run of samples before it is
- * squeezed. How to run it: fuzz/README.md.
+ * compressed. How to run it: fuzz/README.md.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/squeeze.h"
+#include "base/compress.h"
 #include "report/rows_pick.h"
 #include "report/share_change.h"
 #include "report/variation.h"
@@ -27,7 +27,7 @@ static void read_run(const uint8_t *data, size_t size)
 	run r = {0};
 	struct err e;
 
-	squeeze(&b, data, size);
+	compress(&b, data, size);
 	if (!run_unpack(&r, b.at, b.n, "input", &e))
 		for (size_t i = 0; i < r.n; i++)
 			if ((i && r.at[i].offset <= r.at[i - 1].offset) ||

@@ -4,7 +4,7 @@
  * procedures, and which blocks of one are which in the next. How to run it:
  * fuzz/README.md.
  */
-#include "base/squeeze.h"
+#include "base/compress.h"
 #include "count/map_int.h"
 #include "count/solve.h"
 #include "report/match_blocks.h"
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buffer_uint(&b, 4, size ? data[0] : 0); /* counters */
 	for (unsigned i = 0; i < PROFILE_ID + 8; i++)
 		buffer_uint(&b, 1, 0);
-	squeeze(&b, data, size);
+	compress(&b, data, size);
 	map_seal(b.at, b.n);
 	if (!map_unpack(&m, b.at, b.n, "input", &e)) {
 		struct arena a = {0};

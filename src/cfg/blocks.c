@@ -9,7 +9,7 @@
  *	connect  finds the edges; then it is known how many there are
  *	gather   puts them one behind the other
  */
-#include "base/share.h"
+#include "base/parallel.h"
 #include "cfg/build.h"
 
 enum { BLOCK_SHARE_PIECES = 1 << 12 }; /* less is not worth a thread */
@@ -174,38 +174,40 @@ static unsigned block_split(struct build *b, struct share *share,
 			    uint64_t *starts, const struct code_rank *rank)
 {
 	size_t n = b->piece.n;
-	unsigned shares = share_count(n, BLOCK_SHARE_PIECES);
+	unsigned shares = parallel_count(n, BLOCK_SHARE_PIECES);
 
 	for (unsigned t = 0; t < shares; t++)
-		share[t] = (struct share){.b = b,
-			.piece = (uint32_t)share_first(n, shares, t),
-			.end = (uint32_t)share_first(n, shares, t + 1),
-			.starts = starts, .rank = rank};
+		share[t] = (struct share){
+			.b = b,
+			.piece = (uint32_t)parallel_first(n, shares, t),
+			.end = (uint32_t)parallel_first(n, shares, t + 1),
+			.starts = starts,
+			.rank = rank};
 	return shares;
 }
 
 void block_build(struct build *b)
 {
 	struct cfg *c = b->cfg;
-	struct share share[SHARES];
+	struct share share[PARALLEL_MAX];
 	uint64_t *starts = code_bitmap(&b->code);
 	struct code_rank rank;
 	unsigned n = block_split(b, share, starts, &rank);
 	size_t blocks = 0, edges = 0;
 
 	block_reset(b);
-	share_run(share_cut, share, sizeof *share, n);
+	parallel_run(share_cut, share, sizeof *share, n);
 	for (unsigned t = 0; t < n; t++) {
 		share[t].block = (uint32_t)blocks;
 		blocks += share[t].cut.n;
 	}
 	vec_reserve(&c->block, blocks);
 	c->block.n = blocks;
-	share_run(share_fill, share, sizeof *share, n);
+	parallel_run(share_fill, share, sizeof *share, n);
 	code_rank_init(&rank, &b->code, starts);
 	block_flag_pads(b, &rank);
 	hub_build(b, &rank);
-	share_run(share_connect, share, sizeof *share, n);
+	parallel_run(share_connect, share, sizeof *share, n);
 	for (unsigned t = 0; t < n; t++) {
 		share[t].first_edge = (uint32_t)edges;
 		edges += share[t].edge.n;
@@ -213,7 +215,7 @@ void block_build(struct build *b)
 	vec_take(&c->edge, &share[0].edge);
 	vec_reserve(&c->edge, edges - c->edge.n);
 	c->edge.n = edges;
-	share_run(share_gather, share, sizeof *share, n);
+	parallel_run(share_gather, share, sizeof *share, n);
 	code_rank_free(&rank);
 	mem_free(starts);
 	proc_build(b);

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/dict.h"
-#include "base/share.h"
+#include "base/parallel.h"
 #include "elf/words.h"
 
 struct seed {
@@ -480,7 +480,7 @@ static void mark_piece(struct build *b, const struct piece *p)
 	}
 }
 
-/* share_items(): the same of many pieces; bits are set atomically */
+/* parallel_for(): the same of many pieces; bits are set atomically */
 static void mark_pieces(void *build, size_t from, size_t end)
 {
 	struct build *b = build;
@@ -496,7 +496,7 @@ void discover_leaders(struct build *b)
 	struct code *k = &b->code;
 
 	stub_list(b);
-	share_items(mark_pieces, b, b->piece.n, LEAST);
+	parallel_for(mark_pieces, b, b->piece.n, LEAST);
 	mark_named(b);
 	discover_entries(b);
 	for (size_t i = 0; i < b->site.n; i++)

@@ -26,7 +26,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/share.h"
+#include "base/parallel.h"
 #include "cfg/dispatch_int.h"
 
 /* of stack that one step of recursion may take */
@@ -71,16 +71,16 @@ static void add_jump(struct build *b, uint32_t at)
 static void list_jumps(struct build *b)
 {
 	enum { LEAST = 1 << 12 }; /* pieces; fewer are not worth a thread */
-	struct share share[SHARES] = {{0}};
+	struct share share[PARALLEL_MAX] = {{0}};
 	size_t n = b->piece.n;
-	unsigned shares = share_count(n, LEAST);
+	unsigned shares = parallel_count(n, LEAST);
 
 	for (unsigned t = 0; t < shares; t++) {
 		share[t].b = b;
-		share[t].piece = share_first(n, shares, t);
-		share[t].end = share_first(n, shares, t + 1);
+		share[t].piece = parallel_first(n, shares, t);
+		share[t].end = parallel_first(n, shares, t + 1);
 	}
-	share_run(share_list, share, sizeof *share, shares);
+	parallel_run(share_list, share, sizeof *share, shares);
 	for (unsigned t = 0; t < shares; t++) {
 		for (size_t i = 0; i < share[t].at.n; i++)
 			add_jump(b, share[t].at.at[i]);

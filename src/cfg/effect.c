@@ -18,7 +18,7 @@
  */
 #include "cfg/live_int.h"
 
-#include "base/share.h"
+#include "base/parallel.h"
 #include "isa/uop.h"
 
 enum {
@@ -241,12 +241,12 @@ static void *effect_share(void *arg)
 void effect_all(const struct cfg *c, struct effect *effect,
 		struct saves *saves)
 {
-	unsigned n = c->block.n < EFFECT_SHARE_BLOCKS ? 1 : SHARES;
-	struct share share[SHARES];
+	unsigned n = c->block.n < EFFECT_SHARE_BLOCKS ? 1 : PARALLEL_MAX;
+	struct share share[PARALLEL_MAX];
 	uint32_t next = 0;
 
 	for (unsigned t = 0; t < n; t++) {
-		size_t limit = share_first(c->block.n, n, t + 1);
+		size_t limit = parallel_first(c->block.n, n, t + 1);
 
 		share[t] = (struct share){c, effect, saves, next, 0};
 		while (next < c->part.n &&
@@ -254,5 +254,5 @@ void effect_all(const struct cfg *c, struct effect *effect,
 			next++;
 		share[t].end = next;
 	}
-	share_run(effect_share, share, sizeof *share, n);
+	parallel_run(effect_share, share, sizeof *share, n);
 }

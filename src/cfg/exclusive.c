@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
-#include "base/share.h"
+#include "base/parallel.h"
 
 /* fewer blocks are not worth a thread */
 enum { SHARE_BLOCKS = 20000 };
@@ -106,13 +106,13 @@ static void *find_share(void *share)
 static void find_all_deeds(struct finder *f)
 {
 	size_t blocks = f->c->block.n;
-	unsigned n = blocks < SHARE_BLOCKS ? 1 : SHARES;
-	struct deeds share[SHARES];
+	unsigned n = blocks < SHARE_BLOCKS ? 1 : PARALLEL_MAX;
+	struct deeds share[PARALLEL_MAX];
 
 	for (unsigned i = 0; i < n; i++)
 		share[i] = (struct deeds){f, (uint32_t)(blocks * i / n),
 					  (uint32_t)(blocks * (i + 1) / n)};
-	share_run(find_share, share, sizeof *share, n);
+	parallel_run(find_share, share, sizeof *share, n);
 }
 
 /* a sequence may be open behind the block: what follows is open */

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "base/share.h"
+#include "base/parallel.h"
 #include "cfg/build.h"
 
 enum { LANDING_SHARE_FDES = 1 << 12 }; /* fewer are not worth a thread */
@@ -68,16 +68,17 @@ static bool in_order(const struct build *b)
 
 void landing_list(struct build *b)
 {
-	struct share share[SHARES] = {{0}};
+	struct share share[PARALLEL_MAX] = {{0}};
 	size_t nfde = b->unwind->nfde;
-	unsigned n = nfde < LANDING_SHARE_FDES ? 1 : SHARES;
+	unsigned n = nfde < LANDING_SHARE_FDES ? 1 : PARALLEL_MAX;
 
 	for (unsigned t = 0; t < n; t++)
 		share[t] = (struct share){
-			.b = b, .fde = share_first(nfde, n, t),
-			.end = share_first(nfde, n, t + 1),
+			.b = b,
+			.fde = parallel_first(nfde, n, t),
+			.end = parallel_first(nfde, n, t + 1),
 		};
-	share_run(share_read, share, sizeof *share, n);
+	parallel_run(share_read, share, sizeof *share, n);
 	for (unsigned t = 0; t < n; t++) {
 		vec_append(&b->site, &share[t].site);
 		vec_free(&share[t].site);

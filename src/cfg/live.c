@@ -36,7 +36,7 @@
  */
 #include "cfg/live.h"
 #include "base/bisect.h"
-#include "base/share.h"
+#include "base/parallel.h"
 #include "cfg/live_int.h"
 
 enum {
@@ -395,8 +395,8 @@ static void *flow_work(void *share)
 static void flow_run(struct flow *f, bool callers_first,
 		     void (*solve)(struct solver *s, uint32_t p))
 {
-	unsigned n = share_count(f->c->block.n, LEAST_BLOCKS);
-	struct solver share[SHARES];
+	unsigned n = parallel_count(f->c->block.n, LEAST_BLOCKS);
+	struct solver share[PARALLEL_MAX];
 	bool again = true;
 
 	for (unsigned t = 0; t < n; t++)
@@ -408,7 +408,7 @@ static void flow_run(struct flow *f, bool callers_first,
 	while (again) {
 		again = false;
 		f->taken = 0;
-		share_run(flow_work, share, sizeof *share, n);
+		parallel_run(flow_work, share, sizeof *share, n);
 		for (unsigned t = 0; t < n; t++) {
 			again |= share[t].again;
 			share[t].again = false;

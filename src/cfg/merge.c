@@ -15,7 +15,7 @@
  * A conditional branch to an FDE's start is mostly to the cold piece of a
  * procedure without a frame; it joins the two unless others know the place.
  */
-#include "base/share.h"
+#include "base/parallel.h"
 #include "cfg/build.h"
 
 bool merge_is_start(const struct build *b, uint32_t t, bool conditional)
@@ -136,16 +136,16 @@ static void *share_list_all(void *arg)
 static void merge_crossings(struct build *b)
 {
 	enum { LEAST = 1 << 12 }; /* pieces; fewer are not worth a thread */
-	struct share share[SHARES] = {{0}};
+	struct share share[PARALLEL_MAX] = {{0}};
 	size_t n = b->piece.n;
-	unsigned shares = share_count(n, LEAST);
+	unsigned shares = parallel_count(n, LEAST);
 
 	for (unsigned t = 0; t < shares; t++) {
 		share[t].b = b;
-		share[t].piece = (uint32_t)share_first(n, shares, t);
-		share[t].end = (uint32_t)share_first(n, shares, t + 1);
+		share[t].piece = (uint32_t)parallel_first(n, shares, t);
+		share[t].end = (uint32_t)parallel_first(n, shares, t + 1);
 	}
-	share_run(share_list_all, share, sizeof *share, shares);
+	parallel_run(share_list_all, share, sizeof *share, shares);
 	for (unsigned t = 0; t < shares; t++) {
 		for (size_t i = 0; i < share[t].at.n; i++) {
 			const struct crossing *c = &share[t].at.at[i];

@@ -21,7 +21,7 @@
 
 #include <stdlib.h>
 
-#include "base/share.h"
+#include "base/parallel.h"
 
 /* functions that the platform's libraries define as never returning */
 static const char *const noreturn_names[] = {
@@ -255,7 +255,7 @@ static void *walk_share(void *arg)
 /* walks through everything: all shares, then what waits for another one's */
 static void walk_all(struct walk *all)
 {
-	struct walk share[SHARES];
+	struct walk share[PARALLEL_MAX];
 	uint32_t n = all->end;
 
 	for (unsigned t = 0; t < all->shares; t++) {
@@ -266,7 +266,7 @@ static void walk_all(struct walk *all)
 		share[t].share = t;
 		share[t].shares = t + 1;
 	}
-	share_run(walk_share, share, sizeof *share, all->shares);
+	parallel_run(walk_share, share, sizeof *share, all->shares);
 	for (uint32_t p = 0; p < n; p++)
 		if (all->returns[p])
 			vec_push(&all->ready, p);
@@ -290,10 +290,12 @@ void noreturn_find(struct build *b)
 {
 	enum { LEAST = 1 << 12 }; /* procedures; fewer are not worth a thread */
 	struct cfg *c = b->cfg;
-	uint32_t *waiting[SHARES];
-	struct walk w = {.b = b, .c = c, .end = (uint32_t)c->proc.n,
+	uint32_t *waiting[PARALLEL_MAX];
+	struct walk w = {.b = b,
+			 .c = c,
+			 .end = (uint32_t)c->proc.n,
 			 .waiting = waiting,
-			 .shares = c->proc.n < LEAST ? 1 : SHARES};
+			 .shares = c->proc.n < LEAST ? 1 : PARALLEL_MAX};
 
 	w.seen = NEW_ARRAY(bool, c->block.n);
 	w.returns = NEW_ARRAY(bool, c->proc.n);
@@ -318,7 +320,7 @@ void noreturn_find(struct build *b)
 	vec_free(&w.ready);
 }
 
-/* share_items(): what noreturn_apply() does to some of the edges */
+/* parallel_for(): what noreturn_apply() does to some of the edges */
 static void apply_to_edges(void *build, size_t from, size_t end)
 {
 	const struct build *b = build;
@@ -343,5 +345,5 @@ void noreturn_apply(struct build *b)
 {
 	enum { LEAST = 1 << 16 }; /* edges */
 
-	share_items(apply_to_edges, b, b->cfg->edge.n, LEAST);
+	parallel_for(apply_to_edges, b, b->cfg->edge.n, LEAST);
 }

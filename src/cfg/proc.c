@@ -4,7 +4,7 @@
  * what they lead to.
  */
 #include "base/bisect.h"
-#include "base/share.h"
+#include "base/parallel.h"
 #include "cfg/build.h"
 
 #include <elf.h>
@@ -123,7 +123,7 @@ static bool part_unknown(const struct cfg *c, const struct part *p)
 	return false;
 }
 
-/* share_items(): what is to be said of each procedure */
+/* parallel_for(): what is to be said of each procedure */
 static void proc_describe(void *build, size_t from, size_t end)
 {
 	const struct build *b = build;
@@ -157,7 +157,7 @@ void proc_build(struct build *b)
 	for (size_t i = 0; i < c->proc.n; i++)
 		c->proc.at[i].entry = proc_entry(b, &c->proc.at[i]);
 	mem_sort(c->proc.at, c->proc.n, sizeof *c->proc.at, proc_order);
-	share_items(proc_describe, b, c->proc.n, LEAST);
+	parallel_for(proc_describe, b, c->proc.n, LEAST);
 	for (size_t i = 0; i < c->hub.n; i++)
 		c->hub.at[i].proc = c->part.at[c->hub.at[i].proc].proc;
 }

@@ -15,7 +15,7 @@
 
 #include <elf.h>
 
-#include "base/share.h"
+#include "base/parallel.h"
 
 enum { SWEEP_SHARE_BYTES = 1 << 20 }; /* less is not worth a thread */
 enum { PADDING_MAX = 64 }; /* bytes between procedures that are aligned */
@@ -213,15 +213,16 @@ static void sweep_gather(struct build *b, struct share *s)
 /* sweeps all pieces, in threads if that pays */
 static void sweep_all(struct build *b)
 {
-	struct share share[SHARES] = {{0}};
-	unsigned n = b->code.total < SWEEP_SHARE_BYTES ? 1 : SHARES;
+	struct share share[PARALLEL_MAX] = {{0}};
+	unsigned n = b->code.total < SWEEP_SHARE_BYTES ? 1 : PARALLEL_MAX;
 	size_t next = 0;
 
 	if (!b->piece.n)
 		return;
 	for (unsigned t = 0; t < n; t++) {
-		uint32_t limit = t + 1 == n ? UINT32_MAX :
-			(uint32_t)share_first(b->code.total, n, t + 1);
+		uint32_t limit = t + 1 == n ? UINT32_MAX
+					    : (uint32_t)parallel_first(
+						      b->code.total, n, t + 1);
 
 		share[t].b = b;
 		share[t].piece = b->piece.at + next;
@@ -230,7 +231,7 @@ static void sweep_all(struct build *b)
 		share[t].npiece =
 			(size_t)(b->piece.at + next - share[t].piece);
 	}
-	share_run(sweep_share, share, sizeof *share, n);
+	parallel_run(sweep_share, share, sizeof *share, n);
 	for (unsigned t = 0; t < n; t++)
 		sweep_gather(b, &share[t]);
 }

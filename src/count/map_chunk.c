@@ -3,7 +3,7 @@
  * it is needed; what is wrong in it may come from anywhere, and makes its
  * procedures unknown.
  */
-#include "base/squeeze.h"
+#include "base/compress.h"
 #include "count/map_store.h"
 #include "count/solve.h"
 
@@ -18,8 +18,8 @@ struct map_chunk *chunk_of(const struct map *m, uint32_t proc)
 
 static int unpack_chunk(struct unpacker *k, struct map_chunk *c)
 {
-	if (squeeze_back(&c->all, c->packed, c->size, k->where,
-			 "the map of counters", k->e) ||
+	if (decompress(&c->all, c->packed, c->size, k->where,
+		       "the map of counters", k->e) ||
 	    unpack_parts(k, &c->all, true))
 		return -1;
 	memcpy(c->part, k->part + INSIDE_FIRST, sizeof c->part);

@@ -1,20 +1,21 @@
 /*
  * map_int: the map as bytes: a head, a front, and chunks of procedures. Front
- * and chunks are squeezed (squeeze.h), each by itself: who wants to know what
- * a run did reads the front, and the chunks of procedures that ran. The head:
+ * and chunks are compressed (compress.h), each by itself: who wants to know
+ *what a run did reads the front, and the chunks of procedures that ran. The
+ *head:
  *
  *	8   MAP_MAGIC
  *	4   MAP_VERSION
  *	4   how many counters
  *	16  id of the image
  *	8   hash of all that follows the head, seeded by its first 32 bytes'
- *	8   bytes of the front, squeezed
+ *	8   bytes of the front, compressed
  *
  * Version 3 ends the head before that, and has everything in one front.
  *
  * Parts are each its length (LEB128) and that many bytes. Numbers are LEB128,
  * those that may be negative signed. Each part is a column, for equal things
- * beside each other squeeze well. Of the front:
+ * beside each other compress well. Of the front:
  *
  *	about       path, machine and so on; how many of everything; 1 if
  *		    it has some procedures alone, or nothing
@@ -25,7 +26,7 @@
  *	sites       of indirect jumps and calls: (block - the last one's - 1)
  *	            times 4, plus 1 for a call, plus 2 if it has pairs
  *	in place    start - last one's end; size; reason
- *	chunks      procedures; bytes, squeezed; lengths; the lowest counter;
+ *	chunks      procedures; bytes, compressed; lengths; the lowest counter;
  *	            how many from there to the highest; the lowest address -
  *	            first procedure's entry; bytes to the highest
  *	open        procedures that may have run though their counters are 0:

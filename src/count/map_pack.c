@@ -1,11 +1,11 @@
 /* map_pack: a map becomes bytes; map_int.h draws them. */
 #include <assert.h>
 
-#include "base/squeeze.h"
+#include "base/compress.h"
 #include "count/map_store.h"
 #include "count/solve.h"
 
-/* blocks and edges of a chunk, about: those of smaller ones squeeze less well,
+/* blocks and edges of a chunk, about: those of smaller ones compress less well,
    and of larger ones more is read in vain */
 enum { CHUNK_SIZE = 1 << 11 };
 
@@ -199,7 +199,7 @@ static void pack_parts(struct packer *k, bool inside, buffer *out)
 		vec_append(&all, &k->part[i]);
 		vec_free(&k->part[i]);
 	}
-	squeeze(out, all.at, all.n);
+	compress(out, all.at, all.n);
 	vec_free(&all);
 }
 

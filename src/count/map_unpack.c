@@ -3,7 +3,7 @@
  * number is checked before it is used, and memory is bounded by the number
  * of bytes, for each thing of the map is at least one of them.
  */
-#include "base/squeeze.h"
+#include "base/compress.h"
 #include "count/map_store.h"
 
 static const char *const part_names[] = {
@@ -340,12 +340,12 @@ static int unpack_all(struct unpacker *k, const void *bytes, size_t size)
 
 	bytes_take(&b, MAP_HEAD);
 	if (split(k, &b, &front) ||
-	    squeeze_back(&s->front, front.p, front.n, k->where,
-			 "the map of counters", k->e) ||
+	    decompress(&s->front, front.p, front.n, k->where,
+		       "the map of counters", k->e) ||
 	    unpack_parts(k, &s->front, false))
 		return -1;
 	buffer_bytes(&s->packed, b.p + b.at, bytes_left(&b));
-	k->nbyte = s->front.n + SQUEEZE_MOST * s->packed.n;
+	k->nbyte = s->front.n + COMPRESS_MOST * s->packed.n;
 	return unpack_front(k, &s->packed);
 }
 

@@ -5,15 +5,15 @@
 #ifndef COUNT_PACKING_H
 #define COUNT_PACKING_H
 
-#include "base/errand.h"
-#include "base/share.h"
+#include "base/task.h"
+#include "base/parallel.h"
 #include "count/map.h"
 
 struct packing {
 	struct map map; /* given, with the strings of other shares; both are */
-	struct arena strings[SHARES]; /* freed when the map is packed */
+	struct arena strings[PARALLEL_MAX]; /* freed when the map is packed */
 	struct map_bytes bytes;
-	struct errand errand;
+	struct task task;
 };
 
 /* begins; *p has to stay where it is. worth: the map is large */

@@ -4,7 +4,7 @@
 #include <elf.h>
 
 #include "base/bisect.h"
-#include "base/share.h"
+#include "base/parallel.h"
 #include "count/placing.h"
 #include "count/sure.h"
 #include "isa/move.h"
@@ -153,7 +153,7 @@ static void *place_share(void *arg)
 /* where share t of n begins: by address, with about as many blocks each */
 static uint32_t procs_cut(const struct cfg *c, unsigned t, unsigned n)
 {
-	size_t i, block = share_first(c->block.n, n, t);
+	size_t i, block = parallel_first(c->block.n, n, t);
 
 	if (t == n)
 		return (uint32_t)c->proc.n;
@@ -181,7 +181,7 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 			.from = procs_cut(c, t, shares),
 			.end = procs_cut(c, t + 1, shares),
 		};
-	share_run(place_share, share, sizeof *share, shares);
+	parallel_run(place_share, share, sizeof *share, shares);
 	for (unsigned t = 1; t < shares; t++)
 		placing_append(all, &share[t].placing);
 	mem_free(sure);
@@ -198,8 +198,8 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 static void make_map(struct count_plan *n, const struct count_options *o)
 {
 	const struct cfg *c = n->survey.cfg;
-	unsigned shares = c->block.n < SHARE_BLOCKS ? 1 : SHARES;
-	struct share share[SHARES];
+	unsigned shares = c->block.n < SHARE_BLOCKS ? 1 : PARALLEL_MAX;
+	struct share share[PARALLEL_MAX];
 	struct map *m = &n->packing.map;
 
 	place_all(n, o, m, share, shares);

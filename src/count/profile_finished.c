@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/bytes.h"
-#include "base/squeeze.h"
+#include "base/compress.h"
 #include "count/profile_int.h"
 #include "runtime/hash.h"
 
@@ -79,7 +79,7 @@ static int finished_index(struct profile *p, uint64_t at, const uint8_t *bytes,
 
 	if (p->process.n || p->image.n)
 		return err_at(e, p->file.name, at, "a second index");
-	if (squeeze_back(&all, bytes, size, p->file.name, "its index", e)) {
+	if (decompress(&all, bytes, size, p->file.name, "its index", e)) {
 		vec_free(&all);
 		return -1;
 	}
@@ -143,7 +143,7 @@ static int finished_ends(struct profile *p, uint64_t at,
 
 	if (p->end.n)
 		return err_at(e, p->file.name, at, "ends for a second time");
-	if (squeeze_back(&all, bytes, size, p->file.name, "its ends", e)) {
+	if (decompress(&all, bytes, size, p->file.name, "its ends", e)) {
 		vec_free(&all);
 		return -1;
 	}
@@ -163,7 +163,7 @@ static int finished_pairs(struct profile *p, const struct finished_part *f,
 	if (!profile_has_process(p, f->process))
 		return err_at(e, p->file.name, at, "pairs of a process that "
 			      "there is not");
-	status = squeeze_back(&all, bytes, f->size, p->file.name, "pairs", e);
+	status = decompress(&all, bytes, f->size, p->file.name, "pairs", e);
 	if (!status)
 		status = profile_unpack_pairs(p, f->process, at, &all, e);
 	vec_free(&all);
@@ -174,8 +174,8 @@ static int finished_left(struct profile *p, uint64_t at,
 			 const uint8_t *bytes, uint64_t size, struct err *e)
 {
 	buffer all = {0};
-	int status = squeeze_back(&all, bytes, size, p->file.name,
-				  "its images that were left", e);
+	int status = decompress(&all, bytes, size, p->file.name,
+				"its images that were left", e);
 
 	if (!status)
 		status = profile_unpack_left(p, at, &all, e);
@@ -301,7 +301,7 @@ int profile_add_finished(const struct profile *p,
 
 	if (!bytes)
 		return -1;
-	status = squeeze_back(&all, bytes, x->size, p->file.name, "counts", e);
+	status = decompress(&all, bytes, x->size, p->file.name, "counts", e);
 	mem_free(bytes);
 	if (!status) {
 		b = bytes_window(all.at, all.n, 0);

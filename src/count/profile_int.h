@@ -5,19 +5,19 @@
  *	options '\0' command '\0'
  *	parts: struct finished_part and as many bytes as it says
  *
- *	INDEX   one: processes and images (squeezed)
+ *	INDEX   one: processes and images (compressed)
  *	MAP     of each image, in order (map.h's bytes)
  *	COUNTS  of a process and an image, if any counter is not 0
- *	        (squeezed): distance from the last counter that is not 0,
+ *	        (compressed): distance from the last counter that is not 0,
  *	        value; both LEB128
- *	ENDS    one, if any thread ended in the middle of a block (squeezed):
+ *	ENDS    one, if any thread ended in the middle of a block (compressed):
  *	        of each process, image, address, 1 if the instruction there
  *	        ran, else 0, and how many; all LEB128
- *	PAIRS   of a process, if it has any (squeezed): image, less the last
+ *	PAIRS   of a process, if it has any (compressed): image, less the last
  *	        one's; site, less the last one's if that is of the same image;
  *	        image of the target + 1, or 0; address, less the last one's,
  *	        signed; count; LEB128
- *	LEFT    one, if there are any (squeezed): images that ran uncounted:
+ *	LEFT    one, if there are any (compressed): images that ran uncounted:
  *	        of each process (LEB128), why (LEB128), path '\0', reason '\0'
  *	END     8 bytes: hash of all parts before, then of the header and
  *	        its text: a chain over structs and what follows each

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/resolve.h"
-#include "base/squeeze.h"
+#include "base/compress.h"
 #include "count/profile_int.h"
 #include "runtime/hash.h"
 
@@ -72,7 +72,7 @@ static void write_index(struct writer *w)
 		buffer_uleb(&b, m->ncounter);
 		buffer_bytes(&b, m->file, strlen(m->file) + 1);
 	}
-	squeeze(&small, b.at, b.n);
+	compress(&small, b.at, b.n);
 	write_part(w, FINISHED_INDEX, 0, 0, small.at, small.n);
 	vec_free(&b);
 	vec_free(&small);
@@ -138,7 +138,7 @@ static void write_values(struct writer *w, uint32_t image, uint32_t process,
 			next = i + 1;
 		}
 	if (b.n) {
-		squeeze(&small, b.at, b.n);
+		compress(&small, b.at, b.n);
 		write_part(w, FINISHED_COUNTS, process, image, small.at,
 			   small.n);
 	}
@@ -202,7 +202,7 @@ static void write_ends(struct writer *w)
 		buffer_uleb(&b, e->ending.count - before);
 	}
 	if (b.n) {
-		squeeze(&small, b.at, b.n);
+		compress(&small, b.at, b.n);
 		write_part(w, FINISHED_ENDS, 0, 0, small.at, small.n);
 	}
 	vec_free(&b);
@@ -215,7 +215,7 @@ static void write_left(struct writer *w)
 
 	profile_pack_left(w->p, &b);
 	if (b.n) {
-		squeeze(&small, b.at, b.n);
+		compress(&small, b.at, b.n);
 		write_part(w, FINISHED_LEFT, 0, 0, small.at, small.n);
 	}
 	vec_free(&b);
@@ -237,7 +237,7 @@ static int write_pairs(struct writer *w, struct err *e)
 		while (end < all.v.n && all.v.at[end].process == process)
 			end++;
 		profile_pack_pairs(all.v.at + i, end - i, &b);
-		squeeze(&small, b.at, b.n);
+		compress(&small, b.at, b.n);
 		write_part(w, FINISHED_PAIRS, process, 0, small.at, small.n);
 		vec_free(&b);
 		vec_free(&small);

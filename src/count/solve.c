@@ -1,7 +1,7 @@
 /* solve: see solve.h; all procedures of a map. */
 #include "count/solve_int.h"
 
-#include "base/share.h"
+#include "base/parallel.h"
 #include "count/callees.h"
 #include "count/shortfall.h"
 #include "count/stubs.h"
@@ -217,17 +217,19 @@ static void solve_map(struct solver *k)
 {
 	uint32_t n = (uint32_t)k->m->proc.n;
 	struct solve_sum *sum = NEW_ARRAY(struct solve_sum, n);
-	struct solve_share share[SHARES];
-	unsigned shares = share_count(n, FEW_PROCS);
+	struct solve_share share[PARALLEL_MAX];
+	unsigned shares = parallel_count(n, FEW_PROCS);
 	struct stubs stubs = stubs_of(k->m);
 
 	for (unsigned t = 0; t < shares; t++)
 		share[t] = (struct solve_share){
-			.k = *k, .sum = sum, .calls.stubs = stubs,
-			.from = (uint32_t)share_first(n, shares, t),
-			.end = (uint32_t)share_first(n, shares, t + 1),
+			.k = *k,
+			.sum = sum,
+			.calls.stubs = stubs,
+			.from = (uint32_t)parallel_first(n, shares, t),
+			.end = (uint32_t)parallel_first(n, shares, t + 1),
 		};
-	share_run(solve_procs, share, sizeof *share, shares);
+	parallel_run(solve_procs, share, sizeof *share, shares);
 	solve_sums(k, sum);
 	for (unsigned t = 0; t < shares; t++) {
 		stub_calls_add(&share[t].calls, k->s);

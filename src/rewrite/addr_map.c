@@ -7,20 +7,20 @@ void addr_map_seal(struct addr_map *m)
 {
 	size_t n = m->span.n;
 
-	shortcut_free(&m->shortcut);
+	bucket_free(&m->bucket_index);
 	if (n)
-		m->shortcut = shortcut_begin((uint32_t)n, m->span.at[0].old,
-					     m->span.at[n - 1].old);
+		m->bucket_index = bucket_begin((uint32_t)n, m->span.at[0].old,
+					       m->span.at[n - 1].old);
 	for (size_t i = 0; i < n; i++)
-		shortcut_add(&m->shortcut, m->span.at[i].old);
+		bucket_add(&m->bucket_index, m->span.at[i].old);
 }
 
 const struct span *addr_map_span(const struct addr_map *m, uint64_t old)
 {
 	size_t i;
 
-	shortcut_bisect(i, &m->shortcut, old + 1, m->span.n,
-			m->span.at[i].old <= old);
+	bucket_bisect(i, &m->bucket_index, old + 1, m->span.n,
+		      m->span.at[i].old <= old);
 	if (!i || old - m->span.at[i - 1].old >= m->span.at[i - 1].size)
 		return NULL;
 	return &m->span.at[i - 1];

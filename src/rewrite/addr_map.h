@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/mem.h"
-#include "base/shortcut.h"
+#include "base/bucket_index.h"
 
 struct span {
 	uint64_t old;	 /* address of its first instruction */
@@ -38,7 +38,7 @@ struct span {
 
 struct addr_map {
 	VEC(struct span) span; /* by old address, disjoint */
-	struct shortcut shortcut; /* to them, or none yet */
+	struct bucket_index bucket_index; /* to them, or none yet */
 };
 
 /* when all spans are there: makes the rest fast */

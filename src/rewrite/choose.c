@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "base/share.h"
+#include "base/parallel.h"
 #include "isa/move.h"
 #include "rewrite/unwind_out.h"
 
@@ -198,7 +198,7 @@ static const char **find_obstacles(struct survey *s)
 
 	if (s->cfg->isa->move)
 		code_read(s, why);
-	share_items(choose_share, &x, s->cfg->part.n, SHARE_PARTS);
+	parallel_for(choose_share, &x, s->cfg->part.n, SHARE_PARTS);
 	restart_mark(s->cfg, why);
 	return why;
 }

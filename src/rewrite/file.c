@@ -17,8 +17,8 @@
  * Debug sections describe the old addresses and are left out: they would send
  * debuggers to the slots. Reports read them from the original.
  */
-#include "base/errand.h"
-#include "base/nascent.h"
+#include "base/task.h"
+#include "base/atomic_file.h"
 #include "rewrite/rewrite_int.h"
 #include "rewrite/way_back.h"
 
@@ -472,7 +472,7 @@ struct tail {
 	buffer back; /* from new addresses to old, if the plan wants it */
 };
 
-/* an errand: makes all of it that needs no place in the file */
+/* an task: makes all of it that needs no place in the file */
 static void *tail_make(void *arg)
 {
 	struct tail *l = arg;
@@ -610,16 +610,15 @@ static int put_file(const struct rewriter *r, const struct output *o)
 {
 	Elf64_Ehdr h = old_header(r);
 	struct tail tail = {.r = r};
-	struct errand errand;
+	struct task task;
 	struct stat st;
 	int failed;
 
 	if (r->plan && r->plan->entry)
 		h.e_entry = r->support_addr + r->plan->entry;
-	errand_begin(&errand, tail_make, &tail,
-		     r->m.moved.n >= TAIL_PARTS);
+	task_begin(&task, tail_make, &tail, r->m.moved.n >= TAIL_PARTS);
 	failed = put_segments(r, o, &h);
-	errand_end(&errand);
+	task_end(&task);
 	failed = failed || put_tail(&tail, o, &h) || put_appended(r, o, &h) ||
 		 put(o, &h, sizeof h, 0);
 	tail_free(&tail);
@@ -635,17 +634,18 @@ static int put_file(const struct rewriter *r, const struct output *o)
 int file_write(struct rewriter *r, const char *path)
 {
 	struct output o = {.path = path, .e = r->e};
-	struct nascent n;
+	struct atomic_file n;
 	bool failed;
 
-	nascent_begin(&n, path);
+	atomic_file_begin(&n, path);
 	o.fd = n.fd;
 	if (n.fd >= 0 && put_file(r, &o)) {
-		nascent_end(&n, true);
+		atomic_file_end(&n, true);
 		return -1;
 	}
-	failed = n.fd < 0 || nascent_flush(&n) || nascent_name(&n, path);
-	nascent_end(&n, failed);
+	failed =
+		n.fd < 0 || atomic_file_flush(&n) || atomic_file_name(&n, path);
+	atomic_file_end(&n, failed);
 	return failed ? err_set(r->e, ERR_MACHINE, "%s: %s", path,
 				strerror(errno)) :
 			0;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
-#include "base/share.h"
+#include "base/parallel.h"
 
 /* code is aligned as the old code was, to a line of the cache */
 enum { LINE = 64, SMALL = 384, SMALL_ALIGN = 16 };
@@ -117,8 +117,8 @@ static void shift_all(struct shift *s)
 
 	for (int k = 0; k < SPOT_KINDS; k++)
 		sites += s->r->sites.at[k].n;
-	share_items(shift_parts, s, s->r->m.moved.n, SHARE_PARTS);
-	share_items(shift_sites, s, sites, SHARE_SITES);
+	parallel_for(shift_parts, s, s->r->m.moved.n, SHARE_PARTS);
+	parallel_for(shift_sites, s, sites, SHARE_SITES);
 }
 
 static int landing_order(const void *a, const void *b)
@@ -236,8 +236,8 @@ static void take_share(struct rewriter *r, struct build *b)
 
 void layout_text(struct rewriter *r)
 {
-	unsigned n = r->m.moved.n < SHARE_PARTS ? 1 : SHARES;
-	struct build share[SHARES];
+	unsigned n = r->m.moved.n < SHARE_PARTS ? 1 : PARALLEL_MAX;
+	struct build share[PARALLEL_MAX];
 
 	for (unsigned t = 0; t < n; t++)
 		share[t] = (struct build){
@@ -245,7 +245,7 @@ void layout_text(struct rewriter *r)
 			.from = moves_cut(&r->m, r->c, t, n),
 			.end = moves_cut(&r->m, r->c, t + 1, n),
 		};
-	share_run(build_share, share, sizeof *share, n);
+	parallel_run(build_share, share, sizeof *share, n);
 	for (unsigned t = 0; t < n; t++)
 		take_share(r, &share[t]);
 	addr_map_seal(&r->m.map);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/share.h"
+#include "base/parallel.h"
 
 /* fewer are not worth a thread */
 enum { SHARE_STUBS = 5000 };
@@ -104,7 +104,7 @@ static void *find_share(void *share)
 static uint32_t stubs_cut(const struct sites *s, unsigned t, unsigned n)
 {
 	const struct stub_site *v = s->stub.at;
-	uint32_t i = (uint32_t)share_first(s->stub.n, n, t);
+	uint32_t i = (uint32_t)parallel_first(s->stub.n, n, t);
 
 	while (i && i < s->stub.n && v[i - 1].moved == v[i].moved)
 		i++;
@@ -113,14 +113,14 @@ static uint32_t stubs_cut(const struct sites *s, unsigned t, unsigned n)
 
 void leads_find(struct leads *l, const struct survey *v, struct sites *s)
 {
-	unsigned n = share_count(s->stub.n, SHARE_STUBS);
-	struct share share[SHARES];
+	unsigned n = parallel_count(s->stub.n, SHARE_STUBS);
+	struct share share[PARALLEL_MAX];
 
 	for (unsigned t = 0; t < n; t++)
 		share[t] = (struct share){.v = v, .s = s,
 					  .from = stubs_cut(s, t, n),
 					  .end = stubs_cut(s, t + 1, n)};
-	share_run(find_share, share, sizeof *share, n);
+	parallel_run(find_share, share, sizeof *share, n);
 	for (unsigned t = 0; t < n; t++)
 		vec_take(&l->lead, &share[t].found.lead);
 }

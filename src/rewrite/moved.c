@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/bisect.h"
-#include "base/share.h"
+#include "base/parallel.h"
 
 const struct moved *moves_part(const struct moves *m, uint32_t part)
 {
@@ -27,7 +27,7 @@ void moves_seal(struct moves *m)
 
 uint32_t parts_cut(const struct cfg *c, unsigned t, unsigned n)
 {
-	size_t limit = share_first(c->block.n, n, t);
+	size_t limit = parallel_first(c->block.n, n, t);
 	size_t i;
 
 	bisect(i, c->part.n, c->part.at[i].block < limit);
@@ -62,5 +62,5 @@ void moves_free(struct moves *m)
 	vec_free(&m->push);
 	vec_free(&m->landing);
 	vec_free(&m->map.span);
-	shortcut_free(&m->map.shortcut);
+	bucket_free(&m->map.bucket_index);
 }

@@ -9,7 +9,7 @@
  */
 #include "rewrite/rewrite_int.h"
 
-#include "base/share.h"
+#include "base/parallel.h"
 
 enum {
 	WINDOW = 32 << 20, /* bytes of old text that get pools of their own */
@@ -80,7 +80,7 @@ struct window {
 
 typedef VEC(struct window) windows;
 
-/* share_items(): what is best in each of some windows */
+/* parallel_for(): what is best in each of some windows */
 struct search {
 	struct rewriter *r;
 	windows window;
@@ -123,7 +123,7 @@ void old_pools_find(struct rewriter *r)
 	if (!is_far(r))
 		return;
 	list_windows(r, &s.window);
-	share_items(search_windows, &s, s.window.n, 2);
+	parallel_for(search_windows, &s, s.window.n, 2);
 	for (size_t i = 0; i < s.window.n; i++)
 		best_take(r, &s.window.at[i].best);
 	vec_free(&s.window);

@@ -7,7 +7,7 @@
 
 #include <elf.h>
 
-#include "base/share.h"
+#include "base/parallel.h"
 #include "isa/move.h"
 #include "isa/page.h"
 
@@ -256,8 +256,8 @@ static void take_share(struct survey *s, struct reader *r)
 void code_read(struct survey *s, const char **why)
 {
 	const struct cfg *c = s->cfg;
-	unsigned n = c->part.n < SHARE_PARTS ? 1 : SHARES;
-	struct reader share[SHARES];
+	unsigned n = c->part.n < SHARE_PARTS ? 1 : PARALLEL_MAX;
+	struct reader share[PARALLEL_MAX];
 
 	s->marks.first = NEW_ARRAY(uint32_t, c->block.n + 1);
 	for (unsigned t = 0; t < n; t++)
@@ -266,7 +266,7 @@ void code_read(struct survey *s, const char **why)
 			.from = parts_cut(c, t, n),
 			.to = parts_cut(c, t + 1, n),
 		};
-	share_run(read_share, share, sizeof *share, n);
+	parallel_run(read_share, share, sizeof *share, n);
 	for (unsigned t = 0; t < n; t++)
 		take_share(s, &share[t]);
 	s->marks.first[c->block.n] = (uint32_t)s->marks.at.n;

@@ -4,8 +4,8 @@
 #include "rewrite/rewrite_int.h"
 #include "rewrite/survey_int.h"
 
-#include "base/errand.h"
-#include "base/share.h"
+#include "base/task.h"
+#include "base/parallel.h"
 
 /* fewer bytes are not worth a thread, nor are parts */
 enum { COPY_LEAST = 8 << 20, PREPARE_PARTS = 1000 };
@@ -68,7 +68,7 @@ static int write_contents(struct rewriter *r)
 	}
 }
 
-/* an errand: the tables, as soon as code has its place */
+/* an task: the tables, as soon as code has its place */
 struct placing {
 	struct rewriter *r;
 	int failed;
@@ -118,15 +118,14 @@ static void copy_old(void *arg, size_t from, size_t end)
 static int prepare(struct rewriter *r)
 {
 	struct placing tables = {.r = r};
-	struct errand errand;
+	struct task task;
 
-	errand_begin(&errand, place_tables, &tables,
-		     r->m.moved.n >= PREPARE_PARTS);
+	task_begin(&task, place_tables, &tables, r->m.moved.n >= PREPARE_PARTS);
 	old_pools_find(r);
 	r->old = mem_alloc(r->im->size);
-	share_items(copy_old, r, r->im->size, COPY_LEAST);
+	parallel_for(copy_old, r, r->im->size, COPY_LEAST);
 	property_drop(r);
-	errand_end(&errand);
+	task_end(&task);
 	return tables.failed;
 }
 

@@ -79,7 +79,7 @@ void sites_free(struct sites *s)
 {
 	for (int k = 0; k < SPOT_KINDS; k++) {
 		vec_free(&s->at[k]);
-		shortcut_free(&s->shortcut[k]);
+		bucket_free(&s->bucket_index[k]);
 	}
 	vec_free(&s->stub);
 	vec_free(&s->order);
@@ -90,7 +90,7 @@ size_t sites_from(const struct sites *s, enum spot_kind k, uint64_t at)
 	const struct site *v = s->at[k].at;
 	size_t i;
 
-	shortcut_bisect(i, &s->shortcut[k], at, s->at[k].n, v[i].at < at);
+	bucket_bisect(i, &s->bucket_index[k], at, s->at[k].n, v[i].at < at);
 	return i;
 }
 

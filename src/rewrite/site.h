@@ -12,7 +12,7 @@
 #ifndef REWRITE_SITE_H
 #define REWRITE_SITE_H
 
-#include "base/shortcut.h"
+#include "base/bucket_index.h"
 #include "rewrite/spot.h"
 
 enum { SITE_NO_REG = 255 };
@@ -42,7 +42,7 @@ struct stub_site {
 struct sites {
 	const struct plan *plan;
 	VEC(struct site) at[SPOT_KINDS]; /* each by `at` */
-	struct shortcut shortcut[SPOT_KINDS];
+	struct bucket_index bucket_index[SPOT_KINDS];
 	VEC(struct stub_site) stub;	 /* all that are, by `moved` */
 	VEC(uint32_t) order; /* insertions, a site's one behind the other */
 	size_t left_out;     /* insertions in code that stays in place */

@@ -5,7 +5,7 @@
  */
 #include "rewrite/site.h"
 
-#include "base/share.h"
+#include "base/parallel.h"
 #include "flow/sort.h"
 
 /* fewer insertions are not worth a thread */
@@ -142,14 +142,14 @@ static void take_wanted(struct maker *m, struct share *x)
 static int find_spots(struct maker *m, struct err *e)
 {
 	size_t all = m->s->plan->insertion.n;
-	unsigned n = share_count(all, SHARE_INSERTIONS);
-	struct share share[SHARES];
+	unsigned n = parallel_count(all, SHARE_INSERTIONS);
+	struct share share[PARALLEL_MAX];
 
 	for (unsigned t = 0; t < n; t++)
-		share[t] = (struct share){
-			.m = m, .from = share_first(all, n, t),
-			.end = share_first(all, n, t + 1)};
-	share_run(want_share, share, sizeof *share, n);
+		share[t] = (struct share){.m = m,
+					  .from = parallel_first(all, n, t),
+					  .end = parallel_first(all, n, t + 1)};
+	parallel_run(want_share, share, sizeof *share, n);
 	for (unsigned t = 0; t < n; t++)
 		take_wanted(m, &share[t]);
 	return refuse(share, n, e);
@@ -207,7 +207,7 @@ static void *make_share(void *share)
 static size_t keys_cut(const struct sort_item *key, size_t all, unsigned t,
 		       unsigned n)
 {
-	size_t i = share_first(all, n, t);
+	size_t i = parallel_first(all, n, t);
 
 	while (i && i < all && same_spot(&key[i - 1], &key[i]))
 		i++;
@@ -228,8 +228,8 @@ static int make_kind(struct maker *m, enum spot_kind kind, size_t order,
 		     struct err *e)
 {
 	size_t all = m->key[kind].n;
-	unsigned n = all < SHARE_INSERTIONS ? 1 : SHARES;
-	struct share share[SHARES];
+	unsigned n = all < SHARE_INSERTIONS ? 1 : PARALLEL_MAX;
+	struct share share[PARALLEL_MAX];
 
 	sort_items(m->key[kind].at, (uint32_t)all);
 	for (unsigned t = 0; t < n; t++)
@@ -238,7 +238,7 @@ static int make_kind(struct maker *m, enum spot_kind kind, size_t order,
 			.from = keys_cut(m->key[kind].at, all, t, n),
 			.end = keys_cut(m->key[kind].at, all, t + 1, n),
 		};
-	share_run(make_share, share, sizeof *share, n);
+	parallel_run(make_share, share, sizeof *share, n);
 	for (unsigned t = 0; t < n; t++)
 		vec_take(&m->s->at[kind], &share[t].site);
 	note_stubs(m->s, kind);
@@ -281,17 +281,17 @@ static int make_all(struct maker *m, struct err *e)
 }
 
 /* how to find them, which is asked often */
-static void find_shortcuts(struct sites *s)
+static void find_bucket_indexes(struct sites *s)
 {
 	for (int k = 0; k < SPOT_KINDS; k++) {
 		const struct site *v = s->at[k].at;
 		uint32_t n = (uint32_t)s->at[k].n;
 
 		if (n)
-			s->shortcut[k] = shortcut_begin(n, v[0].at,
-							v[n - 1].at);
+			s->bucket_index[k] =
+				bucket_begin(n, v[0].at, v[n - 1].at);
 		for (uint32_t i = 0; i < n; i++)
-			shortcut_add(&s->shortcut[k], v[i].at);
+			bucket_add(&s->bucket_index[k], v[i].at);
 	}
 }
 
@@ -308,6 +308,6 @@ int sites_make(struct sites *s, const struct survey *v,
 	vec_free(&m.want);
 	for (int k = 0; k < SPOT_KINDS; k++)
 		vec_free(&m.key[k]);
-	find_shortcuts(s);
+	find_bucket_indexes(s);
 	return failed;
 }

@@ -16,7 +16,7 @@
  */
 #include "rewrite/rewrite_int.h"
 
-#include "base/share.h"
+#include "base/parallel.h"
 #include "rewrite/survey_int.h"
 
 /* fewer are not worth a thread */
@@ -174,14 +174,14 @@ static void *slots_share(void *share)
 static void write_slots(struct rewriter *r)
 {
 	size_t all = r->m.map.span.n;
-	unsigned n = share_count(all, SHARE_SPANS);
-	struct share share[SHARES];
+	unsigned n = parallel_count(all, SHARE_SPANS);
+	struct share share[PARALLEL_MAX];
 
 	for (unsigned t = 0; t < n; t++)
-		share[t] = (struct share){
-			.r = r, .from = share_first(all, n, t),
-			.end = share_first(all, n, t + 1)};
-	share_run(slots_share, share, sizeof *share, n);
+		share[t] = (struct share){.r = r,
+					  .from = parallel_first(all, n, t),
+					  .end = parallel_first(all, n, t + 1)};
+	parallel_run(slots_share, share, sizeof *share, n);
 	r->far_end = 0;
 	r->report->unreached = 0;
 	for (unsigned t = 0; t < n; t++) {

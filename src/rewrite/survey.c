@@ -3,7 +3,7 @@
  */
 #include "rewrite/survey.h"
 
-#include "base/share.h"
+#include "base/parallel.h"
 #include "rewrite/survey_int.h"
 #include "rewrite/site.h"
 
@@ -90,7 +90,7 @@ static void begin_all(struct survey *s, bool inserts)
 	struct beginning both[] = {{s, false, inserts}, {s, true, false}};
 
 	if (s->cfg->block.n >= SHARE_BLOCKS) {
-		share_run(begin, both, sizeof *both, 2);
+		parallel_run(begin, both, sizeof *both, 2);
 		return;
 	}
 	begin(&both[0]);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
-#include "base/share.h"
+#include "base/parallel.h"
 #include "cfg/own_reads.h"
 
 /* what is larger is no jump table */
@@ -161,15 +161,15 @@ void tables_find(struct tables *t, const struct cfg *c, const struct live *l,
 		 const struct moves *m, const struct labels *labels)
 {
 	size_t all = c->dispatch.n;
-	unsigned n = all < SHARE_DISPATCHES ? 1 : SHARES;
-	struct share share[SHARES];
+	unsigned n = all < SHARE_DISPATCHES ? 1 : PARALLEL_MAX;
+	struct share share[PARALLEL_MAX];
 
 	for (unsigned i = 0; i < n; i++)
 		share[i] = (struct share){c, l, m, labels,
 					  (uint32_t)(all * i / n),
 					  (uint32_t)(all * (i + 1) / n),
 					  {.copy = {0}}};
-	share_run(find_share, share, sizeof *share, n);
+	parallel_run(find_share, share, sizeof *share, n);
 	for (unsigned i = 0; i < n; i++)
 		take_share(t, &share[i].found);
 	if (t->part.n)

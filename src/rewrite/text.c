@@ -7,7 +7,7 @@
  */
 #include "rewrite/rewrite_int.h"
 
-#include "base/share.h"
+#include "base/parallel.h"
 
 /* fewer are not worth a thread */
 enum { SHARE_SPANS = 20000, SHARE_STUBS = 20000 };
@@ -443,17 +443,18 @@ static int write_all(struct rewriter *r, size_t n, size_t least,
 		     void *(*hurry)(void *),
 		     int (*finish)(struct writer *, uint32_t))
 {
-	unsigned shares = n < least ? 1 : SHARES;
-	struct writer share[SHARES], last = {.r = r};
+	unsigned shares = n < least ? 1 : PARALLEL_MAX;
+	struct writer share[PARALLEL_MAX], last = {.r = r};
 	int failed = 0;
 
 	for (unsigned t = 0; t < shares; t++)
 		share[t] = (struct writer){
-			.r = r, .hurries = true,
-			.from = share_first(n, shares, t),
-			.end = share_first(n, shares, t + 1),
+			.r = r,
+			.hurries = true,
+			.from = parallel_first(n, shares, t),
+			.end = parallel_first(n, shares, t + 1),
 		};
-	share_run(hurry, share, sizeof *share, shares);
+	parallel_run(hurry, share, sizeof *share, shares);
 	for (unsigned t = 0; t < shares; t++) {
 		for (size_t i = 0; !failed && i < share[t].late.n; i++)
 			failed = finish(&last, share[t].late.at[i]);

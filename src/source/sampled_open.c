@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/share.h"
+#include "base/parallel.h"
 #include "source/sampled_int.h"
 
 /* --- images whose names are not worth their time */
@@ -212,16 +212,17 @@ static int unite_parts(struct part *p, unsigned n, struct err *e)
 static int read_all(struct sampled *s, const struct sampled_epochs *l,
 		    const struct sampled_pick *pick, struct err *e)
 {
-	struct part part[SHARES];
-	unsigned n = share_count(l->v.n, FEW_EPOCHS);
+	struct part part[PARALLEL_MAX];
+	unsigned n = parallel_count(l->v.n, FEW_EPOCHS);
 	int result;
 
 	for (unsigned i = 0; i < n; i++)
-		part[i] = (struct part){
-			.l = l, .pick = pick,
-			.from = share_first(l->v.n, n, i),
-			.end = share_first(l->v.n, n, i + 1)};
-	share_run(read_part, part, sizeof *part, n);
+		part[i] =
+			(struct part){.l = l,
+				      .pick = pick,
+				      .from = parallel_first(l->v.n, n, i),
+				      .end = parallel_first(l->v.n, n, i + 1)};
+	parallel_run(read_part, part, sizeof *part, n);
 	result = unite_parts(part, n, e);
 	*s = part[0].s;
 	return result;

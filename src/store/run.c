@@ -5,7 +5,7 @@
 
 #include "base/bisect.h"
 #include "base/bytes.h"
-#include "base/squeeze.h"
+#include "base/compress.h"
 
 /* one digit: what has the same stays in the order that it has */
 static void sort_digit(struct hit *to, const struct hit *from, size_t n,
@@ -148,7 +148,7 @@ void run_pack(buffer *out, const run *r)
 		buffer_uleb(&b, r->at[i].count);
 		last = r->at[i].offset;
 	}
-	squeeze(out, b.at, b.n);
+	compress(out, b.at, b.n);
 	vec_free(&b);
 }
 
@@ -186,7 +186,7 @@ int run_unpack(run *r, const void *bytes, size_t n, const char *where,
 	struct bytes b;
 	buffer raw = {0};
 
-	if (squeeze_back(&raw, bytes, n, where, "a run of samples", e)) {
+	if (decompress(&raw, bytes, n, where, "a run of samples", e)) {
 		vec_free(&raw);
 		return -1;
 	}
@@ -203,7 +203,7 @@ int run_unpack(run *r, const void *bytes, size_t n, const char *where,
 /* each place is two numbers, of a byte or more */
 uint64_t run_most(const void *bytes, size_t n)
 {
-	return squeeze_size(bytes, n) / 2;
+	return compress_size(bytes, n) / 2;
 }
 
 uint64_t run_total(const run *r)

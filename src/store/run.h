@@ -7,7 +7,7 @@
  *	n	uleb
  *	n times: uleb, distance from the offset before; uleb, count
  *
- * squeezed (base/squeeze.h): about two bytes per offset
+ * compressed (base/compress.h): about two bytes per offset
  * (doc/database.md).
  */
 #ifndef STORE_RUN_H

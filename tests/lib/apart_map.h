@@ -1,14 +1,14 @@
 /*
  * apart_map: a packed map taken apart into its front and its chunks, as they
- * are before they are squeezed, and put together again with other bytes in one
- * of them: no checksum stops that, nor does the size of a chunk.
+ * are before they are compressed, and put together again with other bytes in
+ * one of them: no checksum stops that, nor does the size of a chunk.
  */
 #ifndef APART_MAP_H
 #define APART_MAP_H
 
 #include <stdlib.h>
 
-#include "base/squeeze.h"
+#include "base/compress.h"
 #include "count/map_store.h"
 
 struct apart_map {
@@ -67,7 +67,7 @@ static inline void apart_take(struct apart_map *x, struct bytes *b, uint64_t n)
 	buffer large = {0};
 	struct err e;
 
-	if (!packed || squeeze_back(&large, packed, n, "", "", &e))
+	if (!packed || decompress(&large, packed, n, "", "", &e))
 		abort();
 	vec_push(&x->part, large);
 }
@@ -124,15 +124,15 @@ static inline void apart_join(const struct apart_map *x, size_t part,
 		const buffer *is = &x->part.at[i];
 		size_t before = chunks.n;
 
-		squeeze(&chunks, i == part ? bytes : is->at,
-			i == part ? n : is->n);
+		compress(&chunks, i == part ? bytes : is->at,
+			 i == part ? n : is->n);
 		size[i - 1] = chunks.n - before;
 	}
 	if (part)
 		apart_resize(&large, &x->part.at[0], size);
 	else
 		buffer_bytes(&large, bytes, n);
-	squeeze(&front, large.at, large.n);
+	compress(&front, large.at, large.n);
 	buffer_bytes(out, x->head, MAP_HEAD);
 	buffer_uint(out, 8, front.n);
 	vec_append(out, &front);

@@ -12,7 +12,7 @@
  *	wide N         N procedures more, each run once
  *	stays          a procedure more, a part of which is not measured
  *	left           images ran that were not counted
- *	inside         DIR/inside, too: what is squeezed in the map of prog
+ *	inside         DIR/inside, too: what is compressed in the map of prog
  */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -263,7 +263,7 @@ static void write_run(buffer *b, const struct wish *w, const struct map *prog,
 	mem_free(first);
 }
 
-/* the bytes of a map as they are before they are squeezed, of version 3 */
+/* the bytes of a map as they are before they are compressed, of version 3 */
 static bool write_inside(const char *dir, const struct map *m)
 {
 	struct map_bytes packed = {0};

@@ -1,6 +1,6 @@
 /*
  * mutate-profile IN OUT SEED: damages a finished profile where it hurts: what
- * is squeezed in one of its parts is changed and squeezed again, and the
+ * is compressed in one of its parts is changed and compressed again, and the
  * checksum is right. Random bytes would not get past that. The same seed does
  * the same damage; one seed in eight leaves the checksum wrong.
  */
@@ -44,16 +44,16 @@ static void damage(struct victim *v, buffer *b)
 		b->n = mutate_below(&v->seed, b->n);
 }
 
-static void damage_squeezed(struct victim *v, const uint8_t *bytes,
-			    uint64_t size, buffer *to)
+static void damage_compressed(struct victim *v, const uint8_t *bytes,
+			      uint64_t size, buffer *to)
 {
 	buffer inside = {0};
 	struct err e;
 
-	if (squeeze_back(&inside, bytes, size, "in", "part", &e))
+	if (decompress(&inside, bytes, size, "in", "part", &e))
 		exit(2);
 	damage(v, &inside);
-	squeeze(to, inside.at, inside.n);
+	compress(to, inside.at, inside.n);
 	vec_free(&inside);
 }
 
@@ -81,7 +81,7 @@ static void damage_part(struct victim *v, const struct finished_part *f,
 	if (f->kind == FINISHED_MAP)
 		damage_map(v, bytes, f->size, to);
 	else
-		damage_squeezed(v, bytes, f->size, to);
+		damage_compressed(v, bytes, f->size, to);
 }
 
 static void put_part(struct victim *v, struct finished_part f,

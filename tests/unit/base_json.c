@@ -14,7 +14,7 @@
 #include "base/json.h"
 
 /* the output with blanks and line breaks outside strings removed */
-static char *squeeze(char *s)
+static char *compress(char *s)
 {
 	char *out = s;
 	int quoted = 0;
@@ -41,7 +41,7 @@ static void check_string(const char *value, const char *want)
 	json_string(&j, "k", value);
 	json_end(&j);
 	fclose(j.to);
-	squeeze(text);
+	compress(text);
 	assert_memory_equal(text, "{\"k\":", 5);
 	text[strlen(text) - 1] = '\0';
 	assert_string_equal(text + 5, want);
@@ -129,11 +129,11 @@ static void test_nesting(void **state)
 	json_end(&j);
 	json_end(&j);
 	fclose(j.to);
-	assert_string_equal(squeeze(text),
-		"{\"max\":18446744073709551615,\"zero\":\"0x0\","
-		"\"top\":\"0xffffffffffffffff\",\"empty\":[],"
-		"\"list\":[1,{\"yes\":true,\"no\":false},[]],"
-		"\"a\\\"b\":{}}");
+	assert_string_equal(compress(text),
+			    "{\"max\":18446744073709551615,\"zero\":\"0x0\","
+			    "\"top\":\"0xffffffffffffffff\",\"empty\":[],"
+			    "\"list\":[1,{\"yes\":true,\"no\":false},[]],"
+			    "\"a\\\"b\":{}}");
 	free(text);
 }
 

@@ -1,6 +1,6 @@
 /*
  * base_store: the containers of base: dict against an array, growable arrays,
- * the arena, shortcuts, and errors as values.
+ * the arena, bucket indexes, and errors as values.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "base/dict.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/shortcut.h"
+#include "base/bucket_index.h"
 #include "mutate.h"
 
 enum { KEYS = 5000, STEPS = 40000 };
@@ -184,8 +184,8 @@ static void rising_keys(uint64_t *key, size_t n, unsigned how, uint64_t *seed)
 	}
 }
 
-/* a search by a shortcut finds what a search without finds */
-static void test_shortcut(void **state)
+/* a search by a bucket_index finds what a search without finds */
+static void test_buckets(void **state)
 {
 	enum { MOST = 3000 };
 	static uint64_t key[MOST + 1];
@@ -194,34 +194,31 @@ static void test_shortcut(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 300; round++) {
 		size_t n = mutate_below(&seed, round < 30 ? 4 : MOST), i, j;
-		struct shortcut s = shortcut_begin(0, 0, 0);
+		struct bucket_index s = bucket_begin(0, 0, 0);
 
 		rising_keys(key, n, round % 3, &seed);
 		if (n && round % 10)
-			s = shortcut_begin((uint32_t)n, key[0], key[n - 1]);
-		for (i = 0; s.nstretch && i < n; i++)
-			shortcut_add(&s, key[i]);
+			s = bucket_begin((uint32_t)n, key[0], key[n - 1]);
+		for (i = 0; s.nbucket && i < n; i++)
+			bucket_add(&s, key[i]);
 		for (unsigned k = 0; k < 200; k++) {
 			uint64_t want = n ? key[mutate_below(&seed, n)] : 7;
 
 			want += mutate_below(&seed, 9) - 4;
 			bisect(i, n, key[i] < want);
-			shortcut_bisect(j, &s, want, n, key[j] < want);
+			bucket_bisect(j, &s, want, n, key[j] < want);
 			assert_int_equal(i, j);
 		}
-		shortcut_free(&s);
+		bucket_free(&s);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dict),
-		cmocka_unit_test(test_vec),
-		cmocka_unit_test(test_arena),
-		cmocka_unit_test(test_exhausted),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_shortcut),
+		cmocka_unit_test(test_dict),   cmocka_unit_test(test_vec),
+		cmocka_unit_test(test_arena),  cmocka_unit_test(test_exhausted),
+		cmocka_unit_test(test_errors), cmocka_unit_test(test_buckets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

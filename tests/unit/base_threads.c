@@ -1,6 +1,6 @@
 /*
  * base_threads: work for threads is done, all of it and once: shares of it,
- * and errands beside other work.
+ * and tasks beside other work.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "base/errand.h"
-#include "base/share.h"
+#include "base/task.h"
+#include "base/parallel.h"
 
 enum { ITEMS = 1000 };
 
@@ -32,7 +32,7 @@ static void test_share(void **state)
 	for (unsigned k = 0; k < sizeof least / sizeof *least; k++)
 		for (size_t n = 0; n <= ITEMS; n += 1 + n / 3) {
 			memset(touched, 0, sizeof touched);
-			share_items(touch, touched, n, least[k]);
+			parallel_for(touch, touched, n, least[k]);
 			for (size_t i = 0; i <= ITEMS; i++)
 				assert_int_equal(touched[i], i < n);
 		}
@@ -52,30 +52,30 @@ static void *job_do(void *arg)
 	return NULL;
 }
 
-static void test_errand(void **state)
+static void test_task(void **state)
 {
-	struct errand none = {0}, e;
+	struct task none = {0}, e;
 
 	(void)state;
 	for (int worth = 0; worth < 2; worth++) {
 		struct job j = {0};
 
-		errand_begin(&e, job_do, &j, worth);
+		task_begin(&e, job_do, &j, worth);
 		if (!worth)
 			assert_int_equal(j.times, 1);
-		errand_end(&e);
-		errand_end(&e);
+		task_end(&e);
+		task_end(&e);
 		assert_int_equal(j.times, 1);
 		assert_int_equal(!pthread_equal(j.by, pthread_self()), worth);
 	}
-	errand_end(&none);
+	task_end(&none);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_share),
-		cmocka_unit_test(test_errand),
+		cmocka_unit_test(test_task),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

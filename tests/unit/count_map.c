@@ -368,13 +368,11 @@ static void test_bomb(void **state)
 	vec_reserve(&zeroes, 1 << 24);
 	memset(zeroes.at, 0, 1 << 24);
 	zeroes.n = 1 << 24;
-	squeeze(&small, zeroes.at, zeroes.n);
-	assert_true(small.n >= zeroes.n / SQUEEZE_MOST);
-	assert_int_equal(squeeze_back(&back, small.at, small.n, "f", "x", &e),
-			 0);
+	compress(&small, zeroes.at, zeroes.n);
+	assert_true(small.n >= zeroes.n / COMPRESS_MOST);
+	assert_int_equal(decompress(&back, small.at, small.n, "f", "x", &e), 0);
 	assert_int_equal(back.n, zeroes.n);
-	assert_int_equal(squeeze_back(&back, small.at, 9999, "f", "x", &e),
-			 -1);
+	assert_int_equal(decompress(&back, small.at, 9999, "f", "x", &e), -1);
 	assert_string_equal(e.text, "f: x is broken: 9999 bytes claim to hold "
 			    "16777216");
 	vec_free(&zeroes);
@@ -393,7 +391,7 @@ static void pack_old(const struct map_bytes *bytes, buffer *out)
 	apart_columns(&x, &large);
 	buffer_bytes(out, x.head, MAP_HEAD);
 	out->at[8] = MAP_OLDEST;
-	squeeze(out, large.at, large.n);
+	compress(out, large.at, large.n);
 	map_seal(out->at, out->n);
 	vec_free(&large);
 	apart_free(&x);

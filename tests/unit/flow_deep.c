@@ -1,7 +1,7 @@
 /*
- * flow_deep: shapes that break recursion and quadratic shortcuts. A chain, a
- * nest of loops with a way out of all of them, a comb of crossing jumps: every
- * pass must survive them and still be right.
+ * flow_deep: shapes that break recursion and quadratic bucket indexes. A chain,
+ * a nest of loops with a way out of all of them, a comb of crossing jumps:
+ * every pass must survive them and still be right.
  */
 #include <setjmp.h>
 #include <stdarg.h>

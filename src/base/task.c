@@ -1,15 +1,14 @@
-/* errand: see errand.h. */
-#include "base/errand.h"
+/* task: see task.h. */
+#include "base/task.h"
 
-void errand_begin(struct errand *e, void *(*work)(void *), void *arg,
-		  bool worth)
+void task_begin(struct task *e, void *(*work)(void *), void *arg, bool worth)
 {
 	e->running = worth && !pthread_create(&e->thread, NULL, work, arg);
 	if (!e->running)
 		work(arg);
 }
 
-void errand_end(struct errand *e)
+void task_end(struct task *e)
 {
 	if (e->running)
 		pthread_join(e->thread, NULL);

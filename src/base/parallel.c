@@ -1,13 +1,13 @@
-/* share: see share.h. */
-#include "base/share.h"
+/* parallel: see parallel.h. */
+#include "base/parallel.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 
-void share_run(void *(*work)(void *), void *share, size_t size, unsigned n)
+void parallel_run(void *(*work)(void *), void *share, size_t size, unsigned n)
 {
-	pthread_t thread[SHARES];
-	bool running[SHARES] = {false};
+	pthread_t thread[PARALLEL_MAX];
+	bool running[PARALLEL_MAX] = {false};
 
 	for (unsigned i = 1; i < n; i++)
 		running[i] = !pthread_create(&thread[i], NULL, work,
@@ -35,15 +35,15 @@ static void *items_work(void *share)
 	return NULL;
 }
 
-void share_items(void (*work)(void *arg, size_t from, size_t end), void *arg,
-		 size_t n, size_t least)
+void parallel_for(void (*work)(void *arg, size_t from, size_t end), void *arg,
+		  size_t n, size_t least)
 {
-	struct items share[SHARES];
-	unsigned shares = share_count(n, least);
+	struct items share[PARALLEL_MAX];
+	unsigned shares = parallel_count(n, least);
 
 	for (unsigned t = 0; t < shares; t++)
-		share[t] = (struct items){work, arg,
-					  share_first(n, shares, t),
-					  share_first(n, shares, t + 1)};
-	share_run(items_work, share, sizeof *share, shares);
+		share[t] =
+			(struct items){work, arg, parallel_first(n, shares, t),
+				       parallel_first(n, shares, t + 1)};
+	parallel_run(items_work, share, sizeof *share, shares);
 }

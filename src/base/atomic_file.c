@@ -1,5 +1,5 @@
-/* nascent: see nascent.h. */
-#include "base/nascent.h"
+/* atomic_file: see atomic_file.h. */
+#include "base/atomic_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-void nascent_begin(struct nascent *n, const char *path)
+void atomic_file_begin(struct atomic_file *n, const char *path)
 {
 	size_t room = strlen(path) + 48;
 	char *slash;
@@ -48,7 +48,7 @@ static int fill_holes(int fd)
 	return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -1;
 }
 
-int nascent_flush(const struct nascent *n)
+int atomic_file_flush(const struct atomic_file *n)
 {
 	int copy;
 
@@ -58,12 +58,12 @@ int nascent_flush(const struct nascent *n)
 	return copy < 0 ? -1 : close(copy);
 }
 
-static int link_file(const struct nascent *n, const char *path)
+static int link_file(const struct atomic_file *n, const char *path)
 {
 	return linkat(AT_FDCWD, n->proc, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
 
-int nascent_name(const struct nascent *n, const char *path)
+int atomic_file_name(const struct atomic_file *n, const char *path)
 {
 	if (n->unnamed) {
 		if (!link_file(n, path))
@@ -77,7 +77,7 @@ int nascent_name(const struct nascent *n, const char *path)
 	return rename(n->temporary, path);
 }
 
-void nascent_end(struct nascent *n, bool failed)
+void atomic_file_end(struct atomic_file *n, bool failed)
 {
 	int number = errno;
 

@@ -1,5 +1,5 @@
-/* squeeze: see squeeze.h. */
-#include "base/squeeze.h"
+/* compress: see compress.h. */
+#include "base/compress.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -7,11 +7,11 @@
 
 enum {
 	SQUEEZE_LEVEL = 3, /* higher ones gain little on columns of numbers */
-	FILL_HEAD = 8,	   /* of a frame to be skipped: magic and size */
+	FILL_HEAD = 8,     /* of a frame to be skipped: magic and size */
 };
 
 /* a frame that decoders skip, of at least n bytes */
-static void squeeze_fill(buffer *out, size_t n)
+static void compress_fill(buffer *out, size_t n)
 {
 	size_t rest = n > FILL_HEAD ? n - FILL_HEAD : 0;
 
@@ -23,7 +23,7 @@ static void squeeze_fill(buffer *out, size_t n)
 	out->n += rest;
 }
 
-void squeeze(buffer *out, const void *bytes, size_t n)
+void compress(buffer *out, const void *bytes, size_t n)
 {
 	ZSTD_CCtx *z = ZSTD_createCCtx();
 	size_t room = ZSTD_compressBound(n), got;
@@ -36,16 +36,18 @@ void squeeze(buffer *out, const void *bytes, size_t n)
 	assert(!ZSTD_isError(got));
 	ZSTD_freeCCtx(z);
 	out->n += got;
-	if (n / SQUEEZE_MOST >= got)
-		squeeze_fill(out, n / SQUEEZE_MOST + 1 - got);
+	if (n / COMPRESS_MOST >= got)
+		compress_fill(out, n / COMPRESS_MOST + 1 - got);
 }
 
-uint64_t squeeze_size(const void *bytes, size_t n)
+uint64_t compress_size(const void *bytes, size_t n)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(bytes, n);
 
 	return size == ZSTD_CONTENTSIZE_ERROR ||
-	       size == ZSTD_CONTENTSIZE_UNKNOWN ? 0 : size;
+			       size == ZSTD_CONTENTSIZE_UNKNOWN
+		       ? 0
+		       : size;
 }
 
 static pthread_key_t context_key;
@@ -76,18 +78,22 @@ static ZSTD_DCtx *context(void)
 	return z;
 }
 
-int squeeze_back(buffer *out, const void *bytes, size_t n, const char *where,
-		 const char *what, struct err *e)
+int decompress(buffer *out, const void *bytes, size_t n, const char *where,
+	       const char *what, struct err *e)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(bytes, n);
 	size_t got;
 
 	if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
-		return err_set(e, ERR_INPUT, "%s: %s is broken: not in zstd's "
-			       "format", where, what);
-	if (size / SQUEEZE_MOST > n)
-		return err_set(e, ERR_INPUT, "%s: %s is broken: %zu bytes "
-			       "claim to hold %llu", where, what, n, size);
+		return err_set(e, ERR_INPUT,
+			       "%s: %s is broken: not in zstd's "
+			       "format",
+			       where, what);
+	if (size / COMPRESS_MOST > n)
+		return err_set(e, ERR_INPUT,
+			       "%s: %s is broken: %zu bytes "
+			       "claim to hold %llu",
+			       where, what, n, size);
 	out->n = 0;
 	vec_reserve(out, size + 1);
 	got = ZSTD_decompressDCtx(context(), out->at, size, bytes, n);

@@ -1,0 +1,28 @@
+/*
+ * compress: bytes made small (zstd) and large again. What comes back is what
+ * went in, or an error: the frames carry a checksum.
+ *
+ * A few bytes can claim to hold millions. So nothing may grow by more than
+ * COMPRESS_MOST: what happens to compress better is followed by filling that
+ * readers skip.
+ */
+#ifndef BASE_COMPRESS_H
+#define BASE_COMPRESS_H
+
+#include "base/buffer.h"
+#include "base/err.h"
+
+enum { COMPRESS_MOST = 64 };
+
+/* appends n bytes, compressed, to *out */
+void compress(buffer *out, const void *bytes, size_t n);
+/* how many bytes these say that they hold; 0: they do not say */
+uint64_t compress_size(const void *bytes, size_t n);
+/*
+ * Replaces *out by what was compressed into `bytes`; `where` and `what` are for
+ * messages: "WHERE: WHAT is broken: ...".
+ */
+int decompress(buffer *out, const void *bytes, size_t n, const char *where,
+	       const char *what, struct err *e);
+
+#endif
