@@ -54,7 +54,7 @@ static void list_by(struct dataset *d, enum by by)
 static void list(void)
 {
 	const char *path = where;
-	struct sampled_pick pick = {0};
+	struct samples_query pick = {0};
 	struct dataset d;
 	struct err e;
 
@@ -69,16 +69,16 @@ static void list(void)
 static void compare(void)
 {
 	const char *path = where;
-	struct sampled_pick pick = {0};
+	struct samples_query pick = {0};
 	const struct rows_wish all = {0};
 	struct runs r = {.by = BY_INSTRUCTION};
-	struct sampled_epochs l;
+	struct samples_epochs l;
 	struct share_changes c;
 	struct variation v;
-	struct sampled s = {0};
+	struct samples s = {0};
 	struct err e;
 
-	if (sampled_epochs_read(&l, &path, 1, &pick, &e))
+	if (samples_epochs_read(&l, &path, 1, &pick, &e))
 		return;
 	if (!runs_read(&r, &s, &l, false, &pick, &all, &e) && r.run.n > 1) {
 		runs_sort(&r);
@@ -88,8 +88,8 @@ static void compare(void)
 		variation_free(&v);
 	}
 	runs_free(&r);
-	sampled_epochs_free(&l);
-	sampled_close(&s);
+	samples_epochs_free(&l);
+	samples_close(&s);
 }
 
 static void condense(void)

@@ -15,12 +15,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* all that is said of a map beyond its counts */
 static void show(struct arena *a, const struct map *m, const struct solved *s)
 {
-	struct legend legend;
-	struct told_image image = {.name = "x", .map = m, .solved = *s,
-				   .legend = &legend};
+	struct symbolizer symbolizer;
+	struct counts_image image = {
+		.name = "x", .map = m, .solved = *s, .symbolizer = &symbolizer};
 	struct content x, y;
 
-	legend_init(&legend, m);
+	symbolizer_init(&symbolizer, m);
 	content_make(a, &image, &x, &image, &y);
 	for (uint32_t p = 0; p < m->proc.n; p++) {
 		uint32_t *to = NEW_ARRAY(uint32_t, m->proc.at[p].nblock + 1);
@@ -31,7 +31,7 @@ static void show(struct arena *a, const struct map *m, const struct solved *s)
 		match_blocks(&x, p, &y, (p + 1) % (uint32_t)m->proc.n, to);
 		mem_free(to);
 	}
-	legend_close(&legend);
+	symbolizer_close(&symbolizer);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { PICTURES = 20 }; /* procedures that are drawn, at most */
 
-static void list(struct told *t)
+static void list(struct counts *t)
 {
 	struct rows_wish w = {.share = 0.01, .sort = SORT_NAME,
 			      .reverse = true, .all = true, .limit = 9};
@@ -33,7 +33,7 @@ static void list(struct told *t)
 	dataset_close(&d);
 }
 
-static void draw(const struct told *t)
+static void draw(const struct counts *t)
 {
 	for (uint32_t i = 0; i < t->nimage; i++)
 		for (uint32_t p = 0; p < t->image[i].map->proc.n &&
@@ -45,7 +45,7 @@ static void draw(const struct told *t)
 		}
 }
 
-static int add_run(struct runs *r, struct told *t)
+static int add_run(struct runs *r, struct counts *t)
 {
 	const struct rows_wish all = {0};
 	struct dataset d = {0};
@@ -58,7 +58,7 @@ static int add_run(struct runs *r, struct told *t)
 	return result;
 }
 
-static void compare(struct told *a, struct told *b)
+static void compare(struct counts *a, struct counts *b)
 {
 	struct change_wish w = {.all = true};
 	struct runs r = {.by = BY_PROCEDURE};
@@ -84,18 +84,18 @@ static void compare(struct told *a, struct told *b)
 static void tell(const char *path)
 {
 	const char *both[2] = {path, path};
-	struct told t, sum;
+	struct counts t, sum;
 	struct err e;
 
-	if (told_open(&t, &path, 1, &e))
+	if (counts_open(&t, &path, 1, &e))
 		return;
 	list(&t);
 	draw(&t);
-	if (!told_open(&sum, both, 2, &e)) {
+	if (!counts_open(&sum, both, 2, &e)) {
 		compare(&t, &sum);
-		told_close(&sum);
+		counts_close(&sum);
 	}
-	told_close(&t);
+	counts_close(&t);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -13,7 +13,7 @@
 
 struct annotate_call {
 	const char *procedure, *image;
-	struct sampled_pick pick;
+	struct samples_query pick;
 	bool json, same_work;
 };
 

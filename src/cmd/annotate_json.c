@@ -11,7 +11,7 @@ static void json_count(struct json *j, const struct annotation *a,
 		json_string(j, "not_measured", n->in_place);
 	} else {
 		report_json_count(j, "count", n->known, n->count,
-				  told_unknown(a->m, a->proc));
+				  counts_unknown(a->m, a->proc));
 	}
 	if (n->is_branch) {
 		json_number(j, "taken", n->taken);

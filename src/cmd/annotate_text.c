@@ -31,7 +31,7 @@ static void print_counts(const struct annotation *a, FILE *to)
 	const struct solved *s = &a->m->solved;
 	char calls[FIGURE_WIDTH] = "unknown", insns[FIGURE_WIDTH] = "unknown";
 	uint64_t n, all = a->data->counts->instructions;
-	bool known = told_instructions(a->m, a->proc, &n);
+	bool known = counts_instructions(a->m, a->proc, &n);
 
 	if (s->calls_known[a->proc])
 		figures_number(s->calls[a->proc], calls);
@@ -46,7 +46,7 @@ static void print_counts(const struct annotation *a, FILE *to)
 static void print_samples(const struct annotation *a, FILE *to)
 {
 	for (unsigned i = 0; i < a->events; i++) {
-		const struct sampled_event *x = &a->data->samples->event.at[i];
+		const struct samples_event *x = &a->data->samples->event.at[i];
 		uint64_t n = a->metric[a->first_event + i].total;
 
 		fprintf(to, "\n%" PRIu64 " samples of %s", n, x->name);
@@ -61,8 +61,10 @@ static void print_head(const struct annotation *a, FILE *to)
 	struct style st = style_for(to);
 
 	fputs(st.head, to);
-	name_print(to, a->m ? legend_procedure(a->m->legend, a->proc) :
-			      a->found.at.procedure, "");
+	name_print(to,
+		   a->m ? symbolizer_procedure(a->m->symbolizer, a->proc)
+			: a->found.at.procedure,
+		   "");
 	fprintf(to, "%s  %s", st.off, st.dim);
 	name_print(to, a->data->image.at[a->found.image].name, "");
 	fputs(st.off, to);

@@ -52,7 +52,7 @@ static void add_procedures(struct name_list *n, struct dataset *d)
 
 /* what only databases have names of */
 static void add_sampled(struct name_list *n, const char *kind,
-			const struct sampled *s)
+			const struct samples *s)
 {
 	for (size_t i = 0; !strcmp(kind, "events") && i < s->event.n; i++)
 		add(n, s->event.at[i].name);
@@ -64,10 +64,10 @@ static void add_sampled(struct name_list *n, const char *kind,
 
 static void add_all(struct name_list *n, const char *kind, const char *path)
 {
-	struct sampled_pick all = {.processes = !strcmp(kind, "processes"),
-				   .depth = !strcmp(kind, "procedures") ?
-						    SAMPLED_PLACES :
-						    SAMPLED_TOTALS};
+	struct samples_query all = {.processes = !strcmp(kind, "processes"),
+				    .depth = !strcmp(kind, "procedures")
+						     ? SAMPLES_PLACES
+						     : SAMPLES_TOTALS};
 	struct dataset d;
 	struct err e;
 

@@ -45,9 +45,9 @@ struct diff_call {
 	const char *profile[2];
 	enum diff_by by;
 	struct change_wish wish;
-	struct sampled_pick pick;
+	struct samples_query pick;
 	struct diff_after {
-		struct sampled_pick pick;
+		struct samples_query pick;
 		bool given;
 	} after; /* epochs of the only database */
 	double rate; /* of false discoveries */
@@ -107,8 +107,8 @@ static const struct option diff_database_options[] = {
 };
 
 /* what changed, or not; the exit status */
-static int diff_show(const struct diff_call *call, const struct told *a,
-		     const struct told *b)
+static int diff_show(const struct diff_call *call, const struct counts *a,
+		     const struct counts *b)
 {
 	struct match m;
 	struct changes c;
@@ -135,21 +135,21 @@ static int diff_show(const struct diff_call *call, const struct told *a,
 
 static int diff_both(const struct diff_call *call)
 {
-	struct told a, b;
+	struct counts a, b;
 	struct err e;
 	int status;
 
-	if (told_open(&a, &call->profile[0], 1, &e))
+	if (counts_open(&a, &call->profile[0], 1, &e))
 		return cmd_fail(&e);
-	if (told_open(&b, &call->profile[1], 1, &e)) {
-		told_close(&a);
+	if (counts_open(&b, &call->profile[1], 1, &e)) {
+		counts_close(&a);
 		return cmd_fail(&e);
 	}
 	report_show_notes(&a);
 	report_show_notes(&b);
 	status = diff_show(call, &a, &b);
-	told_close(&b);
-	told_close(&a);
+	counts_close(&b);
+	counts_close(&a);
 	return status;
 }
 

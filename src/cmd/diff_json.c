@@ -3,7 +3,7 @@
 #include "cmd/diff_show.h"
 #include "report/walk.h"
 
-static void json_run(struct json *j, const char *key, const struct told *t)
+static void json_run(struct json *j, const char *key, const struct counts *t)
 {
 	json_object(j, key);
 	json_string(j, "profile", t->profile.file.name);
@@ -23,7 +23,7 @@ static void json_count(struct json *j, const char *key,
 }
 
 static void json_block(struct json *j, const char *start, const char *end,
-		       const struct told *in, uint32_t image, uint32_t block)
+		       const struct counts *in, uint32_t image, uint32_t block)
 {
 	const struct map_block *b;
 
@@ -34,7 +34,7 @@ static void json_block(struct json *j, const char *start, const char *end,
 	json_address(j, end, b->start + b->size);
 }
 
-static void json_entry(struct json *j, const char *key, const struct told *in,
+static void json_entry(struct json *j, const char *key, const struct counts *in,
 		       uint32_t image, uint32_t proc)
 {
 	if (proc != MATCH_NONE)
@@ -63,10 +63,10 @@ static void json_procedure(struct json *j, const struct match *m,
 }
 
 static void json_edge(struct json *j, const char *from, const char *to,
-		      const struct told *in, uint32_t image, uint32_t proc,
+		      const struct counts *in, uint32_t image, uint32_t proc,
 		      uint32_t edge)
 {
-	const struct told_image *m = &in->image[image];
+	const struct counts_image *m = &in->image[image];
 	struct edge_ends ends;
 
 	if (edge == MATCH_NONE)

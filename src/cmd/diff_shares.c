@@ -212,18 +212,18 @@ static void show_json(const struct diff_shares *x,
 }
 
 /* both sides, one behind the other; *before: how many runs the first has */
-static int read_sides(const struct diff_shares *x, struct sampled *s,
+static int read_sides(const struct diff_shares *x, struct samples *s,
 		      struct runs *r, uint32_t *before, struct err *e)
 {
 	for (int i = 0; i < 2; i++) {
-		struct sampled_epochs l;
+		struct samples_epochs l;
 		size_t had = r->run.n;
 		int result;
 
-		if (sampled_epochs_read(&l, &x->source[i], 1, &x->pick[i], e))
+		if (samples_epochs_read(&l, &x->source[i], 1, &x->pick[i], e))
 			return -1;
 		result = runs_read(r, s, &l, false, &x->pick[i], &x->wish, e);
-		sampled_epochs_free(&l);
+		samples_epochs_free(&l);
 		if (result)
 			return -1;
 		if (r->run.n == had)
@@ -258,7 +258,7 @@ static int show(const struct diff_shares *x, const struct runs *r,
 
 int diff_shares_show(const struct diff_shares *x)
 {
-	struct sampled s = {0};
+	struct samples s = {0};
 	struct runs r = {.by = x->by};
 	uint32_t before = 0;
 	struct err e;
@@ -276,6 +276,6 @@ int diff_shares_show(const struct diff_shares *x)
 		report_show_one_event(&r);
 	}
 	runs_free(&r);
-	sampled_close(&s);
+	samples_close(&s);
 	return status;
 }

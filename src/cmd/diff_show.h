@@ -15,7 +15,7 @@ void diff_show_json(const struct changes *c, enum change_by by, size_t limit,
 /* what is asked for of databases */
 struct diff_shares {
 	const char *source[2];
-	struct sampled_pick pick[2];
+	struct samples_query pick[2];
 	enum by by;
 	struct rows_wish wish;
 	double share; /* of all samples, that a difference is at least */

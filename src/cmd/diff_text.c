@@ -78,7 +78,7 @@ static void code_cell(struct table *t, const struct change *x,
 	table_text(t, text);
 }
 
-static void block_cell(struct table *t, const struct told *in, uint32_t image,
+static void block_cell(struct table *t, const struct counts *in, uint32_t image,
 		       uint32_t block)
 {
 	bool there = block != MATCH_NONE;
@@ -87,10 +87,10 @@ static void block_cell(struct table *t, const struct told *in, uint32_t image,
 		      in->image[image].map->block.at[block].start : 0);
 }
 
-static void edge_cells(struct table *t, const struct told *in, uint32_t image,
+static void edge_cells(struct table *t, const struct counts *in, uint32_t image,
 		       uint32_t proc, uint32_t edge)
 {
-	const struct told_image *m;
+	const struct counts_image *m;
 	struct edge_ends ends = {0};
 
 	if (edge != MATCH_NONE) {
@@ -148,7 +148,7 @@ static void add_row(struct table *t, const struct match *m,
 
 /* one of the runs as a whole */
 static void print_run(const struct style *s, const char *what,
-		      const struct told *t)
+		      const struct counts *t)
 {
 	char n[FIGURE_WIDTH];
 

@@ -14,9 +14,9 @@ enum { EXPORT_NONE, EXPORT_TSV, EXPORT_JSON, EXPORT_CALLGRIND, EXPORT_LCOV,
        EXPORT_BOLT };
 
 static const struct export_format {
-	void (*write)(const struct told *t, FILE *to);
+	void (*write)(const struct counts *t, FILE *to);
 	/* instead, of one image alone */
-	int (*write_image)(const struct told *t, uint32_t image, FILE *to,
+	int (*write_image)(const struct counts *t, uint32_t image, FILE *to,
 			   struct err *e);
 	bool lines; /* it is about lines: without any there is nothing */
 	/* of samples; NULL: it needs exact counts */
@@ -110,7 +110,7 @@ static const struct option_choice format_choices[] = {
 struct export_call {
 	int format; /* EXPORT_NONE: not given */
 	const char *image; /* NULL: not asked for */
-	struct sampled_pick pick;
+	struct samples_query pick;
 };
 
 static const struct option export_options[] = {
@@ -123,14 +123,14 @@ static const struct option export_options[] = {
 	{0},
 };
 
-static bool is_image(const struct told_image *m, const char *word)
+static bool is_image(const struct counts_image *m, const char *word)
 {
 	return !strcmp(m->name, word) ||
 	       (m->map->path && !strcmp(m->map->path, word));
 }
 
 /* the image that the word means, or the program; -1 and *e */
-static int find_image(const struct told *t, const char *word, uint32_t *image,
+static int find_image(const struct counts *t, const char *word, uint32_t *image,
 		      struct err *e)
 {
 	uint32_t program = profile_program(&t->profile), n = 0;
@@ -155,11 +155,12 @@ static int find_image(const struct told *t, const char *word, uint32_t *image,
 			t->image[*image].missing) : 0;
 }
 
-static bool has_lines(const struct told *t)
+static bool has_lines(const struct counts *t)
 {
 	for (uint32_t i = 0; i < t->nimage; i++) {
-		const struct told_image *m = &t->image[i];
-		struct lines *l = m->missing ? NULL : legend_lines(m->legend);
+		const struct counts_image *m = &t->image[i];
+		struct lines *l =
+			m->missing ? NULL : symbolizer_lines(m->symbolizer);
 
 		if (l && l->nunit)
 			return true;
@@ -167,7 +168,7 @@ static bool has_lines(const struct told *t)
 	return false;
 }
 
-static int export_one(const void *words, const struct told *t, struct err *e)
+static int export_one(const void *words, const struct counts *t, struct err *e)
 {
 	const struct export_call *call = words;
 	const struct export_format *f = &formats[call->format];

@@ -19,7 +19,7 @@
 #include "base/bisect.h"
 #include "cmd/export_format.h"
 #include "cmd/name.h"
-#include "report/samples.h"
+#include "report/autofdo.h"
 
 /* what is written under something, in that order */
 struct entry {
@@ -28,7 +28,7 @@ struct entry {
 };
 
 struct text {
-	struct samples s;
+	struct autofdo s;
 	struct entry *node;   /* under their parents */
 	struct entry *body;   /* under their nodes */
 	struct entry *target; /* under their bodies */
@@ -59,7 +59,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* by name: its place in the alphabet; free it */
-static uint32_t *rank_names(const struct samples *s)
+static uint32_t *rank_names(const struct autofdo *s)
 {
 	struct named *all = NEW_ARRAY(struct named, s->name.string.n + 1);
 	uint32_t *rank = NEW_ARRAY(uint32_t, s->name.string.n + 1);
@@ -75,7 +75,7 @@ static uint32_t *rank_names(const struct samples *s)
 
 static void sort_all(struct text *x)
 {
-	const struct samples *s = &x->s;
+	const struct autofdo *s = &x->s;
 	uint32_t *rank = rank_names(s);
 
 	x->node = NEW_ARRAY(struct entry, s->node.n + 1);
@@ -116,16 +116,16 @@ static void write_name(const struct text *x, uint32_t function)
 /* " 4.2: " as deep as the node is */
 static void write_place(const struct text *x, uint32_t place, unsigned depth)
 {
-	fprintf(x->to, "%*s%" PRIu32, (int)depth, "", samples_line(place));
-	if (samples_block(place))
-		fprintf(x->to, ".%" PRIu32, samples_block(place));
+	fprintf(x->to, "%*s%" PRIu32, (int)depth, "", autofdo_line(place));
+	if (autofdo_block(place))
+		fprintf(x->to, ".%" PRIu32, autofdo_block(place));
 	fputs(": ", x->to);
 }
 
 static void write_body(const struct text *x, uint32_t number, unsigned depth)
 {
-	const struct samples *s = &x->s;
-	const struct samples_body *b = &s->body.at[number];
+	const struct autofdo *s = &x->s;
+	const struct autofdo_body *b = &s->body.at[number];
 	size_t i = first_under(x->target, s->target.n, number);
 
 	if (!b->known)
@@ -133,7 +133,7 @@ static void write_body(const struct text *x, uint32_t number, unsigned depth)
 	write_place(x, b->place, depth);
 	fprintf(x->to, "%" PRIu64, b->count);
 	for (; i < s->target.n && x->target[i].under == number; i++) {
-		const struct samples_target *t =
+		const struct autofdo_target *t =
 			&s->target.at[x->target[i].index];
 
 		if (!t->count)
@@ -148,14 +148,14 @@ static void write_body(const struct text *x, uint32_t number, unsigned depth)
 /* what is in a function or an inlined call */
 static void write_inside(const struct text *x, uint32_t number, unsigned depth)
 {
-	const struct samples *s = &x->s;
+	const struct autofdo *s = &x->s;
 	size_t i = first_under(x->body, s->body.n, number);
 
 	for (; i < s->body.n && x->body[i].under == number; i++)
 		write_body(x, x->body[i].index, depth);
 	i = first_under(x->node, s->node.n, number);
 	for (; i < s->node.n && x->node[i].under == number; i++) {
-		const struct samples_node *n = &s->node.at[x->node[i].index];
+		const struct autofdo_node *n = &s->node.at[x->node[i].index];
 
 		if (!n->told)
 			continue;
@@ -168,7 +168,7 @@ static void write_inside(const struct text *x, uint32_t number, unsigned depth)
 
 static void write_function(const struct text *x, uint32_t number)
 {
-	const struct samples_node *n = &x->s.node.at[number];
+	const struct autofdo_node *n = &x->s.node.at[number];
 
 	if (!n->total)
 		return;
@@ -183,25 +183,25 @@ static void write_function(const struct text *x, uint32_t number)
 	write_inside(x, number, 1);
 }
 
-void export_samples(struct samples *s, FILE *to)
+void export_samples(struct autofdo *s, FILE *to)
 {
 	struct text x = {.s = *s, .to = to};
 	size_t i;
 
 	sort_all(&x);
-	i = first_under(x.node, x.s.node.n, SAMPLES_NONE);
+	i = first_under(x.node, x.s.node.n, AUTOFDO_NONE);
 	for (; i < x.s.node.n; i++)
 		write_function(&x, x.node[i].index);
 	mem_free(x.node);
 	mem_free(x.body);
 	mem_free(x.target);
-	samples_free(&x.s);
+	autofdo_free(&x.s);
 }
 
-void export_autofdo(const struct told *t, FILE *to)
+void export_autofdo(const struct counts *t, FILE *to)
 {
-	struct samples s;
+	struct autofdo s;
 
-	samples_make(&s, t);
+	autofdo_make(&s, t);
 	export_samples(&s, to);
 }

@@ -20,7 +20,7 @@
 #include "source/bolt_names.h"
 
 struct bolt {
-	const struct told_image *m;
+	const struct counts_image *m;
 	struct bolt_names names;
 	bool *partial; /* by function: not all of it is known */
 	FILE *to;
@@ -136,16 +136,16 @@ static void write_branch(const struct bolt *x, const struct branch *b)
 	fprintf(x->to, "0 %" PRIu64 "\n", b->count);
 }
 
-int export_bolt(const struct told *t, uint32_t image, FILE *to, struct err *e)
+int export_bolt(const struct counts *t, uint32_t image, FILE *to, struct err *e)
 {
 	struct bolt x = {.m = &t->image[image], .to = to};
 	struct branches b;
 
-	if (!legend_open(x.m->legend)) {
-		*e = x.m->legend->why;
+	if (!symbolizer_open(x.m->symbolizer)) {
+		*e = x.m->symbolizer->why;
 		return -1;
 	}
-	bolt_names_read(&x.names, &x.m->legend->object, x.m->map->path);
+	bolt_names_read(&x.names, &x.m->symbolizer->object, x.m->map->path);
 	if (!x.names.v.n)
 		return err_set(e, ERR_INPUT, "%s: it has no symbols and no "
 			       "unwind tables, by which BOLT knows functions",

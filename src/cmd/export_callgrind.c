@@ -14,7 +14,7 @@
 #include "report/sites.h"
 
 struct callgrind {
-	const struct told *t;
+	const struct counts *t;
 	site_counts sites;  /* of a procedure, by address */
 	size_t site;	   /* the next one */
 	struct intern object, file, function;
@@ -37,9 +37,9 @@ static void write_name(struct callgrind *x, struct intern *in,
 	putc('\n', x->to);
 }
 
-static struct line_place place_of(const struct told_image *m, uint64_t addr)
+static struct line_place place_of(const struct counts_image *m, uint64_t addr)
 {
-	struct lines *l = legend_lines(m->legend);
+	struct lines *l = symbolizer_lines(m->symbolizer);
 	struct line_place p;
 
 	if (!l || !lines_find(l, addr, &p) || !p.file)
@@ -50,7 +50,7 @@ static struct line_place place_of(const struct told_image *m, uint64_t addr)
 static void write_call(struct callgrind *x, const struct site_count *r,
 		       uint32_t line)
 {
-	const struct told_image *to = &x->t->image[r->to_image];
+	const struct counts_image *to = &x->t->image[r->to_image];
 	const char *callee = site_callee(x->t, r);
 	struct line_place p = place_of(to, r->to);
 
@@ -83,7 +83,7 @@ static void write_calls(struct callgrind *x, uint64_t addr, uint32_t line)
 	}
 }
 
-static void write_block(struct callgrind *x, const struct told_image *m,
+static void write_block(struct callgrind *x, const struct counts_image *m,
 			uint32_t number)
 {
 	struct insn_walk w = {0};
@@ -123,19 +123,19 @@ static void find_sites(struct callgrind *x, uint32_t image, uint32_t proc)
 static void write_procedure(struct callgrind *x, uint32_t image,
 			    uint32_t proc)
 {
-	const struct told_image *m = &x->t->image[image];
+	const struct counts_image *m = &x->t->image[image];
 	const struct map_proc *p = &m->map->proc.at[proc];
 	struct line_place at = place_of(m, p->entry);
 
-	if (!told_ran(m, proc) && !m->solved.calls[proc])
+	if (!counts_ran(m, proc) && !m->solved.calls[proc])
 		return;
-	told_turn(m, proc);
+	counts_load_next(m, proc);
 	find_sites(x, image, proc);
 	write_name(x, &x->object, "ob", m->map->path);
 	write_name(x, &x->file, "fl", at.file);
 	x->current = at.file;
 	write_name(x, &x->function, "fn",
-		   legend_procedure(m->legend, proc));
+		   symbolizer_procedure(m->symbolizer, proc));
 	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
 		write_block(x, m, i);
 	putc('\n', x->to);
@@ -150,7 +150,7 @@ static void write_head(struct callgrind *x)
 		"\n\n", x->t->instructions);
 }
 
-void export_callgrind(const struct told *t, FILE *to)
+void export_callgrind(const struct counts *t, FILE *to)
 {
 	struct callgrind x = {.t = t, .to = to};
 

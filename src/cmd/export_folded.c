@@ -7,19 +7,20 @@
 #include "cmd/export_format.h"
 #include "cmd/name.h"
 
-void export_folded(const struct told *t, FILE *to)
+void export_folded(const struct counts *t, FILE *to)
 {
 	for (uint32_t i = 0; i < t->nimage; i++) {
-		const struct told_image *m = &t->image[i];
+		const struct counts_image *m = &t->image[i];
 
 		for (uint32_t p = 0; p < m->map->proc.n; p++) {
 			uint64_t n;
 
-			if (!told_instructions(m, p, &n) || !n)
+			if (!counts_instructions(m, p, &n) || !n)
 				continue;
 			name_print(to, m->name, ";");
 			putc(';', to);
-			name_print(to, legend_procedure(m->legend, p), ";");
+			name_print(to, symbolizer_procedure(m->symbolizer, p),
+				   ";");
 			fprintf(to, " %" PRIu64 "\n", n);
 		}
 	}

@@ -5,20 +5,21 @@
 #include <stdio.h>
 
 #include "report/rows.h"
-#include "report/samples.h"
+#include "report/autofdo.h"
 
 /* of one image; -1 and *e if what is needed of its file is not there */
-int export_bolt(const struct told *t, uint32_t image, FILE *to, struct err *e);
+int export_bolt(const struct counts *t, uint32_t image, FILE *to,
+		struct err *e);
 
-void export_autofdo(const struct told *t, FILE *to);
-void export_callgrind(const struct told *t, FILE *to);
-void export_folded(const struct told *t, FILE *to);
-void export_gcov(const struct told *t, FILE *to);
-void export_json(const struct told *t, FILE *to);
-void export_lcov(const struct told *t, FILE *to);
-void export_pixie(const struct told *t, FILE *to);
-void export_pprof(const struct told *t, FILE *to);
-void export_tsv(const struct told *t, FILE *to);
+void export_autofdo(const struct counts *t, FILE *to);
+void export_callgrind(const struct counts *t, FILE *to);
+void export_folded(const struct counts *t, FILE *to);
+void export_gcov(const struct counts *t, FILE *to);
+void export_json(const struct counts *t, FILE *to);
+void export_lcov(const struct counts *t, FILE *to);
+void export_pixie(const struct counts *t, FILE *to);
+void export_pprof(const struct counts *t, FILE *to);
+void export_tsv(const struct counts *t, FILE *to);
 
 /* the same of samples; what the formats cannot tell is left out */
 int export_sampled_autofdo(struct dataset *d, FILE *to, struct err *e);
@@ -28,13 +29,13 @@ int export_sampled_json(struct dataset *d, FILE *to, struct err *e);
 int export_sampled_pprof(struct dataset *d, FILE *to, struct err *e);
 int export_sampled_tsv(struct dataset *d, FILE *to, struct err *e);
 /* every instruction with samples, procedure by procedure */
-int sampled_instructions(struct rows *r, struct dataset *d, struct err *e);
-struct sampled_image *sampled_image(const struct rows *r,
+int samples_instructions(struct rows *r, struct dataset *d, struct err *e);
+struct samples_image *samples_image(const struct rows *r,
 				    const struct row *row);
 uint64_t row_samples(const struct rows *r, const struct row *row,
 		     size_t event);
 
 /* writes LLVM's sample profile, and frees what it is of */
-void export_samples(struct samples *s, FILE *to);
+void export_samples(struct autofdo *s, FILE *to);
 
 #endif

@@ -58,7 +58,7 @@ static void write_file(const struct line_counts *c, size_t first, size_t last,
 	}
 }
 
-void export_gcov(const struct told *t, FILE *to)
+void export_gcov(const struct counts *t, FILE *to)
 {
 	struct line_counts c;
 	struct texts texts = {0};

@@ -4,7 +4,7 @@
 #include "cmd/export_format.h"
 #include "cmd/report_show.h"
 
-static void json_blocks(struct json *j, const struct told_image *m,
+static void json_blocks(struct json *j, const struct counts_image *m,
 			uint32_t proc)
 {
 	const struct map_proc *p = &m->map->proc.at[proc];
@@ -18,13 +18,13 @@ static void json_blocks(struct json *j, const struct told_image *m,
 		json_address(j, "end", b->start + b->size);
 		json_number(j, "instructions", b->ninsn);
 		report_json_count(j, "count", m->solved.block_known[i],
-				  m->solved.block[i], told_unknown(m, proc));
+				  m->solved.block[i], counts_unknown(m, proc));
 		json_end(j);
 	}
 	json_end(j);
 }
 
-static void json_edges(struct json *j, const struct told_image *m,
+static void json_edges(struct json *j, const struct counts_image *m,
 		       uint32_t proc)
 {
 	const struct map_proc *p = &m->map->proc.at[proc];
@@ -39,15 +39,15 @@ static void json_edges(struct json *j, const struct told_image *m,
 }
 
 /* a procedure that ran, or may have */
-static void json_procedure(struct json *j, const struct told *t,
+static void json_procedure(struct json *j, const struct counts *t,
 			   uint32_t image, uint32_t proc)
 {
-	const struct told_image *m = &t->image[image];
+	const struct counts_image *m = &t->image[image];
 	uint64_t n;
 
-	if (told_instructions(m, proc, &n) && !n)
+	if (counts_instructions(m, proc, &n) && !n)
 		return;
-	told_turn(m, proc);
+	counts_load_next(m, proc);
 	json_object(j, NULL);
 	report_json_procedure(j, m, proc);
 	json_blocks(j, m, proc);
@@ -64,9 +64,9 @@ static void json_build_id(struct json *j, const struct map *m)
 	json_string(j, "build_id", id);
 }
 
-static void json_image(struct json *j, const struct told *t, uint32_t image)
+static void json_image(struct json *j, const struct counts *t, uint32_t image)
 {
-	const struct told_image *m = &t->image[image];
+	const struct counts_image *m = &t->image[image];
 
 	json_object(j, NULL);
 	json_string(j, "image", m->name);
@@ -94,7 +94,7 @@ static void json_image(struct json *j, const struct told *t, uint32_t image)
 	json_end(j);
 }
 
-void export_json(const struct told *t, FILE *to)
+void export_json(const struct counts *t, FILE *to)
 {
 	struct json j = {.to = to};
 

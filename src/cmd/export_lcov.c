@@ -12,7 +12,7 @@
 #include "report/functions.h"
 
 struct tracefile {
-	const struct told *t;
+	const struct counts *t;
 	struct line_counts lines;
 	struct functions functions;
 	FILE *to;
@@ -29,15 +29,17 @@ static void write_functions(const struct tracefile *x, uint32_t file,
 	bisect(i, f->v.n, f->v.at[i].file < file);
 	for (; i < f->v.n && f->v.at[i].file == file; i++) {
 		const struct function *q = &f->v.at[i];
-		const struct told_image *m = &x->t->image[q->image];
+		const struct counts_image *m = &x->t->image[q->image];
 
 		if (q->image != image || !m->solved.calls_known[q->proc])
 			continue;
 		fprintf(x->to, "FN:%" PRIu32 ",", q->line);
-		name_print(x->to, legend_symbol(m->legend, q->proc), ",");
+		name_print(x->to, symbolizer_symbol(m->symbolizer, q->proc),
+			   ",");
 		fprintf(x->to, "\nFNDA:%" PRIu64 ",",
 			m->solved.calls[q->proc]);
-		name_print(x->to, legend_symbol(m->legend, q->proc), ",");
+		name_print(x->to, symbolizer_symbol(m->symbolizer, q->proc),
+			   ",");
 		putc('\n', x->to);
 		found++;
 		hit += m->solved.calls[q->proc] > 0;
@@ -82,7 +84,7 @@ static void write_records(const struct tracefile *x)
 	}
 }
 
-void export_lcov(const struct told *t, FILE *to)
+void export_lcov(const struct counts *t, FILE *to)
 {
 	struct tracefile x = {.t = t, .to = to};
 

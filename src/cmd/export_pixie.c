@@ -14,7 +14,7 @@
 #include "report/by_address.h"
 #include "report/walk.h"
 
-static void write_part(const struct told_image *m, uint64_t start,
+static void write_part(const struct counts_image *m, uint64_t start,
 		       uint32_t length, bool known, uint64_t count, FILE *to)
 {
 	name_print(to, m->name, "");
@@ -25,7 +25,7 @@ static void write_part(const struct told_image *m, uint64_t start,
 		fputs("?\n", to);
 }
 
-static void write_block(const struct told_image *m, uint32_t number, FILE *to)
+static void write_block(const struct counts_image *m, uint32_t number, FILE *to)
 {
 	bool known = m->solved.block_known[number];
 	struct insn_walk w = {0};
@@ -48,18 +48,18 @@ static void write_block(const struct told_image *m, uint32_t number, FILE *to)
 		write_part(m, start, w.done - first, known, count, to);
 }
 
-static void write_run(const struct told_image *m, const struct block_run *r,
+static void write_run(const struct counts_image *m, const struct block_run *r,
 		      FILE *to)
 {
-	told_turn(m, r->proc);
+	counts_load_next(m, r->proc);
 	for (uint32_t b = r->first; b <= r->last; b++)
 		write_block(m, b, to);
 }
 
-void export_pixie(const struct told *t, FILE *to)
+void export_pixie(const struct counts *t, FILE *to)
 {
 	for (uint32_t i = 0; i < t->nimage; i++) {
-		const struct told_image *m = &t->image[i];
+		const struct counts_image *m = &t->image[i];
 		struct block_runs runs;
 
 		block_runs_make(&runs, m, true);

@@ -15,8 +15,8 @@
 
 struct writer {
 	struct pprof out;
-	const struct told *t;
-	const struct told_image *m;
+	const struct counts *t;
+	const struct counts_image *m;
 	struct pprof_image image;
 	struct lines *lines; /* or NULL */
 	uint32_t proc;
@@ -33,8 +33,9 @@ static uint64_t location_of(struct writer *w, uint64_t addr)
 	struct line_frame f[LINE_FRAMES];
 	unsigned n = frames_at(w, addr, f);
 
-	return pprof_image_location(&w->image, addr, f, n,
-				    legend_symbol(w->m->legend, w->proc));
+	return pprof_image_location(
+		&w->image, addr, f, n,
+		symbolizer_symbol(w->m->symbolizer, w->proc));
 }
 
 static void write_block(struct writer *w, uint32_t number)
@@ -59,8 +60,9 @@ static uint64_t entry_of(struct writer *w, uint64_t addr)
 	unsigned n = frames_at(w, addr, f);
 	struct line_frame *own = n ? &f[n - 1] : &none;
 	struct pprof_line line = {
-		pprof_image_function(&w->image, own,
-				     legend_symbol(w->m->legend, w->proc)),
+		pprof_image_function(
+			&w->image, own,
+			symbolizer_symbol(w->m->symbolizer, w->proc)),
 		own->line ? own->line : own->place.line};
 
 	return pprof_location(&w->out, pprof_image_mapping(&w->image, addr),
@@ -77,21 +79,21 @@ static void write_procedure(struct writer *w)
 		pprof_sample(&w->out, entry_of(w, p->entry), value);
 	if (!s->insns[w->proc])
 		return;
-	told_turn(w->m, w->proc);
+	counts_load_next(w->m, w->proc);
 	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
 		if (s->block_known[i])
 			write_block(w, i);
 }
 
-static void write_image(struct writer *w, const struct told_image *m)
+static void write_image(struct writer *w, const struct counts_image *m)
 {
 	w->m = m;
-	w->lines = legend_lines(m->legend);
+	w->lines = symbolizer_lines(m->symbolizer);
 	w->image = (struct pprof_image){
 		.out = &w->out, .has_lines = w->lines && w->lines->nunit,
 	};
-	if (legend_open(m->legend))
-		segments_read(&w->image.segments, &m->legend->object);
+	if (symbolizer_open(m->symbolizer))
+		segments_read(&w->image.segments, &m->symbolizer->object);
 	pprof_image_begin(&w->image, m->map->path, m->map->build_id,
 			  m->map->build_id_len);
 	for (w->proc = 0; w->proc < m->map->proc.n; w->proc++)
@@ -106,10 +108,10 @@ static void write_comments(struct writer *w)
 
 	pprof_comment(&w->out, "exact counts by tally " TALLY_VERSION);
 	pprof_comment(&w->out, w->t->profile.command);
-	while ((trouble = told_trouble(w->t, &bit)))
+	while ((trouble = counts_trouble(w->t, &bit)))
 		pprof_comment(&w->out, trouble);
 	for (uint32_t i = 0; i < w->t->nimage; i++) {
-		const struct told_image *m = &w->t->image[i];
+		const struct counts_image *m = &w->t->image[i];
 
 		if (m->missing)
 			snprintf(text, sizeof text, "%s: %s", m->name,
@@ -130,7 +132,7 @@ static void write_comments(struct writer *w)
 }
 
 /* readers take what comes first for the program */
-void export_pprof(const struct told *t, FILE *to)
+void export_pprof(const struct counts *t, FILE *to)
 {
 	struct writer w = {.t = t};
 	uint32_t program = profile_program(&t->profile);

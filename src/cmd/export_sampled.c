@@ -10,7 +10,7 @@
 #include "cmd/export_format.h"
 #include "cmd/name.h"
 
-int sampled_instructions(struct rows *r, struct dataset *d, struct err *e)
+int samples_instructions(struct rows *r, struct dataset *d, struct err *e)
 {
 	static const struct rows_wish w = {.sort = SORT_ADDRESS,
 					   .limit = SIZE_MAX};
@@ -18,8 +18,7 @@ int sampled_instructions(struct rows *r, struct dataset *d, struct err *e)
 	return rows_make(r, d, BY_INSTRUCTION, &w, e);
 }
 
-struct sampled_image *sampled_image(const struct rows *r,
-				    const struct row *row)
+struct samples_image *samples_image(const struct rows *r, const struct row *row)
 {
 	return r->data->image.at[row->image].samples;
 }
@@ -41,7 +40,7 @@ int export_sampled_tsv(struct dataset *d, FILE *to, struct err *e)
 {
 	struct rows r;
 
-	if (sampled_instructions(&r, d, e))
+	if (samples_instructions(&r, d, e))
 		return -1;
 	for (size_t i = 0; i < r.v.n; i++) {
 		const struct row *x = &r.v.at[i];
@@ -80,11 +79,11 @@ int export_sampled_folded(struct dataset *d, FILE *to, struct err *e)
 
 /* --- json */
 
-static void json_events(struct json *j, const struct sampled *s)
+static void json_events(struct json *j, const struct samples *s)
 {
 	json_array(j, "events");
 	for (size_t v = 0; v < s->event.n; v++) {
-		const struct sampled_event *x = &s->event.at[v];
+		const struct samples_event *x = &s->event.at[v];
 
 		json_object(j, NULL);
 		json_string(j, "event", x->name);
@@ -106,8 +105,8 @@ static void json_samples(struct json *j, const struct rows *r,
 	json_end(j);
 }
 
-static void json_image(struct json *j, const struct sampled *s,
-		       const struct sampled_image *m)
+static void json_image(struct json *j, const struct samples *s,
+		       const struct samples_image *m)
 {
 	char id[2 * STORE_BUILD_ID + 1] = "";
 
@@ -146,7 +145,7 @@ int export_sampled_json(struct dataset *d, FILE *to, struct err *e)
 	struct rows r;
 	size_t i = 0;
 
-	if (sampled_instructions(&r, d, e))
+	if (samples_instructions(&r, d, e))
 		return -1;
 	json_object(&j, NULL);
 	json_events(&j, d->samples);
@@ -155,7 +154,7 @@ int export_sampled_json(struct dataset *d, FILE *to, struct err *e)
 		uint32_t image = r.v.at[i].image;
 
 		json_object(&j, NULL);
-		json_image(&j, d->samples, sampled_image(&r, &r.v.at[i]));
+		json_image(&j, d->samples, samples_image(&r, &r.v.at[i]));
 		json_array(&j, "procedures");
 		while (i < r.v.n && r.v.at[i].image == image)
 			i = json_procedure(&j, &r, i);
@@ -170,7 +169,7 @@ int export_sampled_json(struct dataset *d, FILE *to, struct err *e)
 
 /* --- callgrind */
 
-static void write_head(const struct sampled *s, FILE *to)
+static void write_head(const struct samples *s, FILE *to)
 {
 	fputs("# callgrind format\nversion: 1\ncreator: tally " TALLY_VERSION
 	      "\ndesc: Counts: samples\npositions: instr line\nevents:", to);
@@ -196,15 +195,15 @@ int export_sampled_callgrind(struct dataset *d, FILE *to, struct err *e)
 	const char *file = "";
 	struct rows r;
 
-	if (sampled_instructions(&r, d, e))
+	if (samples_instructions(&r, d, e))
 		return -1;
 	write_head(d->samples, to);
 	for (size_t i = 0; i < r.v.n; i++) {
 		const struct row *x = &r.v.at[i];
-		struct sampled_image *m = sampled_image(&r, x);
+		struct samples_image *m = samples_image(&r, x);
 		struct line_place p;
 
-		if (!sampled_line(m, x->addr, &p) || !p.file)
+		if (!samples_line(m, x->addr, &p) || !p.file)
 			p = (struct line_place){.file = "???"};
 		if (is_first(&r, i)) {
 			write_field(to, "ob", m->is.path);
@@ -228,10 +227,10 @@ int export_sampled_callgrind(struct dataset *d, FILE *to, struct err *e)
 /* of the first event */
 int export_sampled_autofdo(struct dataset *d, FILE *to, struct err *e)
 {
-	struct samples x = {0};
+	struct autofdo x = {0};
 	struct rows r;
 
-	if (sampled_instructions(&r, d, e))
+	if (samples_instructions(&r, d, e))
 		return -1;
 	for (size_t i = 0; i < r.v.n; i++) {
 		const struct row *row = &r.v.at[i];
@@ -239,8 +238,10 @@ int export_sampled_autofdo(struct dataset *d, FILE *to, struct err *e)
 		struct line_frame f[LINE_FRAMES];
 
 		if (n)
-			samples_add(&x, f, sampled_frames(
-				sampled_image(&r, row), row->addr, f), n);
+			autofdo_add(&x, f,
+				    samples_frames(samples_image(&r, row),
+						   row->addr, f),
+				    n);
 	}
 	if (!x.node.n)
 		cmd_note("no image has debug information that its file still "

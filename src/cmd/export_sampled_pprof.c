@@ -7,7 +7,7 @@
 #include "cmd/pprof_image.h"
 
 /* one event's values are "samples"; several are told apart by their names */
-static void write_types(struct pprof *out, const struct sampled *s)
+static void write_types(struct pprof *out, const struct samples *s)
 {
 	for (size_t v = 0; v < s->event.n; v++)
 		pprof_type(out, s->event.n == 1 ? "samples" :
@@ -17,17 +17,17 @@ static void write_types(struct pprof *out, const struct sampled *s)
 		pprof_comment(out, s->event.at[v].name);
 }
 
-static void begin_image(struct pprof_image *x, struct sampled_image *m)
+static void begin_image(struct pprof_image *x, struct samples_image *m)
 {
-	const struct segments *g = sampled_segments(m);
+	const struct segments *g = samples_segments(m);
 
-	x->has_lines = sampled_has_lines(m);
+	x->has_lines = samples_has_lines(m);
 	x->segments = g ? *g : (struct segments){0};
 	pprof_image_begin(x, m->is.path, m->is.build_id, m->is.build_id_len);
 }
 
 /* readers take what comes first for the program: it has most samples */
-static uint32_t hottest(const struct sampled *s)
+static uint32_t hottest(const struct samples *s)
 {
 	uint32_t best = 0;
 
@@ -42,9 +42,9 @@ static uint32_t hottest(const struct sampled *s)
 static void write_row(struct pprof_image *x, const struct rows *r,
 		      const struct row *row)
 {
-	uint64_t samples[SAMPLED_EVENTS];
+	uint64_t samples[SAMPLES_EVENTS];
 	struct line_frame f[LINE_FRAMES];
-	unsigned n = sampled_frames(sampled_image(r, row), row->addr, f);
+	unsigned n = samples_frames(samples_image(r, row), row->addr, f);
 
 	for (size_t v = 0; v < r->events; v++)
 		samples[v] = row_samples(r, row, v);
@@ -60,7 +60,7 @@ int export_sampled_pprof(struct dataset *d, FILE *to, struct err *e)
 	struct pprof_image x = {.out = &out};
 	struct rows r;
 
-	if (sampled_instructions(&r, d, e))
+	if (samples_instructions(&r, d, e))
 		return -1;
 	pprof_begin(&out, to);
 	write_types(&out, d->samples);
@@ -71,7 +71,7 @@ int export_sampled_pprof(struct dataset *d, FILE *to, struct err *e)
 			if ((row->image != first) != others)
 				continue;
 			if (row->image != now)
-				begin_image(&x, sampled_image(&r, row));
+				begin_image(&x, samples_image(&r, row));
 			now = row->image;
 			write_row(&x, &r, row);
 		}

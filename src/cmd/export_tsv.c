@@ -9,7 +9,8 @@
 #include "report/walk.h"
 
 /* requires: it is known how often the block ran */
-static void export_block(const struct told_image *m, uint32_t number, FILE *to)
+static void export_block(const struct counts_image *m, uint32_t number,
+			 FILE *to)
 {
 	struct insn_walk w = {0};
 	uint64_t addr, n;
@@ -23,7 +24,7 @@ static void export_block(const struct told_image *m, uint32_t number, FILE *to)
 	}
 }
 
-static void export_tsv_image(const struct told_image *m, FILE *to)
+static void export_tsv_image(const struct counts_image *m, FILE *to)
 {
 	struct block_runs runs;
 
@@ -31,7 +32,7 @@ static void export_tsv_image(const struct told_image *m, FILE *to)
 	for (size_t i = 0; i < runs.v.n; i++) {
 		const struct block_run *r = &runs.v.at[i];
 
-		told_turn(m, r->proc);
+		counts_load_next(m, r->proc);
 		for (uint32_t b = r->first; b <= r->last; b++)
 			if (m->solved.block_known[b])
 				export_block(m, b, to);
@@ -39,7 +40,7 @@ static void export_tsv_image(const struct told_image *m, FILE *to)
 	block_runs_free(&runs);
 }
 
-void export_tsv(const struct told *t, FILE *to)
+void export_tsv(const struct counts *t, FILE *to)
 {
 	for (uint32_t i = 0; i < t->nimage; i++)
 		if (!t->image[i].missing)

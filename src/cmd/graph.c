@@ -20,7 +20,7 @@ enum graph_form { GRAPH_SVG, GRAPH_DOT, GRAPH_PS, GRAPH_HTML, GRAPH_JSON };
 struct graph_call {
 	const char *procedure, *image, *out;
 	FILE *to; /* where it is drawn for `out`, if not there at once */
-	struct sampled_pick pick;
+	struct samples_query pick;
 	enum graph_form form;
 	bool ran, json, same_work;
 };
@@ -137,7 +137,7 @@ static int graph_write(const struct drawn *d, const struct graph_call *call,
 
 /* the procedure of an image, which was counted, or sampled */
 static int graph_draw(const struct graph_call *call, struct drawn *d,
-		      const struct told_image *m, uint32_t proc,
+		      const struct counts_image *m, uint32_t proc,
 		      struct err *e)
 {
 	int status;
@@ -166,16 +166,15 @@ static int graph_counted(const struct graph_call *call, struct dataset *data,
 static int graph_sampled(const struct graph_call *call, struct dataset *data,
 			 const struct found *f, struct err *e)
 {
-	struct sampled_told x;
+	struct sample_graph x;
 	struct drawn d = {.t = &x.t, .sampled = &x};
 	int status;
 
-	if (found_become_owner(f, data, e) ||
-	    sampled_told_make(&x, data, f, e))
+	if (found_become_owner(f, data, e) || sample_graph_make(&x, data, f, e))
 		return -1;
 	annotation_make(&d.code, &x.image, x.proc);
 	status = graph_draw(call, &d, &x.image, x.proc, e);
-	sampled_told_free(&x);
+	sample_graph_free(&x);
 	return status;
 }
 

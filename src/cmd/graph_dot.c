@@ -400,8 +400,10 @@ void graph_show_dot(const struct drawn *d, FILE *to)
 	bool few = d->picture.shown <= FEW_BLOCKS;
 
 	fputs("digraph \"", to);
-	dot_text(to, legend_procedure(d->picture.m->legend, d->picture.proc),
-		 SIZE_MAX);
+	dot_text(
+		to,
+		symbolizer_procedure(d->picture.m->symbolizer, d->picture.proc),
+		SIZE_MAX);
 	fputs("\" {\n", to);
 	dot_title(d, to);
 	fputs("  graph [fontname=\"Helvetica\", fontsize=11, nodesep=0.3, "

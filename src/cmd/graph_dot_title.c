@@ -42,7 +42,7 @@ static void title_figures(const struct drawn *d, FILE *to)
 	const struct solved *s = &p->m->solved;
 	char calls[FIGURE_WIDTH] = "unknown", insns[FIGURE_WIDTH] = "unknown";
 	uint64_t n;
-	bool known = told_instructions(p->m, p->proc, &n);
+	bool known = counts_instructions(p->m, p->proc, &n);
 
 	if (s->calls_known[p->proc])
 		figures_number(s->calls[p->proc], calls);
@@ -54,7 +54,7 @@ static void title_figures(const struct drawn *d, FILE *to)
 			100.0 * (double)n / (double)d->t->instructions);
 }
 
-static void title_samples(const struct sampled_told *x, FILE *to)
+static void title_samples(const struct sample_graph *x, FILE *to)
 {
 	char n[FIGURE_WIDTH];
 
@@ -75,7 +75,8 @@ void dot_title(const struct drawn *d, FILE *to)
 
 	fputs("  labelloc=t;\n  label=<<table border=\"0\"><tr><td>"
 	      "<font point-size=\"16\"><b>", to);
-	dot_text(to, legend_procedure(p->m->legend, p->proc), TITLE_MAX);
+	dot_text(to, symbolizer_procedure(p->m->symbolizer, p->proc),
+		 TITLE_MAX);
 	fputs("</b></font>   <font color=\"#606060\">", to);
 	dot_text(to, p->m->name, TITLE_MAX);
 	fputs("</font></td></tr>\n<tr><td>", to);

@@ -19,7 +19,7 @@ static void html_title(const struct drawn *d, FILE *to)
 {
 	const struct picture *p = &d->picture;
 
-	dot_text(to, legend_procedure(p->m->legend, p->proc), SIZE_MAX);
+	dot_text(to, symbolizer_procedure(p->m->symbolizer, p->proc), SIZE_MAX);
 	fputs(" - ", to);
 	dot_text(to, p->m->name, SIZE_MAX);
 }

@@ -6,7 +6,7 @@
 static void json_blocks(struct json *j, const struct picture *p,
 			const char *count)
 {
-	const char *why = told_unknown(p->m, p->proc);
+	const char *why = counts_unknown(p->m, p->proc);
 
 	json_array(j, "blocks");
 	for (size_t i = 0; i < p->node.n; i++) {
@@ -44,7 +44,7 @@ static void json_loops(struct json *j, const struct picture *p)
 		else
 			json_number(j, "parent", l->parent);
 		report_json_count(j, "rounds", l->known, l->rounds,
-				  told_unknown(p->m, p->proc));
+				  counts_unknown(p->m, p->proc));
 		if (l->known)
 			json_number(j, "entered", l->entered);
 		else
@@ -95,7 +95,8 @@ static void json_head(struct json *j, const struct drawn *d)
 		report_json_procedure(j, p->m, p->proc);
 		return;
 	}
-	json_string(j, "procedure", legend_procedure(p->m->legend, p->proc));
+	json_string(j, "procedure",
+		    symbolizer_procedure(p->m->symbolizer, p->proc));
 	json_address(j, "entry", p->m->map->proc.at[p->proc].entry);
 	json_string(j, "event", d->sampled->event);
 	json_number(j, "samples", d->sampled->samples);

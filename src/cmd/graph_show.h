@@ -5,12 +5,12 @@
 #include <stdio.h>
 
 #include "report/picture.h"
-#include "report/sampled_told.h"
+#include "report/sample_graph.h"
 
 /* what is drawn: the graph, and its instructions with their source */
 struct drawn {
-	const struct told *t;
-	const struct sampled_told *sampled; /* or NULL: it was counted */
+	const struct counts *t;
+	const struct sample_graph *sampled; /* or NULL: it was counted */
 	struct picture picture;
 	struct annotation code;
 };

@@ -56,8 +56,8 @@ static void say_what_was_recorded(const struct recorded *r)
 static int show_hottest(const char *directory, int64_t epoch, struct err *e)
 {
 	char host[STORE_HOST], *path = store_path(directory);
-	struct sampled_pick one = {.first = epoch, .last = epoch,
-				   .host = store_host(path, host)};
+	struct samples_query one = {
+		.first = epoch, .last = epoch, .host = store_host(path, host)};
 
 	mem_free(path);
 	return report_show_hottest(directory, &one, HOTTEST, stderr, e);

@@ -15,7 +15,7 @@ struct report_call {
 	int by; /* enum by */
 	struct rows_wish wish;
 	bool json, same_work;
-	struct sampled_pick pick; /* of databases */
+	struct samples_query pick; /* of databases */
 };
 
 static const struct option_choice bys[] = {
@@ -165,13 +165,13 @@ static int report_dataset(const struct report_call *call, struct dataset *v)
 }
 
 /* what is needed of databases for rows of a kind */
-static void pick_depth(struct sampled_pick *pick, enum by by)
+static void pick_depth(struct samples_query *pick, enum by by)
 {
 	pick->processes = by == BY_PROCESS;
 	if (by == BY_IMAGE)
-		pick->depth = SAMPLED_TOTALS;
+		pick->depth = SAMPLES_TOTALS;
 	else if (by == BY_PROCESS || by == BY_EVENT || by == BY_EPOCH)
-		pick->depth = SAMPLED_SUMS;
+		pick->depth = SAMPLES_SUMS;
 }
 
 static int report_run(void *words, const struct arguments *a)

@@ -18,13 +18,13 @@ void report_json_count(struct json *j, const char *key, bool known,
 	json_string(j, "unknown", why);
 }
 
-void report_json_troubles(struct json *j, const struct told *t)
+void report_json_troubles(struct json *j, const struct counts *t)
 {
 	const char *text;
 	unsigned bit = 0;
 
 	json_array(j, "troubles");
-	while ((text = told_trouble(t, &bit)))
+	while ((text = counts_trouble(t, &bit)))
 		json_string(j, NULL, text);
 	json_end(j);
 }
@@ -58,8 +58,8 @@ static void json_not_measured(struct json *j, const struct map *m)
 }
 
 /* an image without counters: as many as a sum of them needs */
-static void json_left(struct json *j, const struct told *t,
-		      const struct told_left *m)
+static void json_left(struct json *j, const struct counts *t,
+		      const struct counts_left *m)
 {
 	json_string(j, "image", m->name);
 	json_string(j, "path", m->path);
@@ -71,8 +71,8 @@ static void json_left(struct json *j, const struct told *t,
 	report_json_troubles(j, t);
 }
 
-static void json_counted_image(struct json *j, const struct told *t,
-			       const struct told_image *m,
+static void json_counted_image(struct json *j, const struct counts *t,
+			       const struct counts_image *m,
 			       const struct value *v)
 {
 	json_string(j, "image", m->name);
@@ -81,7 +81,7 @@ static void json_counted_image(struct json *j, const struct told *t,
 	else
 		json_string(j, "path", m->map->path);
 	report_json_count(j, "instructions", v->known, v->n,
-			  told_unmeasured(m));
+			  counts_unmeasured(m));
 	json_bool(j, "complete", v->known && !v->least);
 	if (m->left)
 		json_string(j, "left", m->left);
@@ -119,11 +119,11 @@ static void json_image(struct json *j, const struct rows *r,
 		json_sampled_image(j, m);
 }
 
-static void json_name(struct json *j, const struct told_image *m,
+static void json_name(struct json *j, const struct counts_image *m,
 		      uint32_t proc)
 {
-	const char *symbol = legend_symbol(m->legend, proc);
-	const char *name = legend_procedure(m->legend, proc);
+	const char *symbol = symbolizer_symbol(m->symbolizer, proc);
+	const char *name = symbolizer_procedure(m->symbolizer, proc);
 
 	json_string(j, "procedure", name);
 	if (strcmp(name, symbol))
@@ -146,7 +146,7 @@ static void json_where(struct json *j, const struct rows *r,
 	json_name(j, m->counts, row->proc);
 }
 
-void report_json_procedure(struct json *j, const struct told_image *m,
+void report_json_procedure(struct json *j, const struct counts_image *m,
 			   uint32_t proc)
 {
 	bool known;
@@ -158,8 +158,8 @@ void report_json_procedure(struct json *j, const struct told_image *m,
 		json_number(j, "calls", m->solved.calls[proc]);
 	else
 		json_null(j, "calls");
-	known = told_instructions(m, proc, &n);
-	report_json_count(j, "instructions", known, n, told_unknown(m, proc));
+	known = counts_instructions(m, proc, &n);
+	report_json_count(j, "instructions", known, n, counts_unknown(m, proc));
 }
 
 static void json_procedure(struct json *j, const struct rows *r,
@@ -173,7 +173,7 @@ static void json_procedure(struct json *j, const struct rows *r,
 	report_json_procedure(j, row_counts(r, row), row->proc);
 }
 
-static void json_counted_process(struct json *j, const struct told *t,
+static void json_counted_process(struct json *j, const struct counts *t,
 				 const struct profile_process *q,
 				 const struct value *v)
 {
@@ -222,7 +222,7 @@ static void json_end_of_edge(struct json *j, const char *key, bool known,
 		json_null(j, key);
 }
 
-void report_json_edge(struct json *j, const struct told_image *m,
+void report_json_edge(struct json *j, const struct counts_image *m,
 		      uint32_t proc, uint32_t edge)
 {
 	const struct map_proc *p = &m->map->proc.at[proc];
@@ -237,14 +237,14 @@ void report_json_edge(struct json *j, const struct told_image *m,
 		json_address(j, "callee", d->callee);
 	json_string(j, "kind", edge_name(m, edge));
 	report_json_count(j, "count", m->solved.edge_known[edge],
-			  m->solved.edge[edge], told_unknown(m, proc));
+			  m->solved.edge[edge], counts_unknown(m, proc));
 }
 
 static void json_edge(struct json *j, const struct rows *r,
 		      const struct row *row)
 {
 	json_where(j, r, row);
-	told_need(row_counts(r, row), row->proc);
+	counts_load(row_counts(r, row), row->proc);
 	report_json_edge(j, row_counts(r, row), row->proc, row->item);
 }
 
@@ -252,7 +252,7 @@ static void json_edge(struct json *j, const struct rows *r,
 static void json_code(struct json *j, const struct rows *r,
 		      const struct row *row)
 {
-	const struct told_image *m = row_counts(r, row);
+	const struct counts_image *m = row_counts(r, row);
 	const struct value *v = row_values(r, row);
 
 	json_where(j, r, row);
@@ -263,12 +263,12 @@ static void json_code(struct json *j, const struct rows *r,
 	if (r->by == BY_BLOCK && row->item != ROW_NONE) {
 		const struct map_block *b = &m->map->block.at[row->item];
 
-		told_need(m, row->proc);
+		counts_load(m, row->proc);
 		json_address(j, "end", b->start + b->size);
 		json_number(j, "instructions", b->ninsn);
 	}
 	report_json_count(j, "count", v->known, v->n,
-			  told_unknown(m, row->proc));
+			  counts_unknown(m, row->proc));
 }
 
 static void json_call_site(struct json *j, const struct rows *r,
@@ -294,7 +294,7 @@ static void json_call_site(struct json *j, const struct rows *r,
 	if (row->to_unknown)
 		json_string(j, "callee_unknown", row->to_unknown);
 	report_json_count(j, "count", v->known, v->n,
-			  told_unknown(row_counts(r, row), row->proc));
+			  counts_unknown(row_counts(r, row), row->proc));
 }
 
 static void json_line(struct json *j, const struct rows *r,
@@ -324,7 +324,7 @@ static void json_line(struct json *j, const struct rows *r,
 static void json_event(struct json *j, const struct rows *r,
 		       const struct row *row)
 {
-	const struct sampled_event *v = &r->data->samples->event.at[row->item];
+	const struct samples_event *v = &r->data->samples->event.at[row->item];
 
 	json_string(j, "event", v->name);
 	json_number(j, "lost", v->lost);
@@ -333,7 +333,7 @@ static void json_event(struct json *j, const struct rows *r,
 static void json_epoch(struct json *j, const struct rows *r,
 		       const struct row *row)
 {
-	const struct sampled_epoch *v = &r->data->samples->epoch.at[row->item];
+	const struct samples_epoch *v = &r->data->samples->epoch.at[row->item];
 
 	json_string(j, "database", v->database);
 	json_string(j, "host", v->host);

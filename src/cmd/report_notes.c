@@ -38,7 +38,7 @@ static const char *named_images(struct image_names *x)
 }
 
 /* of which images nothing can be told, and why, of the first */
-static void note_missing(const struct told *t)
+static void note_missing(const struct counts *t)
 {
 	struct image_names names = {0};
 	const char *why = NULL;
@@ -105,15 +105,15 @@ static void note_reasons(struct reasons *x, const char *format)
 }
 
 /* of which images nothing was measured, or not in all processes, and why */
-static void note_unmeasured(const struct told *t)
+static void note_unmeasured(const struct counts *t)
 {
 	struct reasons nothing = {0}, part = {0};
 
 	for (uint32_t i = 0; i < t->nimage; i++) {
-		const struct told_image *m = &t->image[i];
+		const struct counts_image *m = &t->image[i];
 
 		if (!m->missing)
-			add_reason(&nothing, told_unmeasured(m), m->name);
+			add_reason(&nothing, counts_unmeasured(m), m->name);
 		add_reason(&part, m->left, m->name);
 	}
 	for (uint32_t i = 0; i < t->nleft; i++)
@@ -124,7 +124,7 @@ static void note_unmeasured(const struct told *t)
 }
 
 /* in which images counts are not known, and of how many procedures */
-static void note_unknown(const struct told *t)
+static void note_unknown(const struct counts *t)
 {
 	struct image_names names = {0};
 	uint32_t procs = 0;
@@ -144,7 +144,7 @@ static void note_unknown(const struct told *t)
 }
 
 /* images of which more ran than is counted, as calls show */
-static void note_in_place(const struct told *t)
+static void note_in_place(const struct counts *t)
 {
 	struct image_names names = {0};
 	char text[512];
@@ -175,13 +175,13 @@ static bool killed_note(const struct profile *p, char *text, size_t size)
 	return n;
 }
 
-void report_show_notes(const struct told *t)
+void report_show_notes(const struct counts *t)
 {
 	const char *trouble;
 	unsigned bit = 0;
 	char text[1024];
 
-	while ((trouble = told_trouble(t, &bit)))
+	while ((trouble = counts_trouble(t, &bit)))
 		cmd_note(trouble);
 	if (killed_note(&t->profile, text, sizeof text))
 		cmd_note(text);
@@ -192,7 +192,7 @@ void report_show_notes(const struct told *t)
 }
 
 /* at the end of `tally count`; a report shows what was left out by image */
-static void note_left_out(const struct told *t)
+static void note_left_out(const struct counts *t)
 {
 	struct reasons out = {0};
 
@@ -202,7 +202,7 @@ static void note_left_out(const struct told *t)
 	note_reasons(&out, "nothing of %s is measured: %s");
 }
 
-int report_show_hottest(const char *source, const struct sampled_pick *pick,
+int report_show_hottest(const char *source, const struct samples_query *pick,
 			size_t n, FILE *to, struct err *e)
 {
 	struct rows_wish w = {.limit = n, .sure = true};
@@ -249,19 +249,21 @@ void report_show_dataset_notes(const struct dataset *d)
 		report_show_notes(d->counts);
 }
 
-void report_show_sample_notes(const struct sampled *s)
+void report_show_sample_notes(const struct samples *s)
 {
 	for (size_t i = 0; i < s->image.n; i++) {
-		const char *why = sampled_nameless(&s->image.at[i]);
+		const char *why = samples_nameless(&s->image.at[i]);
 
 		if (why)
 			cmd_note(why);
 	}
-	if (sampled_few(s)) {
+	if (samples_few(s)) {
 		char text[128];
 
-		snprintf(text, sizeof text, "%zu images with few samples have "
-			 "no names: see --image", sampled_few(s));
+		snprintf(text, sizeof text,
+			 "%zu images with few samples have "
+			 "no names: see --image",
+			 samples_few(s));
 		cmd_note(text);
 	}
 	for (size_t v = 0; v < s->event.n; v++) {
@@ -302,26 +304,26 @@ void report_show_others(uint32_t others)
 }
 
 /* is its file not there any more, or another? */
-static bool is_absent(const struct told_image *m)
+static bool is_absent(const struct counts_image *m)
 {
-	return !m->missing && !legend_open(m->legend);
+	return !m->missing && !symbolizer_open(m->symbolizer);
 }
 
-bool report_show_absent(const struct told_image *m)
+bool report_show_absent(const struct counts_image *m)
 {
-	char text[sizeof m->legend->why.text + 64];
+	char text[sizeof m->symbolizer->why.text + 64];
 
 	if (!is_absent(m))
 		return false;
 	snprintf(text, sizeof text, "%s; there are no lines of it",
-		 m->legend->why.text);
+		 m->symbolizer->why.text);
 	cmd_note(text);
 	return true;
 }
 
-void report_show_lineless(const struct told *t, bool any)
+void report_show_lineless(const struct counts *t, bool any)
 {
-	const struct told_image *first = NULL;
+	const struct counts_image *first = NULL;
 	struct image_names others = {0};
 	char text[512];
 
@@ -342,19 +344,19 @@ void report_show_lineless(const struct told *t, bool any)
 }
 
 int report_opened(const char *const *path, size_t n,
-		  int (*show)(const void *call, const struct told *t,
+		  int (*show)(const void *call, const struct counts *t,
 			      struct err *e),
 		  const void *call)
 {
-	struct told t;
+	struct counts t;
 	struct err e;
 	int status;
 
-	if (told_open(&t, path, n, &e))
+	if (counts_open(&t, path, n, &e))
 		return cmd_fail(&e);
 	report_show_notes(&t);
 	status = show(call, &t, &e);
-	told_close(&t);
+	counts_close(&t);
 	return status ? cmd_fail(&e) : STATUS_OK;
 }
 

@@ -13,15 +13,15 @@ void report_show_text(const struct rows *r, FILE *to);
 /* the contract of doc/report-json.md: an array of objects */
 void report_show_json(const struct rows *r, FILE *to);
 /* the first n procedures of a source, as a table, and the notes */
-int report_show_hottest(const char *source, const struct sampled_pick *pick,
+int report_show_hottest(const char *source, const struct samples_query *pick,
 			size_t n, FILE *to, struct err *e);
 /* what is wrong with a profile, or missing in it, on stderr */
-void report_show_notes(const struct told *t);
+void report_show_notes(const struct counts *t);
 /* the same of sources: their profiles, and why both have nothing to do with
    each other */
 void report_show_dataset_notes(const struct dataset *d);
 /* lost samples, and images without names; requires: names were asked for */
-void report_show_sample_notes(const struct sampled *s);
+void report_show_sample_notes(const struct samples *s);
 /* that there are events which were not compared, on stderr */
 void report_show_one_event(const struct runs *r);
 /*
@@ -29,22 +29,22 @@ void report_show_one_event(const struct runs *r);
  * rest with the words of the call; the exit status.
  */
 int report_opened(const char *const *path, size_t n,
-		  int (*show)(const void *call, const struct told *t,
+		  int (*show)(const void *call, const struct counts *t,
 			      struct err *e),
 		  const void *call);
 /* if the image's file is not there, or another: says so on stderr; true */
-bool report_show_absent(const struct told_image *m);
+bool report_show_absent(const struct counts_image *m);
 /* why there are no lines of some images or, unless there are any, of all */
-void report_show_lineless(const struct told *t, bool any);
+void report_show_lineless(const struct counts *t, bool any);
 /* images of two runs that cannot be compared, on stderr */
 void report_show_uncompared(const struct match *m);
 /* that more than one procedure is called so, on stderr */
 void report_show_others(uint32_t others);
 /* the keys of a procedure without its image, in an open object */
-void report_json_procedure(struct json *j, const struct told_image *m,
+void report_json_procedure(struct json *j, const struct counts_image *m,
 			   uint32_t proc);
 /* the keys of an edge, in an open object */
-void report_json_edge(struct json *j, const struct told_image *m,
+void report_json_edge(struct json *j, const struct counts_image *m,
 		      uint32_t proc, uint32_t edge);
 /* "count", or null and why */
 void report_json_count(struct json *j, const char *key, bool known,
@@ -53,6 +53,6 @@ void report_json_count(struct json *j, const char *key, bool known,
 void report_json_ratio(struct json *j, const struct metric *m,
 		       const struct value *v);
 /* "troubles": what profile_header.trouble says */
-void report_json_troubles(struct json *j, const struct told *t);
+void report_json_troubles(struct json *j, const struct counts *t);
 
 #endif

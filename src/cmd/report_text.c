@@ -53,10 +53,10 @@ static const struct table_column where[] = {
 static void edge_cells(struct table *x, const struct rows *r,
 		       const struct row *row)
 {
-	const struct told_image *m = row_counts(r, row);
+	const struct counts_image *m = row_counts(r, row);
 	struct edge_ends ends;
 
-	told_need(m, row->proc);
+	counts_load(m, row->proc);
 	ends = edge_ends(m, &m->map->proc.at[row->proc],
 			 &m->map->edge.at[row->item]);
 	table_address(x, ends.has_from, ends.from);
@@ -68,10 +68,10 @@ static void edge_cells(struct table *x, const struct rows *r,
 static void block_cells(struct table *x, const struct rows *r,
 			const struct row *row)
 {
-	const struct told_image *m = row_counts(r, row);
+	const struct counts_image *m = row_counts(r, row);
 	bool known = row->item != ROW_NONE;
 
-	told_need(m, row->proc);
+	counts_load(m, row->proc);
 	table_address(x, true, row->addr);
 	table_number(x, known, known ? m->map->block.at[row->item].ninsn : 0);
 	where_cells(x, r, row);
@@ -111,7 +111,7 @@ static void line_cells(struct table *x, const struct rows *r,
 static void image_cells(struct table *x, const struct rows *r,
 			const struct row *row)
 {
-	const struct told_image *m = row_counts(r, row);
+	const struct counts_image *m = row_counts(r, row);
 
 	if (m)
 		table_share(x, !m->missing, m->map->text_bytes -
@@ -154,7 +154,7 @@ static void process_numbers(struct table *x, const struct rows *r,
 static void event_cells(struct table *x, const struct rows *r,
 			const struct row *row)
 {
-	const struct sampled_event *v = &r->data->samples->event.at[row->item];
+	const struct samples_event *v = &r->data->samples->event.at[row->item];
 
 	table_number(x, true, v->lost);
 	table_number(x, v->period, v->period);
@@ -174,7 +174,7 @@ static void time_text(uint64_t when, char *text, size_t room)
 static void epoch_cells(struct table *x, const struct rows *r,
 			const struct row *row)
 {
-	const struct sampled_epoch *v = &r->data->samples->epoch.at[row->item];
+	const struct samples_epoch *v = &r->data->samples->epoch.at[row->item];
 	char text[64];
 
 	snprintf(text, sizeof text, "%" PRId64, v->number);
@@ -306,12 +306,12 @@ static enum table_look look_of(const struct rows *r, const struct row *row)
 /* --- all */
 
 /* is all that ran measured? */
-static bool is_all(const struct told *t)
+static bool is_all(const struct counts *t)
 {
-	bool all = !told_lost(t);
+	bool all = !counts_lost(t);
 
 	for (uint32_t i = 0; i < t->nimage; i++)
-		all &= told_complete(&t->image[i]);
+		all &= counts_complete(&t->image[i]);
 	for (uint32_t i = 0; i < t->nleft; i++)
 		all &= !t->left[i].refused;
 	return all;
@@ -320,7 +320,7 @@ static bool is_all(const struct told *t)
 /* how many instructions there are in all, and samples of each event */
 static void show_totals(const struct dataset *v, FILE *to)
 {
-	const struct sampled *s = v->samples;
+	const struct samples *s = v->samples;
 	struct style st = style_for(to);
 	char n[FIGURE_WIDTH];
 

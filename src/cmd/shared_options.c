@@ -67,7 +67,7 @@ const struct option rate_option[] = {
 
 static bool read_epochs(const struct option *o, const char *word, void *field)
 {
-	struct sampled_pick *pick = field;
+	struct samples_query *pick = field;
 	const char *dash = strchr(word, '-');
 	char first[24] = "";
 	uint64_t a, b;
@@ -93,7 +93,7 @@ const struct option_choice epoch_choices[] = {
 
 const struct option_type type_epochs = {
 	"EPOCHS", "a number, or two with '-' between them", OFFER_NOTHING,
-	sizeof(struct sampled_pick), read_epochs};
+	sizeof(struct samples_query), read_epochs};
 
 /* local time; of a day alone its first second or, late: its last one */
 static bool read_time(const char *word, bool late, uint64_t *out)
@@ -139,25 +139,25 @@ static const struct option_type
 
 const struct option database_options[] = {
 	{"epoch", .type = &type_epochs, .choices = epoch_choices,
-	 .size = sizeof(struct sampled_pick),
+	 .size = sizeof(struct samples_query),
 	 .help = "only these epochs: a number, two with - between them, "
 		 "`last`, or `all`, which is the default",
 	 .more = "Numbers are as `tally report --by epoch` has them; of two, "
 		 "all epochs between them are meant, too; `last` is the last "
 		 "of each host."},
-	{"since", .type = &type_since, FILLS(struct sampled_pick, since),
+	{"since", .type = &type_since, FILLS(struct samples_query, since),
 	 .help = "only epochs that lasted until then, or longer; <TIME> is "
 		 "local time, <YYYY-MM-DD>, or with `THH:MM` or `THH:MM:SS`",
 	 .more = "Of a day alone, its first second is meant."},
-	{"until", .type = &type_until, FILLS(struct sampled_pick, until),
+	{"until", .type = &type_until, FILLS(struct samples_query, until),
 	 .help = "only epochs that were begun by then; of a day alone, by its "
 		 "last second"},
-	{"host", .type = &type_host, FILLS(struct sampled_pick, host),
+	{"host", .type = &type_host, FILLS(struct samples_query, host),
 	 .help = "only samples of that host, or of those that a pattern with "
 		 "* and ? fits"},
-	{"event", .type = &type_event, FILLS(struct sampled_pick, event),
+	{"event", .type = &type_event, FILLS(struct samples_query, event),
 	 .help = "only samples of that event"},
-	{"process", .type = &type_process, FILLS(struct sampled_pick, process),
+	{"process", .type = &type_process, FILLS(struct samples_query, process),
 	 .help = "only samples of processes of that name, which had to be kept "
 		 "apart when they were taken (`tally daemon --apart`)"},
 	{0},

@@ -20,7 +20,7 @@ struct stats_call {
 	enum by by;
 	size_t limit;
 	double share; /* least one that is shown */
-	struct sampled_pick pick;
+	struct samples_query pick;
 	bool json;
 };
 
@@ -52,7 +52,7 @@ static bool is_sampled(const struct variation *v)
 
 /* of epochs which one it is; of databases that are runs, the directory */
 static void json_set(struct json *j, const struct stats_call *call,
-		     const struct sampled_epoch *x)
+		     const struct samples_epoch *x)
 {
 	json_string(j, "database", x->database);
 	if (call->profile.n > 1)
@@ -184,7 +184,7 @@ static void print_sets(const struct stats_call *call, const struct runs *r)
 	char n[FIGURE_WIDTH];
 
 	for (size_t i = 0; i < r->run.n; i++) {
-		const struct sampled_epoch *x = &r->run.at[i].first;
+		const struct samples_epoch *x = &r->run.at[i].first;
 
 		printf("%srun %zu%s  %s samples  ", s.dim, i + 1, s.off,
 		       figures_number(r->run.at[i].total, n));
@@ -265,19 +265,19 @@ static int read_profiles(const struct stats_call *call, struct runs *r,
 }
 
 /* all runs of databases; -1 and *e */
-static int read_databases(const struct stats_call *call, struct sampled *s,
+static int read_databases(const struct stats_call *call, struct samples *s,
 			  struct runs *r, struct err *e)
 {
 	const struct rows_wish all = {0};
-	struct sampled_epochs l;
+	struct samples_epochs l;
 	int result;
 
-	if (sampled_epochs_read(&l, call->profile.at, call->profile.n,
+	if (samples_epochs_read(&l, call->profile.at, call->profile.n,
 				&call->pick, e))
 		return -1;
 	result = runs_read(r, s, &l, call->profile.n > 1, &call->pick, &all,
 			   e);
-	sampled_epochs_free(&l);
+	samples_epochs_free(&l);
 	if (!result && r->run.n < 2)
 		return err_set(e, ERR_INPUT, "%s: only %zu run%s; it takes "
 			       "two or more to compare them",
@@ -301,7 +301,7 @@ static void show(const struct stats_call *call, const struct variation *v)
 static int stats_show(const struct stats_call *call, bool databases)
 {
 	struct runs r = {.by = call->by};
-	struct sampled s = {0};
+	struct samples s = {0};
 	struct variation v;
 	struct err e;
 	int status = STATUS_OK;
@@ -318,7 +318,7 @@ static int stats_show(const struct stats_call *call, bool databases)
 		report_show_one_event(&r);
 	}
 	runs_free(&r);
-	sampled_close(&s);
+	samples_close(&s);
 	return status;
 }
 

@@ -17,7 +17,7 @@ static int solve_image(struct feedback *f, uint32_t i, struct err *e)
 	vec_free(&endings.v);
 	/* all are asked for, by several threads */
 	for (uint32_t p = 0; p < f->map->proc.n; p++)
-		solve_need(&f->solved, p);
+		solve_load(&f->solved, p);
 	return 0;
 }
 

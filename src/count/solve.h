@@ -31,7 +31,7 @@ struct shortfall {
 };
 
 /*
- * What is inside of a procedure is there when it was asked for (solve_need());
+ * What is inside of a procedure is there when it was asked for (solve_load());
  * of maps that are being drawn, always.
  */
 struct solved {
@@ -77,16 +77,16 @@ bool *solve_open(const struct map *m);
 
 /*
  * Turns to a procedure: what is inside of it is there from now on, in the map
- * and here. solve_need() lets what is there of others stay; solve_turn()
+ * and here. solve_load() lets what is there of others stay; solve_load_next()
  * forgets it when it has become much, so that one can turn to all of them, one
  * after the other.
  */
-void solve_need(const struct solved *s, uint32_t proc);
-void solve_turn(const struct solved *s, uint32_t proc);
+void solve_load(const struct solved *s, uint32_t proc);
+void solve_load_next(const struct solved *s, uint32_t proc);
 
 /*
  * Did a procedure go to code of its own that stays in place, or perhaps? What
- * ran there is not known. requires: solve_need()
+ * ran there is not known. requires: solve_load()
  */
 bool solved_stays(const struct solved *s, uint32_t proc);
 

@@ -59,7 +59,7 @@ void solve_drop_last(struct solver *k)
 	k->held = 0;
 }
 
-void solve_need(const struct solved *s, uint32_t proc)
+void solve_load(const struct solved *s, uint32_t proc)
 {
 	const struct map *m = s->m;
 	struct solver k = {.m = m, .value = s->value,
@@ -90,11 +90,11 @@ void solve_need(const struct solved *s, uint32_t proc)
 	*s->held += k.p->nblock + k.p->nedge;
 }
 
-void solve_turn(const struct solved *s, uint32_t proc)
+void solve_load_next(const struct solved *s, uint32_t proc)
 {
 	if (s->m->store && *s->held >= MANY) {
 		solve_drop(s, 0, (uint32_t)s->m->proc.n);
 		*s->held = 0;
 	}
-	solve_need(s, proc);
+	solve_load(s, proc);
 }

@@ -14,14 +14,14 @@ enum {
 
 static void note_place(struct annotation *a, struct noted *n)
 {
-	struct lines *l = a->m ? legend_lines(a->m->legend) : NULL;
+	struct lines *l = a->m ? symbolizer_lines(a->m->symbolizer) : NULL;
 	bool found;
 
 	n->text = disassembly_at(&a->disassembly, n->addr);
 	if (a->m)
 		found = l && lines_find(l, n->addr, &n->place);
 	else
-		found = sampled_line(a->data->image.at[a->found.image].samples,
+		found = samples_line(a->data->image.at[a->found.image].samples,
 				     n->addr, &n->place);
 	if (!found)
 		n->place = (struct line_place){0};
@@ -80,11 +80,11 @@ static struct noted *last_of(struct annotation *a, const struct map_proc *p,
 	return i ? &a->v.at[i - 1] : NULL;
 }
 
-static const char *name_at(const struct told_image *m, uint64_t entry)
+static const char *name_at(const struct counts_image *m, uint64_t entry)
 {
 	uint32_t i = map_proc_at(m->map, entry);
 
-	return i != MAP_NONE ? legend_procedure(m->legend, i) : NULL;
+	return i != MAP_NONE ? symbolizer_procedure(m->symbolizer, i) : NULL;
 }
 
 static void note_edge(struct annotation *a, const struct map_proc *p,
@@ -146,7 +146,7 @@ static uint32_t part_end(const struct map *m, const struct map_proc *p,
 static uint64_t symbol_end(const struct annotation *a, uint64_t start,
 			   uint64_t end)
 {
-	const struct name *n = names_find(&a->m->legend->names, start);
+	const struct name *n = names_find(&a->m->symbolizer->names, start);
 
 	return n && n->end > end && !others_begin(a->m->map, end, n->end) ?
 		       n->end : end;
@@ -170,7 +170,7 @@ static void add_part(struct annotation *a, uint64_t start, uint64_t end,
 static void add_parts(struct annotation *a, const struct map_proc *p)
 {
 	const struct map *m = a->m->map;
-	bool here = legend_open(a->m->legend);
+	bool here = symbolizer_open(a->m->symbolizer);
 	uint32_t last = p->block + p->nblock, next, parts = 0;
 
 	disassembly_init(&a->disassembly, isa_for_elf(m->machine), m->path);
@@ -181,13 +181,13 @@ static void add_parts(struct annotation *a, const struct map_proc *p)
 	}
 }
 
-void annotation_make(struct annotation *a, const struct told_image *m,
+void annotation_make(struct annotation *a, const struct counts_image *m,
 		     uint32_t proc)
 {
 	const struct map_proc *p = &m->map->proc.at[proc];
 
 	*a = (struct annotation){.m = m, .proc = proc};
-	told_need(m, proc);
+	counts_load(m, proc);
 	add_parts(a, p);
 	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
 		add_block(a, i);
@@ -201,9 +201,9 @@ void annotation_make(struct annotation *a, const struct told_image *m,
 /* the code of a procedure that is in no map, as its file has it now */
 static void add_code(struct annotation *a)
 {
-	struct sampled_image *s = a->data->image.at[a->found.image].samples;
-	const struct sampled_place *at = &a->found.at;
-	const struct isa *isa = sampled_isa(s);
+	struct samples_image *s = a->data->image.at[a->found.image].samples;
+	const struct samples_place *at = &a->found.at;
+	const struct isa *isa = samples_isa(s);
 
 	/* what is not known has no end; what is not there has no machine */
 	if (!isa || at->end <= at->start)
@@ -322,7 +322,7 @@ void annotation_of(struct annotation *a, struct dataset *d,
 	for (unsigned i = 0; i < a->metrics; i++)
 		a->metric[i].total = 0;
 	if (a->first_event && a->m)
-		told_instructions(a->m, a->proc, &a->metric[0].total);
+		counts_instructions(a->m, a->proc, &a->metric[0].total);
 	if (!a->m)
 		add_code(a);
 	n = points_there(a, &point);

@@ -24,7 +24,7 @@ struct noted {
 
 struct annotation {
 	struct dataset *data;	    /* or NULL: counts alone */
-	const struct told_image *m; /* or NULL: it is in no map */
+	const struct counts_image *m; /* or NULL: it is in no map */
 	uint32_t proc;
 	struct found found;
 	VEC(struct noted) v; /* by address */
@@ -36,7 +36,7 @@ struct annotation {
 };
 
 /* of a procedure that was counted, alone */
-void annotation_make(struct annotation *a, const struct told_image *m,
+void annotation_make(struct annotation *a, const struct counts_image *m,
 		     uint32_t proc);
 /* of one that was found, with all that was measured */
 void annotation_of(struct annotation *a, struct dataset *d,

@@ -173,7 +173,7 @@ static void add_pairs(struct gatherer *g, uint32_t site)
 	size_t n = profile_pairs(&g->t->profile, g->m->image, site, &x);
 	struct branch b = {.has_from = true};
 
-	told_turn(g->m, map_proc_of(m, m->site.at[site].block));
+	counts_load_next(g->m, map_proc_of(m, m->site.at[site].block));
 	b.from = block_last(m, &m->block.at[m->site.at[site].block]);
 	for (size_t i = 0; i < n; i++) {
 		b.has_to = x[i].to_image == g->m->image;
@@ -240,9 +240,9 @@ static void each_edge(struct gatherer *g, edge_use *use)
 	for (uint32_t i = 0; i < m->proc.n; i++) {
 		const struct map_proc *p = &m->proc.at[i];
 
-		if (told_idle(g->m, i))
+		if (counts_idle(g->m, i))
 			continue;
-		told_turn(g->m, i);
+		counts_load_next(g->m, i);
 		for (uint32_t k = p->edge;
 		     !p->stub && k < p->edge + p->nedge; k++)
 			if (g->m->solved.edge_known[k] &&
@@ -279,8 +279,8 @@ static void join(struct branches *b)
 	b->v.n = n;
 }
 
-void branches_make(struct branches *b, const struct told *t,
-		   const struct told_image *m)
+void branches_make(struct branches *b, const struct counts *t,
+		   const struct counts_image *m)
 {
 	struct arena a = {0};
 	struct gatherer g = {
@@ -297,9 +297,9 @@ void branches_make(struct branches *b, const struct told *t,
 			add_pairs(&g, i);
 	}
 	for (uint32_t i = 0; i < m->map->proc.n; i++) {
-		if (m->map->proc.at[i].stub || told_idle(m, i))
+		if (m->map->proc.at[i].stub || counts_idle(m, i))
 			continue;
-		told_turn(m, i);
+		counts_load_next(m, i);
 		look(&g, &m->map->proc.at[i]);
 		gather_hubs(&g, &m->map->proc.at[i]);
 	}

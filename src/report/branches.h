@@ -12,7 +12,7 @@
 #ifndef REPORT_BRANCHES_H
 #define REPORT_BRANCHES_H
 
-#include "source/told.h"
+#include "source/counts.h"
 
 struct branch {
 	uint64_t from, to; /* addresses; of an instruction, of a block */
@@ -28,8 +28,8 @@ struct branches {
 	VEC(uint64_t) unknown;
 };
 
-void branches_make(struct branches *b, const struct told *t,
-		   const struct told_image *m);
+void branches_make(struct branches *b, const struct counts *t,
+		   const struct counts_image *m);
 void branches_free(struct branches *b);
 
 #endif

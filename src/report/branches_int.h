@@ -7,8 +7,8 @@
 struct gatherer {
 	struct branches *out;
 	struct branches calls; /* to procedures: by `to`, when all are there */
-	const struct told *t;
-	const struct told_image *m;
+	const struct counts *t;
+	const struct counts_image *m;
 	bool *reached; /* by block: not only what lies before leads to it */
 	bool *forks;   /* by block: it ends with a jump on a condition */
 	bool *paired;  /* by block: pairs say where its end leads */

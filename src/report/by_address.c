@@ -30,7 +30,7 @@ static void add_runs(struct block_runs *r, const struct map_proc *p,
 	}
 }
 
-static void list(struct block_runs *r, const struct told_image *m, bool all,
+static void list(struct block_runs *r, const struct counts_image *m, bool all,
 		 bool apart)
 {
 	struct map_inside inside = {0};
@@ -38,7 +38,7 @@ static void list(struct block_runs *r, const struct told_image *m, bool all,
 
 	r->v.n = 0;
 	for (uint32_t i = 0; i < m->map->proc.n; i++) {
-		if (!all && told_instructions(m, i, &n) && !n)
+		if (!all && counts_instructions(m, i, &n) && !n)
 			continue;
 		map_look(m->map, i, &inside);
 		add_runs(r, &m->map->proc.at[i], i, inside.block, apart);
@@ -56,7 +56,7 @@ static bool overlap(const struct block_runs *r)
 	return false;
 }
 
-void block_runs_make(struct block_runs *r, const struct told_image *m,
+void block_runs_make(struct block_runs *r, const struct counts_image *m,
 		     bool all)
 {
 	*r = (struct block_runs){0};

@@ -6,7 +6,7 @@
 #ifndef REPORT_BY_ADDRESS_H
 #define REPORT_BY_ADDRESS_H
 
-#include "source/told.h"
+#include "source/counts.h"
 
 /* blocks of a procedure that lie together */
 struct block_run {
@@ -20,7 +20,7 @@ struct block_runs {
 };
 
 /* all, or those of procedures in which something ran, or may have */
-void block_runs_make(struct block_runs *r, const struct told_image *m,
+void block_runs_make(struct block_runs *r, const struct counts_image *m,
 		     bool all);
 void block_runs_free(struct block_runs *r);
 

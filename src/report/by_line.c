@@ -33,7 +33,7 @@ struct spot {
 struct parts {
 	VEC(struct part) v;
 	VEC(struct spot) spot; /* of the procedure */
-	const struct told_image *m;
+	const struct counts_image *m;
 	struct lines *lines;
 	struct intern *file;
 	const char *last; /* the file asked for last, and its number */
@@ -126,7 +126,7 @@ static int by_line(const void *a, const void *b)
 
 /* a procedure, and which of its blocks end with the line that is looked at */
 struct line_graph {
-	const struct told_image *m;
+	const struct counts_image *m;
 	const struct map_proc *p;
 	bool *ends;    /* by block */
 	bool *reached; /* by block: see is_circle() */
@@ -169,7 +169,7 @@ static void graph_leave(struct line_graph *g)
 		}
 }
 
-static void graph_begin(struct line_graph *g, const struct told_image *m,
+static void graph_begin(struct line_graph *g, const struct counts_image *m,
 			const struct map_proc *p)
 {
 	const struct map_edge *d = &m->map->edge.at[p->edge];
@@ -428,7 +428,7 @@ static void add_procedure(struct parts *p, uint32_t proc)
 	struct line_graph g;
 	size_t end;
 
-	told_turn(p->m, proc);
+	counts_load_next(p->m, proc);
 	graph_begin(&g, p->m, q);
 	p->spot.n = 0;
 	find_brace(p, q);
@@ -495,13 +495,13 @@ static void add_lines(struct line_counts *c, const struct parts *p,
 	}
 }
 
-static void add_image(struct line_counts *c, const struct told *t,
+static void add_image(struct line_counts *c, const struct counts *t,
 		      uint32_t image)
 {
-	const struct told_image *m = &t->image[image];
+	const struct counts_image *m = &t->image[image];
 	struct parts p = {.m = m, .file = &c->file};
 
-	p.lines = m->missing ? NULL : legend_lines(m->legend);
+	p.lines = m->missing ? NULL : symbolizer_lines(m->symbolizer);
 	if (!p.lines)
 		return;
 	for (uint32_t i = 0; i < m->map->proc.n; i++)
@@ -514,7 +514,7 @@ static void add_image(struct line_counts *c, const struct told *t,
 	vec_free(&p.spot);
 }
 
-void line_counts_make(struct line_counts *c, const struct told *t)
+void line_counts_make(struct line_counts *c, const struct counts *t)
 {
 	*c = (struct line_counts){0};
 	for (uint32_t i = 0; i < t->nimage; i++)

@@ -24,7 +24,7 @@
 #define REPORT_BY_LINE_H
 
 #include "base/intern.h"
-#include "source/told.h"
+#include "source/counts.h"
 
 struct line_count {
 	uint32_t image; /* in told.image */
@@ -44,7 +44,7 @@ struct line_counts {
 };
 
 /* all lines of all images with code that was measured, executed or not */
-void line_counts_make(struct line_counts *c, const struct told *t);
+void line_counts_make(struct line_counts *c, const struct counts *t);
 void line_counts_free(struct line_counts *c);
 
 #endif

@@ -17,45 +17,45 @@ const char *change_code_name(enum change_code code)
 	return names[code];
 }
 
-const struct told_image *change_image_a(const struct match *m,
-					const struct change *x)
+const struct counts_image *change_image_a(const struct match *m,
+					  const struct change *x)
 {
 	uint32_t i = m->v.at[x->image].a;
 
 	return i == MATCH_NONE ? NULL : &m->a->image[i];
 }
 
-const struct told_image *change_image_b(const struct match *m,
-					const struct change *x)
+const struct counts_image *change_image_b(const struct match *m,
+					  const struct change *x)
 {
 	uint32_t i = m->v.at[x->image].b;
 
 	return i == MATCH_NONE ? NULL : &m->b->image[i];
 }
 
-const struct told_image *change_image(const struct match *m,
-				      const struct change *x)
+const struct counts_image *change_image(const struct match *m,
+					const struct change *x)
 {
 	return x->b != MATCH_NONE ? change_image_b(m, x) : change_image_a(m, x);
 }
 
 const char *change_procedure(const struct match *m, const struct change *x)
 {
-	return legend_procedure(change_image(m, x)->legend,
-				x->b != MATCH_NONE ? x->b : x->a);
+	return symbolizer_procedure(change_image(m, x)->symbolizer,
+				    x->b != MATCH_NONE ? x->b : x->a);
 }
 
-static struct side_count instructions_of(const struct told_image *m,
+static struct side_count instructions_of(const struct counts_image *m,
 					 uint32_t proc)
 {
 	struct side_count c = {.there = proc != MATCH_NONE};
 
 	if (c.there)
-		c.known = told_instructions(m, proc, &c.n);
+		c.known = counts_instructions(m, proc, &c.n);
 	return c;
 }
 
-static struct side_count calls_of(const struct told_image *m, uint32_t proc)
+static struct side_count calls_of(const struct counts_image *m, uint32_t proc)
 {
 	struct side_count c = {.there = proc != MATCH_NONE};
 
@@ -66,7 +66,7 @@ static struct side_count calls_of(const struct told_image *m, uint32_t proc)
 	return c;
 }
 
-static struct side_count block_of(const struct told_image *m, uint32_t block)
+static struct side_count block_of(const struct counts_image *m, uint32_t block)
 {
 	struct side_count c = {.there = block != MATCH_NONE};
 
@@ -134,8 +134,8 @@ void change_add(struct changer *c, struct change x)
 uint32_t *change_blocks_of(const struct changer *c, const struct change *x)
 {
 	const struct match_image *i = &c->m->v.at[x->image];
-	const struct told_image *m = change_image_a(c->m, x);
-	const struct told_image *n = change_image_b(c->m, x);
+	const struct counts_image *m = change_image_a(c->m, x);
+	const struct counts_image *n = change_image_b(c->m, x);
 	uint32_t count = m->map->proc.at[x->a].nblock;
 	uint32_t *to = NEW_ARRAY(uint32_t, count + 1);
 
@@ -207,17 +207,17 @@ static void compare_code(const struct changer *c, struct change *x)
 void change_turn(const struct changer *c, const struct change *x)
 {
 	if (x->a != MATCH_NONE)
-		told_turn(change_image_a(c->m, x), x->a);
+		counts_load_next(change_image_a(c->m, x), x->a);
 	if (x->b != MATCH_NONE)
-		told_turn(change_image_b(c->m, x), x->b);
+		counts_load_next(change_image_b(c->m, x), x->b);
 }
 
 void change_need(const struct match *m, const struct change *x)
 {
 	if (x->a != MATCH_NONE)
-		told_need(change_image_a(m, x), x->a);
+		counts_load(change_image_a(m, x), x->a);
 	if (x->b != MATCH_NONE)
-		told_need(change_image_b(m, x), x->b);
+		counts_load(change_image_b(m, x), x->b);
 }
 
 static void add_block(struct changer *c, struct change x)
@@ -230,8 +230,8 @@ static void add_block(struct changer *c, struct change x)
 /* of a procedure that is in both, or in one */
 static void add_blocks(struct changer *c, struct change x)
 {
-	const struct told_image *m = change_image_a(c->m, &x), *n =
-		change_image_b(c->m, &x);
+	const struct counts_image *m = change_image_a(c->m, &x),
+				  *n = change_image_b(c->m, &x);
 	const struct map_proc *p = x.a == MATCH_NONE ? NULL :
 						       &m->map->proc.at[x.a];
 	const struct map_proc *q = x.b == MATCH_NONE ? NULL :
@@ -261,7 +261,7 @@ static void add_blocks(struct changer *c, struct change x)
 }
 
 /* whether procedure p of an image, of one run, is meant */
-static bool is_meant(const struct changer *c, const struct told_image *m,
+static bool is_meant(const struct changer *c, const struct counts_image *m,
 		     uint32_t p)
 {
 	return p != MATCH_NONE &&
@@ -280,9 +280,9 @@ static bool is_asked_for(const struct changer *c, const struct change *x)
 static bool is_idle(const struct changer *c, const struct change *x)
 {
 	return (x->a == MATCH_NONE ||
-		told_idle(change_image_a(c->m, x), x->a)) &&
+		counts_idle(change_image_a(c->m, x), x->a)) &&
 	       (x->b == MATCH_NONE ||
-		told_idle(change_image_b(c->m, x), x->b));
+		counts_idle(change_image_b(c->m, x), x->b));
 }
 
 static void add_pair(struct changer *c, uint32_t image, uint32_t a,

@@ -63,8 +63,8 @@ void changes_make(struct changes *c, const struct match *m,
 void changes_free(struct changes *c);
 
 /* the image and the procedure, in the run that has them */
-const struct told_image *change_image(const struct match *m,
-				      const struct change *x);
+const struct counts_image *change_image(const struct match *m,
+					const struct change *x);
 const char *change_procedure(const struct match *m, const struct change *x);
 /* what is inside of the row's procedure is there from now on, in both runs */
 void change_need(const struct match *m, const struct change *x);

@@ -8,7 +8,7 @@
 
 /* a procedure that is in both, or in one: then the other has no map */
 struct both {
-	const struct told_image *m, *n;
+	const struct counts_image *m, *n;
 	const struct map_proc *p, *q; /* NULL: it is not there */
 };
 
@@ -53,7 +53,7 @@ uint32_t change_count_edges(const struct changer *c, const struct change *x,
 	return n;
 }
 
-static struct side_count edge_of(const struct told_image *m, uint32_t edge)
+static struct side_count edge_of(const struct counts_image *m, uint32_t edge)
 {
 	struct side_count c = {.there = edge != MATCH_NONE};
 

@@ -11,10 +11,10 @@ struct changer {
 };
 
 /* the image of a row in each of the runs, or NULL */
-const struct told_image *change_image_a(const struct match *m,
-					const struct change *x);
-const struct told_image *change_image_b(const struct match *m,
-					const struct change *x);
+const struct counts_image *change_image_a(const struct match *m,
+					  const struct change *x);
+const struct counts_image *change_image_b(const struct match *m,
+					  const struct change *x);
 
 /* what is inside of the row's procedure is needed, of others no more */
 void change_turn(const struct changer *c, const struct change *x);

@@ -11,7 +11,7 @@
 enum { FIELDS = 6 };
 
 /* the file that was measured, if it is still there */
-static bool open_file(const struct told_image *m, struct image *im)
+static bool open_file(const struct counts_image *m, struct image *im)
 {
 	struct err e;
 
@@ -60,7 +60,7 @@ static uint64_t hash_insn(const struct image *im, const struct isa *isa,
 				 hash_bytes(code, i.len, seed);
 }
 
-static uint64_t hash_block(const struct told_image *m, const struct image *im,
+static uint64_t hash_block(const struct counts_image *m, const struct image *im,
 			   const struct map_block *b)
 {
 	const struct isa *isa = isa_for_elf(m->map->machine);
@@ -76,9 +76,9 @@ static uint64_t hash_block(const struct told_image *m, const struct image *im,
 	return hash;
 }
 
-const char *content_name(const struct told_image *m, uint32_t proc)
+const char *content_name(const struct counts_image *m, uint32_t proc)
 {
-	const char *symbol = legend_symbol(m->legend, proc);
+	const char *symbol = symbolizer_symbol(m->symbolizer, proc);
 	char own[32];
 
 	cfg_name_of(NULL, m->map->proc.at[proc].entry, own, sizeof own);
@@ -104,7 +104,7 @@ static void add_callee(struct content *x, const struct map_proc *p,
 			hash_bytes(name, strlen(name), 1);
 }
 
-static void fill(struct arena *a, const struct told_image *m,
+static void fill(struct arena *a, const struct counts_image *m,
 		 const struct image *im, struct content *x)
 {
 	const struct map *map = m->map;
@@ -122,8 +122,8 @@ static void fill(struct arena *a, const struct told_image *m,
 	}
 }
 
-void content_make(struct arena *a, const struct told_image *m,
-		  struct content *x, const struct told_image *n,
+void content_make(struct arena *a, const struct counts_image *m,
+		  struct content *x, const struct counts_image *n,
 		  struct content *y)
 {
 	struct image im, in;

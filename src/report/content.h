@@ -9,21 +9,21 @@
 #ifndef REPORT_CONTENT_H
 #define REPORT_CONTENT_H
 
-#include "source/told.h"
+#include "source/counts.h"
 
 struct content {
-	const struct told_image *m;
+	const struct counts_image *m;
 	uint64_t *block; /* by number in the map */
 	bool exact;	 /* by instructions, not by their lengths */
 };
 
 /* both by instructions, or both without; in the arena */
-void content_make(struct arena *a, const struct told_image *m,
-		  struct content *x, const struct told_image *n,
+void content_make(struct arena *a, const struct counts_image *m,
+		  struct content *x, const struct counts_image *n,
 		  struct content *y);
 /* one number for a procedure's blocks, in their order */
 uint64_t content_procedure(const struct content *x, uint32_t proc);
 /* its name; NULL: it has none but its address */
-const char *content_name(const struct told_image *m, uint32_t proc);
+const char *content_name(const struct counts_image *m, uint32_t proc);
 
 #endif

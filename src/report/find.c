@@ -2,10 +2,10 @@
 #include "report/find.h"
 
 #include "base/sandbox.h"
-#include "report/wanted.h"
+#include "report/proc_query.h"
 
 struct finder {
-	struct wanted wanted;
+	struct proc_query wanted;
 	struct found found;
 	uint64_t most;
 	bool any;
@@ -25,22 +25,22 @@ static bool covers(const struct map *m, uint32_t proc, uint64_t address)
 	return p->entry == address;
 }
 
-static bool is_meant(const struct wanted *w, const struct told_image *m,
+static bool is_meant(const struct proc_query *w, const struct counts_image *m,
 		     uint32_t p)
 {
 	if (w->is_address)
 		return covers(m->map, p, w->address);
-	return !strcmp(legend_symbol(m->legend, p), w->word) ||
-	       wanted_is_name(w, legend_procedure(m->legend, p));
+	return !strcmp(symbolizer_symbol(m->symbolizer, p), w->word) ||
+	       proc_query_names(w, symbolizer_procedure(m->symbolizer, p));
 }
 
-static bool is_meant_there(const struct wanted *w,
-			   const struct sampled_place *p)
+static bool is_meant_there(const struct proc_query *w,
+			   const struct samples_place *p)
 {
 	if (w->is_address)
 		return w->address == p->address || w->address == p->start ||
 		       (w->address > p->start && w->address < p->end);
-	return wanted_is_name(w, p->procedure);
+	return proc_query_names(w, p->procedure);
 }
 
 /* one more that is meant; the first of those with most is taken */
@@ -59,14 +59,14 @@ static void consider(struct finder *f, struct found found, uint64_t n)
 static void consider_counted(struct finder *f, const struct dataset *d,
 			     uint32_t image)
 {
-	const struct told_image *m = d->image.at[image].counts;
+	const struct counts_image *m = d->image.at[image].counts;
 
 	for (uint32_t p = 0; m && !m->missing && p < m->map->proc.n; p++)
 		if (is_meant(&f->wanted, m, p)) {
 			struct found found = {.image = image, .proc = p};
 			uint64_t n;
 
-			told_instructions(m, p, &n);
+			counts_instructions(m, p, &n);
 			consider(f, found, n);
 		}
 }
@@ -75,11 +75,12 @@ static void consider_counted(struct finder *f, const struct dataset *d,
 static void consider_alias(struct finder *f, const struct dataset *d,
 			   uint32_t image)
 {
-	const struct told_image *m = d->image.at[image].counts;
-	struct wanted named = f->wanted;
+	const struct counts_image *m = d->image.at[image].counts;
+	struct proc_query named = f->wanted;
 
-	if (!m || m->missing || !legend_open(m->legend) ||
-	    !names_address(&m->legend->object, named.word, &f->wanted.address))
+	if (!m || m->missing || !symbolizer_open(m->symbolizer) ||
+	    !names_address(&m->symbolizer->object, named.word,
+			   &f->wanted.address))
 		return;
 	f->wanted.is_address = true;
 	consider_counted(f, d, image);
@@ -125,9 +126,9 @@ static void consider_sampled(struct finder *f, struct dataset *d,
 	}
 }
 
-bool find_is(const struct told_image *m, uint32_t p, const char *word)
+bool find_is(const struct counts_image *m, uint32_t p, const char *word)
 {
-	struct wanted w = wanted_of(word);
+	struct proc_query w = proc_query_of(word);
 
 	return is_meant(&w, m, p);
 }
@@ -151,7 +152,7 @@ static int none(const struct dataset *d, bool there, const char *word,
 int find_procedure(struct found *out, struct dataset *d, const char *word,
 		   const char *image, struct err *e)
 {
-	struct finder f = {.wanted = wanted_of(word)};
+	struct finder f = {.wanted = proc_query_of(word)};
 	bool there = !image, counted;
 
 	for (uint32_t i = 0; i < d->image.n; i++) {
@@ -179,7 +180,7 @@ int find_procedure(struct found *out, struct dataset *d, const char *word,
 int found_become_owner(const struct found *f, const struct dataset *d,
 		       struct err *e)
 {
-	const struct sampled_image *m = d->image.at[f->image].samples;
+	const struct samples_image *m = d->image.at[f->image].samples;
 
 	return m && m->is.kind == IMAGE_FILE ?
 		       sandbox_become_owner(m->is.path, e) : 0;

@@ -12,12 +12,12 @@
 struct found {
 	uint32_t image;	 /* in dataset.image */
 	uint32_t proc;	 /* in its map; MAP_NONE: in none */
-	struct sampled_place at; /* else: where it has samples */
+	struct samples_place at; /* else: where it has samples */
 	uint32_t others; /* that are called so, too */
 };
 
 /* whether procedure p of the image is meant by the word */
-bool find_is(const struct told_image *m, uint32_t p, const char *word);
+bool find_is(const struct counts_image *m, uint32_t p, const char *word);
 /* image: only of that one; NULL: of any. -1 and *e if there is none */
 int find_procedure(struct found *f, struct dataset *d, const char *word,
 		   const char *image, struct err *e);

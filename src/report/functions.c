@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-static void add_image(struct functions *f, const struct told *t,
+static void add_image(struct functions *f, const struct counts *t,
 		      uint32_t image, struct intern *file)
 {
-	const struct told_image *m = &t->image[image];
-	struct lines *l = m->missing ? NULL : legend_lines(m->legend);
+	const struct counts_image *m = &t->image[image];
+	struct lines *l = m->missing ? NULL : symbolizer_lines(m->symbolizer);
 
 	for (uint32_t i = 0; l && i < m->map->proc.n; i++) {
 		struct line_place p;
@@ -34,7 +34,7 @@ static int by_place(const void *a, const void *b)
 	return p->proc < q->proc ? -1 : p->proc > q->proc;
 }
 
-void functions_make(struct functions *f, const struct told *t,
+void functions_make(struct functions *f, const struct counts *t,
 		    struct intern *file)
 {
 	*f = (struct functions){0};

@@ -6,7 +6,7 @@
 #define REPORT_FUNCTIONS_H
 
 #include "base/intern.h"
-#include "source/told.h"
+#include "source/counts.h"
 
 struct function {
 	uint32_t image, proc; /* in told.image, and its map */
@@ -18,7 +18,7 @@ struct functions {
 	VEC(struct function) v; /* by file, line, image, procedure */
 };
 
-void functions_make(struct functions *f, const struct told *t,
+void functions_make(struct functions *f, const struct counts *t,
 		    struct intern *file);
 void functions_free(struct functions *f);
 

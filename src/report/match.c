@@ -11,7 +11,7 @@ enum { FEW_INSNS = 16 };
 
 static bool same_file(const struct match *m, uint32_t a, uint32_t b)
 {
-	const struct told_image *x = &m->a->image[a], *y = &m->b->image[b];
+	const struct counts_image *x = &m->a->image[a], *y = &m->b->image[b];
 
 	return !x->missing && !y->missing &&
 	       x->map->file_sum == y->map->file_sum;
@@ -36,7 +36,7 @@ static bool same_library(const struct match *m, uint32_t a, uint32_t b)
 }
 
 /* an image of the other run that has no counterpart here ran uncounted here */
-static bool is_left(const struct told *t, const char *name)
+static bool is_left(const struct counts *t, const char *name)
 {
 	for (uint32_t i = 0; i < t->nleft; i++)
 		if (!strcmp(t->left[i].name, name) ||
@@ -88,7 +88,7 @@ static void by_address(struct match_image *x, const struct map *a,
 	}
 }
 
-static void list_names(const struct told_image *m, struct keyed_list *out)
+static void list_names(const struct counts_image *m, struct keyed_list *out)
 {
 	for (uint32_t i = 0; i < m->map->proc.n; i++) {
 		const char *name = content_name(m, i);
@@ -143,8 +143,8 @@ static bool has_left(const struct content *c, const uint32_t *match)
 	return false;
 }
 
-static void by_name(struct match_image *x, const struct told_image *a,
-		    const struct told_image *b)
+static void by_name(struct match_image *x, const struct counts_image *a,
+		    const struct counts_image *b)
 {
 	struct keyed_list v = {0}, w = {0};
 
@@ -163,12 +163,13 @@ static void by_name(struct match_image *x, const struct told_image *a,
 static void add_image(struct match *m, uint32_t a, uint32_t b)
 {
 	struct match_image x = {.a = a, .b = b};
-	const struct told_image *p = a == MATCH_NONE ? NULL : &m->a->image[a];
-	const struct told_image *q = b == MATCH_NONE ? NULL : &m->b->image[b];
+	const struct counts_image *p = a == MATCH_NONE ? NULL : &m->a->image[a];
+	const struct counts_image *q = b == MATCH_NONE ? NULL : &m->b->image[b];
 
 	if (p)
 		x.to = graph_nones(&m->arena, (uint32_t)p->map->proc.n + 1);
-	x.unmeasured = (p && told_unmeasured(p)) || (q && told_unmeasured(q)) ||
+	x.unmeasured = (p && counts_unmeasured(p)) ||
+		       (q && counts_unmeasured(q)) ||
 		       (!p && is_left(m->a, q->name)) ||
 		       (!q && is_left(m->b, p->name));
 	if (q)
@@ -185,7 +186,7 @@ static void add_image(struct match *m, uint32_t a, uint32_t b)
 	vec_push(&m->v, x);
 }
 
-void match_make(struct match *m, const struct told *a, const struct told *b)
+void match_make(struct match *m, const struct counts *a, const struct counts *b)
 {
 	bool *taken = NEW_ARRAY(bool, b->nimage + 1);
 	uint32_t *to;

@@ -25,14 +25,15 @@ struct match_image {
 };
 
 struct match {
-	const struct told *a, *b;
+	const struct counts *a, *b;
 	uint32_t program_a, program_b; /* profile_program() */
 	VEC(struct match_image) v;
 	struct arena arena;
 };
 
 /* requires: both stay open */
-void match_make(struct match *m, const struct told *a, const struct told *b);
+void match_make(struct match *m, const struct counts *a,
+		const struct counts *b);
 void match_free(struct match *m);
 
 #endif

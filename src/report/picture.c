@@ -233,14 +233,14 @@ static int by_node(const void *a, const void *b)
 	return p->edge < q->edge ? -1 : p->edge > q->edge;
 }
 
-void picture_make(struct picture *x, const struct told_image *m,
+void picture_make(struct picture *x, const struct counts_image *m,
 		  uint32_t proc, bool ran)
 {
 	const struct map_proc *p = &m->map->proc.at[proc];
 
 	*x = (struct picture){.m = m, .proc = proc, .most_node = 1,
 			      .most_way = 1};
-	told_need(m, proc);
+	counts_load(m, proc);
 	add_nodes(x, p);
 	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++)
 		add_way(x, p, i);

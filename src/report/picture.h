@@ -68,7 +68,7 @@ struct picture_place {
 };
 
 struct picture {
-	const struct told_image *m;
+	const struct counts_image *m;
 	uint32_t proc;
 	VEC(struct picture_node) node; /* blocks first, as in the map */
 	VEC(struct picture_way) way;
@@ -80,7 +80,7 @@ struct picture {
 };
 
 /* ran: what never ran is hidden, and ways there and away are left out */
-void picture_make(struct picture *p, const struct told_image *m,
+void picture_make(struct picture *p, const struct counts_image *m,
 		  uint32_t proc, bool ran);
 void picture_free(struct picture *p);
 

@@ -79,12 +79,12 @@ static void add_some(struct rows *r, struct row row)
 static void add_image(struct rows *r, uint32_t image)
 {
 	const struct dataset_image *m = &r->data->image.at[image];
-	const struct told_image *c = m->counts;
+	const struct counts_image *c = m->counts;
 	struct value *v = begin(r);
 
 	if (c) {
-		put(&v[0], !told_unmeasured(c), c->solved.instructions);
-		v[0].least = !told_complete(c);
+		put(&v[0], !counts_unmeasured(c), c->solved.instructions);
+		v[0].least = !counts_complete(c);
 		put(&v[1], true,
 		    r->data->counts->profile.image.at[c->image].ncounter);
 		put(&v[2], v[0].known, c->solved.increments);
@@ -97,7 +97,7 @@ static void add_image(struct rows *r, uint32_t image)
 	add(r, (struct row){.image = image});
 }
 
-static int add_counted_processes(struct rows *r, struct told *t,
+static int add_counted_processes(struct rows *r, struct counts *t,
 				 struct err *e)
 {
 	for (uint32_t i = 0; i < t->profile.process.n; i++) {
@@ -105,8 +105,8 @@ static int add_counted_processes(struct rows *r, struct told *t,
 		uint64_t n;
 		bool all;
 
-		if (told_process(t, t->profile.process.at[i].number, &n, &all,
-				 e))
+		if (counts_process(t, t->profile.process.at[i].number, &n, &all,
+				   e))
 			return -1;
 		put(v, true, n);
 		v->least = !all;
@@ -117,7 +117,7 @@ static int add_counted_processes(struct rows *r, struct told *t,
 
 static int add_processes(struct rows *r, struct err *e)
 {
-	const struct sampled *s = r->data->samples;
+	const struct samples *s = r->data->samples;
 
 	if (r->data->counts && add_counted_processes(r, r->data->counts, e))
 		return -1;
@@ -129,7 +129,7 @@ static int add_processes(struct rows *r, struct err *e)
 	return 0;
 }
 
-static void add_events(struct rows *r, const struct sampled *s)
+static void add_events(struct rows *r, const struct samples *s)
 {
 	for (uint32_t i = 0; i < s->event.n; i++) {
 		begin(r);
@@ -138,7 +138,7 @@ static void add_events(struct rows *r, const struct sampled *s)
 	}
 }
 
-static void add_epochs(struct rows *r, const struct sampled *s)
+static void add_epochs(struct rows *r, const struct samples *s)
 {
 	for (uint32_t i = 0; i < s->epoch.n; i++) {
 		begin(r);
@@ -161,7 +161,7 @@ static const struct points *points_in(struct rows *r, uint32_t image)
 
 /* a procedure that is being listed */
 struct listed {
-	const struct told_image *m;
+	const struct counts_image *m;
 	struct row row; /* what all rows of it have in common */
 	const struct point *point; /* its samples, n of them, by address */
 	size_t n;
@@ -173,7 +173,7 @@ static void list_procedure(struct rows *r, const struct listed *l)
 	uint32_t p = l->row.proc;
 	struct value *v = begin(r);
 	uint64_t n;
-	bool known = told_instructions(l->m, p, &n);
+	bool known = counts_instructions(l->m, p, &n);
 	struct row row = l->row;
 
 	put(&v[0], known, n);
@@ -288,9 +288,9 @@ static void list_inside(struct rows *r, const struct listed *l)
 	/* if all are shown, what these show is needed again */
 	if (r->wish->limit == SIZE_MAX &&
 	    (r->by == BY_EDGE || r->by == BY_BLOCK))
-		told_need(l->m, l->row.proc);
+		counts_load(l->m, l->row.proc);
 	else
-		told_turn(l->m, l->row.proc);
+		counts_load_next(l->m, l->row.proc);
 	if (r->by == BY_CALL_SITE) {
 		list_sites(r, l);
 	} else if (r->by == BY_EDGE) {
@@ -308,14 +308,17 @@ static void list_inside(struct rows *r, const struct listed *l)
 static void list_counted(struct rows *r, uint32_t image,
 			 const struct points *points)
 {
-	const struct told_image *m = r->data->image.at[image].counts;
+	const struct counts_image *m = r->data->image.at[image].counts;
 
 	for (uint32_t p = 0; p < m->map->proc.n; p++) {
 		uint64_t entry = m->map->proc.at[p].entry;
-		struct listed l = {.m = m, .row = {
-			.image = image, .proc = p, .start = entry,
-			.addr = entry, .ran = told_ran(m, p),
-			.to_image = ROW_NONE}};
+		struct listed l = {.m = m,
+				   .row = {.image = image,
+					   .proc = p,
+					   .start = entry,
+					   .addr = entry,
+					   .ran = counts_ran(m, p),
+					   .to_image = ROW_NONE}};
 		size_t first = 0;
 
 		if (points->v.n) {
@@ -324,7 +327,7 @@ static void list_counted(struct rows *r, uint32_t image,
 		}
 		if (r->by == BY_PROCEDURE) {
 			list_procedure(r, &l);
-		} else if (l.n || wants_all(r) || !told_idle(m, p)) {
+		} else if (l.n || wants_all(r) || !counts_idle(m, p)) {
 			l.taken = NEW_ARRAY(bool, l.n);
 			list_inside(r, &l);
 			mem_free(l.taken);
@@ -358,8 +361,7 @@ static void list_sampled(struct rows *r, uint32_t image,
 		if (r->by == BY_INSTRUCTION)
 			row.addr = p->at.address;
 		for (end = i; end < points->v.n; end++) {
-			const struct sampled_place *at =
-				&points->v.at[end].at;
+			const struct samples_place *at = &points->v.at[end].at;
 
 			if (at->start != row.start ||
 			    (r->by == BY_INSTRUCTION &&
@@ -387,7 +389,7 @@ static void list_code(struct rows *r, uint32_t image)
  */
 static bool may_be_shown(const struct rows *r, uint32_t image)
 {
-	const struct sampled_image *m = r->data->image.at[image].samples;
+	const struct samples_image *m = r->data->image.at[image].samples;
 	const struct rows_wish *w = r->wish;
 
 	return r->first_event || !m || w->sort > SORT_COUNT || w->reverse ||
@@ -427,7 +429,7 @@ static void add_all_code(struct rows *r)
 	size_t n = r->data->image.n;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct sampled_image *m = r->data->image.at[i].samples;
+		const struct samples_image *m = r->data->image.at[i].samples;
 
 		o[i] = (struct image_order){
 			i, m && !r->first_event ? m->total[0] : 0};
@@ -590,8 +592,8 @@ void rows_free(struct rows *r)
 	line_counts_free(&r->lines);
 }
 
-const struct told_image *row_counts(const struct rows *r,
-				    const struct row *row)
+const struct counts_image *row_counts(const struct rows *r,
+				      const struct row *row)
 {
 	return r->data->image.at[row->image].counts;
 }
@@ -603,14 +605,18 @@ const char *row_image(const struct rows *r, const struct row *row)
 
 const char *row_procedure(const struct rows *r, const struct row *row)
 {
-	return row->proc == ROW_NONE ? row->procedure :
-	       legend_procedure(row_counts(r, row)->legend, row->proc);
+	return row->proc == ROW_NONE
+		       ? row->procedure
+		       : symbolizer_procedure(row_counts(r, row)->symbolizer,
+					      row->proc);
 }
 
 const char *row_symbol(const struct rows *r, const struct row *row)
 {
-	return row->proc == ROW_NONE ? row->symbol :
-	       legend_symbol(row_counts(r, row)->legend, row->proc);
+	return row->proc == ROW_NONE
+		       ? row->symbol
+		       : symbolizer_symbol(row_counts(r, row)->symbolizer,
+					   row->proc);
 }
 
 const char *row_callee(const struct rows *r, const struct row *row)

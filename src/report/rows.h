@@ -91,8 +91,8 @@ static inline struct value *row_values(const struct rows *r,
 }
 
 /* its image, if that was counted, or NULL */
-const struct told_image *row_counts(const struct rows *r,
-				    const struct row *row);
+const struct counts_image *row_counts(const struct rows *r,
+				      const struct row *row);
 /* the name of its image */
 const char *row_image(const struct rows *r, const struct row *row);
 /* the name of its procedure, and what the linker calls that */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "report/find.h"
-#include "report/wanted.h"
+#include "report/proc_query.h"
 
 bool rows_have_procedures(enum by by)
 {
@@ -55,11 +55,11 @@ bool rows_want_image(const struct rows *r, uint32_t image)
 /* is that the procedure that the user means, one that is in no map? */
 static bool is_meant(const struct row *r, const char *word)
 {
-	struct wanted w = wanted_of(word);
+	struct proc_query w = proc_query_of(word);
 
-	return w.is_address ? w.address == r->addr || w.address == r->start :
-			      wanted_is_name(&w, r->procedure) ||
-			      !strcmp(word, r->symbol);
+	return w.is_address ? w.address == r->addr || w.address == r->start
+			    : proc_query_names(&w, r->procedure) ||
+				      !strcmp(word, r->symbol);
 }
 
 static bool is_of_procedure(const struct rows *all, const struct row *r,

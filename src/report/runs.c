@@ -104,7 +104,7 @@ static void key_build(struct adder *a, const struct row *row)
 static const char *key_of(struct adder *a, const struct row *row,
 			  const struct run_place *x, uint32_t again)
 {
-	const struct told_image *m = image_of(a, row)->counts;
+	const struct counts_image *m = image_of(a, row)->counts;
 	bool nameless = a->runs->by == BY_PROCEDURE && m &&
 			row->proc != ROW_NONE && !content_name(m, row->proc);
 
@@ -174,13 +174,13 @@ static void add_row(struct adder *a, const struct row *row)
 static bool is_complete(const struct dataset *d)
 {
 	for (size_t i = 0; d->counts && i < d->counts->nimage; i++)
-		if (!told_complete(&d->counts->image[i]))
+		if (!counts_complete(&d->counts->image[i]))
 			return false;
 	return true;
 }
 
 static struct run_of run_of(struct runs *r, struct dataset *d,
-			    const struct sampled_epoch *first)
+			    const struct samples_epoch *first)
 {
 	struct run_of x = {.total = r->metric.total,
 			   .complete = is_complete(d)};
@@ -195,7 +195,7 @@ static struct run_of run_of(struct runs *r, struct dataset *d,
 }
 
 int runs_add(struct runs *r, struct dataset *d, const struct rows_wish *w,
-	     const struct sampled_epoch *first, struct err *e)
+	     const struct samples_epoch *first, struct err *e)
 {
 	struct rows_wish all = *w;
 	struct rows rows;
@@ -223,9 +223,9 @@ int runs_add(struct runs *r, struct dataset *d, const struct rows_wish *w,
 }
 
 /* what is in *s is a run */
-static int add_samples(struct runs *r, struct sampled *s,
+static int add_samples(struct runs *r, struct samples *s,
 		       const struct rows_wish *w,
-		       const struct sampled_epoch *first, struct err *e)
+		       const struct samples_epoch *first, struct err *e)
 {
 	struct dataset d = {0};
 	int result;
@@ -237,29 +237,28 @@ static int add_samples(struct runs *r, struct sampled *s,
 	return result;
 }
 
-int runs_read(struct runs *r, struct sampled *s,
-	      const struct sampled_epochs *l, bool whole,
-	      const struct sampled_pick *pick, const struct rows_wish *w,
-	      struct err *e)
+int runs_read(struct runs *r, struct samples *s, const struct samples_epochs *l,
+	      bool whole, const struct samples_query *pick,
+	      const struct rows_wish *w, struct err *e)
 {
 	size_t i = 0, had = r->run.n;
 
 	while (i < l->v.n) {
-		const struct sampled_epoch *first = &l->v.at[i];
+		const struct samples_epoch *first = &l->v.at[i];
 
-		sampled_forget(s);
+		samples_forget(s);
 		do {
-			if (sampled_read(s, &l->v.at[i++], pick, e))
+			if (samples_read(s, &l->v.at[i++], pick, e))
 				return -1;
 		} while (whole && i < l->v.n &&
 			 l->v.at[i].database == first->database);
-		sampled_settle(s);
+		samples_settle(s);
 		if (s->event.n && s->event.at[0].samples &&
 		    add_samples(r, s, w, first, e))
 			return -1;
 	}
 	r->more_events = s->event.n > 1;
-	return sampled_check(s, r->run.n > had, pick, e);
+	return samples_check(s, r->run.n > had, pick, e);
 }
 
 static int by_place(const void *a, const void *b)

@@ -40,7 +40,7 @@ struct run_value {
 struct run_of {
 	uint64_t total; /* also of what is not wanted */
 	bool complete;	/* false: and more, which is not known */
-	struct sampled_epoch first;
+	struct samples_epoch first;
 };
 
 struct runs {
@@ -59,16 +59,15 @@ struct runs {
  * that it begins with. -1 and *e: all runs together are more than 64 bits.
  */
 int runs_add(struct runs *r, struct dataset *d, const struct rows_wish *w,
-	     const struct sampled_epoch *first, struct err *e);
+	     const struct samples_epoch *first, struct err *e);
 /*
  * Adds epochs, each as a run or, whole: those of a database as one. Of their
  * events only the first is compared. Runs without samples are left out. *s
  * keeps what is known of images.
  */
-int runs_read(struct runs *r, struct sampled *s,
-	      const struct sampled_epochs *l, bool whole,
-	      const struct sampled_pick *pick, const struct rows_wish *w,
-	      struct err *e);
+int runs_read(struct runs *r, struct samples *s, const struct samples_epochs *l,
+	      bool whole, const struct samples_query *pick,
+	      const struct rows_wish *w, struct err *e);
 /* by place, then run; several of one place in a run become one */
 void runs_sort(struct runs *r);
 void runs_free(struct runs *r);

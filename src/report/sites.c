@@ -7,8 +7,8 @@
 /* a procedure while its sites are listed */
 struct lister {
 	site_counts *out;
-	const struct told *t;
-	const struct told_image *m;
+	const struct counts *t;
+	const struct counts_image *m;
 	const struct map_proc *p;
 	uint32_t first, nsite; /* its sites */
 	bool *edges_tell;      /* by site, from the first: where it led */
@@ -38,17 +38,19 @@ static bool is_own(const struct map *m, const struct site_count *r)
 	return i < p->nblock && b[i].start == r->to;
 }
 
-const char *site_callee(const struct told *t, const struct site_count *r)
+const char *site_callee(const struct counts *t, const struct site_count *r)
 {
 	const struct map *m = t->image[r->to_image].map;
 	uint32_t i = map_proc_at(m, r->to);
 
 	if (i != MAP_NONE)
-		return legend_procedure(t->image[r->to_image].legend, i);
-	told_need(&t->image[r->image], r->proc);
-	return r->to_image == r->image && is_own(m, r) ?
-		       legend_procedure(t->image[r->image].legend, r->proc) :
-		       NULL;
+		return symbolizer_procedure(t->image[r->to_image].symbolizer,
+					    i);
+	counts_load(&t->image[r->image], r->proc);
+	return r->to_image == r->image && is_own(m, r)
+		       ? symbolizer_procedure(t->image[r->image].symbolizer,
+					      r->proc)
+		       : NULL;
 }
 
 /* the first site of a block or those behind it */
@@ -85,7 +87,7 @@ static void find_sites(struct lister *l)
 }
 
 /* an image of the profile, in told.image */
-static uint32_t told_number(const struct told *t, uint32_t image)
+static uint32_t told_number(const struct counts *t, uint32_t image)
 {
 	uint32_t i = 0;
 
@@ -194,10 +196,10 @@ static void at_block(struct lister *l, uint32_t block)
 	l->site.addr = block_last(l->m->map, &l->m->map->block.at[block]);
 }
 
-void sites_list(site_counts *out, const struct told *t, uint32_t image,
+void sites_list(site_counts *out, const struct counts *t, uint32_t image,
 		uint32_t proc)
 {
-	const struct told_image *m = &t->image[image];
+	const struct counts_image *m = &t->image[image];
 	const struct map_proc *p = &m->map->proc.at[proc];
 	struct lister l = {
 		.out = out, .t = t, .m = m, .p = p,

@@ -7,7 +7,7 @@
 #ifndef REPORT_SITES_H
 #define REPORT_SITES_H
 
-#include "source/told.h"
+#include "source/counts.h"
 
 /* how control leaves a call site */
 enum site_kind {
@@ -35,15 +35,15 @@ typedef VEC(struct site_count) site_counts;
 
 /*
  * Appends the call sites of a procedure, each with one of its callees;
- * requires: told_need().
+ * requires: counts_load().
  */
-void sites_list(site_counts *out, const struct told *t, uint32_t image,
+void sites_list(site_counts *out, const struct counts *t, uint32_t image,
 		uint32_t proc);
 /*
  * The name of the procedure that a call site's callee is, or is in; NULL if it
  * is none that the map knows. Requires: to_image is known.
  */
-const char *site_callee(const struct told *t, const struct site_count *s);
+const char *site_callee(const struct counts *t, const struct site_count *s);
 /* how a kind of call site is called in every output */
 const char *site_kind_name(unsigned kind);
 

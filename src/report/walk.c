@@ -1,7 +1,7 @@
 /* walk: see walk.h. */
 #include "report/walk.h"
 
-const char *edge_name(const struct told_image *m, uint32_t edge)
+const char *edge_name(const struct counts_image *m, uint32_t edge)
 {
 	/* as `tally cfg` calls them, where it has them */
 	static const char *const names[MAP_KINDS] = {
@@ -20,7 +20,7 @@ const char *edge_name(const struct told_image *m, uint32_t edge)
 }
 
 /* the start of block v of the procedure; false if v is none */
-static bool block_start(const struct told_image *m, const struct map_proc *p,
+static bool block_start(const struct counts_image *m, const struct map_proc *p,
 			uint32_t v, uint64_t *addr)
 {
 	if (v >= p->nblock)
@@ -29,7 +29,7 @@ static bool block_start(const struct told_image *m, const struct map_proc *p,
 	return true;
 }
 
-struct edge_ends edge_ends(const struct told_image *m,
+struct edge_ends edge_ends(const struct counts_image *m,
 			   const struct map_proc *p, const struct map_edge *d)
 {
 	bool back = d->kind == MAP_BACK || d->kind == MAP_PAD;

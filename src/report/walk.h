@@ -5,10 +5,10 @@
 #ifndef REPORT_WALK_H
 #define REPORT_WALK_H
 
-#include "source/told.h"
+#include "source/counts.h"
 
 /* how an edge of the map is called in every output */
-const char *edge_name(const struct told_image *m, uint32_t edge);
+const char *edge_name(const struct counts_image *m, uint32_t edge);
 
 /*
  * Where an edge begins and where it leads, as addresses of blocks or, of calls
@@ -20,7 +20,7 @@ struct edge_ends {
 	uint32_t hub; /* counted from 0 in the procedure */
 	bool has_hub;
 };
-struct edge_ends edge_ends(const struct told_image *m,
+struct edge_ends edge_ends(const struct counts_image *m,
 			   const struct map_proc *p, const struct map_edge *d);
 
 /*

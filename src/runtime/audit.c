@@ -20,7 +20,7 @@ enum {
 };
 
 /* what the launcher said */
-static struct told told;
+static struct counts told;
 static struct counting counting;
 
 struct counting *counting_here(void)

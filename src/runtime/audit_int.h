@@ -20,7 +20,7 @@
 #include "runtime/sys.h"
 
 /* what the launcher said, and the fields' text */
-struct told {
+struct counts {
 	struct handover handover;
 	char text[65536];
 };
@@ -31,7 +31,7 @@ struct told {
  * Fills *told, but for on_call. False if the launcher did not start this
  * program.
  */
-_Bool stack_clean(uintptr_t *start, struct told *told);
+_Bool stack_clean(uintptr_t *start, struct counts *told);
 
 /*
  * Tells the kernel that the strings of the environment end at `end`; they

@@ -16,7 +16,7 @@ enum {
 };
 
 struct made {
-	struct told *told;
+	struct counts *told;
 	struct text text; /* in told->text */
 };
 
@@ -117,7 +117,7 @@ static const char *parent_word(struct made *m, uint32_t number)
 	return m->text.full ? "0" : at;
 }
 
-_Bool by_hand(uintptr_t *stack, struct told *told)
+_Bool by_hand(uintptr_t *stack, struct counts *told)
 {
 	struct made m = {told, {.at = told->text, .max = sizeof told->text}};
 	struct handover *h = &told->handover;

@@ -519,7 +519,7 @@ void counting_own_code(struct counting *c);
  * Fills *told as a launcher would have, and makes a profile. False: nothing
  * can be kept.
  */
-_Bool by_hand(uintptr_t *stack, struct told *told);
+_Bool by_hand(uintptr_t *stack, struct counts *told);
 
 /* --- ancestors.c */
 /*

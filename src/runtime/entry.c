@@ -12,7 +12,7 @@
 #include "runtime/hooks.h"
 
 struct memory {
-	struct told told;
+	struct counts told;
 	struct counting counting;
 };
 

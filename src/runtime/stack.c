@@ -47,7 +47,7 @@ static const char *decode_field(const char *s, struct text *t)
 }
 
 /* reads all fields; false if they are not for us */
-static _Bool decode(const char *s, struct told *told)
+static _Bool decode(const char *s, struct counts *told)
 {
 	struct handover *h = &told->handover;
 	struct text t = {.at = told->text, .max = sizeof told->text};
@@ -152,7 +152,7 @@ static char **find_launch(char **envp)
 	return found;
 }
 
-_Bool stack_clean(uintptr_t *start, struct told *told)
+_Bool stack_clean(uintptr_t *start, struct counts *told)
 {
 	struct handover *h = &told->handover;
 	struct erased r = {NULL, NULL};

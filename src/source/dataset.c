@@ -18,7 +18,7 @@ static bool is_same(const struct map *m, const struct stored_image *is)
 }
 
 static struct dataset_image *find_image(struct dataset *v,
-					const struct sampled_image *s)
+					const struct samples_image *s)
 {
 	for (size_t i = 0; i < v->image.n; i++) {
 		struct dataset_image *m = &v->image.at[i];
@@ -34,7 +34,7 @@ static struct dataset_image *find_image(struct dataset *v,
 
 static void add_counted(struct dataset *v)
 {
-	struct told *t = v->counts;
+	struct counts *t = v->counts;
 
 	for (uint32_t i = 0; i < t->nimage; i++) {
 		struct dataset_image new = {.name = t->image[i].name,
@@ -53,7 +53,7 @@ static void add_counted(struct dataset *v)
 static void add_sampled(struct dataset *v)
 {
 	for (uint32_t i = 0; i < v->samples->image.n; i++) {
-		struct sampled_image *s = &v->samples->image.at[i];
+		struct samples_image *s = &v->samples->image.at[i];
 		struct dataset_image *m = v->counts ? find_image(v, s) : NULL;
 		struct dataset_image new = {.name = s->name, .samples = s};
 
@@ -84,18 +84,18 @@ static size_t sort_sources(const char *const *path, size_t n,
 /* databases first: to read them says most of what can be wrong with a call */
 static int open_sources(struct dataset *v, const char *const *path,
 			size_t profiles, size_t databases,
-			const struct sampled_pick *pick, struct err *e)
+			const struct samples_query *pick, struct err *e)
 {
 	if (databases) {
-		if (sampled_open(&v->own.samples, path + profiles, databases,
+		if (samples_open(&v->own.samples, path + profiles, databases,
 				 pick, e))
 			return -1;
 		v->samples = &v->own.samples;
 	}
 	if (profiles) {
-		if (told_open(&v->own.counts, path, profiles, e)) {
+		if (counts_open(&v->own.counts, path, profiles, e)) {
 			if (v->samples)
-				sampled_close(v->samples);
+				samples_close(v->samples);
 			return -1;
 		}
 		v->counts = &v->own.counts;
@@ -103,8 +103,8 @@ static int open_sources(struct dataset *v, const char *const *path,
 	return 0;
 }
 
-void dataset_of(struct dataset *v, struct told *counts,
-		struct sampled *samples)
+void dataset_of(struct dataset *v, struct counts *counts,
+		struct samples *samples)
 {
 	v->counts = counts;
 	v->samples = samples;
@@ -115,7 +115,7 @@ void dataset_of(struct dataset *v, struct told *counts,
 }
 
 int dataset_open(struct dataset *v, const char *const *path, size_t n,
-	      const struct sampled_pick *pick, struct err *e)
+		 const struct samples_query *pick, struct err *e)
 {
 	const char **sorted = NEW_ARRAY(const char *, n + 1);
 	size_t profiles = sort_sources(path, n, sorted);
@@ -135,9 +135,9 @@ void dataset_close(struct dataset *v)
 		points_free(&v->image.at[i].points);
 	vec_free(&v->image);
 	if (v->counts == &v->own.counts)
-		told_close(v->counts);
+		counts_close(v->counts);
 	if (v->samples == &v->own.samples)
-		sampled_close(v->samples);
+		samples_close(v->samples);
 }
 
 const struct points *dataset_points(struct dataset *v, uint32_t image,
@@ -189,7 +189,7 @@ bool dataset_has(const struct dataset *v, enum by kind)
 /* --- time per execution */
 
 /* how often the program was run: by `tally count`, once for each profile */
-static uint64_t counted_runs(const struct told *t)
+static uint64_t counted_runs(const struct counts *t)
 {
 	uint64_t n = 0;
 
@@ -200,7 +200,7 @@ static uint64_t counted_runs(const struct told *t)
 
 const char *dataset_why_relative(const struct dataset *v)
 {
-	const struct sampled *s = v->samples;
+	const struct samples *s = v->samples;
 
 	if (v->same_work)
 		return NULL;
@@ -231,7 +231,7 @@ static bool is_clock(const char *event)
 
 static const char *ratio_name(struct dataset *v, enum by kind)
 {
-	const struct sampled_event *x = &v->samples->event.at[0];
+	const struct samples_event *x = &v->samples->event.at[0];
 	char name[128];
 
 	if (dataset_why_relative(v))
@@ -248,7 +248,7 @@ static const char *ratio_name(struct dataset *v, enum by kind)
  */
 static struct metric ratio_metric(struct dataset *v, enum by kind)
 {
-	const struct sampled_event *x = &v->samples->event.at[0];
+	const struct samples_event *x = &v->samples->event.at[0];
 	struct metric m = {
 		.name = ratio_name(v, kind), .evidence = EVIDENCE_RATIO,
 		.numerator = dataset_first_event(v, kind),
@@ -278,7 +278,7 @@ unsigned dataset_first_event(const struct dataset *v, enum by kind)
 }
 
 /* all samples together, of all events */
-static struct metric all_samples(const struct sampled *s)
+static struct metric all_samples(const struct samples *s)
 {
 	struct metric m = {.name = "samples", .evidence = EVIDENCE_SAMPLED,
 			   .share = SHARE_AND_SUM};
@@ -288,7 +288,7 @@ static struct metric all_samples(const struct sampled *s)
 	return m;
 }
 
-static unsigned sample_metrics(const struct sampled *s, enum by kind,
+static unsigned sample_metrics(const struct samples *s, enum by kind,
 			       struct metric *out)
 {
 	if (kind == BY_EVENT) {

@@ -1,6 +1,6 @@
 /*
  * dataset: what was measured of programs, whatever measured it: counts of
- * profiles (told.h), samples of databases (sampled.h), or both. An image that
+ * profiles (counts.h), samples of databases (samples.h), or both. An image that
  * both have is one image.
  */
 #ifndef SOURCE_DATASET_H
@@ -8,24 +8,24 @@
 
 #include "source/metric.h"
 #include "source/points.h"
-#include "source/told.h"
+#include "source/counts.h"
 
 struct dataset_image {
 	const char *name; /* without folders */
-	struct told_image *counts;	/* or NULL: not counted */
-	const struct told_left *left;	/* not NULL: it ran uncounted */
-	struct sampled_image *samples;	/* or NULL: it has none */
+	struct counts_image *counts;    /* or NULL: not counted */
+	const struct counts_left *left; /* not NULL: it ran uncounted */
+	struct samples_image *samples;  /* or NULL: it has none */
 	struct points points;		/* of the samples: dataset_points() */
 };
 
 struct dataset {
-	struct told *counts;	/* or NULL */
-	struct sampled *samples; /* or NULL */
+	struct counts *counts;           /* or NULL */
+	struct samples *samples;         /* or NULL */
 	VEC(struct dataset_image) image; /* counted ones first */
 	bool same_work; /* the user says that both did the same */
 	struct {
-		struct told counts;
-		struct sampled samples;
+		struct counts counts;
+		struct samples samples;
 	} own; /* what those are, if they were opened here */
 };
 
@@ -34,11 +34,11 @@ struct dataset {
  * databases. On -1 nothing needs closing.
  */
 int dataset_open(struct dataset *v, const char *const *path, size_t n,
-	      const struct sampled_pick *pick, struct err *e);
+		 const struct samples_query *pick, struct err *e);
 /* of what is open already, and stays open; either may be NULL. Begins with an
    empty *v */
-void dataset_of(struct dataset *v, struct told *counts,
-		struct sampled *samples);
+void dataset_of(struct dataset *v, struct counts *counts,
+		struct samples *samples);
 void dataset_close(struct dataset *v);
 
 /* the image's samples by procedure; requires: it has some */

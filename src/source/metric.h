@@ -1,6 +1,6 @@
 /*
  * metric: a kind of number that places of a program have, and its values. A
- * source of numbers (told.h, sampled.h) says which metrics it has for places
+ * source of numbers (counts.h, samples.h) says which metrics it has for places
  * of a kind; listings have a column for each, whatever it is.
  */
 #ifndef SOURCE_METRIC_H

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* the first offset that has samples and was not taken yet; false: none has */
-static bool next_offset(const struct sampled_image *m, size_t events,
+static bool next_offset(const struct samples_image *m, size_t events,
 			const size_t *taken, uint64_t *offset)
 {
 	bool any = false;
@@ -41,7 +41,7 @@ static bool holds(const struct map *m, uint32_t proc, uint64_t address)
  * rule; of code that was not moved, the one that its symbol begins; or any, if
  * a part of it lies elsewhere.
  */
-static uint32_t proc_of(const struct map *m, const struct sampled_place *at)
+static uint32_t proc_of(const struct map *m, const struct samples_place *at)
 {
 	uint32_t p;
 	size_t i;
@@ -68,10 +68,10 @@ static int by_procedure(const void *a, const void *b)
 	       p->at.address > q->at.address;
 }
 
-void points_make(struct points *p, const struct sampled *s,
-		 struct sampled_image *m, const struct map *map, bool lines)
+void points_make(struct points *p, const struct samples *s,
+		 struct samples_image *m, const struct map *map, bool lines)
 {
-	size_t events = s->event.n, taken[SAMPLED_EVENTS] = {0};
+	size_t events = s->event.n, taken[SAMPLES_EVENTS] = {0};
 	uint64_t offset = 0;
 
 	if (p->made && (!lines || p->with_lines))
@@ -89,7 +89,7 @@ void points_make(struct points *p, const struct sampled *s,
 			if (taken[v] < r->n && r->at[taken[v]].offset == offset)
 				n[v] = r->at[taken[v]++].count;
 		}
-		sampled_find(m, offset, lines, &new.at);
+		samples_find(m, offset, lines, &new.at);
 		new.proc = map ? proc_of(map, &new.at) : MAP_NONE;
 		vec_push(&p->v, new);
 	}

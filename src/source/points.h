@@ -7,10 +7,10 @@
 #define SOURCE_POINTS_H
 
 #include "count/map.h"
-#include "source/sampled.h"
+#include "source/samples.h"
 
 struct point {
-	struct sampled_place at;
+	struct samples_place at;
 	uint32_t proc; /* in the map; MAP_NONE: in none of it */
 	const uint64_t *samples; /* by event */
 };
@@ -25,8 +25,8 @@ struct points {
  * Of an image of *s; lines: with source lines; map: of the image, or NULL. They
  * are made once.
  */
-void points_make(struct points *p, const struct sampled *s,
-		 struct sampled_image *m, const struct map *map, bool lines);
+void points_make(struct points *p, const struct samples *s,
+		 struct samples_image *m, const struct map *map, bool lines);
 /* those of a procedure of the map; how many, from *first on */
 size_t points_of(const struct points *p, uint32_t proc, size_t *first);
 void points_free(struct points *p);

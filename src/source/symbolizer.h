@@ -1,65 +1,43 @@
 /*
- * symbolizer: names and lines of an image's code, found by another process.
+ * symbolizer: an image as its authors know it: procedures by name, code by
+ * line.
  *
- * An image is a file that any user of the machine may have written, and reading
- * it (symbols, DWARF, compressed sections) is much code of ours and of others.
- * So a process in a sandbox (base/sandbox.h) does that, with the rights of the
- * file's owner at most, and with bounds of memory and time that grow with what
- * the file really has on its disk. If the file is too much for it, the image
- * has addresses instead of names, and that is said.
- *
- * It is asked for many places at once, since to know each costs little, and to
- * ask does not. There may be many images: only some processes stay, and one
- * that was ended is begun again when it is needed.
+ * The profile itself says what symbols the image had when it was measured. The
+ * file, and a debug file, say more, if they are still there and still the
+ * same; else there are addresses.
  */
 #ifndef SOURCE_SYMBOLIZER_H
 #define SOURCE_SYMBOLIZER_H
 
-#include "base/intern.h"
-#include "base/sandbox.h"
+#include "count/map.h"
 #include "source/lines.h"
-#include "source/segments.h"
-#include "store/store.h"
-
-/* what is at an offset of the file; texts live as long as the symbolizer */
-struct symbolized {
-	uint64_t address, start, end; /* as in struct sampled_place */
-	const char *procedure, *symbol;
-	const char *file; /* or NULL */
-	uint32_t line;
-};
+#include "source/names.h"
 
 struct symbolizer {
-	struct stored_image is;
-	struct sandbox box;
-	bool here;	    /* the file is the one that it should be */
-	struct err why;	    /* else this */
-	uint16_t machine;   /* e_machine, or 0: it is not known */
-	struct segments segments;
-	bool has_lines;	    /* as far as symbolizer_frames() has seen */
-	uint64_t patience;  /* milliseconds for an answer */
-	VEC(const char *) text; /* by the number that they have there */
-	struct intern kept;
-	struct symbolizer *older, *newer; /* those with processes */
+	const struct map *map;
+	struct object object;
+	struct names names;
+	struct lines lines;
+	bool opened, here; /* looked for, and found */
+	bool has_lines;
+	struct err why;      /* opened, but not here */
+	const char **symbol; /* by procedure, NULL: not asked for yet */
+	const char **display;
+	struct arena arena;
 };
 
-/* reads what the image's file is; s->here, or s->why */
-void symbolizer_open(struct symbolizer *s, const struct stored_image *is);
-/*
- * What is at offsets, n of them; lines: with source lines. False: it cannot be
- * told, and s->here is false from now on.
- */
-bool symbolizer_find(struct symbolizer *s, const uint64_t *offset, size_t n,
-		     bool lines, struct symbolized *out);
-/* the line of an address, not an offset; false: none is known */
-bool symbolizer_line(struct symbolizer *s, uint64_t address,
-		     struct line_place *out);
-/*
- * As lines_frames(), but for what is not said of a place: its column. Texts
- * live as long as the symbolizer.
- */
-unsigned symbolizer_frames(struct symbolizer *s, uint64_t address,
-			   struct line_frame out[LINE_FRAMES]);
-void symbolizer_close(struct symbolizer *s);
+/* nothing is read until it is needed; the map stays the caller's */
+void symbolizer_init(struct symbolizer *g, const struct map *m);
+void symbolizer_close(struct symbolizer *g);
+
+/* looks for the file; false: it is not there, and g->why says so */
+bool symbolizer_open(struct symbolizer *g);
+/* its lines, or NULL if there is no file */
+struct lines *symbolizer_lines(struct symbolizer *g);
+
+/* what the linker calls procedure p; hidden ones are called by address */
+const char *symbolizer_symbol(struct symbolizer *g, uint32_t p);
+/* what its author calls it */
+const char *symbolizer_procedure(struct symbolizer *g, uint32_t p);
 
 #endif

@@ -201,7 +201,7 @@ static void same_solved(struct rng *r, const struct map *m,
 	for (uint32_t i = 0; i < 2 * n; i++) {
 		uint32_t proc = i < n ? i : rng_below(r, n);
 
-		solve_turn(t, proc);
+		solve_load_next(t, proc);
 		same_inside(m, s, t, proc);
 	}
 }

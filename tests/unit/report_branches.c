@@ -17,8 +17,8 @@ enum { MOST = 16, BASE = 0x1000, SIZE = 4, UNKNOWN = -1 };
 /* an image of one procedure */
 struct drawing {
 	struct map map;
-	struct told told;
-	struct told_image image;
+	struct counts told;
+	struct counts_image image;
 	uint64_t edge[MOST];
 	bool known[MOST], arrival[MOST], idle;
 	struct branches got;

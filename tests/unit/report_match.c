@@ -16,7 +16,7 @@ enum { MOST = 8 };
 /* a procedure: contents of blocks, and edges between them */
 struct drawing {
 	struct map map;
-	struct told_image image;
+	struct counts_image image;
 	struct content content;
 	uint64_t block[MOST];
 };

@@ -21,7 +21,7 @@ struct record {
 	uint64_t time;
 };
 
-struct told {
+struct counts {
 	uint64_t last, n, sum;
 };
 
@@ -29,7 +29,7 @@ struct told {
 static void tell(void *arg, uint32_t tag, const struct perf_event_header *h)
 {
 	const struct record *r = (const struct record *)h;
-	struct told *t = arg;
+	struct counts *t = arg;
 
 	assert_true(r->time >= t->last);
 	assert_int_equal(tag, r->pid);
@@ -57,7 +57,7 @@ static void test_rings(void **state)
 {
 	uint64_t seed = 1, clock = 1, number = 0, sum = 0;
 	uint64_t began[RINGS] = {0}; /* how far a ring has been read */
-	struct told told = {0};
+	struct counts told = {0};
 	struct order o = {0};
 
 	(void)state;
@@ -92,7 +92,7 @@ static void count(void *arg, uint32_t tag, const struct perf_event_header *h)
 {
 	(void)tag;
 	(void)h;
-	((struct told *)arg)->n++;
+	((struct counts *)arg)->n++;
 }
 
 /* what no kernel writes does no harm */
@@ -102,7 +102,7 @@ static void test_damage(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20000; i++) {
-		struct told told = {0};
+		struct counts told = {0};
 		struct order o = {0};
 		records *to = order_room(&o);
 		uint64_t n = splitmix(&seed) % 64;

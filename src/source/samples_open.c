@@ -1,17 +1,17 @@
 /*
- * sampled_open: all that is wanted of databases, read by several threads, each
- * some of the epochs. See sampled.h.
+ * samples_open: all that is wanted of databases, read by several threads, each
+ * some of the epochs. See samples.h.
  */
 #include <string.h>
 
 #include "base/parallel.h"
-#include "source/sampled_int.h"
+#include "source/samples_int.h"
 
 /* --- images whose names are not worth their time */
 
 enum {
-	NAMED = 512,	/* images, with most samples, are named anyway, */
-	FEW = 10000,	/* and so is what has one in so many samples */
+	NAMED = 512, /* images, with most samples, are named anyway, */
+	FEW = 10000, /* and so is what has one in so many samples */
 };
 
 struct ranked {
@@ -28,7 +28,7 @@ static int most_first(const void *a, const void *b)
 	return p->image < q->image ? -1 : p->image > q->image;
 }
 
-static void find_few(struct sampled *s)
+static void find_few(struct samples *s)
 {
 	VEC(struct ranked) v = {0};
 	uint64_t all = 0;
@@ -48,7 +48,7 @@ static void find_few(struct sampled *s)
 	vec_free(&v);
 }
 
-size_t sampled_few(const struct sampled *s)
+size_t samples_few(const struct samples *s)
 {
 	size_t n = 0;
 
@@ -58,7 +58,7 @@ size_t sampled_few(const struct sampled *s)
 }
 
 /* of any event, if there are some */
-static uint64_t any_samples(const struct sampled *s)
+static uint64_t any_samples(const struct samples *s)
 {
 	uint64_t any = 0;
 
@@ -69,16 +69,16 @@ static uint64_t any_samples(const struct sampled *s)
 
 /* --- what one thread has read becomes part of what another has */
 
-static int add_events(struct sampled *to, const struct sampled *from,
+static int add_events(struct samples *to, const struct samples *from,
 		      int *number, struct err *e)
 {
 	const char *file = from->epoch.n ? from->epoch.at[0].file : "";
 
 	for (uint32_t i = 0; i < from->event.n; i++) {
-		const struct sampled_event *x = &from->event.at[i];
-		struct sampled_event *v;
+		const struct samples_event *x = &from->event.at[i];
+		struct samples_event *v;
 
-		number[i] = sampled_event_of(to, x->name, file, e);
+		number[i] = samples_event_of(to, x->name, file, e);
 		if (number[i] < 0)
 			return -1;
 		v = &to->event.at[number[i]];
@@ -86,13 +86,13 @@ static int add_events(struct sampled *to, const struct sampled *from,
 		if (__builtin_add_overflow(v->samples, x->samples,
 					   &v->samples) ||
 		    __builtin_add_overflow(v->lost, x->lost, &v->lost))
-			return sampled_too_many(file, "samples", e);
+			return samples_too_many(file, "samples", e);
 	}
 	return 0;
 }
 
-static void add_made(struct sampled *to, struct sampled_image *m,
-		     const struct sampled_image *from)
+static void add_made(struct samples *to, struct samples_image *m,
+		     const struct samples_image *from)
 {
 	for (size_t i = 0; i < from->made.n; i++) {
 		struct stored_procedure x = from->made.at[i];
@@ -102,12 +102,12 @@ static void add_made(struct sampled *to, struct sampled_image *m,
 	}
 }
 
-static void add_images(struct sampled *to, struct sampled *from,
+static void add_images(struct samples *to, struct samples *from,
 		       const int *number)
 {
 	for (size_t i = 0; i < from->image.n; i++) {
-		struct sampled_image *x = &from->image.at[i];
-		struct sampled_image *m = sampled_image_of(to, &x->is);
+		struct samples_image *x = &from->image.at[i];
+		struct samples_image *m = samples_image_of(to, &x->is);
 
 		if (!m->made.n)
 			add_made(to, m, x);
@@ -126,25 +126,25 @@ static void add_images(struct sampled *to, struct sampled *from,
 /* samples by event, in the order that the events have there */
 static void renumber(uint64_t *samples, size_t events, const int *number)
 {
-	uint64_t own[SAMPLED_EVENTS] = {0};
+	uint64_t own[SAMPLES_EVENTS] = {0};
 
 	for (size_t v = 0; v < events; v++)
 		own[number[v]] = samples[v];
 	memcpy(samples, own, sizeof own);
 }
 
-static void add_others(struct sampled *to, const struct sampled *from,
+static void add_others(struct samples *to, const struct samples *from,
 		       const int *number)
 {
 	for (size_t i = 0; i < from->process.n; i++) {
-		struct sampled_process x = from->process.at[i];
+		struct samples_process x = from->process.at[i];
 
 		x.name = intern_string(&to->text, x.name);
 		renumber(x.samples, from->event.n, number);
 		vec_push(&to->process, x);
 	}
 	for (size_t i = 0; i < from->epoch.n; i++) {
-		struct sampled_epoch x = from->epoch.at[i];
+		struct samples_epoch x = from->epoch.at[i];
 
 		x.file = intern_string(&to->text, x.file);
 		x.host = intern_string(&to->text, x.host);
@@ -155,9 +155,9 @@ static void add_others(struct sampled *to, const struct sampled *from,
 }
 
 /* requires: epochs of *to are before those of *from */
-static int unite(struct sampled *to, struct sampled *from, struct err *e)
+static int unite(struct samples *to, struct samples *from, struct err *e)
 {
-	int number[SAMPLED_EVENTS];
+	int number[SAMPLES_EVENTS];
 
 	if (add_events(to, from, number, e))
 		return -1;
@@ -171,10 +171,10 @@ static int unite(struct sampled *to, struct sampled *from, struct err *e)
 enum { FEW_EPOCHS = 16 }; /* not worth a thread */
 
 struct part {
-	struct sampled s;
-	const struct sampled_epochs *l;
+	struct samples s;
+	const struct samples_epochs *l;
 	size_t from, end; /* of these */
-	const struct sampled_pick *pick;
+	const struct samples_query *pick;
 	struct err e;
 	int result;
 };
@@ -184,9 +184,8 @@ static void *read_part(void *arg)
 	struct part *p = arg;
 
 	for (size_t i = p->from; !p->result && i < p->end; i++)
-		p->result = sampled_read(&p->s, &p->l->v.at[i], p->pick,
-					 &p->e);
-	sampled_settle(&p->s);
+		p->result = samples_read(&p->s, &p->l->v.at[i], p->pick, &p->e);
+	samples_settle(&p->s);
 	return NULL;
 }
 
@@ -203,14 +202,14 @@ static int unite_parts(struct part *p, unsigned n, struct err *e)
 		if (!result && i)
 			result = unite(&p[0].s, &p[i].s, e);
 		if (i)
-			sampled_close(&p[i].s);
+			samples_close(&p[i].s);
 	}
-	sampled_settle(&p[0].s);
+	samples_settle(&p[0].s);
 	return result;
 }
 
-static int read_all(struct sampled *s, const struct sampled_epochs *l,
-		    const struct sampled_pick *pick, struct err *e)
+static int read_all(struct samples *s, const struct samples_epochs *l,
+		    const struct samples_query *pick, struct err *e)
 {
 	struct part part[PARALLEL_MAX];
 	unsigned n = parallel_count(l->v.n, FEW_EPOCHS);
@@ -228,22 +227,22 @@ static int read_all(struct sampled *s, const struct sampled_epochs *l,
 	return result;
 }
 
-int sampled_open(struct sampled *s, const char *const *path, size_t n,
-		 const struct sampled_pick *pick, struct err *e)
+int samples_open(struct samples *s, const char *const *path, size_t n,
+		 const struct samples_query *pick, struct err *e)
 {
-	struct sampled_epochs l;
+	struct samples_epochs l;
 	int result;
 
-	*s = (struct sampled){0};
-	if (sampled_epochs_read(&l, path, n, pick, e))
+	*s = (struct samples){0};
+	if (samples_epochs_read(&l, path, n, pick, e))
 		return -1;
 	result = read_all(s, &l, pick, e);
-	if (pick->depth == SAMPLED_PLACES)
+	if (pick->depth == SAMPLES_PLACES)
 		find_few(s);
 	if (!result)
-		result = sampled_check(s, any_samples(s), pick, e);
-	sampled_epochs_free(&l);
+		result = samples_check(s, any_samples(s), pick, e);
+	samples_epochs_free(&l);
 	if (result)
-		sampled_close(s);
+		samples_close(s);
 	return result;
 }

@@ -1,5 +1,5 @@
 /*
- * sampled_code: what is known of the code of a sampled image. Procedures are
+ * samples_code: what is known of the code of a sampled image. Procedures are
  * symbols or, where there are none, entries of the unwind table, which are
  * named by their address as `tally cfg` does.
  */
@@ -9,28 +9,28 @@
 #include "base/dict.h"
 #include "source/kernel_names.h"
 #include "source/lines.h"
-#include "source/sampled.h"
-#include "source/symbolizer.h"
+#include "source/samples.h"
+#include "source/symbol_server.h"
 
-struct sampled_code {
+struct samples_code {
 	bool of_file, of_kernel;
-	struct symbolizer symbolizer; /* of a file */
+	struct symbol_server symbol_server; /* of a file */
 	struct dict at; /* by offset: which of these it is */
 	VEC(struct symbolized) place;
 	bool with_lines; /* they have their lines */
 	struct kernel_names kernel;
 };
 
-static struct sampled_code *code_of(struct sampled_image *m)
+static struct samples_code *code_of(struct samples_image *m)
 {
-	struct sampled_code *c = m->code;
+	struct samples_code *c = m->code;
 
 	if (c)
 		return c;
-	c = m->code = NEW_ARRAY(struct sampled_code, 1);
+	c = m->code = NEW_ARRAY(struct samples_code, 1);
 	c->of_file = m->is.kind == IMAGE_FILE && !m->few;
 	if (c->of_file)
-		symbolizer_open(&c->symbolizer, &m->is);
+		symbol_server_open(&c->symbol_server, &m->is);
 	else if (m->is.kind == IMAGE_KERNEL)
 		c->of_kernel = kernel_names_read(&c->kernel, m->is.build_id,
 						 m->is.build_id_len);
@@ -38,17 +38,17 @@ static struct sampled_code *code_of(struct sampled_image *m)
 }
 
 /* the file is here, and is the one that was sampled */
-static bool is_here(const struct sampled_code *c)
+static bool is_here(const struct samples_code *c)
 {
-	return c->of_file && c->symbolizer.here;
+	return c->of_file && c->symbol_server.here;
 }
 
-void sampled_code_free(struct sampled_code *c)
+void samples_code_free(struct samples_code *c)
 {
 	if (!c)
 		return;
 	if (c->of_file)
-		symbolizer_close(&c->symbolizer);
+		symbol_server_close(&c->symbol_server);
 	dict_free(&c->at);
 	vec_free(&c->place);
 	kernel_names_free(&c->kernel);
@@ -57,25 +57,26 @@ void sampled_code_free(struct sampled_code *c)
 
 typedef VEC(uint64_t) offsets;
 
-static void want(const struct sampled_code *c, uint64_t offset, offsets *v)
+static void want(const struct samples_code *c, uint64_t offset, offsets *v)
 {
 	if (dict_get(&c->at, offset) == DICT_NONE)
 		vec_push(v, offset);
 }
 
 /* asks for the offset, and for all others with samples that are not known */
-static void ask(struct sampled_image *m, struct sampled_code *c,
+static void ask(struct samples_image *m, struct samples_code *c,
 		uint64_t offset)
 {
 	offsets v = {0};
 	struct symbolized *out;
 
 	want(c, offset, &v);
-	for (size_t e = 0; e < SAMPLED_EVENTS; e++)
+	for (size_t e = 0; e < SAMPLES_EVENTS; e++)
 		for (size_t i = 0; i < m->samples[e].n; i++)
 			want(c, m->samples[e].at[i].offset, &v);
 	out = NEW_ARRAY(struct symbolized, v.n);
-	if (symbolizer_find(&c->symbolizer, v.at, v.n, c->with_lines, out))
+	if (symbol_server_find(&c->symbol_server, v.at, v.n, c->with_lines,
+			       out))
 		for (size_t i = 0; i < v.n; i++) {
 			dict_put(&c->at, v.at[i], (uint32_t)c->place.n);
 			vec_push(&c->place, out[i]);
@@ -85,10 +86,10 @@ static void ask(struct sampled_image *m, struct sampled_code *c,
 }
 
 /* what is there, or NULL: the file is not here, or not to be read */
-static const struct symbolized *symbolized_at(struct sampled_image *m,
+static const struct symbolized *symbolized_at(struct samples_image *m,
 					      uint64_t offset, bool lines)
 {
-	struct sampled_code *c = code_of(m);
+	struct samples_code *c = code_of(m);
 	uint32_t i;
 
 	if (is_here(c) && lines && !c->with_lines) {
@@ -104,73 +105,77 @@ static const struct symbolized *symbolized_at(struct sampled_image *m,
 	return i == DICT_NONE ? NULL : &c->place.at[i];
 }
 
-unsigned sampled_frames(struct sampled_image *m, uint64_t address,
+unsigned samples_frames(struct samples_image *m, uint64_t address,
 			struct line_frame out[LINE_FRAMES])
 {
-	struct sampled_code *c = code_of(m);
+	struct samples_code *c = code_of(m);
 
-	return is_here(c) ? symbolizer_frames(&c->symbolizer, address, out) : 0;
+	return is_here(c)
+		       ? symbol_server_frames(&c->symbol_server, address, out)
+		       : 0;
 }
 
-bool sampled_has_lines(struct sampled_image *m)
+bool samples_has_lines(struct samples_image *m)
 {
 	struct line_frame f[LINE_FRAMES];
 
-	sampled_frames(m, 0, f);
-	return is_here(code_of(m)) && code_of(m)->symbolizer.has_lines;
+	samples_frames(m, 0, f);
+	return is_here(code_of(m)) && code_of(m)->symbol_server.has_lines;
 }
 
-const struct segments *sampled_segments(struct sampled_image *m)
+const struct segments *samples_segments(struct samples_image *m)
 {
-	struct sampled_code *c = code_of(m);
+	struct samples_code *c = code_of(m);
 
-	return is_here(c) ? &c->symbolizer.segments : NULL;
+	return is_here(c) ? &c->symbol_server.segments : NULL;
 }
 
-bool sampled_line(struct sampled_image *m, uint64_t address,
+bool samples_line(struct samples_image *m, uint64_t address,
 		  struct line_place *out)
 {
-	struct sampled_code *c = code_of(m);
+	struct samples_code *c = code_of(m);
 
-	return is_here(c) && symbolizer_line(&c->symbolizer, address, out);
+	return is_here(c) &&
+	       symbol_server_line(&c->symbol_server, address, out);
 }
 
-const struct isa *sampled_isa(struct sampled_image *m)
+const struct isa *samples_isa(struct samples_image *m)
 {
-	struct sampled_code *c = code_of(m);
+	struct samples_code *c = code_of(m);
 
-	return is_here(c) && c->symbolizer.machine ?
-		       isa_for_elf(c->symbolizer.machine) : NULL;
+	return is_here(c) && c->symbol_server.machine
+		       ? isa_for_elf(c->symbol_server.machine)
+		       : NULL;
 }
 
 /* what the program that made the code says that it is, or NULL */
-static const struct stored_procedure *made_at(const struct sampled_image *m,
+static const struct stored_procedure *made_at(const struct samples_image *m,
 					      uint64_t address)
 {
 	size_t i;
 
 	bisect(i, m->made.n, m->made.at[i].start <= address);
-	return i && address < m->made.at[i - 1].end ? &m->made.at[i - 1] :
-						     NULL;
+	return i && address < m->made.at[i - 1].end ? &m->made.at[i - 1] : NULL;
 }
 
-void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
-		  struct sampled_place *out)
+void samples_find(struct samples_image *m, uint64_t offset, bool lines,
+		  struct samples_place *out)
 {
 	const struct symbolized *x = symbolized_at(m, offset, lines);
-	const struct sampled_code *c = code_of(m);
+	const struct samples_code *c = code_of(m);
 	const struct stored_procedure *p;
 	const struct kernel_name *k;
 
-	*out = (struct sampled_place){.address = offset, .start = offset,
+	*out = (struct samples_place){.address = offset,
+				      .start = offset,
 				      .procedure = m->is.path,
 				      .symbol = m->is.path};
 	if (x) {
-		*out = (struct sampled_place){
-			x->address, x->start, x->end, x->procedure, x->symbol,
-			x->file, x->line};
-	} else if (c->of_kernel && (k = kernel_names_find(&c->kernel,
-							   offset))) {
+		*out = (struct samples_place){x->address,   x->start,  x->end,
+					      x->procedure, x->symbol, x->file,
+					      x->line};
+	} else if (c->of_kernel &&
+		   (k = kernel_names_find(&c->kernel, offset))) {
 		out->start = k->offset;
 		out->procedure = out->symbol = k->name;
 	} else if ((p = made_at(m, offset))) {
@@ -182,10 +187,10 @@ void sampled_find(struct sampled_image *m, uint64_t offset, bool lines,
 	}
 }
 
-const char *sampled_nameless(const struct sampled_image *m)
+const char *samples_nameless(const struct samples_image *m)
 {
 	if (m->is.kind != IMAGE_FILE || !m->code || !m->code->of_file ||
 	    is_here(m->code))
 		return NULL;
-	return m->code->symbolizer.why.text;
+	return m->code->symbol_server.why.text;
 }

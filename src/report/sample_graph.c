@@ -1,5 +1,5 @@
-/* sampled_told: see sampled_told.h. */
-#include "report/sampled_told.h"
+/* sample_graph: see sample_graph.h. */
+#include "report/sample_graph.h"
 
 #include <string.h>
 
@@ -47,8 +47,8 @@ static uint32_t block_at(const struct map *m, uint32_t proc, uint64_t addr)
 }
 
 /* by its entry or, if that is not one, by an address in it */
-static int find_proc(struct sampled_told *x,
-			  const struct found *f, struct err *e)
+static int find_proc(struct sample_graph *x, const struct found *f,
+		     struct err *e)
 {
 	const struct map *m = &x->map;
 
@@ -62,12 +62,14 @@ static int find_proc(struct sampled_told *x,
 	}
 	if (x->proc != MAP_NONE)
 		return 0;
-	return err_set(e, ERR_INPUT, "%s: %s cannot be drawn: its code is not "
-		       "understood", m->path, f->at.procedure);
+	return err_set(e, ERR_INPUT,
+		       "%s: %s cannot be drawn: its code is not "
+		       "understood",
+		       m->path, f->at.procedure);
 }
 
 /* all that is told of an image, as if solved; only what follows is known */
-static void make_solved(struct sampled_told *x)
+static void make_solved(struct sample_graph *x)
 {
 	struct solved *s = &x->image.solved;
 	struct arena *a = &x->t.arena;
@@ -93,7 +95,7 @@ static void make_solved(struct sampled_told *x)
 		s->block_known[m->proc.at[x->proc].block + i] = true;
 }
 
-static void add_samples(struct sampled_told *x, struct dataset *d,
+static void add_samples(struct sample_graph *x, struct dataset *d,
 			const struct found *f)
 {
 	const struct points *points = dataset_points(d, f->image, false);
@@ -111,14 +113,14 @@ static void add_samples(struct sampled_told *x, struct dataset *d,
 	}
 }
 
-int sampled_told_make(struct sampled_told *x, struct dataset *d,
+int sample_graph_make(struct sample_graph *x, struct dataset *d,
 		      const struct found *f, struct err *e)
 {
-	const struct sampled_image *m = d->image.at[f->image].samples;
-	const struct sampled_event *event = d->samples->event.at;
-	const char *why = sampled_nameless(m);
+	const struct samples_image *m = d->image.at[f->image].samples;
+	const struct samples_event *event = d->samples->event.at;
+	const char *why = samples_nameless(m);
 
-	*x = (struct sampled_told){.event = event->name,
+	*x = (struct sample_graph){.event = event->name,
 				   .total = event->samples};
 	if (m->is.kind != IMAGE_FILE || why)
 		return err_set(e, ERR_INPUT, "%s: cannot be drawn: %s",
@@ -130,20 +132,20 @@ int sampled_told_make(struct sampled_told *x, struct dataset *d,
 		return -1;
 	}
 	x->map.proc.at[x->proc].unknown = "samples do not tell";
-	legend_init(&x->legend, &x->map);
+	symbolizer_init(&x->symbolizer, &x->map);
 	make_solved(x);
 	add_samples(x, d, f);
 	x->image.name = m->name;
 	x->image.map = &x->map;
-	x->image.legend = &x->legend;
+	x->image.symbolizer = &x->symbolizer;
 	x->t.image = &x->image;
 	x->t.nimage = 1;
 	return 0;
 }
 
-void sampled_told_free(struct sampled_told *x)
+void sample_graph_free(struct sample_graph *x)
 {
-	legend_close(&x->legend);
+	symbolizer_close(&x->symbolizer);
 	map_release(&x->map);
 	arena_free(&x->t.arena);
 }

@@ -1,5 +1,5 @@
 /*
- * samples: how often the lines of functions ran, function by function and, in
+ * autofdo: how often the lines of functions ran, function by function and, in
  * them, inlined call by inlined call, as compilers want to be told (LLVM's
  * sample profile, of AutoFDO): a line by its distance from the one that the
  * function begins with, and, of lines with several blocks, which one it is.
@@ -12,61 +12,61 @@
  * several files or images are added up, as the compiler cannot tell them
  * apart. Code without debug information is not here.
  */
-#ifndef REPORT_SAMPLES_H
-#define REPORT_SAMPLES_H
+#ifndef REPORT_AUTOFDO_H
+#define REPORT_AUTOFDO_H
 
 #include "base/dict.h"
 #include "base/intern.h"
-#include "source/told.h"
+#include "source/counts.h"
 
-#define SAMPLES_NONE UINT32_MAX
+#define AUTOFDO_NONE UINT32_MAX
 
 /* a place in a function: distance in lines << 16 | block of the line */
-#define samples_line(place) ((place) >> 16)
-#define samples_block(place) ((place) & 0xffff)
+#define autofdo_line(place) ((place) >> 16)
+#define autofdo_block(place) ((place)&0xffff)
 
 /* a function, or a call that was inlined into one */
-struct samples_node {
-	uint32_t function; /* in samples.name */
-	uint32_t parent;   /* what it is inlined into, or SAMPLES_NONE */
-	uint32_t place;	   /* there */
-	uint64_t total;	   /* instructions that ran in it, inlined ones too */
-	bool told;	   /* of some of them that is known */
-	uint64_t calls;	   /* of a function: how often it was called */
+struct autofdo_node {
+	uint32_t function; /* in autofdo.name */
+	uint32_t parent;   /* what it is inlined into, or AUTOFDO_NONE */
+	uint32_t place;    /* there */
+	uint64_t total;    /* instructions that ran in it, inlined ones too */
+	bool told;         /* of some of them that is known */
+	uint64_t calls;    /* of a function: how often it was called */
 	bool calls_known;
 };
 
-struct samples_body {
+struct autofdo_body {
 	uint32_t node, place;
 	uint64_t count;
 	bool known;
 };
 
 /* calls from a place of the body */
-struct samples_target {
+struct autofdo_target {
 	uint32_t body;
 	uint32_t function;
 	uint64_t count;
 };
 
-struct samples {
+struct autofdo {
 	struct intern name;
-	VEC(struct samples_node) node; /* parents come first */
-	VEC(struct samples_body) body;
-	VEC(struct samples_target) target;
+	VEC(struct autofdo_node) node; /* parents come first */
+	VEC(struct autofdo_body) body;
+	VEC(struct autofdo_target) target;
 	/* how all of these are found */
 	struct dict by_pointer, site, by_site, by_place, by_callee;
 	uint32_t nsite;
 };
 
-void samples_make(struct samples *s, const struct told *t);
+void autofdo_make(struct autofdo *s, const struct counts *t);
 /*
  * Instead: an instruction with those frames, n of them, has so many samples.
  * Begins with an empty *s. How often functions were called is not known then,
  * and given as 0.
  */
-void samples_add(struct samples *s, const struct line_frame *f, unsigned n,
+void autofdo_add(struct autofdo *s, const struct line_frame *f, unsigned n,
 		 uint64_t count);
-void samples_free(struct samples *s);
+void autofdo_free(struct autofdo *s);
 
 #endif

@@ -1,14 +1,14 @@
-/* samples: see samples.h. */
-#include "report/samples.h"
+/* autofdo: see autofdo.h. */
+#include "report/autofdo.h"
 
 #include "report/walk.h"
 #include "report/sites.h"
 
 /* an image while it is looked through */
 struct reader {
-	struct samples *s;
-	const struct told *t;
-	const struct told_image *m;
+	struct autofdo *s;
+	const struct counts *t;
+	const struct counts_image *m;
 	struct lines *lines;
 };
 
@@ -19,7 +19,7 @@ static uint32_t place_of(const struct line_frame *f)
 }
 
 /* strings of debug information stay where they are: each is hashed once */
-static uint32_t function_of(struct samples *s, const char *name)
+static uint32_t function_of(struct autofdo *s, const char *name)
 {
 	uint64_t key = (uint64_t)(uintptr_t)name;
 	uint32_t n = dict_get(&s->by_pointer, key);
@@ -39,16 +39,18 @@ static uint32_t find_or_put(struct dict *d, uint32_t high, uint32_t low,
 	uint32_t n = dict_get(d, key);
 
 	if (n == DICT_NONE)
-		dict_put(d, key, n = (uint32_t)new);
+		dict_put(d, key, n = (uint32_t) new);
 	return n;
 }
 
 /* the function, or the call of it that is inlined at a place of `parent` */
-static uint32_t node_of(struct samples *s, uint32_t parent, uint32_t place,
+static uint32_t node_of(struct autofdo *s, uint32_t parent, uint32_t place,
 			uint32_t function)
 {
-	struct samples_node x = {.function = function, .parent = parent,
-				 .place = place, .calls_known = true};
+	struct autofdo_node x = {.function = function,
+				 .parent = parent,
+				 .place = place,
+				 .calls_known = true};
 	uint32_t site = find_or_put(&s->site, parent, place, s->nsite);
 	uint32_t n = find_or_put(&s->by_site, site, function, s->node.n);
 
@@ -59,9 +61,9 @@ static uint32_t node_of(struct samples *s, uint32_t parent, uint32_t place,
 	return n;
 }
 
-static uint32_t body_of(struct samples *s, uint32_t node, uint32_t place)
+static uint32_t body_of(struct autofdo *s, uint32_t node, uint32_t place)
 {
-	struct samples_body x = {node, place, 0, true};
+	struct autofdo_body x = {node, place, 0, true};
 	uint32_t n = find_or_put(&s->by_place, node, place, s->body.n);
 
 	if (n == s->body.n)
@@ -78,17 +80,15 @@ static unsigned sure_frames(const struct line_frame *f, unsigned n)
 	return n < LINE_FRAMES ? n : 0;
 }
 
-static unsigned frames_at(struct reader *r, uint64_t addr,
-			  struct line_frame *f)
+static unsigned frames_at(struct reader *r, uint64_t addr, struct line_frame *f)
 {
 	return sure_frames(f, lines_frames(r->lines, addr, f, LINE_FRAMES));
 }
 
 /* the body of the place that the frames lead to, its node and all above */
-static uint32_t enter(struct samples *s, const struct line_frame *f,
-		      unsigned n)
+static uint32_t enter(struct autofdo *s, const struct line_frame *f, unsigned n)
 {
-	uint32_t node = SAMPLES_NONE, place = 0;
+	uint32_t node = AUTOFDO_NONE, place = 0;
 
 	for (unsigned i = n; i-- > 0;) {
 		node = node_of(s, node, place, function_of(s, f[i].function));
@@ -98,10 +98,10 @@ static uint32_t enter(struct samples *s, const struct line_frame *f,
 }
 
 /* an instruction with those frames */
-static void add_count(struct samples *s, const struct line_frame *f,
-		      unsigned n, bool known, uint64_t count)
+static void add_count(struct autofdo *s, const struct line_frame *f, unsigned n,
+		      bool known, uint64_t count)
 {
-	struct samples_body *b;
+	struct autofdo_body *b;
 	uint32_t body;
 
 	if (!n)
@@ -114,7 +114,7 @@ static void add_count(struct samples *s, const struct line_frame *f,
 		return;
 	if (count > b->count)
 		b->count = count;
-	for (uint32_t k = b->node; k != SAMPLES_NONE;
+	for (uint32_t k = b->node; k != AUTOFDO_NONE;
 	     k = s->node.at[k].parent) {
 		s->node.at[k].total += count;
 		s->node.at[k].told = true;
@@ -134,7 +134,7 @@ static void add_blocks(struct reader *r, uint32_t proc)
 	const struct map_proc *p = &r->m->map->proc.at[proc];
 	const struct solved *s = &r->m->solved;
 
-	told_turn(r->m, proc);
+	counts_load_next(r->m, proc);
 	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
 		struct insn_walk w = {0};
 		uint64_t addr;
@@ -157,7 +157,7 @@ static void add_procedures(struct reader *r)
 	uint64_t n;
 
 	for (uint32_t p = 0; p < m->proc.n; p++) {
-		ran[p] = !told_instructions(r->m, p, &n) || n;
+		ran[p] = !counts_instructions(r->m, p, &n) || n;
 		if (ran[p])
 			add_blocks(r, p);
 	}
@@ -175,14 +175,15 @@ static void add_calls(struct reader *r)
 	for (uint32_t p = 0; p < r->m->map->proc.n; p++) {
 		uint64_t entry = r->m->map->proc.at[p].entry;
 		struct line_frame f[LINE_FRAMES];
-		unsigned n = lines_read(r->lines, entry) ?
-			frames_at(r, entry, f) : 0;
-		struct samples_node *x;
+		unsigned n = lines_read(r->lines, entry)
+				     ? frames_at(r, entry, f)
+				     : 0;
+		struct autofdo_node *x;
 		uint32_t node;
 
 		if (!n || f[n - 1].entry != entry)
 			continue;
-		node = node_of(r->s, SAMPLES_NONE, 0,
+		node = node_of(r->s, AUTOFDO_NONE, 0,
 			       function_of(r->s, f[n - 1].function));
 		x = &r->s->node.at[node];
 		x->calls += s->calls[p];
@@ -194,8 +195,8 @@ static void add_calls(struct reader *r)
 static const char *callee_of(const struct reader *r, const struct site_count *x,
 			     const char *caller)
 {
-	const struct told_image *m = &r->t->image[x->to_image];
-	struct lines *l = legend_lines(m->legend);
+	const struct counts_image *m = &r->t->image[x->to_image];
+	struct lines *l = symbolizer_lines(m->symbolizer);
 	struct line_frame f[LINE_FRAMES];
 	unsigned n;
 	uint32_t proc = map_proc_at(m->map, x->to);
@@ -204,14 +205,16 @@ static const char *callee_of(const struct reader *r, const struct site_count *x,
 		return NULL;
 	n = l ? lines_frames(l, x->to, f, LINE_FRAMES) : 0;
 	if (!n || n == LINE_FRAMES || !f[n - 1].function)
-		return legend_symbol(m->legend, proc);
-	return f[n - 1].entry == x->to &&
-	       (x->kind == SITE_DIRECT_CALL || x->kind == SITE_INDIRECT_CALL ||
-		strcmp(caller, f[n - 1].function)) ? f[n - 1].function : NULL;
+		return symbolizer_symbol(m->symbolizer, proc);
+	return f[n - 1].entry == x->to && (x->kind == SITE_DIRECT_CALL ||
+					   x->kind == SITE_INDIRECT_CALL ||
+					   strcmp(caller, f[n - 1].function))
+		       ? f[n - 1].function
+		       : NULL;
 }
 
 /* "puts" of "puts@plt" or of "puts@@GLIBC_2.2.5" */
-static uint32_t plain_name(struct samples *s, const char *symbol)
+static uint32_t plain_name(struct autofdo *s, const char *symbol)
 {
 	size_t n = strcspn(symbol, "@");
 	char *name;
@@ -230,7 +233,7 @@ static uint32_t plain_name(struct samples *s, const char *symbol)
 static void add_target(struct reader *r, const struct site_count *x)
 {
 	struct line_frame f[LINE_FRAMES];
-	struct samples_target new = {0};
+	struct autofdo_target new = {0};
 	const char *callee;
 	uint32_t k;
 	unsigned n;
@@ -257,9 +260,9 @@ static void add_targets(struct reader *r, uint32_t image)
 	site_counts sites = {0};
 
 	for (uint32_t p = 0; p < r->m->map->proc.n; p++) {
-		if (told_idle(r->m, p))
+		if (counts_idle(r->m, p))
 			continue;
-		told_turn(r->m, p);
+		counts_load_next(r->m, p);
 		sites.n = 0;
 		sites_list(&sites, r->t, image, p);
 		for (size_t i = 0; i < sites.n; i++)
@@ -268,13 +271,14 @@ static void add_targets(struct reader *r, uint32_t image)
 	vec_free(&sites);
 }
 
-void samples_make(struct samples *s, const struct told *t)
+void autofdo_make(struct autofdo *s, const struct counts *t)
 {
-	*s = (struct samples){0};
+	*s = (struct autofdo){0};
 	for (uint32_t i = 0; i < t->nimage; i++) {
 		struct reader r = {.s = s, .t = t, .m = &t->image[i]};
 
-		r.lines = r.m->missing ? NULL : legend_lines(r.m->legend);
+		r.lines =
+			r.m->missing ? NULL : symbolizer_lines(r.m->symbolizer);
 		if (!r.lines || !r.lines->nunit)
 			continue;
 		add_procedures(&r);
@@ -283,13 +287,13 @@ void samples_make(struct samples *s, const struct told *t)
 	}
 }
 
-void samples_add(struct samples *s, const struct line_frame *f, unsigned n,
+void autofdo_add(struct autofdo *s, const struct line_frame *f, unsigned n,
 		 uint64_t count)
 {
 	add_count(s, f, sure_frames(f, n), true, count);
 }
 
-void samples_free(struct samples *s)
+void autofdo_free(struct autofdo *s)
 {
 	intern_free(&s->name);
 	vec_free(&s->node);

@@ -1,22 +1,22 @@
 /*
- * sampled_epochs: which epochs of databases are wanted. See sampled.h.
+ * samples_epochs: which epochs of databases are wanted. See samples.h.
  */
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "source/sampled.h"
+#include "source/samples.h"
 
 /* the epochs of one file */
 struct listing {
-	struct sampled_epochs *l;
-	const struct sampled_pick *pick;
-	struct sampled_epoch of; /* what all have */
-	size_t before;		 /* that were listed before it */
-	int64_t last;		 /* number of the last one that there is */
+	struct samples_epochs *l;
+	const struct samples_query *pick;
+	struct samples_epoch of; /* what all have */
+	size_t before;           /* that were listed before it */
+	int64_t last;            /* number of the last one that there is */
 };
 
-static bool is_wanted(const struct sampled_pick *k, int64_t number,
+static bool is_wanted(const struct samples_query *k, int64_t number,
 		      const struct stored_epoch *x)
 {
 	if (k->last && (number < k->first || number > k->last))
@@ -28,7 +28,7 @@ static int add_epoch(void *arg, int64_t number, const struct stored_epoch *x,
 		     struct err *e)
 {
 	struct listing *a = arg;
-	struct sampled_epoch new = a->of;
+	struct samples_epoch new = a->of;
 
 	(void)e;
 	a->last = number;
@@ -58,8 +58,10 @@ static int add_file(struct listing *a, const char *file, struct err *e)
 	a->of.file = intern_string(&a->l->text, file);
 	a->of.host = intern_string(&a->l->text, host);
 	a->before = a->l->v.n;
-	result = store_read_begin(&s, e) ||
-		 store_each_epoch(&s, add_epoch, a, e) ? -1 : 0;
+	result =
+		store_read_begin(&s, e) || store_each_epoch(&s, add_epoch, a, e)
+			? -1
+			: 0;
 	result = store_read_end(&s, result, e);
 	store_close(&s);
 	return result;
@@ -71,17 +73,19 @@ static int none(const struct listing *a, struct err *e)
 	const char *path = a->of.database;
 
 	if (!a->of.file)
-		return err_set(e, ERR_INPUT, "%s: no host is called '%s'",
-			       path, a->pick->host);
+		return err_set(e, ERR_INPUT, "%s: no host is called '%s'", path,
+			       a->pick->host);
 	if (!a->last)
 		return err_set(e, ERR_INPUT, "%s: nothing has been recorded",
 			       path);
-	return err_set(e, ERR_INPUT, "%s: there is no such epoch; the last is "
-		       "%" PRId64, path, a->last);
+	return err_set(e, ERR_INPUT,
+		       "%s: there is no such epoch; the last is "
+		       "%" PRId64,
+		       path, a->last);
 }
 
-static int add_directory(struct sampled_epochs *l, const char *path,
-			 const struct sampled_pick *pick, struct err *e)
+static int add_directory(struct samples_epochs *l, const char *path,
+			 const struct samples_query *pick, struct err *e)
 {
 	struct listing a = {.l = l, .pick = pick, .of.database = path};
 	size_t before = l->v.n;
@@ -91,8 +95,10 @@ static int add_directory(struct sampled_epochs *l, const char *path,
 	if (n < 0)
 		return -1;
 	if (!n)
-		result = err_set(e, ERR_INPUT, "%s: no database of samples is "
-				 "in this directory", path);
+		result = err_set(e, ERR_INPUT,
+				 "%s: no database of samples is "
+				 "in this directory",
+				 path);
 	for (int i = 0; i < n; i++) {
 		if (!result)
 			result = add_file(&a, file[i], e);
@@ -102,20 +108,20 @@ static int add_directory(struct sampled_epochs *l, const char *path,
 	return !result && l->v.n == before ? none(&a, e) : result;
 }
 
-int sampled_epochs_read(struct sampled_epochs *l, const char *const *path,
-			size_t n, const struct sampled_pick *pick,
+int samples_epochs_read(struct samples_epochs *l, const char *const *path,
+			size_t n, const struct samples_query *pick,
 			struct err *e)
 {
-	*l = (struct sampled_epochs){0};
+	*l = (struct samples_epochs){0};
 	for (size_t i = 0; i < n; i++)
 		if (add_directory(l, path[i], pick, e)) {
-			sampled_epochs_free(l);
+			samples_epochs_free(l);
 			return -1;
 		}
 	return 0;
 }
 
-void sampled_epochs_free(struct sampled_epochs *l)
+void samples_epochs_free(struct samples_epochs *l)
 {
 	vec_free(&l->v);
 	intern_free(&l->text);

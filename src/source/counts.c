@@ -1,9 +1,9 @@
-/* told: see told.h. */
-#include "source/told.h"
+/* counts: see counts.h. */
+#include "source/counts.h"
 
 #include <stdlib.h>
 
-const char *told_name(const char *path)
+const char *counts_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -12,7 +12,7 @@ const char *told_name(const char *path)
 
 static int by_name(const void *a, const void *b)
 {
-	const struct told_image *p = a, *q = b;
+	const struct counts_image *p = a, *q = b;
 	int order = strcmp(p->name, q->name);
 
 	if (!order && p->map->path && q->map->path)
@@ -21,38 +21,42 @@ static int by_name(const void *a, const void *b)
 }
 
 /* the counters of an image, of one process or (0) all; NULL and *e */
-static uint64_t *read_counters(const struct told *t, struct arena *a,
+static uint64_t *read_counters(const struct counts *t, struct arena *a,
 			       uint32_t image, uint32_t process, struct err *e)
 {
 	uint64_t n = t->profile.image.at[image].map.ncounter;
 	uint64_t *value = ARENA_ARRAY(a, uint64_t, n);
 
-	return profile_add(&t->profile, image, process, value, e) ? NULL :
-								    value;
+	return profile_add(&t->profile, image, process, value, e) ? NULL
+								  : value;
 }
 
 /* *sum += n; no machine runs more than can be told */
-static int tell_sum(const struct told *t, uint64_t *sum, uint64_t n,
+static int tell_sum(const struct counts *t, uint64_t *sum, uint64_t n,
 		    struct err *e)
 {
 	if (__builtin_add_overflow(*sum, n, sum))
-		return err_set(e, ERR_INPUT, "%s: instructions add up to "
-			       "more than 64 bits", t->profile.file.name);
+		return err_set(e, ERR_INPUT,
+			       "%s: instructions add up to "
+			       "more than 64 bits",
+			       t->profile.file.name);
 	return 0;
 }
 
-static int tell_image(struct told *t, uint32_t image, struct told_image *m,
+static int tell_image(struct counts *t, uint32_t image, struct counts_image *m,
 		      struct err *e)
 {
 	const struct profile_image *p = &t->profile.image.at[image];
 	struct endings endings;
 
-	*m = (struct told_image){
-		.name = told_name(p->missing ? p->file : p->map.path),
-		.missing = p->missing, .map = &p->map, .image = image,
-		.legend = ARENA_ARRAY(&t->arena, struct legend, 1),
+	*m = (struct counts_image){
+		.name = counts_name(p->missing ? p->file : p->map.path),
+		.missing = p->missing,
+		.map = &p->map,
+		.image = image,
+		.symbolizer = ARENA_ARRAY(&t->arena, struct symbolizer, 1),
 	};
-	legend_init(m->legend, m->map);
+	symbolizer_init(m->symbolizer, m->map);
 	if (p->missing)
 		return 0;
 	m->value = read_counters(t, &t->arena, image, 0, e);
@@ -64,38 +68,39 @@ static int tell_image(struct told *t, uint32_t image, struct told_image *m,
 	return tell_sum(t, &t->instructions, m->solved.instructions, e);
 }
 
-int told_open(struct told *t, const char *const *path, size_t n,
-	      struct err *e)
+int counts_open(struct counts *t, const char *const *path, size_t n,
+		struct err *e)
 {
-	*t = (struct told){0};
+	*t = (struct counts){0};
 	if (profile_open_all(&t->profile, path, n, e))
 		return -1;
-	t->image = ARENA_ARRAY(&t->arena, struct told_image,
+	t->image = ARENA_ARRAY(&t->arena, struct counts_image,
 			       t->profile.image.n + 1);
 	while (t->nimage < t->profile.image.n) {
 		uint32_t i = t->nimage++;
 
 		if (tell_image(t, i, &t->image[i], e)) {
-			told_close(t);
+			counts_close(t);
 			return -1;
 		}
 	}
 	qsort(t->image, t->nimage, sizeof *t->image, by_name);
-	told_left_make(t);
+	counts_left_make(t);
 	return 0;
 }
 
-void told_close(struct told *t)
+void counts_close(struct counts *t)
 {
 	for (uint32_t i = 0; i < t->nimage; i++)
-		legend_close(t->image[i].legend);
+		symbolizer_close(t->image[i].symbolizer);
 	profile_close(&t->profile);
 	arena_free(&t->arena);
 }
 
 /* what one process counted in an image, solved in the arena */
-static int tell_process(struct told *t, struct arena *a, struct told_image *m,
-			uint32_t number, struct solved *s, struct err *e)
+static int tell_process(struct counts *t, struct arena *a,
+			struct counts_image *m, uint32_t number,
+			struct solved *s, struct err *e)
 {
 	uint64_t *value = read_counters(t, a, m->image, number, e);
 	struct endings endings;
@@ -108,7 +113,7 @@ static int tell_process(struct told *t, struct arena *a, struct told_image *m,
 	return 0;
 }
 
-const char *told_unmeasured(const struct told_image *m)
+const char *counts_unmeasured(const struct counts_image *m)
 {
 	const struct map_region *most = NULL;
 
@@ -123,20 +128,20 @@ const char *told_unmeasured(const struct told_image *m)
 	return most ? most->reason : NULL;
 }
 
-int told_process(struct told *t, uint32_t number, uint64_t *instructions,
-		 bool *all, struct err *e)
+int counts_process(struct counts *t, uint32_t number, uint64_t *instructions,
+		   bool *all, struct err *e)
 {
 	*instructions = 0;
-	*all = !told_refused(t, number);
+	*all = !counts_refused(t, number);
 	for (uint32_t i = 0; i < t->nimage; i++) {
-		struct told_image *m = &t->image[i];
+		struct counts_image *m = &t->image[i];
 		struct arena a = {0};
 		struct solved s = {0};
 		int status = 0;
 
 		if (!profile_has(&t->profile, m->image, number))
 			continue;
-		*all &= !told_unmeasured(m);
+		*all &= !counts_unmeasured(m);
 		if (!m->missing)
 			status = tell_process(t, &a, m, number, &s, e);
 		*all &= !s.unknown_procs && !s.in_place;
@@ -147,49 +152,51 @@ int told_process(struct told *t, uint32_t number, uint64_t *instructions,
 	return 0;
 }
 
-bool told_complete(const struct told_image *m)
+bool counts_complete(const struct counts_image *m)
 {
-	return !told_unmeasured(m) && !m->left && !m->solved.unknown_procs &&
+	return !counts_unmeasured(m) && !m->left && !m->solved.unknown_procs &&
 	       !m->solved.in_place;
 }
 
-bool told_instructions(const struct told_image *m, uint32_t p, uint64_t *n)
+bool counts_instructions(const struct counts_image *m, uint32_t p, uint64_t *n)
 {
 	*n = m->solved.insns[p];
 	return m->solved.insns_known[p];
 }
 
-bool told_ran(const struct told_image *m, uint32_t p)
+bool counts_ran(const struct counts_image *m, uint32_t p)
 {
 	return m->solved.ran[p];
 }
 
-bool told_idle(const struct told_image *m, uint32_t p)
+bool counts_idle(const struct counts_image *m, uint32_t p)
 {
 	return m->solved.idle[p];
 }
 
-const char *told_unknown(const struct told_image *m, uint32_t p)
+const char *counts_unknown(const struct counts_image *m, uint32_t p)
 {
 	if (m->map->proc.at[p].unknown)
 		return m->map->proc.at[p].unknown;
 	if (!m->solved.consistent[p])
 		return "its counters contradict each other";
-	told_need(m, p);
-	return solved_stays(&m->solved, p) ?
-		       "a part of it that stays in place ran, uncounted" :
-		       "its counters do not tell";
+	counts_load(m, p);
+	return solved_stays(&m->solved, p)
+		       ? "a part of it that stays in place ran, uncounted"
+		       : "its counters do not tell";
 }
 
-bool told_lost(const struct told *t)
+bool counts_lost(const struct counts *t)
 {
-	enum { LOSES = TROUBLE_NO_SPACE | TROUBLE_NO_FILE | TROUBLE_THREADS |
-		       TROUBLE_FORK | TROUBLE_CUT | TROUBLE_UNSEEN };
+	enum {
+		LOSES = TROUBLE_NO_SPACE | TROUBLE_NO_FILE | TROUBLE_THREADS |
+			TROUBLE_FORK | TROUBLE_CUT | TROUBLE_UNSEEN
+	};
 
 	return t->profile.header.trouble & LOSES;
 }
 
-const char *told_trouble(const struct told *t, unsigned *bit)
+const char *counts_trouble(const struct counts *t, unsigned *bit)
 {
 	static const char *const text[] = {
 		"there was no room on disk: some counts are lost",
@@ -213,10 +220,11 @@ const char *told_trouble(const struct told *t, unsigned *bit)
 
 	for (; *bit < 64; ++*bit)
 		if (t->profile.header.trouble >> *bit & 1) {
-			const char *s = *bit < TEXTS && text[*bit] ?
-				text[*bit] :
-				"something that this tally does not know "
-				"went wrong";
+			const char *s = *bit < TEXTS && text[*bit]
+						? text[*bit]
+						: "something that this tally "
+						  "does not know "
+						  "went wrong";
 
 			++*bit;
 			return s;

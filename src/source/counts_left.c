@@ -1,11 +1,11 @@
 /*
- * told_left: images that ran uncounted. One that was counted in other processes
- * has its counts, and says that there may be more.
+ * counts_left: images that ran uncounted. One that was counted in other
+ * processes has its counts, and says that there may be more.
  */
 #include <stdlib.h>
 
 #include "base/bisect.h"
-#include "source/told.h"
+#include "source/counts.h"
 
 static const char *why(const struct profile_left *x)
 {
@@ -13,8 +13,8 @@ static const char *why(const struct profile_left *x)
 		return "left out by --libs";
 	if (x->why != LEFT_REFUSED)
 		return "a reason that this tally does not know";
-	return *x->reason ? x->reason :
-			    "it could not be rewritten when it was loaded";
+	return *x->reason ? x->reason
+			  : "it could not be rewritten when it was loaded";
 }
 
 /* the first of that path, or where it would be */
@@ -27,12 +27,12 @@ static size_t first_of(const struct profile *p, const char *path)
 }
 
 /* those that are counted elsewhere */
-static void tell_counted(struct told *t, bool *counted)
+static void tell_counted(struct counts *t, bool *counted)
 {
 	const struct profile *p = &t->profile;
 
 	for (uint32_t i = 0; i < t->nimage; i++) {
-		struct told_image *m = &t->image[i];
+		struct counts_image *m = &t->image[i];
 		size_t k;
 
 		if (m->missing)
@@ -46,7 +46,7 @@ static void tell_counted(struct told *t, bool *counted)
 }
 
 /* the others, each once */
-static void tell_others(struct told *t, const bool *counted)
+static void tell_others(struct counts *t, const bool *counted)
 {
 	const struct profile *p = &t->profile;
 
@@ -55,8 +55,10 @@ static void tell_others(struct told *t, const bool *counted)
 
 		if (counted[i] || (i && !strcmp(x[-1].path, x->path)))
 			continue;
-		t->left[t->nleft++] = (struct told_left){
-			told_name(x->path), x->path, why(x),
+		t->left[t->nleft++] = (struct counts_left){
+			counts_name(x->path),
+			x->path,
+			why(x),
 			x->why != LEFT_OUT,
 		};
 	}
@@ -69,7 +71,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void tell_processes(struct told *t)
+static void tell_processes(struct counts *t)
 {
 	const struct profile *p = &t->profile;
 	uint32_t *number = ARENA_ARRAY(&t->arena, uint32_t, p->left.n);
@@ -81,7 +83,7 @@ static void tell_processes(struct told *t)
 	t->refused = number;
 }
 
-void told_left_make(struct told *t)
+void counts_left_make(struct counts *t)
 {
 	size_t n = t->profile.left.n;
 	bool *counted;
@@ -89,7 +91,7 @@ void told_left_make(struct told *t)
 	if (!n)
 		return;
 	counted = ARENA_ARRAY(&t->arena, bool, n);
-	t->left = ARENA_ARRAY(&t->arena, struct told_left, n);
+	t->left = ARENA_ARRAY(&t->arena, struct counts_left, n);
 	tell_counted(t, counted);
 	tell_others(t, counted);
 	tell_processes(t);
@@ -102,11 +104,12 @@ static const struct profile_process *process_of(const struct profile *p,
 	size_t i;
 
 	bisect(i, p->process.n, p->process.at[i].number < number);
-	return i < p->process.n && p->process.at[i].number == number ?
-		       &p->process.at[i] : NULL;
+	return i < p->process.n && p->process.at[i].number == number
+		       ? &p->process.at[i]
+		       : NULL;
 }
 
-bool told_refused(const struct told *t, uint32_t number)
+bool counts_refused(const struct counts *t, uint32_t number)
 {
 	while (t->nrefused) {
 		const struct profile_process *q;

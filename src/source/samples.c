@@ -1,5 +1,5 @@
-/* sampled: see sampled.h. */
-#include "source/sampled_int.h"
+/* samples: see samples.h. */
+#include "source/samples_int.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 
 /* numbers of an epoch's events in ours: all hosts' are added up by name */
 struct reading {
-	struct sampled *s;
-	struct sampled_epoch *x;
-	const struct sampled_pick *pick;
+	struct samples *s;
+	struct samples_epoch *x;
+	const struct samples_query *pick;
 	VEC(int64_t) id;
 	VEC(int) ours; /* NOT_WANTED, or its number */
 };
@@ -31,27 +31,29 @@ static int event_number(const struct reading *r, int64_t id)
 	return NOT_THERE;
 }
 
-int sampled_event_of(struct sampled *s, const char *name, const char *file,
+int samples_event_of(struct samples *s, const char *name, const char *file,
 		     struct err *e)
 {
-	struct sampled_event new = {0};
+	struct samples_event new = {0};
 	int i;
 
 	for (i = 0; i < (int)s->event.n; i++)
 		if (!strcmp(s->event.at[i].name, name))
 			return i;
-	if (i == SAMPLED_EVENTS)
+	if (i == SAMPLES_EVENTS)
 		return err_set(e, ERR_INPUT, "%s: more than %d events", file,
-			       SAMPLED_EVENTS);
+			       SAMPLES_EVENTS);
 	new.name = intern_string(&s->text, name);
 	vec_push(&s->event, new);
 	return i;
 }
 
-int sampled_too_many(const char *file, const char *what, struct err *e)
+int samples_too_many(const char *file, const char *what, struct err *e)
 {
-	return err_set(e, ERR_INPUT, "%s: broken: %s add up to more than 64 "
-		       "bits", file, what);
+	return err_set(e, ERR_INPUT,
+		       "%s: broken: %s add up to more than 64 "
+		       "bits",
+		       file, what);
 }
 
 static int read_event(void *arg, int64_t id, const struct stored_event *x,
@@ -60,26 +62,26 @@ static int read_event(void *arg, int64_t id, const struct stored_event *x,
 	struct reading *r = arg;
 	const char *want = r->pick->event;
 	int number = NOT_WANTED;
-	struct sampled_event *v;
+	struct samples_event *v;
 
 	if (!want || !strcmp(want, x->name)) {
-		number = sampled_event_of(r->s, x->name, r->x->file, e);
+		number = samples_event_of(r->s, x->name, r->x->file, e);
 		if (number < 0)
 			return -1;
 		v = &r->s->event.at[number];
 		v->period = x->period;
 		if (__builtin_add_overflow(v->lost, x->lost, &v->lost))
-			return sampled_too_many(r->x->file, "lost samples", e);
+			return samples_too_many(r->x->file, "lost samples", e);
 	}
 	vec_push(&r->id, id);
 	vec_push(&r->ours, number);
 	return 0;
 }
 
-struct sampled_image *sampled_image_of(struct sampled *s,
+struct samples_image *samples_image_of(struct samples *s,
 				       const struct stored_image *is)
 {
-	struct sampled_image new = {.is = *is};
+	struct samples_image new = {.is = *is};
 	const char *base = strrchr(is->path, '/');
 	char key[IMAGE_KEY];
 	uint32_t number;
@@ -88,8 +90,8 @@ struct sampled_image *sampled_image_of(struct sampled *s,
 	number = intern(&s->key, key);
 	if (number == s->image.n) {
 		new.is.path = intern_string(&s->text, is->path);
-		new.name = base ? intern_string(&s->text, base + 1) :
-				  new.is.path;
+		new.name =
+			base ? intern_string(&s->text, base + 1) : new.is.path;
 		vec_push(&s->image, new);
 	}
 	return &s->image.at[number];
@@ -97,12 +99,11 @@ struct sampled_image *sampled_image_of(struct sampled *s,
 
 /* store_each_procedure() */
 struct making {
-	struct sampled *s;
-	struct sampled_image *m;
+	struct samples *s;
+	struct samples_image *m;
 };
 
-static int read_made(void *arg, const struct stored_procedure *x,
-		     struct err *e)
+static int read_made(void *arg, const struct stored_procedure *x, struct err *e)
 {
 	const struct making *k = arg;
 	struct stored_procedure kept = *x;
@@ -115,8 +116,10 @@ static int read_made(void *arg, const struct stored_procedure *x,
 
 static int no_event(const struct reading *r, int64_t event, struct err *e)
 {
-	return err_set(e, ERR_INPUT, "%s: broken: samples of event %" PRId64
-		       ", which is not there", r->x->file, event);
+	return err_set(e, ERR_INPUT,
+		       "%s: broken: samples of event %" PRId64
+		       ", which is not there",
+		       r->x->file, event);
 }
 
 /* adds n samples of an event of ours */
@@ -126,7 +129,7 @@ static int add_sum(struct reading *r, int event, uint64_t n, struct err *e)
 
 	/* no sum of some of them is more than that of all */
 	if (__builtin_add_overflow(*all, n, all))
-		return sampled_too_many(r->x->file, "samples", e);
+		return samples_too_many(r->x->file, "samples", e);
 	r->x->samples[event] += n;
 	return 0;
 }
@@ -142,17 +145,17 @@ static int read_sum(void *arg, int64_t id, uint64_t n, struct err *e)
 }
 
 /* puts samples of an event in order, and adds them up */
-static void settle(struct sampled_image *m, size_t event)
+static void settle(struct samples_image *m, size_t event)
 {
 	run_settle_more(&m->samples[event], m->settled[event]);
 	m->settled[event] = m->samples[event].n;
 }
 
-static void add_places(struct sampled_image *m, int event, const run *places)
+static void add_places(struct samples_image *m, int event, const run *places)
 {
 	run_add(&m->samples[event], m->settled[event], places);
-	if (m->samples[event].n > m->settled[event] + m->settled[event] / 4 +
-				  SETTLE)
+	if (m->samples[event].n >
+	    m->settled[event] + m->settled[event] / 4 + SETTLE)
 		settle(m, (size_t)event);
 }
 
@@ -160,13 +163,13 @@ static int read_run(void *arg, const struct stored_row *row, struct err *e)
 {
 	struct reading *r = arg;
 	int event = event_number(r, row->event);
-	struct sampled_image *m;
+	struct samples_image *m;
 
 	if (event < 0)
 		return event == NOT_WANTED ? 0 : no_event(r, row->event, e);
 	if (add_sum(r, event, row->count, e))
 		return -1;
-	m = sampled_image_of(r->s, &row->of);
+	m = samples_image_of(r->s, &row->of);
 	if (m->is.kind == IMAGE_MADE && !m->made.n &&
 	    store_each_procedure(&r->s->store, row->image, read_made,
 				 &(struct making){r->s, m}, e))
@@ -180,7 +183,7 @@ static int read_process(void *arg, int64_t id, const struct stored_process *x,
 			struct err *e)
 {
 	struct reading *r = arg;
-	struct sampled *s = r->s;
+	struct samples *s = r->s;
 	int event = event_number(r, id);
 	char key[PATH_MAX];
 	uint64_t *n;
@@ -194,7 +197,7 @@ static int read_process(void *arg, int64_t id, const struct stored_process *x,
 		 r->x->number, x->pid, x->name);
 	number = intern(&s->process_key, key);
 	if (number == s->process.n) {
-		struct sampled_process new = {
+		struct samples_process new = {
 			.pid = x->pid,
 			.name = intern_string(&s->text, x->name)};
 
@@ -202,12 +205,12 @@ static int read_process(void *arg, int64_t id, const struct stored_process *x,
 	}
 	n = &s->process.at[number].samples[event];
 	return __builtin_add_overflow(*n, x->samples, n)
-		       ? sampled_too_many(r->x->file, "samples of a process", e)
+		       ? samples_too_many(r->x->file, "samples of a process", e)
 		       : 0;
 }
 
 /* has the file open; the last one stays open */
-static int open_store(struct sampled *s, const char *file, struct err *e)
+static int open_store(struct samples *s, const char *file, struct err *e)
 {
 	if (s->store.db && !strcmp(s->store.path, file))
 		return 0;
@@ -216,27 +219,29 @@ static int open_store(struct sampled *s, const char *file, struct err *e)
 }
 
 /* all that is wanted of an epoch */
-static int read_parts(struct sampled *s, struct reading *r, struct err *e)
+static int read_parts(struct samples *s, struct reading *r, struct err *e)
 {
-	const struct sampled_pick *k = r->pick;
+	const struct samples_query *k = r->pick;
 	int64_t epoch = r->x->number;
 
 	if (store_each_event(&s->store, epoch, read_event, r, e))
 		return -1;
-	if (k->depth == SAMPLED_SUMS ?
-		    store_each_sum(&s->store, epoch, k->process, read_sum, r,
-				   e) :
-		    store_each_run(&s->store, epoch, k->process,
-				   k->depth == SAMPLED_PLACES, read_run, r, e))
+	if (k->depth == SAMPLES_SUMS
+		    ? store_each_sum(&s->store, epoch, k->process, read_sum, r,
+				     e)
+		    : store_each_run(&s->store, epoch, k->process,
+				     k->depth == SAMPLES_PLACES, read_run, r,
+				     e))
 		return -1;
-	return k->processes ? store_each_process(&s->store, epoch,
-						 read_process, r, e) : 0;
+	return k->processes ? store_each_process(&s->store, epoch, read_process,
+						 r, e)
+			    : 0;
 }
 
-int sampled_read(struct sampled *s, const struct sampled_epoch *x,
-		 const struct sampled_pick *pick, struct err *e)
+int samples_read(struct samples *s, const struct samples_epoch *x,
+		 const struct samples_query *pick, struct err *e)
 {
-	struct sampled_epoch own = *x;
+	struct samples_epoch own = *x;
 	struct reading r = {.s = s, .x = &own, .pick = pick};
 	int result = -1;
 
@@ -251,26 +256,30 @@ int sampled_read(struct sampled *s, const struct sampled_epoch *x,
 	return result;
 }
 
-void sampled_settle(struct sampled *s)
+void samples_settle(struct samples *s)
 {
 	for (size_t i = 0; i < s->image.n; i++)
 		for (size_t v = 0; v < s->event.n; v++)
 			settle(&s->image.at[i], v);
 }
 
-int sampled_check(const struct sampled *s, uint64_t samples,
-		  const struct sampled_pick *pick, struct err *e)
+int samples_check(const struct samples *s, uint64_t samples,
+		  const struct samples_query *pick, struct err *e)
 {
 	if (pick->event && !s->event.n)
-		return err_set(e, ERR_INPUT, "there are no samples of the "
-			       "event '%s'", pick->event);
+		return err_set(e, ERR_INPUT,
+			       "there are no samples of the "
+			       "event '%s'",
+			       pick->event);
 	if (pick->process && !samples)
-		return err_set(e, ERR_INPUT, "no samples of processes called "
-			       "'%s' were kept apart", pick->process);
+		return err_set(e, ERR_INPUT,
+			       "no samples of processes called "
+			       "'%s' were kept apart",
+			       pick->process);
 	return 0;
 }
 
-void sampled_forget(struct sampled *s)
+void samples_forget(struct samples *s)
 {
 	for (size_t i = 0; i < s->image.n; i++)
 		for (size_t v = 0; v < s->event.n; v++) {
@@ -284,12 +293,12 @@ void sampled_forget(struct sampled *s)
 	intern_free(&s->process_key);
 }
 
-void sampled_close(struct sampled *s)
+void samples_close(struct samples *s)
 {
 	for (size_t i = 0; i < s->image.n; i++) {
 		for (size_t v = 0; v < s->event.n; v++)
 			vec_free(&s->image.at[i].samples[v]);
-		sampled_code_free(s->image.at[i].code);
+		samples_code_free(s->image.at[i].code);
 		vec_free(&s->image.at[i].made);
 	}
 	store_close(&s->store);
