@@ -13,7 +13,7 @@
 #   make install     PREFIX and DESTDIR are honoured
 #
 # For another machine: CC, AR and BUILD, and where its Zydis lies in CFLAGS
-# and LDFLAGS; tests/e2e/other-machine.t does it.
+# and LDFLAGS; tests/e2e/house/other-machine.t does it.
 
 VERSION := 0.1
 CC ?= cc
@@ -39,9 +39,9 @@ OBJS := $(SRCS:src/%.c=$(BUILD)/%.o)
 LIB := $(BUILD)/libtally.a
 MAIN := $(BUILD)/cmd/main.o
 
-# tests/unit/*.c: one cmocka program each; bench/*.c and tests/tools/*.c:
+# tests/unit/ROOM/*.c: one cmocka program each; bench/*.c and tests/tools/*.c:
 # helpers that scripts run
-UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
+UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
@@ -210,23 +210,24 @@ check: test-deps
 # every test there is, as prove sees it; `make check` installs first; the
 # longest begin first; four at a time, as some wait for the disk. Who runs
 # this in the background ignores signals, which emulators do not hand on
-LONG := $(patsubst %,tests/e2e/%.t,other-machine daemon other-compiler \
-	count-ends rewrite-links cfg-links count-exact rewrite-objdump \
-	rewrite-programs)
-TESTS ?= $(filter-out $(LEFT_OUT),$(LONG) $(UNIT) \
-	$(filter-out $(LONG),$(wildcard tests/e2e/*.t)))
+LONG := $(patsubst %,tests/e2e/%.t,house/other-machine sample/daemon \
+	house/other-compiler count/ends rewrite/links cfg/links count/exact \
+	rewrite/objdump rewrite/programs)
+E2E := $(wildcard tests/e2e/*.t tests/e2e/*/*.t)
+TESTS ?= $(filter-out $(LEFT_OUT),$(LONG) $(UNIT) $(filter-out $(LONG),$(E2E)))
 test: all $(UNIT) $(TOOLS)
 	@BUILD='$(BUILD)' TALLY_SKIPS='$(abspath $(BUILD))/skips' \
 	CMOCKA_MESSAGE_OUTPUT=TAP PERL5LIB='$(CURDIR)/tests/lib' \
 	env --default-signal prove -j4 --timer -PTally --exec '' $(TESTS)
 
 # those in which there is a time, a rate or a number of samples
-TIMED := $(patsubst %,$(BUILD)/unit/%,launch_watch elf_bounds store_condense \
-	sample_jitdump sample_parser count_profile) \
-	$(patsubst %,tests/e2e/%.t,daemon record databases databases-hostile \
-	count-ends count-process launch-run launch-watched launch-cache \
-	launch-load launch-follow trace-kill rewrite-gdb rewrite-refused \
-	cfg-hostile answers-hostile)
+TIMED := $(patsubst %,$(BUILD)/unit/%,launch/watch elf/bounds store/condense \
+	sample/jitdump sample/parser count/profile) \
+	$(patsubst %,tests/e2e/%.t,sample/daemon sample/record \
+	store/databases store/databases-hostile count/ends count/process \
+	launch/run launch/watched launch/cache launch/load launch/follow \
+	launch/trace-kill rewrite/gdb rewrite/refused cfg/hostile \
+	report/answers-hostile)
 check-load: test-deps
 	@MAKE='$(MAKE)' scripts/check-load \
 		$(if $(filter command line,$(origin TESTS)),$(TESTS),$(TIMED))
@@ -235,7 +236,7 @@ check-load: test-deps
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	$(if $(filter aarch64,$(shell uname -m)),-DNO_LEAK_CHECK)
 # whose tally has no sanitizers
-OTHER_BUILDS := $(wildcard tests/e2e/other-*.t)
+OTHER_BUILDS := $(wildcard tests/e2e/house/other-*.t)
 asan: test-deps
 	@TALLY_TEST_GRAPHS=5000 CFG_MUTANTS=2000 REWRITE_MUTANTS=4000 \
 	PROFILE_MUTANTS=600 \

@@ -16,7 +16,7 @@
  * taken to be as they were, and the median of their differences tells
  * (Devlin and Roeder '99). That holds if all vary alike. Where a third of them
  * varies four times as much as the others, 25 in 100 comparisons of one run
- * each have a mark that is none (tests/unit/report_noise.c): that is said.
+ * each have a mark that is none (tests/unit/report/noise.c): that is said.
  * Of too few things nothing can be told so, and only the noise of sampling is
  * taken into account.
  *

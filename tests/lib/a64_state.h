@@ -1,5 +1,5 @@
 /*
- * a64_state: what tests/tools/lift-a64 and tests/e2e/a64-run tell each
+ * a64_state: what tests/tools/lift-a64 and tests/e2e/isa/a64-run tell each
  * other. lift-a64 makes trials, a64-run runs each on the machine (or under an
  * emulator) and answers with the state that the instruction left behind.
  *

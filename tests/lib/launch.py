@@ -17,7 +17,7 @@ COUNT = [TALLY, "count", "--placement", "none",
 WATCHED = "--trace-kill" in COUNT # only on the machine itself
 # a sanitized tally is started with the LD_PRELOAD that is the program's
 os.environ.setdefault("ASAN_OPTIONS", "verify_asan_link_order=0")
-SOURCES = os.path.abspath("tests/launch")
+SOURCES = os.path.abspath("tests/progs/launch")
 
 
 class Machine:

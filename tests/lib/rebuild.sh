@@ -133,7 +133,7 @@ rebuild_unit()
 	CMOCKA_MESSAGE_OUTPUT=TAP "$@" "$rebuild_program" \
 		>"$rebuild_program.log" 2>&1
 	rebuild_status=$?
-	rebuild_name="${rebuild_program##*/}: $(
+	rebuild_name="${rebuild_program#*/unit/}: $(
 		grep -c '^ok' "$rebuild_program.log") tests"
 	if grep -q '# SKIP' "$rebuild_program.log"; then
 		rebuild_name="$rebuild_name # SKIP some of them do not run"
@@ -146,16 +146,17 @@ rebuild_units()
 {
 	rebuild_folder=$1
 	shift
-	for rebuild_source in tests/unit/*.c; do
-		rebuild_name=$(basename "$rebuild_source" .c)
+	for rebuild_source in tests/unit/*/*.c; do
+		rebuild_name=${rebuild_source#tests/unit/}
+		rebuild_name=${rebuild_name%.c}
 		# asks the processor, or the kernel about other processes: an
 		# emulator is no judge of the one and knows nothing of the other
 		case $rebuild_name,$#,$(uname -m) in
-		launch_watch,0,*) ;;
-		isa_x64_exec,0,x86_64 | isa_x64_run,0,x86_64) ;;
-		isa_x64_moved,0,x86_64) ;;
-		launch_watch,* | isa_x64_exec,* | isa_x64_run,*) continue ;;
-		isa_x64_moved,*) continue ;;
+		launch/watch,0,*) ;;
+		isa/x64_exec,0,x86_64 | isa/x64_run,0,x86_64) ;;
+		isa/x64_moved,0,x86_64) ;;
+		launch/watch,* | isa/x64_exec,* | isa/x64_run,*) continue ;;
+		isa/x64_moved,*) continue ;;
 		esac
 		rebuild_unit "$rebuild_folder/unit/$rebuild_name" "$@"
 	done

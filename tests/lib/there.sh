@@ -1,7 +1,7 @@
 #!/bin/sh
 # there.sh: tests as they are on the other machine, on this one.
 #
-#	tests/lib/there.sh prove tests/e2e/count-exact.t
+#	tests/lib/there.sh prove tests/e2e/count/exact.t
 #
 # tally for the other machine, emulated, is the one that is tested, and takes
 # that machine for its own: programs of this one are the foreign ones, which it

@@ -1,7 +1,7 @@
 #!/bin/bash
 # killed: programs that SIGKILL ends at any moment, under `tally count
 # --trace-kill`, on a whole emulated AArch64 machine (tests/lib/machine.py):
-# counts are exact. On an AArch64 machine tests/e2e/count-ends.t does the same
+# counts are exact. On an AArch64 machine tests/e2e/count/ends.t does the same
 # natively. KILLS (4): how often of each kind.
 #
 #	tests/sweep/killed.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 bounds: assembles the snippets of tests/progs/bounds-*.txt and writes them as
-C to standard output: tests/unit/cfg_bounds_cases.h, which is checked in so
+C to standard output: tests/unit/cfg/bounds_cases.h, which is checked in so
 that the unit test needs no assembler. Run it again when a snippet changes.
 """
 import os

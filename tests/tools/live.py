@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 live: assembles the snippets of tests/progs/live-*.txt and writes them as C to
-standard output: tests/unit/cfg_live_cases.h, which is checked in so that the
+standard output: tests/unit/cfg/live_cases.h, which is checked in so that the
 unit test needs no assembler. Run it again when a snippet changes.
 """
 import os

@@ -2,7 +2,7 @@
  * make-profile DIR [WORD...]: DIR/profile, as a program of two processes and
  * a thread would leave it, and the rewritten files DIR/prog and DIR/libz that
  * it names. What it counted can be worked out by hand (tests/e2e/
- * count-report.t). Words change it:
+ * count/report.t). Words change it:
  *
  *	trouble        something went wrong while counting
  *	contradiction  counters of the procedure `odd` contradict each other

@@ -1,4 +1,4 @@
-// goroutines: what Go's runtime does with stacks and threads, for count-go.t.
+// goroutines: what Go's runtime does with stacks and threads, for count/go.t.
 // mark() is called as often as each part says: no more and no less.
 package main
 

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""house: the rules of doc/architecture, read from the includes.
+
+A room uses only rooms above it in the list; only cmd/ prints, reads options
+or ends the process; nothing outside isa/ tests which machine it is on; no
+line is longer than 80 columns.
+"""
+import os
+import re
+import subprocess
+import sys
+
+ROOMS = ["base", "flow", "elf", "isa", "cfg", "rewrite", "runtime", "launch",
+         "count", "store", "sample", "source", "report", "cmd"]
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                   "..", "..", "..")
+
+
+def sources():
+    for folder, _, names in os.walk(os.path.join(TOP, "src")):
+        for name in sorted(names):
+            # what a tool has written is not to be read
+            if name.endswith((".c", ".h")) and not name.endswith(".skel.h"):
+                path = os.path.join(folder, name)
+                yield os.path.relpath(path, TOP), open(path).read()
+
+
+def without_comments(text):
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    return re.sub(r'"(\\.|[^"\\])*"', '""', text)
+
+
+def upward(path, text):
+    room = path.split("/")[1]
+    for used in re.findall(r'#include "(\w+)/', text):
+        if ROOMS.index(used) > ROOMS.index(room):
+            yield f"{path} uses {used}/"
+
+
+def prints(path, text):
+    if path.startswith("src/cmd/"):
+        return
+    for word in re.findall(r"\b(printf|puts|perror|exit|_exit|getopt\w*)\s*\(",
+                           without_comments(text)):
+        yield f"{path} calls {word}()"
+
+
+def machine(path, text):
+    if path.startswith(("src/isa/", "src/elf/")):
+        return
+    for word in re.findall(r"\b(EM_X86_64|EM_AARCH64|isa_a64|isa_x64"
+                           r"|__x86_64__|__aarch64__)\b",
+                           without_comments(text)):
+        yield f"{path} asks which machine it is on: {word}"
+
+
+def missing_pages(path, text):
+    """pages that it cites, but that nobody can read"""
+    for page in re.findall(r"[\w/-]+\.md\b", text):
+        if not os.path.exists(os.path.join(TOP, page)) and \
+                not os.path.exists(os.path.join(TOP, "doc", page)):
+            yield f"{path} cites {page}, which is not there"
+
+
+def long_lines(path, text):
+    for n, line in enumerate(text.split("\n"), 1):
+        if len(line.expandtabs(8)) > 80:
+            yield f"{path}:{n} is longer than 80 columns"
+
+
+def undocumented(path, text):
+    if not text.startswith("/*"):
+        yield f"{path} does not open with a paragraph"
+
+
+CHECKS = [("rooms use only rooms above them", upward),
+          ("only cmd/ prints, parses options or exits", prints),
+          ("only isa/ and elf/ know machines by name", machine),
+          ("lines are at most 80 columns wide", long_lines),
+          ("pages that are cited are there", missing_pages),
+          ("every file says what it is", undocumented)]
+
+print(f"1..{len(CHECKS)}")
+for n, (what, check) in enumerate(CHECKS, 1):
+    wrong = [w for path, text in sources() for w in check(path, text)]
+    print(("not ok" if wrong else "ok"), n, "-", what)
+    for w in wrong:
+        print("#", w)
