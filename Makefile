@@ -23,8 +23,8 @@ PREFIX ?= /usr/local
 OPT ?= -O2 -g
 
 ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-ROOMS := base flow elf isa cfg rewrite launch count store sample source report \
-	cmd
+ROOMS := base flow elf isa cfg rewrite hooks count instrument launch store \
+	sample source report cmd
 
 CFLAGS_ALL := -std=gnu11 -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE \
 	-DTALLY_VERSION='"$(VERSION)"' -Isrc -Isrc/runtime/$(ISA) $(OPT) \
@@ -78,7 +78,7 @@ ENTRY_ONLY := $(addprefix src/runtime/,entry.c by_hand.c ancestors.c \
 	rebind.c) \
 	$(wildcard src/runtime/hook*.c)
 ENTRY := $(ENTRY_ONLY) $(addprefix src/runtime/,world.c follow.c program.c \
-	confined.c stack.c environ.c sys.c counting.c ledger.c images.c \
+	confined.c stack.c environ.c sys.c counting.c live_profile.c images.c \
 	threads.c slots.c sites.c forks.c trim.c lock.c signals.c pairs.c \
 	places.c ends.c interruptions.c shown.c suspended.c aside.c clone.c \
 	peek.c)
@@ -114,14 +114,14 @@ modules: $(MODULES)
 $(BUILD)/lib/tally/%-$(OTHER_ISA).so $(BUILD)/lib/tally/%-$(OTHER_ISA).bin: \
 	MODULE_CC := $(OTHER_CC)
 MODULE_CC ?= $(CC)
-$(BUILD)/lib/tally/audit-%.so: $(RUNTIME) $(wildcard src/runtime/*.h \
+$(BUILD)/lib/tally/audit-%.so: $(RUNTIME) $(wildcard src/abi/*.h src/runtime/*.h \
 		src/runtime/*/*.[ch])
 	@mkdir -p $(@D)
 	$(MODULE_CC) $(MODULE_FLAGS) $(FLAGS_$*) -Isrc/runtime/$* -o $@ $(RUNTIME) \
 		$(RUNTIME_$*)
 
 $(BUILD)/lib/tally/entry-%.bin: $(ENTRY) src/runtime/%/entry.S \
-		src/runtime/entry.ld $(wildcard src/runtime/*.h \
+		src/runtime/entry.ld $(wildcard src/abi/*.h src/runtime/*.h \
 		src/runtime/*/*.[ch])
 	@mkdir -p $(@D)
 	$(MODULE_CC) $(ENTRY_FLAGS) $(FLAGS_$*) $(ENTRY_FLAGS_$*) -Isrc/runtime/$* -o $(@:.bin=.elf) \

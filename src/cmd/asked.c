@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "count/profile.h"
-#include "runtime/libs.h"
+#include "abi/libs.h"
 
 enum { NAME_MOST = 200 }; /* of a message */
 

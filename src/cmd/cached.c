@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/rewriter.h"
+#include "instrument/recipe.h"
 #include "launch/launch.h"
 
 enum { WORD_FLAGS = 1, WORD_KEY, WORD_OPTIONS, WORD_CACHE, WORD_ROOT,
@@ -20,7 +20,7 @@ enum { WORD_FLAGS = 1, WORD_KEY, WORD_OPTIONS, WORD_CACHE, WORD_ROOT,
 static int cached_run(int argc, char **argv)
 {
 	struct recipe recipe;
-	struct rewriter rewriter;
+	struct file_rewriter rewriter;
 	struct launch_request q;
 	struct err e;
 	sigset_t none;
@@ -32,7 +32,7 @@ static int cached_run(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	if (argc != WORDS || !recipe_parse(&recipe, argv[WORD_OPTIONS]))
 		return STATUS_USAGE;
-	rewriter = rewriter_of(&recipe);
+	rewriter = recipe_rewriter(&recipe);
 	q = (struct launch_request){
 		.cache = argv[WORD_CACHE],
 		.root = argv[WORD_ROOT],

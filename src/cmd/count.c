@@ -14,7 +14,7 @@
 #include "cmd/shared_options.h"
 #include "cmd/status_line.h"
 #include "launch/launch.h"
-#include "runtime/libs.h"
+#include "abi/libs.h"
 
 enum { HOTTEST = 10 }; /* procedures that are shown */
 
@@ -213,7 +213,7 @@ static int count_launch(const struct count_call *call, char **program)
 		.watch = call->trace_kill,
 		.told_later = call->how.recipe.counts && !call->quiet,
 		.check = asked_before,
-		.rewriter = rewriter_of(&call->how.recipe),
+		.rewriter = recipe_rewriter(&call->how.recipe),
 	};
 	struct status_line line;
 	struct asked asked;

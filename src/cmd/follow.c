@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cmd/rewriter.h"
+#include "instrument/recipe.h"
 #include "launch/launch.h"
 
 enum { WORD_FLAGS = 1, WORD_KEY, WORD_OPTIONS, WORD_CACHE, WORD_ROOT,
@@ -110,7 +110,7 @@ static int run_rewritten(char **argv, struct err *e)
 
 	if (!recipe_parse(&recipe, argv[WORD_OPTIONS]))
 		return err_set(e, ERR_USAGE, "another version asks");
-	o.rewriter = rewriter_of(&recipe);
+	o.rewriter = recipe_rewriter(&recipe);
 	status = launch_prepare_execution(&l, &x, &o, e);
 	if (!status)
 		launch_execute(&l);

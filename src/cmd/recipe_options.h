@@ -1,12 +1,12 @@
 /*
  * recipe_options: the options of commands that rewrite programs, which say how
- * (rewriter.h).
+ * (recipe.h).
  */
 #ifndef CMD_RECIPE_OPTIONS_H
 #define CMD_RECIPE_OPTIONS_H
 
 #include "cmd/options.h"
-#include "cmd/rewriter.h"
+#include "instrument/recipe.h"
 
 struct recipe_call {
 	const char *placement, *weights, *only;

@@ -6,7 +6,7 @@
 #define COUNT_DRAW_H
 
 #include "count/map.h"
-#include "launch/world.h"
+#include "hooks/hooks.h"
 #include "rewrite/survey.h"
 
 /* the insertions that together see an edge; n == 0: it can carry no code */
@@ -27,7 +27,7 @@ struct drawing {
 	bool pairs; /* sites are told of */
 	bool takes_slot; /* code was seen that does (isa/move.h) */
 	/* these are, numbered as in the map */
-	VEC(struct world_jump) told;
+	VEC(struct hooks_jump) told;
 	const bool *sure; /* by procedure (sure.h), or NULL: none */
 	uint32_t *vertex;     /* by block of the cfg: that of its first
 				 instruction; MAP_NONE: stays, or is not of the

@@ -10,7 +10,7 @@
 
 /* what the jump or call at j->at reads; false: a gate cannot tell its target */
 static bool read_jump(const struct pen *n, const struct block *k,
-		      struct world_jump *j)
+		      struct hooks_jump *j)
 {
 	const struct table_copy *x = tables_at(&n->d->s->tables, k->start);
 	struct insn in;
@@ -29,15 +29,15 @@ static bool read_jump(const struct pen *n, const struct block *k,
 
 /* can code before the end of block k tell? Fills *j */
 static bool can_tell(const struct pen *n, const struct block *k,
-		     struct world_jump *j)
+		     struct hooks_jump *j)
 {
 	struct insertion i;
 
 	/* there may be no room for a gate on a goroutine's stack */
-	if (!n->c->isa->move->tell || j->number >= WORLD_JUMPS ||
+	if (!n->c->isa->move->tell || j->number >= HOOKS_JUMPS ||
 	    cfg_is_go(n->c, k->start) || !read_jump(n, k, j))
 		return false;
-	i = world_jump_insertion(n->c->isa, j);
+	i = hooks_jump_insertion(n->c->isa, j);
 	return !survey_obstacle(n->d->s, &i);
 }
 
@@ -47,10 +47,10 @@ static void add_site(struct pen *n, uint32_t b)
 	uint32_t v = pen_last(n, b);
 	struct map_site s = {.block = n->p.block + v,
 			     .call = k->last == INSN_ICALL};
-	struct world_jump j;
+	struct hooks_jump j;
 
 	if (n->d->pairs && (s.call || !map_edges_tell(n->d->m, &n->p, v))) {
-		j = (struct world_jump){
+		j = (struct hooks_jump){
 			.at = marks_last(&n->d->s->marks, n->c, b),
 			.number = (uint32_t)n->d->m->site.n,
 		};

@@ -1,6 +1,6 @@
 /*
  * ends: what it means that a thread ended at an address of a rewritten file,
- * which is all that the running program says (runtime/profile_format.h).
+ * which is all that the running program says (abi/profile_format.h).
  *
  * Between two instructions of the original may lie inserted code, and the
  * thread may have done a part of it. What it was about to do is followed in
@@ -24,7 +24,7 @@
 #define COUNT_ENDS_H
 
 #include "count/solve.h"
-#include "runtime/profile_format.h"
+#include "abi/profile_format.h"
 
 /* what a counter has to be changed by, modulo 2^64 */
 struct correction {

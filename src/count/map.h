@@ -26,7 +26,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "flow/place.h"
-#include "runtime/profile_format.h"
+#include "abi/profile_format.h"
 
 #define MAP_SECTION ".tally.map"
 enum {

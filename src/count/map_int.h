@@ -59,7 +59,7 @@
 #define COUNT_MAP_INT_H
 
 #include "count/map.h"
-#include "runtime/hash.h"
+#include "abi/hash.h"
 
 #define MAP_MAGIC UINT64_C(0x3170616d796c6c74) /* "tllymap1" */
 

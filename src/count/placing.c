@@ -134,7 +134,7 @@ static void renumber_map(struct map *m, const struct map *before)
 static void renumber_told(struct placing *n, uint32_t before)
 {
 	while (n->told.n &&
-	       n->told.at[n->told.n - 1].number + before >= WORLD_JUMPS)
+	       n->told.at[n->told.n - 1].number + before >= HOOKS_JUMPS)
 		n->map.site.at[n->told.at[--n->told.n].number].pairs = false;
 	for (size_t i = 0; i < n->told.n; i++)
 		n->told.at[i].number += before;

@@ -8,7 +8,7 @@
 #define COUNT_PLACING_H
 
 #include "count/map.h"
-#include "launch/world.h"
+#include "hooks/hooks.h"
 #include "rewrite/survey.h"
 
 struct count_options;
@@ -17,7 +17,7 @@ struct placing {
 	struct map map; /* what describes procedures; strings in its arena */
 	VEC(struct insertion) insertion;
 	VEC(uint32_t) counter; /* by insertion */
-	VEC(struct world_jump) told; /* sites that are, as in the map */
+	VEC(struct hooks_jump) told; /* sites that are, as in the map */
 	bool takes_slot; /* code was seen that does (isa/move.h) */
 };
 

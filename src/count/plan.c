@@ -8,7 +8,7 @@
 #include "count/placing.h"
 #include "count/sure.h"
 #include "isa/move.h"
-#include "runtime/hash.h"
+#include "abi/hash.h"
 
 enum {
 	COUNTER_SIZE = 8,

@@ -6,7 +6,7 @@
 #define COUNT_PLAN_H
 
 #include "count/packing.h"
-#include "launch/world.h"
+#include "hooks/hooks.h"
 #include "rewrite/survey.h"
 
 struct feedback;
@@ -41,8 +41,8 @@ struct count_plan {
 	bool takes_slot; /* the image's own code changes them */
 	uint64_t counters; /* where they begin in the plan's memory */
 	/* indirect jumps and calls of which a gate is to tell: the caller
-	   hands them to world_plan(), which adds the gates */
-	VEC(struct world_jump) jump;
+	   hands them to hooks_plan(), which adds the gates */
+	VEC(struct hooks_jump) jump;
 };
 
 /*

@@ -1,6 +1,6 @@
 /*
  * profile: what a program's run left, or a running one has left so far. Reads
- * both forms, live (runtime/profile_format.h) and finished, and turns the one
+ * both forms, live (abi/profile_format.h) and finished, and turns the one
  * into the other. doc/profile.md describes them.
  *
  * A profile may come from anywhere, be cut off, or grow while it is read:

@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "base/compress.h"
 #include "count/profile_int.h"
-#include "runtime/hash.h"
+#include "abi/hash.h"
 
 /* longest name of a process or file */
 enum { NAME_LONGEST = 4096 };

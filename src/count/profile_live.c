@@ -1,6 +1,6 @@
 /*
  * profile_live: the profile of a run that may still go on: chunks, which
- * processes took and filled as they needed them (runtime/profile_format.h).
+ * processes took and filled as they needed them (abi/profile_format.h).
  */
 #include <inttypes.h>
 

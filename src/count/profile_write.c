@@ -11,7 +11,7 @@
 #include "base/resolve.h"
 #include "base/compress.h"
 #include "count/profile_int.h"
-#include "runtime/hash.h"
+#include "abi/hash.h"
 
 struct writer {
 	const struct profile *p, *minus;

@@ -187,3 +187,15 @@ void needs_free(struct needs *n)
 	arena_free(&n->arena);
 	*n = (struct needs){0};
 }
+
+bool needs_audits(const struct needs *n)
+{
+	return n->loads && n->needed.n && !needs_is_musl(n);
+}
+
+bool needs_is_musl(const struct needs *n)
+{
+	const char *base = strrchr(n->interp, '/');
+
+	return !strncmp(base ? base + 1 : n->interp, "ld-musl", 7);
+}

@@ -51,4 +51,13 @@ const struct machine *machine_of(uint16_t id);
 int needs_read(struct needs *n, const char *path, struct err *e);
 void needs_free(struct needs *n);
 
+/* the loader that the program names is musl's */
+bool needs_is_musl(const struct needs *n);
+/*
+ * Can its loader have an audit module? Not musl's, and not glibc's for a
+ * program that needs no library at all, as Go makes them: with variables of
+ * threads it stops there at an assertion.
+ */
+bool needs_audits(const struct needs *n);
+
 #endif

@@ -30,18 +30,6 @@ struct search {
 	struct dict names; /* needed names that were looked for, hashed */
 };
 
-bool closure_audits(const struct needs *n)
-{
-	return n->loads && n->needed.n && !closure_is_musl(n);
-}
-
-bool closure_is_musl(const struct needs *n)
-{
-	const char *base = strrchr(n->interp, '/');
-
-	return !strncmp(base ? base + 1 : n->interp, "ld-musl", 7);
-}
-
 /* what an emulator opens for a path: the file below root, if there is one */
 static bool rooted(const struct search *s, const char *path, char *out)
 {
@@ -265,7 +253,7 @@ void closure_find(struct closure *c, const char *path, const struct needs *n,
 	char file[PATH_MAX];
 
 	*c = (struct closure){0};
-	if (!n->loads || closure_is_musl(n))
+	if (!n->loads || needs_is_musl(n))
 		return;
 	snprintf(file, sizeof file, "%s/etc/ld.so.cache", root);
 	ldcache_open(&s.cache, file);

@@ -31,13 +31,4 @@ void closure_find(struct closure *c, const char *path, const struct needs *n,
 		  const char *root);
 void closure_free(struct closure *c);
 
-/* the loader that the program names is musl's */
-bool closure_is_musl(const struct needs *n);
-/*
- * Can its loader have an audit module? Not musl's, and not glibc's for a
- * program that needs no library at all, as Go makes them: with variables of
- * threads it stops there at an assertion.
- */
-bool closure_audits(const struct needs *n);
-
 #endif

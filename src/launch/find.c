@@ -10,7 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "runtime/script.h"
+#include "abi/script.h"
 
 /* where programs are searched if there is no PATH, as execvp() does */
 #define DEFAULT_PATH "/bin:/usr/bin"

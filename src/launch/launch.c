@@ -15,14 +15,15 @@
 #include "elf/image.h"
 #include "elf/needs.h"
 #include "launch/closure.h"
-#include "launch/ledger.h"
-#include "launch/part.h"
+#include "launch/live_profile.h"
+#include "launch/original.h"
+#include "base/installed.h"
 #include "launch/run.h"
 #include "launch/watch.h"
-#include "launch/words.h"
-#include "launch/world.h"
-#include "runtime/libs.h"
-#include "runtime/limits.h"
+#include "launch/argv.h"
+#include "hooks/hooks.h"
+#include "abi/libs.h"
+#include "abi/limits.h"
 
 enum { LEFT_NAMED = 3 }; /* libraries of one message */
 
@@ -90,7 +91,7 @@ static void find_ourselves(struct launch *l)
 {
 	char exe[PATH_MAX];
 
-	part_ourselves(exe, sizeof exe);
+	installed_self(exe, sizeof exe);
 	l->tally = keep(l, exe);
 }
 
@@ -101,7 +102,7 @@ static void find_module(struct launch *l, const struct machine *m)
 
 	snprintf(name, sizeof name, "audit-%s.so", m->isa);
 	/* ld.so splits its list of modules at colons, qemu at commas */
-	if (part_find(path, sizeof path, name) &&
+	if (installed_find(path, sizeof path, name) &&
 	    !strpbrk(path, l->emulator ? ":," : ":"))
 		l->module = keep(l, path);
 }
@@ -171,7 +172,7 @@ static int get_program(struct launch *l, struct err *e)
 	} else {
 		l->file = keep(l, got.path);
 		add_rewritten(l, real, got.path);
-		l->enters = world_enters(real, got.path);
+		l->enters = original_enters(real, got.path);
 		snprintf(name, sizeof name, "%.*s/%s",
 			 (int)(strrchr(real, '/') - real), real,
 			 process_name(l));
@@ -271,7 +272,7 @@ static int get_libraries(struct launch *l, const struct closure *c,
 static int check_entry(struct launch *l, const struct needs *n, struct err *e)
 {
 	if (!l->o->follow || l->enters || l->file == l->program.path ||
-	    !world_has_gate(n->machine->id))
+	    !hooks_exist(n->machine->id))
 		return 0;
 	return give_up(l, "programs that it executes", "the code for static "
 		       "programs is not installed", e);
@@ -335,17 +336,17 @@ static int get_dynamic(struct launch *l, const struct needs *n,
 /* rewrites what has to be; 0 or the exit status and *e */
 static int get_all(struct launch *l, const struct needs *n, struct err *e)
 {
-	bool libs = closure_is_musl(n) && strcmp(l->o->libs, "none");
+	bool libs = needs_is_musl(n) && strcmp(l->o->libs, "none");
 	struct closure c;
 	int status;
 
 	/* it would not find them: $ORIGIN is the cache's folder there, and
 	   musl has no audit modules to translate it */
-	if (closure_is_musl(n) &&
+	if (needs_is_musl(n) &&
 	    (strchr(n->rpath, '$') || strchr(n->runpath, '$')))
 		return give_up_program(l, "musl's loader looks for libraries "
 				       "beside it", e);
-	if (closure_audits(n)) {
+	if (needs_audits(n)) {
 		closure_find(&c, l->program.real, n, l->root);
 		status = get_dynamic(l, n, &c, e);
 		closure_free(&c);
@@ -359,7 +360,7 @@ static int get_all(struct launch *l, const struct needs *n, struct err *e)
 }
 
 /* opens the cache of a running program that asks: `key` must be ours */
-static int open_told(struct cache *c, const struct rewriter *r,
+static int open_told(struct cache *c, const struct file_rewriter *r,
 		     const char *dir, const char *key, struct err *e)
 {
 	char own[20];
@@ -375,7 +376,7 @@ static int open_told(struct cache *c, const struct rewriter *r,
 
 static int open_cache(struct launch *l, struct err *said, struct err *why)
 {
-	const struct rewriter *r = &l->o->rewriter;
+	const struct file_rewriter *r = &l->o->rewriter;
 
 	said->text[0] = 0;
 	return l->x ? open_told(&l->cache, r, l->x->cache, l->x->key, why) :
@@ -393,7 +394,7 @@ static int fill_cache(struct launch *l, const struct needs *n, struct err *e)
 	if (said.text[0])
 		note(l, "%s; rewritten for this run only", said.text);
 	progress_at(l->o->progress, "rewriting the program", 0, 0);
-	l->link = world_link(&l->arena, l->cache.dir, l->program.real);
+	l->link = original_link(&l->arena, l->cache.dir, l->program.real);
 	return get_all(l, n, e);
 }
 
@@ -427,10 +428,10 @@ static int check_follow(struct launch *l, const struct needs *n,
 
 	if (!l->o->follow)
 		return 0;
-	if (!world_has_gate(n->machine->id))
+	if (!hooks_exist(n->machine->id))
 		snprintf(why, sizeof why, "code for %s is not moved yet",
 			 n->machine->name);
-	else if (closure_is_musl(n))
+	else if (needs_is_musl(n))
 		strcpy(why, "musl's loader executes them, and stays as it is");
 	else
 		return 0;
@@ -596,18 +597,18 @@ int launch_prepare_execution(struct launch *l, const struct execution *x,
 
 void launch_execute(struct launch *l)
 {
-	struct words w;
+	struct launch_argv w;
 
 	if (l->file == l->program.path && !l->module)
 		return; /* there is nothing of ours in it */
-	words_make(&w, l);
+	argv_make(&w, l);
 	execve(l->emulator ? l->emulator : l->file, w.argv.at, w.envp.at);
-	words_free(&w);
+	argv_free(&w);
 }
 
 /* the same, watched; or not, if that is not allowed after all */
 static int run_with_watch(struct launch *l, const char *file,
-			  const struct words *words, int *why)
+			  const struct launch_argv *words, int *why)
 {
 	struct watch w;
 	bool refused;
@@ -628,13 +629,13 @@ static int run_with_watch(struct launch *l, const char *file,
 static int run_once(struct launch *l, int *why)
 {
 	const char *file = l->emulator ? l->emulator : l->file;
-	struct words w;
+	struct launch_argv w;
 	int status;
 
-	words_make(&w, l);
+	argv_make(&w, l);
 	status = l->watched ? run_with_watch(l, file, &w, why) :
 			      run_program(file, w.argv.at, w.envp.at, why);
-	words_free(&w);
+	argv_free(&w);
 	return status;
 }
 
@@ -669,7 +670,7 @@ void launch_free(struct launch *l)
 	arena_free(&l->arena);
 }
 
-int launch_answer(const struct launch_request *q, const struct rewriter *r,
+int launch_answer(const struct launch_request *q, const struct file_rewriter *r,
 		  struct err *e)
 {
 	char file[PATH_MAX], *path;

@@ -17,7 +17,7 @@
 
 #include "base/err.h"
 #include "base/progress.h"
-#include "launch/cache.h"
+#include "instrument/cache.h"
 #include "launch/find.h"
 
 /* exit status where there is none of the program's */
@@ -30,7 +30,7 @@ enum {
 struct launch;
 
 struct launch_options {
-	const char *libs; /* runtime/libs.h */
+	const char *libs; /* abi/libs.h */
 	bool strict;	  /* run nothing that could not be rewritten */
 	bool follow;	  /* programs that it executes, too */
 	bool told_later;  /* no note of libraries that are left: the caller
@@ -43,7 +43,7 @@ struct launch_options {
 	 */
 	int (*check)(const struct launch *l, void *ctx, struct err *e);
 	void *check_ctx;
-	struct rewriter rewriter;
+	struct file_rewriter rewriter;
 	struct progress *progress; /* or NULL */
 };
 
@@ -124,7 +124,7 @@ struct launch_request {
 	bool strict;	 /* a file that cannot be rewritten is an error */
 };
 
-int launch_answer(const struct launch_request *q, const struct rewriter *r,
+int launch_answer(const struct launch_request *q, const struct file_rewriter *r,
 		  struct err *e);
 
 #endif

@@ -6,7 +6,7 @@
 #include "elf/image.h"
 #include "isa/isa.h"
 #include "report/walk.h"
-#include "runtime/hash.h"
+#include "abi/hash.h"
 
 enum { FIELDS = 6 };
 

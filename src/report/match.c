@@ -4,7 +4,7 @@
 #include "flow/graph.h"
 #include "report/match_callers.h"
 #include "report/unique.h"
-#include "runtime/hash.h"
+#include "abi/hash.h"
 
 /* fewer instructions do not tell a procedure from others by lengths alone */
 enum { FEW_INSNS = 16 };

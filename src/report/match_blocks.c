@@ -2,7 +2,7 @@
 #include "report/match_blocks.h"
 
 #include "report/unique.h"
-#include "runtime/hash.h"
+#include "abi/hash.h"
 
 enum {
 	ROUNDS = 3,

@@ -2,7 +2,7 @@
 #include "report/match_edges.h"
 
 #include "report/unique.h"
-#include "runtime/hash.h"
+#include "abi/hash.h"
 
 /*
  * The vertex of q that one of p is; MATCH_NONE: none. Hubs have no content,

@@ -18,15 +18,15 @@ struct aside {
 
 enum { SIZE = 1 << 16 }; /* bytes */
 
-typedef void gate(struct arch_gate *g, const struct handover *h);
+typedef void gate(struct arch_gate *g, const struct launch_env *h);
 
-void aside_begin(struct handover *h, const struct passport *p)
+void aside_begin(struct launch_env *h, const struct object_header *p)
 {
-	if (!h->aside && p->flags & PASSPORT_SMALL_STACKS)
+	if (!h->aside && p->flags & OBJECT_HEADER_SMALL_STACKS)
 		h->aside = sys_map(SIZE);
 }
 
-void aside_forget(const struct handover *h)
+void aside_forget(const struct launch_env *h)
 {
 	if (h->aside)
 		*h->aside = (struct aside){0};
@@ -63,7 +63,7 @@ static _Bool is_made(const struct aside *a)
 }
 
 /* keeps the stack, if the call is one of those during which it has to be */
-static _Bool keeps(const struct handover *h, const struct arch_gate *g)
+static _Bool keeps(const struct launch_env *h, const struct arch_gate *g)
 {
 	struct aside *a = h->aside;
 	struct clone_call x;
@@ -80,7 +80,7 @@ static _Bool keeps(const struct handover *h, const struct arch_gate *g)
 	return 1;
 }
 
-static void run(gate *f, struct arch_gate *g, const struct handover *h)
+static void run(gate *f, struct arch_gate *g, const struct launch_env *h)
 {
 	arch_run_on((char *)h->aside + SIZE, f, g, h);
 }
@@ -90,27 +90,27 @@ static void run(gate *f, struct arch_gate *g, const struct handover *h)
  * stack back. What needs much room then, execve(), has a stack for itself: one
  * that a child leaves behind in memory that it shares is lost.
  */
-static void on_call_uncounted(struct arch_gate *g, const struct handover *h)
+static void on_call_uncounted(struct arch_gate *g, const struct launch_env *h)
 {
 	char *stack = NULL;
 
 	if (g->nr == SYS_EXECVE || g->nr == SYS_EXECVEAT)
 		stack = sys_map(SIZE);
 	if (!stack) {
-		world_on_call(g, h);
+		hooks_on_call(g, h);
 		return;
 	}
-	arch_run_on(stack + SIZE, world_on_call, g, h);
+	arch_run_on(stack + SIZE, hooks_on_call, g, h);
 	sys_unmap(stack, SIZE);
 }
 
 /* a program that locked itself in may be ended by our system calls */
-static _Bool is_elsewhere(const struct handover *h)
+static _Bool is_elsewhere(const struct launch_env *h)
 {
 	return h->aside && h->counting && !h->counting->confined;
 }
 
-void aside_on_call(struct arch_gate *g, const struct handover *h)
+void aside_on_call(struct arch_gate *g, const struct launch_env *h)
 {
 	struct aside *a = h->aside;
 	uint32_t self;
@@ -121,20 +121,20 @@ void aside_on_call(struct arch_gate *g, const struct handover *h)
 	}
 	self = is_elsewhere(h) ? sys_tid() : 0;
 	if (!self || is_owner(a, self)) {
-		world_on_call(g, h);
+		hooks_on_call(g, h);
 		return;
 	}
 	if (is_made(a)) {
-		run(world_on_call, g, h);
+		run(hooks_on_call, g, h);
 		return;
 	}
 	take(a, self);
-	run(world_on_call, g, h);
+	run(hooks_on_call, g, h);
 	if (!keeps(h, g))
 		give_back(a);
 }
 
-void aside_after_call(struct arch_gate *g, const struct handover *h)
+void aside_after_call(struct arch_gate *g, const struct launch_env *h)
 {
 	struct aside *a = h->aside;
 	uint32_t self = is_elsewhere(h) ? sys_tid() : 0;

@@ -20,17 +20,18 @@
 #define RUNTIME_ASIDE_H
 
 struct arch_gate;
-struct handover;
-struct passport;
+struct launch_env;
+struct object_header;
 
-/* an object with that passport is there: from now on, if it has such stacks */
-void aside_begin(struct handover *h, const struct passport *p);
+/* an object with that object_header is there: from now on, if it has such
+ * stacks */
+void aside_begin(struct launch_env *h, const struct object_header *p);
 /* this is another process, which has none of the other's threads */
-void aside_forget(const struct handover *h);
-/* what gates call, see handover.h: world_on_call(), counting_after_call() */
-__attribute__((visibility("hidden")))
-void aside_on_call(struct arch_gate *g, const struct handover *h);
-__attribute__((visibility("hidden")))
-void aside_after_call(struct arch_gate *g, const struct handover *h);
+void aside_forget(const struct launch_env *h);
+/* what gates call, see launch_env.h: hooks_on_call(), counting_after_call() */
+__attribute__((visibility("hidden"))) void
+aside_on_call(struct arch_gate *g, const struct launch_env *h);
+__attribute__((visibility("hidden"))) void
+aside_after_call(struct arch_gate *g, const struct launch_env *h);
 
 #endif

@@ -117,13 +117,19 @@ static int run(char *const *argv)
 	return (int)status;
 }
 
-int ask_tally(const struct handover *h, const char *path, const char *name)
+int ask_tally(const struct launch_env *h, const char *path, const char *name)
 {
 	const char *const *f = h->field;
-	const char *argv[] = {
-		f[HANDOVER_TALLY], "cached", f[HANDOVER_FLAGS],
-		f[HANDOVER_KEY], f[HANDOVER_OPTIONS], f[HANDOVER_CACHE],
-		f[HANDOVER_ROOT], path, name, NULL};
+	const char *argv[] = {f[LAUNCH_ENV_TALLY],
+			      "cached",
+			      f[LAUNCH_ENV_FLAGS],
+			      f[LAUNCH_ENV_KEY],
+			      f[LAUNCH_ENV_OPTIONS],
+			      f[LAUNCH_ENV_CACHE],
+			      f[LAUNCH_ENV_ROOT],
+			      path,
+			      name,
+			      NULL};
 	int status;
 
 	if (failures >= PATIENCE || sandboxed())

@@ -10,7 +10,7 @@
  */
 #include "runtime/aside.h"
 #include "runtime/counting.h"
-#include "runtime/libs.h"
+#include "abi/libs.h"
 #include "runtime/loaded.h"
 
 /* what la_objsearch() and la_activity() are told */
@@ -49,9 +49,9 @@ static union {
 	char bytes[RECORD_MAX + 1];
 } record;
 
-static const char *field(enum handover_field f)
+static const char *field(enum launch_env_field f)
 {
-	return told.handover.field[f];
+	return told.launch_env.field[f];
 }
 
 /*
@@ -60,7 +60,7 @@ static const char *field(enum handover_field f)
  */
 static const char *outside(const char *path)
 {
-	const char *rest = str_after(path, field(HANDOVER_CACHE));
+	const char *rest = str_after(path, field(LAUNCH_ENV_CACHE));
 
 	if (!rest || *rest != '/')
 		return NULL;
@@ -74,20 +74,20 @@ static const char *outside(const char *path)
 /* libraries of that name are to be rewritten */
 static _Bool wanted(const char *path)
 {
-	return libs_have(field(HANDOVER_LIBS), str_base(path));
+	return libs_have(field(LAUNCH_ENV_LIBS), str_base(path));
 }
 
 /* what cannot be rewritten must not run */
 static _Bool strict(void)
 {
-	return handover_has(&told.handover, 's');
+	return launch_env_has(&told.launch_env, 's');
 }
 
 static uint64_t key(void)
 {
 	uint64_t k = 0;
 
-	for (const char *s = field(HANDOVER_KEY); *s; s++)
+	for (const char *s = field(LAUNCH_ENV_KEY); *s; s++)
 		k = k << 4 | (uint64_t)(*s <= '9' ? *s - '0' : *s - 'a' + 10);
 	return k;
 }
@@ -101,7 +101,7 @@ static _Bool find_record(const struct file_id *id, struct text *t)
 
 	record_id(link, id, key());
 	t->n = 0;
-	text_add(t, field(HANDOVER_CACHE));
+	text_add(t, field(LAUNCH_ENV_CACHE));
 	text_add(t, "/");
 	text_add(t, link);
 	folder = t->n;
@@ -149,7 +149,7 @@ static const char *rewritten(const char *path, const char *name)
 				return answer;
 		}
 		if (!try)
-			refused = ask_tally(&told.handover, path, name) ==
+			refused = ask_tally(&told.launch_env, path, name) ==
 				  ASK_REFUSED;
 	}
 	if (refused && strict())
@@ -176,8 +176,9 @@ static _Bool absolute(struct text *t, const char *path)
 /* the folder that $ORIGIN means for an object: into t */
 static _Bool origin(struct text *t, const struct link_map *loader)
 {
-	const char *name = loader && loader->l_name && *loader->l_name ?
-				   loader->l_name : field(HANDOVER_EXE);
+	const char *name = loader && loader->l_name && *loader->l_name
+				   ? loader->l_name
+				   : field(LAUNCH_ENV_EXE);
 
 	if (!absolute(t, name))
 		return 0;
@@ -334,27 +335,27 @@ static uintptr_t loader_symbol(const struct link_map *map, const char *name)
 }
 
 /* what a rewritten object says of itself, or NULL */
-static const struct passport *passport(const struct link_map *map)
+static const struct object_header *object_header(const struct link_map *map)
 {
-	const struct passport *p = (void *)dynamic(map, HANDOVER_TAG);
+	const struct object_header *p = (void *)dynamic(map, LAUNCH_ENV_TAG);
 
-	return p && p->magic == PASSPORT_MAGIC ? p : NULL;
+	return p && p->magic == OBJECT_HEADER_MAGIC ? p : NULL;
 }
 
 /*
- * An object with a passport is told where the handover lies, and its counters
- * are kept, unless it returns false. `file`: what was loaded.
+ * An object with a object_header is told where the launch_env lies, and its
+ * counters are kept, unless it returns false. `file`: what was loaded.
  */
 static _Bool hand_over(const struct link_map *map, const char *file)
 {
-	const struct passport *p = passport(map);
+	const struct object_header *p = object_header(map);
 	_Bool is_c = libs_is_c(str_base(map->l_name)), kept = 1;
 
 	if (p) {
-		*(struct handover **)((char *)p + p->word) = &told.handover;
-		aside_begin(&told.handover, p);
+		*(struct launch_env **)((char *)p + p->word) = &told.launch_env;
+		aside_begin(&told.launch_env, p);
 	}
-	if (!told.handover.counting)
+	if (!told.launch_env.counting)
 		return 1;
 	if (p && p->ncounter)
 		kept = image_opened(&counting, p, file);
@@ -412,11 +413,11 @@ static void tell_left(const struct link_map *map, const char *name,
 {
 	static char path[RECORD_NAME_MAX];
 	struct text t = {.at = path, .max = sizeof path};
-	const struct passport *p = passport(map);
+	const struct object_header *p = object_header(map);
 	struct file_id id;
 
-	if (!told.handover.counting || counting.confined ||
-	    (p && kept && !(p->flags & PASSPORT_LEFT_OUT)) ||
+	if (!told.launch_env.counting || counting.confined ||
+	    (p && kept && !(p->flags & OBJECT_HEADER_LEFT_OUT)) ||
 	    libs_is_loader(str_base(name)) || !sys_file_id(name, &id))
 		return;
 	asked[0] = sought[0] = 0;
@@ -450,16 +451,16 @@ static void begin(const struct link_map *map)
 	tried = 1;
 	at = loader_symbol(map, "__libc_stack_end");
 	active = stack_clean(at ? *(uintptr_t **)at : environ_stack(), &told);
-	told.handover.on_call = aside_on_call;
-	told.handover.after_call = aside_after_call;
-	told.handover.on_jump = counting_on_jump;
-	told.handover.on_indirect = pairs_on_indirect;
-	told.handover.on_resume = shown_resume;
+	told.launch_env.on_call = aside_on_call;
+	told.launch_env.after_call = aside_after_call;
+	told.launch_env.on_jump = counting_on_jump;
+	told.launch_env.on_indirect = pairs_on_indirect;
+	told.launch_env.on_resume = shown_resume;
 	if (!active)
 		return;
-	counting_begin(&counting, &told.handover);
-	kept = hand_over(program, field(HANDOVER_COPY));
-	tell_left(program, field(HANDOVER_EXE), 1, kept);
+	counting_begin(&counting, &told.launch_env);
+	kept = hand_over(program, field(LAUNCH_ENV_COPY));
+	tell_left(program, field(LAUNCH_ENV_EXE), 1, kept);
 }
 
 EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
@@ -485,9 +486,10 @@ EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
 
 EXPORT unsigned la_objclose(uintptr_t *cookie)
 {
-	const struct passport *p = passport((struct link_map *)*cookie);
+	const struct object_header *p =
+		object_header((struct link_map *)*cookie);
 
-	if (p && told.handover.counting)
+	if (p && told.launch_env.counting)
 		image_closed(&counting, p);
 	return 0;
 }
@@ -495,6 +497,6 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 EXPORT void la_activity(uintptr_t *cookie, unsigned flag)
 {
 	(void)cookie;
-	if (flag == ACTIVITY_OVER && told.handover.counting)
+	if (flag == ACTIVITY_OVER && told.launch_env.counting)
 		images_settled(&counting);
 }

@@ -16,12 +16,12 @@
 #ifndef RUNTIME_AUDIT_INT_H
 #define RUNTIME_AUDIT_INT_H
 
-#include "runtime/handover.h"
+#include "abi/launch_env.h"
 #include "runtime/sys.h"
 
 /* what the launcher said, and the fields' text */
 struct counts {
-	struct handover handover;
+	struct launch_env launch_env;
 	char text[65536];
 };
 
@@ -51,9 +51,9 @@ uint64_t environ_field(const char *path, enum environ_field field);
 /* when the process was started, in ticks since the machine was; 0: unknown */
 uint64_t environ_started(void);
 
-/* what gates call, see handover.h */
-__attribute__((visibility("hidden")))
-void world_on_call(struct arch_gate *g, const struct handover *h);
+/* what gates call, see launch_env.h */
+__attribute__((visibility("hidden"))) void
+hooks_on_call(struct arch_gate *g, const struct launch_env *h);
 
 /* a program that is to be executed, as execveat() gets it */
 struct execution {
@@ -68,7 +68,7 @@ struct execution {
  * Executes it rewritten and does not return; or returns and has done nothing:
  * then the kernel is to be asked.
  */
-void follow(const struct execution *x, const struct handover *h);
+void follow(const struct execution *x, const struct launch_env *h);
 
 enum fitness {
 	FIT_UNKNOWN, /* it may not run at all: the kernel has to say */
@@ -100,6 +100,6 @@ enum {
  * name to open the entry by, or "". The exit status, -1 if there is none;
  * most callers look for the entry in any case.
  */
-int ask_tally(const struct handover *h, const char *path, const char *name);
+int ask_tally(const struct launch_env *h, const char *path, const char *name);
 
 #endif

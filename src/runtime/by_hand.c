@@ -120,12 +120,12 @@ static const char *parent_word(struct made *m, uint32_t number)
 _Bool by_hand(uintptr_t *stack, struct counts *told)
 {
 	struct made m = {told, {.at = told->text, .max = sizeof told->text}};
-	struct handover *h = &told->handover;
+	struct launch_env *h = &told->launch_env;
 	char **envp = (char **)stack + 1 + stack[0] + 1, **end = envp;
 	const char *exe, *path;
 	uint32_t parent;
 
-	for (unsigned i = 0; i < HANDOVER_N; i++)
+	for (unsigned i = 0; i < LAUNCH_ENV_N; i++)
 		h->field[i] = "";
 	exe = next(&m);
 	if (!own_name(&m))
@@ -134,11 +134,11 @@ _Bool by_hand(uintptr_t *stack, struct counts *told)
 	if (!profile_name(&m, envp, exe))
 		return 0;
 	h->version = 1;
-	h->nfield = HANDOVER_N;
-	h->field[HANDOVER_EXE] = h->field[HANDOVER_COPY] = exe;
-	h->field[HANDOVER_PROFILE] = path;
+	h->nfield = LAUNCH_ENV_N;
+	h->field[LAUNCH_ENV_EXE] = h->field[LAUNCH_ENV_COPY] = exe;
+	h->field[LAUNCH_ENV_PROFILE] = path;
 	parent = ancestor_number(path);
-	h->field[HANDOVER_PARENT] = parent_word(&m, parent);
+	h->field[LAUNCH_ENV_PARENT] = parent_word(&m, parent);
 	while (*end++)
 		;
 	for (uintptr_t *aux = (uintptr_t *)end; aux[0] != AUX_NULL; aux += 2)

@@ -6,7 +6,7 @@
  * start, tally could not even give up and execute the program as it is.
  */
 #include "runtime/audit_int.h"
-#include "runtime/limits.h"
+#include "abi/limits.h"
 
 enum {
 	LIMIT_DATA = 2, /* RLIMIT_DATA */

@@ -34,21 +34,21 @@ static uint32_t number_of(const char *s)
 	return n;
 }
 
-void counting_begin(struct counting *c, struct handover *h)
+void counting_begin(struct counting *c, struct launch_env *h)
 {
-	if (!*h->field[HANDOVER_PROFILE] || !h->page)
+	if (!*h->field[LAUNCH_ENV_PROFILE] || !h->page)
 		return;
-	c->path = h->field[HANDOVER_PROFILE];
-	c->program = h->field[HANDOVER_EXE];
+	c->path = h->field[LAUNCH_ENV_PROFILE];
+	c->program = h->field[LAUNCH_ENV_EXE];
 	c->page = h->page;
-	c->emulated = handover_has(h, 'e');
+	c->emulated = launch_env_has(h, 'e');
 	counting_own_code(c);
 	c->sees_returns = ARCH_SEES_RETURNS;
 	c->quick = arch_is_quick(h->hwcap2);
 	c->stack = (uintptr_t)__builtin_frame_address(0);
 	if (!ledger_open(c))
 		return;
-	process_begins(c, number_of(h->field[HANDOVER_PARENT]));
+	process_begins(c, number_of(h->field[LAUNCH_ENV_PARENT]));
 	h->counting = c;
 }
 
@@ -108,7 +108,7 @@ static _Bool executes(const struct arch_gate *g)
 	return g->nr == SYS_EXECVE || g->nr == SYS_EXECVEAT;
 }
 
-void counting_on_call(struct arch_gate *g, const struct handover *h)
+void counting_on_call(struct arch_gate *g, const struct launch_env *h)
 {
 	struct counting *c = h->counting;
 	struct clone_call x;
@@ -146,7 +146,7 @@ void counting_on_call(struct arch_gate *g, const struct handover *h)
 		ledger_keep(c);
 }
 
-void counting_after_call(struct arch_gate *g, const struct handover *h)
+void counting_after_call(struct arch_gate *g, const struct launch_env *h)
 {
 	struct counting *c = h->counting;
 	long result = arch_result(g);

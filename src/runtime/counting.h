@@ -18,11 +18,11 @@
  *	 [piece]      [piece]
  *
  * A slot in memory is never positive, as most objects lie at the upper end of
- * the addresses; those at the lower end (PASSPORT_ABOVE) subtract it. One in a
- * register is never negative: the kernel refuses such a base.
+ * the addresses; those at the lower end (OBJECT_HEADER_ABOVE) subtract it. One
+ *in a register is never negative: the kernel refuses such a base.
  *
  *	lock.c      one thread at a time
- *	ledger.c    room in the profile
+ *	live_profile.c    room in the profile
  *	images.c    objects with counters
  *	threads.c   blocks
  *	slots.c     where their counters can be
@@ -48,7 +48,7 @@
 #define RUNTIME_COUNTING_H
 
 #include "runtime/audit_int.h"
-#include "runtime/passport.h"
+#include "abi/object_header.h"
 
 /* an array that grows; where it was before it stays, for those that read it */
 struct list {
@@ -85,14 +85,14 @@ enum image_state {
 struct counted_image {
 	uint8_t state; /* enum image_state */
 	uint8_t id[PROFILE_ID];
-	_Bool above; /* PASSPORT_ABOVE */
+	_Bool above;   /* OBJECT_HEADER_ABOVE */
 	_Bool changed; /* its code is (sites.c) */
 	_Bool shared; /* all threads count in its own counters */
 	_Bool libc; /* the C library, which blocks all signals at times */
-	const struct passport *passport;
+	const struct object_header *object_header;
 	uintptr_t base; /* what is added to addresses of the file */
 	uint64_t low;	/* the file's lowest */
-	uintptr_t room; /* of code for threads: struct passport */
+	uintptr_t room; /* of code for threads: struct object_header */
 	int64_t site;
 	uint32_t nsite;
 	const char *path;
@@ -188,7 +188,7 @@ struct counting {
 	_Bool first_ended; /* the first thread did */
 	_Bool threads; /* there are, or were, others than the first */
 	_Bool trimmed; /* there are holes under its counters */
-	_Bool thick; /* nor may there be under a thread's: ledger.c */
+	_Bool thick;   /* nor may there be under a thread's: live_profile.c */
 	_Bool confined; /* it locked itself in: no system calls of ours */
 	_Bool quick; /* the machine tells of threads without the kernel */
 	_Bool given_up; /* the program has taken the threads' slots */
@@ -235,7 +235,7 @@ void counting_unlock(struct counting *c);
 /* in a new process: another thread that held it is not there */
 void lock_forget(struct counting *c);
 
-/* --- ledger.c */
+/* --- live_profile.c */
 /* maps the profile's header; false: there is none */
 _Bool ledger_open(struct counting *c);
 /* the file, open, or -1; and when it is not needed any more */
@@ -278,10 +278,10 @@ _Bool list_reach(struct counting *c, struct list *l, uint32_t n, size_t size);
  * An object was loaded; `path` is its file's name. False: there is no room for
  * its counters in the profile, which are lost.
  */
-_Bool image_opened(struct counting *c, const struct passport *p,
-		  const char *path);
+_Bool image_opened(struct counting *c, const struct object_header *p,
+		   const char *path);
 /* it will perhaps be unloaded */
-void image_closed(struct counting *c, const struct passport *p);
+void image_closed(struct counting *c, const struct object_header *p);
 /* unloading is over: closed objects that are still there are open again */
 void images_settled(struct counting *c);
 static inline struct counted_image *image_of(const struct counting *c,
@@ -360,7 +360,7 @@ void threads_add_image(struct counting *c, uint32_t i);
 /* it is gone */
 void threads_drop_image(struct counting *c, uint32_t i);
 /* an image cannot have pieces: all threads count in its own counters */
-void threads_share(struct counting *c, const struct passport *p);
+void threads_share(struct counting *c, const struct object_header *p);
 /* the program takes the slots for itself: all share everything */
 void threads_give_up(struct counting *c);
 /* all that threads count is reserved from now on: no SIGBUS may arrive */
@@ -378,7 +378,7 @@ void sites_convert(struct counting *c, struct counted_image *m);
 /* that of all images, and of those to come */
 void sites_convert_all(struct counting *c);
 /* it counts in its own counters only, if it did not; false: it cannot */
-_Bool sites_share(struct counting *c, const struct passport *p);
+_Bool sites_share(struct counting *c, const struct object_header *p);
 
 /* --- forks.c */
 /* the first process of a program */
@@ -409,9 +409,9 @@ void shown_begins(struct counting *c, void *context,
 		  const struct frame *record, struct shown *s);
 /* it has returned */
 void shown_ends(struct counting *c, const struct shown *s);
-/* what gates call, see handover.h */
-__attribute__((visibility("hidden")))
-void shown_resume(struct arch_gate *g, const struct handover *h);
+/* what gates call, see launch_env.h */
+__attribute__((visibility("hidden"))) void
+shown_resume(struct arch_gate *g, const struct launch_env *h);
 
 /* --- suspended.c */
 /* a thread was interrupted there, and will go on at `to` */
@@ -478,19 +478,20 @@ void handler_noted(struct counting *c, const void *context);
 /* in a new process: what was interrupted is its parent's */
 void handlers_forget(struct counting *c);
 /* longjmp() is called */
-__attribute__((visibility("hidden")))
-void counting_on_jump(struct arch_gate *g, const struct handover *h);
+__attribute__((visibility("hidden"))) void
+counting_on_jump(struct arch_gate *g, const struct launch_env *h);
 /* --- pairs.c */
-/* image number i is at addresses that its passport tells */
-void pairs_opened(struct counting *c, uint32_t i, const struct passport *p);
+/* image number i is at addresses that its object_header tells */
+void pairs_opened(struct counting *c, uint32_t i,
+		  const struct object_header *p);
 /* it is not any more */
 void pairs_gone(struct counting *c, uint32_t i);
 /* a new process: pairs are its own from now on */
 void pairs_forget(struct counting *c);
-/* what gates call, see handover.h */
-__attribute__((visibility("hidden")))
-void pairs_on_indirect(const struct arch_jump *j, const struct handover *h,
-		       const struct passport *p);
+/* what gates call, see launch_env.h */
+__attribute__((visibility("hidden"))) void
+pairs_on_indirect(const struct arch_jump *j, const struct launch_env *h,
+		  const struct object_header *p);
 
 /* --- signals.c */
 /* where handlers begin; tail-calls what signal_real() says */
@@ -530,11 +531,11 @@ uint32_t ancestor_number(const char *path);
 
 /* --- counting.c */
 /* begins to count, if the launcher said so: sets h->counting to c or NULL */
-void counting_begin(struct counting *c, struct handover *h);
+void counting_begin(struct counting *c, struct launch_env *h);
 /* a thread or process is to be made, or a thread to end */
-void counting_on_call(struct arch_gate *g, const struct handover *h);
+void counting_on_call(struct arch_gate *g, const struct launch_env *h);
 /* or was made */
-__attribute__((visibility("hidden")))
-void counting_after_call(struct arch_gate *g, const struct handover *h);
+__attribute__((visibility("hidden"))) void
+counting_after_call(struct arch_gate *g, const struct launch_env *h);
 
 #endif

@@ -20,37 +20,38 @@ struct memory {
  * `loaded`: by a C library, which is as it was. `stack`: as the kernel left
  * it, or clean.
  */
-static void begin(struct memory *m, const struct passport *p, _Bool loaded,
+static void begin(struct memory *m, const struct object_header *p, _Bool loaded,
 		  uintptr_t *stack)
 {
-	struct handover *h = &m->told.handover;
+	struct launch_env *h = &m->told.launch_env;
 
 	h->on_call = aside_on_call;
 	h->after_call = aside_after_call;
 	h->on_jump = counting_on_jump;
 	h->on_indirect = pairs_on_indirect;
 	h->on_resume = shown_resume;
-	*(struct handover **)((char *)p + p->word) = h;
+	*(struct launch_env **)((char *)p + p->word) = h;
 	aside_begin(h, p);
 	counting_begin(&m->counting, h);
 	if (!h->counting || !p->ncounter)
 		return;
-	image_opened(h->counting, p, h->field[HANDOVER_COPY]);
+	image_opened(h->counting, p, h->field[LAUNCH_ENV_COPY]);
 	if (!loaded)
 		signals_begin(h->counting);
 	else if (!hooks_begin(h, stack))
 		ledger_trouble(h->counting, TROUBLE_UNSEEN);
 }
 
-/* entry.S: what tally fills in, the passport's distance first */
+/* entry.S: what tally fills in, the object_header's distance first */
 extern const int64_t distances[] __attribute__((visibility("hidden")));
 extern const char entry_end[] __attribute__((visibility("hidden")));
 
 struct counting *counting_here(void)
 {
-	const struct passport *p = (void *)((char *)distances + distances[0]);
+	const struct object_header *p =
+		(void *)((char *)distances + distances[0]);
 
-	return (*(struct handover **)((char *)p + p->word))->counting;
+	return (*(struct launch_env **)((char *)p + p->word))->counting;
 }
 
 void counting_own_code(struct counting *c)
@@ -59,11 +60,11 @@ void counting_own_code(struct counting *c)
 	c->own_code_end = (uintptr_t)entry_end;
 }
 
-void enter(uintptr_t *stack, const struct passport *p)
+void enter(uintptr_t *stack, const struct object_header *p)
 {
 	struct memory *m = sys_map(sizeof *m);
-	const uint32_t go = PASSPORT_ALONE | PASSPORT_SMALL_STACKS;
-	_Bool loaded = arch_thread(0) && !(p->flags & PASSPORT_ALONE);
+	const uint32_t go = OBJECT_HEADER_ALONE | OBJECT_HEADER_SMALL_STACKS;
+	_Bool loaded = arch_thread(0) && !(p->flags & OBJECT_HEADER_ALONE);
 	_Bool unused = (p->flags & go) == go;
 
 	/* not set yet: it gets one whose slot, if there is one, is 0 */

@@ -48,19 +48,28 @@ static long count(char **list)
 }
 
 /* the program as tally gets it, see cmd/follow.c; returns if that fails */
-__attribute__((noinline))
-static void execute(const struct execution *x, const struct handover *h,
-		    long fd, const char **word, long argc, long envc)
+__attribute__((noinline)) static void execute(const struct execution *x,
+					      const struct launch_env *h,
+					      long fd, const char **word,
+					      long argc, long envc)
 {
 	static char *const no_environment[] = {NULL};
 	char fd_text[NUMBER_SIZE], dir_text[NUMBER_SIZE];
 	char argc_text[NUMBER_SIZE], process_text[NUMBER_SIZE];
-	const char *const first[WORDS] = {
-		h->field[HANDOVER_TALLY], "follow", h->field[HANDOVER_FLAGS],
-		h->field[HANDOVER_KEY], h->field[HANDOVER_OPTIONS],
-		h->field[HANDOVER_CACHE], h->field[HANDOVER_ROOT],
-		h->field[HANDOVER_LIBS], h->field[HANDOVER_PROFILE],
-		process_text, fd_text, dir_text, x->name, argc_text};
+	const char *const first[WORDS] = {h->field[LAUNCH_ENV_TALLY],
+					  "follow",
+					  h->field[LAUNCH_ENV_FLAGS],
+					  h->field[LAUNCH_ENV_KEY],
+					  h->field[LAUNCH_ENV_OPTIONS],
+					  h->field[LAUNCH_ENV_CACHE],
+					  h->field[LAUNCH_ENV_ROOT],
+					  h->field[LAUNCH_ENV_LIBS],
+					  h->field[LAUNCH_ENV_PROFILE],
+					  process_text,
+					  fd_text,
+					  dir_text,
+					  x->name,
+					  argc_text};
 	long n = 0;
 
 	str_number(fd_text, fd);
@@ -80,10 +89,9 @@ static void execute(const struct execution *x, const struct handover *h,
 		  0, 0);
 }
 
-__attribute__((noinline))
-static void execute_on_stack(const struct execution *x,
-			     const struct handover *h, long fd, long argc,
-			     long envc)
+__attribute__((noinline)) static void
+execute_on_stack(const struct execution *x, const struct launch_env *h, long fd,
+		 long argc, long envc)
 {
 	const char *word[WORDS + argc + envc + 1];
 
@@ -91,7 +99,7 @@ static void execute_on_stack(const struct execution *x,
 }
 
 static void execute_in_map(const struct execution *x,
-			   const struct handover *h, long fd, long argc,
+			   const struct launch_env *h, long fd, long argc,
 			   long envc)
 {
 	size_t size = (size_t)(WORDS + argc + envc + 1) * sizeof(char *);
@@ -103,16 +111,16 @@ static void execute_in_map(const struct execution *x,
 	sys_unmap(word, size);
 }
 
-void follow(const struct execution *x, const struct handover *h)
+void follow(const struct execution *x, const struct launch_env *h)
 {
 	long argc = count(x->argv), envc = count(x->envp), fd;
 	enum fitness fit;
 
 	if (!x->name || argc < 1 || envc < 0 ||
-	    confined(handover_has(h, 'w')))
+	    confined(launch_env_has(h, 'w')))
 		return;
 	fit = program_look(x, &fd);
-	if (fit == FIT || (fit == FIT_NOT && handover_has(h, 's'))) {
+	if (fit == FIT || (fit == FIT_NOT && launch_env_has(h, 's'))) {
 		if (WORDS + argc + envc < WORDS_ON_STACK)
 			execute_on_stack(x, h, fd, argc, envc);
 		else

@@ -35,7 +35,7 @@ void hook_clone_unseen(struct counting *c, uint64_t flags)
 long hook_syscall(long nr, long a, long b, long c, long d, long e, long f)
 {
 	struct counting *k = counting_here();
-	const struct handover *h = k->hooks->handover;
+	const struct launch_env *h = k->hooks->launch_env;
 	long (*real)(long, long, long, long, long, long, long) =
 		hook_real(k, HOOK_SYSCALL);
 	struct arch_gate g = {
@@ -72,7 +72,7 @@ int hook_prctl(int option, long a, long b, long c, long d)
 			(unsigned long)b, (unsigned long)c, (unsigned long)d},
 	};
 
-	counting_on_call(&g, k->hooks->handover);
+	counting_on_call(&g, k->hooks->launch_env);
 	return real(option, a, b, c, d);
 }
 

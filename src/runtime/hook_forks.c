@@ -100,7 +100,7 @@ static void forget(struct counting *c, const struct hook_fork *own)
 	c->hooks->start = NULL;
 	c->room = (struct room){0};
 	c->forker = c->forked = c->acting = c->executing = 0;
-	aside_forget(c->hooks->handover);
+	aside_forget(c->hooks->launch_env);
 	for (struct hook_fork *f = c->hooks->fork; f; f = f->next)
 		if (f != own) {
 			if (f->thread && f->child.chunks.at)

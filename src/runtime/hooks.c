@@ -138,7 +138,7 @@ static _Bool find_all(struct hooks *k, const struct list *objects)
 	       !own[HOOK_PTHREAD_CREATE] && !own[HOOK_THRD_CREATE];
 }
 
-_Bool hooks_begin(const struct handover *h, uintptr_t *stack)
+_Bool hooks_begin(const struct launch_env *h, uintptr_t *stack)
 {
 	struct counting *c = h->counting;
 	struct list objects = {0};
@@ -150,7 +150,7 @@ _Bool hooks_begin(const struct handover *h, uintptr_t *stack)
 	k = room_take(c, sizeof *k);
 	if (!k)
 		return 0;
-	k->handover = h;
+	k->launch_env = h;
 	bind_all(k->bound);
 	threads = find_all(k, &objects);
 	c->hooks = k;

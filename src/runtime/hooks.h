@@ -27,6 +27,6 @@
  * image, and it has not begun yet. `stack`: as the kernel left it. False: not
  * all is seen.
  */
-_Bool hooks_begin(const struct handover *h, uintptr_t *stack);
+_Bool hooks_begin(const struct launch_env *h, uintptr_t *stack);
 
 #endif

@@ -69,7 +69,7 @@ enum hook {
 
 struct hooks {
 	struct binding bound[HOOKS];
-	const struct handover *handover;
+	const struct launch_env *launch_env;
 	/* pthread_self(), pthread_attr_getsigmask_np(); 0: there is none */
 	uintptr_t self, attr_mask;
 	struct thread_start *start; /* routines that are free */

@@ -65,7 +65,8 @@ static _Bool same_id(const uint8_t *a, const uint8_t *b)
 }
 
 /* where an object was that is loaded again, or a new place; or the end */
-static uint32_t find_place(const struct counting *c, const struct passport *p)
+static uint32_t find_place(const struct counting *c,
+			   const struct object_header *p)
 {
 	uint32_t i;
 
@@ -77,7 +78,7 @@ static uint32_t find_place(const struct counting *c, const struct passport *p)
 }
 
 /* a new element of the list */
-static _Bool add(struct counting *c, const struct passport *p,
+static _Bool add(struct counting *c, const struct object_header *p,
 		 const char *path)
 {
 	size_t len = str_len(path) + 1;
@@ -91,7 +92,7 @@ static _Bool add(struct counting *c, const struct passport *p,
 	m = image_of(c, c->image.n++);
 	*m = (struct counted_image){
 		.path = name,
-		.above = p->flags & PASSPORT_ABOVE,
+		.above = p->flags & OBJECT_HEADER_ABOVE,
 		.libc = str_after(str_base(path), "libc.so") ||
 			str_after(str_base(path), "libpthread"),
 		.ncounter = p->ncounter,
@@ -126,7 +127,7 @@ static _Bool bind(struct counting *c, struct counted_image *m)
 	return 1;
 }
 
-_Bool image_opened(struct counting *c, const struct passport *p,
+_Bool image_opened(struct counting *c, const struct object_header *p,
 		   const char *path)
 {
 	struct counted_image *m;
@@ -137,14 +138,14 @@ _Bool image_opened(struct counting *c, const struct passport *p,
 		threads_share(c, p);
 		return 0;
 	}
-	if (p->flags & PASSPORT_TAKES)
+	if (p->flags & OBJECT_HEADER_TAKES)
 		threads_give_up(c);
 	counting_lock(c);
 	i = find_place(c, p);
 	if (i < c->image.n || add(c, p, path)) {
 		m = image_of(c, i);
 		m->state = IMAGE_OPEN;
-		m->passport = p;
+		m->object_header = p;
 		m->base = (uintptr_t)p - p->here;
 		m->low = p->low;
 		m->room = (uintptr_t)p + (uintptr_t)p->room;
@@ -164,21 +165,21 @@ _Bool image_opened(struct counting *c, const struct passport *p,
 	return kept;
 }
 
-void image_closed(struct counting *c, const struct passport *p)
+void image_closed(struct counting *c, const struct object_header *p)
 {
 	for (uint32_t i = 0; i < c->image.n; i++)
-		if (image_of(c, i)->passport == p &&
+		if (image_of(c, i)->object_header == p &&
 		    image_of(c, i)->state == IMAGE_OPEN)
 			image_of(c, i)->state = IMAGE_CLOSED;
 }
 
 _Bool image_is_there(const struct counted_image *m)
 {
-	const struct passport *p = m->passport;
+	const struct object_header *p = m->object_header;
 
 	return m->state == IMAGE_OPEN ||
 	       (m->state == IMAGE_CLOSED && sys_readable(p) &&
-		sys_readable(&p->flags) && p->magic == PASSPORT_MAGIC &&
+		sys_readable(&p->flags) && p->magic == OBJECT_HEADER_MAGIC &&
 		same_id(p->id, m->id));
 }
 

@@ -211,7 +211,7 @@ void handlers_forget(struct counting *c)
 	forget(c, 0);
 }
 
-void counting_on_jump(struct arch_gate *g, const struct handover *h)
+void counting_on_jump(struct arch_gate *g, const struct launch_env *h)
 {
 	const uintptr_t *buffer = (const void *)g->arg[0];
 	uintptr_t f = arch_gate_frame(g);

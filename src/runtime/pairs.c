@@ -38,7 +38,7 @@ struct home {
 };
 
 /* the first half of an object's identity */
-static uint64_t half_id(const struct passport *p)
+static uint64_t half_id(const struct object_header *p)
 {
 	uint64_t half;
 
@@ -54,7 +54,7 @@ static struct home **home_of(const struct counting *c, uint32_t i)
 	return all + i;
 }
 
-void pairs_opened(struct counting *c, uint32_t i, const struct passport *p)
+void pairs_opened(struct counting *c, uint32_t i, const struct object_header *p)
 {
 	uintptr_t base = (uintptr_t)p - p->here;
 	struct home *h;
@@ -209,8 +209,8 @@ static struct pair_table *grow(struct counting *c, struct pair_table *full)
 	return t;
 }
 
-void pairs_on_indirect(const struct arch_jump *j, const struct handover *h,
-		       const struct passport *p)
+void pairs_on_indirect(const struct arch_jump *j, const struct launch_env *h,
+		       const struct object_header *p)
 {
 	struct counting *c = h->counting;
 	uintptr_t to = arch_jump_target(j);

@@ -48,7 +48,7 @@ static uintptr_t out_of_room(const struct counting *c,
 {
 	uint32_t i;
 	_Bool counted = arch_in_room(at - m->room, &i);
-	uintptr_t list = (uintptr_t)m->passport + (uintptr_t)m->site;
+	uintptr_t list = (uintptr_t)m->object_header + (uintptr_t)m->site;
 	uintptr_t word = list + i * sizeof(int32_t);
 	int32_t two[2];
 	uintptr_t site;

@@ -8,7 +8,7 @@
  */
 #include "runtime/audit_int.h"
 #include "runtime/loaded.h"
-#include "runtime/script.h"
+#include "abi/script.h"
 
 enum {
 	MODE_TYPE = 0170000,

@@ -22,7 +22,8 @@ enum { STEPS = 64 }; /* of inserted code, at most */
 
 static const struct back_entry *table(const struct counted_image *m)
 {
-	return (const void *)((const char *)m->passport + m->passport->back);
+	return (const void *)((const char *)m->object_header +
+			      m->object_header->back);
 }
 
 /* the entry for a new address, or NULL */
@@ -30,8 +31,8 @@ static const struct back_entry *entry_at(const struct counted_image *m,
 					 uintptr_t pc)
 {
 	const struct back_entry *v = table(m);
-	uint64_t at = pc - m->base - m->passport->back_base;
-	uint32_t low = 0, high = m->passport->nback;
+	uint64_t at = pc - m->base - m->object_header->back_base;
+	uint32_t low = 0, high = m->object_header->nback;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -48,13 +49,13 @@ static const struct back_entry *entry_at(const struct counted_image *m,
 static uintptr_t entry_new(const struct counted_image *m,
 			   const struct back_entry *x)
 {
-	return m->base + m->passport->back_base + x->new;
+	return m->base + m->object_header->back_base + x->new;
 }
 
 static uintptr_t entry_old(const struct counted_image *m,
 			   const struct back_entry *x)
 {
-	return m->base + m->passport->low +
+	return m->base + m->object_header->low +
 	       (x->old & ~(BACK_RUN | BACK_CODE));
 }
 
@@ -73,9 +74,9 @@ static _Bool has_old(const struct counted_image *m, uint32_t i, uintptr_t old)
 
 	if (x->old == BACK_NONE || !(x->old & BACK_CODE))
 		return 0;
-	return x->old & BACK_RUN ? i + 1 < m->passport->nback &&
-					   at < x[1].new - x->new :
-				   !at;
+	return x->old & BACK_RUN ? i + 1 < m->object_header->nback &&
+					   at < x[1].new - x->new
+				 : !at;
 }
 
 /*
@@ -86,7 +87,7 @@ static _Bool has_old(const struct counted_image *m, uint32_t i, uintptr_t old)
 static uint32_t entry_with(const struct counted_image *m, uintptr_t old)
 {
 	const struct back_entry *v = table(m);
-	uint32_t low = 0, high = m->passport->nback, i;
+	uint32_t low = 0, high = m->object_header->nback, i;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -102,7 +103,7 @@ static uint32_t entry_with(const struct counted_image *m, uintptr_t old)
 		;
 	if (i && has_old(m, i - 1, old))
 		return i - 1;
-	for (i = 0; i < m->passport->nback && !has_old(m, i, old); i++)
+	for (i = 0; i < m->object_header->nback && !has_old(m, i, old); i++)
 		;
 	return i;
 }
@@ -119,7 +120,7 @@ static const struct counted_image *find(const struct counting *c, uintptr_t pc)
 {
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		const struct counted_image *m = image_of(c, i);
-		const struct passport *p = m->passport;
+		const struct object_header *p = m->object_header;
 
 		if (m->state != IMAGE_GONE && p->nback &&
 		    (in_room(m, pc) ||
@@ -135,7 +136,7 @@ static const struct counted_image *find_old(const struct counting *c,
 {
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		const struct counted_image *m = image_of(c, i);
-		const struct passport *p = m->passport;
+		const struct object_header *p = m->object_header;
 
 		if (m->state != IMAGE_GONE && p->nback &&
 		    pc - m->base - p->low < p->back_base - p->low)
@@ -179,8 +180,8 @@ static void leave_old(const struct counting *c, void *context)
 	const struct counted_image *m = find_old(c, arch_pc(context));
 	uintptr_t to = m ? arch_pad((const void *)arch_pc(context)) : 0;
 
-	if (to && to - m->base - m->passport->back_base <
-			  m->passport->high - m->passport->back_base)
+	if (to && to - m->base - m->object_header->back_base <
+			  m->object_header->high - m->object_header->back_base)
 		arch_set_pc(context, to);
 }
 
@@ -207,8 +208,8 @@ static _Bool is_preempted(const struct counting *c, const struct shown *s)
 {
 	const struct counted_image *m = find(c, s->new);
 
-	return m && m->passport->preempts &&
-	       arch_pc(s->context) == m->base + m->passport->preempts;
+	return m && m->object_header->preempts &&
+	       arch_pc(s->context) == m->base + m->object_header->preempts;
 }
 
 /* of what is at an old address; if that has not moved, the same */
@@ -217,7 +218,7 @@ static uintptr_t new_address(const struct counting *c, uintptr_t old)
 	const struct counted_image *m = find_old(c, old);
 	uint32_t i = m ? entry_with(m, old) : 0;
 
-	if (!m || i == m->passport->nback)
+	if (!m || i == m->object_header->nback)
 		return old;
 	return entry_new(m, table(m) + i) +
 	       (old - entry_old(m, table(m) + i));
@@ -249,8 +250,8 @@ void shown_ends(struct counting *c, const struct shown *s)
 }
 
 /* called by shown_resume(): the new address to go on at, for an old one */
-__attribute__((visibility("hidden"), used))
-uintptr_t shown_target(uintptr_t old, const struct handover *h)
+__attribute__((visibility("hidden"), used)) uintptr_t
+shown_target(uintptr_t old, const struct launch_env *h)
 {
 	uintptr_t new = h->counting ? new_address(h->counting, old) : old;
 

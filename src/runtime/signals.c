@@ -297,9 +297,9 @@ static void keep_readable(const void *at, uint64_t size)
 }
 
 /*
- * A counter has no room on disk (ledger.c), or the file was cut off: from now
- * on it is in memory alone, with all on its page, and the instruction is tried
- * again.
+ * A counter has no room on disk (live_profile.c), or the file was cut off: from
+ * now on it is in memory alone, with all on its page, and the instruction is
+ * tried again.
  */
 static _Bool mend_counter(struct counting *c, const struct signal_info *info)
 {

@@ -64,7 +64,7 @@ static struct extent extent_of(const int32_t *list, uint32_t n)
 	return x;
 }
 
-static _Bool change(const struct counting *c, const struct passport *p)
+static _Bool change(const struct counting *c, const struct object_header *p)
 {
 	const int32_t *list = (const int32_t *)((char *)p + p->site);
 	char *room = (char *)p + p->room;
@@ -79,10 +79,9 @@ static _Bool change(const struct counting *c, const struct passport *p)
 	populate(c, room, room_end);
 	populate(c, x.from, x.to);
 	for (uint32_t i = 0; i < p->nsite; i++)
-		good &= arch_change_count(
-			(char *)list + list[i],
-			room + (uint64_t)i * ARCH_THREAD_ROOM,
-			p->flags & PASSPORT_ABOVE);
+		good &= arch_change_count((char *)list + list[i],
+					  room + (uint64_t)i * ARCH_THREAD_ROOM,
+					  p->flags & OBJECT_HEADER_ABOVE);
 	arch_new_code(room, room_end);
 	arch_new_code(x.from, x.to);
 	if (ARCH_THREAD_ROOM)
@@ -96,11 +95,11 @@ void sites_convert(struct counting *c, struct counted_image *m)
 	if (ARCH_COUNTS_FOR_THREADS || m->state == IMAGE_GONE || m->changed)
 		return;
 	m->changed = 1;
-	if (m->passport->nsite && !change(c, m->passport))
+	if (m->object_header->nsite && !change(c, m->object_header))
 		ledger_trouble(c, TROUBLE_THREADS);
 }
 
-_Bool sites_share(struct counting *c, const struct passport *p)
+_Bool sites_share(struct counting *c, const struct object_header *p)
 {
 	return ARCH_COUNTS_FOR_THREADS &&
 	       (p->nsite ? change(c, p) : !p->ncounter);

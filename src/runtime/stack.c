@@ -49,11 +49,11 @@ static const char *decode_field(const char *s, struct text *t)
 /* reads all fields; false if they are not for us */
 static _Bool decode(const char *s, struct counts *told)
 {
-	struct handover *h = &told->handover;
+	struct launch_env *h = &told->launch_env;
 	struct text t = {.at = told->text, .max = sizeof told->text};
 
 	h->version = 1;
-	while (h->nfield < HANDOVER_N) {
+	while (h->nfield < LAUNCH_ENV_N) {
 		h->field[h->nfield] = t.at + t.n;
 		s = decode_field(s, &t);
 		if (!s || t.full || t.n + 1 >= t.max)
@@ -64,8 +64,8 @@ static _Bool decode(const char *s, struct counts *told)
 			break;
 		s++;
 	}
-	return h->nfield == HANDOVER_N &&
-	       str_equal(h->field[HANDOVER_VERSION], HANDOVER_FORMAT);
+	return h->nfield == LAUNCH_ENV_N &&
+	       str_equal(h->field[LAUNCH_ENV_VERSION], LAUNCH_ENV_FORMAT);
 }
 
 /* where the strings of our variables were: erased */
@@ -85,11 +85,11 @@ static void erase(struct erased *r, char *s)
 
 #define TUNABLES "GLIBC_TUNABLES="
 
-/* the variable is the launcher's, see handover.h */
+/* the variable is the launcher's, see launch_env.h */
 static _Bool is_ours(const char *v)
 {
 	return str_after(v, "LD_AUDIT=") || str_after(v, TUNABLES) ||
-	       str_after(v, HANDOVER_FILLER "=");
+	       str_after(v, LAUNCH_ENV_FILLER "=");
 }
 
 /* ld.so has made a copy of the tunables; the original is among our strings */
@@ -147,14 +147,14 @@ static char **find_launch(char **envp)
 	char **found = NULL;
 
 	for (; *envp; envp++)
-		if (str_after(*envp, HANDOVER_VARIABLE "="))
+		if (str_after(*envp, LAUNCH_ENV_VARIABLE "="))
 			found = envp;
 	return found;
 }
 
 _Bool stack_clean(uintptr_t *start, struct counts *told)
 {
-	struct handover *h = &told->handover;
+	struct launch_env *h = &told->launch_env;
 	struct erased r = {NULL, NULL};
 	uintptr_t *end;
 	char **envp, **launch, **out;
@@ -165,7 +165,7 @@ _Bool stack_clean(uintptr_t *start, struct counts *told)
 	if (start[0] > INT32_MAX || envp[-1] ||
 	    !(launch = find_launch(envp)))
 		return 0;
-	if (!decode(str_after(*launch, HANDOVER_VARIABLE "="), told))
+	if (!decode(str_after(*launch, LAUNCH_ENV_VARIABLE "="), told))
 		h->nfield = 0;
 	for (end = (uintptr_t *)envp; *end; end++)
 		;
@@ -178,13 +178,13 @@ _Bool stack_clean(uintptr_t *start, struct counts *told)
 	environ_end((uintptr_t)r.from, (uintptr_t)r.to);
 	if (!h->nfield)
 		return 0;
-	if (handover_has(h, 'a'))
+	if (launch_env_has(h, 'a'))
 		rename_back(envp, "XD_AUDIT=", 'L');
-	if (handover_has(h, 't'))
+	if (launch_env_has(h, 't'))
 		rename_back(envp, "XLIBC_TUNABLES=", 'G');
 	for (uintptr_t *aux = end + 1; aux[0] != AUX_NULL; aux += 2)
 		if (aux[0] == AUX_EXECFN)
-			correct_execfn(&aux[1], h->field[HANDOVER_EXECFN]);
+			correct_execfn(&aux[1], h->field[LAUNCH_ENV_EXECFN]);
 		else if (aux[0] == AUX_PAGE)
 			h->page = aux[1];
 		else if (aux[0] == AUX_HWCAP2)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "arch.h"
-#include "runtime/record.h"
+#include "abi/cache_record.h"
 
 enum {
 	SYS_AT_FDCWD = -100,

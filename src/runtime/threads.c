@@ -481,7 +481,7 @@ static void share_image(struct counting *c, uint32_t i)
 {
 	struct counted_image *m = image_of(c, i);
 
-	if (!m->shared && !sites_share(c, m->passport))
+	if (!m->shared && !sites_share(c, m->object_header))
 		return;
 	m->shared = 1;
 	if (threads_used(c))
@@ -522,7 +522,7 @@ void threads_drop_image(struct counting *c, uint32_t i)
 	}
 }
 
-void threads_share(struct counting *c, const struct passport *p)
+void threads_share(struct counting *c, const struct object_header *p)
 {
 	if (!threads_used(c))
 		return;

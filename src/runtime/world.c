@@ -87,18 +87,18 @@ static struct execution execution(const struct arch_gate *g, const char *own)
 	};
 }
 
-void world_on_call(struct arch_gate *g, const struct handover *h)
+void hooks_on_call(struct arch_gate *g, const struct launch_env *h)
 {
 	int path = arch_path(g);
 	_Bool executes = g->nr == SYS_EXECVE || g->nr == SYS_EXECVEAT;
-	const char *own = h->field[executes ? HANDOVER_EXE : HANDOVER_LINK];
+	const char *own = h->field[executes ? LAUNCH_ENV_EXE : LAUNCH_ENV_LINK];
 
 	counting_on_call(g, h);
 	if (path < 0)
 		return;
 	if (!*own || !names_own_file((const char *)g->arg[path]))
 		own = NULL;
-	if (executes && handover_has(h, 'f')) {
+	if (executes && launch_env_has(h, 'f')) {
 		struct execution x = execution(g, own);
 
 		follow(&x, h);

@@ -1,4 +1,4 @@
-/* record: see record.h. */
+/* record: see cache_record.h. */
 #include "sample/record.h"
 
 #include <errno.h>

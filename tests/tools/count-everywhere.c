@@ -20,13 +20,13 @@
 
 #include "base/mem.h"
 #include "cmd/cmd.h"
-#include "cmd/rewriter.h"
+#include "instrument/recipe.h"
 #include "everywhere.h"
 #include "isa/move.h"
 #include "launch/launch.h"
-#include "launch/world.h"
+#include "hooks/hooks.h"
 #include "rewrite/join.h"
-#include "runtime/hash.h"
+#include "abi/hash.h"
 
 /* all that a plan is made of */
 struct parts {
@@ -121,7 +121,7 @@ static void parts_free(struct parts *p)
 static int rewrite_parts(struct parts *p, const char *in, const char *out,
 			 struct err *e)
 {
-	struct world_cargo cargo = {.ncounter = p->counters.insertion.n};
+	struct counter_layout layout = {.ncounter = p->counters.insertion.n};
 	uint64_t id = hash_bytes(in, strlen(in), 0);
 	struct rewrite_options none = {0};
 	struct rewrite_report r;
@@ -129,16 +129,16 @@ static int rewrite_parts(struct parts *p, const char *in, const char *out,
 	struct joint both;
 	int failed;
 
-	cargo.nsite = (uint32_t)p->site.n;
-	memcpy(cargo.id, &id, sizeof id);
-	if (!world_plan(&world, &p->c, &cargo))
+	layout.nsite = (uint32_t)p->site.n;
+	memcpy(layout.id, &id, sizeof id);
+	if (!hooks_plan(&world, &p->c, &layout))
 		return err_set(e, ERR_INPUT, "%s: no gates", in);
 	plans_join(&both, &world, &p->counters);
 	failed = rewrite_image(&p->c, &both.plan, &none, out, &r, e);
 	if (!failed)
 		rewrite_report_free(&r);
 	joint_free(&both);
-	world_plan_free(&world);
+	hooks_plan_free(&world);
 	return failed;
 }
 
@@ -156,7 +156,7 @@ static int rewrite_file(void *ctx, const char *in, const char *out,
 	return failed;
 }
 
-/* in the place of cmd/rewriter.c */
+/* in the place of instrument/recipe.c */
 const char *recipe_name(const struct recipe *r)
 {
 	(void)r;
@@ -169,9 +169,9 @@ bool recipe_parse(struct recipe *r, const char *name)
 	return !strcmp(name, recipe_name(r));
 }
 
-struct rewriter rewriter_of(const struct recipe *r)
+struct file_rewriter recipe_rewriter(const struct recipe *r)
 {
-	return (struct rewriter){
+	return (struct file_rewriter){
 		.ctx = (void *)r,
 		.rewrite = rewrite_file,
 		.options = recipe_name(r),
@@ -183,7 +183,7 @@ static int run(int argc, char **argv)
 {
 	struct recipe recipe = {0};
 	struct launch_options o = {.libs = "all",
-				   .rewriter = rewriter_of(&recipe)};
+				   .rewriter = recipe_rewriter(&recipe)};
 	struct err e = {0};
 	struct launch l;
 	int c, status;

@@ -10,7 +10,7 @@
 #include "apart_map.h"
 #include "count/profile_int.h"
 #include "mutate.h"
-#include "runtime/hash.h"
+#include "abi/hash.h"
 
 enum { MOST = 2 }; /* pieces of damage to a part */
 

@@ -74,12 +74,12 @@ struct arch_gate {
 	unsigned long arg[8], nr, x9_x15[7], fp, lr, flags, x18;
 };
 
-struct handover;
+struct launch_env;
 /* calls f(g, h) on the stack that ends at `top` */
 static inline void arch_run_on(void *top,
 			       void (*f)(struct arch_gate *g,
-					 const struct handover *h),
-			       struct arch_gate *g, const struct handover *h)
+					 const struct launch_env *h),
+			       struct arch_gate *g, const struct launch_env *h)
 {
 	register unsigned long x0 __asm__("x0") = (unsigned long)g;
 	register unsigned long x1 __asm__("x1") = (unsigned long)h;

@@ -1,7 +1,7 @@
 /*
  * entry: where a rewritten program begins, see entry.c. Before it lie two
- * distances from the first of them, which tally fills in (launch/world.c): to
- * the passport, and to where the program begins by itself. All
+ * distances from the first of them, which tally fills in (hooks/hooks.c): to
+ * the object_header, and to where the program begins by itself. All
  * registers are as the kernel or a loader left them.
  */
 	.section .text.entry, "ax"

@@ -96,12 +96,12 @@ struct arch_gate {
 	unsigned long arg[6], nr, r11, rcx, flags, fp, back;
 };
 
-struct handover;
+struct launch_env;
 /* calls f(g, h) on the stack that ends at `top` */
 static inline void arch_run_on(void *top,
 			       void (*f)(struct arch_gate *g,
-					 const struct handover *h),
-			       struct arch_gate *g, const struct handover *h)
+					 const struct launch_env *h),
+			       struct arch_gate *g, const struct launch_env *h)
 {
 	__asm__ volatile("mov %%rsp, %%rbx\n"
 			 "mov %2, %%rsp\n"

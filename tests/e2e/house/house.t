@@ -10,8 +10,9 @@ import re
 import subprocess
 import sys
 
-ROOMS = ["base", "flow", "elf", "isa", "cfg", "rewrite", "runtime", "launch",
-         "count", "store", "sample", "source", "report", "cmd"]
+ROOMS = ["base", "flow", "elf", "isa", "cfg", "rewrite", "abi", "runtime",
+         "hooks", "count", "instrument", "launch", "store", "sample", "source",
+         "report", "cmd"]
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                    "..", "..", "..")
 

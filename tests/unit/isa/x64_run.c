@@ -202,15 +202,15 @@ static void pass_gate(enum gate_kind k, bool expected, struct machine m)
 	static struct {
 		uint64_t first[OFFSET / 8];
 		void (*ask)(struct shown *s, const void *h);
-	} handover;
+	} launch_env;
 	const uint64_t *show = &seen.rdi, *say = &answer.rdi;
 	uint64_t at = address(room->code);
 	struct machine before = m;
 	uint8_t stack[MACHINE_STACK];
-	void *h = &handover;
+	void *h = &launch_env;
 	size_t sp = m.reg[RSP] - address(room->stack);
 
-	handover.ask = on_call;
+	launch_env.ask = on_call;
 	memcpy(room->data + WORD_AT, &h, sizeof h);
 	assert_true(x64_gate(k, at + GATE_AT, address(room->data + WORD_AT),
 			     OFFSET, room->code + GATE_AT));
@@ -364,15 +364,15 @@ static uint64_t run_tell(const struct tell *t, struct machine m)
 		uint64_t first[OFFSET / 8];
 		void (*ask)(const struct jump_shown *j, const void *h,
 			    const void *about);
-	} handover;
+	} launch_env;
 	uint64_t at = address(room->code);
 	struct machine before = m;
 	uint8_t stack[MACHINE_STACK];
-	void *h = &handover;
+	void *h = &launch_env;
 	size_t sp = m.reg[RSP] - address(room->stack);
 	uint32_t what;
 
-	handover.ask = on_indirect;
+	launch_env.ask = on_indirect;
 	memcpy(room->data + WORD_AT, &h, sizeof h);
 	assert_true(x64_tell_gate(at + GATE_AT, address(room->data + WORD_AT),
 				  OFFSET, at + 77, room->code + GATE_AT));

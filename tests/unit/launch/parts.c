@@ -16,8 +16,8 @@
 
 #include "elf/needs.h"
 #include "launch/ldcache.h"
-#include "runtime/libs.h"
-#include "runtime/record.h"
+#include "abi/libs.h"
+#include "abi/cache_record.h"
 #include "splitmix.h"
 
 enum { MUTANTS = 1500 };

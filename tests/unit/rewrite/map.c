@@ -122,8 +122,10 @@ static void test_empty_map(void **state)
 static void make_pools(struct rewriter *r, uint64_t start, uint64_t size,
 		       uint32_t room)
 {
-	*r = (struct rewriter){.isa = &isa_a64, .move = isa_a64.move,
-			       .text_addr = start, .text_end = start + size};
+	*r = (struct rewriter){.isa = &isa_a64,
+				    .move = isa_a64.move,
+				    .text_addr = start,
+				    .text_end = start + size};
 	for (uint64_t at = 0; at < size; at += 64 * MB) {
 		struct pool p = {.addr = start + at, .room = room};
 
@@ -137,7 +139,8 @@ static void free_pools(struct rewriter *r)
 	vec_free(&r->island);
 }
 
-static const struct island *island_at(const struct rewriter *r, uint64_t addr)
+static const struct island *island_at(const struct rewriter *r,
+				      uint64_t addr)
 {
 	for (size_t i = 0; i < r->island.n; i++)
 		if (r->island.at[i].addr == addr)

@@ -99,13 +99,13 @@ void sys_unmap(const void *p, size_t n)
 /* --- two objects, and jumps from the first */
 
 static struct counting counting;
-static struct handover handover;
-static struct passport object[2];
+static struct launch_env launch_env;
+static struct object_header object[2];
 
 static void begin(unsigned chunks)
 {
 	counting = (struct counting){.page = 4096, .number = 7};
-	handover = (struct handover){.counting = &counting};
+	launch_env = (struct launch_env){.counting = &counting};
 	memset(homes, 0, sizeof homes);
 	memset(&room, 0, sizeof room);
 	room_used = 0;
@@ -114,8 +114,9 @@ static void begin(unsigned chunks)
 	trouble = 0;
 	for (unsigned i = 0; i < 2; i++) {
 		/* they lie beside each other, what they describe does not */
-		object[i] = (struct passport){.here = 0x90000 * (i + 1),
-					      .low = 0x1000, .high = 0x8000};
+		object[i] = (struct object_header){.here = 0x90000 * (i + 1),
+						   .low = 0x1000,
+						   .high = 0x8000};
 		memset(object[i].id, 'a' + (int)i, PROFILE_ID);
 	}
 }
@@ -145,7 +146,7 @@ static void jump(unsigned i, uint64_t to)
 	j.back = code;
 	j.pushed = base + to;
 #endif
-	pairs_on_indirect(&j, &handover, &object[0]);
+	pairs_on_indirect(&j, &launch_env, &object[0]);
 }
 
 /* what all chunks say of a pair; image: 0 for elsewhere */

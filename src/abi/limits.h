@@ -3,8 +3,8 @@
  * have to allow, or nothing of ours takes part: tally does with a third of it
  * to start, and counters take a few MiB of the program's own share.
  */
-#ifndef RUNTIME_LIMITS_H
-#define RUNTIME_LIMITS_H
+#ifndef ABI_LIMITS_H
+#define ABI_LIMITS_H
 
 #define MEMORY_LEAST_TEXT "32 MiB"
 enum { MEMORY_LEAST = 32 << 20 };

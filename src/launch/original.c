@@ -1,8 +1,5 @@
-/*
- * world_file: what files say of a program's world: the copy, where it begins,
- * and a link that leads to the original.
- */
-#include "launch/world.h"
+/* original: see original.h. */
+#include "launch/original.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -11,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "runtime/hash.h"
+#include "abi/hash.h"
 
 /* e_entry of a file, 0 if it has none */
 static uint64_t entry_of(const char *file)
@@ -28,11 +24,11 @@ static uint64_t entry_of(const char *file)
 	return h.e_entry;
 }
 
-bool world_enters(const char *original, const char *copy)
+bool original_enters(const char *original, const char *copy)
 {
 	uint64_t entry = entry_of(original), new = entry_of(copy);
 
-	return entry && new && new != entry;
+	return entry && new &&new != entry;
 }
 
 static bool leads_to(const char *link, const char *file)
@@ -43,7 +39,7 @@ static bool leads_to(const char *link, const char *file)
 	return n > 0 && (size_t)n == strlen(file) && !memcmp(there, file, n);
 }
 
-char *world_link(struct arena *a, const char *dir, const char *file)
+char *original_link(struct arena *a, const char *dir, const char *file)
 {
 	size_t room = strlen(dir) + 64;
 	char *name = arena_alloc(a, room), *fresh = arena_alloc(a, room);

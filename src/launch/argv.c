@@ -1,5 +1,5 @@
-/* words: see words.h. */
-#include "launch/words.h"
+/* argv: see argv.h. */
+#include "launch/argv.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/handover.h"
+#include "abi/launch_env.h"
 
 /* bytes that stand for themselves in a field */
 static bool is_plain(unsigned char c)
@@ -23,7 +23,7 @@ static void add(text *t, const char *s)
 		vec_push(t, *s);
 }
 
-/* a field of the handover and the blank behind it */
+/* a field of the launch_env and the blank behind it */
 static void add_field(text *t, const char *s)
 {
 	char code[4];
@@ -46,7 +46,7 @@ static void add_field(text *t, const char *s)
 enum { ROUND = 1024 }; /* see pad() */
 
 /* the string that t holds, without its last byte */
-static char *finish(struct words *w, text *t)
+static char *finish(struct launch_argv *w, text *t)
 {
 	char *s = arena_string(&w->arena, t->at, t->n - 1);
 
@@ -59,7 +59,7 @@ struct theirs {
 	const char *audit, *tunables;
 };
 
-/* letters for HANDOVER_FLAGS */
+/* letters for LAUNCH_ENV_FLAGS */
 static const char *flags(const struct launch *l, const struct theirs *theirs)
 {
 	static char f[7];
@@ -92,38 +92,38 @@ static void pad(text *t)
 		vec_push(t, ' ');
 }
 
-static char *handover(struct words *w, const struct launch *l,
-		      const struct theirs *theirs)
+static char *launch_env(struct launch_argv *w, const struct launch *l,
+			const struct theirs *theirs)
 {
 	text t = {0};
 	char key[20];
-	const char *field[HANDOVER_N] = {
-		[HANDOVER_VERSION] = HANDOVER_FORMAT,
-		[HANDOVER_FLAGS] = flags(l, theirs),
-		[HANDOVER_KEY] = key,
-		[HANDOVER_CACHE] = l->cache.dir,
-		[HANDOVER_TALLY] = l->tally,
-		[HANDOVER_OPTIONS] = l->o->rewriter.options,
-		[HANDOVER_ROOT] = l->root,
-		[HANDOVER_LIBS] = l->o->libs,
-		[HANDOVER_EXECFN] = l->program.execfn,
-		[HANDOVER_EXE] = l->program.real,
-		[HANDOVER_LINK] = l->link ? l->link : "",
-		[HANDOVER_COPY] = l->file,
-		[HANDOVER_PROFILE] = l->profile,
-		[HANDOVER_PARENT] = l->x ? l->x->number : "0",
+	const char *field[LAUNCH_ENV_N] = {
+		[LAUNCH_ENV_VERSION] = LAUNCH_ENV_FORMAT,
+		[LAUNCH_ENV_FLAGS] = flags(l, theirs),
+		[LAUNCH_ENV_KEY] = key,
+		[LAUNCH_ENV_CACHE] = l->cache.dir,
+		[LAUNCH_ENV_TALLY] = l->tally,
+		[LAUNCH_ENV_OPTIONS] = l->o->rewriter.options,
+		[LAUNCH_ENV_ROOT] = l->root,
+		[LAUNCH_ENV_LIBS] = l->o->libs,
+		[LAUNCH_ENV_EXECFN] = l->program.execfn,
+		[LAUNCH_ENV_EXE] = l->program.real,
+		[LAUNCH_ENV_LINK] = l->link ? l->link : "",
+		[LAUNCH_ENV_COPY] = l->file,
+		[LAUNCH_ENV_PROFILE] = l->profile,
+		[LAUNCH_ENV_PARENT] = l->x ? l->x->number : "0",
 	};
 
 	sprintf(key, "%016llx", (unsigned long long)l->cache.key);
-	add(&t, HANDOVER_VARIABLE "=");
-	for (int i = 0; i < HANDOVER_N; i++)
+	add(&t, LAUNCH_ENV_VARIABLE "=");
+	for (int i = 0; i < LAUNCH_ENV_N; i++)
 		add_field(&t, field[i]);
 	pad(&t);
 	return finish(w, &t);
 }
 
 /* LD_AUDIT with the user's modules first, so that they see the real names */
-static char *audit_list(struct words *w, const struct launch *l,
+static char *audit_list(struct launch_argv *w, const struct launch *l,
 			const char *theirs)
 {
 	text t = {0};
@@ -143,12 +143,12 @@ static char *audit_list(struct words *w, const struct launch *l,
 enum { STATIC_TLS_DEFAULT = 512 }; /* of that, in glibc */
 
 /* GLIBC_TUNABLES with more room for TLS than the user's, or the default */
-static char *tunables(struct words *w, const struct launch *l,
+static char *tunables(struct launch_argv *w, const struct launch *l,
 		      const char *theirs)
 {
 	const char *own = theirs ? strstr(theirs, STATIC_TLS) : NULL;
-	uint64_t room = own ? strtoull(own + strlen(STATIC_TLS), NULL, 0) :
-			      STATIC_TLS_DEFAULT;
+	uint64_t room = own ? strtoull(own + strlen(STATIC_TLS), NULL, 0)
+			    : STATIC_TLS_DEFAULT;
 	char more[64];
 	text t = {0};
 
@@ -166,7 +166,7 @@ static char *tunables(struct words *w, const struct launch *l,
 }
 
 /* a variable of the user's that is called otherwise, where ours has its name */
-static char *renamed(struct words *w, char *v, const char *name,
+static char *renamed(struct launch_argv *w, char *v, const char *name,
 		     const char **value)
 {
 	char *copy;
@@ -181,7 +181,7 @@ static char *renamed(struct words *w, char *v, const char *name,
 
 /* the user's environment, and behind it ours if the audit module or the
    program's entry code will read it */
-static void make_environment(struct words *w, const struct launch *l)
+static void make_environment(struct launch_argv *w, const struct launch *l)
 {
 	bool told = l->module || l->enters;
 	struct theirs theirs = {0};
@@ -191,16 +191,16 @@ static void make_environment(struct words *w, const struct launch *l)
 
 		if (told) {
 			own = renamed(w, own, "LD_AUDIT=", &theirs.audit);
-			own = renamed(w, own, "GLIBC_TUNABLES=",
-				      &theirs.tunables);
+			own = renamed(w, own,
+				      "GLIBC_TUNABLES=", &theirs.tunables);
 		}
 		vec_push(&w->envp, own);
 	}
 	if (told) {
 		vec_push(&w->envp, audit_list(w, l, theirs.audit));
 		vec_push(&w->envp, tunables(w, l, theirs.tunables));
-		vec_push(&w->envp, (char *)HANDOVER_FILLER "=");
-		vec_push(&w->envp, handover(w, l, &theirs));
+		vec_push(&w->envp, (char *)LAUNCH_ENV_FILLER "=");
+		vec_push(&w->envp, launch_env(w, l, &theirs));
 	}
 }
 
@@ -208,7 +208,7 @@ static void make_environment(struct words *w, const struct launch *l)
  * What is meant for the program's loader must not reach the emulator's: it
  * goes into the emulator's options. Values with commas cannot.
  */
-static void take_loader_words(struct words *w)
+static void take_loader_words(struct launch_argv *w)
 {
 	size_t kept = 0;
 
@@ -216,10 +216,10 @@ static void take_loader_words(struct words *w)
 		char *v = w->envp.at[i];
 		bool guest = !strncmp(v, "LD_", 3) ||
 			     !strncmp(v, "GLIBC_TUNABLES=", 15) ||
-			     !strncmp(v, HANDOVER_FILLER "=",
-				      sizeof HANDOVER_FILLER) ||
-			     !strncmp(v, HANDOVER_VARIABLE "=",
-				      sizeof HANDOVER_VARIABLE);
+			     !strncmp(v, LAUNCH_ENV_FILLER "=",
+				      sizeof LAUNCH_ENV_FILLER) ||
+			     !strncmp(v, LAUNCH_ENV_VARIABLE "=",
+				      sizeof LAUNCH_ENV_VARIABLE);
 
 		if (guest && !strchr(v, ',')) {
 			vec_push(&w->argv, (char *)"-E");
@@ -231,9 +231,9 @@ static void take_loader_words(struct words *w)
 	w->envp.n = kept;
 }
 
-void words_make(struct words *w, const struct launch *l)
+void argv_make(struct launch_argv *w, const struct launch *l)
 {
-	*w = (struct words){0};
+	*w = (struct launch_argv){0};
 	make_environment(w, l);
 	if (l->emulator) {
 		vec_push(&w->argv, l->emulator);
@@ -253,10 +253,10 @@ void words_make(struct words *w, const struct launch *l)
 	vec_push(&w->envp, NULL);
 }
 
-void words_free(struct words *w)
+void argv_free(struct launch_argv *w)
 {
 	vec_free(&w->argv);
 	vec_free(&w->envp);
 	arena_free(&w->arena);
-	*w = (struct words){0};
+	*w = (struct launch_argv){0};
 }

@@ -1,5 +1,5 @@
 /* cache: which folder it is, see cache.h. */
-#include "launch/cache_int.h"
+#include "instrument/cache_int.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,8 +53,10 @@ static int cache_check(const char *dir, struct err *why)
 		return err_set(why, ERR_MACHINE, "%s: is no folder", dir);
 	/* a user who can write there can make us run anything */
 	if (st.st_uid != geteuid())
-		return err_set(why, ERR_MACHINE, "%s: belongs to somebody "
-			       "else", dir);
+		return err_set(why, ERR_MACHINE,
+			       "%s: belongs to somebody "
+			       "else",
+			       dir);
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return err_set(why, ERR_MACHINE, "%s: others may write there",
 			       dir);
@@ -62,13 +64,15 @@ static int cache_check(const char *dir, struct err *why)
 		return err_set(why, ERR_MACHINE, "%s: %s", dir,
 			       strerror(errno));
 	if (!statvfs(dir, &fs) && fs.f_flag & ST_NOEXEC)
-		return err_set(why, ERR_MACHINE, "%s: programs may not be "
-			       "run from there (noexec)", dir);
+		return err_set(why, ERR_MACHINE,
+			       "%s: programs may not be "
+			       "run from there (noexec)",
+			       dir);
 	return 0;
 }
 
 /* c->dir is good: what else there is to know */
-static void cache_begin(struct cache *c, const struct rewriter *r)
+static void cache_begin(struct cache *c, const struct file_rewriter *r)
 {
 	uint64_t k = hash_bytes(r->version, strlen(r->version), 0);
 
@@ -96,7 +100,8 @@ static int cache_open_wanted(struct cache *c, struct err *why)
 	int status = -1;
 
 	if (!dir)
-		return err_set(why, ERR_MACHINE, "there is neither "
+		return err_set(why, ERR_MACHINE,
+			       "there is neither "
 			       "TALLY_CACHE, XDG_CACHE_HOME nor HOME");
 	if (!make_folders(dir) || !realpath(dir, real))
 		err_set(why, ERR_MACHINE, "%s: %s", dir, strerror(errno));
@@ -112,8 +117,8 @@ static int cache_open_wanted(struct cache *c, struct err *why)
 static int cache_open_private(struct cache *c, struct err *e)
 {
 	const char *tmp = getenv("TMPDIR");
-	char *dir = path_join(tmp && *tmp == '/' ? tmp : "/tmp",
-			      "tally-XXXXXX");
+	char *dir =
+		path_join(tmp && *tmp == '/' ? tmp : "/tmp", "tally-XXXXXX");
 	char real[PATH_MAX];
 	int status = -1;
 
@@ -130,7 +135,7 @@ static int cache_open_private(struct cache *c, struct err *e)
 	return status;
 }
 
-int cache_open(struct cache *c, const struct rewriter *r, struct err *note,
+int cache_open(struct cache *c, const struct file_rewriter *r, struct err *note,
 	       struct err *e)
 {
 	*c = (struct cache){0};
@@ -144,8 +149,8 @@ int cache_open(struct cache *c, const struct rewriter *r, struct err *note,
 	return 0;
 }
 
-int cache_open_at(struct cache *c, const struct rewriter *r, const char *dir,
-		  struct err *e)
+int cache_open_at(struct cache *c, const struct file_rewriter *r,
+		  const char *dir, struct err *e)
 {
 	*c = (struct cache){0};
 	if (cache_check(dir, e))

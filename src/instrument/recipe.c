@@ -1,5 +1,5 @@
-/* rewriter: see rewriter.h. */
-#include "cmd/rewriter.h"
+/* recipe: see recipe.h. */
+#include "instrument/recipe.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -10,11 +10,11 @@
 
 #include "count/feedback.h"
 #include "elf/needs.h"
-#include "launch/world.h"
+#include "hooks/hooks.h"
 #include "rewrite/join.h"
 #include "rewrite/poison.h"
-#include "runtime/hash.h"
-#include "runtime/libs.h"
+#include "abi/hash.h"
+#include "abi/libs.h"
 
 #define TRAP "+trap"
 #define AFTER "+after"
@@ -170,8 +170,10 @@ static int read_only(struct recipe *r, const char *path, struct err *e)
 		return -1;
 	if (strlen(text) != size) {
 		mem_free(text);
-		return err_set(e, ERR_INPUT, "%s: not a list of names: there "
-			       "are zeroes in it", path);
+		return err_set(e, ERR_INPUT,
+			       "%s: not a list of names: there "
+			       "are zeroes in it",
+			       path);
 	}
 	r->only_sum = hash_bytes(text, size, 0);
 	r->only_file = path;
@@ -220,8 +222,8 @@ bool recipe_parse(struct recipe *r, const char *name)
 			 sizeof placement))
 		return false;
 	r->trap_unexpected = take_option(&s, TRAP, s + strlen(TRAP), none, 1);
-	r->count.after_calls = take_option(&s, AFTER, s + strlen(AFTER), none,
-					   1);
+	r->count.after_calls =
+		take_option(&s, AFTER, s + strlen(AFTER), none, 1);
 	r->count.pairs = take_option(&s, CALLS, s + strlen(CALLS), none, 1);
 	if (take_option(&s, LIBS, list ? list : options, libs, sizeof libs))
 		r->libs = libs;
@@ -268,17 +270,18 @@ static bool is_left_out(const struct recipe *r, const char *path)
 }
 
 /* gates, as programs need that are counted elsewhere */
-static int rewrite_gated(const struct cfg *c, const struct world_cargo *cargo,
+static int rewrite_gated(const struct cfg *c,
+			 const struct counter_layout *layout,
 			 const struct rewrite_options *o, const char *out,
 			 struct rewrite_report *report, struct err *e)
 {
 	struct plan gates;
 	int failed;
 
-	if (!world_plan(&gates, c, cargo))
+	if (!hooks_plan(&gates, c, layout))
 		return rewrite_image(c, NULL, o, out, report, e);
 	failed = rewrite_image(c, &gates, o, out, report, e);
-	world_plan_free(&gates);
+	hooks_plan_free(&gates);
 	return failed;
 }
 
@@ -294,11 +297,11 @@ static int rewrite_poisoned(const struct recipe *r, const struct cfg *c,
 
 	survey_make(&survey, c);
 	poison_plan(&poison, &survey);
-	if (!r->by_hand && world_plan(&gates, c, NULL)) {
+	if (!r->by_hand && hooks_plan(&gates, c, NULL)) {
 		plans_join(&both, &gates, &poison);
 		failed = rewrite_image(c, &both.plan, o, out, report, e);
 		joint_free(&both);
-		world_plan_free(&gates);
+		hooks_plan_free(&gates);
 	} else {
 		failed = rewrite_image(c, &poison, o, out, report, e);
 	}
@@ -313,7 +316,7 @@ static int rewrite_planned(const struct cfg *c, const struct count_options *q,
 			   const char *out, struct rewrite_report *report,
 			   bool *too_far, struct err *e)
 {
-	struct world_cargo cargo = {.by_hand = by_hand};
+	struct counter_layout layout = {.by_hand = by_hand};
 	struct count_plan counters;
 	struct plan gates;
 	struct joint both;
@@ -322,22 +325,22 @@ static int rewrite_planned(const struct cfg *c, const struct count_options *q,
 	count_plan_make(&counters, c, q);
 	if (!counters.ncounter) {
 		count_plan_free(&counters);
-		return rewrite_gated(c, &cargo, o, out, report, e);
+		return rewrite_gated(c, &layout, o, out, report, e);
 	}
-	cargo.ncounter = counters.ncounter;
-	cargo.counters = counters.counters;
-	memcpy(cargo.id, counters.id, sizeof cargo.id);
-	cargo.nsite = counters.for_threads ?
-			      0 : (uint32_t)counters.plan.insertion.n;
-	cargo.takes_slot = counters.takes_slot;
-	cargo.jump = counters.jump.at;
-	cargo.njump = (uint32_t)counters.jump.n;
-	world_plan(&gates, c, &cargo);
+	layout.ncounter = counters.ncounter;
+	layout.counters = counters.counters;
+	memcpy(layout.id, counters.id, sizeof layout.id);
+	layout.nsite =
+		counters.for_threads ? 0 : (uint32_t)counters.plan.insertion.n;
+	layout.takes_slot = counters.takes_slot;
+	layout.jump = counters.jump.at;
+	layout.njump = (uint32_t)counters.jump.n;
+	hooks_plan(&gates, c, &layout);
 	plans_join(&both, &gates, &counters.plan);
 	failed = rewrite_image(c, &both.plan, o, out, report, e);
 	*too_far = counters.too_far;
 	joint_free(&both);
-	world_plan_free(&gates);
+	hooks_plan_free(&gates);
 	count_plan_free(&counters);
 	return failed;
 }
@@ -351,9 +354,11 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 	bool too_far = false;
 	int failed;
 
-	if (!world_has_gate(c->isa->elf_machine))
-		return err_set(e, ERR_INPUT, "%s: code for %s is not moved "
-			       "yet", c->image->path, c->isa->name);
+	if (!hooks_exist(c->isa->elf_machine))
+		return err_set(e, ERR_INPUT,
+			       "%s: code for %s is not moved "
+			       "yet",
+			       c->image->path, c->isa->name);
 	if (r->weights) {
 		if (feedback_open(&feedback, r->weights,
 				  count_file_sum(c->image), e))
@@ -377,7 +382,7 @@ int recipe_rewrite(const struct recipe *r, const struct cfg *c,
 		   const struct rewrite_options *o, const char *out,
 		   struct rewrite_report *report, struct err *e)
 {
-	static const struct world_cargo left_out = {.left_out = true};
+	static const struct counter_layout left_out = {.left_out = true};
 
 	if (r->counts && is_left_out(r, c->image->path))
 		return rewrite_gated(c, &left_out, o, out, report, e);
@@ -437,9 +442,9 @@ static const char *version(void)
 	return text;
 }
 
-struct rewriter rewriter_of(const struct recipe *r)
+struct file_rewriter recipe_rewriter(const struct recipe *r)
 {
-	return (struct rewriter){
+	return (struct file_rewriter){
 		.ctx = (void *)r,
 		.rewrite = rewrite_file,
 		.options = recipe_name(r),

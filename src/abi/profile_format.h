@@ -14,8 +14,8 @@
  * is killed in between leaves a gap without a header: readers look for the
  * next magic number, page by page.
  */
-#ifndef RUNTIME_PROFILE_FORMAT_H
-#define RUNTIME_PROFILE_FORMAT_H
+#ifndef ABI_PROFILE_FORMAT_H
+#define ABI_PROFILE_FORMAT_H
 
 #include <stdint.h>
 
@@ -38,10 +38,10 @@ enum profile_form {
 
 /* why counts are missing or not exact: bits of profile_header.trouble */
 enum profile_trouble {
-	TROUBLE_NO_SPACE = 1,  /* no room on disk: counted in memory, lost */
-	TROUBLE_NO_FILE = 2,   /* the profile could not be opened */
-	TROUBLE_THREADS = 4,   /* threads had to share counters */
-	TROUBLE_FORK = 8,      /* a child could not get counters of its own */
+	TROUBLE_NO_SPACE = 1, /* no room on disk: counted in memory, lost */
+	TROUBLE_NO_FILE = 2,  /* the profile could not be opened */
+	TROUBLE_THREADS = 4,  /* threads had to share counters */
+	TROUBLE_FORK = 8,     /* a child could not get counters of its own */
 	/* the C library is as it was: not all threads and children are seen */
 	TROUBLE_UNSEEN = 64,
 	TROUBLE_PAIRS = 512, /* not all pairs of site and target found room */
@@ -56,12 +56,12 @@ enum profile_trouble {
 struct profile_header {
 	uint64_t magic;
 	uint32_t version;
-	uint16_t machine; /* e_machine of the program */
-	uint16_t form;	  /* enum profile_form */
-	uint64_t end;	    /* bytes in use: raised atomically */
-	uint64_t nprocess;  /* numbers given so far: raised atomically */
-	uint64_t trouble;   /* enum profile_trouble: set atomically */
-	uint64_t started;   /* nanoseconds since 1970 */
+	uint16_t machine;  /* e_machine of the program */
+	uint16_t form;     /* enum profile_form */
+	uint64_t end;      /* bytes in use: raised atomically */
+	uint64_t nprocess; /* numbers given so far: raised atomically */
+	uint64_t trouble;  /* enum profile_trouble: set atomically */
+	uint64_t started;  /* nanoseconds since 1970 */
 	uint32_t options_len, command_len; /* without the zero behind each */
 	/* options '\0' command '\0' (arguments separated by spaces) */
 };
@@ -70,7 +70,7 @@ enum chunk_kind {
 	CHUNK_PROCESS = 1,  /* struct chunk_process */
 	CHUNK_COUNTERS = 2, /* struct chunk_counters, counters behind a page */
 	CHUNK_PAIRS = 3,    /* struct chunk_pairs */
-	CHUNK_LEFT = 4,	    /* struct chunk_left */
+	CHUNK_LEFT = 4,     /* struct chunk_left */
 };
 
 struct profile_chunk {
@@ -91,7 +91,7 @@ enum process_origin {
 
 /* how it ended */
 enum process_ended {
-	ENDED_NOT = 0,	    /* it runs, or it was killed */
+	ENDED_NOT = 0,       /* it runs, or it was killed */
 	ENDED_BY_ITSELF = 1, /* exit_group(), or its last thread's exit() */
 	ENDED_BY_SIGNAL = 2, /* and said where */
 	ENDED_BY_EXEC = 3,   /* it became another program */
@@ -108,8 +108,8 @@ enum { PROCESS_ENDS = 32, END_BACKS = 8 };
  */
 struct process_end {
 	uint8_t id[PROFILE_ID]; /* of the image */
-	uint64_t address; /* what would have run next */
-	uint64_t counters; /* where the image's counters are */
+	uint64_t address;       /* what would have run next */
+	uint64_t counters;      /* where the image's counters are */
 	uint64_t count; /* how often; written last, 0: nothing is noted here */
 	/* not 0: it ran code of ours, which had been called from there */
 	uint64_t called;
@@ -128,22 +128,22 @@ struct chunk_process {
 	uint32_t origin; /* enum process_origin */
 	uint32_t name_len;
 	uint64_t started; /* as /proc/PID/stat says, ticks since boot; 0: ? */
-	uint32_t ended;	  /* enum process_ended */
+	uint32_t ended;   /* enum process_ended */
 	uint32_t moving;  /* not 0: when it ended other threads of it ran */
 	/*
 	 * Not 0: where a thread ended could not be said, or is just being
 	 * noted.
 	 */
 	uint32_t lost;
-	uint32_t nend;	  /* raised atomically, beyond PROCESS_ENDS too */
-	uint64_t here;	  /* where in the process its struct counting is */
+	uint32_t nend; /* raised atomically, beyond PROCESS_ENDS too */
+	uint64_t here; /* where in the process its struct counting is */
 	struct process_end end[PROCESS_ENDS];
 	/* the program's name '\0' */
 };
 
 struct chunk_counters {
 	struct profile_chunk chunk;
-	uint8_t id[PROFILE_ID]; /* of the image: struct passport's */
+	uint8_t id[PROFILE_ID]; /* of the image: struct object_header's */
 	uint64_t ncounter;
 	uint64_t first; /* offset of the counters from the chunk's start */
 	uint32_t block; /* 0: the process's own; others: its threads' */
@@ -170,8 +170,8 @@ enum pair_state {
 
 struct pair {
 	uint32_t state; /* enum pair_state; written last but for the count */
-	uint32_t site;	/* number, in the map of the image */
-	uint64_t image;	/* the first half of its identity */
+	uint32_t site;  /* number, in the map of the image */
+	uint64_t image; /* the first half of its identity */
 	/* where to: 0, 0 is elsewhere, in nothing that is counted */
 	uint64_t to_image;
 	uint64_t to; /* link-time address, of old code or of new */
@@ -181,7 +181,7 @@ struct pair {
 /* why nothing is counted in an image that runs as it is */
 enum left_why {
 	LEFT_REFUSED = 1, /* it cannot be rewritten: the reason says why */
-	LEFT_OUT = 2,	  /* it was not asked for, by --libs */
+	LEFT_OUT = 2,     /* it was not asked for, by --libs */
 };
 
 /*
@@ -191,7 +191,7 @@ enum left_why {
  */
 struct chunk_left {
 	struct profile_chunk chunk;
-	uint32_t why; /* enum left_why */
+	uint32_t why;                  /* enum left_why */
 	uint32_t path_len, reason_len; /* without the zero behind each */
 	uint32_t reserved;
 	/* the image's file, links followed '\0' reason or nothing '\0' */

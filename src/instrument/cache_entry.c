@@ -1,5 +1,5 @@
-/* entry: one rewritten file of the cache: found, checked, made. */
-#include "launch/cache_int.h"
+/* cache_entry: one rewritten file of the cache: found, checked, made. */
+#include "instrument/cache_int.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +11,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "launch/apart.h"
+#include "instrument/sandboxed.h"
 
 enum {
-	LOCK_TRIES = 16,     /* entries that vanish while we wait for them */
-	BUILD_ID_MAX = 20,   /* bytes of it in an entry's name */
+	LOCK_TRIES = 16,   /* entries that vanish while we wait for them */
+	BUILD_ID_MAX = 20, /* bytes of it in an entry's name */
 };
 
 char *path_join(const char *dir, const char *name)
@@ -199,8 +199,7 @@ static bool entry_find(struct entry *n)
 }
 
 /* sets n->folder: build id (or contents), path, options and version */
-static int entry_name(struct entry *n, const struct needs *needs,
-		      struct err *e)
+static int entry_name(struct entry *n, const struct needs *needs, struct err *e)
 {
 	char name[2 * BUILD_ID_MAX + 32];
 	unsigned len = needs->build_id_len, at = 0;
@@ -215,8 +214,9 @@ static int entry_name(struct entry *n, const struct needs *needs,
 		at = (unsigned)sprintf(name, "h%016llx",
 				       (unsigned long long)sum);
 	}
-	sprintf(name + at, "-%016llx", (unsigned long long)hash_bytes(
-			n->real, strlen(n->real), n->c->key));
+	sprintf(name + at, "-%016llx",
+		(unsigned long long)hash_bytes(n->real, strlen(n->real),
+					       n->c->key));
 	mem_free(n->folder);
 	n->folder = path_join(n->c->dir, name);
 	return 0;
@@ -363,17 +363,17 @@ static int entry_place(struct entry *n, const char *new, const char *made,
 	/* what the caller of rewrite() gets must still be the file it read */
 	if (stat(n->real, &st) || st.st_ino != n->st.st_ino ||
 	    st.st_mtime != n->st.st_mtime)
-		return err_set(e, ERR_MACHINE, "%s: was changed while it was "
-			       "rewritten", n->file);
+		return err_set(e, ERR_MACHINE,
+			       "%s: was changed while it was "
+			       "rewritten",
+			       n->file);
 	if (chmod(new, (n->st.st_mode & 0755) | 0500) || rename(new, made))
-		return err_set(e, ERR_MACHINE, "%s: %s", made,
-			       strerror(errno));
+		return err_set(e, ERR_MACHINE, "%s: %s", made, strerror(errno));
 	return 0;
 }
 
 /* rewrites the file; the entry is locked and has nothing of use */
-static int entry_make(struct entry *n, const struct needs *needs,
-		      struct err *e)
+static int entry_make(struct entry *n, const struct needs *needs, struct err *e)
 {
 	char *new = path_join(n->folder, "new");
 	char *made = path_join(n->folder, n->real);
@@ -384,7 +384,7 @@ static int entry_make(struct entry *n, const struct needs *needs,
 	unlink(new);
 	status = mirror_folders(n->folder, n->real, e);
 	if (!status)
-		status = apart_rewrite(n->c->rewriter, n->real, new, e);
+		status = sandboxed_rewrite(n->c->rewriter, n->real, new, e);
 	if (status && e->code == ERR_INPUT) {
 		status = entry_leave(n, e);
 	} else if (!status && !(status = entry_place(n, new, made, e))) {
@@ -393,10 +393,10 @@ static int entry_make(struct entry *n, const struct needs *needs,
 		mirror_origin(n->folder, n->real, needs->rpath);
 		mirror_origin(n->folder, n->real, needs->runpath);
 		status = hash_file(n->real, &n->record.r.from_sum) &&
-				 record_made(n, made) ?
-			 entry_write(n, e) :
-			 err_set(e, ERR_MACHINE, "%s: %s", made,
-				 strerror(errno));
+					 record_made(n, made)
+				 ? entry_write(n, e)
+				 : err_set(e, ERR_MACHINE, "%s: %s", made,
+					   strerror(errno));
 	}
 	if (status) {
 		unlink(new);
@@ -458,8 +458,8 @@ static bool same_file(const char *a, const char *b)
 }
 
 /* a link to the rewritten file by another name, with folders as needed */
-static int name_link(const struct entry *n, const char *made,
-		     const char *alias, const char *name, struct err *e)
+static int name_link(const struct entry *n, const char *made, const char *alias,
+		     const char *name, struct err *e)
 {
 	struct needs needs;
 	struct stat st;
@@ -482,8 +482,8 @@ static int name_link(const struct entry *n, const char *made,
 	return 0;
 }
 
-int cache_name(struct cache *c, const char *file, const char *name,
-	       char **path, struct err *e)
+int cache_name(struct cache *c, const char *file, const char *name, char **path,
+	       struct err *e)
 {
 	struct entry n;
 	char *made;

@@ -1,5 +1,5 @@
 /*
- * rewriter: how `tally count` rewrites a file, in the words of launch: what
+ * recipe: how `tally count` rewrites a file, in the words of launch: what
  * to do is an options string, so that the audit module can ask tally for one
  * more file to be rewritten in the same way.
  *
@@ -10,7 +10,7 @@
  *	"edges+after"	counters after all calls
  *	"edges+calls"	and where indirect jumps and calls lead
  *	"edges+libs=LIST"
- *			of libraries, only these are counted (runtime/libs.h)
+ *			of libraries, only these are counted (abi/libs.h)
  *	"edges+only=LIST"
  *			in these procedures alone (count/only.h)
  *	"edges+only=@SUM:PATH"
@@ -18,13 +18,13 @@
  *	"edges+weights=SUM:PATH"
  *			weights from a profile, whose contents have that hash
  */
-#ifndef CMD_REWRITER_H
-#define CMD_REWRITER_H
+#ifndef INSTRUMENT_RECIPE_H
+#define INSTRUMENT_RECIPE_H
 
 #include <stdbool.h>
 
 #include "count/plan.h"
-#include "launch/cache.h"
+#include "instrument/cache.h"
 #include "rewrite/rewrite.h"
 
 /* lists of names in a recipe are shorter than this */
@@ -35,12 +35,12 @@ struct recipe {
 	bool poisons; /* poison is, instead */
 	struct count_options count;
 	bool trap_unexpected;
-	bool by_hand; /* to be run without a launcher */
-	const char *libs; /* those that are counted, NULL: all */
+	bool by_hand;          /* to be run without a launcher */
+	const char *libs;      /* those that are counted, NULL: all */
 	const char *only_file; /* where count.only is from, absolute, or NULL */
 	uint64_t only_sum;     /* hash of its contents */
-	const char *weights;  /* the profile's path, absolute, or NULL */
-	uint64_t weights_sum; /* hash of its contents */
+	const char *weights;   /* the profile's path, absolute, or NULL */
+	uint64_t weights_sum;  /* hash of its contents */
 };
 
 /* weights from a profile; it must be there as long as the recipe */
@@ -59,6 +59,6 @@ int recipe_rewrite(const struct recipe *r, const struct cfg *c,
 		   const struct rewrite_options *o, const char *out,
 		   struct rewrite_report *report, struct err *e);
 /* rewrites after the recipe, which must live as long */
-struct rewriter rewriter_of(const struct recipe *r);
+struct file_rewriter recipe_rewriter(const struct recipe *r);
 
 #endif

@@ -3,8 +3,8 @@
  * kernel does it. Freestanding: tally and the code inside programs have to
  * find the same interpreter.
  */
-#ifndef RUNTIME_SCRIPT_H
-#define RUNTIME_SCRIPT_H
+#ifndef ABI_SCRIPT_H
+#define ABI_SCRIPT_H
 
 #include <stddef.h>
 

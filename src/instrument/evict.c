@@ -5,7 +5,7 @@
  * tally process has locked stay. What is removed while a program has it mapped
  * stays readable for it, and what it loads later is made again.
  */
-#include "launch/cache_int.h"
+#include "instrument/cache_int.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,8 +17,47 @@
 #include <time.h>
 #include <unistd.h>
 
+/* --- removes folders; only what is inside, wherever links lead */
+
+enum { TREE_DEPTH = 256 }; /* deeper than any path can be made */
+
+/* removes name in the open folder `at` */
+static void remove_at(int at, const char *name, unsigned depth)
+{
+	struct dirent *d;
+	DIR *dir;
+	int fd;
+
+	if (!unlinkat(at, name, 0) || depth > TREE_DEPTH)
+		return;
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((d = readdir(dir)))
+		if (strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
+			remove_at(fd, d->d_name, depth + 1);
+	closedir(dir);
+	unlinkat(at, name, AT_REMOVEDIR);
+}
+
+void tree_remove(const char *dir, const char *name)
+{
+	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (at < 0)
+		return;
+	remove_at(at, name, 0);
+	close(at);
+}
+
+/* --- what the cache has too much of */
+
 enum {
-	ENTRY_COST = 16384, /* bytes of folders, record and links, about */
+	ENTRY_COST = 16384,   /* bytes of folders, record and links, about */
 	STALE_SECONDS = 3600, /* without a record for so long: abandoned */
 };
 

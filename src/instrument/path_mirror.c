@@ -1,8 +1,8 @@
 /*
- * mirror: the part of the file system that an entry shows to a program which
- * asks where it lies. See cache_int.h.
+ * path_mirror: the part of the file system that an entry shows to a program
+ * which asks where it lies. See cache_int.h.
  */
-#include "launch/cache_int.h"
+#include "instrument/cache_int.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -68,8 +68,7 @@ int mirror_folders(const char *entry, const char *file, struct err *e)
 		return err_set(e, ERR_MACHINE, "%s: the name is too long",
 			       entry);
 	for (const char *end; (end = strchr(file, '/')); file = end + 1)
-		if (walk_step(&w, file, (size_t)(end - file)) &&
-		    !walk_make(&w))
+		if (walk_step(&w, file, (size_t)(end - file)) && !walk_make(&w))
 			return err_set(e, ERR_MACHINE, "%s: %s", w.path,
 				       strerror(errno));
 	return 0;

@@ -3,8 +3,8 @@
  * "none" or NAME,NAME..; NAME is a file name with or without what follows a
  * dot: libz, libz.so and libz.so.1 all mean libz.so.1.
  */
-#ifndef RUNTIME_LIBS_H
-#define RUNTIME_LIBS_H
+#ifndef ABI_LIBS_H
+#define ABI_LIBS_H
 
 /* what follows `prefix` in s, or a null pointer */
 static inline const char *libs_after(const char *s, const char *prefix)
@@ -48,8 +48,7 @@ static inline _Bool libs_have(const char *libs, const char *base)
 
 		while (*libs && *libs != ',' && *libs == *b)
 			libs++, b++;
-		if ((!*libs || *libs == ',') && b != base &&
-		    (!*b || *b == '.'))
+		if ((!*libs || *libs == ',') && b != base && (!*b || *b == '.'))
 			return 1;
 		while (*libs && *libs++ != ',')
 			;

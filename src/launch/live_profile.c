@@ -1,5 +1,5 @@
-/* ledger: see ledger.h. */
-#include "launch/ledger.h"
+/* live_profile: see live_profile.h. */
+#include "launch/live_profile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "base/resolve.h"
-#include "runtime/profile_format.h"
+#include "abi/profile_format.h"
 
 /* header and text */
 union first {
@@ -211,7 +211,8 @@ static void write_left(int fd, struct profile_header *h, const char *program,
 
 	*k = (struct chunk_left){
 		.chunk = {.at = at, .size = size, .kind = CHUNK_LEFT},
-		.why = LEFT_REFUSED, .path_len = (uint32_t)path_len,
+		.why = LEFT_REFUSED,
+		.path_len = (uint32_t)path_len,
 		.reason_len = (uint32_t)why_len,
 	};
 	memcpy(k + 1, program, path_len + 1);

@@ -1,7 +1,7 @@
 /*
- * world: see world.h.
+ * hooks: see hooks.h.
  */
-#include "launch/world.h"
+#include "hooks/hooks.h"
 
 #include <elf.h>
 #include <limits.h>
@@ -10,19 +10,18 @@
 #include "elf/needs.h"
 #include "isa/move.h"
 #include "isa/uop.h"
-#include "launch/closure.h"
-#include "launch/part.h"
+#include "base/installed.h"
 #include "rewrite/way_back.h"
-#include "runtime/handover.h"
-#include "runtime/passport.h"
+#include "abi/launch_env.h"
+#include "abi/object_header.h"
 
 enum {
 	/*
-	 * The word at the beginning of the plan's memory: the handover; and
+	 * The word at the beginning of the plan's memory: the launch_env; and
 	 * one that is always 0, for runtime/entry.c
 	 */
 	WORD_SIZE = 16,
-	PASSPORT_ALIGN = 8,
+	OBJECT_HEADER_ALIGN = 8,
 	ENTRY_ALIGN = 16,
 	ENTRY_CODE = 16, /* behind its two distances */
 	ENTRY_MAX = 1 << 20,
@@ -33,18 +32,18 @@ enum {
 #define MOST_LINKED (UINT64_C(1) << 38)
 
 /* of one plan */
-struct world {
+struct hooking {
 	const struct cfg *c;
 	uint8_t *entry; /* code that the program begins with, or NULL */
 	size_t entry_size;
-	uint32_t entry_at; /* in the support code, behind the gate */
-	uint32_t passport_at; /* behind that */
+	uint32_t entry_at;            /* in the support code, behind the gate */
+	uint32_t object_header_at;    /* behind that */
 	uint32_t gate_at[GATE_KINDS]; /* in the support code */
-	bool alone; /* a program that needs no library */
-	uint32_t tell_at; /* the gate before jumps */
+	bool alone;                   /* a program that needs no library */
+	uint32_t tell_at;             /* the gate before jumps */
 	bool counts; /* in this or another object of the program */
-	struct world_cargo cargo;
-	uint64_t cargo_at; /* in the plan's memory, or joined behind it */
+	struct counter_layout layout;
+	uint64_t layout_at; /* in the plan's memory, or joined behind it */
 };
 
 /*
@@ -59,20 +58,22 @@ static bool is_indirect(const struct insertion *i)
 static unsigned call_size(void *ctx, const struct insertion *i,
 			  const struct scratch *s)
 {
-	const struct world *w = ctx;
+	const struct hooking *w = ctx;
 
 	(void)s;
-	return is_indirect(i) ? w->c->isa->move->tell_size :
-			    w->c->isa->move->call_size;
+	return is_indirect(i) ? w->c->isa->move->tell_size
+			      : w->c->isa->move->call_size;
 }
 
-static bool tell_write(const struct world *w, const struct world_jump *j,
+static bool tell_write(const struct hooking *w, const struct hooks_jump *j,
 		       uint8_t reg, uint64_t addr,
 		       const struct plan_bases *bases, uint8_t *out)
 {
 	const struct isa *isa = w->c->isa;
-	struct tell t = {.table = j->table, .index = j->index,
-			 .number = j->number, .depth = bases->depth};
+	struct tell t = {.table = j->table,
+			 .index = j->index,
+			 .number = j->number,
+			 .depth = bases->depth};
 	struct insn in;
 	size_t avail;
 
@@ -86,21 +87,21 @@ static bool call_write(void *ctx, const struct insertion *i,
 		       const struct scratch *s, uint64_t addr,
 		       const struct plan_bases *bases, uint8_t *out)
 {
-	const struct world *w = ctx;
+	const struct hooking *w = ctx;
 	const struct isa_move *move = w->c->isa->move;
 
 	if (is_indirect(i))
-		return tell_write(w, &w->cargo.jump[i->code - GATE_KINDS],
+		return tell_write(w, &w->layout.jump[i->code - GATE_KINDS],
 				  s->reg[0], addr, bases, out);
 	return move->call(addr, bases->support, s->reg[0], out);
 }
 
 /* the code, and how far from it the word and the program's beginning are */
-static void entry_write(const struct world *w, const struct plan_bases *bases,
+static void entry_write(const struct hooking *w, const struct plan_bases *bases,
 			uint8_t *out)
 {
 	uint64_t at = bases->support + w->entry_at;
-	uint64_t distance[2] = {bases->support + w->passport_at - at,
+	uint64_t distance[2] = {bases->support + w->object_header_at - at,
 				w->c->image->entry - at};
 
 	memcpy(out + w->entry_at, w->entry, w->entry_size);
@@ -111,7 +112,7 @@ static void entry_write(const struct world *w, const struct plan_bases *bases,
  * Where threads' words are subtracted: see counting.h. A library that is linked
  * for an address is mapped there, if that is free.
  */
-static bool subtracts(const struct world *w)
+static bool subtracts(const struct hooking *w)
 {
 	const struct image *im = w->c->image;
 
@@ -121,25 +122,25 @@ static bool subtracts(const struct world *w)
 }
 
 _Static_assert(WAY_BACK_RUN == BACK_RUN && WAY_BACK_CODE == BACK_CODE &&
-	       WAY_BACK_NONE == BACK_NONE &&
-	       WAY_BACK_ENTRY == sizeof(struct back_entry),
-	       "what the rewriter writes is what the passport says");
+		       WAY_BACK_NONE == BACK_NONE &&
+		       WAY_BACK_ENTRY == sizeof(struct back_entry),
+	       "what the rewriter writes is what the object_header says");
 
 /* what the object says of itself */
-static void passport_write(const struct world *w,
-			   const struct plan_bases *bases, uint8_t *out)
+static void object_header_write(const struct hooking *w,
+				const struct plan_bases *bases, uint8_t *out)
 {
-	uint64_t at = bases->support + w->passport_at;
-	struct passport p = {
-		.magic = PASSPORT_MAGIC,
+	uint64_t at = bases->support + w->object_header_at;
+	struct object_header p = {
+		.magic = OBJECT_HEADER_MAGIC,
 		.word = (int64_t)(bases->data - at),
-		.ncounter = w->cargo.ncounter,
-		.nsite = w->cargo.nsite,
-		.flags = (subtracts(w) ? PASSPORT_ABOVE : 0u) |
-			 (w->cargo.takes_slot ? PASSPORT_TAKES : 0u) |
-			 (w->alone ? PASSPORT_ALONE : 0u) |
-			 (w->c->go.n ? PASSPORT_SMALL_STACKS : 0u) |
-			 (w->cargo.left_out ? PASSPORT_LEFT_OUT : 0u),
+		.ncounter = w->layout.ncounter,
+		.nsite = w->layout.nsite,
+		.flags = (subtracts(w) ? OBJECT_HEADER_ABOVE : 0u) |
+			 (w->layout.takes_slot ? OBJECT_HEADER_TAKES : 0u) |
+			 (w->alone ? OBJECT_HEADER_ALONE : 0u) |
+			 (w->c->go.n ? OBJECT_HEADER_SMALL_STACKS : 0u) |
+			 (w->layout.left_out ? OBJECT_HEADER_LEFT_OUT : 0u),
 		.here = at,
 		.low = w->c->image->segment[0].start,
 		.high = bases->data,
@@ -151,51 +152,51 @@ static void passport_write(const struct world *w,
 	if (p.nback)
 		p.back = (int64_t)(bases->back - at);
 	if (p.ncounter)
-		p.counters = p.word + (int64_t)(w->cargo_at +
-						w->cargo.counters);
+		p.counters =
+			p.word + (int64_t)(w->layout_at + w->layout.counters);
 	if (p.nsite) {
 		p.site = (int64_t)(bases->constants - at);
-		p.room = p.word + (int64_t)w->cargo_at;
+		p.room = p.word + (int64_t)w->layout_at;
 	}
-	memcpy(p.id, w->cargo.id, sizeof p.id);
-	memcpy(out + w->passport_at, &p, sizeof p);
+	memcpy(p.id, w->layout.id, sizeof p.id);
+	memcpy(out + w->object_header_at, &p, sizeof p);
 }
 
 /* are there gates of that kind? Counters need to know of threads */
-static bool has_gate(const struct world *w, enum gate_kind k)
+static bool has_gate(const struct hooking *w, enum gate_kind k)
 {
 	if (k == GATE_RESUME)
 		return w->counts && w->c->go.n;
 	return (k == GATE_NAMES) != w->counts;
 }
 
-/* where in the handover the gate finds the function that it calls */
+/* where in the launch_env the gate finds the function that it calls */
 static unsigned asks_at(enum gate_kind k)
 {
-	return k == GATE_BEHIND ? HANDOVER_AFTER_CALL :
-	       k == GATE_JUMP ? HANDOVER_ON_JUMP :
-	       k == GATE_RESUME ? HANDOVER_ON_RESUME : HANDOVER_ON_CALL;
+	return k == GATE_BEHIND   ? LAUNCH_ENV_AFTER_CALL
+	       : k == GATE_JUMP   ? LAUNCH_ENV_ON_JUMP
+	       : k == GATE_RESUME ? LAUNCH_ENV_ON_RESUME
+				  : LAUNCH_ENV_ON_CALL;
 }
 
 static bool support_write(void *ctx, const struct plan_bases *bases,
 			  uint8_t *out)
 {
-	const struct world *w = ctx;
+	const struct hooking *w = ctx;
 
 	if (w->entry)
 		entry_write(w, bases, out);
-	passport_write(w, bases, out);
+	object_header_write(w, bases, out);
 	for (unsigned k = 0; k < GATE_KINDS; k++)
 		if (has_gate(w, k) &&
 		    !w->c->isa->move->gate(k, bases->support + w->gate_at[k],
-					   bases->data,
-					   asks_at(k),
+					   bases->data, asks_at(k),
 					   out + w->gate_at[k]))
 			return false;
-	return !w->cargo.njump ||
+	return !w->layout.njump ||
 	       w->c->isa->move->tell_gate(bases->support + w->tell_at,
-					  bases->data, HANDOVER_ON_INDIRECT,
-					  bases->support + w->passport_at,
+					  bases->data, LAUNCH_ENV_ON_INDIRECT,
+					  bases->support + w->object_header_at,
 					  out + w->tell_at);
 }
 
@@ -210,26 +211,26 @@ static bool begins_alone(const struct image *im, bool by_hand, struct needs *n)
 
 	if (!im->entry || needs_read(n, im->path, &e))
 		return false;
-	alone = (n->program && (by_hand || !closure_audits(n))) ||
-		closure_is_musl(n);
+	alone = (n->program && (by_hand || !needs_audits(n))) ||
+		needs_is_musl(n);
 	if (!alone)
 		needs_free(n);
 	return alone;
 }
 
 /* reads the entry's code, if the program needs and tally has it */
-static void entry_read(struct world *w)
+static void entry_read(struct hooking *w)
 {
 	char name[64], path[PATH_MAX];
 	struct needs n;
 	FILE *f;
 
-	if (!begins_alone(w->c->image, w->cargo.by_hand, &n))
+	if (!begins_alone(w->c->image, w->layout.by_hand, &n))
 		return;
 	snprintf(name, sizeof name, "entry-%s.bin", n.machine->isa);
 	w->alone = !n.needed.n;
 	needs_free(&n);
-	f = part_find(path, sizeof path, name) ? fopen(path, "re") : NULL;
+	f = installed_find(path, sizeof path, name) ? fopen(path, "re") : NULL;
 	if (!f)
 		return;
 	w->entry = mem_alloc(ENTRY_MAX);
@@ -242,30 +243,31 @@ static void entry_read(struct world *w)
 }
 
 /* makes room for the entry behind the gate */
-static void entry_plan(struct world *w, struct plan *p)
+static void entry_plan(struct hooking *w, struct plan *p)
 {
 	entry_read(w);
 	if (!w->entry)
 		return;
-	w->entry_at = (p->support_size + ENTRY_ALIGN - 1) &
-		      -(uint32_t)ENTRY_ALIGN;
+	w->entry_at =
+		(p->support_size + ENTRY_ALIGN - 1) & -(uint32_t)ENTRY_ALIGN;
 	p->support_size = w->entry_at + (uint32_t)w->entry_size;
 	p->entry = w->entry_at + ENTRY_CODE;
 }
 
-/* and for the passport behind that */
-static void passport_plan(struct world *w, struct plan *p)
+/* and for the object_header behind that */
+static void object_header_plan(struct hooking *w, struct plan *p)
 {
-	w->passport_at = (p->support_size + PASSPORT_ALIGN - 1) &
-			 -(uint32_t)PASSPORT_ALIGN;
-	p->support_size = w->passport_at + (uint32_t)sizeof(struct passport);
-	p->dynamic_at = w->passport_at;
+	w->object_header_at = (p->support_size + OBJECT_HEADER_ALIGN - 1) &
+			      -(uint32_t)OBJECT_HEADER_ALIGN;
+	p->support_size =
+		w->object_header_at + (uint32_t)sizeof(struct object_header);
+	p->dynamic_at = w->object_header_at;
 }
 
 /* a system call at the end of a block */
 struct system_call {
 	uint64_t at;
-	bool known;	 /* the block says which one it is */
+	bool known; /* the block says which one it is */
 	uint64_t number;
 };
 
@@ -306,7 +308,7 @@ static struct system_call system_call(const struct cfg *c,
 }
 
 /* would a gate of that kind ask about it? */
-static bool may_ask(const struct world *w, enum gate_kind k,
+static bool may_ask(const struct hooking *w, enum gate_kind k,
 		    const struct system_call *s)
 {
 	return has_gate(w, k) &&
@@ -315,7 +317,7 @@ static bool may_ask(const struct world *w, enum gate_kind k,
 
 static void add_call(struct plan *p, enum gate_kind k, struct insertion i)
 {
-	const struct world *w = p->ctx;
+	const struct hooking *w = p->ctx;
 
 	i.code = k;
 	i.memory = i.calls = true;
@@ -355,10 +357,11 @@ static void add_calls(struct plan *p, const struct cfg *c, uint32_t b)
 	const struct isa_move *move = c->isa->move;
 	const struct block *k = &c->block.at[b];
 	struct system_call s = system_call(c, k);
-	struct insertion before = {.place = PLAN_BEFORE, .at = s.at,
-				   .nregs = move->call_regs};
+	struct insertion before = {
+		.place = PLAN_BEFORE, .at = s.at, .nregs = move->call_regs};
 	/* number and result may be dead to the program, but not to the gate */
-	struct insertion behind = {.place = PLAN_EDGE, .at = k->edge,
+	struct insertion behind = {.place = PLAN_EDGE,
+				   .at = k->edge,
 				   .nregs = move->call_regs,
 				   .keep = (regset)1 << move->number_reg |
 					   (regset)1 << move->result_reg};
@@ -376,8 +379,8 @@ static void add_calls(struct plan *p, const struct cfg *c, uint32_t b)
 static bool is_jump(const struct procedure *p)
 {
 	static const char *const names[] = {
-		"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk",
-		"__libc_longjmp", "__libc_siglongjmp",
+		"longjmp",       "_longjmp",       "siglongjmp",
+		"__longjmp_chk", "__libc_longjmp", "__libc_siglongjmp",
 	};
 
 	for (unsigned i = 0; p->name && i < sizeof names / sizeof *names; i++)
@@ -420,35 +423,38 @@ static void add_resume_calls(struct plan *p, const struct cfg *c)
 }
 
 /* room for the gates, at the beginning */
-static void gates_plan(struct world *w, struct plan *p)
+static void gates_plan(struct hooking *w, struct plan *p)
 {
 	for (unsigned k = 0; k < GATE_KINDS; k++)
 		if (has_gate(w, k)) {
 			w->gate_at[k] = p->support_size;
 			p->support_size += w->c->isa->move->gate_size(k);
 		}
-	if (w->cargo.njump) {
+	if (w->layout.njump) {
 		w->tell_at = p->support_size;
 		p->support_size += w->c->isa->move->tell_gate_size;
 	}
 }
 
-struct insertion world_jump_insertion(const struct isa *isa,
-				      const struct world_jump *j)
+struct insertion hooks_jump_insertion(const struct isa *isa,
+				      const struct hooks_jump *j)
 {
 	return (struct insertion){
-		.place = PLAN_BEFORE, .at = j->at,
-		.nregs = isa->move->call_regs, .memory = true, .calls = true,
+		.place = PLAN_BEFORE,
+		.at = j->at,
+		.nregs = isa->move->call_regs,
+		.memory = true,
+		.calls = true,
 		.keep = j->reads,
 	};
 }
 
 /* and calls of the one before jumps */
-static void add_jumps(struct plan *p, const struct world *w)
+static void add_jumps(struct plan *p, const struct hooking *w)
 {
-	for (uint32_t i = 0; i < w->cargo.njump; i++) {
-		struct insertion x = world_jump_insertion(w->c->isa,
-							  &w->cargo.jump[i]);
+	for (uint32_t i = 0; i < w->layout.njump; i++) {
+		struct insertion x =
+			hooks_jump_insertion(w->c->isa, &w->layout.jump[i]);
 
 		x.call_at = w->tell_at;
 		x.code = GATE_KINDS + i;
@@ -456,29 +462,29 @@ static void add_jumps(struct plan *p, const struct world *w)
 	}
 }
 
-bool world_has_gate(uint16_t e_machine)
+bool hooks_exist(uint16_t e_machine)
 {
 	const struct isa *isa = isa_for_elf(e_machine);
 
 	return isa && isa->move && isa->move->gate;
 }
 
-bool world_plan(struct plan *p, const struct cfg *c,
-		const struct world_cargo *cargo)
+bool hooks_plan(struct plan *p, const struct cfg *c,
+		const struct counter_layout *layout)
 {
-	struct world *w;
+	struct hooking *w;
 
 	if (!c->isa->move || !c->isa->move->gate)
 		return false;
-	w = NEW_ARRAY(struct world, 1);
+	w = NEW_ARRAY(struct hooking, 1);
 	w->c = c;
-	w->cargo_at = c->isa->page; /* data_align of the plan behind it */
-	w->counts = cargo;
-	if (cargo)
-		w->cargo = *cargo;
+	w->layout_at = c->isa->page; /* data_align of the plan behind it */
+	w->counts = layout;
+	if (layout)
+		w->layout = *layout;
 	*p = (struct plan){
 		.data_size = WORD_SIZE,
-		.dynamic_tag = HANDOVER_TAG,
+		.dynamic_tag = LAUNCH_ENV_TAG,
 		.ctx = w,
 		.size = call_size,
 		.write = call_write,
@@ -486,7 +492,7 @@ bool world_plan(struct plan *p, const struct cfg *c,
 	};
 	gates_plan(w, p);
 	entry_plan(w, p);
-	passport_plan(w, p);
+	object_header_plan(w, p);
 	for (uint32_t b = 0; b < c->block.n; b++)
 		if (c->block.at[b].last == INSN_SYSCALL)
 			add_calls(p, c, b);
@@ -498,9 +504,9 @@ bool world_plan(struct plan *p, const struct cfg *c,
 	return true;
 }
 
-void world_plan_free(struct plan *p)
+void hooks_plan_free(struct plan *p)
 {
-	struct world *w = p->ctx;
+	struct hooking *w = p->ctx;
 
 	vec_free(&p->insertion);
 	mem_free(w->entry);

@@ -1,5 +1,5 @@
-/* apart: see apart.h. */
-#include "launch/apart.h"
+/* sandboxed: see sandboxed.h. */
+#include "instrument/sandboxed.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -21,7 +21,7 @@ static void leave(size_t wanted)
 }
 
 /* the child: what it has to say is in *e */
-static void work(const struct rewriter *r, const char *in, const char *out,
+static void work(const struct file_rewriter *r, const char *in, const char *out,
 		 struct err *e)
 {
 	struct rlimit none = {0, 0};
@@ -43,11 +43,15 @@ static int await(pid_t pid, const char *in, const struct err *said,
 			return err_set(e, ERR_MACHINE, "%s: %s", in,
 				       strerror(errno));
 	if (WIFSIGNALED(status))
-		return err_set(e, ERR_MACHINE, "%s: rewriting was ended by "
-			       "signal %d", in, WTERMSIG(status));
+		return err_set(e, ERR_MACHINE,
+			       "%s: rewriting was ended by "
+			       "signal %d",
+			       in, WTERMSIG(status));
 	if (WEXITSTATUS(status) == CHILD_EXHAUSTED)
-		return err_set(e, ERR_MACHINE, "%s: rewriting needs more "
-			       "memory than there is", in);
+		return err_set(e, ERR_MACHINE,
+			       "%s: rewriting needs more "
+			       "memory than there is",
+			       in);
 	if (WEXITSTATUS(status) == CHILD_FAILED)
 		*e = *said;
 	return WEXITSTATUS(status) == CHILD_DONE ? 0 : -1;
@@ -62,8 +66,8 @@ static long fork_quietly(void)
 	return pid < 0 && errno == EINVAL ? fork() : pid;
 }
 
-int apart_rewrite(const struct rewriter *r, const char *in, const char *out,
-		  struct err *e)
+int sandboxed_rewrite(const struct file_rewriter *r, const char *in,
+		      const char *out, struct err *e)
 {
 	struct err *said = mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE,
 				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -75,9 +79,9 @@ int apart_rewrite(const struct rewriter *r, const char *in, const char *out,
 	pid = fork_quietly();
 	if (!pid)
 		work(r, in, out, said);
-	status = pid < 0 ? err_set(e, ERR_MACHINE, "%s: %s", in,
-				   strerror(errno)) :
-			   await((pid_t)pid, in, said, e);
+	status =
+		pid < 0 ? err_set(e, ERR_MACHINE, "%s: %s", in, strerror(errno))
+			: await((pid_t)pid, in, said, e);
 	munmap(said, sizeof *said);
 	return status;
 }

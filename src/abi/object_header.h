@@ -1,41 +1,41 @@
 /*
- * passport: what a rewritten object says of itself to the code that travels
- * inside the program. It lies in the object's new text; an entry of the
- * dynamic section leads there ({HANDOVER_TAG, address}), or the code that a
+ * object_header: what a rewritten object says of itself to the code that
+ * travels inside the program. It lies in the object's new text; an entry of the
+ * dynamic section leads there ({LAUNCH_ENV_TAG, address}), or the code that a
  * static program begins with.
  */
-#ifndef RUNTIME_PASSPORT_H
-#define RUNTIME_PASSPORT_H
+#ifndef ABI_OBJECT_HEADER_H
+#define ABI_OBJECT_HEADER_H
 
 #include <stdint.h>
 
-#include "runtime/profile_format.h"
+#include "abi/profile_format.h"
 
-#define PASSPORT_MAGIC UINT64_C(0x3173736170796c74) /* "tlypass1" */
+#define OBJECT_HEADER_MAGIC UINT64_C(0x3173736170796c74) /* "tlypass1" */
 
-enum passport_flag {
+enum object_header_flag {
 	/*
 	 * Its code subtracts what a thread says of its counters, and does not
 	 * add it: see counting.h. For objects at low addresses.
 	 */
-	PASSPORT_ABOVE = 1,
+	OBJECT_HEADER_ABOVE = 1,
 	/* its own code changes what threads' counters are found by */
-	PASSPORT_TAKES = 2,
+	OBJECT_HEADER_TAKES = 2,
 	/* the program needs no library: if a loader ran, it left nothing */
-	PASSPORT_ALONE = 4,
+	OBJECT_HEADER_ALONE = 4,
 	/* its code may run on stacks with little room (Go) */
-	PASSPORT_SMALL_STACKS = 8,
+	OBJECT_HEADER_SMALL_STACKS = 8,
 	/* its counts are not wanted: it is rewritten for its gates alone */
-	PASSPORT_LEFT_OUT = 16,
+	OBJECT_HEADER_LEFT_OUT = 16,
 };
 
-struct passport {
+struct object_header {
 	uint64_t magic;
-	int64_t word;	  /* distance from here to the gates' word */
-	int64_t counters; /* to the first counter, which begins a page */
-	uint64_t ncounter; /* 0: nothing is counted in this object */
+	int64_t word;           /* distance from here to the gates' word */
+	int64_t counters;       /* to the first counter, which begins a page */
+	uint64_t ncounter;      /* 0: nothing is counted in this object */
 	uint8_t id[PROFILE_ID]; /* of the object and how it was rewritten */
-	uint32_t flags; /* enum passport_flag */
+	uint32_t flags;         /* enum object_header_flag */
 	/*
 	 * Code that counts for one thread only: a list, `site` bytes from
 	 * here, of 32-bit distances from the list, and room to make the code
@@ -44,7 +44,7 @@ struct passport {
 	 */
 	uint32_t nsite;
 	int64_t site, room;
-	uint64_t here; /* the passport's own address, as linked */
+	uint64_t here; /* the object_header's own address, as linked */
 	uint64_t low;  /* and the lowest of the object */
 	uint64_t high; /* all code, old and new, is below */
 	/*
@@ -62,11 +62,11 @@ struct passport {
 
 /* from a new address on: the old one that stands for it */
 struct back_entry {
-	uint32_t new; /* from passport.back_base */
-	uint32_t old; /* from passport.low, and BACK_ bits */
+	uint32_t new; /* from object_header.back_base */
+	uint32_t old; /* from object_header.low, and BACK_ bits */
 };
 
-#define BACK_RUN UINT32_C(0x80000000) /* it grows with the new one */
+#define BACK_RUN UINT32_C(0x80000000)  /* it grows with the new one */
 #define BACK_CODE UINT32_C(0x40000000) /* the program's own, not inserted */
 #define BACK_NONE UINT32_C(0x3fffffff) /* there is none */
 

@@ -1,5 +1,5 @@
 /*
- * ledger: room in the profile's file.
+ * live_profile: room in the profile's file.
  *
  * The file is opened by its name for every piece and closed again: no
  * descriptor of ours is there for the program to see, to close, or to run out

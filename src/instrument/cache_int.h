@@ -2,19 +2,19 @@
  * cache_int: what the files of the cache share.
  *
  *	cache.c    the folder: which, whose, opened and closed
- *	entry.c    one entry: found, checked, made
- *	mirror.c   the original's folders below an entry
+ *	cache_entry.c    one entry: found, checked, made
+ *	path_mirror.c   the original's folders below an entry
  *	evict.c    the least recently used entries go
  *	tree.c     whole folders are removed
  */
-#ifndef LAUNCH_CACHE_INT_H
-#define LAUNCH_CACHE_INT_H
+#ifndef INSTRUMENT_CACHE_INT_H
+#define INSTRUMENT_CACHE_INT_H
 
 #include <sys/stat.h>
 
 #include "elf/needs.h"
-#include "launch/cache.h"
-#include "runtime/record.h"
+#include "instrument/cache.h"
+#include "abi/cache_record.h"
 
 /* a record and its strings, as read */
 union entry_record {

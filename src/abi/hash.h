@@ -6,8 +6,8 @@
  * Four lanes of multiplications that do not wait for each other: a rewritten
  * libc takes 0.2 ms. Not for secrets.
  */
-#ifndef RUNTIME_HASH_H
-#define RUNTIME_HASH_H
+#ifndef ABI_HASH_H
+#define ABI_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -76,7 +76,8 @@ static inline uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed)
 	h += n;
 	for (; end - p >= 8; p += 8)
 		h = hash_rotate(h ^ hash_round(0, hash_word(p, 8)), 27) *
-			    HASH_P1 + HASH_P4;
+			    HASH_P1 +
+		    HASH_P4;
 	if (end - p >= 4) {
 		h = hash_rotate(h ^ hash_word(p, 4) * HASH_P1, 23) * HASH_P2 +
 		    HASH_P3;

@@ -1,9 +1,9 @@
 /*
- * ledger: the file in which a running program keeps counters
- * (runtime/profile_format.h), made before it starts.
+ * live_profile: the file in which a running program keeps counters
+ * (abi/profile_format.h), made before it starts.
  */
-#ifndef LAUNCH_LEDGER_H
-#define LAUNCH_LEDGER_H
+#ifndef LAUNCH_LIVE_PROFILE_H
+#define LAUNCH_LIVE_PROFILE_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /*
- * record: what the cache knows of one rewritten file. Written by tally, read
- * by tally and by the audit module inside the program; both machines are
+ * cache_record: what the cache knows of one rewritten file. Written by tally,
+ *read by tally and by the audit module inside the program; both machines are
  * 64-bit and little-endian, so it is a plain struct.
  *
  *	CACHE/
@@ -20,12 +20,12 @@
  * taking away CACHE and one more component turns any name that leaked out of
  * the cache ($ORIGIN) back into the original's.
  */
-#ifndef RUNTIME_RECORD_H
-#define RUNTIME_RECORD_H
+#ifndef ABI_CACHE_RECORD_H
+#define ABI_CACHE_RECORD_H
 
 #include <stdint.h>
 
-#include "runtime/hash.h"
+#include "abi/hash.h"
 
 /* which file it is, and whether it was written to; times in nanoseconds */
 struct file_id {
@@ -43,14 +43,14 @@ enum { RECORD_NAME_MAX = 4096, RECORD_MAX = 8192 };
 
 struct record {
 	uint64_t magic;
-	uint64_t sum;	     /* hash of all that follows */
-	uint64_t key;	     /* hash of version and options */
-	struct file_id from; /* the original */
-	struct file_id made; /* the rewritten file; dev is 0 */
+	uint64_t sum;                /* hash of all that follows */
+	uint64_t key;                /* hash of version and options */
+	struct file_id from;         /* the original */
+	struct file_id made;         /* the rewritten file; dev is 0 */
 	uint64_t from_sum, made_sum; /* hashes of what is in them */
 	uint32_t verdict;
 	uint16_t path_len, reason_len; /* without the zero behind each */
-	/* path '\0' reason '\0' */
+				       /* path '\0' reason '\0' */
 };
 
 enum { RECORD_ID_LEN = 2 + 16 };
@@ -73,8 +73,7 @@ static inline _Bool record_valid(const struct record *r, uint64_t n)
 {
 	const char *text = (const char *)(r + 1);
 
-	return n >= sizeof *r && n <= RECORD_MAX &&
-	       r->magic == RECORD_MAGIC &&
+	return n >= sizeof *r && n <= RECORD_MAX && r->magic == RECORD_MAGIC &&
 	       n == sizeof *r + r->path_len + r->reason_len + 2u &&
 	       r->sum == hash_bytes(&r->key, n - 16, r->magic) &&
 	       text[0] == '/' && !text[r->path_len] &&
@@ -90,8 +89,8 @@ static inline const char *record_path(const struct record *r)
 static inline _Bool record_same_file(const struct file_id *a,
 				     const struct file_id *b)
 {
-	return a->ino == b->ino && a->size == b->size &&
-	       a->mtime == b->mtime && a->ctime == b->ctime;
+	return a->ino == b->ino && a->size == b->size && a->mtime == b->mtime &&
+	       a->ctime == b->ctime;
 }
 
 #endif
