@@ -24,7 +24,7 @@ OPT ?= -O2 -g
 
 ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 ROOMS := base flow elf isa cfg rewrite hooks count instrument launch store \
-	sample source report cmd
+	sample profile report cmd
 
 CFLAGS_ALL := -std=gnu11 -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE \
 	-DTALLY_VERSION='"$(VERSION)"' -Isrc -Isrc/runtime/$(ISA) $(OPT) \

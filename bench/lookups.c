@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "random_cfg.h"
-#include "source/lines.h"
-#include "source/names.h"
+#include "profile/lines.h"
+#include "profile/names.h"
 
 enum { LOOKUPS = 1000000, FRAMES = 16 };
 

@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "source/lines.h"
-#include "source/names.h"
-#include "source/segments.h"
+#include "profile/lines.h"
+#include "profile/names.h"
+#include "profile/segments.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

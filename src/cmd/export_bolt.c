@@ -17,7 +17,7 @@
 #include "cmd/cmd.h"
 #include "cmd/export_format.h"
 #include "report/branches.h"
-#include "source/bolt_names.h"
+#include "profile/bolt_names.h"
 
 struct bolt {
 	const struct counts_image *m;

@@ -7,7 +7,7 @@
 
 #include "cmd/export_format.h"
 #include "report/by_line.h"
-#include "source/text.h"
+#include "profile/text.h"
 
 /* a count in gcov's column */
 static void write_count(const struct line_count *l, FILE *to)

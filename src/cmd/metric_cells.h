@@ -3,7 +3,7 @@
 #define CMD_METRIC_CELLS_H
 
 #include "cmd/table.h"
-#include "source/metric.h"
+#include "profile/metric.h"
 
 /* the columns of a listing, while they are listed */
 struct columns {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "source/names.h"
+#include "profile/names.h"
 
 void pprof_image_begin(struct pprof_image *x, const char *path,
 		       const uint8_t *build_id, uint32_t build_id_len)

@@ -6,8 +6,8 @@
 #define CMD_PPROF_IMAGE_H
 
 #include "cmd/pprof.h"
-#include "source/lines.h"
-#include "source/segments.h"
+#include "profile/lines.h"
+#include "profile/segments.h"
 
 struct pprof_image {
 	struct pprof *out;

@@ -6,7 +6,7 @@
 #define CMD_SHARED_OPTIONS_H
 
 #include "cmd/options.h"
-#include "source/samples.h"
+#include "profile/samples.h"
 
 extern const struct option
 	help_option[],         /* fills nothing; every command has it */

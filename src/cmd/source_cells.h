@@ -6,8 +6,8 @@
 #define CMD_SOURCE_CELLS_H
 
 #include "cmd/table.h"
-#include "source/lines.h"
-#include "source/text.h"
+#include "profile/lines.h"
+#include "profile/text.h"
 
 struct source_cells {
 	const char *file; /* of the last row */

@@ -6,7 +6,7 @@
 #define REPORT_ANNOTATION_H
 
 #include "report/find.h"
-#include "source/disassembly.h"
+#include "profile/disassembly.h"
 
 struct noted {
 	uint64_t addr;

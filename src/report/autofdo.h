@@ -17,7 +17,7 @@
 
 #include "base/dict.h"
 #include "base/intern.h"
-#include "source/counts.h"
+#include "profile/counts.h"
 
 #define AUTOFDO_NONE UINT32_MAX
 

@@ -12,7 +12,7 @@
 #ifndef REPORT_BRANCHES_H
 #define REPORT_BRANCHES_H
 
-#include "source/counts.h"
+#include "profile/counts.h"
 
 struct branch {
 	uint64_t from, to; /* addresses; of an instruction, of a block */

@@ -6,7 +6,7 @@
 #ifndef REPORT_BY_ADDRESS_H
 #define REPORT_BY_ADDRESS_H
 
-#include "source/counts.h"
+#include "profile/counts.h"
 
 /* blocks of a procedure that lie together */
 struct block_run {

@@ -24,7 +24,7 @@
 #define REPORT_BY_LINE_H
 
 #include "base/intern.h"
-#include "source/counts.h"
+#include "profile/counts.h"
 
 struct line_count {
 	uint32_t image; /* in told.image */

@@ -9,7 +9,7 @@
 #ifndef REPORT_CONTENT_H
 #define REPORT_CONTENT_H
 
-#include "source/counts.h"
+#include "profile/counts.h"
 
 struct content {
 	const struct counts_image *m;

@@ -7,7 +7,7 @@
 #ifndef REPORT_FIND_H
 #define REPORT_FIND_H
 
-#include "source/dataset.h"
+#include "profile/dataset.h"
 
 struct found {
 	uint32_t image;	 /* in dataset.image */

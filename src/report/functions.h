@@ -6,7 +6,7 @@
 #define REPORT_FUNCTIONS_H
 
 #include "base/intern.h"
-#include "source/counts.h"
+#include "profile/counts.h"
 
 struct function {
 	uint32_t image, proc; /* in told.image, and its map */

@@ -1,6 +1,6 @@
 /*
  * rows: answers as tables, most first: places of one kind with their values,
- * a column for each metric (source/dataset.h). What has nothing is not listed,
+ * a column for each metric (profile/dataset.h). What has nothing is not listed,
  * unless one asks for it; what may have run, but how often is not known, comes
  * last.
  *
@@ -12,7 +12,7 @@
 #define REPORT_ROWS_H
 
 #include "report/by_line.h"
-#include "source/dataset.h"
+#include "profile/dataset.h"
 
 #define ROW_NONE UINT32_MAX
 

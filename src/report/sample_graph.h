@@ -7,7 +7,7 @@
 #define REPORT_SAMPLE_GRAPH_H
 
 #include "report/find.h"
-#include "source/counts.h"
+#include "profile/counts.h"
 
 struct sample_graph {
 	struct counts t; /* of one image */

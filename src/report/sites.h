@@ -7,7 +7,7 @@
 #ifndef REPORT_SITES_H
 #define REPORT_SITES_H
 
-#include "source/counts.h"
+#include "profile/counts.h"
 
 /* how control leaves a call site */
 enum site_kind {

@@ -5,7 +5,7 @@
 #ifndef REPORT_WALK_H
 #define REPORT_WALK_H
 
-#include "source/counts.h"
+#include "profile/counts.h"
 
 /* how an edge of the map is called in every output */
 const char *edge_name(const struct counts_image *m, uint32_t edge);

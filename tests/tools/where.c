@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/lines.h"
-#include "source/names.h"
+#include "profile/lines.h"
+#include "profile/names.h"
 
 enum { FRAMES = 64 };
 

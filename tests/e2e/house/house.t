@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 ROOMS = ["base", "flow", "elf", "isa", "cfg", "rewrite", "abi", "runtime",
-         "hooks", "count", "instrument", "launch", "store", "sample", "source",
+         "hooks", "count", "instrument", "launch", "store", "sample", "profile",
          "report", "cmd"]
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                    "..", "..", "..")
