@@ -155,11 +155,14 @@ static void enter_made(struct counting *c)
 	set_mask(&was);
 }
 
-/*
- * Called by thread_starts(), in the new thread. If the program has locked
- * itself in meanwhile, nothing is called but what the C library calls here.
- */
+/* entry.S: thread_starts() calls it */
 __attribute__((visibility("hidden"), used))
+struct thread_call thread_routine(struct thread_start *s);
+
+/*
+ * In the new thread. If the program has locked itself in meanwhile, nothing is
+ * called but what the C library calls here.
+ */
 struct thread_call thread_routine(struct thread_start *s)
 {
 	struct counting *c = counting_here();
