@@ -26,9 +26,13 @@ ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 ROOMS := base flow elf isa cfg rewrite hooks count instrument launch store \
 	sample profile report cmd
 
-CFLAGS_ALL := -std=gnu11 -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE \
-	-DTALLY_VERSION='"$(VERSION)"' -Isrc -Isrc/runtime/$(ISA) $(OPT) \
-	$(SANITIZE) $(CFLAGS)
+WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes \
+	-Wvla -Wundef -Wcast-qual -Wsign-conversion -Werror
+
+# the header that bpftool has written is not ours to mend: see `skeletons`
+CFLAGS_ALL := -std=gnu11 $(WARNINGS) -D_GNU_SOURCE \
+	-DTALLY_VERSION='"$(VERSION)"' -Isrc -Isrc/runtime/$(ISA) \
+	-isystem src/sample/bpf $(OPT) $(SANITIZE) $(CFLAGS)
 LDLIBS_ALL := -ldw -lelf -liberty -lZydis -lsqlite3 -lzstd -lbpf -lz -lpthread -lm $(LDLIBS)
 
 # what the kernel runs (*.bpf.c) is kept as clang has made it, see below
@@ -83,7 +87,7 @@ ENTRY := $(ENTRY_ONLY) $(addprefix src/runtime/,world.c follow.c program.c \
 	places.c ends.c interruptions.c shown.c suspended.c aside.c clone.c \
 	peek.c)
 RUNTIME := $(filter-out $(ENTRY_ONLY),$(wildcard src/runtime/*.c))
-MODULE_FLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Werror -O2 -g -Isrc \
+MODULE_FLAGS := -std=gnu11 $(WARNINGS) -O2 -g -Isrc \
 	-fPIC -ffreestanding -fvisibility=hidden -fno-stack-protector \
 	-mgeneral-regs-only \
 	-nostdlib -shared -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,defs
@@ -256,6 +260,10 @@ bench: test-deps
 
 # what strangers can feed to a daemon and to its readers, a while each
 FUZZ_SECONDS ?= 60
+# that they are sound C, by CC
+.PHONY: fuzz-syntax
+fuzz-syntax:
+	$(CC) $(CFLAGS_ALL) -Itests/lib -fsyntax-only fuzz/*.c
 fuzz: test-deps
 	@for f in parse object elf map profile database; do \
 		fuzz/run.sh $$f $(FUZZ_SECONDS) || exit 1; done

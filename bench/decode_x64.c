@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 		perror(path);
 		return 1;
 	}
-	image = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (image == MAP_FAILED) {
 		perror(path);

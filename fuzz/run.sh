@@ -27,7 +27,7 @@ object)
 esac
 
 clang -std=gnu11 -g -O1 -D_GNU_SOURCE -DTALLY_VERSION='"fuzz"' \
-	-Isrc "-Isrc/runtime/$(uname -m)" -Itests/lib \
+	-Isrc "-Isrc/runtime/$(uname -m)" -isystem src/sample/bpf -Itests/lib \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs \
 	-ldw -lelf -liberty -lZydis -lsqlite3 -lzstd -lbpf -lz -lpthread -lm

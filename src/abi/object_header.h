@@ -60,6 +60,12 @@ struct object_header {
 	uint64_t preempts;
 };
 
+/* what lies that far from something, be it written to or not */
+static inline void *at_distance(const void *from, int64_t distance)
+{
+	return (void *)((uintptr_t)from + (uintptr_t)distance);
+}
+
 /* from a new address on: the old one that stands for it */
 struct back_entry {
 	uint32_t new; /* from object_header.back_base */

@@ -211,7 +211,7 @@ static uint64_t memory_now(void)
 }
 #endif
 
-static void limit(int what, uint64_t n)
+static void limit(__rlimit_resource_t what, uint64_t n)
 {
 	struct rlimit had, r = {n, n};
 
@@ -364,21 +364,20 @@ union beside {
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
-/* the first bytes of a message, with the descriptor */
-static ssize_t send_some(int fd, const void *p, size_t n, int pass)
+/* the first byte of a message, with the descriptor; what sendmsg() returns */
+static ssize_t send_first(int fd, char byte, int pass)
 {
-	struct iovec v = {(void *)p, n};
+	struct iovec v = {&byte, 1};
 	union beside c = {.room = {0}};
-	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
+	struct msghdr m = {.msg_iov = &v,
+			   .msg_iovlen = 1,
+			   .msg_control = &c,
+			   .msg_controllen = sizeof c.room};
 
-	if (pass >= 0) {
-		m.msg_control = &c;
-		m.msg_controllen = sizeof c.room;
-		c.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof pass),
-					  .cmsg_level = SOL_SOCKET,
-					  .cmsg_type = SCM_RIGHTS};
-		memcpy(CMSG_DATA(&c.head), &pass, sizeof pass);
-	}
+	c.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof pass),
+				  .cmsg_level = SOL_SOCKET,
+				  .cmsg_type = SCM_RIGHTS};
+	memcpy(CMSG_DATA(&c.head), &pass, sizeof pass);
 	return sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -388,7 +387,9 @@ static bool send_all(int fd, const void *p, size_t n, int pass,
 	const char *at = p;
 
 	while (n) {
-		ssize_t done = send_some(fd, at, n, pass);
+		ssize_t done = pass >= 0 ? send_first(fd, *at, pass)
+					 : send(fd, at, n,
+						MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (done < 0 && errno != EAGAIN && errno != EINTR)
 			return false;

@@ -48,7 +48,7 @@ static void run(struct gzip *g, int flush)
 
 void gzip_write(struct gzip *g, const void *bytes, size_t n)
 {
-	g->z.next_in = (Bytef *)bytes;
+	g->z.next_in = bytes;
 	g->z.avail_in = (uInt)n;
 	run(g, Z_NO_FLUSH);
 }

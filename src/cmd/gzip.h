@@ -3,6 +3,8 @@
 #define CMD_GZIP_H
 
 #include <stdio.h>
+
+#define ZLIB_CONST /* what is compressed is only read */
 #include <zlib.h>
 
 struct gzip {

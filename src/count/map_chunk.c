@@ -43,9 +43,9 @@ void unpack_nothing(struct unpacker *k, const struct map_proc *p)
 }
 
 /* nothing is known of its procedures but that they are there */
-static void give_up(struct map *m, struct map_chunk *c, const char *why)
+static void give_up(const struct map *m, struct map_chunk *c, const char *why)
 {
-	const char *text = arena_string(&m->arena, why, strlen(why));
+	const char *text = arena_string(&m->store->arena, why, strlen(why));
 
 	vec_free(&c->all);
 	c->broken = true;
@@ -59,8 +59,10 @@ void chunk_need(const struct map *m, struct map_chunk *c)
 {
 	struct map_store *s = m->store;
 	struct err e;
-	struct unpacker k = {.m = (struct map *)m, .version = MAP_VERSION,
-			     .where = s->where, .e = &e,
+	struct unpacker k = {.m = m,
+			     .version = MAP_VERSION,
+			     .where = s->where,
+			     .e = &e,
 			     .nproc = m->proc.n};
 
 	if (__atomic_load_n(&c->was_read, __ATOMIC_ACQUIRE))
@@ -68,7 +70,7 @@ void chunk_need(const struct map *m, struct map_chunk *c)
 	pthread_mutex_lock(&s->lock);
 	if (!c->was_read) {
 		if (unpack_chunk(&k, c))
-			give_up(k.m, c, e.text);
+			give_up(m, c, e.text);
 		__atomic_store_n(&c->was_read, true, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -104,7 +106,7 @@ int unpack_chunks(struct unpacker *k, const uint8_t *packed, size_t size)
 {
 	struct bytes *b = &k->part[PART_CHUNKS];
 	struct map_chunk c = {.packed = packed};
-	struct map *m = k->m;
+	struct map *m = k->made;
 
 	while (bytes_left(b)) {
 		if (!read_chunk(k, b, &c) ||
@@ -122,7 +124,7 @@ int unpack_chunks(struct unpacker *k, const uint8_t *packed, size_t size)
 
 int unpack_only_chunk(struct unpacker *k)
 {
-	struct map *m = k->m;
+	struct map *m = k->made;
 	struct map_chunk c = {.nproc = (uint32_t)k->nproc, .end = UINT64_MAX,
 			      .high = UINT32_MAX, .was_read = true,
 			      .nlength = k->part[PART_LENGTHS].n};

@@ -310,7 +310,7 @@ static void unpack_again(struct unpacker *k, uint32_t proc)
 void map_need(const struct map *m, uint32_t proc)
 {
 	const struct map_proc *p = &m->proc.at[proc];
-	struct unpacker k = {.m = (struct map *)m,
+	struct unpacker k = {.m = m,
 			     .block = m->block.at + p->block,
 			     .edge = m->edge.at + p->edge};
 
@@ -324,7 +324,7 @@ void map_need(const struct map *m, uint32_t proc)
 void map_look(const struct map *m, uint32_t proc, struct map_inside *x)
 {
 	const struct map_proc *p = &m->proc.at[proc];
-	struct unpacker k = {.m = (struct map *)m};
+	struct unpacker k = {.m = m};
 
 	if (m->store && !m->store->here[proc]) {
 		unpack_apart(&k, p, x);

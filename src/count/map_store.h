@@ -41,6 +41,7 @@ struct map_chunk {
 
 struct map_store {
 	const char *where; /* for messages */
+	struct arena arena; /* of what is said of broken chunks */
 	buffer front;	   /* its columns */
 	buffer packed;	   /* the chunks */
 	VEC(struct map_chunk) chunk; /* by procedure */
@@ -54,7 +55,8 @@ struct map_store {
 };
 
 struct unpacker {
-	struct map *m;
+	const struct map *m;
+	struct map *made; /* the same, of who reads its front */
 	struct bytes part[MAP_PARTS];
 	unsigned version;
 	const char *where;

@@ -34,7 +34,7 @@ static bool unpack_identity(struct unpacker *k, struct bytes *b)
 {
 	const uint8_t *build;
 	const char *path = bytes_string(b, PATH_LONGEST);
-	struct map *m = k->m;
+	struct map *m = k->made;
 
 	if (!path ||
 	    !unpack_u32(b, sizeof m->build_id, &m->build_id_len))
@@ -49,7 +49,7 @@ static bool unpack_identity(struct unpacker *k, struct bytes *b)
 
 static bool unpack_figures(struct unpacker *k, struct bytes *b)
 {
-	struct map *m = k->m;
+	struct map *m = k->made;
 	uint64_t machine, insn_size, placement;
 
 	if (!unpack_number(b, UINT16_MAX, &machine) ||
@@ -85,7 +85,7 @@ static bool unpack_amounts(struct unpacker *k, struct bytes *b)
 /* for what is inside of procedures: memory that is not used costs nothing */
 static void unpack_make_room(struct unpacker *k)
 {
-	struct map *m = k->m;
+	struct map *m = k->made;
 
 	m->block.at = NEW_ARRAY(struct map_block, k->nblock);
 	m->block.n = m->block.cap = k->nblock;
@@ -103,10 +103,10 @@ static int unpack_about(struct unpacker *k)
 	if (!unpack_identity(k, b) || !unpack_figures(k, b) ||
 	    !unpack_amounts(k, b))
 		return unpack_fail(k, PART_ABOUT, "such a file cannot be");
-	k->m->some = bytes_left(b) && bytes_uleb(b);
-	vec_reserve(&k->m->proc, k->nproc);
-	vec_reserve(&k->m->site, k->nsite);
-	vec_reserve(&k->m->in_place, k->nin_place);
+	k->made->some = bytes_left(b) && bytes_uleb(b);
+	vec_reserve(&k->made->proc, k->nproc);
+	vec_reserve(&k->made->site, k->nsite);
+	vec_reserve(&k->made->in_place, k->nin_place);
 	unpack_make_room(k);
 	return 0;
 }
@@ -173,7 +173,7 @@ static int unpack_procs(struct unpacker *k)
 			return unpack_fail(k, PART_NAMES, "");
 		if (!*p.name)
 			p.name = NULL;
-		k->m->proc.at[k->m->proc.n++] = p;
+		k->made->proc.at[k->made->proc.n++] = p;
 		p.block += p.nblock;
 		p.edge += p.nedge;
 	}
@@ -197,7 +197,7 @@ static int unpack_sites(struct unpacker *k)
 			.block = (uint32_t)(next + (n >> SITE_BITS)),
 			.call = n & SITE_CALL, .pairs = n & SITE_PAIRS,
 		};
-		k->m->site.at[k->m->site.n++] = s;
+		k->made->site.at[k->made->site.n++] = s;
 		next = (uint64_t)s.block + 1;
 	}
 	return 0;
@@ -217,7 +217,7 @@ static int unpack_in_place(struct unpacker *k)
 			return unpack_fail(k, PART_IN_PLACE, "wrong numbers");
 		r.start = r.end + gap;
 		r.end = r.start + size;
-		k->m->in_place.at[k->m->in_place.n++] = r;
+		k->made->in_place.at[k->made->in_place.n++] = r;
 	}
 	return 0;
 }
@@ -352,7 +352,7 @@ static int unpack_all(struct unpacker *k, const void *bytes, size_t size)
 int map_unpack(struct map *m, const void *bytes, size_t size,
 	       const char *where, struct err *e)
 {
-	struct unpacker k = {.m = m, .where = where, .e = e};
+	struct unpacker k = {.m = m, .made = m, .where = where, .e = e};
 	struct map_head h;
 	int status;
 
@@ -381,6 +381,7 @@ static void store_free(struct map_store *s)
 	callees_free(&s->callees);
 	vec_free(&s->front);
 	vec_free(&s->packed);
+	arena_free(&s->arena);
 	mem_free(s->used);
 	mem_free(s->mark);
 	mem_free(s->here);

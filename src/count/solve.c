@@ -69,9 +69,9 @@ static void solve_add_up(const struct solver *k, struct solve_sum *x)
 }
 
 /* adds a procedure to all */
-static void solve_sum(struct solver *k, const struct solve_sum *x)
+static void solve_sum(struct solver *k, const struct solve_sum *x,
+		      struct solved *s)
 {
-	struct solved *s = k->s;
 	uint64_t insns, blocks;
 
 	if (x->wrong ||
@@ -168,7 +168,7 @@ static void solve_inside(struct solve_share *x)
 static void *solve_procs(void *share)
 {
 	struct solve_share *x = share;
-	struct solved *s = x->k.s;
+	const struct solved *s = x->k.s;
 
 	for (uint32_t i = x->from; i < x->end; i++) {
 		solve_at(&x->k, i);
@@ -186,17 +186,18 @@ static void *solve_procs(void *share)
 }
 
 /* adds up all procedures but stubs */
-static void solve_sums(struct solver *k, const struct solve_sum *sum)
+static void solve_sums(struct solver *k, const struct solve_sum *sum,
+		       struct solved *s)
 {
 	for (uint32_t i = 0; i < k->m->proc.n; i++) {
 		solve_at(k, i);
 		if (!k->s->idle[i] && !k->p->stub)
-			solve_sum(k, &sum[i]);
+			solve_sum(k, &sum[i], s);
 	}
 }
 
 /* adds up stubs, when the counts of all that call them are known */
-static void solve_stub_sums(struct solver *k)
+static void solve_stub_sums(struct solver *k, struct solved *s)
 {
 	for (uint32_t i = 0; i < k->m->proc.n; i++) {
 		struct solve_sum sum = {0};
@@ -207,13 +208,13 @@ static void solve_stub_sums(struct solver *k)
 		solve_open_next(k);
 		solve_stub(k->s, i);
 		solve_add_up(k, &sum);
-		solve_sum(k, &sum);
+		solve_sum(k, &sum, s);
 	}
 	solve_drop_last(k);
 }
 
 /* all of the map, from `value` and the shortfalls */
-static void solve_map(struct solver *k)
+static void solve_map(struct solver *k, struct solved *s)
 {
 	uint32_t n = (uint32_t)k->m->proc.n;
 	struct solve_sum *sum = NEW_ARRAY(struct solve_sum, n);
@@ -230,13 +231,13 @@ static void solve_map(struct solver *k)
 			.end = (uint32_t)parallel_first(n, shares, t + 1),
 		};
 	parallel_run(solve_procs, share, sizeof *share, shares);
-	solve_sums(k, sum);
+	solve_sums(k, sum, s);
 	for (unsigned t = 0; t < shares; t++) {
-		stub_calls_add(&share[t].calls, k->s);
-		k->s->in_place |= share[t].in_place;
+		stub_calls_add(&share[t].calls, s);
+		s->in_place |= share[t].in_place;
 		vec_free(&share[t].calls.v);
 	}
-	solve_stub_sums(k);
+	solve_stub_sums(k, s);
 	mem_free(sum);
 }
 
@@ -271,6 +272,6 @@ void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
 		callees_gather(&drawn, m);
 		k.callees = &drawn;
 	}
-	solve_map(&k);
+	solve_map(&k, s);
 	callees_free(&drawn);
 }

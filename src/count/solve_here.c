@@ -62,9 +62,8 @@ void solve_drop_last(struct solver *k)
 void solve_load(const struct solved *s, uint32_t proc)
 {
 	const struct map *m = s->m;
-	struct solver k = {.m = m, .value = s->value,
-			   .s = (struct solved *)s,
-			   .callees = map_callees(m)};
+	struct solver k = {
+		.m = m, .value = s->value, .s = s, .callees = map_callees(m)};
 	bool told;
 
 	if (!m->store)

@@ -15,7 +15,7 @@ struct callees;
 struct solver {
 	const struct map *m;
 	const uint64_t *value;
-	struct solved *s;
+	const struct solved *s; /* whose arrays are filled */
 	uint32_t shortfall; /* the first of this procedure in s->shortfall */
 	struct arena scratch; /* of one procedure */
 	struct map_inside inside; /* of one that is looked at */

@@ -219,7 +219,7 @@ static void solve_calls(struct solver *k, const struct propagation *r)
 /* the results of the procedure; unknown ones stay 0 */
 static void solve_take(struct solver *k, const struct propagation *r)
 {
-	struct solved *s = k->s;
+	const struct solved *s = k->s;
 
 	for (uint32_t i = 0; i < k->p->nblock; i++) {
 		s->block_known[k->p->block + i] = r->vertex_known[i];
@@ -276,7 +276,7 @@ static void solve_flow(struct solver *k)
 /* nothing is known of the procedure after all */
 void solve_forget(struct solver *k)
 {
-	struct solved *s = k->s;
+	const struct solved *s = k->s;
 
 	s->consistent[k->proc] = false;
 	s->calls_known[k->proc] = false;
@@ -286,7 +286,7 @@ void solve_forget(struct solver *k)
 /* nor of its blocks and edges; requires: they are there */
 void solve_forget_inside(struct solver *k)
 {
-	struct solved *s = k->s;
+	const struct solved *s = k->s;
 
 	memset(s->block_known + k->p->block, false, k->p->nblock);
 	memset(s->edge_known + k->p->edge, false, k->p->nedge);
@@ -321,7 +321,7 @@ bool solve_is_idle_proc(struct solver *k)
 /* all of it, but of a stub nothing */
 void solve_proc(struct solver *k)
 {
-	struct solved *s = k->s;
+	const struct solved *s = k->s;
 
 	s->consistent[k->proc] = true;
 	s->ran[k->proc] = !solve_is_silent(k);

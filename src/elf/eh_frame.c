@@ -93,8 +93,7 @@ static bool cie_augment(const struct image *im, struct cie *c, char letter,
 		c->personality_at = bytes_addr(b);
 		return c->personality_encoding == POINTER_OMIT ||
 		       pointer_read(b, im,
-				    c->personality_encoding &
-					    ~POINTER_INDIRECT,
+				    c->personality_encoding & POINTER_DIRECT,
 				    &none, &c->personality);
 	case 'S':
 		c->signal_frame = true;

@@ -84,9 +84,8 @@ static int image_map(struct image *im, int fd, size_t size, struct err *e)
 	if (p == MAP_FAILED)
 		return err_set(e, ERR_INPUT, "%s: cannot map: %s", im->path,
 			       strerror(errno));
-	im->bytes = p;
+	im->bytes = im->mapped = p;
 	im->size = size;
-	im->mapped = true;
 	return 0;
 }
 
@@ -130,7 +129,7 @@ int image_parse(struct image *im, const char *name, const uint8_t *bytes,
 void image_close(struct image *im)
 {
 	if (im->mapped)
-		munmap((void *)im->bytes, im->size);
+		munmap(im->mapped, im->size);
 	arena_free(&im->arena);
 	*im = (struct image){0};
 }

@@ -133,7 +133,7 @@ struct image {
 	struct range eh_frame_hdr; /* PT_GNU_EH_FRAME, empty if none */
 
 	struct arena arena; /* owns the arrays and strings */
-	bool mapped;	    /* bytes came from mmap */
+	void *mapped;       /* the bytes, if they came from mmap */
 };
 
 /* opens and reads the file; on -1 nothing needs closing */

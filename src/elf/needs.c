@@ -155,9 +155,8 @@ static int needs_map(struct image *im, int fd, size_t size, struct err *e)
 	if (p == MAP_FAILED)
 		return err_set(e, ERR_INPUT, "%s: cannot map: %s", im->path,
 			       strerror(errno));
-	im->bytes = p;
+	im->bytes = im->mapped = p;
 	im->size = size;
-	im->mapped = true;
 	return 0;
 }
 

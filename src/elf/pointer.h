@@ -36,6 +36,7 @@ enum {
 	POINTER_BASE = 0x70, /* mask */
 
 	POINTER_INDIRECT = 0x80,
+	POINTER_DIRECT = POINTER_FORMAT | POINTER_BASE, /* mask */
 	POINTER_OMIT = 0xff,
 };
 

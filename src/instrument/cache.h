@@ -20,13 +20,13 @@
 
 /* how files are rewritten, without saying what for */
 struct file_rewriter {
-	void *ctx;
+	const void *ctx;
 	/*
 	 * Writes `out`, the rewritten `in`. On -1, ERR_INPUT means that this
 	 * file cannot be rewritten (which is remembered), any other code that
 	 * it did not work this time.
 	 */
-	int (*rewrite)(void *ctx, const char *in, const char *out,
+	int (*rewrite)(const void *ctx, const char *in, const char *out,
 		       struct err *e);
 	const char *options; /* all that the result depends on but the file;
 				without white space */

@@ -395,7 +395,7 @@ int recipe_rewrite(const struct recipe *r, const struct cfg *c,
 	return rewrite_gated(c, NULL, o, out, report, e);
 }
 
-static int rewrite_file(void *ctx, const char *in, const char *out,
+static int rewrite_file(const void *ctx, const char *in, const char *out,
 			struct err *e)
 {
 	const struct recipe *recipe = ctx;
@@ -445,7 +445,7 @@ static const char *version(void)
 struct file_rewriter recipe_rewriter(const struct recipe *r)
 {
 	return (struct file_rewriter){
-		.ctx = (void *)r,
+		.ctx = r,
 		.rewrite = rewrite_file,
 		.options = recipe_name(r),
 		.version = version(),

@@ -15,7 +15,7 @@ enum { CLOSURE_MAX = 4096 }; /* libraries; hostile files name each other */
 
 /* an object whose needs are looked at, and the object that needs it */
 struct object {
-	char *path;
+	const char *path;
 	struct needs needs;
 	uint32_t parent; /* itself for the program */
 };
@@ -249,7 +249,7 @@ void closure_find(struct closure *c, const char *path, const struct needs *n,
 		  const char *root)
 {
 	struct search s = {.c = c, .root = root, .machine = n->machine};
-	struct object program = {.path = (char *)path, .needs = *n};
+	struct object program = {.path = path, .needs = *n};
 	char file[PATH_MAX];
 
 	*c = (struct closure){0};

@@ -399,7 +399,7 @@ static int fill_cache(struct launch *l, const struct needs *n, struct err *e)
 }
 
 /* does a limit leave less memory than takes part in counting? */
-static bool is_cramped(int limit)
+static bool is_cramped(__rlimit_resource_t limit)
 {
 	struct rlimit now;
 

@@ -54,7 +54,7 @@ void ldcache_open(struct ldcache *l, const char *path)
 void ldcache_close(struct ldcache *l)
 {
 	if (l->bytes)
-		munmap((void *)l->bytes, l->size);
+		munmap(l->bytes, l->size);
 	*l = (struct ldcache){0};
 }
 

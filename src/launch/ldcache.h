@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct ldcache {
-	const uint8_t *bytes; /* NULL if there is none */
+	uint8_t *bytes; /* mapped; NULL if there is none */
 	size_t size;
 	uint32_t n; /* entries, all inside */
 };

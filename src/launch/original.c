@@ -36,7 +36,8 @@ static bool leads_to(const char *link, const char *file)
 	char there[PATH_MAX];
 	ssize_t n = readlink(link, there, sizeof there - 1);
 
-	return n > 0 && (size_t)n == strlen(file) && !memcmp(there, file, n);
+	return n > 0 && (size_t)n == strlen(file) &&
+	       !memcmp(there, file, (size_t)n);
 }
 
 char *original_link(struct arena *a, const char *dir, const char *file)

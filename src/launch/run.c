@@ -25,8 +25,8 @@ struct before {
 	struct itimerval timer[NTIMERS]; /* kept by exec, lost by fork */
 };
 
-static const int timers[NTIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL,
-				    ITIMER_PROF};
+static const __itimer_which_t timers[NTIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL,
+						 ITIMER_PROF};
 
 static void prepare(struct before *b, sigset_t *all)
 {

@@ -38,7 +38,8 @@ struct view {
 _Bool peek(const struct counting *c, const void *at, void *to, size_t n)
 {
 	const struct view *v = (const struct view *)c;
-	struct iovec local = {to, n}, remote = {(void *)at, n};
+	struct iovec local = {to, n};
+	struct iovec remote = {(void *)(uintptr_t)at, n}; /* not in here */
 	const char *from = at;
 	long *word = to;
 

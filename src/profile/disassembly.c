@@ -18,22 +18,26 @@ extern char **environ;
 enum { WORD = 64 };
 
 /* the name of tool number i, or NULL: there are no more */
-static const char *tool_name(const struct disassembly *d, unsigned i,
-			     char own[WORD])
+static char *tool_name(const struct disassembly *d, unsigned i, char name[WORD])
 {
-	static const char *const others[] = {"objdump", "llvm-objdump"};
+	static const char *const prefix[] = {NULL, "", "llvm-"};
 
-	snprintf(own, WORD, "%s-objdump", d->isa->triplet);
-	return !i ? own : i <= 2 ? others[i - 1] : NULL;
+	if (i >= sizeof prefix / sizeof *prefix)
+		return NULL;
+	if (i)
+		snprintf(name, WORD, "%sobjdump", prefix[i]);
+	else
+		snprintf(name, WORD, "%s-objdump", d->isa->triplet);
+	return name;
 }
 
 /* starts `tool`, which reads `file` and writes to *from; its pid, or -1 */
-static pid_t start_tool(const char *tool, int file, uint64_t start,
-			uint64_t end, FILE **from)
+static pid_t start_tool(char *tool, int file, uint64_t start, uint64_t end,
+			FILE **from)
 {
 	char first[WORD], last[WORD];
-	char *argv[] = {(char *)tool, "-d", "-w",         "--no-show-raw-insn",
-			first,        last, "/dev/stdin", NULL};
+	char *argv[] = {tool,  "-d", "-w",         "--no-show-raw-insn",
+			first, last, "/dev/stdin", NULL};
 	posix_spawn_file_actions_t a;
 	int fd[2], status;
 	pid_t pid;
@@ -96,7 +100,7 @@ static void parse(struct disassembly *d, char *line)
 }
 
 /* false: it does not know the machine */
-static bool read_from(struct disassembly *d, const char *tool, uint64_t start,
+static bool read_from(struct disassembly *d, char *tool, uint64_t start,
 		      uint64_t end)
 {
 	char *line = NULL;
@@ -130,10 +134,9 @@ void disassembly_init(struct disassembly *d, const struct isa *isa,
 void disassembly_read(struct disassembly *d, uint64_t start, uint64_t end)
 {
 	unsigned first = d->v.n ? d->tool : 0;
-	const char *tool;
-	char own[WORD];
+	char name[WORD], *tool;
 
-	for (d->tool = first; (tool = tool_name(d, d->tool, own)); d->tool++)
+	for (d->tool = first; (tool = tool_name(d, d->tool, name)); d->tool++)
 		if (read_from(d, tool, start, end))
 			return;
 	d->tool = first;

@@ -79,7 +79,8 @@ static int check_build(Dwfl_Module *m, const struct object_id *id,
 	if (!id->build_id_len)
 		return 0;
 	n = dwfl_module_build_id(m, &bits, &at);
-	if (n == (int)id->build_id_len && !memcmp(bits, id->build_id, n))
+	if (n == (int)id->build_id_len &&
+	    !memcmp(bits, id->build_id, id->build_id_len))
 		return 0;
 	return err_set(e, ERR_INPUT,
 		       "%s: it is another build now, %s, than "

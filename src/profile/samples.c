@@ -204,9 +204,9 @@ static int read_process(void *arg, int64_t id, const struct stored_process *x,
 		vec_push(&s->process, new);
 	}
 	n = &s->process.at[number].samples[event];
-	return __builtin_add_overflow(*n, x->samples, n)
-		       ? samples_too_many(r->x->file, "samples of a process", e)
-		       : 0;
+	if (__builtin_add_overflow(*n, x->samples, n))
+		return samples_too_many(r->x->file, "samples of a process", e);
+	return 0;
 }
 
 /* has the file open; the last one stays open */

@@ -295,7 +295,7 @@ static uint8_t new_type_encoding(uint8_t encoding)
 
 	if ((encoding & POINTER_BASE) != POINTER_PCREL)
 		return encoding;
-	return (encoding & ~POINTER_FORMAT) |
+	return (encoding & (POINTER_BASE | POINTER_INDIRECT)) |
 	       (type_size(encoding) == 8 ? format : POINTER_SDATA4);
 }
 
@@ -304,7 +304,7 @@ static bool put_types(buffer *out, uint64_t base, const struct lsda_in *l,
 		      const struct image *im)
 {
 	static const struct pointer_base none;
-	uint8_t direct = l->type_encoding & ~POINTER_INDIRECT;
+	uint8_t direct = l->type_encoding & POINTER_DIRECT;
 	unsigned size = type_size(new_type_encoding(l->type_encoding));
 	struct bytes b = l->types;
 	bool fits = true;

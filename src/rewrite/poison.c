@@ -13,16 +13,20 @@ static unsigned poison_code(const struct survey *s, const struct insertion *i,
 static unsigned poison_size(void *ctx, const struct insertion *i,
 			    const struct scratch *x)
 {
-	return poison_code(ctx, i, x, NULL);
+	const struct plan *p = ctx;
+
+	return poison_code(p->survey, i, x, NULL);
 }
 
 static bool poison_write(void *ctx, const struct insertion *i,
 			 const struct scratch *x, uint64_t addr,
 			 const struct plan_bases *bases, uint8_t *out)
 {
+	const struct plan *p = ctx;
+
 	(void)addr;
 	(void)bases;
-	poison_code(ctx, i, x, out);
+	poison_code(p->survey, i, x, out);
 	return true;
 }
 
@@ -30,7 +34,9 @@ void poison_plan(struct plan *p, const struct survey *s)
 {
 	const struct insertion like = {0};
 
-	*p = (struct plan){.survey = s, .ctx = (void *)s, .size = poison_size,
+	*p = (struct plan){.survey = s,
+			   .ctx = p,
+			   .size = poison_size,
 			   .write = poison_write};
 	plan_everywhere(p, &like, true);
 }

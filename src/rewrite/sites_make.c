@@ -271,7 +271,7 @@ static int make_all(struct maker *m, struct err *e)
 		return -1;
 	m->s->order.at = mem_alloc(m->want.n * sizeof *m->s->order.at);
 	m->s->order.n = m->s->order.cap = m->want.n;
-	for (int k = 0; k < SPOT_KINDS; k++) {
+	for (enum spot_kind k = 0; k < SPOT_KINDS; k++) {
 		if (make_kind(m, k, order, e))
 			return -1;
 		order += m->key[k].n;

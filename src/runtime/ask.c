@@ -38,8 +38,7 @@ static long clone_vm(unsigned long exit_signal)
 }
 
 /* starts argv[0]; its process id or -errno */
-__attribute__((noinline))
-static long start(char *const *argv)
+__attribute__((noinline)) static long start(const char *const *argv)
 {
 	static char *const no_environment[] = {NULL};
 	long pid = clone_vm(SIGNAL_CHLD);
@@ -83,8 +82,7 @@ static void swallow(void)
  * Runs argv[0] by a child without an exit signal, which the program does not
  * notice; the exit status, -1 if it had none, or -errno if there is no child.
  */
-__attribute__((noinline))
-static long run_unheard(char *const *argv)
+__attribute__((noinline)) static long run_unheard(const char *const *argv)
 {
 	long child = clone_vm(0), pid;
 	int status;
@@ -99,7 +97,7 @@ static long run_unheard(char *const *argv)
 	return finish(child);
 }
 
-static int run(char *const *argv)
+static int run(const char *const *argv)
 {
 	uint64_t all = ~(uint64_t)0, before;
 	long status, pid;
@@ -134,7 +132,7 @@ int ask_tally(const struct launch_env *h, const char *path, const char *name)
 
 	if (failures >= PATIENCE || sandboxed())
 		return -1;
-	status = run((char *const *)argv);
+	status = run(argv);
 	failures = status ? failures + 1 : 0;
 	return status;
 }

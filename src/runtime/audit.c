@@ -197,7 +197,7 @@ static size_t origin_token(const char *s)
 	if (!rest) {
 		rest = str_after(s, "$ORIGIN");
 		if (rest && (*rest == '_' || (*rest >= '0' && *rest <= '9') ||
-			     (*rest | 32) - 'a' + 0u < 26))
+			     ((unsigned)*rest | 32) - 'a' < 26))
 			rest = NULL;
 	}
 	return rest ? (size_t)(rest - s) : 0;
@@ -250,7 +250,15 @@ static const char *by_name(const char *path)
 /* the launcher started this program, and we know what it said */
 static _Bool active;
 
-EXPORT unsigned la_version(unsigned version)
+/* what ld.so calls, see rtld-audit(7) */
+EXPORT unsigned la_version(unsigned version);
+EXPORT const char *la_objsearch(const char *name, uintptr_t *cookie,
+				unsigned flag);
+EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie);
+EXPORT unsigned la_objclose(uintptr_t *cookie);
+EXPORT void la_activity(uintptr_t *cookie, unsigned flag);
+
+unsigned la_version(unsigned version)
 {
 	return version;
 }
@@ -267,27 +275,27 @@ static void note_sought(const char *name)
 		sought[0] = 0;
 }
 
-EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
+const char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 {
 	const char *given = name, *back, *found;
 
 	if (!active)
-		return (char *)name;
+		return name;
 	back = outside(name);
 	if (back)
 		name = back;
 	if (flag == SEARCH_ORIGINAL) {
 		if (!has(name, '/'))
-			return (char *)name;
+			return name;
 		if (has(name, '$'))
 			back = spell_out(name, (struct link_map *)*cookie);
-		return (char *)by_name(has(name, '$') && back ? back : name);
+		return by_name(has(name, '$') && back ? back : name);
 	}
 	if (!wanted(name))
-		return (char *)name;
+		return name;
 	found = rewritten(name, "");
 	note_sought(found ? given : "");
-	return (char *)(found ? found : name);
+	return found ? found : name;
 }
 
 /*
@@ -352,7 +360,8 @@ static _Bool hand_over(const struct link_map *map, const char *file)
 	_Bool is_c = libs_is_c(str_base(map->l_name)), kept = 1;
 
 	if (p) {
-		*(struct launch_env **)((char *)p + p->word) = &told.launch_env;
+		*(struct launch_env **)at_distance(p, p->word) =
+			&told.launch_env;
 		aside_begin(&told.launch_env, p);
 	}
 	if (!told.launch_env.counting)
@@ -463,7 +472,7 @@ static void begin(const struct link_map *map)
 	tell_left(program, field(LAUNCH_ENV_EXE), 1, kept);
 }
 
-EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
+unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
 {
 	const char *back;
 	_Bool kept;
@@ -484,7 +493,7 @@ EXPORT unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
 	return 0;
 }
 
-EXPORT unsigned la_objclose(uintptr_t *cookie)
+unsigned la_objclose(uintptr_t *cookie)
 {
 	const struct object_header *p =
 		object_header((struct link_map *)*cookie);
@@ -494,7 +503,7 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 	return 0;
 }
 
-EXPORT void la_activity(uintptr_t *cookie, unsigned flag)
+void la_activity(uintptr_t *cookie, unsigned flag)
 {
 	(void)cookie;
 	if (flag == ACTIVITY_OVER && told.launch_env.counting)

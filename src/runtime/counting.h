@@ -412,6 +412,9 @@ void shown_ends(struct counting *c, const struct shown *s);
 /* what gates call, see launch_env.h */
 __attribute__((visibility("hidden"))) void
 shown_resume(struct arch_gate *g, const struct launch_env *h);
+/* called by shown_resume(): the new address to go on at, for an old one */
+__attribute__((visibility("hidden"), used)) uintptr_t
+shown_target(uintptr_t old, const struct launch_env *h);
 
 /* --- suspended.c */
 /* a thread was interrupted there, and will go on at `to` */
@@ -496,6 +499,13 @@ pairs_on_indirect(const struct arch_jump *j, const struct launch_env *h,
 /* --- signals.c */
 /* where handlers begin; tail-calls what signal_real() says */
 __attribute__((visibility("hidden"))) void signal_arrives(void);
+/* called by signal_arrives(): the program's handler, or ours */
+__attribute__((visibility("hidden"), used)) uintptr_t
+signal_real(uint64_t signal, void *info, void *context,
+	    const struct frame *record, struct shown *shown);
+/* called by signal_arrives(), if it sees that */
+__attribute__((visibility("hidden"), used)) void
+signal_returned(const struct frame *record, const struct shown *shown);
 /*
  * Default actions that end the process go by way of us from now on. Requires:
  * the C library has gates, so that a program that asks is told SIG_DFL.

@@ -30,7 +30,7 @@ static void begin(struct memory *m, const struct object_header *p, _Bool loaded,
 	h->on_jump = counting_on_jump;
 	h->on_indirect = pairs_on_indirect;
 	h->on_resume = shown_resume;
-	*(struct launch_env **)((char *)p + p->word) = h;
+	*(struct launch_env **)at_distance(p, p->word) = h;
 	aside_begin(h, p);
 	counting_begin(&m->counting, h);
 	if (!h->counting || !p->ncounter)
@@ -48,10 +48,9 @@ extern const char entry_end[] __attribute__((visibility("hidden")));
 
 struct counting *counting_here(void)
 {
-	const struct object_header *p =
-		(void *)((char *)distances + distances[0]);
+	const struct object_header *p = at_distance(distances, distances[0]);
 
-	return (*(struct launch_env **)((char *)p + p->word))->counting;
+	return (*(struct launch_env **)at_distance(p, p->word))->counting;
 }
 
 void counting_own_code(struct counting *c)
@@ -59,6 +58,9 @@ void counting_own_code(struct counting *c)
 	c->own_code = (uintptr_t)distances;
 	c->own_code_end = (uintptr_t)entry_end;
 }
+
+/* entry.S calls it first of all, with the stack that the kernel made */
+void enter(uintptr_t *stack, const struct object_header *p);
 
 void enter(uintptr_t *stack, const struct object_header *p)
 {
@@ -69,7 +71,7 @@ void enter(uintptr_t *stack, const struct object_header *p)
 
 	/* not set yet: it gets one whose slot, if there is one, is 0 */
 	if (!arch_thread(0)) {
-		arch_set_thread((char *)p + p->word);
+		arch_set_thread(at_distance(p, p->word));
 		unused = 1;
 	}
 	if (!m)

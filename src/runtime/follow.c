@@ -93,9 +93,9 @@ __attribute__((noinline)) static void
 execute_on_stack(const struct execution *x, const struct launch_env *h, long fd,
 		 long argc, long envc)
 {
-	const char *word[WORDS + argc + envc + 1];
+	size_t size = (size_t)(WORDS + argc + envc + 1) * sizeof(char *);
 
-	execute(x, h, fd, word, argc, envc);
+	execute(x, h, fd, __builtin_alloca(size), argc, envc);
 }
 
 static void execute_in_map(const struct execution *x,

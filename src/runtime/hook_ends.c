@@ -72,12 +72,14 @@ static long execute_list(enum hook h, const char *path, va_list words)
 {
 	va_list again;
 	size_t n = 1;
+	char **argv;
 
 	va_copy(again, words);
 	while (va_arg(again, char *))
 		n++;
 	va_end(again);
-	char *argv[n];
+	/* the stack had room for all of them once */
+	argv = __builtin_alloca(n * sizeof *argv);
 	for (size_t i = 0; i < n; i++)
 		argv[i] = va_arg(words, char *);
 	return execute(h, (long)path, (long)argv,

@@ -155,11 +155,14 @@ static void enter_made(struct counting *c)
 	set_mask(&was);
 }
 
+/* entry.S: thread_starts() calls it */
+__attribute__((visibility("hidden"), used)) struct thread_call
+thread_routine(struct thread_start *s);
+
 /*
- * Called by thread_starts(), in the new thread. If the program has locked
- * itself in meanwhile, nothing is called but what the C library calls here.
+ * In the new thread. If the program has locked itself in meanwhile, nothing is
+ * called but what the C library calls here.
  */
-__attribute__((visibility("hidden"), used))
 struct thread_call thread_routine(struct thread_start *s)
 {
 	struct counting *c = counting_here();

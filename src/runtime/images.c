@@ -151,7 +151,7 @@ _Bool image_opened(struct counting *c, const struct object_header *p,
 		m->room = (uintptr_t)p + (uintptr_t)p->room;
 		m->site = p->site;
 		m->nsite = p->nsite;
-		m->counters = (char *)p + p->counters;
+		m->counters = at_distance(p, p->counters);
 		m->changed = m->shared = 0;
 		kept = bind(c, m);
 		pairs_opened(c, i, p);

@@ -28,7 +28,9 @@ enum { RECORDS = 4096 }; /* looked at, at most */
 /* what is remembered of this thread with that record, or NULL */
 static struct interruption *find(struct counting *c, const struct frame *f)
 {
-	return (struct interruption *)handler_find(c, thread_self(c), f);
+	const struct interruption *x = handler_find(c, thread_self(c), f);
+
+	return x ? &c->interruption[x - c->interruption] : NULL;
 }
 
 static _Bool is_readable(const struct counting *c, const struct frame *f)

@@ -48,8 +48,7 @@ static uint64_t half_id(const struct object_header *p)
 
 static struct home **home_of(const struct counting *c, uint32_t i)
 {
-	struct home **all = __atomic_load_n((struct home ***)&c->home.at,
-					    __ATOMIC_ACQUIRE);
+	struct home **all = __atomic_load_n(&c->home.at, __ATOMIC_ACQUIRE);
 
 	return all + i;
 }

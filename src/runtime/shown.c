@@ -249,9 +249,7 @@ void shown_ends(struct counting *c, const struct shown *s)
 	note_ends(c->process);
 }
 
-/* called by shown_resume(): the new address to go on at, for an old one */
-__attribute__((visibility("hidden"), used)) uintptr_t
-shown_target(uintptr_t old, const struct launch_env *h)
+uintptr_t shown_target(uintptr_t old, const struct launch_env *h)
 {
 	uintptr_t new = h->counting ? new_address(h->counting, old) : old;
 

@@ -320,8 +320,6 @@ static void mended(void)
 {
 }
 
-/* called by signal_arrives(): the program's handler, or ours */
-__attribute__((visibility("hidden"), used))
 uintptr_t signal_real(uint64_t signal, void *info, void *context,
 		      const struct frame *record, struct shown *shown)
 {
@@ -347,8 +345,6 @@ uintptr_t signal_real(uint64_t signal, void *info, void *context,
 	return handler;
 }
 
-/* called by signal_arrives(), if it sees that */
-__attribute__((visibility("hidden"), used))
 void signal_returned(const struct frame *record, const struct shown *shown)
 {
 	struct counting *c = counting_here();

@@ -52,10 +52,11 @@ struct extent {
 
 static struct extent extent_of(const int32_t *list, uint32_t n)
 {
-	struct extent x = {(char *)list + list[0], (char *)list + list[0]};
+	char *first = at_distance(list, list[0]);
+	struct extent x = {first, first};
 
 	for (uint32_t i = 0; i < n; i++) {
-		char *at = (char *)list + list[i];
+		char *at = at_distance(list, list[i]);
 
 		x.from = at < x.from ? at : x.from;
 		x.to = at > x.to ? at : x.to;
@@ -66,8 +67,8 @@ static struct extent extent_of(const int32_t *list, uint32_t n)
 
 static _Bool change(const struct counting *c, const struct object_header *p)
 {
-	const int32_t *list = (const int32_t *)((char *)p + p->site);
-	char *room = (char *)p + p->room;
+	const int32_t *list = at_distance(p, p->site);
+	char *room = at_distance(p, p->room);
 	char *room_end = room + (uint64_t)p->nsite * ARCH_THREAD_ROOM;
 	struct extent x = extent_of(list, p->nsite);
 	_Bool good = 1;
@@ -79,7 +80,7 @@ static _Bool change(const struct counting *c, const struct object_header *p)
 	populate(c, room, room_end);
 	populate(c, x.from, x.to);
 	for (uint32_t i = 0; i < p->nsite; i++)
-		good &= arch_change_count((char *)list + list[i],
+		good &= arch_change_count(at_distance(list, list[i]),
 					  room + (uint64_t)i * ARCH_THREAD_ROOM,
 					  p->flags & OBJECT_HEADER_ABOVE);
 	arch_new_code(room, room_end);

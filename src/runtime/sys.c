@@ -5,6 +5,9 @@
  * The compiler may call these whatever we write. The empty statements keep it
  * from finding out that their loops are what they are.
  */
+void *memcpy(void *to, const void *from, size_t n);
+void *memset(void *to, int c, size_t n);
+
 void *memcpy(void *to, const void *from, size_t n)
 {
 	char *t = to;

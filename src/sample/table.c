@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sample/bpf/table.skel.h"
+#include <table.skel.h>
 
 enum {
 	BURST = 20,	  /* milliseconds */

@@ -30,7 +30,7 @@ struct everywhere {
 
 /* the plan; s and o must outlive it */
 static inline void everywhere_plan(struct plan *p, const struct survey *s,
-				   const struct everywhere *o)
+				   struct everywhere *o)
 {
 	const struct insertion like = {
 		.nregs = (uint8_t)o->regs,
@@ -38,7 +38,8 @@ static inline void everywhere_plan(struct plan *p, const struct survey *s,
 		.memory = o->memory,
 	};
 
-	*p = (struct plan){.survey = s, .ctx = (void *)o,
+	*p = (struct plan){.survey = s,
+			   .ctx = o,
 			   .size = everywhere_a64_size,
 			   .write = everywhere_a64_write};
 	if (s->cfg->isa == &isa_x64) {

@@ -20,8 +20,8 @@ static inline uint32_t everywhere_adrp(unsigned r, uint64_t at, uint64_t to)
 static inline unsigned everywhere_words(const struct everywhere *o,
 					const struct insertion *i)
 {
-	return i->nregs + (i->flags ? 1 : 0) +
-	       (i->memory ? 4 : 0) + (o->threads ? 3 : 0);
+	return i->nregs + (i->flags ? 1u : 0u) + (i->memory ? 4u : 0u) +
+	       (o->threads ? 3u : 0u);
 }
 
 static inline unsigned everywhere_a64_size(void *ctx, const struct insertion *i,

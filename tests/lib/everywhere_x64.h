@@ -15,11 +15,13 @@ static inline unsigned everywhere_x64_size(void *ctx,
 					   const struct insertion *i,
 					   const struct scratch *s)
 {
+	unsigned size = EVERYWHERE_X64_GARBAGE * (unsigned)i->nregs;
+
 	(void)ctx;
 	(void)s;
-	return (i->memory ? EVERYWHERE_X64_COUNT : 0) +
-	       EVERYWHERE_X64_GARBAGE * i->nregs +
-	       (i->flags ? EVERYWHERE_X64_FLAGS : 0);
+	if (i->memory)
+		size += EVERYWHERE_X64_COUNT;
+	return size + (i->flags ? EVERYWHERE_X64_FLAGS : 0u);
 }
 
 /* REX.W, an opcode and registers, or memory that the second one points to */

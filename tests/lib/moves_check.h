@@ -391,13 +391,16 @@ static inline void check_header(struct check *c, const struct unwind_out *o)
 	CHECK_SAME(c, o->hdr, o->hdr_size == 12 + 8 * (uint64_t)n);
 	for (uint32_t i = 0; i < n && i < c->u.nfde; i++) {
 		const struct fde *f = &c->u.fde[i];
+		uint64_t start, fde;
 
 		memcpy(line, o->bytes.at + 12 + 8 * i, 8);
-		CHECK_SAME(c, f->start, o->hdr + (int64_t)line[0] == f->start);
-		CHECK_SAME(c, f->start, o->hdr + (int64_t)line[0] >= last);
-		CHECK_SAME(c, f->start, !moves_alone(&c->u, i) ||
-			   o->hdr + (int64_t)line[1] == f->addr);
-		last = o->hdr + (int64_t)line[0];
+		start = o->hdr + (uint64_t)line[0];
+		fde = o->hdr + (uint64_t)line[1];
+		CHECK_SAME(c, f->start, start == f->start);
+		CHECK_SAME(c, f->start, start >= last);
+		CHECK_SAME(c, f->start,
+			   !moves_alone(&c->u, i) || fde == f->addr);
+		last = start;
 	}
 }
 

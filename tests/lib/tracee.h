@@ -74,7 +74,7 @@ static void die(const char *format, ...)
 }
 
 /* ptrace that must work, except on a thread that is just being killed */
-static bool trace(int request, pid_t pid, uint64_t data)
+static bool trace(enum __ptrace_request request, pid_t pid, uint64_t data)
 {
 	if (ptrace(request, pid, 0, data) == 0)
 		return true;
@@ -455,9 +455,9 @@ static uint64_t entry_point(void)
 /* starts the program and brings it to its entry point */
 static void start(char **argv)
 {
-	const int options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
-			    PTRACE_O_TRACEVFORK | PTRACE_O_TRACEVFORKDONE |
-			    PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+	const uint64_t options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+				 PTRACE_O_TRACEVFORK | PTRACE_O_TRACEVFORKDONE |
+				 PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
 	struct trap entry = {0};
 	char name[64];
 	int status, ready[2];

@@ -525,9 +525,9 @@ static void expect_effects(const struct text *t, const struct rule *r,
 	}
 	if (t->n == 1 && (is_multiply(t->mnemonic) ||
 			  is_divide(t->mnemonic) || r->role == MULTIPLY)) {
-		w->reads &= ~DX | (t->op[0].type == OP_REG
-					   ? 1u << t->op[0].reg
-					   : t->op[0].address);
+		w->reads &= ~(uint32_t)DX |
+			    (t->op[0].type == OP_REG ? 1u << t->op[0].reg
+						     : t->op[0].address);
 		w->writes = 0;
 		want_wide(w, operand_width(t), is_divide(t->mnemonic));
 	}

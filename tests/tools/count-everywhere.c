@@ -142,7 +142,7 @@ static int rewrite_parts(struct parts *p, const char *in, const char *out,
 	return failed;
 }
 
-static int rewrite_file(void *ctx, const char *in, const char *out,
+static int rewrite_file(const void *ctx, const char *in, const char *out,
 			struct err *e)
 {
 	struct parts p;
@@ -172,7 +172,7 @@ bool recipe_parse(struct recipe *r, const char *name)
 struct file_rewriter recipe_rewriter(const struct recipe *r)
 {
 	return (struct file_rewriter){
-		.ctx = (void *)r,
+		.ctx = r,
 		.rewrite = rewrite_file,
 		.options = recipe_name(r),
 		.version = "test",

@@ -12,7 +12,7 @@
 
 #include "everywhere.h"
 
-static int rewrite(const char *in, const char *out, const struct everywhere *o,
+static int rewrite(const char *in, const char *out, struct everywhere *o,
 		   struct err *e)
 {
 	struct image im;

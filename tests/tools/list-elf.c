@@ -23,7 +23,8 @@ enum { MAX_SECTIONS = 4096, MAX_NOTE = 256 };
 /* n bytes at an offset of the file; false if they are not there */
 static bool read_at(int fd, void *to, size_t n, uint64_t offset)
 {
-	return pread(fd, to, n, offset) == (ssize_t)n;
+	return offset <= INT64_MAX &&
+	       pread(fd, to, n, (off_t)offset) == (ssize_t)n;
 }
 
 /* the build ID in a note section, as hexadecimal digits in out */

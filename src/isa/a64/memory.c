@@ -283,7 +283,8 @@ static bool a64_tag(uint32_t w, struct insn *in)
 	if (w >> 30 != 3)
 		return false;
 	if (mode != 0) {
-		a64_access(w, in, false, TAG_GRANULE << (opc >> 1), mode & 1);
+		a64_access(w, in, false, TAG_GRANULE * (1 + (opc >> 1)),
+			   mode & 1);
 		in->reads |= a64_xsp(a64_rd(w));
 		return true;
 	}
@@ -357,7 +358,7 @@ static bool a64_simd_multiple(uint32_t w, struct insn *in)
 static bool a64_simd_lane(uint32_t w, struct insn *in)
 {
 	unsigned scale = a64_bits(w, 15, 14), size = a64_bits(w, 11, 10);
-	unsigned n = (a64_bit(w, 13) ? 2 : 0) + a64_bit(w, 21) + 1;
+	unsigned n = 2 * a64_bits(w, 13, 13) + a64_bits(w, 21, 21) + 1;
 	bool load = a64_bit(w, 22), post = a64_bit(w, 23), s = a64_bit(w, 12);
 
 	if (scale == 3) { /* replicate */

@@ -113,7 +113,7 @@ uint8_t x64_emit_address(struct x64_lifter *l, const ZydisDecodedOperand *op)
 	if (!has_known_address(l, op))
 		return UOP_NONE;
 	if (op->mem.base == ZYDIS_REGISTER_RIP)
-		disp += l->in->addr + l->in->len;
+		disp += (int64_t)(l->in->addr + l->in->len);
 	else
 		sum = emit_registers(l, &op->mem);
 	if (sum == UOP_NONE) {

@@ -54,7 +54,7 @@ static unsigned rip_offset(const uint8_t *code, const struct insn *in)
 	if (!x64_parts(code, in->len, &p) || p.pre & PRE_67 ||
 	    p.map == ZYDIS_OPCODE_MAP_0F0F || p.imm_bits > 32)
 		return 0;
-	at = in->len - p.imm_bits / 8 - 4;
+	at = in->len - p.imm_bits / 8u - 4u;
 	memcpy(&disp, code + at, sizeof disp);
 	return p.disp_bits == 32 && disp == p.disp ? at : 0;
 }

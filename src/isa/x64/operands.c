@@ -64,13 +64,13 @@ static void add_register(struct common *c, unsigned r, unsigned width)
 /* the register of the opcode's low bits */
 static void add_low(struct common *c, unsigned width)
 {
-	add_register(c, (c->p->opcode & 7) | (c->p->rex & 1) << 3, width);
+	add_register(c, x64_low_field(c->p), width);
 }
 
 /* the register of ModRM's middle field */
 static void add_reg(struct common *c, unsigned width)
 {
-	add_register(c, c->p->reg | (c->p->rex & 4) << 1, width);
+	add_register(c, x64_reg_field(c->p), width);
 }
 
 static void add_imm(struct common *c, int64_t imm, unsigned width)
@@ -83,8 +83,8 @@ static ZydisDecodedOperand *add_memory(struct common *c, unsigned width,
 				       ZydisMemoryOperandType type)
 {
 	const struct x64_parts *p = c->p;
-	unsigned base = (p->has_sib ? p->base : p->rm) | (p->rex & 1) << 3;
-	unsigned index = p->index | (p->rex & 2) << 2;
+	unsigned base = p->has_sib ? x64_base_field(p) : x64_rm_field(p);
+	unsigned index = x64_index_field(p);
 	bool no_base = p->mod == 0 && (base & 7) == 5;
 	ZydisDecodedOperand *op = add(c, ZYDIS_OPERAND_TYPE_MEMORY, width);
 
@@ -104,7 +104,7 @@ static ZydisDecodedOperand *add_memory(struct common *c, unsigned width,
 static void add_rm(struct common *c, unsigned width)
 {
 	if (c->p->mod == 3)
-		add_register(c, c->p->rm | (c->p->rex & 1) << 3, width);
+		add_register(c, x64_rm_field(c->p), width);
 	else
 		add_memory(c, width, ZYDIS_MEMOP_TYPE_MEM);
 }
@@ -335,7 +335,7 @@ static bool add_set(struct common *c)
 		return true;
 	}
 	add_rm(c, 8);
-	c->in->writes = REG(c->p->rm | (c->p->rex & 1) << 3);
+	c->in->writes = REG(x64_rm_field(c->p));
 	return true;
 }
 

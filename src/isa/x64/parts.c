@@ -340,7 +340,7 @@ static bool make_twin(const uint8_t *code, size_t avail, uint8_t *twin)
 	if (at + 4 > avail || !is_new_multiply_add(code + at))
 		return false;
 	memcpy(twin, code, avail);
-	twin[at + 2] = (code[at + 2] & ~3) | 1;
+	twin[at + 2] = (code[at + 2] & 0xfc) | 1;
 	twin[at + 3] = 0xb8;
 	return true;
 }

@@ -250,7 +250,7 @@ static void find_reference(const struct x64_parts *p, struct insn *out)
 {
 	if (!p->has_modrm || p->mod != 0 || p->rm != 5 || p->disp_bits != 32)
 		return;
-	out->ref = out->addr + p->len + p->disp;
+	out->ref = out->addr + p->len + (uint64_t)p->disp;
 	if (p->pre & PRE_67)
 		out->ref = (uint32_t)out->ref;
 	if (is_hint(p)) {
@@ -491,7 +491,7 @@ void x64_classify(const struct x64_parts *p, uint64_t addr, struct insn *out)
 	out->kind = kind;
 	out->len = p->len;
 	if (p->rel)
-		out->target = addr + p->len + p->imm;
+		out->target = addr + p->len + (uint64_t)p->imm;
 	find_reference(p, out);
 	find_constant(p, out);
 	out->pad = is_padding(p);

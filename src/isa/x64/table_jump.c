@@ -64,8 +64,8 @@ static bool match_index(const uint8_t *code, const struct x64_parts *p,
 			unsigned table_reg, struct table_jump *t)
 {
 	unsigned scale = load_scale(p);
-	unsigned base = p->base | (p->rex & 1) << 3;
-	unsigned index = p->index | (p->rex >> 1 & 1) << 3;
+	unsigned base = x64_base_field(p);
+	unsigned index = x64_index_field(p);
 
 	if (!scale || !p->has_sib || p->imm_bits || index == NO_INDEX ||
 	    scale_of(code, p) != scale)

@@ -39,16 +39,16 @@ bool x64_uses_frame(const uint8_t *code, size_t avail)
 	if (!x64_parts_fast(code, avail, &p) || moves_stack(&p))
 		return true;
 	if (names_register(&p))
-		return is_frame((p.opcode & 7) | (p.rex & 1) << 3);
+		return is_frame(x64_low_field(&p));
 	if (!p.has_modrm)
 		return false;
-	if (!reg_is_opcode(&p) && is_frame(p.reg | (p.rex & 4) << 1))
+	if (!reg_is_opcode(&p) && is_frame(x64_reg_field(&p)))
 		return true;
 	if (p.mod == 3)
-		return is_frame(p.rm | (p.rex & 1) << 3);
+		return is_frame(x64_rm_field(&p));
 	/* lea: an address, and all that it is made of */
 	return p.map == ZYDIS_OPCODE_MAP_DEFAULT && p.opcode == 0x8d &&
-	       (p.has_sib ? is_frame(p.base | (p.rex & 1) << 3) ||
-			    is_frame(p.index | (p.rex & 2) << 2) :
-			    is_frame(p.rm | (p.rex & 1) << 3));
+	       (p.has_sib ? is_frame(x64_base_field(&p)) ||
+				    is_frame(x64_index_field(&p))
+			  : is_frame(x64_rm_field(&p)));
 }

@@ -59,6 +59,33 @@ struct x64_parts {
 	int64_t disp, imm;    /* sign-extended */
 };
 
+/* registers that its fields name, with the REX bits */
+static inline unsigned x64_reg_field(const struct x64_parts *p)
+{
+	return p->reg | (p->rex & 4u) << 1;
+}
+
+static inline unsigned x64_rm_field(const struct x64_parts *p)
+{
+	return p->rm | (p->rex & 1u) << 3;
+}
+
+static inline unsigned x64_base_field(const struct x64_parts *p)
+{
+	return p->base | (p->rex & 1u) << 3;
+}
+
+static inline unsigned x64_index_field(const struct x64_parts *p)
+{
+	return p->index | (p->rex & 2u) << 2;
+}
+
+/* that of the opcode's low bits */
+static inline unsigned x64_low_field(const struct x64_parts *p)
+{
+	return (p->opcode & 7u) | (p->rex & 1u) << 3;
+}
+
 struct x64_full {
 	ZydisDecodedInstruction in;
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];

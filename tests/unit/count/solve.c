@@ -329,8 +329,8 @@ static void test_blind(void **state)
 }
 
 /* a block that returns or calls; three counters tell how often it is entered */
-static const struct map_block one_block[] = {{0x1000, 8, 2, MAP_NONE, 0}};
-static const struct map_edge two_ways[] = {
+static struct map_block one_block[] = {{0x1000, 8, 2, MAP_NONE, 0}};
+static struct map_edge two_ways[] = {
 	{0, 1, 0, 0, 0, MAP_RETURN},
 	{0, 1, 1, 0, 0, MAP_CALL},
 	{1, 0, 2, 0, 0, MAP_BACK},
@@ -345,9 +345,11 @@ static void solve_one(struct arena *a, uint64_t x, uint64_t y, uint64_t z,
 {
 	struct map_proc p = one_proc[0];
 	struct map m = {
-		.path = "x", .insn_size = 4, .ncounter = 3,
-		.block = {(struct map_block *)one_block, 1, 1},
-		.edge = {(struct map_edge *)two_ways, 4, 4},
+		.path = "x",
+		.insn_size = 4,
+		.ncounter = 3,
+		.block = {one_block, 1, 1},
+		.edge = {two_ways, 4, 4},
 		.proc = {&p, 1, 1},
 	};
 	uint64_t value[] = {x, y, z};
@@ -393,9 +395,11 @@ static void test_too_many(void **state)
 	struct endings x = {.v = {&e, 1, 1}};
 	struct map_proc p = one_proc[0];
 	struct map m = {
-		.path = "x", .insn_size = 4, .ncounter = 3,
-		.block = {(struct map_block *)one_block, 1, 1},
-		.edge = {(struct map_edge *)two_ways, 4, 4},
+		.path = "x",
+		.insn_size = 4,
+		.ncounter = 3,
+		.block = {one_block, 1, 1},
+		.edge = {two_ways, 4, 4},
 		.proc = {&p, 1, 1},
 	};
 	uint64_t value[] = {5, 3, 2};
@@ -435,9 +439,12 @@ static void test_silent(void **state)
 				  {1, 0, MAP_NONE, 0, 0, MAP_ENTRY}};
 	struct map_proc p = {.entry = 0x1000, .nblock = 1, .nedge = 3};
 	struct map m = {
-		.path = "x", .insn_size = 4, .ncounter = 1,
-		.block = {(struct map_block *)one_block, 1, 1},
-		.edge = {loop, 3, 3}, .proc = {&p, 1, 1},
+		.path = "x",
+		.insn_size = 4,
+		.ncounter = 1,
+		.block = {one_block, 1, 1},
+		.edge = {loop, 3, 3},
+		.proc = {&p, 1, 1},
 	};
 	uint64_t value = 0;
 	struct arena a = {0};

@@ -82,7 +82,7 @@ static void check_placements(struct arena *a, const struct graph *g,
 	tallied_init(a, g, &t);
 	for (int i = 0; i < 3; i++)
 		tallied_run(&r, g, 2000000, false, &t);
-	for (int kind = 0; kind <= PLACE_REDUNDANT; kind++) {
+	for (enum place_kind kind = 0; kind <= PLACE_REDUNDANT; kind++) {
 		struct placement p;
 		struct propagation f;
 		uint64_t *value;

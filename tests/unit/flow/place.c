@@ -135,7 +135,7 @@ static void check_corruption(struct arena *a, struct rng *r,
 	if (!f.consistent || p->kind != PLACE_EDGES || p->blind)
 		return;
 	for (uint32_t v = 0; v < g->nv; v++) {
-		int64_t sum = flows->birth[v] - flows->death[v];
+		uint64_t sum = flows->birth[v] - flows->death[v];
 
 		for_each_edge_in (e, g, v)
 			sum += f.edge[e];
@@ -208,7 +208,7 @@ static void test_random_graphs(void **state)
 		while (runs--)
 			tallied_run(&r, &g, rng_below(&r, 60),
 				    rng_once_in(&r, 5), &t);
-		for (int kind = 0; kind <= PLACE_REDUNDANT; kind++)
+		for (enum place_kind kind = 0; kind <= PLACE_REDUNDANT; kind++)
 			try_placement(&a, &r, &g, &t, kind, i % 8 == 0);
 		arena_free(&a);
 	}

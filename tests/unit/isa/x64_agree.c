@@ -395,6 +395,7 @@ static uint8_t *read_program(const char *path, size_t *size)
 	FILE *f = fopen(path, "rb");
 	uint8_t *image;
 	Elf64_Ehdr h;
+	long end;
 
 	if (!f)
 		return NULL;
@@ -403,9 +404,10 @@ static uint8_t *read_program(const char *path, size_t *size)
 		fclose(f);
 		return NULL;
 	}
-	*size = ftell(f);
+	end = ftell(f);
 	rewind(f);
-	image = malloc(*size);
+	*size = end > 0 ? (size_t)end : 0;
+	image = malloc(*size + 1);
 	*size = fread(image, 1, *size, f);
 	fclose(f);
 	return image;

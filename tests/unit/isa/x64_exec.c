@@ -169,19 +169,20 @@ static uint8_t *put_memory(struct sample *s, uint8_t *c, uint8_t rex,
 		if (rex & 2)
 			return NULL;
 		index = RSP;
-		disp = 16 * below(4); /* cmpxchg16b wants it */
+		disp = (int32_t)(16 * below(4)); /* cmpxchg16b wants it */
 	}
 	*c++ = 0x84 | reg << 3;
 	*c++ = scale << 6 | index << 3 | base;
 	memcpy(c, &disp, 4);
 	if (index == RSP && !(rex & 2))
-		at -= disp;
-	else if ((index | (rex & 2) << 2) == (base | (rex & 1) << 3))
+		at -= (uint64_t)disp;
+	else if ((index | (rex & 2u) << 2) == (base | (rex & 1u) << 3))
 		return NULL;
 	else
-		at -= disp + (s->in.reg[index | (rex & 2) << 2] << scale);
+		at -= (uint64_t)disp +
+		      (s->in.reg[index | (rex & 2u) << 2] << scale);
 	if (base != RSP || rex & 1)
-		s->in.reg[base | (rex & 1) << 3] = at;
+		s->in.reg[base | (rex & 1u) << 3] = at;
 	return c + 4;
 }
 
@@ -225,7 +226,7 @@ static uint64_t random_value(void)
 	case 0:
 		return x >> below(64);
 	case 1:
-		return (int64_t)x >> below(64);
+		return (uint64_t)((int64_t)x >> below(64));
 	case 2:
 		return below(4);
 	case 3:
@@ -320,7 +321,8 @@ static bool holds(uint8_t cond, enum uop_code code, unsigned width,
 	if (code == UOP_TEST) {
 		a = r = a & b;
 		sa = sign_extend(a, width);
-		b = sb = 0;
+		b = 0;
+		sb = 0;
 	}
 	switch (cond) {
 	case COND_EQ:
@@ -388,7 +390,7 @@ static uint64_t operand(const struct model *m, const struct uop *u, uint8_t r,
 			bool *known)
 {
 	if (r == UOP_IMM)
-		return u->imm;
+		return (uint64_t)u->imm;
 	if (r == UOP_NONE)
 		return 0;
 	assert_true(r < UOP_NREGS && r != UOP_FLAGS);

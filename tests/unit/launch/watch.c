@@ -105,7 +105,7 @@ static void spin(volatile char *there)
 	for (volatile long i = 0;; i++)
 		;
 }
-extern const char __start_spin_code[], __stop_spin_code[];
+extern char __start_spin_code[], __stop_spin_code[];
 
 static void *spin_ready(void *s)
 {
@@ -121,7 +121,7 @@ static void begin_counting(const struct sample *s)
 
 	m.base = (uintptr_t)__start_spin_code - BASE;
 	m.low = BASE;
-	m.counters = (char *)__stop_spin_code;
+	m.counters = __stop_spin_code;
 	m.id[0] = 77;
 	c.number = 1;
 	c.pid = (uint32_t)getpid();

@@ -702,14 +702,14 @@ static void test_lsda_forms(void **state)
 	ASSERT_LSDA(b, "\xff\xff\1\5\0\4\x84\2\0");
 	end(&w);
 	/* and before this one */
-	b = LSDA_OF(&w, "\xff\xff\1\4\0\4\x44\0", -0x100);
+	b = LSDA_OF(&w, "\xff\xff\1\4\0\4\x44\0", -UINT64_C(0x100));
 	ASSERT_LSDA(b, "\xff\xff\x0b\x0d\0\0\0\0\4\0\0\0\4\xff\xff\xff\0");
 	end(&w);
 	/* at the very start: LPStart was given as an address, and is again */
 	b = LSDA_OF(&w, "\3\xff\1\1\0\xff\1\x08\0\4\1\0\4\4\5\0", 0x100);
 	assert_int_equal(b.p[0], 0x1b);
 	memcpy(&base, b.p + 1, 4);
-	assert_int_equal(b.addr + 1 + base, NEW - 1);
+	assert_int_equal(b.addr + 1 + (uint64_t)base, NEW - 1);
 	assert_memory_equal(b.p + 5, "\xff\3\x1a\0\0\0\0\4\0\0\0\1\0\0\0\0"
 				     "\4\0\0\0\4\0\0\0\5\0\0\0\0", 29);
 	end(&w);
