@@ -3,6 +3,7 @@
 #   make             build/tally
 #   make quickstart  install what is missing, build, show the main job
 #   make check       install what tests need, build, run every test
+#   make check-fast  every command once and the unit tests, in a minute
 #   make check-load  that tests pass on a machine of any speed and load
 #   make asan        the same tests with address and UB sanitizers
 #   make sweep       the long whole-system checks
@@ -49,7 +50,7 @@ UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all tools units programs deps test-deps quickstart check check-load test asan sweep \
+.PHONY: all tools units programs deps test-deps quickstart check check-fast check-load test asan sweep \
 	bench fuzz man install clean 80 format
 all: $(BUILD)/tally modules
 tools: all $(TOOLS)
@@ -210,6 +211,13 @@ quickstart: deps
 
 check: test-deps
 	@$(MAKE) --no-print-directory test
+
+# what a change is tried with while it is written: of their random cases unit
+# tests take a sample
+FAST := $(UNIT) tests/e2e/smoke.t tests/e2e/house/house.t
+check-fast:
+	@TALLY_TEST_GRAPHS=2000 TALLY_TEST_EVERY=331 \
+	$(MAKE) --no-print-directory test TESTS='$(FAST)'
 
 # every test there is, as prove sees it; `make check` installs first; the
 # longest begin first; four at a time, as some wait for the disk. Who runs

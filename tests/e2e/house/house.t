@@ -3,8 +3,9 @@
 
 A room uses only rooms above it in the list; only cmd/ prints, reads options
 or ends the process; nothing outside isa/ tests which machine it is on; no
-line is longer than 80 columns.
+line is longer than 80 columns. And tests/README.md tells of every test.
 """
+import fnmatch
 import os
 import re
 import subprocess
@@ -74,6 +75,37 @@ def undocumented(path, text):
         yield f"{path} does not open with a paragraph"
 
 
+def tests():
+    """every test, and every sweep, by its path in tests/"""
+    top = os.path.join(TOP, "tests")
+    for folder, _, names in os.walk(top):
+        at = os.path.relpath(folder, top)
+        suffix = {"unit": ".c", "e2e": ".t", "sweep": (".sh", ".py")}.get(
+            at.split("/")[0], "/")
+        yield from (at + "/" + n for n in names if n.endswith(suffix))
+
+
+def table():
+    """of tests/README.md: [(rooms, patterns of tests)]"""
+    text = open(os.path.join(TOP, "tests", "README.md")).read()
+    for row in re.findall(r"^\|(.*)\|(.*)\|.*\|$", text, re.M)[2:]:
+        yield [re.findall(r"`(.*?)`", cell) for cell in row]
+
+
+def untold():
+    """tests that are in no row, rows of nothing, rooms without a row"""
+    rows, there = list(table()), sorted(tests())
+    told = [p + "*" if p.endswith("/") else p for _, ps in rows for p in ps]
+    for test in there:
+        if not any(fnmatch.fnmatch(test, p) for p in told):
+            yield f"tests/README.md has no row for {test}"
+    for p in told:
+        if not fnmatch.filter(there, p):
+            yield f"tests/README.md names {p}, which is not there"
+    for room in set(ROOMS) - {r for rs, _ in rows for r in rs}:
+        yield f"tests/README.md has no row for the room {room}"
+
+
 CHECKS = [("rooms use only rooms above them", upward),
           ("only cmd/ prints, parses options or exits", prints),
           ("only isa/ and elf/ know machines by name", machine),
@@ -81,9 +113,15 @@ CHECKS = [("rooms use only rooms above them", upward),
           ("pages that are cited are there", missing_pages),
           ("every file says what it is", undocumented)]
 
-print(f"1..{len(CHECKS)}")
-for n, (what, check) in enumerate(CHECKS, 1):
-    wrong = [w for path, text in sources() for w in check(path, text)]
+
+
+def say(n, what, wrong):
     print(("not ok" if wrong else "ok"), n, "-", what)
     for w in wrong:
         print("#", w)
+
+
+print(f"1..{len(CHECKS) + 1}")
+for n, (what, check) in enumerate(CHECKS, 1):
+    say(n, what, [w for path, text in sources() for w in check(path, text)])
+say(len(CHECKS) + 1, "tests/README.md tells of every test", list(untold()))
