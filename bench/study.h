@@ -16,7 +16,7 @@
 #include "count/feedback.h"
 #include "count/map_graph.h"
 #include "count/plan.h"
-#include "count/sure.h"
+#include "count/returning.h"
 
 struct study {
 	const char *profile;
@@ -63,7 +63,7 @@ static inline void study_cfg(struct study *s, const struct cfg *c,
 
 	survey_make(&survey, c);
 	drawing_begin(&d, &survey, &m);
-	d.sure = sure = sure_find(&survey);
+	d.sure = sure = returning_find(&survey);
 	for (uint32_t p = 0; p < c->proc.n; p++)
 		study_procedure(s, &d, p, f);
 	drawing_free(&d);

@@ -13,7 +13,7 @@
 #include "base/compress.h"
 #include "report/rows_pick.h"
 #include "report/share_change.h"
-#include "report/variation.h"
+#include "report/variance.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -84,8 +84,8 @@ static void compare(void)
 		runs_sort(&r);
 		share_changes_make(&c, &r, 1, 0.05);
 		share_changes_free(&c);
-		variation_make(&v, &r);
-		variation_free(&v);
+		variance_make(&v, &r);
+		variance_free(&v);
 	}
 	runs_free(&r);
 	samples_epochs_free(&l);

@@ -10,7 +10,7 @@
 #include "report/change.h"
 #include "report/picture.h"
 #include "report/rows_pick.h"
-#include "report/variation.h"
+#include "report/variance.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -75,8 +75,8 @@ static void compare(struct counts *a, struct counts *b)
 	match_free(&m);
 	if (!add_run(&r, a) && !add_run(&r, b)) {
 		runs_sort(&r);
-		variation_make(&v, &r);
-		variation_free(&v);
+		variance_make(&v, &r);
+		variance_free(&v);
 	}
 	runs_free(&r);
 }

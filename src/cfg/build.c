@@ -53,7 +53,7 @@ static void build_run(struct build *b)
 	}
 	progress_at(b->progress, "procedures", 0, 0);
 	build_finish(b);
-	if (orphan_remove(b)) {
+	if (data_in_text_remove(b)) {
 		pieces_index(b);
 		discover_entries(b);
 		build_finish(b);
@@ -72,7 +72,7 @@ static void build_free(struct build *b)
 	vec_free(&b->jump);
 	vec_free(&b->refusal);
 	vec_free(&b->stub);
-	outside_free(&b->outside);
+	gap_scan_free(&b->outside);
 	mem_free(b->piece_index);
 	code_free(&b->code);
 }

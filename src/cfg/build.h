@@ -95,7 +95,7 @@ struct landing {
 	uint32_t pad;
 };
 
-/* bytes that have no blocks, see outside.c */
+/* bytes that have no blocks, see gap_scan.c */
 struct gap {
 	uint32_t start, end;
 	bool sure;
@@ -233,10 +233,10 @@ void discover_leaders(struct build *b);
 /* marks again what others may enter, with what the dispatches account for */
 void discover_entries(struct build *b);
 
-/* --- outside.c */
+/* --- gap_scan.c */
 /* marks what is entered from where there are no blocks */
-void outside_mark(struct build *b);
-void outside_free(struct outside *o);
+void gap_scan_mark(struct build *b);
+void gap_scan_free(struct outside *o);
 
 /* one FDE covers a whole PLT: makes a piece of every stub that is called */
 void discover_split_stubs(struct build *b);
@@ -252,12 +252,12 @@ void noreturn_find(struct build *b);
 /* calls of procedures that never return lose their edge behind the call */
 void noreturn_apply(struct build *b);
 
-/* --- orphan.c */
+/* --- data_in_text.c */
 /*
  * Takes data out of the pieces that only its neighbours made look like code.
  * True if there was some: then blocks must be built again.
  */
-bool orphan_remove(struct build *b);
+bool data_in_text_remove(struct build *b);
 
 /* --- region.c */
 /* lists what has no blocks, and counts bytes; pinned: all of it */

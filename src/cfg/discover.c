@@ -6,8 +6,8 @@
  * from code already known, and pointers (relocations, computed addresses).
  * The first three say "this is code"; a pointer may as well lead to data, so
  * what it leads to must look like code on every path, and what that calls, too:
- * its word is worth no more (rewrite/believe.c judges both). Each round may
- * reveal new calls; rounds go on until none does.
+ * its word is worth no more (rewrite/code_heuristic.c judges both). Each round
+ * may reveal new calls; rounds go on until none does.
  *
  * Afterwards the same evidence tells which instructions start blocks, and
  * which of them others may enter.
@@ -432,7 +432,7 @@ void discover_entries(struct build *b)
 	explain_jumps(b, &x);
 	code_clear(&b->code, b->code.entry, 0, b->code.total);
 	each_pointer(b, mark_pointer, &x);
-	outside_mark(b);
+	gap_scan_mark(b);
 	pinned_mark_go(b);
 	for (size_t i = 0; i < b->piece.n; i++)
 		if (b->piece.at[i].fresh && !b->piece.at[i].in_place)

@@ -1,9 +1,9 @@
 /*
  * dispatch: what every indirect jump is.
  *
- * Each procedure with indirect jumps is settled for itself (settle.c), each
- * jump judged by the data flow (judge.c); here is what is about all of them.
- * After a first pass it is known where tables start, and which pointers to
+ * Each procedure with indirect jumps is settled for itself (fixpoint.c), each
+ * jump judged by the data flow (resolve_jump.c); here is what is about all of
+ *them. After a first pass it is known where tables start, and which pointers to
  * code are accounted for by tables; procedures for which that may matter are
  * looked at once more. If some jump stays unknown, control may come from it
  * to any place whose address is taken or that nothing leads to; the others
@@ -243,7 +243,7 @@ void dispatch_export(struct build *b)
 
 		d.block = cfg_block_at(c, d.addr);
 		if (d.block == CFG_NONE)
-			continue; /* it was data after all (orphan.c) */
+			continue; /* it was data after all (data_in_text.c) */
 		d.target = (uint32_t)c->target.n;
 		d.ntarget = (uint32_t)j->target.n;
 		vec_append(&c->target, &j->target);

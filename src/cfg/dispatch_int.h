@@ -1,4 +1,5 @@
-/* dispatch_int: what dispatch.c, settle.c, again.c and judge.c share. */
+/* dispatch_int: what dispatch.c, fixpoint.c, second_pass.c and resolve_jump.c
+ * share. */
 #ifndef CFG_DISPATCH_INT_H
 #define CFG_DISPATCH_INT_H
 
@@ -66,7 +67,7 @@ struct jump_site *jumps_of(const struct build *b, uint32_t piece,
 					   &j##_stop); \
 		     j < j##_stop; j++)
 
-/* --- judge.c */
+/* --- resolve_jump.c */
 /*
  * Judges the jump that ends a block of the view; targets in w->target, not
  * all of them if they are more than TARGETS_MAX.
@@ -92,14 +93,14 @@ uint64_t work_next_table(const struct work *w, uint64_t addr, uint64_t base);
 void work_find_load(struct work *w, const struct finding *f,
 		    struct dispatch *d);
 
-/* --- again.c */
+/* --- second_pass.c */
 /*
  * Makes the procedure ready for a second look, now that it is known where all
  * tables start; false if that would change nothing.
  */
 bool work_begin_again(struct work *w);
 
-/* --- settle.c */
+/* --- fixpoint.c */
 /*
  * Resolves the indirect jumps of one procedure. Only the second time is it
  * known which pointers the tables account for.

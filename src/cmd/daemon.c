@@ -239,10 +239,10 @@ static void say_note(void *wish, const char *text)
 
 static int run_here(struct daemon_wish *w)
 {
-	struct daemon_ears ears = {say_ready, say_note, w};
+	struct daemon_callbacks callbacks = {say_ready, say_note, w};
 	struct err e;
 
-	return daemon_run(w, &ears, &e) ? cmd_fail(&e) : STATUS_OK;
+	return daemon_run(w, &callbacks, &e) ? cmd_fail(&e) : STATUS_OK;
 }
 
 /* a daemon in the background: a pipe to the process that waits until it
@@ -311,9 +311,9 @@ static void begin_log(void *background)
 static int run_apart(struct daemon_wish *w, int pipe)
 {
 	struct background b = {.w = w, .pipe = pipe};
-	struct daemon_ears ears = {begin_log, say_log, &b};
+	struct daemon_callbacks callbacks = {begin_log, say_log, &b};
 	struct err e = {0};
-	int status = daemon_run(w, &ears, &e);
+	int status = daemon_run(w, &callbacks, &e);
 
 	if (status)
 		say_log(&b, e.text);

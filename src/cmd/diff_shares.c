@@ -98,7 +98,7 @@ static void name_cells(struct table *t, const struct run_place *x,
 static void text_row(struct table *t, const struct share_changes *c,
 		     uint32_t place, enum by by)
 {
-	const struct noise_row *x = &c->row[place];
+	const struct significance_row *x = &c->row[place];
 
 	table_text(t, x->significant ? "*" : "");
 	points_cell(t, x->difference, true);
@@ -157,7 +157,7 @@ static void json_row(struct json *j, const struct share_changes *c,
 		     uint32_t place, enum by by)
 {
 	const struct run_place *what = &c->runs->place.at[place];
-	const struct noise_row *x = &c->row[place];
+	const struct significance_row *x = &c->row[place];
 
 	json_object(j, NULL);
 	json_string(j, "image", what->image);

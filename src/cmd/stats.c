@@ -13,7 +13,7 @@
 #include "cmd/report_show.h"
 #include "cmd/shared_options.h"
 #include "cmd/table.h"
-#include "report/variation.h"
+#include "report/variance.h"
 
 struct stats_call {
 	struct word_list profile;
@@ -39,13 +39,13 @@ static const struct option stats_options[] = {
 	{0},
 };
 
-static bool is_shown(const struct stats_call *call, const struct variation *v,
+static bool is_shown(const struct stats_call *call, const struct variance *v,
 		     const struct varied *x)
 {
 	return (double)x->sum >= call->share * (double)v->runs->sum;
 }
 
-static bool is_sampled(const struct variation *v)
+static bool is_sampled(const struct variance *v)
 {
 	return v->runs->metric.evidence == EVIDENCE_SAMPLED;
 }
@@ -65,7 +65,7 @@ static void json_set(struct json *j, const struct stats_call *call,
 }
 
 static void json_runs(struct json *j, const struct stats_call *call,
-		      const struct variation *v)
+		      const struct variance *v)
 {
 	json_array(j, "runs");
 	for (size_t i = 0; i < v->runs->run.n; i++) {
@@ -106,8 +106,7 @@ static void json_row(struct json *j, const struct varied *x, enum by by)
 	json_end(j);
 }
 
-static void show_json(const struct stats_call *call,
-		      const struct variation *v)
+static void show_json(const struct stats_call *call, const struct variance *v)
 {
 	struct json j = {.to = stdout};
 	size_t n = 0;
@@ -146,7 +145,7 @@ static void name_cell(struct table *t, const struct run_place *x, enum by by)
 	mem_free(text);
 }
 
-static void text_row(struct table *t, const struct variation *v,
+static void text_row(struct table *t, const struct variance *v,
 		     const struct varied *x, enum by by)
 {
 	table_real(t, 100 * varied_range(x), "%");
@@ -164,7 +163,7 @@ static void text_row(struct table *t, const struct variation *v,
 }
 
 /* all that ran together, as if it were one thing */
-static void total_row(struct table *t, const struct variation *v)
+static void total_row(struct table *t, const struct variance *v)
 {
 	bool image = v->runs->by == BY_IMAGE;
 	struct run_place place = {.image = image ? "all" : "", .name = "all"};
@@ -204,8 +203,7 @@ static void print_sets(const struct stats_call *call, const struct runs *r)
 	fputs("\n\n", stdout);
 }
 
-static void show_text(const struct stats_call *call,
-		      const struct variation *v)
+static void show_text(const struct stats_call *call, const struct variance *v)
 {
 	struct table_column head[sizeof columns / sizeof *columns];
 	unsigned last = sizeof columns / sizeof *columns - 1;
@@ -287,7 +285,7 @@ static int read_databases(const struct stats_call *call, struct samples *s,
 	return result;
 }
 
-static void show(const struct stats_call *call, const struct variation *v)
+static void show(const struct stats_call *call, const struct variance *v)
 {
 	if (call->json) {
 		show_json(call, v);
@@ -302,7 +300,7 @@ static int stats_show(const struct stats_call *call, bool databases)
 {
 	struct runs r = {.by = call->by};
 	struct samples s = {0};
-	struct variation v;
+	struct variance v;
 	struct err e;
 	int status = STATUS_OK;
 
@@ -311,9 +309,9 @@ static int stats_show(const struct stats_call *call, bool databases)
 		status = cmd_fail(&e);
 	} else {
 		runs_sort(&r);
-		variation_make(&v, &r);
+		variance_make(&v, &r);
 		show(call, &v);
-		variation_free(&v);
+		variance_free(&v);
 		report_show_sample_notes(&s);
 		report_show_one_event(&r);
 	}

@@ -28,7 +28,7 @@ struct drawing {
 	bool takes_slot; /* code was seen that does (isa/move.h) */
 	/* these are, numbered as in the map */
 	VEC(struct hooks_jump) told;
-	const bool *sure; /* by procedure (sure.h), or NULL: none */
+	const bool *sure;     /* by procedure (returning.h), or NULL: none */
 	uint32_t *vertex;     /* by block of the cfg: that of its first
 				 instruction; MAP_NONE: stays, or is not of the
 				 procedure that is drawn */

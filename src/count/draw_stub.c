@@ -1,8 +1,8 @@
 /*
  * draw_stub: the linker's stubs in the map. Moved code calls them, or a copy
- * that does the same (rewrite/links.h), directly. Code that stays may come as
- * well: how often such stubs run is not known. In ET_EXEC files an address may
- * be the function's and its stub's: that moves, and is drawn like others.
+ * that does the same (rewrite/plt_stubs.h), directly. Code that stays may come
+ * as well: how often such stubs run is not known. In ET_EXEC files an address
+ * may be the function's and its stub's: that moves, and is drawn like others.
  */
 #include "count/draw_int.h"
 

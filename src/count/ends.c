@@ -4,7 +4,7 @@
 #include "base/bisect.h"
 #include "elf/image.h"
 #include "isa/move.h"
-#include "rewrite/way_back.h"
+#include "rewrite/reverse_map.h"
 
 enum {
 	STEPS = 256, /* of inserted code, at most */
@@ -22,7 +22,7 @@ struct ends_reader {
 	VEC(struct lead) tail, over; /* by procedure */
 	const struct isa *isa;
 	struct image im;
-	struct way_back back;
+	struct reverse_map back;
 	struct range text; /* the new code, and what it needs */
 };
 
@@ -62,7 +62,7 @@ static int read_sections(struct ends_reader *r, struct err *e)
 	r->isa = isa_for_elf(r->im.machine);
 	if (!back || !text || !r->isa || !r->isa->move ||
 	    !r->isa->move->count_match ||
-	    way_back_read(&r->back, r->im.bytes + back->offset, back->size))
+	    reverse_map_read(&r->back, r->im.bytes + back->offset, back->size))
 		return err_set(e, ERR_INPUT, "%s: there is no way back in it",
 			       r->im.path);
 	r->text = (struct range){text->start, text->end};
@@ -110,7 +110,7 @@ void ends_close(struct ends_reader *r)
 {
 	vec_free(&r->tail);
 	vec_free(&r->over);
-	way_back_free(&r->back);
+	reverse_map_free(&r->back);
 	image_close(&r->im);
 	mem_free(r);
 }
@@ -215,7 +215,7 @@ static bool leave_gate(struct course *c)
 
 		if (back == END_ELSEWHERE)
 			continue;
-		p = way_back_find(&c->r->back, back - 1);
+		p = reverse_map_find(&c->r->back, back - 1);
 		if (!stretch_is_inserted(p.kind))
 			continue;
 		c->at = c->from = back;
@@ -228,14 +228,14 @@ static bool leave_gate(struct course *c)
 static bool is_support(const struct ends_reader *r, uint64_t at)
 {
 	return is_new(r, at) &&
-	       way_back_find(&r->back, at).kind == STRETCH_NONE;
+	       reverse_map_find(&r->back, at).kind == STRETCH_NONE;
 }
 
 /* goes on to an instruction of the original; false: it does not get there */
 static bool go_on(struct course *c)
 {
 	for (unsigned i = 0; i < STEPS; i++) {
-		c->place = way_back_find(&c->r->back, c->at);
+		c->place = reverse_map_find(&c->r->back, c->at);
 		if (stretch_is_inserted(c->place.kind)) {
 			if (!step_inserted(c))
 				return false;
@@ -331,7 +331,7 @@ static struct range spot_of(const struct course *c)
 	if (c->place.kind == STRETCH_NONE || !c->place.start ||
 	    (c->place.kind == STRETCH_RUN && c->at != c->place.start))
 		return (struct range){0, 0};
-	before = way_back_find(&c->r->back, c->place.start - 1);
+	before = reverse_map_find(&c->r->back, c->place.start - 1);
 	if (before.kind != STRETCH_BEFORE)
 		return (struct range){0, 0};
 	return (struct range){before.start, c->place.start};
@@ -419,7 +419,7 @@ static bool is_called_surely(const struct ends_reader *r, const bool *head)
 /* the block whose last instruction is a call that returns there */
 static uint32_t caller_of(const struct ends_reader *r, uint64_t back)
 {
-	struct place_back p = way_back_find(&r->back, back - 1);
+	struct place_back p = reverse_map_find(&r->back, back - 1);
 
 	if (back == END_ELSEWHERE || stretch_is_inserted(p.kind))
 		return MAP_NONE;

@@ -15,8 +15,8 @@
  * If it was in a gate, or in code that a gate called, it was on its way back
  * from there: return addresses tell.
  *
- * A procedure that is sure to come back (sure.h) did not: its caller was in
- * the middle of a block as well, behind its call. The return addresses say
+ * A procedure that is sure to come back (returning.h) did not: its caller was
+ *in the middle of a block as well, behind its call. The return addresses say
  * which caller that was; each must be one of a call of the procedure, so that
  * no stale one is believed.
  */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cfg/cfg.h"
-#include "count/carried.h"
+#include "count/embedded.h"
 #include "count/map.h"
 
 static int by_name(const void *a, const void *b)
@@ -90,7 +90,7 @@ int only_look(struct only *o, const char *file, struct err *e)
 	int status;
 
 	if (o->exact.n || o->pattern.n)
-		bytes = carried_read(file, MAP_SECTION, &size, e);
+		bytes = embedded_read(file, MAP_SECTION, &size, e);
 	if (!bytes) /* nothing is asked for, or counted in it */
 		return 0;
 	status = map_unpack(&m, bytes, size, file, e);

@@ -6,7 +6,7 @@
 #include "base/bisect.h"
 #include "base/parallel.h"
 #include "count/placing.h"
-#include "count/sure.h"
+#include "count/returning.h"
 #include "isa/move.h"
 #include "abi/hash.h"
 
@@ -172,8 +172,9 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 	/* where a thread ended, the callers of procedures that are sure to
 	   come back are found by the link register and frame records
 	   (runtime/ends.c) */
-	bool *sure = o->after_calls || !c->isa->link ?
-			     NULL : sure_find(&n->survey);
+	bool *sure = o->after_calls || !c->isa->link
+			     ? NULL
+			     : returning_find(&n->survey);
 
 	for (unsigned t = 0; t < shares; t++)
 		share[t] = (struct share){
@@ -238,7 +239,7 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 	plan_memory(n);
 	n->plan.section_name = MAP_SECTION;
 	n->plan.section = map_section;
-	n->plan.way_back = true;
+	n->plan.reverse_map = true;
 	n->plan.ctx = n;
 	n->plan.size = counter_size;
 	n->plan.write = counter_write;

@@ -17,7 +17,7 @@ struct count_options {
 	/* the procedures to count in, a list (only.h); NULL: all */
 	const char *only;
 	/* a counter after every call, even of procedures that are sure to
-	   come back (sure.h): for comparison */
+	   come back (returning.h): for comparison */
 	bool after_calls;
 	bool pairs; /* where indirect jumps and calls lead is counted */
 	bool for_threads; /* code counts for threads from the beginning */

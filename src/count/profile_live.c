@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "count/carried.h"
+#include "count/embedded.h"
 #include "count/profile_int.h"
 
 enum { LIVE_STEP = 2048 }; /* counters read at once */
@@ -197,7 +197,7 @@ static void live_map(struct profile *p, uint32_t image)
 	struct profile_image *m = &p->image.at[image];
 	struct err why;
 	size_t size;
-	uint8_t *bytes = carried_read(m->file, MAP_SECTION, &size, &why);
+	uint8_t *bytes = embedded_read(m->file, MAP_SECTION, &size, &why);
 
 	if (!bytes || profile_take_map(p, image, bytes, size, m->file, &why))
 		m->missing = arena_string(&p->arena, why.text,

@@ -1,20 +1,20 @@
 /*
  * profile_pairs_live: pairs as processes leave them (runtime/pairs.c). Objects
  * are known there by half of their identity, and a target may be an address in
- * the new code (tables of labels, rewrite/labels.h): the rewritten file leads
- * back.
+ * the new code (tables of labels, rewrite/computed_goto.h): the rewritten file
+ * leads back.
  */
 #include <inttypes.h>
 
 #include "count/profile_int.h"
-#include "count/carried.h"
-#include "rewrite/way_back.h"
+#include "count/embedded.h"
+#include "rewrite/reverse_map.h"
 
 enum { PAIRS_STEP = 4096 }; /* pairs read at once */
 
 struct reader {
 	struct profile *p;
-	struct way_back *back; /* by image */
+	struct reverse_map *back; /* by image */
 	bool *asked;	       /* the way back was looked for */
 	uint32_t process;
 };
@@ -31,21 +31,21 @@ static uint32_t image_of(const struct profile *p, uint64_t half)
 /* the original's address for one that may be in its new code */
 static uint64_t original(struct reader *r, uint32_t image, uint64_t at)
 {
-	struct way_back *back = &r->back[image];
+	struct reverse_map *back = &r->back[image];
 	struct place_back there;
 	struct err e;
 
 	if (!r->asked[image]) {
 		size_t size;
-		uint8_t *bytes = carried_read(r->p->image.at[image].file,
-					      WAY_BACK_SECTION, &size, &e);
+		uint8_t *bytes = embedded_read(r->p->image.at[image].file,
+					       WAY_BACK_SECTION, &size, &e);
 
 		if (bytes)
-			way_back_read(back, bytes, size);
+			reverse_map_read(back, bytes, size);
 		mem_free(bytes);
 		r->asked[image] = true;
 	}
-	there = way_back_find(back, at);
+	there = reverse_map_find(back, at);
 	return there.kind == STRETCH_NONE ? at : there.old;
 }
 
@@ -117,7 +117,7 @@ int profile_live_pairs(struct profile *p, struct err *e)
 {
 	struct reader r = {
 		.p = p,
-		.back = NEW_ARRAY(struct way_back, p->image.n),
+		.back = NEW_ARRAY(struct reverse_map, p->image.n),
 		.asked = NEW_ARRAY(bool, p->image.n),
 	};
 	int status = 0;
@@ -125,7 +125,7 @@ int profile_live_pairs(struct profile *p, struct err *e)
 	for (size_t i = 0; !status && i < p->pair_chunk.n; i++)
 		status = add_chunk(&r, p->pair_chunk.at[i], e);
 	for (size_t i = 0; i < p->image.n; i++)
-		way_back_free(&r.back[i]);
+		reverse_map_free(&r.back[i]);
 	mem_free(r.back);
 	mem_free(r.asked);
 	return status;

@@ -3,7 +3,7 @@
 
 #include "base/parallel.h"
 #include "count/callees.h"
-#include "count/shortfall.h"
+#include "count/lost_counts.h"
 #include "count/stubs.h"
 
 enum { FEW_PROCS = 500 }; /* not worth a thread */
@@ -23,10 +23,10 @@ static bool solve_is_short(const struct solver *k)
 	const struct solved *s = k->s;
 	uint64_t sum = 0;
 
-	for (uint32_t i = k->shortfall; solve_falls_short(k, i); i++) {
-		const struct shortfall *f = &s->shortfall[i];
+	for (uint32_t i = k->lost_counts; solve_falls_short(k, i); i++) {
+		const struct lost_counts *f = &s->lost_counts[i];
 
-		if (i > k->shortfall && f->block != f[-1].block)
+		if (i > k->lost_counts && f->block != f[-1].block)
 			sum = 0;
 		if (s->block_known[f->block] &&
 		    (__builtin_add_overflow(sum, f->count, &sum) ||
@@ -64,8 +64,8 @@ static void solve_add_up(const struct solver *k, struct solve_sum *x)
 	x->blocks = (uint64_t)blocks;
 	x->wrong = insns > UINT64_MAX || blocks > UINT64_MAX ||
 		   !solve_is_short(k);
-	for (uint32_t i = k->shortfall; solve_falls_short(k, i); i++)
-		x->missed += shortfall_insns(s, k->m, i);
+	for (uint32_t i = k->lost_counts; solve_falls_short(k, i); i++)
+		x->missed += lost_counts_insns(s, k->m, i);
 }
 
 /* adds a procedure to all */
@@ -267,7 +267,7 @@ void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
 	};
 	for (uint32_t i = 0; i < m->ncounter; i++)
 		s->increments += value[i];
-	shortfalls_find(a, m, endings, s);
+	lost_counts_find(a, m, endings, s);
 	if (!k.callees) {
 		callees_gather(&drawn, m);
 		k.callees = &drawn;

@@ -24,7 +24,7 @@ struct endings {
 };
 
 /* of a block, from one of its instructions on: that often it did not run */
-struct shortfall {
+struct lost_counts {
 	uint32_t block; /* in the map */
 	uint32_t from;	/* in the block, from 0; its ninsn: all ran */
 	uint64_t count;
@@ -51,8 +51,8 @@ struct solved {
 	bool *idle;	  /* by procedure: all of it is known to be 0 */
 	bool *here;	  /* by procedure: its blocks and edges are there */
 	uint64_t *held;	  /* one: how many of those there are, about */
-	struct shortfall *shortfall; /* by block */
-	uint32_t nshortfall;
+	struct lost_counts *lost_counts; /* by block */
+	uint32_t nlost_counts;
 	/* figures of the image (doc/report-json.md) */
 	uint64_t instructions; /* executed, as far as known */
 	uint64_t increments;   /* of counters */

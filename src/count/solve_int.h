@@ -16,7 +16,8 @@ struct solver {
 	const struct map *m;
 	const uint64_t *value;
 	const struct solved *s; /* whose arrays are filled */
-	uint32_t shortfall; /* the first of this procedure in s->shortfall */
+	uint32_t
+		lost_counts; /* the first of this procedure in s->lost_counts */
 	struct arena scratch; /* of one procedure */
 	struct map_inside inside; /* of one that is looked at */
 	const struct callees *callees;
@@ -37,7 +38,7 @@ bool solve_is_idle_proc(struct solver *k);
 void solve_proc(struct solver *k);
 /* nothing of the procedure ran; all counts are 0 already */
 void solve_nothing_ran(struct solver *k);
-/* whether shortfall i is one of the procedure's blocks */
+/* whether lost_counts i is one of the procedure's blocks */
 bool solve_falls_short(const struct solver *k, uint32_t i);
 /* nothing is known of the procedure after all */
 void solve_forget(struct solver *k);

@@ -11,7 +11,7 @@
 
 #include "count/callees.h"
 #include "count/map_graph.h"
-#include "count/shortfall.h"
+#include "count/lost_counts.h"
 #include "flow/propagate.h"
 
 /* the counter of block i, edge i of the procedure, MAP_NONE if none */
@@ -233,11 +233,11 @@ static void solve_take(struct solver *k, const struct propagation *r)
 	solve_calls(k, r);
 }
 
-/* whether shortfall i is one of the procedure's blocks */
+/* whether lost_counts i is one of the procedure's blocks */
 bool solve_falls_short(const struct solver *k, uint32_t i)
 {
-	return i < k->s->nshortfall &&
-	       k->s->shortfall[i].block < k->p->block + k->p->nblock;
+	return i < k->s->nlost_counts &&
+	       k->s->lost_counts[i].block < k->p->block + k->p->nblock;
 }
 
 /* frames that ended in each of nv vertices, or NULL: none did */
@@ -245,12 +245,12 @@ static const uint64_t *solve_deaths(struct solver *k, uint32_t nv)
 {
 	uint64_t *death;
 
-	if (!solve_falls_short(k, k->shortfall))
+	if (!solve_falls_short(k, k->lost_counts))
 		return NULL;
 	death = ARENA_ARRAY(&k->scratch, uint64_t, nv);
-	for (uint32_t i = k->shortfall; solve_falls_short(k, i); i++)
-		death[k->s->shortfall[i].block - k->p->block] +=
-			k->s->shortfall[i].count;
+	for (uint32_t i = k->lost_counts; solve_falls_short(k, i); i++)
+		death[k->s->lost_counts[i].block - k->p->block] +=
+			k->s->lost_counts[i].count;
 	return death;
 }
 
@@ -299,7 +299,7 @@ void solve_at(struct solver *k, uint32_t i)
 {
 	k->proc = i;
 	k->p = &k->m->proc.at[i];
-	k->shortfall = shortfall_first(k->s, k->p->block);
+	k->lost_counts = lost_counts_first(k->s, k->p->block);
 }
 
 /* if all its counters are 0, did nothing of it run? */
@@ -314,7 +314,7 @@ static bool solve_is_complete(struct solver *k)
 bool solve_is_idle_proc(struct solver *k)
 {
 	return !k->p->unknown && k->p->nblock && !k->p->stub &&
-	       !k->s->ran[k->proc] && !solve_falls_short(k, k->shortfall) &&
+	       !k->s->ran[k->proc] && !solve_falls_short(k, k->lost_counts) &&
 	       solve_is_complete(k);
 }
 

@@ -72,7 +72,7 @@ static uint32_t body_of(struct autofdo *s, uint32_t node, uint32_t place)
 }
 
 /* all frames are there, and say where they are: how many, or 0 */
-static unsigned sure_frames(const struct line_frame *f, unsigned n)
+static unsigned returning_frames(const struct line_frame *f, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (!f[i].function || !f[i].place.line || !f[i].line)
@@ -82,7 +82,8 @@ static unsigned sure_frames(const struct line_frame *f, unsigned n)
 
 static unsigned frames_at(struct reader *r, uint64_t addr, struct line_frame *f)
 {
-	return sure_frames(f, lines_frames(r->lines, addr, f, LINE_FRAMES));
+	return returning_frames(f,
+				lines_frames(r->lines, addr, f, LINE_FRAMES));
 }
 
 /* the body of the place that the frames lead to, its node and all above */
@@ -290,7 +291,7 @@ void autofdo_make(struct autofdo *s, const struct counts *t)
 void autofdo_add(struct autofdo *s, const struct line_frame *f, unsigned n,
 		 uint64_t count)
 {
-	add_count(s, f, sure_frames(f, n), true, count);
+	add_count(s, f, returning_frames(f, n), true, count);
 }
 
 void autofdo_free(struct autofdo *s)

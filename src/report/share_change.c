@@ -32,7 +32,7 @@ static void add_squares(struct share_changes *c, uint32_t before)
 				    (double)c->row[i].count[1];
 	for (size_t i = 0; i < r->value.n; i++) {
 		const struct run_value *p = &r->value.at[i];
-		struct noise_row *x = &c->row[p->place];
+		struct significance_row *x = &c->row[p->place];
 		int side = p->run >= before;
 		double m = (double)x->count[side] *
 			   ((double)r->run.at[p->run].total /
@@ -45,9 +45,9 @@ static void add_squares(struct share_changes *c, uint32_t before)
 
 static int most_first(const void *a, const void *b, void *row)
 {
-	const struct noise_row *sorted = row;
+	const struct significance_row *sorted = row;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	const struct noise_row *p = &sorted[i], *q = &sorted[j];
+	const struct significance_row *p = &sorted[i], *q = &sorted[j];
 
 	if (p->significant != q->significant)
 		return p->significant ? -1 : 1;
@@ -61,10 +61,10 @@ void share_changes_make(struct share_changes *c,
 			  double rate)
 {
 	*c = (struct share_changes){.runs = r, .noise.rate = rate};
-	c->row = NEW_ARRAY(struct noise_row, r->place.n + 1);
+	c->row = NEW_ARRAY(struct significance_row, r->place.n + 1);
 	add_totals(c, before);
 	add_squares(c, before);
-	noise_judge(&c->noise, c->row, r->place.n);
+	significance_judge(&c->noise, c->row, r->place.n);
 	for (uint32_t i = 0; i < r->place.n; i++)
 		vec_push(&c->order, i);
 	if (c->order.n)
@@ -77,7 +77,7 @@ void share_changes_pick(struct share_changes *c, bool all, double share)
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->order.n; i++) {
-		const struct noise_row *x = &c->row[c->order.at[i]];
+		const struct significance_row *x = &c->row[c->order.at[i]];
 
 		if ((all || x->significant) && fabs(x->difference) >= share)
 			c->order.at[n++] = c->order.at[i];

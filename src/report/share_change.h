@@ -1,17 +1,17 @@
 /*
  * share_change: what is different between two sides of runs, place by place,
- * and which differences are more than noise (noise.h).
+ * and which differences are more than noise (significance.h).
  */
 #ifndef REPORT_SHARE_CHANGE_H
 #define REPORT_SHARE_CHANGE_H
 
-#include "report/noise.h"
+#include "report/significance.h"
 #include "report/runs.h"
 
 struct share_changes {
 	const struct runs *runs;
 	struct noise noise;
-	struct noise_row *row; /* by place */
+	struct significance_row *row; /* by place */
 	VEC(uint32_t) order;   /* places: marked ones first, then by size */
 };
 

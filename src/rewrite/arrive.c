@@ -67,7 +67,7 @@ static void expect_from_tables(struct survey *s)
 			copied++;
 			continue;
 		}
-		if (labels_of(&s->labels, d))
+		if (computed_goto_of(&s->labels, d))
 			continue;
 		for (uint32_t k = d->target; k < d->target + d->ntarget; k++)
 			expect_addr(s, c->target.at[k]);

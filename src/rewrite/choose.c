@@ -3,8 +3,8 @@
  *
  * A part moves whole or not at all. It stays when something in it is not
  * understood, when others know it by its bytes, or when that it is code rests
- * on a guess, which is judged later (believe.c). What stays runs where it was:
- * nothing is lost but measurements.
+ * on a guess, which is judged later (code_heuristic.c). What stays runs where
+ * it was: nothing is lost but measurements.
  */
 #include "rewrite/survey_int.h"
 

@@ -20,7 +20,7 @@
 #include "base/task.h"
 #include "base/atomic_file.h"
 #include "rewrite/rewrite_int.h"
-#include "rewrite/way_back.h"
+#include "rewrite/reverse_map.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -151,8 +151,8 @@ static void place_back(struct rewriter *r)
 	r->back_addr = r->nback = 0;
 	if (!r->plan || !r->survey->kept)
 		return;
-	way_back_table(&r->m, &r->links, r->c, &r->survey->marks, r->code_addr,
-		       r->im->segment[0].start, &b);
+	reverse_map_table(&r->m, &r->links, r->c, &r->survey->marks,
+			  r->code_addr, r->im->segment[0].start, &b);
 	while (r->table_bytes.n % TABLE_ALIGN)
 		vec_push(&r->table_bytes, 0);
 	r->back_addr = r->table_addr + r->table_bytes.n;
@@ -488,9 +488,9 @@ static void *tail_make(void *arg)
 	l->t.nsection = (uint16_t)l->s.at.n;
 	symbols_make(&l->t, r, l->t.nsection);
 	push_own_sections(r, &l->s);
-	if (r->plan && r->plan->way_back)
-		way_back_write(&r->m, &r->links, r->c, &r->survey->marks,
-			       &l->back);
+	if (r->plan && r->plan->reverse_map)
+		reverse_map_write(&r->m, &r->links, r->c, &r->survey->marks,
+				  &l->back);
 	return NULL;
 }
 
@@ -514,8 +514,8 @@ static int put_plan_sections(struct tail *l, const struct output *o,
 
 	if (!p)
 		return 0;
-	if (p->way_back && put_section(o, &l->s, WAY_BACK_SECTION, l->back.at,
-				       l->back.n, at))
+	if (p->reverse_map &&
+	    put_section(o, &l->s, WAY_BACK_SECTION, l->back.at, l->back.n, at))
 		return -1;
 	if (!p->section_name)
 		return 0;

@@ -133,7 +133,7 @@ void plans_join(struct joint *j, const struct plan *a, struct plan *b)
 		.data_align = align > a->data_align ? align : a->data_align,
 		.support_size = j->support_at[1] + b->support_size,
 		.constant_size = j->constant_at[1] + b->constant_size,
-		.way_back = a->way_back || b->way_back,
+		.reverse_map = a->reverse_map || b->reverse_map,
 		.ctx = j,
 		.size = joint_size,
 		.write = joint_write,

@@ -167,7 +167,7 @@ static void find_landings(struct rewriter *r)
 /* every part behind the one before, islands between */
 static void place_parts(struct rewriter *r)
 {
-	uint64_t at = r->links.addr + links_size(&r->links, r->c);
+	uint64_t at = r->links.addr + plt_stubs_size(&r->links, r->c);
 	uint64_t *by = NEW_ARRAY(uint64_t, r->m.moved.n + 1);
 	struct shift s = {r, by};
 	size_t pool = 0;

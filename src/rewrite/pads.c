@@ -119,7 +119,7 @@ static bool is_start(const struct survey *s, uint64_t addr)
 static bool leads_to_old(const struct survey *s, const struct number *n)
 {
 	return is_start(s, n->value) && !arrive_expected(s, n->value) &&
-	       !(n->place && labels_in_table(&s->labels, n->place));
+	       !(n->place && computed_goto_in_table(&s->labels, n->place));
 }
 
 /* from a doubtful address control may go to all others of the part */

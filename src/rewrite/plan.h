@@ -89,8 +89,8 @@ struct scratch {
  */
 struct plan_bases {
 	uint64_t data, support, constants;
-	/* the table of way_back.h, if calls leave old return addresses: where,
-	   how many entries, and what new addresses are counted from */
+	/* the table of reverse_map.h, if calls leave old return addresses:
+	   where, how many entries, and what new addresses are counted from */
 	uint64_t back, nback, back_base;
 	uint32_t depth; /* of the stack pointer, below where the program has
 			   it: where the code runs, registers are saved */
@@ -126,8 +126,8 @@ struct plan {
 	/* a section that is not loaded, for tools that read the file; NULL:
 	   none */
 	const char *section_name;
-	/* another one, that leads from new addresses to old (way_back.h) */
-	bool way_back;
+	/* another one, that leads from new addresses to old (reverse_map.h) */
+	bool reverse_map;
 	void *ctx;
 	/* bytes of code */
 	unsigned (*size)(void *ctx, const struct insertion *i,

@@ -40,7 +40,7 @@ static void count_new(const struct rewriter *r, struct rewrite_report *n)
 		n->table_bytes +=
 			(uint64_t)TABLE_ENTRY *
 			r->c->dispatch.at[r->tables.copy.at[i].dispatch].count;
-	n->link_bytes = links_size(&r->links, r->c);
+	n->link_bytes = plt_stubs_size(&r->links, r->c);
 	n->support_bytes = r->plan ? r->plan->support_size : 0;
 	n->data_bytes = r->plan ? r->plan->data_size : 0;
 }
@@ -83,7 +83,7 @@ static void *place_tables(void *arg)
 }
 
 /* links are aligned like code */
-static uint64_t links_addr(const struct rewriter *r)
+static uint64_t plt_stubs_addr(const struct rewriter *r)
 {
 	uint64_t support = r->plan ? r->plan->support_size : 0;
 
@@ -145,7 +145,7 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 	leads_find(&r->leads, r->survey, &r->sites);
 	r->report->left_out = r->sites.left_out;
 	r->support_addr = r->text_addr;
-	links_find(&r->links, r->c, links_addr(r));
+	plt_stubs_find(&r->links, r->c, plt_stubs_addr(r));
 	layout_text(r);
 	if (prepare(r) || write_contents(r))
 		return -1;
@@ -186,15 +186,15 @@ int rewrite_image(const struct cfg *c, const struct plan *plan,
 		.report = report,
 		.e = e,
 	};
-	const char *maker = rewrite_made_by(c->image);
+	const char *parent = rewrite_made_by(c->image);
 	struct survey own;
 	int failed;
 
 	*report = (struct rewrite_report){0};
-	if (maker)
+	if (parent)
 		return err_set(e, ERR_INPUT,
 			       "%s: was already rewritten, by tally %s",
-			       c->image->path, maker);
+			       c->image->path, parent);
 	r.survey = plan && plan->survey ? plan->survey : &own;
 	if (r.survey == &own && plan)
 		survey_make(&own, c);

@@ -23,7 +23,7 @@ struct proc_query {
  */
 enum { KEY_RANK_BITS = 2 };
 
-struct maker {
+struct parent {
 	struct sites *s;
 	const struct survey *v;
 	VEC(struct proc_query) want;
@@ -32,7 +32,7 @@ struct maker {
 
 /* what is done of it by one */
 struct share {
-	struct maker *m;
+	struct parent *m;
 	size_t from, end; /* insertions, or keys of the kind */
 	enum spot_kind kind;
 	size_t order; /* where insertions of that kind begin in s->order */
@@ -63,7 +63,7 @@ static uint64_t place_of(const struct cfg *c, const struct insertion *i)
 static int refuse(const struct share *all, unsigned n, struct err *e)
 {
 	for (unsigned t = 0; t < n; t++) {
-		const struct maker *m = all[t].m;
+		const struct parent *m = all[t].m;
 		const struct cfg *c = m->v->cfg;
 		uint64_t at;
 
@@ -128,7 +128,7 @@ static void *want_share(void *share)
 }
 
 /* what a share wants, behind what others do */
-static void take_wanted(struct maker *m, struct share *x)
+static void take_wanted(struct parent *m, struct share *x)
 {
 	m->s->left_out += x->left_out;
 	for (int k = 0; k < SPOT_KINDS; k++) {
@@ -139,7 +139,7 @@ static void take_wanted(struct maker *m, struct share *x)
 	vec_take(&m->want, &x->want);
 }
 
-static int find_spots(struct maker *m, struct err *e)
+static int find_spots(struct parent *m, struct err *e)
 {
 	size_t all = m->s->plan->insertion.n;
 	unsigned n = parallel_count(all, SHARE_INSERTIONS);
@@ -224,7 +224,7 @@ static void note_stubs(struct sites *s, enum spot_kind kind)
 	}
 }
 
-static int make_kind(struct maker *m, enum spot_kind kind, size_t order,
+static int make_kind(struct parent *m, enum spot_kind kind, size_t order,
 		     struct err *e)
 {
 	size_t all = m->key[kind].n;
@@ -263,7 +263,7 @@ static void sort_stubs(struct sites *s)
 	mem_free(key);
 }
 
-static int make_all(struct maker *m, struct err *e)
+static int make_all(struct parent *m, struct err *e)
 {
 	size_t order = 0;
 
@@ -298,7 +298,7 @@ static void find_bucket_indexes(struct sites *s)
 int sites_make(struct sites *s, const struct survey *v,
 	       const struct plan *plan, struct err *e)
 {
-	struct maker m = {.s = s, .v = v};
+	struct parent m = {.s = s, .v = v};
 	int failed;
 
 	*s = (struct sites){.plan = plan};

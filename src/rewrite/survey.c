@@ -12,7 +12,7 @@ enum { SHARE_BLOCKS = 20000 };
 /* what depends on which parts move, found anew */
 static void find_ways(struct survey *s)
 {
-	labels_free(&s->labels);
+	computed_goto_free(&s->labels);
 	tables_free(&s->tables);
 	mem_free(s->arrive);
 	s->labels = (struct labels){0};
@@ -20,7 +20,7 @@ static void find_ways(struct survey *s)
 	s->arrive = NULL;
 	if (!s->moves.moved.n)
 		return;
-	labels_find(&s->labels, s->cfg, &s->moves);
+	computed_goto_find(&s->labels, s->cfg, &s->moves);
 	tables_find(&s->tables, s->cfg, &s->live, &s->moves, &s->labels);
 	arrive_find(s);
 }
@@ -105,7 +105,7 @@ static void make(struct survey *s, const struct cfg *c, bool inserts)
 	if (!s->moves.moved.n)
 		return;
 	find_leaving(s);
-	believe_leave(s);
+	code_heuristic_leave(s);
 	pads_find_spared(s);
 	do
 		find_ways(s);
@@ -128,7 +128,7 @@ void survey_free(struct survey *s)
 	moves_free(&s->moves);
 	vec_free(&s->in_place);
 	live_free(&s->live);
-	labels_free(&s->labels);
+	computed_goto_free(&s->labels);
 	tables_free(&s->tables);
 	exclusive_free(&s->exclusive);
 	vec_free(&s->open);
@@ -151,7 +151,7 @@ bool survey_copies(const struct survey *s, uint32_t block)
 	const struct dispatch *d = spot_dispatch(s->cfg, block);
 
 	return (x && x->j.jump < block_end(b)) ||
-	       (d && labels_of(&s->labels, d));
+	       (d && computed_goto_of(&s->labels, d));
 }
 
 const char *survey_price(const struct survey *s, const struct insertion *i,

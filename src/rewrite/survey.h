@@ -6,8 +6,8 @@
  * edges of moved code can, but for these:
  *
  *   - between a load-exclusive and its store-exclusive (cfg/exclusive.h);
- *   - of a jump table that is not ours (tables.h, labels.h), or from code that
- *     stays in place: such a jump passes the old text, and is seen as an
+ *   - of a jump table that is not ours (tables.h, computed_goto.h), or from
+ * code that stays in place: such a jump passes the old text, and is seen as an
  *     arrival at the target (PLAN_ARRIVAL);
  *   - to a landing pad in another procedure;
  *   - of a call that never comes back, if it has landing pads: what does not

@@ -25,8 +25,9 @@ bool choose_leave(struct survey *s,
 		  bool (*stays)(void *ctx, const struct moved *m), void *ctx,
 		  const char *reason);
 
-/* believe.c: leaves parts in place that may not be code; requires s->live */
-void believe_leave(struct survey *s);
+/* code_heuristic.c: leaves parts in place that may not be code; requires
+ * s->live */
+void code_heuristic_leave(struct survey *s);
 
 /* far.c: leaves more parts in place, if the file is very large */
 void far_leave(struct survey *s);

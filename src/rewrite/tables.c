@@ -137,7 +137,7 @@ static void *find_share(void *arg)
 
 		if (d->status > DISPATCH_APPROXIMATED || !d->load ||
 		    !moves_part(s->m, c->block.at[d->block].part) ||
-		    labels_of(s->labels, d) ||
+		    computed_goto_of(s->labels, d) ||
 		    !copies(&x, c, s->l, &own))
 			continue;
 		vec_push(&s->found.copy, x);

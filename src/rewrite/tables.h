@@ -12,7 +12,7 @@
 
 #include "cfg/live.h"
 #include "isa/move.h"
-#include "rewrite/labels.h"
+#include "rewrite/computed_goto.h"
 #include "rewrite/moved.h"
 
 enum {

@@ -107,7 +107,7 @@ uint64_t text_entry(const struct rewriter *r, uint64_t old)
 static uint64_t branch_target(const struct writer *w, const struct insn *in)
 {
 	const struct rewriter *r = w->r;
-	uint64_t link = links_at(&r->links, r->c, in->target);
+	uint64_t link = plt_stubs_at(&r->links, r->c, in->target);
 
 	if (link)
 		return link;
@@ -496,7 +496,8 @@ int text_write(struct rewriter *r)
 	mem_free(r->text);
 	r->text = mem_zalloc(r->text_end - r->text_addr, 1);
 	island_forget(r);
-	links_write(&r->links, r->c, r->text + (r->links.addr - r->text_addr));
+	plt_stubs_write(&r->links, r->c,
+			r->text + (r->links.addr - r->text_addr));
 	return write_support(r) || write_everything(r) ? -1 : 0;
 }
 

@@ -149,7 +149,7 @@ void aside_after_call(struct arch_gate *g, const struct launch_env *h)
 	if (!made && !owned)
 		take(a, self);
 	run(counting_after_call, g, h);
-	/* a child that shares memory leaves that to its maker */
+	/* a child that shares memory leaves that to its parent */
 	if (!made || !a->shared)
 		give_back(a);
 }

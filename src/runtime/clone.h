@@ -11,15 +11,16 @@ struct arch_gate;
 
 /* as linux/sched.h has them */
 enum clone_flag {
-	CLONE_VM = 0x100,     /* it shares memory with its maker */
-	CLONE_VFORK = 0x4000, /* its maker waits for its end or execve() */
+	CLONE_VM = 0x100, /* it shares memory with its parent */
+	CLONE_VFORK =
+		0x4000, /* its parent waits for its end or execve() */
 	CLONE_SETTLS = 0x80000,
 };
 
 struct clone_call {
 	uint64_t flags;
 	uintptr_t tls; /* with CLONE_SETTLS: its thread pointer */
-	_Bool stack;   /* it has another than its maker's */
+	_Bool stack;   /* it has another than its parent's */
 };
 
 /* false: the call is another, or cannot be read; `trust`: that it can be */

@@ -8,7 +8,7 @@
  *
  *	memory of its own             a process: forks.c
  *	shared memory, own pointer    a thread: threads.c
- *	shared, its maker waits       vfork(): both count as one
+ *	shared, its parent waits       vfork(): both count as one
  *	shared                        two threads with one pointer: where others
  *	                              may change slots, they cannot be told
  *	                              apart

@@ -126,11 +126,11 @@ struct thread_block {
 	const uint32_t *alive; /* is that number while it lives; or NULL */
 	/*
 	 * The thread has to set its slot itself, and has not yet. It is not
-	 * the one with number `maker`. Signals are blocked meanwhile in both:
-	 * the mask that they have to get.
+	 * the one with number `parent`. Signals are blocked meanwhile in
+	 * both: the mask that they have to get.
 	 */
 	_Bool arriving, masked;
-	long maker;
+	long parent;
 	uint64_t mask;
 	void *lent; /* memory for its thread pointer to lead to, or NULL */
 	struct list piece; /* uint64_t by image: as counted_image.piece */

@@ -14,7 +14,7 @@ struct thread_start {
 	struct thread_start *next;
 	uintptr_t routine, arg;
 	uint32_t reserved; /* thread_reserve()'s */
-	uint64_t mask; /* of signals: its maker's */
+	uint64_t mask;     /* of signals: its parent's */
 	uint64_t blocked; /* while the thread is made: all that can be */
 	_Bool own_mask; /* it has another */
 	_Bool process; /* it is the first of a new process */
@@ -77,14 +77,14 @@ static void start_leave(struct counting *c, struct thread_start *s)
 	c->hooks->start = s;
 }
 
-/* but for the C library's own, does a thread block what its maker did? */
-static _Bool is_same(uint64_t mask, uint64_t makers)
+/* but for the C library's own, does a thread block what its parent did? */
+static _Bool is_same(uint64_t mask, uint64_t jit_processes)
 {
 	for (unsigned s = SIGNAL_OWN; s <= SIGNAL_OWN_LAST; s++) {
 		mask |= signal_bit(s);
-		makers |= signal_bit(s);
+		jit_processes |= signal_bit(s);
 	}
-	return mask == makers;
+	return mask == jit_processes;
 }
 
 /* does the attribute say which signals the thread blocks? */
@@ -219,7 +219,7 @@ static struct thread_start *before_thread(struct counting *c,
 	return s;
 }
 
-/* it was; its maker had blocked `mask` */
+/* it was; its parent had blocked `mask` */
 static void after_thread(struct counting *c, struct thread_start *s,
 			 uint64_t mask, _Bool failed)
 {

@@ -13,9 +13,9 @@
  * its block cannot get a piece for an object, that object's code is made to
  * count in its own counters (sites.c).
  *
- * Where the C library has no gates, a thread is given a block by its maker, and
- * sets its slot itself. Its end is not told: whether it has ended is looked at
- * when another needs a block.
+ * Where the C library has no gates, a thread is given a block by its
+ * parent, and sets its slot itself. Its end is not told: whether it has
+ * ended is looked at when another needs a block.
  */
 #include "runtime/counting.h"
 
@@ -200,7 +200,7 @@ static void assign(struct counting *c, struct thread_block *t,
 		return;
 	}
 	t->arriving = 1;
-	t->maker = sys_tid();
+	t->parent = sys_tid();
 	t->mask = c->mask;
 	c->mask = ~(uint64_t)0;
 }
@@ -232,7 +232,7 @@ void thread_begins(struct counting *c, uintptr_t thread)
 	counting_unlock(c);
 }
 
-/* the thread is made, if both its maker and itself have said so */
+/* the thread is made, if both its parent and itself have said so */
 static void settle(struct counting *c, const struct thread_block *t)
 {
 	if (!t->creator && !t->arriving)
@@ -276,14 +276,16 @@ void thread_arrives(struct counting *c)
 	uintptr_t self = thread_self(c);
 	long number = sys_tid();
 
-	/* a child of the maker's that shares memory has its pointer, too */
+	/* a child of the parent's that shares memory has its pointer, too
+	 */
 	if (!process_is_own(c))
 		return;
 	counting_lock(c);
 	for (uint32_t b = 0; b < c->block.n; b++) {
 		struct thread_block *t = block_of(c, b);
 
-		if (!t->arriving || t->thread != self || t->maker == number)
+		if (!t->arriving || t->thread != self ||
+		    t->parent == number)
 			continue;
 		take_lent(c, t);
 		arch_set_slot(c->quick, t->slot);
@@ -361,7 +363,7 @@ void thread_enters(struct counting *c, uint32_t reserved)
 {
 	const struct thread_block *t = reserved_block(c, reserved);
 
-	/* it has its maker's, if it may not even ask for another */
+	/* it has its parent's, if it may not even ask for another */
 	if (c->confined && !c->quick)
 		ledger_trouble(c, TROUBLE_THREADS);
 	else if (!c->given_up)

@@ -33,20 +33,21 @@ static uint32_t process_of(struct collector *c, struct space *s)
 	if (!s)
 		return NOBODY;
 	if (s->process == NOBODY)
-		s->process = harvest_process(&c->harvest, s->pid,
-					     *s->name ? s->name : "?");
+		s->process = sample_buffer_process(&c->sample_buffer, s->pid,
+						   *s->name ? s->name : "?");
 	return s->process;
 }
 
 static const struct stored_image memory = {.kind = IMAGE_MEMORY,
 					   .path = "[memory]"};
 
-/* the maker of what a process makes itself; *image: of that, by address */
-static struct maker *make_maker(struct collector *c, const struct space *s,
-				uint32_t *image)
+/* the jit_process of what a process makes itself; *image: of that, by address
+ */
+static struct jit_process *make_maker(struct collector *c,
+				      const struct space *s, uint32_t *image)
 {
-	return harvest_new_maker(&c->harvest, s->pid, *s->name ? s->name : "?",
-				 image);
+	return sample_buffer_new_maker(&c->sample_buffer, s->pid,
+				       *s->name ? s->name : "?", image);
 }
 
 /* a file is mapped: is it one that tells? */
@@ -54,14 +55,15 @@ static void find_dump(struct collector *c, uint32_t pid, const char *path,
 		      uint64_t inode)
 {
 	struct space *s;
-	struct maker *m;
+	struct jit_process *m;
 	uint32_t image;
 
 	if (!jitdump_is(path))
 		return;
 	s = space_make(&c->spaces, pid);
 	m = make_maker(c, s, &image);
-	if (m && !maker_dump(m, path, inode, s->ended, &c->harvest.trouble))
+	if (m && !jit_process_dump(m, path, inode, s->ended,
+				   &c->sample_buffer.trouble))
 		s->made = image;
 }
 
@@ -95,7 +97,7 @@ static void map(struct collector *c, struct space *s, struct mapping m,
 	if (s->map.n >= MAPPED || c->mapped >= MAPPED_BY_ALL)
 		return;
 	is = image_settled(is);
-	m.image = harvest_image(&c->harvest, &is);
+	m.image = sample_buffer_image(&c->sample_buffer, &is);
 	if (is.kind == IMAGE_MEMORY || m.image == HARVEST_UNKNOWN)
 		m.offset = m.start;
 	c->mapped++;
@@ -225,8 +227,8 @@ static void take_map(void *asked, struct proc_map *p)
 	if (space_find(s, p->start))
 		return;
 	if (is.kind == IMAGE_FILE)
-		proc_identify(&x->c->ids, &x->c->harvest.parser, x->pid, p,
-			      &is);
+		proc_identify(&x->c->ids, &x->c->sample_buffer.parser, x->pid,
+			      p, &is);
 	if (is.kind == IMAGE_FILE && !is.build_id_len)
 		find_dump(x->c, x->pid, is.path, p->inode);
 	map(x->c, space_of(&x->c->spaces, x->pid), m, is, 0); /* over nothing */
@@ -235,7 +237,7 @@ static void take_map(void *asked, struct proc_map *p)
 /* what a process has mapped */
 static void look_at(struct asked *x)
 {
-	struct parser *p = &x->c->harvest.parser;
+	struct parser *p = &x->c->sample_buffer.parser;
 	bool alone = !p->until;
 
 	if (alone)
@@ -291,12 +293,13 @@ static void add(struct collector *c, uint32_t image, struct space *s,
 	struct hit h = {offset, x->count};
 
 	c->samples += x->count;
-	harvest_samples(&c->harvest, image, process_of(c, s), x->event, h);
+	sample_buffer_samples(&c->sample_buffer, image, process_of(c, s),
+			      x->event, h);
 }
 
 static bool is_memory(const struct collector *c, const struct mapping *m)
 {
-	return c->harvest.image.at[m->image].is.kind == IMAGE_MEMORY;
+	return c->sample_buffer.image.at[m->image].is.kind == IMAGE_MEMORY;
 }
 
 /*
@@ -305,7 +308,7 @@ static bool is_memory(const struct collector *c, const struct mapping *m)
  */
 static uint32_t made_by(struct collector *c, struct space *s, uint32_t plain)
 {
-	struct maker *m;
+	struct jit_process *m;
 	uint32_t image;
 	int fd;
 
@@ -324,7 +327,7 @@ static uint32_t made_by(struct collector *c, struct space *s, uint32_t plain)
 		close(fd);
 		return plain;
 	}
-	maker_map(m, fd);
+	jit_process_map(m, fd);
 	return s->made = image;
 }
 
@@ -336,7 +339,8 @@ static void memory_samples(struct collector *c, struct space *s,
 			   const struct counted *x, uint32_t plain)
 {
 	uint32_t image = made_by(c, s, plain);
-	const struct maker *m = harvest_maker(&c->harvest, image);
+	const struct jit_process *m =
+		sample_buffer_maker(&c->sample_buffer, image);
 	struct made_hit hit = {x->address, x->count, x->from, x->to,
 			       x->event, process_of(c, s)};
 
@@ -346,7 +350,7 @@ static void memory_samples(struct collector *c, struct space *s,
 	}
 	c->samples += x->count;
 	c->past.tore = true;
-	harvest_made(&c->harvest, image, &hit);
+	sample_buffer_made(&c->sample_buffer, image, &hit);
 }
 
 static void user_samples(struct collector *c, struct space *s,
@@ -378,7 +382,7 @@ static uint32_t kernel_image(struct collector *c, const struct kernel_part *p)
 		memcpy(is.build_id, c->kernel.build_id, sizeof is.build_id);
 		is.build_id_len = c->kernel.build_id_len;
 	}
-	return harvest_image(&c->harvest, &is);
+	return sample_buffer_image(&c->sample_buffer, &is);
 }
 
 /* by part, and that of what is in none */
@@ -413,9 +417,9 @@ void collector_scan(struct collector *c)
 {
 	if (!c->kernel_image.n)
 		know_kernel(c);
-	parser_turn(&c->harvest.parser, SCAN);
+	parser_turn(&c->sample_buffer.parser, SCAN);
 	proc_each(take_process, c);
-	parser_end(&c->harvest.parser);
+	parser_end(&c->sample_buffer.parser);
 }
 
 static void kernel_samples(struct collector *c, struct space *s,
@@ -450,7 +454,7 @@ static void on_sample(struct collector *c, struct bytes *b, uint32_t event,
 			      .kernel = mode == PERF_RECORD_MISC_KERNEL};
 	struct space *s;
 
-	if (c->deaf)
+	if (c->paused)
 		return;
 	s = space_make(&c->spaces, (uint32_t)bytes_uint(b, 4));
 	bytes_uint(b, 4); /* the thread */
@@ -465,7 +469,7 @@ void collect_counted(void *collector, const struct counted *x)
 				    x->birth);
 
 	if (!s)
-		c->puzzled = true;
+		c->needs_rescan = true;
 	add_samples(c, s, x);
 }
 
@@ -488,7 +492,7 @@ static void on_lost(struct collector *c, struct bytes *b, uint32_t event)
 	bytes_uint(b, 8); /* which event's */
 	n = bytes_uint(b, 8);
 	if (c->past.kept)
-		c->puzzled = true;
+		c->needs_rescan = true;
 	else
 		c->lost[event] += n;
 }
@@ -530,12 +534,12 @@ void collect(void *collector, uint32_t event,
 
 void collector_shed(struct collector *c, size_t most)
 {
-	if (harvest_places(&c->harvest) <= most &&
-	    !harvest_is_full(&c->harvest))
+	if (sample_buffer_places(&c->sample_buffer) <= most &&
+	    !sample_buffer_is_full(&c->sample_buffer))
 		return;
 	for (size_t i = 0; i < EVENTS; i++)
-		c->lost[i] += c->harvest.fresh[i];
-	harvest_forget(&c->harvest);
+		c->lost[i] += c->sample_buffer.fresh[i];
+	sample_buffer_forget(&c->sample_buffer);
 }
 
 /*
@@ -570,30 +574,31 @@ void collector_turn(struct collector *c)
 		    count_mapped(c->past.v.at, c->past.v.n);
 }
 
-static void keep_images(struct space *s, size_t n, struct harvest_kept *k)
+static void keep_images(struct space *s, size_t n, struct sample_buffer_kept *k)
 {
 	for (size_t i = 0; i < n; i++) {
 		s[i].process = NOBODY;
 		if (s[i].made)
-			s[i].made = harvest_keep(k, s[i].made);
+			s[i].made = sample_buffer_keep(k, s[i].made);
 		for (size_t j = 0; j < s[i].map.n; j++)
 			s[i].map.at[j].image =
-				harvest_keep(k, s[i].map.at[j].image);
+				sample_buffer_keep(k, s[i].map.at[j].image);
 		for (size_t j = 0; j < s[i].torn.n; j++)
-			s[i].torn.at[j].was.image =
-				harvest_keep(k, s[i].torn.at[j].was.image);
+			s[i].torn.at[j].was.image = sample_buffer_keep(
+				k, s[i].torn.at[j].was.image);
 	}
 }
 
-/* harvest_tidy(): those of the spaces and of the kernel */
-static void keep_all(void *collector, struct harvest_kept *k)
+/* sample_buffer_tidy(): those of the spaces and of the kernel */
+static void keep_all(void *collector, struct sample_buffer_kept *k)
 {
 	struct collector *c = collector;
 
 	keep_images(c->spaces.v.at, c->spaces.v.n, k);
 	keep_images(c->past.v.at, c->past.v.n, k);
 	for (size_t i = 0; i < c->kernel_image.n; i++)
-		c->kernel_image.at[i] = harvest_keep(k, c->kernel_image.at[i]);
+		c->kernel_image.at[i] =
+			sample_buffer_keep(k, c->kernel_image.at[i]);
 }
 
 void collector_tidy(struct collector *c)
@@ -601,12 +606,12 @@ void collector_tidy(struct collector *c)
 	spaces_keep(&c->spaces, is_needed, c);
 	if (c->ids.v.n > IDS)
 		proc_ids_free(&c->ids);
-	harvest_tidy(&c->harvest, keep_all, c);
+	sample_buffer_tidy(&c->sample_buffer, keep_all, c);
 }
 
 void collector_free(struct collector *c)
 {
-	harvest_free(&c->harvest);
+	sample_buffer_free(&c->sample_buffer);
 	spaces_free(&c->spaces);
 	past_free(&c->past);
 	kernel_free(&c->kernel);

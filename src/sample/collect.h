@@ -6,13 +6,13 @@
  * for a millisecond, numbers of processes that are used again and programs
  * that execute others come out right without a look into /proc. Samples that
  * the kernel has counted (table.h) come later than all else, and say of which
- * incarnation of a process they are (incarnation.h).
+ * lifetime of a process they are (process_history.h).
  */
 #ifndef SAMPLE_COLLECT_H
 #define SAMPLE_COLLECT_H
 
-#include "sample/harvest.h"
-#include "sample/incarnation.h"
+#include "sample/sample_buffer.h"
+#include "sample/process_history.h"
 #include "sample/kernel.h"
 #include "sample/order.h"
 #include "sample/proc.h"
@@ -21,13 +21,14 @@
 struct collector {
 	struct spaces spaces;
 	struct past past;
-	struct harvest harvest;
+	struct sample_buffer sample_buffer;
 	struct proc_ids ids;
 	struct kernel kernel;
 	VEC(uint32_t) kernel_image; /* by part; the last: of none. Or empty */
 	size_t mapped; /* ranges in all spaces, those that are over, too */
-	bool deaf; /* samples mean nothing yet, but all else does */
-	bool puzzled; /* some process may not be known: a census is due */
+	bool paused;   /* samples mean nothing yet, but all else does */
+	bool needs_rescan; /* some process may not be known: a census is
+			      due */
 	uint64_t samples, unknown; /* of all events */
 	uint64_t lost[EVENTS];
 };

@@ -22,7 +22,7 @@ enum {
 
 struct daemon {
 	const struct daemon_wish *w;
-	const struct daemon_ears *ears;
+	const struct daemon_callbacks *callbacks;
 	struct control control;
 	struct store store;
 	struct sampler sampler;
@@ -95,7 +95,7 @@ static void note(const struct daemon *d, const char *format, ...)
 	va_start(more, format);
 	vsnprintf(text, sizeof text, format, more);
 	va_end(more);
-	d->ears->note(d->ears->arg, text);
+	d->callbacks->note(d->callbacks->arg, text);
 }
 
 /* --- epochs and writes */
@@ -141,9 +141,11 @@ static int store_all(struct daemon *d, struct err *e)
 				  (s->turns ? s->events : 1),
 			.lost = d->collector.lost[i] - d->lost_before[i],
 		};
-	return harvest_store(&d->collector.harvest, &d->store,
-			     d->epoch_number, v, s->events, e) ||
-	       store_state(d, e) ? -1 : 0;
+	return sample_buffer_store(&d->collector.sample_buffer, &d->store,
+				   d->epoch_number, v, s->events, e) ||
+			       store_state(d, e)
+		       ? -1
+		       : 0;
 }
 
 /* writes to a file that was removed succeed, and are lost when it is closed */
@@ -242,7 +244,8 @@ static int end(struct daemon *d, struct err *e)
 
 /* --- words from the owner */
 
-/* one line: what a file is called is its maker's choice, and may have more */
+/* one line: what a file is called is its author's choice, and may have
+ * more */
 static size_t say(char *to, size_t room, const char *name, const char *value)
 {
 	int n = snprintf(to, room, "%s\t%s\n", name, value);
@@ -297,7 +300,7 @@ static void tell_status(const struct daemon *d, char *to, size_t room)
 		{"rate", d->sampler.event[0].rate},
 		{"cpus", sampler_cpus(&d->sampler)},
 		{"samples", c->samples},
-		{"unstored", sum(c->harvest.fresh)},
+		{"unstored", sum(c->sample_buffer.fresh)},
 		{"unknown", c->unknown},
 		{"lost", sum(c->lost)},
 		{"cpu_us", cpu_time() - d->cost_before},
@@ -313,8 +316,9 @@ static void tell_status(const struct daemon *d, char *to, size_t room)
 			 d->sampler.why_not.text);
 	for (size_t i = 0; i < sizeof figure / sizeof *figure; i++)
 		n += say_number(to + n, room - n, figure[i].name, figure[i].n);
-	if (c->harvest.trouble.code)
-		n += say(to + n, room - n, "names", c->harvest.trouble.text);
+	if (c->sample_buffer.trouble.code)
+		n += say(to + n, room - n, "names",
+			 c->sample_buffer.trouble.text);
 	if (d->trouble.code) {
 		n += say_number(to + n, room - n, "failed", d->failed);
 		say(to + n, room - n, "error", d->trouble.text);
@@ -424,7 +428,7 @@ static void attend(struct daemon *d)
 /* an epoch's end, too, waits if the last write has failed */
 static void write_what_is_due(struct daemon *d)
 {
-	bool full = harvest_is_full(&d->collector.harvest);
+	bool full = sample_buffer_is_full(&d->collector.sample_buffer);
 	bool due = steady() >= d->next_flush || (full && !d->failed);
 	struct err e;
 
@@ -463,16 +467,19 @@ static void free_all(struct daemon *d)
 		close(d->attention);
 }
 
-int daemon_run(const struct daemon_wish *w, const struct daemon_ears *ears,
-	       struct err *e)
+int daemon_run(const struct daemon_wish *w,
+	       const struct daemon_callbacks *callbacks, struct err *e)
 {
-	struct daemon d = {.w = w, .ears = ears, .signals = -1, .attention = -1,
+	struct daemon d = {.w = w,
+			   .callbacks = callbacks,
+			   .signals = -1,
+			   .attention = -1,
 			   .control = CONTROL_NONE,
-			   .collector.harvest.names = w->apart};
+			   .collector.sample_buffer.names = w->apart};
 	int status = begin(&d, e);
 
 	if (!status) {
-		ears->ready(ears->arg);
+		callbacks->ready(callbacks->arg);
 		loop(&d);
 		if (!d.ended)
 			status = end(&d, e);

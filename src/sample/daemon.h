@@ -30,7 +30,7 @@ struct daemon_wish {
 };
 
 /* what is told of it: that samples begin; what happens to it */
-struct daemon_ears {
+struct daemon_callbacks {
 	void (*ready)(void *arg);
 	void (*note)(void *arg, const char *text);
 	void *arg;
@@ -41,8 +41,8 @@ struct daemon_ears {
  * but for those of them that are ignored when it begins (nohup).
  * -1 and *e: it could not begin, or not all samples are on disk.
  */
-int daemon_run(const struct daemon_wish *w, const struct daemon_ears *ears,
-	       struct err *e);
+int daemon_run(const struct daemon_wish *w,
+	       const struct daemon_callbacks *callbacks, struct err *e);
 
 /*
  * Tells this host's daemon of a directory "status", "flush", "epoch" or "stop";

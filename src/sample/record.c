@@ -44,10 +44,11 @@ static int flush(struct recording *x)
 
 	/* readers that lock the database are waited for once, then ignored */
 	for (int i = 0; i < 2; i++) {
-		x->failed = harvest_store(&x->collector.harvest, &x->store,
-					  x->epoch, &v, 1, &x->err) ||
-			    store_epoch_end(&x->store, x->epoch, now(),
-					    &x->err);
+		x->failed =
+			sample_buffer_store(&x->collector.sample_buffer,
+					    &x->store, x->epoch, &v, 1,
+					    &x->err) ||
+			store_epoch_end(&x->store, x->epoch, now(), &x->err);
 		if (!x->failed || !x->store.blocked)
 			break;
 	}
@@ -64,7 +65,7 @@ static void *follow(void *recording)
 		rings_wait(&x->rings, -1, ROUND);
 		rings_round(&x->rings, false, collect, &x->collector);
 		if (now() - written < FLUSH &&
-		    !harvest_is_full(&x->collector.harvest))
+		    !sample_buffer_is_full(&x->collector.sample_buffer))
 			continue;
 		if (flush(x))
 			collector_shed(&x->collector, KEPT);
@@ -117,13 +118,13 @@ static void end(struct recording *x, struct recorded *r)
 	if (x->running) {
 		pthread_join(x->thread, NULL);
 		rings_round(&x->rings, true, collect, &x->collector);
-		x->collector.harvest.unhurried = true;
+		x->collector.sample_buffer.unhurried = true;
 		r->unstored = flush(x);
 	}
 	memcpy(r->event, x->event.name, sizeof r->event);
 	r->kernel = x->event.kernel;
 	r->epoch = x->epoch;
-	r->names = x->collector.harvest.trouble;
+	r->names = x->collector.sample_buffer.trouble;
 	r->samples = x->collector.samples;
 	r->unknown = x->collector.unknown;
 	r->lost = x->collector.lost[0];

@@ -145,7 +145,7 @@ const char *sampler_means(const struct sampler *s)
 void sampler_start(struct sampler *s, struct collector *c)
 {
 	c->past.kept = s->counted;
-	c->deaf = true;
+	c->paused = true;
 	look_at_cpus(s);
 	rings_start(&s->rings);
 	if (s->counted)
@@ -153,7 +153,7 @@ void sampler_start(struct sampler *s, struct collector *c)
 	collector_scan(c);
 	for (int i = 0; i < DEAF_ROUNDS; i++)
 		rings_round(&s->rings, false, collect, c);
-	c->deaf = false;
+	c->paused = false;
 	if (s->counted)
 		table_start(&s->table);
 }
@@ -216,9 +216,9 @@ static void count_round(struct sampler *s, struct collector *c, bool last)
 	table_take(&s->table, collect_counted, c);
 	collector_turn(c);
 	take_lost(s, c);
-	if (c->puzzled)
+	if (c->needs_rescan)
 		table_census(&s->table, order_room(&s->rings.order));
-	c->puzzled = false;
+	c->needs_rescan = false;
 	if (c->past.tore)
 		table_slice(&s->table);
 	c->past.tore = false;
@@ -233,6 +233,6 @@ void sampler_round(struct sampler *s, struct collector *c, bool last)
 	/* what began on a CPU while it had no events, no record has told */
 	if (!last && look_at_cpus(s)) {
 		collector_scan(c);
-		c->puzzled = true;
+		c->needs_rescan = true;
 	}
 }

@@ -30,7 +30,7 @@ struct space {
 	uint32_t made;	 /* the image of what it makes itself, or 0 */
 	bool ended; /* its first thread is; others may go on */
 	VEC(struct mapping) map; /* by start, none over another */
-	/* for samples that come late: incarnation.h */
+	/* for samples that come late: process_history.h */
 	uint32_t exec, birth;
 	bool numbered;	 /* these two are known */
 	uint32_t before; /* the past space that had the pid before, or 0 */

@@ -259,8 +259,8 @@ void table_close(struct table *t)
 
 void table_census(struct table *t, records *to)
 {
-	int link = bpf_link_create(bpf_program__fd(t->bpf->progs.census), 0,
-				   BPF_TRACE_ITER, NULL);
+	int link = bpf_link_create(bpf_program__fd(t->bpf->progs.census),
+				   0, BPF_TRACE_ITER, NULL);
 	int fd = link < 0 ? -1 : bpf_iter_create(link);
 	struct four_way_citizen x;
 	ssize_t n;
@@ -269,7 +269,9 @@ void table_census(struct table *t, records *to)
 	while (fd >= 0 && (n = read(fd, &x, sizeof x)) == sizeof x) {
 		struct citizen c = {
 			.header = {.type = TABLE_CITIZEN, .size = sizeof c},
-			.pid = x.pid, .exec = x.exec, .birth = x.birth,
+			.pid = x.pid,
+			.exec = x.exec,
+			.birth = x.birth,
 			.time = x.time,
 		};
 

@@ -81,7 +81,7 @@ struct table {
 	int64_t late, too_long;
 };
 
-/* a record of a process that is there: its pid, and which incarnation it is */
+/* a record of a process that is there: its pid, and which lifetime it is */
 struct citizen {
 	struct perf_event_header header;
 	uint32_t pid, exec, birth, unused;

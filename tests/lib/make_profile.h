@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "count/map.h"
-#include "rewrite/way_back.h"
+#include "rewrite/reverse_map.h"
 
 static inline bool write_whole(const char *path, const void *bytes, size_t n)
 {

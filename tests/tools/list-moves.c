@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "rewrite/rewrite.h"
-#include "rewrite/way_back.h"
+#include "rewrite/reverse_map.h"
 
 static int fail(const struct err *e)
 {
@@ -55,7 +55,7 @@ static uint64_t insn_length(const struct cfg *c, uint64_t old)
 	return in.len;
 }
 
-static void show(const struct cfg *c, const struct way_back *w)
+static void show(const struct cfg *c, const struct reverse_map *w)
 {
 	for (size_t i = 0; i < w->stretch.n; i++) {
 		const struct stretch *s = &w->stretch.at[i];
@@ -78,18 +78,18 @@ static void show(const struct cfg *c, const struct way_back *w)
 static int show_file(const struct cfg *c, const char *path, struct err *e)
 {
 	struct image im;
-	struct way_back w;
+	struct reverse_map w;
 	int found = 0;
 
 	if (image_open(&im, path, e))
 		return -1;
 	for (size_t i = 0; i < im.nsection && !found; i++)
 		found = !strcmp(im.section[i].name, WAY_BACK_SECTION) &&
-			!way_back_read(&w, im.bytes + im.section[i].offset,
-				       im.section[i].size);
+			!reverse_map_read(&w, im.bytes + im.section[i].offset,
+					  im.section[i].size);
 	if (found) {
 		show(c, &w);
-		way_back_free(&w);
+		reverse_map_free(&w);
 	}
 	image_close(&im);
 	return found ? 0 : err_set(e, ERR_INPUT, "%s: no way back", path);
@@ -98,7 +98,7 @@ static int show_file(const struct cfg *c, const char *path, struct err *e)
 /* moves the code, and nothing else */
 static int make(const struct cfg *c, const char *path, struct err *e)
 {
-	struct plan plan = {.way_back = true};
+	struct plan plan = {.reverse_map = true};
 	struct rewrite_options none = {0};
 	struct rewrite_report r;
 

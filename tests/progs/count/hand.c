@@ -202,7 +202,8 @@ static void *see_mask(void *arg)
 	return arg;
 }
 
-/* a thread blocks the signals that its maker blocks, or an attribute says */
+/* a thread blocks the signals that its jit_process blocks, or an attribute says
+ */
 static void masks(void)
 {
 	pthread_attr_t attr;

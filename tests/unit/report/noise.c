@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "report/chance.h"
-#include "report/noise.h"
+#include "report/p_value.h"
+#include "report/significance.h"
 #include "sample.h"
 #include "splitmix.h"
 
@@ -89,7 +89,7 @@ static uint64_t run_once(struct world *w, int side, uint64_t *got)
 }
 
 /* makes a world happen, and judges it */
-static struct noise judge(struct world *w, struct noise_row *row)
+static struct noise judge(struct world *w, struct significance_row *row)
 {
 	static uint64_t got[2][RUNS][ROWS];
 	uint64_t total[2][RUNS];
@@ -115,14 +115,14 @@ static struct noise judge(struct world *w, struct noise_row *row)
 
 				row[i].squares += m > 0 ? off * off / m : 0;
 			}
-	noise_judge(&n, row, ROWS);
+	significance_judge(&n, row, ROWS);
 	return n;
 }
 
 /* the share of worlds in which something is marked; first: the first thing */
 static double alarms(struct world w, bool first)
 {
-	static struct noise_row row[ROWS];
+	static struct significance_row row[ROWS];
 	int n = 0;
 
 	zipf(&w);
@@ -215,7 +215,7 @@ static void test_loud(void **state)
 /* the true difference is in the interval 95 times of 100, or more */
 static void test_interval(void **state)
 {
-	static struct noise_row row[ROWS];
+	static struct significance_row row[ROWS];
 	struct world w = {.runs = {4, 4}, .samples = {5e4, 5e4},
 			  .jitter = 0.02, .uneven = 1, .seed = 1};
 	double in = 0;
@@ -235,25 +235,27 @@ static void test_interval(void **state)
 /* nothing at all, all on one side, and numbers that are as large as can be */
 static void test_extremes(void **state)
 {
-	struct noise_row row[3] = {
-		{.count = {0, 50}}, {.count = {50, 0}}, {.count = {0, 0}},
+	struct significance_row row[3] = {
+		{.count = {0, 50}},
+		{.count = {50, 0}},
+		{.count = {0, 0}},
 	};
 	struct noise n = {.total = {50, 50}, .runs = {1, 1}, .rate = 0.05};
-	struct noise_row huge[2] = {{.count = {INT64_MAX, INT64_MAX}},
-				    {.count = {1, 1}}};
+	struct significance_row huge[2] = {{.count = {INT64_MAX, INT64_MAX}},
+					   {.count = {1, 1}}};
 	struct noise m = {.total = {INT64_MAX, INT64_MAX}, .runs = {1, 1},
 			  .rate = 0.05};
 	struct noise none = {.total = {1, 1}, .runs = {1, 1}, .rate = 0.05};
 
 	(void)state;
-	noise_judge(&n, row, 3);
+	significance_judge(&n, row, 3);
 	assert_int_equal(n.source, NOISE_UNKNOWN);
 	assert_true(row[0].significant && row[1].significant);
 	assert_false(row[2].judged);
 	assert_true(row[0].low > 0.5 && row[1].high < -0.5);
-	noise_judge(&m, huge, 2);
+	significance_judge(&m, huge, 2);
 	assert_int_equal(m.significant, 0);
-	noise_judge(&none, row, 0);
+	significance_judge(&none, row, 0);
 	assert_int_equal(none.judged, 0);
 }
 
@@ -278,7 +280,7 @@ static void test_binomial(void **state)
 					many += i >= k ? x : 0;
 				}
 				want = fmin(1, 2 * fmin(few, many));
-				assert_true(fabs(chance_binomial(k, n, p) -
+				assert_true(fabs(p_value_binomial(k, n, p) -
 						 want) < 1e-9);
 			}
 }
@@ -295,16 +297,16 @@ static void test_student(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		double t = chance_student_limit(table[i].p, table[i].freedom);
+		double t = p_value_student_limit(table[i].p, table[i].freedom);
 
 		assert_true(fabs(t - table[i].t) < 1e-4);
-		assert_true(fabs(chance_student(t, table[i].freedom) -
+		assert_true(fabs(p_value_student(t, table[i].freedom) -
 				 table[i].p) < 1e-9);
 	}
 	/* with much freedom, the normal distribution */
-	assert_true(fabs(chance_student_limit(0.05, 1e6) - 1.959966) < 1e-5);
-	assert_true(fabs(chance_trigamma(1) - M_PI * M_PI / 6) < 1e-9);
-	assert_true(fabs(chance_trigamma(0.5) - M_PI * M_PI / 2) < 1e-9);
+	assert_true(fabs(p_value_student_limit(0.05, 1e6) - 1.959966) < 1e-5);
+	assert_true(fabs(p_value_trigamma(1) - M_PI * M_PI / 6) < 1e-9);
+	assert_true(fabs(p_value_trigamma(0.5) - M_PI * M_PI / 2) < 1e-9);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "rewrite/rewrite_int.h"
-#include "rewrite/way_back.h"
+#include "rewrite/reverse_map.h"
 #include "splitmix.h"
 
 #define MB (UINT64_C(1) << 20)
@@ -305,7 +305,8 @@ static void test_written(void **state)
 }
 
 /* the way back leads to what runs next, from every new address */
-static void check_way_back(const struct moves *m, const struct way_back *w)
+static void check_reverse_map(const struct moves *m,
+			      const struct reverse_map *w)
 {
 	const struct addr_map *map = &m->map;
 
@@ -313,18 +314,19 @@ static void check_way_back(const struct moves *m, const struct way_back *w)
 		const struct span *s = &map->span.at[i];
 
 		for (uint64_t at = s->arrive; at < s->start; at += 4)
-			assert_int_equal(way_back_find(w, at).old, s->old);
+			assert_int_equal(reverse_map_find(w, at).old, s->old);
 		for (uint32_t k = 0; k < s->new_size; k += 4)
-			assert_int_equal(way_back_find(w, s->start + k).old,
+			assert_int_equal(reverse_map_find(w, s->start + k).old,
 					 s->form ? s->old : s->old + k);
 	}
 	for (size_t i = 0; i < m->stub.n; i++)
-		assert_int_equal(way_back_find(w, m->stub.at[i].start + 4).old,
-				 m->stub.at[i].like);
-	assert_int_equal(way_back_find(w, NEW - 4).kind, STRETCH_NONE);
+		assert_int_equal(
+			reverse_map_find(w, m->stub.at[i].start + 4).old,
+			m->stub.at[i].like);
+	assert_int_equal(reverse_map_find(w, NEW - 4).kind, STRETCH_NONE);
 }
 
-static void test_way_back(void **state)
+static void test_reverse_map(void **state)
 {
 	static struct truth t;
 	uint64_t seed = 7;
@@ -337,7 +339,7 @@ static void test_way_back(void **state)
 		struct cfg c = {.isa = &isa_a64};
 		struct links none = {0};
 		struct marks marks = {0};
-		struct way_back w;
+		struct reverse_map w;
 		buffer out = {0};
 		uint64_t end;
 
@@ -351,13 +353,13 @@ static void test_way_back(void **state)
 		}
 		all.end = end + 64;
 		vec_push(&m.moved, all);
-		way_back_write(&m, &none, &c, &marks, &out);
-		assert_int_equal(way_back_read(&w, out.at, out.n), 0);
-		check_way_back(&m, &w);
-		way_back_free(&w);
+		reverse_map_write(&m, &none, &c, &marks, &out);
+		assert_int_equal(reverse_map_read(&w, out.at, out.n), 0);
+		check_reverse_map(&m, &w);
+		reverse_map_free(&w);
 		/* cut off in the middle of a number */
 		out.at[out.n - 1] |= 0x80;
-		assert_int_equal(way_back_read(&w, out.at, out.n), -1);
+		assert_int_equal(reverse_map_read(&w, out.at, out.n), -1);
 		vec_free(&out);
 		moves_free(&m);
 	}
@@ -366,7 +368,7 @@ static void test_way_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_way_back),
+		cmocka_unit_test(test_reverse_map),
 		cmocka_unit_test(test_map),
 		cmocka_unit_test(test_empty_map),
 		cmocka_unit_test(test_near),

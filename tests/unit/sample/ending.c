@@ -36,7 +36,9 @@ static void tell_who(struct collector *c, uint32_t pid)
 {
 	struct citizen x = {
 		.header = {.type = TABLE_CITIZEN, .size = sizeof x},
-		.pid = pid, .exec = 3, .birth = 100,
+		.pid = pid,
+		.exec = 3,
+		.birth = 100,
 	};
 
 	collect(c, 0, &x.header);
@@ -48,9 +50,9 @@ static bool is_known(struct collector *c, uint32_t pid)
 	const struct counted x = {.pid = pid, .exec = 3, .birth = 100,
 				  .address = 0x1000, .count = 1};
 
-	c->puzzled = false;
+	c->needs_rescan = false;
 	collect_counted(c, &x);
-	return !c->puzzled;
+	return !c->needs_rescan;
 }
 
 static pid_t somebody(void)

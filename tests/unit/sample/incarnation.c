@@ -1,5 +1,5 @@
 /*
- * sample/incarnation: samples that were counted, and are told when who they are
+ * sample/lifetime: samples that were counted, and are told when who they are
  * of is over, are of the program that ran then; those that cannot be told are
  * unknown and nobody's else.
  */
@@ -112,7 +112,9 @@ static void tell_citizen(struct collector *c, uint32_t pid, uint32_t exec,
 {
 	struct citizen x = {
 		.header = {.type = TABLE_CITIZEN, .size = sizeof x},
-		.pid = pid, .exec = exec, .birth = birth,
+		.pid = pid,
+		.exec = exec,
+		.birth = birth,
 	};
 
 	collect(c, 0, &x.header);
@@ -133,8 +135,9 @@ static uint64_t samples_of(const struct collector *c, const char *path)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < c->harvest.image.n; i++) {
-		const struct harvest_image *m = &c->harvest.image.at[i];
+	for (size_t i = 0; i < c->sample_buffer.image.n; i++) {
+		const struct sample_buffer_image *m =
+			&c->sample_buffer.image.at[i];
 
 		if (!strcmp(m->is.path, path))
 			n += run_total(&m->of.fresh[0]);
@@ -147,10 +150,10 @@ static uint64_t samples_by(const struct collector *c, uint32_t pid,
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < c->harvest.process.n; i++)
-		if (c->harvest.process.at[i].pid == pid &&
-		    !strcmp(c->harvest.process.at[i].name, name))
-			n += c->harvest.process.at[i].fresh[0];
+	for (size_t i = 0; i < c->sample_buffer.process.n; i++)
+		if (c->sample_buffer.process.at[i].pid == pid &&
+		    !strcmp(c->sample_buffer.process.at[i].name, name))
+			n += c->sample_buffer.process.at[i].fresh[0];
 	return n;
 }
 
@@ -184,7 +187,7 @@ static void test_exec(void **state)
 	assert_int_equal(samples_by(&c, CC, "cc"), 10);
 	assert_int_equal(samples_by(&c, CC, "cc1"), 100);
 	assert_int_equal(c.unknown, 0);
-	assert_false(c.puzzled);
+	assert_false(c.needs_rescan);
 	collector_free(&c);
 }
 
@@ -244,7 +247,7 @@ static void test_forget(void **state)
 	assert_int_equal(samples_of(&c, "/make"), 1);
 	assert_int_equal(samples_of(&c, "/new"), 100);
 	assert_int_equal(c.unknown, 10);
-	assert_true(c.puzzled);
+	assert_true(c.needs_rescan);
 	collector_free(&c);
 }
 
@@ -305,7 +308,7 @@ static void test_census(void **state)
 
 	(void)state;
 	count(&c, MAKE, 9, 100, 1);
-	assert_true(c.puzzled);
+	assert_true(c.needs_rescan);
 	assert_int_equal(c.unknown, 1);
 	assert_int_equal(samples_by(&c, 0, "?"), 1);
 	tell_citizen(&c, MAKE, 9, 100);

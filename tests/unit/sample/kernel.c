@@ -52,8 +52,9 @@ static uint64_t samples_of(const struct collector *c, const char *image,
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < c->harvest.image.n; i++) {
-		const struct harvest_image *m = &c->harvest.image.at[i];
+	for (size_t i = 0; i < c->sample_buffer.image.n; i++) {
+		const struct sample_buffer_image *m =
+			&c->sample_buffer.image.at[i];
 		const run *r = &m->of.fresh[0];
 
 		for (size_t k = 0; !strcmp(m->is.path, image) && k < r->n; k++)

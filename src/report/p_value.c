@@ -1,5 +1,5 @@
-/* chance: see chance.h. */
-#include "report/chance.h"
+/* p_value: see p_value.h. */
+#include "report/p_value.h"
 
 #include <math.h>
 
@@ -28,8 +28,8 @@ static double beta_fraction(double a, double b, double x)
 	for (int i = 1; i < ROUNDS; i++) {
 		int m = i / 2;
 		double d = i % 2 ? -(a + m) * (a + b + m) * x /
-					   ((a + 2 * m) * (a + 2 * m + 1)) :
-				   m * (b - m) * x /
+					   ((a + 2 * m) * (a + 2 * m + 1))
+				 : m * (b - m) * x /
 					   ((a + 2 * m - 1) * (a + 2 * m));
 
 		down = 1 / not_zero(1 + d * down);
@@ -41,34 +41,34 @@ static double beta_fraction(double a, double b, double x)
 	return value;
 }
 
-double chance_beta(double a, double b, double x)
+double p_value_beta(double a, double b, double x)
 {
 	double front;
 
 	if (x <= 0 || x >= 1)
 		return x > 0;
 	if (x > (a + 1) / (a + b + 2))
-		return 1 - chance_beta(b, a, 1 - x);
+		return 1 - p_value_beta(b, a, 1 - x);
 	front = lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) +
 		b * log1p(-x);
 	return exp(front) * beta_fraction(a, b, x) / a;
 }
 
-double chance_student(double t, double freedom)
+double p_value_student(double t, double freedom)
 {
-	return chance_beta(freedom / 2, 0.5, freedom / (freedom + t * t));
+	return p_value_beta(freedom / 2, 0.5, freedom / (freedom + t * t));
 }
 
-double chance_student_limit(double p, double freedom)
+double p_value_student_limit(double p, double freedom)
 {
 	double low = 0, high = 1;
 
-	while (chance_student(high, freedom) > p)
+	while (p_value_student(high, freedom) > p)
 		high *= 2;
 	for (int i = 0; i < HALVINGS; i++) {
 		double middle = (low + high) / 2;
 
-		if (chance_student(middle, freedom) > p)
+		if (p_value_student(middle, freedom) > p)
 			low = middle;
 		else
 			high = middle;
@@ -76,15 +76,15 @@ double chance_student_limit(double p, double freedom)
 	return high;
 }
 
-double chance_binomial(double k, double n, double p)
+double p_value_binomial(double k, double n, double p)
 {
-	double few = k >= n ? 1 : chance_beta(n - k, k + 1, 1 - p);
-	double many = k <= 0 ? 1 : chance_beta(k, n - k + 1, p);
+	double few = k >= n ? 1 : p_value_beta(n - k, k + 1, 1 - p);
+	double many = k <= 0 ? 1 : p_value_beta(k, n - k + 1, p);
 
 	return fmin(1, 2 * fmin(few, many));
 }
 
-double chance_trigamma(double x)
+double p_value_trigamma(double x)
 {
 	double sum = 0, y;
 

@@ -1,5 +1,5 @@
-/* variation: see variation.h. */
-#include "report/variation.h"
+/* variance: see variance.h. */
+#include "report/variance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,8 +41,9 @@ static int by_range(const void *a, const void *b)
 		return p->sum > q->sum ? -1 : 1;
 	order = strcmp(a_place->image, b_place->image);
 	order = order ? order : strcmp(a_place->name, b_place->name);
-	return order ? order : a_place->line < b_place->line ? -1 :
-	       a_place->line > b_place->line;
+	return order                           ? order
+	       : a_place->line < b_place->line ? -1
+					       : a_place->line > b_place->line;
 }
 
 /* a run without a place has nothing there; of what was counted it is not
@@ -50,15 +51,16 @@ static int by_range(const void *a, const void *b)
 static uint32_t zeros_of(const struct runs *r, const struct run_place *p,
 			 uint32_t runs)
 {
-	return r->metric.evidence == EVIDENCE_SAMPLED ?
-		       (uint32_t)r->run.n - runs : p->zeros;
+	return r->metric.evidence == EVIDENCE_SAMPLED
+		       ? (uint32_t)r->run.n - runs
+		       : p->zeros;
 }
 
-void variation_make(struct variation *v, const struct runs *r)
+void variance_make(struct variance *v, const struct runs *r)
 {
 	size_t i = 0;
 
-	*v = (struct variation){.runs = r};
+	*v = (struct variance){.runs = r};
 	for (uint32_t p = 0; p < r->place.n; p++) {
 		const struct run_place *is = &r->place.at[p];
 		struct varied x = {.place = is};
@@ -76,7 +78,7 @@ void variation_make(struct variation *v, const struct runs *r)
 	mem_sort(v->v.at, v->v.n, sizeof *v->v.at, by_range);
 }
 
-void variation_free(struct variation *v)
+void variance_free(struct variance *v)
 {
 	vec_free(&v->v);
 }

@@ -1,5 +1,5 @@
 /*
- * labels: tables of labels (computed goto) that hold new addresses.
+ * computed_goto: tables of labels (computed goto) that hold new addresses.
  *
  * A jump through a table of addresses needs two instructions; through a copy
  * (tables.h) four. So the table itself is made to lead to the new code, and
@@ -16,8 +16,8 @@
  *   - The table's own address is in no data, and no symbol tells it to other
  *     images.
  */
-#ifndef REWRITE_LABELS_H
-#define REWRITE_LABELS_H
+#ifndef REWRITE_COMPUTED_GOTO_H
+#define REWRITE_COMPUTED_GOTO_H
 
 #include "cfg/cfg.h"
 #include "rewrite/moved.h"
@@ -25,7 +25,7 @@
 struct label_table {
 	uint64_t start, end;
 	uint32_t dispatch; /* one of those that use it, in the cfg */
-	bool refused;	   /* it stays as it is */
+	bool refused;      /* it stays as it is */
 };
 
 struct labels {
@@ -35,14 +35,14 @@ struct labels {
 };
 
 /* finds the tables; moves->moved says which parts move */
-void labels_find(struct labels *l, const struct cfg *c,
-		 const struct moves *m);
-void labels_free(struct labels *l);
+void computed_goto_find(struct labels *l, const struct cfg *c,
+			const struct moves *m);
+void computed_goto_free(struct labels *l);
 /* the table that the dispatch uses, if it leads to the new code, or NULL */
-const struct label_table *labels_of(const struct labels *l,
-				    const struct dispatch *d);
+const struct label_table *computed_goto_of(const struct labels *l,
+					   const struct dispatch *d);
 
 /* a jump table that is known, or several that overlap, holds the address */
-bool labels_in_table(const struct labels *l, uint64_t addr);
+bool computed_goto_in_table(const struct labels *l, uint64_t addr);
 
 #endif

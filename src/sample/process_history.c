@@ -1,5 +1,5 @@
-/* incarnation: see incarnation.h. */
-#include "sample/incarnation.h"
+/* process_history: see process_history.h. */
+#include "sample/process_history.h"
 
 #include "base/bisect.h"
 #include "sample/bpf/four_way.h"
@@ -24,8 +24,10 @@ void past_end(struct past *p, struct space *s)
 	}
 	over.until = p->generation;
 	vec_push(&p->v, over);
-	*s = (struct space){.pid = over.pid, .exec = over.exec,
-			    .birth = over.birth, .numbered = over.numbered,
+	*s = (struct space){.pid = over.pid,
+			    .exec = over.exec,
+			    .birth = over.birth,
+			    .numbered = over.numbered,
 			    .before = p->first + (uint32_t)p->v.n};
 }
 
@@ -54,8 +56,7 @@ static uint32_t lateness(const struct space *s, uint32_t exec, uint32_t birth)
 	return late < LATE ? late : LATE;
 }
 
-bool past_number(struct past *p, struct space *s, uint32_t exec,
-		 uint32_t birth)
+bool past_number(struct past *p, struct space *s, uint32_t exec, uint32_t birth)
 {
 	bool same = !s->numbered || lateness(s, exec, birth) < LATE;
 
@@ -121,8 +122,7 @@ const struct mapping *past_look(const struct space *s, uint64_t addr,
 	for (size_t i = 0; i < s->torn.n; i++) {
 		const struct torn *t = &s->torn.at[i];
 
-		if (addr < t->was.start || addr >= t->was.end ||
-		    t->time < from)
+		if (addr < t->was.start || addr >= t->was.end || t->time < from)
 			continue;
 		*torn = t->time <= to;
 		return *torn ? NULL : &t->was;
@@ -133,8 +133,7 @@ const struct mapping *past_look(const struct space *s, uint64_t addr,
 /* the space that had the pid before, or NULL */
 static struct space *before(struct past *p, const struct space *s)
 {
-	return s->before > p->first ? &p->v.at[s->before - p->first - 1] :
-				      NULL;
+	return s->before > p->first ? &p->v.at[s->before - p->first - 1] : NULL;
 }
 
 struct space *past_find(struct past *p, const struct spaces *all, uint32_t pid,

@@ -1,23 +1,23 @@
 /*
- * variation: how much what ran differs from run to run (dcpistats; Anderson et
+ * variance: how much what ran differs from run to run (dcpistats; Anderson et
  * al. '97, section 3.3): of each procedure, line or image what it has in each
  * run, instructions or samples, and how far these are from each other.
  */
-#ifndef REPORT_VARIATION_H
-#define REPORT_VARIATION_H
+#ifndef REPORT_VARIANCE_H
+#define REPORT_VARIANCE_H
 
 #include "report/runs.h"
 
 /* a place in all runs that have it */
 struct varied {
 	const struct run_place *place;
-	uint32_t runs;	      /* in which its value is known */
-	uint32_t unknown;     /* in which it is not */
+	uint32_t runs;          /* in which its value is known */
+	uint32_t unknown;       /* in which it is not */
 	uint64_t min, max, sum; /* of those that are */
-	double mean, squares; /* of distances from the mean, added up */
+	double mean, squares;   /* of distances from the mean, added up */
 };
 
-struct variation {
+struct variance {
 	const struct runs *runs;
 	/* what varied most first, by normalized range; without what never
 	   ran */
@@ -25,8 +25,8 @@ struct variation {
 };
 
 /* requires: runs_sort(); the runs have to stay */
-void variation_make(struct variation *v, const struct runs *r);
-void variation_free(struct variation *v);
+void variance_make(struct variance *v, const struct runs *r);
+void variance_free(struct variance *v);
 
 /* adds what it has in a run; requires: the sum fits */
 void varied_put(struct varied *x, uint64_t n);

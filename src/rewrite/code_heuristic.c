@@ -1,5 +1,5 @@
 /*
- * believe: is what pointers alone lead to code?
+ * code_heuristic: is what pointers alone lead to code?
  *
  * Video codecs have megabytes of procedures written by hand, without unwind
  * tables and symbols, that are known by their addresses alone. But tables lie
@@ -24,10 +24,10 @@
 /* where instructions have one size most words are some: it takes more */
 enum { INSNS_MIN = 8, INSNS_MIN_FIXED = 16 };
 
-struct believer {
+struct heuristic {
 	struct survey *s;
 	struct own_reads own;
-	bool *believed; /* by procedure */
+	bool *believed;     /* by procedure */
 	VEC(uint32_t) news; /* whose callees are not believed yet */
 };
 
@@ -38,7 +38,7 @@ static bool is_doubtful(const struct part *p)
 
 /* what a procedure's instructions are, all together */
 struct nature {
-	uint32_t insns; /* other ones than just before */
+	uint32_t insns;      /* other ones than just before */
 	const uint8_t *last; /* the one before, of so many bytes */
 	unsigned len;
 	regset changed; /* registers */
@@ -77,7 +77,7 @@ static const uint8_t *insn_at(const struct cfg *c, const struct block *k,
 	return in->len ? code + at : NULL;
 }
 
-static bool look_at(struct believer *b, struct nature *n, uint32_t block)
+static bool look_at(struct heuristic *b, struct nature *n, uint32_t block)
 {
 	const struct cfg *c = b->s->cfg;
 	const struct block *k = &c->block.at[block];
@@ -112,12 +112,12 @@ static bool wants_flags(const struct cfg *c, const struct block *k)
 }
 
 /* if the block is an entry, its code keeps to the calling convention */
-static bool is_entry_good(struct believer *b, struct nature *n, uint32_t block)
+static bool is_entry_good(struct heuristic *b, struct nature *n, uint32_t block)
 {
 	const struct cfg *c = b->s->cfg;
 	const struct isa *isa = c->isa;
-	regset set = isa->plain_args | isa->callee_saved | isa->fixed |
-		     isa->link;
+	regset set =
+		isa->plain_args | isa->callee_saved | isa->fixed | isa->link;
 	regset read;
 
 	if (!(c->block.at[block].flags & BLOCK_ENTRY))
@@ -133,10 +133,9 @@ static uint32_t insns_min(const struct isa *isa)
 }
 
 /* calls fn for the procedure's blocks until it is false, and says so */
-static bool each_block(struct believer *b, const struct procedure *p,
-		       struct nature *n,
-		       bool (*fn)(struct believer *b, struct nature *n,
-				  uint32_t block))
+static bool
+each_block(struct heuristic *b, const struct procedure *p, struct nature *n,
+	   bool (*fn)(struct heuristic *b, struct nature *n, uint32_t block))
 {
 	const struct cfg *c = b->s->cfg;
 
@@ -151,7 +150,7 @@ static bool each_block(struct believer *b, const struct procedure *p,
 	return true;
 }
 
-static bool is_procedure(struct believer *b, const struct procedure *p)
+static bool is_procedure(struct heuristic *b, const struct procedure *p)
 {
 	struct nature n = {0};
 
@@ -160,7 +159,7 @@ static bool is_procedure(struct believer *b, const struct procedure *p)
 	       each_block(b, p, &n, is_entry_good);
 }
 
-static void believe(struct believer *b, uint32_t proc)
+static void believe(struct heuristic *b, uint32_t proc)
 {
 	if (proc == CFG_NONE || b->believed[proc])
 		return;
@@ -169,8 +168,8 @@ static void believe(struct believer *b, uint32_t proc)
 }
 
 /* what a procedure calls, or jumps to, is code: it may have its own ways */
-static bool believe_target(struct believer *b, struct nature *unused,
-			   uint32_t block)
+static bool code_heuristic_target(struct heuristic *b, struct nature *unused,
+				  uint32_t block)
 {
 	const struct cfg *c = b->s->cfg;
 	uint64_t to = c->block.at[block].target;
@@ -182,7 +181,7 @@ static bool believe_target(struct believer *b, struct nature *unused,
 	return true;
 }
 
-static void believe_all(struct believer *b)
+static void code_heuristic_all(struct heuristic *b)
 {
 	const struct cfg *c = b->s->cfg;
 
@@ -196,12 +195,12 @@ static void believe_all(struct believer *b)
 	}
 	while (b->news.n)
 		each_block(b, &c->proc.at[b->news.at[--b->news.n]], NULL,
-			   believe_target);
+			   code_heuristic_target);
 }
 
 static bool stays(void *ctx, const struct moved *m)
 {
-	const struct believer *b = ctx;
+	const struct heuristic *b = ctx;
 	const struct part *p = &b->s->cfg->part.at[m->part];
 
 	/* a stub is known by the slot that it jumps through */
@@ -217,15 +216,15 @@ static bool any_doubtful(const struct survey *s)
 	return false;
 }
 
-void believe_leave(struct survey *s)
+void code_heuristic_leave(struct survey *s)
 {
-	struct believer b = {.s = s};
+	struct heuristic b = {.s = s};
 
 	if (!any_doubtful(s))
 		return;
 	own_reads_init(&b.own, &s->live);
 	b.believed = NEW_ARRAY(bool, s->cfg->proc.n);
-	believe_all(&b);
+	code_heuristic_all(&b);
 	choose_leave(s, stays, &b, "only its address says that it is code");
 	own_reads_free(&b.own);
 	mem_free(b.believed);

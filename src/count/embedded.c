@@ -1,8 +1,8 @@
 /*
- * carried: see carried.h. Only the section headers are looked at, and read,
+ * embedded: see embedded.h. Only the section headers are looked at, and read,
  * not mapped: a cache may replace the file meanwhile.
  */
-#include "count/carried.h"
+#include "count/embedded.h"
 
 #include <elf.h>
 #include <stdbool.h>
@@ -20,8 +20,10 @@ static int read_header(const struct file *f, Elf64_Ehdr *h, struct err *e)
 	    h->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    h->e_shentsize != sizeof(Elf64_Shdr) || !h->e_shnum ||
 	    h->e_shstrndx >= h->e_shnum)
-		return err_set(e, ERR_INPUT, "%s: not a file that tally has "
-			       "rewritten", f->name);
+		return err_set(e, ERR_INPUT,
+			       "%s: not a file that tally has "
+			       "rewritten",
+			       f->name);
 	return 0;
 }
 
@@ -59,12 +61,15 @@ static int find_section(const struct file *f, const Elf64_Ehdr *h,
 		*found = all[i];
 	}
 	mem_free(names);
-	return there ? 0 : err_set(e, ERR_INPUT, "%s: there is no section %s "
-				   "in it", f->name, name);
+	return there ? 0
+		     : err_set(e, ERR_INPUT,
+			       "%s: there is no section %s "
+			       "in it",
+			       f->name, name);
 }
 
-static uint8_t *read_named(const struct file *f, const char *name,
-			   size_t *size, struct err *e)
+static uint8_t *read_named(const struct file *f, const char *name, size_t *size,
+			   struct err *e)
 {
 	Elf64_Ehdr h;
 	Elf64_Shdr *all, found;
@@ -81,8 +86,8 @@ static uint8_t *read_named(const struct file *f, const char *name,
 	return bytes;
 }
 
-uint8_t *carried_read(const char *file, const char *name, size_t *size,
-		      struct err *e)
+uint8_t *embedded_read(const char *file, const char *name, size_t *size,
+		       struct err *e)
 {
 	struct file f;
 	uint8_t *bytes;

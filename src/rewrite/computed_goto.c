@@ -1,5 +1,5 @@
-/* labels: see labels.h. */
-#include "rewrite/labels.h"
+/* computed_goto: see computed_goto.h. */
+#include "rewrite/computed_goto.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@ struct finder {
 	struct labels *l;
 	const struct cfg *c;
 	const struct moves *m;
-	struct dict label; /* address of a label: a table that holds it */
+	struct dict label;   /* address of a label: a table that holds it */
 	VEC(uint32_t) group; /* by table: one that shares labels, or itself */
-	struct dict base; /* addresses that other jumps compute with */
+	struct dict base;    /* addresses that other jumps compute with */
 };
 
 /* the hub that a dispatch goes to, or CFG_NONE */
@@ -110,8 +110,8 @@ static uint32_t table_at(const struct labels *l, uint64_t addr)
 	size_t i;
 
 	bisect(i, l->table.n, l->table.at[i].end <= addr);
-	return i < l->table.n && l->table.at[i].start <= addr ? (uint32_t)i :
-								CFG_NONE;
+	return i < l->table.n && l->table.at[i].start <= addr ? (uint32_t)i
+							      : CFG_NONE;
 }
 
 /* do two dispatches with overlapping tables agree about everything? */
@@ -121,8 +121,8 @@ static bool agree(const struct finder *f, const struct label_table *a,
 	const struct dispatch *d = f->c->dispatch.at;
 	uint32_t hub = hub_of(f->c, &d[a->dispatch]);
 
-	return a->start == b->start && a->end == b->end &&
-	       hub != CFG_NONE && hub == hub_of(f->c, &d[b->dispatch]);
+	return a->start == b->start && a->end == b->end && hub != CFG_NONE &&
+	       hub == hub_of(f->c, &d[b->dispatch]);
 }
 
 /* makes one table of all that overlap */
@@ -136,8 +136,7 @@ static void join(struct finder *f)
 			v[n++] = v[i];
 			continue;
 		}
-		v[n - 1].refused |= v[i].refused ||
-				    !agree(f, &v[n - 1], &v[i]);
+		v[n - 1].refused |= v[i].refused || !agree(f, &v[n - 1], &v[i]);
 		if (v[i].end > v[n - 1].end)
 			v[n - 1].end = v[i].end;
 	}
@@ -263,9 +262,9 @@ static void see_symbols(struct finder *f)
 	const struct image *im = f->c->image;
 
 	for (size_t i = 0; i < im->nsymbol; i++) {
-		uint32_t t = im->symbol[i].dynamic ?
-				     table_at(f->l, im->symbol[i].addr) :
-				     CFG_NONE;
+		uint32_t t = im->symbol[i].dynamic
+				     ? table_at(f->l, im->symbol[i].addr)
+				     : CFG_NONE;
 
 		if (t != CFG_NONE)
 			refuse(f, t);
@@ -288,7 +287,8 @@ static bool any_left(const struct labels *l)
 	return false;
 }
 
-void labels_find(struct labels *l, const struct cfg *c, const struct moves *m)
+void computed_goto_find(struct labels *l, const struct cfg *c,
+			const struct moves *m)
 {
 	struct finder f = {.l = l, .c = c, .m = m};
 
@@ -313,22 +313,21 @@ void labels_find(struct labels *l, const struct cfg *c, const struct moves *m)
 	vec_free(&f.group);
 }
 
-void labels_free(struct labels *l)
+void computed_goto_free(struct labels *l)
 {
 	vec_free(&l->table);
 	mem_free(l->of);
 }
 
-const struct label_table *labels_of(const struct labels *l,
-				    const struct dispatch *d)
+const struct label_table *computed_goto_of(const struct labels *l,
+					   const struct dispatch *d)
 {
 	uint32_t t = l->of ? l->of[d - l->cfg->dispatch.at] : CFG_NONE;
 
-	return t == CFG_NONE || l->table.at[t].refused ? NULL :
-							 &l->table.at[t];
+	return t == CFG_NONE || l->table.at[t].refused ? NULL : &l->table.at[t];
 }
 
-bool labels_in_table(const struct labels *l, uint64_t addr)
+bool computed_goto_in_table(const struct labels *l, uint64_t addr)
 {
 	return table_at(l, addr) != CFG_NONE;
 }

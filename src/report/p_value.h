@@ -1,26 +1,26 @@
 /*
- * chance: how likely it is that chance alone makes what was seen. Student's and
- * the binomial distribution, both from the incomplete beta function.
+ * p_value: how likely it is that chance alone makes what was seen. Student's
+ * and the binomial distribution, both from the incomplete beta function.
  */
-#ifndef REPORT_CHANCE_H
-#define REPORT_CHANCE_H
+#ifndef REPORT_P_VALUE_H
+#define REPORT_P_VALUE_H
 
 /*
  * The share of beta distribution (a, b) that is below x, a and b > 0; it need
  * not be of whole numbers.
  */
-double chance_beta(double a, double b, double x);
+double p_value_beta(double a, double b, double x);
 /* that Student's t with so many degrees of freedom is as far from 0 as t */
-double chance_student(double t, double freedom);
+double p_value_student(double t, double freedom);
 /* how far from 0 that is with chance p; requires: 0 < p < 1 */
-double chance_student_limit(double p, double freedom);
+double p_value_student_limit(double p, double freedom);
 /*
  * That of n things, each of which is of the first kind with chance p, as few as
  * k are or fewer, or as many or more, whichever is rarer; twice that, at most
  * 1: both kinds of surprise count. 0 <= k <= n need not be whole.
  */
-double chance_binomial(double k, double n, double p);
+double p_value_binomial(double k, double n, double p);
 /* the second derivative of log gamma; x > 0 */
-double chance_trigamma(double x);
+double p_value_trigamma(double x);
 
 #endif

@@ -1,24 +1,24 @@
-/* noise: see noise.h. */
-#include "report/noise.h"
+/* significance: see significance.h. */
+#include "report/significance.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "report/chance.h"
+#include "report/p_value.h"
 
 enum {
-	ENOUGH = 20,	  /* samples of what tells of the noise of others */
+	ENOUGH = 20, /* samples of what tells of the noise of others */
 	ENOUGH_IN_RUN = 5,
 	ENOUGH_ROWS = 8,
-	ROUNDS = 30,	  /* until an estimate stands still */
-	EXACT = 1000,	  /* samples; of more, Student's t is as good */
-	CERTAIN = 200,	  /* degrees of freedom that are as good as all */
+	ROUNDS = 30,   /* until an estimate stands still */
+	EXACT = 1000,  /* samples; of more, Student's t is as good */
+	CERTAIN = 200, /* degrees of freedom that are as good as all */
 };
-static const double FEW_FREEDOM = 4; /* if rows are too few to tell */
+static const double FEW_FREEDOM = 4;        /* if rows are too few to tell */
 static const double MEDIAN_CHI = 0.4549364; /* of chi-square with 1 */
-static const double MEDIAN_ERROR = 2.334; /* of that median, in parts of it,
-					     times the root of how many */
+static const double MEDIAN_ERROR = 2.334;   /* of that median, in parts of it,
+					       times the root of how many */
 static const double INTERVAL = 0.05;
 
 static double freedom_of_runs(const struct noise *n)
@@ -27,7 +27,8 @@ static double freedom_of_runs(const struct noise *n)
 }
 
 /* the share in both together */
-static double share_of_both(const struct noise *n, const struct noise_row *r)
+static double share_of_both(const struct noise *n,
+			    const struct significance_row *r)
 {
 	return ((double)r->count[0] + (double)r->count[1]) /
 	       ((double)n->total[0] + (double)n->total[1]);
@@ -40,14 +41,16 @@ static double thinness(const struct noise *n)
 }
 
 /* the mean of a run, such that the difference has spread 1 + relative * it */
-static double effective_mean(const struct noise *n, const struct noise_row *r)
+static double effective_mean(const struct noise *n,
+			     const struct significance_row *r)
 {
-	return share_of_both(n, r) *
-	       (1.0 / n->runs[0] + 1.0 / n->runs[1]) / thinness(n);
+	return share_of_both(n, r) * (1.0 / n->runs[0] + 1.0 / n->runs[1]) /
+	       thinness(n);
 }
 
 /* the mean of those runs that tell of the spread */
-static double mean_in_run(const struct noise *n, const struct noise_row *r)
+static double mean_in_run(const struct noise *n,
+			  const struct significance_row *r)
 {
 	double sum = 0;
 
@@ -57,7 +60,7 @@ static double mean_in_run(const struct noise *n, const struct noise_row *r)
 }
 
 /* the squared difference, 1 on average if there is no noise but Poisson's */
-static double chi(const struct noise *n, const struct noise_row *r)
+static double chi(const struct noise *n, const struct significance_row *r)
 {
 	double p = share_of_both(n, r);
 	double variance = p * (1 - p) * thinness(n);
@@ -67,13 +70,13 @@ static double chi(const struct noise *n, const struct noise_row *r)
 
 /* --- from runs */
 
-static bool tells(const struct noise *n, const struct noise_row *r)
+static bool tells(const struct noise *n, const struct significance_row *r)
 {
 	return mean_in_run(n, r) >= ENOUGH_IN_RUN;
 }
 
 /* least squares, what is noisy counts less; again and again, as that depends */
-static void find_relative(struct noise *n, const struct noise_row *row,
+static void find_relative(struct noise *n, const struct significance_row *row,
 			  size_t nrow)
 {
 	for (int round = 0; round < ROUNDS; round++) {
@@ -101,7 +104,7 @@ static double trigamma_inverse(double y)
 	for (int i = 0; i < 100; i++) {
 		double middle = (low + high) / 2;
 
-		if (chance_trigamma(middle) > y)
+		if (p_value_trigamma(middle) > y)
 			low = middle;
 		else
 			high = middle;
@@ -113,7 +116,7 @@ static double trigamma_inverse(double y)
  * How many degrees of freedom the common spread is worth: the less the logs of
  * the things' own spreads differ beyond what their freedom explains, the more.
  */
-static void find_trust(struct noise *n, const struct noise_row *row,
+static void find_trust(struct noise *n, const struct significance_row *row,
 		       size_t nrow)
 {
 	double mean = 0, squares = 0, freedom = freedom_of_runs(n), more;
@@ -133,12 +136,13 @@ static void find_trust(struct noise *n, const struct noise_row *row,
 	n->trust = FEW_FREEDOM;
 	if (k < ENOUGH_ROWS)
 		return;
-	more = squares / (k - 1) - chance_trigamma(freedom / 2);
-	n->trust = more > 0 ? fmin(CERTAIN, 2 * trigamma_inverse(more)) :
-			      CERTAIN;
+	more = squares / (k - 1) - p_value_trigamma(freedom / 2);
+	n->trust =
+		more > 0 ? fmin(CERTAIN, 2 * trigamma_inverse(more)) : CERTAIN;
 }
 
-static void judge_by_runs(struct noise *n, struct noise_row *row, size_t nrow)
+static void judge_by_runs(struct noise *n, struct significance_row *row,
+			  size_t nrow)
 {
 	double freedom = freedom_of_runs(n);
 
@@ -147,7 +151,7 @@ static void judge_by_runs(struct noise *n, struct noise_row *row, size_t nrow)
 	find_trust(n, row, nrow);
 	n->freedom = n->trust + freedom;
 	for (size_t i = 0; i < nrow; i++) {
-		struct noise_row *r = &row[i];
+		struct significance_row *r = &row[i];
 		double all = 1 + n->relative * mean_in_run(n, r);
 		double own = r->squares / freedom / all;
 
@@ -217,15 +221,16 @@ static double freedom_of_median(double many, double relative)
 	return fmin(CERTAIN, many);
 }
 
-static void judge_by_most(struct noise *n, struct noise_row *row, size_t nrow)
+static void judge_by_most(struct noise *n, struct significance_row *row,
+			  size_t nrow)
 {
 	struct seen *v = NEW_ARRAY(struct seen, nrow + 1);
 	double sum = 0, squares = 0, many;
 	size_t k = 0;
 
 	for (size_t i = 0; i < nrow; i++) {
-		struct seen x = {chi(n, &row[i]), effective_mean(n, &row[i]),
-				 0, 0};
+		struct seen x = {chi(n, &row[i]), effective_mean(n, &row[i]), 0,
+				 0};
 
 		if (row[i].count[0] + row[i].count[1] < ENOUGH)
 			continue;
@@ -239,8 +244,8 @@ static void judge_by_most(struct noise *n, struct noise_row *row, size_t nrow)
 	if (n->source == NOISE_OF_MOST) {
 		/* a median that is high by chance is no noise */
 		many = sum * sum / squares;
-		n->relative = relative_of(v, k, MEDIAN_CHI *
-					  (1 + MEDIAN_ERROR / sqrt(many)));
+		n->relative = relative_of(
+			v, k, MEDIAN_CHI * (1 + MEDIAN_ERROR / sqrt(many)));
 		n->freedom = freedom_of_median(many, n->relative);
 	}
 	mem_free(v);
@@ -250,7 +255,7 @@ static void judge_by_most(struct noise *n, struct noise_row *row, size_t nrow)
 
 /* --- both */
 
-static void find_shares(const struct noise *n, struct noise_row *r)
+static void find_shares(const struct noise *n, struct significance_row *r)
 {
 	for (int i = 0; i < 2; i++)
 		r->share[i] = (double)r->count[i] / (double)n->total[i];
@@ -258,7 +263,7 @@ static void find_shares(const struct noise *n, struct noise_row *r)
 }
 
 /* of what has no samples on a side the variance is not 0: half a one more */
-static void find_interval(const struct noise *n, struct noise_row *r,
+static void find_interval(const struct noise *n, struct significance_row *r,
 			  double limit)
 {
 	double variance = 0, half;
@@ -274,30 +279,31 @@ static void find_interval(const struct noise *n, struct noise_row *r,
 	r->high = r->difference + half;
 }
 
-static void find_p(const struct noise *n, struct noise_row *r)
+static void find_p(const struct noise *n, struct significance_row *r)
 {
 	double k = (double)r->count[0] / r->spread;
 	double both = k + (double)r->count[1] / r->spread;
 	double first = (double)n->total[0] /
 		       ((double)n->total[0] + (double)n->total[1]);
 
-	r->p = chance_student(sqrt(chi(n, r) / r->spread), n->freedom);
+	r->p = p_value_student(sqrt(chi(n, r) / r->spread), n->freedom);
 	if (both < EXACT)
-		r->p = fmax(r->p, chance_binomial(k, both, first));
+		r->p = fmax(r->p, p_value_binomial(k, both, first));
 }
 
 static int by_p(const void *a, const void *b)
 {
-	const struct noise_row *p = *(struct noise_row *const *)a;
-	const struct noise_row *q = *(struct noise_row *const *)b;
+	const struct significance_row *p = *(struct significance_row *const *)a;
+	const struct significance_row *q = *(struct significance_row *const *)b;
 
 	return p->p < q->p ? -1 : p->p > q->p;
 }
 
 /* the k with least p for the largest k of which p is rate * k / all */
-static void mark(struct noise *n, struct noise_row *row, size_t nrow)
+static void mark(struct noise *n, struct significance_row *row, size_t nrow)
 {
-	struct noise_row **v = NEW_ARRAY(struct noise_row *, nrow + 1);
+	struct significance_row **v =
+		NEW_ARRAY(struct significance_row *, nrow + 1);
 	uint32_t k;
 
 	for (size_t i = 0; i < nrow; i++)
@@ -314,7 +320,8 @@ static void mark(struct noise *n, struct noise_row *row, size_t nrow)
 	mem_free(v);
 }
 
-void noise_judge(struct noise *n, struct noise_row *row, size_t nrow)
+void significance_judge(struct noise *n, struct significance_row *row,
+			size_t nrow)
 {
 	double limit;
 
@@ -326,9 +333,9 @@ void noise_judge(struct noise *n, struct noise_row *row, size_t nrow)
 		judge_by_runs(n, row, nrow);
 	else
 		judge_by_most(n, row, nrow);
-	limit = chance_student_limit(INTERVAL, n->freedom);
+	limit = p_value_student_limit(INTERVAL, n->freedom);
 	for (size_t i = 0; i < nrow; i++) {
-		struct noise_row *r = &row[i];
+		struct significance_row *r = &row[i];
 
 		/* samples are no less noisy than independent ones */
 		r->spread = fmax(1, r->spread);

@@ -1,5 +1,5 @@
 /*
- * way_back: from addresses of the new code to old ones, in a section of the
+ * reverse_map: from addresses of the new code to old ones, in a section of the
  * rewritten file that is not loaded. For an address the old one is told of the
  * instruction that runs next: inserted code, and the jump of a stub, count as
  * done, an instruction that is written in several as not begun.
@@ -9,14 +9,14 @@
  *	new address - the last one's, times 5, plus enum stretch_kind
  *	old address - the last one's, signed
  */
-#ifndef REWRITE_WAY_BACK_H
-#define REWRITE_WAY_BACK_H
+#ifndef REWRITE_REVERSE_MAP_H
+#define REWRITE_REVERSE_MAP_H
 
 #include <stdbool.h>
 
 #include "base/buffer.h"
 #include "base/err.h"
-#include "rewrite/links.h"
+#include "rewrite/plt_stubs.h"
 #include "rewrite/marks.h"
 #include "rewrite/moved.h"
 
@@ -25,9 +25,9 @@
 #define WAY_BACK_TEXT ".tally.text"
 
 enum stretch_kind {
-	STRETCH_NONE, /* no moved code */
-	STRETCH_RUN,  /* as it was: old and new addresses grow together */
-	STRETCH_ONE,  /* one instruction in another form */
+	STRETCH_NONE,     /* no moved code */
+	STRETCH_RUN,      /* as it was: old and new addresses grow together */
+	STRETCH_ONE,      /* one instruction in another form */
 	STRETCH_INSERTED, /* what was not there, and leads to an old address */
 	STRETCH_BEFORE, /* inserted before an instruction, on all ways to it */
 	STRETCH_KINDS,
@@ -44,14 +44,14 @@ struct stretch {
 	uint8_t kind; /* enum stretch_kind */
 };
 
-struct way_back {
+struct reverse_map {
 	VEC(struct stretch) stretch; /* by new address */
 };
 
 /* appends the section's bytes */
-void way_back_write(const struct moves *m, const struct links *l,
-		    const struct cfg *c, const struct marks *marks,
-		    buffer *out);
+void reverse_map_write(const struct moves *m, const struct links *l,
+		       const struct cfg *c, const struct marks *marks,
+		       buffer *out);
 /*
  * The same as a table that is loaded, for code of ours that looks things up in
  * the program: of each stretch the new address, from new_base, and the old one,
@@ -63,18 +63,18 @@ void way_back_write(const struct moves *m, const struct links *l,
 #define WAY_BACK_CODE UINT32_C(0x40000000)
 #define WAY_BACK_NONE UINT32_C(0x3fffffff)
 enum { WAY_BACK_ENTRY = 8 };
-void way_back_table(const struct moves *m, const struct links *l,
-		    const struct cfg *c, const struct marks *marks,
-		    uint64_t new_base, uint64_t old_base, buffer *out);
+void reverse_map_table(const struct moves *m, const struct links *l,
+		       const struct cfg *c, const struct marks *marks,
+		       uint64_t new_base, uint64_t old_base, buffer *out);
 /* reads them; -1 if they are cut off */
-int way_back_read(struct way_back *w, const uint8_t *bytes, size_t size);
+int reverse_map_read(struct reverse_map *w, const uint8_t *bytes, size_t size);
 /* what is at a new address */
 struct place_back {
 	uint8_t kind; /* enum stretch_kind */
 	uint64_t old;
 	uint64_t start, end; /* of the stretch, new addresses */
 };
-struct place_back way_back_find(const struct way_back *w, uint64_t new);
-void way_back_free(struct way_back *w);
+struct place_back reverse_map_find(const struct reverse_map *w, uint64_t new);
+void reverse_map_free(struct reverse_map *w);
 
 #endif

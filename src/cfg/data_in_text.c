@@ -1,5 +1,5 @@
 /*
- * orphan: data that an FDE covers and that happens to decode.
+ * data_in_text: data that an FDE covers and that happens to decode.
  *
  * Hand-written code keeps tables between its instructions and reaches them
  * by their address. Where every word decodes, nothing gives them away but
@@ -15,7 +15,7 @@
 typedef VEC(struct range) ranges;
 
 /* how many edges lead to every block; hubs and unwinding included */
-static uint32_t *orphan_indegree(const struct cfg *c)
+static uint32_t *data_in_text_indegree(const struct cfg *c)
 {
 	uint32_t *n = NEW_ARRAY(uint32_t, c->block.n);
 
@@ -28,12 +28,11 @@ static uint32_t *orphan_indegree(const struct cfg *c)
 }
 
 /* nothing is known to lead to block k from outside the stretch */
-static bool orphan_is(const struct build *b, const uint32_t *indegree,
-		      uint32_t k, uint32_t from_stretch)
+static bool data_in_text_is(const struct build *b, const uint32_t *indegree,
+			    uint32_t k, uint32_t from_stretch)
 {
 	const struct block *t = &b->cfg->block.at[k];
-	const struct procedure *p =
-		&b->cfg->proc.at[cfg_block_proc(b->cfg, k)];
+	const struct procedure *p = &b->cfg->proc.at[cfg_block_proc(b->cfg, k)];
 
 	return indegree[k] <= from_stretch && t->start != p->entry &&
 	       !(t->flags & BLOCK_PAD) &&
@@ -42,34 +41,35 @@ static bool orphan_is(const struct build *b, const uint32_t *indegree,
 }
 
 /* edges from the blocks [first, k] to k */
-static uint32_t orphan_edges_from(const struct cfg *c, uint32_t first,
-				  uint32_t k)
+static uint32_t data_in_text_edges_from(const struct cfg *c, uint32_t first,
+					uint32_t k)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = first; i <= k; i++)
-		for (uint32_t e = c->block.at[i].edge;
-		     e < cfg_edges_end(c, i); e++)
+		for (uint32_t e = c->block.at[i].edge; e < cfg_edges_end(c, i);
+		     e++)
 			n += c->edge.at[e].kind < EDGE_HUB &&
 			     c->edge.at[e].to == k;
 	return n;
 }
 
 /* the stretch that begins at block k, as offsets */
-static struct range orphan_stretch(const struct build *b,
-				   const uint32_t *indegree, uint32_t k)
+static struct range data_in_text_stretch(const struct build *b,
+					 const uint32_t *indegree, uint32_t k)
 {
 	const struct cfg *c = b->cfg;
 	uint32_t end = k + 1;
 	struct range r;
 
-	while (end < c->block.n && c->block.at[end].part ==
-	       c->block.at[k].part && orphan_is(b, indegree, end,
-			orphan_edges_from(c, k, end)))
+	while (end < c->block.n &&
+	       c->block.at[end].part == c->block.at[k].part &&
+	       data_in_text_is(b, indegree, end,
+			       data_in_text_edges_from(c, k, end)))
 		end++;
 	r.start = code_offset(&b->code, c->block.at[k].start);
-	r.end = r.start + (block_end(&c->block.at[end - 1]) -
-			   c->block.at[k].start);
+	r.end = r.start +
+		(block_end(&c->block.at[end - 1]) - c->block.at[k].start);
 	return r;
 }
 
@@ -81,10 +81,10 @@ static int range_order(const void *a, const void *b)
 }
 
 /* all such stretches, by offset */
-static void orphan_find(const struct build *b, ranges *found)
+static void data_in_text_find(const struct build *b, ranges *found)
 {
 	const struct cfg *c = b->cfg;
-	uint32_t *indegree = orphan_indegree(c);
+	uint32_t *indegree = data_in_text_indegree(c);
 	uint32_t start = piece_at(b, code_offset(&b->code, b->im->entry));
 
 	for (size_t i = 0; i < b->found.ref.n; i++) {
@@ -102,9 +102,10 @@ static void orphan_find(const struct build *b, ranges *found)
 			continue;
 		k = cfg_block_at(c, code_address(&b->code, r->to));
 		if (k == CFG_NONE || c->proc.at[cfg_block_proc(c, k)].open ||
-		    !orphan_is(b, indegree, k, orphan_edges_from(c, k, k)))
+		    !data_in_text_is(b, indegree, k,
+				     data_in_text_edges_from(c, k, k)))
 			continue;
-		s = orphan_stretch(b, indegree, k);
+		s = data_in_text_stretch(b, indegree, k);
 		vec_push(found, s);
 	}
 	mem_free(indegree);
@@ -113,8 +114,8 @@ static void orphan_find(const struct build *b, ranges *found)
 }
 
 /* cuts [start, end) out of the piece at hand, which keeps what is behind */
-static void orphan_cut(struct build *b, struct piece *p, uint32_t start,
-		       uint32_t end)
+static void data_in_text_cut(struct build *b, struct piece *p, uint32_t start,
+			     uint32_t end)
 {
 	struct piece hole = piece_slice(b, *p, start, end);
 
@@ -129,13 +130,13 @@ static void orphan_cut(struct build *b, struct piece *p, uint32_t start,
 	code_set(&b->code, b->code.leader, end);
 }
 
-bool orphan_remove(struct build *b)
+bool data_in_text_remove(struct build *b)
 {
 	VEC(struct piece) old = {0};
 	ranges found = {0};
 	size_t f = 0;
 
-	orphan_find(b, &found);
+	data_in_text_find(b, &found);
 	if (!found.n)
 		return false;
 	vec_append(&old, &b->piece);
@@ -147,8 +148,8 @@ bool orphan_remove(struct build *b)
 			struct range r = found.at[f];
 
 			if (r.start >= p.start && r.end <= p.end)
-				orphan_cut(b, &p, (uint32_t)r.start,
-					   (uint32_t)r.end);
+				data_in_text_cut(b, &p, (uint32_t)r.start,
+						 (uint32_t)r.end);
 		}
 		if (p.start < p.end)
 			vec_push(&b->piece, p);

@@ -1,5 +1,5 @@
 /*
- * outside: where what has no blocks seems to branch to.
+ * gap_scan: where what has no blocks seems to branch to.
  *
  * Code that is not proved to be code, and pieces that are left in place, may
  * enter any procedure. All of it is decoded from its beginning, gap by gap
@@ -95,7 +95,7 @@ static void read_all(struct build *b)
 		}
 		add_gap(&r, off, end, false);
 	}
-	outside_free(&r.old);
+	gap_scan_free(&r.old);
 }
 
 /*
@@ -113,7 +113,7 @@ static bool branch_counts(const struct build *b, uint32_t t, bool sure)
 	       (sure || b->piece.at[q].fde == CFG_NONE);
 }
 
-void outside_mark(struct build *b)
+void gap_scan_mark(struct build *b)
 {
 	const struct outside *o = &b->outside;
 
@@ -129,7 +129,7 @@ void outside_mark(struct build *b)
 	}
 }
 
-void outside_free(struct outside *o)
+void gap_scan_free(struct outside *o)
 {
 	vec_free(&o->gap);
 	vec_free(&o->target);

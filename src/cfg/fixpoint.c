@@ -1,5 +1,5 @@
 /*
- * settle: the jumps of one procedure, judged until nothing changes.
+ * fixpoint: the jumps of one procedure, judged until nothing changes.
  *
  * The procedure is seen as far as it is reached; each newly reached jump is
  * judged, its targets become edges, and more is reached. When nothing new is
@@ -154,7 +154,7 @@ static void mark_stale(struct work *w)
 
 		if (v->cut.at[k].kind == INSN_IJUMP)
 			build_jump_at(w->b, v->cut.at[k].last)->stale = true;
-		for_each_edge_out(e, &v->g, k)
+		for_each_edge_out (e, &v->g, k)
 			visit(&behind, seen, v, v->g.to[e]);
 	}
 	vec_free(&behind);
@@ -180,16 +180,15 @@ static bool take_open(struct work *w, const blocks *list)
 	bool grew = false;
 
 	w->own.n = 0;
-	for_each_jump(j, w)
-		starts_add(&w->own, j);
+	for_each_jump(j, w) starts_add(&w->own, j);
 	starts_sort(&w->own);
 	for (size_t i = 0; i < list->n; i++) {
 		struct jump_site *j = turn_to(w, list->at[i]);
 
 		if (!is_open(w, j))
 			continue;
-		j->d.count = (uint32_t)work_take_entries(w, &j->table, 0,
-							 j->last);
+		j->d.count =
+			(uint32_t)work_take_entries(w, &j->table, 0, j->last);
 		j->stale = w->waits;
 		grew |= work_add_targets(w, j);
 	}
@@ -247,8 +246,8 @@ static bool needs_cut(const struct work *w)
 	bool needs = !w->view.b;
 
 	for (size_t i = 0; !needs && i < w->lead.n; i++)
-		needs = piece_among(w->b, w->piece, w->npiece,
-				    w->lead.at[i]) < w->npiece &&
+		needs = piece_among(w->b, w->piece, w->npiece, w->lead.at[i]) <
+				w->npiece &&
 			!view_has(&w->view, w->lead.at[i]);
 	return needs;
 }
@@ -293,36 +292,32 @@ struct jump_site *jumps_of(const struct build *b, uint32_t piece,
 
 bool work_has_jump(const struct work *w)
 {
-	for_each_jump(j, w)
-		return true;
+	for_each_jump(j, w) return true;
 	return false;
 }
 
 /* some jump of the procedure is not understood */
 static bool any_unknown(const struct work *w)
 {
-	for_each_jump(j, w)
-		if (j->d.status == DISPATCH_UNKNOWN)
-			return true;
+	for_each_jump(j, w) if (j->d.status == DISPATCH_UNKNOWN) return true;
 	return false;
 }
 
 /* what still changes is not understood */
 static void give_up(struct work *w)
 {
-	for_each_jump(j, w)
-		if (j->d.status <= DISPATCH_APPROXIMATED) {
-			j->d.status = DISPATCH_UNKNOWN;
-			j->d.reason = "does not settle";
-		}
+	for_each_jump(j, w) if (j->d.status <= DISPATCH_APPROXIMATED)
+	{
+		j->d.status = DISPATCH_UNKNOWN;
+		j->d.reason = "does not settle";
+	}
 }
 
 /* what is not known in the end has no targets */
 static void drop_targets(struct work *w)
 {
-	for_each_jump(j, w)
-		if (j->d.status > DISPATCH_APPROXIMATED)
-			j->target.n = 0;
+	for_each_jump(j, w) if (j->d.status > DISPATCH_APPROXIMATED)
+		j->target.n = 0;
 }
 
 /* looks until nothing changes; false if that does not happen */

@@ -1,5 +1,5 @@
 /*
- * judge: what one indirect jump is, as the procedure is seen now.
+ * resolve_jump: what one indirect jump is, as the procedure is seen now.
  *
  * Its target is closed (value) and matched (table); if it is an entry of a
  * table, the index is bounded (range) and the entries are read. dispatch.c
@@ -10,7 +10,7 @@
 
 enum {
 	ENTRIES_MAX = 1 << 20, /* of one table */
-	WAYS_MAX = 256,	     /* of a phi of targets */
+	WAYS_MAX = 256,        /* of a phi of targets */
 };
 
 /* addr is an instruction of this procedure */
@@ -60,9 +60,9 @@ static bool work_is_hole(const struct work *w, uint64_t addr)
 		const struct piece *p = &w->b->piece.at[w->piece[i]];
 
 		end |= p->whole &&
-		       addr == (p->fde != CFG_NONE ?
-					w->b->unwind->fde[p->fde].end :
-					code_address(&w->b->code, p->end));
+		       addr == (p->fde != CFG_NONE
+					? w->b->unwind->fde[p->fde].end
+					: code_address(&w->b->code, p->end));
 	}
 	return end && !work_inside(w, addr) && !work_adoptable(w, addr);
 }
@@ -93,8 +93,8 @@ uint64_t work_next_table(const struct work *w, uint64_t addr, uint64_t base)
  * the index's type alone may be too wide, and then they must lead into this
  * procedure.
  */
-static bool take_bounded(struct work *w, const struct table *t,
-			 uint64_t first, uint64_t last, bool checked)
+static bool take_bounded(struct work *w, const struct table *t, uint64_t first,
+			 uint64_t last, bool checked)
 {
 	size_t n = w->target.n;
 	uint64_t to;
@@ -108,8 +108,8 @@ static bool take_bounded(struct work *w, const struct table *t,
 			vec_push(&w->wanted, to);
 			continue;
 		}
-		if (!ok || !(checked ? work_is_code(w, to) :
-				       work_inside(w, to))) {
+		if (!ok ||
+		    !(checked ? work_is_code(w, to) : work_inside(w, to))) {
 			w->target.n = n;
 			w->wanted.n = 0;
 			return false;
@@ -146,10 +146,10 @@ static bool work_is_own(struct work *w, uint64_t addr)
 }
 
 uint64_t work_take_entries(struct work *w, const struct table *t,
-				  uint64_t first, uint64_t last)
+			   uint64_t first, uint64_t last)
 {
-	uint64_t stop = work_next_table(w, t->address + first * t->stride,
-					t->base);
+	uint64_t stop =
+		work_next_table(w, t->address + first * t->stride, t->base);
 	uint64_t i, to;
 	size_t n = w->target.n;
 
@@ -190,8 +190,7 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 	    work_next_table(w, t->address, t->base) <=
 		    t->address + r.hi * t->stride)
 		r.hi = ENTRIES_MAX; /* another table starts before that */
-	if (r.hi < ENTRIES_MAX &&
-	    take_bounded(w, t, r.lo, r.hi, r.checked)) {
+	if (r.hi < ENTRIES_MAX && take_bounded(w, t, r.lo, r.hi, r.checked)) {
 		f->status = DISPATCH_BOUNDED;
 		f->count = r.hi - r.lo + 1;
 		t->address += r.lo * t->stride;
@@ -199,8 +198,10 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 	}
 	if (w->grown) {
 		f->status = DISPATCH_UNKNOWN;
-		f->reason = w->wanted.n ? "entries lead to unknown code" :
-			    "no bound, and nothing that bounds the code";
+		f->reason =
+			w->wanted.n
+				? "entries lead to unknown code"
+				: "no bound, and nothing that bounds the code";
 		return;
 	}
 	/* a table starts at entry 0 and has no gaps: the first entry that
@@ -208,12 +209,12 @@ static void find_table(struct work *w, struct finding *f, struct range64 r)
 	f->count = work_take_entries(w, t, r.lo, r.hi);
 	f->last = r.hi - r.lo;
 	t->address += r.lo * t->stride;
-	f->status = f->count && f->count < ENTRIES_MAX ?
-			    DISPATCH_APPROXIMATED : DISPATCH_UNKNOWN;
-	f->reason = !f->count ? "entries lead out of the procedure" :
-		    f->count == ENTRIES_MAX ? "too many entries" :
-		    r.checked ? "the bound on the index is not tight" :
-				"no bound on the index";
+	f->status = f->count && f->count < ENTRIES_MAX ? DISPATCH_APPROXIMATED
+						       : DISPATCH_UNKNOWN;
+	f->reason = !f->count ? "entries lead out of the procedure"
+		    : f->count == ENTRIES_MAX ? "too many entries"
+		    : r.checked ? "the bound on the index is not tight"
+				: "no bound on the index";
 }
 
 /* whether the procedure's frame is on the stack */
@@ -239,13 +240,12 @@ static enum frame frame_at_end(struct work *w, uint32_t block)
 		return l.constant ? FRAME_THERE : FRAME_GONE;
 	if (frames_offset(f, at, isa->sp, &offset))
 		return offset ? FRAME_THERE : FRAME_GONE;
-	return frames_offset(f, at, isa->fp, &offset) ? FRAME_THERE :
-							FRAME_UNSURE;
+	return frames_offset(f, at, isa->fp, &offset) ? FRAME_THERE
+						      : FRAME_UNSURE;
 }
 
 /* the block is a label whose address is in bits, not a start */
-static bool is_label(const struct work *w, uint32_t block,
-		     const uint64_t *bits)
+static bool is_label(const struct work *w, uint32_t block, const uint64_t *bits)
 {
 	uint32_t at = w->view.cut.at[block].start;
 
@@ -353,8 +353,8 @@ static void find_pointer(struct work *w, struct finding *f, uint32_t block,
 	}
 	if (shape == SHAPE_SLOT || gone) {
 		f->status = DISPATCH_TAIL;
-		f->reason = shape == SHAPE_SLOT ? "jump through a slot" :
-						  "tail call by pointer";
+		f->reason = shape == SHAPE_SLOT ? "jump through a slot"
+						: "tail call by pointer";
 		return;
 	}
 	f->table = (struct table){0};
@@ -363,19 +363,18 @@ static void find_pointer(struct work *w, struct finding *f, uint32_t block,
 		f->reason = "goes on with another stack";
 		return;
 	}
-	f->count = shape == SHAPE_LABEL && frame == FRAME_THERE ?
-			   take_labels(w) : 0;
+	f->count = shape == SHAPE_LABEL && frame == FRAME_THERE ? take_labels(w)
+								: 0;
 	f->status = f->count > 1 ? DISPATCH_APPROXIMATED : DISPATCH_UNKNOWN;
-	f->reason = f->count > 1 ? "any label whose address is taken" :
-				   "target is not loaded from a table";
+	f->reason = f->count > 1 ? "any label whose address is taken"
+				 : "target is not loaded from a table";
 }
 
 /*
  * Some target from number n on is in this procedure; or, if none was taken,
  * the table's first entry as it is now.
  */
-static bool leads_inside(const struct work *w, const struct table *t,
-			 size_t n)
+static bool leads_inside(const struct work *w, const struct table *t, size_t n)
 {
 	uint64_t to;
 
@@ -402,9 +401,10 @@ static void find_target(struct work *w, struct finding *f, uint32_t target,
 	f->checked = false;
 	switch (shape) {
 	case SHAPE_TABLE:
-		find_table(w, f, edge == CFG_NONE ?
-			range_at(s, f->table.index, block) :
-			range_on_edge(s, f->table.index, edge));
+		find_table(w, f,
+			   edge == CFG_NONE
+				   ? range_at(s, f->table.index, block)
+				   : range_on_edge(s, f->table.index, edge));
 		break;
 	case SHAPE_FIXED:
 		if (work_inside(w, f->table.base)) {
@@ -556,8 +556,7 @@ void work_judge(struct work *w, struct finding *f, uint32_t block)
 	for (size_t i = 0; i < way.n && w->target.n <= TARGETS_MAX; i++) {
 		struct finding found;
 
-		find_target(w, &found, way.at[i].value, block,
-			    way.at[i].edge);
+		find_target(w, &found, way.at[i].value, block, way.at[i].edge);
 		merge_finding(f, &found, !i);
 	}
 	vec_free(&way);

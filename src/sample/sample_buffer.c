@@ -1,5 +1,5 @@
-/* harvest: see harvest.h. */
-#include "sample/harvest.h"
+/* sample_buffer: see sample_buffer.h. */
+#include "sample/sample_buffer.h"
 
 #include <inttypes.h>
 #include <malloc.h>
@@ -11,8 +11,8 @@
 #include "store/image_key.h"
 
 enum {
-	SETTLE = 4096, /* so many samples are added up at least */
-	MAKERS = 128,  /* that have files open at the same time */
+	SETTLE = 4096,  /* so many samples are added up at least */
+	MAKERS = 128,   /* that have files open at the same time */
 	PARSING = 1500, /* milliseconds for all that they tell, in a write */
 	PARSING_AT_END = 30000,
 	/* what is kept, at most: some ten megabytes each */
@@ -24,9 +24,9 @@ enum {
 };
 
 /* the image that is there from the beginning, for all that is in none */
-static void have_unknown(struct harvest *h)
+static void have_unknown(struct sample_buffer *h)
 {
-	struct harvest_image unknown = {
+	struct sample_buffer_image unknown = {
 		.is = {.kind = IMAGE_UNKNOWN, .path = "[unknown]"}};
 	char key[IMAGE_KEY];
 
@@ -37,9 +37,10 @@ static void have_unknown(struct harvest *h)
 	vec_push(&h->image, unknown);
 }
 
-uint32_t harvest_image(struct harvest *h, const struct stored_image *is)
+uint32_t sample_buffer_image(struct sample_buffer *h,
+			     const struct stored_image *is)
 {
-	struct harvest_image new = {.is = *is};
+	struct sample_buffer_image new = {.is = *is};
 	char key[IMAGE_KEY];
 	uint32_t number;
 
@@ -58,13 +59,14 @@ uint32_t harvest_image(struct harvest *h, const struct stored_image *is)
 }
 
 /* HARVEST_NOBODY is there from the beginning */
-static void have_nobody(struct harvest *h)
+static void have_nobody(struct sample_buffer *h)
 {
 	if (!h->process.n)
-		vec_push(&h->process, (struct harvest_process){.name = "?"});
+		vec_push(&h->process,
+			 (struct sample_buffer_process){.name = "?"});
 }
 
-static bool is_apart(const struct harvest *h, const char *name)
+static bool is_apart(const struct sample_buffer *h, const char *name)
 {
 	for (size_t i = 0; h->names && h->names[i]; i++)
 		if (!strcmp(h->names[i], name))
@@ -72,9 +74,11 @@ static bool is_apart(const struct harvest *h, const char *name)
 	return false;
 }
 
-uint32_t harvest_process(struct harvest *h, uint32_t pid, const char *name)
+uint32_t sample_buffer_process(struct sample_buffer *h, uint32_t pid,
+			       const char *name)
 {
-	struct harvest_process p = {.pid = pid, .apart = is_apart(h, name)};
+	struct sample_buffer_process p = {.pid = pid,
+					  .apart = is_apart(h, name)};
 
 	have_nobody(h);
 	if (h->process.n >= PROCESSES)
@@ -84,8 +88,8 @@ uint32_t harvest_process(struct harvest *h, uint32_t pid, const char *name)
 	return (uint32_t)h->process.n - 1;
 }
 
-static void runs_add(struct harvest *h, struct harvest_runs *m, uint32_t event,
-		     struct hit new)
+static void runs_add(struct sample_buffer *h, struct sample_buffer_runs *m,
+		     uint32_t event, struct hit new)
 {
 	run *r = &m->fresh[event];
 
@@ -99,14 +103,14 @@ static void runs_add(struct harvest *h, struct harvest_runs *m, uint32_t event,
 	m->settled[event] = r->n;
 }
 
-static struct harvest_runs *runs_apart(struct harvest *h, const char *process,
-				       uint32_t image)
+static struct sample_buffer_runs *
+runs_apart(struct sample_buffer *h, const char *process, uint32_t image)
 {
 	uint64_t key = (uint64_t)intern(&h->text, process) << 32 | image;
 	uint32_t at = dict_get(&h->apart_at, key);
 
 	if (at == DICT_NONE) {
-		struct harvest_apart new = {
+		struct sample_buffer_apart new = {
 			.process = intern_string(&h->text, process),
 			.image = image};
 
@@ -118,7 +122,7 @@ static struct harvest_runs *runs_apart(struct harvest *h, const char *process,
 }
 
 /* the samples are there */
-static void count(struct harvest *h, uint32_t process, uint32_t event,
+static void count(struct sample_buffer *h, uint32_t process, uint32_t event,
 		  uint64_t n)
 {
 	have_nobody(h);
@@ -127,18 +131,18 @@ static void count(struct harvest *h, uint32_t process, uint32_t event,
 }
 
 /* and this is where */
-static void place(struct harvest *h, uint32_t image, uint32_t process,
+static void place(struct sample_buffer *h, uint32_t image, uint32_t process,
 		  uint32_t event, struct hit new)
 {
-	const struct harvest_process *p = &h->process.at[process];
+	const struct sample_buffer_process *p = &h->process.at[process];
 
 	runs_add(h, &h->image.at[image].of, event, new);
 	if (p->apart)
 		runs_add(h, runs_apart(h, p->name, image), event, new);
 }
 
-void harvest_samples(struct harvest *h, uint32_t image, uint32_t process,
-		     uint32_t event, struct hit new)
+void sample_buffer_samples(struct sample_buffer *h, uint32_t image,
+			   uint32_t process, uint32_t event, struct hit new)
 {
 	count(h, process, event, new.count);
 	place(h, image, process, event, new);
@@ -146,15 +150,16 @@ void harvest_samples(struct harvest *h, uint32_t image, uint32_t process,
 
 /* --- code that is made */
 
-struct maker *harvest_maker(const struct harvest *h, uint32_t image)
+struct jit_process *sample_buffer_maker(const struct sample_buffer *h,
+					uint32_t image)
 {
-	uint32_t at = dict_get(&h->maker_at, image);
+	uint32_t at = dict_get(&h->jit_process_at, image);
 
-	return at == DICT_NONE ? NULL : h->maker.at[at].is;
+	return at == DICT_NONE ? NULL : h->jit_process.at[at].is;
 }
 
 /* "[made by NAME PID]", or in other words */
-static uint32_t made_image(struct harvest *h, const char *words,
+static uint32_t made_image(struct sample_buffer *h, const char *words,
 			   const char *name, uint32_t pid)
 {
 	char path[PROC_NAME + 48];
@@ -162,34 +167,36 @@ static uint32_t made_image(struct harvest *h, const char *words,
 
 	snprintf(path, sizeof path, "[%s %.*s %" PRIu32 "]", words, PROC_NAME,
 		 name, pid);
-	return harvest_image(h, &is);
+	return sample_buffer_image(h, &is);
 }
 
-struct maker *harvest_new_maker(struct harvest *h, uint32_t pid,
-				const char *name, uint32_t *image)
+struct jit_process *sample_buffer_new_maker(struct sample_buffer *h,
+					    uint32_t pid, const char *name,
+					    uint32_t *image)
 {
-	struct harvest_maker new;
+	struct sample_buffer_maker new;
 
 	*image = made_image(h, "made by", name, pid);
-	if (harvest_maker(h, *image))
-		return harvest_maker(h, *image);
-	if (h->maker.n == MAKERS)
+	if (sample_buffer_maker(h, *image))
+		return sample_buffer_maker(h, *image);
+	if (h->jit_process.n == MAKERS)
 		return NULL;
-	new = (struct harvest_maker){
-		.is = maker_new(pid), .by_address = *image,
+	new = (struct sample_buffer_maker){
+		.is = jit_process_new(pid),
+		.by_address = *image,
 		.by_place = made_image(h, "made again by", name, pid),
 	};
-	dict_put(&h->maker_at, *image, (uint32_t)h->maker.n);
-	vec_push(&h->maker, new);
+	dict_put(&h->jit_process_at, *image, (uint32_t)h->jit_process.n);
+	vec_push(&h->jit_process, new);
 	return new.is;
 }
 
 struct settling {
-	struct harvest *h;
-	const struct harvest_maker *m;
+	struct sample_buffer *h;
+	const struct sample_buffer_maker *m;
 };
 
-/* maker_settle() */
+/* jit_process_settle() */
 static void settle_hit(void *settling, const struct made_hit *x, bool placed,
 		       uint64_t offset)
 {
@@ -200,16 +207,16 @@ static void settle_hit(void *settling, const struct made_hit *x, bool placed,
 	      x->event, new);
 }
 
-static void settle(struct harvest *h, const struct harvest_maker *m)
+static void settle(struct sample_buffer *h, const struct sample_buffer_maker *m)
 {
 	struct settling s = {h, m};
 	run *r;
 
-	maker_settle(m->is, &h->parser, settle_hit, &s);
+	jit_process_settle(m->is, &h->parser, settle_hit, &s);
 	for (size_t v = 0; v < EVENTS; v++) {
 		r = &h->image.at[m->by_address].of.fresh[v];
 		run_settle(r);
-		maker_name(m->is, &h->parser, r);
+		jit_process_name(m->is, &h->parser, r);
 	}
 	if (m->is->trouble.code)
 		h->trouble = m->is->trouble;
@@ -217,31 +224,33 @@ static void settle(struct harvest *h, const struct harvest_maker *m)
 
 static int cheap_first(const void *a, const void *b)
 {
-	const struct harvest_maker *const *p = a, *const *q = b;
+	const struct sample_buffer_maker *const *p = a, *const *q = b;
 
-	return (*p)->is->cost < (*q)->is->cost ? -1 :
-	       (*p)->is->cost > (*q)->is->cost;
+	return (*p)->is->cost < (*q)->is->cost
+		       ? -1
+		       : (*p)->is->cost > (*q)->is->cost;
 }
 
 /* one that takes long should keep none from its names but itself */
-static void settle_all(struct harvest *h)
+static void settle_all(struct sample_buffer *h)
 {
-	struct harvest_maker *turn[MAKERS];
+	struct sample_buffer_maker *turn[MAKERS];
 
-	for (size_t i = 0; i < h->maker.n; i++)
-		turn[i] = &h->maker.at[i];
-	qsort(turn, h->maker.n, sizeof *turn, cheap_first);
+	for (size_t i = 0; i < h->jit_process.n; i++)
+		turn[i] = &h->jit_process.at[i];
+	qsort(turn, h->jit_process.n, sizeof *turn, cheap_first);
 	parser_turn(&h->parser, h->unhurried ? PARSING_AT_END : PARSING);
-	for (size_t i = 0; i < h->maker.n; i++)
+	for (size_t i = 0; i < h->jit_process.n; i++)
 		settle(h, turn[i]);
 	parser_end(&h->parser);
 	h->waiting = 0;
 }
 
-void harvest_made(struct harvest *h, uint32_t image, const struct made_hit *x)
+void sample_buffer_made(struct sample_buffer *h, uint32_t image,
+			const struct made_hit *x)
 {
-	const struct harvest_maker *m =
-		&h->maker.at[dict_get(&h->maker_at, image)];
+	const struct sample_buffer_maker *m =
+		&h->jit_process.at[dict_get(&h->jit_process_at, image)];
 
 	count(h, x->process, x->event, x->count);
 	vec_push(&m->is->hit, *x);
@@ -249,23 +258,23 @@ void harvest_made(struct harvest *h, uint32_t image, const struct made_hit *x)
 }
 
 /* those whose process is gone have nothing to tell any more */
-static void forget_makers(struct harvest *h)
+static void forget_makers(struct sample_buffer *h)
 {
 	size_t n = 0;
 
-	dict_clear(&h->maker_at);
-	for (size_t i = 0; i < h->maker.n; i++) {
-		struct harvest_maker m = h->maker.at[i];
+	dict_clear(&h->jit_process_at);
+	for (size_t i = 0; i < h->jit_process.n; i++) {
+		struct sample_buffer_maker m = h->jit_process.at[i];
 
 		if (!proc_is_alive(m.is->pid)) {
-			maker_free(m.is);
+			jit_process_free(m.is);
 			continue;
 		}
-		maker_forget_names(m.is);
-		dict_put(&h->maker_at, m.by_address, (uint32_t)n);
-		h->maker.at[n++] = m;
+		jit_process_forget_names(m.is);
+		dict_put(&h->jit_process_at, m.by_address, (uint32_t)n);
+		h->jit_process.at[n++] = m;
 	}
-	h->maker.n = n;
+	h->jit_process.n = n;
 }
 
 /* --- storing */
@@ -278,8 +287,9 @@ struct storing {
 };
 
 /* the names that samples need, as the process that made the code told them */
-static int store_maker(const struct harvest *h, const struct harvest_maker *m,
-		       struct store *s, struct err *e)
+static int store_maker(const struct sample_buffer *h,
+		       const struct sample_buffer_maker *m, struct store *s,
+		       struct err *e)
 {
 	int64_t number[2] = {0};
 
@@ -296,20 +306,20 @@ static int store_maker(const struct harvest *h, const struct harvest_maker *m,
 	return 0;
 }
 
-static int store_makers(const struct harvest *h, struct store *s,
+static int store_makers(const struct sample_buffer *h, struct store *s,
 			struct err *e)
 {
-	for (size_t i = 0; i < h->maker.n; i++)
-		if (store_maker(h, &h->maker.at[i], s, e))
+	for (size_t i = 0; i < h->jit_process.n; i++)
+		if (store_maker(h, &h->jit_process.at[i], s, e))
 			return -1;
 	return 0;
 }
 
-static int store_images(struct harvest *h, const struct storing *x,
+static int store_images(struct sample_buffer *h, const struct storing *x,
 			struct err *e)
 {
 	for (size_t i = 0; i < h->image.n; i++) {
-		struct harvest_image *m = &h->image.at[i];
+		struct sample_buffer_image *m = &h->image.at[i];
 		run *r = &m->of.fresh[x->event];
 		int64_t image;
 
@@ -324,11 +334,11 @@ static int store_images(struct harvest *h, const struct storing *x,
 	return 0;
 }
 
-static int store_all_apart(struct harvest *h, const struct storing *x,
+static int store_all_apart(struct sample_buffer *h, const struct storing *x,
 			   struct err *e)
 {
 	for (size_t i = 0; i < h->apart.n; i++) {
-		struct harvest_apart *m = &h->apart.at[i];
+		struct sample_buffer_apart *m = &h->apart.at[i];
 		run *r = &m->of.fresh[x->event];
 		int64_t image;
 
@@ -343,11 +353,11 @@ static int store_all_apart(struct harvest *h, const struct storing *x,
 	return 0;
 }
 
-static int store_processes(struct harvest *h, const struct storing *x,
+static int store_processes(struct sample_buffer *h, const struct storing *x,
 			   struct err *e)
 {
 	for (size_t i = 0; i < h->process.n; i++) {
-		const struct harvest_process *p = &h->process.at[i];
+		const struct sample_buffer_process *p = &h->process.at[i];
 		struct stored_process is = {p->pid, p->name,
 					    p->fresh[x->event]};
 
@@ -358,7 +368,7 @@ static int store_processes(struct harvest *h, const struct storing *x,
 	return 0;
 }
 
-static int store_events(struct harvest *h, struct storing *x,
+static int store_events(struct sample_buffer *h, struct storing *x,
 			const struct stored_event *event, size_t events,
 			struct err *e)
 {
@@ -371,9 +381,9 @@ static int store_events(struct harvest *h, struct storing *x,
 	return 0;
 }
 
-int harvest_store(struct harvest *h, struct store *s, int64_t epoch,
-		  const struct stored_event *event, size_t events,
-		  struct err *e)
+int sample_buffer_store(struct sample_buffer *h, struct store *s, int64_t epoch,
+			const struct stored_event *event, size_t events,
+			struct err *e)
 {
 	struct storing x = {.s = s, .epoch = epoch};
 	struct err also;
@@ -381,9 +391,9 @@ int harvest_store(struct harvest *h, struct store *s, int64_t epoch,
 	settle_all(h);
 	if (store_begin(s, e))
 		return -1;
-	if (!store_events(h, &x, event, events, e) &&
-	    !store_makers(h, s, e) && !store_commit(s, e)) {
-		harvest_forget(h);
+	if (!store_events(h, &x, event, events, e) && !store_makers(h, s, e) &&
+	    !store_commit(s, e)) {
+		sample_buffer_forget(h);
 		forget_makers(h);
 		return 0;
 	}
@@ -391,19 +401,19 @@ int harvest_store(struct harvest *h, struct store *s, int64_t epoch,
 	return -1;
 }
 
-size_t harvest_places(const struct harvest *h)
+size_t sample_buffer_places(const struct sample_buffer *h)
 {
 	return h->places + h->waiting;
 }
 
-bool harvest_is_full(const struct harvest *h)
+bool sample_buffer_is_full(const struct sample_buffer *h)
 {
 	return h->places >= PLACES || h->waiting >= WAITING ||
 	       h->process.n >= PROCESSES || h->image.n >= IMAGES ||
 	       h->bytes >= BYTES;
 }
 
-static void runs_forget(struct harvest_runs *m)
+static void runs_forget(struct sample_buffer_runs *m)
 {
 	for (size_t v = 0; v < EVENTS; v++) {
 		vec_free(&m->fresh[v]);
@@ -411,15 +421,15 @@ static void runs_forget(struct harvest_runs *m)
 	}
 }
 
-void harvest_forget(struct harvest *h)
+void sample_buffer_forget(struct sample_buffer *h)
 {
 	memset(h->fresh, 0, sizeof h->fresh);
 	for (size_t i = 0; i < h->image.n; i++)
 		runs_forget(&h->image.at[i].of);
 	for (size_t i = 0; i < h->apart.n; i++)
 		runs_forget(&h->apart.at[i].of);
-	for (size_t i = 0; i < h->maker.n; i++)
-		vec_free(&h->maker.at[i].is->hit);
+	for (size_t i = 0; i < h->jit_process.n; i++)
+		vec_free(&h->jit_process.at[i].is->hit);
 	h->places = h->waiting = 0;
 	for (size_t i = 0; i < h->process.n; i++)
 		memset(h->process.at[i].fresh, 0,
@@ -430,49 +440,50 @@ void harvest_forget(struct harvest *h)
 
 enum { NOT_KEPT = UINT32_MAX };
 
-struct harvest_kept {
-	struct harvest to;
-	const struct harvest *from;
+struct sample_buffer_kept {
+	struct sample_buffer to;
+	const struct sample_buffer *from;
 	uint32_t *number; /* by the one that it had; or NOT_KEPT */
 };
 
-uint32_t harvest_keep(struct harvest_kept *k, uint32_t image)
+uint32_t sample_buffer_keep(struct sample_buffer_kept *k, uint32_t image)
 {
 	if (k->number[image] == NOT_KEPT)
-		k->number[image] = harvest_image(&k->to,
-						 &k->from->image.at[image].is);
+		k->number[image] = sample_buffer_image(
+			&k->to, &k->from->image.at[image].is);
 	return k->number[image];
 }
 
-/* makers, with the images of what they make */
-static void keep_makers(struct harvest_kept *k)
+/* jit_processes, with the images of what they make */
+static void keep_makers(struct sample_buffer_kept *k)
 {
-	for (size_t i = 0; i < k->from->maker.n; i++) {
-		struct harvest_maker m = k->from->maker.at[i];
+	for (size_t i = 0; i < k->from->jit_process.n; i++) {
+		struct sample_buffer_maker m = k->from->jit_process.at[i];
 
-		m.by_address = harvest_keep(k, m.by_address);
-		m.by_place = harvest_keep(k, m.by_place);
-		dict_put(&k->to.maker_at, m.by_address,
-			 (uint32_t)k->to.maker.n);
-		vec_push(&k->to.maker, m);
+		m.by_address = sample_buffer_keep(k, m.by_address);
+		m.by_place = sample_buffer_keep(k, m.by_place);
+		dict_put(&k->to.jit_process_at, m.by_address,
+			 (uint32_t)k->to.jit_process.n);
+		vec_push(&k->to.jit_process, m);
 	}
 }
 
-static void runs_free(struct harvest_runs *m)
+static void runs_free(struct sample_buffer_runs *m)
 {
 	for (size_t v = 0; v < EVENTS; v++)
 		vec_free(&m->fresh[v]);
 }
 
-/* all but the makers and the parser, which a new harvest may have taken */
-static void free_rest(struct harvest *h)
+/* all but the jit_processes and the parser, which a new sample_buffer may have
+ * taken */
+static void free_rest(struct sample_buffer *h)
 {
 	for (size_t i = 0; i < h->image.n; i++)
 		runs_free(&h->image.at[i].of);
 	for (size_t i = 0; i < h->apart.n; i++)
 		runs_free(&h->apart.at[i].of);
-	vec_free(&h->maker);
-	dict_free(&h->maker_at);
+	vec_free(&h->jit_process);
+	dict_free(&h->jit_process_at);
 	vec_free(&h->image);
 	vec_free(&h->apart);
 	dict_free(&h->apart_at);
@@ -481,12 +492,15 @@ static void free_rest(struct harvest *h)
 	intern_free(&h->text);
 }
 
-void harvest_tidy(struct harvest *h,
-		  void (*keep)(void *arg, struct harvest_kept *k), void *arg)
+void sample_buffer_tidy(struct sample_buffer *h,
+			void (*keep)(void *arg, struct sample_buffer_kept *k),
+			void *arg)
 {
-	struct harvest_kept k = {
-		.from = h, .number = mem_alloc(h->image.n * 4 + 4),
-		.to = {.names = h->names, .parser = h->parser,
+	struct sample_buffer_kept k = {
+		.from = h,
+		.number = mem_alloc(h->image.n * 4 + 4),
+		.to = {.names = h->names,
+		       .parser = h->parser,
 		       .trouble = h->trouble},
 	};
 
@@ -503,10 +517,10 @@ void harvest_tidy(struct harvest *h,
 	malloc_trim(0);
 }
 
-void harvest_free(struct harvest *h)
+void sample_buffer_free(struct sample_buffer *h)
 {
-	for (size_t i = 0; i < h->maker.n; i++)
-		maker_free(h->maker.at[i].is);
+	for (size_t i = 0; i < h->jit_process.n; i++)
+		jit_process_free(h->jit_process.at[i].is);
 	parser_end(&h->parser);
 	free_rest(h);
 }

@@ -1,5 +1,5 @@
-/* shortfall: see shortfall.h. */
-#include "count/shortfall.h"
+/* lost_counts: see lost_counts.h. */
+#include "count/lost_counts.h"
 
 #include <stdlib.h>
 
@@ -19,18 +19,17 @@ static uint32_t insn_at(const struct map *m, const struct map_block *b,
 
 /* what an ending means for the block of p that holds it; false: none does */
 static bool fall_short_in(const struct map *m, const struct map_proc *p,
-			  const struct ending *e, struct shortfall *f)
+			  const struct ending *e, struct lost_counts *f)
 {
 	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
 		const struct map_block *b = &m->block.at[i];
 		uint32_t insn = MAP_NONE;
 
-		if (e->address >= b->start &&
-		    e->address - b->start < b->size)
+		if (e->address >= b->start && e->address - b->start < b->size)
 			insn = insn_at(m, b, e->address);
 		if (insn == MAP_NONE)
 			continue;
-		*f = (struct shortfall){i, insn + e->ran, e->count};
+		*f = (struct lost_counts){i, insn + e->ran, e->count};
 		return true;
 	}
 	return false;
@@ -38,7 +37,7 @@ static bool fall_short_in(const struct map *m, const struct map_proc *p,
 
 /* the same for all blocks */
 static bool fall_short(const struct map *m, const struct ending *e,
-		       struct shortfall *f)
+		       struct lost_counts *f)
 {
 	for (uint32_t i = 0; i < m->proc.n; i++) {
 		if (!map_may_hold(m, i, e->address))
@@ -52,39 +51,39 @@ static bool fall_short(const struct map *m, const struct ending *e,
 
 static int by_block(const void *a, const void *b)
 {
-	const struct shortfall *f = a, *g = b;
+	const struct lost_counts *f = a, *g = b;
 
 	if (f->block != g->block)
 		return f->block < g->block ? -1 : 1;
 	return f->from < g->from ? -1 : f->from > g->from;
 }
 
-void shortfalls_find(struct arena *a, const struct map *m,
-		     const struct endings *endings, struct solved *s)
+void lost_counts_find(struct arena *a, const struct map *m,
+		      const struct endings *endings, struct solved *s)
 {
 	size_t n = endings ? endings->v.n : 0;
 
-	s->shortfall = ARENA_ARRAY(a, struct shortfall, n);
+	s->lost_counts = ARENA_ARRAY(a, struct lost_counts, n);
 	for (size_t i = 0; i < n; i++)
-		s->nshortfall += fall_short(m, &endings->v.at[i],
-					    &s->shortfall[s->nshortfall]);
-	if (s->nshortfall)
-		qsort(s->shortfall, s->nshortfall, sizeof *s->shortfall,
+		s->nlost_counts += fall_short(m, &endings->v.at[i],
+					      &s->lost_counts[s->nlost_counts]);
+	if (s->nlost_counts)
+		qsort(s->lost_counts, s->nlost_counts, sizeof *s->lost_counts,
 		      by_block);
 }
 
-uint32_t shortfall_first(const struct solved *s, uint32_t block)
+uint32_t lost_counts_first(const struct solved *s, uint32_t block)
 {
 	uint32_t i;
 
-	bisect(i, s->nshortfall, s->shortfall[i].block < block);
+	bisect(i, s->nlost_counts, s->lost_counts[i].block < block);
 	return i;
 }
 
-uint64_t shortfall_insns(const struct solved *s, const struct map *m,
-			 uint32_t i)
+uint64_t lost_counts_insns(const struct solved *s, const struct map *m,
+			   uint32_t i)
 {
-	const struct shortfall *f = &s->shortfall[i];
+	const struct lost_counts *f = &s->lost_counts[i];
 
 	if (!s->block_known[f->block])
 		return 0;
@@ -95,10 +94,11 @@ uint64_t solved_insn(const struct solved *s, uint32_t block, uint32_t i)
 {
 	uint64_t n = s->block[block];
 
-	for (uint32_t k = shortfall_first(s, block);
-	     k < s->nshortfall && s->shortfall[k].block == block &&
-	     s->shortfall[k].from <= i; k++)
-		n -= s->block_known[block] ? s->shortfall[k].count : 0;
+	for (uint32_t k = lost_counts_first(s, block);
+	     k < s->nlost_counts && s->lost_counts[k].block == block &&
+	     s->lost_counts[k].from <= i;
+	     k++)
+		n -= s->block_known[block] ? s->lost_counts[k].count : 0;
 	return n;
 }
 
@@ -108,8 +108,8 @@ uint64_t solved_insns(const struct solved *s, const struct map *m,
 	/* solve_sum() made sure that it fits */
 	uint64_t n = s->block[block] * m->block.at[block].ninsn;
 
-	for (uint32_t k = shortfall_first(s, block);
-	     k < s->nshortfall && s->shortfall[k].block == block; k++)
-		n -= shortfall_insns(s, m, k);
+	for (uint32_t k = lost_counts_first(s, block);
+	     k < s->nlost_counts && s->lost_counts[k].block == block; k++)
+		n -= lost_counts_insns(s, m, k);
 	return n;
 }

@@ -1,5 +1,5 @@
 /*
- * again: what a second look at a procedure begins with.
+ * second_pass: what a second look at a procedure begins with.
  *
  * After the first pass it is known where all tables start and which pointers
  * they account for. What was found of a jump may then
@@ -50,8 +50,7 @@ static bool overlaps_table(const struct work *w, const struct jump_site *j)
 {
 	uint64_t end = j->d.table + (uint64_t)j->d.count * j->d.entry_size;
 
-	return j->d.table && work_next_table(w, j->d.table,
-					   j->d.base) < end;
+	return j->d.table && work_next_table(w, j->d.table, j->d.base) < end;
 }
 
 /* how what was found of j changes */
@@ -59,8 +58,8 @@ static enum change change_of(struct work *w, struct jump_site *j)
 {
 	switch (j->d.status) {
 	case DISPATCH_BOUNDED:
-		return !j->checked && overlaps_table(w, j) ? CHANGE_SHRINKS :
-							     CHANGE_NONE;
+		return !j->checked && overlaps_table(w, j) ? CHANGE_SHRINKS
+							   : CHANGE_NONE;
 	case DISPATCH_APPROXIMATED:
 		return change_of_open(w, j);
 	case DISPATCH_UNKNOWN: /* what was once believed of it may be wrong */
@@ -73,7 +72,7 @@ static enum change change_of(struct work *w, struct jump_site *j)
 /*
  * All of the targets in w->target are j's, without another judgement: they are
  * few, and none lies so close before the jump that it may be no target at all
- * (judge.c, work_is_own(); further away it would be one too many).
+ * (resolve_jump.c, work_is_own(); further away it would be one too many).
  */
 static bool are_targets(const struct work *w, const struct jump_site *j)
 {
@@ -91,7 +90,8 @@ static bool are_targets(const struct work *w, const struct jump_site *j)
  */
 static void grow(struct work *w)
 {
-	for_each_jump(j, w) {
+	for_each_jump(j, w)
+	{
 		if (!j->stale || j->d.status != DISPATCH_APPROXIMATED)
 			continue;
 		take_entries(w, j);
@@ -105,7 +105,8 @@ static void grow(struct work *w)
 /* forgets what was found of the procedure's jumps */
 static void forget(struct work *w)
 {
-	for_each_jump(j, w) {
+	for_each_jump(j, w)
+	{
 		j->d.status = DISPATCH_UNKNOWN;
 		j->d.table = 0;
 		j->judged = false;
@@ -117,7 +118,8 @@ bool work_begin_again(struct work *w)
 {
 	enum change most = CHANGE_NONE;
 
-	for_each_jump(j, w) {
+	for_each_jump(j, w)
+	{
 		enum change is = change_of(w, j);
 
 		j->stale = is == CHANGE_GROWS;

@@ -1,5 +1,6 @@
-/* sure: see sure.h. The largest set that fits: all, less those found unfit. */
-#include "count/sure.h"
+/* returning: see returning.h. The largest set that fits: all, less those found
+ * unfit. */
+#include "count/returning.h"
 
 #include "isa/uop.h"
 
@@ -67,7 +68,7 @@ static bool insns_fit(const struct look *k, const struct block *b)
 }
 
 /* the procedure that begins at the address, if it is sure */
-static bool sure_at(const struct look *k, uint64_t addr)
+static bool returning_at(const struct look *k, uint64_t addr)
 {
 	uint32_t p = addr ? cfg_proc_at(k->c, addr) : CFG_NONE;
 
@@ -84,7 +85,7 @@ static bool edge_fits(const struct look *k, const struct edge *e)
 	case EDGE_NORETURN:
 		return false;
 	case EDGE_TAIL:
-		return sure_at(k, b->target);
+		return returning_at(k, b->target);
 	}
 	return true;
 }
@@ -95,7 +96,7 @@ static bool block_fits(const struct look *k, uint32_t n)
 
 	if (!survey_moves(k->s, n) || b->last == INSN_SYSCALL ||
 	    b->last == INSN_ICALL || b->last == INSN_TRAP ||
-	    (b->last == INSN_CALL && !sure_at(k, b->target)))
+	    (b->last == INSN_CALL && !returning_at(k, b->target)))
 		return false;
 	for (uint32_t e = b->edge; e < cfg_edges_end(k->c, n); e++)
 		if (!edge_fits(k, &k->c->edge.at[e]))
@@ -120,7 +121,7 @@ static bool proc_fits(const struct look *k, const struct procedure *p,
 	return !p->open && !cfg_is_go(k->c, p->entry);
 }
 
-bool *sure_find(const struct survey *s)
+bool *returning_find(const struct survey *s)
 {
 	const struct cfg *c = s->cfg;
 	struct look k = {

@@ -1,5 +1,5 @@
-/* way_back: see way_back.h. */
-#include "rewrite/way_back.h"
+/* reverse_map: see reverse_map.h. */
+#include "rewrite/reverse_map.h"
 
 #include "base/bisect.h"
 #include "base/bytes.h"
@@ -26,8 +26,8 @@ static void put_packed(struct writer *w, const struct stretch *s)
 /* into the table */
 static void put_entry(struct writer *w, const struct stretch *s)
 {
-	uint64_t old = s->kind == STRETCH_NONE ? WAY_BACK_NONE :
-						 s->old - w->old_base;
+	uint64_t old =
+		s->kind == STRETCH_NONE ? WAY_BACK_NONE : s->old - w->old_base;
 
 	buffer_uint(w->out, 4, s->new - w->new_base);
 	if (s->kind == STRETCH_RUN)
@@ -85,7 +85,7 @@ static void add_links(struct writer *w, const struct links *l,
 	const struct isa_move *move = c->isa->move;
 
 	for (size_t i = 0; i < l->link.n; i++) {
-		uint64_t old = l->link.at[i].old, new = links_at(l, c, old);
+		uint64_t old = l->link.at[i].old, new = plt_stubs_at(l, c, old);
 		uint32_t b = cfg_block_at(c, old);
 
 		if (b == CFG_NONE)
@@ -95,7 +95,7 @@ static void add_links(struct writer *w, const struct links *l,
 		    marks_last(marks, c, b), STRETCH_ONE);
 	}
 	if (l->link.n)
-		add(w, l->addr + links_size(l, c), 0, STRETCH_NONE);
+		add(w, l->addr + plt_stubs_size(l, c), 0, STRETCH_NONE);
 }
 
 static void write_all(struct writer *w, const struct moves *m,
@@ -109,8 +109,8 @@ static void write_all(struct writer *w, const struct moves *m,
 		const struct moved *p = &m->moved.at[i];
 		bool follows = false;
 
-		for (; s < m->map.span.n &&
-		       m->map.span.at[s].old < p->old_end; s++) {
+		for (; s < m->map.span.n && m->map.span.at[s].old < p->old_end;
+		     s++) {
 			add_span(w, &m->map.span.at[s], follows);
 			follows = true;
 		}
@@ -122,31 +122,33 @@ static void write_all(struct writer *w, const struct moves *m,
 	}
 }
 
-void way_back_write(const struct moves *m, const struct links *l,
-		    const struct cfg *c, const struct marks *marks,
-		    buffer *out)
+void reverse_map_write(const struct moves *m, const struct links *l,
+		       const struct cfg *c, const struct marks *marks,
+		       buffer *out)
 {
 	struct writer w = {.put = put_packed, .out = out};
 
 	write_all(&w, m, l, c, marks);
 }
 
-void way_back_table(const struct moves *m, const struct links *l,
-		    const struct cfg *c, const struct marks *marks,
-		    uint64_t new_base, uint64_t old_base, buffer *out)
+void reverse_map_table(const struct moves *m, const struct links *l,
+		       const struct cfg *c, const struct marks *marks,
+		       uint64_t new_base, uint64_t old_base, buffer *out)
 {
-	struct writer w = {.put = put_entry, .out = out, .new_base = new_base,
+	struct writer w = {.put = put_entry,
+			   .out = out,
+			   .new_base = new_base,
 			   .old_base = old_base};
 
 	write_all(&w, m, l, c, marks);
 }
 
-int way_back_read(struct way_back *w, const uint8_t *bytes, size_t size)
+int reverse_map_read(struct reverse_map *w, const uint8_t *bytes, size_t size)
 {
 	struct bytes b = bytes_window(bytes, size, 0);
 	struct stretch s = {0};
 
-	*w = (struct way_back){0};
+	*w = (struct reverse_map){0};
 	while (bytes_left(&b)) {
 		uint64_t new = bytes_uleb(&b);
 
@@ -157,11 +159,11 @@ int way_back_read(struct way_back *w, const uint8_t *bytes, size_t size)
 	}
 	if (!b.bad)
 		return 0;
-	way_back_free(w);
+	reverse_map_free(w);
 	return -1;
 }
 
-struct place_back way_back_find(const struct way_back *w, uint64_t new)
+struct place_back reverse_map_find(const struct reverse_map *w, uint64_t new)
 {
 	const struct stretch *v = w->stretch.at;
 	struct place_back p = {STRETCH_NONE, 0, 0, UINT64_MAX};
@@ -178,7 +180,7 @@ struct place_back way_back_find(const struct way_back *w, uint64_t new)
 	return p;
 }
 
-void way_back_free(struct way_back *w)
+void reverse_map_free(struct reverse_map *w)
 {
 	vec_free(&w->stretch);
 }

@@ -1,5 +1,5 @@
-/* maker: see maker.h. */
-#include "sample/maker.h"
+/* jit_process: see jit_process.h. */
+#include "sample/jit_process.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,20 +9,20 @@
 #include "sample/proc.h"
 
 enum {
-	NAMELESS = 1 << 12, /* addresses that may get a name later */
+	NAMELESS = 1 << 12,   /* addresses that may get a name later */
 	NAME_BYTES = 2 << 20, /* of names that wait to be stored */
-	OFTEN = 5, /* that reading was late: it is not tried again */
+	OFTEN = 5,            /* that reading was late: it is not tried again */
 };
 
-struct maker *maker_new(uint32_t pid)
+struct jit_process *jit_process_new(uint32_t pid)
 {
-	struct maker *m = NEW_ARRAY(struct maker, 1);
+	struct jit_process *m = NEW_ARRAY(struct jit_process, 1);
 
-	*m = (struct maker){.pid = pid, .map = -1, .dump.fd = -1};
+	*m = (struct jit_process){.pid = pid, .map = -1, .dump.fd = -1};
 	return m;
 }
 
-void maker_map(struct maker *m, int fd)
+void jit_process_map(struct jit_process *m, int fd)
 {
 	if (m->map >= 0)
 		close(m->map);
@@ -30,8 +30,8 @@ void maker_map(struct maker *m, int fd)
 }
 
 /* a program maps one once; after an exec the process may begin a new one */
-int maker_dump(struct maker *m, const char *path, uint64_t inode, bool gone,
-	       struct err *e)
+int jit_process_dump(struct jit_process *m, const char *path, uint64_t inode,
+		     bool gone, struct err *e)
 {
 	if (m->dump.fd >= 0 && m->dump.inode == inode)
 		return 0;
@@ -43,7 +43,7 @@ int maker_dump(struct maker *m, const char *path, uint64_t inode, bool gone,
 /* --- what another process reads for us */
 
 /* the answer about a file; false: there is none, or no time for one */
-static bool ask(struct maker *m, struct parser *p, int fd,
+static bool ask(struct jit_process *m, struct parser *p, int fd,
 		const buffer *question, buffer *answer)
 {
 	uint64_t began = sandbox_clock();
@@ -56,14 +56,16 @@ static bool ask(struct maker *m, struct parser *p, int fd,
 	if (took || got == PARSER_ANSWERED)
 		m->cost = took;
 	if (got == PARSER_FAILED || m->late >= OFTEN)
-		err_set(&m->trouble, ERR_INPUT, "names of code that process %"
-			PRIu32 " makes are not read any more: what it tells "
-			"took too long, or too much memory", m->pid);
+		err_set(&m->trouble, ERR_INPUT,
+			"names of code that process %" PRIu32
+			" makes are not read any more: what it tells "
+			"took too long, or too much memory",
+			m->pid);
 	return got == PARSER_ANSWERED;
 }
 
 /* as they are in an answer; no more than there is room for */
-static void take_names(struct maker *m, struct bytes *b)
+static void take_names(struct jit_process *m, struct bytes *b)
 {
 	uint64_t n = bytes_uint(b, 8);
 
@@ -84,7 +86,7 @@ static void take_names(struct maker *m, struct bytes *b)
 	}
 }
 
-void maker_name(struct maker *m, struct parser *p, const run *r)
+void jit_process_name(struct jit_process *m, struct parser *p, const run *r)
 {
 	buffer question = {0}, answer = {0};
 	struct bytes b;
@@ -99,13 +101,13 @@ void maker_name(struct maker *m, struct parser *p, const run *r)
 		b = bytes_window(answer.at, answer.n, 0);
 		take_names(m, &b);
 	} else if (m->trouble.code) {
-		maker_map(m, -1);
+		jit_process_map(m, -1);
 	}
 	vec_free(&question);
 	vec_free(&answer);
 }
 
-static void put_question(const struct maker *m, buffer *q)
+static void put_question(const struct jit_process *m, buffer *q)
 {
 	buffer_uint(q, 1, PARSE_DUMP);
 	parse_put_text(q, m->dump.path, PARSE_PATH);
@@ -129,7 +131,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* what has no name is asked for again; each is there once */
-static void remember(struct maker *m, uint64_t address)
+static void remember(struct jit_process *m, uint64_t address)
 {
 	size_t n = 0;
 
@@ -143,7 +145,7 @@ static void remember(struct maker *m, uint64_t address)
 	m->nameless.n = n;
 }
 
-static void take_nameless(struct maker *m, struct bytes *b)
+static void take_nameless(struct jit_process *m, struct bytes *b)
 {
 	uint64_t n = bytes_uint(b, 8);
 
@@ -153,7 +155,7 @@ static void take_nameless(struct maker *m, struct bytes *b)
 }
 
 /* what the parser found wrong with a dump; without an answer ask() says it */
-static void take_trouble(struct maker *m, struct bytes *b)
+static void take_trouble(struct jit_process *m, struct bytes *b)
 {
 	char *text = parse_take_text(b, PARSE_NAME);
 
@@ -162,9 +164,10 @@ static void take_trouble(struct maker *m, struct bytes *b)
 	mem_free(text);
 }
 
-void maker_settle(struct maker *m, struct parser *p,
-		  void (*fn)(void *arg, const struct made_hit *x, bool placed,
-			     uint64_t offset), void *arg)
+void jit_process_settle(struct jit_process *m, struct parser *p,
+			void (*fn)(void *arg, const struct made_hit *x,
+				   bool placed, uint64_t offset),
+			void *arg)
 {
 	buffer question = {0}, answer = {0};
 	bool asked = false;
@@ -199,19 +202,19 @@ void maker_settle(struct maker *m, struct parser *p,
 	vec_free(&answer);
 }
 
-void maker_forget_names(struct maker *m)
+void jit_process_forget_names(struct jit_process *m)
 {
 	vec_free(&m->name);
 	arena_free(&m->text);
 	m->text_size = 0;
 }
 
-void maker_free(struct maker *m)
+void jit_process_free(struct jit_process *m)
 {
 	jitdump_close(&m->dump);
-	maker_map(m, -1);
+	jit_process_map(m, -1);
 	vec_free(&m->hit);
 	vec_free(&m->nameless);
-	maker_forget_names(m);
+	jit_process_forget_names(m);
 	mem_free(m);
 }

@@ -1,5 +1,5 @@
 /*
- * incarnation: which program a sample was of, told after the fact.
+ * process_history: which program a sample was of, told after the fact.
  *
  * Samples that the kernel has counted (table.h) say no time. When they are
  * told, their process may have executed something else or be gone, and its
@@ -19,8 +19,8 @@
  * when they were, for a while: within a tenth of a second or, in bursts, ten
  * milliseconds.
  */
-#ifndef SAMPLE_INCARNATION_H
-#define SAMPLE_INCARNATION_H
+#ifndef SAMPLE_PROCESS_HISTORY_H
+#define SAMPLE_PROCESS_HISTORY_H
 
 #include "sample/space.h"
 
@@ -28,19 +28,19 @@ struct past {
 	bool kept; /* else samples are never late, and nothing is kept */
 	bool tore; /* something was mapped over something else */
 	uint32_t generation; /* of samples that are told next */
-	uint32_t first;	     /* so many have been forgotten */
+	uint32_t first;      /* so many have been forgotten */
 	VEC(struct space) v; /* in the order in which they were over */
 };
 
 /* the process's space becomes the past, and an empty one */
 void past_end(struct past *p, struct space *s);
-/* a program is executed: the same process, another incarnation */
+/* a program is executed: the same process, another lifetime */
 void past_exec(struct past *p, struct space *s);
 /* it is the child of that one, NULL if unknown, since a time in nanoseconds */
 void past_child(struct space *s, const struct space *parent, uint64_t time);
 /*
  * The kernel has told how often the process has executed a program and when it
- * began (table_census()). False: it is not the incarnation that we had, and
+ * began (table_census()). False: it is not the lifetime that we had, and
  * what this one has mapped is not known.
  */
 bool past_number(struct past *p, struct space *s, uint32_t exec,
@@ -56,7 +56,7 @@ const struct mapping *past_look(const struct space *s, uint64_t addr,
 				uint64_t from, uint64_t to, bool *torn);
 /* may there be samples of what was over in that generation? */
 bool past_has_samples(const struct past *p, uint32_t generation);
-/* the incarnation of these numbers; NULL: none is known, or more than one is */
+/* the lifetime of these numbers; NULL: none is known, or more than one is */
 struct space *past_find(struct past *p, const struct spaces *s, uint32_t pid,
 			uint32_t exec, uint32_t birth);
 /* the samples of a generation have been told, and the next one's come next */

@@ -1,6 +1,6 @@
 /*
- * noise: which differences between two sides, of one or more runs each, are
- * more than noise.
+ * significance: which differences between two sides, of one or more runs each,
+ *are more than noise.
  *
  * Each side's samples fall on many things (procedures, say). What is compared
  * is the share of each. If samples were independent, the number of those on one
@@ -24,8 +24,8 @@
  * wrong (Benjamini and Hochberg '95); if nothing has changed, the chance of a
  * mark at all is at most that, given three runs on each side or more.
  */
-#ifndef REPORT_NOISE_H
-#define REPORT_NOISE_H
+#ifndef REPORT_SIGNIFICANCE_H
+#define REPORT_SIGNIFICANCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ enum noise_source {
 	NOISE_UNKNOWN, /* it is not */
 };
 
-struct noise_row {
+struct significance_row {
 	/* given: samples, and the sum over all runs of (n - m)^2 / m, where n
 	   is what the run has and m what it would have at its side's share */
 	uint64_t count[2];
@@ -52,8 +52,8 @@ struct noise_row {
 	double share[2];
 	double difference, low, high;
 	double spread;
-	double p;	 /* that noise alone makes that, or more */
-	bool judged;	 /* false: too few samples */
+	double p;    /* that noise alone makes that, or more */
+	bool judged; /* false: too few samples */
 	bool significant;
 };
 
@@ -66,11 +66,12 @@ struct noise {
 	enum noise_source source;
 	double relative;
 	double freedom; /* degrees of it that spreads are known with */
-	double trust;	/* of these, those that come from all things */
+	double trust;   /* of these, those that come from all things */
 	uint32_t judged, significant;
 };
 
 /* requires: both totals are more than 0 */
-void noise_judge(struct noise *n, struct noise_row *row, size_t nrow);
+void significance_judge(struct noise *n, struct significance_row *row,
+			size_t nrow);
 
 #endif
