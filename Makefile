@@ -15,7 +15,7 @@
 # For another machine: CC, AR and BUILD, and where its Zydis lies in CFLAGS
 # and LDFLAGS; tests/e2e/other-machine.t does it.
 
-VERSION := 0.1
+VERSION := 0.2
 CC ?= cc
 CLANG ?= clang
 BUILD ?= build
@@ -67,6 +67,9 @@ $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
+# what says the version
+$(patsubst src/%.c,$(BUILD)/%.o,$(shell grep -rl --include='*.c' \
+	TALLY_VERSION src)): Makefile
 # the files that are inside
 $(BUILD)/cmd/graph_html.o: src/cmd/graph_page.html
 $(BUILD)/cmd/completion.o: $(wildcard src/cmd/completion.*sh)
