@@ -6,6 +6,7 @@
 #   make check-load  that tests pass on a machine of any speed and load
 #   make asan        the same tests with address and UB sanitizers
 #   make sweep       the long whole-system checks
+#   make lint        what cppcheck finds in src: nothing
 #   make fuzz        parsers of strangers' files, by libFuzzer
 #   make bench       every performance figure that we claim
 #   make skeletons   what is in the kernel's language, by clang and bpftool
@@ -50,7 +51,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c)
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all tools units programs deps test-deps quickstart check check-load test asan sweep \
-	bench fuzz man install clean 80 format
+	bench fuzz lint man install clean 80
 all: $(BUILD)/tally modules
 tools: all $(TOOLS)
 units: all $(UNIT)
@@ -262,6 +263,21 @@ fuzz-syntax:
 fuzz: test-deps
 	@for f in parse object elf map profile database; do \
 		fuzz/run.sh $$f $(FUZZ_SECONDS) || exit 1; done
+
+# what it says that is not so, and why, is in .cppcheck; of the other machine,
+# what depends on it
+CPPCHECK ?= cppcheck
+LINT_PKGS := cppcheck
+LINT = $(CPPCHECK) --quiet --std=c11 --inconclusive --error-exitcode=1 \
+	--enable=warning,performance,portability --suppressions-list=.cppcheck \
+	-D_GNU_SOURCE -D__GNUC__=12 -DTALLY_VERSION='"$(VERSION)"' -Isrc
+lint:
+	@scripts/install-packages $(LINT_PKGS)
+	@mkdir -p $(BUILD)/lint
+	@$(LINT) -D__$(ISA)__ -Isrc/runtime/$(ISA) \
+		--cppcheck-build-dir=$(BUILD)/lint $(SRCS) $(RUNTIME) $(ENTRY)
+	@$(LINT) -D__$(OTHER_ISA)__ -Isrc/runtime/$(OTHER_ISA) \
+		$(RUNTIME) $(ENTRY)
 
 # what is made of the tables of options (src/cmd/options.h); TALLY: one that this
 # machine runs, if another machine is built for
