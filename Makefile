@@ -7,6 +7,7 @@
 #   make check-load  that tests pass on a machine of any speed and load
 #   make asan        the same tests with address and UB sanitizers
 #   make sweep       the long whole-system checks
+#   make lint        what cppcheck finds in src: nothing
 #   make fuzz        parsers of strangers' files, by libFuzzer
 #   make bench       every performance figure that we claim
 #   make skeletons   what is in the kernel's language, by clang and bpftool
@@ -16,7 +17,7 @@
 # For another machine: CC, AR and BUILD, and where its Zydis lies in CFLAGS
 # and LDFLAGS; tests/e2e/house/other-machine.t does it.
 
-VERSION := 0.1
+VERSION := 0.2
 CC ?= cc
 CLANG ?= clang
 BUILD ?= build
@@ -50,8 +51,8 @@ UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-.PHONY: all tools units programs deps test-deps quickstart check check-fast check-load test asan sweep \
-	bench fuzz man install clean 80 format
+.PHONY: all tools units programs deps test-deps quickstart check check-fast \
+	check-load test asan sweep bench fuzz lint man install clean 80
 all: $(BUILD)/tally modules
 tools: all $(TOOLS)
 units: all $(UNIT)
@@ -68,6 +69,9 @@ $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
+# what says the version
+$(patsubst src/%.c,$(BUILD)/%.o,$(shell grep -rl --include='*.c' \
+	TALLY_VERSION src)): Makefile
 # the files that are inside
 $(BUILD)/cmd/graph_html.o: src/cmd/graph_page.html
 $(BUILD)/cmd/completion.o: $(wildcard src/cmd/completion.*sh)
@@ -275,6 +279,21 @@ fuzz-syntax:
 fuzz: test-deps
 	@for f in parse object elf map profile database; do \
 		fuzz/run.sh $$f $(FUZZ_SECONDS) || exit 1; done
+
+# what it says that is not so, and why, is in .cppcheck; of the other machine,
+# what depends on it
+CPPCHECK ?= cppcheck
+LINT_PKGS := cppcheck
+LINT = $(CPPCHECK) --quiet --std=c11 --inconclusive --error-exitcode=1 \
+	--enable=warning,performance,portability --suppressions-list=.cppcheck \
+	-D_GNU_SOURCE -D__GNUC__=12 -DTALLY_VERSION='"$(VERSION)"' -Isrc
+lint:
+	@scripts/install-packages $(LINT_PKGS)
+	@mkdir -p $(BUILD)/lint
+	@$(LINT) -D__$(ISA)__ -Isrc/runtime/$(ISA) \
+		--cppcheck-build-dir=$(BUILD)/lint $(SRCS) $(RUNTIME) $(ENTRY)
+	@$(LINT) -D__$(OTHER_ISA)__ -Isrc/runtime/$(OTHER_ISA) \
+		$(RUNTIME) $(ENTRY)
 
 # what is made of the tables of options (src/cmd/options.h); TALLY: one that this
 # machine runs, if another machine is built for

@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/debug.h"
 #include "base/regular.h"
 
 enum { CAPABILITIES = 64, CHILD_EXHAUSTED = 3 };
@@ -263,6 +264,7 @@ static void be_small(const struct sandbox_limits *l, int fd, int keep)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXCPU, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	debug_end(); /* where that goes is closed next */
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	mem_on_exhausted(leave);

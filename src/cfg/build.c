@@ -1,6 +1,10 @@
 /* build: the order of the passes. See build.h for what each needs. */
 #include "cfg/build.h"
 
+#include <inttypes.h>
+
+#include "base/debug.h"
+
 /* switches within switches, in code without unwind tables */
 enum { TABLE_ROUNDS = 6 };
 
@@ -62,6 +66,30 @@ static void build_run(struct build *b)
 	dispatch_export(b);
 }
 
+/* what became of the image (TALLY_DEBUG) */
+static void tell(const struct cfg *c)
+{
+	const char *path = c->image->path;
+	char name[64];
+
+	debug(DEBUG_CFG, "%s: %zu procedures, %zu blocks, %zu indirect jumps; "
+	      "blocks have %" PRIu64 " of %" PRIu64 " bytes", path, c->proc.n,
+	      c->block.n, c->dispatch.n, c->covered_bytes, c->text_bytes);
+	for (size_t i = 0; i < c->dispatch.n; i++) {
+		const struct dispatch *d = &c->dispatch.at[i];
+
+		if (d->status == DISPATCH_UNKNOWN)
+			debug(DEBUG_CFG, "%s: 0x%" PRIx64 " in %s: the jump is "
+			      "not understood: %s", path, d->addr,
+			      cfg_proc_name(c, cfg_block_proc(c, d->block),
+					    name, sizeof name), d->reason);
+	}
+	for (size_t i = 0; i < c->region.n; i++)
+		debug(DEBUG_CFG, "%s: 0x%" PRIx64 " to 0x%" PRIx64 ": no "
+		      "blocks: %s", path, c->region.at[i].start,
+		      c->region.at[i].end, c->region.at[i].reason);
+}
+
 static void build_free(struct build *b)
 {
 	vec_free(&b->piece);
@@ -98,6 +126,8 @@ int cfg_build_watched(struct cfg *c, const struct image *im,
 	}
 	region_list(&b, pinned);
 	build_free(&b);
+	if (debug_is_on(DEBUG_CFG))
+		tell(c);
 	return 0;
 }
 

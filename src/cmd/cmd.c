@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/debug.h"
 #include "base/mem.h"
 #include "cmd/name.h"
 #include "launch/launch.h"
@@ -44,6 +46,20 @@ int cmd_misuse(const struct command *c, const char *fmt, ...)
 	name_print(stderr, text, "");
 	fprintf(stderr, "\nTry 'tally%s%s --help'.\n", blank, c->name);
 	return c->runs_program ? LAUNCH_FAILED : STATUS_USAGE;
+}
+
+/* whole: other threads may have something to say */
+static void say_debug(const char *line)
+{
+	flockfile(stderr);
+	name_print(stderr, line, "");
+	putc('\n', stderr);
+	funlockfile(stderr);
+}
+
+int cmd_debug(struct err *e)
+{
+	return debug_begin(getenv("TALLY_DEBUG"), say_debug, e);
 }
 
 char *cmd_output(const char *program, const char *suffix)

@@ -23,9 +23,13 @@ static void out_of_memory(size_t wanted)
 static int run_command(const struct command *c, char **argv)
 {
 	struct arguments a = {0};
-	void *call = mem_alloc(c->size);
+	void *call;
+	struct err e;
 	int status;
 
+	if (cmd_debug(&e))
+		return cmd_misuse(c, "%s", e.text);
+	call = mem_alloc(c->size);
 	if (c->size)
 		memcpy(call, c->defaults, c->size);
 	status = options_read(c, argv, call, &a);

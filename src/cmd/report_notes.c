@@ -235,10 +235,11 @@ static void note_relative(const char *why)
 {
 	char text[160];
 
+	if (!why)
+		return;
 	snprintf(text, sizeof text, "time per execution is relative to that "
 		 "of a mean instruction: %s", why);
-	if (why)
-		cmd_note(text);
+	cmd_note(text);
 }
 
 void report_show_dataset_notes(const struct dataset *d)

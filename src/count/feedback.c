@@ -1,6 +1,8 @@
 /* feedback: see feedback.h. */
 #include "count/feedback.h"
 
+#include "base/debug.h"
+
 
 /* solves image i, all processes together */
 static int solve_image(struct feedback *f, uint32_t i, struct err *e)
@@ -32,11 +34,15 @@ int feedback_open(struct feedback *f, const char *profile, uint64_t file_sum,
 
 		if (x->missing || x->map.file_sum != file_sum)
 			continue;
+		debug(DEBUG_PLACE, "%s: weights are from image %s of %s",
+		      x->map.path, x->file, profile);
 		if (!solve_image(f, i, e))
 			return 0;
 		feedback_close(f);
 		return -1;
 	}
+	debug(DEBUG_PLACE, "%s: has no such file: weights are guessed",
+	      profile);
 	return 0;
 }
 

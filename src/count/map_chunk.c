@@ -3,6 +3,7 @@
  * it is needed; what is wrong in it may come from anywhere, and makes its
  * procedures unknown.
  */
+#include "base/debug.h"
 #include "base/compress.h"
 #include "count/map_store.h"
 #include "count/solve.h"
@@ -71,6 +72,9 @@ void chunk_need(const struct map *m, struct map_chunk *c)
 	if (!c->was_read) {
 		if (unpack_chunk(&k, c))
 			give_up(m, c, e.text);
+		debug(DEBUG_COUNT, "%s: procedures %u to %u of %s are read%s",
+		      s->where, c->proc, c->proc + c->nproc - 1, m->path,
+		      c->broken ? ", and are broken" : "");
 		__atomic_store_n(&c->was_read, true, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&s->lock);

@@ -3,6 +3,7 @@
  * number is checked before it is used, and memory is bounded by the number
  * of bytes, for each thing of the map is at least one of them.
  */
+#include "base/debug.h"
 #include "base/compress.h"
 #include "count/map_store.h"
 
@@ -369,6 +370,10 @@ int map_unpack(struct map *m, const void *bytes, size_t size,
 	vec_free(&k.reason);
 	if (status)
 		map_release(m);
+	else
+		debug(DEBUG_COUNT, "%s: the map of %s: %zu procedures in %zu "
+		      "chunks", where, m->path, m->proc.n,
+		      m->store->chunk.n);
 	return status;
 }
 

@@ -1,8 +1,10 @@
 /* placing: see placing.h. */
 #include "count/placing.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
+#include "base/debug.h"
 #include "count/draw.h"
 #include "count/map_graph.h"
 #include "count/only.h"
@@ -53,6 +55,20 @@ static void add_counter(struct placing *n, const struct drawing *d,
 	insert(n, isa, &before, counter, (struct expected){0});
 }
 
+static void tell(const struct cfg *c, const struct map_proc *p,
+		 uint32_t counters, bool guessed)
+{
+	char name[64];
+
+	if (debug_is_on(DEBUG_PLACE))
+		debug_say(DEBUG_PLACE, "%s: %s: %" PRIu32 " counters, %" PRIu32
+			  " blocks, %" PRIu32 " edges, weights %s",
+			  c->image->path, cfg_name_of(p->name, p->entry, name,
+						      sizeof name),
+			  counters, p->nblock, p->nedge,
+			  guessed ? "guessed" : "measured");
+}
+
 /* counters for the procedure that was drawn last */
 static void place_procedure(struct placing *n, const struct drawing *d,
 			    const struct count_options *o)
@@ -63,15 +79,18 @@ static void place_procedure(struct placing *n, const struct drawing *d,
 	struct traffic t;
 	struct weights w;
 	struct graph g;
+	bool guessed;
 
 	map_graph(&a, &n->map, p, &g);
-	if (!weigh_measured(&a, &n->map, p, &g, o->feedback, &w))
+	guessed = !weigh_measured(&a, &n->map, p, &g, o->feedback, &w);
+	if (guessed)
 		weigh_guess(&a, &n->map, p, &g, &w);
 	t = places_traffic(&a, d, p, &g, &w);
 	places_price(&a, d, p, &g, &t, &w);
 	places_choose(&a, d, p, &g, &w, o->placement, &placed);
 	for (uint32_t i = 0; i < placed.n; i++)
 		add_counter(n, d, p, o->placement, placed.at[i], &t);
+	tell(d->s->cfg, p, placed.n, guessed);
 	arena_free(&a);
 }
 

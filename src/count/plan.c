@@ -2,8 +2,10 @@
 #include "count/plan.h"
 
 #include <elf.h>
+#include <inttypes.h>
 
 #include "base/bisect.h"
+#include "base/debug.h"
 #include "base/parallel.h"
 #include "count/placing.h"
 #include "count/returning.h"
@@ -243,6 +245,10 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 	n->plan.ctx = n;
 	n->plan.size = counter_size;
 	n->plan.write = counter_write;
+	debug(DEBUG_PLACE, "%s: %" PRIu32 " counters at %zu places, for %s",
+	      c->image->path, n->ncounter, n->plan.insertion.n,
+	      n->for_threads ? "threads" :
+			       "one thread until there are more");
 }
 
 void count_plan_free(struct count_plan *n)

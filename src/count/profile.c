@@ -7,6 +7,7 @@
 
 #include "base/bisect.h"
 #include "base/buffer.h"
+#include "base/debug.h"
 
 /*
  * Appends the next n bytes of a string of the file to v. What is there has to
@@ -183,6 +184,22 @@ static int profile_scan(struct profile *p, struct err *e)
 	return profile_sort_pairs(p, e);
 }
 
+static void tell(const struct profile *p)
+{
+	debug(DEBUG_COUNT, "%s: a %s profile of version %" PRIu32 "; "
+	      "processes: %zu, images: %zu, pieces: %zu", p->file.name,
+	      p->finished ? "finished" : "live", p->header.version,
+	      p->process.n, p->image.n, p->piece.n);
+	for (size_t i = 0; i < p->image.n; i++) {
+		const struct profile_image *m = &p->image.at[i];
+
+		debug(DEBUG_COUNT, "%s: image %s: %" PRIu64 " counters%s%s",
+		      p->file.name, m->file, m->ncounter,
+		      m->missing ? ", no map: " : "",
+		      m->missing ? m->missing : "");
+	}
+}
+
 int profile_open_packed(struct profile *p, const char *path, struct err *e)
 {
 	*p = (struct profile){0};
@@ -192,6 +209,8 @@ int profile_open_packed(struct profile *p, const char *path, struct err *e)
 		profile_close(p);
 		return -1;
 	}
+	if (debug_is_on(DEBUG_COUNT))
+		tell(p);
 	return 0;
 }
 

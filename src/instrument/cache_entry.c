@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/debug.h"
 #include "instrument/sandboxed.h"
 
 enum {
@@ -382,6 +383,7 @@ static int entry_make(struct entry *n, const struct needs *needs, struct err *e)
 
 	unlink(record);
 	unlink(new);
+	debug(DEBUG_LAUNCH, "%s: not in the cache: it is rewritten", n->real);
 	status = mirror_folders(n->folder, n->real, e);
 	if (!status)
 		status = sandboxed_rewrite(n->c->rewriter, n->real, new, e);
@@ -445,6 +447,12 @@ int cache_get(struct cache *c, const char *file, struct cached *out,
 		status = entry_get(&n, e);
 	if (!status)
 		entry_hand_out(&n, out);
+	if (status)
+		debug(DEBUG_LAUNCH, "%s: not to be had: %s", file, e->text);
+	else if (out->left)
+		debug(DEBUG_LAUNCH, "%s: refused: %s", file, out->reason);
+	else
+		debug(DEBUG_LAUNCH, "%s: the cache has %s", file, out->path);
 	entry_end(&n);
 	return status;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/debug.h"
 #include "base/dict.h"
 #include "launch/ldcache.h"
 
@@ -62,6 +63,8 @@ static bool take(struct search *s, uint32_t parent, const char *path)
 		return false;
 	}
 	dict_put(&s->seen, st.st_ino ^ st.st_dev << 40, 0);
+	debug(DEBUG_LAUNCH, "%s: will be loaded, for %s", path,
+	      s->object.at[parent].path);
 	/* $ORIGIN is what ld.so takes it for, which knows no root */
 	o.path = arena_string(&s->c->arena, path, strlen(path));
 	vec_push(&s->object, o);
@@ -226,11 +229,14 @@ static void find(struct search *s, uint32_t o, const char *name)
 			in_list(s, o, o, runpath, ":", name) ||
 			(!no_default && in_cache(s, o, name)) ||
 			(!no_default && in_system(s, o, name));
-	if (found)
+	if (found) {
 		dict_put(&s->names, name_number(name), 0);
-	else
+	} else {
+		debug(DEBUG_LAUNCH, "%s: not found, for %s", name,
+		      s->object.at[o].path);
 		vec_push(&s->c->missing, arena_string(&s->c->arena, name,
 						      strlen(name)));
+	}
 }
 
 /* LD_PRELOAD: names between blanks or colons */

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/debug.h"
 #include "elf/image.h"
 #include "elf/needs.h"
 #include "launch/closure.h"
@@ -391,6 +392,8 @@ static int fill_cache(struct launch *l, const struct needs *n, struct err *e)
 	if (open_cache(l, &said, &why))
 		return give_up_program(l, why.text, e);
 	l->cached = true;
+	debug(DEBUG_LAUNCH, "the cache is %s, options %s", l->cache.dir,
+	      l->o->rewriter.options);
 	if (said.text[0])
 		note(l, "%s; rewritten for this run only", said.text);
 	progress_at(l->o->progress, "rewriting the program", 0, 0);
@@ -632,6 +635,11 @@ static int run_once(struct launch *l, int *why)
 	struct launch_argv w;
 	int status;
 
+	debug(DEBUG_LAUNCH, "%s: runs as %s; emulator: %s; audit module: %s; "
+	      "LD_LIBRARY_PATH: %s", l->program.path, l->file,
+	      l->emulator ? l->emulator : "none",
+	      l->module ? l->module : "none",
+	      getenv("LD_LIBRARY_PATH") ? getenv("LD_LIBRARY_PATH") : "none");
 	argv_make(&w, l);
 	status = l->watched ? run_with_watch(l, file, &w, why) :
 			      run_program(file, w.argv.at, w.envp.at, why);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/debug.h"
 #include "base/regular.h"
 #include "cfg/cfg.h"
 #include "elf/unwind.h"
@@ -330,6 +331,8 @@ static bool begin(struct symbol_server *s)
 	close(w.fd);
 	if (!good)
 		return s->here = false;
+	debug(DEBUG_SAMPLE, "process %ld reads names and lines of %s",
+	      (long)s->box.pid, s->is.path);
 	list(s);
 	good = sandbox_receive(s->box.fd, &said, ANSWER, NULL,
 			       sandbox_clock() + s->patience)

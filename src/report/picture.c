@@ -135,7 +135,7 @@ static void count_hubs(struct picture *x)
 static void add_places(struct picture *x, const struct map_proc *p)
 {
 	const struct map *m = x->m->map;
-	uint64_t start = p->entry, end = p->entry;
+	uint64_t start = p->entry, end = start;
 
 	for (uint32_t i = p->block; i < p->block + p->nblock; i++) {
 		const struct map_block *b = &m->block.at[i];

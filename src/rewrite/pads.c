@@ -3,6 +3,7 @@
 
 #include <elf.h>
 
+#include "base/debug.h"
 #include "elf/words.h"
 #include "isa/move.h"
 
@@ -314,6 +315,10 @@ bool pads_find(struct survey *s)
 	spare_doubtful(&f);
 	spare_read(&f);
 	find_pads(&f);
+	if (f.any_stuck)
+		debug(DEBUG_REWRITE, "%s: some parts have no room for a jump "
+		      "where control may arrive: once more, without them",
+		      c->image->path);
 	if (f.any_stuck)
 		choose_leave(s, is_stuck, &f,
 			     "no room for a jump where control may arrive");

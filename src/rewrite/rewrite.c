@@ -4,6 +4,9 @@
 #include "rewrite/rewrite_int.h"
 #include "rewrite/survey_int.h"
 
+#include <inttypes.h>
+
+#include "base/debug.h"
 #include "base/task.h"
 #include "base/parallel.h"
 
@@ -156,6 +159,44 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 	return 0;
 }
 
+/* how old addresses lead to new code */
+static void tell_arrivals(const struct rewriter *r)
+{
+	const struct survey *s = r->survey;
+	size_t hops = 0;
+
+	for (size_t i = 0; i < s->pad.n; i++)
+		hops += s->pad.at[i].jump != s->pad.at[i].at;
+	if (s->pad.n)
+		debug(DEBUG_REWRITE, "%s: %zu pads, %zu of them hops to a jump "
+		      "elsewhere", r->im->path, s->pad.n, hops);
+	else
+		debug(DEBUG_REWRITE, "%s: every instruction is a slot; %" PRIu32
+		      " islands, %" PRIu32 " places that no jump reaches",
+		      r->im->path, r->report->islands, r->report->unreached);
+}
+
+/* what became of the image (TALLY_DEBUG) */
+static void tell(const struct rewriter *r)
+{
+	const struct rewrite_report *n = r->report;
+
+	debug(DEBUG_REWRITE, "%s: %" PRIu64 " of %" PRIu64 " bytes of code "
+	      "move to 0x%" PRIx64 " and become %" PRIu64 ", %" PRIu64 " of "
+	      "them inserted", r->im->path, n->moved_bytes, n->text_bytes,
+	      r->text_addr, n->new_bytes, n->inserted_bytes);
+	if (n->moved_bytes)
+		tell_arrivals(r);
+	if (n->left_out)
+		debug(DEBUG_REWRITE, "%s: %zu insertions are left out: their "
+		      "code stays", r->im->path, n->left_out);
+	for (size_t i = 0; i < n->in_place.n; i++)
+		debug(DEBUG_REWRITE, "%s: 0x%" PRIx64 " to 0x%" PRIx64
+		      " stays in place: %s", r->im->path,
+		      n->in_place.at[i].start, n->in_place.at[i].end,
+		      n->in_place.at[i].reason);
+}
+
 static void rewriter_free(struct rewriter *r)
 {
 	sites_free(&r->sites);
@@ -201,6 +242,8 @@ int rewrite_image(const struct cfg *c, const struct plan *plan,
 	else if (r.survey == &own)
 		survey_make_bare(&own, c);
 	failed = rewrite_steps(&r, path);
+	if (!failed && debug_is_on(DEBUG_REWRITE))
+		tell(&r);
 	rewriter_free(&r);
 	if (r.survey == &own)
 		survey_free(&own);

@@ -12,7 +12,7 @@
 enum { SHARE_INSERTIONS = 5000 };
 
 /* an insertion, and the spot that it gets */
-struct proc_query {
+struct wanted {
 	struct spot spot;
 	uint32_t insertion;
 };
@@ -26,7 +26,7 @@ enum { KEY_RANK_BITS = 2 };
 struct parent {
 	struct sites *s;
 	const struct survey *v;
-	VEC(struct proc_query) want;
+	VEC(struct wanted) want;
 	VEC(struct sort_item) key[SPOT_KINDS]; /* of each, in that order */
 };
 
@@ -36,7 +36,7 @@ struct share {
 	size_t from, end; /* insertions, or keys of the kind */
 	enum spot_kind kind;
 	size_t order; /* where insertions of that kind begin in s->order */
-	VEC(struct proc_query) want;
+	VEC(struct wanted) want;
 	VEC(struct sort_item) key[SPOT_KINDS];
 	VEC(struct site) site;
 	size_t left_out;
@@ -81,7 +81,7 @@ static int refuse(const struct share *all, unsigned n, struct err *e)
 /* --- spots */
 
 /* in code that stays in place? */
-static bool stays(const struct survey *v, const struct proc_query *w)
+static bool stays(const struct survey *v, const struct wanted *w)
 {
 	return w->spot.block < v->cfg->block.n &&
 	       !survey_moves(v, w->spot.block);
@@ -92,7 +92,7 @@ static bool stays(const struct survey *v, const struct proc_query *w)
  * the instruction, so that all else before it is done, and nothing yet behind
  * it: a system call may end or fork the process that makes it.
  */
-static void add_wanted(struct share *x, const struct proc_query *w, bool calls)
+static void add_wanted(struct share *x, const struct wanted *w, bool calls)
 {
 	bool late = calls == (w->spot.kind == SPOT_BEFORE);
 	struct sort_item k = {
@@ -111,7 +111,7 @@ static void *want_share(void *share)
 	const struct insertion *all = x->m->s->plan->insertion.at;
 
 	for (size_t i = x->from; i < x->end; i++) {
-		struct proc_query w = {.insertion = (uint32_t)i};
+		struct wanted w = {.insertion = (uint32_t)i};
 		const char *why = spot_find(x->m->v, &all[i], &w.spot);
 
 		if (!why) {
@@ -177,7 +177,7 @@ static size_t make_site(struct share *x, size_t i)
 	struct sites *s = x->m->s;
 	const struct survey *v = x->m->v;
 	const struct sort_item *k = &x->m->key[x->kind].at[i];
-	const struct proc_query *want = x->m->want.at, *w = &want[k->at];
+	const struct wanted *want = x->m->want.at, *w = &want[k->at];
 	struct site new = {.at = w->spot.at, .to = w->spot.to,
 			   .edge = w->spot.edge,
 			   .first = (uint32_t)(x->order + i)};

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/debug.h"
+
 enum { SECOND = 1000000000, PARANOIA_UNKNOWN = -2 };
 
 /* what the kernel is asked for; times are of CLOCK_MONOTONIC for all CPUs */
@@ -123,8 +125,12 @@ int event_choose(struct event *v, uint64_t rate, struct err *e)
 	*v = (struct event){.name = "cycles", .type = PERF_TYPE_HARDWARE,
 			    .config = PERF_COUNT_HW_CPU_CYCLES, .rate = rate,
 			    .kernel = event_may_see_kernel()};
-	if (settle_precision(v))
+	if (settle_precision(v)) {
+		debug(DEBUG_SAMPLE, "cycles, precision %d", (int)v->precise);
 		return 0;
+	}
+	debug(DEBUG_SAMPLE, "cycles are refused: %s; the clock is taken",
+	      strerror(errno));
 	*v = (struct event){.name = "cpu-clock", .type = PERF_TYPE_SOFTWARE,
 			    .config = PERF_COUNT_SW_CPU_CLOCK, .rate = rate,
 			    .period = SECOND / rate, .kernel = v->kernel};

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "base/debug.h"
 #include "sample/parse.h"
 
 enum {
@@ -37,9 +38,15 @@ static bool begin(struct parser *p)
 	};
 	struct err e;
 
-	if (!p->begun)
-		p->begun = !sandbox_start(&p->box, &limits, work, NULL, -1,
-					  &e);
+	if (p->begun)
+		return true;
+	p->begun = !sandbox_start(&p->box, &limits, work, NULL, -1, &e);
+	if (p->begun)
+		debug(DEBUG_SAMPLE, "process %ld reads files of others",
+		      (long)p->box.pid);
+	else
+		debug(DEBUG_SAMPLE, "no process to read files of others: %s",
+		      e.text);
 	return p->begun;
 }
 
@@ -75,6 +82,8 @@ enum parser_answer parser_ask(struct parser *p, int fd, const buffer *question,
 		return PARSER_ANSWERED;
 	late = sandbox_clock() >= deadline &&
 	       sandbox_worked(&p->box) - worked < patience / 2;
+	debug(DEBUG_SAMPLE, "process %ld gave no answer%s", (long)p->box.pid,
+	      late ? " in time" : "");
 	give_up(p);
 	return late ? PARSER_NO_TIME : PARSER_FAILED;
 }

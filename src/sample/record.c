@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/debug.h"
 #include "launch/run.h"
 #include "sample/collect.h"
 #include "sample/rings.h"
@@ -85,6 +86,8 @@ static int meet(void *recording, pid_t pid)
 	if (rings_open(&x->rings, &w))
 		return err_set(&x->err, ERR_MACHINE, "samples of the program "
 			       "are refused: %s", strerror(errno));
+	debug(DEBUG_SAMPLE, "rings of process %ld: %s, %s the kernel",
+	      (long)pid, x->event.name, x->event.kernel ? "with" : "without");
 	errno = pthread_create(&x->thread, NULL, follow, x);
 	x->running = !errno;
 	return errno ? err_set(&x->err, ERR_MACHINE, "no thread: %s",

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/debug.h"
 #include "sample/event_name.h"
 
 enum {
@@ -116,6 +117,9 @@ int sampler_open(struct sampler *s, const struct sampler_wish *w,
 		*e = s->why_not;
 		return -1;
 	}
+	debug(DEBUG_SAMPLE, "samples are from %s%s%s", sampler_means(s),
+	      s->counted || w->means == SAMPLER_RINGS ? "" : ", as BPF is "
+	      "refused: ", s->counted ? "" : s->why_not.text);
 	cpus_all(&s->sampled);
 	return open_rings(s, e);
 }

@@ -5,8 +5,10 @@
  * What the wholes have is worked out beside what there is, and then takes its
  * place. SQLite adds up all that is no run.
  */
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/debug.h"
 #include "store/sql.h"
 
 enum {
@@ -237,8 +239,11 @@ int64_t store_condense(struct store *s, const struct store_rule *r,
 	if (store_begin(s, e))
 		return -1;
 	less = condense(s, r, now, e);
-	if (less >= 0 && !store_commit(s, e))
+	if (less >= 0 && !store_commit(s, e)) {
+		debug(DEBUG_STORE, "%s: condensed: %" PRId64 " epochs less",
+		      s->path, less);
 		return less;
+	}
 	store_rollback(s, &also);
 	return -1;
 }

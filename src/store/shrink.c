@@ -3,6 +3,9 @@
  * on a machine is its users' choice, and each of their programs takes room
  * here: without a bound anybody could fill the disk.
  */
+#include <inttypes.h>
+
+#include "base/debug.h"
 #include "store/sql.h"
 
 /* everything of the oldest epoch, ?1 */
@@ -81,8 +84,11 @@ int64_t store_shrink(struct store *s, uint64_t most, struct err *e)
 	if (store_begin(s, e))
 		return -1;
 	dropped = shrink(s, most, e);
-	if (dropped >= 0 && !store_commit(s, e))
+	if (dropped >= 0 && !store_commit(s, e)) {
+		debug(DEBUG_STORE, "%s: %" PRId64 " epochs dropped for room",
+		      s->path, dropped);
 		return dropped;
+	}
 	store_rollback(s, &also);
 	return -1;
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/debug.h"
 #include "store/guard.h"
 
 #define SUFFIX ".tallydb"
@@ -267,8 +268,10 @@ int store_create(struct store *s, const char *directory, struct err *e)
 	    !open_file(s, SQLITE_OPEN_READWRITE, e) &&
 	    (!prepare(s, &host, e) ||
 	     /* readers had their moment */
-	     (s->blocked && !prepare(s, &host, e))))
+	     (s->blocked && !prepare(s, &host, e)))) {
+		debug(DEBUG_STORE, "%s: opened to be written", s->path);
 		return 0;
+	}
 	store_close(s);
 	return -1;
 }
@@ -347,6 +350,8 @@ int store_open(struct store *s, const char *path, struct err *e)
 	*s = (struct store){.path = mem_alloc(n), .reading = true};
 	memcpy(s->path, path, n);
 	if (!open_whole(s, e)) {
+		debug(DEBUG_STORE, "%s: opened to be read, version %d", path,
+		      (int)s->version);
 		if (s->version)
 			return 0;
 		err_set(e, ERR_INPUT, "%s: nothing has been recorded", path);

@@ -1,6 +1,8 @@
 /* write: what goes into a database. See store.h. */
+#include <inttypes.h>
 #include <time.h>
 
+#include "base/debug.h"
 #include "store/guard.h"
 
 /* seconds in which readers are not asked, once they had to be passed over:
@@ -100,6 +102,9 @@ int64_t store_epoch(struct store *s, const struct stored_epoch *x,
 	sql_text(&q, x->reason);
 	sql_text(&q, x->command);
 	id = number_of(&q, e);
+	if (id >= 0)
+		debug(DEBUG_STORE, "%s: epoch %" PRId64 " begins: %s", s->path,
+		      id, x->reason);
 	return end_alone(s, alone, id < 0 ? -1 : 0, e) ? -1 : id;
 }
 

@@ -89,7 +89,6 @@ static bool a64_unallocated(uint32_t w, struct insn *in)
 	return false;
 }
 
-/* clang-format off */
 /* entries i .. j, and the same with bit 29 set */
 #define BOTH(i, j, f) [i ... j] = f, [0x40 + (i) ... 0x40 + (j)] = f
 
@@ -117,7 +116,6 @@ static a64_group *const a64_groups[128] = {
 	BOTH(0x34, 0x35, a64_data_misc),   BOTH(0x36, 0x37, a64_three_sources),
 	BOTH(0x1c, 0x1f, a64_vector),	   BOTH(0x3c, 0x3f, a64_vector),
 };
-/* clang-format on */
 #undef BOTH
 
 /* all of struct insn; see isa.h */

@@ -55,7 +55,6 @@ enum {
 	[n] = FAST | MODRM, [n + 1] = FAST | MODRM, [n + 2] = FAST | MODRM, \
 	[n + 3] = FAST | MODRM, [n + 4] = FAST | IMM8, [n + 5] = FAST | IMMZ
 
-/* clang-format off */
 static const uint8_t shape_one[256] = {
 	ALU(0x00), ALU(0x08), ALU(0x10), ALU(0x18),
 	ALU(0x20), ALU(0x28), ALU(0x30), ALU(0x38),
@@ -115,7 +114,6 @@ static const uint8_t shape_0f[256] = {
 	[0xef] = FAST | MODRM | NO_SIMD,           /* pxor */
 	[0xfe] = FAST | MODRM | NO_SIMD,
 };
-/* clang-format on */
 
 /* the little-endian signed integer of `bits` bits at p */
 static int64_t read_signed(const uint8_t *p, unsigned bits)

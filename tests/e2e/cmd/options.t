@@ -215,6 +215,14 @@ def check_pages(t):
              name + ": what is stale is replaced")
 
 
+def check_version(t):
+    """It is the newest that CHANGELOG.md tells of, and has a date."""
+    newest = re.search(r"^## (\S+) \(\d{4}-\d\d-\d\d\)$",
+                       open("CHANGELOG.md").read(), re.M)
+    t.same(t.tally("--version"), (0, "tally %s\n" % newest[1], ""),
+           "the version")
+
+
 with tempfile.TemporaryDirectory() as where:
     t = Asker(where)
     scripts = {s: run(TALLY, "completion", s) for s in ("bash", "zsh",
@@ -233,4 +241,5 @@ with tempfile.TemporaryDirectory() as where:
     check_messages(t)
     check_spellings(t)
     check_pages(t)
+    check_version(t)
     t.done()

@@ -12,7 +12,6 @@
 #define SP X(31)
 #define NZCV (FLAG_N | FLAG_Z | FLAG_C | FLAG_V)
 
-/* clang-format off */
 static const struct row {
 	uint32_t word;
 	const char *text, *uops;

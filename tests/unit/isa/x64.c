@@ -30,7 +30,6 @@ struct expected {
 	const char *text, *hex, *insn, *uops;
 };
 
-/* clang-format off */
 static const struct expected table[] = {
 	{"nop", "90",
 	 "seq 1 pad",
@@ -756,7 +755,6 @@ static const struct expected table[] = {
 	 "seq 10 store:110a/64 vector mw:64",
 	 "copy t0=#110a; other t1; store/64 t0=t1"},
 };
-/* clang-format on */
 
 static const char *const kind_name[] = {
 	"bad", "unknown", "seq", "jump", "cond", "call",
