@@ -109,12 +109,16 @@ static uint64_t find_chunk(const struct watch *w, uint32_t pid)
 
 	if (!read_at(w, 0, &h, sizeof h) || h.magic != PROFILE_MAGIC)
 		return 0;
+	/* the program may have written anything there: it goes on, and ends */
 	for (uint64_t at = PROFILE_FIRST; at < h.end; at += size) {
 		size = PROFILE_UNIT;
 		if (!read_at(w, at, &k, sizeof k.chunk) ||
 		    k.chunk.magic != CHUNK_MAGIC)
 			continue;
-		size = k.chunk.size;
+		if (k.chunk.size > PROFILE_UNIT)
+			size = k.chunk.size;
+		if (size > h.end - at)
+			break;
 		if (k.chunk.kind == CHUNK_PROCESS &&
 		    read_at(w, at, &k, offsetof(struct chunk_process, end)) &&
 		    k.pid == pid)
