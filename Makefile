@@ -213,28 +213,37 @@ quickstart: deps
 	@$(MAKE) --no-print-directory all
 	@scripts/quickstart $(BUILD)/tally
 
+# what tests need is built on all processors, unless -j says otherwise
+CPUS := $(shell nproc)
+JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(CPUS))
 check: test-deps
+	@$(MAKE) --no-print-directory $(JOBS) tools units
 	@$(MAKE) --no-print-directory test
 
 # what a change is tried with while it is written: of their random cases unit
 # tests take a sample
 FAST := $(UNIT) tests/e2e/smoke.t tests/e2e/house/house.t
 check-fast:
+	@$(MAKE) --no-print-directory $(JOBS) tools units
 	@TALLY_TEST_GRAPHS=2000 TALLY_TEST_EVERY=331 \
 	$(MAKE) --no-print-directory test TESTS='$(FAST)'
 
 # every test there is, as prove sees it; `make check` installs first; the
-# longest begin first; four at a time, as some wait for the disk. Who runs
-# this in the background ignores signals, which emulators do not hand on
+# longest begin first, so that none is left over at the end; two for each
+# processor, as some wait for the disk. Who runs this in the background ignores
+# signals, which emulators do not hand on
 LONG := $(patsubst %,tests/e2e/%.t,house/other-machine sample/daemon \
-	house/other-compiler count/ends rewrite/links cfg/links count/exact \
-	rewrite/objdump rewrite/programs)
+	count/ends house/other-compiler rewrite/links count/exact launch/load \
+	rewrite/programs count/by-hand count/go cfg/links count/process \
+	count/calls rewrite/unwind cfg/compilers elf/variants \
+	report/export-bolt rewrite/objdump cfg/live rewrite/compilers cfg/runs) \
+	$(patsubst %,$(BUILD)/unit/%,isa/x64_agree launch/parts count/profile)
 E2E := $(wildcard tests/e2e/*.t tests/e2e/*/*.t)
-TESTS ?= $(filter-out $(LEFT_OUT),$(LONG) $(UNIT) $(filter-out $(LONG),$(E2E)))
+TESTS ?= $(filter-out $(LEFT_OUT),$(LONG) $(filter-out $(LONG),$(E2E) $(UNIT)))
 test: all $(UNIT) $(TOOLS)
 	@BUILD='$(BUILD)' TALLY_SKIPS='$(abspath $(BUILD))/skips' \
 	CMOCKA_MESSAGE_OUTPUT=TAP PERL5LIB='$(CURDIR)/tests/lib' \
-	env --default-signal prove -j4 --timer -PTally --exec '' $(TESTS)
+	env --default-signal prove -j$(shell expr 2 \* $(CPUS)) --timer -PTally --exec '' $(TESTS)
 
 # those in which there is a time, a rate or a number of samples
 TIMED := $(patsubst %,$(BUILD)/unit/%,launch/watch elf/bounds store/condense \

@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 
+from kept import kept
+
 TALLY = os.path.join(os.environ.get("BUILD", "build"), "tally")
 # the machine itself, and the one that tally runs on (tests/lib/there.sh)
 MACHINE = {"arm64": "aarch64"}.get(platform.machine(), platform.machine())
@@ -174,6 +176,11 @@ def run(*words, **more):
     return p.stdout
 
 
+def made(*words):
+    """What run() does, of a compiler: it is not asked the same twice."""
+    kept(words, lambda: run(*words))
+
+
 def tally_cfg(path, *words):
     return json.loads(run(TALLY, "cfg", "--json", path, *words))
 
@@ -193,7 +200,7 @@ def compile_text(isa, name, source, out, flags):
                       "gfortran" if source.endswith(".f90") else name)
         more = ["-fno-addrsig"] if name == "clang" else \
             ["--param=case-values-threshold=4"]
-        run(*cc, *flags, *more, "-w", "-S", "-o", out, source)
+        made(*cc, *flags, *more, "-w", "-S", "-o", out, source)
         text = open(out).read()
     prefix = re.sub(r"\W", "_", os.path.basename(source)).rsplit("_", 1)[0]
     text = re.sub(r"(?<!\w)\.L(?=[\w.$])", ".L%s_" % prefix, text)
@@ -202,6 +209,9 @@ def compile_text(isa, name, source, out, flags):
     return text
 
 
+FUNCTION = re.compile(r"^\s*\.type\s+([\w.$]+)\s*,\s*"
+                      r"[@%](?:gnu_indirect_)?function", re.M)
+REMARK = re.compile(r"\s*(?:#|//).*")
 PREFIX = re.compile(r"(notrack|bnd|repn?z?|lock|data16|addr32|cs|ds|"
                     r"rex(\.\w+)?)$")
 
@@ -211,16 +221,24 @@ class Program:
 
     def __init__(self, isa, name, sources, flags, link, stem):
         self.isa, self.path, self.bare = isa, stem, stem + ".bare"
-        self.texts, objects = [], []
+        self.texts, objects = [], []    # lines without comments
+        self.defined = set()            # functions of the sources
         for i, s in enumerate(sources):
             text = "%s.%d.s" % (stem, i)
-            self.texts.append(compile_text(isa, name, s, text, flags))
+            said = compile_text(isa, name, s, text, flags)
+            self.defined.update(FUNCTION.findall(said))
+            self.texts.append([REMARK.sub("", line) if "#" in line or
+                               "//" in line else line
+                               for line in said.splitlines()])
             run(tool(isa, "as"), "-L", "-o", text[:-1] + "o", text)
             objects.append(text[:-1] + "o")
         run(*compiler(isa, link[0]), *link[1:], "-Wl,--discard-none",
             "-o", stem, *objects)
         run(tool(isa, "strip"), "-o", self.bare, stem)
         self.read_symbols()
+        self.ours = [(a, n, names) for (a, n), names in
+                     sorted(self.functions.items())
+                     if n and self.defined & set(names)]
         self.read_code("-static" in link or "-static-pie" in link)
 
     def read_symbols(self):
@@ -399,13 +417,7 @@ def check_shape(g):
 
 def ours(p):
     """The functions of the sources: (addr, size, names)."""
-    defined = set()
-    for t in p.texts:
-        defined.update(re.findall(
-            r"^\s*\.type\s+([\w.$]+)\s*,\s*[@%](?:gnu_indirect_)?function",
-            t, re.M))
-    return [(a, n, names) for (a, n), names in sorted(p.functions.items())
-            if n and defined & set(names)]
+    return p.ours
 
 
 def blocks_of_ours(p, g, loose):
@@ -523,6 +535,12 @@ def check_edges(p, g, loose=()):
 
 ENTRY = re.compile(r"\s+\.(long|4byte|word|quad|8byte|xword|byte|hword|"
                    r"2byte|short)\s+(.*)")
+SECTION = re.compile(r"\s+\.(?:section\s+([^,\s]+)|(text|data|bss))")
+BEFORE = re.compile(r"\s+\.(previous|popsection)")
+LABEL = re.compile(r"([\w.$]+):\s*(.*)")
+NO_TABLE = re.compile(r"\.(gcc_except|debug|eh_frame)")
+ALIGN = re.compile(r"\s+\.(p2)?(balign|align)")
+LOCAL = re.compile(r"\(*\s*(\.L[\w.$]+)")
 BYTES = {"long": 4, "4byte": 4, "word": 4, "quad": 8, "8byte": 8, "xword": 8,
          "byte": 1, "hword": 2, "2byte": 2, "short": 2}
 
@@ -539,31 +557,29 @@ def source_tables(p):
                 at = p.label[label]
                 tables[at] = list(now), at + len(now) * size
 
-        for line in text.splitlines():
-            line = re.sub(r"\s*(?:#|//).*", "", line)
-            m = re.match(r"\s+\.(?:section\s+([^,\s]+)|(text|data|bss))", line)
+        for line in text:
+            m = SECTION.match(line)
             if m:
                 flush()
                 label, now = None, []
                 section = m.group(1) or "." + m.group(2)
                 continue
-            if re.match(r"\s+\.(previous|popsection)", line):
+            if BEFORE.match(line):
                 section = "?"
-            m = re.match(r"([\w.$]+):\s*(.*)", line)
+            m = LABEL.match(line)
             if m:
                 flush()
                 label, now = m.group(1), []
                 line = "\t" + m.group(2)
             m = ENTRY.match(line)
-            if not m or re.match(r"\.(gcc_except|debug|eh_frame)", section):
-                if m is None and line.strip() and \
-                        not re.match(r"\s+\.(p2)?(balign|align)", line):
+            if not m or NO_TABLE.match(section):
+                if m is None and line.strip() and not ALIGN.match(line):
                     flush()
                     label, now = None, []
                 continue
             size = BYTES[m.group(1)]
             for word in m.group(2).split(","):
-                first = re.match(r"\(*\s*(\.L[\w.$]+)", word.strip())
+                first = LOCAL.match(word.strip())
                 if not first or first.group(1) not in p.label:
                     flush()
                     label, now = None, []
@@ -628,18 +644,22 @@ def check_tables(p, g, unsolved=()):
 
 # --- exceptions
 
+SITES_BEGIN = re.compile(r"\.L\w*?_(LSDACSB|cst_begin)\w*:")
+SITES_END = re.compile(r"\.L\w*?_(LSDACSE|cst_end)\w*:")
+SITE_FIELD = re.compile(r"\s+\.(?:uleb128|byte)\s+(\S+)")
+
+
 def source_sites(p):
     """Call sites of the exception tables: (start, end, pad)."""
     sites = []
     for text in p.texts:
         fields, inside = [], False
-        for line in text.splitlines():
-            line = re.sub(r"\s*(?:#|//).*", "", line)
-            if re.match(r"\.L\w*?_(LSDACSB|cst_begin)\w*:", line):
+        for line in text:
+            if SITES_BEGIN.match(line):
                 inside, fields = True, []
-            elif re.match(r"\.L\w*?_(LSDACSE|cst_end)\w*:", line):
+            elif SITES_END.match(line):
                 inside = False
-            m = inside and re.match(r"\s+\.(?:uleb128|byte)\s+(\S+)", line)
+            m = inside and SITE_FIELD.match(line)
             if not m:
                 continue
             fields.append(m.group(1))

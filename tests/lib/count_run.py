@@ -96,9 +96,9 @@ def absent(case):
 def build(here, name, sources, *flags, cc="gcc"):
     """The program."""
     exe = os.path.join(here, name)
-    run(*compiler(ISA, cc), "-w", *flags, "-o", exe,
-        *(["-J", here] if cc == "gfortran" else []), *paths(sources), "-ldl",
-        "-lpthread")
+    made(*compiler(ISA, cc), "-w", *flags, "-o", exe,
+         *(["-J", here] if cc == "gfortran" else []), *paths(sources),
+         "-ldl", "-lpthread")
     return exe
 
 

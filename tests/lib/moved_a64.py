@@ -21,6 +21,7 @@ TRAP = re.compile(r"brk|udf|hlt|\.")      # data that is one
 OPPOSITE = {"eq": "ne", "cs": "cc", "mi": "pl", "vs": "vc", "hi": "ls",
             "ge": "lt", "gt": "le"}
 OPPOSITE.update({v: k for k, v in list(OPPOSITE.items())})
+COMMENT = re.compile(r"\s*(?://|<)")
 SIZES = {"w": 4, "x": 8, "s": 4, "d": 8, "q": 16}
 
 
@@ -39,7 +40,9 @@ def opposite(name):
 def parts(text):
     """(mnemonic, operands)"""
     name, _, operands = text.partition("\t")
-    return name, re.split(r"\s*(?://|<)", operands)[0]
+    if "<" in operands or "//" in operands:     # few have any
+        operands = COMMENT.split(operands, 1)[0]
+    return name, operands
 
 
 class Pair(MovedCode):

@@ -24,11 +24,11 @@ class Code:
 
     def listed(self, *words):
         for line in run(*self.objdump, *words, self.path).splitlines():
-            f = line.split("\t")
+            f = line.split("\t", 2)
             if len(f) > 2:
                 addr = int(f[0][:-1], 16)
                 size = len(f[1].replace(" ", "")) // 2
-                yield addr, (addr + size, "\t".join(f[2:]))
+                yield addr, (addr + size, f[2])
 
     def at(self, addr):
         if addr not in self.insn:

@@ -53,6 +53,11 @@ rebuild_other()
 	packages_fetch $other_arch $REBUILD_NEEDS ||
 		rebuild_skip "no packages for $other_arch"
 	rebuild_need "$need" "$(packages_root $other_arch)" $cross
+	# what travels in programs is made by the same compilers, in the same
+	# way, whatever machine tally is for
+	mkdir -p "$there/lib" || exit 1
+	[ ! -d "${BUILD:-build}/lib/tally" ] ||
+		cp -Rp "${BUILD:-build}/lib/tally" "$there/lib" || exit 1
 	# the old kind of path: libraries of libraries are there, too
 	rebuild "$there" CC=$cross-gcc AR=$cross-ar \
 		CFLAGS="-I$need/include" LDFLAGS="-L$need/lib \

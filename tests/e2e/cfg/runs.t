@@ -6,6 +6,7 @@ happened must be in the graph (tests/tools/judge-flow), and every case must
 have happened. Functions, instructions and branches are as nm and objdump say.
 """
 import concurrent.futures
+import functools
 import glob
 import os
 import shutil
@@ -88,10 +89,13 @@ def missing(case, isa):
     for word in (case.cc, "gcc", "as"):
         if not compiler(isa, word):
             return "no %s for %s" % (word, isa)
-    if not shutil.which("qemu-" + isa) or \
-            "-plugin" not in run("qemu-" + isa, "-h"):
-        return "no qemu-%s with plugins" % isa
-    return None
+    return None if has_plugins(isa) else "no qemu-%s with plugins" % isa
+
+
+@functools.lru_cache(None)
+def has_plugins(isa):
+    return shutil.which("qemu-" + isa) and \
+        "-plugin" in run("qemu-" + isa, "-h")
 
 
 def observe(p, isa):

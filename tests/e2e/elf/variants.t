@@ -77,7 +77,13 @@ sub try_ctors {
 }
 
 # what a static program of a cross compiler needs (tests/lib/cfg_oracle.py)
+my %mended;
 sub mended_libm {
+    my ($isa) = @_;
+    return $mended{$isa} //= ask_mended_libm($isa);
+}
+
+sub ask_mended_libm {
     my ($isa) = @_;
     my $flags = qx{PYTHONPATH=tests/lib python3 -c 'from cfg_oracle import *;
 print(*mended_libm("$isa"))'};

@@ -24,7 +24,7 @@ def attempt(isa, worlds, name, level, pie, source, ways):
     if not cc:
         return "no %s for %s" % (name, isa)
     exe = os.path.join(where, "-".join((isa, source, name, level)))
-    run(*cc, "-w", level, *pie, "-o", exe, PROGS + source)
+    made(*cc, "-w", level, *pie, "-o", exe, PROGS + source)
     status, out = worlds[None].run(exe)
     want = status, Names(isa, main=exe).named(out)
     result = [("runs", [] if status in (0, 7) else [str(want)])]

@@ -102,8 +102,8 @@ def attempt(case, original, counted):
     here = os.path.join(where, isa, case.name)
     os.makedirs(here + "/new")
     exe, copy = here + "/" + case.name, here + "/new/" + case.name
-    run(*cc, "-w", *case.flags, "-o", exe,
-        *(["-J", here] if case.cc == "gfortran" else []), *sources)
+    made(*cc, "-w", *case.flags, "-o", exe,
+         *(["-J", here] if case.cc == "gfortran" else []), *sources)
     rewrite("insert", exe, copy)
     want, pid = watched(original, exe, [("qemu-counts", here + "/ran"),
                                         ("qemu-flow", here + "/flow")])

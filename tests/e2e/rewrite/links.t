@@ -24,7 +24,7 @@ def cc(name, *words):
     c = compiler(ISA, name)
     if not c:
         raise Failed("no %s for %s" % (name, ISA))
-    return run(*c, "-w", *words)
+    made(*c, "-w", *words)
 
 
 def sources(*names):

@@ -87,7 +87,7 @@ def build(isa, out, sources, flags, compiler_name=None):
         return None
     if kind == ".f90":
         flags = flags + ["-J", os.path.dirname(out)]
-    run(*cc, "-w", *flags, "-o", out, *(PROGS + s for s in sources))
+    made(*cc, "-w", *flags, "-o", out, *(PROGS + s for s in sources))
     return out
 
 

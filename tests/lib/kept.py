@@ -1,0 +1,72 @@
+"""
+kept: what a compiler made of a program of tests/progs is kept in the build
+folder, for other tests that want the same, and for the next time. It is made
+anew if the words that call the compiler are others, a file of tests/progs has
+changed (they include one another), or a package was installed.
+"""
+import functools
+import hashlib
+import os
+import shutil
+import tempfile
+
+PROGS = "tests/progs"
+PACKAGES = "/var/lib/dpkg/status"
+
+
+def kept(words, make):
+    """make() is to call a compiler by these words, of which one is -o."""
+    at = words.index("-o") + 1
+    out, key = words[at], key_of(words[:at] + words[at + 1:], words[at])
+    if not key:
+        return make()
+    file = os.path.join(folder(), key)
+    try:
+        shutil.copy(file, out)
+    except FileNotFoundError:
+        make()
+        keep(out, file)
+
+
+def keep(out, file):
+    """a copy that appears whole, whoever does the same"""
+    with tempfile.TemporaryDirectory(dir=folder()) as where:
+        os.rename(shutil.copy(out, where), file)
+
+
+def key_of(words, out):
+    """A name for these words; None if they name what is this test's alone."""
+    place = os.path.relpath(os.path.abspath(out), tempfile.gettempdir())
+    own = os.path.join(tempfile.gettempdir(), place.split("/")[0])
+    for w in words[1:]:
+        if own in w or os.path.isfile(w) and not w.startswith(PROGS + "/"):
+            return None
+    it = os.stat(shutil.which(words[0]))
+    said = "\0".join([*words, str(it.st_size), str(it.st_mtime_ns)])
+    return hashlib.sha256(said.encode()).hexdigest()[:32]
+
+
+@functools.lru_cache(None)
+def folder():
+    """Where files are kept that are made of what is there now; no others."""
+    top = os.path.join(os.environ.get("BUILD", "build"), "kept")
+    here = os.path.join(top, state())
+    os.makedirs(here, exist_ok=True)
+    for old in os.listdir(top):
+        if old != os.path.basename(here):
+            shutil.rmtree(os.path.join(top, old), ignore_errors=True)
+    return os.path.abspath(here)
+
+
+def state():
+    """of the sources, and of all packages"""
+    h = hashlib.sha256()
+    for at, folders, names in os.walk(PROGS):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(at, name)
+            with open(path, "rb") as f:
+                h.update(path.encode() + b"\0" + f.read() + b"\0")
+    if os.path.exists(PACKAGES):
+        h.update(b"%d" % os.stat(PACKAGES).st_mtime_ns)
+    return h.hexdigest()[:16]
