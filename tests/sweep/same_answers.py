@@ -103,7 +103,7 @@ parted      gcc  answers.c -O1 -g -DPARTED
 static      gcc  answers.c -O1 -g -static
 bare2       gcc  answers.c -O2 -s -DNEWER
 hub         gcc  hub.c -O2 -g
-labels      gcc  rewrite/computed_goto.c -O1 -g -w
+labels      gcc  rewrite/labels.c -O1 -g -w
 fault       gcc  fault.c -O1 -g
 p.so.1      gcc  count/calls-plugin.c -O1 -g -shared -fPIC
 p.so.2      gcc  count/calls-plugin.c -O2 -g -shared -fPIC

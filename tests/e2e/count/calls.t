@@ -69,7 +69,7 @@ CASES = [
     Case("kill", [CALLS], "-O2", args=["kill"], want=KILLED),
     Case("exec", [CALLS], "-O2", args=["exec"], want=EXECUTED,
          options=["--follow"], executes=True),
-    Case("labels", ["computed_goto.c"], "-O2"),
+    Case("labels", ["labels.c"], "-O2"),
     Case("edges", ["edges.cc", "edges-%s.S"], "-O2", *TABLES, cc="g++"),
     Case("throw", ["throw.cc"], "-O2", cc="g++", shows=True),
     Case("leave", ["../count/leave.cc"], "-O2", cc="g++"),

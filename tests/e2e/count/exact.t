@@ -46,7 +46,7 @@ CASES = [
     Case("flow-lld", ["flow.c"], "-O2", "-fuse-ld=lld", cc="clang", few=True),
     Case("edges", ["edges.cc", "edges-%s.S"], "-O2", *TABLES, cc="g++",
          throws=True),
-    Case("labels", ["computed_goto.c"], "-O2", few=True),
+    Case("labels", ["labels.c"], "-O2", few=True),
     Case("calc", ["calc.f90"], "-O2", "-fno-backtrace", cc="gfortran",
          few=True),
     Case("jump", ["jump.c"], "-O2"),

@@ -24,7 +24,7 @@ PROGRAMS = {
     "x86_64": [
         ("odd", ["odd.c", "odd-x86_64.S"], PIC, 0.9),
         ("odd-plain", ["odd.c", "odd-x86_64.S"], PLAIN, 0.9),
-        ("labels", ["computed_goto.c"], PIC, 0.9),
+        ("labels", ["labels.c"], PIC, 0.9),
         ("switches", SWITCHES, PIC + ["-fcf-protection", "-DNO_THROW"], 0.9),
         ("switches-plain", SWITCHES, PLAIN + ["-DNO_THROW"], 0.9),
     ],
