@@ -1,6 +1,6 @@
 """
 live_profile: reads the profile of a running or ended program, as
-src/runtime/profile_format.h draws it.
+src/abi/profile_format.h draws it.
 """
 import struct
 
