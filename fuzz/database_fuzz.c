@@ -74,7 +74,7 @@ static void compare(void)
 	struct runs r = {.by = BY_INSTRUCTION};
 	struct samples_epochs l;
 	struct share_changes c;
-	struct variation v;
+	struct variance v;
 	struct samples s = {0};
 	struct err e;
 

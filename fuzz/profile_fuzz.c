@@ -62,7 +62,7 @@ static void compare(struct counts *a, struct counts *b)
 {
 	struct change_wish w = {.all = true};
 	struct runs r = {.by = BY_PROCEDURE};
-	struct variation v;
+	struct variance v;
 	struct changes c;
 	struct match m;
 

@@ -60,7 +60,7 @@ rebuild_other()
 		cp -Rp "${BUILD:-build}/lib/tally" "$there/lib" || exit 1
 	# the old kind of path: libraries of libraries are there, too
 	rebuild "$there" CC=$cross-gcc AR=$cross-ar \
-		CFLAGS="-I$need/include" LDFLAGS="-L$need/lib \
+		CFLAGS="-isystem $need/include" LDFLAGS="-L$need/lib \
 -Wl,--disable-new-dtags,-rpath,$(realpath "$need")/lib"
 }
 
