@@ -21,26 +21,36 @@ enum {
 
 /* --- opening */
 
-/* as the process sees /tmp, or as we do once it is gone */
-int jit_open(uint32_t pid, bool gone)
+/* the file, if it is the user's, and known by one name */
+static int open_own(const char *path, uid_t owner)
 {
-	char path[64];
-	struct stat owner = {.st_uid = geteuid()}, s;
+	struct stat s;
 	struct err e;
-	int fd;
+	int fd = regular_open(path, O_NOFOLLOW, &s, &e);
 
-	snprintf(path, sizeof path, "/proc/%" PRIu32, pid);
-	gone = gone || stat(path, &owner);
-	if (gone)
-		snprintf(path, sizeof path, "/tmp/perf-%" PRIu32 ".map", pid);
-	else
-		snprintf(path, sizeof path, "/proc/%" PRIu32 "/root/tmp/perf-%"
-			 PRIu32 ".map", pid, proc_own_number(pid));
-	fd = regular_open(path, O_NOFOLLOW, &s, &e);
-	if (fd < 0 || (s.st_uid == owner.st_uid && s.st_nlink == 1))
+	if (fd < 0 || (s.st_uid == owner && s.st_nlink == 1))
 		return fd;
 	close(fd);
 	return -1;
+}
+
+/* as the process sees /tmp, or as we do once it is gone: see jitdump.c */
+int jit_open(uint32_t pid, bool gone)
+{
+	char path[64];
+	struct stat owner;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%" PRIu32, pid);
+	if (!gone && !stat(path, &owner)) {
+		snprintf(path, sizeof path, "/proc/%" PRIu32 "/root/tmp/perf-%"
+			 PRIu32 ".map", pid, proc_own_number(pid));
+		fd = open_own(path, owner.st_uid);
+		if (fd >= 0 || proc_has_root(pid))
+			return fd;
+	}
+	snprintf(path, sizeof path, "/tmp/perf-%" PRIu32 ".map", pid);
+	return open_own(path, geteuid());
 }
 
 /* --- reading */

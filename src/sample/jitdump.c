@@ -13,6 +13,7 @@
 #include "base/bisect.h"
 #include "base/bytes.h"
 #include "base/regular.h"
+#include "sample/proc.h"
 
 enum {
 	MAGIC = 0x4a695444,
@@ -42,23 +43,37 @@ bool jitdump_is(const char *path)
 
 /* --- opening */
 
-/* as the process sees it, or as we do once it is gone */
+/*
+ * As the process sees it, or as we do once it is gone: then the file has to be
+ * ours. A process that has just ended still has a number, but no folders.
+ */
 static int open_there(uint32_t pid, const char *path, bool gone,
-		      struct stat *file, struct err *e)
+		      struct stat *file, uid_t *owner, struct err *e)
 {
 	char there[PATH_MAX + 32];
+	struct stat process;
+	int fd;
 
-	snprintf(there, sizeof there, "/proc/%" PRIu32 "/root%s", pid, path);
-	return regular_open(gone ? path : there, O_NOFOLLOW, file, e);
+	snprintf(there, sizeof there, "/proc/%" PRIu32, pid);
+	if (!gone && !stat(there, &process)) {
+		*owner = process.st_uid;
+		snprintf(there, sizeof there, "/proc/%" PRIu32 "/root%s", pid,
+			 path);
+		fd = regular_open(there, O_NOFOLLOW, file, e);
+		if (fd >= 0 || proc_has_root(pid))
+			return fd;
+	}
+	*owner = geteuid();
+	return regular_open(path, O_NOFOLLOW, file, e);
 }
 
 /* a process may map what it reads, but only what is its own is its word */
-static const char *distrust(const struct stat *file, const struct stat *owner,
+static const char *distrust(const struct stat *file, uid_t owner,
 			    uint64_t inode)
 {
 	if (file->st_ino != inode)
 		return "another file than the process has mapped";
-	if (owner->st_uid != file->st_uid)
+	if (owner != file->st_uid)
 		return "not of the user whose process has mapped it";
 	return NULL;
 }
@@ -66,20 +81,18 @@ static const char *distrust(const struct stat *file, const struct stat *owner,
 int jitdump_open(struct jitdump *d, uint32_t pid, const char *path,
 		 uint64_t inode, bool gone, struct err *e)
 {
-	struct stat owner = {.st_uid = geteuid()}, file;
+	struct stat file;
+	uid_t owner;
 	const char *why;
-	char process[32];
 	struct err why_not;
 
-	snprintf(process, sizeof process, "/proc/%" PRIu32, pid);
-	gone = gone || stat(process, &owner);
-	*d = (struct jitdump){.fd = open_there(pid, path, gone, &file,
+	*d = (struct jitdump){.fd = open_there(pid, path, gone, &file, &owner,
 					       &why_not),
 			      .inode = inode};
 	if (d->fd < 0)
 		return err_set(e, ERR_INPUT, "names of code are not read: %s",
 			       why_not.text);
-	why = distrust(&file, &owner, inode);
+	why = distrust(&file, owner, inode);
 	if (!why) {
 		d->path = mem_alloc(strlen(path) + 1);
 		strcpy(d->path, path);

@@ -85,6 +85,14 @@ bool proc_is_alive(uint32_t pid)
 	return !kill((pid_t)pid, 0) || errno != ESRCH;
 }
 
+bool proc_has_root(uint32_t pid)
+{
+	char path[NAME], to[1];
+
+	snprintf(path, sizeof path, "/proc/%" PRIu32 "/root", pid);
+	return readlink(path, to, sizeof to) > 0 || errno != ENOENT;
+}
+
 /* the last one of "NSpid: OURS ... ITS" */
 uint32_t proc_own_number(uint32_t pid)
 {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -279,6 +280,31 @@ static void test_trust(void **state)
 	assert_int_equal(unlink(other), 0);
 }
 
+/* a process that has ended, and that nobody has waited for, has no folders:
+   its file is found where we see it, if it is ours */
+static void test_ended(void **state)
+{
+	struct jitdump d;
+	siginfo_t ended;
+	struct stat s;
+	struct err e;
+	pid_t child;
+
+	(void)state;
+	fclose(make(0));
+	assert_int_equal(stat(path_of("jit-1.dump"), &s), 0);
+	child = fork();
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, (id_t)child, &ended,
+				WEXITED | WNOWAIT), 0);
+	assert_int_equal(jitdump_open(&d, (uint32_t)child,
+				      path_of("jit-1.dump"), s.st_ino, false,
+				      &e), 0);
+	jitdump_close(&d);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +315,7 @@ int main(void)
 		cmocka_unit_test(test_shorter),
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_trust),
+		cmocka_unit_test(test_ended),
 	};
 	int failed;
 
