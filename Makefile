@@ -26,7 +26,7 @@ OPT ?= -O2 -g
 
 ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 ROOMS := base flow elf isa cfg rewrite hooks count instrument launch store \
-	sample profile report cmd
+	sample profile report export cmd
 
 WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes \
 	-Wvla -Wundef -Wcast-qual -Wsign-conversion -Werror

@@ -7,7 +7,7 @@
 #include "cmd/annotate_show.h"
 #include "cmd/figures.h"
 #include "cmd/metric_cells.h"
-#include "cmd/name.h"
+#include "base/name.h"
 #include "cmd/source_cells.h"
 
 /* of a procedure that was counted: which way branches went, or what is called;

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "cmd/cfg_cases.h"
-#include "cmd/name.h"
+#include "base/name.h"
 
 enum {
 	NAME_MAX = 40,	/* bytes of a name in a block */

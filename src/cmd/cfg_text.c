@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/figures.h"
-#include "cmd/name.h"
+#include "base/name.h"
 #include "cmd/style.h"
 
 enum { KIND_WIDTH = 10 }; /* of the longest name of an edge that stays */

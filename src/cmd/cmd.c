@@ -9,7 +9,7 @@
 
 #include "base/debug.h"
 #include "base/mem.h"
-#include "cmd/name.h"
+#include "base/name.h"
 #include "launch/launch.h"
 
 void cmd_note(const char *text)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cmd/name.h"
+#include "base/name.h"
 #include "report/rows.h"
 
 struct name_list {

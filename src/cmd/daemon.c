@@ -13,7 +13,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "cmd/name.h"
+#include "base/name.h"
 #include "cmd/shared_options.h"
 #include "cmd/style.h"
 #include "sample/daemon.h"

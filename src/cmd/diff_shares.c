@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/diff_show.h"
 #include "cmd/figures.h"
-#include "cmd/name.h"
+#include "base/name.h"
 #include "cmd/report_show.h"
 #include "cmd/table.h"
 #include "report/share_change.h"

@@ -3,7 +3,7 @@
 
 #include "cmd/diff_show.h"
 #include "cmd/figures.h"
-#include "cmd/name.h"
+#include "base/name.h"
 #include "cmd/table.h"
 #include "report/walk.h"
 

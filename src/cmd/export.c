@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "cmd/export_format.h"
+#include "export/formats.h"
 #include "cmd/report_show.h"
 #include "cmd/shared_options.h"
 
@@ -23,20 +23,20 @@ static const struct export_format {
 	int (*write_sampled)(struct dataset *d, FILE *to, struct err *e);
 } formats[] = {
 	[EXPORT_TSV] = {.write = export_tsv,
-			.write_sampled = export_sampled_tsv},
+			.write_sampled = export_samples_tsv},
 	[EXPORT_JSON] = {.write = export_json,
-			 .write_sampled = export_sampled_json},
+			 .write_sampled = export_samples_json},
 	[EXPORT_CALLGRIND] = {.write = export_callgrind,
-			      .write_sampled = export_sampled_callgrind},
+			      .write_sampled = export_samples_callgrind},
 	[EXPORT_LCOV] = {.write = export_lcov, .lines = true},
 	[EXPORT_GCOV] = {.write = export_gcov, .lines = true},
 	[EXPORT_FOLDED] = {.write = export_folded,
-			   .write_sampled = export_sampled_folded},
+			   .write_sampled = export_samples_folded},
 	[EXPORT_PPROF] = {.write = export_pprof,
-			  .write_sampled = export_sampled_pprof},
+			  .write_sampled = export_samples_pprof},
 	[EXPORT_PIXIE] = {.write = export_pixie},
 	[EXPORT_AUTOFDO] = {.write = export_autofdo, .lines = true,
-			    .write_sampled = export_sampled_autofdo},
+			    .write_sampled = export_samples_autofdo},
 	[EXPORT_BOLT] = {.write_image = export_bolt},
 };
 
@@ -168,6 +168,14 @@ static bool has_lines(const struct counts *t)
 	return false;
 }
 
+/* what a format left out is said, and no failure */
+static int noted(int status, const struct err *e)
+{
+	if (status > 0)
+		cmd_note(e->text);
+	return status > 0 ? 0 : status;
+}
+
 static int export_one(const void *words, const struct counts *t, struct err *e)
 {
 	const struct export_call *call = words;
@@ -182,7 +190,7 @@ static int export_one(const void *words, const struct counts *t, struct err *e)
 	}
 	if (find_image(t, call->image, &image, e))
 		return -1;
-	return f->write_image(t, image, stdout, e);
+	return noted(f->write_image(t, image, stdout, e), e);
 }
 
 static int export_databases(const struct export_call *call,
@@ -199,7 +207,8 @@ static int export_databases(const struct export_call *call,
 				  format_choices[call->format - 1].name);
 	if (dataset_open(&d, source->at, source->n, &call->pick, &e))
 		return cmd_fail(&e);
-	status = f->write_sampled(&d, stdout, &e) ? cmd_fail(&e) : STATUS_OK;
+	status = noted(f->write_sampled(&d, stdout, &e), &e) ? cmd_fail(&e) :
+							       STATUS_OK;
 	report_show_sample_notes(d.samples);
 	dataset_close(&d);
 	return status;

@@ -1,7 +1,7 @@
 /*
  * export_json: all that a profile tells. doc/report-json.md has the keys.
  */
-#include "cmd/export_format.h"
+#include "export/formats.h"
 #include "cmd/report_show.h"
 
 static void json_blocks(struct json *j, const struct counts_image *m,

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "cmd/figures.h"
-#include "cmd/name.h"
+#include "base/name.h"
 #include "cmd/recipe_options.h"
 #include "cmd/shared_options.h"
 #include "cmd/status_line.h"

@@ -10,7 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/figures.h"
 #include "cmd/metric_cells.h"
-#include "cmd/name.h"
+#include "base/name.h"
 #include "cmd/report_show.h"
 #include "cmd/table.h"
 #include "report/rows_pick.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd/figures.h"
-#include "cmd/name.h"
+#include "base/name.h"
 
 enum {
 	GAP = 2, /* blanks between columns */

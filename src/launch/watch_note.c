@@ -271,9 +271,9 @@ bool watch_note(struct watch *w, struct watched_process *p, pid_t tid)
 }
 
 /*
- * Processes take room before they reserve it on disk (runtime/live_profile.c). If
- * one was killed in between, the file is made as long as its header says, and
- * the room stays empty.
+ * Processes take room before they reserve it on disk
+ * (runtime/live_profile.c). If one was killed in between, the file is made as
+ * long as its header says, and the room stays empty.
  */
 static void complete_file(const struct watch *w)
 {

@@ -13,7 +13,7 @@ import sys
 
 ROOMS = ["base", "flow", "elf", "isa", "cfg", "rewrite", "abi", "runtime",
          "hooks", "count", "instrument", "launch", "store", "sample", "profile",
-         "report", "cmd"]
+         "report", "export", "cmd"]
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                    "..", "..", "..")
 

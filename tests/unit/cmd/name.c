@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "cmd/name.h"
+#include "base/name.h"
 
 static void check(const char *name, const char *want)
 {

@@ -1,5 +1,5 @@
 /* pprof_image: see pprof_image.h. */
-#include "cmd/pprof_image.h"
+#include "export/pprof_image.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* pprof: see pprof.h. The numbers of fields are those of profile.proto. */
-#include "cmd/pprof.h"
+#include "export/pprof.h"
 
 #include "base/utf8.h"
-#include "cmd/proto.h"
+#include "export/proto.h"
 
 enum field {
 	PROFILE_SAMPLE_TYPE = 1,

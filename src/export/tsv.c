@@ -1,10 +1,10 @@
 /*
- * export_tsv: a line for each instruction that ran: image, address, count.
+ * tsv: a line for each instruction that ran: image, address, count.
  */
 #include <inttypes.h>
 
-#include "cmd/export_format.h"
-#include "cmd/name.h"
+#include "export/formats.h"
+#include "base/name.h"
 #include "report/by_address.h"
 #include "report/walk.h"
 

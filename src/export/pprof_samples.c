@@ -1,10 +1,10 @@
 /*
- * export_sampled_pprof: databases of samples for pprof: a sample for each
+ * export_samples_pprof: databases of samples for pprof: a sample for each
  * instruction that has some, with its function, line and inlined calls, and as
  * many values as there are events. There are no stacks.
  */
-#include "cmd/export_format.h"
-#include "cmd/pprof_image.h"
+#include "export/formats.h"
+#include "export/pprof_image.h"
 
 /* one event's values are "samples"; several are told apart by their names */
 static void write_types(struct pprof *out, const struct samples *s)
@@ -53,7 +53,7 @@ static void write_row(struct pprof_image *x, const struct rows *r,
 		     samples);
 }
 
-int export_sampled_pprof(struct dataset *d, FILE *to, struct err *e)
+int export_samples_pprof(struct dataset *d, FILE *to, struct err *e)
 {
 	uint32_t first = hottest(d->samples), now = UINT32_MAX;
 	struct pprof out;

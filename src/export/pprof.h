@@ -3,15 +3,15 @@
  * piece by piece: nothing is kept but what pieces are called by. Readers take
  * pieces in any order, but strings by their number.
  */
-#ifndef CMD_PPROF_H
-#define CMD_PPROF_H
+#ifndef EXPORT_PPROF_H
+#define EXPORT_PPROF_H
 
 #include <stdbool.h>
 
 #include "base/buffer.h"
 #include "base/dict.h"
 #include "base/intern.h"
-#include "cmd/gzip.h"
+#include "export/gzip.h"
 
 struct pprof {
 	struct gzip out;

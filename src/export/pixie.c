@@ -1,5 +1,5 @@
 /*
- * export_pixie: how often every basic block ran, as pixie of MIPS and DEC
+ * pixie: how often every basic block ran, as pixie of MIPS and DEC
  * told it (PROGRAM.Addrs and PROGRAM.Counts), in one text: image, address,
  * length in instructions, count.
  *
@@ -9,8 +9,8 @@
  */
 #include <inttypes.h>
 
-#include "cmd/export_format.h"
-#include "cmd/name.h"
+#include "export/formats.h"
+#include "base/name.h"
 #include "report/by_address.h"
 #include "report/walk.h"
 

@@ -1,5 +1,5 @@
 /* name: see name.h. */
-#include "cmd/name.h"
+#include "base/name.h"
 
 #include <stdbool.h>
 #include <string.h>

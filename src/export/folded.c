@@ -1,11 +1,11 @@
 /*
- * export_folded: image;procedure count, for flame graphs. An exact profile
+ * folded: image;procedure count, for flame graphs. An exact profile
  * knows how often procedures ran, not on whose behalf: there are no stacks.
  */
 #include <inttypes.h>
 
-#include "cmd/export_format.h"
-#include "cmd/name.h"
+#include "export/formats.h"
+#include "base/name.h"
 
 void export_folded(const struct counts *t, FILE *to)
 {

@@ -1,14 +1,13 @@
 /*
- * export_sampled: databases of samples as tsv, folded, json, callgrind and
+ * samples: databases of samples as tsv, folded, json, callgrind and
  * AutoFDO's text. Counts are samples: they say where time (or another event)
  * went, not how often something ran. There are no stacks, and no calls.
  */
 #include <inttypes.h>
 
 #include "base/json.h"
-#include "cmd/cmd.h"
-#include "cmd/export_format.h"
-#include "cmd/name.h"
+#include "export/formats.h"
+#include "base/name.h"
 
 int samples_instructions(struct rows *r, struct dataset *d, struct err *e)
 {
@@ -36,7 +35,7 @@ static bool is_first(const struct rows *r, size_t i)
 }
 
 /* a column for each event */
-int export_sampled_tsv(struct dataset *d, FILE *to, struct err *e)
+int export_samples_tsv(struct dataset *d, FILE *to, struct err *e)
 {
 	struct rows r;
 
@@ -56,7 +55,7 @@ int export_sampled_tsv(struct dataset *d, FILE *to, struct err *e)
 }
 
 /* of the first event */
-int export_sampled_folded(struct dataset *d, FILE *to, struct err *e)
+int export_samples_folded(struct dataset *d, FILE *to, struct err *e)
 {
 	static const struct rows_wish all = {.limit = SIZE_MAX};
 	struct rows r;
@@ -139,7 +138,7 @@ static size_t json_procedure(struct json *j, const struct rows *r, size_t i)
 	return i;
 }
 
-int export_sampled_json(struct dataset *d, FILE *to, struct err *e)
+int export_samples_json(struct dataset *d, FILE *to, struct err *e)
 {
 	struct json j = {.to = to};
 	struct rows r;
@@ -190,7 +189,7 @@ static void write_field(FILE *to, const char *key, const char *value)
 	putc('\n', to);
 }
 
-int export_sampled_callgrind(struct dataset *d, FILE *to, struct err *e)
+int export_samples_callgrind(struct dataset *d, FILE *to, struct err *e)
 {
 	const char *file = "";
 	struct rows r;
@@ -225,8 +224,9 @@ int export_sampled_callgrind(struct dataset *d, FILE *to, struct err *e)
 /* --- AutoFDO */
 
 /* of the first event */
-int export_sampled_autofdo(struct dataset *d, FILE *to, struct err *e)
+int export_samples_autofdo(struct dataset *d, FILE *to, struct err *e)
 {
+	bool empty;
 	struct autofdo x = {0};
 	struct rows r;
 
@@ -243,10 +243,11 @@ int export_sampled_autofdo(struct dataset *d, FILE *to, struct err *e)
 						   row->addr, f),
 				    n);
 	}
-	if (!x.node.n)
-		cmd_note("no image has debug information that its file still "
-			 "has: nothing is in this profile");
-	export_samples(&x, to);
+	empty = !x.node.n;
+	if (empty)
+		err_set(e, ERR_INPUT, "no image has debug information that its "
+			"file still has: nothing is in this profile");
+	export_autofdo_text(&x, to);
 	rows_free(&r);
-	return 0;
+	return empty;
 }

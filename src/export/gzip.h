@@ -1,6 +1,6 @@
 /* gzip: a stream of bytes, compressed as gzip does (RFC 1952, by zlib). */
-#ifndef CMD_GZIP_H
-#define CMD_GZIP_H
+#ifndef EXPORT_GZIP_H
+#define EXPORT_GZIP_H
 
 #include <stdio.h>
 

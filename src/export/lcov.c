@@ -1,13 +1,13 @@
 /*
- * export_lcov: a tracefile of lcov, for genhtml and all tools that read it: by
+ * lcov: a tracefile of lcov, for genhtml and all tools that read it: by
  * source file the functions with their calls and the lines with their counts.
  * What is not known is left out, for the format has no word for it.
  */
 #include <inttypes.h>
 
 #include "base/bisect.h"
-#include "cmd/export_format.h"
-#include "cmd/name.h"
+#include "export/formats.h"
+#include "base/name.h"
 #include "report/by_line.h"
 #include "report/functions.h"
 

@@ -1,5 +1,5 @@
 /*
- * export_pprof: for pprof, and all tools that read its format: a sample for
+ * pprof_counts: for pprof, and all tools that read its format: a sample for
  * each instruction that ran, with its address, function and line, and the calls
  * that were inlined there; and one for each procedure that was called. Values
  * are instructions and calls.
@@ -9,8 +9,8 @@
  */
 #include <inttypes.h>
 
-#include "cmd/export_format.h"
-#include "cmd/pprof_image.h"
+#include "export/formats.h"
+#include "export/pprof_image.h"
 #include "report/walk.h"
 
 struct writer {

@@ -2,8 +2,8 @@
  * name: symbol names as they may be shown. A file can call its symbols what
  * it likes, terminal control sequences included.
  */
-#ifndef CMD_NAME_H
-#define CMD_NAME_H
+#ifndef BASE_NAME_H
+#define BASE_NAME_H
 
 #include <stdio.h>
 

@@ -2,10 +2,10 @@
  * pprof_image: an image in a profile for pprof: where its code lies, and its
  * places with their functions, lines and inlined calls.
  */
-#ifndef CMD_PPROF_IMAGE_H
-#define CMD_PPROF_IMAGE_H
+#ifndef EXPORT_PPROF_IMAGE_H
+#define EXPORT_PPROF_IMAGE_H
 
-#include "cmd/pprof.h"
+#include "export/pprof.h"
 #include "profile/lines.h"
 #include "profile/segments.h"
 

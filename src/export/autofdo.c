@@ -1,5 +1,5 @@
 /*
- * export_autofdo: LLVM's sample profile as text, for clang
+ * autofdo: LLVM's sample profile as text, for clang
  * -fprofile-sample-use and llvm-profdata merge --sample:
  *
  *	main:184019:1             function: instructions run: calls
@@ -17,8 +17,8 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
-#include "cmd/export_format.h"
-#include "cmd/name.h"
+#include "export/formats.h"
+#include "base/name.h"
 #include "report/autofdo.h"
 
 /* what is written under something, in that order */
@@ -183,7 +183,7 @@ static void write_function(const struct text *x, uint32_t number)
 	write_inside(x, number, 1);
 }
 
-void export_samples(struct autofdo *s, FILE *to)
+void export_autofdo_text(struct autofdo *s, FILE *to)
 {
 	struct text x = {.s = *s, .to = to};
 	size_t i;
@@ -203,5 +203,5 @@ void export_autofdo(const struct counts *t, FILE *to)
 	struct autofdo s;
 
 	autofdo_make(&s, t);
-	export_samples(&s, to);
+	export_autofdo_text(&s, to);
 }

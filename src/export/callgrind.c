@@ -1,5 +1,5 @@
 /*
- * export_callgrind: for callgrind_annotate and kcachegrind, version 1 of the
+ * callgrind: for callgrind_annotate and kcachegrind, version 1 of the
  * format: every instruction that ran, by procedure, with its line, and every
  * call that was measured. What a call cost with all that it called is not
  * measured: it is written as 0, and only calls are told.
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/intern.h"
-#include "cmd/export_format.h"
-#include "cmd/name.h"
+#include "export/formats.h"
+#include "base/name.h"
 #include "report/walk.h"
 #include "report/sites.h"
 

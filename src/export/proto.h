@@ -3,8 +3,8 @@
  * the other, each a key (number << 3 | type) and a value. A field that is 0 or
  * empty means the same as one that is absent, and is left out.
  */
-#ifndef CMD_PROTO_H
-#define CMD_PROTO_H
+#ifndef EXPORT_PROTO_H
+#define EXPORT_PROTO_H
 
 #include "base/buffer.h"
 

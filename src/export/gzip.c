@@ -1,5 +1,5 @@
 /* gzip: see gzip.h. */
-#include "cmd/gzip.h"
+#include "export/gzip.h"
 
 #include <stdint.h>
 

@@ -1,11 +1,11 @@
 /*
- * export_gcov: source with counts, in the form of gcov's listings, one file
+ * gcov: source with counts, in the form of gcov's listings, one file
  * after the other. "-" has no code, "#####" never ran; "?????" is ours: it
  * may have run, but how often is not known.
  */
 #include <inttypes.h>
 
-#include "cmd/export_format.h"
+#include "export/formats.h"
 #include "report/by_line.h"
 #include "profile/text.h"
 

@@ -1,5 +1,5 @@
 /*
- * export_bolt: for LLVM's BOLT (llvm-bolt -data), the text that perf2bolt
+ * bolt: for LLVM's BOLT (llvm-bolt -data), the text that perf2bolt
  * makes of branch records (.fdata): of each branch where from and where to, as
  * function and distance in it, how often it was mispredicted (which is not
  * measured: 0), and how often it happened.
@@ -14,8 +14,7 @@
 #include <inttypes.h>
 
 #include "base/bisect.h"
-#include "cmd/cmd.h"
-#include "cmd/export_format.h"
+#include "export/formats.h"
 #include "report/branches.h"
 #include "profile/bolt_names.h"
 
@@ -59,17 +58,17 @@ static void find_partial(struct bolt *x, const struct branches *b)
 	}
 }
 
-static void note_partial(const struct bolt *x)
+/* 1, and *note says so, if some are left out */
+static int note_partial(const struct bolt *x, struct err *note)
 {
-	char text[128];
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < x->names.v.n; i++)
 		n += x->partial[i];
-	snprintf(text, sizeof text, "%" PRIu32 " functions are left out: not "
-		 "all of their counts are known (see --calls)", n);
 	if (n)
-		cmd_note(text);
+		err_set(note, ERR_INPUT, "%" PRIu32 " functions are left out: "
+			"not all of their counts are known (see --calls)", n);
+	return n > 0;
 }
 
 /* a blank ends a name */
@@ -138,6 +137,7 @@ static void write_branch(const struct bolt *x, const struct branch *b)
 
 int export_bolt(const struct counts *t, uint32_t image, FILE *to, struct err *e)
 {
+	int status;
 	struct bolt x = {.m = &t->image[image], .to = to};
 	struct branches b;
 
@@ -152,11 +152,11 @@ int export_bolt(const struct counts *t, uint32_t image, FILE *to, struct err *e)
 			       x.m->map->path);
 	branches_make(&b, t, x.m);
 	find_partial(&x, &b);
-	note_partial(&x);
+	status = note_partial(&x, e);
 	for (size_t i = 0; i < b.v.n; i++)
 		write_branch(&x, &b.v.at[i]);
 	branches_free(&b);
 	mem_free(x.partial);
 	bolt_names_free(&x.names);
-	return 0;
+	return status;
 }
