@@ -1,5 +1,5 @@
 /*
- * debug: what passes decided, and why, for who asks by TALLY_DEBUG. Off, a
+ * debug: what passes decided, and why: TALLY_DEBUG asks for it. Off, a
  * message costs a load and a branch. Only cmd/ prints: it says where lines go.
  */
 #ifndef BASE_DEBUG_H
@@ -34,7 +34,7 @@ static inline bool debug_is_on(enum debug_domain d)
  */
 int debug_begin(const char *list, void (*say)(const char *line),
 		struct err *e);
-/* this process has nobody to tell */
+/* no more messages: for a process without a terminal of its own */
 void debug_end(void);
 
 void debug_say(enum debug_domain d, const char *fmt, ...)

@@ -3,8 +3,8 @@
  *
  * Each procedure with indirect jumps is settled for itself (fixpoint.c), each
  * jump judged by the data flow (resolve_jump.c); here is what is about all of
- *them. After a first pass it is known where tables start, and which pointers to
- * code are accounted for by tables; procedures for which that may matter are
+ * them. After a first pass it is known where tables start, and which pointers
+ * to code are accounted for by tables; procedures for which that may matter are
  * looked at once more. If some jump stays unknown, control may come from it
  * to any place whose address is taken or that nothing leads to; the others
  * are then judged with all of those as entries (VIEW_ANY).

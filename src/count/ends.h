@@ -16,7 +16,7 @@
  * from there: return addresses tell.
  *
  * A procedure that is sure to come back (returning.h) did not: its caller was
- *in the middle of a block as well, behind its call. The return addresses say
+ * in the middle of a block as well, behind its call. The return addresses say
  * which caller that was; each must be one of a call of the procedure, so that
  * no stale one is believed.
  */

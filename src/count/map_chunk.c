@@ -29,8 +29,8 @@ static int unpack_chunk(struct unpacker *k, struct map_chunk *c)
 
 /*
  * What its procedures have instead: blocks of nothing, which are returned from.
- * Nothing of it is out of bounds for who goes through them without asking
- * whether they are known.
+ * Code that walks through them without asking whether they are known finds
+ * nothing out of bounds.
  */
 void unpack_nothing(struct unpacker *k, const struct map_proc *p)
 {

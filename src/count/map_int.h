@@ -1,8 +1,8 @@
 /*
  * map_int: the map as bytes: a head, a front, and chunks of procedures. Front
- * and chunks are compressed (compress.h), each by itself: who wants to know
- *what a run did reads the front, and the chunks of procedures that ran. The
- *head:
+ * and chunks are compressed (compress.h), each by itself: to know
+ * what a run did it is enough to read the front, and the chunks of procedures
+ * that ran. The head:
  *
  *	8   MAP_MAGIC
  *	4   MAP_VERSION

@@ -1,6 +1,6 @@
 /*
  * significance: which differences between two sides, of one or more runs each,
- *are more than noise.
+ * are more than noise.
  *
  * Each side's samples fall on many things (procedures, say). What is compared
  * is the share of each. If samples were independent, the number of those on one

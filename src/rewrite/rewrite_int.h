@@ -7,14 +7,15 @@
  *	read_code.c  all code, once
  *	choose.c     which parts of the cfg move, and why the others do not
  *	far.c        and which stay with them in a very large file
- *	computed_goto.c     which tables of labels lead to the new code
- *themselves tables.c     which jump tables are copied arrive.c     the old
- *addresses at which control may arrive pads.c       room for jumps there, where
- *not all places have it spot.c     where what the plan inserts can be
+ *	computed_goto.c  which tables of labels lead to the new code themselves
+ *	tables.c     which jump tables are copied
+ *	arrive.c     the old addresses at which control may arrive
+ *	pads.c       room for jumps there, where not all places have it
+ *	spot.c     where what the plan inserts can be
  *	sites_make.c  which insertions share a place
  *	site.c     the code there
  *	lead.c     which of it lies where it leads
- *	plt_stubs.c    stubs of the linker that are written anew
+ *	plt_stubs.c  stubs of the linker that are written anew
  *	build_part.c  the new code of a part, and how long it is
  *	layout.c   where parts go
  *	island.c   steps for jumps that do not reach

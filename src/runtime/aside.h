@@ -11,8 +11,8 @@
  *	sigaction()   the lock of counting.h is held, for which a thread on the
  *		      stack may wait
  *
- * Threads are told by their numbers: a new one begins with its parent's
- *pointer.
+ * Threads are known by their numbers: a new one begins with the pointer of
+ * its parent.
  *
  * A handler that interrupts a thread there, and asks a gate itself, runs on the
  * stack that the program has for signals, which is large.

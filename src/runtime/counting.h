@@ -19,10 +19,10 @@
  *
  * A slot in memory is never positive, as most objects lie at the upper end of
  * the addresses; those at the lower end (OBJECT_HEADER_ABOVE) subtract it. One
- *in a register is never negative: the kernel refuses such a base.
+ * in a register is never negative: the kernel refuses such a base.
  *
  *	lock.c      one thread at a time
- *	live_profile.c    room in the profile
+ *	live_profile.c  room in the profile
  *	images.c    objects with counters
  *	threads.c   blocks
  *	slots.c     where their counters can be
