@@ -39,7 +39,7 @@ LDLIBS_ALL := -ldw -lelf -liberty -lZydis -lsqlite3 -lzstd -lbpf -lz -lpthread -
 
 # what the kernel runs (*.bpf.c) is kept as clang has made it, see below
 SRCS := $(filter-out %.bpf.c,$(foreach r,$(ROOMS),\
-	$(wildcard src/$(r)/*.c src/$(r)/*/*.c))) src/runtime/places.c
+	$(wildcard src/$(r)/*.c src/$(r)/*/*.c src/$(r)/*/*/*.c))) src/runtime/places.c
 OBJS := $(SRCS:src/%.c=$(BUILD)/%.o)
 # everything but main() is one library, for tests and benches
 LIB := $(BUILD)/libtally.a

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "count/solve.h"
+#include "count/solve/solve.h"
 #include "random_map.h"
 
 static double now(void)

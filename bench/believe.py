@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""believe: how often constants pass for procedures (src/rewrite/code_heuristic.c).
+"""believe: how often constants pass for procedures (src/rewrite/survey/code_heuristic.c).
 
     bench/believe.py TALLY ISA ROOT [FILES]
 

@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "cfg/live.h"
+#include "cfg/live/live.h"
 
 static double now(void)
 {

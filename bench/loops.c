@@ -14,8 +14,8 @@
  */
 #include "study.h"
 
-#include "count/places.h"
-#include "count/weigh.h"
+#include "count/place/placing.h"
+#include "count/place/weigh.h"
 #include "isa/uop.h"
 
 enum { INCREMENT = 4 }; /* instructions */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sample/table.h"
+#include "sample/kernel/table.h"
 
 int main(int argc, char **argv)
 {

@@ -8,12 +8,12 @@
  * for which registers have to be saved. `aside`: jumps there would be if code
  * on an edge were never moved into the block that it leads to (Ball and Larus
  * '94, 3.4). `led`: jumps that are left if one code of each block lies before
- * it, and what falls through jumps over that (rewrite/lead.h). The minimum tree is the worst that a spanning tree can do.
+ * it, and what falls through jumps over that (rewrite/insert/edge_code.h). The minimum tree is the worst that a spanning tree can do.
  */
 #include "study.h"
 
-#include "count/places.h"
-#include "count/weigh.h"
+#include "count/place/placing.h"
+#include "count/place/weigh.h"
 
 static const struct scheme {
 	const char *name;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 runtimes: what counting costs programs whose runtimes know return addresses
-(Go, OCaml). Their calls leave the old addresses, at a price (rewrite/home.c).
+(Go, OCaml). Their calls leave the old addresses, at a price (rewrite/survey/indirect_entry.c).
 
 Numbers are user and system time under `tally count` by the original's of the
 same round, medians of several; the cache is warm.

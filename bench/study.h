@@ -12,11 +12,11 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "count/draw.h"
-#include "count/feedback.h"
-#include "count/map_graph.h"
-#include "count/plan.h"
-#include "count/returning.h"
+#include "count/place/graph_builder.h"
+#include "count/place/feedback.h"
+#include "count/map/map_graph.h"
+#include "count/place/plan.h"
+#include "count/place/returning.h"
 
 struct study {
 	const char *profile;

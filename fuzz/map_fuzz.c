@@ -5,8 +5,8 @@
  * fuzz/README.md.
  */
 #include "base/compress.h"
-#include "count/map_int.h"
-#include "count/solve.h"
+#include "count/map/map_int.h"
+#include "count/solve/solve.h"
 #include "report/match_blocks.h"
 #include "report/picture.h"
 

@@ -1,13 +1,13 @@
 /*
  * parse_fuzz: a libFuzzer target for all that the daemon has read of strangers'
- * files (src/sample/parse.c): build-ids, perf maps and jitdumps, by the first
+ * files (src/sample/processes/parse.c): build-ids, perf maps and jitdumps, by the first
  * byte of the input; the rest is the file. How to run it: fuzz/README.md.
  */
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "sample/parse.h"
+#include "sample/processes/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,21 +8,25 @@ seconds=${2:-600}
 out=build-fuzz
 corpus=$out/corpus-$name
 mkdir -p "$corpus"
-srcs=$(for room in ${ROOMS:-base flow elf isa cfg rewrite launch count \
-		store sample source report cmd}; do
+srcs=$(for room in ${ROOMS:-base flow elf isa cfg rewrite hooks count \
+		instrument launch store sample profile report export cmd}; do
 	find "src/$room" -name '*.c' ! -name '*.bpf.c' ! -path src/cmd/main.c
 done
 echo src/runtime/places.c)
+# sources NAME...: those files, wherever they are
+sources() {
+	for f; do find src/elf src/sample src/profile -name "$f.c"; done
+}
 # those that need little are built from little
 case $name in
 parse)
 	srcs=$(echo src/base/*.c src/elf/*.c
-	for f in parse parser jit jitdump proc; do echo src/sample/$f.c; done)
+	sources parse parser jit jitdump proc)
 	;;
 object)
 	srcs=$(echo src/base/*.c
-	for f in object names lines line_rows scopes segments demangle \
-			discriminator; do echo src/source/$f.c; done)
+	sources object names lines line_rows scopes segments demangle \
+		discriminator)
 	;;
 esac
 

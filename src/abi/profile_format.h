@@ -1,9 +1,9 @@
 /*
  * profile_format: the profile while its program runs (its form when all is
  * over is another, which only tally knows). Written by the code that
- * travels inside the program and by tally, read by tally (count/profile.h);
- * plain structs, for both machines are 64-bit and little-endian. doc/profile.md
- * says the same for people.
+ * travels inside the program and by tally, read by tally
+ * (count/profile/profile.h); plain structs, for both machines are 64-bit and
+ * little-endian. doc/profile.md says the same for people.
  *
  *	0          struct profile_header, text behind it
  *	64 KB      chunks, one behind the other, each of whole pages
@@ -33,7 +33,7 @@ enum {
 /* what follows the header */
 enum profile_form {
 	PROFILE_LIVE = 0,     /* chunks, as above */
-	PROFILE_FINISHED = 1, /* count/profile_int.h */
+	PROFILE_FINISHED = 1, /* count/profile/profile_int.h */
 };
 
 /* why counts are missing or not exact: bits of profile_header.trouble */

@@ -6,8 +6,11 @@
 #ifndef BASE_DICT_H
 #define BASE_DICT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/mem.h"
 
 #define DICT_NONE UINT32_MAX
 
@@ -24,5 +27,24 @@ void dict_put(struct dict *d, uint64_t key, uint32_t value);
 /* forgets all keys; where there were few, the room for them is kept */
 void dict_clear(struct dict *d);
 void dict_free(struct dict *d);
+
+/*
+ * intern: strings by number. Equal strings get the same number, from 0 in the
+ * order in which they came, and are kept once.
+ */
+
+struct intern {
+	VEC(const char *) string; /* by number */
+	uint32_t *slot;		  /* number + 1, or 0: hashed, open */
+	size_t cap;		  /* a power of two, or 0 */
+	struct arena arena;
+};
+
+uint32_t intern(struct intern *in, const char *s);
+/* whether it has a number */
+bool intern_has(const struct intern *in, const char *s);
+/* the string that is kept */
+const char *intern_string(struct intern *in, const char *s);
+void intern_free(struct intern *in);
 
 #endif

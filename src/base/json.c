@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "base/utf8.h"
+#include "base/name.h"
 
 /* how many characters from s on mean themselves */
 static size_t json_plain(const unsigned char *s)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
 
 /* c means nothing here that it should not: it is none of `also` */
 static bool is_plain(unsigned char c, const char *also)

@@ -47,3 +47,17 @@ void parallel_for(void (*work)(void *arg, size_t from, size_t end), void *arg,
 				       parallel_first(n, shares, t + 1)};
 	parallel_run(items_work, share, sizeof *share, shares);
 }
+
+void task_begin(struct task *e, void *(*work)(void *), void *arg, bool worth)
+{
+	e->running = worth && !pthread_create(&e->thread, NULL, work, arg);
+	if (!e->running)
+		work(arg);
+}
+
+void task_end(struct task *e)
+{
+	if (e->running)
+		pthread_join(e->thread, NULL);
+	e->running = false;
+}

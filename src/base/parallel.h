@@ -8,6 +8,8 @@
 #ifndef BASE_PARALLEL_H
 #define BASE_PARALLEL_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { PARALLEL_MAX = 2 }; /* into which large work is split */
@@ -39,5 +41,23 @@ void parallel_run(void *(*work)(void *), void *share, size_t size, unsigned n);
  */
 void parallel_for(void (*work)(void *arg, size_t from, size_t end), void *arg,
 		  size_t n, size_t least);
+
+/*
+ * task: work that a thread does while the caller goes on with something
+ * else. What it works on is its own until task_end() returns.
+ */
+
+struct task {
+	pthread_t thread;
+	bool running; /* not yet waited for */
+};
+
+/*
+ * Sends a thread to do work(arg). If none can be had, or `worth` says that it
+ * would not be worth one, it is done when this returns.
+ */
+void task_begin(struct task *e, void *(*work)(void *), void *arg, bool worth);
+/* returns when it is done; may be called again, and for an empty task */
+void task_end(struct task *e);
 
 #endif

@@ -26,8 +26,8 @@
 #define CFG_BUILD_H
 
 #include "cfg/cfg.h"
-#include "cfg/code.h"
-#include "cfg/table.h"
+#include "cfg/discover/code.h"
+#include "cfg/jumps/table_shape.h"
 
 /* an instruction that is not simply followed by the next one */
 struct xfer {
@@ -118,7 +118,7 @@ struct build {
 
 	VEC(struct piece) piece; /* by start, once discovery is over */
 	struct found found;
-	VEC(struct landing) site; /* by start; see landing.c */
+	VEC(struct landing) site; /* by start; see landing_pads.c */
 	VEC(struct jump_site) jump; /* by position */
 	VEC(struct refusal) refusal;
 	VEC(struct stub_range) stub; /* sections of linkage stubs */
@@ -159,7 +159,7 @@ void pieces_flatten(struct build *b);
 struct piece piece_slice(const struct build *b, struct piece p,
 			 uint32_t start, uint32_t end);
 
-/* --- landing.c */
+/* --- landing_pads.c */
 /* fills b->site */
 void landing_list(struct build *b);
 
@@ -196,7 +196,7 @@ const char *descend_from(struct build *b, const uint32_t *seed, size_t nseed,
 /* pieces whose sweep met data or overlaps are looked at again */
 void descend_repair(struct build *b);
 
-/* --- prefix.c */
+/* --- extent.c */
 /* does a branch to `to` pass over the prefix of an instruction of p? */
 bool prefix_passed(const struct build *b, const struct piece *p, uint32_t to);
 /* makes jumps of the prefixes at these offsets, in no order */
@@ -298,7 +298,7 @@ void block_successors(const struct build *b, uint32_t piece,
 		      const struct cut *c, successors *out);
 /* the indirect jump at an offset, or NULL */
 struct jump_site *build_jump_at(const struct build *b, uint32_t off);
-/* --- open.c */
+/* --- region.c */
 /* finds procedures that control may enter anywhere; requires all others */
 void open_find(struct build *b);
 /* --- proc.c */

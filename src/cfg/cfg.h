@@ -109,7 +109,7 @@ struct procedure {
 	uint32_t part, npart; /* in cfg->proc_part */
 	bool returns;	/* some path returns to the caller */
 	bool unknown;	/* it has an indirect jump that is not understood */
-	bool open; /* control may arrive anywhere in it: that, or open.c */
+	bool open; /* control may arrive anywhere in it: that, or region.c */
 };
 
 enum dispatch_status {
@@ -215,7 +215,7 @@ static inline uint64_t block_end(const struct block *b)
 	return b->start + b->size;
 }
 
-/* a prefix that is the end of a block (prefix.c) */
+/* a prefix that is the end of a block (extent.c) */
 static inline bool insn_is_prefix(const struct block *b, const struct insn *in)
 {
 	return in->kind == INSN_UNKNOWN && b->last == INSN_JUMP &&

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "count/profile.h"
+#include "count/profile/profile.h"
 #include "abi/libs.h"
 
 enum { NAME_MOST = 200 }; /* of a message */

@@ -7,7 +7,7 @@
 #ifndef CMD_ASKED_H
 #define CMD_ASKED_H
 
-#include "count/only.h"
+#include "count/place/only.h"
 #include "launch/launch.h"
 
 struct asked {

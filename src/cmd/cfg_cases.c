@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
-#include "cfg/table.h"
+#include "cfg/jumps/table_shape.h"
 
 enum { RUNS_MAX = 4 }; /* of entries in one text; CASES_TEXT holds them */
 

@@ -16,8 +16,8 @@
 #include "base/name.h"
 #include "cmd/shared_options.h"
 #include "cmd/style.h"
-#include "sample/daemon.h"
-#include "sample/event.h"
+#include "sample/daemon/daemon.h"
+#include "sample/events/event.h"
 #include "store/store.h"
 
 enum { LOG_MOST = 1 << 20 }; /* bytes */

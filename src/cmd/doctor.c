@@ -13,8 +13,8 @@
 #include "cmd/shared_options.h"
 #include "cmd/style.h"
 #include "launch/find.h"
-#include "sample/event.h"
-#include "sample/sampler.h"
+#include "sample/events/event.h"
+#include "sample/daemon/sampler.h"
 
 enum verdict { GOOD, POOR, BAD };
 

@@ -13,7 +13,7 @@
 #include "cmd/recipe_options.h"
 #include "cmd/shared_options.h"
 #include "cmd/status_line.h"
-#include "count/only.h"
+#include "count/place/only.h"
 #include "rewrite/rewrite.h"
 
 struct instrument_call {

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "cmd/shared_options.h"
-#include "count/profile.h"
+#include "count/profile/profile.h"
 
 struct merge_call {
 	const char *out;

@@ -14,8 +14,8 @@
 #include "cmd/shared_options.h"
 #include "launch/find.h"
 #include "launch/launch.h"
-#include "sample/event.h"
-#include "sample/record.h"
+#include "sample/events/event.h"
+#include "sample/daemon/record.h"
 
 enum { HOTTEST = 10 }; /* procedures that are shown */
 

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "cmd/cmd.h"
-#include "sample/event.h"
+#include "sample/events/event.h"
 
 enum { DAY = 24 * 60 * 60 };
 

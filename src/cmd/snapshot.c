@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "cmd/shared_options.h"
-#include "count/profile.h"
+#include "count/profile/profile.h"
 
 struct snapshot_call {
 	const char *profile, *out, *minus;

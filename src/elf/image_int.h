@@ -18,8 +18,25 @@
 #define ELF_IMAGE_INT_H
 
 #include <elf.h>
+#include <string.h>
 
-#include "elf/phdr.h"
+#include "elf/image.h"
+
+/*
+ * phdr: program headers as they are in the file. How many there are is not
+ * always what the ELF header says (PN_XNUM): image.nphdr is.
+ */
+
+/* requires: i < im->nphdr */
+static inline Elf64_Phdr phdr_at(const struct image *im, size_t i)
+{
+	Elf64_Ehdr h;
+	Elf64_Phdr p;
+
+	memcpy(&h, im->bytes, sizeof h);
+	memcpy(&p, im->bytes + h.e_phoff + i * sizeof p, sizeof p);
+	return p;
+}
 
 /* a string table: n bytes, of which the last is a terminator, or n is 0 */
 struct strtab {

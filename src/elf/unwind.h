@@ -59,7 +59,7 @@ int unwind_rows(const struct image *im, const struct fde *f, cfa_rows *rows);
 struct call_site {
 	uint64_t start, end; /* addresses of the calls covered */
 	uint64_t pad;	     /* landing pad, 0 if none */
-	uint64_t action;     /* as encoded (elf/lsda.h) */
+	uint64_t action;     /* as encoded (elf/pointer.h) */
 	bool catches;	     /* has actions; false: cleanup only */
 };
 

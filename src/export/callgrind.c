@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/intern.h"
+#include "base/dict.h"
 #include "export/formats.h"
 #include "base/name.h"
 #include "report/walk.h"

@@ -1,7 +1,7 @@
 /* pprof: see pprof.h. The numbers of fields are those of profile.proto. */
 #include "export/pprof.h"
 
-#include "base/utf8.h"
+#include "base/name.h"
 #include "export/proto.h"
 
 enum field {

@@ -10,7 +10,6 @@
 
 #include "base/buffer.h"
 #include "base/dict.h"
-#include "base/intern.h"
 #include "export/gzip.h"
 
 struct pprof {

@@ -46,4 +46,13 @@ static inline bool dfs_is_back(const struct graph *g, const struct dfs *d,
 	       dfs_is_above(d, g->to[e], g->from[e]);
 }
 
+/*
+ * scc: strongly connected components of the part that the root reaches
+ * (Tarjan '72), without the closing edge. A component is numbered after all
+ * those that it leads to, so component 0 leads nowhere.
+ */
+
+/* fills of[v], GRAPH_NONE where not reached; returns how many there are */
+uint32_t scc_find(const struct graph *g, const struct dfs *d, uint32_t *of);
+
 #endif

@@ -32,7 +32,7 @@
  *	jump c --/       \--> case 3
  *
  * The law and all block counts stay exact; how often a went to case 1 is not
- * told by any edge, and hub.h says what can be said.
+ * told by any edge, and blocks.c says what can be said.
  */
 #ifndef FLOW_GRAPH_H
 #define FLOW_GRAPH_H

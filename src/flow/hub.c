@@ -1,4 +1,4 @@
-/* hub: see hub.h. */
+/* hub: see blocks.c. */
 #include "flow/hub.h"
 
 /* adds edge e's count to *sum; returns whether it is known */

@@ -6,7 +6,7 @@
  */
 #include "flow/loop.h"
 
-#include "flow/unite.h"
+#include "flow/tree.h"
 
 struct loop_work {
 	const struct graph *g;

@@ -2,7 +2,6 @@
 #include "flow/tree.h"
 
 #include "flow/sort.h"
-#include "flow/unite.h"
 
 /* takes e into the tree if it joins two parts; returns whether it did */
 static bool tree_join(const struct graph *g, struct tree *t, uint32_t *part,

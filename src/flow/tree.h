@@ -14,6 +14,8 @@
 #ifndef FLOW_TREE_H
 #define FLOW_TREE_H
 
+#include <stdint.h>
+
 #include "flow/graph.h"
 
 enum tree_rule {
@@ -38,5 +40,21 @@ struct tree {
  */
 void tree_span(struct arena *a, const struct graph *g, const double *weight,
 	       const uint8_t *rule, struct tree *t);
+
+/*
+ * unite: disjoint sets as an array (union-find). of[v] leads towards the
+ * representative of v's set, which leads to itself; graph_identity() is all
+ * sets of one. Setting of[a] = b for two representatives unites their sets.
+ */
+
+/* the representative of v's set; the way there is halved for the next time */
+static inline uint32_t unite_find(uint32_t *of, uint32_t v)
+{
+	while (of[v] != v) {
+		of[v] = of[of[v]];
+		v = of[v];
+	}
+	return v;
+}
 
 #endif

@@ -11,7 +11,7 @@
 #include "isa/move.h"
 #include "isa/uop.h"
 #include "base/installed.h"
-#include "rewrite/reverse_map.h"
+#include "rewrite/output/reverse_map.h"
 #include "abi/launch_env.h"
 #include "abi/object_header.h"
 

@@ -18,10 +18,10 @@
 /* what a program of the machine executes can be seen */
 bool hooks_exist(uint16_t e_machine);
 /*
- * Counters of another plan, which is joined behind this one (rewrite/join.h)
- * with data_align isa->page and begins its memory with them. Code of an
- * ET_EXEC image subtracts the thread's word from their addresses, all other
- * adds it (runtime/counting.h).
+ * Counters of another plan, which is joined behind this one
+ * (rewrite/insert/join.h) with data_align isa->page and begins its memory with
+ * them. Code of an ET_EXEC image subtracts the thread's word from their
+ * addresses, all other adds it (runtime/counting.h).
  */
 struct counter_layout {
 	uint64_t ncounter; /* 0: none in this object, and no such plan */

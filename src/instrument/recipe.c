@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "count/feedback.h"
+#include "count/place/feedback.h"
 #include "elf/needs.h"
 #include "hooks/hooks.h"
-#include "rewrite/join.h"
-#include "rewrite/poison.h"
+#include "rewrite/insert/join.h"
+#include "rewrite/insert/poison.h"
 #include "abi/hash.h"
 #include "abi/libs.h"
 

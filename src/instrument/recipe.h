@@ -4,7 +4,7 @@
  * more file to be rewritten in the same way.
  *
  *	"none"		nothing inserted
- *	"poison"	what overwrites all that is dead (rewrite/poison.h)
+ *	"poison"	what overwrites all that is dead (insert/poison.h)
  *	"edges"		counters after that placement (flow/place.h)
  *	"none+trap"	and old places where control is not expected trap
  *	"edges+after"	counters after all calls
@@ -12,7 +12,7 @@
  *	"edges+libs=LIST"
  *			of libraries, only these are counted (abi/libs.h)
  *	"edges+only=LIST"
- *			in these procedures alone (count/only.h)
+ *			in these procedures alone (count/place/only.h)
  *	"edges+only=@SUM:PATH"
  *			the same from a file, whose contents have that hash
  *	"edges+weights=SUM:PATH"
@@ -23,7 +23,7 @@
 
 #include <stdbool.h>
 
-#include "count/plan.h"
+#include "count/place/plan.h"
 #include "instrument/cache.h"
 #include "rewrite/rewrite.h"
 

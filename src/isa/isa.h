@@ -23,7 +23,7 @@
  * INSN_BAD: all fields but addr are 0. Both lift to a single UOP_CLOBBER, and
  * callers must take every register and flag for changed by these kinds.
  * A prefix alone, if it is one that code jumps over (isa->prefix), is
- * INSN_UNKNOWN: a block may end there (cfg/prefix.c).
+ * INSN_UNKNOWN: a block may end there (cfg/discover/extent.c).
  */
 #ifndef ISA_ISA_H
 #define ISA_ISA_H
@@ -164,7 +164,7 @@ struct isa {
 	regset veneer_scratch;
 	/*
 	 * Registers that the convention lets a callee change: the only ones
-	 * that inserted code may ever use, and only where cfg/live.h says
+	 * that inserted code may ever use, and only where cfg/live/live.h says
 	 * that they are dead. Frame pointer, return address and platform
 	 * register are not among them: unwinders and debuggers read them.
 	 */

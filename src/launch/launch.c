@@ -17,7 +17,7 @@
 #include "elf/needs.h"
 #include "launch/closure.h"
 #include "launch/live_profile.h"
-#include "launch/original.h"
+#include "launch/find.h"
 #include "base/installed.h"
 #include "launch/run.h"
 #include "launch/watch.h"
@@ -292,7 +292,8 @@ static int get_loaded(struct launch *l, const struct needs *n, struct err *e)
 
 /*
  * With an audit module ld.so has the alignment of variables of threads that
- * the program asks for (rewrite/tls.c): is it enough for the libraries?
+ * the program asks for (rewrite/output/property.c): is it enough for the
+ * libraries?
  */
 static bool tls_fits(struct launch *l, const struct needs *n,
 		     const struct closure *c)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/resolve.h"
+#include "base/regular.h"
 #include "abi/profile_format.h"
 
 /* header and text */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/bisect.h"
-#include "base/intern.h"
+#include "base/dict.h"
 #include "elf/unwind.h"
 
 struct candidate {

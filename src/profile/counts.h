@@ -5,8 +5,8 @@
 #ifndef PROFILE_COUNTS_H
 #define PROFILE_COUNTS_H
 
-#include "count/profile.h"
-#include "count/solve.h"
+#include "count/profile/profile.h"
+#include "count/solve/solve.h"
 #include "profile/symbolizer.h"
 
 struct counts_image {

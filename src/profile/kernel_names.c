@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
-#include "sample/kernel.h"
+#include "sample/kernel/kernel.h"
 
 static int offset_order(const void *a, const void *b)
 {

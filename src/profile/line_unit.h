@@ -2,7 +2,7 @@
 #ifndef PROFILE_LINE_UNIT_H
 #define PROFILE_LINE_UNIT_H
 
-#include "base/intern.h"
+#include "base/dict.h"
 #include "profile/lines.h"
 
 /* from `addr` on, until the next one */

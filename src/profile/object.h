@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "store/file_id.h"
+#include "store/store.h"
 
 struct object {
 	Dwfl *dwfl;

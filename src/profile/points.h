@@ -6,7 +6,7 @@
 #ifndef PROFILE_POINTS_H
 #define PROFILE_POINTS_H
 
-#include "count/map.h"
+#include "count/map/map.h"
 #include "profile/samples.h"
 
 struct point {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/image_key.h"
+#include "store/store.h"
 
 /* numbers of an epoch's events in ours: all hosts' are added up by name */
 struct reading {

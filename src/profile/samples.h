@@ -5,7 +5,7 @@
 #ifndef PROFILE_SAMPLES_H
 #define PROFILE_SAMPLES_H
 
-#include "base/intern.h"
+#include "base/dict.h"
 #include "isa/isa.h"
 #include "profile/lines.h"
 #include "profile/segments.h"

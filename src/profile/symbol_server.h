@@ -15,7 +15,7 @@
 #ifndef PROFILE_SYMBOL_SERVER_H
 #define PROFILE_SYMBOL_SERVER_H
 
-#include "base/intern.h"
+#include "base/dict.h"
 #include "base/sandbox.h"
 #include "profile/lines.h"
 #include "profile/segments.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cfg/cfg.h"
-#include "count/plan.h"
+#include "count/place/plan.h"
 #include "elf/image.h"
 
 void symbolizer_init(struct symbolizer *g, const struct map *m)

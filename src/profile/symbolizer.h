@@ -9,7 +9,7 @@
 #ifndef PROFILE_SYMBOLIZER_H
 #define PROFILE_SYMBOLIZER_H
 
-#include "count/map.h"
+#include "count/map/map.h"
 #include "profile/lines.h"
 #include "profile/names.h"
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "base/intern.h"
+#include "base/dict.h"
 
 struct text_file {
 	char *bytes;        /* lines end with 0; NULL: it cannot be read */

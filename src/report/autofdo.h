@@ -16,7 +16,6 @@
 #define REPORT_AUTOFDO_H
 
 #include "base/dict.h"
-#include "base/intern.h"
 #include "profile/counts.h"
 
 #define AUTOFDO_NONE UINT32_MAX

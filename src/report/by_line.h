@@ -23,7 +23,7 @@
 #ifndef REPORT_BY_LINE_H
 #define REPORT_BY_LINE_H
 
-#include "base/intern.h"
+#include "base/dict.h"
 #include "profile/counts.h"
 
 struct line_count {

@@ -2,7 +2,7 @@
 #include "report/content.h"
 
 #include "cfg/cfg.h"
-#include "count/plan.h"
+#include "count/place/plan.h"
 #include "elf/image.h"
 #include "isa/isa.h"
 #include "report/walk.h"

@@ -5,7 +5,7 @@
 #ifndef REPORT_FUNCTIONS_H
 #define REPORT_FUNCTIONS_H
 
-#include "base/intern.h"
+#include "base/dict.h"
 #include "profile/counts.h"
 
 struct function {

@@ -9,7 +9,7 @@
 #ifndef REPORT_MATCH_EDGES_H
 #define REPORT_MATCH_EDGES_H
 
-#include "count/map.h"
+#include "count/map/map.h"
 #include "report/match_blocks.h"
 
 /*

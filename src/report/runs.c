@@ -7,7 +7,7 @@
 #include "base/buffer.h"
 #include "report/content.h"
 #include "report/rows_pick.h"
-#include "store/image_key.h"
+#include "store/store.h"
 
 /* the run that is being added */
 struct adder {

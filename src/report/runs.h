@@ -16,7 +16,7 @@
 #ifndef REPORT_RUNS_H
 #define REPORT_RUNS_H
 
-#include "base/intern.h"
+#include "base/dict.h"
 #include "report/rows.h"
 
 struct run_place {

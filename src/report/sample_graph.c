@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "count/plan.h"
+#include "count/place/plan.h"
 
 /* the map of a file, as if it were to be counted */
 static int read_map(struct map *m, const char *path, struct err *e)

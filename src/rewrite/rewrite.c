@@ -2,12 +2,11 @@
  * rewrite: see rewrite.h; the steps, one after the other.
  */
 #include "rewrite/rewrite_int.h"
-#include "rewrite/survey_int.h"
+#include "rewrite/survey/survey_int.h"
 
 #include <inttypes.h>
 
 #include "base/debug.h"
-#include "base/task.h"
 #include "base/parallel.h"
 
 /* fewer bytes are not worth a thread, nor are parts */

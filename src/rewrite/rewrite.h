@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/progress.h"
 #include "cfg/cfg.h"
-#include "rewrite/moved.h"
+#include "rewrite/survey/moved.h"
 #include "rewrite/plan.h"
 
 struct rewrite_options {

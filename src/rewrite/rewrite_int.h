@@ -8,9 +8,9 @@
  *	choose.c     which parts of the cfg move, and why the others do not
  *	far.c        and which stay with them in a very large file
  *	computed_goto.c  which tables of labels lead to the new code themselves
- *	tables.c     which jump tables are copied
- *	arrive.c     the old addresses at which control may arrive
- *	pads.c       room for jumps there, where not all places have it
+ *	jump_tables.c     which jump tables are copied
+ *	indirect_entry.c     the old addresses at which control may arrive
+ *	trampolines.c       room for jumps there, where not all places have it
  *	spot.c     where what the plan inserts can be
  *	sites_make.c  which insertions share a place
  *	site.c     the code there
@@ -34,13 +34,13 @@
 
 #include <elf.h>
 
-#include "elf/phdr.h"
+#include "elf/image_int.h"
 #include "isa/move.h"
-#include "rewrite/lead.h"
-#include "rewrite/plt_stubs.h"
+#include "rewrite/insert/edge_code.h"
+#include "rewrite/insert/plt_stubs.h"
 #include "rewrite/rewrite.h"
-#include "rewrite/site.h"
-#include "rewrite/unwind_out.h"
+#include "rewrite/insert/site.h"
+#include "rewrite/unwind/unwind_out.h"
 
 /* a copy of a literal behind the code that loads it */
 struct literal {

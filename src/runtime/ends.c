@@ -5,8 +5,8 @@
  * too. In the middle of a block it does not say where the thread was. A signal
  * that ends the process comes by way of us (signals.c), and the place where it
  * arrived is written down here. What that means is found out when the profile
- * is read (count/ends.h): which increments were done, and which block it is
- * in.
+ * is read (count/profile/thread_exits.h): which increments were done, and which
+ * block it is in.
  *
  * Other threads end where they are at that moment. In a system call that is
  * exact; if one was running, the chunk says so.

@@ -2,9 +2,9 @@
  * shown: the addresses that handlers of signals see.
  *
  * Some runtimes look up where a signal interrupted their code, in tables that
- * know old addresses (cfg/pinned.c). Their handlers are shown the old address
- * that stands for the new one; if they leave it, the new one is put back when
- * they return, else the thread goes on where they say.
+ * know old addresses (cfg/discover/pinned.c). Their handlers are shown the old
+ * address that stands for the new one; if they leave it, the new one is put
+ * back when they return, else the thread goes on where they say.
  *
  * Go's scheduler makes the thread call a function then, as if the interrupted
  * code had, which returns to the old address: to any instruction. So a thread

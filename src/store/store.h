@@ -7,13 +7,44 @@
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
+#include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/err.h"
-#include "store/file_id.h"
 #include "store/run.h"
+
+/*
+ * file_id: which file it is that has a path, of those that do not say so by a
+ * build-id: one that is made anew has another number, size or time.
+ */
+
+/* as the database has them: none is negative */
+struct file_id {
+	uint64_t device, inode, size;
+	uint64_t changed; /* nanoseconds since 1970; 0: not known */
+};
+
+static inline struct file_id file_id_of(const struct stat *s)
+{
+	uint64_t changed = (uint64_t)s->st_mtim.tv_sec * 1000000000 +
+			   (uint64_t)s->st_mtim.tv_nsec;
+
+	return (struct file_id){s->st_dev & INT64_MAX, s->st_ino & INT64_MAX,
+				(uint64_t)s->st_size, changed & INT64_MAX};
+}
+
+/* a device may have another number after the machine has begun anew */
+static inline bool file_id_same(const struct file_id *a,
+				const struct file_id *b)
+{
+	return a->inode == b->inode && a->size == b->size &&
+	       a->changed == b->changed;
+}
 
 enum {
 	STORE_VERSION = 4,
@@ -241,5 +272,26 @@ int store_each_procedure(struct store *s, int64_t image,
 			 void *arg, struct err *e);
 
 void store_close(struct store *s);
+
+/* image_key: all that makes an image one, as a string. */
+
+enum { IMAGE_KEY = 2 * STORE_BUILD_ID + PATH_MAX + 64 };
+
+static inline void image_key(const struct stored_image *is,
+			     char key[IMAGE_KEY])
+{
+	static const char digit[] = "0123456789abcdef";
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < is->build_id_len; i++) {
+		key[n++] = digit[is->build_id[i] >> 4];
+		key[n++] = digit[is->build_id[i] & 15];
+	}
+	if (is->has_file)
+		n += (size_t)sprintf(key + n, "%" PRIx64 ".%" PRIx64
+				     ".%" PRIx64, is->file.inode,
+				     is->file.size, is->file.changed);
+	snprintf(key + n, IMAGE_KEY - n, ":%d:%s", (int)is->kind, is->path);
+}
 
 #endif

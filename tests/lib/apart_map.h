@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/compress.h"
-#include "count/map_store.h"
+#include "count/map/map_store.h"
 
 struct apart_map {
 	uint8_t head[MAP_HEAD];

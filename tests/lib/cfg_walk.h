@@ -8,7 +8,7 @@
 #include "base/bisect.h"
 #include "elf_walk.h"
 
-#include "cfg/live.h"
+#include "cfg/live/live.h"
 #include "cmd/cfg_show.h"
 
 /* parts are sorted and disjoint, and their blocks fill them in order */

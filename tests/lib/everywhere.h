@@ -11,9 +11,9 @@
 
 #include <string.h>
 
-#include "rewrite/everywhere.h"
+#include "rewrite/insert/poison.h"
 #include "rewrite/rewrite.h"
-#include "rewrite/survey.h"
+#include "rewrite/survey/survey.h"
 
 enum { EVERYWHERE_GARBAGE = 0xdead };
 

@@ -8,8 +8,8 @@
 #include <elf.h>
 #include <stdio.h>
 
-#include "count/map.h"
-#include "rewrite/reverse_map.h"
+#include "count/map/map.h"
+#include "rewrite/output/reverse_map.h"
 
 static inline bool write_whole(const char *path, const void *bytes, size_t n)
 {

@@ -15,8 +15,8 @@
 #include <elf.h>
 
 #include "isa/isa.h"
-#include "rewrite/moved.h"
-#include "rewrite/unwind_out.h"
+#include "rewrite/survey/moved.h"
+#include "rewrite/unwind/unwind_out.h"
 #include "splitmix.h"
 
 enum { MOVES_PAGE = 0x10000 };

@@ -11,8 +11,8 @@
 
 #include "base/bisect.h"
 #include "moves_build.h"
-#include "rewrite/cfi_plain.h"
-#include "rewrite/lsda_out.h"
+#include "rewrite/unwind/cfi_out.h"
+#include "rewrite/unwind/lsda_out.h"
 
 struct check_row {
 	uint64_t start;

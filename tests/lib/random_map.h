@@ -1,5 +1,5 @@
 /*
- * random_map: maps of counters (count/map.h) of random procedures, with calls
+ * random_map: maps of counters (count/map/map.h) of random procedures, with calls
  * that come back, land elsewhere or never return; and random runs through
  * them, counted by brute force.
  */
@@ -9,7 +9,7 @@
 #include <elf.h>
 #include <stdio.h>
 
-#include "count/map_graph.h"
+#include "count/map/map_graph.h"
 #include "random_cfg.h"
 
 /* how often everything ran; by number in the map */

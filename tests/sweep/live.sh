@@ -1,5 +1,5 @@
 #!/bin/bash
-# live: real programs do not notice when what cfg/live.h calls dead is
+# live: real programs do not notice when what cfg/live/live.h calls dead is
 # overwritten, in themselves and in all their libraries.
 #
 #	tests/sweep/live.sh [native|foreign]...

@@ -25,7 +25,7 @@
 #include "isa/move.h"
 #include "launch/launch.h"
 #include "hooks/hooks.h"
-#include "rewrite/join.h"
+#include "rewrite/insert/join.h"
 #include "abi/hash.h"
 
 /* all that a plan is made of */

@@ -1,5 +1,5 @@
 /*
- * list-dead: what cfg/live.h calls dead, for those who try it out.
+ * list-dead: what cfg/live/live.h calls dead, for those who try it out.
  *
  *	list-dead [-s SEED] FILE...
  *
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cfg/live.h"
+#include "cfg/live/live.h"
 #include "splitmix.h"
 
 static uint64_t state = 1;

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "rewrite/rewrite.h"
-#include "rewrite/reverse_map.h"
+#include "rewrite/output/reverse_map.h"
 
 static int fail(const struct err *e)
 {

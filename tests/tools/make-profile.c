@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "apart_map.h"
-#include "count/map_int.h"
+#include "count/map/map_int.h"
 #include "make_profile.h"
 
 enum { NO = -1 }; /* no counter */

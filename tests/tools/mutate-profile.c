@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "apart_map.h"
-#include "count/profile_int.h"
+#include "count/profile/profile_int.h"
 #include "mutate.h"
 #include "abi/hash.h"
 

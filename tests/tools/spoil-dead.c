@@ -3,7 +3,7 @@
  *
  *	spoil-dead [-n HITS] [-s SEED] [-o OUT] PLACES PROGRAM [ARG...]
  *
- * The oracle for cfg/live.h: at every place of PLACES (list-dead's output,
+ * The oracle for cfg/live/live.h: at every place of PLACES (list-dead's output,
  * about files that the program has mapped at its entry point) registers and
  * flags that are said to be dead get random values, HITS times (5), before
  * the program goes on. It must not notice: output and exit status, which is

@@ -18,7 +18,7 @@ bool a64_put_adrp(uint8_t *out, unsigned rd, uint64_t at, uint64_t to);
 /* adrp and add of `to` at `at`, two words; false: out of reach */
 bool a64_put_address(uint8_t *out, unsigned rd, uint64_t at, uint64_t to);
 
-/* link.c */
+/* counter.c */
 enum { A64_LINK_SIZE = 12 };
 uint64_t a64_link_match(const uint8_t *code, size_t size, uint64_t addr);
 bool a64_link_write(uint64_t at, uint64_t word, uint8_t *out);

@@ -130,7 +130,7 @@ bool x64_is_zeroing(const struct x64_full *full);
 /* odd.c */
 bool x64_is_odd(const uint8_t *code, size_t avail);
 
-/* low_bytes.c: fills byte_reads, byte_writes */
+/* uses_frame.c: fills byte_reads, byte_writes */
 void x64_low_bytes(const struct x64_full *full, struct insn *out);
 
 /*

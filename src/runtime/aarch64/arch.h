@@ -69,7 +69,7 @@ enum {
 	ARCH_RELOC_CALL = 1026, /* R_AARCH64_JUMP_SLOT */
 };
 
-/* what a gate hands over (isa/a64/gate.c) */
+/* what a gate hands over (isa/a64/insert/hook.c) */
 struct arch_gate {
 	unsigned long arg[8], nr, x9_x15[7], fp, lr, flags, x18;
 };
@@ -505,8 +505,8 @@ static inline unsigned arch_jump(uintptr_t at, uintptr_t to)
 }
 
 /*
- * What adds one to a counter (isa/a64/counter.c) becomes a jump to the same
- * that asks for the thread's counter, in `room`. False if it is not that.
+ * What adds one to a counter (isa/a64/insert/counter.c) becomes a jump to the
+ * same that asks for the thread's counter, in `room`. False if it is not that.
  */
 static inline _Bool arch_change_count(void *site, void *room, _Bool subtract)
 {

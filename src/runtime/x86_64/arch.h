@@ -89,8 +89,8 @@ static inline long arch_call(long nr, long a, long b, long c, long d, long e)
 }
 
 /*
- * What a gate hands over (isa/x64/gate.c). Behind a system call, its result is
- * in the place of its number.
+ * What a gate hands over (isa/x64/insert/hook.c). Behind a system call, its
+ * result is in the place of its number.
  */
 struct arch_gate {
 	unsigned long arg[6], nr, r11, rcx, flags, fp, back;
@@ -117,8 +117,8 @@ enum { ARCH_JUMP_REG = 5 }; /* bits: isa/move.h, TELL_REG */
 
 /*
  * What the gate before a jump or call through a register or memory shows
- * (isa/x64/tell.c): where its call returns to, and where the jump leads or,
- * with a table of ours, its index.
+ * (isa/x64/insert/tell.c): where its call returns to, and where the jump leads
+ * or, with a table of ours, its index.
  */
 struct arch_jump {
 	const uint8_t *back;
@@ -310,7 +310,7 @@ static inline _Bool arch_takes_slot(const struct arch_gate *g)
 	       (g->arg[0] == ARCH_SET_GS || g->arg[0] == ARCH_GET_GS);
 }
 
-/* --- counting code, see isa/x64/counter.c */
+/* --- counting code, see isa/x64/insert/counter.c */
 
 enum {
 	ARCH_COUNTS_FOR_THREADS = 1, /* from the beginning */

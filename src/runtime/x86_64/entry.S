@@ -1,9 +1,9 @@
 /*
  * entry: where a rewritten program begins, see entry.c. Before it lie two
  * distances from the first of them, which tally fills in (hooks/hooks.c): to
- * the object_header, and to where the program begins by itself. All registers are
- * as the kernel or a loader left them, but for r11, which means nothing there
- * (psABI, 3.4.1), and flags.
+ * the object_header, and to where the program begins by itself. All registers
+ * are as the kernel or a loader left them, but for r11, which means nothing
+ * there (psABI, 3.4.1), and flags.
  */
 	.section .text.entry, "ax"
 	.globl	distances

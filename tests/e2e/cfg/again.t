@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 cfg/again: tables of which the first look sees too much or too little, and the
-second the truth (tests/progs/again.S, src/cfg/second_pass.c), for both machines.
+second the truth (tests/progs/again.S, src/cfg/jumps/second_pass.c), for both machines.
 """
 import os
 import sys

@@ -1,5 +1,5 @@
 #!/bin/bash
-# live: programs do not notice when everything that cfg/live.h calls dead is
+# live: programs do not notice when everything that cfg/live/live.h calls dead is
 # overwritten: of this machine under ptrace, of the other one in qemu. The
 # samples keep values where the convention promises nothing.
 # tests/sweep/live.sh does the same to many more programs.

@@ -2,7 +2,7 @@
  * tls-lib: thread-local variables of a shared library: by descriptor or by
  * call (-mtls-dialect), local dynamic, and fixed offset (initial-exec).
  */
-#include "tls.h"
+#include "property.c"
 
 __thread int tls_shared = 40;
 static __thread int hidden = 2, other[50];

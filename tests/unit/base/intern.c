@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/intern.h"
+#include "base/dict.h"
 
 enum { MANY = 20000 };
 

@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "base/task.h"
 #include "base/parallel.h"
 
 enum { ITEMS = 1000 };

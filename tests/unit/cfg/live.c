@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "cfg/own_reads.h"
+#include "cfg/live/own_reads.h"
 #include "elf_build.h"
 
 enum { CODE = ELF_BASE + ELF_DATA };

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "count/profile_int.h"
+#include "count/profile/profile_int.h"
 #include "make_profile.h"
 #include "mutate.h"
 #include "random_map.h"

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "count/profile_int.h"
+#include "count/profile/profile_int.h"
 #include "make_profile.h"
 #include "mutate.h"
 #include "random_map.h"

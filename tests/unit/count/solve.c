@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "count/solve.h"
+#include "count/solve/solve.h"
 #include "random_map.h"
 
 /* whether any edge of the map calls the address */

@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "flow/dom.h"
-#include "flow/scc.h"
+#include "flow/dfs.h"
 #include "flow/weight.h"
 #include "random_cfg.h"
 

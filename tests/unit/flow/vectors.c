@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "flow/bits.h"
+#include "flow/regen.h"
 #include "flow/event.h"
 #include "flow/place.h"
 #include "flow/propagate.h"

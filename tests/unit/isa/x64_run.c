@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "isa/x64/x64_int.h"
-#include "isa/x64/x64_run.h"
+#include "isa/x64/x64_move.h"
 #include "x64_only.h"
 
 #ifdef __x86_64__

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "elf/needs.h"
-#include "launch/ldcache.h"
+#include "launch/closure.h"
 #include "abi/libs.h"
 #include "abi/cache_record.h"
 #include "splitmix.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "rewrite/lead.h"
+#include "rewrite/insert/edge_code.h"
 
 enum { START = 0x1000, SIZE = 16, BLOCKS = 5, ELSEWHERE = 0x9000 };
 

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "rewrite/rewrite_int.h"
-#include "rewrite/reverse_map.h"
+#include "rewrite/output/reverse_map.h"
 #include "splitmix.h"
 
 #define MB (UINT64_C(1) << 20)

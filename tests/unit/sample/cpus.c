@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "sample/cpus.h"
+#include "sample/events/cpus.h"
 
 /* the list as a number, a bit for each; -1: it is none */
 static long bits(const char *text)

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "sample/collect.h"
+#include "sample/daemon/aggregator.h"
 
 /* PERF_RECORD_EXIT, as the kernel writes it for us */
 struct exit_record {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sample/collect.h"
+#include "sample/daemon/aggregator.h"
 
 /* numbers of processes that the kernel gives to nobody */
 enum { MAKE = 4194300, CC, LD };

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sample/jit.h"
+#include "sample/jit/jit.h"
 
 enum { LONG = 100 << 10 }; /* characters; no line has so many */
 

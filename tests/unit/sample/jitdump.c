@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "../../progs/sample/jitdump.h"
-#include "sample/jitdump.h"
+#include "sample/jit/jitdump.h"
 #include "splitmix.h"
 
 enum { ROUNDS = 3000 };

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "sample/collect.h"
+#include "sample/daemon/aggregator.h"
 
 #define TEXT "ffff800080000000 T _stext\nffff800080100000 T _etext\n"
 #define HIDDEN "0000000000000000 T _stext\n0000000000000000 T _etext\n"

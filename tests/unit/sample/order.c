@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sample/order.h"
+#include "sample/events/order.h"
 #include "splitmix.h"
 
 enum { RINGS = 4, ROUNDS = 400, IN_FLIGHT = 50 };

@@ -15,8 +15,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "sample/parse.h"
-#include "sample/parser.h"
+#include "sample/processes/parse.h"
+#include "sample/processes/parser.h"
 
 static enum parser_answer ask(struct parser *p)
 {

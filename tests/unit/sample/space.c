@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sample/space.h"
+#include "sample/processes/space.h"
 #include "splitmix.h"
 
 enum { PAGES = 64, PROCESSES = 5, STEPS = 20000, PAGE = 4096 };

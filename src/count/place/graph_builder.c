@@ -1,0 +1,538 @@
+/*
+ * graph_builder: see graph_builder.h.
+ *
+ * All ways into a procedure come from EXIT: entries, what follows calls,
+ * landing pads. All ways out of it lead there. A frame that dies in a call, or
+ * is born there, then breaks no law: it went out, or came in
+ * (doc/how-counting-works.md).
+ *
+ * An open procedure can be entered at any instruction (cfg/graph/region.c).
+ * There every instruction is a block of its own, which can be arrived at.
+ */
+#include "count/place/graph_builder_int.h"
+
+#include "isa/move.h"
+#include "rewrite/insert/spot.h"
+
+struct insertion counter_insertion(const struct isa *isa)
+{
+	const struct count_needs *n = isa->move->count_needs;
+
+	return (struct insertion){
+		.nregs = n[COUNT_SPOILS].regs,
+		.flags = n[COUNT_SPOILS].flags,
+		.keeps = true,
+		.nregs_keeping = n[COUNT_KEEPS].regs,
+		.memory = true,
+	};
+}
+
+void drawing_begin(struct drawing *d, const struct survey *s, struct map *m)
+{
+	*d = (struct drawing){.s = s, .m = m};
+	d->vertex = mem_alloc((s->cfg->block.n + 1) * sizeof *d->vertex);
+	memset(d->vertex, 0xff, s->cfg->block.n * sizeof *d->vertex);
+	d->hub_vertex = mem_alloc((s->cfg->hub.n + 1) * sizeof *d->hub_vertex);
+	memset(d->hub_vertex, 0xff, s->cfg->hub.n * sizeof *d->hub_vertex);
+}
+
+void drawing_free(struct drawing *d)
+{
+	mem_free(d->vertex);
+	mem_free(d->hub_vertex);
+	mem_free(d->shared);
+	vec_free(&d->way);
+	vec_free(&d->told);
+	vec_free(&d->block);
+	vec_free(&d->degree);
+}
+
+/* what a procedure is called; a stub of the linker as disassemblers do */
+static const char *proc_name(struct drawing *d, const struct procedure *q)
+{
+	size_t n;
+	char *name;
+
+	if (q->name || !q->stub || !q->import)
+		return q->name;
+	n = strlen(q->import);
+	name = arena_alloc(&d->m->arena, n + sizeof "@plt");
+	memcpy(name, q->import, n);
+	strcpy(name + n, "@plt");
+	return name;
+}
+
+struct pen pen_begin(struct drawing *d, uint32_t p)
+{
+	const struct procedure *q = &d->s->cfg->proc.at[p];
+	struct pen n = {.d = d, .c = d->s->cfg};
+
+	n.p.entry = q->entry;
+	n.p.block = (uint32_t)d->m->block.n;
+	n.p.edge = (uint32_t)d->m->edge.n;
+	n.p.name = proc_name(d, q);
+	d->block.n = 0;
+	d->way.n = 0;
+	return n;
+}
+
+/* --- blocks */
+
+static void add_vertex(struct pen *n, struct map_block *x)
+{
+	x->counter = MAP_NONE;
+	vec_push(&n->d->m->block, *x);
+	n->p.nblock++;
+}
+
+void pen_block(struct pen *n, uint32_t b)
+{
+	struct map *m = n->d->m;
+	const struct block *k = &n->c->block.at[b];
+	struct map_block x = {.start = k->start,
+			      .length = (uint32_t)m->length.n};
+	const struct marks *marks = &n->d->s->marks;
+	const uint8_t *mark = marks_of(marks, b);
+	uint32_t at = 0, count = marks_number(marks, b);
+
+	n->d->vertex[b] = n->p.nblock;
+	vec_push(&n->d->block, b);
+	for (uint32_t i = 0; i < count && mark_length(mark[i]); i++) {
+		uint8_t length = mark_length(mark[i]);
+
+		if (!m->insn_size)
+			vec_push(&m->length, length);
+		n->d->takes_slot |= mark[i] & MARK_TAKES_SLOT;
+		at += length;
+		x.size += length;
+		x.ninsn++;
+		if (n->fine || at >= k->size) {
+			add_vertex(n, &x);
+			x = (struct map_block){
+				.start = k->start + at,
+				.length = (uint32_t)m->length.n,
+			};
+		}
+	}
+}
+
+/* the blocks that move; parts are by address */
+static void add_blocks(struct pen *n, const struct procedure *p)
+{
+	for (uint32_t i = 0; i < p->npart; i++) {
+		const struct part *t =
+			&n->c->part.at[n->c->proc_part.at[p->part + i]];
+
+		for (uint32_t b = t->block; b < t->block + t->nblock; b++)
+			if (survey_moves(n->d->s, b))
+				pen_block(n, b);
+	}
+}
+
+static uint32_t first_vertex(const struct pen *n, uint32_t b)
+{
+	return n->d->vertex[b];
+}
+
+uint32_t pen_last(const struct pen *n, uint32_t b)
+{
+	uint32_t v = n->d->vertex[b];
+	uint64_t end = block_end(&n->c->block.at[b]);
+
+	while (n->fine && v + 1 < n->p.nblock &&
+	       n->d->m->block.at[n->p.block + v + 1].start < end)
+		v++;
+	return v;
+}
+
+/* --- edges */
+
+struct map_edge *pen_edge(struct pen *n, enum map_kind kind, uint32_t from,
+			  uint32_t to, struct way way)
+{
+	struct map_edge e = {.from = from, .to = to, .counter = MAP_NONE,
+			     .kind = (uint8_t)kind};
+
+	vec_push(&n->d->m->edge, e);
+	vec_push(&n->d->way, way);
+	n->p.nedge++;
+	return &n->d->m->edge.at[n->d->m->edge.n - 1];
+}
+
+static struct way way_of(enum plan_place place, uint64_t at)
+{
+	return (struct way){.n = 1, .place = {(uint8_t)place}, .at = {at}};
+}
+
+/* before the last instruction of the block: on all ways out of it */
+static struct way way_before_last(const struct pen *n, uint32_t b)
+{
+	return way_of(PLAN_BEFORE, marks_last(&n->d->s->marks, n->c, b));
+}
+
+/* the call that ends the block is sure to come back */
+static bool is_sure(const struct pen *n, const struct block *k)
+{
+	uint32_t p;
+
+	if (!n->d->sure || k->last != INSN_CALL || !k->target)
+		return false;
+	p = cfg_proc_at(n->c, k->target);
+	return p != CFG_NONE && n->c->proc.at[p].entry == k->target &&
+	       n->d->sure[p];
+}
+
+/* a block that ends with a call: out of it, and what comes back */
+static void add_call(struct pen *n, uint32_t b)
+{
+	const struct block *k = &n->c->block.at[b];
+	uint32_t v = pen_last(n, b), end = cfg_edges_end(n->c, b);
+	bool back = k->edge < end && n->c->edge.at[k->edge].kind == EDGE_AFTER;
+	struct map_edge *e;
+
+	if (back && is_sure(n, k) &&
+	    first_vertex(n, n->c->edge.at[k->edge].to) != MAP_NONE) {
+		pen_edge(n, MAP_OVER, v,
+			 first_vertex(n, n->c->edge.at[k->edge].to),
+			 way_of(PLAN_EDGE, k->edge))
+			->callee = k->target;
+		return;
+	}
+	e = pen_edge(n, back || k->last == INSN_SYSCALL ? MAP_CALL :
+							  MAP_NORETURN,
+		     v, EXIT_MARK, way_before_last(n, b));
+	e->callee = k->last == INSN_CALL ? k->target : 0;
+	for (uint32_t i = k->edge; i < end; i++) {
+		const struct edge *g = &n->c->edge.at[i];
+
+		/* landing pads are drawn with their blocks */
+		if (g->kind != EDGE_AFTER ||
+		    first_vertex(n, g->to) == MAP_NONE)
+			continue;
+		pen_edge(n, MAP_BACK, EXIT_MARK, first_vertex(n, g->to),
+			 way_of(PLAN_EDGE, i))
+			->call = v;
+	}
+}
+
+static uint32_t hub_vertex(struct pen *n, uint32_t hub)
+{
+	if (n->d->hub_vertex[hub] == MAP_NONE)
+		n->d->hub_vertex[hub] = n->p.nblock + n->p.nhub++;
+	return n->d->hub_vertex[hub];
+}
+
+/* an edge of the cfg to a block of the procedure, or out of it */
+static void add_plain(struct pen *n, uint32_t i)
+{
+	static const uint8_t kinds[EDGE_KINDS] = {
+		[EDGE_FALL] = MAP_FALL,
+		[EDGE_TAKEN] = MAP_TAKEN,
+		[EDGE_JUMP] = MAP_JUMP,
+		[EDGE_AFTER] = MAP_FALL,
+		[EDGE_TABLE] = MAP_TABLE,
+		[EDGE_HUB] = MAP_TO_HUB,
+		[EDGE_RETURN] = MAP_RETURN,
+		[EDGE_TAIL] = MAP_TAIL,
+		[EDGE_NORETURN] = MAP_NORETURN,
+		[EDGE_AWAY] = MAP_AWAY,
+		[EDGE_UNKNOWN] = MAP_AWAY,
+	};
+	const struct edge *g = &n->c->edge.at[i];
+	uint32_t v = pen_last(n, g->from), to = EXIT_MARK;
+	enum map_kind kind = kinds[g->kind];
+	struct map_edge *e;
+
+	if (g->kind == EDGE_HUB)
+		to = hub_vertex(n, g->to);
+	else if (g->kind < EDGE_HUB)
+		to = first_vertex(n, g->to);
+	if (to == MAP_NONE) {
+		kind = MAP_STAYS;
+		to = EXIT_MARK;
+	}
+	e = pen_edge(n, kind, v, to, way_of(PLAN_EDGE, i));
+	if (kind == MAP_TAIL)
+		e->callee = n->c->block.at[g->from].target;
+}
+
+/*
+ * An indirect jump. If its table is not ours all go by way of the old text,
+ * and are seen where they arrive. What leaves the procedure by a jump that
+ * also has targets inside is only known as a difference.
+ */
+static void add_indirect(struct pen *n, uint32_t b)
+{
+	const struct block *k = &n->c->block.at[b];
+	uint32_t end = cfg_edges_end(n->c, b);
+	uint32_t v = pen_last(n, b);
+
+	if (!survey_copies(n->d->s, b)) {
+		bool tail = end - k->edge == 1 &&
+			    n->c->edge.at[k->edge].kind == EDGE_TAIL;
+
+		pen_edge(n, tail ? MAP_TAIL : MAP_AWAY, v, EXIT_MARK,
+			 way_before_last(n, b));
+		return;
+	}
+	for (uint32_t i = k->edge; i < end; i++) {
+		add_plain(n, i);
+		if (n->c->edge.at[i].to == CFG_NONE && end - k->edge > 1)
+			n->d->way.at[n->d->way.n - 1].n = 0;
+	}
+}
+
+static void add_edges_out(struct pen *n, uint32_t b)
+{
+	const struct block *k = &n->c->block.at[b];
+	uint32_t end = cfg_edges_end(n->c, b);
+
+	if (k->last == INSN_CALL || k->last == INSN_ICALL ||
+	    k->last == INSN_SYSCALL)
+		add_call(n, b);
+	else if (k->edge == end)
+		pen_edge(n, MAP_AWAY, pen_last(n, b), EXIT_MARK,
+			 way_before_last(n, b));
+	else if (k->last == INSN_IJUMP)
+		add_indirect(n, b);
+	else
+		for (uint32_t i = k->edge; i < end; i++)
+			add_plain(n, i);
+}
+
+/* from the hubs that jumps of this procedure lead to */
+static void add_hub_edges(struct pen *n)
+{
+	struct map *m = n->d->m;
+	uint32_t last = n->p.nblock;
+
+	for (uint32_t i = n->p.edge; i < n->p.edge + n->p.nedge; i++) {
+		const struct hub *h;
+		uint32_t hub, v = m->edge.at[i].to;
+
+		/* each once, in the order of their numbers */
+		if (m->edge.at[i].kind != MAP_TO_HUB || v < last)
+			continue;
+		last = v + 1;
+		hub = n->c->edge.at[n->d->way.at[i - n->p.edge].at[0]].to;
+		h = &n->c->hub.at[hub];
+		for (uint32_t t = h->target; t < h->target + h->ntarget; t++) {
+			uint32_t to = first_vertex(n, n->c->hub_target.at[t]);
+			bool stays = to == MAP_NONE;
+
+			pen_edge(n, stays ? MAP_STAYS : MAP_FROM_HUB, v,
+				 stays ? EXIT_MARK : to, way_of(PLAN_HUB, t));
+		}
+	}
+}
+
+/* a landing pad: exceptions of all calls together, where that can be seen */
+static void add_pad(struct pen *n, uint32_t v, uint32_t b)
+{
+	pen_edge(n, MAP_PAD, EXIT_MARK, v,
+		 way_of(PLAN_BEFORE, n->c->block.at[b].start))
+		->call = MAP_NONE;
+}
+
+/* of a landing pad that code of the procedure also leads to */
+static void add_pad_edges(struct pen *n)
+{
+	for (size_t x = 0; x < n->d->block.n; x++) {
+		uint32_t b = n->d->block.at[x];
+		uint32_t end = cfg_edges_end(n->c, b);
+
+		for (uint32_t i = n->c->block.at[b].edge; i < end; i++) {
+			const struct edge *g = &n->c->edge.at[i];
+			uint32_t v;
+
+			if (g->kind != EDGE_UNWIND)
+				continue;
+			v = first_vertex(n, g->to);
+			if (v != MAP_NONE && n->d->degree.at[v])
+				pen_edge(n, MAP_PAD, EXIT_MARK, v,
+					 way_of(PLAN_EDGE, i))
+					->call = pen_last(n, b);
+		}
+	}
+}
+
+/* entries: by calls, and by the old address */
+static void add_entry(struct pen *n, uint32_t v, uint32_t b)
+{
+	const struct block *k = &n->c->block.at[b];
+	bool arrives = survey_arrives(n->d->s, b) || k->flags & BLOCK_PAD;
+	struct way w = {0};
+
+	if (k->flags & BLOCK_ENTRY) {
+		w.place[w.n] = PLAN_ENTRY;
+		w.at[w.n++] = b;
+	}
+	if (arrives) {
+		w.place[w.n] = PLAN_ARRIVAL;
+		w.at[w.n++] = b;
+	}
+	if (w.n)
+		pen_edge(n, MAP_ENTRY, EXIT_MARK, v, w);
+}
+
+static void add_edges_in(struct pen *n)
+{
+	bool shared = false;
+
+	for (size_t i = 0; i < n->d->block.n; i++) {
+		uint32_t b = n->d->block.at[i], v = first_vertex(n, b);
+
+		/* control comes there only by exceptions */
+		if (n->c->block.at[b].flags & BLOCK_PAD &&
+		    !n->d->degree.at[v]) {
+			add_pad(n, v, b);
+			continue;
+		}
+		shared |= n->c->block.at[b].flags & BLOCK_PAD;
+		add_entry(n, v, b);
+	}
+	if (shared)
+		add_pad_edges(n);
+}
+
+/* between the instructions of a block, and to each */
+static void add_fine(struct pen *n, uint32_t b)
+{
+	uint32_t v = first_vertex(n, b), last = pen_last(n, b);
+
+	for (; v < last; v++) {
+		uint64_t next = n->d->m->block.at[n->p.block + v + 1].start;
+
+		/* code before an instruction runs on all ways to it */
+		pen_edge(n, MAP_FALL, v, v + 1, (struct way){0});
+		/* a trap may be data: its slot stays as it is */
+		if (v + 1 == last && n->c->block.at[b].last == INSN_TRAP)
+			continue;
+		pen_edge(n, MAP_ENTRY, EXIT_MARK, v + 1,
+			 way_of(PLAN_SLOT, next));
+	}
+}
+
+/* --- ways */
+
+/* how many edges arrive at each block */
+static void count_degrees(struct pen *n)
+{
+	const struct map_edge *e = &n->d->m->edge.at[n->p.edge];
+
+	n->d->degree.n = 0;
+	for (uint32_t v = 0; v < n->p.nblock + n->p.nhub; v++)
+		vec_push(&n->d->degree, 0);
+	for (uint32_t i = 0; i < n->p.nedge; i++)
+		if (e[i].to < n->d->degree.n)
+			n->d->degree.at[e[i].to]++;
+}
+
+/*
+ * Code can be there; then its cost is known. An increment is four instructions,
+ * so is saving and restoring registers about.
+ */
+static bool passable(const struct survey *s, struct way *w)
+{
+	w->cost = 0;
+	w->jump = false;
+	for (unsigned i = 0; i < w->n; i++) {
+		struct insertion x = counter_insertion(s->cfg->isa);
+		struct survey_price p;
+		float cost;
+
+		x.place = w->place[i];
+		x.at = w->at[i];
+		if (survey_price(s, &x, &p))
+			return false;
+		cost = p.saved ? 2 : 1;
+		w->jump |= p.jump;
+		w->cost = cost > w->cost ? cost : w->cost;
+	}
+	return w->n;
+}
+
+/*
+ * Before the block that the edge leads to no jump is needed, if nothing else
+ * leads there (jump optimization, Ball & Larus '94, 3.4). Code between two
+ * blocks, or before a jump, needs none either.
+ */
+static bool jumps_aside(const struct map_edge *e)
+{
+	return e->kind == MAP_TAKEN || e->kind == MAP_TABLE ||
+	       e->kind == MAP_FROM_HUB || e->kind == MAP_ENTRY ||
+	       e->kind == MAP_PAD;
+}
+
+static void choose_ways(struct pen *n)
+{
+	for (uint32_t i = n->p.edge; i < n->p.edge + n->p.nedge; i++) {
+		const struct map_edge *e = &n->d->m->edge.at[i];
+		struct way *w = &n->d->way.at[i - n->p.edge], inside;
+
+		if (w->n && jumps_aside(e) && n->d->degree.at[e->to] == 1) {
+			uint32_t b = n->p.block + e->to;
+
+			inside = way_of(PLAN_BEFORE,
+					n->d->m->block.at[b].start);
+			if (passable(n->d->s, &inside)) {
+				*w = inside;
+				continue;
+			}
+		}
+		if (!passable(n->d->s, w))
+			w->n = 0;
+	}
+}
+
+/* --- the procedure */
+
+/* the vertex of the procedure's entry */
+static uint32_t root_of(const struct pen *n)
+{
+	uint32_t b = cfg_block_at(n->c, n->p.entry);
+	uint32_t v = b == CFG_NONE ? MAP_NONE : first_vertex(n, b);
+
+	return v == MAP_NONE ? 0 : v;
+}
+
+void pen_finish(struct pen *n)
+{
+	struct map_edge *e = &n->d->m->edge.at[n->p.edge];
+
+	for (uint32_t i = 0; i < n->p.nedge; i++) {
+		if (e[i].from == EXIT_MARK)
+			e[i].from = map_exit(&n->p);
+		if (e[i].to == EXIT_MARK)
+			e[i].to = map_exit(&n->p);
+	}
+	n->p.root = root_of(n);
+	vec_push(&n->d->m->proc, n->p);
+	/* to others its blocks are no vertices */
+	for (size_t i = 0; i < n->d->block.n; i++)
+		n->d->vertex[n->d->block.at[i]] = MAP_NONE;
+}
+
+bool draw_procedure(struct drawing *d, uint32_t p)
+{
+	const struct procedure *q = &d->s->cfg->proc.at[p];
+	struct pen n = pen_begin(d, p);
+
+	n.fine = q->open;
+	add_blocks(&n, q);
+	if (!n.p.nblock)
+		return false;
+	for (size_t i = 0; i < d->block.n; i++) {
+		if (n.fine)
+			add_fine(&n, d->block.at[i]);
+		add_edges_out(&n, d->block.at[i]);
+	}
+	add_hub_edges(&n);
+	count_degrees(&n);
+	add_edges_in(&n);
+	count_degrees(&n);
+	choose_ways(&n);
+	draw_sites(&n);
+	pen_finish(&n);
+	return true;
+}

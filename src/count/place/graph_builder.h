@@ -1,0 +1,58 @@
+/*
+ * graph_builder: the flow graph of a procedure as the map has it (map.h), and
+ * how a counter can get on each of its edges (rewrite/plan.h).
+ */
+#ifndef COUNT_PLACE_GRAPH_BUILDER_H
+#define COUNT_PLACE_GRAPH_BUILDER_H
+
+#include "count/map/map.h"
+#include "hooks/hooks.h"
+#include "rewrite/survey/survey.h"
+
+/* the insertions that together see an edge; n == 0: it can carry no code */
+struct way {
+	uint64_t at[2];
+	uint8_t place[2]; /* enum plan_place */
+	uint8_t n;
+	float cost; /* of executing it once, 1 for an increment alone */
+	bool jump;  /* by a jump aside and back, which is not in the cost */
+};
+
+/* what a counter needs (isa/move.h), at no place yet */
+struct insertion counter_insertion(const struct isa *isa);
+
+struct drawing {
+	const struct survey *s;
+	struct map *m;
+	bool pairs; /* sites are told of */
+	bool takes_slot; /* code was seen that does (isa/move.h) */
+	/* these are, numbered as in the map */
+	VEC(struct hooks_jump) told;
+	const bool *sure;     /* by procedure (returning.h), or NULL: none */
+	uint32_t *vertex;     /* by block of the cfg: that of its first
+				 instruction; MAP_NONE: stays, or is not of the
+				 procedure that is drawn */
+	uint32_t *hub_vertex; /* by hub; MAP_NONE: not drawn */
+	/* of the procedure that is drawn: the ways of its edges; its blocks of
+	   the cfg that move; by vertex, the edges that arrive */
+	VEC(struct way) way;
+	VEC(uint32_t) block, degree;
+	uint8_t *shared; /* bit p: others may come to procedure p */
+};
+
+/* the survey and the map must outlive the drawing */
+void drawing_begin(struct drawing *d, const struct survey *s, struct map *m);
+void drawing_free(struct drawing *d);
+/*
+ * Appends procedure p of the cfg to the map, with its blocks and edges, none
+ * of them counted. False, and nothing is appended, if no block of it moves.
+ */
+bool draw_procedure(struct drawing *d, uint32_t p);
+/*
+ * Appends a stub of the linker, which stays, if it is certain that control
+ * comes to it only by calls and jumps of moved code. Else false, and nothing
+ * is appended.
+ */
+bool draw_stub(struct drawing *d, uint32_t p);
+
+#endif

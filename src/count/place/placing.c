@@ -1,0 +1,276 @@
+/* placing: see placing.h. */
+#include "count/place/placing.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/debug.h"
+#include "count/map/map_graph.h"
+#include "count/place/graph_builder.h"
+#include "count/place/only.h"
+#include "count/place/plan.h"
+#include "count/place/weigh.h"
+
+/* what an insertion is expected to do (rewrite/plan.h) */
+struct expected {
+	double often, past;
+};
+
+static void insert(struct placing *n, const struct isa *isa,
+		   const struct way *w, uint32_t counter, struct expected x)
+{
+	for (unsigned k = 0; k < w->n; k++) {
+		struct insertion i = counter_insertion(isa);
+
+		i.often = (float)x.often;
+		i.past = (float)x.past;
+		i.at = w->at[k];
+		i.place = w->place[k];
+		i.code = (uint32_t)n->counter.n;
+		vec_push(&n->insertion, i);
+		vec_push(&n->counter, counter);
+	}
+}
+
+/* the counter of an edge, or a block, of the procedure */
+static void add_counter(struct placing *n, const struct drawing *d,
+			const struct map_proc *p, enum place_kind kind,
+			uint32_t at, const struct traffic *t)
+{
+	const struct isa *isa = d->s->cfg->isa;
+	uint32_t counter = n->map.ncounter++;
+	struct way before = {.n = 1, .place = {PLAN_BEFORE}};
+
+	if (!place_on_vertices(kind)) {
+		struct map_edge *e = &n->map.edge.at[p->edge + at];
+
+		e->counter = counter;
+		insert(n, isa, &d->way.at[at], counter,
+		       (struct expected){t->edge[at], t->fall[e->to]});
+		return;
+	}
+	n->map.block.at[p->block + at].counter = counter;
+	before.at[0] = n->map.block.at[p->block + at].start;
+	insert(n, isa, &before, counter, (struct expected){0});
+}
+
+static void tell(const struct cfg *c, const struct map_proc *p,
+		 uint32_t counters, bool guessed)
+{
+	char name[64];
+
+	if (debug_is_on(DEBUG_PLACE))
+		debug_say(DEBUG_PLACE, "%s: %s: %" PRIu32 " counters, %" PRIu32
+			  " blocks, %" PRIu32 " edges, weights %s",
+			  c->image->path, cfg_name_of(p->name, p->entry, name,
+						      sizeof name),
+			  counters, p->nblock, p->nedge,
+			  guessed ? "guessed" : "measured");
+}
+
+/* counters for the procedure that was drawn last */
+static void place_procedure(struct placing *n, const struct drawing *d,
+			    const struct count_options *o)
+{
+	const struct map_proc *p = &n->map.proc.at[n->map.proc.n - 1];
+	struct arena a = {0};
+	struct placement placed;
+	struct traffic t;
+	struct weights w;
+	struct graph g;
+	bool guessed;
+
+	map_graph(&a, &n->map, p, &g);
+	guessed = !weigh_measured(&a, &n->map, p, &g, o->feedback, &w);
+	if (guessed)
+		weigh_guess(&a, &n->map, p, &g, &w);
+	t = places_traffic(&a, d, p, &g, &w);
+	places_price(&a, d, p, &g, &t, &w);
+	places_choose(&a, d, p, &g, &w, o->placement, &placed);
+	for (uint32_t i = 0; i < placed.n; i++)
+		add_counter(n, d, p, o->placement, placed.at[i], &t);
+	tell(d->s->cfg, p, placed.n, guessed);
+	arena_free(&a);
+}
+
+void placing_make(struct placing *n, const struct survey *s,
+		  const struct count_options *o, const bool *sure,
+		  uint32_t from, uint32_t end)
+{
+	const struct isa *isa = s->cfg->isa;
+	const struct procedure *proc = s->cfg->proc.at;
+	struct only only;
+	struct drawing d;
+
+	*n = (struct placing){0};
+	only_open(&only, o->only ? o->only : "");
+	n->map.insn_size = isa->align == isa->max_len ? isa->align : 0;
+	drawing_begin(&d, s, &n->map);
+	d.pairs = o->pairs;
+	d.sure = sure;
+	for (uint32_t p = from; p < end; p++) {
+		if (o->only && !only_has(&only, proc[p].name, proc[p].entry))
+			continue;
+		if (draw_procedure(&d, p))
+			place_procedure(n, &d, o);
+		else
+			draw_stub(&d, p);
+	}
+	vec_take(&n->told, &d.told);
+	n->takes_slot = d.takes_slot;
+	drawing_free(&d);
+	only_close(&only);
+}
+
+/* a counter's number behind so many others */
+static uint32_t behind(uint32_t counter, uint32_t others)
+{
+	return counter == MAP_NONE ? MAP_NONE : counter + others;
+}
+
+/* numbers in the map go on behind those of another */
+static void renumber_map(struct map *m, const struct map *before)
+{
+	for (size_t i = 0; i < m->proc.n; i++) {
+		m->proc.at[i].block += (uint32_t)before->block.n;
+		m->proc.at[i].edge += (uint32_t)before->edge.n;
+	}
+	for (size_t i = 0; i < m->block.n; i++) {
+		struct map_block *b = &m->block.at[i];
+
+		b->counter = behind(b->counter, before->ncounter);
+		b->length += (uint32_t)before->length.n;
+	}
+	for (size_t i = 0; i < m->edge.n; i++)
+		m->edge.at[i].counter = behind(m->edge.at[i].counter,
+					       before->ncounter);
+	for (size_t i = 0; i < m->site.n; i++)
+		m->site.at[i].block += (uint32_t)before->block.n;
+}
+
+/* the same for sites that tell, of which only so many can */
+static void renumber_told(struct placing *n, uint32_t before)
+{
+	while (n->told.n &&
+	       n->told.at[n->told.n - 1].number + before >= HOOKS_JUMPS)
+		n->map.site.at[n->told.at[--n->told.n].number].pairs = false;
+	for (size_t i = 0; i < n->told.n; i++)
+		n->told.at[i].number += before;
+}
+
+static void renumber(struct placing *n, const struct placing *before)
+{
+	renumber_map(&n->map, &before->map);
+	renumber_told(n, (uint32_t)before->map.site.n);
+	for (size_t i = 0; i < n->insertion.n; i++) {
+		n->insertion.at[i].code += (uint32_t)before->insertion.n;
+		n->counter.at[i] += before->map.ncounter;
+	}
+}
+
+void placing_append(struct placing *all, struct placing *n)
+{
+	renumber(n, all);
+	vec_take(&all->map.proc, &n->map.proc);
+	vec_take(&all->map.block, &n->map.block);
+	vec_take(&all->map.edge, &n->map.edge);
+	vec_take(&all->map.site, &n->map.site);
+	vec_take(&all->map.length, &n->map.length);
+	all->map.ncounter += n->map.ncounter;
+	vec_take(&all->insertion, &n->insertion);
+	vec_take(&all->counter, &n->counter);
+	vec_take(&all->told, &n->told);
+	all->takes_slot |= n->takes_slot;
+}
+
+/* a jump that is taken is as dear as half an increment */
+static const double jump_cost = .5;
+
+bool places_falls(const struct map_edge *e)
+{
+	return e->kind == MAP_FALL || e->kind == MAP_OVER ||
+	       e->kind == MAP_BACK;
+}
+
+struct traffic places_traffic(struct arena *a, const struct drawing *d,
+			      const struct map_proc *p, const struct graph *g,
+			      const struct weights *w)
+{
+	const struct map_edge *e = &d->m->edge.at[p->edge];
+	double *edge = ARENA_ARRAY(a, double, g->ne);
+	double *fall = ARENA_ARRAY(a, double, g->nv);
+
+	memcpy(edge, w->edge, g->ne * sizeof *edge);
+	for (uint32_t i = 0; i < p->nedge; i++)
+		if (places_falls(&e[i]))
+			fall[e[i].to] += edge[i];
+	return (struct traffic){edge, fall};
+}
+
+/* by vertex: of the edges to it whose code is aside, the busiest */
+static const uint32_t *find_busiest(struct arena *a, const struct drawing *d,
+				    const struct map_proc *p,
+				    const struct graph *g,
+				    const struct traffic *t)
+{
+	const struct map_edge *e = &d->m->edge.at[p->edge];
+	uint32_t *best = ARENA_ARRAY(a, uint32_t, g->nv);
+
+	for (uint32_t v = 0; v < g->nv; v++)
+		best[v] = MAP_NONE;
+	for (uint32_t i = 0; i < p->nedge; i++) {
+		uint32_t v = e[i].to;
+
+		if (d->way.at[i].jump &&
+		    (best[v] == MAP_NONE || t->edge[i] > t->edge[best[v]]))
+			best[v] = i;
+	}
+	return best;
+}
+
+/*
+ * The code of one edge can lie before the block that it leads to: then not
+ * that edge jumps, but what falls through (rewrite/insert/edge_code.h).
+ */
+void places_price(struct arena *a, const struct drawing *d,
+		  const struct map_proc *p, const struct graph *g,
+		  const struct traffic *t, struct weights *w)
+{
+	const struct map_edge *e = &d->m->edge.at[p->edge];
+	const uint32_t *best = find_busiest(a, d, p, g, t);
+
+	for (uint32_t i = 0; i < p->nedge; i++) {
+		const struct way *y = &d->way.at[i];
+		double jumps = y->jump ? t->edge[i] : 0;
+
+		if (y->jump && best[e[i].to] == i &&
+		    t->fall[e[i].to] < jumps)
+			jumps = t->fall[e[i].to];
+		w->edge[i] = t->edge[i] * (double)y->cost + jumps * jump_cost;
+	}
+}
+
+static bool block_obstacle(const struct drawing *d, uint32_t block)
+{
+	struct insertion i = counter_insertion(d->s->cfg->isa);
+
+	i.place = PLAN_BEFORE;
+	i.at = d->m->block.at[block].start;
+	return survey_obstacle(d->s, &i) != NULL;
+}
+
+void places_choose(struct arena *a, const struct drawing *d,
+		   const struct map_proc *p, const struct graph *g,
+		   const struct weights *w, enum place_kind kind,
+		   struct placement *placed)
+{
+	bool *edge = ARENA_ARRAY(a, bool, g->ne);
+	bool *vertex = ARENA_ARRAY(a, bool, g->nv);
+	struct place_limits limits = {edge, vertex};
+
+	for (uint32_t i = 0; i < p->nedge; i++)
+		edge[i] = !d->way.at[i].n;
+	for (uint32_t v = 0; place_on_vertices(kind) && v < p->nblock; v++)
+		vertex[v] = block_obstacle(d, p->block + v);
+	place_counters(a, g, w, &limits, kind, placed);
+}

@@ -1,0 +1,291 @@
+/* plan: see plan.h. */
+#include "count/place/plan.h"
+
+#include <elf.h>
+#include <inttypes.h>
+
+#include "abi/hash.h"
+#include "base/bisect.h"
+#include "base/debug.h"
+#include "base/parallel.h"
+#include "count/place/placing.h"
+#include "count/place/returning.h"
+#include "isa/move.h"
+
+enum {
+	COUNTER_SIZE = 8,
+	/* from more text than this, code hardly reaches room behind it */
+	NEAR_TEXT = 56 << 20,
+	/* fewer are not worth a thread */
+	SHARE_BLOCKS = 10000,
+};
+
+/* --- the code */
+
+static unsigned counter_size(void *ctx, const struct insertion *i,
+			     const struct scratch *s)
+{
+	const struct count_plan *n = ctx;
+	const struct isa_move *move = n->survey.cfg->isa->move;
+
+	(void)i;
+	return n->for_threads ? move->count_thread_size :
+				move->count_needs[s->keep].size;
+}
+
+static bool counter_write(void *ctx, const struct insertion *i,
+			  const struct scratch *s, uint64_t addr,
+			  const struct plan_bases *bases, uint8_t *out)
+{
+	struct count_plan *n = ctx;
+	const struct isa_move *move = n->survey.cfg->isa->move;
+	uint64_t counter = bases->data + n->counters +
+			   (uint64_t)COUNTER_SIZE * n->counter.at[i->code];
+
+	n->site.at[i->code] = addr;
+	if (n->for_threads)
+		return move->count_thread(addr, counter, s->reg, n->subtract,
+					  out);
+	return move->count(s->keep ? COUNT_KEEPS : COUNT_SPOILS, addr, counter,
+			   s->reg, out);
+}
+
+/* the list of places; their room is in the same order, and so as far away */
+static void write_sites(void *ctx, const struct plan_bases *bases,
+			uint8_t *out)
+{
+	struct count_plan *n = ctx;
+	const struct isa_move *move = n->survey.cfg->isa->move;
+
+	for (size_t i = 0; i < n->site.n; i++) {
+		int32_t d = (int32_t)(n->site.at[i] - bases->constants);
+		uint64_t end = bases->data + (i + 1) * move->thread_room;
+
+		memcpy(out + sizeof d * i, &d, sizeof d);
+		n->too_far |= move->thread_room &&
+			      end - n->site.at[i] > move->jump_reach;
+	}
+}
+
+/* --- the map */
+
+static void describe_image(struct map *m, const struct survey *s)
+{
+	const struct image *im = s->cfg->image;
+	const struct isa *isa = s->cfg->isa;
+
+	m->path = arena_string(&m->arena, im->path, strlen(im->path));
+	m->build_id_len = im->build_id_len < sizeof m->build_id ?
+				  (uint32_t)im->build_id_len :
+				  sizeof m->build_id;
+	memcpy(m->build_id, im->build_id, m->build_id_len);
+	m->machine = isa->elf_machine;
+	m->text_bytes = s->cfg->text_bytes;
+	for (size_t i = 0; i < s->in_place.n; i++) {
+		const struct region *r = &s->in_place.at[i];
+		struct map_region x = {.start = r->start, .end = r->end};
+
+		x.reason = arena_string(&m->arena, r->reason,
+					strlen(r->reason));
+		vec_push(&m->in_place, x);
+	}
+}
+
+uint64_t count_file_sum(const struct image *im)
+{
+	return hash_bytes(im->bytes, im->size, 1);
+}
+
+/* which file it is, and where its counters are: no two maps share it */
+static void identify(struct map *m, const struct image *im)
+{
+	uint64_t h[2] = {count_file_sum(im), 0};
+
+	m->file_sum = h[0];
+	h[0] = hash_bytes(TALLY_VERSION, sizeof TALLY_VERSION, h[0]);
+	for (size_t i = 0; i < m->edge.n; i++)
+		h[0] = (h[0] ^ m->edge.at[i].counter) *
+		       UINT64_C(0x9e3779b97f4a7c15);
+	for (size_t i = 0; i < m->block.n; i++) {
+		h[0] = (h[0] ^ m->block.at[i].counter) *
+		       UINT64_C(0x9e3779b97f4a7c15);
+		m->moved_bytes += m->block.at[i].size;
+	}
+	for (size_t i = 0; i < m->site.n; i++)
+		h[0] = (h[0] ^ m->site.at[i].pairs) *
+		       UINT64_C(0x9e3779b97f4a7c15);
+	h[1] = hash_bytes(h, sizeof h, 2);
+	memcpy(m->id, h, sizeof m->id);
+}
+
+/* counters, and room for what they become when there are threads */
+static void plan_memory(struct count_plan *n)
+{
+	const struct isa *isa = n->survey.cfg->isa;
+	uint64_t counters = (uint64_t)COUNTER_SIZE * n->ncounter;
+
+	n->plan.data_size = counters;
+	n->plan.data_align = isa->page;
+	if (n->for_threads)
+		return;
+	n->counters = isa->move->thread_room * n->plan.insertion.n;
+	n->counters = (n->counters + isa->page - 1) / isa->page * isa->page;
+	n->plan.data_size = n->counters + counters;
+	n->plan.constant_size = sizeof(int32_t) * n->plan.insertion.n;
+	n->plan.constants = write_sites;
+}
+
+/* a share of the procedures */
+struct share {
+	const struct survey *s;
+	const struct count_options *o;
+	const bool *sure;
+	uint32_t from, end;
+	struct placing placing;
+};
+
+static void *place_share(void *arg)
+{
+	struct share *x = arg;
+
+	placing_make(&x->placing, x->s, x->o, x->sure, x->from, x->end);
+	return NULL;
+}
+
+/* where share t of n begins: by address, with about as many blocks each */
+static uint32_t procs_cut(const struct cfg *c, unsigned t, unsigned n)
+{
+	size_t i, block = parallel_first(c->block.n, n, t);
+
+	if (t == n)
+		return (uint32_t)c->proc.n;
+	bisect(i, c->proc.n,
+	       c->proc.at[i].entry < c->block.at[block].start);
+	return t ? (uint32_t)i : 0;
+}
+
+/* fills *m and all that is numbered as it is; strings of all shares but the
+   first stay there */
+static void place_all(struct count_plan *n, const struct count_options *o,
+		      struct map *m, struct share *share, unsigned shares)
+{
+	const struct cfg *c = n->survey.cfg;
+	struct placing *all = &share[0].placing;
+	/* where a thread ended, the callers of procedures that are sure to
+	   come back are found by the link register and frame records
+	   (runtime/ends.c) */
+	bool *sure = o->after_calls || !c->isa->link
+			     ? NULL
+			     : returning_find(&n->survey);
+
+	for (unsigned t = 0; t < shares; t++)
+		share[t] = (struct share){
+			.s = &n->survey, .o = o, .sure = sure,
+			.from = procs_cut(c, t, shares),
+			.end = procs_cut(c, t + 1, shares),
+		};
+	parallel_run(place_share, share, sizeof *share, shares);
+	for (unsigned t = 1; t < shares; t++)
+		placing_append(all, &share[t].placing);
+	mem_free(sure);
+	*m = all->map;
+	vec_take(&n->plan.insertion, &all->insertion);
+	vec_take(&n->counter, &all->counter);
+	vec_take(&n->jump, &all->told);
+	n->takes_slot = all->takes_slot;
+	n->site.at = NEW_ARRAY(uint64_t, n->counter.n);
+	n->site.n = n->site.cap = n->counter.n;
+}
+
+/* the map; little of it is kept */
+static void make_map(struct count_plan *n, const struct count_options *o)
+{
+	const struct cfg *c = n->survey.cfg;
+	unsigned shares = c->block.n < SHARE_BLOCKS ? 1 : PARALLEL_MAX;
+	struct share share[PARALLEL_MAX];
+	struct map *m = &n->packing.map;
+
+	place_all(n, o, m, share, shares);
+	/* one that stays 0: the image is seen to be there, and to be unknown */
+	if (!o->only && !n->survey.moves.moved.n && c->text_bytes)
+		m->ncounter = 1;
+	m->placement = (uint8_t)o->placement;
+	m->some = o->only;
+	describe_image(m, &n->survey);
+	identify(m, c->image);
+	memcpy(n->id, m->id, sizeof n->id);
+	n->ncounter = m->ncounter;
+	for (unsigned t = 1; t < shares; t++)
+		n->packing.strings[t] = share[t].placing.map.arena;
+	packing_begin(&n->packing, shares > 1);
+}
+
+static const uint8_t *map_section(void *ctx, size_t *size)
+{
+	struct count_plan *n = ctx;
+
+	return packing_bytes(&n->packing, size);
+}
+
+void count_plan_make(struct count_plan *n, const struct cfg *c,
+		     const struct count_options *o)
+{
+	*n = (struct count_plan){
+		.subtract = c->image->type == ET_EXEC,
+		.for_threads = c->isa->move->count_thread &&
+			       (o->for_threads || c->text_bytes > NEAR_TEXT),
+	};
+	survey_make(&n->survey, c);
+	make_map(n, o);
+	n->plan.survey = &n->survey;
+	plan_memory(n);
+	n->plan.section_name = MAP_SECTION;
+	n->plan.section = map_section;
+	n->plan.reverse_map = true;
+	n->plan.ctx = n;
+	n->plan.size = counter_size;
+	n->plan.write = counter_write;
+	debug(DEBUG_PLACE, "%s: %" PRIu32 " counters at %zu places, for %s",
+	      c->image->path, n->ncounter, n->plan.insertion.n,
+	      n->for_threads ? "threads" :
+			       "one thread until there are more");
+}
+
+void count_plan_free(struct count_plan *n)
+{
+	vec_free(&n->plan.insertion);
+	vec_free(&n->counter);
+	vec_free(&n->site);
+	packing_free(&n->packing);
+	vec_free(&n->jump);
+	survey_free(&n->survey);
+}
+
+static void *pack(void *arg)
+{
+	struct packing *p = arg;
+
+	map_pack(&p->map, &p->bytes);
+	map_release(&p->map);
+	for (unsigned t = 0; t < PARALLEL_MAX; t++)
+		arena_free(&p->strings[t]);
+	return NULL;
+}
+
+void packing_begin(struct packing *p, bool worth)
+{
+	task_begin(&p->task, pack, p, worth);
+}
+
+const uint8_t *packing_bytes(struct packing *p, size_t *size)
+{
+	task_end(&p->task);
+	*size = p->bytes.v.n;
+	return p->bytes.v.at;
+}
+
+void packing_free(struct packing *p)
+{
+	task_end(&p->task);
+	vec_free(&p->bytes.v);
+}

@@ -1,0 +1,79 @@
+/*
+ * plan: counters for an image. Which edges or blocks get one, the code that
+ * increments it (rewrite/plan.h), and the map that tells what they mean.
+ */
+#ifndef COUNT_PLACE_PLAN_H
+#define COUNT_PLACE_PLAN_H
+
+#include "base/parallel.h"
+#include "count/map/map.h"
+#include "hooks/hooks.h"
+#include "rewrite/survey/survey.h"
+
+/*
+ * packing: the map of an image on its way into the rewritten file. A thread
+ * packs it while code is written: the rewriter needs the bytes last.
+ */
+
+struct packing {
+	struct map map; /* given, with the strings of other shares; both are */
+	struct arena strings[PARALLEL_MAX]; /* freed when the map is packed */
+	struct map_bytes bytes;
+	struct task task;
+};
+
+/* begins; *p has to stay where it is. worth: the map is large */
+void packing_begin(struct packing *p, bool worth);
+/* the packed map, for packing_free() to free */
+const uint8_t *packing_bytes(struct packing *p, size_t *size);
+void packing_free(struct packing *p);
+
+struct feedback;
+
+struct count_options {
+	enum place_kind placement;
+	const struct feedback *feedback; /* weights, or NULL: guessed */
+	/* the procedures to count in, a list (only.h); NULL: all */
+	const char *only;
+	/* a counter after every call, even of procedures that are sure to
+	   come back (returning.h): for comparison */
+	bool after_calls;
+	bool pairs; /* where indirect jumps and calls lead is counted */
+	bool for_threads; /* code counts for threads from the beginning */
+};
+
+struct count_plan {
+	struct plan plan;
+	uint8_t id[PROFILE_ID]; /* of the map */
+	uint32_t ncounter;
+	struct packing packing; /* of the map, which travels in the file */
+	struct survey survey;
+	VEC(uint32_t) counter; /* by insertion */
+	VEC(uint64_t) site;    /* by insertion: where its code is */
+	/*
+	 * The code counts for threads from the beginning: there is no room
+	 * near enough to make it do so later (isa/move.h).
+	 */
+	bool for_threads;
+	bool too_far;  /* found out late: it has to, and is to be made anew */
+	bool subtract; /* threads' words are subtracted */
+	bool takes_slot; /* the image's own code changes them */
+	uint64_t counters; /* where they begin in the plan's memory */
+	/* indirect jumps and calls of which a gate is to tell: the caller
+	   hands them to hooks_plan(), which adds the gates */
+	VEC(struct hooks_jump) jump;
+};
+
+/*
+ * The cfg must outlive the result. The plan's memory is room, and behind it
+ * counters, eight bytes each; both begin a page. Its constants are the places
+ * of counting code, 32-bit distances from themselves. After the image has been
+ * rewritten too_far may say that some code does not reach the room.
+ */
+void count_plan_make(struct count_plan *n, const struct cfg *c,
+		     const struct count_options *o);
+/* the hash of an original's bytes, as in its map */
+uint64_t count_file_sum(const struct image *im);
+void count_plan_free(struct count_plan *n);
+
+#endif

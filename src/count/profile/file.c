@@ -1,0 +1,200 @@
+/* file: see file.h. */
+#include "count/profile/file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+/* the system's word for what failed; -1 */
+static int file_failed(const char *name, struct err *e)
+{
+	return err_set(e, ERR_INPUT, "%s: %s", name, strerror(errno));
+}
+
+int file_look(struct file *f, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(f->fd, &st))
+		return file_failed(f->name, e);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, ERR_INPUT, "%s: not a regular file",
+			       f->name);
+	f->size = (uint64_t)st.st_size;
+	return 0;
+}
+
+int file_open(struct file *f, const char *name, struct err *e)
+{
+	/* opening a pipe must not wait for a process that writes */
+	f->fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	f->name = name;
+	if (f->fd < 0)
+		return file_failed(name, e);
+	if (file_look(f, e)) {
+		close(f->fd);
+		return -1;
+	}
+	return 0;
+}
+
+void file_close(struct file *f)
+{
+	close(f->fd);
+}
+
+int file_has(const struct file *f, uint64_t at, uint64_t n, struct err *e)
+{
+	if (at > f->size || n > f->size - at)
+		return err_at(e, f->name, at, "%llu bytes should be here, "
+			      "but the file has only %llu",
+			      (unsigned long long)n,
+			      (unsigned long long)f->size);
+	return 0;
+}
+
+uint64_t file_data(const struct file *f, uint64_t at, uint64_t end)
+{
+	off_t data = lseek(f->fd, (off_t)at, SEEK_DATA);
+	struct stat st;
+
+	/* not every file system knows; a file that was cut has no holes */
+	if (data < 0)
+		return errno != ENXIO || fstat(f->fd, &st) ||
+			       (uint64_t)st.st_size < end ? at : end;
+	return (uint64_t)data < end ? (uint64_t)data : end;
+}
+
+uint64_t file_hole(const struct file *f, uint64_t at, uint64_t end)
+{
+	off_t hole = lseek(f->fd, (off_t)at, SEEK_HOLE);
+
+	return hole >= 0 && (uint64_t)hole < end ? (uint64_t)hole : end;
+}
+
+void file_spare(const struct file *f)
+{
+	posix_fadvise(f->fd, 0, 0, POSIX_FADV_RANDOM);
+}
+
+int file_read(const struct file *f, uint64_t at, void *to, size_t n,
+	      struct err *e)
+{
+	size_t done = 0;
+
+	if (file_has(f, at, n, e))
+		return -1;
+	while (done < n) {
+		ssize_t got = pread(f->fd, (char *)to + done, n - done,
+				    (off_t)(at + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return file_failed(f->name, e);
+		if (!got)
+			return err_at(e, f->name, at + done,
+				      "the file ends here, too early");
+		done += (size_t)got;
+	}
+	return 0;
+}
+
+/*
+ * Only the section headers are looked at, and read,
+ * not mapped: a cache may replace the file meanwhile.
+ */
+
+/* the file's header, if it is one that tally writes */
+static int read_header(const struct file *f, Elf64_Ehdr *h, struct err *e)
+{
+	if (file_read(f, 0, h, sizeof *h, e))
+		return -1;
+	if (memcmp(h->e_ident, ELFMAG, SELFMAG) ||
+	    h->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    h->e_shentsize != sizeof(Elf64_Shdr) || !h->e_shnum ||
+	    h->e_shstrndx >= h->e_shnum)
+		return err_set(e, ERR_INPUT,
+			       "%s: not a file that tally has "
+			       "rewritten",
+			       f->name);
+	return 0;
+}
+
+/* the whole section, to be freed; NULL and *e if it is not in the file */
+static uint8_t *read_bytes(const struct file *f, const Elf64_Shdr *s,
+			   struct err *e)
+{
+	uint8_t *bytes;
+
+	if (file_has(f, s->sh_offset, s->sh_size, e))
+		return NULL;
+	bytes = mem_alloc(s->sh_size + 1);
+	if (file_read(f, s->sh_offset, bytes, s->sh_size, e)) {
+		mem_free(bytes);
+		return NULL;
+	}
+	bytes[s->sh_size] = '\0';
+	return bytes;
+}
+
+/* the header of the section of that name; -1 if there is none */
+static int find_section(const struct file *f, const Elf64_Ehdr *h,
+			const Elf64_Shdr *all, const char *name,
+			Elf64_Shdr *found, struct err *e)
+{
+	const Elf64_Shdr *strings = &all[h->e_shstrndx];
+	char *names = (char *)read_bytes(f, strings, e);
+	bool there = false;
+
+	if (!names)
+		return -1;
+	for (unsigned i = 0; !there && i < h->e_shnum; i++) {
+		there = all[i].sh_name < strings->sh_size &&
+			!strcmp(names + all[i].sh_name, name);
+		*found = all[i];
+	}
+	mem_free(names);
+	return there ? 0
+		     : err_set(e, ERR_INPUT,
+			       "%s: there is no section %s "
+			       "in it",
+			       f->name, name);
+}
+
+static uint8_t *read_named(const struct file *f, const char *name, size_t *size,
+			   struct err *e)
+{
+	Elf64_Ehdr h;
+	Elf64_Shdr *all, found;
+	uint8_t *bytes = NULL;
+
+	if (read_header(f, &h, e))
+		return NULL;
+	all = NEW_ARRAY(Elf64_Shdr, h.e_shnum);
+	if (!file_read(f, h.e_shoff, all, h.e_shnum * sizeof *all, e) &&
+	    !find_section(f, &h, all, name, &found, e))
+		bytes = read_bytes(f, &found, e);
+	*size = bytes ? found.sh_size : 0;
+	mem_free(all);
+	return bytes;
+}
+
+uint8_t *embedded_read(const char *file, const char *name, size_t *size,
+		       struct err *e)
+{
+	struct file f;
+	uint8_t *bytes;
+
+	if (file_open(&f, file, e))
+		return NULL;
+	bytes = read_named(&f, name, size, e);
+	file_close(&f);
+	return bytes;
+}

@@ -1,0 +1,159 @@
+/*
+ * profile: what a program's run left, or a running one has left so far. Reads
+ * both forms, live (abi/profile_format.h) and finished, and turns the one
+ * into the other. doc/profile.md describes them.
+ *
+ * A profile may come from anywhere, be cut off, or grow while it is read:
+ * nothing in it is believed, and what was there when it was opened is what is
+ * told.
+ */
+#ifndef COUNT_PROFILE_PROFILE_H
+#define COUNT_PROFILE_PROFILE_H
+
+#include "count/profile/file.h"
+#include "count/map/map.h"
+#include "count/solve/solve.h"
+
+struct profile_process {
+	uint32_t number; /* from 1 */
+	uint32_t pid;	 /* 0: it left counters, but not its own record */
+	uint32_t parent; /* number, 0: none */
+	uint32_t origin; /* enum process_origin */
+	uint64_t started; /* ticks since boot, 0: not known */
+	uint32_t ended;	  /* enum process_ended */
+	bool killed; /* it is gone and said nothing: where it was is unknown */
+	const char *name;
+};
+
+struct profile_image {
+	uint8_t id[PROFILE_ID];
+	uint64_t ncounter;
+	const char *file; /* the rewritten one */
+	VEC(uint8_t) packed; /* its map, as it was found */
+	struct map map; /* the same, unpacked: see profile_open_packed() */
+	const char *missing; /* why there is no map, or NULL */
+};
+
+/* counters of one image and process somewhere in the file */
+struct profile_piece {
+	uint32_t process; /* number */
+	uint32_t image;	  /* in profile.image */
+	uint32_t part;	  /* of several: in which of profile.part it is */
+	uint64_t at, size;
+};
+
+/* where a thread of a process ended, in its own words */
+struct profile_said {
+	uint32_t process;
+	struct process_end end;
+};
+
+/* where threads of a process ended in an image */
+struct profile_end {
+	uint32_t process, image;
+	struct ending ending;
+};
+
+/* what their unfinished counting code means for a counter, modulo 2^64 */
+struct profile_correction {
+	uint32_t process, image, counter;
+	uint64_t add;
+};
+
+/* how often an indirect jump or call led to a target, in one process */
+struct profile_pair {
+	uint32_t image, site; /* in profile.image, and in its map */
+	uint32_t to_image;    /* PROFILE_ELSEWHERE: in nothing counted */
+	uint32_t process;     /* number */
+	uint64_t to;	      /* address in the original; 0 if elsewhere */
+	uint64_t count;
+};
+
+#define PROFILE_ELSEWHERE UINT32_MAX
+
+/* an image of which a process ran code that is not counted */
+struct profile_left {
+	uint32_t process; /* number; 0: none that counts anything */
+	uint32_t why;	  /* enum left_why */
+	const char *path;
+	const char *reason; /* or "" */
+};
+
+struct profile {
+	struct file file;
+	/* TROUBLE_RUNNING, _MOVING, _LOST: when it was opened */
+	struct profile_header header;
+	const char *options, *command;
+	bool finished;
+	VEC(struct profile_process) process; /* by number */
+	VEC(struct profile_image) image;
+	VEC(struct profile_piece) piece; /* by image, then process */
+	VEC(struct profile_said) said; /* live */
+	VEC(struct profile_end) end;
+	VEC(struct profile_correction) correction;
+	VEC(uint64_t) pair_chunk; /* live: where they are in the file */
+	VEC(struct profile_pair) pair; /* by all before the count, each once */
+	VEC(struct profile_left) left; /* by path, then process, each once */
+	struct profile *part; /* several that are told as one; profile_join.c */
+	uint32_t npart;	      /* 0: it is one */
+	struct arena arena;
+};
+
+/* `path` must outlive the profile; on -1 nothing needs closing */
+int profile_open(struct profile *p, const char *path, struct err *e);
+/*
+ * profile_open() for callers that only copy the profile: maps stay packed, and
+ * are empty, but for those that tell where threads ended and calls led.
+ * Unpacking the others is most of the work.
+ */
+int profile_open_packed(struct profile *p, const char *path, struct err *e);
+/*
+ * The same as profile_open() of n profiles, at least one, as if all their
+ * processes were of one run. They have to be of the same program, its images
+ * the same and counted in the same way; else *e says which are not, and why.
+ */
+int profile_open_all(struct profile *p, const char *const *path, size_t n,
+		     struct err *e);
+void profile_close(struct profile *p);
+
+/* the image that the first process runs, or UINT32_MAX: not known */
+uint32_t profile_program(const struct profile *p);
+
+/* whether a process, or (0) any, has counters of the image */
+bool profile_has(const struct profile *p, uint32_t image, uint32_t process);
+/*
+ * Adds to value[0 .. ncounter-1] what the threads of one process, or (0) of
+ * all, counted in an image; requires: it has a map.
+ */
+int profile_add(const struct profile *p, uint32_t image, uint32_t process,
+		uint64_t *value, struct err *e);
+
+/* fills *x, to be freed: where threads of a process, or (0) of all, ended */
+void profile_endings(const struct profile *p, uint32_t image,
+		     uint32_t process, struct endings *x);
+
+/* the pairs of an image's site in all processes; how many */
+size_t profile_pairs(const struct profile *p, uint32_t image, uint32_t site,
+		     const struct profile_pair **first);
+
+/*
+ * Writes the profile in its finished form, in place of what `path` was. If
+ * `minus` is not NULL, less what was counted then: an earlier state of the
+ * same run.
+ */
+int profile_write(const struct profile *p, const struct profile *minus,
+		  const char *path, struct err *e);
+
+/* whether the process that was described so still runs */
+bool profile_is_alive(const struct profile_process *q);
+/*
+ * Turns a live profile into a finished one if no process counts in it any more.
+ * Returns 1 if it did so (or it was), 0 if one does or the map of an image is
+ * missing, -1 and *e if it cannot be read or written. `alive` decides which
+ * processes are alive; NULL: profile_is_alive().
+ */
+int profile_finish(const char *path,
+		   bool (*alive)(const struct profile_process *q),
+		   struct err *e);
+
+#endif

@@ -1,0 +1,177 @@
+/*
+ * a64 vector: floating point and Advanced SIMD.
+ *
+ * Only the few classes that also touch general registers or flags are
+ * decoded: conversions and moves, lane moves, comparisons and selects. All
+ * other words of this group work on vector registers alone; simd.c tells
+ * which of them are instructions.
+ */
+#include "isa/a64/a64.h"
+
+/*
+ * fcvt* scvtf ucvtf fmov, integer    sf 00 1 1110 type 1 rmode opcode 000000
+ */
+static bool a64_fp_int(uint32_t w, struct insn *in)
+{
+	unsigned type = a64_bits(w, 23, 22), rmode = a64_bits(w, 20, 19);
+	unsigned opcode = a64_bits(w, 18, 16);
+	bool is64 = w >> 31, to_fp = opcode == 2 || opcode == 3 || opcode == 7;
+
+	if (to_fp)
+		in->reads = a64_x(a64_rn(w));
+	else
+		in->writes = a64_x(a64_rd(w));
+	if (opcode < 6) /* only fcvtn p m z and fcvta have a rounding mode */
+		return type != 2 && (rmode == 0 || opcode < 2);
+	if (rmode == 3 && opcode == 6 && !is64 && type == 1) { /* fjcvtzs */
+		in->flags_written = A64_NZCV;
+		return true;
+	}
+	/* fmov: w-s, x-d, w-h, x-h; with rmode 1, x-v.d[1] */
+	if (rmode == 1)
+		return is64 && type == 2;
+	return rmode == 0 && type != 2 && (type == 3 || type == is64);
+}
+
+/*
+ * fcvtz scvtf ucvtf, fixed point    sf 00 1 1110 type 0 rmode opcode scale
+ */
+static bool a64_fp_fixed(uint32_t w, struct insn *in)
+{
+	unsigned form = a64_bits(w, 20, 16);
+
+	if (a64_bits(w, 23, 22) == 2 || (!(w >> 31) && !a64_bit(w, 15)))
+		return false;
+	if (form == 2 || form == 3) {
+		in->reads = a64_x(a64_rn(w));
+		return true;
+	}
+	in->writes = a64_x(a64_rd(w));
+	return form == 24 || form == 25;
+}
+
+/*
+ * scalar floating point    0 0 0 1 1110 type 1 Rm ... Rn Rd
+ *
+ *	bits 15:10   000000 integer conversions   xx1000 fcmp
+ *	             x10000 one source, xxx100 immediate
+ *	             cond01 fccmp, xxxx10 two sources, cond11 fcsel
+ */
+static bool a64_fp_scalar(uint32_t w, struct insn *in)
+{
+	unsigned op = a64_bits(w, 11, 10), cond = a64_bits(w, 15, 12);
+
+	if (a64_bits(w, 15, 10) == 0)
+		return a64_fp_int(w, in);
+	if (w >> 31 || !a64_simd_allocated(w))
+		return false;
+	if (op == 1 || op == 3)
+		in->flags_read = a64_cond_flags(cond);
+	if (op == 1 || a64_bits(w, 13, 10) == 8)
+		in->flags_written = A64_NZCV;
+	if (op == 0 && a64_bits(w, 13, 10) == 8)
+		return a64_bits(w, 23, 22) != 2 && !a64_bits(w, 15, 14) &&
+		       !a64_bits(w, 2, 0);
+	return true;
+}
+
+/*
+ * dup smov umov ins    0 Q op 0 1110 000 imm5 0 imm4 1 Rn Rd
+ */
+static bool a64_simd_copy(uint32_t w, struct insn *in)
+{
+	unsigned imm5 = a64_bits(w, 20, 16), lane = imm5 & -imm5;
+	bool q = a64_bit(w, 30);
+
+	if (!(imm5 & 15))
+		return false;
+	if (a64_bit(w, 29)) /* ins from a lane */
+		return q;
+	switch (a64_bits(w, 14, 11)) {
+	case 0: /* dup from a lane */
+		return lane != 8 || q;
+	case 1: /* dup from a general register */
+		in->reads = a64_x(a64_rn(w));
+		return lane != 8 || q;
+	case 3: /* ins from a general register */
+		in->reads = a64_x(a64_rn(w));
+		return q;
+	case 5: /* smov */
+		in->writes = a64_x(a64_rd(w));
+		return q ? lane < 8 : lane < 4;
+	case 7: /* umov */
+		in->writes = a64_x(a64_rd(w));
+		return q ? lane == 8 : lane < 8;
+	default:
+		return false;
+	}
+}
+
+/* floating point and SIMD: bits 27:25 = 111 */
+bool a64_vector(uint32_t w, struct insn *in)
+{
+	in->vector = true;
+	/* x0x1 1110: floating point with one lane, and conversions */
+	if ((w & 0x7f000000) == 0x1e000000)
+		return a64_bit(w, 21) ? a64_fp_scalar(w, in)
+				      : a64_fp_fixed(w, in);
+	/* 0xx0 1110 000x xxxx 0xxx x1: lane moves */
+	if ((w & 0x9fe08400) == 0x0e000400)
+		return a64_simd_copy(w, in);
+	return a64_simd_allocated(w);
+}
+
+/* odd: what struct isa says of is_odd. */
+
+/* op1 of a system instruction: the privilege it needs; 3: none (EL0) */
+static unsigned privilege(uint32_t w)
+{
+	return w >> 16 & 7;
+}
+
+bool a64_is_odd(const uint8_t *code, size_t avail)
+{
+	uint32_t w;
+
+	if (avail < 4)
+		return true;
+	w = a64_word(code);
+	/* exceptions other than svc and brk: hvc, smc, hlt, dcps */
+	if ((w & 0xff000000) == 0xd4000000)
+		return (w & 0x00e0001f) != 1 && (w & 0x00e0001f) != 0x00200000;
+	/* eret, drps */
+	if ((w & 0xff9f0000) == 0xd69f0000)
+		return true;
+	/* sys, sysl, msr and mrs */
+	if ((w & 0xffd80000) == 0xd5080000 || (w & 0xffd00000) == 0xd5100000)
+		return privilege(w) != 3;
+	return false;
+}
+
+/* uses_frame: what struct isa promises of it, by the register fields. */
+
+/* the field is 29 or 31, the latter perhaps for zero */
+static bool is_frame(unsigned r)
+{
+	return r == A64_FP || r == A64_SP;
+}
+
+bool a64_uses_frame(const uint8_t *code, size_t avail)
+{
+	uint32_t w;
+
+	if (avail < 4)
+		return true;
+	w = a64_word(code);
+	if (is_frame(a64_rd(w)))
+		return true;
+	/* load and store, unsigned offset: the base is only an address */
+	if ((w & 0x3b000000) == 0x39000000)
+		return false;
+	if (is_frame(a64_ra(w)))
+		return true;
+	/* the same of pairs, without write-back */
+	if ((w & 0x3b800000) == 0x29000000)
+		return false;
+	return is_frame(a64_rn(w)) || is_frame(a64_rm(w));
+}

@@ -1,0 +1,260 @@
+/*
+ * old_text: the old text, which leads to the new.
+ *
+ * Old addresses, wherever the program keeps them, stay good
+ * (doc/how-rewriting-works.md). Where every instruction has room for a jump,
+ * each becomes a slot, a jump to its new place. A slot from which the new place
+ * cannot be reached keeps its instruction, which does the same in its old
+ * place. Where control is expected, islands are used before that, or a
+ * procedure's first slots become one longer jump. A trap keeps its place as
+ * well: it does the same there, and one that never runs may be data that looks
+ * like a trap.
+ *
+ * Where instructions are shorter than a jump, only the places at which control
+ * is expected lead to the new code (trampolines.h). All other bytes stay, so
+ * that control that comes unexpected still finds the old code.
+ */
+#include "rewrite/rewrite_int.h"
+
+#include "base/parallel.h"
+#include "rewrite/survey/survey_int.h"
+
+/* fewer are not worth a thread */
+enum { SHARE_SPANS = 20000 };
+
+static bool is_trap(const struct rewriter *r, const uint8_t *code,
+		    uint64_t old)
+{
+	struct insn in;
+
+	r->isa->scan(code, r->isa->max_len, old, &in);
+	return in.kind == INSN_TRAP;
+}
+
+static bool arrives(const struct rewriter *r, uint64_t old)
+{
+	return arrive_expected(r->survey, old) ||
+	       sites_find(&r->sites, SPOT_ARRIVAL, old);
+}
+
+bool slots_is_free(const struct rewriter *r, uint64_t old)
+{
+	const struct span *s = addr_map_span(&r->m.map, old);
+
+	return !arrives(r, old) && !(s && s->form == FORM_HOME) &&
+	       !is_trap(r, old_code(r, old), old) &&
+	       !arrive_open(r->survey, old);
+}
+
+/*
+ * A procedure's first slots made one jump that reaches further; false if
+ * control may also arrive at the others.
+ */
+static bool write_far_slot(struct rewriter *r, uint64_t old, uint64_t to)
+{
+	uint32_t b = cfg_block_at(r->c, old);
+	uint64_t end = old + r->move->far_size;
+
+	if (!r->move->far_size || !text_is_start(r, old) ||
+	    end > r->c->part.at[r->c->block.at[b].part].end)
+		return false;
+	for (uint64_t at = old + r->move->jump_size; at < end;
+	     at += r->move->jump_size)
+		if (cfg_block_at(r->c, at) == CFG_NONE ||
+		    !slots_is_free(r, at))
+			return false;
+	if (!r->move->far_jump(old, to, text_slot(r, old)))
+		return false;
+	r->far_end = end;
+	return true;
+}
+
+/* an old instruction, and where what leads to its new place is written */
+struct slot {
+	uint64_t old;
+	const uint8_t *code;
+	uint8_t *out;
+	uint64_t to;
+	bool expected; /* control may arrive there */
+};
+
+/* a share of the spans, and the slots there that need more than a jump */
+struct share {
+	struct rewriter *r;
+	size_t from, end;
+	VEC(struct slot) late;
+	size_t arrival; /* the next site where control arrives */
+};
+
+/* writes a slot; false: it is expected, and a jump does not reach */
+static bool write_slot(const struct rewriter *r, const struct slot *s)
+{
+	unsigned size = r->move->jump_size;
+
+	if (!s->expected && is_trap(r, s->code, s->old)) {
+		memcpy(s->out, s->code, size);
+		return true;
+	}
+	if (!s->expected && r->o->trap_unexpected &&
+	    !arrive_open(r->survey, s->old)) {
+		r->move->trap(s->out, size);
+		return true;
+	}
+	if (r->move->jump(s->old, s->to, s->out))
+		return true;
+	memcpy(s->out, s->code, size);
+	return !s->expected;
+}
+
+/* does what else can be done where control is expected; if nothing can, the
+   instruction is there already */
+static void write_late_slot(struct rewriter *r, const struct slot *s)
+{
+	uint64_t step;
+
+	if (s->old < r->far_end)
+		return;
+	step = island_step(r, s->old, s->to);
+	if ((!step || !r->move->jump(s->old, step, s->out)) &&
+	    !write_far_slot(r, s->old, s->to))
+		r->report->unreached++;
+}
+
+/* the site at which control arrives that comes to the old address, or NULL */
+static const struct site *arrival_at(struct share *x, uint64_t old)
+{
+	const struct site *v = x->r->sites.at[SPOT_ARRIVAL].at;
+	size_t n = x->r->sites.at[SPOT_ARRIVAL].n;
+
+	while (x->arrival < n && v[x->arrival].at < old)
+		x->arrival++;
+	return x->arrival < n && v[x->arrival].at == old ? &v[x->arrival] :
+							   NULL;
+}
+
+/* every instruction of the span becomes a jump */
+static void write_span_slots(struct share *x, const struct span *s)
+{
+	const struct rewriter *r = x->r;
+	struct slot p = {.old = s->old, .code = old_code(r, s->old),
+			 .out = text_slot(r, s->old)};
+	unsigned size = r->move->jump_size;
+
+	if (s->form == FORM_HOME)
+		return;
+	for (uint32_t i = 0; i < s->size; i += size) {
+		const struct site *site = arrival_at(x, p.old);
+
+		p.to = site ? site->addr : i ? s->start + i : s->arrive;
+		if (!i && arrive_by_return(r->survey, p.old))
+			p.to = s->arrive - s->fall;
+		p.expected = site || arrive_expected(r->survey, p.old);
+		if (!write_slot(r, &p))
+			vec_push(&x->late, p);
+		p.old += size;
+		p.code += size;
+		p.out += size;
+	}
+}
+
+static void *slots_share(void *share)
+{
+	struct share *x = share;
+	const struct span *v = x->r->m.map.span.at;
+
+	if (x->from < x->end)
+		x->arrival = sites_from(&x->r->sites, SPOT_ARRIVAL,
+					v[x->from].old);
+	for (size_t i = x->from; i < x->end; i++)
+		write_span_slots(x, &v[i]);
+	return NULL;
+}
+
+/* slots everywhere; what a jump does not do is done in order, by one */
+static void write_slots(struct rewriter *r)
+{
+	size_t all = r->m.map.span.n;
+	unsigned n = parallel_count(all, SHARE_SPANS);
+	struct share share[PARALLEL_MAX];
+
+	for (unsigned t = 0; t < n; t++)
+		share[t] = (struct share){.r = r,
+					  .from = parallel_first(all, n, t),
+					  .end = parallel_first(all, n, t + 1)};
+	parallel_run(slots_share, share, sizeof *share, n);
+	r->far_end = 0;
+	r->report->unreached = 0;
+	for (unsigned t = 0; t < n; t++) {
+		for (size_t i = 0; i < share[t].late.n; i++)
+			write_late_slot(r, &share[t].late.at[i]);
+		vec_free(&share[t].late);
+	}
+}
+
+/* makes all of the span's old code traps, but for what traps already */
+static void write_traps(struct rewriter *r, const struct span *s)
+{
+	const uint8_t *code = old_code(r, s->old);
+	uint8_t *out = text_slot(r, s->old);
+	struct insn in;
+
+	for (uint32_t i = 0; i < s->size; i += in.len) {
+		r->isa->scan(code + i, s->size - i, s->old + i, &in);
+		if (in.kind != INSN_TRAP)
+			r->move->trap(out + i, in.len);
+	}
+}
+
+static bool write_pad(struct rewriter *r, const struct pad *p)
+{
+	const struct site *x = sites_find(&r->sites, SPOT_ARRIVAL, p->at);
+	uint64_t to = x ? x->addr : addr_map_arrive(&r->m.map, p->at);
+
+	if (arrive_by_return(r->survey, p->at))
+		to -= addr_map_span(&r->m.map, p->at)->fall;
+	return r->move->jump(p->jump, to, text_slot(r, p->jump)) &&
+	       (p->jump == p->at ||
+		r->move->hop(p->at, p->jump, text_slot(r, p->at)));
+}
+
+/* all old code traps, but for what is read */
+static void trap_everywhere(struct rewriter *r)
+{
+	const struct survey *s = r->survey;
+
+	for (size_t i = 0; i < r->m.map.span.n; i++)
+		if (r->m.map.span.at[i].form != FORM_HOME)
+			write_traps(r, &r->m.map.span.at[i]);
+	for (size_t i = 0; i < s->read.n; i++) {
+		uint64_t start = s->read.at[i].start;
+		size_t n = s->read.at[i].end - start, avail;
+		const uint8_t *code = image_at(r->im, start, &avail);
+
+		memcpy(text_slot(r, start), code, n < avail ? n : avail);
+	}
+}
+
+static int write_pads(struct rewriter *r)
+{
+	const struct survey *s = r->survey;
+
+	if (r->o->trap_unexpected)
+		trap_everywhere(r);
+	for (size_t i = 0; i < s->pad.n; i++)
+		if (!write_pad(r, &s->pad.at[i]))
+			return err_set(r->e, ERR_INPUT,
+				       "%s: at 0x%llx: the new code is out of "
+				       "reach", r->im->path,
+				       (unsigned long long)s->pad.at[i].at);
+	return 0;
+}
+
+int slots_write(struct rewriter *r)
+{
+	if (!r->m.moved.n)
+		return 0;
+	if (r->move->hop_size)
+		return write_pads(r);
+	write_slots(r);
+	return 0;
+}

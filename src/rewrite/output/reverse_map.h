@@ -1,0 +1,80 @@
+/*
+ * reverse_map: from addresses of the new code to old ones, in a section of the
+ * rewritten file that is not loaded. For an address the old one is told of the
+ * instruction that runs next: inserted code, and the jump of a stub, count as
+ * done, an instruction that is written in several as not begun.
+ *
+ * The section is a list of stretches by new address, numbers in LEB128:
+ *
+ *	new address - the last one's, times 5, plus enum stretch_kind
+ *	old address - the last one's, signed
+ */
+#ifndef REWRITE_OUTPUT_REVERSE_MAP_H
+#define REWRITE_OUTPUT_REVERSE_MAP_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "base/err.h"
+#include "rewrite/insert/plt_stubs.h"
+#include "rewrite/survey/marks.h"
+#include "rewrite/survey/moved.h"
+
+#define WAY_BACK_SECTION ".tally.back"
+/* the section of all new code, support code and stubs of the linker first */
+#define WAY_BACK_TEXT ".tally.text"
+
+enum stretch_kind {
+	STRETCH_NONE,     /* no moved code */
+	STRETCH_RUN,      /* as it was: old and new addresses grow together */
+	STRETCH_ONE,      /* one instruction in another form */
+	STRETCH_INSERTED, /* what was not there, and leads to an old address */
+	STRETCH_BEFORE, /* inserted before an instruction, on all ways to it */
+	STRETCH_KINDS,
+};
+
+/* was code of that kind not there before? */
+static inline bool stretch_is_inserted(uint8_t kind)
+{
+	return kind == STRETCH_INSERTED || kind == STRETCH_BEFORE;
+}
+
+struct stretch {
+	uint64_t new, old;
+	uint8_t kind; /* enum stretch_kind */
+};
+
+struct reverse_map {
+	VEC(struct stretch) stretch; /* by new address */
+};
+
+/* appends the section's bytes */
+void reverse_map_write(const struct moves *m, const struct links *l,
+		       const struct cfg *c, const struct marks *marks,
+		       buffer *out);
+/*
+ * The same as a table that is loaded, for code of ours that looks things up in
+ * the program: of each stretch the new address, from new_base, and the old one,
+ * from old_base, 4 bytes each; with WAY_BACK_CODE if nothing is inserted there,
+ * WAY_BACK_RUN if both grow together, and WAY_BACK_NONE where there is no moved
+ * code.
+ */
+#define WAY_BACK_RUN UINT32_C(0x80000000)
+#define WAY_BACK_CODE UINT32_C(0x40000000)
+#define WAY_BACK_NONE UINT32_C(0x3fffffff)
+enum { WAY_BACK_ENTRY = 8 };
+void reverse_map_table(const struct moves *m, const struct links *l,
+		       const struct cfg *c, const struct marks *marks,
+		       uint64_t new_base, uint64_t old_base, buffer *out);
+/* reads them; -1 if they are cut off */
+int reverse_map_read(struct reverse_map *w, const uint8_t *bytes, size_t size);
+/* what is at a new address */
+struct place_back {
+	uint8_t kind; /* enum stretch_kind */
+	uint64_t old;
+	uint64_t start, end; /* of the stretch, new addresses */
+};
+struct place_back reverse_map_find(const struct reverse_map *w, uint64_t new);
+void reverse_map_free(struct reverse_map *w);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * survey: what of an image can be moved, and where code can be inserted.
+ *
+ * Code that makes a plan needs a survey first: which edges can carry code
+ * decides where counters go (flow/place.h takes the others as limits). All
+ * edges of moved code can, but for these:
+ *
+ *   - between a load-exclusive and its store-exclusive (cfg/live/exclusive.h);
+ *   - of a jump table that is not ours (jump_tables.h, computed_goto.h), or
+ *     from code that stays in place: such a jump passes the old text, and is
+ *     seen as an arrival at the target (PLAN_ARRIVAL);
+ *   - to a landing pad in another procedure;
+ *   - of a call that never comes back, if it has landing pads: what does not
+ *     land there is only known as a difference.
+ *
+ * A survey holds for every plan of its image, and is made once for all.
+ */
+#ifndef REWRITE_SURVEY_SURVEY_H
+#define REWRITE_SURVEY_SURVEY_H
+
+#include "cfg/live/exclusive.h"
+#include "cfg/live/live.h"
+#include "rewrite/survey/marks.h"
+#include "rewrite/survey/moved.h"
+#include "rewrite/survey/trampolines.h"
+#include "rewrite/plan.h"
+#include "rewrite/survey/jump_tables.h"
+
+struct survey {
+	const struct cfg *cfg;
+	struct marks marks;
+	struct moves moves; /* which parts move; where to is not known yet */
+	VEC(struct region) in_place; /* what does not, by address */
+	struct live live;
+	struct labels labels;
+	struct tables tables;
+	struct exclusive exclusive;
+	VEC(struct range) open; /* moved parts of procedures that control may
+				   enter anywhere, by address */
+	uint8_t *arrive;      /* bit n: control may arrive at the old address */
+	uint64_t arrive_base; /* arrive_base + (n << arrive_shift) */
+	uint8_t arrive_shift;
+	bool kept; /* some calls of moved code leave old return addresses */
+	/*
+	 * By procedure, if some are known to runtimes (cfg->kept): it leaves
+	 * its stack for another. It may have been sent there because the stack
+	 * was full (OCaml), or checks how much is left of it (Go): nothing is
+	 * saved on it. Else NULL.
+	 */
+	bool *leaves_stack;
+	VEC(struct pad) pad;  /* by address; none if every place is one */
+	VEC(struct range) read; /* code that is loaded as if it were data: it
+				   stays where pads are needed */
+	VEC(struct number) doubt; /* numbers that could be addresses of code,
+				     for all that is known; pads leave them
+				     alone */
+};
+
+/* the cfg must outlive the result */
+void survey_make(struct survey *s, const struct cfg *c);
+void survey_free(struct survey *s);
+
+/*
+ * NULL if the code can be inserted, else the reason why not, for people. The
+ * code of several insertions at one place is judged one by one.
+ */
+const char *survey_obstacle(const struct survey *s, const struct insertion *i);
+/* what code there costs beside itself */
+struct survey_price {
+	unsigned saved; /* registers, as too few are dead */
+	bool jump;	/* it is in a stub, which jumps back */
+};
+/* the same, and fills *p if there is no obstacle */
+const char *survey_price(const struct survey *s, const struct insertion *i,
+			 struct survey_price *p);
+/* does the block's code move? */
+bool survey_moves(const struct survey *s, uint32_t block);
+/*
+ * May control arrive at the block by its old address: by a pointer, by a jump
+ * table that is not copied, from code that stays in place? Not by a return:
+ * that is on the edge behind the call, by whatever address (survey_returns()).
+ */
+bool survey_arrives(const struct survey *s, uint32_t block);
+/* does a call that moves return to the block by its old address? */
+bool survey_returns(const struct survey *s, uint32_t block);
+/*
+ * Does the table of the jump that ends the block lead to the new code? Then
+ * its edges, or those from its hub, can carry code; else its targets are
+ * arrived at.
+ */
+bool survey_copies(const struct survey *s, uint32_t block);
+
+#endif
