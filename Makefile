@@ -85,11 +85,11 @@ OTHER_CC ?= $(OTHER_ISA)-linux-gnu-gcc
 # what programs without the module need beside what is in both
 ENTRY_ONLY := $(addprefix src/runtime/,entry.c by_hand.c ancestors.c \
 	rebind.c) \
-	$(wildcard src/runtime/hook*.c)
-ENTRY := $(ENTRY_ONLY) $(addprefix src/runtime/,world.c follow.c program.c \
+	$(wildcard src/runtime/interpose*.c)
+ENTRY := $(ENTRY_ONLY) $(addprefix src/runtime/,own_file.c follow.c program.c \
 	confined.c stack.c environ.c sys.c counting.c live_profile.c images.c \
 	threads.c slots.c sites.c forks.c trim.c lock.c signals.c pairs.c \
-	places.c ends.c interruptions.c shown.c suspended.c aside.c clone.c \
+	places.c exits.c interruptions.c shown.c suspended.c aside.c clone.c \
 	peek.c)
 RUNTIME := $(filter-out $(ENTRY_ONLY),$(wildcard src/runtime/*.c))
 MODULE_FLAGS := -std=gnu11 $(WARNINGS) -O2 -g -Isrc \
@@ -105,7 +105,7 @@ ISAS := $(ISA)
 ifneq ($(shell command -v $(OTHER_CC) 2>/dev/null),)
 ISAS += $(OTHER_ISA)
 endif
-# the entry of programs that load no module: bytes, for machines with gates;
+# the entry of programs that load no module: bytes, for machines with hooks;
 # few, as each rewritten program has them
 ENTRY_FLAGS := $(filter-out -O2 -g -fPIC -shared -Wl%,$(MODULE_FLAGS)) -Os \
 	-fPIE -fomit-frame-pointer -ffunction-sections -Wl,--gc-sections \

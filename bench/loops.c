@@ -28,7 +28,7 @@ struct totals {
 
 /* a procedure, and one of its loops */
 struct view {
-	const struct drawing *d;
+	const struct counting_graph *d;
 	const struct map_proc *p;
 	const struct graph *g;
 	const uint64_t *count;
@@ -240,7 +240,7 @@ static bool is_innermost(const struct loops *l, uint32_t loop)
 	return true;
 }
 
-static const bool *choose(struct arena *a, const struct drawing *d,
+static const bool *choose(struct arena *a, const struct counting_graph *d,
 			  const struct map_proc *p, const struct graph *g)
 {
 	bool *counted = ARENA_ARRAY(a, bool, g->ne);
@@ -257,7 +257,7 @@ static const bool *choose(struct arena *a, const struct drawing *d,
 	return counted;
 }
 
-static void look(struct study *s, const struct drawing *d,
+static void look(struct study *s, const struct counting_graph *d,
 		 const struct map_proc *p, const struct graph *g,
 		 const struct feedback *f, const uint64_t *count)
 {

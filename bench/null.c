@@ -16,7 +16,7 @@
 int main(int argc, char **argv)
 {
 	struct pollfd in = {STDIN_FILENO, POLLIN, 0};
-	struct table_wish w = {.events = 1, .nothing = true};
+	struct table_config w = {.events = 1, .nothing = true};
 	struct event v;
 	struct table t;
 	struct err e;

@@ -61,8 +61,8 @@ static void turn_over(const struct graph *g, struct weights *w)
 }
 
 /* the dearest of the insertions that see an edge */
-static struct survey_price price_of(const struct drawing *d,
-				    const struct way *w)
+static struct survey_price price_of(const struct counting_graph *d,
+				    const struct code_place *w)
 {
 	struct survey_price all = {0}, p = {0};
 
@@ -80,7 +80,7 @@ static struct survey_price price_of(const struct drawing *d,
 }
 
 /* code on the edge lies in the block that it leads to, else it would jump */
-static bool is_inside(const struct map_edge *e, const struct way *w)
+static bool is_inside(const struct map_edge *e, const struct code_place *w)
 {
 	return w->n == 1 && w->place[0] == PLAN_BEFORE &&
 	       (e->kind == MAP_TAKEN || e->kind == MAP_TABLE ||
@@ -100,7 +100,7 @@ static void add(struct sums *s, struct survey_price p, bool inside,
 }
 
 /* jumps less than all aside, if the busiest to each block leads */
-static uint64_t saved_by_leads(struct arena *a, const struct drawing *d,
+static uint64_t saved_by_leads(struct arena *a, const struct counting_graph *d,
 			       const struct map_proc *p, const struct graph *g,
 			       const struct placement *placed,
 			       const struct traffic *t, const uint64_t *count)
@@ -127,14 +127,14 @@ static uint64_t saved_by_leads(struct arena *a, const struct drawing *d,
 	return saved;
 }
 
-static void add_placed(struct sums *s, const struct drawing *d,
+static void add_placed(struct sums *s, const struct counting_graph *d,
 		       const struct map_proc *p, const struct graph *g,
 		       const struct placement *placed, const uint64_t *count)
 {
 	for (uint32_t i = 0; i < placed->n; i++) {
 		uint32_t at = placed->at[i];
-		struct way before = {.n = 1, .place = {PLAN_BEFORE}};
-		const struct way *w = &d->way.at[at];
+		struct code_place before = {.n = 1, .place = {PLAN_BEFORE}};
+		const struct code_place *w = &d->way.at[at];
 		uint64_t n = 0;
 
 		if (!place_on_vertices(placed->kind)) {
@@ -151,7 +151,7 @@ static void add_placed(struct sums *s, const struct drawing *d,
 }
 
 static void try_scheme(struct sums *s, const struct scheme *x,
-		       const struct drawing *d, const struct map_proc *p,
+		       const struct counting_graph *d, const struct map_proc *p,
 		       const struct graph *g, const struct feedback *f,
 		       const uint64_t *count)
 {
@@ -174,7 +174,7 @@ static void try_scheme(struct sums *s, const struct scheme *x,
 	arena_free(&a);
 }
 
-static void look(struct study *s, const struct drawing *d,
+static void look(struct study *s, const struct counting_graph *d,
 		 const struct map_proc *p, const struct graph *g,
 		 const struct feedback *f, const uint64_t *count)
 {

@@ -22,7 +22,7 @@ struct study {
 	const char *profile;
 	uint64_t instructions; /* that ran, in all images */
 	/* called for every procedure: its graph, and counts of its edges */
-	void (*look)(struct study *s, const struct drawing *d,
+	void (*look)(struct study *s, const struct counting_graph *d,
 		     const struct map_proc *p, const struct graph *g,
 		     const struct feedback *f, const uint64_t *count);
 };
@@ -33,7 +33,7 @@ static inline void study_die(const struct err *e)
 	exit(1);
 }
 
-static inline void study_procedure(struct study *s, struct drawing *d,
+static inline void study_procedure(struct study *s, struct counting_graph *d,
 				   uint32_t p, const struct feedback *f)
 {
 	struct arena a = {0};
@@ -41,7 +41,7 @@ static inline void study_procedure(struct study *s, struct drawing *d,
 	const uint64_t *count;
 	struct graph g;
 
-	if (!draw_procedure(d, p))
+	if (!counting_graph_add(d, p))
 		return;
 	q = &d->m->proc.at[d->m->proc.n - 1];
 	count = feedback_edges(f, d->m, q);
@@ -58,15 +58,15 @@ static inline void study_cfg(struct study *s, const struct cfg *c,
 	struct map m = {.insn_size = c->isa->align == c->isa->max_len ?
 					     c->isa->align : 0};
 	struct survey survey;
-	struct drawing d;
+	struct counting_graph d;
 	bool *sure;
 
 	survey_make(&survey, c);
-	drawing_begin(&d, &survey, &m);
+	counting_graph_begin(&d, &survey, &m);
 	d.sure = sure = returning_find(&survey);
 	for (uint32_t p = 0; p < c->proc.n; p++)
 		study_procedure(s, &d, p, f);
-	drawing_free(&d);
+	counting_graph_free(&d);
 	mem_free(sure);
 	survey_free(&survey);
 	map_release(&m);

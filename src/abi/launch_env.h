@@ -54,7 +54,7 @@ enum launch_env_field {
 };
 
 /*
- * The module keeps it for the gates in rewritten objects (isa/move.h), which
+ * The module keeps it for the hooks in rewritten objects (isa/move.h), which
  * ask on_call() before system calls that name a file, and where something is
  * counted before those that make threads and processes, and after_call() behind
  * these. Where pairs are counted, on_indirect() is told of indirect jumps and
@@ -67,7 +67,7 @@ enum launch_env_field {
  */
 #define LAUNCH_ENV_TAG 0x6d74616c6c
 
-struct arch_gate; /* registers before a system call */
+struct arch_hook; /* registers before a system call */
 struct launch_env;
 struct counting;  /* counting.h */
 struct arch_jump; /* all registers before a jump or call through one */
@@ -85,21 +85,21 @@ enum {
 struct launch_env {
 	uint32_t version; /* 1 */
 	uint32_t nfield;
-	void (*on_call)(struct arch_gate *g, const struct launch_env *h);
-	void (*after_call)(struct arch_gate *g, const struct launch_env *h);
+	void (*on_call)(struct arch_hook *g, const struct launch_env *h);
+	void (*after_call)(struct arch_hook *g, const struct launch_env *h);
 	/* longjmp() is called, where something is counted */
-	void (*on_jump)(struct arch_gate *g, const struct launch_env *h);
+	void (*on_jump)(struct arch_hook *g, const struct launch_env *h);
 	/* an indirect jump or call of the object with that object_header */
 	void (*on_indirect)(const struct arch_jump *j,
 			    const struct launch_env *h,
 			    const struct object_header *p);
 	/* a thread is about to return to an old address */
-	void (*on_resume)(struct arch_gate *g, const struct launch_env *h);
+	void (*on_resume)(struct arch_hook *g, const struct launch_env *h);
 	const char *field[LAUNCH_ENV_N]; /* decoded */
 	uint64_t page;                   /* bytes: the kernel's */
 	uint64_t hwcap2;           /* AT_HWCAP2: what the machine can do */
 	struct counting *counting; /* NULL: nothing is counted */
-	struct aside *aside; /* aside.h; NULL: gates use the thread's stack */
+	struct aside *aside; /* aside.h; NULL: hooks use the thread's stack */
 };
 
 /* one of the letters of LAUNCH_ENV_FLAGS */

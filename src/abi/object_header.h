@@ -25,13 +25,13 @@ enum object_header_flag {
 	OBJECT_HEADER_ALONE = 4,
 	/* its code may run on stacks with little room (Go) */
 	OBJECT_HEADER_SMALL_STACKS = 8,
-	/* its counts are not wanted: it is rewritten for its gates alone */
+	/* its counts are not wanted: it is rewritten for its hooks alone */
 	OBJECT_HEADER_LEFT_OUT = 16,
 };
 
 struct object_header {
 	uint64_t magic;
-	int64_t word;           /* distance from here to the gates' word */
+	int64_t word;           /* distance from here to the hooks' word */
 	int64_t counters;       /* to the first counter, which begins a page */
 	uint64_t ncounter;      /* 0: nothing is counted in this object */
 	uint8_t id[PROFILE_ID]; /* of the object and how it was rewritten */

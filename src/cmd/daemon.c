@@ -25,7 +25,7 @@ enum { YEAR = 366 * 86400 }; /* seconds */
 
 struct daemon_call {
 	const char *verb;
-	struct daemon_wish wish;
+	struct daemon_config wish;
 	struct word_list apart;
 	bool json;
 };
@@ -225,7 +225,7 @@ static int ask(const struct daemon_call *call)
 
 static void say_ready(void *wish)
 {
-	const struct daemon_wish *w = wish;
+	const struct daemon_config *w = wish;
 
 	fprintf(stderr, "tally: sampling into %s, process %ld\n", w->directory,
 		(long)getpid());
@@ -237,7 +237,7 @@ static void say_note(void *wish, const char *text)
 	cmd_note(text);
 }
 
-static int run_here(struct daemon_wish *w)
+static int run_here(struct daemon_config *w)
 {
 	struct daemon_callbacks callbacks = {say_ready, say_note, w};
 	struct err e;
@@ -248,13 +248,13 @@ static int run_here(struct daemon_wish *w)
 /* a daemon in the background: a pipe to the process that waits until it
    samples, and its log */
 struct background {
-	const struct daemon_wish *w;
+	const struct daemon_config *w;
 	int pipe; /* -1: it samples, and that process waits no longer */
 	FILE *log;
 };
 
 /* beside the database, for the same readers */
-static FILE *open_log(const struct daemon_wish *w)
+static FILE *open_log(const struct daemon_config *w)
 {
 	char *file = store_path(w->directory);
 	char *path = mem_alloc(strlen(file) + sizeof ".log");
@@ -308,7 +308,7 @@ static void begin_log(void *background)
 }
 
 /* the process that stays */
-static int run_apart(struct daemon_wish *w, int pipe)
+static int run_apart(struct daemon_config *w, int pipe)
 {
 	struct background b = {.w = w, .pipe = pipe};
 	struct daemon_callbacks callbacks = {begin_log, say_log, &b};

@@ -96,7 +96,7 @@ static struct finding see_everybody(void)
 /* tried, as the daemon does it: kernels have many ways to say no */
 static struct finding see_counting(void)
 {
-	const struct sampler_wish w = {.events = "time", .rate = EVENT_RATE,
+	const struct sampler_config w = {.events = "time", .rate = EVENT_RATE,
 				       .means = SAMPLER_BPF, .bursts = true};
 	struct finding x = {.what = "counting"};
 	struct sampler s;

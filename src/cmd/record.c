@@ -69,7 +69,7 @@ static int record_program(const struct record_call *call, char **program,
 {
 	char *own = call->directory ? NULL : cmd_output(program[0],
 							".samples");
-	struct record_wish w = {
+	struct record_config w = {
 		.directory = call->directory ? call->directory : own,
 		.rate = call->rate, .file = p->execfn, .argv = program,
 		.envp = environ,

@@ -36,23 +36,23 @@ struct hooking {
 	const struct cfg *c;
 	uint8_t *entry; /* code that the program begins with, or NULL */
 	size_t entry_size;
-	uint32_t entry_at;            /* in the support code, behind the gate */
+	uint32_t entry_at;            /* in the support code, behind the hook */
 	uint32_t object_header_at;    /* behind that */
-	uint32_t gate_at[GATE_KINDS]; /* in the support code */
+	uint32_t hook_at[HOOK_KINDS]; /* in the support code */
 	bool alone;                   /* a program that needs no library */
-	uint32_t tell_at;             /* the gate before jumps */
+	uint32_t tell_at;             /* the hook before jumps */
 	bool counts; /* in this or another object of the program */
 	struct counter_layout layout;
 	uint64_t layout_at; /* in the plan's memory, or joined behind it */
 };
 
 /*
- * Insertions are numbered by the gate that they call; those before jumps follow
- * all gates.
+ * Insertions are numbered by the hook that they call; those before jumps follow
+ * all hooks.
  */
 static bool is_indirect(const struct insertion *i)
 {
-	return i->code >= GATE_KINDS;
+	return i->code >= HOOK_KINDS;
 }
 
 static unsigned call_size(void *ctx, const struct insertion *i,
@@ -91,7 +91,7 @@ static bool call_write(void *ctx, const struct insertion *i,
 	const struct isa_move *move = w->c->isa->move;
 
 	if (is_indirect(i))
-		return tell_write(w, &w->layout.jump[i->code - GATE_KINDS],
+		return tell_write(w, &w->layout.jump[i->code - HOOK_KINDS],
 				  s->reg[0], addr, bases, out);
 	return move->call(addr, bases->support, s->reg[0], out);
 }
@@ -162,20 +162,20 @@ static void object_header_write(const struct hooking *w,
 	memcpy(out + w->object_header_at, &p, sizeof p);
 }
 
-/* are there gates of that kind? Counters need to know of threads */
-static bool has_gate(const struct hooking *w, enum gate_kind k)
+/* are there hooks of that kind? Counters need to know of threads */
+static bool has_hook(const struct hooking *w, enum hook_kind k)
 {
-	if (k == GATE_RESUME)
+	if (k == HOOK_RESUME)
 		return w->counts && w->c->go.n;
-	return (k == GATE_NAMES) != w->counts;
+	return (k == HOOK_NAMES) != w->counts;
 }
 
-/* where in the launch_env the gate finds the function that it calls */
-static unsigned asks_at(enum gate_kind k)
+/* where in the launch_env the hook finds the function that it calls */
+static unsigned asks_at(enum hook_kind k)
 {
-	return k == GATE_BEHIND   ? LAUNCH_ENV_AFTER_CALL
-	       : k == GATE_JUMP   ? LAUNCH_ENV_ON_JUMP
-	       : k == GATE_RESUME ? LAUNCH_ENV_ON_RESUME
+	return k == HOOK_BEHIND   ? LAUNCH_ENV_AFTER_CALL
+	       : k == HOOK_JUMP   ? LAUNCH_ENV_ON_JUMP
+	       : k == HOOK_RESUME ? LAUNCH_ENV_ON_RESUME
 				  : LAUNCH_ENV_ON_CALL;
 }
 
@@ -187,14 +187,14 @@ static bool support_write(void *ctx, const struct plan_bases *bases,
 	if (w->entry)
 		entry_write(w, bases, out);
 	object_header_write(w, bases, out);
-	for (unsigned k = 0; k < GATE_KINDS; k++)
-		if (has_gate(w, k) &&
-		    !w->c->isa->move->gate(k, bases->support + w->gate_at[k],
+	for (unsigned k = 0; k < HOOK_KINDS; k++)
+		if (has_hook(w, k) &&
+		    !w->c->isa->move->hook(k, bases->support + w->hook_at[k],
 					   bases->data, asks_at(k),
-					   out + w->gate_at[k]))
+					   out + w->hook_at[k]))
 			return false;
 	return !w->layout.njump ||
-	       w->c->isa->move->tell_gate(bases->support + w->tell_at,
+	       w->c->isa->move->tell_hook(bases->support + w->tell_at,
 					  bases->data, LAUNCH_ENV_ON_INDIRECT,
 					  bases->support + w->object_header_at,
 					  out + w->tell_at);
@@ -242,7 +242,7 @@ static void entry_read(struct hooking *w)
 	}
 }
 
-/* makes room for the entry behind the gate */
+/* makes room for the entry behind the hook */
 static void entry_plan(struct hooking *w, struct plan *p)
 {
 	entry_read(w);
@@ -307,21 +307,21 @@ static struct system_call system_call(const struct cfg *c,
 	return s;
 }
 
-/* would a gate of that kind ask about it? */
-static bool may_ask(const struct hooking *w, enum gate_kind k,
+/* would a hook of that kind ask about it? */
+static bool may_ask(const struct hooking *w, enum hook_kind k,
 		    const struct system_call *s)
 {
-	return has_gate(w, k) &&
-	       (!s->known || w->c->isa->move->gate_asks(k, s->number));
+	return has_hook(w, k) &&
+	       (!s->known || w->c->isa->move->hook_asks(k, s->number));
 }
 
-static void add_call(struct plan *p, enum gate_kind k, struct insertion i)
+static void add_call(struct plan *p, enum hook_kind k, struct insertion i)
 {
 	const struct hooking *w = p->ctx;
 
 	i.code = k;
 	i.memory = i.calls = true;
-	i.call_at = w->gate_at[k];
+	i.call_at = w->hook_at[k];
 	vec_push(&p->insertion, i);
 }
 
@@ -341,7 +341,7 @@ static bool without_stack(const struct cfg *c, uint32_t b)
 	return s.known && s.number == c->isa->move->unmap_number;
 }
 
-/* does the system call at `at` have the numbers that gates know? */
+/* does the system call at `at` have the numbers that hooks know? */
 static bool is_own_call(const struct cfg *c, uint64_t at)
 {
 	size_t avail;
@@ -351,7 +351,7 @@ static bool is_own_call(const struct cfg *c, uint64_t at)
 	       (avail >= 2 && c->isa->move->own_call(code));
 }
 
-/* calls of gates around the system call that ends a block */
+/* calls of hooks around the system call that ends a block */
 static void add_calls(struct plan *p, const struct cfg *c, uint32_t b)
 {
 	const struct isa_move *move = c->isa->move;
@@ -359,7 +359,7 @@ static void add_calls(struct plan *p, const struct cfg *c, uint32_t b)
 	struct system_call s = system_call(c, k);
 	struct insertion before = {
 		.place = PLAN_BEFORE, .at = s.at, .nregs = move->call_regs};
-	/* number and result may be dead to the program, but not to the gate */
+	/* number and result may be dead to the program, but not to the hook */
 	struct insertion behind = {.place = PLAN_EDGE,
 				   .at = k->edge,
 				   .nregs = move->call_regs,
@@ -368,11 +368,11 @@ static void add_calls(struct plan *p, const struct cfg *c, uint32_t b)
 
 	if (without_stack(c, b) || !is_own_call(c, s.at))
 		return;
-	for (unsigned g = 0; g < GATE_BEHIND; g++)
+	for (unsigned g = 0; g < HOOK_BEHIND; g++)
 		if (may_ask(p->ctx, g, &s))
 			add_call(p, g, before);
-	if (k->edge < cfg_edges_end(c, b) && may_ask(p->ctx, GATE_BEHIND, &s))
-		add_call(p, GATE_BEHIND, behind);
+	if (k->edge < cfg_edges_end(c, b) && may_ask(p->ctx, HOOK_BEHIND, &s))
+		add_call(p, HOOK_BEHIND, behind);
 }
 
 /* does the procedure leave frames without returning from them? */
@@ -389,7 +389,7 @@ static bool is_jump(const struct procedure *p)
 	return false;
 }
 
-/* calls GATE_JUMP at longjmp() and the like, which may leave a handler */
+/* calls HOOK_JUMP at longjmp() and the like, which may leave a handler */
 static void add_jump_calls(struct plan *p, const struct cfg *c)
 {
 	for (uint32_t i = 0; i < c->proc.n; i++) {
@@ -400,7 +400,7 @@ static void add_jump_calls(struct plan *p, const struct cfg *c)
 
 		if (is_jump(&c->proc.at[i]) && !c->proc.at[i].import &&
 		    b != CFG_NONE && c->block.at[b].start == x.at)
-			add_call(p, GATE_JUMP, x);
+			add_call(p, HOOK_JUMP, x);
 	}
 }
 
@@ -418,21 +418,21 @@ static void add_resume_calls(struct plan *p, const struct cfg *c)
 
 		if (k->last == c->isa->move->resumes_by &&
 		    cfg_go_preempts(c, k->start))
-			add_call(p, GATE_RESUME, x);
+			add_call(p, HOOK_RESUME, x);
 	}
 }
 
-/* room for the gates, at the beginning */
-static void gates_plan(struct hooking *w, struct plan *p)
+/* room for the hooks, at the beginning */
+static void hooks_plan_calls(struct hooking *w, struct plan *p)
 {
-	for (unsigned k = 0; k < GATE_KINDS; k++)
-		if (has_gate(w, k)) {
-			w->gate_at[k] = p->support_size;
-			p->support_size += w->c->isa->move->gate_size(k);
+	for (unsigned k = 0; k < HOOK_KINDS; k++)
+		if (has_hook(w, k)) {
+			w->hook_at[k] = p->support_size;
+			p->support_size += w->c->isa->move->hook_size(k);
 		}
 	if (w->layout.njump) {
 		w->tell_at = p->support_size;
-		p->support_size += w->c->isa->move->tell_gate_size;
+		p->support_size += w->c->isa->move->tell_hook_size;
 	}
 }
 
@@ -457,7 +457,7 @@ static void add_jumps(struct plan *p, const struct hooking *w)
 			hooks_jump_insertion(w->c->isa, &w->layout.jump[i]);
 
 		x.call_at = w->tell_at;
-		x.code = GATE_KINDS + i;
+		x.code = HOOK_KINDS + i;
 		vec_push(&p->insertion, x);
 	}
 }
@@ -466,7 +466,7 @@ bool hooks_exist(uint16_t e_machine)
 {
 	const struct isa *isa = isa_for_elf(e_machine);
 
-	return isa && isa->move && isa->move->gate;
+	return isa && isa->move && isa->move->hook;
 }
 
 bool hooks_plan(struct plan *p, const struct cfg *c,
@@ -474,7 +474,7 @@ bool hooks_plan(struct plan *p, const struct cfg *c,
 {
 	struct hooking *w;
 
-	if (!c->isa->move || !c->isa->move->gate)
+	if (!c->isa->move || !c->isa->move->hook)
 		return false;
 	w = NEW_ARRAY(struct hooking, 1);
 	w->c = c;
@@ -490,15 +490,15 @@ bool hooks_plan(struct plan *p, const struct cfg *c,
 		.write = call_write,
 		.support = support_write,
 	};
-	gates_plan(w, p);
+	hooks_plan_calls(w, p);
 	entry_plan(w, p);
 	object_header_plan(w, p);
 	for (uint32_t b = 0; b < c->block.n; b++)
 		if (c->block.at[b].last == INSN_SYSCALL)
 			add_calls(p, c, b);
-	if (has_gate(w, GATE_JUMP))
+	if (has_hook(w, HOOK_JUMP))
 		add_jump_calls(p, c);
-	if (has_gate(w, GATE_RESUME))
+	if (has_hook(w, HOOK_RESUME))
 		add_resume_calls(p, c);
 	add_jumps(p, w);
 	return true;

@@ -3,10 +3,10 @@
  *
  * Some of what a program can ask the kernel shows that another file runs than
  * the one that was named: /proc/self/exe. Before every system call of
- * rewritten code that may be one of these stands a call of a gate, which asks
- * the audit module (runtime/world.c) about those that name a file. Programs
+ * rewritten code that may be one of these stands a call of a hook, which asks
+ * the audit module (runtime/own_file.c) about those that name a file. Programs
  * without one begin with code that does the same (runtime/entry.c). Where
- * counters are, gates also tell of threads and processes that begin and end.
+ * counters are, hooks also tell of threads and processes that begin and end.
  */
 #ifndef HOOKS_HOOKS_H
 #define HOOKS_HOOKS_H
@@ -54,7 +54,7 @@ struct insertion hooks_jump_insertion(const struct isa *isa,
 				      const struct hooks_jump *j);
 
 /*
- * A plan that inserts nothing else; false if the machine has no gate yet.
+ * A plan that inserts nothing else; false if the machine has no hook yet.
  * layout is NULL if nothing is counted in any object of the program. Of use
  * until hooks_plan_free().
  */

@@ -269,39 +269,39 @@ static bool is_left_out(const struct recipe *r, const char *path)
 	       !libs_have(r->libs, base);
 }
 
-/* gates, as programs need that are counted elsewhere */
-static int rewrite_gated(const struct cfg *c,
-			 const struct counter_layout *layout,
-			 const struct rewrite_options *o, const char *out,
-			 struct rewrite_report *report, struct err *e)
+/* hooks, as programs need that are counted elsewhere */
+static int rewrite_hooked(const struct cfg *c,
+			  const struct counter_layout *layout,
+			  const struct rewrite_options *o, const char *out,
+			  struct rewrite_report *report, struct err *e)
 {
-	struct plan gates;
+	struct plan hooks;
 	int failed;
 
-	if (!hooks_plan(&gates, c, layout))
+	if (!hooks_plan(&hooks, c, layout))
 		return rewrite_image(c, NULL, o, out, report, e);
-	failed = rewrite_image(c, &gates, o, out, report, e);
-	hooks_plan_free(&gates);
+	failed = rewrite_image(c, &hooks, o, out, report, e);
+	hooks_plan_free(&hooks);
 	return failed;
 }
 
-/* poison in what is dead, and gates if a launcher will be there */
+/* poison in what is dead, and hooks if a launcher will be there */
 static int rewrite_poisoned(const struct recipe *r, const struct cfg *c,
 			    const struct rewrite_options *o, const char *out,
 			    struct rewrite_report *report, struct err *e)
 {
-	struct plan gates, poison;
+	struct plan hooks, poison;
 	struct survey survey;
 	struct joint both;
 	int failed;
 
 	survey_make(&survey, c);
 	poison_plan(&poison, &survey);
-	if (!r->by_hand && hooks_plan(&gates, c, NULL)) {
-		plans_join(&both, &gates, &poison);
+	if (!r->by_hand && hooks_plan(&hooks, c, NULL)) {
+		plans_join(&both, &hooks, &poison);
 		failed = rewrite_image(c, &both.plan, o, out, report, e);
 		joint_free(&both);
-		hooks_plan_free(&gates);
+		hooks_plan_free(&hooks);
 	} else {
 		failed = rewrite_image(c, &poison, o, out, report, e);
 	}
@@ -310,7 +310,7 @@ static int rewrite_poisoned(const struct recipe *r, const struct cfg *c,
 	return failed;
 }
 
-/* gates and counters; *too_far: it has to be done again, for threads */
+/* hooks and counters; *too_far: it has to be done again, for threads */
 static int rewrite_planned(const struct cfg *c, const struct count_options *q,
 			   bool by_hand, const struct rewrite_options *o,
 			   const char *out, struct rewrite_report *report,
@@ -318,14 +318,14 @@ static int rewrite_planned(const struct cfg *c, const struct count_options *q,
 {
 	struct counter_layout layout = {.by_hand = by_hand};
 	struct count_plan counters;
-	struct plan gates;
+	struct plan hooks;
 	struct joint both;
 	int failed;
 
 	count_plan_make(&counters, c, q);
 	if (!counters.ncounter) {
 		count_plan_free(&counters);
-		return rewrite_gated(c, &layout, o, out, report, e);
+		return rewrite_hooked(c, &layout, o, out, report, e);
 	}
 	layout.ncounter = counters.ncounter;
 	layout.counters = counters.counters;
@@ -335,12 +335,12 @@ static int rewrite_planned(const struct cfg *c, const struct count_options *q,
 	layout.takes_slot = counters.takes_slot;
 	layout.jump = counters.jump.at;
 	layout.njump = (uint32_t)counters.jump.n;
-	hooks_plan(&gates, c, &layout);
-	plans_join(&both, &gates, &counters.plan);
+	hooks_plan(&hooks, c, &layout);
+	plans_join(&both, &hooks, &counters.plan);
 	failed = rewrite_image(c, &both.plan, o, out, report, e);
 	*too_far = counters.too_far;
 	joint_free(&both);
-	hooks_plan_free(&gates);
+	hooks_plan_free(&hooks);
 	count_plan_free(&counters);
 	return failed;
 }
@@ -385,14 +385,14 @@ int recipe_rewrite(const struct recipe *r, const struct cfg *c,
 	static const struct counter_layout left_out = {.left_out = true};
 
 	if (r->counts && is_left_out(r, c->image->path))
-		return rewrite_gated(c, &left_out, o, out, report, e);
+		return rewrite_hooked(c, &left_out, o, out, report, e);
 	if (r->counts)
 		return rewrite_counted(r, c, o, out, report, e);
 	if (r->poisons)
 		return rewrite_poisoned(r, c, o, out, report, e);
 	if (r->by_hand)
 		return rewrite_image(c, NULL, o, out, report, e);
-	return rewrite_gated(c, NULL, o, out, report, e);
+	return rewrite_hooked(c, NULL, o, out, report, e);
 }
 
 static int rewrite_file(const void *ctx, const char *in, const char *out,

@@ -54,7 +54,7 @@ bool recipe_fits(const struct recipe *r);
 /* the options string of a recipe that fits, and back; false if it is none */
 const char *recipe_name(const struct recipe *r);
 bool recipe_parse(struct recipe *r, const char *name);
-/* writes the image that c describes to `out`, with gates and counters */
+/* writes the image that c describes to `out`, with hooks and counters */
 int recipe_rewrite(const struct recipe *r, const struct cfg *c,
 		   const struct rewrite_options *o, const char *out,
 		   struct rewrite_report *report, struct err *e);

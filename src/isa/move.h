@@ -62,16 +62,16 @@ struct table_jump {
 			whose values are entries, bases and targets */
 };
 
-/* when a gate asks, and about which system calls */
-enum gate_kind {
-	GATE_NAMES,  /* before those that name a file */
-	GATE_LIFE,   /* before these, and those by which threads and processes
+/* when a hook asks, and about which system calls */
+enum hook_kind {
+	HOOK_NAMES,  /* before those that name a file */
+	HOOK_LIFE,   /* before these, and those by which threads and processes
 			begin, end, lose rights, or are confined */
-	GATE_BEHIND, /* behind those by which they begin, or become another
+	HOOK_BEHIND, /* behind those by which they begin, or become another
 			program if they come back */
-	GATE_JUMP,   /* always: it is at no system call, but at longjmp() */
-	GATE_RESUME, /* always: before a return to an old address anywhere */
-	GATE_KINDS,
+	HOOK_JUMP,   /* always: it is at no system call, but at longjmp() */
+	HOOK_RESUME, /* always: before a return to an old address anywhere */
+	HOOK_KINDS,
 };
 
 /* how a counter is added to */
@@ -205,14 +205,14 @@ struct isa_move {
 	 * leaves all registers and flags as they are, but for what the other
 	 * changes.
 	 */
-	bool (*gate)(enum gate_kind k, uint64_t at, uint64_t word,
+	bool (*hook)(enum hook_kind k, uint64_t at, uint64_t word,
 		     unsigned offset, uint8_t *out);
-	uint16_t (*gate_size)(enum gate_kind k);
+	uint16_t (*hook_size)(enum hook_kind k);
 	/*
 	 * Does it ask about the system call of that number? Behind one, it may
 	 * ask about others as well, if the number is overwritten there.
 	 */
-	bool (*gate_asks)(enum gate_kind k, uint64_t number);
+	bool (*hook_asks)(enum hook_kind k, uint64_t number);
 	/*
 	 * Is the INSN_SYSCALL one of these numbers? NULL: each is. (int 0x80
 	 * has those of another machine.)
@@ -226,16 +226,16 @@ struct isa_move {
 	uint8_t call_size, call_regs;
 
 	/*
-	 * A procedure that tells another, found as by a gate, where a jump or
+	 * A procedure that tells another, found as by a hook, where a jump or
 	 * call through a register or memory leads, with the structure and
 	 * `about` as further arguments. A call of it keeps everything but reg,
 	 * one of call_regs, and says 32 bits: the number and, at the lower
 	 * end, TELL_REG bits of the machine's own, TELL_TABLE for a table of
 	 * ours. NULL: not known on this machine.
 	 */
-	bool (*tell_gate)(uint64_t at, uint64_t word, unsigned offset,
+	bool (*tell_hook)(uint64_t at, uint64_t word, unsigned offset,
 			  uint64_t about, uint8_t *out);
-	uint16_t tell_gate_size;
+	uint16_t tell_hook_size;
 	bool (*tell)(const struct tell *t, uint64_t at, uint64_t to,
 		     uint8_t reg, uint8_t *out);
 	uint8_t tell_size;

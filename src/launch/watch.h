@@ -4,7 +4,7 @@
  * Nothing in a process runs any more when SIGKILL arrives. But the kernel lets
  * a tracer look at every thread before it goes (PTRACE_EVENT_EXIT): registers
  * and memory are as they were. Where threads are then is noted in the profile,
- * as the process itself does if another signal ends it (runtime/ends.c).
+ * as the process itself does if another signal ends it (runtime/exits.c).
  *
  * All threads and children of the program are traced, and what it executes.
  * Signals, stops and exits are passed on. When the program has ended, or if we

@@ -5,19 +5,23 @@
  * the cfg, or one of those on which control comes into a procedure. These are
  * all:
  *
- *	PLAN_EDGE      any edge of the cfg. To a hub: all that jumps there. To
- *	               a landing pad: when an exception of that call lands.
- *	PLAN_HUB       from a hub to one of its targets
- *	PLAN_ENTRY     by a direct call, or a direct jump of another procedure
- *	PLAN_ARRIVAL   by the old address: by a pointer (a call or a jump that
- *	               is not understood), by a jump table that is not copied,
- *	               from code that stays in place; at a landing pad also by
- *	               an exception of something that is no call
- *	PLAN_SLOT      the same at an instruction that begins no block, in a
- *	               procedure that control may enter anywhere
+ *	PLAN_EDGE            any edge of the cfg. To a hub: all that jumps
+ *	                     there. To a landing pad: when an exception of
+ *	                     that call lands.
+ *	PLAN_HUB             from a hub to one of its targets
+ *	PLAN_ENTRY           by a direct call, or a direct jump of another
+ *	                     procedure
+ *	PLAN_INDIRECT_ENTRY  by the old address: by a pointer (a call or a jump
+ *	                     that is not understood), by a jump table that is
+ *	                     not copied, from code that stays in place; at a
+ *	                     landing pad also by an exception of something
+ *	                     that is no call
+ *	PLAN_TRAMPOLINE      by the old address of an instruction that begins no
+ *	                     block, in a procedure that control may enter
+ *	                     anywhere
  *
  * So a block runs as often as the sum over its edges, PLAN_HUB, PLAN_ENTRY
- * and PLAN_ARRIVAL says. Which of them can carry code survey.h tells.
+ * and PLAN_INDIRECT_ENTRY says. Which of them can carry code survey.h tells.
  *
  * The rewriter finds registers that may be overwritten (saving some where none
  * is dead), decides where the code lies, and asks the plan to write it once all
@@ -38,12 +42,12 @@
 #include "isa/isa.h"
 
 enum plan_place {
-	PLAN_BEFORE,  /* `at` is the address of an instruction */
-	PLAN_EDGE,    /* the number of an edge of the cfg */
-	PLAN_HUB,     /* the number of a target in cfg->hub_target */
-	PLAN_ENTRY,   /* the number of a block */
-	PLAN_ARRIVAL, /* the same */
-	PLAN_SLOT,    /* the address of an instruction */
+	PLAN_BEFORE,         /* `at` is the address of an instruction */
+	PLAN_EDGE,           /* the number of an edge of the cfg */
+	PLAN_HUB,            /* the number of a target in cfg->hub_target */
+	PLAN_ENTRY,          /* the number of a block */
+	PLAN_INDIRECT_ENTRY, /* the same */
+	PLAN_TRAMPOLINE,     /* the address of an instruction */
 };
 
 struct insertion {

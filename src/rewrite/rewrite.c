@@ -144,7 +144,7 @@ static int rewrite_steps(struct rewriter *r, const char *path)
 				       "there is none");
 	if (sites_make(&r->sites, r->survey, r->plan, r->e))
 		return -1;
-	leads_find(&r->leads, r->survey, &r->sites);
+	edge_code_find(&r->edge_code, r->survey, &r->sites);
 	r->report->left_out = r->sites.left_out;
 	r->support_addr = r->text_addr;
 	plt_stubs_find(&r->links, r->c, plt_stubs_addr(r));
@@ -164,13 +164,16 @@ static void tell_arrivals(const struct rewriter *r)
 	const struct survey *s = r->survey;
 	size_t hops = 0;
 
-	for (size_t i = 0; i < s->pad.n; i++)
-		hops += s->pad.at[i].jump != s->pad.at[i].at;
-	if (s->pad.n)
-		debug(DEBUG_REWRITE, "%s: %zu pads, %zu of them hops to a jump "
-		      "elsewhere", r->im->path, s->pad.n, hops);
+	for (size_t i = 0; i < s->trampoline.n; i++)
+		hops += s->trampoline.at[i].jump != s->trampoline.at[i].at;
+	if (s->trampoline.n)
+		debug(DEBUG_REWRITE,
+		      "%s: %zu trampolines, %zu of them hops to a jump "
+		      "elsewhere",
+		      r->im->path, s->trampoline.n, hops);
 	else
-		debug(DEBUG_REWRITE, "%s: every instruction is a slot; %" PRIu32
+		debug(DEBUG_REWRITE,
+		      "%s: every instruction has a trampoline; %" PRIu32
 		      " islands, %" PRIu32 " places that no jump reaches",
 		      r->im->path, r->report->islands, r->report->unreached);
 }
@@ -199,7 +202,7 @@ static void tell(const struct rewriter *r)
 static void rewriter_free(struct rewriter *r)
 {
 	sites_free(&r->sites);
-	vec_free(&r->leads.lead);
+	vec_free(&r->edge_code.lead);
 	tables_free(&r->tables);
 	vec_free(&r->links.link);
 	moves_free(&r->m);

@@ -22,7 +22,7 @@
  *	old_pool.c   and room for them in old text
  *	text.c     the new code
  *	table_out.c  and what it reads
- *	slots.c    the old text, which leads there
+ *	old_text.c    the old text, which leads there
  *	unwind_out.c  unwind and exception tables
  *	property.c what notes say about the code
  *	dynamic.c  the plan's entry of the dynamic section
@@ -87,7 +87,7 @@ struct rewriter {
 	const struct survey *survey;
 	struct tables tables; /* the survey's, with addresses */
 	struct sites sites;
-	struct leads leads;
+	struct edge_codes edge_code;
 	struct links links;
 	struct moves m;
 	VEC(struct literal) literal; /* by user */
@@ -104,7 +104,7 @@ struct rewriter {
 	uint64_t data_addr, data_end;
 
 	uint8_t *old;  /* the file's bytes, text as it will be */
-	uint64_t far_end; /* slots up to here are taken by a long jump */
+	uint64_t far_end; /* trampolines up to here are taken by a long jump */
 	uint8_t *text; /* the bytes from text_addr to text_end */
 	struct unwind_out unwind;
 	VEC(uint8_t) table_bytes; /* from table_addr on */
@@ -192,7 +192,7 @@ void file_write_constants(struct rewriter *r);
 int file_write(struct rewriter *r, const char *path);
 
 /* text.c: where an old instruction lies in the bytes of the new file */
-uint8_t *text_slot(const struct rewriter *r, uint64_t old);
+uint8_t *text_old_bytes(const struct rewriter *r, uint64_t old);
 
 /* where control goes that comes to the old address from elsewhere */
 uint64_t text_entry(const struct rewriter *r, uint64_t old);
@@ -205,10 +205,11 @@ int table_out_write(struct rewriter *r);
 /* a procedure starts there: registers that veneers may change are dead */
 bool text_is_start(const struct rewriter *r, uint64_t old);
 
-/* slots.c: the old text, in r->old */
-int slots_write(struct rewriter *r);
-/* the slot of the old instruction is not needed, and may be overwritten */
-bool slots_is_free(const struct rewriter *r, uint64_t old);
+/* old_text.c: the old text, in r->old */
+int old_text_write(struct rewriter *r);
+/* the trampoline of the old instruction is not needed, and may be
+   overwritten */
+bool old_text_is_free(const struct rewriter *r, uint64_t old);
 
 /* bytes of old code at addr, which is in a block */
 static inline const uint8_t *old_code(const struct rewriter *r, uint64_t addr)

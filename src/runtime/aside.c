@@ -9,16 +9,16 @@
 /* it lies at the lower end of the stack */
 struct aside {
 	uint32_t owner; /* number of the thread that is there, or 0 */
-	/* that keeps it during a call; its process; the gate before the call;
+	/* that keeps it during a call; its process; the hook before the call;
 	   and if a process that the call makes shares this memory */
 	_Bool kept, shared;
 	uint32_t pid;
-	const struct arch_gate *gate;
+	const struct arch_hook *hook;
 };
 
 enum { SIZE = 1 << 16 }; /* bytes */
 
-typedef void gate(struct arch_gate *g, const struct launch_env *h);
+typedef void hook(struct arch_hook *g, const struct launch_env *h);
 
 void aside_begin(struct launch_env *h, const struct object_header *p)
 {
@@ -63,7 +63,7 @@ static _Bool is_made(const struct aside *a)
 }
 
 /* keeps the stack, if the call is one of those during which it has to be */
-static _Bool keeps(const struct launch_env *h, const struct arch_gate *g)
+static _Bool keeps(const struct launch_env *h, const struct arch_hook *g)
 {
 	struct aside *a = h->aside;
 	struct clone_call x;
@@ -75,22 +75,22 @@ static _Bool keeps(const struct launch_env *h, const struct arch_gate *g)
 	/* qemu's vfork() is a fork() */
 	a->shared = makes && x.flags & CLONE_VM && !h->counting->emulated;
 	a->pid = sys_pid();
-	a->gate = g;
+	a->hook = g;
 	__atomic_store_n(&a->kept, 1, __ATOMIC_RELEASE);
 	return 1;
 }
 
-static void run(gate *f, struct arch_gate *g, const struct launch_env *h)
+static void run(hook *f, struct arch_hook *g, const struct launch_env *h)
 {
 	arch_run_on((char *)h->aside + SIZE, f, g, h);
 }
 
 /*
- * Where nothing is counted there may be no gates behind calls, which give the
+ * Where nothing is counted there may be no hooks behind calls, which give the
  * stack back. What needs much room then, execve(), has a stack for itself: one
  * that a child leaves behind in memory that it shares is lost.
  */
-static void on_call_uncounted(struct arch_gate *g, const struct launch_env *h)
+static void on_call_uncounted(struct arch_hook *g, const struct launch_env *h)
 {
 	char *stack = NULL;
 
@@ -110,7 +110,7 @@ static _Bool is_elsewhere(const struct launch_env *h)
 	return h->aside && h->counting && !h->counting->confined;
 }
 
-void aside_on_call(struct arch_gate *g, const struct launch_env *h)
+void aside_on_call(struct arch_hook *g, const struct launch_env *h)
 {
 	struct aside *a = h->aside;
 	uint32_t self;
@@ -134,7 +134,7 @@ void aside_on_call(struct arch_gate *g, const struct launch_env *h)
 		give_back(a);
 }
 
-void aside_after_call(struct arch_gate *g, const struct launch_env *h)
+void aside_after_call(struct arch_hook *g, const struct launch_env *h)
 {
 	struct aside *a = h->aside;
 	uint32_t self = is_elsewhere(h) ? sys_tid() : 0;
@@ -142,7 +142,7 @@ void aside_after_call(struct arch_gate *g, const struct launch_env *h)
 	_Bool owned = self && !made && is_owner(a, self);
 
 	/* in a handler that interrupted the owner */
-	if (!self || (owned && !(a->kept && a->gate == g))) {
+	if (!self || (owned && !(a->kept && a->hook == g))) {
 		counting_after_call(g, h);
 		return;
 	}

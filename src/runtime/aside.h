@@ -1,12 +1,12 @@
 /*
- * aside: gates of programs whose stacks are small (Go's goroutines, which check
+ * aside: hooks of programs whose stacks are small (Go's goroutines, which check
  * before a call how much is left, and know how much a system call needs) work
  * on a stack of ours. There is one, which threads take in turns.
  *
- * A thread keeps it during some calls, until the gate behind them:
+ * A thread keeps it during some calls, until the hook behind them:
  *
  *	fork()	      in the child no other thread could give it back
- *	vfork()	      the child shares it, and may never come back from a gate
+ *	vfork()	      the child shares it, and may never come back from a hook
  *		      (execve())
  *	sigaction()   the lock of counting.h is held, for which a thread on the
  *		      stack may wait
@@ -14,13 +14,13 @@
  * Threads are known by their numbers: a new one begins with the pointer of
  * its parent.
  *
- * A handler that interrupts a thread there, and asks a gate itself, runs on the
+ * A handler that interrupts a thread there, and asks a hook itself, runs on the
  * stack that the program has for signals, which is large.
  */
 #ifndef RUNTIME_ASIDE_H
 #define RUNTIME_ASIDE_H
 
-struct arch_gate;
+struct arch_hook;
 struct launch_env;
 struct object_header;
 
@@ -29,10 +29,10 @@ struct object_header;
 void aside_begin(struct launch_env *h, const struct object_header *p);
 /* this is another process, which has none of the other's threads */
 void aside_forget(const struct launch_env *h);
-/* what gates call, see launch_env.h: hooks_on_call(), counting_after_call() */
+/* what hooks call, see launch_env.h: hooks_on_call(), counting_after_call() */
 __attribute__((visibility("hidden"))) void
-aside_on_call(struct arch_gate *g, const struct launch_env *h);
+aside_on_call(struct arch_hook *g, const struct launch_env *h);
 __attribute__((visibility("hidden"))) void
-aside_after_call(struct arch_gate *g, const struct launch_env *h);
+aside_after_call(struct arch_hook *g, const struct launch_env *h);
 
 #endif

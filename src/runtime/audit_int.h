@@ -7,7 +7,7 @@
  *	stack.c      the environment and the auxiliary vector are cleaned
  *	environ.c    so is what the kernel shows of it
  *	ask.c        tally is started to rewrite what is not in the cache
- *	world.c      what gates ask
+ *	world.c      what hooks ask
  *	follow.c     a program is executed
  *	program.c    the file of it is looked at
  *	confined.c   may we do all that?
@@ -51,9 +51,9 @@ uint64_t environ_field(const char *path, enum environ_field field);
 /* when the process was started, in ticks since the machine was; 0: unknown */
 uint64_t environ_started(void);
 
-/* what gates call, see launch_env.h */
+/* what hooks call, see launch_env.h */
 __attribute__((visibility("hidden"))) void
-hooks_on_call(struct arch_gate *g, const struct launch_env *h);
+hooks_on_call(struct arch_hook *g, const struct launch_env *h);
 
 /* a program that is to be executed, as execveat() gets it */
 struct execution {

@@ -12,7 +12,7 @@ enum {
 	ARGS_TLS = 7,
 };
 
-_Bool clone_read(const struct arch_gate *g, _Bool trust, struct clone_call *x)
+_Bool clone_read(const struct arch_hook *g, _Bool trust, struct clone_call *x)
 {
 	const uint64_t *args = (const uint64_t *)g->arg[0];
 	uintptr_t tls;

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-struct arch_gate;
+struct arch_hook;
 
 /* as linux/sched.h has them */
 enum clone_flag {
@@ -24,6 +24,6 @@ struct clone_call {
 };
 
 /* false: the call is another, or cannot be read; `trust`: that it can be */
-_Bool clone_read(const struct arch_gate *g, _Bool trust, struct clone_call *x);
+_Bool clone_read(const struct arch_hook *g, _Bool trust, struct clone_call *x);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * counting: what gates tell of threads and processes, see counting.h.
+ * counting: what hooks tell of threads and processes, see counting.h.
  *
- * The gate behind a system call does not say which one it was: not every
+ * The hook behind a system call does not say which one it was: not every
  * machine can tell. What this thread is waiting for does.
  *
  * All that makes one is clone() of some kind:
@@ -94,7 +94,7 @@ static void before_clone(struct counting *c, struct clone_call x)
 }
 
 /* the call locks the program in (or asks if it could, with no filter) */
-static _Bool confines(const struct arch_gate *g)
+static _Bool confines(const struct arch_hook *g)
 {
 	if (g->nr == SYS_PRCTL)
 		return g->arg[0] == PRCTL_SET_SECCOMP;
@@ -103,12 +103,12 @@ static _Bool confines(const struct arch_gate *g)
 		(g->arg[0] == SECCOMP_FILTER && g->arg[2]));
 }
 
-static _Bool executes(const struct arch_gate *g)
+static _Bool executes(const struct arch_hook *g)
 {
 	return g->nr == SYS_EXECVE || g->nr == SYS_EXECVEAT;
 }
 
-void counting_on_call(struct arch_gate *g, const struct launch_env *h)
+void counting_on_call(struct arch_hook *g, const struct launch_env *h)
 {
 	struct counting *c = h->counting;
 	struct clone_call x;
@@ -124,13 +124,12 @@ void counting_on_call(struct arch_gate *g, const struct launch_env *h)
 	else if (g->nr == SYS_RT_SIGPROCMASK && !c->confined)
 		signals_on_mask(c, g);
 	else if (g->nr == SYS_EXIT && !c->confined) {
-		handlers_end(c, (const void *)arch_gate_frame(g), NULL);
+		handlers_end(c, (const void *)arch_hook_frame(g), NULL);
 		thread_ends(c);
 	}
 	else if (g->nr == SYS_EXIT_GROUP || executes(g)) {
 		if (!executes(g) && !c->confined)
-			handlers_end(c, (const void *)arch_gate_frame(g),
-				     NULL);
+			handlers_end(c, (const void *)arch_hook_frame(g), NULL);
 		process_ends(c, executes(g) ? ENDED_BY_EXEC :
 					      ENDED_BY_ITSELF);
 		c->executing = executes(g) ? (uintptr_t)g : 0;
@@ -146,7 +145,7 @@ void counting_on_call(struct arch_gate *g, const struct launch_env *h)
 		ledger_keep(c);
 }
 
-void counting_after_call(struct arch_gate *g, const struct launch_env *h)
+void counting_after_call(struct arch_hook *g, const struct launch_env *h)
 {
 	struct counting *c = h->counting;
 	long result = arch_result(g);

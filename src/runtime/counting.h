@@ -38,8 +38,8 @@
  *	            handlers that never return
  *	trim.c      what they reserved and did not need
  *	pairs.c     where indirect jumps and calls lead
- *	counting.c  what gates and the loader tell
- *	hooks.c     what is seen where the C library has no gates
+ *	counting.c  what hooks and the loader tell
+ *	hooks.c     what is seen where the C library has no hooks
  *
  * Whatever fails, the program goes on: a bit of profile_header.trouble says
  * what is not exact then.
@@ -201,8 +201,8 @@ struct counting {
 	int64_t next_slot, slot_step; /* where to look for free addresses */
 	uint32_t making; /* blocks whose threads are just being made */
 	uint32_t look_at; /* block whose thread may have ended untold */
-	uintptr_t executing; /* the gate that execve() was called by, or 0 */
-	struct hooks *hooks; /* hooks.h; NULL: none */
+	uintptr_t executing; /* the hook that execve() was called by, or 0 */
+	struct interposed *interposed; /* hooks.h; NULL: none */
 	struct pair_table *pairs; /* the newest; NULL: none yet */
 	_Bool pairs_lost; /* there was no room for a larger one */
 	struct list home; /* struct home *, by image */
@@ -338,7 +338,7 @@ void thread_began(struct counting *c, _Bool failed);
 void thread_arrives(struct counting *c);
 void thread_ends(struct counting *c);
 /*
- * Threads that no gate tells of. With the lock: a block for one that is to be
+ * Threads that no hook tells of. With the lock: a block for one that is to be
  * made, or 0; it is free again if there is no thread after all.
  */
 uint32_t thread_reserve(struct counting *c);
@@ -409,9 +409,9 @@ void shown_begins(struct counting *c, void *context,
 		  const struct frame *record, struct shown *s);
 /* it has returned */
 void shown_ends(struct counting *c, const struct shown *s);
-/* what gates call, see launch_env.h */
+/* what hooks call, see launch_env.h */
 __attribute__((visibility("hidden"))) void
-shown_resume(struct arch_gate *g, const struct launch_env *h);
+shown_resume(struct arch_hook *g, const struct launch_env *h);
 /* called by shown_resume(): the new address to go on at, for an old one */
 __attribute__((visibility("hidden"), used)) uintptr_t
 shown_target(uintptr_t old, const struct launch_env *h);
@@ -482,7 +482,7 @@ void handler_noted(struct counting *c, const void *context);
 void handlers_forget(struct counting *c);
 /* longjmp() is called */
 __attribute__((visibility("hidden"))) void
-counting_on_jump(struct arch_gate *g, const struct launch_env *h);
+counting_on_jump(struct arch_hook *g, const struct launch_env *h);
 /* --- pairs.c */
 /* image number i is at addresses that its object_header tells */
 void pairs_opened(struct counting *c, uint32_t i,
@@ -491,7 +491,7 @@ void pairs_opened(struct counting *c, uint32_t i,
 void pairs_gone(struct counting *c, uint32_t i);
 /* a new process: pairs are its own from now on */
 void pairs_forget(struct counting *c);
-/* what gates call, see launch_env.h */
+/* what hooks call, see launch_env.h */
 __attribute__((visibility("hidden"))) void
 pairs_on_indirect(const struct arch_jump *j, const struct launch_env *h,
 		  const struct object_header *p);
@@ -508,17 +508,17 @@ __attribute__((visibility("hidden"), used)) void
 signal_returned(const struct frame *record, const struct shown *shown);
 /*
  * Default actions that end the process go by way of us from now on. Requires:
- * the C library has gates, so that a program that asks is told SIG_DFL.
+ * the C library has hooks, so that a program that asks is told SIG_DFL.
  */
 void signals_begin(struct counting *c);
 /* and do not any more */
 void signals_leave(struct counting *c);
 /* rt_sigaction() is called; if c->acting is set, the lock is held until */
-void signals_before(struct counting *c, struct arch_gate *g);
+void signals_before(struct counting *c, struct arch_hook *g);
 /* it was */
-void signals_after(struct counting *c, struct arch_gate *g, long result);
+void signals_after(struct counting *c, struct arch_hook *g, long result);
 /* rt_sigprocmask() is called */
-void signals_on_mask(struct counting *c, const struct arch_gate *g);
+void signals_on_mask(struct counting *c, const struct arch_hook *g);
 
 /* --- audit.c, entry.c: of this process */
 struct counting *counting_here(void);
@@ -543,9 +543,9 @@ uint32_t ancestor_number(const char *path);
 /* begins to count, if the launcher said so: sets h->counting to c or NULL */
 void counting_begin(struct counting *c, struct launch_env *h);
 /* a thread or process is to be made, or a thread to end */
-void counting_on_call(struct arch_gate *g, const struct launch_env *h);
+void counting_on_call(struct arch_hook *g, const struct launch_env *h);
 /* or was made */
 __attribute__((visibility("hidden"))) void
-counting_after_call(struct arch_gate *g, const struct launch_env *h);
+counting_after_call(struct arch_hook *g, const struct launch_env *h);
 
 #endif

@@ -2,14 +2,14 @@
  * entry: what runs first in a rewritten program that no audit module is loaded
  * with: static programs, and those of musl, whose loader knows none. It does
  * the module's part that such a program needs: the stack is cleaned, and the
- * gates get functions to call. Libraries are not its business.
+ * hooks get functions to call. Libraries are not its business.
  *
  * It lies in the rewritten file, but no loader relocates it: it is made of code
  * and constants alone, which know each other by their distance (entry.ld). What
  * it has to remember is mapped.
  */
 #include "runtime/aside.h"
-#include "runtime/hooks.h"
+#include "runtime/interpose.h"
 
 struct memory {
 	struct counts told;
@@ -38,7 +38,7 @@ static void begin(struct memory *m, const struct object_header *p, _Bool loaded,
 	image_opened(h->counting, p, h->field[LAUNCH_ENV_COPY]);
 	if (!loaded)
 		signals_begin(h->counting);
-	else if (!hooks_begin(h, stack))
+	else if (!interpose_begin(h, stack))
 		ledger_trouble(h->counting, TROUBLE_UNSEEN);
 }
 

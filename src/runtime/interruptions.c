@@ -9,7 +9,7 @@
  *
  *	exit()    all records above that belong to a handler
  *	longjmp() those up to the frame that it goes back to, whose record
- *	          is in the jump buffer (a gate is at its entry)
+ *	          is in the jump buffer (a hook is at its entry)
  *
  * What is remembered of a handler that has returned is never found: a record
  * in the same place has something else in it.
@@ -213,10 +213,10 @@ void handlers_forget(struct counting *c)
 	forget(c, 0);
 }
 
-void counting_on_jump(struct arch_gate *g, const struct launch_env *h)
+void counting_on_jump(struct arch_hook *g, const struct launch_env *h)
 {
 	const uintptr_t *buffer = (const void *)g->arg[0];
-	uintptr_t f = arch_gate_frame(g);
+	uintptr_t f = arch_hook_frame(g);
 
 	if (h->counting && !h->counting->confined && any(h->counting) &&
 	    sys_readable(buffer + ARCH_JUMP_FRAME))

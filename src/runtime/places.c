@@ -5,7 +5,7 @@
  * The reader of the profile has the rewritten files, and finds out what a place
  * in one means (count/profile/thread_exits.h). So what is noted is simple: an
  * address, and where callers go on. A thread in code of ours was called from an
- * object: from a gate, to which it would have returned.
+ * object: from a hook, to which it would have returned.
  *
  * All memory is read by peek(): this is a part of the code that travels in the
  * program, and of tally, which looks at a process that is being killed

@@ -10,8 +10,8 @@
  * code had, which returns to the old address: to any instruction. So a thread
  * is only shown between two instructions of the program's: what is inserted
  * before the next one is done first, what stands for one and has begun is
- * undone. On the way back a gate leads to the new code (shown_resume()).
- * Anywhere else (in gates) the handler sees what there is, an address that its
+ * undone. On the way back a hook leads to the new code (shown_resume()).
+ * Anywhere else (in hooks) the handler sees what there is, an address that its
  * tables do not know, as if C were called.
  */
 #include "runtime/counting.h"

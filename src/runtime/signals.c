@@ -8,7 +8,7 @@
  * instruction that reads. The kernel has our address where it should have the
  * program's, which rt_sigaction() still gives back to the program.
  *
- * rt_sigaction() is changed in the gate before it and put right in the one
+ * rt_sigaction() is changed in the hook before it and put right in the one
  * behind it; the lock is held in between, for what is told and what the kernel
  * knows have to agree.
  *
@@ -143,7 +143,7 @@ static _Bool readable(const struct kernel_action *a)
  * signals that only the C library knows, 32 and 33, is that itself, for as long
  * as it does not leave its own code.
  */
-void signals_on_mask(struct counting *c, const struct arch_gate *g)
+void signals_on_mask(struct counting *c, const struct arch_hook *g)
 {
 	static const uint64_t internal = UINT64_C(3) << 31;
 	const uint64_t *mask = (const void *)g->arg[1];
@@ -169,7 +169,7 @@ static void translate(struct counting *c, uint64_t signal,
 	c->action.mask &= ~bus_bit; /* mend_counter() */
 }
 
-void signals_before(struct counting *c, struct arch_gate *g)
+void signals_before(struct counting *c, struct arch_hook *g)
 {
 	uint64_t signal = g->arg[0];
 	const struct kernel_action *act = (const void *)g->arg[1];
@@ -190,7 +190,7 @@ void signals_before(struct counting *c, struct arch_gate *g)
 	g->arg[1] = (unsigned long)&c->action;
 }
 
-void signals_after(struct counting *c, struct arch_gate *g, long result)
+void signals_after(struct counting *c, struct arch_hook *g, long result)
 {
 	struct kernel_action *old = (void *)g->arg[2];
 	uint64_t signal = c->acting_signal;
@@ -283,7 +283,7 @@ static void take_again(struct counting *c, uint64_t signal)
 	counting_lock(c);
 	if (c->told[signal].flags & FLAG_RESET) {
 		c->told[signal].handler = 0;
-		if (c->pid != 1 && !c->hooks)
+		if (c->pid != 1 && !c->interposed)
 			catch_default(signal);
 	}
 	counting_unlock(c);
@@ -338,8 +338,8 @@ uintptr_t signal_real(uint64_t signal, void *info, void *context,
 		arch_set_pc(context, begin);
 	if (c->told[signal].flags & FLAG_RESET)
 		take_again(c, signal);
-	/* where the C library has no gates, no longjmp() out of it is seen */
-	if (!c->hooks)
+	/* where the C library has no hooks, no longjmp() out of it is seen */
+	if (!c->interposed)
 		handler_begins(c, context, record);
 	shown_begins(c, context, record, shown);
 	return handler;

@@ -8,12 +8,12 @@
  * So a block that cannot get a piece for an object, because the addresses are
  * in use, is retired, and its thread goes on with another.
  *
- * A slot that only the thread itself can change is set in the gate behind
+ * A slot that only the thread itself can change is set in the hook behind
  * clone(), before the thread counts anything; no signal arrives until then. If
  * its block cannot get a piece for an object, that object's code is made to
  * count in its own counters (sites.c).
  *
- * Where the C library has no gates, a thread is given a block by its
+ * Where the C library has no hooks, a thread is given a block by its
  * parent, and sets its slot itself. Its end is not told: whether it has
  * ended is looked at when another needs a block.
  */

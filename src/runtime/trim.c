@@ -3,8 +3,8 @@
  * disk that was reserved for counters which it never touched. Most of a
  * library is never run, and shells make processes by the thousand.
  *
- * Nothing is counted between the gate before exit_group() and the end. But
- * execve() may fail: then, in the gate behind it, the room is reserved again,
+ * Nothing is counted between the hook before exit_group() and the end. But
+ * execve() may fail: then, in the hook behind it, the room is reserved again,
  * before anything can be stored to a hole. Of processes with several threads,
  * or with memory that is another's as well (vfork), nothing is given back.
  */

@@ -16,14 +16,14 @@
 #include "observe.h"
 
 /* code of a section, in memory; what is written there while it is hidden */
-struct stretch {
+struct code_range {
 	uint64_t start;
 	size_t size;
 	uint8_t *was, *traps;
 };
 
 struct hidden {
-	VEC(struct stretch) code;
+	VEC(struct code_range) code;
 	int mem; /* /proc/PID/mem */
 	bool now;
 };
@@ -42,8 +42,8 @@ static inline void hidden_free(struct hidden *h)
 
 static inline void hidden_add(struct hidden *h, uint64_t start, size_t size)
 {
-	struct stretch s = {start, size, NEW_ARRAY(uint8_t, size),
-			    NEW_ARRAY(uint8_t, size)};
+	struct code_range s = {start, size, NEW_ARRAY(uint8_t, size),
+			       NEW_ARRAY(uint8_t, size)};
 
 	for (size_t i = 0; i < size; i++)
 		s.traps[i] = trap_code[i % TRAP_BYTES];
@@ -99,8 +99,8 @@ static inline bool hidden_holds(const struct hidden *h, uint64_t pc)
 }
 
 /* the process does not go on if its code cannot be what it should be */
-static inline void hidden_move(const struct hidden *h, const struct stretch *s,
-			       const uint8_t *from)
+static inline void hidden_move(const struct hidden *h,
+			       const struct code_range *s, const uint8_t *from)
 {
 	if (pwrite(h->mem, from, s->size, (off_t)s->start) !=
 	    (ssize_t)s->size) {
@@ -112,7 +112,7 @@ static inline void hidden_move(const struct hidden *h, const struct stretch *s,
 static inline void hidden_hide(struct hidden *h)
 {
 	for (size_t i = 0; i < h->code.n && !h->now; i++) {
-		const struct stretch *s = &h->code.at[i];
+		const struct code_range *s = &h->code.at[i];
 
 		if (pread(h->mem, s->was, s->size, (off_t)s->start) !=
 		    (ssize_t)s->size)
@@ -134,7 +134,7 @@ static inline void hidden_copy(struct hidden *h, const struct hidden *parent,
 			       pid_t pid)
 {
 	for (size_t i = 0; i < parent->code.n; i++) {
-		const struct stretch *s = &parent->code.at[i];
+		const struct code_range *s = &parent->code.at[i];
 
 		hidden_add(h, s->start, s->size);
 		memcpy(h->code.at[i].was, s->was, s->size);

@@ -223,11 +223,13 @@ static inline bool check_sites(struct check *c, const struct fde *old,
 		c->sites++;
 		c->pads += s->pad != 0;
 		CHECK_SAME(c, s->start,
-			   t->start == addr_map_arrive(map, s->start));
+			   t->start == addr_map_entry(map, s->start));
 		CHECK_SAME(c, s->start, t->end == addr_map_end(map, s->end));
 		CHECK_SAME(c, s->start,
-			   t->pad == (s->pad ? addr_map_arrive(map, s->pad) :
-					       0));
+			   t->pad ==
+				   (s->pad
+					    ? addr_map_entry(map, s->pad)
+					    : 0));
 		CHECK_SAME(c, s->start, t->action == s->action);
 	}
 	CHECK_SAME(c, old->lsda, n == to.n);

@@ -10,8 +10,8 @@
  */
 #include "qemu_plugin.h"
 
-struct stretch {
-	struct stretch *next;
+struct code_range {
+	struct code_range *next;
 	uint64_t count;
 	bool repeats, crosses; /* its first instruction */
 	size_t n;
@@ -19,14 +19,14 @@ struct stretch {
 };
 
 static bool x64;
-static struct stretch *stretches;
+static struct code_range *stretches;
 static struct seen crossing; /* instructions in two pages */
-static __thread const struct stretch *before;
+static __thread const struct code_range *before;
 
 /* a stretch begins to run, or a string instruction goes on */
 static void on_run(unsigned vcpu, void *data)
 {
-	struct stretch *s = data;
+	struct code_range *s = data;
 	bool goes_on = s->repeats && before &&
 		       before->at[before->n - 1] == s->at[0] &&
 		       (before->n == 1 || !s->crosses);
@@ -40,7 +40,7 @@ static void on_run(unsigned vcpu, void *data)
 static void on_translation(plugin_id id, struct qemu_plugin_tb *tb)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
-	struct stretch *s = calloc(1, sizeof *s + n * sizeof *s->at);
+	struct code_range *s = calloc(1, sizeof *s + n * sizeof *s->at);
 
 	(void)id;
 	if (!s)
@@ -61,7 +61,7 @@ static void on_translation(plugin_id id, struct qemu_plugin_tb *tb)
 }
 
 /* the stretch told of its instruction i, and did not run it */
-static bool is_left_out(const struct stretch *s, size_t i)
+static bool is_left_out(const struct code_range *s, size_t i)
 {
 	return i && i == s->n - 1 && crossing.n &&
 	       seen_find(&crossing, s->at[i], s->at[i])->from;
@@ -77,7 +77,7 @@ static void on_end(plugin_id id, void *data)
 	if (!f)
 		return;
 	maps_read(&maps, "/proc/self/maps");
-	for (const struct stretch *s = stretches; s; s = s->next)
+	for (const struct code_range *s = stretches; s; s = s->next)
 		for (size_t i = 0; i < s->n; i++)
 			if (!is_left_out(s, i))
 				seen_add(&all, s->at[i], s->at[i], s->count);

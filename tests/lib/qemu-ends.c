@@ -15,14 +15,14 @@
 
 enum { STRETCHES = 1 << 20 };
 
-struct stretch {
+struct code_range {
 	uint64_t first, last, count;
 };
 
 static char exe_name[PATH_MAX];
-static struct stretch *stretches;
+static struct code_range *stretches;
 static size_t nstretch;
-static __thread struct stretch *before; /* what began last */
+static __thread struct code_range *before; /* what began last */
 static struct maps maps;
 static bool x64;
 
@@ -47,12 +47,13 @@ static void map_file(void)
 /* in a child: the same stretches, from 0 */
 static void on_fork(void)
 {
-	struct stretch *old = malloc(nstretch * sizeof *old + 1);
+	struct code_range *old = malloc(nstretch * sizeof *old + 1);
 
 	memcpy(old, stretches, nstretch * sizeof *old);
 	map_file();
 	for (size_t i = 0; i < nstretch; i++)
-		stretches[i] = (struct stretch){old[i].first, old[i].last, 0};
+		stretches[i] =
+			(struct code_range){old[i].first, old[i].last, 0};
 	free(old);
 }
 
@@ -93,11 +94,11 @@ static void on_translation(plugin_id id, struct qemu_plugin_tb *tb)
 	plugin_bounds(tb, &first, &last);
 	pthread_mutex_lock(&plugin_lock);
 	if (is_inside(first, &delta)) {
-		struct stretch *s = &stretches[nstretch++];
+		struct code_range *s = &stretches[nstretch++];
 
 		if (nstretch > STRETCHES)
 			abort();
-		*s = (struct stretch){first - delta, last - delta, 0};
+		*s = (struct code_range){first - delta, last - delta, 0};
 		qemu_plugin_register_vcpu_tb_exec_cb(
 			tb, x64 && plugin_repeats(tb) ? on_repeated_run :
 							on_run, 0, s);

@@ -17,7 +17,7 @@
 #include "qemu_plugin.h"
 
 /* a stretch of straight code */
-struct stretch {
+struct code_range {
 	uint64_t first, last;
 	bool handler; /* of a signal */
 	bool crosses;
@@ -26,7 +26,7 @@ struct stretch {
 /* what one thread did */
 struct thread {
 	struct seen seen;
-	const struct stretch *before;
+	const struct code_range *before;
 	struct thread *next;
 };
 
@@ -55,7 +55,7 @@ static struct thread *thread_self(void)
 /* a stretch begins to run */
 static void on_run(unsigned vcpu, void *data)
 {
-	const struct stretch *now = data;
+	const struct code_range *now = data;
 	struct thread *t = thread_self();
 
 	(void)vcpu;
@@ -68,7 +68,7 @@ static void on_run(unsigned vcpu, void *data)
 /* a stretch was translated */
 static void on_translation(plugin_id id, struct qemu_plugin_tb *tb)
 {
-	struct stretch *s = malloc(sizeof *s);
+	struct code_range *s = malloc(sizeof *s);
 
 	(void)id;
 	if (!s)

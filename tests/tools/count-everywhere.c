@@ -132,7 +132,7 @@ static int rewrite_parts(struct parts *p, const char *in, const char *out,
 	layout.nsite = (uint32_t)p->site.n;
 	memcpy(layout.id, &id, sizeof id);
 	if (!hooks_plan(&world, &p->c, &layout))
-		return err_set(e, ERR_INPUT, "%s: no gates", in);
+		return err_set(e, ERR_INPUT, "%s: no hooks", in);
 	plans_join(&both, &world, &p->counters);
 	failed = rewrite_image(&p->c, &both.plan, &none, out, &r, e);
 	if (!failed)

@@ -58,17 +58,17 @@ static uint64_t insn_length(const struct cfg *c, uint64_t old)
 static void show(const struct cfg *c, const struct reverse_map *w)
 {
 	for (size_t i = 0; i < w->stretch.n; i++) {
-		const struct stretch *s = &w->stretch.at[i];
+		const struct code_range *s = &w->stretch.at[i];
 		uint64_t most = i + 1 < w->stretch.n ? s[1].new - s->new :
 						       UINT64_MAX;
 
-		if (s->kind == STRETCH_RUN)
+		if (s->kind == RANGE_RUN)
 			printf("%" PRIx64 " %" PRIu64 " %" PRIx64 " run\n",
 			       s->old, run_length(c, s->old, most), s->new);
-		else if (s->kind == STRETCH_ONE)
+		else if (s->kind == RANGE_ONE)
 			printf("%" PRIx64 " %" PRIu64 " %" PRIx64 " one\n",
 			       s->old, insn_length(c, s->old), s->new);
-		else if (stretch_is_inserted(s->kind))
+		else if (range_is_inserted(s->kind))
 			printf("%" PRIx64 " 0 %" PRIx64 " new\n", s->old,
 			       s->new);
 	}

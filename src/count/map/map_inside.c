@@ -154,8 +154,8 @@ static bool unpack_call(struct unpacker *k, const struct map_proc *p,
 }
 
 /* the edge's two ends; -1 if there are no such vertices */
-static int unpack_ends(struct unpacker *k, const struct map_guess *g,
-		       unsigned code, struct map_edge *d)
+static int unpack_exits(struct unpacker *k, const struct map_guess *g,
+			unsigned code, struct map_edge *d)
 {
 	struct bytes *b = &k->part[PART_ENDS];
 	unsigned how = code >> EDGE_FROM & 3;
@@ -186,7 +186,7 @@ static int unpack_edge(struct unpacker *k, const struct map_proc *p,
 
 	_Static_assert(MAP_KINDS == EDGE_KIND + 1, "all codes are kinds");
 	d->kind = code & EDGE_KIND;
-	if (unpack_ends(k, g, code, d))
+	if (unpack_exits(k, g, code, d))
 		return -1;
 	if (!unpack_suits(g, d))
 		return unpack_fail(k, PART_EDGES, "it cannot lead there");

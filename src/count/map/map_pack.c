@@ -1,4 +1,4 @@
-/* map_pack: a map becomes bytes; map_int.h draws them. */
+/* map_pack: a map becomes bytes; map_int.h builds them. */
 #include <assert.h>
 
 #include "base/compress.h"

@@ -8,8 +8,8 @@
 #include "isa/move.h"
 #include "rewrite/insert/spot.h"
 
-/* what the jump or call at j->at reads; false: a gate cannot tell its target */
-static bool read_jump(const struct pen *n, const struct block *k,
+/* what the jump or call at j->at reads; false: a hook cannot tell its target */
+static bool read_jump(const struct builder *n, const struct block *k,
 		      struct hooks_jump *j)
 {
 	const struct table_copy *x = tables_at(&n->d->s->tables, k->start);
@@ -28,12 +28,12 @@ static bool read_jump(const struct pen *n, const struct block *k,
 }
 
 /* can code before the end of block k tell? Fills *j */
-static bool can_tell(const struct pen *n, const struct block *k,
+static bool can_tell(const struct builder *n, const struct block *k,
 		     struct hooks_jump *j)
 {
 	struct insertion i;
 
-	/* there may be no room for a gate on a goroutine's stack */
+	/* there may be no room for a hook on a goroutine's stack */
 	if (!n->c->isa->move->tell || j->number >= HOOKS_JUMPS ||
 	    cfg_is_go(n->c, k->start) || !read_jump(n, k, j))
 		return false;
@@ -41,10 +41,10 @@ static bool can_tell(const struct pen *n, const struct block *k,
 	return !survey_obstacle(n->d->s, &i);
 }
 
-static void add_site(struct pen *n, uint32_t b)
+static void add_site(struct builder *n, uint32_t b)
 {
 	const struct block *k = &n->c->block.at[b];
-	uint32_t v = pen_last(n, b);
+	uint32_t v = builder_last(n, b);
 	struct map_site s = {.block = n->p.block + v,
 			     .call = k->last == INSN_ICALL};
 	struct hooks_jump j;
@@ -61,7 +61,7 @@ static void add_site(struct pen *n, uint32_t b)
 	vec_push(&n->d->m->site, s);
 }
 
-void draw_sites(struct pen *n)
+void builder_add_sites(struct builder *n)
 {
 	for (size_t i = 0; i < n->d->block.n; i++) {
 		uint8_t last = n->c->block.at[n->d->block.at[i]].last;
@@ -72,14 +72,14 @@ void draw_sites(struct pen *n)
 }
 
 /*
- * draw_stub: the linker's stubs in the map. Moved code calls them, or a copy
- * that does the same (rewrite/insert/plt_stubs.h), directly. Code that stays
- * may come as well: how often such stubs run is not known. In ET_EXEC files an
- * address may be the function's and its stub's: that moves, and is drawn like
- * others.
+ * counting_graph_add_stub: the linker's stubs in the map. Moved code calls
+ * them, or a copy that does the same (rewrite/insert/plt_stubs.h), directly.
+ * Code that stays may come as well: how often such stubs run is not known. In
+ * ET_EXEC files an address may be the function's and its stub's: that moves,
+ * and is drawn like others.
  */
 
-static void share(struct drawing *d, uint64_t entry)
+static void share(struct counting_graph *d, uint64_t entry)
 {
 	const struct procedure *v = d->s->cfg->proc.at;
 	size_t i, n = d->s->cfg->proc.n;
@@ -90,7 +90,7 @@ static void share(struct drawing *d, uint64_t entry)
 }
 
 /* marks procedures that code which stays in place calls or jumps to */
-static void find_shared(struct drawing *d)
+static void find_shared(struct counting_graph *d)
 {
 	const struct cfg *c = d->s->cfg;
 
@@ -100,7 +100,7 @@ static void find_shared(struct drawing *d)
 			share(d, c->block.at[b].target);
 }
 
-static bool shared(struct drawing *d, uint32_t p)
+static bool shared(struct counting_graph *d, uint32_t p)
 {
 	if (!d->shared)
 		find_shared(d);
@@ -108,21 +108,21 @@ static bool shared(struct drawing *d, uint32_t p)
 	       d->shared[p / 8] >> p % 8 & 1;
 }
 
-bool draw_stub(struct drawing *d, uint32_t p)
+bool counting_graph_add_stub(struct counting_graph *d, uint32_t p)
 {
 	const struct cfg *c = d->s->cfg;
 	const struct procedure *q = &c->proc.at[p];
 	uint32_t b = cfg_block_at(c, q->entry);
-	struct pen n;
+	struct builder n;
 
 	if (!q->stub || b == CFG_NONE || survey_moves(d->s, b) ||
 	    c->block.at[b].start != q->entry || shared(d, p))
 		return false;
-	n = pen_begin(d, p);
+	n = builder_begin(d, p);
 	n.p.stub = true;
-	pen_block(&n, b);
-	pen_edge(&n, MAP_ENTRY, EXIT_MARK, 0, (struct way){0});
-	pen_edge(&n, MAP_TAIL, 0, EXIT_MARK, (struct way){0});
-	pen_finish(&n);
+	builder_block(&n, b);
+	builder_edge(&n, MAP_ENTRY, EXIT_MARK, 0, (struct code_place){0});
+	builder_edge(&n, MAP_TAIL, 0, EXIT_MARK, (struct code_place){0});
+	builder_finish(&n);
 	return true;
 }

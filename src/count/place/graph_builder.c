@@ -27,16 +27,17 @@ struct insertion counter_insertion(const struct isa *isa)
 	};
 }
 
-void drawing_begin(struct drawing *d, const struct survey *s, struct map *m)
+void counting_graph_begin(struct counting_graph *d, const struct survey *s,
+			  struct map *m)
 {
-	*d = (struct drawing){.s = s, .m = m};
+	*d = (struct counting_graph){.s = s, .m = m};
 	d->vertex = mem_alloc((s->cfg->block.n + 1) * sizeof *d->vertex);
 	memset(d->vertex, 0xff, s->cfg->block.n * sizeof *d->vertex);
 	d->hub_vertex = mem_alloc((s->cfg->hub.n + 1) * sizeof *d->hub_vertex);
 	memset(d->hub_vertex, 0xff, s->cfg->hub.n * sizeof *d->hub_vertex);
 }
 
-void drawing_free(struct drawing *d)
+void counting_graph_free(struct counting_graph *d)
 {
 	mem_free(d->vertex);
 	mem_free(d->hub_vertex);
@@ -48,7 +49,8 @@ void drawing_free(struct drawing *d)
 }
 
 /* what a procedure is called; a stub of the linker as disassemblers do */
-static const char *proc_name(struct drawing *d, const struct procedure *q)
+static const char *proc_name(struct counting_graph *d,
+			     const struct procedure *q)
 {
 	size_t n;
 	char *name;
@@ -62,10 +64,10 @@ static const char *proc_name(struct drawing *d, const struct procedure *q)
 	return name;
 }
 
-struct pen pen_begin(struct drawing *d, uint32_t p)
+struct builder builder_begin(struct counting_graph *d, uint32_t p)
 {
 	const struct procedure *q = &d->s->cfg->proc.at[p];
-	struct pen n = {.d = d, .c = d->s->cfg};
+	struct builder n = {.d = d, .c = d->s->cfg};
 
 	n.p.entry = q->entry;
 	n.p.block = (uint32_t)d->m->block.n;
@@ -78,14 +80,14 @@ struct pen pen_begin(struct drawing *d, uint32_t p)
 
 /* --- blocks */
 
-static void add_vertex(struct pen *n, struct map_block *x)
+static void add_vertex(struct builder *n, struct map_block *x)
 {
 	x->counter = MAP_NONE;
 	vec_push(&n->d->m->block, *x);
 	n->p.nblock++;
 }
 
-void pen_block(struct pen *n, uint32_t b)
+void builder_block(struct builder *n, uint32_t b)
 {
 	struct map *m = n->d->m;
 	const struct block *k = &n->c->block.at[b];
@@ -117,7 +119,7 @@ void pen_block(struct pen *n, uint32_t b)
 }
 
 /* the blocks that move; parts are by address */
-static void add_blocks(struct pen *n, const struct procedure *p)
+static void add_blocks(struct builder *n, const struct procedure *p)
 {
 	for (uint32_t i = 0; i < p->npart; i++) {
 		const struct part *t =
@@ -125,16 +127,16 @@ static void add_blocks(struct pen *n, const struct procedure *p)
 
 		for (uint32_t b = t->block; b < t->block + t->nblock; b++)
 			if (survey_moves(n->d->s, b))
-				pen_block(n, b);
+				builder_block(n, b);
 	}
 }
 
-static uint32_t first_vertex(const struct pen *n, uint32_t b)
+static uint32_t first_vertex(const struct builder *n, uint32_t b)
 {
 	return n->d->vertex[b];
 }
 
-uint32_t pen_last(const struct pen *n, uint32_t b)
+uint32_t builder_last(const struct builder *n, uint32_t b)
 {
 	uint32_t v = n->d->vertex[b];
 	uint64_t end = block_end(&n->c->block.at[b]);
@@ -147,8 +149,8 @@ uint32_t pen_last(const struct pen *n, uint32_t b)
 
 /* --- edges */
 
-struct map_edge *pen_edge(struct pen *n, enum map_kind kind, uint32_t from,
-			  uint32_t to, struct way way)
+struct map_edge *builder_edge(struct builder *n, enum map_kind kind,
+			      uint32_t from, uint32_t to, struct code_place way)
 {
 	struct map_edge e = {.from = from, .to = to, .counter = MAP_NONE,
 			     .kind = (uint8_t)kind};
@@ -159,19 +161,20 @@ struct map_edge *pen_edge(struct pen *n, enum map_kind kind, uint32_t from,
 	return &n->d->m->edge.at[n->d->m->edge.n - 1];
 }
 
-static struct way way_of(enum plan_place place, uint64_t at)
+static struct code_place way_of(enum plan_place place, uint64_t at)
 {
-	return (struct way){.n = 1, .place = {(uint8_t)place}, .at = {at}};
+	return (struct code_place){
+		.n = 1, .place = {(uint8_t)place}, .at = {at}};
 }
 
 /* before the last instruction of the block: on all ways out of it */
-static struct way way_before_last(const struct pen *n, uint32_t b)
+static struct code_place way_before_last(const struct builder *n, uint32_t b)
 {
 	return way_of(PLAN_BEFORE, marks_last(&n->d->s->marks, n->c, b));
 }
 
 /* the call that ends the block is sure to come back */
-static bool is_sure(const struct pen *n, const struct block *k)
+static bool is_sure(const struct builder *n, const struct block *k)
 {
 	uint32_t p;
 
@@ -183,24 +186,24 @@ static bool is_sure(const struct pen *n, const struct block *k)
 }
 
 /* a block that ends with a call: out of it, and what comes back */
-static void add_call(struct pen *n, uint32_t b)
+static void add_call(struct builder *n, uint32_t b)
 {
 	const struct block *k = &n->c->block.at[b];
-	uint32_t v = pen_last(n, b), end = cfg_edges_end(n->c, b);
+	uint32_t v = builder_last(n, b), end = cfg_edges_end(n->c, b);
 	bool back = k->edge < end && n->c->edge.at[k->edge].kind == EDGE_AFTER;
 	struct map_edge *e;
 
 	if (back && is_sure(n, k) &&
 	    first_vertex(n, n->c->edge.at[k->edge].to) != MAP_NONE) {
-		pen_edge(n, MAP_OVER, v,
-			 first_vertex(n, n->c->edge.at[k->edge].to),
-			 way_of(PLAN_EDGE, k->edge))
+		builder_edge(n, MAP_OVER, v,
+			     first_vertex(n, n->c->edge.at[k->edge].to),
+			     way_of(PLAN_EDGE, k->edge))
 			->callee = k->target;
 		return;
 	}
-	e = pen_edge(n, back || k->last == INSN_SYSCALL ? MAP_CALL :
-							  MAP_NORETURN,
-		     v, EXIT_MARK, way_before_last(n, b));
+	e = builder_edge(
+		n, back || k->last == INSN_SYSCALL ? MAP_CALL : MAP_NORETURN, v,
+		EXIT_MARK, way_before_last(n, b));
 	e->callee = k->last == INSN_CALL ? k->target : 0;
 	for (uint32_t i = k->edge; i < end; i++) {
 		const struct edge *g = &n->c->edge.at[i];
@@ -209,13 +212,13 @@ static void add_call(struct pen *n, uint32_t b)
 		if (g->kind != EDGE_AFTER ||
 		    first_vertex(n, g->to) == MAP_NONE)
 			continue;
-		pen_edge(n, MAP_BACK, EXIT_MARK, first_vertex(n, g->to),
-			 way_of(PLAN_EDGE, i))
+		builder_edge(n, MAP_BACK, EXIT_MARK, first_vertex(n, g->to),
+			     way_of(PLAN_EDGE, i))
 			->call = v;
 	}
 }
 
-static uint32_t hub_vertex(struct pen *n, uint32_t hub)
+static uint32_t hub_vertex(struct builder *n, uint32_t hub)
 {
 	if (n->d->hub_vertex[hub] == MAP_NONE)
 		n->d->hub_vertex[hub] = n->p.nblock + n->p.nhub++;
@@ -223,7 +226,7 @@ static uint32_t hub_vertex(struct pen *n, uint32_t hub)
 }
 
 /* an edge of the cfg to a block of the procedure, or out of it */
-static void add_plain(struct pen *n, uint32_t i)
+static void add_plain(struct builder *n, uint32_t i)
 {
 	static const uint8_t kinds[EDGE_KINDS] = {
 		[EDGE_FALL] = MAP_FALL,
@@ -239,7 +242,7 @@ static void add_plain(struct pen *n, uint32_t i)
 		[EDGE_UNKNOWN] = MAP_AWAY,
 	};
 	const struct edge *g = &n->c->edge.at[i];
-	uint32_t v = pen_last(n, g->from), to = EXIT_MARK;
+	uint32_t v = builder_last(n, g->from), to = EXIT_MARK;
 	enum map_kind kind = kinds[g->kind];
 	struct map_edge *e;
 
@@ -251,7 +254,7 @@ static void add_plain(struct pen *n, uint32_t i)
 		kind = MAP_STAYS;
 		to = EXIT_MARK;
 	}
-	e = pen_edge(n, kind, v, to, way_of(PLAN_EDGE, i));
+	e = builder_edge(n, kind, v, to, way_of(PLAN_EDGE, i));
 	if (kind == MAP_TAIL)
 		e->callee = n->c->block.at[g->from].target;
 }
@@ -261,18 +264,18 @@ static void add_plain(struct pen *n, uint32_t i)
  * and are seen where they arrive. What leaves the procedure by a jump that
  * also has targets inside is only known as a difference.
  */
-static void add_indirect(struct pen *n, uint32_t b)
+static void add_indirect(struct builder *n, uint32_t b)
 {
 	const struct block *k = &n->c->block.at[b];
 	uint32_t end = cfg_edges_end(n->c, b);
-	uint32_t v = pen_last(n, b);
+	uint32_t v = builder_last(n, b);
 
 	if (!survey_copies(n->d->s, b)) {
 		bool tail = end - k->edge == 1 &&
 			    n->c->edge.at[k->edge].kind == EDGE_TAIL;
 
-		pen_edge(n, tail ? MAP_TAIL : MAP_AWAY, v, EXIT_MARK,
-			 way_before_last(n, b));
+		builder_edge(n, tail ? MAP_TAIL : MAP_AWAY, v, EXIT_MARK,
+			     way_before_last(n, b));
 		return;
 	}
 	for (uint32_t i = k->edge; i < end; i++) {
@@ -282,7 +285,7 @@ static void add_indirect(struct pen *n, uint32_t b)
 	}
 }
 
-static void add_edges_out(struct pen *n, uint32_t b)
+static void add_edges_out(struct builder *n, uint32_t b)
 {
 	const struct block *k = &n->c->block.at[b];
 	uint32_t end = cfg_edges_end(n->c, b);
@@ -291,8 +294,8 @@ static void add_edges_out(struct pen *n, uint32_t b)
 	    k->last == INSN_SYSCALL)
 		add_call(n, b);
 	else if (k->edge == end)
-		pen_edge(n, MAP_AWAY, pen_last(n, b), EXIT_MARK,
-			 way_before_last(n, b));
+		builder_edge(n, MAP_AWAY, builder_last(n, b), EXIT_MARK,
+			     way_before_last(n, b));
 	else if (k->last == INSN_IJUMP)
 		add_indirect(n, b);
 	else
@@ -301,7 +304,7 @@ static void add_edges_out(struct pen *n, uint32_t b)
 }
 
 /* from the hubs that jumps of this procedure lead to */
-static void add_hub_edges(struct pen *n)
+static void add_hub_edges(struct builder *n)
 {
 	struct map *m = n->d->m;
 	uint32_t last = n->p.nblock;
@@ -320,22 +323,23 @@ static void add_hub_edges(struct pen *n)
 			uint32_t to = first_vertex(n, n->c->hub_target.at[t]);
 			bool stays = to == MAP_NONE;
 
-			pen_edge(n, stays ? MAP_STAYS : MAP_FROM_HUB, v,
-				 stays ? EXIT_MARK : to, way_of(PLAN_HUB, t));
+			builder_edge(n, stays ? MAP_STAYS : MAP_FROM_HUB, v,
+				     stays ? EXIT_MARK : to,
+				     way_of(PLAN_HUB, t));
 		}
 	}
 }
 
 /* a landing pad: exceptions of all calls together, where that can be seen */
-static void add_pad(struct pen *n, uint32_t v, uint32_t b)
+static void add_pad(struct builder *n, uint32_t v, uint32_t b)
 {
-	pen_edge(n, MAP_PAD, EXIT_MARK, v,
-		 way_of(PLAN_BEFORE, n->c->block.at[b].start))
+	builder_edge(n, MAP_PAD, EXIT_MARK, v,
+		     way_of(PLAN_BEFORE, n->c->block.at[b].start))
 		->call = MAP_NONE;
 }
 
 /* of a landing pad that code of the procedure also leads to */
-static void add_pad_edges(struct pen *n)
+static void add_pad_edges(struct builder *n)
 {
 	for (size_t x = 0; x < n->d->block.n; x++) {
 		uint32_t b = n->d->block.at[x];
@@ -349,33 +353,34 @@ static void add_pad_edges(struct pen *n)
 				continue;
 			v = first_vertex(n, g->to);
 			if (v != MAP_NONE && n->d->degree.at[v])
-				pen_edge(n, MAP_PAD, EXIT_MARK, v,
-					 way_of(PLAN_EDGE, i))
-					->call = pen_last(n, b);
+				builder_edge(n, MAP_PAD, EXIT_MARK, v,
+					     way_of(PLAN_EDGE, i))
+					->call = builder_last(n, b);
 		}
 	}
 }
 
 /* entries: by calls, and by the old address */
-static void add_entry(struct pen *n, uint32_t v, uint32_t b)
+static void add_entry(struct builder *n, uint32_t v, uint32_t b)
 {
 	const struct block *k = &n->c->block.at[b];
-	bool arrives = survey_arrives(n->d->s, b) || k->flags & BLOCK_PAD;
-	struct way w = {0};
+	bool arrives =
+		survey_indirect_entry(n->d->s, b) || k->flags & BLOCK_PAD;
+	struct code_place w = {0};
 
 	if (k->flags & BLOCK_ENTRY) {
 		w.place[w.n] = PLAN_ENTRY;
 		w.at[w.n++] = b;
 	}
 	if (arrives) {
-		w.place[w.n] = PLAN_ARRIVAL;
+		w.place[w.n] = PLAN_INDIRECT_ENTRY;
 		w.at[w.n++] = b;
 	}
 	if (w.n)
-		pen_edge(n, MAP_ENTRY, EXIT_MARK, v, w);
+		builder_edge(n, MAP_ENTRY, EXIT_MARK, v, w);
 }
 
-static void add_edges_in(struct pen *n)
+static void add_edges_in(struct builder *n)
 {
 	bool shared = false;
 
@@ -396,27 +401,27 @@ static void add_edges_in(struct pen *n)
 }
 
 /* between the instructions of a block, and to each */
-static void add_fine(struct pen *n, uint32_t b)
+static void add_fine(struct builder *n, uint32_t b)
 {
-	uint32_t v = first_vertex(n, b), last = pen_last(n, b);
+	uint32_t v = first_vertex(n, b), last = builder_last(n, b);
 
 	for (; v < last; v++) {
 		uint64_t next = n->d->m->block.at[n->p.block + v + 1].start;
 
 		/* code before an instruction runs on all ways to it */
-		pen_edge(n, MAP_FALL, v, v + 1, (struct way){0});
+		builder_edge(n, MAP_FALL, v, v + 1, (struct code_place){0});
 		/* a trap may be data: its slot stays as it is */
 		if (v + 1 == last && n->c->block.at[b].last == INSN_TRAP)
 			continue;
-		pen_edge(n, MAP_ENTRY, EXIT_MARK, v + 1,
-			 way_of(PLAN_SLOT, next));
+		builder_edge(n, MAP_ENTRY, EXIT_MARK, v + 1,
+			     way_of(PLAN_TRAMPOLINE, next));
 	}
 }
 
 /* --- ways */
 
 /* how many edges arrive at each block */
-static void count_degrees(struct pen *n)
+static void count_degrees(struct builder *n)
 {
 	const struct map_edge *e = &n->d->m->edge.at[n->p.edge];
 
@@ -432,7 +437,7 @@ static void count_degrees(struct pen *n)
  * Code can be there; then its cost is known. An increment is four instructions,
  * so is saving and restoring registers about.
  */
-static bool passable(const struct survey *s, struct way *w)
+static bool passable(const struct survey *s, struct code_place *w)
 {
 	w->cost = 0;
 	w->jump = false;
@@ -464,11 +469,11 @@ static bool jumps_aside(const struct map_edge *e)
 	       e->kind == MAP_PAD;
 }
 
-static void choose_ways(struct pen *n)
+static void choose_ways(struct builder *n)
 {
 	for (uint32_t i = n->p.edge; i < n->p.edge + n->p.nedge; i++) {
 		const struct map_edge *e = &n->d->m->edge.at[i];
-		struct way *w = &n->d->way.at[i - n->p.edge], inside;
+		struct code_place *w = &n->d->way.at[i - n->p.edge], inside;
 
 		if (w->n && jumps_aside(e) && n->d->degree.at[e->to] == 1) {
 			uint32_t b = n->p.block + e->to;
@@ -488,7 +493,7 @@ static void choose_ways(struct pen *n)
 /* --- the procedure */
 
 /* the vertex of the procedure's entry */
-static uint32_t root_of(const struct pen *n)
+static uint32_t root_of(const struct builder *n)
 {
 	uint32_t b = cfg_block_at(n->c, n->p.entry);
 	uint32_t v = b == CFG_NONE ? MAP_NONE : first_vertex(n, b);
@@ -496,7 +501,7 @@ static uint32_t root_of(const struct pen *n)
 	return v == MAP_NONE ? 0 : v;
 }
 
-void pen_finish(struct pen *n)
+void builder_finish(struct builder *n)
 {
 	struct map_edge *e = &n->d->m->edge.at[n->p.edge];
 
@@ -513,10 +518,10 @@ void pen_finish(struct pen *n)
 		n->d->vertex[n->d->block.at[i]] = MAP_NONE;
 }
 
-bool draw_procedure(struct drawing *d, uint32_t p)
+bool counting_graph_add(struct counting_graph *d, uint32_t p)
 {
 	const struct procedure *q = &d->s->cfg->proc.at[p];
-	struct pen n = pen_begin(d, p);
+	struct builder n = builder_begin(d, p);
 
 	n.fine = q->open;
 	add_blocks(&n, q);
@@ -532,7 +537,7 @@ bool draw_procedure(struct drawing *d, uint32_t p)
 	add_edges_in(&n);
 	count_degrees(&n);
 	choose_ways(&n);
-	draw_sites(&n);
-	pen_finish(&n);
+	builder_add_sites(&n);
+	builder_finish(&n);
 	return true;
 }

@@ -10,7 +10,7 @@
 #include "rewrite/survey/survey.h"
 
 /* the insertions that together see an edge; n == 0: it can carry no code */
-struct way {
+struct code_place {
 	uint64_t at[2];
 	uint8_t place[2]; /* enum plan_place */
 	uint8_t n;
@@ -21,7 +21,7 @@ struct way {
 /* what a counter needs (isa/move.h), at no place yet */
 struct insertion counter_insertion(const struct isa *isa);
 
-struct drawing {
+struct counting_graph {
 	const struct survey *s;
 	struct map *m;
 	bool pairs; /* sites are told of */
@@ -35,24 +35,25 @@ struct drawing {
 	uint32_t *hub_vertex; /* by hub; MAP_NONE: not drawn */
 	/* of the procedure that is drawn: the ways of its edges; its blocks of
 	   the cfg that move; by vertex, the edges that arrive */
-	VEC(struct way) way;
+	VEC(struct code_place) way;
 	VEC(uint32_t) block, degree;
 	uint8_t *shared; /* bit p: others may come to procedure p */
 };
 
-/* the survey and the map must outlive the drawing */
-void drawing_begin(struct drawing *d, const struct survey *s, struct map *m);
-void drawing_free(struct drawing *d);
+/* the survey and the map must outlive the graph */
+void counting_graph_begin(struct counting_graph *d, const struct survey *s,
+			  struct map *m);
+void counting_graph_free(struct counting_graph *d);
 /*
  * Appends procedure p of the cfg to the map, with its blocks and edges, none
  * of them counted. False, and nothing is appended, if no block of it moves.
  */
-bool draw_procedure(struct drawing *d, uint32_t p);
+bool counting_graph_add(struct counting_graph *d, uint32_t p);
 /*
  * Appends a stub of the linker, which stays, if it is certain that control
  * comes to it only by calls and jumps of moved code. Else false, and nothing
  * is appended.
  */
-bool draw_stub(struct drawing *d, uint32_t p);
+bool counting_graph_add_stub(struct counting_graph *d, uint32_t p);
 
 #endif

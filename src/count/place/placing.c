@@ -17,7 +17,8 @@ struct expected {
 };
 
 static void insert(struct placing *n, const struct isa *isa,
-		   const struct way *w, uint32_t counter, struct expected x)
+		   const struct code_place *w, uint32_t counter,
+		   struct expected x)
 {
 	for (unsigned k = 0; k < w->n; k++) {
 		struct insertion i = counter_insertion(isa);
@@ -33,13 +34,13 @@ static void insert(struct placing *n, const struct isa *isa,
 }
 
 /* the counter of an edge, or a block, of the procedure */
-static void add_counter(struct placing *n, const struct drawing *d,
+static void add_counter(struct placing *n, const struct counting_graph *d,
 			const struct map_proc *p, enum place_kind kind,
 			uint32_t at, const struct traffic *t)
 {
 	const struct isa *isa = d->s->cfg->isa;
 	uint32_t counter = n->map.ncounter++;
-	struct way before = {.n = 1, .place = {PLAN_BEFORE}};
+	struct code_place before = {.n = 1, .place = {PLAN_BEFORE}};
 
 	if (!place_on_vertices(kind)) {
 		struct map_edge *e = &n->map.edge.at[p->edge + at];
@@ -69,7 +70,7 @@ static void tell(const struct cfg *c, const struct map_proc *p,
 }
 
 /* counters for the procedure that was drawn last */
-static void place_procedure(struct placing *n, const struct drawing *d,
+static void place_procedure(struct placing *n, const struct counting_graph *d,
 			    const struct count_options *o)
 {
 	const struct map_proc *p = &n->map.proc.at[n->map.proc.n - 1];
@@ -100,25 +101,25 @@ void placing_make(struct placing *n, const struct survey *s,
 	const struct isa *isa = s->cfg->isa;
 	const struct procedure *proc = s->cfg->proc.at;
 	struct only only;
-	struct drawing d;
+	struct counting_graph d;
 
 	*n = (struct placing){0};
 	only_open(&only, o->only ? o->only : "");
 	n->map.insn_size = isa->align == isa->max_len ? isa->align : 0;
-	drawing_begin(&d, s, &n->map);
+	counting_graph_begin(&d, s, &n->map);
 	d.pairs = o->pairs;
 	d.sure = sure;
 	for (uint32_t p = from; p < end; p++) {
 		if (o->only && !only_has(&only, proc[p].name, proc[p].entry))
 			continue;
-		if (draw_procedure(&d, p))
+		if (counting_graph_add(&d, p))
 			place_procedure(n, &d, o);
 		else
-			draw_stub(&d, p);
+			counting_graph_add_stub(&d, p);
 	}
 	vec_take(&n->told, &d.told);
 	n->takes_slot = d.takes_slot;
-	drawing_free(&d);
+	counting_graph_free(&d);
 	only_close(&only);
 }
 
@@ -192,7 +193,7 @@ bool places_falls(const struct map_edge *e)
 	       e->kind == MAP_BACK;
 }
 
-struct traffic places_traffic(struct arena *a, const struct drawing *d,
+struct traffic places_traffic(struct arena *a, const struct counting_graph *d,
 			      const struct map_proc *p, const struct graph *g,
 			      const struct weights *w)
 {
@@ -208,7 +209,8 @@ struct traffic places_traffic(struct arena *a, const struct drawing *d,
 }
 
 /* by vertex: of the edges to it whose code is aside, the busiest */
-static const uint32_t *find_busiest(struct arena *a, const struct drawing *d,
+static const uint32_t *find_busiest(struct arena *a,
+				    const struct counting_graph *d,
 				    const struct map_proc *p,
 				    const struct graph *g,
 				    const struct traffic *t)
@@ -232,7 +234,7 @@ static const uint32_t *find_busiest(struct arena *a, const struct drawing *d,
  * The code of one edge can lie before the block that it leads to: then not
  * that edge jumps, but what falls through (rewrite/insert/edge_code.h).
  */
-void places_price(struct arena *a, const struct drawing *d,
+void places_price(struct arena *a, const struct counting_graph *d,
 		  const struct map_proc *p, const struct graph *g,
 		  const struct traffic *t, struct weights *w)
 {
@@ -240,7 +242,7 @@ void places_price(struct arena *a, const struct drawing *d,
 	const uint32_t *best = find_busiest(a, d, p, g, t);
 
 	for (uint32_t i = 0; i < p->nedge; i++) {
-		const struct way *y = &d->way.at[i];
+		const struct code_place *y = &d->way.at[i];
 		double jumps = y->jump ? t->edge[i] : 0;
 
 		if (y->jump && best[e[i].to] == i &&
@@ -250,7 +252,7 @@ void places_price(struct arena *a, const struct drawing *d,
 	}
 }
 
-static bool block_obstacle(const struct drawing *d, uint32_t block)
+static bool block_obstacle(const struct counting_graph *d, uint32_t block)
 {
 	struct insertion i = counter_insertion(d->s->cfg->isa);
 
@@ -259,7 +261,7 @@ static bool block_obstacle(const struct drawing *d, uint32_t block)
 	return survey_obstacle(d->s, &i) != NULL;
 }
 
-void places_choose(struct arena *a, const struct drawing *d,
+void places_choose(struct arena *a, const struct counting_graph *d,
 		   const struct map_proc *p, const struct graph *g,
 		   const struct weights *w, enum place_kind kind,
 		   struct placement *placed)

@@ -23,7 +23,8 @@ struct placing {
 	bool takes_slot; /* code was seen that does (isa/move.h) */
 };
 
-/* procedures `from` to `end` of the survey's cfg; sure: as struct drawing's */
+/* procedures `from` to `end` of the survey's cfg; sure: as struct
+   counting_graph's */
 void placing_make(struct placing *n, const struct survey *s,
 		  const struct count_options *o, const bool *sure,
 		  uint32_t from, uint32_t end);
@@ -42,15 +43,15 @@ struct traffic {
 
 /* does control fall through on the edge, from the block before? */
 bool places_falls(const struct map_edge *e);
-struct traffic places_traffic(struct arena *a, const struct drawing *d,
+struct traffic places_traffic(struct arena *a, const struct counting_graph *d,
 			      const struct map_proc *p, const struct graph *g,
 			      const struct weights *w);
 /* weights become what counters on edges cost, by what is expected to run */
-void places_price(struct arena *a, const struct drawing *d,
+void places_price(struct arena *a, const struct counting_graph *d,
 		  const struct map_proc *p, const struct graph *g,
 		  const struct traffic *t, struct weights *w);
 /* fills *placed, in the arena, for the procedure's graph (map_graph.h) */
-void places_choose(struct arena *a, const struct drawing *d,
+void places_choose(struct arena *a, const struct counting_graph *d,
 		   const struct map_proc *p, const struct graph *g,
 		   const struct weights *w, enum place_kind kind,
 		   struct placement *placed);

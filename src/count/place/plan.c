@@ -173,7 +173,7 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 	struct placing *all = &share[0].placing;
 	/* where a thread ended, the callers of procedures that are sure to
 	   come back are found by the link register and frame records
-	   (runtime/ends.c) */
+	   (runtime/exits.c) */
 	bool *sure = o->after_calls || !c->isa->link
 			     ? NULL
 			     : returning_find(&n->survey);

@@ -59,8 +59,8 @@ struct count_plan {
 	bool subtract; /* threads' words are subtracted */
 	bool takes_slot; /* the image's own code changes them */
 	uint64_t counters; /* where they begin in the plan's memory */
-	/* indirect jumps and calls of which a gate is to tell: the caller
-	   hands them to hooks_plan(), which adds the gates */
+	/* indirect jumps and calls of which a hook is to tell: the caller
+	   hands them to hooks_plan(), which adds the hooks */
 	VEC(struct hooks_jump) jump;
 };
 

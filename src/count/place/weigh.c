@@ -60,8 +60,8 @@ static const double taken_forward = 0.6, to_call = 0.6, to_end = 0.01,
 /* by vertex: bits of how its block ends */
 enum { ENDS_CALL = 1, ENDS_FOR_GOOD = 2 };
 
-static uint8_t *find_ends(struct arena *a, const struct map *m,
-			  const struct map_proc *p)
+static uint8_t *find_exits(struct arena *a, const struct map *m,
+			   const struct map_proc *p)
 {
 	const struct map_edge *e = &m->edge.at[p->edge];
 	uint8_t *ends = ARENA_ARRAY(a, uint8_t, map_exit(p) + 1);
@@ -101,7 +101,7 @@ static const double *likely_edges(struct arena *a, const struct map *m,
 				  const struct graph *g,
 				  const uint32_t *number)
 {
-	const uint8_t *ends = find_ends(a, m, p);
+	const uint8_t *ends = find_exits(a, m, p);
 	double *all = ARENA_ARRAY(a, double, g->ne);
 
 	all[g->closing] = 1;

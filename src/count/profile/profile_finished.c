@@ -134,8 +134,8 @@ static bool finished_ending(struct profile *p, struct bytes *b)
 	       profile_has_process(p, e.process);
 }
 
-static int finished_ends(struct profile *p, uint64_t at,
-			 const uint8_t *bytes, uint64_t size, struct err *e)
+static int finished_exits(struct profile *p, uint64_t at, const uint8_t *bytes,
+			  uint64_t size, struct err *e)
 {
 	buffer all = {0};
 	struct bytes b;
@@ -194,7 +194,7 @@ static int finished_part(struct profile *p, const struct finished_part *f,
 	case FINISHED_COUNTS:
 		return finished_counts(p, f, at, e);
 	case FINISHED_ENDS:
-		return finished_ends(p, at, bytes, f->size, e);
+		return finished_exits(p, at, bytes, f->size, e);
 	case FINISHED_PAIRS:
 		return finished_pairs(p, f, at, bytes, e);
 	case FINISHED_LEFT:

@@ -47,7 +47,7 @@ static uint64_t original(struct reader *r, uint32_t image, uint64_t at)
 		r->asked[image] = true;
 	}
 	there = reverse_map_find(back, at);
-	return there.kind == STRETCH_NONE ? at : there.old;
+	return there.kind == RANGE_NONE ? at : there.old;
 }
 
 static int add_pair(struct reader *r, const struct pair *x, uint64_t at,
@@ -133,13 +133,13 @@ int profile_live_pairs(struct profile *p, struct err *e)
 }
 
 /*
- * profile_ends: where threads ended, as processes said it in a live profile,
+ * profile_exits: where threads ended, as processes said it in a live profile,
  * becomes what that means for each image (thread_exits.h). What cannot be
  * understood makes the profile say so.
  */
 
 static void add(struct profile *p, uint32_t process, uint32_t image,
-		const struct ends *x)
+		const struct exits *x)
 {
 	for (size_t i = 0; i < x->endings.v.n; i++) {
 		struct profile_end e = {process, image, x->endings.v.at[i]};
@@ -162,29 +162,29 @@ static void add(struct profile *p, uint32_t process, uint32_t image,
 static void understand_image(struct profile *p, uint32_t image)
 {
 	const struct profile_image *m = &p->image.at[image];
-	struct ends_reader *r = NULL;
+	struct exits_reader *r = NULL;
 	struct err e;
 
 	for (size_t i = 0; !m->missing && i < p->said.n; i++) {
 		const struct profile_said *s = &p->said.at[i];
-		struct ends x;
+		struct exits x;
 
 		if (memcmp(s->end.id, m->id, PROFILE_ID))
 			continue;
 		if (profile_unpack(p, image, &e) || m->missing)
 			break;
 		if (!r)
-			r = ends_open(&m->map, m->file, &e);
+			r = exits_open(&m->map, m->file, &e);
 		if (!r) {
 			p->header.trouble |= TROUBLE_LOST;
 			return;
 		}
-		ends_read(r, &s->end, &x);
+		exits_read(r, &s->end, &x);
 		add(p, s->process, image, &x);
-		ends_free(&x);
+		exits_free(&x);
 	}
 	if (r)
-		ends_close(r);
+		exits_close(r);
 }
 
 void profile_understand(struct profile *p)

@@ -185,7 +185,7 @@ static uint64_t ended_before(const struct writer *w,
 	return n;
 }
 
-static void write_ends(struct writer *w)
+static void write_exits(struct writer *w)
 {
 	buffer b = {0}, small = {0};
 
@@ -272,7 +272,7 @@ static int write_all(struct writer *w, struct err *e)
 		for (size_t i = 0; i < p->process.n; i++)
 			if (write_counts(w, m, p->process.at[i].number, e))
 				return -1;
-	write_ends(w);
+	write_exits(w);
 	write_left(w);
 	if (write_pairs(w, e))
 		return -1;

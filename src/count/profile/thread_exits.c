@@ -17,7 +17,7 @@ struct lead {
 	uint64_t callee;
 };
 
-struct ends_reader {
+struct exits_reader {
 	const struct map *m;
 	VEC(struct lead) tail, over; /* by procedure */
 	const struct isa *isa;
@@ -34,10 +34,10 @@ struct increment {
 
 /* a thread on its way to the next instruction of the original */
 struct course {
-	struct ends_reader *r;
+	struct exits_reader *r;
 	const struct process_end *e;
 	uint64_t at; /* where it is */
-	uint64_t from; /* where it was, in code that is not a gate's */
+	uint64_t from; /* where it was, in code that is not a hook's */
 	uint64_t old; /* that instruction, when it has arrived; 0: nowhere */
 	struct place_back place; /* and where that is in the new code */
 	VEC(struct increment) ahead; /* what it had to add on the way */
@@ -54,7 +54,7 @@ static const struct section *find_section(const struct image *im,
 	return NULL;
 }
 
-static int read_sections(struct ends_reader *r, struct err *e)
+static int read_sections(struct exits_reader *r, struct err *e)
 {
 	const struct section *back = find_section(&r->im, WAY_BACK_SECTION);
 	const struct section *text = find_section(&r->im, WAY_BACK_TEXT);
@@ -69,7 +69,7 @@ static int read_sections(struct ends_reader *r, struct err *e)
 	return 0;
 }
 
-static void find_leads(struct ends_reader *r)
+static void find_leads(struct exits_reader *r)
 {
 	const struct map *m = r->m;
 	struct map_inside inside = {0};
@@ -88,10 +88,10 @@ static void find_leads(struct ends_reader *r)
 	map_inside_free(&inside);
 }
 
-struct ends_reader *ends_open(const struct map *m, const char *file,
-			      struct err *e)
+struct exits_reader *exits_open(const struct map *m, const char *file,
+				struct err *e)
 {
-	struct ends_reader *r = NEW_ARRAY(struct ends_reader, 1);
+	struct exits_reader *r = NEW_ARRAY(struct exits_reader, 1);
 
 	r->m = m;
 	if (image_open(&r->im, file, e)) {
@@ -99,14 +99,14 @@ struct ends_reader *ends_open(const struct map *m, const char *file,
 		return NULL;
 	}
 	if (read_sections(r, e)) {
-		ends_close(r);
+		exits_close(r);
 		return NULL;
 	}
 	find_leads(r);
 	return r;
 }
 
-void ends_close(struct ends_reader *r)
+void exits_close(struct exits_reader *r)
 {
 	vec_free(&r->tail);
 	vec_free(&r->over);
@@ -115,7 +115,7 @@ void ends_close(struct ends_reader *r)
 	mem_free(r);
 }
 
-void ends_free(struct ends *x)
+void exits_free(struct exits *x)
 {
 	vec_free(&x->endings.v);
 	vec_free(&x->correction);
@@ -123,7 +123,7 @@ void ends_free(struct ends *x)
 
 /* --- the way */
 
-static bool is_new(const struct ends_reader *r, uint64_t at)
+static bool is_new(const struct exits_reader *r, uint64_t at)
 {
 	return at >= r->text.start && at < r->text.end;
 }
@@ -132,7 +132,7 @@ static bool is_new(const struct ends_reader *r, uint64_t at)
 static bool increment_at(const struct course *c, uint64_t at,
 			 struct increment *x)
 {
-	const struct ends_reader *r = c->r;
+	const struct exits_reader *r = c->r;
 	size_t avail;
 	const uint8_t *code = image_at(&r->im, at, &avail);
 	uint64_t counter;
@@ -161,7 +161,7 @@ static bool increment_around(const struct course *c, uint64_t start,
 	return false;
 }
 
-static bool decode_at(const struct ends_reader *r, uint64_t at,
+static bool decode_at(const struct exits_reader *r, uint64_t at,
 		      struct insn *in)
 {
 	size_t avail;
@@ -203,11 +203,11 @@ static bool step_aside(struct course *c)
 }
 
 /*
- * In code that inserted code calls (a gate, or what that called): goes to
+ * In code that inserted code calls (a hook, or what that called): goes to
  * where it was called from. That is a return address, and what else may be
  * among these is not behind a call of inserted code.
  */
-static bool leave_gate(struct course *c)
+static bool leave_hook(struct course *c)
 {
 	for (unsigned i = 0; i < END_BACKS && c->e->back[i]; i++) {
 		uint64_t back = c->e->back[i];
@@ -216,7 +216,7 @@ static bool leave_gate(struct course *c)
 		if (back == END_ELSEWHERE)
 			continue;
 		p = reverse_map_find(&c->r->back, back - 1);
-		if (!stretch_is_inserted(p.kind))
+		if (!range_is_inserted(p.kind))
 			continue;
 		c->at = c->from = back;
 		return true;
@@ -225,10 +225,10 @@ static bool leave_gate(struct course *c)
 }
 
 /* is the address in the new code, but not in what was moved? */
-static bool is_support(const struct ends_reader *r, uint64_t at)
+static bool is_support(const struct exits_reader *r, uint64_t at)
 {
 	return is_new(r, at) &&
-	       reverse_map_find(&r->back, at).kind == STRETCH_NONE;
+	       reverse_map_find(&r->back, at).kind == RANGE_NONE;
 }
 
 /* goes on to an instruction of the original; false: it does not get there */
@@ -236,10 +236,10 @@ static bool go_on(struct course *c)
 {
 	for (unsigned i = 0; i < STEPS; i++) {
 		c->place = reverse_map_find(&c->r->back, c->at);
-		if (stretch_is_inserted(c->place.kind)) {
+		if (range_is_inserted(c->place.kind)) {
 			if (!step_inserted(c))
 				return false;
-		} else if (c->place.kind != STRETCH_NONE) {
+		} else if (c->place.kind != RANGE_NONE) {
 			c->old = c->place.old;
 			return true;
 		} else if (!step_aside(c)) {
@@ -258,7 +258,7 @@ static bool arrive(struct course *c)
 
 	if (!c->e->called && go_on(c))
 		return true;
-	if (!support || !leave_gate(c))
+	if (!support || !leave_hook(c))
 		return false;
 	c->ahead.n = 0;
 	return go_on(c);
@@ -316,7 +316,7 @@ static bool leaves(const struct map *m, uint32_t block, uint32_t counter)
 	return false;
 }
 
-static void correct(struct ends *x, uint32_t counter, uint64_t add)
+static void correct(struct exits *x, uint32_t counter, uint64_t add)
 {
 	struct correction k = {counter, add};
 
@@ -328,18 +328,18 @@ static struct range spot_of(const struct course *c)
 {
 	struct place_back before;
 
-	if (c->place.kind == STRETCH_NONE || !c->place.start ||
-	    (c->place.kind == STRETCH_RUN && c->at != c->place.start))
+	if (c->place.kind == RANGE_NONE || !c->place.start ||
+	    (c->place.kind == RANGE_RUN && c->at != c->place.start))
 		return (struct range){0, 0};
 	before = reverse_map_find(&c->r->back, c->place.start - 1);
-	if (before.kind != STRETCH_BEFORE)
+	if (before.kind != RANGE_BEFORE)
 		return (struct range){0, 0};
 	return (struct range){before.start, c->place.start};
 }
 
 /* increments that are done, of edges that were not taken after all */
-static void take_back(const struct course *c, struct range spot,
-		      uint32_t block, struct ends *x)
+static void take_back(const struct course *c, struct range spot, uint32_t block,
+		      struct exits *x)
 {
 	uint64_t from = c->from, at = spot.start;
 	struct increment i;
@@ -358,8 +358,8 @@ static void take_back(const struct course *c, struct range spot,
 }
 
 /* increments that are not done, of edges that were */
-static void complete(const struct course *c, struct range spot,
-		     uint32_t block, struct ends *x)
+static void complete(const struct course *c, struct range spot, uint32_t block,
+		     struct exits *x)
 {
 	for (size_t i = 0; i < c->ahead.n; i++) {
 		const struct increment *k = &c->ahead.at[i];
@@ -389,7 +389,7 @@ static bool is_head(const struct map *m, const bool *head, uint64_t entry)
  * Procedures by whose call a frame of one of them came to be: itself, and
  * those that end with a jump to it. By number in the map.
  */
-static bool *find_heads(const struct ends_reader *r, const struct map_proc *p)
+static bool *find_heads(const struct exits_reader *r, const struct map_proc *p)
 {
 	const struct map *m = r->m;
 	bool *head = NEW_ARRAY(bool, m->proc.n), more = true;
@@ -408,7 +408,7 @@ static bool *find_heads(const struct ends_reader *r, const struct map_proc *p)
 	return head;
 }
 
-static bool is_called_surely(const struct ends_reader *r, const bool *head)
+static bool is_called_surely(const struct exits_reader *r, const bool *head)
 {
 	for (size_t i = 0; i < r->over.n; i++)
 		if (is_head(r->m, head, r->over.at[i].callee))
@@ -417,14 +417,14 @@ static bool is_called_surely(const struct ends_reader *r, const bool *head)
 }
 
 /* the block whose last instruction is a call that returns there */
-static uint32_t caller_of(const struct ends_reader *r, uint64_t back)
+static uint32_t caller_of(const struct exits_reader *r, uint64_t back)
 {
 	struct place_back p = reverse_map_find(&r->back, back - 1);
 
-	if (back == END_ELSEWHERE || stretch_is_inserted(p.kind))
+	if (back == END_ELSEWHERE || range_is_inserted(p.kind))
 		return MAP_NONE;
 	/* an old address: a call that leaves it (cfg->kept) */
-	return block_at(r->m, p.kind == STRETCH_NONE ? back - 1 : p.old);
+	return block_at(r->m, p.kind == RANGE_NONE ? back - 1 : p.old);
 }
 
 /* does the block end with a call of that kind of one of them? */
@@ -492,7 +492,7 @@ static uint32_t find_caller(const struct course *c, const struct map_proc *p,
  * itself, not even by way of others: each is on the stack once.
  */
 static void add_callers(const struct course *c, const struct map_proc *p,
-			struct ends *x)
+			struct exits *x)
 {
 	const struct map *m = c->r->m;
 	bool cut = false, more = true;
@@ -515,14 +515,14 @@ static void add_callers(const struct course *c, const struct map_proc *p,
 	}
 }
 
-void ends_read(struct ends_reader *r, const struct process_end *e,
-	       struct ends *x)
+void exits_read(struct exits_reader *r, const struct process_end *e,
+		struct exits *x)
 {
 	struct course c = {.r = r, .e = e, .at = e->address,
 			   .from = e->address};
 	uint32_t block = MAP_NONE;
 
-	*x = (struct ends){0};
+	*x = (struct exits){0};
 	if (arrive(&c))
 		block = block_at(r->m, c.old);
 	else

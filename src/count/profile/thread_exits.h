@@ -12,7 +12,7 @@
  *	counters before the last instruction of a block are those of an edge
  *	that it did not take: what it had added already is taken back
  *
- * If it was in a gate, or in code that a gate called, it was on its way back
+ * If it was in a hook, or in code that a hook called, it was on its way back
  * from there: return addresses tell.
  *
  * A procedure that is sure to come back (returning.h) did not: its caller was
@@ -32,21 +32,21 @@ struct correction {
 	uint64_t add;
 };
 
-struct ends {
+struct exits {
 	struct endings endings;
 	VEC(struct correction) correction;
 	bool lost; /* where the thread was cannot be told */
 };
 
 /* how ends are understood in one file */
-struct ends_reader;
+struct exits_reader;
 /* opens the rewritten file of the map, which must outlive it; NULL and *e */
-struct ends_reader *ends_open(const struct map *m, const char *file,
-			      struct err *e);
-void ends_close(struct ends_reader *r);
+struct exits_reader *exits_open(const struct map *m, const char *file,
+				struct err *e);
+void exits_close(struct exits_reader *r);
 /* fills *x, to be freed; code that is not measured means nothing */
-void ends_read(struct ends_reader *r, const struct process_end *e,
-	       struct ends *x);
-void ends_free(struct ends *x);
+void exits_read(struct exits_reader *r, const struct process_end *e,
+		struct exits *x);
+void exits_free(struct exits *x);
 
 #endif

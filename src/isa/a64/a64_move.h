@@ -23,14 +23,14 @@ enum { A64_LINK_SIZE = 12 };
 uint64_t a64_link_match(const uint8_t *code, size_t size, uint64_t addr);
 bool a64_link_write(uint64_t at, uint64_t word, uint8_t *out);
 
-/* gate.c */
-bool a64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
+/* hook.c */
+bool a64_hook(enum hook_kind k, uint64_t at, uint64_t word, unsigned offset,
 	      uint8_t *out);
-uint16_t a64_gate_size(enum gate_kind k);
-bool a64_gate_asks(enum gate_kind k, uint64_t number);
+uint16_t a64_hook_size(enum hook_kind k);
+bool a64_hook_asks(enum hook_kind k, uint64_t number);
 bool a64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
-enum { A64_TELL_GATE_SIZE = 4 * 41 };
-bool a64_tell_gate(uint64_t at, uint64_t word, unsigned offset, uint64_t about,
+enum { A64_TELL_HOOK_SIZE = 4 * 41 };
+bool a64_tell_hook(uint64_t at, uint64_t word, unsigned offset, uint64_t about,
 		   uint8_t *out);
 bool a64_tell(const struct tell *t, uint64_t at, uint64_t to, uint8_t reg,
 	      uint8_t *out);

@@ -30,20 +30,20 @@ bool x64_table_write(const struct table_jump *t, const uint8_t reg[2],
 
 /*
  * x64_run: what isa/move.h asks of x86-64 for code that runs beside the
- * program's own: gates, and counters.
+ * program's own: hooks, and counters.
  */
 
-/* gate.c */
-bool x64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
+/* hook.c */
+bool x64_hook(enum hook_kind k, uint64_t at, uint64_t word, unsigned offset,
 	      uint8_t *out);
-uint16_t x64_gate_size(enum gate_kind k);
+uint16_t x64_hook_size(enum hook_kind k);
 bool x64_own_call(const uint8_t *code);
-bool x64_gate_asks(enum gate_kind k, uint64_t number);
+bool x64_hook_asks(enum hook_kind k, uint64_t number);
 enum { X64_CALL_SIZE = 5 + 5 + 8, X64_UNMAP = 11 };
 bool x64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
 
-enum { X64_TELL_GATE_SIZE = 93 };
-bool x64_tell_gate(uint64_t at, uint64_t word, unsigned offset, uint64_t about,
+enum { X64_TELL_HOOK_SIZE = 93 };
+bool x64_tell_hook(uint64_t at, uint64_t word, unsigned offset, uint64_t about,
 		   uint8_t *out);
 
 /* tell.c */

@@ -36,13 +36,13 @@ static void expect(const struct sites *s, const struct site *x, float *often,
 	}
 }
 
-static void consider(struct leads *l, const struct survey *v,
+static void consider(struct edge_codes *l, const struct survey *v,
 		     const struct sites *s, uint32_t stub)
 {
 	struct site *x = site_of_stub(s, stub);
 	const struct moved *m = &v->moves.moved.at[x->moved];
 	uint32_t to = cfg_block_at(v->cfg, x->to);
-	struct lead lead = {.to = x->to, .stub = stub};
+	struct edge_code lead = {.to = x->to, .stub = stub};
 	float past;
 
 	if (x->to < m->old_start || x->to >= m->old_end || to == CFG_NONE ||
@@ -55,9 +55,9 @@ static void consider(struct leads *l, const struct survey *v,
 }
 
 /* by block; the one that runs most often first */
-static int lead_order(const void *a, const void *b)
+static int edge_code_order(const void *a, const void *b)
 {
-	const struct lead *p = a, *q = b;
+	const struct edge_code *p = a, *q = b;
 
 	if (p->to != q->to)
 		return p->to < q->to ? -1 : 1;
@@ -67,7 +67,7 @@ static int lead_order(const void *a, const void *b)
 }
 
 /* keeps one of each block */
-static void keep_first(struct leads *l)
+static void keep_first(struct edge_codes *l)
 {
 	size_t n = 0;
 
@@ -82,18 +82,19 @@ struct share {
 	const struct survey *v;
 	struct sites *s;
 	uint32_t from, end; /* in s->stub */
-	struct leads found;
+	struct edge_codes found;
 };
 
 static void *find_share(void *share)
 {
 	struct share *x = share;
-	struct leads *l = &x->found;
+	struct edge_codes *l = &x->found;
 
 	for (uint32_t i = x->from; i < x->end; i++)
 		consider(l, x->v, x->s, i);
 	if (l->lead.n)
-		qsort(l->lead.at, l->lead.n, sizeof *l->lead.at, lead_order);
+		qsort(l->lead.at, l->lead.n, sizeof *l->lead.at,
+		      edge_code_order);
 	keep_first(l);
 	for (size_t i = 0; i < l->lead.n; i++)
 		site_of_stub(x->s, l->lead.at[i].stub)->leads = true;
@@ -111,7 +112,8 @@ static uint32_t stubs_cut(const struct sites *s, unsigned t, unsigned n)
 	return i;
 }
 
-void leads_find(struct leads *l, const struct survey *v, struct sites *s)
+void edge_code_find(struct edge_codes *l, const struct survey *v,
+		    struct sites *s)
 {
 	unsigned n = parallel_count(s->stub.n, SHARE_STUBS);
 	struct share share[PARALLEL_MAX];

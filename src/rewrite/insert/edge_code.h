@@ -16,17 +16,18 @@
 
 #include "rewrite/insert/site.h"
 
-struct lead {
+struct edge_code {
 	uint64_t to;   /* old address of the block */
 	uint32_t stub; /* in sites->stub */
 	float often;   /* its code is expected to run */
 };
 
-struct leads {
-	VEC(struct lead) lead; /* by `to`, one each */
+struct edge_codes {
+	VEC(struct edge_code) lead; /* by `to`, one each */
 };
 
 /* chooses them, and marks their sites */
-void leads_find(struct leads *l, const struct survey *v, struct sites *s);
+void edge_code_find(struct edge_codes *l, const struct survey *v,
+		    struct sites *s);
 
 #endif

@@ -83,8 +83,8 @@ static void add_block(struct plan *p, const struct insertion *like, uint32_t b)
 	add(p, like, PLAN_BEFORE, k->start);
 	if (k->flags & BLOCK_ENTRY)
 		add(p, like, PLAN_ENTRY, b);
-	if (survey_arrives(p->survey, b) || k->flags & BLOCK_PAD)
-		add(p, like, PLAN_ARRIVAL, b);
+	if (survey_indirect_entry(p->survey, b) || k->flags & BLOCK_PAD)
+		add(p, like, PLAN_INDIRECT_ENTRY, b);
 }
 
 void plan_everywhere(struct plan *p, const struct insertion *like, bool insns)

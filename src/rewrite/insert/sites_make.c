@@ -50,7 +50,7 @@ static uint64_t place_of(const struct cfg *c, const struct insertion *i)
 {
 	uint64_t b = i->at;
 
-	if (i->place == PLAN_BEFORE || i->place == PLAN_SLOT)
+	if (i->place == PLAN_BEFORE || i->place == PLAN_TRAMPOLINE)
 		return i->at;
 	if (i->place == PLAN_EDGE)
 		b = b < c->edge.n ? c->edge.at[b].from : CFG_NONE;

@@ -210,13 +210,13 @@ static const char *find_before(const struct survey *s, struct spot *p,
 	return survey_moves(s, p->block) ? NULL : stays;
 }
 
-/* control that arrives there passes the slot of that one instruction */
+/* control that arrives there passes the trampoline of that one instruction */
 static const char *find_slot(const struct survey *s, struct spot *p,
 			     uint64_t at)
 {
 	const char *why = find_before(s, p, at);
 
-	p->kind = SPOT_ARRIVAL;
+	p->kind = SPOT_INDIRECT_ENTRY;
 	p->to = at;
 	return why;
 }
@@ -236,13 +236,14 @@ const char *spot_find(const struct survey *s, const struct insertion *i,
 	case PLAN_HUB:
 		return find_hub(s, p, i->at);
 	case PLAN_ENTRY:
-	case PLAN_ARRIVAL:
-		why = find_stub(s, p, i->place == PLAN_ENTRY ? SPOT_ENTRY :
-							       SPOT_ARRIVAL,
+	case PLAN_INDIRECT_ENTRY:
+		why = find_stub(s, p,
+				i->place == PLAN_ENTRY ? SPOT_ENTRY
+						       : SPOT_INDIRECT_ENTRY,
 				i->at);
 		p->at = p->to;
 		return why;
-	case PLAN_SLOT:
+	case PLAN_TRAMPOLINE:
 		return find_slot(s, p, i->at);
 	}
 	return "there is no such place";

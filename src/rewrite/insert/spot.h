@@ -10,7 +10,7 @@
  *	landing pad                 a stub, in the new exception table, for
  *	                            that one call
  *	call from elsewhere         a stub, to which direct calls and jumps go
- *	arrival by old address      a stub, to which the slot goes
+ *	arrival by old address      a stub, to which the trampoline goes
  *
  * Stubs lie behind the body of a part and end with a jump, or before the block
  * that they lead to (edge_code.h).
@@ -24,13 +24,13 @@ enum spot_kind {
 	SPOT_BEFORE, /* before the instruction at `at` */
 	SPOT_FALL,   /* between the block that ends at `at` and what follows */
 	/* stubs */
-	SPOT_TAKEN,  /* where the branch at `at` goes when taken */
-	SPOT_TABLE,  /* where a table's jump goes on edge number `at` */
-	SPOT_HUB,    /* the same for number `at` in cfg->hub_target */
-	SPOT_PAD,    /* where an exception goes on edge number `at` */
-	SPOT_ENTRY,  /* where direct calls and jumps from elsewhere go that
+	SPOT_TAKEN, /* where the branch at `at` goes when taken */
+	SPOT_TABLE, /* where a table's jump goes on edge number `at` */
+	SPOT_HUB,   /* the same for number `at` in cfg->hub_target */
+	SPOT_PAD,   /* where an exception goes on edge number `at` */
+	SPOT_ENTRY, /* where direct calls and jumps from elsewhere go that
 			lead to the block at `at` */
-	SPOT_ARRIVAL, /* where the slot at `at` leads */
+	SPOT_INDIRECT_ENTRY, /* where the trampoline at `at` leads */
 	SPOT_KINDS,
 };
 

@@ -127,7 +127,7 @@ static uint32_t add_site(struct builder *b, enum spot_kind kind, uint64_t at)
 /* the stub that lies before the block, if there is one; returns its bytes */
 static uint32_t add_lead(struct builder *b, uint64_t block)
 {
-	const struct leads *l = &b->r->leads;
+	const struct edge_codes *l = &b->r->edge_code;
 	uint64_t from = b->at;
 	struct site *x;
 
@@ -301,7 +301,7 @@ static void add_stubs(struct builder *b)
 static void begin(struct builder *b, const struct part *p)
 {
 	const struct table_part *t = b->r->tables.part.at;
-	const struct lead *l = b->r->leads.lead.at;
+	const struct edge_code *l = b->r->edge_code.lead.at;
 
 	b->out->span.n = b->span;
 	b->out->literal.n = b->literal;
@@ -312,7 +312,7 @@ static void begin(struct builder *b, const struct part *p)
 	for (enum spot_kind k = 0; k <= SPOT_TAKEN; k++)
 		b->site[k] = sites_from(&b->r->sites, k, p->start);
 	bisect(b->table, b->r->tables.part.n, t[b->table].at < p->start);
-	bisect(b->lead, b->r->leads.lead.n, l[b->lead].to < p->start);
+	bisect(b->lead, b->r->edge_code.lead.n, l[b->lead].to < p->start);
 }
 
 static void build_spans(struct builder *b, const struct part *p)
@@ -354,8 +354,8 @@ static bool all_reach(struct builder *b)
 
 	for (size_t i = 0; i < b->inner.n; i++) {
 		const struct inner *n = &b->inner.at[i];
-		uint64_t to = n->stub ? n->stub->addr :
-					addr_map_arrive(&map, n->in.target);
+		uint64_t to = n->stub ? n->stub->addr
+				      : addr_map_entry(&map, n->in.target);
 
 		if (!b->r->move->write(n->form, n->code, &n->in, n->at, to,
 				       out) &&

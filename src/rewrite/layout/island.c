@@ -195,9 +195,9 @@ bool island_write(struct rewriter *r)
 {
 	for (size_t i = 0; i < r->island.n; i++) {
 		const struct island *s = &r->island.at[i];
-		uint8_t *out = s->addr < r->text_addr ?
-				       text_slot(r, s->addr) :
-				       r->text + (s->addr - r->text_addr);
+		uint8_t *out = s->addr < r->text_addr
+				       ? text_old_bytes(r, s->addr)
+				       : r->text + (s->addr - r->text_addr);
 
 		if (!(s->far ? r->move->far_jump : r->move->jump)(
 			    s->addr, s->next, out))

@@ -152,8 +152,8 @@ static void find_landings(struct rewriter *r)
 	r->m.landing.n = 0;
 	for (size_t i = 0; i < s->at[SPOT_PAD].n; i++)
 		add_landing(r, &s->at[SPOT_PAD].at[i]);
-	for (size_t i = 0; i < s->at[SPOT_ARRIVAL].n; i++) {
-		const struct site *x = &s->at[SPOT_ARRIVAL].at[i];
+	for (size_t i = 0; i < s->at[SPOT_INDIRECT_ENTRY].n; i++) {
+		const struct site *x = &s->at[SPOT_INDIRECT_ENTRY].at[i];
 
 		if (r->c->block.at[cfg_block_at(r->c, x->to)].flags &
 		    BLOCK_PAD)

@@ -3,9 +3,10 @@
  *
  * Old text can be so large that a jump from its start does not reach the new
  * code behind its end, nor an island there. Where code moved, the old text
- * has room: slots at which control never arrives. In a file that needs it,
- * some of the longest runs of such slots are given up for islands; a jump
- * there against all expectation goes astray. All others stay what they are.
+ * has room: trampolines at which control never arrives. In a file that needs
+ * it, some of the longest runs of such trampolines are given up for islands; a
+ * jump there against all expectation goes astray. All others stay what they
+ * are.
  */
 #include "rewrite/rewrite_int.h"
 
@@ -14,7 +15,7 @@
 enum {
 	WINDOW = 32 << 20, /* bytes of old text that get pools of their own */
 	PER_WINDOW = 4,
-	SHORTEST = 16, /* slots */
+	SHORTEST = 16, /* trampolines */
 };
 
 /* the longest runs of a stretch of old text, the longest first */
@@ -51,7 +52,7 @@ static void add_span(const struct rewriter *r, const struct span *s,
 
 	for (uint32_t i = 0; i < s->size; i += size) {
 		uint64_t at = s->old + i;
-		bool free = slots_is_free(r, at);
+		bool free = old_text_is_free(r, at);
 		bool goes_on = run->room &&
 			       run->addr + (uint64_t)run->room * size == at;
 

@@ -15,7 +15,7 @@
  * and last: emulators put the heap behind the last writable segment.
  *
  * Debug sections describe the old addresses and are left out: they would send
- * debuggers to the slots. Reports read them from the original.
+ * debuggers to the trampolines. Reports read them from the original.
  */
 #include "base/parallel.h"
 #include "base/atomic_file.h"

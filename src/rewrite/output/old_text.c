@@ -3,12 +3,12 @@
  *
  * Old addresses, wherever the program keeps them, stay good
  * (doc/how-rewriting-works.md). Where every instruction has room for a jump,
- * each becomes a slot, a jump to its new place. A slot from which the new place
- * cannot be reached keeps its instruction, which does the same in its old
- * place. Where control is expected, islands are used before that, or a
- * procedure's first slots become one longer jump. A trap keeps its place as
- * well: it does the same there, and one that never runs may be data that looks
- * like a trap.
+ * each becomes a trampoline, a jump to its new place. A trampoline from which
+ * the new place cannot be reached keeps its instruction, which does the same in
+ * its old place. Where control is expected, islands are used before that, or a
+ * procedure's first trampolines become one longer jump. A trap keeps its place
+ * as well: it does the same there, and one that never runs may be data that
+ * looks like a trap.
  *
  * Where instructions are shorter than a jump, only the places at which control
  * is expected lead to the new code (trampolines.h). All other bytes stay, so
@@ -33,24 +33,24 @@ static bool is_trap(const struct rewriter *r, const uint8_t *code,
 
 static bool arrives(const struct rewriter *r, uint64_t old)
 {
-	return arrive_expected(r->survey, old) ||
-	       sites_find(&r->sites, SPOT_ARRIVAL, old);
+	return indirect_entry_expected(r->survey, old) ||
+	       sites_find(&r->sites, SPOT_INDIRECT_ENTRY, old);
 }
 
-bool slots_is_free(const struct rewriter *r, uint64_t old)
+bool old_text_is_free(const struct rewriter *r, uint64_t old)
 {
 	const struct span *s = addr_map_span(&r->m.map, old);
 
 	return !arrives(r, old) && !(s && s->form == FORM_HOME) &&
 	       !is_trap(r, old_code(r, old), old) &&
-	       !arrive_open(r->survey, old);
+	       !indirect_entry_open(r->survey, old);
 }
 
 /*
- * A procedure's first slots made one jump that reaches further; false if
+ * A procedure's first trampolines made one jump that reaches further; false if
  * control may also arrive at the others.
  */
-static bool write_far_slot(struct rewriter *r, uint64_t old, uint64_t to)
+static bool write_far_trampoline(struct rewriter *r, uint64_t old, uint64_t to)
 {
 	uint32_t b = cfg_block_at(r->c, old);
 	uint64_t end = old + r->move->far_size;
@@ -61,16 +61,16 @@ static bool write_far_slot(struct rewriter *r, uint64_t old, uint64_t to)
 	for (uint64_t at = old + r->move->jump_size; at < end;
 	     at += r->move->jump_size)
 		if (cfg_block_at(r->c, at) == CFG_NONE ||
-		    !slots_is_free(r, at))
+		    !old_text_is_free(r, at))
 			return false;
-	if (!r->move->far_jump(old, to, text_slot(r, old)))
+	if (!r->move->far_jump(old, to, text_old_bytes(r, old)))
 		return false;
 	r->far_end = end;
 	return true;
 }
 
 /* an old instruction, and where what leads to its new place is written */
-struct slot {
+struct old_place {
 	uint64_t old;
 	const uint8_t *code;
 	uint8_t *out;
@@ -78,16 +78,17 @@ struct slot {
 	bool expected; /* control may arrive there */
 };
 
-/* a share of the spans, and the slots there that need more than a jump */
+/* a share of the spans, and the trampolines there that need more than a jump */
 struct share {
 	struct rewriter *r;
 	size_t from, end;
-	VEC(struct slot) late;
+	VEC(struct old_place) late;
 	size_t arrival; /* the next site where control arrives */
 };
 
-/* writes a slot; false: it is expected, and a jump does not reach */
-static bool write_slot(const struct rewriter *r, const struct slot *s)
+/* writes a trampoline; false: it is expected, and a jump does not reach */
+static bool write_trampoline_at(const struct rewriter *r,
+				const struct old_place *s)
 {
 	unsigned size = r->move->jump_size;
 
@@ -96,7 +97,7 @@ static bool write_slot(const struct rewriter *r, const struct slot *s)
 		return true;
 	}
 	if (!s->expected && r->o->trap_unexpected &&
-	    !arrive_open(r->survey, s->old)) {
+	    !indirect_entry_open(r->survey, s->old)) {
 		r->move->trap(s->out, size);
 		return true;
 	}
@@ -108,7 +109,7 @@ static bool write_slot(const struct rewriter *r, const struct slot *s)
 
 /* does what else can be done where control is expected; if nothing can, the
    instruction is there already */
-static void write_late_slot(struct rewriter *r, const struct slot *s)
+static void write_late_trampoline(struct rewriter *r, const struct old_place *s)
 {
 	uint64_t step;
 
@@ -116,15 +117,15 @@ static void write_late_slot(struct rewriter *r, const struct slot *s)
 		return;
 	step = island_step(r, s->old, s->to);
 	if ((!step || !r->move->jump(s->old, step, s->out)) &&
-	    !write_far_slot(r, s->old, s->to))
+	    !write_far_trampoline(r, s->old, s->to))
 		r->report->unreached++;
 }
 
 /* the site at which control arrives that comes to the old address, or NULL */
 static const struct site *arrival_at(struct share *x, uint64_t old)
 {
-	const struct site *v = x->r->sites.at[SPOT_ARRIVAL].at;
-	size_t n = x->r->sites.at[SPOT_ARRIVAL].n;
+	const struct site *v = x->r->sites.at[SPOT_INDIRECT_ENTRY].at;
+	size_t n = x->r->sites.at[SPOT_INDIRECT_ENTRY].n;
 
 	while (x->arrival < n && v[x->arrival].at < old)
 		x->arrival++;
@@ -133,11 +134,12 @@ static const struct site *arrival_at(struct share *x, uint64_t old)
 }
 
 /* every instruction of the span becomes a jump */
-static void write_span_slots(struct share *x, const struct span *s)
+static void write_span_trampolines(struct share *x, const struct span *s)
 {
 	const struct rewriter *r = x->r;
-	struct slot p = {.old = s->old, .code = old_code(r, s->old),
-			 .out = text_slot(r, s->old)};
+	struct old_place p = {.old = s->old,
+			      .code = old_code(r, s->old),
+			      .out = text_old_bytes(r, s->old)};
 	unsigned size = r->move->jump_size;
 
 	if (s->form == FORM_HOME)
@@ -146,10 +148,10 @@ static void write_span_slots(struct share *x, const struct span *s)
 		const struct site *site = arrival_at(x, p.old);
 
 		p.to = site ? site->addr : i ? s->start + i : s->arrive;
-		if (!i && arrive_by_return(r->survey, p.old))
+		if (!i && indirect_entry_by_return(r->survey, p.old))
 			p.to = s->arrive - s->fall;
-		p.expected = site || arrive_expected(r->survey, p.old);
-		if (!write_slot(r, &p))
+		p.expected = site || indirect_entry_expected(r->survey, p.old);
+		if (!write_trampoline_at(r, &p))
 			vec_push(&x->late, p);
 		p.old += size;
 		p.code += size;
@@ -163,15 +165,15 @@ static void *slots_share(void *share)
 	const struct span *v = x->r->m.map.span.at;
 
 	if (x->from < x->end)
-		x->arrival = sites_from(&x->r->sites, SPOT_ARRIVAL,
+		x->arrival = sites_from(&x->r->sites, SPOT_INDIRECT_ENTRY,
 					v[x->from].old);
 	for (size_t i = x->from; i < x->end; i++)
-		write_span_slots(x, &v[i]);
+		write_span_trampolines(x, &v[i]);
 	return NULL;
 }
 
-/* slots everywhere; what a jump does not do is done in order, by one */
-static void write_slots(struct rewriter *r)
+/* trampolines everywhere; what a jump does not do is done in order, by one */
+static void write_all_trampolines(struct rewriter *r)
 {
 	size_t all = r->m.map.span.n;
 	unsigned n = parallel_count(all, SHARE_SPANS);
@@ -186,7 +188,7 @@ static void write_slots(struct rewriter *r)
 	r->report->unreached = 0;
 	for (unsigned t = 0; t < n; t++) {
 		for (size_t i = 0; i < share[t].late.n; i++)
-			write_late_slot(r, &share[t].late.at[i]);
+			write_late_trampoline(r, &share[t].late.at[i]);
 		vec_free(&share[t].late);
 	}
 }
@@ -195,7 +197,7 @@ static void write_slots(struct rewriter *r)
 static void write_traps(struct rewriter *r, const struct span *s)
 {
 	const uint8_t *code = old_code(r, s->old);
-	uint8_t *out = text_slot(r, s->old);
+	uint8_t *out = text_old_bytes(r, s->old);
 	struct insn in;
 
 	for (uint32_t i = 0; i < s->size; i += in.len) {
@@ -205,16 +207,17 @@ static void write_traps(struct rewriter *r, const struct span *s)
 	}
 }
 
-static bool write_pad(struct rewriter *r, const struct pad *p)
+static bool write_trampoline(struct rewriter *r, const struct trampoline *p)
 {
-	const struct site *x = sites_find(&r->sites, SPOT_ARRIVAL, p->at);
-	uint64_t to = x ? x->addr : addr_map_arrive(&r->m.map, p->at);
+	const struct site *x =
+		sites_find(&r->sites, SPOT_INDIRECT_ENTRY, p->at);
+	uint64_t to = x ? x->addr : addr_map_entry(&r->m.map, p->at);
 
-	if (arrive_by_return(r->survey, p->at))
+	if (indirect_entry_by_return(r->survey, p->at))
 		to -= addr_map_span(&r->m.map, p->at)->fall;
-	return r->move->jump(p->jump, to, text_slot(r, p->jump)) &&
+	return r->move->jump(p->jump, to, text_old_bytes(r, p->jump)) &&
 	       (p->jump == p->at ||
-		r->move->hop(p->at, p->jump, text_slot(r, p->at)));
+		r->move->hop(p->at, p->jump, text_old_bytes(r, p->at)));
 }
 
 /* all old code traps, but for what is read */
@@ -230,31 +233,33 @@ static void trap_everywhere(struct rewriter *r)
 		size_t n = s->read.at[i].end - start, avail;
 		const uint8_t *code = image_at(r->im, start, &avail);
 
-		memcpy(text_slot(r, start), code, n < avail ? n : avail);
+		memcpy(text_old_bytes(r, start), code, n < avail ? n : avail);
 	}
 }
 
-static int write_pads(struct rewriter *r)
+static int write_placed_trampolines(struct rewriter *r)
 {
 	const struct survey *s = r->survey;
 
 	if (r->o->trap_unexpected)
 		trap_everywhere(r);
-	for (size_t i = 0; i < s->pad.n; i++)
-		if (!write_pad(r, &s->pad.at[i]))
-			return err_set(r->e, ERR_INPUT,
-				       "%s: at 0x%llx: the new code is out of "
-				       "reach", r->im->path,
-				       (unsigned long long)s->pad.at[i].at);
+	for (size_t i = 0; i < s->trampoline.n; i++)
+		if (!write_trampoline(r, &s->trampoline.at[i]))
+			return err_set(
+				r->e, ERR_INPUT,
+				"%s: at 0x%llx: the new code is out of "
+				"reach",
+				r->im->path,
+				(unsigned long long)s->trampoline.at[i].at);
 	return 0;
 }
 
-int slots_write(struct rewriter *r)
+int old_text_write(struct rewriter *r)
 {
 	if (!r->m.moved.n)
 		return 0;
 	if (r->move->hop_size)
-		return write_pads(r);
-	write_slots(r);
+		return write_placed_trampolines(r);
+	write_all_trampolines(r);
 	return 0;
 }

@@ -2,9 +2,9 @@
  * property: what the file says about its code and is no longer true.
  *
  * A note may promise that indirect branches arrive at marked instructions
- * only (BTI, IBT); the processor then faults at any other. The slots of moved
- * code are jumps, not marks: the promise is taken back. It is in a note of
- * the owner "GNU", a list of properties:
+ * only (BTI, IBT); the processor then faults at any other. The trampolines of
+ * moved code are jumps, not marks: the promise is taken back. It is in a note
+ * of the owner "GNU", a list of properties:
  *
  *	type u32, size u32, data, padding to 8 bytes
  */

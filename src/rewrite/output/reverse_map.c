@@ -8,39 +8,39 @@
 enum { GAP_LEAST = 16 }; /* bytes that may hold something else */
 
 struct writer {
-	void (*put)(struct writer *w, const struct stretch *s);
+	void (*put)(struct writer *w, const struct code_range *s);
 	buffer *out;
-	struct stretch last;
+	struct code_range last;
 	uint64_t new_base, old_base; /* of the table */
 };
 
 /* into the section */
-static void put_packed(struct writer *w, const struct stretch *s)
+static void put_packed(struct writer *w, const struct code_range *s)
 {
 	uint64_t d = s->new - w->last.new;
 
-	buffer_uleb(w->out, d * STRETCH_KINDS + s->kind);
+	buffer_uleb(w->out, d * RANGE_KINDS + s->kind);
 	buffer_sleb(w->out, (int64_t)(s->old - w->last.old));
 }
 
 /* into the table */
-static void put_entry(struct writer *w, const struct stretch *s)
+static void put_entry(struct writer *w, const struct code_range *s)
 {
 	uint64_t old =
-		s->kind == STRETCH_NONE ? WAY_BACK_NONE : s->old - w->old_base;
+		s->kind == RANGE_NONE ? WAY_BACK_NONE : s->old - w->old_base;
 
 	buffer_uint(w->out, 4, s->new - w->new_base);
-	if (s->kind == STRETCH_RUN)
+	if (s->kind == RANGE_RUN)
 		old |= WAY_BACK_RUN;
-	if (s->kind == STRETCH_RUN || s->kind == STRETCH_ONE)
+	if (s->kind == RANGE_RUN || s->kind == RANGE_ONE)
 		old |= WAY_BACK_CODE;
 	buffer_uint(w->out, 4, old);
 }
 
 static void add(struct writer *w, uint64_t new, uint64_t old,
-		enum stretch_kind kind)
+		enum range_kind kind)
 {
-	struct stretch s = {new, old, (uint8_t)kind};
+	struct code_range s = {new, old, (uint8_t)kind};
 
 	w->put(w, &s);
 	w->last = s;
@@ -52,17 +52,17 @@ static void add_span(struct writer *w, const struct span *s, bool follows)
 	uint64_t first = s->arrive - s->fall;
 
 	if (first < s->arrive)
-		add(w, first, s->old, STRETCH_INSERTED);
+		add(w, first, s->old, RANGE_INSERTED);
 	if (s->arrive < s->start)
-		add(w, s->arrive, s->old, STRETCH_BEFORE);
+		add(w, s->arrive, s->old, RANGE_BEFORE);
 	if (s->form != MOVE_COPY)
-		add(w, s->start, s->old, STRETCH_ONE);
-	else if (first < s->start || !follows || w->last.kind != STRETCH_RUN ||
+		add(w, s->start, s->old, RANGE_ONE);
+	else if (first < s->start || !follows || w->last.kind != RANGE_RUN ||
 		 w->last.old + (s->start - w->last.new) != s->old)
-		add(w, s->start, s->old, STRETCH_RUN);
+		add(w, s->start, s->old, RANGE_RUN);
 	if (s->glue)
 		add(w, s->start + s->new_size - s->glue, s->old + s->size,
-		    STRETCH_INSERTED);
+		    RANGE_INSERTED);
 }
 
 /* is there more than alignment between two parts, or nothing behind? Where
@@ -90,12 +90,12 @@ static void add_links(struct writer *w, const struct links *l,
 
 		if (b == CFG_NONE)
 			continue;
-		add(w, new, old, STRETCH_RUN);
+		add(w, new, old, RANGE_RUN);
 		add(w, new + move->link_size - c->isa->align,
-		    marks_last(marks, c, b), STRETCH_ONE);
+		    marks_last(marks, c, b), RANGE_ONE);
 	}
 	if (l->link.n)
-		add(w, l->addr + plt_stubs_size(l, c), 0, STRETCH_NONE);
+		add(w, l->addr + plt_stubs_size(l, c), 0, RANGE_NONE);
 }
 
 static void write_all(struct writer *w, const struct moves *m,
@@ -116,9 +116,9 @@ static void write_all(struct writer *w, const struct moves *m,
 		}
 		for (uint32_t k = p->stub; k < p->stub + p->nstub; k++)
 			add(w, m->stub.at[k].start, m->stub.at[k].like,
-			    STRETCH_INSERTED);
+			    RANGE_INSERTED);
 		if (gap_behind(w, m, i))
-			add(w, p->end, 0, STRETCH_NONE);
+			add(w, p->end, 0, RANGE_NONE);
 	}
 }
 
@@ -146,14 +146,14 @@ void reverse_map_table(const struct moves *m, const struct links *l,
 int reverse_map_read(struct reverse_map *w, const uint8_t *bytes, size_t size)
 {
 	struct bytes b = bytes_window(bytes, size, 0);
-	struct stretch s = {0};
+	struct code_range s = {0};
 
 	*w = (struct reverse_map){0};
 	while (bytes_left(&b)) {
 		uint64_t new = bytes_uleb(&b);
 
-		s.new += new / STRETCH_KINDS;
-		s.kind = new % STRETCH_KINDS;
+		s.new += new / RANGE_KINDS;
+		s.kind = new % RANGE_KINDS;
 		s.old += bytes_sleb(&b);
 		vec_push(&w->stretch, s);
 	}
@@ -165,8 +165,8 @@ int reverse_map_read(struct reverse_map *w, const uint8_t *bytes, size_t size)
 
 struct place_back reverse_map_find(const struct reverse_map *w, uint64_t new)
 {
-	const struct stretch *v = w->stretch.at;
-	struct place_back p = {STRETCH_NONE, 0, 0, UINT64_MAX};
+	const struct code_range *v = w->stretch.at;
+	struct place_back p = {RANGE_NONE, 0, 0, UINT64_MAX};
 	size_t i;
 
 	bisect(i, w->stretch.n, v[i].new <= new);
@@ -176,7 +176,7 @@ struct place_back reverse_map_find(const struct reverse_map *w, uint64_t new)
 		return p;
 	p.kind = v[i - 1].kind;
 	p.start = v[i - 1].new;
-	p.old = v[i - 1].old + (p.kind == STRETCH_RUN ? new - p.start : 0);
+	p.old = v[i - 1].old + (p.kind == RANGE_RUN ? new - p.start : 0);
 	return p;
 }
 

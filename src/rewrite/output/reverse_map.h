@@ -6,7 +6,7 @@
  *
  * The section is a list of stretches by new address, numbers in LEB128:
  *
- *	new address - the last one's, times 5, plus enum stretch_kind
+ *	new address - the last one's, times 5, plus enum range_kind
  *	old address - the last one's, signed
  */
 #ifndef REWRITE_OUTPUT_REVERSE_MAP_H
@@ -24,28 +24,28 @@
 /* the section of all new code, support code and stubs of the linker first */
 #define WAY_BACK_TEXT ".tally.text"
 
-enum stretch_kind {
-	STRETCH_NONE,     /* no moved code */
-	STRETCH_RUN,      /* as it was: old and new addresses grow together */
-	STRETCH_ONE,      /* one instruction in another form */
-	STRETCH_INSERTED, /* what was not there, and leads to an old address */
-	STRETCH_BEFORE, /* inserted before an instruction, on all ways to it */
-	STRETCH_KINDS,
+enum range_kind {
+	RANGE_NONE,     /* no moved code */
+	RANGE_RUN,      /* as it was: old and new addresses grow together */
+	RANGE_ONE,      /* one instruction in another form */
+	RANGE_INSERTED, /* what was not there, and leads to an old address */
+	RANGE_BEFORE,   /* inserted before an instruction, on all ways to it */
+	RANGE_KINDS,
 };
 
 /* was code of that kind not there before? */
-static inline bool stretch_is_inserted(uint8_t kind)
+static inline bool range_is_inserted(uint8_t kind)
 {
-	return kind == STRETCH_INSERTED || kind == STRETCH_BEFORE;
+	return kind == RANGE_INSERTED || kind == RANGE_BEFORE;
 }
 
-struct stretch {
+struct code_range {
 	uint64_t new, old;
-	uint8_t kind; /* enum stretch_kind */
+	uint8_t kind; /* enum range_kind */
 };
 
 struct reverse_map {
-	VEC(struct stretch) stretch; /* by new address */
+	VEC(struct code_range) stretch; /* by new address */
 };
 
 /* appends the section's bytes */
@@ -70,7 +70,7 @@ void reverse_map_table(const struct moves *m, const struct links *l,
 int reverse_map_read(struct reverse_map *w, const uint8_t *bytes, size_t size);
 /* what is at a new address */
 struct place_back {
-	uint8_t kind; /* enum stretch_kind */
+	uint8_t kind; /* enum range_kind */
 	uint64_t old;
 	uint64_t start, end; /* of the stretch, new addresses */
 };

@@ -48,9 +48,8 @@ static uint64_t new_size(const struct rewriter *r, const struct moved *m,
 	if (!size || end > m->old_end)
 		end = m->old_end;
 	if (end == m->old_end)
-		return m->end - addr_map_arrive(&r->m.map, start);
-	return addr_map_end(&r->m.map, end) -
-	       addr_map_arrive(&r->m.map, start);
+		return m->end - addr_map_entry(&r->m.map, start);
+	return addr_map_end(&r->m.map, end) - addr_map_entry(&r->m.map, start);
 }
 
 /* the moved part that holds the old address; *from only goes up */
@@ -92,7 +91,7 @@ static void push_functions(struct symbol_table *t, const struct rewriter *r,
 
 		if (m && shown(s, global))
 			push_symbol(t, s->name, info, section,
-				    addr_map_arrive(&r->m.map, s->addr),
+				    addr_map_entry(&r->m.map, s->addr),
 				    new_size(r, m, s->addr, s->size));
 		else if (old && shown(s, global))
 			push_symbol(t, s->name, info, old, s->addr, s->size);

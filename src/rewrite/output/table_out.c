@@ -16,9 +16,9 @@ static uint64_t table_target(const struct rewriter *r,
 	if (x)
 		return x->addr;
 	return kind == SPOT_TABLE && way != CFG_NONE &&
-			       r->c->edge.at[way].to == CFG_NONE ?
-		       text_entry(r, old) :
-		       addr_map_arrive(&r->m.map, old);
+			       r->c->edge.at[way].to == CFG_NONE
+		       ? text_entry(r, old)
+		       : addr_map_entry(&r->m.map, old);
 }
 
 /* the entries of a copied table */
@@ -46,10 +46,10 @@ static int write_table(struct rewriter *r, const struct table_copy *x)
 static void write_pointer(struct rewriter *r, uint64_t place, uint64_t addr)
 {
 	const struct reloc *reloc = image_reloc(r->im, place);
-	uint8_t *word = reloc && reloc->entry ?
-				r->old + reloc->entry +
-					offsetof(Elf64_Rela, r_addend) :
-				text_slot(r, place);
+	uint8_t *word =
+		reloc && reloc->entry
+			? r->old + reloc->entry + offsetof(Elf64_Rela, r_addend)
+			: text_old_bytes(r, place);
 
 	memcpy(word, &addr, sizeof addr);
 }

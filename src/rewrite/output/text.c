@@ -3,7 +3,7 @@
  *
  * It is written span by span: copied, and then every instruction that depends
  * on its address written anew. What is inserted, the tables that are copied
- * and the jumps between them go in between; the old text is slots.c's.
+ * and the jumps between them go in between; the old text is old_text.c's.
  */
 #include "rewrite/rewrite_int.h"
 
@@ -100,7 +100,7 @@ uint64_t text_entry(const struct rewriter *r, uint64_t old)
 {
 	const struct site *x = sites_find(&r->sites, SPOT_ENTRY, old);
 
-	return x ? x->addr : addr_map_arrive(&r->m.map, old);
+	return x ? x->addr : addr_map_entry(&r->m.map, old);
 }
 
 /* where the branch goes, if nothing is inserted on that edge alone */
@@ -115,7 +115,7 @@ static uint64_t branch_target(const struct writer *w, const struct insn *in)
 	    (in->kind == INSN_CALL ||
 	     spot_leaves(r->c, w->block)))
 		return text_entry(r, in->target);
-	return addr_map_arrive(&r->m.map, in->target);
+	return addr_map_entry(&r->m.map, in->target);
 }
 
 static uint64_t referred(const struct writer *w, const struct insn *in,
@@ -184,7 +184,7 @@ static int write_run(struct writing p, const struct span *s,
 	return 0;
 }
 
-uint8_t *text_slot(const struct rewriter *r, uint64_t old)
+uint8_t *text_old_bytes(const struct rewriter *r, uint64_t old)
 {
 	return r->old + (old_code(r, old) - r->im->bytes);
 }
@@ -265,8 +265,8 @@ static int write_glue(struct writer *w, const struct span *s)
 	const struct rewriter *r = w->r;
 	uint64_t next = s->old + s->size;
 	uint64_t at = s->start + s->new_size - r->move->jump_size;
-	uint64_t to = falls_out(r, next - 1) ? text_entry(r, next) :
-					       addr_map_arrive(&r->m.map, next);
+	uint64_t to = falls_out(r, next - 1) ? text_entry(r, next)
+					     : addr_map_entry(&r->m.map, next);
 
 	if (write_site(w, sites_find(&r->sites, SPOT_FALL, next)))
 		return -1;
@@ -287,11 +287,11 @@ static int write_prefixed(struct writing p, const struct span *s,
 	p.at++;
 	if (write_insn(&p, r->move->form(code + 1, &rest), code + 1, &rest))
 		return -1;
-	to = addr_map_arrive(&r->m.map, rest.addr + rest.len);
+	to = addr_map_entry(&r->m.map, rest.addr + rest.len);
 	return write_jump(p.w, at, step(p.w, at, to), s->old);
 }
 
-/* a call that leaves its old return address: slots.c has a jump there */
+/* a call that leaves its old return address: old_text.c has a jump there */
 static int write_kept(const struct writing *p, const struct span *s,
 		      const uint8_t *code)
 {
@@ -313,14 +313,14 @@ static int write_kept(const struct writing *p, const struct span *s,
 }
 
 /*
- * A jump to the call in its old place, behind which slots.c has a jump back; a
- * direct call there leads to new code.
+ * A jump to the call in its old place, behind which old_text.c has a jump back;
+ * a direct call there leads to new code.
  */
 static int write_home(const struct writing *p, const struct span *s,
 		      const uint8_t *code)
 {
 	const struct rewriter *r = p->w->r;
-	uint8_t *home = text_slot(r, s->old);
+	uint8_t *home = text_old_bytes(r, s->old);
 	struct insn in;
 	uint64_t to;
 
@@ -385,9 +385,9 @@ static int write_stub(struct writer *w, const struct stub_site *v)
 	const struct rewriter *r = w->r;
 	const struct site *x = &r->sites.at[v->kind].at[v->site];
 	uint64_t at = x->addr + x->size;
-	uint64_t to = stub_leaves(r, x, v->kind) ?
-			      text_entry(r, x->to) :
-			      addr_map_arrive(&r->m.map, x->to);
+	uint64_t to = stub_leaves(r, x, v->kind)
+			      ? text_entry(r, x->to)
+			      : addr_map_entry(&r->m.map, x->to);
 
 	if (write_site(w, x))
 		return -1;
@@ -471,7 +471,7 @@ static int write_everything(struct rewriter *r)
 	    write_all(r, r->sites.stub.n, SHARE_STUBS, hurry_stubs,
 		      finish_stub))
 		return -1;
-	return slots_write(r);
+	return old_text_write(r);
 }
 
 static int write_support(struct rewriter *r)

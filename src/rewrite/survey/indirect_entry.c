@@ -3,8 +3,8 @@
  *
  * By pointers, by jump tables that are not copied, by code that stays. With
  * complete knowledge control arrives at no other old address of moved code;
- * every one of them works all the same (slots.c), but --trap-unexpected makes
- * those others trap, to show that the knowledge is complete.
+ * every one of them works all the same (old_text.c), but --trap-unexpected
+ * makes those others trap, to show that the knowledge is complete.
  */
 #include "base/bisect.h"
 #include "isa/move.h"
@@ -13,7 +13,7 @@
 /* the number of an address's bit; a division would cost more than all else */
 static uint64_t bit_of(const struct survey *s, uint64_t at)
 {
-	return (at - s->arrive_base) >> s->arrive_shift;
+	return (at - s->entry_base) >> s->entry_shift;
 }
 
 static void expect_block(struct survey *s, uint32_t b)
@@ -21,7 +21,7 @@ static void expect_block(struct survey *s, uint32_t b)
 	uint64_t at = s->cfg->block.at[b].start;
 	uint64_t index = bit_of(s, at);
 
-	s->arrive[index / 8] |= (uint8_t)(1 << index % 8);
+	s->indirect_entry[index / 8] |= (uint8_t)(1 << index % 8);
 }
 
 static void expect_addr(struct survey *s, uint64_t addr)
@@ -104,7 +104,7 @@ static void find_open(struct survey *s)
 	}
 }
 
-void arrive_find(struct survey *s)
+void indirect_entry_find(struct survey *s)
 {
 	const struct cfg *c = s->cfg;
 	const struct block *last;
@@ -112,9 +112,9 @@ void arrive_find(struct survey *s)
 	if (!s->moves.moved.n)
 		return;
 	last = &c->block.at[c->block.n - 1];
-	s->arrive_base = c->block.at[0].start;
-	s->arrive_shift = (uint8_t)__builtin_ctz(c->isa->align);
-	s->arrive = mem_zalloc(bit_of(s, block_end(last)) / 8 + 1, 1);
+	s->entry_base = c->block.at[0].start;
+	s->entry_shift = (uint8_t)__builtin_ctz(c->isa->align);
+	s->indirect_entry = mem_zalloc(bit_of(s, block_end(last)) / 8 + 1, 1);
 	for (uint32_t b = 0; b < c->block.n; b++) {
 		if (c->block.at[b].flags & BLOCK_ENTRY ||
 		    c->proc.at[cfg_block_proc(c, b)].open)
@@ -128,11 +128,11 @@ void arrive_find(struct survey *s)
 	find_open(s);
 }
 
-bool arrive_expected(const struct survey *s, uint64_t old)
+bool indirect_entry_expected(const struct survey *s, uint64_t old)
 {
 	uint64_t index = bit_of(s, old);
 
-	return s->arrive[index / 8] >> index % 8 & 1;
+	return s->indirect_entry[index / 8] >> index % 8 & 1;
 }
 
 bool survey_returns(const struct survey *s, uint32_t block)
@@ -143,7 +143,7 @@ bool survey_returns(const struct survey *s, uint32_t block)
 	       block_end(&k[-1]) == k->start && survey_moves(s, block);
 }
 
-bool arrive_by_return(const struct survey *s, uint64_t old)
+bool indirect_entry_by_return(const struct survey *s, uint64_t old)
 {
 	uint32_t b = s->kept ? cfg_block_at(s->cfg, old) : CFG_NONE;
 
@@ -151,14 +151,14 @@ bool arrive_by_return(const struct survey *s, uint64_t old)
 	       survey_returns(s, b);
 }
 
-bool survey_arrives(const struct survey *s, uint32_t block)
+bool survey_indirect_entry(const struct survey *s, uint32_t block)
 {
-	return s->arrive &&
-	       arrive_expected(s, s->cfg->block.at[block].start) &&
+	return s->indirect_entry &&
+	       indirect_entry_expected(s, s->cfg->block.at[block].start) &&
 	       !(s->kept && survey_returns(s, block));
 }
 
-bool arrive_open(const struct survey *s, uint64_t old)
+bool indirect_entry_open(const struct survey *s, uint64_t old)
 {
 	size_t i;
 
@@ -209,7 +209,8 @@ void home_mark(struct survey *s,
 		at = marks_last(&s->marks, c, b);
 		mark = &s->marks.at.at[s->marks.first[b + 1] - 1];
 		*mark &= (uint8_t)~MARK_HOME;
-		if (near && !arrive_expected(s, at) && !arrive_open(s, at) &&
+		if (near && !indirect_entry_expected(s, at) &&
+		    !indirect_entry_open(s, at) &&
 		    !(is_taken && is_taken(ctx, at, block_end(k))))
 			*mark |= MARK_HOME;
 	}

@@ -50,8 +50,9 @@ uint64_t moves_pad(const struct moves *m, uint64_t pad)
 	size_t i;
 
 	bisect(i, m->landing.n, !l[i].from && l[i].pad < pad);
-	return i < m->landing.n && !l[i].from && l[i].pad == pad ?
-		       l[i].addr : addr_map_arrive(&m->map, pad);
+	return i < m->landing.n && !l[i].from && l[i].pad == pad
+		       ? l[i].addr
+		       : addr_map_entry(&m->map, pad);
 }
 
 void moves_free(struct moves *m)
@@ -89,7 +90,7 @@ static uint64_t place_clamp(const struct place *p, uint64_t addr)
 	return addr < p->moved->body_end ? addr : p->moved->body_end;
 }
 
-uint64_t place_arrive(const struct place *p, uint64_t old)
+uint64_t place_entry(const struct place *p, uint64_t old)
 {
 	const struct span *s = p->span;
 	size_t i;
@@ -140,7 +141,7 @@ const struct span *addr_map_span(const struct addr_map *m, uint64_t old)
 	return &m->span.at[i - 1];
 }
 
-uint64_t addr_map_arrive(const struct addr_map *m, uint64_t old)
+uint64_t addr_map_entry(const struct addr_map *m, uint64_t old)
 {
 	const struct span *s = addr_map_span(m, old);
 

@@ -60,7 +60,7 @@ const struct span *addr_map_span(const struct addr_map *m, uint64_t old);
  * Where control goes that is sent to the old address: what was inserted
  * before the instruction there comes first. The address itself if not moved.
  */
-uint64_t addr_map_arrive(const struct addr_map *m, uint64_t old);
+uint64_t addr_map_entry(const struct addr_map *m, uint64_t old);
 /* where the instruction itself is; the address itself if not moved */
 uint64_t addr_map_insn(const struct addr_map *m, uint64_t old);
 /*
@@ -141,7 +141,7 @@ struct place {
 void place_open(struct place *p, const struct moves *m,
 		const struct moved *moved);
 /* where what belongs to the instruction at the old address begins */
-uint64_t place_arrive(const struct place *p, uint64_t old);
+uint64_t place_entry(const struct place *p, uint64_t old);
 /* where the code that ends at the old address ends */
 uint64_t place_end(const struct place *p, uint64_t old_end);
 

@@ -14,15 +14,15 @@ static void find_ways(struct survey *s)
 {
 	computed_goto_free(&s->labels);
 	tables_free(&s->tables);
-	mem_free(s->arrive);
+	mem_free(s->indirect_entry);
 	s->labels = (struct labels){0};
 	s->tables = (struct tables){0};
-	s->arrive = NULL;
+	s->indirect_entry = NULL;
 	if (!s->moves.moved.n)
 		return;
 	computed_goto_find(&s->labels, s->cfg, &s->moves);
 	tables_find(&s->tables, s->cfg, &s->live, &s->moves, &s->labels);
-	arrive_find(s);
+	indirect_entry_find(s);
 }
 
 /* does the block load another stack pointer? */
@@ -106,10 +106,10 @@ static void make(struct survey *s, const struct cfg *c, bool inserts)
 		return;
 	find_leaving(s);
 	code_heuristic_leave(s);
-	pads_find_spared(s);
+	trampolines_find_spared(s);
 	do
 		find_ways(s);
-	while (!pads_find(s));
+	while (!trampolines_find(s));
 }
 
 void survey_make_bare(struct survey *s, const struct cfg *c)
@@ -132,9 +132,9 @@ void survey_free(struct survey *s)
 	tables_free(&s->tables);
 	exclusive_free(&s->exclusive);
 	vec_free(&s->open);
-	mem_free(s->arrive);
+	mem_free(s->indirect_entry);
 	mem_free(s->leaves_stack);
-	vec_free(&s->pad);
+	vec_free(&s->trampoline);
 	vec_free(&s->read);
 	vec_free(&s->doubt);
 }

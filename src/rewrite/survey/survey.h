@@ -8,7 +8,7 @@
  *   - between a load-exclusive and its store-exclusive (cfg/live/exclusive.h);
  *   - of a jump table that is not ours (jump_tables.h, computed_goto.h), or
  *     from code that stays in place: such a jump passes the old text, and is
- *     seen as an arrival at the target (PLAN_ARRIVAL);
+ *     seen as an arrival at the target (PLAN_INDIRECT_ENTRY);
  *   - to a landing pad in another procedure;
  *   - of a call that never comes back, if it has landing pads: what does not
  *     land there is only known as a difference.
@@ -37,9 +37,10 @@ struct survey {
 	struct exclusive exclusive;
 	VEC(struct range) open; /* moved parts of procedures that control may
 				   enter anywhere, by address */
-	uint8_t *arrive;      /* bit n: control may arrive at the old address */
-	uint64_t arrive_base; /* arrive_base + (n << arrive_shift) */
-	uint8_t arrive_shift;
+	uint8_t *indirect_entry; /* bit n: control may arrive at the old
+				    address entry_base + (n << entry_shift) */
+	uint64_t entry_base;
+	uint8_t entry_shift;
 	bool kept; /* some calls of moved code leave old return addresses */
 	/*
 	 * By procedure, if some are known to runtimes (cfg->kept): it leaves
@@ -48,12 +49,13 @@ struct survey {
 	 * saved on it. Else NULL.
 	 */
 	bool *leaves_stack;
-	VEC(struct pad) pad;  /* by address; none if every place is one */
+	VEC(struct trampoline) trampoline; /* by address; none if every place
+					      is one */
 	VEC(struct range) read; /* code that is loaded as if it were data: it
-				   stays where pads are needed */
+				   stays where trampolines are needed */
 	VEC(struct number) doubt; /* numbers that could be addresses of code,
-				     for all that is known; pads leave them
-				     alone */
+				     for all that is known; trampolines leave
+				     them alone */
 };
 
 /* the cfg must outlive the result */
@@ -80,7 +82,7 @@ bool survey_moves(const struct survey *s, uint32_t block);
  * table that is not copied, from code that stays in place? Not by a return:
  * that is on the edge behind the call, by whatever address (survey_returns()).
  */
-bool survey_arrives(const struct survey *s, uint32_t block);
+bool survey_indirect_entry(const struct survey *s, uint32_t block);
 /* does a call that moves return to the block by its old address? */
 bool survey_returns(const struct survey *s, uint32_t block);
 /*

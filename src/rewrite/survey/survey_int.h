@@ -33,13 +33,13 @@ void code_heuristic_leave(struct survey *s);
 void far_leave(struct survey *s);
 
 /* indirect_entry.c: the old addresses at which control may arrive */
-void arrive_find(struct survey *s);
+void indirect_entry_find(struct survey *s);
 /* control may arrive at the old address, of an instruction that moved */
-bool arrive_expected(const struct survey *s, uint64_t old);
+bool indirect_entry_expected(const struct survey *s, uint64_t old);
 /* a call that moved returns to the old address */
-bool arrive_by_return(const struct survey *s, uint64_t old);
+bool indirect_entry_by_return(const struct survey *s, uint64_t old);
 /* a jump that is not understood may lead there, even into a block */
-bool arrive_open(const struct survey *s, uint64_t old);
+bool indirect_entry_open(const struct survey *s, uint64_t old);
 
 /*
  * indirect_entry.c: marks calls that are made in their old place; not those of
@@ -50,11 +50,11 @@ void home_mark(struct survey *s,
 	       const void *ctx);
 
 /* trampolines.c: adds to s->doubt what data says */
-void pads_find_spared(struct survey *s);
+void trampolines_find_spared(struct survey *s);
 /*
- * The same: fills s->pad, if the machine needs any. False: some parts have to
- * stay, and do now; what depends on that has to be done again.
+ * The same: fills s->trampoline, if the machine needs any. False: some parts
+ * have to stay, and do now; what depends on that has to be done again.
  */
-bool pads_find(struct survey *s);
+bool trampolines_find(struct survey *s);
 
 #endif

@@ -11,7 +11,7 @@
 enum { PADDING_MAX = 64 };
 
 /* sets of old addresses */
-struct pad_finder {
+struct trampoline_finder {
 	struct survey *s;
 	const struct isa_move *move;
 	uint64_t base, end; /* of all blocks */
@@ -21,18 +21,19 @@ struct pad_finder {
 	bool spares;	    /* those are not taken */
 	uint8_t *doubt;	    /* control might arrive there */
 	bool *doubted;	    /* by part: and so its old code might run */
-	bool *stuck;	    /* by part: there is no room for a pad */
+	bool *stuck;        /* by part: there is no room for a trampoline */
 	bool any_stuck;
 };
 
-static bool has(const struct pad_finder *f, const uint8_t *set, uint64_t addr)
+static bool has(const struct trampoline_finder *f, const uint8_t *set,
+		uint64_t addr)
 {
 	uint64_t n = addr - f->base;
 
 	return addr >= f->base && addr < f->end && set[n / 8] >> n % 8 & 1;
 }
 
-static void add(const struct pad_finder *f, uint8_t *set, uint64_t start,
+static void add(const struct trampoline_finder *f, uint8_t *set, uint64_t start,
 		uint64_t end)
 {
 	uint64_t n = start - f->base, to = end - f->base;
@@ -64,7 +65,7 @@ static bool is_padding(const struct cfg *c, uint64_t start, uint64_t end)
 	return true;
 }
 
-static void find_ours(struct pad_finder *f)
+static void find_ours(struct trampoline_finder *f)
 {
 	const struct cfg *c = f->s->cfg;
 
@@ -81,7 +82,7 @@ static void find_ours(struct pad_finder *f)
 }
 
 /* the bytes of calls that leave their old return addresses */
-static void find_calls(struct pad_finder *f)
+static void find_calls(struct trampoline_finder *f)
 {
 	const struct cfg *c = f->s->cfg;
 
@@ -91,10 +92,10 @@ static void find_calls(struct pad_finder *f)
 			    block_end(&c->block.at[b]));
 }
 
-/* is one of these bytes a pad's? */
+/* is one of these bytes a trampoline's? */
 static bool is_taken(const void *finder, uint64_t start, uint64_t end)
 {
-	const struct pad_finder *f = finder;
+	const struct trampoline_finder *f = finder;
 
 	while (start < end && has(f, f->ours, start) &&
 	       !has(f, f->taken, start))
@@ -119,12 +120,12 @@ static bool is_start(const struct survey *s, uint64_t addr)
 /* if the number is used as an address of code, old code runs */
 static bool leads_to_old(const struct survey *s, const struct number *n)
 {
-	return is_start(s, n->value) && !arrive_expected(s, n->value) &&
+	return is_start(s, n->value) && !indirect_entry_expected(s, n->value) &&
 	       !(n->place && computed_goto_in_table(&s->labels, n->place));
 }
 
 /* from a doubtful address control may go to all others of the part */
-static void spare_doubtful(struct pad_finder *f)
+static void spare_doubtful(struct trampoline_finder *f)
 {
 	const struct cfg *c = f->s->cfg;
 
@@ -145,7 +146,7 @@ static void spare_doubtful(struct pad_finder *f)
 }
 
 /* the bytes that are loaded are not ours */
-static void spare_read(struct pad_finder *f)
+static void spare_read(struct trampoline_finder *f)
 {
 	for (size_t i = 0; i < f->s->read.n; i++) {
 		struct range r = f->s->read.at[i];
@@ -171,7 +172,7 @@ static void find_words(struct survey *s, const struct segment *g)
 	}
 }
 
-void pads_find_spared(struct survey *s)
+void trampolines_find_spared(struct survey *s)
 {
 	const struct image *im = s->cfg->image;
 
@@ -181,21 +182,21 @@ void pads_find_spared(struct survey *s)
 		find_words(s, &im->segment[i]);
 }
 
-/* bytes from the address on that a pad there may take, up to a jump's */
-static unsigned room_at(const struct pad_finder *f, uint64_t at)
+/* bytes from the address on that a trampoline there may take, up to a jump's */
+static unsigned room_at(const struct trampoline_finder *f, uint64_t at)
 {
 	unsigned n = 0;
 
 	while (n < f->move->jump_size && has(f, f->ours, at + n) &&
 	       !has(f, f->taken, at + n) &&
 	       !(f->spares && has(f, f->call, at + n)) &&
-	       !(n && (arrive_expected(f->s, at + n) ||
+	       !(n && (indirect_entry_expected(f->s, at + n) ||
 		       has(f, f->doubt, at + n))))
 		n++;
 	return n;
 }
 
-static void stick(struct pad_finder *f, uint64_t at)
+static void stick(struct trampoline_finder *f, uint64_t at)
 {
 	const struct cfg *c = f->s->cfg;
 
@@ -204,10 +205,10 @@ static void stick(struct pad_finder *f, uint64_t at)
 }
 
 /* takes the bytes of a jump or, for now, of a hop that leads to 0 */
-static void add_pad(struct pad_finder *f, uint64_t at)
+static void add_trampoline(struct trampoline_finder *f, uint64_t at)
 {
 	unsigned room;
-	struct pad p = {.at = at};
+	struct trampoline p = {.at = at};
 
 	f->spares = true;
 	room = room_at(f, at);
@@ -224,11 +225,11 @@ static void add_pad(struct pad_finder *f, uint64_t at)
 	else
 		room = f->move->hop_size;
 	add(f, f->taken, at, at + room);
-	vec_push(&f->s->pad, p);
+	vec_push(&f->s->trampoline, p);
 }
 
 /* padding, or old code that never runs */
-static bool is_idle(const struct pad_finder *f, uint64_t at)
+static bool is_idle(const struct trampoline_finder *f, uint64_t at)
 {
 	const struct cfg *c = f->s->cfg;
 	uint32_t b = cfg_block_at(c, at);
@@ -236,17 +237,17 @@ static bool is_idle(const struct pad_finder *f, uint64_t at)
 	return b == CFG_NONE || !f->doubted[c->block.at[b].part];
 }
 
-static bool is_hole(const struct pad_finder *f, uint64_t at)
+static bool is_hole(const struct trampoline_finder *f, uint64_t at)
 {
 	unsigned size = f->move->jump_size;
 
-	return at >= f->base && at < f->end && !arrive_expected(f->s, at) &&
-	       room_at(f, at) == size && is_idle(f, at) &&
-	       is_idle(f, at + size - 1);
+	return at >= f->base && at < f->end &&
+	       !indirect_entry_expected(f->s, at) && room_at(f, at) == size &&
+	       is_idle(f, at) && is_idle(f, at + size - 1);
 }
 
 /* room for a jump that a hop at `at` reaches, or 0 */
-static uint64_t find_hole(const struct pad_finder *f, uint64_t at)
+static uint64_t find_hole(const struct trampoline_finder *f, uint64_t at)
 {
 	for (unsigned d = f->move->hop_size; d <= f->move->hop_reach; d++) {
 		if (is_hole(f, at + d))
@@ -257,16 +258,16 @@ static uint64_t find_hole(const struct pad_finder *f, uint64_t at)
 	return 0;
 }
 
-static void find_pads(struct pad_finder *f)
+static void find_pads(struct trampoline_finder *f)
 {
 	struct survey *s = f->s;
 
 	for (uint32_t b = 0; b < s->cfg->block.n; b++)
-		if ((survey_arrives(s, b) && survey_moves(s, b)) ||
+		if ((survey_indirect_entry(s, b) && survey_moves(s, b)) ||
 		    survey_returns(s, b))
-			add_pad(f, s->cfg->block.at[b].start);
-	for (size_t i = 0; i < s->pad.n; i++) {
-		struct pad *p = &s->pad.at[i];
+			add_trampoline(f, s->cfg->block.at[b].start);
+	for (size_t i = 0; i < s->trampoline.n; i++) {
+		struct trampoline *p = &s->trampoline.at[i];
 
 		if (p->jump)
 			continue;
@@ -285,18 +286,18 @@ static void find_pads(struct pad_finder *f)
 
 static bool is_stuck(void *ctx, const struct moved *m)
 {
-	const struct pad_finder *f = ctx;
+	const struct trampoline_finder *f = ctx;
 
 	return f->stuck[m->part];
 }
 
-bool pads_find(struct survey *s)
+bool trampolines_find(struct survey *s)
 {
 	const struct cfg *c = s->cfg;
-	struct pad_finder f = {.s = s, .move = c->isa->move};
+	struct trampoline_finder f = {.s = s, .move = c->isa->move};
 	size_t size;
 
-	s->pad.n = 0;
+	s->trampoline.n = 0;
 	if (s->moves.moved.n && !f.move->hop_size)
 		home_mark(s, NULL, NULL);
 	if (!s->moves.moved.n || !f.move->hop_size)

@@ -134,8 +134,8 @@ static bool put_body(struct cfi_out *o, const struct place *p)
 		if (!cfa_insn_moves(&o->run.insn)) {
 			if (!put_insn(o))
 				return false;
-		} else if (!go_to(o, p ? place_arrive(p, o->run.at) :
-					 o->run.at)) {
+		} else if (!go_to(o,
+				  p ? place_entry(p, o->run.at) : o->run.at)) {
 			return false;
 		}
 	}

@@ -212,7 +212,7 @@ static void add_piece(new_sites *out, const struct place *p, uint64_t start,
 
 	if (start == end)
 		return;
-	s.start = place_arrive(p, start);
+	s.start = place_entry(p, start);
 	s.end = place_end(p, end);
 	if (s.end > s.start)
 		vec_push(out, s);

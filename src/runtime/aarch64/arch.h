@@ -69,17 +69,17 @@ enum {
 	ARCH_RELOC_CALL = 1026, /* R_AARCH64_JUMP_SLOT */
 };
 
-/* what a gate hands over (isa/a64/insert/hook.c) */
-struct arch_gate {
+/* what a hook hands over (isa/a64/insert/hook.c) */
+struct arch_hook {
 	unsigned long arg[8], nr, x9_x15[7], fp, lr, flags, x18;
 };
 
 struct launch_env;
 /* calls f(g, h) on the stack that ends at `top` */
 static inline void arch_run_on(void *top,
-			       void (*f)(struct arch_gate *g,
+			       void (*f)(struct arch_hook *g,
 					 const struct launch_env *h),
-			       struct arch_gate *g, const struct launch_env *h)
+			       struct arch_hook *g, const struct launch_env *h)
 {
 	register unsigned long x0 __asm__("x0") = (unsigned long)g;
 	register unsigned long x1 __asm__("x1") = (unsigned long)h;
@@ -98,7 +98,7 @@ static inline void arch_run_on(void *top,
 }
 
 /* which argument of the system call names a file; -1: none */
-static inline int arch_path(const struct arch_gate *g)
+static inline int arch_path(const struct arch_hook *g)
 {
 	switch (g->nr) {
 	case SYS_EXECVE:
@@ -117,7 +117,7 @@ static inline int arch_path(const struct arch_gate *g)
 }
 
 /* files may have other names behind it, or be forbidden */
-static inline _Bool arch_loses_files(const struct arch_gate *g)
+static inline _Bool arch_loses_files(const struct arch_hook *g)
 {
 	switch (g->nr) {
 	case 41:  /* pivot_root */
@@ -141,13 +141,13 @@ struct arch_jump {
 	unsigned long x[31], flags;
 };
 
-/* the code behind the gate's call begins with mov x30, reg */
+/* the code behind the hook's call begins with mov x30, reg */
 static inline const unsigned *arch_jump_code(const struct arch_jump *j)
 {
 	return (const unsigned *)j->x[30];
 }
 
-/* what the call of the gate says (isa/move.h, tell) */
+/* what the call of the hook says (isa/move.h, tell) */
 static inline unsigned arch_jump_what(const struct arch_jump *j)
 {
 	const unsigned *w = arch_jump_code(j);
@@ -205,7 +205,7 @@ static inline unsigned long arch_jump_target(const struct arch_jump *j)
  * The call makes a thread or process, other than by clone3(): what it asks
  * for, and the new thread's pointer, if it is told.
  */
-static inline _Bool arch_clone(const struct arch_gate *g, uint64_t *flags,
+static inline _Bool arch_clone(const struct arch_hook *g, uint64_t *flags,
 			       uintptr_t *tls)
 {
 	*flags = g->arg[0];
@@ -213,7 +213,7 @@ static inline _Bool arch_clone(const struct arch_gate *g, uint64_t *flags,
 	return g->nr == SYS_CLONE;
 }
 
-static inline uintptr_t arch_gate_frame(const struct arch_gate *g)
+static inline uintptr_t arch_hook_frame(const struct arch_hook *g)
 {
 	return g->fp;
 }
@@ -231,7 +231,7 @@ static inline uintptr_t arch_jump_frame(uintptr_t word, uintptr_t frame)
 }
 
 /* what a system call answered */
-static inline long arch_result(const struct arch_gate *g)
+static inline long arch_result(const struct arch_hook *g)
 {
 	return (long)g->arg[0];
 }
@@ -278,7 +278,7 @@ static inline void arch_set_slot(_Bool quick, int64_t slot)
 }
 
 /* whether the program wants the slot for itself: never, it is our own word */
-static inline _Bool arch_takes_slot(const struct arch_gate *g)
+static inline _Bool arch_takes_slot(const struct arch_hook *g)
 {
 	(void)g;
 	return 0;
@@ -464,7 +464,7 @@ static inline void arch_undo(void *context, uintptr_t start)
 }
 
 /*
- * shown_resume(), which a gate calls before a jump by x27: asks shown_target()
+ * shown_resume(), which a hook calls before a jump by x27: asks shown_target()
  * where that leads.
  */
 #define ARCH_SHOWN_RESUME                                                      \

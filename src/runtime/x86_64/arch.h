@@ -89,19 +89,19 @@ static inline long arch_call(long nr, long a, long b, long c, long d, long e)
 }
 
 /*
- * What a gate hands over (isa/x64/insert/hook.c). Behind a system call, its
+ * What a hook hands over (isa/x64/insert/hook.c). Behind a system call, its
  * result is in the place of its number.
  */
-struct arch_gate {
+struct arch_hook {
 	unsigned long arg[6], nr, r11, rcx, flags, fp, back;
 };
 
 struct launch_env;
 /* calls f(g, h) on the stack that ends at `top` */
 static inline void arch_run_on(void *top,
-			       void (*f)(struct arch_gate *g,
+			       void (*f)(struct arch_hook *g,
 					 const struct launch_env *h),
-			       struct arch_gate *g, const struct launch_env *h)
+			       struct arch_hook *g, const struct launch_env *h)
 {
 	__asm__ volatile("mov %%rsp, %%rbx\n"
 			 "mov %2, %%rsp\n"
@@ -116,7 +116,7 @@ static inline void arch_run_on(void *top,
 enum { ARCH_JUMP_REG = 5 }; /* bits: isa/move.h, TELL_REG */
 
 /*
- * What the gate before a jump or call through a register or memory shows
+ * What the hook before a jump or call through a register or memory shows
  * (isa/x64/insert/tell.c): where its call returns to, and where the jump leads
  * or, with a table of ours, its index.
  */
@@ -125,7 +125,7 @@ struct arch_jump {
 	unsigned long pushed;
 };
 
-/* what the call of the gate says: in an instruction that does nothing */
+/* what the call of the hook says: in an instruction that does nothing */
 static inline unsigned arch_jump_what(const struct arch_jump *j)
 {
 	unsigned what;
@@ -134,7 +134,7 @@ static inline unsigned arch_jump_what(const struct arch_jump *j)
 	return what;
 }
 
-/* bytes of an instruction of the kinds that are between gate and table */
+/* bytes of an instruction of the kinds that are between hook and table */
 static inline unsigned arch_skip(const uint8_t *p)
 {
 	switch (p[0]) {
@@ -172,7 +172,7 @@ static inline unsigned long arch_jump_target(const struct arch_jump *j)
 }
 
 /* which argument of the system call names a file; -1: none */
-static inline int arch_path(const struct arch_gate *g)
+static inline int arch_path(const struct arch_hook *g)
 {
 	switch (g->nr) {
 	case 2:	 /* open */
@@ -196,7 +196,7 @@ static inline int arch_path(const struct arch_gate *g)
 }
 
 /* files may have other names behind it, or be forbidden */
-static inline _Bool arch_loses_files(const struct arch_gate *g)
+static inline _Bool arch_loses_files(const struct arch_hook *g)
 {
 	switch (g->nr) {
 	case 105: /* setuid */
@@ -217,7 +217,7 @@ static inline _Bool arch_loses_files(const struct arch_gate *g)
  * The call makes a thread or process, other than by clone3(): what it asks
  * for, and the new thread's pointer, if it is told.
  */
-static inline _Bool arch_clone(const struct arch_gate *g, uint64_t *flags,
+static inline _Bool arch_clone(const struct arch_hook *g, uint64_t *flags,
 			       uintptr_t *tls)
 {
 	enum { VM_AND_VFORK = 0x4100 };
@@ -229,7 +229,7 @@ static inline _Bool arch_clone(const struct arch_gate *g, uint64_t *flags,
 }
 
 /* what a system call answered */
-static inline long arch_result(const struct arch_gate *g)
+static inline long arch_result(const struct arch_hook *g)
 {
 	return (long)g->nr;
 }
@@ -304,7 +304,7 @@ static inline void arch_set_slot(_Bool quick, int64_t slot)
 }
 
 /* the program wants gs for itself, or to see it */
-static inline _Bool arch_takes_slot(const struct arch_gate *g)
+static inline _Bool arch_takes_slot(const struct arch_hook *g)
 {
 	return g->nr == SYS_ARCH_PRCTL &&
 	       (g->arg[0] == ARCH_SET_GS || g->arg[0] == ARCH_GET_GS);

@@ -206,12 +206,12 @@ static inline void arch_undo(void *context, uintptr_t start)
 }
 
 /*
- * shown_resume(), which a gate calls before a return: asks shown_target() where
- * that leads, by the word on top of the stack where the gate was called.
+ * shown_resume(), which a hook calls before a return: asks shown_target() where
+ * that leads, by the word on top of the stack where the hook was called.
  */
 #define ARCH_SHOWN_RESUME                                                      \
-	_Static_assert(sizeof(struct arch_gate) + ARCH_RED_ZONE == 224,        \
-		       "where the gate was called");                           \
+	_Static_assert(sizeof(struct arch_hook) + ARCH_RED_ZONE == 224,        \
+		       "where the hook was called");                           \
 	__asm__(".text\n"                                                      \
 		".globl shown_resume\n"                                        \
 		".hidden shown_resume\n"                                       \
@@ -230,8 +230,8 @@ static inline void arch_undo(void *context, uintptr_t start)
 
 enum { ARCH_FRAME_RECORDS = 0, ARCH_RED_ZONE = 128 };
 
-/* the stack pointer where the gate was called */
-static inline uintptr_t arch_gate_frame(const struct arch_gate *g)
+/* the stack pointer where the hook was called */
+static inline uintptr_t arch_hook_frame(const struct arch_hook *g)
 {
 	return (uintptr_t)(g + 1) + ARCH_RED_ZONE;
 }

@@ -28,7 +28,7 @@ static void process_begin(struct space *s, const char *name)
 }
 
 /* the process that samples are of; many live and die without any */
-static uint32_t process_of(struct collector *c, struct space *s)
+static uint32_t process_of(struct aggregator *c, struct space *s)
 {
 	if (!s)
 		return NOBODY;
@@ -43,7 +43,7 @@ static const struct stored_image memory = {.kind = IMAGE_MEMORY,
 
 /* the jit_process of what a process makes itself; *image: of that, by address
  */
-static struct jit_process *make_maker(struct collector *c,
+static struct jit_process *make_maker(struct aggregator *c,
 				      const struct space *s, uint32_t *image)
 {
 	return sample_buffer_new_maker(&c->sample_buffer, s->pid,
@@ -51,7 +51,7 @@ static struct jit_process *make_maker(struct collector *c,
 }
 
 /* a file is mapped: is it one that tells? */
-static void find_dump(struct collector *c, uint32_t pid, const char *path,
+static void find_dump(struct aggregator *c, uint32_t pid, const char *path,
 		      uint64_t inode)
 {
 	struct space *s;
@@ -91,7 +91,7 @@ static struct stored_image image_settled(struct stored_image is)
 	return is;
 }
 
-static void map(struct collector *c, struct space *s, struct mapping m,
+static void map(struct aggregator *c, struct space *s, struct mapping m,
 		struct stored_image is, uint64_t time)
 {
 	if (s->map.n >= MAPPED || c->mapped >= MAPPED_BY_ALL)
@@ -111,7 +111,7 @@ static void map(struct collector *c, struct space *s, struct mapping m,
 }
 
 /* by the 24 bytes of a record: size, 3 bytes, build-id; or device and inode */
-static void identify(struct collector *c, struct stored_image *is,
+static void identify(struct aggregator *c, struct stored_image *is,
 		     uint32_t pid, const uint8_t *id, bool has_id)
 {
 	uint64_t inode;
@@ -127,7 +127,7 @@ static void identify(struct collector *c, struct stored_image *is,
 }
 
 /* PERF_RECORD_MMAP2 */
-static void on_mmap(struct collector *c, struct bytes *b, bool has_id)
+static void on_mmap(struct aggregator *c, struct bytes *b, bool has_id)
 {
 	uint32_t pid = (uint32_t)bytes_uint(b, 4);
 	struct stored_image is;
@@ -154,7 +154,7 @@ static void on_mmap(struct collector *c, struct bytes *b, bool has_id)
 }
 
 /* PERF_RECORD_COMM: a name, or a new program */
-static void on_comm(struct collector *c, struct bytes *b, bool exec)
+static void on_comm(struct aggregator *c, struct bytes *b, bool exec)
 {
 	uint32_t pid = (uint32_t)bytes_uint(b, 4);
 	uint32_t tid = (uint32_t)bytes_uint(b, 4);
@@ -171,7 +171,7 @@ static void on_comm(struct collector *c, struct bytes *b, bool exec)
 }
 
 /* PERF_RECORD_FORK, of a thread or a process */
-static void on_fork(struct collector *c, struct bytes *b)
+static void on_fork(struct aggregator *c, struct bytes *b)
 {
 	uint32_t pid = (uint32_t)bytes_uint(b, 4);
 	uint32_t parent = (uint32_t)bytes_uint(b, 4);
@@ -194,7 +194,7 @@ static void on_fork(struct collector *c, struct bytes *b)
 }
 
 /* PERF_RECORD_EXIT, of a thread or a process */
-static void on_exit_of(struct collector *c, struct bytes *b)
+static void on_exit_of(struct aggregator *c, struct bytes *b)
 {
 	uint32_t pid = (uint32_t)bytes_uint(b, 4), tid;
 	struct space *s;
@@ -212,7 +212,7 @@ static void on_exit_of(struct collector *c, struct bytes *b)
 
 /* what /proc says of a process */
 struct asked {
-	struct collector *c;
+	struct aggregator *c;
 	uint32_t pid;
 };
 
@@ -248,7 +248,7 @@ static void look_at(struct asked *x)
 }
 
 /* asks /proc for code that no record told of: memory that became code later */
-static void ask_process(struct collector *c, struct space *s)
+static void ask_process(struct aggregator *c, struct space *s)
 {
 	struct asked x = {c, s->pid};
 
@@ -260,9 +260,9 @@ static void ask_process(struct collector *c, struct space *s)
 }
 
 /* proc_each(): a process that no record may have told of */
-static void take_process(void *collector, uint32_t pid, const char *name)
+static void take_process(void *aggregator, uint32_t pid, const char *name)
 {
-	struct asked x = {collector, pid};
+	struct asked x = {aggregator, pid};
 	struct space *s = space_make(&x.c->spaces, pid);
 
 	if (!*s->name)
@@ -271,7 +271,7 @@ static void take_process(void *collector, uint32_t pid, const char *name)
 }
 
 /* what was there then, if that is known, or can be asked */
-static const struct mapping *find_or_ask(struct collector *c, struct space *s,
+static const struct mapping *find_or_ask(struct aggregator *c, struct space *s,
 					 const struct counted *x)
 {
 	const struct mapping *m;
@@ -287,7 +287,7 @@ static const struct mapping *find_or_ask(struct collector *c, struct space *s,
 }
 
 /* the samples are of that place in an image, and of a process or none (NULL) */
-static void add(struct collector *c, uint32_t image, struct space *s,
+static void add(struct aggregator *c, uint32_t image, struct space *s,
 		const struct counted *x, uint64_t offset)
 {
 	struct hit h = {offset, x->count};
@@ -297,7 +297,7 @@ static void add(struct collector *c, uint32_t image, struct space *s,
 			      x->event, h);
 }
 
-static bool is_memory(const struct collector *c, const struct mapping *m)
+static bool is_memory(const struct aggregator *c, const struct mapping *m)
 {
 	return c->sample_buffer.image.at[m->image].is.kind == IMAGE_MEMORY;
 }
@@ -306,7 +306,7 @@ static bool is_memory(const struct collector *c, const struct mapping *m)
  * The image of what a process makes itself, if it tells what that is, else
  * `plain`. It is asked at its first samples there, and more and more seldom.
  */
-static uint32_t made_by(struct collector *c, struct space *s, uint32_t plain)
+static uint32_t made_by(struct aggregator *c, struct space *s, uint32_t plain)
 {
 	struct jit_process *m;
 	uint32_t image;
@@ -335,7 +335,7 @@ static uint32_t made_by(struct collector *c, struct space *s, uint32_t plain)
  * Samples of memory. Where a dump says when each code was there, it has to be
  * known when they were, as closely as can be.
  */
-static void memory_samples(struct collector *c, struct space *s,
+static void memory_samples(struct aggregator *c, struct space *s,
 			   const struct counted *x, uint32_t plain)
 {
 	uint32_t image = made_by(c, s, plain);
@@ -353,7 +353,7 @@ static void memory_samples(struct collector *c, struct space *s,
 	sample_buffer_made(&c->sample_buffer, image, &hit);
 }
 
-static void user_samples(struct collector *c, struct space *s,
+static void user_samples(struct aggregator *c, struct space *s,
 			 const struct counted *x)
 {
 	const struct mapping *m = find_or_ask(c, s, x);
@@ -371,7 +371,7 @@ static void user_samples(struct collector *c, struct space *s,
 }
 
 /* the image of a part of the kernel, or of what is in none (NULL) */
-static uint32_t kernel_image(struct collector *c, const struct kernel_part *p)
+static uint32_t kernel_image(struct aggregator *c, const struct kernel_part *p)
 {
 	struct stored_image is = {.kind = IMAGE_KERNEL, .path = "[kernel]"};
 
@@ -386,7 +386,7 @@ static uint32_t kernel_image(struct collector *c, const struct kernel_part *p)
 }
 
 /* by part, and that of what is in none */
-static void name_parts(struct collector *c)
+static void name_parts(struct aggregator *c)
 {
 	c->kernel_image.n = 0;
 	for (size_t i = 0; i < c->kernel.part.n; i++)
@@ -395,14 +395,14 @@ static void name_parts(struct collector *c)
 	vec_push(&c->kernel_image, kernel_image(c, NULL));
 }
 
-static void know_kernel(struct collector *c)
+static void know_kernel(struct aggregator *c)
 {
 	kernel_read(&c->kernel);
 	name_parts(c);
 }
 
 /* the part that an address is in; modules come and go */
-static const struct kernel_part *find_part(struct collector *c, uint64_t addr)
+static const struct kernel_part *find_part(struct aggregator *c, uint64_t addr)
 {
 	const struct kernel_part *p = kernel_find(&c->kernel, addr);
 
@@ -413,7 +413,7 @@ static const struct kernel_part *find_part(struct collector *c, uint64_t addr)
 }
 
 /* the kernel's symbols are many: to read them takes longer than a burst */
-void collector_scan(struct collector *c)
+void aggregator_scan(struct aggregator *c)
 {
 	if (!c->kernel_image.n)
 		know_kernel(c);
@@ -422,7 +422,7 @@ void collector_scan(struct collector *c)
 	parser_end(&c->sample_buffer.parser);
 }
 
-static void kernel_samples(struct collector *c, struct space *s,
+static void kernel_samples(struct aggregator *c, struct space *s,
 			   const struct counted *x)
 {
 	const struct kernel_part *p;
@@ -437,7 +437,7 @@ static void kernel_samples(struct collector *c, struct space *s,
 }
 
 /* samples of a process, or of one that is not known (NULL) */
-static void add_samples(struct collector *c, struct space *s,
+static void add_samples(struct aggregator *c, struct space *s,
 			const struct counted *x)
 {
 	if (x->kernel)
@@ -446,7 +446,7 @@ static void add_samples(struct collector *c, struct space *s,
 		user_samples(c, s, x);
 }
 
-static void on_sample(struct collector *c, struct bytes *b, uint32_t event,
+static void on_sample(struct aggregator *c, struct bytes *b, uint32_t event,
 		      unsigned mode)
 {
 	struct counted one = {.address = bytes_uint(b, 8), .count = 1,
@@ -462,9 +462,9 @@ static void on_sample(struct collector *c, struct bytes *b, uint32_t event,
 	add_samples(c, s, &one);
 }
 
-void collect_counted(void *collector, const struct counted *x)
+void collect_counted(void *aggregator, const struct counted *x)
 {
-	struct collector *c = collector;
+	struct aggregator *c = aggregator;
 	struct space *s = past_find(&c->past, &c->spaces, x->pid, x->exec,
 				    x->birth);
 
@@ -474,7 +474,7 @@ void collect_counted(void *collector, const struct counted *x)
 }
 
 /* TABLE_CITIZEN */
-static void on_citizen(struct collector *c, const struct citizen *x)
+static void on_citizen(struct aggregator *c, const struct citizen *x)
 {
 	struct space *s = space_make(&c->spaces, x->pid);
 	char name[PROC_NAME];
@@ -485,7 +485,7 @@ static void on_citizen(struct collector *c, const struct citizen *x)
 }
 
 /* PERF_RECORD_LOST: samples, or news */
-static void on_lost(struct collector *c, struct bytes *b, uint32_t event)
+static void on_lost(struct aggregator *c, struct bytes *b, uint32_t event)
 {
 	uint64_t n;
 
@@ -497,10 +497,10 @@ static void on_lost(struct collector *c, struct bytes *b, uint32_t event)
 		c->lost[event] += n;
 }
 
-void collect(void *collector, uint32_t event,
+void collect(void *aggregator, uint32_t event,
 	     const struct perf_event_header *h)
 {
-	struct collector *c = collector;
+	struct aggregator *c = aggregator;
 	struct bytes b = bytes_window((const uint8_t *)(h + 1),
 				      h->size - sizeof *h, 0);
 
@@ -532,7 +532,7 @@ void collect(void *collector, uint32_t event,
 
 /* --- what is still there */
 
-void collector_shed(struct collector *c, size_t most)
+void aggregator_shed(struct aggregator *c, size_t most)
 {
 	if (sample_buffer_places(&c->sample_buffer) <= most &&
 	    !sample_buffer_is_full(&c->sample_buffer))
@@ -547,9 +547,9 @@ void collector_shed(struct collector *c, size_t most)
  * samples of it are to come. A process may run on for a while after the record
  * of its end, and as long as it does it has samples in this generation.
  */
-static bool is_needed(void *collector, struct space *s)
+static bool is_needed(void *aggregator, struct space *s)
 {
-	const struct collector *c = collector;
+	const struct aggregator *c = aggregator;
 	bool alive = !s->ended || proc_is_alive(s->pid);
 
 	if (alive)
@@ -566,7 +566,7 @@ static size_t count_mapped(const struct space *s, size_t n)
 	return mapped;
 }
 
-void collector_turn(struct collector *c)
+void aggregator_turn(struct aggregator *c)
 {
 	past_turn(&c->past, &c->spaces);
 	spaces_keep(&c->spaces, is_needed, c);
@@ -590,9 +590,9 @@ static void keep_images(struct space *s, size_t n, struct sample_buffer_kept *k)
 }
 
 /* sample_buffer_tidy(): those of the spaces and of the kernel */
-static void keep_all(void *collector, struct sample_buffer_kept *k)
+static void keep_all(void *aggregator, struct sample_buffer_kept *k)
 {
-	struct collector *c = collector;
+	struct aggregator *c = aggregator;
 
 	keep_images(c->spaces.v.at, c->spaces.v.n, k);
 	keep_images(c->past.v.at, c->past.v.n, k);
@@ -601,7 +601,7 @@ static void keep_all(void *collector, struct sample_buffer_kept *k)
 			sample_buffer_keep(k, c->kernel_image.at[i]);
 }
 
-void collector_tidy(struct collector *c)
+void aggregator_tidy(struct aggregator *c)
 {
 	spaces_keep(&c->spaces, is_needed, c);
 	if (c->ids.v.n > IDS)
@@ -609,7 +609,7 @@ void collector_tidy(struct collector *c)
 	sample_buffer_tidy(&c->sample_buffer, keep_all, c);
 }
 
-void collector_free(struct collector *c)
+void aggregator_free(struct aggregator *c)
 {
 	sample_buffer_free(&c->sample_buffer);
 	spaces_free(&c->spaces);

@@ -18,7 +18,7 @@
 #include "sample/processes/proc.h"
 #include "sample/kernel/table.h"
 
-struct collector {
+struct aggregator {
 	struct spaces spaces;
 	struct past past;
 	struct sample_buffer sample_buffer;
@@ -34,24 +34,24 @@ struct collector {
 };
 
 /* order_fn; those of table_census(), too. The tag is the event */
-void collect(void *collector, uint32_t event,
+void collect(void *aggregator, uint32_t event,
 	     const struct perf_event_header *h);
 /*
  * What the kernel has counted: all that was told before the table was flipped
  * must have been collected. Requires: past.kept, from the beginning.
  */
-void collect_counted(void *collector, const struct counted *x);
+void collect_counted(void *aggregator, const struct counted *x);
 /* all samples of a generation are collected */
-void collector_turn(struct collector *c);
+void aggregator_turn(struct aggregator *c);
 /* gives up what is not stored, as lost, if it is of more places than that */
-void collector_shed(struct collector *c, size_t most);
+void aggregator_shed(struct aggregator *c, size_t most);
 /* what runs already is known, too */
-void collector_scan(struct collector *c);
+void aggregator_scan(struct aggregator *c);
 /*
  * Forgets what is gone, and gives its memory back; requires: all is stored, and
  * nothing came since
  */
-void collector_tidy(struct collector *c);
-void collector_free(struct collector *c);
+void aggregator_tidy(struct aggregator *c);
+void aggregator_free(struct aggregator *c);
 
 #endif

@@ -21,12 +21,12 @@ enum {
 };
 
 struct daemon {
-	const struct daemon_wish *w;
+	const struct daemon_config *w;
 	const struct daemon_callbacks *callbacks;
 	struct control control;
 	struct store store;
 	struct sampler sampler;
-	struct collector collector;
+	struct aggregator aggregator;
 	int signals, attention; /* descriptors; the second has all of ours */
 	struct stored_epoch epoch;
 	int64_t epoch_number;
@@ -114,7 +114,7 @@ static int epoch_begin(struct daemon *d, const char *reason, struct err *e)
 	d->epoch_number = number;
 	d->epoch_began = steady();
 	d->cost_before = cpu_time();
-	memcpy(d->lost_before, d->collector.lost, sizeof d->lost_before);
+	memcpy(d->lost_before, d->aggregator.lost, sizeof d->lost_before);
 	return 0;
 }
 
@@ -137,11 +137,11 @@ static int store_all(struct daemon *d, struct err *e)
 	for (size_t i = 0; i < s->events; i++)
 		v[i] = (struct stored_event){
 			.name = s->event[i].name,
-			.period = s->event[i].period *
-				  (s->turns ? s->events : 1),
-			.lost = d->collector.lost[i] - d->lost_before[i],
+			.period =
+				s->event[i].period * (s->turns ? s->events : 1),
+			.lost = d->aggregator.lost[i] - d->lost_before[i],
 		};
-	return sample_buffer_store(&d->collector.sample_buffer, &d->store,
+	return sample_buffer_store(&d->aggregator.sample_buffer, &d->store,
 				   d->epoch_number, v, s->events, e) ||
 			       store_state(d, e)
 		       ? -1
@@ -172,7 +172,7 @@ static int suffer(struct daemon *d, const struct err *e)
 		note(d, "%s; it tries again", e->text);
 	d->trouble = *e;
 	d->next_flush = steady() + (wait < most ? wait : most);
-	collector_shed(&d->collector, KEPT);
+	aggregator_shed(&d->aggregator, KEPT);
 	return -1;
 }
 
@@ -197,7 +197,7 @@ static int flush(struct daemon *d, struct err *e)
 	d->next_flush = steady() + d->w->flush;
 	d->trouble = (struct err){0};
 	d->failed = 0;
-	collector_tidy(&d->collector);
+	aggregator_tidy(&d->aggregator);
 	return store_size(&d->store, &d->size, e) ? suffer(d, e) : 0;
 }
 
@@ -238,7 +238,7 @@ static int epoch_end(struct daemon *d, const char *reason, struct err *e)
 static int end(struct daemon *d, struct err *e)
 {
 	d->stop = d->ended = d->urgent = true;
-	sampler_round(&d->sampler, &d->collector, true);
+	sampler_round(&d->sampler, &d->aggregator, true);
 	return flush(d, e);
 }
 
@@ -289,7 +289,7 @@ static size_t say_events(char *to, size_t room, const struct sampler *s)
 
 static void tell_status(const struct daemon *d, char *to, size_t room)
 {
-	const struct collector *c = &d->collector;
+	const struct aggregator *c = &d->aggregator;
 	const struct {
 		const char *name;
 		uint64_t n;
@@ -334,7 +334,7 @@ static void obey(void *daemon, const char *word, char *answer, size_t room)
 
 	d->urgent = true;
 	if (!d->ended)
-		sampler_round(&d->sampler, &d->collector, false);
+		sampler_round(&d->sampler, &d->aggregator, false);
 	if (d->ended)
 		status = err_set(&e, ERR_MACHINE, "it ends just now");
 	else if (!strcmp(word, "flush"))
@@ -408,7 +408,7 @@ static int begin(struct daemon *d, struct err *e)
 	    catch_signals(d, e) || store_size(&d->store, &d->size, e) ||
 	    epoch_begin(d, "daemon", e) || make_room(d, e))
 		return -1;
-	sampler_start(&d->sampler, &d->collector);
+	sampler_start(&d->sampler, &d->aggregator);
 	d->next_flush = steady() + d->w->flush;
 	return 0;
 }
@@ -428,12 +428,12 @@ static void attend(struct daemon *d)
 /* an epoch's end, too, waits if the last write has failed */
 static void write_what_is_due(struct daemon *d)
 {
-	bool full = sample_buffer_is_full(&d->collector.sample_buffer);
+	bool full = sample_buffer_is_full(&d->aggregator.sample_buffer);
 	bool due = steady() >= d->next_flush || (full && !d->failed);
 	struct err e;
 
 	if (full && d->failed) /* and nothing can be written */
-		collector_shed(&d->collector, KEPT);
+		aggregator_shed(&d->aggregator, KEPT);
 	if (steady() >= d->epoch_began + d->w->epoch && (due || !d->failed))
 		epoch_end(d, "time", &e);
 	else if ((d->store.largest >= LARGE ||
@@ -448,7 +448,7 @@ static void loop(struct daemon *d)
 {
 	while (!d->stop) {
 		sampler_wait(&d->sampler, d->attention);
-		sampler_round(&d->sampler, &d->collector, false);
+		sampler_round(&d->sampler, &d->aggregator, false);
 		attend(d);
 		if (!d->stop)
 			write_what_is_due(d);
@@ -458,7 +458,7 @@ static void loop(struct daemon *d)
 static void free_all(struct daemon *d)
 {
 	sampler_close(&d->sampler);
-	collector_free(&d->collector);
+	aggregator_free(&d->aggregator);
 	store_close(&d->store);
 	control_close(&d->control);
 	if (d->signals >= 0)
@@ -467,7 +467,7 @@ static void free_all(struct daemon *d)
 		close(d->attention);
 }
 
-int daemon_run(const struct daemon_wish *w,
+int daemon_run(const struct daemon_config *w,
 	       const struct daemon_callbacks *callbacks, struct err *e)
 {
 	struct daemon d = {.w = w,
@@ -475,7 +475,7 @@ int daemon_run(const struct daemon_wish *w,
 			   .signals = -1,
 			   .attention = -1,
 			   .control = CONTROL_NONE,
-			   .collector.sample_buffer.names = w->apart};
+			   .aggregator.sample_buffer.names = w->apart};
 	int status = begin(&d, e);
 
 	if (!status) {

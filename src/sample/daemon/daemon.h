@@ -20,9 +20,9 @@ enum {
 	DAEMON_SIZE = 1024,   /* megabytes of the database, at most */
 };
 
-struct daemon_wish {
+struct daemon_config {
 	const char *directory; /* of the database */
-	struct sampler_wish sampler;
+	struct sampler_config sampler;
 	uint64_t flush, epoch; /* seconds */
 	uint64_t size; /* megabytes that this host's file may have */
 	const char *const *apart; /* processes with profiles of their own */
@@ -41,7 +41,7 @@ struct daemon_callbacks {
  * but for those of them that are ignored when it begins (nohup).
  * -1 and *e: it could not begin, or not all samples are on disk.
  */
-int daemon_run(const struct daemon_wish *w,
+int daemon_run(const struct daemon_config *w,
 	       const struct daemon_callbacks *callbacks, struct err *e);
 
 /*

@@ -18,10 +18,10 @@ enum {
 };
 
 struct recording {
-	const struct record_wish *w;
+	const struct record_config *w;
 	struct event event;
 	struct rings rings;
-	struct collector collector;
+	struct aggregator aggregator;
 	struct store store;
 	int64_t epoch;
 	pthread_t thread;
@@ -39,14 +39,15 @@ static uint64_t now(void)
 static int flush(struct recording *x)
 {
 	struct stored_event v = {
-		.name = x->event.name, .lost = x->collector.lost[0],
+		.name = x->event.name,
+		.lost = x->aggregator.lost[0],
 		.period = x->event.period,
 	};
 
 	/* readers that lock the database are waited for once, then ignored */
 	for (int i = 0; i < 2; i++) {
 		x->failed =
-			sample_buffer_store(&x->collector.sample_buffer,
+			sample_buffer_store(&x->aggregator.sample_buffer,
 					    &x->store, x->epoch, &v, 1,
 					    &x->err) ||
 			store_epoch_end(&x->store, x->epoch, now(), &x->err);
@@ -64,14 +65,14 @@ static void *follow(void *recording)
 
 	while (!__atomic_load_n(&x->over, __ATOMIC_ACQUIRE)) {
 		rings_wait(&x->rings, -1, ROUND);
-		rings_round(&x->rings, false, collect, &x->collector);
+		rings_round(&x->rings, false, collect, &x->aggregator);
 		if (now() - written < FLUSH &&
-		    !sample_buffer_is_full(&x->collector.sample_buffer))
+		    !sample_buffer_is_full(&x->aggregator.sample_buffer))
 			continue;
 		if (flush(x))
-			collector_shed(&x->collector, KEPT);
+			aggregator_shed(&x->aggregator, KEPT);
 		else
-			collector_tidy(&x->collector);
+			aggregator_tidy(&x->aggregator);
 		written = now();
 	}
 	return NULL;
@@ -81,7 +82,7 @@ static void *follow(void *recording)
 static int meet(void *recording, pid_t pid)
 {
 	struct recording *x = recording;
-	struct rings_wish w = {&x->event, 1, pid, false};
+	struct rings_config w = {&x->event, 1, pid, false};
 
 	if (rings_open(&x->rings, &w))
 		return err_set(&x->err, ERR_MACHINE, "samples of the program "
@@ -120,27 +121,27 @@ static void end(struct recording *x, struct recorded *r)
 	__atomic_store_n(&x->over, true, __ATOMIC_RELEASE);
 	if (x->running) {
 		pthread_join(x->thread, NULL);
-		rings_round(&x->rings, true, collect, &x->collector);
-		x->collector.sample_buffer.unhurried = true;
+		rings_round(&x->rings, true, collect, &x->aggregator);
+		x->aggregator.sample_buffer.unhurried = true;
 		r->unstored = flush(x);
 	}
 	memcpy(r->event, x->event.name, sizeof r->event);
 	r->kernel = x->event.kernel;
 	r->epoch = x->epoch;
-	r->names = x->collector.sample_buffer.trouble;
-	r->samples = x->collector.samples;
-	r->unknown = x->collector.unknown;
-	r->lost = x->collector.lost[0];
+	r->names = x->aggregator.sample_buffer.trouble;
+	r->samples = x->aggregator.samples;
+	r->unknown = x->aggregator.unknown;
+	r->lost = x->aggregator.lost[0];
 }
 
 static void recording_free(struct recording *x)
 {
 	rings_close(&x->rings);
-	collector_free(&x->collector);
+	aggregator_free(&x->aggregator);
 	store_close(&x->store);
 }
 
-int record(const struct record_wish *w, struct recorded *r, struct err *e)
+int record(const struct record_config *w, struct recorded *r, struct err *e)
 {
 	struct recording x = {.w = w};
 	bool refused = false;

@@ -11,7 +11,7 @@
 
 #include "sample/events/event.h"
 
-struct record_wish {
+struct record_config {
 	const char *directory; /* of the database */
 	uint64_t rate;	       /* samples per second */
 	const char *file;      /* to execute */
@@ -32,6 +32,6 @@ struct recorded {
  * The program's exit status, 128+N after signal N; or -1: nothing has run, and
  * r->why or *e says why not.
  */
-int record(const struct record_wish *w, struct recorded *r, struct err *e);
+int record(const struct record_config *w, struct recorded *r, struct err *e);
 
 #endif

@@ -25,11 +25,12 @@ static int64_t milliseconds(void)
 
 static int open_rings(struct sampler *s, struct err *e)
 {
-	struct event news = event_news();
-	struct rings_wish x = {s->event, s->events, EVENT_EVERYBODY, s->turns};
+	struct event news = event_sideband();
+	struct rings_config x = {s->event, s->events, EVENT_EVERYBODY,
+				 s->turns};
 
 	if (s->counted)
-		x = (struct rings_wish){&news, 1, EVENT_EVERYBODY, false};
+		x = (struct rings_config){&news, 1, EVENT_EVERYBODY, false};
 	if (!rings_open(&s->rings, &x))
 		return 0;
 	return err_set(e, ERR_MACHINE, "samples of the whole system are "
@@ -39,12 +40,13 @@ static int open_rings(struct sampler *s, struct err *e)
 		       event_paranoia());
 }
 
-static int open_table(struct sampler *s, const struct sampler_wish *w,
+static int open_table(struct sampler *s, const struct sampler_config *w,
 		      struct err *e)
 {
-	const struct table_wish x = {.event = s->event,
-				     .events = s->events, .turns = s->turns,
-				     .bursts = w->bursts};
+	const struct table_config x = {.event = s->event,
+				       .events = s->events,
+				       .turns = s->turns,
+				       .bursts = w->bursts};
 
 	if (w->means == SAMPLER_RINGS)
 		return -1;
@@ -102,7 +104,7 @@ size_t sampler_cpus(const struct sampler *s)
 	return n;
 }
 
-int sampler_open(struct sampler *s, const struct sampler_wish *w,
+int sampler_open(struct sampler *s, const struct sampler_config *w,
 		 struct err *e)
 {
 	int n;
@@ -146,7 +148,7 @@ const char *sampler_means(const struct sampler *s)
 /* --- beginning */
 
 /* samples that are taken while /proc is scanned are dropped (aggregator.h) */
-void sampler_start(struct sampler *s, struct collector *c)
+void sampler_start(struct sampler *s, struct aggregator *c)
 {
 	c->past.kept = s->counted;
 	c->paused = true;
@@ -154,7 +156,7 @@ void sampler_start(struct sampler *s, struct collector *c)
 	rings_start(&s->rings);
 	if (s->counted)
 		table_census(&s->table, order_room(&s->rings.order));
-	collector_scan(c);
+	aggregator_scan(c);
 	for (int i = 0; i < DEAF_ROUNDS; i++)
 		rings_round(&s->rings, false, collect, c);
 	c->paused = false;
@@ -197,7 +199,7 @@ void sampler_wait(struct sampler *s, int also)
 		rings_wait(&s->rings, also, ROUND);
 }
 
-static void take_lost(struct sampler *s, struct collector *c)
+static void take_lost(struct sampler *s, struct aggregator *c)
 {
 	for (uint32_t i = 0; i < s->events; i++) {
 		uint64_t lost = table_lost(&s->table, i);
@@ -211,14 +213,14 @@ static void take_lost(struct sampler *s, struct collector *c)
  * Processes that were there when the table was flipped must be known before its
  * samples are: two rounds tell all that was in the rings when the first began.
  */
-static void count_round(struct sampler *s, struct collector *c, bool last)
+static void count_round(struct sampler *s, struct aggregator *c, bool last)
 {
 	table_rest(&s->table);
 	table_flip(&s->table);
 	rings_round(&s->rings, false, collect, c);
 	rings_round(&s->rings, last, collect, c);
 	table_take(&s->table, collect_counted, c);
-	collector_turn(c);
+	aggregator_turn(c);
 	take_lost(s, c);
 	if (c->needs_rescan)
 		table_census(&s->table, order_room(&s->rings.order));
@@ -228,7 +230,7 @@ static void count_round(struct sampler *s, struct collector *c, bool last)
 	c->past.tore = false;
 }
 
-void sampler_round(struct sampler *s, struct collector *c, bool last)
+void sampler_round(struct sampler *s, struct aggregator *c, bool last)
 {
 	if (s->counted)
 		count_round(s, c, last);
@@ -236,7 +238,7 @@ void sampler_round(struct sampler *s, struct collector *c, bool last)
 		rings_round(&s->rings, last, collect, c);
 	/* what began on a CPU while it had no events, no record has told */
 	if (!last && look_at_cpus(s)) {
-		collector_scan(c);
+		aggregator_scan(c);
 		c->needs_rescan = true;
 	}
 }

@@ -16,7 +16,7 @@ enum sampler_means {
 	SAMPLER_RINGS, /* each told */
 };
 
-struct sampler_wish {
+struct sampler_config {
 	const char *events; /* events_read() */
 	uint64_t rate;	    /* samples per second and CPU, of each */
 	bool turns;	    /* one event after the other */
@@ -37,14 +37,14 @@ struct sampler {
 };
 
 /* -1 and *e: samples of the whole system are refused */
-int sampler_open(struct sampler *s, const struct sampler_wish *w,
+int sampler_open(struct sampler *s, const struct sampler_config *w,
 		 struct err *e);
 /* samples begin, once all that runs already is known */
-void sampler_start(struct sampler *s, struct collector *c);
+void sampler_start(struct sampler *s, struct aggregator *c);
 /* until something is to be taken, or something is at `also` */
 void sampler_wait(struct sampler *s, int also);
 /* collects what there is; last: nothing will come any more */
-void sampler_round(struct sampler *s, struct collector *c, bool last);
+void sampler_round(struct sampler *s, struct aggregator *c, bool last);
 /* how many CPUs are sampled */
 size_t sampler_cpus(const struct sampler *s);
 /* in words */

@@ -155,7 +155,7 @@ int event_open(const struct event *v, pid_t pid, int cpu, bool news)
 	return perf_open(&a, pid, cpu);
 }
 
-struct event event_news(void)
+struct event event_sideband(void)
 {
 	return (struct event){.name = "news", .type = PERF_TYPE_SOFTWARE,
 			      .config = PERF_COUNT_SW_DUMMY};

@@ -52,7 +52,7 @@ int event_check(struct event *v, struct err *e);
  */
 int event_open(const struct event *v, pid_t pid, int cpu, bool news);
 /* an event that samples nothing, where only the news is wanted */
-struct event event_news(void);
+struct event event_sideband(void);
 /*
  * Is it a measure of time? Samples take time themselves, which these count and
  * all others lack: a program does less in a second in which it is often

@@ -47,14 +47,14 @@ static int open_event(struct rings *r, uint32_t event)
 	return 0;
 }
 
-int rings_open(struct rings *r, const struct rings_wish *w)
+int rings_open(struct rings *r, const struct rings_config *w)
 {
 	*r = (struct rings){.random = (uint64_t)time(NULL) ^
 				      (uint64_t)getpid(),
 			    .events = w->events, .pid = w->pid,
 			    .turns = w->turns && w->events > 1};
 	memcpy(r->event, w->event, w->events * sizeof *w->event);
-	r->event[w->events] = event_news();
+	r->event[w->events] = event_sideband();
 	for (uint32_t i = 0; i < w->events + r->turns; i++)
 		if (open_event(r, i))
 			return -1;

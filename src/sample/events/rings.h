@@ -8,7 +8,7 @@
 #include "sample/events/event.h"
 #include "sample/events/order.h"
 
-struct rings_wish {
+struct rings_config {
 	const struct event *event;
 	size_t events; /* EVENTS at most */
 	pid_t pid;     /* or EVENT_EVERYBODY */
@@ -32,7 +32,7 @@ struct rings {
  * Samples of a process begin when it executes a program; of the whole system
  * with rings_start(). -1 and errno: it is refused.
  */
-int rings_open(struct rings *r, const struct rings_wish *w);
+int rings_open(struct rings *r, const struct rings_config *w);
 void rings_start(const struct rings *r);
 /*
  * Until there is much to take, or something at `also` (-1: nothing), or so many

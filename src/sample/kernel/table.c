@@ -76,7 +76,7 @@ static void widen(struct bpf_map *m, uint32_t cpus)
 	bpf_map__set_max_entries(m, bpf_map__max_entries(m) * cpus);
 }
 
-static int load(struct table *t, const struct table_wish *w, struct err *e)
+static int load(struct table *t, const struct table_config *w, struct err *e)
 {
 	int cpus = libbpf_num_possible_cpus(), why;
 
@@ -145,7 +145,7 @@ static bool has_bursts(const struct table *t, uint32_t event)
 	return t->bursts >> event & 1;
 }
 
-static int open_taps(struct table *t, const struct table_wish *w,
+static int open_taps(struct table *t, const struct table_config *w,
 		     struct err *e)
 {
 	for (uint32_t i = 0; i < w->events; i++) {
@@ -179,7 +179,7 @@ static bool is_too_fast(const struct event *v, uint64_t times)
  * long as it is from burst to burst, which is random: too rough for an event
  * that is on all that time.
  */
-static void plan_bursts(struct table *t, const struct table_wish *w)
+static void plan_bursts(struct table *t, const struct table_config *w)
 {
 	uint32_t all = (1u << w->events) - 1;
 
@@ -211,7 +211,7 @@ static bool kernel_ends(void)
 	       (major > 6 || (major == 6 && minor >= 10));
 }
 
-int table_open(struct table *t, const struct table_wish *w, struct err *e)
+int table_open(struct table *t, const struct table_config *w, struct err *e)
 {
 	*t = (struct table){.random = (uint64_t)time(NULL) ^
 				      (uint64_t)getpid(),

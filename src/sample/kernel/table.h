@@ -34,7 +34,7 @@ struct counted {
 	uint64_t from, to; /* they were taken then, by the steady clock */
 };
 
-struct table_wish {
+struct table_config {
 	const struct event *event;
 	size_t events; /* EVENTS at most */
 	bool bursts; /* of what measures time */
@@ -89,7 +89,7 @@ struct citizen {
 };
 
 /* -1: the kernel does not let us, and *e says why */
-int table_open(struct table *t, const struct table_wish *w, struct err *e);
+int table_open(struct table *t, const struct table_config *w, struct err *e);
 /* samples begin */
 void table_start(struct table *t);
 /* appends a record, TABLE_CITIZEN, of every process that there is now */

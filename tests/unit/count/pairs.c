@@ -46,8 +46,7 @@ static void write_image(const struct run *t, uint32_t m)
 {
 	buffer back = {0};
 
-	buffer_uleb(&back, (uint64_t)NEW * STRETCH_KINDS +
-				  STRETCH_INSERTED);
+	buffer_uleb(&back, (uint64_t)NEW * RANGE_KINDS + RANGE_INSERTED);
 	buffer_sleb(&back, 0x1000 + m);
 	assert_true(write_carrier(t->file[m], &t->map[m], &back));
 	vec_free(&back);

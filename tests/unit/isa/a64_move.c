@@ -676,7 +676,7 @@ static void test_traps(void **state)
 /* what is told before a jump: in instructions that do nothing */
 static void test_tell(void **state)
 {
-	uint8_t out[20], gate[256], blr[4] = {0xa0, 0x02, 0x3f, 0xd6};
+	uint8_t out[20], hook[256], blr[4] = {0xa0, 0x02, 0x3f, 0xd6};
 	uint64_t to = AT + (1 << 20);
 	struct tell t = {.code = blr, .number = 0x12345660 >> TELL_REG};
 	regset reads;
@@ -700,12 +700,12 @@ static void test_tell(void **state)
 	assert_true(move()->jump_reads(blr, NULL, &reads) &&
 		    reads == 1 << 21);
 	/* the word, and what it is about, have to be near */
-	assert_true(move()->tell_gate(AT, to, 24, AT + 4096, gate));
-	assert_int_equal(decoded(gate + move()->tell_gate_size - 4, AT).kind,
+	assert_true(move()->tell_hook(AT, to, 24, AT + 4096, hook));
+	assert_int_equal(decoded(hook + move()->tell_hook_size - 4, AT).kind,
 			 INSN_RET);
-	assert_false(move()->tell_gate(AT, to, 24, AT + (1 << 21), gate));
-	assert_false(move()->tell_gate(AT, AT + (UINT64_C(1) << 33), 24, AT,
-				       gate));
+	assert_false(move()->tell_hook(AT, to, 24, AT + (1 << 21), hook));
+	assert_false(
+		move()->tell_hook(AT, AT + (UINT64_C(1) << 33), 24, AT, hook));
 }
 
 int main(void)

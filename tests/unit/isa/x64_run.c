@@ -1,5 +1,5 @@
 /*
- * Counters and gates of x86-64, run by the processor: what they do to
+ * Counters and hooks of x86-64, run by the processor: what they do to
  * registers, flags, counters, and the stack of the code around them.
  *
  * Skipped on other machines.
@@ -27,7 +27,7 @@ enum {
 	SET_GS = 0x1001,
 	CARRY = 1,
 	OFFSET = 24, /* of whom to ask, in what the word points to */
-	GATE_AT = 4096,
+	HOOK_AT = 4096,
 	WORD_AT = 0, /* in the room's data */
 };
 
@@ -157,9 +157,9 @@ static void test_takes(void **state)
 	}
 }
 
-/* --- gates */
+/* --- hooks */
 
-/* what a gate hands over */
+/* what a hook hands over */
 struct shown {
 	uint64_t rdi, rsi, rdx, r10, r8, r9, rax, r11, rcx, flags, rbp, back;
 };
@@ -197,7 +197,7 @@ static void on_call(struct shown *s, const void *h)
 /* the registers in the order of struct shown */
 static const uint8_t order[] = {RDI, RSI, RDX, R10, R8, R9, RAX, R11, RCX};
 
-static void pass_gate(enum gate_kind k, bool expected, struct machine m)
+static void pass_gate(enum hook_kind k, bool expected, struct machine m)
 {
 	static struct {
 		uint64_t first[OFFSET / 8];
@@ -212,9 +212,9 @@ static void pass_gate(enum gate_kind k, bool expected, struct machine m)
 
 	launch_env.ask = on_call;
 	memcpy(room->data + WORD_AT, &h, sizeof h);
-	assert_true(x64_gate(k, at + GATE_AT, address(room->data + WORD_AT),
-			     OFFSET, room->code + GATE_AT));
-	assert_true(x64_call(at, at + GATE_AT, 255, room->code));
+	assert_true(x64_hook(k, at + HOOK_AT, address(room->data + WORD_AT),
+			     OFFSET, room->code + HOOK_AT));
+	assert_true(x64_call(at, at + HOOK_AT, 255, room->code));
 	memcpy(stack, room->stack, sizeof stack);
 	for (unsigned i = 0; i < sizeof answer / 8; i++)
 		(&answer.rdi)[i] = splitmix(&seed);
@@ -238,7 +238,7 @@ static void pass_gate(enum gate_kind k, bool expected, struct machine m)
 	}
 	assert_true(seen.rbp == before.reg[RBP]);
 	assert_true(seen.back == at + 10);
-	/* who follows frame pointers finds the gate's, and then the caller's */
+	/* who follows frame pointers finds the hook's, and then the caller's */
 	assert_true(((const uint64_t *)frame)[0] == before.reg[RBP] &&
 		    ((const uint64_t *)frame)[1] == seen.back);
 	assert_int_equal((seen.flags ^ before.flags) &
@@ -250,21 +250,21 @@ static void pass_gate(enum gate_kind k, bool expected, struct machine m)
 static void test_gates(void **state)
 {
 	(void)state;
-	for (unsigned k = 0; k < GATE_KINDS; k++)
+	for (unsigned k = 0; k < HOOK_KINDS; k++)
 		for (uint64_t nr = 0; nr < 700; nr++) {
 			struct machine m = machine_random(room, &seed);
-			bool tested = k == GATE_NAMES || k == GATE_LIFE;
+			bool tested = k == HOOK_NAMES || k == HOOK_LIFE;
 
 			m.reg[RAX] = nr;
-			pass_gate(k, !tested || x64_gate_asks(k, nr), m);
+			pass_gate(k, !tested || x64_hook_asks(k, nr), m);
 		}
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct machine m = machine_random(room, &seed);
 
 		/* numbers that are none: of them no more than 9 bits */
 		m.reg[RAX] |= UINT64_C(1) << (9 + i % 55);
-		pass_gate(GATE_LIFE, false, m);
-		pass_gate(GATE_BEHIND, true, m);
+		pass_gate(HOOK_LIFE, false, m);
+		pass_gate(HOOK_BEHIND, true, m);
 	}
 }
 
@@ -277,16 +277,16 @@ static void test_nobody(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++)
-		for (unsigned k = 0; k < GATE_KINDS; k++) {
+		for (unsigned k = 0; k < HOOK_KINDS; k++) {
 			struct machine m = machine_random(room, &seed);
 			struct machine before;
 
 			m.reg[RAX] = SYS_execve;
 			before = m;
 			memcpy(room->data, &word[i], sizeof word[i]);
-			x64_gate(k, at + GATE_AT, address(room->data), OFFSET,
-				 room->code + GATE_AT);
-			x64_call(at, at + GATE_AT, 255, room->code);
+			x64_hook(k, at + HOOK_AT, address(room->data), OFFSET,
+				 room->code + HOOK_AT);
+			x64_call(at, at + HOOK_AT, 255, room->code);
 			machine_run(room, 0, X64_CALL_SIZE, &m);
 			assert_same(&m, &before, 0, 0);
 		}
@@ -298,10 +298,10 @@ static void test_reach(void **state)
 	uint64_t far = UINT64_C(1) << 32;
 
 	(void)state;
-	for (unsigned k = 0; k < GATE_KINDS; k++) {
-		assert_true(x64_gate_size(k) <= sizeof out);
-		assert_true(x64_gate(k, far, far + (1 << 30), 8, out));
-		assert_false(x64_gate(k, far, 2 * far, 8, out));
+	for (unsigned k = 0; k < HOOK_KINDS; k++) {
+		assert_true(x64_hook_size(k) <= sizeof out);
+		assert_true(x64_hook(k, far, far + (1 << 30), 8, out));
+		assert_false(x64_hook(k, far, 2 * far, 8, out));
 	}
 	assert_true(x64_call(far, far + UINT64_C(0x80000009), 0, out));
 	assert_false(x64_call(far, far + 10 + UINT64_C(0x80000000), 0, out));
@@ -314,26 +314,26 @@ static void test_asked(void **state)
 
 	(void)state;
 	assert_true(x64_own_call(own) && !x64_own_call(other));
-	assert_true(x64_gate_asks(GATE_NAMES, SYS_readlink) &&
-		    x64_gate_asks(GATE_NAMES, SYS_execveat) &&
-		    !x64_gate_asks(GATE_NAMES, SYS_clone));
-	assert_true(x64_gate_asks(GATE_LIFE, SYS_openat) &&
-		    x64_gate_asks(GATE_LIFE, SYS_vfork) &&
-		    x64_gate_asks(GATE_LIFE, SYS_exit) &&
-		    x64_gate_asks(GATE_LIFE, SYS_exit_group) &&
-		    x64_gate_asks(GATE_LIFE, SYS_arch_prctl) &&
-		    !x64_gate_asks(GATE_LIFE, SYS_read));
-	assert_true(x64_gate_asks(GATE_BEHIND, SYS_execve) &&
-		    x64_gate_asks(GATE_BEHIND, SYS_fork) &&
-		    x64_gate_asks(GATE_BEHIND, SYS_clone3) &&
-		    x64_gate_asks(GATE_BEHIND, SYS_rt_sigaction) &&
-		    !x64_gate_asks(GATE_BEHIND, SYS_openat) &&
-		    !x64_gate_asks(GATE_BEHIND, SYS_setuid));
+	assert_true(x64_hook_asks(HOOK_NAMES, SYS_readlink) &&
+		    x64_hook_asks(HOOK_NAMES, SYS_execveat) &&
+		    !x64_hook_asks(HOOK_NAMES, SYS_clone));
+	assert_true(x64_hook_asks(HOOK_LIFE, SYS_openat) &&
+		    x64_hook_asks(HOOK_LIFE, SYS_vfork) &&
+		    x64_hook_asks(HOOK_LIFE, SYS_exit) &&
+		    x64_hook_asks(HOOK_LIFE, SYS_exit_group) &&
+		    x64_hook_asks(HOOK_LIFE, SYS_arch_prctl) &&
+		    !x64_hook_asks(HOOK_LIFE, SYS_read));
+	assert_true(x64_hook_asks(HOOK_BEHIND, SYS_execve) &&
+		    x64_hook_asks(HOOK_BEHIND, SYS_fork) &&
+		    x64_hook_asks(HOOK_BEHIND, SYS_clone3) &&
+		    x64_hook_asks(HOOK_BEHIND, SYS_rt_sigaction) &&
+		    !x64_hook_asks(HOOK_BEHIND, SYS_openat) &&
+		    !x64_hook_asks(HOOK_BEHIND, SYS_setuid));
 }
 
 /* --- telling of jumps */
 
-/* what a gate before a jump shows */
+/* what a hook before a jump shows */
 struct jump_shown {
 	const uint8_t *back;
 	uint64_t pushed;
@@ -374,9 +374,9 @@ static uint64_t run_tell(const struct tell *t, struct machine m)
 
 	launch_env.ask = on_indirect;
 	memcpy(room->data + WORD_AT, &h, sizeof h);
-	assert_true(x64_tell_gate(at + GATE_AT, address(room->data + WORD_AT),
-				  OFFSET, at + 77, room->code + GATE_AT));
-	assert_true(x64_tell(t, at, at + GATE_AT, 255, room->code));
+	assert_true(x64_tell_hook(at + HOOK_AT, address(room->data + WORD_AT),
+				  OFFSET, at + 77, room->code + HOOK_AT));
+	assert_true(x64_tell(t, at, at + HOOK_AT, 255, room->code));
 	memcpy(stack, room->stack, sizeof stack);
 	asks = 0;
 	machine_run(room, 0, X64_TELL_SIZE, &m);

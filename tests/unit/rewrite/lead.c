@@ -21,7 +21,7 @@ struct world {
 	struct survey v;
 	struct plan plan;
 	struct sites s;
-	struct leads l;
+	struct edge_codes l;
 };
 
 static uint64_t addr(uint32_t block)
@@ -94,7 +94,7 @@ static void test_over(void **state)
 	add(&w, SPOT_TAKEN, addr(1), 10, 1);
 	add(&w, SPOT_TAKEN, addr(2), 2, 2);
 	add(&w, SPOT_TABLE, addr(3), 1, 5);
-	leads_find(&w.l, &w.v, &w.s);
+	edge_code_find(&w.l, &w.v, &w.s);
 	assert_int_equal(w.l.lead.n, 1);
 	assert_true(w.l.lead.at[0].to == addr(1));
 	assert_true(stub(&w, 0)->leads && stub(&w, 0)->over);
@@ -111,7 +111,7 @@ static void test_nothing_falls(void **state)
 	begin(&w);
 	add(&w, SPOT_ENTRY, addr(0), 0, 0);
 	add(&w, SPOT_TAKEN, addr(4), 0, 0);
-	leads_find(&w.l, &w.v, &w.s);
+	edge_code_find(&w.l, &w.v, &w.s);
 	assert_int_equal(w.l.lead.n, 2);
 	for (uint32_t i = 0; i < 2; i++)
 		assert_true(stub(&w, i)->leads && !stub(&w, i)->over);
@@ -128,7 +128,7 @@ static void test_busiest(void **state)
 	add(&w, SPOT_TAKEN, addr(4), 1, 0);
 	add(&w, SPOT_HUB, addr(4), 3, 0);
 	add(&w, SPOT_PAD, addr(4), 2, 0);
-	leads_find(&w.l, &w.v, &w.s);
+	edge_code_find(&w.l, &w.v, &w.s);
 	assert_int_equal(w.l.lead.n, 1);
 	assert_int_equal(w.l.lead.at[0].stub, 1);
 	assert_false(stub(&w, 0)->leads || stub(&w, 2)->leads);
@@ -143,9 +143,9 @@ static void test_elsewhere(void **state)
 
 	(void)state;
 	begin(&w);
-	add(&w, SPOT_ARRIVAL, addr(4) + 4, 9, 0);
+	add(&w, SPOT_INDIRECT_ENTRY, addr(4) + 4, 9, 0);
 	add(&w, SPOT_TAKEN, ELSEWHERE, 9, 0);
-	leads_find(&w.l, &w.v, &w.s);
+	edge_code_find(&w.l, &w.v, &w.s);
 	assert_int_equal(w.l.lead.n, 0);
 	assert_false(stub(&w, 0)->leads || stub(&w, 1)->leads);
 	end(&w);

@@ -84,7 +84,7 @@ static void check_map(const struct addr_map *m, const struct truth *t)
 		assert_int_equal(!!s, t->moved[i]);
 		if (s)
 			assert_true(s->old <= old && old < s->old + s->size);
-		assert_true(addr_map_arrive(m, old) == t->arrive[i]);
+		assert_true(addr_map_entry(m, old) == t->arrive[i]);
 		assert_true(addr_map_insn(m, old) == t->insn[i]);
 		assert_true(addr_map_end(m, old) == t->end[i]);
 	}
@@ -111,7 +111,7 @@ static void test_empty_map(void **state)
 
 	(void)state;
 	assert_null(addr_map_span(&m, 0x1234));
-	assert_true(addr_map_arrive(&m, 0x1234) == 0x1234);
+	assert_true(addr_map_entry(&m, 0x1234) == 0x1234);
 	assert_true(addr_map_insn(&m, 0) == 0);
 	assert_true(addr_map_end(&m, 0x1234) == 0x1234);
 }
@@ -323,7 +323,7 @@ static void check_reverse_map(const struct moves *m,
 		assert_int_equal(
 			reverse_map_find(w, m->stub.at[i].start + 4).old,
 			m->stub.at[i].like);
-	assert_int_equal(reverse_map_find(w, NEW - 4).kind, STRETCH_NONE);
+	assert_int_equal(reverse_map_find(w, NEW - 4).kind, RANGE_NONE);
 }
 
 static void test_reverse_map(void **state)

@@ -22,7 +22,7 @@ struct exit_record {
 	uint64_t time, id, when;
 };
 
-static void tell_end(struct collector *c, uint32_t pid)
+static void tell_end(struct aggregator *c, uint32_t pid)
 {
 	struct exit_record x = {
 		.header = {.type = PERF_RECORD_EXIT, .size = sizeof x},
@@ -32,7 +32,7 @@ static void tell_end(struct collector *c, uint32_t pid)
 	collect(c, 0, &x.header);
 }
 
-static void tell_who(struct collector *c, uint32_t pid)
+static void tell_who(struct aggregator *c, uint32_t pid)
 {
 	struct citizen x = {
 		.header = {.type = TABLE_CITIZEN, .size = sizeof x},
@@ -45,7 +45,7 @@ static void tell_who(struct collector *c, uint32_t pid)
 }
 
 /* a sample of it; true: it is known whose that is */
-static bool is_known(struct collector *c, uint32_t pid)
+static bool is_known(struct aggregator *c, uint32_t pid)
 {
 	const struct counted x = {.pid = pid, .exec = 3, .birth = 100,
 				  .address = 0x1000, .count = 1};
@@ -74,24 +74,24 @@ static void end(pid_t pid)
 /* so many generations are told while it ends; then it is gone, before a look */
 static void try_turns(int turns)
 {
-	struct collector c = {.past.kept = true};
+	struct aggregator c = {.past.kept = true};
 	pid_t child = somebody();
 	uint32_t pid = (uint32_t)child;
 
 	tell_who(&c, pid);
 	tell_end(&c, pid);
 	for (int i = 0; i < turns; i++)
-		collector_turn(&c);
+		aggregator_turn(&c);
 	end(child);
-	collector_tidy(&c);
+	aggregator_tidy(&c);
 	assert_true(is_known(&c, pid));
-	collector_turn(&c);
+	aggregator_turn(&c);
 	/* what came between the flip and the last look at it is told next */
 	assert_true(is_known(&c, pid));
-	collector_turn(&c);
-	collector_turn(&c);
+	aggregator_turn(&c);
+	aggregator_turn(&c);
 	assert_false(is_known(&c, pid));
-	collector_free(&c);
+	aggregator_free(&c);
 }
 
 static void test_turns(void **state)

@@ -52,7 +52,7 @@ static struct record begin(uint32_t type, uint16_t misc, uint32_t a,
 	return r;
 }
 
-static void tell_mmap_at(struct collector *c, uint32_t pid, const char *path,
+static void tell_mmap_at(struct aggregator *c, uint32_t pid, const char *path,
 			 uint64_t time)
 {
 	struct record r = begin(PERF_RECORD_MMAP2, 0, pid, pid);
@@ -69,12 +69,12 @@ static void tell_mmap_at(struct collector *c, uint32_t pid, const char *path,
 	collect(c, 0, &r.header);
 }
 
-static void tell_mmap(struct collector *c, uint32_t pid, const char *path)
+static void tell_mmap(struct aggregator *c, uint32_t pid, const char *path)
 {
 	tell_mmap_at(c, pid, path, 0);
 }
 
-static void tell_exec(struct collector *c, uint32_t pid, const char *path)
+static void tell_exec(struct aggregator *c, uint32_t pid, const char *path)
 {
 	struct record r = begin(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC,
 				pid, pid);
@@ -86,7 +86,7 @@ static void tell_exec(struct collector *c, uint32_t pid, const char *path)
 	tell_mmap(c, pid, path);
 }
 
-static void tell_fork(struct collector *c, uint32_t pid, uint32_t parent,
+static void tell_fork(struct aggregator *c, uint32_t pid, uint32_t parent,
 		      uint64_t time)
 {
 	struct record r = begin(PERF_RECORD_FORK, 0, pid, parent);
@@ -97,7 +97,7 @@ static void tell_fork(struct collector *c, uint32_t pid, uint32_t parent,
 	collect(c, 0, &r.header);
 }
 
-static void tell_exit(struct collector *c, uint32_t pid)
+static void tell_exit(struct aggregator *c, uint32_t pid)
 {
 	struct record r = begin(PERF_RECORD_EXIT, 0, pid, MAKE);
 
@@ -107,7 +107,7 @@ static void tell_exit(struct collector *c, uint32_t pid)
 	collect(c, 0, &r.header);
 }
 
-static void tell_citizen(struct collector *c, uint32_t pid, uint32_t exec,
+static void tell_citizen(struct aggregator *c, uint32_t pid, uint32_t exec,
 			 uint32_t birth)
 {
 	struct citizen x = {
@@ -120,7 +120,7 @@ static void tell_citizen(struct collector *c, uint32_t pid, uint32_t exec,
 	collect(c, 0, &x.header);
 }
 
-static void count(struct collector *c, uint32_t pid, uint32_t exec,
+static void count(struct aggregator *c, uint32_t pid, uint32_t exec,
 		  uint32_t birth, uint64_t n)
 {
 	struct counted x = {.pid = pid, .exec = exec & 255,
@@ -131,7 +131,7 @@ static void count(struct collector *c, uint32_t pid, uint32_t exec,
 
 /* --- what has become of them */
 
-static uint64_t samples_of(const struct collector *c, const char *path)
+static uint64_t samples_of(const struct aggregator *c, const char *path)
 {
 	uint64_t n = 0;
 
@@ -145,7 +145,7 @@ static uint64_t samples_of(const struct collector *c, const char *path)
 	return n;
 }
 
-static uint64_t samples_by(const struct collector *c, uint32_t pid,
+static uint64_t samples_by(const struct aggregator *c, uint32_t pid,
 			   const char *name)
 {
 	uint64_t n = 0;
@@ -158,9 +158,9 @@ static uint64_t samples_by(const struct collector *c, uint32_t pid,
 }
 
 /* one process runs, its third program */
-static struct collector start(void)
+static struct aggregator start(void)
 {
-	struct collector c = {.past.kept = true};
+	struct aggregator c = {.past.kept = true};
 
 	tell_exec(&c, MAKE, "/make");
 	tell_citizen(&c, MAKE, 3, 100);
@@ -169,7 +169,7 @@ static struct collector start(void)
 
 static void test_exec(void **state)
 {
-	struct collector c = start();
+	struct aggregator c = start();
 
 	(void)state;
 	tell_fork(&c, CC, MAKE, UINT64_C(200) * UNIT);
@@ -188,13 +188,13 @@ static void test_exec(void **state)
 	assert_int_equal(samples_by(&c, CC, "cc1"), 100);
 	assert_int_equal(c.unknown, 0);
 	assert_false(c.needs_rescan);
-	collector_free(&c);
+	aggregator_free(&c);
 }
 
 /* 256 execs later the numbers begin again */
 static void test_many_execs(void **state)
 {
-	struct collector c = start();
+	struct aggregator c = start();
 
 	(void)state;
 	for (int i = 0; i < 300; i++)
@@ -204,16 +204,16 @@ static void test_many_execs(void **state)
 	count(&c, MAKE, 3 + 300, 100, 10);
 	count(&c, MAKE, 3 + 44, 100, 10);
 	assert_int_equal(c.unknown, 20);
-	collector_turn(&c);
-	collector_turn(&c);
+	aggregator_turn(&c);
+	aggregator_turn(&c);
 	count(&c, MAKE, 3 + 300, 100, 100);
 	assert_int_equal(samples_of(&c, "/odd"), 100);
-	collector_free(&c);
+	aggregator_free(&c);
 }
 
 static void test_number_again(void **state)
 {
-	struct collector c = start();
+	struct aggregator c = start();
 
 	(void)state;
 	tell_fork(&c, CC, MAKE, UINT64_C(200) * UNIT);
@@ -226,21 +226,21 @@ static void test_number_again(void **state)
 	assert_int_equal(samples_of(&c, "/first"), 1);
 	assert_int_equal(samples_of(&c, "/second"), 10);
 	assert_int_equal(samples_by(&c, CC, "first"), 1);
-	collector_free(&c);
+	aggregator_free(&c);
 }
 
 /* what is over is there for the next generation, and then forgotten */
 static void test_forget(void **state)
 {
-	struct collector c = start();
+	struct aggregator c = start();
 
 	(void)state;
 	tell_exec(&c, MAKE, "/new");
-	collector_turn(&c);
-	collector_tidy(&c);
+	aggregator_turn(&c);
+	aggregator_tidy(&c);
 	count(&c, MAKE, 3, 100, 1);
 	assert_int_equal(samples_of(&c, "/make"), 1);
-	collector_turn(&c);
+	aggregator_turn(&c);
 	assert_int_equal(c.past.v.n, 0);
 	count(&c, MAKE, 3, 100, 10);
 	count(&c, MAKE, 4, 100, 100);
@@ -248,26 +248,26 @@ static void test_forget(void **state)
 	assert_int_equal(samples_of(&c, "/new"), 100);
 	assert_int_equal(c.unknown, 10);
 	assert_true(c.needs_rescan);
-	collector_free(&c);
+	aggregator_free(&c);
 }
 
 /* who has ended, too */
 static void test_end(void **state)
 {
-	struct collector c = start();
+	struct aggregator c = start();
 
 	(void)state;
 	tell_exit(&c, MAKE);
-	collector_turn(&c);
+	aggregator_turn(&c);
 	count(&c, MAKE, 3, 100, 1);
 	assert_int_equal(samples_by(&c, MAKE, "make"), 1);
-	collector_turn(&c);
+	aggregator_turn(&c);
 	assert_null(space_of(&c.spaces, MAKE));
-	collector_free(&c);
+	aggregator_free(&c);
 }
 
 /* samples of MAKE, taken between two times */
-static void count_between(struct collector *c, uint64_t from, uint64_t to,
+static void count_between(struct aggregator *c, uint64_t from, uint64_t to,
 			  uint64_t n)
 {
 	struct counted x = {.pid = MAKE, .exec = 3, .birth = 100,
@@ -279,7 +279,7 @@ static void count_between(struct collector *c, uint64_t from, uint64_t to,
 
 static void test_torn(void **state)
 {
-	struct collector c = start();
+	struct aggregator c = start();
 
 	(void)state;
 	tell_mmap_at(&c, MAKE, "/make", 15); /* that changes nothing */
@@ -295,16 +295,16 @@ static void test_torn(void **state)
 	assert_int_equal(samples_of(&c, "/plugin"), 100);
 	assert_int_equal(samples_of(&c, "/other"), 10000);
 	assert_int_equal(c.unknown, 101010);
-	collector_turn(&c);
-	collector_turn(&c);
+	aggregator_turn(&c);
+	aggregator_turn(&c);
 	assert_int_equal(space_of(&c.spaces, MAKE)->torn.n, 0);
-	collector_free(&c);
+	aggregator_free(&c);
 }
 
 /* records were lost: a census finds another one there */
 static void test_census(void **state)
 {
-	struct collector c = start();
+	struct aggregator c = start();
 
 	(void)state;
 	count(&c, MAKE, 9, 100, 1);
@@ -317,7 +317,7 @@ static void test_census(void **state)
 	count(&c, MAKE, 3, 100, 100);
 	assert_int_equal(samples_of(&c, "/found"), 10);
 	assert_int_equal(samples_of(&c, "/make"), 100);
-	collector_free(&c);
+	aggregator_free(&c);
 }
 
 int main(void)

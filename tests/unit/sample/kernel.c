@@ -47,7 +47,7 @@ static void take_away(const char *name)
 }
 
 /* the samples that were collected of an image at an offset */
-static uint64_t samples_of(const struct collector *c, const char *image,
+static uint64_t samples_of(const struct aggregator *c, const char *image,
 			   uint64_t offset)
 {
 	uint64_t n = 0;
@@ -64,7 +64,7 @@ static uint64_t samples_of(const struct collector *c, const char *image,
 	return n;
 }
 
-static void sample(struct collector *c, uint64_t address)
+static void sample(struct aggregator *c, uint64_t address)
 {
 	struct counted x = {.pid = 1, .kernel = true, .address = address,
 			    .count = 1};
@@ -74,7 +74,7 @@ static void sample(struct collector *c, uint64_t address)
 
 static void test_later(void **state)
 {
-	struct collector c = {.past.kept = true, .kernel.proc = proc};
+	struct aggregator c = {.past.kept = true, .kernel.proc = proc};
 
 	(void)state;
 	put("kallsyms", TEXT);
@@ -101,13 +101,13 @@ static void test_later(void **state)
 	assert_int_equal(samples_of(&c, "[kernel]", in_first), 1);
 	sample(&c, in_second);
 	assert_int_equal(samples_of(&c, "[second]", 0x20), 2);
-	collector_free(&c);
+	aggregator_free(&c);
 }
 
 /* who may not know addresses is told that they are 0 */
 static void test_hidden(void **state)
 {
-	struct collector c = {.past.kept = true, .kernel.proc = proc};
+	struct aggregator c = {.past.kept = true, .kernel.proc = proc};
 
 	(void)state;
 	put("kallsyms", HIDDEN);
@@ -116,7 +116,7 @@ static void test_hidden(void **state)
 	c.kernel.looked = 0;
 	sample(&c, in_first);
 	assert_int_equal(samples_of(&c, "[kernel]", in_first), 2);
-	collector_free(&c);
+	aggregator_free(&c);
 }
 
 int main(void)

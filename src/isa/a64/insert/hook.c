@@ -1,9 +1,9 @@
 /*
- * a64 gate: calls a procedure before a system call is made, or behind it.
+ * a64 hook: calls a procedure before a system call is made, or behind it.
  *
  * Reached by a call from before an svc, with all registers and flags as the
  * kernel would get them, or from behind it, as it left them: but for x0 they
- * are the same. A call that is not one of those below goes on at once; a gate
+ * are the same. A call that is not one of those below goes on at once; a hook
  * of a kind without a list is no call's, and always asks. For the others a
  * procedure is asked whose address lies at `offset` in a structure to which
  * the word at `word` points; if there is none, the call goes on as well.
@@ -57,12 +57,12 @@ enum { NASKED = sizeof asked / sizeof *asked };
 
 static const struct {
 	uint8_t first, n; /* in asked[] */
-} part[GATE_KINDS] = {
-	[GATE_NAMES] = {0, 9},
-	[GATE_LIFE] = {0, NASKED},
-	[GATE_BEHIND] = {7, 5},
-	[GATE_JUMP] = {0, 0},
-	[GATE_RESUME] = {0, 0},
+} part[HOOK_KINDS] = {
+	[HOOK_NAMES] = {0, 9},
+	[HOOK_LIFE] = {0, NASKED},
+	[HOOK_BEHIND] = {7, 5},
+	[HOOK_JUMP] = {0, 0},
+	[HOOK_RESUME] = {0, 0},
 };
 
 enum {
@@ -73,7 +73,7 @@ enum {
 	SAVED = 16, /* x0 .. x15 */
 	/* finding the procedure; saving; calling it; restoring */
 	SLOW_WORDS = 5 + SAVED / 2 + 3 + 4 + SAVED / 2 + 3 + 2,
-	GATE_WORDS = 3 + 2 * NASKED + SLOW_WORDS, /* at most: the tests */
+	HOOK_WORDS = 3 + 2 * NASKED + SLOW_WORDS, /* at most: the tests */
 
 	OP_STP = 0xa9000000,	  /* stp xa, xb, [sp, #offset] */
 	OP_STP_PRE = 0xa9800000,  /* the same, sp lowered by it */
@@ -93,26 +93,26 @@ enum {
 	OP_RET = 0xd65f03c0,
 };
 
-/* of the gate before jumps: x0 .. x30 and the flags, in two halves */
+/* of the hook before jumps: x0 .. x30 and the flags, in two halves */
 enum {
 	HALF = 128,
-	TELL_WORDS = A64_TELL_GATE_SIZE / 4,
+	TELL_WORDS = A64_TELL_HOOK_SIZE / 4,
 	MOVZ_XZR = 0xd280001f, /* movz xzr, #imm16: nothing is done */
 	MOVK_XZR = 0xf2a0001f, /* movk xzr, #imm16, lsl #16 */
 };
 
 /* words, one behind the other */
-struct gate {
-	uint32_t w[GATE_WORDS];
+struct hook {
+	uint32_t w[HOOK_WORDS];
 	unsigned n;
 };
 
-static void put(struct gate *g, uint32_t w)
+static void put(struct hook *g, uint32_t w)
 {
 	g->w[g->n++] = w;
 }
 
-static void put_pair(struct gate *g, uint32_t op, unsigned a, unsigned b,
+static void put_pair(struct hook *g, uint32_t op, unsigned a, unsigned b,
 		     int offset)
 {
 	put(g, op | ((uint32_t)(offset / 8) & 0x7f) << 15 | b << 10 |
@@ -120,13 +120,13 @@ static void put_pair(struct gate *g, uint32_t op, unsigned a, unsigned b,
 }
 
 /* cbz reg, the word number `to` */
-static void put_cbz(struct gate *g, unsigned reg, unsigned to)
+static void put_cbz(struct hook *g, unsigned reg, unsigned to)
 {
 	put(g, OP_CBZ | ((to - g->n) & 0x7ffff) << 5 | reg);
 }
 
 /* ldr to, [from, #offset] */
-static void put_load(struct gate *g, unsigned to, unsigned from,
+static void put_load(struct hook *g, unsigned to, unsigned from,
 		     unsigned offset)
 {
 	put(g, OP_LDR | offset / 8 << 10 | from << 5 | to);
@@ -136,7 +136,7 @@ static void put_load(struct gate *g, unsigned to, unsigned from,
  * x17: the structure to which the word points, x16: the procedure at `offset`
  * in it; if there is none, to the word number `leave`. False: out of reach.
  */
-static bool put_find(struct gate *g, uint64_t at, uint64_t word,
+static bool put_find(struct hook *g, uint64_t at, uint64_t word,
 		     unsigned offset, unsigned leave)
 {
 	int64_t pages = (int64_t)(word >> 12) -
@@ -154,7 +154,7 @@ static bool put_find(struct gate *g, uint64_t at, uint64_t word,
 }
 
 /* calls the procedure; a frame record for stack walks is fp bytes from here */
-static void put_ask(struct gate *g, unsigned fp)
+static void put_ask(struct hook *g, unsigned fp)
 {
 	put(g, OP_ADD_FP | fp << 10);
 	put(g, OP_MOV_X0_SP);
@@ -162,7 +162,7 @@ static void put_ask(struct gate *g, unsigned fp)
 	put(g, OP_BLR | 16 << 5);
 }
 
-static void put_save(struct gate *g)
+static void put_save(struct hook *g)
 {
 	put_pair(g, OP_STP_PRE, 0, 1, -FRAME);
 	for (unsigned r = 2; r < SAVED; r += 2)
@@ -172,7 +172,7 @@ static void put_save(struct gate *g)
 	put_pair(g, OP_STP, 0, 18, 8 * SAVED + 16);
 }
 
-static void put_restore(struct gate *g)
+static void put_restore(struct hook *g)
 {
 	put_pair(g, OP_LDP, 17, 18, 8 * SAVED + 16);
 	put(g, OP_MSR_NZCV | 17);
@@ -182,24 +182,24 @@ static void put_restore(struct gate *g)
 	put_pair(g, OP_LDP_POST, 0, 1, FRAME);
 }
 
-static void put_leave(struct gate *g)
+static void put_leave(struct hook *g)
 {
 	put_pair(g, OP_LDP_POST, 16, 17, ASIDE);
 	put(g, OP_RET);
 }
 
 /* words before it asks */
-static unsigned fast_words(enum gate_kind k)
+static unsigned fast_words(enum hook_kind k)
 {
 	return 1 + (part[k].n ? 2 * part[k].n + 2u : 0);
 }
 
-uint16_t a64_gate_size(enum gate_kind k)
+uint16_t a64_hook_size(enum hook_kind k)
 {
 	return (uint16_t)(4 * (fast_words(k) + SLOW_WORDS));
 }
 
-bool a64_gate_asks(enum gate_kind k, uint64_t number)
+bool a64_hook_asks(enum hook_kind k, uint64_t number)
 {
 	for (unsigned i = 0; i < part[k].n; i++)
 		if (asked[part[k].first + i] == number)
@@ -207,12 +207,12 @@ bool a64_gate_asks(enum gate_kind k, uint64_t number)
 	return false;
 }
 
-bool a64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
+bool a64_hook(enum hook_kind k, uint64_t at, uint64_t word, unsigned offset,
 	      uint8_t *out)
 {
 	const uint16_t *nr = asked + part[k].first;
 	unsigned slow = fast_words(k), leave = slow + SLOW_WORDS - 2;
-	struct gate g = {.n = 0};
+	struct hook g = {.n = 0};
 
 	put_pair(&g, OP_STP_PRE, 16, 17, -ASIDE);
 	for (unsigned i = 0; i < part[k].n; i++) {
@@ -227,12 +227,12 @@ bool a64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
 	put_ask(&g, 8 * SAVED);
 	put_restore(&g);
 	put_leave(&g);
-	memcpy(out, g.w, a64_gate_size(k));
+	memcpy(out, g.w, a64_hook_size(k));
 	return true;
 }
 
 /* x16 and x17 lie where the second half begins already */
-static void put_save_all(struct gate *g)
+static void put_save_all(struct hook *g)
 {
 	put_pair(g, OP_STP_PRE, 0, 1, -HALF);
 	for (unsigned r = 2; r < 30; r += 2)
@@ -243,7 +243,7 @@ static void put_save_all(struct gate *g)
 }
 
 /* what a procedure may lose, and x29 */
-static void put_restore_all(struct gate *g)
+static void put_restore_all(struct hook *g)
 {
 	put_pair(g, OP_LDP, 30, 17, 30 * 8);
 	put(g, OP_MSR_NZCV | 17);
@@ -254,10 +254,10 @@ static void put_restore_all(struct gate *g)
 	put_pair(g, OP_LDP_POST, 0, 1, HALF);
 }
 
-bool a64_tell_gate(uint64_t at, uint64_t word, unsigned offset, uint64_t about,
+bool a64_tell_hook(uint64_t at, uint64_t word, unsigned offset, uint64_t about,
 		   uint8_t *out)
 {
-	struct gate g = {.n = 0};
+	struct hook g = {.n = 0};
 	int64_t d;
 
 	put_pair(&g, OP_STP_PRE, 16, 17, -HALF);

@@ -1,10 +1,10 @@
 /*
- * x64 gate: calls a procedure before a system call is made, or behind it.
+ * x64 hook: calls a procedure before a system call is made, or behind it.
  *
  * Reached by a call from before a syscall, with all registers and flags as the
  * kernel would get them, or from behind it, as it left them. Before it, a call
  * that is not one of those below goes on at once. Behind it that is not known:
- * the result is where the number was; so that gate always asks, as does the
+ * the result is where the number was; so that hook always asks, as does the
  * one of a kind without a list. A procedure is asked whose address lies at
  * `offset` in a structure to which the word at `word` points; if there is
  * none, the call goes on. The procedure gets the address of
@@ -14,10 +14,10 @@
  * eight bytes each, which it may change but for the last two, and that of the
  * structure. Vector registers are its own business.
  *
- * The code that calls a gate has stepped over the 128 bytes below the stack
+ * The code that calls a hook has stepped over the 128 bytes below the stack
  * pointer, which belong to the procedure there (psABI, 3.2.2).
  *
- * Another gate stands before jumps and calls through a register or memory. It
+ * Another hook stands before jumps and calls through a register or memory. It
  * shows two words, where it returns to and what was pushed before the call of
  * it (tell.c), and changes nothing.
  */
@@ -71,12 +71,12 @@ enum {
 
 static const struct {
 	uint8_t first, n; /* in asked[] */
-} part[GATE_KINDS] = {
-	[GATE_NAMES] = {0, 14},
-	[GATE_LIFE] = {0, NASKED},
-	[GATE_BEHIND] = {12, 7},
-	[GATE_JUMP] = {0, 0},
-	[GATE_RESUME] = {0, 0},
+} part[HOOK_KINDS] = {
+	[HOOK_NAMES] = {0, 14},
+	[HOOK_LIFE] = {0, NASKED},
+	[HOOK_BEHIND] = {12, 7},
+	[HOOK_JUMP] = {0, 0},
+	[HOOK_RESUME] = {0, 0},
 };
 
 /* the pieces, as the assembler makes them; what is 0 here is filled in */
@@ -140,8 +140,8 @@ static const uint8_t leave[] = {
 };
 
 _Static_assert(sizeof enter + sizeof find + sizeof save + sizeof show_jump +
-		       sizeof ask + sizeof leave == X64_TELL_GATE_SIZE,
-	       "the size of the gate before jumps");
+		       sizeof ask + sizeof leave == X64_TELL_HOOK_SIZE,
+	       "the size of the hook before jumps");
 
 /* where in the pieces, in bytes, and how far before the end */
 enum {
@@ -159,20 +159,20 @@ enum {
 };
 
 /* code, one piece behind the other */
-struct gate {
+struct hook {
 	uint8_t *out;
 	unsigned n;
 };
 
 /* where the piece begins */
-static unsigned put(struct gate *g, const uint8_t *piece, unsigned n)
+static unsigned put(struct hook *g, const uint8_t *piece, unsigned n)
 {
 	memcpy(g->out + g->n, piece, n);
 	g->n += n;
 	return g->n - n;
 }
 
-static void fill(const struct gate *g, unsigned at, int64_t value)
+static void fill(const struct hook *g, unsigned at, int64_t value)
 {
 	int32_t v = (int32_t)value;
 
@@ -180,29 +180,29 @@ static void fill(const struct gate *g, unsigned at, int64_t value)
 }
 
 /* the distance to `to`, in the last four bytes of an instruction */
-static void fill_distance(const struct gate *g, unsigned at, unsigned to)
+static void fill_distance(const struct hook *g, unsigned at, unsigned to)
 {
 	fill(g, at, (int64_t)to - (at + 4));
 }
 
 /* before it? Then its number decides */
-static bool is_tested(enum gate_kind k)
+static bool is_tested(enum hook_kind k)
 {
-	return k == GATE_NAMES || k == GATE_LIFE;
+	return k == HOOK_NAMES || k == HOOK_LIFE;
 }
 
-static unsigned code_size(enum gate_kind k)
+static unsigned code_size(enum hook_kind k)
 {
 	return sizeof enter + (is_tested(k) ? sizeof test : 0) + sizeof find +
 	       sizeof save + sizeof show + sizeof ask + sizeof leave;
 }
 
-uint16_t x64_gate_size(enum gate_kind k)
+uint16_t x64_hook_size(enum hook_kind k)
 {
 	return (uint16_t)(code_size(k) + (is_tested(k) ? NUMBERS / 8 : 0));
 }
 
-bool x64_gate_asks(enum gate_kind k, uint64_t number)
+bool x64_hook_asks(enum hook_kind k, uint64_t number)
 {
 	for (unsigned i = 0; i < part[k].n; i++)
 		if (asked[part[k].first + i] == number)
@@ -217,7 +217,7 @@ bool x64_own_call(const uint8_t *code)
 }
 
 /* the numbers are behind the code */
-static void put_test(struct gate *g, enum gate_kind k)
+static void put_test(struct hook *g, enum hook_kind k)
 {
 	unsigned end = code_size(k), at = put(g, test, sizeof test);
 
@@ -233,7 +233,7 @@ static void put_test(struct gate *g, enum gate_kind k)
 }
 
 /* finds the procedure to call; false: the word is too far */
-static bool put_find(struct gate *g, unsigned end, uint64_t start,
+static bool put_find(struct hook *g, unsigned end, uint64_t start,
 		     uint64_t word, unsigned offset)
 {
 	unsigned out = end - LEAVE_RCX, at = put(g, find, sizeof find);
@@ -246,10 +246,10 @@ static bool put_find(struct gate *g, unsigned end, uint64_t start,
 	return d == (int32_t)d;
 }
 
-bool x64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
+bool x64_hook(enum hook_kind k, uint64_t at, uint64_t word, unsigned offset,
 	      uint8_t *out)
 {
-	struct gate g = {.out = out};
+	struct hook g = {.out = out};
 
 	put(&g, enter, sizeof enter);
 	if (is_tested(k))
@@ -263,15 +263,15 @@ bool x64_gate(enum gate_kind k, uint64_t at, uint64_t word, unsigned offset,
 	return true;
 }
 
-bool x64_tell_gate(uint64_t start, uint64_t word, unsigned offset,
+bool x64_tell_hook(uint64_t start, uint64_t word, unsigned offset,
 		   uint64_t about, uint8_t *out)
 {
-	struct gate g = {.out = out};
+	struct hook g = {.out = out};
 	unsigned at;
 	int64_t d;
 
 	put(&g, enter, sizeof enter);
-	if (!put_find(&g, X64_TELL_GATE_SIZE, start, word, offset))
+	if (!put_find(&g, X64_TELL_HOOK_SIZE, start, word, offset))
 		return false;
 	put(&g, save, sizeof save);
 	at = put(&g, show_jump, sizeof show_jump) + SHOW_ABOUT;

@@ -1,9 +1,9 @@
 /*
- * x64 tell: a call of the gate that tells where a jump or call leads.
+ * x64 tell: a call of the hook that tells where a jump or call leads.
  *
  *	lea  -128(%rsp), %rsp	the 128 bytes there are not ours
  *	push TARGET		the operand of the jump, or the index
- *	call gate
+ *	call hook
  *	nopl NUMBER(%rax,%rax)	says which jump it is
  *	lea  136(%rsp), %rsp
  *

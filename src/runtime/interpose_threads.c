@@ -1,5 +1,5 @@
 /*
- * hook_threads: a thread of a program whose C library has no gates.
+ * interpose_threads: a thread of a program whose C library has no hooks.
  *
  * It gets a routine of ours, which becomes the program's own: its stack is as
  * without us. All signals are blocked from before the thread is made until it
@@ -7,7 +7,7 @@
  * with a function on a stack of its own (clone()) gets there the same way.
  */
 #include "runtime/clone.h"
-#include "runtime/hooks_int.h"
+#include "runtime/interpose_int.h"
 
 /* the routine of a thread that is being made */
 struct thread_start {
@@ -15,10 +15,10 @@ struct thread_start {
 	uintptr_t routine, arg;
 	uint32_t reserved; /* thread_reserve()'s */
 	uint64_t mask;     /* of signals: its parent's */
-	uint64_t blocked; /* while the thread is made: all that can be */
-	_Bool own_mask; /* it has another */
-	_Bool process; /* it is the first of a new process */
-	_Bool lasts; /* any number of threads begin with it */
+	uint64_t blocked;  /* while the thread is made: all that can be */
+	_Bool own_mask;    /* it has another */
+	_Bool process;     /* it is the first of a new process */
+	_Bool lasts;       /* any number of threads begin with it */
 };
 
 /* what the routine of a thread is: two registers */
@@ -53,7 +53,7 @@ static uint64_t set_mask(const uint64_t *mask)
 /* what a thread needs; NULL: there is no memory */
 static struct thread_start *start_take(struct counting *c)
 {
-	struct hooks *k = c->hooks;
+	struct interposed *k = c->interposed;
 	struct thread_start *s;
 
 	counting_lock(c);
@@ -73,8 +73,8 @@ static struct thread_start *start_take(struct counting *c)
 /* it is not needed any more, and free for the next; with the lock */
 static void start_leave(struct counting *c, struct thread_start *s)
 {
-	s->next = c->hooks->start;
-	c->hooks->start = s;
+	s->next = c->interposed->start;
+	c->interposed->start = s;
 }
 
 /* but for the C library's own, does a thread block what its parent did? */
@@ -90,7 +90,7 @@ static _Bool is_same(uint64_t mask, uint64_t jit_processes)
 /* does the attribute say which signals the thread blocks? */
 static _Bool has_mask(const struct counting *c, const void *attr)
 {
-	int (*get)(const void *, void *) = (void *)c->hooks->attr_mask;
+	int (*get)(const void *, void *) = (void *)c->interposed->attr_mask;
 	uint64_t mask[SIGSET_WORDS];
 
 	return attr && get && !get(attr, mask);
@@ -103,7 +103,7 @@ static _Bool has_mask(const struct counting *c, const void *attr)
  */
 static const uint32_t *find_number(const struct counting *c, uint32_t number)
 {
-	const uint32_t *(*self)(void) = (void *)c->hooks->self;
+	const uint32_t *(*self)(void) = (void *)c->interposed->self;
 	const uint32_t *at = self ? self() : NULL, *found = NULL;
 	unsigned n = 0;
 
@@ -118,8 +118,7 @@ static const uint32_t *find_number(const struct counting *c, uint32_t number)
 }
 
 /* this thread has the block from now on; `s`, if there is one, is free */
-static void enter(struct counting *c, uint32_t reserved,
-		     struct thread_start *s)
+static void enter(struct counting *c, uint32_t reserved, struct thread_start *s)
 {
 	uint32_t number = sys_tid();
 	const uint32_t *alive = find_number(c, number);
@@ -171,7 +170,7 @@ struct thread_call thread_routine(struct thread_start *s)
 	_Bool own;
 
 	if (s->process) {
-		hook_fork_child();
+		interpose_fork_child();
 		return (struct thread_call){(uintptr_t)run_process,
 					    (uintptr_t)s};
 	}
@@ -194,14 +193,13 @@ struct thread_call thread_routine(struct thread_start *s)
  * A thread with that routine is to be made, with attributes or NULL. NULL: as
  * if we were not there.
  */
-static struct thread_start *before_thread(struct counting *c,
-					  const void *attr, void *routine,
-					  void *arg)
+static struct thread_start *before_thread(struct counting *c, const void *attr,
+					  void *routine, void *arg)
 {
 	uint64_t all = ~(uint64_t)0;
 	struct thread_start *s;
 
-	/* one hook within another, or no system call may be made */
+	/* one interposed call within another, or no system call may be made */
 	if (routine == (void *)thread_starts)
 		return NULL;
 	if (c->confined) {
@@ -232,12 +230,12 @@ static void after_thread(struct counting *c, struct thread_start *s,
 	set_mask(&mask);
 }
 
-int hook_pthread_create(void *thread, const void *attr, void *routine,
-			void *arg)
+int interpose_pthread_create(void *thread, const void *attr, void *routine,
+			     void *arg)
 {
 	struct counting *c = counting_here();
 	int (*real)(void *, const void *, void *, void *) =
-		hook_real(c, HOOK_PTHREAD_CREATE);
+		interpose_real(c, INTERPOSE_PTHREAD_CREATE);
 	struct thread_start *s = before_thread(c, attr, routine, arg);
 	uint64_t mask;
 	int r;
@@ -250,10 +248,11 @@ int hook_pthread_create(void *thread, const void *attr, void *routine,
 	return r;
 }
 
-int hook_thrd_create(void *thread, void *routine, void *arg)
+int interpose_thrd_create(void *thread, void *routine, void *arg)
 {
 	struct counting *c = counting_here();
-	int (*real)(void *, void *, void *) = hook_real(c, HOOK_THRD_CREATE);
+	int (*real)(void *, void *, void *) =
+		interpose_real(c, INTERPOSE_THRD_CREATE);
 	struct thread_start *s = before_thread(c, NULL, routine, arg);
 	uint64_t mask;
 	int r;
@@ -271,34 +270,35 @@ static int clone_process(struct counting *c, struct thread_start *s,
 			 void *stack, int flags, void **more)
 {
 	int (*real)(void *, void *, int, void *, void *, void *, void *) =
-		hook_real(c, HOOK_CLONE);
+		interpose_real(c, INTERPOSE_CLONE);
 	int r;
 
-	hook_fork_begins();
+	interpose_fork_begins();
 	r = real((void *)thread_starts, stack, flags, s, more[0], more[1],
 		 more[2]);
-	hook_fork_result(r);
+	interpose_fork_result(r);
 	return r;
 }
 
-int hook_clone(void *routine, void *stack, int flags, void *arg, void *parent,
-	       void *tls, void *child)
+int interpose_clone(void *routine, void *stack, int flags, void *arg,
+		    void *parent, void *tls, void *child)
 {
 	struct counting *c = counting_here();
 	int (*real)(void *, void *, int, void *, void *, void *, void *) =
-		hook_real(c, HOOK_CLONE);
+		interpose_real(c, INTERPOSE_CLONE);
 	struct thread_start s = {.routine = (uintptr_t)routine,
-				 .arg = (uintptr_t)arg, .process = 1};
+				 .arg = (uintptr_t)arg,
+				 .process = 1};
 
 	if (routine && !(flags & CLONE_VM) && !c->confined)
 		return clone_process(c, &s, stack, flags,
 				     (void *[]){parent, tls, child});
-	hook_clone_unseen(c, (uint64_t)flags);
+	interpose_clone_unseen(c, (uint64_t)flags);
 	return real(routine, stack, flags, arg, parent, tls, child);
 }
 
-uintptr_t hook_thread_made(struct counting *c, uintptr_t routine,
-			   uintptr_t arg)
+uintptr_t interpose_thread_made(struct counting *c, uintptr_t routine,
+				uintptr_t arg)
 {
 	struct thread_start *s;
 
@@ -307,7 +307,7 @@ uintptr_t hook_thread_made(struct counting *c, uintptr_t routine,
 	s = room_take(c, sizeof *s); /* for good: the last use is not known */
 	counting_unlock(c);
 	if (s)
-		*s = (struct thread_start){.routine = routine, .arg = arg,
-					   .lasts = 1};
+		*s = (struct thread_start){
+			.routine = routine, .arg = arg, .lasts = 1};
 	return (uintptr_t)s;
 }

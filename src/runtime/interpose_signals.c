@@ -1,14 +1,14 @@
 /*
- * hook_signals: handlers of a program whose C library has no gates are reached
- * by way of ours, as in signals.c, and a program that asks is told its own.
- * Default actions are left alone.
+ * interpose_signals: handlers of a program whose C library has no hooks are
+ * reached by way of ours, as in signals.c, and a program that asks is told its
+ * own. Default actions are left alone.
  */
-#include "runtime/hooks_int.h"
+#include "runtime/interpose_int.h"
 
 enum { FLAG_SIGINFO = 4 };
 
 /* struct sigaction of glibc and musl */
-struct hook_action {
+struct interpose_action {
 	uintptr_t handler;
 	uint64_t mask[16];
 	int32_t flags;
@@ -33,10 +33,10 @@ static _Bool may_translate(const struct counting *c)
 }
 
 /* what the kernel gets for *act, and what is told instead */
-static struct hook_action translate(struct counting *c, int signal,
-				    const struct hook_action *act)
+static struct interpose_action translate(struct counting *c, int signal,
+					 const struct interpose_action *act)
 {
-	struct hook_action new = *act;
+	struct interpose_action new = *act;
 
 	c->told[signal] = (struct kernel_action){
 		.handler = act->handler,
@@ -50,7 +50,7 @@ static struct hook_action translate(struct counting *c, int signal,
 
 /* what the program is told of what was there */
 static void translate_back(const struct kernel_action *told,
-			   struct hook_action *old)
+			   struct interpose_action *old)
 {
 	if (old->handler != (uintptr_t)signal_arrives)
 		return;
@@ -59,14 +59,15 @@ static void translate_back(const struct kernel_action *told,
 		old->flags &= ~FLAG_SIGINFO;
 }
 
-int hook_sigaction(int signal, const struct hook_action *act,
-		   struct hook_action *old)
+int interpose_sigaction(int signal, const struct interpose_action *act,
+			struct interpose_action *old)
 {
 	struct counting *c = counting_here();
-	int (*real)(int, const struct hook_action *, struct hook_action *) =
-		hook_real(c, HOOK_SIGACTION);
+	int (*real)(int, const struct interpose_action *,
+		    struct interpose_action *) =
+		interpose_real(c, INTERPOSE_SIGACTION);
 	struct kernel_action before;
-	struct hook_action new;
+	struct interpose_action new;
 	int r;
 
 	if (!is_signal(signal) || !may_translate(c)) {
@@ -109,18 +110,20 @@ static void adopt(struct counting *c, int signal)
 }
 
 /* one of those that are signal() by another name, or much like it */
-static uintptr_t call_signal(enum hook h, int signal, uintptr_t handler)
+static uintptr_t call_signal(enum interposed_call h, int signal,
+			     uintptr_t handler)
 {
 	struct counting *c = counting_here();
-	uintptr_t (*real)(int, uintptr_t) = hook_real(c, h);
+	uintptr_t (*real)(int, uintptr_t) = interpose_real(c, h);
 	uintptr_t was, told;
 
 	if (!is_signal(signal))
 		return real(signal, handler);
 	if (!may_translate(c)) {
 		was = real(signal, handler);
-		return was == (uintptr_t)signal_arrives ?
-			       c->told[signal].handler : was;
+		return was == (uintptr_t)signal_arrives
+			       ? c->told[signal].handler
+			       : was;
 	}
 	counting_lock(c);
 	told = c->told[signal].handler;
@@ -130,17 +133,17 @@ static uintptr_t call_signal(enum hook h, int signal, uintptr_t handler)
 	return was == (uintptr_t)signal_arrives ? told : was;
 }
 
-uintptr_t hook_signal(int signal, uintptr_t handler)
+uintptr_t interpose_signal(int signal, uintptr_t handler)
 {
-	return call_signal(HOOK_SIGNAL, signal, handler);
+	return call_signal(INTERPOSE_SIGNAL, signal, handler);
 }
 
-uintptr_t hook_sysv_signal(int signal, uintptr_t handler)
+uintptr_t interpose_sysv_signal(int signal, uintptr_t handler)
 {
-	return call_signal(HOOK_SYSV_SIGNAL, signal, handler);
+	return call_signal(INTERPOSE_SYSV_SIGNAL, signal, handler);
 }
 
-uintptr_t hook_sigset(int signal, uintptr_t handler)
+uintptr_t interpose_sigset(int signal, uintptr_t handler)
 {
-	return call_signal(HOOK_SIGSET, signal, handler);
+	return call_signal(INTERPOSE_SIGSET, signal, handler);
 }

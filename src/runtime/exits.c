@@ -1,5 +1,5 @@
 /*
- * ends: where threads ended, and how the process did, in its chunk.
+ * exits: where threads ended, and how the process did, in its chunk.
  *
  * What a thread counted tells everything if it ended in a call, a system call
  * too. In the middle of a block it does not say where the thread was. A signal
@@ -83,8 +83,8 @@ static _Bool any_runs(long fd, const char *self)
 	_Alignas(struct name) char names[NAMES];
 	long n;
 
-	while ((n = arch_call(SYS_GETDENTS64, fd, (long)names, sizeof names,
-			      0, 0)) > 0)
+	while ((n = arch_call(SYS_GETDENTS64, fd, (long)names, sizeof names, 0,
+			      0)) > 0)
 		for (long at = 0; at < n;) {
 			const struct name *d = (const void *)(names + at);
 

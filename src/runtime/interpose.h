@@ -1,8 +1,8 @@
 /*
- * hooks: threads, children and ends of a program whose C library is as it was,
- * and has no gates: one that is run by hand, or has musl's. The library's own
- * functions are bound to ours (rebind.h), which do what gates would have and
- * call them.
+ * interpose: threads, children and ends of a program whose C library is as it
+ * was, and has no hooks: one that is run by hand, or has musl's. The library's
+ * own functions are bound to ours (rebind.h), which do what hooks would have
+ * and call them.
  *
  *	pthread_create, thrd_create   the new thread gets a block before its
  *	                              routine runs (threads.c)
@@ -11,14 +11,14 @@
  *	exit, _exit, execve ..        how the process ends is noted (ends.c)
  *	sigaction, signal ..          no handler runs within an increment
  *	                              (signals.c)
- *	syscall, prctl, chroot ..     what gates tell of (counting.c): above
+ *	syscall, prctl, chroot ..     what hooks tell of (counting.c): above
  *	                              all that it locks itself in
  *
  * What calls them (a library, a plugin that is loaded later) does not matter.
  * Threads that are made in other ways share counters with others.
  */
-#ifndef RUNTIME_HOOKS_H
-#define RUNTIME_HOOKS_H
+#ifndef RUNTIME_hooksH
+#define RUNTIME_hooksH
 
 #include "runtime/counting.h"
 
@@ -27,6 +27,6 @@
  * image, and it has not begun yet. `stack`: as the kernel left it. False: not
  * all is seen.
  */
-_Bool hooks_begin(const struct launch_env *h, uintptr_t *stack);
+_Bool interpose_begin(const struct launch_env *h, uintptr_t *stack);
 
 #endif

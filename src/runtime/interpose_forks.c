@@ -1,5 +1,5 @@
 /*
- * hook_forks: children of a program whose C library has no gates. It calls
+ * interpose_forks: children of a program whose C library has no hooks. It calls
  * ours around fork(), whatever function of it forks (pthread_atfork(3)).
  *
  * Other handlers may run between the first of ours and the second, and wait
@@ -9,37 +9,37 @@
  * (blocks are complete when they are numbered), all else it forgets.
  */
 #include "runtime/aside.h"
-#include "runtime/hooks_int.h"
+#include "runtime/interpose_int.h"
 
 /* a child that is being made */
-struct hook_fork {
-	struct hook_fork *next;
+struct interpose_fork {
+	struct interpose_fork *next;
 	uintptr_t thread; /* that makes it; 0: none */
 	struct child child;
 	uint64_t mask; /* of signals, that the thread had */
 };
 
 /* the one that the thread makes, or (0) one that is free; or NULL */
-static struct hook_fork *find(const struct counting *c, uintptr_t thread)
+static struct interpose_fork *find(const struct counting *c, uintptr_t thread)
 {
-	struct hook_fork *f = c->hooks->fork;
+	struct interpose_fork *f = c->interposed->fork;
 
 	while (f && f->thread != thread)
 		f = f->next;
 	return f;
 }
 
-static struct hook_fork *take(struct counting *c)
+static struct interpose_fork *take(struct counting *c)
 {
-	struct hook_fork *f = find(c, 0);
+	struct interpose_fork *f = find(c, 0);
 
 	if (!f) {
 		f = room_take(c, sizeof *f);
 		if (!f)
 			return NULL;
-		f->next = c->hooks->fork;
-		/* hook_fork() looks without the lock */
-		__atomic_store_n(&c->hooks->fork, f, __ATOMIC_RELEASE);
+		f->next = c->interposed->fork;
+		/* interpose_fork() looks without the lock */
+		__atomic_store_n(&c->interposed->fork, f, __ATOMIC_RELEASE);
 	}
 	f->child = (struct child){0};
 	f->thread = thread_self(c);
@@ -47,10 +47,10 @@ static struct hook_fork *take(struct counting *c)
 }
 
 /* all signals stay blocked until there are two processes */
-void hook_fork_begins(void)
+void interpose_fork_begins(void)
 {
 	struct counting *c = counting_here();
-	struct hook_fork *f;
+	struct interpose_fork *f;
 
 	if (c->confined) {
 		ledger_trouble(c, TROUBLE_FORK);
@@ -67,10 +67,10 @@ void hook_fork_begins(void)
 }
 
 /* in the parent; a result below 0: there is no child, for certain */
-void hook_fork_result(long result)
+void interpose_fork_result(long result)
 {
 	struct counting *c = counting_here();
-	struct hook_fork *f;
+	struct interpose_fork *f;
 
 	if (c->confined)
 		return;
@@ -85,23 +85,23 @@ void hook_fork_result(long result)
 }
 
 /* the C library does not say if there is a child: its room may be lost */
-void hook_fork_parent(void)
+void interpose_fork_parent(void)
 {
 	struct counting *c = counting_here();
 
-	hook_fork_result(1);
-	if (c->hooks->daemon == thread_self(c))
+	interpose_fork_result(1);
+	if (c->interposed->daemon == thread_self(c))
 		process_ends(c, ENDED_BY_ITSELF);
 }
 
 /* forgets what the child has of threads that only its parent has */
-static void forget(struct counting *c, const struct hook_fork *own)
+static void forget(struct counting *c, const struct interpose_fork *own)
 {
-	c->hooks->start = NULL;
+	c->interposed->start = NULL;
 	c->room = (struct room){0};
 	c->forker = c->forked = c->acting = c->executing = 0;
-	aside_forget(c->hooks->launch_env);
-	for (struct hook_fork *f = c->hooks->fork; f; f = f->next)
+	aside_forget(c->interposed->launch_env);
+	for (struct interpose_fork *f = c->interposed->fork; f; f = f->next)
 		if (f != own) {
 			if (f->thread && f->child.chunks.at)
 				sys_unmap(f->child.chunks.at,
@@ -110,11 +110,11 @@ static void forget(struct counting *c, const struct hook_fork *own)
 		}
 }
 
-void hook_fork_child(void)
+void interpose_fork_child(void)
 {
 	struct counting *c = counting_here();
 	struct child none = {0};
-	struct hook_fork *f;
+	struct interpose_fork *f;
 
 	if (c->confined)
 		return;
@@ -130,34 +130,34 @@ void hook_fork_child(void)
 	counting_unlock(c);
 }
 
-int hook_fork(void)
+int interpose_fork(void)
 {
 	struct counting *c = counting_here();
-	int (*real)(void) = hook_real(c, HOOK_FORK);
+	int (*real)(void) = interpose_real(c, INTERPOSE_FORK);
 	int r;
 
 	/* within fork(), which calls it */
 	if (c->confined || find(c, thread_self(c)))
 		return real();
-	hook_fork_begins();
+	interpose_fork_begins();
 	r = real();
 	if (r)
-		hook_fork_result(r);
+		interpose_fork_result(r);
 	else
-		hook_fork_child();
+		interpose_fork_child();
 	return r;
 }
 
 /* it forks, and ends the parent if there is a child */
-int hook_daemon(int nochdir, int noclose)
+int interpose_daemon(int nochdir, int noclose)
 {
 	struct counting *c = counting_here();
-	int (*real)(int, int) = hook_real(c, HOOK_DAEMON);
+	int (*real)(int, int) = interpose_real(c, INTERPOSE_DAEMON);
 	int r;
 
-	c->hooks->daemon = thread_self(c);
+	c->interposed->daemon = thread_self(c);
 	r = real(nochdir, noclose);
-	c->hooks->daemon = 0;
+	c->interposed->daemon = 0;
 	process_ends(c, ENDED_NOT);
 	return r;
 }

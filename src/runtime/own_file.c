@@ -1,6 +1,6 @@
 /*
- * world: asked by the gates in rewritten code before system calls that name a
- * file. A program that names its own file in /proc means the one that was
+ * own_file: asked by the hooks in rewritten code before system calls that name
+ * a file. A program that names its own file in /proc means the one that was
  * started, not our copy. It gets the name of a symbolic link that leads there,
  * so the kernel does the rest: reading the link, opening, executing.
  */
@@ -72,7 +72,7 @@ static _Bool names_own_file(const char *p)
 }
 
 /* what is to be executed; `own`: the name of the program's own file */
-static struct execution execution(const struct arch_gate *g, const char *own)
+static struct execution execution(const struct arch_hook *g, const char *own)
 {
 	_Bool at = g->nr == SYS_EXECVEAT;
 	const unsigned long *a = g->arg + at;
@@ -87,7 +87,7 @@ static struct execution execution(const struct arch_gate *g, const char *own)
 	};
 }
 
-void hooks_on_call(struct arch_gate *g, const struct launch_env *h)
+void hooks_on_call(struct arch_hook *g, const struct launch_env *h)
 {
 	int path = arch_path(g);
 	_Bool executes = g->nr == SYS_EXECVE || g->nr == SYS_EXECVEAT;
