@@ -60,22 +60,13 @@ static void turn_over(const struct graph *g, struct weights *w)
 		w->edge[i] = most - w->edge[i];
 }
 
-/* the dearest of the insertions that see an edge */
-static struct survey_price price_of(const struct counting_graph *d,
-				    const struct code_place *w)
+/* all that the insertions that see an edge cost (carriers.h) */
+static unsigned carrier_of(const struct code_place *w)
 {
-	struct survey_price all = {0}, p = {0};
+	unsigned all = 0;
 
-	for (unsigned k = 0; k < w->n; k++) {
-		struct insertion i = counter_insertion(d->s->cfg->isa);
-
-		i.at = w->at[k];
-		i.place = w->place[k];
-		if (survey_price(d->s, &i, &p))
-			continue;
-		all.saved = p.saved > all.saved ? p.saved : all.saved;
-		all.jump |= p.jump;
-	}
+	for (unsigned k = 0; k < w->n; k++)
+		all |= w->carrier[k];
 	return all;
 }
 
@@ -88,15 +79,17 @@ static bool is_inside(const struct map_edge *e, const struct code_place *w)
 		e->kind == MAP_PAD);
 }
 
-static void add(struct sums *s, struct survey_price p, bool inside,
+static void add(struct sums *s, unsigned carrier, bool inside,
 		uint64_t count)
 {
+	bool jump = carrier & CARRIER_JUMPS;
+
 	s->counters++;
-	s->jumping += p.jump;
+	s->jumping += jump;
 	s->increments += count;
-	s->jumps += p.jump ? count : 0;
-	s->saves += p.saved ? count : 0;
-	s->aside += p.jump || inside ? count : 0;
+	s->jumps += jump ? count : 0;
+	s->saves += carrier & CARRIER_SAVES ? count : 0;
+	s->aside += jump || inside ? count : 0;
 }
 
 /* jumps less than all aside, if the busiest to each block leads */
@@ -133,20 +126,18 @@ static void add_placed(struct sums *s, const struct counting_graph *d,
 {
 	for (uint32_t i = 0; i < placed->n; i++) {
 		uint32_t at = placed->at[i];
-		struct code_place before = {.n = 1, .place = {PLAN_BEFORE}};
 		const struct code_place *w = &d->way.at[at];
 		uint64_t n = 0;
 
 		if (!place_on_vertices(placed->kind)) {
-			add(s, price_of(d, w),
+			add(s, carrier_of(w),
 			    is_inside(&d->m->edge.at[p->edge + at], w),
 			    count[at]);
 			continue;
 		}
-		before.at[0] = d->m->block.at[p->block + at].start;
 		for_each_edge_in (e, g, at)
 			n += count[e];
-		add(s, price_of(d, &before), false, n);
+		add(s, d->before.at[at], false, n);
 	}
 }
 

@@ -57,17 +57,21 @@ static inline void study_cfg(struct study *s, const struct cfg *c,
 {
 	struct map m = {.insn_size = c->isa->align == c->isa->max_len ?
 					     c->isa->align : 0};
+	struct insertion code = counter_insertion(c->isa);
 	struct survey survey;
+	struct carriers carriers;
 	struct counting_graph d;
 	bool *sure;
 
 	survey_make(&survey, c);
-	counting_graph_begin(&d, &survey, &m);
+	carriers_make(&carriers, &survey, &code);
+	counting_graph_begin(&d, &survey, &carriers, &m);
 	d.sure = sure = returning_find(&survey);
 	for (uint32_t p = 0; p < c->proc.n; p++)
 		study_procedure(s, &d, p, f);
 	counting_graph_free(&d);
 	mem_free(sure);
+	carriers_free(&carriers);
 	survey_free(&survey);
 	map_release(&m);
 }

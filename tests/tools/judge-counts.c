@@ -25,6 +25,7 @@
 
 #include "base/bisect.h"
 #include "everywhere.h"
+#include "rewrite/insert/carriers.h"
 
 /* a counter that there is not */
 #define NO_COUNT UINT64_MAX
@@ -303,10 +304,10 @@ static unsigned barred(const struct judge *j)
 
 	for (i.at = 0; i.at < j->c->edge.n; i.at++) {
 		i.memory = false;
-		if (survey_obstacle(j->s, &i))
+		if (insertion_obstacle(j->s, &i))
 			continue;
 		i.memory = true;
-		n += survey_obstacle(j->s, &i) != NULL;
+		n += insertion_obstacle(j->s, &i) != NULL;
 	}
 	return n;
 }

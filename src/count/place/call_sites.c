@@ -6,7 +6,6 @@
 #include "base/bisect.h"
 #include "count/place/graph_builder_int.h"
 #include "isa/move.h"
-#include "rewrite/insert/spot.h"
 
 /* what the jump or call at j->at reads; false: a hook cannot tell its target */
 static bool read_jump(const struct builder *n, const struct block *k,
@@ -38,7 +37,7 @@ static bool can_tell(const struct builder *n, const struct block *k,
 	    cfg_is_go(n->c, k->start) || !read_jump(n, k, j))
 		return false;
 	i = hooks_jump_insertion(n->c->isa, j);
-	return !survey_obstacle(n->d->s, &i);
+	return !insertion_obstacle(n->d->s, &i);
 }
 
 static void add_site(struct builder *n, uint32_t b)
@@ -96,7 +95,7 @@ static void find_shared(struct counting_graph *d)
 
 	d->shared = mem_zalloc(c->proc.n / 8 + 1, 1);
 	for (uint32_t b = 0; b < c->block.n; b++)
-		if (c->block.at[b].target && !survey_moves(d->s, b))
+		if (c->block.at[b].target && !(d->t->block[b] & SURVEY_MOVES))
 			share(d, c->block.at[b].target);
 }
 
@@ -115,7 +114,7 @@ bool counting_graph_add_stub(struct counting_graph *d, uint32_t p)
 	uint32_t b = cfg_block_at(c, q->entry);
 	struct builder n;
 
-	if (!q->stub || b == CFG_NONE || survey_moves(d->s, b) ||
+	if (!q->stub || b == CFG_NONE || d->t->block[b] & SURVEY_MOVES ||
 	    c->block.at[b].start != q->entry || shared(d, p))
 		return false;
 	n = builder_begin(d, p);

@@ -12,7 +12,6 @@
 #include "count/place/graph_builder_int.h"
 
 #include "isa/move.h"
-#include "rewrite/insert/spot.h"
 
 struct insertion counter_insertion(const struct isa *isa)
 {
@@ -28,9 +27,9 @@ struct insertion counter_insertion(const struct isa *isa)
 }
 
 void counting_graph_begin(struct counting_graph *d, const struct survey *s,
-			  struct map *m)
+			  const struct carriers *t, struct map *m)
 {
-	*d = (struct counting_graph){.s = s, .m = m};
+	*d = (struct counting_graph){.s = s, .t = t, .m = m};
 	d->vertex = mem_alloc((s->cfg->block.n + 1) * sizeof *d->vertex);
 	memset(d->vertex, 0xff, s->cfg->block.n * sizeof *d->vertex);
 	d->hub_vertex = mem_alloc((s->cfg->hub.n + 1) * sizeof *d->hub_vertex);
@@ -46,6 +45,7 @@ void counting_graph_free(struct counting_graph *d)
 	vec_free(&d->told);
 	vec_free(&d->block);
 	vec_free(&d->degree);
+	vec_free(&d->before);
 }
 
 /* what a procedure is called; a stub of the linker as disassemblers do */
@@ -74,16 +74,22 @@ struct builder builder_begin(struct counting_graph *d, uint32_t p)
 	n.p.edge = (uint32_t)d->m->edge.n;
 	n.p.name = proc_name(d, q);
 	d->block.n = 0;
+	d->before.n = 0;
 	d->way.n = 0;
 	return n;
 }
 
 /* --- blocks */
 
-static void add_vertex(struct builder *n, struct map_block *x)
+/* a vertex for block b, or for one of its instructions */
+static void add_vertex(struct builder *n, struct map_block *x, uint32_t b)
 {
+	const struct carriers *t = n->d->t;
+
 	x->counter = MAP_NONE;
 	vec_push(&n->d->m->block, *x);
+	vec_push(&n->d->before, n->fine ? carriers_insn(t, x->start)->before :
+					  t->start[b]);
 	n->p.nblock++;
 }
 
@@ -109,7 +115,7 @@ void builder_block(struct builder *n, uint32_t b)
 		x.size += length;
 		x.ninsn++;
 		if (n->fine || at >= k->size) {
-			add_vertex(n, &x);
+			add_vertex(n, &x, b);
 			x = (struct map_block){
 				.start = k->start + at,
 				.length = (uint32_t)m->length.n,
@@ -126,7 +132,7 @@ static void add_blocks(struct builder *n, const struct procedure *p)
 			&n->c->part.at[n->c->proc_part.at[p->part + i]];
 
 		for (uint32_t b = t->block; b < t->block + t->nblock; b++)
-			if (survey_moves(n->d->s, b))
+			if (n->d->t->block[b] & SURVEY_MOVES)
 				builder_block(n, b);
 	}
 }
@@ -161,16 +167,23 @@ struct map_edge *builder_edge(struct builder *n, enum map_kind kind,
 	return &n->d->m->edge.at[n->d->m->edge.n - 1];
 }
 
-static struct code_place way_of(enum plan_place place, uint64_t at)
+static struct code_place way_of(enum plan_place place, uint64_t at,
+				uint8_t carrier)
 {
-	return (struct code_place){
-		.n = 1, .place = {(uint8_t)place}, .at = {at}};
+	return (struct code_place){.n = 1, .place = {(uint8_t)place},
+				   .at = {at}, .carrier = {carrier}};
+}
+
+static struct code_place way_on_edge(const struct builder *n, uint32_t edge)
+{
+	return way_of(PLAN_EDGE, edge, n->d->t->edge[edge]);
 }
 
 /* before the last instruction of the block: on all ways out of it */
 static struct code_place way_before_last(const struct builder *n, uint32_t b)
 {
-	return way_of(PLAN_BEFORE, marks_last(&n->d->s->marks, n->c, b));
+	return way_of(PLAN_BEFORE, marks_last(&n->d->s->marks, n->c, b),
+		      n->d->t->last[b]);
 }
 
 /* the call that ends the block is sure to come back */
@@ -197,7 +210,7 @@ static void add_call(struct builder *n, uint32_t b)
 	    first_vertex(n, n->c->edge.at[k->edge].to) != MAP_NONE) {
 		builder_edge(n, MAP_OVER, v,
 			     first_vertex(n, n->c->edge.at[k->edge].to),
-			     way_of(PLAN_EDGE, k->edge))
+			     way_on_edge(n, k->edge))
 			->callee = k->target;
 		return;
 	}
@@ -213,7 +226,7 @@ static void add_call(struct builder *n, uint32_t b)
 		    first_vertex(n, g->to) == MAP_NONE)
 			continue;
 		builder_edge(n, MAP_BACK, EXIT_MARK, first_vertex(n, g->to),
-			     way_of(PLAN_EDGE, i))
+			     way_on_edge(n, i))
 			->call = v;
 	}
 }
@@ -254,7 +267,7 @@ static void add_plain(struct builder *n, uint32_t i)
 		kind = MAP_STAYS;
 		to = EXIT_MARK;
 	}
-	e = builder_edge(n, kind, v, to, way_of(PLAN_EDGE, i));
+	e = builder_edge(n, kind, v, to, way_on_edge(n, i));
 	if (kind == MAP_TAIL)
 		e->callee = n->c->block.at[g->from].target;
 }
@@ -270,7 +283,7 @@ static void add_indirect(struct builder *n, uint32_t b)
 	uint32_t end = cfg_edges_end(n->c, b);
 	uint32_t v = builder_last(n, b);
 
-	if (!survey_copies(n->d->s, b)) {
+	if (!(n->d->t->block[b] & SURVEY_COPIES)) {
 		bool tail = end - k->edge == 1 &&
 			    n->c->edge.at[k->edge].kind == EDGE_TAIL;
 
@@ -325,7 +338,7 @@ static void add_hub_edges(struct builder *n)
 
 			builder_edge(n, stays ? MAP_STAYS : MAP_FROM_HUB, v,
 				     stays ? EXIT_MARK : to,
-				     way_of(PLAN_HUB, t));
+				     way_of(PLAN_HUB, t, n->d->t->hub[t]));
 		}
 	}
 }
@@ -334,7 +347,8 @@ static void add_hub_edges(struct builder *n)
 static void add_pad(struct builder *n, uint32_t v, uint32_t b)
 {
 	builder_edge(n, MAP_PAD, EXIT_MARK, v,
-		     way_of(PLAN_BEFORE, n->c->block.at[b].start))
+		     way_of(PLAN_BEFORE, n->c->block.at[b].start,
+			    n->d->t->start[b]))
 		->call = MAP_NONE;
 }
 
@@ -354,7 +368,7 @@ static void add_pad_edges(struct builder *n)
 			v = first_vertex(n, g->to);
 			if (v != MAP_NONE && n->d->degree.at[v])
 				builder_edge(n, MAP_PAD, EXIT_MARK, v,
-					     way_of(PLAN_EDGE, i))
+					     way_on_edge(n, i))
 					->call = builder_last(n, b);
 		}
 	}
@@ -364,15 +378,16 @@ static void add_pad_edges(struct builder *n)
 static void add_entry(struct builder *n, uint32_t v, uint32_t b)
 {
 	const struct block *k = &n->c->block.at[b];
-	bool arrives =
-		survey_indirect_entry(n->d->s, b) || k->flags & BLOCK_PAD;
+	const struct carriers *t = n->d->t;
 	struct code_place w = {0};
 
 	if (k->flags & BLOCK_ENTRY) {
+		w.carrier[w.n] = t->entry[b];
 		w.place[w.n] = PLAN_ENTRY;
 		w.at[w.n++] = b;
 	}
-	if (arrives) {
+	if (t->block[b] & SURVEY_ENTERED || k->flags & BLOCK_PAD) {
+		w.carrier[w.n] = t->indirect_entry[b];
 		w.place[w.n] = PLAN_INDIRECT_ENTRY;
 		w.at[w.n++] = b;
 	}
@@ -410,11 +425,12 @@ static void add_fine(struct builder *n, uint32_t b)
 
 		/* code before an instruction runs on all ways to it */
 		builder_edge(n, MAP_FALL, v, v + 1, (struct code_place){0});
-		/* a trap may be data: its slot stays as it is */
+		/* a trap may be data: it stays as it is */
 		if (v + 1 == last && n->c->block.at[b].last == INSN_TRAP)
 			continue;
 		builder_edge(n, MAP_ENTRY, EXIT_MARK, v + 1,
-			     way_of(PLAN_TRAMPOLINE, next));
+			     way_of(PLAN_TRAMPOLINE, next,
+				    carriers_insn(n->d->t, next)->trampoline));
 	}
 }
 
@@ -437,21 +453,16 @@ static void count_degrees(struct builder *n)
  * Code can be there; then its cost is known. An increment is four instructions,
  * so is saving and restoring registers about.
  */
-static bool passable(const struct survey *s, struct code_place *w)
+static bool passable(struct code_place *w)
 {
 	w->cost = 0;
 	w->jump = false;
 	for (unsigned i = 0; i < w->n; i++) {
-		struct insertion x = counter_insertion(s->cfg->isa);
-		struct survey_price p;
-		float cost;
+		float cost = w->carrier[i] & CARRIER_SAVES ? 2 : 1;
 
-		x.place = w->place[i];
-		x.at = w->at[i];
-		if (survey_price(s, &x, &p))
+		if (!(w->carrier[i] & CARRIER_CAN))
 			return false;
-		cost = p.saved ? 2 : 1;
-		w->jump |= p.jump;
+		w->jump |= w->carrier[i] & CARRIER_JUMPS;
 		w->cost = cost > w->cost ? cost : w->cost;
 	}
 	return w->n;
@@ -479,13 +490,14 @@ static void choose_ways(struct builder *n)
 			uint32_t b = n->p.block + e->to;
 
 			inside = way_of(PLAN_BEFORE,
-					n->d->m->block.at[b].start);
-			if (passable(n->d->s, &inside)) {
+					n->d->m->block.at[b].start,
+					n->d->before.at[e->to]);
+			if (passable(&inside)) {
 				*w = inside;
 				continue;
 			}
 		}
-		if (!passable(n->d->s, w))
+		if (!passable(w))
 			w->n = 0;
 	}
 }

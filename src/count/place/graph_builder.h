@@ -7,12 +7,13 @@
 
 #include "count/map/map.h"
 #include "hooks/hooks.h"
-#include "rewrite/survey/survey.h"
+#include "rewrite/insert/carriers.h"
 
 /* the insertions that together see an edge; n == 0: it can carry no code */
 struct code_place {
 	uint64_t at[2];
 	uint8_t place[2]; /* enum plan_place */
+	uint8_t carrier[2]; /* what it can carry (carriers.h) */
 	uint8_t n;
 	float cost; /* of executing it once, 1 for an increment alone */
 	bool jump;  /* by a jump aside and back, which is not in the cost */
@@ -23,6 +24,7 @@ struct insertion counter_insertion(const struct isa *isa);
 
 struct counting_graph {
 	const struct survey *s;
+	const struct carriers *t;
 	struct map *m;
 	bool pairs; /* sites are told of */
 	bool takes_slot; /* code was seen that does (isa/move.h) */
@@ -37,12 +39,13 @@ struct counting_graph {
 	   the cfg that move; by vertex, the edges that arrive */
 	VEC(struct code_place) way;
 	VEC(uint32_t) block, degree;
+	VEC(uint8_t) before; /* by vertex: what can be before it (carriers.h) */
 	uint8_t *shared; /* bit p: others may come to procedure p */
 };
 
-/* the survey and the map must outlive the graph */
+/* what is given must outlive the graph; *t is of counter_insertion() */
 void counting_graph_begin(struct counting_graph *d, const struct survey *s,
-			  struct map *m);
+			  const struct carriers *t, struct map *m);
 void counting_graph_free(struct counting_graph *d);
 /*
  * Appends procedure p of the cfg to the map, with its blocks and edges, none

@@ -95,8 +95,8 @@ static void place_procedure(struct placing *n, const struct counting_graph *d,
 }
 
 void placing_make(struct placing *n, const struct survey *s,
-		  const struct count_options *o, const bool *sure,
-		  uint32_t from, uint32_t end)
+		  const struct carriers *t, const struct count_options *o,
+		  const bool *sure, uint32_t from, uint32_t end)
 {
 	const struct isa *isa = s->cfg->isa;
 	const struct procedure *proc = s->cfg->proc.at;
@@ -106,7 +106,7 @@ void placing_make(struct placing *n, const struct survey *s,
 	*n = (struct placing){0};
 	only_open(&only, o->only ? o->only : "");
 	n->map.insn_size = isa->align == isa->max_len ? isa->align : 0;
-	counting_graph_begin(&d, s, &n->map);
+	counting_graph_begin(&d, s, t, &n->map);
 	d.pairs = o->pairs;
 	d.sure = sure;
 	for (uint32_t p = from; p < end; p++) {
@@ -252,15 +252,6 @@ void places_price(struct arena *a, const struct counting_graph *d,
 	}
 }
 
-static bool block_obstacle(const struct counting_graph *d, uint32_t block)
-{
-	struct insertion i = counter_insertion(d->s->cfg->isa);
-
-	i.place = PLAN_BEFORE;
-	i.at = d->m->block.at[block].start;
-	return survey_obstacle(d->s, &i) != NULL;
-}
-
 void places_choose(struct arena *a, const struct counting_graph *d,
 		   const struct map_proc *p, const struct graph *g,
 		   const struct weights *w, enum place_kind kind,
@@ -273,6 +264,6 @@ void places_choose(struct arena *a, const struct counting_graph *d,
 	for (uint32_t i = 0; i < p->nedge; i++)
 		edge[i] = !d->way.at[i].n;
 	for (uint32_t v = 0; place_on_vertices(kind) && v < p->nblock; v++)
-		vertex[v] = block_obstacle(d, p->block + v);
+		vertex[v] = !(d->before.at[v] & CARRIER_CAN);
 	place_counters(a, g, w, &limits, kind, placed);
 }

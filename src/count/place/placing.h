@@ -23,11 +23,11 @@ struct placing {
 	bool takes_slot; /* code was seen that does (isa/move.h) */
 };
 
-/* procedures `from` to `end` of the survey's cfg; sure: as struct
+/* procedures `from` to `end` of the survey's cfg; t and sure: as struct
    counting_graph's */
 void placing_make(struct placing *n, const struct survey *s,
-		  const struct count_options *o, const bool *sure,
-		  uint32_t from, uint32_t end);
+		  const struct carriers *t, const struct count_options *o,
+		  const bool *sure, uint32_t from, uint32_t end);
 /* *n behind *all; only strings are left in *n, and stay in use */
 void placing_append(struct placing *all, struct placing *n);
 

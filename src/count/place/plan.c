@@ -138,6 +138,7 @@ static void plan_memory(struct count_plan *n)
 /* a share of the procedures */
 struct share {
 	const struct survey *s;
+	const struct carriers *t;
 	const struct count_options *o;
 	const bool *sure;
 	uint32_t from, end;
@@ -148,7 +149,7 @@ static void *place_share(void *arg)
 {
 	struct share *x = arg;
 
-	placing_make(&x->placing, x->s, x->o, x->sure, x->from, x->end);
+	placing_make(&x->placing, x->s, x->t, x->o, x->sure, x->from, x->end);
 	return NULL;
 }
 
@@ -170,7 +171,9 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 		      struct map *m, struct share *share, unsigned shares)
 {
 	const struct cfg *c = n->survey.cfg;
+	const struct insertion code = counter_insertion(c->isa);
 	struct placing *all = &share[0].placing;
+	struct carriers carriers;
 	/* where a thread ended, the callers of procedures that are sure to
 	   come back are found by the link register and frame records
 	   (runtime/exits.c) */
@@ -178,9 +181,10 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 			     ? NULL
 			     : returning_find(&n->survey);
 
+	carriers_make(&carriers, &n->survey, &code);
 	for (unsigned t = 0; t < shares; t++)
 		share[t] = (struct share){
-			.s = &n->survey, .o = o, .sure = sure,
+			.s = &n->survey, .t = &carriers, .o = o, .sure = sure,
 			.from = procs_cut(c, t, shares),
 			.end = procs_cut(c, t + 1, shares),
 		};
@@ -188,6 +192,7 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 	for (unsigned t = 1; t < shares; t++)
 		placing_append(all, &share[t].placing);
 	mem_free(sure);
+	carriers_free(&carriers);
 	*m = all->map;
 	vec_take(&n->plan.insertion, &all->insertion);
 	vec_take(&n->counter, &all->counter);

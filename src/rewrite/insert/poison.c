@@ -2,7 +2,7 @@
 #include "rewrite/insert/poison.h"
 
 #include "isa/move.h"
-#include "rewrite/survey/survey.h"
+#include "rewrite/insert/carriers.h"
 
 static unsigned poison_code(const struct survey *s, const struct insertion *i,
 			    const struct scratch *x, uint8_t *out)
@@ -53,7 +53,7 @@ static void add(struct plan *p, const struct insertion *like, uint8_t place,
 	/* so that stubs lie before blocks of all kinds (edge_code.h) */
 	i.often = (float)(at % 3);
 	i.past = (float)(at % 2);
-	if (!survey_obstacle(p->survey, &i))
+	if (!insertion_obstacle(p->survey, &i))
 		vec_push(&p->insertion, i);
 }
 

@@ -16,16 +16,6 @@
 
 static const char stays[] = "the code stays in place";
 
-const struct dispatch *spot_dispatch(const struct cfg *c, uint32_t block)
-{
-	const struct block *b = &c->block.at[block];
-	const struct dispatch *d = c->dispatch.at;
-	size_t i;
-
-	bisect(i, c->dispatch.n, d[i].addr < b->start);
-	return i < c->dispatch.n && d[i].addr < block_end(b) ? &d[i] : NULL;
-}
-
 /* the first of a dispatch's edges that are of one target each */
 static uint32_t target_edges(const struct cfg *c, const struct dispatch *d)
 {
@@ -110,7 +100,7 @@ static const char *taken(const struct survey *s, struct spot *p)
 static const char *jumping(const struct survey *s, struct spot *p)
 {
 	const struct cfg *c = s->cfg;
-	const struct dispatch *d = spot_dispatch(c, p->block);
+	const struct dispatch *d = tables_dispatch(c, p->block);
 	uint32_t first = d ? target_edges(c, d) : CFG_NONE;
 
 	if (c->edge.at[p->edge].kind == EDGE_HUB || !d || !d->ntarget ||
@@ -211,7 +201,7 @@ static const char *find_before(const struct survey *s, struct spot *p,
 }
 
 /* control that arrives there passes the trampoline of that one instruction */
-static const char *find_slot(const struct survey *s, struct spot *p,
+static const char *find_trampoline(const struct survey *s, struct spot *p,
 			     uint64_t at)
 {
 	const char *why = find_before(s, p, at);
@@ -244,7 +234,7 @@ const char *spot_find(const struct survey *s, const struct insertion *i,
 		p->at = p->to;
 		return why;
 	case PLAN_TRAMPOLINE:
-		return find_slot(s, p, i->at);
+		return find_trampoline(s, p, i->at);
 	}
 	return "there is no such place";
 }

@@ -51,8 +51,6 @@ struct live_set spot_live(const struct survey *s, const struct spot *p);
 /* is code that accesses memory forbidden there? */
 bool spot_exclusive(const struct survey *s, const struct spot *p);
 
-/* the dispatch that ends the block, or NULL */
-const struct dispatch *spot_dispatch(const struct cfg *c, uint32_t block);
 /*
  * The number, in cfg->hub_target or among edges, of the way that the dispatch
  * takes to the target; the kind of spot is in *kind. CFG_NONE if it is none.

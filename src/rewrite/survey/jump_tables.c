@@ -196,3 +196,13 @@ regset tables_keep(const struct tables *t, uint64_t at)
 
 	return x && at > x->j.load ? (regset)1 << x->j.index : 0;
 }
+
+const struct dispatch *tables_dispatch(const struct cfg *c, uint32_t block)
+{
+	const struct block *b = &c->block.at[block];
+	const struct dispatch *d = c->dispatch.at;
+	size_t i;
+
+	bisect(i, c->dispatch.n, d[i].addr < b->start);
+	return i < c->dispatch.n && d[i].addr < block_end(b) ? &d[i] : NULL;
+}

@@ -46,6 +46,8 @@ void tables_find(struct tables *t, const struct cfg *c, const struct live *l,
 void tables_free(struct tables *t);
 /* the first copy whose jump is at `at` or behind it, or NULL */
 const struct table_copy *tables_at(const struct tables *t, uint64_t at);
+/* the dispatch that ends the block, or NULL */
+const struct dispatch *tables_dispatch(const struct cfg *c, uint32_t block);
 /* registers that code inserted before the instruction has to leave alone */
 regset tables_keep(const struct tables *t, uint64_t at);
 /* the address that the copy's entries are distances from */

@@ -5,7 +5,6 @@
 
 #include "base/parallel.h"
 #include "rewrite/survey/survey_int.h"
-#include "rewrite/insert/site.h"
 
 enum { SHARE_BLOCKS = 20000 };
 
@@ -139,40 +138,12 @@ void survey_free(struct survey *s)
 	vec_free(&s->doubt);
 }
 
-bool survey_moves(const struct survey *s, uint32_t block)
-{
-	return moves_part(&s->moves, s->cfg->block.at[block].part);
-}
-
 bool survey_copies(const struct survey *s, uint32_t block)
 {
 	const struct block *b = &s->cfg->block.at[block];
 	const struct table_copy *x = tables_at(&s->tables, b->start);
-	const struct dispatch *d = spot_dispatch(s->cfg, block);
+	const struct dispatch *d = tables_dispatch(s->cfg, block);
 
 	return (x && x->j.jump < block_end(b)) ||
 	       (d && computed_goto_of(&s->labels, d));
-}
-
-const char *survey_price(const struct survey *s, const struct insertion *i,
-			 struct survey_price *price)
-{
-	struct spot p;
-	const char *why = spot_find(s, i, &p);
-	struct need need = {0};
-	struct site x;
-
-	need_add(&need, i);
-	if (!why)
-		why = site_equip(&x, s, &p, need);
-	if (!why)
-		*price = (struct survey_price){x.saved, p.kind >= SPOT_TAKEN};
-	return why;
-}
-
-const char *survey_obstacle(const struct survey *s, const struct insertion *i)
-{
-	struct survey_price unused;
-
-	return survey_price(s, i, &unused);
 }

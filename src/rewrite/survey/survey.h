@@ -1,17 +1,8 @@
 /*
  * survey: what of an image can be moved, and where code can be inserted.
  *
- * Code that makes a plan needs a survey first: which edges can carry code
- * decides where counters go (flow/place.h takes the others as limits). All
- * edges of moved code can, but for these:
- *
- *   - between a load-exclusive and its store-exclusive (cfg/live/exclusive.h);
- *   - of a jump table that is not ours (jump_tables.h, computed_goto.h), or
- *     from code that stays in place: such a jump passes the old text, and is
- *     seen as an arrival at the target (PLAN_INDIRECT_ENTRY);
- *   - to a landing pad in another procedure;
- *   - of a call that never comes back, if it has landing pads: what does not
- *     land there is only known as a difference.
+ * What each place can carry is told from it by insert/carriers.h, for
+ * whatever makes plans.
  *
  * A survey holds for every plan of its image, and is made once for all.
  */
@@ -62,21 +53,12 @@ struct survey {
 void survey_make(struct survey *s, const struct cfg *c);
 void survey_free(struct survey *s);
 
-/*
- * NULL if the code can be inserted, else the reason why not, for people. The
- * code of several insertions at one place is judged one by one.
- */
-const char *survey_obstacle(const struct survey *s, const struct insertion *i);
-/* what code there costs beside itself */
-struct survey_price {
-	unsigned saved; /* registers, as too few are dead */
-	bool jump;	/* it is in a stub, which jumps back */
-};
-/* the same, and fills *p if there is no obstacle */
-const char *survey_price(const struct survey *s, const struct insertion *i,
-			 struct survey_price *p);
 /* does the block's code move? */
-bool survey_moves(const struct survey *s, uint32_t block);
+static inline bool survey_moves(const struct survey *s, uint32_t block)
+{
+	return moves_part(&s->moves, s->cfg->block.at[block].part);
+}
+
 /*
  * May control arrive at the block by its old address: by a pointer, by a jump
  * table that is not copied, from code that stays in place? Not by a return:
