@@ -17,13 +17,21 @@ void rewrite_report_free(struct rewrite_report *r)
 	vec_free(&r->in_place);
 }
 
+/* all of a rewriting, step by step */
+struct rewriter {
+	struct inputs in;
+	struct layout l;
+	struct table_segment t;
+	struct output o;
+};
+
 /* jumps of stubs, and over them */
-static size_t jumps_of(const struct rewriter *r)
+static size_t jumps_of(const struct sites *s)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < r->sites.stub.n; i++) {
-		const struct site *x = site_of_stub(&r->sites, i);
+	for (size_t i = 0; i < s->stub.n; i++) {
+		const struct site *x = site_of_stub(s, i);
 
 		n += !x->leads || x->over;
 	}
@@ -31,46 +39,57 @@ static size_t jumps_of(const struct rewriter *r)
 }
 
 /* what the new code is made of */
-static void count_new(const struct rewriter *r, struct rewrite_report *n)
+static void count_new(const struct layout *l, struct rewrite_report *n)
 {
-	n->new_bytes = r->text_end - r->text_addr;
+	const struct plan *plan = l->in->plan;
+	const struct cfg *c = l->in->c;
+
+	n->new_bytes = l->text_end - l->text_addr;
 	for (int k = 0; k < SPOT_KINDS; k++)
-		for (size_t i = 0; i < r->sites.at[k].n; i++)
-			n->inserted_bytes += r->sites.at[k].at[i].size;
-	n->jump_bytes = (uint64_t)r->move->jump_size * jumps_of(r);
-	for (size_t i = 0; i < r->tables.copy.n; i++)
+		for (size_t i = 0; i < l->sites.at[k].n; i++)
+			n->inserted_bytes += l->sites.at[k].at[i].size;
+	n->jump_bytes = (uint64_t)l->in->move->jump_size * jumps_of(&l->sites);
+	for (size_t i = 0; i < l->tables.copy.n; i++)
 		n->table_bytes +=
 			(uint64_t)TABLE_ENTRY *
-			r->c->dispatch.at[r->tables.copy.at[i].dispatch].count;
-	n->link_bytes = plt_stubs_size(&r->links, r->c);
-	n->support_bytes = r->plan ? r->plan->support_size : 0;
-	n->data_bytes = r->plan ? r->plan->data_size : 0;
+			c->dispatch.at[l->tables.copy.at[i].dispatch].count;
+	n->link_bytes = plt_stubs_size(&l->links, c);
+	n->support_bytes = plan ? plan->support_size : 0;
+	n->data_bytes = plan ? plan->data_size : 0;
+	n->islands = (uint32_t)l->islands.island.n;
 }
 
-static void count_moved(struct rewriter *r)
+static void make_report(const struct rewriter *r, struct rewrite_report *n)
 {
-	r->report->text_bytes = r->c->text_bytes;
-	for (size_t i = 0; i < r->m.map.span.n; i++)
-		r->report->moved_bytes += r->m.map.span.at[i].size;
-	if (r->move)
-		count_new(r, r->report);
+	const struct survey *s = r->in.survey;
+
+	n->text_bytes = r->in.c->text_bytes;
+	for (size_t i = 0; i < r->l.m.map.span.n; i++)
+		n->moved_bytes += r->l.m.map.span.at[i].size;
+	n->left_out = r->l.sites.left_out;
+	n->unreached = r->o.unreached;
+	n->tables = (uint32_t)s->tables.copy.n;
+	for (size_t i = 0; i < s->labels.table.n; i++)
+		n->tables += !s->labels.table.at[i].refused;
+	if (r->in.move)
+		count_new(&r->l, n);
 }
 
 /* writes code, and tables again if the room for islands was too small */
 static int write_contents(struct rewriter *r)
 {
 	for (;;) {
-		if (text_write(r))
+		if (text_write(&r->o))
 			return -1;
-		if (!island_overflow(r))
-			return text_finish(r);
-		layout_again(r);
-		if (file_place_tables(r))
+		if (!island_overflow(&r->l.islands))
+			return text_finish(&r->o);
+		layout_again(&r->l);
+		if (file_place_tables(&r->l, &r->t))
 			return -1;
 	}
 }
 
-/* an task: the tables, as soon as code has its place */
+/* a task: the tables, as soon as code has its place */
 struct placing {
 	struct rewriter *r;
 	int failed;
@@ -80,40 +99,36 @@ static void *place_tables(void *arg)
 {
 	struct placing *p = arg;
 
-	p->failed = file_place_tables(p->r);
+	p->failed = file_place_tables(&p->r->l, &p->r->t);
 	return NULL;
 }
 
 /* links are aligned like code */
-static uint64_t plt_stubs_addr(const struct rewriter *r)
+static uint64_t plt_stubs_addr(const struct layout *l)
 {
-	uint64_t support = r->plan ? r->plan->support_size : 0;
+	const struct plan *plan = l->in->plan;
+	uint64_t support = plan ? plan->support_size : 0;
 
-	return (r->support_addr + support + 15) & ~UINT64_C(15);
+	return (l->support_addr + support + 15) & ~UINT64_C(15);
 }
 
 /* what the survey says, to work with */
-static void take_survey(struct rewriter *r)
+static void take_survey(struct layout *l)
 {
-	const struct survey *s = r->survey;
+	const struct survey *s = l->in->survey;
 
-	vec_append(&r->m.moved, &s->moves.moved);
-	r->m.old_runs = r->m.moved.n &&
-			(r->move->hop_size || r->survey->kept);
-	vec_append(&r->tables.copy, &s->tables.copy);
-	vec_append(&r->tables.part, &s->tables.part);
-	vec_append(&r->report->in_place, &s->in_place);
-	r->report->tables = (uint32_t)s->tables.copy.n;
-	for (size_t i = 0; i < s->labels.table.n; i++)
-		r->report->tables += !s->labels.table.at[i].refused;
+	vec_append(&l->m.moved, &s->moves.moved);
+	l->m.old_runs = l->m.moved.n && (l->in->move->hop_size || s->kept);
+	vec_append(&l->tables.copy, &s->tables.copy);
+	vec_append(&l->tables.part, &s->tables.part);
 }
 
 /* in threads, as pages are new */
 static void copy_old(void *arg, size_t from, size_t end)
 {
-	const struct rewriter *r = arg;
+	const struct output *o = arg;
 
-	memcpy(r->old + from, r->im->bytes + from, end - from);
+	memcpy(o->old + from, o->in->im->bytes + from, end - from);
 }
 
 /* what has to be there before code is written, when all has its place */
@@ -122,111 +137,140 @@ static int prepare(struct rewriter *r)
 	struct placing tables = {.r = r};
 	struct task task;
 
-	task_begin(&task, place_tables, &tables, r->m.moved.n >= PREPARE_PARTS);
-	old_pools_find(r);
-	r->old = mem_alloc(r->im->size);
-	parallel_for(copy_old, r, r->im->size, COPY_LEAST);
-	property_drop(r);
+	task_begin(&task, place_tables, &tables,
+		   r->l.m.moved.n >= PREPARE_PARTS);
+	old_pools_find(&r->l, &r->l.islands);
+	r->o.old = mem_alloc(r->in.im->size);
+	parallel_for(copy_old, &r->o, r->in.im->size, COPY_LEAST);
+	property_drop(&r->o);
 	task_end(&task);
 	return tables.failed;
 }
 
 static int rewrite_steps(struct rewriter *r, const char *path)
 {
-	if (file_place_code(r))
+	const struct inputs *in = &r->in;
+	struct layout *l = &r->l;
+
+	if (file_place_code(l))
 		return -1;
-	take_survey(r);
-	if (r->o->strict && !r->m.moved.n)
-		return err_set(r->e, ERR_INPUT, "%s: no code can be moved: %s",
-			       r->im->path,
-			       r->report->in_place.n ?
-				       r->report->in_place.at[0].reason :
+	take_survey(l);
+	if (in->options->strict && !l->m.moved.n)
+		return err_set(in->e, ERR_INPUT, "%s: no code can be moved: %s",
+			       in->im->path,
+			       in->survey->in_place.n ?
+				       in->survey->in_place.at[0].reason :
 				       "there is none");
-	if (sites_make(&r->sites, r->survey, r->plan, r->e))
+	if (sites_make(&l->sites, in->survey, in->plan, in->e))
 		return -1;
-	edge_code_find(&r->edge_code, r->survey, &r->sites);
-	r->report->left_out = r->sites.left_out;
-	r->support_addr = r->text_addr;
-	plt_stubs_find(&r->links, r->c, plt_stubs_addr(r));
-	layout_text(r);
+	edge_code_find(&l->edge_code, in->survey, &l->sites);
+	l->support_addr = l->text_addr;
+	plt_stubs_find(&l->links, in->c, plt_stubs_addr(l));
+	layout_text(l);
 	if (prepare(r) || write_contents(r))
 		return -1;
-	file_write_constants(r);
-	if (dynamic_add(r) || file_write(r, path))
-		return -1;
-	count_moved(r);
-	return 0;
+	file_write_constants(l, &r->t);
+	return dynamic_add(&r->o) || file_write(&r->o, path) ? -1 : 0;
 }
 
 /* how old addresses lead to new code */
-static void tell_arrivals(const struct rewriter *r)
+static void tell_trampolines(const struct rewriter *r,
+			     const struct rewrite_report *n)
 {
-	const struct survey *s = r->survey;
+	const struct survey *s = r->in.survey;
 	size_t hops = 0;
 
 	for (size_t i = 0; i < s->trampoline.n; i++)
 		hops += s->trampoline.at[i].jump != s->trampoline.at[i].at;
 	if (s->trampoline.n)
 		debug(DEBUG_REWRITE,
-		      "%s: %zu trampolines, %zu of them hops to a jump "
-		      "elsewhere",
-		      r->im->path, s->trampoline.n, hops);
+		      "%s: %zu trampolines, %zu of them hops to "
+		      "a jump elsewhere",
+		      r->in.im->path, s->trampoline.n, hops);
 	else
 		debug(DEBUG_REWRITE,
-		      "%s: every instruction has a trampoline; %" PRIu32
-		      " islands, %" PRIu32 " places that no jump reaches",
-		      r->im->path, r->report->islands, r->report->unreached);
+		      "%s: every instruction has a trampoline; "
+		      "%" PRIu32 " islands, %" PRIu32 " places that no jump "
+		      "reaches",
+		      r->in.im->path, n->islands, n->unreached);
 }
 
 /* what became of the image (TALLY_DEBUG) */
-static void tell(const struct rewriter *r)
+static void tell(const struct rewriter *r, const struct rewrite_report *n)
 {
-	const struct rewrite_report *n = r->report;
+	const char *path = r->in.im->path;
 
-	debug(DEBUG_REWRITE, "%s: %" PRIu64 " of %" PRIu64 " bytes of code "
+	debug(DEBUG_REWRITE,
+	      "%s: %" PRIu64 " of %" PRIu64 " bytes of code "
 	      "move to 0x%" PRIx64 " and become %" PRIu64 ", %" PRIu64 " of "
-	      "them inserted", r->im->path, n->moved_bytes, n->text_bytes,
-	      r->text_addr, n->new_bytes, n->inserted_bytes);
+	      "them inserted",
+	      path, n->moved_bytes, n->text_bytes, r->l.text_addr, n->new_bytes,
+	      n->inserted_bytes);
 	if (n->moved_bytes)
-		tell_arrivals(r);
+		tell_trampolines(r, n);
 	if (n->left_out)
-		debug(DEBUG_REWRITE, "%s: %zu insertions are left out: their "
-		      "code stays", r->im->path, n->left_out);
+		debug(DEBUG_REWRITE,
+		      "%s: %zu insertions are left out: their "
+		      "code stays",
+		      path, n->left_out);
 	for (size_t i = 0; i < n->in_place.n; i++)
-		debug(DEBUG_REWRITE, "%s: 0x%" PRIx64 " to 0x%" PRIx64
-		      " stays in place: %s", r->im->path,
-		      n->in_place.at[i].start, n->in_place.at[i].end,
+		debug(DEBUG_REWRITE,
+		      "%s: 0x%" PRIx64 " to 0x%" PRIx64 " stays in place: %s",
+		      path, n->in_place.at[i].start, n->in_place.at[i].end,
 		      n->in_place.at[i].reason);
 }
 
 static void rewriter_free(struct rewriter *r)
 {
-	sites_free(&r->sites);
-	vec_free(&r->edge_code.lead);
-	tables_free(&r->tables);
-	vec_free(&r->links.link);
-	moves_free(&r->m);
-	vec_free(&r->literal);
-	vec_free(&r->pool);
-	vec_free(&r->island);
-	vec_free(&r->table_bytes);
-	mem_free(r->old);
-	mem_free(r->text);
-	unwind_out_free(&r->unwind);
+	struct layout *l = &r->l;
+
+	sites_free(&l->sites);
+	vec_free(&l->edge_code.lead);
+	tables_free(&l->tables);
+	vec_free(&l->links.link);
+	moves_free(&l->m);
+	vec_free(&l->literal);
+	vec_free(&l->islands.pool);
+	vec_free(&l->islands.island);
+	vec_free(&r->t.bytes);
+	unwind_out_free(&r->t.unwind);
+	mem_free(r->o.old);
+	mem_free(r->o.text);
+}
+
+static int rewrite_surveyed(const struct inputs *in, const char *path,
+			    struct rewrite_report *report)
+{
+	struct rewriter r = {.in = *in};
+	int failed;
+
+	r.l.in = r.o.in = &r.in;
+	r.l.islands.move = in->move;
+	r.o.l = &r.l;
+	r.o.t = &r.t;
+	r.o.islands = &r.l.islands;
+	failed = rewrite_steps(&r, path);
+	if (!failed) {
+		vec_append(&report->in_place, &in->survey->in_place);
+		make_report(&r, report);
+		if (debug_is_on(DEBUG_REWRITE))
+			tell(&r, report);
+	}
+	rewriter_free(&r);
+	return failed;
 }
 
 int rewrite_image(const struct cfg *c, const struct plan *plan,
 		  const struct rewrite_options *o, const char *path,
 		  struct rewrite_report *report, struct err *e)
 {
-	struct rewriter r = {
+	struct inputs in = {
 		.c = c,
 		.im = c->image,
 		.isa = c->isa,
 		.move = c->isa->move,
 		.plan = plan,
-		.o = o,
-		.report = report,
+		.options = o,
 		.e = e,
 	};
 	const char *parent = rewrite_made_by(c->image);
@@ -238,19 +282,14 @@ int rewrite_image(const struct cfg *c, const struct plan *plan,
 		return err_set(e, ERR_INPUT,
 			       "%s: was already rewritten, by tally %s",
 			       c->image->path, parent);
-	r.survey = plan && plan->survey ? plan->survey : &own;
-	if (r.survey == &own && plan)
+	in.survey = plan && plan->survey ? plan->survey : &own;
+	if (in.survey == &own && plan)
 		survey_make(&own, c);
-	else if (r.survey == &own)
+	else if (in.survey == &own)
 		survey_make_bare(&own, c);
-	failed = rewrite_steps(&r, path);
-	if (!failed && debug_is_on(DEBUG_REWRITE))
-		tell(&r);
-	rewriter_free(&r);
-	if (r.survey == &own)
+	failed = rewrite_surveyed(&in, path, report);
+	if (in.survey == &own)
 		survey_free(&own);
-	if (failed)
-		rewrite_report_free(report);
 	return failed;
 }
 

@@ -29,7 +29,7 @@ struct inner {
 
 /* a part while it is laid out */
 struct builder {
-	struct rewriter *r;
+	struct layout *l;
 	struct built *out;
 	const struct moved *m;
 	bool wide; /* copied tables are far from their jumps */
@@ -53,7 +53,7 @@ static uint8_t lengthened(const struct builder *b, uint64_t addr, uint8_t form)
 
 	bisect(i, b->far.n, b->far.at[i] < addr);
 	for (; i < b->far.n && b->far.at[i] == addr; i++)
-		form = b->r->move->longer(form);
+		form = b->l->in->move->longer(form);
 	return form;
 }
 
@@ -61,8 +61,8 @@ static uint8_t lengthened(const struct builder *b, uint64_t addr, uint8_t form)
 static struct site *next_site(struct builder *b, enum spot_kind kind,
 			      uint64_t at)
 {
-	struct site *v = b->r->sites.at[kind].at;
-	size_t n = b->r->sites.at[kind].n, i = b->site[kind];
+	struct site *v = b->l->sites.at[kind].at;
+	size_t n = b->l->sites.at[kind].n, i = b->site[kind];
 
 	while (i < n && v[i].at < at)
 		i++;
@@ -74,7 +74,7 @@ static struct site *next_site(struct builder *b, enum spot_kind kind,
 static uint8_t choose_form(struct builder *b, const uint8_t *code,
 			   const struct insn *in)
 {
-	const struct isa_move *move = b->r->move;
+	const struct isa_move *move = b->l->in->move;
 	uint8_t form = move->form(code, in);
 	struct inner inner = {.in = *in, .code = code};
 
@@ -97,9 +97,9 @@ static uint8_t choose_form(struct builder *b, const uint8_t *code,
 static void note_push(struct builder *b, const struct site *x)
 {
 	struct push p = {
-		.start = x->addr + b->r->move->save_lead,
+		.start = x->addr + b->l->in->move->save_lead,
 		.end = x->addr + x->size,
-		.bytes = site_depth(x, b->r->isa),
+		.bytes = site_depth(x, b->l->in->isa),
 	};
 
 	if (p.bytes)
@@ -127,17 +127,17 @@ static uint32_t add_site(struct builder *b, enum spot_kind kind, uint64_t at)
 /* the stub that lies before the block, if there is one; returns its bytes */
 static uint32_t add_lead(struct builder *b, uint64_t block)
 {
-	const struct edge_codes *l = &b->r->edge_code;
+	const struct edge_codes *v = &b->l->edge_code;
 	uint64_t from = b->at;
 	struct site *x;
 
-	while (b->lead < l->lead.n && l->lead.at[b->lead].to < block)
+	while (b->lead < v->lead.n && v->lead.at[b->lead].to < block)
 		b->lead++;
-	if (b->lead == l->lead.n || l->lead.at[b->lead].to != block)
+	if (b->lead == v->lead.n || v->lead.at[b->lead].to != block)
 		return 0;
-	x = site_of_stub(&b->r->sites, l->lead.at[b->lead].stub);
+	x = site_of_stub(&b->l->sites, v->lead.at[b->lead].stub);
 	if (x->over)
-		b->at += b->r->move->jump_size;
+		b->at += b->l->in->move->jump_size;
 	place_site(b, x);
 	return (uint32_t)(b->at - from);
 }
@@ -145,7 +145,7 @@ static uint32_t add_lead(struct builder *b, uint64_t block)
 /* the part that the instruction has in a copied table's jump, or NULL */
 static const struct table_part *table_part(struct builder *b, uint64_t addr)
 {
-	const struct tables *t = &b->r->tables;
+	const struct tables *t = &b->l->tables;
 
 	while (b->table < t->part.n && t->part.at[b->table].at < addr)
 		b->table++;
@@ -155,14 +155,16 @@ static const struct table_part *table_part(struct builder *b, uint64_t addr)
 }
 
 /* a prefix (others are known), the instruction behind it, and a jump */
-static uint8_t prefixed_size(const struct rewriter *r, const uint8_t *code,
+static uint8_t prefixed_size(const struct layout *l, const uint8_t *code,
 			     const struct insn *in)
 {
 	struct insn rest;
 
-	r->isa->scan(code + 1, r->isa->max_len, in->addr + 1, &rest);
-	return (uint8_t)(1 + r->move->size(r->move->form(code + 1, &rest),
-					   &rest) + r->move->jump_size);
+	l->in->isa->scan(code + 1, l->in->isa->max_len, in->addr + 1, &rest);
+	return (uint8_t)(1 +
+			 l->in->move->size(l->in->move->form(code + 1, &rest),
+					   &rest) +
+			 l->in->move->jump_size);
 }
 
 /* how the instruction is written, and how long that is */
@@ -175,28 +177,28 @@ static uint8_t new_form(struct builder *b, const uint8_t *code, uint64_t old,
 
 	if (t) {
 		*size = !t->jump ? 0 :
-			b->wide	 ? b->r->move->table_far_size :
-				   b->r->move->table_size;
+			b->wide  ? b->l->in->move->table_far_size :
+				   b->l->in->move->table_size;
 		return t->jump ? FORM_TABLE : FORM_DROPPED;
 	}
 	*size = mark_length(mark);
 	if (!(mark & MARK_ANEW))
 		return MOVE_COPY;
-	b->r->isa->scan(code, mark_length(mark), old, &in);
+	b->l->in->isa->scan(code, mark_length(mark), old, &in);
 	if (mark & MARK_HOME) {
-		*size = b->r->move->jump_size;
+		*size = b->l->in->move->jump_size;
 		return FORM_HOME;
 	}
 	if (mark & MARK_KEPT) {
-		*size = b->r->move->kept_size(code, &in);
+		*size = b->l->in->move->kept_size(code, &in);
 		return FORM_KEPT;
 	}
 	if (in.kind == INSN_UNKNOWN) {
-		*size = prefixed_size(b->r, code, &in);
+		*size = prefixed_size(b->l, code, &in);
 		return FORM_PREFIX;
 	}
 	form = choose_form(b, code, &in);
-	*size = b->r->move->size(form, &in);
+	*size = b->l->in->move->size(form, &in);
 	return *size == in.len ? MOVE_COPY : form;
 }
 
@@ -247,9 +249,9 @@ static void add_glue(struct builder *b)
 	struct span *last = &b->out->span.at[b->out->span.n - 1];
 
 	last->glue = add_site(b, SPOT_FALL, last->old + last->size) +
-		     b->r->move->jump_size;
+		     b->l->in->move->jump_size;
 	last->new_size += last->glue;
-	b->at += b->r->move->jump_size;
+	b->at += b->l->in->move->jump_size;
 }
 
 static bool ends_flow(const struct block *b)
@@ -261,9 +263,9 @@ static bool ends_flow(const struct block *b)
 
 static void add_block(struct builder *b, uint32_t n, bool joined)
 {
-	const struct marks *marks = &b->r->survey->marks;
-	const struct block *bl = &b->r->c->block.at[n];
-	const uint8_t *code = old_code(b->r, bl->start);
+	const struct marks *marks = &b->l->in->survey->marks;
+	const struct block *bl = &b->l->in->c->block.at[n];
+	const uint8_t *code = old_code(b->l->in, bl->start);
 	const uint8_t *mark = marks_of(marks, n);
 	uint32_t count = marks_number(marks, n), at = 0;
 
@@ -278,9 +280,9 @@ static void add_block(struct builder *b, uint32_t n, bool joined)
 /* behind the body: code on edges, and jumps to where they lead */
 static void add_stubs(struct builder *b)
 {
-	const struct sites *s = &b->r->sites;
+	const struct sites *s = &b->l->sites;
 	const struct stub_site *v = s->stub.at;
-	uint32_t own = (uint32_t)(b->m - b->r->m.moved.at);
+	uint32_t own = (uint32_t)(b->m - b->l->m.moved.at);
 	size_t i;
 
 	bisect(i, s->stub.n, v[i].moved < own);
@@ -291,7 +293,7 @@ static void add_stubs(struct builder *b)
 		if (x->leads)
 			continue;
 		place_site(b, x);
-		b->at += b->r->move->jump_size;
+		b->at += b->l->in->move->jump_size;
 		stub.end = b->at;
 		vec_push(&b->out->stub, stub);
 	}
@@ -300,8 +302,8 @@ static void add_stubs(struct builder *b)
 /* nothing is built yet */
 static void begin(struct builder *b, const struct part *p)
 {
-	const struct table_part *t = b->r->tables.part.at;
-	const struct edge_code *l = b->r->edge_code.lead.at;
+	const struct table_part *t = b->l->tables.part.at;
+	const struct edge_code *l = b->l->edge_code.lead.at;
 
 	b->out->span.n = b->span;
 	b->out->literal.n = b->literal;
@@ -310,14 +312,14 @@ static void begin(struct builder *b, const struct part *p)
 	b->inner.n = 0;
 	b->at = p->start;
 	for (enum spot_kind k = 0; k <= SPOT_TAKEN; k++)
-		b->site[k] = sites_from(&b->r->sites, k, p->start);
-	bisect(b->table, b->r->tables.part.n, t[b->table].at < p->start);
-	bisect(b->lead, b->r->edge_code.lead.n, l[b->lead].to < p->start);
+		b->site[k] = sites_from(&b->l->sites, k, p->start);
+	bisect(b->table, b->l->tables.part.n, t[b->table].at < p->start);
+	bisect(b->lead, b->l->edge_code.lead.n, l[b->lead].to < p->start);
 }
 
 static void build_spans(struct builder *b, const struct part *p)
 {
-	const struct block *bl = &b->r->c->block.at[p->block];
+	const struct block *bl = &b->l->in->c->block.at[p->block];
 
 	begin(b, p);
 	for (uint32_t i = 0; i < p->nblock; i++)
@@ -357,9 +359,9 @@ static bool all_reach(struct builder *b)
 		uint64_t to = n->stub ? n->stub->addr
 				      : addr_map_entry(&map, n->in.target);
 
-		if (!b->r->move->write(n->form, n->code, &n->in, n->at, to,
-				       out) &&
-		    b->r->move->longer(n->form) != MOVE_NEVER)
+		if (!b->l->in->move->write(n->form, n->code, &n->in, n->at, to,
+					   out) &&
+		    b->l->in->move->longer(n->form) != MOVE_NEVER)
 			vec_push(&b->far, n->in.addr);
 	}
 	if (b->far.n == before)
@@ -381,21 +383,21 @@ static void place_literals(struct builder *b)
 /* copied tables behind those */
 static void place_tables(struct builder *b)
 {
-	struct table_copy *x = b->r->tables.copy.at;
-	size_t i, n = b->r->tables.copy.n;
+	struct table_copy *x = b->l->tables.copy.at;
+	size_t i, n = b->l->tables.copy.n;
 
 	bisect(i, n, x[i].j.jump < b->m->old_start);
 	b->at = (b->at + TABLE_ENTRY - 1) & -(uint64_t)TABLE_ENTRY;
 	for (; i < n && x[i].j.jump < b->m->old_end; i++) {
 		x[i].addr = b->at;
 		b->at += (uint64_t)TABLE_ENTRY *
-			 b->r->c->dispatch.at[x[i].dispatch].count;
+			 b->l->in->c->dispatch.at[x[i].dispatch].count;
 	}
 }
 
 static void try_part(struct builder *b, struct moved *m)
 {
-	const struct part *p = &b->r->c->part.at[m->part];
+	const struct part *p = &b->l->in->c->part.at[m->part];
 
 	b->far.n = 0;
 	do
@@ -422,19 +424,18 @@ static void build_part(struct builder *b, struct moved *m)
 	b->wide = false;
 	try_part(b, m);
 	if (m->end - m->start + TABLE_ENTRY * TABLE_FIRST_MAX >=
-	    b->r->move->table_reach) {
+	    b->l->in->move->table_reach) {
 		b->wide = true;
 		try_part(b, m);
 	}
 }
 
-void build_parts(struct rewriter *r, size_t from, size_t end,
-		 struct built *out)
+void build_parts(struct layout *l, size_t from, size_t end, struct built *out)
 {
-	struct builder b = {.r = r, .out = out};
+	struct builder b = {.l = l, .out = out};
 
 	for (size_t i = from; i < end; i++)
-		build_part(&b, &r->m.moved.at[i]);
+		build_part(&b, &l->m.moved.at[i]);
 	vec_free(&b.inner);
 	vec_free(&b.far);
 }

@@ -22,38 +22,38 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a < b ? b - a : a - b;
 }
 
-static bool reaches(const struct rewriter *r, uint64_t from, uint64_t to)
+static bool reaches(const struct islands *s, uint64_t from, uint64_t to)
 {
-	return distance(from, to) < r->move->jump_reach - MARGIN;
+	return distance(from, to) < s->move->jump_reach - MARGIN;
 }
 
-bool island_needed(const struct rewriter *r, uint64_t from, uint64_t to)
+bool island_needed(const struct islands *s, uint64_t from, uint64_t to)
 {
-	return !reaches(r, from, to);
+	return !reaches(s, from, to);
 }
 
-static uint32_t *bucket_of(struct rewriter *r, uint64_t to)
+static uint32_t *bucket_of(struct islands *s, uint64_t to)
 {
-	return &r->island_bucket[(to * UINT64_C(0x9e3779b97f4a7c15)) >>
-				 (64 - ISLAND_BUCKET_BITS)];
+	return &s->bucket[(to * UINT64_C(0x9e3779b97f4a7c15)) >>
+			  (64 - ISLAND_BUCKET_BITS)];
 }
 
 /* an island that leads to `to`, can be reached, and is nearer; or 0 */
-static uint64_t find_island(struct rewriter *r, uint64_t from, uint64_t to)
+static uint64_t find_island(struct islands *s, uint64_t from, uint64_t to)
 {
-	for (uint32_t i = *bucket_of(r, to); i; i = r->island.at[i - 1].chain) {
-		const struct island *s = &r->island.at[i - 1];
+	for (uint32_t i = *bucket_of(s, to); i; i = s->island.at[i - 1].chain) {
+		const struct island *x = &s->island.at[i - 1];
 
-		if (s->to == to && reaches(r, from, s->addr) &&
-		    (s->far || distance(s->addr, to) < distance(from, to)))
-			return s->addr;
+		if (x->to == to && reaches(s, from, x->addr) &&
+		    (x->far || distance(x->addr, to) < distance(from, to)))
+			return x->addr;
 	}
 	return 0;
 }
 
-static uint64_t next_free(const struct rewriter *r, const struct pool *p)
+static uint64_t next_free(const struct islands *s, const struct pool *p)
 {
-	return p->addr + (uint64_t)p->used * r->move->jump_size;
+	return p->addr + (uint64_t)p->used * s->move->jump_size;
 }
 
 static bool has_room(const struct pool *p, unsigned n)
@@ -66,17 +66,17 @@ static bool has_room(const struct pool *p, unsigned n)
  * `own`, in which the jump itself is: a chain that creeps through one pool
  * would never end where no other is in reach.
  */
-static struct pool *nearest_pool(struct rewriter *r, uint64_t from,
-				 uint64_t to, const struct pool *own)
+static struct pool *nearest_pool(struct islands *s, uint64_t from, uint64_t to,
+				 const struct pool *own)
 {
 	uint64_t best = distance(from, to);
 	struct pool *found = NULL;
 
-	for (size_t i = 0; i < r->pool.n; i++) {
-		struct pool *p = &r->pool.at[i];
-		uint64_t addr = next_free(r, p);
+	for (size_t i = 0; i < s->pool.n; i++) {
+		struct pool *p = &s->pool.at[i];
+		uint64_t addr = next_free(s, p);
 
-		if (p != own && has_room(p, 1) && reaches(r, from, addr) &&
+		if (p != own && has_room(p, 1) && reaches(s, from, addr) &&
 		    distance(addr, to) < best) {
 			best = distance(addr, to);
 			found = p;
@@ -86,94 +86,94 @@ static struct pool *nearest_pool(struct rewriter *r, uint64_t from,
 }
 
 /* there are pools enough on the way */
-static bool can_step(struct rewriter *r, uint64_t from, uint64_t to)
+static bool can_step(struct islands *s, uint64_t from, uint64_t to)
 {
 	const struct pool *own = NULL;
 
-	while (!reaches(r, from, to)) {
-		own = nearest_pool(r, from, to, own);
+	while (!reaches(s, from, to)) {
+		own = nearest_pool(s, from, to, own);
 		if (!own)
 			return false;
-		from = next_free(r, own);
+		from = next_free(s, own);
 	}
 	return true;
 }
 
 /* takes n jumps' room in a pool for an island, in no chain yet */
-static struct island *new_island(struct rewriter *r, struct pool *p,
-				 uint64_t to, unsigned n)
+static struct island *new_island(struct islands *s, struct pool *p, uint64_t to,
+				 unsigned n)
 {
-	struct island s = {.addr = next_free(r, p), .to = to,
-			   .chain = *bucket_of(r, to)};
+	struct island x = {
+		.addr = next_free(s, p), .to = to, .chain = *bucket_of(s, to)};
 
 	p->used += n;
-	vec_push(&r->island, s);
-	*bucket_of(r, to) = (uint32_t)r->island.n;
-	return &r->island.at[r->island.n - 1];
+	vec_push(&s->island, x);
+	*bucket_of(s, to) = (uint32_t)s->island.n;
+	return &s->island.at[s->island.n - 1];
 }
 
 /* island_step() of a jump in the pool `own`, or in none; there is a way */
-static uint64_t step(struct rewriter *r, uint64_t from, uint64_t to,
+static uint64_t step(struct islands *s, uint64_t from, uint64_t to,
 		     const struct pool *own)
 {
 	struct pool *p;
 	uint64_t at, next;
 	size_t mine;
 
-	if (reaches(r, from, to))
+	if (reaches(s, from, to))
 		return to;
-	at = find_island(r, from, to);
+	at = find_island(s, from, to);
 	if (at)
 		return at;
-	p = nearest_pool(r, from, to, own);
-	at = new_island(r, p, to, 1)->addr;
-	mine = r->island.n;
-	next = step(r, at, to, p);
-	r->island.at[mine - 1].next = next;
+	p = nearest_pool(s, from, to, own);
+	at = new_island(s, p, to, 1)->addr;
+	mine = s->island.n;
+	next = step(s, at, to, p);
+	s->island.at[mine - 1].next = next;
 	return at;
 }
 
-uint64_t island_step(struct rewriter *r, uint64_t from, uint64_t to)
+uint64_t island_step(struct islands *s, uint64_t from, uint64_t to)
 {
-	return can_step(r, from, to) ? step(r, from, to, NULL) : 0;
+	return can_step(s, from, to) ? step(s, from, to, NULL) : 0;
 }
 
 /* any pool within reach with room for n jumps, or NULL */
-static struct pool *pool_near(struct rewriter *r, uint64_t from, unsigned n)
+static struct pool *pool_near(struct islands *s, uint64_t from, unsigned n)
 {
-	for (size_t i = 0; i < r->pool.n; i++)
-		if (has_room(&r->pool.at[i], n) &&
-		    reaches(r, from, next_free(r, &r->pool.at[i])))
-			return &r->pool.at[i];
+	for (size_t i = 0; i < s->pool.n; i++)
+		if (has_room(&s->pool.at[i], n) &&
+		    reaches(s, from, next_free(s, &s->pool.at[i])))
+			return &s->pool.at[i];
 	return NULL;
 }
 
-uint64_t island_step_to_start(struct rewriter *r, uint64_t from, uint64_t to)
+uint64_t island_step_to_start(struct islands *s, uint64_t from, uint64_t to)
 {
-	uint64_t at = island_step(r, from, to);
-	unsigned n = r->move->far_size / r->move->jump_size;
-	struct island *s;
+	uint64_t at = island_step(s, from, to);
+	unsigned n = s->move->far_size / s->move->jump_size;
+	struct island *x;
 	struct pool *p;
 
 	if (!at)
-		at = find_island(r, from, to);
+		at = find_island(s, from, to);
 	if (at || !n)
 		return at;
-	p = pool_near(r, from, n);
+	p = pool_near(s, from, n);
 	if (!p)
 		return 0;
-	s = new_island(r, p, to, n);
-	s->far = true;
-	s->next = to;
-	return s->addr;
+	x = new_island(s, p, to, n);
+	x->far = true;
+	x->next = to;
+	return x->addr;
 }
 
-bool island_overflow(struct rewriter *r)
+bool island_overflow(struct islands *s)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < r->pool.n; i++) {
-		struct pool *p = &r->pool.at[i];
+	for (size_t i = 0; i < s->pool.n; i++) {
+		struct pool *p = &s->pool.at[i];
 
 		if (!p->old && p->used > p->room) {
 			p->room = p->used + p->used / 8 + 8;
@@ -183,25 +183,10 @@ bool island_overflow(struct rewriter *r)
 	return any;
 }
 
-void island_forget(struct rewriter *r)
+void island_forget(struct islands *s)
 {
-	r->island.n = 0;
-	memset(r->island_bucket, 0, sizeof r->island_bucket);
-	for (size_t i = 0; i < r->pool.n; i++)
-		r->pool.at[i].used = 0;
-}
-
-bool island_write(struct rewriter *r)
-{
-	for (size_t i = 0; i < r->island.n; i++) {
-		const struct island *s = &r->island.at[i];
-		uint8_t *out = s->addr < r->text_addr
-				       ? text_old_bytes(r, s->addr)
-				       : r->text + (s->addr - r->text_addr);
-
-		if (!(s->far ? r->move->far_jump : r->move->jump)(
-			    s->addr, s->next, out))
-			return false;
-	}
-	return true;
+	s->island.n = 0;
+	memset(s->bucket, 0, sizeof s->bucket);
+	for (size_t i = 0; i < s->pool.n; i++)
+		s->pool.at[i].used = 0;
 }

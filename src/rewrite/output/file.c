@@ -47,32 +47,32 @@ static uint64_t round_up(uint64_t x, uint64_t to)
 	return (x + to - 1) / to * to;
 }
 
-static Elf64_Ehdr old_header(const struct rewriter *r)
+static Elf64_Ehdr old_header(const struct inputs *in)
 {
 	Elf64_Ehdr h;
 
-	memcpy(&h, r->im->bytes, sizeof h);
+	memcpy(&h, in->im->bytes, sizeof h);
 	return h;
 }
 
 /* what is between addresses and file offsets of new segments */
-static uint64_t load_base(const struct rewriter *r)
+static uint64_t load_base(const struct inputs *in)
 {
-	return r->im->segment[0].start - r->im->segment[0].offset;
+	return in->im->segment[0].start - in->im->segment[0].offset;
 }
 
-static uint64_t file_offset(const struct rewriter *r, uint64_t addr)
+static uint64_t file_offset(const struct output *o, uint64_t addr)
 {
-	return addr - load_base(r);
+	return addr - load_base(o->in);
 }
 
 /* bytes of the old file that its segments use */
-static uint64_t old_file_end(const struct rewriter *r)
+static uint64_t old_file_end(const struct inputs *in)
 {
 	uint64_t end = 0;
 
-	for (size_t i = 0; i < r->im->nsegment; i++) {
-		const struct segment *s = &r->im->segment[i];
+	for (size_t i = 0; i < in->im->nsegment; i++) {
+		const struct segment *s = &in->im->segment[i];
 		uint64_t e = s->offset + (s->file_end - s->start);
 
 		end = e > end ? e : end;
@@ -98,34 +98,35 @@ static bool code_is_shared(const struct image *im)
 	return false;
 }
 
-int file_place_code(struct rewriter *r)
+int file_place_code(struct layout *l)
 {
-	uint64_t end = r->im->segment[r->im->nsegment - 1].end;
-	uint64_t used = old_file_end(r) + load_base(r);
+	uint64_t end = l->in->im->segment[l->in->im->nsegment - 1].end;
+	uint64_t used = old_file_end(l->in) + load_base(l->in);
 
-	if (code_is_shared(r->im))
-		return err_set(r->e, ERR_INPUT,
+	if (code_is_shared(l->in->im))
+		return err_set(l->in->e, ERR_INPUT,
 			       "%s: two segments load the same bytes of code",
-			       r->im->path);
+			       l->in->im->path);
 	if (end > ADDRESS_MAX || used > ADDRESS_MAX ||
-	    end - load_base(r) > SPAN_MAX)
-		return err_set(r->e, ERR_INPUT,
+	    end - load_base(l->in) > SPAN_MAX)
+		return err_set(l->in->e, ERR_INPUT,
 			       "%s: its segments, up to 0x%llx, leave no room "
 			       "for new code",
-			       r->im->path, (unsigned long long)end);
-	if (r->im->nphdr + NEW_HEADERS >= PN_XNUM)
-		return err_set(r->e, ERR_INPUT, "%s: its %zu program headers "
+			       l->in->im->path, (unsigned long long)end);
+	if (l->in->im->nphdr + NEW_HEADERS >= PN_XNUM)
+		return err_set(l->in->e, ERR_INPUT,
+			       "%s: its %zu program headers "
 			       "leave no room for ours",
-			       r->im->path, r->im->nphdr);
-	r->code_addr = round_up(end > used ? end : used, r->isa->page);
-	r->text_addr = r->code_addr + (r->im->nphdr + NEW_HEADERS) *
-					      sizeof(Elf64_Phdr);
-	r->text_addr = round_up(r->text_addr, 64);
+			       l->in->im->path, l->in->im->nphdr);
+	l->code_addr = round_up(end > used ? end : used, l->in->isa->page);
+	l->text_addr = l->code_addr +
+		       (l->in->im->nphdr + NEW_HEADERS) * sizeof(Elf64_Phdr);
+	l->text_addr = round_up(l->text_addr, 64);
 	return 0;
 }
 
 /* our note: a name, a type and the version of tally */
-static void push_note(struct rewriter *r)
+static void push_note(struct table_segment *t)
 {
 	static const char owner[8] = "tally"; /* padded to words */
 	static const char version[] = TALLY_VERSION;
@@ -137,77 +138,78 @@ static void push_note(struct rewriter *r)
 	memcpy(note, &h, sizeof h);
 	memcpy(note + sizeof h, owner, sizeof owner);
 	memcpy(note + sizeof h + sizeof owner, version, sizeof version);
-	r->note_size = (uint32_t)(sizeof h + sizeof owner +
+	t->note_size = (uint32_t)(sizeof h + sizeof owner +
 				  round_up(sizeof version, 4));
-	for (unsigned i = 0; i < round_up(r->note_size, TABLE_ALIGN); i++)
-		vec_push(&r->table_bytes, note[i]);
+	for (unsigned i = 0; i < round_up(t->note_size, TABLE_ALIGN); i++)
+		vec_push(&t->bytes, note[i]);
 }
 
 /* the table that leads back, for a plan whose code may have to look there */
-static void place_back(struct rewriter *r)
+static void place_back(const struct layout *l, struct table_segment *t)
 {
 	buffer b = {0};
 
-	r->back_addr = r->nback = 0;
-	if (!r->plan || !r->survey->kept)
+	t->back_addr = t->nback = 0;
+	if (!l->in->plan || !l->in->survey->kept)
 		return;
-	reverse_map_table(&r->m, &r->links, r->c, &r->survey->marks,
-			  r->code_addr, r->im->segment[0].start, &b);
-	while (r->table_bytes.n % TABLE_ALIGN)
-		vec_push(&r->table_bytes, 0);
-	r->back_addr = r->table_addr + r->table_bytes.n;
-	r->nback = b.n / WAY_BACK_ENTRY;
-	vec_append(&r->table_bytes, &b);
+	reverse_map_table(&l->m, &l->links, l->in->c, &l->in->survey->marks,
+			  l->code_addr, l->in->im->segment[0].start, &b);
+	while (t->bytes.n % TABLE_ALIGN)
+		vec_push(&t->bytes, 0);
+	t->back_addr = t->addr + t->bytes.n;
+	t->nback = b.n / WAY_BACK_ENTRY;
+	vec_append(&t->bytes, &b);
 	vec_free(&b);
 }
 
 /* room for the plan's constants, behind the other tables */
-static void place_constants(struct rewriter *r)
+static void place_constants(const struct plan *plan, struct table_segment *t)
 {
-	uint64_t size = r->plan ? r->plan->constant_size : 0;
+	uint64_t size = plan ? plan->constant_size : 0;
 
-	while (r->table_bytes.n % TABLE_ALIGN)
-		vec_push(&r->table_bytes, 0);
-	r->constant_addr = r->table_addr + r->table_bytes.n;
-	vec_reserve(&r->table_bytes, size);
-	memset(r->table_bytes.at + r->table_bytes.n, 0, size);
-	r->table_bytes.n += size;
+	while (t->bytes.n % TABLE_ALIGN)
+		vec_push(&t->bytes, 0);
+	t->constant_addr = t->addr + t->bytes.n;
+	vec_reserve(&t->bytes, size);
+	memset(t->bytes.at + t->bytes.n, 0, size);
+	t->bytes.n += size;
 }
 
-void file_write_constants(struct rewriter *r)
+void file_write_constants(const struct layout *l, struct table_segment *t)
 {
-	struct plan_bases bases = {.data = r->data_addr,
-				   .support = r->support_addr,
-				   .constants = r->constant_addr};
+	struct plan_bases bases = {.data = t->data_addr,
+				   .support = l->support_addr,
+				   .constants = t->constant_addr};
 
-	if (r->plan && r->plan->constant_size)
-		r->plan->constants(r->plan->ctx, &bases,
-				   r->table_bytes.at +
-					   (r->constant_addr - r->table_addr));
+	if (l->in->plan && l->in->plan->constant_size)
+		l->in->plan->constants(l->in->plan->ctx, &bases,
+				       t->bytes.at +
+					       (t->constant_addr - t->addr));
 }
 
-int file_place_tables(struct rewriter *r)
+int file_place_tables(const struct layout *l, struct table_segment *t)
 {
-	uint64_t at = round_up(r->text_end, r->isa->page), size;
+	uint64_t at = round_up(l->text_end, l->in->isa->page), size;
 
-	r->table_addr = at;
-	r->table_bytes.n = 0;
-	unwind_out_free(&r->unwind);
-	push_note(r);
-	if (unwind_out_make(&r->unwind, at + r->table_bytes.n, r->im,
-			    r->c->unwind, &r->m, r->e))
+	t->addr = at;
+	t->bytes.n = 0;
+	unwind_out_free(&t->unwind);
+	push_note(t);
+	if (unwind_out_make(&t->unwind, at + t->bytes.n, l->in->im,
+			    l->in->c->unwind, &l->m, l->in->e))
 		return -1;
-	vec_append(&r->table_bytes, &r->unwind.bytes);
-	tls_place(r);
-	place_back(r);
-	place_constants(r);
-	r->data_addr = round_up(at + r->table_bytes.n, r->isa->page);
+	vec_append(&t->bytes, &t->unwind.bytes);
+	tls_place(l->in, t);
+	place_back(l, t);
+	place_constants(l->in->plan, t);
+	t->data_addr = round_up(at + t->bytes.n, l->in->isa->page);
 	/*
 	 * Whole pages: musl's loader gives what is left of a page behind
 	 * variables to malloc(), and counters are mapped over all of theirs.
 	 */
-	size = r->plan && r->plan->data_size ? r->plan->data_size : 1;
-	r->data_end = round_up(r->data_addr + size, r->isa->page);
+	size = l->in->plan && l->in->plan->data_size ? l->in->plan->data_size :
+						       1;
+	t->data_end = round_up(t->data_addr + size, l->in->isa->page);
 	return 0;
 }
 
@@ -215,95 +217,96 @@ int file_place_tables(struct rewriter *r)
 
 typedef VEC(Elf64_Phdr) phdrs;
 
-static void push_load(const struct rewriter *r, phdrs *v, uint64_t start,
+static void push_load(const struct output *o, phdrs *v, uint64_t start,
 		      uint64_t file_size, uint64_t size, uint32_t flags)
 {
 	Elf64_Phdr p = {
 		.p_type = PT_LOAD,
 		.p_flags = flags,
-		.p_offset = file_offset(r, start),
+		.p_offset = file_offset(o, start),
 		.p_vaddr = start,
 		.p_paddr = start,
 		.p_filesz = file_size,
 		.p_memsz = size,
-		.p_align = r->isa->page,
+		.p_align = o->in->isa->page,
 	};
 
 	vec_push(v, p);
 }
 
-static void push_loads(const struct rewriter *r, phdrs *v)
+static void push_loads(const struct output *o, phdrs *v)
 {
-	uint64_t code = r->text_end - r->code_addr;
+	uint64_t code = o->l->text_end - o->l->code_addr;
 
-	push_load(r, v, r->code_addr, code, code, PF_R | PF_X);
-	push_load(r, v, r->table_addr, r->table_bytes.n, r->table_bytes.n,
-		  PF_R);
-	push_load(r, v, r->data_addr, 0, r->data_end - r->data_addr,
+	push_load(o, v, o->l->code_addr, code, code, PF_R | PF_X);
+	push_load(o, v, o->t->addr, o->t->bytes.n, o->t->bytes.n, PF_R);
+	push_load(o, v, o->t->data_addr, 0, o->t->data_end - o->t->data_addr,
 		  PF_R | PF_W);
 }
 
-static void point_at(const struct rewriter *r, Elf64_Phdr *p, uint64_t addr,
+static void point_at(const struct output *o, Elf64_Phdr *p, uint64_t addr,
 		     uint64_t size)
 {
-	p->p_offset = file_offset(r, addr);
+	p->p_offset = file_offset(o, addr);
 	p->p_vaddr = p->p_paddr = addr;
 	p->p_filesz = p->p_memsz = size;
 }
 
-static void push_small(const struct rewriter *r, phdrs *v, uint32_t type,
+static void push_small(const struct output *o, phdrs *v, uint32_t type,
 		       uint64_t addr, uint64_t size)
 {
 	Elf64_Phdr p = {.p_type = type, .p_flags = PF_R, .p_align = 4};
 
-	point_at(r, &p, addr, size);
+	point_at(o, &p, addr, size);
 	vec_push(v, p);
 }
 
 /* the header of variables of threads, which was `old` */
-static void push_tls(const struct rewriter *r, phdrs *v, Elf64_Phdr old)
+static void push_tls(const struct output *o, phdrs *v, Elf64_Phdr old)
 {
-	tls_header(r, &old);
-	old.p_offset = file_offset(r, r->tls_addr);
+	tls_header(o, &old);
+	old.p_offset = file_offset(o, o->t->tls_addr);
 	vec_push(v, old);
 }
 
 /* the old headers with what moved, and ours */
-static void make_phdrs(const struct rewriter *r, phdrs *v)
+static void make_phdrs(const struct output *o, phdrs *v)
 {
-	size_t n = r->im->nphdr, last_load = 0;
+	size_t n = o->in->im->nphdr, last_load = 0;
 	bool unwind = false, tls = false;
 	size_t table = SIZE_MAX;
 
 	for (size_t i = 0; i < n; i++)
-		if (phdr_at(r->im, i).p_type == PT_LOAD)
+		if (phdr_at(o->in->im, i).p_type == PT_LOAD)
 			last_load = i;
 	for (size_t i = 0; i < n; i++) {
-		Elf64_Phdr p = phdr_at(r->im, i);
+		Elf64_Phdr p = phdr_at(o->in->im, i);
 
 		if (p.p_type == PT_PHDR)
 			table = v->n;
-		if (p.p_type == PT_TLS && r->tls_addr) {
-			push_tls(r, v, p);
+		if (p.p_type == PT_TLS && o->t->tls_addr) {
+			push_tls(o, v, p);
 			tls = true;
 			continue;
 		}
-		if (p.p_type == PT_GNU_EH_FRAME && r->unwind.hdr_size) {
-			point_at(r, &p, r->unwind.hdr, r->unwind.hdr_size);
+		if (p.p_type == PT_GNU_EH_FRAME && o->t->unwind.hdr_size) {
+			point_at(o, &p, o->t->unwind.hdr,
+				 o->t->unwind.hdr_size);
 			unwind = true;
 		}
 		vec_push(v, p);
 		if (i == last_load)
-			push_loads(r, v);
+			push_loads(o, v);
 	}
-	push_small(r, v, PT_NOTE, r->table_addr, r->note_size);
-	if (!unwind && r->unwind.hdr_size)
-		push_small(r, v, PT_GNU_EH_FRAME, r->unwind.hdr,
-			   r->unwind.hdr_size);
-	if (!tls && r->tls_addr)
-		push_tls(r, v, (Elf64_Phdr){0});
+	push_small(o, v, PT_NOTE, o->t->addr, o->t->note_size);
+	if (!unwind && o->t->unwind.hdr_size)
+		push_small(o, v, PT_GNU_EH_FRAME, o->t->unwind.hdr,
+			   o->t->unwind.hdr_size);
+	if (!tls && o->t->tls_addr)
+		push_tls(o, v, (Elf64_Phdr){0});
 	if (table != SIZE_MAX)
-		point_at(r, &v->at[table], r->code_addr, v->n * sizeof *v->at);
+		point_at(o, &v->at[table], o->l->code_addr,
+			 v->n * sizeof *v->at);
 }
 
 /* --- section headers */
@@ -328,28 +331,28 @@ static uint32_t push_name(struct sections *s, const char *name,
 }
 
 /* tables of the old code that the new ones replace keep another name */
-static const char *suffix_of(const struct rewriter *r, const char *name)
+static const char *suffix_of(const struct output *o, const char *name)
 {
 	bool replaced = !strcmp(name, ".eh_frame") ||
 			!strcmp(name, ".eh_frame_hdr");
 
-	return replaced && r->unwind.hdr_size ? ".old" : "";
+	return replaced && o->t->unwind.hdr_size ? ".old" : "";
 }
 
-static void copy_sections(const struct rewriter *r, struct sections *s)
+static void copy_sections(const struct output *o, struct sections *s)
 {
-	Elf64_Ehdr h = old_header(r);
+	Elf64_Ehdr h = old_header(o->in);
 
-	for (size_t i = 0; i < r->im->nsection; i++) {
-		const struct section *sec = &r->im->section[i];
+	for (size_t i = 0; i < o->in->im->nsection; i++) {
+		const struct section *sec = &o->in->im->section[i];
 		Elf64_Shdr sh;
 
 		vec_push(&s->renumbered, 0);
 		if (sec->type == SHT_NULL || !(sec->flags & SHF_ALLOC))
 			continue;
-		memcpy(&sh, r->im->bytes + h.e_shoff + (i + 1) * sizeof sh,
+		memcpy(&sh, o->in->im->bytes + h.e_shoff + (i + 1) * sizeof sh,
 		       sizeof sh);
-		sh.sh_name = push_name(s, sec->name, suffix_of(r, sec->name));
+		sh.sh_name = push_name(s, sec->name, suffix_of(o, sec->name));
 		s->renumbered.at[i] = (uint32_t)s->at.n;
 		vec_push(&s->at, sh);
 	}
@@ -371,7 +374,7 @@ static void renumber_links(struct sections *s)
 	}
 }
 
-static void push_section(const struct rewriter *r, struct sections *s,
+static void push_section(const struct output *o, struct sections *s,
 			 const char *name, uint32_t type, uint64_t flags,
 			 uint64_t start, uint64_t end)
 {
@@ -380,7 +383,7 @@ static void push_section(const struct rewriter *r, struct sections *s,
 		.sh_type = type,
 		.sh_flags = SHF_ALLOC | flags,
 		.sh_addr = start,
-		.sh_offset = file_offset(r, start),
+		.sh_offset = file_offset(o, start),
 		.sh_size = end - start,
 		.sh_addralign = 4,
 	};
@@ -389,22 +392,22 @@ static void push_section(const struct rewriter *r, struct sections *s,
 		vec_push(&s->at, sh);
 }
 
-static void push_own_sections(const struct rewriter *r, struct sections *s)
+static void push_own_sections(const struct output *o, struct sections *s)
 {
-	const struct unwind_out *u = &r->unwind;
+	const struct unwind_out *u = &o->t->unwind;
 
-	push_section(r, s, WAY_BACK_TEXT, SHT_PROGBITS, SHF_EXECINSTR,
-		     r->text_addr, r->text_end);
-	push_section(r, s, ".note.tally", SHT_NOTE, 0, r->table_addr,
-		     r->table_addr + r->note_size);
-	push_section(r, s, ".eh_frame_hdr", SHT_PROGBITS, 0, u->hdr,
+	push_section(o, s, WAY_BACK_TEXT, SHT_PROGBITS, SHF_EXECINSTR,
+		     o->l->text_addr, o->l->text_end);
+	push_section(o, s, ".note.tally", SHT_NOTE, 0, o->t->addr,
+		     o->t->addr + o->t->note_size);
+	push_section(o, s, ".eh_frame_hdr", SHT_PROGBITS, 0, u->hdr,
 		     u->hdr + u->hdr_size);
-	push_section(r, s, ".eh_frame", SHT_PROGBITS, 0, u->frame,
+	push_section(o, s, ".eh_frame", SHT_PROGBITS, 0, u->frame,
 		     u->frame + u->frame_size);
-	push_section(r, s, ".tally.except", SHT_PROGBITS, 0, u->lsda,
+	push_section(o, s, ".tally.except", SHT_PROGBITS, 0, u->lsda,
 		     u->lsda + u->lsda_size);
-	push_section(r, s, ".tally.data", SHT_NOBITS, SHF_WRITE, r->data_addr,
-		     r->data_end);
+	push_section(o, s, ".tally.data", SHT_NOBITS, SHF_WRITE,
+		     o->t->data_addr, o->t->data_end);
 }
 
 /* a section that is not loaded, at the end of the file; returns its number */
@@ -426,25 +429,25 @@ static uint16_t push_tail(struct sections *s, const char *name, uint32_t type,
 
 /* --- the file */
 
-struct output {
+struct new_file {
 	int fd;
 	const char *path;
 	struct err *e;
 };
 
-static int put(const struct output *o, const void *bytes, uint64_t size,
+static int put(const struct new_file *f, const void *bytes, uint64_t size,
 	       uint64_t offset)
 {
 	const uint8_t *p = bytes;
 
 	while (size) {
 		size_t some = size < 1 << 30 ? size : 1 << 30;
-		ssize_t n = pwrite(o->fd, p, some, (off_t)offset);
+		ssize_t n = pwrite(f->fd, p, some, (off_t)offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return err_set(o->e, ERR_MACHINE, "%s: %s", o->path,
+			return err_set(f->e, ERR_MACHINE, "%s: %s", f->path,
 				       n ? strerror(errno) : "short write");
 		p += n;
 		offset += (uint64_t)n;
@@ -453,12 +456,12 @@ static int put(const struct output *o, const void *bytes, uint64_t size,
 	return 0;
 }
 
-static int put_section(const struct output *o, struct sections *s,
+static int put_section(const struct new_file *f, struct sections *s,
 		       const char *name, const uint8_t *bytes, size_t size,
 		       uint64_t *at)
 {
 	push_tail(s, name, SHT_PROGBITS, *at, size);
-	if (put(o, bytes, size, *at))
+	if (put(f, bytes, size, *at))
 		return -1;
 	*at += size;
 	return 0;
@@ -466,7 +469,7 @@ static int put_section(const struct output *o, struct sections *s,
 
 /* what comes behind everything that is loaded */
 struct tail {
-	const struct rewriter *r;
+	const struct output *o;
 	struct sections s;
 	struct symbol_table t;
 	buffer back; /* from new addresses to old, if the plan wants it */
@@ -476,21 +479,21 @@ struct tail {
 static void *tail_make(void *arg)
 {
 	struct tail *l = arg;
-	const struct rewriter *r = l->r;
+	const struct output *o = l->o;
 	Elf64_Shdr none = {0};
 
 	vec_push(&l->s.at, none);
 	vec_push(&l->s.names, '\0');
-	if (r->im->has_sections)
-		copy_sections(r, &l->s);
+	if (o->in->im->has_sections)
+		copy_sections(o, &l->s);
 	renumber_links(&l->s);
 	l->t.section = l->s.at.at;
 	l->t.nsection = (uint16_t)l->s.at.n;
-	symbols_make(&l->t, r, l->t.nsection);
-	push_own_sections(r, &l->s);
-	if (r->plan && r->plan->reverse_map)
-		reverse_map_write(&r->m, &r->links, r->c, &r->survey->marks,
-				  &l->back);
+	symbols_make(&l->t, o->l, l->t.nsection);
+	push_own_sections(o, &l->s);
+	if (o->in->plan && o->in->plan->reverse_map)
+		reverse_map_write(&o->l->m, &o->l->links, o->in->c,
+				  &o->in->survey->marks, &l->back);
 	return NULL;
 }
 
@@ -505,30 +508,30 @@ static void tail_free(struct tail *l)
 }
 
 /* the sections that the plan asks for, from *at on, which moves behind them */
-static int put_plan_sections(struct tail *l, const struct output *o,
+static int put_plan_sections(struct tail *l, const struct new_file *f,
 			     uint64_t *at)
 {
-	const struct plan *p = l->r->plan;
+	const struct plan *p = l->o->in->plan;
 	const uint8_t *own;
 	size_t size;
 
 	if (!p)
 		return 0;
 	if (p->reverse_map &&
-	    put_section(o, &l->s, WAY_BACK_SECTION, l->back.at, l->back.n, at))
+	    put_section(f, &l->s, WAY_BACK_SECTION, l->back.at, l->back.n, at))
 		return -1;
 	if (!p->section_name)
 		return 0;
 	own = p->section(p->ctx, &size);
-	return put_section(o, &l->s, p->section_name, own, size, at);
+	return put_section(f, &l->s, p->section_name, own, size, at);
 }
 
 /* sections and symbols, behind everything that is loaded */
-static int put_tail(struct tail *l, const struct output *o, Elf64_Ehdr *h)
+static int put_tail(struct tail *l, const struct new_file *f, Elf64_Ehdr *h)
 {
-	const struct rewriter *r = l->r;
+	const struct output *o = l->o;
 	struct sections *s = &l->s;
-	uint64_t end = file_offset(r, r->table_addr) + r->table_bytes.n;
+	uint64_t end = file_offset(o, o->t->addr) + o->t->bytes.n;
 	uint64_t at = round_up(end, 16), strings, names;
 	uint16_t symtab;
 
@@ -538,27 +541,27 @@ static int put_tail(struct tail *l, const struct output *o, Elf64_Ehdr *h)
 	strings = at + l->t.symbols.n;
 	push_tail(s, ".strtab", SHT_STRTAB, strings, l->t.strings.n);
 	names = strings + l->t.strings.n;
-	if (put_plan_sections(l, o, &names))
+	if (put_plan_sections(l, f, &names))
 		return -1;
 	h->e_shstrndx = push_tail(s, ".shstrtab", SHT_STRTAB, names, 0);
 	s->at.at[h->e_shstrndx].sh_size = s->names.n;
 	h->e_shoff = round_up(names + s->names.n, 8);
 	h->e_shnum = (uint16_t)s->at.n;
 	h->e_shentsize = sizeof(Elf64_Shdr);
-	if (put(o, l->t.symbols.at, l->t.symbols.n, at) ||
-	    put(o, l->t.strings.at, l->t.strings.n, strings) ||
-	    put(o, s->names.at, s->names.n, names) ||
-	    put(o, s->at.at, s->at.n * sizeof *s->at.at, h->e_shoff))
+	if (put(f, l->t.symbols.at, l->t.symbols.n, at) ||
+	    put(f, l->t.strings.at, l->t.strings.n, strings) ||
+	    put(f, s->names.at, s->names.n, names) ||
+	    put(f, s->at.at, s->at.n * sizeof *s->at.at, h->e_shoff))
 		return -1;
 	return 0;
 }
 
 /* the end of all that the headers of the old file tell of */
-static uint64_t described_end(const struct rewriter *r)
+static uint64_t described_end(const struct output *o)
 {
-	const struct image *im = r->im;
-	uint64_t end = old_file_end(r);
-	uint64_t headers = old_header(r).e_shoff +
+	const struct image *im = o->in->im;
+	uint64_t end = old_file_end(o->in);
+	uint64_t headers = old_header(o->in).e_shoff +
 			   (im->nsection + 1) * sizeof(Elf64_Shdr);
 
 	if (im->has_sections && headers > end)
@@ -576,77 +579,77 @@ static uint64_t described_end(const struct rewriter *r)
  * Some programs read what was appended to their own file, an archive say,
  * from its end or from behind the section headers on.
  */
-static int put_appended(const struct rewriter *r, const struct output *o,
+static int put_appended(const struct output *o, const struct new_file *f,
 			const Elf64_Ehdr *h)
 {
-	uint64_t from = described_end(r);
+	uint64_t from = described_end(o);
 
-	return from < r->im->size ?
-		       put(o, r->im->bytes + from, r->im->size - from,
+	return from < o->in->im->size ?
+		       put(f, o->in->im->bytes + from, o->in->im->size - from,
 			   h->e_shoff + h->e_shnum * sizeof(Elf64_Shdr)) :
 		       0;
 }
 
-static int put_segments(const struct rewriter *r, const struct output *o,
+static int put_segments(const struct output *o, const struct new_file *f,
 			Elf64_Ehdr *h)
 {
 	phdrs v = {0};
 	int failed;
 
-	make_phdrs(r, &v);
-	h->e_phoff = file_offset(r, r->code_addr);
+	make_phdrs(o, &v);
+	h->e_phoff = file_offset(o, o->l->code_addr);
 	h->e_phnum = (uint16_t)v.n;
-	failed = put(o, r->old, old_file_end(r), 0) ||
-		 put(o, v.at, v.n * sizeof *v.at, h->e_phoff) ||
-		 put(o, r->text, r->text_end - r->text_addr,
-		     file_offset(r, r->text_addr)) ||
-		 put(o, r->table_bytes.at, r->table_bytes.n,
-		     file_offset(r, r->table_addr));
+	failed = put(f, o->old, old_file_end(o->in), 0) ||
+		 put(f, v.at, v.n * sizeof *v.at, h->e_phoff) ||
+		 put(f, o->text, o->l->text_end - o->l->text_addr,
+		     file_offset(o, o->l->text_addr)) ||
+		 put(f, o->t->bytes.at, o->t->bytes.n,
+		     file_offset(o, o->t->addr));
 	vec_free(&v);
 	return failed ? -1 : 0;
 }
 
-static int put_file(const struct rewriter *r, const struct output *o)
+static int put_file(const struct output *o, const struct new_file *f)
 {
-	Elf64_Ehdr h = old_header(r);
-	struct tail tail = {.r = r};
+	Elf64_Ehdr h = old_header(o->in);
+	struct tail tail = {.o = o};
 	struct task task;
 	struct stat st;
 	int failed;
 
-	if (r->plan && r->plan->entry)
-		h.e_entry = r->support_addr + r->plan->entry;
-	task_begin(&task, tail_make, &tail, r->m.moved.n >= TAIL_PARTS);
-	failed = put_segments(r, o, &h);
+	if (o->in->plan && o->in->plan->entry)
+		h.e_entry = o->l->support_addr + o->in->plan->entry;
+	task_begin(&task, tail_make, &tail, o->l->m.moved.n >= TAIL_PARTS);
+	failed = put_segments(o, f, &h);
 	task_end(&task);
-	failed = failed || put_tail(&tail, o, &h) || put_appended(r, o, &h) ||
-		 put(o, &h, sizeof h, 0);
+	failed = failed || put_tail(&tail, f, &h) || put_appended(o, f, &h) ||
+		 put(f, &h, sizeof h, 0);
 	tail_free(&tail);
 	if (failed)
 		return -1;
 	/* the original's permissions, never its set-user-id bit */
-	if (!stat(r->im->path, &st) && fchmod(o->fd, st.st_mode & 0777))
-		return err_set(o->e, ERR_MACHINE, "%s: %s", o->path,
+	if (!stat(o->in->im->path, &st) && fchmod(f->fd, st.st_mode & 0777))
+		return err_set(f->e, ERR_MACHINE, "%s: %s", f->path,
 			       strerror(errno));
 	return 0;
 }
 
-int file_write(struct rewriter *r, const char *path)
+int file_write(const struct output *o, const char *path)
 {
-	struct output o = {.path = path, .e = r->e};
+	struct new_file f = {.path = path, .e = o->in->e};
 	struct atomic_file n;
 	bool failed;
 
 	atomic_file_begin(&n, path);
-	o.fd = n.fd;
-	if (n.fd >= 0 && put_file(r, &o)) {
+	f.fd = n.fd;
+	if (n.fd >= 0 && put_file(o, &f)) {
 		atomic_file_end(&n, true);
 		return -1;
 	}
 	failed =
 		n.fd < 0 || atomic_file_flush(&n) || atomic_file_name(&n, path);
 	atomic_file_end(&n, failed);
-	return failed ? err_set(r->e, ERR_MACHINE, "%s: %s", path,
+	return failed ? err_set(o->in->e, ERR_MACHINE, "%s: %s", path,
 				strerror(errno)) :
 			0;
 }

@@ -28,7 +28,7 @@ static void skip_padding(struct bytes *b, uint64_t align)
 }
 
 /* takes the promise out of a list of properties; addresses are offsets */
-static void drop_promise(struct rewriter *r, struct bytes list)
+static void drop_promise(struct output *o, struct bytes list)
 {
 	while (bytes_left(&list)) {
 		uint64_t type = bytes_uint(&list, 4);
@@ -39,14 +39,14 @@ static void drop_promise(struct rewriter *r, struct bytes list)
 		if (data.bad || list.bad)
 			return;
 		skip_padding(&list, 8);
-		if (type != r->isa->landing_property)
+		if (type != o->in->isa->landing_property)
 			continue;
-		bits &= ~r->isa->landing_bits;
-		memcpy(r->old + at, &bits, sizeof bits);
+		bits &= ~o->in->isa->landing_bits;
+		memcpy(o->old + at, &bits, sizeof bits);
 	}
 }
 
-static void walk_notes(struct rewriter *r, struct bytes b, uint64_t align)
+static void walk_notes(struct output *o, struct bytes b, uint64_t align)
 {
 	while (bytes_left(&b)) {
 		uint64_t name_size = bytes_uint(&b, 4);
@@ -62,15 +62,15 @@ static void walk_notes(struct rewriter *r, struct bytes b, uint64_t align)
 		skip_padding(&b, align);
 		if (type == NT_GNU_PROPERTY_TYPE_0 && name_size == 4 &&
 		    !memcmp(name, "GNU", 4))
-			drop_promise(r, list);
+			drop_promise(o, list);
 	}
 }
 
-void property_drop(struct rewriter *r)
+void property_drop(struct output *o)
 {
-	const struct image *im = r->im;
+	const struct image *im = o->in->im;
 
-	if (!r->m.moved.n)
+	if (!o->l->m.moved.n)
 		return;
 	for (size_t i = 0; i < im->nphdr; i++) {
 		Elf64_Phdr p = phdr_at(im, i);
@@ -78,8 +78,9 @@ void property_drop(struct rewriter *r)
 		if ((p.p_type != PT_NOTE && p.p_type != PT_GNU_PROPERTY) ||
 		    p.p_offset > im->size || p.p_filesz > im->size - p.p_offset)
 			continue;
-		walk_notes(r, bytes_window(im->bytes + p.p_offset, p.p_filesz,
-					   p.p_offset),
+		walk_notes(o,
+			   bytes_window(im->bytes + p.p_offset, p.p_filesz,
+					p.p_offset),
 			   p.p_align == 8 ? 8 : 4);
 	}
 }
@@ -94,20 +95,20 @@ void property_drop(struct rewriter *r)
  * told apart, and SYMENT is how large a symbol is, which never varies.
  */
 
-static Elf64_Dyn entry_at(const struct rewriter *r, uint64_t offset)
+static Elf64_Dyn entry_at(const struct output *o, uint64_t offset)
 {
 	Elf64_Dyn d;
 
-	memcpy(&d, r->im->bytes + offset, sizeof d);
+	memcpy(&d, o->in->im->bytes + offset, sizeof d);
 	return d;
 }
 
 /* where the entry of a tag is among those of [at, end); 0: nowhere */
-static uint64_t find_tag(const struct rewriter *r, uint64_t at, uint64_t end,
+static uint64_t find_tag(const struct output *o, uint64_t at, uint64_t end,
 			 int64_t tag)
 {
 	for (; at + sizeof(Elf64_Dyn) <= end; at += sizeof(Elf64_Dyn)) {
-		int64_t is = entry_at(r, at).d_tag;
+		int64_t is = entry_at(o, at).d_tag;
 
 		if (is == tag)
 			return at;
@@ -118,46 +119,47 @@ static uint64_t find_tag(const struct rewriter *r, uint64_t at, uint64_t end,
 }
 
 /* where there is room for an entry; 0: nowhere */
-static uint64_t find_room(const struct rewriter *r, uint64_t at, uint64_t end)
+static uint64_t find_room(const struct output *o, uint64_t at, uint64_t end)
 {
 	static const int64_t spare[] = {DT_RELACOUNT, DT_SYMENT};
-	uint64_t room = find_tag(r, at, end, DT_NULL);
+	uint64_t room = find_tag(o, at, end, DT_NULL);
 
 	if (room && room + 2 * sizeof(Elf64_Dyn) <= end &&
-	    entry_at(r, room + sizeof(Elf64_Dyn)).d_tag == DT_NULL)
+	    entry_at(o, room + sizeof(Elf64_Dyn)).d_tag == DT_NULL)
 		return room;
 	room = 0;
 	for (unsigned i = 0; !room && i < sizeof spare / sizeof *spare; i++)
-		room = find_tag(r, at, end, spare[i]);
+		room = find_tag(o, at, end, spare[i]);
 	return room;
 }
 
-static int add_entry(struct rewriter *r, uint64_t offset, uint64_t size)
+static int add_entry(struct output *o, uint64_t offset, uint64_t size)
 {
-	Elf64_Dyn d = {.d_tag = r->plan->dynamic_tag};
-	uint64_t room = find_room(r, offset, offset + size);
+	Elf64_Dyn d = {.d_tag = o->in->plan->dynamic_tag};
+	uint64_t room = find_room(o, offset, offset + size);
 
-	d.d_un.d_ptr = r->support_addr + r->plan->dynamic_at;
+	d.d_un.d_ptr = o->l->support_addr + o->in->plan->dynamic_at;
 	if (!room)
-		return err_set(r->e, ERR_INPUT, "%s: at offset %#" PRIx64
-			       ": no room in the dynamic section", r->im->path,
-			       offset);
-	memcpy(r->old + room, &d, sizeof d);
+		return err_set(o->in->e, ERR_INPUT,
+			       "%s: at offset %#" PRIx64
+			       ": no room in the dynamic section",
+			       o->in->im->path, offset);
+	memcpy(o->old + room, &d, sizeof d);
 	return 0;
 }
 
-int dynamic_add(struct rewriter *r)
+int dynamic_add(struct output *o)
 {
-	const struct image *im = r->im;
+	const struct image *im = o->in->im;
 
-	if (!r->plan || !r->plan->dynamic_tag)
+	if (!o->in->plan || !o->in->plan->dynamic_tag)
 		return 0;
 	for (size_t i = 0; i < im->nphdr; i++) {
 		Elf64_Phdr p = phdr_at(im, i);
 
 		if (p.p_type == PT_DYNAMIC && p.p_offset <= im->size &&
 		    p.p_filesz <= im->size - p.p_offset)
-			return add_entry(r, p.p_offset, p.p_filesz);
+			return add_entry(o, p.p_offset, p.p_filesz);
 	}
 	return 0;
 }
@@ -218,31 +220,31 @@ static bool is_constant(const struct image *im, const Elf64_Phdr *p)
 	return true;
 }
 
-void tls_place(struct rewriter *r)
+void tls_place(const struct inputs *in, struct table_segment *t)
 {
-	const uint64_t align = r->o->tls_align;
+	const uint64_t align = in->options->tls_align;
 	Elf64_Phdr p;
-	bool there = tls_find(r->im, &p);
+	bool there = tls_find(in->im, &p);
 	uint64_t at = there ? tls_offset(&p) : TCB;
 	size_t avail = 0;
-	const uint8_t *image = image_at(r->im, p.p_vaddr, &avail);
+	const uint8_t *image = image_at(in->im, p.p_vaddr, &avail);
 
 	if (!align || (p.p_align & (p.p_align - 1)) || p.p_align >= align ||
 	    at < TCB || at > align || p.p_filesz > avail ||
-	    !is_constant(r->im, &p))
+	    !is_constant(in->im, &p))
 		return;
-	while ((r->table_addr + r->table_bytes.n - at) % align)
-		vec_push(&r->table_bytes, 0);
-	r->tls_addr = r->table_addr + r->table_bytes.n;
+	while ((t->addr + t->bytes.n - at) % align)
+		vec_push(&t->bytes, 0);
+	t->tls_addr = t->addr + t->bytes.n;
 	for (uint64_t i = 0; i < p.p_filesz; i++)
-		vec_push(&r->table_bytes, image[i]);
+		vec_push(&t->bytes, image[i]);
 }
 
-void tls_header(const struct rewriter *r, Elf64_Phdr *p)
+void tls_header(const struct output *o, Elf64_Phdr *p)
 {
 	if (p->p_type != PT_TLS)
 		*p = (Elf64_Phdr){.p_type = PT_TLS, .p_flags = PF_R,
 				  .p_memsz = 1};
-	p->p_vaddr = p->p_paddr = r->tls_addr;
-	p->p_align = r->o->tls_align;
+	p->p_vaddr = p->p_paddr = o->t->tls_addr;
+	p->p_align = o->in->options->tls_align;
 }

@@ -40,7 +40,7 @@ static void push_symbol(struct symbol_table *t, const char *name,
 }
 
 /* the end of new code for what ended at an old address in a moved part */
-static uint64_t new_size(const struct rewriter *r, const struct moved *m,
+static uint64_t new_size(const struct layout *l, const struct moved *m,
 			 uint64_t start, uint64_t size)
 {
 	uint64_t end = start + size;
@@ -48,19 +48,19 @@ static uint64_t new_size(const struct rewriter *r, const struct moved *m,
 	if (!size || end > m->old_end)
 		end = m->old_end;
 	if (end == m->old_end)
-		return m->end - addr_map_entry(&r->m.map, start);
-	return addr_map_end(&r->m.map, end) - addr_map_entry(&r->m.map, start);
+		return m->end - addr_map_entry(&l->m.map, start);
+	return addr_map_end(&l->m.map, end) - addr_map_entry(&l->m.map, start);
 }
 
 /* the moved part that holds the old address; *from only goes up */
-static const struct moved *part_of(const struct rewriter *r, size_t *from,
+static const struct moved *part_of(const struct layout *l, size_t *from,
 				   uint64_t addr)
 {
-	while (*from < r->m.moved.n && r->m.moved.at[*from].old_end <= addr)
+	while (*from < l->m.moved.n && l->m.moved.at[*from].old_end <= addr)
 		++*from;
-	if (*from == r->m.moved.n || r->m.moved.at[*from].old_start > addr)
+	if (*from == l->m.moved.n || l->m.moved.at[*from].old_start > addr)
 		return NULL;
-	return &r->m.moved.at[*from];
+	return &l->m.moved.at[*from];
 }
 
 static bool shown(const struct symbol *s, bool global)
@@ -78,21 +78,21 @@ static uint16_t section_of(const struct symbol_table *t, uint64_t addr)
 }
 
 /* functions, local or global ones; those that did not move are as they were */
-static void push_functions(struct symbol_table *t, const struct rewriter *r,
+static void push_functions(struct symbol_table *t, const struct layout *l,
 			   uint16_t section, bool global)
 {
 	uint8_t info = ELF64_ST_INFO(global ? STB_GLOBAL : STB_LOCAL, STT_FUNC);
 	size_t part = 0;
 
-	for (size_t i = 0; i < r->im->nsymbol; i++) {
-		const struct symbol *s = &r->im->symbol[i];
-		const struct moved *m = part_of(r, &part, s->addr);
+	for (size_t i = 0; i < l->in->im->nsymbol; i++) {
+		const struct symbol *s = &l->in->im->symbol[i];
+		const struct moved *m = part_of(l, &part, s->addr);
 		uint16_t old = m ? 0 : section_of(t, s->addr);
 
 		if (m && shown(s, global))
 			push_symbol(t, s->name, info, section,
-				    addr_map_entry(&r->m.map, s->addr),
-				    new_size(r, m, s->addr, s->size));
+				    addr_map_entry(&l->m.map, s->addr),
+				    new_size(l, m, s->addr, s->size));
 		else if (old && shown(s, global))
 			push_symbol(t, s->name, info, old, s->addr, s->size);
 	}
@@ -113,11 +113,11 @@ static const struct symbol *symbol_over(const struct image *im, uint64_t addr)
 }
 
 /* the name of a moved part that begins no function */
-static void part_name(const struct rewriter *r, const struct moved *m,
-		      char *name, size_t size)
+static void part_name(const struct layout *l, const struct moved *m, char *name,
+		      size_t size)
 {
-	const struct cfg *c = r->c;
-	const struct symbol *s = symbol_over(r->im, m->old_start);
+	const struct cfg *c = l->in->c;
+	const struct symbol *s = symbol_over(l->in->im, m->old_start);
 	uint32_t p = c->part.at[m->part].proc;
 	uint64_t entry = c->proc.at[p].entry;
 	char buf[32];
@@ -133,31 +133,32 @@ static void part_name(const struct rewriter *r, const struct moved *m,
 }
 
 /* moved parts that no symbol names */
-static void push_nameless(struct symbol_table *t, const struct rewriter *r,
+static void push_nameless(struct symbol_table *t, const struct layout *l,
 			  uint16_t section)
 {
-	for (size_t i = 0; i < r->m.moved.n; i++) {
-		const struct moved *m = &r->m.moved.at[i];
-		const struct symbol *s = image_symbol_at(r->im, m->old_start);
+	for (size_t i = 0; i < l->m.moved.n; i++) {
+		const struct moved *m = &l->m.moved.at[i];
+		const struct symbol *s =
+			image_symbol_at(l->in->im, m->old_start);
 		char name[300];
 
 		if (s && s->kind == SYMBOL_FUNC && *s->name)
 			continue;
-		part_name(r, m, name, sizeof name);
+		part_name(l, m, name, sizeof name);
 		push_symbol(t, name, ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
 			    section, m->start, m->end - m->start);
 	}
 }
 
 /* variables keep their places */
-static void push_objects(struct symbol_table *t, const struct rewriter *r,
+static void push_objects(struct symbol_table *t, const struct layout *l,
 			 bool global)
 {
 	uint8_t info = ELF64_ST_INFO(global ? STB_GLOBAL : STB_LOCAL,
 				     STT_OBJECT);
 
-	for (size_t i = 0; i < r->im->nsymbol; i++) {
-		const struct symbol *s = &r->im->symbol[i];
+	for (size_t i = 0; i < l->in->im->nsymbol; i++) {
+		const struct symbol *s = &l->in->im->symbol[i];
 
 		uint16_t section = section_of(t, s->addr);
 
@@ -167,15 +168,15 @@ static void push_objects(struct symbol_table *t, const struct rewriter *r,
 	}
 }
 
-void symbols_make(struct symbol_table *t, const struct rewriter *r,
+void symbols_make(struct symbol_table *t, const struct layout *l,
 		  uint16_t text_section)
 {
 	push_string(t, "");
 	push_symbol(t, NULL, 0, SHN_UNDEF, 0, 0);
-	push_functions(t, r, text_section, false);
-	push_nameless(t, r, text_section);
-	push_objects(t, r, false);
+	push_functions(t, l, text_section, false);
+	push_nameless(t, l, text_section);
+	push_objects(t, l, false);
 	t->locals = (uint32_t)(t->symbols.n / sizeof(Elf64_Sym));
-	push_functions(t, r, text_section, true);
-	push_objects(t, r, true);
+	push_functions(t, l, text_section, true);
+	push_objects(t, l, true);
 }

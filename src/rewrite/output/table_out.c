@@ -4,92 +4,100 @@
  */
 #include "rewrite/rewrite_int.h"
 
+int output_unreached(const struct output *o, uint64_t old)
+{
+	return err_set(o->in->e, ERR_INPUT,
+		       "%s: at 0x%llx: what the instruction refers to is out "
+		       "of reach of its new place",
+		       o->in->im->path, (unsigned long long)old);
+}
+
 /* where a dispatch goes that was to go to the old address */
-static uint64_t table_target(const struct rewriter *r,
-			     const struct dispatch *d, uint64_t old)
+static uint64_t table_target(const struct output *o, const struct dispatch *d,
+			     uint64_t old)
 {
 	enum spot_kind kind;
-	uint32_t way = spot_way(r->c, d, old, &kind);
+	uint32_t way = spot_way(o->in->c, d, old, &kind);
 	const struct site *x =
-		way == CFG_NONE ? NULL : sites_find(&r->sites, kind, way);
+		way == CFG_NONE ? NULL : sites_find(&o->l->sites, kind, way);
 
 	if (x)
 		return x->addr;
 	return kind == SPOT_TABLE && way != CFG_NONE &&
-			       r->c->edge.at[way].to == CFG_NONE
-		       ? text_entry(r, old)
-		       : addr_map_entry(&r->m.map, old);
+			       o->in->c->edge.at[way].to == CFG_NONE ?
+		       layout_entry(o->l, old) :
+		       addr_map_entry(&o->l->m.map, old);
 }
 
 /* the entries of a copied table */
-static int write_table(struct rewriter *r, const struct table_copy *x)
+static int write_table(struct output *o, const struct table_copy *x)
 {
-	const struct dispatch *d = &r->c->dispatch.at[x->dispatch];
-	uint8_t *out = r->text + (x->addr - r->text_addr);
+	const struct dispatch *d = &o->in->c->dispatch.at[x->dispatch];
+	uint8_t *out = o->text + (x->addr - o->l->text_addr);
 
 	for (uint32_t i = 0; i < d->count; i++) {
 		uint64_t to = 0;
 		int64_t distance;
 		int32_t entry;
 
-		cfg_table_entry(r->c, d, i, &to);
-		distance = (int64_t)(table_target(r, d, to) - table_base(x));
+		cfg_table_entry(o->in->c, d, i, &to);
+		distance = (int64_t)(table_target(o, d, to) - table_base(x));
 		entry = (int32_t)distance;
 		if (entry != distance)
-			return text_unreached(r, d->addr);
+			return output_unreached(o, d->addr);
 		memcpy(out + TABLE_ENTRY * i, &entry, sizeof entry);
 	}
 	return 0;
 }
 
 /* has the loader write the address into the word at the old place */
-static void write_pointer(struct rewriter *r, uint64_t place, uint64_t addr)
+static void write_pointer(struct output *o, uint64_t place, uint64_t addr)
 {
-	const struct reloc *reloc = image_reloc(r->im, place);
+	const struct reloc *reloc = image_reloc(o->in->im, place);
 	uint8_t *word =
-		reloc && reloc->entry
-			? r->old + reloc->entry + offsetof(Elf64_Rela, r_addend)
-			: text_old_bytes(r, place);
+		reloc && reloc->entry ?
+			o->old + reloc->entry + offsetof(Elf64_Rela, r_addend) :
+			output_old(o, place);
 
 	memcpy(word, &addr, sizeof addr);
 }
 
 /* a table of labels that leads to the new code itself */
-static void write_labels(struct rewriter *r, const struct label_table *t)
+static void write_labels(struct output *o, const struct label_table *t)
 {
-	const struct dispatch *d = &r->c->dispatch.at[t->dispatch];
+	const struct dispatch *d = &o->in->c->dispatch.at[t->dispatch];
 
 	for (uint32_t i = 0; i < d->count; i++) {
 		uint64_t to = 0;
 
-		cfg_table_entry(r->c, d, i, &to);
-		write_pointer(r, d->table + i * sizeof to,
-			      table_target(r, d, to));
+		cfg_table_entry(o->in->c, d, i, &to);
+		write_pointer(o, d->table + i * sizeof to,
+			      table_target(o, d, to));
 	}
 }
 
-static void write_literals(struct rewriter *r)
+static void write_literals(struct output *o)
 {
-	for (size_t i = 0; i < r->literal.n; i++) {
-		const struct literal *l = &r->literal.at[i];
-		const uint8_t *code = old_code(r, l->user);
+	for (size_t i = 0; i < o->l->literal.n; i++) {
+		const struct literal *l = &o->l->literal.at[i];
+		const uint8_t *code = old_code(o->in, l->user);
 		struct insn in;
 		size_t avail;
 
-		r->isa->scan(code, r->isa->max_len, l->user, &in);
-		memcpy(r->text + (l->addr - r->text_addr),
-		       image_at(r->im, in.ref, &avail), in.ref_size);
+		o->in->isa->scan(code, o->in->isa->max_len, l->user, &in);
+		memcpy(o->text + (l->addr - o->l->text_addr),
+		       image_at(o->in->im, in.ref, &avail), in.ref_size);
 	}
 }
 
-int table_out_write(struct rewriter *r)
+int table_out_write(struct output *o)
 {
-	write_literals(r);
-	for (size_t i = 0; i < r->tables.copy.n; i++)
-		if (write_table(r, &r->tables.copy.at[i]))
+	write_literals(o);
+	for (size_t i = 0; i < o->l->tables.copy.n; i++)
+		if (write_table(o, &o->l->tables.copy.at[i]))
 			return -1;
-	for (size_t i = 0; i < r->survey->labels.table.n; i++)
-		if (!r->survey->labels.table.at[i].refused)
-			write_labels(r, &r->survey->labels.table.at[i]);
+	for (size_t i = 0; i < o->in->survey->labels.table.n; i++)
+		if (!o->in->survey->labels.table.at[i].refused)
+			write_labels(o, &o->in->survey->labels.table.at[i]);
 	return 0;
 }

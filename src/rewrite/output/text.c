@@ -19,7 +19,7 @@ enum { SHARE_SPANS = 20000, SHARE_STUBS = 20000 };
  * islands do not depend on which thread was faster.
  */
 struct writer {
-	struct rewriter *r;
+	struct output *o;
 	bool hurries; /* leaves such things for later */
 	size_t from, end; /* what is to be written, by number, */
 	VEC(uint32_t) late; /* and what of it is left */
@@ -36,7 +36,7 @@ struct writing {
 
 static void enter_block(struct writer *w, uint32_t block)
 {
-	const struct marks *marks = &w->r->survey->marks;
+	const struct marks *marks = &w->o->in->survey->marks;
 
 	w->block = block;
 	w->mark = marks_of(marks, block);
@@ -48,8 +48,8 @@ static void seek(struct writer *w, uint64_t old)
 {
 	uint64_t at;
 
-	enter_block(w, cfg_block_at(w->r->c, old));
-	for (at = w->r->c->block.at[w->block].start; at < old; w->mark++)
+	enter_block(w, cfg_block_at(w->o->in->c, old));
+	for (at = w->o->in->c->block.at[w->block].start; at < old; w->mark++)
 		at += mark_length(*w->mark);
 }
 
@@ -61,32 +61,24 @@ static uint8_t next_mark(struct writer *w)
 	return *w->mark++;
 }
 
-int text_unreached(struct rewriter *r, uint64_t old)
-{
-	return err_set(r->e, ERR_INPUT,
-		       "%s: at 0x%llx: what the instruction refers to is out "
-		       "of reach of its new place",
-		       r->im->path, (unsigned long long)old);
-}
-
 static int out_of_reach(struct writer *w, uint64_t old)
 {
-	return w->hurries ? -1 : text_unreached(w->r, old);
+	return w->hurries ? -1 : output_unreached(w->o, old);
 }
 
 /* island_step() */
 static uint64_t step(struct writer *w, uint64_t from, uint64_t to)
 {
 	if (w->hurries)
-		return island_needed(w->r, from, to) ? 0 : to;
-	return island_step(w->r, from, to);
+		return island_needed(w->o->islands, from, to) ? 0 : to;
+	return island_step(w->o->islands, from, to);
 }
 
 /* island_step_to_start() */
 static uint64_t step_to_start(struct writer *w, uint64_t from, uint64_t to)
 {
 	return w->hurries ? step(w, from, to) :
-			    island_step_to_start(w->r, from, to);
+			    island_step_to_start(w->o->islands, from, to);
 }
 
 static bool is_branch(const struct insn *in)
@@ -95,63 +87,46 @@ static bool is_branch(const struct insn *in)
 	       in->kind == INSN_CALL;
 }
 
-/* where control goes that comes to the old address from elsewhere */
-uint64_t text_entry(const struct rewriter *r, uint64_t old)
-{
-	const struct site *x = sites_find(&r->sites, SPOT_ENTRY, old);
-
-	return x ? x->addr : addr_map_entry(&r->m.map, old);
-}
-
 /* where the branch goes, if nothing is inserted on that edge alone */
 static uint64_t branch_target(const struct writer *w, const struct insn *in)
 {
-	const struct rewriter *r = w->r;
-	uint64_t link = plt_stubs_at(&r->links, r->c, in->target);
+	const struct output *o = w->o;
+	uint64_t link = plt_stubs_at(&o->l->links, o->in->c, in->target);
 
 	if (link)
 		return link;
-	if (r->sites.at[SPOT_ENTRY].n &&
-	    (in->kind == INSN_CALL ||
-	     spot_leaves(r->c, w->block)))
-		return text_entry(r, in->target);
-	return addr_map_entry(&r->m.map, in->target);
+	if (o->l->sites.at[SPOT_ENTRY].n &&
+	    (in->kind == INSN_CALL || spot_leaves(o->in->c, w->block)))
+		return layout_entry(o->l, in->target);
+	return addr_map_entry(&o->l->m.map, in->target);
 }
 
 static uint64_t referred(const struct writer *w, const struct insn *in,
 			 uint8_t form)
 {
-	const struct rewriter *r = w->r;
+	const struct output *o = w->o;
 	const struct site *stub;
 
-	if (r->move->pooled(form))
-		return layout_literal(r, in->addr);
+	if (o->in->move->pooled(form))
+		return layout_literal(o->l, in->addr);
 	stub = in->kind == INSN_COND ?
-		       sites_find(&r->sites, SPOT_TAKEN, in->addr) :
+		       sites_find(&o->l->sites, SPOT_TAKEN, in->addr) :
 		       NULL;
 	if (stub)
 		return stub->addr;
 	return is_branch(in) ? branch_target(w, in) : in->ref;
 }
 
-bool text_is_start(const struct rewriter *r, uint64_t old)
-{
-	uint32_t b = cfg_block_at(r->c, old);
-
-	return b != CFG_NONE &&
-	       r->c->proc.at[cfg_block_proc(r->c, b)].entry == old;
-}
-
 static int write_insn(const struct writing *p, uint8_t form,
 		      const uint8_t *code, const struct insn *in)
 {
-	const struct isa_move *move = p->w->r->move;
+	const struct isa_move *move = p->w->o->in->move;
 	uint64_t to = referred(p->w, in, form);
 
 	if (move->write(form, code, in, p->at, to, p->out))
 		return 0;
 	if (in->kind == INSN_CALL ||
-	    (is_branch(in) && text_is_start(p->w->r, in->target)))
+	    (is_branch(in) && is_proc_start(p->w->o->in->c, in->target)))
 		to = step_to_start(p->w, p->at, to);
 	else
 		to = is_branch(in) ? step(p->w, p->at, to) : 0;
@@ -164,7 +139,7 @@ static int write_insn(const struct writing *p, uint8_t form,
 static int write_run(struct writing p, const struct span *s,
 		     const uint8_t *code)
 {
-	const struct rewriter *r = p.w->r;
+	const struct output *o = p.w->o;
 	struct insn in;
 
 	memcpy(p.out, code, s->size);
@@ -172,8 +147,8 @@ static int write_run(struct writing p, const struct span *s,
 		uint8_t mark = next_mark(p.w), length = mark_length(mark);
 
 		if (mark & MARK_ANEW) {
-			r->isa->scan(code + i, length, s->old + i, &in);
-			if (write_insn(&p, r->move->form(code + i, &in),
+			o->in->isa->scan(code + i, length, s->old + i, &in);
+			if (write_insn(&p, o->in->move->form(code + i, &in),
 				       code + i, &in))
 				return -1;
 		}
@@ -184,20 +159,15 @@ static int write_run(struct writing p, const struct span *s,
 	return 0;
 }
 
-uint8_t *text_old_bytes(const struct rewriter *r, uint64_t old)
-{
-	return r->old + (old_code(r, old) - r->im->bytes);
-}
-
 /* a jump through a table of ours */
 static int write_table_jump(const struct writing *p, const struct span *s)
 {
-	const struct rewriter *r = p->w->r;
-	const struct table_copy *x = tables_at(&r->tables, s->old);
-	bool far = s->new_size == r->move->table_far_size;
+	const struct output *o = p->w->o;
+	const struct table_copy *x = tables_at(&o->l->tables, s->old);
+	bool far = s->new_size == o->in->move->table_far_size;
 
-	if (!r->move->table_write(&x->j, x->reg, far, p->at, table_base(x),
-				  p->out))
+	if (!o->in->move->table_write(&x->j, x->reg, far, p->at, table_base(x),
+				      p->out))
 		return out_of_reach(p->w, s->old);
 	return 0;
 }
@@ -210,48 +180,50 @@ static uint64_t support_step(void *ctx, uint64_t from, uint64_t to)
 /* the code of a site, if there is one */
 static int write_site(struct writer *w, const struct site *x)
 {
-	const struct rewriter *r = w->r;
-	struct site_world world = {r->data_addr, r->support_addr,
+	const struct output *o = w->o;
+	struct site_world world = {o->t->data_addr, o->l->support_addr,
 				   support_step, w};
 
-	if (!x || site_write(&r->sites, x, r->isa, &world,
-			     r->text + (x->addr - r->text_addr)))
+	if (!x || site_write(&o->l->sites, x, o->in->isa, &world,
+			     o->text + (x->addr - o->l->text_addr)))
 		return 0;
 	return w->hurries ? -1 :
-	       err_set(r->e, ERR_INPUT,
-		       "%s: the plan's memory is out of reach of its code",
-		       r->im->path);
+			    err_set(o->in->e, ERR_INPUT,
+				    "%s: the plan's memory is out of reach of "
+				    "its code",
+				    o->in->im->path);
 }
 
 /* a jump of the new code at `at` to `to`, or a step; `old` is for messages */
 static int write_jump(struct writer *w, uint64_t at, uint64_t to, uint64_t old)
 {
-	const struct rewriter *r = w->r;
+	const struct output *o = w->o;
 
-	if (!to || !r->move->jump(at, to, r->text + (at - r->text_addr)))
+	if (!to || !o->in->move->jump(at, to, o->text + (at - o->l->text_addr)))
 		return out_of_reach(w, old);
 	return 0;
 }
 
 /* does what falls out of the block at the old address leave its procedure? */
-static bool falls_out(const struct rewriter *r, uint64_t last)
+static bool falls_out(const struct output *o, uint64_t last)
 {
-	uint32_t n = cfg_block_at(r->c, last);
-	const struct block *b = &r->c->block.at[n];
+	uint32_t n = cfg_block_at(o->in->c, last);
+	const struct block *b = &o->in->c->block.at[n];
 	uint32_t e = b->edge + (b->last == INSN_COND);
 
-	return e < cfg_edges_end(r->c, n) && r->c->edge.at[e].to == CFG_NONE;
+	return e < cfg_edges_end(o->in->c, n) &&
+	       o->in->c->edge.at[e].to == CFG_NONE;
 }
 
 /* control is known to go on behind the span */
-static bool goes_on(const struct rewriter *r, const struct span *s)
+static bool goes_on(const struct output *o, const struct span *s)
 {
-	uint32_t b = cfg_block_at(r->c, s->old + s->size - 1);
+	uint32_t b = cfg_block_at(o->in->c, s->old + s->size - 1);
 
-	for (uint32_t e = r->c->block.at[b].edge; e < cfg_edges_end(r->c, b);
-	     e++)
-		if (r->c->edge.at[e].kind != EDGE_NORETURN &&
-		    r->c->edge.at[e].kind != EDGE_UNWIND)
+	for (uint32_t e = o->in->c->block.at[b].edge;
+	     e < cfg_edges_end(o->in->c, b); e++)
+		if (o->in->c->edge.at[e].kind != EDGE_NORETURN &&
+		    o->in->c->edge.at[e].kind != EDGE_UNWIND)
 			return true;
 	return false;
 }
@@ -262,15 +234,16 @@ static bool goes_on(const struct rewriter *r, const struct span *s)
  */
 static int write_glue(struct writer *w, const struct span *s)
 {
-	const struct rewriter *r = w->r;
+	const struct output *o = w->o;
 	uint64_t next = s->old + s->size;
-	uint64_t at = s->start + s->new_size - r->move->jump_size;
-	uint64_t to = falls_out(r, next - 1) ? text_entry(r, next)
-					     : addr_map_entry(&r->m.map, next);
+	uint64_t at = s->start + s->new_size - o->in->move->jump_size;
+	uint64_t to = falls_out(o, next - 1) ?
+			      layout_entry(o->l, next) :
+			      addr_map_entry(&o->l->m.map, next);
 
-	if (write_site(w, sites_find(&r->sites, SPOT_FALL, next)))
+	if (write_site(w, sites_find(&o->l->sites, SPOT_FALL, next)))
 		return -1;
-	to = goes_on(r, s) ? step(w, at, to) : step_to_start(w, at, to);
+	to = goes_on(o, s) ? step(w, at, to) : step_to_start(w, at, to);
 	return write_jump(w, at, to, next);
 }
 
@@ -278,16 +251,16 @@ static int write_glue(struct writer *w, const struct span *s)
 static int write_prefixed(struct writing p, const struct span *s,
 			  const uint8_t *code)
 {
-	const struct rewriter *r = p.w->r;
-	uint64_t at = s->start + s->new_size - r->move->jump_size, to;
+	const struct output *o = p.w->o;
+	uint64_t at = s->start + s->new_size - o->in->move->jump_size, to;
 	struct insn rest;
 
-	r->isa->scan(code + 1, r->isa->max_len, s->old + 1, &rest);
+	o->in->isa->scan(code + 1, o->in->isa->max_len, s->old + 1, &rest);
 	*p.out++ = *code;
 	p.at++;
-	if (write_insn(&p, r->move->form(code + 1, &rest), code + 1, &rest))
+	if (write_insn(&p, o->in->move->form(code + 1, &rest), code + 1, &rest))
 		return -1;
-	to = addr_map_entry(&r->m.map, rest.addr + rest.len);
+	to = addr_map_entry(&o->l->m.map, rest.addr + rest.len);
 	return write_jump(p.w, at, step(p.w, at, to), s->old);
 }
 
@@ -295,19 +268,21 @@ static int write_prefixed(struct writing p, const struct span *s,
 static int write_kept(const struct writing *p, const struct span *s,
 		      const uint8_t *code)
 {
-	const struct rewriter *r = p->w->r;
+	const struct output *o = p->w->o;
 	uint64_t ret = s->old + s->size, to = 0;
 	struct insn in;
 
-	r->isa->scan(code, s->size, s->old, &in);
+	o->in->isa->scan(code, s->size, s->old, &in);
 	if (in.kind == INSN_CALL)
 		to = branch_target(p->w, &in);
-	if (r->move->kept_write(code, &in, p->at, to, ret, p->out))
+	if (o->in->move->kept_write(code, &in, p->at, to, ret, p->out))
 		return 0;
 	if (to)
-		to = step_to_start(p->w, p->at + s->new_size - s->glue -
-					 r->move->jump_size, to);
-	if (!to || !r->move->kept_write(code, &in, p->at, to, ret, p->out))
+		to = step_to_start(p->w,
+				   p->at + s->new_size - s->glue -
+					   o->in->move->jump_size,
+				   to);
+	if (!to || !o->in->move->kept_write(code, &in, p->at, to, ret, p->out))
 		return out_of_reach(p->w, s->old);
 	return 0;
 }
@@ -319,17 +294,17 @@ static int write_kept(const struct writing *p, const struct span *s,
 static int write_home(const struct writing *p, const struct span *s,
 		      const uint8_t *code)
 {
-	const struct rewriter *r = p->w->r;
-	uint8_t *home = text_old_bytes(r, s->old);
+	const struct output *o = p->w->o;
+	uint8_t *home = output_old(o, s->old);
 	struct insn in;
 	uint64_t to;
 
-	r->isa->scan(code, s->size, s->old, &in);
+	o->in->isa->scan(code, s->size, s->old, &in);
 	memcpy(home, code, s->size);
 	if (in.kind == INSN_CALL) {
 		to = branch_target(p->w, &in);
-		if (!r->move->write(r->move->form(code, &in), code, &in,
-				    s->old, to, home))
+		if (!o->in->move->write(o->in->move->form(code, &in), code, &in,
+					s->old, to, home))
 			return out_of_reach(p->w, s->old);
 	}
 	return write_jump(p->w, p->at, s->old, s->old);
@@ -338,9 +313,10 @@ static int write_home(const struct writing *p, const struct span *s,
 /* the code of the span, whose first instruction is the next one */
 static int write_code(struct writer *w, const struct span *s)
 {
-	const struct rewriter *r = w->r;
-	const uint8_t *code = old_code(r, s->old);
-	struct writing p = {w, s->start, r->text + (s->start - r->text_addr)};
+	const struct output *o = w->o;
+	const uint8_t *code = old_code(o->in, s->old);
+	struct writing p = {w, s->start,
+			    o->text + (s->start - o->l->text_addr)};
 	struct insn in;
 
 	if (s->form == MOVE_COPY)
@@ -356,13 +332,13 @@ static int write_code(struct writer *w, const struct span *s)
 		return write_home(&p, s, code);
 	if (s->form == FORM_KEPT)
 		return write_kept(&p, s, code);
-	r->isa->scan(code, s->size, s->old, &in);
+	o->in->isa->scan(code, s->size, s->old, &in);
 	return write_insn(&p, s->form, code, &in);
 }
 
 static int write_span(struct writer *w, const struct span *s)
 {
-	const struct sites *sites = &w->r->sites;
+	const struct sites *sites = &w->o->l->sites;
 
 	if ((s->fall && write_site(w, sites_find(sites, SPOT_FALL, s->old))) ||
 	    (s->start > s->arrive &&
@@ -373,34 +349,34 @@ static int write_span(struct writer *w, const struct span *s)
 }
 
 /* does the edge that the stub is on leave its procedure? */
-static bool stub_leaves(const struct rewriter *r, const struct site *x,
+static bool stub_leaves(const struct output *o, const struct site *x,
 			enum spot_kind kind)
 {
 	return (kind == SPOT_TAKEN || kind == SPOT_TABLE) &&
-	       r->c->edge.at[x->edge].to == CFG_NONE;
+	       o->in->c->edge.at[x->edge].to == CFG_NONE;
 }
 
 static int write_stub(struct writer *w, const struct stub_site *v)
 {
-	const struct rewriter *r = w->r;
-	const struct site *x = &r->sites.at[v->kind].at[v->site];
+	const struct output *o = w->o;
+	const struct site *x = &o->l->sites.at[v->kind].at[v->site];
 	uint64_t at = x->addr + x->size;
-	uint64_t to = stub_leaves(r, x, v->kind)
-			      ? text_entry(r, x->to)
-			      : addr_map_entry(&r->m.map, x->to);
+	uint64_t to = stub_leaves(o, x, v->kind) ?
+			      layout_entry(o->l, x->to) :
+			      addr_map_entry(&o->l->m.map, x->to);
 
 	if (write_site(w, x))
 		return -1;
 	if (!x->leads)
 		return write_jump(w, at, step(w, at, to), x->to);
-	at = x->addr - r->move->jump_size;
+	at = x->addr - o->in->move->jump_size;
 	return x->over ? write_jump(w, at, to, x->to) : 0;
 }
 
 static void *hurry_spans(void *share)
 {
 	struct writer *w = share;
-	const struct addr_map *map = &w->r->m.map;
+	const struct addr_map *map = &w->o->l->m.map;
 
 	for (size_t i = w->from; i < w->end; i++) {
 		const struct span *s = &map->span.at[i];
@@ -420,14 +396,14 @@ static void *hurry_stubs(void *share)
 	struct writer *w = share;
 
 	for (size_t i = w->from; i < w->end; i++)
-		if (write_stub(w, &w->r->sites.stub.at[i]))
+		if (write_stub(w, &w->o->l->sites.stub.at[i]))
 			vec_push(&w->late, (uint32_t)i);
 	return NULL;
 }
 
 static int finish_span(struct writer *w, uint32_t i)
 {
-	const struct span *s = &w->r->m.map.span.at[i];
+	const struct span *s = &w->o->l->m.map.span.at[i];
 
 	seek(w, s->old);
 	return write_span(w, s);
@@ -435,21 +411,21 @@ static int finish_span(struct writer *w, uint32_t i)
 
 static int finish_stub(struct writer *w, uint32_t i)
 {
-	return write_stub(w, &w->r->sites.stub.at[i]);
+	return write_stub(w, &w->o->l->sites.stub.at[i]);
 }
 
 /* numbers 0 .. n-1: in shares, in a hurry, and what was left in order */
-static int write_all(struct rewriter *r, size_t n, size_t least,
+static int write_all(struct output *o, size_t n, size_t least,
 		     void *(*hurry)(void *),
 		     int (*finish)(struct writer *, uint32_t))
 {
 	unsigned shares = n < least ? 1 : PARALLEL_MAX;
-	struct writer share[PARALLEL_MAX], last = {.r = r};
+	struct writer share[PARALLEL_MAX], last = {.o = o};
 	int failed = 0;
 
 	for (unsigned t = 0; t < shares; t++)
 		share[t] = (struct writer){
-			.r = r,
+			.o = o,
 			.hurries = true,
 			.from = parallel_first(n, shares, t),
 			.end = parallel_first(n, shares, t + 1),
@@ -463,50 +439,68 @@ static int write_all(struct rewriter *r, size_t n, size_t least,
 	return failed;
 }
 
-static int write_everything(struct rewriter *r)
+static int write_everything(struct output *o)
 {
-	if (write_all(r, r->m.map.span.n, SHARE_SPANS, hurry_spans,
+	if (write_all(o, o->l->m.map.span.n, SHARE_SPANS, hurry_spans,
 		      finish_span) ||
-	    table_out_write(r) ||
-	    write_all(r, r->sites.stub.n, SHARE_STUBS, hurry_stubs,
+	    table_out_write(o) ||
+	    write_all(o, o->l->sites.stub.n, SHARE_STUBS, hurry_stubs,
 		      finish_stub))
 		return -1;
-	return old_text_write(r);
+	return old_text_write(o);
 }
 
-static int write_support(struct rewriter *r)
+static int write_support(struct output *o)
 {
-	struct plan_bases bases = {.data = r->data_addr,
-				   .support = r->support_addr,
-				   .constants = r->constant_addr,
-				   .back = r->back_addr,
-				   .nback = r->nback,
-				   .back_base = r->code_addr};
+	struct plan_bases bases = {.data = o->t->data_addr,
+				   .support = o->l->support_addr,
+				   .constants = o->t->constant_addr,
+				   .back = o->t->back_addr,
+				   .nback = o->t->nback,
+				   .back_base = o->l->code_addr};
 
-	if (!r->plan || !r->plan->support_size ||
-	    r->plan->support(r->plan->ctx, &bases,
-			     r->text + (r->support_addr - r->text_addr)))
+	if (!o->in->plan || !o->in->plan->support_size ||
+	    o->in->plan->support(
+		    o->in->plan->ctx, &bases,
+		    o->text + (o->l->support_addr - o->l->text_addr)))
 		return 0;
-	return err_set(r->e, ERR_INPUT, "%s: the plan's code is too far from "
-		       "its memory", r->im->path);
+	return err_set(o->in->e, ERR_INPUT,
+		       "%s: the plan's code is too far from "
+		       "its memory",
+		       o->in->im->path);
 }
 
-int text_write(struct rewriter *r)
+int text_write(struct output *o)
 {
-	mem_free(r->text);
-	r->text = mem_zalloc(r->text_end - r->text_addr, 1);
-	island_forget(r);
-	plt_stubs_write(&r->links, r->c,
-			r->text + (r->links.addr - r->text_addr));
-	return write_support(r) || write_everything(r) ? -1 : 0;
+	mem_free(o->text);
+	o->text = mem_zalloc(o->l->text_end - o->l->text_addr, 1);
+	island_forget(o->islands);
+	plt_stubs_write(&o->l->links, o->in->c,
+			o->text + (o->l->links.addr - o->l->text_addr));
+	return write_support(o) || write_everything(o) ? -1 : 0;
 }
 
-int text_finish(struct rewriter *r)
+/* false if one does not reach */
+static bool write_islands(struct output *o)
 {
-	if (!island_write(r))
-		return err_set(r->e, ERR_INPUT,
+	for (size_t i = 0; i < o->islands->island.n; i++) {
+		const struct island *s = &o->islands->island.at[i];
+		uint8_t *out = s->addr < o->l->text_addr ?
+				       output_old(o, s->addr) :
+				       o->text + (s->addr - o->l->text_addr);
+
+		if (!(s->far ? o->in->move->far_jump :
+			       o->in->move->jump)(s->addr, s->next, out))
+			return false;
+	}
+	return true;
+}
+
+int text_finish(struct output *o)
+{
+	if (!write_islands(o))
+		return err_set(o->in->e, ERR_INPUT,
 			       "%s: a jump of the new code is out of reach",
-			       r->im->path);
-	r->report->islands = (uint32_t)r->island.n;
+			       o->in->im->path);
 	return 0;
 }

@@ -119,13 +119,10 @@ static void test_empty_map(void **state)
 /* --- islands */
 
 /* a text of `size` bytes at `start` with pools every 64 MB */
-static void make_pools(struct rewriter *r, uint64_t start, uint64_t size,
+static void make_pools(struct islands *r, uint64_t start, uint64_t size,
 		       uint32_t room)
 {
-	*r = (struct rewriter){.isa = &isa_a64,
-				    .move = isa_a64.move,
-				    .text_addr = start,
-				    .text_end = start + size};
+	*r = (struct islands){.move = isa_a64.move};
 	for (uint64_t at = 0; at < size; at += 64 * MB) {
 		struct pool p = {.addr = start + at, .room = room};
 
@@ -133,13 +130,13 @@ static void make_pools(struct rewriter *r, uint64_t start, uint64_t size,
 	}
 }
 
-static void free_pools(struct rewriter *r)
+static void free_pools(struct islands *r)
 {
 	vec_free(&r->pool);
 	vec_free(&r->island);
 }
 
-static const struct island *island_at(const struct rewriter *r,
+static const struct island *island_at(const struct islands *r,
 				      uint64_t addr)
 {
 	for (size_t i = 0; i < r->island.n; i++)
@@ -149,7 +146,7 @@ static const struct island *island_at(const struct rewriter *r,
 }
 
 /* follows the jump from `from` to `to`; returns how many islands it takes */
-static unsigned follow(struct rewriter *r, uint64_t from, uint64_t to)
+static unsigned follow(struct islands *r, uint64_t from, uint64_t to)
 {
 	uint64_t next = island_step(r, from, to);
 	unsigned hops = 0;
@@ -172,7 +169,7 @@ static unsigned follow(struct rewriter *r, uint64_t from, uint64_t to)
 }
 
 /* no two islands are at one place, and each is in a pool */
-static void check_islands(const struct rewriter *r)
+static void check_islands(const struct islands *r)
 {
 	size_t used = 0;
 
@@ -186,7 +183,7 @@ static void check_islands(const struct rewriter *r)
 
 static void test_near(void **state)
 {
-	static struct rewriter r;
+	static struct islands r;
 
 	(void)state;
 	make_pools(&r, 0x40000000, 100 * MB, 0);
@@ -200,7 +197,7 @@ static void test_near(void **state)
 /* a gigabyte of text: everything reaches everything */
 static void test_chains(void **state)
 {
-	static struct rewriter r;
+	static struct islands r;
 	uint64_t start = UINT64_C(1) << 32, size = 1024 * MB, seed = 3;
 
 	(void)state;
@@ -223,7 +220,7 @@ static void test_chains(void **state)
 /* jumps to one place share their islands */
 static void test_shared(void **state)
 {
-	static struct rewriter r;
+	static struct islands r;
 	uint64_t start = UINT64_C(1) << 32;
 	size_t n;
 
@@ -243,7 +240,7 @@ static void test_shared(void **state)
 
 static void test_unreachable(void **state)
 {
-	static struct rewriter r;
+	static struct islands r;
 	uint64_t start = UINT64_C(1) << 32;
 
 	(void)state;
@@ -258,7 +255,7 @@ static void test_unreachable(void **state)
 /* a pool that was too small gets more room than was used */
 static void test_overflow(void **state)
 {
-	static struct rewriter r;
+	static struct islands r;
 	uint64_t start = UINT64_C(1) << 32;
 
 	(void)state;
@@ -283,24 +280,28 @@ static void test_overflow(void **state)
 /* what is written are jumps to the next step */
 static void test_written(void **state)
 {
-	static struct rewriter r;
+	static struct islands r;
+	static struct layout l;
+	const struct inputs in = {.move = isa_a64.move};
 	uint64_t start = UINT64_C(1) << 32;
+	struct output o = {.in = &in, .l = &l, .islands = &r};
 
 	(void)state;
 	make_pools(&r, start, 600 * MB, 10);
-	r.text = mem_zalloc(600 * MB, 1);
+	l.text_addr = start;
+	o.text = mem_zalloc(600 * MB, 1);
 	follow(&r, start, start + 599 * MB);
 	follow(&r, start + 599 * MB, start - 100 * MB);
-	assert_true(island_write(&r));
+	assert_int_equal(text_finish(&o), 0);
 	for (size_t i = 0; i < r.island.n; i++) {
 		const struct island *s = &r.island.at[i];
-		struct insn in;
+		struct insn insn;
 
-		isa_a64.decode(r.text + (s->addr - start), 4, s->addr, &in);
-		assert_int_equal(in.kind, INSN_JUMP);
-		assert_true(in.target == s->next);
+		isa_a64.decode(o.text + (s->addr - start), 4, s->addr, &insn);
+		assert_int_equal(insn.kind, INSN_JUMP);
+		assert_true(insn.target == s->next);
 	}
-	mem_free(r.text);
+	mem_free(o.text);
 	free_pools(&r);
 }
 
