@@ -2,7 +2,7 @@
  * tls-lib: thread-local variables of a shared library: by descriptor or by
  * call (-mtls-dialect), local dynamic, and fixed offset (initial-exec).
  */
-#include "property.c"
+#include "tls.h"
 
 __thread int tls_shared = 40;
 static __thread int hidden = 2, other[50];

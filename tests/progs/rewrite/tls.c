@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "property.c"
+#include "tls.h"
 
 static __thread int own = 5;
 static __thread char zeroed[300];
