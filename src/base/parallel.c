@@ -1,8 +1,36 @@
 /* parallel: see parallel.h. */
 #include "base/parallel.h"
 
-#include <pthread.h>
-#include <stdbool.h>
+#include <sched.h>
+
+static _Atomic unsigned limit; /* 0: not known yet */
+
+static unsigned processors(void)
+{
+	cpu_set_t set;
+
+	/* the kernel has more than fit: more than we would use as well */
+	if (sched_getaffinity(0, sizeof set, &set))
+		return PARALLEL_MAX;
+	return (unsigned)CPU_COUNT(&set);
+}
+
+void parallel_limit(unsigned threads)
+{
+	threads = threads ? threads : processors();
+	limit = threads < PARALLEL_MAX ? threads : PARALLEL_MAX;
+}
+
+unsigned parallel_count(size_t n, size_t least)
+{
+	size_t shares = least ? n / ((least + 1) / 2) : n;
+
+	if (!limit)
+		parallel_limit(0);
+	if (n < least || !shares)
+		return 1;
+	return shares < limit ? (unsigned)shares : limit;
+}
 
 void parallel_run(void *(*work)(void *), void *share, size_t size, unsigned n)
 {

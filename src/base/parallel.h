@@ -12,13 +12,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PARALLEL_MAX = 2 }; /* into which large work is split */
+enum { PARALLEL_MAX = 32 }; /* shares of any work */
 
-/* how many shares n items make; fewer than `least` are not worth a thread */
-static inline unsigned parallel_count(size_t n, size_t least)
-{
-	return n < least ? 1 : PARALLEL_MAX;
-}
+/*
+ * So many threads at most; 0: as many as there are processors for this process,
+ * which is what holds if nothing is said.
+ */
+void parallel_limit(unsigned threads);
+/* how many shares n items make; fewer than `least` are not worth a second
+   thread, nor half as many another one */
+unsigned parallel_count(size_t n, size_t least);
 
 /* the first of n items that is share t's; where t is `shares`, n */
 static inline size_t parallel_first(size_t n, unsigned shares, unsigned t)

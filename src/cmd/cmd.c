@@ -10,6 +10,7 @@
 #include "base/debug.h"
 #include "base/mem.h"
 #include "base/name.h"
+#include "base/parallel.h"
 #include "launch/launch.h"
 
 void cmd_note(const char *text)
@@ -57,9 +58,28 @@ static void say_debug(const char *line)
 	funlockfile(stderr);
 }
 
-int cmd_debug(struct err *e)
+/* TALLY_THREADS: a number from 1 on */
+static int read_threads(const char *text, struct err *e)
 {
-	return debug_begin(getenv("TALLY_DEBUG"), say_debug, e);
+	char *end;
+	unsigned long n;
+
+	if (!text || !*text)
+		return 0;
+	n = strtoul(text, &end, 10);
+	if (*end || *text < '1' || *text > '9')
+		return err_set(e, ERR_USAGE,
+			       "TALLY_THREADS is '%s', not a number of threads",
+			       text);
+	parallel_limit(n > PARALLEL_MAX ? PARALLEL_MAX : (unsigned)n);
+	return 0;
+}
+
+int cmd_environment(struct err *e)
+{
+	return read_threads(getenv("TALLY_THREADS"), e) ||
+			       debug_begin(getenv("TALLY_DEBUG"), say_debug, e) ?
+		       -1 : 0;
 }
 
 char *cmd_output(const char *program, const char *suffix)

@@ -65,8 +65,9 @@ int cmd_misuse(const struct command *c, const char *fmt, ...)
 char *cmd_output(const char *program, const char *suffix);
 /* both names are the same file */
 bool cmd_is_same(const char *a, const char *b);
-/* does what TALLY_DEBUG asks for (base/debug.h); -1 and *e: it is wrong */
-int cmd_debug(struct err *e);
+/* does what TALLY_DEBUG (base/debug.h) and TALLY_THREADS (base/parallel.h) ask
+   for; -1 and *e: one is wrong */
+int cmd_environment(struct err *e);
 /* flushes stdout; STATUS_MACHINE if what was printed cannot be written */
 int cmd_finish(int status);
 

@@ -27,7 +27,7 @@ static int run_command(const struct command *c, char **argv)
 	struct err e;
 	int status;
 
-	if (cmd_debug(&e))
+	if (cmd_environment(&e))
 		return cmd_misuse(c, "%s", e.text);
 	call = mem_alloc(c->size);
 	if (c->size)

@@ -70,7 +70,7 @@ void landing_list(struct build *b)
 {
 	struct share share[PARALLEL_MAX] = {{0}};
 	size_t nfde = b->unwind->nfde;
-	unsigned n = nfde < LANDING_SHARE_FDES ? 1 : PARALLEL_MAX;
+	unsigned n = parallel_count(nfde, LANDING_SHARE_FDES);
 
 	for (unsigned t = 0; t < n; t++)
 		share[t] = (struct share){

@@ -214,7 +214,7 @@ static void sweep_gather(struct build *b, struct share *s)
 static void sweep_all(struct build *b)
 {
 	struct share share[PARALLEL_MAX] = {{0}};
-	unsigned n = b->code.total < SWEEP_SHARE_BYTES ? 1 : PARALLEL_MAX;
+	unsigned n = parallel_count(b->code.total, SWEEP_SHARE_BYTES);
 	size_t next = 0;
 
 	if (!b->piece.n)

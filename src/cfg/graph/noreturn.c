@@ -295,7 +295,7 @@ void noreturn_find(struct build *b)
 			 .c = c,
 			 .end = (uint32_t)c->proc.n,
 			 .waiting = waiting,
-			 .shares = c->proc.n < LEAST ? 1 : PARALLEL_MAX};
+			 .shares = parallel_count(c->proc.n, LEAST)};
 
 	w.seen = NEW_ARRAY(bool, c->block.n);
 	w.returns = NEW_ARRAY(bool, c->proc.n);

@@ -241,7 +241,7 @@ static void *effect_share(void *arg)
 void effect_all(const struct cfg *c, struct effect *effect,
 		struct saves *saves)
 {
-	unsigned n = c->block.n < EFFECT_SHARE_BLOCKS ? 1 : PARALLEL_MAX;
+	unsigned n = parallel_count(c->block.n, EFFECT_SHARE_BLOCKS);
 	struct share share[PARALLEL_MAX];
 	uint32_t next = 0;
 

@@ -106,7 +106,7 @@ static void *find_share(void *share)
 static void find_all_deeds(struct finder *f)
 {
 	size_t blocks = f->c->block.n;
-	unsigned n = blocks < SHARE_BLOCKS ? 1 : PARALLEL_MAX;
+	unsigned n = parallel_count(blocks, SHARE_BLOCKS);
 	struct deeds share[PARALLEL_MAX];
 
 	for (unsigned i = 0; i < n; i++)

@@ -206,7 +206,7 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 static void make_map(struct count_plan *n, const struct count_options *o)
 {
 	const struct cfg *c = n->survey.cfg;
-	unsigned shares = c->block.n < SHARE_BLOCKS ? 1 : PARALLEL_MAX;
+	unsigned shares = parallel_count(c->block.n, SHARE_BLOCKS);
 	struct share share[PARALLEL_MAX];
 	struct map *m = &n->packing.map;
 

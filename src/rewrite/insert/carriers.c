@@ -152,7 +152,7 @@ void carriers_make(struct carriers *t, const struct survey *s,
 		   const struct insertion *code)
 {
 	const struct cfg *c = s->cfg;
-	unsigned n = c->block.n < SHARE_BLOCKS ? 1 : PARALLEL_MAX;
+	unsigned n = parallel_count(c->block.n, SHARE_BLOCKS);
 	struct share share[PARALLEL_MAX];
 
 	*t = (struct carriers){

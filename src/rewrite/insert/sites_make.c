@@ -228,7 +228,7 @@ static int make_kind(struct parent *m, enum spot_kind kind, size_t order,
 		     struct err *e)
 {
 	size_t all = m->key[kind].n;
-	unsigned n = all < SHARE_INSERTIONS ? 1 : PARALLEL_MAX;
+	unsigned n = parallel_count(all, SHARE_INSERTIONS);
 	struct share share[PARALLEL_MAX];
 
 	sort_items(m->key[kind].at, (uint32_t)all);

@@ -237,7 +237,7 @@ static void take_share(struct layout *l, struct build *b)
 
 void layout_text(struct layout *l)
 {
-	unsigned n = l->m.moved.n < SHARE_PARTS ? 1 : PARALLEL_MAX;
+	unsigned n = parallel_count(l->m.moved.n, SHARE_PARTS);
 	struct build share[PARALLEL_MAX];
 
 	for (unsigned t = 0; t < n; t++)

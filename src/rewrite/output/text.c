@@ -419,7 +419,7 @@ static int write_all(struct output *o, size_t n, size_t least,
 		     void *(*hurry)(void *),
 		     int (*finish)(struct writer *, uint32_t))
 {
-	unsigned shares = n < least ? 1 : PARALLEL_MAX;
+	unsigned shares = parallel_count(n, least);
 	struct writer share[PARALLEL_MAX], last = {.o = o};
 	int failed = 0;
 

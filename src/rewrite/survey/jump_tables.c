@@ -161,7 +161,7 @@ void tables_find(struct tables *t, const struct cfg *c, const struct live *l,
 		 const struct moves *m, const struct labels *labels)
 {
 	size_t all = c->dispatch.n;
-	unsigned n = all < SHARE_DISPATCHES ? 1 : PARALLEL_MAX;
+	unsigned n = parallel_count(all, SHARE_DISPATCHES);
 	struct share share[PARALLEL_MAX];
 
 	for (unsigned i = 0; i < n; i++)

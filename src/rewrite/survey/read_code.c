@@ -256,7 +256,7 @@ static void take_share(struct survey *s, struct reader *r)
 void code_read(struct survey *s, const char **why)
 {
 	const struct cfg *c = s->cfg;
-	unsigned n = c->part.n < SHARE_PARTS ? 1 : PARALLEL_MAX;
+	unsigned n = parallel_count(c->part.n, SHARE_PARTS);
 	struct reader share[PARALLEL_MAX];
 
 	s->marks.first = NEW_ARRAY(uint32_t, c->block.n + 1);
