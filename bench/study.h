@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "count/place/graph_builder.h"
+#include "count/place/counting_graph.h"
 #include "count/place/feedback.h"
 #include "count/map/map_graph.h"
 #include "count/place/plan.h"

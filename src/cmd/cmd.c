@@ -77,9 +77,9 @@ static int read_threads(const char *text, struct err *e)
 
 int cmd_environment(struct err *e)
 {
-	return read_threads(getenv("TALLY_THREADS"), e) ||
-			       debug_begin(getenv("TALLY_DEBUG"), say_debug, e) ?
-		       -1 : 0;
+	if (read_threads(getenv("TALLY_THREADS"), e))
+		return -1;
+	return debug_begin(getenv("TALLY_DEBUG"), say_debug, e);
 }
 
 char *cmd_output(const char *program, const char *suffix)

@@ -130,7 +130,8 @@ static int follow_run(int argc, char **argv)
 	if (program.fd >= 0)
 		fcntl(program.fd, F_SETFD, FD_CLOEXEC);
 	keep_streams_free();
-	cmd_environment(&e); /* wrong in the program's environment: not ours to say */
+	/* wrong in the program's environment: not ours to say */
+	cmd_environment(&e);
 	if (run_rewritten(argv, &e) && strchr(argv[WORD_FLAGS], 's')) {
 		cmd_fail(&e);
 		return LAUNCH_FAILED;

@@ -4,7 +4,7 @@
  * target, which tells as much; one that shares its targets (a hub) does not.
  */
 #include "base/bisect.h"
-#include "count/place/graph_builder_int.h"
+#include "count/place/builder.h"
 #include "isa/move.h"
 
 /* what the jump or call at j->at reads; false: a hook cannot tell its target */

@@ -6,7 +6,7 @@
 
 #include "base/debug.h"
 #include "count/map/map_graph.h"
-#include "count/place/graph_builder.h"
+#include "count/place/counting_graph.h"
 #include "count/place/only.h"
 #include "count/place/plan.h"
 #include "count/place/weigh.h"

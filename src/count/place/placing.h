@@ -8,7 +8,7 @@
 #define COUNT_PLACE_PLACING_H
 
 #include "count/map/map.h"
-#include "count/place/graph_builder.h"
+#include "count/place/counting_graph.h"
 #include "flow/place.h"
 #include "hooks/hooks.h"
 #include "rewrite/survey/survey.h"

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """house: the rules of doc/architecture, read from the includes.
 
-A room uses only rooms above it in the list; only cmd/ prints, reads options
-or ends the process; nothing outside isa/ tests which machine it is on; no
-line is longer than 80 columns. And tests/README.md tells of every test.
+A room uses only rooms above it in the list, and no two files of a room need
+each other; only cmd/ prints, reads options or ends the process; nothing outside
+isa/ tests which machine it is on; no line is longer than 80 columns. And
+tests/README.md tells of every test.
 """
 import fnmatch
 import os
@@ -42,9 +43,12 @@ def upward(path, text):
 def prints(path, text):
     if path.startswith("src/cmd/"):
         return
+    text = without_comments(text)
     for word in re.findall(r"\b(printf|puts|perror|exit|_exit|getopt\w*)\s*\(",
-                           without_comments(text)):
+                           text):
         yield f"{path} calls {word}()"
+    if re.search(r"\b(stdout|stderr)\b", text):
+        yield f"{path} knows stdout or stderr"
 
 
 def machine(path, text):
@@ -106,6 +110,53 @@ def untold():
         yield f"tests/README.md has no row for the room {room}"
 
 
+# code that is one recursion, and one file would be too long for
+MUTUAL = []
+
+
+def needs():
+    """{file: files whose symbols it uses}, from the objects in BUILD"""
+    build = os.environ.get("BUILD", os.path.join(TOP, "build"))
+    defined, used = {}, {}
+    for path, _ in sources():
+        name = path[len("src/"):-len(".c")]
+        at = os.path.join(build, name + ".o")
+        if not path.endswith(".c") or not os.path.exists(at):
+            continue
+        listed = subprocess.run(["nm", at], check=True, text=True,
+                                stdout=subprocess.PIPE).stdout
+        for words in map(str.split, listed.splitlines()):
+            if words[0] == "U":
+                used.setdefault(name, set()).add(words[1])
+            elif words[1] in "TDRBC":
+                defined[words[2]] = name
+    return {name: {defined[s] for s in symbols if s in defined} - {name}
+            for name, symbols in used.items()}
+
+
+def reached(graph, name):
+    seen, todo = set(), [name]
+    while todo:
+        for to in graph.get(todo.pop(), ()):
+            if to not in seen:
+                seen.add(to)
+                todo.append(to)
+    return seen
+
+
+def circles():
+    """sets of files that need each other"""
+    graph = needs()
+    if len(graph) < 100:
+        yield "there are no objects to read: build first"
+    ways = {name: reached(graph, name) for name in graph}
+    found = {frozenset(b for b in ways[a] if a in ways.get(b, ()))
+             for a in graph if a in ways[a]}
+    for files in sorted(found, key=sorted):
+        if files not in map(frozenset, MUTUAL):
+            yield "need each other: " + " ".join(sorted(files))
+
+
 CHECKS = [("rooms use only rooms above them", upward),
           ("only cmd/ prints, parses options or exits", prints),
           ("only isa/ and elf/ know machines by name", machine),
@@ -121,7 +172,8 @@ def say(n, what, wrong):
         print("#", w)
 
 
-print(f"1..{len(CHECKS) + 1}")
+print(f"1..{len(CHECKS) + 2}")
 for n, (what, check) in enumerate(CHECKS, 1):
     say(n, what, [w for path, text in sources() for w in check(path, text)])
 say(len(CHECKS) + 1, "tests/README.md tells of every test", list(untold()))
+say(len(CHECKS) + 2, "no two files need each other", list(circles()))

@@ -1,8 +1,11 @@
-/* graph_builder_int: what builds procedures, and what builds stubs. */
-#ifndef COUNT_PLACE_GRAPH_BUILDER_INT_H
-#define COUNT_PLACE_GRAPH_BUILDER_INT_H
+/*
+ * builder: what the flow graph of a procedure is built with, vertex by
+ * vertex and edge by edge.
+ */
+#ifndef COUNT_PLACE_BUILDER_H
+#define COUNT_PLACE_BUILDER_H
 
-#include "count/place/graph_builder.h"
+#include "count/place/counting_graph.h"
 
 /* a procedure while it is drawn */
 struct builder {
@@ -17,6 +20,9 @@ struct builder {
 
 /* begins procedure p of the cfg */
 struct builder builder_begin(struct counting_graph *d, uint32_t p);
+/* the vertex that edges to the block lead to; MAP_NONE: it stays, or is not of
+   the procedure */
+uint32_t builder_first(const struct builder *n, uint32_t b);
 /* the vertex that edges of the block leave */
 uint32_t builder_last(const struct builder *n, uint32_t b);
 /* vertices for the instructions of a block of the cfg: one, or one each */

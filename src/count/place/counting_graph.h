@@ -1,9 +1,9 @@
 /*
- * graph_builder: the flow graph of a procedure as the map has it (map.h), and
+ * counting_graph: the flow graph of a procedure as the map has it (map.h), and
  * how a counter can get on each of its edges (rewrite/plan.h).
  */
-#ifndef COUNT_PLACE_GRAPH_BUILDER_H
-#define COUNT_PLACE_GRAPH_BUILDER_H
+#ifndef COUNT_PLACE_COUNTING_GRAPH_H
+#define COUNT_PLACE_COUNTING_GRAPH_H
 
 #include "count/map/map.h"
 #include "hooks/hooks.h"

@@ -1,5 +1,5 @@
 /*
- * graph_builder: see graph_builder.h.
+ * counting_graph: see counting_graph.h.
  *
  * All ways into a procedure come from EXIT: entries, what follows calls,
  * landing pads. All ways out of it lead there. A frame that dies in a call, or
@@ -9,7 +9,7 @@
  * An open procedure can be entered at any instruction (cfg/graph/region.c).
  * There every instruction is a block of its own, which can be arrived at.
  */
-#include "count/place/graph_builder_int.h"
+#include "count/place/builder.h"
 
 #include "isa/move.h"
 
@@ -26,103 +26,7 @@ struct insertion counter_insertion(const struct isa *isa)
 	};
 }
 
-void counting_graph_begin(struct counting_graph *d, const struct survey *s,
-			  const struct carriers *t, struct map *m)
-{
-	*d = (struct counting_graph){.s = s, .t = t, .m = m};
-	d->vertex = mem_alloc((s->cfg->block.n + 1) * sizeof *d->vertex);
-	memset(d->vertex, 0xff, s->cfg->block.n * sizeof *d->vertex);
-	d->hub_vertex = mem_alloc((s->cfg->hub.n + 1) * sizeof *d->hub_vertex);
-	memset(d->hub_vertex, 0xff, s->cfg->hub.n * sizeof *d->hub_vertex);
-}
-
-void counting_graph_free(struct counting_graph *d)
-{
-	mem_free(d->vertex);
-	mem_free(d->hub_vertex);
-	mem_free(d->shared);
-	vec_free(&d->way);
-	vec_free(&d->told);
-	vec_free(&d->block);
-	vec_free(&d->degree);
-	vec_free(&d->before);
-}
-
-/* what a procedure is called; a stub of the linker as disassemblers do */
-static const char *proc_name(struct counting_graph *d,
-			     const struct procedure *q)
-{
-	size_t n;
-	char *name;
-
-	if (q->name || !q->stub || !q->import)
-		return q->name;
-	n = strlen(q->import);
-	name = arena_alloc(&d->m->arena, n + sizeof "@plt");
-	memcpy(name, q->import, n);
-	strcpy(name + n, "@plt");
-	return name;
-}
-
-struct builder builder_begin(struct counting_graph *d, uint32_t p)
-{
-	const struct procedure *q = &d->s->cfg->proc.at[p];
-	struct builder n = {.d = d, .c = d->s->cfg};
-
-	n.p.entry = q->entry;
-	n.p.block = (uint32_t)d->m->block.n;
-	n.p.edge = (uint32_t)d->m->edge.n;
-	n.p.name = proc_name(d, q);
-	d->block.n = 0;
-	d->before.n = 0;
-	d->way.n = 0;
-	return n;
-}
-
 /* --- blocks */
-
-/* a vertex for block b, or for one of its instructions */
-static void add_vertex(struct builder *n, struct map_block *x, uint32_t b)
-{
-	const struct carriers *t = n->d->t;
-
-	x->counter = MAP_NONE;
-	vec_push(&n->d->m->block, *x);
-	vec_push(&n->d->before, n->fine ? carriers_insn(t, x->start)->before :
-					  t->start[b]);
-	n->p.nblock++;
-}
-
-void builder_block(struct builder *n, uint32_t b)
-{
-	struct map *m = n->d->m;
-	const struct block *k = &n->c->block.at[b];
-	struct map_block x = {.start = k->start,
-			      .length = (uint32_t)m->length.n};
-	const struct marks *marks = &n->d->s->marks;
-	const uint8_t *mark = marks_of(marks, b);
-	uint32_t at = 0, count = marks_number(marks, b);
-
-	n->d->vertex[b] = n->p.nblock;
-	vec_push(&n->d->block, b);
-	for (uint32_t i = 0; i < count && mark_length(mark[i]); i++) {
-		uint8_t length = mark_length(mark[i]);
-
-		if (!m->insn_size)
-			vec_push(&m->length, length);
-		n->d->takes_slot |= mark[i] & MARK_TAKES_SLOT;
-		at += length;
-		x.size += length;
-		x.ninsn++;
-		if (n->fine || at >= k->size) {
-			add_vertex(n, &x, b);
-			x = (struct map_block){
-				.start = k->start + at,
-				.length = (uint32_t)m->length.n,
-			};
-		}
-	}
-}
 
 /* the blocks that move; parts are by address */
 static void add_blocks(struct builder *n, const struct procedure *p)
@@ -137,35 +41,7 @@ static void add_blocks(struct builder *n, const struct procedure *p)
 	}
 }
 
-static uint32_t first_vertex(const struct builder *n, uint32_t b)
-{
-	return n->d->vertex[b];
-}
-
-uint32_t builder_last(const struct builder *n, uint32_t b)
-{
-	uint32_t v = n->d->vertex[b];
-	uint64_t end = block_end(&n->c->block.at[b]);
-
-	while (n->fine && v + 1 < n->p.nblock &&
-	       n->d->m->block.at[n->p.block + v + 1].start < end)
-		v++;
-	return v;
-}
-
 /* --- edges */
-
-struct map_edge *builder_edge(struct builder *n, enum map_kind kind,
-			      uint32_t from, uint32_t to, struct code_place way)
-{
-	struct map_edge e = {.from = from, .to = to, .counter = MAP_NONE,
-			     .kind = (uint8_t)kind};
-
-	vec_push(&n->d->m->edge, e);
-	vec_push(&n->d->way, way);
-	n->p.nedge++;
-	return &n->d->m->edge.at[n->d->m->edge.n - 1];
-}
 
 static struct code_place way_of(enum plan_place place, uint64_t at,
 				uint8_t carrier)
@@ -207,9 +83,9 @@ static void add_call(struct builder *n, uint32_t b)
 	struct map_edge *e;
 
 	if (back && is_sure(n, k) &&
-	    first_vertex(n, n->c->edge.at[k->edge].to) != MAP_NONE) {
+	    builder_first(n, n->c->edge.at[k->edge].to) != MAP_NONE) {
 		builder_edge(n, MAP_OVER, v,
-			     first_vertex(n, n->c->edge.at[k->edge].to),
+			     builder_first(n, n->c->edge.at[k->edge].to),
 			     way_on_edge(n, k->edge))
 			->callee = k->target;
 		return;
@@ -223,9 +99,9 @@ static void add_call(struct builder *n, uint32_t b)
 
 		/* landing pads are drawn with their blocks */
 		if (g->kind != EDGE_AFTER ||
-		    first_vertex(n, g->to) == MAP_NONE)
+		    builder_first(n, g->to) == MAP_NONE)
 			continue;
-		builder_edge(n, MAP_BACK, EXIT_MARK, first_vertex(n, g->to),
+		builder_edge(n, MAP_BACK, EXIT_MARK, builder_first(n, g->to),
 			     way_on_edge(n, i))
 			->call = v;
 	}
@@ -262,7 +138,7 @@ static void add_plain(struct builder *n, uint32_t i)
 	if (g->kind == EDGE_HUB)
 		to = hub_vertex(n, g->to);
 	else if (g->kind < EDGE_HUB)
-		to = first_vertex(n, g->to);
+		to = builder_first(n, g->to);
 	if (to == MAP_NONE) {
 		kind = MAP_STAYS;
 		to = EXIT_MARK;
@@ -333,7 +209,7 @@ static void add_hub_edges(struct builder *n)
 		hub = n->c->edge.at[n->d->way.at[i - n->p.edge].at[0]].to;
 		h = &n->c->hub.at[hub];
 		for (uint32_t t = h->target; t < h->target + h->ntarget; t++) {
-			uint32_t to = first_vertex(n, n->c->hub_target.at[t]);
+			uint32_t to = builder_first(n, n->c->hub_target.at[t]);
 			bool stays = to == MAP_NONE;
 
 			builder_edge(n, stays ? MAP_STAYS : MAP_FROM_HUB, v,
@@ -365,7 +241,7 @@ static void add_pad_edges(struct builder *n)
 
 			if (g->kind != EDGE_UNWIND)
 				continue;
-			v = first_vertex(n, g->to);
+			v = builder_first(n, g->to);
 			if (v != MAP_NONE && n->d->degree.at[v])
 				builder_edge(n, MAP_PAD, EXIT_MARK, v,
 					     way_on_edge(n, i))
@@ -400,7 +276,7 @@ static void add_edges_in(struct builder *n)
 	bool shared = false;
 
 	for (size_t i = 0; i < n->d->block.n; i++) {
-		uint32_t b = n->d->block.at[i], v = first_vertex(n, b);
+		uint32_t b = n->d->block.at[i], v = builder_first(n, b);
 
 		/* control comes there only by exceptions */
 		if (n->c->block.at[b].flags & BLOCK_PAD &&
@@ -418,7 +294,7 @@ static void add_edges_in(struct builder *n)
 /* between the instructions of a block, and to each */
 static void add_fine(struct builder *n, uint32_t b)
 {
-	uint32_t v = first_vertex(n, b), last = builder_last(n, b);
+	uint32_t v = builder_first(n, b), last = builder_last(n, b);
 
 	for (; v < last; v++) {
 		uint64_t next = n->d->m->block.at[n->p.block + v + 1].start;
@@ -503,32 +379,6 @@ static void choose_ways(struct builder *n)
 }
 
 /* --- the procedure */
-
-/* the vertex of the procedure's entry */
-static uint32_t root_of(const struct builder *n)
-{
-	uint32_t b = cfg_block_at(n->c, n->p.entry);
-	uint32_t v = b == CFG_NONE ? MAP_NONE : first_vertex(n, b);
-
-	return v == MAP_NONE ? 0 : v;
-}
-
-void builder_finish(struct builder *n)
-{
-	struct map_edge *e = &n->d->m->edge.at[n->p.edge];
-
-	for (uint32_t i = 0; i < n->p.nedge; i++) {
-		if (e[i].from == EXIT_MARK)
-			e[i].from = map_exit(&n->p);
-		if (e[i].to == EXIT_MARK)
-			e[i].to = map_exit(&n->p);
-	}
-	n->p.root = root_of(n);
-	vec_push(&n->d->m->proc, n->p);
-	/* to others its blocks are no vertices */
-	for (size_t i = 0; i < n->d->block.n; i++)
-		n->d->vertex[n->d->block.at[i]] = MAP_NONE;
-}
 
 bool counting_graph_add(struct counting_graph *d, uint32_t p)
 {
