@@ -46,7 +46,7 @@ enum plan_place {
 	PLAN_EDGE,           /* the number of an edge of the cfg */
 	PLAN_HUB,            /* the number of a target in cfg->hub_target */
 	PLAN_ENTRY,          /* the number of a block */
-	PLAN_INDIRECT_ENTRY, /* the same */
+	PLAN_INDIRECT_ENTRY, /* the number of a block */
 	PLAN_TRAMPOLINE,     /* the address of an instruction */
 };
 

@@ -17,7 +17,7 @@ void counting_graph_free(struct counting_graph *d)
 	mem_free(d->hub_vertex);
 	mem_free(d->shared);
 	vec_free(&d->way);
-	vec_free(&d->told);
+	vec_free(&d->hooked);
 	vec_free(&d->block);
 	vec_free(&d->degree);
 	vec_free(&d->before);

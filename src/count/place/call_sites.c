@@ -55,7 +55,7 @@ static void add_site(struct builder *n, uint32_t b)
 		};
 		s.pairs = can_tell(n, k, &j);
 		if (s.pairs)
-			vec_push(&n->d->told, j);
+			vec_push(&n->d->hooked, j);
 	}
 	vec_push(&n->d->m->site, s);
 }

@@ -26,10 +26,10 @@ struct counting_graph {
 	const struct survey *s;
 	const struct carriers *t;
 	struct map *m;
-	bool pairs; /* sites are told of */
+	bool pairs; /* sites get hooks */
 	bool takes_slot; /* code was seen that does (isa/move.h) */
 	/* these are, numbered as in the map */
-	VEC(struct hooks_jump) told;
+	VEC(struct hooks_jump) hooked;
 	const bool *sure;     /* by procedure (returning.h), or NULL: none */
 	uint32_t *vertex;     /* by block of the cfg: that of its first
 				 instruction; MAP_NONE: stays, or is not of the

@@ -52,7 +52,7 @@ void feedback_close(struct feedback *f)
 	arena_free(&f->arena);
 }
 
-/* the same edges in the same order: counters may be on others */
+/* both have equal edges in equal order; counters may be on others */
 static bool same_shape(const struct map *a, const struct map_proc *p,
 		       const struct map *b, const struct map_proc *q)
 {

@@ -117,7 +117,7 @@ void placing_make(struct placing *n, const struct survey *s,
 		else
 			counting_graph_add_stub(&d, p);
 	}
-	vec_take(&n->told, &d.told);
+	vec_take(&n->hooked, &d.hooked);
 	n->takes_slot = d.takes_slot;
 	counting_graph_free(&d);
 	only_close(&only);
@@ -149,20 +149,20 @@ static void renumber_map(struct map *m, const struct map *before)
 		m->site.at[i].block += (uint32_t)before->block.n;
 }
 
-/* the same for sites that tell, of which only so many can */
-static void renumber_told(struct placing *n, uint32_t before)
+/* sites with hooks go on behind others; only so many can have one */
+static void renumber_hooked(struct placing *n, uint32_t before)
 {
-	while (n->told.n &&
-	       n->told.at[n->told.n - 1].number + before >= HOOKS_JUMPS)
-		n->map.site.at[n->told.at[--n->told.n].number].pairs = false;
-	for (size_t i = 0; i < n->told.n; i++)
-		n->told.at[i].number += before;
+	while (n->hooked.n &&
+	       n->hooked.at[n->hooked.n - 1].number + before >= HOOKS_JUMPS)
+		n->map.site.at[n->hooked.at[--n->hooked.n].number].pairs = false;
+	for (size_t i = 0; i < n->hooked.n; i++)
+		n->hooked.at[i].number += before;
 }
 
 static void renumber(struct placing *n, const struct placing *before)
 {
 	renumber_map(&n->map, &before->map);
-	renumber_told(n, (uint32_t)before->map.site.n);
+	renumber_hooked(n, (uint32_t)before->map.site.n);
 	for (size_t i = 0; i < n->insertion.n; i++) {
 		n->insertion.at[i].code += (uint32_t)before->insertion.n;
 		n->counter.at[i] += before->map.ncounter;
@@ -180,7 +180,7 @@ void placing_append(struct placing *all, struct placing *n)
 	all->map.ncounter += n->map.ncounter;
 	vec_take(&all->insertion, &n->insertion);
 	vec_take(&all->counter, &n->counter);
-	vec_take(&all->told, &n->told);
+	vec_take(&all->hooked, &n->hooked);
 	all->takes_slot |= n->takes_slot;
 }
 

@@ -196,7 +196,7 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 	*m = all->map;
 	vec_take(&n->plan.insertion, &all->insertion);
 	vec_take(&n->counter, &all->counter);
-	vec_take(&n->jump, &all->told);
+	vec_take(&n->jump, &all->hooked);
 	n->takes_slot = all->takes_slot;
 	n->site.at = NEW_ARRAY(uint64_t, n->counter.n);
 	n->site.n = n->site.cap = n->counter.n;

@@ -26,7 +26,7 @@ enum spot_kind {
 	/* stubs */
 	SPOT_TAKEN, /* where the branch at `at` goes when taken */
 	SPOT_TABLE, /* where a table's jump goes on edge number `at` */
-	SPOT_HUB,   /* the same for number `at` in cfg->hub_target */
+	SPOT_HUB,   /* where jumps go by number `at` in cfg->hub_target */
 	SPOT_PAD,   /* where an exception goes on edge number `at` */
 	SPOT_ENTRY, /* where direct calls and jumps from elsewhere go that
 			lead to the block at `at` */

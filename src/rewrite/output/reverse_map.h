@@ -53,11 +53,11 @@ void reverse_map_write(const struct moves *m, const struct links *l,
 		       const struct cfg *c, const struct marks *marks,
 		       buffer *out);
 /*
- * The same as a table that is loaded, for code of ours that looks things up in
- * the program: of each stretch the new address, from new_base, and the old one,
- * from old_base, 4 bytes each; with WAY_BACK_CODE if nothing is inserted there,
- * WAY_BACK_RUN if both grow together, and WAY_BACK_NONE where there is no moved
- * code.
+ * The reverse map as a table that is loaded, for code of ours that looks things
+ * up in the program: of each range the new address, from new_base, and the old
+ * one, from old_base, 4 bytes each; with WAY_BACK_CODE if nothing is inserted
+ * there, WAY_BACK_RUN if both grow together, and WAY_BACK_NONE where there is
+ * no moved code.
  */
 #define WAY_BACK_RUN UINT32_C(0x80000000)
 #define WAY_BACK_CODE UINT32_C(0x40000000)

@@ -118,7 +118,7 @@ void moves_seal(struct moves *m);
 const struct moved *moves_part(const struct moves *m, uint32_t part);
 /* where share t begins, if parts are cut into n of about as many blocks */
 uint32_t parts_cut(const struct cfg *c, unsigned t, unsigned n);
-/* the same for those that are moved */
+/* where share t of n of the parts that move begins */
 size_t moves_cut(const struct moves *m, const struct cfg *c, unsigned t,
 		 unsigned n);
 /* where an exception lands that was to land at the old pad, from no call */

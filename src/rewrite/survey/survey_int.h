@@ -52,8 +52,8 @@ void home_mark(struct survey *s,
 /* trampolines.c: adds to s->doubt what data says */
 void trampolines_find_spared(struct survey *s);
 /*
- * The same: fills s->trampoline, if the machine needs any. False: some parts
- * have to stay, and do now; what depends on that has to be done again.
+ * trampolines.c: fills s->trampoline, if the machine needs any. False: some
+ * parts have to stay, and do now; what depends on that has to be done again.
  */
 bool trampolines_find(struct survey *s);
 

@@ -50,7 +50,7 @@ static const char *check_state(const struct cfi *c, const struct cfa_insn *i)
 	return i->block.p ? check_block(c, i->block.p, i->block.n) : NULL;
 }
 
-/* the same for what the CIE's instructions left */
+/* NULL, or what is wrong in the rules that the CIE's instructions left */
 static const char *check_initial(const struct cfi *c)
 {
 	const struct cfi_state *s = &c->initial;
