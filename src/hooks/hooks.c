@@ -121,9 +121,9 @@ static bool subtracts(const struct hooking *w)
 	       w->c->isa->move->count_thread;
 }
 
-_Static_assert(WAY_BACK_RUN == BACK_RUN && WAY_BACK_CODE == BACK_CODE &&
-		       WAY_BACK_NONE == BACK_NONE &&
-		       WAY_BACK_ENTRY == sizeof(struct back_entry),
+_Static_assert(REVERSE_MAP_RUN == BACK_RUN && REVERSE_MAP_CODE == BACK_CODE &&
+		       REVERSE_MAP_NONE == BACK_NONE &&
+		       REVERSE_MAP_ENTRY == sizeof(struct back_entry),
 	       "what the rewriter writes is what the object_header says");
 
 /* what the object says of itself */

@@ -24,7 +24,7 @@ static inline bool write_carrier(const char *path, const struct map *m,
 				 const buffer *back)
 {
 	static const char names[] = "\0.shstrtab\0" MAP_SECTION
-				    "\0" WAY_BACK_SECTION;
+				    "\0" REVERSE_MAP_SECTION;
 	struct map_bytes packed = {0};
 	Elf64_Ehdr h = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64,
 				    ELFDATA2LSB, EV_CURRENT},

@@ -84,7 +84,7 @@ static int show_file(const struct cfg *c, const char *path, struct err *e)
 	if (image_open(&im, path, e))
 		return -1;
 	for (size_t i = 0; i < im.nsection && !found; i++)
-		found = !strcmp(im.section[i].name, WAY_BACK_SECTION) &&
+		found = !strcmp(im.section[i].name, REVERSE_MAP_SECTION) &&
 			!reverse_map_read(&w, im.bytes + im.section[i].offset,
 					  im.section[i].size);
 	if (found) {

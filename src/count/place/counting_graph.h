@@ -28,8 +28,7 @@ struct counting_graph {
 	struct map *m;
 	bool pairs; /* sites get hooks */
 	bool takes_slot; /* code was seen that does (isa/move.h) */
-	/* these are, numbered as in the map */
-	VEC(struct hooks_jump) hooked;
+	VEC(struct hooks_jump) hooked; /* those sites, as in the map */
 	const bool *sure;     /* by procedure (returning.h), or NULL: none */
 	uint32_t *vertex;     /* by block of the cfg: that of its first
 				 instruction; MAP_NONE: stays, or is not of the

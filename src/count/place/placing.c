@@ -154,7 +154,8 @@ static void renumber_hooked(struct placing *n, uint32_t before)
 {
 	while (n->hooked.n &&
 	       n->hooked.at[n->hooked.n - 1].number + before >= HOOKS_JUMPS)
-		n->map.site.at[n->hooked.at[--n->hooked.n].number].pairs = false;
+		n->map.site.at[n->hooked.at[--n->hooked.n].number].pairs =
+			false;
 	for (size_t i = 0; i < n->hooked.n; i++)
 		n->hooked.at[i].number += before;
 }

@@ -19,7 +19,7 @@ struct placing {
 	struct map map; /* what describes procedures; strings in its arena */
 	VEC(struct insertion) insertion;
 	VEC(uint32_t) counter; /* by insertion */
-	VEC(struct hooks_jump) hooked; /* sites with hooks, numbered as in the map */
+	VEC(struct hooks_jump) hooked; /* sites with hooks, as in the map */
 	bool takes_slot; /* code was seen that does (isa/move.h) */
 };
 

@@ -39,7 +39,7 @@ static uint64_t original(struct reader *r, uint32_t image, uint64_t at)
 	if (!r->asked[image]) {
 		size_t size;
 		uint8_t *bytes = embedded_read(r->p->image.at[image].file,
-					       WAY_BACK_SECTION, &size, &e);
+					       REVERSE_MAP_SECTION, &size, &e);
 
 		if (bytes)
 			reverse_map_read(back, bytes, size);

@@ -56,8 +56,8 @@ static const struct section *find_section(const struct image *im,
 
 static int read_sections(struct exits_reader *r, struct err *e)
 {
-	const struct section *back = find_section(&r->im, WAY_BACK_SECTION);
-	const struct section *text = find_section(&r->im, WAY_BACK_TEXT);
+	const struct section *back = find_section(&r->im, REVERSE_MAP_SECTION);
+	const struct section *text = find_section(&r->im, REVERSE_MAP_TEXT);
 
 	r->isa = isa_for_elf(r->im.machine);
 	if (!back || !text || !r->isa || !r->isa->move ||

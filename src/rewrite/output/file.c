@@ -157,7 +157,7 @@ static void place_back(const struct layout *l, struct table_segment *t)
 	while (t->bytes.n % TABLE_ALIGN)
 		vec_push(&t->bytes, 0);
 	t->back_addr = t->addr + t->bytes.n;
-	t->nback = b.n / WAY_BACK_ENTRY;
+	t->nback = b.n / REVERSE_MAP_ENTRY;
 	vec_append(&t->bytes, &b);
 	vec_free(&b);
 }
@@ -396,7 +396,7 @@ static void push_own_sections(const struct output *o, struct sections *s)
 {
 	const struct unwind_out *u = &o->t->unwind;
 
-	push_section(o, s, WAY_BACK_TEXT, SHT_PROGBITS, SHF_EXECINSTR,
+	push_section(o, s, REVERSE_MAP_TEXT, SHT_PROGBITS, SHF_EXECINSTR,
 		     o->l->text_addr, o->l->text_end);
 	push_section(o, s, ".note.tally", SHT_NOTE, 0, o->t->addr,
 		     o->t->addr + o->t->note_size);
@@ -518,7 +518,7 @@ static int put_plan_sections(struct tail *l, const struct new_file *f,
 	if (!p)
 		return 0;
 	if (p->reverse_map &&
-	    put_section(f, &l->s, WAY_BACK_SECTION, l->back.at, l->back.n, at))
+	    put_section(f, &l->s, REVERSE_MAP_SECTION, l->back.at, l->back.n, at))
 		return -1;
 	if (!p->section_name)
 		return 0;

@@ -27,13 +27,13 @@ static void put_packed(struct writer *w, const struct code_range *s)
 static void put_entry(struct writer *w, const struct code_range *s)
 {
 	uint64_t old =
-		s->kind == RANGE_NONE ? WAY_BACK_NONE : s->old - w->old_base;
+		s->kind == RANGE_NONE ? REVERSE_MAP_NONE : s->old - w->old_base;
 
 	buffer_uint(w->out, 4, s->new - w->new_base);
 	if (s->kind == RANGE_RUN)
-		old |= WAY_BACK_RUN;
+		old |= REVERSE_MAP_RUN;
 	if (s->kind == RANGE_RUN || s->kind == RANGE_ONE)
-		old |= WAY_BACK_CODE;
+		old |= REVERSE_MAP_CODE;
 	buffer_uint(w->out, 4, old);
 }
 
@@ -155,7 +155,7 @@ int reverse_map_read(struct reverse_map *w, const uint8_t *bytes, size_t size)
 		s.new += new / RANGE_KINDS;
 		s.kind = new % RANGE_KINDS;
 		s.old += bytes_sleb(&b);
-		vec_push(&w->stretch, s);
+		vec_push(&w->range, s);
 	}
 	if (!b.bad)
 		return 0;
@@ -165,12 +165,12 @@ int reverse_map_read(struct reverse_map *w, const uint8_t *bytes, size_t size)
 
 struct place_back reverse_map_find(const struct reverse_map *w, uint64_t new)
 {
-	const struct code_range *v = w->stretch.at;
+	const struct code_range *v = w->range.at;
 	struct place_back p = {RANGE_NONE, 0, 0, UINT64_MAX};
 	size_t i;
 
-	bisect(i, w->stretch.n, v[i].new <= new);
-	if (i < w->stretch.n)
+	bisect(i, w->range.n, v[i].new <= new);
+	if (i < w->range.n)
 		p.end = v[i].new;
 	if (!i)
 		return p;
@@ -182,5 +182,5 @@ struct place_back reverse_map_find(const struct reverse_map *w, uint64_t new)
 
 void reverse_map_free(struct reverse_map *w)
 {
-	vec_free(&w->stretch);
+	vec_free(&w->range);
 }

@@ -4,7 +4,7 @@
  * instruction that runs next: inserted code, and the jump of a stub, count as
  * done, an instruction that is written in several as not begun.
  *
- * The section is a list of stretches by new address, numbers in LEB128:
+ * The section is a list of ranges by new address, numbers in LEB128:
  *
  *	new address - the last one's, times 5, plus enum range_kind
  *	old address - the last one's, signed
@@ -20,9 +20,9 @@
 #include "rewrite/survey/marks.h"
 #include "rewrite/survey/moved.h"
 
-#define WAY_BACK_SECTION ".tally.back"
+#define REVERSE_MAP_SECTION ".tally.back"
 /* the section of all new code, support code and stubs of the linker first */
-#define WAY_BACK_TEXT ".tally.text"
+#define REVERSE_MAP_TEXT ".tally.text"
 
 enum range_kind {
 	RANGE_NONE,     /* no moved code */
@@ -45,7 +45,7 @@ struct code_range {
 };
 
 struct reverse_map {
-	VEC(struct code_range) stretch; /* by new address */
+	VEC(struct code_range) range; /* by new address */
 };
 
 /* appends the section's bytes */
@@ -55,14 +55,14 @@ void reverse_map_write(const struct moves *m, const struct links *l,
 /*
  * The reverse map as a table that is loaded, for code of ours that looks things
  * up in the program: of each range the new address, from new_base, and the old
- * one, from old_base, 4 bytes each; with WAY_BACK_CODE if nothing is inserted
- * there, WAY_BACK_RUN if both grow together, and WAY_BACK_NONE where there is
- * no moved code.
+ * one, from old_base, 4 bytes each; with REVERSE_MAP_CODE if nothing is
+ * inserted there, REVERSE_MAP_RUN if both grow together, and REVERSE_MAP_NONE
+ * where there is no moved code.
  */
-#define WAY_BACK_RUN UINT32_C(0x80000000)
-#define WAY_BACK_CODE UINT32_C(0x40000000)
-#define WAY_BACK_NONE UINT32_C(0x3fffffff)
-enum { WAY_BACK_ENTRY = 8 };
+#define REVERSE_MAP_RUN UINT32_C(0x80000000)
+#define REVERSE_MAP_CODE UINT32_C(0x40000000)
+#define REVERSE_MAP_NONE UINT32_C(0x3fffffff)
+enum { REVERSE_MAP_ENTRY = 8 };
 void reverse_map_table(const struct moves *m, const struct links *l,
 		       const struct cfg *c, const struct marks *marks,
 		       uint64_t new_base, uint64_t old_base, buffer *out);
@@ -72,7 +72,7 @@ int reverse_map_read(struct reverse_map *w, const uint8_t *bytes, size_t size);
 struct place_back {
 	uint8_t kind; /* enum range_kind */
 	uint64_t old;
-	uint64_t start, end; /* of the stretch, new addresses */
+	uint64_t start, end; /* of the range, new addresses */
 };
 struct place_back reverse_map_find(const struct reverse_map *w, uint64_t new);
 void reverse_map_free(struct reverse_map *w);

@@ -1,5 +1,5 @@
 /*
- * moved: the stretches of code that a rewriter moves, and where they went.
+ * moved: the ranges of code that a rewriter moves, and where they went.
  *
  * One struct moved per part of the cfg that is moved whole. Its new code is
  * its body, instruction by instruction in the old order, and behind it stubs:

@@ -46,7 +46,7 @@ static void add(const struct trampoline_finder *f, uint8_t *set, uint64_t start,
 		set[n / 8] |= (uint8_t)(1 << n % 8);
 }
 
-/* is there nothing but padding between two blocks, in one stretch of code? */
+/* is there nothing but padding between two blocks, in one range of code? */
 static bool is_padding(const struct cfg *c, uint64_t start, uint64_t end)
 {
 	const struct range *range = image_code(c->image, start);
