@@ -1,7 +1,7 @@
 /*
  * list-moves [-m] FILE NEW: where the code of FILE went in NEW, as the way back
  * there tells it; with -m NEW is made first, with nothing inserted. A line for
- * every stretch of old instructions,
+ * every range of old instructions,
  *
  *	old address, its bytes, new address, "run" or "one"
  *
@@ -9,7 +9,7 @@
  *
  *	old address that it leads to, 0, new address, "new"
  *
- * How a stretch ends, where no other follows, is known from the blocks of the
+ * How a range ends, where no other follows, is known from the blocks of the
  * old code.
  */
 #include <inttypes.h>
@@ -57,9 +57,9 @@ static uint64_t insn_length(const struct cfg *c, uint64_t old)
 
 static void show(const struct cfg *c, const struct reverse_map *w)
 {
-	for (size_t i = 0; i < w->stretch.n; i++) {
-		const struct code_range *s = &w->stretch.at[i];
-		uint64_t most = i + 1 < w->stretch.n ? s[1].new - s->new :
+	for (size_t i = 0; i < w->range.n; i++) {
+		const struct code_range *s = &w->range.at[i];
+		uint64_t most = i + 1 < w->range.n ? s[1].new - s->new :
 						       UINT64_MAX;
 
 		if (s->kind == RANGE_RUN)

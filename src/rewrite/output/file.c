@@ -518,7 +518,8 @@ static int put_plan_sections(struct tail *l, const struct new_file *f,
 	if (!p)
 		return 0;
 	if (p->reverse_map &&
-	    put_section(f, &l->s, REVERSE_MAP_SECTION, l->back.at, l->back.n, at))
+	    put_section(f, &l->s, REVERSE_MAP_SECTION, l->back.at, l->back.n,
+			at))
 		return -1;
 	if (!p->section_name)
 		return 0;
