@@ -34,7 +34,8 @@ static void json_values(struct json *j, const struct annotation *a,
 	json_end(j);
 	for (unsigned i = 0; i < a->metrics; i++)
 		if (a->metric[i].evidence == EVIDENCE_RATIO)
-			report_json_ratio(j, &a->metric[i], &v[i]);
+			report_json_ratio(j, "time_per_execution",
+					  &a->metric[i], &v[i]);
 }
 
 static void json_insn(struct json *j, const struct annotation *a,

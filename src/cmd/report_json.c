@@ -361,10 +361,10 @@ static void json_samples(struct json *j, const struct rows *r,
 	json_end(j);
 }
 
-void report_json_ratio(struct json *j, const struct metric *m,
+void report_json_ratio(struct json *j, const char *key, const struct metric *m,
 		       const struct value *v)
 {
-	json_object(j, "time_per_execution");
+	json_object(j, key);
 	json_string(j, "unit", m->name);
 	if (v->known) {
 		json_real(j, "value", v->ratio);
@@ -398,7 +398,8 @@ void report_show_json(const struct rows *r, FILE *to)
 			json_samples(&j, r, &r->v.at[i], &so_far);
 		for (unsigned k = 0; k < r->metrics; k++)
 			if (r->metric[k].evidence == EVIDENCE_RATIO)
-				report_json_ratio(&j, &r->metric[k],
+				report_json_ratio(&j, "time_per_execution",
+						  &r->metric[k],
 						  row_values(r, &r->v.at[i]) +
 						  k);
 		json_end(&j);

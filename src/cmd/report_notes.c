@@ -205,7 +205,7 @@ static void note_left_out(const struct counts *t)
 int report_show_hottest(const char *source, const struct samples_query *pick,
 			size_t n, FILE *to, struct err *e)
 {
-	struct rows_wish w = {.limit = n, .sure = true};
+	struct rows_query w = {.limit = n, .sure = true};
 	struct dataset v;
 	struct rows r;
 
@@ -230,8 +230,7 @@ int report_show_hottest(const char *source, const struct samples_query *pick,
 	return 0;
 }
 
-/* time per execution is told, but not in its unit: why */
-static void note_relative(const char *why)
+void report_show_relative(const char *why)
 {
 	char text[160];
 
@@ -245,7 +244,7 @@ static void note_relative(const char *why)
 void report_show_dataset_notes(const struct dataset *d)
 {
 	if (d->counts && d->samples)
-		note_relative(dataset_why_relative(d));
+		report_show_relative(dataset_why_relative(d));
 	if (d->counts)
 		report_show_notes(d->counts);
 }

@@ -8,7 +8,7 @@
 #include "report/match.h"
 #include "report/runs.h"
 
-/* a table for people; requires: only what is sure was wished for */
+/* a table for people; requires: only what is sure was asked for */
 void report_show_text(const struct rows *r, FILE *to);
 /* the contract of doc/report-json.md: an array of objects */
 void report_show_json(const struct rows *r, FILE *to);
@@ -17,9 +17,11 @@ int report_show_hottest(const char *source, const struct samples_query *pick,
 			size_t n, FILE *to, struct err *e);
 /* what is wrong with a profile, or missing in it, on stderr */
 void report_show_notes(const struct counts *t);
-/* the same of sources: their profiles, and why both have nothing to do with
-   each other */
+/* what is wrong with the profiles of sources, and why time per execution is
+   relative, on stderr */
 void report_show_dataset_notes(const struct dataset *d);
+/* why time per execution is not told in its unit; NULL: it is */
+void report_show_relative(const char *why);
 /* lost samples, and images without names; requires: names were asked for */
 void report_show_sample_notes(const struct samples *s);
 /* that there are events which were not compared, on stderr */
@@ -50,7 +52,7 @@ void report_json_edge(struct json *j, const struct counts_image *m,
 void report_json_count(struct json *j, const char *key, bool known,
 		       uint64_t count, const char *why);
 /* time per execution, and its error; null: it is not known */
-void report_json_ratio(struct json *j, const struct metric *m,
+void report_json_ratio(struct json *j, const char *key, const struct metric *m,
 		       const struct value *v);
 /* "troubles": what profile_header.trouble says */
 void report_json_troubles(struct json *j, const struct counts *t);

@@ -236,7 +236,7 @@ static bool has_common(const struct runs *r, size_t had)
 static int read_profile(const struct stats_call *call, size_t i,
 			struct runs *r, struct err *e)
 {
-	const struct rows_wish all = {0};
+	const struct rows_query all = {0};
 	size_t had = r->place.n;
 	struct dataset d;
 	int status;
@@ -266,7 +266,7 @@ static int read_profiles(const struct stats_call *call, struct runs *r,
 static int read_databases(const struct stats_call *call, struct samples *s,
 			  struct runs *r, struct err *e)
 {
-	const struct rows_wish all = {0};
+	const struct rows_query all = {0};
 	struct samples_epochs l;
 	int result;
 

@@ -11,7 +11,7 @@
 
 int samples_instructions(struct rows *r, struct dataset *d, struct err *e)
 {
-	static const struct rows_wish w = {.sort = SORT_ADDRESS,
+	static const struct rows_query w = {.sort = SORT_ADDRESS,
 					   .limit = SIZE_MAX};
 
 	return rows_make(r, d, BY_INSTRUCTION, &w, e);
@@ -57,7 +57,7 @@ int export_samples_tsv(struct dataset *d, FILE *to, struct err *e)
 /* of the first event */
 int export_samples_folded(struct dataset *d, FILE *to, struct err *e)
 {
-	static const struct rows_wish all = {.limit = SIZE_MAX};
+	static const struct rows_query all = {.limit = SIZE_MAX};
 	struct rows r;
 
 	if (rows_make(&r, d, BY_PROCEDURE, &all, e))

@@ -5,6 +5,7 @@
 
 #include "report/change_int.h"
 #include "report/find.h"
+#include "report/walk.h"
 
 const char *change_code_name(enum change_code code)
 {
@@ -36,7 +37,10 @@ const struct counts_image *change_image_b(const struct match *m,
 const struct counts_image *change_image(const struct match *m,
 					const struct change *x)
 {
-	return x->b != MATCH_NONE ? change_image_b(m, x) : change_image_a(m, x);
+	const struct counts_image *a = change_image_a(m, x),
+				  *b = change_image_b(m, x);
+
+	return b && (x->b != MATCH_NONE || x->a == MATCH_NONE) ? b : a;
 }
 
 const char *change_procedure(const struct match *m, const struct change *x)
@@ -118,8 +122,8 @@ static bool is_large(const struct changer *c, const struct change *x)
 	uint64_t all = m->a->instructions > m->b->instructions ?
 			       m->a->instructions : m->b->instructions;
 
-	return !c->w->share || !is_known(x) ||
-	       (double)distance(x) >= c->w->share * (double)all;
+	return !c->query->share || !is_known(x) ||
+	       (double)distance(x) >= c->query->share * (double)all;
 }
 
 void change_add(struct changer *c, struct change x)
@@ -127,7 +131,8 @@ void change_add(struct changer *c, struct change x)
 	bool change = is_change(&x);
 
 	c->out->any |= change;
-	if ((c->w->all || change) && is_large(c, &x))
+	x.listed = (c->query->all || change) && is_large(c, &x);
+	if (x.listed || c->query->keep)
 		vec_push(&c->out->v, x);
 }
 
@@ -187,7 +192,7 @@ static void compare_blocks(const struct changer *c, struct change *x,
 		x->code = CODE_CHANGED;
 }
 
-/* the same for its code and edges; in the same file the code is the same */
+/* its code and edges, before and after; in one file the code did not change */
 static void compare_code(const struct changer *c, struct change *x)
 {
 	bool same = c->m->v.at[x->image].same;
@@ -220,8 +225,73 @@ void change_need(const struct match *m, const struct change *x)
 		counts_load(change_image_b(m, x), x->b);
 }
 
+/* executions of the n-th instruction of a block */
+static struct side_count insn_of(const struct counts_image *m, uint32_t block,
+				 uint32_t n)
+{
+	struct side_count c = block_of(m, block);
+
+	if (c.there)
+		c.n = solved_insn(&m->solved, block, n);
+	return c;
+}
+
+/* the next instruction of a block; false: it has no more, or is not there */
+static bool next_insn(const struct counts_image *m, uint32_t block,
+		      struct insn_walk *w, uint64_t *addr)
+{
+	return block != MATCH_NONE &&
+	       insn_next(m->map, &m->map->block.at[block], w, addr);
+}
+
+/* all of a block that has equally many in both, or is in one of them */
+static void add_insns(struct changer *c, struct change x)
+{
+	const struct counts_image *m = change_image_a(c->m, &x),
+				  *n = change_image_b(c->m, &x);
+	struct insn_walk v = {0}, w = {0};
+
+	for (uint32_t i = 0;; i++) {
+		bool before = next_insn(m, x.part_a, &v, &x.address_a);
+		bool after = next_insn(n, x.part_b, &w, &x.address_b);
+
+		if (!before && !after)
+			return;
+		x.before = insn_of(m, x.part_a, i);
+		x.after = insn_of(n, x.part_b, i);
+		change_add(c, x);
+	}
+}
+
+static uint32_t insns_in(const struct counts_image *m, uint32_t block)
+{
+	return m->map->block.at[block].ninsn;
+}
+
+static void add_block_insns(struct changer *c, struct change x)
+{
+	struct change after = x;
+
+	if (x.part_a == MATCH_NONE || x.part_b == MATCH_NONE ||
+	    insns_in(change_image_a(c->m, &x), x.part_a) ==
+		    insns_in(change_image_b(c->m, &x), x.part_b)) {
+		add_insns(c, x);
+		return;
+	}
+	x.code = CODE_ONLY_BEFORE;
+	x.part_b = MATCH_NONE;
+	add_insns(c, x);
+	after.code = CODE_ONLY_AFTER;
+	after.part_a = MATCH_NONE;
+	add_insns(c, after);
+}
+
 static void add_block(struct changer *c, struct change x)
 {
+	if (c->query->by == BY_INSTRUCTION) {
+		add_block_insns(c, x);
+		return;
+	}
 	x.before = block_of(change_image_a(c->m, &x), x.part_a);
 	x.after = block_of(change_image_b(c->m, &x), x.part_b);
 	change_add(c, x);
@@ -260,13 +330,18 @@ static void add_blocks(struct changer *c, struct change x)
 	mem_free(to);
 }
 
+static bool is_meant_image(const struct changer *c,
+			   const struct counts_image *m)
+{
+	return m && (!c->query->image || !strcmp(c->query->image, m->name));
+}
+
 /* whether procedure p of an image, of one run, is meant */
 static bool is_meant(const struct changer *c, const struct counts_image *m,
 		     uint32_t p)
 {
-	return p != MATCH_NONE &&
-	       (!c->w->image || !strcmp(c->w->image, m->name)) &&
-	       (!c->w->procedure || find_is(m, p, c->w->procedure));
+	return p != MATCH_NONE && is_meant_image(c, m) &&
+	       (!c->query->procedure || find_is(m, p, c->query->procedure));
 }
 
 /* by what it is called in either run: a program may have a new name */
@@ -285,6 +360,18 @@ static bool is_idle(const struct changer *c, const struct change *x)
 		counts_idle(change_image_b(c->m, x), x->b));
 }
 
+/* blocks, edges or instructions of a procedure that is in both, or in one */
+static void add_inside(struct changer *c, const struct change *x)
+{
+	if (!c->query->all && is_idle(c, x))
+		return;
+	change_turn(c, x);
+	if (c->query->by == BY_EDGE)
+		change_add_edges(c, *x);
+	else
+		add_blocks(c, *x);
+}
+
 static void add_pair(struct changer *c, uint32_t image, uint32_t a,
 		     uint32_t b)
 {
@@ -296,16 +383,8 @@ static void add_pair(struct changer *c, uint32_t image, uint32_t a,
 	if (!is_asked_for(c, &x))
 		return;
 	c->out->found = true;
-	if (c->w->by != CHANGE_PROCEDURES && !c->w->all && is_idle(c, &x))
-		return;
-	if (c->w->by == CHANGE_BLOCKS) {
-		change_turn(c, &x);
-		add_blocks(c, x);
-		return;
-	}
-	if (c->w->by == CHANGE_EDGES) {
-		change_turn(c, &x);
-		change_add_edges(c, x);
+	if (c->query->by != BY_PROCEDURE) {
+		add_inside(c, &x);
 		return;
 	}
 	x.before = instructions_of(change_image_a(c->m, &x), a);
@@ -317,7 +396,7 @@ static void add_pair(struct changer *c, uint32_t image, uint32_t a,
 	change_add(c, x);
 }
 
-static void add_image(struct changer *c, uint32_t image)
+static void add_procedures(struct changer *c, uint32_t image)
 {
 	const struct match_image *i = &c->m->v.at[image];
 	const struct map *m = i->a == MATCH_NONE ? NULL :
@@ -330,6 +409,148 @@ static void add_image(struct changer *c, uint32_t image)
 	for (uint32_t p = 0; n && p < n->proc.n; p++)
 		if (!m || i->from[p] == MATCH_NONE)
 			add_pair(c, image, MATCH_NONE, p);
+}
+
+/* --- images and lines */
+
+/* those in no procedure; true: it is asked for */
+static bool begin_image(struct changer *c, uint32_t image, struct change *x)
+{
+	*x = (struct change){.image = image,
+			     .a = MATCH_NONE, .b = MATCH_NONE,
+			     .part_a = MATCH_NONE, .part_b = MATCH_NONE};
+	return is_meant_image(c, change_image_a(c->m, x)) ||
+	       is_meant_image(c, change_image_b(c->m, x));
+}
+
+static struct side_count image_of(const struct counts_image *m)
+{
+	struct side_count c = {.there = m != NULL};
+
+	if (m) {
+		c.n = m->solved.instructions;
+		c.known = counts_complete(m);
+	}
+	return c;
+}
+
+static void add_image(struct changer *c, uint32_t image)
+{
+	struct change x;
+
+	if (!begin_image(c, image, &x))
+		return;
+	c->out->found = true;
+	x.before = image_of(change_image_a(c->m, &x));
+	x.after = image_of(change_image_b(c->m, &x));
+	x.code = !x.after.there ? CODE_ONLY_BEFORE :
+		 !x.before.there ? CODE_ONLY_AFTER :
+		 c->m->v.at[image].same ? CODE_SAME : CODE_CHANGED;
+	change_add(c, x);
+}
+
+/* a line of one of the runs */
+struct side_line {
+	uint32_t image; /* in match.v */
+	int side;
+	const char *file;
+	const struct line_count *is;
+};
+
+struct side_lines {
+	VEC(struct side_line) v;
+};
+
+static int compare_lines(const struct side_line *p, const struct side_line *q)
+{
+	int sign = strcmp(p->file, q->file);
+
+	if (p->image != q->image)
+		return p->image < q->image ? -1 : 1;
+	if (sign || p->is->line == q->is->line)
+		return sign;
+	return p->is->line < q->is->line ? -1 : 1;
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct side_line *p = a, *q = b;
+	int sign = compare_lines(p, q);
+
+	return sign ? sign : p->side - q->side;
+}
+
+/* the lines of a run that are in images which are compared and asked for */
+static void collect_lines(struct changer *c, int side, struct side_lines *out)
+{
+	const struct counts *t = side ? c->m->b : c->m->a;
+	struct line_counts *l = &c->out->lines[side];
+	uint32_t *to = NEW_ARRAY(uint32_t, t->nimage + 1);
+	struct change x;
+
+	memset(to, 0xff, t->nimage * sizeof *to);
+	for (uint32_t i = 0; i < c->m->v.n; i++) {
+		const struct match_image *m = &c->m->v.at[i];
+		uint32_t image = side ? m->b : m->a;
+
+		if (image != MATCH_NONE && !m->unmeasured &&
+		    begin_image(c, i, &x))
+			to[image] = i;
+	}
+	line_counts_make(l, t);
+	for (size_t i = 0; i < l->v.n; i++) {
+		struct side_line new = {to[l->v.at[i].image], side,
+					l->file.string.at[l->v.at[i].file],
+					&l->v.at[i]};
+
+		if (new.image != MATCH_NONE)
+			vec_push(&out->v, new);
+	}
+	mem_free(to);
+}
+
+static struct side_count line_of(const struct side_line *l)
+{
+	return (struct side_count){l->is->count, l->is->known, true};
+}
+
+static void add_lines(struct changer *c)
+{
+	struct side_lines all = {0};
+	struct change x;
+
+	collect_lines(c, 0, &all);
+	collect_lines(c, 1, &all);
+	mem_sort(all.v.at, all.v.n, sizeof *all.v.at, by_line);
+	c->out->found = all.v.n;
+	for (size_t i = 0; i < all.v.n; i++) {
+		const struct side_line *l = &all.v.at[i];
+
+		begin_image(c, l->image, &x);
+		x.file = l->file;
+		x.line = l->is->line;
+		*(l->side ? &x.after : &x.before) = line_of(l);
+		if (i + 1 < all.v.n && !compare_lines(l, l + 1))
+			x.after = line_of(&all.v.at[++i]);
+		change_add(c, x);
+	}
+	vec_free(&all.v);
+}
+
+/* --- all */
+
+/* instructions of a block, and lines */
+static int by_name(const struct change *p, const struct change *q)
+{
+	int sign = p->file ? strcmp(p->file, q->file) : 0;
+
+	if (sign)
+		return sign;
+	if (p->line != q->line)
+		return p->line < q->line ? -1 : 1;
+	if (p->address_a != q->address_a)
+		return p->address_a < q->address_a ? -1 : 1;
+	return p->address_b < q->address_b ? -1 : p->address_b > q->address_b;
 }
 
 /* known before unknown, much before little, then as they were found */
@@ -350,23 +571,33 @@ static int by_distance(const void *a, const void *b)
 		return p->b < q->b ? -1 : 1;
 	if (p->part_a != q->part_a)
 		return p->part_a < q->part_a ? -1 : 1;
-	return p->part_b < q->part_b ? -1 : p->part_b > q->part_b;
+	if (p->part_b != q->part_b)
+		return p->part_b < q->part_b ? -1 : 1;
+	return by_name(p, q);
 }
 
 void changes_make(struct changes *out, const struct match *m,
-		  const struct change_wish *w)
+		  const struct change_query *q)
 {
-	struct changer c = {out, m, w};
+	struct changer c = {out, m, q};
 
-	*out = (struct changes){.m = m};
-	for (uint32_t i = 0; i < m->v.n; i++)
-		if (!m->v.at[i].unmeasured)
+	*out = (struct changes){.m = m, .by = q->by};
+	if (q->by == BY_LINE)
+		add_lines(&c);
+	for (uint32_t i = 0; q->by != BY_LINE && i < m->v.n; i++) {
+		if (m->v.at[i].unmeasured)
+			continue;
+		if (q->by == BY_IMAGE)
 			add_image(&c, i);
-	if (out->v.n)
-		qsort(out->v.at, out->v.n, sizeof *out->v.at, by_distance);
+		else
+			add_procedures(&c, i);
+	}
+	mem_sort(out->v.at, out->v.n, sizeof *out->v.at, by_distance);
 }
 
 void changes_free(struct changes *c)
 {
 	vec_free(&c->v);
+	for (int i = 0; i < 2; i++)
+		line_counts_free(&c->lines[i]);
 }

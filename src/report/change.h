@@ -1,10 +1,14 @@
 /*
- * change: what is different in two runs: rows of procedures, of blocks or of
- * edges, what changed most first, with what has no counterpart in the other.
+ * change: what is different in the counts of two runs: rows of places of a
+ * kind, what changed most first, with what has no counterpart in the other.
+ * Instructions are the same if their blocks are (match_blocks.h), or are the
+ * n-th of blocks with equally many; lines by image, file and number.
  */
 #ifndef REPORT_CHANGE_H
 #define REPORT_CHANGE_H
 
+#include "profile/metric.h"
+#include "report/by_line.h"
 #include "report/match.h"
 
 enum change_code {
@@ -23,11 +27,17 @@ struct side_count {
 
 struct change {
 	uint32_t image; /* in match.v */
-	uint32_t a, b;	/* procedures, or MATCH_NONE */
-	/* of blocks and edges: numbers in the maps, or MATCH_NONE */
+	uint32_t a, b;	/* procedures, or MATCH_NONE; of images and lines none */
+	/* of blocks and edges: numbers in the maps, or MATCH_NONE; of
+	   instructions, those of their blocks */
 	uint32_t part_a, part_b;
+	uint64_t address_a, address_b; /* of instructions */
+	const char *file;	       /* of a line, in changes.lines */
+	uint32_t line;
+	bool listed; /* it is asked for */
 	enum change_code code;
-	/* instructions executed; of a block or edge: executions */
+	/* of images and procedures instructions executed, of others
+	   executions */
 	struct side_count before, after;
 	struct side_count calls_before, calls_after; /* of procedures */
 	/* of a procedure that changed: its blocks */
@@ -36,33 +46,32 @@ struct change {
 	uint32_t edges;
 };
 
-enum change_by {
-	CHANGE_PROCEDURES,
-	CHANGE_BLOCKS,
-	CHANGE_EDGES,
-};
-
 /* what to list */
-struct change_wish {
-	enum change_by by;
+struct change_query {
+	enum by by;  /* BY_IMAGE, _PROCEDURE, _LINE, _BLOCK, _EDGE or
+			_INSTRUCTION */
 	bool all;    /* also what did not change */
+	bool keep;   /* what is not to be listed is there, too */
 	double share; /* changes of at least that share of all instructions,
-			 in the run that executed more; of procedures */
+			 in the run that executed more */
 	const char *image, *procedure; /* only these, or NULL */
 };
 
 struct changes {
 	const struct match *m;
+	enum by by;
 	VEC(struct change) v;
+	struct line_counts lines[2]; /* by line: of both runs */
 	bool any; /* difference at all in what was asked for */
 	bool found; /* there is what was asked for, in one of them at least */
 };
 
 void changes_make(struct changes *c, const struct match *m,
-		  const struct change_wish *w);
+		  const struct change_query *q);
 void changes_free(struct changes *c);
 
-/* the image and the procedure, in the run that has them */
+/* the image and the procedure, in the run that has them, the second one if both
+   do */
 const struct counts_image *change_image(const struct match *m,
 					const struct change *x);
 const char *change_procedure(const struct match *m, const struct change *x);

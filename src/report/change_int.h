@@ -7,7 +7,7 @@
 struct changer {
 	struct changes *out;
 	const struct match *m;
-	const struct change_wish *w;
+	const struct change_query *query;
 };
 
 /* the image of a row in each of the runs, or NULL */
@@ -16,12 +16,10 @@ const struct counts_image *change_image_a(const struct match *m,
 const struct counts_image *change_image_b(const struct match *m,
 					  const struct change *x);
 
-/* what is inside of the row's procedure is needed, of others no more */
-void change_turn(const struct changer *c, const struct change *x);
 /* a row, if it is asked for */
+void change_add(struct changer *c, struct change x);
 /* what is inside of the procedure is needed, of others no more */
 void change_turn(const struct changer *c, const struct change *x);
-void change_add(struct changer *c, struct change x);
 /*
  * Where the blocks of a procedure that is in both are in the other, by place;
  * to be freed.

@@ -53,7 +53,7 @@ static bool has_samples(const struct rows *r)
 /* also what did not run */
 static bool wants_all(const struct rows *r)
 {
-	return r->wish->all;
+	return r->query->all;
 }
 
 static void add(struct rows *r, struct row row)
@@ -286,7 +286,7 @@ static void list_inside(struct rows *r, const struct listed *l)
 	const struct map_proc *p = &l->m->map->proc.at[l->row.proc];
 
 	/* if all are shown, what these show is needed again */
-	if (r->wish->limit == SIZE_MAX &&
+	if (r->query->limit == SIZE_MAX &&
 	    (r->by == BY_EDGE || r->by == BY_BLOCK))
 		counts_load(l->m, l->row.proc);
 	else
@@ -390,7 +390,7 @@ static void list_code(struct rows *r, uint32_t image)
 static bool may_be_shown(const struct rows *r, uint32_t image)
 {
 	const struct samples_image *m = r->data->image.at[image].samples;
-	const struct rows_wish *w = r->wish;
+	const struct rows_query *w = r->query;
 
 	return r->first_event || !m || w->sort > SORT_COUNT || w->reverse ||
 	       !r->v.n || r->v.n < w->limit ||
@@ -403,7 +403,7 @@ static void add_code(struct rows *r, uint32_t image)
 		r->found++;
 		return;
 	}
-	if (r->wish->image && r->data->image.at[image].samples)
+	if (r->query->image && r->data->image.at[image].samples)
 		r->data->image.at[image].samples->few = false;
 	list_code(r, image);
 }
@@ -569,9 +569,9 @@ static int add_all(struct rows *r, struct err *e)
 }
 
 int rows_make(struct rows *r, struct dataset *v, enum by by,
-	      const struct rows_wish *w, struct err *e)
+	      const struct rows_query *w, struct err *e)
 {
-	*r = (struct rows){.data = v, .by = by, .wish = w};
+	*r = (struct rows){.data = v, .by = by, .query = w};
 	r->metrics = dataset_metrics(v, by, r->metric);
 	r->first_event = dataset_first_event(v, by);
 	r->events = dataset_events(v, by);

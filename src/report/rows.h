@@ -49,7 +49,7 @@ enum rows_sort {
 };
 
 /* which rows are asked for, and in what order */
-struct rows_wish {
+struct rows_query {
 	const char *image; /* its file's name, or a pattern as of a shell */
 	const char *procedure; /* see find.h, or a pattern */
 	double share; /* at least that much of all of the first metric */
@@ -69,18 +69,18 @@ struct rows {
 	unsigned first_event, events; /* those of samples */
 	struct dataset *data;
 	enum by by;
-	const struct rows_wish *wish;
+	const struct rows_query *query;
 	uint32_t found;	 /* rows that there are, wanted or not */
-	uint32_t wanted; /* of these, but for wish.sure and wish.limit */
+	uint32_t wanted; /* of these, but for query.sure and query.limit */
 	struct line_counts lines; /* by line: what the rows are about */
 };
 
 /*
- * Fills *r, requires: dataset_has(), and what the wish asks for is there, which
+ * Fills *r, requires: dataset_has(), and what the query asks for is there, which
  * has to stay. On -1 nothing needs freeing.
  */
 int rows_make(struct rows *r, struct dataset *v, enum by by,
-	      const struct rows_wish *w, struct err *e);
+	      const struct rows_query *w, struct err *e);
 void rows_free(struct rows *r);
 
 /* the values of a row, one for each metric */
