@@ -151,7 +151,9 @@ static int diff_sort(struct diff_query *q, const struct word_list *operand)
 		to[!!to[0]] = word;
 	}
 	if (q->profile[0] && !q->profile[1])
-		return cmd_misuse(&cmd_diff, "missing argument: AFTER");
+		return cmd_misuse(&cmd_diff, q->database[0] ?
+				  "a profile of each side, beside databases" :
+				  "missing argument: AFTER");
 	return 0;
 }
 

@@ -343,23 +343,6 @@ void report_show_lineless(const struct counts *t, bool any)
 			 "make it with -g)");
 }
 
-int report_opened(const char *const *path, size_t n,
-		  int (*show)(const void *call, const struct counts *t,
-			      struct err *e),
-		  const void *call)
-{
-	struct counts t;
-	struct err e;
-	int status;
-
-	if (counts_open(&t, path, n, &e))
-		return cmd_fail(&e);
-	report_show_notes(&t);
-	status = show(call, &t, &e);
-	counts_close(&t);
-	return status ? cmd_fail(&e) : STATUS_OK;
-}
-
 void report_show_one_event(const struct runs *r)
 {
 	char text[160];

@@ -26,14 +26,6 @@ void report_show_relative(const char *why);
 void report_show_sample_notes(const struct samples *s);
 /* that there are events which were not compared, on stderr */
 void report_show_one_event(const struct runs *r);
-/*
- * Opens the profiles, says what is to be said of them, and has show() do the
- * rest with the words of the call; the exit status.
- */
-int report_opened(const char *const *path, size_t n,
-		  int (*show)(const void *call, const struct counts *t,
-			      struct err *e),
-		  const void *call);
 /* if the image's file is not there, or another: says so on stderr; true */
 bool report_show_absent(const struct counts_image *m);
 /* why there are no lines of some images or, unless there are any, of all */

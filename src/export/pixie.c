@@ -56,8 +56,10 @@ static void write_run(const struct counts_image *m, const struct block_run *r,
 		write_block(m, b, to);
 }
 
-void export_pixie(const struct counts *t, FILE *to)
+int export_pixie(struct dataset *d, FILE *to, struct err *e)
 {
+	const struct counts *t = d->counts;
+
 	for (uint32_t i = 0; i < t->nimage; i++) {
 		const struct counts_image *m = &t->image[i];
 		struct block_runs runs;
@@ -67,4 +69,6 @@ void export_pixie(const struct counts *t, FILE *to)
 			write_run(m, &runs.v.at[k], to);
 		block_runs_free(&runs);
 	}
+	(void)e;
+	return 0;
 }

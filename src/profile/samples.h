@@ -119,6 +119,13 @@ int samples_check(const struct samples *s, uint64_t samples,
 /* how many images there are whose names are not looked for */
 size_t samples_few(const struct samples *s);
 
+/* something and its samples, for a list with most first */
+struct ranked {
+	uint32_t number; /* decides among equal ones */
+	uint64_t samples;
+};
+void ranked_sort(struct ranked *v, size_t n);
+
 /* where a sample is, for people */
 struct samples_place {
 	uint64_t address;      /* in the image's file, as its linker had it */

@@ -86,21 +86,11 @@ static bool is_wanted(const struct rows *all, const struct row *r)
 		       w->share * (double)m->total;
 }
 
-static bool has_samples(const struct rows *all, const struct row *r)
-{
-	const struct value *v = row_values(all, r) + all->first_event;
-
-	for (unsigned i = 0; i < all->events; i++)
-		if (v[i].n)
-			return true;
-	return false;
-}
-
 /* unknown rows of procedures in which perhaps nothing ran are not */
 static bool is_sure(const struct rows *all, const struct row *r)
 {
 	return all->by == BY_IMAGE || all->by == BY_PROCESS ||
-	       row_values(all, r)->known || has_samples(all, r) ||
+	       row_values(all, r)->known || row_has_samples(all, r) ||
 	       (all->by == BY_PROCEDURE && r->ran);
 }
 

@@ -1,10 +1,10 @@
 /*
- * pprof: a profile in the format of pprof (profile.proto, compressed), written
+ * pprof_wire: a profile in the format of pprof (profile.proto, compressed), written
  * piece by piece: nothing is kept but what pieces are called by. Readers take
  * pieces in any order, but strings by their number.
  */
-#ifndef EXPORT_PPROF_H
-#define EXPORT_PPROF_H
+#ifndef EXPORT_PPROF_WIRE_H
+#define EXPORT_PPROF_WIRE_H
 
 #include <stdbool.h>
 
