@@ -215,6 +215,22 @@ static void json_beside(struct json *j, const struct diff *d,
 	}
 }
 
+static void json_more(struct json *j, const struct diff *d,
+		      const struct diff_row *row)
+{
+	struct metric m[METRICS];
+	struct value v[METRICS];
+	unsigned n = diff_more(d, m);
+
+	for (int side = 0; n && side < 2; side++) {
+		diff_more_values(d, row, side, v);
+		json_object(j, side ? "metrics_after" : "metrics_before");
+		for (unsigned i = 0; i < n; i++)
+			report_json_metric(j, &m[i], &v[i]);
+		json_end(j);
+	}
+}
+
 static void json_row(struct json *j, const struct diff *d,
 		     const struct diff_row *row)
 {
@@ -227,6 +243,7 @@ static void json_row(struct json *j, const struct diff *d,
 		json_beside(j, d, row);
 	else
 		json_share(j, diff_share(d, row));
+	json_more(j, d, row);
 	json_end(j);
 }
 

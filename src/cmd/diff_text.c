@@ -232,6 +232,37 @@ static void metric_heads(struct columns *c, const struct diff *d)
 	}
 }
 
+static void more_heads(struct columns *c, const struct diff *d)
+{
+	struct metric m[METRICS];
+	unsigned n = diff_more(d, m);
+
+	for (unsigned i = 0; i < n; i++)
+		for (int side = 0; side < 2; side++) {
+			columns_put(c, side ? "after" : m[i].name,
+				    TABLE_NUMBER);
+			if (m[i].errors)
+				columns_put(c, "±", TABLE_NUMBER);
+		}
+}
+
+static void more_cells(struct table *t, const struct diff *d,
+		       const struct diff_row *row)
+{
+	struct value v[2][METRICS];
+	struct metric m[METRICS];
+	unsigned n = diff_more(d, m);
+
+	for (int side = 0; n && side < 2; side++)
+		diff_more_values(d, row, side, v[side]);
+	for (unsigned i = 0; i < n; i++)
+		for (int side = 0; side < 2; side++) {
+			table_number(t, v[side][i].known, v[side][i].n);
+			if (m[i].errors)
+				error_cell(t, &v[side][i]);
+		}
+}
+
 static void place_heads(struct columns *c, const struct diff *d)
 {
 	enum by by = d->query->by;
@@ -384,12 +415,14 @@ void diff_show_text(const struct diff *d, size_t limit, FILE *to)
 	}
 	putc('\n', to);
 	metric_heads(&c, d);
+	more_heads(&c, d);
 	place_heads(&c, d);
 	table_begin(&t, c.v, c.n, to);
 	for (size_t i = 0; i < d->v.n && i < limit; i++) {
 		const struct diff_row *row = &d->v.at[i];
 
 		metric_cells(&t, d, row);
+		more_cells(&t, d, row);
 		place_cells(&t, d, row);
 		table_end_row(&t, look_of(d, row));
 	}

@@ -13,7 +13,7 @@ void metric_columns(struct columns *c, const struct metric *m, unsigned n,
 {
 	for (unsigned i = 0; i < n; i++) {
 		columns_put(c, m[i].name, TABLE_NUMBER);
-		if (m[i].evidence == EVIDENCE_RATIO)
+		if (m[i].evidence == EVIDENCE_RATIO || m[i].errors)
 			columns_put(c, "±", TABLE_NUMBER);
 		if (m[i].share == SHARE_OF_ALL || m[i].share == SHARE_AND_SUM)
 			columns_put(c, "%", TABLE_NUMBER);
@@ -22,15 +22,20 @@ void metric_columns(struct columns *c, const struct metric *m, unsigned n,
 	}
 }
 
-void ratio_cells(struct table *x, const struct value *v)
+void error_cell(struct table *x, const struct value *v)
 {
 	char error[32] = "";
 
 	if (v->known)
+		snprintf(error, sizeof error, "%.0f%%", 100 * v->error);
+	table_text(x, error);
+}
+
+void ratio_cells(struct table *x, const struct value *v)
+{
+	if (v->known)
 		table_real(x, v->ratio, "");
 	else
 		table_text(x, "-");
-	if (v->known)
-		snprintf(error, sizeof error, "%.0f%%", 100 * v->error);
-	table_text(x, error);
+	error_cell(x, v);
 }

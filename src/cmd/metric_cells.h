@@ -15,6 +15,8 @@ void columns_put(struct columns *c, const char *head, enum table_kind kind);
 /* one for each metric, with its shares; sums: and what all have so far */
 void metric_columns(struct columns *c, const struct metric *m, unsigned n,
 		    bool sums);
+/* the relative standard error of a value */
+void error_cell(struct table *x, const struct value *v);
 /* a quotient, and its standard error */
 void ratio_cells(struct table *x, const struct value *v);
 

@@ -375,6 +375,36 @@ void report_json_ratio(struct json *j, const char *key, const struct metric *m,
 	json_end(j);
 }
 
+void report_json_metric(struct json *j, const struct metric *m,
+			const struct value *v)
+{
+	static const char *const evidence[] = {
+		[EVIDENCE_EXACT] = "exact", [EVIDENCE_SAMPLED] = "sampled",
+		[EVIDENCE_RATIO] = "ratio",
+	};
+
+	json_object(j, m->name);
+	if (v->known)
+		json_number(j, "value", v->n);
+	else
+		json_null(j, "value");
+	if (v->known && m->errors)
+		json_real(j, "error", (double)v->n * v->error);
+	json_string(j, "unit", m->unit ? m->unit : m->name);
+	json_string(j, "evidence", evidence[m->evidence]);
+	json_end(j);
+}
+
+/* of further sources, by name */
+static void json_more(struct json *j, const struct rows *r,
+		      const struct row *row)
+{
+	json_object(j, "metrics");
+	for (unsigned i = r->first_more; i < r->metrics; i++)
+		report_json_metric(j, &r->metric[i], row_values(r, row) + i);
+	json_end(j);
+}
+
 void report_show_json(const struct rows *r, FILE *to)
 {
 	static void (*const place[BY_KINDS])(struct json *j,
@@ -402,6 +432,8 @@ void report_show_json(const struct rows *r, FILE *to)
 						  &r->metric[k],
 						  row_values(r, &r->v.at[i]) +
 						  k);
+		if (r->first_more < r->metrics)
+			json_more(&j, r, &r->v.at[i]);
 		json_end(&j);
 	}
 	json_end(&j);

@@ -46,6 +46,9 @@ void report_json_count(struct json *j, const char *key, bool known,
 /* time per execution, and its error; null: it is not known */
 void report_json_ratio(struct json *j, const char *key, const struct metric *m,
 		       const struct value *v);
+/* a value of a further source under its name, its error, and what it is */
+void report_json_metric(struct json *j, const struct metric *m,
+			const struct value *v);
 /* "troubles": what profile_header.trouble says */
 void report_json_troubles(struct json *j, const struct counts *t);
 

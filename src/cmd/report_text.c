@@ -285,6 +285,8 @@ static void metric_cells(struct table *x, const struct rows *r,
 		}
 		so_far[i] += v->of_all;
 		table_least(x, v->known, v->n, v->least);
+		if (m->errors)
+			error_cell(x, v);
 		if (m->share == SHARE_OF_ALL || m->share == SHARE_AND_SUM)
 			table_share(x, v->known, v->of_all, m->total);
 		if (m->share == SHARE_AND_SUM)

@@ -234,6 +234,47 @@ struct value diff_ratio(const struct diff *d, const struct diff_row *row,
 	return v[2];
 }
 
+/* --- further metrics */
+
+unsigned diff_more(const struct diff *d, struct metric out[METRICS])
+{
+	return metric_sources_list(&d->query->more[0], d->query->by, out,
+				   METRICS);
+}
+
+/* where a row is on a side, as far as counts tell, or else samples */
+static struct metric_place place_of(const struct diff *d, const struct diff_row *row,
+			     int side)
+{
+	const struct change *x = diff_change(d, row);
+	const struct run_place *p = diff_place(d, row);
+	struct metric_place at = {.kind = d->query->by};
+
+	if (!x) {
+		at.image = p->image;
+		at.start = p->address;
+		at.line = p->line;
+		*(p->line ? &at.file : &at.procedure) = p->name;
+		return at;
+	}
+	at.image = change_image(&d->match, x)->name;
+	at.file = x->file;
+	at.line = x->line;
+	if (!x->file && d->query->by != BY_IMAGE)
+		at.procedure = change_procedure(&d->match, x);
+	if (d->query->by == BY_INSTRUCTION)
+		at.start = side ? x->address_b : x->address_a;
+	return at;
+}
+
+void diff_more_values(const struct diff *d, const struct diff_row *row,
+		      int side, struct value out[METRICS])
+{
+	struct metric_place p = place_of(d, row, side);
+
+	metric_sources_values(&d->query->more[side], &p, out, METRICS);
+}
+
 /* --- both */
 
 static int open_counts(struct diff *d, struct err *e)

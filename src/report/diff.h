@@ -21,6 +21,7 @@ struct diff_query {
 	double rate;  /* of false discoveries */
 	bool all;     /* also what did not change */
 	bool same_work; /* counts and samples of a side are of one work */
+	struct metric_sources more[2]; /* further ones, of the same metrics */
 };
 
 /* counts, samples or both of a place */
@@ -75,6 +76,10 @@ diff_share(const struct diff *d, const struct diff_row *row)
 	return row->place == MATCH_NONE ? NULL : &d->shares.row[row->place];
 }
 
+/* metrics of further sources, and what a row has of them on a side; how many */
+unsigned diff_more(const struct diff *d, struct metric out[METRICS]);
+void diff_more_values(const struct diff *d, const struct diff_row *row,
+		      int side, struct value out[METRICS]);
 /* time per execution of a row on a side; requires: ratio[side].name */
 struct value diff_ratio(const struct diff *d, const struct diff_row *row,
 			int side);

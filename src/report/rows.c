@@ -46,8 +46,26 @@ static bool wants_all(const struct rows *r)
 	return r->query->all;
 }
 
+/* what further sources say of it; whether that is something */
+static bool ask_more(struct rows *r, const struct row *row)
+{
+	struct metric_place p;
+	bool some = false;
+
+	if (r->first_more == r->metrics)
+		return false;
+	p = row_place(r, row);
+	metric_sources_values(&r->data->more, &p,
+			      r->values.at + r->first_more,
+			      r->metrics - r->first_more);
+	for (unsigned i = r->first_more; i < r->metrics; i++)
+		some |= r->values.at[i].known && r->values.at[i].n;
+	return some;
+}
+
 static void add(struct rows *r, struct row row)
 {
+	ask_more(r, &row);
 	metric_divide(r->metric, r->metrics, r->values.at);
 	row.number = r->found++;
 	row.value = 0;
@@ -65,7 +83,7 @@ static void add_some(struct rows *r, struct row row)
 
 	row.value = 0;
 	if (wants_all(r) || (counted && (!v->known || v->n)) ||
-	    row_has_samples(r, &row))
+	    row_has_samples(r, &row) || ask_more(r, &row))
 		add(r, row);
 }
 
@@ -561,6 +579,7 @@ static int make(struct rows *r, struct dataset *v, enum by by, struct err *e)
 	r->metrics = dataset_metrics(v, by, r->metric);
 	r->first_event = dataset_first_event(v, by);
 	r->events = dataset_events(v, by);
+	r->first_more = r->metrics - dataset_more(v, by);
 	for (unsigned i = 0; i < r->metrics; i++)
 		vec_push(&r->values, (struct value){0});
 	if (add_all(r, e)) {
@@ -620,6 +639,30 @@ bool row_has_samples(const struct rows *r, const struct row *row)
 		if (row_samples(r, row, i))
 			return true;
 	return false;
+}
+
+/* the end of a block or an instruction that are in a map */
+static uint64_t end_of(const struct rows *r, const struct row *row)
+{
+	const struct counts_image *m = row_counts(r, row);
+
+	if (r->by == BY_INSTRUCTION)
+		return row->addr + 1;
+	if (r->by != BY_BLOCK || !m || row->item == ROW_NONE)
+		return 0;
+	return row->addr + m->map->block.at[row->item].size;
+}
+
+struct metric_place row_place(const struct rows *r, const struct row *row)
+{
+	struct metric_place p = {.kind = r->by, .image = row_image(r, row),
+			  .start = row->addr, .file = row->file,
+			  .line = row->line};
+
+	if (rows_have_procedures(r->by))
+		p.procedure = row_procedure(r, row);
+	p.end = end_of(r, row);
+	return p;
 }
 
 const char *row_image(const struct rows *r, const struct row *row)

@@ -76,6 +76,7 @@ struct rows {
 	struct metric metric[METRICS];
 	unsigned metrics;
 	unsigned first_event, events; /* those of samples */
+	unsigned first_more;	      /* those of further sources follow */
 	struct dataset *data;
 	enum by by;
 	const struct rows_query *query;
@@ -116,6 +117,8 @@ uint64_t row_samples(const struct rows *r, const struct row *row,
 		     unsigned event);
 /* whether it has samples of any */
 bool row_has_samples(const struct rows *r, const struct row *row);
+/* where it is, for further sources */
+struct metric_place row_place(const struct rows *r, const struct row *row);
 /* the name of its image */
 const char *row_image(const struct rows *r, const struct row *row);
 /* the name of its procedure, and what the linker calls that */
