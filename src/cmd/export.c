@@ -48,8 +48,8 @@ static const struct option_choice format_choices[] = {
 			    "tab, 0x<ADDRESS>, a tab, <COUNT>",
 	 "The address is that in the original file. Of databases, a column for "
 	 "the samples of each event takes the place of the count or, given "
-	 "both, follows it; a count is then `?` if it is not known. Images are in the order of "
-	 "their names, addresses ascend."},
+	 "both, follows it; a count is then `?` if it is not known. Images are "
+	 "in the order of their names, addresses ascend."},
 	{"json", EXPORT_JSON, "images, procedures, blocks and edges",
 	 "It is one object; the keys are described in <report-json.md>."},
 	{"callgrind", EXPORT_CALLGRIND,

@@ -157,7 +157,7 @@ static void write_inside(const struct text *x, uint32_t number, unsigned depth)
 	for (; i < s->node.n && x->node[i].under == number; i++) {
 		const struct autofdo_node *n = &s->node.at[x->node[i].index];
 
-		if (!n->told)
+		if (!n->known)
 			continue;
 		write_place(x, n->place, depth);
 		write_name(x, n->function);

@@ -1,4 +1,7 @@
-/* pprof_wire: see pprof_wire.h. The numbers of fields are those of profile.proto. */
+/*
+ * pprof_wire: see pprof_wire.h. The numbers of fields are those of
+ * profile.proto.
+ */
 #include "export/pprof_wire.h"
 
 #include "base/utf8.h"

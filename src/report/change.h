@@ -27,7 +27,7 @@ struct side_count {
 
 struct change {
 	uint32_t image; /* in match.v */
-	uint32_t a, b;	/* procedures, or MATCH_NONE; of images and lines none */
+	uint32_t a, b;	/* procedures, or MATCH_NONE */
 	/* of blocks and edges: numbers in the maps, or MATCH_NONE; of
 	   instructions, those of their blocks */
 	uint32_t part_a, part_b;

@@ -243,8 +243,8 @@ unsigned diff_more(const struct diff *d, struct metric out[METRICS])
 }
 
 /* where a row is on a side, as far as counts tell, or else samples */
-static struct metric_place place_of(const struct diff *d, const struct diff_row *row,
-			     int side)
+static struct metric_place place_of(const struct diff *d,
+				    const struct diff_row *row, int side)
 {
 	const struct change *x = diff_change(d, row);
 	const struct run_place *p = diff_place(d, row);

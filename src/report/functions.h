@@ -9,7 +9,7 @@
 #include "profile/counts.h"
 
 struct function {
-	uint32_t image, proc; /* in told.image, and its map */
+	uint32_t image, proc; /* in counts.image, and its map */
 	uint32_t file;	      /* in the caller's names */
 	uint32_t line;
 };

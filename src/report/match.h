@@ -16,7 +16,7 @@
 #include "report/match_blocks.h"
 
 struct match_image {
-	uint32_t a, b;	/* in told.image; MATCH_NONE: only in the other */
+	uint32_t a, b;	/* in counts.image; MATCH_NONE: only in the other */
 	bool same;	/* the same file */
 	bool unmeasured; /* in one of the runs: nothing can be compared */
 	uint32_t *to;	/* by procedure of a: in b, or MATCH_NONE */

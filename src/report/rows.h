@@ -87,7 +87,7 @@ struct rows {
 };
 
 /*
- * Fills *r, requires: dataset_has(), and what the query asks for is there, which
+ * Fills *r, requires: dataset_has(), and what the query asks for is there; it
  * has to stay. On -1 nothing needs freeing.
  */
 int rows_make(struct rows *r, struct dataset *v, enum by by,
