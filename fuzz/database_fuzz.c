@@ -12,7 +12,7 @@
 
 #include "base/compress.h"
 #include "report/rows_pick.h"
-#include "report/share_change.h"
+#include "report/diff/share_change.h"
 #include "report/variance.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "report/change.h"
+#include "report/diff/change.h"
 #include "report/picture.h"
 #include "report/rows_pick.h"
 #include "report/variance.h"

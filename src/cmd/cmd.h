@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "cmd/options.h"
+#include "cmd/options/options.h"
 
 /* exit status of all commands that do not run a program */
 enum status {

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "cmd/diff_show.h"
-#include "cmd/report_show.h"
-#include "cmd/shared_options.h"
+#include "cmd/render/diff_show.h"
+#include "cmd/render/report_show.h"
+#include "cmd/options/shared_options.h"
 #include "report/rows_pick.h"
 
 static const struct option_choice bys[] = {

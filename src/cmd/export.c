@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "export/formats.h"
-#include "cmd/report_show.h"
-#include "cmd/shared_options.h"
+#include "cmd/render/report_show.h"
+#include "cmd/options/shared_options.h"
 
 enum { EXPORT_NONE, EXPORT_TSV, EXPORT_JSON, EXPORT_CALLGRIND, EXPORT_LCOV,
        EXPORT_GCOV, EXPORT_FOLDED, EXPORT_PPROF, EXPORT_PIXIE, EXPORT_AUTOFDO,

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "cmd/report_show.h"
-#include "cmd/shared_options.h"
+#include "cmd/render/report_show.h"
+#include "cmd/options/shared_options.h"
 #include "report/rows_pick.h"
 
 struct report_call {

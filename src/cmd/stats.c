@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cmd/figures.h"
+#include "cmd/render/figures.h"
 #include "base/name.h"
-#include "cmd/report_show.h"
-#include "cmd/shared_options.h"
-#include "cmd/table.h"
+#include "cmd/render/report_show.h"
+#include "cmd/options/shared_options.h"
+#include "cmd/render/table.h"
 #include "report/variance.h"
 
 struct stats_call {

@@ -12,7 +12,7 @@
 
 #include "export/formats.h"
 #include "export/pprof_wire.h"
-#include "profile/names.h"
+#include "profile/symbols/names.h"
 
 enum { COUNTS = 2 }; /* values of counts: instructions and calls */
 

@@ -1,7 +1,7 @@
 /*
  * pprof_wire: a profile in the format of pprof (profile.proto, compressed),
- * written piece by piece: nothing is kept but what pieces are called by. Readers
- * take pieces in any order, but strings by their number.
+ * written piece by piece: nothing is kept but what pieces are called by.
+ * Readers take pieces in any order, but strings by their number.
  */
 #ifndef EXPORT_PPROF_WIRE_H
 #define EXPORT_PPROF_WIRE_H

@@ -7,7 +7,7 @@
 
 #include "count/profile.h"
 #include "count/solve.h"
-#include "profile/symbolizer.h"
+#include "profile/symbols/symbolizer.h"
 
 struct counts_image {
 	const char *name;      /* of the original, without folders */

@@ -7,8 +7,8 @@
 
 #include "base/intern.h"
 #include "isa/isa.h"
-#include "profile/lines.h"
-#include "profile/segments.h"
+#include "profile/lines/lines.h"
+#include "profile/symbols/segments.h"
 #include "store/store.h"
 
 enum { SAMPLES_EVENTS = 16 };

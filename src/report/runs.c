@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/buffer.h"
-#include "report/content.h"
+#include "report/diff/content.h"
 #include "report/rows_pick.h"
 #include "store/image_key.h"
 

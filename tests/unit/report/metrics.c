@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "cmd/diff_show.h"
-#include "cmd/report_show.h"
+#include "cmd/render/diff_show.h"
+#include "cmd/render/report_show.h"
 #include "export/formats.h"
 
 static char folder[] = "/tmp/tally-metrics-XXXXXX";

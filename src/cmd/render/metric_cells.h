@@ -1,0 +1,23 @@
+/* metric_cells: columns of metrics, and of anything, in tables. */
+#ifndef CMD_RENDER_METRIC_CELLS_H
+#define CMD_RENDER_METRIC_CELLS_H
+
+#include "cmd/render/table.h"
+#include "profile/metric.h"
+
+/* the columns of a listing, while they are listed */
+struct columns {
+	struct table_column v[3 * METRICS + 12];
+	unsigned n;
+};
+
+void columns_put(struct columns *c, const char *head, enum table_kind kind);
+/* one for each metric, with its shares; sums: and what all have so far */
+void metric_columns(struct columns *c, const struct metric *m, unsigned n,
+		    bool sums);
+/* the relative standard error of a value */
+void error_cell(struct table *x, const struct value *v);
+/* a quotient, and its standard error */
+void ratio_cells(struct table *x, const struct value *v);
+
+#endif

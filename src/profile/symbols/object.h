@@ -1,0 +1,37 @@
+/*
+ * object: the file of an image, and what else there is about it: the names in
+ * .gnu_debugdata, a debug file found by its build-id, or one from a server if
+ * the user has named one ($DEBUGINFOD_URLS). libdwfl, of elfutils, finds and
+ * reads them.
+ */
+#ifndef PROFILE_SYMBOLS_OBJECT_H
+#define PROFILE_SYMBOLS_OBJECT_H
+
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "store/file_id.h"
+
+struct object {
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+};
+
+/* which file it has to be: the image may have been built anew since */
+struct object_id {
+	const char *path;
+	const uint8_t *build_id;
+	uint32_t build_id_len;      /* 0: not known */
+	const struct file_id *file; /* or NULL: not known */
+};
+
+/* addresses are those of the file. On -1 nothing needs closing */
+int object_open(struct object *o, const struct object_id *id, struct err *e);
+/* the same of a plain file that is open already; the descriptor stays open */
+int object_open_fd(struct object *o, const struct object_id *id, int fd,
+		   struct err *e);
+void object_close(struct object *o);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * match_blocks: which blocks of a procedure are which in another build of it,
+ * by content and neighbourhood.
+ *
+ * A block's content says little where many are alike (a return, a call). So
+ * its label is mixed with those of its neighbours, and theirs, ROUNDS times
+ * (Weisfeiler and Leman '68): first those are matched whose surroundings are
+ * the same and occur once, then with smaller and smaller surroundings. Then
+ * neighbours of matched blocks are, if there is one candidate, at last even
+ * if their content has changed. What is left has no counterpart.
+ */
+#ifndef REPORT_DIFF_MATCH_BLOCKS_H
+#define REPORT_DIFF_MATCH_BLOCKS_H
+
+#include "report/diff/content.h"
+
+#define MATCH_NONE UINT32_MAX
+
+/*
+ * Fills to[0 .. blocks of p], by place in the procedure: place in q, or
+ * MATCH_NONE. p and q are procedures of x and y.
+ */
+void match_blocks(const struct content *x, uint32_t p,
+		  const struct content *y, uint32_t q, uint32_t *to);
+
+#endif
