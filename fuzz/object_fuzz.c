@@ -7,7 +7,7 @@
 
 #include "profile/lines/lines.h"
 #include "profile/symbols/names.h"
-#include "profile/symbols/segments.h"
+#include "profile/symbols/object.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -70,4 +70,7 @@ int cmd_debug(struct err *e);
 /* flushes stdout; STATUS_MACHINE if what was printed cannot be written */
 int cmd_finish(int status);
 
+/* options/help.c: what --help prints, made of the tables of options */
+void help_print(const struct command *c, FILE *to);
+
 #endif

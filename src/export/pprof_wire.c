@@ -4,8 +4,111 @@
  */
 #include "export/pprof_wire.h"
 
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/mem.h"
 #include "base/utf8.h"
-#include "export/proto.h"
+
+enum proto_type {
+	PROTO_NUMBER = 0, /* LEB128 */
+	PROTO_BYTES = 2,  /* a length and so many bytes */
+};
+
+static inline void proto_key(buffer *b, unsigned field, enum proto_type type)
+{
+	buffer_uleb(b, field << 3 | type);
+}
+
+static inline void proto_number(buffer *b, unsigned field, uint64_t value)
+{
+	if (!value)
+		return;
+	proto_key(b, field, PROTO_NUMBER);
+	buffer_uleb(b, value);
+}
+
+/* a string, or a message; that is there even if it is empty */
+static inline void proto_bytes(buffer *b, unsigned field, const void *bytes,
+			       size_t n)
+{
+	proto_key(b, field, PROTO_BYTES);
+	buffer_uleb(b, n);
+	buffer_bytes(b, bytes, n);
+}
+
+/* an array of numbers */
+static inline void proto_numbers(buffer *b, unsigned field,
+				 const uint64_t *value, size_t n)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < n; i++)
+		size += uleb_size(value[i]);
+	proto_key(b, field, PROTO_BYTES);
+	buffer_uleb(b, size);
+	for (size_t i = 0; i < n; i++)
+		buffer_uleb(b, value[i]);
+}
+
+/* --- gzip */
+
+enum {
+	WINDOW = 15 + 16, /* the largest, and a header of gzip's */
+	MEMORY = 8,	  /* what zlib takes by default */
+	ROOM = 32768,
+};
+
+static voidpf take(voidpf unused, uInt n, uInt size)
+{
+	(void)unused;
+	return mem_alloc((size_t)n * size);
+}
+
+static void give(voidpf unused, voidpf p)
+{
+	(void)unused;
+	mem_free(p);
+}
+
+/* equal bytes give equal files: there is no name and no time in them */
+static void gzip_begin(struct gzip *g, FILE *to)
+{
+	*g = (struct gzip){.to = to};
+	g->z.zalloc = take;
+	g->z.zfree = give;
+	/* it can fail for memory alone, which take() always has */
+	deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW, MEMORY,
+		     Z_DEFAULT_STRATEGY);
+}
+
+/* all that is given, and at the end what is kept back */
+static void run(struct gzip *g, int flush)
+{
+	uint8_t room[ROOM];
+
+	do {
+		g->z.next_out = room;
+		g->z.avail_out = sizeof room;
+		deflate(&g->z, flush);
+		fwrite(room, 1, sizeof room - g->z.avail_out, g->to);
+	} while (!g->z.avail_out);
+}
+
+static void gzip_write(struct gzip *g, const void *bytes, size_t n)
+{
+	g->z.next_in = bytes;
+	g->z.avail_in = (uInt)n;
+	run(g, Z_NO_FLUSH);
+}
+
+static void gzip_end(struct gzip *g)
+{
+	run(g, Z_FINISH);
+	deflateEnd(&g->z);
+}
+
+/* --- pieces */
 
 enum field {
 	PROFILE_SAMPLE_TYPE = 1,

@@ -7,11 +7,20 @@
 #define EXPORT_PPROF_WIRE_H
 
 #include <stdbool.h>
+#include <stdio.h>
+
+#define ZLIB_CONST /* what is compressed is only read */
+#include <zlib.h>
 
 #include "base/buffer.h"
 #include "base/dict.h"
 #include "base/intern.h"
-#include "export/gzip.h"
+
+/* a stream of bytes, compressed as gzip does (RFC 1952, by zlib) */
+struct gzip {
+	z_stream z;
+	FILE *to;
+};
 
 struct pprof {
 	struct gzip out;

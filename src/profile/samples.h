@@ -8,7 +8,7 @@
 #include "base/intern.h"
 #include "isa/isa.h"
 #include "profile/lines/lines.h"
-#include "profile/symbols/segments.h"
+#include "profile/symbols/object.h"
 #include "store/store.h"
 
 enum { SAMPLES_EVENTS = 16 };

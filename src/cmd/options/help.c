@@ -13,7 +13,6 @@
  * `tally help --man SECTION [COMMAND]` prints sections of manual pages, for
  * `make man`.
  */
-#include "cmd/options/help.h"
 
 #include <string.h>
 

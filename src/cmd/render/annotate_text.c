@@ -6,9 +6,8 @@
 
 #include "cmd/render/annotate_show.h"
 #include "cmd/render/figures.h"
-#include "cmd/render/metric_cells.h"
+#include "cmd/render/cells.h"
 #include "base/name.h"
-#include "cmd/render/source_cells.h"
 
 /* of a procedure that was counted: which way branches went, or what is called;
    of code that was not measured: why */

@@ -17,7 +17,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cmd/render/cfg_cases.h"
 #include "base/name.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include "base/name.h"
 #include "cmd/render/diff_show.h"
 #include "cmd/render/figures.h"
-#include "cmd/render/metric_cells.h"
+#include "cmd/render/cells.h"
 #include "report/walk.h"
 
 /* --- counts */

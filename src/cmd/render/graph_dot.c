@@ -19,7 +19,6 @@
 
 #include "base/bisect.h"
 #include "cmd/render/figures.h"
-#include "cmd/render/graph_dot_title.h"
 #include "cmd/render/graph_look.h"
 #include "report/walk.h"
 

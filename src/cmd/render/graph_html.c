@@ -3,7 +3,7 @@
  * in graph_page.html, which moves, zooms and searches it. @WORDS@ there stand
  * for what differs.
  */
-#include "cmd/render/graph_dot_title.h"
+#include "cmd/render/graph_look.h"
 
 /* the page's bytes and a zero; a file of its own, in its own language */
 __asm__(".pushsection .rodata\n"

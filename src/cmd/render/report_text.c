@@ -9,7 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/render/figures.h"
-#include "cmd/render/metric_cells.h"
+#include "cmd/render/cells.h"
 #include "base/name.h"
 #include "cmd/render/report_show.h"
 #include "cmd/render/table.h"

@@ -1,6 +1,7 @@
 /* names: see names.h. */
 #include "profile/symbols/names.h"
 
+#include <libiberty/demangle.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,4 +138,21 @@ const struct name *names_find(const struct names *n, uint64_t addr)
 
 	bisect(i, n->v.n, n->v.at[i].start <= addr);
 	return i && addr < n->v.at[i - 1].end ? &n->v.at[i - 1] : NULL;
+}
+
+/* --- demangle */
+
+char *name_demangle(const char *symbol)
+{
+	const char *at = strchr(symbol, '@');
+	char *plain, *out;
+
+	/* what is mangled begins so, in both languages and all versions */
+	if (symbol[0] != '_' || (symbol[1] != 'Z' && symbol[1] != 'R'))
+		return NULL;
+	plain = strndup(symbol, at ? (size_t)(at - symbol) : strlen(symbol));
+	out = plain ? cplus_demangle(plain, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO)
+		    : NULL;
+	free(plain);
+	return out;
 }

@@ -18,7 +18,7 @@
 #include "base/intern.h"
 #include "base/sandbox.h"
 #include "profile/lines/lines.h"
-#include "profile/symbols/segments.h"
+#include "profile/symbols/object.h"
 #include "store/store.h"
 
 /* what is at an offset of the file; texts live as long as the symbol_server */

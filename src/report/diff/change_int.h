@@ -26,6 +26,12 @@ void change_turn(const struct changer *c, const struct change *x);
  */
 uint32_t *change_blocks_of(const struct changer *c, const struct change *x);
 
+/* is that image, of one run, asked for? NULL: it is not there */
+bool change_meant(const struct changer *c, const struct counts_image *m);
+
+/* change_lines.c: an image that is in both, or in one; and all lines */
+void change_add_image(struct changer *c, uint32_t image);
+void change_add_lines(struct changer *c);
 /* change_edges.c: the edges of a procedure that is in both, or in one */
 void change_add_edges(struct changer *c, struct change x);
 /*

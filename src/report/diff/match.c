@@ -3,7 +3,7 @@
 
 #include "flow/graph.h"
 #include "report/diff/match_callers.h"
-#include "report/diff/unique.h"
+#include "report/diff/match_blocks.h"
 #include "abi/hash.h"
 
 /* fewer instructions do not tell a procedure from others by lengths alone */

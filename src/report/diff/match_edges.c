@@ -1,7 +1,7 @@
 /* match_edges: see match_edges.h. */
 #include "report/diff/match_edges.h"
 
-#include "report/diff/unique.h"
+#include "report/diff/match_blocks.h"
 #include "abi/hash.h"
 
 /*

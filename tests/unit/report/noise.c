@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "report/diff/p_value.h"
 #include "report/diff/significance.h"
 #include "sample.h"
 #include "splitmix.h"

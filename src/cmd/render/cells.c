@@ -1,9 +1,48 @@
-/* source_cells: see source_cells.h. */
-#include "cmd/render/source_cells.h"
+/* cells: see cells.h. */
+#include "cmd/render/cells.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+void columns_put(struct columns *c, const char *head, enum table_kind kind)
+{
+	c->v[c->n++] = (struct table_column){head, kind};
+}
+
+void metric_columns(struct columns *c, const struct metric *m, unsigned n,
+		    bool sums)
+{
+	for (unsigned i = 0; i < n; i++) {
+		columns_put(c, m[i].name, TABLE_NUMBER);
+		if (m[i].evidence == EVIDENCE_RATIO || m[i].errors)
+			columns_put(c, "±", TABLE_NUMBER);
+		if (m[i].share == SHARE_OF_ALL || m[i].share == SHARE_AND_SUM)
+			columns_put(c, "%", TABLE_NUMBER);
+		if (m[i].share == SHARE_AND_SUM && sums)
+			columns_put(c, "cum%", TABLE_NUMBER);
+	}
+}
+
+void error_cell(struct table *x, const struct value *v)
+{
+	char error[32] = "";
+
+	if (v->known)
+		snprintf(error, sizeof error, "%.0f%%", 100 * v->error);
+	table_text(x, error);
+}
+
+void ratio_cells(struct table *x, const struct value *v)
+{
+	if (v->known)
+		table_real(x, v->ratio, "");
+	else
+		table_text(x, "-");
+	error_cell(x, v);
+}
+
+/* --- source cells */
 
 /* a cell of text; tabs become spaces, or they would be shown as bytes */
 static void text_cell(struct table *x, const char *s)
