@@ -26,7 +26,7 @@ struct command {
 				NULL: it is not listed */
 	const char *usage;   /* lines, without the command */
 	const char *about;   /* for the help: paragraphs, each a line */
-	const char *closing; /* the same, behind the options; or NULL */
+	const char *closing; /* paragraphs behind the options, or NULL */
 	const struct operand *operands; /* NULL: there are none */
 	const struct option_set *options;
 	const void *defaults; /* the call, as it is without options */

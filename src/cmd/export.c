@@ -65,8 +65,8 @@ static const struct option_choice format_choices[] = {
 	 "`#####` never ran, `-` has no code, `?????` is not known."},
 	{"folded", EXPORT_FOLDED,
 	 "a line for each procedure that ran, for flame graphs",
-	 "There are no stacks: an exact profile does not know on whose behalf "
-	 "procedures ran."},
+	 "There are no stacks: an exact profile does not know for which "
+	 "callers procedures ran."},
 	{"pprof", EXPORT_PPROF, "instructions, lines and calls, for pprof",
 	 "`go tool pprof` and others read it (<profile.proto>, compressed): a "
 	 "sample for each instruction that ran, with its address, function and "
@@ -98,7 +98,7 @@ static const struct option_choice format_choices[] = {
 	 "known are left out, and functions that never ran, too."},
 	{"bolt", EXPORT_BOLT, "branches, for `llvm-bolt -data`",
 	 "It is what `perf2bolt` makes of branch records: of one image, how "
-	 "often each branch was taken or not, and who called whom. No branch "
+	 "often each branch was taken or not, and what called what. No branch "
 	 "is lost, and none is stale. Mispredictions were not measured, and "
 	 "are 0; returns are left out. BOLT optimizes best what was linked "
 	 "with `-Wl,-q`, but shipped programs and libraries, too: in a file "

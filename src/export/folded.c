@@ -1,7 +1,7 @@
 /*
  * folded: image;procedure count, for flame graphs: instructions or, of samples
  * alone, those of the first event. There are no stacks: an exact profile knows
- * how often procedures ran, not on whose behalf.
+ * how often procedures ran, not for which callers.
  */
 #include <inttypes.h>
 

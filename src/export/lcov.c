@@ -127,7 +127,7 @@ static size_t write_lines(const struct tracefile *x, size_t i)
 	return i;
 }
 
-/* the same file in several images has several records: readers add them up */
+/* a file that is in several images has several records: readers add them up */
 static void write_records(const struct tracefile *x)
 {
 	for (size_t i = 0; i < x->lines.v.n;) {

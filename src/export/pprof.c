@@ -4,7 +4,7 @@
  * the calls that were inlined there; and one for each procedure that was
  * called. Values are instructions and calls, and samples of each event.
  *
- * There are no stacks: an exact profile does not know on whose behalf
+ * There are no stacks: an exact profile does not know for which callers
  * procedures ran. What is not known is left out; comments say so.
  */
 #include <inttypes.h>

@@ -190,7 +190,7 @@ static uint64_t string(struct pprof *p, const char *s)
 	return n;
 }
 
-/* the same of one that stays where it is: each is hashed once */
+/* string() of one that stays where it is: each is hashed once */
 static uint64_t kept_string(struct pprof *p, const char *s)
 {
 	uint64_t key = (uint64_t)(uintptr_t)s;

@@ -42,7 +42,7 @@ struct pprof_mapping {
 struct pprof_function {
 	const char *name;   /* for people */
 	const char *symbol; /* that stays where it is; NULL: none */
-	const char *file;   /* the same */
+	const char *file;   /* that stays where it is, too */
 	uint32_t line;
 };
 

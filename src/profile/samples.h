@@ -104,7 +104,7 @@ int samples_open(struct samples *s, const char *const *path, size_t n,
 void samples_close(struct samples *s);
 
 /*
- * The same epoch by epoch: reads some, then samples_settle(), and the counts
+ * Opened epoch by epoch: reads some, then samples_settle(), and the counts
  * are there. samples_forget() makes them 0 and keeps all that is known of
  * images, for other epochs, and how many samples were lost.
  */

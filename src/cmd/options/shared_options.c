@@ -172,19 +172,3 @@ int sources_fit(const struct command *c, const struct arguments *a,
 	return a->of_databases ? cmd_misuse(c, "--%s is for databases",
 					    a->of_databases) : 0;
 }
-
-int sources_check(const struct command *c, const struct arguments *a,
-		  size_t first, bool *databases)
-{
-	size_t found = 0;
-
-	for (size_t i = first; i < a->operand.n; i++)
-		found += store_is(a->operand.at[i]);
-	*databases = found;
-	if (found && found < a->operand.n - first)
-		return cmd_misuse(c, "profiles and databases cannot be added "
-				  "up");
-	if (!found && a->of_databases)
-		return cmd_misuse(c, "--%s is for databases", a->of_databases);
-	return 0;
-}

@@ -38,12 +38,5 @@ extern const struct option_choice epoch_choices[];
  */
 int sources_fit(const struct command *c, const struct arguments *a,
 		size_t first);
-/*
- * Commands that answer about profiles or about databases: *databases: all
- * operands from number `first` on are databases; false: all are profiles, and
- * no option was for databases. 0 or, if it is neither, the exit status.
- */
-int sources_check(const struct command *c, const struct arguments *a,
-		  size_t first, bool *databases);
 
 #endif

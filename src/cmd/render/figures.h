@@ -16,7 +16,7 @@ enum { FIGURE_WIDTH = 28 }; /* of any number with commas, and its end */
 const char *figures_number(uint64_t n, char *buf);
 /* a row of a table: what, and how many */
 void figures_count(const struct style *s, const char *what, uint64_t n);
-/* the same and its share of all, in one of the style's looks */
+/* a row with the share of all, too, in one of the style's looks */
 void figures_share(const struct style *s, const char *look, const char *what,
 		   uint64_t n, uint64_t of);
 /* what is left in place, added up by reason, most bytes first */

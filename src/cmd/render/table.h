@@ -58,7 +58,7 @@ void table_begin(struct table *x, const struct table_column *column,
 void table_text(struct table *x, const char *s);
 /* "unknown" if it is not known */
 void table_number(struct table *x, bool known, uint64_t n);
-/* the same with "+" behind it: that many at least */
+/* a number, with "+" behind it if it is that many at least */
 void table_least(struct table *x, bool known, uint64_t n, bool least);
 /* nothing if it is not known */
 void table_share(struct table *x, bool known, uint64_t n, uint64_t of);

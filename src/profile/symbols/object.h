@@ -29,7 +29,7 @@ struct object_id {
 
 /* addresses are those of the file. On -1 nothing needs closing */
 int object_open(struct object *o, const struct object_id *id, struct err *e);
-/* the same of a plain file that is open already; the descriptor stays open */
+/* of a plain file that is open already; the descriptor stays open */
 int object_open_fd(struct object *o, const struct object_id *id, int fd,
 		   struct err *e);
 void object_close(struct object *o);

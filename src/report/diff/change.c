@@ -148,7 +148,7 @@ uint32_t *change_blocks_of(const struct changer *c, const struct change *x)
 		match_blocks(&i->x, x->a, &i->y, x->b, to);
 		return to;
 	}
-	/* the same file: the same place, if it has such a block */
+	/* in one file a block is where it was, if it is there */
 	for (uint32_t v = 0; v < count; v++)
 		to[v] = v < n->map->proc.at[x->b].nblock &&
 			m->map->block.at[m->map->proc.at[x->a].block + v]

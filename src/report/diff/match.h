@@ -17,7 +17,7 @@
 
 struct match_image {
 	uint32_t a, b;	/* in counts.image; MATCH_NONE: only in the other */
-	bool same;	/* the same file */
+	bool same;	/* both are one file */
 	bool unmeasured; /* in one of the runs: nothing can be compared */
 	uint32_t *to;	/* by procedure of a: in b, or MATCH_NONE */
 	uint32_t *from; /* and back */

@@ -262,6 +262,33 @@ def try_diff():
            "a profile and a database are not two sides", [p.stderr])
 
 
+def try_stats():
+    both = json.loads(run(TALLY, "stats", "--json", "prog.tally",
+                          "prog.tally", "same.db", "varied.db"))
+    often = by_name(both["rows"])["often"]
+    same((often["min"], often["range"], often["runs"],
+          often["samples"]["min"], often["samples"]["max"],
+          [sorted(r) for r in both["runs"]]),
+         (often["max"], 0.0, 2, 40, 60,
+          [["complete", "instructions", "profile"]] * 2 +
+          [["database", "samples"]] * 2), "stats: how both vary")
+    for words, key in (["prog.tally"] * 2, None), (["same.db", "varied.db"],
+                                                   "samples"):
+        alone = json.loads(run(TALLY, "stats", "--json", *words))["rows"]
+        got = [{"image": r["image"], "procedure": r["procedure"],
+                **(r[key] if key else {k: v for k, v in r.items()
+                                       if k != "samples"})}
+               for r in both["rows"] if (key or "range") in r]
+        order = lambda r: (r["image"], r["procedure"])
+        same(sorted(got, key=order), sorted(alone, key=order),
+             "stats: as of %s alone" % words[0])
+    text = run(TALLY, "stats", "prog.tally", "prog.tally", "same.db",
+               "varied.db")
+    tap.ok(re.search(r"range +min .* runs +range of samples +min .* runs "
+                     r"+image +procedure$", text, re.M), "and as a table",
+           text.splitlines())
+
+
 def try_orders():
     rows, _ = report("--sort", "name", "same.db")
     names = [r["procedure"] for r in rows]
@@ -286,7 +313,9 @@ with tempfile.TemporaryDirectory() as folder:
     database("same.db", program, hits)
     database("other.db", "other", hits)
     database("twice.db", program, hits, 2)
+    database("varied.db", program, [(known["often"], 60),
+                                    (known["rare"], 10)])
     for test in (try_procedures, try_places, try_relative, try_orders,
-                 try_export, try_diff, try_other_build):
+                 try_export, try_stats, try_diff, try_other_build):
         test()
 tap.done()
