@@ -213,18 +213,6 @@ static const struct table_column columns[] = {
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static void name_cell(struct table *t, const struct run_place *x, enum by by)
-{
-	char *text = mem_alloc(strlen(x->name) + 16);
-
-	if (by == BY_LINE)
-		sprintf(text, "%s:%" PRIu32, x->name, x->line);
-	else
-		strcpy(text, x->name);
-	table_text(t, text);
-	mem_free(text);
-}
-
 static void varied_cells(struct table *t, const struct varied *x,
 			 uint64_t sum)
 {
@@ -256,7 +244,7 @@ static void text_row(struct table *t, const struct stats *s,
 	}
 	table_text(t, p->image);
 	if (by != BY_IMAGE)
-		name_cell(t, p, by);
+		line_cell(t, p->name, by == BY_LINE ? p->line : 0);
 	table_end_row(t, unknown ? LOOK_UNKNOWN : LOOK_PLAIN);
 }
 

@@ -138,7 +138,8 @@ static uint32_t image_at(const struct writer *x, uint32_t i)
    one, or ROW_NONE: to the end */
 static void begin_images(struct writer *x, uint32_t image)
 {
-	while (x->begun < x->d->image.n && x->image != image) {
+	while (x->begun < x->d->image.n &&
+	       (image == ROW_NONE || x->image != image)) {
 		const struct dataset_image *m;
 
 		x->image = image_at(x, x->begun++);

@@ -24,6 +24,18 @@ void metric_columns(struct columns *c, const struct metric *m, unsigned n,
 	}
 }
 
+void line_cell(struct table *x, const char *name, uint32_t line)
+{
+	char *text = mem_alloc(strlen(name) + 16);
+
+	if (line)
+		sprintf(text, "%s:%" PRIu32, name, line);
+	else
+		strcpy(text, name);
+	table_text(x, text);
+	mem_free(text);
+}
+
 void error_cell(struct table *x, const struct value *v)
 {
 	char error[32] = "";

@@ -34,12 +34,6 @@ static void percent_cell(struct table *t, const struct change *x)
 	table_text(t, text);
 }
 
-static bool is_known(const struct change *x)
-{
-	return (x->before.known || !x->before.there) &&
-	       (x->after.known || !x->after.there);
-}
-
 static void count_cells(struct table *t, const struct change *x)
 {
 	if (!x) {
@@ -47,7 +41,7 @@ static void count_cells(struct table *t, const struct change *x)
 			table_text(t, "");
 		return;
 	}
-	table_change(t, is_known(x), x->before.n, x->after.n);
+	table_change(t, change_known(x), x->before.n, x->after.n);
 	percent_cell(t, x);
 	count_cell(t, &x->before);
 	count_cell(t, &x->after);
@@ -295,18 +289,6 @@ static void metric_cells(struct table *t, const struct diff *d,
 	}
 }
 
-static void line_cell(struct table *t, const char *name, uint32_t line)
-{
-	char *text = mem_alloc(strlen(name) + 16);
-
-	if (line)
-		sprintf(text, "%s:%" PRIu32, name, line);
-	else
-		strcpy(text, name);
-	table_text(t, text);
-	mem_free(text);
-}
-
 static void place_cells(struct table *t, const struct diff *d,
 			const struct diff_row *row)
 {
@@ -332,7 +314,7 @@ static enum table_look look_of(const struct diff *d, const struct diff_row *row)
 	const struct change *x = diff_change(d, row);
 	const struct significance_row *s = diff_share(d, row);
 
-	if (x && !is_known(x))
+	if (x && !change_known(x))
 		return LOOK_UNKNOWN;
 	if (x && x->before.n != x->after.n)
 		return x->after.n > x->before.n ? LOOK_HOT : LOOK_GOOD;

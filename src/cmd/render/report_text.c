@@ -94,17 +94,11 @@ static void site_cells(struct table *x, const struct rows *r,
 static void line_cells(struct table *x, const struct rows *r,
 		       const struct row *row)
 {
-	char *text;
-
 	table_text(x, row_image(r, row));
-	if (!row->file) {
+	if (row->file)
+		line_cell(x, row->file, row->line);
+	else
 		table_text(x, row->procedure);
-		return;
-	}
-	text = mem_alloc(strlen(row->file) + 16);
-	sprintf(text, "%s:%" PRIu32, row->file, row->line);
-	table_text(x, text);
-	mem_free(text);
 }
 
 /* of its code: what is left in place */

@@ -96,7 +96,7 @@ static uint64_t distance(const struct change *x)
 					  x->after.n - x->before.n;
 }
 
-static bool is_known(const struct change *x)
+bool change_known(const struct change *x)
 {
 	return (x->before.known || !x->before.there) &&
 	       (x->after.known || !x->after.there);
@@ -105,7 +105,7 @@ static bool is_known(const struct change *x)
 /* in one of the runs, or perhaps */
 static bool has_run(const struct change *x)
 {
-	return x->before.n || x->after.n || !is_known(x);
+	return x->before.n || x->after.n || !change_known(x);
 }
 
 /* something that is new or gone counts if it ran */
@@ -122,7 +122,7 @@ static bool is_large(const struct changer *c, const struct change *x)
 	uint64_t all = m->a->instructions > m->b->instructions ?
 			       m->a->instructions : m->b->instructions;
 
-	return !c->query->share || !is_known(x) ||
+	return !c->query->share || !change_known(x) ||
 	       (double)distance(x) >= c->query->share * (double)all;
 }
 
@@ -430,8 +430,8 @@ static int by_distance(const void *a, const void *b)
 	const struct change *p = a, *q = b;
 	uint64_t x = distance(p), y = distance(q);
 
-	if (is_known(p) != is_known(q))
-		return is_known(p) ? -1 : 1;
+	if (change_known(p) != change_known(q))
+		return change_known(p) ? -1 : 1;
 	if (x != y)
 		return x > y ? -1 : 1;
 	if (p->image != q->image)

@@ -79,6 +79,8 @@ const char *change_procedure(const struct match *m, const struct change *x);
 void change_need(const struct match *m, const struct change *x);
 /* how a row's edge is called, in the run that has it; requires that */
 const char *change_edge_name(const struct match *m, const struct change *x);
+/* whether both counts are known, as far as they are there */
+bool change_known(const struct change *x);
 /* how a kind of code is called in every output */
 const char *change_code_name(enum change_code code);
 
