@@ -244,7 +244,7 @@ static void text_row(struct table *t, const struct stats *s,
 	}
 	table_text(t, p->image);
 	if (by != BY_IMAGE)
-		line_cell(t, p->name, by == BY_LINE ? p->line : 0);
+		line_cell(t, p->name, by == BY_LINE, p->line);
 	table_end_row(t, unknown ? LOOK_UNKNOWN : LOOK_PLAIN);
 }
 

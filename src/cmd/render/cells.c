@@ -24,11 +24,11 @@ void metric_columns(struct columns *c, const struct metric *m, unsigned n,
 	}
 }
 
-void line_cell(struct table *x, const char *name, uint32_t line)
+void line_cell(struct table *x, const char *name, bool with_line, uint32_t line)
 {
 	char *text = mem_alloc(strlen(name) + 16);
 
-	if (line)
+	if (with_line)
 		sprintf(text, "%s:%" PRIu32, name, line);
 	else
 		strcpy(text, name);

@@ -17,8 +17,9 @@ void columns_put(struct columns *c, const char *head, enum table_kind kind);
 /* one for each metric, with its shares; sums: and what all have so far */
 void metric_columns(struct columns *c, const struct metric *m, unsigned n,
 		    bool sums);
-/* a line of a file or, line 0, a name */
-void line_cell(struct table *x, const char *name, uint32_t line);
+/* a line of what is called so, or the name alone */
+void line_cell(struct table *x, const char *name, bool with_line,
+	       uint32_t line);
 /* the relative standard error of a value */
 void error_cell(struct table *x, const struct value *v);
 /* a quotient, and its standard error */

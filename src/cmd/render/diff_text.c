@@ -302,9 +302,9 @@ static void place_cells(struct table *t, const struct diff *d,
 	if (by == BY_IMAGE)
 		return;
 	if (!x)
-		line_cell(t, p->name, p->line);
+		line_cell(t, p->name, p->line, p->line);
 	else if (x->file)
-		line_cell(t, x->file, x->line);
+		line_cell(t, x->file, true, x->line);
 	else
 		table_text(t, change_procedure(&d->match, x));
 }

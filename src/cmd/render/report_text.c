@@ -96,7 +96,7 @@ static void line_cells(struct table *x, const struct rows *r,
 {
 	table_text(x, row_image(r, row));
 	if (row->file)
-		line_cell(x, row->file, row->line);
+		line_cell(x, row->file, true, row->line);
 	else
 		table_text(x, row->procedure);
 }
