@@ -73,7 +73,7 @@ $(BUILD)/%.o: src/%.c
 $(patsubst src/%.c,$(BUILD)/%.o,$(shell grep -rl --include='*.c' \
 	TALLY_VERSION src)): Makefile
 # the files that are inside
-$(BUILD)/cmd/graph_html.o: src/cmd/graph_page.html
+$(BUILD)/cmd/render/graph_html.o: src/cmd/render/graph_page.html
 $(BUILD)/cmd/completion.o: $(wildcard src/cmd/completion.*sh)
 
 # --- the audit module, which travels inside programs: one for the machine that
@@ -304,7 +304,7 @@ lint:
 	@$(LINT) -D__$(OTHER_ISA)__ -Isrc/runtime/$(OTHER_ISA) \
 		$(RUNTIME) $(ENTRY)
 
-# what is made of the tables of options (src/cmd/options.h); TALLY: one that this
+# what is made of the tables of options (src/cmd/options/options.h); TALLY: one that this
 # machine runs, if another machine is built for
 TALLY ?= $(BUILD)/tally
 man: $(BUILD)/tally

@@ -71,7 +71,7 @@ def compile_in(name, level):
 
 CC1 = subprocess.check_output(["gcc", "-print-prog-name=cc1"],
                               text=True).strip()
-source = os.path.abspath("src/cmd/graph_dot.c")
+source = os.path.abspath("src/cmd/render/graph_dot.c")
 include = os.path.abspath("src")
 with tempfile.TemporaryDirectory() as where:
     os.environ["XDG_CACHE_HOME"] = where

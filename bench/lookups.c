@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "random_cfg.h"
-#include "profile/lines.h"
-#include "profile/names.h"
+#include "profile/lines/lines.h"
+#include "profile/symbols/names.h"
 
 enum { LOOKUPS = 1000000, FRAMES = 16 };
 

@@ -12,7 +12,7 @@
 
 #include "base/compress.h"
 #include "report/rows_pick.h"
-#include "report/share_change.h"
+#include "report/diff/share_change.h"
 #include "report/variance.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -39,7 +39,7 @@ static void read_run(const uint8_t *data, size_t size)
 
 static void list_by(struct dataset *d, enum by by)
 {
-	const struct rows_wish w = {.share = 0.01, .limit = 20};
+	const struct rows_query w = {.share = 0.01, .limit = 20};
 	struct rows r;
 	struct err e;
 
@@ -70,7 +70,7 @@ static void compare(void)
 {
 	const char *path = where;
 	struct samples_query pick = {0};
-	const struct rows_wish all = {0};
+	const struct rows_query all = {0};
 	struct runs r = {.by = BY_INSTRUCTION};
 	struct samples_epochs l;
 	struct share_changes c;

@@ -7,7 +7,7 @@
 #include "base/compress.h"
 #include "count/map/map_int.h"
 #include "count/solve/solve.h"
-#include "report/match_blocks.h"
+#include "report/diff/match_blocks.h"
 #include "report/picture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "profile/lines.h"
-#include "profile/names.h"
-#include "profile/segments.h"
+#include "profile/lines/lines.h"
+#include "profile/symbols/names.h"
+#include "profile/symbols/object.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "report/change.h"
+#include "report/diff/change.h"
 #include "report/picture.h"
 #include "report/rows_pick.h"
 #include "report/variance.h"
@@ -18,7 +18,7 @@ enum { PICTURES = 20 }; /* procedures that are drawn, at most */
 
 static void list(struct counts *t)
 {
-	struct rows_wish w = {.share = 0.01, .sort = SORT_NAME,
+	struct rows_query w = {.share = 0.01, .sort = SORT_NAME,
 			      .reverse = true, .all = true, .limit = 9};
 	struct dataset d = {0};
 	struct rows r;
@@ -47,7 +47,7 @@ static void draw(const struct counts *t)
 
 static int add_run(struct runs *r, struct counts *t)
 {
-	const struct rows_wish all = {0};
+	const struct rows_query all = {0};
 	struct dataset d = {0};
 	struct err e;
 	int result;
@@ -60,16 +60,18 @@ static int add_run(struct runs *r, struct counts *t)
 
 static void compare(struct counts *a, struct counts *b)
 {
-	struct change_wish w = {.all = true};
+	static const enum by kinds[] = {BY_IMAGE, BY_PROCEDURE, BY_BLOCK,
+					BY_EDGE, BY_INSTRUCTION, BY_LINE};
+	struct change_query q = {.all = true};
 	struct runs r = {.by = BY_PROCEDURE};
 	struct variance v;
 	struct changes c;
 	struct match m;
 
 	match_make(&m, a, b);
-	for (int by = CHANGE_PROCEDURES; by <= CHANGE_EDGES; by++) {
-		w.by = (enum change_by)by;
-		changes_make(&c, &m, &w);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		q.by = kinds[i];
+		changes_make(&c, &m, &q);
 		changes_free(&c);
 	}
 	match_free(&m);

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "cmd/annotate_show.h"
-#include "cmd/report_show.h"
-#include "cmd/shared_options.h"
+#include "cmd/render/annotate_show.h"
+#include "cmd/render/report_show.h"
+#include "cmd/options/shared_options.h"
 #include "report/find.h"
 
 struct annotate_call {

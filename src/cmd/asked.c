@@ -95,7 +95,7 @@ int asked_before(const struct launch *l, void *ctx, struct err *e)
 			 only_unseen(&a->only), "--only", e);
 }
 
-/* the same of what the profile has */
+/* whether all that is asked for is in the profile; 0, or the exit status */
 static int check_counted(struct asked *a, const struct profile *p,
 			 struct err *e)
 {

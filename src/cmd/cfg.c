@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cfg_show.h"
-#include "cmd/shared_options.h"
-#include "cmd/status_line.h"
+#include "cmd/render/cfg_show.h"
+#include "cmd/options/shared_options.h"
+#include "cmd/render/status_line.h"
 
 /* the options of one call */
 struct cfg_call {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "cmd/options.h"
+#include "cmd/options/options.h"
 
 /* exit status of all commands that do not run a program */
 enum status {
@@ -26,7 +26,7 @@ struct command {
 				NULL: it is not listed */
 	const char *usage;   /* lines, without the command */
 	const char *about;   /* for the help: paragraphs, each a line */
-	const char *closing; /* the same, behind the options; or NULL */
+	const char *closing; /* paragraphs behind the options, or NULL */
 	const struct operand *operands; /* NULL: there are none */
 	const struct option_set *options;
 	const void *defaults; /* the call, as it is without options */
@@ -70,5 +70,8 @@ bool cmd_is_same(const char *a, const char *b);
 int cmd_environment(struct err *e);
 /* flushes stdout; STATUS_MACHINE if what was printed cannot be written */
 int cmd_finish(int status);
+
+/* options/help.c: what --help prints, made of the tables of options */
+void help_print(const struct command *c, FILE *to);
 
 #endif

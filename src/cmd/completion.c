@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cmd/prose.h"
-#include "cmd/shared_options.h"
+#include "cmd/options/prose.h"
+#include "cmd/options/shared_options.h"
 
 /* a file's bytes and a zero */
 #define EMBED(symbol, file) \

@@ -39,7 +39,7 @@ static void add(struct name_list *n, const char *name)
 
 static void add_procedures(struct name_list *n, struct dataset *d)
 {
-	struct rows_wish all = {.limit = SIZE_MAX};
+	struct rows_query all = {.limit = SIZE_MAX};
 	struct rows r;
 	struct err e;
 

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "cmd/asked.h"
-#include "cmd/recipe_options.h"
-#include "cmd/report_show.h"
-#include "cmd/shared_options.h"
-#include "cmd/status_line.h"
+#include "cmd/options/recipe_options.h"
+#include "cmd/render/report_show.h"
+#include "cmd/options/shared_options.h"
+#include "cmd/render/status_line.h"
 #include "launch/launch.h"
 #include "abi/libs.h"
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "cmd/shared_options.h"
-#include "cmd/style.h"
+#include "cmd/options/shared_options.h"
+#include "cmd/render/style.h"
 #include "launch/find.h"
 #include "sample/events/event.h"
 #include "sample/daemon/sampler.h"

@@ -6,45 +6,50 @@
 #include <string.h>
 
 #include "export/formats.h"
-#include "cmd/report_show.h"
-#include "cmd/shared_options.h"
+#include "cmd/render/report_show.h"
+#include "cmd/options/shared_options.h"
 
 enum { EXPORT_NONE, EXPORT_TSV, EXPORT_JSON, EXPORT_CALLGRIND, EXPORT_LCOV,
        EXPORT_GCOV, EXPORT_FOLDED, EXPORT_PPROF, EXPORT_PIXIE, EXPORT_AUTOFDO,
        EXPORT_BOLT };
 
+/* what a format is made of */
+enum export_needs {
+	NEEDS_ANY,    /* counts, samples or both */
+	NEEDS_EITHER, /* one of them: it has a single value */
+	NEEDS_COUNTS,
+};
+
 static const struct export_format {
-	void (*write)(const struct counts *t, FILE *to);
+	int (*write)(struct dataset *d, FILE *to, struct err *e);
 	/* instead, of one image alone */
 	int (*write_image)(const struct counts *t, uint32_t image, FILE *to,
 			   struct err *e);
 	bool lines; /* it is about lines: without any there is nothing */
-	/* of samples; NULL: it needs exact counts */
-	int (*write_sampled)(struct dataset *d, FILE *to, struct err *e);
+	enum export_needs needs;
 } formats[] = {
-	[EXPORT_TSV] = {.write = export_tsv,
-			.write_sampled = export_samples_tsv},
-	[EXPORT_JSON] = {.write = export_json,
-			 .write_sampled = export_samples_json},
-	[EXPORT_CALLGRIND] = {.write = export_callgrind,
-			      .write_sampled = export_samples_callgrind},
-	[EXPORT_LCOV] = {.write = export_lcov, .lines = true},
-	[EXPORT_GCOV] = {.write = export_gcov, .lines = true},
-	[EXPORT_FOLDED] = {.write = export_folded,
-			   .write_sampled = export_samples_folded},
-	[EXPORT_PPROF] = {.write = export_pprof,
-			  .write_sampled = export_samples_pprof},
-	[EXPORT_PIXIE] = {.write = export_pixie},
+	[EXPORT_TSV] = {.write = export_tsv},
+	[EXPORT_JSON] = {.write = export_json},
+	[EXPORT_CALLGRIND] = {.write = export_callgrind},
+	[EXPORT_LCOV] = {.write = export_lcov, .lines = true,
+			 .needs = NEEDS_COUNTS},
+	[EXPORT_GCOV] = {.write = export_gcov, .lines = true,
+			 .needs = NEEDS_COUNTS},
+	[EXPORT_FOLDED] = {.write = export_folded, .needs = NEEDS_EITHER},
+	[EXPORT_PPROF] = {.write = export_pprof},
+	[EXPORT_PIXIE] = {.write = export_pixie, .needs = NEEDS_COUNTS},
 	[EXPORT_AUTOFDO] = {.write = export_autofdo, .lines = true,
-			    .write_sampled = export_samples_autofdo},
-	[EXPORT_BOLT] = {.write_image = export_bolt},
+			    .needs = NEEDS_EITHER},
+	[EXPORT_BOLT] = {.write_image = export_bolt, .needs = NEEDS_COUNTS},
 };
 
 static const struct option_choice format_choices[] = {
 	{"tsv", EXPORT_TSV, "a line for each instruction that ran: <IMAGE>, a "
 			    "tab, 0x<ADDRESS>, a tab, <COUNT>",
-	 "The address is that in the original file. Images are in the order of "
-	 "their names, addresses ascend."},
+	 "The address is that in the original file. Of databases, a column for "
+	 "the samples of each event takes the place of the count or, given "
+	 "both, follows it; a count is then `?` if it is not known. Images are "
+	 "in the order of their names, addresses ascend."},
 	{"json", EXPORT_JSON, "images, procedures, blocks and edges",
 	 "It is one object; the keys are described in <report-json.md>."},
 	{"callgrind", EXPORT_CALLGRIND,
@@ -60,8 +65,8 @@ static const struct option_choice format_choices[] = {
 	 "`#####` never ran, `-` has no code, `?????` is not known."},
 	{"folded", EXPORT_FOLDED,
 	 "a line for each procedure that ran, for flame graphs",
-	 "There are no stacks: an exact profile does not know on whose behalf "
-	 "procedures ran."},
+	 "There are no stacks: an exact profile does not know for which "
+	 "callers procedures ran."},
 	{"pprof", EXPORT_PPROF, "instructions, lines and calls, for pprof",
 	 "`go tool pprof` and others read it (<profile.proto>, compressed): a "
 	 "sample for each instruction that ran, with its address, function and "
@@ -93,7 +98,7 @@ static const struct option_choice format_choices[] = {
 	 "known are left out, and functions that never ran, too."},
 	{"bolt", EXPORT_BOLT, "branches, for `llvm-bolt -data`",
 	 "It is what `perf2bolt` makes of branch records: of one image, how "
-	 "often each branch was taken or not, and who called whom. No branch "
+	 "often each branch was taken or not, and what called what. No branch "
 	 "is lost, and none is stale. Mispredictions were not measured, and "
 	 "are 0; returns are left out. BOLT optimizes best what was linked "
 	 "with `-Wl,-q`, but shipped programs and libraries, too: in a file "
@@ -176,40 +181,53 @@ static int noted(int status, const struct err *e)
 	return status > 0 ? 0 : status;
 }
 
-static int export_one(const void *words, const struct counts *t, struct err *e)
+static int export_write(const struct export_call *call, struct dataset *d,
+			struct err *e)
 {
-	const struct export_call *call = words;
 	const struct export_format *f = &formats[call->format];
 	uint32_t image = 0;
 
-	if (f->lines)
-		report_show_lineless(t, has_lines(t));
-	if (!f->write_image) {
-		f->write(t, stdout);
-		return 0;
-	}
-	if (find_image(t, call->image, &image, e))
+	if (!f->write_image)
+		return noted(f->write(d, stdout, e), e);
+	if (find_image(d->counts, call->image, &image, e))
 		return -1;
-	return noted(f->write_image(t, image, stdout, e), e);
+	return noted(f->write_image(d->counts, image, stdout, e), e);
 }
 
-static int export_databases(const struct export_call *call,
-			    const struct word_list *source)
+static void export_notes(const struct export_format *f, const struct dataset *d)
+{
+	if (d->counts)
+		report_show_notes(d->counts);
+	if (d->counts && f->lines)
+		report_show_lineless(d->counts, has_lines(d->counts));
+	if (d->counts && d->samples && f->needs != NEEDS_ANY)
+		cmd_note("samples are left out: the format has no room for "
+			 "them beside counts");
+}
+
+/* the exit status */
+static int export_sources(const struct export_call *call,
+			  const struct word_list *source)
 {
 	const struct export_format *f = &formats[call->format];
 	struct dataset d;
 	struct err e;
-	int status;
+	int status = STATUS_OK;
 
-	if (!f->write_sampled)
-		return cmd_misuse(&cmd_export, "%s needs to know how often "
-				  "code ran; samples only tell where time went",
-				  format_choices[call->format - 1].name);
 	if (dataset_open(&d, source->at, source->n, &call->pick, &e))
 		return cmd_fail(&e);
-	status = noted(f->write_sampled(&d, stdout, &e), &e) ? cmd_fail(&e) :
-							       STATUS_OK;
-	report_show_sample_notes(d.samples);
+	if (!d.counts && f->needs == NEEDS_COUNTS) {
+		status = cmd_misuse(&cmd_export, "%s needs to know how often "
+				    "code ran; samples only tell where time "
+				    "went",
+				    format_choices[call->format - 1].name);
+	} else {
+		export_notes(f, &d);
+		if (export_write(call, &d, &e))
+			status = cmd_fail(&e);
+		if (d.samples)
+			report_show_sample_notes(d.samples);
+	}
 	dataset_close(&d);
 	return status;
 }
@@ -217,7 +235,6 @@ static int export_databases(const struct export_call *call,
 static int export_run(void *words, const struct arguments *a)
 {
 	struct export_call *call = words;
-	bool databases;
 	int status;
 
 	if (!call->format)
@@ -225,23 +242,20 @@ static int export_run(void *words, const struct arguments *a)
 	if (call->image && !formats[call->format].write_image)
 		return cmd_misuse(&cmd_export, "--image goes with formats of "
 				  "one image: bolt");
-	status = sources_check(&cmd_export, a, 0, &databases);
-	if (status)
-		return status;
-	return databases ? export_databases(call, &a->operand) :
-			   report_opened(a->operand.at, a->operand.n,
-					 export_one, call);
+	status = sources_fit(&cmd_export, a, 0);
+	return status ? status : export_sources(call, &a->operand);
 }
 
 const struct command cmd_export = {
 	.name = "export",
 	.summary = "counts in a form that other tools read",
-	.usage = "--format FORMAT [OPTION...] PROFILE...\n"
-		 "--format FORMAT [OPTION...] DB...",
+	.usage = "--format FORMAT [OPTION...] PROFILE|DB...",
 	.about = "Writes what a profile tells, or several of one program "
 		 "together, in a form that other tools read; of databases, "
-		 "samples. Formats that need exact counts are not for these: "
-		 "lcov, gcov, pixie, bolt.",
+		 "samples, and of both both: tsv, json, callgrind and pprof "
+		 "have a column or value for each. Formats that need exact "
+		 "counts are not for databases alone: lcov, gcov, pixie, "
+		 "bolt.",
 	.operands = (const struct operand[]){
 		{"PROFILE or DB", OFFER_PROFILES, .many = true}, {0}},
 	.options = (const struct option_set[]){

@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/graph_show.h"
-#include "cmd/report_show.h"
-#include "cmd/shared_options.h"
-#include "cmd/status_line.h"
+#include "cmd/render/graph_show.h"
+#include "cmd/render/report_show.h"
+#include "cmd/options/shared_options.h"
+#include "cmd/render/status_line.h"
 #include "report/find.h"
 
 enum graph_form { GRAPH_SVG, GRAPH_DOT, GRAPH_PS, GRAPH_HTML, GRAPH_JSON };

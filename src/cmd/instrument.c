@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 
 #include "base/json.h"
-#include "cmd/figures.h"
+#include "cmd/render/figures.h"
 #include "base/name.h"
-#include "cmd/recipe_options.h"
-#include "cmd/shared_options.h"
-#include "cmd/status_line.h"
+#include "cmd/options/recipe_options.h"
+#include "cmd/options/shared_options.h"
+#include "cmd/render/status_line.h"
 #include "count/place/only.h"
 #include "rewrite/rewrite.h"
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cmd/help.h"
 
 enum { LARGE = 2 << 20 }; /* bytes: more than an arena takes at a time */
 

@@ -5,7 +5,7 @@
 #include "cmd/cmd.h"
 
 #include "base/mem.h"
-#include "cmd/shared_options.h"
+#include "cmd/options/shared_options.h"
 #include "count/profile/profile.h"
 
 struct merge_call {

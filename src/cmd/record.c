@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/report_show.h"
-#include "cmd/shared_options.h"
+#include "cmd/render/report_show.h"
+#include "cmd/options/shared_options.h"
 #include "launch/find.h"
 #include "launch/launch.h"
 #include "sample/events/event.h"

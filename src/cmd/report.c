@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-#include "cmd/report_show.h"
-#include "cmd/shared_options.h"
+#include "cmd/render/report_show.h"
+#include "cmd/options/shared_options.h"
 #include "report/rows_pick.h"
 
 struct report_call {
 	struct word_list profile;
 	int by; /* enum by */
-	struct rows_wish wish;
+	struct rows_query query;
 	bool json, same_work;
 	struct samples_query pick; /* of databases */
 };
@@ -79,22 +79,22 @@ static const struct option_choice sorts[] = {
 static const struct option report_options[] = {
 	{"by", .type = &type_choice, .choices = bys,
 	 FILLS(struct report_call, by), .help = "what to list"},
-	{"image", .type = &type_image, FILLS(struct report_call, wish.image),
+	{"image", .type = &type_image, FILLS(struct report_call, query.image),
 	 .help = "only of that image: its file's name, without folders, or a "
 		 "pattern with *, ? and [...] as shells have them"},
 	{"procedure", .type = &type_procedure,
-	 FILLS(struct report_call, wish.procedure),
+	 FILLS(struct report_call, query.procedure),
 	 .help = "only of that procedure: a name, 0x<ADDRESS> or a pattern",
 	 .more = "A name is as it is shown, with or without arguments, or a "
 		 "symbol; the address is that of anything in it. Images, "
 		 "processes and lines are in no procedure."},
 	{"sort", .type = &type_choice, .choices = sorts,
-	 FILLS(struct report_call, wish.sort),
+	 FILLS(struct report_call, query.sort),
 	 .help = "in another order"},
 	{"reverse", .type = &type_flag,
-	 FILLS(struct report_call, wish.reverse),
+	 FILLS(struct report_call, query.reverse),
 	 .help = "the other way round; what is not known stays last"},
-	{"all", .type = &type_flag, FILLS(struct report_call, wish.all),
+	{"all", .type = &type_flag, FILLS(struct report_call, query.all),
 	 .help = "also what did not run, with count 0",
 	 .more = "What was not measured is never listed."},
 	{0},
@@ -103,7 +103,7 @@ static const struct option report_options[] = {
 /* what is asked for has to be there; 0 or the exit status */
 static int report_check(const struct report_call *call)
 {
-	const struct rows_wish *w = &call->wish;
+	const struct rows_query *w = &call->query;
 
 	if (w->image && call->by == BY_PROCESS)
 		return cmd_misuse(&cmd_report, "processes are in no image");
@@ -147,7 +147,7 @@ static void report_show(const struct report_call *call, struct dataset *v,
 /* the exit status */
 static int report_dataset(const struct report_call *call, struct dataset *v)
 {
-	struct rows_wish w = call->wish;
+	struct rows_query w = call->query;
 	struct rows r;
 	struct err e;
 	int status = report_fits(call, v);
@@ -210,14 +210,14 @@ const struct command cmd_report = {
 		{"PROFILE or DB", OFFER_PROFILES, .many = true}, {0}},
 	.options = (const struct option_set[]){
 		OPTIONS(report_options),
-		OPTIONS_AT(min_option, struct report_call, wish.share),
-		OPTIONS_AT(limit_option, struct report_call, wish.limit),
+		OPTIONS_AT(min_option, struct report_call, query.share),
+		OPTIONS_AT(limit_option, struct report_call, query.limit),
 		OPTIONS_AT(same_work_option, struct report_call, same_work),
 		OPTIONS_AT(json_option, struct report_call, json),
 		OPTIONS(help_option),
 		DATABASE_OPTIONS(struct report_call, pick), {0}},
 	.defaults = &(const struct report_call){.by = BY_PROCEDURE,
-						.wish.limit = SIZE_MAX},
+						.query.limit = SIZE_MAX},
 	.size = sizeof(struct report_call),
 	.run = report_run,
 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cmd/shared_options.h"
+#include "cmd/options/shared_options.h"
 #include "count/profile/profile.h"
 
 struct snapshot_call {

@@ -8,15 +8,15 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cmd/figures.h"
+#include "cmd/render/figures.h"
 #include "base/name.h"
-#include "cmd/report_show.h"
-#include "cmd/shared_options.h"
-#include "cmd/table.h"
+#include "cmd/render/report_show.h"
+#include "cmd/options/shared_options.h"
+#include "cmd/render/cells.h"
 #include "report/variance.h"
 
 struct stats_call {
-	struct word_list profile;
+	struct word_list profile, database;
 	enum by by;
 	size_t limit;
 	double share; /* least one that is shown */
@@ -39,15 +39,75 @@ static const struct option stats_options[] = {
 	{0},
 };
 
-static bool is_shown(const struct stats_call *call, const struct variance *v,
-		     const struct varied *x)
+/* what varies: counts of profiles, samples of databases, or both */
+enum { COUNTS, SAMPLES, KINDS };
+
+/* a place with what it has of each kind, or NULL */
+struct stats_row {
+	const struct varied *of[KINDS];
+};
+
+struct stats {
+	struct runs runs[KINDS];
+	struct variance v[KINDS];
+	bool has[KINDS];
+	/* as counts vary, then those that have samples alone */
+	VEC(struct stats_row) row;
+};
+
+static bool is_shown(const struct stats_call *call, const struct stats *s,
+		     const struct stats_row *row)
 {
-	return (double)x->sum >= call->share * (double)v->runs->sum;
+	for (int k = 0; k < KINDS; k++)
+		if (row->of[k] && (double)row->of[k]->sum >=
+					  call->share * (double)s->runs[k].sum)
+			return true;
+	return false;
 }
 
-static bool is_sampled(const struct variance *v)
+static const struct run_place *place_of(const struct stats_row *row)
 {
-	return v->runs->metric.evidence == EVIDENCE_SAMPLED;
+	return row->of[COUNTS] ? row->of[COUNTS]->place :
+				 row->of[SAMPLES]->place;
+}
+
+/* the place of counts that one of samples is, or NULL */
+static const struct run_place *counterpart(struct stats *s,
+					   const struct run_place *p)
+{
+	const struct runs *r = &s->runs[SAMPLES];
+	const char *key = r->key.string.at[p - r->place.at];
+	struct runs *counts = &s->runs[COUNTS];
+
+	return intern_has(&counts->key, key) ?
+		       &counts->place.at[intern(&counts->key, key)] : NULL;
+}
+
+static void join(struct stats *s)
+{
+	const struct runs *counts = &s->runs[COUNTS];
+	/* by place of counts: the row, from 1 */
+	uint32_t *row = NEW_ARRAY(uint32_t, counts->place.n + 1);
+
+	for (size_t i = 0; i < s->v[COUNTS].v.n; i++) {
+		struct stats_row new = {{&s->v[COUNTS].v.at[i], NULL}};
+
+		vec_push(&s->row, new);
+		row[new.of[COUNTS]->place - counts->place.at] =
+			(uint32_t)s->row.n;
+	}
+	for (size_t i = 0; i < s->v[SAMPLES].v.n; i++) {
+		struct stats_row new = {{NULL, &s->v[SAMPLES].v.at[i]}};
+		const struct run_place *p =
+			counterpart(s, new.of[SAMPLES]->place);
+		uint32_t n = p ? row[p - counts->place.at] : 0;
+
+		if (n)
+			s->row.at[n - 1].of[SAMPLES] = new.of[SAMPLES];
+		else
+			vec_push(&s->row, new);
+	}
+	mem_free(row);
 }
 
 /* of epochs which one it is; of databases that are runs, the directory */
@@ -55,7 +115,7 @@ static void json_set(struct json *j, const struct stats_call *call,
 		     const struct samples_epoch *x)
 {
 	json_string(j, "database", x->database);
-	if (call->profile.n > 1)
+	if (call->database.n > 1)
 		return;
 	json_string(j, "host", x->host);
 	json_number(j, "epoch", (uint64_t)x->number);
@@ -65,36 +125,31 @@ static void json_set(struct json *j, const struct stats_call *call,
 }
 
 static void json_runs(struct json *j, const struct stats_call *call,
-		      const struct variance *v)
+		      const struct stats *s)
 {
 	json_array(j, "runs");
-	for (size_t i = 0; i < v->runs->run.n; i++) {
-		const struct run_of *x = &v->runs->run.at[i];
+	for (size_t i = 0; i < s->runs[COUNTS].run.n; i++) {
+		const struct run_of *x = &s->runs[COUNTS].run.at[i];
 
 		json_object(j, NULL);
-		if (is_sampled(v)) {
-			json_set(j, call, &x->first);
-			json_number(j, "samples", x->total);
-		} else {
-			json_string(j, "profile", call->profile.at[i]);
-			json_number(j, "instructions", x->total);
-			json_bool(j, "complete", x->complete);
-		}
+		json_string(j, "profile", call->profile.at[i]);
+		json_number(j, "instructions", x->total);
+		json_bool(j, "complete", x->complete);
+		json_end(j);
+	}
+	for (size_t i = 0; i < s->runs[SAMPLES].run.n; i++) {
+		const struct run_of *x = &s->runs[SAMPLES].run.at[i];
+
+		json_object(j, NULL);
+		json_set(j, call, &x->first);
+		json_number(j, "samples", x->total);
 		json_end(j);
 	}
 	json_end(j);
 }
 
-static void json_row(struct json *j, const struct varied *x, enum by by)
+static void json_varied(struct json *j, const struct varied *x)
 {
-	json_object(j, NULL);
-	json_string(j, "image", x->place->image);
-	if (by == BY_PROCEDURE)
-		json_string(j, "procedure", x->place->name);
-	if (by == BY_LINE) {
-		json_string(j, "file", x->place->name);
-		json_number(j, "line", x->place->line);
-	}
 	json_real(j, "range", varied_range(x));
 	json_number(j, "min", x->min);
 	json_number(j, "max", x->max);
@@ -103,22 +158,46 @@ static void json_row(struct json *j, const struct varied *x, enum by by)
 	json_number(j, "sum", x->sum);
 	json_number(j, "runs", x->runs);
 	json_number(j, "unknown", x->unknown);
+}
+
+/* samples beside counts are an object of their own */
+static void json_row(struct json *j, const struct stats *s,
+		     const struct stats_row *row, enum by by)
+{
+	const struct run_place *p = place_of(row);
+
+	json_object(j, NULL);
+	json_string(j, "image", p->image);
+	if (by == BY_PROCEDURE)
+		json_string(j, "procedure", p->name);
+	if (by == BY_LINE) {
+		json_string(j, "file", p->name);
+		json_number(j, "line", p->line);
+	}
+	if (row->of[COUNTS])
+		json_varied(j, row->of[COUNTS]);
+	if (row->of[SAMPLES] && s->has[COUNTS])
+		json_object(j, "samples");
+	if (row->of[SAMPLES])
+		json_varied(j, row->of[SAMPLES]);
+	if (row->of[SAMPLES] && s->has[COUNTS])
+		json_end(j);
 	json_end(j);
 }
 
-static void show_json(const struct stats_call *call, const struct variance *v)
+static void show_json(const struct stats_call *call, const struct stats *s)
 {
 	struct json j = {.to = stdout};
 	size_t n = 0;
 
 	json_object(&j, NULL);
-	if (is_sampled(v))
-		json_string(&j, "event", v->runs->metric.name);
-	json_runs(&j, call, v);
+	if (s->has[SAMPLES])
+		json_string(&j, "event", s->runs[SAMPLES].metric.name);
+	json_runs(&j, call, s);
 	json_array(&j, "rows");
-	for (size_t i = 0; i < v->v.n && n < call->limit; i++)
-		if (is_shown(call, v, &v->v.at[i])) {
-			json_row(&j, &v->v.at[i], call->by);
+	for (size_t i = 0; i < s->row.n && n < call->limit; i++)
+		if (is_shown(call, s, &s->row.at[i])) {
+			json_row(&j, s, &s->row.at[i], call->by);
 			n++;
 		}
 	json_end(&j);
@@ -129,51 +208,64 @@ static const struct table_column columns[] = {
 	{"range", TABLE_NUMBER}, {"min", TABLE_NUMBER},
 	{"max", TABLE_NUMBER}, {"mean", TABLE_NUMBER},
 	{"deviation", TABLE_NUMBER}, {"sum", TABLE_NUMBER},
-	{"%", TABLE_NUMBER}, {"runs", TABLE_NUMBER}, {"image", TABLE_DIM},
-	{"procedure", TABLE_NAME},
+	{"%", TABLE_NUMBER}, {"runs", TABLE_NUMBER},
 };
 
-static void name_cell(struct table *t, const struct run_place *x, enum by by)
-{
-	char *text = mem_alloc(strlen(x->name) + 16);
+enum { COLUMNS = sizeof columns / sizeof *columns };
 
-	if (by == BY_LINE)
-		sprintf(text, "%s:%" PRIu32, x->name, x->line);
-	else
-		strcpy(text, x->name);
-	table_text(t, text);
-	mem_free(text);
-}
-
-static void text_row(struct table *t, const struct variance *v,
-		     const struct varied *x, enum by by)
+static void varied_cells(struct table *t, const struct varied *x,
+			 uint64_t sum)
 {
+	if (!x) {
+		for (int i = 0; i < COLUMNS; i++)
+			table_text(t, "");
+		return;
+	}
 	table_real(t, 100 * varied_range(x), "%");
 	table_number(t, true, x->min);
 	table_number(t, true, x->max);
 	table_real(t, x->mean, "");
 	table_real(t, varied_deviation(x), "");
 	table_number(t, true, x->sum);
-	table_share(t, true, x->sum, v->runs->sum);
+	table_share(t, true, x->sum, sum);
 	table_number(t, true, x->runs);
-	table_text(t, x->place->image);
+}
+
+static void text_row(struct table *t, const struct stats *s,
+		     const struct stats_row *row, enum by by)
+{
+	const struct run_place *p = place_of(row);
+	bool unknown = false;
+
+	for (int k = 0; k < KINDS; k++) {
+		if (s->has[k])
+			varied_cells(t, row->of[k], s->runs[k].sum);
+		unknown |= row->of[k] && row->of[k]->unknown;
+	}
+	table_text(t, p->image);
 	if (by != BY_IMAGE)
-		name_cell(t, x->place, by);
-	table_end_row(t, x->unknown ? LOOK_UNKNOWN : LOOK_PLAIN);
+		line_cell(t, p->name, by == BY_LINE, p->line);
+	table_end_row(t, unknown ? LOOK_UNKNOWN : LOOK_PLAIN);
 }
 
 /* all that ran together, as if it were one thing */
-static void total_row(struct table *t, const struct variance *v)
+static void total_row(struct table *t, const struct stats *s, enum by by)
 {
-	bool image = v->runs->by == BY_IMAGE;
+	bool image = by == BY_IMAGE;
 	struct run_place place = {.image = image ? "all" : "", .name = "all"};
-	struct varied all = {.place = &place};
+	struct varied all[KINDS] = {{.place = &place}, {.place = &place}};
+	struct stats_row row = {{NULL, NULL}};
 
-	for (size_t i = 0; i < v->runs->run.n; i++) {
-		varied_put(&all, v->runs->run.at[i].total);
-		all.unknown += !v->runs->run.at[i].complete;
+	for (int k = 0; k < KINDS; k++) {
+		const struct runs *r = &s->runs[k];
+
+		for (size_t i = 0; i < r->run.n; i++) {
+			varied_put(&all[k], r->run.at[i].total);
+			all[k].unknown += !r->run.at[i].complete;
+		}
+		row.of[k] = s->has[k] ? &all[k] : NULL;
 	}
-	text_row(t, v, &all, image ? BY_IMAGE : BY_PROCEDURE);
+	text_row(t, s, &row, image ? BY_IMAGE : BY_PROCEDURE);
 }
 
 /* how many samples each run has, and all together */
@@ -188,7 +280,7 @@ static void print_sets(const struct stats_call *call, const struct runs *r)
 		printf("%srun %zu%s  %s samples  ", s.dim, i + 1, s.off,
 		       figures_number(r->run.at[i].total, n));
 		name_print(stdout, x->database, "");
-		if (call->profile.n == 1) {
+		if (call->database.n == 1) {
 			printf("  %sepoch %" PRId64 "  ", s.dim, x->number);
 			name_print(stdout, x->host, "");
 			fputs("  ", stdout);
@@ -203,21 +295,27 @@ static void print_sets(const struct stats_call *call, const struct runs *r)
 	fputs("\n\n", stdout);
 }
 
-static void show_text(const struct stats_call *call, const struct variance *v)
+static void show_text(const struct stats_call *call, const struct stats *s)
 {
-	struct table_column head[sizeof columns / sizeof *columns];
-	unsigned last = sizeof columns / sizeof *columns - 1;
+	struct columns c = {0};
 	struct table t;
 	size_t n = 0;
 
-	memcpy(head, columns, sizeof head);
-	if (call->by == BY_LINE)
-		head[last].head = "line";
-	table_begin(&t, head, last + (call->by != BY_IMAGE), stdout);
-	total_row(&t, v);
-	for (size_t i = 0; i < v->v.n && n < call->limit; i++)
-		if (is_shown(call, v, &v->v.at[i])) {
-			text_row(&t, v, &v->v.at[i], call->by);
+	for (int k = 0; k < KINDS; k++)
+		for (int i = 0; s->has[k] && i < COLUMNS; i++)
+			columns_put(&c, k && !i && s->has[COUNTS] ?
+						"range of samples" :
+						columns[i].head,
+				    columns[i].kind);
+	columns_put(&c, "image", TABLE_DIM);
+	if (call->by != BY_IMAGE)
+		columns_put(&c, call->by == BY_LINE ? "line" : "procedure",
+			    TABLE_NAME);
+	table_begin(&t, c.v, c.n, stdout);
+	total_row(&t, s, call->by);
+	for (size_t i = 0; i < s->row.n && n < call->limit; i++)
+		if (is_shown(call, s, &s->row.at[i])) {
+			text_row(&t, s, &s->row.at[i], call->by);
 			n++;
 		}
 	table_print(&t);
@@ -236,7 +334,7 @@ static bool has_common(const struct runs *r, size_t had)
 static int read_profile(const struct stats_call *call, size_t i,
 			struct runs *r, struct err *e)
 {
-	const struct rows_wish all = {0};
+	const struct rows_query all = {0};
 	size_t had = r->place.n;
 	struct dataset d;
 	int status;
@@ -266,56 +364,63 @@ static int read_profiles(const struct stats_call *call, struct runs *r,
 static int read_databases(const struct stats_call *call, struct samples *s,
 			  struct runs *r, struct err *e)
 {
-	const struct rows_wish all = {0};
+	const struct rows_query all = {0};
 	struct samples_epochs l;
 	int result;
 
-	if (samples_epochs_read(&l, call->profile.at, call->profile.n,
+	if (samples_epochs_read(&l, call->database.at, call->database.n,
 				&call->pick, e))
 		return -1;
-	result = runs_read(r, s, &l, call->profile.n > 1, &call->pick, &all,
+	result = runs_read(r, s, &l, call->database.n > 1, &call->pick, &all,
 			   e);
 	samples_epochs_free(&l);
 	if (!result && r->run.n < 2)
 		return err_set(e, ERR_INPUT, "%s: only %zu run%s; it takes "
 			       "two or more to compare them",
-			       call->profile.at[0], r->run.n,
+			       call->database.at[0], r->run.n,
 			       r->run.n == 1 ? " has samples" :
 					       "s have samples");
 	return result;
 }
 
-static void show(const struct stats_call *call, const struct variance *v)
+static void show(const struct stats_call *call, const struct stats *s)
 {
 	if (call->json) {
-		show_json(call, v);
+		show_json(call, s);
 		return;
 	}
-	if (is_sampled(v))
-		print_sets(call, v->runs);
-	show_text(call, v);
+	if (s->has[SAMPLES])
+		print_sets(call, &s->runs[SAMPLES]);
+	show_text(call, s);
 }
 
-static int stats_show(const struct stats_call *call, bool databases)
+static int stats_show(const struct stats_call *call)
 {
-	struct runs r = {.by = call->by};
+	struct stats x = {.has = {call->profile.n, call->database.n}};
 	struct samples s = {0};
-	struct variance v;
 	struct err e;
 	int status = STATUS_OK;
 
-	if (databases ? read_databases(call, &s, &r, &e) :
-			read_profiles(call, &r, &e)) {
+	x.runs[COUNTS].by = x.runs[SAMPLES].by = call->by;
+	if ((x.has[COUNTS] && read_profiles(call, &x.runs[COUNTS], &e)) ||
+	    (x.has[SAMPLES] &&
+	     read_databases(call, &s, &x.runs[SAMPLES], &e))) {
 		status = cmd_fail(&e);
 	} else {
-		runs_sort(&r);
-		variance_make(&v, &r);
-		show(call, &v);
-		variance_free(&v);
+		for (int k = 0; k < KINDS; k++) {
+			runs_sort(&x.runs[k]);
+			variance_make(&x.v[k], &x.runs[k]);
+		}
+		join(&x);
+		show(call, &x);
 		report_show_sample_notes(&s);
-		report_show_one_event(&r);
+		report_show_one_event(&x.runs[SAMPLES]);
 	}
-	runs_free(&r);
+	for (int k = 0; k < KINDS; k++) {
+		variance_free(&x.v[k]);
+		runs_free(&x.runs[k]);
+	}
+	vec_free(&x.row);
 	samples_close(&s);
 	return status;
 }
@@ -323,29 +428,36 @@ static int stats_show(const struct stats_call *call, bool databases)
 static int stats_run(void *words, const struct arguments *a)
 {
 	struct stats_call *call = words;
-	bool databases;
-	int status = sources_check(&cmd_stats, a, 0, &databases);
+	int status = sources_fit(&cmd_stats, a, 0);
 
-	call->profile = a->operand;
-	if (!status && !databases && call->profile.n < 2)
+	for (size_t i = 0; i < a->operand.n; i++)
+		if (store_is(a->operand.at[i]))
+			vec_push(&call->database, a->operand.at[i]);
+		else
+			vec_push(&call->profile, a->operand.at[i]);
+	if (!status && (call->database.n ? call->profile.n == 1 :
+					   call->profile.n < 2))
 		status = cmd_misuse(&cmd_stats, "it takes two or more "
 				    "PROFILEs, or a DB");
-	if (status)
-		return status;
-	return stats_show(call, databases);
+	if (!status)
+		status = stats_show(call);
+	vec_free(&call->database);
+	vec_free(&call->profile);
+	return status;
 }
 
 const struct command cmd_stats = {
 	.name = "stats",
 	.summary = "what varies from run to run",
-	.usage = "[OPTION...] PROFILE PROFILE...\n"
+	.usage = "[OPTION...] PROFILE PROFILE... [DB...]\n"
 		 "[OPTION...] DB...",
 	.about = "Compares many runs of a program: of each procedure the least "
 		 "and most instructions that it executed in a run, mean and "
 		 "deviation. What varies most comes first, by normalized "
 		 "range: most less least, as a share of the sum.\n"
 		 "Of a database of samples each epoch is a run, of several "
-		 "each is one; the counts are samples.",
+		 "each is one; the counts are samples. Given both it shows "
+		 "how both vary, side by side.",
 	.closing = "Runs may have been counted in different ways, also of "
 		   "different builds. `runs` are those in which something was "
 		   "there and its count is known.",

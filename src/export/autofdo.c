@@ -157,7 +157,7 @@ static void write_inside(const struct text *x, uint32_t number, unsigned depth)
 	for (; i < s->node.n && x->node[i].under == number; i++) {
 		const struct autofdo_node *n = &s->node.at[x->node[i].index];
 
-		if (!n->told)
+		if (!n->known)
 			continue;
 		write_place(x, n->place, depth);
 		write_name(x, n->function);
@@ -183,7 +183,8 @@ static void write_function(const struct text *x, uint32_t number)
 	write_inside(x, number, 1);
 }
 
-void export_autofdo_text(struct autofdo *s, FILE *to)
+/* and frees what it is of */
+static void write_all(struct autofdo *s, FILE *to)
 {
 	struct text x = {.s = *s, .to = to};
 	size_t i;
@@ -198,10 +199,38 @@ void export_autofdo_text(struct autofdo *s, FILE *to)
 	autofdo_free(&x.s);
 }
 
-void export_autofdo(const struct counts *t, FILE *to)
-{
-	struct autofdo s;
+/* samples of the first event */
+struct autofdo_sink {
+	struct row_sink is;
+	struct autofdo all;
+};
 
-	autofdo_make(&s, t);
-	export_autofdo_text(&s, to);
+static void take(struct row_sink *to, const struct rows *r,
+		 const struct row *row)
+{
+	struct autofdo_sink *x = (struct autofdo_sink *)to;
+	uint64_t n = row_samples(r, row, 0);
+	struct line_frame f[LINE_FRAMES];
+
+	if (n)
+		autofdo_add(&x->all, f,
+			    samples_frames(row_sampled(r, row), row->addr, f),
+			    n);
+}
+
+int export_autofdo(struct dataset *d, FILE *to, struct err *e)
+{
+	struct autofdo_sink x = {.is.take = take};
+	bool empty;
+
+	if (d->counts)
+		autofdo_make(&x.all, d->counts);
+	else if (rows_each(d, BY_INSTRUCTION, &x.is, e))
+		return -1;
+	empty = !d->counts && !x.all.node.n;
+	if (empty)
+		err_set(e, ERR_INPUT, "no image has debug information that its "
+			"file still has: nothing is in this profile");
+	write_all(&x.all, to);
+	return empty;
 }

@@ -16,7 +16,7 @@
 #include "base/bisect.h"
 #include "export/formats.h"
 #include "report/branches.h"
-#include "profile/bolt_names.h"
+#include "profile/symbols/bolt_names.h"
 
 struct bolt {
 	const struct counts_image *m;

@@ -1,8 +1,9 @@
 /*
- * callgrind: for callgrind_annotate and kcachegrind, version 1 of the
- * format: every instruction that ran, by procedure, with its line, and every
- * call that was measured. What a call cost with all that it called is not
- * measured: it is written as 0, and only calls are told.
+ * callgrind: for callgrind_annotate and kcachegrind, version 1 of the format:
+ * every instruction that ran or has samples, by procedure, with its line, a
+ * column for executions and for samples of each event; and every call that was
+ * counted. What a call cost with all that it called is not measured: it is
+ * written as 0, and only calls are told.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,11 +11,14 @@
 #include "base/dict.h"
 #include "export/formats.h"
 #include "base/name.h"
-#include "report/walk.h"
 #include "report/sites.h"
 
 struct callgrind {
-	const struct counts *t;
+	struct row_sink is;
+	const struct dataset *d;
+	const struct counts *t; /* of it, or NULL */
+	uint32_t image, proc;	/* of the last row */
+	uint64_t start;		/* of its procedure */
 	site_counts sites;  /* of a procedure, by address */
 	size_t site;	   /* the next one */
 	struct intern object, file, function;
@@ -22,18 +26,19 @@ struct callgrind {
 	FILE *to;
 };
 
-/* "(3) name" when it is first used, "(3)" from then on */
+/* beside counts "(3) name" when it is first used, "(3)" from then on */
 static void write_name(struct callgrind *x, struct intern *in,
 		       const char *key, const char *name)
 {
 	size_t before = in->string.n;
-	uint32_t n = intern(in, name);
+	uint32_t n = x->t ? intern(in, name) : 0;
 
-	fprintf(x->to, "%s=(%" PRIu32 ")", key, n + 1);
-	if (in->string.n > before) {
-		putc(' ', x->to);
+	fprintf(x->to, "%s=", key);
+	if (x->t)
+		fprintf(x->to, "(%" PRIu32 ")%s", n + 1,
+			in->string.n > before ? " " : "");
+	if (!x->t || in->string.n > before)
 		name_print(x->to, name, "");
-	}
 	putc('\n', x->to);
 }
 
@@ -45,6 +50,23 @@ static struct line_place place_of(const struct counts_image *m, uint64_t addr)
 	if (!l || !lines_find(l, addr, &p) || !p.file)
 		p = (struct line_place){.file = "???"};
 	return p;
+}
+
+static struct line_place place_of_row(const struct rows *r,
+				      const struct row *row)
+{
+	struct line_place p;
+
+	if (row_counts(r, row))
+		return place_of(row_counts(r, row), row->addr);
+	if (!samples_line(row_sampled(r, row), row->addr, &p) || !p.file)
+		p = (struct line_place){.file = "???"};
+	return p;
+}
+
+static unsigned columns_of(const struct dataset *d)
+{
+	return !!d->counts + (d->samples ? (unsigned)d->samples->event.n : 0);
 }
 
 static void write_call(struct callgrind *x, const struct site_count *r,
@@ -61,7 +83,10 @@ static void write_call(struct callgrind *x, const struct site_count *r,
 	write_name(x, &x->function, "cfn", callee);
 	fprintf(x->to, "calls=%" PRIu64 " 0x%" PRIx64 " %" PRIu32 "\n",
 		r->count, r->to, p.line);
-	fprintf(x->to, "0x%" PRIx64 " %" PRIu32 " 0\n", r->addr, line);
+	fprintf(x->to, "0x%" PRIx64 " %" PRIu32, r->addr, line);
+	for (unsigned i = 0; i < columns_of(x->d); i++)
+		fputs(" 0", x->to);
+	putc('\n', x->to);
 }
 
 static bool is_call(const struct site_count *r)
@@ -83,27 +108,6 @@ static void write_calls(struct callgrind *x, uint64_t addr, uint32_t line)
 	}
 }
 
-static void write_block(struct callgrind *x, const struct counts_image *m,
-			uint32_t number)
-{
-	struct insn_walk w = {0};
-	uint64_t addr, n;
-
-	while (insn_next(m->map, &m->map->block.at[number], &w, &addr)) {
-		struct line_place p = place_of(m, addr);
-
-		n = solved_insn(&m->solved, number, w.done - 1);
-		if (!m->solved.block_known[number] || !n)
-			continue;
-		if (strcmp(p.file, x->current))
-			write_name(x, &x->file, "fi", p.file);
-		x->current = p.file;
-		fprintf(x->to, "0x%" PRIx64 " %" PRIu32 " %" PRIu64 "\n", addr,
-			p.line, n);
-		write_calls(x, addr, p.line);
-	}
-}
-
 static int by_address(const void *a, const void *b)
 {
 	const struct site_count *p = a, *q = b;
@@ -120,46 +124,115 @@ static void find_sites(struct callgrind *x, uint32_t image, uint32_t proc)
 	mem_sort(x->sites.at, x->sites.n, sizeof *x->sites.at, by_address);
 }
 
-static void write_procedure(struct callgrind *x, uint32_t image,
-			    uint32_t proc)
+/* the procedure of a row begins */
+static void begin_procedure(struct callgrind *x, const struct rows *r,
+			    const struct row *row)
 {
-	const struct counts_image *m = &x->t->image[image];
-	const struct map_proc *p = &m->map->proc.at[proc];
-	struct line_place at = place_of(m, p->entry);
+	const struct counts_image *m = row_counts(r, row);
+	bool counted = m && row->proc != ROW_NONE;
+	struct line_place at = counted ? place_of(m, row->start) :
+					 place_of_row(r, row);
 
-	if (!counts_ran(m, proc) && !m->solved.calls[proc])
-		return;
-	counts_load_next(m, proc);
-	find_sites(x, image, proc);
-	write_name(x, &x->object, "ob", m->map->path);
+	if (counted)
+		find_sites(x, row->image, row->proc);
+	write_name(x, &x->object, "ob",
+		   m ? m->map->path : row_sampled(r, row)->is.path);
 	write_name(x, &x->file, "fl", at.file);
 	x->current = at.file;
-	write_name(x, &x->function, "fn",
-		   symbolizer_procedure(m->symbolizer, proc));
-	for (uint32_t i = p->block; i < p->block + p->nblock; i++)
-		write_block(x, m, i);
+	write_name(x, &x->function, "fn", row_procedure(r, row));
+	x->image = row->image;
+	x->proc = row->proc;
+	x->start = row->start;
+}
+
+/* whether something of the row's procedure is written */
+static bool is_written(const struct rows *r, const struct row *row)
+{
+	const struct counts_image *m = row_counts(r, row);
+
+	return row_has_samples(r, row) ||
+	       (m && (counts_ran(m, row->proc) || m->solved.calls[row->proc]));
+}
+
+/* between procedures; samples alone have nothing there */
+static void end_procedure(const struct callgrind *x)
+{
+	if (x->t && x->image != ROW_NONE)
+		putc('\n', x->to);
+}
+
+static void take(struct row_sink *to, const struct rows *r,
+		 const struct row *row)
+{
+	struct callgrind *x = (struct callgrind *)to;
+	const struct value *v = row_values(r, row);
+	struct line_place p;
+
+	if (!is_written(r, row))
+		return;
+	if (row->image != x->image || row->proc != x->proc ||
+	    row->start != x->start) {
+		end_procedure(x);
+		begin_procedure(x, r, row);
+	}
+	if (!row_has_samples(r, row) && (!v->known || !v->n))
+		return;
+	p = place_of_row(r, row);
+	if (strcmp(p.file, x->current))
+		write_name(x, &x->file, "fi", p.file);
+	x->current = p.file;
+	fprintf(x->to, "0x%" PRIx64 " %" PRIu32, row->addr, p.line);
+	for (unsigned i = 0; i < columns_of(x->d); i++)
+		fprintf(x->to, " %" PRIu64, v[i].known ? v[i].n : 0);
 	putc('\n', x->to);
+	if (row->proc != ROW_NONE)
+		write_calls(x, row->addr, p.line);
 }
 
-static void write_head(struct callgrind *x)
+static void write_events(const struct callgrind *x)
 {
-	fprintf(x->to, "# callgrind format\nversion: 1\ncreator: tally "
-		TALLY_VERSION "\ncmd: ");
-	name_print(x->to, x->t->profile.command, "");
-	fprintf(x->to, "\npositions: instr line\nevents: Ir\nsummary: %" PRIu64
-		"\n\n", x->t->instructions);
+	const struct samples *s = x->d->samples;
+
+	fprintf(x->to, "positions: instr line\nevents:%s",
+		x->t ? " Ir" : "");
+	for (size_t v = 0; s && v < s->event.n; v++) {
+		putc(' ', x->to);
+		name_print(x->to, s->event.at[v].name, " ");
+	}
+	fputs("\nsummary:", x->to);
+	if (x->t)
+		fprintf(x->to, " %" PRIu64, x->t->instructions);
+	for (size_t v = 0; s && v < s->event.n; v++)
+		fprintf(x->to, " %" PRIu64, s->event.at[v].samples);
+	fputs("\n\n", x->to);
 }
 
-void export_callgrind(const struct counts *t, FILE *to)
+static void write_head(const struct callgrind *x)
 {
-	struct callgrind x = {.t = t, .to = to};
+	fputs("# callgrind format\nversion: 1\ncreator: tally " TALLY_VERSION
+	      "\n", x->to);
+	if (x->t) {
+		fputs("cmd: ", x->to);
+		name_print(x->to, x->t->profile.command, "");
+		putc('\n', x->to);
+	} else {
+		fputs("desc: Counts: samples\n", x->to);
+	}
+	write_events(x);
+}
+
+int export_callgrind(struct dataset *d, FILE *to, struct err *e)
+{
+	struct callgrind x = {.is.take = take, .d = d, .t = d->counts,
+			      .image = ROW_NONE, .to = to};
+	int result;
 
 	write_head(&x);
-	for (uint32_t i = 0; i < t->nimage; i++)
-		for (uint32_t p = 0; p < t->image[i].map->proc.n; p++)
-			write_procedure(&x, i, p);
+	result = rows_each(d, BY_INSTRUCTION, &x.is, e);
+	end_procedure(&x);
 	vec_free(&x.sites);
 	intern_free(&x.object);
 	intern_free(&x.file);
 	intern_free(&x.function);
+	return result;
 }

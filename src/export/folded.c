@@ -1,27 +1,34 @@
 /*
- * folded: image;procedure count, for flame graphs. An exact profile
- * knows how often procedures ran, not on whose behalf: there are no stacks.
+ * folded: image;procedure count, for flame graphs: instructions or, of samples
+ * alone, those of the first event. There are no stacks: an exact profile knows
+ * how often procedures ran, not for which callers.
  */
 #include <inttypes.h>
 
-#include "export/formats.h"
 #include "base/name.h"
+#include "export/formats.h"
+#include "report/rows_pick.h"
 
-void export_folded(const struct counts *t, FILE *to)
+int export_folded(struct dataset *d, FILE *to, struct err *e)
 {
-	for (uint32_t i = 0; i < t->nimage; i++) {
-		const struct counts_image *m = &t->image[i];
+	struct rows_query all = {.limit = SIZE_MAX};
+	struct rows r;
 
-		for (uint32_t p = 0; p < m->map->proc.n; p++) {
-			uint64_t n;
+	if (d->counts)
+		all.sort = SORT_ADDRESS;
+	if (rows_make(&r, d, BY_PROCEDURE, &all, e))
+		return -1;
+	for (size_t i = 0; i < r.v.n; i++) {
+		const struct row *x = &r.v.at[i];
+		const struct value *v = row_shared(&r, x);
 
-			if (!counts_instructions(m, p, &n) || !n)
-				continue;
-			name_print(to, m->name, ";");
-			putc(';', to);
-			name_print(to, symbolizer_procedure(m->symbolizer, p),
-				   ";");
-			fprintf(to, " %" PRIu64 "\n", n);
-		}
+		if (!v->known || !v->n)
+			continue;
+		name_print(to, row_image(&r, x), ";");
+		putc(';', to);
+		name_print(to, row_procedure(&r, x), ";");
+		fprintf(to, " %" PRIu64 "\n", v->n);
 	}
+	rows_free(&r);
+	return 0;
 }

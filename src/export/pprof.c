@@ -1,217 +1,306 @@
-/* pprof: see pprof.h. The numbers of fields are those of profile.proto. */
-#include "export/pprof.h"
+/*
+ * pprof: for pprof, and all tools that read its format: a sample for each
+ * instruction that ran or has samples, with its address, function and line, and
+ * the calls that were inlined there; and one for each procedure that was
+ * called. Values are instructions and calls, and samples of each event.
+ *
+ * There are no stacks: an exact profile does not know for which callers
+ * procedures ran. What is not known is left out; comments say so.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/name.h"
-#include "export/proto.h"
+#include "export/formats.h"
+#include "export/pprof_wire.h"
+#include "profile/symbols/names.h"
 
-enum field {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING = 6,
-	PROFILE_TIME = 9,
-	PROFILE_COMMENT = 13,
-	PROFILE_FIRST = 14, /* which type to show by default */
-	TYPE_NAME = 1,
-	TYPE_UNIT = 2,
-	SAMPLE_LOCATION = 1,
-	SAMPLE_VALUE = 2,
-	MAPPING_ID = 1,
-	MAPPING_START = 2,
-	MAPPING_LIMIT = 3,
-	MAPPING_OFFSET = 4,
-	MAPPING_FILE = 5,
-	MAPPING_BUILD_ID = 6,
-	MAPPING_FUNCTIONS = 7,
-	MAPPING_FILES = 8,
-	MAPPING_LINES = 9,
-	MAPPING_INLINED = 10,
-	LOCATION_ID = 1,
-	LOCATION_MAPPING = 2,
-	LOCATION_ADDRESS = 3,
-	LOCATION_LINE = 4,
-	LINE_FUNCTION = 1,
-	LINE_NUMBER = 2,
-	FUNCTION_ID = 1,
-	FUNCTION_NAME = 2,
-	FUNCTION_SYMBOL = 3,
-	FUNCTION_FILE = 4,
-	FUNCTION_LINE = 5,
+enum { COUNTS = 2 }; /* values of counts: instructions and calls */
+
+struct writer {
+	struct row_sink is;
+	struct pprof out;
+	struct dataset *d;
+	uint32_t image, proc; /* of the last row */
+	uint32_t begun;	      /* images, as they come: the first, then others */
+	/* of the image */
+	struct lines *lines;	  /* of one that was counted, or NULL */
+	bool has_lines;		  /* the file has debug information */
+	struct segments segments; /* none: its file is not there */
+	uint64_t mapping;	  /* of the first segment */
 };
 
-static void send(struct pprof *p, enum field field, const buffer *b)
+/* a mapping for each part of the file with code, or one without addresses */
+static void write_mappings(struct writer *x, const char *path,
+			   const uint8_t *build_id, uint32_t build_id_len)
 {
-	p->wire.n = 0;
-	proto_bytes(&p->wire, field, b->at, b->n);
-	gzip_write(&p->out, p->wire.at, p->wire.n);
-}
+	char *id = mem_zalloc(2 * build_id_len + 1, 1);
+	struct pprof_mapping m = {.file = path, .build_id = id,
+				  .lines = x->has_lines};
 
-static void send_number(struct pprof *p, enum field field, uint64_t value)
-{
-	p->wire.n = 0;
-	proto_number(&p->wire, field, value);
-	gzip_write(&p->out, p->wire.at, p->wire.n);
-}
-
-/* bytes that are no characters are written as %NN: readers want UTF-8 */
-static void send_string(struct pprof *p, const char *text)
-{
-	static const char digits[] = "0123456789abcdef";
-	const unsigned char *s = (const unsigned char *)text;
-	unsigned n;
-
-	p->inner.n = 0;
-	for (; *s; s += n ? n : 1) {
-		char hex[] = {'%', digits[*s >> 4], digits[*s & 15]};
-
-		n = utf8_bytes(s);
-		buffer_bytes(&p->inner, n ? (const void *)s : hex,
-			     n ? n : sizeof hex);
+	for (unsigned i = 0; i < build_id_len; i++)
+		sprintf(id + 2 * i, "%02x", build_id[i]);
+	x->mapping = x->out.nmapping + 1;
+	if (!x->segments.n)
+		pprof_mapping(&x->out, &m);
+	for (uint32_t i = 0; i < x->segments.n; i++) {
+		m.start = x->segments.at[i].start;
+		m.limit = x->segments.at[i].end;
+		m.offset = x->segments.at[i].offset;
+		pprof_mapping(&x->out, &m);
 	}
-	send(p, PROFILE_STRING, &p->inner);
+	mem_free(id);
 }
 
-/* the number of a string, which is sent when it is first asked for */
-static uint64_t string(struct pprof *p, const char *s)
+/* that the address is in */
+static uint64_t mapping_of(const struct writer *x, uint64_t addr)
 {
-	size_t before = p->string.string.n;
-	uint32_t n = intern(&p->string, s ? s : "");
+	for (uint32_t i = 0; i < x->segments.n; i++)
+		if (addr >= x->segments.at[i].start &&
+		    addr < x->segments.at[i].end)
+			return x->mapping + i;
+	return x->mapping;
+}
 
-	if (p->string.string.n > before)
-		send_string(p, s);
+/* a function of debug information; symbol: what it is called instead, which
+   stays where it is, or NULL */
+static uint64_t function_of(struct writer *x, const struct line_frame *f,
+			    const char *symbol)
+{
+	struct pprof_function new = {
+		.symbol = symbol ? symbol : f->function,
+		.file = f->place.file, .line = f->line,
+	};
+	uint64_t n = pprof_known(&x->out, new.symbol, new.file);
+	char *plain;
+
+	if (n)
+		return n;
+	plain = name_demangle(new.symbol);
+	new.name = plain ? plain : new.symbol;
+	n = pprof_function(&x->out, &new);
+	free(plain);
 	return n;
 }
 
-/* the same of one that stays where it is: each is hashed once */
-static uint64_t kept_string(struct pprof *p, const char *s)
+/* the outermost frame is the procedure itself, and so is one without name */
+static uint64_t location_of(struct writer *x, uint64_t addr,
+			    const struct line_frame *f, unsigned n,
+			    const char *symbol)
 {
-	uint64_t key = (uint64_t)(uintptr_t)s;
-	uint32_t n = s ? dict_get(&p->by_pointer, key) : 0;
+	static const struct line_frame none;
+	struct pprof_line line[LINE_FRAMES];
 
-	if (n == DICT_NONE) {
-		n = (uint32_t)string(p, s);
-		dict_put(&p->by_pointer, key, n);
+	if (!n) {
+		f = &none;
+		n = 1;
 	}
-	return n;
+	for (unsigned i = 0; i < n; i++)
+		line[i] = (struct pprof_line){
+			function_of(x, &f[i], i == n - 1 ||
+					     !f[i].function ? symbol : NULL),
+			f[i].place.line};
+	return pprof_location(&x->out, mapping_of(x, addr), addr, line,
+			      n);
 }
 
-void pprof_begin(struct pprof *p, FILE *to)
+/* --- images */
+
+static void begin_counted(struct writer *x, const struct counts_image *m)
 {
-	*p = (struct pprof){0};
-	gzip_begin(&p->out, to);
-	string(p, ""); /* number 0: none */
+	x->lines = symbolizer_lines(m->symbolizer);
+	x->has_lines = x->lines && x->lines->nunit;
+	x->segments = (struct segments){0};
+	if (symbolizer_open(m->symbolizer))
+		segments_read(&x->segments, &m->symbolizer->object);
+	write_mappings(x, m->map->path, m->map->build_id,
+		       m->map->build_id_len);
 }
 
-void pprof_end(struct pprof *p)
+static void begin_sampled(struct writer *x, struct samples_image *m)
 {
-	gzip_end(&p->out);
-	intern_free(&p->string);
-	dict_free(&p->by_pointer);
-	dict_free(&p->function);
-	vec_free(&p->piece);
-	vec_free(&p->inner);
-	vec_free(&p->wire);
+	const struct segments *g = samples_segments(m);
+
+	x->lines = NULL;
+	x->has_lines = samples_has_lines(m);
+	x->segments = g ? *g : (struct segments){0};
+	write_mappings(x, m->is.path, m->is.build_id, m->is.build_id_len);
 }
 
-void pprof_type(struct pprof *p, const char *type)
+/* the i-th image, as they come */
+static uint32_t image_at(const struct writer *x, uint32_t i)
 {
-	uint64_t name = string(p, type), unit = string(p, "count");
+	uint32_t first = x->is.first;
 
-	p->piece.n = 0;
-	proto_number(&p->piece, TYPE_NAME, name);
-	proto_number(&p->piece, TYPE_UNIT, unit);
-	send(p, PROFILE_SAMPLE_TYPE, &p->piece);
-	if (!p->ntype++)
-		send_number(p, PROFILE_FIRST, name);
+	return !i ? first : i <= first ? i - 1 : i;
 }
 
-void pprof_comment(struct pprof *p, const char *text)
+/* images that were counted are there, also if nothing of them ran; up to that
+   one, or ROW_NONE: to the end */
+static void begin_images(struct writer *x, uint32_t image)
 {
-	send_number(p, PROFILE_COMMENT, string(p, text));
-}
+	while (x->begun < x->d->image.n &&
+	       (image == ROW_NONE || x->image != image)) {
+		const struct dataset_image *m;
 
-void pprof_time(struct pprof *p, uint64_t time)
-{
-	send_number(p, PROFILE_TIME, time);
-}
-
-uint64_t pprof_mapping(struct pprof *p, const struct pprof_mapping *m)
-{
-	uint64_t file = string(p, m->file), id = string(p, m->build_id);
-	buffer *b = &p->piece;
-
-	b->n = 0;
-	proto_number(b, MAPPING_ID, ++p->nmapping);
-	proto_number(b, MAPPING_START, m->start);
-	proto_number(b, MAPPING_LIMIT, m->limit);
-	proto_number(b, MAPPING_OFFSET, m->offset);
-	proto_number(b, MAPPING_FILE, file);
-	proto_number(b, MAPPING_BUILD_ID, id);
-	proto_number(b, MAPPING_FUNCTIONS, true);
-	proto_number(b, MAPPING_FILES, m->lines);
-	proto_number(b, MAPPING_LINES, m->lines);
-	proto_number(b, MAPPING_INLINED, m->lines);
-	send(p, PROFILE_MAPPING, b);
-	return p->nmapping;
-}
-
-uint64_t pprof_location(struct pprof *p, uint64_t mapping, uint64_t addr,
-			const struct pprof_line *line, unsigned n)
-{
-	buffer *b = &p->piece;
-
-	b->n = 0;
-	proto_number(b, LOCATION_ID, ++p->nlocation);
-	proto_number(b, LOCATION_MAPPING, mapping);
-	proto_number(b, LOCATION_ADDRESS, addr);
-	for (unsigned i = 0; i < n; i++) {
-		p->inner.n = 0;
-		proto_number(&p->inner, LINE_FUNCTION, line[i].function);
-		proto_number(&p->inner, LINE_NUMBER, line[i].line);
-		proto_bytes(b, LOCATION_LINE, p->inner.at, p->inner.n);
+		x->image = image_at(x, x->begun++);
+		m = &x->d->image.at[x->image];
+		if (m->counts && !m->counts->missing)
+			begin_counted(x, m->counts);
+		else if (m->samples && x->image == image)
+			begin_sampled(x, m->samples);
 	}
-	send(p, PROFILE_LOCATION, b);
-	return p->nlocation;
 }
 
-static uint64_t function_key(struct pprof *p, const char *symbol,
-			     const char *file)
+/* --- rows */
+
+static unsigned frames_at(struct writer *x, const struct dataset_image *m,
+			  uint64_t addr, struct line_frame *f)
 {
-	return kept_string(p, symbol) << 32 | kept_string(p, file);
+	if (m->counts)
+		return x->lines ?
+			       lines_frames(x->lines, addr, f, LINE_FRAMES) : 0;
+	return samples_frames(m->samples, addr, f);
 }
 
-uint64_t pprof_known(struct pprof *p, const char *symbol, const char *file)
+/* where the procedure itself begins, whatever is inlined there */
+static uint64_t entry_of(struct writer *x, const struct dataset_image *m,
+			 uint64_t addr, const char *symbol)
 {
-	uint32_t n = dict_get(&p->function, function_key(p, symbol, file));
+	struct line_frame f[LINE_FRAMES], none = {0};
+	unsigned n = frames_at(x, m, addr, f);
+	struct line_frame *own = n ? &f[n - 1] : &none;
+	struct pprof_line line = {function_of(x, own, symbol),
+				  own->line ? own->line : own->place.line};
 
-	return n == DICT_NONE ? 0 : n;
+	return pprof_location(&x->out, mapping_of(x, addr), addr, &line, 1);
 }
 
-uint64_t pprof_function(struct pprof *p, const struct pprof_function *f)
+/* calls of the procedure that a row is the first of */
+static void write_calls(struct writer *x, const struct rows *r,
+			const struct row *row)
 {
-	uint64_t key = function_key(p, f->symbol, f->file);
-	uint64_t name = string(p, f->name);
-	buffer *b = &p->piece;
+	const struct solved *s = &row_counts(r, row)->solved;
+	uint64_t value[COUNTS + SAMPLES_EVENTS] = {0, s->calls[row->proc]};
 
-	dict_put(&p->function, key, (uint32_t)++p->nfunction);
-	b->n = 0;
-	proto_number(b, FUNCTION_ID, p->nfunction);
-	proto_number(b, FUNCTION_NAME, name);
-	proto_number(b, FUNCTION_SYMBOL, key >> 32);
-	proto_number(b, FUNCTION_FILE, key & UINT32_MAX);
-	proto_number(b, FUNCTION_LINE, f->line);
-	send(p, PROFILE_FUNCTION, b);
-	return p->nfunction;
+	if (s->calls_known[row->proc] && value[1])
+		pprof_sample(&x->out,
+			     entry_of(x, &r->data->image.at[row->image],
+				      row->start, row_symbol(r, row)),
+			     value);
 }
 
-void pprof_sample(struct pprof *p, uint64_t location, const uint64_t *value)
+static void take(struct row_sink *to, const struct rows *r,
+		 const struct row *row)
 {
-	buffer *b = &p->piece;
+	struct writer *x = (struct writer *)to;
+	const struct value *v = row_values(r, row);
+	uint64_t value[COUNTS + SAMPLES_EVENTS] = {0};
+	unsigned n = r->first_event ? COUNTS : 0;
+	bool counted = r->first_event && v->known && v->n;
+	struct line_frame f[LINE_FRAMES];
 
-	b->n = 0;
-	proto_numbers(b, SAMPLE_LOCATION, &location, 1);
-	proto_numbers(b, SAMPLE_VALUE, value, p->ntype);
-	send(p, PROFILE_SAMPLE, b);
+	if (row->image != x->image)
+		x->proc = ROW_NONE;
+	begin_images(x, row->image);
+	if (row->proc != x->proc && row->proc != ROW_NONE)
+		write_calls(x, r, row);
+	x->proc = row->proc;
+	if (!counted && !row_has_samples(r, row))
+		return;
+	if (counted)
+		value[0] = v->n;
+	for (unsigned i = 0; i < r->events; i++)
+		value[n + i] = row_samples(r, row, i);
+	n = frames_at(x, &r->data->image.at[row->image], row->addr, f);
+	pprof_sample(&x->out, location_of(x, row->addr, f, n,
+					  row_symbol(r, row)), value);
+}
+
+/* --- what it is about */
+
+static void comment_counts(struct writer *x)
+{
+	const struct counts *t = x->d->counts;
+	const char *trouble;
+	unsigned bit = 0;
+	char text[1024];
+
+	pprof_comment(&x->out, "exact counts by tally " TALLY_VERSION);
+	pprof_comment(&x->out, t->profile.command);
+	while ((trouble = counts_trouble(t, &bit)))
+		pprof_comment(&x->out, trouble);
+	for (uint32_t i = 0; i < t->nimage; i++) {
+		const struct counts_image *m = &t->image[i];
+
+		if (m->missing)
+			snprintf(text, sizeof text, "%s: %s", m->name,
+				 m->missing);
+		else if (m->solved.unknown_procs)
+			snprintf(text, sizeof text, "%s: counts of %" PRIu32
+				 " procedures are not known, and left out",
+				 m->name, m->solved.unknown_procs);
+		else
+			continue;
+		pprof_comment(&x->out, text);
+	}
+	for (uint32_t i = 0; i < t->nleft; i++) {
+		snprintf(text, sizeof text, "%s: not measured: %s",
+			 t->left[i].name, t->left[i].why);
+		pprof_comment(&x->out, text);
+	}
+}
+
+/* one event's values are "samples"; several are told apart by their names */
+static void write_types(struct writer *x)
+{
+	const struct samples *s = x->d->samples;
+
+	if (x->d->counts) {
+		pprof_type(&x->out, "instructions");
+		pprof_type(&x->out, "calls");
+		pprof_time(&x->out, x->d->counts->profile.header.started);
+		comment_counts(x);
+	}
+	for (size_t v = 0; s && v < s->event.n; v++)
+		pprof_type(&x->out, s->event.n == 1 ? "samples" :
+						      s->event.at[v].name);
+	if (s)
+		pprof_comment(&x->out, "samples by tally " TALLY_VERSION);
+	for (size_t v = 0; s && v < s->event.n; v++)
+		pprof_comment(&x->out, s->event.at[v].name);
+}
+
+/* readers take what comes first for the program: of samples, it has most */
+static uint32_t program_of(const struct dataset *d)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 0; i < d->image.n; i++) {
+		const struct dataset_image *m = &d->image.at[i];
+		const struct samples_image *b = d->image.at[best].samples;
+
+		if (m->counts && m->counts->image ==
+					 profile_program(&d->counts->profile))
+			return i;
+		if (m->samples && m->samples->is.kind == IMAGE_FILE &&
+		    (!b || b->is.kind != IMAGE_FILE ||
+		     m->samples->total[0] > b->total[0]))
+			best = i;
+	}
+	return best;
+}
+
+int export_pprof(struct dataset *d, FILE *to, struct err *e)
+{
+	struct writer x = {.is = {take, program_of(d)}, .d = d,
+			   .image = ROW_NONE, .proc = ROW_NONE};
+	int result;
+
+	pprof_begin(&x.out, to);
+	write_types(&x);
+	result = rows_each(d, BY_INSTRUCTION, &x.is, e);
+	begin_images(&x, ROW_NONE);
+	pprof_end(&x.out);
+	return result;
 }

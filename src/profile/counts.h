@@ -7,7 +7,7 @@
 
 #include "count/profile/profile.h"
 #include "count/solve/solve.h"
-#include "profile/symbolizer.h"
+#include "profile/symbols/symbolizer.h"
 
 struct counts_image {
 	const char *name;      /* of the original, without folders */

@@ -311,8 +311,8 @@ static unsigned sample_metrics(const struct samples *s, enum by kind,
 	return (unsigned)s->event.n;
 }
 
-unsigned dataset_metrics(struct dataset *v, enum by kind,
-			 struct metric out[METRICS])
+/* of counts and samples */
+static unsigned own_metrics(struct dataset *v, enum by kind, struct metric *out)
 {
 	unsigned n = dataset_first_event(v, kind);
 
@@ -329,4 +329,19 @@ unsigned dataset_metrics(struct dataset *v, enum by kind,
 		n++;
 	}
 	return n;
+}
+
+unsigned dataset_metrics(struct dataset *v, enum by kind,
+			 struct metric out[METRICS])
+{
+	unsigned n = own_metrics(v, kind, out);
+
+	return n + metric_sources_list(&v->more, kind, out + n, METRICS - n);
+}
+
+unsigned dataset_more(struct dataset *v, enum by kind)
+{
+	struct metric all[METRICS];
+
+	return dataset_metrics(v, kind, all) - own_metrics(v, kind, all);
 }

@@ -22,6 +22,7 @@ struct dataset {
 	struct counts *counts;           /* or NULL */
 	struct samples *samples;         /* or NULL */
 	VEC(struct dataset_image) image; /* counted ones first */
+	struct metric_sources more;	 /* given, and kept elsewhere */
 	bool same_work; /* the user says that both did the same */
 	struct {
 		struct counts counts;
@@ -56,9 +57,11 @@ unsigned dataset_metrics(struct dataset *v, enum by kind,
 			 struct metric out[METRICS]);
 /* can places of the kind be told at all? */
 bool dataset_has(const struct dataset *v, enum by kind);
-/* of these, the number of the first one of samples, and how many there are */
+/* of these, the number of the first one of samples, and how many there are;
+   those of further sources come last */
 unsigned dataset_first_event(const struct dataset *v, enum by kind);
 unsigned dataset_events(const struct dataset *v, enum by kind);
+unsigned dataset_more(struct dataset *v, enum by kind);
 
 /*
  * Why time per execution cannot be told in its unit, but relative to that of a

@@ -41,6 +41,9 @@ enum share {
 
 struct metric {
 	const char *name; /* the column's head */
+	const char *unit; /* of a further source; NULL: it is a number of
+			     what the name says */
+	bool errors;	  /* values have errors of their own, to be shown */
 	enum evidence evidence;
 	enum share share;
 	uint64_t total; /* of all places, if shares are shown */
@@ -65,6 +68,37 @@ struct value {
 };
 
 enum { METRICS = 24 }; /* of a listing, at most */
+
+/* a place, for sources that know it by its name or its addresses */
+struct metric_place {
+	enum by kind;
+	const char *image;     /* its file's name, without folders */
+	const char *procedure; /* or NULL: it is in none */
+	uint64_t start, end;   /* of the code; end 0: not known */
+	const char *file;      /* of a line, or NULL */
+	uint32_t line;
+};
+
+/* a further source of numbers: one metric of places of some kinds */
+struct metric_source {
+	struct metric is;
+	bool (*has)(const struct metric_source *s, enum by kind);
+	struct value (*value)(const struct metric_source *s,
+			      const struct metric_place *p);
+};
+
+struct metric_sources {
+	const struct metric_source *const *at;
+	unsigned n;
+};
+
+/* the metrics that places of the kind have, at most `room`; how many */
+unsigned metric_sources_list(const struct metric_sources *s, enum by kind,
+			     struct metric *out, unsigned room);
+/* their values at a place, at most `room` */
+void metric_sources_values(const struct metric_sources *s,
+			   const struct metric_place *p, struct value *out,
+			   unsigned room);
 
 /*
  * Fills in the ratios among the values of a place, one for each of n metrics.

@@ -7,8 +7,8 @@
 
 #include "base/dict.h"
 #include "isa/isa.h"
-#include "profile/lines.h"
-#include "profile/segments.h"
+#include "profile/lines/lines.h"
+#include "profile/symbols/object.h"
 #include "store/store.h"
 
 enum { SAMPLES_EVENTS = 16 };
@@ -104,7 +104,7 @@ int samples_open(struct samples *s, const char *const *path, size_t n,
 void samples_close(struct samples *s);
 
 /*
- * The same epoch by epoch: reads some, then samples_settle(), and the counts
+ * Opened epoch by epoch: reads some, then samples_settle(), and the counts
  * are there. samples_forget() makes them 0 and keeps all that is known of
  * images, for other epochs, and how many samples were lost.
  */
@@ -118,6 +118,13 @@ int samples_check(const struct samples *s, uint64_t samples,
 
 /* how many images there are whose names are not looked for */
 size_t samples_few(const struct samples *s);
+
+/* something and its samples, for a list with most first */
+struct ranked {
+	uint32_t number; /* decides among equal ones */
+	uint64_t samples;
+};
+void ranked_sort(struct ranked *v, size_t n);
 
 /* where a sample is, for people */
 struct samples_place {

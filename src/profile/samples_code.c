@@ -7,10 +7,10 @@
 
 #include "base/bisect.h"
 #include "base/dict.h"
-#include "profile/kernel_names.h"
-#include "profile/lines.h"
+#include "profile/symbols/kernel_names.h"
+#include "profile/lines/lines.h"
 #include "profile/samples.h"
-#include "profile/symbol_server.h"
+#include "profile/symbols/symbol_server.h"
 
 struct samples_code {
 	bool of_file, of_kernel;

@@ -14,18 +14,18 @@ enum {
 	FEW = 10000, /* and so is what has one in so many samples */
 };
 
-struct ranked {
-	uint32_t image;
-	uint64_t samples; /* of all events */
-};
-
 static int most_first(const void *a, const void *b)
 {
 	const struct ranked *p = a, *q = b;
 
 	if (p->samples != q->samples)
 		return p->samples > q->samples ? -1 : 1;
-	return p->image < q->image ? -1 : p->image > q->image;
+	return p->number < q->number ? -1 : p->number > q->number;
+}
+
+void ranked_sort(struct ranked *v, size_t n)
+{
+	mem_sort(v, n, sizeof *v, most_first);
 }
 
 static void find_few(struct samples *s)
@@ -34,16 +34,16 @@ static void find_few(struct samples *s)
 	uint64_t all = 0;
 
 	for (uint32_t i = 0; i < s->image.n; i++) {
-		struct ranked new = {.image = i};
+		struct ranked new = {.number = i};
 
 		for (size_t e = 0; e < s->event.n; e++)
 			new.samples += s->image.at[i].total[e];
 		all += new.samples;
 		vec_push(&v, new);
 	}
-	mem_sort(v.at, v.n, sizeof *v.at, most_first);
+	ranked_sort(v.at, v.n);
 	for (size_t i = NAMED; i < v.n; i++)
-		s->image.at[v.at[i].image].few =
+		s->image.at[v.at[i].number].few =
 			v.at[i].samples < (all + FEW - 1) / FEW;
 	vec_free(&v);
 }

@@ -118,7 +118,7 @@ static void add_count(struct autofdo *s, const struct line_frame *f, unsigned n,
 	for (uint32_t k = b->node; k != AUTOFDO_NONE;
 	     k = s->node.at[k].parent) {
 		s->node.at[k].total += count;
-		s->node.at[k].told = true;
+		s->node.at[k].known = true;
 	}
 }
 

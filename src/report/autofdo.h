@@ -30,7 +30,7 @@ struct autofdo_node {
 	uint32_t parent;   /* what it is inlined into, or AUTOFDO_NONE */
 	uint32_t place;    /* there */
 	uint64_t total;    /* instructions that ran in it, inlined ones too */
-	bool told;         /* of some of them that is known */
+	bool known;        /* of some of them that is known */
 	uint64_t calls;    /* of a function: how often it was called */
 	bool calls_known;
 };

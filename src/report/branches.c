@@ -1,8 +1,31 @@
 /* branches: see branches.h. */
-#include "report/branches_int.h"
+#include "report/branches.h"
 
 #include "base/bisect.h"
 #include "report/walk.h"
+
+struct gatherer {
+	struct branches *out;
+	struct branches calls; /* to procedures: by `to`, when all are there */
+	const struct counts *t;
+	const struct counts_image *m;
+	bool *reached; /* by block: not only what lies before leads to it */
+	bool *forks;   /* by block: it ends with a jump on a condition */
+	bool *paired;  /* by block: pairs say where its end leads */
+};
+
+/*
+ * Whether an edge leads from a block or EXIT to a block or EXIT. Others have to
+ * do with hubs; a map from anywhere has them of any kind.
+ */
+static bool gather_is_plain(const struct map_proc *p,
+				   const struct map_edge *d)
+{
+	uint32_t exit = map_exit(p);
+
+	return (d->from < p->nblock || d->from == exit) &&
+	       (d->to < p->nblock || d->to == exit);
+}
 
 static void add(struct branches *b, struct branch x)
 {
@@ -33,7 +56,9 @@ static bool reaches(const struct gatherer *g, uint32_t edge)
 	}
 }
 
-void gather_unknown(struct gatherer *g, const struct map_proc *p, uint32_t v)
+/* what happens at block v is not known; v may be none */
+static void gather_unknown(struct gatherer *g, const struct map_proc *p,
+			   uint32_t v)
 {
 	if (v < p->nblock)
 		vec_push(&g->out->unknown, block_of(g, p, v)->start);
@@ -97,8 +122,9 @@ static void add_next(struct gatherer *g, const struct map_proc *p, uint32_t v,
 	add(g->out, x);
 }
 
-void gather_jump(struct gatherer *g, const struct map_proc *p, uint32_t from,
-		 uint32_t to, uint64_t count)
+/* a branch from the end of block `from` of the procedure to block `to` */
+static void gather_jump(struct gatherer *g, const struct map_proc *p,
+			uint32_t from, uint32_t to, uint64_t count)
 {
 	struct branch x = branch_from(g, p, from, count);
 
@@ -278,6 +304,93 @@ static void join(struct branches *b)
 			b->v.at[n++] = b->v.at[i];
 	b->v.n = n;
 }
+
+/* --- hubs */
+
+/* a hub's ways in, or its ways out, that were used */
+struct side {
+	uint32_t used;	/* how many */
+	uint32_t block; /* one of them */
+};
+
+struct hub_use {
+	struct side in, out;
+	bool paired; /* all ways in are */
+	bool known;
+};
+
+static void side_add(struct side *s, uint32_t block, uint64_t count)
+{
+	s->used += count > 0;
+	if (count)
+		s->block = block;
+}
+
+/* the hub that an edge leads to from a block, or the other way; NULL: none */
+static struct hub_use *hub_of(struct hub_use *all, const struct map_proc *p,
+			      const struct map_edge *d)
+{
+	bool in = d->kind == MAP_TO_HUB, out = d->kind == MAP_FROM_HUB;
+	uint32_t hub = in ? d->to : d->from, block = in ? d->from : d->to;
+
+	return (in || out) && block < p->nblock && hub >= p->nblock &&
+	       hub < map_exit(p) ? &all[hub - p->nblock] : NULL;
+}
+
+static void look_at_hubs(const struct gatherer *g, const struct map_proc *p,
+			 struct hub_use *all)
+{
+	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++) {
+		const struct map_edge *d = &g->m->map->edge.at[i];
+		struct hub_use *h = hub_of(all, p, d);
+		uint64_t count = g->m->solved.edge[i];
+
+		if (!h)
+			continue;
+		h->known &= g->m->solved.edge_known[i];
+		if (d->kind == MAP_FROM_HUB) {
+			side_add(&h->out, d->to, count);
+			continue;
+		}
+		side_add(&h->in, d->from, count);
+		h->paired &= !count || g->paired[p->block + d->from];
+	}
+}
+
+static void add_way(struct gatherer *g, const struct map_proc *p,
+		    struct hub_use *all, uint32_t edge)
+{
+	const struct map_edge *d = &g->m->map->edge.at[edge];
+	const struct hub_use *h = hub_of(all, p, d);
+	uint64_t count = g->m->solved.edge[edge];
+	bool in = d->kind == MAP_TO_HUB;
+
+	if (!h || !count || (h->known && h->paired))
+		return;
+	if (!h->known || (h->in.used > 1 && h->out.used > 1))
+		gather_unknown(g, p, in ? d->from : d->to);
+	else if (h->in.used == 1 && !in)
+		gather_jump(g, p, h->in.block, d->to, count);
+	else if (h->in.used > 1 && in)
+		gather_jump(g, p, d->from, h->out.block, count);
+}
+
+static void gather_hubs(struct gatherer *g, const struct map_proc *p)
+{
+	struct hub_use *all;
+
+	if (!p->nhub)
+		return;
+	all = NEW_ARRAY(struct hub_use, p->nhub);
+	for (uint32_t i = 0; i < p->nhub; i++)
+		all[i].paired = all[i].known = true;
+	look_at_hubs(g, p, all);
+	for (uint32_t i = p->edge; i < p->edge + p->nedge; i++)
+		add_way(g, p, all, i);
+	mem_free(all);
+}
+
+/* --- all */
 
 void branches_make(struct branches *b, const struct counts *t,
 		   const struct counts_image *m)

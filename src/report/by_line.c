@@ -27,7 +27,7 @@ struct spot {
 	uint32_t block; /* of the procedure */
 	bool last;	/* its last instruction is the block's */
 	bool brace;	/* it only leaves the function: see find_brace() */
-	bool unmarked;	/* the same: see is_unmarked() */
+	bool unmarked;	/* that as well: see is_unmarked() */
 };
 
 struct parts {

@@ -27,7 +27,7 @@
 #include "profile/counts.h"
 
 struct line_count {
-	uint32_t image; /* in told.image */
+	uint32_t image; /* in counts.image */
 	uint32_t file;	/* in line_counts.file */
 	uint32_t line;
 	uint64_t count;

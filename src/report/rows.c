@@ -40,28 +40,39 @@ static void add_samples(struct rows *r, const uint64_t *samples)
 	}
 }
 
-static bool has_samples(const struct rows *r)
-{
-	const struct value *v = event_values(r);
-
-	for (unsigned i = 0; i < r->events; i++)
-		if (v[i].n)
-			return true;
-	return false;
-}
-
 /* also what did not run */
 static bool wants_all(const struct rows *r)
 {
-	return r->wish->all;
+	return r->query->all;
+}
+
+/* what further sources say of it; whether that is something */
+static bool ask_more(struct rows *r, const struct row *row)
+{
+	struct metric_place p;
+	bool some = false;
+
+	if (r->first_more == r->metrics)
+		return false;
+	p = row_place(r, row);
+	metric_sources_values(&r->data->more, &p,
+			      r->values.at + r->first_more,
+			      r->metrics - r->first_more);
+	for (unsigned i = r->first_more; i < r->metrics; i++)
+		some |= r->values.at[i].known && r->values.at[i].n;
+	return some;
 }
 
 static void add(struct rows *r, struct row row)
 {
+	ask_more(r, &row);
 	metric_divide(r->metric, r->metrics, r->values.at);
 	row.number = r->found++;
 	row.value = 0;
-	rows_pick(r, &row);
+	if (r->sink)
+		r->sink->take(r->sink, r, &row);
+	else
+		rows_pick(r, &row);
 }
 
 /* adds it, unless it is known to be nothing */
@@ -70,7 +81,9 @@ static void add_some(struct rows *r, struct row row)
 	const struct value *v = r->values.at;
 	bool counted = r->first_event;
 
-	if (wants_all(r) || (counted && (!v->known || v->n)) || has_samples(r))
+	row.value = 0;
+	if (wants_all(r) || (counted && (!v->known || v->n)) ||
+	    row_has_samples(r, &row) || ask_more(r, &row))
 		add(r, row);
 }
 
@@ -286,7 +299,7 @@ static void list_inside(struct rows *r, const struct listed *l)
 	const struct map_proc *p = &l->m->map->proc.at[l->row.proc];
 
 	/* if all are shown, what these show is needed again */
-	if (r->wish->limit == SIZE_MAX &&
+	if (r->query->limit == SIZE_MAX &&
 	    (r->by == BY_EDGE || r->by == BY_BLOCK))
 		counts_load(l->m, l->row.proc);
 	else
@@ -390,7 +403,7 @@ static void list_code(struct rows *r, uint32_t image)
 static bool may_be_shown(const struct rows *r, uint32_t image)
 {
 	const struct samples_image *m = r->data->image.at[image].samples;
-	const struct rows_wish *w = r->wish;
+	const struct rows_query *w = r->query;
 
 	return r->first_event || !m || w->sort > SORT_COUNT || w->reverse ||
 	       !r->v.n || r->v.n < w->limit ||
@@ -403,40 +416,31 @@ static void add_code(struct rows *r, uint32_t image)
 		r->found++;
 		return;
 	}
-	if (r->wish->image && r->data->image.at[image].samples)
+	if (r->query->image && r->data->image.at[image].samples)
 		r->data->image.at[image].samples->few = false;
 	list_code(r, image);
 }
 
-struct image_order {
-	uint32_t image;
-	uint64_t samples; /* 0: in the order that they have */
-};
-
-static int most_first(const void *a, const void *b)
+/* what comes first, of images: of samples alone, those with most */
+static uint64_t urgency(const struct rows *r, uint32_t image)
 {
-	const struct image_order *p = a, *q = b;
+	const struct samples_image *m = r->data->image.at[image].samples;
 
-	if (p->samples != q->samples)
-		return p->samples > q->samples ? -1 : 1;
-	return p->image < q->image ? -1 : p->image > q->image;
+	if (r->sink)
+		return r->sink->first == image;
+	return m && !r->first_event ? m->total[0] : 0;
 }
 
-/* of samples alone: images with most come first */
 static void add_all_code(struct rows *r)
 {
-	struct image_order *o = NEW_ARRAY(struct image_order, r->data->image.n);
 	size_t n = r->data->image.n;
+	struct ranked *o = NEW_ARRAY(struct ranked, n);
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct samples_image *m = r->data->image.at[i].samples;
-
-		o[i] = (struct image_order){
-			i, m && !r->first_event ? m->total[0] : 0};
-	}
-	mem_sort(o, n, sizeof *o, most_first);
+	for (uint32_t i = 0; i < n; i++)
+		o[i] = (struct ranked){i, urgency(r, i)};
+	ranked_sort(o, n);
 	for (size_t i = 0; i < n; i++)
-		add_code(r, o[i].image);
+		add_code(r, o[i].number);
 	mem_free(o);
 }
 
@@ -568,13 +572,14 @@ static int add_all(struct rows *r, struct err *e)
 	}
 }
 
-int rows_make(struct rows *r, struct dataset *v, enum by by,
-	      const struct rows_wish *w, struct err *e)
+static int make(struct rows *r, struct dataset *v, enum by by, struct err *e)
 {
-	*r = (struct rows){.data = v, .by = by, .wish = w};
+	r->data = v;
+	r->by = by;
 	r->metrics = dataset_metrics(v, by, r->metric);
 	r->first_event = dataset_first_event(v, by);
 	r->events = dataset_events(v, by);
+	r->first_more = r->metrics - dataset_more(v, by);
 	for (unsigned i = 0; i < r->metrics; i++)
 		vec_push(&r->values, (struct value){0});
 	if (add_all(r, e)) {
@@ -582,6 +587,25 @@ int rows_make(struct rows *r, struct dataset *v, enum by by,
 		return -1;
 	}
 	rows_sort(r);
+	return 0;
+}
+
+int rows_make(struct rows *r, struct dataset *v, enum by by,
+	      const struct rows_query *w, struct err *e)
+{
+	*r = (struct rows){.query = w};
+	return make(r, v, by, e);
+}
+
+int rows_each(struct dataset *v, enum by by, struct row_sink *to,
+	      struct err *e)
+{
+	static const struct rows_query all = {0};
+	struct rows r = {.query = &all, .sink = to};
+
+	if (make(&r, v, by, e))
+		return -1;
+	rows_free(&r);
 	return 0;
 }
 
@@ -596,6 +620,49 @@ const struct counts_image *row_counts(const struct rows *r,
 				      const struct row *row)
 {
 	return r->data->image.at[row->image].counts;
+}
+
+struct samples_image *row_sampled(const struct rows *r, const struct row *row)
+{
+	return r->data->image.at[row->image].samples;
+}
+
+uint64_t row_samples(const struct rows *r, const struct row *row,
+		     unsigned event)
+{
+	return row_values(r, row)[r->first_event + event].n;
+}
+
+bool row_has_samples(const struct rows *r, const struct row *row)
+{
+	for (unsigned i = 0; i < r->events; i++)
+		if (row_samples(r, row, i))
+			return true;
+	return false;
+}
+
+/* the end of a block or an instruction that are in a map */
+static uint64_t end_of(const struct rows *r, const struct row *row)
+{
+	const struct counts_image *m = row_counts(r, row);
+
+	if (r->by == BY_INSTRUCTION)
+		return row->addr + 1;
+	if (r->by != BY_BLOCK || !m || row->item == ROW_NONE)
+		return 0;
+	return row->addr + m->map->block.at[row->item].size;
+}
+
+struct metric_place row_place(const struct rows *r, const struct row *row)
+{
+	struct metric_place p = {.kind = r->by, .image = row_image(r, row),
+			  .start = row->addr, .file = row->file,
+			  .line = row->line};
+
+	if (rows_have_procedures(r->by))
+		p.procedure = row_procedure(r, row);
+	p.end = end_of(r, row);
+	return p;
 }
 
 const char *row_image(const struct rows *r, const struct row *row)

@@ -49,7 +49,7 @@ enum rows_sort {
 };
 
 /* which rows are asked for, and in what order */
-struct rows_wish {
+struct rows_query {
 	const char *image; /* its file's name, or a pattern as of a shell */
 	const char *procedure; /* see find.h, or a pattern */
 	double share; /* at least that much of all of the first metric */
@@ -60,6 +60,15 @@ struct rows_wish {
 	size_t limit; /* not more than that */
 };
 
+struct rows;
+
+/* what is done with each row instead of keeping it; its values are there */
+struct row_sink {
+	void (*take)(struct row_sink *to, const struct rows *r,
+		     const struct row *row);
+	uint32_t first; /* the image that comes before all others */
+};
+
 struct rows {
 	VEC(struct row) v;
 	VEC(struct value) values; /* of each row `metrics`; the first ones
@@ -67,21 +76,29 @@ struct rows {
 	struct metric metric[METRICS];
 	unsigned metrics;
 	unsigned first_event, events; /* those of samples */
+	unsigned first_more;	      /* those of further sources follow */
 	struct dataset *data;
 	enum by by;
-	const struct rows_wish *wish;
+	const struct rows_query *query;
+	struct row_sink *sink; /* or NULL */
 	uint32_t found;	 /* rows that there are, wanted or not */
-	uint32_t wanted; /* of these, but for wish.sure and wish.limit */
+	uint32_t wanted; /* of these, but for query.sure and query.limit */
 	struct line_counts lines; /* by line: what the rows are about */
 };
 
 /*
- * Fills *r, requires: dataset_has(), and what the wish asks for is there, which
+ * Fills *r, requires: dataset_has(), and what the query asks for is there; it
  * has to stay. On -1 nothing needs freeing.
  */
 int rows_make(struct rows *r, struct dataset *v, enum by by,
-	      const struct rows_wish *w, struct err *e);
+	      const struct rows_query *w, struct err *e);
 void rows_free(struct rows *r);
+/*
+ * All rows that have something, one after the other, as they are found: image
+ * by image, procedure by procedure; none is kept.
+ */
+int rows_each(struct dataset *v, enum by by, struct row_sink *to,
+	      struct err *e);
 
 /* the values of a row, one for each metric */
 static inline struct value *row_values(const struct rows *r,
@@ -93,6 +110,15 @@ static inline struct value *row_values(const struct rows *r,
 /* its image, if that was counted, or NULL */
 const struct counts_image *row_counts(const struct rows *r,
 				      const struct row *row);
+/* its image, if that has samples, or NULL */
+struct samples_image *row_sampled(const struct rows *r, const struct row *row);
+/* how many samples of an event it has */
+uint64_t row_samples(const struct rows *r, const struct row *row,
+		     unsigned event);
+/* whether it has samples of any */
+bool row_has_samples(const struct rows *r, const struct row *row);
+/* where it is, for further sources */
+struct metric_place row_place(const struct rows *r, const struct row *row);
 /* the name of its image */
 const char *row_image(const struct rows *r, const struct row *row);
 /* the name of its procedure, and what the linker calls that */

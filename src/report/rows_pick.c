@@ -43,7 +43,7 @@ const struct value *row_shared(const struct rows *r, const struct row *row)
 
 bool rows_want_image(const struct rows *r, uint32_t image)
 {
-	const char *want = r->wish->image, *name;
+	const char *want = r->query->image, *name;
 
 	if (!want || r->by == BY_PROCESS || r->by == BY_EVENT ||
 	    r->by == BY_EPOCH)
@@ -73,7 +73,7 @@ static bool is_of_procedure(const struct rows *all, const struct row *r,
 
 static bool is_wanted(const struct rows *all, const struct row *r)
 {
-	const struct rows_wish *w = all->wish;
+	const struct rows_query *w = all->query;
 	const struct metric *m = rows_shared(all);
 
 	if (!rows_want_image(all, r->image))
@@ -86,21 +86,11 @@ static bool is_wanted(const struct rows *all, const struct row *r)
 		       w->share * (double)m->total;
 }
 
-static bool has_samples(const struct rows *all, const struct row *r)
-{
-	const struct value *v = row_values(all, r) + all->first_event;
-
-	for (unsigned i = 0; i < all->events; i++)
-		if (v[i].n)
-			return true;
-	return false;
-}
-
 /* unknown rows of procedures in which perhaps nothing ran are not */
 static bool is_sure(const struct rows *all, const struct row *r)
 {
 	return all->by == BY_IMAGE || all->by == BY_PROCESS ||
-	       row_values(all, r)->known || has_samples(all, r) ||
+	       row_values(all, r)->known || row_has_samples(all, r) ||
 	       (all->by == BY_PROCEDURE && r->ran);
 }
 
@@ -149,14 +139,14 @@ static int by_name(const struct rows *o, const struct row *p,
 /* the metric that rows are sorted by: calls are the second of procedures */
 static const struct value *key(const struct rows *o, const struct row *r)
 {
-	return row_values(o, r) + (o->wish->sort == SORT_CALLS);
+	return row_values(o, r) + (o->query->sort == SORT_CALLS);
 }
 
 /* what the rows are sorted by; not the default */
 static enum rows_sort sort_of(const struct rows *o)
 {
-	if (o->wish->sort != SORT_DEFAULT)
-		return o->wish->sort;
+	if (o->query->sort != SORT_DEFAULT)
+		return o->query->sort;
 	return o->by == BY_PROCESS || o->by == BY_EPOCH ? SORT_ADDRESS :
 								SORT_COUNT;
 }
@@ -193,8 +183,8 @@ static int by_sort(const struct rows *o, const struct row *p,
 	}
 }
 
-/* as it is wished; 0: it does not matter */
-static int by_wish(const struct rows *o, const struct row *p,
+/* as it is asked for; 0: it does not matter */
+static int by_query(const struct rows *o, const struct row *p,
 		   const struct row *q)
 {
 	int sign;
@@ -202,7 +192,7 @@ static int by_wish(const struct rows *o, const struct row *p,
 	if (has_key(o, p) != has_key(o, q))
 		return has_key(o, p) ? -1 : 1;
 	sign = by_sort(o, p, q);
-	sign = o->wish->reverse ? -sign : sign;
+	sign = o->query->reverse ? -sign : sign;
 	sign = sign ? sign : by_address(o, p, q);
 	sign = sign ? sign : compare(p->to_image, q->to_image);
 	return sign ? sign : compare(p->to, q->to);
@@ -246,8 +236,8 @@ static int in_order(const void *a, const void *b, void *rows)
 	const struct row *p = a, *q = b;
 	int sign = 0;
 
-	if (o->wish->sort != SORT_DEFAULT || o->wish->reverse)
-		sign = by_wish(o, p, q);
+	if (o->query->sort != SORT_DEFAULT || o->query->reverse)
+		sign = by_query(o, p, q);
 	if (!sign && !is_in_order(o, p) && !is_in_order(o, q))
 		sign = by_count(o, p, q);
 	return sign ? sign : compare(p->number, q->number);
@@ -302,12 +292,12 @@ static uint32_t new_values(struct rows *r)
 
 void rows_pick(struct rows *r, const struct row *row)
 {
-	size_t limit = r->wish->limit;
+	size_t limit = r->query->limit;
 
 	if (!is_wanted(r, row))
 		return;
 	r->wanted++;
-	if (!limit || (r->wish->sure && !is_sure(r, row)))
+	if (!limit || (r->query->sure && !is_sure(r, row)))
 		return;
 	if (r->v.n < limit) {
 		struct row kept = keep(r, row, new_values(r));

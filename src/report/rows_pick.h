@@ -1,5 +1,5 @@
 /*
- * rows_pick: which rows are wished for, and in which order.
+ * rows_pick: which rows are asked for, and in which order.
  */
 #ifndef REPORT_ROWS_PICK_H
 #define REPORT_ROWS_PICK_H
@@ -11,12 +11,12 @@ bool rows_have_procedures(enum by by);
 bool rows_have_shares(enum by by);
 
 /*
- * Keeps a row, whose values are the first in r->values, if it is wished for and
- * may be among the first wish.limit. What is inside of its procedure has to be
+ * Keeps a row, whose values are the first in r->values, if it is asked for and
+ * may be among the first query.limit. What is inside of its procedure has to be
  * there.
  */
 void rows_pick(struct rows *r, const struct row *row);
-/* whether rows of an image are wished for at all */
+/* whether rows of an image are asked for at all */
 bool rows_want_image(const struct rows *r, uint32_t image);
 /* those that were kept, in order */
 void rows_sort(struct rows *r);

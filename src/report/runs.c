@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/buffer.h"
-#include "report/content.h"
+#include "report/diff/content.h"
 #include "report/rows_pick.h"
 #include "store/store.h"
 
@@ -13,7 +13,8 @@
 struct adder {
 	struct runs *runs;
 	const struct rows *rows;
-	uint32_t run; /* from 1 */
+	unsigned metric; /* of the rows, that is compared */
+	uint32_t run;	 /* from 1 */
 	buffer key;   /* of a place, as it is built */
 };
 
@@ -52,7 +53,8 @@ static const struct dataset_image *image_of(const struct adder *a,
 static struct run_place place_of(struct adder *a, const struct row *row)
 {
 	const struct dataset_image *m = image_of(a, row);
-	struct run_place x = {.image = lasting_name(a->runs, m), .name = ""};
+	struct run_place x = {.image = lasting_name(a->runs, m), .name = "",
+			      .paired = ROW_NONE};
 	enum by by = a->runs->by;
 
 	if (by == BY_LINE && row->file) {
@@ -64,7 +66,7 @@ static struct run_place place_of(struct adder *a, const struct row *row)
 	/* what has no name is called as its image is */
 	if (by != BY_IMAGE && m->samples && x.name == m->samples->is.path)
 		x.name = x.image;
-	if (by == BY_INSTRUCTION)
+	if (by == BY_INSTRUCTION || by == BY_BLOCK)
 		x.address = row->addr;
 	return x;
 }
@@ -109,8 +111,15 @@ static const char *key_of(struct adder *a, const struct row *row,
 			row->proc != ROW_NONE && !content_name(m, row->proc);
 
 	a->key.n = 0;
+	if (x->paired != ROW_NONE) {
+		buffer_bytes(&a->key, "=", 1);
+		key_number(&a->key, x->paired);
+		buffer_bytes(&a->key, "", 1);
+		return (const char *)a->key.at;
+	}
 	key_text(&a->key, x->image);
-	if (a->runs->by == BY_INSTRUCTION || nameless)
+	if (a->runs->by == BY_INSTRUCTION || a->runs->by == BY_BLOCK ||
+	    nameless)
 		key_build(a, row);
 	key_number(&a->key, nameless ? row->addr : x->address);
 	key_number(&a->key, x->line);
@@ -140,8 +149,11 @@ static uint32_t number_of(struct adder *a, const struct row *row,
 static uint32_t find_place(struct adder *a, const struct row *row)
 {
 	struct run_place x = place_of(a, row), *first;
-	uint32_t n = number_of(a, row, &x, 0);
+	uint32_t n;
 
+	if (a->runs->pairs)
+		x.paired = a->runs->pairs->number(a->runs->pairs, a->rows, row);
+	n = number_of(a, row, &x, 0);
 	first = &a->runs->place.at[n];
 	if (a->runs->metric.evidence == EVIDENCE_SAMPLED)
 		return n;
@@ -154,7 +166,7 @@ static uint32_t find_place(struct adder *a, const struct row *row)
 
 static void add_row(struct adder *a, const struct row *row)
 {
-	const struct value *v = row_shared(a->rows, row);
+	const struct value *v = row_values(a->rows, row) + a->metric;
 	struct run_value new = {.run = a->run - 1, .n = v->n,
 				.known = v->known && !v->least};
 	struct run_place *x;
@@ -179,11 +191,26 @@ static bool is_complete(const struct dataset *d)
 	return true;
 }
 
+static struct metric ratio_of(struct runs *r, const struct rows *rows)
+{
+	for (unsigned i = 0; i < rows->metrics; i++) {
+		struct metric m = rows->metric[i];
+
+		if (m.evidence != EVIDENCE_RATIO)
+			continue;
+		m.name = intern_string(&r->text, m.name);
+		return m;
+	}
+	return (struct metric){0};
+}
+
 static struct run_of run_of(struct runs *r, struct dataset *d,
+			    const struct rows *rows,
 			    const struct samples_epoch *first)
 {
 	struct run_of x = {.total = r->metric.total,
-			   .complete = is_complete(d)};
+			   .complete = is_complete(d),
+			   .ratio = ratio_of(r, rows)};
 
 	if (first) {
 		x.first = *first;
@@ -194,23 +221,25 @@ static struct run_of run_of(struct runs *r, struct dataset *d,
 	return x;
 }
 
-int runs_add(struct runs *r, struct dataset *d, const struct rows_wish *w,
+int runs_add(struct runs *r, struct dataset *d, const struct rows_query *w,
 	     const struct samples_epoch *first, struct err *e)
 {
-	struct rows_wish all = *w;
+	struct rows_query all = *w;
 	struct rows rows;
 	struct adder a = {.runs = r, .rows = &rows,
 			  .run = (uint32_t)r->run.n + 1};
 
 	/* also what did not run: it is known that it did not */
-	all.all = d->counts != NULL;
+	all.all = d->counts && !d->samples;
 	all.limit = SIZE_MAX;
 	if (rows_make(&rows, d, r->by, &all, e))
 		return -1;
-	r->metric = *rows_shared(&rows);
+	a.metric = rows.events ? rows.first_event :
+				(unsigned)(rows_shared(&rows) - rows.metric);
+	r->metric = rows.metric[a.metric];
 	for (size_t i = 0; i < rows.v.n; i++)
 		add_row(&a, &rows.v.at[i]);
-	vec_push(&r->run, run_of(r, d, first));
+	vec_push(&r->run, run_of(r, d, &rows, first));
 	rows_free(&rows);
 	vec_free(&a.key);
 	if (__builtin_add_overflow(r->sum, r->metric.total, &r->sum))
@@ -224,13 +253,16 @@ int runs_add(struct runs *r, struct dataset *d, const struct rows_wish *w,
 
 /* what is in *s is a run */
 static int add_samples(struct runs *r, struct samples *s,
-		       const struct rows_wish *w,
+		       const struct rows_query *w,
 		       const struct samples_epoch *first, struct err *e)
 {
 	struct dataset d = {0};
 	int result;
 
-	dataset_of(&d, NULL, s);
+	d.same_work = r->same_work;
+	dataset_of(&d, r->counts, s);
+	if (r->counts && !r->why_relative)
+		r->why_relative = dataset_why_relative(&d);
 	result = runs_add(r, &d, w, first, e);
 	r->metric.name = intern_string(&r->text, r->metric.name);
 	dataset_close(&d);
@@ -239,7 +271,7 @@ static int add_samples(struct runs *r, struct samples *s,
 
 int runs_read(struct runs *r, struct samples *s, const struct samples_epochs *l,
 	      bool whole, const struct samples_query *pick,
-	      const struct rows_wish *w, struct err *e)
+	      const struct rows_query *w, struct err *e)
 {
 	size_t i = 0, had = r->run.n;
 

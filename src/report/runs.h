@@ -27,6 +27,7 @@ struct run_place {
 	uint32_t zeros;	  /* runs in which it is known to have nothing */
 	uint32_t last;	  /* the run that had it, from 1; 0: none yet */
 	uint32_t again;	  /* others that were called so in that run */
+	uint32_t paired;  /* runs.pairs: the number there, or ROW_NONE */
 };
 
 /* what a place has in a run; 0, if that is known, is left out */
@@ -39,13 +40,29 @@ struct run_value {
 /* a run, and what it is of: the first epoch that was read, or a profile */
 struct run_of {
 	uint64_t total; /* also of what is not wanted */
+	struct metric ratio; /* time per execution, or name NULL: not known */
 	bool complete;	/* false: and more, which is not known */
 	struct samples_epoch first;
 };
 
+/*
+ * Which rows are which in several runs, as far as something better than names
+ * tells it: number() says so, or ROW_NONE.
+ */
+struct runs_pairs {
+	uint32_t (*number)(struct runs_pairs *p, const struct rows *r,
+			   const struct row *row);
+};
+
 struct runs {
-	enum by by; /* BY_IMAGE, _PROCEDURE, _LINE or _INSTRUCTION */
-	struct metric metric; /* that is compared */
+	enum by by; /* BY_IMAGE, _PROCEDURE, _LINE, _BLOCK or _INSTRUCTION */
+	/* given, or not: of the runs that are added next, counts beside their
+	   samples, and whether both are of one work (dataset.h) */
+	struct counts *counts;
+	struct runs_pairs *pairs;
+	bool same_work;
+	struct metric metric; /* that is compared: samples, if there are some */
+	const char *why_relative; /* time per execution is; or NULL */
 	bool more_events;     /* and others are not */
 	VEC(struct run_place) place;
 	VEC(struct run_value) value;
@@ -58,7 +75,7 @@ struct runs {
  * Adds what is in *d, counts or samples, as a run; first: of samples, the epoch
  * that it begins with. -1 and *e: all runs together are more than 64 bits.
  */
-int runs_add(struct runs *r, struct dataset *d, const struct rows_wish *w,
+int runs_add(struct runs *r, struct dataset *d, const struct rows_query *w,
 	     const struct samples_epoch *first, struct err *e);
 /*
  * Adds epochs, each as a run or, whole: those of a database as one. Of their
@@ -67,7 +84,7 @@ int runs_add(struct runs *r, struct dataset *d, const struct rows_wish *w,
  */
 int runs_read(struct runs *r, struct samples *s, const struct samples_epochs *l,
 	      bool whole, const struct samples_query *pick,
-	      const struct rows_wish *w, struct err *e);
+	      const struct rows_query *w, struct err *e);
 /* by place, then run; several of one place in a run become one */
 void runs_sort(struct runs *r);
 void runs_free(struct runs *r);

@@ -86,7 +86,7 @@ static void find_sites(struct lister *l)
 	}
 }
 
-/* an image of the profile, in told.image */
+/* an image of the profile, in counts.image */
 static uint32_t told_number(const struct counts *t, uint32_t image)
 {
 	uint32_t i = 0;

@@ -20,10 +20,10 @@ enum site_kind {
 #define SITE_NONE UINT32_MAX
 
 struct site_count {
-	uint32_t image, proc; /* in told.image, and in its map */
+	uint32_t image, proc; /* in counts.image, and in its map */
 	uint64_t addr;	      /* of the call or jump */
 	uint64_t to;	      /* address of what was called, */
-	uint32_t to_image;    /* in told.image; SITE_NONE: not known */
+	uint32_t to_image;    /* in counts.image; SITE_NONE: not known */
 	uint32_t number;      /* in the list */
 	uint8_t kind;	      /* enum site_kind */
 	bool known;	      /* the count is */

@@ -9,7 +9,7 @@
 #include "elf_walk.h"
 
 #include "cfg/live/live.h"
-#include "cmd/cfg_show.h"
+#include "cmd/render/cfg_show.h"
 
 /* parts are sorted and disjoint, and their blocks fill them in order */
 static inline void walk_parts(const struct cfg *c)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/lines.h"
-#include "profile/names.h"
+#include "profile/lines/lines.h"
+#include "profile/symbols/names.h"
 
 enum { FRAMES = 64 };
 

@@ -95,7 +95,7 @@ def check_near(t, command, options):
 def check_sources(t, all_options):
     """Every table's options are in some help."""
     declared = set()
-    for path in glob.glob("src/cmd/*.c"):
+    for path in glob.glob("src/cmd/**/*.c", recursive=True):
         text = open(path).read()
         declared |= set(re.findall(
             r"^\t\{\"([\w-]+)\", (?:\.type|'\w', &type_)", text, re.M))

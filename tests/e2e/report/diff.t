@@ -282,7 +282,8 @@ with tempfile.TemporaryDirectory() as where:
     t.refused(2, "missing argument: AFTER", "diff", a)
     t.refused(2, "too many arguments", "diff", a, b, a)
     t.refused(2, "--by takes procedure, block", "diff", "--by", "process", a, b)
-    t.refused(2, "--by line is for databases", "diff", "--by", "line", a, b)
+    t.refused(2, "--procedure does not go with", "diff", "--by", "line",
+              "--procedure", "main", a, b)
     t.refused(2, "--against is for databases", "diff", "--against", "2", a, b)
     t.refused(3, "No such file", "diff", a, "nothing")
     t.refused(3, "nothing in them is called so", "diff", "--image", "no", a, b)

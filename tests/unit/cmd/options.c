@@ -13,8 +13,8 @@
 
 #include "base/mem.h"
 #include "cmd/cmd.h"
-#include "cmd/nearest.h"
-#include "cmd/prose.h"
+#include "cmd/options/nearest.h"
+#include "cmd/options/prose.h"
 
 static void check_choices(const struct option *o)
 {

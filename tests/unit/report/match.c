@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "report/match_blocks.h"
+#include "report/diff/match_blocks.h"
 
 enum { MOST = 8 };
 

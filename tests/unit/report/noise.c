@@ -13,8 +13,7 @@
 
 #include <cmocka.h>
 
-#include "report/p_value.h"
-#include "report/significance.h"
+#include "report/diff/significance.h"
 #include "sample.h"
 #include "splitmix.h"
 

@@ -1,0 +1,24 @@
+/*
+ * recipe_options: the options of commands that rewrite programs, which say how
+ * (recipe.h).
+ */
+#ifndef CMD_OPTIONS_RECIPE_OPTIONS_H
+#define CMD_OPTIONS_RECIPE_OPTIONS_H
+
+#include "cmd/options/options.h"
+#include "instrument/recipe.h"
+
+struct recipe_call {
+	const char *placement, *weights, *only;
+	struct recipe recipe;
+};
+
+#define RECIPE_DEFAULTS .placement = "edges", .weights = "heuristic"
+
+/* fills a struct recipe_call */
+extern const struct option recipe_options[];
+
+/* the recipe, after what was asked for; 0 or the exit status */
+int recipe_settle(const struct command *c, struct recipe_call *r);
+
+#endif
