@@ -13,6 +13,8 @@
 #include "base/parallel.h"
 #include "launch/launch.h"
 
+const struct command *const *commands;
+
 void cmd_note(const char *text)
 {
 	fputs("tally: ", stderr);

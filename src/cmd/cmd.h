@@ -45,7 +45,10 @@ extern const struct command cmd_annotate, cmd_cached, cmd_cfg, cmd_completion,
 /* tally without a command: its own options */
 extern const struct command cmd_tally;
 /* all commands, in the order of the list, up to NULL; the internal ones last */
-extern const struct command *const commands[];
+extern const struct command *const command_table[];
+/* what main() has set to it: help and completion tell of all commands, and are
+   some of them */
+extern const struct command *const *commands;
 /* NULL: there is none */
 const struct command *cmd_find(const char *name);
 /* prints that there is no such command; returns STATUS_USAGE */

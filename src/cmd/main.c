@@ -45,6 +45,7 @@ int main(int argc, char **argv)
 {
 	const struct command *c;
 
+	commands = command_table;
 	mem_on_exhausted(out_of_memory);
 	/* large arrays grow by moving pages, and never by copying them; if
 	   nothing is said the limit rises as they are freed */

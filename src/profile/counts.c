@@ -3,13 +3,6 @@
 
 #include <stdlib.h>
 
-const char *counts_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static int by_name(const void *a, const void *b)
 {
 	const struct counts_image *p = a, *q = b;

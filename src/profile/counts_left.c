@@ -7,6 +7,13 @@
 #include "base/bisect.h"
 #include "profile/counts.h"
 
+const char *counts_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 static const char *why(const struct profile_left *x)
 {
 	if (x->why == LEFT_OUT)

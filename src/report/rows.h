@@ -107,6 +107,8 @@ static inline struct value *row_values(const struct rows *r,
 	return &r->values.at[row->value];
 }
 
+/* do rows by that have procedures? */
+bool rows_have_procedures(enum by by);
 /* its image, if that was counted, or NULL */
 const struct counts_image *row_counts(const struct rows *r,
 				      const struct row *row);

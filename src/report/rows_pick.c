@@ -7,13 +7,6 @@
 #include "report/find.h"
 #include "report/proc_query.h"
 
-bool rows_have_procedures(enum by by)
-{
-	return by == BY_PROCEDURE || by == BY_EDGE ||
-	       by == BY_BLOCK || by == BY_INSTRUCTION ||
-	       by == BY_CALL_SITE;
-}
-
 bool rows_have_shares(enum by by)
 {
 	return by != BY_EDGE && by != BY_CALL_SITE;

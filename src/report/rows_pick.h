@@ -6,8 +6,6 @@
 
 #include "report/rows.h"
 
-/* whether rows have procedures, or shares of all */
-bool rows_have_procedures(enum by by);
 bool rows_have_shares(enum by by);
 
 /*

@@ -23,12 +23,6 @@
 #include "cmd/options/prose.h"
 #include "cmd/options/shared_options.h"
 
-const struct command *const commands[] = {
-	&cmd_count, &cmd_record, &cmd_daemon, &cmd_snapshot, &cmd_merge,
-	&cmd_report, &cmd_annotate, &cmd_graph, &cmd_diff, &cmd_stats,
-	&cmd_export, &cmd_instrument, &cmd_cfg, &cmd_doctor, &cmd_completion,
-	&cmd_help, &cmd_cached, &cmd_follow, &cmd_names, NULL};
-
 const struct command *cmd_find(const char *name)
 {
 	const struct command *const *c = commands;

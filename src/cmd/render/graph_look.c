@@ -143,3 +143,23 @@ void dot_title(const struct drawn *d, FILE *to)
 	title_legend(d->sampled, to);
 	fputs("</td></tr></table>>;\n", to);
 }
+
+void dot_text(FILE *to, const char *s, size_t max)
+{
+	size_t n = strlen(s);
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c < 0x20 || c > 0x7e || c == '\\')
+			fprintf(to, "%%%02x", c);
+		else if (strchr("&<>\"'", c))
+			fprintf(to, "&#%u;", c);
+		else
+			putc(c, to);
+		if (n > max && i == max / 2) {
+			fputs("...", to);
+			i = n - max / 2;
+		}
+	}
+}

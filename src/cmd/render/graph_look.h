@@ -34,7 +34,7 @@ double look_width(double heat);
 void dot_title(const struct drawn *d, FILE *to);
 
 /*
- * graph_dot.c: text that cannot break a drawing, in labels of either kind and
+ * Text that cannot break a drawing, in labels of either kind and
  * in tooltips; if it is longer than max, "..." stands for its middle.
  */
 void dot_text(FILE *to, const char *s, size_t max);

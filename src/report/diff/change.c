@@ -18,37 +18,6 @@ const char *change_code_name(enum change_code code)
 	return names[code];
 }
 
-const struct counts_image *change_image_a(const struct match *m,
-					  const struct change *x)
-{
-	uint32_t i = m->v.at[x->image].a;
-
-	return i == MATCH_NONE ? NULL : &m->a->image[i];
-}
-
-const struct counts_image *change_image_b(const struct match *m,
-					  const struct change *x)
-{
-	uint32_t i = m->v.at[x->image].b;
-
-	return i == MATCH_NONE ? NULL : &m->b->image[i];
-}
-
-const struct counts_image *change_image(const struct match *m,
-					const struct change *x)
-{
-	const struct counts_image *a = change_image_a(m, x),
-				  *b = change_image_b(m, x);
-
-	return b && (x->b != MATCH_NONE || x->a == MATCH_NONE) ? b : a;
-}
-
-const char *change_procedure(const struct match *m, const struct change *x)
-{
-	return symbolizer_procedure(change_image(m, x)->symbolizer,
-				    x->b != MATCH_NONE ? x->b : x->a);
-}
-
 static struct side_count instructions_of(const struct counts_image *m,
 					 uint32_t proc)
 {
@@ -79,83 +48,6 @@ static struct side_count block_of(const struct counts_image *m, uint32_t block)
 		c.known = m->solved.block_known[block];
 	}
 	return c;
-}
-
-/* what is not there ran as often as what never ran: not at all */
-static bool differs(const struct side_count *a, const struct side_count *b)
-{
-	if ((a->there && !a->known) != (b->there && !b->known))
-		return true;
-	return a->n != b->n && (a->known || !a->there) &&
-	       (b->known || !b->there);
-}
-
-static uint64_t distance(const struct change *x)
-{
-	return x->before.n > x->after.n ? x->before.n - x->after.n :
-					  x->after.n - x->before.n;
-}
-
-bool change_known(const struct change *x)
-{
-	return (x->before.known || !x->before.there) &&
-	       (x->after.known || !x->after.there);
-}
-
-/* in one of the runs, or perhaps */
-static bool has_run(const struct change *x)
-{
-	return x->before.n || x->after.n || !change_known(x);
-}
-
-/* something that is new or gone counts if it ran */
-static bool is_change(const struct change *x)
-{
-	return differs(&x->before, &x->after) || x->edges ||
-	       differs(&x->calls_before, &x->calls_after) ||
-	       (has_run(x) && x->code != CODE_SAME);
-}
-
-static bool is_large(const struct changer *c, const struct change *x)
-{
-	const struct match *m = c->m;
-	uint64_t all = m->a->instructions > m->b->instructions ?
-			       m->a->instructions : m->b->instructions;
-
-	return !c->query->share || !change_known(x) ||
-	       (double)distance(x) >= c->query->share * (double)all;
-}
-
-void change_add(struct changer *c, struct change x)
-{
-	bool change = is_change(&x);
-
-	c->out->any |= change;
-	x.listed = (c->query->all || change) && is_large(c, &x);
-	if (x.listed || c->query->keep)
-		vec_push(&c->out->v, x);
-}
-
-uint32_t *change_blocks_of(const struct changer *c, const struct change *x)
-{
-	const struct match_image *i = &c->m->v.at[x->image];
-	const struct counts_image *m = change_image_a(c->m, x);
-	const struct counts_image *n = change_image_b(c->m, x);
-	uint32_t count = m->map->proc.at[x->a].nblock;
-	uint32_t *to = NEW_ARRAY(uint32_t, count + 1);
-
-	if (!i->same) {
-		match_blocks(&i->x, x->a, &i->y, x->b, to);
-		return to;
-	}
-	/* in one file a block is where it was, if it is there */
-	for (uint32_t v = 0; v < count; v++)
-		to[v] = v < n->map->proc.at[x->b].nblock &&
-			m->map->block.at[m->map->proc.at[x->a].block + v]
-				.start ==
-			n->map->block.at[n->map->proc.at[x->b].block + v]
-				.start ? v : MATCH_NONE;
-	return to;
 }
 
 static enum change_code code_of_block(const struct changer *c,
@@ -198,13 +90,13 @@ static void compare_code(const struct changer *c, struct change *x)
 	bool same = c->m->v.at[x->image].same;
 	uint32_t *to;
 
-	if (same && !has_run(x))
+	if (same && !change_has_run(x))
 		return;
 	change_turn(c, x);
 	to = change_blocks_of(c, x);
 	if (!same)
 		compare_blocks(c, x, to);
-	if (has_run(x))
+	if (change_has_run(x))
 		x->edges = change_count_edges(c, x, to);
 	mem_free(to);
 }
@@ -330,11 +222,6 @@ static void add_blocks(struct changer *c, struct change x)
 	mem_free(to);
 }
 
-bool change_meant(const struct changer *c, const struct counts_image *m)
-{
-	return m && (!c->query->image || !strcmp(c->query->image, m->name));
-}
-
 /* whether procedure p of an image, of one run, is meant */
 static bool is_meant(const struct changer *c, const struct counts_image *m,
 		     uint32_t p)
@@ -428,7 +315,7 @@ static int by_name(const struct change *p, const struct change *q)
 static int by_distance(const void *a, const void *b)
 {
 	const struct change *p = a, *q = b;
-	uint64_t x = distance(p), y = distance(q);
+	uint64_t x = change_distance(p), y = change_distance(q);
 
 	if (change_known(p) != change_known(q))
 		return change_known(p) ? -1 : 1;

@@ -16,6 +16,10 @@ const struct counts_image *change_image_a(const struct match *m,
 const struct counts_image *change_image_b(const struct match *m,
 					  const struct change *x);
 
+/* how much more, or less often it ran, as far as that is known */
+uint64_t change_distance(const struct change *x);
+/* in one of the runs, or perhaps */
+bool change_has_run(const struct change *x);
 /* a row, if it is asked for */
 void change_add(struct changer *c, struct change x);
 /* what is inside of the procedure is needed, of others no more */

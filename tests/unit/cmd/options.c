@@ -81,7 +81,7 @@ static void test_tables(void **state)
 
 	(void)state;
 	check_command(&cmd_tally);
-	for (const struct command *const *c = commands; *c; c++)
+	for (const struct command *const *c = command_table; *c; c++)
 		if (!(*c)->internal) {
 			check_command(*c);
 			n++;
