@@ -186,6 +186,11 @@ void *arena_alloc(struct arena *a, size_t n)
 	return arena_raw(a, n);
 }
 
+void *arena_copy(struct arena *a, const void *from, size_t n)
+{
+	return n ? memcpy(arena_raw(a, n), from, n) : NULL;
+}
+
 char *arena_string(struct arena *a, const char *s, size_t len)
 {
 	char *p = arena_alloc(a, len + 1);

@@ -114,6 +114,8 @@ void *arena_raw(struct arena *a, size_t n);
 	((type *)arena_alloc((a), (size_t)(n) * sizeof(type)))
 #define ARENA_RAW(a, type, n) \
 	((type *)arena_raw((a), (size_t)(n) * sizeof(type)))
+/* a copy of n bytes; NULL if n is 0 */
+void *arena_copy(struct arena *a, const void *from, size_t n);
 /* a copy of s[0 .. len-1], terminated */
 char *arena_string(struct arena *a, const char *s, size_t len);
 void arena_free(struct arena *a);

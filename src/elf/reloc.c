@@ -274,7 +274,7 @@ void reloc_read(struct reading *r)
 			  d[DYN_PLTREL] != DT_REL);
 	reloc_add_sections(r, &v);
 	reloc_sort(&v);
-	im->reloc = image_keep(im, v.at, v.n * sizeof *v.at);
+	im->reloc = arena_copy(&im->arena, v.at, v.n * sizeof *v.at);
 	im->nreloc = v.n;
 	vec_free(&v);
 }

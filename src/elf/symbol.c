@@ -296,7 +296,7 @@ void symbol_read_go(struct reading *r)
 	for (size_t i = 0; i < im->nsymbol; i++)
 		vec_push(&v, im->symbol[i]);
 	symbol_sort(&v);
-	im->symbol = image_keep(im, v.at, v.n * sizeof *v.at);
+	im->symbol = arena_copy(&im->arena, v.at, v.n * sizeof *v.at);
 	im->nsymbol = v.n;
 	vec_free(&v);
 }
@@ -312,7 +312,7 @@ void symbol_read(struct reading *r)
 	symbol_add_table(im, &v, &r->symtab, false);
 	symbol_add_table(im, &v, &r->dynsym, true);
 	symbol_sort(&v);
-	im->symbol = image_keep(im, v.at, v.n * sizeof *v.at);
+	im->symbol = arena_copy(&im->arena, v.at, v.n * sizeof *v.at);
 	im->nsymbol = v.n;
 	vec_free(&v);
 }
