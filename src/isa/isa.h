@@ -23,7 +23,7 @@
  * INSN_BAD: all fields but addr are 0. Both lift to a single UOP_CLOBBER, and
  * callers must take every register and flag for changed by these kinds.
  * A prefix alone, if it is one that code jumps over (isa->prefix), is
- * INSN_UNKNOWN: a block may end there (cfg/discover/extent.c).
+ * INSN_UNKNOWN: a block may end there (cfg/discover/descend.c).
  */
 #ifndef ISA_ISA_H
 #define ISA_ISA_H

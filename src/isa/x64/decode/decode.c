@@ -29,18 +29,6 @@
 
 enum { ALL_REGS = 0xffff };
 
-/* the number of the general register that reg is part of, or -1 */
-int x64_gpr(ZydisRegister reg)
-{
-	if (reg < ZYDIS_REGISTER_AL || reg > ZYDIS_REGISTER_R15)
-		return -1;
-	if (reg >= ZYDIS_REGISTER_AX)
-		return (reg - ZYDIS_REGISTER_AX) % X64_NREGS;
-	/* al cl dl bl, ah ch dh bh, then spl and on */
-	reg -= ZYDIS_REGISTER_AL;
-	return reg < 4 ? (int)reg : (int)reg - 4;
-}
-
 /* the set that holds the general register of reg, or nothing */
 static regset gpr_set(ZydisRegister reg)
 {
@@ -388,19 +376,6 @@ static void set_unknown(struct insn *out)
 	out->flags_written = 0;
 	out->vector = true;
 	out->mem_read = out->mem_write = MEM_SIZE_UNKNOWN;
-}
-
-/* the condition that the low four bits of jcc, setcc and cmovcc encode */
-uint8_t x64_cond(unsigned nibble)
-{
-	static const uint8_t cond[16] = {
-		COND_OTHER, COND_OTHER, COND_ULT,   COND_UGE,
-		COND_EQ,    COND_NE,	COND_ULE,   COND_UGT,
-		COND_NEG,   COND_POS,	COND_OTHER, COND_OTHER,
-		COND_SLT,   COND_SGE,	COND_SLE,   COND_SGT,
-	};
-
-	return cond[nibble & 15];
 }
 
 /* whether the instruction is a jump on flags, not on a count register */
