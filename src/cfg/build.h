@@ -159,6 +159,9 @@ void pieces_flatten(struct build *b);
 struct piece piece_slice(const struct build *b, struct piece p,
 			 uint32_t start, uint32_t end);
 
+/* an offset lies in a section of linkage stubs */
+bool stubs_hold(const struct build *b, uint32_t off);
+
 /* --- landing_pads.c */
 /* fills b->site */
 void landing_list(struct build *b);
@@ -171,12 +174,6 @@ void found_take(const struct build *b, struct found *f, uint32_t off,
 		const struct insn *i);
 /* moves all of `from` behind `to` */
 void found_append(struct found *to, struct found *from);
-
-/* --- extent.c */
-/* makes a piece of every function symbol with a size that no FDE covers */
-void extents_list(struct build *b);
-/* takes back those with holes; requires pieces_index() */
-void extents_drop(struct build *b);
 
 /* --- descend.c */
 /* how sure one must be to take what was found for code */
@@ -195,12 +192,6 @@ const char *descend_from(struct build *b, const uint32_t *seed, size_t nseed,
 			 const struct piece *like);
 /* pieces whose sweep met data or overlaps are looked at again */
 void descend_repair(struct build *b);
-
-/* --- extent.c */
-/* does a branch to `to` pass over the prefix of an instruction of p? */
-bool prefix_passed(const struct build *b, const struct piece *p, uint32_t to);
-/* makes jumps of the prefixes at these offsets, in no order */
-void prefix_split(struct build *b, offsets *split);
 
 /* --- pinned.c */
 /*
@@ -226,8 +217,6 @@ const char *pinned_go_stays(const struct cfg *c, uint64_t addr);
 void discover_code(struct build *b);
 /* tries the code that only tables lead to; true if there was some */
 bool discover_wanted(struct build *b);
-/* an offset lies in a section of linkage stubs */
-bool discover_in_stubs(const struct build *b, uint32_t off);
 /* marks leaders and entries, once all pieces are known */
 void discover_leaders(struct build *b);
 /* marks again what others may enter, with what the dispatches account for */

@@ -215,7 +215,7 @@ static inline uint64_t block_end(const struct block *b)
 	return b->start + b->size;
 }
 
-/* a prefix that is the end of a block (extent.c) */
+/* a prefix that is the end of a block (discover/descend.c) */
 static inline bool insn_is_prefix(const struct block *b, const struct insn *in)
 {
 	return in->kind == INSN_UNKNOWN && b->last == INSN_JUMP &&

@@ -293,14 +293,6 @@ static void stub_list(struct build *b)
 	}
 }
 
-bool discover_in_stubs(const struct build *b, uint32_t off)
-{
-	for (size_t i = 0; i < b->stub.n; i++)
-		if (off >= b->stub.at[i].start && off < b->stub.at[i].end)
-			return true;
-	return false;
-}
-
 /* sets a bit at an address, if an instruction starts there */
 static void mark_address(struct build *b, uint64_t *bits, uint64_t addr)
 {
@@ -474,8 +466,8 @@ static void mark_piece(struct build *b, const struct piece *p)
 		/* a call to the next instruction only asks for its address;
 		   a jump to a stub is a tail call */
 		if ((x->kind == INSN_CALL && x->target != x->at + x->len) ||
-		    (discover_in_stubs(b, x->target) &&
-		     !discover_in_stubs(b, x->at)))
+		    (stubs_hold(b, x->target) &&
+		     !stubs_hold(b, x->at)))
 			code_set(k, k->called, x->target);
 	}
 }
@@ -512,7 +504,7 @@ static void call_canonical(struct build *b)
 					  b->im->reloc[i].canonical);
 
 		if (b->im->reloc[i].canonical && at != CODE_NONE &&
-		    discover_in_stubs(b, at))
+		    stubs_hold(b, at))
 			mark_address(b, b->code.called,
 				     b->im->reloc[i].canonical);
 	}
@@ -530,7 +522,7 @@ void discover_split_stubs(struct build *b)
 		struct piece p = old.at[i];
 		uint32_t at = p.start, next;
 
-		if (p.in_place || !discover_in_stubs(b, p.start)) {
+		if (p.in_place || !stubs_hold(b, p.start)) {
 			vec_push(&b->piece, p);
 			continue;
 		}

@@ -109,7 +109,7 @@ static bool branch_counts(const struct build *b, uint32_t t, bool sure)
 
 	if (q == CFG_NONE || b->piece.at[q].start == t)
 		return q != CFG_NONE;
-	return !discover_in_stubs(b, t) &&
+	return !stubs_hold(b, t) &&
 	       (sure || b->piece.at[q].fde == CFG_NONE);
 }
 

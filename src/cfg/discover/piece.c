@@ -154,3 +154,11 @@ bool piece_is_wanted(const struct build *b, const struct piece *p)
 	return code_test(&b->code, b->code.called, p->start) ||
 	       code_test(&b->code, b->code.handed, p->start);
 }
+
+bool stubs_hold(const struct build *b, uint32_t off)
+{
+	for (size_t i = 0; i < b->stub.n; i++)
+		if (off >= b->stub.at[i].start && off < b->stub.at[i].end)
+			return true;
+	return false;
+}

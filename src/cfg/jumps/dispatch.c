@@ -174,27 +174,6 @@ static void crew_run(struct crew *t)
 		pthread_join(thread[--n], NULL);
 }
 
-static int start_order(const void *a, const void *b)
-{
-	const struct table_start *p = a, *q = b;
-
-	return p->address < q->address ? -1 : p->address > q->address;
-}
-
-void starts_add(table_starts *t, const struct jump_site *j)
-{
-	struct table_start s = {j->d.table, j->d.base};
-
-	if (j->d.table)
-		vec_push(t, s);
-}
-
-void starts_sort(table_starts *t)
-{
-	if (t->n)
-		qsort(t->at, t->n, sizeof *t->at, start_order);
-}
-
 /* the procedures that have indirect jumps */
 static void crew_gather(struct crew *t)
 {

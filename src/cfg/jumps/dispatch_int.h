@@ -16,11 +16,6 @@ struct table_start {
 };
 typedef VEC(struct table_start) table_starts;
 
-/* adds where the jump's table starts, if it has one */
-void starts_add(table_starts *t, const struct jump_site *j);
-/* brings them into order, by address */
-void starts_sort(table_starts *t);
-
 /* a procedure under work */
 struct work {
 	struct build *b;
@@ -119,5 +114,9 @@ void work_unique_targets(struct work *w);
  * edges that were believed must still be there for the others' sake.
  */
 bool work_add_targets(struct work *w, struct jump_site *j);
+/* adds where the jump's table starts, if it has one */
+void starts_add(table_starts *t, const struct jump_site *j);
+/* brings them into order, by address */
+void starts_sort(table_starts *t);
 
 #endif

@@ -61,6 +61,27 @@ bool work_add_targets(struct work *w, struct jump_site *j)
 	return true;
 }
 
+static int start_order(const void *a, const void *b)
+{
+	const struct table_start *p = a, *q = b;
+
+	return p->address < q->address ? -1 : p->address > q->address;
+}
+
+void starts_add(table_starts *t, const struct jump_site *j)
+{
+	struct table_start s = {j->d.table, j->d.base};
+
+	if (j->d.table)
+		vec_push(t, s);
+}
+
+void starts_sort(table_starts *t)
+{
+	if (t->n)
+		qsort(t->at, t->n, sizeof *t->at, start_order);
+}
+
 /*
  * The entries of j's table are taken as long as they lead into the procedure,
  * and it is not known yet where all tables start.

@@ -127,7 +127,7 @@ struct values {
 	struct dict near_livein; /* like livein, behind the horizon */
 	struct dict near_closed; /* node -> its closed form there */
 	struct written *written; /* once it pays */
-	uint32_t *before; /* by block: see phi.c; NULL until asked for */
+	uint32_t *before; /* by block: see memory.c; NULL until asked for */
 	uint32_t slot_phis; /* phis made for locations in memory */
 	unsigned depth, depth_limit;
 	unsigned loads; /* that the address at hand is nested in */

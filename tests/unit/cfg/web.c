@@ -1,5 +1,5 @@
 /*
- * cfg/web: how far a value is followed through joins (phi.c).
+ * cfg/web: how far a value is followed through joins (value.c).
  *
  *	CODE    cmp $5, %edi; ja OUT; mov %edi, %eax
  *	LOOP    mov %rax, %rdx; mov %rdx, %rax; dec %ecx; jne LOOP
