@@ -67,7 +67,7 @@ void mem_recall(void *p, size_t n);
 		(v)->n += (from)->n; \
 	} while (0)
 
-/* the same, and `from` is empty then: its memory is kept, if v has nothing */
+/* vec_append() that empties `from`; its memory is kept, if v has nothing */
 #define vec_take(v, from) \
 	do { \
 		if (!(v)->n) { \

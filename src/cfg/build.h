@@ -4,7 +4,7 @@
  * The order of the passes, and what each needs and leaves:
  *
  *	sweep     FDE ranges and, outside of these, symbols with a size
- *	          (extent) are decoded once, front to back: instruction
+ *	          are decoded once, front to back: instruction
  *	          starts, control transfers, references
  *	descend   pieces in which that met data are decoded again, and prefix
  *	          those in which branches pass over one
@@ -13,11 +13,12 @@
  *	merge     pieces that belong together become procedures
  *	block     pieces become blocks and edges; proc and hub complete them
  *	noreturn  which procedures ever return
- *	dispatch  indirect jumps are understood (settle, judge, view, value,
- *	          range, table);
+ *	dispatch  indirect jumps are understood (fixpoint, resolve_jump, view,
+ *	          value, range, table_shape);
  *	          code that only tables lead to sends us back to discover
- *	merge, block, noreturn once more, with what the tables told
- *	orphan    data that looked like code is taken out; the same again
+ *	merge, block, noreturn once more, with the targets of the tables
+ *	data_in_text  data that looked like code is taken out; then merge,
+ *	          block and noreturn a last time
  *	region    what is left alone, and why
  *
  * All positions are dense offsets (code.h).
@@ -69,7 +70,7 @@ struct piece {
 struct jump_site {
 	uint32_t at;
 	uint32_t hub; /* in cfg->hub, or CFG_NONE */
-	bool judged;  /* a round has looked at it */
+	bool resolved;  /* a round has looked at it */
 	bool stale;   /* and what it saw may have changed since */
 	bool checked; /* a comparison bounds the index */
 	uint32_t ways; /* leading here with targets of their own */
@@ -219,7 +220,7 @@ void discover_code(struct build *b);
 bool discover_wanted(struct build *b);
 /* marks leaders and entries, once all pieces are known */
 void discover_leaders(struct build *b);
-/* marks again what others may enter, with what the dispatches account for */
+/* marks again where control may enter, with what the dispatches account for */
 void discover_entries(struct build *b);
 
 /* --- gap_scan.c */
@@ -230,7 +231,7 @@ void gap_scan_free(struct outside *o);
 /* one FDE covers a whole PLT: makes a piece of every stub that is called */
 void discover_split_stubs(struct build *b);
 
-/* --- merge.c */
+/* --- merge_pieces.c */
 /* t starts a procedure: a jump there, perhaps a conditional one, leaves */
 bool merge_is_start(const struct build *b, uint32_t t, bool conditional);
 void merge_pieces(struct build *b);
@@ -297,11 +298,12 @@ void proc_build(struct build *b);
 bool proc_name_is_cold(const char *name);
 /* makes hubs for dispatches that share their targets; rank numbers blocks */
 void hub_build(struct build *b, const struct code_rank *rank);
-/* --- slot.c */
+/* --- call_slot.c */
 /* the relocated slot that the block's indirect jump goes through, or 0 */
 uint64_t stub_slot(const struct cfg *c, const struct block *k);
 /*
- * The same of the call that ends the block, from the last few instructions;
+ * The relocated slot that the block's indirect call goes through, or 0, from
+ * the last few instructions;
  * *held: the slot's own address is in a register during the call.
  */
 uint64_t call_slot(const struct cfg *c, const struct block *k, bool *held);

@@ -13,7 +13,7 @@
  * Entries are located by their length, so one that does not decode costs
  * nothing but itself.
  *
- * An FDE is believed if it covers a piece of one code range; the rest of
+ * An FDE is taken if it covers a piece of one code range; the rest of
  * tally takes what it covers for code.
  */
 #include "elf/cie.h"

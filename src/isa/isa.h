@@ -65,7 +65,7 @@ enum insn_mem {
 	MEM_ORDERED,	/* ldar, stlr, xchg-free acquire and release forms */
 };
 
-/* conditions of COND branches and selects, told by the last comparison a:b */
+/* conditions of COND branches and selects, of the last comparison a:b */
 enum insn_cond {
 	COND_ALWAYS,
 	COND_EQ,
@@ -80,7 +80,7 @@ enum insn_cond {
 	COND_SGE,
 	COND_NEG,   /* sign set */
 	COND_POS,   /* sign clear */
-	COND_OTHER, /* overflow, parity, a count register: not told */
+	COND_OTHER, /* overflow, parity, a count register: not known */
 };
 
 /* condition flags; AArch64's NZCV and x86's SF ZF CF OF, and x86's own */
@@ -170,8 +170,8 @@ struct isa {
 	 */
 	regset scratch;
 	/*
-	 * Of those, what a call by any convention in use may lose. Others keep
-	 * more than the platform's: LLVM's preserve_most and preserve_all do.
+	 * Of those, what a call by any convention in use may lose. LLVM's
+	 * preserve_most and preserve_all keep more than the platform's.
 	 */
 	regset lost_by_call;
 	/* what a callee known only by the convention may read: arguments,
@@ -180,7 +180,7 @@ struct isa {
 	/* of those, what every procedure may be given: arguments, and where a
 	   result goes */
 	regset plain_args;
-	/* what may hold results, by the convention and by LLVM's others */
+	/* what may hold results, by the platform's convention and by LLVM's */
 	regset results;
 	/* never changes hands: stack pointer, platform register */
 	regset fixed;
@@ -206,20 +206,20 @@ struct isa {
 	 */
 	unsigned (*lift)(const uint8_t *code, size_t avail, uint64_t addr,
 			 struct uop *out);
-	/* the same, and what scan() says of length and kind, in one go */
+	/* lift(), and what scan() says of length and kind, in one go */
 	unsigned (*lift_scanned)(const uint8_t *code, size_t avail,
 				 uint64_t addr, struct insn *scanned,
 				 struct uop *out);
 	/*
 	 * False only if lift() of the instruction certainly neither changes
 	 * the stack and frame pointers nor takes anything from them but
-	 * addresses that are accessed. Cheap: most instructions are told by
-	 * this not to be worth lifting when one looks for such.
+	 * addresses that are accessed. Cheap: it spares a search for such
+	 * instructions lifting most of them.
 	 */
 	bool (*uses_frame)(const uint8_t *code, size_t avail);
 	/*
-	 * Is the byte a prefix without which an instruction does the same but
-	 * for others that look on? NULL: this machine has none.
+	 * Is the byte a prefix without which an instruction does the same,
+	 * but for what other processors see? NULL: this machine has none.
 	 */
 	bool (*prefix)(uint8_t byte);
 	/*

@@ -180,7 +180,7 @@ static uint32_t descent_clean(const struct descent *d, uint32_t off,
 	return end;
 }
 
-/* takes what is certainly code in the unreached stretch [off, end) */
+/* takes what is certainly code in the unreached range [off, end) */
 static void descent_fill(struct descent *d, uint32_t off, uint32_t end)
 {
 	const struct isa *isa = d->b->isa;
@@ -202,7 +202,7 @@ static void descent_fill(struct descent *d, uint32_t off, uint32_t end)
 	}
 }
 
-/* fills all stretches between what is reached; requires descent_sort() */
+/* fills all ranges between what is reached; requires descent_sort() */
 static void descent_fill_all(struct descent *d)
 {
 	size_t n = d->reached.n;

@@ -6,11 +6,11 @@
  * from code already known, and pointers (relocations, computed addresses).
  * The first three say "this is code"; a pointer may as well lead to data, so
  * what it leads to must look like code on every path, and what that calls, too:
- * its word is worth no more (rewrite/survey/code_heuristic.c judges both). Each
+ * its word is worth no more (rewrite/survey/code_heuristic.c tests both). Each
  * round may reveal new calls; rounds go on until none does.
  *
  * Afterwards the same evidence tells which instructions start blocks, and
- * which of them others may enter.
+ * which of them control may enter from outside.
  */
 #include "base/bisect.h"
 #include "cfg/build.h"
@@ -41,7 +41,7 @@ static void seed_offset(const struct build *b, seeds *s, uint32_t off,
 		vec_push(s, d);
 }
 
-/* the same of an address */
+/* seed_offset() of an address */
 static void seed_add(const struct build *b, seeds *s, uint64_t addr,
 		     enum part_source source)
 {
@@ -179,7 +179,7 @@ static int seed_order(const void *a, const void *b)
 	return p->at < q->at ? -1 : p->at > q->at;
 }
 
-/* the stretch without FDEs around off: between the pieces of the index */
+/* the range without FDEs around off: between the pieces of the index */
 static void seed_gap(const struct build *b, uint32_t off, uint32_t *lo,
 		     uint32_t *hi)
 {
@@ -361,13 +361,13 @@ static bool is_in_whole(const struct build *b, uint32_t at)
 	return p != CFG_NONE && b->piece.at[p].whole;
 }
 
-/* others have been given the address, and not as a label of their own code */
+/* the address is handed to other code, and is no label of that code */
 static bool is_handed(const struct build *b, const struct pointer *p)
 {
 	return p->sure && (p->place || is_in_whole(b, p->from));
 }
 
-/* visitor: others may arrive where the pointer leads */
+/* visitor: control may arrive where the pointer leads */
 static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 {
 	const struct explained *x = arg;

@@ -52,7 +52,7 @@ bool proc_name_is_cold(const char *name)
 	return strstr(name, ".cold") != NULL;
 }
 
-/* where procedure p begins: its first part that others enter */
+/* where procedure p begins: its first part that is entered from outside */
 static uint64_t proc_entry(const struct build *b, const struct procedure *p)
 {
 	const struct cfg *c = b->cfg;

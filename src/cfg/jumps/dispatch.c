@@ -1,13 +1,13 @@
 /*
  * dispatch: what every indirect jump is.
  *
- * Each procedure with indirect jumps is settled for itself (fixpoint.c), each
- * jump judged by the data flow (resolve_jump.c); here is what is about all of
+ * Each procedure with indirect jumps is solved by itself (fixpoint.c), each
+ * jump resolved by the data flow (resolve_jump.c); here is what is about all of
  * them. After a first pass it is known where tables start, and which pointers
  * to code are accounted for by tables; procedures for which that may matter are
- * looked at once more. If some jump stays unknown, control may come from it
- * to any place whose address is taken or that nothing leads to; the others
- * are then judged with all of those as entries (VIEW_ANY).
+ * looked at once more. If some jump stays unknown, control may come from it to
+ * any place whose address is taken or that nothing leads to; the others are
+ * then resolved with all of those as entries (VIEW_ANY).
  *
  * Three outcomes for a table (doc/how-cfg-works.md):
  *
@@ -114,12 +114,12 @@ static struct work crew_item(const struct crew *t, uint32_t i)
 }
 
 /* resolves the jumps of a procedure */
-static void crew_settle(const struct crew *t, struct work *w)
+static void crew_resolve(const struct crew *t, struct work *w)
 {
 	if (t->second && !work_begin_again(w))
 		return;
 	body_init(&w->body, t->b, w->piece, w->npiece);
-	work_settle(w, t->second);
+	work_fixpoint(w, t->second);
 	view_free(&w->view);
 	body_free(&w->body);
 }
@@ -136,7 +136,7 @@ static void *crew_work(void *arg)
 
 		progress_at(t->b->progress, t->second ? "jump tables, again" :
 			    "jump tables", i, t->nproc);
-		crew_settle(t, &w);
+		crew_resolve(t, &w);
 		vec_free(&w.target);
 		vec_free(&w.wanted);
 		vec_free(&w.lead);

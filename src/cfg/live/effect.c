@@ -31,7 +31,7 @@ enum {
 struct walk {
 	const struct isa *isa;
 	regset frame; /* stack and frame pointer */
-	bool odd;     /* a return would not go to the caller */
+	bool diverted; /* a return would not go to the caller */
 	bool entry;   /* the block begins right after a call */
 	bool go;      /* it is Go's */
 	int64_t up;   /* how far the stack pointer is above that */
@@ -51,7 +51,7 @@ static bool makes_return(const struct walk *w, const struct insn *i)
 	return i->writes & sp && !(i->reads & w->frame);
 }
 
-/* by how much an instruction raises the stack pointer, if that is told */
+/* by how much an instruction raises the stack pointer, if that is known */
 static int64_t raises(const struct isa *isa, const uint8_t *code, size_t avail,
 		      uint64_t addr)
 {
@@ -79,10 +79,10 @@ static bool drops_return(struct walk *w, const uint8_t *code, size_t avail,
 }
 
 /* a return that does not go where the caller wants to have it */
-static bool is_odd_return(const struct walk *w, const struct insn *i)
+static bool is_diverted_return(const struct walk *w, const struct insn *i)
 {
 	return i->kind == INSN_RET &&
-	       (w->odd || (w->isa->link && !(i->reads & w->isa->link)));
+	       (w->diverted || (w->isa->link && !(i->reads & w->isa->link)));
 }
 
 /* adds instruction i to what is known of the block */
@@ -95,7 +95,7 @@ static void effect_add(struct effect *f, const struct walk *w,
 	if (w->go && i->kind == INSN_SYSCALL)
 		reads = places_seen(i->reads, 0);
 	if (i->kind == INSN_BAD || i->kind == INSN_UNKNOWN ||
-	    is_odd_return(w, i))
+	    is_diverted_return(w, i))
 		reads |= w->go ? places_go(w->isa) : places_unknown(w->isa);
 	f->reads |= reads & ~f->writes;
 	f->writes |= places_any(i->writes, i->flags_written);
@@ -140,8 +140,8 @@ struct effect effect_from(const struct cfg *c, const struct block *k,
 			effect_add(&f, &w, &i);
 		if (i.kind == INSN_BAD)
 			break;
-		w.odd |= makes_return(&w, &i);
-		w.odd |= drops_return(&w, code + at, left, &i);
+		w.diverted |= makes_return(&w, &i);
+		w.diverted |= drops_return(&w, code + at, left, &i);
 	}
 	return f;
 }

@@ -1,7 +1,7 @@
 /*
  * body: what is kept of a procedure while its jumps are looked at.
  *
- * Jumps are judged in rounds, and with each round blocks and edges change
+ * Jumps are resolved in rounds, and with each round blocks and edges change
  * (view). Instructions and the unwind table's rows do not: they are read once,
  * a block at a time, and kept here.
  */

@@ -172,7 +172,7 @@ static enum overlap memory_compare(struct values *s, uint32_t i,
 	int64_t offset = 0;
 
 	if (!memory_split_store(s, i, &root, &offset)) {
-		/* an address that is not told may be one of the frame's: of
+		/* an unknown address may be one of the frame's: of
 		   an array, not of a slot of the compiler's own */
 		t = &s->store.at[i];
 		if (t->addr == NODE_UNSET)
@@ -278,9 +278,9 @@ static uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
 /* what struct lifted remembers of its slots */
 enum slots_known {
 	SLOTS_NEW,
-	SLOTS_TOLD,    /* it writes those and, by addresses not told, others,
+	SLOTS_KNOWN,    /* it writes those and, by unknown addresses, others,
 			  but none of the compiler's own */
-	SLOTS_ALL_TOLD, /* it writes those and no others */
+	SLOTS_ALL_KNOWN, /* it writes those and no others */
 	SLOTS_OPEN,    /* that is not sure */
 };
 
@@ -305,21 +305,21 @@ static enum slots_known add_slots(struct values *s, uint32_t i, uint64_t *slots)
 	int64_t offset = 0;
 
 	if (!memory_split_store(s, i, &root, &offset))
-		return s->store.at[i].addr != NODE_UNSET ? SLOTS_TOLD :
+		return s->store.at[i].addr != NODE_UNSET ? SLOTS_KNOWN :
 		       s->store.at[i].size == STORE_BY_CALLEE ?
-			       SLOTS_ALL_TOLD : SLOTS_OPEN;
+			       SLOTS_ALL_KNOWN : SLOTS_OPEN;
 	if (memory_in_frame(s, root))
 		*slots |= slot_bits(offset, s->store.at[i].size);
 	/* one whose operands are being sought may turn out to be the frame */
 	return root != NODE_UNSET && s->node.at[root].kind == NODE_PHI ?
-		       SLOTS_OPEN : SLOTS_ALL_TOLD;
+		       SLOTS_OPEN : SLOTS_ALL_KNOWN;
 }
 
 /* the block certainly does not write the location, which is private */
 static bool memory_leaves_slot(struct values *s, uint32_t block,
 			       const struct location *l)
 {
-	enum slots_known are = SLOTS_ALL_TOLD;
+	enum slots_known are = SLOTS_ALL_KNOWN;
 	struct lifted *t;
 	uint64_t slots = 0;
 
@@ -337,7 +337,7 @@ static bool memory_leaves_slot(struct values *s, uint32_t block,
 		t->slots_are = (uint8_t)are;
 	}
 	return t->slots_are != SLOTS_OPEN &&
-	       (l->trusted || t->slots_are == SLOTS_ALL_TOLD) &&
+	       (l->trusted || t->slots_are == SLOTS_ALL_KNOWN) &&
 	       !(t->slots & slot_bits(l->offset, l->size));
 }
 
@@ -414,11 +414,11 @@ bool memory_is_constant(const struct values *s, const struct linear *l,
 /*
  * spill: addresses of tables that are kept in the frame.
  *
- * What a slot holds is not known once others may have changed it, and mostly
- * they may: they know addresses of the frame, and the procedure calls them.
- * But no object of the program ever holds the address of a table that the
- * compiler made: where one was stored, the slot is the compiler's own, and
- * only what the procedure itself stores to it counts.
+ * What a slot holds is not known once a callee may have changed it, and mostly
+ * one may: callees know addresses of the frame. But no object of the program
+ * ever holds the address of a table that the compiler made: where one was
+ * stored, the slot is the compiler's own, and only what the procedure itself
+ * stores to it counts.
  *
  * That is asked of every slot whose value is not known, and hardly any holds
  * a table. If one does, then by all ways; so one way, a shortest from the
@@ -504,7 +504,7 @@ uint32_t memory_load(struct values *s, const struct node *n)
 
 	if (memory_is_constant(s, &l, n->size))
 		return memory_constant(s, n, &l);
-	/* an unknown address: the same load twice is not told to be equal */
+	/* an unknown address: two such loads are not known to be equal */
 	if (!memory_split(s, n->a, &root, &offset))
 		return node_load_once(s, n);
 	x = memory_before(s, n->block, n->pos,

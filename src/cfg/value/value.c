@@ -59,7 +59,7 @@ static uint32_t close_in_block(struct values *s, uint32_t block, uint32_t var)
 	return value_resolve(s, value_block(s, block)->out[var]);
 }
 
-/* the same, looked up in the predecessors if need be */
+/* the value of a variable at the end of a block, wherever it was set */
 static uint32_t close_at_end(struct values *s, uint32_t block, uint32_t var)
 {
 	uint32_t x = close_in_block(s, block, var);
@@ -127,7 +127,7 @@ static uint32_t close_known(const struct values *s, uint32_t block,
 		       dict_get(&s->near_livein, key) : known;
 }
 
-/* the same as close_livein(), but a join is the end */
+/* close_livein() that goes no further than to a join */
 static uint32_t close_near(struct values *s, uint32_t block, uint32_t var)
 {
 	uint32_t p;

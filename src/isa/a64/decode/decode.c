@@ -2,9 +2,9 @@
  * a64 decode: the way in, and what every group of encodings needs.
  *
  * The word's group decodes it (see a64.h). scan() is the same function as
- * decode(): whether a word is an instruction at all can only be told by
- * decoding it, and that is one indirect call and a few tests, so a second
- * decoder that knows less would save little and could contradict the first.
+ * decode(): whether a word is an instruction at all is known only by decoding
+ * it, and that is one indirect call and a few tests, so a second decoder that
+ * knows less would save little and could contradict the first.
  */
 #include "isa/a64/a64.h"
 

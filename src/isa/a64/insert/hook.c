@@ -76,9 +76,9 @@ enum {
 	HOOK_WORDS = 3 + 2 * NASKED + SLOW_WORDS, /* at most: the tests */
 
 	OP_STP = 0xa9000000,	  /* stp xa, xb, [sp, #offset] */
-	OP_STP_PRE = 0xa9800000,  /* the same, sp lowered by it */
+	OP_STP_PRE = 0xa9800000,  /* stp xa, xb, [sp, #offset]! */
 	OP_LDP = 0xa9400000,	  /* ldp xa, xb, [sp, #offset] */
-	OP_LDP_POST = 0xa8c00000, /* the same, from sp, which is raised */
+	OP_LDP_POST = 0xa8c00000, /* ldp xa, xb, [sp], #offset */
 	OP_SUB = 0xd1000000,	  /* sub xd, xn, #imm12 */
 	OP_CBZ = 0xb4000000,
 	OP_LDR = 0xf9400000, /* ldr xt, [xn, #imm12 * 8] */
@@ -290,7 +290,7 @@ static unsigned jump_reg(const uint8_t *code)
 	return a64_rn(a64_word(code));
 }
 
-/* the same, and two instructions that do nothing but say `what` */
+/* a64_call(), and two instructions that do nothing but say `what` */
 bool a64_tell(const struct tell *t, uint64_t at, uint64_t to, uint8_t reg,
 	      uint8_t *out)
 {

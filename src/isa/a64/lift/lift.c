@@ -1,10 +1,10 @@
 /*
  * a64 lift: an instruction's effect as micro-operations (isa/uop.h).
  *
- * Integer arithmetic, moves, bit fields, selects, comparisons, branches and
- * all loads and stores whose address is computed from general registers are
- * told exactly (lift_data.c, lift_memory.c, branches here). What is left is
- * told by decode(): each register and the flags that it says are written
+ * Integer arithmetic, moves, bit fields, selects, comparisons, branches and all
+ * loads and stores whose address is computed from general registers are
+ * modelled exactly (lift_data.c, lift_memory.c, branches here). The rest
+ * follows from decode(): each register and the flags that it says are written
  * become UOP_OTHER, memory written UOP_STORE or UOP_CLOBBER.
  *
  * What is not known is a single CLOBBER (isa.h): UOP_MAX has no room to list
@@ -48,7 +48,7 @@ static void a64_lift_cond_branch(struct lifter *l)
 
 /*
  * br blr, and their authenticated forms: those jump to what is left of the
- * pointer after authentication, which is not told
+ * pointer after authentication, which is unknown
  */
 static void a64_lift_branch_reg(struct lifter *l)
 {

@@ -56,7 +56,7 @@ void a64_shift(struct lifter *l, unsigned code, unsigned dst, unsigned a,
 void a64_other(struct lifter *l, unsigned dst);
 /* append a store of `bytes` of b at the address in a */
 void a64_store(struct lifter *l, unsigned a, unsigned b, unsigned bytes);
-/* append what decode() says; stores go to address `addr`, or are not told */
+/* append what decode() says; stores go to address `addr`, or anywhere */
 void a64_generic_at(struct lifter *l, unsigned addr);
 void a64_generic(struct lifter *l);
 

@@ -32,7 +32,7 @@ enum a64_form {
 	A64_ADR,
 	A64_ADRP,
 	A64_LITERAL,
-	A64_LITERAL_ODD, /* not at a multiple of its size */
+	A64_LITERAL_UNALIGNED, /* not at a multiple of its size */
 	A64_LITERAL_POOL,
 	A64_NOP,
 };
@@ -73,7 +73,7 @@ static uint8_t a64_literal_form(uint32_t w, const struct insn *in)
 		return A64_NOP; /* prfm */
 	if (a64_bit(w, 26) || a64_rd(w) == 31)
 		return A64_LITERAL_POOL;
-	return in->ref % size ? A64_LITERAL_ODD : A64_LITERAL;
+	return in->ref % size ? A64_LITERAL_UNALIGNED : A64_LITERAL;
 }
 
 static uint8_t a64_ref_form(uint32_t w, const struct insn *in)
@@ -116,7 +116,7 @@ static uint8_t a64_form_size(uint8_t form, const struct insn *in)
 	case A64_LITERAL:
 		return 8;
 	case A64_COMPARE_FAR:
-	case A64_LITERAL_ODD:
+	case A64_LITERAL_UNALIGNED:
 		return 12;
 	}
 	return 4;
@@ -209,14 +209,15 @@ static uint32_t a64_load_like(uint32_t w, unsigned offset)
 	return load[w >> 30] | offset / size << 10 | rt << 5 | rt;
 }
 
-static bool a64_write_literal(uint32_t w, bool odd, uint64_t at, uint64_t to,
-			      uint8_t *out)
+static bool a64_write_literal(uint32_t w, bool unaligned, uint64_t at,
+			      uint64_t to, uint8_t *out)
 {
 	if (!a64_put_adrp(out, a64_rd(w), at, to))
 		return false;
-	if (odd)
+	if (unaligned)
 		a64_put_word(out, 1, a64_add_low(a64_rd(w), to));
-	a64_put_word(out, 1 + odd, a64_load_like(w, odd ? 0 : to & 0xfff));
+	a64_put_word(out, 1 + unaligned,
+		     a64_load_like(w, unaligned ? 0 : to & 0xfff));
 	return true;
 }
 
@@ -252,9 +253,9 @@ static bool a64_write(uint8_t form, const uint8_t *code, const struct insn *in,
 	case A64_ADRP:
 		return a64_put_adrp(out, a64_rd(w), at, to);
 	case A64_LITERAL:
-	case A64_LITERAL_ODD:
-		return a64_write_literal(w, form == A64_LITERAL_ODD, at, to,
-					 out);
+	case A64_LITERAL_UNALIGNED:
+		return a64_write_literal(w, form == A64_LITERAL_UNALIGNED, at,
+					 to, out);
 	case A64_NOP:
 		a64_put_word(out, 0, OP_NOP);
 		return true;

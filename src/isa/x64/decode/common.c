@@ -51,7 +51,7 @@ static uint8_t condition_flags(unsigned nibble)
 	return flags[nibble >> 1 & 7];
 }
 
-/* a register field; ah to bh are told by a REX prefix that may be empty */
+/* a register field; ah to bh are known by a REX prefix that may be empty */
 static regset field(struct common *c, unsigned low, unsigned rex_bit,
 		    unsigned size)
 {

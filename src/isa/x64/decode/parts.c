@@ -275,7 +275,7 @@ static bool parse(const uint8_t *code, struct x64_parts *p)
 	return true;
 }
 
-/* the same of few bytes: zeros follow them */
+/* parse() of few bytes: zeros follow them */
 static bool parse_few(const uint8_t *code, size_t avail, struct x64_parts *p)
 {
 	uint8_t copy[PARSED_MAX] = {0};

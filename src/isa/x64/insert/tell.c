@@ -9,7 +9,7 @@
  *
  * The operand may be in memory: the push reads it as the jump will. If it is by
  * the stack pointer, that is where it was before this code and what saved
- * registers for others.
+ * registers for other code.
  */
 #include <string.h>
 
