@@ -96,6 +96,18 @@ void *mem_grow(void *p, size_t need, size_t *cap, size_t size);
 /* qsort() of what is most often in order already: then it is left alone */
 void mem_sort(void *at, size_t n, size_t size,
 	      int (*order)(const void *, const void *));
+#define vec_sort(v, order) mem_sort((v)->at, (v)->n, sizeof *(v)->at, order)
+/* such an order, of numbers */
+int order_u32(const void *a, const void *b);
+int order_u64(const void *a, const void *b);
+/* defines such an order, of structures by a field that is a number */
+#define ORDER_BY(name, type, field) \
+	static int name(const void *a, const void *b) \
+	{ \
+		const type *p = a, *q = b; \
+\
+		return p->field < q->field ? -1 : p->field > q->field; \
+	}
 
 /*
  * Arena: many small allocations that live and die together. Memory is zeroed,

@@ -133,7 +133,6 @@ struct build {
 typedef VEC(uint32_t) offsets;
 
 /* --- piece.c */
-void offsets_sort(offsets *o);
 /* the piece that holds an offset, or CFG_NONE; requires pieces_index() */
 uint32_t piece_at(const struct build *b, uint32_t off);
 /*
@@ -296,8 +295,6 @@ void open_find(struct build *b);
 void proc_build(struct build *b);
 /* the name says "cold piece of something", not "procedure" */
 bool proc_name_is_cold(const char *name);
-/* makes hubs for dispatches that share their targets; rank numbers blocks */
-void hub_build(struct build *b, const struct code_rank *rank);
 /* --- call_slot.c */
 /* the relocated slot that the block's indirect jump goes through, or 0 */
 uint64_t stub_slot(const struct cfg *c, const struct block *k);

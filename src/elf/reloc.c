@@ -253,7 +253,7 @@ static void reloc_sort(relocs *v)
 {
 	size_t n = 0;
 
-	mem_sort(v->at, v->n, sizeof *v->at, reloc_compare);
+	vec_sort(v, reloc_compare);
 	for (size_t i = 0; i < v->n; i++)
 		if (!n || reloc_compare(&v->at[n - 1], &v->at[i]) ||
 		    v->at[n - 1].symbol != v->at[i].symbol)

@@ -235,7 +235,7 @@ static void symbol_sort(symbols *v)
 {
 	size_t n = 0;
 
-	mem_sort(v->at, v->n, sizeof *v->at, symbol_compare);
+	vec_sort(v, symbol_compare);
 	for (size_t i = 0; i < v->n; i++) {
 		const struct symbol *s = &v->at[i];
 

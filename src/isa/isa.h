@@ -245,7 +245,11 @@ struct isa {
 extern const struct isa isa_a64, isa_x64;
 
 /* the machine of an ELF file's e_machine, or NULL */
-const struct isa *isa_for_elf(uint16_t e_machine);
+static inline const struct isa *isa_for_elf(uint16_t e_machine)
+{
+	return e_machine == isa_a64.elf_machine ? &isa_a64 :
+	       e_machine == isa_x64.elf_machine ? &isa_x64 : NULL;
+}
 
 /* an instruction after which control never simply goes on */
 static inline bool insn_ends_flow(const struct insn *i)

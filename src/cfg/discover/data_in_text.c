@@ -73,12 +73,7 @@ static struct range data_in_text_range(const struct build *b,
 	return r;
 }
 
-static int range_order(const void *a, const void *b)
-{
-	const struct range *p = a, *q = b;
-
-	return p->start < q->start ? -1 : p->start > q->start;
-}
+ORDER_BY(range_order, struct range, start)
 
 /* all such ranges, by offset */
 static void data_in_text_find(const struct build *b, ranges *found)
@@ -109,8 +104,7 @@ static void data_in_text_find(const struct build *b, ranges *found)
 		vec_push(found, s);
 	}
 	mem_free(indegree);
-	if (found->n)
-		qsort(found->at, found->n, sizeof *found->at, range_order);
+	vec_sort(found, range_order);
 }
 
 /* cuts [start, end) out of the piece at hand, which keeps what is behind */

@@ -99,19 +99,8 @@ static const char *descent_run(struct descent *d, const uint32_t *seed,
 	return why;
 }
 
-static int reached_order(const void *a, const void *b)
-{
-	const struct reached *p = a, *q = b;
-
-	return p->start < q->start ? -1 : p->start > q->start;
-}
-
-static int xfer_order(const void *a, const void *b)
-{
-	const struct xfer *p = a, *q = b;
-
-	return p->at < q->at ? -1 : p->at > q->at;
-}
+ORDER_BY(reached_order, struct reached, start)
+ORDER_BY(xfer_order, struct xfer, at)
 
 /* an instruction found earlier reaches over off */
 static bool descent_overrun(const struct code *k, uint32_t off)
@@ -135,13 +124,8 @@ static bool descent_sort(struct descent *d)
 	const struct code *k = &d->b->code;
 	uint32_t last = CODE_NONE;
 
-
-	if (d->reached.n)
-		qsort(d->reached.at, d->reached.n, sizeof *d->reached.at,
-		      reached_order);
-	if (d->found.xfer.n)
-		qsort(d->found.xfer.at, d->found.xfer.n,
-		      sizeof *d->found.xfer.at, xfer_order);
+	vec_sort(&d->reached, reached_order);
+	vec_sort(&d->found.xfer, xfer_order);
 	for (size_t i = 0; i < d->reached.n; i++) {
 		struct reached r = d->reached.at[i];
 
@@ -353,7 +337,7 @@ static void prefix_split(struct build *b, offsets *split)
 {
 	size_t n = 0;
 
-	offsets_sort(split);
+	vec_sort(split, order_u32);
 	for (size_t i = 0; i < split->n; i++)
 		if (!n || split->at[n - 1] != split->at[i])
 			split->at[n++] = split->at[i];
@@ -511,7 +495,7 @@ void descend_repair(struct build *b)
 	if (!any_holes(b))
 		return;
 	repair_seeds(b, &seed);
-	offsets_sort(&seed);
+	vec_sort(&seed, order_u32);
 	vec_append(&old, &b->piece);
 	b->piece.n = 0;
 	for (size_t i = 0; i < old.n; i++) {

@@ -205,8 +205,7 @@ static void seed_gap(const struct build *b, uint32_t off, uint32_t *lo,
 /* tries every seed; what cannot be code is remembered as refused */
 static void seed_try_all(struct build *b, seeds *s)
 {
-	if (s->n)
-		qsort(s->at, s->n, sizeof *s->at, seed_order);
+	vec_sort(s, seed_order);
 	for (size_t i = 0; i < s->n; i++) {
 		struct seed d = s->at[i];
 		struct piece like = {.fde = CFG_NONE, .source = d.source};
@@ -386,12 +385,7 @@ static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 	mark_address(b, b->code.entry, p->value);
 }
 
-static int range_order(const void *a, const void *b)
-{
-	const struct range *p = a, *q = b;
-
-	return p->start < q->start ? -1 : p->start > q->start;
-}
+ORDER_BY(range_order, struct range, start)
 
 /*
  * What the jumps understood so far account for. Only its own procedure uses a
@@ -412,9 +406,7 @@ static void explain_jumps(const struct build *b, struct explained *x)
 		if (j->d.entry_size == 8 && is_in_whole(b, j->at))
 			vec_push(&x->table, r);
 	}
-	if (x->table.n)
-		qsort(x->table.at, x->table.n, sizeof *x->table.at,
-		      range_order);
+	vec_sort(&x->table, range_order);
 }
 
 void discover_entries(struct build *b)

@@ -157,13 +157,6 @@ static bool is_v8(const struct image *im)
 	return false;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-
-	return p < q ? -1 : p > q;
-}
-
 /* what pointers say: why the image is left as it is, or NULL */
 static const char *test_pointers(struct cfg *c)
 {
@@ -174,7 +167,7 @@ static const char *test_pointers(struct cfg *c)
 	else
 		see_relocations(&p);
 	if (p.return_table && !p.info_table) {
-		qsort(p.kept.at, p.kept.n, sizeof *p.kept.at, by_value);
+		vec_sort(&p.kept, order_u64);
 		vec_take(&c->kept, &p.kept);
 	}
 	vec_free(&p.kept);

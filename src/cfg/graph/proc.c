@@ -68,12 +68,7 @@ static uint64_t proc_entry(const struct build *b, const struct procedure *p)
 	return c->part.at[part[0]].start;
 }
 
-static int proc_order(const void *a, const void *b)
-{
-	const struct procedure *p = a, *q = b;
-
-	return p->entry < q->entry ? -1 : p->entry > q->entry;
-}
+ORDER_BY(proc_order, struct procedure, entry)
 
 /* fills c->proc_part, and c->proc with unsorted procedures */
 static void proc_group(struct build *b)
@@ -156,7 +151,7 @@ void proc_build(struct build *b)
 	proc_group(b);
 	for (size_t i = 0; i < c->proc.n; i++)
 		c->proc.at[i].entry = proc_entry(b, &c->proc.at[i]);
-	mem_sort(c->proc.at, c->proc.n, sizeof *c->proc.at, proc_order);
+	vec_sort(&c->proc, proc_order);
 	parallel_for(proc_describe, b, c->proc.n, LEAST);
 	for (size_t i = 0; i < c->hub.n; i++)
 		c->hub.at[i].proc = c->part.at[c->hub.at[i].proc].proc;

@@ -9,12 +9,7 @@
 #include "base/bisect.h"
 #include "cfg/build.h"
 
-static int refusal_order(const void *a, const void *b)
-{
-	const struct refusal *p = a, *q = b;
-
-	return p->at < q->at ? -1 : p->at > q->at;
-}
+ORDER_BY(refusal_order, struct refusal, at)
 
 /* padding at off: how many bytes, 0 if none */
 static uint32_t region_pad(const struct code *k, uint32_t off, uint32_t end)
@@ -154,9 +149,7 @@ void region_list(struct build *b, const char *pinned)
 {
 	uint32_t piece = 0;
 
-	if (b->refusal.n)
-		qsort(b->refusal.at, b->refusal.n, sizeof *b->refusal.at,
-		      refusal_order);
+	vec_sort(&b->refusal, refusal_order);
 	for (unsigned i = 0; i < b->code.nrange; i++) {
 		const struct code_range *r = &b->code.range[i];
 

@@ -17,20 +17,11 @@ enum { CHANGES_MAX = 12 }; /* then what still changes is not understood */
 
 typedef VEC(uint32_t) blocks; /* of a view */
 
-static int address_order(const void *a, const void *b)
-{
-	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-
-	return p < q ? -1 : p > q;
-}
-
 void work_unique_targets(struct work *w)
 {
 	size_t n = 0;
 
-	if (w->target.n)
-		qsort(w->target.at, w->target.n, sizeof *w->target.at,
-		      address_order);
+	vec_sort(&w->target, order_u64);
 	for (size_t i = 0; i < w->target.n; i++)
 		if (!n || w->target.at[n - 1] != w->target.at[i])
 			w->target.at[n++] = w->target.at[i];
@@ -61,12 +52,7 @@ bool work_add_targets(struct work *w, struct jump_site *j)
 	return true;
 }
 
-static int start_order(const void *a, const void *b)
-{
-	const struct table_start *p = a, *q = b;
-
-	return p->address < q->address ? -1 : p->address > q->address;
-}
+ORDER_BY(start_order, struct table_start, address)
 
 void starts_add(table_starts *t, const struct jump_site *j)
 {
@@ -78,8 +64,7 @@ void starts_add(table_starts *t, const struct jump_site *j)
 
 void starts_sort(table_starts *t)
 {
-	if (t->n)
-		qsort(t->at, t->n, sizeof *t->at, start_order);
+	vec_sort(t, start_order);
 }
 
 /*

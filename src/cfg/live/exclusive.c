@@ -206,19 +206,7 @@ static void add_places(struct finder *f, uint32_t n)
 		add_range(f, since, block_end(b) - 1);
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct range *p = a, *q = b;
-
-	return p->start < q->start ? -1 : p->start > q->start;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-
-	return p < q ? -1 : p > q;
-}
+ORDER_BY(by_start, struct range, start)
 
 /* the places of every block that is open, or has a sequence of its own */
 static void find_places(struct finder *f)
@@ -228,13 +216,11 @@ static void find_places(struct finder *f)
 			vec_push(&f->open, b);
 	if (!f->open.n)
 		return;
-	qsort(f->open.at, f->open.n, sizeof *f->open.at, by_number);
+	vec_sort(&f->open, order_u32);
 	for (size_t i = 0; i < f->open.n; i++)
 		if (!i || f->open.at[i] != f->open.at[i - 1])
 			add_places(f, f->open.at[i]);
-	if (f->x->open.n)
-		qsort(f->x->open.at, f->x->open.n, sizeof *f->x->open.at,
-		      by_start);
+	vec_sort(&f->x->open, by_start);
 }
 
 void exclusive_find(struct exclusive *x, const struct cfg *c)

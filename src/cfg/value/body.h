@@ -26,11 +26,6 @@ struct frames {
 	cfa_rows row; /* by start; where no FDE covers: not known */
 };
 
-/* reads the rows of a procedure's pieces, by offset */
-void frames_read(struct frames *f, const struct build *b,
-		 const uint32_t *piece, uint32_t n);
-void frames_free(struct frames *f);
-
 /*
  * What must be added to the stack pointer at entry to get register r (the
  * stack or frame pointer) at addr; false if the table does not tell.

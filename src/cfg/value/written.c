@@ -28,12 +28,7 @@ struct written {
 	VEC(struct slot_writers) slot; /* by location */
 };
 
-static int writer_order(const void *a, const void *b)
-{
-	const struct writer *p = a, *q = b;
-
-	return p->offset < q->offset ? -1 : p->offset > q->offset;
-}
+ORDER_BY(writer_order, struct writer, offset)
 
 /* adds the stores of a block */
 static void add_block(struct values *s, struct written *w, uint32_t block)
@@ -65,8 +60,7 @@ static struct written *list_writers(struct values *s)
 	for (uint32_t k = 0; k < s->view->cut.n; k++)
 		if (view_reached(s->view, k))
 			add_block(s, w, k);
-	if (w->at.n)
-		qsort(w->at.at, w->at.n, sizeof *w->at.at, writer_order);
+	vec_sort(&w->at, writer_order);
 	return w;
 }
 
