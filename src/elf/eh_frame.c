@@ -18,8 +18,6 @@
  */
 #include "elf/cie.h"
 
-#include <stdlib.h>
-
 #include "base/bisect.h"
 #include "base/dict.h"
 

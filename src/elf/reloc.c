@@ -12,8 +12,6 @@
  */
 #include "elf/image_int.h"
 
-#include <stdlib.h>
-
 #include "base/bytes.h"
 
 /* numbers of the relocation types that we interpret */

@@ -9,7 +9,6 @@
  */
 #include "elf/image_int.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bisect.h"

@@ -10,8 +10,6 @@
  */
 #include "cfg/build.h"
 
-#include <stdlib.h>
-
 typedef VEC(struct range) ranges;
 
 /* how many edges lead to every block; hubs and unwinding included */

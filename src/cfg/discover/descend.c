@@ -17,8 +17,6 @@
  */
 #include "cfg/build.h"
 
-#include <stdlib.h>
-
 /* walks over all code that the descents together may make */
 enum { DESCEND_EFFORT = 8 };
 
@@ -362,7 +360,6 @@ static void repair_mark_pieces(struct build *b, offsets *prefix)
 
 	for (size_t i = 0; i < b->found.xfer.n; i++) {
 		uint32_t t = b->found.xfer.at[i].target;
-
 
 		if (t == CODE_NONE || code_test(k, k->insn, t))
 			continue;

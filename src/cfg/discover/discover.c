@@ -16,7 +16,6 @@
 #include "cfg/build.h"
 
 #include <elf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/dict.h"

@@ -2,7 +2,6 @@
  * landing_pads: the landing pads of all exception tables, by the calls that
  * they belong to. Tables are read in threads, a share of the FDEs each.
  */
-#include <stdlib.h>
 
 #include "base/parallel.h"
 #include "cfg/build.h"

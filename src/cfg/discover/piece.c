@@ -1,5 +1,4 @@
 /* piece: the searchable list of pieces, and which belong together. */
-#include <stdlib.h>
 
 #include "base/bisect.h"
 #include "cfg/build.h"

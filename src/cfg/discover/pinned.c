@@ -26,8 +26,6 @@
 
 #include <elf.h>
 
-#include <stdlib.h>
-
 #include "base/bisect.h"
 #include "elf/pclntab.h"
 

@@ -1,10 +1,10 @@
 /*
  * sweep: from bytes to instructions, front to back.
  *
- * An FDE says "this is code", and so does a function symbol with a size
- * of its own, so its range is decoded linearly, once, the cheap way (isa->scan).
- * That is right for compiled code. Where hand-written code keeps data between
- * its instructions or jumps into the middle of one it is not: such pieces are
+ * An FDE says "this is code", and so does a function symbol with a size of its
+ * own, so its range is decoded linearly, once, the cheap way (isa->scan). That
+ * is right for compiled code. Where hand-written code keeps data between its
+ * instructions or jumps into the middle of one it is not: such pieces are
  * marked and looked at again by descend.c.
  *
  * The sweep runs in threads: pieces are split into equal shares of bytes,

@@ -10,7 +10,6 @@
 #include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* the slot that a stub jumps through is filled by one of these */
 static bool fills_slot(const struct reloc *r)

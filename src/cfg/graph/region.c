@@ -4,8 +4,6 @@
  * Everything in code ranges that lies in no block is either padding, which
  * needs no mention, or a region that stays as it is.
  */
-#include <stdlib.h>
-
 #include "base/bisect.h"
 #include "cfg/build.h"
 

@@ -24,7 +24,6 @@
  * leaves the procedure: a tail call.
  */
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "base/parallel.h"
 #include "cfg/jumps/dispatch_int.h"

@@ -8,7 +8,6 @@
  * leads to it. Where that is as it was, so is the jump.) Edges are only ever
  * added, so this ends.
  */
-#include <stdlib.h>
 
 #include "base/bisect.h"
 #include "cfg/jumps/dispatch_int.h"

@@ -12,8 +12,6 @@
  */
 #include "cfg/live/exclusive.h"
 
-#include <stdlib.h>
-
 #include "base/bisect.h"
 #include "base/parallel.h"
 

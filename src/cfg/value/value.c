@@ -5,7 +5,6 @@
 #include "cfg/value/value.h"
 
 #include "cfg/value/value_int.h"
-#include "cfg/value/written.h"
 
 enum { WEB_MAX = 6000 }; /* nodes made to find out what one phi is */
 

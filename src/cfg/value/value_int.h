@@ -87,4 +87,26 @@ enum place memory_place(struct values *s, uint32_t store, int64_t *offset);
 /* the store may change a location that memory_joins() names */
 bool memory_touches(struct values *s, uint32_t store, uint32_t location);
 
+/* --- written.c */
+/*
+ * Whether written_not_since() and written_in() can be asked. The search for all
+ * that is written costs as much as making a phi for every block or so: it
+ * begins when there are as many of them. Locations are those that
+ * memory_joins() names.
+ */
+static inline bool written_tells(const struct values *s)
+{
+	return s->slot_phis >= s->view->cut.n;
+}
+
+/*
+ * The block's immediate dominator if the location is not written between the
+ * two; else CFG_NONE.
+ */
+uint32_t written_not_since(struct values *s, uint32_t location,
+			   uint32_t block);
+/* the block itself writes the location */
+bool written_in(struct values *s, uint32_t location, uint32_t block);
+void written_free(struct values *s);
+
 #endif

@@ -1,8 +1,13 @@
-/* written: see written.h. */
-#include "cfg/value/written.h"
-
-#include <stdlib.h>
-
+/*
+ * written: where slots of the frame are not written.
+ *
+ * A register that is spilled in the prologue of a large procedure is the same
+ * at thousands of joins. Following its slot to each of them, a phi at a time,
+ * is most of the work there is; but if no block that D strictly dominates
+ * writes the slot, then it holds at every block below D what it held at D's
+ * end. (On a way from D to such a block, all blocks behind the last D are
+ * strictly dominated by D.)
+ */
 #include "base/bisect.h"
 #include "cfg/value/value_int.h"
 

@@ -16,6 +16,14 @@ static inline void a64_put_word(uint8_t *out, unsigned i, uint32_t w)
 	memcpy(out + 4 * i, &w, sizeof w);
 }
 
+/* appends a word to out, if there is an out; returns how many bytes so far */
+static inline unsigned a64_append(uint8_t *out, unsigned n, uint32_t w)
+{
+	if (out)
+		a64_put_word(out, n / 4, w);
+	return n + 4;
+}
+
 /* op, adr or adrp, of rd with the distance d; false: out of reach */
 static inline bool a64_put_adr(uint8_t *out, uint32_t op, unsigned rd,
 			       int64_t d)

@@ -305,14 +305,6 @@ static unsigned a64_save_depth(const struct move_saved *s)
 	return (s->nreg + 1) / 2 * 16;
 }
 
-/* appends a word to out, if there is an out; returns how many bytes so far */
-static unsigned a64_append(uint8_t *out, unsigned n, uint32_t w)
-{
-	if (out)
-		a64_put_word(out, n / 4, w);
-	return n + 4;
-}
-
 static unsigned a64_save(const struct move_saved *s, uint8_t *out)
 {
 	int depth = (int)a64_save_depth(s);
