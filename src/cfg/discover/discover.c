@@ -463,7 +463,7 @@ static void mark_piece(struct build *b, const struct piece *p)
 	}
 }
 
-/* parallel_for(): the same of many pieces; bits are set atomically */
+/* parallel_for(): mark_piece() of these; bits are set atomically */
 static void mark_pieces(void *build, size_t from, size_t end)
 {
 	struct build *b = build;

@@ -16,7 +16,7 @@
 #include "base/parallel.h"
 
 /* fewer blocks are not worth a thread */
-enum { SHARE_BLOCKS = 20000 };
+enum { LEAST_BLOCKS = 20000 };
 
 /* what a block does first and last, as far as it matters */
 enum deed { DEED_NONE, DEED_LOAD, DEED_STORE, DEED_CALL };
@@ -68,7 +68,7 @@ static bool insn_at(const struct cfg *c, const struct block *b,
 	return in->len;
 }
 
-static void find_deeds(struct finder *f, uint32_t n)
+static void find_deeds(const struct finder *f, size_t n)
 {
 	const struct block *b = &f->c->block.at[n];
 	const uint8_t *code = code_of(f->c, b);
@@ -86,31 +86,11 @@ static void find_deeds(struct finder *f, uint32_t n)
 	}
 }
 
-/* a share of the blocks */
-struct deeds {
-	struct finder *f;
-	uint32_t from, to;
-};
-
-static void *find_share(void *share)
+/* parallel_for(): what these blocks do */
+static void find_all_deeds(void *finder, size_t from, size_t end)
 {
-	const struct deeds *d = share;
-
-	for (uint32_t b = d->from; b < d->to; b++)
-		find_deeds(d->f, b);
-	return NULL;
-}
-
-static void find_all_deeds(struct finder *f)
-{
-	size_t blocks = f->c->block.n;
-	unsigned n = blocks < SHARE_BLOCKS ? 1 : PARALLEL_MAX;
-	struct deeds share[PARALLEL_MAX];
-
-	for (unsigned i = 0; i < n; i++)
-		share[i] = (struct deeds){f, (uint32_t)(blocks * i / n),
-					  (uint32_t)(blocks * (i + 1) / n)};
-	parallel_run(find_share, share, sizeof *share, n);
+	for (size_t b = from; b < end; b++)
+		find_deeds(finder, b);
 }
 
 /* a sequence may be open behind the block: what follows is open */
@@ -234,7 +214,7 @@ void exclusive_find(struct exclusive *x, const struct cfg *c)
 
 	*x = (struct exclusive){.loaded = NEW_ARRAY(uint8_t, bytes),
 				.stores = NEW_ARRAY(uint8_t, bytes)};
-	find_all_deeds(&f);
+	parallel_for(find_all_deeds, &f, c->block.n, LEAST_BLOCKS);
 	find_loaded(&f);
 	find_stores(&f);
 	find_places(&f);

@@ -74,6 +74,13 @@ bool a64_table_write(const struct table_jump *t, const uint8_t reg[2],
 		     bool far, uint64_t at, uint64_t table, uint8_t *out);
 
 /* counter.c */
+enum { A64_COUNT_SIZE = 4 * 4, A64_COUNT_THREAD_SIZE = 4 * 7 };
+bool a64_count(enum count_form f, uint64_t at, uint64_t counter,
+	       const uint8_t *reg, uint8_t *out);
+bool a64_count_thread(uint64_t at, uint64_t counter, const uint8_t reg[2],
+		      bool subtract, uint8_t *out);
+unsigned a64_count_match(const uint8_t *code, size_t size, uint64_t at,
+			 uint64_t *counter);
 enum { A64_LINK_SIZE = 12 };
 uint64_t a64_link_match(const uint8_t *code, size_t size, uint64_t addr);
 bool a64_link_write(uint64_t at, uint64_t word, uint8_t *out);
@@ -94,14 +101,5 @@ bool a64_jump_reads(const uint8_t *code, const struct insn *in, regset *reads);
 /* poison.c */
 unsigned a64_poison(regset regs, uint8_t flags, unsigned variant,
 		    uint8_t *out);
-
-/* counter.c */
-enum { A64_COUNT_SIZE = 4 * 4, A64_COUNT_THREAD_SIZE = 4 * 7 };
-bool a64_count(enum count_form f, uint64_t at, uint64_t counter,
-	       const uint8_t *reg, uint8_t *out);
-bool a64_count_thread(uint64_t at, uint64_t counter, const uint8_t reg[2],
-		      bool subtract, uint8_t *out);
-unsigned a64_count_match(const uint8_t *code, size_t size, uint64_t at,
-			 uint64_t *counter);
 
 #endif

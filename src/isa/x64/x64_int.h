@@ -129,9 +129,9 @@ bool x64_changes_flags(const struct x64_full *full);
 bool x64_is_zeroing(const struct x64_full *full);
 
 /* uses_frame.c */
+bool x64_uses_frame(const uint8_t *code, size_t avail);
 bool x64_is_privileged(const uint8_t *code, size_t avail);
-
-/* uses_frame.c: fills byte_reads, byte_writes */
+/* fills byte_reads, byte_writes */
 void x64_low_bytes(const struct x64_full *full, struct insn *out);
 
 /*
@@ -183,8 +183,5 @@ unsigned x64_lift_scanned(const uint8_t *code, size_t avail, uint64_t addr,
 			  struct insn *scanned, struct uop *out);
 unsigned x64_lift_full(const uint8_t *code, size_t avail, uint64_t addr,
 		       struct uop *out);
-
-/* uses_frame.c */
-bool x64_uses_frame(const uint8_t *code, size_t avail);
 
 #endif

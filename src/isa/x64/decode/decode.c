@@ -250,6 +250,15 @@ static regset string_pointers(ZydisMnemonic m)
 	}
 }
 
+/* memory that is accessed is of unknown size */
+static void open_memory(struct insn *out)
+{
+	if (out->mem_read)
+		out->mem_read = MEM_SIZE_UNKNOWN;
+	if (out->mem_write)
+		out->mem_write = MEM_SIZE_UNKNOWN;
+}
+
 /* string instructions: pointers move, and repeated ones are open-ended */
 static void correct_string(const struct x64_full *full, struct insn *out)
 {
@@ -258,10 +267,7 @@ static void correct_string(const struct x64_full *full, struct insn *out)
 	if (is_repeated(full)) {
 		moved |= REG(RCX);
 		out->reads |= out->writes;
-		if (out->mem_read)
-			out->mem_read = MEM_SIZE_UNKNOWN;
-		if (out->mem_write)
-			out->mem_write = MEM_SIZE_UNKNOWN;
+		open_memory(out);
 	}
 	out->reads |= moved;
 	out->writes |= moved;
@@ -287,10 +293,7 @@ static void correct_category(const struct x64_full *full, struct insn *out)
 	case ZYDIS_CATEGORY_XSAVE:
 	case ZYDIS_CATEGORY_XSAVEOPT:
 		out->vector = true;
-		if (out->mem_read)
-			out->mem_read = MEM_SIZE_UNKNOWN;
-		if (out->mem_write)
-			out->mem_write = MEM_SIZE_UNKNOWN;
+		open_memory(out);
 		break;
 	case ZYDIS_CATEGORY_X87_ALU:
 	case ZYDIS_CATEGORY_MMX:
