@@ -16,7 +16,7 @@
 
 #define bisect(i, n, before) bisect_from(i, 0, n, before)
 
-/* the same, where it holds at all indices before `from` */
+/* bisect() where the condition holds at all indices before `from` */
 #define bisect_from(i, from, n, before) \
 	do { \
 		size_t bisect_low = (from), bisect_high = (n); \

@@ -82,7 +82,7 @@ static inline uint64_t bytes_uint(struct bytes *b, unsigned size)
 	return v;
 }
 
-/* the same, sign-extended */
+/* a value of size 1, 2, 4 or 8, sign-extended */
 static inline uint64_t bytes_sint(struct bytes *b, unsigned size)
 {
 	unsigned shift = 64 - 8 * size;

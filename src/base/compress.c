@@ -6,7 +6,7 @@
 #include <zstd.h>
 
 enum {
-	SQUEEZE_LEVEL = 3, /* higher ones gain little on columns of numbers */
+	COMPRESS_LEVEL = 3, /* higher ones gain little on columns of numbers */
 	FILL_HEAD = 8,     /* of a frame to be skipped: magic and size */
 };
 
@@ -29,7 +29,7 @@ void compress(buffer *out, const void *bytes, size_t n)
 	size_t room = ZSTD_compressBound(n), got;
 
 	assert(z);
-	ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, SQUEEZE_LEVEL);
+	ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, COMPRESS_LEVEL);
 	ZSTD_CCtx_setParameter(z, ZSTD_c_checksumFlag, 1);
 	vec_reserve(out, room);
 	got = ZSTD_compress2(z, out->at + out->n, room, bytes, n);

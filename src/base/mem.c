@@ -138,6 +138,20 @@ void mem_sort(void *at, size_t n, size_t size,
 		}
 }
 
+int order_u32(const void *a, const void *b)
+{
+	uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+
+	return p < q ? -1 : p > q;
+}
+
+int order_u64(const void *a, const void *b)
+{
+	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+
+	return p < q ? -1 : p > q;
+}
+
 /* a fresh chunk with room for n bytes, zeroed or not, becomes current */
 static void arena_grow(struct arena *a, size_t n, bool zeroed)
 {
@@ -184,6 +198,11 @@ void *arena_alloc(struct arena *a, size_t n)
 		return memset(arena_raw(a, n), 0, n);
 	arena_grow(a, n, true);
 	return arena_raw(a, n);
+}
+
+void *arena_copy(struct arena *a, const void *from, size_t n)
+{
+	return n ? memcpy(arena_raw(a, n), from, n) : NULL;
 }
 
 char *arena_string(struct arena *a, const char *s, size_t len)

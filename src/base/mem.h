@@ -67,7 +67,7 @@ void mem_recall(void *p, size_t n);
 		(v)->n += (from)->n; \
 	} while (0)
 
-/* the same, and `from` is empty then: its memory is kept, if v has nothing */
+/* vec_append() that empties `from`; its memory is kept, if v has nothing */
 #define vec_take(v, from) \
 	do { \
 		if (!(v)->n) { \
@@ -96,6 +96,18 @@ void *mem_grow(void *p, size_t need, size_t *cap, size_t size);
 /* qsort() of what is most often in order already: then it is left alone */
 void mem_sort(void *at, size_t n, size_t size,
 	      int (*order)(const void *, const void *));
+#define vec_sort(v, order) mem_sort((v)->at, (v)->n, sizeof *(v)->at, order)
+/* such an order, of numbers */
+int order_u32(const void *a, const void *b);
+int order_u64(const void *a, const void *b);
+/* defines such an order, of structures by a field that is a number */
+#define ORDER_BY(name, type, field) \
+	static int name(const void *a, const void *b) \
+	{ \
+		const type *p = a, *q = b; \
+\
+		return p->field < q->field ? -1 : p->field > q->field; \
+	}
 
 /*
  * Arena: many small allocations that live and die together. Memory is zeroed,
@@ -114,6 +126,8 @@ void *arena_raw(struct arena *a, size_t n);
 	((type *)arena_alloc((a), (size_t)(n) * sizeof(type)))
 #define ARENA_RAW(a, type, n) \
 	((type *)arena_raw((a), (size_t)(n) * sizeof(type)))
+/* a copy of n bytes; NULL if n is 0 */
+void *arena_copy(struct arena *a, const void *from, size_t n);
 /* a copy of s[0 .. len-1], terminated */
 char *arena_string(struct arena *a, const char *s, size_t len);
 void arena_free(struct arena *a);

@@ -15,10 +15,10 @@
  * `also`.
  */
 void name_print(FILE *to, const char *s, const char *also);
-/* the same as a string, to be freed with mem_free() */
+/* what name_print() prints, to be freed with mem_free() */
 char *name_text(const char *s, const char *also);
 /*
- * The same with all but ASCII as %NN; if s is longer than max bytes, "..."
+ * name_print() with all but ASCII as %NN; if s is longer than max bytes, "..."
  * stands for its middle: long names of C++ differ at the end.
  */
 void name_print_ascii(FILE *to, const char *s, size_t max, const char *also);

@@ -1,5 +1,5 @@
 /*
- * regular: files of strangers are opened only if they are plain ones. To open a
+ * regular: untrusted files are opened only if they are plain ones. To open a
  * FIFO waits for a writer, and to open a device may do something: so what is
  * there is looked at first, by a descriptor that reads nothing (O_PATH), and
  * that very file is opened then.
@@ -28,14 +28,15 @@ void regular_only_of(uid_t owner);
  * replaced by a new one of that name.
  *
  * In a folder that all may write to, such as /tmp, any user can put a link
- * where another is about to write. The kernel does not follow those of others
- * there (fs.protected_symlinks), but realpath() does: it reads each link and
- * never asks the kernel to follow one.
+ * where another is about to write. The kernel does not follow links of other
+ * users there (fs.protected_symlinks), but realpath() does: it reads each link
+ * and never asks the kernel to follow one.
  */
 
 /*
  * The absolute name, to be freed with free(); NULL and errno: ENOENT, there is
- * no such file; EACCES, the way there is a stranger's link, or forbidden.
+ * no such file; EACCES, a link on the way is another user's, or it is
+ * forbidden.
  */
 char *resolve_file(const char *path);
 

@@ -1,7 +1,7 @@
 /*
  * sandbox: a process of ours that may do nothing but compute, and has bounds.
  *
- * Files of strangers are parsed in one: it has no capabilities, is of another
+ * Untrusted files are parsed in one: it has no capabilities, is of another
  * user if its parent is root, gets no signals from its parent's terminal, and
  * the kernel refuses it every system call but those that read, allocate and
  * answer (seccomp). What it takes of memory and time is limited. Whatever a
@@ -59,7 +59,7 @@ static inline bool sandbox_is_there(const struct sandbox *s)
  * For good: this process, if it is root's, has the rights of that file's owner
  * alone, and the programs that it executes. Its memory stays its own: that user
  * cannot trace it. For work that writes, or needs other programs. A file that
- * is not there is nobody's (SANDBOX_NOBODY). From then on regular_open() opens
+ * is not there counts as SANDBOX_NOBODY's. From then on regular_open() opens
  * files of that owner and of root alone, whatever `path` has come to stand for.
  * -1 and *e: it is still root's.
  */

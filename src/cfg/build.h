@@ -4,7 +4,7 @@
  * The order of the passes, and what each needs and leaves:
  *
  *	sweep     FDE ranges and, outside of these, symbols with a size
- *	          (extent) are decoded once, front to back: instruction
+ *	          are decoded once, front to back: instruction
  *	          starts, control transfers, references
  *	descend   pieces in which that met data are decoded again, and prefix
  *	          those in which branches pass over one
@@ -13,11 +13,12 @@
  *	merge     pieces that belong together become procedures
  *	block     pieces become blocks and edges; proc and hub complete them
  *	noreturn  which procedures ever return
- *	dispatch  indirect jumps are understood (settle, judge, view, value,
- *	          range, table);
+ *	dispatch  indirect jumps are understood (fixpoint, resolve_jump, view,
+ *	          value, range, table_shape);
  *	          code that only tables lead to sends us back to discover
- *	merge, block, noreturn once more, with what the tables told
- *	orphan    data that looked like code is taken out; the same again
+ *	merge, block, noreturn once more, with the targets of the tables
+ *	data_in_text  data that looked like code is taken out; then merge,
+ *	          block and noreturn a last time
  *	region    what is left alone, and why
  *
  * All positions are dense offsets (code.h).
@@ -69,7 +70,7 @@ struct piece {
 struct jump_site {
 	uint32_t at;
 	uint32_t hub; /* in cfg->hub, or CFG_NONE */
-	bool judged;  /* a round has looked at it */
+	bool resolved;  /* a round has looked at it */
 	bool stale;   /* and what it saw may have changed since */
 	bool checked; /* a comparison bounds the index */
 	uint32_t ways; /* leading here with targets of their own */
@@ -132,7 +133,6 @@ struct build {
 typedef VEC(uint32_t) offsets;
 
 /* --- piece.c */
-void offsets_sort(offsets *o);
 /* the piece that holds an offset, or CFG_NONE; requires pieces_index() */
 uint32_t piece_at(const struct build *b, uint32_t off);
 /*
@@ -159,6 +159,9 @@ void pieces_flatten(struct build *b);
 struct piece piece_slice(const struct build *b, struct piece p,
 			 uint32_t start, uint32_t end);
 
+/* an offset lies in a section of linkage stubs */
+bool stubs_hold(const struct build *b, uint32_t off);
+
 /* --- landing_pads.c */
 /* fills b->site */
 void landing_list(struct build *b);
@@ -171,12 +174,6 @@ void found_take(const struct build *b, struct found *f, uint32_t off,
 		const struct insn *i);
 /* moves all of `from` behind `to` */
 void found_append(struct found *to, struct found *from);
-
-/* --- extent.c */
-/* makes a piece of every function symbol with a size that no FDE covers */
-void extents_list(struct build *b);
-/* takes back those with holes; requires pieces_index() */
-void extents_drop(struct build *b);
 
 /* --- descend.c */
 /* how sure one must be to take what was found for code */
@@ -195,12 +192,6 @@ const char *descend_from(struct build *b, const uint32_t *seed, size_t nseed,
 			 const struct piece *like);
 /* pieces whose sweep met data or overlaps are looked at again */
 void descend_repair(struct build *b);
-
-/* --- extent.c */
-/* does a branch to `to` pass over the prefix of an instruction of p? */
-bool prefix_passed(const struct build *b, const struct piece *p, uint32_t to);
-/* makes jumps of the prefixes at these offsets, in no order */
-void prefix_split(struct build *b, offsets *split);
 
 /* --- pinned.c */
 /*
@@ -226,11 +217,9 @@ const char *pinned_go_stays(const struct cfg *c, uint64_t addr);
 void discover_code(struct build *b);
 /* tries the code that only tables lead to; true if there was some */
 bool discover_wanted(struct build *b);
-/* an offset lies in a section of linkage stubs */
-bool discover_in_stubs(const struct build *b, uint32_t off);
 /* marks leaders and entries, once all pieces are known */
 void discover_leaders(struct build *b);
-/* marks again what others may enter, with what the dispatches account for */
+/* marks again where control may enter, with what the dispatches account for */
 void discover_entries(struct build *b);
 
 /* --- gap_scan.c */
@@ -241,7 +230,7 @@ void gap_scan_free(struct outside *o);
 /* one FDE covers a whole PLT: makes a piece of every stub that is called */
 void discover_split_stubs(struct build *b);
 
-/* --- merge.c */
+/* --- merge_pieces.c */
 /* t starts a procedure: a jump there, perhaps a conditional one, leaves */
 bool merge_is_start(const struct build *b, uint32_t t, bool conditional);
 void merge_pieces(struct build *b);
@@ -306,13 +295,12 @@ void open_find(struct build *b);
 void proc_build(struct build *b);
 /* the name says "cold piece of something", not "procedure" */
 bool proc_name_is_cold(const char *name);
-/* makes hubs for dispatches that share their targets; rank numbers blocks */
-void hub_build(struct build *b, const struct code_rank *rank);
-/* --- slot.c */
+/* --- call_slot.c */
 /* the relocated slot that the block's indirect jump goes through, or 0 */
 uint64_t stub_slot(const struct cfg *c, const struct block *k);
 /*
- * The same of the call that ends the block, from the last few instructions;
+ * The relocated slot that the block's indirect call goes through, or 0, from
+ * the last few instructions;
  * *held: the slot's own address is in a register during the call.
  */
 uint64_t call_slot(const struct cfg *c, const struct block *k, bool *held);

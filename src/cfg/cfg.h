@@ -4,7 +4,7 @@
  *
  * Everything is an array indexed by 32-bit numbers:
  *
- *	part    a contiguous stretch of code: what one FDE covers, or a piece
+ *	part    a contiguous range of code: what one FDE covers, or a piece
  *	        found without one. By address, disjoint.
  *	block   instructions that run one after the other; calls and system
  *	        calls end a block. By address, disjoint; a part's blocks are
@@ -85,7 +85,7 @@ enum part_source {
 	PART_SYMBOL, /* a function symbol */
 	PART_CALL,   /* called, or an entry point of the file */
 	PART_HANDED, /* relocations know a pointer to it, or a procedure whose
-			bounds are told makes one, or what is known by such a
+			bounds are known makes one, or what is known by such a
 			pointer calls it */
 	PART_POINTER, /* its address is stored or computed somewhere */
 };
@@ -117,7 +117,7 @@ enum dispatch_status {
 	DISPATCH_APPROXIMATED, /* a superset of the targets */
 	DISPATCH_UNKNOWN,
 	DISPATCH_TAIL, /* not a dispatch: leaves the procedure */
-	DISPATCH_AWAY, /* the same, to go on with another stack */
+	DISPATCH_AWAY, /* leaves, to go on with another stack */
 };
 
 struct dispatch {
@@ -148,7 +148,7 @@ struct hub {
 	uint32_t sources; /* how many dispatches share it */
 };
 
-/* a stretch of code ranges that is left as it is */
+/* a range of addresses that is left as it is */
 struct region {
 	uint64_t start, end;
 	const char *reason;
@@ -188,7 +188,7 @@ struct cfg {
  */
 int cfg_build(struct cfg *c, const struct image *im, const struct unwind *u,
 	      struct err *e);
-/* the same, telling p how far it is; p may be NULL */
+/* cfg_build() that reports its progress to p, which may be NULL */
 int cfg_build_watched(struct cfg *c, const struct image *im,
 		      const struct unwind *u, struct progress *p,
 		      struct err *e);
@@ -206,7 +206,7 @@ uint32_t cfg_proc_named(const struct cfg *c, const char *name, uint32_t first);
 /* its name, or "fn_ADDRESS" where it has none; buf holds 32 bytes or more */
 const char *cfg_proc_name(const struct cfg *c, uint32_t p, char *buf,
 			  size_t size);
-/* the same for a procedure of that name, NULL if it has none, and entry */
+/* cfg_proc_name() of a procedure with that entry, and name or NULL */
 const char *cfg_name_of(const char *name, uint64_t entry, char *buf,
 			size_t size);
 
@@ -215,7 +215,7 @@ static inline uint64_t block_end(const struct block *b)
 	return b->start + b->size;
 }
 
-/* a prefix that is the end of a block (extent.c) */
+/* a prefix that is the end of a block (discover/descend.c) */
 static inline bool insn_is_prefix(const struct block *b, const struct insn *in)
 {
 	return in->kind == INSN_UNKNOWN && b->last == INSN_JUMP &&

@@ -61,7 +61,7 @@ static bool cfa_move_to(struct cfa *m, uint64_t addr)
 	return true;
 }
 
-/* the same, by a distance in units of code_align */
+/* moves on by a distance in units of code_align; false if out of order */
 static bool cfa_advance(struct cfa *m, uint64_t distance)
 {
 	uint64_t addr;
@@ -72,7 +72,7 @@ static bool cfa_advance(struct cfa *m, uint64_t distance)
 	return cfa_move_to(m, addr);
 }
 
-/* the same, to an encoded address */
+/* moves on to an encoded address; false if it is out of order */
 static bool cfa_set_loc(struct cfa *m, struct bytes *b)
 {
 	struct pointer_base base = {.func = m->fde->start};

@@ -24,8 +24,6 @@ struct cie {
 	struct bytes program;  /* initial instructions */
 };
 
-/* decodes the CIE at addr; false if it is none */
-bool cie_read(const struct image *im, uint64_t addr, struct cie *c);
 /* the instructions of f and its CIE; false if they are not there */
 bool fde_program(const struct image *im, const struct fde *f, struct cie *c,
 		 struct bytes *program);

@@ -13,12 +13,10 @@
  * Entries are located by their length, so one that does not decode costs
  * nothing but itself.
  *
- * An FDE is believed if it covers a piece of one code range; the rest of
+ * An FDE is taken if it covers a piece of one code range; the rest of
  * tally takes what it covers for code.
  */
 #include "elf/cie.h"
-
-#include <stdlib.h>
 
 #include "base/bisect.h"
 #include "base/dict.h"
@@ -123,7 +121,8 @@ static bool cie_read_augmentation(const struct image *im, struct cie *c,
 	return !data.bad;
 }
 
-bool cie_read(const struct image *im, uint64_t addr, struct cie *c)
+/* decodes the CIE at addr; false if it is none */
+static bool cie_read(const struct image *im, uint64_t addr, struct cie *c)
 {
 	struct entry ent;
 	struct bytes *b = &ent.body;
@@ -387,7 +386,7 @@ static void fde_limit_lsda(const struct image *im, struct fde *f, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (f[i].lsda)
 			vec_push(&with, &f[i]);
-	mem_sort(with.at, with.n, sizeof *with.at, lsda_compare);
+	vec_sort(&with, lsda_compare);
 	for (size_t i = 0; i < with.n; i++) {
 		struct fde *g = with.at[i];
 
@@ -406,12 +405,11 @@ void unwind_read(struct unwind *u, const struct image *im)
 	*u = (struct unwind){0};
 	frames_find(&fs);
 	frames_walk(&fs);
-	u->fde = ARENA_ARRAY(&u->arena, struct fde, fs.fde.n);
-	if (fs.fde.n)
-		memcpy(u->fde, fs.fde.at, fs.fde.n * sizeof *u->fde);
+	vec_sort(&fs.fde, fde_compare);
+	u->fde = arena_copy(&u->arena, fs.fde.at,
+			    fs.fde.n * sizeof *u->fde);
 	u->nfde = fs.fde.n;
 	u->bad = fs.bad;
-	mem_sort(u->fde, u->nfde, sizeof *u->fde, fde_compare);
 	fde_link_outer(u->fde, u->nfde);
 	fde_limit_lsda(im, u->fde, u->nfde);
 	dict_free(&fs.cie_at);

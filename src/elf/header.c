@@ -249,12 +249,7 @@ static int header_add(struct reading *r, size_t i)
 }
 
 /* orders segments by address */
-static int segment_compare(const void *a, const void *b)
-{
-	const struct segment *s = a, *t = b;
-
-	return (s->start > t->start) - (s->start < t->start);
-}
+ORDER_BY(segment_compare, struct segment, start)
 
 /* sorts segments; refuses none and overlapping ones */
 static int header_sort(struct reading *r)

@@ -19,21 +19,6 @@
 
 enum { IMAGE_READ_MAX = 16 << 20 };
 
-bool image_in_file(const struct image *im, uint64_t offset, uint64_t size)
-{
-	return offset <= im->size && size <= im->size - offset;
-}
-
-void *image_keep(struct image *im, const void *from, size_t n)
-{
-	void *p;
-
-	if (!n)
-		return NULL;
-	p = arena_alloc(&im->arena, n);
-	return memcpy(p, from, n);
-}
-
 /* everything that follows once the bytes are there */
 static int image_read_all(struct image *im, struct err *e)
 {

@@ -69,7 +69,7 @@ enum reloc_kind {
 	RELOC_IRELATIVE, /* *place = what the resolver at value returns;
 			    symbol is set if it is an ifunc by symbol */
 	RELOC_SYMBOL,	 /* *place = symbol + value: ABS64, GLOB_DAT */
-	RELOC_JUMP_SLOT, /* the same, for a PLT */
+	RELOC_JUMP_SLOT, /* *place = symbol + value, of a PLT */
 	RELOC_COPY,
 	RELOC_OTHER, /* TLS and the rest: place is written, value is not
 			an address */
@@ -138,10 +138,10 @@ struct image {
 
 /* opens and reads the file; on -1 nothing needs closing */
 int image_open(struct image *im, const char *path, struct err *e);
-/* the same of a plain file of that size that is open already, and stays so */
+/* image_open() of a plain file of that size that is open, and stays so */
 int image_open_fd(struct image *im, const char *path, int fd, size_t size,
 		  struct err *e);
-/* the same from memory, which must outlive the image (tests, fuzzing) */
+/* reads it from memory, which must outlive the image (tests, fuzzing) */
 int image_parse(struct image *im, const char *name, const uint8_t *bytes,
 		size_t size, struct err *e);
 void image_close(struct image *im);

@@ -38,6 +38,13 @@ static inline Elf64_Phdr phdr_at(const struct image *im, size_t i)
 	return p;
 }
 
+/* the bytes [offset, offset + size) are in the file */
+static inline bool image_in_file(const struct image *im, uint64_t offset,
+				 uint64_t size)
+{
+	return offset <= im->size && size <= im->size - offset;
+}
+
 /* a string table: n bytes, of which the last is a terminator, or n is 0 */
 struct strtab {
 	const char *at;
@@ -89,10 +96,6 @@ void note_read(struct reading *r);
 /* init, fini and the pointers of their arrays; requires: reloc_read() */
 void dynamic_read_ctors(struct reading *r);
 
-/* the bytes [offset, offset + size) are in the file */
-bool image_in_file(const struct image *im, uint64_t offset, uint64_t size);
-/* a copy of n bytes that lives as long as the image; NULL if n is 0 */
-void *image_keep(struct image *im, const void *from, size_t n);
 /* the strings that a section holds */
 struct strtab section_strings(const struct image *im, const struct section *s);
 /* the string table of size bytes at p, cut after its last terminator */

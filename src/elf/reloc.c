@@ -12,8 +12,6 @@
  */
 #include "elf/image_int.h"
 
-#include <stdlib.h>
-
 #include "base/bytes.h"
 
 /* numbers of the relocation types that we interpret */
@@ -253,7 +251,7 @@ static void reloc_sort(relocs *v)
 {
 	size_t n = 0;
 
-	mem_sort(v->at, v->n, sizeof *v->at, reloc_compare);
+	vec_sort(v, reloc_compare);
 	for (size_t i = 0; i < v->n; i++)
 		if (!n || reloc_compare(&v->at[n - 1], &v->at[i]) ||
 		    v->at[n - 1].symbol != v->at[i].symbol)
@@ -274,7 +272,7 @@ void reloc_read(struct reading *r)
 			  d[DYN_PLTREL] != DT_REL);
 	reloc_add_sections(r, &v);
 	reloc_sort(&v);
-	im->reloc = image_keep(im, v.at, v.n * sizeof *v.at);
+	im->reloc = arena_copy(&im->arena, v.at, v.n * sizeof *v.at);
 	im->nreloc = v.n;
 	vec_free(&v);
 }

@@ -1,11 +1,11 @@
 /*
- * section: section headers, as far as they can be believed.
+ * section: section headers, as far as they are consistent.
  *
- * Nothing needs section headers to run, so nothing checks them before us.
- * A header is believed if its bytes are in the file and, if it claims to be
- * loaded, if a segment maps exactly those bytes to exactly those addresses.
- * One that is not believed stays in the array as an empty SHT_NULL section,
- * so that indices (sh_link, sh_info) keep their meaning.
+ * Nothing needs section headers to run, so nothing checks them before us. A
+ * header is taken if its bytes are in the file and, if it claims to be loaded,
+ * if a segment maps exactly those bytes to exactly those addresses. One that is
+ * not stays in the array as an empty SHT_NULL section, so that indices
+ * (sh_link, sh_info) keep their meaning.
  *
  * The code ranges come from executable sections, cut to what executable
  * segments have in the file; without such sections they are the executable
@@ -48,7 +48,7 @@ static bool section_is_mapped(const struct image *im, const Elf64_Shdr *h)
 	       h->sh_offset - s->offset == h->sh_addr - s->start;
 }
 
-/* the header as a section; an empty one if it is not to be believed */
+/* the header as a section; an empty one if it is inconsistent */
 static struct section section_of(const struct image *im, const Elf64_Shdr *h,
 				 const struct strtab *names)
 {

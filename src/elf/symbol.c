@@ -9,7 +9,6 @@
  */
 #include "elf/image_int.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bisect.h"
@@ -235,7 +234,7 @@ static void symbol_sort(symbols *v)
 {
 	size_t n = 0;
 
-	mem_sort(v->at, v->n, sizeof *v->at, symbol_compare);
+	vec_sort(v, symbol_compare);
 	for (size_t i = 0; i < v->n; i++) {
 		const struct symbol *s = &v->at[i];
 
@@ -296,7 +295,7 @@ void symbol_read_go(struct reading *r)
 	for (size_t i = 0; i < im->nsymbol; i++)
 		vec_push(&v, im->symbol[i]);
 	symbol_sort(&v);
-	im->symbol = image_keep(im, v.at, v.n * sizeof *v.at);
+	im->symbol = arena_copy(&im->arena, v.at, v.n * sizeof *v.at);
 	im->nsymbol = v.n;
 	vec_free(&v);
 }
@@ -312,7 +311,7 @@ void symbol_read(struct reading *r)
 	symbol_add_table(im, &v, &r->symtab, false);
 	symbol_add_table(im, &v, &r->dynsym, true);
 	symbol_sort(&v);
-	im->symbol = image_keep(im, v.at, v.n * sizeof *v.at);
+	im->symbol = arena_copy(&im->arena, v.at, v.n * sizeof *v.at);
 	im->nsymbol = v.n;
 	vec_free(&v);
 }

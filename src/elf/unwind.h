@@ -25,7 +25,7 @@ struct fde {
 };
 
 struct unwind {
-	struct fde *fde; /* by start, long ones first; odd files' overlap */
+	struct fde *fde; /* by start, long ones first; some overlap */
 	size_t nfde;
 	size_t bad; /* entries that did not decode */
 	struct arena arena;

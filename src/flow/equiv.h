@@ -28,18 +28,4 @@ struct equiv {
 /* fills *q, in the arena */
 void equiv_find(struct arena *a, const struct graph *g, struct equiv *q);
 
-/*
- * bracket: cycle equivalence of the edges of an undirected graph, in linear
- * time. Two edges are equivalent if every cycle through one runs through the
- * other. What that means for procedures is in equiv.h; equiv.c is the lesson.
- */
-
-/*
- * Fills class[e] for the edges with in[e], GRAPH_NONE for the others. An edge
- * on no cycle has a class to itself. Returns how many classes there are.
- * requires: no self loops.
- */
-uint32_t bracket_classify(const struct graph *g, const bool *in,
-			  uint32_t *class);
-
 #endif

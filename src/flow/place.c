@@ -5,8 +5,6 @@
  */
 #include "flow/place.h"
 
-#include "flow/split.h"
-
 /* whether block v may carry a counter */
 static bool place_may_count(const struct graph *g,
 			    const struct place_limits *limits, uint32_t v)

@@ -23,7 +23,6 @@
 #include "flow/propagate.h"
 
 #include "flow/forest.h"
-#include "flow/split.h"
 
 struct solver {
 	const struct graph *g;

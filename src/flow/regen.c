@@ -94,7 +94,7 @@ static bool regen_plan_path(struct regen *r, const struct regen_proc *p,
 	return true;
 }
 
-/* plans the last stretch from u: no witness comes any more */
+/* plans the last path from u: no witness comes any more */
 static enum regen_state regen_plan_end(struct regen *r,
 				       const struct regen_proc *p, uint32_t u)
 {

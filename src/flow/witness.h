@@ -45,9 +45,9 @@ struct witnesses {
 void witness_place(struct arena *a, const struct graph *g, const double *weight,
 		   const bool *barred, struct witnesses *w);
 /*
- * The same with the blocking property, for a stream that several procedures
- * share: blockers first, then chords. calls[v]: block v ends in a call (NULL:
- * none does).
+ * Places witnesses with the blocking property, for a stream that several
+ * procedures share: blockers first, then chords. calls[v]: block v ends in a
+ * call (NULL: none does).
  */
 void witness_place_blocking(struct arena *a, const struct graph *g,
 			    const double *weight, const bool *barred,

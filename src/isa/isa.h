@@ -23,7 +23,7 @@
  * INSN_BAD: all fields but addr are 0. Both lift to a single UOP_CLOBBER, and
  * callers must take every register and flag for changed by these kinds.
  * A prefix alone, if it is one that code jumps over (isa->prefix), is
- * INSN_UNKNOWN: a block may end there (cfg/discover/extent.c).
+ * INSN_UNKNOWN: a block may end there (cfg/discover/descend.c).
  */
 #ifndef ISA_ISA_H
 #define ISA_ISA_H
@@ -65,7 +65,7 @@ enum insn_mem {
 	MEM_ORDERED,	/* ldar, stlr, xchg-free acquire and release forms */
 };
 
-/* conditions of COND branches and selects, told by the last comparison a:b */
+/* conditions of COND branches and selects, of the last comparison a:b */
 enum insn_cond {
 	COND_ALWAYS,
 	COND_EQ,
@@ -80,7 +80,7 @@ enum insn_cond {
 	COND_SGE,
 	COND_NEG,   /* sign set */
 	COND_POS,   /* sign clear */
-	COND_OTHER, /* overflow, parity, a count register: not told */
+	COND_OTHER, /* overflow, parity, a count register: not known */
 };
 
 /* condition flags; AArch64's NZCV and x86's SF ZF CF OF, and x86's own */
@@ -170,8 +170,8 @@ struct isa {
 	 */
 	regset scratch;
 	/*
-	 * Of those, what a call by any convention in use may lose. Others keep
-	 * more than the platform's: LLVM's preserve_most and preserve_all do.
+	 * Of those, what a call by any convention in use may lose. LLVM's
+	 * preserve_most and preserve_all keep more than the platform's.
 	 */
 	regset lost_by_call;
 	/* what a callee known only by the convention may read: arguments,
@@ -180,7 +180,7 @@ struct isa {
 	/* of those, what every procedure may be given: arguments, and where a
 	   result goes */
 	regset plain_args;
-	/* what may hold results, by the convention and by LLVM's others */
+	/* what may hold results, by the platform's convention and by LLVM's */
 	regset results;
 	/* never changes hands: stack pointer, platform register */
 	regset fixed;
@@ -206,20 +206,20 @@ struct isa {
 	 */
 	unsigned (*lift)(const uint8_t *code, size_t avail, uint64_t addr,
 			 struct uop *out);
-	/* the same, and what scan() says of length and kind, in one go */
+	/* lift(), and what scan() says of length and kind, in one go */
 	unsigned (*lift_scanned)(const uint8_t *code, size_t avail,
 				 uint64_t addr, struct insn *scanned,
 				 struct uop *out);
 	/*
 	 * False only if lift() of the instruction certainly neither changes
 	 * the stack and frame pointers nor takes anything from them but
-	 * addresses that are accessed. Cheap: most instructions are told by
-	 * this not to be worth lifting when one looks for such.
+	 * addresses that are accessed. Cheap: it spares a search for such
+	 * instructions lifting most of them.
 	 */
 	bool (*uses_frame)(const uint8_t *code, size_t avail);
 	/*
-	 * Is the byte a prefix without which an instruction does the same but
-	 * for others that look on? NULL: this machine has none.
+	 * Is the byte a prefix without which an instruction does the same,
+	 * but for what other processors see? NULL: this machine has none.
 	 */
 	bool (*prefix)(uint8_t byte);
 	/*
@@ -245,7 +245,11 @@ struct isa {
 extern const struct isa isa_a64, isa_x64;
 
 /* the machine of an ELF file's e_machine, or NULL */
-const struct isa *isa_for_elf(uint16_t e_machine);
+static inline const struct isa *isa_for_elf(uint16_t e_machine)
+{
+	return e_machine == isa_a64.elf_machine ? &isa_a64 :
+	       e_machine == isa_x64.elf_machine ? &isa_x64 : NULL;
+}
 
 /* an instruction after which control never simply goes on */
 static inline bool insn_ends_flow(const struct insn *i)

@@ -194,7 +194,7 @@ struct isa_move {
 	 */
 	uint64_t (*link_match)(const uint8_t *code, size_t size,
 			       uint64_t addr);
-	/* the same in fewer instructions; false: the word is out of reach */
+	/* writes such a stub in fewer instructions; false: out of reach */
 	bool (*link_write)(uint64_t at, uint64_t word, uint8_t *out);
 	uint8_t link_size;
 
@@ -240,7 +240,7 @@ struct isa_move {
 		     uint8_t reg, uint8_t *out);
 	uint8_t tell_size;
 	/* the registers by which a jump or call finds its target; false: it
-	   cannot be told of */
+	   has no form for that */
 	bool (*jump_reads)(const uint8_t *code, const struct insn *in,
 			   regset *reads);
 
@@ -262,13 +262,14 @@ struct isa_move {
 		      const uint8_t *reg, uint8_t *out);
 	struct count_needs count_needs[COUNT_FORMS];
 	/*
-	 * The same to the counter of the thread: as far behind it as the
-	 * thread's word says (runtime/counting.h), or before it if that is
-	 * subtracted. The code above can be made to do this while the program
-	 * runs, by a jump to thread_room bytes of code no further away than
-	 * jump_reach. NULL: the code above does so from the beginning, always
-	 * adds, and can be made to do without (runtime/sites.c). Then
-	 * takes_slot() knows instructions that change what says how far.
+	 * Code that adds one to the thread's own counter: as far behind
+	 * `counter` as the thread's word says (runtime/counting.h), or before
+	 * it if that is subtracted. The code above can be made to do this while
+	 * the program runs, by a jump to thread_room bytes of code no further
+	 * away than jump_reach. NULL: the code above does so from the
+	 * beginning, always adds, and can be made to do without
+	 * (runtime/sites.c). Then takes_slot() knows instructions that change
+	 * what says how far.
 	 */
 	bool (*count_thread)(uint64_t at, uint64_t counter,
 			     const uint8_t reg[2], bool subtract,

@@ -18,7 +18,7 @@
  *     indirect jump or call with UOP_JUMP. A return's may end with the
  *     UOP_JUMP that it is (x86-64) or not (AArch64); its kind tells.
  *   - every memory write appears as UOP_STORE, with a = UOP_NONE if the
- *     address is not told, or as UOP_CLOBBER if even the size is not known.
+ *     address is not known, or as UOP_CLOBBER if even the size is not known.
  *   - a value is 64 bits wide. width 32 (16, 8) means: operands are taken
  *     modulo 2^width and the result is zero-extended to 64. Writes of x86's
  *     8- and 16-bit registers, which keep the upper bits, are UOP_OTHER

@@ -12,7 +12,7 @@
  * the next.
  * On it lie bit maps, one bit per smallest possible instruction. Words of
  * them are read and written atomically: threads work on what is theirs, but
- * its first and last word may hold others' bits.
+ * its first and last word may hold bits of other threads.
  */
 #ifndef CFG_DISCOVER_CODE_H
 #define CFG_DISCOVER_CODE_H
@@ -46,7 +46,7 @@ struct code {
 	uint64_t *data;	  /* instructions load from here */
 	uint64_t *called; /* a direct call goes here, or a function symbol */
 	uint64_t *handed; /* a pointer that a relocation knows leads here, or
-			     one from a procedure whose bounds are told */
+			     one from a procedure whose bounds are known */
 };
 
 int code_init(struct code *k, const struct image *im, const struct isa *isa,

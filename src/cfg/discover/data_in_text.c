@@ -4,13 +4,11 @@
  * Hand-written code keeps tables between its instructions and reaches them
  * by their address. Where every word decodes, nothing gives them away but
  * this: some instruction computes the address, no edge leads there, and
- * there is no indirect jump that is not understood. Such a stretch, up to the
+ * there is no indirect jump that is not understood. Such a range, up to the
  * next block that something leads to, is left in place: if it was code after
  * all, it still runs there.
  */
 #include "cfg/build.h"
-
-#include <stdlib.h>
 
 typedef VEC(struct range) ranges;
 
@@ -27,14 +25,14 @@ static uint32_t *data_in_text_indegree(const struct cfg *c)
 	return n;
 }
 
-/* nothing is known to lead to block k from outside the stretch */
+/* nothing is known to lead to block k from outside the range */
 static bool data_in_text_is(const struct build *b, const uint32_t *indegree,
-			    uint32_t k, uint32_t from_stretch)
+			    uint32_t k, uint32_t from_range)
 {
 	const struct block *t = &b->cfg->block.at[k];
 	const struct procedure *p = &b->cfg->proc.at[cfg_block_proc(b->cfg, k)];
 
-	return indegree[k] <= from_stretch && t->start != p->entry &&
+	return indegree[k] <= from_range && t->start != p->entry &&
 	       !(t->flags & BLOCK_PAD) &&
 	       !code_test(&b->code, b->code.called,
 			  code_offset(&b->code, t->start));
@@ -54,8 +52,8 @@ static uint32_t data_in_text_edges_from(const struct cfg *c, uint32_t first,
 	return n;
 }
 
-/* the stretch that begins at block k, as offsets */
-static struct range data_in_text_stretch(const struct build *b,
+/* the range that begins at block k, as offsets */
+static struct range data_in_text_range(const struct build *b,
 					 const uint32_t *indegree, uint32_t k)
 {
 	const struct cfg *c = b->cfg;
@@ -73,14 +71,9 @@ static struct range data_in_text_stretch(const struct build *b,
 	return r;
 }
 
-static int range_order(const void *a, const void *b)
-{
-	const struct range *p = a, *q = b;
+ORDER_BY(range_order, struct range, start)
 
-	return p->start < q->start ? -1 : p->start > q->start;
-}
-
-/* all such stretches, by offset */
+/* all such ranges, by offset */
 static void data_in_text_find(const struct build *b, ranges *found)
 {
 	const struct cfg *c = b->cfg;
@@ -105,12 +98,11 @@ static void data_in_text_find(const struct build *b, ranges *found)
 		    !data_in_text_is(b, indegree, k,
 				     data_in_text_edges_from(c, k, k)))
 			continue;
-		s = data_in_text_stretch(b, indegree, k);
+		s = data_in_text_range(b, indegree, k);
 		vec_push(found, s);
 	}
 	mem_free(indegree);
-	if (found->n)
-		qsort(found->at, found->n, sizeof *found->at, range_order);
+	vec_sort(found, range_order);
 }
 
 /* cuts [start, end) out of the piece at hand, which keeps what is behind */

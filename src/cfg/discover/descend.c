@@ -13,11 +13,9 @@
  *	          insn insn ret <-+
  *
  * Two instructions that overlap are both "reached" in code that jumps into
- * the middle of one; such pieces are not taken (but see extent.c).
+ * the middle of one; such pieces are not taken (but see prefix below).
  */
 #include "cfg/build.h"
-
-#include <stdlib.h>
 
 /* walks over all code that the descents together may make */
 enum { DESCEND_EFFORT = 8 };
@@ -99,19 +97,8 @@ static const char *descent_run(struct descent *d, const uint32_t *seed,
 	return why;
 }
 
-static int reached_order(const void *a, const void *b)
-{
-	const struct reached *p = a, *q = b;
-
-	return p->start < q->start ? -1 : p->start > q->start;
-}
-
-static int xfer_order(const void *a, const void *b)
-{
-	const struct xfer *p = a, *q = b;
-
-	return p->at < q->at ? -1 : p->at > q->at;
-}
+ORDER_BY(reached_order, struct reached, start)
+ORDER_BY(xfer_order, struct xfer, at)
 
 /* an instruction found earlier reaches over off */
 static bool descent_overrun(const struct code *k, uint32_t off)
@@ -135,13 +122,8 @@ static bool descent_sort(struct descent *d)
 	const struct code *k = &d->b->code;
 	uint32_t last = CODE_NONE;
 
-
-	if (d->reached.n)
-		qsort(d->reached.at, d->reached.n, sizeof *d->reached.at,
-		      reached_order);
-	if (d->found.xfer.n)
-		qsort(d->found.xfer.at, d->found.xfer.n,
-		      sizeof *d->found.xfer.at, xfer_order);
+	vec_sort(&d->reached, reached_order);
+	vec_sort(&d->found.xfer, xfer_order);
 	for (size_t i = 0; i < d->reached.n; i++) {
 		struct reached r = d->reached.at[i];
 
@@ -180,7 +162,7 @@ static uint32_t descent_clean(const struct descent *d, uint32_t off,
 	return end;
 }
 
-/* takes what is certainly code in the unreached stretch [off, end) */
+/* takes what is certainly code in the unreached range [off, end) */
 static void descent_fill(struct descent *d, uint32_t off, uint32_t end)
 {
 	const struct isa *isa = d->b->isa;
@@ -202,7 +184,7 @@ static void descent_fill(struct descent *d, uint32_t off, uint32_t end)
 	}
 }
 
-/* fills all stretches between what is reached; requires descent_sort() */
+/* fills all ranges between what is reached; requires descent_sort() */
 static void descent_fill_all(struct descent *d)
 {
 	size_t n = d->reached.n;
@@ -284,6 +266,86 @@ static void repair_mark_data(struct build *b)
 				     r->to + n < k->total;
 		     n += 1u << k->shift)
 			code_set(k, k->data, r->to + n);
+	}
+}
+
+/*
+ * prefix: instructions that control may enter behind their prefix.
+ *
+ * glibc's malloc does without the processor's lock while there is one thread:
+ *
+ *	        cmpl $0, single_threaded
+ *	        je   1f                      blocks
+ *	off     lock                         P  [off, off+1)  jumps to next
+ *	1:      cmpxchg %rdx, (%rdi)         B  [off+1, next) falls there
+ *	next    ...
+ *
+ * These are two instructions that overlap. What runs at `off` is the whole of
+ * it, the prefix included; but blocks do not overlap, so its block has the
+ * prefix alone, and is said to jump to what follows. Where code is written
+ * again each is a whole instruction.
+ */
+
+/* does a branch to `to` pass over the prefix of an instruction of p? */
+static bool prefix_passed(const struct build *b, const struct piece *p,
+			  uint32_t to)
+{
+	const struct code *k = &b->code;
+	struct insn whole, rest;
+	uint32_t off = to - 1;
+
+	if (!k->isa->prefix || to == p->start || p->holes ||
+	    !code_test(k, k->insn, off) || !k->isa->prefix(*code_bytes(k, off)))
+		return false;
+	k->isa->scan(code_bytes(k, off), p->end - off, 0, &whole);
+	k->isa->scan(code_bytes(k, to), p->end - to, 0, &rest);
+	return whole.kind == INSN_SEQ && rest.kind == INSN_SEQ &&
+	       whole.len == rest.len + 1 && off + whole.len < p->end;
+}
+
+/* decodes the piece again; split[]: its prefixes, by position */
+static void split_piece(struct build *b, struct piece *p,
+			const uint32_t *split, size_t n)
+{
+	const struct code *k = &b->code;
+	struct found f = {0};
+	struct insn i;
+
+	for (uint32_t off = p->start; off < p->end; off += i.len) {
+		k->isa->scan(code_bytes(k, off), p->end - off,
+			     code_address(k, off), &i);
+		if (n && *split == off) {
+			i.kind = INSN_JUMP;
+			i.target = code_address(k, off + i.len);
+			i.len = 1;
+			code_set(k, k->insn, off + 1);
+			split++;
+			n--;
+		}
+		found_take(b, &f, off, &i);
+	}
+	p->xfer = (uint32_t)b->found.xfer.n;
+	p->nxfer = (uint32_t)f.xfer.n;
+	f.ref.n = 0; /* known from the first time */
+	found_append(&b->found, &f);
+}
+
+/* makes jumps of the prefixes at these offsets, in no order */
+static void prefix_split(struct build *b, offsets *split)
+{
+	size_t n = 0;
+
+	vec_sort(split, order_u32);
+	for (size_t i = 0; i < split->n; i++)
+		if (!n || split->at[n - 1] != split->at[i])
+			split->at[n++] = split->at[i];
+	for (size_t i = 0, end; i < n; i = end) {
+		struct piece *p = &b->piece.at[piece_at(b, split->at[i])];
+
+		for (end = i; end < n && split->at[end] < p->end; end++)
+			;
+		if (!p->holes)
+			split_piece(b, p, split->at + i, end - i);
 	}
 }
 
@@ -385,6 +447,37 @@ static void repair_piece(struct build *b, const struct piece *p,
 	vec_push(&b->piece, like);
 }
 
+/* takes back what the sweep found in the piece */
+static void forget_piece(struct build *b, const struct piece *p)
+{
+	code_clear(&b->code, b->code.insn, p->start, p->end);
+	for (uint32_t i = 0; i < p->nxfer; i++)
+		b->found.xfer.at[p->xfer + i].target = CODE_NONE;
+}
+
+/*
+ * Drops the pieces with holes that are known by the size of a symbol: an
+ * assembler's author sets sizes by hand, and may have put data between. Their
+ * code is found as if the symbol had no size (discover.c).
+ */
+static void drop_symbols(struct build *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->piece.n; i++) {
+		const struct piece *p = &b->piece.at[i];
+
+		if (p->holes && p->source == PART_SYMBOL)
+			forget_piece(b, p);
+		else
+			b->piece.at[n++] = *p;
+	}
+	if (n == b->piece.n)
+		return;
+	b->piece.n = n;
+	pieces_index(b);
+}
+
 void descend_repair(struct build *b)
 {
 	offsets seed = {0}, own = {0}, prefix = {0};
@@ -395,11 +488,11 @@ void descend_repair(struct build *b)
 	repair_mark_pieces(b, &prefix);
 	prefix_split(b, &prefix);
 	vec_free(&prefix);
-	extents_drop(b);
+	drop_symbols(b);
 	if (!any_holes(b))
 		return;
 	repair_seeds(b, &seed);
-	offsets_sort(&seed);
+	vec_sort(&seed, order_u32);
 	vec_append(&old, &b->piece);
 	b->piece.n = 0;
 	for (size_t i = 0; i < old.n; i++) {

@@ -6,17 +6,16 @@
  * from code already known, and pointers (relocations, computed addresses).
  * The first three say "this is code"; a pointer may as well lead to data, so
  * what it leads to must look like code on every path, and what that calls, too:
- * its word is worth no more (rewrite/survey/code_heuristic.c judges both). Each
+ * its word is worth no more (rewrite/survey/code_heuristic.c tests both). Each
  * round may reveal new calls; rounds go on until none does.
  *
  * Afterwards the same evidence tells which instructions start blocks, and
- * which of them others may enter.
+ * which of them control may enter from outside.
  */
 #include "base/bisect.h"
 #include "cfg/build.h"
 
 #include <elf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/dict.h"
@@ -41,7 +40,7 @@ static void seed_offset(const struct build *b, seeds *s, uint32_t off,
 		vec_push(s, d);
 }
 
-/* the same of an address */
+/* seed_offset() of an address */
 static void seed_add(const struct build *b, seeds *s, uint64_t addr,
 		     enum part_source source)
 {
@@ -179,7 +178,7 @@ static int seed_order(const void *a, const void *b)
 	return p->at < q->at ? -1 : p->at > q->at;
 }
 
-/* the stretch without FDEs around off: between the pieces of the index */
+/* the range without FDEs around off: between the pieces of the index */
 static void seed_gap(const struct build *b, uint32_t off, uint32_t *lo,
 		     uint32_t *hi)
 {
@@ -205,8 +204,7 @@ static void seed_gap(const struct build *b, uint32_t off, uint32_t *lo,
 /* tries every seed; what cannot be code is remembered as refused */
 static void seed_try_all(struct build *b, seeds *s)
 {
-	if (s->n)
-		qsort(s->at, s->n, sizeof *s->at, seed_order);
+	vec_sort(s, seed_order);
 	for (size_t i = 0; i < s->n; i++) {
 		struct seed d = s->at[i];
 		struct piece like = {.fde = CFG_NONE, .source = d.source};
@@ -293,14 +291,6 @@ static void stub_list(struct build *b)
 	}
 }
 
-bool discover_in_stubs(const struct build *b, uint32_t off)
-{
-	for (size_t i = 0; i < b->stub.n; i++)
-		if (off >= b->stub.at[i].start && off < b->stub.at[i].end)
-			return true;
-	return false;
-}
-
 /* sets a bit at an address, if an instruction starts there */
 static void mark_address(struct build *b, uint64_t *bits, uint64_t addr)
 {
@@ -369,13 +359,13 @@ static bool is_in_whole(const struct build *b, uint32_t at)
 	return p != CFG_NONE && b->piece.at[p].whole;
 }
 
-/* others have been given the address, and not as a label of their own code */
+/* the address is handed to other code, and is no label of that code */
 static bool is_handed(const struct build *b, const struct pointer *p)
 {
 	return p->sure && (p->place || is_in_whole(b, p->from));
 }
 
-/* visitor: others may arrive where the pointer leads */
+/* visitor: control may arrive where the pointer leads */
 static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 {
 	const struct explained *x = arg;
@@ -394,12 +384,7 @@ static void mark_pointer(struct build *b, const struct pointer *p, void *arg)
 	mark_address(b, b->code.entry, p->value);
 }
 
-static int range_order(const void *a, const void *b)
-{
-	const struct range *p = a, *q = b;
-
-	return p->start < q->start ? -1 : p->start > q->start;
-}
+ORDER_BY(range_order, struct range, start)
 
 /*
  * What the jumps understood so far account for. Only its own procedure uses a
@@ -420,9 +405,7 @@ static void explain_jumps(const struct build *b, struct explained *x)
 		if (j->d.entry_size == 8 && is_in_whole(b, j->at))
 			vec_push(&x->table, r);
 	}
-	if (x->table.n)
-		qsort(x->table.at, x->table.n, sizeof *x->table.at,
-		      range_order);
+	vec_sort(&x->table, range_order);
 }
 
 void discover_entries(struct build *b)
@@ -474,13 +457,13 @@ static void mark_piece(struct build *b, const struct piece *p)
 		/* a call to the next instruction only asks for its address;
 		   a jump to a stub is a tail call */
 		if ((x->kind == INSN_CALL && x->target != x->at + x->len) ||
-		    (discover_in_stubs(b, x->target) &&
-		     !discover_in_stubs(b, x->at)))
+		    (stubs_hold(b, x->target) &&
+		     !stubs_hold(b, x->at)))
 			code_set(k, k->called, x->target);
 	}
 }
 
-/* parallel_for(): the same of many pieces; bits are set atomically */
+/* parallel_for(): mark_piece() of these; bits are set atomically */
 static void mark_pieces(void *build, size_t from, size_t end)
 {
 	struct build *b = build;
@@ -512,7 +495,7 @@ static void call_canonical(struct build *b)
 					  b->im->reloc[i].canonical);
 
 		if (b->im->reloc[i].canonical && at != CODE_NONE &&
-		    discover_in_stubs(b, at))
+		    stubs_hold(b, at))
 			mark_address(b, b->code.called,
 				     b->im->reloc[i].canonical);
 	}
@@ -530,7 +513,7 @@ void discover_split_stubs(struct build *b)
 		struct piece p = old.at[i];
 		uint32_t at = p.start, next;
 
-		if (p.in_place || !discover_in_stubs(b, p.start)) {
+		if (p.in_place || !stubs_hold(b, p.start)) {
 			vec_push(&b->piece, p);
 			continue;
 		}

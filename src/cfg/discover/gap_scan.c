@@ -99,8 +99,8 @@ static void read_all(struct build *b)
 }
 
 /*
- * Does a branch that was met in a gap lead to t? Most gaps are data: they are
- * not believed to lead into a stub or, unless they are sure to be code, into a
+ * Does a branch that was met in a gap lead to t? Most gaps are data: a branch
+ * into a stub does not count nor, unless the gap is sure to be code, one into a
  * procedure that has an unwind table.
  */
 static bool branch_counts(const struct build *b, uint32_t t, bool sure)
@@ -109,7 +109,7 @@ static bool branch_counts(const struct build *b, uint32_t t, bool sure)
 
 	if (q == CFG_NONE || b->piece.at[q].start == t)
 		return q != CFG_NONE;
-	return !discover_in_stubs(b, t) &&
+	return !stubs_hold(b, t) &&
 	       (sure || b->piece.at[q].fde == CFG_NONE);
 }
 

@@ -2,7 +2,6 @@
  * landing_pads: the landing pads of all exception tables, by the calls that
  * they belong to. Tables are read in threads, a share of the FDEs each.
  */
-#include <stdlib.h>
 
 #include "base/parallel.h"
 #include "cfg/build.h"
@@ -50,21 +49,7 @@ static void *share_read(void *arg)
 	return NULL;
 }
 
-static int landing_order(const void *a, const void *b)
-{
-	const struct landing *p = a, *q = b;
-
-	return p->start < q->start ? -1 : p->start > q->start;
-}
-
-/* compilers and linkers write them in order */
-static bool in_order(const struct build *b)
-{
-	for (size_t i = 1; i < b->site.n; i++)
-		if (b->site.at[i].start < b->site.at[i - 1].start)
-			return false;
-	return true;
-}
+ORDER_BY(landing_order, struct landing, start)
 
 void landing_list(struct build *b)
 {
@@ -83,7 +68,5 @@ void landing_list(struct build *b)
 		vec_append(&b->site, &share[t].site);
 		vec_free(&share[t].site);
 	}
-	if (!in_order(b))
-		qsort(b->site.at, b->site.n, sizeof *b->site.at,
-		      landing_order);
+	vec_sort(&b->site, landing_order);
 }

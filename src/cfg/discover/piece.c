@@ -1,5 +1,4 @@
 /* piece: the searchable list of pieces, and which belong together. */
-#include <stdlib.h>
 
 #include "base/bisect.h"
 #include "cfg/build.h"
@@ -18,19 +17,6 @@ uint32_t piece_among(const struct build *b, const uint32_t *piece, uint32_t n,
 		       i : n;
 }
 
-static int offset_order(const void *a, const void *b)
-{
-	uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-
-	return p < q ? -1 : p > q;
-}
-
-void offsets_sort(offsets *o)
-{
-	if (o->n)
-		qsort(o->at, o->n, sizeof *o->at, offset_order);
-}
-
 static int piece_order(const void *a, const void *b)
 {
 	const struct piece *p = a, *q = b;
@@ -42,7 +28,7 @@ static int piece_order(const void *a, const void *b)
 
 void pieces_sort(struct build *b)
 {
-	mem_sort(b->piece.at, b->piece.n, sizeof *b->piece.at, piece_order);
+	vec_sort(&b->piece, piece_order);
 }
 
 void pieces_index(struct build *b)
@@ -153,4 +139,12 @@ bool piece_is_wanted(const struct build *b, const struct piece *p)
 {
 	return code_test(&b->code, b->code.called, p->start) ||
 	       code_test(&b->code, b->code.handed, p->start);
+}
+
+bool stubs_hold(const struct build *b, uint32_t off)
+{
+	for (size_t i = 0; i < b->stub.n; i++)
+		if (off >= b->stub.at[i].start && off < b->stub.at[i].end)
+			return true;
+	return false;
 }

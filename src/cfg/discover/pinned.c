@@ -1,5 +1,5 @@
 /*
- * pinned: files whose runtimes know addresses of code. Told by the structures
+ * pinned: files whose runtimes know addresses of code. Seen by the structures
  * that those runtimes read:
  *
  *	OCaml and	tables of frames: pointers to where calls return, one
@@ -19,20 +19,18 @@
  *			to; the names of its builtins are in the file
  *
  * Pointers are those of relocations or, in files at fixed addresses, words that
- * could be. They are judged in batches, so that a table is seen among many
+ * could be. They are tested in batches, so that a table is seen among many
  * pointers of other kinds.
  */
 #include "cfg/build.h"
 
 #include <elf.h>
 
-#include <stdlib.h>
-
 #include "base/bisect.h"
 #include "elf/pclntab.h"
 
 enum {
-	BATCH = 128,	  /* pointers that are judged together */
+	BATCH = 128,	  /* pointers that are tested together */
 	BATCH_LEAST = 96, /* of those, so many of one kind are a table */
 	INFO_TYPES = 64,  /* kinds of closures */
 	WORD = 8,
@@ -134,7 +132,7 @@ static void see_words(struct pointers *p)
 	}
 }
 
-/* the file has a symbol of that name for others to find */
+/* the file has a symbol of that name for other files to find */
 static bool exports(const struct image *im, const char *name)
 {
 	for (size_t i = 0; i < im->nsymbol; i++)
@@ -157,15 +155,8 @@ static bool is_v8(const struct image *im)
 	return false;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-
-	return p < q ? -1 : p > q;
-}
-
 /* what pointers say: why the image is left as it is, or NULL */
-static const char *judge_pointers(struct cfg *c)
+static const char *test_pointers(struct cfg *c)
 {
 	struct pointers p = {.im = c->image, .isa = c->isa};
 
@@ -174,7 +165,7 @@ static const char *judge_pointers(struct cfg *c)
 	else
 		see_relocations(&p);
 	if (p.return_table && !p.info_table) {
-		qsort(p.kept.at, p.kept.n, sizeof *p.kept.at, by_value);
+		vec_sort(&p.kept, order_u64);
 		vec_take(&c->kept, &p.kept);
 	}
 	vec_free(&p.kept);
@@ -196,7 +187,7 @@ const char *pinned_find(struct cfg *c)
 		return "Mono: its runtime knows where compiled code lies";
 	if (image_section(im, ".svm_heap"))
 		return "GraalVM: its runtime keys tables on return addresses";
-	return judge_pointers(c);
+	return test_pointers(c);
 }
 
 bool pinned_is_kept(const struct cfg *c, uint64_t addr)

@@ -1,11 +1,11 @@
 /*
  * sweep: from bytes to instructions, front to back.
  *
- * An FDE says "this is code", and so does a function symbol with a size
- * (extent.c), so its range is decoded linearly, once, the cheap way
- * (isa->scan). That is right for compiled code. Where hand-written
- * code keeps data between its instructions or jumps into the middle of one
- * it is not: such pieces are marked and looked at again by descend.c.
+ * An FDE says "this is code", and so does a function symbol with a size of its
+ * own, so its range is decoded linearly, once, the cheap way (isa->scan). That
+ * is right for compiled code. Where hand-written code keeps data between its
+ * instructions or jumps into the middle of one it is not: such pieces are
+ * marked and looked at again by descend.c.
  *
  * The sweep runs in threads: pieces are split into equal shares of bytes,
  * and each thread collects on its own. Nothing here decides what a procedure
@@ -268,9 +268,78 @@ static void list_fdes(struct build *b)
 	}
 }
 
+/* the extent of a symbol, as offsets; false if it is of no use */
+static bool extent_of(const struct build *b, const struct symbol *s,
+		      struct piece *p)
+{
+	const struct code *k = &b->code;
+	uint32_t mask = (1u << k->shift) - 1;
+
+	if (s->kind != SYMBOL_FUNC || !s->size)
+		return false;
+	p->start = code_offset(k, s->addr);
+	if (p->start == CODE_NONE || ((p->start | s->size) & mask) ||
+	    s->size > code_range_of(k, p->start)->end - s->addr)
+		return false;
+	p->end = p->start + (uint32_t)s->size;
+	return true;
+}
+
+/*
+ * The assembler marks data with code behind it, at s, before the end of the
+ * last piece. *data: the mark before said that data begins. One without code
+ * behind it says nothing: linkers that merge strings leave them anywhere.
+ */
+static bool marks_code(const struct build *b, const struct symbol *s,
+		       uint32_t last, bool *data)
+{
+	bool was = *data;
+
+	if (s->kind != SYMBOL_DATA_MARK && s->kind != SYMBOL_CODE_MARK)
+		return false;
+	*data = s->kind == SYMBOL_DATA_MARK;
+	return was && !*data && code_offset(&b->code, s->addr) < last;
+}
+
+/*
+ * Makes a piece of every function symbol with a size that no FDE covers. Where
+ * there is no unwind table (a program built without, musl), such a symbol says
+ * as much as an FDE: all of this is the code of one procedure. So the cases of
+ * its switches are found and bounded, though nothing but a table leads to
+ * them. A size that was set by hand may cover data, too: see descend.c.
+ */
+static void list_symbols(struct build *b)
+{
+	size_t nfde = b->piece.n, f = 0;
+	uint32_t last = 0;
+	bool data = false;
+
+	for (size_t i = 0; i < b->im->nsymbol; i++) {
+		const struct symbol *s = &b->im->symbol[i];
+		struct piece p = {.fde = CFG_NONE, .source = PART_SYMBOL,
+				  .whole = true};
+
+		if (marks_code(b, s, last, &data) && b->piece.n > nfde &&
+		    b->piece.at[b->piece.n - 1].end == last)
+			b->piece.n--;
+		if (!extent_of(b, s, &p) || p.start < last)
+			continue;
+		while (f < nfde && b->piece.at[f].end <= p.start)
+			f++;
+		if (f < nfde && b->piece.at[f].start < p.end)
+			continue;
+		p.in_place = pinned_go_stays(b->cfg, s->addr);
+		last = p.end;
+		data = false;
+		vec_push(&b->piece, p);
+	}
+	if (b->piece.n > nfde)
+		pieces_sort(b);
+}
+
 void sweep_vouched(struct build *b)
 {
 	list_fdes(b);
-	extents_list(b);
+	list_symbols(b);
 	sweep_all(b);
 }

@@ -188,41 +188,6 @@ static unsigned block_split(struct build *b, struct share *share,
 	return shares;
 }
 
-void block_build(struct build *b)
-{
-	struct cfg *c = b->cfg;
-	struct share share[PARALLEL_MAX];
-	uint64_t *starts = code_bitmap(&b->code);
-	struct code_rank rank;
-	unsigned n = block_split(b, share, starts, &rank);
-	size_t blocks = 0, edges = 0;
-
-	block_reset(b);
-	parallel_run(share_cut, share, sizeof *share, n);
-	for (unsigned t = 0; t < n; t++) {
-		share[t].block = (uint32_t)blocks;
-		blocks += share[t].cut.n;
-	}
-	vec_reserve(&c->block, blocks);
-	c->block.n = blocks;
-	parallel_run(share_fill, share, sizeof *share, n);
-	code_rank_init(&rank, &b->code, starts);
-	block_flag_pads(b, &rank);
-	hub_build(b, &rank);
-	parallel_run(share_connect, share, sizeof *share, n);
-	for (unsigned t = 0; t < n; t++) {
-		share[t].first_edge = (uint32_t)edges;
-		edges += share[t].edge.n;
-	}
-	vec_take(&c->edge, &share[0].edge);
-	vec_reserve(&c->edge, edges - c->edge.n);
-	c->edge.n = edges;
-	parallel_run(share_gather, share, sizeof *share, n);
-	code_rank_free(&rank);
-	mem_free(starts);
-	proc_build(b);
-}
-
 /*
  * hub: dispatches of one procedure with the same targets share a hub.
  *
@@ -289,7 +254,8 @@ static void hub_add(struct build *b, const struct code_rank *rank,
 	vec_push(&c->hub, h);
 }
 
-void hub_build(struct build *b, const struct code_rank *rank)
+/* makes hubs for dispatches that share their targets; rank numbers blocks */
+static void hub_build(struct build *b, const struct code_rank *rank)
 {
 	VEC(struct hub_key) key = {0};
 	size_t n;
@@ -313,4 +279,39 @@ void hub_build(struct build *b, const struct code_rank *rank)
 			hub_add(b, rank, &key.at[i], n);
 	}
 	vec_free(&key);
+}
+
+void block_build(struct build *b)
+{
+	struct cfg *c = b->cfg;
+	struct share share[PARALLEL_MAX];
+	uint64_t *starts = code_bitmap(&b->code);
+	struct code_rank rank;
+	unsigned n = block_split(b, share, starts, &rank);
+	size_t blocks = 0, edges = 0;
+
+	block_reset(b);
+	parallel_run(share_cut, share, sizeof *share, n);
+	for (unsigned t = 0; t < n; t++) {
+		share[t].block = (uint32_t)blocks;
+		blocks += share[t].cut.n;
+	}
+	vec_reserve(&c->block, blocks);
+	c->block.n = blocks;
+	parallel_run(share_fill, share, sizeof *share, n);
+	code_rank_init(&rank, &b->code, starts);
+	block_flag_pads(b, &rank);
+	hub_build(b, &rank);
+	parallel_run(share_connect, share, sizeof *share, n);
+	for (unsigned t = 0; t < n; t++) {
+		share[t].first_edge = (uint32_t)edges;
+		edges += share[t].edge.n;
+	}
+	vec_take(&c->edge, &share[0].edge);
+	vec_reserve(&c->edge, edges - c->edge.n);
+	c->edge.n = edges;
+	parallel_run(share_gather, share, sizeof *share, n);
+	code_rank_free(&rank);
+	mem_free(starts);
+	proc_build(b);
 }

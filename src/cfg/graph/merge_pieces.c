@@ -13,7 +13,8 @@
  *	- a piece without an FDE whose address is stored somewhere
  *
  * A conditional branch to an FDE's start is mostly to the cold piece of a
- * procedure without a frame; it joins the two unless others know the place.
+ * procedure without a frame; it joins the two unless other code refers to the
+ * place.
  */
 #include "base/parallel.h"
 #include "cfg/build.h"

@@ -46,9 +46,10 @@ static const char *const noreturn_names[] = {
 	"siglongjmp", "thrd_exit",
 };
 
-/* the same, but a file may have its own of these names */
+/* names of imports that never return; a file may have its own functions of
+   these names */
 static const char *const noreturn_imports[] = {"abort", "exit", "quick_exit"};
-/* and others may have some that do return: libc's has a version */
+/* imports that never return if they have a version: then they are libc's */
 static const char *const noreturn_versioned[] = {"err", "errx", "verr",
 						 "verrx"};
 
@@ -80,7 +81,7 @@ struct walk {
 	struct cfg *c;
 	uint32_t first, end;
 	bool *seen;	    /* by block */
-	bool *returns;	    /* by procedure; others may be setting theirs */
+	bool *returns;	    /* by procedure; other threads may set theirs */
 	/* by share and procedure: first edge of that share that waits for it */
 	uint32_t **waiting;
 	unsigned share, shares; /* whose waiting edges are released: from, to */
@@ -243,7 +244,7 @@ static void *walk_share(void *arg)
 		}
 		walk_run(w);
 	}
-	/* what the others have found out in the meantime */
+	/* what other threads have found out in the meantime */
 	for (uint32_t p = 0; p < c->proc.n; p++)
 		if (w->waiting[w->share][p] != CFG_NONE && walk_known(w, p)) {
 			walk_wake(w, p);

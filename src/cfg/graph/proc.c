@@ -10,7 +10,6 @@
 #include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* the slot that a stub jumps through is filled by one of these */
 static bool fills_slot(const struct reloc *r)
@@ -52,7 +51,7 @@ bool proc_name_is_cold(const char *name)
 	return strstr(name, ".cold") != NULL;
 }
 
-/* where procedure p begins: its first part that others enter */
+/* where procedure p begins: its first part that is entered from outside */
 static uint64_t proc_entry(const struct build *b, const struct procedure *p)
 {
 	const struct cfg *c = b->cfg;
@@ -68,12 +67,7 @@ static uint64_t proc_entry(const struct build *b, const struct procedure *p)
 	return c->part.at[part[0]].start;
 }
 
-static int proc_order(const void *a, const void *b)
-{
-	const struct procedure *p = a, *q = b;
-
-	return p->entry < q->entry ? -1 : p->entry > q->entry;
-}
+ORDER_BY(proc_order, struct procedure, entry)
 
 /* fills c->proc_part, and c->proc with unsorted procedures */
 static void proc_group(struct build *b)
@@ -156,7 +150,7 @@ void proc_build(struct build *b)
 	proc_group(b);
 	for (size_t i = 0; i < c->proc.n; i++)
 		c->proc.at[i].entry = proc_entry(b, &c->proc.at[i]);
-	mem_sort(c->proc.at, c->proc.n, sizeof *c->proc.at, proc_order);
+	vec_sort(&c->proc, proc_order);
 	parallel_for(proc_describe, b, c->proc.n, LEAST);
 	for (size_t i = 0; i < c->hub.n; i++)
 		c->hub.at[i].proc = c->part.at[c->hub.at[i].proc].proc;

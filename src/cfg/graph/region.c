@@ -4,17 +4,10 @@
  * Everything in code ranges that lies in no block is either padding, which
  * needs no mention, or a region that stays as it is.
  */
-#include <stdlib.h>
-
 #include "base/bisect.h"
 #include "cfg/build.h"
 
-static int refusal_order(const void *a, const void *b)
-{
-	const struct refusal *p = a, *q = b;
-
-	return p->at < q->at ? -1 : p->at > q->at;
-}
+ORDER_BY(refusal_order, struct refusal, at)
 
 /* padding at off: how many bytes, 0 if none */
 static uint32_t region_pad(const struct code *k, uint32_t off, uint32_t end)
@@ -42,7 +35,7 @@ static const char *region_reason(const struct build *b, uint32_t off,
 /*
  * Behind the last of [off, end) that is no padding, of which there is some at
  * off. Read from `from` on, which may be within an instruction: what is found
- * right behind it is not believed, and CODE_NONE the answer.
+ * right behind it may be wrong, and CODE_NONE the answer.
  */
 static uint32_t region_last(const struct code *k, uint32_t off, uint32_t from,
 			    uint32_t end)
@@ -57,7 +50,7 @@ static uint32_t region_last(const struct code *k, uint32_t off, uint32_t from,
 	return from == off || last > from + k->isa->max_len ? last : CODE_NONE;
 }
 
-/* the same; padding at the end is short most often */
+/* region_last() of all; padding at the end is short most often */
 static uint32_t region_trim(const struct code *k, uint32_t off, uint32_t end)
 {
 	uint32_t last = CODE_NONE;
@@ -154,9 +147,7 @@ void region_list(struct build *b, const char *pinned)
 {
 	uint32_t piece = 0;
 
-	if (b->refusal.n)
-		qsort(b->refusal.at, b->refusal.n, sizeof *b->refusal.at,
-		      refusal_order);
+	vec_sort(&b->refusal, refusal_order);
 	for (unsigned i = 0; i < b->code.nrange; i++) {
 		const struct code_range *r = &b->code.range[i];
 
@@ -187,7 +178,7 @@ void region_list(struct build *b, const char *pinned)
  */
 
 /* pieces in a row that may be of one procedure */
-struct stretch {
+struct piece_range {
 	uint32_t first, end;
 	bool open;
 };
@@ -201,7 +192,7 @@ static bool is_unknown(const struct build *b, uint32_t piece)
 	       (p != CFG_NONE && c->proc.at[p].unknown);
 }
 
-/* a procedure of its own begins with the piece, or it has its bounds told */
+/* a procedure of its own begins with the piece, or its bounds are known */
 static bool begins(const struct build *b, uint32_t piece)
 {
 	const struct piece *p = &b->piece.at[piece];
@@ -243,7 +234,7 @@ static bool has_gap(const struct build *b, uint32_t piece)
 	return is_gap(b, p->end, end);
 }
 
-static void open_all(struct build *b, const struct stretch *s)
+static void open_all(struct build *b, const struct piece_range *s)
 {
 	struct cfg *c = b->cfg;
 
@@ -254,10 +245,10 @@ static void open_all(struct build *b, const struct stretch *s)
 
 void open_find(struct build *b)
 {
-	struct stretch s = {0};
+	struct piece_range s = {0};
 
 	for (uint32_t i = 0; i < b->piece.n; i = s.end) {
-		s = (struct stretch){.first = i, .end = i};
+		s = (struct piece_range){.first = i, .end = i};
 		if (b->piece.at[i].whole) {
 			s.end++;
 			continue;

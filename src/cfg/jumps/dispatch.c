@@ -1,13 +1,13 @@
 /*
  * dispatch: what every indirect jump is.
  *
- * Each procedure with indirect jumps is settled for itself (fixpoint.c), each
- * jump judged by the data flow (resolve_jump.c); here is what is about all of
+ * Each procedure with indirect jumps is solved by itself (fixpoint.c), each
+ * jump resolved by the data flow (resolve_jump.c); here is what is about all of
  * them. After a first pass it is known where tables start, and which pointers
  * to code are accounted for by tables; procedures for which that may matter are
- * looked at once more. If some jump stays unknown, control may come from it
- * to any place whose address is taken or that nothing leads to; the others
- * are then judged with all of those as entries (VIEW_ANY).
+ * looked at once more. If some jump stays unknown, control may come from it to
+ * any place whose address is taken or that nothing leads to; the others are
+ * then resolved with all of those as entries (VIEW_ANY).
  *
  * Three outcomes for a table (doc/how-cfg-works.md):
  *
@@ -24,7 +24,6 @@
  * leaves the procedure: a tail call.
  */
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "base/parallel.h"
 #include "cfg/jumps/dispatch_int.h"
@@ -114,12 +113,12 @@ static struct work crew_item(const struct crew *t, uint32_t i)
 }
 
 /* resolves the jumps of a procedure */
-static void crew_settle(const struct crew *t, struct work *w)
+static void crew_resolve(const struct crew *t, struct work *w)
 {
 	if (t->second && !work_begin_again(w))
 		return;
 	body_init(&w->body, t->b, w->piece, w->npiece);
-	work_settle(w, t->second);
+	work_fixpoint(w, t->second);
 	view_free(&w->view);
 	body_free(&w->body);
 }
@@ -136,7 +135,7 @@ static void *crew_work(void *arg)
 
 		progress_at(t->b->progress, t->second ? "jump tables, again" :
 			    "jump tables", i, t->nproc);
-		crew_settle(t, &w);
+		crew_resolve(t, &w);
 		vec_free(&w.target);
 		vec_free(&w.wanted);
 		vec_free(&w.lead);
@@ -172,27 +171,6 @@ static void crew_run(struct crew *t)
 	}
 	while (n)
 		pthread_join(thread[--n], NULL);
-}
-
-static int start_order(const void *a, const void *b)
-{
-	const struct table_start *p = a, *q = b;
-
-	return p->address < q->address ? -1 : p->address > q->address;
-}
-
-void starts_add(table_starts *t, const struct jump_site *j)
-{
-	struct table_start s = {j->d.table, j->d.base};
-
-	if (j->d.table)
-		vec_push(t, s);
-}
-
-void starts_sort(table_starts *t)
-{
-	if (t->n)
-		qsort(t->at, t->n, sizeof *t->at, start_order);
 }
 
 /* the procedures that have indirect jumps */

@@ -16,11 +16,6 @@ struct table_start {
 };
 typedef VEC(struct table_start) table_starts;
 
-/* adds where the jump's table starts, if it has one */
-void starts_add(table_starts *t, const struct jump_site *j);
-/* brings them into order, by address */
-void starts_sort(table_starts *t);
-
 /* a procedure under work */
 struct work {
 	struct build *b;
@@ -40,7 +35,7 @@ struct work {
 	table_starts own; /* of this procedure's, until those are known */
 	unsigned depth; /* limit of recursion */
 	bool opens; /* the next view is the first that is VIEW_ANY */
-	uint32_t block; /* whose jump is judged */
+	uint32_t block; /* whose jump is resolved */
 	bool waits; /* it may have more targets once more blocks are known */
 	VEC(uint32_t) lead; /* offsets that edges found by a look lead to */
 };
@@ -69,10 +64,10 @@ struct jump_site *jumps_of(const struct build *b, uint32_t piece,
 
 /* --- resolve_jump.c */
 /*
- * Judges the jump that ends a block of the view; targets in w->target, not
+ * Resolves the jump that ends a block of the view; targets in w->target, not
  * all of them if they are more than TARGETS_MAX.
  */
-void work_judge(struct work *w, struct finding *f, uint32_t block);
+void work_resolve(struct work *w, struct finding *f, uint32_t block);
 /*
  * Takes entries while they lead into the procedure; returns how many. As
  * long as it is not known where other tables start, what follows may be one
@@ -105,7 +100,7 @@ bool work_begin_again(struct work *w);
  * Resolves the indirect jumps of one procedure. Only the second time is it
  * known which pointers the tables account for.
  */
-void work_settle(struct work *w, bool second);
+void work_fixpoint(struct work *w, bool second);
 /* the procedure has an indirect jump */
 bool work_has_jump(const struct work *w);
 /* control may arrive from outside at some place inside */
@@ -113,11 +108,15 @@ bool work_any_entry(const struct work *w);
 /* sorts w->target and removes doubles */
 void work_unique_targets(struct work *w);
 /*
- * Adds the targets at hand to those that j is known to have; true if there
- * are new ones. What was once a target stays one: with more edges a bound
- * can only grow, and if the jump turns out to be unknown after all, the
- * edges that were believed must still be there for the others' sake.
+ * Adds the targets at hand to those that j is known to have; true if there are
+ * new ones. What was once a target stays one: with more edges a bound can only
+ * grow, and if the jump turns out to be unknown after all, the edges must still
+ * be there for the sake of other jumps.
  */
 bool work_add_targets(struct work *w, struct jump_site *j);
+/* adds where the jump's table starts, if it has one */
+void starts_add(table_starts *t, const struct jump_site *j);
+/* brings them into order, by address */
+void starts_sort(table_starts *t);
 
 #endif

@@ -5,7 +5,7 @@
  * Moved code that has a copy of the table needs the index, and that is in the
  * load's other register. So it has to be certain that the one register holds
  * the table's address, or an address at a known distance from it, whatever
- * way control came. Only loads in the block of the jump itself are told.
+ * way control came. Only loads in the block of the jump itself are found.
  */
 #include "cfg/jumps/dispatch_int.h"
 #include "cfg/value/value_int.h"

@@ -1,14 +1,13 @@
 /*
- * fixpoint: the jumps of one procedure, judged until nothing changes.
+ * fixpoint: the jumps of one procedure, resolved until nothing changes.
  *
  * The procedure is seen as far as it is reached; each newly reached jump is
- * judged, its targets become edges, and more is reached. When nothing new is
- * reached, those that new edges lead to are judged again, until that adds no
+ * resolved, its targets become edges, and more is reached. When nothing new is
+ * reached, those that new edges lead to are resolved again, until that adds no
  * edges: only then do the bounds hold. (What a jump does follows from what
  * leads to it. Where that is as it was, so is the jump.) Edges are only ever
  * added, so this ends.
  */
-#include <stdlib.h>
 
 #include "base/bisect.h"
 #include "cfg/jumps/dispatch_int.h"
@@ -17,20 +16,11 @@ enum { CHANGES_MAX = 12 }; /* then what still changes is not understood */
 
 typedef VEC(uint32_t) blocks; /* of a view */
 
-static int address_order(const void *a, const void *b)
-{
-	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-
-	return p < q ? -1 : p > q;
-}
-
 void work_unique_targets(struct work *w)
 {
 	size_t n = 0;
 
-	if (w->target.n)
-		qsort(w->target.at, w->target.n, sizeof *w->target.at,
-		      address_order);
+	vec_sort(&w->target, order_u64);
 	for (size_t i = 0; i < w->target.n; i++)
 		if (!n || w->target.at[n - 1] != w->target.at[i])
 			w->target.at[n++] = w->target.at[i];
@@ -61,6 +51,21 @@ bool work_add_targets(struct work *w, struct jump_site *j)
 	return true;
 }
 
+ORDER_BY(start_order, struct table_start, address)
+
+void starts_add(table_starts *t, const struct jump_site *j)
+{
+	struct table_start s = {j->d.table, j->d.base};
+
+	if (j->d.table)
+		vec_push(t, s);
+}
+
+void starts_sort(table_starts *t)
+{
+	vec_sort(t, start_order);
+}
+
 /*
  * The entries of j's table are taken as long as they lead into the procedure,
  * and it is not known yet where all tables start.
@@ -77,7 +82,7 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 {
 	bool known = f->status <= DISPATCH_APPROXIMATED;
 
-	j->judged = true;
+	j->resolved = true;
 	j->ways = f->ways;
 	j->checked = f->checked;
 	j->table = f->table;
@@ -107,8 +112,8 @@ static bool keep_finding(struct work *w, struct jump_site *j,
 
 /* the jumps in view that are to be looked at, by the block they end */
 struct reached {
-	blocks fresh; /* no look has judged them */
-	blocks stale; /* to be judged again */
+	blocks fresh; /* no look has resolved them */
+	blocks stale; /* to be resolved again */
 };
 
 static void list_reached(const struct work *w, struct reached *r)
@@ -120,7 +125,7 @@ static void list_reached(const struct work *w, struct reached *r)
 		if (!view_reached(&w->view, k))
 			continue;
 		j = build_jump_at(w->b, w->view.cut.at[k].last);
-		if (!j->judged)
+		if (!j->resolved)
 			vec_push(&r->fresh, k);
 		else if (j->stale)
 			vec_push(&r->stale, k);
@@ -195,8 +200,8 @@ static bool take_open(struct work *w, const blocks *list)
 	return grew;
 }
 
-/* judges the jumps that end these blocks; true if that adds edges */
-static bool judge(struct work *w, const blocks *list)
+/* resolves the jumps that end these blocks; true if that adds edges */
+static bool resolve_jumps(struct work *w, const blocks *list)
 {
 	bool grew = false;
 
@@ -207,7 +212,7 @@ static bool judge(struct work *w, const blocks *list)
 		struct finding f;
 
 		w->grown = !w->b->piece.at[piece].whole;
-		work_judge(w, &f, k);
+		work_resolve(w, &f, k);
 		w->targets += w->target.n;
 		if (w->targets > TARGETS_MAX) {
 			f.status = DISPATCH_UNKNOWN;
@@ -219,22 +224,22 @@ static bool judge(struct work *w, const blocks *list)
 }
 
 /* what a look at the procedure led to */
-enum look { LOOK_SETTLED, LOOK_FOUND, LOOK_CHANGED };
+enum look { LOOK_FIXPOINT, LOOK_FOUND, LOOK_CHANGED };
 
 /*
- * Judges the jumps that the view newly reaches. If they add no edges, the
- * stale ones are judged in this view.
+ * Resolves the jumps that the view newly reaches. If they add no edges, the
+ * stale ones are resolved in this view.
  */
-static enum look judge_reached(struct work *w, const struct reached *r)
+static enum look resolve_reached(struct work *w, const struct reached *r)
 {
-	enum look is = LOOK_SETTLED;
+	enum look is = LOOK_FIXPOINT;
 
 	view_complete(&w->view);
 	values_init(&w->values, &w->view, &w->body, w->depth);
 	w->targets = 0;
-	if (judge(w, &r->fresh))
+	if (resolve_jumps(w, &r->fresh))
 		is = LOOK_FOUND;
-	else if (judge(w, &r->stale))
+	else if (resolve_jumps(w, &r->stale))
 		is = LOOK_CHANGED;
 	values_free(&w->values);
 	return is;
@@ -255,7 +260,7 @@ static bool needs_cut(const struct work *w)
 /* looks at what the procedure shows as of now */
 static enum look look(struct work *w, enum view_entries entries)
 {
-	enum look is = LOOK_SETTLED;
+	enum look is = LOOK_FIXPOINT;
 	struct reached r = {0};
 
 	if (needs_cut(w)) {
@@ -267,7 +272,7 @@ static enum look look(struct work *w, enum view_entries entries)
 	mark_stale(w);
 	list_reached(w, &r);
 	if (r.fresh.n || r.stale.n)
-		is = judge_reached(w, &r);
+		is = resolve_reached(w, &r);
 	vec_free(&r.fresh);
 	vec_free(&r.stale);
 	view_part(&w->view);
@@ -309,7 +314,7 @@ static void give_up(struct work *w)
 	for_each_jump(j, w) if (j->d.status <= DISPATCH_APPROXIMATED)
 	{
 		j->d.status = DISPATCH_UNKNOWN;
-		j->d.reason = "does not settle";
+		j->d.reason = "reaches no fixpoint";
 	}
 }
 
@@ -321,11 +326,11 @@ static void drop_targets(struct work *w)
 }
 
 /* looks until nothing changes; false if that does not happen */
-static bool settle(struct work *w, enum view_entries entries)
+static bool reach_fixpoint(struct work *w, enum view_entries entries)
 {
 	for (unsigned changes = 0; changes < CHANGES_MAX;)
 		switch (look(w, entries)) {
-		case LOOK_SETTLED:
+		case LOOK_FIXPOINT:
 			return true;
 		case LOOK_FOUND: /* as often as there are jumps */
 			break;
@@ -348,17 +353,18 @@ bool work_any_entry(const struct work *w)
 	return false;
 }
 
-/* settles the procedure once more, as one that may be entered anywhere */
-static bool settle_any(struct work *w)
+/* resolves all jumps again, of a procedure that may be entered anywhere */
+static bool reach_fixpoint_any(struct work *w)
 {
 	w->opens = true;
-	return settle(w, VIEW_ANY);
+	return reach_fixpoint(w, VIEW_ANY);
 }
 
-void work_settle(struct work *w, bool second)
+void work_fixpoint(struct work *w, bool second)
 {
-	if (!settle(w, VIEW_CALLED) ||
-	    (second && (any_unknown(w) || work_any_entry(w)) && !settle_any(w)))
+	if (!reach_fixpoint(w, VIEW_CALLED) ||
+	    (second && (any_unknown(w) || work_any_entry(w)) &&
+	     !reach_fixpoint_any(w)))
 		give_up(w);
 	if (second)
 		drop_targets(w);

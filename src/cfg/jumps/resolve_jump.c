@@ -89,7 +89,7 @@ uint64_t work_next_table(const struct work *w, uint64_t addr, uint64_t base)
 
 /*
  * Takes the entries first..last; false if one cannot be chosen. A bound that
- * was checked is believed, wherever the entries lead; one that follows from
+ * was checked holds, wherever the entries lead; one that follows from
  * the index's type alone may be too wide, and then they must lead into this
  * procedure.
  */
@@ -388,7 +388,7 @@ static bool leads_inside(const struct work *w, const struct table *t, size_t n)
 	return false;
 }
 
-/* judges one closed target; range is that of its index where it is used */
+/* resolves one closed target; range is that of its index where it is used */
 static void find_target(struct work *w, struct finding *f, uint32_t target,
 			uint32_t block, uint32_t edge)
 {
@@ -524,7 +524,7 @@ static bool list_ways(struct values *s, uint32_t phi, ways *out)
 	return few;
 }
 
-void work_judge(struct work *w, struct finding *f, uint32_t block)
+void work_resolve(struct work *w, struct finding *f, uint32_t block)
 {
 	struct values *s = &w->values;
 	const struct lifted *l = value_block(s, block);

@@ -6,11 +6,11 @@
  *
  *	stay    as it is
  *	grow    entries were left out because they lead into the middle of a
- *	        block: they are added; or it was not understood: it is judged
+ *	        block: they are added; or it was not understood: it is resolved
  *	        again
  *	shrink  another table starts within its own. The targets that were
  *	        none may have spoiled any bound of the procedure: all of its
- *	        jumps are judged from the beginning
+ *	        jumps are resolved from the beginning
  */
 #include "cfg/jumps/dispatch_int.h"
 
@@ -62,7 +62,7 @@ static enum change change_of(struct work *w, struct jump_site *j)
 							   : CHANGE_NONE;
 	case DISPATCH_APPROXIMATED:
 		return change_of_open(w, j);
-	case DISPATCH_UNKNOWN: /* what was once believed of it may be wrong */
+	case DISPATCH_UNKNOWN: /* targets found before may be wrong */
 		return j->target.n ? CHANGE_SHRINKS : CHANGE_GROWS;
 	default:
 		return CHANGE_NONE;
@@ -70,7 +70,7 @@ static enum change change_of(struct work *w, struct jump_site *j)
 }
 
 /*
- * All of the targets in w->target are j's, without another judgement: they are
+ * All of the targets in w->target are j's, without resolving it again: they are
  * few, and none lies so close before the jump that it may be no target at all
  * (resolve_jump.c, work_is_own(); further away it would be one too many).
  */
@@ -85,7 +85,7 @@ static bool are_targets(const struct work *w, const struct jump_site *j)
 }
 
 /*
- * What grows is judged again, in the first look: but not a table, of which
+ * What grows is resolved again, in the first look: but not a table, of which
  * all but some targets is known.
  */
 static void grow(struct work *w)
@@ -109,7 +109,7 @@ static void forget(struct work *w)
 	{
 		j->d.status = DISPATCH_UNKNOWN;
 		j->d.table = 0;
-		j->judged = false;
+		j->resolved = false;
 		j->target.n = 0;
 	}
 }

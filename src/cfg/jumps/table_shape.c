@@ -1,4 +1,4 @@
-/* table_shape: see table.h. */
+/* table_shape: see table_shape.h. */
 #include "cfg/jumps/table_shape.h"
 
 #include "cfg/value/value.h"
@@ -56,17 +56,14 @@ static bool match_address(struct values *s, uint32_t addr, struct table *t)
 	struct linear l;
 
 	if (n->kind == NODE_OP && n->code == UOP_ADD && n->width == 64) {
-		struct linear a = value_linear(s, n->a);
-		struct linear b = value_linear(s, n->b);
+		uint32_t side[2] = {n->b, n->a};
 
-		if (b.ok && !b.n && b.constant) {
-			t->address = b.constant;
-			match_scaled(s, value_find(s, n->a), t);
-			return t->stride >= t->size && t->stride <= STRIDE_MAX;
-		}
-		if (a.ok && !a.n && a.constant) {
-			t->address = a.constant;
-			match_scaled(s, value_find(s, n->b), t);
+		for (unsigned i = 0; i < 2; i++) {
+			l = value_linear(s, side[i]);
+			if (!l.ok || l.n || !l.constant)
+				continue;
+			t->address = l.constant;
+			match_scaled(s, value_find(s, side[!i]), t);
 			return t->stride >= t->size && t->stride <= STRIDE_MAX;
 		}
 	}

@@ -22,7 +22,7 @@
 #include "isa/uop.h"
 
 enum {
-	EFFECT_SHARE_BLOCKS = 1 << 14, /* less is not worth a thread */
+	EFFECT_LEAST_BLOCKS = 1 << 14, /* less is not worth a thread */
 	CUT_BYTES = 256,
 	CUT_LONG = 4 * CUT_BYTES, /* less is not worth a cut */
 };
@@ -31,7 +31,7 @@ enum {
 struct walk {
 	const struct isa *isa;
 	regset frame; /* stack and frame pointer */
-	bool odd;     /* a return would not go to the caller */
+	bool diverted; /* a return would not go to the caller */
 	bool entry;   /* the block begins right after a call */
 	bool go;      /* it is Go's */
 	int64_t up;   /* how far the stack pointer is above that */
@@ -51,7 +51,7 @@ static bool makes_return(const struct walk *w, const struct insn *i)
 	return i->writes & sp && !(i->reads & w->frame);
 }
 
-/* by how much an instruction raises the stack pointer, if that is told */
+/* by how much an instruction raises the stack pointer, if that is known */
 static int64_t raises(const struct isa *isa, const uint8_t *code, size_t avail,
 		      uint64_t addr)
 {
@@ -79,10 +79,10 @@ static bool drops_return(struct walk *w, const uint8_t *code, size_t avail,
 }
 
 /* a return that does not go where the caller wants to have it */
-static bool is_odd_return(const struct walk *w, const struct insn *i)
+static bool is_diverted_return(const struct walk *w, const struct insn *i)
 {
 	return i->kind == INSN_RET &&
-	       (w->odd || (w->isa->link && !(i->reads & w->isa->link)));
+	       (w->diverted || (w->isa->link && !(i->reads & w->isa->link)));
 }
 
 /* adds instruction i to what is known of the block */
@@ -95,7 +95,7 @@ static void effect_add(struct effect *f, const struct walk *w,
 	if (w->go && i->kind == INSN_SYSCALL)
 		reads = places_seen(i->reads, 0);
 	if (i->kind == INSN_BAD || i->kind == INSN_UNKNOWN ||
-	    is_odd_return(w, i))
+	    is_diverted_return(w, i))
 		reads |= w->go ? places_go(w->isa) : places_unknown(w->isa);
 	f->reads |= reads & ~f->writes;
 	f->writes |= places_any(i->writes, i->flags_written);
@@ -140,8 +140,8 @@ struct effect effect_from(const struct cfg *c, const struct block *k,
 			effect_add(&f, &w, &i);
 		if (i.kind == INSN_BAD)
 			break;
-		w.odd |= makes_return(&w, &i);
-		w.odd |= drops_return(&w, code + at, left, &i);
+		w.diverted |= makes_return(&w, &i);
+		w.diverted |= drops_return(&w, code + at, left, &i);
 	}
 	return f;
 }
@@ -167,12 +167,10 @@ struct effect effect_between(const struct cfg *c, const struct block *k,
 	return f;
 }
 
-struct cuts {
-	VEC(struct effect_cut) v;
-};
+typedef VEC(struct effect_cut) effect_list;
 
 /* places in block b, one in CUT_BYTES, and its last instruction */
-static void cut_block(struct cuts *s, const struct cfg *c, uint32_t b)
+static void cut_block(effect_list *s, const struct cfg *c, uint32_t b)
 {
 	const struct block *k = &c->block.at[b];
 	struct effect_cut new = {.block = b, .addr = k->start};
@@ -188,71 +186,54 @@ static void cut_block(struct cuts *s, const struct cfg *c, uint32_t b)
 		    at + i.len < k->size)
 			continue;
 		new.addr = k->start + at;
-		vec_push(&s->v, new);
+		vec_push(s, new);
 	}
 }
 
 struct effect_cut *effect_cuts(const struct cfg *c, size_t *n)
 {
-	struct cuts s = {0};
+	effect_list s = {0};
 
 	for (uint32_t b = 0; b < c->block.n; b++)
 		if (c->block.at[b].size > CUT_LONG)
 			cut_block(&s, c, b);
-	for (size_t i = s.v.n; i-- > 0;) {
-		struct effect_cut *x = &s.v.at[i];
+	for (size_t i = s.n; i-- > 0;) {
+		struct effect_cut *x = &s.at[i];
 		const struct block *k = &c->block.at[x->block];
 
-		x->rest = i + 1 == s.v.n || x[1].block != x->block ?
+		x->rest = i + 1 == s.n || x[1].block != x->block ?
 				  effect_from(c, k, x->addr, NULL) :
 				  effect_join(effect_between(c, k, x->addr,
 							     x[1].addr),
 					      x[1].rest);
 	}
-	*n = s.v.n;
-	return s.v.at;
+	*n = s.n;
+	return s.at;
 }
 
-/* the parts that one thread looks at */
-struct share {
+/* what effect_all() fills */
+struct all {
 	const struct cfg *c;
 	struct effect *effect;
 	struct saves *saves;
-	uint32_t part, end;
 };
 
-static void *effect_share(void *arg)
+/* parallel_for(): of these blocks */
+static void fill_blocks(void *arg, size_t from, size_t end)
 {
-	const struct share *s = arg;
+	const struct all *a = arg;
 
-	for (uint32_t p = s->part; p < s->end; p++) {
-		const struct part *q = &s->c->part.at[p];
+	for (size_t b = from; b < end; b++) {
+		const struct block *k = &a->c->block.at[b];
 
-		for (uint32_t b = q->block; b < q->block + q->nblock; b++) {
-			const struct block *k = &s->c->block.at[b];
-
-			s->effect[b] = effect_from(s->c, k, k->start,
-						   &s->saves[b]);
-		}
+		a->effect[b] = effect_from(a->c, k, k->start, &a->saves[b]);
 	}
-	return NULL;
 }
 
 void effect_all(const struct cfg *c, struct effect *effect,
 		struct saves *saves)
 {
-	unsigned n = parallel_count(c->block.n, EFFECT_SHARE_BLOCKS);
-	struct share share[PARALLEL_MAX];
-	uint32_t next = 0;
+	struct all a = {c, effect, saves};
 
-	for (unsigned t = 0; t < n; t++) {
-		size_t limit = parallel_first(c->block.n, n, t + 1);
-
-		share[t] = (struct share){c, effect, saves, next, 0};
-		while (next < c->part.n &&
-		       (t + 1 == n || c->part.at[next].block < limit))
-			next++;
-		share[t].end = next;
-	}
-	parallel_run(effect_share, share, sizeof *share, n);
+	parallel_for(fill_blocks, &a, c->block.n, EFFECT_LEAST_BLOCKS);
 }

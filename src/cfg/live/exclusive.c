@@ -12,13 +12,11 @@
  */
 #include "cfg/live/exclusive.h"
 
-#include <stdlib.h>
-
 #include "base/bisect.h"
 #include "base/parallel.h"
 
 /* fewer blocks are not worth a thread */
-enum { SHARE_BLOCKS = 20000 };
+enum { LEAST_BLOCKS = 20000 };
 
 /* what a block does first and last, as far as it matters */
 enum deed { DEED_NONE, DEED_LOAD, DEED_STORE, DEED_CALL };
@@ -70,7 +68,7 @@ static bool insn_at(const struct cfg *c, const struct block *b,
 	return in->len;
 }
 
-static void find_deeds(struct finder *f, uint32_t n)
+static void find_deeds(const struct finder *f, size_t n)
 {
 	const struct block *b = &f->c->block.at[n];
 	const uint8_t *code = code_of(f->c, b);
@@ -88,31 +86,11 @@ static void find_deeds(struct finder *f, uint32_t n)
 	}
 }
 
-/* a share of the blocks */
-struct deeds {
-	struct finder *f;
-	uint32_t from, to;
-};
-
-static void *find_share(void *share)
+/* parallel_for(): what these blocks do */
+static void find_all_deeds(void *finder, size_t from, size_t end)
 {
-	const struct deeds *d = share;
-
-	for (uint32_t b = d->from; b < d->to; b++)
-		find_deeds(d->f, b);
-	return NULL;
-}
-
-static void find_all_deeds(struct finder *f)
-{
-	size_t blocks = f->c->block.n;
-	unsigned n = parallel_count(blocks, SHARE_BLOCKS);
-	struct deeds share[PARALLEL_MAX];
-
-	for (unsigned i = 0; i < n; i++)
-		share[i] = (struct deeds){f, (uint32_t)(blocks * i / n),
-					  (uint32_t)(blocks * (i + 1) / n)};
-	parallel_run(find_share, share, sizeof *share, n);
+	for (size_t b = from; b < end; b++)
+		find_deeds(finder, b);
 }
 
 /* a sequence may be open behind the block: what follows is open */
@@ -206,19 +184,7 @@ static void add_places(struct finder *f, uint32_t n)
 		add_range(f, since, block_end(b) - 1);
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct range *p = a, *q = b;
-
-	return p->start < q->start ? -1 : p->start > q->start;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-
-	return p < q ? -1 : p > q;
-}
+ORDER_BY(by_start, struct range, start)
 
 /* the places of every block that is open, or has a sequence of its own */
 static void find_places(struct finder *f)
@@ -228,13 +194,11 @@ static void find_places(struct finder *f)
 			vec_push(&f->open, b);
 	if (!f->open.n)
 		return;
-	qsort(f->open.at, f->open.n, sizeof *f->open.at, by_number);
+	vec_sort(&f->open, order_u32);
 	for (size_t i = 0; i < f->open.n; i++)
 		if (!i || f->open.at[i] != f->open.at[i - 1])
 			add_places(f, f->open.at[i]);
-	if (f->x->open.n)
-		qsort(f->x->open.at, f->x->open.n, sizeof *f->x->open.at,
-		      by_start);
+	vec_sort(&f->x->open, by_start);
 }
 
 void exclusive_find(struct exclusive *x, const struct cfg *c)
@@ -250,7 +214,7 @@ void exclusive_find(struct exclusive *x, const struct cfg *c)
 
 	*x = (struct exclusive){.loaded = NEW_ARRAY(uint8_t, bytes),
 				.stores = NEW_ARRAY(uint8_t, bytes)};
-	find_all_deeds(&f);
+	parallel_for(find_all_deeds, &f, c->block.n, LEAST_BLOCKS);
 	find_loaded(&f);
 	find_stores(&f);
 	find_places(&f);

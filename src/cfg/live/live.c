@@ -29,8 +29,8 @@
  *
  * So threads may take procedures as they come. What they tell each other is
  * what passes through procedures and what these read (rounds 0 and 1), what is
- * live at returns (round 2), and which have to be solved again. A procedure
- * is first said to be solved, and then what others say is read; these first
+ * live at returns (round 2), and which have to be solved again. A procedure is
+ * first said to be solved, and then what other threads say is read; these first
  * say it, and then that the procedure is to be solved again. All of that is
  * atomic and in one order, so nothing that was said is missed.
  */
@@ -76,7 +76,7 @@ struct solver {
 	VEC(uint32_t) late; /* blocks that are due and had their turn */
 };
 
-/* what others may change meanwhile */
+/* what other threads may change meanwhile */
 static places flow_hear(const places *from)
 {
 	return __atomic_load_n(from, __ATOMIC_SEQ_CST);

@@ -3,7 +3,7 @@
  * the code. What is not live is dead: inserted code may change it.
  *
  * An answer "dead" that is wrong breaks programs. The rules, from what is seen
- * to what has to be believed (doc/how-cfg-works.md, "What is dead"):
+ * to what has to be assumed (doc/how-cfg-works.md, "What is dead"):
  *
  *   - A call of a procedure of this image reads what the callee, its callees
  *     and so on read before writing it. What is live behind the call is live

@@ -2,8 +2,8 @@
  * live_int: what the files of live share.
  *
  *	effect.c   what a block reads before it writes it, and what it writes
- *	calls.c    which procedure calls which
- *	calls.c  from where control comes to a block
+ *	calls.c    which procedure calls which; from where control comes to a
+ *	           block
  *	live.c     the data flow
  *
  * Every set is an approximation, and says on which side it errs: "may" sets
@@ -173,7 +173,6 @@ void calls_free(struct calls *s);
 /* where the EDGE_TAIL e goes: like callee[] */
 uint32_t calls_tail(const struct calls *s, const struct cfg *c, uint32_t e);
 
-/* --- calls.c */
 /* from[first[k] .. first[k + 1] - 1] of block k, or of hub k - block.n */
 struct origins {
 	uint32_t *first, *from;

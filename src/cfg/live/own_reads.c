@@ -47,7 +47,7 @@ static struct read_set behind(const struct own_reads *o, uint32_t block)
 	return r;
 }
 
-/* the hubs of a procedure are told what their targets read */
+/* the hubs of a procedure get what their targets read */
 static void sweep_hubs(struct own_reads *o, uint32_t proc)
 {
 	const struct cfg *c = o->c;

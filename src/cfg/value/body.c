@@ -3,6 +3,41 @@
 
 #include "base/bisect.h"
 
+/* reads the rows of a procedure's pieces, by offset */
+static void frames_read(struct frames *f, const struct build *b,
+			const uint32_t *piece, uint32_t n)
+{
+	*f = (struct frames){.isa = b->isa};
+	for (uint32_t i = 0; i < n; i++) {
+		const struct piece *p = &b->piece.at[piece[i]];
+		uint64_t start = code_address(&b->code, p->start);
+		uint64_t end = start + (p->end - p->start);
+		cfa_rows rows = {0};
+		struct cfa_row none = {.start = end};
+
+		if (p->fde == CFG_NONE)
+			continue;
+		/* one row for all: no frame, or hand-written assembly that
+		   does not describe it */
+		if (unwind_rows(b->im, &b->unwind->fde[p->fde], &rows) ||
+		    (rows.n == 1 && p->fresh))
+			rows.n = 0;
+		/* rows of a part of the FDE: the last before it holds on */
+		for (size_t r = 0; r < rows.n; r++) {
+			bool last = r + 1 == rows.n ||
+				    rows.at[r + 1].start > start;
+
+			if (rows.at[r].start >= end || !last)
+				continue;
+			if (rows.at[r].start < start)
+				rows.at[r].start = start;
+			vec_push(&f->row, rows.at[r]);
+		}
+		vec_push(&f->row, none);
+		vec_free(&rows);
+	}
+}
+
 void body_init(struct body *y, const struct build *b, const uint32_t *piece,
 	       uint32_t npiece)
 {
@@ -12,7 +47,7 @@ void body_init(struct body *y, const struct build *b, const uint32_t *piece,
 
 void body_free(struct body *y)
 {
-	frames_free(&y->frames);
+	vec_free(&y->frames.row);
 	vec_free(&y->cut);
 	mem_free(y->block);
 	vec_free(&y->insn);
@@ -98,45 +133,6 @@ const struct body_block *body_block(struct body *y, uint32_t k)
 	if (!y->block[k].ninsn)
 		y->block[k] = read_block(y, &y->cut.at[k]);
 	return &y->block[k];
-}
-
-void frames_read(struct frames *f, const struct build *b,
-		 const uint32_t *piece, uint32_t n)
-{
-	*f = (struct frames){.isa = b->isa};
-	for (uint32_t i = 0; i < n; i++) {
-		const struct piece *p = &b->piece.at[piece[i]];
-		uint64_t start = code_address(&b->code, p->start);
-		uint64_t end = start + (p->end - p->start);
-		cfa_rows rows = {0};
-		struct cfa_row none = {.start = end};
-
-		if (p->fde == CFG_NONE)
-			continue;
-		/* one row for all: no frame, or hand-written assembly that
-		   does not describe it */
-		if (unwind_rows(b->im, &b->unwind->fde[p->fde], &rows) ||
-		    (rows.n == 1 && p->fresh))
-			rows.n = 0;
-		/* rows of a part of the FDE: the last before it holds on */
-		for (size_t r = 0; r < rows.n; r++) {
-			bool last = r + 1 == rows.n ||
-				    rows.at[r + 1].start > start;
-
-			if (rows.at[r].start >= end || !last)
-				continue;
-			if (rows.at[r].start < start)
-				rows.at[r].start = start;
-			vec_push(&f->row, rows.at[r]);
-		}
-		vec_push(&f->row, none);
-		vec_free(&rows);
-	}
-}
-
-void frames_free(struct frames *f)
-{
-	vec_free(&f->row);
 }
 
 /* the row that tells of addr, or NULL */

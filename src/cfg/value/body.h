@@ -1,7 +1,7 @@
 /*
  * body: what is kept of a procedure while its jumps are looked at.
  *
- * Jumps are judged in rounds, and with each round blocks and edges change
+ * Jumps are resolved in rounds, and with each round blocks and edges change
  * (view). Instructions and the unwind table's rows do not: they are read once,
  * a block at a time, and kept here.
  */
@@ -25,11 +25,6 @@ struct frames {
 	const struct isa *isa;
 	cfa_rows row; /* by start; where no FDE covers: not known */
 };
-
-/* reads the rows of a procedure's pieces, by offset */
-void frames_read(struct frames *f, const struct build *b,
-		 const uint32_t *piece, uint32_t n);
-void frames_free(struct frames *f);
 
 /*
  * What must be added to the stack pointer at entry to get register r (the

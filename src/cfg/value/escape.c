@@ -78,19 +78,19 @@ static bool sets_fp(struct search *q, const struct suspect *i)
 
 /*
  * The general registers that an instruction reads without the micro-
- * operations saying what becomes of them: it has a result that is not told,
+ * operations saying what becomes of them: it has an unknown result,
  * and they are not merely the address of what it loads or stores.
  */
 static regset read_opaquely(const struct build *b, const struct suspect *x)
 {
 	const struct isa *isa = b->isa;
 	struct insn i;
-	bool told = x->nuop > 0;
+	bool exact = x->nuop > 0;
 
 	for (unsigned j = 0; j < x->nuop; j++)
-		told &= x->uop[j].code != UOP_OTHER ||
+		exact &= x->uop[j].code != UOP_OTHER ||
 			x->uop[j].dst == UOP_FLAGS;
-	if (told)
+	if (exact)
 		return 0;
 	isa->decode(code_bytes(&b->code, x->off), x->avail,
 		    code_address(&b->code, x->off), &i);
@@ -108,7 +108,7 @@ static regset read_opaquely(const struct build *b, const struct suspect *x)
 /* the instruction lets an address of the frame out */
 static bool insn_lets_out(struct search *q, const struct suspect *i)
 {
-	/* one that is not told in full may pass on what it reads */
+	/* one that is not modelled in full may pass on what it reads */
 	bool out = read_opaquely(q->y->b, i) & q->frame;
 
 	for (unsigned j = 0; j < i->nuop; j++)

@@ -2,7 +2,7 @@
  * fact: comparisons that hold at a place.
  *
  * The condition of a branch holds in all blocks that its edge dominates. Of
- * those, the ones that may be about a given value are told: such a test was
+ * those, the ones that may be about a given value are listed: such a test was
  * made after the value came into being, and is computed from what the value
  * is computed from.
  */
@@ -40,7 +40,7 @@ void facts_from_flags(struct values *s, struct facts *f, uint32_t test,
 /* adds what holds whenever control is in block and may be about the value */
 void facts_at(struct values *s, struct facts *f, uint32_t block,
 	      uint32_t value);
-/* the same, when control has just taken edge e */
+/* adds what holds when control has just taken edge e */
 void facts_on_edge(struct values *s, struct facts *f, uint32_t e,
 		   uint32_t value);
 

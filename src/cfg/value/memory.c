@@ -109,7 +109,8 @@ static bool memory_maybe_stack(struct values *s, uint32_t n)
 	return false;
 }
 
-bool memory_in_frame(const struct values *s, uint32_t root)
+/* the root is the stack pointer at entry, as it was */
+static bool memory_in_frame(const struct values *s, uint32_t root)
 {
 	return root != NODE_UNSET && s->node.at[root].kind == NODE_INPUT &&
 	       s->node.at[root].a == s->isa->sp;
@@ -171,7 +172,7 @@ static enum overlap memory_compare(struct values *s, uint32_t i,
 	int64_t offset = 0;
 
 	if (!memory_split_store(s, i, &root, &offset)) {
-		/* an address that is not told may be one of the frame's: of
+		/* an unknown address may be one of the frame's: of
 		   an array, not of a slot of the compiler's own */
 		t = &s->store.at[i];
 		if (t->addr == NODE_UNSET)
@@ -242,8 +243,12 @@ static uint32_t memory_stored(struct values *s, const struct store *t,
 	return memory_cut(s, value_resolve(s, t->value), l->size);
 }
 
-uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
-			 uint32_t location)
+/*
+ * What location holds before store number n of block; NODE_UNSET if the block
+ * does not decide it.
+ */
+static uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
+				uint32_t location)
 {
 	uint32_t first = value_block(s, block)->store;
 	uint32_t var = VAR_LOCATION + location;
@@ -273,9 +278,9 @@ uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
 /* what struct lifted remembers of its slots */
 enum slots_known {
 	SLOTS_NEW,
-	SLOTS_TOLD,    /* it writes those and, by addresses not told, others,
+	SLOTS_KNOWN,    /* it writes those and, by unknown addresses, others,
 			  but none of the compiler's own */
-	SLOTS_ALL_TOLD, /* it writes those and no others */
+	SLOTS_ALL_KNOWN, /* it writes those and no others */
 	SLOTS_OPEN,    /* that is not sure */
 };
 
@@ -300,21 +305,21 @@ static enum slots_known add_slots(struct values *s, uint32_t i, uint64_t *slots)
 	int64_t offset = 0;
 
 	if (!memory_split_store(s, i, &root, &offset))
-		return s->store.at[i].addr != NODE_UNSET ? SLOTS_TOLD :
+		return s->store.at[i].addr != NODE_UNSET ? SLOTS_KNOWN :
 		       s->store.at[i].size == STORE_BY_CALLEE ?
-			       SLOTS_ALL_TOLD : SLOTS_OPEN;
+			       SLOTS_ALL_KNOWN : SLOTS_OPEN;
 	if (memory_in_frame(s, root))
 		*slots |= slot_bits(offset, s->store.at[i].size);
 	/* one whose operands are being sought may turn out to be the frame */
 	return root != NODE_UNSET && s->node.at[root].kind == NODE_PHI ?
-		       SLOTS_OPEN : SLOTS_ALL_TOLD;
+		       SLOTS_OPEN : SLOTS_ALL_KNOWN;
 }
 
 /* the block certainly does not write the location, which is private */
 static bool memory_leaves_slot(struct values *s, uint32_t block,
 			       const struct location *l)
 {
-	enum slots_known are = SLOTS_ALL_TOLD;
+	enum slots_known are = SLOTS_ALL_KNOWN;
 	struct lifted *t;
 	uint64_t slots = 0;
 
@@ -332,7 +337,7 @@ static bool memory_leaves_slot(struct values *s, uint32_t block,
 		t->slots_are = (uint8_t)are;
 	}
 	return t->slots_are != SLOTS_OPEN &&
-	       (l->trusted || t->slots_are == SLOTS_ALL_TOLD) &&
+	       (l->trusted || t->slots_are == SLOTS_ALL_KNOWN) &&
 	       !(t->slots & slot_bits(l->offset, l->size));
 }
 
@@ -349,8 +354,9 @@ uint32_t memory_at_end(struct values *s, uint32_t block, uint32_t location)
 			       location);
 }
 
-uint32_t memory_before(struct values *s, uint32_t block, uint32_t n,
-		       uint32_t location)
+/* what location holds before store number n of block */
+static uint32_t memory_before(struct values *s, uint32_t block, uint32_t n,
+			      uint32_t location)
 {
 	uint32_t x = memory_in_block(s, block, n, location);
 
@@ -358,8 +364,9 @@ uint32_t memory_before(struct values *s, uint32_t block, uint32_t n,
 						  VAR_LOCATION + location);
 }
 
-uint32_t memory_location(struct values *s, uint32_t root, int64_t offset,
-			 unsigned size, bool trusted)
+/* the number of a location */
+static uint32_t memory_location(struct values *s, uint32_t root, int64_t offset,
+				unsigned size, bool trusted)
 {
 	struct location l = {.root = root, .offset = offset,
 			     .size = (uint8_t)size, .trusted = trusted};
@@ -404,6 +411,91 @@ bool memory_is_constant(const struct values *s, const struct linear *l,
 	       image_constant(s->im, l->constant, l->n ? 1 : size);
 }
 
+/*
+ * spill: addresses of tables that are kept in the frame.
+ *
+ * What a slot holds is not known once a callee may have changed it, and mostly
+ * one may: callees know addresses of the frame. But no object of the program
+ * ever holds the address of a table that the compiler made: where one was
+ * stored, the slot is the compiler's own, and only what the procedure itself
+ * stores to it counts.
+ *
+ * That is asked of every slot whose value is not known, and hardly any holds
+ * a table. If one does, then by all ways; so one way, a shortest from the
+ * procedure's entry, is looked at first, and no phis are made for the others.
+ */
+
+/* by block, the one before it on a shortest way from the virtual root */
+static uint32_t *shortest_ways(const struct view *v)
+{
+	uint32_t *before = NEW_ARRAY(uint32_t, v->g.nv);
+	VEC(uint32_t) met = {0};
+
+	for (uint32_t k = 0; k < v->g.nv; k++)
+		before[k] = CFG_NONE;
+	vec_push(&met, v->root);
+	for (size_t i = 0; i < met.n; i++)
+		for_each_edge_out(e, &v->g, met.at[i]) {
+			uint32_t to = v->g.to[e];
+
+			if (to == v->root || before[to] != CFG_NONE)
+				continue;
+			before[to] = met.at[i];
+			vec_push(&met, to);
+		}
+	vec_free(&met);
+	return before;
+}
+
+/* the closed value is the address of something constant: this one */
+static bool is_table(struct values *s, uint32_t x, uint64_t *address)
+{
+	struct linear l = value_linear(s, x);
+
+	*address = l.constant;
+	return l.ok && !l.n && value_is_address(s, l.constant) &&
+	       image_constant(s->im, l.constant, 1);
+}
+
+/* one way to the load brings the address of a table */
+static bool may_hold_table(struct values *s, const struct node *n,
+			   uint32_t location)
+{
+	bool lazy = s->lazy;
+	uint32_t block = n->block, x;
+	uint64_t address;
+
+	if (!s->before)
+		s->before = shortest_ways(s->view);
+	s->lazy = true; /* what was stored is closed once it is found */
+	x = memory_in_block(s, block, n->pos, location);
+	while (x == NODE_UNSET && s->before[block] < s->view->cut.n) {
+		block = s->before[block];
+		x = memory_at_end(s, block, location);
+	}
+	s->lazy = lazy;
+	return x != NODE_UNSET && is_table(s, close_now(s, x), &address);
+}
+
+/*
+ * What a load of closed address root + offset gets from a slot of the frame,
+ * if it is the address of something constant; else NODE_UNSET.
+ */
+static uint32_t spilled_address(struct values *s, const struct node *n,
+				uint32_t root, int64_t offset)
+{
+	uint32_t location, x;
+	uint64_t address;
+
+	if (n->size != 8 || !memory_in_frame(s, root))
+		return NODE_UNSET;
+	location = memory_location(s, root, offset, 8, true);
+	if (!may_hold_table(s, n, location))
+		return NODE_UNSET;
+	x = close_now(s, memory_before(s, n->block, n->pos, location));
+	return is_table(s, x, &address) ? value_const(s, address) : NODE_UNSET;
+}
+
 uint32_t memory_load(struct values *s, const struct node *n)
 {
 	struct linear l = value_linear(s, n->a);
@@ -412,7 +504,7 @@ uint32_t memory_load(struct values *s, const struct node *n)
 
 	if (memory_is_constant(s, &l, n->size))
 		return memory_constant(s, n, &l);
-	/* an unknown address: the same load twice is not told to be equal */
+	/* an unknown address: two such loads are not known to be equal */
 	if (!memory_split(s, n->a, &root, &offset))
 		return node_load_once(s, n);
 	x = memory_before(s, n->block, n->pos,

@@ -19,7 +19,7 @@ struct range64 {
 
 /* the range of a closed value at the end of block */
 struct range64 range_at(struct values *s, uint32_t value, uint32_t block);
-/* the same, on in-edge e of a block */
+/* the range of a closed value on in-edge e of a block */
 struct range64 range_on_edge(struct values *s, uint32_t value, uint32_t e);
 
 #endif

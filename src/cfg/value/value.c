@@ -1,11 +1,12 @@
 /*
  * value: see value.h. Here: closing open values, by walking to where they were
- * made. Blocks are lifted by lift.c; phi.c makes the choices.
+ * made. Blocks are lifted by lift.c.
  */
 #include "cfg/value/value.h"
 
 #include "cfg/value/value_int.h"
-#include "cfg/value/written.h"
+
+enum { WEB_MAX = 6000 }; /* nodes made to find out what one phi is */
 
 void values_init(struct values *s, struct view *v, struct body *body,
 		 unsigned depth_limit)
@@ -57,7 +58,7 @@ static uint32_t close_in_block(struct values *s, uint32_t block, uint32_t var)
 	return value_resolve(s, value_block(s, block)->out[var]);
 }
 
-/* the same, looked up in the predecessors if need be */
+/* the value of a variable at the end of a block, wherever it was set */
 static uint32_t close_at_end(struct values *s, uint32_t block, uint32_t var)
 {
 	uint32_t x = close_in_block(s, block, var);
@@ -80,7 +81,8 @@ static uint32_t close_outside(struct values *s, uint32_t block, uint32_t var)
 	return node_unknown(s, block, CODE_NONE, var);
 }
 
-uint32_t close_by_edge(struct values *s, uint32_t e, uint32_t var)
+/* the closed value that edge e brings to its target; NODE_UNSET: no news */
+static uint32_t close_by_edge(struct values *s, uint32_t e, uint32_t var)
 {
 	const struct view *v = s->view;
 
@@ -124,7 +126,7 @@ static uint32_t close_known(const struct values *s, uint32_t block,
 		       dict_get(&s->near_livein, key) : known;
 }
 
-/* the same as close_livein(), but a join is the end */
+/* close_livein() that goes no further than to a join */
 static uint32_t close_near(struct values *s, uint32_t block, uint32_t var)
 {
 	uint32_t p;
@@ -164,6 +166,146 @@ static uint32_t close_upwards(struct values *s, uint32_t *block, uint32_t var)
 			return x;
 	}
 	return NODE_UNSET;
+}
+
+/*
+ * Choices between the values that several edges bring. A phi is put into the
+ * table before its operands are sought, so that a loop finds it. Many turn out
+ * to be no choice, and then others that have them for operands may lose theirs
+ * (Braun et al., CC 2013, section 3.1).
+ */
+
+/* the one value that all operands of a phi are, or NODE_UNSET */
+static uint32_t phi_only(const struct values *s, uint32_t phi)
+{
+	const struct node *n = &s->node.at[phi];
+	uint32_t only = NODE_UNSET;
+
+	for (uint32_t i = 0; i < n->b; i++) {
+		uint32_t x = s->operand.at[n->pos + i];
+
+		if (x == NODE_UNSET)
+			continue;
+		x = value_find(s, x);
+		if (x == phi)
+			continue;
+		if (only != NODE_UNSET && !value_same(s, only, x))
+			return NODE_UNSET;
+		if (only == NODE_UNSET)
+			only = x;
+	}
+	return only;
+}
+
+/* remembers that phi has operand x, in case x turns out to be no choice */
+static void phi_note_use(struct values *s, uint32_t phi, uint32_t x)
+{
+	struct use u = {.phi = phi, .next = s->node.at[x].uses};
+
+	if (s->node.at[x].kind != NODE_PHI || x == phi)
+		return;
+	s->node.at[x].uses = (uint32_t)s->use.n;
+	vec_push(&s->use, u);
+}
+
+/*
+ * A phi whose operands are all one value stands for it; phis that have it as
+ * an operand may then lose their choice too (Braun et al., section 3.1).
+ */
+static void phi_simplify(struct values *s, uint32_t phi)
+{
+	s->loose.n = 0;
+	vec_push(&s->loose, phi);
+	while (s->loose.n) {
+		uint32_t p = s->loose.at[--s->loose.n], only;
+
+		if (s->node.at[p].canon != NODE_UNSET)
+			continue;
+		only = phi_only(s, p);
+		if (only == NODE_UNSET)
+			continue;
+		s->node.at[p].canon = only;
+		for (uint32_t u = s->node.at[p].uses; u != NODE_UNSET;
+		     u = s->use.at[u].next) {
+			vec_push(&s->loose, s->use.at[u].phi);
+			phi_note_use(s, s->use.at[u].phi, only);
+		}
+	}
+}
+
+/*
+ * A phi whose operands need too many nodes: it becomes the unknown
+ * value of its variable at the block's start.
+ */
+static uint32_t phi_give_up(struct values *s, uint32_t phi)
+{
+	struct node n = s->node.at[phi];
+
+	return s->node.at[phi].canon = node_unknown(s, n.block, CODE_NONE,
+						    (uint32_t)n.imm);
+}
+
+/* makes operands of what is on s->arriving from `first` on */
+static void phi_complete(struct values *s, uint32_t phi, size_t first)
+{
+	size_t n = s->arriving.n - first;
+
+	s->node.at[phi].pos = (uint32_t)s->operand.n;
+	s->node.at[phi].b = (uint32_t)n;
+	vec_reserve(&s->operand, n);
+	for (size_t i = first; i < s->arriving.n; i++) {
+		uint32_t x = s->arriving.at[i];
+
+		s->operand.at[s->operand.n++] = x;
+		if (x != NODE_UNSET)
+			phi_note_use(s, phi, value_find(s, x));
+	}
+}
+
+/*
+ * Puts what each edge into the block brings on s->arriving; false if that
+ * turns out to be too much.
+ */
+static bool phi_gather(struct values *s, uint32_t phi, uint32_t block,
+		       uint32_t var)
+{
+	const struct graph *g = &s->view->g;
+
+	for_each_edge_in(e, g, block) {
+		uint32_t x = NODE_UNSET;
+
+		if (s->lazy && s->node.n - phi > WEB_MAX)
+			return false;
+		if (view_reached(s->view, g->from[e]))
+			x = close_by_edge(s, e, var);
+		vec_push(&s->arriving,
+			 x == NODE_UNSET ? x : value_find(s, x));
+	}
+	return true;
+}
+
+/* what the edges into the block bring for a variable, as a phi if need be */
+static uint32_t close_phi(struct values *s, uint32_t block, uint32_t var)
+{
+	uint64_t key = (uint64_t)block << 32 | var;
+	uint32_t phi = node_phi(s, block, var);
+	size_t first = s->arriving.n;
+	bool lazy = s->lazy, few;
+
+	dict_put(s->horizon == CFG_NONE ? &s->livein : &s->near_livein, key,
+		phi);
+	s->slot_phis += var >= VAR_LOCATION;
+	/* what happens to the frame is simple, and needed to see the slots */
+	s->lazy = var != s->isa->sp && var != s->isa->fp;
+	few = phi_gather(s, phi, block, var);
+	s->lazy = lazy;
+	if (few)
+		phi_complete(s, phi, first);
+	s->arriving.n = first;
+	if (!few)
+		return phi_give_up(s, phi);
+	phi_simplify(s, phi);
+	return value_find(s, phi);
 }
 
 uint32_t close_livein(struct values *s, uint32_t block, uint32_t var)

@@ -64,7 +64,7 @@ struct node {
 	uint32_t block, pos; /* LIVEIN, PHI, LOAD, UNKNOWN: where */
 	int64_t imm;
 	uint32_t canon; /* the closed form, once known */
-	uint32_t near;	/* the same, closed no further than to a join */
+	uint32_t near;	/* a form closed no further than to a join */
 	uint32_t uses;	/* PHI: first of the phis it is an operand of */
 };
 
@@ -127,7 +127,7 @@ struct values {
 	struct dict near_livein; /* like livein, behind the horizon */
 	struct dict near_closed; /* node -> its closed form there */
 	struct written *written; /* once it pays */
-	uint32_t *before; /* by block: see phi.c; NULL until asked for */
+	uint32_t *before; /* by block: see memory.c; NULL until asked for */
 	uint32_t slot_phis; /* phis made for locations in memory */
 	unsigned depth, depth_limit;
 	unsigned loads; /* that the address at hand is nested in */
@@ -143,13 +143,13 @@ void values_free(struct values *s);
 const struct lifted *value_block(struct values *s, uint32_t block);
 /* the closed form of a node */
 uint32_t value_resolve(struct values *s, uint32_t n);
-/* the same of flags, in the form that comparisons with an index have */
+/* the closed form of flags, as comparisons with an index have it */
 uint32_t value_resolve_test(struct values *s, uint32_t n);
 /*
- * The same, but closed no further than to the start of block `since`, which
- * dominates the place: what was there before stays unknown, however it got
- * there. values_forget_near() comes between calls for different blocks, and
- * before the first.
+ * value_resolve_test(), but closed no further than to the start of block
+ * `since`, which dominates the place: what was there before stays unknown,
+ * however it got there. values_forget_near() comes between calls for different
+ * blocks, and before the first.
  */
 uint32_t value_resolve_test_since(struct values *s, uint32_t n,
 				  uint32_t since);

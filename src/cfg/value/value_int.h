@@ -1,4 +1,4 @@
-/* value_int: what value.c, lift.c, phi.c, node.c, memory.c, phi.c share. */
+/* value_int: what value.c, lift.c, node.c, written.c and memory.c share. */
 #ifndef CFG_VALUE_VALUE_INT_H
 #define CFG_VALUE_VALUE_INT_H
 
@@ -19,10 +19,6 @@ bool lift_call_forgets(const struct values *s, uint32_t block, uint32_t r);
 /* whether the block changes memory itself, or only the callee of its call */
 enum block_writes { WRITES_NOTHING, WRITES_BY_CALLEE, WRITES_ITSELF };
 enum block_writes lift_writes(struct values *s, uint32_t block);
-
-/* --- phi.c */
-/* what the edges into the block bring for a variable, as a phi if need be */
-uint32_t close_phi(struct values *s, uint32_t block, uint32_t var);
 
 /* --- node.c */
 /* an open node, as it is */
@@ -47,8 +43,6 @@ uint32_t node_phi(struct values *s, uint32_t block, uint32_t var);
  * others as far as memory.c can use it, at a fraction of the cost.
  */
 uint32_t value_resolve_address(struct values *s, uint32_t n);
-/* the closed value that edge e brings to its target; NODE_UNSET: no news */
-uint32_t close_by_edge(struct values *s, uint32_t e, uint32_t var);
 /* the closed value of a variable at a block's start */
 uint32_t close_livein(struct values *s, uint32_t block, uint32_t var);
 /*
@@ -73,13 +67,8 @@ bool memory_is_reload(struct values *s, const struct node *n);
  */
 bool memory_is_constant(const struct values *s, const struct linear *l,
 			unsigned size);
-/* what location holds before store number n of block */
-uint32_t memory_before(struct values *s, uint32_t block, uint32_t n,
-		       uint32_t location);
-/* the same, or NODE_UNSET if the block does not decide it */
-uint32_t memory_in_block(struct values *s, uint32_t block, uint32_t n,
-			 uint32_t location);
-/* the same, at the block's end */
+/* what location holds at the block's end; NODE_UNSET if that is not decided
+   by the block */
 uint32_t memory_at_end(struct values *s, uint32_t block, uint32_t location);
 /*
  * Whether the location is worth following to all predecessors of a block.
@@ -88,11 +77,6 @@ uint32_t memory_at_end(struct values *s, uint32_t block, uint32_t location);
  * join is simply unknown.
  */
 bool memory_joins(struct values *s, uint32_t location);
-/* the number of a location */
-uint32_t memory_location(struct values *s, uint32_t root, int64_t offset,
-			 unsigned size, bool trusted);
-/* the root is the stack pointer at entry, as it was */
-bool memory_in_frame(const struct values *s, uint32_t root);
 /* where a store goes to */
 enum place {
 	PLACE_SLOT, /* an offset from the stack pointer at entry */
@@ -103,12 +87,26 @@ enum place memory_place(struct values *s, uint32_t store, int64_t *offset);
 /* the store may change a location that memory_joins() names */
 bool memory_touches(struct values *s, uint32_t store, uint32_t location);
 
-/* --- phi.c */
+/* --- written.c */
 /*
- * What a load of closed address root + offset gets from a slot of the frame,
- * if it is the address of something constant; else NODE_UNSET.
+ * Whether written_not_since() and written_in() can be asked. The search for all
+ * that is written costs as much as making a phi for every block or so: it
+ * begins when there are as many of them. Locations are those that
+ * memory_joins() names.
  */
-uint32_t spilled_address(struct values *s, const struct node *n, uint32_t root,
-			 int64_t offset);
+static inline bool written_tells(const struct values *s)
+{
+	return s->slot_phis >= s->view->cut.n;
+}
+
+/*
+ * The block's immediate dominator if the location is not written between the
+ * two; else CFG_NONE.
+ */
+uint32_t written_not_since(struct values *s, uint32_t location,
+			   uint32_t block);
+/* the block itself writes the location */
+bool written_in(struct values *s, uint32_t location, uint32_t block);
+void written_free(struct values *s);
 
 #endif

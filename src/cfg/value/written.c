@@ -1,8 +1,13 @@
-/* written: see written.h. */
-#include "cfg/value/written.h"
-
-#include <stdlib.h>
-
+/*
+ * written: where slots of the frame are not written.
+ *
+ * A register that is spilled in the prologue of a large procedure is the same
+ * at thousands of joins. Following its slot to each of them, a phi at a time,
+ * is most of the work there is; but if no block that D strictly dominates
+ * writes the slot, then it holds at every block below D what it held at D's
+ * end. (On a way from D to such a block, all blocks behind the last D are
+ * strictly dominated by D.)
+ */
 #include "base/bisect.h"
 #include "cfg/value/value_int.h"
 
@@ -28,12 +33,7 @@ struct written {
 	VEC(struct slot_writers) slot; /* by location */
 };
 
-static int writer_order(const void *a, const void *b)
-{
-	const struct writer *p = a, *q = b;
-
-	return p->offset < q->offset ? -1 : p->offset > q->offset;
-}
+ORDER_BY(writer_order, struct writer, offset)
 
 /* adds the stores of a block */
 static void add_block(struct values *s, struct written *w, uint32_t block)
@@ -65,8 +65,7 @@ static struct written *list_writers(struct values *s)
 	for (uint32_t k = 0; k < s->view->cut.n; k++)
 		if (view_reached(s->view, k))
 			add_block(s, w, k);
-	if (w->at.n)
-		qsort(w->at.at, w->at.n, sizeof *w->at.at, writer_order);
+	vec_sort(&w->at, writer_order);
 	return w;
 }
 

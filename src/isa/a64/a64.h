@@ -101,8 +101,6 @@ static inline regset a64_xsp(unsigned r)
 uint8_t a64_cond_flags(unsigned cond);
 /* a 4-bit condition field as enum insn_cond */
 uint8_t a64_cond(unsigned cond);
-/* the cc field of compare-and-branch (CB<cc>) as enum insn_cond */
-uint8_t a64_compare_cond(unsigned cc, bool immediate);
 /* value of a logical immediate, 0 if it is reserved (no value is 0) */
 uint64_t a64_logical_imm(bool n, unsigned imms, unsigned immr, bool is64);
 /* is w, of the SIMD group and on vector registers alone, an instruction? */
@@ -122,9 +120,6 @@ a64_group a64_vector, a64_sve, a64_sme;
 
 void a64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 		struct insn *out);
-bool a64_uses_frame(const uint8_t *code, size_t avail);
-/* odd.c */
-bool a64_is_odd(const uint8_t *code, size_t avail);
 unsigned a64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		  struct uop *out);
 unsigned a64_lift_scanned(const uint8_t *code, size_t avail, uint64_t addr,

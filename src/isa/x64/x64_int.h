@@ -103,6 +103,7 @@ static inline bool x64_parts(const uint8_t *code, size_t avail,
 	       x64_parts_slow(code, avail, p);
 }
 void x64_parts_from(const ZydisDecodedInstruction *in, struct x64_parts *p);
+int x64_gpr(ZydisRegister reg);
 
 /* scan.c */
 void x64_classify(const struct x64_parts *p, uint64_t addr,
@@ -113,7 +114,9 @@ void x64_undecoded(const uint8_t *code, size_t avail, uint64_t addr,
 void x64_scan(const uint8_t *code, size_t avail, uint64_t addr,
 	      struct insn *out);
 
-/* common.c; false: not one of these, and *out is undefined */
+/* common.c */
+uint8_t x64_cond(unsigned nibble);
+/* false: not one of these, and *out is undefined */
 bool x64_decode_common(const uint8_t *code, size_t avail, uint64_t addr,
 		       struct insn *out);
 
@@ -122,15 +125,13 @@ bool x64_decode_full(const uint8_t *code, size_t avail, uint64_t addr,
 		     struct x64_full *full, struct insn *out);
 void x64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 		struct insn *out);
-int x64_gpr(ZydisRegister reg);
-uint8_t x64_cond(unsigned nibble);
 bool x64_changes_flags(const struct x64_full *full);
 bool x64_is_zeroing(const struct x64_full *full);
 
-/* odd.c */
-bool x64_is_odd(const uint8_t *code, size_t avail);
-
-/* uses_frame.c: fills byte_reads, byte_writes */
+/* uses_frame.c */
+bool x64_uses_frame(const uint8_t *code, size_t avail);
+bool x64_is_privileged(const uint8_t *code, size_t avail);
+/* fills byte_reads, byte_writes */
 void x64_low_bytes(const struct x64_full *full, struct insn *out);
 
 /*
@@ -182,8 +183,5 @@ unsigned x64_lift_scanned(const uint8_t *code, size_t avail, uint64_t addr,
 			  struct insn *scanned, struct uop *out);
 unsigned x64_lift_full(const uint8_t *code, size_t avail, uint64_t addr,
 		       struct uop *out);
-
-/* uses_frame.c */
-bool x64_uses_frame(const uint8_t *code, size_t avail);
 
 #endif

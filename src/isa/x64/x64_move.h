@@ -4,12 +4,23 @@
 #ifndef ISA_X64_X64_MOVE_H
 #define ISA_X64_X64_MOVE_H
 
+#include <string.h>
+
 #include "isa/move.h"
 
 extern const struct isa_move x64_move;
 
-/* move.c: the distance from `end` to `to` in 4 bytes; false: too far */
-bool x64_put_distance(uint8_t *out, uint64_t end, uint64_t to);
+/* the distance from `end` to `to` in 4 bytes; false: too far */
+static inline bool x64_put_distance(uint8_t *out, uint64_t end, uint64_t to)
+{
+	int64_t d = (int64_t)(to - end);
+	int32_t near = (int32_t)d;
+
+	if (near != d)
+		return false;
+	memcpy(out, &near, sizeof near);
+	return true;
+}
 
 /* save.c */
 enum { X64_SAVE_LEAD = 8 };

@@ -1,5 +1,5 @@
 /*
- * base/json: what the writer makes of strings that nobody should have sent,
+ * base/json: what the writer makes of strings that are hostile,
  * and of nesting. The expected text is written out by hand.
  */
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /*
- * cfg/bounds: what `tally cfg` believes of an index, snippet by snippet.
+ * cfg/bounds: what `tally cfg` says of an index, snippet by snippet.
  *
  * Every snippet (tests/progs/bounds-*.txt, where the source is) is a procedure
  * in a file of its own that ends in a jump through a table:
@@ -85,7 +85,7 @@ static void build_file(struct elf_build *b, const struct snippet *s)
 }
 
 /* what is wrong with the dispatch, or NULL */
-static const char *judge(const struct snippet *s, const struct dispatch *d)
+static const char *wrong_of(const struct snippet *s, const struct dispatch *d)
 {
 	if (d->status == DISPATCH_TAIL)
 		return "is taken for a tail call";
@@ -122,7 +122,7 @@ static const char *try_snippet(const struct snippet *s)
 
 		if (d->addr < CODE || d->addr >= CODE + s->size)
 			continue;
-		wrong = judge(s, d);
+		wrong = wrong_of(s, d);
 		if (wrong && getenv("VERBOSE"))
 			print_message("%u %u %s\n", d->status, d->ntarget,
 				      d->reason ? d->reason : "");

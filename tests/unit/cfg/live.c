@@ -111,8 +111,8 @@ static void try_open(struct tried *t, const struct snippet *s)
 	elf_begin(&t->b, ET_EXEC, s->machine);
 	t->b.header->e_entry = CODE;
 	elf_append(&t->b, s->code, s->size);
-	/* what we do not know is believed to be code, and a jump to leave its
-	   procedure, only where somebody says where code is */
+	/* what we do not know is taken for code, and a jump to leave its
+	   procedure, only where a symbol or FDE says where code is */
 	if (strstr(s->name, "unknown") || strstr(s->name, "tail_by_pointer"))
 		elf_add_unwind(&t->b, CODE, s->size);
 	assert_int_equal(elf_open(&t->b, &t->im, &e), 0);

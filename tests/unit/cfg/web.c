@@ -1,5 +1,5 @@
 /*
- * cfg/web: how far a value is followed through joins (phi.c).
+ * cfg/web: how far a value is followed through joins (value.c).
  *
  *	CODE    cmp $5, %edi; ja OUT; mov %edi, %eax
  *	LOOP    mov %rax, %rdx; mov %rdx, %rax; dec %ecx; jne LOOP
@@ -43,7 +43,7 @@ static uint64_t append_code(struct elf_build *b, unsigned loops)
 }
 
 /* the dispatch behind so many loops */
-static struct dispatch judge(unsigned loops)
+static struct dispatch resolve(unsigned loops)
 {
 	static struct elf_build b;
 	struct image im;
@@ -77,7 +77,7 @@ static struct dispatch judge(unsigned loops)
 
 static void test_few(void **state)
 {
-	struct dispatch d = judge(FEW);
+	struct dispatch d = resolve(FEW);
 
 	(void)state;
 	assert_int_equal(d.status, DISPATCH_BOUNDED);
@@ -86,7 +86,7 @@ static void test_few(void **state)
 
 static void test_many(void **state)
 {
-	struct dispatch d = judge(MANY);
+	struct dispatch d = resolve(MANY);
 
 	(void)state;
 	assert_int_equal(d.status, DISPATCH_APPROXIMATED);

@@ -123,7 +123,7 @@ static void test_extended_numbers(void **state)
 	assert_build_refused(&b, "number of program headers");
 }
 
-/* sections: [1] believed code, [2] wrong address, [3] beyond the file */
+/* sections: [1] consistent, [2] wrong address, [3] beyond the file */
 static void test_lying_sections(void **state)
 {
 	struct elf_build b;

@@ -451,11 +451,11 @@ static void test_machine(void **state)
 }
 
 /* what programs may not do; the assembler made the words */
-static void test_odd(void **state)
+static void test_privileged(void **state)
 {
 	static const struct {
 		uint32_t word;
-		bool odd;
+		bool privileged;
 	} all[] = {
 		{0xd4000001, false}, /* svc #0 */
 		{0xd4200000, false}, /* brk #0 */
@@ -480,7 +480,7 @@ static void test_odd(void **state)
 		uint8_t code[4];
 
 		memcpy(code, &all[i].word, 4);
-		assert_int_equal(isa_a64.is_odd(code, 4), all[i].odd);
+		assert_int_equal(isa_a64.is_odd(code, 4), all[i].privileged);
 	}
 	assert_true(isa_a64.is_odd((const uint8_t *)"", 0));
 }
@@ -498,7 +498,7 @@ int main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_immediates),
 		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_privileged),
 	};
 
 	return cmocka_run_group_tests_name("isa_a64", tests, NULL, NULL);

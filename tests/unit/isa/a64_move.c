@@ -182,7 +182,7 @@ static unsigned all_conditional(uint32_t *w)
 	return n;
 }
 
-/* the opposite branch over a jump: whoever does not take one takes the other */
+/* the opposite branch over a jump: control takes one or the other */
 static void check_over(const struct old *o, const uint8_t *out, uint64_t to)
 {
 	struct insn first = decoded(out, AT), second = decoded(out + 4, AT + 4);

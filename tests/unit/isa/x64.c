@@ -959,12 +959,12 @@ static void test_empty(void **state)
 }
 
 /* what programs may not do, or have not done for long */
-static void test_odd(void **state)
+static void test_privileged(void **state)
 {
 	static const struct {
 		const char *code;
 		uint8_t len;
-		bool odd;
+		bool privileged;
 	} all[] = {
 		{"\xec", 1, true},		/* in (%dx), %al */
 		{"\x6e", 1, true},		/* outsb */
@@ -987,7 +987,7 @@ static void test_odd(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		assert_int_equal(isa_x64.is_odd((const uint8_t *)all[i].code,
-						all[i].len), all[i].odd);
+						all[i].len), all[i].privileged);
 	assert_true(isa_x64.is_odd((const uint8_t *)"", 0));
 }
 
@@ -997,7 +997,7 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_machine),
 		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_privileged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ enum {
 	RED_ZONE = 128,
 	SET_GS = 0x1001,
 	CARRY = 1,
-	OFFSET = 24, /* of whom to ask, in what the word points to */
+	OFFSET = 24, /* of the procedure to ask, in what the word points to */
 	HOOK_AT = 4096,
 	WORD_AT = 0, /* in the room's data */
 };
@@ -128,7 +128,7 @@ static void test_match(void **state)
 	assert_int_equal(x64_count_match(code, 0, 0, &counter), 0);
 }
 
-/* who else writes to gs */
+/* instructions that write to gs */
 static void test_takes(void **state)
 {
 	static const struct {
@@ -238,7 +238,7 @@ static void pass_gate(enum hook_kind k, bool expected, struct machine m)
 	}
 	assert_true(seen.rbp == before.reg[RBP]);
 	assert_true(seen.back == at + 10);
-	/* who follows frame pointers finds the hook's, and then the caller's */
+	/* a walk along frame pointers finds hook, then caller */
 	assert_true(((const uint64_t *)frame)[0] == before.reg[RBP] &&
 		    ((const uint64_t *)frame)[1] == seen.back);
 	assert_int_equal((seen.flags ^ before.flags) &
@@ -268,11 +268,11 @@ static void test_gates(void **state)
 	}
 }
 
-/* with nobody to ask, nothing happens */
+/* without a procedure to ask, nothing happens */
 static void test_nobody(void **state)
 {
-	static const uint64_t nobody[OFFSET / 8 + 1];
-	const void *word[2] = {NULL, nobody};
+	static const uint64_t none[OFFSET / 8 + 1];
+	const void *word[2] = {NULL, none};
 	uint64_t at = address(room->code);
 
 	(void)state;
@@ -307,7 +307,7 @@ static void test_reach(void **state)
 	assert_false(x64_call(far, far + 10 + UINT64_C(0x80000000), 0, out));
 }
 
-/* by whom threads and processes begin and end, and files are named */
+/* calls by which threads and processes begin and end, or that name files */
 static void test_asked(void **state)
 {
 	static const uint8_t own[] = {0x0f, 0x05}, other[] = {0xcd, 0x80};

@@ -8,6 +8,47 @@
  */
 #include "isa/a64/a64.h"
 
+uint8_t a64_cond_flags(unsigned cond)
+{
+	static const uint8_t flags[8] = {
+		FLAG_Z,                   /* eq ne */
+		FLAG_C,                   /* hs lo */
+		FLAG_N,                   /* mi pl */
+		FLAG_V,                   /* vs vc */
+		FLAG_C | FLAG_Z,          /* hi ls */
+		FLAG_N | FLAG_V,          /* ge lt */
+		FLAG_N | FLAG_Z | FLAG_V, /* gt le */
+		0,                        /* al nv */
+	};
+
+	return flags[cond >> 1];
+}
+
+uint8_t a64_cond(unsigned cond)
+{
+	static const uint8_t conds[16] = {
+		COND_EQ,  COND_NE,  COND_UGE,    COND_ULT,
+		COND_NEG, COND_POS, COND_OTHER,  COND_OTHER,
+		COND_UGT, COND_ULE, COND_SGE,    COND_SLT,
+		COND_SGT, COND_SLE, COND_ALWAYS, COND_ALWAYS,
+	};
+
+	return conds[cond];
+}
+
+/* the cc field of compare-and-branch (CB<cc>) as enum insn_cond */
+static uint8_t compare_cond(unsigned cc, bool immediate)
+{
+	static const uint8_t conds[2][8] = {
+		{COND_SGT, COND_SGE, COND_UGT, COND_UGE, COND_OTHER, COND_OTHER,
+		 COND_EQ, COND_NE},
+		{COND_SGT, COND_SLT, COND_UGT, COND_ULT, COND_OTHER, COND_OTHER,
+		 COND_EQ, COND_NE},
+	};
+
+	return conds[immediate][cc];
+}
+
 /*
  * the target of a branch with a signed word offset in bits hi..5 (or 25..0)
  */
@@ -52,7 +93,7 @@ static bool a64_compare_branch(uint32_t w, struct insn *in)
 	bool imm = a64_bit(w, 24);
 	unsigned size = a64_bits(w, 15, 14);
 
-	in->cond = a64_compare_cond(a64_bits(w, 23, 21), imm);
+	in->cond = compare_cond(a64_bits(w, 23, 21), imm);
 	if (in->cond == COND_OTHER)
 		return false;
 	if (imm ? a64_bit(w, 14) : size == 1 || (size && w >> 31))

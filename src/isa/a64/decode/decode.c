@@ -2,54 +2,11 @@
  * a64 decode: the way in, and what every group of encodings needs.
  *
  * The word's group decodes it (see a64.h). scan() is the same function as
- * decode(): whether a word is an instruction at all can only be told by
- * decoding it, and that is one indirect call and a few tests, so a second
- * decoder that knows less would save little and could contradict the first.
+ * decode(): whether a word is an instruction at all is known only by decoding
+ * it, and that is one indirect call and a few tests, so a second decoder that
+ * knows less would save little and could contradict the first.
  */
 #include "isa/a64/a64.h"
-#include "isa/a64/a64_move.h"
-
-enum { EM_AARCH64 = 183 };
-
-uint8_t a64_cond_flags(unsigned cond)
-{
-	static const uint8_t flags[8] = {
-		FLAG_Z,                   /* eq ne */
-		FLAG_C,                   /* hs lo */
-		FLAG_N,                   /* mi pl */
-		FLAG_V,                   /* vs vc */
-		FLAG_C | FLAG_Z,          /* hi ls */
-		FLAG_N | FLAG_V,          /* ge lt */
-		FLAG_N | FLAG_Z | FLAG_V, /* gt le */
-		0,                        /* al nv */
-	};
-
-	return flags[cond >> 1];
-}
-
-uint8_t a64_cond(unsigned cond)
-{
-	static const uint8_t conds[16] = {
-		COND_EQ,  COND_NE,  COND_UGE,    COND_ULT,
-		COND_NEG, COND_POS, COND_OTHER,  COND_OTHER,
-		COND_UGT, COND_ULE, COND_SGE,    COND_SLT,
-		COND_SGT, COND_SLE, COND_ALWAYS, COND_ALWAYS,
-	};
-
-	return conds[cond];
-}
-
-uint8_t a64_compare_cond(unsigned cc, bool immediate)
-{
-	static const uint8_t conds[2][8] = {
-		{COND_SGT, COND_SGE, COND_UGT, COND_UGE, COND_OTHER, COND_OTHER,
-		 COND_EQ, COND_NE},
-		{COND_SGT, COND_SLT, COND_UGT, COND_ULT, COND_OTHER, COND_OTHER,
-		 COND_EQ, COND_NE},
-	};
-
-	return conds[immediate][cc];
-}
 
 /* an instruction of which we know nothing: assume the worst */
 static void a64_unknown(struct insn *in)
@@ -135,57 +92,3 @@ void a64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 	else if (!a64_groups[a64_bits(w, 29, 23)](w, out))
 		a64_unknown(out);
 }
-
-/* name of general register r, full width */
-static const char *a64_reg_name(unsigned r)
-{
-	static const char *const names[32] = {
-		"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",
-		"x8",  "x9",  "x10", "x11", "x12", "x13", "x14", "x15",
-		"x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
-		"x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp",
-	};
-
-	return r < 32 ? names[r] : "?";
-}
-
-/*
- * AAPCS64 6.1. The static chain has no fixed place: gcc 12 passes it in x18,
- * which is the platform's in any case; x9 and x15 are other compilers' choice.
- */
-const struct isa isa_a64 = {
-	.name = "aarch64", .triplet = "aarch64-linux-gnu",
-	.elf_machine = EM_AARCH64,
-	.align = 4,
-	.max_len = 4,
-	.nregs = 32,
-	.sp = A64_SP,
-	.fp = A64_FP,
-	.dwarf_sp = 31,
-	.dwarf_fp = 29,
-	.entry_cfa = 0,
-	.callee_saved = UINT32_C(0xbff80000),   /* x19 to x29, sp */
-	.linker_scratch = UINT32_C(0x00030000), /* x16, x17 */
-	.veneer_scratch = UINT32_C(0x00030000), /* x16, x17 */
-	.scratch = UINT32_C(0x0003ffff),	/* x0 to x17 */
-	.lost_by_call = UINT32_C(0x000301ff),	/* x0 to x8, x16, x17 */
-	.args = UINT32_C(0x000083ff),		/* x0 to x9, x15 */
-	.plain_args = UINT32_C(0x000001ff),	/* x0 to x8 */
-	.results = UINT32_C(0x000000ff),	/* x0 to x7 */
-	.fixed = UINT32_C(0x80040000),		/* x18, sp */
-	.pad_args = UINT32_C(0x00000003),	/* x0, x1 */
-	.link = UINT32_C(1) << A64_LR,
-	.restart_mark = UINT32_C(0xd428bc00),	/* brk #0x45e0 */
-	.scan = a64_decode,
-	.decode = a64_decode,
-	.lift = a64_lift,
-	.lift_scanned = a64_lift_scanned,
-	.uses_frame = a64_uses_frame,
-	.is_odd = a64_is_odd,
-	.reg_name = a64_reg_name,
-	.move = &a64_move,
-	.exclusives = true,
-	.page = 65536,
-	.landing_property = UINT32_C(0xc0000000), /* FEATURE_1_AND */
-	.landing_bits = 1,			  /* BTI */
-};

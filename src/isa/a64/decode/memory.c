@@ -248,7 +248,7 @@ bool a64_register(uint32_t w, struct insn *in)
  * cpy set    00 01 1 o 01 op1 0 Rs op2 01 Rn Rd
  *
  * Three instructions run in a row: prologue, main, epilogue. The prologue
- * writes the flags, which tell the others how it chose to proceed.
+ * writes the flags, which tell the next how it chose to proceed.
  */
 static bool a64_copy_set(uint32_t w, struct insn *in)
 {

@@ -20,7 +20,7 @@ static bool a64_has(uint8_t entry, unsigned size, bool q)
 	return entry >> (size + (q ? 4 : 0)) & 1;
 }
 
-/* the same for the size and Q of w */
+/* are size and Q of w among those of a vector entry? */
 static bool a64_has_size(uint8_t entry, uint32_t w)
 {
 	return a64_has(entry, a64_bits(w, 23, 22), a64_bit(w, 30));

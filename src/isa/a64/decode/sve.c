@@ -405,7 +405,7 @@ bool a64_sve(uint32_t w, struct insn *in)
 				      : a64_sve_integer(w, in);
 	case 1:
 		return a64_sve_predicate(w, in);
-	case 2: /* match nmatch set flags; the others know only vectors */
+	case 2: /* match nmatch set flags; the rest use only vectors */
 		if ((w & 0xff20e000) == 0x45208000)
 			in->flags_written = A64_NZCV;
 		return true;

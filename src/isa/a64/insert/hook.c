@@ -76,19 +76,17 @@ enum {
 	HOOK_WORDS = 3 + 2 * NASKED + SLOW_WORDS, /* at most: the tests */
 
 	OP_STP = 0xa9000000,	  /* stp xa, xb, [sp, #offset] */
-	OP_STP_PRE = 0xa9800000,  /* the same, sp lowered by it */
+	OP_STP_PRE = 0xa9800000,  /* stp xa, xb, [sp, #offset]! */
 	OP_LDP = 0xa9400000,	  /* ldp xa, xb, [sp, #offset] */
-	OP_LDP_POST = 0xa8c00000, /* the same, from sp, which is raised */
+	OP_LDP_POST = 0xa8c00000, /* ldp xa, xb, [sp], #offset */
 	OP_SUB = 0xd1000000,	  /* sub xd, xn, #imm12 */
 	OP_CBZ = 0xb4000000,
 	OP_LDR = 0xf9400000, /* ldr xt, [xn, #imm12 * 8] */
-	OP_ADRP = 0x90000000,
 	OP_MRS_NZCV = 0xd53b4200,
 	OP_MSR_NZCV = 0xd51b4200,
 	OP_MOV_X0_SP = 0x910003e0,
 	OP_MOV_X1_X17 = 0xaa1103e1,
 	OP_ADD_FP = 0x910003fd, /* add x29, sp, #imm12 */
-	OP_ADR_X2 = 0x10000002,
 	OP_BLR = 0xd63f0000,
 	OP_RET = 0xd65f03c0,
 };
@@ -139,13 +137,9 @@ static void put_load(struct hook *g, unsigned to, unsigned from,
 static bool put_find(struct hook *g, uint64_t at, uint64_t word,
 		     unsigned offset, unsigned leave)
 {
-	int64_t pages = (int64_t)(word >> 12) -
-			(int64_t)((at + 4 * g->n) >> 12);
-
-	if (pages < -(1 << 20) || pages >= 1 << 20)
+	if (!a64_put_adrp((uint8_t *)&g->w[g->n], 16, at + 4 * g->n, word))
 		return false;
-	put(g, OP_ADRP | ((uint32_t)pages & 3) << 29 |
-		       ((uint32_t)(pages >> 2) & 0x7ffff) << 5 | 16);
+	g->n++;
 	put_load(g, 17, 16, word & 0xfff);
 	put_cbz(g, 17, leave);
 	put_load(g, 16, 17, offset);
@@ -258,17 +252,14 @@ bool a64_tell_hook(uint64_t at, uint64_t word, unsigned offset, uint64_t about,
 		   uint8_t *out)
 {
 	struct hook g = {.n = 0};
-	int64_t d;
 
 	put_pair(&g, OP_STP_PRE, 16, 17, -HALF);
 	if (!put_find(&g, at, word, offset, TELL_WORDS - 2))
 		return false;
 	put_save_all(&g);
-	d = (int64_t)(about - (at + 4 * g.n));
-	if (d < -(1 << 20) || d >= 1 << 20)
+	if (!a64_put_near((uint8_t *)&g.w[g.n], 2, at + 4 * g.n, about))
 		return false;
-	put(&g, OP_ADR_X2 | ((uint32_t)d & 3) << 29 |
-			((uint32_t)(d >> 2) & 0x7ffff) << 5);
+	g.n++;
 	put_ask(&g, 29 * 8);
 	put_restore_all(&g);
 	put_pair(&g, OP_LDP_POST, 16, 17, HALF);
@@ -299,7 +290,7 @@ static unsigned jump_reg(const uint8_t *code)
 	return a64_rn(a64_word(code));
 }
 
-/* the same, and two instructions that do nothing but say `what` */
+/* a64_call(), and two instructions that do nothing but say `what` */
 bool a64_tell(const struct tell *t, uint64_t at, uint64_t to, uint8_t reg,
 	      uint8_t *out)
 {

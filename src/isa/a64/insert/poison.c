@@ -14,8 +14,6 @@
 #include "isa/a64/a64.h"
 #include "isa/a64/a64_move.h"
 
-#include <string.h>
-
 enum {
 	OP_MOVN = 0x92800000,	  /* movn xd, #imm16 */
 	OP_MRS_NZCV = 0xd53b4200,
@@ -24,58 +22,44 @@ enum {
 	OP_TST_ZERO = 0xea1f03ff, /* tst xzr, xzr: zero */
 	OP_CMP_SP = 0xf10003ff,	  /* cmp sp, #0: carry */
 	PATTERN = 0x2152,	  /* movn: ...dead */
-	NZCV = FLAG_N | FLAG_Z | FLAG_C | FLAG_V,
 };
 
-struct words {
-	uint8_t *out;
-	unsigned n;
-};
-
-static void put(struct words *w, uint32_t word)
-{
-	if (w->out)
-		memcpy(w->out + 4 * w->n, &word, sizeof word);
-	w->n++;
-}
-
-/* eor wr, wr, #(1 << bit, and so on up to `bits` of them) */
-static void put_turn(struct words *w, unsigned r, unsigned bit, unsigned bits)
-{
-	unsigned rotate = (32 - bit) % 32;
-
-	put(w, OP_EOR_W | rotate << 16 | (bits - 1) << 10 | r << 5 | r);
-}
-
-/* turns flags over in register r; nzcv are its bits 31 to 28 */
-static void put_flags(struct words *w, unsigned r, uint8_t flags)
+/*
+ * Appends code that turns flags over in register r; nzcv are its bits 31 to 28.
+ * Returns how many bytes there are then.
+ */
+static unsigned put_flags(uint8_t *out, unsigned n, unsigned r, uint8_t flags)
 {
 	static const uint8_t order[4] = {FLAG_V, FLAG_C, FLAG_Z, FLAG_N};
 
-	put(w, OP_MRS_NZCV | r);
+	n = a64_append(out, n, OP_MRS_NZCV | r);
 	for (unsigned i = 0; i < 4; i++) {
 		unsigned run = 0;
 
 		while (i + run < 4 && flags & order[i + run])
 			run++;
+		/* eor wr, wr, #(1 << (28 + i), and so on up to `run`) */
 		if (run)
-			put_turn(w, r, 28 + i, run);
+			n = a64_append(out, n, OP_EOR_W | (4 - i) << 16 |
+						       (run - 1) << 10 |
+						       r << 5 | r);
 		i += run;
 	}
-	put(w, OP_MSR_NZCV | r);
+	return a64_append(out, n, OP_MSR_NZCV | r);
 }
 
 unsigned a64_poison(regset regs, uint8_t flags, unsigned variant, uint8_t *out)
 {
-	struct words w = {.out = out};
+	unsigned n = 0;
 
-	flags &= NZCV;
+	flags &= A64_NZCV;
 	if (flags && regs)
-		put_flags(&w, (unsigned)__builtin_ctz(regs), flags);
-	else if (flags == NZCV)
-		put(&w, variant & 1 ? OP_TST_ZERO : OP_CMP_SP);
+		n = put_flags(out, n, (unsigned)__builtin_ctz(regs), flags);
+	else if (flags == A64_NZCV)
+		n = a64_append(out, n, variant & 1 ? OP_TST_ZERO : OP_CMP_SP);
 	for (unsigned r = 0; r < 31; r++)
 		if (regs >> r & 1)
-			put(&w, OP_MOVN | (PATTERN ^ r << 8) << 5 | r);
-	return 4 * w.n;
+			n = a64_append(out, n,
+				       OP_MOVN | (PATTERN ^ r << 8) << 5 | r);
+	return n;
 }

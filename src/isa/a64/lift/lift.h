@@ -34,6 +34,7 @@ static inline unsigned a64_dst(unsigned r)
 	return r == 31 ? UOP_NONE : r;
 }
 
+/* --- emit.c */
 /*
  * Append a uop. A constant `a` is the zero register; if `b` is constant too,
  * imm is b's.
@@ -55,9 +56,11 @@ void a64_shift(struct lifter *l, unsigned code, unsigned dst, unsigned a,
 void a64_other(struct lifter *l, unsigned dst);
 /* append a store of `bytes` of b at the address in a */
 void a64_store(struct lifter *l, unsigned a, unsigned b, unsigned bytes);
-/* append what decode() says; stores go to address `addr`, or are not told */
+/* append what decode() says; stores go to address `addr`, or anywhere */
 void a64_generic_at(struct lifter *l, unsigned addr);
 void a64_generic(struct lifter *l);
+
+/* --- lift_data.c, lift_memory.c */
 /* append Rm, extended as `option` says and shifted left; returns the operand */
 unsigned a64_extended(struct lifter *l, unsigned option, unsigned n);
 

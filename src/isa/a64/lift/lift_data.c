@@ -1,7 +1,7 @@
 /*
  * a64 lift_data: integer data processing as micro-operations.
  *
- * Fields as in data.c. Told exactly: addition, logic, moves, bit fields,
+ * Fields as in data.c. Modelled exactly: addition, logic, moves, bit fields,
  * extraction, selects, comparisons, multiplication. Carries (adc), division,
  * shifts by a register and single-operand instructions (rev, clz) are not:
  * addresses are not computed that way.

@@ -1,10 +1,10 @@
 /*
  * a64 lift_memory: loads and stores as micro-operations.
  *
- * Fields as in memory.c. Every access of general registers is told exactly;
+ * Fields as in memory.c. Every access of general registers is modelled exactly;
  * of SIMD registers, the address and size of stores and the update of the
  * base. A store-exclusive and an atomic operation store something unknown.
- * Tag instructions, memory copies and ldraa are told by decode() alone.
+ * Tag instructions, memory copies and ldraa are known by decode() alone.
  */
 #include "isa/a64/lift/lift.h"
 

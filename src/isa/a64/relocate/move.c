@@ -16,8 +16,6 @@
  * authenticate with an address in the code (retaasppc); those never move.
  * Every distance is checked: an immediate that does not fit is not written.
  */
-#include <string.h>
-
 #include "isa/a64/a64.h"
 #include "isa/a64/a64_move.h"
 
@@ -34,7 +32,7 @@ enum a64_form {
 	A64_ADR,
 	A64_ADRP,
 	A64_LITERAL,
-	A64_LITERAL_ODD, /* not at a multiple of its size */
+	A64_LITERAL_UNALIGNED, /* not at a multiple of its size */
 	A64_LITERAL_POOL,
 	A64_NOP,
 };
@@ -44,8 +42,6 @@ enum {
 	OP_B = 0x14000000,
 	OP_BR = 0xd61f0000,
 	OP_BLR = 0xd63f0000,
-	OP_ADRP = 0x90000000,
-	OP_ADD = 0x91000000, /* add xd, xn, #imm12 */
 	OP_BRK = 0xd4200000,
 	OP_STP = 0xa9000000,	  /* stp xa, xb, [sp, #offset] */
 	OP_STP_PRE = 0xa9800000,  /* stp xa, xb, [sp, #offset]! */
@@ -77,7 +73,7 @@ static uint8_t a64_literal_form(uint32_t w, const struct insn *in)
 		return A64_NOP; /* prfm */
 	if (a64_bit(w, 26) || a64_rd(w) == 31)
 		return A64_LITERAL_POOL;
-	return in->ref % size ? A64_LITERAL_ODD : A64_LITERAL;
+	return in->ref % size ? A64_LITERAL_UNALIGNED : A64_LITERAL;
 }
 
 static uint8_t a64_ref_form(uint32_t w, const struct insn *in)
@@ -120,7 +116,7 @@ static uint8_t a64_form_size(uint8_t form, const struct insn *in)
 	case A64_LITERAL:
 		return 8;
 	case A64_COMPARE_FAR:
-	case A64_LITERAL_ODD:
+	case A64_LITERAL_UNALIGNED:
 		return 12;
 	}
 	return 4;
@@ -144,11 +140,6 @@ static bool a64_pooled(uint8_t form)
 	return form == A64_LITERAL_POOL;
 }
 
-static void a64_put(uint8_t *out, unsigned i, uint32_t w)
-{
-	memcpy(out + 4 * i, &w, 4);
-}
-
 /* w with the word distance from at to `to` in `bits` bits from `low` on */
 static bool a64_put_distance(uint8_t *out, uint32_t w, unsigned low,
 			     unsigned bits, uint64_t at, uint64_t to)
@@ -159,7 +150,7 @@ static bool a64_put_distance(uint8_t *out, uint32_t w, unsigned low,
 
 	if (d < -limit || d >= limit || d & 3)
 		return false;
-	a64_put(out, 0, (w & ~(mask << low)) |
+	a64_put_word(out, 0, (w & ~(mask << low)) |
 				((uint32_t)(d / 4) & mask) << low);
 	return true;
 }
@@ -167,17 +158,6 @@ static bool a64_put_distance(uint8_t *out, uint32_t w, unsigned low,
 static bool a64_jump(uint64_t at, uint64_t to, uint8_t *out)
 {
 	return a64_put_distance(out, OP_B, 0, 26, at, to);
-}
-
-bool a64_put_adrp(uint8_t *out, unsigned rd, uint64_t at, uint64_t to)
-{
-	int64_t d = (int64_t)(to >> 12) - (int64_t)(at >> 12);
-	uint32_t imm = (uint32_t)d & 0x1fffff;
-
-	if (d < -(1 << 20) || d >= 1 << 20)
-		return false;
-	a64_put(out, 0, OP_ADRP | (imm & 3) << 29 | imm >> 2 << 5 | rd);
-	return true;
 }
 
 /* the opposite of a conditional branch with an immediate in bits 23..5 */
@@ -202,20 +182,6 @@ static bool a64_write_compare_far(uint32_t w, uint64_t at, uint64_t to,
 	       a64_jump(at + 4, at + 12, out + 4);
 }
 
-/* add xd, xd, the low bits of `to` */
-static uint32_t a64_add_low(unsigned rd, uint64_t to)
-{
-	return OP_ADD | (uint32_t)(to & 0xfff) << 10 | rd << 5 | rd;
-}
-
-bool a64_put_address(uint8_t *out, unsigned rd, uint64_t at, uint64_t to)
-{
-	if (!a64_put_adrp(out, rd, at, to))
-		return false;
-	a64_put(out, 1, a64_add_low(rd, to));
-	return true;
-}
-
 /*
  * By x16, which the linker may use between any call and its callee, so that
  * no code keeps a value there; and br x16 may go where only calls may (bti c).
@@ -226,7 +192,7 @@ static bool a64_far_jump(uint64_t at, uint64_t to, uint8_t *out)
 
 	if (!a64_put_address(out, X16, at, to))
 		return false;
-	a64_put(out, 2, OP_BR | X16 << 5);
+	a64_put_word(out, 2, OP_BR | X16 << 5);
 	return true;
 }
 
@@ -243,14 +209,15 @@ static uint32_t a64_load_like(uint32_t w, unsigned offset)
 	return load[w >> 30] | offset / size << 10 | rt << 5 | rt;
 }
 
-static bool a64_write_literal(uint32_t w, bool odd, uint64_t at, uint64_t to,
-			      uint8_t *out)
+static bool a64_write_literal(uint32_t w, bool unaligned, uint64_t at,
+			      uint64_t to, uint8_t *out)
 {
 	if (!a64_put_adrp(out, a64_rd(w), at, to))
 		return false;
-	if (odd)
-		a64_put(out, 1, a64_add_low(a64_rd(w), to));
-	a64_put(out, 1 + odd, a64_load_like(w, odd ? 0 : to & 0xfff));
+	if (unaligned)
+		a64_put_word(out, 1, a64_add_low(a64_rd(w), to));
+	a64_put_word(out, 1 + unaligned,
+		     a64_load_like(w, unaligned ? 0 : to & 0xfff));
 	return true;
 }
 
@@ -262,7 +229,7 @@ static bool a64_write(uint8_t form, const uint8_t *code, const struct insn *in,
 	(void)in;
 	switch (form) {
 	case A64_COPY:
-		a64_put(out, 0, w);
+		a64_put_word(out, 0, w);
 		return true;
 	case A64_B:
 		return a64_put_distance(out, w, 0, 26, at, to);
@@ -286,11 +253,11 @@ static bool a64_write(uint8_t form, const uint8_t *code, const struct insn *in,
 	case A64_ADRP:
 		return a64_put_adrp(out, a64_rd(w), at, to);
 	case A64_LITERAL:
-	case A64_LITERAL_ODD:
-		return a64_write_literal(w, form == A64_LITERAL_ODD, at, to,
-					 out);
+	case A64_LITERAL_UNALIGNED:
+		return a64_write_literal(w, form == A64_LITERAL_UNALIGNED, at,
+					 to, out);
 	case A64_NOP:
-		a64_put(out, 0, OP_NOP);
+		a64_put_word(out, 0, OP_NOP);
 		return true;
 	}
 	return false;
@@ -316,7 +283,7 @@ static bool a64_kept_write(const uint8_t *code, const struct insn *in,
 		return false;
 	if (in->kind == INSN_CALL)
 		return a64_jump(at + 8, to, out + 8);
-	a64_put(out, 2, OP_BR | (uint32_t)a64_rn(a64_word(code)) << 5);
+	a64_put_word(out, 2, OP_BR | (uint32_t)a64_rn(a64_word(code)) << 5);
 	return true;
 }
 
@@ -336,14 +303,6 @@ static unsigned a64_partner(const struct move_saved *s, unsigned i)
 static unsigned a64_save_depth(const struct move_saved *s)
 {
 	return (s->nreg + 1) / 2 * 16;
-}
-
-/* appends a word to out, if there is an out; returns how many bytes so far */
-static unsigned a64_append(uint8_t *out, unsigned n, uint32_t w)
-{
-	if (out)
-		a64_put(out, n / 4, w);
-	return n + 4;
 }
 
 static unsigned a64_save(const struct move_saved *s, uint8_t *out)
@@ -384,7 +343,7 @@ static unsigned a64_restore(const struct move_saved *s, uint8_t *out)
 static void a64_trap(uint8_t *out, uint64_t n)
 {
 	for (uint64_t i = 0; i < n / 4; i++)
-		a64_put(out, (unsigned)i, OP_BRK | TRAP_CODE << 5);
+		a64_put_word(out, (unsigned)i, OP_BRK | TRAP_CODE << 5);
 }
 
 /* mov x8, #139; svc #0 */

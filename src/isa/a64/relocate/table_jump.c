@@ -25,7 +25,6 @@
 enum {
 	EXTEND_LSL = 3, /* the option of a 64-bit index */
 	OP_BR = 0xd61f0000,
-	OP_ADR = 0x10000000,
 	OP_ADD_REG = 0x8b000000,
 	OP_LDRSW_REG = 0xb8a01800, /* ldrsw xt, [xn, rm, extend #2] */
 };
@@ -141,17 +140,6 @@ bool a64_table_match(const uint8_t *code, size_t size, uint64_t addr,
 	       match_rest(code, size, addr, t);
 }
 
-/* adr s, table */
-static bool put_near(uint8_t *out, uint32_t s, uint64_t at, uint64_t table)
-{
-	int64_t d = (int64_t)(table - at);
-	uint32_t w = OP_ADR | (uint32_t)(d & 3) << 29 |
-		     ((uint32_t)(d >> 2) & 0x7ffff) << 5 | s;
-
-	memcpy(out, &w, sizeof w);
-	return d >= -(1 << 20) && d < 1 << 20;
-}
-
 bool a64_table_write(const struct table_jump *t, const uint8_t reg[2],
 		     bool far, uint64_t at, uint64_t table, uint8_t *out)
 {
@@ -165,5 +153,5 @@ bool a64_table_write(const struct table_jump *t, const uint8_t reg[2],
 
 	memcpy(out + (far ? 8 : 4), w, sizeof w);
 	return far ? a64_put_address(out, s, at, table) :
-		     put_near(out, s, at, table);
+		     a64_put_near(out, s, at, table);
 }

@@ -18,6 +18,19 @@ enum {
 	ALU_CMP = 7,
 };
 
+/* the condition that the low four bits of jcc, setcc and cmovcc encode */
+uint8_t x64_cond(unsigned nibble)
+{
+	static const uint8_t cond[16] = {
+		COND_OTHER, COND_OTHER, COND_ULT,   COND_UGE,
+		COND_EQ,    COND_NE,	COND_ULE,   COND_UGT,
+		COND_NEG,   COND_POS,	COND_OTHER, COND_OTHER,
+		COND_SLT,   COND_SGE,	COND_SLE,   COND_SGT,
+	};
+
+	return cond[nibble & 15];
+}
+
 /* an instruction on its way into *out */
 struct common {
 	const struct x64_parts *p;
@@ -38,7 +51,7 @@ static uint8_t condition_flags(unsigned nibble)
 	return flags[nibble >> 1 & 7];
 }
 
-/* a register field; ah to bh are told by a REX prefix that may be empty */
+/* a register field; ah to bh are known by a REX prefix that may be empty */
 static regset field(struct common *c, unsigned low, unsigned rex_bit,
 		    unsigned size)
 {

@@ -29,18 +29,6 @@
 
 enum { ALL_REGS = 0xffff };
 
-/* the number of the general register that reg is part of, or -1 */
-int x64_gpr(ZydisRegister reg)
-{
-	if (reg < ZYDIS_REGISTER_AL || reg > ZYDIS_REGISTER_R15)
-		return -1;
-	if (reg >= ZYDIS_REGISTER_AX)
-		return (reg - ZYDIS_REGISTER_AX) % X64_NREGS;
-	/* al cl dl bl, ah ch dh bh, then spl and on */
-	reg -= ZYDIS_REGISTER_AL;
-	return reg < 4 ? (int)reg : (int)reg - 4;
-}
-
 /* the set that holds the general register of reg, or nothing */
 static regset gpr_set(ZydisRegister reg)
 {
@@ -262,6 +250,15 @@ static regset string_pointers(ZydisMnemonic m)
 	}
 }
 
+/* memory that is accessed is of unknown size */
+static void open_memory(struct insn *out)
+{
+	if (out->mem_read)
+		out->mem_read = MEM_SIZE_UNKNOWN;
+	if (out->mem_write)
+		out->mem_write = MEM_SIZE_UNKNOWN;
+}
+
 /* string instructions: pointers move, and repeated ones are open-ended */
 static void correct_string(const struct x64_full *full, struct insn *out)
 {
@@ -270,10 +267,7 @@ static void correct_string(const struct x64_full *full, struct insn *out)
 	if (is_repeated(full)) {
 		moved |= REG(RCX);
 		out->reads |= out->writes;
-		if (out->mem_read)
-			out->mem_read = MEM_SIZE_UNKNOWN;
-		if (out->mem_write)
-			out->mem_write = MEM_SIZE_UNKNOWN;
+		open_memory(out);
 	}
 	out->reads |= moved;
 	out->writes |= moved;
@@ -299,10 +293,7 @@ static void correct_category(const struct x64_full *full, struct insn *out)
 	case ZYDIS_CATEGORY_XSAVE:
 	case ZYDIS_CATEGORY_XSAVEOPT:
 		out->vector = true;
-		if (out->mem_read)
-			out->mem_read = MEM_SIZE_UNKNOWN;
-		if (out->mem_write)
-			out->mem_write = MEM_SIZE_UNKNOWN;
+		open_memory(out);
 		break;
 	case ZYDIS_CATEGORY_X87_ALU:
 	case ZYDIS_CATEGORY_MMX:
@@ -388,19 +379,6 @@ static void set_unknown(struct insn *out)
 	out->flags_written = 0;
 	out->vector = true;
 	out->mem_read = out->mem_write = MEM_SIZE_UNKNOWN;
-}
-
-/* the condition that the low four bits of jcc, setcc and cmovcc encode */
-uint8_t x64_cond(unsigned nibble)
-{
-	static const uint8_t cond[16] = {
-		COND_OTHER, COND_OTHER, COND_ULT,   COND_UGE,
-		COND_EQ,    COND_NE,	COND_ULE,   COND_UGT,
-		COND_NEG,   COND_POS,	COND_OTHER, COND_OTHER,
-		COND_SLT,   COND_SGE,	COND_SLE,   COND_SGT,
-	};
-
-	return cond[nibble & 15];
 }
 
 /* whether the instruction is a jump on flags, not on a count register */

@@ -117,7 +117,7 @@ static bool begin(struct common *c, ZydisMnemonic m)
 	return true;
 }
 
-/* the mnemonic of arithmetic operation `alu`; adc and sbb are not told */
+/* the mnemonic of arithmetic operation `alu`; not of adc and sbb */
 static void begin_alu(struct common *c, unsigned alu)
 {
 	static const ZydisMnemonic name[8] = {
@@ -326,7 +326,7 @@ static bool add_one(struct common *c)
 	}
 }
 
-/* setcc: of what it writes, nothing is told */
+/* setcc: what it writes is unknown */
 static bool add_set(struct common *c)
 {
 	if (c->p->mod != 3) {

@@ -275,7 +275,7 @@ static bool parse(const uint8_t *code, struct x64_parts *p)
 	return true;
 }
 
-/* the same of few bytes: zeros follow them */
+/* parse() of few bytes: zeros follow them */
 static bool parse_few(const uint8_t *code, size_t avail, struct x64_parts *p)
 {
 	uint8_t copy[PARSED_MAX] = {0};
@@ -434,4 +434,16 @@ bool x64_parts_slow(const uint8_t *code, size_t avail, struct x64_parts *p)
 		return false;
 	x64_parts_from(&in, p);
 	return true;
+}
+
+/* the number of the general register that reg is part of, or -1 */
+int x64_gpr(ZydisRegister reg)
+{
+	if (reg < ZYDIS_REGISTER_AL || reg > ZYDIS_REGISTER_R15)
+		return -1;
+	if (reg >= ZYDIS_REGISTER_AX)
+		return (reg - ZYDIS_REGISTER_AX) % X64_NREGS;
+	/* al cl dl bl, ah ch dh bh, then spl and on */
+	reg -= ZYDIS_REGISTER_AL;
+	return reg < 4 ? (int)reg : (int)reg - 4;
 }

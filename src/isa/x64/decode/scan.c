@@ -435,7 +435,7 @@ static bool is_knights_corner(const struct x64_parts *p)
 }
 
 /*
- * Opcodes of which, most often, nothing is to be told but their length: no
+ * Opcodes of which, most often, nothing is to say but their length: no
  * transfers, no padding. Most instructions are of these.
  */
 static const struct opset dull_one = {{

@@ -53,7 +53,7 @@ bool x64_uses_frame(const uint8_t *code, size_t avail)
 			  : is_frame(x64_rm_field(&p)));
 }
 
-/* odd: what struct isa says of is_odd. */
+/* privileged: instructions that procedures of programs do not have. */
 
 /* a0 to a3: moves between the accumulator and an address of 64 bits */
 static bool has_far_address(const ZydisDecodedInstruction *in)
@@ -68,7 +68,7 @@ static bool takes_arguments(const ZydisDecodedInstruction *in)
 	return in->mnemonic == ZYDIS_MNEMONIC_RET && in->raw.imm[0].size;
 }
 
-bool x64_is_odd(const uint8_t *code, size_t avail)
+bool x64_is_privileged(const uint8_t *code, size_t avail)
 {
 	ZydisDecodedInstruction in;
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];

@@ -32,15 +32,11 @@ enum {
 static bool put_access(uint8_t *out, uint64_t at, unsigned op, unsigned reg,
 		       uint64_t counter)
 {
-	int64_t d = (int64_t)(counter - (at + ACCESS));
-	int32_t disp = (int32_t)d;
-
 	out[0] = GS;
 	out[1] = (uint8_t)(REX_W | reg >> 3 << 2);
 	out[2] = (uint8_t)op;
 	out[3] = (uint8_t)((reg & 7) << 3 | RIP);
-	memcpy(out + 4, &disp, sizeof disp);
-	return disp == d;
+	return x64_put_distance(out + 4, at + ACCESS, counter);
 }
 
 bool x64_count(enum count_form f, uint64_t at, uint64_t counter,

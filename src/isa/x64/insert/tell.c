@@ -9,7 +9,7 @@
  *
  * The operand may be in memory: the push reads it as the jump will. If it is by
  * the stack pointer, that is where it was before this code and what saved
- * registers for others.
+ * registers for other code.
  */
 #include <string.h>
 
@@ -82,8 +82,6 @@ static unsigned put_elsewhere(const struct tell *t, uint64_t at, uint8_t *out)
 	const uint8_t *rest = memchr(t->code, OP_GROUP, t->in->len);
 	unsigned n = put_prefixes(t->code, out);
 	unsigned tail = t->in->len - (unsigned)(rest + 1 - t->code);
-	int64_t d;
-	int32_t disp;
 
 	out[n] = OP_GROUP;
 	memcpy(out + n + 1, rest + 1, tail);
@@ -91,10 +89,7 @@ static unsigned put_elsewhere(const struct tell *t, uint64_t at, uint8_t *out)
 	n += 1 + tail;
 	if ((rest[1] & 0xc7) != NO_BASE)
 		return n;
-	d = (int64_t)(t->in->ref - (at + n));
-	disp = (int32_t)d;
-	memcpy(out + n - 4, &disp, sizeof disp);
-	return disp == d ? n : 0;
+	return x64_put_distance(out + n - 4, at + n, t->in->ref) ? n : 0;
 }
 
 /* pushes the operand; bytes, 0: it is out of reach */
@@ -124,8 +119,7 @@ bool x64_tell(const struct tell *t, uint64_t at, uint64_t to, uint8_t reg,
 	static const uint8_t says[] = {0x0f, 0x1f, 0x84, 0x00};
 	uint32_t what = t->number << TELL_REG | (t->table ? TELL_TABLE : 0);
 	unsigned n = sizeof down, size;
-	int64_t d;
-	int32_t disp;
+	bool near;
 
 	(void)reg;
 	memset(out, NOP, X64_TELL_SIZE);
@@ -133,13 +127,11 @@ bool x64_tell(const struct tell *t, uint64_t at, uint64_t to, uint8_t reg,
 	size = t->table ? put_index(t->index, out + n) :
 			  put_operand(t, at + n, out + n);
 	n += size;
-	d = (int64_t)(to - (at + n + 5));
-	disp = (int32_t)d;
 	out[n] = 0xe8;
-	memcpy(out + n + 1, &disp, sizeof disp);
+	near = x64_put_distance(out + n + 1, at + n + 5, to);
 	n += 5;
 	memcpy(out + n, says, sizeof says);
 	memcpy(out + n + sizeof says, &what, sizeof what);
 	memcpy(out + n + 8, up, sizeof up);
-	return size && disp == d && n + 8 + sizeof up <= X64_TELL_SIZE;
+	return size && near && n + 8 + sizeof up <= X64_TELL_SIZE;
 }

@@ -1,16 +1,16 @@
 /*
  * lift: x86-64 instructions as micro-operations.
  *
- * The integer instructions that addresses are computed with are told exactly:
- * moves, extensions, lea, arithmetic, shifts by constants, comparisons,
- * conditional moves, the stack, jumps through registers and memory. All others
- * go through lift_other(), which says what decode() says: which registers,
- * flags and memory become unknown.
+ * The integer instructions that addresses are computed with are modelled
+ * exactly: moves, extensions, lea, arithmetic, shifts by constants,
+ * comparisons, conditional moves, the stack, jumps through registers and
+ * memory. All others go through lift_other(), which says what decode() says:
+ * which registers, flags and memory become unknown.
  *
- * A subtraction sets flags as the comparison of its operands does, and `and`
- * as a test; other arithmetic sets flags that are not told. A near return is a
- * load, an addition to rsp, and a jump. Jumps on a count register are told as
- * branches with COND_OTHER.
+ * A subtraction sets flags as the comparison of its operands does, and `and` as
+ * a test; other arithmetic sets unknown flags. A near return is a load, an
+ * addition to rsp, and a jump. Jumps on a count register are branches with
+ * COND_OTHER.
  */
 #include <assert.h>
 
@@ -192,7 +192,7 @@ static bool lift_unary(struct x64_lifter *l, const ZydisDecodedOperand *op,
 	return true;
 }
 
-/* shifts by a constant below the width; others are not told */
+/* shifts by a constant below the width; others are unknown */
 static bool lift_shift(struct x64_lifter *l, const ZydisDecodedOperand *op,
 		       enum uop_code code)
 {
@@ -350,7 +350,7 @@ static bool lift_ret(struct x64_lifter *l, const ZydisDecodedOperand *op)
 	return true;
 }
 
-/* jmp, call: only indirect ones have an effect that is told */
+/* jmp, call: only indirect ones have an effect here */
 static bool lift_jump(struct x64_lifter *l, const ZydisDecodedOperand *op)
 {
 	struct x64_value v;
@@ -387,7 +387,7 @@ static bool lift_xchg(struct x64_lifter *l, const ZydisDecodedOperand *op)
 	return true;
 }
 
-/* instructions that are told exactly; false: not this one, nothing done */
+/* instructions that are modelled exactly; false: not this one, nothing done */
 static bool lift_known(struct x64_lifter *l)
 {
 	const ZydisDecodedOperand *op = l->full->op;

@@ -127,17 +127,6 @@ static bool x64_pooled(uint8_t form)
 	return false;
 }
 
-bool x64_put_distance(uint8_t *out, uint64_t end, uint64_t to)
-{
-	int64_t d = (int64_t)(to - end);
-	int32_t near = (int32_t)d;
-
-	if (near != d)
-		return false;
-	memcpy(out, &near, sizeof near);
-	return true;
-}
-
 static bool x64_jump(uint64_t at, uint64_t to, uint8_t *out)
 {
 	if (!x64_put_distance(out + 1, at + JUMP_SIZE, to))

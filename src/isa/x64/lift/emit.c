@@ -8,7 +8,7 @@
  *	AND t3 = rax, ~0xff
  *	OR  rax = t3, t2        where t2 is below 2^8
  *
- * Not told, hence unknown: addresses under fs: and gs:, of 32 bits, and with
+ * Unknown: addresses under fs: and gs:, of 32 bits, and with
  * vector indices; results in ah, ch, dh, bh.
  */
 #include <assert.h>
@@ -90,7 +90,7 @@ static uint8_t emit_registers(struct x64_lifter *l,
 	return base < 0 ? scaled : emit_sum(l, base, x64_reg_value(scaled));
 }
 
-/* whether a memory operand's address is told by general registers */
+/* whether a memory operand's address is made of general registers */
 static bool has_known_address(const struct x64_lifter *l,
 			      const ZydisDecodedOperand *op)
 {
@@ -104,7 +104,7 @@ static bool has_known_address(const struct x64_lifter *l,
 		       op->mem.segment != ZYDIS_REGISTER_GS);
 }
 
-/* the register that holds the operand's address, UOP_NONE if not told */
+/* the register that holds the operand's address, UOP_NONE if unknown */
 uint8_t x64_emit_address(struct x64_lifter *l, const ZydisDecodedOperand *op)
 {
 	int64_t disp = op->mem.disp.value;
