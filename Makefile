@@ -229,21 +229,24 @@ check-fast:
 	$(MAKE) --no-print-directory test TESTS='$(FAST)'
 
 # every test there is, as prove sees it; `make check` installs first; the
-# longest begin first, so that none is left over at the end; two for each
+# longest begin first, so that none is left over at the end; three for each
 # processor, as some wait for the disk. Who runs this in the background ignores
 # signals, which emulators do not hand on
 LONG := $(patsubst %,tests/e2e/%.t,house/other-machine sample/daemon \
-	count/ends house/other-compiler rewrite/links count/exact launch/load \
-	rewrite/programs count/by-hand count/go cfg/links count/process \
-	count/calls rewrite/unwind cfg/compilers elf/variants \
-	report/export-bolt rewrite/objdump cfg/live rewrite/compilers cfg/runs) \
-	$(patsubst %,$(BUILD)/unit/%,isa/x64_agree launch/parts count/profile)
+	count/ends house/other-compiler rewrite/links count/exact \
+	rewrite/programs count/go cfg/links count/process count/by-hand \
+	launch/load elf/variants rewrite/unwind cfg/compilers count/calls \
+	rewrite/objdump report/export-bolt rewrite/compilers cfg/runs \
+	count/oracles sample/daemon-strangers rewrite/poison sample/record \
+	report/strangers report/answers-memory cfg/hostile cfg/live) \
+	$(patsubst %,$(BUILD)/unit/%,count/profile launch/parts isa/x64_agree \
+	store/condense)
 E2E := $(wildcard tests/e2e/*.t tests/e2e/*/*.t)
 TESTS ?= $(filter-out $(LEFT_OUT),$(LONG) $(filter-out $(LONG),$(E2E) $(UNIT)))
 test: all $(UNIT) $(TOOLS)
 	@BUILD='$(BUILD)' TALLY_SKIPS='$(abspath $(BUILD))/skips' \
 	CMOCKA_MESSAGE_OUTPUT=TAP PERL5LIB='$(CURDIR)/tests/lib' \
-	env --default-signal prove -j$(shell expr 2 \* $(CPUS)) --timer -PTally --exec '' $(TESTS)
+	env --default-signal prove -j$(shell expr 3 \* $(CPUS)) --timer -PTally --exec '' $(TESTS)
 
 # those in which there is a time, a rate or a number of samples
 TIMED := $(patsubst %,$(BUILD)/unit/%,launch/watch elf/bounds store/condense \

@@ -6,6 +6,7 @@ of its own; compared with those of a file whose code was moved, through the map
 that move-unwind prints.
 """
 import bisect
+import functools
 import os
 import re
 import struct
@@ -69,12 +70,14 @@ class Machine:
             self.row.append(self.text())
 
     def step(self, op, rest):
-        now = self.now
-        reg = REGISTER.match(rest)
         if op.startswith("advance_loc") or op == "set_loc":
             self.emit()
             self.start = int(rest.split()[-1], 16)
-        elif op in ("def_cfa", "def_cfa_sf"):
+            return
+        if op == "nop":
+            return
+        now, reg = self.now, REGISTER.match(rest)
+        if op in ("def_cfa", "def_cfa_sf"):
             now.cfa = ("r" + reg.group(1),
                        "%+d" % int(reg.group(2).split()[-1]))
         elif op == "def_cfa_register":
@@ -96,7 +99,7 @@ class Machine:
             now.signed = not now.signed
         elif op == "GNU_args_size":
             self.args = rest
-        elif op != "nop":
+        else:
             kind = op.replace("_extended", "").replace("_sf", "")
             now.rule[int(reg.group(1))] = kind + " " + reg.group(2)
 
@@ -199,11 +202,12 @@ def placed(row, at):
     def offset(m):
         base, mask, pushed, shift = map(int, m.groups())
         return "CFA r7%+d" % (base + (((at & mask) >= pushed) << shift))
-    return OF_STUBS.sub(offset, row)
+    return OF_STUBS.sub(offset, row) if "DW_OP_and" in row else row
 
 
+@functools.lru_cache(None)
 def lowered(row, down, sp):
-    """The row with the stack pointer `down` bytes lower."""
+    """The row with the stack pointer `down` bytes lower; few rows differ."""
     def add(m):
         return "%s%+d" % (m.group(1), int(m.group(2)) + down)
 

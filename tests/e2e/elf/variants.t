@@ -91,13 +91,29 @@ print(*mended_libm("$isa"))'};
     return $flags;
 }
 
+# the sample compiled; once for all ways that differ in how they link only
+my %objects;
+sub object {
+    my ($cxx, $flags) = @_;
+    my $words = join ' ', $cxx, '-O2',
+        grep { /^-[fg]/ && !/^-fuse-ld/ } split ' ', $flags;
+    return $objects{$words} //= compile($words);
+}
+
+sub compile {
+    my ($words) = @_;
+    my $out = "$dir/object" . keys(%objects) . '.o';
+    return system("$words -c -o $out tests/lib/elf-sample.cc 2>$dir/log") ?
+        '' : $out;
+}
+
 sub try_way {
     my ($cxx, $way, $flags) = @_;
     my ($name, $file) = ("$cxx $way", "$dir/sample");
     $flags .= " -B$dir/bin" if $way =~ /lld/;
     $flags .= ' ' . mended_libm($1) if $cxx =~ /^(\w+)-linux-gnu-/;
-    if (system("$cxx -O2 $flags -o $file tests/lib/elf-sample.cc"
-            . " 2>$dir/log")) {
+    my $object = object($cxx, $flags);
+    if (!$object || system("$cxx -O2 $flags -o $file $object 2>$dir/log")) {
         SKIP: { skip "$name does not link here", 1 }
         return;
     }

@@ -6,6 +6,7 @@ there is one per file; and whatever ends it, its database is whole.
 """
 import contextlib
 import ctypes
+import fnmatch
 import glob
 import json
 import math
@@ -77,6 +78,13 @@ class Daemon(RunningDaemon):
 
         until(once, 0)
         return times
+
+
+def rows_like(db, pattern):
+    """rows of procedures of images that are called so; names of other code are
+    not asked for, of which a system has very many"""
+    there = fnmatch.filter([r["image"] for r in rows(db, "image")], pattern)
+    return rows(db, "procedure", "--image", pattern) if there else []
 
 
 def try_words():
@@ -218,7 +226,8 @@ def try_reload():
     d = Daemon("reload.db")
 
     def works(*names):
-        return {r["image"]: r["samples"] for r in rows(d.db, "procedure")
+        return {r["image"]: r["samples"]
+                for r in rows_like(d.db, named("lib?.so"))
                 if r["procedure"] in names and r["path"] in libs}
 
     d.repeat(lambda: sum(works("work").values()) +
@@ -875,11 +884,16 @@ def try_made():
            "code that was made has its names", [got])
 
 
+def made_code(d):
+    """rows of procedures that programs have made"""
+    d.tell("flush")
+    return rows_like(d.db, "?made *")
+
+
 def names_of(d, pid):
     """{procedure: samples} of code that this process has made"""
-    d.tell("flush")
     got = {}
-    for r in rows(d.db, "procedure"):
+    for r in made_code(d):
         if re.fullmatch(r"\[made (again )?by \S+ %d\]" % pid, r["image"]):
             got[r["procedure"]] = got.get(r["procedure"], 0) + r["samples"]
     return got
@@ -937,8 +951,7 @@ def try_contained():
     d = Daemon("contained")
 
     def names():
-        d.tell("flush")
-        return {r["procedure"] for r in rows(d.db, "procedure")
+        return {r["procedure"] for r in made_code(d)
                 if r["image"].startswith("[made by %s " % named("made"))}
 
     with running(*apart, "sh", "-c",

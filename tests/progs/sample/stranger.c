@@ -103,6 +103,14 @@ static void mapped(const char *dir, int n)
 	pause();
 }
 
+/* for so many seconds, but leaves most of them to others */
+static void work(uint64_t (*f)(uint64_t), int seconds)
+{
+	for (time_t end = time(NULL) + seconds; time(NULL) < end;
+	     usleep(1000))
+		f(100000);
+}
+
 static void grow(long bytes)
 {
 	size_t n = (size_t)(__stop_spins - __start_spins);
@@ -118,8 +126,7 @@ static void grow(long bytes)
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	dprintf(fd, "%lx %zx named\n", (long)code, n);
 	memcpy(&f, &code, sizeof f);
-	for (time_t end = time(NULL) + 4; time(NULL) < end;)
-		f(100000);
+	work(f, 4);
 	for (size_t i = 0; i + 16 < sizeof lines; i += 6)
 		at += sprintf(lines + at, "%x 1 a\n", (unsigned)(i / 6 % 10));
 	for (; bytes > 0; bytes -= at)
@@ -127,8 +134,7 @@ static void grow(long bytes)
 			break;
 	puts("ready");
 	fflush(stdout);
-	for (time_t end = time(NULL) + 3; time(NULL) < end;)
-		f(100000);
+	work(f, 3);
 	unlink(path);
 }
 

@@ -16,6 +16,7 @@
 
 #include "cfg/live/own_reads.h"
 #include "elf_build.h"
+#include "sample.h"
 
 enum { CODE = ELF_BASE + ELF_DATA };
 
@@ -241,7 +242,8 @@ static void test_long(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof long_blocks / sizeof *long_blocks; i++) {
-		unsigned len = long_blocks[i].len;
+		unsigned len = long_blocks[i].len, all = 4 * (NOPS + 1);
+		unsigned step = len * (all / sample_of(all, 60));
 		struct snippet s = long_snippet(&long_blocks[i], code);
 		struct live walk;
 		struct tried t;
@@ -251,7 +253,7 @@ static void test_long(void **state)
 		walk.ncut = 0;
 		assert_int_equal(t.c.block.n, 1);
 		assert_true(t.l.ncut > s.size / 500);
-		for (uint64_t at = CODE; at < CODE + s.size; at += len) {
+		for (uint64_t at = CODE; at < CODE + s.size; at += step) {
 			struct live_set a = live_before(&t.l, 0, at);
 			struct live_set b = live_before(&walk, 0, at);
 

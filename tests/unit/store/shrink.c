@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
+#include "sample.h"
 #include "store/store.h"
 
 enum { MOST = 1 << 20, IMAGES = 200 };
@@ -84,6 +85,7 @@ static int64_t number(struct store *s, const char *question)
 
 static void test_all(void **state)
 {
+	unsigned epochs = sample_of(40, 16);
 	uint64_t size, dropped = 0;
 	struct store s;
 	struct stat st;
@@ -91,15 +93,15 @@ static void test_all(void **state)
 
 	(void)state;
 	ok(store_create(&s, where, &e), &e);
-	for (int i = 0; i < 40; i++) {
-		put_epoch(&s, i);
+	for (unsigned i = 0; i < epochs; i++) {
+		put_epoch(&s, (int)i);
 		dropped += (uint64_t)ok(store_shrink(&s, MOST, &e), &e);
 		ok(store_size(&s, &size, &e), &e);
 		assert_true(size <= MOST);
 		assert_int_equal(number(&s, "SELECT count(*) FROM epoch"),
 				 i + 1 - (int64_t)dropped);
 	}
-	assert_true(dropped > 10 && dropped < 40);
+	assert_true(dropped > epochs / 4 && dropped < epochs);
 	assert_int_equal(stat(s.path, &st), 0);
 	assert_true(st.st_size < MOST + MOST / 2);
 	/* the newest are there; of others nothing */
@@ -111,7 +113,7 @@ static void test_all(void **state)
 	assert_int_equal(number(&s, "SELECT min(epoch) FROM process"),
 			 dropped + 1);
 	assert_int_equal(number(&s, "SELECT count(*) FROM image"),
-			 (40 - (int64_t)dropped) * (IMAGES - 1) + 1);
+			 (epochs - (int64_t)dropped) * (IMAGES - 1) + 1);
 	assert_int_equal(number(&s, "SELECT count(*) FROM procedure"),
 			 number(&s, "SELECT count(*) FROM image"));
 	/* the last one is never dropped */
