@@ -226,7 +226,7 @@ struct isa {
 	 * Is the instruction one that procedures of programs do not have:
 	 * privileged, or long out of use? requires: decode() knows it
 	 */
-	bool (*is_odd)(const uint8_t *code, size_t avail);
+	bool (*is_privileged)(const uint8_t *code, size_t avail);
 	/* name of general register r, full width */
 	const char *(*reg_name)(unsigned r);
 	/* isa/move.h; NULL: code of this machine is not moved yet */

@@ -88,7 +88,7 @@ static bool look_at(struct heuristic *b, struct nature *n, uint32_t block)
 	for (at = 0; (code = insn_at(c, k, at, &in)); at += in.len) {
 		n->insns += n->len != in.len || memcmp(n->last, code, in.len);
 		n->changed |= in.writes;
-		n->odd |= c->isa->is_odd(code, in.len);
+		n->odd |= c->isa->is_privileged(code, in.len);
 		n->last = code;
 		n->len = in.len;
 	}

@@ -480,9 +480,9 @@ static void test_privileged(void **state)
 		uint8_t code[4];
 
 		memcpy(code, &all[i].word, 4);
-		assert_int_equal(isa_a64.is_odd(code, 4), all[i].privileged);
+		assert_int_equal(isa_a64.is_privileged(code, 4), all[i].privileged);
 	}
-	assert_true(isa_a64.is_odd((const uint8_t *)"", 0));
+	assert_true(isa_a64.is_privileged((const uint8_t *)"", 0));
 }
 
 int main(void)

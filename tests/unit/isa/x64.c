@@ -986,9 +986,9 @@ static void test_privileged(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		assert_int_equal(isa_x64.is_odd((const uint8_t *)all[i].code,
+		assert_int_equal(isa_x64.is_privileged((const uint8_t *)all[i].code,
 						all[i].len), all[i].privileged);
-	assert_true(isa_x64.is_odd((const uint8_t *)"", 0));
+	assert_true(isa_x64.is_privileged((const uint8_t *)"", 0));
 }
 
 int main(void)
