@@ -302,7 +302,7 @@ static void pack_in_place(struct packer *k)
 /* procedures of which counters that are 0 do not say that they did not run */
 static void pack_open(struct packer *k)
 {
-	bool *open = solve_open(k->m);
+	bool *open = map_find_open(k->m);
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < k->m->proc.n; i++)

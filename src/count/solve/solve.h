@@ -70,12 +70,6 @@ void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
 		  const struct endings *endings, struct solved *s);
 
 /*
- * By procedure, of all that map_open() is about: whether some of it may have
- * run though all its counters are 0. To be freed.
- */
-bool *solve_open(const struct map *m);
-
-/*
  * Turns to a procedure: what is inside of it is there from now on, in the map
  * and here. solve_load() lets what is there of others stay; solve_load_next()
  * forgets it when it has become much, so that one can turn to all of them, one
