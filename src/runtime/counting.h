@@ -227,6 +227,9 @@ struct counting {
 	uintptr_t own_code, own_code_end;
 	/* threads that are about to end and have said where */
 	uint32_t said[SAID], nsaid;
+	/* copies memory of the process, words; false: it cannot be read */
+	_Bool (*peek)(const struct counting *c, const void *at, void *to,
+		      size_t n);
 };
 
 /* --- lock.c: waits for it; all signals are blocked until it is open again */
@@ -427,8 +430,6 @@ void suspended_end(struct counting *c);
 void suspended_forget(struct counting *c);
 
 /* --- places.c: a part of tally, too, which looks on from outside */
-/* copies memory of the process, words; false: it cannot be read */
-_Bool peek(const struct counting *c, const void *at, void *to, size_t n);
 /*
  * Notes in the process's chunk that a thread ended where a context says, which
  * can be read, with all its frames or (!frames) in that block alone; c->process

@@ -38,7 +38,7 @@ static _Bool is_readable(const struct counting *c, const struct frame *f)
 	struct frame copy;
 
 	return !((uintptr_t)f % sizeof f->back) &&
-	       peek(c, f, &copy, sizeof copy);
+	       c->peek(c, f, &copy, sizeof copy);
 }
 
 /* is any handler of this thread remembered? */

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 
@@ -35,6 +36,12 @@ void file_spare(const struct file *f);
 /* exactly n bytes at `at`, or -1 */
 int file_read(const struct file *f, uint64_t at, void *to, size_t n,
 	      struct err *e);
+
+/*
+ * A file of these bytes takes the place of whatever had the name; mode 0: that
+ * of a new file. 0, or -1 and errno.
+ */
+int file_replace(const char *path, const void *bytes, size_t n, mode_t mode);
 
 /* embedded: sections of a rewritten file that tally reads; none is loaded. */
 

@@ -94,7 +94,7 @@ struct profile {
 	VEC(uint64_t) pair_chunk; /* live: where they are in the file */
 	VEC(struct profile_pair) pair; /* by all before the count, each once */
 	VEC(struct profile_left) left; /* by path, then process, each once */
-	struct profile *part; /* several that are told as one; profile_join.c */
+	struct profile *part; /* several, reported as one */
 	uint32_t npart;	      /* 0: it is one */
 	struct arena arena;
 };
@@ -108,7 +108,7 @@ int profile_open(struct profile *p, const char *path, struct err *e);
  */
 int profile_open_packed(struct profile *p, const char *path, struct err *e);
 /*
- * The same as profile_open() of n profiles, at least one, as if all their
+ * profile_open() of n profiles, at least one, as if all their
  * processes were of one run. They have to be of the same program, its images
  * the same and counted in the same way; else *e says which are not, and why.
  */

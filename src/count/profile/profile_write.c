@@ -86,15 +86,6 @@ static void write_maps(struct writer *w)
 			   w->p->image.at[i].packed.n);
 }
 
-bool profile_same_image(const struct profile *p, const uint8_t *id,
-			uint32_t *image)
-{
-	for (*image = 0; *image < p->image.n; ++*image)
-		if (!memcmp(p->image.at[*image].id, id, PROFILE_ID))
-			return !p->image.at[*image].missing;
-	return false;
-}
-
 /* takes away what was counted earlier; counters only grow */
 static int write_minus(const struct writer *w, uint32_t image,
 		       uint32_t process, uint64_t *value, struct err *e)
@@ -333,33 +324,6 @@ static int write_failed(const char *path, struct err *e)
 		       strerror(errno));
 }
 
-static int write_bytes(int fd, const buffer *b)
-{
-	size_t done = 0;
-
-	while (done < b->n) {
-		ssize_t n = write(fd, b->at + done, b->n - done);
-
-		if (n < 0 && errno != EINTR)
-			return -1;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
-/* the mode that a file at `path` has, or would get */
-static mode_t write_mode(const char *path)
-{
-	struct stat st;
-	mode_t mask;
-
-	if (!stat(path, &st))
-		return st.st_mode & 0777;
-	mask = umask(0);
-	umask(mask);
-	return 0666 & ~mask;
-}
-
 /* a device or pipe must not become a file: others use it */
 static int write_target(const char *path, struct err *e)
 {
@@ -371,33 +335,12 @@ static int write_target(const char *path, struct err *e)
 		       "written there", path);
 }
 
-/* a file beside, which takes the place of the other when it is whole */
-static int write_file(const char *path, const buffer *b, struct err *e)
-{
-	char *beside = mem_alloc(strlen(path) + sizeof ".XXXXXX");
-	int fd, status = -1;
-
-	sprintf(beside, "%s.XXXXXX", path);
-	fd = mkostemp(beside, O_CLOEXEC);
-	if (fd >= 0) {
-		status = write_bytes(fd, b) || fchmod(fd, write_mode(path));
-		status = close(fd) || status || rename(beside, path) ? -1 : 0;
-		if (status)
-			status = write_failed(path, e);
-		if (status)
-			unlink(beside);
-	} else {
-		write_failed(path, e);
-	}
-	mem_free(beside);
-	return status;
-}
-
 int profile_write(const struct profile *p, const struct profile *minus,
 		  const char *path, struct err *e)
 {
 	struct writer w = {.p = p, .minus = minus, .hash = FINISHED_SEED};
 	char *target = resolve_file(path); /* a link stays one */
+	struct stat st;
 	int status = !target && errno != ENOENT ? write_failed(path, e) :
 						  write_target(path, e);
 
@@ -409,9 +352,35 @@ int profile_write(const struct profile *p, const struct profile *minus,
 		status = write_check_sums(p, e);
 	if (!status)
 		status = write_all(&w, e);
-	if (!status)
-		status = write_file(target ? target : path, &w.out, e);
+	if (!status && file_replace(target ? target : path, w.out.at, w.out.n,
+				    stat(path, &st) ? 0 : st.st_mode))
+		status = write_failed(path, e);
 	vec_free(&w.out);
 	free(target);
+	return status;
+}
+
+int profile_finish(const char *path,
+		   bool (*alive)(const struct profile_process *q),
+		   struct err *e)
+{
+	struct profile p;
+	int status = 1;
+
+	if (!alive)
+		alive = profile_is_alive;
+	if (profile_open_packed(&p, path, e))
+		return -1;
+	for (size_t i = 0; i < p.process.n; i++)
+		if (!p.finished && alive(&p.process.at[i]))
+			status = 0;
+	for (size_t i = 0; i < p.image.n; i++)
+		if (p.image.at[i].missing)
+			status = 0;
+	if (!p.finished)
+		p.header.trouble &= ~(uint64_t)TROUBLE_RUNNING;
+	if (status && !p.finished && profile_write(&p, NULL, path, e))
+		status = -1;
+	profile_close(&p);
 	return status;
 }

@@ -10,7 +10,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 
 struct jit_procedure {
@@ -23,6 +25,14 @@ struct jit {
 	struct arena text;
 };
 
+/*
+ * Opens a plain file by the name that the process has for it or, once it is
+ * gone, by ours; *owner is the user that the file should be of: the process's
+ * or, if that is not known any more, this one. A process that has just ended
+ * still has a number, but no folders.
+ */
+int jit_open_file(uint32_t pid, bool gone, const char *its, const char *ours,
+		  struct stat *file, uid_t *owner, struct err *e);
 /*
  * A descriptor of the file, for jit_read(); -1: the process does not tell. The
  * file has to be of the process's user. Of a process that is gone (`gone`) the
