@@ -21,22 +21,10 @@ enum {
 
 /* what the launcher said */
 static struct counts told;
-static struct counting counting;
-
-struct counting *counting_here(void)
-{
-	return &counting;
-}
 
 /* the linker's: the module's first byte, and the end of its code */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
-
-void counting_own_code(struct counting *c)
-{
-	c->own_code = (uintptr_t)__ehdr_start;
-	c->own_code_end = (uintptr_t)etext;
-}
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -357,6 +345,7 @@ static const struct object_header *object_header(const struct link_map *map)
 static _Bool hand_over(const struct link_map *map, const char *file)
 {
 	const struct object_header *p = object_header(map);
+	struct counting *c = told.launch_env.counting;
 	_Bool is_c = libs_is_c(str_base(map->l_name)), kept = 1;
 
 	if (p) {
@@ -364,14 +353,14 @@ static _Bool hand_over(const struct link_map *map, const char *file)
 			&told.launch_env;
 		aside_begin(&told.launch_env, p);
 	}
-	if (!told.launch_env.counting)
+	if (!c)
 		return 1;
 	if (p && p->ncounter)
-		kept = image_opened(&counting, p, file);
-	else if (!p && counting.image.n && is_c)
-		ledger_trouble(&counting, TROUBLE_UNSEEN);
+		kept = image_opened(c, p, file);
+	else if (!p && c->image.n && is_c)
+		ledger_trouble(c, TROUBLE_UNSEEN);
 	if (p && is_c)
-		signals_begin(&counting);
+		signals_begin(c);
 	return kept;
 }
 
@@ -423,21 +412,22 @@ static void tell_left(const struct link_map *map, const char *name,
 	static char path[RECORD_NAME_MAX];
 	struct text t = {.at = path, .max = sizeof path};
 	const struct object_header *p = object_header(map);
+	struct counting *c = told.launch_env.counting;
 	struct file_id id;
 
-	if (!told.launch_env.counting || counting.confined ||
+	if (!c || c->confined ||
 	    (p && kept && !(p->flags & OBJECT_HEADER_LEFT_OUT)) ||
 	    libs_is_loader(str_base(name)) || !sys_file_id(name, &id))
 		return;
 	asked[0] = sought[0] = 0;
 	resolve(&t, name);
 	if (!kept)
-		image_left(&counting, LEFT_REFUSED, path,
+		image_left(c, LEFT_REFUSED, path,
 			   "there was no room on disk for its counts");
 	else if (p || (!is_program && !wanted(name)))
-		image_left(&counting, LEFT_OUT, path, "");
+		image_left(c, LEFT_OUT, path, "");
 	else
-		image_left(&counting, LEFT_REFUSED, path, refusal(path));
+		image_left(c, LEFT_REFUSED, path, refusal(path));
 }
 
 /*
@@ -446,6 +436,7 @@ static void tell_left(const struct link_map *map, const char *name,
  */
 static void begin(const struct link_map *map)
 {
+	struct counting *c = counting_here();
 	static const struct link_map *program;
 	static _Bool tried;
 	uintptr_t at;
@@ -467,7 +458,9 @@ static void begin(const struct link_map *map)
 	told.launch_env.on_resume = shown_resume;
 	if (!active)
 		return;
-	counting_begin(&counting, &told.launch_env);
+	c->own_code = (uintptr_t)__ehdr_start;
+	c->own_code_end = (uintptr_t)etext;
+	counting_begin(c, &told.launch_env);
 	kept = hand_over(program, field(LAUNCH_ENV_COPY));
 	tell_left(program, field(LAUNCH_ENV_EXE), 1, kept);
 }
@@ -499,7 +492,7 @@ unsigned la_objclose(uintptr_t *cookie)
 		object_header((struct link_map *)*cookie);
 
 	if (p && told.launch_env.counting)
-		image_closed(&counting, p);
+		image_closed(told.launch_env.counting, p);
 	return 0;
 }
 
@@ -507,5 +500,5 @@ void la_activity(uintptr_t *cookie, unsigned flag)
 {
 	(void)cookie;
 	if (flag == ACTIVITY_OVER && told.launch_env.counting)
-		images_settled(&counting);
+		images_settled(told.launch_env.counting);
 }

@@ -53,7 +53,6 @@ void counting_begin(struct counting *c, struct launch_env *h)
 	c->program = h->field[LAUNCH_ENV_EXE];
 	c->page = h->page;
 	c->emulated = launch_env_has(h, 'e');
-	counting_own_code(c);
 	c->sees_returns = ARCH_SEES_RETURNS;
 	c->quick = arch_is_quick(h->hwcap2);
 	c->stack = (uintptr_t)__builtin_frame_address(0);
@@ -75,6 +74,15 @@ static void begin_thread(struct counting *c, uintptr_t thread)
 	} else if (!word || sys_readable(word)) {
 		thread_begins(c, thread);
 	}
+}
+
+/* the process ends with its last thread */
+static void end_thread(struct counting *c)
+{
+	c->first_ended |= !thread_slot(c);
+	if (!threads_beside(c))
+		process_ends(c, ENDED_BY_ITSELF);
+	thread_ends(c);
 }
 
 static void begin_process(struct counting *c, uintptr_t thread)
@@ -136,7 +144,7 @@ void counting_on_call(struct arch_hook *g, const struct launch_env *h)
 		signals_on_mask(c, g);
 	else if (g->nr == SYS_EXIT && !c->confined) {
 		handlers_end(c, (const void *)arch_hook_frame(g), NULL);
-		thread_ends(c);
+		end_thread(c);
 	}
 	else if (g->nr == SYS_EXIT_GROUP || executes(g)) {
 		if (!executes(g) && !c->confined)

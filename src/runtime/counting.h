@@ -232,7 +232,10 @@ struct counting {
 		      size_t n);
 };
 
-/* --- lock.c: waits for it; all signals are blocked until it is open again */
+/* --- lock.c */
+/* of this process */
+struct counting *counting_here(void);
+/* waits for it; all signals are blocked until it is open again */
 void counting_lock(struct counting *c);
 void counting_unlock(struct counting *c);
 /* in a new process: another thread that held it is not there */
@@ -271,6 +274,8 @@ void ledger_detach(struct counting *c, uint64_t offset, char *at,
 /* gives room back that has no valid chunk yet */
 void ledger_give_back(struct counting *c, struct region *r);
 uint64_t round_up(uint64_t n, uint64_t to);
+/* bytes of what a process says of itself in the profile, whole pages */
+uint64_t process_size(const struct counting *c);
 /* zeroed memory for good, or NULL */
 void *room_take(struct counting *c, uint64_t n);
 /* the list has room for an element number n; its elements may move */
@@ -287,18 +292,31 @@ _Bool image_opened(struct counting *c, const struct object_header *p,
 void image_closed(struct counting *c, const struct object_header *p);
 /* unloading is over: closed objects that are still there are open again */
 void images_settled(struct counting *c);
+static inline _Bool id_equal(const uint8_t *a, const uint8_t *b)
+{
+	for (unsigned i = 0; i < PROFILE_ID; i++)
+		if (a[i] != b[i])
+			return 0;
+	return 1;
+}
+
 static inline struct counted_image *image_of(const struct counting *c,
 					     uint32_t i)
 {
 	return (struct counted_image *)c->image.at + i;
 }
 
+/* --- slots.c */
 /* can its counters be written to? Certain only if no thread unmaps them now */
 _Bool image_is_there(const struct counted_image *m);
 /* bytes of the chunks of all that are not gone */
 uint64_t images_size(const struct counting *c);
 /* where a thread with that slot counts */
-char *image_piece(const struct counted_image *m, int64_t slot);
+static inline char *image_piece(const struct counted_image *m, int64_t slot)
+{
+	return m->counters + (m->above ? -slot : slot);
+}
+
 /* writes the chunk of an image at r->at + at, all but its magic number */
 void image_chunk(const struct counted_image *m, const struct region *r,
 		 uint64_t at, uint32_t process, uint32_t block);
@@ -319,7 +337,6 @@ void images_trim(struct counting *c, _Bool ends);
 /* it did not */
 void images_refill(struct counting *c);
 
-/* --- slots.c */
 /* have threads counters of their own for it? */
 _Bool image_has_pieces(const struct counted_image *m);
 /* a slot at which all pieces of a block have their addresses reserved, or 0 */
@@ -339,6 +356,7 @@ void thread_begins(struct counting *c, uintptr_t thread);
 void thread_began(struct counting *c, _Bool failed);
 /* this thread has just begun, perhaps */
 void thread_arrives(struct counting *c);
+/* it ends: its block is free */
 void thread_ends(struct counting *c);
 /*
  * Threads that no hook tells of. With the lock: a block for one that is to be
@@ -373,7 +391,10 @@ void threads_forget(struct counting *c);
 /* the slot of this thread */
 int64_t thread_slot(const struct counting *c);
 /* the pointer of this thread, by which it is known */
-uintptr_t thread_self(const struct counting *c);
+static inline uintptr_t thread_self(const struct counting *c)
+{
+	return arch_thread(c->quick);
+}
 
 /* --- sites.c */
 /* the image's code counts for threads from now on, if it did not */
@@ -395,11 +416,11 @@ void child_take(struct counting *c, struct child *k);
 void child_leave(struct counting *c, struct child *k, _Bool failed);
 /* this process is that child */
 void child_adopt(struct counting *c, struct child *k);
-
-/* bytes of what a process says of itself in the profile, whole pages */
-uint64_t process_size(const struct counting *c);
 /* is this the process that counts, not one that shares its memory? */
-_Bool process_is_own(const struct counting *c);
+static inline _Bool process_is_own(const struct counting *c)
+{
+	return sys_pid() == c->pid;
+}
 
 /* --- shown.c: the address that a handler sees, and the one it stands for;
    signal_arrives() has room for it */
@@ -456,7 +477,7 @@ const struct interruption *handler_find(const struct counting *c,
 _Bool handler_is_intact(const struct counting *c, const struct interruption *x,
 			unsigned long context[ARCH_UC_WORDS]);
 
-/* --- ends.c */
+/* --- exits.c */
 /* this thread ends, where it was interrupted, and does nothing any more */
 void end_note(struct counting *c, const void *context);
 /* the process is about to end so, or (ENDED_NOT) it did not after all */
@@ -520,11 +541,6 @@ void signals_before(struct counting *c, struct arch_hook *g);
 void signals_after(struct counting *c, struct arch_hook *g, long result);
 /* rt_sigprocmask() is called */
 void signals_on_mask(struct counting *c, const struct arch_hook *g);
-
-/* --- audit.c, entry.c: of this process */
-struct counting *counting_here(void);
-/* sets c->own_code and c->own_code_end */
-void counting_own_code(struct counting *c);
 
 /* --- by_hand.c */
 /*

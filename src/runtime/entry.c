@@ -16,6 +16,10 @@ struct memory {
 	struct counting counting;
 };
 
+/* entry.S, entry.ld: where code of ours begins and ends */
+extern const int64_t distances[] __attribute__((visibility("hidden")));
+extern const char entry_end[] __attribute__((visibility("hidden")));
+
 /*
  * `loaded`: by a C library, which is as it was. `stack`: as the kernel left
  * it, or clean.
@@ -32,6 +36,8 @@ static void begin(struct memory *m, const struct object_header *p, _Bool loaded,
 	h->on_resume = shown_resume;
 	*(struct launch_env **)at_distance(p, p->word) = h;
 	aside_begin(h, p);
+	m->counting.own_code = (uintptr_t)distances;
+	m->counting.own_code_end = (uintptr_t)entry_end;
 	counting_begin(&m->counting, h);
 	if (!h->counting || !p->ncounter)
 		return;
@@ -40,23 +46,6 @@ static void begin(struct memory *m, const struct object_header *p, _Bool loaded,
 		signals_begin(h->counting);
 	else if (!interpose_begin(h, stack))
 		ledger_trouble(h->counting, TROUBLE_UNSEEN);
-}
-
-/* entry.S: what tally fills in, the object_header's distance first */
-extern const int64_t distances[] __attribute__((visibility("hidden")));
-extern const char entry_end[] __attribute__((visibility("hidden")));
-
-struct counting *counting_here(void)
-{
-	const struct object_header *p = at_distance(distances, distances[0]);
-
-	return (*(struct launch_env **)at_distance(p, p->word))->counting;
-}
-
-void counting_own_code(struct counting *c)
-{
-	c->own_code = (uintptr_t)distances;
-	c->own_code_end = (uintptr_t)entry_end;
 }
 
 /* entry.S calls it first of all, with the stack that the kernel made */

@@ -7,8 +7,8 @@
  * address, and where callers go on. A thread in code of ours was called from an
  * object: from a hook, to which it would have returned.
  *
- * All memory is read by c->peek(): this is a part of the code that travels in the
- * program, and of tally, which looks at a process that is being killed
+ * All memory is read by c->peek(): this is a part of the code that travels in
+ * the program, and of tally, which looks at a process that is being killed
  * (launch/watch.c).
  */
 #include "runtime/counting.h"
@@ -154,14 +154,13 @@ _Bool handler_is_intact(const struct counting *c, const struct interruption *x,
 
 /* --- notes */
 
-/* the same end, but for how often */
+/* are both ends at one place? How often does not matter */
 static _Bool same_end(const struct process_end *a, const struct process_end *b)
 {
 	_Bool same = a->address == b->address &&
-		     a->counters == b->counters && a->called == b->called;
+		     a->counters == b->counters && a->called == b->called &&
+		     id_equal(a->id, b->id);
 
-	for (unsigned i = 0; i < PROFILE_ID; i++)
-		same &= a->id[i] == b->id[i];
 	for (unsigned i = 0; i < END_BACKS; i++)
 		same &= a->back[i] == b->back[i];
 	return same;

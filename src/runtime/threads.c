@@ -43,11 +43,6 @@ int64_t thread_slot(const struct counting *c)
 		       0 : arch_slot(c->quick);
 }
 
-uintptr_t thread_self(const struct counting *c)
-{
-	return arch_thread(c->quick);
-}
-
 /* bytes of the chunks of a block */
 static uint64_t block_size(const struct counting *c)
 {
@@ -301,9 +296,6 @@ void thread_ends(struct counting *c)
 {
 	int64_t slot = thread_slot(c);
 
-	c->first_ended |= !slot;
-	if (!threads_beside(c))
-		process_ends(c, ENDED_BY_ITSELF);
 	if (!slot)
 		return;
 	counting_lock(c);

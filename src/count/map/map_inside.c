@@ -276,9 +276,9 @@ static int unpack_edges(struct unpacker *k, const struct map_proc *p)
 }
 
 /*
- * What the procedures of a broken chunk have: blocks of nothing, which are returned from.
- * Code that walks through them without asking whether they are known finds
- * nothing out of bounds.
+ * What the procedures of a broken chunk have: blocks of nothing, which are
+ * returned from. Code that walks through them without asking whether they are
+ * known finds nothing out of bounds.
  */
 static void unpack_nothing(struct unpacker *k, const struct map_proc *p)
 {

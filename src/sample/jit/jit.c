@@ -50,7 +50,7 @@ int jit_open_file(uint32_t pid, bool gone, const char *its, const char *ours,
 	return regular_open(ours, O_NOFOLLOW, file, e);
 }
 
-/* the number that a process has for itself: the last of "NSpid: OURS ... ITS" */
+/* the number that it has for itself: the last of "NSpid: OURS ... ITS" */
 static uint32_t own_number(uint32_t pid)
 {
 	char path[64], line[512];
