@@ -32,7 +32,7 @@ static void work(const struct file_rewriter *r, const char *in, const char *out,
 	_Exit(r->rewrite(r->ctx, in, out, e) ? CHILD_FAILED : CHILD_DONE);
 }
 
-/* waits for the child and tells what became of it; 0, or -1 and *e */
+/* waits for the child, and for what became of it; 0, or -1 and *e */
 static int await(pid_t pid, const char *in, const struct err *said,
 		 struct err *e)
 {

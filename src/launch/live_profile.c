@@ -156,7 +156,7 @@ static bool write_at(int fd, const void *from, size_t n, uint64_t at)
 
 /*
  * The magic number is written last, when all else is there. If the disk is full
- * the user was told all the same, when it was left.
+ * the user has seen a note all the same, when it was left.
  */
 static void write_left(int fd, struct profile_header *h, const char *program,
 		       const char *why)

@@ -226,7 +226,7 @@ static bool look(pid_t program, int *status)
 	return false;
 }
 
-/* the same if it is watched */
+/* look() if it is watched */
 static bool look_watched(struct watch *w, pid_t program, int *status)
 {
 	int signo = 0, stop;

@@ -1,5 +1,5 @@
 /*
- * counting: what hooks tell of threads and processes, see counting.h.
+ * counting: what hooks report of threads and processes, see counting.h.
  *
  * The hook behind a system call does not say which one it was: not every
  * machine can tell. What this thread is waiting for does.

@@ -30,16 +30,17 @@
  *	            other way around
  *	forks.c     processes
  *	signals.c   handlers
- *	shown.c     the addresses that handlers see
+ *	signal_context.c
+ *	            the addresses that handlers see
  *	suspended.c where a scheduler of the program's interrupted threads
  *	places.c    where threads are, in objects that count
- *	ends.c      where threads ended, and how the process did
+ *	exits.c     where threads ended, and how the process did
  *	interruptions.c
  *	            handlers that never return
  *	trim.c      what they reserved and did not need
  *	pairs.c     where indirect jumps and calls lead
- *	counting.c  what hooks and the loader tell
- *	hooks.c     what is seen where the C library has no hooks
+ *	counting.c  what hooks and the loader report
+ *	interpose*.c what is seen where the C library has no hooks
  *
  * Whatever fails, the program goes on: a bit of profile_header.trouble says
  * what is not exact then.
@@ -121,8 +122,8 @@ struct thread_block {
 	 * the thread has not come yet. UINT32_MAX: none; 0: this one.
 	 */
 	uint32_t instead;
-	uint32_t number;   /* the kernel's, of a thread whose end is not told;
-			      or 0 */
+	uint32_t number;   /* the kernel's, of a thread whose end no hook
+			      reports; or 0 */
 	const uint32_t *alive; /* is that number while it lives; or NULL */
 	/*
 	 * The thread has to set its slot itself, and has not yet. It is not
@@ -153,7 +154,7 @@ struct interruption {
 	struct frame was;	    /* what is in it */
 	const void *context;	    /* what was interrupted */
 	uintptr_t pc;		    /* and where */
-	uintptr_t shown; /* what the handler sees instead (shown.c), or 0 */
+	uintptr_t shown; /* what the handler sees instead, or 0 */
 };
 
 /* so many threads were interrupted at an address of new code, and are to go on
@@ -197,10 +198,10 @@ struct counting {
 	struct room room;
 	struct list image; /* struct counted_image */
 	struct list block; /* struct thread_block */
-	struct list left;  /* uint64_t: hashes of paths, see left.c */
+	struct list uncounted; /* uint64_t: hashes of paths, see uncounted.c */
 	int64_t next_slot, slot_step; /* where to look for free addresses */
 	uint32_t making; /* blocks whose threads are just being made */
-	uint32_t look_at; /* block whose thread may have ended untold */
+	uint32_t look_at; /* block whose thread may have ended unnoticed */
 	uintptr_t executing; /* the hook that execve() was called by, or 0 */
 	struct interposed *interposed; /* hooks.h; NULL: none */
 	struct pair_table *pairs; /* the newest; NULL: none yet */
@@ -213,13 +214,13 @@ struct counting {
 	/*
 	 * The handlers that the program has, by signal, where the kernel has
 	 * ours. While rt_sigaction() is called: which thread calls it for which
-	 * signal, what was there before, and what the kernel is told.
+	 * signal, what was there before, and what the kernel gets.
 	 */
-	struct kernel_action told[SIGNALS + 1];
+	struct kernel_action reported[SIGNALS + 1];
 	uintptr_t acting;
 	uint64_t acting_signal;
 	unsigned long acting_with; /* what the program called it with */
-	struct kernel_action told_before, action;
+	struct kernel_action reported_before, action;
 	struct interruption interruption[INTERRUPTIONS];
 	struct suspended suspended[SUSPENDED];
 	_Bool sees_returns; /* of handlers: ARCH_SEES_RETURNS */
@@ -327,9 +328,9 @@ void image_chunk(const struct counted_image *m, const struct region *r,
 _Bool image_place(const struct counted_image *m, const struct region *r,
 		  uint64_t at, const char *to);
 
-/* --- left.c */
+/* --- uncounted.c */
 /* an object was loaded in which nothing is counted; the reason may be "" */
-void image_left(struct counting *c, enum left_why why, const char *path,
+void image_uncounted(struct counting *c, enum left_why why, const char *path,
 		const char *reason);
 
 /* --- trim.c: the process is about to end, or to become another program */
@@ -359,7 +360,7 @@ void thread_arrives(struct counting *c);
 /* it ends: its block is free */
 void thread_ends(struct counting *c);
 /*
- * Threads that no hook tells of. With the lock: a block for one that is to be
+ * Threads that no hook reports. With the lock: a block for one that is to be
  * made, or 0; it is free again if there is no thread after all.
  */
 uint32_t thread_reserve(struct counting *c);
@@ -422,23 +423,23 @@ static inline _Bool process_is_own(const struct counting *c)
 	return sys_pid() == c->pid;
 }
 
-/* --- shown.c: the address that a handler sees, and the one it stands for;
-   signal_arrives() has room for it */
-struct shown {
+/* --- signal_context.c: the address that a handler sees, and the one it stands
+   for; signal_arrives() has room for it */
+struct signal_context {
 	uintptr_t old, new; /* both 0: it sees what there is */
 	void *context;
 };
 /* a handler is about to be called */
-void shown_begins(struct counting *c, void *context,
-		  const struct frame *record, struct shown *s);
+void context_begins(struct counting *c, void *context,
+		  const struct frame *record, struct signal_context *s);
 /* it has returned */
-void shown_ends(struct counting *c, const struct shown *s);
+void context_ends(struct counting *c, const struct signal_context *s);
 /* what hooks call, see launch_env.h */
 __attribute__((visibility("hidden"))) void
-shown_resume(struct arch_hook *g, const struct launch_env *h);
-/* called by shown_resume(): the new address to go on at, for an old one */
+context_resume(struct arch_hook *g, const struct launch_env *h);
+/* called by context_resume(): the new address to go on at, for an old one */
 __attribute__((visibility("hidden"), used)) uintptr_t
-shown_target(uintptr_t old, const struct launch_env *h);
+context_target(uintptr_t old, const struct launch_env *h);
 
 /* --- suspended.c */
 /* a thread was interrupted there, and will go on at `to` */
@@ -498,7 +499,7 @@ void handlers_end(struct counting *c, const struct frame *f,
 		  const struct frame *end);
 /* it has returned */
 void handler_returned(struct counting *c, const struct frame *record);
-/* what was interrupted there is noted: its handler has nothing to tell */
+/* what was interrupted there is noted: its handler has nothing to report */
 void handler_noted(struct counting *c, const void *context);
 /* in a new process: what was interrupted is its parent's */
 void handlers_forget(struct counting *c);
@@ -506,7 +507,7 @@ void handlers_forget(struct counting *c);
 __attribute__((visibility("hidden"))) void
 counting_on_jump(struct arch_hook *g, const struct launch_env *h);
 /* --- pairs.c */
-/* image number i is at addresses that its object_header tells */
+/* image number i is at addresses that its object_header says */
 void pairs_opened(struct counting *c, uint32_t i,
 		  const struct object_header *p);
 /* it is not any more */
@@ -524,13 +525,13 @@ __attribute__((visibility("hidden"))) void signal_arrives(void);
 /* called by signal_arrives(): the program's handler, or ours */
 __attribute__((visibility("hidden"), used)) uintptr_t
 signal_real(uint64_t signal, void *info, void *context,
-	    const struct frame *record, struct shown *shown);
+	    const struct frame *record, struct signal_context *shown);
 /* called by signal_arrives(), if it sees that */
 __attribute__((visibility("hidden"), used)) void
-signal_returned(const struct frame *record, const struct shown *shown);
+signal_returned(const struct frame *record, const struct signal_context *shown);
 /*
  * Default actions that end the process go by way of us from now on. Requires:
- * the C library has hooks, so that a program that asks is told SIG_DFL.
+ * the C library has hooks, so that a program that asks is shown SIG_DFL.
  */
 void signals_begin(struct counting *c);
 /* and do not any more */
@@ -544,10 +545,10 @@ void signals_on_mask(struct counting *c, const struct arch_hook *g);
 
 /* --- by_hand.c */
 /*
- * Fills *told as a launcher would have, and makes a profile. False: nothing
+ * Fills *launcher as a launcher would have, and makes a profile. False: nothing
  * can be kept.
  */
-_Bool by_hand(uintptr_t *stack, struct counts *told);
+_Bool by_hand(uintptr_t *stack, struct counts *launcher);
 
 /* --- ancestors.c */
 /*

@@ -1,6 +1,6 @@
 /*
- * interpose_calls: system calls by way of a C library that has no hooks. Of
- * those that matter is told as a hook would (counting.c): a program that locks
+ * interpose_calls: system calls by way of a C library that has no hooks. Those
+ * that matter are reported as by a hook (counting.c): a program that locks
  * itself in, or loses the right to open the profile. syscall() may be any of
  * them.
  */

@@ -1,7 +1,7 @@
 /*
  * shrink: the oldest epochs go when a database has become too large. What runs
  * on a machine is its users' choice, and each of their programs takes room
- * here: without a bound anybody could fill the disk.
+ * here: without a bound any user could fill the disk.
  */
 #include <inttypes.h>
 

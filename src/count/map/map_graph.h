@@ -18,7 +18,7 @@
 void map_graph(struct arena *a, const struct map *m, const struct map_proc *p,
 	       struct graph *g);
 
-/* the same step by step, for another choice of edges */
+/* map_graph() step by step, for another choice of edges */
 void map_graph_begin(struct graph_sketch *s, const struct map_proc *p);
 /* between vertices of the map; returns its number */
 uint32_t map_graph_add(struct graph_sketch *s, const struct map_proc *p,

@@ -1,6 +1,6 @@
 /*
  * map_inside: what is inside of procedures, their blocks and edges, unpacked
- * and forgotten. map_store.h tells how.
+ * and forgotten. See map_store.h.
  */
 #include <assert.h>
 

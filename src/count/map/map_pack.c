@@ -145,7 +145,7 @@ static void pack_call(struct packer *k, const struct map_edge *d)
 		    d->call == MAP_NONE ? 0 : map_zigzag(back) + 1);
 }
 
-/* how the edge's begin is told */
+/* how the edge's begin is coded */
 static enum map_from pack_from(const struct map_guess *g, uint32_t from)
 {
 	if (from == g->exit)

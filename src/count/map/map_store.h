@@ -45,7 +45,7 @@ struct map_store {
 	buffer front;	   /* its columns */
 	buffer packed;	   /* the chunks */
 	VEC(struct map_chunk) chunk; /* by procedure */
-	pthread_mutex_t lock; /* of who reads a chunk */
+	pthread_mutex_t lock; /* to read a chunk */
 	uint64_t *used; /* a bit for each counter that has a place */
 	struct map_mark *mark; /* by procedure, of chunks that were read */
 	bool *here; /* by procedure: its blocks and edges are there */
@@ -56,7 +56,7 @@ struct map_store {
 
 struct unpacker {
 	const struct map *m;
-	struct map *made; /* the same, of who reads its front */
+	struct map *made; /* m, while its front is read */
 	struct bytes part[MAP_PARTS];
 	unsigned version;
 	const char *where;
@@ -80,7 +80,7 @@ static inline bool unpack_number(struct bytes *b, uint64_t most, uint64_t *n)
 	return !b->bad && *n <= most;
 }
 
-/* the same for numbers of 32 bits */
+/* unpack_number() of 32 bits */
 static inline bool unpack_u32(struct bytes *b, uint64_t most, uint32_t *n)
 {
 	uint64_t wide;

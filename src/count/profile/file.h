@@ -29,8 +29,8 @@ uint64_t file_data(const struct file *f, uint64_t at, uint64_t end);
 /* where the next hole is, at or behind `at`; or `end` */
 uint64_t file_hole(const struct file *f, uint64_t at, uint64_t end);
 /*
- * Nothing is read ahead of what is asked for: holes that were read are not to
- * be told from what was written.
+ * Nothing is read ahead of what is asked for: holes that were read cannot be
+ * distinguished from what was written.
  */
 void file_spare(const struct file *f);
 /* exactly n bytes at `at`, or -1 */

@@ -5,7 +5,7 @@
  *
  * A profile may come from anywhere, be cut off, or grow while it is read:
  * nothing in it is believed, and what was there when it was opened is what is
- * told.
+ * reported.
  */
 #ifndef COUNT_PROFILE_PROFILE_H
 #define COUNT_PROFILE_PROFILE_H
@@ -30,7 +30,7 @@ struct profile_image {
 	uint64_t ncounter;
 	const char *file; /* the rewritten one */
 	VEC(uint8_t) packed; /* its map, as it was found */
-	struct map map; /* the same, unpacked: see profile_open_packed() */
+	struct map map; /* unpacked: see profile_open_packed() */
 	const char *missing; /* why there is no map, or NULL */
 };
 
@@ -103,7 +103,7 @@ struct profile {
 int profile_open(struct profile *p, const char *path, struct err *e);
 /*
  * profile_open() for callers that only copy the profile: maps stay packed, and
- * are empty, but for those that tell where threads ended and calls led.
+ * are empty, but for those that say where threads ended and calls led.
  * Unpacking the others is most of the work.
  */
 int profile_open_packed(struct profile *p, const char *path, struct err *e);

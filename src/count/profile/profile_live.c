@@ -15,7 +15,7 @@ enum {
 	LIVE_STEP = 2048,  /* counters read at once */
 	STAT_STARTED = 22, /* field of /proc/PID/stat, proc(5) */
 	/*
-	 * Ticks, ten seconds: an emulator tells its program when it began
+	 * Ticks, ten seconds: an emulator shows its program when it began
 	 * itself, which is later. Taking another process for this one does no
 	 * harm; the other way round, counts would be lost.
 	 */

@@ -56,7 +56,7 @@ static int profile_scan(struct profile *p, struct err *e)
 	return profile_sort_pairs(p, e);
 }
 
-static void tell(const struct profile *p)
+static void trace(const struct profile *p)
 {
 	debug(DEBUG_COUNT, "%s: a %s profile of version %" PRIu32 "; "
 	      "processes: %zu, images: %zu, pieces: %zu", p->file.name,
@@ -82,7 +82,7 @@ int profile_open_packed(struct profile *p, const char *path, struct err *e)
 		return -1;
 	}
 	if (debug_is_on(DEBUG_COUNT))
-		tell(p);
+		trace(p);
 	return 0;
 }
 

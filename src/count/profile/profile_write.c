@@ -271,7 +271,7 @@ static int write_all(struct writer *w, struct err *e)
 	return 0;
 }
 
-/* what can be told without the rewritten files */
+/* whether all is known without the rewritten files */
 static int write_check(const struct profile *p, struct err *e)
 {
 	for (size_t i = 0; i < p->image.n; i++)

@@ -150,7 +150,7 @@ static void solve_drop_last(struct solver *k)
 	k->held = 0;
 }
 
-/* one share of the procedures: what each did is its own affair */
+/* one share of the procedures */
 struct solve_share {
 	struct solver k;
 	uint32_t from, end;
@@ -324,14 +324,14 @@ void solve_load(const struct solved *s, uint32_t proc)
 	const struct map *m = s->m;
 	struct solver k = {
 		.m = m, .value = s->value, .s = s, .callees = map_callees(m)};
-	bool told;
+	bool consistent;
 
 	if (!m->store)
 		return;
 	map_need(m, proc);
 	if (s->here[proc])
 		return;
-	told = s->consistent[proc];
+	consistent = s->consistent[proc];
 	solve_at(&k, proc);
 	solve_recall(s, k.p);
 	if (s->idle[proc])
@@ -340,7 +340,7 @@ void solve_load(const struct solved *s, uint32_t proc)
 		solve_stub(s, proc);
 	else
 		solve_proc(&k);
-	if (!told) {
+	if (!consistent) {
 		solve_forget(&k);
 		solve_forget_inside(&k);
 	}

@@ -57,7 +57,7 @@ struct solved {
 	uint64_t instructions; /* executed, as far as known */
 	uint64_t increments;   /* of counters */
 	uint64_t redundant_increments; /* a counter per block would have made */
-	uint32_t unknown_procs; /* with executed or unknown counts, not told */
+	uint32_t unknown_procs; /* with executed or unknown counts, not known */
 	bool in_place; /* procedures that stay in place, of which nothing is
 			  known, were called, or perhaps */
 };

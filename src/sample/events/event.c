@@ -141,15 +141,15 @@ int event_choose(struct event *v, uint64_t rate, struct err *e)
 		       "more", strerror(errno), event_paranoia());
 }
 
-int event_open(const struct event *v, pid_t pid, int cpu, bool news)
+int event_open(const struct event *v, pid_t pid, int cpu, bool sideband)
 {
 	struct perf_event_attr a = attributes(v);
 
 	a.inherit = a.enable_on_exec = pid != EVENT_EVERYBODY;
 	a.exclude_idle = !v->idle;
-	a.mmap = a.mmap2 = a.build_id = news;
-	a.comm = a.comm_exec = news;
-	a.task = news;
+	a.mmap = a.mmap2 = a.build_id = sideband;
+	a.comm = a.comm_exec = sideband;
+	a.task = sideband;
 	a.watermark = 1;
 	a.wakeup_watermark = 1 << 16;
 	return perf_open(&a, pid, cpu);

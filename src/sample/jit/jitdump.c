@@ -162,7 +162,7 @@ static void take_load(struct jitdump *d, struct bytes *b, uint32_t size,
 	add(d, c, bytes, number);
 }
 
-/* the same code, with the same name, elsewhere */
+/* a record that code, with its name, is elsewhere now */
 static void take_move(struct jitdump *d, struct bytes *b, uint64_t time)
 {
 	struct jitdump_code c;

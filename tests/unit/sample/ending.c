@@ -74,7 +74,7 @@ static void end(pid_t pid)
 /* so many generations are told while it ends; then it is gone, before a look */
 static void try_turns(int turns)
 {
-	struct aggregator c = {.past.kept = true};
+	struct aggregator c = {.history.kept = true};
 	pid_t child = somebody();
 	uint32_t pid = (uint32_t)child;
 

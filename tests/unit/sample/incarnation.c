@@ -160,7 +160,7 @@ static uint64_t samples_by(const struct aggregator *c, uint32_t pid,
 /* one process runs, its third program */
 static struct aggregator start(void)
 {
-	struct aggregator c = {.past.kept = true};
+	struct aggregator c = {.history.kept = true};
 
 	tell_exec(&c, MAKE, "/make");
 	tell_citizen(&c, MAKE, 3, 100);
@@ -241,7 +241,7 @@ static void test_forget(void **state)
 	count(&c, MAKE, 3, 100, 1);
 	assert_int_equal(samples_of(&c, "/make"), 1);
 	aggregator_turn(&c);
-	assert_int_equal(c.past.v.n, 0);
+	assert_int_equal(c.history.v.n, 0);
 	count(&c, MAKE, 3, 100, 10);
 	count(&c, MAKE, 4, 100, 100);
 	assert_int_equal(samples_of(&c, "/make"), 1);
@@ -297,7 +297,7 @@ static void test_torn(void **state)
 	assert_int_equal(c.unknown, 101010);
 	aggregator_turn(&c);
 	aggregator_turn(&c);
-	assert_int_equal(space_of(&c.spaces, MAKE)->torn.n, 0);
+	assert_int_equal(space_of(&c.spaces, MAKE)->remapped.n, 0);
 	aggregator_free(&c);
 }
 

@@ -1,5 +1,5 @@
 /*
- * shown: the addresses that handlers of signals see.
+ * signal_context: the addresses that handlers of signals see.
  *
  * Some runtimes look up where a signal interrupted their code, in tables that
  * know old addresses (cfg/discover/pinned.c). Their handlers are shown the old
@@ -10,13 +10,13 @@
  * code had, which returns to the old address: to any instruction. So a thread
  * is only shown between two instructions of the program's: what is inserted
  * before the next one is done first, what stands for one and has begun is
- * undone. On the way back a hook leads to the new code (shown_resume()).
+ * undone. On the way back a hook leads to the new code (context_resume()).
  * Anywhere else (in hooks) the handler sees what there is, an address that its
  * tables do not know, as if C were called.
  */
 #include "runtime/counting.h"
 
-ARCH_SHOWN_RESUME;
+ARCH_CONTEXT_RESUME;
 
 enum { STEPS = 64 }; /* of inserted code, at most */
 
@@ -130,7 +130,7 @@ static const struct counted_image *find(const struct counting *c, uintptr_t pc)
 	return NULL;
 }
 
-/* the same by an old address */
+/* the object whose old code is there, and whose handlers see old; or NULL */
 static const struct counted_image *find_old(const struct counting *c,
 					    uintptr_t pc)
 {
@@ -185,8 +185,8 @@ static void leave_old(const struct counting *c, void *context)
 		arch_set_pc(context, to);
 }
 
-void shown_begins(struct counting *c, void *context,
-		  const struct frame *record, struct shown *s)
+void context_begins(struct counting *c, void *context,
+		  const struct frame *record, struct signal_context *s)
 {
 	const struct counted_image *m;
 	const struct back_entry *x;
@@ -198,13 +198,14 @@ void shown_begins(struct counting *c, void *context,
 	pc = arch_pc(context);
 	if (!x)
 		return;
-	*s = (struct shown){old_address(m, x, pc), pc, context};
+	*s = (struct signal_context){old_address(m, x, pc), pc, context};
 	handler_sees(c, record, s->old);
 	arch_set_pc(context, s->old);
 }
 
 /* is the thread to call a function, and then to go on where it was? */
-static _Bool is_preempted(const struct counting *c, const struct shown *s)
+static _Bool is_preempted(const struct counting *c,
+			  const struct signal_context *s)
 {
 	const struct counted_image *m = find(c, s->new);
 
@@ -212,7 +213,7 @@ static _Bool is_preempted(const struct counting *c, const struct shown *s)
 	       arch_pc(s->context) == m->base + m->object_header->preempts;
 }
 
-/* of what is at an old address; if that has not moved, the same */
+/* of what is at an old address; that one, if it has not moved */
 static uintptr_t new_address(const struct counting *c, uintptr_t old)
 {
 	const struct counted_image *m = find_old(c, old);
@@ -224,7 +225,7 @@ static uintptr_t new_address(const struct counting *c, uintptr_t old)
 	       (old - entry_old(m, table(m) + i));
 }
 
-void shown_ends(struct counting *c, const struct shown *s)
+void context_ends(struct counting *c, const struct signal_context *s)
 {
 	unsigned long context[ARCH_UC_WORDS];
 
@@ -249,7 +250,7 @@ void shown_ends(struct counting *c, const struct shown *s)
 	note_ends(c->process);
 }
 
-uintptr_t shown_target(uintptr_t old, const struct launch_env *h)
+uintptr_t context_target(uintptr_t old, const struct launch_env *h)
 {
 	uintptr_t new = h->counting ? new_address(h->counting, old) : old;
 
