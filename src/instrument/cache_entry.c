@@ -13,7 +13,6 @@
 
 #include "base/debug.h"
 #include "count/profile/file.h"
-#include "instrument/sandboxed.h"
 
 enum {
 	LOCK_TRIES = 16,   /* entries that vanish while we wait for them */

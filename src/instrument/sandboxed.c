@@ -1,5 +1,9 @@
-/* sandboxed: see sandboxed.h. */
-#include "instrument/sandboxed.h"
+/*
+ * sandboxed: rewriting in a child of its own. A limit of the program's (memory,
+ * processor time) or a fault of ours then costs a copy, and never the run of
+ * the program that we are about to become or to start.
+ */
+#include "instrument/cache_int.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -23,8 +23,8 @@
 #include "launch/watch.h"
 #include "launch/argv.h"
 #include "hooks/hooks.h"
+#include "abi/launch_env.h"
 #include "abi/libs.h"
-#include "abi/limits.h"
 
 enum { LEFT_NAMED = 3 }; /* libraries of one message */
 

@@ -3,7 +3,6 @@
  */
 #include "runtime/altstack.h"
 
-#include "runtime/clone.h"
 #include "runtime/counting.h"
 
 /* it lies at the lower end of the stack */
@@ -68,12 +67,12 @@ static _Bool keeps(const struct launch_env *h, const struct arch_hook *g)
 	struct altstack *a = h->altstack;
 	struct clone_call x;
 	_Bool makes = clone_read(g, 0, &x) &&
-		      (!(x.flags & CLONE_VM) || x.flags & CLONE_VFORK);
+		      (!(x.flags & SYS_CLONE_VM) || x.flags & SYS_CLONE_VFORK);
 
 	if (!makes && !h->counting->acting)
 		return 0;
 	/* qemu's vfork() is a fork() */
-	a->shared = makes && x.flags & CLONE_VM && !h->counting->emulated;
+	a->shared = makes && x.flags & SYS_CLONE_VM && !h->counting->emulated;
 	a->pid = sys_pid();
 	a->hook = g;
 	__atomic_store_n(&a->kept, 1, __ATOMIC_RELEASE);

@@ -16,7 +16,6 @@
  * A program that locks itself in (seccomp) may be ended by any system call
  * that it does not expect: from then on we make none.
  */
-#include "runtime/clone.h"
 #include "runtime/counting.h"
 
 enum {
@@ -97,18 +96,18 @@ static void before_clone(struct counting *c, struct clone_call x)
 {
 	uintptr_t self = thread_self(c);
 
-	if (!(x.flags & CLONE_SETTLS))
+	if (!(x.flags & SYS_CLONE_SETTLS))
 		x.tls = self;
 	/* qemu's vfork() is a fork() */
-	if (c->emulated && x.flags & CLONE_VFORK)
-		x.flags &= ~(uint64_t)CLONE_VM;
-	if (!(x.flags & CLONE_VM))
+	if (c->emulated && x.flags & SYS_CLONE_VFORK)
+		x.flags &= ~(uint64_t)SYS_CLONE_VM;
+	if (!(x.flags & SYS_CLONE_VM))
 		begin_process(c, x.tls);
 	else if (x.tls != self ||
 		 ((ARCH_SLOT_OWN || thread_is_lent(c, self)) &&
-		  !(x.flags & CLONE_VFORK)))
+		  !(x.flags & SYS_CLONE_VFORK)))
 		begin_thread(c, x.tls);
-	else if (!(x.flags & CLONE_VFORK))
+	else if (!(x.flags & SYS_CLONE_VFORK))
 		ledger_trouble(c, TROUBLE_THREADS);
 }
 

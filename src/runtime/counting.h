@@ -32,7 +32,6 @@
  *	signals.c   handlers
  *	signal_context.c
  *	            the addresses that handlers see
- *	suspended.c where a scheduler of the program's interrupted threads
  *	places.c    where threads are, in objects that count
  *	exits.c     where threads ended, and how the process did
  *	interruptions.c
@@ -441,7 +440,7 @@ context_resume(struct arch_hook *g, const struct launch_env *h);
 __attribute__((visibility("hidden"), used)) uintptr_t
 context_target(uintptr_t old, const struct launch_env *h);
 
-/* --- suspended.c */
+/* --- signal_context.c: threads that a scheduler has interrupted */
 /* a thread was interrupted there, and will go on at `to` */
 void suspended_add(struct counting *c, uintptr_t at, uintptr_t to);
 /* it does */

@@ -9,7 +9,7 @@
  * (blocks are complete when they are numbered), all else it forgets.
  */
 #include "runtime/altstack.h"
-#include "runtime/interpose_int.h"
+#include "runtime/interpose.h"
 
 /* a child that is being made */
 struct interpose_fork {

@@ -3,7 +3,7 @@
  * reached by way of ours, as in signals.c, and a program that asks is told its
  * own. Default actions are left alone.
  */
-#include "runtime/interpose_int.h"
+#include "runtime/interpose.h"
 
 enum { FLAG_SIGINFO = 4 };
 

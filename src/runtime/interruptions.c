@@ -3,7 +3,7 @@
  *
  * A handler may leave by longjmp(), or end its thread or process. Then the
  * thread ended, as far as the interrupted block is concerned, where the signal
- * arrived (ends.c). Every handler's begin is remembered, with the frame record
+ * arrived (exits.c). Every handler's begin is remembered, with the frame record
  * that the kernel makes for it on the stack; its return is not seen. But the
  * function that leaves it has that record among those of its callers:
  *

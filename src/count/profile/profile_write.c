@@ -32,6 +32,20 @@ static void write_part(struct writer *w, enum finished_kind kind,
 	w->hash = hash_bytes(bytes, size, w->hash);
 }
 
+/* frees *b; an empty one is not written */
+static void write_compressed(struct writer *w, enum finished_kind kind,
+			     uint32_t process, uint32_t image, buffer *b)
+{
+	buffer small = {0};
+
+	if (b->n) {
+		compress(&small, b->at, b->n);
+		write_part(w, kind, process, image, small.at, small.n);
+	}
+	vec_free(b);
+	vec_free(&small);
+}
+
 static void write_head(struct writer *w)
 {
 	const struct profile *p = w->p;
@@ -50,7 +64,7 @@ static void write_head(struct writer *w)
 static void write_index(struct writer *w)
 {
 	const struct profile *p = w->p;
-	buffer b = {0}, small = {0};
+	buffer b = {0};
 
 	buffer_uleb(&b, p->process.n);
 	for (size_t i = 0; i < p->process.n; i++) {
@@ -72,10 +86,7 @@ static void write_index(struct writer *w)
 		buffer_uleb(&b, m->ncounter);
 		buffer_bytes(&b, m->file, strlen(m->file) + 1);
 	}
-	compress(&small, b.at, b.n);
-	write_part(w, FINISHED_INDEX, 0, 0, small.at, small.n);
-	vec_free(&b);
-	vec_free(&small);
+	write_compressed(w, FINISHED_INDEX, 0, 0, &b);
 }
 
 /* as they were found: the reader of the profile unpacks them */
@@ -120,7 +131,7 @@ static void write_values(struct writer *w, uint32_t image, uint32_t process,
 			 const uint64_t *value)
 {
 	uint64_t n = w->p->image.at[image].ncounter, next = 0;
-	buffer b = {0}, small = {0};
+	buffer b = {0};
 
 	for (uint64_t i = 0; i < n; i++)
 		if (value[i]) {
@@ -128,13 +139,7 @@ static void write_values(struct writer *w, uint32_t image, uint32_t process,
 			buffer_uleb(&b, value[i]);
 			next = i + 1;
 		}
-	if (b.n) {
-		compress(&small, b.at, b.n);
-		write_part(w, FINISHED_COUNTS, process, image, small.at,
-			   small.n);
-	}
-	vec_free(&b);
-	vec_free(&small);
+	write_compressed(w, FINISHED_COUNTS, process, image, &b);
 }
 
 static int write_counts(struct writer *w, uint32_t image, uint32_t process,
@@ -178,7 +183,7 @@ static uint64_t ended_before(const struct writer *w,
 
 static void write_exits(struct writer *w)
 {
-	buffer b = {0}, small = {0};
+	buffer b = {0};
 
 	for (size_t i = 0; i < w->p->end.n; i++) {
 		const struct profile_end *e = &w->p->end.at[i];
@@ -192,25 +197,7 @@ static void write_exits(struct writer *w)
 		buffer_uleb(&b, e->ending.ran);
 		buffer_uleb(&b, e->ending.count - before);
 	}
-	if (b.n) {
-		compress(&small, b.at, b.n);
-		write_part(w, FINISHED_ENDS, 0, 0, small.at, small.n);
-	}
-	vec_free(&b);
-	vec_free(&small);
-}
-
-static void write_left(struct writer *w)
-{
-	buffer b = {0}, small = {0};
-
-	profile_pack_left(w->p, &b);
-	if (b.n) {
-		compress(&small, b.at, b.n);
-		write_part(w, FINISHED_LEFT, 0, 0, small.at, small.n);
-	}
-	vec_free(&b);
-	vec_free(&small);
+	write_compressed(w, FINISHED_ENDS, 0, 0, &b);
 }
 
 /* a part for each process that has pairs */
@@ -222,16 +209,13 @@ static int write_pairs(struct writer *w, struct err *e)
 
 	for (; !status && i < all.v.n; i = end) {
 		uint32_t process = all.v.at[i].process;
-		buffer b = {0}, small = {0};
+		buffer b = {0};
 
 		end = i + 1;
 		while (end < all.v.n && all.v.at[end].process == process)
 			end++;
 		profile_pack_pairs(all.v.at + i, end - i, &b);
-		compress(&small, b.at, b.n);
-		write_part(w, FINISHED_PAIRS, process, 0, small.at, small.n);
-		vec_free(&b);
-		vec_free(&small);
+		write_compressed(w, FINISHED_PAIRS, process, 0, &b);
 	}
 	vec_free(&all.v);
 	return status;
@@ -253,6 +237,7 @@ static void write_end(struct writer *w, uint64_t head)
 static int write_all(struct writer *w, struct err *e)
 {
 	const struct profile *p = w->p;
+	buffer left = {0};
 	uint64_t head;
 
 	write_head(w);
@@ -264,7 +249,8 @@ static int write_all(struct writer *w, struct err *e)
 			if (write_counts(w, m, p->process.at[i].number, e))
 				return -1;
 	write_exits(w);
-	write_left(w);
+	profile_pack_left(p, &left);
+	write_compressed(w, FINISHED_LEFT, 0, 0, &left);
 	if (write_pairs(w, e))
 		return -1;
 	write_end(w, head);

@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "base/debug.h"
-#include "sample/events/event_name.h"
 
 enum {
 	ROUND = 1000,	 /* milliseconds between looks at rings, at most */

@@ -64,4 +64,16 @@ struct event event_faster(const struct event *v, uint64_t times);
 /* the period, changed at random by a few percent: no loop keeps its step */
 void event_jitter(const struct event *v, int fd, uint64_t *random);
 
+/*
+ * Events by the names that people know, as `perf list` has them.
+ *
+ * Reads "NAME[:PERIOD],...": what is sampled, and once in how many of it. With
+ * no period, so often that there are `rate` samples per second and CPU; "time"
+ * is the best there is for that (event_choose()). rHEX is an event by the
+ * number that the processor's manual gives to it. How many there are, at most
+ * EVENTS, or -1 and *e.
+ */
+int events_read(struct event v[EVENTS], const char *list, uint64_t rate,
+		struct err *e);
+
 #endif
