@@ -87,10 +87,9 @@ ENTRY_ONLY := $(addprefix src/runtime/,entry.c by_hand.c ancestors.c \
 	rebind.c) \
 	$(wildcard src/runtime/interpose*.c)
 ENTRY := $(ENTRY_ONLY) $(addprefix src/runtime/,own_file.c follow.c program.c \
-	confined.c stack.c environ.c sys.c counting.c live_profile.c images.c \
+	stack.c environ.c sys.c counting.c live_profile.c images.c \
 	threads.c slots.c sites.c forks.c trim.c lock.c signals.c pairs.c \
-	places.c exits.c interruptions.c shown.c suspended.c aside.c clone.c \
-	peek.c)
+	places.c exits.c interruptions.c signal_context.c altstack.c)
 RUNTIME := $(filter-out $(ENTRY_ONLY),$(wildcard src/runtime/*.c))
 MODULE_FLAGS := -std=gnu11 $(WARNINGS) -O2 -g -Isrc \
 	-fPIC -ffreestanding -fvisibility=hidden -fno-stack-protector \

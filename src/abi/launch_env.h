@@ -1,5 +1,6 @@
 /*
- * launch_env: what the launcher tells the code that travels inside the program.
+ * launch_env: what the launcher hands to the code that travels inside the
+ * program.
  *
  * The launcher appends exactly four variables to the environment:
  *
@@ -57,8 +58,7 @@ enum launch_env_field {
  * The module keeps it for the hooks in rewritten objects (isa/move.h), which
  * ask on_call() before system calls that name a file, and where something is
  * counted before those that make threads and processes, and after_call() behind
- * these. Where pairs are counted, on_indirect() is told of indirect jumps and
- * calls.
+ * these. Where pairs are counted, on_indirect() gets indirect jumps and calls.
  *
  * An object gets its address in a word of its own, which its object_header
  * names (object_header.h), to which an entry of its dynamic section leads. It
@@ -72,7 +72,7 @@ struct launch_env;
 struct counting;  /* counting.h */
 struct arch_jump; /* all registers before a jump or call through one */
 struct object_header;
-struct aside;
+struct altstack;
 /* offsets of what is asked */
 enum {
 	LAUNCH_ENV_ON_CALL = 8,
@@ -99,7 +99,7 @@ struct launch_env {
 	uint64_t page;                   /* bytes: the kernel's */
 	uint64_t hwcap2;           /* AT_HWCAP2: what the machine can do */
 	struct counting *counting; /* NULL: nothing is counted */
-	struct aside *aside; /* aside.h; NULL: hooks use the thread's stack */
+	struct altstack *altstack; /* NULL: hooks use the thread's stack */
 };
 
 /* one of the letters of LAUNCH_ENV_FLAGS */
@@ -110,5 +110,13 @@ static inline _Bool launch_env_has(const struct launch_env *h, char flag)
 			return 1;
 	return 0;
 }
+
+/*
+ * The least that a program's limits on memory (RLIMIT_AS, RLIMIT_DATA)
+ * have to allow, or nothing of ours takes part: tally does with a third of it
+ * to start, and counters take a few MiB of the program's own share.
+ */
+#define MEMORY_LEAST_TEXT "32 MiB"
+enum { MEMORY_LEAST = 32 << 20 };
 
 #endif

@@ -185,7 +185,7 @@ enum left_why {
 };
 
 /*
- * An image that a process runs uncounted; a process tells of each once, and
+ * An image that a process runs uncounted; a process reports each once, and
  * for its children. Process 0: a program in which nothing of ours runs, said
  * by tally.
  */

@@ -6,7 +6,7 @@
  * rewritten code that may be one of these stands a call of a hook, which asks
  * the audit module (runtime/own_file.c) about those that name a file. Programs
  * without one begin with code that does the same (runtime/entry.c). Where
- * counters are, hooks also tell of threads and processes that begin and end.
+ * counters are, hooks also report threads and processes that begin and end.
  */
 #ifndef HOOKS_HOOKS_H
 #define HOOKS_HOOKS_H
@@ -34,7 +34,7 @@ struct counter_layout {
 	uint32_t nsite;
 	bool takes_slot; /* OBJECT_HEADER_TAKES */
 	bool left_out;   /* OBJECT_HEADER_LEFT_OUT */
-	/* indirect jumps and calls of which is told where they lead */
+	/* indirect jumps and calls whose targets are reported */
 	const struct hooks_jump *jump;
 	uint32_t njump;
 };

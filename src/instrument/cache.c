@@ -51,12 +51,10 @@ static int cache_check(const char *dir, struct err *why)
 			       strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return err_set(why, ERR_MACHINE, "%s: is no folder", dir);
-	/* a user who can write there can make us run anything */
+	/* a user that can write there can make us run anything */
 	if (st.st_uid != geteuid())
 		return err_set(why, ERR_MACHINE,
-			       "%s: belongs to somebody "
-			       "else",
-			       dir);
+			       "%s: belongs to another user", dir);
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return err_set(why, ERR_MACHINE, "%s: others may write there",
 			       dir);

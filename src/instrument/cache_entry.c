@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/debug.h"
-#include "instrument/sandboxed.h"
+#include "count/profile/file.h"
 
 enum {
 	LOCK_TRIES = 16,   /* entries that vanish while we wait for them */
@@ -254,23 +254,15 @@ static int entry_write(struct entry *n, struct err *e)
 	struct record *r = &n->record.r;
 	size_t size = sizeof *r + r->path_len + r->reason_len + 2u;
 	char *path = path_join(n->folder, "record");
-	char *new = path_join(n->folder, "record.new");
-	int fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	bool good;
+	int status = 0;
 
 	r->magic = RECORD_MAGIC;
 	r->sum = hash_bytes(&r->key, size - 16, r->magic);
-	good = fd >= 0 && write(fd, r, size) == (ssize_t)size;
-	if (fd >= 0 && close(fd))
-		good = false;
-	if (!good || rename(new, path)) {
-		err_set(e, ERR_MACHINE, "%s: %s", path, strerror(errno));
-		unlink(new);
-		good = false;
-	}
-	mem_free(new);
+	if (file_replace(path, r, size, 0600))
+		status = err_set(e, ERR_MACHINE, "%s: %s", path,
+				 strerror(errno));
 	mem_free(path);
-	return good ? 0 : -1;
+	return status;
 }
 
 /* the identity leads to the entry from now on */

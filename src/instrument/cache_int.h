@@ -47,4 +47,8 @@ void tree_remove(const char *dir, const char *name);
 /* removes entries until the folder is within its limit */
 void cache_evict(const struct cache *c);
 
+/* r->rewrite(), in a child; its death is an error like any other */
+int sandboxed_rewrite(const struct file_rewriter *r, const char *in,
+		      const char *out, struct err *e);
+
 #endif

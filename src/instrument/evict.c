@@ -113,7 +113,7 @@ static bool measure(const struct cache *c, const char *name, struct old *o)
 	if (entry && entry_read(folder, &r) && !stat(path, &st))
 		o->size += r.r.made.size;
 	else if (entry && time(NULL) - st.st_mtime > STALE_SECONDS)
-		st = (struct stat){0}; /* whoever made it died: it goes first */
+		st = (struct stat){0}; /* its maker died: it goes first */
 	o->used = entry ? file_id_of(&st).mtime : 0;
 	mem_free(path);
 	mem_free(folder);

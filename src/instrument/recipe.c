@@ -89,7 +89,7 @@ const char *recipe_name(const struct recipe *r)
 	return name;
 }
 
-/* what follows `word` at *s, up to `end`, is told and *s moves there */
+/* what follows `word` at *s, up to `end`, is read, and *s moves there */
 static bool take_option(const char **s, const char *word, const char *end,
 			char *value, size_t room)
 {

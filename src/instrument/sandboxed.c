@@ -1,5 +1,9 @@
-/* sandboxed: see sandboxed.h. */
-#include "instrument/sandboxed.h"
+/*
+ * sandboxed: rewriting in a child of its own. A limit of the program's (memory,
+ * processor time) or a fault of ours then costs a copy, and never the run of
+ * the program that we are about to become or to start.
+ */
+#include "instrument/cache_int.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -32,7 +36,7 @@ static void work(const struct file_rewriter *r, const char *in, const char *out,
 	_Exit(r->rewrite(r->ctx, in, out, e) ? CHILD_FAILED : CHILD_DONE);
 }
 
-/* waits for the child and tells what became of it; 0, or -1 and *e */
+/* waits for the child, and for what became of it; 0, or -1 and *e */
 static int await(pid_t pid, const char *in, const struct err *said,
 		 struct err *e)
 {

@@ -183,20 +183,20 @@ static char *renamed(struct launch_argv *w, char *v, const char *name,
    program's entry code will read it */
 static void make_environment(struct launch_argv *w, const struct launch *l)
 {
-	bool told = l->module || l->enters;
+	bool needs_env = l->module || l->enters;
 	struct theirs theirs = {0};
 
 	for (char **v = environ; *v; v++) {
 		char *own = *v;
 
-		if (told) {
+		if (needs_env) {
 			own = renamed(w, own, "LD_AUDIT=", &theirs.audit);
 			own = renamed(w, own,
 				      "GLIBC_TUNABLES=", &theirs.tunables);
 		}
 		vec_push(&w->envp, own);
 	}
-	if (told) {
+	if (needs_env) {
 		vec_push(&w->envp, audit_list(w, l, theirs.audit));
 		vec_push(&w->envp, tunables(w, l, theirs.tunables));
 		vec_push(&w->envp, (char *)LAUNCH_ENV_FILLER "=");

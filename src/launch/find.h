@@ -23,7 +23,7 @@ enum found {
 
 struct program {
 	char *path;   /* of the ELF file to run, as the kernel would see it */
-	char *real;   /* the same, absolute and without links; NULL if that is
+	char *real;   /* path, absolute and without links; NULL if that is
 			 not to be had: too long, or the way there is barred */
 	int why_unreal; /* errno of that */
 	char *execfn; /* the file that was asked to be executed: a script */
@@ -37,7 +37,7 @@ struct program {
  */
 enum found find_program(struct program *p, char *const *argv, struct err *e);
 /*
- * The same for a program that is executed by `name`, whose file is open. Only
+ * find_program() for one that is executed by `name`, whose file is open. Only
  * what the kernel knows is one.
  */
 enum found find_opened(struct program *p, int fd, const char *name,
@@ -48,8 +48,8 @@ void program_free(struct program *p);
 char *find_in_path(const char *name);
 
 /*
- * original: how a copy and the file that it was made of are told apart, and a
- * link that leads to the original.
+ * original: how a copy and the file that it was made of are distinguished, and
+ * a link that leads to the original.
  */
 
 /* the copy of the program begins with code of ours */

@@ -23,8 +23,8 @@
 #include "launch/watch.h"
 #include "launch/argv.h"
 #include "hooks/hooks.h"
+#include "abi/launch_env.h"
 #include "abi/libs.h"
-#include "abi/limits.h"
 
 enum { LEFT_NAMED = 3 }; /* libraries of one message */
 
@@ -71,7 +71,7 @@ static int give_up(struct launch *l, const char *what, const char *why,
 	return 0;
 }
 
-/* the same of the program, which then runs as it is */
+/* the program is not rewritten, and runs as it is */
 static int give_up_program(struct launch *l, const char *why, struct err *e)
 {
 	l->why_left = keep(l, why);
@@ -190,8 +190,7 @@ static int get_program(struct launch *l, struct err *e)
 	return status;
 }
 
-/* a library in the cache; 0 or the exit status and *e */
-/* the same of a library: see note_libraries() */
+/* a library is not rewritten: see note_libraries() */
 static int give_up_library(struct launch *l, const char *path,
 			   const char *why, struct err *e)
 {
@@ -362,7 +361,7 @@ static int get_all(struct launch *l, const struct needs *n, struct err *e)
 }
 
 /* opens the cache of a running program that asks: `key` must be ours */
-static int open_told(struct cache *c, const struct file_rewriter *r,
+static int open_asked(struct cache *c, const struct file_rewriter *r,
 		     const char *dir, const char *key, struct err *e)
 {
 	char own[20];
@@ -381,7 +380,7 @@ static int open_cache(struct launch *l, struct err *said, struct err *why)
 	const struct file_rewriter *r = &l->o->rewriter;
 
 	said->text[0] = 0;
-	return l->x ? open_told(&l->cache, r, l->x->cache, l->x->key, why) :
+	return l->x ? open_asked(&l->cache, r, l->x->cache, l->x->key, why) :
 		      cache_open(&l->cache, r, said, why);
 }
 
@@ -474,8 +473,8 @@ static int make_profile(struct launch *l, const struct needs *n,
 	return 0;
 }
 
-/* nothing of ours runs in a program that stays: the profile is told here */
-static void tell_left(const struct launch *l)
+/* nothing of ours runs in a program that stays: this is where it is reported */
+static void report_left(const struct launch *l)
 {
 	if (*l->profile && l->why_left && !l->module && !l->enters)
 		ledger_left(l->profile, l->program.real ? l->program.real :
@@ -573,7 +572,7 @@ static int prepare(struct launch *l, struct err *e)
 	if (!status)
 		status = make_profile(l, &n, e);
 	if (!status)
-		tell_left(l);
+		report_left(l);
 	sigaction(SIGXFSZ, &before, NULL);
 	needs_free(&n);
 	return status;
@@ -610,7 +609,7 @@ void launch_execute(struct launch *l)
 	argv_free(&w);
 }
 
-/* the same, watched; or not, if that is not allowed after all */
+/* runs the program watched; or not, if that is not allowed after all */
 static int run_with_watch(struct launch *l, const char *file,
 			  const struct launch_argv *words, int *why)
 {
@@ -693,7 +692,7 @@ int launch_answer(const struct launch_request *q, const struct file_rewriter *r,
 	    snprintf(file, sizeof file, "%s%s", q->root, q->file) >= PATH_MAX ||
 	    stat(file, &st))
 		snprintf(file, sizeof file, "%s", q->file);
-	if (open_told(&c, r, q->cache, q->key, e))
+	if (open_asked(&c, r, q->cache, q->key, e))
 		return -1;
 	status = cache_get(&c, file, &got, e);
 	if (!status) {

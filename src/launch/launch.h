@@ -34,7 +34,7 @@ struct launch_options {
 	bool strict;	  /* run nothing that could not be rewritten */
 	bool follow;	  /* programs that it executes, too */
 	bool told_later;  /* no note of libraries that are left: the caller
-			     tells what the profile says of them */
+			     reports what the profile says of them */
 	bool watch;	  /* see every end of it, SIGKILL too: watch.h */
 	const char *profile; /* a file to keep counters in, or NULL */
 	/*
@@ -97,8 +97,8 @@ struct launch {
 int launch_prepare(struct launch *l, char *const *argv,
 		   const struct launch_options *o, struct err *e);
 /*
- * The same for a program that is executed. This is its process already: no
- * libraries are rewritten before it asks for them, and failures of ours are
+ * launch_prepare() for a program that is executed. This is its process already:
+ * no libraries are rewritten before it asks for them, and failures of ours are
  * kept from it.
  */
 int launch_prepare_execution(struct launch *l, const struct execution *x,

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/regular.h"
 #include "abi/profile_format.h"
+#include "count/profile/file.h"
 
 /* header and text */
 union first {
@@ -57,50 +58,6 @@ static void fill(union first *f, const struct ledger *l)
 		add(f, &at, *a);
 	}
 	f->h.command_len = (uint32_t)(at - start);
-}
-
-static int write_all(int fd, const char *from, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, from, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return -1;
-		from += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
-/* the mode that open() would give a new file */
-static mode_t usual_mode(void)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return 0666 & ~mask;
-}
-
-/* writes the file under another name first; 0 or -1 and errno */
-static int write_file(const char *path, const union first *f)
-{
-	char *fresh = mem_alloc(strlen(path) + 8);
-	int fd, failed, why;
-
-	sprintf(fresh, "%s.XXXXXX", path);
-	fd = mkostemp(fresh, O_CLOEXEC);
-	failed = fd < 0 || write_all(fd, f->bytes, sizeof f->bytes) ||
-		 fchmod(fd, usual_mode()) || rename(fresh, path);
-	why = errno;
-	if (fd >= 0)
-		close(fd);
-	if (fd >= 0 && failed)
-		unlink(fresh);
-	mem_free(fresh);
-	errno = why;
-	return failed ? -1 : 0;
 }
 
 /* the absolute name, links followed, of a file that may not be there yet */
@@ -156,7 +113,7 @@ char *ledger_make(const char *path, const struct ledger *l, struct err *e)
 	} else if (!replaceable(name, l->program, e)) {
 		free(name);
 		name = NULL;
-	} else if (write_file(name, f)) {
+	} else if (file_replace(name, f->bytes, sizeof f->bytes, 0)) {
 		err_set(e, ERR_MACHINE, "%s: %s", path, strerror(errno));
 		free(name);
 		name = NULL;
@@ -199,7 +156,7 @@ static bool write_at(int fd, const void *from, size_t n, uint64_t at)
 
 /*
  * The magic number is written last, when all else is there. If the disk is full
- * the user was told all the same, when it was left.
+ * the user has seen a note all the same, when it was left.
  */
 static void write_left(int fd, struct profile_header *h, const char *program,
 		       const char *why)

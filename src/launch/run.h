@@ -1,5 +1,6 @@
 /*
- * run: a program as a child of ours; neither it nor our parent can tell.
+ * run: a program as a child of ours; neither it nor our parent sees a
+ * difference.
  *
  * It gets the signal mask, the dispositions and the timers that we were
  * started with, and none of our descriptors. It stays in our process group:
@@ -21,7 +22,7 @@ int run_program(const char *file, char *const *argv, char *const *envp,
 		int *why);
 
 /*
- * The same, but meet() sees the process before it executes the file. If it
+ * run_program(), but meet() sees the process before it executes the file. If it
  * returns -1: *why is errno, *refused is true, and nothing has run.
  */
 typedef int run_meet(void *arg, pid_t pid);
@@ -29,8 +30,8 @@ int run_met(const char *file, char *const *argv, char *const *envp,
 	    run_meet *meet, void *arg, bool *refused, int *why);
 
 /*
- * The same, watched (watch.h). If that is not allowed: *why is what errno said
- * of it, *refused is true, and nothing has run.
+ * run_program(), watched (watch.h). If that is not allowed: *why is what errno
+ * said of it, *refused is true, and nothing has run.
  */
 int run_watched(const char *file, char *const *argv, char *const *envp,
 		struct watch *w, bool *refused, int *why);

@@ -35,7 +35,7 @@ struct view {
 
 /* --- memory of the process */
 
-_Bool peek(const struct counting *c, const void *at, void *to, size_t n)
+static _Bool peek(const struct counting *c, const void *at, void *to, size_t n)
 {
 	const struct view *v = (const struct view *)c;
 	struct iovec local = {to, n};
@@ -153,6 +153,7 @@ static bool copy_counting(struct view *v)
 	    c->image.n > IMAGES_MOST)
 		return false;
 	c->process = k;
+	c->peek = peek;
 	image = mem_alloc(c->image.n * sizeof(struct counted_image) + 1);
 	if (!peek(c, c->image.at, image,
 		  c->image.n * sizeof(struct counted_image))) {

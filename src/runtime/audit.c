@@ -8,35 +8,23 @@
  * lock, so that static buffers do. Whatever fails, the answer is the original
  * file. No symbol binding is audited: calls cost what they cost without us.
  */
-#include "runtime/aside.h"
+#include "runtime/altstack.h"
 #include "runtime/counting.h"
 #include "abi/libs.h"
 #include "runtime/loaded.h"
 
-/* what la_objsearch() and la_activity() are told */
+/* arguments of la_objsearch() and la_activity() */
 enum {
 	SEARCH_ORIGINAL = 1, /* LA_SER_ORIG */
 	ACTIVITY_OVER = 0,   /* LA_ACT_CONSISTENT */
 };
 
 /* what the launcher said */
-static struct counts told;
-static struct counting counting;
-
-struct counting *counting_here(void)
-{
-	return &counting;
-}
+static struct counts launcher;
 
 /* the linker's: the module's first byte, and the end of its code */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
-
-void counting_own_code(struct counting *c)
-{
-	c->own_code = (uintptr_t)__ehdr_start;
-	c->own_code_end = (uintptr_t)etext;
-}
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -51,7 +39,7 @@ static union {
 
 static const char *field(enum launch_env_field f)
 {
-	return told.launch_env.field[f];
+	return launcher.launch_env.field[f];
 }
 
 /*
@@ -80,7 +68,7 @@ static _Bool wanted(const char *path)
 /* what cannot be rewritten must not run */
 static _Bool strict(void)
 {
-	return launch_env_has(&told.launch_env, 's');
+	return launch_env_has(&launcher.launch_env, 's');
 }
 
 static uint64_t key(void)
@@ -149,7 +137,7 @@ static const char *rewritten(const char *path, const char *name)
 				return answer;
 		}
 		if (!try)
-			refused = ask_tally(&told.launch_env, path, name) ==
+			refused = ask_tally(&launcher.launch_env, path, name) ==
 				  ASK_REFUSED;
 	}
 	if (refused && strict())
@@ -351,27 +339,28 @@ static const struct object_header *object_header(const struct link_map *map)
 }
 
 /*
- * An object with a object_header is told where the launch_env lies, and its
+ * An object with an object_header gets the address of the launch_env, and its
  * counters are kept, unless it returns false. `file`: what was loaded.
  */
 static _Bool hand_over(const struct link_map *map, const char *file)
 {
 	const struct object_header *p = object_header(map);
+	struct counting *c = launcher.launch_env.counting;
 	_Bool is_c = libs_is_c(str_base(map->l_name)), kept = 1;
 
 	if (p) {
 		*(struct launch_env **)at_distance(p, p->word) =
-			&told.launch_env;
-		aside_begin(&told.launch_env, p);
+			&launcher.launch_env;
+		altstack_begin(&launcher.launch_env, p);
 	}
-	if (!told.launch_env.counting)
+	if (!c)
 		return 1;
 	if (p && p->ncounter)
-		kept = image_opened(&counting, p, file);
-	else if (!p && counting.image.n && is_c)
-		ledger_trouble(&counting, TROUBLE_UNSEEN);
+		kept = image_opened(c, p, file);
+	else if (!p && c->image.n && is_c)
+		ledger_trouble(c, TROUBLE_UNSEEN);
 	if (p && is_c)
-		signals_begin(&counting);
+		signals_begin(c);
 	return kept;
 }
 
@@ -413,31 +402,32 @@ static const char *refusal(const char *path)
 }
 
 /*
- * An object of which nothing is counted, or kept, is told of, but for the
- * loader, which is in every program. `name`: as the program sees it. What was
+ * Reports an object of which nothing is counted, or kept, but for the loader,
+ * which is in every program. `name`: as the program sees it. What was
  * asked and answered for it is not needed any more.
  */
-static void tell_left(const struct link_map *map, const char *name,
-		      _Bool is_program, _Bool kept)
+static void report_uncounted(const struct link_map *map, const char *name,
+			     _Bool is_program, _Bool kept)
 {
 	static char path[RECORD_NAME_MAX];
 	struct text t = {.at = path, .max = sizeof path};
 	const struct object_header *p = object_header(map);
+	struct counting *c = launcher.launch_env.counting;
 	struct file_id id;
 
-	if (!told.launch_env.counting || counting.confined ||
+	if (!c || c->confined ||
 	    (p && kept && !(p->flags & OBJECT_HEADER_LEFT_OUT)) ||
 	    libs_is_loader(str_base(name)) || !sys_file_id(name, &id))
 		return;
 	asked[0] = sought[0] = 0;
 	resolve(&t, name);
 	if (!kept)
-		image_left(&counting, LEFT_REFUSED, path,
-			   "there was no room on disk for its counts");
+		image_uncounted(c, LEFT_REFUSED, path,
+				"there was no room on disk for its counts");
 	else if (p || (!is_program && !wanted(name)))
-		image_left(&counting, LEFT_OUT, path, "");
+		image_uncounted(c, LEFT_OUT, path, "");
 	else
-		image_left(&counting, LEFT_REFUSED, path, refusal(path));
+		image_uncounted(c, LEFT_REFUSED, path, refusal(path));
 }
 
 /*
@@ -446,6 +436,7 @@ static void tell_left(const struct link_map *map, const char *name,
  */
 static void begin(const struct link_map *map)
 {
+	struct counting *c = counting_here();
 	static const struct link_map *program;
 	static _Bool tried;
 	uintptr_t at;
@@ -459,17 +450,20 @@ static void begin(const struct link_map *map)
 		return;
 	tried = 1;
 	at = loader_symbol(map, "__libc_stack_end");
-	active = stack_clean(at ? *(uintptr_t **)at : environ_stack(), &told);
-	told.launch_env.on_call = aside_on_call;
-	told.launch_env.after_call = aside_after_call;
-	told.launch_env.on_jump = counting_on_jump;
-	told.launch_env.on_indirect = pairs_on_indirect;
-	told.launch_env.on_resume = shown_resume;
+	active = stack_clean(at ? *(uintptr_t **)at : environ_stack(),
+			     &launcher);
+	launcher.launch_env.on_call = altstack_on_call;
+	launcher.launch_env.after_call = altstack_after_call;
+	launcher.launch_env.on_jump = counting_on_jump;
+	launcher.launch_env.on_indirect = pairs_on_indirect;
+	launcher.launch_env.on_resume = context_resume;
 	if (!active)
 		return;
-	counting_begin(&counting, &told.launch_env);
+	c->own_code = (uintptr_t)__ehdr_start;
+	c->own_code_end = (uintptr_t)etext;
+	counting_begin(c, &launcher.launch_env);
 	kept = hand_over(program, field(LAUNCH_ENV_COPY));
-	tell_left(program, field(LAUNCH_ENV_EXE), 1, kept);
+	report_uncounted(program, field(LAUNCH_ENV_EXE), 1, kept);
 }
 
 unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
@@ -489,7 +483,7 @@ unsigned la_objopen(struct link_map *map, long space, uintptr_t *cookie)
 		put_name(map, asked);
 	else if (back)
 		put_name(map, back);
-	tell_left(map, map->l_name, 0, kept);
+	report_uncounted(map, map->l_name, 0, kept);
 	return 0;
 }
 
@@ -498,14 +492,14 @@ unsigned la_objclose(uintptr_t *cookie)
 	const struct object_header *p =
 		object_header((struct link_map *)*cookie);
 
-	if (p && told.launch_env.counting)
-		image_closed(&counting, p);
+	if (p && launcher.launch_env.counting)
+		image_closed(launcher.launch_env.counting, p);
 	return 0;
 }
 
 void la_activity(uintptr_t *cookie, unsigned flag)
 {
 	(void)cookie;
-	if (flag == ACTIVITY_OVER && told.launch_env.counting)
-		images_settled(&counting);
+	if (flag == ACTIVITY_OVER && launcher.launch_env.counting)
+		images_settled(launcher.launch_env.counting);
 }

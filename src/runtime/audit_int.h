@@ -28,10 +28,10 @@ struct counts {
 /*
  * Takes our variables out of the environment on the stack, whose first word
  * (argc) is at `start`, and corrects AT_EXECFN and the name of the process.
- * Fills *told, but for on_call. False if the launcher did not start this
+ * Fills *launcher, but for on_call. False if the launcher did not start this
  * program.
  */
-_Bool stack_clean(uintptr_t *start, struct counts *told);
+_Bool stack_clean(uintptr_t *start, struct counts *launcher);
 
 /*
  * Tells the kernel that the strings of the environment end at `end`; they

@@ -1,7 +1,7 @@
 /*
  * by_hand: a rewritten program that tally did not launch keeps its counters,
  * too: in the file that TALLY_OUT names, or NAME.tally in the current folder.
- * It is told by itself what a launcher would have told. A program that it
+ * It sets up by itself what a launcher would have. A program that it
  * executes, rewritten as well, counts in the same file if that has its name.
  */
 #include "runtime/counting.h"
@@ -16,8 +16,8 @@ enum {
 };
 
 struct made {
-	struct counts *told;
-	struct text text; /* in told->text */
+	struct counts *launcher;
+	struct text text; /* in launcher->text */
 };
 
 /* the string that was being added is done; where the next one begins */
@@ -117,10 +117,11 @@ static const char *parent_word(struct made *m, uint32_t number)
 	return m->text.full ? "0" : at;
 }
 
-_Bool by_hand(uintptr_t *stack, struct counts *told)
+_Bool by_hand(uintptr_t *stack, struct counts *launcher)
 {
-	struct made m = {told, {.at = told->text, .max = sizeof told->text}};
-	struct launch_env *h = &told->launch_env;
+	struct made m = {launcher, {.at = launcher->text,
+				    .max = sizeof launcher->text}};
+	struct launch_env *h = &launcher->launch_env;
 	char **envp = (char **)stack + 1 + stack[0] + 1, **end = envp;
 	const char *exe, *path;
 	uint32_t parent;

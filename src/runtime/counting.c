@@ -1,5 +1,5 @@
 /*
- * counting: what hooks tell of threads and processes, see counting.h.
+ * counting: what hooks report of threads and processes, see counting.h.
  *
  * The hook behind a system call does not say which one it was: not every
  * machine can tell. What this thread is waiting for does.
@@ -16,7 +16,6 @@
  * A program that locks itself in (seccomp) may be ended by any system call
  * that it does not expect: from then on we make none.
  */
-#include "runtime/clone.h"
 #include "runtime/counting.h"
 
 enum {
@@ -34,15 +33,25 @@ static uint32_t number_of(const char *s)
 	return n;
 }
 
+static _Bool peek(const struct counting *c, const void *at, void *to, size_t n)
+{
+	(void)c;
+	for (size_t i = 0; i < n; i += 8)
+		if (!sys_readable((const char *)at + i))
+			return 0;
+	__builtin_memcpy(to, at, n);
+	return 1;
+}
+
 void counting_begin(struct counting *c, struct launch_env *h)
 {
+	c->peek = peek;
 	if (!*h->field[LAUNCH_ENV_PROFILE] || !h->page)
 		return;
 	c->path = h->field[LAUNCH_ENV_PROFILE];
 	c->program = h->field[LAUNCH_ENV_EXE];
 	c->page = h->page;
 	c->emulated = launch_env_has(h, 'e');
-	counting_own_code(c);
 	c->sees_returns = ARCH_SEES_RETURNS;
 	c->quick = arch_is_quick(h->hwcap2);
 	c->stack = (uintptr_t)__builtin_frame_address(0);
@@ -66,6 +75,15 @@ static void begin_thread(struct counting *c, uintptr_t thread)
 	}
 }
 
+/* the process ends with its last thread */
+static void end_thread(struct counting *c)
+{
+	c->first_ended |= !thread_slot(c);
+	if (!threads_beside(c))
+		process_ends(c, ENDED_BY_ITSELF);
+	thread_ends(c);
+}
+
 static void begin_process(struct counting *c, uintptr_t thread)
 {
 	if (c->confined)
@@ -78,18 +96,18 @@ static void before_clone(struct counting *c, struct clone_call x)
 {
 	uintptr_t self = thread_self(c);
 
-	if (!(x.flags & CLONE_SETTLS))
+	if (!(x.flags & SYS_CLONE_SETTLS))
 		x.tls = self;
 	/* qemu's vfork() is a fork() */
-	if (c->emulated && x.flags & CLONE_VFORK)
-		x.flags &= ~(uint64_t)CLONE_VM;
-	if (!(x.flags & CLONE_VM))
+	if (c->emulated && x.flags & SYS_CLONE_VFORK)
+		x.flags &= ~(uint64_t)SYS_CLONE_VM;
+	if (!(x.flags & SYS_CLONE_VM))
 		begin_process(c, x.tls);
 	else if (x.tls != self ||
 		 ((ARCH_SLOT_OWN || thread_is_lent(c, self)) &&
-		  !(x.flags & CLONE_VFORK)))
+		  !(x.flags & SYS_CLONE_VFORK)))
 		begin_thread(c, x.tls);
-	else if (!(x.flags & CLONE_VFORK))
+	else if (!(x.flags & SYS_CLONE_VFORK))
 		ledger_trouble(c, TROUBLE_THREADS);
 }
 
@@ -125,7 +143,7 @@ void counting_on_call(struct arch_hook *g, const struct launch_env *h)
 		signals_on_mask(c, g);
 	else if (g->nr == SYS_EXIT && !c->confined) {
 		handlers_end(c, (const void *)arch_hook_frame(g), NULL);
-		thread_ends(c);
+		end_thread(c);
 	}
 	else if (g->nr == SYS_EXIT_GROUP || executes(g)) {
 		if (!executes(g) && !c->confined)

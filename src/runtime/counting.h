@@ -30,16 +30,16 @@
  *	            other way around
  *	forks.c     processes
  *	signals.c   handlers
- *	shown.c     the addresses that handlers see
- *	suspended.c where a scheduler of the program's interrupted threads
+ *	signal_context.c
+ *	            the addresses that handlers see
  *	places.c    where threads are, in objects that count
- *	ends.c      where threads ended, and how the process did
+ *	exits.c     where threads ended, and how the process did
  *	interruptions.c
  *	            handlers that never return
  *	trim.c      what they reserved and did not need
  *	pairs.c     where indirect jumps and calls lead
- *	counting.c  what hooks and the loader tell
- *	hooks.c     what is seen where the C library has no hooks
+ *	counting.c  what hooks and the loader report
+ *	interpose*.c what is seen where the C library has no hooks
  *
  * Whatever fails, the program goes on: a bit of profile_header.trouble says
  * what is not exact then.
@@ -121,8 +121,8 @@ struct thread_block {
 	 * the thread has not come yet. UINT32_MAX: none; 0: this one.
 	 */
 	uint32_t instead;
-	uint32_t number;   /* the kernel's, of a thread whose end is not told;
-			      or 0 */
+	uint32_t number;   /* the kernel's, of a thread whose end no hook
+			      reports; or 0 */
 	const uint32_t *alive; /* is that number while it lives; or NULL */
 	/*
 	 * The thread has to set its slot itself, and has not yet. It is not
@@ -153,7 +153,7 @@ struct interruption {
 	struct frame was;	    /* what is in it */
 	const void *context;	    /* what was interrupted */
 	uintptr_t pc;		    /* and where */
-	uintptr_t shown; /* what the handler sees instead (shown.c), or 0 */
+	uintptr_t shown; /* what the handler sees instead, or 0 */
 };
 
 /* so many threads were interrupted at an address of new code, and are to go on
@@ -197,10 +197,10 @@ struct counting {
 	struct room room;
 	struct list image; /* struct counted_image */
 	struct list block; /* struct thread_block */
-	struct list left;  /* uint64_t: hashes of paths, see left.c */
+	struct list uncounted; /* uint64_t: hashes of paths, see uncounted.c */
 	int64_t next_slot, slot_step; /* where to look for free addresses */
 	uint32_t making; /* blocks whose threads are just being made */
-	uint32_t look_at; /* block whose thread may have ended untold */
+	uint32_t look_at; /* block whose thread may have ended unnoticed */
 	uintptr_t executing; /* the hook that execve() was called by, or 0 */
 	struct interposed *interposed; /* hooks.h; NULL: none */
 	struct pair_table *pairs; /* the newest; NULL: none yet */
@@ -213,13 +213,13 @@ struct counting {
 	/*
 	 * The handlers that the program has, by signal, where the kernel has
 	 * ours. While rt_sigaction() is called: which thread calls it for which
-	 * signal, what was there before, and what the kernel is told.
+	 * signal, what was there before, and what the kernel gets.
 	 */
-	struct kernel_action told[SIGNALS + 1];
+	struct kernel_action reported[SIGNALS + 1];
 	uintptr_t acting;
 	uint64_t acting_signal;
 	unsigned long acting_with; /* what the program called it with */
-	struct kernel_action told_before, action;
+	struct kernel_action reported_before, action;
 	struct interruption interruption[INTERRUPTIONS];
 	struct suspended suspended[SUSPENDED];
 	_Bool sees_returns; /* of handlers: ARCH_SEES_RETURNS */
@@ -227,9 +227,15 @@ struct counting {
 	uintptr_t own_code, own_code_end;
 	/* threads that are about to end and have said where */
 	uint32_t said[SAID], nsaid;
+	/* copies memory of the process, words; false: it cannot be read */
+	_Bool (*peek)(const struct counting *c, const void *at, void *to,
+		      size_t n);
 };
 
-/* --- lock.c: waits for it; all signals are blocked until it is open again */
+/* --- lock.c */
+/* of this process */
+struct counting *counting_here(void);
+/* waits for it; all signals are blocked until it is open again */
 void counting_lock(struct counting *c);
 void counting_unlock(struct counting *c);
 /* in a new process: another thread that held it is not there */
@@ -268,6 +274,8 @@ void ledger_detach(struct counting *c, uint64_t offset, char *at,
 /* gives room back that has no valid chunk yet */
 void ledger_give_back(struct counting *c, struct region *r);
 uint64_t round_up(uint64_t n, uint64_t to);
+/* bytes of what a process says of itself in the profile, whole pages */
+uint64_t process_size(const struct counting *c);
 /* zeroed memory for good, or NULL */
 void *room_take(struct counting *c, uint64_t n);
 /* the list has room for an element number n; its elements may move */
@@ -284,18 +292,31 @@ _Bool image_opened(struct counting *c, const struct object_header *p,
 void image_closed(struct counting *c, const struct object_header *p);
 /* unloading is over: closed objects that are still there are open again */
 void images_settled(struct counting *c);
+static inline _Bool id_equal(const uint8_t *a, const uint8_t *b)
+{
+	for (unsigned i = 0; i < PROFILE_ID; i++)
+		if (a[i] != b[i])
+			return 0;
+	return 1;
+}
+
 static inline struct counted_image *image_of(const struct counting *c,
 					     uint32_t i)
 {
 	return (struct counted_image *)c->image.at + i;
 }
 
+/* --- slots.c */
 /* can its counters be written to? Certain only if no thread unmaps them now */
 _Bool image_is_there(const struct counted_image *m);
 /* bytes of the chunks of all that are not gone */
 uint64_t images_size(const struct counting *c);
 /* where a thread with that slot counts */
-char *image_piece(const struct counted_image *m, int64_t slot);
+static inline char *image_piece(const struct counted_image *m, int64_t slot)
+{
+	return m->counters + (m->above ? -slot : slot);
+}
+
 /* writes the chunk of an image at r->at + at, all but its magic number */
 void image_chunk(const struct counted_image *m, const struct region *r,
 		 uint64_t at, uint32_t process, uint32_t block);
@@ -306,9 +327,9 @@ void image_chunk(const struct counted_image *m, const struct region *r,
 _Bool image_place(const struct counted_image *m, const struct region *r,
 		  uint64_t at, const char *to);
 
-/* --- left.c */
+/* --- uncounted.c */
 /* an object was loaded in which nothing is counted; the reason may be "" */
-void image_left(struct counting *c, enum left_why why, const char *path,
+void image_uncounted(struct counting *c, enum left_why why, const char *path,
 		const char *reason);
 
 /* --- trim.c: the process is about to end, or to become another program */
@@ -316,7 +337,6 @@ void images_trim(struct counting *c, _Bool ends);
 /* it did not */
 void images_refill(struct counting *c);
 
-/* --- slots.c */
 /* have threads counters of their own for it? */
 _Bool image_has_pieces(const struct counted_image *m);
 /* a slot at which all pieces of a block have their addresses reserved, or 0 */
@@ -336,9 +356,10 @@ void thread_begins(struct counting *c, uintptr_t thread);
 void thread_began(struct counting *c, _Bool failed);
 /* this thread has just begun, perhaps */
 void thread_arrives(struct counting *c);
+/* it ends: its block is free */
 void thread_ends(struct counting *c);
 /*
- * Threads that no hook tells of. With the lock: a block for one that is to be
+ * Threads that no hook reports. With the lock: a block for one that is to be
  * made, or 0; it is free again if there is no thread after all.
  */
 uint32_t thread_reserve(struct counting *c);
@@ -370,7 +391,10 @@ void threads_forget(struct counting *c);
 /* the slot of this thread */
 int64_t thread_slot(const struct counting *c);
 /* the pointer of this thread, by which it is known */
-uintptr_t thread_self(const struct counting *c);
+static inline uintptr_t thread_self(const struct counting *c)
+{
+	return arch_thread(c->quick);
+}
 
 /* --- sites.c */
 /* the image's code counts for threads from now on, if it did not */
@@ -392,31 +416,31 @@ void child_take(struct counting *c, struct child *k);
 void child_leave(struct counting *c, struct child *k, _Bool failed);
 /* this process is that child */
 void child_adopt(struct counting *c, struct child *k);
-
-/* bytes of what a process says of itself in the profile, whole pages */
-uint64_t process_size(const struct counting *c);
 /* is this the process that counts, not one that shares its memory? */
-_Bool process_is_own(const struct counting *c);
+static inline _Bool process_is_own(const struct counting *c)
+{
+	return sys_pid() == c->pid;
+}
 
-/* --- shown.c: the address that a handler sees, and the one it stands for;
-   signal_arrives() has room for it */
-struct shown {
+/* --- signal_context.c: the address that a handler sees, and the one it stands
+   for; signal_arrives() has room for it */
+struct signal_context {
 	uintptr_t old, new; /* both 0: it sees what there is */
 	void *context;
 };
 /* a handler is about to be called */
-void shown_begins(struct counting *c, void *context,
-		  const struct frame *record, struct shown *s);
+void context_begins(struct counting *c, void *context,
+		  const struct frame *record, struct signal_context *s);
 /* it has returned */
-void shown_ends(struct counting *c, const struct shown *s);
+void context_ends(struct counting *c, const struct signal_context *s);
 /* what hooks call, see launch_env.h */
 __attribute__((visibility("hidden"))) void
-shown_resume(struct arch_hook *g, const struct launch_env *h);
-/* called by shown_resume(): the new address to go on at, for an old one */
+context_resume(struct arch_hook *g, const struct launch_env *h);
+/* called by context_resume(): the new address to go on at, for an old one */
 __attribute__((visibility("hidden"), used)) uintptr_t
-shown_target(uintptr_t old, const struct launch_env *h);
+context_target(uintptr_t old, const struct launch_env *h);
 
-/* --- suspended.c */
+/* --- signal_context.c: threads that a scheduler has interrupted */
 /* a thread was interrupted there, and will go on at `to` */
 void suspended_add(struct counting *c, uintptr_t at, uintptr_t to);
 /* it does */
@@ -427,8 +451,6 @@ void suspended_end(struct counting *c);
 void suspended_forget(struct counting *c);
 
 /* --- places.c: a part of tally, too, which looks on from outside */
-/* copies memory of the process, words; false: it cannot be read */
-_Bool peek(const struct counting *c, const void *at, void *to, size_t n);
 /*
  * Notes in the process's chunk that a thread ended where a context says, which
  * can be read, with all its frames or (!frames) in that block alone; c->process
@@ -455,7 +477,7 @@ const struct interruption *handler_find(const struct counting *c,
 _Bool handler_is_intact(const struct counting *c, const struct interruption *x,
 			unsigned long context[ARCH_UC_WORDS]);
 
-/* --- ends.c */
+/* --- exits.c */
 /* this thread ends, where it was interrupted, and does nothing any more */
 void end_note(struct counting *c, const void *context);
 /* the process is about to end so, or (ENDED_NOT) it did not after all */
@@ -476,7 +498,7 @@ void handlers_end(struct counting *c, const struct frame *f,
 		  const struct frame *end);
 /* it has returned */
 void handler_returned(struct counting *c, const struct frame *record);
-/* what was interrupted there is noted: its handler has nothing to tell */
+/* what was interrupted there is noted: its handler has nothing to report */
 void handler_noted(struct counting *c, const void *context);
 /* in a new process: what was interrupted is its parent's */
 void handlers_forget(struct counting *c);
@@ -484,7 +506,7 @@ void handlers_forget(struct counting *c);
 __attribute__((visibility("hidden"))) void
 counting_on_jump(struct arch_hook *g, const struct launch_env *h);
 /* --- pairs.c */
-/* image number i is at addresses that its object_header tells */
+/* image number i is at addresses that its object_header says */
 void pairs_opened(struct counting *c, uint32_t i,
 		  const struct object_header *p);
 /* it is not any more */
@@ -502,13 +524,13 @@ __attribute__((visibility("hidden"))) void signal_arrives(void);
 /* called by signal_arrives(): the program's handler, or ours */
 __attribute__((visibility("hidden"), used)) uintptr_t
 signal_real(uint64_t signal, void *info, void *context,
-	    const struct frame *record, struct shown *shown);
+	    const struct frame *record, struct signal_context *shown);
 /* called by signal_arrives(), if it sees that */
 __attribute__((visibility("hidden"), used)) void
-signal_returned(const struct frame *record, const struct shown *shown);
+signal_returned(const struct frame *record, const struct signal_context *shown);
 /*
  * Default actions that end the process go by way of us from now on. Requires:
- * the C library has hooks, so that a program that asks is told SIG_DFL.
+ * the C library has hooks, so that a program that asks is shown SIG_DFL.
  */
 void signals_begin(struct counting *c);
 /* and do not any more */
@@ -520,17 +542,12 @@ void signals_after(struct counting *c, struct arch_hook *g, long result);
 /* rt_sigprocmask() is called */
 void signals_on_mask(struct counting *c, const struct arch_hook *g);
 
-/* --- audit.c, entry.c: of this process */
-struct counting *counting_here(void);
-/* sets c->own_code and c->own_code_end */
-void counting_own_code(struct counting *c);
-
 /* --- by_hand.c */
 /*
- * Fills *told as a launcher would have, and makes a profile. False: nothing
+ * Fills *launcher as a launcher would have, and makes a profile. False: nothing
  * can be kept.
  */
-_Bool by_hand(uintptr_t *stack, struct counts *told);
+_Bool by_hand(uintptr_t *stack, struct counts *launcher);
 
 /* --- ancestors.c */
 /*

@@ -8,13 +8,17 @@
  * and constants alone, which know each other by their distance (entry.ld). What
  * it has to remember is mapped.
  */
-#include "runtime/aside.h"
+#include "runtime/altstack.h"
 #include "runtime/interpose.h"
 
 struct memory {
-	struct counts told;
+	struct counts launcher;
 	struct counting counting;
 };
+
+/* entry.S, entry.ld: where code of ours begins and ends */
+extern const int64_t distances[] __attribute__((visibility("hidden")));
+extern const char entry_end[] __attribute__((visibility("hidden")));
 
 /*
  * `loaded`: by a C library, which is as it was. `stack`: as the kernel left
@@ -23,15 +27,17 @@ struct memory {
 static void begin(struct memory *m, const struct object_header *p, _Bool loaded,
 		  uintptr_t *stack)
 {
-	struct launch_env *h = &m->told.launch_env;
+	struct launch_env *h = &m->launcher.launch_env;
 
-	h->on_call = aside_on_call;
-	h->after_call = aside_after_call;
+	h->on_call = altstack_on_call;
+	h->after_call = altstack_after_call;
 	h->on_jump = counting_on_jump;
 	h->on_indirect = pairs_on_indirect;
-	h->on_resume = shown_resume;
+	h->on_resume = context_resume;
 	*(struct launch_env **)at_distance(p, p->word) = h;
-	aside_begin(h, p);
+	altstack_begin(h, p);
+	m->counting.own_code = (uintptr_t)distances;
+	m->counting.own_code_end = (uintptr_t)entry_end;
 	counting_begin(&m->counting, h);
 	if (!h->counting || !p->ncounter)
 		return;
@@ -40,23 +46,6 @@ static void begin(struct memory *m, const struct object_header *p, _Bool loaded,
 		signals_begin(h->counting);
 	else if (!interpose_begin(h, stack))
 		ledger_trouble(h->counting, TROUBLE_UNSEEN);
-}
-
-/* entry.S: what tally fills in, the object_header's distance first */
-extern const int64_t distances[] __attribute__((visibility("hidden")));
-extern const char entry_end[] __attribute__((visibility("hidden")));
-
-struct counting *counting_here(void)
-{
-	const struct object_header *p = at_distance(distances, distances[0]);
-
-	return (*(struct launch_env **)at_distance(p, p->word))->counting;
-}
-
-void counting_own_code(struct counting *c)
-{
-	c->own_code = (uintptr_t)distances;
-	c->own_code_end = (uintptr_t)entry_end;
 }
 
 /* entry.S calls it first of all, with the stack that the kernel made */
@@ -79,9 +68,9 @@ void enter(uintptr_t *stack, const struct object_header *p)
 	/* Go without C does not look where it leads, if a loader set it */
 	if (unused)
 		m->counting.lent = arch_thread(0);
-	if (stack_clean(stack, &m->told))
+	if (stack_clean(stack, &m->launcher))
 		begin(m, p, loaded, stack);
-	else if (p->ncounter && by_hand(stack, &m->told))
+	else if (p->ncounter && by_hand(stack, &m->launcher))
 		begin(m, p, m->counting.late = loaded, stack);
 	else
 		sys_unmap(m, sizeof *m);

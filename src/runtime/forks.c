@@ -13,12 +13,6 @@
  */
 #include "runtime/counting.h"
 
-uint64_t process_size(const struct counting *c)
-{
-	return round_up(sizeof(struct chunk_process) + str_len(c->program) + 1,
-			c->page);
-}
-
 static uint32_t new_number(struct counting *c)
 {
 	return (uint32_t)__atomic_add_fetch(&c->header->nprocess, 1,
@@ -52,11 +46,6 @@ static void sign_process(struct counting *c, const struct region *r)
 	k->here = (uint64_t)(uintptr_t)c;
 	__atomic_store_n(&k->chunk.magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
 	c->process = k;
-}
-
-_Bool process_is_own(const struct counting *c)
-{
-	return sys_pid() == c->pid;
 }
 
 void process_begins(struct counting *c, uint32_t parent)

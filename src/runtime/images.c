@@ -9,61 +9,6 @@
  */
 #include "runtime/counting.h"
 
-uint64_t images_size(const struct counting *c)
-{
-	uint64_t size = 0;
-
-	for (uint32_t i = 0; i < c->image.n; i++)
-		if (image_of(c, i)->state != IMAGE_GONE)
-			size += image_of(c, i)->head + image_of(c, i)->size;
-	return size;
-}
-
-char *image_piece(const struct counted_image *m, int64_t slot)
-{
-	return m->counters + (m->above ? -slot : slot);
-}
-
-void image_chunk(const struct counted_image *m, const struct region *r,
-		 uint64_t at, uint32_t process, uint32_t block)
-{
-	struct chunk_counters *k = (void *)(r->at + at);
-
-	k->chunk.at = r->offset + at;
-	k->chunk.size = m->head + m->size;
-	k->chunk.kind = CHUNK_COUNTERS;
-	k->chunk.process = process;
-	__builtin_memcpy(k->id, m->id, sizeof k->id);
-	k->ncounter = m->ncounter;
-	k->first = m->head;
-	k->block = block;
-	k->path_len = (uint32_t)str_len(m->path);
-	__builtin_memcpy(k + 1, m->path, k->path_len + 1);
-}
-
-_Bool image_place(const struct counted_image *m, const struct region *r,
-		  uint64_t at, const char *to)
-{
-	struct profile_chunk *k = (void *)(r->at + at);
-	const char *counters = r->at + at + m->head;
-	_Bool placed;
-
-	__atomic_store_n(&k->magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
-	sys_unmap(k, m->head);
-	placed = sys_move(counters, m->size, to);
-	if (!placed)
-		sys_unmap(counters, m->size);
-	return placed;
-}
-
-static _Bool same_id(const uint8_t *a, const uint8_t *b)
-{
-	for (unsigned i = 0; i < PROFILE_ID; i++)
-		if (a[i] != b[i])
-			return 0;
-	return 1;
-}
-
 /* where an object was that is loaded again, or a new place; or the end */
 static uint32_t find_place(const struct counting *c,
 			   const struct object_header *p)
@@ -72,7 +17,7 @@ static uint32_t find_place(const struct counting *c,
 
 	for (i = 0; i < c->image.n; i++)
 		if (image_of(c, i)->state == IMAGE_GONE &&
-		    same_id(image_of(c, i)->id, p->id))
+		    id_equal(image_of(c, i)->id, p->id))
 			break;
 	return i;
 }
@@ -171,16 +116,6 @@ void image_closed(struct counting *c, const struct object_header *p)
 		if (image_of(c, i)->object_header == p &&
 		    image_of(c, i)->state == IMAGE_OPEN)
 			image_of(c, i)->state = IMAGE_CLOSED;
-}
-
-_Bool image_is_there(const struct counted_image *m)
-{
-	const struct object_header *p = m->object_header;
-
-	return m->state == IMAGE_OPEN ||
-	       (m->state == IMAGE_CLOSED && sys_readable(p) &&
-		sys_readable(&p->flags) && p->magic == OBJECT_HEADER_MAGIC &&
-		same_id(p->id, m->id));
 }
 
 void images_settled(struct counting *c)

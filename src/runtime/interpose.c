@@ -1,5 +1,5 @@
 /* interpose: see hooks.h. */
-#include "runtime/interpose_int.h"
+#include "runtime/interpose.h"
 
 /* not inlined: a table of addresses would need to be relocated */
 __attribute__((noinline)) static void bind(struct binding *b, const char *name,

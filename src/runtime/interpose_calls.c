@@ -1,11 +1,10 @@
 /*
- * interpose_calls: system calls by way of a C library that has no hooks. Of
- * those that matter is told as a hook would (counting.c): a program that locks
+ * interpose_calls: system calls by way of a C library that has no hooks. Those
+ * that matter are reported as by a hook (counting.c): a program that locks
  * itself in, or loses the right to open the profile. syscall() may be any of
  * them.
  */
-#include "runtime/clone.h"
-#include "runtime/interpose_int.h"
+#include "runtime/interpose.h"
 
 /* makes a process; in which of them it returns is its result */
 static long forks(const struct counting *c, const struct arch_hook *g)
@@ -26,9 +25,9 @@ static long forks(const struct counting *c, const struct arch_hook *g)
 
 void interpose_clone_unseen(struct counting *c, uint64_t flags)
 {
-	if (!(flags & CLONE_VM))
+	if (!(flags & SYS_CLONE_VM))
 		ledger_trouble(c, TROUBLE_FORK);
-	else if (!(flags & CLONE_VFORK))
+	else if (!(flags & SYS_CLONE_VFORK))
 		ledger_trouble(c, TROUBLE_THREADS);
 }
 
@@ -48,7 +47,7 @@ long interpose_syscall(long nr, long a, long b, long c, long d, long e, long f)
 
 	/* what begins on a stack of its own cannot return by way of us */
 	if (clone_read(&g, k->confined, &x)) {
-		if (!(x.flags & CLONE_VM) && !x.stack)
+		if (!(x.flags & SYS_CLONE_VM) && !x.stack)
 			return forks(k, &g);
 		interpose_clone_unseen(k, x.flags);
 		return real(nr, a, b, c, d, e, f);

@@ -1,8 +1,8 @@
 /*
- * interpose_ends: how a process ends whose C library has no hooks: by itself,
+ * interpose_exits: how a process ends whose C library has no hooks: by itself,
  * or as another program. If it says nothing, it was killed.
  */
-#include "runtime/interpose_int.h"
+#include "runtime/interpose.h"
 
 #include <stdarg.h>
 

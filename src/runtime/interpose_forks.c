@@ -8,8 +8,8 @@
  * child goes on with is written in an order that makes it right at any moment
  * (blocks are complete when they are numbered), all else it forgets.
  */
-#include "runtime/aside.h"
-#include "runtime/interpose_int.h"
+#include "runtime/altstack.h"
+#include "runtime/interpose.h"
 
 /* a child that is being made */
 struct interpose_fork {
@@ -100,7 +100,7 @@ static void forget(struct counting *c, const struct interpose_fork *own)
 	c->interposed->start = NULL;
 	c->room = (struct room){0};
 	c->forker = c->forked = c->acting = c->executing = 0;
-	aside_forget(c->interposed->launch_env);
+	altstack_forget(c->interposed->launch_env);
 	for (struct interpose_fork *f = c->interposed->fork; f; f = f->next)
 		if (f != own) {
 			if (f->thread && f->child.chunks.at)

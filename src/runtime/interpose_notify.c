@@ -6,7 +6,7 @@
  * a single aiocb stands in memory of the program's, which is not ours to
  * change: such a thread shares counters.
  */
-#include "runtime/interpose_int.h"
+#include "runtime/interpose.h"
 
 enum { NOTIFY_THREAD = 2 }; /* SIGEV_THREAD */
 
@@ -27,8 +27,7 @@ struct interpose_aio {
 };
 
 /*
- * What is to be told to the library in the place of *event: perhaps *to, which
- * it copies.
+ * What the library gets in the place of *event: perhaps *to, which it copies.
  */
 static const struct interpose_event *notify(struct counting *c,
 					    const struct interpose_event *event,
@@ -90,24 +89,23 @@ static void look_at(struct counting *c, const struct interpose_aio *aio)
 		ledger_trouble(c, TROUBLE_THREADS);
 }
 
-int interpose_aio_read(struct interpose_aio *aio)
+static int call_aio(enum interposed_call h, struct interpose_aio *aio)
 {
 	struct counting *c = counting_here();
-	int (*real)(struct interpose_aio *) =
-		interpose_real(c, INTERPOSE_AIO_READ);
+	int (*real)(struct interpose_aio *) = interpose_real(c, h);
 
 	look_at(c, aio);
 	return real(aio);
 }
 
+int interpose_aio_read(struct interpose_aio *aio)
+{
+	return call_aio(INTERPOSE_AIO_READ, aio);
+}
+
 int interpose_aio_write(struct interpose_aio *aio)
 {
-	struct counting *c = counting_here();
-	int (*real)(struct interpose_aio *) =
-		interpose_real(c, INTERPOSE_AIO_WRITE);
-
-	look_at(c, aio);
-	return real(aio);
+	return call_aio(INTERPOSE_AIO_WRITE, aio);
 }
 
 int interpose_aio_fsync(int how, struct interpose_aio *aio)

@@ -3,7 +3,7 @@
  * reached by way of ours, as in signals.c, and a program that asks is told its
  * own. Default actions are left alone.
  */
-#include "runtime/interpose_int.h"
+#include "runtime/interpose.h"
 
 enum { FLAG_SIGINFO = 4 };
 
@@ -32,13 +32,13 @@ static _Bool may_translate(const struct counting *c)
 	return !c->confined && process_is_own(c);
 }
 
-/* what the kernel gets for *act, and what is told instead */
+/* what the kernel gets for *act, and what the program is shown instead */
 static struct interpose_action translate(struct counting *c, int signal,
 					 const struct interpose_action *act)
 {
 	struct interpose_action new = *act;
 
-	c->told[signal] = (struct kernel_action){
+	c->reported[signal] = (struct kernel_action){
 		.handler = act->handler,
 		.flags = (uint64_t)(uint32_t)act->flags,
 		.mask = act->mask[0],
@@ -48,14 +48,14 @@ static struct interpose_action translate(struct counting *c, int signal,
 	return new;
 }
 
-/* what the program is told of what was there */
-static void translate_back(const struct kernel_action *told,
+/* what the program gets to see of what was there */
+static void translate_back(const struct kernel_action *action,
 			   struct interpose_action *old)
 {
 	if (old->handler != (uintptr_t)signal_arrives)
 		return;
-	old->handler = told->handler;
-	if (!(told->flags & FLAG_SIGINFO))
+	old->handler = action->handler;
+	if (!(action->flags & FLAG_SIGINFO))
 		old->flags &= ~FLAG_SIGINFO;
 }
 
@@ -73,18 +73,18 @@ int interpose_sigaction(int signal, const struct interpose_action *act,
 	if (!is_signal(signal) || !may_translate(c)) {
 		r = real(signal, act, old);
 		if (!r && old)
-			translate_back(&c->told[signal], old);
+			translate_back(&c->reported[signal], old);
 		return r;
 	}
 	counting_lock(c);
-	before = c->told[signal];
+	before = c->reported[signal];
 	if (act && is_function(act->handler)) {
 		new = translate(c, signal, act);
 		act = &new;
 	}
 	r = real(signal, act, old);
 	if (r)
-		c->told[signal] = before;
+		c->reported[signal] = before;
 	else if (old)
 		translate_back(&before, old);
 	counting_unlock(c);
@@ -103,7 +103,7 @@ static void adopt(struct counting *c, int signal)
 		      0) ||
 	    !is_function(a.handler) || a.handler == (uintptr_t)signal_arrives)
 		return;
-	c->told[signal] = a;
+	c->reported[signal] = a;
 	a.handler = (uintptr_t)signal_arrives;
 	a.flags |= FLAG_SIGINFO;
 	arch_call(SYS_RT_SIGACTION, signal, (long)&a, 0, sizeof a.mask, 0);
@@ -115,22 +115,22 @@ static uintptr_t call_signal(enum interposed_call h, int signal,
 {
 	struct counting *c = counting_here();
 	uintptr_t (*real)(int, uintptr_t) = interpose_real(c, h);
-	uintptr_t was, told;
+	uintptr_t was, action;
 
 	if (!is_signal(signal))
 		return real(signal, handler);
 	if (!may_translate(c)) {
 		was = real(signal, handler);
 		return was == (uintptr_t)signal_arrives
-			       ? c->told[signal].handler
+			       ? c->reported[signal].handler
 			       : was;
 	}
 	counting_lock(c);
-	told = c->told[signal].handler;
+	action = c->reported[signal].handler;
 	was = real(signal, handler);
 	adopt(c, signal);
 	counting_unlock(c);
-	return was == (uintptr_t)signal_arrives ? told : was;
+	return was == (uintptr_t)signal_arrives ? action : was;
 }
 
 uintptr_t interpose_signal(int signal, uintptr_t handler)

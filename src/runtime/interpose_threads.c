@@ -6,8 +6,7 @@
  * has its block, so that no handler of it counts before. A process that begins
  * with a function on a stack of its own (clone()) gets there the same way.
  */
-#include "runtime/clone.h"
-#include "runtime/interpose_int.h"
+#include "runtime/interpose.h"
 
 /* the routine of a thread that is being made */
 struct thread_start {
@@ -290,7 +289,7 @@ int interpose_clone(void *routine, void *stack, int flags, void *arg,
 				 .arg = (uintptr_t)arg,
 				 .process = 1};
 
-	if (routine && !(flags & CLONE_VM) && !c->confined)
+	if (routine && !(flags & SYS_CLONE_VM) && !c->confined)
 		return clone_process(c, &s, stack, flags,
 				     (void *[]){parent, tls, child});
 	interpose_clone_unseen(c, (uint64_t)flags);

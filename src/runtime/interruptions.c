@@ -3,7 +3,7 @@
  *
  * A handler may leave by longjmp(), or end its thread or process. Then the
  * thread ended, as far as the interrupted block is concerned, where the signal
- * arrived (ends.c). Every handler's begin is remembered, with the frame record
+ * arrived (exits.c). Every handler's begin is remembered, with the frame record
  * that the kernel makes for it on the stack; its return is not seen. But the
  * function that leaves it has that record among those of its callers:
  *
@@ -38,7 +38,7 @@ static _Bool is_readable(const struct counting *c, const struct frame *f)
 	struct frame copy;
 
 	return !((uintptr_t)f % sizeof f->back) &&
-	       peek(c, f, &copy, sizeof copy);
+	       c->peek(c, f, &copy, sizeof copy);
 }
 
 /* is any handler of this thread remembered? */
@@ -56,10 +56,10 @@ static _Bool any(const struct counting *c)
 static struct interruption *take(struct counting *c)
 {
 	for (unsigned i = 0; i < INTERRUPTIONS; i++) {
-		uintptr_t nobody = 0;
+		uintptr_t none = 0;
 
 		if (__atomic_compare_exchange_n(&c->interruption[i].thread,
-						&nobody, thread_self(c), 0,
+						&none, thread_self(c), 0,
 						__ATOMIC_RELAXED,
 						__ATOMIC_RELAXED))
 			return &c->interruption[i];

@@ -343,3 +343,9 @@ void ledger_give_back(struct counting *c, struct region *r)
 	r->at = NULL;
 	lower_end(c, r->offset, r->size);
 }
+
+uint64_t process_size(const struct counting *c)
+{
+	return round_up(sizeof(struct chunk_process) + str_len(c->program) + 1,
+			c->page);
+}

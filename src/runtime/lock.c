@@ -1,5 +1,5 @@
 /*
- * lock: one thread at a time changes what is known of counters.
+ * lock: what is known of counters, which one thread at a time changes.
  *
  * All signals are blocked while it is held, so that no handler of the
  * program's waits for itself. A thread that forks holds it until fork() has
@@ -16,6 +16,29 @@ enum {
 	FUTEX_WAKE_PRIVATE = 129,
 	SET_MASK = 2, /* SIG_SETMASK */
 };
+
+#ifdef RUNTIME_IS_ENTRY
+
+/* entry.S: what tally fills in, the object_header's distance first */
+extern const int64_t distances[] __attribute__((visibility("hidden")));
+
+struct counting *counting_here(void)
+{
+	const struct object_header *p = at_distance(distances, distances[0]);
+
+	return (*(struct launch_env **)at_distance(p, p->word))->counting;
+}
+
+#else
+
+struct counting *counting_here(void)
+{
+	static struct counting counting;
+
+	return &counting;
+}
+
+#endif
 
 static void set_mask(uint64_t mask, uint64_t *before)
 {

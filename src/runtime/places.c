@@ -7,8 +7,8 @@
  * address, and where callers go on. A thread in code of ours was called from an
  * object: from a hook, to which it would have returned.
  *
- * All memory is read by peek(): this is a part of the code that travels in the
- * program, and of tally, which looks at a process that is being killed
+ * All memory is read by c->peek(): this is a part of the code that travels in
+ * the program, and of tally, which looks at a process that is being killed
  * (launch/watch.c).
  */
 #include "runtime/counting.h"
@@ -54,7 +54,7 @@ static uintptr_t out_of_room(const struct counting *c,
 	uintptr_t site;
 
 	/* words are read, of two distances each */
-	if (!peek(c, (const void *)(word & -sizeof two), two, sizeof two))
+	if (!c->peek(c, (const void *)(word & -sizeof two), two, sizeof two))
 		return 0;
 	site = list + (uintptr_t)(intptr_t)two[word / sizeof *two % 2];
 	return counted ? site + ARCH_COUNT_SIZE : site;
@@ -102,7 +102,7 @@ static uintptr_t next_caller(struct callers *k)
 	if (back)
 		return back;
 	if (!ARCH_FRAME_RECORDS || (uintptr_t)k->record % sizeof f.back ||
-	    !peek(k->c, k->record, &f, sizeof f))
+	    !k->c->peek(k->c, k->record, &f, sizeof f))
 		return 0;
 	k->last = k->record;
 	k->record = f.next > k->record ? f.next : NULL;
@@ -140,9 +140,9 @@ _Bool handler_is_intact(const struct counting *c, const struct interruption *x,
 	struct frame f;
 	uintptr_t pc;
 
-	if (!peek(c, x->record, &f, sizeof f) || f.next != x->was.next ||
+	if (!c->peek(c, x->record, &f, sizeof f) || f.next != x->was.next ||
 	    f.back != x->was.back ||
-	    !peek(c, x->context, context, ARCH_UC_WORDS * sizeof *context))
+	    !c->peek(c, x->context, context, ARCH_UC_WORDS * sizeof *context))
 		return 0;
 	pc = arch_pc(context);
 	if (x->shown && pc == x->shown)
@@ -154,14 +154,13 @@ _Bool handler_is_intact(const struct counting *c, const struct interruption *x,
 
 /* --- notes */
 
-/* the same end, but for how often */
+/* are both ends at one place? How often does not matter */
 static _Bool same_end(const struct process_end *a, const struct process_end *b)
 {
 	_Bool same = a->address == b->address &&
-		     a->counters == b->counters && a->called == b->called;
+		     a->counters == b->counters && a->called == b->called &&
+		     id_equal(a->id, b->id);
 
-	for (unsigned i = 0; i < PROFILE_ID; i++)
-		same &= a->id[i] == b->id[i];
 	for (unsigned i = 0; i < END_BACKS; i++)
 		same &= a->back[i] == b->back[i];
 	return same;

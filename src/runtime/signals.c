@@ -9,16 +9,16 @@
  * program's, which rt_sigaction() still gives back to the program.
  *
  * rt_sigaction() is changed in the hook before it and put right in the one
- * behind it; the lock is held in between, for what is told and what the kernel
- * knows have to agree.
+ * behind it; the lock is held in between, for what the program is shown and
+ * what the kernel has must agree.
  *
- * The same way go signals whose default action ends the process: where the
- * program has SIG_DFL the kernel has our handler, which notes where the thread
- * is (ends.c) and lets happen what would have: it sets SIG_DFL and returns, to
- * an instruction that fails again, or with the same signal sent once more.
- * Blocked, waited for or ignored signals are not concerned, execve() resets
- * handlers by itself, and a program that asks is told SIG_DFL. A child that
- * shares memory (vfork) has actions of its own, and says nothing to us.
+ * Signals whose default action ends the process go by way of ours, too: where
+ * the program has SIG_DFL the kernel has our handler, which notes where the
+ * thread is (exits.c) and lets happen what would have: it sets SIG_DFL and
+ * returns, to an instruction that fails again, or with the same signal sent
+ * once more. Blocked, waited for or ignored signals are not concerned, execve()
+ * resets handlers by itself, and a program that asks is shown SIG_DFL. A child
+ * that shares memory (vfork) has actions of its own, and says nothing to us.
  */
 #include "runtime/counting.h"
 
@@ -127,7 +127,7 @@ void signals_leave(struct counting *c)
 	struct kernel_action a = {0};
 
 	for (uint64_t s = 1; s <= SIGNALS; s++)
-		if (is_fatal(s) && !c->told[s].handler &&
+		if (is_fatal(s) && !c->reported[s].handler &&
 		    !set_action(s, NULL, &a) && is_ours(&a))
 			set_action(s, &none, NULL);
 }
@@ -157,8 +157,8 @@ void signals_on_mask(struct counting *c, const struct arch_hook *g)
 static void translate(struct counting *c, uint64_t signal,
 		      const struct kernel_action *act)
 {
-	c->told[signal] = *act;
-	c->told[signal].mask &= ~(uint64_t)UNBLOCKABLE;
+	c->reported[signal] = *act;
+	c->reported[signal].mask &= ~(uint64_t)UNBLOCKABLE;
 	if (!act->handler) {
 		c->action = ending_action();
 		return;
@@ -181,7 +181,7 @@ void signals_before(struct counting *c, struct arch_hook *g)
 	c->acting = thread_self(c);
 	c->acting_signal = signal;
 	c->acting_with = g->arg[1];
-	c->told_before = c->told[signal];
+	c->reported_before = c->reported[signal];
 	if (!act || !process_is_own(c) ||
 	    !(is_function(act) ||
 	      (!act->handler && is_fatal(signal) && c->pid != 1)))
@@ -199,14 +199,14 @@ void signals_after(struct counting *c, struct arch_hook *g, long result)
 	g->arg[1] = c->acting_with;
 	c->acting = 0;
 	if (result)
-		c->told[signal] = c->told_before;
+		c->reported[signal] = c->reported_before;
 	else if (old && is_ours(old)) {
-		old->handler = c->told_before.handler;
-		old->mask = c->told_before.mask;
-		if (!(c->told_before.flags & FLAG_SIGINFO))
+		old->handler = c->reported_before.handler;
+		old->mask = c->reported_before.mask;
+		if (!(c->reported_before.flags & FLAG_SIGINFO))
 			old->flags &= ~(uint64_t)FLAG_SIGINFO;
 		if (!old->handler)
-			*old = c->told_before;
+			*old = c->reported_before;
 	}
 	counting_unlock(c);
 }
@@ -243,7 +243,7 @@ static _Bool fails_again(const struct signal_info *info)
 	return 0;
 }
 
-/* the same signal again; it arrives when the handler has returned */
+/* sends the signal once more; it arrives when the handler has returned */
 static void send_again(uint64_t signal, const struct signal_info *info)
 {
 	long pid = sys_pid();
@@ -281,8 +281,8 @@ static void take_again(struct counting *c, uint64_t signal)
 	if (c->confined || !process_is_own(c))
 		return;
 	counting_lock(c);
-	if (c->told[signal].flags & FLAG_RESET) {
-		c->told[signal].handler = 0;
+	if (c->reported[signal].flags & FLAG_RESET) {
+		c->reported[signal].handler = 0;
 		if (c->pid != 1 && !c->interposed)
 			catch_default(signal);
 	}
@@ -321,10 +321,10 @@ static void mended(void)
 }
 
 uintptr_t signal_real(uint64_t signal, void *info, void *context,
-		      const struct frame *record, struct shown *shown)
+		      const struct frame *record, struct signal_context *shown)
 {
 	struct counting *c = counting_here();
-	uintptr_t counter, begin, handler = c->told[signal].handler;
+	uintptr_t counter, begin, handler = c->reported[signal].handler;
 
 	shown->old = shown->new = 0;
 	if (signal == SIGNAL_BUS && mend_counter(c, info))
@@ -336,19 +336,20 @@ uintptr_t signal_real(uint64_t signal, void *info, void *context,
 	begin = arch_increment(context, &counter);
 	if (begin && is_counter(c, counter))
 		arch_set_pc(context, begin);
-	if (c->told[signal].flags & FLAG_RESET)
+	if (c->reported[signal].flags & FLAG_RESET)
 		take_again(c, signal);
 	/* where the C library has no hooks, no longjmp() out of it is seen */
 	if (!c->interposed)
 		handler_begins(c, context, record);
-	shown_begins(c, context, record, shown);
+	context_begins(c, context, record, shown);
 	return handler;
 }
 
-void signal_returned(const struct frame *record, const struct shown *shown)
+void signal_returned(const struct frame *record,
+		     const struct signal_context *shown)
 {
 	struct counting *c = counting_here();
 
-	shown_ends(c, shown);
+	context_ends(c, shown);
 	handler_returned(c, record);
 }

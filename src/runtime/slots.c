@@ -23,6 +23,58 @@ _Bool image_has_pieces(const struct counted_image *m)
 	return m->state != IMAGE_GONE && !m->shared;
 }
 
+uint64_t images_size(const struct counting *c)
+{
+	uint64_t size = 0;
+
+	for (uint32_t i = 0; i < c->image.n; i++)
+		if (image_of(c, i)->state != IMAGE_GONE)
+			size += image_of(c, i)->head + image_of(c, i)->size;
+	return size;
+}
+
+void image_chunk(const struct counted_image *m, const struct region *r,
+		 uint64_t at, uint32_t process, uint32_t block)
+{
+	struct chunk_counters *k = (void *)(r->at + at);
+
+	k->chunk.at = r->offset + at;
+	k->chunk.size = m->head + m->size;
+	k->chunk.kind = CHUNK_COUNTERS;
+	k->chunk.process = process;
+	__builtin_memcpy(k->id, m->id, sizeof k->id);
+	k->ncounter = m->ncounter;
+	k->first = m->head;
+	k->block = block;
+	k->path_len = (uint32_t)str_len(m->path);
+	__builtin_memcpy(k + 1, m->path, k->path_len + 1);
+}
+
+_Bool image_place(const struct counted_image *m, const struct region *r,
+		  uint64_t at, const char *to)
+{
+	struct profile_chunk *k = (void *)(r->at + at);
+	const char *counters = r->at + at + m->head;
+	_Bool placed;
+
+	__atomic_store_n(&k->magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
+	sys_unmap(k, m->head);
+	placed = sys_move(counters, m->size, to);
+	if (!placed)
+		sys_unmap(counters, m->size);
+	return placed;
+}
+
+_Bool image_is_there(const struct counted_image *m)
+{
+	const struct object_header *p = m->object_header;
+
+	return m->state == IMAGE_OPEN ||
+	       (m->state == IMAGE_CLOSED && sys_readable(p) &&
+		sys_readable(&p->flags) && p->magic == OBJECT_HEADER_MAGIC &&
+		id_equal(p->id, m->id));
+}
+
 static void release(const struct counting *c, int64_t slot, uint32_t images)
 {
 	for (uint32_t i = 0; i < images; i++) {

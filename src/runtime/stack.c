@@ -47,10 +47,10 @@ static const char *decode_field(const char *s, struct text *t)
 }
 
 /* reads all fields; false if they are not for us */
-static _Bool decode(const char *s, struct counts *told)
+static _Bool decode(const char *s, struct counts *launcher)
 {
-	struct launch_env *h = &told->launch_env;
-	struct text t = {.at = told->text, .max = sizeof told->text};
+	struct launch_env *h = &launcher->launch_env;
+	struct text t = {.at = launcher->text, .max = sizeof launcher->text};
 
 	h->version = 1;
 	while (h->nfield < LAUNCH_ENV_N) {
@@ -152,9 +152,9 @@ static char **find_launch(char **envp)
 	return found;
 }
 
-_Bool stack_clean(uintptr_t *start, struct counts *told)
+_Bool stack_clean(uintptr_t *start, struct counts *launcher)
 {
-	struct launch_env *h = &told->launch_env;
+	struct launch_env *h = &launcher->launch_env;
 	struct erased r = {NULL, NULL};
 	uintptr_t *end;
 	char **envp, **launch, **out;
@@ -165,7 +165,7 @@ _Bool stack_clean(uintptr_t *start, struct counts *told)
 	if (start[0] > INT32_MAX || envp[-1] ||
 	    !(launch = find_launch(envp)))
 		return 0;
-	if (!decode(str_after(*launch, LAUNCH_ENV_VARIABLE "="), told))
+	if (!decode(str_after(*launch, LAUNCH_ENV_VARIABLE "="), launcher))
 		h->nfield = 0;
 	for (end = (uintptr_t *)envp; *end; end++)
 		;

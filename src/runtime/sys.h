@@ -82,4 +82,25 @@ struct text {
 void text_add(struct text *t, const char *s);
 void text_add_n(struct text *t, const char *s, size_t n);
 
+/*
+ * clone: what a thread or process is made with, by any of the system calls
+ * that do so.
+ */
+
+/* as linux/sched.h has them */
+enum clone_flag {
+	SYS_CLONE_VM = 0x100, /* it shares memory with its parent */
+	SYS_CLONE_VFORK = 0x4000, /* its parent waits for its end or execve() */
+	SYS_CLONE_SETTLS = 0x80000,
+};
+
+struct clone_call {
+	uint64_t flags;
+	uintptr_t tls; /* with SYS_CLONE_SETTLS: its thread pointer */
+	_Bool stack;   /* it has another than its parent's */
+};
+
+/* false: the call is another, or cannot be read; `trust`: that it can be */
+_Bool clone_read(const struct arch_hook *g, _Bool trust, struct clone_call *x);
+
 #endif

@@ -14,7 +14,7 @@
  * count in its own counters (sites.c).
  *
  * Where the C library has no hooks, a thread is given a block by its
- * parent, and sets its slot itself. Its end is not told: whether it has
+ * parent, and sets its slot itself. No hook reports its end: whether it has
  * ended is looked at when another needs a block.
  */
 #include "runtime/counting.h"
@@ -41,11 +41,6 @@ int64_t thread_slot(const struct counting *c)
 {
 	return c->given_up || (c->confined && !c->quick) ?
 		       0 : arch_slot(c->quick);
-}
-
-uintptr_t thread_self(const struct counting *c)
-{
-	return arch_thread(c->quick);
 }
 
 /* bytes of the chunks of a block */
@@ -121,8 +116,9 @@ static _Bool is_mapped(const uint32_t *word)
 }
 
 /*
- * Has the thread of the block ended, untold? The kernel clears the word before
- * it forgets the thread; then its memory may have another use, or be unmapped.
+ * Has the thread of the block ended, unnoticed? The kernel clears the word
+ * before it forgets the thread; then its memory may have another use, or be
+ * unmapped.
  */
 static _Bool is_gone(const struct counting *c, const struct thread_block *t)
 {
@@ -134,7 +130,7 @@ static _Bool is_gone(const struct counting *c, const struct thread_block *t)
 	       -SYS_ESRCH;
 }
 
-/* a block whose thread ended untold, or NO_BLOCK: not all are looked at */
+/* a block whose thread ended unnoticed, or NO_BLOCK: not all are looked at */
 static uint32_t find_gone(struct counting *c)
 {
 	uint32_t n = c->block.n < LOOKS ? c->block.n : LOOKS;
@@ -301,9 +297,6 @@ void thread_ends(struct counting *c)
 {
 	int64_t slot = thread_slot(c);
 
-	c->first_ended |= !slot;
-	if (!threads_beside(c))
-		process_ends(c, ENDED_BY_ITSELF);
 	if (!slot)
 		return;
 	counting_lock(c);

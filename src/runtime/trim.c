@@ -14,7 +14,7 @@ enum {
 	PUNCH_HOLE = 3, /* and keep the size */
 	PAGES = 128,	/* looked at in one go */
 	RUN_LEAST = 65536, /* bytes that are worth a system call: some disks
-			      are told of every piece that is given back */
+			      see every piece that is given back */
 };
 
 /* part of an image's counters */

@@ -1,11 +1,11 @@
 /*
- * guard: a database among strangers. A process that may read a file may also
- * lock it, and so keep any writer from it for ever, if that believes in locks.
- * So the locks of SQLite are a courtesy here: a writer waits for readers for a
- * while, and then writes without asking (store_begin()). What keeps writers
- * apart is another lock, on a file that only its owner can open. A reader looks
- * at its end whether the file was written in the meantime: a reader that takes
- * too long is the one that fails.
+ * guard: a database that other users read. A process that may read a file may
+ * also lock it, and so keep any writer from it for ever, if that believes in
+ * locks. So the locks of SQLite are a courtesy here: a writer waits for readers
+ * for a while, and then writes without asking (store_begin()). What keeps
+ * writers apart is another lock, on a file that only its owner can open. A
+ * reader looks at its end whether the file was written in the meantime: a
+ * reader that takes too long is the one that fails.
  *
  *	HOST.tallydb		owner writes, a group reads: 0640
  *	HOST.tallydb-journal	0640, too, while something is written

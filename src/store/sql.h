@@ -38,8 +38,6 @@ int sql_stop(struct sql *q, int result, struct err *e);
 int sql_only(struct store *s, const char *text, int64_t *n, struct err *e);
 /* statements without marks or answers */
 int sql_run(struct store *s, const char *text, struct err *e);
-/* store.c: opens it again; forced: without locks */
-int store_reopen(struct store *s, bool forced, struct err *e);
 /* -1, and what SQLite says */
 int sql_fail(const struct store *s, int status, struct err *e);
 

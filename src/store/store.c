@@ -234,12 +234,68 @@ int store_protect(const char *directory, gid_t gid, struct err *e)
 	return status;
 }
 
-int store_reopen(struct store *s, bool forced, struct err *e)
+/* opens it again; forced: without locks */
+static int reopen(struct store *s, bool forced, struct err *e)
 {
 	sqlite3_close(s->db);
 	s->db = NULL;
 	s->forced = forced;
 	return open_file(s, SQLITE_OPEN_READWRITE, e);
+}
+
+/* seconds in which readers are not asked, once they had to be passed over:
+   what is written as one may be several transactions */
+enum { UNASKED = 5 };
+
+static uint64_t steady(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec;
+}
+
+/* -1; did readers keep us from it? */
+static int fail(struct store *s)
+{
+	s->blocked = sqlite3_errcode(s->db) == SQLITE_BUSY;
+	return -1;
+}
+
+int store_begin(struct store *s, struct err *e)
+{
+	bool force = s->blocked || steady() < s->ask_again;
+
+	if (guard_lock(s, e))
+		return -1;
+	if (force != s->forced && reopen(s, force, e)) {
+		guard_unlock(s);
+		return -1;
+	}
+	if (!sql_run(s, "BEGIN IMMEDIATE", e))
+		return 0;
+	guard_unlock(s);
+	return fail(s);
+}
+
+int store_commit(struct store *s, struct err *e)
+{
+	if (sql_run(s, "COMMIT", e))
+		return fail(s);
+	if (s->blocked)
+		s->ask_again = steady() + UNASKED;
+	s->blocked = false;
+	guard_unlock(s);
+	return 0;
+}
+
+int store_rollback(struct store *s, struct err *e)
+{
+	int status = sqlite3_get_autocommit(s->db) ? 0 :
+						     sql_run(s, "ROLLBACK", e);
+
+	guard_unlock(s);
+	return status;
 }
 
 /* one process at a time: the second finds it made */

@@ -130,8 +130,7 @@ int store_create(struct store *s, const char *directory, struct err *e);
 /*
  * Waits for readers, for a moment; -1, and s->blocked: they do not let us. The
  * next time they are not asked: what they read then may be torn, and they know.
- * The same holds for store_commit(); what it did not write is to be rolled
- * back.
+ * So does store_commit(); what it did not write is to be rolled back.
  */
 int store_begin(struct store *s, struct err *e);
 int store_commit(struct store *s, struct err *e);

@@ -1,7 +1,7 @@
 /*
  * map: what the counters of a rewritten image mean. It travels in the
  * rewritten file, as a section that is not loaded (MAP_SECTION), and in
- * finished profiles, so that counts can be told without the original.
+ * finished profiles, so that counts can be read without the original.
  *
  * A procedure is a flow graph (flow/graph.h). Its vertices are its blocks that
  * were moved, in the order of their addresses, then its hubs, then EXIT. Some
@@ -91,7 +91,7 @@ struct map_proc {
 	uint32_t nhub;
 	uint32_t edge, nedge;	/* in map.edge; without the closing one */
 	uint32_t root;		/* the vertex of its entry, 0 if that stays */
-	const char *unknown;	/* why its counts cannot be told, or NULL */
+	const char *unknown;	/* why its counts are not known, or NULL */
 	/*
 	 * A stub of the linker, one block. It is not counted: control comes to
 	 * it only by calls and jumps of the map that say so (callee).
@@ -228,7 +228,7 @@ struct map_bytes {
 };
 void map_pack(const struct map *m, struct map_bytes *out);
 /*
- * What can be told of packed bytes without unpacking them: which image they
+ * What can be known of packed bytes without unpacking them: which image they
  * are of, and that none of them was changed. -1 if one was.
  */
 struct map_head {

@@ -87,73 +87,72 @@ void callees_free(struct callees *c)
 	vec_free(&c->v);
 }
 
-struct stubs stubs_of(const struct map *m)
+/* whether vertex v of the procedure has no counter */
+static bool is_open(const struct map_proc *p, const struct map_inside *x,
+		    uint32_t v)
 {
-	struct stubs x = {0, m->proc.n};
-
-	while (x.end > 0 && !m->proc.at[x.end - 1].stub)
-		x.end--;
-	while (x.first < x.end && !m->proc.at[x.first].stub)
-		x.first++;
-	return x;
+	return v >= p->nblock || x->block[v].counter == MAP_NONE;
 }
 
-/* the stub that begins at the address, or NULL; procedures are by entry */
-static const struct map_proc *stub_at(const struct map *m, struct stubs x,
-				      uint64_t entry)
+/* edges without counters as lists, and how many of them arrive where */
+struct open_edges {
+	uint32_t *first, *next, *to; /* first: by vertex */
+	uint32_t *arriving;	     /* by vertex */
+};
+
+static void open_edges_find(struct arena *a, const struct map_proc *p,
+			    const struct map_inside *x, struct open_edges *o)
 {
-	const struct map_proc *v = &m->proc.at[x.first];
-	size_t i, n = x.end - x.first;
+	uint32_t nv = map_exit(p) + 1;
 
-	if (!n || entry < v[0].entry || entry > v[n - 1].entry)
-		return NULL;
-	bisect(i, n, v[i].entry < entry);
-	return i < n && v[i].entry == entry && v[i].stub ? &v[i] : NULL;
-}
+	o->first = graph_nones(a, nv);
+	o->arriving = ARENA_ARRAY(a, uint32_t, nv);
+	o->next = ARENA_ARRAY(a, uint32_t, p->nedge);
+	o->to = ARENA_ARRAY(a, uint32_t, p->nedge);
+	for (uint32_t i = 0; i < p->nedge; i++) {
+		const struct map_edge *d = &x->edge[i];
 
-void stub_calls_list(struct stub_calls *c, const struct solved *s,
-		     uint32_t proc)
-{
-	const struct map *m = s->m;
-	const struct map_proc *p = &m->proc.at[proc], *to;
-
-	for (uint32_t e = p->edge; e < p->edge + p->nedge; e++) {
-		struct stub_call x = {.proc = proc, .count = s->edge[e],
-				      .known = s->edge_known[e]};
-
-		if (!m->edge.at[e].callee)
+		if (d->counter != MAP_NONE || !is_open(p, x, d->from) ||
+		    !is_open(p, x, d->to))
 			continue;
-		to = stub_at(m, c->stubs, m->edge.at[e].callee);
-		if (!to)
-			continue;
-		x.stub = (uint32_t)(to - m->proc.at);
-		vec_push(&c->v, x);
+		o->to[i] = d->to;
+		o->next[i] = o->first[d->from];
+		o->first[d->from] = i;
+		o->arriving[d->to]++;
 	}
 }
 
-void stub_calls_add(const struct stub_calls *c, struct solved *s)
+/* vertices go when no edge without a counter arrives any more */
+bool map_counts_all_cycles(struct arena *a, const struct map *m, uint32_t proc,
+			   struct map_inside *x)
 {
-	for (size_t i = 0; i < c->v.n; i++) {
-		const struct stub_call *x = &c->v.at[i];
-		uint64_t *calls = &s->calls[x->stub];
+	uint32_t nv = map_exit(&m->proc.at[proc]) + 1, n = 0;
+	uint32_t *gone = ARENA_ARRAY(a, uint32_t, nv);
+	struct open_edges o;
 
-		/* of a procedure that proved wrong nothing is known */
-		if (!x->known || !s->consistent[x->proc] ||
-		    __builtin_add_overflow(*calls, x->count, calls))
-			s->calls_known[x->stub] = false;
-	}
+	map_look(m, proc, x);
+	open_edges_find(a, &m->proc.at[proc], x, &o);
+	for (uint32_t v = 0; v < nv; v++)
+		if (!o.arriving[v])
+			gone[n++] = v;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t e = o.first[gone[i]]; e != GRAPH_NONE;
+		     e = o.next[e])
+			if (!--o.arriving[o.to[e]])
+				gone[n++] = o.to[e];
+	return n == nv;
 }
 
-void solve_stub(const struct solved *s, uint32_t proc)
+bool *map_find_open(const struct map *m)
 {
-	const struct map_proc *p = &s->m->proc.at[proc];
+	bool *open = NEW_ARRAY(bool, m->proc.n + 1);
+	struct map_inside x = {0};
+	struct arena scratch = {0};
 
-	if (!s->calls_known[proc])
-		s->calls[proc] = 0;
-	s->block[p->block] = s->calls[proc];
-	s->block_known[p->block] = s->calls_known[proc];
-	for (uint32_t e = p->edge; e < p->edge + p->nedge; e++) {
-		s->edge[e] = s->calls[proc];
-		s->edge_known[e] = s->calls_known[proc];
+	for (uint32_t i = 0; i < m->proc.n; i++) {
+		open[i] = !map_counts_all_cycles(&scratch, m, i, &x);
+		arena_free(&scratch);
 	}
+	map_inside_free(&x);
+	return open;
 }

@@ -12,14 +12,13 @@
 #define COUNT_MAP_MAP_GRAPH_H
 
 #include "count/map/map.h"
-#include "count/solve/solve.h"
 #include "flow/graph.h"
 
 /* fills *g, in the arena */
 void map_graph(struct arena *a, const struct map *m, const struct map_proc *p,
 	       struct graph *g);
 
-/* the same step by step, for another choice of edges */
+/* map_graph() step by step, for another choice of edges */
 void map_graph_begin(struct graph_sketch *s, const struct map_proc *p);
 /* between vertices of the map; returns its number */
 uint32_t map_graph_add(struct graph_sketch *s, const struct map_proc *p,
@@ -45,35 +44,13 @@ bool callees_has(const struct callees *c, uint64_t address);
 void callees_free(struct callees *c);
 
 /*
- * stubs: how often the linker's stubs ran. They stay as they are, as unwinders
- * and debuggers know them by their bytes; but all calls of them are known.
+ * Whether every cycle of the procedure's graph has a counter: then, if all its
+ * counters are 0, nothing of it ran. Memory is taken from the arena and, for
+ * what is unpacked, *x.
  */
-
-/* procedures from the first stub to behind the last: the linker's few pages */
-struct stubs {
-	size_t first, end;
-};
-struct stubs stubs_of(const struct map *m);
-
-/* a procedure comes to a stub */
-struct stub_call {
-	uint32_t stub, proc;
-	uint64_t count;
-	bool known;
-};
-
-struct stub_calls {
-	struct stubs stubs;
-	VEC(struct stub_call) v;
-};
-
-/* adds those of a procedure, which has to be there */
-void stub_calls_list(struct stub_calls *c, const struct solved *s,
-		     uint32_t proc);
-/* how often stubs were called, by one list of several */
-void stub_calls_add(const struct stub_calls *c, struct solved *s);
-
-/* what calls of a stub say is what its block and edges say */
-void solve_stub(const struct solved *s, uint32_t proc);
+bool map_counts_all_cycles(struct arena *a, const struct map *m, uint32_t proc,
+			   struct map_inside *x);
+/* by procedure: not map_counts_all_cycles(); to be freed with mem_free() */
+bool *map_find_open(const struct map *m);
 
 #endif

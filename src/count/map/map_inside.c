@@ -1,13 +1,69 @@
 /*
  * map_inside: what is inside of procedures, their blocks and edges, unpacked
- * and forgotten. map_store.h tells how.
+ * and forgotten. See map_store.h.
  */
 #include <assert.h>
 
+#include "base/compress.h"
+#include "base/debug.h"
 #include "count/map/map_store.h"
 
 /* blocks and edges that are kept at once while all are gone through */
 enum { KEPT_AT_ONCE = 1 << 14 };
+
+static const char *const part_names[] = {
+	[PART_ABOUT] = "its head", [PART_REASONS] = "reasons",
+	[PART_PROCS] = "procedures", [PART_NAMES] = "names",
+	[PART_GAPS] = "gaps between blocks", [PART_SIZES] = "sizes of blocks",
+	[PART_MARKS] = "counters of blocks", [PART_LENGTHS] = "lengths",
+	[PART_EDGES] = "edges", [PART_ENDS] = "ends of edges",
+	[PART_COUNTERS] = "counters of edges", [PART_CALLS] = "calls",
+	[PART_SITES] = "indirect jumps and calls",
+	[PART_IN_PLACE] = "what is in place", [PART_CHUNKS] = "chunks",
+	[PART_OPEN] = "procedures that may have run",
+	[PART_CALLED] = "what is called",
+};
+
+int unpack_fail(const struct unpacker *k, enum map_part part,
+		const char *why)
+{
+	return err_set(k->e, ERR_INPUT, "%s: the map of counters is broken: "
+		       "%s, byte 0x%llx: %s", k->where, part_names[part],
+		       (unsigned long long)bytes_addr(&k->part[part]),
+		       k->part[part].bad ? "it ends too early" : why);
+}
+
+int unpack_parts(struct unpacker *k, const buffer *all, bool inside)
+{
+	struct bytes b = bytes_window(all->at, all->n, 0);
+	bool old = k->version == MAP_OLDEST;
+	enum map_part end = old ? PART_IN_PLACE + 1 : MAP_PARTS;
+
+	/* see struct map_mark */
+	if (all->n > UINT32_MAX)
+		return err_set(k->e, ERR_INPUT, "%s: the map of counters has "
+			       "%zu bytes: it is too large", k->where, all->n);
+	for (enum map_part i = 0; i < end; i++) {
+		if (!old && map_part_is_inside(i) != inside)
+			continue;
+		k->part[i] = bytes_sub(&b, bytes_uleb(&b));
+		if (b.bad || k->part[i].bad)
+			return unpack_fail(k, i, "it ends too early");
+	}
+	if (bytes_left(&b))
+		return err_set(k->e, ERR_INPUT, "%s: the map of counters is "
+			       "broken: something follows it", k->where);
+	return 0;
+}
+
+static struct map_chunk *chunk_of(const struct map *m, uint32_t proc)
+{
+	struct map_store *s = m->store;
+	size_t i;
+
+	bisect(i, s->chunk.n, s->chunk.at[i].proc <= proc);
+	return &s->chunk.at[i - 1];
+}
 
 /* expected + a signed number, which must be at most `most` */
 static bool unpack_near(struct bytes *b, uint32_t expected, uint32_t most,
@@ -219,6 +275,22 @@ static int unpack_edges(struct unpacker *k, const struct map_proc *p)
 	return 0;
 }
 
+/*
+ * What the procedures of a broken chunk have: blocks of nothing, which are
+ * returned from. Code that walks through them without asking whether they are
+ * known finds nothing out of bounds.
+ */
+static void unpack_nothing(struct unpacker *k, const struct map_proc *p)
+{
+	for (uint32_t i = 0; i < p->nblock; i++)
+		k->block[i] = (struct map_block){.start = p->entry,
+						 .counter = MAP_NONE};
+	for (uint32_t i = 0; i < p->nedge; i++)
+		k->edge[i] = (struct map_edge){.to = map_exit(p),
+					       .counter = MAP_NONE,
+					       .kind = MAP_RETURN};
+}
+
 /* its memory may be used */
 static void recall(const struct map *m, const struct map_proc *p)
 {
@@ -279,6 +351,53 @@ int unpack_insides(struct unpacker *k, const struct map_chunk *c)
 	k->mark = NULL;
 	map_inside_free(&x);
 	return status;
+}
+
+static int unpack_chunk(struct unpacker *k, struct map_chunk *c)
+{
+	if (decompress(&c->all, c->packed, c->size, k->where,
+		       "the map of counters", k->e) ||
+	    unpack_parts(k, &c->all, true))
+		return -1;
+	memcpy(c->part, k->part + INSIDE_FIRST, sizeof c->part);
+	return unpack_insides(k, c);
+}
+
+/* nothing is known of its procedures but that they are there */
+static void give_up(const struct map *m, struct map_chunk *c, const char *why)
+{
+	const char *text = arena_string(&m->store->arena, why, strlen(why));
+
+	vec_free(&c->all);
+	c->broken = true;
+	for (uint32_t i = c->proc; i < c->proc + c->nproc; i++) {
+		m->proc.at[i].unknown = text;
+		m->store->mark[i] = (struct map_mark){.low = UINT32_MAX};
+	}
+}
+
+static void chunk_need(const struct map *m, struct map_chunk *c)
+{
+	struct map_store *s = m->store;
+	struct err e;
+	struct unpacker k = {.m = m,
+			     .version = MAP_VERSION,
+			     .where = s->where,
+			     .e = &e,
+			     .nproc = m->proc.n};
+
+	if (__atomic_load_n(&c->was_read, __ATOMIC_ACQUIRE))
+		return;
+	pthread_mutex_lock(&s->lock);
+	if (!c->was_read) {
+		if (unpack_chunk(&k, c))
+			give_up(m, c, e.text);
+		debug(DEBUG_COUNT, "%s: procedures %u to %u of %s are read%s",
+		      s->where, c->proc, c->proc + c->nproc - 1, m->path,
+		      c->broken ? ", and are broken" : "");
+		__atomic_store_n(&c->was_read, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* unpacks a procedure to where the unpacker says */

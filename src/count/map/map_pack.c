@@ -145,7 +145,7 @@ static void pack_call(struct packer *k, const struct map_edge *d)
 		    d->call == MAP_NONE ? 0 : map_zigzag(back) + 1);
 }
 
-/* how the edge's begin is told */
+/* how the edge's begin is coded */
 static enum map_from pack_from(const struct map_guess *g, uint32_t from)
 {
 	if (from == g->exit)
@@ -302,7 +302,7 @@ static void pack_in_place(struct packer *k)
 /* procedures of which counters that are 0 do not say that they did not run */
 static void pack_open(struct packer *k)
 {
-	bool *open = solve_open(k->m);
+	bool *open = map_find_open(k->m);
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < k->m->proc.n; i++)

@@ -45,7 +45,7 @@ struct map_store {
 	buffer front;	   /* its columns */
 	buffer packed;	   /* the chunks */
 	VEC(struct map_chunk) chunk; /* by procedure */
-	pthread_mutex_t lock; /* of who reads a chunk */
+	pthread_mutex_t lock; /* to read a chunk */
 	uint64_t *used; /* a bit for each counter that has a place */
 	struct map_mark *mark; /* by procedure, of chunks that were read */
 	bool *here; /* by procedure: its blocks and edges are there */
@@ -56,7 +56,7 @@ struct map_store {
 
 struct unpacker {
 	const struct map *m;
-	struct map *made; /* the same, of who reads its front */
+	struct map *made; /* m, while its front is read */
 	struct bytes part[MAP_PARTS];
 	unsigned version;
 	const char *where;
@@ -73,10 +73,6 @@ struct unpacker {
 	uint64_t nbyte; /* of all parts, at most */
 };
 
-/* a part does not say what it should; -1 */
-int unpack_fail(const struct unpacker *k, enum map_part part,
-		const char *why);
-
 /* a number of at most `most`; false if it is larger or not there */
 static inline bool unpack_number(struct bytes *b, uint64_t most, uint64_t *n)
 {
@@ -84,7 +80,7 @@ static inline bool unpack_number(struct bytes *b, uint64_t most, uint64_t *n)
 	return !b->bad && *n <= most;
 }
 
-/* the same for numbers of 32 bits */
+/* unpack_number() of 32 bits */
 static inline bool unpack_u32(struct bytes *b, uint64_t most, uint32_t *n)
 {
 	uint64_t wide;
@@ -95,19 +91,12 @@ static inline bool unpack_u32(struct bytes *b, uint64_t most, uint32_t *n)
 	return true;
 }
 
-/* map_inside.c: a chunk's parts are gone through, and marked */
+/* a part does not say what it should; -1 */
+int unpack_fail(const struct unpacker *k, enum map_part part,
+		const char *why);
+/* a chunk's parts are gone through, and marked */
 int unpack_insides(struct unpacker *k, const struct map_chunk *c);
 /* cuts bytes into the parts that a front has, or a chunk */
 int unpack_parts(struct unpacker *k, const buffer *all, bool inside);
-
-/* map_chunk.c: the chunk of a procedure; after chunk_need() it was read */
-struct map_chunk *chunk_of(const struct map *m, uint32_t proc);
-void chunk_need(const struct map *m, struct map_chunk *c);
-/* instead of a procedure's blocks and edges, if its chunk is broken */
-void unpack_nothing(struct unpacker *k, const struct map_proc *p);
-/* what the front says of chunks */
-int unpack_chunks(struct unpacker *k, const uint8_t *packed, size_t size);
-/* version 3: all is one chunk, which is read now */
-int unpack_only_chunk(struct unpacker *k);
 
 #endif

@@ -7,29 +7,7 @@
 #include "base/compress.h"
 #include "count/map/map_store.h"
 
-static const char *const part_names[] = {
-	[PART_ABOUT] = "its head", [PART_REASONS] = "reasons",
-	[PART_PROCS] = "procedures", [PART_NAMES] = "names",
-	[PART_GAPS] = "gaps between blocks", [PART_SIZES] = "sizes of blocks",
-	[PART_MARKS] = "counters of blocks", [PART_LENGTHS] = "lengths",
-	[PART_EDGES] = "edges", [PART_ENDS] = "ends of edges",
-	[PART_COUNTERS] = "counters of edges", [PART_CALLS] = "calls",
-	[PART_SITES] = "indirect jumps and calls",
-	[PART_IN_PLACE] = "what is in place", [PART_CHUNKS] = "chunks",
-	[PART_OPEN] = "procedures that may have run",
-	[PART_CALLED] = "what is called",
-};
-
 enum { PATH_LONGEST = 4096 };
-
-int unpack_fail(const struct unpacker *k, enum map_part part,
-		const char *why)
-{
-	return err_set(k->e, ERR_INPUT, "%s: the map of counters is broken: "
-		       "%s, byte 0x%llx: %s", k->where, part_names[part],
-		       (unsigned long long)bytes_addr(&k->part[part]),
-		       k->part[part].bad ? "it ends too early" : why);
-}
 
 static bool unpack_identity(struct unpacker *k, struct bytes *b)
 {
@@ -223,6 +201,74 @@ static int unpack_in_place(struct unpacker *k)
 	return 0;
 }
 
+/* one chunk, behind those before it */
+static bool read_chunk(struct unpacker *k, struct bytes *b,
+		       struct map_chunk *c)
+{
+	uint64_t size, nlength, span, bytes;
+	uint32_t proc = c->proc + c->nproc;
+
+	if (!unpack_u32(b, k->nproc - proc, &c->nproc) || !c->nproc ||
+	    !unpack_number(b, SIZE_MAX, &size) ||
+	    !unpack_number(b, UINT32_MAX, &nlength) ||
+	    !unpack_u32(b, k->m->ncounter, &c->low) ||
+	    !unpack_number(b, k->m->ncounter - c->low, &span))
+		return false;
+	c->proc = proc;
+	c->packed += c->size;
+	c->size = size;
+	c->length += c->nlength;
+	c->nlength = nlength;
+	c->high = c->low + (uint32_t)span - 1;
+	c->low = span ? c->low : UINT32_MAX;
+	c->high = span ? c->high : 0;
+	c->start = k->m->proc.at[proc].entry + bytes_sleb(b);
+	return unpack_number(b, UINT64_MAX - c->start, &bytes) &&
+	       !__builtin_add_overflow(c->start, bytes, &c->end);
+}
+
+/* what the front says of chunks */
+static int unpack_chunks(struct unpacker *k, const uint8_t *packed, size_t size)
+{
+	struct bytes *b = &k->part[PART_CHUNKS];
+	struct map_chunk c = {.packed = packed};
+	struct map *m = k->made;
+
+	while (bytes_left(b)) {
+		if (!read_chunk(k, b, &c) ||
+		    c.size > size - (size_t)(c.packed - packed) ||
+		    c.length + c.nlength > UINT32_MAX)
+			return unpack_fail(k, PART_CHUNKS, "wrong numbers");
+		vec_push(&m->store->chunk, c);
+	}
+	if (c.proc + c.nproc != k->nproc || c.packed + c.size != packed + size)
+		return unpack_fail(k, PART_CHUNKS, "they are not all");
+	m->length.at = NEW_ARRAY(uint8_t, c.length + c.nlength);
+	m->length.n = m->length.cap = c.length + c.nlength;
+	return 0;
+}
+
+/* version 3: all is one chunk, which is read now */
+static int unpack_only_chunk(struct unpacker *k)
+{
+	struct map *m = k->made;
+	struct map_chunk c = {.nproc = (uint32_t)k->nproc, .end = UINT64_MAX,
+			      .high = UINT32_MAX, .was_read = true,
+			      .nlength = k->part[PART_LENGTHS].n};
+
+	if (c.nlength > UINT32_MAX)
+		return unpack_fail(k, PART_LENGTHS, "too many");
+	m->length.at = NEW_ARRAY(uint8_t, c.nlength);
+	m->length.n = m->length.cap = c.nlength;
+	memcpy(c.part, k->part + INSIDE_FIRST, sizeof c.part);
+	vec_push(&m->store->chunk, c);
+	if (unpack_insides(k, &m->store->chunk.at[0]))
+		return -1;
+	callees_sort(&m->store->callees);
+	m->store->open = map_find_open(m);
+	return 0;
+}
+
 /* numbers of procedures, ascending */
 static int unpack_open(struct unpacker *k)
 {
@@ -252,29 +298,6 @@ static int unpack_called(struct unpacker *k)
 		at += step;
 		vec_push(&k->m->store->callees.v, at);
 	}
-	return 0;
-}
-
-int unpack_parts(struct unpacker *k, const buffer *all, bool inside)
-{
-	struct bytes b = bytes_window(all->at, all->n, 0);
-	bool old = k->version == MAP_OLDEST;
-	enum map_part end = old ? PART_IN_PLACE + 1 : MAP_PARTS;
-
-	/* see struct map_mark */
-	if (all->n > UINT32_MAX)
-		return err_set(k->e, ERR_INPUT, "%s: the map of counters has "
-			       "%zu bytes: it is too large", k->where, all->n);
-	for (enum map_part i = 0; i < end; i++) {
-		if (!old && map_part_is_inside(i) != inside)
-			continue;
-		k->part[i] = bytes_sub(&b, bytes_uleb(&b));
-		if (b.bad || k->part[i].bad)
-			return unpack_fail(k, i, "it ends too early");
-	}
-	if (bytes_left(&b))
-		return err_set(k->e, ERR_INPUT, "%s: the map of counters is "
-			       "broken: something follows it", k->where);
 	return 0;
 }
 

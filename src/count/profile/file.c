@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/atomic_file.h"
 #include "base/mem.h"
 
 /* the system's word for what failed; -1 */
@@ -104,6 +105,41 @@ int file_read(const struct file *f, uint64_t at, void *to, size_t n,
 		done += (size_t)got;
 	}
 	return 0;
+}
+
+static int write_all(int fd, const char *from, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, from, n);
+
+		if (done < 0 && errno != EINTR)
+			return -1;
+		from += done > 0 ? done : 0;
+		n -= done > 0 ? (size_t)done : 0;
+	}
+	return 0;
+}
+
+/* the mode that open() would give a new file */
+static mode_t usual_mode(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+int file_replace(const char *path, const void *bytes, size_t n, mode_t mode)
+{
+	struct atomic_file f;
+	int failed;
+
+	atomic_file_begin(&f, path);
+	failed = f.fd < 0 || write_all(f.fd, bytes, n) ||
+		 fchmod(f.fd, mode ? mode & 0777 : usual_mode()) ||
+		 atomic_file_flush(&f) || atomic_file_name(&f, path) ? -1 : 0;
+	atomic_file_end(&f, failed);
+	return failed;
 }
 
 /*

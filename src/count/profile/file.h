@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 
@@ -28,13 +29,19 @@ uint64_t file_data(const struct file *f, uint64_t at, uint64_t end);
 /* where the next hole is, at or behind `at`; or `end` */
 uint64_t file_hole(const struct file *f, uint64_t at, uint64_t end);
 /*
- * Nothing is read ahead of what is asked for: holes that were read are not to
- * be told from what was written.
+ * Nothing is read ahead of what is asked for: holes that were read cannot be
+ * distinguished from what was written.
  */
 void file_spare(const struct file *f);
 /* exactly n bytes at `at`, or -1 */
 int file_read(const struct file *f, uint64_t at, void *to, size_t n,
 	      struct err *e);
+
+/*
+ * A file of these bytes takes the place of whatever had the name; mode 0: that
+ * of a new file. 0, or -1 and errno.
+ */
+int file_replace(const char *path, const void *bytes, size_t n, mode_t mode);
 
 /* embedded: sections of a rewritten file that tally reads; none is loaded. */
 

@@ -1,11 +1,10 @@
-/* profile: what both forms share. See profile.h. */
+/* profile: what readers of both forms share. See profile_int.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bisect.h"
 #include "base/buffer.h"
-#include "base/debug.h"
 #include "count/profile/profile_int.h"
 
 /*
@@ -65,6 +64,15 @@ int profile_image_of(struct profile *p, const uint8_t *id, uint64_t ncounter,
 			      " counters, which has %" PRIu64 " elsewhere",
 			      ncounter, p->image.at[i].ncounter);
 	return 0;
+}
+
+bool profile_same_image(const struct profile *p, const uint8_t *id,
+			uint32_t *image)
+{
+	for (*image = 0; *image < p->image.n; ++*image)
+		if (!memcmp(p->image.at[*image].id, id, PROFILE_ID))
+			return !p->image.at[*image].missing;
+	return false;
 }
 
 /* of the same number, those that have a name come first */
@@ -137,93 +145,6 @@ int profile_sum(const struct profile *p, uint64_t at, uint64_t *sum,
 	return 0;
 }
 
-/* what the header says must be possible */
-static int profile_check(const struct profile *p, struct err *e)
-{
-	const struct profile_header *h = &p->header;
-
-	if (h->magic != PROFILE_MAGIC)
-		return err_set(e, ERR_INPUT, "%s: not a profile of tally",
-			       p->file.name);
-	if (h->version < PROFILE_OLDEST || h->version > PROFILE_VERSION)
-		return err_set(e, ERR_INPUT, "%s: the profile has version %"
-			       PRIu32 "; this tally reads %d to %d",
-			       p->file.name, h->version, PROFILE_OLDEST,
-			       PROFILE_VERSION);
-	if (h->form != PROFILE_LIVE && h->form != PROFILE_FINISHED)
-		return err_set(e, ERR_INPUT, "%s: the profile has form %u, "
-			       "which this tally does not know", p->file.name,
-			       h->form);
-	return 0;
-}
-
-static int profile_scan(struct profile *p, struct err *e)
-{
-	uint64_t at = sizeof p->header;
-
-	if (p->file.size < sizeof p->header.magic)
-		return err_set(e, ERR_INPUT, "%s: not a profile of tally",
-			       p->file.name);
-	if (file_read(&p->file, 0, &p->header, sizeof p->header, e) ||
-	    profile_check(p, e))
-		return -1;
-	p->options = profile_string(p, at, p->header.options_len, e);
-	if (!p->options)
-		return -1;
-	at += p->header.options_len + 1;
-	p->command = profile_string(p, at, p->header.command_len, e);
-	if (!p->command)
-		return -1;
-	p->finished = p->header.form == PROFILE_FINISHED;
-	if (p->finished ? profile_scan_finished(p, e) :
-			  profile_scan_live(p, e))
-		return -1;
-	profile_sort_pieces(p);
-	profile_sort_left(p);
-	return profile_sort_pairs(p, e);
-}
-
-static void tell(const struct profile *p)
-{
-	debug(DEBUG_COUNT, "%s: a %s profile of version %" PRIu32 "; "
-	      "processes: %zu, images: %zu, pieces: %zu", p->file.name,
-	      p->finished ? "finished" : "live", p->header.version,
-	      p->process.n, p->image.n, p->piece.n);
-	for (size_t i = 0; i < p->image.n; i++) {
-		const struct profile_image *m = &p->image.at[i];
-
-		debug(DEBUG_COUNT, "%s: image %s: %" PRIu64 " counters%s%s",
-		      p->file.name, m->file, m->ncounter,
-		      m->missing ? ", no map: " : "",
-		      m->missing ? m->missing : "");
-	}
-}
-
-int profile_open_packed(struct profile *p, const char *path, struct err *e)
-{
-	*p = (struct profile){0};
-	if (file_open(&p->file, path, e))
-		return -1;
-	if (profile_scan(p, e)) {
-		profile_close(p);
-		return -1;
-	}
-	if (debug_is_on(DEBUG_COUNT))
-		tell(p);
-	return 0;
-}
-
-int profile_open(struct profile *p, const char *path, struct err *e)
-{
-	if (profile_open_packed(p, path, e))
-		return -1;
-	if (profile_unpack_all(p, e)) {
-		profile_close(p);
-		return -1;
-	}
-	return 0;
-}
-
 void profile_close(struct profile *p)
 {
 	/* of several, the parts have the maps */
@@ -246,100 +167,6 @@ void profile_close(struct profile *p)
 	while (p->npart)
 		profile_close(&p->part[--p->npart]);
 	mem_free(p->part);
-}
-
-/* the first piece of the image and process, or where it would be */
-static size_t profile_first(const struct profile *p, uint32_t image,
-			    uint32_t process)
-{
-	const struct profile_piece *x = p->piece.at;
-	size_t i;
-
-	bisect(i, p->piece.n, x[i].image < image ||
-		(x[i].image == image && x[i].process < process));
-	return i;
-}
-
-/* whether piece i is of the image and process, or (0) of any */
-static bool profile_is_of(const struct profile *p, size_t i, uint32_t image,
-			  uint32_t process)
-{
-	return i < p->piece.n && p->piece.at[i].image == image &&
-	       (!process || p->piece.at[i].process == process);
-}
-
-uint32_t profile_program(const struct profile *p)
-{
-	for (uint32_t i = 0; p->process.n && i < p->image.n; i++)
-		if (!p->image.at[i].missing &&
-		    !strcmp(p->image.at[i].map.path, p->process.at[0].name))
-			return i;
-	return UINT32_MAX;
-}
-
-bool profile_has(const struct profile *p, uint32_t image, uint32_t process)
-{
-	return profile_is_of(p, profile_first(p, image, process), image,
-			     process);
-}
-
-/* increments of all counters together are a number, too */
-static int profile_check_sum(const struct profile *p, const uint64_t *value,
-			     uint64_t n, struct err *e)
-{
-	uint64_t sum = 0;
-
-	for (uint64_t i = 0; i < n; i++)
-		if (__builtin_add_overflow(sum, value[i], &sum))
-			return err_set(e, ERR_INPUT, "%s: counters add up to "
-				       "more than 64 bits", p->file.name);
-	return 0;
-}
-
-/*
- * Counting code that was not finished, or should not have been begun. What was
- * lost, because there was no room for it, cannot be put right.
- */
-static void profile_correct(const struct profile *p, uint32_t image,
-			    uint32_t process, uint64_t *value)
-{
-	for (size_t i = 0; i < p->correction.n; i++) {
-		const struct profile_correction *c = &p->correction.at[i];
-		uint64_t *v = &value[c->counter];
-
-		if (c->image == image && (!process || c->process == process) &&
-		    ((int64_t)c->add > 0 || *v >= -c->add))
-			*v += c->add;
-	}
-}
-
-void profile_endings(const struct profile *p, uint32_t image,
-		     uint32_t process, struct endings *x)
-{
-	*x = (struct endings){0};
-	for (size_t i = 0; i < p->end.n; i++)
-		if (p->end.at[i].image == image &&
-		    (!process || p->end.at[i].process == process))
-			vec_push(&x->v, p->end.at[i].ending);
-}
-
-int profile_add(const struct profile *p, uint32_t image, uint32_t process,
-		uint64_t *value, struct err *e)
-{
-	uint64_t ncounter = p->image.at[image].ncounter;
-
-	for (size_t i = profile_first(p, image, process);
-	     profile_is_of(p, i, image, process); i++) {
-		const struct profile_piece *x = &p->piece.at[i];
-		const struct profile *q = p->npart ? &p->part[x->part] : p;
-
-		if (q->finished ? profile_add_finished(q, x, ncounter, value,
-						       e) :
-				  profile_add_live(q, x, value, e))
-			return -1;
-	}
-	profile_correct(p, image, process, value);
-	return profile_check_sum(p, value, ncounter, e);
 }
 
 /*

@@ -5,7 +5,7 @@
  *
  * A profile may come from anywhere, be cut off, or grow while it is read:
  * nothing in it is believed, and what was there when it was opened is what is
- * told.
+ * reported.
  */
 #ifndef COUNT_PROFILE_PROFILE_H
 #define COUNT_PROFILE_PROFILE_H
@@ -30,7 +30,7 @@ struct profile_image {
 	uint64_t ncounter;
 	const char *file; /* the rewritten one */
 	VEC(uint8_t) packed; /* its map, as it was found */
-	struct map map; /* the same, unpacked: see profile_open_packed() */
+	struct map map; /* unpacked: see profile_open_packed() */
 	const char *missing; /* why there is no map, or NULL */
 };
 
@@ -94,7 +94,7 @@ struct profile {
 	VEC(uint64_t) pair_chunk; /* live: where they are in the file */
 	VEC(struct profile_pair) pair; /* by all before the count, each once */
 	VEC(struct profile_left) left; /* by path, then process, each once */
-	struct profile *part; /* several that are told as one; profile_join.c */
+	struct profile *part; /* several, reported as one */
 	uint32_t npart;	      /* 0: it is one */
 	struct arena arena;
 };
@@ -103,12 +103,12 @@ struct profile {
 int profile_open(struct profile *p, const char *path, struct err *e);
 /*
  * profile_open() for callers that only copy the profile: maps stay packed, and
- * are empty, but for those that tell where threads ended and calls led.
+ * are empty, but for those that say where threads ended and calls led.
  * Unpacking the others is most of the work.
  */
 int profile_open_packed(struct profile *p, const char *path, struct err *e);
 /*
- * The same as profile_open() of n profiles, at least one, as if all their
+ * profile_open() of n profiles, at least one, as if all their
  * processes were of one run. They have to be of the same program, its images
  * the same and counted in the same way; else *e says which are not, and why.
  */

@@ -69,27 +69,20 @@ static bool finished_image(struct profile *p, struct bytes *b)
 	return true;
 }
 
-static int finished_index(struct profile *p, uint64_t at, const uint8_t *bytes,
-			  uint64_t size, struct err *e)
+static int finished_index(struct profile *p, uint64_t at, const buffer *all,
+			  struct err *e)
 {
-	buffer all = {0};
-	struct bytes b;
+	struct bytes b = bytes_window(all->at, all->n, 0);
 	uint64_t n;
 	bool good = true;
 
 	if (p->process.n || p->image.n)
 		return err_at(e, p->file.name, at, "a second index");
-	if (decompress(&all, bytes, size, p->file.name, "its index", e)) {
-		vec_free(&all);
-		return -1;
-	}
-	b = bytes_window(all.at, all.n, 0);
 	for (n = bytes_uleb(&b); good && n > 0; n--)
 		good = finished_process(p, &b);
 	for (n = good ? bytes_uleb(&b) : 0; good && n > 0; n--)
 		good = finished_image(p, &b);
 	good &= !b.bad && !bytes_left(&b);
-	vec_free(&all);
 	return good ? profile_sort(p, e) :
 		      err_at(e, p->file.name, at, "its index is broken");
 }
@@ -134,50 +127,48 @@ static bool finished_ending(struct profile *p, struct bytes *b)
 	       profile_has_process(p, e.process);
 }
 
-static int finished_exits(struct profile *p, uint64_t at, const uint8_t *bytes,
-			  uint64_t size, struct err *e)
+static int finished_exits(struct profile *p, uint64_t at, const buffer *all,
+			  struct err *e)
 {
-	buffer all = {0};
-	struct bytes b;
+	struct bytes b = bytes_window(all->at, all->n, 0);
 	bool good = true;
 
 	if (p->end.n)
 		return err_at(e, p->file.name, at, "ends for a second time");
-	if (decompress(&all, bytes, size, p->file.name, "its ends", e)) {
-		vec_free(&all);
-		return -1;
-	}
-	b = bytes_window(all.at, all.n, 0);
 	while (good && bytes_left(&b))
 		good = finished_ending(p, &b);
-	vec_free(&all);
 	return good ? 0 : err_at(e, p->file.name, at, "its ends are broken");
 }
 
-static int finished_pairs(struct profile *p, const struct finished_part *f,
-			  uint64_t at, const uint8_t *bytes, struct err *e)
+static int finished_pairs(struct profile *p, uint32_t process, uint64_t at,
+			  const buffer *all, struct err *e)
 {
-	buffer all = {0};
-	int status;
-
-	if (!profile_has_process(p, f->process))
+	if (!profile_has_process(p, process))
 		return err_at(e, p->file.name, at, "pairs of a process that "
 			      "there is not");
-	status = decompress(&all, bytes, f->size, p->file.name, "pairs", e);
-	if (!status)
-		status = profile_unpack_pairs(p, f->process, at, &all, e);
-	vec_free(&all);
-	return status;
+	return profile_unpack_pairs(p, process, at, all, e);
 }
 
-static int finished_left(struct profile *p, uint64_t at,
-			 const uint8_t *bytes, uint64_t size, struct err *e)
+/* a part that is compressed */
+static int finished_unpack(struct profile *p, const struct finished_part *f,
+			   uint64_t at, const uint8_t *bytes, struct err *e)
 {
+	static const char *const what[] = {
+		[FINISHED_INDEX] = "its index", [FINISHED_ENDS] = "its ends",
+		[FINISHED_PAIRS] = "pairs",
+		[FINISHED_LEFT] = "its images that were left",
+	};
 	buffer all = {0};
-	int status = decompress(&all, bytes, size, p->file.name,
-				"its images that were left", e);
+	int status = decompress(&all, bytes, f->size, p->file.name,
+				what[f->kind], e);
 
-	if (!status)
+	if (!status && f->kind == FINISHED_INDEX)
+		status = finished_index(p, at, &all, e);
+	else if (!status && f->kind == FINISHED_ENDS)
+		status = finished_exits(p, at, &all, e);
+	else if (!status && f->kind == FINISHED_PAIRS)
+		status = finished_pairs(p, f->process, at, &all, e);
+	else if (!status)
 		status = profile_unpack_left(p, at, &all, e);
 	vec_free(&all);
 	return status;
@@ -187,18 +178,15 @@ static int finished_part(struct profile *p, const struct finished_part *f,
 			 uint64_t at, const uint8_t *bytes, struct err *e)
 {
 	switch (f->kind) {
-	case FINISHED_INDEX:
-		return finished_index(p, at, bytes, f->size, e);
 	case FINISHED_MAP:
 		return finished_map(p, f->image, at, bytes, f->size, e);
 	case FINISHED_COUNTS:
 		return finished_counts(p, f, at, e);
+	case FINISHED_INDEX:
 	case FINISHED_ENDS:
-		return finished_exits(p, at, bytes, f->size, e);
 	case FINISHED_PAIRS:
-		return finished_pairs(p, f, at, bytes, e);
 	case FINISHED_LEFT:
-		return finished_left(p, at, bytes, f->size, e);
+		return finished_unpack(p, f, at, bytes, e);
 	default:
 		return err_at(e, p->file.name, at, "a part of kind %" PRIu32
 			      ", which this tally does not know", f->kind);

@@ -66,10 +66,10 @@ bool profile_has_process(const struct profile *p, uint32_t number);
 /* sorts pieces by image, then process */
 void profile_sort_pieces(struct profile *p);
 
-/* profile_write.c: the image of that identity, if it has a map */
+/* the image of that identity, if it has a map */
 bool profile_same_image(const struct profile *p, const uint8_t *id,
 			uint32_t *image);
-/* profile.c: takes the packed map of an image, which has none, to keep */
+/* takes the packed map of an image, which has none, to keep */
 int profile_take_map(struct profile *p, uint32_t image, uint8_t *bytes,
 		     size_t size, const char *where, struct err *e);
 /*

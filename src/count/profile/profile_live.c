@@ -2,12 +2,67 @@
  * profile_live: the profile of a run that may still go on: chunks, which
  * processes took and filled as they needed them (abi/profile_format.h).
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "count/profile/file.h"
 #include "count/profile/profile_int.h"
 
-enum { LIVE_STEP = 2048 }; /* counters read at once */
+enum {
+	LIVE_STEP = 2048,  /* counters read at once */
+	STAT_STARTED = 22, /* field of /proc/PID/stat, proc(5) */
+	/*
+	 * Ticks, ten seconds: an emulator shows its program when it began
+	 * itself, which is later. Taking another process for this one does no
+	 * harm; the other way round, counts would be lost.
+	 */
+	STARTED_SLACK = 1000,
+};
+
+/* reads /proc/PID/stat; what follows the name, which may hold anything */
+static const char *stat_fields(uint32_t pid, char *text, size_t size)
+{
+	char name[32], *end;
+	FILE *f;
+	size_t n;
+
+	snprintf(name, sizeof name, "/proc/%" PRIu32 "/stat", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return NULL;
+	n = fread(text, 1, size - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	end = strrchr(text, ')');
+	return end && end[1] == ' ' ? end + 2 : NULL;
+}
+
+bool profile_is_alive(const struct profile_process *q)
+{
+	char text[1024];
+	const char *at;
+	int64_t off;
+
+	if (!q->pid || q->pid > INT32_MAX ||
+	    (kill((pid_t)q->pid, 0) && errno == ESRCH))
+		return false;
+	at = stat_fields(q->pid, text, sizeof text);
+	if (!at) /* gone meanwhile, or hidden from us */
+		return !kill((pid_t)q->pid, 0) || errno != ESRCH;
+	if (*at == 'Z' || *at == 'X')
+		return false;
+	for (int field = 3; at && field < STAT_STARTED; field++) {
+		at = strchr(at, ' ');
+		at += at != NULL;
+	}
+	if (!at || !q->started)
+		return true;
+	off = (int64_t)(strtoull(at, NULL, 10) - q->started);
+	return off >= -STARTED_SLACK && off <= STARTED_SLACK;
+}
 
 /* a chunk's own numbers must be possible */
 static int live_check(const struct profile *p, const struct profile_chunk *c,

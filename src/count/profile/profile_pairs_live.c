@@ -60,7 +60,7 @@ static int add_pair(struct reader *r, const struct pair *x, uint64_t at,
 				 .to_image = PROFILE_ELSEWHERE};
 	const struct map *m;
 
-	/* of an image that left no counters, or no map, nothing is told */
+	/* of an image that left no counters, or no map, nothing is reported */
 	if (y.image == PROFILE_ELSEWHERE)
 		return 0;
 	if (profile_unpack(p, y.image, e))

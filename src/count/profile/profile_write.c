@@ -32,6 +32,20 @@ static void write_part(struct writer *w, enum finished_kind kind,
 	w->hash = hash_bytes(bytes, size, w->hash);
 }
 
+/* frees *b; an empty one is not written */
+static void write_compressed(struct writer *w, enum finished_kind kind,
+			     uint32_t process, uint32_t image, buffer *b)
+{
+	buffer small = {0};
+
+	if (b->n) {
+		compress(&small, b->at, b->n);
+		write_part(w, kind, process, image, small.at, small.n);
+	}
+	vec_free(b);
+	vec_free(&small);
+}
+
 static void write_head(struct writer *w)
 {
 	const struct profile *p = w->p;
@@ -50,7 +64,7 @@ static void write_head(struct writer *w)
 static void write_index(struct writer *w)
 {
 	const struct profile *p = w->p;
-	buffer b = {0}, small = {0};
+	buffer b = {0};
 
 	buffer_uleb(&b, p->process.n);
 	for (size_t i = 0; i < p->process.n; i++) {
@@ -72,10 +86,7 @@ static void write_index(struct writer *w)
 		buffer_uleb(&b, m->ncounter);
 		buffer_bytes(&b, m->file, strlen(m->file) + 1);
 	}
-	compress(&small, b.at, b.n);
-	write_part(w, FINISHED_INDEX, 0, 0, small.at, small.n);
-	vec_free(&b);
-	vec_free(&small);
+	write_compressed(w, FINISHED_INDEX, 0, 0, &b);
 }
 
 /* as they were found: the reader of the profile unpacks them */
@@ -84,15 +95,6 @@ static void write_maps(struct writer *w)
 	for (uint32_t i = 0; i < w->p->image.n; i++)
 		write_part(w, FINISHED_MAP, 0, i, w->p->image.at[i].packed.at,
 			   w->p->image.at[i].packed.n);
-}
-
-bool profile_same_image(const struct profile *p, const uint8_t *id,
-			uint32_t *image)
-{
-	for (*image = 0; *image < p->image.n; ++*image)
-		if (!memcmp(p->image.at[*image].id, id, PROFILE_ID))
-			return !p->image.at[*image].missing;
-	return false;
 }
 
 /* takes away what was counted earlier; counters only grow */
@@ -129,7 +131,7 @@ static void write_values(struct writer *w, uint32_t image, uint32_t process,
 			 const uint64_t *value)
 {
 	uint64_t n = w->p->image.at[image].ncounter, next = 0;
-	buffer b = {0}, small = {0};
+	buffer b = {0};
 
 	for (uint64_t i = 0; i < n; i++)
 		if (value[i]) {
@@ -137,13 +139,7 @@ static void write_values(struct writer *w, uint32_t image, uint32_t process,
 			buffer_uleb(&b, value[i]);
 			next = i + 1;
 		}
-	if (b.n) {
-		compress(&small, b.at, b.n);
-		write_part(w, FINISHED_COUNTS, process, image, small.at,
-			   small.n);
-	}
-	vec_free(&b);
-	vec_free(&small);
+	write_compressed(w, FINISHED_COUNTS, process, image, &b);
 }
 
 static int write_counts(struct writer *w, uint32_t image, uint32_t process,
@@ -187,7 +183,7 @@ static uint64_t ended_before(const struct writer *w,
 
 static void write_exits(struct writer *w)
 {
-	buffer b = {0}, small = {0};
+	buffer b = {0};
 
 	for (size_t i = 0; i < w->p->end.n; i++) {
 		const struct profile_end *e = &w->p->end.at[i];
@@ -201,25 +197,7 @@ static void write_exits(struct writer *w)
 		buffer_uleb(&b, e->ending.ran);
 		buffer_uleb(&b, e->ending.count - before);
 	}
-	if (b.n) {
-		compress(&small, b.at, b.n);
-		write_part(w, FINISHED_ENDS, 0, 0, small.at, small.n);
-	}
-	vec_free(&b);
-	vec_free(&small);
-}
-
-static void write_left(struct writer *w)
-{
-	buffer b = {0}, small = {0};
-
-	profile_pack_left(w->p, &b);
-	if (b.n) {
-		compress(&small, b.at, b.n);
-		write_part(w, FINISHED_LEFT, 0, 0, small.at, small.n);
-	}
-	vec_free(&b);
-	vec_free(&small);
+	write_compressed(w, FINISHED_ENDS, 0, 0, &b);
 }
 
 /* a part for each process that has pairs */
@@ -231,16 +209,13 @@ static int write_pairs(struct writer *w, struct err *e)
 
 	for (; !status && i < all.v.n; i = end) {
 		uint32_t process = all.v.at[i].process;
-		buffer b = {0}, small = {0};
+		buffer b = {0};
 
 		end = i + 1;
 		while (end < all.v.n && all.v.at[end].process == process)
 			end++;
 		profile_pack_pairs(all.v.at + i, end - i, &b);
-		compress(&small, b.at, b.n);
-		write_part(w, FINISHED_PAIRS, process, 0, small.at, small.n);
-		vec_free(&b);
-		vec_free(&small);
+		write_compressed(w, FINISHED_PAIRS, process, 0, &b);
 	}
 	vec_free(&all.v);
 	return status;
@@ -262,6 +237,7 @@ static void write_end(struct writer *w, uint64_t head)
 static int write_all(struct writer *w, struct err *e)
 {
 	const struct profile *p = w->p;
+	buffer left = {0};
 	uint64_t head;
 
 	write_head(w);
@@ -273,14 +249,15 @@ static int write_all(struct writer *w, struct err *e)
 			if (write_counts(w, m, p->process.at[i].number, e))
 				return -1;
 	write_exits(w);
-	write_left(w);
+	profile_pack_left(p, &left);
+	write_compressed(w, FINISHED_LEFT, 0, 0, &left);
 	if (write_pairs(w, e))
 		return -1;
 	write_end(w, head);
 	return 0;
 }
 
-/* what can be told without the rewritten files */
+/* whether all is known without the rewritten files */
 static int write_check(const struct profile *p, struct err *e)
 {
 	for (size_t i = 0; i < p->image.n; i++)
@@ -333,33 +310,6 @@ static int write_failed(const char *path, struct err *e)
 		       strerror(errno));
 }
 
-static int write_bytes(int fd, const buffer *b)
-{
-	size_t done = 0;
-
-	while (done < b->n) {
-		ssize_t n = write(fd, b->at + done, b->n - done);
-
-		if (n < 0 && errno != EINTR)
-			return -1;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
-/* the mode that a file at `path` has, or would get */
-static mode_t write_mode(const char *path)
-{
-	struct stat st;
-	mode_t mask;
-
-	if (!stat(path, &st))
-		return st.st_mode & 0777;
-	mask = umask(0);
-	umask(mask);
-	return 0666 & ~mask;
-}
-
 /* a device or pipe must not become a file: others use it */
 static int write_target(const char *path, struct err *e)
 {
@@ -371,33 +321,12 @@ static int write_target(const char *path, struct err *e)
 		       "written there", path);
 }
 
-/* a file beside, which takes the place of the other when it is whole */
-static int write_file(const char *path, const buffer *b, struct err *e)
-{
-	char *beside = mem_alloc(strlen(path) + sizeof ".XXXXXX");
-	int fd, status = -1;
-
-	sprintf(beside, "%s.XXXXXX", path);
-	fd = mkostemp(beside, O_CLOEXEC);
-	if (fd >= 0) {
-		status = write_bytes(fd, b) || fchmod(fd, write_mode(path));
-		status = close(fd) || status || rename(beside, path) ? -1 : 0;
-		if (status)
-			status = write_failed(path, e);
-		if (status)
-			unlink(beside);
-	} else {
-		write_failed(path, e);
-	}
-	mem_free(beside);
-	return status;
-}
-
 int profile_write(const struct profile *p, const struct profile *minus,
 		  const char *path, struct err *e)
 {
 	struct writer w = {.p = p, .minus = minus, .hash = FINISHED_SEED};
 	char *target = resolve_file(path); /* a link stays one */
+	struct stat st;
 	int status = !target && errno != ENOENT ? write_failed(path, e) :
 						  write_target(path, e);
 
@@ -409,9 +338,35 @@ int profile_write(const struct profile *p, const struct profile *minus,
 		status = write_check_sums(p, e);
 	if (!status)
 		status = write_all(&w, e);
-	if (!status)
-		status = write_file(target ? target : path, &w.out, e);
+	if (!status && file_replace(target ? target : path, w.out.at, w.out.n,
+				    stat(path, &st) ? 0 : st.st_mode))
+		status = write_failed(path, e);
 	vec_free(&w.out);
 	free(target);
+	return status;
+}
+
+int profile_finish(const char *path,
+		   bool (*alive)(const struct profile_process *q),
+		   struct err *e)
+{
+	struct profile p;
+	int status = 1;
+
+	if (!alive)
+		alive = profile_is_alive;
+	if (profile_open_packed(&p, path, e))
+		return -1;
+	for (size_t i = 0; i < p.process.n; i++)
+		if (!p.finished && alive(&p.process.at[i]))
+			status = 0;
+	for (size_t i = 0; i < p.image.n; i++)
+		if (p.image.at[i].missing)
+			status = 0;
+	if (!p.finished)
+		p.header.trouble &= ~(uint64_t)TROUBLE_RUNNING;
+	if (status && !p.finished && profile_write(&p, NULL, path, e))
+		status = -1;
+	profile_close(&p);
 	return status;
 }

@@ -35,7 +35,7 @@ struct correction {
 struct exits {
 	struct endings endings;
 	VEC(struct correction) correction;
-	bool lost; /* where the thread was cannot be told */
+	bool lost; /* where the thread was is not known */
 };
 
 /* how ends are understood in one file */

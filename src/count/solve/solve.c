@@ -2,8 +2,6 @@
 #include "count/solve/solve_int.h"
 
 #include "base/parallel.h"
-#include "count/map/map_graph.h"
-#include "count/solve/lost_counts.h"
 
 enum { FEW_PROCS = 500 }; /* not worth a thread */
 
@@ -90,22 +88,69 @@ static void solve_sum(struct solver *k, const struct solve_sum *x,
 	s->insns_known[k->proc] = x->all;
 }
 
-bool *solve_open(const struct map *m)
-{
-	struct solver k = {.m = m};
-	bool *open = NEW_ARRAY(bool, m->proc.n + 1);
+/*
+ * Results of a procedure's blocks and edges take memory only while a caller
+ * looks at them.
+ */
+enum { MANY = 1 << 14 }; /* blocks and edges to have at once */
 
-	for (uint32_t i = 0; i < m->proc.n; i++) {
-		k.proc = i;
-		k.p = &m->proc.at[i];
-		open[i] = !solve_counts_all_circles(&k);
-		arena_free(&k.scratch);
-	}
-	map_inside_free(&k.inside);
-	return open;
+/* memory of the procedure's results may be used */
+static void solve_recall(const struct solved *s, const struct map_proc *p)
+{
+	mem_recall(s->block + p->block, p->nblock * sizeof *s->block);
+	mem_recall(s->block_known + p->block, p->nblock);
+	mem_recall(s->edge + p->edge, p->nedge * sizeof *s->edge);
+	mem_recall(s->edge_known + p->edge, p->nedge);
+	mem_recall(s->arrival + p->edge, p->nedge);
 }
 
-/* one share of the procedures: what each did is its own affair */
+/* what is inside of procedures from .. end-1 is not needed any more */
+static void solve_drop(const struct solved *s, uint32_t from, uint32_t end)
+{
+	const struct map_proc *p, *q;
+	size_t nblock, nedge;
+
+	if (!s->m->store || from == end)
+		return;
+	p = &s->m->proc.at[from];
+	q = &s->m->proc.at[end - 1];
+	nblock = q->block + q->nblock - p->block;
+	nedge = q->edge + q->nedge - p->edge;
+	mem_forget(s->block + p->block, nblock * sizeof *s->block);
+	mem_forget(s->block_known + p->block, nblock);
+	mem_forget(s->edge + p->edge, nedge * sizeof *s->edge);
+	mem_forget(s->edge_known + p->edge, nedge);
+	mem_forget(s->arrival + p->edge, nedge);
+	memset(s->here + from, false, end - from);
+	map_forget(s->m, from, end);
+}
+
+/*
+ * Turns to the inside of procedure k->proc, whose blocks, edges and results may
+ * be used then, in the map and here; drops those of procedures before it that
+ * were turned to, if they are many. At the end: solve_drop_last().
+ */
+static void solve_open_next(struct solver *k)
+{
+	if (k->held >= MANY) {
+		solve_drop(k->s, k->first, k->proc);
+		k->held = 0;
+	}
+	if (!k->held)
+		k->first = k->proc;
+	k->held += k->p->nblock + k->p->nedge;
+	map_need(k->m, k->proc);
+	solve_recall(k->s, k->p);
+}
+
+static void solve_drop_last(struct solver *k)
+{
+	if (k->held)
+		solve_drop(k->s, k->first, k->proc + 1);
+	k->held = 0;
+}
+
+/* one share of the procedures */
 struct solve_share {
 	struct solver k;
 	uint32_t from, end;
@@ -180,7 +225,6 @@ static void *solve_procs(void *share)
 		s->insns_known[i] = s->idle[i];
 	}
 	solve_drop_last(&x->k);
-	map_inside_free(&x->k.inside);
 	return NULL;
 }
 
@@ -273,4 +317,42 @@ void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
 	}
 	solve_map(&k, s);
 	callees_free(&drawn);
+}
+
+void solve_load(const struct solved *s, uint32_t proc)
+{
+	const struct map *m = s->m;
+	struct solver k = {
+		.m = m, .value = s->value, .s = s, .callees = map_callees(m)};
+	bool consistent;
+
+	if (!m->store)
+		return;
+	map_need(m, proc);
+	if (s->here[proc])
+		return;
+	consistent = s->consistent[proc];
+	solve_at(&k, proc);
+	solve_recall(s, k.p);
+	if (s->idle[proc])
+		solve_nothing_ran(&k);
+	else if (k.p->stub)
+		solve_stub(s, proc);
+	else
+		solve_proc(&k);
+	if (!consistent) {
+		solve_forget(&k);
+		solve_forget_inside(&k);
+	}
+	s->here[proc] = true;
+	*s->held += k.p->nblock + k.p->nedge;
+}
+
+void solve_load_next(const struct solved *s, uint32_t proc)
+{
+	if (s->m->store && *s->held >= MANY) {
+		solve_drop(s, 0, (uint32_t)s->m->proc.n);
+		*s->held = 0;
+	}
+	solve_load(s, proc);
 }

@@ -57,7 +57,7 @@ struct solved {
 	uint64_t instructions; /* executed, as far as known */
 	uint64_t increments;   /* of counters */
 	uint64_t redundant_increments; /* a counter per block would have made */
-	uint32_t unknown_procs; /* with executed or unknown counts, not told */
+	uint32_t unknown_procs; /* with executed or unknown counts, not known */
 	bool in_place; /* procedures that stay in place, of which nothing is
 			  known, were called, or perhaps */
 };
@@ -68,12 +68,6 @@ struct solved {
  */
 void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
 		  const struct endings *endings, struct solved *s);
-
-/*
- * By procedure, of all that map_open() is about: whether some of it may have
- * run though all its counters are 0. To be freed.
- */
-bool *solve_open(const struct map *m);
 
 /*
  * Turns to a procedure: what is inside of it is there from now on, in the map

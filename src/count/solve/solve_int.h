@@ -1,25 +1,22 @@
 /*
  * solve_int: what the files that solve share.
  *
+ *	lost_counts.c	instructions that did not run
  *	solve_proc.c	one procedure
- *	lost_counts.c	which of them have their results in memory
- *	solve.c		all
+ *	solve.c		all, and which of them have their results in memory
  */
 #ifndef COUNT_SOLVE_SOLVE_INT_H
 #define COUNT_SOLVE_SOLVE_INT_H
 
+#include "count/map/map_graph.h"
 #include "count/solve/solve.h"
-
-struct callees;
 
 struct solver {
 	const struct map *m;
 	const uint64_t *value;
 	const struct solved *s; /* whose arrays are filled */
-	uint32_t
-		lost_counts; /* the first of this procedure in s->lost_counts */
+	uint32_t lost_counts; /* the procedure's first in s->lost_counts */
 	struct arena scratch; /* of one procedure */
-	struct map_inside inside; /* of one that is looked at */
 	const struct callees *callees;
 	const struct map_proc *p;
 	uint32_t proc;
@@ -28,10 +25,17 @@ struct solver {
 	uint64_t held;	 /* with so many blocks and edges */
 };
 
+/* fills in what falls short; those of no block of the map mean nothing */
+void lost_counts_find(struct arena *a, const struct map *m,
+		      const struct endings *endings, struct solved *s);
+/* the first lost_counts of a block or those behind it */
+uint32_t lost_counts_first(const struct solved *s, uint32_t block);
+/* how many instructions did not run for that reason */
+uint64_t lost_counts_insns(const struct solved *s, const struct map *m,
+			   uint32_t i);
+
 /* turns to procedure i */
 void solve_at(struct solver *k, uint32_t i);
-/* whether every circle has a counter: vertices go when nothing arrives */
-bool solve_counts_all_circles(struct solver *k);
 /* whether its counters say that nothing ran; requires: s->ran is right */
 bool solve_is_idle_proc(struct solver *k);
 /* all of it, but of a stub nothing */
@@ -45,16 +49,36 @@ void solve_forget(struct solver *k);
 /* nor of its blocks and edges; requires: they are there */
 void solve_forget_inside(struct solver *k);
 
-/* memory of the procedure's results may be used */
-void solve_recall(const struct solved *s, const struct map_proc *p);
-/* what is inside of procedures from .. end-1 is not needed any more */
-void solve_drop(const struct solved *s, uint32_t from, uint32_t end);
 /*
- * Turns to the inside of procedure k->proc, whose blocks, edges and results may
- * be used then, in the map and here; drops those of procedures before it that
- * were turned to, if they are many. At the end: solve_drop_last().
+ * stubs: how often the linker's stubs ran. They stay as they are, as unwinders
+ * and debuggers know them by their bytes; but all calls of them are known.
  */
-void solve_open_next(struct solver *k);
-void solve_drop_last(struct solver *k);
+
+/* procedures from the first stub to behind the last: the linker's few pages */
+struct stubs {
+	size_t first, end;
+};
+struct stubs stubs_of(const struct map *m);
+
+/* a procedure comes to a stub */
+struct stub_call {
+	uint32_t stub, proc;
+	uint64_t count;
+	bool known;
+};
+
+struct stub_calls {
+	struct stubs stubs;
+	VEC(struct stub_call) v;
+};
+
+/* adds those of a procedure, which has to be there */
+void stub_calls_list(struct stub_calls *c, const struct solved *s,
+		     uint32_t proc);
+/* how often stubs were called, by one list of several */
+void stub_calls_add(const struct stub_calls *c, struct solved *s);
+
+/* what calls of a stub say is what its block and edges say */
+void solve_stub(const struct solved *s, uint32_t proc);
 
 #endif

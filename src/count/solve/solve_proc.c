@@ -9,8 +9,6 @@
  */
 #include "count/solve/solve_int.h"
 
-#include "count/map/map_graph.h"
-#include "count/solve/lost_counts.h"
 #include "flow/propagate.h"
 
 /* the counter of block i, edge i of the procedure, MAP_NONE if none */
@@ -36,65 +34,6 @@ static bool solve_is_silent(const struct solver *k)
 		if (solve_edge_counter(k, i) != MAP_NONE)
 			any |= k->value[solve_edge_counter(k, i)];
 	return !any;
-}
-
-/* whether vertex v has no counter */
-static bool solve_is_open(const struct solver *k, uint32_t v)
-{
-	return v >= k->p->nblock || k->inside.block[v].counter == MAP_NONE;
-}
-
-/* edges without counters as lists, and how many of them arrive where */
-struct open_edges {
-	uint32_t *first, *next, *to; /* first: by vertex */
-	uint32_t *arriving;	     /* by vertex */
-};
-
-static void open_edges_add(struct open_edges *o, uint32_t e, uint32_t from,
-			   uint32_t to)
-{
-	o->to[e] = to;
-	o->next[e] = o->first[from];
-	o->first[from] = e;
-	o->arriving[to]++;
-}
-
-static void open_edges_draw(struct solver *k, struct open_edges *o)
-{
-	const struct map_proc *p = k->p;
-	uint32_t nv = map_exit(p) + 1;
-
-	o->first = graph_nones(&k->scratch, nv);
-	o->arriving = ARENA_ARRAY(&k->scratch, uint32_t, nv);
-	o->next = ARENA_ARRAY(&k->scratch, uint32_t, p->nedge);
-	o->to = ARENA_ARRAY(&k->scratch, uint32_t, p->nedge);
-	for (uint32_t i = 0; i < p->nedge; i++) {
-		const struct map_edge *d = &k->inside.edge[i];
-
-		if (d->counter == MAP_NONE && solve_is_open(k, d->from) &&
-		    solve_is_open(k, d->to))
-			open_edges_add(o, i, d->from, d->to);
-	}
-}
-
-/* whether every circle has a counter: vertices go when nothing arrives */
-bool solve_counts_all_circles(struct solver *k)
-{
-	uint32_t nv = map_exit(k->p) + 1, n = 0;
-	uint32_t *gone = ARENA_ARRAY(&k->scratch, uint32_t, nv);
-	struct open_edges o;
-
-	map_look(k->m, k->proc, &k->inside);
-	open_edges_draw(k, &o);
-	for (uint32_t v = 0; v < nv; v++)
-		if (!o.arriving[v])
-			gone[n++] = v;
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t e = o.first[gone[i]]; e != GRAPH_NONE;
-		     e = o.next[e])
-			if (!--o.arriving[o.to[e]])
-				gone[n++] = o.to[e];
-	return n == nv;
 }
 
 /* nothing of the procedure ran; all counts are 0 already */
@@ -305,8 +244,12 @@ void solve_at(struct solver *k, uint32_t i)
 static bool solve_is_complete(struct solver *k)
 {
 	const bool *open = map_open(k->m);
+	struct map_inside inside = {0};
 
-	return open ? !open[k->proc] : solve_counts_all_circles(k);
+	if (open)
+		return !open[k->proc];
+	/* nothing of a map that is being drawn is packed: inside stays empty */
+	return map_counts_all_cycles(&k->scratch, k->m, k->proc, &inside);
 }
 
 /* whether its counters say that nothing ran; requires: s->ran is right */
@@ -333,4 +276,75 @@ void solve_proc(struct solver *k)
 		/* of a stub, unless the count of one of its callers is not */
 		s->calls_known[k->proc] = k->p->stub;
 	arena_free(&k->scratch);
+}
+
+struct stubs stubs_of(const struct map *m)
+{
+	struct stubs x = {0, m->proc.n};
+
+	while (x.end > 0 && !m->proc.at[x.end - 1].stub)
+		x.end--;
+	while (x.first < x.end && !m->proc.at[x.first].stub)
+		x.first++;
+	return x;
+}
+
+/* the stub that begins at the address, or NULL; procedures are by entry */
+static const struct map_proc *stub_at(const struct map *m, struct stubs x,
+				      uint64_t entry)
+{
+	const struct map_proc *v = &m->proc.at[x.first];
+	size_t i, n = x.end - x.first;
+
+	if (!n || entry < v[0].entry || entry > v[n - 1].entry)
+		return NULL;
+	bisect(i, n, v[i].entry < entry);
+	return i < n && v[i].entry == entry && v[i].stub ? &v[i] : NULL;
+}
+
+void stub_calls_list(struct stub_calls *c, const struct solved *s,
+		     uint32_t proc)
+{
+	const struct map *m = s->m;
+	const struct map_proc *p = &m->proc.at[proc], *to;
+
+	for (uint32_t e = p->edge; e < p->edge + p->nedge; e++) {
+		struct stub_call x = {.proc = proc, .count = s->edge[e],
+				      .known = s->edge_known[e]};
+
+		if (!m->edge.at[e].callee)
+			continue;
+		to = stub_at(m, c->stubs, m->edge.at[e].callee);
+		if (!to)
+			continue;
+		x.stub = (uint32_t)(to - m->proc.at);
+		vec_push(&c->v, x);
+	}
+}
+
+void stub_calls_add(const struct stub_calls *c, struct solved *s)
+{
+	for (size_t i = 0; i < c->v.n; i++) {
+		const struct stub_call *x = &c->v.at[i];
+		uint64_t *calls = &s->calls[x->stub];
+
+		/* of a procedure that proved wrong nothing is known */
+		if (!x->known || !s->consistent[x->proc] ||
+		    __builtin_add_overflow(*calls, x->count, calls))
+			s->calls_known[x->stub] = false;
+	}
+}
+
+void solve_stub(const struct solved *s, uint32_t proc)
+{
+	const struct map_proc *p = &s->m->proc.at[proc];
+
+	if (!s->calls_known[proc])
+		s->calls[proc] = 0;
+	s->block[p->block] = s->calls[proc];
+	s->block_known[p->block] = s->calls_known[proc];
+	for (uint32_t e = p->edge; e < p->edge + p->nedge; e++) {
+		s->edge[e] = s->calls[proc];
+		s->edge_known[e] = s->calls_known[proc];
+	}
 }

@@ -285,9 +285,9 @@ static inline _Bool arch_takes_slot(const struct arch_hook *g)
 }
 
 /*
- * signal_arrives(): asks signal_real() and goes where that says, with all
- * that the kernel gave. It also gave a frame record. If the handler sees
- * another address than that of the context (struct shown), it is called, and
+ * signal_arrives(): asks signal_real() and goes where that says, with all that
+ * the kernel gave. It also gave a frame record. If the handler sees another
+ * address than that of the context (struct signal_context), it is called, and
  * signal_returned() is told when it comes back; else it returns by itself.
  */
 #define ARCH_SIGNAL_ARRIVES                                                    \
@@ -464,22 +464,22 @@ static inline void arch_undo(void *context, uintptr_t start)
 }
 
 /*
- * shown_resume(), which a hook calls before a jump by x27: asks shown_target()
- * where that leads.
+ * context_resume(), which a hook calls before a jump by x27: asks
+ * context_target() where that leads.
  */
-#define ARCH_SHOWN_RESUME                                                      \
+#define ARCH_CONTEXT_RESUME                                                    \
 	__asm__(".text\n"                                                      \
-		".globl shown_resume\n"                                        \
-		".hidden shown_resume\n"                                       \
-		".type shown_resume, %function\n"                              \
-		"shown_resume:\n"                                              \
+		".globl context_resume\n"                                      \
+		".hidden context_resume\n"                                     \
+		".type context_resume, %function\n"                            \
+		"context_resume:\n"                                            \
 		"stp x29, x30, [sp, #-16]!\n"                                  \
 		"mov x0, x27\n"                                                \
-		"bl shown_target\n"                                            \
+		"bl context_target\n"                                          \
 		"mov x27, x0\n"                                                \
 		"ldp x29, x30, [sp], #16\n"                                    \
 		"ret\n"                                                        \
-		".size shown_resume, . - shown_resume\n")
+		".size context_resume, . - context_resume\n")
 
 enum {
 	ARCH_COUNTS_FOR_THREADS = 0,

@@ -257,7 +257,7 @@ static inline unsigned long arch_base(long which)
 	return base;
 }
 
-/* the thread pointer; `quick` as told above */
+/* the thread pointer; `quick`: without the kernel */
 static inline unsigned long arch_thread(_Bool quick)
 {
 	unsigned long base;

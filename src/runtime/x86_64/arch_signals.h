@@ -22,11 +22,12 @@ __attribute__((visibility("hidden"))) void signal_restores(void);
 
 /*
  * signal_arrives(): asks signal_real() which handler it is, with what the
- * kernel gave, where its frame is, and room for a struct shown. In the module
- * it then calls the handler, and tells signal_returned() that it came back. The
- * entry of a program has no unwind tables, in which a way over such a call
- * could be found from behind the handler: there it jumps, unless the handler
- * is shown another address: runtimes that need that have tables of their own.
+ * kernel gave, where its frame is, and room for a struct signal_context. In the
+ * module it then calls the handler, and tells signal_returned() that it came
+ * back. The entry of a program has no unwind tables, in which a way over such a
+ * call could be found from behind the handler: there it jumps, unless the
+ * handler is shown another address: runtimes that need that have tables of
+ * their own.
  */
 #ifdef RUNTIME_IS_ENTRY
 enum { ARCH_SEES_RETURNS = 0 };
@@ -206,25 +207,25 @@ static inline void arch_undo(void *context, uintptr_t start)
 }
 
 /*
- * shown_resume(), which a hook calls before a return: asks shown_target() where
- * that leads, by the word on top of the stack where the hook was called.
+ * context_resume(), which a hook calls before a return: asks context_target()
+ * where that leads, by the word on top of the stack where the hook was called.
  */
-#define ARCH_SHOWN_RESUME                                                      \
+#define ARCH_CONTEXT_RESUME                                                    \
 	_Static_assert(sizeof(struct arch_hook) + ARCH_RED_ZONE == 224,        \
 		       "where the hook was called");                           \
 	__asm__(".text\n"                                                      \
-		".globl shown_resume\n"                                        \
-		".hidden shown_resume\n"                                       \
-		".type shown_resume, @function\n"                              \
-		"shown_resume:\n"                                              \
+		".globl context_resume\n"                                      \
+		".hidden context_resume\n"                                     \
+		".type context_resume, @function\n"                            \
+		"context_resume:\n"                                            \
 		"push %rbx\n"                                                  \
 		"lea 224(%rdi), %rbx\n"                                        \
 		"mov (%rbx), %rdi\n"                                           \
-		"call shown_target\n"                                          \
+		"call context_target\n"                                        \
 		"mov %rax, (%rbx)\n"                                           \
 		"pop %rbx\n"                                                   \
 		"ret\n"                                                        \
-		".size shown_resume, . - shown_resume\n")
+		".size context_resume, . - context_resume\n")
 
 /* --- frames: there is no chain of records to rely on on this machine */
 

@@ -50,7 +50,7 @@ static struct jit_process *make_maker(struct aggregator *c,
 				       *s->name ? s->name : "?", image);
 }
 
-/* a file is mapped: is it one that tells? */
+/* a file is mapped: is it one that names code? */
 static void find_dump(struct aggregator *c, uint32_t pid, const char *path,
 		      uint64_t inode)
 {
@@ -106,7 +106,7 @@ static void map(struct aggregator *c, struct space *s, struct mapping m,
 	 * vdso into what it did not need, before the program's first step.
 	 */
 	if (is.kind != IMAGE_VDSO)
-		past_tear(&c->past, s, &m, time);
+		history_remap(&c->history, s, &m, time);
 	space_map(s, &m);
 }
 
@@ -165,7 +165,7 @@ static void on_comm(struct aggregator *c, struct bytes *b, bool exec)
 		return;
 	s = space_make(&c->spaces, pid);
 	if (exec)
-		past_exec(&c->past, s);
+		history_exec(&c->history, s);
 	if (exec || pid == tid) /* threads have names of their own */
 		process_begin(s, name);
 }
@@ -183,11 +183,11 @@ static void on_fork(struct aggregator *c, struct bytes *b)
 	time = bytes_uint(b, 8);
 	if (b->bad || pid == parent)
 		return;
-	past_end(&c->past, space_make(&c->spaces, pid));
+	history_end(&c->history, space_make(&c->spaces, pid));
 	s = c->mapped < MAPPED_BY_ALL ? space_copy(&c->spaces, pid, parent) :
 					space_make(&c->spaces, pid);
 	from = space_of(&c->spaces, parent);
-	past_child(s, from, time);
+	history_child(s, from, time);
 	if (!from)
 		process_begin(s, "?");
 	c->mapped += s->map.n;
@@ -205,7 +205,7 @@ static void on_exit_of(struct aggregator *c, struct bytes *b)
 	if (!s)
 		return;
 	s->ended = true;
-	s->until = c->past.generation;
+	s->until = c->history.generation;
 }
 
 /* --- samples */
@@ -216,7 +216,7 @@ struct asked {
 	uint32_t pid;
 };
 
-/* proc_each_map(): what the kernel has not told is mapped there */
+/* proc_each_map(): adds what the kernel has not reported */
 static void take_map(void *asked, struct proc_map *p)
 {
 	const struct asked *x = asked;
@@ -247,7 +247,7 @@ static void look_at(struct asked *x)
 		parser_end(p);
 }
 
-/* asks /proc for code that no record told of: memory that became code later */
+/* asks /proc for code that no record is of: memory that became code later */
 static void ask_process(struct aggregator *c, struct space *s)
 {
 	struct asked x = {c, s->pid};
@@ -259,7 +259,7 @@ static void ask_process(struct aggregator *c, struct space *s)
 	look_at(&x);
 }
 
-/* proc_each(): a process that no record may have told of */
+/* proc_each(): a process that perhaps no record is of */
 static void take_process(void *aggregator, uint32_t pid, const char *name)
 {
 	struct asked x = {aggregator, pid};
@@ -275,13 +275,13 @@ static const struct mapping *find_or_ask(struct aggregator *c, struct space *s,
 					 const struct counted *x)
 {
 	const struct mapping *m;
-	bool torn;
+	bool remapped;
 
 	if (!s)
 		return NULL;
-	m = past_look(s, x->address, x->from, x->to, &torn);
-	if (m || torn || s != space_of(&c->spaces, s->pid))
-		return m; /* /proc knows nothing of the past */
+	m = history_look(s, x->address, x->from, x->to, &remapped);
+	if (m || remapped || s != space_of(&c->spaces, s->pid))
+		return m; /* /proc has no history */
 	ask_process(c, s);
 	return space_find(s, x->address);
 }
@@ -303,7 +303,7 @@ static bool is_memory(const struct aggregator *c, const struct mapping *m)
 }
 
 /*
- * The image of what a process makes itself, if it tells what that is, else
+ * The image of what a process makes itself, if it names that, else
  * `plain`. It is asked at its first samples there, and more and more seldom.
  */
 static uint32_t made_by(struct aggregator *c, struct space *s, uint32_t plain)
@@ -349,7 +349,7 @@ static void memory_samples(struct aggregator *c, struct space *s,
 		return;
 	}
 	c->samples += x->count;
-	c->past.tore = true;
+	c->history.remapped = true;
 	sample_buffer_made(&c->sample_buffer, image, &hit);
 }
 
@@ -465,7 +465,7 @@ static void on_sample(struct aggregator *c, struct bytes *b, uint32_t event,
 void collect_counted(void *aggregator, const struct counted *x)
 {
 	struct aggregator *c = aggregator;
-	struct space *s = past_find(&c->past, &c->spaces, x->pid, x->exec,
+	struct space *s = history_find(&c->history, &c->spaces, x->pid, x->exec,
 				    x->birth);
 
 	if (!s)
@@ -479,19 +479,19 @@ static void on_citizen(struct aggregator *c, const struct citizen *x)
 	struct space *s = space_make(&c->spaces, x->pid);
 	char name[PROC_NAME];
 
-	if (!past_number(&c->past, s, x->exec, x->birth) &&
+	if (!history_number(&c->history, s, x->exec, x->birth) &&
 	    proc_name(x->pid, name))
 		take_process(c, x->pid, name);
 }
 
-/* PERF_RECORD_LOST: samples, or news */
+/* PERF_RECORD_LOST: samples, or sideband records */
 static void on_lost(struct aggregator *c, struct bytes *b, uint32_t event)
 {
 	uint64_t n;
 
 	bytes_uint(b, 8); /* which event's */
 	n = bytes_uint(b, 8);
-	if (c->past.kept)
+	if (c->history.kept)
 		c->needs_rescan = true;
 	else
 		c->lost[event] += n;
@@ -553,8 +553,8 @@ static bool is_needed(void *aggregator, struct space *s)
 	bool alive = !s->ended || proc_is_alive(s->pid);
 
 	if (alive)
-		s->until = c->past.generation;
-	return alive || past_has_samples(&c->past, s->until);
+		s->until = c->history.generation;
+	return alive || history_has_samples(&c->history, s->until);
 }
 
 static size_t count_mapped(const struct space *s, size_t n)
@@ -568,10 +568,10 @@ static size_t count_mapped(const struct space *s, size_t n)
 
 void aggregator_turn(struct aggregator *c)
 {
-	past_turn(&c->past, &c->spaces);
+	history_turn(&c->history, &c->spaces);
 	spaces_keep(&c->spaces, is_needed, c);
 	c->mapped = count_mapped(c->spaces.v.at, c->spaces.v.n) +
-		    count_mapped(c->past.v.at, c->past.v.n);
+		    count_mapped(c->history.v.at, c->history.v.n);
 }
 
 static void keep_images(struct space *s, size_t n, struct sample_buffer_kept *k)
@@ -583,9 +583,9 @@ static void keep_images(struct space *s, size_t n, struct sample_buffer_kept *k)
 		for (size_t j = 0; j < s[i].map.n; j++)
 			s[i].map.at[j].image =
 				sample_buffer_keep(k, s[i].map.at[j].image);
-		for (size_t j = 0; j < s[i].torn.n; j++)
-			s[i].torn.at[j].was.image = sample_buffer_keep(
-				k, s[i].torn.at[j].was.image);
+		for (size_t j = 0; j < s[i].remapped.n; j++)
+			s[i].remapped.at[j].was.image = sample_buffer_keep(
+				k, s[i].remapped.at[j].was.image);
 	}
 }
 
@@ -595,7 +595,7 @@ static void keep_all(void *aggregator, struct sample_buffer_kept *k)
 	struct aggregator *c = aggregator;
 
 	keep_images(c->spaces.v.at, c->spaces.v.n, k);
-	keep_images(c->past.v.at, c->past.v.n, k);
+	keep_images(c->history.v.at, c->history.v.n, k);
 	for (size_t i = 0; i < c->kernel_image.n; i++)
 		c->kernel_image.at[i] =
 			sample_buffer_keep(k, c->kernel_image.at[i]);
@@ -613,7 +613,7 @@ void aggregator_free(struct aggregator *c)
 {
 	sample_buffer_free(&c->sample_buffer);
 	spaces_free(&c->spaces);
-	past_free(&c->past);
+	history_free(&c->history);
 	kernel_free(&c->kernel);
 	vec_free(&c->kernel_image);
 	proc_ids_free(&c->ids);

@@ -20,7 +20,7 @@
 
 struct aggregator {
 	struct spaces spaces;
-	struct past past;
+	struct history history;
 	struct sample_buffer sample_buffer;
 	struct proc_ids ids;
 	struct kernel kernel;
@@ -37,8 +37,8 @@ struct aggregator {
 void collect(void *aggregator, uint32_t event,
 	     const struct perf_event_header *h);
 /*
- * What the kernel has counted: all that was told before the table was flipped
- * must have been collected. Requires: past.kept, from the beginning.
+ * What the kernel has counted: all records from before the table was flipped
+ * must have been collected. Requires: history.kept, from the beginning.
  */
 void collect_counted(void *aggregator, const struct counted *x);
 /* all samples of a generation are collected */

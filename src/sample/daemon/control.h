@@ -35,7 +35,7 @@ struct control {
 
 #define CONTROL_NONE {.lock = -1, .socket = -1, .attention = -1}
 
-/* -1 and *e: another daemon has the file (its pid is told), or worse */
+/* -1 and *e: another daemon has the file (*e has its pid), or worse */
 int control_open(struct control *c, const char *file, struct err *e);
 /* whether the lock file was removed: its folder is taken for removed, too */
 bool control_is_gone(const struct control *c);

@@ -54,16 +54,16 @@ static uint64_t steady(void)
 }
 
 /* microseconds */
-static uint64_t cpu_time_of(int who)
+static uint64_t cpu_time_of(int whose)
 {
 	struct rusage r;
 
-	getrusage(who, &r);
+	getrusage(whose, &r);
 	return (uint64_t)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000 +
 	       (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec);
 }
 
-/* of this process, and of those that have read strangers' files for it */
+/* of this process, and of those that have read files of other users for it */
 static uint64_t cpu_time(void)
 {
 	return cpu_time_of(RUSAGE_SELF) + cpu_time_of(RUSAGE_CHILDREN);

@@ -1,7 +1,7 @@
 /*
  * daemon: samples of the whole system, for as long as it runs.
  *
- * One process, one thread: it takes what the kernel tells, puts it into the
+ * One process, one thread: it takes what the kernel reports, puts it into the
  * database now and then, and does at once what its owner says (control.h).
  * Whatever ends it, the database lacks at most what came since the last flush.
  */
@@ -29,7 +29,7 @@ struct daemon_config {
 	gid_t group; /* that may read the database; -1: the one that it has */
 };
 
-/* what is told of it: that samples begin; what happens to it */
+/* what it reports: that samples begin; what happens to it */
 struct daemon_callbacks {
 	void (*ready)(void *arg);
 	void (*note)(void *arg, const char *text);
@@ -37,7 +37,7 @@ struct daemon_callbacks {
 };
 
 /*
- * Runs until it is told to stop, by its owner or by SIGINT, SIGTERM or SIGHUP,
+ * Runs until it is stopped, by its owner or by SIGINT, SIGTERM or SIGHUP,
  * but for those of them that are ignored when it begins (nohup).
  * -1 and *e: it could not begin, or not all samples are on disk.
  */

@@ -1,7 +1,7 @@
 /*
- * record: samples of one program and all that it starts, for any user who may
- * start it. One event per CPU, inherited; what the kernel tells is collected in
- * a thread of ours while the program runs.
+ * record: samples of one program and all that it starts, for any user that may
+ * start it. One event per CPU, inherited; what the kernel reports is collected
+ * in a thread of ours while the program runs.
  */
 #ifndef SAMPLE_DAEMON_RECORD_H
 #define SAMPLE_DAEMON_RECORD_H

@@ -13,7 +13,7 @@
 enum {
 	SETTLE = 4096,  /* so many samples are added up at least */
 	MAKERS = 128,   /* that have files open at the same time */
-	PARSING = 1500, /* milliseconds for all that they tell, in a write */
+	PARSING = 1500, /* milliseconds for all that they write, in a flush */
 	PARSING_AT_END = 30000,
 	/* what is kept, at most: some ten megabytes each */
 	IMAGES = 1 << 16,
@@ -257,7 +257,7 @@ void sample_buffer_made(struct sample_buffer *h, uint32_t image,
 	h->waiting++;
 }
 
-/* those whose process is gone have nothing to tell any more */
+/* those whose process is gone write nothing any more */
 static void forget_makers(struct sample_buffer *h)
 {
 	size_t n = 0;
@@ -286,7 +286,7 @@ struct storing {
 	size_t event;
 };
 
-/* the names that samples need, as the process that made the code told them */
+/* the names that samples need, from the process that made the code */
 static int store_maker(const struct sample_buffer *h,
 		       const struct sample_buffer_maker *m, struct store *s,
 		       struct err *e)

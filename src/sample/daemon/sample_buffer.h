@@ -55,8 +55,8 @@ struct sample_buffer {
 	struct dict apart_at; /* by name, as it is kept, and image */
 	VEC(struct sample_buffer_maker) jit_process;
 	struct dict jit_process_at; /* by the image by address */
-	struct parser parser;       /* reads what they tell */
-	struct err trouble;         /* the last with what one of them tells */
+	struct parser parser;       /* reads what they write */
+	struct err trouble;         /* the last with what one of them writes */
 	uint64_t fresh[EVENTS];     /* samples of all */
 	size_t places;              /* that samples are of */
 	size_t waiting;             /* samples that jit_processes keep */
@@ -85,7 +85,7 @@ uint32_t sample_buffer_process(struct sample_buffer *h, uint32_t pid,
 			       const char *name);
 void sample_buffer_samples(struct sample_buffer *h, uint32_t image,
 			   uint32_t process, uint32_t event, struct hit new);
-/* adds samples of code that its jit_process tells of; image: the one by address
+/* adds samples of code that its jit_process names; image: the one by address
  */
 void sample_buffer_made(struct sample_buffer *h, uint32_t image,
 			const struct made_hit *x);

@@ -6,11 +6,10 @@
 #include <time.h>
 
 #include "base/debug.h"
-#include "sample/events/event_name.h"
 
 enum {
 	ROUND = 1000,	 /* milliseconds between looks at rings, at most */
-	DEAF_ROUNDS = 2, /* after these all that was there has been told */
+	PAUSED_ROUNDS = 2, /* after these all that was there has been seen */
 };
 
 static int64_t milliseconds(void)
@@ -25,12 +24,12 @@ static int64_t milliseconds(void)
 
 static int open_rings(struct sampler *s, struct err *e)
 {
-	struct event news = event_sideband();
+	struct event sideband = event_sideband();
 	struct rings_config x = {s->event, s->events, EVENT_EVERYBODY,
 				 s->turns};
 
 	if (s->counted)
-		x = (struct rings_config){&news, 1, EVENT_EVERYBODY, false};
+		x = (struct rings_config){&sideband, 1, EVENT_EVERYBODY, false};
 	if (!rings_open(&s->rings, &x))
 		return 0;
 	return err_set(e, ERR_MACHINE, "samples of the whole system are "
@@ -150,14 +149,14 @@ const char *sampler_means(const struct sampler *s)
 /* samples that are taken while /proc is scanned are dropped (aggregator.h) */
 void sampler_start(struct sampler *s, struct aggregator *c)
 {
-	c->past.kept = s->counted;
+	c->history.kept = s->counted;
 	c->paused = true;
 	look_at_cpus(s);
 	rings_start(&s->rings);
 	if (s->counted)
 		table_census(&s->table, order_room(&s->rings.order));
 	aggregator_scan(c);
-	for (int i = 0; i < DEAF_ROUNDS; i++)
+	for (int i = 0; i < PAUSED_ROUNDS; i++)
 		rings_round(&s->rings, false, collect, c);
 	c->paused = false;
 	if (s->counted)
@@ -211,7 +210,7 @@ static void take_lost(struct sampler *s, struct aggregator *c)
 
 /*
  * Processes that were there when the table was flipped must be known before its
- * samples are: two rounds tell all that was in the rings when the first began.
+ * samples are: two rounds take all that was in the rings when the first began.
  */
 static void count_round(struct sampler *s, struct aggregator *c, bool last)
 {
@@ -225,9 +224,9 @@ static void count_round(struct sampler *s, struct aggregator *c, bool last)
 	if (c->needs_rescan)
 		table_census(&s->table, order_room(&s->rings.order));
 	c->needs_rescan = false;
-	if (c->past.tore)
+	if (c->history.remapped)
 		table_slice(&s->table);
-	c->past.tore = false;
+	c->history.remapped = false;
 }
 
 void sampler_round(struct sampler *s, struct aggregator *c, bool last)
@@ -236,7 +235,7 @@ void sampler_round(struct sampler *s, struct aggregator *c, bool last)
 		count_round(s, c, last);
 	else
 		rings_round(&s->rings, last, collect, c);
-	/* what began on a CPU while it had no events, no record has told */
+	/* there is no record of what began on a CPU without events */
 	if (!last && look_at_cpus(s)) {
 		aggregator_scan(c);
 		c->needs_rescan = true;

@@ -1,6 +1,6 @@
 /*
  * sampler: samples of the whole system, by the best means that the kernel lets
- * us use: it counts them (table.h), or it tells of each (rings.h). What is
+ * us use: it counts them (table.h), or it reports each (rings.h). What is
  * collected is the same.
  */
 #ifndef SAMPLE_DAEMON_SAMPLER_H
@@ -13,7 +13,7 @@
 enum sampler_means {
 	SAMPLER_BEST,  /* that is allowed */
 	SAMPLER_BPF,   /* counted in the kernel, or not at all */
-	SAMPLER_RINGS, /* each told */
+	SAMPLER_RINGS, /* a record of each */
 };
 
 struct sampler_config {
@@ -28,7 +28,7 @@ struct sampler {
 	struct event event[EVENTS];
 	size_t events;
 	bool turns;
-	bool counted;	    /* by the kernel: the rings only have news */
+	bool counted;	    /* by the kernel: the rings only have sideband */
 	struct err why_not; /* if it is not, though it was tried */
 	struct rings rings;
 	struct table table;

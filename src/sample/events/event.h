@@ -2,7 +2,7 @@
  * event: what is sampled, and by which of the machine's means.
  *
  * Cycles, where there are counters; else the processor's clock, a timer. A user
- * who may not see the kernel gets samples of user mode only.
+ * that may not see the kernel gets samples of user mode only.
  */
 #ifndef SAMPLE_EVENTS_EVENT_H
 #define SAMPLE_EVENTS_EVENT_H
@@ -47,11 +47,11 @@ int event_check(struct event *v, struct err *e);
 /*
  * A descriptor for a process and what it starts, on one CPU, from its next
  * execution on, or for all processes there, once it is enabled; an idle CPU has
- * no samples unless v->idle. news: it tells what is mapped where as well, and
- * which processes begin and end. -1 and errno.
+ * no samples unless v->idle. sideband: it reports what is mapped where as well,
+ * and which processes begin and end. -1 and errno.
  */
-int event_open(const struct event *v, pid_t pid, int cpu, bool news);
-/* an event that samples nothing, where only the news is wanted */
+int event_open(const struct event *v, pid_t pid, int cpu, bool sideband);
+/* an event that samples nothing, where only sideband records are wanted */
 struct event event_sideband(void);
 /*
  * Is it a measure of time? Samples take time themselves, which these count and
@@ -59,9 +59,21 @@ struct event event_sideband(void);
  * interrupted.
  */
 bool event_is_time(const struct event *v);
-/* the same event, so many times as often */
+/* the event, sampled so many times as often */
 struct event event_faster(const struct event *v, uint64_t times);
 /* the period, changed at random by a few percent: no loop keeps its step */
 void event_jitter(const struct event *v, int fd, uint64_t *random);
+
+/*
+ * Events by the names that people know, as `perf list` has them.
+ *
+ * Reads "NAME[:PERIOD],...": what is sampled, and once in how many of it. With
+ * no period, so often that there are `rate` samples per second and CPU; "time"
+ * is the best there is for that (event_choose()). rHEX is an event by the
+ * number that the processor's manual gives to it. How many there are, at most
+ * EVENTS, or -1 and *e.
+ */
+int events_read(struct event v[EVENTS], const char *list, uint64_t rate,
+		struct err *e);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * order: the records of several rings in the order of their times.
  *
- * Each ring is in order, but one may be behind another: a record can be told
- * only when none before it can still arrive. What was in any ring when a round
- * began is before all that comes in later rounds, so a round tells what is not
- * younger than the youngest of the round before.
+ * Each ring is in order, but one may be behind another: a record can be passed
+ * on only when none before it can still arrive. What was in any ring when a
+ * round began is before all that comes in later rounds, so a round passes on
+ * what is not younger than the youngest of the round before.
  */
 #ifndef SAMPLE_EVENTS_ORDER_H
 #define SAMPLE_EVENTS_ORDER_H
@@ -17,8 +17,8 @@
 #include "base/mem.h"
 
 /*
- * ring: what the kernel tells of an event, record after record. Memory that it
- * writes and we read; what does not fit is lost, and it says how much was.
+ * ring: what the kernel reports of an event, record after record. Memory that
+ * it writes and we read; what does not fit is lost, and it says how much was.
  */
 
 struct ring {
@@ -58,7 +58,7 @@ static inline records *order_room(struct order *o)
 }
 /* what was put there since the last time is of a ring with this tag */
 void order_tag(struct order *o, uint32_t tag);
-/* tells what can be told; all: nothing will arrive any more */
+/* fn gets what is in order; all: nothing will arrive any more */
 void order_round(struct order *o, bool all, order_fn *fn, void *arg);
 void order_free(struct order *o);
 

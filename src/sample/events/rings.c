@@ -25,11 +25,11 @@ static int open_ring(struct rings *r, int fd, uint32_t event, int cpu)
 	return -1;
 }
 
-/* one tells the news; one that is off, for others' turns, has none */
+/* one has sideband records; one that is off, for others' turns, has none */
 static int open_on(struct rings *r, uint32_t event, int cpu)
 {
-	bool news = event == (r->turns ? r->events : 0);
-	int fd = event_open(&r->event[event], r->pid, cpu, news);
+	bool sideband = event == (r->turns ? r->events : 0);
+	int fd = event_open(&r->event[event], r->pid, cpu, sideband);
 
 	return fd < 0 ? -1 : open_ring(r, fd, event, cpu);
 }

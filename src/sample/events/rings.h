@@ -1,6 +1,6 @@
 /*
  * rings: events on every CPU, of a process and all that it starts or of the
- * whole system, and what the kernel tells of them, in the order of time.
+ * whole system, and what the kernel reports of them, in the order of time.
  */
 #ifndef SAMPLE_EVENTS_RINGS_H
 #define SAMPLE_EVENTS_RINGS_H
@@ -16,7 +16,7 @@ struct rings_config {
 };
 
 struct rings {
-	struct event event[EVENTS + 1]; /* and perhaps one for the news */
+	struct event event[EVENTS + 1]; /* and perhaps one for sideband */
 	size_t events;
 	bool turns;
 	uint32_t turn; /* the event whose it is */
@@ -39,9 +39,9 @@ void rings_start(const struct rings *r);
  * milliseconds have passed: then it is false.
  */
 bool rings_wait(const struct rings *r, int also, int milliseconds);
-/* tells what can be told, by event; all: nothing will come any more */
+/* fn gets what is in order, by event; all: nothing will come any more */
 void rings_round(struct rings *r, bool all, order_fn *fn, void *arg);
-/* a CPU is off: what is left of it has been told */
+/* a CPU is off: what is left of it has been taken */
 void rings_leave(struct rings *r, int cpu);
 /* it is on again, and its samples begin; -1: not yet */
 int rings_come(struct rings *r, int cpu);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,6 @@
 
 #include "base/bisect.h"
 #include "base/regular.h"
-#include "sample/processes/proc.h"
 
 enum {
 	SIZE_MOST = 256 << 20, /* bytes of the file that are read */
@@ -21,36 +21,72 @@ enum {
 
 /* --- opening */
 
-/* the file, if it is the user's, and known by one name */
-static int open_own(const char *path, uid_t owner)
+/* has it folders? One that has ended has none, though its number is taken */
+static bool has_root(uint32_t pid)
 {
-	struct stat s;
-	struct err e;
-	int fd = regular_open(path, O_NOFOLLOW, &s, &e);
+	char path[64], to[1];
 
+	snprintf(path, sizeof path, "/proc/%" PRIu32 "/root", pid);
+	return readlink(path, to, sizeof to) > 0 || errno != ENOENT;
+}
+
+int jit_open_file(uint32_t pid, bool gone, const char *its, const char *ours,
+		  struct stat *file, uid_t *owner, struct err *e)
+{
+	char there[PATH_MAX + 32];
+	struct stat process;
+	int fd;
+
+	snprintf(there, sizeof there, "/proc/%" PRIu32, pid);
+	if (!gone && !stat(there, &process)) {
+		*owner = process.st_uid;
+		snprintf(there, sizeof there, "/proc/%" PRIu32 "/root%s", pid,
+			 its);
+		fd = regular_open(there, O_NOFOLLOW, file, e);
+		if (fd >= 0 || has_root(pid))
+			return fd;
+	}
+	*owner = geteuid();
+	return regular_open(ours, O_NOFOLLOW, file, e);
+}
+
+/* the number that it has for itself: the last of "NSpid: OURS ... ITS" */
+static uint32_t own_number(uint32_t pid)
+{
+	char path[64], line[512];
+	uint32_t own = pid;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%" PRIu32 "/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof line, f)) {
+		const char *last = strrchr(line, '\t');
+
+		if (!strncmp(line, "NSpid:", 6) && last)
+			own = (uint32_t)strtoul(last, NULL, 10);
+	}
+	if (f)
+		fclose(f);
+	return own;
+}
+
+/* the file, if it is the user's, and known by one name */
+int jit_open(uint32_t pid, bool gone)
+{
+	char its[64], ours[64];
+	struct stat s;
+	uid_t owner;
+	struct err e;
+	int fd;
+
+	snprintf(its, sizeof its, "/tmp/perf-%" PRIu32 ".map",
+		 own_number(pid));
+	snprintf(ours, sizeof ours, "/tmp/perf-%" PRIu32 ".map", pid);
+	fd = jit_open_file(pid, gone, its, ours, &s, &owner, &e);
 	if (fd < 0 || (s.st_uid == owner && s.st_nlink == 1))
 		return fd;
 	close(fd);
 	return -1;
-}
-
-/* as the process sees /tmp, or as we do once it is gone: see jitdump.c */
-int jit_open(uint32_t pid, bool gone)
-{
-	char path[64];
-	struct stat owner;
-	int fd;
-
-	snprintf(path, sizeof path, "/proc/%" PRIu32, pid);
-	if (!gone && !stat(path, &owner)) {
-		snprintf(path, sizeof path, "/proc/%" PRIu32 "/root/tmp/perf-%"
-			 PRIu32 ".map", pid, proc_own_number(pid));
-		fd = open_own(path, owner.st_uid);
-		if (fd >= 0 || proc_has_root(pid))
-			return fd;
-	}
-	snprintf(path, sizeof path, "/tmp/perf-%" PRIu32 ".map", pid);
-	return open_own(path, geteuid());
 }
 
 /* --- reading */

@@ -3,17 +3,14 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bisect.h"
 #include "base/bytes.h"
-#include "base/regular.h"
-#include "sample/processes/proc.h"
+#include "sample/jit/jit.h"
 
 enum {
 	MAGIC = 0x4a695444,
@@ -43,30 +40,6 @@ bool jitdump_is(const char *path)
 
 /* --- opening */
 
-/*
- * As the process sees it, or as we do once it is gone: then the file has to be
- * ours. A process that has just ended still has a number, but no folders.
- */
-static int open_there(uint32_t pid, const char *path, bool gone,
-		      struct stat *file, uid_t *owner, struct err *e)
-{
-	char there[PATH_MAX + 32];
-	struct stat process;
-	int fd;
-
-	snprintf(there, sizeof there, "/proc/%" PRIu32, pid);
-	if (!gone && !stat(there, &process)) {
-		*owner = process.st_uid;
-		snprintf(there, sizeof there, "/proc/%" PRIu32 "/root%s", pid,
-			 path);
-		fd = regular_open(there, O_NOFOLLOW, file, e);
-		if (fd >= 0 || proc_has_root(pid))
-			return fd;
-	}
-	*owner = geteuid();
-	return regular_open(path, O_NOFOLLOW, file, e);
-}
-
 /* a process may map what it reads, but only what is its own is its word */
 static const char *distrust(const struct stat *file, uid_t owner,
 			    uint64_t inode)
@@ -86,8 +59,8 @@ int jitdump_open(struct jitdump *d, uint32_t pid, const char *path,
 	const char *why;
 	struct err why_not;
 
-	*d = (struct jitdump){.fd = open_there(pid, path, gone, &file, &owner,
-					       &why_not),
+	*d = (struct jitdump){.fd = jit_open_file(pid, gone, path, path, &file,
+						  &owner, &why_not),
 			      .inode = inode};
 	if (d->fd < 0)
 		return err_set(e, ERR_INPUT, "names of code are not read: %s",
@@ -189,7 +162,7 @@ static void take_load(struct jitdump *d, struct bytes *b, uint32_t size,
 	add(d, c, bytes, number);
 }
 
-/* the same code, with the same name, elsewhere */
+/* a record that code, with its name, is elsewhere now */
 static void take_move(struct jitdump *d, struct bytes *b, uint64_t time)
 {
 	struct jitdump_code c;

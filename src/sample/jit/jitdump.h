@@ -1,7 +1,8 @@
 /*
- * jitdump: a file in which a program tells what code it makes, and when, in the
- * format of perf's tools (node --perf-prof, java with perf's agent, LLVM ...).
- * The program maps a page of it as code, so that a profiler sees its name:
+ * jitdump: a file in which a program writes what code it makes, and when, in
+ * the format of perf's tools (node --perf-prof, java with perf's agent, LLVM
+ * ...). The program maps a page of it as code, so that a profiler sees its
+ * name:
  *
  *	jit-PID.dump	header	"JiTD", version 1, ... flags
  *			record	what, size, time | what it is about
@@ -15,7 +16,7 @@
  * known by address and time, as one may be loaded over another; those of files
  * whose times are not of our clock, by their order.
  *
- * Any user who can run a program can write one: nothing in it is believed.
+ * Any user that can run a program can write one: nothing in it is believed.
  */
 #ifndef SAMPLE_JIT_JITDUMP_H
 #define SAMPLE_JIT_JITDUMP_H
@@ -52,7 +53,7 @@ struct jitdump {
 	uint64_t at;  /* so much has been read */
 	bool timed;   /* its clock is ours */
 	bool closed;  /* by its writer: nothing follows */
-	VEC(struct jitdump_code) code; /* as they were told */
+	VEC(struct jitdump_code) code; /* in the file's order */
 	VEC(struct jitdump_order) order;
 	struct dict by_number;
 	struct err trouble; /* nothing is read any more */

@@ -16,7 +16,7 @@ struct kernel_part {
 };
 
 struct kernel {
-	const char *proc; /* where it is told; NULL: in /proc */
+	const char *proc; /* where it is described; NULL: in /proc */
 	VEC(struct kernel_part) part; /* by start */
 	uint64_t looked; /* at its modules; seconds of the steady clock */
 	uint8_t build_id[KERNEL_BUILD_ID];

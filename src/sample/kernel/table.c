@@ -21,10 +21,10 @@ enum {
 	BURST = 20,	  /* milliseconds */
 	BURST_TIMES = 10, /* as often as asked for, in it */
 	LEAST_PAUSE = 1,  /* milliseconds */
-	SLICE = 100,	  /* the same, where there are no bursts */
+	SLICE = 100,	  /* milliseconds, where there are no bursts */
 	SLICED = 60,	  /* generations, once that is asked for */
 	ROUND = 1000,	  /* milliseconds of a generation, at most */
-	SELDOM = 2000,	  /* the same, where nothing is in a hurry */
+	SELDOM = 2000,	  /* milliseconds, where nothing is in a hurry */
 };
 
 static const uint64_t MILLISECOND = 1000000;
@@ -49,7 +49,7 @@ static int refused(struct err *e, const char *what, int why)
 
 /*
  * The program sees the numbers that processes have for the kernel; records
- * tell those that they have for us.
+ * have those that they have for us.
  */
 static int see_numbers(struct err *e)
 {
@@ -111,7 +111,7 @@ static void *map_memory(const struct bpf_map *m)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	/* it is not for processes of ours that read strangers' files */
+	/* it is not for processes of ours that read files of other users */
 	madvise(p, bytes_of(m), MADV_DONTFORK);
 	return p;
 }
@@ -587,7 +587,7 @@ static struct counted unpack(const struct table *t,
 			     const struct four_way_entry *x)
 {
 	const struct slices *s = &t->slices[!t->generation];
-	uint64_t who = x->who;
+	uint64_t bits = x->who;
 	int64_t place = (int64_t)x->place;
 	struct counted c = {
 		.event = four_way_event(x->place),
@@ -596,17 +596,17 @@ static struct counted unpack(const struct table *t,
 	};
 	uint32_t slice;
 
-	c.count = take_bits(&who, FOUR_WAY_COUNT_BITS);
-	slice = take_bits(&who, FOUR_WAY_SLICE_BITS);
-	c.birth = take_bits(&who, FOUR_WAY_BIRTH_BITS);
-	c.exec = take_bits(&who, FOUR_WAY_EXEC_BITS);
-	c.pid = (uint32_t)who;
+	c.count = take_bits(&bits, FOUR_WAY_COUNT_BITS);
+	slice = take_bits(&bits, FOUR_WAY_SLICE_BITS);
+	c.birth = take_bits(&bits, FOUR_WAY_BIRTH_BITS);
+	c.exec = take_bits(&bits, FOUR_WAY_EXEC_BITS);
+	c.pid = (uint32_t)bits;
 	c.from = s->from[slice];
 	c.to = s->to[slice];
 	return c;
 }
 
-/* tells those that have samples, and takes them away */
+/* passes on those that have samples, and takes them away */
 static void take_entries(const struct table *t, struct four_way_entry *x,
 			 size_t n,
 			 void (*fn)(void *arg, const struct counted *x),

@@ -1,6 +1,6 @@
 /*
  * table: samples of the whole system that the kernel counts itself, by a BPF
- * program (bpf/table.bpf.c), instead of telling of each. What it counts is in
+ * program (bpf/table.bpf.c), instead of reporting each. What it counts is in
  * memory that is mapped here, too: to count wakes no process, and to read the
  * counts is no system call.
  *
@@ -114,7 +114,7 @@ int table_patience(const struct table *t);
 bool table_is_full(const struct table *t);
 /*
  * From now on samples are counted in the other generation, and all that are in
- * this one are there for table_take(), which tells them once.
+ * this one are there for table_take(), which passes each on once.
  */
 void table_flip(struct table *t);
 void table_take(struct table *t,

@@ -1,5 +1,5 @@
 /*
- * parse: what strangers' files say, for the daemon. All of this runs in a
+ * parse: what files of other users say, for the daemon. All of this runs in a
  * process that may do nothing else (parser.h): a question comes with the
  * descriptor of a file, and the answer is bytes.
  *
@@ -38,7 +38,7 @@ enum {
 	PARSE_NAMES = 1 << 20, /* bytes of names in an answer */
 };
 
-/* a sample of code that a dump tells of */
+/* a sample of code that a dump names */
 struct parse_sample {
 	uint64_t address, from, to;
 };

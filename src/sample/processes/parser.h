@@ -1,6 +1,6 @@
 /*
- * parser: the process that reads strangers' files for the daemon (parse.h), in
- * a sandbox, since whatever is in them must not be the daemon's end. It is
+ * parser: the process that reads files of other users for the daemon (parse.h),
+ * in a sandbox, since whatever is in them must not be the daemon's end. It is
  * started when there is a question; one that it dies of, or that takes long,
  * has no answer, and the next one finds another process.
  *

@@ -85,34 +85,6 @@ bool proc_is_alive(uint32_t pid)
 	return !kill((pid_t)pid, 0) || errno != ESRCH;
 }
 
-bool proc_has_root(uint32_t pid)
-{
-	char path[NAME], to[1];
-
-	snprintf(path, sizeof path, "/proc/%" PRIu32 "/root", pid);
-	return readlink(path, to, sizeof to) > 0 || errno != ENOENT;
-}
-
-/* the last one of "NSpid: OURS ... ITS" */
-uint32_t proc_own_number(uint32_t pid)
-{
-	char path[NAME], line[512];
-	uint32_t own = pid;
-	FILE *f;
-
-	snprintf(path, sizeof path, "/proc/%" PRIu32 "/status", pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof line, f)) {
-		const char *last = strrchr(line, '\t');
-
-		if (!strncmp(line, "NSpid:", 6) && last)
-			own = (uint32_t)strtoul(last, NULL, 10);
-	}
-	if (f)
-		fclose(f);
-	return own;
-}
-
 /*
  * What a process has mapped, by way of the mapping itself, which finds what
  * has been deleted, too, or by way of its files: these may be others than ours

@@ -29,10 +29,6 @@ bool proc_name(uint32_t pid, char name[PROC_NAME]);
 void proc_each(void (*fn)(void *arg, uint32_t pid, const char *name),
 	       void *arg);
 bool proc_is_alive(uint32_t pid);
-/* has it folders? One that has ended has none, though its number is taken */
-bool proc_has_root(uint32_t pid);
-/* the number that a process has for itself, in its own namespace */
-uint32_t proc_own_number(uint32_t pid);
 
 /* which files these are that were asked for; each is read once */
 struct proc_id {

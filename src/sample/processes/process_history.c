@@ -7,14 +7,14 @@
 /* units of birth by which the record of a fork may be late: a second */
 enum { LATE = 64 };
 /* of a space; what maps over itself more often is not looked at in detail */
-enum { TORN_MOST = 1024 };
+enum { REMAPPED_MOST = 1024 };
 
 static uint32_t birth_at(uint64_t time)
 {
 	return (uint32_t)(time >> FOUR_WAY_BIRTH_UNIT);
 }
 
-void past_end(struct past *p, struct space *s)
+void history_end(struct history *p, struct space *s)
 {
 	struct space over = *s;
 
@@ -31,13 +31,13 @@ void past_end(struct past *p, struct space *s)
 			    .before = p->first + (uint32_t)p->v.n};
 }
 
-void past_exec(struct past *p, struct space *s)
+void history_exec(struct history *p, struct space *s)
 {
-	past_end(p, s);
+	history_end(p, s);
 	s->exec++;
 }
 
-void past_child(struct space *s, const struct space *parent, uint64_t time)
+void history_child(struct space *s, const struct space *parent, uint64_t time)
 {
 	s->numbered = parent && parent->numbered;
 	s->exec = parent ? parent->exec : 0;
@@ -45,7 +45,8 @@ void past_child(struct space *s, const struct space *parent, uint64_t time)
 }
 
 /* how much later a space was seen to begin, than it did; LATE: too much */
-static uint32_t lateness(const struct space *s, uint32_t exec, uint32_t birth)
+static uint32_t lateness(const struct space *s, uint32_t exec,
+		    uint32_t birth)
 {
 	uint32_t mask = FOUR_WAY_MASK(FOUR_WAY_EXEC_BITS);
 	uint32_t late = (s->birth - birth) &
@@ -56,12 +57,13 @@ static uint32_t lateness(const struct space *s, uint32_t exec, uint32_t birth)
 	return late < LATE ? late : LATE;
 }
 
-bool past_number(struct past *p, struct space *s, uint32_t exec, uint32_t birth)
+bool history_number(struct history *p, struct space *s, uint32_t exec,
+		    uint32_t birth)
 {
 	bool same = !s->numbered || lateness(s, exec, birth) < LATE;
 
 	if (!same)
-		past_end(p, s);
+		history_end(p, s);
 	s->exec = exec;
 	s->birth = birth;
 	s->numbered = true;
@@ -90,8 +92,8 @@ static bool agree(const struct mapping *a, const struct mapping *b)
 	       a->offset - a->start == b->offset - b->start;
 }
 
-void past_tear(struct past *p, struct space *s, const struct mapping *m,
-	       uint64_t time)
+void history_remap(struct history *p, struct space *s, const struct mapping *m,
+		   uint64_t time)
 {
 	size_t i;
 
@@ -99,45 +101,45 @@ void past_tear(struct past *p, struct space *s, const struct mapping *m,
 		return;
 	bisect(i, s->map.n, s->map.at[i].end <= m->start);
 	for (; i < s->map.n && s->map.at[i].start < m->end; i++) {
-		struct torn t = {covered(&s->map.at[i], m), time,
-				 p->generation};
+		struct remapped t = {covered(&s->map.at[i], m), time,
+				     p->generation};
 
 		if (t.was.start >= t.was.end || agree(&t.was, m))
 			continue;
-		p->tore = true;
-		if (s->torn.n < TORN_MOST)
-			vec_push(&s->torn, t);
+		p->remapped = true;
+		if (s->remapped.n < REMAPPED_MOST)
+			vec_push(&s->remapped, t);
 		else
 			s->blurred = p->generation + 1;
 	}
 }
 
-/* what is torn is in the order of time, and what is there now is the last */
-const struct mapping *past_look(const struct space *s, uint64_t addr,
-				uint64_t from, uint64_t to, bool *torn)
+/* what was remapped is in the order of time; what is there now is the last */
+const struct mapping *history_look(const struct space *s, uint64_t addr,
+				   uint64_t from, uint64_t to, bool *remapped)
 {
-	*torn = s->blurred;
-	if (*torn)
+	*remapped = s->blurred;
+	if (*remapped)
 		return NULL;
-	for (size_t i = 0; i < s->torn.n; i++) {
-		const struct torn *t = &s->torn.at[i];
+	for (size_t i = 0; i < s->remapped.n; i++) {
+		const struct remapped *t = &s->remapped.at[i];
 
 		if (addr < t->was.start || addr >= t->was.end || t->time < from)
 			continue;
-		*torn = t->time <= to;
-		return *torn ? NULL : &t->was;
+		*remapped = t->time <= to;
+		return *remapped ? NULL : &t->was;
 	}
 	return space_find(s, addr);
 }
 
 /* the space that had the pid before, or NULL */
-static struct space *before(struct past *p, const struct space *s)
+static struct space *before(struct history *p, const struct space *s)
 {
 	return s->before > p->first ? &p->v.at[s->before - p->first - 1] : NULL;
 }
 
-struct space *past_find(struct past *p, const struct spaces *all, uint32_t pid,
-			uint32_t exec, uint32_t birth)
+struct space *history_find(struct history *p, const struct spaces *all,
+			   uint32_t pid, uint32_t exec, uint32_t birth)
 {
 	struct space *s = space_of(all, pid), *best = NULL;
 	uint32_t least = LATE;
@@ -156,32 +158,32 @@ struct space *past_find(struct past *p, const struct spaces *all, uint32_t pid,
 	return best;
 }
 
-bool past_has_samples(const struct past *p, uint32_t generation)
+bool history_has_samples(const struct history *p, uint32_t generation)
 {
 	return p->kept && generation + 1 >= p->generation;
 }
 
-/* forgets what was torn so long ago that it does not matter */
-static void mend(const struct past *p, struct space *s)
+/* forgets what was remapped so long ago that it does not matter */
+static void mend(const struct history *p, struct space *s)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->torn.n; i++)
-		if (past_has_samples(p, s->torn.at[i].until))
-			s->torn.at[n++] = s->torn.at[i];
-	s->torn.n = n;
+	for (size_t i = 0; i < s->remapped.n; i++)
+		if (history_has_samples(p, s->remapped.at[i].until))
+			s->remapped.at[n++] = s->remapped.at[i];
+	s->remapped.n = n;
 	if (!n)
-		vec_free(&s->torn);
-	if (s->blurred && !past_has_samples(p, s->blurred - 1))
+		vec_free(&s->remapped);
+	if (s->blurred && !history_has_samples(p, s->blurred - 1))
 		s->blurred = 0;
 }
 
-void past_turn(struct past *p, struct spaces *s)
+void history_turn(struct history *p, struct spaces *s)
 {
 	size_t gone = 0;
 
 	p->generation++;
-	while (gone < p->v.n && !past_has_samples(p, p->v.at[gone].until))
+	while (gone < p->v.n && !history_has_samples(p, p->v.at[gone].until))
 		space_free(&p->v.at[gone++]);
 	p->first += (uint32_t)gone;
 	p->v.n -= gone;
@@ -191,7 +193,7 @@ void past_turn(struct past *p, struct spaces *s)
 		mend(p, &s->v.at[i]);
 }
 
-void past_free(struct past *p)
+void history_free(struct history *p)
 {
 	for (size_t i = 0; i < p->v.n; i++)
 		space_free(&p->v.at[i]);

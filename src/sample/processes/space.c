@@ -23,7 +23,7 @@ struct space *space_make(struct spaces *s, uint32_t pid)
 
 void space_clear(struct space *s)
 {
-	s->map.n = s->torn.n = 0;
+	s->map.n = s->remapped.n = 0;
 	s->misses = s->patience = s->made = s->process = 0;
 	s->ended = false;
 	s->blurred = 0;
@@ -32,7 +32,7 @@ void space_clear(struct space *s)
 void space_free(struct space *s)
 {
 	vec_free(&s->map);
-	vec_free(&s->torn);
+	vec_free(&s->remapped);
 }
 
 struct space *space_copy(struct spaces *s, uint32_t pid, uint32_t parent)

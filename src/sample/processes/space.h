@@ -1,4 +1,4 @@
-/* space: what is mapped where in every process, as the kernel tells. */
+/* space: what is mapped where in every process, as the kernel reports it. */
 #ifndef SAMPLE_PROCESSES_SPACE_H
 #define SAMPLE_PROCESSES_SPACE_H
 
@@ -16,10 +16,10 @@ struct mapping {
 };
 
 /* something that was there until something else was mapped over it */
-struct torn {
+struct remapped {
 	struct mapping was;
 	uint64_t time;	/* nanoseconds */
-	uint32_t until; /* the generation of samples in which that was told */
+	uint32_t until; /* the generation of samples at that time */
 };
 
 struct space {
@@ -33,10 +33,10 @@ struct space {
 	/* for samples that come late: process_history.h */
 	uint32_t exec, birth;
 	bool numbered;	 /* these two are known */
-	uint32_t before; /* the past space that had the pid before, or 0 */
+	uint32_t before; /* in the history: what had the pid before, or 0 */
 	uint32_t until;	 /* the generation of samples in which it was over */
-	VEC(struct torn) torn;
-	uint32_t blurred; /* too often torn to tell, until this generation has
+	VEC(struct remapped) remapped;
+	uint32_t blurred; /* too often remapped, until this generation has
 			     no more samples; or 0 */
 };
 
@@ -45,7 +45,7 @@ struct spaces {
 	struct dict by_pid;
 };
 
-/* the process's, as it is now, or NULL: no record has told of it */
+/* the process's, as it is now, or NULL: there is no record of it */
 struct space *space_of(const struct spaces *s, uint32_t pid);
 /* the process's, made if there is none */
 struct space *space_make(struct spaces *s, uint32_t pid);

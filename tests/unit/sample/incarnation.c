@@ -1,7 +1,7 @@
 /*
- * sample/lifetime: samples that were counted, and are told when who they are
- * of is over, are of the program that ran then; those that cannot be told are
- * unknown and nobody's else.
+ * sample/incarnation: samples that were counted, and are read when the program
+ * that they are of is over, are of the program that ran then; those for which
+ * that is not known are unknown, and of no other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "sample/daemon/aggregator.h"
 
-/* numbers of processes that the kernel gives to nobody */
+/* numbers of processes that the kernel gives to none */
 enum { MAKE = 4194300, CC, LD };
 enum { TEXT = 0x400000, SIZE = 0x10000, AT = TEXT + 0x123 };
 enum { UNIT = 1 << FOUR_WAY_BIRTH_UNIT }; /* of birth, in nanoseconds */
@@ -160,7 +160,7 @@ static uint64_t samples_by(const struct aggregator *c, uint32_t pid,
 /* one process runs, its third program */
 static struct aggregator start(void)
 {
-	struct aggregator c = {.past.kept = true};
+	struct aggregator c = {.history.kept = true};
 
 	tell_exec(&c, MAKE, "/make");
 	tell_citizen(&c, MAKE, 3, 100);
@@ -241,7 +241,7 @@ static void test_forget(void **state)
 	count(&c, MAKE, 3, 100, 1);
 	assert_int_equal(samples_of(&c, "/make"), 1);
 	aggregator_turn(&c);
-	assert_int_equal(c.past.v.n, 0);
+	assert_int_equal(c.history.v.n, 0);
 	count(&c, MAKE, 3, 100, 10);
 	count(&c, MAKE, 4, 100, 100);
 	assert_int_equal(samples_of(&c, "/make"), 1);
@@ -251,7 +251,7 @@ static void test_forget(void **state)
 	aggregator_free(&c);
 }
 
-/* who has ended, too */
+/* of one that has ended, too */
 static void test_end(void **state)
 {
 	struct aggregator c = start();
@@ -297,7 +297,7 @@ static void test_torn(void **state)
 	assert_int_equal(c.unknown, 101010);
 	aggregator_turn(&c);
 	aggregator_turn(&c);
-	assert_int_equal(space_of(&c.spaces, MAKE)->torn.n, 0);
+	assert_int_equal(space_of(&c.spaces, MAKE)->remapped.n, 0);
 	aggregator_free(&c);
 }
 

@@ -74,7 +74,7 @@ static void sample(struct aggregator *c, uint64_t address)
 
 static void test_later(void **state)
 {
-	struct aggregator c = {.past.kept = true, .kernel.proc = proc};
+	struct aggregator c = {.history.kept = true, .kernel.proc = proc};
 
 	(void)state;
 	put("kallsyms", TEXT);
@@ -104,10 +104,10 @@ static void test_later(void **state)
 	aggregator_free(&c);
 }
 
-/* who may not know addresses is told that they are 0 */
+/* a process that may not know addresses reads that they are 0 */
 static void test_hidden(void **state)
 {
-	struct aggregator c = {.past.kept = true, .kernel.proc = proc};
+	struct aggregator c = {.history.kept = true, .kernel.proc = proc};
 
 	(void)state;
 	put("kallsyms", HIDDEN);

@@ -1,5 +1,5 @@
 /*
- * shown: the addresses that handlers of signals see.
+ * signal_context: the addresses that handlers of signals see.
  *
  * Some runtimes look up where a signal interrupted their code, in tables that
  * know old addresses (cfg/discover/pinned.c). Their handlers are shown the old
@@ -10,15 +10,80 @@
  * code had, which returns to the old address: to any instruction. So a thread
  * is only shown between two instructions of the program's: what is inserted
  * before the next one is done first, what stands for one and has begun is
- * undone. On the way back a hook leads to the new code (shown_resume()).
+ * undone. On the way back a hook leads to the new code (context_resume()).
  * Anywhere else (in hooks) the handler sees what there is, an address that its
  * tables do not know, as if C were called.
  */
 #include "runtime/counting.h"
 
-ARCH_SHOWN_RESUME;
+ARCH_CONTEXT_RESUME;
 
 enum { STEPS = 64 }; /* of inserted code, at most */
+
+/* --- suspended: where threads were interrupted by a scheduler of the program's
+   (Go's), which lets some thread go on there later. What is still suspended
+   when the process ends has ended there (exits.c). */
+
+/* one that is as `like`, or is free; NULL: there is none */
+static struct suspended *place_for(struct counting *c, struct suspended like)
+{
+	struct suspended *unused = NULL;
+
+	for (unsigned i = 0; i < SUSPENDED; i++) {
+		struct suspended *s = &c->suspended[i];
+
+		if (s->n && s->at == like.at && s->to == like.to)
+			return s;
+		if (!s->n && !unused)
+			unused = s;
+	}
+	return unused;
+}
+
+void suspended_add(struct counting *c, uintptr_t at, uintptr_t to)
+{
+	struct suspended like = {.at = at, .to = to}, *s;
+
+	counting_lock(c);
+	s = place_for(c, like);
+	if (s) {
+		like.n = s->n + 1;
+		*s = like;
+	} else {
+		note_begins(c->process); /* and never ends */
+	}
+	counting_unlock(c);
+}
+
+void suspended_remove(struct counting *c, uintptr_t to)
+{
+	counting_lock(c);
+	for (unsigned i = 0; i < SUSPENDED; i++)
+		if (c->suspended[i].n && c->suspended[i].to == to) {
+			c->suspended[i].n--;
+			break;
+		}
+	counting_unlock(c);
+}
+
+void suspended_end(struct counting *c)
+{
+	unsigned long context[ARCH_UC_WORDS] = {0};
+
+	for (unsigned i = 0; i < SUSPENDED; i++) {
+		arch_set_pc(context, c->suspended[i].at);
+		for (; c->suspended[i].n; c->suspended[i].n--)
+			place_note(c, thread_self(c), context, 0);
+	}
+}
+
+void suspended_forget(struct counting *c)
+{
+	for (unsigned i = 0; i < SUSPENDED; i++)
+		c->suspended[i].n = 0;
+}
+
+/* --- the addresses */
 
 static const struct back_entry *table(const struct counted_image *m)
 {
@@ -130,7 +195,7 @@ static const struct counted_image *find(const struct counting *c, uintptr_t pc)
 	return NULL;
 }
 
-/* the same by an old address */
+/* the object whose old code is there, and whose handlers see old; or NULL */
 static const struct counted_image *find_old(const struct counting *c,
 					    uintptr_t pc)
 {
@@ -185,8 +250,8 @@ static void leave_old(const struct counting *c, void *context)
 		arch_set_pc(context, to);
 }
 
-void shown_begins(struct counting *c, void *context,
-		  const struct frame *record, struct shown *s)
+void context_begins(struct counting *c, void *context,
+		  const struct frame *record, struct signal_context *s)
 {
 	const struct counted_image *m;
 	const struct back_entry *x;
@@ -198,13 +263,14 @@ void shown_begins(struct counting *c, void *context,
 	pc = arch_pc(context);
 	if (!x)
 		return;
-	*s = (struct shown){old_address(m, x, pc), pc, context};
+	*s = (struct signal_context){old_address(m, x, pc), pc, context};
 	handler_sees(c, record, s->old);
 	arch_set_pc(context, s->old);
 }
 
 /* is the thread to call a function, and then to go on where it was? */
-static _Bool is_preempted(const struct counting *c, const struct shown *s)
+static _Bool is_preempted(const struct counting *c,
+			  const struct signal_context *s)
 {
 	const struct counted_image *m = find(c, s->new);
 
@@ -212,7 +278,7 @@ static _Bool is_preempted(const struct counting *c, const struct shown *s)
 	       arch_pc(s->context) == m->base + m->object_header->preempts;
 }
 
-/* of what is at an old address; if that has not moved, the same */
+/* of what is at an old address; that one, if it has not moved */
 static uintptr_t new_address(const struct counting *c, uintptr_t old)
 {
 	const struct counted_image *m = find_old(c, old);
@@ -224,7 +290,7 @@ static uintptr_t new_address(const struct counting *c, uintptr_t old)
 	       (old - entry_old(m, table(m) + i));
 }
 
-void shown_ends(struct counting *c, const struct shown *s)
+void context_ends(struct counting *c, const struct signal_context *s)
 {
 	unsigned long context[ARCH_UC_WORDS];
 
@@ -249,7 +315,7 @@ void shown_ends(struct counting *c, const struct shown *s)
 	note_ends(c->process);
 }
 
-uintptr_t shown_target(uintptr_t old, const struct launch_env *h)
+uintptr_t context_target(uintptr_t old, const struct launch_env *h)
 {
 	uintptr_t new = h->counting ? new_address(h->counting, old) : old;
 

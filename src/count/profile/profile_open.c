@@ -1,17 +1,204 @@
 /*
- * profile_join: profiles of several runs of one program, told as one. Images
- * are taken together, processes get new numbers, and counters stay where they
- * are: each piece knows which part it is in.
- *
- * Counters can only be added if they count the same: the same bytes of the
- * image, rewritten in the same way. Both are in an image's identity. A library
- * that only one of the runs loaded does no harm.
+ * profile_open: opens one profile or several, whatever their form, and adds up
+ * their counters. See profile.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/bisect.h"
+#include "base/debug.h"
 #include "base/dict.h"
 #include "count/profile/profile_int.h"
+
+/* what the header says must be possible */
+static int profile_check(const struct profile *p, struct err *e)
+{
+	const struct profile_header *h = &p->header;
+
+	if (h->magic != PROFILE_MAGIC)
+		return err_set(e, ERR_INPUT, "%s: not a profile of tally",
+			       p->file.name);
+	if (h->version < PROFILE_OLDEST || h->version > PROFILE_VERSION)
+		return err_set(e, ERR_INPUT, "%s: the profile has version %"
+			       PRIu32 "; this tally reads %d to %d",
+			       p->file.name, h->version, PROFILE_OLDEST,
+			       PROFILE_VERSION);
+	if (h->form != PROFILE_LIVE && h->form != PROFILE_FINISHED)
+		return err_set(e, ERR_INPUT, "%s: the profile has form %u, "
+			       "which this tally does not know", p->file.name,
+			       h->form);
+	return 0;
+}
+
+static int profile_scan(struct profile *p, struct err *e)
+{
+	uint64_t at = sizeof p->header;
+
+	if (p->file.size < sizeof p->header.magic)
+		return err_set(e, ERR_INPUT, "%s: not a profile of tally",
+			       p->file.name);
+	if (file_read(&p->file, 0, &p->header, sizeof p->header, e) ||
+	    profile_check(p, e))
+		return -1;
+	p->options = profile_string(p, at, p->header.options_len, e);
+	if (!p->options)
+		return -1;
+	at += p->header.options_len + 1;
+	p->command = profile_string(p, at, p->header.command_len, e);
+	if (!p->command)
+		return -1;
+	p->finished = p->header.form == PROFILE_FINISHED;
+	if (p->finished ? profile_scan_finished(p, e) :
+			  profile_scan_live(p, e))
+		return -1;
+	profile_sort_pieces(p);
+	profile_sort_left(p);
+	return profile_sort_pairs(p, e);
+}
+
+static void trace(const struct profile *p)
+{
+	debug(DEBUG_COUNT, "%s: a %s profile of version %" PRIu32 "; "
+	      "processes: %zu, images: %zu, pieces: %zu", p->file.name,
+	      p->finished ? "finished" : "live", p->header.version,
+	      p->process.n, p->image.n, p->piece.n);
+	for (size_t i = 0; i < p->image.n; i++) {
+		const struct profile_image *m = &p->image.at[i];
+
+		debug(DEBUG_COUNT, "%s: image %s: %" PRIu64 " counters%s%s",
+		      p->file.name, m->file, m->ncounter,
+		      m->missing ? ", no map: " : "",
+		      m->missing ? m->missing : "");
+	}
+}
+
+int profile_open_packed(struct profile *p, const char *path, struct err *e)
+{
+	*p = (struct profile){0};
+	if (file_open(&p->file, path, e))
+		return -1;
+	if (profile_scan(p, e)) {
+		profile_close(p);
+		return -1;
+	}
+	if (debug_is_on(DEBUG_COUNT))
+		trace(p);
+	return 0;
+}
+
+int profile_open(struct profile *p, const char *path, struct err *e)
+{
+	if (profile_open_packed(p, path, e))
+		return -1;
+	if (profile_unpack_all(p, e)) {
+		profile_close(p);
+		return -1;
+	}
+	return 0;
+}
+
+/* the first piece of the image and process, or where it would be */
+static size_t profile_first(const struct profile *p, uint32_t image,
+			    uint32_t process)
+{
+	const struct profile_piece *x = p->piece.at;
+	size_t i;
+
+	bisect(i, p->piece.n, x[i].image < image ||
+		(x[i].image == image && x[i].process < process));
+	return i;
+}
+
+/* whether piece i is of the image and process, or (0) of any */
+static bool profile_is_of(const struct profile *p, size_t i, uint32_t image,
+			  uint32_t process)
+{
+	return i < p->piece.n && p->piece.at[i].image == image &&
+	       (!process || p->piece.at[i].process == process);
+}
+
+uint32_t profile_program(const struct profile *p)
+{
+	for (uint32_t i = 0; p->process.n && i < p->image.n; i++)
+		if (!p->image.at[i].missing &&
+		    !strcmp(p->image.at[i].map.path, p->process.at[0].name))
+			return i;
+	return UINT32_MAX;
+}
+
+bool profile_has(const struct profile *p, uint32_t image, uint32_t process)
+{
+	return profile_is_of(p, profile_first(p, image, process), image,
+			     process);
+}
+
+/* increments of all counters together are a number, too */
+static int profile_check_sum(const struct profile *p, const uint64_t *value,
+			     uint64_t n, struct err *e)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		if (__builtin_add_overflow(sum, value[i], &sum))
+			return err_set(e, ERR_INPUT, "%s: counters add up to "
+				       "more than 64 bits", p->file.name);
+	return 0;
+}
+
+/*
+ * Counting code that was not finished, or should not have been begun. What was
+ * lost, because there was no room for it, cannot be put right.
+ */
+static void profile_correct(const struct profile *p, uint32_t image,
+			    uint32_t process, uint64_t *value)
+{
+	for (size_t i = 0; i < p->correction.n; i++) {
+		const struct profile_correction *c = &p->correction.at[i];
+		uint64_t *v = &value[c->counter];
+
+		if (c->image == image && (!process || c->process == process) &&
+		    ((int64_t)c->add > 0 || *v >= -c->add))
+			*v += c->add;
+	}
+}
+
+void profile_endings(const struct profile *p, uint32_t image,
+		     uint32_t process, struct endings *x)
+{
+	*x = (struct endings){0};
+	for (size_t i = 0; i < p->end.n; i++)
+		if (p->end.at[i].image == image &&
+		    (!process || p->end.at[i].process == process))
+			vec_push(&x->v, p->end.at[i].ending);
+}
+
+int profile_add(const struct profile *p, uint32_t image, uint32_t process,
+		uint64_t *value, struct err *e)
+{
+	uint64_t ncounter = p->image.at[image].ncounter;
+
+	for (size_t i = profile_first(p, image, process);
+	     profile_is_of(p, i, image, process); i++) {
+		const struct profile_piece *x = &p->piece.at[i];
+		const struct profile *q = p->npart ? &p->part[x->part] : p;
+
+		if (q->finished ? profile_add_finished(q, x, ncounter, value,
+						       e) :
+				  profile_add_live(q, x, value, e))
+			return -1;
+	}
+	profile_correct(p, image, process, value);
+	return profile_check_sum(p, value, ncounter, e);
+}
+
+/* --- several
+
+   Images are taken together, processes get new numbers, and counters stay where
+   they are: each piece knows which part it is in.
+
+   Counters can only be added if they count the same: the same bytes of the
+   image, rewritten in the same way. Both are in an image's identity. A library
+   that only one of the runs loaded does no harm. */
 
 /* parts while they are joined */
 struct join {

@@ -1,13 +1,12 @@
 /*
- * aside: see aside.h.
+ * altstack: see altstack.h.
  */
-#include "runtime/aside.h"
+#include "runtime/altstack.h"
 
-#include "runtime/clone.h"
 #include "runtime/counting.h"
 
 /* it lies at the lower end of the stack */
-struct aside {
+struct altstack {
 	uint32_t owner; /* number of the thread that is there, or 0 */
 	/* that keeps it during a call; its process; the hook before the call;
 	   and if a process that the call makes shares this memory */
@@ -20,19 +19,19 @@ enum { SIZE = 1 << 16 }; /* bytes */
 
 typedef void hook(struct arch_hook *g, const struct launch_env *h);
 
-void aside_begin(struct launch_env *h, const struct object_header *p)
+void altstack_begin(struct launch_env *h, const struct object_header *p)
 {
-	if (!h->aside && p->flags & OBJECT_HEADER_SMALL_STACKS)
-		h->aside = sys_map(SIZE);
+	if (!h->altstack && p->flags & OBJECT_HEADER_SMALL_STACKS)
+		h->altstack = sys_map(SIZE);
 }
 
-void aside_forget(const struct launch_env *h)
+void altstack_forget(const struct launch_env *h)
 {
-	if (h->aside)
-		*h->aside = (struct aside){0};
+	if (h->altstack)
+		*h->altstack = (struct altstack){0};
 }
 
-static void take(struct aside *a, uint32_t self)
+static void take(struct altstack *a, uint32_t self)
 {
 	uint32_t none = 0;
 
@@ -44,19 +43,19 @@ static void take(struct aside *a, uint32_t self)
 	}
 }
 
-static void give_back(struct aside *a)
+static void give_back(struct altstack *a)
 {
 	a->kept = 0;
 	__atomic_store_n(&a->owner, 0, __ATOMIC_RELEASE);
 }
 
-static _Bool is_owner(const struct aside *a, uint32_t self)
+static _Bool is_owner(const struct altstack *a, uint32_t self)
 {
 	return __atomic_load_n(&a->owner, __ATOMIC_RELAXED) == self;
 }
 
 /* is this the process that the owner of the stack makes, or has made? */
-static _Bool is_made(const struct aside *a)
+static _Bool is_made(const struct altstack *a)
 {
 	return __atomic_load_n(&a->kept, __ATOMIC_ACQUIRE) &&
 	       sys_pid() != a->pid;
@@ -65,15 +64,15 @@ static _Bool is_made(const struct aside *a)
 /* keeps the stack, if the call is one of those during which it has to be */
 static _Bool keeps(const struct launch_env *h, const struct arch_hook *g)
 {
-	struct aside *a = h->aside;
+	struct altstack *a = h->altstack;
 	struct clone_call x;
 	_Bool makes = clone_read(g, 0, &x) &&
-		      (!(x.flags & CLONE_VM) || x.flags & CLONE_VFORK);
+		      (!(x.flags & SYS_CLONE_VM) || x.flags & SYS_CLONE_VFORK);
 
 	if (!makes && !h->counting->acting)
 		return 0;
 	/* qemu's vfork() is a fork() */
-	a->shared = makes && x.flags & CLONE_VM && !h->counting->emulated;
+	a->shared = makes && x.flags & SYS_CLONE_VM && !h->counting->emulated;
 	a->pid = sys_pid();
 	a->hook = g;
 	__atomic_store_n(&a->kept, 1, __ATOMIC_RELEASE);
@@ -82,7 +81,7 @@ static _Bool keeps(const struct launch_env *h, const struct arch_hook *g)
 
 static void run(hook *f, struct arch_hook *g, const struct launch_env *h)
 {
-	arch_run_on((char *)h->aside + SIZE, f, g, h);
+	arch_run_on((char *)h->altstack + SIZE, f, g, h);
 }
 
 /*
@@ -107,12 +106,12 @@ static void on_call_uncounted(struct arch_hook *g, const struct launch_env *h)
 /* a program that locked itself in may be ended by our system calls */
 static _Bool is_elsewhere(const struct launch_env *h)
 {
-	return h->aside && h->counting && !h->counting->confined;
+	return h->altstack && h->counting && !h->counting->confined;
 }
 
-void aside_on_call(struct arch_hook *g, const struct launch_env *h)
+void altstack_on_call(struct arch_hook *g, const struct launch_env *h)
 {
-	struct aside *a = h->aside;
+	struct altstack *a = h->altstack;
 	uint32_t self;
 
 	if (a && !h->counting) {
@@ -134,9 +133,9 @@ void aside_on_call(struct arch_hook *g, const struct launch_env *h)
 		give_back(a);
 }
 
-void aside_after_call(struct arch_hook *g, const struct launch_env *h)
+void altstack_after_call(struct arch_hook *g, const struct launch_env *h)
 {
-	struct aside *a = h->aside;
+	struct altstack *a = h->altstack;
 	uint32_t self = is_elsewhere(h) ? sys_tid() : 0;
 	_Bool made = self && is_made(a);
 	_Bool owned = self && !made && is_owner(a, self);

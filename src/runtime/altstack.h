@@ -1,7 +1,7 @@
 /*
- * aside: hooks of programs whose stacks are small (Go's goroutines, which check
- * before a call how much is left, and know how much a system call needs) work
- * on a stack of ours. There is one, which threads take in turns.
+ * altstack: hooks of programs whose stacks are small (Go's goroutines, which
+ * check before a call how much is left, and know how much a system call needs)
+ * work on a stack of ours. There is one, which threads take in turns.
  *
  * A thread keeps it during some calls, until the hook behind them:
  *
@@ -17,22 +17,21 @@
  * A handler that interrupts a thread there, and asks a hook itself, runs on the
  * stack that the program has for signals, which is large.
  */
-#ifndef RUNTIME_ASIDE_H
-#define RUNTIME_ASIDE_H
+#ifndef RUNTIME_ALTSTACK_H
+#define RUNTIME_ALTSTACK_H
 
 struct arch_hook;
 struct launch_env;
 struct object_header;
 
-/* an object with that object_header is there: from now on, if it has such
- * stacks */
-void aside_begin(struct launch_env *h, const struct object_header *p);
+/* an object with that object_header is there, which may have such stacks */
+void altstack_begin(struct launch_env *h, const struct object_header *p);
 /* this is another process, which has none of the other's threads */
-void aside_forget(const struct launch_env *h);
+void altstack_forget(const struct launch_env *h);
 /* what hooks call, see launch_env.h: hooks_on_call(), counting_after_call() */
 __attribute__((visibility("hidden"))) void
-aside_on_call(struct arch_hook *g, const struct launch_env *h);
+altstack_on_call(struct arch_hook *g, const struct launch_env *h);
 __attribute__((visibility("hidden"))) void
-aside_after_call(struct arch_hook *g, const struct launch_env *h);
+altstack_after_call(struct arch_hook *g, const struct launch_env *h);
 
 #endif
