@@ -152,12 +152,12 @@ static pid_t parent_of(pid_t pid)
 }
 
 /* the process is the program or was started by it */
-static bool is_family(pid_t who, pid_t program)
+static bool is_family(pid_t pid, pid_t program)
 {
-	for (int i = 0; i < FAMILY_DEPTH && who > 1; i++) {
-		if (who == program)
+	for (int i = 0; i < FAMILY_DEPTH && pid > 1; i++) {
+		if (pid == program)
 			return true;
-		who = parent_of(who);
+		pid = parent_of(pid);
 	}
 	return false;
 }

@@ -56,10 +56,10 @@ static _Bool any(const struct counting *c)
 static struct interruption *take(struct counting *c)
 {
 	for (unsigned i = 0; i < INTERRUPTIONS; i++) {
-		uintptr_t nobody = 0;
+		uintptr_t none = 0;
 
 		if (__atomic_compare_exchange_n(&c->interruption[i].thread,
-						&nobody, thread_self(c), 0,
+						&none, thread_self(c), 0,
 						__ATOMIC_RELAXED,
 						__ATOMIC_RELAXED))
 			return &c->interruption[i];

@@ -163,11 +163,11 @@ void control_close(struct control *c)
 /* whether the client is of the daemon's user, or of root */
 static bool may_ask(int fd)
 {
-	struct ucred who;
-	socklen_t n = sizeof who;
+	struct ucred peer;
+	socklen_t n = sizeof peer;
 
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) &&
-	       (!who.uid || who.uid == geteuid());
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) &&
+	       (!peer.uid || peer.uid == geteuid());
 }
 
 static uint64_t milliseconds(void)

@@ -154,13 +154,13 @@ uint32_t kernel_build_id(uint8_t id[KERNEL_BUILD_ID])
 	while (bytes_left(&b) >= sizeof(Elf64_Nhdr)) {
 		uint64_t name = bytes_uint(&b, 4), desc = bytes_uint(&b, 4);
 		uint64_t type = bytes_uint(&b, 4);
-		const uint8_t *who = bytes_take(&b, (name + 3) & ~UINT64_C(3));
+		const uint8_t *by = bytes_take(&b, (name + 3) & ~UINT64_C(3));
 		const uint8_t *is = bytes_take(&b, (desc + 3) & ~UINT64_C(3));
 
-		if (!who || !is)
+		if (!by || !is)
 			break;
 		if (type != NT_GNU_BUILD_ID || name != 4 ||
-		    memcmp(who, "GNU", 4) || desc > KERNEL_BUILD_ID)
+		    memcmp(by, "GNU", 4) || desc > KERNEL_BUILD_ID)
 			continue;
 		memcpy(id, is, desc);
 		return (uint32_t)desc;

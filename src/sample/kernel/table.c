@@ -587,7 +587,7 @@ static struct counted unpack(const struct table *t,
 			     const struct four_way_entry *x)
 {
 	const struct slices *s = &t->slices[!t->generation];
-	uint64_t who = x->who;
+	uint64_t bits = x->who;
 	int64_t place = (int64_t)x->place;
 	struct counted c = {
 		.event = four_way_event(x->place),
@@ -596,11 +596,11 @@ static struct counted unpack(const struct table *t,
 	};
 	uint32_t slice;
 
-	c.count = take_bits(&who, FOUR_WAY_COUNT_BITS);
-	slice = take_bits(&who, FOUR_WAY_SLICE_BITS);
-	c.birth = take_bits(&who, FOUR_WAY_BIRTH_BITS);
-	c.exec = take_bits(&who, FOUR_WAY_EXEC_BITS);
-	c.pid = (uint32_t)who;
+	c.count = take_bits(&bits, FOUR_WAY_COUNT_BITS);
+	slice = take_bits(&bits, FOUR_WAY_SLICE_BITS);
+	c.birth = take_bits(&bits, FOUR_WAY_BIRTH_BITS);
+	c.exec = take_bits(&bits, FOUR_WAY_EXEC_BITS);
+	c.pid = (uint32_t)bits;
 	c.from = s->from[slice];
 	c.to = s->to[slice];
 	return c;

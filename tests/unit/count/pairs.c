@@ -124,7 +124,7 @@ static struct pair random_pair(struct rng *r, struct run *t, uint32_t process)
 	return x;
 }
 
-/* chunks of all processes, with places that nobody used */
+/* chunks of all processes, with places that were not used */
 static void add_chunks(struct rng *r, struct run *t)
 {
 	for (uint32_t p = 1; p <= PROCESSES; p++) {
@@ -197,7 +197,7 @@ static void check_file(const struct run *t)
 	profile_close(&p);
 }
 
-static bool nobody(const struct profile_process *q)
+static bool none_lives(const struct profile_process *q)
 {
 	(void)q;
 	return false;
@@ -217,7 +217,7 @@ static void test_forms(void **state)
 		if (i % 2)
 			add_chunks(&r, &t);
 		check_file(&t);
-		assert_int_equal(profile_finish(t.profile, nobody, &e), 1);
+		assert_int_equal(profile_finish(t.profile, none_lives, &e), 1);
 		check_file(&t);
 		end_run(&t);
 	}

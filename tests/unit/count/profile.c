@@ -21,7 +21,7 @@
 #include "sample.h"
 
 enum { IMAGES = 3, PROCESSES = 4, BLOCKS = 3 };
-enum { NO_PID = 5000000 }; /* nobody has such: the most is 2^22 */
+enum { NO_PID = 5000000 }; /* none is so large: the most is 2^22 */
 
 /* a run: images, and what every thread of every process counted in each */
 struct run {
@@ -195,13 +195,13 @@ static void test_live(void **state)
 	}
 }
 
-static bool nobody(const struct profile_process *q)
+static bool none_lives(const struct profile_process *q)
 {
 	(void)q;
 	return false;
 }
 
-static bool everybody(const struct profile_process *q)
+static bool all_live(const struct profile_process *q)
 {
 	(void)q;
 	return true;
@@ -218,9 +218,9 @@ static void test_finish(void **state)
 	make_run(&r, &t);
 	assert_int_equal(chmod(t.profile, 0640), 0);
 	assert_int_equal(stat(t.profile, &live), 0);
-	assert_int_equal(profile_finish(t.profile, everybody, &e), 0);
+	assert_int_equal(profile_finish(t.profile, all_live, &e), 0);
 	check_run(&t, t.profile, false);
-	assert_int_equal(profile_finish(t.profile, nobody, &e), 1);
+	assert_int_equal(profile_finish(t.profile, none_lives, &e), 1);
 	check_run(&t, t.profile, true);
 	assert_int_equal(stat(t.profile, &st), 0);
 	assert_int_equal(st.st_mode, live.st_mode);
@@ -228,12 +228,12 @@ static void test_finish(void **state)
 	/* by way of a link, too */
 	assert_int_equal(symlink("p", in_dir(&t, "q")), 0);
 	assert_true(live_write(&t.b, t.profile));
-	assert_int_equal(profile_finish(in_dir(&t, "q"), nobody, &e), 1);
+	assert_int_equal(profile_finish(in_dir(&t, "q"), none_lives, &e), 1);
 	assert_int_equal(lstat(in_dir(&t, "q"), &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
 	check_run(&t, t.profile, true);
 	/* once is enough, and the rewritten files are not needed any more */
-	assert_int_equal(profile_finish(t.profile, everybody, &e), 1);
+	assert_int_equal(profile_finish(t.profile, all_live, &e), 1);
 	for (unsigned m = 0; m < IMAGES; m++)
 		unlink(t.file[m]);
 	check_run(&t, t.profile, true);
@@ -259,7 +259,7 @@ static void test_missing_map(void **state)
 	check_values(&t, &p, 2, 2);
 	profile_close(&p);
 	/* what cannot be kept is not thrown away */
-	assert_int_equal(profile_finish(t.profile, nobody, &e), 0);
+	assert_int_equal(profile_finish(t.profile, none_lives, &e), 0);
 	end_run(&t);
 }
 
@@ -377,7 +377,7 @@ static void test_broken(void **state)
 		if (*(uint64_t *)(t.b.at + at) == CHUNK_MAGIC)
 			vec_push(&spot, ((struct mutate_spot){at, 88, 4}));
 	spoil(&r, &t, &t.b, spot.at, spot.n, false);
-	assert_int_equal(profile_finish(t.profile, nobody, &e), 1);
+	assert_int_equal(profile_finish(t.profile, none_lives, &e), 1);
 	read_whole(t.profile, &whole);
 	spot.n = 0;
 	vec_push(&spot, ((struct mutate_spot){0, 128, 4}));
@@ -409,7 +409,7 @@ static void test_messages(void **state)
 	/* an older one is the same without images that were left */
 	live_header(&t.b)->version = PROFILE_OLDEST;
 	assert_true(live_write(&t.b, in_dir(&t, "q")));
-	assert_int_equal(profile_finish(in_dir(&t, "q"), nobody, &e), 1);
+	assert_int_equal(profile_finish(in_dir(&t, "q"), none_lives, &e), 1);
 	check_run(&t, in_dir(&t, "q"), true);
 	live_header(&t.b)->version = PROFILE_OLDEST - 1;
 	assert_true(live_write(&t.b, in_dir(&t, "q")));
@@ -491,14 +491,14 @@ static void test_alive(void **state)
 
 	(void)state;
 	assert_true(profile_is_alive(&q));
-	q.started = 1; /* somebody else who had this number after boot */
+	q.started = 1; /* another process that had this number after boot */
 	assert_false(profile_is_alive(&q));
 	child = fork();
 	if (!child)
 		_exit(0);
 	assert_true(child > 0);
 	q = (struct profile_process){.pid = (uint32_t)child};
-	/* dead, though nobody has asked for its status yet */
+	/* dead, though no wait() has asked for its status yet */
 	while (profile_is_alive(&q))
 		usleep(1000);
 	assert_int_equal(waitpid(child, NULL, 0), child);

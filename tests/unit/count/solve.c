@@ -23,7 +23,7 @@ static bool is_called(const struct map *m, uint64_t address)
 	return false;
 }
 
-/* entries at the procedure's own, or where somebody calls it */
+/* entries at the procedure's own, or where it is called */
 static uint64_t entered(const struct map *m, const struct ran *t, uint32_t k)
 {
 	const struct map_proc *p = &m->proc.at[k];
@@ -417,7 +417,7 @@ static void test_too_many(void **state)
 	e.address++;
 	solve_counts(&a, &m, value, &x, &s);
 	assert_int_equal(s.instructions, 16);
-	/* a procedure that nobody knows anything of */
+	/* a procedure of which nothing is known */
 	e.address--;
 	p.unknown = "because";
 	solve_counts(&a, &m, value, &x, &s);
@@ -451,17 +451,17 @@ static void test_silent(void **state)
 	struct solved s;
 
 	(void)state;
-	/* nobody left, so nobody came, so nobody can have been in the loop */
+	/* nothing left, so nothing came: the loop did not run */
 	solve_counts(&a, &m, &value, NULL, &s);
 	assert_true(s.edge_known[0] && s.calls_known[0] && s.edge_known[1] &&
 		    s.block_known[0]);
 	assert_int_equal(s.unknown_procs, 0);
-	/* somebody did, and the loop is a secret */
+	/* something did, and the loop is unknown */
 	value = 1;
 	solve_counts(&a, &m, &value, NULL, &s);
 	assert_true(s.edge_known[0] && s.calls[0] == 1);
 	assert_false(s.edge_known[1] || s.block_known[0]);
-	/* it is the way through that nobody sees */
+	/* it is the way through that has no counter */
 	loop[1].counter = 0;
 	loop[0].counter = MAP_NONE;
 	value = 0;

@@ -1,5 +1,5 @@
 /*
- * launch/watch: threads of a process that is killed, seen by who watches it
+ * launch/watch: threads of a process that is killed, seen by its watcher
  * (src/launch/watch.h). The process counts nothing: it has what the code that
  * travels in programs would have, and a profile with its chunk.
  */
@@ -29,7 +29,7 @@ enum {
 	BASE = 0x1000, /* what addresses are less by in the file */
 };
 
-/* memory that the process shares with the test: who is where it will be */
+/* memory that the process shares with the test: which thread has arrived */
 struct crew {
 	uint32_t n; /* that have taken a place */
 	volatile char there[2 * THREADS];
@@ -325,7 +325,7 @@ static void test_moving(void **state)
 	assert_int_equal(s->k->moving, 0);
 }
 
-/* who has said it himself is not noted again */
+/* a thread that has noted it itself is not noted again */
 static void run_said(struct sample *s)
 {
 	struct counting *c;

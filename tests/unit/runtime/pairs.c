@@ -178,7 +178,7 @@ static void test_places(void **state)
 	(void)state;
 	begin(1);
 	jump(0, 0x1000);
-	assert_int_equal(told(0, 0), 1); /* nobody is there yet */
+	assert_int_equal(told(0, 0), 1); /* none is there yet */
 	pairs_opened(&counting, 0, &object[0]);
 	pairs_opened(&counting, 1, &object[1]);
 	for (unsigned i = 0; i < 5; i++)

@@ -55,7 +55,7 @@ static bool is_known(struct aggregator *c, uint32_t pid)
 	return !c->needs_rescan;
 }
 
-static pid_t somebody(void)
+static pid_t make_child(void)
 {
 	pid_t pid = fork();
 
@@ -75,7 +75,7 @@ static void end(pid_t pid)
 static void try_turns(int turns)
 {
 	struct aggregator c = {.history.kept = true};
-	pid_t child = somebody();
+	pid_t child = make_child();
 	uint32_t pid = (uint32_t)child;
 
 	tell_who(&c, pid);

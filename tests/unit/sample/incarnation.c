@@ -1,7 +1,7 @@
 /*
- * sample/lifetime: samples that were counted, and are told when who they are
- * of is over, are of the program that ran then; those that cannot be told are
- * unknown and nobody's else.
+ * sample/incarnation: samples that were counted, and are read when the program
+ * that they are of is over, are of the program that ran then; those for which
+ * that is not known are unknown, and of no other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "sample/daemon/aggregator.h"
 
-/* numbers of processes that the kernel gives to nobody */
+/* numbers of processes that the kernel gives to none */
 enum { MAKE = 4194300, CC, LD };
 enum { TEXT = 0x400000, SIZE = 0x10000, AT = TEXT + 0x123 };
 enum { UNIT = 1 << FOUR_WAY_BIRTH_UNIT }; /* of birth, in nanoseconds */
@@ -251,7 +251,7 @@ static void test_forget(void **state)
 	aggregator_free(&c);
 }
 
-/* who has ended, too */
+/* of one that has ended, too */
 static void test_end(void **state)
 {
 	struct aggregator c = start();

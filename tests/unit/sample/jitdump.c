@@ -62,7 +62,7 @@ static void fill(FILE *f)
 {
 	dump_load(f, 100, 0x1000, "first", code, 64, 1);
 	dump_load(f, 150, 0x9000, "moves", code, 32, 2);
-	dump_prefix(f, 2, 24, 180); /* lines, which nobody reads */
+	dump_prefix(f, 2, 24, 180); /* lines, which are not read */
 	dump_long(f, 0);
 	dump_load(f, 200, 0x1020, "second", code, 64, 3);
 	dump_move(f, 300, 0x9000, 0xa000, 32, 2);
@@ -280,7 +280,7 @@ static void test_trust(void **state)
 	assert_int_equal(unlink(other), 0);
 }
 
-/* a process that has ended, and that nobody has waited for, has no folders:
+/* a process that has ended, and was not waited for, has no folders:
    its file is found where we see it, if it is ours */
 static void test_ended(void **state)
 {

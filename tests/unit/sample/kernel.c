@@ -104,7 +104,7 @@ static void test_later(void **state)
 	aggregator_free(&c);
 }
 
-/* who may not know addresses is told that they are 0 */
+/* a process that may not know addresses reads that they are 0 */
 static void test_hidden(void **state)
 {
 	struct aggregator c = {.history.kept = true, .kernel.proc = proc};

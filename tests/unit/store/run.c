@@ -127,7 +127,7 @@ static void test_size(void **state)
 	vec_free(&out);
 }
 
-/* counts that nobody can have counted are refused, not added up wrongly */
+/* counts that cannot be are refused, not added up wrongly */
 static void test_too_many(void **state)
 {
 	const struct hit high = {8, INT64_MAX}, low = {4, 1};
