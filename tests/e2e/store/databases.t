@@ -105,10 +105,15 @@ def try_report(t):
     for command in ("report", "stats", "export --format tsv"):
         t.refused(2, "--epoch is for databases", *command.split(),
                   "--epoch", "1", "profile/profile", "profile/profile")
-        if command != "report":
-            t.refused(2, "cannot be added up", *command.split(), "db",
-                      "profile/profile")
-    t.refused(2, "cannot be added up", "diff", "db", "profile/profile")
+    t.refused(2, "it takes two or more PROFILEs", "stats", "db",
+              "profile/profile")
+    t.refused(2, "a profile of each side, beside databases", "diff", "db",
+              "profile/profile")
+    status, out, err = t.tally("export", "--format", "tsv", "db",
+                               "profile/profile")
+    t.ok(not status and all(line.count("\t") == 4 for line in
+                            out.splitlines()),
+         "export: counts and samples side by side", [status, out, err])
 
 
 def try_many(t):

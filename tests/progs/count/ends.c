@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -434,12 +435,31 @@ static void crew(void)
 	loop(-1);
 }
 
+static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+static sem_t begun;
+
+/* has the mutex from before it says that it has begun until it waits */
+static void *wait_for_ever(void *arg)
+{
+	pthread_mutex_lock(&waiting);
+	sem_post(&begun);
+	for (;;)
+		pthread_cond_wait(&never, &waiting);
+	return arg;
+}
+
+/* both wait when this ends, however busy the machine is */
 static void waiting_threads(void)
 {
 	pthread_t t;
 
-	pthread_create(&t, NULL, wait_long, NULL);
-	pthread_create(&t, NULL, wait_long, NULL);
+	sem_init(&begun, 0, 0);
+	pthread_create(&t, NULL, wait_for_ever, NULL);
+	pthread_create(&t, NULL, wait_for_ever, NULL);
+	sem_wait(&begun);
+	sem_wait(&begun);
+	pthread_mutex_lock(&waiting);
 	usleep(50000);
 	exit(4);
 }
