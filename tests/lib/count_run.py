@@ -123,7 +123,7 @@ def quiet(words, here, **env):
     p = subprocess.Popen(words, env=environment(here, **env), cwd=here,
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True, errors="replace",
-                         preexec_fn=alone)
+                         **ALONE)
     out, err = finish(p)
     return 128 - p.returncode if p.returncode < 0 else p.returncode, out, err
 

@@ -154,7 +154,7 @@ class World:
             more["LD_LIBRARY_PATH"] = ":".join(path)
         p = subprocess.Popen([*words, exe, *args], env=more, cwd=cwd,
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, preexec_fn=alone)
+                             stderr=subprocess.STDOUT, **ALONE)
         try:
             out, _ = p.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -163,10 +163,11 @@ class World:
         return p.returncode, out.decode(errors="replace")
 
 
-def alone():
-    """no core files, and a group that can be ended as one"""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.setpgid(0, 0)
+# no core files, and a group that can be ended as one; a function to be called in
+# the child would make each of them a copy of this process
+resource.setrlimit(resource.RLIMIT_CORE,
+                   (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+ALONE = {"process_group": 0}
 
 
 class Names:

@@ -198,7 +198,7 @@ def by_gdb(name, source):
     with open(here + "/steps.py", "w") as f:
         f.write(STEPS % (port, here + "/seen"))
     p = subprocess.Popen([EMULATOR, "-g", str(port), exe],
-                         stdin=subprocess.DEVNULL, preexec_fn=alone)
+                         stdin=subprocess.DEVNULL, **ALONE)
     try:
         subprocess.run([GDB, "-q", "-nx", "-batch", "-x", here + "/steps.py",
                         exe], stdin=subprocess.DEVNULL, timeout=SECONDS,

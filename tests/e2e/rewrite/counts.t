@@ -69,7 +69,7 @@ def watched(world, exe, plugins, *args):
         words += ["-plugin", "%s/%s.so,out=%s" % (where, p, out)]
     p = subprocess.Popen([*words, exe, *args], stdin=subprocess.DEVNULL,
                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                         preexec_fn=alone)
+                         **ALONE)
     try:
         return p.wait(SECONDS), p.pid
     except subprocess.TimeoutExpired:
