@@ -10,47 +10,55 @@
 /* fewer are not worth a thread */
 enum { SHARE_BLOCKS = 10000 };
 
-/* fills *spot and *x; or why no code can be there, for people */
-static const char *price(const struct survey *s, const struct insertion *i,
-			 struct spot *spot, struct site *x)
-{
-	const char *why = spot_find(s, i, spot);
-	struct need need = {0};
-
-	if (why)
-		return why;
-	need_add(&need, i);
-	return site_equip(x, s, spot, need);
-}
-
 const char *insertion_obstacle(const struct survey *s,
 			       const struct insertion *i)
 {
 	struct spot spot;
+	const char *why = spot_find(s, i, &spot);
+	struct need need = {0};
 	struct site x;
 
-	return price(s, i, &spot, &x);
+	if (why)
+		return why;
+	need_add(&need, i);
+	return site_equip(&x, s, &spot, need);
 }
 
 /* a share of the blocks, with their edges, and of the hubs' targets */
 struct share {
 	struct carriers *t;
 	const struct survey *s;
-	struct insertion code;
+	struct need need; /* of the code */
 	uint32_t block, block_end, hub, hub_end;
 };
 
-static uint8_t carrier_at(struct share *x, enum plan_place place, uint64_t at)
+static uint8_t carrier_of(const struct share *x, const struct spot *p)
 {
-	struct spot spot;
 	struct site site;
 
-	x->code.place = (uint8_t)place;
-	x->code.at = at;
-	if (price(x->s, &x->code, &spot, &site))
+	if (site_equip(&site, x->s, p, x->need))
 		return 0;
 	return CARRIER_CAN | (site.saved ? CARRIER_SAVES : 0) |
-	       (spot.kind >= SPOT_TAKEN ? CARRIER_JUMPS : 0);
+	       (p->kind >= SPOT_TAKEN ? CARRIER_JUMPS : 0);
+}
+
+static uint8_t carrier_at(const struct share *x, enum plan_place place,
+			  uint64_t at)
+{
+	const struct insertion i = {.place = (uint8_t)place, .at = at};
+	struct spot spot;
+
+	return spot_find(x->s, &i, &spot) ? 0 : carrier_of(x, &spot);
+}
+
+/* before an instruction of a block that moves */
+static uint8_t carrier_before(const struct share *x, uint32_t block,
+			      uint64_t at)
+{
+	const struct spot spot = {.kind = SPOT_BEFORE, .at = at,
+				  .block = block, .edge = CFG_NONE};
+
+	return carrier_of(x, &spot);
 }
 
 /* is code before the last instruction the way to see what leaves the block? */
@@ -63,7 +71,7 @@ static bool ends_unseen(const struct cfg *c, uint32_t b)
 	       c->block.at[b].edge == cfg_edges_end(c, b);
 }
 
-static void fill_block(struct share *x, uint32_t b)
+static void fill_block(const struct share *x, uint32_t b)
 {
 	const struct survey *s = x->s;
 	const struct cfg *c = s->cfg;
@@ -77,10 +85,9 @@ static void fill_block(struct share *x, uint32_t b)
 		t->block[b] |= SURVEY_ENTERED;
 	if (k->last == INSN_IJUMP && survey_copies(s, b))
 		t->block[b] |= SURVEY_COPIES;
-	t->start[b] = carrier_at(x, PLAN_BEFORE, k->start);
+	t->start[b] = carrier_before(x, b, k->start);
 	if (ends_unseen(c, b))
-		t->last[b] = carrier_at(x, PLAN_BEFORE,
-					marks_last(&s->marks, c, b));
+		t->last[b] = carrier_before(x, b, marks_last(&s->marks, c, b));
 	if (k->flags & BLOCK_ENTRY)
 		t->entry[b] = carrier_at(x, PLAN_ENTRY, b);
 	if (t->block[b] & SURVEY_ENTERED || k->flags & BLOCK_PAD)
@@ -91,7 +98,7 @@ static void fill_block(struct share *x, uint32_t b)
 
 static void *fill(void *share)
 {
-	struct share *x = share;
+	const struct share *x = share;
 
 	for (uint32_t b = x->block; b < x->block_end; b++)
 		fill_block(x, b);
@@ -101,7 +108,7 @@ static void *fill(void *share)
 }
 
 /* all instructions of a block that moves */
-static void add_insns(struct share *x, uint32_t b)
+static void add_insns(const struct share *x, uint32_t b)
 {
 	const struct marks *marks = &x->s->marks;
 	const uint8_t *mark = marks_of(marks, b);
@@ -112,7 +119,7 @@ static void add_insns(struct share *x, uint32_t b)
 	for (uint32_t i = 0; i < marks_number(marks, b); i++) {
 		struct carrier_insn n = {
 			.addr = at,
-			.before = carrier_at(x, PLAN_BEFORE, at),
+			.before = carrier_before(x, b, at),
 			.trampoline = carrier_at(x, PLAN_TRAMPOLINE, at),
 		};
 
@@ -128,7 +135,7 @@ static int by_address(const void *a, const void *b)
 	return p->addr < q->addr ? -1 : p->addr > q->addr;
 }
 
-static void add_open(struct share *x)
+static void add_open(const struct share *x)
 {
 	const struct cfg *c = x->s->cfg;
 
@@ -154,7 +161,9 @@ void carriers_make(struct carriers *t, const struct survey *s,
 	const struct cfg *c = s->cfg;
 	unsigned n = parallel_count(c->block.n, SHARE_BLOCKS);
 	struct share share[PARALLEL_MAX];
+	struct need need = {0};
 
+	need_add(&need, code);
 	*t = (struct carriers){
 		.block = NEW_ARRAY(uint8_t, c->block.n + 1),
 		.start = NEW_ARRAY(uint8_t, c->block.n + 1),
@@ -166,7 +175,7 @@ void carriers_make(struct carriers *t, const struct survey *s,
 	};
 	for (unsigned i = 0; i < n; i++)
 		share[i] = (struct share){
-			.t = t, .s = s, .code = *code,
+			.t = t, .s = s, .need = need,
 			.block = (uint32_t)parallel_first(c->block.n, n, i),
 			.block_end = (uint32_t)parallel_first(c->block.n, n,
 							      i + 1),
