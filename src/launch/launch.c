@@ -445,12 +445,11 @@ static int check_follow(struct launch *l, const struct needs *n,
 static int make_profile(struct launch *l, const struct needs *n,
 			struct err *e)
 {
-	struct ledger ledger = {
+	struct live_profile live_profile = {
 		.machine = n->machine->id,
 		.options = l->o->rewriter.options,
 		.argv = l->program.argv.at,
-		.program = l->program.real ? l->program.real :
-					     l->program.path,
+		.program = l->program.real ? l->program.real : l->program.path,
 	};
 	struct err why;
 	char *name;
@@ -459,7 +458,7 @@ static int make_profile(struct launch *l, const struct needs *n,
 		l->profile = keep(l, l->x->profile);
 	if (l->x || !l->o->profile)
 		return 0;
-	name = ledger_make(l->o->profile, &ledger, &why);
+	name = live_profile_make(l->o->profile, &live_profile, &why);
 	if (name) {
 		l->profile = keep(l, name);
 		free(name);
@@ -477,9 +476,10 @@ static int make_profile(struct launch *l, const struct needs *n,
 static void report_left(const struct launch *l)
 {
 	if (*l->profile && l->why_left && !l->module && !l->enters)
-		ledger_left(l->profile, l->program.real ? l->program.real :
-							  l->program.path,
-			    l->why_left);
+		live_profile_left(l->profile,
+				  l->program.real ? l->program.real :
+						    l->program.path,
+				  l->why_left);
 }
 
 /* does a file ask for that function of another's? */

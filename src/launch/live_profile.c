@@ -34,7 +34,7 @@ static void add(union first *f, size_t *at, const char *s)
 	*at += n;
 }
 
-static void fill(union first *f, const struct ledger *l)
+static void fill(union first *f, const struct live_profile *l)
 {
 	size_t at = sizeof f->h, start;
 	struct timespec now;
@@ -102,7 +102,8 @@ static bool replaceable(const char *path, const char *program, struct err *e)
 	return false;
 }
 
-char *ledger_make(const char *path, const struct ledger *l, struct err *e)
+char *live_profile_make(const char *path, const struct live_profile *l,
+			struct err *e)
 {
 	union first *f = mem_alloc(sizeof *f);
 	char *name = absolute(path);
@@ -179,7 +180,7 @@ static void write_left(int fd, struct profile_header *h, const char *program,
 	mem_free(k);
 }
 
-void ledger_left(const char *path, const char *program, const char *why)
+void live_profile_left(const char *path, const char *program, const char *why)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 	struct profile_header *h = fd >= 0 ? map_header(fd) : NULL;

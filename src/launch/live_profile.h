@@ -10,7 +10,7 @@
 #include "base/err.h"
 
 /* what its header says */
-struct ledger {
+struct live_profile {
 	uint16_t machine;    /* e_machine of the program */
 	const char *options; /* how it was rewritten */
 	char *const *argv;   /* its arguments */
@@ -21,12 +21,13 @@ struct ledger {
  * Makes the file with nothing in it yet, whole, in place of what had its name.
  * The absolute name, to be freed; or NULL and *e.
  */
-char *ledger_make(const char *path, const struct ledger *l, struct err *e);
+char *live_profile_make(const char *path, const struct live_profile *l,
+			struct err *e);
 
 /*
  * Adds that a program runs uncounted, and why, if the file is still one that
  * counters are kept in. Others may be adding to it.
  */
-void ledger_left(const char *path, const char *program, const char *why);
+void live_profile_left(const char *path, const char *program, const char *why);
 
 #endif

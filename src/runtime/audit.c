@@ -358,7 +358,7 @@ static _Bool hand_over(const struct link_map *map, const char *file)
 	if (p && p->ncounter)
 		kept = image_opened(c, p, file);
 	else if (!p && c->image.n && is_c)
-		ledger_trouble(c, TROUBLE_UNSEEN);
+		live_profile_trouble(c, TROUBLE_UNSEEN);
 	if (p && is_c)
 		signals_begin(c);
 	return kept;

@@ -55,7 +55,7 @@ void counting_begin(struct counting *c, struct launch_env *h)
 	c->sees_returns = ARCH_SEES_RETURNS;
 	c->quick = arch_is_quick(h->hwcap2);
 	c->stack = (uintptr_t)__builtin_frame_address(0);
-	if (!ledger_open(c))
+	if (!live_profile_open(c))
 		return;
 	process_begins(c, number_of(h->field[LAUNCH_ENV_PARENT]));
 	h->counting = c;
@@ -69,7 +69,7 @@ static void begin_thread(struct counting *c, uintptr_t thread)
 	if (c->confined || c->given_up) {
 		if (word)
 			*word = 0;
-		ledger_trouble(c, TROUBLE_THREADS);
+		live_profile_trouble(c, TROUBLE_THREADS);
 	} else if (!word || sys_readable(word)) {
 		thread_begins(c, thread);
 	}
@@ -87,7 +87,7 @@ static void end_thread(struct counting *c)
 static void begin_process(struct counting *c, uintptr_t thread)
 {
 	if (c->confined)
-		ledger_trouble(c, TROUBLE_FORK);
+		live_profile_trouble(c, TROUBLE_FORK);
 	else
 		fork_begins(c, thread);
 }
@@ -108,7 +108,7 @@ static void before_clone(struct counting *c, struct clone_call x)
 		  !(x.flags & SYS_CLONE_VFORK)))
 		begin_thread(c, x.tls);
 	else if (!(x.flags & SYS_CLONE_VFORK))
-		ledger_trouble(c, TROUBLE_THREADS);
+		live_profile_trouble(c, TROUBLE_THREADS);
 }
 
 /* the call locks the program in (or asks if it could, with no filter) */
@@ -160,7 +160,7 @@ void counting_on_call(struct arch_hook *g, const struct launch_env *h)
 		c->confined = 1;
 	}
 	else if (arch_loses_files(g) && !c->confined)
-		ledger_keep(c);
+		live_profile_keep(c);
 }
 
 void counting_after_call(struct arch_hook *g, const struct launch_env *h)

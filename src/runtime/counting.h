@@ -243,36 +243,37 @@ void lock_forget(struct counting *c);
 
 /* --- live_profile.c */
 /* maps the profile's header; false: there is none */
-_Bool ledger_open(struct counting *c);
+_Bool live_profile_open(struct counting *c);
 /* the file, open, or -1; and when it is not needed any more */
-long ledger_file(const struct counting *c);
-void ledger_file_end(const struct counting *c, long fd);
+long live_profile_file(const struct counting *c);
+void live_profile_file_end(const struct counting *c, long fd);
 /* makes sure of the disk; beyond the limit of files there is a signal */
-_Bool ledger_reserve(long fd, uint64_t offset, uint64_t size);
+_Bool live_profile_reserve(long fd, uint64_t offset, uint64_t size);
 /* the file will perhaps not be found again by its name */
-void ledger_keep(struct counting *c);
-void ledger_trouble(struct counting *c, uint64_t bits);
+void live_profile_keep(struct counting *c);
+void live_profile_trouble(struct counting *c, uint64_t bits);
 /* takes new room of `size` bytes, reserved on disk; false: there is none */
-_Bool ledger_take(struct counting *c, uint64_t size, struct region *r);
+_Bool live_profile_take(struct counting *c, uint64_t size, struct region *r);
 /*
  * Takes room for counters of a thread, which are many, most of them never used:
  * r->thin if nothing is reserved, since there is plenty of room on disk.
  */
-_Bool ledger_take_thin(struct counting *c, uint64_t size, struct region *r);
+_Bool live_profile_take_thin(struct counting *c, uint64_t size,
+			     struct region *r);
 /* reserves a part of what was taken so, which will be written to */
-_Bool ledger_thicken(struct counting *c, const struct region *r, uint64_t at,
-		     uint64_t size);
+_Bool live_profile_thicken(struct counting *c, const struct region *r,
+			   uint64_t at, uint64_t size);
 /* maps room that was taken before */
-_Bool ledger_map(struct counting *c, uint64_t offset, uint64_t size,
-		 struct region *r);
+_Bool live_profile_map(struct counting *c, uint64_t offset, uint64_t size,
+		       struct region *r);
 /*
  * Counters at a place of the file, which are mapped at `at`, are in memory
  * alone from now on: there are holes under them.
  */
-void ledger_detach(struct counting *c, uint64_t offset, char *at,
-		   uint64_t size);
+void live_profile_detach(struct counting *c, uint64_t offset, char *at,
+			 uint64_t size);
 /* gives room back that has no valid chunk yet */
-void ledger_give_back(struct counting *c, struct region *r);
+void live_profile_give_back(struct counting *c, struct region *r);
 uint64_t round_up(uint64_t n, uint64_t to);
 /* bytes of what a process says of itself in the profile, whole pages */
 uint64_t process_size(const struct counting *c);

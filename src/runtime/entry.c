@@ -45,7 +45,7 @@ static void begin(struct memory *m, const struct object_header *p, _Bool loaded,
 	if (!loaded)
 		signals_begin(h->counting);
 	else if (!interpose_begin(h, stack))
-		ledger_trouble(h->counting, TROUBLE_UNSEEN);
+		live_profile_trouble(h->counting, TROUBLE_UNSEEN);
 }
 
 /* entry.S calls it first of all, with the stack that the kernel made */

@@ -53,7 +53,7 @@ void process_begins(struct counting *c, uint32_t parent)
 	struct region r;
 
 	c->pid = sys_pid();
-	if (!ledger_take(c, process_size(c), &r))
+	if (!live_profile_take(c, process_size(c), &r))
 		return;
 	c->number = new_number(c);
 	write_process(c, &r, c->number, parent,
@@ -66,7 +66,7 @@ void child_take(struct counting *c, struct child *k)
 	struct region *r = &k->chunks;
 	uint64_t at = process_size(c);
 
-	if (!ledger_take(c, at + images_size(c), r))
+	if (!live_profile_take(c, at + images_size(c), r))
 		return;
 	k->number = new_number(c);
 	write_process(c, r, k->number, c->number, PROCESS_FORKED);
@@ -90,7 +90,7 @@ void child_leave(struct counting *c, struct child *k, _Bool failed)
 		sys_unmap(k->chunks.at, k->chunks.size);
 		return;
 	}
-	ledger_give_back(c, &k->chunks);
+	live_profile_give_back(c, &k->chunks);
 	__atomic_compare_exchange_n(&c->header->nprocess, &number, number - 1,
 				    0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
@@ -101,7 +101,7 @@ static void lose(struct counting *c, struct counted_image *m)
 	if (image_is_there(m))
 		sys_map_over(m->counters, m->size);
 	m->piece = 0;
-	ledger_trouble(c, TROUBLE_FORK);
+	live_profile_trouble(c, TROUBLE_FORK);
 }
 
 /* the image's chunk, `at` bytes into the region, is the child's */

@@ -56,12 +56,12 @@ static _Bool bind(struct counting *c, struct counted_image *m)
 	if (!c->number)
 		return 0;
 	if (m->piece) {
-		if (ledger_map(c, m->piece, m->size, &r) &&
+		if (live_profile_map(c, m->piece, m->size, &r) &&
 		    !sys_move(r.at, r.size, m->counters))
 			sys_unmap(r.at, r.size);
 		return 1;
 	}
-	if (!ledger_take(c, m->head + m->size, &r))
+	if (!live_profile_take(c, m->head + m->size, &r))
 		return 0;
 	image_chunk(m, &r, 0, c->number, 0);
 	m->piece = r.offset + m->head;

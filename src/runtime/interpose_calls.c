@@ -26,9 +26,9 @@ static long forks(const struct counting *c, const struct arch_hook *g)
 void interpose_clone_unseen(struct counting *c, uint64_t flags)
 {
 	if (!(flags & SYS_CLONE_VM))
-		ledger_trouble(c, TROUBLE_FORK);
+		live_profile_trouble(c, TROUBLE_FORK);
 	else if (!(flags & SYS_CLONE_VFORK))
-		ledger_trouble(c, TROUBLE_THREADS);
+		live_profile_trouble(c, TROUBLE_THREADS);
 }
 
 long interpose_syscall(long nr, long a, long b, long c, long d, long e, long f)
@@ -83,7 +83,7 @@ static long keeps(enum interposed_call h, long a, long b, long c)
 	long (*real)(long, long, long) = interpose_real(k, h);
 
 	if (!k->confined)
-		ledger_keep(k);
+		live_profile_keep(k);
 	return real(a, b, c);
 }
 

@@ -53,7 +53,7 @@ void interpose_fork_begins(void)
 	struct interpose_fork *f;
 
 	if (c->confined) {
-		ledger_trouble(c, TROUBLE_FORK);
+		live_profile_trouble(c, TROUBLE_FORK);
 		return;
 	}
 	counting_lock(c);

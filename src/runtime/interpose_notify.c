@@ -41,7 +41,7 @@ static const struct interpose_event *notify(struct counting *c,
 		       ? 0
 		       : interpose_thread_made(c, event->routine, event->value);
 	if (!made) {
-		ledger_trouble(c, TROUBLE_THREADS);
+		live_profile_trouble(c, TROUBLE_THREADS);
 		return event;
 	}
 	*to = *event;
@@ -86,7 +86,7 @@ int interpose_getaddrinfo_a(int mode, void *list, int n,
 static void look_at(struct counting *c, const struct interpose_aio *aio)
 {
 	if (aio && aio->event.notify == NOTIFY_THREAD)
-		ledger_trouble(c, TROUBLE_THREADS);
+		live_profile_trouble(c, TROUBLE_THREADS);
 }
 
 static int call_aio(enum interposed_call h, struct interpose_aio *aio)

@@ -64,7 +64,7 @@ static struct thread_start *start_take(struct counting *c)
 	if (s)
 		s->reserved = thread_reserve(c);
 	else
-		ledger_trouble(c, TROUBLE_THREADS);
+		live_profile_trouble(c, TROUBLE_THREADS);
 	counting_unlock(c);
 	return s;
 }
@@ -202,7 +202,7 @@ static struct thread_start *before_thread(struct counting *c, const void *attr,
 	if (routine == (void *)thread_starts)
 		return NULL;
 	if (c->confined) {
-		ledger_trouble(c, TROUBLE_THREADS);
+		live_profile_trouble(c, TROUBLE_THREADS);
 		return NULL;
 	}
 	s = start_take(c);

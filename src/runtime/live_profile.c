@@ -103,7 +103,7 @@ static long open_by_name(const struct counting *c)
 			 SYS_O_RDWR | SYS_O_CLOEXEC, 0, 0);
 }
 
-long ledger_file(const struct counting *c)
+long live_profile_file(const struct counting *c)
 {
 	long fd = c->kept;
 
@@ -118,19 +118,19 @@ long ledger_file(const struct counting *c)
 	return -1;
 }
 
-void ledger_file_end(const struct counting *c, long fd)
+void live_profile_file_end(const struct counting *c, long fd)
 {
 	if (fd >= 0 && (!fd || fd != c->kept))
 		arch_call(SYS_CLOSE, fd, 0, 0, 0, 0);
 }
 
-void ledger_keep(struct counting *c)
+void live_profile_keep(struct counting *c)
 {
 	uint64_t limit[2] = {KEPT_MOST, KEPT_MOST};
 	long fd, most;
 
 	counting_lock(c);
-	fd = ledger_file(c);
+	fd = live_profile_file(c);
 	if (fd >= 0 && (!c->kept || fd != c->kept)) {
 		arch_call(SYS_PRLIMIT64, 0, LIMIT_FILES, 0, (long)limit, 0);
 		most = limit[0] < KEPT_MOST ? (long)limit[0] : KEPT_MOST;
@@ -176,7 +176,7 @@ static _Bool write_zeros(long fd, uint64_t offset, uint64_t size)
 }
 
 /* makes sure of the disk; beyond the limit of files there is a signal */
-_Bool ledger_reserve(long fd, uint64_t offset, uint64_t size)
+_Bool live_profile_reserve(long fd, uint64_t offset, uint64_t size)
 {
 	uint64_t limit[2] = {UINT64_MAX, UINT64_MAX};
 	long r;
@@ -195,7 +195,7 @@ static _Bool is_profile(const struct profile_header *h)
 	return h->magic == PROFILE_MAGIC && h->version == PROFILE_VERSION;
 }
 
-_Bool ledger_open(struct counting *c)
+_Bool live_profile_open(struct counting *c)
 {
 	long fd = open_by_name(c);
 	struct kernel_stat st;
@@ -216,7 +216,7 @@ _Bool ledger_open(struct counting *c)
 	return h;
 }
 
-void ledger_trouble(struct counting *c, uint64_t bits)
+void live_profile_trouble(struct counting *c, uint64_t bits)
 {
 	__atomic_fetch_or(&c->header->trouble, bits, __ATOMIC_RELAXED);
 }
@@ -252,75 +252,76 @@ static _Bool may_be_thin(const struct counting *c, long fd, uint64_t size)
 static _Bool take(struct counting *c, uint64_t size, _Bool thin,
 		  struct region *r)
 {
-	long fd = ledger_file(c);
+	long fd = live_profile_file(c);
 	uint64_t offset, skip = 0;
 
 	*r = (struct region){.size = size};
 	if (fd < 0) {
-		ledger_trouble(c, TROUBLE_NO_FILE);
+		live_profile_trouble(c, TROUBLE_NO_FILE);
 		return 0;
 	}
 	r->thin = thin && may_be_thin(c, fd, size);
 	if (r->thin) /* the last page makes the file as long */
 		skip = size - c->page;
 	offset = __atomic_fetch_add(&c->header->end, size, __ATOMIC_RELAXED);
-	if (ledger_reserve(fd, offset + skip, size - skip))
+	if (live_profile_reserve(fd, offset + skip, size - skip))
 		r->at = map_part(fd, offset, size);
-	ledger_file_end(c, fd);
+	live_profile_file_end(c, fd);
 	r->offset = offset;
 	if (r->at)
 		return 1;
 	lower_end(c, offset, size);
-	ledger_trouble(c, TROUBLE_NO_SPACE);
+	live_profile_trouble(c, TROUBLE_NO_SPACE);
 	return 0;
 }
 
-_Bool ledger_take(struct counting *c, uint64_t size, struct region *r)
+_Bool live_profile_take(struct counting *c, uint64_t size, struct region *r)
 {
 	return take(c, size, 0, r);
 }
 
-_Bool ledger_take_thin(struct counting *c, uint64_t size, struct region *r)
+_Bool live_profile_take_thin(struct counting *c, uint64_t size,
+			     struct region *r)
 {
 	return take(c, size, 1, r);
 }
 
-_Bool ledger_thicken(struct counting *c, const struct region *r, uint64_t at,
-		     uint64_t size)
+_Bool live_profile_thicken(struct counting *c, const struct region *r,
+			   uint64_t at, uint64_t size)
 {
 	long fd;
 	_Bool good;
 
 	if (!r->thin)
 		return 1;
-	fd = ledger_file(c);
-	good = fd >= 0 && ledger_reserve(fd, r->offset + at, size);
-	ledger_file_end(c, fd);
+	fd = live_profile_file(c);
+	good = fd >= 0 && live_profile_reserve(fd, r->offset + at, size);
+	live_profile_file_end(c, fd);
 	if (!good)
-		ledger_trouble(c, TROUBLE_NO_SPACE);
+		live_profile_trouble(c, TROUBLE_NO_SPACE);
 	return good;
 }
 
-_Bool ledger_map(struct counting *c, uint64_t offset, uint64_t size,
-		 struct region *r)
+_Bool live_profile_map(struct counting *c, uint64_t offset, uint64_t size,
+		       struct region *r)
 {
-	long fd = ledger_file(c);
+	long fd = live_profile_file(c);
 
 	*r = (struct region){.offset = offset, .size = size};
 	if (fd >= 0) {
 		r->at = map_part(fd, offset, size);
-		ledger_file_end(c, fd);
+		live_profile_file_end(c, fd);
 	}
 	if (!r->at)
-		ledger_trouble(c, TROUBLE_NO_FILE);
+		live_profile_trouble(c, TROUBLE_NO_FILE);
 	return r->at;
 }
 
 /* they are read from the file: not every hole can be read where it is mapped */
-void ledger_detach(struct counting *c, uint64_t offset, char *at,
-		   uint64_t size)
+void live_profile_detach(struct counting *c, uint64_t offset, char *at,
+			 uint64_t size)
 {
-	long fd = ledger_file(c), got = 1;
+	long fd = live_profile_file(c), got = 1;
 	char *copy = fd >= 0 ? sys_map(size) : NULL;
 	uint64_t done = 0;
 
@@ -331,11 +332,11 @@ void ledger_detach(struct counting *c, uint64_t offset, char *at,
 	}
 	if (copy)
 		sys_move(copy, size, at);
-	ledger_file_end(c, fd);
-	ledger_trouble(c, TROUBLE_NO_SPACE);
+	live_profile_file_end(c, fd);
+	live_profile_trouble(c, TROUBLE_NO_SPACE);
 }
 
-void ledger_give_back(struct counting *c, struct region *r)
+void live_profile_give_back(struct counting *c, struct region *r)
 {
 	if (!r->at)
 		return;

@@ -163,7 +163,7 @@ static struct pair_table *make(struct counting *c, struct pair_table *older)
 	struct chunk_pairs *k;
 
 	if (!t || !c->number || size > LARGEST ||
-	    !ledger_take(c, size, &t->chunk))
+	    !live_profile_take(c, size, &t->chunk))
 		return NULL;
 	k = (void *)t->chunk.at;
 	t->older = older;
@@ -182,7 +182,7 @@ static struct pair_table *make(struct counting *c, struct pair_table *older)
 static void lose(struct counting *c)
 {
 	c->pairs_lost = 1;
-	ledger_trouble(c, TROUBLE_PAIRS);
+	live_profile_trouble(c, TROUBLE_PAIRS);
 }
 
 /* the table that takes over from `full`, or NULL */

@@ -311,7 +311,7 @@ static _Bool mend_counter(struct counting *c, const struct signal_info *info)
 	keep_readable(c->header, c->page);
 	if (c->process)
 		keep_readable(c->process, process_size(c));
-	ledger_trouble(c, TROUBLE_NO_SPACE);
+	live_profile_trouble(c, TROUBLE_NO_SPACE);
 	return 1;
 }
 

@@ -97,7 +97,7 @@ void sites_convert(struct counting *c, struct counted_image *m)
 		return;
 	m->changed = 1;
 	if (m->object_header->nsite && !change(c, m->object_header))
-		ledger_trouble(c, TROUBLE_THREADS);
+		live_profile_trouble(c, TROUBLE_THREADS);
 }
 
 _Bool sites_share(struct counting *c, const struct object_header *p)

@@ -67,14 +67,14 @@ static _Bool fill(struct counting *c, struct thread_block *t, uint32_t number)
 	uint64_t at = 0;
 	_Bool placed = 1;
 
-	if (block_size(c) && !ledger_take_thin(c, block_size(c), &r))
+	if (block_size(c) && !live_profile_take_thin(c, block_size(c), &r))
 		return 0;
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		const struct counted_image *m = image_of(c, i);
 
 		if (!image_has_pieces(m))
 			continue;
-		if (!ledger_thicken(c, &r, at, thick_part(m))) {
+		if (!live_profile_thicken(c, &r, at, thick_part(m))) {
 			sys_unmap(r.at + at, r.size - at);
 			return 0;
 		}
@@ -223,7 +223,7 @@ void thread_begins(struct counting *c, uintptr_t thread)
 	} else {
 		if (!lent && arch_slot_of(thread))
 			*arch_slot_of(thread) = 0;
-		ledger_trouble(c, TROUBLE_THREADS);
+		live_profile_trouble(c, TROUBLE_THREADS);
 	}
 	counting_unlock(c);
 }
@@ -317,7 +317,7 @@ uint32_t thread_reserve(struct counting *c)
 
 	sites_convert_all(c);
 	if (b == NO_BLOCK) {
-		ledger_trouble(c, TROUBLE_THREADS);
+		live_profile_trouble(c, TROUBLE_THREADS);
 		return 0;
 	}
 	t = block_of(c, b);
@@ -358,7 +358,7 @@ void thread_enters(struct counting *c, uint32_t reserved)
 
 	/* it has its parent's, if it may not even ask for another */
 	if (c->confined && !c->quick)
-		ledger_trouble(c, TROUBLE_THREADS);
+		live_profile_trouble(c, TROUBLE_THREADS);
 	else if (!c->given_up)
 		arch_set_slot(c->quick, t ? t->slot : 0);
 }
@@ -394,12 +394,12 @@ static _Bool add_piece(struct counting *c, uint32_t b, uint32_t i)
 	    !sys_reserve(to, m->size))
 		return 0;
 	if (*piece_of(t, i)) {
-		placed = ledger_map(c, *piece_of(t, i), m->size, &r) &&
+		placed = live_profile_map(c, *piece_of(t, i), m->size, &r) &&
 			 sys_move(r.at, m->size, to);
-	} else if (ledger_take_thin(c, m->head + m->size, &r)) {
-		placed = ledger_thicken(c, &r, 0, thick_part(m));
+	} else if (live_profile_take_thin(c, m->head + m->size, &r)) {
+		placed = live_profile_thicken(c, &r, 0, thick_part(m));
 		if (!placed)
-			ledger_give_back(c, &r);
+			live_profile_give_back(c, &r);
 	}
 	if (placed && !*piece_of(t, i)) {
 		image_chunk(m, &r, 0, c->number, b + 1);
@@ -441,7 +441,7 @@ static void share(struct counting *c, struct thread_block *t)
 			*t->word = 0;
 		else
 			t->instead = NO_BLOCK;
-		ledger_trouble(c, TROUBLE_THREADS);
+		live_profile_trouble(c, TROUBLE_THREADS);
 	}
 	t->state = BLOCK_RETIRED;
 }
@@ -480,7 +480,7 @@ static void share_image(struct counting *c, uint32_t i)
 		return;
 	m->shared = 1;
 	if (threads_used(c))
-		ledger_trouble(c, TROUBLE_THREADS);
+		live_profile_trouble(c, TROUBLE_THREADS);
 }
 
 void threads_add_image(struct counting *c, uint32_t i)
@@ -523,7 +523,7 @@ void threads_share(struct counting *c, const struct object_header *p)
 		return;
 	if (ARCH_SLOT_OWN) {
 		sites_share(c, p);
-		ledger_trouble(c, TROUBLE_THREADS);
+		live_profile_trouble(c, TROUBLE_THREADS);
 	}
 	for (uint32_t b = 0; !ARCH_SLOT_OWN && b < c->block.n; b++)
 		share(c, block_of(c, b));
@@ -560,9 +560,10 @@ static void thicken_block(struct counting *c, const struct thread_block *t,
 		const struct counted_image *m = image_of(c, i);
 
 		if (image_has_pieces(m) && *piece_of(t, i) &&
-		    (fd < 0 || !ledger_reserve(fd, *piece_of(t, i), m->size)))
-			ledger_detach(c, *piece_of(t, i),
-				      image_piece(m, t->slot), m->size);
+		    (fd < 0 ||
+		     !live_profile_reserve(fd, *piece_of(t, i), m->size)))
+			live_profile_detach(c, *piece_of(t, i),
+					    image_piece(m, t->slot), m->size);
 	}
 }
 
@@ -572,11 +573,11 @@ void threads_thicken(struct counting *c)
 
 	counting_lock(c);
 	c->thick = 1;
-	fd = c->block.n ? ledger_file(c) : -1;
+	fd = c->block.n ? live_profile_file(c) : -1;
 	for (uint32_t b = 0; b < c->block.n; b++)
 		if (block_of(c, b)->state != BLOCK_RETIRED)
 			thicken_block(c, block_of(c, b), fd);
-	ledger_file_end(c, fd);
+	live_profile_file_end(c, fd);
 	counting_unlock(c);
 }
 

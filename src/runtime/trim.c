@@ -82,12 +82,12 @@ void images_trim(struct counting *c, _Bool ends)
 	if (!alone(c))
 		return;
 	counting_lock(c);
-	fd = ledger_file(c);
+	fd = live_profile_file(c);
 	for (uint32_t i = 0; fd >= 0 && i < c->image.n; i++)
 		if (image_of(c, i)->piece && image_is_there(image_of(c, i)))
 			trim_image(c, fd, image_of(c, i));
 	c->trimmed = fd >= 0;
-	ledger_file_end(c, fd);
+	live_profile_file_end(c, fd);
 	if (ends)
 		c->mask = ~(uint64_t)0; /* no handler may count any more */
 	counting_unlock(c);
@@ -100,15 +100,15 @@ void images_refill(struct counting *c)
 	if (!c->trimmed)
 		return;
 	counting_lock(c);
-	fd = ledger_file(c);
+	fd = live_profile_file(c);
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		struct counted_image *m = image_of(c, i);
 
 		if (m->piece && image_is_there(m) &&
-		    (fd < 0 || !ledger_reserve(fd, m->piece, m->size)))
-			ledger_detach(c, m->piece, m->counters, m->size);
+		    (fd < 0 || !live_profile_reserve(fd, m->piece, m->size)))
+			live_profile_detach(c, m->piece, m->counters, m->size);
 	}
 	c->trimmed = 0;
-	ledger_file_end(c, fd);
+	live_profile_file_end(c, fd);
 	counting_unlock(c);
 }

@@ -29,8 +29,9 @@ static void report(struct counting *c, enum left_why why, const char *path,
 	struct region r;
 	char *text;
 
-	if (!ledger_take(c, round_up(sizeof *k + path_len + reason_len + 2,
-				     c->page), &r))
+	if (!live_profile_take(
+		    c, round_up(sizeof *k + path_len + reason_len + 2, c->page),
+		    &r))
 		return;
 	k = (void *)r.at;
 	k->chunk.at = r.offset;

@@ -4,7 +4,7 @@
  * Video codecs have megabytes of procedures written by hand, without unwind
  * tables and symbols, that are known by their addresses alone. But tables lie
  * among code as well, and have addresses; to move one would destroy it. We
- * believe that it is a procedure if it is one in all respects:
+ * take it for a procedure if it is one in all respects:
  *
  *   - a pointer that others have leads to it, not just a number;
  *   - on every path it decodes, stays within known code, and ends (descend.c);
@@ -15,7 +15,7 @@
  *     that it changes although they are its caller's.
  *
  * What such a procedure calls is code as well, whatever it looks like.
- * bench/believe.py shows how often tables of constants pass for code.
+ * bench/code_heuristic.py shows how often tables of constants pass for code.
  */
 #include "rewrite/survey/survey_int.h"
 
@@ -159,7 +159,7 @@ static bool is_procedure(struct heuristic *b, const struct procedure *p)
 	       each_block(b, p, &n, is_entry_good);
 }
 
-static void believe(struct heuristic *b, uint32_t proc)
+static void accept_proc(struct heuristic *b, uint32_t proc)
 {
 	if (proc == CFG_NONE || b->believed[proc])
 		return;
@@ -177,7 +177,7 @@ static bool code_heuristic_target(struct heuristic *b, struct nature *unused,
 
 	(void)unused;
 	if (t != CFG_NONE && c->block.at[t].start == to)
-		believe(b, cfg_block_proc(c, t));
+		accept_proc(b, cfg_block_proc(c, t));
 	return true;
 }
 
@@ -191,7 +191,7 @@ static void code_heuristic_all(struct heuristic *b)
 		if (p->source == PART_HANDED && p->proc != CFG_NONE &&
 		    c->proc.at[p->proc].entry == p->start &&
 		    is_procedure(b, &c->proc.at[p->proc]))
-			believe(b, p->proc);
+			accept_proc(b, p->proc);
 	}
 	while (b->news.n)
 		each_block(b, &c->proc.at[b->news.at[--b->news.n]], NULL,

@@ -59,7 +59,7 @@ _Bool list_reach(struct counting *c, struct list *l, uint32_t n, size_t size)
 	return n < HOMES;
 }
 
-_Bool ledger_take(struct counting *c, uint64_t size, struct region *r)
+_Bool live_profile_take(struct counting *c, uint64_t size, struct region *r)
 {
 	(void)c;
 	if (!chunks_left)
@@ -71,7 +71,7 @@ _Bool ledger_take(struct counting *c, uint64_t size, struct region *r)
 	return 1;
 }
 
-void ledger_trouble(struct counting *c, uint64_t bits)
+void live_profile_trouble(struct counting *c, uint64_t bits)
 {
 	(void)c;
 	trouble |= bits;
