@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""believe: how often constants pass for procedures (src/rewrite/survey/code_heuristic.c).
+"""code_heuristic: how often constants pass for procedures (src/rewrite/survey/code_heuristic.c).
 
-    bench/believe.py TALLY ISA ROOT [FILES]
+    bench/code_heuristic.py TALLY ISA ROOT [FILES]
 
 The constants (.rodata) of FILES (300) programs and libraries below ROOT become
 the code of a library, and a pointer leads to every eighth byte of them. None of
