@@ -1,7 +1,8 @@
 /*
- * build_id: the build id of an ELF file by its program headers, read piece by
- * piece from a descriptor. Its owner may change or shorten the file any time,
- * which would end a process that has mapped it; and it may be of any size.
+ * note: notes of ELF files; the build id of an ELF file by its program headers,
+ * read piece by piece from a descriptor. Its owner may change or shorten the
+ * file any time, which would end a process that has mapped it; and it may be of
+ * any size.
  */
 #ifndef ELF_NOTE_H
 #define ELF_NOTE_H

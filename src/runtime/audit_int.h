@@ -5,12 +5,11 @@
  *	audit.c      what ld.so calls
  *	entry.c      what runs first in programs without the module
  *	stack.c      the environment and the auxiliary vector are cleaned
- *	environ.c    so is what the kernel shows of it
+ *	environ.c    so is what the kernel shows of it; may we do all that?
  *	ask.c        tally is started to rewrite what is not in the cache
- *	world.c      what hooks ask
+ *	own_file.c   what hooks ask
  *	follow.c     a program is executed
  *	program.c    the file of it is looked at
- *	confined.c   may we do all that?
  *	counting.h   counters, and the files for them
  */
 #ifndef RUNTIME_AUDIT_INT_H

@@ -148,7 +148,7 @@ void interpose_fork_child(void);
 /* the second of them with what is known of its success */
 void interpose_fork_result(long result);
 
-/* --- interpose_ends.c */
+/* --- interpose_exits.c */
 void interpose_exit(int status);
 /* what exit() calls last */
 void interpose_at_exit(void *unused);
