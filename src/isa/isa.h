@@ -126,7 +126,13 @@ struct insn {
 	uint8_t cond;	  /* COND: enum insn_cond */
 	uint8_t mem_class; /* enum insn_mem */
 	bool vector;	  /* reads or writes vector or floating registers */
-	uint16_t mem_read, mem_write; /* bytes, MEM_SIZE_UNKNOWN if open */
+	/*
+	 * Bytes of data memory that are accessed each time: exact, or 0 if
+	 * there are none, or MEM_SIZE_UNKNOWN if the encoding does not tell
+	 * how many (lengths, masks, repetition). Of INSN_SYSCALL, what the
+	 * kernel may do; of INSN_UNKNOWN, what is to be feared.
+	 */
+	uint16_t mem_read, mem_write;
 	regset reads, writes;	      /* general registers, sp included */
 	/* of those, where not more than the low byte is read, or written: the
 	   latter are in `reads` for the sake of the rest, which stays. Either

@@ -105,7 +105,11 @@ static const struct rule rules[] = {
 	{"swp*", 0, ATOMIC},
 	{"casp*", 0, PAIR_SWAP},
 	{"cas*", 0, SWAP},
-	{"ldg", 0, LOAD | RW_DEST},
+	{"ldg", 0, RW_DEST}, /* tags are not memory */
+	{"ldgm", 0, 0},
+	{"stg", 0, NO_DEST},
+	{"st2g", 0, NO_DEST},
+	{"stgm", 0, NO_DEST},
 	{"ld*", 0, LOAD | REF},
 	{"stxr*", 0, STORE | STATUS},
 	{"stlxr*", 0, STORE | STATUS},
@@ -452,10 +456,10 @@ static void expect_special(const struct line *l, struct insn *e)
 		e->writes = operand_regs(l->operand[0]) * 0xff;
 	if (!strncmp(m, "st64b", 5))
 		e->reads |= operand_regs(l->operand[l->n - 2]) * 0xff;
-	/* dc zva, gva, gzva */
+	/* dc zva, gzva */
 	if (!strcmp(m, "sys") && l->n >= 4 && !strcmp(l->operand[0], "#3") &&
 	    !strcmp(l->operand[1], "C7") && !strcmp(l->operand[2], "C4") &&
-	    strchr("134", l->operand[3][1]))
+	    strchr("14", l->operand[3][1]))
 		e->mem_write = 1;
 }
 

@@ -127,6 +127,8 @@ void x64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 		struct insn *out);
 bool x64_changes_flags(const struct x64_full *full);
 bool x64_is_zeroing(const struct x64_full *full);
+/* an access of at most what the memory operand says: a mask chooses */
+bool x64_is_masked(const struct x64_full *full);
 
 /* uses_frame.c */
 bool x64_uses_frame(const uint8_t *code, size_t avail);

@@ -247,11 +247,38 @@ enum {
 	SYS_RNDR = 0xd920,      /* 3 3 c2 c4 0 */
 	SYS_RNDRRS = 0xd921,    /* 3 3 c2 c4 1 */
 	SYS_DC_ZVA = 0x5ba1,    /* 1 3 c7 c4 1 */
-	SYS_DC_GVA = 0x5ba3,    /* 1 3 c7 c4 3 */
 	SYS_DC_GZVA = 0x5ba4,   /* 1 3 c7 c4 4 */
-	SYS_GCS_FIRST = 0x5bb8, /* 1 3 c7 c7 0..3: gcspushm gcspopm gcsss */
-	SYS_GCS_LAST = 0x5bbb,
+	SYS_GCSPUSHM = 0x5bb8,  /* 1 3 c7 c7 0 */
+	SYS_GCSPOPM = 0x5bb9,   /* 1 3 c7 c7 1 */
+	SYS_GCSSS1 = 0x5bba,    /* 1 3 c7 c7 2 */
+	SYS_GCSSS2 = 0x5bbb,    /* 1 3 c7 c7 3 */
 };
+
+/*
+ * System operations that access data: blocks that are zeroed (dc gva only
+ * sets tags), and the guarded control stack, whose entries are addresses.
+ */
+static void a64_system_memory(unsigned name, struct insn *in)
+{
+	switch (name) {
+	case SYS_DC_ZVA:
+	case SYS_DC_GZVA:
+		in->mem_write = MEM_SIZE_UNKNOWN;
+		break;
+	case SYS_GCSPUSHM:
+		in->mem_write = 8;
+		break;
+	case SYS_GCSPOPM:
+		in->mem_read = 8;
+		break;
+	case SYS_GCSSS1:
+	case SYS_GCSSS2:
+		in->mem_read = in->mem_write = MEM_SIZE_UNKNOWN;
+		break;
+	default:
+		break;
+	}
+}
 
 /*
  * sys sysl msr mrs    1101 0101 00 L op0 op1 CRn CRm op2 Rt
@@ -277,12 +304,8 @@ static bool a64_system(uint32_t w, struct insn *in)
 		if (name == SYS_NZCV)
 			in->flags_written = A64_NZCV;
 		in->vector = name == SYS_SVCR;
-		if (name == SYS_DC_ZVA || name == SYS_DC_GVA ||
-		    name == SYS_DC_GZVA)
-			in->mem_write = MEM_SIZE_UNKNOWN;
 	}
-	if (name >= SYS_GCS_FIRST && name <= SYS_GCS_LAST)
-		in->mem_read = in->mem_write = MEM_SIZE_UNKNOWN;
+	a64_system_memory(name, in);
 	return true;
 }
 

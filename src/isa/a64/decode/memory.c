@@ -3,9 +3,10 @@
  *
  * An access is described by the set of transferred registers, which way it
  * goes and how many bytes; the base Rn (9:5, 31 is sp) is always read, and
- * written too when the instruction updates it. Tag instructions (MTE) count
- * as accesses of the 16-byte granules whose tags they move. A store-exclusive
- * counts as a write, whether it succeeds or not.
+ * written too when the instruction updates it. Tags of memory (MTE) are not
+ * memory: of the instructions that move them, only those that zero or store
+ * data as well are accesses. A store-exclusive counts as a write, whether it
+ * succeeds or not.
  */
 #include "isa/a64/a64.h"
 
@@ -282,19 +283,22 @@ static bool a64_tag(uint32_t w, struct insn *in)
 
 	if (w >> 30 != 3)
 		return false;
+	unsigned granules = 1 + (opc >> 1);
+	bool zeroes = opc & 1;
 	if (mode != 0) {
-		a64_access(w, in, false, TAG_GRANULE * (1 + (opc >> 1)),
+		a64_access(w, in, false, zeroes ? TAG_GRANULE * granules : 0,
 			   mode & 1);
 		in->reads |= a64_xsp(a64_rd(w));
 		return true;
 	}
 	if (opc == 1) { /* ldg puts the tag into Rt and keeps the rest */
-		a64_access(w, in, true, TAG_GRANULE, false);
+		a64_access(w, in, true, 0, false);
 		in->reads |= a64_x(a64_rd(w));
 		in->writes |= a64_x(a64_rd(w));
 		return true;
 	}
-	a64_access(w, in, opc == 3, MEM_SIZE_UNKNOWN, false);
+	/* stzgm zeroes as many granules as the machine likes */
+	a64_access(w, in, false, opc == 0 ? MEM_SIZE_UNKNOWN : 0, false);
 	a64_transfer(in, opc == 3, a64_x(a64_rd(w)));
 	return a64_bits(w, 20, 12) == 0;
 }

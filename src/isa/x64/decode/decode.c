@@ -273,6 +273,26 @@ static void correct_string(const struct x64_full *full, struct insn *out)
 	out->writes |= moved;
 }
 
+bool x64_is_masked(const struct x64_full *full)
+{
+	switch (full->in.mnemonic) {
+	case ZYDIS_MNEMONIC_MASKMOVDQU:
+	case ZYDIS_MNEMONIC_MASKMOVQ:
+	case ZYDIS_MNEMONIC_VMASKMOVDQU:
+	case ZYDIS_MNEMONIC_VMASKMOVPD:
+	case ZYDIS_MNEMONIC_VMASKMOVPS:
+	case ZYDIS_MNEMONIC_VPMASKMOVD:
+	case ZYDIS_MNEMONIC_VPMASKMOVQ:
+		return true;
+	default:
+		break;
+	}
+	/* gathers and scatters are all over the place */
+	return full->in.avx.mask.reg > ZYDIS_REGISTER_K0 &&
+	       full->in.meta.category != ZYDIS_CATEGORY_GATHER &&
+	       full->in.meta.category != ZYDIS_CATEGORY_SCATTER;
+}
+
 /* what Zydis does not say of some categories */
 static void correct_category(const struct x64_full *full, struct insn *out)
 {
@@ -288,7 +308,12 @@ static void correct_category(const struct x64_full *full, struct insn *out)
 	case ZYDIS_CATEGORY_PREFETCH:
 	case ZYDIS_CATEGORY_PREFETCHWT1:
 	case ZYDIS_CATEGORY_CLDEMOTE:
+	case ZYDIS_CATEGORY_CLFLUSHOPT:
+	case ZYDIS_CATEGORY_CLWB:
 		out->mem_read = out->mem_write = 0;
+		break;
+	case ZYDIS_CATEGORY_PADLOCK: /* repeated, by what their registers say */
+		open_memory(out);
 		break;
 	case ZYDIS_CATEGORY_XSAVE:
 	case ZYDIS_CATEGORY_XSAVEOPT:
@@ -336,6 +361,20 @@ static void correct_mnemonic(const struct x64_full *full, struct insn *out)
 	case ZYDIS_MNEMONIC_ENTER:
 		if (full->op[1].imm.value.u)
 			out->mem_read = out->mem_write = MEM_SIZE_UNKNOWN;
+		break;
+	case ZYDIS_MNEMONIC_CLFLUSH:
+	case ZYDIS_MNEMONIC_INVLPG:
+	case ZYDIS_MNEMONIC_UD0: /* whose operands are not looked at */
+	case ZYDIS_MNEMONIC_UD1:
+	case ZYDIS_MNEMONIC_VGATHERPF0DPD ... ZYDIS_MNEMONIC_VGATHERPF1QPS:
+	case ZYDIS_MNEMONIC_VSCATTERPF0DPD ... ZYDIS_MNEMONIC_VSCATTERPF1QPS:
+		out->mem_read = out->mem_write = 0;
+		break;
+	case ZYDIS_MNEMONIC_FXRSTOR: /* parts are left alone */
+	case ZYDIS_MNEMONIC_FXRSTOR64:
+	case ZYDIS_MNEMONIC_FXSAVE:
+	case ZYDIS_MNEMONIC_FXSAVE64:
+		open_memory(out);
 		break;
 	case ZYDIS_MNEMONIC_CLZERO:
 	case ZYDIS_MNEMONIC_ENQCMD:
@@ -408,6 +447,8 @@ static void fill_effects(const struct x64_full *full, struct insn *out)
 	add_flags(full, out);
 	out->vector |= (full->in.attributes & state) != 0;
 	correct_category(full, out);
+	if (x64_is_masked(full))
+		open_memory(out);
 	correct_mnemonic(full, out);
 	x64_low_bytes(full, out);
 	if (out->kind == INSN_COND)

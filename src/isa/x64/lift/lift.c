@@ -502,7 +502,7 @@ static void lift_stores(struct x64_lifter *l)
 {
 	enum { MAX_STORE = 64 };
 
-	if (l->in->mem_write > MAX_STORE) {
+	if (l->in->mem_write > MAX_STORE && !x64_is_masked(l->full)) {
 		x64_emit(l, UOP_CLOBBER, UOP_NONE);
 		return;
 	}
