@@ -18,12 +18,13 @@
  * Conservative where unknown: an encoding whose length is certain but not
  * what it does (AArch64 words that we do not know, x86-64's hypercalls) is
  * INSN_UNKNOWN. decode() says of it that it reads every register and flag,
- * writes none for certain, and accesses memory of unknown size. Bytes that
- * cannot be an instruction, are cut off, or start where none can are
- * INSN_BAD: all fields but addr are 0. Both lift to a single UOP_CLOBBER, and
- * callers must take every register and flag for changed by these kinds.
- * A prefix alone, if it is one that code jumps over (isa->prefix), is
- * INSN_UNKNOWN: a block may end there (cfg/discover/descend.c).
+ * writes none for certain, accesses memory of unknown size and is neither fp
+ * nor packed. Bytes that cannot be an instruction, are cut off, or start where
+ * none can are INSN_BAD: all fields but addr are 0. Both lift to a single
+ * UOP_CLOBBER, and callers must take every register and flag for changed by
+ * these kinds. A prefix alone, if it is one that code jumps over
+ * (isa->prefix), is INSN_UNKNOWN: a block may end there
+ * (cfg/discover/descend.c).
  */
 #ifndef ISA_ISA_H
 #define ISA_ISA_H
@@ -126,6 +127,9 @@ struct insn {
 	uint8_t cond;	  /* COND: enum insn_cond */
 	uint8_t mem_class; /* enum insn_mem */
 	bool vector;	  /* reads or writes vector or floating registers */
+	bool fp;	  /* computes on, compares or converts floating-point
+			     values; doc/events.md has these two in full */
+	bool packed;	  /* handles vectors of several elements */
 	/*
 	 * Bytes of data memory that are accessed each time: exact, or 0 if
 	 * there are none, or MEM_SIZE_UNKNOWN if the encoding does not tell

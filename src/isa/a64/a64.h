@@ -14,7 +14,7 @@
  *	       1 0 1 x   branches, exceptions, system    branch.c
  *	       x 1 x 0   loads and stores                memory.c
  *	       x 1 0 1   data processing, register       data.c
- *	       x 1 1 1   floating point, SIMD            vector.c
+ *	       x 1 1 1   floating point, SIMD            vector.c, simd.c
  *
  * Each function gets a struct insn that is a sequential instruction without
  * effects, adds what the word does, and returns false if it does not know the
@@ -105,6 +105,10 @@ uint8_t a64_cond(unsigned cond);
 uint64_t a64_logical_imm(bool n, unsigned imms, unsigned immr, bool is64);
 /* is w, of the SIMD group and on vector registers alone, an instruction? */
 bool a64_simd_allocated(uint32_t w);
+/* fills fp and packed of a word of the SIMD group, but for conversions */
+void a64_simd_class(uint32_t w, struct insn *in);
+/* does w, of SVE, compute on floating-point values? */
+bool a64_sve_is_fp(uint32_t w);
 /* bytes of each register that a scalar SIMD load or store moves */
 unsigned a64_simd_bytes(uint32_t w);
 

@@ -130,6 +130,9 @@ bool x64_is_zeroing(const struct x64_full *full);
 /* an access of at most what the memory operand says: a mask chooses */
 bool x64_is_masked(const struct x64_full *full);
 
+/* classes.c: fills fp, packed; requires: out->vector is known */
+void x64_vector_class(const struct x64_full *full, struct insn *out);
+
 /* uses_frame.c */
 bool x64_uses_frame(const uint8_t *code, size_t avail);
 bool x64_is_privileged(const uint8_t *code, size_t avail);

@@ -89,6 +89,7 @@ bool a64_literal(uint32_t w, struct insn *in)
 	in->ref_size = sizes[simd][opc];
 	in->mem_read = in->ref_size;
 	in->vector = simd;
+	in->packed = simd && opc == 2;
 	if (opc == 3) {
 		in->ref_kind = REF_HINT;
 		return !simd;
@@ -113,6 +114,7 @@ bool a64_pair(uint32_t w, struct insn *in)
 		return false;
 	if (a64_bit(w, 26)) {
 		in->vector = true;
+		in->packed = opc == 2;
 		a64_access(w, in, load, 8u << opc, writeback);
 		return true;
 	}
@@ -148,6 +150,7 @@ static inline bool a64_single(uint32_t w, struct insn *in, bool writeback,
 
 	if (a64_bit(w, 26)) {
 		in->vector = true;
+		in->packed = a64_simd_bytes(w) == 16;
 		a64_access(w, in, opc & 1, a64_simd_bytes(w), writeback);
 		return opc < 2 || size == 0;
 	}
@@ -280,11 +283,11 @@ static bool a64_copy_set(uint32_t w, struct insn *in)
 static bool a64_tag(uint32_t w, struct insn *in)
 {
 	unsigned opc = a64_bits(w, 23, 22), mode = a64_bits(w, 11, 10);
+	unsigned granules = 1 + (opc >> 1);
+	bool zeroes = opc & 1;
 
 	if (w >> 30 != 3)
 		return false;
-	unsigned granules = 1 + (opc >> 1);
-	bool zeroes = opc & 1;
 	if (mode != 0) {
 		a64_access(w, in, false, zeroes ? TAG_GRANULE * granules : 0,
 			   mode & 1);
@@ -383,7 +386,7 @@ static bool a64_simd_lane(uint32_t w, struct insn *in)
 /* loads and stores of structures: bits 29:25 = 00110 */
 bool a64_simd_structures(uint32_t w, struct insn *in)
 {
-	in->vector = true;
+	in->vector = in->packed = true;
 	if (w >> 31)
 		return false;
 	return a64_bit(w, 24) ? a64_simd_lane(w, in) : a64_simd_multiple(w, in);

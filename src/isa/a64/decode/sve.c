@@ -395,10 +395,9 @@ static bool a64_sve_stores(uint32_t w, struct insn *in)
 	}
 }
 
-/* the scalable vector extension: bits 28:25 = 0010 */
-bool a64_sve(uint32_t w, struct insn *in)
+/* the groups of the scalable vector extension, by bits 31:29 */
+static bool a64_sve_group(uint32_t w, struct insn *in)
 {
-	in->vector = true;
 	switch (w >> 29) {
 	case 0:
 		return a64_bit(w, 24) ? a64_sve_permute(w, in)
@@ -420,6 +419,19 @@ bool a64_sve(uint32_t w, struct insn *in)
 	default:
 		return a64_sve_stores(w, in);
 	}
+}
+
+/* the scalable vector extension: bits 28:25 = 0010 */
+bool a64_sve(uint32_t w, struct insn *in)
+{
+	bool known;
+
+	in->vector = true;
+	known = a64_sve_group(w, in);
+	/* but for counts, lengths and loop ends in general registers */
+	in->packed = in->vector;
+	in->fp = a64_sve_is_fp(w);
+	return known;
 }
 
 /*
@@ -480,9 +492,11 @@ static bool a64_sme_product(uint32_t w)
 /* the matrix extension: bit 31 set, bits 28:25 = 0000 */
 bool a64_sme(uint32_t w, struct insn *in)
 {
-	in->vector = true;
+	in->vector = in->packed = true;
 	switch (a64_bits(w, 30, 29)) {
 	case 0: /* SME2 fills the rest */
+		in->fp = true;
+		return a64_sme_product(w);
 	case 1:
 		return a64_sme_product(w);
 	case 2:

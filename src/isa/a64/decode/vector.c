@@ -4,7 +4,7 @@
  * Only the few classes that also touch general registers or flags are
  * decoded: conversions and moves, lane moves, comparisons and selects. All
  * other words of this group work on vector registers alone; simd.c tells
- * which of them are instructions.
+ * which of them are instructions, and float.c what they are about.
  */
 #include "isa/a64/a64.h"
 
@@ -21,6 +21,7 @@ static bool a64_fp_int(uint32_t w, struct insn *in)
 		in->reads = a64_x(a64_rn(w));
 	else
 		in->writes = a64_x(a64_rd(w));
+	in->fp = opcode < 6 || rmode == 3; /* the others are fmov */
 	if (opcode < 6) /* only fcvtn p m z and fcvta have a rounding mode */
 		return type != 2 && (rmode == 0 || opcode < 2);
 	if (rmode == 3 && opcode == 6 && !is64 && type == 1) { /* fjcvtzs */
@@ -40,6 +41,7 @@ static bool a64_fp_fixed(uint32_t w, struct insn *in)
 {
 	unsigned form = a64_bits(w, 20, 16);
 
+	in->fp = true;
 	if (a64_bits(w, 23, 22) == 2 || (!(w >> 31) && !a64_bit(w, 15)))
 		return false;
 	if (form == 2 || form == 3) {
@@ -48,6 +50,20 @@ static bool a64_fp_fixed(uint32_t w, struct insn *in)
 	}
 	in->writes = a64_x(a64_rd(w));
 	return form == 24 || form == 25;
+}
+
+/* fmov, fcsel: floating-point values are moved and not looked at */
+static bool a64_fp_moves(uint32_t w)
+{
+	switch (a64_bits(w, 11, 10)) {
+	case 0:
+		return a64_bits(w, 12, 10) == 4 ||
+		       (a64_bits(w, 14, 10) == 16 && !a64_bits(w, 20, 15));
+	case 3:
+		return true;
+	default:
+		return false;
+	}
 }
 
 /*
@@ -65,6 +81,7 @@ static bool a64_fp_scalar(uint32_t w, struct insn *in)
 		return a64_fp_int(w, in);
 	if (w >> 31 || !a64_simd_allocated(w))
 		return false;
+	in->fp = !a64_fp_moves(w);
 	if (op == 1 || op == 3)
 		in->flags_read = a64_cond_flags(cond);
 	if (op == 1 || a64_bits(w, 13, 10) == 8)
@@ -115,6 +132,7 @@ bool a64_vector(uint32_t w, struct insn *in)
 	if ((w & 0x7f000000) == 0x1e000000)
 		return a64_bit(w, 21) ? a64_fp_scalar(w, in)
 				      : a64_fp_fixed(w, in);
+	a64_simd_class(w, in);
 	/* 0xx0 1110 000x xxxx 0xxx x1: lane moves */
 	if ((w & 0x9fe08400) == 0x0e000400)
 		return a64_simd_copy(w, in);

@@ -278,7 +278,7 @@ static bool common_one(struct common *c)
 /* moves of a whole vector register */
 static void common_vector(struct common *c)
 {
-	c->out->vector = true;
+	c->out->vector = c->out->packed = true;
 	if (!is_register(c))
 		touch(c, 16);
 }

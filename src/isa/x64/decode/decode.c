@@ -417,6 +417,7 @@ static void set_unknown(struct insn *out)
 	out->flags_read = FLAG_ALL;
 	out->flags_written = 0;
 	out->vector = true;
+	out->fp = out->packed = false;
 	out->mem_read = out->mem_write = MEM_SIZE_UNKNOWN;
 }
 
@@ -446,10 +447,11 @@ static void fill_effects(const struct x64_full *full, struct insn *out)
 	}
 	add_flags(full, out);
 	out->vector |= (full->in.attributes & state) != 0;
-	correct_category(full, out);
 	if (x64_is_masked(full))
 		open_memory(out);
+	correct_category(full, out);
 	correct_mnemonic(full, out);
+	x64_vector_class(full, out);
 	x64_low_bytes(full, out);
 	if (out->kind == INSN_COND)
 		out->cond = is_jcc(&full->in) ? x64_cond(full->in.opcode)

@@ -325,9 +325,9 @@ static bool is_new_multiply_add(const uint8_t *vex)
 
 /*
  * Zydis 4.0 does not know AVX-IFMA and AVX-VNNI-INT8. They are multiply-adds
- * of vectors and use their operands as vfmadd231ps and vfmadd231pd do, down to
- * the bytes of memory read. So their bytes with the opcode and the mandatory
- * prefix of these are decoded instead: all that struct insn tells is the same.
+ * of integers in vectors and use their operands as vpdpbusd does, down to the
+ * bytes of memory read. So their bytes with its opcode, mandatory prefix and W
+ * are decoded instead: all that struct insn tells is the same.
  */
 static bool make_twin(const uint8_t *code, size_t avail, uint8_t *twin)
 {
@@ -338,8 +338,8 @@ static bool make_twin(const uint8_t *code, size_t avail, uint8_t *twin)
 	if (at + 4 > avail || !is_new_multiply_add(code + at))
 		return false;
 	memcpy(twin, code, avail);
-	twin[at + 2] = (code[at + 2] & 0xfc) | 1;
-	twin[at + 3] = 0xb8;
+	twin[at + 2] = (code[at + 2] & 0x7c) | 1;
+	twin[at + 3] = 0x50;
 	return true;
 }
 
