@@ -25,8 +25,8 @@ PREFIX ?= /usr/local
 OPT ?= -O2 -g
 
 ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-ROOMS := base flow elf isa cfg rewrite hooks count instrument launch store \
-	sample profile report export cmd
+ROOMS := base flow elf isa cfg rewrite hooks count events instrument launch \
+	store sample profile report export cmd
 
 WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes \
 	-Wvla -Wundef -Wcast-qual -Wsign-conversion -Werror
@@ -89,7 +89,8 @@ ENTRY_ONLY := $(addprefix src/runtime/,entry.c by_hand.c ancestors.c \
 ENTRY := $(ENTRY_ONLY) $(addprefix src/runtime/,own_file.c follow.c program.c \
 	stack.c environ.c sys.c counting.c live_profile.c images.c \
 	threads.c slots.c sites.c forks.c trim.c lock.c signals.c pairs.c \
-	places.c exits.c interruptions.c signal_context.c altstack.c)
+	places.c exits.c interruptions.c running.c signal_context.c \
+	altstack.c)
 RUNTIME := $(filter-out $(ENTRY_ONLY),$(wildcard src/runtime/*.c))
 MODULE_FLAGS := -std=gnu11 $(WARNINGS) -O2 -g -Isrc \
 	-fPIC -ffreestanding -fvisibility=hidden -fno-stack-protector \

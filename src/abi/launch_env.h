@@ -37,6 +37,8 @@ enum launch_env_field {
 	LAUNCH_ENV_FLAGS,   /* letters: 's' strict, 'f' follow, 'a' there is a
 		       user's LD_AUDIT, 't' the user has tunables,
 		       'e' an emulator runs this,
+		       'o' threads have counters of their own, not those of
+		       one that has ended,
 		       'w' its tracer is tally */
 	LAUNCH_ENV_KEY,     /* struct record's key, 16 hexadecimal digits */
 	LAUNCH_ENV_CACHE,   /* the folder, absolute, links resolved */

@@ -27,6 +27,9 @@ enum object_header_flag {
 	OBJECT_HEADER_SMALL_STACKS = 8,
 	/* its counts are not wanted: it is rewritten for its hooks alone */
 	OBJECT_HEADER_LEFT_OUT = 16,
+	/* code that adds to the first running counter traps, unless that is
+	   negative then: for a tracer (launch/stopper.h) */
+	OBJECT_HEADER_TRAPS = 32,
 };
 
 struct object_header {
@@ -54,6 +57,15 @@ struct object_header {
 	 */
 	int64_t back;
 	uint32_t nback;
+	/*
+	 * Not 0: so many bytes before its counters a page begins that is the
+	 * same in all objects of the program, of running counters (running.h)
+	 * of nevent events.
+	 */
+	uint32_t running;
+	uint32_t nevent;
+	/* the first running counter is never further from what was counted */
+	uint64_t highest;
 	uint64_t back_base; /* new addresses in it are counted from here */
 	/* old address of the function that a handler makes a thread call in
 	   order to preempt it (Go); 0: none */

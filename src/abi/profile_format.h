@@ -22,8 +22,10 @@
 #define PROFILE_MAGIC UINT64_C(0x31666f7270796c74) /* "tlyprof1" */
 #define CHUNK_MAGIC UINT64_C(0x316b6e6863796c74)   /* "tlychnk1" */
 
+#define PROFILE_ASKED " -e "
+
 enum {
-	PROFILE_VERSION = 4,
+	PROFILE_VERSION = 5,
 	PROFILE_OLDEST = 3,    /* read, too: there is no CHUNK_LEFT in it */
 	PROFILE_UNIT = 4096,   /* chunks begin at multiples of it */
 	PROFILE_FIRST = 65536, /* and of any page size: the first one's place */
@@ -63,7 +65,8 @@ struct profile_header {
 	uint64_t trouble;  /* enum profile_trouble: set atomically */
 	uint64_t started;  /* nanoseconds since 1970 */
 	uint32_t options_len, command_len; /* without the zero behind each */
-	/* options '\0' command '\0' (arguments separated by spaces) */
+	/* options '\0' command '\0' (arguments separated by spaces); behind
+	   PROFILE_ASKED, options say what events it is read for */
 };
 
 enum chunk_kind {
@@ -71,6 +74,8 @@ enum chunk_kind {
 	CHUNK_COUNTERS = 2, /* struct chunk_counters, counters behind a page */
 	CHUNK_PAIRS = 3,    /* struct chunk_pairs */
 	CHUNK_LEFT = 4,     /* struct chunk_left */
+	CHUNK_RUNNING = 5,  /* struct chunk_running */
+	CHUNK_THREADS = 6,  /* struct chunk_threads */
 };
 
 struct profile_chunk {
@@ -195,6 +200,42 @@ struct chunk_left {
 	uint32_t path_len, reason_len; /* without the zero behind each */
 	uint32_t reserved;
 	/* the image's file, links followed '\0' reason or nothing '\0' */
+};
+
+/* running counters of a thread (running.h) */
+struct chunk_running {
+	struct profile_chunk chunk;
+	uint64_t first; /* offset of the page from the chunk's start */
+	uint32_t block; /* 0: of the process's first thread; others' */
+	uint32_t nevent;
+};
+
+/* threads but the first, as they begin and end */
+struct chunk_threads {
+	struct profile_chunk chunk;
+	uint32_t size;    /* bytes of a record */
+	uint32_t nrecord; /* for which there is room */
+	uint32_t nevent;
+	uint32_t reserved;
+	/* records */
+};
+
+enum thread_state {
+	THREAD_NONE,
+	THREAD_BEGAN,
+	THREAD_ENDED,
+};
+
+/*
+ * Threads use a block of counters one after the other: a thread's counts of
+ * events are what its block has, or had at its end, less what it began with.
+ */
+struct thread_record {
+	uint32_t state; /* enum thread_state; written last */
+	uint32_t block;
+	uint32_t tid;   /* 0: not known yet */
+	uint32_t reserved;
+	/* uint64_t of each event when it began, then when it ended */
 };
 
 #endif

@@ -212,6 +212,7 @@ const struct command cmd_instrument = {
 	.options = (const struct option_set[]){
 		OPTIONS(output_options),
 		OPTIONS_AT(recipe_options, struct instrument_call, how),
+		OPTIONS_AT(only_options, struct instrument_call, how),
 		OPTIONS(instrument_options), OPTIONS(help_option), {0}},
 	.defaults = &(const struct instrument_call){
 		.how = {RECIPE_DEFAULTS, .recipe.by_hand = true}},

@@ -23,6 +23,9 @@ enum place_kind {
 	PLACE_VERTICES,
 	PLACE_VERTEX_EDGES,
 	PLACE_REDUNDANT,
+	/* none of these: chords add constants to running counters (event.h),
+	   which tell of no place how often it ran */
+	PLACE_RUNNING,
 };
 
 /* what cannot be counted: instrumenting there would break the program */

@@ -118,7 +118,7 @@ static bool subtracts(const struct hooking *w)
 
 	return (im->type == ET_EXEC || (im->segment[0].start >= LEAST_LINKED &&
 					im->segment[0].start < MOST_LINKED)) &&
-	       w->c->isa->move->count_thread;
+	       w->c->isa->move->add_thread;
 }
 
 _Static_assert(REVERSE_MAP_RUN == BACK_RUN && REVERSE_MAP_CODE == BACK_CODE &&
@@ -136,8 +136,12 @@ static void object_header_write(const struct hooking *w,
 		.word = (int64_t)(bases->data - at),
 		.ncounter = w->layout.ncounter,
 		.nsite = w->layout.nsite,
+		.running = w->layout.running,
+		.nevent = w->layout.nevent,
+		.highest = w->layout.highest,
 		.flags = (subtracts(w) ? OBJECT_HEADER_ABOVE : 0u) |
 			 (w->layout.takes_slot ? OBJECT_HEADER_TAKES : 0u) |
+			 (w->layout.traps ? OBJECT_HEADER_TRAPS : 0u) |
 			 (w->alone ? OBJECT_HEADER_ALONE : 0u) |
 			 (w->c->go.n ? OBJECT_HEADER_SMALL_STACKS : 0u) |
 			 (w->layout.left_out ? OBJECT_HEADER_LEFT_OUT : 0u),

@@ -32,6 +32,9 @@ struct counter_layout {
 	/* as in object_header.h: their distances are that plan's constants, the
 	   room begins its memory */
 	uint32_t nsite;
+	uint32_t running, nevent; /* as in object_header.h */
+	bool traps;
+	uint64_t highest;
 	bool takes_slot; /* OBJECT_HEADER_TAKES */
 	bool left_out;   /* OBJECT_HEADER_LEFT_OUT */
 	/* indirect jumps and calls whose targets are reported */

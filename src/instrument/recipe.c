@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "count/place/feedback.h"
+#include "events/placer.h"
 #include "elf/needs.h"
 #include "hooks/hooks.h"
 #include "rewrite/insert/join.h"
@@ -19,6 +20,8 @@
 #define TRAP "+trap"
 #define AFTER "+after"
 #define CALLS "+calls"
+#define STOP "+stop"
+#define EVENTS "+events="
 #define LIBS "+libs="
 #define ONLY "+only="
 #define WEIGHTS "+weights="
@@ -28,15 +31,16 @@ enum { TLS_ALIGN = 64 };
 
 static const struct {
 	const char *name;
-	bool counts, poisons;
+	bool counts, poisons, online;
 	enum place_kind kind;
 } placements[] = {
-	{"none", false, false, PLACE_EDGES},
-	{"poison", false, true, PLACE_EDGES},
-	{"edges", true, false, PLACE_EDGES},
-	{"vertices", true, false, PLACE_VERTICES},
-	{"vertex-edges", true, false, PLACE_VERTEX_EDGES},
-	{"redundant", true, false, PLACE_REDUNDANT},
+	{"none", false, false, false, PLACE_EDGES},
+	{"poison", false, true, false, PLACE_EDGES},
+	{"online", true, false, true, PLACE_EDGES},
+	{"edges", true, false, false, PLACE_EDGES},
+	{"vertices", true, false, false, PLACE_VERTICES},
+	{"vertex-edges", true, false, false, PLACE_VERTEX_EDGES},
+	{"redundant", true, false, false, PLACE_REDUNDANT},
 };
 
 enum { NPLACEMENTS = sizeof placements / sizeof *placements };
@@ -47,6 +51,7 @@ bool recipe_placement(struct recipe *r, const char *name)
 		if (!strcmp(name, placements[i].name)) {
 			r->counts = placements[i].counts;
 			r->poisons = placements[i].poisons;
+			r->online = placements[i].online;
 			r->count.placement = placements[i].kind;
 			return true;
 		}
@@ -57,24 +62,32 @@ bool recipe_fits(const struct recipe *r)
 {
 	return (!r->libs || strlen(r->libs) < RECIPE_LIST_MAX) &&
 	       (!r->count.only || r->only_file ||
-		strlen(r->count.only) < RECIPE_LIST_MAX);
+		strlen(r->count.only) < RECIPE_LIST_MAX) &&
+	       (!r->online || strlen(r->events) < RECIPE_LIST_MAX);
 }
 
 const char *recipe_name(const struct recipe *r)
 {
-	static char name[2 * RECIPE_LIST_MAX + 2 * PATH_MAX + 128];
+	static char name[3 * RECIPE_LIST_MAX + 2 * PATH_MAX + 128];
 	const char *placement = "";
 	size_t n;
 
 	for (unsigned i = 0; i < NPLACEMENTS; i++)
 		if (r->counts == placements[i].counts &&
 		    r->poisons == placements[i].poisons &&
+		    r->online == placements[i].online &&
 		    r->count.placement == placements[i].kind)
 			placement = placements[i].name;
 	n = (size_t)snprintf(name, sizeof name, "%s%s%s%s", placement,
 			     r->trap_unexpected ? TRAP : "",
 			     r->count.after_calls ? AFTER : "",
 			     r->count.pairs ? CALLS : "");
+	if (r->stops)
+		n += (size_t)sprintf(name + n, STOP);
+	if (r->online)
+		n += (size_t)sprintf(name + n, EVENTS "%llx:%s",
+				     (unsigned long long)r->events_sum,
+				     r->events);
 	if (r->libs)
 		n += (size_t)sprintf(name + n, LIBS "%s", r->libs);
 	if (r->only_file)
@@ -209,15 +222,47 @@ static bool parse_only(struct recipe *r, char *list)
 	       r->only_sum == sum;
 }
 
+void recipe_events(struct recipe *r, const struct event_list *l)
+{
+	static char *text;
+
+	mem_free(text);
+	text = event_list_text(l, &r->events_sum);
+	r->events = text;
+	recipe_placement(r, "online");
+}
+
+/* "SUM:LIST": files in it must be as they were */
+static bool parse_events(struct recipe *r, char *text)
+{
+	struct event_list l;
+	uint64_t sum;
+	struct err e;
+	char *list;
+
+	sum = strtoull(text, &list, 16);
+	if (*list != ':')
+		return false;
+	if (event_list_read(&l, list + 1, &e)) {
+		event_list_free(&l);
+		return false;
+	}
+	recipe_events(r, &l);
+	event_list_free(&l);
+	return r->events_sum == sum;
+}
+
 bool recipe_parse(struct recipe *r, const char *name)
 {
 	static char libs[RECIPE_LIST_MAX], only[RECIPE_LIST_MAX + PATH_MAX];
-	char placement[32], *end, none[1];
+	char placement[32], *end, none[1], events[RECIPE_LIST_MAX + 32];
 	const char *s = name, *weights = strstr(name, WEIGHTS);
 	const char *options = weights ? weights : name + strlen(name);
-	const char *list = strstr(name, ONLY);
+	const char *list = strstr(name, ONLY), *some = strstr(name, LIBS);
+	bool is_online;
 
 	*r = (struct recipe){0};
+	list = list ? list : options;
 	if (!take_option(&s, "", s + strcspn(s, "+"), placement,
 			 sizeof placement))
 		return false;
@@ -225,7 +270,10 @@ bool recipe_parse(struct recipe *r, const char *name)
 	r->count.after_calls =
 		take_option(&s, AFTER, s + strlen(AFTER), none, 1);
 	r->count.pairs = take_option(&s, CALLS, s + strlen(CALLS), none, 1);
-	if (take_option(&s, LIBS, list ? list : options, libs, sizeof libs))
+	r->stops = take_option(&s, STOP, s + strlen(STOP), none, 1);
+	is_online = take_option(&s, EVENTS, some ? some : list, events,
+				sizeof events);
+	if (take_option(&s, LIBS, list, libs, sizeof libs))
 		r->libs = libs;
 	if (take_option(&s, ONLY, options, only, sizeof only) &&
 	    !parse_only(r, only))
@@ -239,7 +287,8 @@ bool recipe_parse(struct recipe *r, const char *name)
 			return false;
 		r->weights = end + 1;
 	}
-	return recipe_placement(r, placement);
+	return recipe_placement(r, placement) && r->online == is_online &&
+	       (!is_online || parse_events(r, events));
 }
 
 int recipe_weights(struct recipe *r, const char *profile, struct err *e)
@@ -311,12 +360,14 @@ static int rewrite_poisoned(const struct recipe *r, const struct cfg *c,
 }
 
 /* hooks and counters; *too_far: it has to be done again, for threads */
-static int rewrite_planned(const struct cfg *c, const struct count_options *q,
-			   bool by_hand, const struct rewrite_options *o,
-			   const char *out, struct rewrite_report *report,
-			   bool *too_far, struct err *e)
+static int rewrite_planned(const struct recipe *r, const struct cfg *c,
+			   const struct count_options *q,
+			   const struct event_placer *events,
+			   const struct rewrite_options *o, const char *out,
+			   struct rewrite_report *report, bool *too_far,
+			   struct err *e)
 {
-	struct counter_layout layout = {.by_hand = by_hand};
+	struct counter_layout layout = {.by_hand = r->by_hand};
 	struct count_plan counters;
 	struct plan hooks;
 	struct joint both;
@@ -328,17 +379,23 @@ static int rewrite_planned(const struct cfg *c, const struct count_options *q,
 		return rewrite_hooked(c, &layout, o, out, report, e);
 	}
 	layout.ncounter = counters.ncounter;
-	layout.counters = counters.counters;
+	layout.counters = counters.code.counters;
+	if (events) {
+		layout.running = c->isa->page;
+		layout.nevent = events->placer.nevent;
+		layout.traps = events->traps;
+		layout.highest = *events->highest;
+	}
 	memcpy(layout.id, counters.id, sizeof layout.id);
-	layout.nsite =
-		counters.for_threads ? 0 : (uint32_t)counters.plan.insertion.n;
+	layout.nsite = counters.code.for_threads ?
+			       0 : (uint32_t)counters.code.site.n;
 	layout.takes_slot = counters.takes_slot;
 	layout.jump = counters.jump.at;
 	layout.njump = (uint32_t)counters.jump.n;
 	hooks_plan(&hooks, c, &layout);
 	plans_join(&both, &hooks, &counters.plan);
 	failed = rewrite_image(c, &both.plan, o, out, report, e);
-	*too_far = counters.too_far;
+	*too_far = counters.code.too_far;
 	joint_free(&both);
 	hooks_plan_free(&hooks);
 	count_plan_free(&counters);
@@ -350,6 +407,8 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 			   struct rewrite_report *report, struct err *e)
 {
 	struct count_options options = r->count;
+	struct event_list list = {0};
+	struct event_placer placer;
 	struct feedback feedback;
 	bool too_far = false;
 	int failed;
@@ -359,22 +418,32 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 			       "%s: code for %s is not moved "
 			       "yet",
 			       c->image->path, c->isa->name);
+	if (r->online) {
+		if (event_list_read(&list, r->events, e))
+			return -1;
+		event_placer_begin(&placer, c->image, &list, r->stops);
+		options.placer = &placer.placer;
+	}
 	if (r->weights) {
 		if (feedback_open(&feedback, r->weights,
 				  count_file_sum(c->image), e))
 			return -1;
 		options.feedback = &feedback;
 	}
-	failed = rewrite_planned(c, &options, r->by_hand, o, out, report,
-				 &too_far, e);
+	failed = rewrite_planned(r, c, &options, r->online ? &placer : NULL, o,
+				 out, report, &too_far, e);
 	if (!failed && too_far) {
 		rewrite_report_free(report);
 		options.for_threads = true;
-		failed = rewrite_planned(c, &options, r->by_hand, o, out,
+		failed = rewrite_planned(r, c, &options,
+					 r->online ? &placer : NULL, o, out,
 					 report, &too_far, e);
 	}
 	if (r->weights)
 		feedback_close(&feedback);
+	if (r->online)
+		event_placer_free(&placer);
+	event_list_free(&list);
 	return failed;
 }
 

@@ -6,6 +6,10 @@
  *	"none"		nothing inserted
  *	"poison"	what overwrites all that is dead (insert/poison.h)
  *	"edges"		counters after that placement (flow/place.h)
+ *	"online+events=SUM:LIST"
+ *			running counters of events (events/event_list.h)
+ *	"online+stop+events=.."
+ *			the first of which traps when it is not negative
  *	"none+trap"	and old places where control is not expected trap
  *	"edges+after"	counters after all calls
  *	"edges+calls"	and where indirect jumps and calls lead
@@ -24,6 +28,7 @@
 #include <stdbool.h>
 
 #include "count/place/plan.h"
+#include "events/event_list.h"
 #include "instrument/cache.h"
 #include "rewrite/rewrite.h"
 
@@ -33,6 +38,10 @@ enum { RECIPE_LIST_MAX = 4000 };
 struct recipe {
 	bool counts;  /* counters are inserted */
 	bool poisons; /* poison is, instead */
+	bool online;  /* running counters are: `events` */
+	bool stops;   /* the first of them traps (events/placer.h) */
+	const char *events; /* event_list_text() */
+	uint64_t events_sum;
 	struct count_options count;
 	bool trap_unexpected;
 	bool by_hand;          /* to be run without a launcher */
@@ -47,6 +56,8 @@ struct recipe {
 int recipe_weights(struct recipe *r, const char *profile, struct err *e);
 /* procedures to count in, a list or @FILE: one name or pattern per line */
 int recipe_only(struct recipe *r, const char *value, struct err *e);
+/* running counters of events, which are copied */
+void recipe_events(struct recipe *r, const struct event_list *l);
 /* a placement by its name; false if there is no such */
 bool recipe_placement(struct recipe *r, const char *name);
 /* are its lists short enough? */

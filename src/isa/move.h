@@ -81,10 +81,26 @@ enum count_form {
 	COUNT_FORMS,
 };
 
-struct count_needs {
-	uint8_t size;  /* bytes */
-	uint8_t regs;  /* that are overwritten */
-	uint8_t flags; /* FLAG_ bits that are */
+/* registers and FLAG_ bits that are overwritten */
+struct add_needs {
+	uint8_t regs, flags;
+};
+
+/* a constant that is added to a counter in memory */
+struct addition {
+	uint64_t counter; /* its address */
+	int64_t constant;
+	/* code that is then executed traps, unless the sum is negative; only
+	   where flags may change (COUNT_SPOILS) */
+	bool traps;
+};
+
+enum { ADD_MAX = 32 }; /* in one piece of code */
+
+/* one in code that was found */
+struct addition_seen {
+	struct addition is;
+	unsigned end; /* bytes of the code up to its store, and that */
 };
 
 struct isa_move {
@@ -255,34 +271,43 @@ struct isa_move {
 			   uint8_t *out);
 
 	/*
-	 * Code that adds one to the 64-bit counter at `counter`, in one of two
-	 * forms. False if the counter is out of reach.
+	 * Code that adds constants to n 64-bit counters of one page, in one of
+	 * two forms; add_size() is its bytes. False if a counter is out of
+	 * reach. Requires: add_fits() each constant.
 	 */
-	bool (*count)(enum count_form f, uint64_t at, uint64_t counter,
-		      const uint8_t *reg, uint8_t *out);
-	struct count_needs count_needs[COUNT_FORMS];
+	bool (*add)(enum count_form f, uint64_t at, const struct addition *a,
+		    unsigned n, const uint8_t *reg, uint8_t *out);
+	unsigned (*add_size)(enum count_form f, const struct addition *a,
+			     unsigned n);
+	bool (*add_fits)(int64_t constant);
+	/* does a thread that trapped, seen at `at`, have to go on elsewhere?
+	   By how much; -1: its trap is another */
+	int (*trapped)(const uint8_t *code);
+	/* what it needs if all it does is add 1 to one counter; and else */
+	struct add_needs count_needs[COUNT_FORMS], add_needs[COUNT_FORMS];
 	/*
-	 * Code that adds one to the thread's own counter: as far behind
-	 * `counter` as the thread's word says (runtime/counting.h), or before
-	 * it if that is subtracted. The code above can be made to do this while
-	 * the program runs, by a jump to thread_room bytes of code no further
-	 * away than jump_reach. NULL: the code above does so from the
-	 * beginning, always adds, and can be made to do without
-	 * (runtime/sites.c). Then takes_slot() knows instructions that change
-	 * what says how far.
+	 * Code that adds to the thread's own counters: as far behind them as
+	 * the thread's word says (runtime/counting.h), or before them if that
+	 * is subtracted. add_thread_size bytes longer. The code above can be
+	 * made to do this while the program runs, by a jump to thread_room
+	 * bytes of code no further away than jump_reach. NULL: the code above
+	 * does so from the beginning, always adds, and can be made to do
+	 * without (runtime/sites.c). Then takes_slot() knows instructions that
+	 * change what says how far.
 	 */
-	bool (*count_thread)(uint64_t at, uint64_t counter,
-			     const uint8_t reg[2], bool subtract,
-			     uint8_t *out);
-	uint8_t count_thread_size, thread_room;
+	bool (*add_thread)(uint64_t at, const struct addition *a, unsigned n,
+			   const uint8_t reg[2], bool subtract, uint8_t *out);
+	uint8_t add_thread_size, thread_room;
+	/* n additions are one place of code that can be changed so, or n */
+	bool add_one_site;
 	bool (*takes_slot)(const uint8_t *code, const struct insn *in);
 	/*
 	 * Bytes of code of either kind that begins at code[0], which is at
-	 * address `at`, and what it adds to; its last instruction stores. 0:
-	 * there is none.
+	 * address `at`; its additions, ADD_MAX at most, and how many. 0: there
+	 * is none.
 	 */
-	unsigned (*count_match)(const uint8_t *code, size_t size, uint64_t at,
-				uint64_t *counter);
+	unsigned (*add_match)(const uint8_t *code, size_t size, uint64_t at,
+			      struct addition_seen seen[ADD_MAX], unsigned *n);
 };
 
 #endif

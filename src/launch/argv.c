@@ -62,7 +62,7 @@ struct theirs {
 /* letters for LAUNCH_ENV_FLAGS */
 static const char *flags(const struct launch *l, const struct theirs *theirs)
 {
-	static char f[7];
+	static char f[8];
 	int n = 0;
 
 	if (l->o->strict)
@@ -77,6 +77,8 @@ static const char *flags(const struct launch *l, const struct theirs *theirs)
 		f[n++] = 'e';
 	if (l->watched)
 		f[n++] = 'w';
+	if (l->o->threads)
+		f[n++] = 'o';
 	f[n] = 0;
 	return f;
 }

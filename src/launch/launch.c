@@ -1,6 +1,8 @@
 /* launch: see launch.h. */
 #include "launch/launch.h"
 
+#define PERSONALITY_IS 0xfffffffful /* asks, and changes nothing */
+
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -9,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/personality.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -448,6 +451,7 @@ static int make_profile(struct launch *l, const struct needs *n,
 	struct live_profile live_profile = {
 		.machine = n->machine->id,
 		.options = l->o->rewriter.options,
+		.asked = l->o->asked,
 		.argv = l->program.argv.at,
 		.program = l->program.real ? l->program.real : l->program.path,
 	};
@@ -618,6 +622,7 @@ static int run_with_watch(struct launch *l, const char *file,
 	int status;
 
 	watch_open(&w, *l->profile ? l->profile : NULL);
+	w.stopper = l->o->stopper;
 	status = run_watched(file, words->argv.at, words->envp.at, &w,
 			     &refused, why);
 	watch_close(&w);
@@ -641,8 +646,15 @@ static int run_once(struct launch *l, int *why)
 	      l->module ? l->module : "none",
 	      getenv("LD_LIBRARY_PATH") ? getenv("LD_LIBRARY_PATH") : "none");
 	argv_make(&w, l);
+	if (l->o->no_aslr)
+		personality(ADDR_NO_RANDOMIZE | (unsigned long)personality(
+							PERSONALITY_IS));
+	if (l->o->begin && *l->profile)
+		l->o->begin(l->o->begin_ctx, l->profile);
 	status = l->watched ? run_with_watch(l, file, &w, why) :
 			      run_program(file, w.argv.at, w.envp.at, why);
+	if (l->o->begin && *l->profile)
+		l->o->end(l->o->begin_ctx);
 	argv_free(&w);
 	return status;
 }

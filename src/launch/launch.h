@@ -28,6 +28,7 @@ enum {
 };
 
 struct launch;
+struct stopper;
 
 struct launch_options {
 	const char *libs; /* abi/libs.h */
@@ -37,6 +38,15 @@ struct launch_options {
 			     reports what the profile says of them */
 	bool watch;	  /* see every end of it, SIGKILL too: watch.h */
 	const char *profile; /* a file to keep counters in, or NULL */
+	struct stopper *stopper; /* is to stop it (stopper.h), or NULL */
+	bool threads; /* are told apart in the profile, most of them */
+	bool no_aslr; /* addresses are the same in every run */
+	/* called when all is prepared, and the profile is there; or NULL */
+	void (*begin)(void *ctx, const char *profile);
+	void (*end)(void *ctx); /* and when the program has ended */
+	void *begin_ctx;
+	/* what it is read for, kept with the options in it, or NULL */
+	const char *asked;
 	/*
 	 * Is that what was asked for? 0, or the exit status and *e: nothing
 	 * runs, and no profile is made. Or NULL.

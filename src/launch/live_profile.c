@@ -50,6 +50,10 @@ static void fill(union first *f, const struct live_profile *l)
 			   (uint64_t)now.tv_nsec,
 	};
 	add(f, &at, l->options);
+	if (l->asked) {
+		add(f, &at, PROFILE_ASKED);
+		add(f, &at, l->asked);
+	}
 	f->h.options_len = (uint32_t)(at - sizeof f->h);
 	start = ++at;
 	for (char *const *a = l->argv; *a; a++) {

@@ -13,6 +13,7 @@
 struct live_profile {
 	uint16_t machine;    /* e_machine of the program */
 	const char *options; /* how it was rewritten */
+	const char *asked;   /* launch_options.asked, or NULL */
 	char *const *argv;   /* its arguments */
 	const char *program; /* its file, which is never overwritten */
 };

@@ -234,11 +234,15 @@ static bool look_watched(struct watch *w, pid_t program, int *status)
 
 	while ((got = waitpid(-1, status, WNOHANG | __WALL)) > 0) {
 		stop = watch_event(w, got, *status);
-		if (got != program)
-			continue;
-		if (WIFEXITED(*status) || WIFSIGNALED(*status))
+		/* it may have ended while another thread was stepped */
+		if (w->ended == program) {
+			*status = w->ended_status;
 			return true;
-		signo = stop;
+		}
+		if (w->done)
+			return look(program, status);
+		if (got == program)
+			signo = stop;
 	}
 	if (got < 0 && errno == ECHILD) {
 		*status = 0;
@@ -260,8 +264,8 @@ static int wait_for(pid_t program, const sigset_t *all, struct watch *w)
 			continue;
 		if (s.si_signo != SIGCHLD && s.si_signo != SIGCONT)
 			pass_on(&s, program);
-	} while (!(w ? look_watched(w, program, &status) :
-		       look(program, &status)));
+	} while (!(w && !w->done ? look_watched(w, program, &status) :
+				   look(program, &status)));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -13,10 +13,13 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "launch/stopper.h"
 #include "launch/watch_int.h"
 
 enum {
@@ -231,42 +234,17 @@ static bool is_stop(int signo)
 	       signo == SIGTTOU;
 }
 
-int watch_event(struct watch *w, pid_t tid, int status)
+static bool watch_step_event(struct watch *w, pid_t tid, int status);
+
+/* the trap is not the program's */
+static bool is_inserted(struct watch *w, pid_t tid)
 {
-	int signo = WSTOPSIG(status);
+	const struct stopper_tracer t = {w, watch_event, watch_step_event};
 
-	if (!WIFSTOPPED(status)) {
-		on_gone(w, tid);
-		return 0;
-	}
-	switch (status >> 16) {
-	case PTRACE_EVENT_STOP:
-		if (!is_stop(signo)) {
-			on_begin(w, tid);
-			return 0;
-		}
-		ptrace(PTRACE_LISTEN, tid, NULL, NULL);
-		return signo;
-	case PTRACE_EVENT_VFORK:
-	case PTRACE_EVENT_FORK:
-	case PTRACE_EVENT_CLONE:
-		on_new(w, tid, status >> 16 == PTRACE_EVENT_VFORK);
-		signo = 0;
-		break;
-	case PTRACE_EVENT_EXEC:
-		on_exec(w, tid);
-		signo = 0;
-		break;
-	case PTRACE_EVENT_EXIT:
-		on_exit(w, tid);
-		signo = 0;
-		break;
-	}
-	go_on(tid, signo);
-	return 0;
+	return w->stopper && stopper_trap(w->stopper, &t,
+					  add_thread(w, tid)->pid, tid) !=
+				     STOPPER_NOT_OURS;
 }
-
-/* --- when the program has ended */
 
 /* takes what a thread says while it is let go; true if it is gone or free */
 static bool let_one_go(struct watch *w, pid_t tid, int status)
@@ -279,6 +257,8 @@ static bool let_one_go(struct watch *w, pid_t tid, int status)
 	}
 	if (status >> 16 == PTRACE_EVENT_EXIT)
 		on_exit(w, tid);
+	if (signo == SIGTRAP && is_inserted(w, tid))
+		signo = 0;
 	return !ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)signo);
 }
 
@@ -309,9 +289,126 @@ static void let_go(struct watch *w)
 	}
 }
 
+/* is the thread stopped, as a whole process is? */
+static bool is_at_rest(pid_t tid)
+{
+	char name[64], text[256], *state;
+	FILE *f;
+
+	snprintf(name, sizeof name, "/proc/%ld/stat", (long)tid);
+	f = fopen(name, "re");
+	text[0] = 0;
+	if (f) {
+		text[fread(text, 1, sizeof text - 1, f)] = 0;
+		fclose(f);
+	}
+	state = strrchr(text, ')');
+	return !state || state[2] == 'T' || state[2] == 'Z';
+}
+
+/*
+ * The process stops with this thread, before it executes anything, and nothing
+ * is traced any more.
+ */
+static void stop_all(struct watch *w, pid_t pid, pid_t tid)
+{
+	struct watched_thread *t = find_thread(w, tid);
+
+	syscall(SYS_tgkill, pid, tid, SIGSTOP);
+	ptrace(PTRACE_DETACH, tid, NULL, NULL);
+	if (t)
+		drop_thread(w, t);
+	for (int i = 0; i < LET_GO_TRIES && !is_at_rest(tid); i++)
+		usleep(LET_GO_MICROSECONDS);
+	let_go(w);
+	w->done = true;
+	stopper_leave(w->stopper);
+	w->stopper->tell(w->stopper);
+}
+
+/* false: the trap is the program's */
+static bool on_trap(struct watch *w, pid_t tid)
+{
+	const struct stopper_tracer t = {w, watch_event, watch_step_event};
+	pid_t pid = add_thread(w, tid)->pid;
+
+	switch (stopper_trap(w->stopper, &t, pid, tid)) {
+	case STOPPER_NOT_OURS:
+		return false;
+	case STOPPER_STOP:
+		stop_all(w, pid, tid);
+		return true;
+	case STOPPER_GO_ON:
+		break;
+	}
+	go_on(tid, 0);
+	return true;
+}
+
+/*
+ * An event of a thread that is stepped: what has to be done, but for letting it
+ * go on. False: it ends, or is another program; it goes on by itself.
+ */
+static bool watch_step_event(struct watch *w, pid_t tid, int status)
+{
+	switch (status >> 16) {
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_CLONE:
+		on_new(w, tid, status >> 16 == PTRACE_EVENT_VFORK);
+		return true;
+	case PTRACE_EVENT_STOP:
+		return true;
+	}
+	watch_event(w, tid, status);
+	return false;
+}
+
+int watch_event(struct watch *w, pid_t tid, int status)
+{
+	int signo = WSTOPSIG(status);
+
+	if (!WIFSTOPPED(status)) {
+		w->ended = tid;
+		w->ended_status = status;
+		on_gone(w, tid);
+		return 0;
+	}
+	if (w->stopper && status >> 8 == SIGTRAP && on_trap(w, tid))
+		return 0;
+	switch (status >> 16) {
+	case PTRACE_EVENT_STOP:
+		if (!is_stop(signo)) {
+			on_begin(w, tid);
+			return 0;
+		}
+		ptrace(PTRACE_LISTEN, tid, NULL, NULL);
+		return signo;
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_CLONE:
+		on_new(w, tid, status >> 16 == PTRACE_EVENT_VFORK);
+		signo = 0;
+		break;
+	case PTRACE_EVENT_EXEC:
+		on_exec(w, tid);
+		signo = 0;
+		break;
+	case PTRACE_EVENT_EXIT:
+		on_exit(w, tid);
+		signo = 0;
+		break;
+	}
+	go_on(tid, signo);
+	return 0;
+}
+
+/* --- when the program has ended */
+
 void watch_close(struct watch *w)
 {
-	let_go(w);
+	if (!w->done)
+		let_go(w);
 	if (w->profile >= 0)
 		close(w->profile);
 	vec_free(&w->thread);

@@ -22,6 +22,11 @@ struct watch {
 	int profile; /* the file, open; -1: nothing can be noted */
 	VEC(struct watched_thread) thread;
 	VEC(struct watched_process) process;
+	struct stopper *stopper; /* sees traps (stopper.h), or NULL */
+	bool done; /* all were let go: nothing is watched any more */
+	/* the status of a thread that ended while another was stepped */
+	pid_t ended;
+	int ended_status;
 };
 
 /*

@@ -55,6 +55,12 @@ static int tell_image(struct counts *t, uint32_t image, struct counts_image *m,
 	m->value = read_counters(t, &t->arena, image, 0, e);
 	if (!m->value)
 		return -1;
+	m->running = p->map.placement == PLACE_RUNNING;
+	if (m->running) {
+		m->missing = "--online keeps counts of events only, and not of "
+			     "places";
+		return 0;
+	}
 	profile_endings(&t->profile, image, 0, &endings);
 	solve_counts(&t->arena, m->map, m->value, &endings, &m->solved);
 	vec_free(&endings.v);
@@ -90,10 +96,9 @@ void counts_close(struct counts *t)
 	arena_free(&t->arena);
 }
 
-/* what one process counted in an image, solved in the arena */
-static int tell_process(struct counts *t, struct arena *a,
-			struct counts_image *m, uint32_t number,
-			struct solved *s, struct err *e)
+int counts_solve_process(const struct counts *t, struct arena *a,
+			 const struct counts_image *m, uint32_t number,
+			 struct solved *s, struct err *e)
 {
 	uint64_t *value = read_counters(t, a, m->image, number, e);
 	struct endings endings;
@@ -136,7 +141,8 @@ int counts_process(struct counts *t, uint32_t number, uint64_t *instructions,
 			continue;
 		*all &= !counts_unmeasured(m);
 		if (!m->missing)
-			status = tell_process(t, &a, m, number, &s, e);
+			status = counts_solve_process(t, &a, m, number, &s,
+						      e);
 		*all &= !s.unknown_procs && !s.in_place;
 		arena_free(&a);
 		if (status || tell_sum(t, instructions, s.instructions, e))

@@ -12,6 +12,7 @@
 struct counts_image {
 	const char *name;      /* of the original, without folders */
 	const char *missing;   /* why nothing can be told, or NULL */
+	bool running; /* running counters are why: of events, all can */
 	const struct map *map; /* empty if so */
 	uint32_t image;        /* in profile.image */
 	uint64_t *value;       /* of counters */
@@ -60,6 +61,13 @@ const char *counts_unmeasured(const struct counts_image *m);
 /* is it known how often all of the image ran, in all processes? */
 bool counts_complete(const struct counts_image *m);
 
+/*
+ * What one process counted in an image, solved in the arena; requires: the
+ * image is not missing.
+ */
+int counts_solve_process(const struct counts *t, struct arena *a,
+			 const struct counts_image *m, uint32_t number,
+			 struct solved *s, struct err *e);
 /*
  * How many instructions a process is known to have run; *all says whether that
  * is all that it ran in images that are measured.

@@ -52,6 +52,7 @@ void counting_begin(struct counting *c, struct launch_env *h)
 	c->program = h->field[LAUNCH_ENV_EXE];
 	c->page = h->page;
 	c->emulated = launch_env_has(h, 'e');
+	c->apart = launch_env_has(h, 'o');
 	c->sees_returns = ARCH_SEES_RETURNS;
 	c->quick = arch_is_quick(h->hwcap2);
 	c->stack = (uintptr_t)__builtin_frame_address(0);
@@ -182,7 +183,7 @@ void counting_after_call(struct arch_hook *g, const struct launch_env *h)
 		fork_ends(c, result);
 	else if (!c->confined && c->making) {
 		if (result)
-			thread_began(c, result < 0);
+			thread_began(c, result);
 		else
 			thread_arrives(c);
 	}

@@ -24,6 +24,7 @@
  *	lock.c      one thread at a time
  *	live_profile.c  room in the profile
  *	images.c    objects with counters
+ *	running.c   running counters, the same in all objects
  *	threads.c   blocks
  *	slots.c     where their counters can be
  *	sites.c     code that counts for one thread, and then for all; or the
@@ -49,6 +50,7 @@
 
 #include "runtime/audit_int.h"
 #include "abi/object_header.h"
+#include "abi/running.h"
 
 /* an array that grows; where it was before it stays, for those that read it */
 struct list {
@@ -72,6 +74,7 @@ struct region {
 /* a process that is about to be made */
 struct child {
 	struct region chunks; /* its own, mapped anywhere */
+	uint64_t running; /* where in them; 0: none */
 	uint32_t number;
 };
 
@@ -99,8 +102,15 @@ struct counted_image {
 	char *counters;
 	uint64_t ncounter;
 	uint64_t size; /* of the counters, whole pages */
+	uint64_t run; /* so far before them the running page begins; or 0 */
 	uint64_t head; /* of what is before them in a chunk, whole pages */
 	uint64_t piece; /* of block 0: where in the file; 0: nowhere */
+};
+
+/* running counters of a thread, mapped; also in every image that has such */
+struct running {
+	uint64_t *at;    /* NULL: there are none */
+	uint64_t offset; /* where in the file */
 };
 
 enum block_state {
@@ -134,6 +144,8 @@ struct thread_block {
 	uint64_t mask;
 	void *lent; /* memory for its thread pointer to lead to, or NULL */
 	struct list piece; /* uint64_t by image: as counted_image.piece */
+	struct running running;
+	struct thread_record *record; /* of its thread, or NULL */
 };
 
 enum { SIGNALS = 64, INTERRUPTIONS = 64, NEAR = 256, SAID = 16,
@@ -184,6 +196,7 @@ struct counting {
 	uint32_t pid;
 	struct chunk_process *process; /* its chunk, or NULL */
 	_Bool emulated;
+	_Bool apart; /* threads do not use each other's counters */
 	_Bool late;    /* something may have been counted before it began */
 	_Bool first_ended; /* the first thread did */
 	_Bool threads; /* there are, or were, others than the first */
@@ -197,6 +210,11 @@ struct counting {
 	struct room room;
 	struct list image; /* struct counted_image */
 	struct list block; /* struct thread_block */
+	uint32_t nevent; /* of running counters */
+	_Bool traps; /* code that adds to them does (OBJECT_HEADER_TRAPS) */
+	struct running running; /* of the first thread */
+	struct chunk_threads *records; /* the newest, or NULL */
+	uint32_t nrecord;	       /* of these that are in use */
 	struct list uncounted; /* uint64_t: hashes of paths, see uncounted.c */
 	int64_t next_slot, slot_step; /* where to look for free addresses */
 	uint32_t making; /* blocks whose threads are just being made */
@@ -312,7 +330,8 @@ static inline struct counted_image *image_of(const struct counting *c,
 _Bool image_is_there(const struct counted_image *m);
 /* bytes of the chunks of all that are not gone */
 uint64_t images_size(const struct counting *c);
-/* where a thread with that slot counts */
+/* where a thread with that slot counts; addresses from m->run before it on are
+   reserved for it, m->run + m->size bytes */
 static inline char *image_piece(const struct counted_image *m, int64_t slot)
 {
 	return m->counters + (m->above ? -slot : slot);
@@ -327,6 +346,34 @@ void image_chunk(const struct counted_image *m, const struct region *r,
  */
 _Bool image_place(const struct counted_image *m, const struct region *r,
 		  uint64_t at, const char *to);
+
+/* --- running.c */
+/* bytes of a chunk of running counters; 0: there are none */
+uint64_t running_size(const struct counting *c);
+/* writes such a chunk at r->at + at, and *x: it is not valid yet */
+void running_chunk(const struct counting *c, const struct region *r,
+		   uint64_t at, uint32_t process, uint32_t block,
+		   struct running *x);
+/* no code traps because of them */
+void running_calm(const struct counting *c, const struct running *x);
+/* it is from now on, and mapped at x->at */
+void running_keep(const struct counting *c, const struct region *r,
+		  uint64_t at);
+/* running counters for a thread of the process; false: there is no room */
+_Bool running_take(struct counting *c, uint32_t block, struct running *x);
+/* those of a thread with that slot are in the image, too; false: not so */
+_Bool running_place(struct counting *c, const struct counted_image *m,
+		    int64_t slot, const struct running *x);
+/* an image of the first thread; requires: it is there */
+void running_opened(struct counting *c, struct counted_image *m);
+void running_forget(struct counting *c);
+
+/* a thread is about to begin with a block; NULL: there is no room */
+struct thread_record *record_begins(struct counting *c, uint32_t block,
+				    const struct running *x);
+/* it ends */
+void record_ends(const struct counting *c, struct thread_record *r,
+		 const struct running *x);
 
 /* --- uncounted.c */
 /* an object was loaded in which nothing is counted; the reason may be "" */
@@ -353,8 +400,8 @@ void slot_leave(const struct counting *c, int64_t slot);
 _Bool thread_is_lent(const struct counting *c, uintptr_t thread);
 /* one with that thread pointer is going to be made */
 void thread_begins(struct counting *c, uintptr_t thread);
-/* this thread's attempt to make one came to an end */
-void thread_began(struct counting *c, _Bool failed);
+/* this thread's attempt to make one came to an end: its number, or below 0 */
+void thread_began(struct counting *c, long made);
 /* this thread has just begun, perhaps */
 void thread_arrives(struct counting *c);
 /* it ends: its block is free */

@@ -66,10 +66,19 @@ void child_take(struct counting *c, struct child *k)
 	struct region *r = &k->chunks;
 	uint64_t at = process_size(c);
 
-	if (!live_profile_take(c, at + images_size(c), r))
+	k->running = 0;
+	if (!live_profile_take(c, at + running_size(c) + images_size(c), r))
 		return;
 	k->number = new_number(c);
 	write_process(c, r, k->number, c->number, PROCESS_FORKED);
+	if (running_size(c)) {
+		struct running x;
+
+		running_chunk(c, r, at, k->number, 0, &x);
+		running_calm(c, &x);
+		k->running = at;
+		at += running_size(c);
+	}
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		const struct counted_image *m = image_of(c, i);
 
@@ -100,6 +109,8 @@ static void lose(struct counting *c, struct counted_image *m)
 {
 	if (image_is_there(m))
 		sys_map_over(m->counters, m->size);
+	if (m->run && image_is_there(m))
+		sys_map_over(m->counters - m->run, c->page);
 	m->piece = 0;
 	live_profile_trouble(c, TROUBLE_FORK);
 }
@@ -111,7 +122,8 @@ static void adopt(struct counting *c, struct counted_image *m,
 	if (!image_is_there(m)) {
 		sys_unmap(r->at + at, m->head + m->size);
 		m->piece = 0;
-	} else if (image_place(m, r, at, m->counters)) {
+	} else if (image_place(m, r, at, m->counters) &&
+		   running_place(c, m, 0, &c->running)) {
 		m->piece = r->offset + at + m->head;
 	} else {
 		lose(c, m);
@@ -119,9 +131,19 @@ static void adopt(struct counting *c, struct counted_image *m,
 }
 
 /* all images have counters of this process's own from now on */
-static void adopt_all(struct counting *c, const struct region *r)
+static void adopt_all(struct counting *c, const struct child *k)
 {
+	const struct region *r = &k->chunks;
 	uint64_t at = process_size(c);
+
+	running_forget(c);
+	if (r->at && k->running) {
+		c->running = (struct running){
+			(void *)(r->at + k->running + c->page),
+			r->offset + k->running + c->page};
+		running_keep(c, r, k->running);
+		at += running_size(c);
+	}
 
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		struct counted_image *m = image_of(c, i);
@@ -149,7 +171,7 @@ void child_adopt(struct counting *c, struct child *k)
 	c->pid = sys_pid();
 	pairs_forget(c);
 	c->number = k->chunks.at ? k->number : 0;
-	adopt_all(c, &k->chunks);
+	adopt_all(c, k);
 	if (k->chunks.at)
 		sign_process(c, &k->chunks);
 	/* the first one of a container is not ended by what it ignores */

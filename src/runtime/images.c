@@ -42,6 +42,7 @@ static _Bool add(struct counting *c, const struct object_header *p,
 			str_after(str_base(path), "libpthread"),
 		.ncounter = p->ncounter,
 		.size = round_up(p->ncounter * sizeof(uint64_t), c->page),
+		.run = p->running,
 		.head = round_up(sizeof(struct chunk_counters) + len, c->page),
 	};
 	__builtin_memcpy(m->id, p->id, sizeof m->id);
@@ -99,6 +100,7 @@ _Bool image_opened(struct counting *c, const struct object_header *p,
 		m->counters = at_distance(p, p->counters);
 		m->changed = m->shared = 0;
 		kept = bind(c, m);
+		running_opened(c, m);
 		pairs_opened(c, i, p);
 		if (c->threads)
 			sites_convert(c, m);

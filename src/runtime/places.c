@@ -46,18 +46,15 @@ static _Bool is_in_room(const struct counted_image *m, uintptr_t at)
 static uintptr_t out_of_room(const struct counting *c,
 			     const struct counted_image *m, uintptr_t at)
 {
-	uint32_t i;
-	_Bool counted = arch_in_room(at - m->room, &i);
+	uint32_t i = arch_in_room(at - m->room);
 	uintptr_t list = (uintptr_t)m->object_header + (uintptr_t)m->site;
 	uintptr_t word = list + i * sizeof(int32_t);
 	int32_t two[2];
-	uintptr_t site;
 
 	/* words are read, of two distances each */
 	if (!c->peek(c, (const void *)(word & -sizeof two), two, sizeof two))
 		return 0;
-	site = list + (uintptr_t)(intptr_t)two[word / sizeof *two % 2];
-	return counted ? site + ARCH_COUNT_SIZE : site;
+	return list + (uintptr_t)(intptr_t)two[word / sizeof *two % 2];
 }
 
 /* the object in whose code the address is, NULL: none; *at as in its file */

@@ -222,7 +222,8 @@ static _Bool is_counter(const struct counting *c, uintptr_t at)
 		uintptr_t own = (uintptr_t)m->counters;
 
 		if (m->state != IMAGE_GONE &&
-		    (at - piece < m->size || at - own < m->size))
+		    (at - (piece - m->run) < m->run + m->size ||
+		     at - (own - m->run) < m->run + m->size))
 			return 1;
 	}
 	return 0;

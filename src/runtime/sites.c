@@ -61,7 +61,7 @@ static struct extent extent_of(const int32_t *list, uint32_t n)
 		x.from = at < x.from ? at : x.from;
 		x.to = at > x.to ? at : x.to;
 	}
-	x.to += ARCH_COUNT_SIZE;
+	x.to += ARCH_SITE_SIZE;
 	return x;
 }
 

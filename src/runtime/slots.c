@@ -81,7 +81,8 @@ static void release(const struct counting *c, int64_t slot, uint32_t images)
 		const struct counted_image *m = image_of(c, i);
 
 		if (image_has_pieces(m))
-			sys_unmap(image_piece(m, slot), m->size);
+			sys_unmap(image_piece(m, slot) - m->run,
+				  m->run + m->size);
 	}
 }
 
@@ -97,7 +98,8 @@ static _Bool reserve(const struct counting *c, int64_t slot)
 		const struct counted_image *m = image_of(c, i);
 
 		if (image_has_pieces(m) &&
-		    !sys_reserve(image_piece(m, slot), m->size)) {
+		    !sys_reserve(image_piece(m, slot) - m->run,
+				 m->run + m->size)) {
 			release(c, slot, i);
 			return 0;
 		}

@@ -24,6 +24,7 @@
 enum {
 	LOOKS = 32, /* blocks that are looked at, at most, for a new thread */
 	LENT = 64,  /* bytes that a thread pointer of ours leads to */
+	APART = 64, /* threads that are told apart, if that is asked for */
 };
 
 static struct thread_block *block_of(const struct counting *c, uint32_t b)
@@ -67,6 +68,10 @@ static _Bool fill(struct counting *c, struct thread_block *t, uint32_t number)
 	uint64_t at = 0;
 	_Bool placed = 1;
 
+	t->running = (struct running){0};
+	t->record = NULL;
+	if (c->nevent && !running_take(c, number, &t->running))
+		return 0;
 	if (block_size(c) && !live_profile_take_thin(c, block_size(c), &r))
 		return 0;
 	for (uint32_t i = 0; i < c->image.n; i++) {
@@ -81,6 +86,7 @@ static _Bool fill(struct counting *c, struct thread_block *t, uint32_t number)
 		image_chunk(m, &r, at, c->number, number);
 		*piece_of(t, i) = r.offset + at + m->head;
 		placed &= image_place(m, &r, at, image_piece(m, t->slot));
+		placed &= running_place(c, m, t->slot, &t->running);
 		at += m->head + m->size;
 	}
 	return placed;
@@ -156,8 +162,11 @@ static uint32_t find_free(struct counting *c)
 /* the number of a block for one more thread, or NO_BLOCK */
 static uint32_t take_block(struct counting *c)
 {
-	uint32_t b = find_free(c);
+	uint32_t b = NO_BLOCK;
 
+	/* others than the first ones follow those that have ended */
+	if (!c->apart || c->nevent || c->block.n >= APART)
+		b = find_free(c);
 	return b == NO_BLOCK ? make_block(c) : b;
 }
 
@@ -179,6 +188,15 @@ _Bool thread_is_lent(const struct counting *c, uintptr_t thread)
 	return c->lent && thread == c->lent;
 }
 
+/* another thread begins with the block */
+static void begin_record(struct counting *c, struct thread_block *t)
+{
+	/* of one that ended unnoticed */
+	record_ends(c, t->record, &t->running);
+	t->record = record_begins(
+		c, (uint32_t)(t - block_of(c, 0)) + 1, &t->running);
+}
+
 /* the block is for a thread that is about to be made */
 static void assign(struct counting *c, struct thread_block *t,
 		   uintptr_t thread)
@@ -189,6 +207,7 @@ static void assign(struct counting *c, struct thread_block *t,
 	t->word = thread_is_lent(c, thread) ? NULL : arch_slot_of(thread);
 	t->instead = 0;
 	t->number = 0;
+	begin_record(c, t);
 	c->making++;
 	t->masked = !t->word;
 	if (t->word) {
@@ -235,7 +254,15 @@ static void settle(struct counting *c, const struct thread_block *t)
 		c->making--;
 }
 
-void thread_began(struct counting *c, _Bool failed)
+/* there is no such thread */
+static void forget_record(struct thread_block *t)
+{
+	if (t->record)
+		t->record->state = THREAD_NONE;
+	t->record = NULL;
+}
+
+void thread_began(struct counting *c, long made)
 {
 	uintptr_t self = thread_self(c);
 
@@ -246,9 +273,12 @@ void thread_began(struct counting *c, _Bool failed)
 		if (t->creator != self)
 			continue;
 		t->creator = 0;
-		if (failed && t->state == BLOCK_USED) {
+		if (t->record && made > 0)
+			t->record->tid = (uint32_t)made;
+		if (made < 0 && t->state == BLOCK_USED) {
 			t->state = BLOCK_FREE;
 			t->arriving = 0;
+			forget_record(t);
 		}
 		if (t->masked)
 			c->mask = t->mask;
@@ -302,8 +332,11 @@ void thread_ends(struct counting *c)
 	counting_lock(c);
 	for (uint32_t b = 0; b < c->block.n; b++)
 		if (block_of(c, b)->slot == slot &&
-		    block_of(c, b)->state == BLOCK_USED)
+		    block_of(c, b)->state == BLOCK_USED) {
+			record_ends(c, block_of(c, b)->record,
+				    &block_of(c, b)->running);
 			block_of(c, b)->state = BLOCK_FREE;
+		}
 	arch_set_slot(c->quick, 0);
 	/* no handler may count any more */
 	c->mask = ~(uint64_t)0;
@@ -327,6 +360,7 @@ uint32_t thread_reserve(struct counting *c)
 	t->instead = 0;
 	t->number = 0;
 	t->alive = NULL;
+	begin_record(c, t);
 	return b + 1;
 }
 
@@ -348,8 +382,10 @@ void thread_release(struct counting *c, uint32_t reserved)
 {
 	struct thread_block *t = reserved_block(c, reserved);
 
-	if (t)
-		t->state = BLOCK_FREE;
+	if (!t)
+		return;
+	t->state = BLOCK_FREE;
+	forget_record(t);
 }
 
 void thread_enters(struct counting *c, uint32_t reserved)
@@ -371,14 +407,19 @@ void thread_entered(struct counting *c, uint32_t reserved, uint32_t number,
 	/* whose number this was is gone */
 	for (uint32_t b = 0; b < c->block.n; b++)
 		if (block_of(c, b)->number == number &&
-		    block_of(c, b)->state == BLOCK_USED)
+		    block_of(c, b)->state == BLOCK_USED) {
+			record_ends(c, block_of(c, b)->record,
+				    &block_of(c, b)->running);
 			block_of(c, b)->state = BLOCK_FREE;
+		}
 	if (!t)
 		return;
 	t->thread = thread_self(c);
 	t->word = arch_slot_of(t->thread);
 	t->number = number;
 	t->alive = alive;
+	if (t->record)
+		t->record->tid = number;
 }
 
 /* a piece for one more image; false: it cannot be there */
@@ -391,7 +432,7 @@ static _Bool add_piece(struct counting *c, uint32_t b, uint32_t i)
 	_Bool placed = 0;
 
 	if (!list_reach(c, &t->piece, i, sizeof(uint64_t)) ||
-	    !sys_reserve(to, m->size))
+	    !sys_reserve(to - m->run, m->run + m->size))
 		return 0;
 	if (*piece_of(t, i)) {
 		placed = live_profile_map(c, *piece_of(t, i), m->size, &r) &&
@@ -406,8 +447,9 @@ static _Bool add_piece(struct counting *c, uint32_t b, uint32_t i)
 		*piece_of(t, i) = r.offset + m->head;
 		placed = image_place(m, &r, 0, to);
 	}
+	placed = placed && running_place(c, m, t->slot, &t->running);
 	if (!placed) {
-		sys_unmap(to, m->size);
+		sys_unmap(to - m->run, m->run + m->size);
 		*piece_of(t, i) = 0;
 	}
 	return placed;
@@ -463,6 +505,10 @@ static void replace(struct counting *c, uint32_t b)
 	n->creator = t->creator;
 	n->number = t->number;
 	n->alive = t->alive;
+	/* it may still add to the old one, which no other thread gets */
+	n->record = record_begins(c, new + 1, &n->running);
+	if (n->record && t->record)
+		n->record->tid = t->record->tid;
 	n->instead = 0;
 	if (t->word)
 		*t->word = n->slot;
@@ -510,7 +556,7 @@ void threads_drop_image(struct counting *c, uint32_t i)
 
 		if (i >= t->piece.max || !*piece_of(t, i))
 			continue;
-		sys_unmap(image_piece(m, t->slot), m->size);
+		sys_unmap(image_piece(m, t->slot) - m->run, m->run + m->size);
 		/* one that is not used again is not mapped again */
 		if (t->state == BLOCK_RETIRED)
 			*piece_of(t, i) = 0;

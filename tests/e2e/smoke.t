@@ -65,6 +65,8 @@ def makers(t):
         smoke(t, 3, "^%s$" % step(n), "count", "--libs", "none", "-o",
               "p%d" % n, "./tiny", str(n))
     smoke(t, 0, "^$", "merge", "-o", "sum", "p10", "p20")
+    smoke(t, 3, "^10  at:step$", "events", "-e", "at:step", "--libs", "none",
+          "./tiny", "10")
 
 
 def running(t):
@@ -77,6 +79,15 @@ def running(t):
     smoke(t, 0, "^$", "snapshot", "-o", "early", "live")
     p.communicate("\n")
     t.same(p.returncode, 3, "the program that waited has ended")
+    p = subprocess.Popen([TALLY, "events", "--online", "-e", "at:step",
+                          "--libs", "none", "--output", "counts", "./tiny",
+                          "10", "wait"], cwd=t.where, env=ENV, text=True,
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    p.stdout.readline()
+    smoke(t, 0, "^10  at:step$", "query", str(p.pid))
+    p.communicate("\n")
+    t.same(open(t.where + "/counts").read().splitlines()[0], "10  at:step",
+           "and at its end")
 
 
 def readers(t):

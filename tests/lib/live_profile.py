@@ -47,7 +47,7 @@ class Profile:
             k.name = b[name:name + n].decode()
             assert number not in self.process
             self.process[number] = k
-        else:
+        elif k.kind == 2:
             k.id = b[at + 32:at + 48]
             k.ncounter, k.first, k.block, n = struct.unpack_from("<QQII", b,
                                                                  at + 48)

@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <stdio.h>
 
+#include "abi/running.h"
 #include "count/map/map.h"
 #include "rewrite/output/reverse_map.h"
 
@@ -144,6 +145,43 @@ static inline void live_counters(buffer *b, uint32_t process,
 	buffer_bytes(b, file, strlen(file) + 1);
 	live_reach(b, start + c.first);
 	buffer_bytes(b, value, 8 * (size_t)m->ncounter);
+	live_reach(b, end);
+}
+
+/* running counters of a block, all words */
+static inline void live_running(buffer *b, uint32_t process, uint32_t block,
+				uint32_t nevent,
+				const uint64_t word[RUNNING_WORDS])
+{
+	struct chunk_running c = {.first = PROFILE_UNIT, .block = block,
+				  .nevent = nevent};
+	size_t start = b->n;
+
+	c.chunk = live_chunk(b, 2 * PROFILE_UNIT, CHUNK_RUNNING, process);
+	buffer_bytes(b, &c, sizeof c);
+	live_reach(b, start + c.first);
+	buffer_bytes(b, word, RUNNING_WORDS * sizeof *word);
+	live_reach(b, start + 2 * PROFILE_UNIT);
+}
+
+/* records of threads, the values of each behind it */
+static inline void live_threads(buffer *b, uint32_t process, uint32_t nevent,
+				const struct thread_record *r,
+				const uint64_t *value, uint32_t n)
+{
+	struct chunk_threads c = {.nrecord = n, .nevent = nevent};
+	size_t end;
+
+	c.size = (uint32_t)(sizeof *r + 2 * nevent * sizeof *value);
+	c.chunk = live_chunk(b, sizeof c + (size_t)n * c.size, CHUNK_THREADS,
+			     process);
+	end = b->n + c.chunk.size;
+	buffer_bytes(b, &c, sizeof c);
+	for (uint32_t i = 0; i < n; i++) {
+		buffer_bytes(b, &r[i], sizeof *r);
+		buffer_bytes(b, value + 2 * nevent * i,
+			     2 * nevent * sizeof *value);
+	}
 	live_reach(b, end);
 }
 

@@ -48,9 +48,11 @@ static unsigned own_size(void *ctx, const struct insertion *i,
 {
 	const struct parts *p = ctx;
 
+	static const struct addition one = {.constant = 1};
+
 	(void)i;
 	(void)s;
-	return p->c.isa->move->count_needs[COUNT_KEEPS].size;
+	return p->c.isa->move->add_size(COUNT_KEEPS, &one, 1);
 }
 
 static bool own_write(void *ctx, const struct insertion *i,
@@ -58,11 +60,11 @@ static bool own_write(void *ctx, const struct insertion *i,
 		      const struct plan_bases *bases, uint8_t *out)
 {
 	struct parts *p = ctx;
+	struct addition one = {.counter = bases->data + 8 * (uint64_t)i->code,
+			       .constant = 1};
 
 	p->site.at[i->code] = addr;
-	return p->c.isa->move->count(COUNT_KEEPS, addr,
-				     bases->data + 8 * (uint64_t)i->code,
-				     s->reg, out);
+	return p->c.isa->move->add(COUNT_KEEPS, addr, &one, 1, s->reg, out);
 }
 
 static void own_sites(void *ctx, const struct plan_bases *bases, uint8_t *out)
@@ -100,7 +102,7 @@ static int parts_make(struct parts *p, const char *in, struct err *e)
 	p->site = (__typeof__(p->site)){0};
 	p->o = (struct everywhere){.regs = 2, .memory = true, .threads = true,
 				   .above = p->im.type == ET_EXEC};
-	if (p->c.isa->move->count_thread)
+	if (p->c.isa->move->add_thread)
 		everywhere_plan(&p->counters, &p->s, &p->o);
 	else
 		use_own(p);

@@ -3,10 +3,12 @@
  * by the processor's own word: it runs one step at a time, under ptrace, with
  * all its threads and children.
  *
- *	step-counts [-a] OUT PROGRAM [ARG...]
+ *	step-counts [-a] [-t] OUT PROGRAM [ARG...]
  *
  * Libraries run at full speed, with the program's code hidden (hidden.h), until
  * there is a second thread; -a: they are stepped through and told of as well.
+ * -t: OUT.trace.TID, one per thread, gets addresses in memory, 8 bytes each, of
+ * what it completed, in order.
  *
  * OUT.PID, one per process, gets what qemu-counts.c writes, one line for each
  * instruction, and what qemu-flow.c does: how often which followed which. A
@@ -37,6 +39,7 @@ struct thread {
 	bool signalled; /* it gets a signal with this step */
 	bool free; /* it runs in a library, at full speed */
 	bool born, held; /* its parent has told of it; it has stopped before */
+	FILE *trace;
 };
 
 static VEC(struct thread) thread;
@@ -45,6 +48,7 @@ static const char *out;
 static pid_t leader;
 static int result = 125;
 static bool all; /* libraries, too */
+static bool traces;
 
 /* --- who runs */
 
@@ -93,8 +97,11 @@ static struct thread *thread_of(pid_t tid)
 static void thread_gone(pid_t tid, int status)
 {
 	for (size_t i = 0; i < thread.n; i++)
-		if (thread.at[i].tid == tid)
+		if (thread.at[i].tid == tid) {
+			if (thread.at[i].trace)
+				fclose(thread.at[i].trace);
 			thread.at[i] = thread.at[--thread.n];
+		}
 	if (tid == leader)
 		result = WIFEXITED(status) ? WEXITSTATUS(status) :
 					     128 + WTERMSIG(status);
@@ -113,6 +120,22 @@ static siginfo_t why_stopped(pid_t tid)
 static struct insn_seen *find(const struct thread *t)
 {
 	return steps_find(&t->p->seen, t->tid, t->pc);
+}
+
+static void note_step(struct thread *t, uint64_t pc)
+{
+	char name[PATH_MAX];
+
+	if (!traces)
+		return;
+	if (!t->trace) {
+		snprintf(name, sizeof name, "%s.trace.%d", out, t->tid);
+		t->trace = fopen(name, "ae");
+	}
+	if (!t->trace || fwrite(&pc, sizeof pc, 1, t->trace) != 1) {
+		perror("trace");
+		exit(125);
+	}
 }
 
 /* may the call change what is where? Then what was seen is told before it */
@@ -148,6 +171,7 @@ static void count_way(struct thread *t, const struct way *w, uint64_t next)
 {
 	for (int i = 0; i < w->n; i++) {
 		steps_find(&t->p->seen, t->tid, w->pc[i])->count++;
+		note_step(t, w->pc[i]);
 		seen_add(&t->p->seen.flow, w->pc[i],
 			 i + 1 < w->n ? w->pc[i + 1] : next, 1);
 	}
@@ -297,6 +321,7 @@ static void count_step(struct thread *t, bool whole,
 	x = find(t);
 	if (pc_of(r) != t->pc || (whole && x->circles)) {
 		x->count++;
+		note_step(t, t->pc);
 		seen_add(&t->p->seen.flow, t->pc, pc_of(r), 1);
 	}
 	t->pc = 0;
@@ -305,8 +330,10 @@ static void count_step(struct thread *t, bool whole,
 static void on_exit_event(struct thread *t)
 {
 	/* a call that ends the thread is the last that it does */
-	if (t->pc && find(t)->calls && !t->signalled)
+	if (t->pc && find(t)->calls && !t->signalled) {
 		find(t)->count++;
+		note_step(t, t->pc);
+	}
 	t->pc = 0;
 	steps_settle(&t->p->seen, out, t->p->pid);
 	ptrace(PTRACE_CONT, t->tid, 0, 0);
@@ -433,9 +460,10 @@ int main(int argc, char **argv)
 	int status;
 	pid_t tid;
 
-	all = argc > 1 && !strcmp(argv[1], "-a");
-	argv += all;
-	argc -= all;
+	for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
+		all |= !strcmp(argv[1], "-a");
+		traces |= !strcmp(argv[1], "-t");
+	}
 	if (argc < 3)
 		return 2;
 	out = argv[1];

@@ -40,21 +40,6 @@ const struct option recipe_options[] = {
 	{"placement", .type = &type_word, .placeholder = "WHERE",
 	 .choices = placements, FILLS(struct recipe_call, placement),
 	 .help = "where counters are"},
-	{"weights", .type = &type_profile, .placeholder = "heuristic|PROFILE",
-	 .choices = weights, FILLS(struct recipe_call, weights),
-	 .help = "what counters are expected to cost, which decides where they "
-		 "go: guessed from the shape of the code, or as counted in an "
-		 "earlier run of the same files"},
-	{"only", .type = &type_only, FILLS(struct recipe_call, only),
-	 .help = "count in these procedures alone, wherever they are, or in "
-		 "those that <FILE> has, one in each line",
-	 .more = "A name is a symbol, a pattern of symbols as the shell has "
-		 "them (`mem*`), or `fn_`<ADDRESS> as listings have it where "
-		 "there is none, or an address, 0x<ADDRESS>. In <FILE> "
-		 "empty lines and those that begin with # are left out. A "
-		 "name that no procedure has is an error; if a program may "
-		 "load more code by dlopen(3), that is known when it has "
-		 "ended."},
 	{"calls", .type = &type_flag,
 	 FILLS(struct recipe_call, recipe.count.pairs),
 	 .help = "count, too, where every indirect call and jump leads",
@@ -72,6 +57,25 @@ const struct option recipe_options[] = {
 	{"trap-unexpected", .type = &type_flag,
 	 FILLS(struct recipe_call, recipe.trap_unexpected),
 	 .help = "a test mode: old code that should never be reached traps"},
+	{0},
+};
+
+const struct option only_options[] = {
+	{"weights", .type = &type_profile, .placeholder = "heuristic|PROFILE",
+	 .choices = weights, FILLS(struct recipe_call, weights),
+	 .help = "what counters are expected to cost, which decides where they "
+		 "go: guessed from the shape of the code, or as counted in an "
+		 "earlier run of the same files"},
+	{"only", .type = &type_only, FILLS(struct recipe_call, only),
+	 .help = "count in these procedures alone, wherever they are, or in "
+		 "those that <FILE> has, one in each line",
+	 .more = "A name is a symbol, a pattern of symbols as the shell has "
+		 "them (`mem*`), or `fn_`<ADDRESS> as listings have it where "
+		 "there is none, or an address, 0x<ADDRESS>. In <FILE> "
+		 "empty lines and those that begin with # are left out. A "
+		 "name that no procedure has is an error; if a program may "
+		 "load more code by dlopen(3), that is known when it has "
+		 "ended."},
 	{0},
 };
 

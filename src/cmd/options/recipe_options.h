@@ -15,8 +15,9 @@ struct recipe_call {
 
 #define RECIPE_DEFAULTS .placement = "edges", .weights = "heuristic"
 
-/* fills a struct recipe_call */
-extern const struct option recipe_options[];
+/* fill a struct recipe_call: how counters are placed; where they are of
+   interest, and often needed */
+extern const struct option recipe_options[], only_options[];
 
 /* the recipe, after what was asked for; 0 or the exit status */
 int recipe_settle(const struct command *c, struct recipe_call *r);

@@ -150,6 +150,13 @@ struct map {
 	struct map_store *store; /* of one that was read: its bytes */
 };
 
+/* may blocks have counters? */
+static inline bool map_marks_blocks(const struct map *m)
+{
+	return m->placement == PLACE_RUNNING ||
+	       place_on_vertices((enum place_kind)m->placement);
+}
+
 /* the first procedure that begins at the address, or MAP_NONE */
 static inline uint32_t map_proc_at(const struct map *m, uint64_t entry)
 {

@@ -91,7 +91,7 @@ static bool mark_counter(struct unpacker *k, uint32_t n)
 	return fresh && n >= k->chunk->low && n <= k->chunk->high;
 }
 
-/* a counter, which has no other place */
+/* a counter, which has no other place unless it is one that runs */
 static bool unpack_counter(struct unpacker *k, struct bytes *b, uint32_t *n)
 {
 	uint32_t most = k->m->ncounter;
@@ -99,7 +99,8 @@ static bool unpack_counter(struct unpacker *k, struct bytes *b, uint32_t *n)
 	if (!most || !unpack_near(b, k->counter, most - 1, n))
 		return false;
 	k->counter = *n + 1;
-	return !k->mark || mark_counter(k, *n);
+	return !k->mark || k->m->placement == PLACE_RUNNING ||
+	       mark_counter(k, *n);
 }
 
 /* the block's lengths of instructions, and so its size */
@@ -145,7 +146,7 @@ static int unpack_block(struct unpacker *k, bool first, uint64_t *end,
 		return unpack_fail(k, PART_LENGTHS, "no instruction has this");
 	if (!unpack_start(k, first, end, b))
 		return unpack_fail(k, PART_GAPS, "blocks do not ascend");
-	if (place_on_vertices(k->m->placement) && bytes_u8(marks) &&
+	if (map_marks_blocks(k->m) && bytes_u8(marks) &&
 	    !unpack_counter(k, marks, &b->counter))
 		return unpack_fail(k, PART_MARKS, "no such counter, or twice");
 	return marks->bad ? unpack_fail(k, PART_MARKS, "") : 0;

@@ -85,7 +85,7 @@ static void pack_mark(struct packer *k, const struct map_block *b)
 {
 	bool counted = b->counter != MAP_NONE;
 
-	if (!place_on_vertices(k->m->placement)) {
+	if (!map_marks_blocks(k->m)) {
 		assert(!counted);
 		return;
 	}

@@ -33,7 +33,7 @@ static bool unpack_figures(struct unpacker *k, struct bytes *b)
 
 	if (!unpack_number(b, UINT16_MAX, &machine) ||
 	    !unpack_number(b, INSN_LONGEST, &insn_size) ||
-	    !unpack_number(b, PLACE_REDUNDANT, &placement) ||
+	    !unpack_number(b, PLACE_RUNNING, &placement) ||
 	    !unpack_number(b, UINT64_MAX, &m->file_sum) ||
 	    !unpack_number(b, UINT64_MAX, &m->text_bytes) ||
 	    !unpack_number(b, UINT64_MAX, &m->moved_bytes))

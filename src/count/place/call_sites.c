@@ -5,6 +5,7 @@
  */
 #include "base/bisect.h"
 #include "count/place/builder.h"
+#include "count/place/only.h"
 #include "isa/move.h"
 
 /* what the jump or call at j->at reads; false: a hook cannot tell its target */
@@ -107,15 +108,40 @@ static bool shared(struct counting_graph *d, uint32_t p)
 	       d->shared[p / 8] >> p % 8 & 1;
 }
 
-bool counting_graph_add_stub(struct counting_graph *d, uint32_t p)
+/* is procedure p, at its entry, a stub that is known to run so? Its block */
+static uint32_t stub_block(struct counting_graph *d, uint32_t p)
 {
 	const struct cfg *c = d->s->cfg;
 	const struct procedure *q = &c->proc.at[p];
-	uint32_t b = cfg_block_at(c, q->entry);
+	uint32_t b = q->stub ? cfg_block_at(c, q->entry) : CFG_NONE;
+
+	if (b == CFG_NONE || d->t->block[b] & SURVEY_MOVES ||
+	    c->block.at[b].start != q->entry || shared(d, p))
+		return CFG_NONE;
+	return b;
+}
+
+bool counting_graph_stub(struct counting_graph *d, uint64_t address,
+			 struct range *r)
+{
+	const struct cfg *c = d->s->cfg;
+	uint32_t b, p = cfg_proc_at(c, address);
+
+	if (p == CFG_NONE || c->proc.at[p].entry != address ||
+	    (d->only && !only_has(d->only, c->proc.at[p].name, address)))
+		return false;
+	b = stub_block(d, p);
+	if (b != CFG_NONE)
+		*r = (struct range){address, block_end(&c->block.at[b])};
+	return b != CFG_NONE;
+}
+
+bool counting_graph_add_stub(struct counting_graph *d, uint32_t p)
+{
+	uint32_t b = stub_block(d, p);
 	struct builder n;
 
-	if (!q->stub || b == CFG_NONE || d->t->block[b] & SURVEY_MOVES ||
-	    c->block.at[b].start != q->entry || shared(d, p))
+	if (b == CFG_NONE)
 		return false;
 	n = builder_begin(d, p);
 	n.p.stub = true;

@@ -15,8 +15,11 @@
 
 struct insertion counter_insertion(const struct isa *isa)
 {
-	const struct count_needs *n = isa->move->count_needs;
+	return adding_insertion(isa->move->count_needs);
+}
 
+struct insertion adding_insertion(const struct add_needs n[COUNT_FORMS])
+{
 	return (struct insertion){
 		.nregs = n[COUNT_SPOILS].regs,
 		.flags = n[COUNT_SPOILS].flags,

@@ -7,6 +7,7 @@
 
 #include "count/map/map.h"
 #include "hooks/hooks.h"
+#include "isa/move.h"
 #include "rewrite/insert/carriers.h"
 
 /* the insertions that together see an edge; n == 0: it can carry no code */
@@ -21,6 +22,10 @@ struct code_place {
 
 /* what a counter needs (isa/move.h), at no place yet */
 struct insertion counter_insertion(const struct isa *isa);
+/* or code that adds constants to counters, in one form or the other */
+struct insertion adding_insertion(const struct add_needs n[COUNT_FORMS]);
+
+struct only;
 
 struct counting_graph {
 	const struct survey *s;
@@ -29,6 +34,7 @@ struct counting_graph {
 	bool pairs; /* sites get hooks */
 	bool takes_slot; /* code was seen that does (isa/move.h) */
 	VEC(struct hooks_jump) hooked; /* those sites, as in the map */
+	struct only *only;    /* procedures that are drawn, or NULL: all */
 	const bool *sure;     /* by procedure (returning.h), or NULL: none */
 	uint32_t *vertex;     /* by block of the cfg: that of its first
 				 instruction; MAP_NONE: stays, or is not of the
@@ -57,5 +63,8 @@ bool counting_graph_add(struct counting_graph *d, uint32_t p);
  * is appended.
  */
 bool counting_graph_add_stub(struct counting_graph *d, uint32_t p);
+/* is there such a stub at the address, to be drawn? *r is its code */
+bool counting_graph_stub(struct counting_graph *d, uint64_t address,
+			 struct range *r);
 
 #endif

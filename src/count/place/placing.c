@@ -11,48 +11,51 @@
 #include "count/place/plan.h"
 #include "count/place/weigh.h"
 
-/* what an insertion is expected to do (rewrite/plan.h) */
-struct expected {
-	double often, past;
-};
+struct expected expected_edge(const struct placed_proc *q, uint32_t edge)
+{
+	const struct map_edge *e = &q->n->map.edge.at[q->p->edge + edge];
 
-static void insert(struct placing *n, const struct isa *isa,
-		   const struct code_place *w, uint32_t counter,
-		   struct expected x)
+	return (struct expected){q->t->edge[edge], q->t->fall[e->to]};
+}
+
+void placing_insert(struct placing *n, const struct insertion *like,
+		    const struct code_place *w, struct expected x,
+		    const struct counter_add *add, unsigned nadd)
 {
 	for (unsigned k = 0; k < w->n; k++) {
-		struct insertion i = counter_insertion(isa);
+		struct insertion i = *like;
 
 		i.often = (float)x.often;
 		i.past = (float)x.past;
 		i.at = w->at[k];
 		i.place = w->place[k];
-		i.code = (uint32_t)n->counter.n;
+		i.code = (uint32_t)n->first.n;
 		vec_push(&n->insertion, i);
-		vec_push(&n->counter, counter);
+		vec_push(&n->first, (uint32_t)n->add.n);
+		for (unsigned j = 0; j < nadd; j++)
+			vec_push(&n->add, add[j]);
 	}
 }
 
 /* the counter of an edge, or a block, of the procedure */
-static void add_counter(struct placing *n, const struct counting_graph *d,
-			const struct map_proc *p, enum place_kind kind,
-			uint32_t at, const struct traffic *t)
+static void add_counter(const struct placed_proc *q, enum place_kind kind,
+			uint32_t at)
 {
-	const struct isa *isa = d->s->cfg->isa;
+	struct placing *n = q->n;
+	const struct insertion like = counter_insertion(q->d->s->cfg->isa);
 	uint32_t counter = n->map.ncounter++;
+	struct counter_add one = {.counter = (int32_t)counter, .constant = 1};
 	struct code_place before = {.n = 1, .place = {PLAN_BEFORE}};
 
 	if (!place_on_vertices(kind)) {
-		struct map_edge *e = &n->map.edge.at[p->edge + at];
-
-		e->counter = counter;
-		insert(n, isa, &d->way.at[at], counter,
-		       (struct expected){t->edge[at], t->fall[e->to]});
+		n->map.edge.at[q->p->edge + at].counter = counter;
+		placing_insert(n, &like, &q->d->way.at[at],
+			       expected_edge(q, at), &one, 1);
 		return;
 	}
-	n->map.block.at[p->block + at].counter = counter;
-	before.at[0] = n->map.block.at[p->block + at].start;
-	insert(n, isa, &before, counter, (struct expected){0});
+	n->map.block.at[q->p->block + at].counter = counter;
+	before.at[0] = n->map.block.at[q->p->block + at].start;
+	placing_insert(n, &like, &before, (struct expected){0}, &one, 1);
 }
 
 static void tell(const struct cfg *c, const struct map_proc *p,
@@ -69,16 +72,28 @@ static void tell(const struct cfg *c, const struct map_proc *p,
 			  guessed ? "guessed" : "measured");
 }
 
-/* counters for the procedure that was drawn last */
-static void place_procedure(struct placing *n, const struct counting_graph *d,
+/* counters for a procedure */
+static void place_counters_in(const struct placed_proc *q,
+			      enum place_kind kind, bool guessed)
+{
+	struct placement placed;
+
+	places_choose(q->a, q->d, q->p, q->g, q->w, kind, &placed);
+	for (uint32_t i = 0; i < placed.n; i++)
+		add_counter(q, kind, placed.at[i]);
+	tell(q->d->s->cfg, q->p, placed.n, guessed);
+}
+
+/* the procedure that was drawn last */
+static void place_procedure(struct placing *n, struct counting_graph *d,
 			    const struct count_options *o)
 {
 	const struct map_proc *p = &n->map.proc.at[n->map.proc.n - 1];
 	struct arena a = {0};
-	struct placement placed;
 	struct traffic t;
 	struct weights w;
 	struct graph g;
+	struct placed_proc q = {n, d, p, &g, &w, &t, &a};
 	bool guessed;
 
 	map_graph(&a, &n->map, p, &g);
@@ -87,10 +102,10 @@ static void place_procedure(struct placing *n, const struct counting_graph *d,
 		weigh_guess(&a, &n->map, p, &g, &w);
 	t = places_traffic(&a, d, p, &g, &w);
 	places_price(&a, d, p, &g, &t, &w);
-	places_choose(&a, d, p, &g, &w, o->placement, &placed);
-	for (uint32_t i = 0; i < placed.n; i++)
-		add_counter(n, d, p, o->placement, placed.at[i], &t);
-	tell(d->s->cfg, p, placed.n, guessed);
+	if (o->placer)
+		o->placer->place(o->placer, &q);
+	else
+		place_counters_in(&q, o->placement, guessed);
 	arena_free(&a);
 }
 
@@ -106,8 +121,10 @@ void placing_make(struct placing *n, const struct survey *s,
 	*n = (struct placing){0};
 	only_open(&only, o->only ? o->only : "");
 	n->map.insn_size = isa->align == isa->max_len ? isa->align : 0;
+	n->map.ncounter = o->placer ? o->placer->ncounter : 0;
 	counting_graph_begin(&d, s, t, &n->map);
 	d.pairs = o->pairs;
+	d.only = o->only ? &only : NULL;
 	d.sure = sure;
 	for (uint32_t p = from; p < end; p++) {
 		if (o->only && !only_has(&only, proc[p].name, proc[p].entry))
@@ -123,14 +140,20 @@ void placing_make(struct placing *n, const struct survey *s,
 	only_close(&only);
 }
 
-/* a counter's number behind so many others */
-static uint32_t behind(uint32_t counter, uint32_t others)
+/* numbers of counters go on behind those of others, but for `common` ones */
+struct numbering {
+	uint32_t common, others;
+};
+
+static uint32_t behind(const struct numbering *x, uint32_t counter)
 {
-	return counter == MAP_NONE ? MAP_NONE : counter + others;
+	return counter == MAP_NONE || counter < x->common ?
+		       counter : counter + x->others;
 }
 
 /* numbers in the map go on behind those of another */
-static void renumber_map(struct map *m, const struct map *before)
+static void renumber_map(struct map *m, const struct map *before,
+			 const struct numbering *x)
 {
 	for (size_t i = 0; i < m->proc.n; i++) {
 		m->proc.at[i].block += (uint32_t)before->block.n;
@@ -139,12 +162,11 @@ static void renumber_map(struct map *m, const struct map *before)
 	for (size_t i = 0; i < m->block.n; i++) {
 		struct map_block *b = &m->block.at[i];
 
-		b->counter = behind(b->counter, before->ncounter);
+		b->counter = behind(x, b->counter);
 		b->length += (uint32_t)before->length.n;
 	}
 	for (size_t i = 0; i < m->edge.n; i++)
-		m->edge.at[i].counter = behind(m->edge.at[i].counter,
-					       before->ncounter);
+		m->edge.at[i].counter = behind(x, m->edge.at[i].counter);
 	for (size_t i = 0; i < m->site.n; i++)
 		m->site.at[i].block += (uint32_t)before->block.n;
 }
@@ -160,27 +182,36 @@ static void renumber_hooked(struct placing *n, uint32_t before)
 		n->hooked.at[i].number += before;
 }
 
-static void renumber(struct placing *n, const struct placing *before)
+static void renumber(struct placing *n, const struct placing *before,
+		     const struct numbering *x)
 {
-	renumber_map(&n->map, &before->map);
+	renumber_map(&n->map, &before->map, x);
 	renumber_hooked(n, (uint32_t)before->map.site.n);
 	for (size_t i = 0; i < n->insertion.n; i++) {
 		n->insertion.at[i].code += (uint32_t)before->insertion.n;
-		n->counter.at[i] += before->map.ncounter;
+		n->first.at[i] += (uint32_t)before->add.n;
 	}
+	/* those of the running page are below 0 */
+	for (size_t i = 0; i < n->add.n; i++)
+		if (n->add.at[i].counter >= 0)
+			n->add.at[i].counter = (int32_t)behind(
+				x, (uint32_t)n->add.at[i].counter);
 }
 
-void placing_append(struct placing *all, struct placing *n)
+void placing_append(struct placing *all, struct placing *n, uint32_t common)
 {
-	renumber(n, all);
+	const struct numbering x = {common, all->map.ncounter - common};
+
+	renumber(n, all, &x);
 	vec_take(&all->map.proc, &n->map.proc);
 	vec_take(&all->map.block, &n->map.block);
 	vec_take(&all->map.edge, &n->map.edge);
 	vec_take(&all->map.site, &n->map.site);
 	vec_take(&all->map.length, &n->map.length);
-	all->map.ncounter += n->map.ncounter;
+	all->map.ncounter += n->map.ncounter - common;
 	vec_take(&all->insertion, &n->insertion);
-	vec_take(&all->counter, &n->counter);
+	vec_take(&all->first, &n->first);
+	vec_take(&all->add, &n->add);
 	vec_take(&all->hooked, &n->hooked);
 	all->takes_slot |= n->takes_slot;
 }

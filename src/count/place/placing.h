@@ -8,6 +8,7 @@
 #define COUNT_PLACE_PLACING_H
 
 #include "count/map/map.h"
+#include "count/place/counter_code.h"
 #include "count/place/counting_graph.h"
 #include "flow/place.h"
 #include "hooks/hooks.h"
@@ -18,18 +19,55 @@ struct count_options;
 struct placing {
 	struct map map; /* what describes procedures; strings in its arena */
 	VEC(struct insertion) insertion;
-	VEC(uint32_t) counter; /* by insertion */
+	/* what each adds: as in counter_code.h, without the end */
+	VEC(uint32_t) first;
+	VEC(struct counter_add) add;
 	VEC(struct hooks_jump) hooked; /* sites with hooks, as in the map */
 	bool takes_slot; /* code was seen that does (isa/move.h) */
 };
+
+/* a procedure that was drawn, and what is expected to run in it */
+struct placed_proc {
+	struct placing *n;
+	struct counting_graph *d;
+	const struct map_proc *p; /* the last of the map */
+	const struct graph *g;	  /* of it (map_graph.h) */
+	const struct weights *w;  /* what code on its edges costs */
+	const struct traffic *t;
+	struct arena *a; /* for the time being */
+};
+
+/*
+ * Another way to use the counting graphs than to put counters on them: sees
+ * every procedure once it is drawn. Several threads do so at once.
+ */
+struct placer {
+	void (*place)(const struct placer *x, const struct placed_proc *q);
+	struct insertion (*like)(const struct isa *isa); /* its code */
+	bool running; /* it adds to the running page (counter_code.h), */
+	uint32_t nevent; /* for so many events */
+	uint32_t ncounter; /* of the image, before those of procedures */
+};
+
+/* how often an insertion is expected to run (rewrite/plan.h) */
+struct expected {
+	double often, past;
+};
+struct expected expected_edge(const struct placed_proc *q, uint32_t edge);
+
+/* code at a place, `like` some, that adds constants to counters */
+void placing_insert(struct placing *n, const struct insertion *like,
+		    const struct code_place *w, struct expected x,
+		    const struct counter_add *add, unsigned nadd);
 
 /* procedures `from` to `end` of the survey's cfg; t and sure: as struct
    counting_graph's */
 void placing_make(struct placing *n, const struct survey *s,
 		  const struct carriers *t, const struct count_options *o,
 		  const bool *sure, uint32_t from, uint32_t end);
-/* *n behind *all; only strings are left in *n, and stay in use */
-void placing_append(struct placing *all, struct placing *n);
+/* *n behind *all, but for the first `common` counters, which are those of all;
+   only strings are left in *n, and stay in use */
+void placing_append(struct placing *all, struct placing *n, uint32_t common);
 
 /*
  * places: which edges or blocks of a procedure that was drawn get a counter.

@@ -13,7 +13,6 @@
 #include "isa/move.h"
 
 enum {
-	COUNTER_SIZE = 8,
 	/* from more text than this, code hardly reaches room behind it */
 	NEAR_TEXT = 56 << 20,
 	/* fewer are not worth a thread */
@@ -22,49 +21,24 @@ enum {
 
 /* --- the code */
 
-static unsigned counter_size(void *ctx, const struct insertion *i,
-			     const struct scratch *s)
+static unsigned plan_size(void *ctx, const struct insertion *i,
+			  const struct scratch *s)
 {
-	const struct count_plan *n = ctx;
-	const struct isa_move *move = n->survey.cfg->isa->move;
-
-	(void)i;
-	return n->for_threads ? move->count_thread_size :
-				move->count_needs[s->keep].size;
+	return counter_code_size(&((struct count_plan *)ctx)->code, i, s);
 }
 
-static bool counter_write(void *ctx, const struct insertion *i,
-			  const struct scratch *s, uint64_t addr,
-			  const struct plan_bases *bases, uint8_t *out)
+static bool plan_write(void *ctx, const struct insertion *i,
+		       const struct scratch *s, uint64_t addr,
+		       const struct plan_bases *bases, uint8_t *out)
 {
-	struct count_plan *n = ctx;
-	const struct isa_move *move = n->survey.cfg->isa->move;
-	uint64_t counter = bases->data + n->counters +
-			   (uint64_t)COUNTER_SIZE * n->counter.at[i->code];
-
-	n->site.at[i->code] = addr;
-	if (n->for_threads)
-		return move->count_thread(addr, counter, s->reg, n->subtract,
-					  out);
-	return move->count(s->keep ? COUNT_KEEPS : COUNT_SPOILS, addr, counter,
-			   s->reg, out);
+	return counter_code_write(&((struct count_plan *)ctx)->code, i, s,
+				  addr, bases, out);
 }
 
-/* the list of places; their room is in the same order, and so as far away */
-static void write_sites(void *ctx, const struct plan_bases *bases,
-			uint8_t *out)
+static void plan_constants(void *ctx, const struct plan_bases *bases,
+			   uint8_t *out)
 {
-	struct count_plan *n = ctx;
-	const struct isa_move *move = n->survey.cfg->isa->move;
-
-	for (size_t i = 0; i < n->site.n; i++) {
-		int32_t d = (int32_t)(n->site.at[i] - bases->constants);
-		uint64_t end = bases->data + (i + 1) * move->thread_room;
-
-		memcpy(out + sizeof d * i, &d, sizeof d);
-		n->too_far |= move->thread_room &&
-			      end - n->site.at[i] > move->jump_reach;
-	}
+	counter_code_constants(&((struct count_plan *)ctx)->code, bases, out);
 }
 
 /* --- the map */
@@ -96,8 +70,10 @@ uint64_t count_file_sum(const struct image *im)
 	return hash_bytes(im->bytes, im->size, 1);
 }
 
-/* which file it is, and where its counters are: no two maps share it */
-static void identify(struct map *m, const struct image *im)
+/* which file it is, and where its counters are, or (`code`) what is added: no
+   two maps share it */
+static void identify(struct map *m, const struct image *im,
+		     const struct counter_code *code)
 {
 	uint64_t h[2] = {count_file_sum(im), 0};
 
@@ -114,25 +90,14 @@ static void identify(struct map *m, const struct image *im)
 	for (size_t i = 0; i < m->site.n; i++)
 		h[0] = (h[0] ^ m->site.at[i].pairs) *
 		       UINT64_C(0x9e3779b97f4a7c15);
+	for (size_t i = 0; code && i < code->add.n; i++) {
+		const struct counter_add *a = &code->add.at[i];
+		int32_t x[3] = {a->counter, a->constant, a->traps};
+
+		h[0] = hash_bytes(x, sizeof x, h[0]);
+	}
 	h[1] = hash_bytes(h, sizeof h, 2);
 	memcpy(m->id, h, sizeof m->id);
-}
-
-/* counters, and room for what they become when there are threads */
-static void plan_memory(struct count_plan *n)
-{
-	const struct isa *isa = n->survey.cfg->isa;
-	uint64_t counters = (uint64_t)COUNTER_SIZE * n->ncounter;
-
-	n->plan.data_size = counters;
-	n->plan.data_align = isa->page;
-	if (n->for_threads)
-		return;
-	n->counters = isa->move->thread_room * n->plan.insertion.n;
-	n->counters = (n->counters + isa->page - 1) / isa->page * isa->page;
-	n->plan.data_size = n->counters + counters;
-	n->plan.constant_size = sizeof(int32_t) * n->plan.insertion.n;
-	n->plan.constants = write_sites;
 }
 
 /* a share of the procedures */
@@ -171,13 +136,14 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 		      struct map *m, struct share *share, unsigned shares)
 {
 	const struct cfg *c = n->survey.cfg;
-	const struct insertion code = counter_insertion(c->isa);
+	const struct insertion code = o->placer ? o->placer->like(c->isa) :
+						  counter_insertion(c->isa);
 	struct placing *all = &share[0].placing;
 	struct carriers carriers;
 	/* where a thread ended, the callers of procedures that are sure to
 	   come back are found by the link register and frame records
 	   (runtime/exits.c) */
-	bool *sure = o->after_calls || !c->isa->link
+	bool *sure = o->after_calls || o->placer || !c->isa->link
 			     ? NULL
 			     : returning_find(&n->survey);
 
@@ -190,16 +156,17 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 		};
 	parallel_run(place_share, share, sizeof *share, shares);
 	for (unsigned t = 1; t < shares; t++)
-		placing_append(all, &share[t].placing);
+		placing_append(all, &share[t].placing,
+			       o->placer ? o->placer->ncounter : 0);
 	mem_free(sure);
 	carriers_free(&carriers);
 	*m = all->map;
 	vec_take(&n->plan.insertion, &all->insertion);
-	vec_take(&n->counter, &all->counter);
+	vec_push(&all->first, (uint32_t)all->add.n);
+	vec_take(&n->code.first, &all->first);
+	vec_take(&n->code.add, &all->add);
 	vec_take(&n->jump, &all->hooked);
 	n->takes_slot = all->takes_slot;
-	n->site.at = NEW_ARRAY(uint64_t, n->counter.n);
-	n->site.n = n->site.cap = n->counter.n;
 }
 
 /* the map; little of it is kept */
@@ -214,10 +181,10 @@ static void make_map(struct count_plan *n, const struct count_options *o)
 	/* one that stays 0: the image is seen to be there, and to be unknown */
 	if (!o->only && !n->survey.moves.moved.n && c->text_bytes)
 		m->ncounter = 1;
-	m->placement = (uint8_t)o->placement;
+	m->placement = o->placer ? PLACE_RUNNING : (uint8_t)o->placement;
 	m->some = o->only;
 	describe_image(m, &n->survey);
-	identify(m, c->image);
+	identify(m, c->image, o->placer ? &n->code : NULL);
 	memcpy(n->id, m->id, sizeof n->id);
 	n->ncounter = m->ncounter;
 	for (unsigned t = 1; t < shares; t++)
@@ -235,32 +202,34 @@ static const uint8_t *map_section(void *ctx, size_t *size)
 void count_plan_make(struct count_plan *n, const struct cfg *c,
 		     const struct count_options *o)
 {
-	*n = (struct count_plan){
+	*n = (struct count_plan){.code = {
+		.isa = c->isa,
+		.running = o->placer && o->placer->running,
 		.subtract = c->image->type == ET_EXEC,
-		.for_threads = c->isa->move->count_thread &&
+		.for_threads = c->isa->move->add_thread &&
 			       (o->for_threads || c->text_bytes > NEAR_TEXT),
-	};
+	}};
 	survey_make(&n->survey, c);
 	make_map(n, o);
 	n->plan.survey = &n->survey;
-	plan_memory(n);
+	counter_code_memory(&n->code, n->ncounter, &n->plan);
 	n->plan.section_name = MAP_SECTION;
 	n->plan.section = map_section;
 	n->plan.reverse_map = true;
 	n->plan.ctx = n;
-	n->plan.size = counter_size;
-	n->plan.write = counter_write;
+	n->plan.size = plan_size;
+	n->plan.write = plan_write;
+	n->plan.constants = n->plan.constant_size ? plan_constants : NULL;
 	debug(DEBUG_PLACE, "%s: %" PRIu32 " counters at %zu places, for %s",
 	      c->image->path, n->ncounter, n->plan.insertion.n,
-	      n->for_threads ? "threads" :
+	      n->code.for_threads ? "threads" :
 			       "one thread until there are more");
 }
 
 void count_plan_free(struct count_plan *n)
 {
 	vec_free(&n->plan.insertion);
-	vec_free(&n->counter);
-	vec_free(&n->site);
+	counter_code_free(&n->code);
 	packing_free(&n->packing);
 	vec_free(&n->jump);
 	survey_free(&n->survey);

@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "count/map/map.h"
+#include "count/place/counter_code.h"
 #include "hooks/hooks.h"
 #include "rewrite/survey/survey.h"
 
@@ -29,6 +30,7 @@ const uint8_t *packing_bytes(struct packing *p, size_t *size);
 void packing_free(struct packing *p);
 
 struct feedback;
+struct placer;
 
 struct count_options {
 	enum place_kind placement;
@@ -40,6 +42,8 @@ struct count_options {
 	bool after_calls;
 	bool pairs; /* where indirect jumps and calls lead is counted */
 	bool for_threads; /* code counts for threads from the beginning */
+	const struct placer *placer; /* instead of counters (placing.h), or
+					NULL */
 };
 
 struct count_plan {
@@ -48,27 +52,17 @@ struct count_plan {
 	uint32_t ncounter;
 	struct packing packing; /* of the map, which travels in the file */
 	struct survey survey;
-	VEC(uint32_t) counter; /* by insertion */
-	VEC(uint64_t) site;    /* by insertion: where its code is */
-	/*
-	 * The code counts for threads from the beginning: there is no room
-	 * near enough to make it do so later (isa/move.h).
-	 */
-	bool for_threads;
-	bool too_far;  /* found out late: it has to, and is to be made anew */
-	bool subtract; /* threads' words are subtracted */
-	bool takes_slot; /* the image's own code changes them */
-	uint64_t counters; /* where they begin in the plan's memory */
+	struct counter_code code;
+	bool takes_slot; /* the image's own code changes threads' words */
 	/* indirect jumps and calls of which a hook is to tell: the caller
 	   hands them to hooks_plan(), which adds the hooks */
 	VEC(struct hooks_jump) jump;
 };
 
 /*
- * The cfg must outlive the result. The plan's memory is room, and behind it
- * counters, eight bytes each; both begin a page. Its constants are the places
- * of counting code, 32-bit distances from themselves. After the image has been
- * rewritten too_far may say that some code does not reach the room.
+ * The cfg must outlive the result. The plan's constants are the places of
+ * counting code, 32-bit distances from themselves. After the image has been
+ * rewritten code.too_far may say that some code does not reach the room.
  */
 void count_plan_make(struct count_plan *n, const struct cfg *c,
 		     const struct count_options *o);

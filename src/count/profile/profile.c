@@ -66,7 +66,7 @@ int profile_image_of(struct profile *p, const uint8_t *id, uint64_t ncounter,
 	return 0;
 }
 
-bool profile_same_image(const struct profile *p, const uint8_t *id,
+bool profile_find_image(const struct profile *p, const uint8_t *id,
 			uint32_t *image)
 {
 	for (*image = 0; *image < p->image.n; ++*image)
@@ -161,6 +161,9 @@ void profile_close(struct profile *p)
 	vec_free(&p->pair_chunk);
 	vec_free(&p->pair);
 	vec_free(&p->left);
+	vec_free(&p->thread);
+	vec_free(&p->stopped);
+	vec_free(&p->running);
 	arena_free(&p->arena);
 	if (!p->npart)
 		file_close(&p->file);

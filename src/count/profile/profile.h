@@ -39,6 +39,7 @@ struct profile_piece {
 	uint32_t process; /* number */
 	uint32_t image;	  /* in profile.image */
 	uint32_t part;	  /* of several: in which of profile.part it is */
+	uint32_t block;	  /* of a live one: which block of counters */
 	uint64_t at, size;
 };
 
@@ -71,6 +72,34 @@ struct profile_pair {
 
 #define PROFILE_ELSEWHERE UINT32_MAX
 
+/* a thread of a process, and its running counters */
+struct profile_thread {
+	uint32_t process; /* number */
+	uint32_t block;	  /* of counters; 0: the process's first thread */
+	uint32_t tid;	  /* the kernel's number; 0: not known */
+	uint32_t number;  /* how many threads were noted before it */
+	bool ended;	  /* before its process did */
+	uint64_t *value;  /* by event */
+};
+
+/*
+ * Threads with running counters were at an instruction of the original when
+ * their process ended: what has to be added to each event then, and besides
+ * the query increment of that place (events/heights.h).
+ */
+struct profile_stopped {
+	uint32_t process, image;
+	uint64_t address;
+	uint64_t count; /* of threads */
+	int64_t *add;	/* by event, of one of them */
+};
+
+/* running counters in a live profile */
+struct live_running {
+	uint32_t process, block;
+	uint64_t *value;
+};
+
 /* an image of which a process ran code that is not counted */
 struct profile_left {
 	uint32_t process; /* number; 0: none that counts anything */
@@ -94,6 +123,10 @@ struct profile {
 	VEC(uint64_t) pair_chunk; /* live: where they are in the file */
 	VEC(struct profile_pair) pair; /* by all before the count, each once */
 	VEC(struct profile_left) left; /* by path, then process, each once */
+	uint32_t nevent; /* of running counters; 0: there are none */
+	VEC(struct profile_thread) thread; /* by process, as they began */
+	VEC(struct profile_stopped) stopped;
+	VEC(struct live_running) running; /* while a live one is read */
 	struct profile *part; /* several, reported as one */
 	uint32_t npart;	      /* 0: it is one */
 	struct arena arena;
@@ -119,6 +152,9 @@ void profile_close(struct profile *p);
 /* the image that the first process runs, or UINT32_MAX: not known */
 uint32_t profile_program(const struct profile *p);
 
+/* the image of that identity, if it has a map */
+bool profile_find_image(const struct profile *p, const uint8_t *id,
+			uint32_t *image);
 /* whether a process, or (0) any, has counters of the image */
 bool profile_has(const struct profile *p, uint32_t image, uint32_t process);
 /*
@@ -128,9 +164,21 @@ bool profile_has(const struct profile *p, uint32_t image, uint32_t process);
 int profile_add(const struct profile *p, uint32_t image, uint32_t process,
 		uint64_t *value, struct err *e);
 
+/*
+ * profile_add() of one block of counters of a process, in a live profile; what
+ * unfinished counting code means is left out: it is not known whose it was.
+ */
+int profile_add_block(const struct profile *p, uint32_t image,
+		      uint32_t process, uint32_t block, uint64_t *value,
+		      struct err *e);
+
 /* fills *x, to be freed: where threads of a process, or (0) of all, ended */
 void profile_endings(const struct profile *p, uint32_t image,
 		     uint32_t process, struct endings *x);
+
+/* the thread that is the same in another state of the run, or NULL */
+const struct profile_thread *
+profile_thread_of(const struct profile *p, const struct profile_thread *like);
 
 /* the pairs of an image's site in all processes; how many */
 size_t profile_pairs(const struct profile *p, uint32_t image, uint32_t site,

@@ -19,6 +19,7 @@
  *	        signed; count; LEB128
  *	LEFT    one, if there are any (compressed): images that ran uncounted:
  *	        of each process (LEB128), why (LEB128), path '\0', reason '\0'
+ *	THREADS one, if there are any (compressed): see profile_threads.c
  *	END     8 bytes: hash of all parts before, then of the header and
  *	        its text: a chain over structs and what follows each
  */
@@ -36,6 +37,7 @@ enum finished_kind {
 	FINISHED_ENDS,
 	FINISHED_PAIRS = 6,
 	FINISHED_LEFT = 7,
+	FINISHED_THREADS = 8,
 };
 
 struct finished_part {
@@ -66,9 +68,6 @@ bool profile_has_process(const struct profile *p, uint32_t number);
 /* sorts pieces by image, then process */
 void profile_sort_pieces(struct profile *p);
 
-/* the image of that identity, if it has a map */
-bool profile_same_image(const struct profile *p, const uint8_t *id,
-			uint32_t *image);
 /* takes the packed map of an image, which has none, to keep */
 int profile_take_map(struct profile *p, uint32_t image, uint8_t *bytes,
 		     size_t size, const char *where, struct err *e);
@@ -95,6 +94,18 @@ int profile_add_finished(const struct profile *p,
 			 uint64_t *value, struct err *e);
 /* profile_pairs_live.c: what processes said of their ends becomes p->end */
 void profile_understand(struct profile *p);
+/* profile_threads.c: chunks of a live profile, and when all were read */
+int profile_live_running(struct profile *p, uint64_t at, struct err *e);
+int profile_live_threads(struct profile *p, uint64_t at, struct err *e);
+void profile_live_threads_end(struct profile *p);
+/* threads as bytes, less what they had earlier (or NULL), and back */
+void profile_pack_threads(const struct profile *p, const struct profile *minus,
+			  buffer *out);
+/* has no thread counted more in an earlier state? */
+bool profile_threads_follow(const struct profile *p,
+			    const struct profile *minus);
+int profile_unpack_threads(struct profile *p, uint64_t at, const buffer *all,
+			   struct err *e);
 /* profile_pairs.c: sorts them and adds up those that are the same */
 int profile_sort_pairs(struct profile *p, struct err *e);
 /* less than, equal, more than 0, but for the count */

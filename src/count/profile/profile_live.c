@@ -156,6 +156,7 @@ static int live_counters(struct profile *p, uint64_t at, struct err *e)
 	if (!*p->image.at[x.image].file)
 		p->image.at[x.image].file = file;
 	x.process = c.chunk.process;
+	x.block = c.block;
 	x.at = at + c.first;
 	x.size = c.ncounter * sizeof(uint64_t);
 	vec_push(&p->piece, x);
@@ -216,6 +217,10 @@ static int live_chunk(struct profile *p, uint64_t at, uint64_t end,
 		return live_counters(p, at, e);
 	if (c.kind == CHUNK_LEFT)
 		return live_left(p, at, e);
+	if (c.kind == CHUNK_RUNNING)
+		return profile_live_running(p, at, e);
+	if (c.kind == CHUNK_THREADS)
+		return profile_live_threads(p, at, e);
 	if (c.kind == CHUNK_PAIRS) {
 		vec_push(&p->pair_chunk, at);
 		return 0;
@@ -271,7 +276,10 @@ static int live_chunks(struct profile *p, uint64_t end, struct err *e)
 		at = size ? at + size : live_next_page(p, at, end);
 	}
 	live_nameless(p);
-	return profile_sort(p, e);
+	if (profile_sort(p, e))
+		return -1;
+	profile_live_threads_end(p);
+	return 0;
 }
 
 /*

@@ -172,6 +172,18 @@ void profile_endings(const struct profile *p, uint32_t image,
 			vec_push(&x->v, p->end.at[i].ending);
 }
 
+int profile_add_block(const struct profile *p, uint32_t image,
+		      uint32_t process, uint32_t block, uint64_t *value,
+		      struct err *e)
+{
+	for (size_t i = profile_first(p, image, process);
+	     profile_is_of(p, i, image, process); i++)
+		if (p->piece.at[i].block == block &&
+		    profile_add_live(p, &p->piece.at[i], value, e))
+			return -1;
+	return profile_check_sum(p, value, p->image.at[image].ncounter, e);
+}
+
 int profile_add(const struct profile *p, uint32_t image, uint32_t process,
 		uint64_t *value, struct err *e)
 {
@@ -352,6 +364,20 @@ static void join_counts(struct join *j)
 			x.to_image = j->image[x.to_image];
 		vec_push(&j->all->pair, x);
 	}
+	for (size_t i = 0; i < p->thread.n; i++) {
+		struct profile_thread x = p->thread.at[i];
+
+		x.process += j->processes;
+		vec_push(&j->all->thread, x);
+	}
+	for (size_t i = 0; i < p->stopped.n; i++) {
+		struct profile_stopped x = p->stopped.at[i];
+
+		x.process += j->processes;
+		x.image = j->image[x.image];
+		vec_push(&j->all->stopped, x);
+	}
+	j->all->nevent = p->nevent;
 	for (size_t i = 0; i < p->left.n; i++) {
 		struct profile_left x = p->left.at[i];
 

@@ -129,7 +129,7 @@ static uint32_t earlier_image(const struct profile *p,
 
 	if (image == PROFILE_ELSEWHERE)
 		return image;
-	return profile_same_image(minus, p->image.at[image].id, &other) ?
+	return profile_find_image(minus, p->image.at[image].id, &other) ?
 		       other : PROFILE_ELSEWHERE - 1;
 }
 

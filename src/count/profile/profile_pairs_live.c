@@ -158,6 +158,25 @@ static void add(struct profile *p, uint32_t process, uint32_t image,
 		p->header.trouble |= TROUBLE_LOST;
 }
 
+/* where a thread with running counters was */
+static void add_stopped(struct profile *p, const struct profile_said *said,
+			uint32_t image, const struct exits *x)
+{
+	struct profile_stopped s = {
+		.process = said->process,
+		.image = image,
+		.address = x->old,
+		.count = said->end.count,
+		.add = arena_copy(&p->arena, x->running,
+				  p->nevent * sizeof *x->running),
+	};
+
+	if (x->lost)
+		p->header.trouble |= TROUBLE_LOST;
+	else
+		vec_push(&p->stopped, s);
+}
+
 /* all that was said of one image */
 static void understand_image(struct profile *p, uint32_t image)
 {
@@ -180,7 +199,10 @@ static void understand_image(struct profile *p, uint32_t image)
 			return;
 		}
 		exits_read(r, &s->end, &x);
-		add(p, s->process, image, &x);
+		if (m->map.placement == PLACE_RUNNING)
+			add_stopped(p, s, image, &x);
+		else
+			add(p, s->process, image, &x);
 		exits_free(&x);
 	}
 	if (r)

@@ -106,7 +106,7 @@ static int write_minus(const struct writer *w, uint32_t image,
 	uint32_t other;
 	int status;
 
-	if (!w->minus || !profile_same_image(w->minus, m->id, &other))
+	if (!w->minus || !profile_find_image(w->minus, m->id, &other))
 		return 0;
 	less = NEW_ARRAY(uint64_t, m->ncounter);
 	status = w->minus->image.at[other].ncounter != m->ncounter ?
@@ -168,7 +168,7 @@ static uint64_t ended_before(const struct writer *w,
 	uint64_t n = 0;
 	uint32_t image;
 
-	if (!w->minus || !profile_same_image(w->minus, id, &image))
+	if (!w->minus || !profile_find_image(w->minus, id, &image))
 		return 0;
 	for (size_t i = 0; i < w->minus->end.n; i++) {
 		const struct profile_end *x = &w->minus->end.at[i];
@@ -237,7 +237,7 @@ static void write_end(struct writer *w, uint64_t head)
 static int write_all(struct writer *w, struct err *e)
 {
 	const struct profile *p = w->p;
-	buffer left = {0};
+	buffer left = {0}, threads = {0};
 	uint64_t head;
 
 	write_head(w);
@@ -251,6 +251,8 @@ static int write_all(struct writer *w, struct err *e)
 	write_exits(w);
 	profile_pack_left(p, &left);
 	write_compressed(w, FINISHED_LEFT, 0, 0, &left);
+	profile_pack_threads(p, w->minus, &threads);
+	write_compressed(w, FINISHED_THREADS, 0, 0, &threads);
 	if (write_pairs(w, e))
 		return -1;
 	write_end(w, head);
@@ -291,10 +293,14 @@ static int write_check_minus(const struct profile *p,
 	    strcmp(minus->command, p->command))
 		return err_set(e, ERR_INPUT, "%s: not of the same run as %s",
 			       minus->file.name, p->file.name);
+	if (!profile_threads_follow(p, minus))
+		return err_set(e, ERR_INPUT, "%s: a thread has counted more "
+			       "there than in %s: not an earlier state of it",
+			       minus->file.name, p->file.name);
 	for (size_t i = 0; i < minus->piece.n; i++) {
 		const struct profile_piece *x = &minus->piece.at[i];
 
-		if (!profile_same_image(p, minus->image.at[x->image].id,
+		if (!profile_find_image(p, minus->image.at[x->image].id,
 					&image) ||
 		    !profile_has(p, image, x->process))
 			return err_set(e, ERR_INPUT, "%s: it has counts that "

@@ -1,6 +1,7 @@
 /* thread_exits: see thread_exits.h. */
 #include "count/profile/thread_exits.h"
 
+#include "abi/running.h"
 #include "base/bisect.h"
 #include "elf/image.h"
 #include "isa/move.h"
@@ -8,7 +9,7 @@
 
 enum {
 	STEPS = 256, /* of inserted code, at most */
-	INCREMENT = 64, /* bytes that one has, at most */
+	ADDING = 1024, /* bytes of code that adds, at most */
 };
 
 /* a procedure goes on as another one, or calls one that is sure to return */
@@ -26,10 +27,17 @@ struct exits_reader {
 	struct range text; /* the new code, and what it needs */
 };
 
-/* an increment in inserted code */
+/* an addition in inserted code */
 struct increment {
 	uint64_t at, end; /* new addresses; its store is the last */
-	uint32_t counter;
+	struct addition is;
+};
+
+/* code that adds, perhaps to several counters */
+struct adding {
+	struct increment at[ADD_MAX];
+	unsigned n;
+	uint64_t end;
 };
 
 /* a thread on its way to the next instruction of the original */
@@ -61,7 +69,7 @@ static int read_sections(struct exits_reader *r, struct err *e)
 
 	r->isa = isa_for_elf(r->im.machine);
 	if (!back || !text || !r->isa || !r->isa->move ||
-	    !r->isa->move->count_match ||
+	    !r->isa->move->add_match ||
 	    reverse_map_read(&r->back, r->im.bytes + back->offset, back->size))
 		return err_set(e, ERR_INPUT, "%s: there is no way back in it",
 			       r->im.path);
@@ -128,35 +136,48 @@ static bool is_new(const struct exits_reader *r, uint64_t at)
 	return at >= r->text.start && at < r->text.end;
 }
 
-/* the increment that begins there; false: none */
-static bool increment_at(const struct course *c, uint64_t at,
-			 struct increment *x)
+/* is that a counter of the image, or of the running page? */
+static bool is_counter(const struct course *c, uint64_t address)
+{
+	const struct map *m = c->r->m;
+	uint64_t from = c->e->counters;
+
+	if (m->placement == PLACE_RUNNING)
+		from -= c->r->isa->page;
+	return address >= from && address < c->e->counters +
+						    m->ncounter * 8;
+}
+
+/* code that begins there and adds; false: none */
+static bool adding_at(const struct course *c, uint64_t at, struct adding *x)
 {
 	const struct exits_reader *r = c->r;
 	size_t avail;
 	const uint8_t *code = image_at(&r->im, at, &avail);
-	uint64_t counter;
-	unsigned n = code ? r->isa->move->count_match(code, avail, at,
-						      &counter) : 0;
+	struct addition_seen seen[ADD_MAX];
+	unsigned size;
 
-	if (!n || counter < c->e->counters ||
-	    (counter - c->e->counters) / sizeof(uint64_t) >= r->m->ncounter)
+	size = code ? r->isa->move->add_match(code, avail, at, seen, &x->n) : 0;
+	if (!size)
 		return false;
-	*x = (struct increment){
-		at, at + n,
-		(uint32_t)((counter - c->e->counters) / sizeof(uint64_t)),
-	};
+	x->end = at + size;
+	for (unsigned i = 0; i < x->n; i++) {
+		if (!is_counter(c, seen[i].is.counter))
+			return false;
+		x->at[i] = (struct increment){at, at + seen[i].end,
+					      seen[i].is};
+	}
 	return true;
 }
 
-/* the increment that the thread is in, or before; false: none */
-static bool increment_around(const struct course *c, uint64_t start,
-			     struct increment *x)
+/* code that adds which the thread is in, or before; false: none */
+static bool adding_around(const struct course *c, uint64_t start,
+			  struct adding *x)
 {
 	for (uint64_t at = c->at;
-	     at >= start && c->at - at < INCREMENT;
+	     at >= start && c->at - at < ADDING;
 	     at -= c->r->isa->align)
-		if (increment_at(c, at, x) && x->end > c->at)
+		if (adding_at(c, at, x) && x->end > c->at)
 			return true;
 	return false;
 }
@@ -176,11 +197,13 @@ static bool decode_at(const struct exits_reader *r, uint64_t at,
 /* one instruction of inserted code; false: it cannot be followed */
 static bool step_inserted(struct course *c)
 {
-	struct increment x;
+	struct adding x;
 	struct insn in;
 
-	if (increment_around(c, c->place.start, &x)) {
-		vec_push(&c->ahead, x);
+	if (adding_around(c, c->place.start, &x)) {
+		for (unsigned i = 0; i < x.n; i++)
+			if (x.at[i].end > c->at)
+				vec_push(&c->ahead, x.at[i]);
 		c->at = x.end;
 		return true;
 	}
@@ -305,13 +328,62 @@ static const struct map_edge *next_out(const struct map *m, uint32_t block,
 	return NULL;
 }
 
-/* is the counter one of an edge that leaves the block? */
-static bool leaves(const struct map *m, uint32_t block, uint32_t counter)
+static uint64_t last_insn(const struct map *m, uint32_t block)
 {
+	const struct map_block *b = &m->block.at[block];
+
+	map_need(m, map_proc_of(m, block));
+	return b->start + b->size -
+	       (m->insn_size ? m->insn_size :
+			       m->length.at[b->length + b->ninsn - 1]);
+}
+
+/* the word of the running page that it adds to */
+static unsigned running_at(const struct course *c, const struct increment *i)
+{
+	uint64_t page = c->e->counters - c->r->isa->page;
+
+	return (unsigned)((i->is.counter - page) / 8);
+}
+
+static unsigned running_lane(const struct course *c, const struct increment *i)
+{
+	return running_at(c, i) / RUNNING_EVENTS;
+}
+
+/* the number of a counter of the image; requires: it is none that runs */
+static uint32_t number_of(const struct course *c, const struct increment *i)
+{
+	return (uint32_t)((i->is.counter - c->e->counters) / 8);
+}
+
+/*
+ * Before the first instruction of a block is code of edges that lead there,
+ * before the last one code of those that leave; if that is one instruction,
+ * these are of a lane of their own.
+ */
+static bool leaves_running(const struct course *c, uint32_t block,
+			   const struct increment *i)
+{
+	const struct map *m = c->r->m;
+
+	if (last_insn(m, block) != c->old)
+		return false;
+	return m->block.at[block].start != c->old ||
+	       running_lane(c, i) == RUNNING_LEAVES;
+}
+
+/* is it on an edge that leaves the block? */
+static bool leaves(const struct course *c, uint32_t block,
+		   const struct increment *i)
+{
+	const struct map *m = c->r->m;
 	const struct map_edge *d = NULL;
 
+	if (m->placement == PLACE_RUNNING)
+		return leaves_running(c, block, i);
 	while ((d = next_out(m, block, MAP_KINDS, d)))
-		if (d->counter == counter)
+		if (d->counter == number_of(c, i))
 			return true;
 	return false;
 }
@@ -337,37 +409,59 @@ static struct range spot_of(const struct course *c)
 	return (struct range){before.start, c->place.start};
 }
 
-/* increments that are done, of edges that were not taken after all */
+/* what is done with an addition that has to be corrected */
+typedef void correct_fn(const struct course *c, const struct increment *i,
+			bool done, struct exits *x);
+
+/* additions that are done, of edges that were not taken after all */
 static void take_back(const struct course *c, struct range spot, uint32_t block,
-		      struct exits *x)
+		      correct_fn *fn, struct exits *x)
 {
 	uint64_t from = c->from, at = spot.start;
-	struct increment i;
+	struct adding a;
 
 	if (from < spot.start || from >= c->place.end)
 		return;
 	while (at < spot.end) {
-		if (!increment_at(c, at, &i)) {
+		if (!adding_at(c, at, &a)) {
 			at += c->r->isa->align;
 			continue;
 		}
-		if (i.end <= from && leaves(c->r->m, block, i.counter))
-			correct(x, i.counter, -c->e->count);
-		at = i.end;
+		for (unsigned i = 0; i < a.n; i++)
+			if (a.at[i].end <= from && leaves(c, block, &a.at[i]))
+				fn(c, &a.at[i], true, x);
+		at = a.end;
 	}
 }
 
-/* increments that are not done, of edges that were */
+/* additions that are not done, of edges that were */
 static void complete(const struct course *c, struct range spot, uint32_t block,
-		     struct exits *x)
+		     correct_fn *fn, struct exits *x)
 {
 	for (size_t i = 0; i < c->ahead.n; i++) {
 		const struct increment *k = &c->ahead.at[i];
 		bool inside = k->at >= spot.start && k->at < spot.end;
 
-		if (!inside || !leaves(c->r->m, block, k->counter))
-			correct(x, k->counter, c->e->count);
+		if (!inside || !leaves(c, block, k))
+			fn(c, k, false, x);
 	}
+}
+
+/* counters of the image */
+static void correct_counter(const struct course *c, const struct increment *i,
+			    bool done, struct exits *x)
+{
+	correct(x, number_of(c, i), done ? -c->e->count : c->e->count);
+}
+
+/* running counters */
+static void correct_running(const struct course *c, const struct increment *i,
+			    bool done, struct exits *x)
+{
+	int64_t k = done ? -i->is.constant : i->is.constant;
+
+	if (i->is.counter < c->e->counters)
+		x->running[running_at(c, i) % RUNNING_EVENTS] += k;
 }
 
 /* --- callers */
@@ -449,16 +543,6 @@ static bool calls_otherwise(const struct map *m, uint32_t block,
 	return d && (!d->callee || is_head(m, head, d->callee));
 }
 
-static uint64_t last_insn(const struct map *m, uint32_t block)
-{
-	const struct map_block *b = &m->block.at[block];
-
-	map_need(m, map_proc_of(m, block));
-	return b->start + b->size -
-	       (m->insn_size ? m->insn_size :
-			       m->length.at[b->length + b->ninsn - 1]);
-}
-
 /*
  * The block of the caller, from candidate *i on, which moves behind the one
  * that is right. MAP_NONE: it was not called surely (*cut), or is not known.
@@ -515,6 +599,26 @@ static void add_callers(const struct course *c, const struct map_proc *p,
 	}
 }
 
+/*
+ * Where the thread was, for running counters: these are exact at calls, and no
+ * caller is of interest.
+ */
+static void read_running(struct course *c, uint32_t block, struct exits *x)
+{
+	if (block != MAP_NONE) {
+		struct range spot = spot_of(c);
+
+		take_back(c, spot, block, correct_running, x);
+		complete(c, spot, block, correct_running, x);
+	} else {
+		complete(c, (struct range){0, 0}, block, correct_running, x);
+	}
+	x->old = c->old;
+	x->here = c->at == c->from && !c->ahead.n &&
+		  (c->place.kind == RANGE_NONE || c->place.kind == RANGE_RUN ||
+		   c->at == c->place.start);
+}
+
 void exits_read(struct exits_reader *r, const struct process_end *e,
 		struct exits *x)
 {
@@ -527,12 +631,15 @@ void exits_read(struct exits_reader *r, const struct process_end *e,
 		block = block_at(r->m, c.old);
 	else
 		x->lost = true;
-	if (block != MAP_NONE) {
+	if (r->m->placement == PLACE_RUNNING) {
+		if (!x->lost)
+			read_running(&c, block, x);
+	} else if (block != MAP_NONE) {
 		struct range spot = spot_of(&c);
 		struct ending here = {c.old, e->count, false};
 
-		take_back(&c, spot, block, x);
-		complete(&c, spot, block, x);
+		take_back(&c, spot, block, correct_counter, x);
+		complete(&c, spot, block, correct_counter, x);
 		vec_push(&x->endings.v, here);
 		add_callers(&c, proc_of(r->m, block), x);
 	}

@@ -25,6 +25,7 @@
 
 #include "count/solve/solve.h"
 #include "abi/profile_format.h"
+#include "abi/running.h"
 
 /* what a counter has to be changed by, modulo 2^64 */
 struct correction {
@@ -35,6 +36,14 @@ struct correction {
 struct exits {
 	struct endings endings;
 	VEC(struct correction) correction;
+	/*
+	 * Of running counters: what has to be added to each event of the
+	 * thread to make them what they are before the instruction at `old`,
+	 * whose query increment (events/heights.h) is then to be added.
+	 */
+	int64_t running[RUNNING_EVENTS];
+	uint64_t old;
+	bool here; /* the thread is at that instruction, in new code too */
 	bool lost; /* where the thread was is not known */
 };
 

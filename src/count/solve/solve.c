@@ -308,6 +308,9 @@ void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,
 		.here = ARENA_ARRAY(a, bool, m->proc.n),
 		.held = ARENA_ARRAY(a, uint64_t, 1),
 	};
+	/* running counters tell nothing of places */
+	if (m->placement == PLACE_RUNNING)
+		return;
 	for (uint32_t i = 0; i < m->ncounter; i++)
 		s->increments += value[i];
 	lost_counts_find(a, m, endings, s);
@@ -329,7 +332,7 @@ void solve_load(const struct solved *s, uint32_t proc)
 	if (!m->store)
 		return;
 	map_need(m, proc);
-	if (s->here[proc])
+	if (s->here[proc] || m->placement == PLACE_RUNNING)
 		return;
 	consistent = s->consistent[proc];
 	solve_at(&k, proc);

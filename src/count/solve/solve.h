@@ -63,7 +63,8 @@ struct solved {
 };
 
 /*
- * Fills *s, in the arena; value has m->ncounter numbers, which have to stay,
+ * Fills *s, in the arena; from running counters (PLACE_RUNNING) nothing is
+ * known. value has m->ncounter numbers, which have to stay,
  * `endings` may be NULL: none. Those in code that is not measured mean nothing.
  */
 void solve_counts(struct arena *a, const struct map *m, const uint64_t *value,

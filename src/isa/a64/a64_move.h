@@ -74,13 +74,16 @@ bool a64_table_write(const struct table_jump *t, const uint8_t reg[2],
 		     bool far, uint64_t at, uint64_t table, uint8_t *out);
 
 /* counter.c */
-enum { A64_COUNT_SIZE = 4 * 4, A64_COUNT_THREAD_SIZE = 4 * 7 };
-bool a64_count(enum count_form f, uint64_t at, uint64_t counter,
-	       const uint8_t *reg, uint8_t *out);
-bool a64_count_thread(uint64_t at, uint64_t counter, const uint8_t reg[2],
-		      bool subtract, uint8_t *out);
-unsigned a64_count_match(const uint8_t *code, size_t size, uint64_t at,
-			 uint64_t *counter);
+enum { A64_ADD_THREAD_SIZE = 4 * 3 };
+bool a64_add_fits(int64_t constant);
+int a64_trapped(const uint8_t *code);
+unsigned a64_add_size(enum count_form f, const struct addition *x, unsigned n);
+bool a64_add(enum count_form f, uint64_t at, const struct addition *x,
+	     unsigned n, const uint8_t *reg, uint8_t *out);
+bool a64_add_thread(uint64_t at, const struct addition *x, unsigned n,
+		    const uint8_t reg[2], bool subtract, uint8_t *out);
+unsigned a64_add_match(const uint8_t *code, size_t size, uint64_t at,
+		       struct addition_seen seen[ADD_MAX], unsigned *n);
 enum { A64_LINK_SIZE = 12 };
 uint64_t a64_link_match(const uint8_t *code, size_t size, uint64_t addr);
 bool a64_link_write(uint64_t at, uint64_t word, uint8_t *out);

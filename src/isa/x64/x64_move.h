@@ -65,15 +65,18 @@ bool x64_jump_reads(const uint8_t *code, const struct insn *in, regset *reads);
 
 /* counter.c */
 enum {
-	X64_COUNT_SIZE = 8,
-	X64_COUNT_KEEPING_SIZE = 8 + 4 + 8,
+	X64_ADD_MAX = 8 + 7 + 8, /* bytes of one addition, at most */
 	/* inc leaves the carry */
 	X64_COUNT_FLAGS = FLAG_N | FLAG_Z | FLAG_V | FLAG_P | FLAG_A,
+	X64_ADD_FLAGS = X64_COUNT_FLAGS | FLAG_C,
 };
-bool x64_count(enum count_form f, uint64_t at, uint64_t counter,
-	       const uint8_t *reg, uint8_t *out);
+bool x64_add_fits(int64_t constant);
+int x64_trapped(const uint8_t *code);
+unsigned x64_add_size(enum count_form f, const struct addition *x, unsigned n);
+bool x64_add(enum count_form f, uint64_t at, const struct addition *x,
+	     unsigned n, const uint8_t *reg, uint8_t *out);
 bool x64_takes_slot(const uint8_t *code, const struct insn *in);
-unsigned x64_count_match(const uint8_t *code, size_t size, uint64_t at,
-			 uint64_t *counter);
+unsigned x64_add_match(const uint8_t *code, size_t size, uint64_t at,
+		       struct addition_seen seen[ADD_MAX], unsigned *n);
 
 #endif

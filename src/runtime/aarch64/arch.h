@@ -379,27 +379,35 @@ static inline void arch_set_pc(void *context, uintptr_t pc)
 	((unsigned long *)context)[ARCH_UC_PC] = pc;
 }
 
+/* add b, b, #constant, or sub */
+static inline _Bool arch_adds(unsigned w, unsigned b)
+{
+	return (w & 0xbf8003ff) == (0x91000000 | b << 5 | b);
+}
+
 /*
- * Where the increment began, at its load, that was interrupted before its
- * store; 0 if it looks like none. *counter: what it would write to.
+ * Where the addition began, at its load, that was interrupted before its store;
+ * 0 if it looks like none. *counter: what it would write to. It is a load, one
+ * or two that add, and a store.
  */
 static inline uintptr_t arch_increment(const void *context, uintptr_t *counter)
 {
 	const unsigned long *u = context;
-	uintptr_t pc = u[ARCH_UC_PC];
-	const unsigned *w = (const unsigned *)pc;
+	const unsigned *pc = (const unsigned *)u[ARCH_UC_PC], *w = pc, *end;
 	unsigned b = w[0] & 31, a;
 
-	if ((w[0] & ~0x3ffu) == 0x91000400) /* add b, b, #1: after the load */
-		w--;
-	else if ((w[0] & 0xffc00000) == 0xf9000000) /* str: and the add */
-		w -= 2;
-	else
+	if (!arch_adds(w[0], b) && (w[0] & 0xffc00000) != 0xf9000000)
 		return 0;
+	for (unsigned i = 0; i < 2 && arch_adds(w[-1], b); i++)
+		w--;
+	end = pc;
+	for (unsigned i = 0; i < 2 && arch_adds(end[0], b); i++)
+		end++;
+	w--;
 	a = w[0] >> 5 & 31;
 	if ((w[0] & 0xffc00000) != 0xf9400000 || (w[0] & 31) != b ||
-	    w[1] != (0x91000400 | b << 5 | b) ||
-	    w[2] != (0xf9000000 | (w[0] & 0x003fffe0) | b))
+	    end - w > 3 || end - w < 2 ||
+	    end[0] != (0xf9000000 | (w[0] & 0x003fffe0) | b))
 		return 0;
 	*counter = u[ARCH_UC_REGS + a] + (w[0] >> 10 & 0xfff) * 8;
 	return (uintptr_t)w;
@@ -432,8 +440,10 @@ static inline _Bool arch_step(void *context, _Bool quick)
 		r[d] = *(unsigned long *)(r[n] + low * 8);
 	else if ((w & 0xffc00000) == 0xf9000000) /* str */
 		*(unsigned long *)(r[n] + low * 8) = r[d];
-	else if ((w & 0xffc00000) == 0x91000000) /* add */
-		r[d] = r[n] + low;
+	else if ((w & 0xff800000) == 0x91000000) /* add */
+		r[d] = r[n] + ((unsigned long)low << (w & 1 << 22 ? 12 : 0));
+	else if ((w & 0xff800000) == 0xd1000000)
+		r[d] = r[n] - ((unsigned long)low << (w & 1 << 22 ? 12 : 0));
 	else if ((w & 0xffe0fc00) == 0x8b000000)
 		r[d] = r[n] + r[w >> 16 & 31];
 	else if ((w & 0xffe0fc00) == 0xcb000000) /* sub */
@@ -483,15 +493,14 @@ static inline void arch_undo(void *context, uintptr_t start)
 
 enum {
 	ARCH_COUNTS_FOR_THREADS = 0,
-	ARCH_COUNT_SIZE = 16,
-	ARCH_THREAD_ROOM = 32,
+	ARCH_SITE_SIZE = 4, /* of what changes */
+	ARCH_THREAD_ROOM = 20,
 };
 
-/* so far in the room: which place's code, and whether its store is done */
-static inline _Bool arch_in_room(uintptr_t at, uint32_t *site)
+/* so far in the room: which place's code */
+static inline uint32_t arch_in_room(uintptr_t at)
 {
-	*site = (uint32_t)(at / ARCH_THREAD_ROOM);
-	return at % ARCH_THREAD_ROOM >= 28;
+	return (uint32_t)(at / ARCH_THREAD_ROOM);
 }
 
 /* b from `at` to `to`; 0: it does not reach */
@@ -505,8 +514,9 @@ static inline unsigned arch_jump(uintptr_t at, uintptr_t to)
 }
 
 /*
- * What adds one to a counter (isa/a64/insert/counter.c) becomes a jump to the
- * same that asks for the thread's counter, in `room`. False if it is not that.
+ * What adds to counters (isa/a64/insert/counter.c) begins with their address:
+ * that becomes a jump to code in `room`, which finds those of the thread, and
+ * comes back. False if it is not that.
  */
 static inline _Bool arch_change_count(void *site, void *room, _Bool subtract)
 {
@@ -514,7 +524,7 @@ static inline _Bool arch_change_count(void *site, void *room, _Bool subtract)
 	intptr_t page = (intptr_t)((s[0] >> 29 & 3) |
 				   (s[0] >> 5 & 0x7ffff) << 2);
 	unsigned there = arch_jump((uintptr_t)s, (uintptr_t)r);
-	unsigned back = arch_jump((uintptr_t)(r + 7), (uintptr_t)(s + 4));
+	unsigned back = arch_jump((uintptr_t)(r + 4), (uintptr_t)(s + 1));
 
 	if ((s[0] & 0x9f000000) != 0x90000000 || !there || !back)
 		return 0;
@@ -528,10 +538,7 @@ static inline _Bool arch_change_count(void *site, void *room, _Bool subtract)
 	r[1] = 0xd53bd040 | b;			     /* mrs b, tpidr_el0 */
 	r[2] = 0xf9400400 | b << 5 | b;		     /* ldr b, [b, #8] */
 	r[3] = (subtract ? 0xcb000000 : 0x8b000000) | b << 16 | a << 5 | a;
-	r[4] = s[1];
-	r[5] = s[2];
-	r[6] = s[3];
-	r[7] = back;
+	r[4] = back;
 	s[0] = there;
 	return 1;
 }

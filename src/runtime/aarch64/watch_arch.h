@@ -46,6 +46,18 @@ static inline bool watch_in_call(int tid, uintptr_t pc)
 	return (uint32_t)(word >> (pc & 4) * 8) == WATCH_SVC;
 }
 
+static inline bool watch_set_pc(int tid, uintptr_t pc)
+{
+	unsigned long all[34];
+	struct iovec v = {all, sizeof all};
+
+	if (!watch_set(tid, NT_PRSTATUS, all, sizeof all))
+		return false;
+	all[32] = pc;
+	return !ptrace(PTRACE_SETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS,
+		       &v);
+}
+
 static inline bool watch_regs(int tid, struct watch_regs *r)
 {
 	unsigned long all[34]; /* x0 .. x30, sp, pc, flags */

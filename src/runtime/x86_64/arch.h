@@ -314,19 +314,17 @@ static inline _Bool arch_takes_slot(const struct arch_hook *g)
 
 enum {
 	ARCH_COUNTS_FOR_THREADS = 1, /* from the beginning */
-	ARCH_COUNT_SIZE = 20, /* at most */
+	ARCH_SITE_SIZE = 24, /* of what changes, at most */
 	ARCH_THREAD_ROOM = 0,
 
 	ARCH_PREFIX_GS = 0x65,
 	ARCH_PREFIX_NONE = 0x3e, /* ds: means nothing in this mode */
-	ARCH_STORE_AT = 12,	 /* of the longer form */
 };
 
 /* there is no room to be in */
-static inline _Bool arch_in_room(uintptr_t at, uint32_t *site)
+static inline uint32_t arch_in_room(uintptr_t at)
 {
-	*site = (uint32_t)at;
-	return 0;
+	return (uint32_t)at;
 }
 
 /* an access to disp32(%rip) with that opcode and prefix */
@@ -336,20 +334,57 @@ static inline _Bool arch_is_access(const uint8_t *p, unsigned op)
 	       (p[1] & 0xfb) == 0x48 && p[2] == op && (p[3] & 0xc7) == 5;
 }
 
+/* code that adds a constant to a counter */
+struct arch_addition {
+	int32_t constant;
+	unsigned store; /* where its store begins, 0: it is one instruction */
+	unsigned size;  /* bytes; 0: it is something else */
+};
+
+/* a constant at p[at], of one byte or four, ends the instruction */
+static inline unsigned arch_constant(const uint8_t *p, unsigned at,
+				     _Bool byte, int32_t *constant)
+{
+	if (byte)
+		*constant = (int8_t)p[at];
+	else
+		__builtin_memcpy(constant, p + at, sizeof *constant);
+	return at + (byte ? 1 : 4);
+}
+
+static inline struct arch_addition arch_addition(const uint8_t *p)
+{
+	enum { ACCESS = 8, LEA = 3 };
+	struct arch_addition x = {.constant = 1};
+
+	if (arch_is_access(p, 0xff) && p[3] == 5) { /* incq */
+		x.size = ACCESS;
+	} else if ((arch_is_access(p, 0x83) || arch_is_access(p, 0x81)) &&
+		   p[3] == 5) { /* addq */
+		x.size = arch_constant(p, ACCESS, p[2] == 0x83, &x.constant);
+	} else if (arch_is_access(p, 0x8b) && (p[ACCESS] & 0xfa) == 0x48 &&
+		   p[ACCESS + 1] == 0x8d) { /* mov, lea, mov */
+		x.store = arch_constant(p, ACCESS + LEA,
+					p[ACCESS + 2] >> 6 == 1, &x.constant);
+		x.size = arch_is_access(p + x.store, 0x89) ? x.store + ACCESS :
+							      0;
+	}
+	return x;
+}
+
 /* what adds to the thread's counter adds to the object's own from now on */
 static inline _Bool arch_change_count(void *site, void *room, _Bool subtract)
 {
 	uint8_t *p = site;
+	struct arch_addition x = arch_addition(p);
 
 	(void)room;
 	(void)subtract;
-	if (!arch_is_access(p, 0xff) && !arch_is_access(p, 0x8b))
-		return 0;
-	if (p[2] != 0xff && !arch_is_access(p + ARCH_STORE_AT, 0x89))
+	if (!x.size)
 		return 0;
 	/* one byte each: a thread that runs there sees the old or the new */
-	if (p[2] != 0xff)
-		__atomic_store_n(p + ARCH_STORE_AT, ARCH_PREFIX_NONE,
+	if (x.store)
+		__atomic_store_n(p + x.store, ARCH_PREFIX_NONE,
 				 __ATOMIC_RELAXED);
 	__atomic_store_n(p, ARCH_PREFIX_NONE, __ATOMIC_RELAXED);
 	return 1;

@@ -113,28 +113,34 @@ static inline void arch_unblock(void *context, unsigned signal)
 }
 
 /*
- * Where the increment began, at its load, that was interrupted before its
- * store; 0 if it looks like none. *counter: what it would write to, if that is
- * the object's own. Other increments are one instruction.
+ * Where the addition began, at its load, that was interrupted before its store;
+ * 0 if it looks like none. *counter: what it would write to, if that is the
+ * object's own. Other additions are one instruction.
  */
 static inline uintptr_t arch_increment(const void *context, uintptr_t *counter)
 {
-	const uint8_t *p = (const uint8_t *)arch_pc(context);
+	enum { LOAD = 8, SHORT = 12, LONG = 15 }; /* bytes up to the lea, the
+						     store */
+	static const uint8_t done[] = {LOAD, SHORT, LONG};
+	const uint8_t *pc = (const uint8_t *)arch_pc(context);
 	int32_t disp;
 
-	if (arch_is_access(p, 0x89))
-		p -= ARCH_STORE_AT;
-	else if ((p[0] & 0xfa) == 0x48 && p[1] == 0x8d &&
-		 p[2] >> 6 == 1 && p[3] == 1)
-		p -= 8;
-	else
+	if (!arch_is_access(pc, 0x89) &&
+	    ((pc[0] & 0xfa) != 0x48 || pc[1] != 0x8d))
 		return 0;
-	if (!arch_is_access(p, 0x8b) || p[9] != 0x8d || p[11] != 1 ||
-	    !arch_is_access(p + ARCH_STORE_AT, 0x89))
-		return 0;
-	__builtin_memcpy(&disp, p + 4, sizeof disp);
-	*counter = (uintptr_t)p + 8 + (uintptr_t)(intptr_t)disp;
-	return (uintptr_t)p;
+	for (unsigned i = 0; i < sizeof done; i++) {
+		const uint8_t *p = pc - done[i];
+		struct arch_addition x = arch_addition(p);
+
+		/* what stands before a lea of the program is whole */
+		if (!x.size || !x.store ||
+		    (done[i] != LOAD && x.store != done[i]))
+			continue;
+		__builtin_memcpy(&disp, p + 4, sizeof disp);
+		*counter = (uintptr_t)p + LOAD + (uintptr_t)(intptr_t)disp;
+		return (uintptr_t)p;
+	}
+	return 0;
 }
 
 /*
@@ -143,23 +149,21 @@ static inline uintptr_t arch_increment(const void *context, uintptr_t *counter)
  */
 static inline _Bool arch_step(void *context, _Bool quick)
 {
-	enum { COUNT = 8, COUNT_KEEPING = 20 }; /* bytes */
 	const uint8_t *p = (const uint8_t *)arch_pc(context);
-	unsigned size = 0;
+	struct arch_addition x = arch_addition(p);
+	unsigned size = x.size;
 	int32_t disp;
 
-	if (arch_is_access(p, 0xff) && p[3] == 5) /* incq */
-		size = COUNT;
-	else if (arch_is_access(p, 0x8b) && p[9] == 0x8d && p[11] == 1 &&
-		 arch_is_access(p + ARCH_STORE_AT, 0x89))
-		size = COUNT_KEEPING;
 	if (size) {
 		uintptr_t at = p[0] == ARCH_PREFIX_GS ?
 				       (uintptr_t)arch_slot(quick) : 0;
 
+		/* from the end of the instruction that has it: the load's, or
+		   the only one's */
 		__builtin_memcpy(&disp, p + 4, sizeof disp);
-		++*(uint64_t *)(at + (uintptr_t)p + COUNT +
-				(uintptr_t)(intptr_t)disp);
+		at += (uintptr_t)p + (x.store ? 8 : size) +
+		      (uintptr_t)(intptr_t)disp;
+		*(uint64_t *)at += (uint64_t)(int64_t)x.constant;
 	} else if (p[0] == 0xe9) { /* jmp */
 		__builtin_memcpy(&disp, p + 1, sizeof disp);
 		size = 5 + (unsigned)disp;

@@ -18,6 +18,16 @@ struct watch_regs {
 	bool in_call;			      /* it waits in the kernel */
 };
 
+static inline bool watch_set_pc(int tid, uintptr_t pc)
+{
+	struct user_regs_struct u;
+
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &u))
+		return false;
+	u.rip = pc;
+	return !ptrace(PTRACE_SETREGS, tid, NULL, &u);
+}
+
 static inline bool watch_regs(int tid, struct watch_regs *r)
 {
 	struct user_regs_struct u;

@@ -15,7 +15,7 @@ sys.path.insert(0, "tests/lib")
 from answers import *
 from option_texts import *
 
-RUNNERS = ("count", "record")
+RUNNERS = ("count", "events", "record")
 HIDDEN = {"man", "pid"} # for `make man`; refused with a reason
 
 

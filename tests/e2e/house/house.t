@@ -13,8 +13,8 @@ import subprocess
 import sys
 
 ROOMS = ["base", "flow", "elf", "isa", "cfg", "rewrite", "abi", "runtime",
-         "hooks", "count", "instrument", "launch", "store", "sample", "profile",
-         "report", "export", "cmd"]
+         "hooks", "count", "events", "instrument", "launch", "store",
+         "sample", "profile", "report", "export", "cmd"]
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                    "..", "..", "..")
 

@@ -28,6 +28,7 @@ struct run {
 	char dir[64], profile[96], file[IMAGES][96];
 	struct map map[IMAGES];
 	uint64_t *value[IMAGES][PROCESSES + 1];	/* by process; 0: all */
+	bool idle; /* no events since then */
 	buffer b;
 };
 
@@ -74,6 +75,57 @@ static void add_lefts(struct run *t)
 	live_left(&t->b, 2, LEFT_REFUSED, "/usr/lib/libodd.so", "still odd");
 }
 
+enum { EVENTS = 2, THREADS = 3 };
+
+/* what thread k of a process counted of an event */
+static uint64_t event_of(uint32_t process, unsigned thread, unsigned event)
+{
+	return 1000000 * process + 1000 * thread + event;
+}
+
+/*
+ * Two threads, of which one has ended and left its block to the other, beside
+ * the first one; counts are spread over lanes, and one is away.
+ */
+static void add_events(struct run *t, uint32_t p)
+{
+	const struct thread_record r[3] = {
+		{THREAD_ENDED, 1, 10, 0}, {THREAD_NONE, 0, 0, 0},
+		{THREAD_BEGAN, 1, 11, 0}};
+	uint64_t word[2][RUNNING_WORDS] = {{0}}, value[3][2 * EVENTS] = {{0}};
+
+	for (unsigned e = 0; e < EVENTS; e++) {
+		word[0][e] = event_of(p, 0, e) + 5;
+		word[0][2 * RUNNING_EVENTS + e] = (uint64_t)-5;
+		value[0][EVENTS + e] = event_of(p, 1, e);
+		value[2][e] = event_of(p, 1, e);
+		word[1][RUNNING_EVENTS + e] = event_of(p, 1, e) +
+					      event_of(p, 2, e);
+	}
+	word[0][0] -= 77;
+	word[0][RUNNING_BIAS + 3] = 77;
+	live_running(&t->b, p, 0, EVENTS, word[0]);
+	live_threads(&t->b, p, EVENTS, r, value[0], 3);
+	live_running(&t->b, p, 1, EVENTS, word[1]);
+}
+
+static void check_events(const struct run *run, const struct profile *p)
+{
+	assert_int_equal(p->nevent, EVENTS);
+	assert_int_equal(p->thread.n, PROCESSES * THREADS);
+	for (uint32_t i = 0; i < PROCESSES * THREADS; i++) {
+		const struct profile_thread *t = &p->thread.at[i];
+
+		assert_int_equal(t->process, i / THREADS + 1);
+		assert_int_equal(t->block, i % THREADS ? 1 : 0);
+		assert_int_equal(t->ended, i % THREADS == 1);
+		for (unsigned e = 0; e < EVENTS; e++)
+			assert_true(t->value[e] ==
+				    (run->idle ? 0 :
+				     event_of(t->process, i % THREADS, e)));
+	}
+}
+
 static void make_run(struct rng *r, struct run *t)
 {
 	*t = (struct run){.dir = "/tmp/count-profile-XXXXXX"};
@@ -98,6 +150,7 @@ static void make_run(struct rng *r, struct run *t)
 		for (unsigned m = 0; m < IMAGES; m++)
 			for (uint32_t k = 0; k < 1 + rng_below(r, BLOCKS); k++)
 				add_thread(r, t, m, p, k);
+		add_events(t, p);
 	}
 	add_lefts(t);
 	live_gap(&t->b, 2);
@@ -178,6 +231,7 @@ static void check_run(const struct run *t, const char *path, bool finished)
 		check_values(t, &p, i, i);
 	}
 	check_lefts(&p);
+	check_events(t, &p);
 	profile_close(&p);
 }
 
@@ -283,12 +337,16 @@ static void test_minus(void **state)
 				      t.value[m][p]);
 	assert_true(live_write(&t.b, t.profile));
 	assert_int_equal(profile_open(&now, t.profile, &e), 0);
-	/* what was counted since then is what had been before */
+	/* what was counted since then is what had been before, and no event */
 	assert_int_equal(profile_write(&now, &then, t.profile, &e), 0);
+	t.idle = true;
 	check_run(&t, t.profile, true);
 	/* the other way round time would run backwards */
 	assert_int_equal(profile_write(&then, &now, t.profile, &e), -1);
 	assert_int_equal(e.code, ERR_INPUT);
+	assert_non_null(strstr(e.text, "not an earlier state"));
+	then.thread.at[0].value[0]++;
+	assert_int_equal(profile_write(&now, &then, t.profile, &e), -1);
 	assert_non_null(strstr(e.text, "not an earlier state"));
 	then.header.started++;
 	assert_int_equal(profile_write(&now, &then, t.profile, &e), -1);
@@ -405,7 +463,7 @@ static void test_messages(void **state)
 	live_header(&t.b)->version = 77;
 	assert_true(live_write(&t.b, in_dir(&t, "q")));
 	assert_int_equal(profile_open(&p, in_dir(&t, "q"), &e), -1);
-	assert_non_null(strstr(e.text, "version 77; this tally reads 3 to 4"));
+	assert_non_null(strstr(e.text, "version 77; this tally reads 3 to 5"));
 	/* an older one is the same without images that were left */
 	live_header(&t.b)->version = PROFILE_OLDEST;
 	assert_true(live_write(&t.b, in_dir(&t, "q")));

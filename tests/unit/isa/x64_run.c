@@ -57,75 +57,118 @@ static void assert_same(const struct machine *a, const struct machine *b,
 
 /* --- counters */
 
-static void check_count(enum count_form f, uint8_t reg, bool thread)
+/* constants of one byte, of four, and those at their ends */
+static int64_t random_constant(void)
 {
-	uint64_t *counter = (uint64_t *)(room->data + splitmix(&seed) % 512 * 8);
-	uint64_t *own = thread ? counter + 1024 : counter;
-	uint64_t at = address(room->code), found = 0;
-	unsigned n = f == COUNT_SPOILS ? X64_COUNT_SIZE :
-					 X64_COUNT_KEEPING_SIZE;
-	struct machine m = machine_random(room, &seed), before = m;
-	uint8_t stack[MACHINE_STACK];
+	static const int64_t ends[] = {1, -1, 127, -128, 128, -129, INT32_MAX,
+				       INT32_MIN};
+	uint64_t r = splitmix(&seed);
 
-	*own = splitmix(&seed);
-	*counter = thread ? 7 : *own;
+	return r & 1 ? ends[r / 2 % 8] : r & 2 ? (int8_t)(r >> 8) :
+						 (int32_t)(r >> 8);
+}
+
+/* counter number i of those that are added to */
+static uint64_t *counter_of(const struct addition *a, unsigned i, bool thread)
+{
+	return (uint64_t *)(uintptr_t)a[i].counter + (thread ? 1024 : 0);
+}
+
+static void check_match(const struct addition *a, unsigned n, unsigned size)
+{
+	uint64_t at = address(room->code);
+	struct addition_seen seen[ADD_MAX];
+	unsigned done = 0, found;
+
+	for (unsigned i = 0; i < n; i++) {
+		unsigned one = x64_add_match(room->code + done, size - done,
+					     at + done, seen, &found);
+
+		assert_true(one && found == 1 && seen[0].end == one);
+		assert_true(seen[0].is.counter == a[i].counter);
+		assert_true(seen[0].is.constant == a[i].constant);
+		assert_int_equal(x64_add_match(room->code + done, one - 1,
+					       at + done, seen, &found), 0);
+		done += one;
+	}
+	assert_int_equal(done, size);
+}
+
+static void check_add(enum count_form f, uint8_t reg, bool thread, unsigned n)
+{
+	uint64_t at = address(room->code), before[ADD_MAX];
+	uint8_t stack[MACHINE_STACK];
+	struct addition a[ADD_MAX];
+	struct machine m = machine_random(room, &seed), was = m;
+	unsigned size;
+
+	for (unsigned i = 0; i < n; i++) {
+		a[i] = (struct addition){
+			.counter = address(room->data) + i * 8,
+			.constant = n == 1 ? 1 : random_constant()};
+		*counter_of(a, i, !thread) = 7;
+		before[i] = *counter_of(a, i, thread) = splitmix(&seed);
+	}
 	memcpy(stack, room->stack, sizeof stack);
-	assert_true(x64_count(f, at, address(counter), &reg, room->code));
-	assert_int_equal(x64_count_match(room->code, n, at, &found), n);
-	assert_true(found == address(counter));
-	assert_int_equal(x64_count_match(room->code, n - 1, at, &found), 0);
-	found = *own;
+	size = x64_add_size(f, a, n);
+	assert_true(x64_add(f, at, a, n, &reg, room->code));
+	check_match(a, n, size);
 	set_gs(thread ? 8192 : 0);
-	machine_run(room, 0, n, &m);
+	machine_run(room, 0, size, &m);
 	set_gs(0);
-	assert_true(*own == found + 1);
-	assert_true(!thread || *counter == 7);
+	for (unsigned i = 0; i < n; i++) {
+		assert_true(*counter_of(a, i, thread) ==
+			    before[i] + (uint64_t)a[i].constant);
+		assert_true(*counter_of(a, i, !thread) == 7);
+	}
 	assert_memory_equal(stack, room->stack, sizeof stack);
-	assert_same(&m, &before, f == COUNT_KEEPS ? REG(reg) : 0,
-		    f == COUNT_SPOILS ? MACHINE_STATUS & ~CARRY : 0);
+	assert_same(&m, &was, f == COUNT_KEEPS ? REG(reg) : 0,
+		    f == COUNT_KEEPS ? 0 :
+		    n == 1	     ? MACHINE_STATUS & ~CARRY :
+				       MACHINE_STATUS);
 }
 
 static void test_count(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < ROUNDS; i++)
-		check_count(COUNT_SPOILS, 255, i & 1);
+		check_add(COUNT_SPOILS, 255, i & 1, 1 + i % 4);
 	for (uint8_t r = 0; r < X64_NREGS; r++)
 		for (unsigned i = 0; isa_x64.scratch & REG(r) && i < 200; i++)
-			check_count(COUNT_KEEPS, r, i & 1);
+			check_add(COUNT_KEEPS, r, i & 1, 1 + i % 4);
 }
 
-/* what only looks like one is none */
+/* what only looks like one is none, or another one */
 static void test_match(void **state)
 {
-	uint8_t code[X64_COUNT_KEEPING_SIZE], reg = R9;
-	uint64_t counter;
+	uint8_t code[X64_ADD_MAX], reg = R9;
+	struct addition_seen seen[ADD_MAX];
+	struct addition a = {.counter = 8192, .constant = 1};
+	unsigned n;
 
 	(void)state;
 	for (unsigned f = 0; f < COUNT_FORMS; f++)
-		for (unsigned i = 0; i < sizeof code; i++)
+		for (unsigned i = 0; i < x64_add_size(f, &a, 1); i++)
 			for (unsigned bit = 0; bit < 8; bit++) {
-				unsigned n = f == COUNT_SPOILS ?
-						     X64_COUNT_SIZE :
-						     X64_COUNT_KEEPING_SIZE;
-				uint64_t seen = 0;
+				unsigned size = x64_add_size(f, &a, 1);
 
-				assert_true(x64_count(f, 4096, 8192, &reg,
-						      code));
+				assert_true(x64_add(f, 4096, &a, 1, &reg,
+						    code));
 				code[i] ^= (uint8_t)(1 << bit);
-				if (i < n && x64_count_match(code, n, 4096,
-							     &seen))
-					assert_true(f == COUNT_SPOILS &&
-						    i >= 4 && seen != 8192);
+				if (x64_add_match(code, size, 4096, seen, &n))
+					assert_true(
+						seen[0].is.counter != 8192 ||
+						seen[0].is.constant != 1);
 			}
-	assert_true(x64_count(COUNT_SPOILS, 0, UINT64_C(0x80000007), &reg,
-			      code));
-	assert_false(x64_count(COUNT_SPOILS, 0, 8 + UINT64_C(0x80000000), &reg,
-			       code));
+	a.counter = UINT64_C(0x80000007);
+	assert_true(x64_add(COUNT_SPOILS, 0, &a, 1, &reg, code));
+	a.counter++;
+	assert_false(x64_add(COUNT_SPOILS, 0, &a, 1, &reg, code));
 	/* the store is further away than the load */
-	assert_false(x64_count(COUNT_KEEPS, UINT64_C(1) << 32,
-			       (UINT64_C(1) << 31) + 8, &reg, code));
-	assert_int_equal(x64_count_match(code, 0, 0, &counter), 0);
+	a.counter = (UINT64_C(1) << 31) + 8;
+	assert_false(x64_add(COUNT_KEEPS, UINT64_C(1) << 32, &a, 1, &reg,
+			     code));
+	assert_int_equal(x64_add_match(code, 0, 0, seen, &n), 0);
 }
 
 /* instructions that write to gs */

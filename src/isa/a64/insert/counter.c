@@ -1,14 +1,13 @@
 /*
- * a64 counter: adds one to a counter in memory. No flag changes, and only two
- * registers do:
+ * a64 counter: adds constants to counters in memory. No flag changes, and only
+ * two registers do:
  *
  *	adrp a, page			adrp a, page
  *	ldr  b, [a, #low]		mrs  b, tpidr_el0
- *	add  b, b, #1			ldr  b, [b, #8]
+ *	add  b, b, #constant		ldr  b, [b, #8]
  *	str  b, [a, #low]		add  a, a, b		or sub
- *					ldr  b, [a, #low]
- *					add  b, b, #1
- *					str  b, [a, #low]
+ *	ldr  b, [a, #low2]		ldr  b, [a, #low]
+ *	..				..
  *
  * To the right, the word behind the thread pointer's own holds a difference
  * that leads to the thread's counters; it is 0 for the first thread (rewriting.
@@ -23,11 +22,16 @@ enum {
 	OP_MRS_TPIDR = 0xd53bd040,
 	OP_ADD_REG = 0x8b000000,
 	OP_SUB_REG = 0xcb000000,
-	OP_ADD_ONE = 0x91000400,
+	OP_ADD_IMM = 0x91000000, /* add xd, xn, #imm12 */
+	OP_SUB_IMM = 0xd1000000,
+	IMM_SHIFT = 1 << 22, /* imm12 is shifted by 12 */
 	OP_LDR = 0xf9400000, /* ldr xt, [xn, #imm12 * 8] */
 	OP_STR = 0xf9000000,
 	OP_ADRP = 0x90000000,
 	SLOT = 8, /* of the thread pointer */
+	OP_TBNZ_63 = 0xb7f80040, /* tbnz xt, #63, 8 bytes on */
+	OP_BRK = 0xd42f4220,     /* brk #0x7a11 */
+	ADD_STEPS = 2, /* instructions that add a constant, at most */
 };
 
 static uint32_t memory_op(uint32_t op, unsigned t, unsigned n, unsigned offset)
@@ -35,42 +39,96 @@ static uint32_t memory_op(uint32_t op, unsigned t, unsigned n, unsigned offset)
 	return op | offset / 8 << 10 | n << 5 | t;
 }
 
-/* ldr, add, str */
-static void put_increment(uint8_t *out, unsigned a, unsigned b, unsigned low)
+bool a64_add_fits(int64_t constant)
 {
-	uint32_t w[3] = {
-		memory_op(OP_LDR, b, a, low),
-		OP_ADD_ONE | b << 5 | b,
-		memory_op(OP_STR, b, a, low),
-	};
-
-	memcpy(out, w, sizeof w);
+	return constant > -(1 << 24) && constant < 1 << 24;
 }
 
-bool a64_count(enum count_form f, uint64_t at, uint64_t counter,
-	       const uint8_t *reg, uint8_t *out)
+/* instructions that add the constant to register b; how many */
+static unsigned put_constant(uint32_t w[ADD_STEPS], unsigned b,
+			     int64_t constant)
 {
+	uint32_t op = constant < 0 ? OP_SUB_IMM : OP_ADD_IMM;
+	uint32_t k = (uint32_t)(constant < 0 ? -constant : constant);
+	unsigned n = 0;
+
+	op |= b << 5 | b;
+	if (k >> 12)
+		w[n++] = op | IMM_SHIFT | k >> 12 << 10;
+	if (k & 0xfff || !n)
+		w[n++] = op | (k & 0xfff) << 10;
+	return n;
+}
+
+int a64_trapped(const uint8_t *code)
+{
+	uint32_t w;
+
+	memcpy(&w, code, sizeof w);
+	return w == OP_BRK ? 4 : -1;
+}
+
+/* ldr, add, str, and perhaps tbnz, brk; bytes */
+static unsigned put_addition(uint8_t *out, unsigned a, unsigned b,
+			     const struct addition *x)
+{
+	uint32_t w[ADD_STEPS + 4];
+	unsigned low = x->counter & 0xfff, n;
+
+	w[0] = memory_op(OP_LDR, b, a, low);
+	n = 1 + put_constant(w + 1, b, x->constant);
+	w[n++] = memory_op(OP_STR, b, a, low);
+	if (x->traps) {
+		w[n++] = OP_TBNZ_63 | b;
+		w[n++] = OP_BRK;
+	}
+	memcpy(out, w, n * sizeof *w);
+	return n * (unsigned)sizeof *w;
+}
+
+static void put_additions(uint8_t *out, const uint8_t reg[2],
+			  const struct addition *x, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		out += put_addition(out, reg[0], reg[1], &x[i]);
+}
+
+unsigned a64_add_size(enum count_form f, const struct addition *x, unsigned n)
+{
+	unsigned words = 1;
+	uint32_t w[ADD_STEPS];
+
 	(void)f; /* flags are never in the way */
-	if (!a64_put_adrp(out, reg[0], at, counter))
+	for (unsigned i = 0; i < n; i++)
+		words += 2 + put_constant(w, 0, x[i].constant) +
+			 (x[i].traps ? 2 : 0);
+	return words * (unsigned)sizeof *w;
+}
+
+bool a64_add(enum count_form f, uint64_t at, const struct addition *x,
+	     unsigned n, const uint8_t *reg, uint8_t *out)
+{
+	(void)f;
+	if (!a64_put_adrp(out, reg[0], at, x->counter))
 		return false;
-	put_increment(out + 4, reg[0], reg[1], counter & 0xfff);
+	put_additions(out + 4, reg, x, n);
 	return true;
 }
 
-bool a64_count_thread(uint64_t at, uint64_t counter, const uint8_t reg[2],
-		      bool subtract, uint8_t *out)
+bool a64_add_thread(uint64_t at, const struct addition *x, unsigned n,
+		    const uint8_t reg[2], bool subtract, uint8_t *out)
 {
 	unsigned a = reg[0], b = reg[1];
-	uint32_t w[3] = {
+	uint32_t w[A64_ADD_THREAD_SIZE / 4] = {
 		OP_MRS_TPIDR | b,
 		memory_op(OP_LDR, b, b, SLOT),
 		(subtract ? OP_SUB_REG : OP_ADD_REG) | b << 16 | a << 5 | a,
 	};
 
-	if (!a64_put_adrp(out, a, at, counter))
+	if (!a64_put_adrp(out, a, at, x->counter))
 		return false;
 	memcpy(out + 4, w, sizeof w);
-	put_increment(out + 4 + sizeof w, a, b, counter & 0xfff);
+	put_additions(out + 4 + sizeof w, reg, x, n);
 	return true;
 }
 
@@ -82,27 +140,68 @@ static uint64_t page_of(uint32_t w, uint64_t at)
 	return (at >> 12 << 12) + (((pages ^ 1 << 20) - (1 << 20)) << 12);
 }
 
-/* what is written for the registers and counter that are seen is the same */
-unsigned a64_count_match(const uint8_t *code, size_t size, uint64_t at,
-			 uint64_t *counter)
+/* the constant that the instruction adds to b; false: it is another */
+static bool constant_of(uint32_t w, unsigned b, int64_t *constant)
 {
-	uint8_t out[A64_COUNT_THREAD_SIZE], reg[2];
-	uint32_t w[A64_COUNT_THREAD_SIZE / 4] = {0};
-	bool thread, good;
-	unsigned n;
+	int64_t k = w >> 10 & 0xfff;
+
+	if ((w & 0xbf8003ff) != ((OP_ADD_IMM & 0xbf800000) | b << 5 | b))
+		return false;
+	k = w & IMM_SHIFT ? k << 12 : k;
+	*constant = w & 1 << 30 ? -k : k;
+	return true;
+}
+
+/* bytes of an addition by those registers, 0: it is none */
+static unsigned match_addition(const uint8_t *code, size_t size, unsigned a,
+			       unsigned b, uint64_t page, struct addition *x)
+{
+	uint32_t w[ADD_STEPS + 4] = {0};
+	uint8_t out[sizeof w];
+	unsigned n, store = 2;
+	int64_t more;
 
 	memcpy(w, code, size < sizeof w ? size : sizeof w);
-	if ((w[0] & 0x9f000000) != OP_ADRP)
+	if (!constant_of(w[1], b, &x->constant))
 		return 0;
-	reg[0] = w[0] & 31;
-	reg[1] = w[1] & 31;
-	thread = w[1] == (OP_MRS_TPIDR | reg[1]);
-	n = thread ? A64_COUNT_THREAD_SIZE : A64_COUNT_SIZE;
-	*counter = page_of(w[0], at) + (w[thread ? 4 : 1] >> 10 & 0xfff) * 8;
-	good = thread ? a64_count_thread(at, *counter, reg,
-					 w[3] >> 24 == OP_SUB_REG >> 24, out) :
-			a64_count(COUNT_KEEPS, at, *counter, reg, out);
-	return good && size >= n && !memcmp(out, code, n) ? n : 0;
+	if (constant_of(w[2], b, &more)) {
+		x->constant += more;
+		store++;
+	}
+	x->counter = page + (w[0] >> 10 & 0xfff) * 8;
+	x->traps = w[store + 1] == (OP_TBNZ_63 | b) && w[store + 2] == OP_BRK;
+	n = put_addition(out, a, b, x);
+	return size >= n && !memcmp(out, code, n) ? n : 0;
+}
+
+unsigned a64_add_match(const uint8_t *code, size_t size, uint64_t at,
+		       struct addition_seen seen[ADD_MAX], unsigned *n)
+{
+	uint32_t w[1 + A64_ADD_THREAD_SIZE / 4] = {0};
+	unsigned a, b, done = 4, len;
+	uint64_t page;
+
+	memcpy(w, code, size < sizeof w ? size : sizeof w);
+	a = w[0] & 31;
+	b = w[1] & 31;
+	page = page_of(w[0], at);
+	if (w[1] == (OP_MRS_TPIDR | b) &&
+	    w[2] == memory_op(OP_LDR, b, b, SLOT) &&
+	    (w[3] & ~(uint32_t)(OP_ADD_REG ^ OP_SUB_REG)) ==
+		    (OP_ADD_REG | b << 16 | a << 5 | a))
+		done += A64_ADD_THREAD_SIZE;
+	*n = 0;
+	while ((w[0] & 0x9f000000) == OP_ADRP && a != b && size > done &&
+	       *n < ADD_MAX) {
+		len = match_addition(code + done, size - done, a, b, page,
+				     &seen[*n].is);
+		if (!len)
+			break;
+		done += len;
+		seen[*n].end = done - (seen[*n].is.traps ? 8 : 0);
+		++*n;
+	}
+	return *n ? done : 0;
 }
 
 /*

@@ -1,0 +1,46 @@
+/*
+ * running: the page of running counters of a thread (Ball '94), one for all
+ * objects of a process. Code of the program adds to its words; what reads them
+ * is tally, and a program that asks for its own counts.
+ */
+#ifndef ABI_RUNNING_H
+#define ABI_RUNNING_H
+
+#include <stdint.h>
+
+enum {
+	RUNNING_EVENTS = 32, /* events, at most */
+	RUNNING_LANES = 4,   /* words of each: their sum is the count */
+	/* what is added before the last instruction of a block, on the way
+	   out, has a lane of its own: readers tell it by that */
+	RUNNING_LEAVES = RUNNING_LANES - 1,
+	RUNNING_COUNTS = RUNNING_EVENTS * RUNNING_LANES,
+	/*
+	 * Behind them, for each lane of the first event: what has to be added
+	 * to it. Who wants to see it pass 0 has taken that away.
+	 */
+	RUNNING_BIAS = RUNNING_COUNTS,
+	/* in the page of a process's first thread; not 0: nobody waits for
+	   threads that begin later */
+	RUNNING_QUIET = RUNNING_BIAS + RUNNING_LANES,
+	RUNNING_WORDS,
+};
+
+/* a lane of the first event with this in it never passes 0 */
+#define RUNNING_FAR (-(INT64_C(1) << 62))
+
+/* the count of an event, by the words of its page */
+static inline uint64_t running_sum(const uint64_t *word, unsigned event)
+{
+	uint64_t sum = 0;
+
+	for (unsigned l = 0; l < RUNNING_LANES; l++) {
+		sum += __atomic_load_n(&word[l * RUNNING_EVENTS + event],
+				       __ATOMIC_RELAXED);
+		if (!event)
+			sum += word[RUNNING_BIAS + l];
+	}
+	return sum;
+}
+
+#endif

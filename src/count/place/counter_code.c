@@ -1,0 +1,105 @@
+/* counter_code: see counter_code.h. */
+#include "count/place/counter_code.h"
+
+enum { COUNTER_SIZE = 8 };
+
+/* what an insertion adds, counters that begin at `base`; how much of it */
+static unsigned additions(const struct counter_code *c, uint32_t code,
+			  uint64_t base, struct addition to[ADD_MAX])
+{
+	uint32_t first = c->first.at[code];
+	unsigned n = c->first.at[code + 1] - first;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct counter_add *a = &c->add.at[first + i];
+
+		to[i] = (struct addition){
+			base + (uint64_t)((int64_t)COUNTER_SIZE * a->counter),
+			a->constant, a->traps};
+	}
+	return n;
+}
+
+unsigned counter_code_size(const struct counter_code *c,
+			   const struct insertion *i, const struct scratch *s)
+{
+	const struct isa_move *move = c->isa->move;
+	struct addition a[ADD_MAX];
+	unsigned n = additions(c, i->code, 0, a);
+	enum count_form f = s->keep ? COUNT_KEEPS : COUNT_SPOILS;
+
+	return move->add_size(f, a, n) +
+	       (c->for_threads ? move->add_thread_size : 0);
+}
+
+/* notes where code is that may be changed: sizes tell */
+static void note_sites(struct counter_code *c, uint32_t code, uint64_t addr,
+		       enum count_form f, const struct addition *a, unsigned n)
+{
+	const struct isa_move *move = c->isa->move;
+
+	if (move->add_one_site) {
+		c->site.at[code] = addr;
+		return;
+	}
+	for (unsigned i = 0; i < n; i++)
+		c->site.at[c->first.at[code] + i] =
+			addr + move->add_size(f, a, i);
+}
+
+bool counter_code_write(struct counter_code *c, const struct insertion *i,
+			const struct scratch *s, uint64_t addr,
+			const struct plan_bases *bases, uint8_t *out)
+{
+	const struct isa_move *move = c->isa->move;
+	enum count_form f = s->keep ? COUNT_KEEPS : COUNT_SPOILS;
+	struct addition a[ADD_MAX];
+	unsigned n = additions(c, i->code, bases->data + c->counters, a);
+
+	note_sites(c, i->code, addr, f, a, n);
+	if (c->for_threads)
+		return move->add_thread(addr, a, n, s->reg, c->subtract, out);
+	return move->add(f, addr, a, n, s->reg, out);
+}
+
+/* the list of places; their room is in the same order, and so as far away */
+void counter_code_constants(struct counter_code *c,
+			    const struct plan_bases *bases, uint8_t *out)
+{
+	const struct isa_move *move = c->isa->move;
+
+	for (size_t i = 0; i < c->site.n; i++) {
+		int32_t d = (int32_t)(c->site.at[i] - bases->constants);
+		uint64_t end = bases->data + (i + 1) * move->thread_room;
+
+		memcpy(out + sizeof d * i, &d, sizeof d);
+		c->too_far |= move->thread_room &&
+			      end - c->site.at[i] > move->jump_reach;
+	}
+}
+
+void counter_code_memory(struct counter_code *c, uint32_t ncounter,
+			 struct plan *p)
+{
+	const struct isa *isa = c->isa;
+	uint64_t page = isa->page, nsite;
+
+	nsite = isa->move->add_one_site ? c->first.n - 1 : c->add.n;
+	c->site.at = NEW_ARRAY(uint64_t, nsite);
+	c->site.n = c->site.cap = nsite;
+	c->counters = c->for_threads ? 0 : isa->move->thread_room * nsite;
+	c->counters = (c->counters + page - 1) / page * page;
+	if (c->running)
+		c->counters += page;
+	p->data_size = c->counters + (uint64_t)COUNTER_SIZE * ncounter;
+	p->data_align = isa->page;
+	if (!c->for_threads)
+		p->constant_size = sizeof(int32_t) * nsite;
+}
+
+void counter_code_free(struct counter_code *c)
+{
+	vec_free(&c->first);
+	vec_free(&c->add);
+	vec_free(&c->site);
+}

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""
+events/query: what `tally query` says of a program that runs. A thread that does
+the same round for ever is asked at any moment: what it says of all events at
+once must be a point of the way that single steps through the original go, some
+rounds and a part of one behind its beginning. Threads that sleep do not notice
+that they are asked.
+"""
+import array
+import collections
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, "tests/lib")
+from events_run import *
+from patience import until
+
+tap = Tap()
+PERIODIC = "../events/periodic.c"
+ASKED = ["insns", "calls", "returns", "branches", "taken", "syscalls"]
+NOW = ["-Wl,-z,now"]
+
+
+class Running:
+    """A program under `tally events` that has begun."""
+
+    def __init__(self, here, exe, *options, args=(), events=ASKED):
+        self.p = subprocess.Popen(
+            [TALLY, "events", "-e", ",".join(events), *options, "--output",
+             here + "/said", "--", exe, *args], env=environment(here),
+            cwd=here, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, **ALONE)
+        self.first = self.p.stdout.readline()
+        self.pid = int(run("pgrep", "-P", str(self.p.pid)).split()[0])
+
+    def query(self, *words, pid=None):
+        p = subprocess.run([TALLY, "query", *words, str(pid or self.pid)],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True)
+        return p.returncode, p.stdout, p.stderr
+
+    def end(self):
+        out, err = self.p.communicate()
+        return self.p.returncode, out, err
+
+
+def objects(text):
+    """JSON objects, one after the other."""
+    decode, at, out = json.JSONDecoder().raw_decode, 0, []
+    while text[at:].strip():
+        at += len(text[at:]) - len(text[at:].lstrip())
+        value, at = decode(text, at)
+        out.append(value)
+    return out
+
+
+# --- the way of a thread
+
+def stepped_way(here, exe, thread):
+    """What one thread has counted, step by step, for some rounds."""
+    p = subprocess.Popen([STEPS, "-t", here + "/ran", exe, "1"], cwd=here,
+                         env=environment(here), stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, text=True, **ALONE)
+    p.stdout.readline()
+    p.communicate()
+    code = Code(HOST, exe)
+    file = sorted(glob.glob(here + "/ran.trace.*"),
+                  key=lambda f: int(f.split(".")[-1]))[thread]
+    trace = [a for a in array.array("Q", open(file, "rb").read())
+             if a in code.insn]
+    kinds, now, way = dict(KINDS[HOST]), [0] * len(ASKED), []
+    for a, next_ in zip(trace, trace[1:]):
+        way.append(tuple(now))
+        text = text_at(code, a)
+        taken = re.match(kinds["branches"], text) and (
+            not re.match(CONDITIONS[HOST], text) or next_ != code.at(a)[0])
+        for i, e in enumerate(ASKED):
+            now[i] += 1 if e == "insns" else bool(taken) if e == "taken" \
+                else bool(re.match(kinds[e], text))
+    turn = next(s for s, _, n in Names.read(HOST, exe) if n == "turn")
+    starts = [i for i, a in enumerate(trace[:-1]) if a == turn]
+    return way, starts
+
+
+def is_on_way(vector, way, starts):
+    """Is it a point of the way, any number of rounds later?"""
+    if vector[0] < len(way):
+        return tuple(vector) == way[vector[0]]
+    first, second = starts[2:4]
+    k, j = divmod(vector[0] - first, second - first)
+    return all(v == way[first + j][i] + k * (way[second][i] - way[first][i])
+               for i, v in enumerate(vector))
+
+
+def on_the_way(name, *flags):
+    here = room(name)
+    exe = build(here, name, [PERIODIC], "-no-pie", *NOW, *flags)
+    way, starts = stepped_way(here, exe, 1)
+    if len(starts) < 5:
+        return [("steps", ["only %d rounds" % len(starts)])]
+    r = Running(here, exe, "--online", "--libs", "none")
+    # one process asks again and again, then new ones do
+    said = objects(r.query("--json", "--every", "0.0001", "--times",
+                           "600")[1])
+    for _ in range(20):
+        said += objects(r.query("--json")[1])
+    out, bad, seen = r.end(), [], collections.defaultdict(list)
+    for x in said:
+        for t in x["processes"][0]["threads"]:
+            seen[t["tid"]].append(list(t["events"].values()))
+    workers = 0
+    for tid, vectors in seen.items():
+        bad += ["%d: %s, then %s" % (tid, a, b) for a, b in
+                zip(vectors, vectors[1:]) if any(
+                    x is None or y is None or x > y for x, y in zip(a, b))]
+        if vectors[-1][0] < 100000:
+            continue
+        workers += 1
+        off = [v for v in vectors if not is_on_way(v, way, starts)]
+        bad += ["%d of %d are no point of the way: %s" % (
+            len(off), len(vectors), off[0])] if off else []
+    bad += [] if len(said) >= 600 and workers == 2 else [
+        "%d answers, %d workers" % (len(said), workers)]
+    return [("points of the way", bad),
+            ("sleepers sleep", [] if "disturbed 0\n" == out[1] else
+             [str(out)])]
+
+
+# --- what is said, and to whom
+
+KEYS = {"events", "processes", "not_measured"}
+
+
+def shape(exe, here):
+    r = Running(here, exe, "--online", args=["1"])
+    one, all_ = (objects(r.query("--json", pid=p)[1])
+                 for p in (r.pid, r.p.pid))
+    bad = []
+    for x in one + all_:
+        p = x["processes"]
+        bad += [] if KEYS <= set(x) and list(x["events"]) == ASKED and \
+            len(p) == 1 and p[0]["pid"] == r.pid and \
+            len(p[0]["threads"]) == 4 and \
+            {"tid", "events"} <= set(p[0]["threads"][0]) else [str(x)]
+        bad += Told(0, "", "", json.dumps(x)).sums()
+    bad += [] if len(one) == len(all_) == 1 else ["not one object"]
+    status, text, err = r.query()
+    bad += [] if status == 0 and [l.split()[1] for l in text.splitlines()[
+        :len(ASKED)]] == ASKED else [text + err]
+    status, text, err = r.query("--every", "0.01", "--times", "3")
+    bad += [] if status == 0 and text.count("/s") == 2 * len(ASKED) else [
+        text + err]
+    r.end()
+    status, text, err = r.query()
+    bad += [] if status and "there is no process" in err and not text else [
+        err]
+    return [("what is said", bad)]
+
+
+def strangers(exe, here):
+    out = []
+    for pid, want in (("x", "no number"), ("0", "no number"),
+                      (str(os.getpid()), "counts nothing")):
+        p = subprocess.run([TALLY, "query", pid], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True)
+        out += [] if p.returncode and want in p.stderr and not p.stdout else [
+            "%s: %s" % (pid, p.stderr)]
+    if not os.getuid() and shutil.which("setpriv"):
+        r = Running(here, exe, "--online", args=["1"])
+        # somebody else has to be able to run it at all
+        with tempfile.TemporaryDirectory() as free:
+            os.chmod(free, 0o755)
+            shutil.copy(TALLY, free + "/tally")
+            for pid in (r.pid, r.p.pid):
+                p = subprocess.run(
+                    ["setpriv", "--reuid", "65534", "--regid", "65534",
+                     "--clear-groups", free + "/tally", "query", str(pid)],
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                    cwd="/")
+                out += [] if p.returncode and "another user" in p.stderr and \
+                    not p.stdout else [p.stdout + p.stderr]
+        out += [] if r.end()[0] == 0 else ["it did not end well"]
+    return [("whom it does not answer", out)]
+
+
+def killed(exe, here):
+    """It goes while it is asked: that is said, and nothing hangs."""
+    bad = []
+    for _ in range(3):
+        r = Running(here, exe, "--online", args=["2"])
+        q = subprocess.Popen([TALLY, "query", "--json", "--every", "0.0001",
+                              str(r.pid)], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+        q.stdout.readline()
+        os.kill(r.pid, signal.SIGKILL)
+        text, err = finish(q)
+        status = r.end()[0]
+        bad += [] if status == 128 + 9 and ("ended" in err or "gone" in err) \
+            and q.returncode in (0, 1) else [
+                "%s %s %s" % (status, q.returncode, err)]
+    return [("killed meanwhile", bad)]
+
+
+def jobs():
+    here = room("others")
+    exe = build(here, "periodic", [PERIODIC], "-O2")
+    for level in ("-O0", "-O2"):
+        yield "way" + level, on_the_way, "way" + level, level
+    for f in shape, strangers, killed:
+        yield f.__name__, f, exe, room(f.__name__)
+
+
+if EMULATED:
+    tap.skip("queries", "an emulator has no ptrace()")
+    tap.done()
+sys.argv[1:] = [HOST, *sys.argv[1:]]
+test_all(tap, jobs)
