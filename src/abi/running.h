@@ -17,11 +17,12 @@ enum {
 	RUNNING_COUNTS = RUNNING_EVENTS * RUNNING_LANES,
 	/*
 	 * Behind them, for each lane of the first event: what has to be added
-	 * to it. Who wants to see it pass 0 has taken that away.
+	 * to it. A tracer that is to see it pass 0 has taken that
+	 * away (launch/stopper.h).
 	 */
 	RUNNING_BIAS = RUNNING_COUNTS,
-	/* in the page of a process's first thread; not 0: nobody waits for
-	   threads that begin later */
+	/* in the page of a process's first thread; not 0: in threads that begin
+	   later, nothing is to trap */
 	RUNNING_QUIET = RUNNING_BIAS + RUNNING_LANES,
 	RUNNING_WORDS,
 };

@@ -261,7 +261,7 @@ static int events_conclude(void *ctx, const struct launch *l, int status)
 	return status ? status : wrong;
 }
 
-/* a profile that nobody asked for; to be freed, NULL: that was said */
+/* a temporary file for the profile; to be freed, NULL: that was said */
 static char *make_temporary(void)
 {
 	const char *folder = getenv("TMPDIR");

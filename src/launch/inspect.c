@@ -19,11 +19,19 @@ enum {
 	TEXT = 256, /* of what /proc says */
 };
 
-/* running counters of a block, or the records of threads, mapped */
+/*
+ * Running counters of a block, or the records of threads, mapped. The program
+ * can write there at any time: what was checked is a copy of the head.
+ */
 struct mapped {
 	char *map;
 	size_t size;
 	char *at;
+	union {
+		struct profile_chunk chunk;
+		struct chunk_running running;
+		struct chunk_threads threads;
+	} head;
 };
 
 struct inspection {
@@ -64,6 +72,8 @@ static bool take_chunk(struct inspection *x, const struct profile_chunk *k)
 		return true;
 	if (!map_at(x, k->at, k->size, &m))
 		return false;
+	memcpy(&m.head, m.at, sizeof m.head);
+	m.head.chunk = *k;
 	if (k->kind == CHUNK_RUNNING)
 		vec_push(&x->running, m);
 	else
@@ -74,12 +84,13 @@ static bool take_chunk(struct inspection *x, const struct profile_chunk *k)
 /* does a chunk hold what it says? The program may have written anything */
 static bool is_sound(const struct mapped *m)
 {
-	const struct profile_chunk *k = (const void *)m->at;
-	const struct chunk_running *r = (const void *)m->at;
-	const struct chunk_threads *t = (const void *)m->at;
+	const struct profile_chunk *k = &m->head.chunk;
+	const struct chunk_running *r = &m->head.running;
+	const struct chunk_threads *t = &m->head.threads;
 
 	if (k->kind == CHUNK_RUNNING)
 		return r->nevent <= RUNNING_EVENTS && r->first <= k->size &&
+		       !(r->first % sizeof(uint64_t)) &&
 		       k->size - r->first >= RUNNING_WORDS * 8;
 	return t->nevent <= RUNNING_EVENTS &&
 	       t->size == sizeof(struct thread_record) + 16 * t->nevent &&
@@ -110,8 +121,11 @@ static bool read_chunks(struct inspection *x)
 	for (size_t i = 0; i < x->running.n; i++)
 		if (!is_sound(&x->running.at[i]))
 			return false;
+	if (x->running.n)
+		x->nevent = x->running.at[0].head.running.nevent;
 	for (size_t i = 0; i < x->threads.n; i++)
-		if (!is_sound(&x->threads.at[i]))
+		if (!is_sound(&x->threads.at[i]) ||
+		    x->threads.at[i].head.threads.nevent != x->nevent)
 			return false;
 	return true;
 }
@@ -156,9 +170,6 @@ struct inspection *inspect_open(const char *profile, pid_t pid, bool write,
 		inspect_close(x);
 		return NULL;
 	}
-	if (x->running.n)
-		x->nevent = ((const struct chunk_running *)(const void *)
-				     x->running.at[0].at)->nevent;
 	return x;
 }
 
@@ -177,11 +188,6 @@ bool inspect_is_old(const struct inspection *x)
 	       h.end != x->end;
 }
 
-uint32_t inspect_events(const struct inspection *x)
-{
-	return x->nevent;
-}
-
 /* --- counters of a thread */
 
 /* the running page of a block; NULL: there is none */
@@ -189,7 +195,7 @@ static uint64_t *page_of(const struct inspection *x, uint32_t block)
 {
 	for (size_t i = 0; i < x->running.n; i++) {
 		const struct chunk_running *k =
-			(const void *)x->running.at[i].at;
+			&x->running.at[i].head.running;
 
 		if (k->block == block)
 			return (void *)(x->running.at[i].at + k->first);
@@ -204,8 +210,8 @@ static const struct thread_record *record_of(const struct inspection *x,
 	*number = 1;
 	for (size_t i = 0; i < x->threads.n; i++) {
 		const struct chunk_threads *k =
-			(const void *)x->threads.at[i].at;
-		const char *first = (const char *)(k + 1);
+			&x->threads.at[i].head.threads;
+		const char *first = x->threads.at[i].at + sizeof *k;
 
 		for (uint32_t j = 0; j < k->nrecord; j++) {
 			const struct thread_record *r =
@@ -256,7 +262,7 @@ void inspect_quiet(const struct inspection *x)
 
 	for (size_t i = 0; i < x->running.n; i++) {
 		const struct chunk_running *k =
-			(const void *)x->running.at[i].at;
+			&x->running.at[i].head.running;
 
 		word = (void *)(x->running.at[i].at + k->first);
 		for (unsigned l = 0; l < RUNNING_LANES; l++) {

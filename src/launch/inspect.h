@@ -39,8 +39,6 @@ struct inspection *inspect_open(const char *profile, pid_t pid, bool write,
 void inspect_close(struct inspection *x);
 /* whether the process has made more chunks since: then it is to be reopened */
 bool inspect_is_old(const struct inspection *x);
-/* the events that it counts */
-uint32_t inspect_events(const struct inspection *x);
 
 /* the running counters of a thread; false: it has none yet */
 struct inspected_page {

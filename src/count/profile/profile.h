@@ -166,7 +166,7 @@ int profile_add(const struct profile *p, uint32_t image, uint32_t process,
 
 /*
  * profile_add() of one block of counters of a process, in a live profile; what
- * unfinished counting code means is left out: it is not known whose it was.
+ * unfinished counting code means is left out: it is not known of which block.
  */
 int profile_add_block(const struct profile *p, uint32_t image,
 		      uint32_t process, uint32_t block, uint64_t *value,
