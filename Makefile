@@ -89,7 +89,7 @@ ENTRY_ONLY := $(addprefix src/runtime/,entry.c by_hand.c ancestors.c \
 ENTRY := $(ENTRY_ONLY) $(addprefix src/runtime/,own_file.c follow.c program.c \
 	stack.c environ.c sys.c counting.c live_profile.c images.c \
 	threads.c slots.c sites.c forks.c trim.c lock.c signals.c pairs.c \
-	places.c exits.c interruptions.c running.c signal_context.c \
+	places.c exits.c interruptions.c running.c calls.c signal_context.c \
 	altstack.c)
 RUNTIME := $(filter-out $(ENTRY_ONLY),$(wildcard src/runtime/*.c))
 MODULE_FLAGS := -std=gnu11 $(WARNINGS) -O2 -g -Isrc \
@@ -115,7 +115,8 @@ ENTRY_FLAGS := $(filter-out -O2 -g -fPIC -shared -Wl%,$(MODULE_FLAGS)) -Os \
 ENTRY_FLAGS_aarch64 := -mcmodel=tiny
 ENTRIES := $(patsubst src/runtime/%/entry.S,%,$(wildcard src/runtime/*/entry.S))
 MODULES := $(ISAS:%=$(BUILD)/lib/tally/audit-%.so) \
-	$(patsubst %,$(BUILD)/lib/tally/entry-%.bin,$(filter $(ENTRIES),$(ISAS)))
+	$(patsubst %,$(BUILD)/lib/tally/entry-%.bin,$(filter $(ENTRIES),$(ISAS))) \
+	$(patsubst %,$(BUILD)/lib/tally/calls-%.bin,$(filter $(ENTRIES),$(ISAS)))
 
 .PHONY: modules
 modules: $(MODULES)
@@ -138,6 +139,14 @@ $(BUILD)/lib/tally/entry-%.bin: $(ENTRY) src/runtime/%/entry.S \
 	$$($(MODULE_CC) -print-prog-name=objcopy) -O binary -j .all \
 		$(@:.bin=.elf) $@
 	@rm $(@:.bin=.elf)
+
+# routines that every image with call sites has
+$(BUILD)/lib/tally/calls-%.bin: src/runtime/%/calls.S src/abi/calls.h
+	@mkdir -p $(@D)
+	$(MODULE_CC) -Isrc -c -o $(@:.bin=.o) $<
+	$$($(MODULE_CC) -print-prog-name=objcopy) -O binary -j .text \
+		$(@:.bin=.o) $@
+	@rm $(@:.bin=.o)
 
 # programs that test need not be as fast as what they test, and are compiled in
 # half of the time so

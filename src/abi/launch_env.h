@@ -82,6 +82,7 @@ enum {
 	LAUNCH_ENV_ON_JUMP = 24,
 	LAUNCH_ENV_ON_INDIRECT = 32,
 	LAUNCH_ENV_ON_RESUME = 40,
+	LAUNCH_ENV_ON_CALLS = 48,
 };
 
 struct launch_env {
@@ -97,6 +98,13 @@ struct launch_env {
 			    const struct object_header *p);
 	/* a thread is about to return to an old address */
 	void (*on_resume)(struct arch_hook *g, const struct launch_env *h);
+	/*
+	 * A routine of calls.S leaves something to be done (CALLS_PUSH ..), to
+	 * a record or a procedure's word, with that stack pointer, of the
+	 * thread with that running page.
+	 */
+	void (*on_calls)(unsigned what, uint64_t about, uint64_t sp,
+			 uint64_t *page, const struct launch_env *h);
 	const char *field[LAUNCH_ENV_N]; /* decoded */
 	uint64_t page;                   /* bytes: the kernel's */
 	uint64_t hwcap2;           /* AT_HWCAP2: what the machine can do */

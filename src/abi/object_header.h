@@ -66,6 +66,13 @@ struct object_header {
 	uint32_t nevent;
 	/* the first running counter is never further from what was counted */
 	uint64_t highest;
+	/*
+	 * Calls are seen (calls.h): a table, `callee` bytes from here, of
+	 * ncallee struct call_target, by record; and where the routines are
+	 * that code calls, calls_size bytes. 0: they are not.
+	 */
+	int64_t callee, calls;
+	uint32_t ncallee, calls_size;
 	uint64_t back_base; /* new addresses in it are counted from here */
 	/* old address of the function that a handler makes a thread call in
 	   order to preempt it (Go); 0: none */
@@ -77,6 +84,12 @@ static inline void *at_distance(const void *from, int64_t distance)
 {
 	return (void *)((uintptr_t)from + (uintptr_t)distance);
 }
+
+/* the record of a call site, by its number among the counters, and the word of
+   the procedure that is called there */
+struct call_target {
+	uint32_t record, callee;
+};
 
 /* from a new address on: the old one that stands for it */
 struct back_entry {

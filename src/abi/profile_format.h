@@ -25,7 +25,7 @@
 #define PROFILE_ASKED " -e "
 
 enum {
-	PROFILE_VERSION = 5,
+	PROFILE_VERSION = 6,
 	PROFILE_OLDEST = 3,    /* read, too: there is no CHUNK_LEFT in it */
 	PROFILE_UNIT = 4096,   /* chunks begin at multiples of it */
 	PROFILE_FIRST = 65536, /* and of any page size: the first one's place */
@@ -76,6 +76,8 @@ enum chunk_kind {
 	CHUNK_LEFT = 4,     /* struct chunk_left */
 	CHUNK_RUNNING = 5,  /* struct chunk_running */
 	CHUNK_THREADS = 6,  /* struct chunk_threads */
+	CHUNK_STACK = 7,    /* struct chunk_stack */
+	CHUNK_CALLS = 8,    /* struct chunk_calls */
 };
 
 struct profile_chunk {
@@ -208,6 +210,30 @@ struct chunk_running {
 	uint64_t first; /* offset of the page from the chunk's start */
 	uint32_t block; /* 0: of the process's first thread; others' */
 	uint32_t nevent;
+};
+
+/* the open calls of a thread (calls.h); its running page says how many */
+struct chunk_stack {
+	struct profile_chunk chunk;
+	uint64_t first;   /* offset of the entries from the chunk's start */
+	uint64_t address; /* where that is in the process; 0: given up */
+	uint32_t block;	  /* as in chunk_running */
+	uint32_t nevent;
+};
+
+/* more records of calls: those of sites with several callees */
+struct chunk_calls {
+	struct profile_chunk chunk;
+	uint32_t block;
+	uint32_t nevent;
+	/* struct more_calls of each, a record behind it; it is in use if it
+	   says where it is */
+};
+
+struct more_calls {
+	/* whose: the site's image, half its identity, and the number of its
+	   record; or 0 and a signal's number */
+	uint64_t image, site;
 };
 
 /* threads but the first, as they begin and end */

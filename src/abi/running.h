@@ -24,7 +24,14 @@ enum {
 	/* in the page of a process's first thread; not 0: in threads that begin
 	   later, nothing is to trap */
 	RUNNING_QUIET = RUNNING_BIAS + RUNNING_LANES,
-	RUNNING_WORDS,
+	/* of each event, what handlers of signals had of it: not in the lanes
+	   any more (runtime/calls.c) */
+	RUNNING_HANDLED,
+	/* words about open calls (abi/calls.h): a word that is no entry's, and
+	   those of its stack */
+	RUNNING_NOBODY = RUNNING_HANDLED + RUNNING_EVENTS,
+	RUNNING_CALLS,
+	RUNNING_WORDS = RUNNING_CALLS + 6,
 };
 
 /* a lane of the first event with this in it never passes 0 */
@@ -41,7 +48,7 @@ static inline uint64_t running_sum(const uint64_t *word, unsigned event)
 		if (!event)
 			sum += word[RUNNING_BIAS + l];
 	}
-	return sum;
+	return sum + word[RUNNING_HANDLED + event];
 }
 
 #endif

@@ -28,7 +28,7 @@ struct repetition {
 
 struct events_call {
 	const char *events, *profile, *output;
-	bool json, online, no_aslr;
+	bool json, online, no_aslr, per_call_site;
 	uint64_t timeout, repeat, stop_at, thread;
 	struct stopper stopper;
 	struct counted_call run;
@@ -46,6 +46,11 @@ static const struct option events_options[] = {
 	 .more = "Several are counted in one run. `insns` by default."},
 	{"online", .type = &type_flag, FILLS(struct events_call, online),
 	 .help = "keep running counters, exact at any moment"},
+	{"per-call-site", .type = &type_flag,
+	 FILLS(struct events_call, per_call_site),
+	 .help = "count events by call site and callee, with all that the "
+		 "callee did, for `report --by call-site`",
+	 .more = "It implies --online, and needs -o."},
 	{"stop-at", .type = &type_number, .placeholder = "N", .least = 1,
 	 .most = INT64_MAX, FILLS(struct events_call, stop_at),
 	 .help = "stop the program when the first of the events has happened "
@@ -371,7 +376,9 @@ static void prepare_online(struct events_call *call)
 	}
 	if (call->timeout)
 		call->limit.event = event_list_need(&call->list, EVENT_INSNS);
-	if (call->online || call->timeout || call->stop_at)
+	call->run.how.recipe.calls = call->per_call_site;
+	if (call->online || call->timeout || call->stop_at ||
+	    call->per_call_site)
 		recipe_events(&call->run.how.recipe, &call->list);
 }
 
@@ -395,6 +402,9 @@ static int events_run(void *words, const struct arguments *a)
 	if (!call->events)
 		call->events = "insns";
 	status = read_events(call);
+	if (!status && call->per_call_site && call->stop_at)
+		status = cmd_misuse(&cmd_events, "--per-call-site and "
+				    "--stop-at do not go together");
 	if (!status)
 		status = counted_check(&cmd_events, &call->run);
 	if (!status)

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "cmd/render/calls_show.h"
 #include "cmd/render/report_show.h"
 #include "cmd/options/shared_options.h"
 #include "report/rows_pick.h"
@@ -144,6 +145,23 @@ static void report_show(const struct report_call *call, struct dataset *v,
 		report_show_sample_notes(v->samples);
 }
 
+/* what calls cost, where the profile says that; the exit status */
+static int report_calls(const struct report_call *call,
+			const struct dataset *v)
+{
+	struct run_calls r;
+	struct err e;
+
+	if (run_calls_make(&r, v->counts, &e))
+		return cmd_fail(&e);
+	if (call->by == BY_CALL_SITE)
+		calls_show_sites(&r, &call->query, call->json, stdout);
+	else
+		calls_show_procedures(&r, &call->query, call->json, stdout);
+	run_calls_free(&r);
+	return STATUS_OK;
+}
+
 /* the exit status */
 static int report_dataset(const struct report_call *call, struct dataset *v)
 {
@@ -157,6 +175,9 @@ static int report_dataset(const struct report_call *call, struct dataset *v)
 	w.sure = !call->json;
 	v->same_work = call->same_work;
 	report_show_dataset_notes(v);
+	if (v->counts && v->counts->profile.calls &&
+	    (call->by == BY_CALL_SITE || call->by == BY_PROCEDURE))
+		return report_calls(call, v);
 	if (rows_make(&r, v, (enum by)call->by, &w, &e))
 		return cmd_fail(&e);
 	report_show(call, v, &r);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "events/call_sites.h"
 #include "events/proc_events.h"
 #include "events/running.h"
 
@@ -13,6 +14,7 @@ struct event_proc {
 	struct insertion like;
 	struct proc_events events;
 	struct event_plan plan[EVENTS_MAX]; /* by event */
+	struct call_sites sites; /* if calls are seen */
 	unsigned lane;
 };
 
@@ -51,11 +53,16 @@ static bool leaves(const struct event_proc *k, uint32_t e)
 	       d->kind != MAP_TAKEN && d->kind != MAP_TABLE;
 }
 
-/* edges take turns: what follows one another is of different lanes */
+/*
+ * Edges take turns: what follows one another is of different lanes. Where every
+ * call reads them there are fewer.
+ */
 static unsigned next_lane(struct event_proc *k, uint32_t e)
 {
 	if (leaves(k, e))
 		return RUNNING_LEAVES;
+	if (k->sites.code)
+		return 0;
 	k->lane = (k->lane + 1) % RUNNING_LEAVES;
 	return k->lane;
 }
@@ -164,15 +171,19 @@ static bool place_on_chords(struct event_proc *k)
 	note_highest(k);
 	for (uint32_t e = 0; e < q->p->nedge; e++) {
 		unsigned n = q->d->way.at[e].n ? increments(k, e, add) : 0;
+		struct insertion like = k->like;
+		const struct code_call *call =
+			call_sites_on_edge(&k->sites, e, &like);
 
 		/* the tree tells readers all that is to know (heights.c) */
 		if (!t.in[e])
 			q->n->map.edge.at[q->p->edge + e].counter = 0;
-		if (!n)
-			continue;
-		placing_insert(q->n, &k->like, &q->d->way.at[e],
-			       expected_edge(q, e), add, n);
+		if (n || call)
+			placing_insert_calling(q->n, &like, &q->d->way.at[e],
+					       expected_edge(q, e), add, n,
+					       call);
 	}
+	call_sites_place(&k->sites, false);
 	return true;
 }
 
@@ -224,6 +235,7 @@ static void place_in_blocks(struct event_proc *k)
 			placing_insert(q->n, &k->like, &before,
 				       (struct expected){0}, add, n);
 	}
+	call_sites_place(&k->sites, true);
 }
 
 /* --- what is no constant */
@@ -277,6 +289,8 @@ static void place(const struct placer *x, const struct placed_proc *q)
 	};
 
 	k.like = x->like(k.x->events.isa);
+	if (x->calls)
+		call_sites_find(&k.sites, x->calls, q);
 	proc_events_find(q->a, &k.x->events, &v, &k.events);
 	if ((is_sparse(&k) && !why_not_in_blocks(&k)) ||
 	    !place_on_chords(&k)) {
@@ -304,7 +318,8 @@ static struct insertion like_trapping(const struct isa *isa)
 }
 
 void event_placer_begin(struct event_placer *x, const struct image *im,
-			const struct event_list *list, bool traps)
+			const struct event_list *list, bool traps,
+			const struct call_code *calls)
 {
 	*x = (struct event_placer){
 		.traps = traps,
@@ -315,6 +330,7 @@ void event_placer_begin(struct event_placer *x, const struct image *im,
 			.nevent = list->n,
 			/* what has no constant, by event; blind edges */
 			.ncounter = list->n + 1,
+			.calls = calls,
 		},
 	};
 	x->highest = NEW_ARRAY(uint64_t, 1);

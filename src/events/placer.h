@@ -24,7 +24,8 @@ struct event_placer {
 
 /* list and image must outlive it */
 void event_placer_begin(struct event_placer *x, const struct image *im,
-			const struct event_list *list, bool traps);
+			const struct event_list *list, bool traps,
+			const struct call_code *calls);
 void event_placer_free(struct event_placer *x);
 
 #endif

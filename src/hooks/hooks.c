@@ -23,6 +23,7 @@ enum {
 	WORD_SIZE = 16,
 	OBJECT_HEADER_ALIGN = 8,
 	ENTRY_ALIGN = 16,
+	SUPPORT_ALIGN = 16, /* of the plan behind it (insert/join.h) */
 	ENTRY_CODE = 16, /* behind its two distances */
 	ENTRY_MAX = 1 << 20,
 	LEAST_LINKED = 1 << 16, /* address that a library is linked for */
@@ -43,6 +44,7 @@ struct hooking {
 	uint32_t tell_at;             /* the hook before jumps */
 	bool counts; /* in this or another object of the program */
 	struct counter_layout layout;
+	uint32_t behind; /* where the support code of the plan behind it is */
 	uint64_t layout_at; /* in the plan's memory, or joined behind it */
 };
 
@@ -112,13 +114,13 @@ static void entry_write(const struct hooking *w, const struct plan_bases *bases,
  * Where threads' words are subtracted: see counting.h. A library that is linked
  * for an address is mapped there, if that is free.
  */
-static bool subtracts(const struct hooking *w)
+bool hooks_subtract(const struct cfg *c)
 {
-	const struct image *im = w->c->image;
+	const struct image *im = c->image;
 
 	return (im->type == ET_EXEC || (im->segment[0].start >= LEAST_LINKED &&
 					im->segment[0].start < MOST_LINKED)) &&
-	       w->c->isa->move->add_thread;
+	       c->isa->move->add_thread;
 }
 
 _Static_assert(REVERSE_MAP_RUN == BACK_RUN && REVERSE_MAP_CODE == BACK_CODE &&
@@ -139,7 +141,7 @@ static void object_header_write(const struct hooking *w,
 		.running = w->layout.running,
 		.nevent = w->layout.nevent,
 		.highest = w->layout.highest,
-		.flags = (subtracts(w) ? OBJECT_HEADER_ABOVE : 0u) |
+		.flags = (hooks_subtract(w->c) ? OBJECT_HEADER_ABOVE : 0u) |
 			 (w->layout.takes_slot ? OBJECT_HEADER_TAKES : 0u) |
 			 (w->layout.traps ? OBJECT_HEADER_TRAPS : 0u) |
 			 (w->alone ? OBJECT_HEADER_ALONE : 0u) |
@@ -161,6 +163,12 @@ static void object_header_write(const struct hooking *w,
 	if (p.nsite) {
 		p.site = (int64_t)(bases->constants - at);
 		p.room = p.word + (int64_t)w->layout_at;
+	}
+	if (w->layout.calls_size) {
+		p.ncallee = w->layout.ncallee;
+		p.calls_size = w->layout.calls_size;
+		p.callee = (int64_t)(bases->constants + w->layout.callee - at);
+		p.calls = (int64_t)(bases->support + w->behind - at);
 	}
 	memcpy(p.id, w->layout.id, sizeof p.id);
 	memcpy(out + w->object_header_at, &p, sizeof p);
@@ -505,6 +513,8 @@ bool hooks_plan(struct plan *p, const struct cfg *c,
 	if (has_hook(w, HOOK_RESUME))
 		add_resume_calls(p, c);
 	add_jumps(p, w);
+	w->behind = (p->support_size + SUPPORT_ALIGN - 1) &
+		    -(uint32_t)SUPPORT_ALIGN;
 	return true;
 }
 

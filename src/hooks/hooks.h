@@ -35,6 +35,9 @@ struct counter_layout {
 	uint32_t running, nevent; /* as in object_header.h */
 	bool traps;
 	uint64_t highest;
+	/* of object_header.h: where in the plan's constants and support code,
+	   and how much */
+	uint32_t callee, ncallee, calls_size;
 	bool takes_slot; /* OBJECT_HEADER_TAKES */
 	bool left_out;   /* OBJECT_HEADER_LEFT_OUT */
 	/* indirect jumps and calls whose targets are reported */
@@ -51,6 +54,9 @@ struct hooks_jump {
 };
 
 enum { HOOKS_JUMPS = 1 << 27 };
+
+/* code subtracts threads' words, where the machine's does either */
+bool hooks_subtract(const struct cfg *c);
 
 /* what is inserted there; call_at and code are left out */
 struct insertion hooks_jump_insertion(const struct isa *isa,

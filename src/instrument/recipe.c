@@ -21,6 +21,7 @@
 #define AFTER "+after"
 #define CALLS "+calls"
 #define STOP "+stop"
+#define SITES "+sites"
 #define EVENTS "+events="
 #define LIBS "+libs="
 #define ONLY "+only="
@@ -84,6 +85,8 @@ const char *recipe_name(const struct recipe *r)
 			     r->count.pairs ? CALLS : "");
 	if (r->stops)
 		n += (size_t)sprintf(name + n, STOP);
+	if (r->calls)
+		n += (size_t)sprintf(name + n, SITES);
 	if (r->online)
 		n += (size_t)sprintf(name + n, EVENTS "%llx:%s",
 				     (unsigned long long)r->events_sum,
@@ -271,6 +274,7 @@ bool recipe_parse(struct recipe *r, const char *name)
 		take_option(&s, AFTER, s + strlen(AFTER), none, 1);
 	r->count.pairs = take_option(&s, CALLS, s + strlen(CALLS), none, 1);
 	r->stops = take_option(&s, STOP, s + strlen(STOP), none, 1);
+	r->calls = take_option(&s, SITES, s + strlen(SITES), none, 1);
 	is_online = take_option(&s, EVENTS, some ? some : list, events,
 				sizeof events);
 	if (take_option(&s, LIBS, list, libs, sizeof libs))
@@ -386,6 +390,11 @@ static int rewrite_planned(const struct recipe *r, const struct cfg *c,
 		layout.traps = events->traps;
 		layout.highest = *events->highest;
 	}
+	if (counters.calls) {
+		layout.callee = counters.callee.offset;
+		layout.ncallee = (uint32_t)counters.callee.n;
+		layout.calls_size = (uint32_t)counters.calls->size;
+	}
 	memcpy(layout.id, counters.id, sizeof layout.id);
 	layout.nsite = counters.code.for_threads ?
 			       0 : (uint32_t)counters.code.site.n;
@@ -409,6 +418,7 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 	struct count_options options = r->count;
 	struct event_list list = {0};
 	struct event_placer placer;
+	struct call_code calls = {0};
 	struct feedback feedback;
 	bool too_far = false;
 	int failed;
@@ -421,7 +431,14 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 	if (r->online) {
 		if (event_list_read(&list, r->events, e))
 			return -1;
-		event_placer_begin(&placer, c->image, &list, r->stops);
+		if (r->calls &&
+		    call_code_read(&calls, c->isa, hooks_subtract(c), list.n,
+				   e)) {
+			event_list_free(&list);
+			return -1;
+		}
+		event_placer_begin(&placer, c->image, &list, r->stops,
+				   r->calls ? &calls : NULL);
 		options.placer = &placer.placer;
 	}
 	if (r->weights) {
@@ -443,6 +460,7 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 		feedback_close(&feedback);
 	if (r->online)
 		event_placer_free(&placer);
+	call_code_free(&calls);
 	event_list_free(&list);
 	return failed;
 }

@@ -10,6 +10,8 @@
  *			running counters of events (events/event_list.h)
  *	"online+stop+events=.."
  *			the first of which traps when it is not negative
+ *	"online+sites+events=.."
+ *			and call sites are seen (events/call_sites.h)
  *	"none+trap"	and old places where control is not expected trap
  *	"edges+after"	counters after all calls
  *	"edges+calls"	and where indirect jumps and calls lead
@@ -40,6 +42,7 @@ struct recipe {
 	bool poisons; /* poison is, instead */
 	bool online;  /* running counters are: `events` */
 	bool stops;   /* the first of them traps (events/placer.h) */
+	bool calls;   /* call sites are seen */
 	const char *events; /* event_list_text() */
 	uint64_t events_sum;
 	struct count_options count;

@@ -97,6 +97,16 @@ struct addition {
 
 enum { ADD_MAX = 32 }; /* in one piece of code */
 
+/* a call of a routine (runtime/calls.c), with two addresses as arguments */
+struct routine_call {
+	uint64_t routine;
+	uint64_t about; /* one of them */
+	/* the other: as much above the stack pointer where the code begins */
+	uint32_t above;
+	regset dead; /* registers that need not be kept */
+};
+enum { ROUTINE_CALL_MAX = 48 };
+
 /* one in code that was found */
 struct addition_seen {
 	struct addition is;
@@ -240,6 +250,15 @@ struct isa_move {
 	/* a call that keeps everything but reg, one of call_regs (0 or 1) */
 	bool (*call)(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
 	uint8_t call_size, call_regs;
+
+	/*
+	 * A call of a routine, which keeps all registers, but no flags. Returns
+	 * its bytes, ROUTINE_CALL_MAX at most, the same wherever it is, and
+	 * writes them if out is not NULL. 0: out of reach.
+	 */
+	unsigned (*routine_call)(const struct routine_call *x, uint64_t at,
+				 uint8_t *out);
+	uint8_t return_size; /* bytes of the stack that a call takes */
 
 	/*
 	 * A procedure that tells another, found as by a hook, where a jump or

@@ -30,6 +30,7 @@
  *	sites.c     code that counts for one thread, and then for all; or the
  *	            other way around
  *	forks.c     processes
+ *	calls.c     open calls, and what they cost
  *	signals.c   handlers
  *	signal_context.c
  *	            the addresses that handlers see
@@ -76,6 +77,8 @@ struct child {
 	struct region chunks; /* its own, mapped anywhere */
 	uint64_t running; /* where in them; 0: none */
 	uint32_t number;
+	char *calls; /* open calls, a copy; or NULL */
+	uint64_t calls_size;
 };
 
 enum image_state {
@@ -212,6 +215,7 @@ struct counting {
 	struct list block; /* struct thread_block */
 	uint32_t nevent; /* of running counters */
 	_Bool traps; /* code that adds to them does (OBJECT_HEADER_TRAPS) */
+	_Bool calls; /* calls are seen (calls.c) */
 	struct running running; /* of the first thread */
 	struct chunk_threads *records; /* the newest, or NULL */
 	uint32_t nrecord;	       /* of these that are in use */
@@ -470,11 +474,47 @@ static inline _Bool process_is_own(const struct counting *c)
 	return sys_pid() == c->pid;
 }
 
+/* --- threads.c: the number of the block with that slot, and its page; or NULL */
+uint32_t thread_block_number(const struct counting *c, int64_t slot);
+const struct running *running_of(const struct counting *c, int64_t slot);
+
+/* --- calls.c */
+struct signal_context;
+/* what calls.S calls, see launch_env.h */
+__attribute__((visibility("hidden"))) void
+calls_asked(unsigned what, uint64_t about, uint64_t sp, uint64_t *page,
+	    const struct launch_env *h);
+/* a handler is about to be called; fills shown->calls */
+void calls_handler_begins(struct counting *c, uint64_t signal,
+			  struct signal_context *shown);
+/* it has returned */
+void calls_handler_ends(struct counting *c,
+			const struct signal_context *shown);
+/* is it code of calls.S? */
+_Bool calls_in_code(const struct counting *c, uintptr_t pc);
+/* an object is there */
+void calls_opened(struct counting *c, const struct object_header *p);
+/* there are threads, or there is a new page */
+void calls_threads(struct counting *c);
+/* the thread with that slot has ended, or is about to; requires: the lock */
+void calls_thread_ends(struct counting *c, const struct running *x,
+		       int64_t slot);
+/* it gets other counters; requires: the lock */
+void calls_leave_block(struct counting *c, const struct running *x,
+		       int64_t slot);
+/* routines do nothing any more: threads cannot have words of their own.
+   Requires: they can be written to */
+void calls_silence(const struct object_header *p);
+/* a child is made, has been made: in the parent, in the child */
+void calls_fork(struct counting *c, struct child *k);
+void calls_forked(struct counting *c, struct child *k);
+
 /* --- signal_context.c: the address that a handler sees, and the one it stands
    for; signal_arrives() has room for it */
 struct signal_context {
 	uintptr_t old, new; /* both 0: it sees what there is */
 	void *context;
+	uintptr_t calls; /* not 0: calls.c sees it return */
 };
 /* a handler is about to be called */
 void context_begins(struct counting *c, void *context,

@@ -67,6 +67,7 @@ void child_take(struct counting *c, struct child *k)
 	uint64_t at = process_size(c);
 
 	k->running = 0;
+	k->calls = NULL;
 	if (!live_profile_take(c, at + running_size(c) + images_size(c), r))
 		return;
 	k->number = new_number(c);
@@ -76,6 +77,7 @@ void child_take(struct counting *c, struct child *k)
 
 		running_chunk(c, r, at, k->number, 0, &x);
 		running_calm(c, &x);
+		calls_fork(c, k);
 		k->running = at;
 		at += running_size(c);
 	}
@@ -95,6 +97,8 @@ void child_leave(struct counting *c, struct child *k, _Bool failed)
 
 	if (!k->chunks.at)
 		return;
+	if (k->calls)
+		sys_unmap(k->calls, round_up(k->calls_size, c->page));
 	if (!failed) {
 		sys_unmap(k->chunks.at, k->chunks.size);
 		return;
@@ -180,6 +184,7 @@ void child_adopt(struct counting *c, struct child *k)
 	c->first_ended = 0;
 	if (!c->given_up)
 		arch_set_slot(c->quick, 0);
+	calls_forked(c, k);
 }
 
 void fork_begins(struct counting *c, uintptr_t thread)

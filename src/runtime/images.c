@@ -9,13 +9,14 @@
  */
 #include "runtime/counting.h"
 
-/* where an object was that is loaded again, or a new place; or the end */
+/* where an object was that is loaded again; or the end: a new place */
 static uint32_t find_place(const struct counting *c,
 			   const struct object_header *p)
 {
 	uint32_t i;
 
-	for (i = 0; i < c->image.n; i++)
+	/* records of calls are where they were, or of no use */
+	for (i = c->calls ? c->image.n : 0; i < c->image.n; i++)
 		if (image_of(c, i)->state == IMAGE_GONE &&
 		    id_equal(image_of(c, i)->id, p->id))
 			break;

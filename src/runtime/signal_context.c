@@ -263,7 +263,7 @@ void context_begins(struct counting *c, void *context,
 	pc = arch_pc(context);
 	if (!x)
 		return;
-	*s = (struct signal_context){old_address(m, x, pc), pc, context};
+	*s = (struct signal_context){old_address(m, x, pc), pc, context, 0};
 	handler_sees(c, record, s->old);
 	arch_set_pc(context, s->old);
 }

@@ -327,7 +327,7 @@ uintptr_t signal_real(uint64_t signal, void *info, void *context,
 	struct counting *c = counting_here();
 	uintptr_t counter, begin, handler = c->reported[signal].handler;
 
-	shown->old = shown->new = 0;
+	shown->old = shown->new = shown->calls = 0;
 	if (signal == SIGNAL_BUS && mend_counter(c, info))
 		return (uintptr_t)mended;
 	if (!handler) {
@@ -337,12 +337,15 @@ uintptr_t signal_real(uint64_t signal, void *info, void *context,
 	begin = arch_increment(context, &counter);
 	if (begin && is_counter(c, counter))
 		arch_set_pc(context, begin);
+	if (calls_in_code(c, arch_pc(context)))
+		arch_set_pc(context, arch_accumulation(arch_pc(context)));
 	if (c->reported[signal].flags & FLAG_RESET)
 		take_again(c, signal);
 	/* where the C library has no hooks, no longjmp() out of it is seen */
 	if (!c->interposed)
 		handler_begins(c, context, record);
 	context_begins(c, context, record, shown);
+	calls_handler_begins(c, signal, shown);
 	return handler;
 }
 
@@ -351,6 +354,7 @@ void signal_returned(const struct frame *record,
 {
 	struct counting *c = counting_here();
 
+	calls_handler_ends(c, shown);
 	context_ends(c, shown);
 	handler_returned(c, record);
 }

@@ -100,8 +100,23 @@ void sites_convert(struct counting *c, struct counted_image *m)
 		live_profile_trouble(c, TROUBLE_THREADS);
 }
 
+/* open calls are not seen any more, for the same reason */
+static void silence(struct counting *c, const struct object_header *p)
+{
+	const char *from = at_distance(p, p->calls);
+	const char *to = from + p->calls_size;
+
+	if (!p->calls_size || !protect(c, from, to, PROT_ALL))
+		return;
+	calls_silence(p);
+	arch_new_code(from, to);
+	protect(c, from, to, PROT_READ_EXEC);
+}
+
 _Bool sites_share(struct counting *c, const struct object_header *p)
 {
+	if (ARCH_COUNTS_FOR_THREADS)
+		silence(c, p);
 	return ARCH_COUNTS_FOR_THREADS &&
 	       (p->nsite ? change(c, p) : !p->ncounter);
 }
@@ -111,6 +126,7 @@ void sites_convert_all(struct counting *c)
 	if (c->threads)
 		return;
 	c->threads = 1;
+	calls_threads(c);
 	for (uint32_t i = 0; i < c->image.n; i++)
 		sites_convert(c, image_of(c, i));
 }

@@ -32,6 +32,23 @@ static struct thread_block *block_of(const struct counting *c, uint32_t b)
 	return (struct thread_block *)c->block.at + b;
 }
 
+uint32_t thread_block_number(const struct counting *c, int64_t slot)
+{
+	for (uint32_t b = 0; slot && b < c->block.n; b++)
+		if (block_of(c, b)->slot == slot)
+			return b + 1;
+	return 0;
+}
+
+const struct running *running_of(const struct counting *c, int64_t slot)
+{
+	uint32_t b = thread_block_number(c, slot);
+	const struct running *x = b ? &block_of(c, b - 1)->running :
+				      &c->running;
+
+	return x->at && (b || !slot) ? x : NULL;
+}
+
 /* where in the file the piece of an image is, which may be changed */
 static uint64_t *piece_of(const struct thread_block *t, uint32_t image)
 {
@@ -192,6 +209,7 @@ _Bool thread_is_lent(const struct counting *c, uintptr_t thread)
 static void begin_record(struct counting *c, struct thread_block *t)
 {
 	/* of one that ended unnoticed */
+	calls_thread_ends(c, &t->running, t->slot);
 	record_ends(c, t->record, &t->running);
 	t->record = record_begins(
 		c, (uint32_t)(t - block_of(c, 0)) + 1, &t->running);
@@ -327,19 +345,22 @@ void thread_ends(struct counting *c)
 {
 	int64_t slot = thread_slot(c);
 
-	if (!slot)
-		return;
 	counting_lock(c);
-	for (uint32_t b = 0; b < c->block.n; b++)
+	if (!slot)
+		calls_thread_ends(c, &c->running, 0);
+	for (uint32_t b = 0; slot && b < c->block.n; b++)
 		if (block_of(c, b)->slot == slot &&
 		    block_of(c, b)->state == BLOCK_USED) {
+			calls_thread_ends(c, &block_of(c, b)->running, slot);
 			record_ends(c, block_of(c, b)->record,
 				    &block_of(c, b)->running);
 			block_of(c, b)->state = BLOCK_FREE;
 		}
-	arch_set_slot(c->quick, 0);
-	/* no handler may count any more */
-	c->mask = ~(uint64_t)0;
+	if (slot) {
+		arch_set_slot(c->quick, 0);
+		/* no handler may count any more */
+		c->mask = ~(uint64_t)0;
+	}
 	counting_unlock(c);
 }
 
@@ -494,6 +515,7 @@ static void replace(struct counting *c, uint32_t b)
 	uint32_t new = is_used(c, block_of(c, b)) ? make_block(c) : NO_BLOCK;
 	struct thread_block *t = block_of(c, b), *n;
 
+	calls_leave_block(c, &t->running, t->slot);
 	if (new == NO_BLOCK) {
 		share(c, t);
 		return;

@@ -20,8 +20,44 @@ static unsigned additions(const struct counter_code *c, uint32_t code,
 	return n;
 }
 
-unsigned counter_code_size(const struct counter_code *c,
-			   const struct insertion *i, const struct scratch *s)
+/* the call of a routine that the insertion makes, or NULL */
+static const struct code_call *call_of(const struct counter_code *c,
+				       const struct insertion *i)
+{
+	uint32_t n = 0;
+
+	if (i->code & CODE_CALLS)
+		return &c->call.at[i->code & ~CODE_CALLS];
+	if (c->calls.n)
+		n = c->calls.at[i->code];
+	return n ? &c->call.at[n - 1] : NULL;
+}
+
+static unsigned call_size(const struct counter_code *c,
+			  const struct insertion *i, const struct scratch *s)
+{
+	struct routine_call x = {.dead = s->dead};
+
+	return call_of(c, i) ? c->isa->move->routine_call(&x, 0, NULL) : 0;
+}
+
+static bool call_write(const struct counter_code *c, const struct insertion *i,
+		       const struct scratch *s, uint64_t addr,
+		       const struct plan_bases *bases, uint8_t *out)
+{
+	const struct code_call *k = call_of(c, i);
+	struct routine_call x = {.dead = s->dead, .routine = bases->support};
+
+	if (!k)
+		return true;
+	x.about = bases->data + c->counters + COUNTER_SIZE * (uint64_t)k->word;
+	x.above = bases->depth + k->above;
+	return c->isa->move->routine_call(&x, addr, out);
+}
+
+static unsigned additions_size(const struct counter_code *c,
+			       const struct insertion *i,
+			       const struct scratch *s)
 {
 	const struct isa_move *move = c->isa->move;
 	struct addition a[ADD_MAX];
@@ -30,6 +66,13 @@ unsigned counter_code_size(const struct counter_code *c,
 
 	return move->add_size(f, a, n) +
 	       (c->for_threads ? move->add_thread_size : 0);
+}
+
+unsigned counter_code_size(const struct counter_code *c,
+			   const struct insertion *i, const struct scratch *s)
+{
+	return (i->code & CODE_CALLS ? 0 : additions_size(c, i, s)) +
+	       call_size(c, i, s);
 }
 
 /* notes where code is that may be changed: sizes tell */
@@ -47,9 +90,9 @@ static void note_sites(struct counter_code *c, uint32_t code, uint64_t addr,
 			addr + move->add_size(f, a, i);
 }
 
-bool counter_code_write(struct counter_code *c, const struct insertion *i,
-			const struct scratch *s, uint64_t addr,
-			const struct plan_bases *bases, uint8_t *out)
+static bool additions_write(struct counter_code *c, const struct insertion *i,
+			    const struct scratch *s, uint64_t addr,
+			    const struct plan_bases *bases, uint8_t *out)
 {
 	const struct isa_move *move = c->isa->move;
 	enum count_form f = s->keep ? COUNT_KEEPS : COUNT_SPOILS;
@@ -60,6 +103,20 @@ bool counter_code_write(struct counter_code *c, const struct insertion *i,
 	if (c->for_threads)
 		return move->add_thread(addr, a, n, s->reg, c->subtract, out);
 	return move->add(f, addr, a, n, s->reg, out);
+}
+
+bool counter_code_write(struct counter_code *c, const struct insertion *i,
+			const struct scratch *s, uint64_t addr,
+			const struct plan_bases *bases, uint8_t *out)
+{
+	unsigned n = 0;
+
+	if (!(i->code & CODE_CALLS)) {
+		n = additions_size(c, i, s);
+		if (!additions_write(c, i, s, addr, bases, out))
+			return false;
+	}
+	return call_write(c, i, s, addr + n, bases, out + n);
 }
 
 /* the list of places; their room is in the same order, and so as far away */
@@ -101,5 +158,7 @@ void counter_code_free(struct counter_code *c)
 {
 	vec_free(&c->first);
 	vec_free(&c->add);
+	vec_free(&c->call);
+	vec_free(&c->calls);
 	vec_free(&c->site);
 }

@@ -21,6 +21,19 @@ struct counter_add {
 	bool traps; /* as an addition's (isa/move.h) */
 };
 
+/*
+ * A call of a routine about open calls of the program (abi/calls.h), behind
+ * what the code adds.
+ */
+struct code_call {
+	uint8_t routine; /* CALLS_PUSH .. */
+	uint8_t above; /* what is added to the stack pointer for it */
+	int32_t word;  /* number of the counter that it is about */
+};
+
+/* insertions numbered from here on do nothing but that */
+#define CODE_CALLS UINT32_C(0x80000000)
+
 /* the number of a word of the running page */
 static inline int32_t running_word(const struct isa *isa, unsigned word)
 {
@@ -32,6 +45,8 @@ struct counter_code {
 	/* by insertion: its first addition, in add; and one more, the end */
 	VEC(uint32_t) first;
 	VEC(struct counter_add) add;
+	VEC(struct code_call) call;
+	VEC(uint32_t) calls; /* by insertion: its call's number + 1, or 0 */
 	VEC(uint64_t) site; /* by insertion, or by addition: where code is that
 			       can be changed for threads (isa/move.h) */
 	bool running; /* there is a running page */

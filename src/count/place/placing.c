@@ -18,23 +18,48 @@ struct expected expected_edge(const struct placed_proc *q, uint32_t edge)
 	return (struct expected){q->t->edge[edge], q->t->fall[e->to]};
 }
 
+static void insert_at(struct placing *n, struct insertion i,
+		      const struct code_place *w, unsigned k, struct expected x)
+{
+	i.often = (float)x.often;
+	i.past = (float)x.past;
+	i.at = w->at[k];
+	i.place = w->place[k];
+	vec_push(&n->insertion, i);
+}
+
+void placing_insert_calling(struct placing *n, const struct insertion *like,
+			    const struct code_place *w, struct expected x,
+			    const struct counter_add *add, unsigned nadd,
+			    const struct code_call *call)
+{
+	struct insertion i = *like;
+	uint32_t number = 0;
+
+	if (call) {
+		vec_push(&n->call, *call);
+		number = (uint32_t)n->call.n;
+	}
+	for (unsigned k = 0; k < w->n; k++) {
+		if (!nadd) {
+			i.code = CODE_CALLS | (number - 1);
+			insert_at(n, i, w, k, x);
+			continue;
+		}
+		i.code = (uint32_t)n->first.n;
+		insert_at(n, i, w, k, x);
+		vec_push(&n->first, (uint32_t)n->add.n);
+		vec_push(&n->calls, number);
+		for (unsigned j = 0; j < nadd; j++)
+			vec_push(&n->add, add[j]);
+	}
+}
+
 void placing_insert(struct placing *n, const struct insertion *like,
 		    const struct code_place *w, struct expected x,
 		    const struct counter_add *add, unsigned nadd)
 {
-	for (unsigned k = 0; k < w->n; k++) {
-		struct insertion i = *like;
-
-		i.often = (float)x.often;
-		i.past = (float)x.past;
-		i.at = w->at[k];
-		i.place = w->place[k];
-		i.code = (uint32_t)n->first.n;
-		vec_push(&n->insertion, i);
-		vec_push(&n->first, (uint32_t)n->add.n);
-		for (unsigned j = 0; j < nadd; j++)
-			vec_push(&n->add, add[j]);
-	}
+	placing_insert_calling(n, like, w, x, add, nadd, NULL);
 }
 
 /* the counter of an edge, or a block, of the procedure */
@@ -188,9 +213,19 @@ static void renumber(struct placing *n, const struct placing *before,
 	renumber_map(&n->map, &before->map, x);
 	renumber_hooked(n, (uint32_t)before->map.site.n);
 	for (size_t i = 0; i < n->insertion.n; i++) {
-		n->insertion.at[i].code += (uint32_t)before->insertion.n;
-		n->first.at[i] += (uint32_t)before->add.n;
+		uint32_t *code = &n->insertion.at[i].code;
+
+		*code += (uint32_t)(*code & CODE_CALLS ? before->call.n
+						       : before->first.n);
 	}
+	for (size_t i = 0; i < n->first.n; i++) {
+		n->first.at[i] += (uint32_t)before->add.n;
+		if (n->calls.at[i])
+			n->calls.at[i] += (uint32_t)before->call.n;
+	}
+	for (size_t i = 0; i < n->call.n; i++)
+		n->call.at[i].word =
+			(int32_t)behind(x, (uint32_t)n->call.at[i].word);
 	/* those of the running page are below 0 */
 	for (size_t i = 0; i < n->add.n; i++)
 		if (n->add.at[i].counter >= 0)
@@ -212,6 +247,8 @@ void placing_append(struct placing *all, struct placing *n, uint32_t common)
 	vec_take(&all->insertion, &n->insertion);
 	vec_take(&all->first, &n->first);
 	vec_take(&all->add, &n->add);
+	vec_take(&all->call, &n->call);
+	vec_take(&all->calls, &n->calls);
 	vec_take(&all->hooked, &n->hooked);
 	all->takes_slot |= n->takes_slot;
 }

@@ -15,6 +15,7 @@
 #include "rewrite/survey/survey.h"
 
 struct count_options;
+struct call_code;
 
 struct placing {
 	struct map map; /* what describes procedures; strings in its arena */
@@ -22,6 +23,8 @@ struct placing {
 	/* what each adds: as in counter_code.h, without the end */
 	VEC(uint32_t) first;
 	VEC(struct counter_add) add;
+	VEC(struct code_call) call;
+	VEC(uint32_t) calls;
 	VEC(struct hooks_jump) hooked; /* sites with hooks, as in the map */
 	bool takes_slot; /* code was seen that does (isa/move.h) */
 };
@@ -47,6 +50,7 @@ struct placer {
 	bool running; /* it adds to the running page (counter_code.h), */
 	uint32_t nevent; /* for so many events */
 	uint32_t ncounter; /* of the image, before those of procedures */
+	const struct call_code *calls; /* calls are seen, or NULL */
 };
 
 /* how often an insertion is expected to run (rewrite/plan.h) */
@@ -59,6 +63,12 @@ struct expected expected_edge(const struct placed_proc *q, uint32_t edge);
 void placing_insert(struct placing *n, const struct insertion *like,
 		    const struct code_place *w, struct expected x,
 		    const struct counter_add *add, unsigned nadd);
+/* that then calls a routine, if `call` is not NULL; of nadd and that one is
+   not 0 */
+void placing_insert_calling(struct placing *n, const struct insertion *like,
+			    const struct code_place *w, struct expected x,
+			    const struct counter_add *add, unsigned nadd,
+			    const struct code_call *call);
 
 /* procedures `from` to `end` of the survey's cfg; t and sure: as struct
    counting_graph's */

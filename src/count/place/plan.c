@@ -38,7 +38,35 @@ static bool plan_write(void *ctx, const struct insertion *i,
 static void plan_constants(void *ctx, const struct plan_bases *bases,
 			   uint8_t *out)
 {
-	counter_code_constants(&((struct count_plan *)ctx)->code, bases, out);
+	struct count_plan *n = ctx;
+
+	counter_code_constants(&n->code, bases, out);
+	if (n->callee.n)
+		memcpy(out + n->callee.offset, n->callee.at,
+		       n->callee.n * sizeof *n->callee.at);
+}
+
+static bool plan_support(void *ctx, const struct plan_bases *bases,
+			 uint8_t *out)
+{
+	const struct count_plan *n = ctx;
+
+	call_code_write(n->calls, bases, n->code.counters - n->code.isa->page,
+			n->code.isa->page, out);
+	return true;
+}
+
+/* code about open calls, and what their sites call */
+static void plan_calls(struct count_plan *n)
+{
+	struct plan *p = &n->plan;
+
+	if (!n->calls)
+		return;
+	p->support_size = (uint32_t)n->calls->size;
+	p->support = plan_support;
+	n->callee.offset = (uint32_t)p->constant_size;
+	p->constant_size += n->callee.n * sizeof *n->callee.at;
 }
 
 /* --- the map */
@@ -90,6 +118,8 @@ static void identify(struct map *m, const struct image *im,
 	for (size_t i = 0; i < m->site.n; i++)
 		h[0] = (h[0] ^ m->site.at[i].pairs) *
 		       UINT64_C(0x9e3779b97f4a7c15);
+	if (code)
+		h[0] ^= code->call.n;
 	for (size_t i = 0; code && i < code->add.n; i++) {
 		const struct counter_add *a = &code->add.at[i];
 		int32_t x[3] = {a->counter, a->constant, a->traps};
@@ -165,6 +195,8 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 	vec_push(&all->first, (uint32_t)all->add.n);
 	vec_take(&n->code.first, &all->first);
 	vec_take(&n->code.add, &all->add);
+	vec_take(&n->code.call, &all->call);
+	vec_take(&n->code.calls, &all->calls);
 	vec_take(&n->jump, &all->hooked);
 	n->takes_slot = all->takes_slot;
 }
@@ -187,6 +219,9 @@ static void make_map(struct count_plan *n, const struct count_options *o)
 	identify(m, c->image, o->placer ? &n->code : NULL);
 	memcpy(n->id, m->id, sizeof n->id);
 	n->ncounter = m->ncounter;
+	if (n->calls)
+		call_table_make(&n->callee, m, o->placer->nevent,
+				o->placer->ncounter);
 	for (unsigned t = 1; t < shares; t++)
 		n->packing.strings[t] = share[t].placing.map.arena;
 	packing_begin(&n->packing, shares > 1);
@@ -205,14 +240,16 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 	*n = (struct count_plan){.code = {
 		.isa = c->isa,
 		.running = o->placer && o->placer->running,
-		.subtract = c->image->type == ET_EXEC,
+		.subtract = hooks_subtract(c),
 		.for_threads = c->isa->move->add_thread &&
 			       (o->for_threads || c->text_bytes > NEAR_TEXT),
 	}};
+	n->calls = o->placer ? o->placer->calls : NULL;
 	survey_make(&n->survey, c);
 	make_map(n, o);
 	n->plan.survey = &n->survey;
 	counter_code_memory(&n->code, n->ncounter, &n->plan);
+	plan_calls(n);
 	n->plan.section_name = MAP_SECTION;
 	n->plan.section = map_section;
 	n->plan.reverse_map = true;
@@ -230,6 +267,7 @@ void count_plan_free(struct count_plan *n)
 {
 	vec_free(&n->plan.insertion);
 	counter_code_free(&n->code);
+	vec_free(&n->callee);
 	packing_free(&n->packing);
 	vec_free(&n->jump);
 	survey_free(&n->survey);

@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "count/map/map.h"
+#include "count/place/call_code.h"
 #include "count/place/counter_code.h"
 #include "hooks/hooks.h"
 #include "rewrite/survey/survey.h"
@@ -53,6 +54,8 @@ struct count_plan {
 	struct packing packing; /* of the map, which travels in the file */
 	struct survey survey;
 	struct counter_code code;
+	const struct call_code *calls; /* or NULL */
+	struct call_table callee; /* of these */
 	bool takes_slot; /* the image's own code changes threads' words */
 	/* indirect jumps and calls of which a hook is to tell: the caller
 	   hands them to hooks_plan(), which adds the hooks */

@@ -164,6 +164,9 @@ void profile_close(struct profile *p)
 	vec_free(&p->thread);
 	vec_free(&p->stopped);
 	vec_free(&p->running);
+	vec_free(&p->call);
+	vec_free(&p->stack_chunk);
+	vec_free(&p->calls_chunk);
 	arena_free(&p->arena);
 	if (!p->npart)
 		file_close(&p->file);

@@ -98,6 +98,23 @@ struct profile_stopped {
 struct live_running {
 	uint32_t process, block;
 	uint64_t *value;
+	uint64_t *lanes; /* what calls begin with (abi/calls.h) */
+	uint64_t top;	 /* of the open calls */
+};
+
+/*
+ * What calls cost in a process, by call site and callee. Both are numbers of
+ * counters: a record, a procedure's word (count/map/map_calls.h).
+ */
+struct profile_call {
+	uint32_t process;
+	uint32_t image; /* PROFILE_ELSEWHERE: the site is a signal's number */
+	uint32_t site;
+	uint32_t to_image; /* PROFILE_ELSEWHERE: in nothing that is counted */
+	uint32_t to_word;
+	bool unknown; /* what they cost is */
+	uint64_t calls;
+	uint64_t *value; /* inclusive_all of each event, inclusive of each */
 };
 
 /* an image of which a process ran code that is not counted */
@@ -127,6 +144,9 @@ struct profile {
 	VEC(struct profile_thread) thread; /* by process, as they began */
 	VEC(struct profile_stopped) stopped;
 	VEC(struct live_running) running; /* while a live one is read */
+	bool calls; /* they are known, of that many events: */
+	VEC(struct profile_call) call; /* by all before `unknown` */
+	VEC(uint64_t) stack_chunk, calls_chunk; /* live */
 	struct profile *part; /* several, reported as one */
 	uint32_t npart;	      /* 0: it is one */
 	struct arena arena;

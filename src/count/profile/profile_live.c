@@ -225,6 +225,14 @@ static int live_chunk(struct profile *p, uint64_t at, uint64_t end,
 		vec_push(&p->pair_chunk, at);
 		return 0;
 	}
+	if (c.kind == CHUNK_STACK || c.kind == CHUNK_CALLS) {
+		p->calls = true;
+		if (c.kind == CHUNK_STACK)
+			vec_push(&p->stack_chunk, at);
+		else
+			vec_push(&p->calls_chunk, at);
+		return 0;
+	}
 	return err_at(e, p->file.name, at, "a chunk of kind %" PRIu32
 		      ", which this tally does not know", c.kind);
 }
@@ -322,6 +330,9 @@ int profile_scan_live(struct profile *p, struct err *e)
 	for (uint32_t i = 0; i < p->image.n; i++)
 		live_map(p, i);
 	profile_understand(p);
+	if (profile_live_calls(p, e))
+		return -1;
+	vec_free(&p->running);
 	return profile_live_pairs(p, e);
 }
 

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "abi/calls.h"
 #include "abi/running.h"
 #include "base/bytes.h"
 #include "count/profile/profile_int.h"
@@ -35,9 +36,14 @@ int profile_live_running(struct profile *p, uint64_t at, struct err *e)
 		.process = c.chunk.process,
 		.block = c.block,
 		.value = ARENA_ARRAY(&p->arena, uint64_t, c.nevent),
+		.lanes = ARENA_ARRAY(&p->arena, uint64_t, c.nevent),
+		.top = words[CALLS_TOP],
 	};
-	for (unsigned i = 0; i < c.nevent; i++)
+	for (unsigned i = 0; i < c.nevent; i++) {
 		x.value[i] = running_sum(words, i);
+		x.lanes[i] = words[i] +
+			     words[RUNNING_LEAVES * RUNNING_EVENTS + i];
+	}
 	vec_push(&p->running, x);
 	return 0;
 }
@@ -97,8 +103,8 @@ int profile_live_threads(struct profile *p, uint64_t at, struct err *e)
 	return 0;
 }
 
-static const struct live_running *running_of(const struct profile *p,
-					     uint32_t process, uint32_t block)
+const struct live_running *profile_running_of(const struct profile *p,
+					      uint32_t process, uint32_t block)
 {
 	for (size_t i = 0; i < p->running.n; i++)
 		if (p->running.at[i].process == process &&
@@ -144,7 +150,7 @@ void profile_live_threads_end(struct profile *p)
 	for (size_t i = 0; i < p->thread.n; i++) {
 		struct profile_thread *t = &p->thread.at[i];
 		const struct live_running *x =
-			t->ended ? NULL : running_of(p, t->process, t->block);
+			t->ended ? NULL : profile_running_of(p, t->process, t->block);
 
 		t->number++;
 		for (uint32_t k = 0; x && k < p->nevent; k++)
@@ -152,7 +158,7 @@ void profile_live_threads_end(struct profile *p)
 	}
 	for (size_t i = 0; i < p->process.n; i++) {
 		const struct profile_process *q = &p->process.at[i];
-		const struct live_running *x = running_of(p, q->number, 0);
+		const struct live_running *x = profile_running_of(p, q->number, 0);
 		struct profile_thread t = {
 			.process = q->number,
 			.tid = q->pid,
@@ -168,7 +174,6 @@ void profile_live_threads_end(struct profile *p)
 		      by_process);
 	if (p->nevent)
 		live_join_moved(p);
-	vec_free(&p->running);
 }
 
 /* --- finished

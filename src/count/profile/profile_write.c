@@ -237,7 +237,7 @@ static void write_end(struct writer *w, uint64_t head)
 static int write_all(struct writer *w, struct err *e)
 {
 	const struct profile *p = w->p;
-	buffer left = {0}, threads = {0};
+	buffer left = {0}, threads = {0}, calls = {0};
 	uint64_t head;
 
 	write_head(w);
@@ -253,6 +253,8 @@ static int write_all(struct writer *w, struct err *e)
 	write_compressed(w, FINISHED_LEFT, 0, 0, &left);
 	profile_pack_threads(p, w->minus, &threads);
 	write_compressed(w, FINISHED_THREADS, 0, 0, &threads);
+	profile_pack_calls(p, w->minus, &calls);
+	write_compressed(w, FINISHED_CALLS, 0, 0, &calls);
 	if (write_pairs(w, e))
 		return -1;
 	write_end(w, head);

@@ -94,6 +94,10 @@ bool a64_hook(enum hook_kind k, uint64_t at, uint64_t word, unsigned offset,
 uint16_t a64_hook_size(enum hook_kind k);
 bool a64_hook_asks(enum hook_kind k, uint64_t number);
 bool a64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
+
+/* routine.c */
+unsigned a64_routine_call(const struct routine_call *x, uint64_t at,
+			  uint8_t *out);
 enum { A64_TELL_HOOK_SIZE = 4 * 41 };
 bool a64_tell_hook(uint64_t at, uint64_t word, unsigned offset, uint64_t about,
 		   uint8_t *out);

@@ -53,6 +53,10 @@ bool x64_hook_asks(enum hook_kind k, uint64_t number);
 enum { X64_CALL_SIZE = 5 + 5 + 8, X64_UNMAP = 11 };
 bool x64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
 
+/* routine.c */
+unsigned x64_routine_call(const struct routine_call *x, uint64_t at,
+			  uint8_t *out);
+
 enum { X64_TELL_HOOK_SIZE = 93 };
 bool x64_tell_hook(uint64_t at, uint64_t word, unsigned offset, uint64_t about,
 		   uint8_t *out);

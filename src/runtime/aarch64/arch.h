@@ -307,6 +307,8 @@ static inline _Bool arch_takes_slot(const struct arch_hook *g)
 		"bl signal_real\n"                                             \
 		"mov x16, x0\n"                                                \
 		"ldr x17, [sp, #48]\n"                                         \
+		"ldr x3, [sp, #72]\n"                                          \
+		"orr x17, x17, x3\n"                                           \
 		"ldp x0, x1, [sp]\n"                                           \
 		"ldr x2, [sp, #16]\n"                                          \
 		"cbnz x17, 1f\n"                                               \
@@ -329,6 +331,33 @@ static inline _Bool arch_takes_slot(const struct arch_hook *g)
 		"ret\n"                                                        \
 		".cfi_endproc\n"                                               \
 		".size signal_arrives, . - signal_arrives\n")
+
+/* the stack pointer of the handler that signal_arrives() calls */
+static inline uintptr_t arch_handler_sp(const void *shown)
+{
+	return (uintptr_t)shown - 48;
+}
+
+/*
+ * Code of calls.S that was interrupted between the load and the store of a sum
+ * begins anew at the load; else it goes on where it was.
+ */
+static inline uintptr_t arch_accumulation(uintptr_t pc)
+{
+	enum { LOAD = 0x00400000, REGISTER = 0x8b000000, CONSTANT = 0x91000000 };
+	const unsigned *w = (const unsigned *)pc;
+
+	/* from the add: back to the load */
+	if ((w[0] & 0xff200000) == REGISTER || (w[0] & 0xffc00000) == CONSTANT)
+		return w[-1] == (w[1] | LOAD) ? pc - 4 : pc;
+	return w[-2] == (w[0] | LOAD) ? pc - 8 : pc;
+}
+
+/* code that does nothing, in the place of a routine */
+static inline void arch_silence(char *routine)
+{
+	(void)routine; /* threads of this machine always have counters */
+}
 
 /* handlers return by themselves, most of them */
 #define ARCH_RESTORER 0

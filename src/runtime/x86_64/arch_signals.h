@@ -34,6 +34,8 @@ enum { ARCH_SEES_RETURNS = 0 };
 #define ARCH_SIGNAL_JUMPS                                                      \
 	"cmpq $0, 8(%rsp)\n"                                                   \
 	"jne 1f\n"                                                             \
+	"cmpq $0, 24(%rsp)\n"                                                  \
+	"jne 1f\n"                                                             \
 	"add $32, %rsp\n"                                                      \
 	"jmp *%r11\n"                                                          \
 	"1:\n"
@@ -83,6 +85,24 @@ enum { ARCH_SEES_RETURNS = 1 };
 		".cfi_endproc\n"                                               \
 		".size signal_arrives, . - signal_arrives\n"                   \
 		ARCH_SIGNAL_RESTORES)
+
+/* the stack pointer of the handler that signal_arrives() calls, before that */
+static inline uintptr_t arch_handler_sp(const void *shown)
+{
+	return (uintptr_t)shown - 8;
+}
+
+/* sums are added to by one instruction */
+static inline uintptr_t arch_accumulation(uintptr_t pc)
+{
+	return pc;
+}
+
+/* code that does nothing, in the place of a routine */
+static inline void arch_silence(char *routine)
+{
+	*routine = (char)0xc3; /* ret */
+}
 
 /* can signals that end the process be caught on the way? */
 enum { ARCH_NOTES_ENDS = 1 };

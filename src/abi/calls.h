@@ -1,0 +1,134 @@
+/*
+ * calls: what code of the program keeps of calls that are open, and of what
+ * they cost (runtime/calls.c), where events are counted by call site. Included
+ * by assembler as well.
+ *
+ * An image has, among its counters, for each procedure an `active` word and the
+ * record of calls from outside, and a record for each call site. A record is of
+ * one callee: sites with several have more of them, in chunks of the profile.
+ *
+ *	record:  callee next self callee_image callee_word calls unknown
+ *	         inclusive_all of each event, inclusive of each
+ *
+ * A thread's open calls lie on a stack in the profile:
+ *
+ *	entry:   sp head record active, the count of each event when it began
+ */
+#ifndef ABI_CALLS_H
+#define ABI_CALLS_H
+
+/* offsets in a record, bytes */
+#define RECORD_CALLEE 0
+#define RECORD_NEXT 8
+#define RECORD_SELF 16
+#define RECORD_CALLS 40
+#define RECORD_VALUES 56
+#define RECORD_WORDS 7 /* and two of each event */
+
+/* in an entry */
+#define ENTRY_SP 0
+#define ENTRY_HEAD 8
+#define ENTRY_RECORD 16
+#define ENTRY_ACTIVE 24
+#define ENTRY_BEGIN 32
+#define ENTRY_WORDS 4 /* and one of each event */
+
+/* in the running page (running.h): where the entry on top is, and the last one
+   that there is room for */
+#define PAGE_TOP (CALLS_TOP * 8)
+#define PAGE_LIMIT (CALLS_LIMIT * 8)
+#define PAGE_LEAVES (3 * 32 * 8) /* the lane RUNNING_LEAVES */
+#define PAGE_THREADS (CALLS_THREADS * 8)
+#define CALLS_TOP 166
+#define CALLS_LIMIT 167
+#define CALLS_BASE 168	  /* where the first entry is */
+#define CALLS_ROOM 169	  /* for more records: where, and to where */
+#define CALLS_ROOM_END 170
+#define CALLS_THREADS 171 /* of the first thread's: there are others */
+#define CALLS_WORDS 6
+
+/* the first bit of an entry's sp: a jump, which ends with what jumped */
+#define ENTRY_TAIL 1
+/* the second: a handler of a signal; below it are HANDLER_GAP entries that are
+   none, with what lanes were when it began */
+#define ENTRY_SIGNAL 2
+#define ENTRY_BITS 7
+
+/* what code of the program asks for that it does not do itself */
+#define CALLS_PUSH 0  /* a call of a known procedure */
+#define CALLS_OPEN 1  /* one of another */
+#define CALLS_ENTER 2 /* a procedure begins, entered by its address */
+#define CALLS_CLOSE 3 /* a call came back */
+#define CALLS_LAND 4  /* so did something else, to a frame that has called */
+#define CALLS_ROUTINES 5
+
+/* where they lie in the code (calls.S): what tally fills in, and offsets of
+   the routines, of two kinds */
+#define CALLS_HEAD 32
+
+#ifndef __ASSEMBLER__
+#include <stdint.h>
+
+#include "abi/running.h"
+
+_Static_assert(RUNNING_LEAVES * RUNNING_EVENTS * 8 == PAGE_LEAVES &&
+		       RUNNING_CALLS == CALLS_TOP &&
+		       RUNNING_WORDS == CALLS_TOP + CALLS_WORDS,
+	       "as the code has it");
+
+struct call_record {
+	/*
+	 * Of the callee, its `active` word: the entry of its outermost call,
+	 * or 0. On machines whose slot is a register's base all of these are
+	 * addresses by that base, but for entries.
+	 */
+	uint64_t callee;
+	uint64_t next; /* of the same site, or 0 */
+	uint64_t self; /* its own address; 0: not in use */
+	/* the callee's image, half its identity, and the number of its word;
+	   0: it is nothing that is counted */
+	uint64_t callee_image, callee_word;
+	uint64_t calls;
+	uint64_t unknown; /* not 0: what it cost is not known */
+	uint64_t value[]; /* inclusive_all, inclusive */
+};
+
+struct call_entry {
+	uint64_t sp; /* of the caller, and ENTRY_TAIL */
+	uint64_t head; /* the site's first record */
+	uint64_t record; /* the callee's */
+	uint64_t active; /* the callee's word; 0: it is not known yet */
+	uint64_t begin[];
+};
+
+struct calls_code {
+	int64_t page; /* distances from here: to the running page */
+	int64_t word; /* to the hooks' word */
+	uint64_t nevent;
+	uint64_t entry; /* bytes of one */
+	/* routines that add the thread's slot, that subtract it */
+	uint32_t routine[2][CALLS_ROUTINES];
+};
+
+_Static_assert(sizeof(struct call_record) == RECORD_WORDS * 8 &&
+		       sizeof(struct call_entry) == ENTRY_WORDS * 8 &&
+		       __builtin_offsetof(struct calls_code, routine) ==
+			       CALLS_HEAD,
+	       "as the code has it");
+
+/* entries below that of a handler: what it interrupted may just be filling
+   two, then two lanes of each event */
+static inline uint32_t handler_gap(uint32_t nevent)
+{
+	uint32_t words = ENTRY_WORDS + nevent;
+
+	return 2 + (2 * nevent + words - 1) / words;
+}
+
+static inline uint32_t call_record_words(uint32_t nevent)
+{
+	return RECORD_WORDS + 2 * nevent;
+}
+#endif
+
+#endif

@@ -1,0 +1,106 @@
+/* call_code: see call_code.h. */
+#include "count/place/call_code.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/installed.h"
+#include "count/map/map_calls.h"
+#include "rewrite/plan.h"
+
+enum { CODE_MAX = 1 << 16 };
+
+/* all of the file; -1: there is none, or it is none of ours */
+static int read_code(struct call_code *c, const char *name, struct err *e)
+{
+	char path[PATH_MAX];
+	FILE *f = installed_find(path, sizeof path, name) ? fopen(path, "re")
+							  : NULL;
+
+	if (!f)
+		return err_set(e, ERR_MACHINE, "%s is not installed", name);
+	c->bytes = mem_alloc(CODE_MAX);
+	c->size = fread(c->bytes, 1, CODE_MAX, f);
+	fclose(f);
+	if (c->size > sizeof(struct calls_code) && c->size < CODE_MAX)
+		return 0;
+	mem_free(c->bytes);
+	return err_set(e, ERR_MACHINE, "%s: not as long as it should be", path);
+}
+
+int call_code_read(struct call_code *c, const struct isa *isa, bool subtract,
+		   uint32_t nevent, struct err *e)
+{
+	struct calls_code k;
+	char name[64];
+
+	*c = (struct call_code){.nevent = nevent};
+	snprintf(name, sizeof name, "calls-%.*s.bin",
+		 (int)strcspn(isa->triplet, "-"), isa->triplet);
+	if (read_code(c, name, e))
+		return -1;
+	memcpy(&k, c->bytes, sizeof k);
+	memcpy(c->routine, k.routine[subtract], sizeof c->routine);
+	return 0;
+}
+
+void call_code_free(struct call_code *c)
+{
+	mem_free(c->bytes);
+}
+
+void call_code_write(const struct call_code *c, const struct plan_bases *bases,
+		     uint64_t page, uint64_t before, uint8_t *out)
+{
+	struct calls_code k;
+	uint64_t data = bases->data;
+
+	memcpy(out, c->bytes, c->size);
+	memcpy(&k, out, sizeof k);
+	k.page = (int64_t)(data + page - bases->support);
+	k.word = (int64_t)(data - before - bases->support);
+	k.nevent = c->nevent;
+	k.entry = sizeof(struct call_entry) + c->nevent * sizeof(uint64_t);
+	memcpy(out, &k, sizeof k);
+}
+
+/* by procedure: the number of its word */
+static uint32_t *number(const struct map *m, uint32_t nevent, uint32_t first)
+{
+	uint32_t *word = NEW_ARRAY(uint32_t, m->proc.n + 1);
+
+	for (size_t i = 0; i < m->proc.n; i++) {
+		const struct map_proc *p = &m->proc.at[i];
+
+		word[i] = first;
+		first += map_calls_words(p, &m->edge.at[p->edge], nevent);
+	}
+	return word;
+}
+
+void call_table_make(struct call_table *t, const struct map *m,
+		     uint32_t nevent, uint32_t first)
+{
+	uint32_t *word = number(m, nevent, first);
+
+	for (size_t i = 0; i < m->proc.n; i++) {
+		const struct map_proc *p = &m->proc.at[i];
+		uint32_t record = word[i] + 1 + call_record_words(nevent);
+
+		for (uint32_t j = p->edge; !p->stub && j < p->edge + p->nedge;
+		     j++) {
+			const struct map_edge *e = &m->edge.at[j];
+			uint32_t to;
+
+			if (!map_edge_calls(p, e))
+				continue;
+			to = e->callee ? map_proc_at(m, e->callee) : MAP_NONE;
+			if (to != MAP_NONE && !m->proc.at[to].stub)
+				vec_push(t, ((struct call_target){record,
+								  word[to]}));
+			record += call_record_words(nevent);
+		}
+	}
+	mem_free(word);
+}

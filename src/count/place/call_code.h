@@ -1,0 +1,46 @@
+/*
+ * call_code: routines that keep a thread's open calls (runtime/ISA/calls.S), in
+ * every image whose call sites are seen, and what they call (abi/calls.h).
+ */
+#ifndef COUNT_PLACE_CALL_CODE_H
+#define COUNT_PLACE_CALL_CODE_H
+
+#include "abi/calls.h"
+#include "abi/object_header.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "isa/isa.h"
+
+struct map;
+struct plan_bases;
+
+struct call_code {
+	uint8_t *bytes;
+	size_t size;
+	uint32_t routine[CALLS_ROUTINES]; /* where they begin */
+	uint32_t nevent;
+};
+
+/* those of the machine; subtract: the thread's slot is. -1: not installed */
+int call_code_read(struct call_code *c, const struct isa *isa, bool subtract,
+		   uint32_t nevent, struct err *e);
+void call_code_free(struct call_code *c);
+/* at bases->support; the running page is `page` bytes into the plan's memory,
+   the hooks' word `before` bytes before that */
+void call_code_write(const struct call_code *c, const struct plan_bases *bases,
+		     uint64_t page, uint64_t before, uint8_t *out);
+
+/*
+ * Which record is of which procedure, by record. VEC, and where it lies among
+ * the plan's constants.
+ */
+struct call_table {
+	struct call_target *at;
+	size_t n, cap;
+	uint32_t offset;
+};
+/* of a whole map, whose calls have counters from `first` on */
+void call_table_make(struct call_table *t, const struct map *m,
+		     uint32_t nevent, uint32_t first);
+
+#endif

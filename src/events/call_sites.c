@@ -1,0 +1,216 @@
+/* call_sites: see call_sites.h. */
+#include "events/call_sites.h"
+
+#include <string.h>
+
+#include "count/map/map_calls.h"
+#include "count/place/builder.h"
+
+static const struct map_edge *edge_at(const struct call_sites *x, uint32_t e)
+{
+	return &x->q->n->map.edge.at[x->q->p->edge + e];
+}
+
+static struct insertion calling(const struct call_sites *x, unsigned routine,
+				struct insertion i)
+{
+	i.calls = i.memory = true;
+	i.call_at = x->code->routine[routine];
+	i.flags = FLAG_ALL & ~FLAG_D;
+	i.keeps = false;
+	return i;
+}
+
+/* code that does nothing else can be there */
+static bool fits(const struct call_sites *x, unsigned routine,
+		 enum plan_place place, uint64_t at)
+{
+	struct insertion i = {.place = (uint8_t)place, .at = at};
+
+	i = calling(x, routine, i);
+	return !insertion_obstacle(x->q->d->s, &i);
+}
+
+static void tell(const struct call_sites *x, enum plan_place place,
+		  uint64_t at, struct code_call call)
+{
+	struct insertion like = calling(x, call.routine,
+					(struct insertion){0});
+	struct code_place w = {.n = 1, .place = {(uint8_t)place}, .at = {at}};
+
+	if (fits(x, call.routine, place, at))
+		placing_insert_calling(x->q->n, &like, &w,
+				       (struct expected){0}, NULL, 0, &call);
+}
+
+/* --- what edges call */
+
+/* the block of the cfg that edge e leaves by a call; CFG_NONE: by none */
+static uint32_t call_block(const struct call_sites *x, uint32_t e)
+{
+	const struct cfg *c = x->q->d->s->cfg;
+	const struct map_edge *d = edge_at(x, e);
+	const struct map_block *v =
+		&x->q->n->map.block.at[x->q->p->block + d->from];
+	uint32_t b = cfg_block_at(c, v->start + v->size - 1);
+
+	if (d->kind == MAP_TAIL || b == CFG_NONE)
+		return CFG_NONE;
+	return c->block.at[b].last == INSN_CALL ||
+			       c->block.at[b].last == INSN_ICALL
+		       ? b
+		       : CFG_NONE;
+}
+
+/* the procedure that is called there, CFG_NONE: not known */
+static uint32_t callee_of(const struct call_sites *x, uint32_t e)
+{
+	const struct cfg *c = x->q->d->s->cfg;
+	uint64_t to = edge_at(x, e)->callee;
+	uint32_t p = to ? cfg_proc_at(c, to) : CFG_NONE;
+
+	return p != CFG_NONE && c->proc.at[p].entry == to ? p : CFG_NONE;
+}
+
+/* does it return more often than it is called? */
+static bool returns_again(const struct cfg *c, uint32_t p)
+{
+	static const char *const names[] = {
+		"setjmp",      "_setjmp",  "__setjmp",	 "sigsetjmp",
+		"__sigsetjmp", "savectx",  "getcontext", "vfork",
+		"__vfork",     "_setjmp3",
+	};
+	const struct procedure *q = p == CFG_NONE ? NULL : &c->proc.at[p];
+	const char *name = !q ? NULL : q->import ? q->import : q->name;
+	size_t n = name ? strcspn(name, "@") : 0;
+
+	for (unsigned i = 0; name && i < sizeof names / sizeof *names; i++)
+		if (strlen(names[i]) == n && !strncmp(name, names[i], n))
+			return true;
+	return false;
+}
+
+/* code can be before the call that ends block b, and behind it */
+static bool can_close(const struct call_sites *x, uint32_t b)
+{
+	const struct cfg *c = x->q->d->s->cfg;
+
+	for (uint32_t i = c->block.at[b].edge; i < cfg_edges_end(c, b); i++)
+		if (!fits(x, CALLS_CLOSE, PLAN_EDGE, i))
+			return false;
+	return true;
+}
+
+static bool is_stub(const struct cfg *c, uint32_t p)
+{
+	return p == CFG_NONE || c->proc.at[p].stub || c->proc.at[p].import;
+}
+
+/* edge e is a call, or a jump to another procedure, with that record */
+static void find_edge(struct call_sites *x, uint32_t e, uint32_t record)
+{
+	const struct cfg *c = x->q->d->s->cfg;
+	const struct map_edge *d = edge_at(x, e);
+	const struct code_place *w = &x->q->d->way.at[e];
+	uint32_t b = call_block(x, e);
+	bool direct = d->callee && !is_stub(c, callee_of(x, e));
+
+	if (w->n != 1 || (d->kind != MAP_TAIL && b == CFG_NONE))
+		return;
+	x->edge[e] = (struct code_call){
+		.routine = direct ? CALLS_PUSH : CALLS_OPEN,
+		.above = d->kind == MAP_TAIL ?
+				 c->isa->move->return_size + ENTRY_TAIL : 0,
+		.word = (int32_t)record,
+	};
+	x->calls[e] = fits(x, x->edge[e].routine, w->place[0], w->at[0]) &&
+		      (b == CFG_NONE || can_close(x, b));
+}
+
+void call_sites_find(struct call_sites *x, const struct call_code *code,
+		     const struct placed_proc *q)
+{
+	uint32_t words = call_record_words(code->nevent);
+	uint32_t record = q->n->map.ncounter + 1 + words;
+
+	*x = (struct call_sites){.code = code, .q = q};
+	x->edge = ARENA_ARRAY(q->a, struct code_call, q->p->nedge);
+	x->calls = ARENA_ARRAY(q->a, bool, q->p->nedge);
+	for (uint32_t e = 0; e < q->p->nedge; e++) {
+		if (!map_edge_calls(q->p, edge_at(x, e)))
+			continue;
+		/* goroutines have their own stacks, and little of it */
+		if (!cfg_is_go(q->d->s->cfg, q->p->entry))
+			find_edge(x, e, record);
+		record += words;
+	}
+	q->n->map.ncounter = record;
+}
+
+const struct code_call *call_sites_on_edge(const struct call_sites *x,
+					   uint32_t edge,
+					   struct insertion *like)
+{
+	if (!x->code || !x->calls[edge])
+		return NULL;
+	*like = calling(x, x->edge[edge].routine, *like);
+	return &x->edge[edge];
+}
+
+/* --- other code */
+
+/* where the call comes back to */
+static void place_behind(const struct call_sites *x, uint32_t e)
+{
+	const struct cfg *c = x->q->d->s->cfg;
+	uint32_t b = call_block(x, e);
+	bool again = returns_again(c, callee_of(x, e));
+	struct code_call call = {.word = x->edge[e].word};
+
+	if (b == CFG_NONE)
+		return;
+	for (uint32_t i = c->block.at[b].edge; i < cfg_edges_end(c, b); i++) {
+		bool after = c->edge.at[i].kind == EDGE_AFTER;
+
+		call.routine = after && !again ? CALLS_CLOSE : CALLS_LAND;
+		if (after || c->edge.at[i].kind == EDGE_UNWIND)
+			tell(x, PLAN_EDGE, i, call);
+	}
+}
+
+/* the procedure's own entry, if others know its address */
+static void tell_entry(const struct call_sites *x, uint32_t word)
+{
+	const struct cfg *c = x->q->d->s->cfg;
+	uint32_t b = cfg_block_at(c, x->q->p->entry);
+	struct code_call call = {
+		.routine = CALLS_ENTER,
+		.above = c->isa->move->return_size,
+		.word = (int32_t)word,
+	};
+
+	if (b != CFG_NONE && c->block.at[b].start == x->q->p->entry &&
+	    x->q->d->t->block[b] & SURVEY_ENTERED &&
+	    !cfg_is_go(c, x->q->p->entry))
+		tell(x, PLAN_INDIRECT_ENTRY, b, call);
+}
+
+void call_sites_place(const struct call_sites *x, bool edges)
+{
+	const struct placed_proc *q = x->q;
+	uint32_t words;
+
+	if (!x->code)
+		return;
+	words = map_calls_words(q->p, edge_at(x, 0), x->code->nevent);
+	tell_entry(x, q->n->map.ncounter - words);
+	for (uint32_t e = 0; e < q->p->nedge; e++) {
+		const struct code_place *w = &q->d->way.at[e];
+
+		if (!x->calls[e])
+			continue;
+		if (edges)
+			tell(x, w->place[0], w->at[0], x->edge[e]);
+		place_behind(x, e);
+	}
+}
