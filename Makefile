@@ -114,9 +114,11 @@ ENTRY_FLAGS := $(filter-out -O2 -g -fPIC -shared -Wl%,$(MODULE_FLAGS)) -Os \
 	-Wl,--build-id=none
 ENTRY_FLAGS_aarch64 := -mcmodel=tiny
 ENTRIES := $(patsubst src/runtime/%/entry.S,%,$(wildcard src/runtime/*/entry.S))
+CALLS_EVENTS := 0 1 2 3 4
 MODULES := $(ISAS:%=$(BUILD)/lib/tally/audit-%.so) \
 	$(patsubst %,$(BUILD)/lib/tally/entry-%.bin,$(filter $(ENTRIES),$(ISAS))) \
-	$(patsubst %,$(BUILD)/lib/tally/calls-%.bin,$(filter $(ENTRIES),$(ISAS)))
+	$(foreach n,$(CALLS_EVENTS),$(patsubst %,$(BUILD)/lib/tally/calls-%-$(n).bin,\
+	$(filter $(ENTRIES),$(ISAS))))
 
 .PHONY: modules
 modules: $(MODULES)
@@ -140,13 +142,18 @@ $(BUILD)/lib/tally/entry-%.bin: $(ENTRY) src/runtime/%/entry.S \
 		$(@:.bin=.elf) $@
 	@rm $(@:.bin=.elf)
 
-# routines that every image with call sites has
-$(BUILD)/lib/tally/calls-%.bin: src/runtime/%/calls.S src/abi/calls.h
-	@mkdir -p $(@D)
-	$(MODULE_CC) -Isrc -c -o $(@:.bin=.o) $<
-	$$($(MODULE_CC) -print-prog-name=objcopy) -O binary -j .text \
-		$(@:.bin=.o) $@
-	@rm $(@:.bin=.o)
+# routines that every image with call sites has, for some numbers of events
+define CALLS_CODE
+$$(BUILD)/lib/tally/calls-$(1)-$(2).bin: src/runtime/$(1)/calls.S src/abi/calls.h
+	@mkdir -p $$(@D)
+	$$(if $$(filter $(1),$$(ISA)),$$(CC),$$(OTHER_CC)) -Isrc -DEVENTS=$(2) -c \
+		-o $$(@:.bin=.o) $$<
+	$$$$($$(if $$(filter $(1),$$(ISA)),$$(CC),$$(OTHER_CC)) \
+		-print-prog-name=objcopy) -O binary -j .text $$(@:.bin=.o) $$@
+	@rm $$(@:.bin=.o)
+endef
+$(foreach i,$(ISAS),$(foreach n,$(CALLS_EVENTS),\
+	$(eval $(call CALLS_CODE,$(i),$(n)))))
 
 # programs that test need not be as fast as what they test, and are compiled in
 # half of the time so

@@ -7,7 +7,7 @@
  * record of calls from outside, and a record for each call site. A record is of
  * one callee: sites with several have more of them, in chunks of the profile.
  *
- *	record:  callee next self callee_image callee_word calls unknown
+ *	record:  callee next self callee_image callee_word calls flags
  *	         inclusive_all of each event, inclusive of each
  *
  * A thread's open calls lie on a stack in the profile:
@@ -38,14 +38,16 @@
 #define PAGE_TOP (CALLS_TOP * 8)
 #define PAGE_LIMIT (CALLS_LIMIT * 8)
 #define PAGE_LEAVES (3 * 32 * 8) /* the lane RUNNING_LEAVES */
-#define PAGE_THREADS (CALLS_THREADS * 8)
 #define CALLS_TOP 166
 #define CALLS_LIMIT 167
 #define CALLS_BASE 168	  /* where the first entry is */
 #define CALLS_ROOM 169	  /* for more records: where, and to where */
 #define CALLS_ROOM_END 170
-#define CALLS_THREADS 171 /* of the first thread's: there are others */
-#define CALLS_WORDS 6
+#define CALLS_LEAF_RECORD 171 /* of a call of what calls nothing; or 0 */
+#define CALLS_LEAF_FIRST 172  /* and what its events began with */
+#define CALLS_WORDS (6 + 32)
+#define PAGE_LEAF (CALLS_LEAF_RECORD * 8)
+#define PAGE_LEAF_BEGIN (CALLS_LEAF_FIRST * 8)
 
 /* the first bit of an entry's sp: a jump, which ends with what jumped */
 #define ENTRY_TAIL 1
@@ -60,7 +62,9 @@
 #define CALLS_ENTER 2 /* a procedure begins, entered by its address */
 #define CALLS_CLOSE 3 /* a call came back */
 #define CALLS_LAND 4  /* so did something else, to a frame that has called */
-#define CALLS_ROUTINES 5
+#define CALLS_LEAF 5  /* a call of a procedure that calls nothing */
+#define CALLS_LEAF_END 6
+#define CALLS_ROUTINES 7
 
 /* where they lie in the code (calls.S): what tally fills in, and offsets of
    the routines, of two kinds */
@@ -76,6 +80,11 @@ _Static_assert(RUNNING_LEAVES * RUNNING_EVENTS * 8 == PAGE_LEAVES &&
 		       RUNNING_WORDS == CALLS_TOP + CALLS_WORDS,
 	       "as the code has it");
 
+enum {
+	RECORD_UNKNOWN = 1, /* what it cost is not known */
+	RECORD_LEAF = 2, /* of what calls nothing: all calls are outermost */
+};
+
 struct call_record {
 	/*
 	 * Of the callee, its `active` word: the entry of its outermost call,
@@ -89,7 +98,7 @@ struct call_record {
 	   0: it is nothing that is counted */
 	uint64_t callee_image, callee_word;
 	uint64_t calls;
-	uint64_t unknown; /* not 0: what it cost is not known */
+	uint64_t flags; /* RECORD_ bits */
 	uint64_t value[]; /* inclusive_all, inclusive */
 };
 
@@ -108,6 +117,9 @@ struct calls_code {
 	uint64_t entry; /* bytes of one */
 	/* routines that add the thread's slot, that subtract it */
 	uint32_t routine[2][CALLS_ROUTINES];
+	/* what their third instructions are if there are threads; 0: no
+	   matter */
+	uint32_t branch[2][CALLS_ROUTINES];
 };
 
 _Static_assert(sizeof(struct call_record) == RECORD_WORDS * 8 &&
@@ -117,12 +129,13 @@ _Static_assert(sizeof(struct call_record) == RECORD_WORDS * 8 &&
 	       "as the code has it");
 
 /* entries below that of a handler: what it interrupted may just be filling
-   two, then two lanes of each event */
+   two; then two lanes of each event, and the call of a leaf that it
+   interrupted */
 static inline uint32_t handler_gap(uint32_t nevent)
 {
 	uint32_t words = ENTRY_WORDS + nevent;
 
-	return 2 + (2 * nevent + words - 1) / words;
+	return 2 + (3 * nevent + words) / words;
 }
 
 static inline uint32_t call_record_words(uint32_t nevent)

@@ -86,7 +86,7 @@ static inline void *at_distance(const void *from, int64_t distance)
 }
 
 /* the record of a call site, by its number among the counters, and the word of
-   the procedure that is called there */
+   the procedure that is called there; 0: that is a stub of the linker */
 struct call_target {
 	uint32_t record, callee;
 };

@@ -101,9 +101,48 @@ static bool can_close(const struct call_sites *x, uint32_t b)
 	return true;
 }
 
-static bool is_stub(const struct cfg *c, uint32_t p)
+/* can control leave the block of the cfg for another procedure, or be lost? */
+static bool may_leave(const struct call_sites *x, uint32_t b)
 {
-	return p == CFG_NONE || c->proc.at[p].stub || c->proc.at[p].import;
+	const struct cfg *c = x->q->d->s->cfg;
+	const struct block *k = &c->block.at[b];
+
+	if (!(x->q->d->t->block[b] & SURVEY_MOVES) || k->flags & BLOCK_PAD ||
+	    k->last == INSN_CALL || k->last == INSN_ICALL ||
+	    k->last == INSN_SYSCALL || k->last == INSN_IJUMP)
+		return true;
+	for (uint32_t i = k->edge; i < cfg_edges_end(c, b); i++)
+		if (c->edge.at[i].kind != EDGE_RETURN &&
+		    c->edge.at[i].kind >= EDGE_HUB)
+			return true;
+	return false;
+}
+
+/* a procedure that is all counted, calls nothing and always returns */
+static bool is_leaf(const struct call_sites *x, uint32_t p)
+{
+	const struct cfg *c = x->q->d->s->cfg;
+	const struct procedure *q = &c->proc.at[p];
+
+	for (uint32_t i = 0; i < q->npart; i++) {
+		const struct part *t = &c->part.at[c->proc_part.at[q->part + i]];
+
+		for (uint32_t b = t->block; b < t->block + t->nblock; b++)
+			if (may_leave(x, b))
+				return false;
+	}
+	return !q->open && !q->unknown && q->returns;
+}
+
+/* what the call at `at` overwrites, and does not read: its return address */
+static regset overwritten(const struct cfg *c, uint64_t at)
+{
+	size_t avail;
+	const uint8_t *code = image_at(c->image, at, &avail);
+	struct insn in;
+
+	c->isa->decode(code, avail, at, &in);
+	return c->isa->link & ~in.reads;
 }
 
 /* edge e is a call, or a jump to another procedure, with that record */
@@ -113,15 +152,18 @@ static void find_edge(struct call_sites *x, uint32_t e, uint32_t record)
 	const struct map_edge *d = edge_at(x, e);
 	const struct code_place *w = &x->q->d->way.at[e];
 	uint32_t b = call_block(x, e);
-	bool direct = d->callee && !is_stub(c, callee_of(x, e));
+	uint32_t callee = callee_of(x, e);
+	bool leaf = b != CFG_NONE && callee != CFG_NONE && is_leaf(x, callee);
 
 	if (w->n != 1 || (d->kind != MAP_TAIL && b == CFG_NONE))
 		return;
 	x->edge[e] = (struct code_call){
-		.routine = direct ? CALLS_PUSH : CALLS_OPEN,
+		.routine = leaf ? CALLS_LEAF :
+			   d->callee ? CALLS_PUSH : CALLS_OPEN,
 		.above = d->kind == MAP_TAIL ?
 				 c->isa->move->return_size + ENTRY_TAIL : 0,
 		.word = (int32_t)record,
+		.dead = b == CFG_NONE ? 0 : overwritten(c, w->at[0]),
 	};
 	x->calls[e] = fits(x, x->edge[e].routine, w->place[0], w->at[0]) &&
 		      (b == CFG_NONE || can_close(x, b));
@@ -165,6 +207,7 @@ static void place_behind(const struct call_sites *x, uint32_t e)
 	const struct cfg *c = x->q->d->s->cfg;
 	uint32_t b = call_block(x, e);
 	bool again = returns_again(c, callee_of(x, e));
+	bool leaf = x->edge[e].routine == CALLS_LEAF;
 	struct code_call call = {.word = x->edge[e].word};
 
 	if (b == CFG_NONE)
@@ -172,7 +215,8 @@ static void place_behind(const struct call_sites *x, uint32_t e)
 	for (uint32_t i = c->block.at[b].edge; i < cfg_edges_end(c, b); i++) {
 		bool after = c->edge.at[i].kind == EDGE_AFTER;
 
-		call.routine = after && !again ? CALLS_CLOSE : CALLS_LAND;
+		call.routine = after && leaf ? CALLS_LEAF_END :
+			       after && !again ? CALLS_CLOSE : CALLS_LAND;
 		if (after || c->edge.at[i].kind == EDGE_UNWIND)
 			tell(x, PLAN_EDGE, i, call);
 	}

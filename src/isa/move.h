@@ -258,6 +258,8 @@ struct isa_move {
 	 */
 	unsigned (*routine_call)(const struct routine_call *x, uint64_t at,
 				 uint8_t *out);
+	/* the routine at `at` is to know that page; false: out of reach */
+	bool (*routine_page)(uint8_t *routine, uint64_t at, uint64_t page);
 	uint8_t return_size; /* bytes of the stack that a call takes */
 
 	/*

@@ -27,6 +27,7 @@ enum {
 	STACK_GROWTH = 8,
 	STACK_MOST = 1 << 29,
 	MORE = 65536, /* bytes of records, in one chunk */
+	OF_STUB = 1,
 	SEGMENT = 8 << 20, /* stack pointers of one stack are no further apart,
 			      by calls that are not seen */
 };
@@ -109,6 +110,13 @@ static uint64_t below(const struct caller *t, const struct call_entry *e)
 	if (e->sp & ENTRY_SIGNAL)
 		n += handler_gap(t->c->nevent);
 	return (uint64_t)(uintptr_t)e - n * entry_size(t->c);
+}
+
+/* what two lanes of each event were, below a handler's entry; and of the call of
+   a leaf: its record, and what it began with */
+static uint64_t *lanes_below(const struct caller *t, struct call_entry *e)
+{
+	return (void *)(uintptr_t)(below(t, e) + 3 * entry_size(t->c));
 }
 
 /* entries move, and callees say which of them is theirs */
@@ -338,13 +346,24 @@ static void lose_entry(const struct caller *t, struct call_entry *e)
 {
 	close_entry(t, e);
 	if (e->active)
-		record_at(t, e->record)->unknown = 1;
+		record_at(t, e->record)->flags |= RECORD_UNKNOWN;
+}
+
+static void lose_leaf_at(const struct caller *t, uint64_t *record)
+{
+	if (*record)
+		record_at(t, *record)->flags |= RECORD_UNKNOWN;
+	*record = 0;
 }
 
 static void lose_all(const struct caller *t)
 {
-	for (struct call_entry *e = top_of(t); e; e = top_of(t))
+	lose_leaf_at(t, &t->page[CALLS_LEAF_RECORD]);
+	for (struct call_entry *e = top_of(t); e; e = top_of(t)) {
+		if (e->sp & ENTRY_SIGNAL)
+			lose_leaf_at(t, lanes_below(t, e) + 2 * t->c->nevent);
 		lose_entry(t, e);
+	}
 }
 
 /* a call from outside: what it returns to is not seen */
@@ -425,7 +444,10 @@ static void begin(const struct caller *t, struct call_entry *e, uint64_t sp,
 		e->begin[i] = count_of(t->page, i);
 }
 
-/* what the site always calls; 0: that is not known, or not counted */
+/*
+ * What the site always calls; OF_STUB: what a stub of the linker leads to, 0:
+ * that is not counted.
+ */
 static uint64_t callee_of(const struct caller *t, uint64_t record)
 {
 	for (uint32_t i = 0; i < t->c->image.n; i++) {
@@ -448,9 +470,11 @@ static uint64_t callee_of(const struct caller *t, uint64_t record)
 			else
 				high = middle;
 		}
-		return low < p->ncallee && v[low].record == at / sizeof at ?
-			       code_address(t, piece + v[low].callee *
-							       sizeof at) : 0;
+		if (low == p->ncallee || v[low].record != at / sizeof at)
+			return 0;
+		return v[low].callee ? code_address(t, piece + v[low].callee *
+								 sizeof at) :
+				       OF_STUB;
 	}
 	return 0;
 }
@@ -466,10 +490,32 @@ static void call(const struct caller *t, uint64_t head, uint64_t sp,
 		return;
 	begin(t, e, sp, head);
 	record_at(t, head)->self = head;
-	if (open)
-		return;
-	callee = callee_of(t, head);
-	resolve(t, e, callee ? callee : nobody(t));
+	callee = open ? OF_STUB : callee_of(t, head);
+	if (callee != OF_STUB)
+		resolve(t, e, callee ? callee : nobody(t));
+}
+
+/* the first call of a leaf by the site */
+static void call_leaf(const struct caller *t, uint64_t head)
+{
+	struct call_record *r = record_at(t, head);
+
+	if (!r->self)
+		bind_record(t, r, callee_of(t, head));
+	r->flags |= RECORD_LEAF;
+	t->page[CALLS_LEAF_RECORD] = head;
+	for (unsigned i = 0; i < t->c->nevent; i++)
+		t->page[CALLS_LEAF_FIRST + i] = count_of(t->page, i);
+}
+
+/* one comes back that is not known to have been called */
+static void lose_leaf(const struct caller *t, uint64_t head)
+{
+	struct call_record *r = record_at(t, head);
+
+	r->calls++;
+	r->flags |= RECORD_UNKNOWN | RECORD_LEAF;
+	t->page[CALLS_LEAF_RECORD] = 0;
 }
 
 /* is the frame on another stack than what called last? */
@@ -525,6 +571,12 @@ void calls_asked(unsigned what, uint64_t about, uint64_t sp, uint64_t *page,
 	case CALLS_LAND:
 		come_back(&t, about, sp, what == CALLS_CLOSE);
 		break;
+	case CALLS_LEAF:
+		call_leaf(&t, about);
+		break;
+	case CALLS_LEAF_END:
+		lose_leaf(&t, about);
+		break;
 	}
 }
 
@@ -537,12 +589,6 @@ static uint64_t *own_page(struct counting *c)
 	const struct running *x = c->calls ? running_of(c, slot) : NULL;
 
 	return x ? x->at : NULL;
-}
-
-/* what two lanes of each event were, below a handler's entry */
-static uint64_t *lanes_below(const struct caller *t, struct call_entry *e)
-{
-	return (void *)(uintptr_t)(below(t, e) + 3 * entry_size(t->c));
 }
 
 /* the record of calls from a signal */
@@ -575,6 +621,9 @@ void calls_handler_begins(struct counting *c, uint64_t signal,
 		lanes[2 * i + 1] =
 			t.page[RUNNING_LEAVES * RUNNING_EVENTS + i];
 	}
+	__builtin_memcpy(lanes + 2 * c->nevent, &t.page[CALLS_LEAF_RECORD],
+			 (1 + c->nevent) * sizeof *lanes);
+	t.page[CALLS_LEAF_RECORD] = 0;
 	shown->calls = (uint64_t)(uintptr_t)e - t.page[CALLS_BASE] + 1;
 }
 
@@ -592,6 +641,9 @@ static void set_aside(const struct caller *t, struct call_entry *e)
 		*a = lanes[2 * i];
 		*b = lanes[2 * i + 1];
 	}
+	__builtin_memcpy(&t->page[CALLS_LEAF_RECORD],
+			 lanes + 2 * t->c->nevent,
+			 (1 + t->c->nevent) * sizeof *lanes);
 }
 
 void calls_handler_ends(struct counting *c, const struct signal_context *shown)
@@ -633,10 +685,14 @@ void calls_opened(struct counting *c, const struct object_header *p)
 	c->calls |= p->calls_size != 0;
 }
 
-void calls_threads(struct counting *c)
+void calls_convert(const struct object_header *p)
 {
-	if (c->running.at)
-		c->running.at[CALLS_THREADS] = c->threads;
+	const struct calls_code *k = at_distance(p, p->calls);
+	unsigned kind = (p->flags & OBJECT_HEADER_ABOVE) != 0;
+
+	for (unsigned i = 0; i < CALLS_ROUTINES; i++)
+		arch_ask_thread(at_distance(k, k->routine[kind][i]),
+				k->branch[kind][i]);
 }
 
 void calls_thread_ends(struct counting *c, const struct running *x,
@@ -724,7 +780,7 @@ static void begin_in_child(const struct caller *t, struct call_entry *e)
 		e->head = signal_record(t, e->record);
 	if (e->sp & ENTRY_SIGNAL) {
 		lanes = lanes_below(t, e);
-		for (unsigned i = 0; i < 2 * t->c->nevent; i++)
+		for (unsigned i = 0; i < 3 * t->c->nevent + 1; i++)
 			lanes[i] = 0;
 	}
 	e->record = e->head;
@@ -745,7 +801,6 @@ void calls_forked(struct counting *c, struct child *k)
 	uint64_t size = entry_size(c);
 	struct call_entry *e;
 
-	calls_threads(c);
 	if (!k->calls || !t.page)
 		return;
 	e = take_entries(&t, (uint32_t)(k->calls_size / size));

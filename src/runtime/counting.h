@@ -494,8 +494,8 @@ void calls_handler_ends(struct counting *c,
 _Bool calls_in_code(const struct counting *c, uintptr_t pc);
 /* an object is there */
 void calls_opened(struct counting *c, const struct object_header *p);
-/* there are threads, or there is a new page */
-void calls_threads(struct counting *c);
+/* from now on code asks which thread it is. Requires: it can be written to */
+void calls_convert(const struct object_header *p);
 /* the thread with that slot has ended, or is about to; requires: the lock */
 void calls_thread_ends(struct counting *c, const struct running *x,
 		       int64_t slot);

@@ -125,7 +125,6 @@ void running_opened(struct counting *c, struct counted_image *m)
 		c->nevent = m->object_header->nevent;
 		c->traps = m->object_header->flags & OBJECT_HEADER_TRAPS;
 		running_take(c, 0, &c->running);
-		calls_threads(c);
 	}
 	calls_opened(c, m->object_header);
 	if (c->late && c->running.at)

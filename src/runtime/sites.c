@@ -91,32 +91,36 @@ static _Bool change(const struct counting *c, const struct object_header *p)
 	return good;
 }
 
+/* the same for code about open calls: it asks, or does nothing any more */
+static _Bool change_calls(struct counting *c, const struct object_header *p,
+			  void (*how)(const struct object_header *p))
+{
+	char *from = at_distance(p, p->calls), *to = from + p->calls_size;
+
+	if (!p->calls_size)
+		return 1;
+	if (!protect(c, from, to, PROT_ALL))
+		return 0;
+	how(p);
+	arch_new_code(from, to);
+	protect(c, from, to, PROT_READ_EXEC);
+	return 1;
+}
+
 void sites_convert(struct counting *c, struct counted_image *m)
 {
 	if (ARCH_COUNTS_FOR_THREADS || m->state == IMAGE_GONE || m->changed)
 		return;
 	m->changed = 1;
-	if (m->object_header->nsite && !change(c, m->object_header))
+	if (!change_calls(c, m->object_header, calls_convert) ||
+	    (m->object_header->nsite && !change(c, m->object_header)))
 		live_profile_trouble(c, TROUBLE_THREADS);
-}
-
-/* open calls are not seen any more, for the same reason */
-static void silence(struct counting *c, const struct object_header *p)
-{
-	const char *from = at_distance(p, p->calls);
-	const char *to = from + p->calls_size;
-
-	if (!p->calls_size || !protect(c, from, to, PROT_ALL))
-		return;
-	calls_silence(p);
-	arch_new_code(from, to);
-	protect(c, from, to, PROT_READ_EXEC);
 }
 
 _Bool sites_share(struct counting *c, const struct object_header *p)
 {
 	if (ARCH_COUNTS_FOR_THREADS)
-		silence(c, p);
+		change_calls(c, p, calls_silence);
 	return ARCH_COUNTS_FOR_THREADS &&
 	       (p->nsite ? change(c, p) : !p->ncounter);
 }
@@ -126,7 +130,6 @@ void sites_convert_all(struct counting *c)
 	if (c->threads)
 		return;
 	c->threads = 1;
-	calls_threads(c);
 	for (uint32_t i = 0; i < c->image.n; i++)
 		sites_convert(c, image_of(c, i));
 }

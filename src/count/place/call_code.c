@@ -7,9 +7,10 @@
 
 #include "base/installed.h"
 #include "count/map/map_calls.h"
+#include "isa/move.h"
 #include "rewrite/plan.h"
 
-enum { CODE_MAX = 1 << 16 };
+enum { CODE_MAX = 1 << 16, FEW_EVENTS = 4 };
 
 /* all of the file; -1: there is none, or it is none of ours */
 static int read_code(struct call_code *c, const char *name, struct err *e)
@@ -35,9 +36,11 @@ int call_code_read(struct call_code *c, const struct isa *isa, bool subtract,
 	struct calls_code k;
 	char name[64];
 
-	*c = (struct call_code){.nevent = nevent};
-	snprintf(name, sizeof name, "calls-%.*s.bin",
-		 (int)strcspn(isa->triplet, "-"), isa->triplet);
+	*c = (struct call_code){.isa = isa, .nevent = nevent};
+	/* there is code for few events, and for any number */
+	snprintf(name, sizeof name, "calls-%.*s-%u.bin",
+		 (int)strcspn(isa->triplet, "-"), isa->triplet,
+		 nevent <= FEW_EVENTS ? nevent : 0);
 	if (read_code(c, name, e))
 		return -1;
 	memcpy(&k, c->bytes, sizeof k);
@@ -50,11 +53,12 @@ void call_code_free(struct call_code *c)
 	mem_free(c->bytes);
 }
 
-void call_code_write(const struct call_code *c, const struct plan_bases *bases,
+bool call_code_write(const struct call_code *c, const struct plan_bases *bases,
 		     uint64_t page, uint64_t before, uint8_t *out)
 {
 	struct calls_code k;
 	uint64_t data = bases->data;
+	bool good = true;
 
 	memcpy(out, c->bytes, c->size);
 	memcpy(&k, out, sizeof k);
@@ -63,6 +67,11 @@ void call_code_write(const struct call_code *c, const struct plan_bases *bases,
 	k.nevent = c->nevent;
 	k.entry = sizeof(struct call_entry) + c->nevent * sizeof(uint64_t);
 	memcpy(out, &k, sizeof k);
+	for (unsigned i = 0; i < CALLS_ROUTINES; i++)
+		good &= c->isa->move->routine_page(
+			out + c->routine[i], bases->support + c->routine[i],
+			data + page);
+	return good;
 }
 
 /* by procedure: the number of its word */
@@ -96,9 +105,10 @@ void call_table_make(struct call_table *t, const struct map *m,
 			if (!map_edge_calls(p, e))
 				continue;
 			to = e->callee ? map_proc_at(m, e->callee) : MAP_NONE;
-			if (to != MAP_NONE && !m->proc.at[to].stub)
-				vec_push(t, ((struct call_target){record,
-								  word[to]}));
+			if (to != MAP_NONE)
+				vec_push(t, ((struct call_target){
+					record, m->proc.at[to].stub ?
+							0 : word[to]}));
 			record += call_record_words(nevent);
 		}
 	}

@@ -15,6 +15,7 @@ struct map;
 struct plan_bases;
 
 struct call_code {
+	const struct isa *isa;
 	uint8_t *bytes;
 	size_t size;
 	uint32_t routine[CALLS_ROUTINES]; /* where they begin */
@@ -26,8 +27,8 @@ int call_code_read(struct call_code *c, const struct isa *isa, bool subtract,
 		   uint32_t nevent, struct err *e);
 void call_code_free(struct call_code *c);
 /* at bases->support; the running page is `page` bytes into the plan's memory,
-   the hooks' word `before` bytes before that */
-void call_code_write(const struct call_code *c, const struct plan_bases *bases,
+   the hooks' word `before` bytes before that. False: out of reach */
+bool call_code_write(const struct call_code *c, const struct plan_bases *bases,
 		     uint64_t page, uint64_t before, uint8_t *out);
 
 /*

@@ -36,9 +36,10 @@ static const struct code_call *call_of(const struct counter_code *c,
 static unsigned call_size(const struct counter_code *c,
 			  const struct insertion *i, const struct scratch *s)
 {
-	struct routine_call x = {.dead = s->dead};
+	const struct code_call *k = call_of(c, i);
+	struct routine_call x = {.dead = s->dead | (k ? k->dead : 0)};
 
-	return call_of(c, i) ? c->isa->move->routine_call(&x, 0, NULL) : 0;
+	return k ? c->isa->move->routine_call(&x, 0, NULL) : 0;
 }
 
 static bool call_write(const struct counter_code *c, const struct insertion *i,
@@ -50,6 +51,7 @@ static bool call_write(const struct counter_code *c, const struct insertion *i,
 
 	if (!k)
 		return true;
+	x.dead |= k->dead;
 	x.about = bases->data + c->counters + COUNTER_SIZE * (uint64_t)k->word;
 	x.above = bases->depth + k->above;
 	return c->isa->move->routine_call(&x, addr, out);

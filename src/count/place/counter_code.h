@@ -29,6 +29,7 @@ struct code_call {
 	uint8_t routine; /* CALLS_PUSH .. */
 	uint8_t above; /* what is added to the stack pointer for it */
 	int32_t word;  /* number of the counter that it is about */
+	regset dead; /* registers that are, besides those that are known */
 };
 
 /* insertions numbered from here on do nothing but that */

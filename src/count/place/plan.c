@@ -51,9 +51,9 @@ static bool plan_support(void *ctx, const struct plan_bases *bases,
 {
 	const struct count_plan *n = ctx;
 
-	call_code_write(n->calls, bases, n->code.counters - n->code.isa->page,
-			n->code.isa->page, out);
-	return true;
+	return call_code_write(n->calls, bases,
+			       n->code.counters - n->code.isa->page,
+			       n->code.isa->page, out);
 }
 
 /* code about open calls, and what their sites call */

@@ -98,8 +98,7 @@ struct profile_stopped {
 struct live_running {
 	uint32_t process, block;
 	uint64_t *value;
-	uint64_t *lanes; /* what calls begin with (abi/calls.h) */
-	uint64_t top;	 /* of the open calls */
+	const uint64_t *page; /* all its words */
 };
 
 /*

@@ -88,13 +88,17 @@ static uint32_t add_row(struct live_calls *x, uint32_t process, uint32_t image,
 		.site = (uint32_t)site,
 		.to_image = image_of(p, r->callee_image),
 		.calls = r->calls,
-		.unknown = r->unknown,
+		.unknown = r->flags & RECORD_UNKNOWN,
 		.value = ARENA_ARRAY(&p->arena, uint64_t, 2 * p->nevent),
 	};
 
 	row.to_word = row.to_image == PROFILE_ELSEWHERE ?
 			      0 : (uint32_t)r->callee_word;
 	memcpy(row.value, r->value, 2 * p->nevent * sizeof *row.value);
+	/* what calls nothing is never in itself */
+	if (r->flags & RECORD_LEAF)
+		memcpy(row.value + p->nevent, r->value,
+		       p->nevent * sizeof *row.value);
 	vec_push(&p->call, row);
 	return (uint32_t)p->call.n - 1;
 }
@@ -233,6 +237,12 @@ static struct profile_call *row_of(const struct live_calls *x,
 
 /* --- open calls */
 
+/* what code reads as the count of an event */
+static uint64_t lanes_of(const uint64_t *page, uint32_t event)
+{
+	return page[event] + page[RUNNING_LEAVES * RUNNING_EVENTS + event];
+}
+
 struct open_calls {
 	struct live_calls *x;
 	struct chunk_stack c;
@@ -283,11 +293,31 @@ static void add_open(struct open_calls *o, const struct call_entry *y)
 		vec_push(&o->active, y->active);
 	}
 	for (uint32_t k = 0; k < p->nevent; k++) {
-		uint64_t d = o->now->lanes[k] - y->begin[k];
+		uint64_t d = lanes_of(o->now->page, k) - y->begin[k];
 
 		row->value[k] += d;
 		if (outermost)
 			row->value[p->nevent + k] += d;
+	}
+}
+
+/* a call of a leaf is open, too */
+static void add_leaf(struct live_calls *x, const struct live_running *now)
+{
+	uint32_t n = x->p->nevent;
+	struct live_record key = {now->process, now->block,
+				  now->page[CALLS_LEAF_RECORD], 0};
+	struct profile_call *row = key.self ? row_of(x, &key) : NULL;
+
+	if (!row)
+		return;
+	row->calls++;
+	for (uint32_t k = 0; k < n; k++) {
+		uint64_t d = lanes_of(now->page, k) -
+			     now->page[CALLS_LEAF_FIRST + k];
+
+		row->value[k] += d;
+		row->value[n + k] += d;
 	}
 }
 
@@ -318,9 +348,9 @@ static int read_stack(struct open_calls *o, uint64_t at, struct err *e)
 	const struct file *f = &o->x->p->file;
 	uint64_t most = (o->c.chunk.size - o->c.first) / sizeof(uint64_t);
 
-	o->n = (o->now->top - o->c.address) / sizeof(uint64_t) + ENTRY_WORDS +
+	o->n = (o->now->page[CALLS_TOP] - o->c.address) / sizeof(uint64_t) + ENTRY_WORDS +
 	       o->c.nevent;
-	if (o->now->top < o->c.address)
+	if (o->now->page[CALLS_TOP] < o->c.address)
 		o->n = 0;
 	if (o->n > most)
 		return err_at(e, f->name, at, "more open calls than there is "
@@ -346,7 +376,7 @@ static int live_stack(struct live_calls *x, uint64_t at, struct err *e)
 	if (!o.c.address || !o.now)
 		return 0; /* another one has taken over */
 	status = read_stack(&o, at, e);
-	if (!status && !find_open(&o, o.now->top))
+	if (!status && !find_open(&o, o.now->page[CALLS_TOP]))
 		status = err_at(e, p->file.name, at, "its open calls are "
 				"broken");
 	for (size_t i = o.open.n; !status && i-- > 0;)
@@ -370,6 +400,8 @@ int profile_live_calls(struct profile *p, struct err *e)
 		qsort(x.record.at, x.record.n, sizeof *x.record.at, by_self);
 	for (size_t i = 0; !status && i < p->stack_chunk.n; i++)
 		status = live_stack(&x, p->stack_chunk.at[i], e);
+	for (size_t i = 0; !status && p->calls && i < p->running.n; i++)
+		add_leaf(&x, &p->running.at[i]);
 	vec_free(&x.record);
 	merge(p);
 	return status;

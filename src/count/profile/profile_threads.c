@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "abi/calls.h"
 #include "abi/running.h"
 #include "base/bytes.h"
 #include "count/profile/profile_int.h"
@@ -36,14 +35,10 @@ int profile_live_running(struct profile *p, uint64_t at, struct err *e)
 		.process = c.chunk.process,
 		.block = c.block,
 		.value = ARENA_ARRAY(&p->arena, uint64_t, c.nevent),
-		.lanes = ARENA_ARRAY(&p->arena, uint64_t, c.nevent),
-		.top = words[CALLS_TOP],
+		.page = arena_copy(&p->arena, words, sizeof words),
 	};
-	for (unsigned i = 0; i < c.nevent; i++) {
+	for (unsigned i = 0; i < c.nevent; i++)
 		x.value[i] = running_sum(words, i);
-		x.lanes[i] = words[i] +
-			     words[RUNNING_LEAVES * RUNNING_EVENTS + i];
-	}
 	vec_push(&p->running, x);
 	return 0;
 }

@@ -353,6 +353,12 @@ static inline uintptr_t arch_accumulation(uintptr_t pc)
 	return w[-2] == (w[0] | LOAD) ? pc - 8 : pc;
 }
 
+/* a routine of calls.S asks which thread it is */
+static inline void arch_ask_thread(void *routine, uint32_t branch)
+{
+	__atomic_store_n((uint32_t *)routine + 2, branch, __ATOMIC_RELAXED);
+}
+
 /* code that does nothing, in the place of a routine */
 static inline void arch_silence(char *routine)
 {

@@ -9,7 +9,9 @@
  * All other registers are kept, flags are not. What is not the rule is left to
  * runtime/calls.c. A signal's handler leaves the stack as it finds it: an entry
  * is taken first and then filled; and it runs between no load and store of a
- * sum (runtime/aarch64/arch.h, arch_accumulates()).
+ * sum (arch_accumulation()).
+ *
+ * It is assembled for some numbers of EVENTS, and for any number: 0.
  */
 #include "abi/calls.h"
 
@@ -17,210 +19,343 @@
 #define TELL_WORD 8 /* calls_code.word */
 #define NEVENT 16
 #define ENTRY 24
+#define FRAME 96
 
 	.text
 start:
 	.quad	0, 0, 0, 0
-	.long	push_add - start, open_add - start, enter_add - start
-	.long	close_add - start, land_add - start
-	.long	push_sub - start, open_sub - start, enter_sub - start
-	.long	close_sub - start, land_sub - start
+	.macro	offset name
+	.long	\name - start
+	.endm
+	/* the branch that threads need (begin) */
+	.macro	branch name
+	.long	0x14000000 + (\name\()_threads - \name - 8) / 4
+	.endm
+	.macro	each what, op
+	\what	push_\op
+	\what	open_\op
+	\what	enter_\op
+	\what	close_\op
+	\what	land_\op
+	\what	leaf_\op
+	\what	leaf_end_\op
+	.endm
+	each	offset, add
+	each	offset, sub
+	each	branch, add
+	each	branch, sub
 
+	/*
+	 * x9: the thread's running page, x16: its record or word. Tally makes
+	 * the second instruction of each routine lead to the page; once there
+	 * are threads, the third is a branch to code that asks which one it is
+	 * (calls_convert()).
+	 */
 	.macro	begin
-	stp	x9, x10, [sp, #-80]!
-	stp	x11, x12, [sp, #16]
-	stp	x13, x14, [sp, #32]
-	stp	x15, x8, [sp, #48]
-	stp	x7, x6, [sp, #64]
+	stp	x9, x10, [sp, #-FRAME]!
+	adrp	x9, start
+	nop
+8:	stp	x11, x12, [sp, #16]
+	.endm
+
+	.macro	threads name, op
+\name\()_\op\()_threads:
+	mrs	x10, tpidr_el0
+	ldr	x10, [x10, #8]
+	\op	x9, x9, x10
+	\op	x16, x16, x10
+	b	8b
 	.endm
 
 	.macro	end
 	ldp	x11, x12, [sp, #16]
+	ldp	x9, x10, [sp], #FRAME
+	ret
+	.endm
+
+	.macro	save_more
+	stp	x13, x14, [sp, #32]
+	stp	x15, x8, [sp, #48]
+	.endm
+
+	.macro	end_more
 	ldp	x13, x14, [sp, #32]
 	ldp	x15, x8, [sp, #48]
-	ldp	x7, x6, [sp, #64]
-	ldp	x9, x10, [sp], #80
-	ret
+	end
 	.endm
 
-	/* fewer registers are enough */
-	.macro	begin_push
-	stp	x9, x10, [sp, #-80]!
-	stp	x11, x12, [sp, #16]
-	stp	x13, x14, [sp, #32]
+	/* what is not done here; more: save_more was */
+	.macro	slow what, more
+	.ifeq	\more
+	save_more
+	.endif
+	stp	x7, x6, [sp, #64]
+	mov	w10, #\what
+	b	ask
 	.endm
 
-	.macro	end_push
-	ldp	x11, x12, [sp, #16]
-	ldp	x13, x14, [sp, #32]
-	ldp	x9, x10, [sp], #80
-	ret
+	.macro	entry_size reg
+#if EVENTS
+	mov	\reg, #(ENTRY_BEGIN + 8 * EVENTS)
+#else
+	ldr	\reg, start + ENTRY
+#endif
 	.endm
 
-	/* x10: the thread's running page, x16: its record or word */
-	.macro	thread op
-	ldr	x11, start
-	adr	x10, start
-	add	x10, x10, x11
-	ldr	x9, [x10, #PAGE_THREADS]
-	cbz	x9, 7f
-	mrs	x9, tpidr_el0
-	ldr	x9, [x9, #8]
-	\op	x10, x10, x9
-	\op	x16, x16, x9
-7:
-	.endm
-
-	/* x11: a new entry, on top; to 9: there is no room */
+	/* x10: a new entry, on top; to 9: there is no room */
 	.macro	take
-	ldr	x11, [x10, #PAGE_TOP]
-	ldr	x12, [x10, #PAGE_LIMIT]
-	ldr	x9, start + ENTRY
-	add	x11, x11, x9
-	cmp	x11, x12
+	ldr	x10, [x9, #PAGE_TOP]
+	ldr	x11, [x9, #PAGE_LIMIT]
+#if EVENTS
+	add	x10, x10, #(ENTRY_BEGIN + 8 * EVENTS)
+#else
+	ldr	x12, start + ENTRY
+	add	x10, x10, x12
+#endif
+	cmp	x10, x11
 	b.hi	9f
-	str	x11, [x10, #PAGE_TOP]
+	str	x10, [x9, #PAGE_TOP]
 	.endm
 
-	/* the entry in x11 begins with the events so far; loses x9 to x14 */
-	.macro	counts
-	ldr	x9, start + NEVENT
-	add	x12, x10, #PAGE_LEAVES
-	add	x11, x11, #ENTRY_BEGIN
-3:	ldr	x13, [x10], #8
-	ldr	x14, [x12], #8
-	add	x13, x13, x14
-	str	x13, [x11], #8
-	sub	x9, x9, #1
-	cbnz	x9, 3b
+	/* the events so far, from \to on; loses x9, x11 and x12 */
+	.macro	counts to
+#if EVENTS
+	.set	i, 0
+	.rept	EVENTS
+	ldr	x11, [x9, #i]
+	ldr	x12, [x9, #(PAGE_LEAVES + i)]
+	add	x11, x11, x12
+	str	x11, [\to, #i]
+	.set	i, i + 8
+	.endr
+#else
+	str	x13, [sp, #32]
+	ldr	x12, start + NEVENT
+3:	ldr	x13, [x9, #PAGE_LEAVES]
+	ldr	x11, [x9], #8
+	add	x11, x11, x13
+	str	x11, [\to], #8
+	sub	x12, x12, #1
+	cbnz	x12, 3b
+	ldr	x13, [sp, #32]
+#endif
 	.endm
 
 	.macro	one_more record
-	ldr	x12, [\record, #RECORD_CALLS]
-	add	x12, x12, #1
-	str	x12, [\record, #RECORD_CALLS]
+	ldr	x11, [\record, #RECORD_CALLS]
+	add	x11, x11, #1
+	str	x11, [\record, #RECORD_CALLS]
 	.endm
 
 	.macro	push op
-	begin_push
-	thread	\op
-	ldr	x13, [x16, #RECORD_CALLEE]
-	cbz	x13, 9f
+	begin
+	ldr	x12, [x16, #RECORD_CALLEE]
+	cbz	x12, 9f
+#if !EVENTS
+	str	x12, [sp, #40]
+#endif
 	take
-	stp	x17, x16, [x11]
-	stp	x16, x13, [x11, #ENTRY_RECORD]
-	ldr	x12, [x13]
-	cbnz	x12, 1f
-	str	x11, [x13]
+#if !EVENTS
+	ldr	x12, [sp, #40]
+#endif
+	stp	x17, x16, [x10]
+	stp	x16, x12, [x10, #ENTRY_RECORD]
+	ldr	x11, [x12]
+	cbnz	x11, 1f
+	str	x10, [x12]
 1:	one_more x16
-	counts
-	end_push
-9:	stp	x15, x8, [sp, #48]
-	stp	x7, x6, [sp, #64]
-	mov	w9, #CALLS_PUSH
-	b	ask
+	add	x10, x10, #ENTRY_BEGIN
+	counts	x10
+	end
+	threads	push, \op
+9:	slow	CALLS_PUSH, 0
 	.endm
 
 	.macro	open op
-	begin_push
-	thread	\op
-	ldr	x13, [x16, #RECORD_SELF]
-	cbz	x13, 9f
+	begin
+	ldr	x12, [x16, #RECORD_SELF]
+	cbz	x12, 9f
 	take
-	stp	x17, x16, [x11]
-	stp	x16, xzr, [x11, #ENTRY_RECORD]
-	counts
-	end_push
-9:	stp	x15, x8, [sp, #48]
-	stp	x7, x6, [sp, #64]
-	mov	w9, #CALLS_OPEN
-	b	ask
+	stp	x17, x16, [x10]
+	stp	x16, xzr, [x10, #ENTRY_RECORD]
+	add	x10, x10, #ENTRY_BEGIN
+	counts	x10
+	end
+	threads	open, \op
+9:	slow	CALLS_OPEN, 0
 	.endm
 
 	/* the call on top is of this procedure, if it has the stack pointer */
 	.macro	enter op
 	begin
-	thread	\op
-	ldr	x11, [x10, #PAGE_TOP]
-	cbz	x11, 9f
-	ldp	x14, x15, [x11, #ENTRY_RECORD]
-	ldr	x12, [x11, #ENTRY_SP]
-	cbnz	x15, 9f
-	and	x12, x12, #~ENTRY_TAIL
-	cmp	x12, x17
+	ldr	x10, [x9, #PAGE_TOP]
+	cbz	x10, 9f
+	ldr	x11, [x10, #ENTRY_SP]
+	ldr	x12, [x10, #ENTRY_ACTIVE]
+	and	x11, x11, #~ENTRY_TAIL
+	cmp	x11, x17
 	b.ne	9f
-1:	ldr	x15, [x14, #RECORD_CALLEE]
-	cmp	x15, x16
-	b.eq	2f
-	ldr	x14, [x14, #RECORD_NEXT]
-	cbnz	x14, 1b
-	b	9f
-2:	stp	x14, x16, [x11, #ENTRY_RECORD]
-	ldr	x15, [x16]
-	cbnz	x15, 3f
-	str	x11, [x16]
-3:	one_more x14
+	cmp	x12, x16
+	b.ne	4f
 	end
-9:	mov	w9, #CALLS_ENTER
-	b	ask
+	threads	enter, \op
+4:	cbnz	x12, 9f
+	ldr	x12, [x10, #ENTRY_RECORD]
+1:	ldr	x11, [x12, #RECORD_CALLEE]
+	cmp	x11, x16
+	b.eq	2f
+	ldr	x12, [x12, #RECORD_NEXT]
+	cbnz	x12, 1b
+	b	9f
+2:	stp	x12, x16, [x10, #ENTRY_RECORD]
+	ldr	x11, [x16]
+	cbnz	x11, 3f
+	str	x10, [x16]
+3:	one_more x12
+	end
+9:	slow	CALLS_ENTER, 0
+	.endm
+
+	/* x12 is added to a sum */
+	.macro	sum at:vararg
+	ldr	x11, [\at]
+	add	x11, x11, x12
+	str	x11, [\at]
+	.endm
+
+	/* what the call in x10 cost, record x14; x15: 0 if it is the outermost */
+	.macro	costs
+#if EVENTS
+	.set	i, 0
+	.rept	EVENTS
+	ldr	x11, [x9, #i]
+	ldr	x12, [x9, #(PAGE_LEAVES + i)]
+	ldr	x13, [x10, #(ENTRY_BEGIN + i)]
+	add	x12, x12, x11
+	sub	x12, x12, x13
+	sum	x14, #(RECORD_VALUES + i)
+	cbnz	x15, 6f
+	sum	x14, #(RECORD_VALUES + 8 * EVENTS + i)
+6:
+	.set	i, i + 8
+	.endr
+#else
+	stp	x7, x6, [sp, #64]
+	ldr	x7, start + NEVENT
+	lsl	x6, x7, #3
+	add	x14, x14, #RECORD_VALUES
+	add	x13, x10, #ENTRY_BEGIN
+	mov	x8, x9
+5:	ldr	x12, [x8, #PAGE_LEAVES]
+	ldr	x11, [x8], #8
+	add	x12, x12, x11
+	ldr	x11, [x13], #8
+	sub	x12, x12, x11
+	sum	x14
+	cbnz	x15, 6f
+	sum	x14, x6
+6:	add	x14, x14, #8
+	sub	x7, x7, #1
+	cbnz	x7, 5b
+	ldp	x7, x6, [sp, #64]
+#endif
 	.endm
 
 	/* jumps that end with the call, and that */
 	.macro	close op
 	begin
-	thread	\op
-1:	ldr	x11, [x10, #PAGE_TOP]
-	cbz	x11, 9f
-	ldp	x12, x13, [x11]
-	ldp	x14, x15, [x11, #ENTRY_RECORD]
+	save_more
+1:	ldr	x10, [x9, #PAGE_TOP]
+	cbz	x10, 9f
+	ldp	x11, x12, [x10]
+	ldp	x14, x15, [x10, #ENTRY_RECORD]
 	cbz	x15, 9f
-	sub	x12, x12, x17
-	cbz	x12, 2f
-	cmp	x12, #ENTRY_TAIL
-	b.eq	3f
-	b	9f
-2:	cmp	x13, x16
+	subs	x8, x11, x17
+	b.ne	2f
+	cmp	x12, x16
 	b.ne	9f
-3:	ldr	x9, [x15]
-	sub	x9, x9, x11
-	cbnz	x9, 4f
+3:	ldr	x11, [x15]
+	cmp	x11, x10
+	b.ne	4f
 	str	xzr, [x15]
-4:	ldr	x8, start + NEVENT
-	add	x13, x11, #ENTRY_BEGIN
-	add	x14, x14, #RECORD_VALUES
-	lsl	x6, x8, #3
-	mov	x7, x10
-5:	ldr	x15, [x7, #PAGE_LEAVES]
-	ldr	x17, [x7], #8
-	add	x15, x15, x17
-	ldr	x17, [x13], #8
-	sub	x15, x15, x17
-	ldr	x17, [x14]
-	add	x17, x17, x15
-	str	x17, [x14]
-	cbnz	x9, 6f
-	ldr	x17, [x14, x6]
-	add	x17, x17, x15
-	str	x17, [x14, x6]
-6:	add	x14, x14, #8
-	sub	x8, x8, #1
-	cbnz	x8, 5b
-	ldr	x17, [x11, #ENTRY_SP]
-	sub	x17, x17, x12
-	ldr	x9, start + ENTRY
-	sub	x9, x11, x9
-	str	x9, [x10, #PAGE_TOP]
-	cbnz	x12, 1b
-	end
-9:	mov	w9, #CALLS_CLOSE
-	b	ask
+	mov	x15, #0
+4:
+#if !EVENTS
+	str	x8, [sp, #80]
+#endif
+	costs
+	entry_size x11
+	sub	x10, x10, x11
+	str	x10, [x9, #PAGE_TOP]
+#if !EVENTS
+	ldr	x11, [sp, #80]
+	cbnz	x11, 1b
+#else
+	cbnz	x8, 1b
+#endif
+	end_more
+2:	cmp	x8, #ENTRY_TAIL
+	b.eq	3b
+9:	slow	CALLS_CLOSE, 1
+	threads	close, \op
 	.endm
 
 	.macro	land op
 	begin
-	thread	\op
-	mov	w9, #CALLS_LAND
-	b	ask
+	slow	CALLS_LAND, 0
+	threads	land, \op
+	.endm
+
+	/* a call of a procedure that calls nothing: there is one at a time */
+	.macro	leaf op
+	begin
+	ldr	x12, [x16, #RECORD_SELF]
+	cbz	x12, 9f
+	str	x16, [x9, #PAGE_LEAF]
+	add	x10, x9, #PAGE_LEAF_BEGIN
+	counts	x10
+	end
+	threads	leaf, \op
+9:	slow	CALLS_LEAF, 0
+	.endm
+
+	.macro	leaf_end op
+	begin
+	ldr	x12, [x9, #PAGE_LEAF]
+	cmp	x12, x16
+	b.ne	9f
+	one_more x16
+	stp	x13, x14, [sp, #32]
+#if EVENTS
+	.set	i, 0
+	.rept	EVENTS
+	ldr	x11, [x9, #i]
+	ldr	x12, [x9, #(PAGE_LEAVES + i)]
+	ldr	x13, [x9, #(PAGE_LEAF_BEGIN + i)]
+	add	x12, x12, x11
+	sub	x12, x12, x13
+	sum	x16, #(RECORD_VALUES + i)
+	.set	i, i + 8
+	.endr
+#else
+	ldr	x14, start + NEVENT
+	add	x10, x16, #RECORD_VALUES
+	mov	x17, x9
+5:	ldr	x12, [x17, #PAGE_LEAVES]
+	ldr	x13, [x17, #PAGE_LEAF_BEGIN]
+	ldr	x11, [x17], #8
+	add	x12, x12, x11
+	sub	x12, x12, x13
+	sum	x10
+	add	x10, x10, #8
+	sub	x14, x14, #1
+	cbnz	x14, 5b
+#endif
+	str	xzr, [x9, #PAGE_LEAF]
+	ldp	x13, x14, [sp, #32]
+	end
+	threads	leaf_end, \op
+9:	slow	CALLS_LEAF_END, 0
 	.endm
 
 push_add:
@@ -233,6 +368,10 @@ close_add:
 	close	add
 land_add:
 	land	add
+leaf_add:
+	leaf	add
+leaf_end_add:
+	leaf_end add
 push_sub:
 	push	sub
 open_sub:
@@ -243,8 +382,12 @@ close_sub:
 	close	sub
 land_sub:
 	land	sub
+leaf_sub:
+	leaf	sub
+leaf_end_sub:
+	leaf_end sub
 
-/* on_calls(w9, x16, x17, x10, launch_env), if there is one */
+/* on_calls(w10, x16, x17, x9, launch_env), if there is one */
 ask:
 	ldr	x11, start + TELL_WORD
 	adr	x12, start
@@ -252,17 +395,17 @@ ask:
 	cbz	x11, 1f
 	ldr	x12, [x11, #ON_CALLS]
 	cbz	x12, 1f
-	stp	x29, x30, [sp, #-128]!
+	stp	x29, x30, [sp, #-96]!
 	mov	x29, sp
 	stp	x0, x1, [sp, #16]
 	stp	x2, x3, [sp, #32]
 	stp	x4, x5, [sp, #48]
 	stp	x16, x17, [sp, #64]
 	str	x18, [sp, #80]
-	mov	w0, w9
+	mov	w0, w10
 	mov	x1, x16
 	mov	x2, x17
-	mov	x3, x10
+	mov	x3, x9
 	mov	x4, x11
 	blr	x12
 	ldr	x18, [sp, #80]
@@ -270,7 +413,8 @@ ask:
 	ldp	x4, x5, [sp, #48]
 	ldp	x2, x3, [sp, #32]
 	ldp	x0, x1, [sp, #16]
-	ldp	x29, x30, [sp], #128
-1:	end
+	ldp	x29, x30, [sp], #96
+1:	ldp	x7, x6, [sp, #64]
+	end_more
 
 	.section .note.GNU-stack, "", %progbits

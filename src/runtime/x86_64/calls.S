@@ -10,6 +10,8 @@
  * runtime/calls.c. A signal's handler leaves the stack as it finds it: an entry
  * is taken first and then filled. Words are the thread's own by the base of
  * %gs, but for entries.
+ *
+ * It is assembled for some numbers of EVENTS, and for any number: 0.
  */
 #include "abi/calls.h"
 
@@ -23,36 +25,64 @@ nevent:	.quad	0
 entry:	.quad	0
 	.rept	2
 	.long	push - start, open - start, enter - start
-	.long	close - start, land - start
+	.long	close - start, land - start, leaf - start, leaf_end - start
 	.endr
+	.fill	2 * CALLS_ROUTINES, 4, 0
 
+	/*
+	 * rax: the running page. Tally makes the second instruction of each
+	 * routine lead there.
+	 */
 	.macro	begin
 	push	%rax
+	lea	start(%rip), %rax
 	push	%rcx
 	push	%rdx
-	push	%rsi
-	push	%rdi
-	push	%r8
-	push	%r9
-	lea	start(%rip), %rax
-	add	page(%rip), %rax
 	.endm
 
 	.macro	end
-	pop	%r9
-	pop	%r8
-	pop	%rdi
-	pop	%rsi
 	pop	%rdx
 	pop	%rcx
 	pop	%rax
 	ret
 	.endm
 
+	.macro	save_more
+	push	%rsi
+	push	%rdi
+	push	%r8
+	push	%r9
+	.endm
+
+	.macro	end_more
+	pop	%r9
+	pop	%r8
+	pop	%rdi
+	pop	%rsi
+	end
+	.endm
+
+	/* what is not done here; more: save_more was */
+	.macro	slow what, more
+	.ifeq	\more
+	save_more
+	.endif
+	mov	$\what, %edi
+	jmp	ask
+	.endm
+
+	.macro	entry_size op
+#if EVENTS
+	\op	$(ENTRY_BEGIN + 8 * EVENTS), %rcx
+#else
+	\op	entry(%rip), %rcx
+#endif
+	.endm
+
 	/* rcx: a new entry, on top; to 9: there is no room */
 	.macro	take
 	mov	%gs:PAGE_TOP(%rax), %rcx
-	add	entry(%rip), %rcx
+	entry_size add
 	cmp	%gs:PAGE_LIMIT(%rax), %rcx
 	ja	9f
 	mov	%rcx, %gs:PAGE_TOP(%rax)
@@ -61,15 +91,35 @@ entry:	.quad	0
 	mov	%r11, ENTRY_RECORD(%rcx)
 	.endm
 
-	/* the entry begins with the events so far */
-	.macro	counts
+	/* the events so far; base: gs, if they go to the page */
+	.macro	counts prefix, at
+#if EVENTS
+	.set	i, 0
+	.rept	EVENTS
+	mov	%gs:i(%rax), %rdx
+	add	%gs:(PAGE_LEAVES + i)(%rax), %rdx
+	.ifb	\prefix
+	mov	%rdx, (ENTRY_BEGIN + i)(%rcx)
+	.else
+	mov	%rdx, %gs:(\at + i)(%rax)
+	.endif
+	.set	i, i + 8
+	.endr
+#else
+	push	%rsi
 	xor	%esi, %esi
 3:	mov	%gs:(%rax,%rsi,8), %rdx
 	add	%gs:PAGE_LEAVES(%rax,%rsi,8), %rdx
+	.ifb	\prefix
 	mov	%rdx, ENTRY_BEGIN(%rcx,%rsi,8)
+	.else
+	mov	%rdx, %gs:\at(%rax,%rsi,8)
+	.endif
 	inc	%rsi
 	cmp	nevent(%rip), %rsi
 	jb	3b
+	pop	%rsi
+#endif
 	.endm
 
 push:
@@ -85,8 +135,7 @@ push:
 1:	incq	%gs:RECORD_CALLS(%r11)
 	counts
 	end
-9:	mov	$CALLS_PUSH, %edi
-	jmp	ask
+9:	slow	CALLS_PUSH, 0
 
 open:
 	begin
@@ -96,8 +145,7 @@ open:
 	movq	$0, ENTRY_ACTIVE(%rcx)
 	counts
 	end
-9:	mov	$CALLS_OPEN, %edi
-	jmp	ask
+9:	slow	CALLS_OPEN, 0
 
 /* the call on top is of this procedure, if it has the stack pointer */
 enter:
@@ -105,12 +153,15 @@ enter:
 	mov	%gs:PAGE_TOP(%rax), %rcx
 	test	%rcx, %rcx
 	jz	9f
-	cmpq	$0, ENTRY_ACTIVE(%rcx)
-	jne	9f
 	mov	ENTRY_SP(%rcx), %rdx
 	and	$~ENTRY_TAIL, %rdx
 	cmp	%r10, %rdx
 	jne	9f
+	mov	ENTRY_ACTIVE(%rcx), %rdx
+	cmp	%r11, %rdx
+	je	4f
+	test	%rdx, %rdx
+	jnz	9f
 	mov	ENTRY_RECORD(%rcx), %rdx
 1:	cmp	%r11, %gs:RECORD_CALLEE(%rdx)
 	je	2f
@@ -124,13 +175,47 @@ enter:
 	jne	3f
 	mov	%rcx, %gs:(%r11)
 3:	incq	%gs:RECORD_CALLS(%rdx)
-	end
-9:	mov	$CALLS_ENTER, %edi
-	jmp	ask
+4:	end
+9:	slow	CALLS_ENTER, 0
+
+/* what the call in rcx cost, record r8; outermost: r9 has its other sums */
+	.macro	costs outermost
+#if EVENTS
+	.set	i, 0
+	.rept	EVENTS
+	mov	%gs:i(%rax), %rdx
+	add	%gs:(PAGE_LEAVES + i)(%rax), %rdx
+	sub	(ENTRY_BEGIN + i)(%rcx), %rdx
+	add	%rdx, %gs:(RECORD_VALUES + i)(%r8)
+	.if	\outermost
+	add	%rdx, %gs:(RECORD_VALUES + 8 * EVENTS + i)(%r8)
+	.endif
+	.set	i, i + 8
+	.endr
+#else
+	.if	\outermost
+	mov	nevent(%rip), %r9
+	shl	$3, %r9
+	add	%r8, %r9
+	.endif
+	xor	%esi, %esi
+4:	mov	%gs:(%rax,%rsi,8), %rdx
+	add	%gs:PAGE_LEAVES(%rax,%rsi,8), %rdx
+	sub	ENTRY_BEGIN(%rcx,%rsi,8), %rdx
+	add	%rdx, %gs:RECORD_VALUES(%r8,%rsi,8)
+	.if	\outermost
+	add	%rdx, %gs:RECORD_VALUES(%r9,%rsi,8)
+	.endif
+	inc	%rsi
+	cmp	nevent(%rip), %rsi
+	jb	4b
+#endif
+	.endm
 
 /* jumps that end with the call, and that */
 close:
 	begin
+	save_more
 1:	mov	%gs:PAGE_TOP(%rax), %rcx
 	test	%rcx, %rcx
 	jz	9f
@@ -146,40 +231,60 @@ close:
 2:	cmp	%r11, ENTRY_HEAD(%rcx)
 	jne	9f
 3:	mov	ENTRY_RECORD(%rcx), %r8
-	xor	%esi, %esi
 	cmp	%rcx, %gs:(%rdx)
 	jne	6f
 	movq	$0, %gs:(%rdx)
-	mov	nevent(%rip), %r9
-	shl	$3, %r9
-	add	%r8, %r9
-4:	mov	%gs:(%rax,%rsi,8), %rdx
-	add	%gs:PAGE_LEAVES(%rax,%rsi,8), %rdx
-	sub	ENTRY_BEGIN(%rcx,%rsi,8), %rdx
-	add	%rdx, %gs:RECORD_VALUES(%r8,%rsi,8)
-	add	%rdx, %gs:RECORD_VALUES(%r9,%rsi,8)
-	inc	%rsi
-	cmp	nevent(%rip), %rsi
-	jb	4b
-5:	sub	entry(%rip), %rcx
+	costs	1
+5:	entry_size sub
 	mov	%rcx, %gs:PAGE_TOP(%rax)
 	test	%rdi, %rdi
 	jnz	1b
-	end
-6:	mov	%gs:(%rax,%rsi,8), %rdx
-	add	%gs:PAGE_LEAVES(%rax,%rsi,8), %rdx
-	sub	ENTRY_BEGIN(%rcx,%rsi,8), %rdx
-	add	%rdx, %gs:RECORD_VALUES(%r8,%rsi,8)
-	inc	%rsi
-	cmp	nevent(%rip), %rsi
-	jb	6b
+	end_more
+6:	costs	0
 	jmp	5b
-9:	mov	$CALLS_CLOSE, %edi
-	jmp	ask
+9:	slow	CALLS_CLOSE, 1
 
 land:
 	begin
-	mov	$CALLS_LAND, %edi
+	slow	CALLS_LAND, 0
+
+/* a call of a procedure that calls nothing: there is one at a time */
+leaf:
+	begin
+	cmpq	$0, %gs:RECORD_SELF(%r11)
+	je	9f
+	mov	%r11, %gs:PAGE_LEAF(%rax)
+	counts	gs, PAGE_LEAF_BEGIN
+	end
+9:	slow	CALLS_LEAF, 0
+
+leaf_end:
+	begin
+	cmp	%r11, %gs:PAGE_LEAF(%rax)
+	jne	9f
+	incq	%gs:RECORD_CALLS(%r11)
+#if EVENTS
+	.set	i, 0
+	.rept	EVENTS
+	mov	%gs:i(%rax), %rdx
+	add	%gs:(PAGE_LEAVES + i)(%rax), %rdx
+	sub	%gs:(PAGE_LEAF_BEGIN + i)(%rax), %rdx
+	add	%rdx, %gs:(RECORD_VALUES + i)(%r11)
+	.set	i, i + 8
+	.endr
+#else
+	xor	%ecx, %ecx
+4:	mov	%gs:(%rax,%rcx,8), %rdx
+	add	%gs:PAGE_LEAVES(%rax,%rcx,8), %rdx
+	sub	%gs:PAGE_LEAF_BEGIN(%rax,%rcx,8), %rdx
+	add	%rdx, %gs:RECORD_VALUES(%r11,%rcx,8)
+	inc	%rcx
+	cmp	nevent(%rip), %rcx
+	jb	4b
+#endif
+	movq	$0, %gs:PAGE_LEAF(%rax)
+	end
+9:	slow	CALLS_LEAF_END, 0
 
 /* on_calls(edi, r11, r10, rax, launch_env), if there is one */
 ask:
@@ -205,6 +310,6 @@ ask:
 	pop	%r11
 	pop	%r10
 	pop	%rbp
-1:	end
+1:	end_more
 
 	.section .note.GNU-stack, "", @progbits

@@ -16,6 +16,7 @@
 enum {
 	ABOUT = 16,
 	STACK = 17,
+	PAGE = 9,
 	STP_PRE_32 = 0xa9be47f0, /* stp x16, x17, [sp, #-32]! */
 	LDP_POST_32 = 0xa8c247f0,
 	STR_16 = 0xf9000bfe, /* str x30, [sp, #16] */
@@ -63,4 +64,10 @@ unsigned a64_routine_call(const struct routine_call *x, uint64_t at,
 	n = a64_append(out, n, ADD_FROM_SP | (x->above + depth) << 10 | STACK);
 	n = a64_append(out, n, OP_BL | ((uint32_t)(d >> 2) & 0x3ffffff));
 	return put_restore(depth, out, n);
+}
+
+/* its second instruction is an adrp of x9 */
+bool a64_routine_page(uint8_t *routine, uint64_t at, uint64_t page)
+{
+	return a64_put_adrp(routine + 4, PAGE, at + 4, page);
 }

@@ -394,6 +394,7 @@ const struct isa_move a64_move = {
 	.call_size = 12,
 	.call_regs = 1,
 	.routine_call = a64_routine_call,
+	.routine_page = a64_routine_page,
 	.tell_hook = a64_tell_hook,
 	.tell_hook_size = A64_TELL_HOOK_SIZE,
 	.tell = a64_tell,

@@ -71,3 +71,11 @@ unsigned x64_routine_call(const struct routine_call *x, uint64_t at,
 		n = put_stack(out, n, 0x58, STACK);
 	return put(out, n, up, sizeof up);
 }
+
+/* behind a push it has a lea of %rax */
+bool x64_routine_page(uint8_t *routine, uint64_t at, uint64_t page)
+{
+	enum { DISTANCE = 4, END = 8 };
+
+	return x64_put_distance(routine + DISTANCE, at + END, page);
+}
