@@ -20,6 +20,7 @@
 enum { TRAP_BYTES = 1, TRAP_SKIP = 1 };
 static const uint8_t trap_code[] = {0xcc};
 #define REGISTER_PC rip
+#define REGISTER_SP rsp
 
 static inline bool is_trap(const uint8_t *c)
 {
@@ -29,6 +30,7 @@ static inline bool is_trap(const uint8_t *c)
 enum { TRAP_BYTES = 4, TRAP_SKIP = 0 };
 static const uint8_t trap_code[] = {0x00, 0x00, 0x20, 0xd4}; /* brk #0 */
 #define REGISTER_PC pc
+#define REGISTER_SP sp
 
 /* with any number */
 static inline bool is_trap(const uint8_t *c)
