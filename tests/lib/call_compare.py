@@ -9,7 +9,7 @@ single steps do (call_tree.py), of random programs (call_programs.py).
 
 Each seed is a program and a way to compile it (KINDS; --kind: this one). It is
 measured twice, with its own code alone and with all libraries, and every row
-has to be the same: calls, kind and both costs. tally may call a cost unknown
+has to be the same: calls, kind and both costs, of each event. tally may call a cost unknown
 where stacks were switched or a handler was left by a jump while a call of the
 row was open, and nowhere else. Rows are compared of which the caller or the
 callee is a procedure of the sources: what the C library does at the start
@@ -53,6 +53,7 @@ KINDS = [
     ("gcc-O2-static-stripped", "gcc", ["-O2", "-static"]),
     ("clang-Os-stripped", "clang", ["-Os"]),
 ]
+EVENTS = "insns", "calls", "syscalls"
 # what the C library does then depends on who is first
 WAITS = {"thread"}
 
@@ -127,18 +128,20 @@ class Case:
                      "%s/%s.so,out=%s" % (count_run.where, PLUGIN, out)]
         return quiet([*words, self.exe], self.here, LD_BIND_NOW="1")[:2]
 
-    def tree(self, own):
+    def tree(self, own, event="insns"):
         names = [os.path.basename(f) for f in (self.exe, self.lib) if f]
         return Tree(self.here + "/ran", names if own else (),
-                    switches=call_programs.SWITCHERS, twins=self.twins).read()
+                    switches=call_programs.SWITCHERS, twins=self.twins,
+                    event=event).read()
 
     def measured(self, own):
         """(status, output, messages, rows) of tally"""
         profile = "%s/%s.tally" % (self.here, "own" if own else "all")
         libs = os.path.basename(self.lib) if self.lib else "none"
-        got = quiet([TALLY, "events", "--per-call-site", "-e", "insns", "-o",
-                     profile, *(["--libs", libs] if own else []), "--",
-                     self.exe], self.here, LD_BIND_NOW="1")
+        got = quiet([TALLY, "events", "--per-call-site", "-e",
+                     ",".join(EVENTS), "-o", profile,
+                     *(["--libs", libs] if own else []), "--", self.exe],
+                    self.here, LD_BIND_NOW="1")
         p = subprocess.run([TALLY, "report", "--by", "call-site", "--json",
                             profile], stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, text=True)
@@ -149,8 +152,8 @@ class Case:
 class Comparison:
     """Rows of the oracle and of tally, by the same keys."""
 
-    def __init__(self, tree, case):
-        self.tree, self.names = tree, case.names
+    def __init__(self, tree, case, event="insns"):
+        self.tree, self.names, self.event = tree, case.names, event
         self.own = {os.path.basename(f) for f in (case.exe, case.lib) if f}
         self.images = {i.name: i for i in tree.images.values()}
         self.unknown = self.same = 0
@@ -226,7 +229,7 @@ class Comparison:
         return bad
 
     def unequal(self, w, g):
-        costs = g["events"]["insns"] or {}
+        costs = g["events"][self.event] or {}
         if g["kind"] != w["kind"]:
             yield "it is %s to tally" % g["kind"]
         if g["calls"] != w["calls"]:
@@ -236,7 +239,7 @@ class Comparison:
             if n is None and w["why"]:
                 self.unknown += 1
             elif n != w[name]:
-                yield "%s %s, want %s" % (name, n, w[name])
+                yield "%s: %s %s, want %s" % (self.event, name, n, w[name])
             else:
                 self.same += 1
 
@@ -257,10 +260,13 @@ def judge(case, own, sums):
                                            case.ran)]
     if rows is None:
         return strange + ["no report: " + why]
-    bad = c.differences(rows)
-    sums["costs that are the same"] += c.same
-    sums["costs that are unknown"] += c.unknown
-    return strange + bad
+    for event in EVENTS:
+        if event != "insns":
+            c = Comparison(case.tree(own, event), case, event)
+        strange += c.differences(rows)
+        sums["costs that are the same"] += c.same
+        sums["costs that are unknown"] += c.unknown
+    return strange
 
 
 def attempt(case, sums):

@@ -4,8 +4,8 @@ call_tree: what calls cost, callees and all that these called included, from
 the single steps of all threads (step_trace.h). An oracle: it knows nothing of
 tally.
 
-    call_tree.py [--measured NAME,..] [--not NAME,..] [--switches NAME,..]
-                 [--twin FILE=SYMBOLS].. OUT
+    call_tree.py [--event EVENT] [--measured NAME,..] [--not NAME,..]
+                 [--switches NAME,..] [--twin FILE=SYMBOLS].. OUT
 
 reads OUT.steps.* and OUT.maps.*, and prints rows as JSON, one for each call
 site and callee, and on stderr where control was in another procedure than the
@@ -19,8 +19,9 @@ one that was called last, by the symbols of files that have them all. Rows:
     why                     null; "switch" or "left": costs may be unknown
 
 What is counted are instructions that are completed, of the images that are
-measured; the time below is their number. Each thread has a stack of open
-calls:
+measured, or only those that are calls, returns or system calls (--event insns,
+calls, returns, syscalls); the time below is their number. Each thread has a
+stack of open calls:
 
 Begin. A call instruction opens a call of whatever it leads to. If that is a
 stub of the linker's table (.plt and its relatives), the stub is the caller's,
@@ -73,6 +74,8 @@ import sys
 from call_code import *
 
 SIGNAL, SIGRETURN, FORKED, FORKED_AT, MARKS = 1, 2, 3, 4, 16
+EVENTS = {"insns": (PLAIN, CALL, RETURN, JUMP, BRANCH, SYSCALL),
+          "calls": (CALL,), "returns": (RETURN,), "syscalls": (SYSCALL,)}
 
 
 class Row:
@@ -138,7 +141,7 @@ class Stack:
 class Place:
     """An address in memory: what is there, as far as anybody knows."""
     __slots__ = ("image", "address", "insn", "procedure", "stub", "measured",
-                 "switches", "plain")
+                 "ticks", "switches", "plain")
 
 
 class Space:
@@ -164,7 +167,7 @@ class Space:
         p = Place()
         p.image = p.procedure = None
         p.address, p.insn, p.plain = pc, NOTHING, False
-        p.stub = p.measured = p.switches = False
+        p.stub = p.measured = p.ticks = p.switches = False
         for start, end, delta, path in self.maps:
             if start <= pc < end:
                 p.image = self.tree.image(path)
@@ -174,6 +177,7 @@ class Space:
                 p.procedure = p.image.procedure(p.address)
                 p.stub = p.image.is_stub(p.address)
                 p.measured = self.tree.measured(p.image)
+                p.ticks = p.measured and p.insn.kind in self.tree.event
                 p.plain = p.insn.kind in (PLAIN, SYSCALL)
                 p.switches = bool(p.procedure and
                                   self.tree.switches.intersection(
@@ -207,7 +211,7 @@ class Thread:
             pc = a[i]
             p = at.get(pc)
             if pending is None and p is not None and p.plain:
-                if p.measured:
+                if p.ticks:
                     clock += 1
                 i += 2
                 continue
@@ -223,7 +227,7 @@ class Thread:
                     self.stack.pending = None
                     self.arrive(pending, p, pc, a[i + 1])
                     self.check(p)
-                self.stack.clock += p.measured
+                self.stack.clock += p.ticks
                 if not p.plain:
                     self.stack.pending = pc, p
             stack, pending = self.stack, self.stack.pending
@@ -377,8 +381,9 @@ class Thread:
 
 
 class Tree:
-    def __init__(self, out, measured=(), unmeasured=(), switches=(), twins={}):
-        self.out, self.twins = out, twins
+    def __init__(self, out, measured=(), unmeasured=(), switches=(), twins={},
+                 event="insns"):
+        self.out, self.twins, self.event = out, twins, EVENTS[event]
         self.only, self.without = set(measured), set(unmeasured)
         self.switches = {"swapcontext", "setcontext", "__start_context",
                          *switches}
@@ -479,6 +484,7 @@ class Tree:
 
 def main():
     ap = argparse.ArgumentParser()
+    ap.add_argument("--event", choices=EVENTS, default="insns")
     ap.add_argument("--measured", default="")
     ap.add_argument("--not", default="", dest="unmeasured")
     ap.add_argument("--switches", default="")
@@ -488,7 +494,7 @@ def main():
     names = lambda s: [n for n in s.split(",") if n]
     tree = Tree(args.out, names(args.measured), names(args.unmeasured),
                 names(args.switches),
-                dict(t.split("=", 1) for t in args.twin)).read()
+                dict(t.split("=", 1) for t in args.twin), args.event).read()
     json.dump(tree.table(), sys.stdout, indent=1)
     print()
     for (where, *called), n in tree.strange.items():

@@ -9,7 +9,8 @@
  * there is a second thread; -a: they are stepped through and told of as well.
  * -t: OUT.trace.TID, one per thread, gets addresses in memory, 8 bytes each, of
  * what it completed, in order. -s: the same with stack pointers, signals and
- * forks (step_trace.h), libraries too, up to where another program is executed.
+ * forks (step_trace.h), libraries too, from the program's entry point on and up
+ * to where another program is executed.
  *
  * OUT.PID, one per process, gets what qemu-counts.c writes, one line for each
  * instruction, and what qemu-flow.c does: how often which followed which. A
@@ -34,6 +35,8 @@ struct process {
 	bool shared; /* others are in its memory: nothing is hidden */
 	struct step_maps maps;
 	bool begun, other; /* it executes the program; another one */
+	uint64_t entry; /* it runs up to there; 0: it has */
+	uint8_t was[TRAP_BYTES];
 };
 
 struct thread {
@@ -367,6 +370,32 @@ static void on_exit_event(struct thread *t)
 	ptrace(PTRACE_CONT, t->tid, 0, 0);
 }
 
+/* lets the loader do its work at full speed */
+static void run_to_entry(struct process *p)
+{
+	int mem = memory_of(p->pid);
+
+	p->entry = entry_of(p->pid);
+	if (pread(mem, p->was, TRAP_BYTES, (off_t)p->entry) < 0 ||
+	    pwrite(mem, trap_code, TRAP_BYTES, (off_t)p->entry) < 0)
+		exit(125);
+	close(mem);
+	ptrace(PTRACE_CONT, p->pid, 0, 0);
+}
+
+static void on_entry(struct thread *t, struct user_regs_struct *r)
+{
+	int mem = memory_of(t->tid);
+
+	if (pwrite(mem, t->p->was, TRAP_BYTES, (off_t)t->p->entry) < 0)
+		exit(125);
+	close(mem);
+	r->REGISTER_PC = t->p->entry;
+	set_pc(t->tid, t->p->entry);
+	t->p->entry = 0;
+	go_on(t, 0, r);
+}
+
 /* do two processes have the same memory, as far as one can know? */
 static bool share(pid_t a, pid_t b)
 {
@@ -421,6 +450,10 @@ static void on_stop(pid_t tid, int status)
 	get_registers(tid, &r);
 	switch (event) {
 	case 0:
+		if (t->p->entry && sig == SIGTRAP) {
+			on_entry(t, &r);
+			return;
+		}
 		if (t->free) {
 			on_free_stop(t, sig, &r);
 			return;
@@ -452,6 +485,10 @@ static void on_stop(pid_t tid, int status)
 		t->p->shared = false;
 		t->p->other = t->p->begun;
 		t->p->begun = true;
+		if (steps && !t->p->other) {
+			run_to_entry(t->p);
+			return;
+		}
 		sig = 0;
 		break;
 	case PTRACE_EVENT_STOP:
