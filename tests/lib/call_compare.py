@@ -11,7 +11,7 @@ Each seed is a program and a way to compile it (KINDS; --kind: this one). It is
 measured twice, with its own code alone and with all libraries, and every row
 has to be the same: calls, kind and both costs, of each event. tally may call a cost unknown
 where stacks were switched or a handler was left by a jump while a call of the
-row was open, and nowhere else. Rows are compared of which the caller or the
+row's callee was open, and nowhere else. Rows are compared of which the caller or the
 callee is a procedure of the sources: what the C library does at the start
 depends on the environment, and what it does in threads on who is first; so
 with libraries those are left out.
@@ -166,8 +166,12 @@ class Comparison:
 
     def wanted(self):
         out = {}
-        for r in self.tree.table():
+        rows = self.tree.table()
+        callee = lambda r: (r["callee_image"], r["callee_address"])
+        unsure = {callee(r): r["why"] for r in rows if r["why"]}
+        for r in rows:
             key = self.key(r, int(r["callee_address"], 16))
+            r["why"] = unsure.get(callee(r))
             if self.concerns(key):
                 out[key] = r
         return out

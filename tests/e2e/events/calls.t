@@ -173,7 +173,7 @@ def notices():
     want = list(Comparison(tree, case).wanted().values())
     rows = [as_told(r) for r in want]
     sure = next(i for i, r in enumerate(want) if r["address"] and
-                r["callee"] == ["f3"] and not r["why"])
+                not r["why"])
     unsure = next(i for i, r in enumerate(want) if r["why"])
     bad = []
     for what, some, wrong in mistakes(rows, sure, unsure):
