@@ -1,6 +1,6 @@
 /*
  * breakpoint: what one is on the machine at hand, and where a thread is that
- * stands at one; its registers and its memory.
+ * stands at one; its registers and its memory, and where its program begins.
  */
 #ifndef TEST_BREAKPOINT_H
 #define TEST_BREAKPOINT_H
@@ -14,12 +14,14 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
+#include <unistd.h>
 
 /* a breakpoint's bytes, and how far behind its place who hit it stands */
 #if defined(__x86_64__)
 enum { TRAP_BYTES = 1, TRAP_SKIP = 1 };
 static const uint8_t trap_code[] = {0xcc};
 #define REGISTER_PC rip
+#define REGISTER_SP rsp
 
 static inline bool is_trap(const uint8_t *c)
 {
@@ -29,6 +31,7 @@ static inline bool is_trap(const uint8_t *c)
 enum { TRAP_BYTES = 4, TRAP_SKIP = 0 };
 static const uint8_t trap_code[] = {0x00, 0x00, 0x20, 0xd4}; /* brk #0 */
 #define REGISTER_PC pc
+#define REGISTER_SP sp
 
 /* with any number */
 static inline bool is_trap(const uint8_t *c)
@@ -75,6 +78,22 @@ static inline void set_pc(pid_t tid, uint64_t pc)
 	r.orig_rax = ~0ull;
 #endif
 	set_registers(tid, &r);
+}
+
+/* the entry point of the process's program; 0 if nobody says */
+static inline uint64_t entry_of(pid_t pid)
+{
+	char name[64];
+	uint64_t pair[2] = {AT_NULL, 0};
+	int fd;
+
+	snprintf(name, sizeof name, "/proc/%d/auxv", pid);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	while (read(fd, pair, sizeof pair) == sizeof pair)
+		if (pair[0] == AT_ENTRY)
+			break;
+	close(fd);
+	return pair[0] == AT_ENTRY ? pair[1] : 0;
 }
 
 /* a descriptor of the memory of a traced process */

@@ -34,6 +34,11 @@ static uint64_t pc_of(const struct user_regs_struct *r)
 	return r->REGISTER_PC;
 }
 
+static uint64_t sp_of(const struct user_regs_struct *r)
+{
+	return r->REGISTER_SP;
+}
+
 #if defined(__x86_64__)
 enum { CODE = 4 };
 

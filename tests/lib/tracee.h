@@ -435,23 +435,6 @@ static int run(void)
 
 /* --- beginning and end --- */
 
-/* the program's entry point, from the auxiliary vector */
-static uint64_t entry_point(void)
-{
-	char name[64];
-	uint64_t pair[2];
-	int fd;
-
-	snprintf(name, sizeof name, "/proc/%d/auxv", leader);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
-	while (read(fd, pair, sizeof pair) == sizeof pair)
-		if (pair[0] == AT_ENTRY) {
-			close(fd);
-			return pair[1];
-		}
-	die("no AT_ENTRY in %s", name);
-}
-
 /* starts the program and brings it to its entry point */
 static void start(char **argv)
 {
@@ -493,7 +476,9 @@ static void start(char **argv)
 	mem = open(name, O_RDWR | O_CLOEXEC);
 	if (mem < 0)
 		die("%s: %s", name, strerror(errno));
-	entry.at = entry_point();
+	entry.at = entry_of(leader);
+	if (!entry.at)
+		die("no AT_ENTRY of %d", leader);
 	trap_set(&entry);
 	trace(PTRACE_CONT, leader, 0);
 	if (waitpid(leader, &status, __WALL) != leader ||

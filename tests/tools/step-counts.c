@@ -3,12 +3,14 @@
  * by the processor's own word: it runs one step at a time, under ptrace, with
  * all its threads and children.
  *
- *	step-counts [-a] [-t] OUT PROGRAM [ARG...]
+ *	step-counts [-a] [-s] [-t] OUT PROGRAM [ARG...]
  *
  * Libraries run at full speed, with the program's code hidden (hidden.h), until
  * there is a second thread; -a: they are stepped through and told of as well.
  * -t: OUT.trace.TID, one per thread, gets addresses in memory, 8 bytes each, of
- * what it completed, in order.
+ * what it completed, in order. -s: the same with stack pointers, signals and
+ * forks (step_trace.h), libraries too, from the program's entry point on and up
+ * to where another program is executed.
  *
  * OUT.PID, one per process, gets what qemu-counts.c writes, one line for each
  * instruction, and what qemu-flow.c does: how often which followed which. A
@@ -23,6 +25,7 @@
 #include <sys/wait.h>
 
 #include "hidden.h"
+#include "step_trace.h"
 #include "steps.h"
 
 struct process {
@@ -30,16 +33,22 @@ struct process {
 	struct steps seen;
 	struct hidden code; /* of the program */
 	bool shared; /* others are in its memory: nothing is hidden */
+	struct step_maps maps;
+	bool begun, other; /* it executes the program; another one */
+	uint64_t entry; /* it runs up to there; 0: it has */
+	uint8_t was[TRAP_BYTES];
 };
 
 struct thread {
 	pid_t tid;
 	struct process *p;
 	uint64_t pc; /* of what is about to run; 0: not known */
-	bool signalled; /* it gets a signal with this step */
+	uint64_t sp, number; /* before it runs; of a system call */
+	int signalled; /* it gets this signal with this step */
 	bool free; /* it runs in a library, at full speed */
 	bool born, held; /* its parent has told of it; it has stopped before */
 	FILE *trace;
+	struct step_trace steps;
 };
 
 static VEC(struct thread) thread;
@@ -48,7 +57,7 @@ static const char *out;
 static pid_t leader;
 static int result = 125;
 static bool all; /* libraries, too */
-static bool traces;
+static bool traces, steps;
 
 /* --- who runs */
 
@@ -100,6 +109,7 @@ static void thread_gone(pid_t tid, int status)
 		if (thread.at[i].tid == tid) {
 			if (thread.at[i].trace)
 				fclose(thread.at[i].trace);
+			step_trace_close(&thread.at[i].steps);
 			thread.at[i] = thread.at[--thread.n];
 		}
 	if (tid == leader)
@@ -122,10 +132,27 @@ static struct insn_seen *find(const struct thread *t)
 	return steps_find(&t->p->seen, t->tid, t->pc);
 }
 
+static struct step_trace *steps_of(struct thread *t)
+{
+	if (!t->steps.open)
+		step_trace_open(&t->steps, out, t->p->pid, t->tid);
+	return &t->steps;
+}
+
+static void note_mark(struct thread *t, uint64_t mark, uint64_t value)
+{
+	if (steps && !t->p->other)
+		step_trace_add(steps_of(t), mark, value);
+}
+
 static void note_step(struct thread *t, uint64_t pc)
 {
 	char name[PATH_MAX];
 
+	if (steps && !t->p->other) {
+		step_maps_look(&t->p->maps, out, t->p->pid, pc);
+		step_trace_add(steps_of(t), pc, t->sp);
+	}
 	if (!traces)
 		return;
 	if (!t->trace) {
@@ -221,7 +248,7 @@ static void run_exclusive(struct thread *t, struct exclusive *x)
 	int status;
 
 	t->pc = 0;
-	t->signalled = false;
+	t->signalled = 0;
 	status = x->forks ? run_forked(&w, x, tid) : run_guarded(x, tid);
 	if (!WIFSTOPPED(status)) {
 		thread_gone(tid, status);
@@ -245,6 +272,8 @@ static void step(struct thread *t, int sig, const struct user_regs_struct *r)
 	t->free = false;
 	hidden_show(&t->p->code);
 	t->pc = pc_of(r);
+	t->sp = sp_of(r);
+	t->number = number_of(r);
 	if (!sig && find(t)->reserves && exclusive_find(&x, t->tid, t->pc)) {
 		run_exclusive(t, &x);
 		return;
@@ -323,6 +352,8 @@ static void count_step(struct thread *t, bool whole,
 		x->count++;
 		note_step(t, t->pc);
 		seen_add(&t->p->seen.flow, t->pc, pc_of(r), 1);
+		if (x->calls && t->number == SYS_rt_sigreturn)
+			note_mark(t, STEP_SIGRETURN, 0);
 	}
 	t->pc = 0;
 }
@@ -339,6 +370,32 @@ static void on_exit_event(struct thread *t)
 	ptrace(PTRACE_CONT, t->tid, 0, 0);
 }
 
+/* lets the loader do its work at full speed */
+static void run_to_entry(struct process *p)
+{
+	int mem = memory_of(p->pid);
+
+	p->entry = entry_of(p->pid);
+	if (pread(mem, p->was, TRAP_BYTES, (off_t)p->entry) < 0 ||
+	    pwrite(mem, trap_code, TRAP_BYTES, (off_t)p->entry) < 0)
+		exit(125);
+	close(mem);
+	ptrace(PTRACE_CONT, p->pid, 0, 0);
+}
+
+static void on_entry(struct thread *t, struct user_regs_struct *r)
+{
+	int mem = memory_of(t->tid);
+
+	if (pwrite(mem, t->p->was, TRAP_BYTES, (off_t)t->p->entry) < 0)
+		exit(125);
+	close(mem);
+	r->REGISTER_PC = t->p->entry;
+	set_pc(t->tid, t->p->entry);
+	t->p->entry = 0;
+	go_on(t, 0, r);
+}
+
 /* do two processes have the same memory, as far as one can know? */
 static bool share(pid_t a, pid_t b)
 {
@@ -346,10 +403,16 @@ static bool share(pid_t a, pid_t b)
 }
 
 /* somebody was born: a thread or a child, which waits until we know */
-static void on_birth(struct process *p, pid_t tid)
+static void on_birth(struct process *p, const struct step_trace *steps_before,
+		     pid_t parent, pid_t tid)
 {
 	struct thread *t = thread_of(tid);
 	struct process *q = t->p;
+
+	q->begun |= p->begun;
+	q->other |= p->other;
+	if (steps && q != p && !q->other)
+		step_trace_forked(steps_of(t), parent, steps_before->n);
 
 	if (q == p || share(p->pid, q->pid)) {
 		hidden_show(&p->code);
@@ -377,6 +440,7 @@ static void on_stop(pid_t tid, int status)
 	struct thread *t = thread_of(tid);
 	int sig = WSTOPSIG(status), event = status >> 16;
 	struct user_regs_struct r;
+	struct step_trace before;
 	unsigned long child;
 
 	if (!t->born) {
@@ -386,6 +450,10 @@ static void on_stop(pid_t tid, int status)
 	get_registers(tid, &r);
 	switch (event) {
 	case 0:
+		if (t->p->entry && sig == SIGTRAP) {
+			on_entry(t, &r);
+			return;
+		}
 		if (t->free) {
 			on_free_stop(t, sig, &r);
 			return;
@@ -398,6 +466,9 @@ static void on_stop(pid_t tid, int status)
 		} else if (sig == SIGTRAP) {
 			if (!t->signalled || !is_arrival(t->tid))
 				count_step(t, true, &r);
+			else
+				note_mark(t, STEP_SIGNAL,
+					  (uint64_t)t->signalled);
 			sig = 0;
 		} else {
 			count_step(t, false, &r);
@@ -412,6 +483,12 @@ static void on_stop(pid_t tid, int status)
 		steps_print(&t->p->seen, out, tid);
 		hidden_read(&t->p->code, tid);
 		t->p->shared = false;
+		t->p->other = t->p->begun;
+		t->p->begun = true;
+		if (steps && !t->p->other) {
+			run_to_entry(t->p);
+			return;
+		}
 		sig = 0;
 		break;
 	case PTRACE_EVENT_STOP:
@@ -419,7 +496,8 @@ static void on_stop(pid_t tid, int status)
 		break;
 	default:
 		ptrace(PTRACE_GETEVENTMSG, tid, 0, &child);
-		on_birth(t->p, (pid_t)child);
+		before = t->steps;
+		on_birth(t->p, &before, tid, (pid_t)child);
 		after_birth(thread_of(tid));
 		return;
 	}
@@ -461,7 +539,8 @@ int main(int argc, char **argv)
 	pid_t tid;
 
 	for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
-		all |= !strcmp(argv[1], "-a");
+		steps |= !strcmp(argv[1], "-s");
+		all |= steps || !strcmp(argv[1], "-a");
 		traces |= !strcmp(argv[1], "-t");
 	}
 	if (argc < 3)

@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+"""
+call_compare: what calls cost as `tally events --per-call-site` says, and as
+single steps do (call_tree.py), of random programs (call_programs.py).
+
+    call_compare.py [--features NAME,..] [--without NAME,..] [--deep N]
+                    [--fuel N] [--kind N] [--keep FOLDER] [--shrink]
+                    MACHINE SEED...
+
+Each seed is a program and a way to compile it (KINDS; --kind: this one). It is
+measured twice, with its own code alone and with all libraries, and every row
+has to be the same: calls, kind and both costs, of each event. tally may call a cost unknown
+where stacks were switched or a handler was left by a jump while a call of the
+row's callee was open, and nowhere else. Rows are compared of which the caller or the
+callee is a procedure of the sources: what the C library does at the start
+depends on the environment, and what it does in threads on who is first; so
+with libraries those are left out.
+
+--shrink: of a program that fails, features are left out one by one as long as
+it does. A tally that does not know --per-call-site is not asked; then only
+what the oracle finds strange in itself is told.
+"""
+import argparse
+import collections
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import call_programs
+import count_run
+from call_tree import Tree
+from count_run import *
+
+PLUGIN = "qemu-steps"
+HARDENED = {"x86_64": "-fcf-protection=full",
+            "aarch64": "-mbranch-protection=standard"}
+# (name, compiler, flags): + static, stripped
+KINDS = [
+    ("gcc-O2", "gcc", ["-O2"]),
+    ("gcc-O0", "gcc", ["-O0"]),
+    ("clang-O2", "clang", ["-O2"]),
+    ("gcc-O2-no-plt", "gcc", ["-O2", "-fno-plt"]),
+    ("gcc-O1-static", "gcc", ["-O1", "-static"]),
+    ("gcc-O3-hardened", "gcc", ["-O3", "%hardened"]),
+    ("gcc-Os-stripped", "gcc", ["-Os"]),
+    ("clang-O1-no-pie", "clang", ["-O1", "-no-pie", "-fno-pie"]),
+    ("gcc-O2-frames", "gcc", ["-O2", "-fno-omit-frame-pointer", "-no-pie"]),
+    ("clang-O3-static", "clang", ["-O3", "-static"]),
+    ("gcc-O2-static-stripped", "gcc", ["-O2", "-static"]),
+    ("clang-Os-stripped", "clang", ["-Os"]),
+]
+EVENTS = "insns", "calls", "syscalls"
+# what the C library does then depends on who is first
+WAITS = {"thread"}
+
+
+def feature():
+    """Why `tally events` cannot do this, or ''."""
+    p = subprocess.run([TALLY, "events", "--help"], text=True,
+                       stdout=subprocess.PIPE)
+    return "" if "--per-call-site" in p.stdout else \
+        "tally events has no --per-call-site"
+
+
+class Case:
+    """A program of one seed, compiled in one way."""
+
+    def __init__(self, here, seed, kind, features=None, deep=2000, fuel=150):
+        self.here, self.seed = here, seed
+        self.kind, self.cc, self.flags = KINDS[kind % len(KINDS)]
+        self.static = "-static" in self.flags
+        if features is None:
+            features = call_programs.chosen(seed)
+        if self.static:
+            features = [f for f in features if f not in WAITS]
+        p = call_programs.write(seed, here, features, deep, fuel)
+        self.has, self.cpp = p.has, p.cpp()
+        self.exe, self.lib = here + "/prog", None
+        self.twins = {}
+
+    def title(self):
+        return "seed %d, %s: %s" % (self.seed, self.kind, " ".join(
+            f for f in call_programs.FEATURES if f in self.has))
+
+    def compile(self, *words, cpp=False):
+        cc = self.cc
+        if cpp:
+            cc = {"gcc": "g++", "clang": "clang++"}[cc]
+        run(*compiler(count_run.ISA, cc), "-w", *words)
+
+    def build(self):
+        """The program; names are the procedures of the sources."""
+        here = self.here
+        flags = [HARDENED[count_run.ISA] if f == "%hardened" else f
+                 for f in self.flags]
+        shared = [f for f in flags if "pie" not in f] + ["-fPIC"]
+        lib, main = here + "/lib.o", here + "/main.o"
+        self.compile(*(flags if self.static else shared), "-c", "-o", lib,
+                     here + "/lib.c")
+        self.compile(*flags, "-c", "-o", main, here + (
+            "/main.cc" if self.cpp else "/main.c"), cpp=self.cpp)
+        rest = [lib]
+        if not self.static:
+            self.lib = here + "/libcalls.so"
+            self.compile(*shared, "-shared", "-o", self.lib, lib)
+            rest = ["-rdynamic", self.lib, "-Wl,-rpath," + here]
+        self.compile(*flags, "-Wl,-z,now", "-o", self.exe, main, *rest,
+                     "-lpthread", cpp=self.cpp)
+        self.names = {n for f in (lib, main)
+                      for _, _, n in Names.read(count_run.ISA, f)}
+        if "stripped" in self.kind:
+            for f in filter(None, (self.exe, self.lib)):
+                shutil.copy(f, f + ".symbols")
+                self.twins[f] = f + ".symbols"
+                run(tool(count_run.ISA, "strip"), f)
+
+    def steps(self):
+        """(status, output) of the run that the oracle sees"""
+        out = self.here + "/ran"
+        if count_run.ISA == HOST:
+            words = [STEPS, "-s", out]
+        else:
+            words = [count_run.EMULATOR, "-singlestep", "-plugin",
+                     "%s/%s.so,out=%s" % (count_run.where, PLUGIN, out)]
+        return quiet([*words, self.exe], self.here, LD_BIND_NOW="1")[:2]
+
+    def tree(self, own, event="insns"):
+        names = [os.path.basename(f) for f in (self.exe, self.lib) if f]
+        return Tree(self.here + "/ran", names if own else (),
+                    switches=call_programs.SWITCHERS, twins=self.twins,
+                    event=event).read()
+
+    def measured(self, own):
+        """(status, output, messages, rows) of tally"""
+        profile = "%s/%s.tally" % (self.here, "own" if own else "all")
+        libs = os.path.basename(self.lib) if self.lib else "none"
+        got = quiet([TALLY, "events", "--per-call-site", "-e",
+                     ",".join(EVENTS), "-o", profile,
+                     *(["--libs", libs] if own else []), "--", self.exe],
+                    self.here, LD_BIND_NOW="1")
+        p = subprocess.run([TALLY, "report", "--by", "call-site", "--json",
+                            profile], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True)
+        return *got, json.loads(p.stdout) if p.returncode == 0 else None, \
+            p.stderr
+
+
+class Comparison:
+    """Rows of the oracle and of tally, by the same keys."""
+
+    def __init__(self, tree, case, event="insns"):
+        self.tree, self.names, self.event = tree, case.names, event
+        self.own = {os.path.basename(f) for f in (case.exe, case.lib) if f}
+        self.images = {i.name: i for i in tree.images.values()}
+        self.unknown = self.same = 0
+
+    def key(self, row, callee):
+        base = lambda x: x and os.path.basename(x)
+        return (base(row["image"]), row["address"] and
+                int(row["address"], 16), base(row["callee_image"]), callee,
+                "" if row["address"] else row["kind"])
+
+    def wanted(self):
+        out = {}
+        rows = self.tree.table()
+        callee = lambda r: (r["callee_image"], r["callee_address"])
+        unsure = {callee(r): r["why"] for r in rows if r["why"]}
+        for r in rows:
+            key = self.key(r, int(r["callee_address"], 16))
+            r["why"] = unsure.get(callee(r))
+            if self.concerns(key):
+                out[key] = r
+        return out
+
+    def concerns(self, key):
+        return any(name in self.own and self.is_ours(name, at)
+                   for name, at in (key[:2], key[2:4]))
+
+    def is_ours(self, name, at):
+        """Is there a procedure of the sources? Of others names may be alike"""
+        image = self.images.get(name)
+        p = image and image.procedure(at) if isinstance(at, int) else None
+        return p is not None and not self.names.isdisjoint(p.names)
+
+    def callee(self, row):
+        """Where what tally names begins."""
+        if row.get("callee_address"):
+            return int(row["callee_address"], 16)
+        image = self.images.get(row["callee_image"] and
+                                os.path.basename(row["callee_image"]))
+        for p in image.at.values() if image else ():
+            if row["callee"] in p.names:
+                return p.start
+        try:
+            return int(row["callee"].rsplit("_", 1)[-1], 16)
+        except (ValueError, AttributeError):
+            return row["callee"]
+
+    def told(self, rows):
+        out, twice = {}, []
+        for r in rows:
+            key = self.key(r, self.callee(r))
+            if self.concerns(key) and r["calls"]:
+                if key in out:
+                    twice.append("%s is there twice" % self.place(key, r))
+                out[key] = r
+        return out, twice
+
+    @staticmethod
+    def place(key, row):
+        who = row["procedure"]
+        who = who[0] if isinstance(who, list) and who else who or "-"
+        to = row["callee"]
+        to = to[0] if isinstance(to, list) and to else to or "-"
+        return "%s %s %s -> %s %s (%s)" % (
+            key[0] or "-", who, "-" if key[1] is None else "%#x" % key[1],
+            key[2] or "-", to, row["kind"])
+
+    def differences(self, rows):
+        want, (got, bad) = self.wanted(), self.told(rows)
+        for key in sorted(want.keys() | got.keys(), key=str):
+            w, g = want.get(key), got.get(key)
+            place = self.place(key, w or g)
+            if not w or not g:
+                bad.append("%s: %s" % (place, "tally alone: %s" % g if g else
+                                       "%d calls are missing" % w["calls"]))
+                continue
+            bad += ["%s: %s" % (place, x) for x in self.unequal(w, g)]
+        return bad
+
+    def unequal(self, w, g):
+        costs = g["events"][self.event] or {}
+        if g["kind"] != w["kind"]:
+            yield "it is %s to tally" % g["kind"]
+        if g["calls"] != w["calls"]:
+            yield "%s calls, want %s" % (g["calls"], w["calls"])
+        for name in "inclusive", "inclusive_all":
+            n = costs.get(name)
+            if n is None and w["why"]:
+                self.unknown += 1
+            elif n != w[name]:
+                yield "%s: %s %s, want %s" % (self.event, name, n, w[name])
+            else:
+                self.same += 1
+
+
+def judge(case, own, sums):
+    """Complaints about one run, or None: the program itself is not steady."""
+    tree = case.tree(own)
+    # assembler of the C library jumps into the midst of its neighbours
+    strange = ["strange: %s %d" % x for x in tree.strange.items()
+               if not x[0][0].startswith("__")]
+    c = Comparison(tree, case)
+    sums["rows of the oracle"] += len(c.wanted())
+    if feature():
+        return strange
+    status, out, err, rows, why = case.measured(own)
+    if (status, out) != case.ran:
+        return strange + ["%s, want %s" % ((status, out, err[-300:]),
+                                           case.ran)]
+    if rows is None:
+        return strange + ["no report: " + why]
+    for event in EVENTS:
+        if event != "insns":
+            c = Comparison(case.tree(own, event), case, event)
+        strange += c.differences(rows)
+        sums["costs that are the same"] += c.same
+        sums["costs that are unknown"] += c.unknown
+    return strange
+
+
+def attempt(case, sums):
+    """[(what, complaints)] of a case that is there"""
+    case.build()
+    case.ran = case.steps()
+    native = original(case.here, case.exe, ())
+    result = [("runs", [] if native == case.ran else
+               ["%s stepped, want %s" % (case.ran, native)])]
+    for own, what in (True, "own code"), (False, "libraries too"):
+        if own or not case.static and not case.has & WAITS:
+            result.append((what, judge(case, own, sums)))
+    return result
+
+
+def shrunk(case_of, features, sums):
+    """The fewest features with which it still fails."""
+    for f in list(features):
+        less = [x for x in features if x != f]
+        try:
+            if any(bad for _, bad in attempt(case_of(less), sums)):
+                features = less
+        except Failed:
+            pass
+    return features
+
+
+def one_seed(args, seed, where, sums):
+    """[(title, complaints)] of what differs"""
+    kind = seed if args.kind is None else args.kind
+    features = args.features
+    if features is None:
+        features = call_programs.chosen(seed)
+    features = [f for f in features if f not in args.without]
+
+    def case_of(some):
+        here = os.path.join(where, str(seed))
+        shutil.rmtree(here, ignore_errors=True)
+        return Case(here, seed, kind, some, args.deep, args.fuel)
+    case = case_of(features)
+    sums["programs " + case.cc] += 1
+    try:
+        found = attempt(case, sums)
+    except Failed as e:
+        return [("seed %d" % seed, str(e).splitlines()[:9])]
+    bad = [("%s, %s" % (case.title(), what), why[:8]) for what, why in found
+           if why]
+    if bad and args.shrink:
+        bad.append(("seed %d" % seed, ["--features " + ",".join(
+            shrunk(case_of, features, collections.Counter()))]))
+    elif not bad:
+        shutil.rmtree(case.here)
+    return bad
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    names = lambda s: [n for n in s.split(",") if n]
+    ap.add_argument("--features", type=names)
+    ap.add_argument("--without", type=names, default=[])
+    ap.add_argument("--deep", type=int, default=2000)
+    ap.add_argument("--fuel", type=int, default=150)
+    ap.add_argument("--kind", type=int)
+    ap.add_argument("--keep")
+    ap.add_argument("--shrink", action="store_true")
+    ap.add_argument("isa", choices=ISAS)
+    ap.add_argument("seeds", type=int, nargs="+")
+    args = ap.parse_args()
+    count_run.use(args.isa)
+    if missing():
+        print("1..0 # SKIP " + missing())
+        return 0
+    if feature():
+        print("# %s: only the oracle is asked" % feature())
+    sums = collections.Counter()
+    with tempfile.TemporaryDirectory() as where:
+        begin(where, PLUGIN)
+        kept = os.path.realpath(args.keep or where)
+        return print_sweep(sums, (one_seed(args, s, kept, sums)
+                                  for s in args.seeds))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
