@@ -45,7 +45,10 @@
 #define CALLS_ROOM_END 170
 #define CALLS_LEAF_RECORD 171 /* of a call of what calls nothing; or 0 */
 #define CALLS_LEAF_FIRST 172  /* and what its events began with */
-#define CALLS_WORDS (6 + 32)
+#define CALLS_LOST 204 /* not 0: not all open calls are known; 2: since a fork */
+/* of the first thread's: how many calls from outside are open, of all */
+#define CALLS_ROOTS 205
+#define CALLS_WORDS (8 + 32)
 #define PAGE_LEAF (CALLS_LEAF_RECORD * 8)
 #define PAGE_LEAF_BEGIN (CALLS_LEAF_FIRST * 8)
 
@@ -54,7 +57,15 @@
 /* the second: a handler of a signal; below it are HANDLER_GAP entries that are
    none, with what lanes were when it began */
 #define ENTRY_SIGNAL 2
+/* the third: the parent made the call, before a fork */
+#define ENTRY_INHERITED 4
 #define ENTRY_BITS 7
+/* of a call from outside, in the upper half of addresses: it never returns */
+#define ENTRY_FOREVER (1ul << 63)
+
+/* in a procedure's word: it is open, and not known where. No call of it is known
+   to be the outermost any more */
+#define ACTIVE_LOST 1
 
 /* what code of the program asks for that it does not do itself */
 #define CALLS_PUSH 0  /* a call of a known procedure */
@@ -64,7 +75,11 @@
 #define CALLS_LAND 4  /* so did something else, to a frame that has called */
 #define CALLS_LEAF 5  /* a call of a procedure that calls nothing */
 #define CALLS_LEAF_END 6
-#define CALLS_ROUTINES 7
+#define CALLS_RETURN 7 /* a procedure returns, perhaps to outside */
+#define CALLS_ROUTINES 8
+
+/* in the stack pointer that CALLS_ENTER gets: it never returns */
+#define ENTER_FOREVER 2
 
 /* where they lie in the code (calls.S): what tally fills in, and offsets of
    the routines, of two kinds */

@@ -31,7 +31,7 @@ enum {
 	   those of its stack */
 	RUNNING_NOBODY = RUNNING_HANDLED + RUNNING_EVENTS,
 	RUNNING_CALLS,
-	RUNNING_WORDS = RUNNING_CALLS + 6 + RUNNING_EVENTS,
+	RUNNING_WORDS = RUNNING_CALLS + 8 + RUNNING_EVENTS,
 };
 
 /* a lane of the first event with this in it never passes 0 */

@@ -118,6 +118,23 @@ static bool may_leave(const struct call_sites *x, uint32_t b)
 	return false;
 }
 
+/* does the stack pointer change by anything but constants? */
+static bool moves_stack(const struct cfg *c, const struct block *k)
+{
+	regset sp = (regset)1 << c->isa->sp;
+	size_t avail;
+	const uint8_t *code = image_at(c->image, k->start, &avail);
+	struct insn in;
+
+	for (uint64_t at = k->start; at < block_end(k); at += in.len) {
+		c->isa->decode(code + (at - k->start), block_end(k) - at, at,
+			       &in);
+		if (!in.len || (in.writes & sp && !(in.reads & sp)))
+			return true;
+	}
+	return false;
+}
+
 /* a procedure that is all counted, calls nothing and always returns */
 static bool is_leaf(const struct call_sites *x, uint32_t p)
 {
@@ -128,7 +145,8 @@ static bool is_leaf(const struct call_sites *x, uint32_t p)
 		const struct part *t = &c->part.at[c->proc_part.at[q->part + i]];
 
 		for (uint32_t b = t->block; b < t->block + t->nblock; b++)
-			if (may_leave(x, b))
+			if (may_leave(x, b) ||
+			    moves_stack(c, &c->block.at[b]))
 				return false;
 	}
 	return !q->open && !q->unknown && q->returns;
@@ -161,12 +179,42 @@ static void find_edge(struct call_sites *x, uint32_t e, uint32_t record)
 		.routine = leaf ? CALLS_LEAF :
 			   d->callee ? CALLS_PUSH : CALLS_OPEN,
 		.above = d->kind == MAP_TAIL ?
-				 c->isa->move->return_size + ENTRY_TAIL : 0,
+				 c->isa->entry_cfa + ENTRY_TAIL : 0,
 		.word = (int32_t)record,
 		.dead = b == CFG_NONE ? 0 : overwritten(c, w->at[0]),
 	};
 	x->calls[e] = fits(x, x->edge[e].routine, w->place[0], w->at[0]) &&
 		      (b == CFG_NONE || can_close(x, b));
+}
+
+/* can others call the procedure by its address? Its first block, or CFG_NONE */
+static uint32_t entered_block(const struct call_sites *x)
+{
+	const struct cfg *c = x->q->d->s->cfg;
+	uint32_t b = cfg_block_at(c, x->q->p->entry);
+
+	return b != CFG_NONE && c->block.at[b].start == x->q->p->entry &&
+			       x->q->d->t->block[b] & SURVEY_ENTERED &&
+			       !cfg_is_go(c, x->q->p->entry) &&
+			       fits(x, CALLS_ENTER, PLAN_INDIRECT_ENTRY, b)
+		       ? b
+		       : CFG_NONE;
+}
+
+/* edge e returns, perhaps to what is not counted */
+static void find_return(struct call_sites *x, uint32_t e)
+{
+	const struct code_place *w = &x->q->d->way.at[e];
+
+	x->returns = true;
+	if (w->n != 1 || entered_block(x) == CFG_NONE)
+		return;
+	x->edge[e] = (struct code_call){
+		.routine = CALLS_RETURN,
+		.above = x->q->d->s->cfg->isa->entry_cfa,
+		.word = (int32_t)x->word,
+	};
+	x->calls[e] = fits(x, CALLS_RETURN, w->place[0], w->at[0]);
 }
 
 void call_sites_find(struct call_sites *x, const struct call_code *code,
@@ -175,10 +223,13 @@ void call_sites_find(struct call_sites *x, const struct call_code *code,
 	uint32_t words = call_record_words(code->nevent);
 	uint32_t record = q->n->map.ncounter + 1 + words;
 
-	*x = (struct call_sites){.code = code, .q = q};
+	*x = (struct call_sites){.code = code, .q = q,
+				 .word = q->n->map.ncounter};
 	x->edge = ARENA_ARRAY(q->a, struct code_call, q->p->nedge);
 	x->calls = ARENA_ARRAY(q->a, bool, q->p->nedge);
 	for (uint32_t e = 0; e < q->p->nedge; e++) {
+		if (edge_at(x, e)->kind == MAP_RETURN)
+			find_return(x, e);
 		if (!map_edge_calls(q->p, edge_at(x, e)))
 			continue;
 		/* goroutines have their own stacks, and little of it */
@@ -222,32 +273,28 @@ static void place_behind(const struct call_sites *x, uint32_t e)
 	}
 }
 
-/* the procedure's own entry, if others know its address */
-static void tell_entry(const struct call_sites *x, uint32_t word)
+static void tell_entry(const struct call_sites *x)
 {
-	const struct cfg *c = x->q->d->s->cfg;
-	uint32_t b = cfg_block_at(c, x->q->p->entry);
+	uint32_t b = entered_block(x);
 	struct code_call call = {
 		.routine = CALLS_ENTER,
-		.above = c->isa->move->return_size,
-		.word = (int32_t)word,
+		.above = x->q->d->s->cfg->isa->entry_cfa,
+		.word = (int32_t)x->word,
 	};
 
-	if (b != CFG_NONE && c->block.at[b].start == x->q->p->entry &&
-	    x->q->d->t->block[b] & SURVEY_ENTERED &&
-	    !cfg_is_go(c, x->q->p->entry))
+	if (!x->returns)
+		call.above += ENTER_FOREVER;
+	if (b != CFG_NONE)
 		tell(x, PLAN_INDIRECT_ENTRY, b, call);
 }
 
 void call_sites_place(const struct call_sites *x, bool edges)
 {
 	const struct placed_proc *q = x->q;
-	uint32_t words;
 
 	if (!x->code)
 		return;
-	words = map_calls_words(q->p, edge_at(x, 0), x->code->nevent);
-	tell_entry(x, q->n->map.ncounter - words);
+	tell_entry(x);
 	for (uint32_t e = 0; e < q->p->nedge; e++) {
 		const struct code_place *w = &q->d->way.at[e];
 

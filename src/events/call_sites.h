@@ -6,6 +6,7 @@
  *	behind a call					CALLS_CLOSE
  *	behind setjmp(), at landing pads		CALLS_LAND
  *	at its entry, if it is reached by its address	CALLS_ENTER
+ *	and before it returns then			CALLS_RETURN
  *
  * Running counters are exact in all these places (Ball '94, 4).
  */
@@ -18,6 +19,8 @@
 struct call_sites {
 	const struct call_code *code;
 	const struct placed_proc *q;
+	uint32_t word; /* the procedure's own */
+	bool returns;  /* it does, somewhere */
 	struct code_call *edge; /* by edge: what is called before it */
 	bool *calls;		/* by edge: it is */
 };

@@ -104,8 +104,10 @@ struct routine_call {
 	/* the other: as much above the stack pointer where the code begins */
 	uint32_t above;
 	regset dead; /* registers that need not be kept */
+	bool guarded; /* nothing is done if the word `guard` is 0 */
+	uint64_t guard;
 };
-enum { ROUTINE_CALL_MAX = 48 };
+enum { ROUTINE_CALL_MAX = 64 };
 
 /* one in code that was found */
 struct addition_seen {
@@ -260,7 +262,6 @@ struct isa_move {
 				 uint8_t *out);
 	/* the routine at `at` is to know that page; false: out of reach */
 	bool (*routine_page)(uint8_t *routine, uint64_t at, uint64_t page);
-	uint8_t return_size; /* bytes of the stack that a call takes */
 
 	/*
 	 * A procedure that tells another, found as by a hook, where a jump or

@@ -116,6 +116,23 @@ static bool find_site(struct finder *f, uint32_t image, uint32_t word,
 	return false;
 }
 
+/* a stub's name without what says that it is one; or a symbol's */
+static const char *uncounted_name(struct finder *f, uint32_t image,
+				  const struct run_call *x)
+{
+	const struct map *m = map_of(f, image);
+	uint32_t p = map_proc_at(m, x->to);
+	struct symbolizer *g = f->r->t->image[x->image].symbolizer;
+	const struct name *n = NULL;
+
+	if (p != MAP_NONE && m->proc.at[p].name)
+		return arena_string(&f->r->arena, m->proc.at[p].name,
+				    strcspn(m->proc.at[p].name, "@"));
+	if (symbolizer_open(g))
+		n = names_find(&g->names, x->to);
+	return n ? n->symbol : NULL;
+}
+
 /* what is called, where the runtime does not know */
 static void find_uncounted(struct finder *f, const struct profile_call *c,
 			   struct run_call *x)
@@ -124,8 +141,7 @@ static void find_uncounted(struct finder *f, const struct profile_call *c,
 	x->outermost_known = false;
 	if (!x->to || c->image == PROFILE_ELSEWHERE)
 		return;
-	x->to_image = x->image;
-	x->to_proc = map_proc_at(map_of(f, c->image), x->to);
+	x->to_name = uncounted_name(f, c->image, x);
 }
 
 static bool find_call(struct finder *f, const struct profile_call *c,
@@ -133,7 +149,7 @@ static bool find_call(struct finder *f, const struct profile_call *c,
 {
 	*x = (struct run_call){
 		.calls = c->calls,
-		.known = !c->unknown,
+		.known = !(c->unknown & CALLS_UNKNOWN),
 		.outermost_known = !c->unknown,
 		.value = c->value,
 		.image = CALL_NONE,
@@ -205,6 +221,16 @@ static void merge(struct run_calls *r)
 	r->call.n = n;
 }
 
+/* a child's calls may be its parent's, and cost something all the same */
+static bool is_used(const struct run_call *x, unsigned nevent)
+{
+	bool used = x->calls;
+
+	for (unsigned i = 0; i < 2 * nevent; i++)
+		used |= x->value[i] != 0;
+	return used;
+}
+
 int run_calls_make(struct run_calls *r, const struct counts *t, struct err *e)
 {
 	const struct profile *p = &t->profile;
@@ -227,7 +253,7 @@ int run_calls_make(struct run_calls *r, const struct counts *t, struct err *e)
 		if (!find_call(&f, &p->call.at[i], &x))
 			status = err_set(e, ERR_INPUT, "%s: a call of what is "
 					 "none", p->file.name);
-		else if (x.calls)
+		else if (is_used(&x, r->list.n))
 			vec_push(&r->call, x);
 	}
 	map_inside_free(&f.in);
@@ -248,23 +274,6 @@ void run_calls_free(struct run_calls *r)
 
 /* --- names */
 
-static const char *proc_name(struct run_calls *r, uint32_t image,
-			     uint32_t proc, uint64_t entry)
-{
-	struct symbolizer *g = r->t->image[image].symbolizer;
-	const struct name *n = NULL;
-	char text[32];
-
-	if (proc != CALL_NONE)
-		return symbolizer_procedure(g, proc);
-	if (symbolizer_open(g))
-		n = names_find(&g->names, entry);
-	if (n)
-		return n->symbol;
-	snprintf(text, sizeof text, "0x%" PRIx64, entry);
-	return arena_string(&r->arena, text, strlen(text));
-}
-
 const char *run_call_site(struct run_calls *r, const struct run_call *x)
 {
 	char text[32];
@@ -272,16 +281,18 @@ const char *run_call_site(struct run_calls *r, const struct run_call *x)
 	if (x->kind == CALL_OUTSIDE)
 		return "[outside]";
 	if (x->kind != CALL_SIGNAL)
-		return proc_name(r, x->image, x->proc, 0);
+		return symbolizer_procedure(r->t->image[x->image].symbolizer,
+					    x->proc);
 	snprintf(text, sizeof text, "[signal %u]", x->signal);
 	return arena_string(&r->arena, text, strlen(text));
 }
 
 const char *run_call_callee(struct run_calls *r, const struct run_call *x)
 {
-	return x->to_image == CALL_NONE ?
-		       "[not counted]" :
-		       proc_name(r, x->to_image, x->to_proc, x->to);
+	if (x->to_image == CALL_NONE)
+		return x->to_name ? x->to_name : "[not counted]";
+	return symbolizer_procedure(r->t->image[x->to_image].symbolizer,
+				    x->to_proc);
 }
 
 /* --- procedures */
@@ -317,8 +328,7 @@ static void list_procs(struct run_procedures *out, struct run_calls *r)
 			.own_known = true,
 		};
 
-		/* one that is not counted has no own word */
-		if (q.proc != CALL_NONE && x->outermost_known | !x->known)
+		if (q.proc != CALL_NONE)
 			vec_push(&out->v, q);
 	}
 	if (out->v.n)

@@ -27,6 +27,7 @@ struct run_call {
 	uint8_t signal;	      /* its number */
 	uint32_t to_image, to_proc; /* CALL_NONE: in nothing that is counted */
 	uint64_t to;	      /* its address; 0: not known */
+	const char *to_name;  /* of one that is not counted, or NULL */
 	uint64_t calls;
 	bool known; /* what they cost is */
 	bool outermost_known; /* and what the outermost cost */

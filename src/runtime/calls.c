@@ -112,6 +112,14 @@ static uint64_t below(const struct caller *t, const struct call_entry *e)
 	return (uint64_t)(uintptr_t)e - n * entry_size(t->c);
 }
 
+static struct call_entry *entry_below(const struct caller *t,
+				      const struct call_entry *e)
+{
+	uint64_t at = below(t, e);
+
+	return at >= t->page[CALLS_BASE] ? (void *)(uintptr_t)at : NULL;
+}
+
 /* what two lanes of each event were, below a handler's entry; and of the call of
    a leaf: its record, and what it began with */
 static uint64_t *lanes_below(const struct caller *t, struct call_entry *e)
@@ -210,7 +218,7 @@ static uint64_t nobody(const struct caller *t)
 {
 	uint64_t *word = &t->page[RUNNING_NOBODY];
 
-	*word = 1; /* neither 0 nor an entry */
+	*word = ACTIVE_LOST;
 	return code_address(t, word);
 }
 
@@ -311,10 +319,28 @@ static void resolve(const struct caller *t, struct call_entry *e,
 		*active = (uint64_t)(uintptr_t)e;
 	e->record = code_address(t, r);
 	e->active = callee;
-	r->calls++;
+	if (!(e->sp & ENTRY_INHERITED))
+		r->calls++;
 }
 
 /* --- calls end */
+
+/* a call from outside: what it returns to is not seen */
+static _Bool is_root(const struct call_entry *e)
+{
+	return e->active && e->head == e->active + sizeof(uint64_t);
+}
+
+/* a call from outside that will return: code has to look for that */
+static void count_root(const struct caller *t, const struct call_entry *e,
+		       int by)
+{
+	uint64_t *roots = t->c->running.at;
+
+	if (roots && !(e->sp & ENTRY_FOREVER))
+		__atomic_fetch_add(&roots[CALLS_ROOTS], (uint64_t)(int64_t)by,
+				   __ATOMIC_RELAXED);
+}
 
 static void close_entry(const struct caller *t, struct call_entry *e)
 {
@@ -324,6 +350,8 @@ static void close_entry(const struct caller *t, struct call_entry *e)
 
 	if (!e->active)
 		resolve(t, e, nobody(t));
+	if (is_root(e))
+		count_root(t, e, -1);
 	if (e->active) {
 		r = record_at(t, e->record);
 		active = at_address(t, e->active);
@@ -345,8 +373,11 @@ static void close_entry(const struct caller *t, struct call_entry *e)
 static void lose_entry(const struct caller *t, struct call_entry *e)
 {
 	close_entry(t, e);
-	if (e->active)
-		record_at(t, e->record)->flags |= RECORD_UNKNOWN;
+	t->page[CALLS_LOST] |= 1;
+	if (!e->active)
+		return;
+	record_at(t, e->record)->flags |= RECORD_UNKNOWN;
+	*(uint64_t *)at_address(t, e->active) = ACTIVE_LOST;
 }
 
 static void lose_leaf_at(const struct caller *t, uint64_t *record)
@@ -366,15 +397,9 @@ static void lose_all(const struct caller *t)
 	}
 }
 
-/* a call from outside: what it returns to is not seen */
-static _Bool is_root(const struct call_entry *e)
-{
-	return e->active && e->head == e->active + sizeof(uint64_t);
-}
-
 static uint64_t frame_of(const struct call_entry *e)
 {
-	return e->sp & ~(uint64_t)ENTRY_BITS;
+	return e->sp & ~(uint64_t)(ENTRY_BITS | ENTRY_FOREVER);
 }
 
 /* is it such a call, or a jump by which that goes on? */
@@ -383,9 +408,8 @@ static _Bool is_rooted(const struct caller *t, const struct call_entry *e)
 	const struct call_entry *under;
 
 	while (!is_root(e) && e->sp & ENTRY_TAIL) {
-		under = (const void *)(uintptr_t)below(t, e);
-		if ((uint64_t)(uintptr_t)under < t->page[CALLS_BASE] ||
-		    frame_of(under) != frame_of(e))
+		under = entry_below(t, e);
+		if (!under || frame_of(under) != frame_of(e))
 			return 0;
 		e = under;
 	}
@@ -527,9 +551,13 @@ static _Bool is_elsewhere(const struct call_entry *e, uint64_t sp)
 /* a procedure, by its word, is entered by its address */
 static void enter(const struct caller *t, uint64_t word, uint64_t sp)
 {
+	_Bool forever = sp & ENTER_FOREVER, open, tail;
 	struct call_entry *e = top_of(t);
-	_Bool open = e && !e->active && frame_of(e) == sp, tail;
 
+	sp &= ~(uint64_t)ENTER_FOREVER;
+	open = e && !e->active && frame_of(e) == sp;
+	if (e && e->active == word && frame_of(e) == sp && !is_root(e))
+		return; /* its site knew */
 	if (!open) {
 		if (is_elsewhere(e, sp) && !is_rooted(t, e))
 			lose_all(t);
@@ -543,11 +571,31 @@ static void enter(const struct caller *t, uint64_t word, uint64_t sp)
 		e = take_entries(t, 1);
 		if (!e)
 			return;
-		begin(t, e, sp | (tail ? ENTRY_TAIL : 0),
+		begin(t, e, sp | (tail ? ENTRY_TAIL : 0) |
+				    (forever ? ENTRY_FOREVER : 0),
 		      word + sizeof(uint64_t));
 		record_at(t, e->head)->self = e->head;
+		count_root(t, e, 1);
 	}
 	resolve(t, e, word);
+}
+
+/* a procedure returns: if it was called from outside, that ends */
+static void end_root(const struct caller *t, uint64_t word, uint64_t sp)
+{
+	struct call_entry *e = top_of(t), *root = e;
+
+	while (root && !is_root(root) && root->sp & ENTRY_TAIL &&
+	       frame_of(root) == sp)
+		root = entry_below(t, root);
+	if (!root || !is_root(root) || frame_of(root) != sp ||
+	    (root == e && root->active != word))
+		return;
+	for (; e >= root; e = top_of(t)) {
+		close_entry(t, e);
+		if (e == root)
+			break;
+	}
 }
 
 void calls_asked(unsigned what, uint64_t about, uint64_t sp, uint64_t *page,
@@ -570,6 +618,9 @@ void calls_asked(unsigned what, uint64_t about, uint64_t sp, uint64_t *page,
 	case CALLS_CLOSE:
 	case CALLS_LAND:
 		come_back(&t, about, sp, what == CALLS_CLOSE);
+		break;
+	case CALLS_RETURN:
+		end_root(&t, about, sp);
 		break;
 	case CALLS_LEAF:
 		call_leaf(&t, about);
@@ -599,6 +650,25 @@ static uint64_t signal_record(const struct caller *t, uint64_t signal)
 	return r ? code_address(t, r) : 0;
 }
 
+/*
+ * What is called in a handler is not within what it interrupted: of that, down
+ * to another handler, no procedure is active as long as it runs.
+ */
+static void set_active(const struct caller *t, struct call_entry *e, _Bool on)
+{
+	for (; e; e = e->sp & ENTRY_SIGNAL ? NULL : entry_below(t, e)) {
+		uint64_t self = (uint64_t)(uintptr_t)e;
+		uint64_t *active = e->active ? at_address(t, e->active) : NULL;
+
+		if (!active || *active == ACTIVE_LOST)
+			continue;
+		if (on) /* the outermost one comes last */
+			*active = self;
+		else if (*active == self)
+			*active = 0;
+	}
+}
+
 void calls_handler_begins(struct counting *c, uint64_t signal,
 			  struct signal_context *shown)
 {
@@ -621,6 +691,7 @@ void calls_handler_begins(struct counting *c, uint64_t signal,
 		lanes[2 * i + 1] =
 			t.page[RUNNING_LEAVES * RUNNING_EVENTS + i];
 	}
+	set_active(&t, entry_below(&t, e), 0);
 	__builtin_memcpy(lanes + 2 * c->nevent, &t.page[CALLS_LEAF_RECORD],
 			 (1 + c->nevent) * sizeof *lanes);
 	t.page[CALLS_LEAF_RECORD] = 0;
@@ -663,6 +734,7 @@ void calls_handler_ends(struct counting *c, const struct signal_context *shown)
 	if (top != e)
 		return;
 	close_entry(&t, e);
+	set_active(&t, top_of(&t), 1);
 	set_aside(&t, e);
 }
 
@@ -750,6 +822,7 @@ void calls_fork(struct counting *c, struct child *k)
 	uint64_t size = entry_size(c), base, n;
 
 	k->calls = NULL;
+	k->calls_lost = t.page && t.page[CALLS_LOST];
 	if (!e)
 		return;
 	base = t.page[CALLS_BASE];
@@ -778,6 +851,7 @@ static void begin_in_child(const struct caller *t, struct call_entry *e)
 
 	if (!e->head)
 		e->head = signal_record(t, e->record);
+	e->sp |= ENTRY_INHERITED;
 	if (e->sp & ENTRY_SIGNAL) {
 		lanes = lanes_below(t, e);
 		for (unsigned i = 0; i < 3 * t->c->nevent + 1; i++)
@@ -793,6 +867,8 @@ static void begin_in_child(const struct caller *t, struct call_entry *e)
 	/* the outermost one comes last */
 	*(uint64_t *)at_address(t, e->active) = (uint64_t)(uintptr_t)e;
 	e->record = code_address(t, r);
+	if (is_root(e))
+		count_root(t, e, 1);
 }
 
 void calls_forked(struct counting *c, struct child *k)
@@ -801,6 +877,8 @@ void calls_forked(struct counting *c, struct child *k)
 	uint64_t size = entry_size(c);
 	struct call_entry *e;
 
+	if (t.page && k->calls_lost)
+		t.page[CALLS_LOST] = 2;
 	if (!k->calls || !t.page)
 		return;
 	e = take_entries(&t, (uint32_t)(k->calls_size / size));

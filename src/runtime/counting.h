@@ -79,6 +79,7 @@ struct child {
 	uint32_t number;
 	char *calls; /* open calls, a copy; or NULL */
 	uint64_t calls_size;
+	_Bool calls_lost; /* not all of them are known */
 };
 
 enum image_state {

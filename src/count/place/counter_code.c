@@ -1,6 +1,8 @@
 /* counter_code: see counter_code.h. */
 #include "count/place/counter_code.h"
 
+#include "abi/calls.h"
+
 enum { COUNTER_SIZE = 8 };
 
 /* what an insertion adds, counters that begin at `base`; how much of it */
@@ -37,7 +39,10 @@ static unsigned call_size(const struct counter_code *c,
 			  const struct insertion *i, const struct scratch *s)
 {
 	const struct code_call *k = call_of(c, i);
-	struct routine_call x = {.dead = s->dead | (k ? k->dead : 0)};
+	struct routine_call x = {
+		.dead = s->dead | (k ? k->dead : 0),
+		.guarded = k && k->routine == CALLS_RETURN,
+	};
 
 	return k ? c->isa->move->routine_call(&x, 0, NULL) : 0;
 }
@@ -52,6 +57,9 @@ static bool call_write(const struct counter_code *c, const struct insertion *i,
 	if (!k)
 		return true;
 	x.dead |= k->dead;
+	x.guarded = k->routine == CALLS_RETURN;
+	x.guard = bases->data + c->counters - c->isa->page +
+		  COUNTER_SIZE * CALLS_ROOTS;
 	x.about = bases->data + c->counters + COUNTER_SIZE * (uint64_t)k->word;
 	x.above = bases->depth + k->above;
 	return c->isa->move->routine_call(&x, addr, out);

@@ -105,13 +105,18 @@ struct live_running {
  * What calls cost in a process, by call site and callee. Both are numbers of
  * counters: a record, a procedure's word (count/map/map_calls.h).
  */
+enum {
+	CALLS_UNKNOWN = 1, /* what they cost is not known, */
+	CALLS_OUTERMOST_UNKNOWN = 2, /* or what the outermost cost */
+};
+
 struct profile_call {
 	uint32_t process;
 	uint32_t image; /* PROFILE_ELSEWHERE: the site is a signal's number */
 	uint32_t site;
 	uint32_t to_image; /* PROFILE_ELSEWHERE: in nothing that is counted */
 	uint32_t to_word;
-	bool unknown; /* what they cost is */
+	uint8_t unknown; /* CALLS_UNKNOWN, CALLS_OUTERMOST_UNKNOWN */
 	uint64_t calls;
 	uint64_t *value; /* inclusive_all of each event, inclusive of each */
 };

@@ -64,9 +64,15 @@ struct live_record {
 	uint32_t row;
 };
 
+/* a procedure that is open, and not known where: ACTIVE_LOST */
+struct live_lost {
+	uint32_t process, image, word;
+};
+
 struct live_calls {
 	struct profile *p;
 	VEC(struct live_record) record;
+	VEC(struct live_lost) lost;
 };
 
 static uint32_t image_of(const struct profile *p, uint64_t half)
@@ -88,7 +94,7 @@ static uint32_t add_row(struct live_calls *x, uint32_t process, uint32_t image,
 		.site = (uint32_t)site,
 		.to_image = image_of(p, r->callee_image),
 		.calls = r->calls,
-		.unknown = r->flags & RECORD_UNKNOWN,
+		.unknown = r->flags & RECORD_UNKNOWN ? CALLS_UNKNOWN : 0,
 		.value = ARENA_ARRAY(&p->arena, uint64_t, 2 * p->nevent),
 	};
 
@@ -144,6 +150,9 @@ static void add_all(const struct live_words *w)
 		if (q->stub)
 			continue;
 		map_look(m, i, &in);
+		if (w->at[word] == ACTIVE_LOST)
+			vec_push(&w->x->lost, ((struct live_lost){
+				w->piece->process, w->piece->image, word}));
 		add_at(w, word + 1);
 		word += 1 + size;
 		for (uint32_t k = 0; k < q->nedge && word < w->n; k++)
@@ -274,7 +283,12 @@ static void add_open(struct open_calls *o, const struct call_entry *y)
 	struct live_record key = {o->c.chunk.process, o->c.block,
 				  y->active ? y->record : y->head, 0};
 	struct profile_call *row = row_of(o->x, &key);
-	bool outermost = y->active && !is_active(o, y->active);
+	bool outermost;
+
+	/* what is called in a handler is not within what it interrupted */
+	if (y->sp & ENTRY_SIGNAL)
+		o->active.n = 0;
+	outermost = y->active && !is_active(o, y->active);
 
 	if (!row)
 		return;
@@ -387,6 +401,32 @@ static int live_stack(struct live_calls *x, uint64_t at, struct err *e)
 	return status;
 }
 
+/* the process forked when not all its open calls were known */
+static bool inherits_lost(const struct profile *p, uint32_t process)
+{
+	const struct live_running *r = profile_running_of(p, process, 0);
+
+	return r && r->page[CALLS_LOST] > 1;
+}
+
+static bool is_lost(const struct live_calls *x, const struct profile_call *c)
+{
+	for (size_t i = 0; i < x->lost.n; i++)
+		if (x->lost.at[i].process == c->process &&
+		    x->lost.at[i].image == c->to_image &&
+		    x->lost.at[i].word == c->to_word)
+			return true;
+	return inherits_lost(x->p, c->process);
+}
+
+/* no call of those is known to be the outermost */
+static void mark_lost(struct live_calls *x)
+{
+	for (size_t i = 0; i < x->p->call.n; i++)
+		if (is_lost(x, &x->p->call.at[i]))
+			x->p->call.at[i].unknown |= CALLS_OUTERMOST_UNKNOWN;
+}
+
 int profile_live_calls(struct profile *p, struct err *e)
 {
 	struct live_calls x = {.p = p};
@@ -402,7 +442,9 @@ int profile_live_calls(struct profile *p, struct err *e)
 		status = live_stack(&x, p->stack_chunk.at[i], e);
 	for (size_t i = 0; !status && p->calls && i < p->running.n; i++)
 		add_leaf(&x, &p->running.at[i]);
+	mark_lost(&x);
 	vec_free(&x.record);
+	vec_free(&x.lost);
 	merge(p);
 	return status;
 }
@@ -410,7 +452,7 @@ int profile_live_calls(struct profile *p, struct err *e)
 /* --- finished
 
    nevent, rows: how many; of each process, image + 1 or 0, site, callee's
-   image + 1 or 0, callee, calls, 1 if its costs are not known, values; LEB128 */
+   image + 1 or 0, callee, calls, what is unknown, values; LEB128 */
 
 /* the same one in an earlier state, or NULL */
 static const struct profile_call *earlier(const struct profile *p,
@@ -486,9 +528,9 @@ static bool unpack_row(struct profile *p, struct bytes *b)
 		x.value[k] = bytes_uleb(b);
 	x.site = (uint32_t)site;
 	x.to_word = (uint32_t)word;
-	x.unknown = unknown;
+	x.unknown = (uint8_t)unknown;
 	vec_push(&p->call, x);
-	return good && !b->bad && (site | word) <= UINT32_MAX && unknown < 2;
+	return good && !b->bad && (site | word) <= UINT32_MAX && unknown < 4;
 }
 
 int profile_unpack_calls(struct profile *p, uint64_t at, const buffer *all,

@@ -39,6 +39,7 @@ start:
 	\what	land_\op
 	\what	leaf_\op
 	\what	leaf_end_\op
+	\what	return_\op
 	.endm
 	each	offset, add
 	each	offset, sub
@@ -197,6 +198,11 @@ start:
 	b.ne	9f
 	cmp	x12, x16
 	b.ne	4f
+	/* one from outside has ended */
+	ldr	x11, [x10, #ENTRY_HEAD]
+	sub	x11, x11, x12
+	cmp	x11, #8
+	b.eq	9f
 	end
 	threads	enter, \op
 4:	cbnz	x12, 9f
@@ -358,6 +364,22 @@ start:
 9:	slow	CALLS_LEAF_END, 0
 	.endm
 
+	/* of the procedure with the word in x16: was it called from outside? */
+	.macro	return op
+	begin
+	ldr	x10, [x9, #PAGE_TOP]
+	cbz	x10, 1f
+	ldr	x11, [x10, #ENTRY_HEAD]
+	sub	x11, x11, x16
+	cmp	x11, #8
+	b.eq	9f
+	ldr	x11, [x10, #ENTRY_SP]
+	tbnz	x11, #0, 9f
+1:	end
+	threads	return, \op
+9:	slow	CALLS_RETURN, 0
+	.endm
+
 push_add:
 	push	add
 open_add:
@@ -372,6 +394,8 @@ leaf_add:
 	leaf	add
 leaf_end_add:
 	leaf_end add
+return_add:
+	return	add
 push_sub:
 	push	sub
 open_sub:
@@ -386,6 +410,8 @@ leaf_sub:
 	leaf	sub
 leaf_end_sub:
 	leaf_end sub
+return_sub:
+	return	sub
 
 /* on_calls(w10, x16, x17, x9, launch_env), if there is one */
 ask:

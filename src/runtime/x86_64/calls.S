@@ -26,6 +26,7 @@ entry:	.quad	0
 	.rept	2
 	.long	push - start, open - start, enter - start
 	.long	close - start, land - start, leaf - start, leaf_end - start
+	.long	return - start
 	.endr
 	.fill	2 * CALLS_ROUTINES, 4, 0
 
@@ -175,8 +176,27 @@ enter:
 	jne	3f
 	mov	%rcx, %gs:(%r11)
 3:	incq	%gs:RECORD_CALLS(%rdx)
-4:	end
+	end
+	/* one from outside has ended */
+4:	add	$8, %rdx
+	cmp	%rdx, ENTRY_HEAD(%rcx)
+	je	9f
+	end
 9:	slow	CALLS_ENTER, 0
+
+/* of the procedure with that word: was it called from outside? */
+return:
+	begin
+	mov	%gs:PAGE_TOP(%rax), %rcx
+	test	%rcx, %rcx
+	jz	1f
+	lea	8(%r11), %rdx
+	cmp	%rdx, ENTRY_HEAD(%rcx)
+	je	9f
+	testb	$ENTRY_TAIL, ENTRY_SP(%rcx)
+	jnz	9f
+1:	end
+9:	slow	CALLS_RETURN, 0
 
 /* what the call in rcx cost, record r8; outermost: r9 has its other sums */
 	.macro	costs outermost

@@ -9,6 +9,8 @@
  *	bl	routine
  *	ldr	x30, [sp, #16]
  *	ldp	x16, x17, [sp], #32
+ *
+ * perhaps behind a look at a word that says if it is needed.
  */
 #include "isa/a64/a64.h"
 #include "isa/a64/a64_move.h"
@@ -27,6 +29,9 @@ enum {
 	OP_BL = 0x94000000,
 	IMM_MAX = 0xfff,
 	BL_REACH = 1 << 27,
+	OP_LDR = 0xf9400000, /* ldr xt, [xn, #imm12 * 8] */
+	OP_CBZ = 0xb4000000,
+	GUARD = 12, /* bytes */
 };
 
 static const regset pair = (regset)1 << ABOUT | (regset)1 << STACK;
@@ -50,8 +55,9 @@ static unsigned put_restore(unsigned depth, uint8_t *out, unsigned n)
 	return depth ? a64_append(out, n, LDR_POST_16) : n;
 }
 
-unsigned a64_routine_call(const struct routine_call *x, uint64_t at,
-			  uint8_t *out)
+/* the call, without a guard */
+static unsigned put_call(const struct routine_call *x, uint64_t at,
+			 uint8_t *out)
 {
 	unsigned depth, n = put_save(x->dead, out, &depth);
 	int64_t d = (int64_t)(x->routine - (at + n + 12));
@@ -64,6 +70,32 @@ unsigned a64_routine_call(const struct routine_call *x, uint64_t at,
 	n = a64_append(out, n, ADD_FROM_SP | (x->above + depth) << 10 | STACK);
 	n = a64_append(out, n, OP_BL | ((uint32_t)(d >> 2) & 0x3ffffff));
 	return put_restore(depth, out, n);
+}
+
+/* adrp x16, guard; ldr x16, [x16, #low]; cbz x16, behind it all */
+static bool put_guard(const struct routine_call *x, uint64_t at, unsigned size,
+		      uint8_t *out)
+{
+	uint32_t low = (uint32_t)(x->guard & 0xfff) / 8;
+
+	if (!a64_put_adrp(out, ABOUT, at, x->guard))
+		return false;
+	a64_put_word(out, 1, OP_LDR | low << 10 | ABOUT << 5 | ABOUT);
+	a64_put_word(out, 2, OP_CBZ | (size / 4 - 2) << 5 | ABOUT);
+	return true;
+}
+
+unsigned a64_routine_call(const struct routine_call *x, uint64_t at,
+			  uint8_t *out)
+{
+	/* without a register for it, it is always made */
+	bool guarded = x->guarded && x->dead >> ABOUT & 1;
+	unsigned lead = guarded ? GUARD : 0, n;
+
+	n = put_call(x, at + lead, out ? out + lead : NULL);
+	if (!n || (guarded && out && !put_guard(x, at, lead + n, out)))
+		return 0;
+	return lead + n;
 }
 
 /* its second instruction is an adrp of x9 */

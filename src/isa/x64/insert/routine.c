@@ -10,11 +10,13 @@
  *	pop	%r11
  *	pop	%r10
  *	lea	128(%rsp), %rsp
+ *
+ * perhaps behind a look at a word that says if it is needed.
  */
 #include "isa/x64/x64_int.h"
 #include "isa/x64/x64_move.h"
 
-enum { RED_ZONE = 128, ABOUT = 11, STACK = 10 };
+enum { RED_ZONE = 128, ABOUT = 11, STACK = 10, GUARD = 10 };
 
 /* code that is written, or only measured if out is NULL */
 static unsigned put(uint8_t *out, unsigned n, const uint8_t *bytes,
@@ -38,8 +40,9 @@ static bool is_dead(const struct routine_call *x, unsigned reg)
 	return x->dead >> reg & 1;
 }
 
-unsigned x64_routine_call(const struct routine_call *x, uint64_t at,
-			  uint8_t *out)
+/* the call, without a guard */
+static unsigned put_call(const struct routine_call *x, uint64_t at,
+			 uint8_t *out)
 {
 	static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
 	static const uint8_t up[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
@@ -70,6 +73,29 @@ unsigned x64_routine_call(const struct routine_call *x, uint64_t at,
 	if (!is_dead(x, STACK))
 		n = put_stack(out, n, 0x58, STACK);
 	return put(out, n, up, sizeof up);
+}
+
+/* cmpq $0, guard(%rip); je behind it all */
+static bool put_guard(const struct routine_call *x, uint64_t at, unsigned size,
+		      uint8_t *out)
+{
+	static const uint8_t code[GUARD] = {0x48, 0x83, 0x3d, 0, 0,
+					    0,	  0,	0,    0x74, 0};
+
+	memcpy(out, code, sizeof code);
+	out[GUARD - 1] = (uint8_t)(size - GUARD);
+	return x64_put_distance(out + 3, at + 8, x->guard);
+}
+
+unsigned x64_routine_call(const struct routine_call *x, uint64_t at,
+			  uint8_t *out)
+{
+	unsigned lead = x->guarded ? GUARD : 0, n;
+
+	n = put_call(x, at + lead, out ? out + lead : NULL);
+	if (!n || (lead && out && !put_guard(x, at, lead + n, out)))
+		return 0;
+	return lead + n;
 }
 
 /* behind a push it has a lea of %rax */

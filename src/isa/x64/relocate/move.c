@@ -384,7 +384,6 @@ const struct isa_move x64_move = {
 	.call_size = X64_CALL_SIZE,
 	.routine_call = x64_routine_call,
 	.routine_page = x64_routine_page,
-	.return_size = 8,
 	.tell_hook = x64_tell_hook,
 	.tell_hook_size = X64_TELL_HOOK_SIZE,
 	.tell = x64_tell,
