@@ -303,13 +303,13 @@ static void spoil(struct run_making *k, struct process_events *q)
 }
 
 /* threads that ended in the middle of a block of the image */
-static void add_stopped(struct run_making *k, const struct profile_stopped *s)
+static void add_stopped(struct run_making *k, struct heights *h,
+			const struct profile_stopped *s)
 {
-	struct heights h = {k->m->map, &k->x};
 	struct process_events *q = process_of(k->r, s->process);
 	int64_t add[EVENTS_MAX];
 
-	if (!heights_at(&h, s->address, add)) {
+	if (!heights_at(h, s->address, add)) {
 		spoil(k, q);
 		return;
 	}
@@ -384,6 +384,7 @@ static void add_running(struct run_making *k)
 	for (size_t i = 0; i < p->thread.n;)
 		i = add_threads(k, i);
 	for (uint32_t i = 0; i < k->t->nimage; i++) {
+		struct heights *h;
 		struct image im;
 		const char *why;
 
@@ -400,9 +401,11 @@ static void add_running(struct run_making *k)
 		note_seen(k);
 		add_running_image(k);
 		tell_blind(k);
+		h = heights_open(k->m->map, &k->x);
 		for (size_t j = 0; j < p->stopped.n; j++)
 			if (p->stopped.at[j].image == k->m->image)
-				add_stopped(k, &p->stopped.at[j]);
+				add_stopped(k, h, &p->stopped.at[j]);
+		heights_close(h);
 		image_events_free(&k->x);
 		image_close(&im);
 	}
