@@ -5,7 +5,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "abi/object_header.h"
 #include "isa/move.h"
 #include "launch/stopper_int.h"
 #include "launch/view.h"
@@ -78,23 +77,6 @@ static void set_lanes(struct stopper *s, struct running_page *page,
 		err_set(&s->e, ERR_MACHINE, "its counters cannot be changed");
 }
 
-/* how far running counters may be from exact, in any image of the process */
-static uint64_t find_highest(const struct view *v)
-{
-	uint64_t highest = 0;
-
-	for (uint32_t i = 0; i < v->c.image.n; i++) {
-		const struct counted_image *m = image_of(&v->c, i);
-		struct object_header h;
-
-		if (m->state != IMAGE_GONE &&
-		    v->c.peek(&v->c, m->object_header, &h, sizeof h) &&
-		    h.highest > highest)
-			highest = h.highest;
-	}
-	return highest;
-}
-
 /* --- the profile */
 
 static void close_run(struct stopper_run *r)
@@ -135,7 +117,7 @@ static enum stopper_says approach(struct stopper *s,
 	struct view v;
 
 	if (inspect_view(s->run->x, s->tid, &v)) {
-		left -= 2 * (int64_t)find_highest(&v);
+		left -= 2 * (int64_t)view_highest(&v, 0);
 		view_close(&v);
 	}
 	share = left / RUNNING_LANES;

@@ -112,6 +112,24 @@ void view_close(struct view *v)
 	mem_free(v->c.image.at);
 }
 
+uint64_t view_highest(const struct view *v, unsigned event)
+{
+	uint64_t highest = 0;
+
+	for (uint32_t i = 0; i < v->c.image.n; i++) {
+		const struct counted_image *m = image_of(&v->c, i);
+		struct object_header h;
+		uint64_t most;
+
+		if (m->state == IMAGE_GONE ||
+		    !peek(&v->c, m->object_header, &h, sizeof h))
+			continue;
+		most = event ? h.high - h.low : h.highest;
+		highest = most > highest ? most : highest;
+	}
+	return highest;
+}
+
 /* --- the thread */
 
 /* has it said so itself? Numbers are those that it knows */
