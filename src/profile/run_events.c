@@ -29,6 +29,7 @@ static void add_totals(struct event_total *to, const struct event_total *from,
 						   &to[i].n);
 
 		to[i].more |= from[i].more || over;
+		to[i].near |= from[i].near;
 	}
 }
 
@@ -202,6 +203,8 @@ static const char *open_original(struct run_making *k, struct image *im)
 
 	if (k->m->missing && !k->m->running)
 		return k->m->missing;
+	if (k->m->running && !k->t->profile.nevent)
+		return "its running counters are not in the profile";
 	if (image_open(im, m->path, &e))
 		return arena_string(&k->r->arena, e.text, strlen(e.text));
 	if (count_file_sum(im) == m->file_sum && isa_for_elf(im->machine))
@@ -210,10 +213,50 @@ static const char *open_original(struct run_making *k, struct image *im)
 	return "the file has changed since it was measured";
 }
 
+/* is there an instruction in code that is counted? */
+static bool is_insn(const struct map *m, uint64_t address)
+{
+	uint32_t block = map_block_at(m, address);
+	const struct map_block *b;
+	uint64_t at;
+
+	if (block == MAP_NONE)
+		return false;
+	b = &m->block.at[block];
+	at = b->start;
+	if (m->insn_size)
+		return !((address - at) % m->insn_size);
+	for (uint32_t i = 0; i < b->ninsn && at < address; i++)
+		at += m->length.at[b->length + i];
+	return at == address;
+}
+
+/* an address of a set that counts nothing: what runs there is not known */
+static void tell_no_insn(struct run_making *k, unsigned event, uint64_t address)
+{
+	char text[80];
+
+	snprintf(text, sizeof text, "0x%" PRIx64 " is no instruction in code "
+		 "that is counted", address);
+	add_left(k, (struct not_measured){
+			    .image = k->m->name,
+			    .event = k->r->list->at[event].name,
+			    .reason = arena_string(&k->r->arena, text,
+						   strlen(text)),
+		    });
+	k->r->at[event].more = true;
+}
+
 static void note_seen(struct run_making *k)
 {
-	for (unsigned i = 0; i < k->r->list->n; i++)
-		k->r->seen[i] |= k->x.at[i].v.n > 0;
+	for (unsigned i = 0; i < k->r->list->n; i++) {
+		const struct event_addresses *a = &k->x.at[i];
+
+		k->r->seen[i] |= a->v.n > 0;
+		for (size_t j = 0; j < a->v.n; j++)
+			if (!is_insn(k->m->map, a->v.at[j]))
+				tell_no_insn(k, i, a->v.at[j]);
+	}
 }
 
 static int add_image(struct run_making *k, struct err *e)
@@ -290,15 +333,16 @@ static size_t add_threads(struct run_making *k, size_t i)
 	return end;
 }
 
-/* what is not known of some threads: of which, if there are several? */
+/* where threads of the process were is not known: of which, if there are
+   several? Running counters may be above what was counted, or below */
 static void spoil(struct run_making *k, struct process_events *q)
 {
 	for (unsigned i = 0; i < k->r->list->n; i++) {
-		k->r->at[i].more = true;
+		k->r->at[i].near = true;
 		if (q)
-			q->at[i].more = true;
+			q->at[i].near = true;
 		for (uint32_t j = 0; q && j < q->nthread; j++)
-			q->thread[j].at[i].more = true;
+			q->thread[j].at[i].near = true;
 	}
 }
 
@@ -323,7 +367,7 @@ static void add_stopped(struct run_making *k, struct heights *h,
 			if (q->nthread == 1)
 				q->thread[j].at[i].n += n;
 			else
-				q->thread[j].at[i].more = true;
+				q->thread[j].at[i].near = true;
 	}
 }
 
@@ -418,6 +462,7 @@ static void tell_killed(struct run_making *k, const struct profile_process *p)
 	char text[160];
 	const char *s;
 
+	spoil(k, process_of(k->r, p->number));
 	snprintf(text, sizeof text, "process %" PRIu32 " was killed, or ended "
 		 "unseen: %s", p->pid, k->t->profile.nevent ?
 		 "its counts may be off by what it did in the procedures that "

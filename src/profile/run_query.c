@@ -171,7 +171,7 @@ static void add_thread(struct run_query *q, const struct inspected *x,
 	for (uint32_t i = 0; i < x->nend; i++)
 		known &= correct(q, &x->end[i], t);
 	for (unsigned i = 0; i < q->list.n; i++)
-		t->at[i].more = !known;
+		t->at[i].near = !known;
 }
 
 static int ask_process(struct run_query *q, const struct query_process *x,
@@ -196,12 +196,12 @@ static int ask_process(struct run_query *q, const struct query_process *x,
 		add_thread(q, &l.v.at[i], &p.thread[p.nthread++]);
 		for (unsigned k = 0; k < q->list.n; k++) {
 			p.at[k].n += p.thread[i].at[k].n;
-			p.at[k].more |= p.thread[i].at[k].more;
+			p.at[k].near |= p.thread[i].at[k].near;
 		}
 	}
 	for (unsigned k = 0; k < q->list.n; k++) {
 		r->at[k].n += p.at[k].n;
-		r->at[k].more |= p.at[k].more;
+		r->at[k].near |= p.at[k].near;
 	}
 	vec_push(&r->process, p);
 	vec_free(&l.v);
@@ -306,6 +306,7 @@ static void keep_process(const struct run_query *q, struct run_events *r)
 		for (unsigned k = 0; k < q->list.n; k++) {
 			r->at[k].n += r->process.at[i].at[k].n;
 			r->at[k].more |= r->process.at[i].at[k].more;
+			r->at[k].near |= r->process.at[i].at[k].near;
 		}
 }
 

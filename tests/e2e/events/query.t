@@ -206,12 +206,33 @@ def killed(exe, here):
     return [("killed meanwhile", bad)]
 
 
+def truncated(exe, here):
+    """A profile that is cut while it is read is an error, and no end."""
+    bad = []
+    for size in 0, 65536, 65536 + 100, 65536 + 8192:
+        for how in (["--online"], ["--stop-at", str(1 << 60)],
+                    ["--timeout-insns", str(1 << 60)]):
+            r = Running(here, exe, *how, args=["1"])
+            maps = open("/proc/%d/maps" % r.pid).read()
+            profile = re.search(r" rw-s 00000000 .*?(/.*)", maps)[1]
+            q = subprocess.Popen(
+                [TALLY, "query", "--every", "0.0001", str(r.pid)],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            q.stdout.readline()
+            os.truncate(profile, size)
+            _, err = finish(q)
+            status = r.end()[0]
+            bad += [] if q.returncode >= 0 and err and status >= 0 else [
+                "%d %s: %s %s %s" % (size, how, q.returncode, status, err)]
+    return [("a profile that is cut", bad)]
+
+
 def jobs():
     here = room("others")
     exe = build(here, "periodic", [PERIODIC], "-O2")
     for level in ("-O0", "-O2"):
         yield "way" + level, on_the_way, "way" + level, level
-    for f in shape, strangers, killed:
+    for f in shape, strangers, killed, truncated:
         yield f.__name__, f, exe, room(f.__name__)
 
 
