@@ -77,34 +77,6 @@ static void set_lanes(struct stopper *s, struct running_page *page,
 		err_set(&s->e, ERR_MACHINE, "its counters cannot be changed");
 }
 
-/* --- the profile */
-
-static void close_run(struct stopper_run *r)
-{
-	if (r->x)
-		inspect_close(r->x);
-	if (r->places) {
-		event_places_close(r->places);
-		profile_close(&r->p);
-	}
-	r->x = NULL;
-	r->places = NULL;
-}
-
-int stopper_refresh(struct stopper *s, pid_t pid)
-{
-	struct stopper_run *r = s->run;
-
-	if (r->x && !inspect_is_old(r->x))
-		return 0;
-	close_run(r);
-	if (profile_open(&r->p, s->profile, &s->e))
-		return -1;
-	r->places = event_places_open(&r->p, s->list);
-	r->x = inspect_open(s->profile, pid, true, &s->e);
-	return r->x ? 0 : -1;
-}
-
 /* --- traps */
 
 /* lets it run as far as is safe, or steps */
@@ -170,7 +142,7 @@ void stopper_close(struct stopper *s)
 {
 	if (!s->run)
 		return;
-	close_run(s->run);
+	stopper_close_run(s->run);
 	mem_free(s->run);
 	s->run = NULL;
 }

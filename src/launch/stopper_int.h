@@ -15,9 +15,12 @@ struct stopper_run {
 	unsigned tries;
 };
 
+/* stopper_steps.c: */
+
 /* the profile as it is now; -1 and s->e */
 int stopper_refresh(struct stopper *s, pid_t pid);
-/* stopper_steps.c: the thread goes on, one instruction at a time, until the
+void stopper_close_run(struct stopper_run *r);
+/* the thread goes on, one instruction at a time, until the
    event has happened as often as asked for */
 enum stopper_says stopper_step(struct stopper *s,
 			       const struct stopper_tracer *t);

@@ -1,6 +1,7 @@
 /*
  * stopper_steps: the last part of the way to where a thread is to stop, one
- * instruction at a time, and the name of that place.
+ * instruction at a time, and the name of that place; and the profile by which
+ * it is known where a thread is.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,6 +15,34 @@
 #include "watch_arch.h"
 
 enum { STEPS_MOST = 50 * 1000 * 1000 };
+
+/* --- the profile */
+
+void stopper_close_run(struct stopper_run *r)
+{
+	if (r->x)
+		inspect_close(r->x);
+	if (r->places) {
+		event_places_close(r->places);
+		profile_close(&r->p);
+	}
+	r->x = NULL;
+	r->places = NULL;
+}
+
+int stopper_refresh(struct stopper *s, pid_t pid)
+{
+	struct stopper_run *r = s->run;
+
+	if (r->x && !inspect_is_old(r->x))
+		return 0;
+	stopper_close_run(r);
+	if (profile_open(&r->p, s->profile, &s->e))
+		return -1;
+	r->places = event_places_open(&r->p, s->list);
+	r->x = inspect_open(s->profile, pid, true, &s->e);
+	return r->x ? 0 : -1;
+}
 
 /* --- the name of a place */
 

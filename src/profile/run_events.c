@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "count/place/plan.h"
+#include "elf/needs.h"
 #include "events/heights.h"
 
 struct run_making {
@@ -213,6 +214,34 @@ static const char *open_original(struct run_making *k, struct image *im)
 	return "the file has changed since it was measured";
 }
 
+/* does a linkage stub of it call for the loader when it is first used? */
+static bool binds_lazily(const struct image *im)
+{
+	struct needs n;
+	struct err e;
+	bool lazily;
+	size_t i = 0;
+
+	while (i < im->nreloc && im->reloc[i].kind != RELOC_JUMP_SLOT)
+		i++;
+	if (i == im->nreloc || needs_read(&n, im->path, &e))
+		return false;
+	lazily = !n.binds_now;
+	needs_free(&n);
+	return lazily;
+}
+
+static void tell_plt0(struct run_making *k, const struct image *im)
+{
+	if (binds_lazily(im))
+		add_left(k, (struct not_measured){
+				    .image = k->m->name,
+				    .procedure = "PLT0",
+				    .reason = "it runs when a linkage stub is "
+					      "first used, and stays in place",
+			    });
+}
+
 /* is there an instruction in code that is counted? */
 static bool is_insn(const struct map *m, uint64_t address)
 {
@@ -285,6 +314,7 @@ static int add_image(struct run_making *k, struct err *e)
 				    .reason = counts_unmeasured(k->m)});
 	else
 		tell_unknown_procs(k);
+	tell_plt0(k, &im);
 	image_events_free(&k->x);
 	image_close(&im);
 	return failed;
@@ -445,6 +475,7 @@ static void add_running(struct run_making *k)
 		note_seen(k);
 		add_running_image(k);
 		tell_blind(k);
+		tell_plt0(k, &im);
 		h = heights_open(k->m->map, &k->x);
 		for (size_t j = 0; j < p->stopped.n; j++)
 			if (p->stopped.at[j].image == k->m->image)

@@ -13,13 +13,14 @@ enum { NAMED = 8 }; /* of what is not measured; the others are many */
 /* columns of the widest count */
 static int width_of(const struct run_events *r)
 {
+	const int least = (int)sizeof "unknown" - 1;
 	int width = 0;
 
 	for (unsigned i = 0; i < r->shown; i++) {
 		int n = snprintf(NULL, 0, "%" PRIu64, r->at[i].n);
 
-		n = !event_total_is_known(&r->at[i]) && n < (int)sizeof "unknown" - 1 ?
-			    (int)sizeof "unknown" - 1 : n;
+		if (!event_total_is_known(&r->at[i]) && n < least)
+			n = least;
 		width = n > width ? n : width;
 	}
 	return width;
