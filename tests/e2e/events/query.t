@@ -22,6 +22,7 @@ from patience import until
 
 tap = Tap()
 PERIODIC = "../events/periodic.c"
+COMERS = "../events/comers.c"
 ASKED = ["insns", "calls", "returns", "branches", "taken", "syscalls"]
 NOW = ["-Wl,-z,now"]
 
@@ -206,6 +207,23 @@ def killed(exe, here):
     return [("killed meanwhile", bad)]
 
 
+def comers(exe, here):
+    """What threads did that are gone stays counted."""
+    exe = build(here, "comers", [COMERS], "-O1")
+    r = Running(here, exe, "--online", "--libs", "none", events=["insns"])
+    said = objects(r.query("--json", "--every", "0.0005", "--times",
+                           "1000")[1])
+    status = r.end()[0]
+    # of a thread that is just being made it may not be known where it is
+    counts = [x["events"]["insns"] for x in said if
+              x["events"]["insns"] is not None]
+    bad = ["%d, then %d" % (a, b) for a, b in zip(counts, counts[1:])
+           if a > b]
+    bad += [] if len(said) == 1000 and counts and not status else [
+        "%d answers, status %d" % (len(said), status)]
+    return [("threads that come and go", bad)]
+
+
 def truncated(exe, here):
     """A profile that is cut while it is read is an error, and no end."""
     bad = []
@@ -232,7 +250,7 @@ def jobs():
     exe = build(here, "periodic", [PERIODIC], "-O2")
     for level in ("-O0", "-O2"):
         yield "way" + level, on_the_way, "way" + level, level
-    for f in shape, strangers, killed, truncated:
+    for f in shape, strangers, killed, comers, truncated:
         yield f.__name__, f, exe, room(f.__name__)
 
 
