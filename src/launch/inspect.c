@@ -177,9 +177,9 @@ static void read_places(struct view *v, bool steps, struct inspected *t)
 			t->end[t->nend++] = places->end[i];
 }
 
-/* has it ended, but for being waited for? The first thread may so, long before
-   others */
-static bool is_zombie(pid_t tid)
+/* has it ended, but for being waited for, or altogether? The first thread may
+   be so long before others */
+static bool has_ended(pid_t tid)
 {
 	char name[64], text[256] = "", *state;
 	FILE *f;
@@ -191,7 +191,7 @@ static bool is_zombie(pid_t tid)
 		fclose(f);
 	}
 	state = strrchr(text, ')');
-	return state && (state[2] == 'Z' || state[2] == 'X');
+	return !state || state[2] == 'Z' || state[2] == 'X';
 }
 
 /* stops it meanwhile; -1 and *e */
@@ -199,7 +199,7 @@ static int read_runner(struct inspection *x, struct view *v, uint32_t own,
 		       struct inspected *t, enum running_found *found,
 		       struct err *e)
 {
-	int signo;
+	int signo, why;
 
 	if (stop_thread(v->tid, &signo)) {
 		*found = read_counters(x, own, t);
@@ -207,15 +207,17 @@ static int read_runner(struct inspection *x, struct view *v, uint32_t own,
 		let_thread_go(v->tid, signo);
 		return 0;
 	}
-	*found = RUNNING_NONE;
-	if (errno == ESRCH)
-		return 0;
-	if (errno == EPERM && is_zombie(v->tid)) {
+	why = errno;
+	/* what it has counted stays; if its record does not say so, it ended
+	   unseen. The first one has none */
+	if (why == ESRCH || has_ended(v->tid)) {
 		*found = read_counters(x, own, t);
+		t->gone = true;
+		t->lost = own != x->own;
 		return 0;
 	}
 	return err_set(e, ERR_MACHINE, "thread %ld cannot be stopped to be "
-		       "read: %s", (long)v->tid, strerror(errno));
+		       "read: %s", (long)v->tid, strerror(why));
 }
 
 /* 1, 0: there is no such thread any more, or not yet; -1 and *e */
@@ -223,7 +225,7 @@ static int inspect_thread(struct inspection *x, struct view *v, pid_t tid,
 			  struct inspected *t, struct err *e)
 {
 	uint32_t own = own_number(x, tid);
-	enum running_found found;
+	enum running_found found = RUNNING_NONE;
 
 	*t = (struct inspected){.tid = (uint32_t)tid};
 	v->tid = tid;
@@ -276,7 +278,7 @@ static bool open_tasks(struct inspection *x)
 int inspect_threads(struct inspection *x, struct inspected_list *l,
 		    struct err *e)
 {
-	int found = 0, n = 0;
+	int found = 0, alive = 0;
 	struct inspected t;
 	struct dirent *d;
 	struct view v;
@@ -290,9 +292,10 @@ int inspect_threads(struct inspection *x, struct inspected_list *l,
 	while (found >= 0 && (d = readdir(x->tasks)))
 		if (d->d_name[0] != '.') {
 			found = inspect_thread(x, &v, atoi(d->d_name), &t, e);
-			n++;
-			if (found > 0)
+			if (found > 0) {
+				alive += !t.gone;
 				vec_push(&l->v, t);
+			}
 		}
 	view_close(&v);
 	sleepers_sweep(&x->sleepers);
@@ -300,5 +303,6 @@ int inspect_threads(struct inspection *x, struct inspected_list *l,
 	memcpy(l->ended, x->pages.ended, sizeof l->ended);
 	if (found < 0)
 		return -1;
-	return n ? 0 : is_gone(x, e);
+	/* a process of which nothing lives was perhaps killed */
+	return alive ? 0 : is_gone(x, e);
 }

@@ -26,6 +26,7 @@ struct inspected {
 	struct process_end end[PROCESS_ENDS];
 	uint32_t nend;
 	bool lost; /* where it was cannot be told */
+	bool gone; /* it has ended meanwhile */
 };
 
 struct inspection;
