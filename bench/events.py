@@ -5,13 +5,9 @@
 
 Programs of this machine do the same work as they are, and
 
-    edges      under `tally count`: an edge profile
-    totals     under `tally events` with all 14 events, from such a profile
-    insns      --online, one running counter
-    four       --online, four of them
-    stop       --stop-at, beyond the end: code that may trap
-    blocks     `tally count --placement redundant`: a counter per block
+    edges ...  in the ways of event_ways.py
     callgrind  by valgrind, one run on less work
+    qemu       with a plugin that counts instructions, one run on less work
 
 Numbers are user time by the original's of the same round: all ways in turns,
 medians of five rounds (or ROUNDS). `fib` is a recursive function, all calls.
@@ -28,16 +24,15 @@ import tempfile
 import time
 
 from counted import timed
+from event_ways import ways
 from machine import Machine
+from place import counter
 from work import GOOD, LARGE, MIDDLE, Inputs, Work, works
 
 TALLY, NAMES = os.path.abspath(sys.argv[1]), sys.argv[2:]
 MACHINE = Machine(os.uname().machine, "/")
 ROUNDS = int(os.environ.get("ROUNDS", 5))
 SEVEN = ["bzip2", "gzip", "xz", "lua5.4", "sqlite3", "gawk", "minisat"]
-ALL = ("insns,loads,stores,load-bytes,store-bytes,branches,taken,calls,"
-       "indirect-calls,returns,syscalls,fp,vector,atomics")
-BEYOND = str(1 << 60)
 FIB = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,22 +55,22 @@ int main(void)
 QUERIES = 2000
 
 
-def ways(tmp):
-    events = [TALLY, "events", "--output", tmp + "/counts"]
-    count = [TALLY, "count", "--quiet", "-o", tmp + "/profile"]
-    return {
-        "edges": count,
-        "totals": [*events, "-e", ALL],
-        "insns": [*events, "--online", "-e", "insns"],
-        "four": [*events, "--online", "-e", "insns,loads,stores,taken"],
-        "stop": [*events, "-e", "insns", "--stop-at", BEYOND],
-        "blocks": [*count, "--placement", "redundant"],
-    }
+def others(work, tmp):
+    """{way: command} of those that need less work"""
+    found = {}
+    # callgrind does not come to an end with gawk
+    if shutil.which("valgrind") and work.name != "gawk":
+        found["callgrind"] = ["valgrind", "-q", "--tool=callgrind",
+                              "--callgrind-out-file=" + tmp + "/callgrind"]
+    if shutil.which(MACHINE.qemu):
+        found["qemu"] = [MACHINE.qemu, "-plugin", "%s,out=%s" % (
+            counter(tmp), tmp + "/executed")]
+    return found
 
 
 def measure(work, less, tmp, env):
     """{way: ratio}, and the original's seconds"""
-    columns = {None: [], **ways(tmp)}
+    columns = {None: [], **ways(TALLY, tmp)}
     times = {way: [] for way in columns}
     for way, command in columns.items():
         said, _ = timed([*command, work.program, *work.args], work.given, env)
@@ -95,13 +90,10 @@ def measure(work, less, tmp, env):
     base = times.pop(None)
     ratios = {way: statistics.median(x / y for x, y in zip(t, base))
               for way, t in times.items()}
-    # callgrind does not come to an end with gawk
-    if shutil.which("valgrind") and work.name != "gawk":
-        one = timed([less.program, *less.args], less.given, env)[1]
-        ratios["callgrind"] = timed(
-            ["valgrind", "-q", "--tool=callgrind", "--callgrind-out-file=" +
-             tmp + "/callgrind", less.program, *less.args], less.given,
-            env)[1] / one
+    one = timed([less.program, *less.args], less.given, env)[1]
+    for way, command in others(work, tmp).items():
+        ratios[way] = timed([*command, less.program, *less.args], less.given,
+                            env)[1] / one
     return ratios, statistics.median(base)
 
 
@@ -142,7 +134,7 @@ def main():
             program = build(tmp, "fib", FIB)
             todo.append(Work("fib", program, ["38"], None))
             less["fib"] = Work("fib", program, ["30"], None)
-        head = [*ways(tmp), "callgrind"]
+        head = [*ways(TALLY, tmp), "callgrind", "qemu"]
         print("%-19s" % "", *("%9s" % h for h in head))
         for work in todo:
             ratios, seconds = measure(work, less[work.name], tmp, env)

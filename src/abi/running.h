@@ -51,4 +51,15 @@ static inline uint64_t running_sum(const uint64_t *word, unsigned event)
 	return sum + word[RUNNING_HANDLED + event];
 }
 
+/* lanes of the first event get a value, and mean the same */
+static inline void running_set_lanes(uint64_t *word, uint64_t value)
+{
+	for (unsigned l = 0; l < RUNNING_LANES; l++) {
+		uint64_t *lane = &word[l * RUNNING_EVENTS];
+
+		word[RUNNING_BIAS + l] += *lane - value;
+		*lane = value;
+	}
+}
+
 #endif

@@ -80,7 +80,8 @@ static void show_rates(const struct run_events *r,
 	for (unsigned i = 0; i < r->list->n; i++) {
 		uint64_t n = r->at[i].n - was[i].n;
 
-		if (r->at[i].more || was[i].more)
+		if (!event_total_is_known(&r->at[i]) ||
+		    !event_total_is_known(&was[i]))
 			printf("%12.6f  %18s  %18s  %s\n", since, "unknown",
 			       "unknown", r->list->at[i].name);
 		else

@@ -69,7 +69,14 @@ static void needs_entry(struct needs *n, struct bytes names, uint64_t tag,
 	case DT_RUNPATH:
 		n->runpath = needs_string(n, names, value);
 		break;
+	case DT_BIND_NOW:
+		n->binds_now = true;
+		break;
+	case DT_FLAGS:
+		n->binds_now |= (value & DF_BIND_NOW) != 0;
+		break;
 	case DT_FLAGS_1:
+		n->binds_now |= (value & DF_1_NOW) != 0;
 		n->no_default = value & DF_1_NODEFLIB;
 		n->program |= (value & DF_1_PIE) != 0;
 		break;

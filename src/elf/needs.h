@@ -34,6 +34,7 @@ struct needs {
 	uint64_t tls; /* bytes of variables that each thread has of its own,
 			 with room to align them */
 	uint64_t tls_align;
+	bool binds_now;	   /* no linkage stub is bound when it is first used */
 	bool no_default;   /* DF_1_NODEFLIB: not in the system's folders */
 	const char *interp; /* strings are "" if there is none */
 	const char *soname;

@@ -13,7 +13,16 @@ struct event_total {
 	uint64_t n;
 	/* what ran has no constant: there were more than n */
 	bool more;
+	/* n is near the count, above or below: where a process was when it was
+	   killed is not known */
+	bool near;
 };
+
+/* is n the count? */
+static inline bool event_total_is_known(const struct event_total *t)
+{
+	return !t->more && !t->near;
+}
 
 /* instructions that ran, of which it is not known how many events they were */
 struct event_varies {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "abi/hash.h"
-#include "abi/libs.h"
 #include "abi/profile_format.h"
 #include "base/bisect.h"
 #include "count/profile/file.h"
@@ -82,15 +81,12 @@ static int add_place(struct event *x, char *text, const char *where,
 /* all of a file with a zero behind it, in the arena; NULL and *e */
 static char *read_text(struct arena *a, const char *path, struct err *e)
 {
-	struct file f;
-	char *text = NULL;
+	size_t size;
+	char *bytes = file_text(path, &size, e), *text = NULL;
 
-	if (file_open(&f, path, e))
-		return NULL;
-	text = arena_alloc(a, f.size + 1);
-	if (file_read(&f, 0, text, f.size, e))
-		text = NULL;
-	file_close(&f);
+	if (bytes)
+		text = arena_string(a, bytes, size);
+	mem_free(bytes);
 	return text;
 }
 
@@ -242,12 +238,14 @@ char *event_list_text(const struct event_list *l, uint64_t *sum)
 
 /* --- addresses */
 
+/* a file's name, with or without what follows a dot: libz is libz.so.1 */
 static bool is_image(const char *name, const char *path)
 {
 	const char *base = strrchr(path, '/');
+	size_t n = strlen(name);
 
 	base = base ? base + 1 : path;
-	return !strcmp(name, base) || libs_have(name, base);
+	return !strncmp(name, base, n) && (!base[n] || base[n] == '.');
 }
 
 static void add_symbols(struct event_addresses *a, const struct event_at *x,

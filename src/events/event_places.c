@@ -10,6 +10,7 @@ struct place_image {
 	struct exits_reader *exits;
 	struct image original;
 	struct image_events events;
+	struct heights *heights;
 	bool open, failed;
 };
 
@@ -37,6 +38,7 @@ void event_places_close(struct event_places *x)
 		if (!m->open)
 			continue;
 		exits_close(m->exits);
+		heights_close(m->heights);
 		image_events_free(&m->events);
 		image_close(&m->original);
 	}
@@ -63,6 +65,7 @@ static bool open_image(struct place_image *m, const struct profile_image *p,
 		return false;
 	}
 	image_events_begin(&m->events, &m->original, list);
+	m->heights = heights_open(&p->map, &m->events);
 	return true;
 }
 
@@ -122,14 +125,12 @@ bool event_places_find(struct event_places *x, const struct process_end *end,
 {
 	struct place_image *m = image_of(x, end->id, &p->map);
 	struct exits found;
-	struct heights h;
 	bool known;
 
 	if (!m)
 		return false;
-	h = (struct heights){p->map, &m->events};
 	exits_read(m->exits, end, &found);
-	known = !found.lost && heights_at(&h, found.old, p->add);
+	known = !found.lost && heights_at(m->heights, found.old, p->add);
 	for (unsigned i = 0; known && i < x->list->n; i++)
 		p->add[i] += found.running[i];
 	p->old = found.old;

@@ -5,6 +5,36 @@
 #include "events/proc_events.h"
 #include "flow/event.h"
 
+struct heights {
+	const struct map *m;
+	const struct image_events *x;
+	/* by procedure, then block: before its first instruction, the list's
+	   events; NULL: not found yet */
+	int64_t **start;
+	struct arena arena;
+};
+
+struct heights *heights_open(const struct map *m, const struct image_events *x)
+{
+	struct heights *h = NEW_ARRAY(struct heights, 1);
+
+	*h = (struct heights){
+		.m = m, .x = x, .start = NEW_ARRAY(int64_t *, m->proc.n)};
+	return h;
+}
+
+void heights_close(struct heights *h)
+{
+	arena_free(&h->arena);
+	mem_free(h->start);
+	mem_free(h);
+}
+
+static struct range code_of(const struct map_block *b)
+{
+	return (struct range){b->start, b->start + b->size};
+}
+
 static bool stub_of(void *ctx, uint64_t address, struct range *r)
 {
 	const struct map *m = ctx;
@@ -14,37 +44,9 @@ static bool stub_of(void *ctx, uint64_t address, struct range *r)
 	if (p == MAP_NONE || !m->proc.at[p].stub)
 		return false;
 	map_look(m, p, &in);
-	*r = (struct range){in.block[0].start,
-			    in.block[0].start + in.block[0].size};
+	*r = code_of(&in.block[0]);
 	map_inside_free(&in);
 	return true;
-}
-
-/* the block of the procedure that holds the address, or MAP_NONE */
-static uint32_t block_in(const struct map_proc *p, const struct map_block *b,
-			 uint64_t address)
-{
-	for (uint32_t i = 0; i < p->nblock; i++)
-		if (address >= b[i].start && address - b[i].start < b[i].size)
-			return i;
-	return MAP_NONE;
-}
-
-/* adds `sign` times the events of code */
-static void add_code(const struct image_events *x, struct range code,
-		     int64_t sign, int64_t add[EVENTS_MAX])
-{
-	uint32_t n[EVENTS_MAX];
-	unsigned len;
-
-	for (uint64_t a = code.start; a < code.end; a += len) {
-		len = image_events_insn(x, a, n);
-		if (!len)
-			return;
-		for (unsigned i = 0; i < x->list->n; i++)
-			if (n[i] != EVENT_VARIES)
-				add[i] += sign * n[i];
-	}
 }
 
 /* the tree, as the map has it: edges outside of it have a counter */
@@ -56,10 +58,14 @@ static void tree_of(struct arena *a, const struct proc_view *v, struct tree *t)
 	t->in[v->g->closing] = true;
 }
 
-/* at the start of a block, with additions on chords */
-static void add_on_chords(const struct heights *h, const struct proc_view *v,
-			  uint32_t block, int64_t add[EVENTS_MAX])
+/*
+ * At the start of every block of a procedure: additions are on chords, or all
+ * of a block was added before its first instruction.
+ */
+static void fill_starts(const struct heights *h, const struct proc_view *v,
+			int64_t *start)
 {
+	unsigned n = h->x->list->n;
 	struct proc_events events;
 	struct event_plan plan;
 	struct arena a = {0};
@@ -67,79 +73,75 @@ static void add_on_chords(const struct heights *h, const struct proc_view *v,
 
 	tree_of(&a, v, &t);
 	proc_events_find(&a, h->x, v, &events);
-	for (unsigned i = 0; i < h->x->list->n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		event_place(&a, v->g, &t, events.at_vertex[i],
 			    events.at_edge[i], NULL, &plan);
-		add[i] += plan.query_start[block];
+		for (uint32_t b = 0; b < v->p->nblock; b++)
+			start[b * n + i] = v->block[b].counter == MAP_NONE ?
+						   plan.query_start[b] :
+						   -events.at_vertex[i][b];
 	}
 	proc_events_free(&events);
 	arena_free(&a);
 }
 
-/* all of a block was added before its first instruction */
-static void take_block(const struct heights *h, const struct proc_view *v,
-		       uint32_t block, int64_t add[EVENTS_MAX])
-{
-	struct proc_events events;
-	struct arena a = {0};
-
-	proc_events_find(&a, h->x, v, &events);
-	for (unsigned i = 0; i < h->x->list->n; i++)
-		add[i] -= events.at_vertex[i][block];
-	proc_events_free(&events);
-	arena_free(&a);
-}
-
-/* before an instruction of a procedure's block */
-static bool add_inside(const struct heights *h, uint32_t proc,
-		       const struct map_inside *in, uint32_t block,
-		       uint64_t address, int64_t add[EVENTS_MAX])
+/* of a procedure of the map, whose blocks and edges are there */
+static int64_t *starts_of(struct heights *h, uint32_t proc)
 {
 	const struct map_proc *p = &h->m->proc.at[proc];
-	const struct map_block *b = &in->block[block];
 	struct graph_sketch sketch = {0};
 	struct arena a = {0};
 	struct graph g;
-	struct proc_view v = {h->m, p, in->block, in->edge, &g, stub_of,
+	struct proc_view v = {h->m, p, h->m->block.at + p->block,
+			      h->m->edge.at + p->edge, &g, stub_of,
 			      (void *)(uintptr_t)h->m};
 
-	if (p->unknown)
-		return false;
+	if (h->start[proc])
+		return h->start[proc];
+	h->start[proc] = ARENA_ARRAY(&h->arena, int64_t,
+				     (size_t)p->nblock * h->x->list->n);
 	map_graph_begin(&sketch, p);
 	for (uint32_t e = 0; e < p->nedge; e++)
-		map_graph_add(&sketch, p, in->edge[e].from, in->edge[e].to);
+		map_graph_add(&sketch, p, v.edge[e].from, v.edge[e].to);
 	map_graph_seal(&a, &sketch, p, &g);
-	if (b->counter == MAP_NONE)
-		add_on_chords(h, &v, block, add);
-	else
-		take_block(h, &v, block, add);
-	add_code(h->x, (struct range){b->start, address}, 1, add);
+	fill_starts(h, &v, h->start[proc]);
 	arena_free(&a);
-	return true;
+	return h->start[proc];
 }
 
-bool heights_at(const struct heights *h, uint64_t address,
-		int64_t add[EVENTS_MAX])
+/* in a stub: its events were added where it was called */
+static void take_rest(const struct heights *h, struct range rest,
+		      int64_t add[EVENTS_MAX])
 {
-	struct map_inside in = {0};
-	uint32_t block = MAP_NONE, p = 0;
-	bool known = true;
+	int64_t n[EVENTS_MAX] = {0};
+
+	image_events_add(h->x, rest, n, NULL);
+	for (unsigned i = 0; i < h->x->list->n; i++)
+		add[i] -= n[i];
+}
+
+bool heights_at(struct heights *h, uint64_t address, int64_t add[EVENTS_MAX])
+{
+	uint32_t block = map_block_at(h->m, address), proc;
+	const struct map_block *b;
+	const struct map_proc *p;
+	const int64_t *start;
 
 	memset(add, 0, EVENTS_MAX * sizeof *add);
-	for (; p < h->m->proc.n && block == MAP_NONE; p++) {
-		if (!map_may_hold(h->m, p, address))
-			continue;
-		map_look(h->m, p, &in);
-		block = block_in(&h->m->proc.at[p], in.block, address);
+	if (block == MAP_NONE)
+		return true;
+	b = &h->m->block.at[block];
+	proc = map_proc_of(h->m, block);
+	p = &h->m->proc.at[proc];
+	if (p->stub) {
+		take_rest(h, (struct range){address, code_of(b).end}, add);
+		return true;
 	}
-	if (block != MAP_NONE && h->m->proc.at[p - 1].stub)
-		/* they were added where it was called */
-		add_code(h->x,
-			 (struct range){address, in.block[0].start +
-							 in.block[0].size},
-			 -1, add);
-	else if (block != MAP_NONE)
-		known = add_inside(h, p - 1, &in, block, address, add);
-	map_inside_free(&in);
-	return known;
+	if (p->unknown)
+		return false;
+	start = starts_of(h, proc) + (block - p->block) * h->x->list->n;
+	for (unsigned i = 0; i < h->x->list->n; i++)
+		add[i] = start[i];
+	image_events_add(h->x, (struct range){b->start, address}, add, NULL);
+	return true;
 }

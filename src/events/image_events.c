@@ -49,6 +49,27 @@ unsigned image_events_insn(const struct image_events *x, uint64_t address,
 	return in.len;
 }
 
+void image_events_add(const struct image_events *x, struct range code,
+		      int64_t add[EVENTS_MAX], event_varyings *varying)
+{
+	uint32_t n[EVENTS_MAX];
+	unsigned len;
+
+	for (uint64_t a = code.start; a < code.end; a += len) {
+		len = image_events_insn(x, a, n);
+		if (!len)
+			return;
+		for (unsigned i = 0; i < x->list->n; i++) {
+			struct event_varying v = {a, i};
+
+			if (n[i] != EVENT_VARIES)
+				add[i] += n[i];
+			else if (varying)
+				vec_push(varying, v);
+		}
+	}
+}
+
 bool image_events_branches(const struct image_events *x, uint64_t address)
 {
 	struct insn in;

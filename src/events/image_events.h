@@ -26,6 +26,16 @@ void image_events_free(struct image_events *x);
  */
 unsigned image_events_insn(const struct image_events *x, uint64_t address,
 			   uint32_t n[EVENTS_MAX]);
+/* an instruction whose events are no constant */
+struct event_varying {
+	uint64_t address;
+	unsigned event;
+};
+typedef VEC(struct event_varying) event_varyings;
+/* adds the events of code; what is no constant adds nothing, and is listed
+   (NULL: of no interest) */
+void image_events_add(const struct image_events *x, struct range code,
+		      int64_t add[EVENTS_MAX], event_varyings *varying);
 /* whether the instruction is a conditional branch */
 bool image_events_branches(const struct image_events *x, uint64_t address);
 

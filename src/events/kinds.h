@@ -25,7 +25,7 @@ enum event_kind {
 	EVENT_VECTOR,
 	EVENT_ATOMICS,
 	EVENT_KINDS,
-	EVENT_AT = EVENT_KINDS, /* a set of addresses: addresses.h */
+	EVENT_AT = EVENT_KINDS, /* a set of addresses: event_list.h */
 };
 
 /* how kinds are called, and what they are */

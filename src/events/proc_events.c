@@ -1,41 +1,23 @@
 /* proc_events: see proc_events.h. */
 #include "events/proc_events.h"
 
-/* the events of code, added to those of a vertex or an edge */
+/* the events of code are those of a vertex or an edge */
 static void add_code(const struct image_events *x, struct range code,
 		     struct proc_events *q, int64_t *const to[EVENTS_MAX],
 		     uint32_t at)
 {
-	uint32_t n[EVENTS_MAX];
-	unsigned len;
+	int64_t n[EVENTS_MAX] = {0};
 
-	for (uint64_t a = code.start; a < code.end; a += len) {
-		len = image_events_insn(x, a, n);
-		if (!len)
-			return;
-		for (unsigned i = 0; i < x->list->n; i++) {
-			struct event_varying v = {a, i};
-
-			if (n[i] == EVENT_VARIES)
-				vec_push(&q->varying, v);
-			else
-				to[i][at] += n[i];
-		}
-	}
-}
-
-static uint64_t last_insn(const struct map *m, const struct map_block *b)
-{
-	return b->start + b->size -
-	       (m->insn_size ? m->insn_size :
-			       m->length.at[b->length + b->ninsn - 1]);
+	image_events_add(x, code, n, &q->varying);
+	for (unsigned i = 0; i < x->list->n; i++)
+		to[i][at] += n[i];
 }
 
 /* conditional branches: what happens if they are taken */
 static void add_taken(const struct image_events *x, const struct proc_view *v,
 		      uint32_t block, struct proc_events *q)
 {
-	uint64_t last = last_insn(v->m, &v->block[block]);
+	uint64_t last = map_block_last(v->m, &v->block[block]);
 	uint32_t e;
 
 	if (!image_events_branches(x, last))

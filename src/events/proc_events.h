@@ -25,16 +25,10 @@ struct proc_view {
 	void *ctx;
 };
 
-/* an instruction whose events are no constant */
-struct event_varying {
-	uint64_t address;
-	unsigned event;
-};
-
 struct proc_events {
 	/* by event: by vertex and by edge of the graph */
 	int64_t *at_vertex[EVENTS_MAX], *at_edge[EVENTS_MAX];
-	VEC(struct event_varying) varying; /* these add nothing */
+	event_varyings varying; /* these add nothing */
 };
 
 /* fills *q, arrays in the arena */

@@ -122,30 +122,11 @@ static bool take_option(const char **s, const char *word, const char *end,
 	return true;
 }
 
-/* all that is in a file, with a zero behind it, to be freed; NULL and *e */
-static char *read_file(const char *path, size_t *size, struct err *e)
-{
-	struct file f;
-	char *text;
-
-	if (file_open(&f, path, e))
-		return NULL;
-	text = mem_alloc(f.size + 1);
-	*size = f.size;
-	text[f.size] = 0;
-	if (file_read(&f, 0, text, f.size, e)) {
-		mem_free(text);
-		text = NULL;
-	}
-	file_close(&f);
-	return text;
-}
-
 /* the hash of all that is in a file */
 static int hash_file(const char *path, uint64_t *sum, struct err *e)
 {
 	size_t size;
-	char *text = read_file(path, &size, e);
+	char *text = file_text(path, &size, e);
 
 	if (!text)
 		return -1;
@@ -180,7 +161,7 @@ static const char *list_lines(char *text)
 static int read_only(struct recipe *r, const char *path, struct err *e)
 {
 	size_t size;
-	char *text = read_file(path, &size, e);
+	char *text = file_text(path, &size, e);
 
 	if (!text)
 		return -1;
@@ -421,31 +402,30 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 	struct call_code calls = {0};
 	struct feedback feedback;
 	bool too_far = false;
-	int failed;
+	int failed = 0;
 
 	if (!hooks_exist(c->isa->elf_machine))
 		return err_set(e, ERR_INPUT,
 			       "%s: code for %s is not moved "
 			       "yet",
 			       c->image->path, c->isa->name);
-	if (r->online) {
-		if (event_list_read(&list, r->events, e))
-			return -1;
-		if (r->calls &&
-		    call_code_read(&calls, c->isa, hooks_subtract(c), list.n,
-				   e)) {
-			event_list_free(&list);
-			return -1;
-		}
-		event_placer_begin(&placer, c->image, &list, r->stops,
-				   r->calls ? &calls : NULL);
-		options.placer = &placer.placer;
-	}
 	if (r->weights) {
 		if (feedback_open(&feedback, r->weights,
 				  count_file_sum(c->image), e))
 			return -1;
 		options.feedback = &feedback;
+	}
+	if (r->online) {
+		if (event_list_read(&list, r->events, e) ||
+		    (r->calls && call_code_read(&calls, c->isa,
+						hooks_subtract(c), list.n,
+						e))) {
+			failed = -1;
+			goto out;
+		}
+		event_placer_begin(&placer, c->image, &list, r->stops,
+				   r->calls ? &calls : NULL);
+		options.placer = &placer.placer;
 	}
 	failed = rewrite_planned(r, c, &options, r->online ? &placer : NULL, o,
 				 out, report, &too_far, e);
@@ -456,10 +436,11 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 					 r->online ? &placer : NULL, o, out,
 					 report, &too_far, e);
 	}
-	if (r->weights)
-		feedback_close(&feedback);
 	if (r->online)
 		event_placer_free(&placer);
+out:
+	if (r->weights)
+		feedback_close(&feedback);
 	call_code_free(&calls);
 	event_list_free(&list);
 	return failed;

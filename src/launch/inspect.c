@@ -4,356 +4,161 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "count/profile/live_walk.h"
+#include "launch/sleeper.h"
 #include "launch/stop_thread.h"
 #include "launch/view.h"
 
-enum {
-	TRIES = 16, /* until a thread is seen to sleep all the time, or not */
-	TEXT = 256, /* of what /proc says */
-};
-
-/*
- * Running counters of a block, or the records of threads, mapped. The program
- * can write there at any time: what was checked is a copy of the head.
- */
-struct mapped {
-	char *map;
-	size_t size;
-	char *at;
-	union {
-		struct profile_chunk chunk;
-		struct chunk_running running;
-		struct chunk_threads threads;
-	} head;
-};
+enum { TRIES = 16 }; /* until a thread is seen to sleep all the time, or not */
 
 struct inspection {
 	int profile;
-	bool write;
 	pid_t pid;
 	uint32_t own; /* the process's number in its own name space */
-	uint64_t end; /* of the profile, when it was opened */
-	uint64_t chunk;
-	uint32_t number; /* of the process in the profile */
-	uint32_t nevent;
-	VEC(struct mapped) running; /* struct chunk_running of each block */
-	VEC(struct mapped) threads; /* struct chunk_threads */
+	struct chunk_process process; /* its chunk; places are noted there */
+	struct running_pages pages;
+	struct sleepers sleepers;
+	DIR *tasks; /* its threads, once they were asked for */
 };
 
 /* --- the profile */
 
-static bool map_at(const struct inspection *x, uint64_t at, size_t size,
-		   struct mapped *m)
+static struct inspection *give_up(struct inspection *x)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = at & -page;
-
-	m->size = at - from + size;
-	m->map = mmap(NULL, m->size, PROT_READ | (x->write ? PROT_WRITE : 0),
-		      MAP_SHARED, x->profile, (off_t)from);
-	m->at = m->map + (at - from);
-	return m->map != MAP_FAILED;
-}
-
-/* a chunk of the process; false: it cannot be mapped */
-static bool take_chunk(struct inspection *x, const struct profile_chunk *k)
-{
-	struct mapped m;
-
-	if (k->process != x->number)
-		return true;
-	if (k->kind != CHUNK_RUNNING && k->kind != CHUNK_THREADS)
-		return true;
-	if (!map_at(x, k->at, k->size, &m))
-		return false;
-	memcpy(&m.head, m.at, sizeof m.head);
-	m.head.chunk = *k;
-	if (k->kind == CHUNK_RUNNING)
-		vec_push(&x->running, m);
-	else
-		vec_push(&x->threads, m);
-	return true;
-}
-
-/* does a chunk hold what it says? The program may have written anything */
-static bool is_sound(const struct mapped *m)
-{
-	const struct profile_chunk *k = &m->head.chunk;
-	const struct chunk_running *r = &m->head.running;
-	const struct chunk_threads *t = &m->head.threads;
-
-	if (k->kind == CHUNK_RUNNING)
-		return r->nevent <= RUNNING_EVENTS && r->first <= k->size &&
-		       !(r->first % sizeof(uint64_t)) &&
-		       k->size - r->first >= RUNNING_WORDS * 8;
-	return t->nevent <= RUNNING_EVENTS &&
-	       t->size == sizeof(struct thread_record) + 16 * t->nevent &&
-	       t->nrecord <= (k->size - sizeof *t) / t->size;
-}
-
-static bool read_chunks(struct inspection *x)
-{
-	struct profile_header h;
-	struct profile_chunk k;
-	uint64_t size;
-
-	if (pread(x->profile, &h, sizeof h, 0) != sizeof h ||
-	    h.magic != PROFILE_MAGIC || h.version != PROFILE_VERSION ||
-	    h.form != PROFILE_LIVE)
-		return false;
-	x->end = h.end;
-	for (uint64_t at = PROFILE_FIRST; at < h.end; at += size) {
-		size = PROFILE_UNIT;
-		if (pread(x->profile, &k, sizeof k, (off_t)at) != sizeof k ||
-		    k.magic != CHUNK_MAGIC || k.at != at)
-			continue;
-		if (k.size >= PROFILE_UNIT && k.size <= h.end - at)
-			size = k.size;
-		if (size == k.size && !take_chunk(x, &k))
-			return false;
-	}
-	for (size_t i = 0; i < x->running.n; i++)
-		if (!is_sound(&x->running.at[i]))
-			return false;
-	if (x->running.n)
-		x->nevent = x->running.at[0].head.running.nevent;
-	for (size_t i = 0; i < x->threads.n; i++)
-		if (!is_sound(&x->threads.at[i]) ||
-		    x->threads.at[i].head.threads.nevent != x->nevent)
-			return false;
-	return true;
-}
-
-static void unmap_all(struct inspection *x)
-{
-	for (size_t i = 0; i < x->running.n; i++)
-		munmap(x->running.at[i].map, x->running.at[i].size);
-	for (size_t i = 0; i < x->threads.n; i++)
-		munmap(x->threads.at[i].map, x->threads.at[i].size);
-	vec_free(&x->running);
-	vec_free(&x->threads);
+	inspect_close(x);
+	return NULL;
 }
 
 struct inspection *inspect_open(const char *profile, pid_t pid, bool write,
 				struct err *e)
 {
 	struct inspection *x = NEW_ARRAY(struct inspection, 1);
-	struct chunk_process k;
+	uint64_t chunk;
 
 	x->pid = pid;
 	x->own = (uint32_t)view_status(pid, "NStgid:");
-	x->write = write;
 	x->profile = open(profile, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
 	if (x->profile < 0) {
 		err_set(e, ERR_INPUT, "%s: %s", profile, strerror(errno));
-		mem_free(x);
-		return NULL;
+		return give_up(x);
 	}
-	x->chunk = view_find_chunk(x->profile, x->own);
-	if (!x->chunk || pread(x->profile, &k, sizeof k, (off_t)x->chunk) !=
-				 sizeof k) {
+	chunk = view_find_chunk(x->profile, x->own);
+	if (!chunk || !live_read(x->profile, chunk, &x->process,
+				 sizeof x->process)) {
 		err_set(e, ERR_INPUT, "%s: process %ld does not count in it",
 			profile, (long)pid);
-		inspect_close(x);
-		return NULL;
+		return give_up(x);
 	}
-	x->number = k.chunk.process;
-	if (!read_chunks(x)) {
+	if (!running_pages_open(&x->pages, x->profile,
+				x->process.chunk.process, x->own)) {
 		err_set(e, ERR_INPUT, "%s: it cannot be read as a profile that "
 			"is being written by this tally", profile);
-		inspect_close(x);
-		return NULL;
+		return give_up(x);
 	}
 	return x;
 }
 
 void inspect_close(struct inspection *x)
 {
-	unmap_all(x);
-	close(x->profile);
+	running_pages_close(&x->pages);
+	sleepers_close(&x->sleepers);
+	if (x->tasks)
+		closedir(x->tasks);
+	if (x->profile >= 0)
+		close(x->profile);
 	mem_free(x);
 }
 
 bool inspect_is_old(const struct inspection *x)
 {
-	struct profile_header h;
+	return running_pages_are_old(&x->pages);
+}
 
-	return pread(x->profile, &h, sizeof h, 0) != sizeof h ||
-	       h.end != x->end;
+static int is_gone(const struct inspection *x, struct err *e)
+{
+	return err_set(e, ERR_INPUT, "process %ld is gone, or may not be "
+		       "looked at", (long)x->pid);
+}
+
+static int is_unreadable(const struct inspection *x, struct err *e)
+{
+	return err_set(e, ERR_INPUT, "what process %ld counts cannot be read: "
+		       "its profile was changed", (long)x->pid);
 }
 
 /* --- counters of a thread */
 
-/* the running page of a block; NULL: there is none */
-static uint64_t *page_of(const struct inspection *x, uint32_t block)
+/* the number that the process knows the thread by: where processes have the
+   numbers that we see, so have threads */
+static uint32_t own_number(const struct inspection *x, pid_t tid)
 {
-	for (size_t i = 0; i < x->running.n; i++) {
-		const struct chunk_running *k =
-			&x->running.at[i].head.running;
-
-		if (k->block == block)
-			return (void *)(x->running.at[i].at + k->first);
-	}
-	return NULL;
+	return x->own == (uint32_t)x->pid ?
+		       (uint32_t)tid :
+		       (uint32_t)view_status(tid, "NSpid:");
 }
 
-/* the record of a thread that has not ended, or NULL; *number: which it is */
-static const struct thread_record *record_of(const struct inspection *x,
-					     uint32_t tid, unsigned *number)
+enum running_found inspect_page(struct inspection *x, pid_t tid,
+				struct running_page *p)
 {
-	*number = 1;
-	for (size_t i = 0; i < x->threads.n; i++) {
-		const struct chunk_threads *k =
-			&x->threads.at[i].head.threads;
-		const char *first = x->threads.at[i].at + sizeof *k;
-
-		for (uint32_t j = 0; j < k->nrecord; j++) {
-			const struct thread_record *r =
-				(const void *)(first + (size_t)j * k->size);
-
-			*number += r->state != THREAD_NONE;
-			if (r->state == THREAD_BEGAN && r->tid == tid)
-				return r;
-		}
-	}
-	return NULL;
+	if (!running_pages_look(&x->pages))
+		return RUNNING_UNREADABLE;
+	return running_page_read(&x->pages, own_number(x, tid), p);
 }
 
-bool inspect_page(const struct inspection *x, pid_t tid,
-		  struct inspected_page *p)
+bool inspect_write(const struct inspection *x, const struct running_page *p)
 {
-	/* where processes have the numbers that we see, so have threads */
-	uint32_t own = x->own == (uint32_t)x->pid ?
-			       (uint32_t)tid :
-			       (uint32_t)view_status(tid, "NSpid:");
-	const struct thread_record *r;
-
-	*p = (struct inspected_page){.thread = 1};
-	if (own == x->own) {
-		p->word = page_of(x, 0);
-		return p->word;
-	}
-	r = record_of(x, own, &p->thread);
-	if (!r)
-		return false;
-	p->word = page_of(x, r->block);
-	p->began = (const uint64_t *)(r + 1);
-	return p->word;
-}
-
-static void read_counters(const struct inspection *x,
-			  const struct inspected_page *k,
-			  struct inspected *t)
-{
-	for (uint32_t e = 0; e < x->nevent; e++)
-		t->value[e] = running_sum(k->word, e) -
-			      (k->began ? k->began[e] : 0);
+	return running_page_write(&x->pages, p);
 }
 
 void inspect_quiet(const struct inspection *x)
 {
-	uint64_t *word;
+	running_pages_quiet(&x->pages);
+}
 
-	for (size_t i = 0; i < x->running.n; i++) {
-		const struct chunk_running *k =
-			&x->running.at[i].head.running;
+static enum running_found read_counters(const struct inspection *x,
+					uint32_t own, struct inspected *t)
+{
+	struct running_page page;
+	enum running_found found = running_page_read(&x->pages, own, &page);
 
-		word = (void *)(x->running.at[i].at + k->first);
-		for (unsigned l = 0; l < RUNNING_LANES; l++) {
-			uint64_t *lane = &word[l * RUNNING_EVENTS];
-
-			word[RUNNING_BIAS + l] += *lane - (uint64_t)RUNNING_FAR;
-			*lane = (uint64_t)RUNNING_FAR;
-		}
-	}
-	word = page_of(x, 0);
-	if (word)
-		word[RUNNING_QUIET] = 1;
+	for (uint32_t e = 0; e < x->pages.nevent; e++)
+		t->value[e] = running_page_count(&page, e);
+	return found;
 }
 
 /* --- a thread that sleeps */
 
-static bool read_proc(pid_t tid, const char *file, char text[TEXT])
-{
-	char name[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(name, sizeof name, "/proc/%ld/%s", (long)tid, file);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, text, TEXT - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = 0;
-	return n > 0;
-}
-
-/* how often it was given a processor; false: that is not told */
-static bool read_slices(pid_t tid, uint64_t *n)
-{
-	char text[TEXT];
-
-	return read_proc(tid, "schedstat", text) &&
-	       sscanf(text, "%*u %*u %" SCNu64, n) == 1;
-}
-
-/* the stack pointer and address of one in a system call; false: it runs, or
-   was interrupted elsewhere */
-static bool read_asleep(pid_t tid, uint64_t *sp, uint64_t *pc)
-{
-	char text[TEXT], *last, *before;
-
-	if (!read_proc(tid, "syscall", text) || text[0] < '0' || text[0] > '9')
-		return false;
-	last = strrchr(text, ' ');
-	if (!last)
-		return false;
-	*last = 0;
-	before = strrchr(text, ' ');
-	if (!before)
-		return false;
-	*pc = strtoull(last + 1, NULL, 16);
-	*sp = strtoull(before + 1, NULL, 16);
-	return true;
-}
-
-enum sleeper {
-	SLEEPS_NOT,
-	SLEEPS, /* and its counters were read */
-	WOKE_UP, /* before they were */
-};
-
 /*
  * Counters of a thread that sleeps in a system call of the program: all of its
- * blocks have been left.
+ * blocks have been left. False: it does not, or cannot be seen to.
  */
-static enum sleeper read_sleeper(const struct inspection *x,
-				 const struct view *v,
-				 const struct inspected_page *k, pid_t tid,
-				 struct inspected *t)
+static bool read_sleeper(struct inspection *x, const struct view *v,
+			 uint32_t own, struct inspected *t,
+			 enum running_found *found)
 {
-	uint64_t before, after, sp, pc;
+	struct sleeper *s = sleepers_find(&x->sleepers, v->tid);
+	uint64_t sp, pc;
 
-	if (!read_slices(tid, &before) || !read_asleep(tid, &sp, &pc) ||
-	    view_is_own(v, pc) || view_is_interrupted(v, sp))
-		return SLEEPS_NOT;
-	read_counters(x, k, t);
-	return read_slices(tid, &after) && before == after ? SLEEPS : WOKE_UP;
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (!sleeper_look(s, &sp, &pc) || view_is_own(v, pc) ||
+		    view_is_interrupted(v, sp))
+			return false;
+		*found = read_counters(x, own, t);
+		if (sleeper_slept_on(s))
+			return true;
+	}
+	return false;
 }
 
 /* --- a thread that runs */
 
-/* steps: it is in no system call */
-static void read_stopped(const struct inspection *x, struct view *v,
-			 const struct inspected_page *k, bool steps,
-			 struct inspected *t)
+/* where a thread that is stopped is; steps: it is in no system call */
+static void read_places(struct view *v, bool steps, struct inspected *t)
 {
 	struct chunk_process *places = v->c.process;
 	struct watch_regs r;
@@ -365,7 +170,6 @@ static void read_stopped(const struct inspection *x, struct view *v,
 		return;
 	}
 	r.in_call &= !steps;
-	read_counters(x, k, t);
 	view_note(v, &r);
 	t->lost |= places->lost;
 	for (uint32_t i = 0; i < PROCESS_ENDS && i < places->nend; i++)
@@ -373,90 +177,132 @@ static void read_stopped(const struct inspection *x, struct view *v,
 			t->end[t->nend++] = places->end[i];
 }
 
-/* 1, 0: there is no such thread any more, -1 and *e */
+/* has it ended, but for being waited for, or altogether? The first thread may
+   be so long before others */
+static bool has_ended(pid_t tid)
+{
+	char name[64], text[256] = "", *state;
+	FILE *f;
+
+	snprintf(name, sizeof name, "/proc/%ld/stat", (long)tid);
+	f = fopen(name, "re");
+	if (f) {
+		text[fread(text, 1, sizeof text - 1, f)] = 0;
+		fclose(f);
+	}
+	state = strrchr(text, ')');
+	return !state || state[2] == 'Z' || state[2] == 'X';
+}
+
+/* stops it meanwhile; -1 and *e */
+static int read_runner(struct inspection *x, struct view *v, uint32_t own,
+		       struct inspected *t, enum running_found *found,
+		       struct err *e)
+{
+	int signo, why;
+
+	if (stop_thread(v->tid, &signo)) {
+		*found = read_counters(x, own, t);
+		read_places(v, false, t);
+		let_thread_go(v->tid, signo);
+		return 0;
+	}
+	why = errno;
+	/* what it has counted stays; if its record does not say so, it ended
+	   unseen. The first one has none */
+	if (why == ESRCH || has_ended(v->tid)) {
+		*found = read_counters(x, own, t);
+		t->gone = true;
+		t->lost = own != x->own;
+		return 0;
+	}
+	return err_set(e, ERR_MACHINE, "thread %ld cannot be stopped to be "
+		       "read: %s", (long)v->tid, strerror(why));
+}
+
+/* 1, 0: there is no such thread any more, or not yet; -1 and *e */
 static int inspect_thread(struct inspection *x, struct view *v, pid_t tid,
 			  struct inspected *t, struct err *e)
 {
-	struct inspected_page k;
-	int signo;
+	uint32_t own = own_number(x, tid);
+	enum running_found found = RUNNING_NONE;
 
 	*t = (struct inspected){.tid = (uint32_t)tid};
-	/* one that is just beginning has counted nothing yet */
-	if (!inspect_page(x, tid, &k))
-		return 0;
 	v->tid = tid;
-	for (unsigned i = 0; i < TRIES; i++) {
-		enum sleeper s = read_sleeper(x, v, &k, tid, t);
-
-		if (s == SLEEPS)
-			return 1;
-		if (s == SLEEPS_NOT)
-			break;
-	}
-	if (!stop_thread(tid, &signo)) {
-		if (errno == ESRCH)
-			return 0;
-		return err_set(e, ERR_MACHINE, "thread %ld cannot be stopped "
-			       "to be read: %s", (long)tid, strerror(errno));
-	}
-	read_stopped(x, v, &k, false, t);
-	let_thread_go(tid, signo);
-	return 1;
+	if (!read_sleeper(x, v, own, t, &found) &&
+	    read_runner(x, v, own, t, &found, e))
+		return -1;
+	if (found == RUNNING_UNREADABLE)
+		return is_unreadable(x, e);
+	if (found == RUNNING_FOUND)
+		running_pages_told(&x->pages, own);
+	return found == RUNNING_FOUND;
 }
 
-bool inspect_view(const struct inspection *x, pid_t tid, struct view *v,
-		      struct chunk_process *places)
+bool inspect_view(struct inspection *x, pid_t tid, struct view *v)
 {
-	return pread(x->profile, places, sizeof *places, (off_t)x->chunk) ==
-		       sizeof *places && view_open(v, tid, places);
-}
-
-static int is_gone(const struct inspection *x, struct err *e)
-{
-	return err_set(e, ERR_INPUT, "process %ld is gone, or may not be "
-		       "looked at", (long)x->pid);
+	return view_open(v, tid, &x->process);
 }
 
 int inspect_stopped(struct inspection *x, pid_t tid, struct inspected *t,
 		    struct err *e)
 {
-	struct chunk_process places;
-	struct inspected_page k;
 	struct view v;
 
 	*t = (struct inspected){.tid = (uint32_t)tid};
-	if (!inspect_page(x, tid, &k) || !inspect_view(x, tid, &v, &places))
+	if (!running_pages_look(&x->pages) ||
+	    read_counters(x, own_number(x, tid), t) != RUNNING_FOUND ||
+	    !inspect_view(x, tid, &v))
 		return is_gone(x, e);
-	read_stopped(x, &v, &k, true, t);
+	read_places(&v, true, t);
 	view_close(&v);
 	return 0;
+}
+
+/* --- all threads */
+
+/* from the first one on; false: there is no such process */
+static bool open_tasks(struct inspection *x)
+{
+	char name[64];
+
+	if (x->tasks) {
+		rewinddir(x->tasks);
+		return true;
+	}
+	snprintf(name, sizeof name, "/proc/%ld/task", (long)x->pid);
+	x->tasks = opendir(name);
+	return x->tasks;
 }
 
 int inspect_threads(struct inspection *x, struct inspected_list *l,
 		    struct err *e)
 {
-	struct chunk_process places;
+	int found = 0, alive = 0;
 	struct inspected t;
 	struct dirent *d;
-	char name[64];
 	struct view v;
-	int found = 0;
-	DIR *dir;
 
-	snprintf(name, sizeof name, "/proc/%ld/task", (long)x->pid);
-	dir = opendir(name);
-	if (!dir || !inspect_view(x, x->pid, &v, &places)) {
-		if (dir)
-			closedir(dir);
+	if (!open_tasks(x) || !inspect_view(x, x->pid, &v))
 		return is_gone(x, e);
+	if (!running_pages_look(&x->pages)) {
+		view_close(&v);
+		return is_unreadable(x, e);
 	}
-	while (found >= 0 && (d = readdir(dir)))
+	while (found >= 0 && (d = readdir(x->tasks)))
 		if (d->d_name[0] != '.') {
 			found = inspect_thread(x, &v, atoi(d->d_name), &t, e);
-			if (found > 0)
+			if (found > 0) {
+				alive += !t.gone;
 				vec_push(&l->v, t);
+			}
 		}
 	view_close(&v);
-	closedir(dir);
-	return found < 0 ? -1 : 0;
+	sleepers_sweep(&x->sleepers);
+	running_pages_look_again(&x->pages);
+	memcpy(l->ended, x->pages.ended, sizeof l->ended);
+	if (found < 0)
+		return -1;
+	/* a process of which nothing lives was perhaps killed */
+	return alive ? 0 : is_gone(x, e);
 }

@@ -13,9 +13,9 @@
 #include <sys/types.h>
 
 #include "abi/profile_format.h"
-#include "abi/running.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "launch/running_pages.h"
 
 /* a thread at one moment */
 struct inspected {
@@ -26,6 +26,7 @@ struct inspected {
 	struct process_end end[PROCESS_ENDS];
 	uint32_t nend;
 	bool lost; /* where it was cannot be told */
+	bool gone; /* it has ended meanwhile */
 };
 
 struct inspection;
@@ -40,14 +41,11 @@ void inspect_close(struct inspection *x);
 /* whether the process has made more chunks since: then it is to be reopened */
 bool inspect_is_old(const struct inspection *x);
 
-/* the running counters of a thread; false: it has none yet */
-struct inspected_page {
-	uint64_t *word;	       /* running.h */
-	const uint64_t *began; /* what they were when it began; NULL: 0 */
-	unsigned thread;       /* which it is of its process, from 1 */
-};
-bool inspect_page(const struct inspection *x, pid_t tid,
-		  struct inspected_page *p);
+/* the running counters of a thread */
+enum running_found inspect_page(struct inspection *x, pid_t tid,
+				struct running_page *p);
+/* changes those of a thread that is stopped; false: they stay */
+bool inspect_write(const struct inspection *x, const struct running_page *p);
 /* no code of the process traps any more, nor of threads that it makes; all of
    it is stopped */
 void inspect_quiet(const struct inspection *x);
@@ -56,16 +54,15 @@ int inspect_stopped(struct inspection *x, pid_t tid, struct inspected *t,
 		    struct err *e);
 
 struct view;
-struct chunk_process;
 /* what its process knows (view.h), to be closed; false: it cannot be read */
-bool inspect_view(const struct inspection *x, pid_t tid, struct view *v,
-		  struct chunk_process *places);
+bool inspect_view(struct inspection *x, pid_t tid, struct view *v);
 
 struct inspected_list {
 	VEC(struct inspected) v;
+	uint64_t ended[RUNNING_EVENTS]; /* of threads that are gone */
 };
 /* appends all threads that there are, each at a moment of its own; -1 and *e
-   if the process is gone */
+   if the process is gone, or cannot be read */
 int inspect_threads(struct inspection *x, struct inspected_list *l,
 		    struct err *e);
 

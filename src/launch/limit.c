@@ -8,16 +8,18 @@
 #include <unistd.h>
 
 #include "abi/running.h"
+#include "count/profile/live_walk.h"
 #include "count/profile/profile.h"
+#include "launch/view.h"
 
 enum {
 	TICK = 10,    /* milliseconds between looks, at least */
 	TAKES = 20,   /* a look takes a twentieth of the time, at most */
 	MERCY = 1000, /* milliseconds between SIGTERM and SIGKILL */
-	/* running counters are exact at calls: in between they may be so much
-	   more than was counted, at most */
-	SLACK = 1 << 20,
 };
+
+/* no procedure has more instructions: branches do not reach further */
+#define MOST_INSNS (INT64_C(1) << 32)
 
 static int64_t milliseconds(void)
 {
@@ -39,140 +41,146 @@ static bool is_stopping(struct limit *l)
 	return __atomic_load_n(&l->stop, __ATOMIC_ACQUIRE);
 }
 
-/* what each chunk of the profile is looked at for; true: that is enough */
-typedef bool chunk_look(struct limit *l, int fd, const struct profile_chunk *k);
-
-static bool each_chunk(struct limit *l, int fd, chunk_look *look)
-{
-	struct profile_header h;
-	struct profile_chunk k;
-	uint64_t size;
-
-	if (pread(fd, &h, sizeof h, 0) != sizeof h ||
-	    h.magic != PROFILE_MAGIC || h.form != PROFILE_LIVE)
-		return false;
-	for (uint64_t at = PROFILE_FIRST; at < h.end; at += size) {
-		size = PROFILE_UNIT;
-		if (pread(fd, &k, sizeof k, (off_t)at) != sizeof k ||
-		    k.magic != CHUNK_MAGIC || k.at != at ||
-		    k.size < PROFILE_UNIT || k.size > h.end - at)
-			continue;
-		size = k.size;
-		if (look(l, fd, &k))
-			return true;
-	}
-	return false;
-}
-
 /* what the event's running counter is; false: the chunk is none of such */
-static bool read_sum(const struct limit *l, int fd,
-		     const struct profile_chunk *k, struct chunk_running *r,
-		     uint64_t *sum)
+static bool read_sum(const struct limit *l, const struct live_walk *w,
+		     struct chunk_running *r, uint64_t *sum)
 {
 	uint64_t words[RUNNING_WORDS];
 
-	if (k->kind != CHUNK_RUNNING ||
-	    pread(fd, r, sizeof *r, (off_t)k->at) != sizeof *r ||
-	    r->first > k->size || k->size - r->first < sizeof words ||
-	    pread(fd, words, sizeof words, (off_t)(k->at + r->first)) !=
-		    sizeof words)
+	if (w->chunk.kind != CHUNK_RUNNING ||
+	    !live_read(w->fd, w->at, r, sizeof *r) ||
+	    r->first > w->chunk.size ||
+	    w->chunk.size - r->first < sizeof words ||
+	    !live_read(w->fd, w->at + r->first, words, sizeof words))
 		return false;
 	*sum = running_sum(words, l->event);
 	return true;
 }
 
 /* what was there already when threads of these records began */
-static bool note_records(struct limit *l, int fd, const struct profile_chunk *k)
+static void note_records(struct limit *l, const struct live_walk *w)
 {
 	uint8_t bytes[sizeof(struct thread_record) +
 		      2 * RUNNING_EVENTS * sizeof(uint64_t)];
 	struct chunk_threads t;
 
-	if (k->kind != CHUNK_THREADS ||
-	    pread(fd, &t, sizeof t, (off_t)k->at) != sizeof t ||
-	    t.nevent <= l->event || t.size > sizeof bytes)
-		return false;
+	if (!live_read(w->fd, w->at, &t, sizeof t) || t.nevent <= l->event ||
+	    t.size > sizeof bytes ||
+	    t.size < sizeof(struct thread_record) + 16 * t.nevent ||
+	    t.nrecord > w->chunk.size / t.size)
+		return;
 	for (uint32_t i = 0; i < t.nrecord; i++) {
+		struct limit_began x = {.process = w->chunk.process};
 		struct thread_record r;
-		struct limit_began x = {.process = k->process};
 
-		if (pread(fd, bytes, t.size,
-			  (off_t)(k->at + sizeof t + (uint64_t)i * t.size)) !=
-		    (ssize_t)t.size)
-			return false;
+		if (!live_read(w->fd,
+			       w->at + sizeof t + (uint64_t)i * t.size, bytes,
+			       t.size))
+			return;
 		memcpy(&r, bytes, sizeof r);
 		if (r.state == THREAD_NONE && !r.block)
-			break; /* the others are not in use yet */
+			return; /* the others are not in use yet */
 		memcpy(&x.value, bytes + sizeof r + l->event * sizeof x.value,
 		       sizeof x.value);
 		x.block = r.block;
 		if (r.state == THREAD_BEGAN)
 			vec_push(&l->began, x);
 	}
-	return false;
+}
+
+/* the chunk of a process, if that has not ended */
+static bool read_process(const struct live_walk *w, struct chunk_process *c)
+{
+	return w->chunk.kind == CHUNK_PROCESS &&
+	       live_read(w->fd, w->at, c, sizeof *c) && !c->ended;
+}
+
+/* running counters are exact at calls: in between they may be so much more
+   than was counted, at most */
+static int64_t slack_of(const struct limit *l, int fd, uint32_t process)
+{
+	int64_t slack = MOST_INSNS;
+	struct chunk_process c;
+	struct live_walk w;
+	struct view v;
+
+	if (!live_walk_begin(&w, fd))
+		return slack;
+	while (live_walk_next_sound(&w)) {
+		if (w.chunk.process != process || !read_process(&w, &c) ||
+		    !view_open(&v, (pid_t)c.pid, &c))
+			continue;
+		slack = (int64_t)view_highest(&v, l->event);
+		view_close(&v);
+	}
+	return slack >= 0 && slack < MOST_INSNS ? slack : MOST_INSNS;
 }
 
 /* has the thread that uses the block counted more? */
-static bool is_over(struct limit *l, int fd, const struct profile_chunk *k)
+static bool is_over(const struct limit *l, const struct live_walk *w)
 {
 	struct chunk_running r;
 	uint64_t sum;
 
-	if (!read_sum(l, fd, k, &r, &sum))
+	if (!read_sum(l, w, &r, &sum))
 		return false;
 	for (size_t i = 0; i < l->began.n; i++)
-		if (l->began.at[i].process == k->process &&
+		if (l->began.at[i].process == w->chunk.process &&
 		    l->began.at[i].block == r.block)
 			sum -= l->began.at[i].value;
 	/* it may be below 0 for a moment */
-	return (int64_t)sum > SLACK && sum - SLACK >= l->most;
+	return (int64_t)sum > 0 && sum >= l->most &&
+	       sum - l->most >=
+		       (uint64_t)slack_of(l, w->fd, w->chunk.process);
 }
 
 static bool any_is_over(struct limit *l, int fd)
 {
+	struct live_walk w;
+	bool over = false;
+
 	l->began.n = 0;
-	each_chunk(l, fd, note_records);
-	return each_chunk(l, fd, is_over);
+	if (!live_walk_begin(&w, fd))
+		return false;
+	while (live_walk_next_sound(&w))
+		if (w.chunk.kind == CHUNK_THREADS)
+			note_records(l, &w);
+	if (!live_walk_begin(&w, fd))
+		return false;
+	while (!over && live_walk_next_sound(&w))
+		over = is_over(l, &w);
+	return over;
 }
 
-/* sends the signal to the process of the chunk, if there is one */
-static void end_process(int fd, const struct profile_chunk *k, int signo)
+/* sends the signal to all processes of the run */
+static void signal_all(int fd, int signo)
 {
-	struct profile_process p = {0};
 	struct chunk_process c;
+	struct live_walk w;
 
-	if (k->kind != CHUNK_PROCESS ||
-	    pread(fd, &c, sizeof c, (off_t)k->at) != sizeof c || c.ended)
+	if (!live_walk_begin(&w, fd))
 		return;
-	p.pid = c.pid;
-	p.started = c.started;
-	if (profile_is_alive(&p))
-		kill((pid_t)c.pid, signo);
-}
+	while (live_walk_next_sound(&w)) {
+		struct profile_process p = {0};
 
-static bool terminate(struct limit *l, int fd, const struct profile_chunk *k)
-{
-	(void)l;
-	end_process(fd, k, SIGTERM);
-	return false;
-}
-
-static bool end_at_once(struct limit *l, int fd, const struct profile_chunk *k)
-{
-	(void)l;
-	end_process(fd, k, SIGKILL);
-	return false;
+		if (!read_process(&w, &c))
+			continue;
+		p.pid = c.pid;
+		p.started = c.started;
+		if (profile_is_alive(&p))
+			kill((pid_t)c.pid, signo);
+	}
 }
 
 /* ends all processes of the run */
 static void fire(struct limit *l, int fd)
 {
 	__atomic_store_n(&l->fired, true, __ATOMIC_RELEASE);
-	each_chunk(l, fd, terminate);
+	signal_all(fd, SIGTERM);
 	for (int i = 0; i < MERCY / TICK && !is_stopping(l); i++)
 		pause_for(TICK);
 	while (!is_stopping(l)) {
-		each_chunk(l, fd, end_at_once);
+		signal_all(fd, SIGKILL);
 		pause_for(TICK);
 	}
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "count/profile/live_walk.h"
 
 enum {
 	RECORDS = 4096,	     /* frame records looked at, at most */
@@ -24,10 +25,15 @@ static _Bool peek(const struct counting *c, const void *at, void *to, size_t n)
 	struct iovec remote = {(void *)(uintptr_t)at, n}; /* not in here */
 	const char *from = at;
 	long *word = to;
+	ssize_t got;
 
+	/* where chains of frames end */
+	if (!at)
+		return false;
+	got = process_vm_readv(v->tid, &local, 1, &remote, 1, 0);
+	if (got >= 0 || errno == EFAULT)
+		return got == (ssize_t)n;
 	/* sandboxes allow a tracer the slow way only */
-	if (process_vm_readv(v->tid, &local, 1, &remote, 1, 0) == (ssize_t)n)
-		return true;
 	for (size_t i = 0; i < n / sizeof *word; i++) {
 		errno = 0;
 		word[i] = ptrace(PTRACE_PEEKDATA, v->tid,
@@ -62,35 +68,20 @@ long view_status(pid_t tid, const char *key)
 
 /* --- its chunk */
 
-static bool read_at(int profile, uint64_t at, void *to, size_t n)
-{
-	return pread(profile, to, n, (off_t)at) == (ssize_t)n;
-}
-
 uint64_t view_find_chunk(int profile, uint32_t pid)
 {
-	struct profile_header h;
 	struct chunk_process k;
-	uint64_t found = 0, size;
+	struct live_walk w;
+	uint64_t found = 0;
 
-	if (!read_at(profile, 0, &h, sizeof h) || h.magic != PROFILE_MAGIC)
+	if (!live_walk_begin(&w, profile))
 		return 0;
-	/* the program may have written anything there: it goes on, and ends */
-	for (uint64_t at = PROFILE_FIRST; at < h.end; at += size) {
-		size = PROFILE_UNIT;
-		if (!read_at(profile, at, &k, sizeof k.chunk) ||
-		    k.chunk.magic != CHUNK_MAGIC)
-			continue;
-		if (k.chunk.size > PROFILE_UNIT)
-			size = k.chunk.size;
-		if (size > h.end - at)
-			break;
-		if (k.chunk.kind == CHUNK_PROCESS &&
-		    read_at(profile, at, &k,
-			    offsetof(struct chunk_process, end)) &&
+	while (live_walk_next_sound(&w))
+		if (w.chunk.kind == CHUNK_PROCESS &&
+		    live_read(profile, w.at, &k,
+			      offsetof(struct chunk_process, end)) &&
 		    k.pid == pid)
-			found = at;
-	}
+			found = w.at;
 	return found;
 }
 
@@ -121,12 +112,31 @@ void view_close(struct view *v)
 	mem_free(v->c.image.at);
 }
 
+uint64_t view_highest(const struct view *v, unsigned event)
+{
+	uint64_t highest = 0;
+
+	for (uint32_t i = 0; i < v->c.image.n; i++) {
+		const struct counted_image *m = image_of(&v->c, i);
+		struct object_header h;
+		uint64_t most;
+
+		if (m->state == IMAGE_GONE ||
+		    !peek(&v->c, m->object_header, &h, sizeof h))
+			continue;
+		most = event ? h.high - h.low : h.highest;
+		highest = most > highest ? most : highest;
+	}
+	return highest;
+}
+
 /* --- the thread */
 
 /* has it said so itself? Numbers are those that it knows */
 static bool has_said(const struct view *v)
 {
-	uint32_t own = (uint32_t)view_status(v->tid, "NSpid:");
+	uint32_t own = v->c.nsaid ?
+			       (uint32_t)view_status(v->tid, "NSpid:") : 0;
 
 	for (uint32_t i = 0; i < v->c.nsaid && i < SAID; i++)
 		if (v->c.said[i] == own)

@@ -39,6 +39,13 @@ bool view_is_own(const struct view *v, uintptr_t pc);
 /* does the thread perhaps run in a handler, if its stack is there? */
 bool view_is_interrupted(const struct view *v, uintptr_t sp);
 
+/*
+ * How far the running counter of an event may be from what was counted, in any
+ * image of the process. Known is that of the first event; another one, which
+ * each instruction is once at most, rises by the code of a procedure.
+ */
+uint64_t view_highest(const struct view *v, unsigned event);
+
 /* the last number behind a key of /proc/TID/status, 0: there is none */
 long view_status(pid_t tid, const char *key);
 

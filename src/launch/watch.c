@@ -409,6 +409,8 @@ void watch_close(struct watch *w)
 {
 	if (!w->done)
 		let_go(w);
+	for (size_t i = 0; i < w->process.n; i++)
+		watch_leave(w, &w->process.at[i]);
 	if (w->profile >= 0)
 		close(w->profile);
 	vec_free(&w->thread);

@@ -18,6 +18,8 @@ struct watched_process {
 	pid_t lender;	/* whose memory it is in (vfork), or 0 */
 	uint64_t chunk; /* where it is in the profile; 0: not known */
 	bool flawed;	/* some thread's end was not seen */
+	/* its chunk, with what was noted here alone; NULL: nothing was */
+	struct chunk_process *noted;
 };
 
 /* the process that a thread belongs to; itself if that cannot be read */
@@ -31,5 +33,7 @@ pid_t watch_parent_of(pid_t pid);
 bool watch_note(struct watch *w, struct watched_process *p, pid_t tid);
 /* no thread of the process is left: its chunk says how it ended */
 void watch_conclude(struct watch *w, struct watched_process *p);
+/* it is watched no more: what was noted is written */
+void watch_leave(struct watch *w, struct watched_process *p);
 
 #endif

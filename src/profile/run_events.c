@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "count/place/plan.h"
+#include "elf/needs.h"
 #include "events/heights.h"
 
 struct run_making {
@@ -29,6 +30,7 @@ static void add_totals(struct event_total *to, const struct event_total *from,
 						   &to[i].n);
 
 		to[i].more |= from[i].more || over;
+		to[i].near |= from[i].near;
 	}
 }
 
@@ -202,6 +204,8 @@ static const char *open_original(struct run_making *k, struct image *im)
 
 	if (k->m->missing && !k->m->running)
 		return k->m->missing;
+	if (k->m->running && !k->t->profile.nevent)
+		return "its running counters are not in the profile";
 	if (image_open(im, m->path, &e))
 		return arena_string(&k->r->arena, e.text, strlen(e.text));
 	if (count_file_sum(im) == m->file_sum && isa_for_elf(im->machine))
@@ -210,10 +214,78 @@ static const char *open_original(struct run_making *k, struct image *im)
 	return "the file has changed since it was measured";
 }
 
+/* does a linkage stub of it call for the loader when it is first used? */
+static bool binds_lazily(const struct image *im)
+{
+	struct needs n;
+	struct err e;
+	bool lazily;
+	size_t i = 0;
+
+	while (i < im->nreloc && im->reloc[i].kind != RELOC_JUMP_SLOT)
+		i++;
+	if (i == im->nreloc || needs_read(&n, im->path, &e))
+		return false;
+	lazily = !n.binds_now;
+	needs_free(&n);
+	return lazily;
+}
+
+static void tell_plt0(struct run_making *k, const struct image *im)
+{
+	if (binds_lazily(im))
+		add_left(k, (struct not_measured){
+				    .image = k->m->name,
+				    .procedure = "PLT0",
+				    .reason = "it runs when a linkage stub is "
+					      "first used, and stays in place",
+			    });
+}
+
+/* is there an instruction in code that is counted? */
+static bool is_insn(const struct map *m, uint64_t address)
+{
+	uint32_t block = map_block_at(m, address);
+	const struct map_block *b;
+	uint64_t at;
+
+	if (block == MAP_NONE)
+		return false;
+	b = &m->block.at[block];
+	at = b->start;
+	if (m->insn_size)
+		return !((address - at) % m->insn_size);
+	for (uint32_t i = 0; i < b->ninsn && at < address; i++)
+		at += m->length.at[b->length + i];
+	return at == address;
+}
+
+/* an address of a set that counts nothing: what runs there is not known */
+static void tell_no_insn(struct run_making *k, unsigned event, uint64_t address)
+{
+	char text[80];
+
+	snprintf(text, sizeof text, "0x%" PRIx64 " is no instruction in code "
+		 "that is counted", address);
+	add_left(k, (struct not_measured){
+			    .image = k->m->name,
+			    .event = k->r->list->at[event].name,
+			    .reason = arena_string(&k->r->arena, text,
+						   strlen(text)),
+		    });
+	k->r->at[event].more = true;
+}
+
 static void note_seen(struct run_making *k)
 {
-	for (unsigned i = 0; i < k->r->list->n; i++)
-		k->r->seen[i] |= k->x.at[i].v.n > 0;
+	for (unsigned i = 0; i < k->r->list->n; i++) {
+		const struct event_addresses *a = &k->x.at[i];
+
+		k->r->seen[i] |= a->v.n > 0;
+		for (size_t j = 0; j < a->v.n; j++)
+			if (!is_insn(k->m->map, a->v.at[j]))
+				tell_no_insn(k, i, a->v.at[j]);
+	}
 }
 
 static int add_image(struct run_making *k, struct err *e)
@@ -242,6 +314,7 @@ static int add_image(struct run_making *k, struct err *e)
 				    .reason = counts_unmeasured(k->m)});
 	else
 		tell_unknown_procs(k);
+	tell_plt0(k, &im);
 	image_events_free(&k->x);
 	image_close(&im);
 	return failed;
@@ -290,26 +363,27 @@ static size_t add_threads(struct run_making *k, size_t i)
 	return end;
 }
 
-/* what is not known of some threads: of which, if there are several? */
+/* where threads of the process were is not known: of which, if there are
+   several? Running counters may be above what was counted, or below */
 static void spoil(struct run_making *k, struct process_events *q)
 {
 	for (unsigned i = 0; i < k->r->list->n; i++) {
-		k->r->at[i].more = true;
+		k->r->at[i].near = true;
 		if (q)
-			q->at[i].more = true;
+			q->at[i].near = true;
 		for (uint32_t j = 0; q && j < q->nthread; j++)
-			q->thread[j].at[i].more = true;
+			q->thread[j].at[i].near = true;
 	}
 }
 
 /* threads that ended in the middle of a block of the image */
-static void add_stopped(struct run_making *k, const struct profile_stopped *s)
+static void add_stopped(struct run_making *k, struct heights *h,
+			const struct profile_stopped *s)
 {
-	struct heights h = {k->m->map, &k->x};
 	struct process_events *q = process_of(k->r, s->process);
 	int64_t add[EVENTS_MAX];
 
-	if (!heights_at(&h, s->address, add)) {
+	if (!heights_at(h, s->address, add)) {
 		spoil(k, q);
 		return;
 	}
@@ -323,7 +397,7 @@ static void add_stopped(struct run_making *k, const struct profile_stopped *s)
 			if (q->nthread == 1)
 				q->thread[j].at[i].n += n;
 			else
-				q->thread[j].at[i].more = true;
+				q->thread[j].at[i].near = true;
 	}
 }
 
@@ -384,6 +458,7 @@ static void add_running(struct run_making *k)
 	for (size_t i = 0; i < p->thread.n;)
 		i = add_threads(k, i);
 	for (uint32_t i = 0; i < k->t->nimage; i++) {
+		struct heights *h;
 		struct image im;
 		const char *why;
 
@@ -400,9 +475,12 @@ static void add_running(struct run_making *k)
 		note_seen(k);
 		add_running_image(k);
 		tell_blind(k);
+		tell_plt0(k, &im);
+		h = heights_open(k->m->map, &k->x);
 		for (size_t j = 0; j < p->stopped.n; j++)
 			if (p->stopped.at[j].image == k->m->image)
-				add_stopped(k, &p->stopped.at[j]);
+				add_stopped(k, h, &p->stopped.at[j]);
+		heights_close(h);
 		image_events_free(&k->x);
 		image_close(&im);
 	}
@@ -415,6 +493,7 @@ static void tell_killed(struct run_making *k, const struct profile_process *p)
 	char text[160];
 	const char *s;
 
+	spoil(k, process_of(k->r, p->number));
 	snprintf(text, sizeof text, "process %" PRIu32 " was killed, or ended "
 		 "unseen: %s", p->pid, k->t->profile.nevent ?
 		 "its counts may be off by what it did in the procedures that "

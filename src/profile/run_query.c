@@ -171,20 +171,7 @@ static void add_thread(struct run_query *q, const struct inspected *x,
 	for (uint32_t i = 0; i < x->nend; i++)
 		known &= correct(q, &x->end[i], t);
 	for (unsigned i = 0; i < q->list.n; i++)
-		t->at[i].more = !known;
-}
-
-/* adds what threads that have ended before have counted */
-static void add_ended(const struct run_query *q, struct process_events *p)
-{
-	for (size_t i = 0; i < q->profile.thread.n; i++) {
-		const struct profile_thread *t = &q->profile.thread.at[i];
-
-		if (t->process != p->number || !t->ended)
-			continue;
-		for (unsigned k = 0; k < q->list.n; k++)
-			p->at[k].n += t->value[k];
-	}
+		t->at[i].near = !known;
 }
 
 static int ask_process(struct run_query *q, const struct query_process *x,
@@ -203,17 +190,18 @@ static int ask_process(struct run_query *q, const struct query_process *x,
 			p.name = q->profile.process.at[i].name;
 		}
 	p.thread = ARENA_ARRAY(&r->arena, struct thread_events, l.v.n);
-	add_ended(q, &p);
+	for (unsigned k = 0; k < q->list.n; k++)
+		p.at[k].n = l.ended[k];
 	for (size_t i = 0; i < l.v.n; i++) {
 		add_thread(q, &l.v.at[i], &p.thread[p.nthread++]);
 		for (unsigned k = 0; k < q->list.n; k++) {
 			p.at[k].n += p.thread[i].at[k].n;
-			p.at[k].more |= p.thread[i].at[k].more;
+			p.at[k].near |= p.thread[i].at[k].near;
 		}
 	}
 	for (unsigned k = 0; k < q->list.n; k++) {
 		r->at[k].n += p.at[k].n;
-		r->at[k].more |= p.at[k].more;
+		r->at[k].near |= p.at[k].near;
 	}
 	vec_push(&r->process, p);
 	vec_free(&l.v);
@@ -318,6 +306,7 @@ static void keep_process(const struct run_query *q, struct run_events *r)
 		for (unsigned k = 0; k < q->list.n; k++) {
 			r->at[k].n += r->process.at[i].at[k].n;
 			r->at[k].more |= r->process.at[i].at[k].more;
+			r->at[k].near |= r->process.at[i].at[k].near;
 		}
 }
 

@@ -101,7 +101,7 @@ static struct branch branch_from(const struct gatherer *g,
 				 uint64_t count)
 {
 	return (struct branch){
-		.from = block_last(g->m->map, block_of(g, p, v)),
+		.from = map_block_last(g->m->map, block_of(g, p, v)),
 		.has_from = true, .has_to = true, .count = count,
 	};
 }
@@ -200,7 +200,7 @@ static void add_pairs(struct gatherer *g, uint32_t site)
 	struct branch b = {.has_from = true};
 
 	counts_load_next(g->m, map_proc_of(m, m->site.at[site].block));
-	b.from = block_last(m, &m->block.at[m->site.at[site].block]);
+	b.from = map_block_last(m, &m->block.at[m->site.at[site].block]);
 	for (size_t i = 0; i < n; i++) {
 		b.has_to = x[i].to_image == g->m->image;
 		b.to = b.has_to ? x[i].to : 0;

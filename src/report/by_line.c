@@ -340,7 +340,7 @@ static void find_brace(struct parts *p, const struct map_proc *q)
 
 	for (uint32_t i = q->edge; i < q->edge + q->nedge; i++)
 		if (m->edge.at[i].kind == MAP_RETURN)
-			lines_find(p->lines, block_last(m, &m->block.at[
+			lines_find(p->lines, map_block_last(m, &m->block.at[
 					q->block + m->edge.at[i].from]),
 				   &brace);
 	for (uint32_t i = q->block; brace.line && i < q->block + q->nblock;

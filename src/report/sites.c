@@ -193,7 +193,7 @@ static void add_edge(struct lister *l, uint32_t edge)
 /* what leaves block number `block` of the map */
 static void at_block(struct lister *l, uint32_t block)
 {
-	l->site.addr = block_last(l->m->map, &l->m->map->block.at[block]);
+	l->site.addr = map_block_last(l->m->map, &l->m->map->block.at[block]);
 }
 
 void sites_list(site_counts *out, const struct counts *t, uint32_t image,

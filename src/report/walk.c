@@ -61,15 +61,3 @@ bool insn_next(const struct map *m, const struct map_block *b,
 	w->done++;
 	return true;
 }
-
-uint64_t block_last(const struct map *m, const struct map_block *b)
-{
-	struct insn_walk w = {0};
-	uint64_t at = b->start;
-
-	if (m->insn_size)
-		return b->start + b->size - m->insn_size;
-	while (insn_next(m, b, &w, &at))
-		;
-	return at;
-}

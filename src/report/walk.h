@@ -33,7 +33,5 @@ struct insn_walk {
 };
 bool insn_next(const struct map *m, const struct map_block *b,
 	       struct insn_walk *w, uint64_t *addr);
-/* the address of the last one */
-uint64_t block_last(const struct map *m, const struct map_block *b);
 
 #endif

@@ -42,22 +42,11 @@ void running_chunk(const struct counting *c, const struct region *r,
 			      r->offset + at + c->page};
 }
 
-/* lanes of the first event get a value, and mean the same */
-static void set_lanes(const struct running *x, uint64_t value)
-{
-	for (unsigned l = 0; l < RUNNING_LANES; l++) {
-		uint64_t *lane = &x->at[l * RUNNING_EVENTS];
-
-		x->at[RUNNING_BIAS + l] += *lane - value;
-		*lane = value;
-	}
-}
-
 void running_calm(const struct counting *c, const struct running *x)
 {
 	if (!c->traps)
 		return;
-	set_lanes(x, (uint64_t)RUNNING_FAR);
+	running_set_lanes(x->at, (uint64_t)RUNNING_FAR);
 	x->at[RUNNING_QUIET] = 1;
 }
 
@@ -165,8 +154,8 @@ static void read_events(const struct counting *c, const struct running *x,
 static void running_wake(const struct counting *c, const struct running *x)
 {
 	if (c->traps && x->at && c->running.at)
-		set_lanes(x, c->running.at[RUNNING_QUIET] ?
-				     (uint64_t)RUNNING_FAR : 0);
+		running_set_lanes(x->at, c->running.at[RUNNING_QUIET] ?
+						 (uint64_t)RUNNING_FAR : 0);
 }
 
 /* room for more of them */

@@ -35,9 +35,9 @@ def run(command, env):
 
 
 def counts(path):
-    """what is known of each event, and how much at least of the others"""
+    """what is known of each event, and what is said of the others"""
     told = json.load(open(path))
-    least = told.get("at_least", {})
+    least = {**told.get("about", {}), **told.get("at_least", {})}
     return {name: (n if n is not None else least[name], n is not None)
             for name, n in told["events"].items()}
 

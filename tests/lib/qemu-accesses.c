@@ -106,7 +106,7 @@ static void print(FILE *f, const struct executed *e)
 
 static void ended(plugin_id id, void *data)
 {
-	FILE *f = fopen(plugin_out, "we");
+	FILE *f = plugin_create(plugin_out);
 
 	(void)id, (void)data;
 	if (!f)
@@ -122,9 +122,5 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc,
 			       char **argv)
 {
 	(void)info;
-	if (!plugin_option(argc, argv, "out", plugin_out))
-		return 1;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
-	qemu_plugin_register_atexit_cb(id, ended, NULL);
-	return 0;
+	return plugin_begin(id, argc, argv, translated, ended);
 }

@@ -89,9 +89,5 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 			       int argc, char **argv)
 {
 	x64 = plugin_is_x64(info);
-	if (!plugin_option(argc, argv, "out", plugin_out))
-		return 1;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-	qemu_plugin_register_atexit_cb(id, on_end, NULL);
-	return 0;
+	return plugin_begin(id, argc, argv, on_translation, on_end);
 }

@@ -140,10 +140,6 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 
 	sigreturn = x86 ? 15 : 139;
 	sigaction_call = x86 ? 13 : 134;
-	if (!plugin_option(argc, argv, "out", plugin_out))
-		return -1;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 	qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
-	qemu_plugin_register_atexit_cb(id, on_end, NULL);
-	return 0;
+	return plugin_begin(id, argc, argv, on_translation, on_end);
 }

@@ -42,11 +42,9 @@ static void save(const struct map *m)
 	if (!last_segment(m->path, &p))
 		return;
 	snprintf(name, sizeof name, "%s.%d.%s", plugin_out, getpid(), slash + 1);
-	f = fopen(name, "we");
-	if (!f) {
-		perror(name);
+	f = plugin_create(name);
+	if (!f)
 		return;
-	}
 	fwrite((const void *)(uintptr_t)(p.p_vaddr + m->delta), 1, p.p_memsz,
 	       f);
 	fclose(f);

@@ -73,23 +73,45 @@ static inline bool plugin_option(int argc, char **argv, const char *name,
 	return false;
 }
 
+/*
+ * What is done when code is translated, and when the program ends, whose option
+ * out=FILE says where to; what qemu_plugin_install() returns.
+ */
+static inline int plugin_begin(
+	plugin_id id, int argc, char **argv,
+	void (*translated)(plugin_id, struct qemu_plugin_tb *),
+	void (*ended)(plugin_id, void *))
+{
+	if (!plugin_option(argc, argv, "out", plugin_out))
+		return 1;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	qemu_plugin_register_atexit_cb(id, ended, NULL);
+	return 0;
+}
+
 /* the name of this process's file */
 static inline void plugin_name(char name[PATH_MAX + 16])
 {
 	snprintf(name, PATH_MAX + 16, "%s.%d", plugin_out, getpid());
 }
 
-/* it, to be written; NULL, and a message */
-static inline FILE *plugin_open(void)
+/* a file to be written; NULL, and a message */
+static inline FILE *plugin_create(const char *name)
 {
-	char name[PATH_MAX + 16];
-	FILE *f;
+	FILE *f = fopen(name, "we");
 
-	plugin_name(name);
-	f = fopen(name, "we");
 	if (!f)
 		perror(name);
 	return f;
+}
+
+/* that of this process */
+static inline FILE *plugin_open(void)
+{
+	char name[PATH_MAX + 16];
+
+	plugin_name(name);
+	return plugin_create(name);
 }
 
 /* the addresses of the first and the last instruction */

@@ -21,3 +21,27 @@ sweep_root()
 		echo "# some packages are missing; going on with the others"
 	root=$(packages_root $other_arch)
 }
+
+# sweep_both SCRIPT.py OPTION... -- [native|foreign] [NAME...]: a sweep over
+# programs of this system, with these options, and over those of packages for
+# the other machine, run in qemu; both, if nothing is said. Does not return
+sweep_both()
+{
+	script=$1 options=() which=native failed=0
+	shift
+	while [ "$1" != -- ]; do options+=("$1") && shift; done
+	shift
+	case ${1-} in
+	native | foreign) which=$1 && shift ;;
+	*) "$0" foreign "$@" || failed=1 ;;
+	esac
+	if [ $which = native ]; then
+		root=/
+	else
+		sweep_root
+		options=(--emulator "$emulator -L $root")
+	fi
+	nice -n 10 python3 "$here/../lib/$script" "${options[@]}" "$tally" \
+		"$root" "$work" "$@" || failed=1
+	exit $failed
+}

@@ -9,21 +9,4 @@
 
 . "$(dirname "$0")/../lib/sweep.sh"
 
-sweep() {
-	nice -n 10 python3 "$here/../lib/events_sweep.py" "$tally" \
-		"$root" "$work" "$@"
-}
-
-which=native
-case ${1-} in
-native | foreign) which=$1 && shift ;;
-*) "$0" foreign "$@" || failed=1 ;;
-esac
-if [ $which = native ]; then
-	root=/
-	sweep "$@" || failed=1
-else
-	sweep_root
-	sweep --emulator "$emulator -L $root" "$@" || failed=1
-fi
-exit ${failed-0}
+sweep_both events_sweep.py -- "$@"

@@ -13,13 +13,14 @@ enum { NAMED = 8 }; /* of what is not measured; the others are many */
 /* columns of the widest count */
 static int width_of(const struct run_events *r)
 {
+	const int least = (int)sizeof "unknown" - 1;
 	int width = 0;
 
 	for (unsigned i = 0; i < r->shown; i++) {
 		int n = snprintf(NULL, 0, "%" PRIu64, r->at[i].n);
 
-		n = r->at[i].more && n < (int)sizeof "unknown" - 1 ?
-			    (int)sizeof "unknown" - 1 : n;
+		if (!event_total_is_known(&r->at[i]) && n < least)
+			n = least;
 		width = n > width ? n : width;
 	}
 	return width;
@@ -30,13 +31,14 @@ static void show_total(const struct style *s, const struct run_events *r,
 {
 	const struct event_total *t = &r->at[i];
 
-	if (!t->more)
+	if (event_total_is_known(t))
 		fprintf(s->to, "%*" PRIu64 "  %s%s%s\n", width, t->n, s->head,
 			r->list->at[i].name, s->off);
 	else
-		fprintf(s->to, "%s%*s%s  %s%s%s  %s(at least %" PRIu64 ")%s\n",
+		fprintf(s->to, "%s%*s%s  %s%s%s  %s(%s %" PRIu64 ")%s\n",
 			s->warn, width, "unknown", s->off, s->head,
-			r->list->at[i].name, s->off, s->dim, t->n, s->off);
+			r->list->at[i].name, s->off, s->dim,
+			t->near ? "about" : "at least", t->n, s->off);
 }
 
 /* the least and the most of all runs; false: not all are known */
@@ -48,7 +50,7 @@ static bool range_of(const struct repeated *all, unsigned event,
 	for (size_t i = 0; i < all->n; i++) {
 		const struct event_total *t = &all->at[i][event];
 
-		if (t->more)
+		if (!event_total_is_known(t))
 			return false;
 		*least = t->n < *least ? t->n : *least;
 		*most = t->n > *most ? t->n : *most;
@@ -106,29 +108,37 @@ void events_show_text(const struct run_events *r, const struct repeated *all,
 
 /* --- JSON */
 
-/* name -> count, null where there were more than is known */
+/* name -> count of what is not known, if there is any such */
+static void json_unknown(struct json *j, const struct run_events *r,
+			 const struct event_total *t, bool near)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < r->shown; i++) {
+		if (event_total_is_known(&t[i]) || t[i].near != near)
+			continue;
+		if (!any)
+			json_object(j, near ? "about" : "at_least");
+		any = true;
+		json_number(j, r->list->at[i].name, t[i].n);
+	}
+	if (any)
+		json_end(j);
+}
+
+/* name -> count, null where that is not known */
 static void json_totals(struct json *j, const struct run_events *r,
 			const struct event_total *t)
 {
-	const struct event_list *list = r->list;
-	bool more = false;
-
 	json_object(j, "events");
-	for (unsigned i = 0; i < r->shown; i++) {
-		if (t[i].more)
-			json_null(j, list->at[i].name);
-		else
-			json_number(j, list->at[i].name, t[i].n);
-		more |= t[i].more;
-	}
-	json_end(j);
-	if (!more)
-		return;
-	json_object(j, "at_least");
 	for (unsigned i = 0; i < r->shown; i++)
-		if (t[i].more)
-			json_number(j, list->at[i].name, t[i].n);
+		if (event_total_is_known(&t[i]))
+			json_number(j, r->list->at[i].name, t[i].n);
+		else
+			json_null(j, r->list->at[i].name);
 	json_end(j);
+	json_unknown(j, r, t, false);
+	json_unknown(j, r, t, true);
 }
 
 static void json_threads(struct json *j, const struct run_events *r,

@@ -184,6 +184,17 @@ static inline bool map_edges_tell(const struct map *m,
 	return true;
 }
 
+/* the address of the block's last instruction; requires: map_need() */
+static inline uint64_t map_block_last(const struct map *m,
+				      const struct map_block *b)
+{
+	if (!b->ninsn)
+		return b->start;
+	return b->start + b->size -
+	       (m->insn_size ? m->insn_size :
+			       m->length.at[b->length + b->ninsn - 1]);
+}
+
 /*
  * Most of a large image never runs, and most answers are about a small part of
  * it. So the blocks and edges of a map that was read stay packed until a caller
@@ -212,6 +223,9 @@ void map_look(const struct map *m, uint32_t proc, struct map_inside *x);
 void map_inside_free(struct map_inside *x);
 /* of procedures from .. end-1 */
 void map_forget(const struct map *m, uint32_t from, uint32_t end);
+/* the block that holds the address, of a procedure that is turned to then; or
+   MAP_NONE */
+uint32_t map_block_at(const struct map *m, uint64_t address);
 
 /* without looking inside: could a block of the procedure hold the address? */
 bool map_may_hold(const struct map *m, uint32_t proc, uint64_t address);

@@ -503,6 +503,43 @@ bool map_may_hold(const struct map *m, uint32_t proc, uint64_t address)
 	return address >= x->start && address < x->end;
 }
 
+/* of the procedures of a chunk, or (NULL) all: the block at the address */
+static uint32_t block_among(const struct map *m, const struct map_chunk *c,
+			    uint64_t address)
+{
+	uint32_t i = c ? c->proc : 0;
+	uint32_t end = c ? c->proc + c->nproc : (uint32_t)m->proc.n;
+
+	for (; i < end; i++) {
+		const struct map_proc *p = &m->proc.at[i];
+		const struct map_block *b = m->block.at + p->block;
+		size_t k;
+
+		if (!map_may_hold(m, i, address))
+			continue;
+		map_turn(m, i);
+		bisect(k, p->nblock, b[k].start <= address);
+		if (k && address - b[k - 1].start < b[k - 1].size)
+			return p->block + (uint32_t)k - 1;
+	}
+	return MAP_NONE;
+}
+
+uint32_t map_block_at(const struct map *m, uint64_t address)
+{
+	uint32_t found = MAP_NONE;
+
+	if (!m->store)
+		return block_among(m, NULL, address);
+	for (size_t i = 0; i < m->store->chunk.n && found == MAP_NONE; i++) {
+		const struct map_chunk *c = &m->store->chunk.at[i];
+
+		if (address >= c->start && address < c->end)
+			found = block_among(m, c, address);
+	}
+	return found;
+}
+
 /* are the counters from low to high all 0? */
 static bool all_zero(const uint64_t *value, uint64_t low, uint64_t high)
 {

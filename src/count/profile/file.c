@@ -107,6 +107,24 @@ int file_read(const struct file *f, uint64_t at, void *to, size_t n,
 	return 0;
 }
 
+char *file_text(const char *name, size_t *size, struct err *e)
+{
+	struct file f;
+	char *text;
+
+	if (file_open(&f, name, e))
+		return NULL;
+	text = mem_alloc(f.size + 1);
+	*size = f.size;
+	text[f.size] = 0;
+	if (file_read(&f, 0, text, f.size, e)) {
+		mem_free(text);
+		text = NULL;
+	}
+	file_close(&f);
+	return text;
+}
+
 static int write_all(int fd, const char *from, size_t n)
 {
 	while (n) {

@@ -37,6 +37,9 @@ void file_spare(const struct file *f);
 int file_read(const struct file *f, uint64_t at, void *to, size_t n,
 	      struct err *e);
 
+/* all that is in a file, with a zero behind it, to be freed; NULL and *e */
+char *file_text(const char *name, size_t *size, struct err *e);
+
 /*
  * A file of these bytes takes the place of whatever had the name; mode 0: that
  * of a new file. 0, or -1 and errno.

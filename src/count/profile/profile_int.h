@@ -97,8 +97,10 @@ int profile_add_finished(const struct profile *p,
 /* profile_pairs_live.c: what processes said of their ends becomes p->end */
 void profile_understand(struct profile *p);
 /* profile_threads.c: chunks of a live profile, and when all were read */
-int profile_live_running(struct profile *p, uint64_t at, struct err *e);
-int profile_live_threads(struct profile *p, uint64_t at, struct err *e);
+int profile_live_running(struct profile *p, const struct profile_chunk *k,
+			 struct err *e);
+int profile_live_threads(struct profile *p, const struct profile_chunk *k,
+			 struct err *e);
 void profile_live_threads_end(struct profile *p);
 /* those of a block, or NULL */
 const struct live_running *profile_running_of(const struct profile *p,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "count/profile/file.h"
+#include "count/profile/live_walk.h"
 #include "count/profile/profile_int.h"
 
 enum {
@@ -65,18 +66,20 @@ bool profile_is_alive(const struct profile_process *q)
 }
 
 /* a chunk's own numbers must be possible */
-static int live_check(const struct profile *p, const struct profile_chunk *c,
-		      uint64_t at, uint64_t end, struct err *e)
+static int live_check(const struct profile *p, const struct live_walk *w,
+		      struct err *e)
 {
-	if (c->at != at)
-		return err_at(e, p->file.name, at, "a chunk that says it is "
+	const struct profile_chunk *c = &w->chunk;
+
+	if (c->at != w->at)
+		return err_at(e, p->file.name, w->at, "a chunk that says it is "
 			      "at 0x%" PRIx64, c->at);
-	if (!c->size || c->size % PROFILE_UNIT || c->size > end - at)
-		return err_at(e, p->file.name, at, "a chunk of %" PRIu64
+	if (!live_walk_is_sound(w))
+		return err_at(e, p->file.name, w->at, "a chunk of %" PRIu64
 			      " bytes, %" PRIu64 " are left", c->size,
-			      end - at);
+			      w->end - w->at);
 	if (!c->process && c->kind != CHUNK_LEFT)
-		return err_at(e, p->file.name, at, "a chunk of no process");
+		return err_at(e, p->file.name, w->at, "a chunk of no process");
 	return 0;
 }
 
@@ -107,13 +110,15 @@ static void live_ended(struct profile *p, const struct chunk_process *c)
 	}
 }
 
-static int live_process(struct profile *p, uint64_t at, struct err *e)
+static int live_process(struct profile *p, const struct profile_chunk *k,
+			struct err *e)
 {
 	struct chunk_process c;
 	struct profile_process q;
 
-	if (file_read(&p->file, at, &c, sizeof c, e))
+	if (file_read(&p->file, k->at, &c, sizeof c, e))
 		return -1;
+	c.chunk = *k;
 	q = (struct profile_process){
 		.number = c.chunk.process, .pid = c.pid, .parent = c.parent,
 		.origin = c.origin, .started = c.started, .ended = c.ended,
@@ -140,38 +145,43 @@ static int live_check_counters(const struct profile *p,
 	return 0;
 }
 
-static int live_counters(struct profile *p, uint64_t at, struct err *e)
+static int live_counters(struct profile *p, const struct profile_chunk *k,
+			 struct err *e)
 {
 	struct chunk_counters c;
 	struct profile_piece x = {0};
 	const char *file;
 
-	if (file_read(&p->file, at, &c, sizeof c, e) ||
-	    live_check_counters(p, &c, e))
+	if (file_read(&p->file, k->at, &c, sizeof c, e))
+		return -1;
+	c.chunk = *k;
+	if (live_check_counters(p, &c, e))
 		return -1;
 	file = live_string(p, &c.chunk, sizeof c, c.path_len, e);
 	if (!file ||
-	    profile_image_of(p, c.id, c.ncounter, at, &x.image, e))
+	    profile_image_of(p, c.id, c.ncounter, k->at, &x.image, e))
 		return -1;
 	if (!*p->image.at[x.image].file)
 		p->image.at[x.image].file = file;
 	x.process = c.chunk.process;
 	x.block = c.block;
-	x.at = at + c.first;
+	x.at = k->at + c.first;
 	x.size = c.ncounter * sizeof(uint64_t);
 	vec_push(&p->piece, x);
 	return 0;
 }
 
 /* an image that runs uncounted */
-static int live_left(struct profile *p, uint64_t at, struct err *e)
+static int live_left(struct profile *p, const struct profile_chunk *k,
+		     struct err *e)
 {
 	struct profile_left x;
 	struct chunk_left c;
 	uint64_t reason;
 
-	if (file_read(&p->file, at, &c, sizeof c, e))
+	if (file_read(&p->file, k->at, &c, sizeof c, e))
 		return -1;
+	c.chunk = *k;
 	reason = sizeof c + (uint64_t)c.path_len + 1;
 	x = (struct profile_left){
 		.process = c.chunk.process, .why = c.why,
@@ -186,55 +196,39 @@ static int live_left(struct profile *p, uint64_t at, struct err *e)
 	return 0;
 }
 
-/*
- * The next page behind `at` with anything in it. Holes in files are passed
- * over: a file may claim to be very large.
- */
-static uint64_t live_next_page(const struct profile *p, uint64_t at,
-			       uint64_t end)
+/* what was checked of a chunk is what counts: it may be written meanwhile */
+static int live_chunk(struct profile *p, const struct live_walk *w,
+		      struct err *e)
 {
-	at = file_data(&p->file, at + PROFILE_UNIT, end);
-	return at & ~(uint64_t)(PROFILE_UNIT - 1);
-}
+	const struct profile_chunk *k = &w->chunk;
 
-/* reads the chunk at `at`; *size is how far the next one is, 0: no chunk */
-static int live_chunk(struct profile *p, uint64_t at, uint64_t end,
-		      uint64_t *size, struct err *e)
-{
-	struct profile_chunk c;
-
-	*size = 0;
-	if (file_read(&p->file, at, &c, sizeof c, e))
+	if (live_check(p, w, e))
 		return -1;
-	if (c.magic != CHUNK_MAGIC)
-		return 0; /* room not filled: not yet, or its process died */
-	if (live_check(p, &c, at, end, e))
-		return -1;
-	*size = c.size;
-	if (c.kind == CHUNK_PROCESS)
-		return live_process(p, at, e);
-	if (c.kind == CHUNK_COUNTERS)
-		return live_counters(p, at, e);
-	if (c.kind == CHUNK_LEFT)
-		return live_left(p, at, e);
-	if (c.kind == CHUNK_RUNNING)
-		return profile_live_running(p, at, e);
-	if (c.kind == CHUNK_THREADS)
-		return profile_live_threads(p, at, e);
-	if (c.kind == CHUNK_PAIRS) {
-		vec_push(&p->pair_chunk, at);
+	switch (k->kind) {
+	case CHUNK_PROCESS:
+		return live_process(p, k, e);
+	case CHUNK_COUNTERS:
+		return live_counters(p, k, e);
+	case CHUNK_LEFT:
+		return live_left(p, k, e);
+	case CHUNK_RUNNING:
+		return profile_live_running(p, k, e);
+	case CHUNK_THREADS:
+		return profile_live_threads(p, k, e);
+	case CHUNK_PAIRS:
+		vec_push(&p->pair_chunk, k->at);
 		return 0;
-	}
-	if (c.kind == CHUNK_STACK || c.kind == CHUNK_CALLS) {
+	case CHUNK_STACK:
 		p->calls = true;
-		if (c.kind == CHUNK_STACK)
-			vec_push(&p->stack_chunk, at);
-		else
-			vec_push(&p->calls_chunk, at);
+		vec_push(&p->stack_chunk, k->at);
+		return 0;
+	case CHUNK_CALLS:
+		p->calls = true;
+		vec_push(&p->calls_chunk, k->at);
 		return 0;
 	}
-	return err_at(e, p->file.name, at, "a chunk of kind %" PRIu32
-		      ", which this tally does not know", c.kind);
+	return err_at(e, p->file.name, k->at, "a chunk of kind %" PRIu32
+		      ", which this tally does not know", k->kind);
 }
 
 /* processes that may only have left counters */
@@ -275,14 +269,15 @@ static void live_map(struct profile *p, uint32_t image)
 /* reads all chunks below `end` */
 static int live_chunks(struct profile *p, uint64_t end, struct err *e)
 {
-	uint64_t size;
+	struct live_walk w;
 
-	for (uint64_t at = PROFILE_FIRST;
-	     at < end && end - at >= PROFILE_UNIT;) {
-		if (live_chunk(p, at, end, &size, e))
+	live_walk_from(&w, p->file.fd, PROFILE_FIRST, end);
+	while (live_walk_next(&w))
+		if (live_chunk(p, &w, e))
 			return -1;
-		at = size ? at + size : live_next_page(p, at, end);
-	}
+	if (w.cut)
+		return err_at(e, p->file.name, w.at, "the file ends here, too "
+			      "early");
 	live_nameless(p);
 	if (profile_sort(p, e))
 		return -1;

@@ -14,14 +14,16 @@
 
 /* --- live */
 
-int profile_live_running(struct profile *p, uint64_t at, struct err *e)
+int profile_live_running(struct profile *p, const struct profile_chunk *k,
+			 struct err *e)
 {
 	struct live_running x;
 	struct chunk_running c;
-	uint64_t words[RUNNING_WORDS];
+	uint64_t words[RUNNING_WORDS], at = k->at;
 
 	if (file_read(&p->file, at, &c, sizeof c, e))
 		return -1;
+	c.chunk = *k;
 	if (!c.nevent || c.nevent > RUNNING_EVENTS ||
 	    c.first < sizeof c || c.first > c.chunk.size ||
 	    c.chunk.size - c.first < sizeof words ||
@@ -63,14 +65,16 @@ static void live_record(struct profile *p, const struct chunk_threads *c,
 	vec_push(&p->thread, t);
 }
 
-int profile_live_threads(struct profile *p, uint64_t at, struct err *e)
+int profile_live_threads(struct profile *p, const struct profile_chunk *k,
+			 struct err *e)
 {
 	struct chunk_threads c;
-	uint64_t need;
+	uint64_t need, at = k->at;
 	uint8_t *bytes;
 
 	if (file_read(&p->file, at, &c, sizeof c, e))
 		return -1;
+	c.chunk = *k;
 	need = sizeof(struct thread_record) + 16 * (uint64_t)c.nevent;
 	if (c.nevent > RUNNING_EVENTS || c.size != need ||
 	    c.nrecord > (c.chunk.size - sizeof c) / c.size ||

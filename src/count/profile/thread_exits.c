@@ -289,24 +289,6 @@ static bool arrive(struct course *c)
 
 /* --- what it means */
 
-/* the block that holds the address, MAP_NONE: none */
-static uint32_t block_at(const struct map *m, uint64_t address)
-{
-	for (uint32_t i = 0; i < m->proc.n; i++) {
-		const struct map_proc *p = &m->proc.at[i];
-
-		if (!map_may_hold(m, i, address))
-			continue;
-		map_turn(m, i);
-		for (uint32_t b = p->block; b < p->block + p->nblock; b++)
-			if (address >= m->block.at[b].start &&
-			    address - m->block.at[b].start <
-				    m->block.at[b].size)
-				return b;
-	}
-	return MAP_NONE;
-}
-
 static const struct map_proc *proc_of(const struct map *m, uint32_t block)
 {
 	return &m->proc.at[map_proc_of(m, block)];
@@ -330,12 +312,8 @@ static const struct map_edge *next_out(const struct map *m, uint32_t block,
 
 static uint64_t last_insn(const struct map *m, uint32_t block)
 {
-	const struct map_block *b = &m->block.at[block];
-
 	map_need(m, map_proc_of(m, block));
-	return b->start + b->size -
-	       (m->insn_size ? m->insn_size :
-			       m->length.at[b->length + b->ninsn - 1]);
+	return map_block_last(m, &m->block.at[block]);
 }
 
 /* the word of the running page that it adds to */
@@ -518,7 +496,7 @@ static uint32_t caller_of(const struct exits_reader *r, uint64_t back)
 	if (back == END_ELSEWHERE || range_is_inserted(p.kind))
 		return MAP_NONE;
 	/* an old address: a call that leaves it (cfg->kept) */
-	return block_at(r->m, p.kind == RANGE_NONE ? back - 1 : p.old);
+	return map_block_at(r->m, p.kind == RANGE_NONE ? back - 1 : p.old);
 }
 
 /* does the block end with a call of that kind of one of them? */
@@ -628,7 +606,7 @@ void exits_read(struct exits_reader *r, const struct process_end *e,
 
 	*x = (struct exits){0};
 	if (arrive(&c))
-		block = block_at(r->m, c.old);
+		block = map_block_at(r->m, c.old);
 	else
 		x->lost = true;
 	if (r->m->placement == PLACE_RUNNING) {

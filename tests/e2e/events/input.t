@@ -66,7 +66,8 @@ def refusals(s):
     yield ["-e", "at:@" + here + "/none", *exe], bad, "none: No such file"
     yield ["-e", "at:@" + s.file("bad", "# all\nwork\n0xzz\n"), *exe], bad, \
         "bad: line 3"
-    yield ["-e", "at:nowhere", *exe, "8"], bad, "at:nowhere", "nothing"
+    for form in "at:nowhere", "at:all:work", "at:none:work":
+        yield ["-e", form, *exe, "8"], bad, form, "nothing"
     yield ["-e", ",".join("at:work+0x%x" % (4 * i) for i in range(33)),
            *exe], bad, "more than 32"
     yield ["--output", here + "/none/x", *exe], bad, "none/x: No such file"
@@ -94,6 +95,13 @@ def sets(s):
     t = tally_events(s.here, s.exe, ["10"], events=forms + ["at:@" + empty])
     bad = [] if list(t.events.values()) == [10] * len(forms) + [0] else [
         str(t.events)]
+    for how in ([], ["--online"]):
+        t = tally_events(s.here, s.exe, ["10"], *how,
+                         events=["at:work", "at:0x1"])
+        bad += [] if list(t.events.values()) == [10, None] and [
+            x["event"] for x in t.json["not_measured"] if
+            "0x1 is no instruction" in x["reason"]] == ["at:0x1"] else [
+                str(t.json)]
     many = ["at:work"] + EVENTS
     for how in ([], ["--online"]):
         t = tally_events(s.here, s.exe, ["10"], *how, events=many)

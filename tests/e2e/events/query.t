@@ -22,6 +22,7 @@ from patience import until
 
 tap = Tap()
 PERIODIC = "../events/periodic.c"
+COMERS = "../events/comers.c"
 ASKED = ["insns", "calls", "returns", "branches", "taken", "syscalls"]
 NOW = ["-Wl,-z,now"]
 
@@ -206,12 +207,50 @@ def killed(exe, here):
     return [("killed meanwhile", bad)]
 
 
+def comers(exe, here):
+    """What threads did that are gone stays counted."""
+    exe = build(here, "comers", [COMERS], "-O1")
+    r = Running(here, exe, "--online", "--libs", "none", events=["insns"])
+    said = objects(r.query("--json", "--every", "0.0005", "--times",
+                           "1000")[1])
+    status = r.end()[0]
+    # of a thread that is just being made it may not be known where it is
+    counts = [x["events"]["insns"] for x in said if
+              x["events"]["insns"] is not None]
+    bad = ["%d, then %d" % (a, b) for a, b in zip(counts, counts[1:])
+           if a > b]
+    bad += [] if len(said) == 1000 and counts and not status else [
+        "%d answers, status %d" % (len(said), status)]
+    return [("threads that come and go", bad)]
+
+
+def truncated(exe, here):
+    """A profile that is cut while it is read is an error, and no end."""
+    bad = []
+    for size in 0, 65536, 65536 + 100, 65536 + 8192:
+        for how in (["--online"], ["--stop-at", str(1 << 60)],
+                    ["--timeout-insns", str(1 << 60)]):
+            r = Running(here, exe, *how, args=["1"])
+            maps = open("/proc/%d/maps" % r.pid).read()
+            profile = re.search(r" rw-s 00000000 .*?(/.*)", maps)[1]
+            q = subprocess.Popen(
+                [TALLY, "query", "--every", "0.0001", str(r.pid)],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            q.stdout.readline()
+            os.truncate(profile, size)
+            _, err = finish(q)
+            status = r.end()[0]
+            bad += [] if q.returncode >= 0 and err and status >= 0 else [
+                "%d %s: %s %s %s" % (size, how, q.returncode, status, err)]
+    return [("a profile that is cut", bad)]
+
+
 def jobs():
     here = room("others")
     exe = build(here, "periodic", [PERIODIC], "-O2")
     for level in ("-O0", "-O2"):
         yield "way" + level, on_the_way, "way" + level, level
-    for f in shape, strangers, killed:
+    for f in shape, strangers, killed, comers, truncated:
         yield f.__name__, f, exe, room(f.__name__)
 
 
