@@ -295,8 +295,8 @@ static int by_proc(const void *a, const void *b)
 	return x->proc < y->proc ? -1 : x->proc > y->proc;
 }
 
-static struct run_procedure *find_proc(struct run_procedures *all,
-				       uint32_t image, uint32_t proc)
+struct run_procedure *run_procedure_find(const struct run_procedures *all,
+					 uint32_t image, uint32_t proc)
 {
 	struct run_procedure key = {.image = image, .proc = proc};
 
@@ -341,8 +341,9 @@ void run_procedures_make(struct run_procedures *out, struct run_calls *r)
 	for (size_t i = 0; i < r->call.n; i++) {
 		const struct run_call *x = &r->call.at[i];
 		struct run_procedure *to =
-			find_proc(out, x->to_image, x->to_proc);
-		struct run_procedure *by = find_proc(out, x->image, x->proc);
+			run_procedure_find(out, x->to_image, x->to_proc);
+		struct run_procedure *by =
+			run_procedure_find(out, x->image, x->proc);
 
 		if (to) {
 			to->calls += x->calls;
