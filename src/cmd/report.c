@@ -152,6 +152,7 @@ static int report_calls(const struct report_call *call,
 	struct run_calls r;
 	struct err e;
 
+	report_show_call_notes(v->counts);
 	if (run_calls_make(&r, v->counts, &e))
 		return cmd_fail(&e);
 	if (call->by == BY_CALL_SITE)
@@ -174,10 +175,10 @@ static int report_dataset(const struct report_call *call, struct dataset *v)
 		return status;
 	w.sure = !call->json;
 	v->same_work = call->same_work;
-	report_show_dataset_notes(v);
 	if (v->counts && v->counts->profile.calls &&
 	    (call->by == BY_CALL_SITE || call->by == BY_PROCEDURE))
 		return report_calls(call, v);
+	report_show_dataset_notes(v);
 	if (rows_make(&r, v, (enum by)call->by, &w, &e))
 		return cmd_fail(&e);
 	report_show(call, v, &r);
