@@ -5,7 +5,6 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "cmd/options/shared_options.h"
@@ -54,23 +53,15 @@ static int flame_event(const struct run_calls *r, const char *name,
 		       r->t->profile.file.name, name ? name : "");
 }
 
-/* do frames have all that was counted? */
-static int flame_check(const struct flame *f, struct counts *t, struct err *e)
+/* how many there were in all, called in whatever way */
+static int flame_count(struct flame *f, struct counts *t, struct err *e)
 {
-	const struct run_calls *r = f->graph.r;
 	struct run_events all;
-	char text[160];
-	uint64_t n;
 
-	if (run_events_make(&all, t, &r->list, false, e))
+	if (run_events_make(&all, t, &f->graph.r->list, false, e))
 		return -1;
-	n = all.at[f->graph.event].n;
+	f->counted = all.at[f->graph.event].n;
 	run_events_free(&all);
-	if ((double)n == f->total)
-		return 0;
-	snprintf(text, sizeof text, "frames have %.0f %.60s together, the run "
-		 "had %" PRIu64, f->total, r->list.at[f->graph.event].name, n);
-	cmd_note(text);
 	return 0;
 }
 
@@ -101,7 +92,7 @@ static int flame_calls(const struct flame_call *call, struct run_calls *r,
 	flame_make(&f, r, event, call->form == FLAME_HTML ? FLAME_HTML_LEAST :
 							    FLAME_SVG_LEAST);
 	if (f.total > 0)
-		status = flame_check(&f, t, e) ? -1 : flame_draw(call, &f, e);
+		status = flame_count(&f, t, e) ? -1 : flame_draw(call, &f, e);
 	else
 		status = err_set(e, ERR_INPUT, "%s: there are no calls with %s",
 				 t->profile.file.name, r->list.at[event].name);

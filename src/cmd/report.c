@@ -58,8 +58,8 @@ static const struct option_choice bys[] = {
 	 "callee's. The callees of indirect calls are known if the program was "
 	 "counted with `tally count --calls`; where they are not, the row says "
 	 "why. Of a profile of `tally events --per-call-site` it lists what "
-	 "calls cost, with all that the callee did, of each event: of outermost "
-	 "calls, and of all; by procedure, its own cost, too."},
+	 "calls cost, with all that the callee did, of each event: of "
+	 "outermost calls, and of all; by procedure, its own cost, too."},
 	{"event", BY_EVENT, "events, of databases only",
 	 "It lists how many samples there are of each event, how many were "
 	 "lost, and after how many of its own units (cycles, nanoseconds) one "

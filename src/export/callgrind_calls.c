@@ -245,9 +245,9 @@ static int note_left_out(const struct writer *x, struct err *e)
 {
 	if (!x->calls && !x->owns)
 		return 0;
-	err_set(e, ERR_INPUT, "what %" PRIu64 " calls cost is not known, and "
-		"what %" PRIu64 " procedures cost without their callees: it is "
-		"left out", x->calls, x->owns);
+	err_set(e, ERR_INPUT, "what is not known is left out: what calls cost "
+		"(%" PRIu64 "), and procedures without what they called (%"
+		PRIu64 ")", x->calls, x->owns);
 	return 1;
 }
 

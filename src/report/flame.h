@@ -20,6 +20,7 @@ struct frame {
 struct flame {
 	struct call_graph graph;
 	double total;	 /* events of all frames */
+	uint64_t counted; /* of the run, to be filled in */
 	double most_own; /* of a frame */
 	VEC(struct frame) frame; /* callers before callees */
 	uint32_t depth;	   /* how many are on one another */

@@ -109,6 +109,9 @@ static void write_foot(const struct flame *f, double least, unsigned height,
 
 	fprintf(to, "<text x=\"%d\" y=\"%u\" fill=\"#606060\">Recursive calls "
 		"are a part of the outermost one.", MARGIN, height - 12);
+	if (f->counted != (uint64_t)f->total)
+		fprintf(to, " The run had %s in all.",
+			figures_number(f->counted, n));
 	if (f->left_out)
 		fprintf(to, " %s frame%s of less than %.2g%% of all %s left "
 			"out.", figures_number(f->left_out, n),
