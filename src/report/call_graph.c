@@ -269,6 +269,7 @@ struct sharing {
 	struct call_graph *g;
 	struct graph flow; /* edges are arcs */
 	struct dfs dfs;
+	uint32_t *cycle; /* by vertex: which recursion it is a part of */
 	struct arena arena;
 };
 
@@ -282,6 +283,21 @@ static void search(struct sharing *s)
 		graph_add_edge(&sketch, g->arc.at[i].from, g->arc.at[i].to);
 	graph_seal(&s->arena, &sketch, 0, (uint32_t)g->vertex.n, &s->flow);
 	dfs_search(&s->arena, &s->flow, &s->dfs);
+}
+
+/* before it is guessed what calls what: that would be a circle of nearly all */
+static void find_cycles(struct sharing *s)
+{
+	search(s);
+	s->cycle = ARENA_ARRAY(&s->arena, uint32_t, s->flow.nv);
+	scc_find(&s->flow, &s->dfs, s->cycle);
+}
+
+static void find_reached(struct sharing *s)
+{
+	struct call_graph *g = s->g;
+
+	search(s);
 	for (uint32_t v = 0; v < g->vertex.n; v++)
 		g->vertex.at[v].reached = dfs_reached(&s->dfs, v);
 }
@@ -338,6 +354,7 @@ struct arriving {
 	double worth; /* of the vertex */
 	double sum;   /* of the costs that are known */
 	uint32_t n, unknown;
+	bool inner; /* some are recursion of several procedures */
 };
 
 static void look_at_arriving(const struct sharing *s, uint32_t v,
@@ -349,6 +366,7 @@ static void look_at_arriving(const struct sharing *s, uint32_t v,
 			x->n++;
 			x->unknown += !s->g->arc.at[e].known;
 			x->sum += s->g->arc.at[e].cost;
+			x->inner |= s->cycle[s->flow.from[e]] == s->cycle[v];
 		}
 }
 
@@ -363,8 +381,9 @@ static double share_of(const struct arriving *x, const struct call_arc *a)
 
 /*
  * Shares the worth of v out; requires: what it calls has been. It is worth what
- * its calls cost, where that is known, and what it does has to fit in there:
- * recursion in other procedures may make it less or more.
+ * its calls cost, where that is known, and what it does has to fit in there. Of
+ * procedures that call each other in turn, inner ones are worth what they do:
+ * in the cost of their calls are further calls of the outer ones.
  */
 static void share_out(struct sharing *s, uint32_t v)
 {
@@ -377,7 +396,8 @@ static void share_out(struct sharing *s, uint32_t v)
 		if (counts(s, e))
 			inside += arc[e].share;
 	look_at_arriving(s, v, &x);
-	x.worth = x.sum > inside || (x.n && !x.unknown) ? x.sum : inside;
+	x.worth = x.n && !x.inner && (!x.unknown || x.sum > inside) ? x.sum :
+								      inside;
 	is->worth = x.worth;
 	is->scale = inside > x.worth ? x.worth / inside : 1;
 	for_each_edge_in (e, &s->flow, v)
@@ -417,8 +437,9 @@ void call_graph_make(struct call_graph *g, struct run_calls *r, unsigned event)
 	add_arcs(g);
 	add_roots(g);
 	sort_arcs(g, by_cost);
+	find_cycles(&s);
 	add_nested(g);
-	search(&s);
+	find_reached(&s);
 	take_all_nested(&s);
 	for (uint32_t i = s.dfs.n; i-- > 0;)
 		share_out(&s, s.dfs.topo[i]);

@@ -13,7 +13,8 @@
  *
  * Recursion has no part in it. Calls of what is open on the way from the root
  * (back edges of a depth-first search along the dearest arcs first) are left
- * out: what they cost is a part of the outermost call.
+ * out: what they cost is a part of the outermost call, also where several
+ * procedures call each other in turn.
  */
 #ifndef REPORT_CALL_GRAPH_H
 #define REPORT_CALL_GRAPH_H

@@ -40,6 +40,45 @@ int main(void)
 	return 0;
 }
 """
+# a handler, recursion of two procedures, and a C library that calls back
+OTHERS = """
+#include <signal.h>
+#include <stdlib.h>
+volatile unsigned sum;
+#define NOINLINE __attribute__((noinline, noclone))
+NOINLINE void step(void) { sum++; }
+NOINLINE void odd(unsigned n);
+NOINLINE void even(unsigned n)
+{
+	step();
+	if (n)
+		odd(n - 1);
+	sum++;
+}
+NOINLINE void odd(unsigned n)
+{
+	step();
+	step();
+	even(n - 1);
+	sum++;
+}
+void handler(int number) { (void)number; step(); }
+int compare(const void *a, const void *b)
+{
+	step();
+	return *(const char *)a - *(const char *)b;
+}
+int main(void)
+{
+	char text[] = "7391";
+	signal(SIGUSR1, handler);
+	raise(SIGUSR1);
+	raise(SIGUSR1);
+	even(10);
+	qsort(text, 4, 1, compare);
+	return 0;
+}
+"""
 EVENTS = ["at:fib", "insns", "loads", "stores"]
 
 
@@ -163,10 +202,10 @@ def check_callgrind(t, told, procedures):
 
 
 class Frames:
-    """the frames of a picture: (name, events, about?)"""
+    """the frames of a picture: (name, events, about?, hatched?), and boxes"""
 
     def __init__(self, text):
-        self.v = []
+        self.v, self.boxes = [], []
         for g in xml.dom.minidom.parseString(text).getElementsByTagName("g"):
             if g.getAttribute("class") != "frame":
                 continue
@@ -175,9 +214,27 @@ class Frames:
             hatched = "url(#hatch)" in g.toxml()
             self.v.append((tip.split("\n")[0], number(m[2]), bool(m[1]),
                            hatched))
+            box = g.getElementsByTagName("svg")[0]
+            self.boxes.append([float(box.getAttribute(k))
+                               for k in ("x", "width", "y", "height")])
 
     def of(self, name):
         return sorted(f[1:] for f in self.v if f[0] == name)
+
+    def loose(self):
+        """those that do not lie on one other, or overlap their neighbour"""
+        rows, bad = {}, []
+        for x, width, y, height in self.boxes:
+            rows.setdefault(y, []).append((x, x + width))
+        for y, row in rows.items():
+            row.sort()
+            below = rows.get(y + height + 1)
+            bad += ["%s at %s" % (f, y) for f in row
+                    if below and not any(b[0] - 0.01 <= f[0] and
+                                         f[1] <= b[1] + 0.51 for b in below)]
+            bad += ["%s and %s at %s" % (f, g, y)
+                    for f, g in zip(row, row[1:]) if f[1] > g[0] + 0.01]
+        return bad
 
 
 def check_svg(t):
@@ -201,6 +258,28 @@ def check_svg(t):
     other = t.tally("flame", "--event", "loads", "P")[1]
     t.ok(len(Frames(other).of("fib")) == 3 and " loads, by " in other,
          "of another event")
+    t.none(Frames(other).loose(), "frames lie on one another")
+
+
+def check_others(t, libs):
+    """of step(), by all ways that lead there"""
+    run(TALLY, "events", "--per-call-site", "-e", "at:step", "--libs",
+        libs, "--json", "--output", "told", "-o", "Q", "./others",
+        cwd=t.where, env=ENV)
+    with open(t.path("told")) as f:
+        all_steps = json.load(f)["events"]["at:step"]
+    status, out, err = t.tally("flame", "Q")
+    frames = Frames(out)
+    t.same(sum(f[0] for n in ("[outside]", "[signal 10]")
+               for f in frames.of(n)), all_steps,
+           "--libs %s: roots have all" % libs)
+    t.same([frames.of(n) for n in ("[signal 10]", "handler", "even")],
+           [[(n, False, False)] for n in (2, 2, 6 + 10)],
+           "a handler; recursion is in the outermost")
+    t.ok([f[0] for f in frames.of("odd")] == [10] and
+         [f[0] for f in frames.of("compare")] == [all_steps - 18],
+         "what is called in turn, and back", out.splitlines())
+    t.none(frames.loose(), "frames lie on one another")
 
 
 class Page(html.parser.HTMLParser):
@@ -265,9 +344,11 @@ with tempfile.TemporaryDirectory() as where:
         print("1..0 # SKIP programs of this machine are counted")
         sys.exit(0)
     ENV = {**os.environ, "XDG_CACHE_HOME": where}
-    with open(t.path("fib.c"), "w") as f:
-        f.write(PROGRAM)
-    run(*compiler(HOST, "gcc"), "-O1", "-g", "-o", "fib", "fib.c", cwd=where)
+    for name, text in ("fib", PROGRAM), ("others", OTHERS):
+        with open(t.path(name + ".c"), "w") as f:
+            f.write(text)
+        run(*compiler(HOST, "gcc"), "-O1", "-g", "-o", name, name + ".c",
+            cwd=where)
     run(TALLY, "events", "--per-call-site", "-e", ",".join(EVENTS), "--json",
         "--output", "told", "-o", "P", "./fib", cwd=where, env=ENV)
     with open(t.path("told")) as f:
@@ -279,6 +360,7 @@ with tempfile.TemporaryDirectory() as where:
     check_callgrind(t, told, procedures)
     check_svg(t)
     check_html(t)
+    check_others(t, "all")
     check_refused(t)
     for way in (["flame"], ["report", "--by", "call-site"],
                 ["export", "--format", "callgrind"]):
