@@ -212,8 +212,10 @@ int run_calls_make(struct run_calls *r, const struct counts *t, struct err *e)
 	int status = 0;
 
 	*r = (struct run_calls){.t = t};
-	if (event_list_of_profile(&r->list, p->options, e))
+	if (event_list_of_profile(&r->list, p->options, e)) {
+		event_list_free(&r->list);
 		return -1;
+	}
 	if (r->list.n != p->nevent)
 		status = err_set(e, ERR_INPUT, "%s: calls of %" PRIu32
 				 " events, not of %u", p->file.name, p->nevent,

@@ -97,7 +97,7 @@ static void write_head(const struct flame *f, unsigned height, FILE *to)
 	fprintf(to, "</text>\n<text x=\"%d\" y=\"42\" fill=\"#606060\">%s ",
 		MARGIN, figures_number((uint64_t)f->total, n));
 	dot_text(to, event_name(f), TITLE_MAX);
-	fputs(", by who called whom; as wide as the cost with all that is "
+	fputs(", by caller; a frame is as wide as calls with all that they "
 	      "called</text>\n", to);
 	write_legend(to);
 }

@@ -256,7 +256,7 @@ def check_svg(t):
     t.same(t.tally("flame", "-o", "out.svg", "P")[:2], (0, ""), "to a file")
     t.same(open(t.path("out.svg")).read(), out, "it is the same")
     other = t.tally("flame", "--event", "loads", "P")[1]
-    t.ok(len(Frames(other).of("fib")) == 3 and " loads, by " in other,
+    t.ok(len(Frames(other).of("fib")) == 3 and " loads, by caller;" in other,
          "of another event")
     t.none(Frames(other).loose(), "frames lie on one another")
 
