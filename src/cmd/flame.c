@@ -156,8 +156,8 @@ const struct command cmd_flame = {
 	.name = "flame",
 	.summary = "a flame graph of what calls cost",
 	.usage = "[OPTION...] PROFILE...",
-	.about = "Draws what called what, with frames as wide as the "
-		 "events that happened in a call and in all that it called: exact "
+	.about = "Draws what called what, with frames as wide as the events "
+		 "that happened in a call and in all that it called: exact "
 		 "counts, of a profile that `tally events --per-call-site -o "
 		 "PROFILE` left.",
 	.closing = "What is measured is the cost of each call by its call site "
