@@ -334,6 +334,20 @@ static void list_procs(struct run_procedures *out, struct run_calls *r)
 			ARENA_ARRAY(&r->arena, uint64_t, 3 * r->list.n);
 }
 
+/*
+ * A procedure that was entered elsewhere than where it begins made calls that
+ * are in no call of it: what it did itself is not known then.
+ */
+static void check_own(struct run_procedures *all, unsigned n)
+{
+	for (size_t i = 0; i < all->v.n; i++) {
+		struct run_procedure *p = &all->v.at[i];
+
+		for (unsigned k = 0; k < n; k++)
+			p->own_known &= p->value[2 * n + k] <= p->value[k];
+	}
+}
+
 void run_procedures_make(struct run_procedures *out, struct run_calls *r)
 {
 	unsigned n = r->list.n;
@@ -365,4 +379,5 @@ void run_procedures_make(struct run_procedures *out, struct run_calls *r)
 				by->value[2 * n + k] -= x->value[k];
 		}
 	}
+	check_own(out, n);
 }

@@ -80,11 +80,7 @@ static void fill_vertex(struct call_graph *g, struct call_vertex *v)
 	if (v->kind != VERTEX_PROC)
 		return;
 	v->is = run_procedure_find(&g->procs, v->image, v->proc);
-	if (!v->is || !v->is->own_known)
-		return;
-	/* of a hostile file: less than nothing */
-	v->own_known = v->is->value[2 * n + g->event] <=
-		       v->is->value[g->event];
+	v->own_known = v->is && v->is->own_known;
 	if (v->own_known)
 		v->own = (double)v->is->value[2 * n + g->event];
 }
