@@ -74,6 +74,7 @@ $(patsubst src/%.c,$(BUILD)/%.o,$(shell grep -rl --include='*.c' \
 	TALLY_VERSION src)): Makefile
 # the files that are inside
 $(BUILD)/cmd/render/graph_html.o: src/cmd/render/graph_page.html
+$(BUILD)/cmd/render/flame_svg.o: src/cmd/render/flame_page.html
 $(BUILD)/cmd/completion.o: $(wildcard src/cmd/completion.*sh)
 
 # --- the audit module, which travels inside programs: one for the machine that

@@ -39,7 +39,7 @@ struct command {
 
 extern const struct command cmd_annotate, cmd_cached, cmd_cfg, cmd_completion,
 	cmd_count, cmd_daemon, cmd_diff, cmd_doctor, cmd_events, cmd_export,
-	cmd_follow,
+	cmd_flame, cmd_follow,
 	cmd_graph, cmd_help, cmd_instrument, cmd_merge, cmd_names, cmd_query,
 	cmd_record,
 	cmd_report, cmd_snapshot, cmd_stats;

@@ -4,6 +4,6 @@
 const struct command *const command_table[] = {
 	&cmd_count, &cmd_events, &cmd_query, &cmd_record, &cmd_daemon,
 	&cmd_snapshot, &cmd_merge, &cmd_report, &cmd_annotate, &cmd_graph,
-	&cmd_diff, &cmd_stats, &cmd_export, &cmd_instrument, &cmd_cfg,
-	&cmd_doctor, &cmd_completion, &cmd_help, &cmd_cached, &cmd_follow,
-	&cmd_names, NULL};
+	&cmd_flame, &cmd_diff, &cmd_stats, &cmd_export, &cmd_instrument,
+	&cmd_cfg, &cmd_doctor, &cmd_completion, &cmd_help, &cmd_cached,
+	&cmd_follow, &cmd_names, NULL};

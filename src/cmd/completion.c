@@ -12,20 +12,11 @@
 
 #include <string.h>
 
+#include "base/embed.h"
 #include "base/mem.h"
 #include "cmd/options/prose.h"
 #include "cmd/options/shared_options.h"
 
-/* a file's bytes and a zero */
-#define EMBED(symbol, file) \
-	__asm__(".pushsection .rodata\n" \
-		".global " #symbol "\n" \
-		".hidden " #symbol "\n" \
-		#symbol ":\n" \
-		".incbin \"" file "\"\n" \
-		".byte 0\n" \
-		".popsection"); \
-	extern const char symbol[] __attribute__((visibility("hidden")))
 EMBED(completion_bash, "src/cmd/completion.bash");
 EMBED(completion_fish, "src/cmd/completion.fish");
 EMBED(completion_zsh, "src/cmd/completion.zsh");

@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "events/event_list.h"
 #include "report/rows.h"
 
 struct name_list {
@@ -62,6 +63,18 @@ static void add_sampled(struct name_list *n, const char *kind,
 		add(n, s->epoch.at[i].host);
 }
 
+/* those that a profile was made for, if it is one of events */
+static void add_counted_events(struct name_list *n, const struct profile *p)
+{
+	struct event_list list;
+	struct err e;
+
+	if (!event_list_of_profile(&list, p->options, &e))
+		for (unsigned i = 0; i < list.n; i++)
+			add(n, list.at[i].name);
+	event_list_free(&list);
+}
+
 static void add_all(struct name_list *n, const char *kind, const char *path)
 {
 	struct samples_query all = {.processes = !strcmp(kind, "processes"),
@@ -77,6 +90,8 @@ static void add_all(struct name_list *n, const char *kind, const char *path)
 		add_procedures(n, &d);
 	for (size_t i = 0; !strcmp(kind, "images") && i < d.image.n; i++)
 		add(n, d.image.at[i].name);
+	if (d.counts && !strcmp(kind, "events"))
+		add_counted_events(n, &d.counts->profile);
 	if (d.samples)
 		add_sampled(n, kind, d.samples);
 	dataset_close(&d);

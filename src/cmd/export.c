@@ -26,11 +26,12 @@ static const struct export_format {
 	int (*write_image)(const struct counts *t, uint32_t image, FILE *to,
 			   struct err *e);
 	bool lines; /* it is about lines: without any there is nothing */
+	bool calls; /* it tells what calls cost, where that is known */
 	enum export_needs needs;
 } formats[] = {
 	[EXPORT_TSV] = {.write = export_tsv},
 	[EXPORT_JSON] = {.write = export_json},
-	[EXPORT_CALLGRIND] = {.write = export_callgrind},
+	[EXPORT_CALLGRIND] = {.write = export_callgrind, .calls = true},
 	[EXPORT_LCOV] = {.write = export_lcov, .lines = true,
 			 .needs = NEEDS_COUNTS},
 	[EXPORT_GCOV] = {.write = export_gcov, .lines = true,
@@ -55,7 +56,12 @@ static const struct option_choice format_choices[] = {
 	{"callgrind", EXPORT_CALLGRIND,
 	 "for callgrind_annotate(1) and kcachegrind",
 	 "There are instructions with their lines, and calls. What a call cost "
-	 "with all that it called is not measured, and written as 0."},
+	 "with all that it called is not measured, and written as 0. Of a "
+	 "profile of `tally events --per-call-site` it is: there are "
+	 "procedures, with their own cost and the inclusive one of each call, "
+	 "a column for each event (`Ir` is `insns`, `Dr` `loads`, `Dw` "
+	 "`stores`). What is not known is left out, and a note says how "
+	 "much."},
 	{"lcov", EXPORT_LCOV, "lines and functions, for genhtml(1)",
 	 "It is a tracefile, also with lines that did not run. What is not "
 	 "known is left out. Of libraries whose lines are known, but not their "
@@ -196,7 +202,9 @@ static int export_write(const struct export_call *call, struct dataset *d,
 
 static void export_notes(const struct export_format *f, const struct dataset *d)
 {
-	if (d->counts)
+	if (d->counts && f->calls)
+		report_show_call_notes(d->counts);
+	else if (d->counts)
 		report_show_notes(d->counts);
 	if (d->counts && f->lines)
 		report_show_lineless(d->counts, has_lines(d->counts));

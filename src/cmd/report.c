@@ -57,7 +57,9 @@ static const struct option_choice bys[] = {
 	 "`indirect-call`; `indirect-jump`, anywhere), its procedure, and the "
 	 "callee's. The callees of indirect calls are known if the program was "
 	 "counted with `tally count --calls`; where they are not, the row says "
-	 "why."},
+	 "why. Of a profile of `tally events --per-call-site` it lists what "
+	 "calls cost, with all that the callee did, of each event: of "
+	 "outermost calls, and of all; by procedure, its own cost, too."},
 	{"event", BY_EVENT, "events, of databases only",
 	 "It lists how many samples there are of each event, how many were "
 	 "lost, and after how many of its own units (cycles, nanoseconds) one "
@@ -152,6 +154,7 @@ static int report_calls(const struct report_call *call,
 	struct run_calls r;
 	struct err e;
 
+	report_show_call_notes(v->counts);
 	if (run_calls_make(&r, v->counts, &e))
 		return cmd_fail(&e);
 	if (call->by == BY_CALL_SITE)
@@ -174,10 +177,10 @@ static int report_dataset(const struct report_call *call, struct dataset *v)
 		return status;
 	w.sure = !call->json;
 	v->same_work = call->same_work;
-	report_show_dataset_notes(v);
 	if (v->counts && v->counts->profile.calls &&
 	    (call->by == BY_CALL_SITE || call->by == BY_PROCEDURE))
 		return report_calls(call, v);
+	report_show_dataset_notes(v);
 	if (rows_make(&r, v, (enum by)call->by, &w, &e))
 		return cmd_fail(&e);
 	report_show(call, v, &r);

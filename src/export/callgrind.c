@@ -3,12 +3,12 @@
  * every instruction that ran or has samples, by procedure, with its line, a
  * column for executions and for samples of each event; and every call that was
  * counted. What a call cost with all that it called is not measured: it is
- * written as 0, and only calls are told.
+ * written as 0, and only calls are told; callgrind_calls.c has the other case.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/dict.h"
+#include "export/callgrind_file.h"
 #include "export/formats.h"
 #include "base/name.h"
 #include "report/sites.h"
@@ -21,36 +21,10 @@ struct callgrind {
 	uint64_t start;		/* of its procedure */
 	site_counts sites;  /* of a procedure, by address */
 	size_t site;	   /* the next one */
-	struct intern object, file, function;
+	struct callgrind_file out;
 	const char *current; /* the file that instructions are in */
-	FILE *to;
+	FILE *to; /* of it */
 };
-
-/* beside counts "(3) name" when it is first used, "(3)" from then on */
-static void write_name(struct callgrind *x, struct intern *in,
-		       const char *key, const char *name)
-{
-	size_t before = in->string.n;
-	uint32_t n = x->t ? intern(in, name) : 0;
-
-	fprintf(x->to, "%s=", key);
-	if (x->t)
-		fprintf(x->to, "(%" PRIu32 ")%s", n + 1,
-			in->string.n > before ? " " : "");
-	if (!x->t || in->string.n > before)
-		name_print(x->to, name, "");
-	putc('\n', x->to);
-}
-
-static struct line_place place_of(const struct counts_image *m, uint64_t addr)
-{
-	struct lines *l = symbolizer_lines(m->symbolizer);
-	struct line_place p;
-
-	if (!l || !lines_find(l, addr, &p) || !p.file)
-		p = (struct line_place){.file = "???"};
-	return p;
-}
 
 static struct line_place place_of_row(const struct rows *r,
 				      const struct row *row)
@@ -58,7 +32,7 @@ static struct line_place place_of_row(const struct rows *r,
 	struct line_place p;
 
 	if (row_counts(r, row))
-		return place_of(row_counts(r, row), row->addr);
+		return callgrind_place(row_counts(r, row), row->addr);
 	if (!samples_line(row_sampled(r, row), row->addr, &p) || !p.file)
 		p = (struct line_place){.file = "???"};
 	return p;
@@ -74,13 +48,13 @@ static void write_call(struct callgrind *x, const struct site_count *r,
 {
 	const struct counts_image *to = &x->t->image[r->to_image];
 	const char *callee = site_callee(x->t, r);
-	struct line_place p = place_of(to, r->to);
+	struct line_place p = callgrind_place(to, r->to);
 
 	if (!callee)
 		return;
-	write_name(x, &x->object, "cob", to->map->path);
-	write_name(x, &x->file, "cfi", p.file);
-	write_name(x, &x->function, "cfn", callee);
+	callgrind_name(&x->out, &x->out.object, "cob", to->map->path);
+	callgrind_name(&x->out, &x->out.file, "cfi", p.file);
+	callgrind_name(&x->out, &x->out.function, "cfn", callee);
 	fprintf(x->to, "calls=%" PRIu64 " 0x%" PRIx64 " %" PRIu32 "\n",
 		r->count, r->to, p.line);
 	fprintf(x->to, "0x%" PRIx64 " %" PRIu32, r->addr, line);
@@ -130,16 +104,16 @@ static void begin_procedure(struct callgrind *x, const struct rows *r,
 {
 	const struct counts_image *m = row_counts(r, row);
 	bool counted = m && row->proc != ROW_NONE;
-	struct line_place at = counted ? place_of(m, row->start) :
+	struct line_place at = counted ? callgrind_place(m, row->start) :
 					 place_of_row(r, row);
 
 	if (counted)
 		find_sites(x, row->image, row->proc);
-	write_name(x, &x->object, "ob",
+	callgrind_name(&x->out, &x->out.object, "ob",
 		   m ? m->map->path : row_sampled(r, row)->is.path);
-	write_name(x, &x->file, "fl", at.file);
+	callgrind_name(&x->out, &x->out.file, "fl", at.file);
 	x->current = at.file;
-	write_name(x, &x->function, "fn", row_procedure(r, row));
+	callgrind_name(&x->out, &x->out.function, "fn", row_procedure(r, row));
 	x->image = row->image;
 	x->proc = row->proc;
 	x->start = row->start;
@@ -179,7 +153,7 @@ static void take(struct row_sink *to, const struct rows *r,
 		return;
 	p = place_of_row(r, row);
 	if (strcmp(p.file, x->current))
-		write_name(x, &x->file, "fi", p.file);
+		callgrind_name(&x->out, &x->out.file, "fi", p.file);
 	x->current = p.file;
 	fprintf(x->to, "0x%" PRIx64 " %" PRIu32, row->addr, p.line);
 	for (unsigned i = 0; i < columns_of(x->d); i++)
@@ -207,32 +181,26 @@ static void write_events(const struct callgrind *x)
 	fputs("\n\n", x->to);
 }
 
-static void write_head(const struct callgrind *x)
+/* by instruction, for all but calls with their cost */
+static int export_instructions(struct dataset *d, FILE *to, struct err *e)
 {
-	fputs("# callgrind format\nversion: 1\ncreator: tally " TALLY_VERSION
-	      "\n", x->to);
-	if (x->t) {
-		fputs("cmd: ", x->to);
-		name_print(x->to, x->t->profile.command, "");
-		putc('\n', x->to);
-	} else {
-		fputs("desc: Counts: samples\n", x->to);
-	}
-	write_events(x);
+	struct callgrind x = {.is.take = take, .d = d, .t = d->counts,
+			      .image = ROW_NONE, .to = to,
+			      .out = {.to = to, .numbers = d->counts}};
+	int result;
+
+	callgrind_head(&x.out, x.t);
+	write_events(&x);
+	result = rows_each(d, BY_INSTRUCTION, &x.is, e);
+	end_procedure(&x);
+	vec_free(&x.sites);
+	callgrind_file_free(&x.out);
+	return result;
 }
 
 int export_callgrind(struct dataset *d, FILE *to, struct err *e)
 {
-	struct callgrind x = {.is.take = take, .d = d, .t = d->counts,
-			      .image = ROW_NONE, .to = to};
-	int result;
-
-	write_head(&x);
-	result = rows_each(d, BY_INSTRUCTION, &x.is, e);
-	end_procedure(&x);
-	vec_free(&x.sites);
-	intern_free(&x.object);
-	intern_free(&x.file);
-	intern_free(&x.function);
-	return result;
+	return d->counts && d->counts->profile.calls ?
+		       export_callgrind_calls(d, to, e) :
+		       export_instructions(d, to, e);
 }

@@ -36,6 +36,22 @@ static int tell_sum(const struct counts *t, uint64_t *sum, uint64_t n,
 	return 0;
 }
 
+/* the image as such, without code: of running counters no place has a count */
+static const struct map *map_without_code(struct counts *t, const struct map *m)
+{
+	struct map *out = ARENA_ARRAY(&t->arena, struct map, 1);
+
+	*out = (struct map){.path = m->path,
+			    .build_id_len = m->build_id_len,
+			    .machine = m->machine,
+			    .insn_size = m->insn_size,
+			    .placement = m->placement,
+			    .file_sum = m->file_sum};
+	memcpy(out->id, m->id, sizeof m->id);
+	memcpy(out->build_id, m->build_id, sizeof m->build_id);
+	return out;
+}
+
 static int tell_image(struct counts *t, uint32_t image, struct counts_image *m,
 		      struct err *e)
 {
@@ -59,6 +75,7 @@ static int tell_image(struct counts *t, uint32_t image, struct counts_image *m,
 	if (m->running) {
 		m->missing = "--online keeps counts of events only, and not of "
 			     "places";
+		m->map = map_without_code(t, m->map);
 		return 0;
 	}
 	profile_endings(&t->profile, image, 0, &endings);

@@ -52,6 +52,13 @@ int counts_open(struct counts *t, const char *const *path, size_t n,
 		struct err *e);
 void counts_close(struct counts *t);
 
+/* the image's map as the profile has it, with code in any case */
+static inline const struct map *counts_map(const struct counts *t,
+					   const struct counts_image *m)
+{
+	return &t->profile.image.at[m->image].map;
+}
+
 /*
  * Why no count of the image is known: nothing can be told of it (missing), or
  * none of its code was measured. NULL: some are.

@@ -238,8 +238,10 @@ int run_calls_make(struct run_calls *r, const struct counts *t, struct err *e)
 	int status = 0;
 
 	*r = (struct run_calls){.t = t};
-	if (event_list_of_profile(&r->list, p->options, e))
+	if (event_list_of_profile(&r->list, p->options, e)) {
+		event_list_free(&r->list);
 		return -1;
+	}
 	if (r->list.n != p->nevent)
 		status = err_set(e, ERR_INPUT, "%s: calls of %" PRIu32
 				 " events, not of %u", p->file.name, p->nevent,
@@ -306,8 +308,8 @@ static int by_proc(const void *a, const void *b)
 	return x->proc < y->proc ? -1 : x->proc > y->proc;
 }
 
-static struct run_procedure *find_proc(struct run_procedures *all,
-				       uint32_t image, uint32_t proc)
+struct run_procedure *run_procedure_find(const struct run_procedures *all,
+					 uint32_t image, uint32_t proc)
 {
 	struct run_procedure key = {.image = image, .proc = proc};
 
@@ -342,6 +344,20 @@ static void list_procs(struct run_procedures *out, struct run_calls *r)
 			ARENA_ARRAY(&r->arena, uint64_t, 3 * r->list.n);
 }
 
+/*
+ * A procedure that was entered elsewhere than where it begins made calls that
+ * are in no call of it: what it did itself is not known then.
+ */
+static void check_own(struct run_procedures *all, unsigned n)
+{
+	for (size_t i = 0; i < all->v.n; i++) {
+		struct run_procedure *p = &all->v.at[i];
+
+		for (unsigned k = 0; k < n; k++)
+			p->own_known &= p->value[2 * n + k] <= p->value[k];
+	}
+}
+
 void run_procedures_make(struct run_procedures *out, struct run_calls *r)
 {
 	unsigned n = r->list.n;
@@ -351,8 +367,9 @@ void run_procedures_make(struct run_procedures *out, struct run_calls *r)
 	for (size_t i = 0; i < r->call.n; i++) {
 		const struct run_call *x = &r->call.at[i];
 		struct run_procedure *to =
-			find_proc(out, x->to_image, x->to_proc);
-		struct run_procedure *by = find_proc(out, x->image, x->proc);
+			run_procedure_find(out, x->to_image, x->to_proc);
+		struct run_procedure *by =
+			run_procedure_find(out, x->image, x->proc);
 
 		if (to) {
 			to->calls += x->calls;
@@ -372,4 +389,5 @@ void run_procedures_make(struct run_procedures *out, struct run_calls *r)
 				by->value[2 * n + k] -= x->value[k];
 		}
 	}
+	check_own(out, n);
 }

@@ -63,5 +63,8 @@ struct run_procedures {
 	VEC(struct run_procedure) v; /* by image and procedure */
 };
 void run_procedures_make(struct run_procedures *out, struct run_calls *r);
+/* NULL: it was not called, or is not counted */
+struct run_procedure *run_procedure_find(const struct run_procedures *all,
+					 uint32_t image, uint32_t proc);
 
 #endif

@@ -96,7 +96,7 @@ static int derive_process(struct run_making *k, struct process_events *p,
 static int derive_thread(struct run_making *k, uint32_t process,
 			 uint32_t block, struct event_total *to, struct err *e)
 {
-	const struct map *m = k->m->map;
+	const struct map *m = counts_map(k->t, k->m);
 	struct event_totals one = {0};
 	struct arena a = {0};
 	struct solved s;
@@ -199,7 +199,7 @@ static void tell_left(struct run_making *k)
 /* why no event of the image can be told, or NULL */
 static const char *open_original(struct run_making *k, struct image *im)
 {
-	const struct map *m = k->m->map;
+	const struct map *m = counts_map(k->t, k->m);
 	struct err e;
 
 	if (k->m->missing && !k->m->running)
@@ -404,7 +404,7 @@ static void add_stopped(struct run_making *k, struct heights *h,
 /* procedures that could not be seen, and what has no constant */
 static void add_running_image(struct run_making *k)
 {
-	const struct map *m = k->m->map;
+	const struct map *m = counts_map(k->t, k->m);
 
 	for (uint32_t p = 0; p < m->proc.n; p++)
 		if (m->proc.at[p].unknown)
@@ -441,7 +441,7 @@ static void tell_blind(struct run_making *k)
 {
 	unsigned n = k->r->list->n;
 
-	if (n < k->m->map->ncounter && k->m->value[n])
+	if (n < counts_map(k->t, k->m)->ncounter && k->m->value[n])
 		add_left(k, (struct not_measured){
 				    .image = k->m->name,
 				    .reason = "loops of a load-exclusive and a "
@@ -476,7 +476,7 @@ static void add_running(struct run_making *k)
 		add_running_image(k);
 		tell_blind(k);
 		tell_plt0(k, &im);
-		h = heights_open(k->m->map, &k->x);
+		h = heights_open(counts_map(k->t, k->m), &k->x);
 		for (size_t j = 0; j < p->stopped.n; j++)
 			if (p->stopped.at[j].image == k->m->image)
 				add_stopped(k, h, &p->stopped.at[j]);

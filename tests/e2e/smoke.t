@@ -67,6 +67,8 @@ def makers(t):
     smoke(t, 0, "^$", "merge", "-o", "sum", "p10", "p20")
     smoke(t, 3, "^10  at:step$", "events", "-e", "at:step", "--libs", "none",
           "./tiny", "10")
+    smoke(t, 3, "^10  at:step$", "events", "-e", "at:step", "--per-call-site",
+          "-o", "calls", "./tiny", "10")
 
 
 def running(t):
@@ -96,6 +98,7 @@ def readers(t):
         smoke(t, 0, r"%% +%d +tiny +step$" % calls, "report", name)
     smoke(t, 0, r"^calls 10, instructions [\d,]+, ", "annotate", "step", "p10")
     smoke(t, 0, "^digraph ", "graph", "--format", "dot", "step", "p10")
+    smoke(t, 0, r"^10 at:step, 100\.00% of all$", "flame", "calls")
     smoke(t, 1, r" \+100\.0% .* 10 +20 .* step$", "diff", "p10", "p20")
     smoke(t, 0, r"^33\.33% .* 2 +tiny +step$", "stats", "p10", "p20")
     smoke(t, 0, r"^tiny\t0x[0-9a-f]+\t10$", "export", "--format", "tsv",

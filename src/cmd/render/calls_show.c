@@ -58,7 +58,7 @@ static uint64_t first_of(const struct order *o, uint32_t i, bool calls)
 		return calls ? p->calls : p->value[o->x->r->list.n];
 	}
 	return calls ? o->x->r->call.at[i].calls :
-		       o->x->r->call.at[i].value[0];
+		       o->x->r->call.at[i].value[o->x->r->list.n];
 }
 
 static int compare(const void *a, const void *b, void *order)

@@ -1,23 +1,22 @@
 /*
  * graph_html: a graph as a page of its own, which needs nothing else: the SVG
- * in graph_page.html, which moves, zooms and searches it. @WORDS@ there stand
- * for what differs.
+ * in graph_page.html, which moves, zooms and searches it.
  */
+#include "base/embed.h"
 #include "cmd/render/graph_look.h"
+#include "cmd/render/page.h"
 
-/* the page's bytes and a zero; a file of its own, in its own language */
-__asm__(".pushsection .rodata\n"
-	".global graph_page\n"
-	".hidden graph_page\n"
-	"graph_page:\n"
-	".incbin \"src/cmd/render/graph_page.html\"\n"
-	".byte 0\n"
-	".popsection");
-extern const char graph_page[] __attribute__((visibility("hidden")));
+EMBED(graph_page, "src/cmd/render/graph_page.html");
 
-static void html_title(const struct drawn *d, FILE *to)
+struct graph_text {
+	const struct drawn *d;
+	const char *svg;
+};
+
+static void html_title(const void *what, FILE *to)
 {
-	const struct picture *p = &d->picture;
+	const struct graph_text *x = what;
+	const struct picture *p = &x->d->picture;
 
 	dot_text(to, symbolizer_procedure(p->m->symbolizer, p->proc), SIZE_MAX);
 	fputs(" - ", to);
@@ -25,31 +24,19 @@ static void html_title(const struct drawn *d, FILE *to)
 }
 
 /* without what stands before the SVG of a file */
-static void html_graph(const char *svg, FILE *to)
+static void html_graph(const void *what, FILE *to)
 {
-	const char *start = strstr(svg, "<svg");
+	const struct graph_text *x = what;
+	const char *start = strstr(x->svg, "<svg");
 
-	fputs(start ? start : svg, to);
+	fputs(start ? start : x->svg, to);
 }
 
 void graph_show_html(const struct drawn *d, const char *svg, FILE *to)
 {
-	static const char title[] = "@TITLE@", graph[] = "@GRAPH@";
-	const char *at = graph_page;
+	static const struct page_word words[] = {
+		{"@TITLE@", html_title}, {"@GRAPH@", html_graph}, {0},
+	};
 
-	while (*at) {
-		size_t n = strcspn(at, "@");
-
-		fwrite(at, 1, n, to);
-		at += n;
-		if (!strncmp(at, title, sizeof title - 1)) {
-			html_title(d, to);
-			at += sizeof title - 1;
-		} else if (!strncmp(at, graph, sizeof graph - 1)) {
-			html_graph(svg, to);
-			at += sizeof graph - 1;
-		} else if (*at) {
-			putc(*at++, to);
-		}
-	}
+	page_print(graph_page, words, &(struct graph_text){d, svg}, to);
 }

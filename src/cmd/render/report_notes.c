@@ -37,15 +37,18 @@ static const char *named_images(struct image_names *x)
 	return x->text;
 }
 
-/* of which images nothing can be told, and why, of the first */
-static void note_missing(const struct counts *t)
+/*
+ * Of which images nothing can be told, and why, of the first; running counters
+ * tell what calls cost, if one asks for that.
+ */
+static void note_missing(const struct counts *t, bool calls)
 {
 	struct image_names names = {0};
 	const char *why = NULL;
 	char text[1536];
 
 	for (uint32_t i = 0; i < t->nimage; i++)
-		if (t->image[i].missing) {
+		if (t->image[i].missing && !(calls && t->image[i].running)) {
 			name_image(&names, t->image[i].name);
 			why = why ? why : t->image[i].missing;
 		}
@@ -175,7 +178,7 @@ static bool killed_note(const struct profile *p, char *text, size_t size)
 	return n;
 }
 
-void report_show_notes(const struct counts *t)
+static void show_notes(const struct counts *t, bool calls)
 {
 	const char *trouble;
 	unsigned bit = 0;
@@ -185,10 +188,20 @@ void report_show_notes(const struct counts *t)
 		cmd_note(trouble);
 	if (killed_note(&t->profile, text, sizeof text))
 		cmd_note(text);
-	note_missing(t);
+	note_missing(t, calls);
 	note_unmeasured(t);
 	note_unknown(t);
 	note_in_place(t);
+}
+
+void report_show_notes(const struct counts *t)
+{
+	show_notes(t, false);
+}
+
+void report_show_call_notes(const struct counts *t)
+{
+	show_notes(t, t->profile.calls);
 }
 
 /* at the end of `tally count`; a report shows what was left out by image */

@@ -17,6 +17,8 @@ int report_show_hottest(const char *source, const struct samples_query *pick,
 			size_t n, FILE *to, struct err *e);
 /* what is wrong with a profile, or missing in it, on stderr */
 void report_show_notes(const struct counts *t);
+/* where what calls cost is asked for: that it is all there is needs no note */
+void report_show_call_notes(const struct counts *t);
 /* what is wrong with the profiles of sources, and why time per execution is
    relative, on stderr */
 void report_show_dataset_notes(const struct dataset *d);

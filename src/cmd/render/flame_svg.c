@@ -1,0 +1,267 @@
+/*
+ * flame_svg: a flame graph as a picture, alone or in a page. Roots are at the
+ * bottom; how red a frame is says its own cost, on the scale of other pictures
+ * (graph_look.h). What is not measured is hatched.
+ */
+#include "cmd/render/flame_show.h"
+
+#include <inttypes.h>
+
+#include "base/embed.h"
+#include "cmd/render/figures.h"
+#include "cmd/render/graph_look.h"
+#include "cmd/render/page.h"
+
+/* in pixels */
+enum {
+	WIDTH = 1200,
+	MARGIN = 10,
+	INSIDE = WIDTH - 2 * MARGIN, /* all frames of a row */
+	HEAD = 78,
+	FOOT = 34,
+	ROW = 18,
+	LETTER = 7, /* width of one, rounded up */
+	LEAST_TEXT = 4, /* letters */
+	SHORT_TEXT = 14,
+	TITLE_MAX = 110,
+};
+
+static const char *event_name(const struct flame *f)
+{
+	return f->graph.r->list.at[f->graph.event].name;
+}
+
+/* white is for the paper */
+static const char *fill_of_own(double heat, char colour[COLOUR_TEXT])
+{
+	return look_fill(0.2 + 0.8 * heat, colour);
+}
+
+static double pixels(const struct flame *f, double events)
+{
+	return f->total > 0 ? events / f->total * INSIDE : 0;
+}
+
+/* --- head and foot */
+
+static unsigned swatch(FILE *to, unsigned x, const char *fill,
+		       const char *more, const char *text)
+{
+	fprintf(to, "<rect x=\"%u\" y=\"52\" width=\"14\" height=\"14\" "
+		"fill=\"%s\" stroke=\"#a0a0a0\" stroke-width=\"0.5\"/>", x,
+		fill);
+	if (more)
+		fprintf(to, "<rect x=\"%u\" y=\"52\" width=\"14\" "
+			"height=\"14\" fill=\"%s\"/>", x, more);
+	fprintf(to, "<text x=\"%u\" y=\"63\">%s</text>\n", x + 20, text);
+	return x + 34 + (unsigned)strlen(text) * 13 / 2;
+}
+
+/* which of the colours there are depends on nothing: one learns them once */
+static void write_legend(FILE *to)
+{
+	char colour[COLOUR_TEXT];
+	unsigned x = MARGIN;
+
+	for (unsigned i = 0; i < 5; i++, x += 14)
+		fprintf(to, "<rect x=\"%u\" y=\"52\" width=\"14\" "
+			"height=\"14\" fill=\"%s\"/>", x,
+			fill_of_own(i / 4.0, colour));
+	fprintf(to, "<text x=\"%u\" y=\"63\">own cost: little to most"
+		"</text>\n", x + 6);
+	x = swatch(to, x + 180, fill_of_own(0.4, colour), "url(#hatch)",
+		   "shared out by the cost of its callers: not measured");
+	x = swatch(to, x, DOT_UNKNOWN, NULL, "own cost not known");
+	swatch(to, x, DOT_STAYS, NULL, "not counted");
+}
+
+static void write_head(const struct flame *f, unsigned height, FILE *to)
+{
+	char n[FIGURE_WIDTH];
+
+	fprintf(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+		"viewBox=\"0 0 %d %u\" width=\"%d\" height=\"%u\" "
+		"font-family=\"Helvetica,Arial,sans-serif\" font-size=\"12\" "
+		"fill=\"#222222\">\n", WIDTH, height, WIDTH, height);
+	fputs("<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" "
+	      "patternUnits=\"userSpaceOnUse\" "
+	      "patternTransform=\"rotate(45)\">"
+	      "<rect width=\"5\" height=\"5\" fill=\"#ffffff\" "
+	      "fill-opacity=\"0.45\"/>"
+	      "<rect width=\"1.2\" height=\"5\" fill=\"#8a7a60\" "
+	      "fill-opacity=\"0.55\"/></pattern></defs>\n", to);
+	fprintf(to, "<rect width=\"%d\" height=\"%u\" fill=\"#ffffff\"/>\n"
+		"<text x=\"%d\" y=\"24\" font-size=\"16\" "
+		"font-weight=\"bold\">", WIDTH, height, MARGIN);
+	dot_text(to, f->graph.r->t->profile.command, TITLE_MAX);
+	fprintf(to, "</text>\n<text x=\"%d\" y=\"42\" fill=\"#606060\">%s ",
+		MARGIN, figures_number((uint64_t)f->total, n));
+	dot_text(to, event_name(f), TITLE_MAX);
+	fputs(", by caller; a frame is as wide as calls with all that they "
+	      "called</text>\n", to);
+	write_legend(to);
+}
+
+static void write_foot(const struct flame *f, double least, unsigned height,
+		       FILE *to)
+{
+	char n[FIGURE_WIDTH];
+
+	fprintf(to, "<text x=\"%d\" y=\"%u\" fill=\"#606060\">Recursive calls "
+		"are a part of the outermost one.", MARGIN, height - 12);
+	if (f->counted != (uint64_t)f->total)
+		fprintf(to, " The run had %s in all.",
+			figures_number(f->counted, n));
+	if (f->left_out)
+		fprintf(to, " %s frame%s of less than %.2g%% of all %s left "
+			"out.", figures_number(f->left_out, n),
+			f->left_out == 1 ? "" : "s", 100 * least,
+			f->left_out == 1 ? "is" : "are");
+	fputs("</text>\n</svg>\n", to);
+}
+
+/* --- frames */
+
+static void tell_number(FILE *to, const char *what, bool known, uint64_t value)
+{
+	char n[FIGURE_WIDTH];
+
+	fprintf(to, "\n%s %s", what,
+		known ? figures_number(value, n) : "not known");
+}
+
+/* what is known of the procedure, on whatever way it was called */
+static void tell_procedure(const struct flame *f, const struct call_vertex *v,
+			   FILE *to)
+{
+	const struct run_procedure *p = v->is;
+	unsigned n = f->graph.r->list.n, k = f->graph.event;
+
+	if (!p)
+		return;
+	fputs("\n\nthe procedure, by whatever caller:", to);
+	tell_number(to, "calls", true, p->calls);
+	tell_number(to, "inclusive", p->outermost_known, p->value[n + k]);
+	tell_number(to, "inclusive_all", p->known, p->value[k]);
+	tell_number(to, "own", p->own_known, p->value[2 * n + k]);
+}
+
+static void write_tip(const struct flame *f, const struct frame *x,
+		      const struct call_vertex *v, FILE *to)
+{
+	char n[FIGURE_WIDTH];
+
+	fputs("<title>", to);
+	dot_text(to, v->name, SIZE_MAX);
+	if (*v->image_name) {
+		fputs("\n", to);
+		dot_text(to, v->image_name, SIZE_MAX);
+	}
+	fprintf(to, "\n%s%s ", x->measured ? "" : "about ",
+		figures_number((uint64_t)(x->width + 0.5), n));
+	dot_text(to, event_name(f), TITLE_MAX);
+	fprintf(to, ", %.2f%% of all", 100 * x->width / f->total);
+	if (!x->measured)
+		fputs("\nshared out by the cost of its callers: not measured",
+		      to);
+	tell_procedure(f, v, to);
+	fputs("</title>", to);
+}
+
+static const char *fill_of(const struct flame *f, const struct frame *x,
+			   const struct call_vertex *v,
+			   char colour[COLOUR_TEXT])
+{
+	if (!v->own_known)
+		return DOT_UNKNOWN;
+	if (v->kind != VERTEX_PROC)
+		return DOT_STAYS;
+	return fill_of_own(look_heat((uint64_t)x->own, (uint64_t)f->most_own),
+			   colour);
+}
+
+/* in so many letters: without its middle or, if there are few, its end */
+static void write_name(const char *name, size_t room, FILE *to)
+{
+	char first[SHORT_TEXT];
+
+	if (strlen(name) <= room || room >= SHORT_TEXT) {
+		dot_text(to, name, strlen(name) > room ? room - 3 : room);
+		return;
+	}
+	snprintf(first, room - 1, "%s", name);
+	dot_text(to, first, room);
+	fputs("..", to);
+}
+
+/* a picture in the picture: its text ends where it does */
+static void write_frame(const struct flame *f, const struct frame *x, FILE *to)
+{
+	const struct call_vertex *v = &f->graph.vertex.at[x->vertex];
+	double width = pixels(f, x->width);
+	char colour[COLOUR_TEXT];
+
+	fputs("<g class=\"frame\">", to);
+	write_tip(f, x, v, to);
+	fprintf(to, "<svg x=\"%.3f\" y=\"%u\" width=\"%.3f\" height=\"%d\">"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>",
+		MARGIN + pixels(f, x->start),
+		HEAD + (f->depth - 1 - x->depth) * ROW,
+		/* neighbours are told apart */
+		width > 2 ? width - 0.5 : width, ROW - 1,
+		fill_of(f, x, v, colour));
+	if (!x->measured)
+		fputs("<rect width=\"100%\" height=\"100%\" "
+		      "fill=\"url(#hatch)\"/>", to);
+	if (width >= LEAST_TEXT * LETTER + 6) {
+		fputs("<text x=\"3\" y=\"13\">", to);
+		write_name(v->name, (size_t)(width - 6) / LETTER, to);
+		fputs("</text>", to);
+	}
+	fputs("</svg></g>\n", to);
+}
+
+static void write_svg(const struct flame *f, double least, FILE *to)
+{
+	unsigned height = HEAD + f->depth * ROW + FOOT;
+
+	write_head(f, height, to);
+	fputs("<g class=\"frames\" font-family=\"DejaVu Sans Mono,Menlo,"
+	      "Consolas,monospace\" font-size=\"11\">\n", to);
+	for (size_t i = 0; i < f->frame.n; i++)
+		write_frame(f, &f->frame.at[i], to);
+	fputs("</g>\n", to);
+	write_foot(f, least, height, to);
+}
+
+void flame_show_svg(const struct flame *f, FILE *to)
+{
+	write_svg(f, FLAME_SVG_LEAST, to);
+}
+
+/* --- a page */
+
+EMBED(flame_page, "src/cmd/render/flame_page.html");
+
+static void page_title(const void *flame, FILE *to)
+{
+	const struct flame *f = flame;
+
+	dot_text(to, f->graph.r->t->profile.command, TITLE_MAX);
+	fputs(" - ", to);
+	dot_text(to, event_name(f), TITLE_MAX);
+}
+
+static void page_graph(const void *flame, FILE *to)
+{
+	write_svg(flame, FLAME_HTML_LEAST, to);
+}
+
+void flame_show_html(const struct flame *f, FILE *to)
+{
+	static const struct page_word words[] = {
+		{"@TITLE@", page_title}, {"@GRAPH@", page_graph}, {0},
+	};
+
+	page_print(flame_page, words, f, to);
+}
