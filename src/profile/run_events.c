@@ -283,7 +283,7 @@ static void note_seen(struct run_making *k)
 
 		k->r->seen[i] |= a->v.n > 0;
 		for (size_t j = 0; j < a->v.n; j++)
-			if (!is_insn(k->m->map, a->v.at[j]))
+			if (!is_insn(counts_map(k->t, k->m), a->v.at[j]))
 				tell_no_insn(k, i, a->v.at[j]);
 	}
 }
