@@ -80,6 +80,9 @@
 
 /* in the stack pointer that CALLS_ENTER gets: it never returns */
 #define ENTER_FOREVER 2
+/* in that of CALLS_LAND: the callee returns twice, and what was called between
+   was another process's (vfork) */
+#define LAND_AGAIN 4
 
 /* where they lie in the code (calls.S): what tally fills in, and offsets of
    the routines, of two kinds */

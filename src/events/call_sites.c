@@ -72,20 +72,22 @@ static uint32_t callee_of(const struct call_sites *x, uint32_t e)
 	return p != CFG_NONE && c->proc.at[p].entry == to ? p : CFG_NONE;
 }
 
-/* does it return more often than it is called? */
-static bool returns_again(const struct cfg *c, uint32_t p)
+static const char *const again[] = {
+	"setjmp", "_setjmp", "__setjmp", "sigsetjmp", "__sigsetjmp", "savectx",
+	"getcontext", "__getcontext", NULL,
+};
+static const char *const forks[] = {"vfork", "__vfork", "__libc_vfork", NULL};
+
+/* is the procedure, or what a stub of the linker leads to, called so? */
+static bool is_named(const struct cfg *c, uint32_t p,
+		     const char *const *names)
 {
-	static const char *const names[] = {
-		"setjmp",      "_setjmp",  "__setjmp",	 "sigsetjmp",
-		"__sigsetjmp", "savectx",  "getcontext", "vfork",
-		"__vfork",     "_setjmp3",
-	};
 	const struct procedure *q = p == CFG_NONE ? NULL : &c->proc.at[p];
 	const char *name = !q ? NULL : q->import ? q->import : q->name;
 	size_t n = name ? strcspn(name, "@") : 0;
 
-	for (unsigned i = 0; name && i < sizeof names / sizeof *names; i++)
-		if (strlen(names[i]) == n && !strncmp(name, names[i], n))
+	for (; name && *names; names++)
+		if (strlen(*names) == n && !strncmp(name, *names, n))
 			return true;
 	return false;
 }
@@ -187,18 +189,43 @@ static void find_edge(struct call_sites *x, uint32_t e, uint32_t record)
 		      (b == CFG_NONE || can_close(x, b));
 }
 
-/* can others call the procedure by its address? Its first block, or CFG_NONE */
-static uint32_t entered_block(const struct call_sites *x)
+/*
+ * Can others call the procedure by the address of this block? Anything may jump
+ * to where jumps of its own lead that are not understood.
+ */
+static bool is_entered(const struct call_sites *x, uint32_t b)
 {
 	const struct cfg *c = x->q->d->s->cfg;
-	uint32_t b = cfg_block_at(c, x->q->p->entry);
+	const struct procedure *p = &c->proc.at[cfg_proc_at(c, x->q->p->entry)];
+	bool first = c->block.at[b].start == x->q->p->entry;
 
-	return b != CFG_NONE && c->block.at[b].start == x->q->p->entry &&
-			       x->q->d->t->block[b] & SURVEY_ENTERED &&
-			       !cfg_is_go(c, x->q->p->entry) &&
-			       fits(x, CALLS_ENTER, PLAN_INDIRECT_ENTRY, b)
-		       ? b
-		       : CFG_NONE;
+	return x->q->d->t->block[b] & SURVEY_ENTERED &&
+	       !(c->block.at[b].flags & BLOCK_PAD) &&
+	       (first || (!p->unknown && !p->open)) &&
+	       !cfg_is_go(c, x->q->p->entry) &&
+	       fits(x, CALLS_ENTER, PLAN_INDIRECT_ENTRY, b);
+}
+
+/* the block of the cfg that edge e, a way into the procedure, leads to */
+static uint32_t entry_block(const struct call_sites *x, uint32_t e)
+{
+	const struct map_edge *d = edge_at(x, e);
+
+	if (d->kind != MAP_ENTRY || d->to >= x->q->p->nblock)
+		return CFG_NONE;
+	return cfg_block_at(
+		x->q->d->s->cfg,
+		x->q->n->map.block.at[x->q->p->block + d->to].start);
+}
+
+static void find_entries(struct call_sites *x)
+{
+	for (uint32_t e = 0; e < x->q->p->nedge; e++) {
+		uint32_t b = entry_block(x, e);
+
+		x->entered |= b != CFG_NONE && is_entered(x, b);
+		x->returns |= edge_at(x, e)->kind == MAP_RETURN;
+	}
 }
 
 /* edge e returns, perhaps to what is not counted */
@@ -206,8 +233,7 @@ static void find_return(struct call_sites *x, uint32_t e)
 {
 	const struct code_place *w = &x->q->d->way.at[e];
 
-	x->returns = true;
-	if (w->n != 1 || entered_block(x) == CFG_NONE)
+	if (w->n != 1)
 		return;
 	x->edge[e] = (struct code_call){
 		.routine = CALLS_RETURN,
@@ -227,8 +253,9 @@ void call_sites_find(struct call_sites *x, const struct call_code *code,
 				 .word = q->n->map.ncounter};
 	x->edge = ARENA_ARRAY(q->a, struct code_call, q->p->nedge);
 	x->calls = ARENA_ARRAY(q->a, bool, q->p->nedge);
+	find_entries(x);
 	for (uint32_t e = 0; e < q->p->nedge; e++) {
-		if (edge_at(x, e)->kind == MAP_RETURN)
+		if (edge_at(x, e)->kind == MAP_RETURN && x->entered)
 			find_return(x, e);
 		if (!map_edge_calls(q->p, edge_at(x, e)))
 			continue;
@@ -257,9 +284,11 @@ static void place_behind(const struct call_sites *x, uint32_t e)
 {
 	const struct cfg *c = x->q->d->s->cfg;
 	uint32_t b = call_block(x, e);
-	bool again = returns_again(c, callee_of(x, e));
+	bool fork = is_named(c, callee_of(x, e), forks);
+	bool lands = fork || is_named(c, callee_of(x, e), again);
 	bool leaf = x->edge[e].routine == CALLS_LEAF;
-	struct code_call call = {.word = x->edge[e].word};
+	struct code_call call = {.word = x->edge[e].word,
+				 .above = fork ? LAND_AGAIN : 0};
 
 	if (b == CFG_NONE)
 		return;
@@ -267,25 +296,25 @@ static void place_behind(const struct call_sites *x, uint32_t e)
 		bool after = c->edge.at[i].kind == EDGE_AFTER;
 
 		call.routine = after && leaf ? CALLS_LEAF_END :
-			       after && !again ? CALLS_CLOSE : CALLS_LAND;
+			       after && !lands ? CALLS_CLOSE : CALLS_LAND;
 		if (after || c->edge.at[i].kind == EDGE_UNWIND)
 			tell(x, PLAN_EDGE, i, call);
 	}
 }
 
-static void tell_entry(const struct call_sites *x)
+/* where it begins, for others; one that never returns does so elsewhere */
+static void tell_entry(const struct call_sites *x, uint32_t b)
 {
-	uint32_t b = entered_block(x);
+	const struct cfg *c = x->q->d->s->cfg;
 	struct code_call call = {
 		.routine = CALLS_ENTER,
-		.above = x->q->d->s->cfg->isa->entry_cfa,
+		.above = c->isa->entry_cfa,
 		.word = (int32_t)x->word,
 	};
 
-	if (!x->returns)
+	if (!x->returns && c->block.at[b].start == x->q->p->entry)
 		call.above += ENTER_FOREVER;
-	if (b != CFG_NONE)
-		tell(x, PLAN_INDIRECT_ENTRY, b, call);
+	tell(x, PLAN_INDIRECT_ENTRY, b, call);
 }
 
 void call_sites_place(const struct call_sites *x, bool edges)
@@ -294,9 +323,12 @@ void call_sites_place(const struct call_sites *x, bool edges)
 
 	if (!x->code)
 		return;
-	tell_entry(x);
 	for (uint32_t e = 0; e < q->p->nedge; e++) {
 		const struct code_place *w = &q->d->way.at[e];
+		uint32_t b = entry_block(x, e);
+
+		if (b != CFG_NONE && is_entered(x, b))
+			tell_entry(x, b);
 
 		if (!x->calls[e])
 			continue;

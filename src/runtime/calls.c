@@ -416,24 +416,29 @@ static _Bool is_rooted(const struct caller *t, const struct call_entry *e)
 	return is_root(e);
 }
 
+/* what ends with a frame that is left, but for a call of its own? */
+static _Bool ends_with(const struct call_entry *e, uint64_t sp)
+{
+	return frame_of(e) < sp ||
+	       (frame_of(e) == sp && (e->sp & ENTRY_TAIL || is_root(e)));
+}
+
 /*
- * Ends what is below a frame, and all of it that jumps or came from outside;
- * `seen`: it was seen to end. False: nothing is known any more.
+ * A frame goes on: ends what is below it, and jumps and calls from outside that
+ * are its callee's. False: nothing is known any more.
  */
-static _Bool end_below(const struct caller *t, uint64_t sp, _Bool seen)
+static _Bool end_below(const struct caller *t, uint64_t sp)
 {
 	struct call_entry *e;
 
-	for (e = top_of(t); e && frame_of(e) <= sp; e = top_of(t)) {
+	for (e = top_of(t); e && ends_with(e, sp); e = top_of(t)) {
 		if (e->sp & ENTRY_SIGNAL) {
 			/* a handler never returned, and where it interrupted
 			   counters were not exact */
 			lose_all(t);
 			return 0;
 		}
-		if (frame_of(e) == sp && !(e->sp & ENTRY_TAIL) && !is_root(e))
-			break;
-		if (seen || frame_of(e) == sp || is_rooted(t, e))
+		if (frame_of(e) == sp || is_rooted(t, e))
 			close_entry(t, e);
 		else
 			lose_entry(t, e);
@@ -441,19 +446,41 @@ static _Bool end_below(const struct caller *t, uint64_t sp, _Bool seen)
 	return 1;
 }
 
-/* a call of the site came back; `sure`: it is open */
-static void come_back(const struct caller *t, uint64_t head, uint64_t sp,
-		      _Bool sure)
+/* a call of the site came back: it is open */
+static void come_back(const struct caller *t, uint64_t head, uint64_t sp)
 {
 	struct call_entry *e;
 
-	if (!end_below(t, sp, !sure))
+	if (!end_below(t, sp))
 		return;
 	e = top_of(t);
 	if (e && frame_of(e) == sp && e->head == head)
 		close_entry(t, e);
-	else if (sure)
+	else
 		lose_all(t);
+}
+
+/*
+ * Control has come to a frame that has called, however: all its calls end.
+ * After vfork() it is not known when: the child was there before.
+ */
+static void land(const struct caller *t, uint64_t head, uint64_t sp)
+{
+	_Bool twice = sp & LAND_AGAIN;
+	struct call_entry *e;
+
+	sp &= ~(uint64_t)LAND_AGAIN;
+	if (twice)
+		record_at(t, head)->flags |= RECORD_UNKNOWN;
+	for (e = top_of(t); e && frame_of(e) <= sp; e = top_of(t)) {
+		if (e->sp & ENTRY_SIGNAL) {
+			lose_all(t);
+			return;
+		}
+		close_entry(t, e);
+		if (twice && e->active)
+			record_at(t, e->record)->flags |= RECORD_UNKNOWN;
+	}
 }
 
 /* --- calls begin */
@@ -562,7 +589,7 @@ static void enter(const struct caller *t, uint64_t word, uint64_t sp)
 		if (is_elsewhere(e, sp) && !is_rooted(t, e))
 			lose_all(t);
 		else
-			end_below(t, sp - 1, 0);
+			end_below(t, sp - 1);
 		for (e = top_of(t);
 		     e && frame_of(e) == sp && is_rooted(t, e);
 		     e = top_of(t))
@@ -616,8 +643,10 @@ void calls_asked(unsigned what, uint64_t about, uint64_t sp, uint64_t *page,
 		enter(&t, about, sp);
 		break;
 	case CALLS_CLOSE:
+		come_back(&t, about, sp);
+		break;
 	case CALLS_LAND:
-		come_back(&t, about, sp, what == CALLS_CLOSE);
+		land(&t, about, sp);
 		break;
 	case CALLS_RETURN:
 		end_root(&t, about, sp);

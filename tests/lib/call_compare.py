@@ -248,8 +248,12 @@ class Comparison:
         """Is more unknown than has to be? A setjmp() that is called by a
         pointer is not known as such; nor does a child know which calls its
         parent has lost."""
-        return "no-plt" in self.case.kind and "jump" in self.case.has or \
-            name == "inclusive" and self.switched and "fork" in self.case.has
+        return ("no-plt" in self.case.kind or
+                "static-stripped" in self.case.kind) and \
+            bool({"jump", "leave"} & self.case.has) or \
+            "spawn" in self.case.has or \
+            name == "inclusive" and self.switched and \
+            bool({"fork", "spawn"} & self.case.has)
 
     @staticmethod
     def place(key, row):

@@ -215,7 +215,7 @@ static OUT void wait_alarm(void)
 }
 static void install(int sig, void (*handler)(int), int flags)
 {
-	struct sigaction a;
+	static struct sigaction a; /* where it is does not vary */
 	memset(&a, 0, sizeof a);
 	a.sa_handler = handler;
 	a.sa_flags = flags;
@@ -298,7 +298,7 @@ class Program:
                           "spawn_some(s);"),
                 ("variadic", "if (GO(s, d)) add(s, variadic(s, d - 1, "
                              "3, 1ul, 2ul, (u64)d));"),
-                ("struct", "if (GO(s, d)) { struct big b; "
+                ("struct", "if (GO(s, d)) { static struct big b; "
                            "memset(&b, d, sizeof b); "
                            "b = large(s, b, d - 1); add(s, b.a[7]); }"),
                 ("alloca", "{ volatile char *p = (char *)alloca(1 + pick(s, "
@@ -393,7 +393,7 @@ class Program:
             flags = "0"
             if "altstack" in has:
                 flags = "SA_ONSTACK"
-                lines += ["stack_t alt; memset(&alt, 0, sizeof alt);",
+                lines += ["static stack_t alt; memset(&alt, 0, sizeof alt);",
                           "alt.ss_sp = alt_stack; "
                           "alt.ss_size = sizeof alt_stack;",
                           "sigaltstack(&alt, 0);"]

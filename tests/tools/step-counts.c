@@ -45,6 +45,7 @@ struct thread {
 	uint64_t pc; /* of what is about to run; 0: not known */
 	uint64_t sp, number; /* before it runs; of a system call */
 	int signalled; /* it gets this signal with this step */
+	uint64_t stopped_call; /* a system call that a signal met, or 0 */
 	bool free; /* it runs in a library, at full speed */
 	bool born, held; /* its parent has told of it; it has stopped before */
 	FILE *trace;
@@ -355,7 +356,33 @@ static void count_step(struct thread *t, bool whole,
 		if (x->calls && t->number == SYS_rt_sigreturn)
 			note_mark(t, STEP_SIGRETURN, 0);
 	}
+	t->stopped_call = !whole && pc_of(r) == t->pc && x->calls ? t->pc : 0;
 	t->pc = 0;
+}
+
+/*
+ * A handler begins. A system call that the signal met is shown as if it would
+ * be made again, until the handler's frame says that it has failed: then it was
+ * made.
+ */
+static void count_stopped_call(struct thread *t,
+			       const struct user_regs_struct *r)
+{
+#ifdef __aarch64__
+	enum { INFO = 128, PC = 55 * 8 }; /* of the frame: the context's pc */
+	uint64_t at = sp_of(r) + INFO + PC;
+	uint64_t pc = (uint64_t)ptrace(PTRACE_PEEKDATA, t->tid, at, 0);
+
+	if (t->stopped_call && pc == t->stopped_call + 4) {
+		t->pc = t->stopped_call;
+		find(t)->count++;
+		note_step(t, t->pc);
+		t->pc = 0;
+	}
+#else
+	(void)r;
+#endif
+	t->stopped_call = 0;
 }
 
 static void on_exit_event(struct thread *t)
@@ -466,9 +493,11 @@ static void on_stop(pid_t tid, int status)
 		} else if (sig == SIGTRAP) {
 			if (!t->signalled || !is_arrival(t->tid))
 				count_step(t, true, &r);
-			else
+			else {
+				count_stopped_call(t, &r);
 				note_mark(t, STEP_SIGNAL,
 					  (uint64_t)t->signalled);
+			}
 			sig = 0;
 		} else {
 			count_step(t, false, &r);

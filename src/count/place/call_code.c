@@ -88,6 +88,24 @@ static uint32_t *number(const struct map *m, uint32_t nevent, uint32_t first)
 	return word;
 }
 
+/* the procedure that has a block at the address, or MAP_NONE */
+static uint32_t proc_with(const struct map *m, uint64_t address)
+{
+	const struct map_proc *p;
+	size_t i;
+
+	bisect(i, m->proc.n, m->proc.at[i].entry <= address);
+	if (!i)
+		return MAP_NONE;
+	p = &m->proc.at[--i];
+	while (i && m->proc.at[i - 1].entry == p->entry)
+		p = &m->proc.at[--i];
+	for (uint32_t b = p->block; b < p->block + p->nblock; b++)
+		if (m->block.at[b].start == address)
+			return (uint32_t)i;
+	return MAP_NONE;
+}
+
 void call_table_make(struct call_table *t, const struct map *m,
 		     uint32_t nevent, uint32_t first)
 {
@@ -104,7 +122,7 @@ void call_table_make(struct call_table *t, const struct map *m,
 
 			if (!map_edge_calls(p, e))
 				continue;
-			to = e->callee ? map_proc_at(m, e->callee) : MAP_NONE;
+			to = e->callee ? proc_with(m, e->callee) : MAP_NONE;
 			if (to != MAP_NONE)
 				vec_push(t, ((struct call_target){
 					record, m->proc.at[to].stub ?
