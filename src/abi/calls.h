@@ -45,7 +45,8 @@
 #define CALLS_ROOM_END 170
 #define CALLS_LEAF_RECORD 171 /* of a call of what calls nothing; or 0 */
 #define CALLS_LEAF_FIRST 172  /* and what its events began with */
-#define CALLS_LOST 204 /* not 0: not all open calls are known; 2: since a fork */
+/* not 0: not all open calls are known; 2: since a fork */
+#define CALLS_LOST 204
 /* of the first thread's: how many calls from outside are open, of all */
 #define CALLS_ROOTS 205
 #define CALLS_WORDS (8 + 32)
@@ -63,8 +64,8 @@
 /* of a call from outside, in the upper half of addresses: it never returns */
 #define ENTRY_FOREVER (1ul << 63)
 
-/* in a procedure's word: it is open, and not known where. No call of it is known
-   to be the outermost any more */
+/* in a procedure's word: it is open, and not known where. No call of it is
+   known to be the outermost any more */
 #define ACTIVE_LOST 1
 
 /* what code of the program asks for that it does not do itself */

@@ -144,7 +144,8 @@ static bool is_leaf(const struct call_sites *x, uint32_t p)
 	const struct procedure *q = &c->proc.at[p];
 
 	for (uint32_t i = 0; i < q->npart; i++) {
-		const struct part *t = &c->part.at[c->proc_part.at[q->part + i]];
+		const struct part *t =
+			&c->part.at[c->proc_part.at[q->part + i]];
 
 		for (uint32_t b = t->block; b < t->block + t->nblock; b++)
 			if (may_leave(x, b) ||

@@ -48,7 +48,9 @@ static struct caller caller_of(struct counting *c, uint64_t *page)
 /* addresses in records and entries are as code uses them: see calls.h */
 static uint64_t code_address(const struct caller *t, const void *at)
 {
-	return (uint64_t)(uintptr_t)at - (ARCH_SLOT_OWN ? (uint64_t)t->slot : 0);
+	uint64_t slot = ARCH_SLOT_OWN ? (uint64_t)t->slot : 0;
+
+	return (uint64_t)(uintptr_t)at - slot;
 }
 
 static void *at_address(const struct caller *t, uint64_t a)
@@ -120,8 +122,8 @@ static struct call_entry *entry_below(const struct caller *t,
 	return at >= t->page[CALLS_BASE] ? (void *)(uintptr_t)at : NULL;
 }
 
-/* what two lanes of each event were, below a handler's entry; and of the call of
-   a leaf: its record, and what it began with */
+/* what two lanes of each event were, below a handler's entry; and of the call
+   of a leaf: its record, and what it began with */
 static uint64_t *lanes_below(const struct caller *t, struct call_entry *e)
 {
 	return (void *)(uintptr_t)(below(t, e) + 3 * entry_size(t->c));

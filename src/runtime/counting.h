@@ -475,7 +475,7 @@ static inline _Bool process_is_own(const struct counting *c)
 	return sys_pid() == c->pid;
 }
 
-/* --- threads.c: the number of the block with that slot, and its page; or NULL */
+/* --- threads.c: the number of a slot's block, and its page, or NULL */
 uint32_t thread_block_number(const struct counting *c, int64_t slot);
 const struct running *running_of(const struct counting *c, int64_t slot);
 

@@ -361,11 +361,11 @@ static int read_stack(struct open_calls *o, uint64_t at, struct err *e)
 {
 	const struct file *f = &o->x->p->file;
 	uint64_t most = (o->c.chunk.size - o->c.first) / sizeof(uint64_t);
+	uint64_t top = o->now->page[CALLS_TOP];
 
-	o->n = (o->now->page[CALLS_TOP] - o->c.address) / sizeof(uint64_t) + ENTRY_WORDS +
-	       o->c.nevent;
-	if (o->now->page[CALLS_TOP] < o->c.address)
-		o->n = 0;
+	if (top >= o->c.address)
+		o->n = (top - o->c.address) / sizeof top + ENTRY_WORDS +
+		       o->c.nevent;
 	if (o->n > most)
 		return err_at(e, f->name, at, "more open calls than there is "
 			      "room for");

@@ -325,9 +325,6 @@ int profile_scan_live(struct profile *p, struct err *e)
 	for (uint32_t i = 0; i < p->image.n; i++)
 		live_map(p, i);
 	profile_understand(p);
-	if (profile_live_calls(p, e))
-		return -1;
-	vec_free(&p->running);
 	return profile_live_pairs(p, e);
 }
 

@@ -49,8 +49,9 @@ static int profile_scan(struct profile *p, struct err *e)
 		return -1;
 	p->finished = p->header.form == PROFILE_FINISHED;
 	if (p->finished ? profile_scan_finished(p, e) :
-			  profile_scan_live(p, e))
+			  profile_scan_live(p, e) || profile_live_calls(p, e))
 		return -1;
+	vec_free(&p->running);
 	profile_sort_pieces(p);
 	profile_sort_left(p);
 	return profile_sort_pairs(p, e);

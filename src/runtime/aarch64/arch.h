@@ -344,7 +344,11 @@ static inline uintptr_t arch_handler_sp(const void *shown)
  */
 static inline uintptr_t arch_accumulation(uintptr_t pc)
 {
-	enum { LOAD = 0x00400000, REGISTER = 0x8b000000, CONSTANT = 0x91000000 };
+	enum {
+		LOAD = 0x00400000, /* makes a store one */
+		REGISTER = 0x8b000000, /* add of a register, of a constant */
+		CONSTANT = 0x91000000,
+	};
 	const unsigned *w = (const unsigned *)pc;
 
 	/* from the add: back to the load */

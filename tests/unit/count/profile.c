@@ -463,7 +463,7 @@ static void test_messages(void **state)
 	live_header(&t.b)->version = 77;
 	assert_true(live_write(&t.b, in_dir(&t, "q")));
 	assert_int_equal(profile_open(&p, in_dir(&t, "q"), &e), -1);
-	assert_non_null(strstr(e.text, "version 77; this tally reads 3 to 5"));
+	assert_non_null(strstr(e.text, "version 77; this tally reads 3 to 6"));
 	/* an older one is the same without images that were left */
 	live_header(&t.b)->version = PROFILE_OLDEST;
 	assert_true(live_write(&t.b, in_dir(&t, "q")));
