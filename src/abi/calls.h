@@ -7,8 +7,11 @@
  * record of calls from outside, and a record for each call site. A record is of
  * one callee: sites with several have more of them, in chunks of the profile.
  *
- *	record:  callee next self callee_image callee_word calls flags
- *	         inclusive_all of each event, inclusive of each
+ *	record:  callee next self callee_image callee_word flags, what inner
+ *	         calls cost, of each event; calls; and what outermost ones did
+ *
+ * A call is an inner one if another of the same callee was open; it is counted
+ * when it ends.
  *
  * A thread's open calls lie on a stack in the profile:
  *
@@ -21,8 +24,9 @@
 #define RECORD_CALLEE 0
 #define RECORD_NEXT 8
 #define RECORD_SELF 16
-#define RECORD_CALLS 40
-#define RECORD_VALUES 56
+#define RECORD_INNER 48
+#define RECORD_CALLS(events) (RECORD_INNER + 8 * (events))
+#define RECORD_OUTER(events) (RECORD_CALLS(events) + 8)
 #define RECORD_WORDS 7 /* and two of each event */
 
 /* in an entry */
@@ -101,7 +105,6 @@ _Static_assert(RUNNING_LEAVES * RUNNING_EVENTS * 8 == PAGE_LEAVES &&
 
 enum {
 	RECORD_UNKNOWN = 1, /* what it cost is not known */
-	RECORD_LEAF = 2, /* of what calls nothing: all calls are outermost */
 };
 
 struct call_record {
@@ -116,9 +119,8 @@ struct call_record {
 	/* the callee's image, half its identity, and the number of its word;
 	   0: it is nothing that is counted */
 	uint64_t callee_image, callee_word;
-	uint64_t calls;
 	uint64_t flags; /* RECORD_ bits */
-	uint64_t value[]; /* inclusive_all, inclusive */
+	uint64_t sum[]; /* of inner calls, calls, of outermost calls */
 };
 
 struct call_entry {
@@ -141,7 +143,8 @@ struct calls_code {
 	uint32_t branch[2][CALLS_ROUTINES];
 };
 
-_Static_assert(sizeof(struct call_record) == RECORD_WORDS * 8 &&
+_Static_assert(sizeof(struct call_record) == RECORD_INNER &&
+		       RECORD_INNER == RECORD_WORDS * 8 - 8 &&
 		       sizeof(struct call_entry) == ENTRY_WORDS * 8 &&
 		       __builtin_offsetof(struct calls_code, routine) ==
 			       CALLS_HEAD,
@@ -155,6 +158,23 @@ static inline uint32_t handler_gap(uint32_t nevent)
 	uint32_t words = ENTRY_WORDS + nevent;
 
 	return 2 + (3 * nevent + words) / words;
+}
+
+/* its calls, and what they cost of an event: inner ones, outermost ones */
+static inline uint64_t *call_record_calls(struct call_record *r,
+					  uint32_t nevent)
+{
+	return &r->sum[nevent];
+}
+static inline uint64_t *call_record_inner(struct call_record *r,
+					  uint32_t event)
+{
+	return &r->sum[event];
+}
+static inline uint64_t *call_record_outer(struct call_record *r,
+					  uint32_t nevent, uint32_t event)
+{
+	return &r->sum[nevent + 1 + event];
 }
 
 static inline uint32_t call_record_words(uint32_t nevent)

@@ -321,8 +321,6 @@ static void resolve(const struct caller *t, struct call_entry *e,
 		*active = (uint64_t)(uintptr_t)e;
 	e->record = code_address(t, r);
 	e->active = callee;
-	if (!(e->sp & ENTRY_INHERITED))
-		r->calls++;
 }
 
 /* --- calls end */
@@ -360,13 +358,12 @@ static void close_entry(const struct caller *t, struct call_entry *e)
 		outermost = *active == (uint64_t)(uintptr_t)e;
 		if (outermost)
 			*active = 0;
-		for (unsigned i = 0; i < t->c->nevent; i++) {
-			uint64_t d = count_of(t->page, i) - e->begin[i];
-
-			r->value[i] += d;
-			if (outermost)
-				r->value[t->c->nevent + i] += d;
-		}
+		if (!(e->sp & ENTRY_INHERITED))
+			++*call_record_calls(r, t->c->nevent);
+		for (unsigned i = 0; i < t->c->nevent; i++)
+			*(outermost ? call_record_outer(r, t->c->nevent, i)
+				    : call_record_inner(r, i)) +=
+				count_of(t->page, i) - e->begin[i];
 	}
 	set_top(t, below(t, e));
 }
@@ -555,7 +552,6 @@ static void call_leaf(const struct caller *t, uint64_t head)
 
 	if (!r->self)
 		bind_record(t, r, callee_of(t, head));
-	r->flags |= RECORD_LEAF;
 	t->page[CALLS_LEAF_RECORD] = head;
 	for (unsigned i = 0; i < t->c->nevent; i++)
 		t->page[CALLS_LEAF_FIRST + i] = count_of(t->page, i);
@@ -566,8 +562,8 @@ static void lose_leaf(const struct caller *t, uint64_t head)
 {
 	struct call_record *r = record_at(t, head);
 
-	r->calls++;
-	r->flags |= RECORD_UNKNOWN | RECORD_LEAF;
+	++*call_record_calls(r, t->c->nevent);
+	r->flags |= RECORD_UNKNOWN;
 	t->page[CALLS_LEAF_RECORD] = 0;
 }
 

@@ -85,33 +85,33 @@ static uint32_t image_of(const struct profile *p, uint64_t half)
 
 /* a row that begins with what a record has */
 static uint32_t add_row(struct live_calls *x, uint32_t process, uint32_t image,
-			uint64_t site, const struct call_record *r)
+			uint64_t site, struct call_record *r)
 {
 	struct profile *p = x->p;
+	uint32_t n = p->nevent;
 	struct profile_call row = {
 		.process = process,
 		.image = image,
 		.site = (uint32_t)site,
 		.to_image = image_of(p, r->callee_image),
-		.calls = r->calls,
+		.calls = *call_record_calls(r, n),
 		.unknown = r->flags & RECORD_UNKNOWN ? CALLS_UNKNOWN : 0,
-		.value = ARENA_ARRAY(&p->arena, uint64_t, 2 * p->nevent),
+		.value = ARENA_ARRAY(&p->arena, uint64_t, 2 * n),
 	};
 
 	row.to_word = row.to_image == PROFILE_ELSEWHERE ?
 			      0 : (uint32_t)r->callee_word;
-	memcpy(row.value, r->value, 2 * p->nevent * sizeof *row.value);
-	/* what calls nothing is never in itself */
-	if (r->flags & RECORD_LEAF)
-		memcpy(row.value + p->nevent, r->value,
-		       p->nevent * sizeof *row.value);
+	for (uint32_t k = 0; k < n; k++) {
+		row.value[n + k] = *call_record_outer(r, n, k);
+		row.value[k] = row.value[n + k] + *call_record_inner(r, k);
+	}
 	vec_push(&p->call, row);
 	return (uint32_t)p->call.n - 1;
 }
 
 static void add_record(struct live_calls *x, uint32_t process, uint32_t block,
 		       uint32_t image, uint64_t site,
-		       const struct call_record *r)
+		       struct call_record *r)
 {
 	struct live_record y = {process, block, r->self, 0};
 
@@ -133,7 +133,7 @@ static void add_at(const struct live_words *w, uint32_t word)
 {
 	if (w->n - word >= call_record_words(w->x->p->nevent))
 		add_record(w->x, w->piece->process, w->piece->block,
-			   w->piece->image, word, (const void *)&w->at[word]);
+			   w->piece->image, word, (void *)&w->at[word]);
 }
 
 /* the records of all procedures and call sites of an image */
@@ -216,7 +216,7 @@ static int live_more(struct live_calls *x, uint64_t at, struct err *e)
 			break;
 		add_record(x, c.chunk.process, c.block,
 			   image_of(p, whose.image), whose.site,
-			   (const void *)(bytes + k + sizeof whose));
+			   (void *)(bytes + k + sizeof whose));
 	}
 	mem_free(bytes);
 	return 0;
@@ -295,7 +295,7 @@ static void add_open(struct open_calls *o, const struct call_entry *y)
 	if (!y->active) {
 		struct profile_call to_nobody = {
 			.process = row->process, .image = row->image,
-			.site = row->site, .calls = 1,
+			.site = row->site,
 			.to_image = PROFILE_ELSEWHERE,
 			.value = ARENA_ARRAY(&p->arena, uint64_t,
 					     2 * p->nevent),
@@ -306,6 +306,7 @@ static void add_open(struct open_calls *o, const struct call_entry *y)
 	} else if (outermost) {
 		vec_push(&o->active, y->active);
 	}
+	row->calls += !(y->sp & ENTRY_INHERITED);
 	for (uint32_t k = 0; k < p->nevent; k++) {
 		uint64_t d = lanes_of(o->now->page, k) - y->begin[k];
 

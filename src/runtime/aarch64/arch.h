@@ -346,15 +346,17 @@ static inline uintptr_t arch_accumulation(uintptr_t pc)
 {
 	enum {
 		LOAD = 0x00400000, /* makes a store one */
-		REGISTER = 0x8b000000, /* add of a register, of a constant */
-		CONSTANT = 0x91000000,
+		STORES = 0x0a400000, /* of general registers, one or two */
+		STORE = 0x08000000,
 	};
 	const unsigned *w = (const unsigned *)pc;
 
-	/* from the add: back to the load */
-	if ((w[0] & 0xff200000) == REGISTER || (w[0] & 0xffc00000) == CONSTANT)
-		return w[-1] == (w[1] | LOAD) ? pc - 4 : pc;
-	return w[-2] == (w[0] | LOAD) ? pc - 8 : pc;
+	for (int load = -1; load >= -3; load--)
+		for (int store = 0; store - load <= 3; store++)
+			if ((w[store] & STORES) == STORE &&
+			    w[load] == (w[store] | LOAD))
+				return (uintptr_t)(w + load);
+	return pc;
 }
 
 /* a routine of calls.S asks which thread it is */

@@ -95,14 +95,6 @@ start:
 	b	ask
 	.endm
 
-	.macro	entry_size reg
-#if EVENTS
-	mov	\reg, #(ENTRY_BEGIN + 8 * EVENTS)
-#else
-	ldr	\reg, start + ENTRY
-#endif
-	.endm
-
 	/* x10: a new entry, on top; to 9: there is no room */
 	.macro	take
 	ldr	x10, [x9, #PAGE_TOP]
@@ -142,12 +134,6 @@ start:
 #endif
 	.endm
 
-	.macro	one_more record
-	ldr	x11, [\record, #RECORD_CALLS]
-	add	x11, x11, #1
-	str	x11, [\record, #RECORD_CALLS]
-	.endm
-
 	.macro	push op
 	begin
 	ldr	x12, [x16, #RECORD_CALLEE]
@@ -164,8 +150,7 @@ start:
 	ldr	x11, [x12]
 	cbnz	x11, 1f
 	str	x10, [x12]
-1:	one_more x16
-	add	x10, x10, #ENTRY_BEGIN
+1:	add	x10, x10, #ENTRY_BEGIN
 	counts	x10
 	end
 	threads	push, \op
@@ -217,8 +202,7 @@ start:
 	ldr	x11, [x16]
 	cbnz	x11, 3f
 	str	x10, [x16]
-3:	one_more x12
-	end
+3:	end
 9:	slow	CALLS_ENTER, 0
 	.endm
 
@@ -229,28 +213,41 @@ start:
 	str	x11, [\at]
 	.endm
 
-	/* what the call in x10 cost, record x14; x15: 0 if it is the outermost */
-	.macro	costs
-#if EVENTS
-	.set	i, 0
-	.rept	EVENTS
-	ldr	x11, [x9, #i]
-	ldr	x12, [x9, #(PAGE_LEAVES + i)]
-	ldr	x13, [x10, #(ENTRY_BEGIN + i)]
+	/* one call more, and x12 is added to what is behind them */
+	.macro	one_more at:vararg
+	ldp	x11, x13, [\at]
+	add	x11, x11, #1
+	add	x13, x13, x12
+	stp	x11, x13, [\at]
+	.endm
+
+	/* x12: an event in a call that began with what is at \from */
+	.macro	cost i, from:vararg
+	ldr	x11, [x9, #(\i)]
+	ldr	x12, [x9, #(PAGE_LEAVES + \i)]
+	ldr	x13, [\from]
 	add	x12, x12, x11
 	sub	x12, x12, x13
-	sum	x14, #(RECORD_VALUES + i)
-	cbnz	x15, 6f
-	sum	x14, #(RECORD_VALUES + 8 * EVENTS + i)
-6:
+	.endm
+
+	/* an outermost call cost so much, record \record */
+	.macro	outermost record, base, offset
+#if EVENTS
+	cost	0, \base, #\offset
+	one_more \record, #RECORD_CALLS(EVENTS)
+	.set	i, 8
+	.rept	EVENTS - 1
+	cost	i, \base, #(\offset + i)
+	sum	\record, #(RECORD_OUTER(EVENTS) + i)
 	.set	i, i + 8
 	.endr
-#else
-	stp	x7, x6, [sp, #64]
+#endif
+	.endm
+
+	/* of any number of events: x13 those of when it began, x14 the sums;
+	   loses x7, x8 as well */
+	.macro	each_cost
 	ldr	x7, start + NEVENT
-	lsl	x6, x7, #3
-	add	x14, x14, #RECORD_VALUES
-	add	x13, x10, #ENTRY_BEGIN
 	mov	x8, x9
 5:	ldr	x12, [x8, #PAGE_LEAVES]
 	ldr	x11, [x8], #8
@@ -258,13 +255,9 @@ start:
 	ldr	x11, [x13], #8
 	sub	x12, x12, x11
 	sum	x14
-	cbnz	x15, 6f
-	sum	x14, x6
-6:	add	x14, x14, #8
+	add	x14, x14, #8
 	sub	x7, x7, #1
 	cbnz	x7, 5b
-	ldp	x7, x6, [sp, #64]
-#endif
 	.endm
 
 	/* jumps that end with the call, and that */
@@ -284,24 +277,47 @@ start:
 	cmp	x11, x10
 	b.ne	4f
 	str	xzr, [x15]
+#if EVENTS
+	outermost x14, x10, ENTRY_BEGIN
+6:	sub	x10, x10, #(ENTRY_BEGIN + 8 * EVENTS)
+	str	x10, [x9, #PAGE_TOP]
+	cbnz	x8, 1b
+#else
 	mov	x15, #0
-4:
-#if !EVENTS
+4:	stp	x7, x6, [sp, #64]
 	str	x8, [sp, #80]
-#endif
-	costs
-	entry_size x11
+	ldr	x6, start + NEVENT
+	add	x14, x14, #RECORD_INNER
+	add	x13, x14, x6, lsl #3
+	mov	x12, #1
+	sum	x13
+	add	x13, x13, #8
+	cmp	x15, #0
+	csel	x14, x14, x13, ne
+	add	x13, x10, #ENTRY_BEGIN
+	each_cost
+	ldr	x11, start + ENTRY
 	sub	x10, x10, x11
 	str	x10, [x9, #PAGE_TOP]
-#if !EVENTS
-	ldr	x11, [sp, #80]
-	cbnz	x11, 1b
-#else
+	ldp	x7, x6, [sp, #64]
+	ldr	x8, [sp, #80]
 	cbnz	x8, 1b
 #endif
 	end_more
 2:	cmp	x8, #ENTRY_TAIL
 	b.eq	3b
+	b	9f
+#if EVENTS
+4:	mov	x12, #1
+	sum	x14, #RECORD_CALLS(EVENTS)
+	.set	i, 0
+	.rept	EVENTS
+	cost	i, x10, #(ENTRY_BEGIN + i)
+	sum	x14, #(RECORD_INNER + i)
+	.set	i, i + 8
+	.endr
+	b	6b
+#endif
 9:	slow	CALLS_CLOSE, 1
 	threads	close, \op
 	.endm
@@ -330,36 +346,27 @@ start:
 	ldr	x12, [x9, #PAGE_LEAF]
 	cmp	x12, x16
 	b.ne	9f
-	one_more x16
-	stp	x13, x14, [sp, #32]
 #if EVENTS
-	.set	i, 0
-	.rept	EVENTS
-	ldr	x11, [x9, #i]
-	ldr	x12, [x9, #(PAGE_LEAVES + i)]
-	ldr	x13, [x9, #(PAGE_LEAF_BEGIN + i)]
-	add	x12, x12, x11
-	sub	x12, x12, x13
-	sum	x16, #(RECORD_VALUES + i)
-	.set	i, i + 8
-	.endr
-#else
-	ldr	x14, start + NEVENT
-	add	x10, x16, #RECORD_VALUES
-	mov	x17, x9
-5:	ldr	x12, [x17, #PAGE_LEAVES]
-	ldr	x13, [x17, #PAGE_LEAF_BEGIN]
-	ldr	x11, [x17], #8
-	add	x12, x12, x11
-	sub	x12, x12, x13
-	sum	x10
-	add	x10, x10, #8
-	sub	x14, x14, #1
-	cbnz	x14, 5b
-#endif
+	str	x13, [sp, #32]
+	outermost x16, x9, PAGE_LEAF_BEGIN
 	str	xzr, [x9, #PAGE_LEAF]
-	ldp	x13, x14, [sp, #32]
+	ldr	x13, [sp, #32]
 	end
+#else
+	save_more
+	stp	x7, x6, [sp, #64]
+	ldr	x6, start + NEVENT
+	add	x14, x16, #RECORD_INNER
+	add	x14, x14, x6, lsl #3
+	mov	x12, #1
+	sum	x14
+	add	x14, x14, #8
+	add	x13, x9, #PAGE_LEAF_BEGIN
+	each_cost
+	str	xzr, [x9, #PAGE_LEAF]
+	ldp	x7, x6, [sp, #64]
+	end_more
+#endif
 	threads	leaf_end, \op
 9:	slow	CALLS_LEAF_END, 0
 	.endm

@@ -133,8 +133,7 @@ push:
 	cmpq	$0, %gs:(%rdx)
 	jne	1f
 	mov	%rcx, %gs:(%rdx)
-1:	incq	%gs:RECORD_CALLS(%r11)
-	counts
+1:	counts
 	end
 9:	slow	CALLS_PUSH, 0
 
@@ -175,8 +174,7 @@ enter:
 	cmpq	$0, %gs:(%r11)
 	jne	3f
 	mov	%rcx, %gs:(%r11)
-3:	incq	%gs:RECORD_CALLS(%rdx)
-	end
+3:	end
 	/* one from outside has ended */
 4:	add	$8, %rdx
 	cmp	%rdx, ENTRY_HEAD(%rcx)
@@ -198,34 +196,33 @@ return:
 1:	end
 9:	slow	CALLS_RETURN, 0
 
-/* what the call in rcx cost, record r8; outermost: r9 has its other sums */
+/* what the call in rcx cost, record r8 */
 	.macro	costs outermost
 #if EVENTS
+	incq	%gs:RECORD_CALLS(EVENTS)(%r8)
 	.set	i, 0
 	.rept	EVENTS
 	mov	%gs:i(%rax), %rdx
 	add	%gs:(PAGE_LEAVES + i)(%rax), %rdx
 	sub	(ENTRY_BEGIN + i)(%rcx), %rdx
-	add	%rdx, %gs:(RECORD_VALUES + i)(%r8)
 	.if	\outermost
-	add	%rdx, %gs:(RECORD_VALUES + 8 * EVENTS + i)(%r8)
+	add	%rdx, %gs:(RECORD_OUTER(EVENTS) + i)(%r8)
+	.else
+	add	%rdx, %gs:(RECORD_INNER + i)(%r8)
 	.endif
 	.set	i, i + 8
 	.endr
 #else
+	mov	nevent(%rip), %rsi
+	incq	%gs:RECORD_INNER(%r8,%rsi,8)
 	.if	\outermost
-	mov	nevent(%rip), %r9
-	shl	$3, %r9
-	add	%r8, %r9
+	lea	8(%r8,%rsi,8), %r8
 	.endif
 	xor	%esi, %esi
 4:	mov	%gs:(%rax,%rsi,8), %rdx
 	add	%gs:PAGE_LEAVES(%rax,%rsi,8), %rdx
 	sub	ENTRY_BEGIN(%rcx,%rsi,8), %rdx
-	add	%rdx, %gs:RECORD_VALUES(%r8,%rsi,8)
-	.if	\outermost
-	add	%rdx, %gs:RECORD_VALUES(%r9,%rsi,8)
-	.endif
+	add	%rdx, %gs:RECORD_INNER(%r8,%rsi,8)
 	inc	%rsi
 	cmp	nevent(%rip), %rsi
 	jb	4b
@@ -282,25 +279,30 @@ leaf_end:
 	begin
 	cmp	%r11, %gs:PAGE_LEAF(%rax)
 	jne	9f
-	incq	%gs:RECORD_CALLS(%r11)
 #if EVENTS
+	incq	%gs:RECORD_CALLS(EVENTS)(%r11)
 	.set	i, 0
 	.rept	EVENTS
 	mov	%gs:i(%rax), %rdx
 	add	%gs:(PAGE_LEAVES + i)(%rax), %rdx
 	sub	%gs:(PAGE_LEAF_BEGIN + i)(%rax), %rdx
-	add	%rdx, %gs:(RECORD_VALUES + i)(%r11)
+	add	%rdx, %gs:(RECORD_OUTER(EVENTS) + i)(%r11)
 	.set	i, i + 8
 	.endr
 #else
+	push	%rsi
+	mov	nevent(%rip), %rcx
+	lea	8(%r11,%rcx,8), %rsi
+	incq	%gs:(RECORD_INNER - 8)(%rsi)
 	xor	%ecx, %ecx
 4:	mov	%gs:(%rax,%rcx,8), %rdx
 	add	%gs:PAGE_LEAVES(%rax,%rcx,8), %rdx
 	sub	%gs:PAGE_LEAF_BEGIN(%rax,%rcx,8), %rdx
-	add	%rdx, %gs:RECORD_VALUES(%r11,%rcx,8)
+	add	%rdx, %gs:RECORD_INNER(%rsi,%rcx,8)
 	inc	%rcx
 	cmp	nevent(%rip), %rcx
 	jb	4b
+	pop	%rsi
 #endif
 	movq	$0, %gs:PAGE_LEAF(%rax)
 	end
