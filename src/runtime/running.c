@@ -175,10 +175,9 @@ static _Bool take_records(struct counting *c)
 	struct chunk_threads *k;
 	struct region r;
 
+	/* threads of the records before may not have ended: these stay */
 	if (!live_profile_take(c, size, &r))
 		return 0;
-	if (c->records)
-		sys_unmap(c->records, size);
 	k = (void *)r.at;
 	k->chunk.at = r.offset;
 	k->chunk.size = size;
