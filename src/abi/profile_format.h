@@ -76,6 +76,7 @@ enum chunk_kind {
 	CHUNK_LEFT = 4,     /* struct chunk_left */
 	CHUNK_RUNNING = 5,  /* struct chunk_running */
 	CHUNK_THREADS = 6,  /* struct chunk_threads */
+	CHUNK_PHASES = 7,   /* struct chunk_phases (phases.h) */
 };
 
 struct profile_chunk {

@@ -24,6 +24,15 @@ enum {
 	/* in the page of a process's first thread; not 0: in threads that begin
 	   later, nothing is to trap */
 	RUNNING_QUIET = RUNNING_BIAS + RUNNING_LANES,
+	/*
+	 * For calls of the client library (abi/client.h), addresses in the
+	 * process: of this page, where it can always be written to; of the
+	 * thread's struct chunk_phases, or 0; and of the counts that were there
+	 * when the thread began, or 0: none were.
+	 */
+	RUNNING_SELF,
+	RUNNING_PHASES,
+	RUNNING_BEGAN,
 	RUNNING_WORDS,
 };
 

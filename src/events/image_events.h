@@ -14,6 +14,8 @@ struct image_events {
 	const struct image *image; /* the original */
 	const struct isa *isa;
 	struct event_addresses at[EVENTS_MAX]; /* of sets */
+	/* the client library's code: it has no events, but of sets */
+	struct range silent;
 };
 
 void image_events_begin(struct image_events *x, const struct image *im,
@@ -26,7 +28,7 @@ void image_events_free(struct image_events *x);
  */
 unsigned image_events_insn(const struct image_events *x, uint64_t address,
 			   uint32_t n[EVENTS_MAX]);
-/* whether the instruction is a conditional branch */
+/* whether the instruction is a conditional branch that is counted */
 bool image_events_branches(const struct image_events *x, uint64_t address);
 
 /*

@@ -31,6 +31,7 @@ struct mapped {
 		struct profile_chunk chunk;
 		struct chunk_running running;
 		struct chunk_threads threads;
+		struct chunk_phases phases;
 	} head;
 };
 
@@ -45,6 +46,7 @@ struct inspection {
 	uint32_t nevent;
 	VEC(struct mapped) running; /* struct chunk_running of each block */
 	VEC(struct mapped) threads; /* struct chunk_threads */
+	VEC(struct mapped) phases;  /* struct chunk_phases */
 };
 
 /* --- the profile */
@@ -68,7 +70,8 @@ static bool take_chunk(struct inspection *x, const struct profile_chunk *k)
 
 	if (k->process != x->number)
 		return true;
-	if (k->kind != CHUNK_RUNNING && k->kind != CHUNK_THREADS)
+	if (k->kind != CHUNK_RUNNING && k->kind != CHUNK_THREADS &&
+	    k->kind != CHUNK_PHASES)
 		return true;
 	if (!map_at(x, k->at, k->size, &m))
 		return false;
@@ -76,8 +79,10 @@ static bool take_chunk(struct inspection *x, const struct profile_chunk *k)
 	m.head.chunk = *k;
 	if (k->kind == CHUNK_RUNNING)
 		vec_push(&x->running, m);
-	else
+	else if (k->kind == CHUNK_THREADS)
 		vec_push(&x->threads, m);
+	else
+		vec_push(&x->phases, m);
 	return true;
 }
 
@@ -87,7 +92,11 @@ static bool is_sound(const struct mapped *m)
 	const struct profile_chunk *k = &m->head.chunk;
 	const struct chunk_running *r = &m->head.running;
 	const struct chunk_threads *t = &m->head.threads;
+	const struct chunk_phases *p = &m->head.phases;
 
+	if (k->kind == CHUNK_PHASES)
+		return p->nevent <= RUNNING_EVENTS &&
+		       k->size >= phases_size(p->nevent);
 	if (k->kind == CHUNK_RUNNING)
 		return r->nevent <= RUNNING_EVENTS && r->first <= k->size &&
 		       !(r->first % sizeof(uint64_t)) &&
@@ -127,6 +136,10 @@ static bool read_chunks(struct inspection *x)
 		if (!is_sound(&x->threads.at[i]) ||
 		    x->threads.at[i].head.threads.nevent != x->nevent)
 			return false;
+	for (size_t i = 0; i < x->phases.n; i++)
+		if (!is_sound(&x->phases.at[i]) ||
+		    x->phases.at[i].head.phases.nevent != x->nevent)
+			return false;
 	return true;
 }
 
@@ -136,8 +149,11 @@ static void unmap_all(struct inspection *x)
 		munmap(x->running.at[i].map, x->running.at[i].size);
 	for (size_t i = 0; i < x->threads.n; i++)
 		munmap(x->threads.at[i].map, x->threads.at[i].size);
+	for (size_t i = 0; i < x->phases.n; i++)
+		munmap(x->phases.at[i].map, x->phases.at[i].size);
 	vec_free(&x->running);
 	vec_free(&x->threads);
+	vec_free(&x->phases);
 }
 
 struct inspection *inspect_open(const char *profile, pid_t pid, bool write,
@@ -242,7 +258,8 @@ bool inspect_page(const struct inspection *x, pid_t tid,
 	r = record_of(x, own, &p->thread);
 	if (!r)
 		return false;
-	p->word = page_of(x, r->block);
+	p->block = r->block;
+	p->word = page_of(x, p->block);
 	p->began = (const uint64_t *)(r + 1);
 	return p->word;
 }
@@ -254,6 +271,75 @@ static void read_counters(const struct inspection *x,
 	for (uint32_t e = 0; e < x->nevent; e++)
 		t->value[e] = running_sum(k->word, e) -
 			      (k->began ? k->began[e] : 0);
+}
+
+/* --- phases */
+
+static const struct mapped *phases_of(const struct inspection *x,
+				      uint32_t block)
+{
+	for (size_t i = 0; i < x->phases.n; i++)
+		if (x->phases.at[i].head.phases.block == block)
+			return &x->phases.at[i];
+	return NULL;
+}
+
+/* those of a block, as they are now, to be freed; NULL: it has none */
+static struct inspected_phases *read_phases(const struct inspection *x,
+					    uint32_t block)
+{
+	const struct mapped *m = phases_of(x, block);
+	const uint64_t *page = page_of(x, block), *word;
+	const struct chunk_phases *k;
+	struct inspected_phases *p;
+	uint64_t state;
+
+	if (!m || !page)
+		return NULL;
+	k = (const void *)m->at;
+	word = (const uint64_t *)(k + 1);
+	state = __atomic_load_n(&k->state, __ATOMIC_ACQUIRE);
+	p = NEW_ARRAY(struct inspected_phases, 1);
+	p->block = block;
+	p->row = phases_row(state);
+	for (unsigned row = 0; row < PHASES; row++) {
+		memcpy(p->name[row], k->name[row], PHASE_NAME - 1);
+		for (uint32_t e = 0; e < x->nevent; e++)
+			p->value[row][e] =
+				phases_count(word, x->nevent, state, row, e,
+					     running_sum(page, e));
+	}
+	return p;
+}
+
+/* those of blocks whose threads were not read have none any more */
+static void read_other_phases(const struct inspection *x,
+			      struct inspected_list *l)
+{
+	size_t n = l->phases.n;
+
+	for (size_t i = 0; i < x->phases.n; i++) {
+		uint32_t block = x->phases.at[i].head.phases.block;
+		struct inspected_phases *p = NULL;
+		size_t j = 0;
+
+		while (j < n && l->phases.at[j]->block != block)
+			j++;
+		if (j == n)
+			p = read_phases(x, block);
+		if (!p)
+			continue;
+		p->row = PHASE_NONE;
+		vec_push(&l->phases, p);
+	}
+}
+
+void inspected_list_free(struct inspected_list *l)
+{
+	for (size_t i = 0; i < l->phases.n; i++)
+		mem_free(l->phases.at[i]);
+	vec_free(&l->phases);
+	vec_free(&l->v);
 }
 
 void inspect_quiet(const struct inspection *x)
@@ -344,7 +430,9 @@ static enum sleeper read_sleeper(const struct inspection *x,
 	if (!read_slices(tid, &before) || !read_asleep(tid, &sp, &pc) ||
 	    view_is_own(v, pc) || view_is_interrupted(v, sp))
 		return SLEEPS_NOT;
+	mem_free(t->phases);
 	read_counters(x, k, t);
+	t->phases = read_phases(x, k->block);
 	return read_slices(tid, &after) && before == after ? SLEEPS : WOKE_UP;
 }
 
@@ -394,12 +482,15 @@ static int inspect_thread(struct inspection *x, struct view *v, pid_t tid,
 			break;
 	}
 	if (!stop_thread(tid, &signo)) {
+		mem_free(t->phases);
 		if (errno == ESRCH)
 			return 0;
 		return err_set(e, ERR_MACHINE, "thread %ld cannot be stopped "
 			       "to be read: %s", (long)tid, strerror(errno));
 	}
+	mem_free(t->phases);
 	read_stopped(x, v, &k, false, t);
+	t->phases = read_phases(x, k.block);
 	let_thread_go(tid, signo);
 	return 1;
 }
@@ -455,7 +546,10 @@ int inspect_threads(struct inspection *x, struct inspected_list *l,
 			found = inspect_thread(x, &v, atoi(d->d_name), &t, e);
 			if (found > 0)
 				vec_push(&l->v, t);
+			if (found > 0 && t.phases)
+				vec_push(&l->phases, t.phases);
 		}
+	read_other_phases(x, l);
 	view_close(&v);
 	closedir(dir);
 	return found < 0 ? -1 : 0;

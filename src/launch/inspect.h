@@ -12,15 +12,26 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "abi/phases.h"
 #include "abi/profile_format.h"
 #include "abi/running.h"
 #include "base/err.h"
 #include "base/mem.h"
 
+/* phases of a block (abi/phases.h) at the moment its thread was read */
+struct inspected_phases {
+	uint32_t block;
+	unsigned row; /* that its thread adds to, or PHASE_NONE */
+	char name[PHASES][PHASE_NAME]; /* "": no such phase, but the first */
+	uint64_t value[PHASES][RUNNING_EVENTS];
+};
+
 /* a thread at one moment */
 struct inspected {
 	uint32_t tid;
-	uint64_t value[RUNNING_EVENTS]; /* since it began */
+	/* since it began, with what it has left out */
+	uint64_t value[RUNNING_EVENTS];
+	struct inspected_phases *phases; /* or NULL; of a list */
 	/* where it was in the middle of blocks: there, and where handlers
 	   that it runs have interrupted it; as a process notes it */
 	struct process_end end[PROCESS_ENDS];
@@ -43,6 +54,7 @@ bool inspect_is_old(const struct inspection *x);
 /* the running counters of a thread; false: it has none yet */
 struct inspected_page {
 	uint64_t *word;	       /* running.h */
+	uint32_t block;	       /* whose it is */
 	const uint64_t *began; /* what they were when it began; NULL: 0 */
 	unsigned thread;       /* which it is of its process, from 1 */
 };
@@ -63,10 +75,13 @@ bool inspect_view(const struct inspection *x, pid_t tid, struct view *v,
 
 struct inspected_list {
 	VEC(struct inspected) v;
+	/* of all blocks that have such, those of threads that have ended too */
+	VEC(struct inspected_phases *) phases;
 };
 /* appends all threads that there are, each at a moment of its own; -1 and *e
    if the process is gone */
 int inspect_threads(struct inspection *x, struct inspected_list *l,
 		    struct err *e);
+void inspected_list_free(struct inspected_list *l);
 
 #endif

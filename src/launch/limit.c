@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "abi/phases.h"
 #include "abi/running.h"
 #include "count/profile/profile.h"
 
@@ -94,7 +95,7 @@ static bool note_records(struct limit *l, int fd, const struct profile_chunk *k)
 		return false;
 	for (uint32_t i = 0; i < t.nrecord; i++) {
 		struct thread_record r;
-		struct limit_began x = {.process = k->process};
+		struct limit_sum x = {.process = k->process};
 
 		if (pread(fd, bytes, t.size,
 			  (off_t)(k->at + sizeof t + (uint64_t)i * t.size)) !=
@@ -112,27 +113,88 @@ static bool note_records(struct limit *l, int fd, const struct profile_chunk *k)
 	return false;
 }
 
-/* has the thread that uses the block counted more? */
-static bool is_over(struct limit *l, int fd, const struct profile_chunk *k)
+/* one word behind the chunk's head; false: it cannot be read */
+static bool read_word(int fd, const struct profile_chunk *k, uint64_t word,
+		      uint64_t *value)
 {
-	struct chunk_running r;
-	uint64_t sum;
+	uint64_t at = sizeof(struct chunk_phases) + word * sizeof *value;
 
-	if (!read_sum(l, fd, k, &r, &sum))
+	return at + sizeof *value <= k->size &&
+	       pread(fd, value, sizeof *value, (off_t)(k->at + at)) ==
+		       sizeof *value;
+}
+
+/* what threads of this block have left out */
+static bool note_left(struct limit *l, int fd, const struct profile_chunk *k)
+{
+	struct limit_left x = {.process = k->process};
+	struct chunk_phases p;
+
+	if (k->kind != CHUNK_PHASES ||
+	    pread(fd, &p, sizeof p, (off_t)k->at) != sizeof p ||
+	    p.nevent <= l->event || p.nevent > RUNNING_EVENTS)
 		return false;
+	x.block = p.block;
+	x.stopped = p.state & PHASE_STOPPED;
+	if (read_word(fd, k, phases_word(p.nevent, PHASE_LEFT_OUT,
+					 phases_which(p.state, PHASE_LEFT_OUT),
+					 l->event), &x.value) &&
+	    read_word(fd, k, phases_word(p.nevent, PHASE_BEGAN,
+					 phases_which(p.state, PHASE_BEGAN),
+					 l->event), &x.began))
+		vec_push(&l->left, x);
+	return false;
+}
+
+/* what a block has counted now */
+static bool note_sum(struct limit *l, int fd, const struct profile_chunk *k)
+{
+	struct limit_sum x = {.process = k->process};
+	struct chunk_running r;
+
+	if (read_sum(l, fd, k, &r, &x.value)) {
+		x.block = r.block;
+		vec_push(&l->sum, x);
+	}
+	return false;
+}
+
+/* has the thread that uses the block counted more? */
+static bool is_over(const struct limit *l, const struct limit_sum *x)
+{
+	uint64_t sum = x->value;
+
+	for (size_t i = 0; i < l->left.n; i++) {
+		const struct limit_left *k = &l->left.at[i];
+
+		if (k->process != x->process || k->block != x->block)
+			continue;
+		if (k->stopped && (int64_t)(sum - k->began) > 0)
+			sum = k->began;
+		sum -= k->value;
+	}
 	for (size_t i = 0; i < l->began.n; i++)
-		if (l->began.at[i].process == k->process &&
-		    l->began.at[i].block == r.block)
+		if (l->began.at[i].process == x->process &&
+		    l->began.at[i].block == x->block)
 			sum -= l->began.at[i].value;
 	/* it may be below 0 for a moment */
 	return (int64_t)sum > SLACK && sum - SLACK >= l->most;
 }
 
+/*
+ * Counts are read first, then what is taken away from them, which may have
+ * grown meanwhile: no thread is over that is not.
+ */
 static bool any_is_over(struct limit *l, int fd)
 {
-	l->began.n = 0;
+	l->sum.n = l->began.n = l->left.n = 0;
+	each_chunk(l, fd, note_sum);
 	each_chunk(l, fd, note_records);
-	return each_chunk(l, fd, is_over);
+	each_chunk(l, fd, note_left);
+	for (size_t i = 0; i < l->sum.n; i++)
+		if (is_over(l, &l->sum.at[i]))
+			return true;
+	return false;
 }
 
 /* sends the signal to the process of the chunk, if there is one */
@@ -194,7 +256,9 @@ static void *look_on(void *arg)
 	}
 	if (fd >= 0)
 		close(fd);
+	vec_free(&l->sum);
 	vec_free(&l->began);
+	vec_free(&l->left);
 	return NULL;
 }
 

@@ -158,6 +158,7 @@ static int finished_unpack(struct profile *p, const struct finished_part *f,
 		[FINISHED_PAIRS] = "pairs",
 		[FINISHED_LEFT] = "its images that were left",
 		[FINISHED_THREADS] = "its threads",
+		[FINISHED_PHASES] = "its phases",
 	};
 	buffer all = {0};
 	int status = decompress(&all, bytes, f->size, p->file.name,
@@ -171,6 +172,8 @@ static int finished_unpack(struct profile *p, const struct finished_part *f,
 		status = finished_pairs(p, f->process, at, &all, e);
 	else if (!status && f->kind == FINISHED_THREADS)
 		status = profile_unpack_threads(p, at, &all, e);
+	else if (!status && f->kind == FINISHED_PHASES)
+		status = profile_unpack_phases(p, at, &all, e);
 	else if (!status)
 		status = profile_unpack_left(p, at, &all, e);
 	vec_free(&all);
@@ -190,6 +193,7 @@ static int finished_part(struct profile *p, const struct finished_part *f,
 	case FINISHED_PAIRS:
 	case FINISHED_LEFT:
 	case FINISHED_THREADS:
+	case FINISHED_PHASES:
 		return finished_unpack(p, f, at, bytes, e);
 	default:
 		return err_at(e, p->file.name, at, "a part of kind %" PRIu32

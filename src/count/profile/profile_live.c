@@ -221,6 +221,8 @@ static int live_chunk(struct profile *p, uint64_t at, uint64_t end,
 		return profile_live_running(p, at, e);
 	if (c.kind == CHUNK_THREADS)
 		return profile_live_threads(p, at, e);
+	if (c.kind == CHUNK_PHASES)
+		return profile_live_phases(p, at, e);
 	if (c.kind == CHUNK_PAIRS) {
 		vec_push(&p->pair_chunk, at);
 		return 0;
@@ -277,6 +279,8 @@ static int live_chunks(struct profile *p, uint64_t end, struct err *e)
 	}
 	live_nameless(p);
 	if (profile_sort(p, e))
+		return -1;
+	if (profile_live_phases_end(p, e))
 		return -1;
 	profile_live_threads_end(p);
 	return 0;

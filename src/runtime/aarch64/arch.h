@@ -277,6 +277,15 @@ static inline void arch_set_slot(_Bool quick, int64_t slot)
 	*arch_slot_of(arch_thread(quick)) = slot;
 }
 
+/* a word of the thread's own copy of an object's memory; `above`: the slot is
+   subtracted */
+static inline uint64_t arch_own_word(const uint64_t *word, _Bool above)
+{
+	uintptr_t slot = (uintptr_t)arch_slot(1);
+
+	return *(const uint64_t *)((uintptr_t)word + (above ? -slot : slot));
+}
+
 /* whether the program wants the slot for itself: never, it is our own word */
 static inline _Bool arch_takes_slot(const struct arch_hook *g)
 {

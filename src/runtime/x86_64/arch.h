@@ -303,6 +303,16 @@ static inline void arch_set_slot(_Bool quick, int64_t slot)
 		arch_call(SYS_ARCH_PRCTL, ARCH_SET_GS, slot, 0, 0, 0);
 }
 
+/* a word of the thread's own copy of an object's memory */
+static inline uint64_t arch_own_word(const uint64_t *word, _Bool above)
+{
+	uint64_t value;
+
+	(void)above;
+	__asm__ volatile("movq %%gs:(%1), %0" : "=r"(value) : "r"(word));
+	return value;
+}
+
 /* the program wants gs for itself, or to see it */
 static inline _Bool arch_takes_slot(const struct arch_hook *g)
 {
