@@ -31,22 +31,23 @@ enum client_status {
 	CLIENT_BUSY = -5,
 };
 
-/* more may follow in a later tally */
+/* functions, which get the table itself first; a later tally may have more */
 struct client_calls {
 	uint64_t ncall; /* functions that there are */
-	int (*events)(void);
-	int (*event_name)(int event, char *to, size_t size);
-	int (*event)(const char *name);
-	int (*read)(uint64_t *counts, int n);
-	int (*stop)(void);
-	int (*start)(void);
-	int (*phase)(const char *name);
-	int (*phase_return)(int phase);
+	int (*events)(struct client_calls *k);
+	int (*event_name)(struct client_calls *k, int event, char *to,
+			  size_t size);
+	int (*event)(struct client_calls *k, const char *name);
+	int (*read)(struct client_calls *k, uint64_t *counts, int n);
+	int (*stop)(struct client_calls *k);
+	int (*start)(struct client_calls *k);
+	int (*phase)(struct client_calls *k, const char *name);
+	int (*phase_return)(struct client_calls *k, int phase);
 };
 
 struct client {
 	uint64_t ncall; /* functions that the library knows */
-	const struct client_calls *calls; /* NULL: nothing is counted */
+	struct client_calls *calls; /* NULL: nothing is counted */
 };
 
 #endif

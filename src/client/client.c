@@ -45,46 +45,46 @@ volatile struct client tally_client = {
 
 /* a statement of each function: nothing is counted, or the runtime answers */
 #define ASK(call)                                                              \
-	const struct client_calls *calls = tally_client.calls;                 \
+	struct client_calls *calls = tally_client.calls;                       \
                                                                                \
 	return calls ? calls->call : TALLY_NOT_COUNTED
 
 EXPORT int tally_events(void)
 {
-	ASK(events());
+	ASK(events(calls));
 }
 
 EXPORT int tally_event(const char *name)
 {
-	ASK(event(name));
+	ASK(event(calls, name));
 }
 
 EXPORT int tally_event_name(int event, char *name, size_t size)
 {
-	ASK(event_name(event, name, size));
+	ASK(event_name(calls, event, name, size));
 }
 
 EXPORT int tally_read(uint64_t *counts, int n)
 {
-	ASK(read(counts, n));
+	ASK(read(calls, counts, n));
 }
 
 EXPORT int tally_stop(void)
 {
-	ASK(stop());
+	ASK(stop(calls));
 }
 
 EXPORT int tally_start(void)
 {
-	ASK(start());
+	ASK(start(calls));
 }
 
 EXPORT int tally_phase(const char *name)
 {
-	ASK(phase(name));
+	ASK(phase(calls, name));
 }
 
 EXPORT int tally_phase_return(int phase)
 {
-	ASK(phase_return(phase));
+	ASK(phase_return(calls, phase));
 }

@@ -11,9 +11,29 @@
 #include "runtime/counting.h"
 #include "abi/phases.h"
 
+/*
+ * A thread that is in one of the functions has left its block: nothing is to be
+ * corrected. So all that is called often is between two labels, for places.c.
+ */
+#define CODE ".text.client"
+__asm__(".pushsection " CODE ",\"ax\",%progbits\n"
+	"client_code:\n"
+	".subsection 1\n" /* behind all else of the section */
+	"client_code_end:\n"
+	".popsection\n");
+extern const char client_code[] __attribute__((visibility("hidden")));
+extern const char client_code_end[] __attribute__((visibility("hidden")));
+#define QUICK __attribute__((section(CODE)))
+
+static inline struct counting *counting_of(struct client_calls *k)
+{
+	return (void *)((char *)k - offsetof(struct counting, client));
+}
+
 /* --- pages */
 
 /* an image in which each thread finds its own page, or NULL */
+QUICK
 static const struct counted_image *find_image(const struct counting *c,
 					      enum image_state state)
 {
@@ -27,11 +47,15 @@ static const struct counted_image *find_image(const struct counting *c,
 	return NULL;
 }
 
-/* the running page of this thread; NULL: there is none */
+/*
+ * The running page of this thread, as code of an image finds it; NULL: there is
+ * none. What that has just added is read at the same address: it would take
+ * longer by another one of the same memory.
+ */
+QUICK
 static uint64_t *own_page(const struct counting *c)
 {
 	const struct counted_image *m;
-	const uint64_t *page;
 
 	if (!c->running.at)
 		return NULL;
@@ -40,19 +64,29 @@ static uint64_t *own_page(const struct counting *c)
 		m = find_image(c, IMAGE_CLOSED);
 	if (!m || c->given_up)
 		return c->running.at;
-	page = (const void *)(m->counters - m->run);
-	return (uint64_t *)(uintptr_t)arch_own_word(&page[RUNNING_SELF],
-						    m->above);
+	return arch_own_words((uint64_t *)(m->counters - m->run), RUNNING_SELF,
+			      m->above, c->quick);
 }
 
+QUICK
 static struct chunk_phases *phases_of(const uint64_t *page)
 {
 	return (void *)(uintptr_t)page[RUNNING_PHASES];
 }
 
+QUICK
 static uint64_t *words_of(struct chunk_phases *k)
 {
 	return (uint64_t *)(k + 1);
+}
+
+/* a thread's count without what it left out */
+QUICK
+static uint64_t less_left_out(struct chunk_phases *k, unsigned event,
+			      uint64_t sum)
+{
+	return sum - phases_count(words_of(k), k->nevent, k->state,
+				  PHASE_LEFT_OUT, event, sum);
 }
 
 uint64_t running_counted(const uint64_t *page, unsigned event)
@@ -60,13 +94,13 @@ uint64_t running_counted(const uint64_t *page, unsigned event)
 	uint64_t sum = running_sum(page, event);
 	struct chunk_phases *k = phases_of(page);
 
-	return k ? sum - phases_count(words_of(k), k->nevent, k->state,
-				      PHASE_LEFT_OUT, event, sum) : sum;
+	return k ? less_left_out(k, event, sum) : sum;
 }
 
 /* --- events */
 
 /* the names of all, separated by commas, and where they end */
+QUICK
 static const char *event_names(const struct counting *c, const char **end)
 {
 	const char *at = (const char *)(c->header + 1), *asked;
@@ -83,6 +117,7 @@ static const char *event_names(const struct counting *c, const char **end)
 }
 
 /* that of an event: its length */
+QUICK
 static size_t event_name(const struct counting *c, unsigned event,
 			 const char **name)
 {
@@ -96,16 +131,19 @@ static size_t event_name(const struct counting *c, unsigned event,
 	return (size_t)(at - *name);
 }
 
-static int client_events(void)
+QUICK
+static int client_events(struct client_calls *calls)
 {
-	const struct counting *c = counting_here();
+	const struct counting *c = counting_of(calls);
 
 	return c->running.at ? (int)c->nevent : CLIENT_NOT_COUNTED;
 }
 
-static int client_event_name(int event, char *to, size_t size)
+QUICK
+static int client_event_name(struct client_calls *calls, int event,
+				   char *to, size_t size)
 {
-	const struct counting *c = counting_here();
+	const struct counting *c = counting_of(calls);
 	const char *name;
 	size_t n;
 
@@ -122,9 +160,10 @@ static int client_event_name(int event, char *to, size_t size)
 	return (int)n;
 }
 
-static int client_event(const char *asked)
+QUICK
+static int client_event(struct client_calls *calls, const char *asked)
 {
-	const struct counting *c = counting_here();
+	const struct counting *c = counting_of(calls);
 	const char *name;
 
 	if (!c->running.at)
@@ -140,17 +179,39 @@ static int client_event(const char *asked)
 	return CLIENT_NO_EVENT;
 }
 
-static int client_read(uint64_t *counts, int n)
+/* running_sum() of the first n events, at least 1: this is what takes time */
+QUICK
+static void read_sums(const uint64_t *page, uint64_t *sum, unsigned n)
 {
-	const struct counting *c = counting_here();
+	const uint64_t *bias = &page[RUNNING_BIAS];
+
+	for (unsigned e = 0; e < n; e++, page++)
+		sum[e] = page[0] + page[RUNNING_EVENTS] +
+			 page[2 * RUNNING_EVENTS] + page[3 * RUNNING_EVENTS];
+	sum[0] += bias[0] + bias[1] + bias[2] + bias[3];
+	_Static_assert(RUNNING_LANES == 4, "all lanes are added");
+}
+
+QUICK
+static int client_read(struct client_calls *calls, uint64_t *counts,
+			     int n)
+{
+	const struct counting *c = counting_of(calls);
 	const uint64_t *page = own_page(c), *began;
+	struct chunk_phases *k;
 
 	if (!page)
 		return CLIENT_NOT_COUNTED;
+	if (n > (int)c->nevent)
+		n = (int)c->nevent;
+	if (n > 0)
+		read_sums(page, counts, (unsigned)n);
+	k = phases_of(page);
 	began = (const uint64_t *)(uintptr_t)page[RUNNING_BEGAN];
-	for (int e = 0; e < n && e < (int)c->nevent; e++)
-		counts[e] = running_counted(page, (unsigned)e) -
-			    (began ? began[e] : 0);
+	for (int e = 0; k && e < n; e++)
+		counts[e] = less_left_out(k, (unsigned)e, counts[e]);
+	for (int e = 0; began && e < n; e++)
+		counts[e] -= began[e];
 	return (int)c->nevent;
 }
 
@@ -197,6 +258,12 @@ static struct chunk_phases *make_chunk(struct counting *c, uint32_t block)
 	return (void *)r.at;
 }
 
+/* the number of this thread's block */
+static uint32_t block_of(const struct counting *c, const uint64_t *page)
+{
+	return thread_block_of(c, (const void *)(uintptr_t)page[RUNNING_SELF]);
+}
+
 /* those of this thread, which are made if need be; NULL: there is no room */
 static struct chunk_phases *need_phases(struct counting *c, uint64_t *page)
 {
@@ -207,7 +274,7 @@ static struct chunk_phases *need_phases(struct counting *c, uint64_t *page)
 	counting_lock(c);
 	k = phases_of(page);
 	if (!k)
-		k = make_chunk(c, thread_block_of(c, page));
+		k = make_chunk(c, block_of(c, page));
 	if (k)
 		keep_chunk(k, page);
 	counting_unlock(c);
@@ -218,22 +285,22 @@ static struct chunk_phases *need_phases(struct counting *c, uint64_t *page)
  * Goes on with another phase, or stopped, or not: what was counted since the
  * last change is the old row's. `next`: as in the state.
  */
+QUICK
 static void change(const uint64_t *page, struct chunk_phases *k, uint64_t next)
 {
 	uint64_t *word = words_of(k), was = k->state;
-	uint64_t turned = UINT64_C(1) << PHASE_BEGAN;
+	uint64_t turned = UINT64_C(1) << PHASE_BEGAN, sum[RUNNING_EVENTS];
 	unsigned row = phases_row(was), n = k->nevent;
 	unsigned other = !phases_which(was, PHASE_BEGAN);
 
 	if (row != PHASE_NONE)
 		turned |= UINT64_C(1) << row;
+	read_sums(page, sum, n);
 	for (unsigned e = 0; e < n; e++) {
-		uint64_t sum = running_sum(page, e);
-
-		word[phases_word(n, PHASE_BEGAN, other, e)] = sum;
+		word[phases_word(n, PHASE_BEGAN, other, e)] = sum[e];
 		if (row != PHASE_NONE)
 			word[phases_word(n, row, !phases_which(was, row), e)] =
-				phases_count(word, n, was, row, e, sum);
+				phases_count(word, n, was, row, e, sum[e]);
 	}
 	was &= (UINT64_C(1) << (PHASE_BEGAN + 1)) - 1;
 	__atomic_store_n(&k->state, (was ^ turned) | next, __ATOMIC_RELEASE);
@@ -242,6 +309,7 @@ static void change(const uint64_t *page, struct chunk_phases *k, uint64_t next)
 #define NUMBER_BITS ((uint64_t)(PHASES - 1) << PHASE_NUMBER)
 
 /* bits of the state stay, others are set; requires: hold() */
+QUICK
 static void set_state(const uint64_t *page, struct chunk_phases *k,
 		      uint64_t stay, uint64_t set)
 {
@@ -256,6 +324,7 @@ static void set_state(const uint64_t *page, struct chunk_phases *k,
  * False: a handler of a signal has interrupted a change that is not over. Only
  * the thread itself ever asks.
  */
+QUICK
 static _Bool hold(struct chunk_phases *k)
 {
 	if (__atomic_load_n(&k->busy, __ATOMIC_RELAXED))
@@ -265,14 +334,16 @@ static _Bool hold(struct chunk_phases *k)
 	return 1;
 }
 
+QUICK
 static void release(struct chunk_phases *k)
 {
 	__atomic_store_n(&k->busy, 0, __ATOMIC_RELEASE);
 }
 
-static int client_stop(void)
+QUICK
+static int client_stop(struct client_calls *calls)
 {
-	struct counting *c = counting_here();
+	struct counting *c = counting_of(calls);
 	uint64_t *page = own_page(c);
 	struct chunk_phases *k;
 
@@ -288,9 +359,10 @@ static int client_stop(void)
 	return 0;
 }
 
-static int client_start(void)
+QUICK
+static int client_start(struct client_calls *calls)
 {
-	const uint64_t *page = own_page(counting_here());
+	const uint64_t *page = own_page(counting_of(calls));
 	struct chunk_phases *k;
 
 	if (!page)
@@ -306,6 +378,7 @@ static int client_start(void)
 }
 
 /* its length, 0: it is no name of a phase */
+QUICK
 static size_t name_length(const char *name)
 {
 	size_t n = 0;
@@ -317,7 +390,16 @@ static size_t name_length(const char *name)
 	return n;
 }
 
+QUICK
+static _Bool is_name(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
 /* the phase of that name, a new one if need be; or below 0 */
+QUICK
 static int find_phase(struct chunk_phases *k, const char *name)
 {
 	size_t n = name_length(name);
@@ -326,17 +408,21 @@ static int find_phase(struct chunk_phases *k, const char *name)
 	if (!n)
 		return CLIENT_BAD_NAME;
 	for (; p < PHASES && k->name[p][0]; p++)
-		if (str_equal(k->name[p], name))
+		if (is_name(k->name[p], name))
 			return (int)p;
 	if (p == PHASES)
 		return CLIENT_NO_ROOM;
-	__builtin_memcpy(k->name[p], name, n + 1);
+	/* the first byte last: until then there is no such phase */
+	for (; n; n--)
+		__atomic_store_n(&k->name[p][n], name[n], __ATOMIC_RELEASE);
+	__atomic_store_n(&k->name[p][0], name[0], __ATOMIC_RELEASE);
 	return (int)p;
 }
 
-static int client_phase(const char *name)
+QUICK
+static int client_phase(struct client_calls *calls, const char *name)
 {
-	struct counting *c = counting_here();
+	struct counting *c = counting_of(calls);
 	uint64_t *page = own_page(c);
 	struct chunk_phases *k;
 	int phase = 0, was;
@@ -358,9 +444,10 @@ static int client_phase(const char *name)
 	return phase < 0 ? phase : was;
 }
 
-static int client_phase_return(int phase)
+QUICK
+static int client_phase_return(struct client_calls *calls, int phase)
 {
-	const uint64_t *page = own_page(counting_here());
+	const uint64_t *page = own_page(counting_of(calls));
 	struct chunk_phases *k;
 
 	if (!page)
@@ -435,6 +522,8 @@ void client_bind(struct counting *c, const struct object_header *p)
 
 	if (!p->client)
 		return;
+	c->client_code = (uintptr_t)client_code;
+	c->client_code_end = (uintptr_t)client_code_end;
 	k->ncall = (sizeof *k - sizeof k->ncall) / sizeof k->events;
 	k->events = client_events;
 	k->event_name = client_event_name;

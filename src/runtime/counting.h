@@ -219,6 +219,7 @@ struct counting {
 	struct chunk_threads *records; /* the newest, or NULL */
 	uint32_t nrecord;	       /* of these that are in use */
 	struct client_calls client; /* for all objects that have a client */
+	uintptr_t client_code, client_code_end; /* its functions are there */
 	struct list uncounted; /* uint64_t: hashes of paths, see uncounted.c */
 	int64_t next_slot, slot_step; /* where to look for free addresses */
 	uint32_t making; /* blocks whose threads are just being made */

@@ -277,13 +277,17 @@ static inline void arch_set_slot(_Bool quick, int64_t slot)
 	*arch_slot_of(arch_thread(quick)) = slot;
 }
 
-/* a word of the thread's own copy of an object's memory; `above`: the slot is
-   subtracted */
-static inline uint64_t arch_own_word(const uint64_t *word, _Bool above)
+/*
+ * This thread's own copy of words of an object; `above`: the slot is
+ * subtracted. (The word `self` there is an address of it, too.)
+ */
+static inline uint64_t *arch_own_words(uint64_t *words, unsigned self,
+				       _Bool above, _Bool quick)
 {
-	uintptr_t slot = (uintptr_t)arch_slot(1);
+	uintptr_t slot = (uintptr_t)arch_slot(quick);
 
-	return *(const uint64_t *)((uintptr_t)word + (above ? -slot : slot));
+	(void)self;
+	return (uint64_t *)((uintptr_t)words + (above ? -slot : slot));
 }
 
 /* whether the program wants the slot for itself: never, it is our own word */
