@@ -19,6 +19,8 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 
 sys.path.insert(0, "tests/lib")
 from events_run import *
@@ -180,8 +182,8 @@ def stepped_phases(here, exe):
 
 
 def stepped(name, *more):
-    if count_run.ISA != HOST or EMULATED:
-        return "single steps are for the machine itself"
+    if EMULATED:
+        return "an emulator has no ptrace()"
     here = room(name)
     exe = program(here, "-no-pie", *NOW, *more)
     return [("regions", stepped_regions(here, exe)),
@@ -346,12 +348,58 @@ def kept(exe):
     return [("profiles", bad)]
 
 
+# --- at any moment
+
+def rest(told):
+    """What is in no phase: the beginning, which is always the same."""
+    return told.events["insns"] - sum(p["events"]["insns"] for p in
+                                      told.json.get("phases", ()))
+
+
+def signals(exe):
+    """Handlers that ask, too, also while the program changes its phase."""
+    here, bad = room("signals"), []
+    got = [tally_events(here, exe, ["signals", n], *ONLINE)
+           for n in ("0", "3", "300", "300")]
+    bad += ["%s %s" % (t.status, t.err) for t in got if t.status or not t.out]
+    if not bad and len({rest(t) for t in got}) > 1:
+        bad = [str([t.json for t in got])]
+    return [("handlers that ask", bad)]
+
+
+def killed(exe):
+    """Phases add up also if it is killed while it changes them."""
+    here, seen = room("killed"), []
+    for i in range(60):
+        if len(seen) == 6:
+            break
+        with tempfile.NamedTemporaryFile("r", dir=here) as file:
+            p = subprocess.Popen(
+                [TALLY, "events", "-e", "insns", "--json", *ONLINE,
+                 "--output", file.name, "--", exe, "query"], cwd=here,
+                env=environment(here), stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                **ALONE)
+            p.stdout.readline()
+            time.sleep(0.002 * i)
+            for pid in run("pgrep", "-P", str(p.pid)).split():
+                os.kill(int(pid), signal.SIGKILL)
+            finish(p)
+            t = Told(p.returncode, "", "", file.read())
+        # the thread has come around once, or there is nothing to say
+        if left(t):
+            seen.append((rest(t), add_up(t)))
+    bad = sum((b for _, b in seen), [])
+    return [("killed at any moment", bad + (
+        [] if seen and len({n for n, _ in seen}) == 1 else [str(seen)]))]
+
+
 # --- queries
 
 def queries(exe):
     """A thread is always in a phase: phases are all that it does, but for a
     beginning that is always the same."""
-    if count_run.ISA != HOST or EMULATED:
+    if EMULATED:
         return "an emulator has no ptrace()"
     here = room("queries")
     p = subprocess.Popen(
@@ -403,11 +451,13 @@ def header(name, cc, *more):
 
 def jobs():
     for level in ("-O0", "-O2"):
-        yield "steps" + level, stepped, "steps" + level, level
+        if count_run.ISA == HOST:
+            yield "steps" + level, stepped, "steps" + level, level
     for s in SHAPES:
         yield s[0], shape, *s
     exe = program(room("program"), "-no-pie", *NOW)
-    for f in not_counted, threads, forks, crash, limits, kept, queries:
+    for f in (not_counted, threads, forks, crash, limits, kept, signals,
+              killed, *([queries] if count_run.ISA == HOST else [])):
         yield f.__name__, f, exe
     yield "plugin", plugins, "plugin"
     yield "plugin-shared", lambda: plugins("plugin-shared", shared=True)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -222,6 +223,42 @@ static void query(void)
 	_exit(0);
 }
 
+/* handlers at any moment, which are in a phase of their own, or, if they have
+   interrupted a change, in the one that they find */
+static volatile unsigned handled, busy;
+
+static void tick(int signo)
+{
+	uint64_t n[2];
+	int was;
+
+	tally_read(&n[0], 1);
+	was = tally_phase("handler");
+	work((unsigned)signo % 3);
+	if (was >= 0)
+		tally_phase_return(was);
+	tally_read(&n[1], 1);
+	busy += was == TALLY_BUSY;
+	handled += n[1] >= n[0];
+}
+
+static void signals(unsigned times)
+{
+	struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
+
+	signal(SIGALRM, tick);
+	tally_phase("before");
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (handled < times) {
+		tally_phase("odd");
+		tally_phase("even");
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	printf("%u\n", busy);
+	fflush(stdout);
+	_exit(0);
+}
+
 /* --- ends, plugins, limits */
 
 static void crash(const char *where)
@@ -292,6 +329,8 @@ int main(int n, char **word)
 		forks(number);
 	else if (!strcmp(what, "query"))
 		query();
+	else if (!strcmp(what, "signals"))
+		signals(number);
 	else if (!strcmp(what, "crash"))
 		crash(word[2]);
 	else if (!strcmp(what, "plugin"))
