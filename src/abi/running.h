@@ -27,12 +27,14 @@ enum {
 	/*
 	 * For calls of the client library (abi/client.h), addresses in the
 	 * process: of this page, where it can always be written to; of the
-	 * thread's struct chunk_phases, or 0; and of the counts that were there
-	 * when the thread began, or 0: none were.
+	 * thread's struct chunk_phases, or 0; of the counts that were there
+	 * when the thread began, or 0: none were; and of the page that the
+	 * thread added to before this one, or 0.
 	 */
 	RUNNING_SELF,
 	RUNNING_PHASES,
 	RUNNING_BEGAN,
+	RUNNING_BEFORE,
 	RUNNING_WORDS,
 };
 

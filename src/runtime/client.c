@@ -179,6 +179,13 @@ static int client_event(struct client_calls *calls, const char *asked)
 	return CLIENT_NO_EVENT;
 }
 
+/* the counts of a page when its thread began; NULL: all were 0 */
+QUICK
+static const uint64_t *counts_begun(const uint64_t *page)
+{
+	return (const uint64_t *)(uintptr_t)page[RUNNING_BEGAN];
+}
+
 /* running_sum() of the first n events, at least 1: this is what takes time */
 QUICK
 static void read_sums(const uint64_t *page, uint64_t *sum, unsigned n)
@@ -192,9 +199,24 @@ static void read_sums(const uint64_t *page, uint64_t *sum, unsigned n)
 	_Static_assert(RUNNING_LANES == 4, "all lanes are added");
 }
 
+/* another page that the thread has added to, and still may */
+static const uint64_t *page_before(const uint64_t *page)
+{
+	return (const uint64_t *)(uintptr_t)page[RUNNING_BEFORE];
+}
+
+/* what it has counted there */
+static void add_page(const uint64_t *page, uint64_t *counts, unsigned n)
+{
+	const uint64_t *began = counts_begun(page);
+
+	for (unsigned e = 0; e < n; e++)
+		counts[e] += running_counted(page, e) - (began ? began[e] : 0);
+}
+
 QUICK
 static int client_read(struct client_calls *calls, uint64_t *counts,
-			     int n)
+		       int n)
 {
 	const struct counting *c = counting_of(calls);
 	const uint64_t *page = own_page(c), *began;
@@ -207,11 +229,13 @@ static int client_read(struct client_calls *calls, uint64_t *counts,
 	if (n > 0)
 		read_sums(page, counts, (unsigned)n);
 	k = phases_of(page);
-	began = (const uint64_t *)(uintptr_t)page[RUNNING_BEGAN];
+	began = counts_begun(page);
 	for (int e = 0; k && e < n; e++)
 		counts[e] = less_left_out(k, (unsigned)e, counts[e]);
 	for (int e = 0; began && e < n; e++)
 		counts[e] -= began[e];
+	while (n > 0 && (page = page_before(page)))
+		add_page(page, counts, (unsigned)n);
 	return (int)c->nevent;
 }
 
@@ -482,9 +506,10 @@ void client_thread_moves(struct counting *c, const struct running *from,
 {
 	struct chunk_phases *k;
 
-	if (!from->at || !to->at || !phases_of(from->at))
+	if (!from->at || !to->at)
 		return;
-	k = make_chunk(c, block);
+	to->at[RUNNING_BEFORE] = (uintptr_t)from->at;
+	k = phases_of(from->at) ? make_chunk(c, block) : NULL;
 	if (!k)
 		return;
 	copy_state(phases_of(from->at), k);

@@ -209,8 +209,10 @@ struct thread_record *record_begins(struct counting *c, uint32_t block,
 	running_wake(c, x);
 	client_thread_begins(x);
 	read_events(c, x, record_values(r));
-	if (x->at)
+	if (x->at) {
 		x->at[RUNNING_BEGAN] = (uintptr_t)record_values(r);
+		x->at[RUNNING_BEFORE] = 0;
+	}
 	__atomic_store_n(&r->state, THREAD_BEGAN, __ATOMIC_RELEASE);
 	return r;
 }

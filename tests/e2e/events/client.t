@@ -307,6 +307,23 @@ def forks(exe):
     return [("children are in the phase of their parent", bad)]
 
 
+def moved(exe):
+    """A thread that goes on with other counters does not notice."""
+    here = room("moved")
+    with open(here + "/answer.c", "w") as f:
+        f.write("int answer(void) { return 42; }\n")
+    run(*compiler(count_run.ISA, "gcc"), "-shared", "-fPIC", "-o",
+        here + "/answer.so", f.name)
+    a, b = (tally_events(here, exe, ["moved", here + lib], *ONLINE[:1],
+                         "--libs", "answer")
+            for lib in ("/none", "/answer.so"))
+    bad = add_up(a) + add_up(b)
+    return [("a thread that moves", bad + (
+        [] if a.out.split() == b.out.split() and phase(a, "thread") and
+        phase(a, "thread") == phase(b, "thread") else [
+            "%s, %s; %s" % (a.out, b.out, b.err)]))]
+
+
 def crash(exe):
     """Where it dies is a part of the phase, or left out."""
     here, bad = room("crash"), []
@@ -459,6 +476,8 @@ def jobs():
     for f in (not_counted, threads, forks, crash, limits, kept, signals,
               killed, *([queries] if count_run.ISA == HOST else [])):
         yield f.__name__, f, exe
+    if count_run.ISA == "aarch64":
+        yield "moved", moved, exe
     yield "plugin", plugins, "plugin"
     yield "plugin-shared", lambda: plugins("plugin-shared", shared=True)
     yield "c99", header, "c99", "gcc", "-std=c99"

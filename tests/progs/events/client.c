@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -223,6 +224,65 @@ static void query(void)
 	_exit(0);
 }
 
+#ifdef __aarch64__
+/*
+ * A library for which there is no room where a thread's counters are: the
+ * thread goes on with others, while it is in a phase and stopped.
+ */
+static volatile int turn;
+static int64_t slot;
+static uint64_t thread_read[4];
+
+static void *is_moved(void *arg)
+{
+	const int64_t *tp;
+
+	__asm__("mrs %0, tpidr_el0" : "=r"(tp));
+	slot = tp[1];
+	tally_phase("thread");
+	work(5);
+	tally_read(&thread_read[0], 1);
+	work(5);
+	tally_read(&thread_read[1], 1);
+	tally_stop();
+	turn = 1;
+	while (turn == 1)
+		;
+	tally_start();
+	work(5);
+	tally_read(&thread_read[2], 1);
+	work(5);
+	tally_read(&thread_read[3], 1);
+	tally_phase(NULL);
+	return arg;
+}
+
+static void moved(const char *file)
+{
+	enum { PIECE = 1 << 16, PIECES = 1280, ABOVE = 256 };
+	uintptr_t near = (uintptr_t)dlsym(RTLD_DEFAULT, "puts") & -PIECE;
+	pthread_t t;
+
+	pthread_create(&t, NULL, is_moved, NULL);
+	while (!turn)
+		;
+	for (intptr_t i = ABOVE - PIECES; i < ABOVE; i++)
+		mmap((void *)(near + (uintptr_t)(slot + i * PIECE)), PIECE,
+		     PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+		     MAP_FIXED_NOREPLACE, -1, 0);
+	dlopen(file, RTLD_NOW);
+	turn = 2;
+	pthread_join(t, NULL);
+	for (unsigned i = 0; i < 4; i++)
+		printf("%lu ", (unsigned long)thread_read[i]);
+}
+#else
+static void moved(const char *file)
+{
+	puts(file);
+}
+#endif
+
 /* handlers at any moment, which are in a phase of their own, or, if they have
    interrupted a change, in the one that they find */
 static volatile unsigned handled, busy;
@@ -329,6 +389,8 @@ int main(int n, char **word)
 		forks(number);
 	else if (!strcmp(what, "query"))
 		query();
+	else if (!strcmp(what, "moved"))
+		moved(word[2]);
 	else if (!strcmp(what, "signals"))
 		signals(number);
 	else if (!strcmp(what, "crash"))
