@@ -258,6 +258,7 @@ bool inspect_page(const struct inspection *x, pid_t tid,
 	r = record_of(x, own, &p->thread);
 	if (!r)
 		return false;
+	p->record = r;
 	p->block = r->block;
 	p->word = page_of(x, p->block);
 	p->began = (const uint64_t *)(r + 1);
@@ -472,6 +473,7 @@ static int inspect_thread(struct inspection *x, struct view *v, pid_t tid,
 	/* one that is just beginning has counted nothing yet */
 	if (!inspect_page(x, tid, &k))
 		return 0;
+	t->record = k.record;
 	v->tid = tid;
 	for (unsigned i = 0; i < TRIES; i++) {
 		enum sleeper s = read_sleeper(x, v, &k, tid, t);
@@ -523,6 +525,37 @@ int inspect_stopped(struct inspection *x, pid_t tid, struct inspected *t,
 	return 0;
 }
 
+static bool is_listed(const struct inspected_list *l,
+		      const struct thread_record *r)
+{
+	for (size_t i = 0; i < l->v.n; i++)
+		if (l->v.at[i].record == r)
+			return true;
+	return false;
+}
+
+/* what threads have counted that were not there any more to be read */
+static void read_ended(const struct inspection *x, struct inspected_list *l)
+{
+	for (size_t i = 0; i < x->threads.n; i++) {
+		const struct chunk_threads *k =
+			&x->threads.at[i].head.threads;
+		const char *first = x->threads.at[i].at + sizeof *k;
+
+		for (uint32_t j = 0; j < k->nrecord; j++) {
+			const struct thread_record *r =
+				(const void *)(first + (size_t)j * k->size);
+			const uint64_t *value = (const uint64_t *)(r + 1);
+
+			if (__atomic_load_n(&r->state, __ATOMIC_ACQUIRE) !=
+				    THREAD_ENDED || is_listed(l, r))
+				continue;
+			for (uint32_t e = 0; e < x->nevent; e++)
+				l->ended[e] += value[x->nevent + e] - value[e];
+		}
+	}
+}
+
 int inspect_threads(struct inspection *x, struct inspected_list *l,
 		    struct err *e)
 {
@@ -549,6 +582,7 @@ int inspect_threads(struct inspection *x, struct inspected_list *l,
 			if (found > 0 && t.phases)
 				vec_push(&l->phases, t.phases);
 		}
+	read_ended(x, l);
 	read_other_phases(x, l);
 	view_close(&v);
 	closedir(dir);

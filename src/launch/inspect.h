@@ -32,6 +32,7 @@ struct inspected {
 	/* since it began, with what it has left out */
 	uint64_t value[RUNNING_EVENTS];
 	struct inspected_phases *phases; /* or NULL; of a list */
+	const struct thread_record *record; /* its own; NULL: the first's */
 	/* where it was in the middle of blocks: there, and where handlers
 	   that it runs have interrupted it; as a process notes it */
 	struct process_end end[PROCESS_ENDS];
@@ -55,6 +56,7 @@ bool inspect_is_old(const struct inspection *x);
 struct inspected_page {
 	uint64_t *word;	       /* running.h */
 	uint32_t block;	       /* whose it is */
+	const struct thread_record *record; /* NULL: the first thread's */
 	const uint64_t *began; /* what they were when it began; NULL: 0 */
 	unsigned thread;       /* which it is of its process, from 1 */
 };
@@ -77,6 +79,7 @@ struct inspected_list {
 	VEC(struct inspected) v;
 	/* of all blocks that have such, those of threads that have ended too */
 	VEC(struct inspected_phases *) phases;
+	uint64_t ended[RUNNING_EVENTS]; /* of threads that have ended before */
 };
 /* appends all threads that there are, each at a moment of its own; -1 and *e
    if the process is gone */

@@ -241,19 +241,6 @@ static bool is_known(const struct inspected_list *l,
 	return true;
 }
 
-/* adds what threads that have ended before have counted */
-static void add_ended(const struct run_query *q, struct process_events *p)
-{
-	for (size_t i = 0; i < q->profile.thread.n; i++) {
-		const struct profile_thread *t = &q->profile.thread.at[i];
-
-		if (t->process != p->number || !t->ended)
-			continue;
-		for (unsigned k = 0; k < q->list.n; k++)
-			p->at[k].n += t->value[k];
-	}
-}
-
 static int ask_process(struct run_query *q, const struct query_process *x,
 		       struct run_events *r, struct err *e)
 {
@@ -270,7 +257,8 @@ static int ask_process(struct run_query *q, const struct query_process *x,
 			p.name = q->profile.process.at[i].name;
 		}
 	p.thread = ARENA_ARRAY(&r->arena, struct thread_events, l.v.n);
-	add_ended(q, &p);
+	for (unsigned k = 0; k < q->list.n; k++)
+		p.at[k].n = l.ended[k];
 	for (size_t i = 0; i < l.v.n; i++) {
 		add_thread(q, &l.v.at[i], &p.thread[p.nthread++]);
 		for (unsigned k = 0; k < q->list.n; k++) {
