@@ -7,7 +7,7 @@
  * use: a thread that goes on to another phase writes the others, then the word.
  * So what is read is right at any moment, and if the process is killed.
  *
- *	state     which | stopped | phase
+ *	state     which | stopped | phase | changes
  *	row 0     left out:    two of each event
  *	row 1..   phase 1..:   two of each event
  *	last row  the counts when the present phase, or stop, began: two
@@ -28,6 +28,8 @@ enum {
 };
 
 #define PHASE_STOPPED (UINT64_C(1) << 33)
+/* how often the state has changed, in its upper bits: no state is soon again */
+#define PHASE_CHANGE (UINT64_C(1) << 48)
 
 struct chunk_phases {
 	struct profile_chunk chunk;

@@ -186,17 +186,53 @@ static const uint64_t *counts_begun(const uint64_t *page)
 	return (const uint64_t *)(uintptr_t)page[RUNNING_BEGAN];
 }
 
-/* running_sum() of the first n events, at least 1: this is what takes time */
+/* running_sum(), all in one line: this is what takes time */
+QUICK
+static uint64_t add_lanes(const uint64_t *page, unsigned event)
+{
+	const uint64_t *lane = &page[event], *bias = &page[RUNNING_BIAS];
+	uint64_t sum = lane[0] + lane[RUNNING_EVENTS] +
+		       lane[2 * RUNNING_EVENTS] + lane[3 * RUNNING_EVENTS];
+
+	_Static_assert(RUNNING_LANES == 4, "all lanes are added");
+	return event ? sum : sum + bias[0] + bias[1] + bias[2] + bias[3];
+}
+
+/*
+ * Those of the first n events, of one moment: if a handler of a signal has run
+ * meanwhile, what was read before it and after do not go together.
+ */
 QUICK
 static void read_sums(const uint64_t *page, uint64_t *sum, unsigned n)
 {
-	const uint64_t *bias = &page[RUNNING_BIAS];
+	unsigned e;
 
-	for (unsigned e = 0; e < n; e++, page++)
-		sum[e] = page[0] + page[RUNNING_EVENTS] +
-			 page[2 * RUNNING_EVENTS] + page[3 * RUNNING_EVENTS];
-	sum[0] += bias[0] + bias[1] + bias[2] + bias[3];
-	_Static_assert(RUNNING_LANES == 4, "all lanes are added");
+	do {
+		for (e = 0; e < n; e++)
+			sum[e] = add_lanes(page, e);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		for (e = 0; e < n && add_lanes(page, e) == sum[e]; e++)
+			;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	} while (e < n);
+}
+
+/* the same without what was left out */
+QUICK
+static void read_counted(const uint64_t *page, uint64_t *sum, unsigned n)
+{
+	struct chunk_phases *k;
+	uint64_t state;
+
+	do {
+		k = phases_of(page);
+		state = k ? k->state : 0;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		read_sums(page, sum, n);
+		for (unsigned e = 0; k && e < n; e++)
+			sum[e] = less_left_out(k, e, sum[e]);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	} while (k != phases_of(page) || (k && k->state != state));
 }
 
 /* another page that the thread has added to, and still may */
@@ -220,18 +256,14 @@ static int client_read(struct client_calls *calls, uint64_t *counts,
 {
 	const struct counting *c = counting_of(calls);
 	const uint64_t *page = own_page(c), *began;
-	struct chunk_phases *k;
 
 	if (!page)
 		return CLIENT_NOT_COUNTED;
 	if (n > (int)c->nevent)
 		n = (int)c->nevent;
 	if (n > 0)
-		read_sums(page, counts, (unsigned)n);
-	k = phases_of(page);
+		read_counted(page, counts, (unsigned)n);
 	began = counts_begun(page);
-	for (int e = 0; k && e < n; e++)
-		counts[e] = less_left_out(k, (unsigned)e, counts[e]);
 	for (int e = 0; began && e < n; e++)
 		counts[e] -= began[e];
 	while (n > 0 && (page = page_before(page)))
@@ -305,6 +337,8 @@ static struct chunk_phases *need_phases(struct counting *c, uint64_t *page)
 	return k;
 }
 
+#define NUMBER_BITS ((uint64_t)(PHASES - 1) << PHASE_NUMBER)
+
 /*
  * Goes on with another phase, or stopped, or not: what was counted since the
  * last change is the old row's. `next`: as in the state.
@@ -326,11 +360,9 @@ static void change(const uint64_t *page, struct chunk_phases *k, uint64_t next)
 			word[phases_word(n, row, !phases_which(was, row), e)] =
 				phases_count(word, n, was, row, e, sum[e]);
 	}
-	was &= (UINT64_C(1) << (PHASE_BEGAN + 1)) - 1;
+	was = (was & ~(PHASE_STOPPED | NUMBER_BITS)) + PHASE_CHANGE;
 	__atomic_store_n(&k->state, (was ^ turned) | next, __ATOMIC_RELEASE);
 }
-
-#define NUMBER_BITS ((uint64_t)(PHASES - 1) << PHASE_NUMBER)
 
 /* bits of the state stay, others are set; requires: hold() */
 QUICK

@@ -378,7 +378,8 @@ def signals(exe):
     here, bad = room("signals"), []
     got = [tally_events(here, exe, ["signals", n], *ONLINE)
            for n in ("0", "3", "300", "300")]
-    bad += ["%s %s" % (t.status, t.err) for t in got if t.status or not t.out]
+    bad += ["%s %s %s" % (t.status, t.out, t.err) for t in got
+            if t.status or t.out != "0\n"]
     if not bad and len({rest(t) for t in got}) > 1:
         bad = [str([t.json for t in got])]
     return [("handlers that ask", bad)]
