@@ -29,7 +29,7 @@ enum {
 
 enum {
 	TALLY_EVENTS_MAX = 32, /* that can be counted at once */
-	TALLY_PHASES_MAX = 31, /* names that a thread can use */
+	TALLY_PHASES_MAX = 31, /* names of a thread and those before it */
 	TALLY_NAME_MAX = 63    /* bytes of such a name */
 };
 
