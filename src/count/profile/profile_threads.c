@@ -102,8 +102,8 @@ int profile_live_threads(struct profile *p, const struct profile_chunk *k,
 	return 0;
 }
 
-const struct live_running *profile_running_of(const struct profile *p,
-					      uint32_t process, uint32_t block)
+struct live_running *profile_running_of(const struct profile *p,
+					uint32_t process, uint32_t block)
 {
 	for (size_t i = 0; i < p->running.n; i++)
 		if (p->running.at[i].process == process &&
@@ -149,7 +149,8 @@ void profile_live_threads_end(struct profile *p)
 	for (size_t i = 0; i < p->thread.n; i++) {
 		struct profile_thread *t = &p->thread.at[i];
 		const struct live_running *x =
-			t->ended ? NULL : profile_running_of(p, t->process, t->block);
+			t->ended ? NULL :
+				   profile_running_of(p, t->process, t->block);
 
 		t->number++;
 		for (uint32_t k = 0; x && k < p->nevent; k++)
@@ -157,7 +158,8 @@ void profile_live_threads_end(struct profile *p)
 	}
 	for (size_t i = 0; i < p->process.n; i++) {
 		const struct profile_process *q = &p->process.at[i];
-		const struct live_running *x = profile_running_of(p, q->number, 0);
+		const struct live_running *x =
+			profile_running_of(p, q->number, 0);
 		struct profile_thread t = {
 			.process = q->number,
 			.tid = q->pid,
