@@ -53,7 +53,7 @@ BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all tools units programs deps test-deps quickstart check check-fast \
 	check-load test asan sweep bench fuzz lint man install clean 80
-all: $(BUILD)/tally modules
+all: $(BUILD)/tally modules client
 tools: all $(TOOLS)
 units: all $(UNIT)
 programs: tools units $(BENCH)
@@ -90,8 +90,8 @@ ENTRY_ONLY := $(addprefix src/runtime/,entry.c by_hand.c ancestors.c \
 ENTRY := $(ENTRY_ONLY) $(addprefix src/runtime/,own_file.c follow.c program.c \
 	stack.c environ.c sys.c counting.c live_profile.c images.c \
 	threads.c slots.c sites.c forks.c trim.c lock.c signals.c pairs.c \
-	places.c exits.c interruptions.c running.c calls.c signal_context.c \
-	altstack.c)
+	places.c exits.c interruptions.c running.c calls.c client.c \
+	signal_context.c altstack.c)
 RUNTIME := $(filter-out $(ENTRY_ONLY),$(wildcard src/runtime/*.c))
 MODULE_FLAGS := -std=gnu11 $(WARNINGS) -O2 -g -Isrc \
 	-fPIC -ffreestanding -fvisibility=hidden -fno-stack-protector \
@@ -155,6 +155,34 @@ $$(BUILD)/lib/tally/calls-$(1)-$(2).bin: src/runtime/$(1)/calls.S src/abi/calls.
 endef
 $(foreach i,$(ISAS),$(foreach n,$(CALLS_EVENTS),\
 	$(eval $(call CALLS_CODE,$(i),$(n)))))
+
+# --- the client library, which programs are linked with that ask for their own
+# counts: it needs nothing, not even a C library. One for the machine that CC
+# makes programs for. Its name ends with the version of tally.h
+
+CLIENT := $(BUILD)/client
+CLIENT_SO := libtally-client.so.1
+CLIENT_FLAGS := -std=c99 -pedantic $(WARNINGS) -O2 -g -Isrc -Isrc/client -fPIC \
+	-ffreestanding -fvisibility=hidden -fno-stack-protector
+# code that takes part in the protection of jumps, if all of a program does
+CLIENT_aarch64 := -mbranch-protection=standard
+CLIENT_x86_64 := -fcf-protection
+
+.PHONY: client
+client: $(CLIENT)/libtally-client.a $(CLIENT)/$(CLIENT_SO)
+
+$(CLIENT)/client.o: src/client/client.c src/client/tally.h src/abi/client.h
+	@mkdir -p $(@D)
+	$(CC) $(CLIENT_FLAGS) $(CLIENT_$(ISA)) -c -o $@ $<
+
+$(CLIENT)/libtally-client.a: $(CLIENT)/client.o
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(CLIENT)/$(CLIENT_SO): $(CLIENT)/client.o
+	$(CC) -shared -nostdlib -Wl,-soname,$(CLIENT_SO) -Wl,-z,noexecstack \
+		-Wl,-z,defs -o $@ $^
+	ln -sf $(CLIENT_SO) $(CLIENT)/libtally-client.so
 
 # programs that test need not be as fast as what they test, and are compiled in
 # half of the time so
@@ -340,8 +368,17 @@ install: all $(COMPLETIONS)
 	install -D -m 755 $(BUILD)/tally $(TO)/bin/tally
 	for m in $(MODULES); do install -D -m 644 $$m \
 		$(TO)/lib/tally/$${m##*/}; done
-	for m in doc/*.1; do install -D -m 644 $$m \
-		$(TO)/share/man/man1/$${m##*/}; done
+	for m in doc/*.1 doc/*.3; do install -D -m 644 $$m \
+		$(TO)/share/man/man$${m##*.}/$${m##*/}; done
+	install -D -m 644 src/client/tally.h $(TO)/include/tally.h
+	install -m 644 $(CLIENT)/libtally-client.a $(CLIENT)/$(CLIENT_SO) \
+		$(TO)/lib
+	ln -sf $(CLIENT_SO) $(TO)/lib/libtally-client.so
+	install -d $(TO)/lib/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' \
+		src/client/tally-client.pc.in \
+		> $(TO)/lib/pkgconfig/tally-client.pc
+	chmod 644 $(TO)/lib/pkgconfig/tally-client.pc
 	install -D -m 644 $(BUILD)/completion.bash \
 		$(TO)/share/bash-completion/completions/tally
 	install -D -m 644 $(BUILD)/completion.zsh \

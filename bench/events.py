@@ -12,7 +12,8 @@ Programs of this machine do the same work as they are, and
 Numbers are user time by the original's of the same round: all ways in turns,
 medians of five rounds (or ROUNDS). `fib` is a recursive function, all calls.
 Then: `tally query` of a program with a thread that runs and one that sleeps,
-microseconds per thread and query.
+microseconds per thread and query; and what a program pays that asks for its own
+counts (tally.h), nanoseconds per call, the best of five, the loop included.
 """
 import math
 import os
@@ -53,6 +54,31 @@ int main(void)
 }
 """
 QUERIES = 2000
+CLIENT = r"""
+#include <stdio.h>
+#include <time.h>
+#include <tally.h>
+enum { CALLS = 2000000 };
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e9 + t.tv_nsec;
+}
+#define TIME(call) do { \
+	double began = now(); \
+	for (int i = 0; i < CALLS; i++) call; \
+	printf("%.2f ", (now() - began) / CALLS); \
+} while (0)
+int main(void)
+{
+	uint64_t count[TALLY_EVENTS_MAX];
+	TIME(tally_read(count, TALLY_EVENTS_MAX));
+	TIME(tally_phase(i & 1 ? "odd" : "even"));
+	TIME(i & 1 ? tally_start() : tally_stop());
+	return 0;
+}
+"""
 
 
 def others(work, tmp):
@@ -97,11 +123,11 @@ def measure(work, less, tmp, env):
     return ratios, statistics.median(base)
 
 
-def build(tmp, name, source):
+def build(tmp, name, source, *more):
     with open(tmp + "/" + name + ".c", "w") as f:
         f.write(source)
     subprocess.run(["cc", "-O2", "-pthread", "-o", tmp + "/" + name,
-                    f.name], check=True)
+                    f.name, *more], check=True)
     return tmp + "/" + name
 
 
@@ -121,6 +147,22 @@ def query(tmp):
     p.terminate()
     p.wait()
     return 1e6 * (took[QUERIES] - took[2]) / (QUERIES - 2) / 2
+
+
+def client(tmp, env):
+    """{way: nanoseconds of each call}"""
+    program = build(tmp, "client", CLIENT, "-Isrc/client", os.path.join(
+        os.path.dirname(TALLY), "client/libtally-client.a"))
+    how = {"alone": [], **{w: ways(tmp)[w] for w in ("insns", "four")}}
+    best = {}
+    for _ in range(5):
+        for way, command in how.items():
+            p = subprocess.run([*command, program], check=True, text=True,
+                               stdout=subprocess.PIPE,
+                               env={**os.environ, **env})
+            now = [float(n) for n in p.stdout.split()]
+            best[way] = [min(p) for p in zip(now, best.get(way, now))]
+    return best
 
 
 def main():
@@ -150,6 +192,10 @@ def main():
             print("%-19s" % title, *("%9.2f" % of(v) if v else "%9s" % "-"
                                      for v in known.values()))
         print("a query: %.1f us per thread" % query(tmp))
+        print("%-19s" % "ns per call", *("%9s" % h for h in (
+            "read", "phase", "stop")))
+        for way, times in client(tmp, env).items():
+            print("%-19s" % way, *("%9.1f" % n for n in times))
 
 
 main()

@@ -100,7 +100,7 @@
 
 _Static_assert(RUNNING_LEAVES * RUNNING_EVENTS * 8 == PAGE_LEAVES &&
 		       RUNNING_CALLS == CALLS_TOP &&
-		       RUNNING_WORDS == CALLS_TOP + CALLS_WORDS,
+		       RUNNING_SELF == CALLS_TOP + CALLS_WORDS,
 	       "as the code has it");
 
 enum {

@@ -77,6 +77,8 @@ struct object_header {
 	/* old address of the function that a handler makes a thread call in
 	   order to preempt it (Go); 0: none */
 	uint64_t preempts;
+	/* distance to its struct client (client.h); 0: it has none */
+	int64_t client;
 };
 
 /* what lies that far from something, be it written to or not */

@@ -78,6 +78,7 @@ enum chunk_kind {
 	CHUNK_THREADS = 6,  /* struct chunk_threads */
 	CHUNK_STACK = 7,    /* struct chunk_stack */
 	CHUNK_CALLS = 8,    /* struct chunk_calls */
+	CHUNK_PHASES = 9,   /* struct chunk_phases (phases.h) */
 };
 
 struct profile_chunk {

@@ -31,7 +31,18 @@ enum {
 	   those of its stack */
 	RUNNING_NOBODY = RUNNING_HANDLED + RUNNING_EVENTS,
 	RUNNING_CALLS,
-	RUNNING_WORDS = RUNNING_CALLS + 8 + RUNNING_EVENTS,
+	/*
+	 * For calls of the client library (abi/client.h), addresses in the
+	 * process: of this page, where it can always be written to; of the
+	 * thread's struct chunk_phases, or 0; of the counts that were there
+	 * when the thread began, or 0: none were; and of the page that the
+	 * thread added to before this one, or 0.
+	 */
+	RUNNING_SELF = RUNNING_CALLS + 8 + RUNNING_EVENTS,
+	RUNNING_PHASES,
+	RUNNING_BEGAN,
+	RUNNING_BEFORE,
+	RUNNING_WORDS,
 };
 
 /* a lane of the first event with this in it never passes 0 */

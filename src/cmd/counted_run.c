@@ -97,11 +97,11 @@ static void tell_exhausted(size_t wanted)
 
 /*
  * What is not counted need not be rewritten, but for the C library: it makes
- * threads and processes.
+ * threads and processes; and for the client library, whose functions answer.
  */
 static char *libs_to_rewrite(const struct counted_call *call)
 {
-	static const char always[] = "libc,libpthread";
+	static const char always[] = "libc,libpthread,libtally-client";
 	bool none = !strcmp(call->libs, "none");
 	size_t room = strlen(call->libs) + sizeof always + 1;
 	char *list = mem_alloc(room);

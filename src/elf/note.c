@@ -1,7 +1,7 @@
 /*
- * note: the build id, from PT_NOTE or, where no such segment has it, from
- * note sections. Other notes are not used here. Headers may claim the same
- * notes many times over; no more is looked at than the file has bytes.
+ * note: notes in PT_NOTE; the build id, where no such segment has it, also from
+ * note sections. Headers may claim the same notes many times over; no more is
+ * looked at than the file has bytes.
  */
 #include <elf.h>
 #include <stdbool.h>
@@ -40,6 +40,27 @@ void note_read(struct reading *r)
 		if (im->section[i].type == SHT_NOTE)
 			take_notes(im, im->section[i].offset,
 				   im->section[i].size, 4, &room);
+}
+
+struct bytes image_note(const struct image *im, const char *name,
+			uint32_t type)
+{
+	struct bytes found = bytes_window(NULL, 0, 0);
+	uint64_t room = im->size;
+
+	for (size_t i = 0; i < im->nphdr && !found.n; i++) {
+		Elf64_Phdr p = phdr_at(im, i);
+		struct bytes b;
+
+		if (p.p_type != PT_NOTE || p.p_filesz > room ||
+		    !image_in_file(im, p.p_offset, p.p_filesz))
+			continue;
+		room -= p.p_filesz;
+		b = bytes_window(im->bytes + p.p_offset, p.p_filesz,
+				 p.p_vaddr);
+		found = note_next(&b, p.p_align == 8 ? 8 : 4, name, type);
+	}
+	return found;
 }
 
 enum {

@@ -17,7 +17,14 @@ enum { BUILD_ID_MOST = 64 };
 /* its length; 0: it has none, or is not such a file */
 unsigned build_id_read(int fd, uint8_t id[BUILD_ID_MOST]);
 
-/* note_scan: the build id among notes. */
+struct image;
+/*
+ * The contents of an image's first note of that name and type, in its program
+ * headers, at their virtual address; empty: there is none.
+ */
+struct bytes image_note(const struct image *im, const char *name,
+			uint32_t type);
+
 
 /* the cursor moves to the next multiple of align, 4 or 8 */
 static inline void note_align(struct bytes *b, uint64_t align)
@@ -27,29 +34,42 @@ static inline void note_align(struct bytes *b, uint64_t align)
 	bytes_take(b, pad < bytes_left(b) ? pad : bytes_left(b));
 }
 
-/* its length, 0: there is none */
+/* the contents of the next note of that name and type; empty: there is none */
+static inline struct bytes note_next(struct bytes *b, uint64_t align,
+				     const char *of, uint32_t type)
+{
+	while (bytes_left(b)) {
+		uint64_t name_size = bytes_uint(b, 4);
+		uint64_t n = bytes_uint(b, 4);
+		uint64_t its = bytes_uint(b, 4);
+		const uint8_t *name = bytes_take(b, name_size);
+		struct bytes found;
+
+		note_align(b, align);
+		found = bytes_sub(b, n);
+		note_align(b, align);
+		if (b->bad)
+			break;
+		if (its == type && name_size == strlen(of) + 1 &&
+		    !memcmp(name, of, name_size))
+			return found;
+	}
+	return bytes_window(NULL, 0, 0);
+}
+
+/* the build id among notes: its length, 0: there is none */
 static inline unsigned note_scan(struct bytes b, uint64_t align,
 				 uint8_t id[BUILD_ID_MOST])
 {
-	while (bytes_left(&b)) {
-		uint64_t name_size = bytes_uint(&b, 4);
-		uint64_t n = bytes_uint(&b, 4);
-		uint64_t type = bytes_uint(&b, 4);
-		const uint8_t *name = bytes_take(&b, name_size);
-		const uint8_t *found;
+	struct bytes found;
 
-		note_align(&b, align);
-		found = bytes_take(&b, n);
-		note_align(&b, align);
-		if (b.bad)
-			return 0;
-		if (type == NT_GNU_BUILD_ID && name_size == 4 &&
-		    !memcmp(name, "GNU", 4) && n && n <= BUILD_ID_MOST) {
-			memcpy(id, found, n);
-			return (unsigned)n;
-		}
-	}
-	return 0;
+	do {
+		found = note_next(&b, align, "GNU", NT_GNU_BUILD_ID);
+	} while (bytes_left(&b) && (!found.n || found.n > BUILD_ID_MOST));
+	if (found.n > BUILD_ID_MOST)
+		return 0;
+	memcpy(id, found.p, found.n);
+	return (unsigned)found.n;
 }
 
 #endif

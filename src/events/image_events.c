@@ -1,6 +1,8 @@
 /* image_events: see image_events.h. */
 #include "events/image_events.h"
 
+#include "events/client_code.h"
+
 void image_events_begin(struct image_events *x, const struct image *im,
 			const struct event_list *list)
 {
@@ -8,6 +10,7 @@ void image_events_begin(struct image_events *x, const struct image *im,
 		.list = list,
 		.image = im,
 		.isa = isa_for_elf(im->machine),
+		.silent = client_code_find(im).code,
 	};
 	for (unsigned i = 0; i < list->n; i++)
 		if (list->at[i].kind == EVENT_AT)
@@ -18,6 +21,11 @@ void image_events_free(struct image_events *x)
 {
 	for (unsigned i = 0; i < x->list->n; i++)
 		vec_free(&x->at[i].v);
+}
+
+static bool is_silent(const struct image_events *x, uint64_t address)
+{
+	return address >= x->silent.start && address < x->silent.end;
 }
 
 static unsigned decode(const struct image_events *x, uint64_t address,
@@ -44,7 +52,7 @@ unsigned image_events_insn(const struct image_events *x, uint64_t address,
 
 		n[i] = k == EVENT_AT ?
 			       event_addresses_have(&x->at[i], address) :
-			       event_of_insn(k, &in);
+		       is_silent(x, address) ? 0 : event_of_insn(k, &in);
 	}
 	return in.len;
 }
@@ -74,7 +82,8 @@ bool image_events_branches(const struct image_events *x, uint64_t address)
 {
 	struct insn in;
 
-	return decode(x, address, &in) && in.kind == INSN_COND;
+	return !is_silent(x, address) && decode(x, address, &in) &&
+	       in.kind == INSN_COND;
 }
 
 uint32_t image_events_taken(const struct map_proc *p,

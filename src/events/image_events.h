@@ -14,6 +14,8 @@ struct image_events {
 	const struct image *image; /* the original */
 	const struct isa *isa;
 	struct event_addresses at[EVENTS_MAX]; /* of sets */
+	/* the client library's code: it has no events, but of sets */
+	struct range silent;
 };
 
 void image_events_begin(struct image_events *x, const struct image *im,
@@ -36,7 +38,7 @@ typedef VEC(struct event_varying) event_varyings;
    (NULL: of no interest) */
 void image_events_add(const struct image_events *x, struct range code,
 		      int64_t add[EVENTS_MAX], event_varyings *varying);
-/* whether the instruction is a conditional branch */
+/* whether the instruction is a conditional branch that is counted */
 bool image_events_branches(const struct image_events *x, uint64_t address);
 
 /*

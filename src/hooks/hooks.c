@@ -155,6 +155,8 @@ static void object_header_write(const struct hooking *w,
 		.preempts = cfg_go_preempter(w->c),
 	};
 
+	if (w->layout.client)
+		p.client = (int64_t)(w->layout.client - at);
 	if (p.nback)
 		p.back = (int64_t)(bases->back - at);
 	if (p.ncounter)

@@ -40,6 +40,7 @@ struct counter_layout {
 	uint32_t callee, ncallee, calls_size;
 	bool takes_slot; /* OBJECT_HEADER_TAKES */
 	bool left_out;   /* OBJECT_HEADER_LEFT_OUT */
+	uint64_t client; /* address of its struct client, or 0 */
 	/* indirect jumps and calls whose targets are reported */
 	const struct hooks_jump *jump;
 	uint32_t njump;

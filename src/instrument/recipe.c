@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "count/place/feedback.h"
+#include "events/client_code.h"
 #include "events/placer.h"
 #include "elf/needs.h"
 #include "hooks/hooks.h"
@@ -352,7 +353,10 @@ static int rewrite_planned(const struct recipe *r, const struct cfg *c,
 			   struct rewrite_report *report, bool *too_far,
 			   struct err *e)
 {
-	struct counter_layout layout = {.by_hand = r->by_hand};
+	struct counter_layout layout = {
+		.by_hand = r->by_hand,
+		.client = client_code_find(c->image).client,
+	};
 	struct count_plan counters;
 	struct plan hooks;
 	struct joint both;
@@ -450,8 +454,9 @@ int recipe_rewrite(const struct recipe *r, const struct cfg *c,
 		   const struct rewrite_options *o, const char *out,
 		   struct rewrite_report *report, struct err *e)
 {
-	static const struct counter_layout left_out = {.left_out = true};
+	struct counter_layout left_out = {.left_out = true};
 
+	left_out.client = client_code_find(c->image).client;
 	if (r->counts && is_left_out(r, c->image->path))
 		return rewrite_hooked(c, &left_out, o, out, report, e);
 	if (r->counts)

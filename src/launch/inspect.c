@@ -128,7 +128,49 @@ static enum running_found read_counters(const struct inspection *x,
 
 	for (uint32_t e = 0; e < x->pages.nevent; e++)
 		t->value[e] = running_page_count(&page, e);
+	mem_free(t->phases);
+	t->phases = NULL;
+	if (found == RUNNING_FOUND &&
+	    running_page_phases(&x->pages, &page, &t->phases) ==
+		    RUNNING_UNREADABLE)
+		return RUNNING_UNREADABLE;
 	return found;
+}
+
+/* --- phases */
+
+/* those of blocks whose threads were not read: these have none any more; false:
+   they cannot be read */
+static bool read_other_phases(const struct inspection *x,
+			      struct inspected_list *l)
+{
+	size_t n = l->phases.n;
+
+	for (size_t i = 0; i < x->pages.phases.n; i++) {
+		uint32_t block = x->pages.phases.at[i].block;
+		struct inspected_phases *p;
+		struct running_page page;
+		size_t j = 0;
+
+		while (j < n && l->phases.at[j]->block != block)
+			j++;
+		if (j < n)
+			continue;
+		if (!running_block_read(&x->pages, block, &page) ||
+		    running_page_phases(&x->pages, &page, &p) != RUNNING_FOUND)
+			return false;
+		p->row = PHASE_NONE;
+		vec_push(&l->phases, p);
+	}
+	return true;
+}
+
+void inspected_list_free(struct inspected_list *l)
+{
+	for (size_t i = 0; i < l->phases.n; i++)
+		mem_free(l->phases.at[i]);
+	vec_free(&l->phases);
+	vec_free(&l->v);
 }
 
 /* --- a thread that sleeps */
@@ -230,8 +272,10 @@ static int inspect_thread(struct inspection *x, struct view *v, pid_t tid,
 	*t = (struct inspected){.tid = (uint32_t)tid};
 	v->tid = tid;
 	if (!read_sleeper(x, v, own, t, &found) &&
-	    read_runner(x, v, own, t, &found, e))
+	    read_runner(x, v, own, t, &found, e)) {
+		mem_free(t->phases);
 		return -1;
+	}
 	if (found == RUNNING_UNREADABLE)
 		return is_unreadable(x, e);
 	if (found == RUNNING_FOUND)
@@ -247,12 +291,16 @@ bool inspect_view(struct inspection *x, pid_t tid, struct view *v)
 int inspect_stopped(struct inspection *x, pid_t tid, struct inspected *t,
 		    struct err *e)
 {
+	enum running_found found = RUNNING_NONE;
 	struct view v;
 
 	*t = (struct inspected){.tid = (uint32_t)tid};
-	if (!running_pages_look(&x->pages) ||
-	    read_counters(x, own_number(x, tid), t) != RUNNING_FOUND ||
-	    !inspect_view(x, tid, &v))
+	if (running_pages_look(&x->pages))
+		found = read_counters(x, own_number(x, tid), t);
+	/* what it left out is of no interest */
+	mem_free(t->phases);
+	t->phases = NULL;
+	if (found != RUNNING_FOUND || !inspect_view(x, tid, &v))
 		return is_gone(x, e);
 	read_places(&v, true, t);
 	view_close(&v);
@@ -296,6 +344,8 @@ int inspect_threads(struct inspection *x, struct inspected_list *l,
 				alive += !t.gone;
 				vec_push(&l->v, t);
 			}
+			if (found > 0 && t.phases)
+				vec_push(&l->phases, t.phases);
 		}
 	view_close(&v);
 	sleepers_sweep(&x->sleepers);
@@ -303,6 +353,8 @@ int inspect_threads(struct inspection *x, struct inspected_list *l,
 	memcpy(l->ended, x->pages.ended, sizeof l->ended);
 	if (found < 0)
 		return -1;
+	if (!read_other_phases(x, l))
+		return is_unreadable(x, e);
 	/* a process of which nothing lives was perhaps killed */
 	return alive ? 0 : is_gone(x, e);
 }

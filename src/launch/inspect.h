@@ -16,11 +16,14 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "launch/running_pages.h"
+#include "launch/running_phases.h"
 
 /* a thread at one moment */
 struct inspected {
 	uint32_t tid;
-	uint64_t value[RUNNING_EVENTS]; /* since it began */
+	/* since it began, with what it has left out */
+	uint64_t value[RUNNING_EVENTS];
+	struct inspected_phases *phases; /* or NULL; of a list */
 	/* where it was in the middle of blocks: there, and where handlers
 	   that it runs have interrupted it; as a process notes it */
 	struct process_end end[PROCESS_ENDS];
@@ -59,11 +62,14 @@ bool inspect_view(struct inspection *x, pid_t tid, struct view *v);
 
 struct inspected_list {
 	VEC(struct inspected) v;
+	/* of all blocks that have such, those of threads that are gone too */
+	VEC(struct inspected_phases *) phases;
 	uint64_t ended[RUNNING_EVENTS]; /* of threads that are gone */
 };
 /* appends all threads that there are, each at a moment of its own; -1 and *e
    if the process is gone, or cannot be read */
 int inspect_threads(struct inspection *x, struct inspected_list *l,
 		    struct err *e);
+void inspected_list_free(struct inspected_list *l);
 
 #endif

@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "abi/phases.h"
 #include "abi/running.h"
 #include "count/profile/live_walk.h"
 #include "count/profile/profile.h"
@@ -16,6 +18,7 @@ enum {
 	TICK = 10,    /* milliseconds between looks, at least */
 	TAKES = 20,   /* a look takes a twentieth of the time, at most */
 	MERCY = 1000, /* milliseconds between SIGTERM and SIGKILL */
+	TRIES = 16,   /* to read what changes */
 };
 
 /* no procedure has more instructions: branches do not reach further */
@@ -41,20 +44,21 @@ static bool is_stopping(struct limit *l)
 	return __atomic_load_n(&l->stop, __ATOMIC_ACQUIRE);
 }
 
-/* what the event's running counter is; false: the chunk is none of such */
-static bool read_sum(const struct limit *l, const struct live_walk *w,
-		     struct chunk_running *r, uint64_t *sum)
+/* what the event's running counter of a block is */
+static void note_sum(struct limit *l, const struct live_walk *w)
 {
+	struct limit_sum x = {.process = w->chunk.process};
 	uint64_t words[RUNNING_WORDS];
+	struct chunk_running r;
 
-	if (w->chunk.kind != CHUNK_RUNNING ||
-	    !live_read(w->fd, w->at, r, sizeof *r) ||
-	    r->first > w->chunk.size ||
-	    w->chunk.size - r->first < sizeof words ||
-	    !live_read(w->fd, w->at + r->first, words, sizeof words))
-		return false;
-	*sum = running_sum(words, l->event);
-	return true;
+	if (!live_read(w->fd, w->at, &r, sizeof r) ||
+	    r.first > w->chunk.size ||
+	    w->chunk.size - r.first < sizeof words ||
+	    !live_read(w->fd, w->at + r.first, words, sizeof words))
+		return;
+	x.block = r.block;
+	x.value = running_sum(words, l->event);
+	vec_push(&l->sum, x);
 }
 
 /* what was there already when threads of these records began */
@@ -70,7 +74,7 @@ static void note_records(struct limit *l, const struct live_walk *w)
 	    t.nrecord > w->chunk.size / t.size)
 		return;
 	for (uint32_t i = 0; i < t.nrecord; i++) {
-		struct limit_began x = {.process = w->chunk.process};
+		struct limit_sum x = {.process = w->chunk.process};
 		struct thread_record r;
 
 		if (!live_read(w->fd,
@@ -86,6 +90,57 @@ static void note_records(struct limit *l, const struct live_walk *w)
 		if (r.state == THREAD_BEGAN)
 			vec_push(&l->began, x);
 	}
+}
+
+/* the event's word of a row of phases; false: it cannot be read */
+static bool read_row(const struct limit *l, const struct live_walk *w,
+		     const struct chunk_phases *c, unsigned row,
+		     uint64_t *value)
+{
+	uint64_t word = phases_word(c->nevent, row,
+				    phases_which(c->state, row), l->event);
+
+	return live_read(w->fd, w->at + sizeof *c + word * sizeof *value,
+			 value, sizeof *value);
+}
+
+/* what threads of this block have left out; false: it cannot be read */
+static bool read_left(const struct limit *l, const struct live_walk *w,
+		      const struct chunk_phases *c, struct limit_left *x)
+{
+	x->stopped = c->state & PHASE_STOPPED;
+	return read_row(l, w, c, PHASE_LEFT_OUT, &x->value) &&
+	       read_row(l, w, c, PHASE_BEGAN, &x->began);
+}
+
+/* .. in the same state from beginning to end: it changes meanwhile */
+static void note_left(struct limit *l, const struct live_walk *w)
+{
+	struct limit_left x = {.process = w->chunk.process};
+	struct chunk_phases c;
+	uint64_t state;
+
+	if (!live_read(w->fd, w->at, &c, sizeof c) || c.nevent <= l->event ||
+	    c.nevent > RUNNING_EVENTS ||
+	    w->chunk.size < phases_size(c.nevent))
+		return;
+	x.block = c.block;
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (!read_left(l, w, &c, &x) ||
+		    !live_read(w->fd,
+			       w->at + offsetof(struct chunk_phases, state),
+			       &state, sizeof state))
+			return;
+		if (state == c.state) {
+			vec_push(&l->left, x);
+			return;
+		}
+		c.state = state;
+	}
+	/* it is not known this time: all of it, so that none is over */
+	x.stopped = true;
+	x.value = x.began = 0;
+	vec_push(&l->left, x);
 }
 
 /* the chunk of a process, if that has not ended */
@@ -117,39 +172,54 @@ static int64_t slack_of(const struct limit *l, int fd, uint32_t process)
 }
 
 /* has the thread that uses the block counted more? */
-static bool is_over(const struct limit *l, const struct live_walk *w)
+static bool is_over(const struct limit *l, int fd, const struct limit_sum *x)
 {
-	struct chunk_running r;
-	uint64_t sum;
+	uint64_t sum = x->value;
 
-	if (!read_sum(l, w, &r, &sum))
-		return false;
+	for (size_t i = 0; i < l->left.n; i++) {
+		const struct limit_left *k = &l->left.at[i];
+
+		if (k->process != x->process || k->block != x->block)
+			continue;
+		if (k->stopped && (int64_t)(sum - k->began) > 0)
+			sum = k->began;
+		sum -= k->value;
+	}
 	for (size_t i = 0; i < l->began.n; i++)
-		if (l->began.at[i].process == w->chunk.process &&
-		    l->began.at[i].block == r.block)
+		if (l->began.at[i].process == x->process &&
+		    l->began.at[i].block == x->block)
 			sum -= l->began.at[i].value;
 	/* it may be below 0 for a moment */
 	return (int64_t)sum > 0 && sum >= l->most &&
-	       sum - l->most >=
-		       (uint64_t)slack_of(l, w->fd, w->chunk.process);
+	       sum - l->most >= (uint64_t)slack_of(l, fd, x->process);
 }
 
-static bool any_is_over(struct limit *l, int fd)
+static void each_chunk(struct limit *l, int fd, uint32_t kind,
+		       void (*note)(struct limit *, const struct live_walk *))
 {
 	struct live_walk w;
-	bool over = false;
 
-	l->began.n = 0;
 	if (!live_walk_begin(&w, fd))
-		return false;
+		return;
 	while (live_walk_next_sound(&w))
-		if (w.chunk.kind == CHUNK_THREADS)
-			note_records(l, &w);
-	if (!live_walk_begin(&w, fd))
-		return false;
-	while (!over && live_walk_next_sound(&w))
-		over = is_over(l, &w);
-	return over;
+		if (w.chunk.kind == kind)
+			note(l, &w);
+}
+
+/*
+ * Counts are read first, then what is taken away from them, which may have
+ * grown meanwhile: no thread is over that is not.
+ */
+static bool any_is_over(struct limit *l, int fd)
+{
+	l->sum.n = l->began.n = l->left.n = 0;
+	each_chunk(l, fd, CHUNK_RUNNING, note_sum);
+	each_chunk(l, fd, CHUNK_THREADS, note_records);
+	each_chunk(l, fd, CHUNK_PHASES, note_left);
+	for (size_t i = 0; i < l->sum.n; i++)
+		if (is_over(l, fd, &l->sum.at[i]))
+			return true;
+	return false;
 }
 
 /* sends the signal to all processes of the run */
@@ -202,7 +272,9 @@ static void *look_on(void *arg)
 	}
 	if (fd >= 0)
 		close(fd);
+	vec_free(&l->sum);
 	vec_free(&l->began);
+	vec_free(&l->left);
 	return NULL;
 }
 

@@ -14,17 +14,26 @@
 
 #include "base/mem.h"
 
-/* what a block's counter was when its thread began */
-struct limit_began {
+/* what a block's counter is, or was when its thread began */
+struct limit_sum {
 	uint32_t process, block;
 	uint64_t value;
+};
+
+/* what was left out of it (abi/phases.h) */
+struct limit_left {
+	uint32_t process, block;
+	uint64_t value; /* at `began`, and if it is stopped all since */
+	uint64_t began;
+	bool stopped;
 };
 
 struct limit {
 	const char *profile; /* its file */
 	unsigned event;	     /* which is limited, by number */
 	uint64_t most;	     /* of it, in one thread */
-	VEC(struct limit_began) began;
+	VEC(struct limit_sum) sum, began;
+	VEC(struct limit_left) left;
 	pthread_t thread;
 	bool runs, stop, fired;
 };

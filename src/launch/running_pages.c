@@ -8,12 +8,6 @@
 
 enum { STEP = 4096 }; /* bytes of records that are read at once */
 
-/* the page of a block of counters */
-struct running_block {
-	uint32_t block;
-	uint64_t page; /* in the profile */
-};
-
 /* a chunk of records */
 struct running_records {
 	uint64_t first; /* in the profile */
@@ -46,6 +40,21 @@ static bool add_block(struct running_pages *p, const struct profile_chunk *k)
 	p->nevent = c.nevent;
 	b = (struct running_block){c.block, k->at + c.first};
 	vec_push(&p->block, b);
+	return true;
+}
+
+static bool add_phases(struct running_pages *p, const struct profile_chunk *k)
+{
+	struct chunk_phases c;
+	struct running_block b;
+
+	if (!live_read(p->profile, k->at, &c, sizeof c) || !c.nevent ||
+	    c.nevent > RUNNING_EVENTS || k->size < phases_size(c.nevent) ||
+	    (p->nevent && p->nevent != c.nevent))
+		return false;
+	p->nevent = c.nevent;
+	b = (struct running_block){c.block, k->at};
+	vec_push(&p->phases, b);
 	return true;
 }
 
@@ -85,6 +94,8 @@ bool running_pages_open(struct running_pages *p, int profile, uint32_t process,
 			good = add_block(p, &w.chunk);
 		if (w.chunk.kind == CHUNK_THREADS)
 			good = add_records(p, &w.chunk);
+		if (w.chunk.kind == CHUNK_PHASES)
+			good = add_phases(p, &w.chunk);
 	}
 	return good && !w.cut;
 }
@@ -92,6 +103,7 @@ bool running_pages_open(struct running_pages *p, int profile, uint32_t process,
 void running_pages_close(struct running_pages *p)
 {
 	vec_free(&p->block);
+	vec_free(&p->phases);
 	vec_free(&p->records);
 	vec_free(&p->thread);
 }
@@ -108,7 +120,7 @@ static uint64_t page_of(const struct running_pages *p, uint32_t block)
 {
 	for (size_t i = 0; i < p->block.n; i++)
 		if (p->block.at[i].block == block)
-			return p->block.at[i].page;
+			return p->block.at[i].at;
 	return 0;
 }
 
@@ -137,6 +149,7 @@ static void add_thread(struct running_pages *p, const struct record *r,
 	struct running_thread t = {
 		.tid = r->head.tid,
 		.number = number,
+		.block = r->head.block,
 		.page = page_of(p, r->head.block),
 		.record = at,
 	};
@@ -234,11 +247,43 @@ static bool read_words(const struct running_pages *p, uint64_t at,
 	return at && live_read(p->profile, at, page->word, sizeof page->word);
 }
 
-/* the words so far are of a page that the thread had before */
-static void put_aside(const struct running_pages *p, struct running_page *page)
+bool running_block_read(const struct running_pages *p, uint32_t block,
+			struct running_page *page)
 {
+	*page = (struct running_page){.block = block};
+	return read_words(p, page_of(p, block), page);
+}
+
+enum running_found running_page_phases(const struct running_pages *p,
+				       const struct running_page *page,
+				       struct inspected_phases **phases)
+{
+	*phases = NULL;
+	for (size_t i = 0; i < p->phases.n; i++) {
+		const struct running_block *b = &p->phases.at[i];
+
+		if (b->block != page->block)
+			continue;
+		*phases = running_phases_read(p->profile, b->at, b->block,
+					      p->nevent, page->word);
+		return *phases ? RUNNING_FOUND : RUNNING_UNREADABLE;
+	}
+	return RUNNING_NONE;
+}
+
+/* the words so far are of a page that the thread had before; false: they
+   cannot be read */
+static bool put_aside(const struct running_pages *p, struct running_page *page)
+{
+	struct inspected_phases *x = NULL;
+
+	if (page->at && running_page_phases(p, page, &x) == RUNNING_UNREADABLE)
+		return false;
 	for (uint32_t i = 0; page->at && i < p->nevent; i++)
-		page->add[i] += running_sum(page->word, i);
+		page->add[i] += running_sum(page->word, i) -
+				(x ? x->value[PHASE_LEFT_OUT][i] : 0);
+	mem_free(x);
+	return true;
 }
 
 /* has it not ended meanwhile? Then another may count in its page */
@@ -260,9 +305,11 @@ enum running_found running_page_read(const struct running_pages *p,
 
 		if (t->tid != tid)
 			continue;
-		put_aside(p, page);
+		if (!put_aside(p, page))
+			return RUNNING_UNREADABLE;
 		if (!t->page)
 			return RUNNING_NONE;
+		page->block = t->block;
 		if (!read_words(p, t->page, page))
 			return RUNNING_UNREADABLE;
 		if (!still_runs(p, t))
@@ -297,7 +344,7 @@ void running_pages_quiet(const struct running_pages *p)
 	struct running_page page;
 
 	for (size_t i = 0; i < p->block.n; i++) {
-		if (!read_words(p, p->block.at[i].page, &page))
+		if (!read_words(p, p->block.at[i].at, &page))
 			continue;
 		running_set_lanes(page.word, (uint64_t)RUNNING_FAR);
 		if (!p->block.at[i].block)

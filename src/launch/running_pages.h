@@ -16,15 +16,23 @@
 
 #include "abi/running.h"
 #include "base/mem.h"
+#include "launch/running_phases.h"
 
 /* a thread that has begun, and has not ended when it was looked at */
 struct running_thread {
 	uint32_t tid;	 /* as its process knows it; 0: not known yet */
 	unsigned number; /* which it is of its process, from 1 */
+	uint32_t block;	 /* of counters */
 	uint64_t page;	 /* where in the profile it counts */
 	uint64_t record; /* .. and its record is; 0: the first one has none */
 	uint64_t began[RUNNING_EVENTS]; /* what was in the page */
 	bool told; /* its counts were, since all were looked at */
+};
+
+/* the page of a block of counters, or its phases */
+struct running_block {
+	uint32_t block;
+	uint64_t at; /* in the profile */
 };
 
 struct running_pages {
@@ -34,6 +42,7 @@ struct running_pages {
 	uint64_t end;	  /* of the profile, when it was opened */
 	uint32_t nevent;
 	VEC(struct running_block) block;
+	VEC(struct running_block) phases; /* struct chunk_phases of each */
 	VEC(struct running_records) records;
 	/* as all were when they were last looked at */
 	VEC(struct running_thread) thread;
@@ -59,6 +68,7 @@ struct running_page {
 	uint64_t word[RUNNING_WORDS];
 	uint64_t add[RUNNING_EVENTS]; /* to what words say, modulo 2^64 */
 	uint64_t at;	 /* where the words are in the profile */
+	uint32_t block;	 /* whose they are */
 	unsigned thread; /* which it is of its process, from 1 */
 };
 enum running_found {
@@ -66,11 +76,22 @@ enum running_found {
 	RUNNING_NONE, /* the thread is not known yet, or has ended */
 	RUNNING_UNREADABLE,
 };
-/* requires: running_pages_look(), since the thread began */
+/*
+ * Requires: running_pages_look(), since the thread began. What it has left out
+ * (abi/phases.h) is a part of the words, and of nothing else.
+ */
 enum running_found running_page_read(const struct running_pages *p,
 				     uint32_t tid, struct running_page *page);
-/* how often the event happened in the thread, up to corrections */
+/* how often the event happened in the thread, up to corrections, and to what
+   it left out */
 uint64_t running_page_count(const struct running_page *page, unsigned event);
+/* the words of a block, whose thread may run; false: they cannot be read */
+bool running_block_read(const struct running_pages *p, uint32_t block,
+			struct running_page *page);
+/* the phases of the block whose words these are, to be freed */
+enum running_found running_page_phases(const struct running_pages *p,
+				       const struct running_page *page,
+				       struct inspected_phases **phases);
 /* writes the words of a thread that is stopped, if the profile is open so */
 bool running_page_write(const struct running_pages *p,
 			const struct running_page *page);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/dict.h"
 #include "count/place/plan.h"
 #include "elf/needs.h"
 #include "events/heights.h"
@@ -364,9 +365,20 @@ static size_t add_threads(struct run_making *k, size_t i)
 }
 
 /* where threads of the process were is not known: of which, if there are
-   several? Running counters may be above what was counted, or below */
-static void spoil(struct run_making *k, struct process_events *q)
+   several? Running counters may be above what was counted, or below, and so
+   may phases that threads were in. 0: of any process */
+static void spoil(struct run_making *k, uint32_t process)
 {
+	struct process_events *q = process_of(k->r, process);
+
+	for (size_t i = 0; i < k->r->phase.n; i++) {
+		struct phase_events *x = &k->r->phase.at[i];
+
+		if (!x->open || (process && x->process != process))
+			continue;
+		for (unsigned e = 0; e < k->r->list->n; e++)
+			x->at[e].near = true;
+	}
 	for (unsigned i = 0; i < k->r->list->n; i++) {
 		k->r->at[i].near = true;
 		if (q)
@@ -376,20 +388,105 @@ static void spoil(struct run_making *k, struct process_events *q)
 	}
 }
 
+/* --- phases */
+
+static void copy_phases(struct run_making *k)
+{
+	const struct profile *p = &k->t->profile;
+
+	for (size_t i = 0; i < p->phase.n; i++) {
+		const struct profile_phase *x = &p->phase.at[i];
+		struct phase_events y = {
+			.name = arena_string(&k->r->arena, x->name,
+					     strlen(x->name)),
+			.process = x->process,
+			.open = x->open,
+		};
+
+		add_values(y.at, x->value, p->nevent);
+		vec_push(&k->r->phase, y);
+	}
+}
+
+/* how many threads had the process at its end? */
+static uint32_t threads_left(const struct profile *p, uint32_t process)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < p->thread.n; i++)
+		n += p->thread.at[i].process == process &&
+		     !p->thread.at[i].ended;
+	return n;
+}
+
+/*
+ * The phase that a thread of the process was in at its end, or NULL. If there
+ * were several threads, it is not known which, nor what is to be added to it.
+ */
+static struct phase_events *open_phase(struct run_making *k, uint32_t process)
+{
+	bool one = threads_left(&k->t->profile, process) <= 1;
+
+	for (size_t i = 0; i < k->r->phase.n; i++) {
+		struct phase_events *x = &k->r->phase.at[i];
+
+		if (x->process != process || !x->open)
+			continue;
+		if (one)
+			return x;
+		for (unsigned e = 0; e < k->r->list->n; e++)
+			x->at[e].near = true;
+		if (!*x->name)
+			spoil(k, process);
+	}
+	return NULL;
+}
+
+/* the phase of that name in the list of the run, whose names have numbers */
+static void add_phase(struct run_events *r, struct intern *names,
+		      const struct phase_events *x)
+{
+	uint32_t i = intern(names, x->name);
+
+	if (i == r->run_phase.n) {
+		struct phase_events y = {.name = x->name};
+
+		vec_push(&r->run_phase, y);
+	}
+	add_totals(r->run_phase.at[i].at, x->at, r->list->n);
+	r->run_phase.at[i].open += x->open;
+}
+
+void run_events_add_phases(struct run_events *r)
+{
+	struct intern names = {0};
+
+	for (size_t i = 0; i < r->phase.n; i++)
+		add_phase(r, &names, &r->phase.at[i]);
+	intern_free(&names);
+}
+
+/* --- where threads were at the end */
+
 /* threads that ended in the middle of a block of the image */
 static void add_stopped(struct run_making *k, struct heights *h,
 			const struct profile_stopped *s)
 {
 	struct process_events *q = process_of(k->r, s->process);
+	struct phase_events *in = open_phase(k, s->process);
 	int64_t add[EVENTS_MAX];
 
 	if (!heights_at(h, s->address, add)) {
-		spoil(k, q);
+		spoil(k, s->process);
 		return;
 	}
 	for (unsigned i = 0; i < k->r->list->n; i++) {
 		uint64_t n = (uint64_t)(add[i] + s->add[i]) * s->count;
 
+		if (in)
+			in->at[i].n += n;
+		if (in && !*in->name)
+			continue;
 		k->r->at[i].n += n;
 		if (q)
 			q->at[i].n += n;
@@ -457,6 +554,7 @@ static void add_running(struct run_making *k)
 
 	for (size_t i = 0; i < p->thread.n;)
 		i = add_threads(k, i);
+	copy_phases(k);
 	for (uint32_t i = 0; i < k->t->nimage; i++) {
 		struct heights *h;
 		struct image im;
@@ -468,7 +566,7 @@ static void add_running(struct run_making *k)
 			add_left(k, (struct not_measured){
 					    .image = k->m->name,
 					    .reason = why});
-			spoil(k, NULL);
+			spoil(k, 0);
 			continue;
 		}
 		image_events_begin(&k->x, &im, k->r->list);
@@ -493,7 +591,7 @@ static void tell_killed(struct run_making *k, const struct profile_process *p)
 	char text[160];
 	const char *s;
 
-	spoil(k, process_of(k->r, p->number));
+	spoil(k, p->number);
 	snprintf(text, sizeof text, "process %" PRIu32 " was killed, or ended "
 		 "unseen: %s", p->pid, k->t->profile.nevent ?
 		 "its counts may be off by what it did in the procedures that "
@@ -542,6 +640,7 @@ int run_events_make(struct run_events *r, struct counts *t,
 	}
 	tell_left(&k);
 	tell_troubles(&k);
+	run_events_add_phases(r);
 	if (failed)
 		run_events_free(r);
 	return failed;
@@ -550,6 +649,8 @@ int run_events_make(struct run_events *r, struct counts *t,
 void run_events_free(struct run_events *r)
 {
 	vec_free(&r->process);
+	vec_free(&r->phase);
+	vec_free(&r->run_phase);
 	vec_free(&r->left);
 	vec_free(&r->trouble);
 	arena_free(&r->arena);

@@ -21,6 +21,14 @@ struct process_events {
 	uint32_t nthread;
 };
 
+/* what was counted in a phase that the program has named, and elsewhere not */
+struct phase_events {
+	const char *name; /* "": left out by the program, of all other counts */
+	uint32_t process; /* number in the profile; 0: of the whole run */
+	uint32_t open;    /* threads that are in it, or were at their end */
+	struct event_total at[EVENTS_MAX];
+};
+
 /* something ran that is not measured, or not all of it is */
 struct not_measured {
 	const char *image;
@@ -36,6 +44,8 @@ struct run_events {
 	unsigned shown; /* of the list: the others are not of interest */
 	struct event_total at[EVENTS_MAX]; /* of all processes */
 	VEC(struct process_events) process;
+	VEC(struct phase_events) phase; /* of each process and name */
+	VEC(struct phase_events) run_phase; /* of each name */
 	VEC(struct not_measured) left;
 	VEC(const char *) trouble; /* why counts may be wrong, a line each */
 	bool seen[EVENTS_MAX]; /* a set: some image has an instruction of it */
@@ -50,6 +60,8 @@ struct run_events {
 int run_events_make(struct run_events *r, struct counts *t,
 		    const struct event_list *list, bool by_process,
 		    struct err *e);
+/* fills r->run_phase: sums over processes */
+void run_events_add_phases(struct run_events *r);
 void run_events_free(struct run_events *r);
 
 #endif

@@ -160,6 +160,23 @@ static bool correct(struct run_query *q, const struct process_end *end,
 	return true;
 }
 
+/*
+ * A thread's phases: what its block is still to be corrected by is of the one
+ * that it is in; what it left out is no part of its counts.
+ */
+static void add_thread_phases(const struct run_query *q,
+			      const struct inspected *x,
+			      struct thread_events *t)
+{
+	struct inspected_phases *p = x->phases;
+
+	for (unsigned i = 0; i < q->list.n; i++) {
+		if (p->row != PHASE_NONE)
+			p->value[p->row][i] += t->at[i].n - x->value[i];
+		t->at[i].n -= p->value[PHASE_LEFT_OUT][i];
+	}
+}
+
 static void add_thread(struct run_query *q, const struct inspected *x,
 		       struct thread_events *t)
 {
@@ -172,6 +189,56 @@ static void add_thread(struct run_query *q, const struct inspected *x,
 		known &= correct(q, &x->end[i], t);
 	for (unsigned i = 0; i < q->list.n; i++)
 		t->at[i].near = !known;
+	if (x->phases)
+		add_thread_phases(q, x, t);
+}
+
+/* the phase of the process that is the last one in r; a new one if need be */
+static struct phase_events *phase_of(struct run_events *r, uint32_t process,
+				     const char *name)
+{
+	struct phase_events x = {.process = process};
+
+	for (size_t i = r->phase.n;
+	     i && r->phase.at[i - 1].process == process; i--)
+		if (!strcmp(r->phase.at[i - 1].name, name))
+			return &r->phase.at[i - 1];
+	x.name = arena_string(&r->arena, name, strlen(name));
+	vec_push(&r->phase, x);
+	return &r->phase.at[r->phase.n - 1];
+}
+
+/* of one block */
+static void add_phases(const struct run_query *q, struct run_events *r,
+		       uint32_t process, const struct inspected_phases *p,
+		       bool known)
+{
+	bool left_out = p->row == PHASE_LEFT_OUT;
+
+	for (unsigned i = 0; i < q->list.n; i++)
+		left_out |= p->value[PHASE_LEFT_OUT][i] != 0;
+	for (unsigned row = 0; row < PHASES; row++) {
+		struct phase_events *x;
+
+		if (row ? !p->name[row][0] : !left_out)
+			continue;
+		x = phase_of(r, process, row ? p->name[row] : "");
+		for (unsigned i = 0; i < q->list.n; i++) {
+			x->at[i].n += p->value[row][i];
+			x->at[i].near |= !known && p->row == row;
+		}
+		x->open += p->row == row;
+	}
+}
+
+/* is it known where the thread with these phases was? */
+static bool is_known(const struct inspected_list *l,
+		     const struct inspected_phases *p)
+{
+	for (size_t i = 0; i < l->v.n; i++)
+		if (l->v.at[i].phases == p)
+			return !l->v.at[i].lost;
+	return true;
 }
 
 static int ask_process(struct run_query *q, const struct query_process *x,
@@ -181,7 +248,7 @@ static int ask_process(struct run_query *q, const struct query_process *x,
 	struct inspected_list l = {0};
 
 	if (inspect_threads(x->x, &l, e)) {
-		vec_free(&l.v);
+		inspected_list_free(&l);
 		return -1;
 	}
 	for (size_t i = 0; i < q->profile.process.n; i++)
@@ -203,8 +270,11 @@ static int ask_process(struct run_query *q, const struct query_process *x,
 		r->at[k].n += p.at[k].n;
 		r->at[k].near |= p.at[k].near;
 	}
+	for (size_t i = 0; i < l.phases.n; i++)
+		add_phases(q, r, p.number, l.phases.at[i],
+			   is_known(&l, l.phases.at[i]));
 	vec_push(&r->process, p);
-	vec_free(&l.v);
+	inspected_list_free(&l);
 	return 0;
 }
 
@@ -371,5 +441,6 @@ int run_query_ask(struct run_query *q, struct run_events *r, struct err *e)
 			run_events_free(r);
 			return -1;
 		}
+	run_events_add_phases(r);
 	return 0;
 }

@@ -355,6 +355,8 @@ static _Bool hand_over(const struct link_map *map, const char *file)
 	}
 	if (!c)
 		return 1;
+	if (p)
+		client_bind(c, p);
 	if (p && p->ncounter)
 		kept = image_opened(c, p, file);
 	else if (!p && c->image.n && is_c)

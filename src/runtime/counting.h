@@ -25,6 +25,7 @@
  *	live_profile.c  room in the profile
  *	images.c    objects with counters
  *	running.c   running counters, the same in all objects
+ *	client.c    what the program asks of them itself
  *	threads.c   blocks
  *	slots.c     where their counters can be
  *	sites.c     code that counts for one thread, and then for all; or the
@@ -50,6 +51,7 @@
 #define RUNTIME_COUNTING_H
 
 #include "runtime/audit_int.h"
+#include "abi/client.h"
 #include "abi/object_header.h"
 #include "abi/running.h"
 
@@ -76,6 +78,7 @@ struct region {
 struct child {
 	struct region chunks; /* its own, mapped anywhere */
 	uint64_t running; /* where in them; 0: none */
+	uint64_t phases;  /* and the phases of the one that makes it */
 	uint32_t number;
 	char *calls; /* open calls, a copy; or NULL */
 	uint64_t calls_size;
@@ -220,6 +223,8 @@ struct counting {
 	struct running running; /* of the first thread */
 	struct chunk_threads *records; /* the newest, or NULL */
 	uint32_t nrecord;	       /* of these that are in use */
+	struct client_calls client; /* for all objects that have a client */
+	uintptr_t client_code, client_code_end; /* its functions are there */
 	struct list uncounted; /* uint64_t: hashes of paths, see uncounted.c */
 	int64_t next_slot, slot_step; /* where to look for free addresses */
 	uint32_t making; /* blocks whose threads are just being made */
@@ -380,6 +385,25 @@ struct thread_record *record_begins(struct counting *c, uint32_t block,
 void record_ends(const struct counting *c, struct thread_record *r,
 		 const struct running *x);
 
+/* --- client.c */
+/* the count of an event of a thread's page, less what it left out */
+uint64_t running_counted(const uint64_t *page, unsigned event);
+/* another thread begins with that page: it is in no phase */
+void client_thread_begins(const struct running *x);
+/* with the lock: a thread goes on with the page of another block, a new one */
+void client_thread_moves(struct counting *c, const struct running *from,
+			 const struct running *to, uint32_t block);
+/* a child of this thread is in the same phase: bytes of that chunk, or 0 */
+uint64_t client_child_size(const struct counting *c);
+/* writes it at r->at + at, all but its magic number; requires: there is one */
+void client_child(const struct counting *c, const struct region *r,
+		  uint64_t at, uint32_t process);
+/* this process is that child; its bytes */
+uint64_t client_adopt(const struct running *x, const struct region *r,
+		      uint64_t at);
+/* an object was loaded: if it has a client, that is answered from now on */
+void client_bind(struct counting *c, const struct object_header *p);
+
 /* --- uncounted.c */
 /* an object was loaded in which nothing is counted; the reason may be "" */
 void image_uncounted(struct counting *c, enum left_why why, const char *path,
@@ -441,6 +465,8 @@ void threads_give_up(struct counting *c);
 void threads_thicken(struct counting *c);
 /* no threads are left: in a new process */
 void threads_forget(struct counting *c);
+/* the number of the block that has that running page; 0: the first thread's */
+uint32_t thread_block_of(const struct counting *c, const uint64_t *page);
 /* the slot of this thread */
 int64_t thread_slot(const struct counting *c);
 /* the pointer of this thread, by which it is known */

@@ -42,6 +42,7 @@ static void begin(struct memory *m, const struct object_header *p, _Bool loaded,
 	counting_begin(&m->counting, h);
 	if (!h->counting || !p->ncounter)
 		return;
+	client_bind(h->counting, p);
 	image_opened(h->counting, p, h->field[LAUNCH_ENV_COPY]);
 	if (!loaded)
 		signals_begin(h->counting);

@@ -64,11 +64,12 @@ void process_begins(struct counting *c, uint32_t parent)
 void child_take(struct counting *c, struct child *k)
 {
 	struct region *r = &k->chunks;
-	uint64_t at = process_size(c);
+	uint64_t at = process_size(c), phases = client_child_size(c);
 
-	k->running = 0;
+	k->running = k->phases = 0;
 	k->calls = NULL;
-	if (!live_profile_take(c, at + running_size(c) + images_size(c), r))
+	if (!live_profile_take(c, at + running_size(c) + phases +
+				       images_size(c), r))
 		return;
 	k->number = new_number(c);
 	write_process(c, r, k->number, c->number, PROCESS_FORKED);
@@ -80,6 +81,11 @@ void child_take(struct counting *c, struct child *k)
 		calls_fork(c, k);
 		k->running = at;
 		at += running_size(c);
+	}
+	if (phases) {
+		client_child(c, r, at, k->number);
+		k->phases = at;
+		at += phases;
 	}
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		const struct counted_image *m = image_of(c, i);
@@ -148,7 +154,8 @@ static void adopt_all(struct counting *c, const struct child *k)
 		running_keep(c, r, k->running);
 		at += running_size(c);
 	}
-
+	if (r->at && k->phases)
+		at += client_adopt(&c->running, r, k->phases);
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		struct counted_image *m = image_of(c, i);
 

@@ -225,7 +225,8 @@ void place_note(const struct counting *c, uintptr_t thread,
 	const struct counted_image *m;
 	_Bool handled = 0;
 
-	if (!c->process)
+	/* a client's call has left its block */
+	if (!c->process || (at >= c->client_code && at < c->client_code_end))
 		return;
 	if (e.called)
 		at = leave_own(c, thread, &k, &handled);

@@ -40,6 +40,7 @@ void running_chunk(const struct counting *c, const struct region *r,
 	k->nevent = c->nevent;
 	*x = (struct running){(void *)(r->at + at + c->page),
 			      r->offset + at + c->page};
+	x->at[RUNNING_SELF] = (uintptr_t)x->at;
 }
 
 void running_calm(const struct counting *c, const struct running *x)
@@ -144,7 +145,7 @@ static void read_events(const struct counting *c, const struct running *x,
 			uint64_t *to)
 {
 	for (unsigned e = 0; e < c->nevent; e++)
-		to[e] = x->at ? running_sum(x->at, e) : 0;
+		to[e] = x->at ? running_counted(x->at, e) : 0;
 }
 
 /*
@@ -165,10 +166,9 @@ static _Bool take_records(struct counting *c)
 	struct chunk_threads *k;
 	struct region r;
 
+	/* threads of the records before may not have ended: these stay */
 	if (!live_profile_take(c, size, &r))
 		return 0;
-	if (c->records)
-		sys_unmap(c->records, size);
 	k = (void *)r.at;
 	k->chunk.at = r.offset;
 	k->chunk.size = size;
@@ -197,7 +197,12 @@ struct thread_record *record_begins(struct counting *c, uint32_t block,
 	r = (void *)((char *)(k + 1) + (uint64_t)c->nrecord++ * k->size);
 	r->block = block;
 	running_wake(c, x);
+	client_thread_begins(x);
 	read_events(c, x, record_values(r));
+	if (x->at) {
+		x->at[RUNNING_BEGAN] = (uintptr_t)record_values(r);
+		x->at[RUNNING_BEFORE] = 0;
+	}
 	__atomic_store_n(&r->state, THREAD_BEGAN, __ATOMIC_RELEASE);
 	return r;
 }

@@ -61,6 +61,14 @@ int64_t thread_slot(const struct counting *c)
 		       0 : arch_slot(c->quick);
 }
 
+uint32_t thread_block_of(const struct counting *c, const uint64_t *page)
+{
+	for (uint32_t b = 0; b < c->block.n; b++)
+		if (block_of(c, b)->running.at == page)
+			return b + 1;
+	return 0;
+}
+
 /* bytes of the chunks of a block */
 static uint64_t block_size(const struct counting *c)
 {
@@ -531,6 +539,7 @@ static void replace(struct counting *c, uint32_t b)
 	n->record = record_begins(c, new + 1, &n->running);
 	if (n->record && t->record)
 		n->record->tid = t->record->tid;
+	client_thread_moves(c, &t->running, &n->running, new + 1);
 	n->instead = 0;
 	if (t->word)
 		*t->word = n->slot;

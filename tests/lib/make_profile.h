@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <stdio.h>
 
+#include "abi/phases.h"
 #include "abi/running.h"
 #include "count/map/map.h"
 #include "rewrite/output/reverse_map.h"
@@ -162,6 +163,19 @@ static inline void live_running(buffer *b, uint32_t process, uint32_t block,
 	live_reach(b, start + c.first);
 	buffer_bytes(b, word, RUNNING_WORDS * sizeof *word);
 	live_reach(b, start + 2 * PROFILE_UNIT);
+}
+
+/* phases of a block: *c but for its chunk, and all words behind it */
+static inline void live_phases(buffer *b, uint32_t process,
+			       struct chunk_phases c, const uint64_t *word)
+{
+	size_t end;
+
+	c.chunk = live_chunk(b, phases_size(c.nevent), CHUNK_PHASES, process);
+	end = b->n + c.chunk.size;
+	buffer_bytes(b, &c, sizeof c);
+	buffer_bytes(b, word, phases_size(c.nevent) - sizeof c);
+	live_reach(b, end);
 }
 
 /* records of threads, the values of each behind it */

@@ -10,35 +10,69 @@ enum { NAMED = 8 }; /* of what is not measured; the others are many */
 
 /* --- text */
 
-/* columns of the widest count */
-static int width_of(const struct run_events *r)
+/* columns of the widest count of some */
+static int width_of(const struct run_events *r, const struct event_total *t,
+		    int width)
 {
 	const int least = (int)sizeof "unknown" - 1;
-	int width = 0;
 
 	for (unsigned i = 0; i < r->shown; i++) {
-		int n = snprintf(NULL, 0, "%" PRIu64, r->at[i].n);
+		int n = snprintf(NULL, 0, "%" PRIu64, t[i].n);
 
-		if (!event_total_is_known(&r->at[i]) && n < least)
+		if (!event_total_is_known(&t[i]) && n < least)
 			n = least;
 		width = n > width ? n : width;
 	}
 	return width;
 }
 
-static void show_total(const struct style *s, const struct run_events *r,
-		       unsigned i, int width)
+/* of all that is shown */
+static int width_of_all(const struct run_events *r)
 {
-	const struct event_total *t = &r->at[i];
+	int width = width_of(r, r->at, 0);
 
-	if (event_total_is_known(t))
-		fprintf(s->to, "%*" PRIu64 "  %s%s%s\n", width, t->n, s->head,
-			r->list->at[i].name, s->off);
+	for (size_t i = 0; i < r->run_phase.n; i++)
+		width = width_of(r, r->run_phase.at[i].at, width);
+	return width;
+}
+
+/* `of`: what the count is of, behind the name */
+static void show_total(const struct style *s, const struct run_events *r,
+		       const struct event_total *t, unsigned i, int width,
+		       const char *of)
+{
+	const char *between = *of ? "  " : "";
+
+	if (event_total_is_known(&t[i]))
+		fprintf(s->to, "%*" PRIu64 "  %s%s%s%s%s\n", width, t[i].n,
+			s->head, r->list->at[i].name, s->off, between, of);
 	else
-		fprintf(s->to, "%s%*s%s  %s%s%s  %s(%s %" PRIu64 ")%s\n",
+		fprintf(s->to,
+			"%s%*s%s  %s%s%s%s%s  %s(%s %" PRIu64 ")%s\n",
 			s->warn, width, "unknown", s->off, s->head,
-			r->list->at[i].name, s->off, s->dim,
-			t->near ? "about" : "at least", t->n, s->off);
+			r->list->at[i].name, s->off, between, of, s->dim,
+			t[i].near ? "about" : "at least", t[i].n, s->off);
+}
+
+/* phases that the program has named, then what it has left out */
+static void show_phases(const struct style *s, const struct run_events *r,
+			int width)
+{
+	char of[128];
+
+	for (size_t p = 0; p < 2 * r->run_phase.n; p++) {
+		const struct phase_events *x =
+			&r->run_phase.at[p % r->run_phase.n];
+
+		if ((p < r->run_phase.n) != !!*x->name)
+			continue;
+		if (*x->name)
+			snprintf(of, sizeof of, "in phase %.80s", x->name);
+		else
+			snprintf(of, sizeof of, "left out by the program");
+		for (unsigned i = 0; i < r->shown; i++)
+			show_total(s, r, x->at, i, width, of);
+	}
 }
 
 /* the least and the most of all runs; false: not all are known */
@@ -91,10 +125,11 @@ void events_show_text(const struct run_events *r, const struct repeated *all,
 		      FILE *to)
 {
 	struct style s = style_for(to);
-	int width = width_of(r);
+	int width = width_of_all(r);
 
 	for (unsigned i = 0; i < r->shown; i++)
-		show_total(&s, r, i, width);
+		show_total(&s, r, r->at, i, width, "");
+	show_phases(&s, r, width);
 	if (all && all->at)
 		show_repeated(&s, r, all);
 	for (size_t i = 0; i < r->left.n && i < NAMED; i++)
@@ -156,6 +191,35 @@ static void json_threads(struct json *j, const struct run_events *r,
 	json_end(j);
 }
 
+/* of a process, or (0) of the run; no key where the program named none */
+static void json_phases(struct json *j, const struct run_events *r,
+			const struct phase_events *x, size_t n,
+			uint32_t process)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (x[i].process != process || !*x[i].name)
+			continue;
+		if (!any)
+			json_array(j, "phases");
+		any = true;
+		json_object(j, NULL);
+		json_string(j, "name", x[i].name);
+		json_totals(j, r, x[i].at);
+		json_end(j);
+	}
+	if (any)
+		json_end(j);
+	for (size_t i = 0; i < n; i++) {
+		if (x[i].process != process || *x[i].name)
+			continue;
+		json_object(j, "left_out");
+		json_totals(j, r, x[i].at);
+		json_end(j);
+	}
+}
+
 static void json_left(struct json *j, const struct not_measured *n)
 {
 	json_object(j, NULL);
@@ -200,6 +264,7 @@ void events_show_json(const struct run_events *r, const struct repeated *all,
 
 	json_object(&j, NULL);
 	json_totals(&j, r, r->at);
+	json_phases(&j, r, r->run_phase.at, r->run_phase.n, 0);
 	if (all && all->at)
 		json_repeated(&j, r, all);
 	json_array(&j, "processes");
@@ -210,6 +275,7 @@ void events_show_json(const struct run_events *r, const struct repeated *all,
 		json_number(&j, "pid", p->pid);
 		json_string(&j, "name", p->name);
 		json_totals(&j, r, p->at);
+		json_phases(&j, r, r->phase.at, r->phase.n, p->number);
 		json_threads(&j, r, p);
 		json_end(&j);
 	}

@@ -162,6 +162,8 @@ void profile_close(struct profile *p)
 	vec_free(&p->pair);
 	vec_free(&p->left);
 	vec_free(&p->thread);
+	vec_free(&p->phase);
+	vec_free(&p->live_phases);
 	vec_free(&p->stopped);
 	vec_free(&p->running);
 	vec_free(&p->call);

@@ -10,6 +10,8 @@
 #ifndef COUNT_PROFILE_PROFILE_H
 #define COUNT_PROFILE_PROFILE_H
 
+#include "abi/phases.h"
+#include "abi/running.h"
 #include "count/profile/file.h"
 #include "count/map/map.h"
 #include "count/solve/solve.h"
@@ -94,6 +96,14 @@ struct profile_stopped {
 	int64_t *add;	/* by event, of one of them */
 };
 
+/* what threads of a process have counted in a phase (abi/phases.h) */
+struct profile_phase {
+	uint32_t process; /* number */
+	const char *name; /* "": what they left out, of all other counts too */
+	uint32_t open;    /* threads that were in it when the process ended */
+	uint64_t *value;  /* by event */
+};
+
 /* running counters in a live profile */
 struct live_running {
 	uint32_t process, block;
@@ -119,6 +129,14 @@ struct profile_call {
 	uint8_t unknown; /* CALLS_UNKNOWN, CALLS_OUTERMOST_UNKNOWN */
 	uint64_t calls;
 	uint64_t *value; /* inclusive_all of each event, inclusive of each */
+};
+
+/* and phases of their thread */
+struct live_phases {
+	uint32_t process, block;
+	uint64_t state;
+	const char *name[PHASES]; /* NULL: there are no more */
+	uint64_t *word;
 };
 
 /* an image of which a process ran code that is not counted */
@@ -147,7 +165,10 @@ struct profile {
 	uint32_t nevent; /* of running counters; 0: there are none */
 	VEC(struct profile_thread) thread; /* by process, as they began */
 	VEC(struct profile_stopped) stopped;
-	VEC(struct live_running) running; /* while a live one is read */
+	VEC(struct profile_phase) phase; /* one of each process and name */
+	/* while a live one is read: */
+	VEC(struct live_running) running;
+	VEC(struct live_phases) live_phases;
 	bool calls; /* they are known, of that many events: */
 	VEC(struct profile_call) call; /* by all before `unknown` */
 	VEC(uint64_t) stack_chunk, calls_chunk; /* live */
@@ -203,6 +224,10 @@ void profile_endings(const struct profile *p, uint32_t image,
 /* the thread that is the same in another state of the run, or NULL */
 const struct profile_thread *
 profile_thread_of(const struct profile *p, const struct profile_thread *like);
+
+/* the phase of that process and name in another state of the run, or NULL */
+const struct profile_phase *
+profile_phase_of(const struct profile *p, const struct profile_phase *like);
 
 /* the pairs of an image's site in all processes; how many */
 size_t profile_pairs(const struct profile *p, uint32_t image, uint32_t site,

@@ -159,6 +159,7 @@ static int finished_unpack(struct profile *p, const struct finished_part *f,
 		[FINISHED_LEFT] = "its images that were left",
 		[FINISHED_THREADS] = "its threads",
 		[FINISHED_CALLS] = "its calls",
+		[FINISHED_PHASES] = "its phases",
 	};
 	buffer all = {0};
 	int status = decompress(&all, bytes, f->size, p->file.name,
@@ -174,6 +175,8 @@ static int finished_unpack(struct profile *p, const struct finished_part *f,
 		status = profile_unpack_threads(p, at, &all, e);
 	else if (!status && f->kind == FINISHED_CALLS)
 		status = profile_unpack_calls(p, at, &all, e);
+	else if (!status && f->kind == FINISHED_PHASES)
+		status = profile_unpack_phases(p, at, &all, e);
 	else if (!status)
 		status = profile_unpack_left(p, at, &all, e);
 	vec_free(&all);
@@ -194,6 +197,7 @@ static int finished_part(struct profile *p, const struct finished_part *f,
 	case FINISHED_LEFT:
 	case FINISHED_THREADS:
 	case FINISHED_CALLS:
+	case FINISHED_PHASES:
 		return finished_unpack(p, f, at, bytes, e);
 	default:
 		return err_at(e, p->file.name, at, "a part of kind %" PRIu32

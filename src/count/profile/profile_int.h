@@ -21,6 +21,7 @@
  *	        of each process (LEB128), why (LEB128), path '\0', reason '\0'
  *	THREADS one, if there are any (compressed): see profile_threads.c
  *	CALLS   one, if they are known (compressed): see profile_calls.c
+ *	PHASES  one, if there are any (compressed): see profile_phases.c
  *	END     8 bytes: hash of all parts before, then of the header and
  *	        its text: a chain over structs and what follows each
  */
@@ -40,6 +41,7 @@ enum finished_kind {
 	FINISHED_LEFT = 7,
 	FINISHED_THREADS = 8,
 	FINISHED_CALLS = 9,
+	FINISHED_PHASES = 10, /* behind threads */
 };
 
 struct finished_part {
@@ -102,9 +104,9 @@ int profile_live_running(struct profile *p, const struct profile_chunk *k,
 int profile_live_threads(struct profile *p, const struct profile_chunk *k,
 			 struct err *e);
 void profile_live_threads_end(struct profile *p);
-/* those of a block, or NULL */
-const struct live_running *profile_running_of(const struct profile *p,
-					      uint32_t process, uint32_t block);
+/* the running counters of a block, or NULL */
+struct live_running *profile_running_of(const struct profile *p,
+					uint32_t process, uint32_t block);
 /* threads as bytes, less what they had earlier (or NULL), and back */
 void profile_pack_threads(const struct profile *p, const struct profile *minus,
 			  buffer *out);
@@ -120,6 +122,18 @@ void profile_pack_calls(const struct profile *p, const struct profile *minus,
 			buffer *out);
 int profile_unpack_calls(struct profile *p, uint64_t at, const buffer *all,
 			 struct err *e);
+/* profile_phases.c: in the same way; requires: threads before */
+int profile_live_phases(struct profile *p, const struct profile_chunk *k,
+			struct err *e);
+/* what was left out is taken out of running counters; before
+   profile_live_threads_end() */
+int profile_live_phases_end(struct profile *p, struct err *e);
+void profile_pack_phases(const struct profile *p, const struct profile *minus,
+			 buffer *out);
+bool profile_phases_follow(const struct profile *p,
+			   const struct profile *minus);
+int profile_unpack_phases(struct profile *p, uint64_t at, const buffer *all,
+			  struct err *e);
 /* profile_pairs.c: sorts them and adds up those that are the same */
 int profile_sort_pairs(struct profile *p, struct err *e);
 /* less than, equal, more than 0, but for the count */

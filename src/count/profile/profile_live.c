@@ -215,6 +215,8 @@ static int live_chunk(struct profile *p, const struct live_walk *w,
 		return profile_live_running(p, k, e);
 	case CHUNK_THREADS:
 		return profile_live_threads(p, k, e);
+	case CHUNK_PHASES:
+		return profile_live_phases(p, k, e);
 	case CHUNK_PAIRS:
 		vec_push(&p->pair_chunk, k->at);
 		return 0;
@@ -280,6 +282,8 @@ static int live_chunks(struct profile *p, uint64_t end, struct err *e)
 			      "early");
 	live_nameless(p);
 	if (profile_sort(p, e))
+		return -1;
+	if (profile_live_phases_end(p, e))
 		return -1;
 	profile_live_threads_end(p);
 	return 0;

@@ -378,6 +378,12 @@ static void join_counts(struct join *j)
 		x.image = j->image[x.image];
 		vec_push(&j->all->stopped, x);
 	}
+	for (size_t i = 0; i < p->phase.n; i++) {
+		struct profile_phase x = p->phase.at[i];
+
+		x.process += j->processes;
+		vec_push(&j->all->phase, x);
+	}
 	j->all->nevent = p->nevent;
 	for (size_t i = 0; i < p->left.n; i++) {
 		struct profile_left x = p->left.at[i];

@@ -102,8 +102,8 @@ int profile_live_threads(struct profile *p, const struct profile_chunk *k,
 	return 0;
 }
 
-const struct live_running *profile_running_of(const struct profile *p,
-					      uint32_t process, uint32_t block)
+struct live_running *profile_running_of(const struct profile *p,
+					uint32_t process, uint32_t block)
 {
 	for (size_t i = 0; i < p->running.n; i++)
 		if (p->running.at[i].process == process &&

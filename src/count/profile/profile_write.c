@@ -237,7 +237,7 @@ static void write_end(struct writer *w, uint64_t head)
 static int write_all(struct writer *w, struct err *e)
 {
 	const struct profile *p = w->p;
-	buffer left = {0}, threads = {0}, calls = {0};
+	buffer left = {0}, threads = {0}, calls = {0}, phases = {0};
 	uint64_t head;
 
 	write_head(w);
@@ -255,6 +255,8 @@ static int write_all(struct writer *w, struct err *e)
 	write_compressed(w, FINISHED_THREADS, 0, 0, &threads);
 	profile_pack_calls(p, w->minus, &calls);
 	write_compressed(w, FINISHED_CALLS, 0, 0, &calls);
+	profile_pack_phases(p, w->minus, &phases);
+	write_compressed(w, FINISHED_PHASES, 0, 0, &phases);
 	if (write_pairs(w, e))
 		return -1;
 	write_end(w, head);
@@ -295,7 +297,8 @@ static int write_check_minus(const struct profile *p,
 	    strcmp(minus->command, p->command))
 		return err_set(e, ERR_INPUT, "%s: not of the same run as %s",
 			       minus->file.name, p->file.name);
-	if (!profile_threads_follow(p, minus))
+	if (!profile_threads_follow(p, minus) ||
+	    !profile_phases_follow(p, minus))
 		return err_set(e, ERR_INPUT, "%s: a thread has counted more "
 			       "there than in %s: not an earlier state of it",
 			       minus->file.name, p->file.name);

@@ -277,6 +277,19 @@ static inline void arch_set_slot(_Bool quick, int64_t slot)
 	*arch_slot_of(arch_thread(quick)) = slot;
 }
 
+/*
+ * This thread's own copy of words of an object; `above`: the slot is
+ * subtracted. (The word `self` there is an address of it, too.)
+ */
+static inline uint64_t *arch_own_words(uint64_t *words, unsigned self,
+				       _Bool above, _Bool quick)
+{
+	uintptr_t slot = (uintptr_t)arch_slot(quick);
+
+	(void)self;
+	return (uint64_t *)((uintptr_t)words + (above ? -slot : slot));
+}
+
 /* whether the program wants the slot for itself: never, it is our own word */
 static inline _Bool arch_takes_slot(const struct arch_hook *g)
 {

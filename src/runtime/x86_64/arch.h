@@ -303,6 +303,23 @@ static inline void arch_set_slot(_Bool quick, int64_t slot)
 		arch_call(SYS_ARCH_PRCTL, ARCH_SET_GS, slot, 0, 0, 0);
 }
 
+/*
+ * This thread's own copy of words of an object. The word `self` there is an
+ * address of it, too, by which it is found without a system call.
+ */
+static inline uint64_t *arch_own_words(uint64_t *words, unsigned self,
+				       _Bool above, _Bool quick)
+{
+	uint64_t *own;
+
+	(void)above;
+	if (quick)
+		return (uint64_t *)((uintptr_t)words +
+				    (uintptr_t)arch_slot(1));
+	__asm__ volatile("movq %%gs:(%1), %0" : "=r"(own) : "r"(&words[self]));
+	return own;
+}
+
 /* the program wants gs for itself, or to see it */
 static inline _Bool arch_takes_slot(const struct arch_hook *g)
 {

@@ -5,6 +5,7 @@ elsewhere; what is there works from there; every command has a manual page that
 the others lead to, and troff has nothing to say against them.
 """
 import re
+import shlex
 import shutil
 import sys
 import tempfile
@@ -27,18 +28,21 @@ def installed(t, prefix):
 def check_files(t, prefix):
     got = installed(t, prefix)
     below = prefix.strip("/") + "/"
-    pages = ["share/man/man1/" + p for p in sorted(os.listdir("doc"))
-             if p.endswith(".1")]
+    pages = ["share/man/man%s/%s" % (p[-1], p) for p in
+             sorted(os.listdir("doc")) if p.endswith((".1", ".3"))]
     t.same([p for p in got if not p.startswith(below)], [],
            prefix + ": nothing elsewhere")
     names = [p[len(below):] for p in got]
     modules = [p for p in names if p.startswith("lib/tally/")]
     t.same(sorted(set(names) - set(modules)),
            sorted(["bin/tally", *pages, "lib/systemd/system/tally.service",
+                   "include/tally.h", "lib/libtally-client.a",
+                   "lib/libtally-client.so", "lib/libtally-client.so.1",
+                   "lib/pkgconfig/tally-client.pc",
                    "share/bash-completion/completions/tally",
                    "share/zsh/site-functions/_tally",
                    "share/fish/vendor_completions.d/tally.fish"]),
-           prefix + ": the program, pages, completions, unit")
+           prefix + ": the program, pages, completions, unit, library")
     unit = open(t.path(below + "lib/systemd/system/tally.service")).read()
     t.ok('ExecStart="%s/bin/tally" daemon run ' % prefix in unit and
          "Restart=always" in unit, prefix + ": a unit that restarts it",
@@ -50,6 +54,36 @@ def check_files(t, prefix):
               (0o755 if p.endswith("bin/tally") else 0o644)]
     t.same(shared, [], prefix + ": that everybody may read")
     return t.path(below + "bin/tally")
+
+
+CLIENT = """
+#include <stdio.h>
+#include <tally.h>
+int main(void) { return printf("%d\\n", tally_events()) < 0; }
+"""
+
+
+def check_client(t, prefix):
+    """A program is built with what is installed, and answered."""
+    top = t.path(prefix.strip("/"))
+    cc = shutil.which("cc")
+    if EMULATED or not cc or not shutil.which("pkg-config"):
+        t.skip(prefix + ": the client library", "no compiler, no pkg-config")
+        return
+    with open(t.path("asks.c"), "w") as f:
+        f.write(CLIENT)
+    words = shlex.split(run(
+        "pkg-config", "--define-variable=prefix=" + top, "--cflags",
+        "--libs", "tally-client",
+        env={**os.environ, "PKG_CONFIG_PATH": top + "/lib/pkgconfig"}))
+    for how in ["-Wl,-rpath," + top + "/lib"], ["-static"]:
+        run(cc, "-o", t.path("asks"), f.name, *words, *how)
+        env = {**os.environ, "XDG_CACHE_HOME": t.where}
+        got = run(top + "/bin/tally", "events", "--online", "-e",
+                  "insns,calls", "--output", "/dev/null", t.path("asks"),
+                  env=env)
+        t.same([run(t.path("asks")), got], ["-1\n", "2\n"],
+               prefix + ": a program asks, " + how[0][:7])
 
 
 def check_runs(t, tally):
@@ -75,10 +109,12 @@ def check_pages(t):
         listed = re.search(r"\.BR tally-%s \(1\)\n(.*)\." % name, front)
         t.same(listed and listed[1].lower(), summary.lower(),
                "tally(1) has " + name)
-    for page in sorted(p for p in os.listdir("doc") if p.endswith(".1")):
+    for page in sorted(p for p in os.listdir("doc")
+                       if p.endswith((".1", ".3"))):
         text = open("doc/" + page).read()
-        lost = [r for r in re.findall(r"^\.BR (tally[-\w]*) \(1\)", text, re.M)
-                if not os.path.exists("doc/%s.1" % r)]
+        lost = [r for r in re.findall(r"^\.BR (tally[-\w]*) \((\d)\)", text,
+                                      re.M)
+                if not os.path.exists("doc/%s.%s" % r)]
         t.same(lost, [], page + ": what it leads to is there")
         if shutil.which("groff"):
             p = subprocess.run(["groff", "-man", "-ww", "-z", "-Tutf8",
@@ -91,6 +127,7 @@ with tempfile.TemporaryDirectory() as where:
     t = Asker(where)
     for prefix in ("/usr/local", PREFIX):
         check_runs(t, check_files(t, prefix))
+        check_client(t, prefix)
         shutil.rmtree(where)
         os.mkdir(where)
     check_pages(t)

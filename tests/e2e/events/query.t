@@ -245,6 +245,61 @@ def truncated(exe, here):
     return [("a profile that is cut", bad)]
 
 
+ENDING = """
+#include <pthread.h>
+#include <stdio.h>
+static volatile unsigned long sink;
+static void *work(void *arg)
+{
+	for (unsigned i = 0; i < 1000000; i++)
+		sink++;
+	getchar();
+	return arg;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, work, NULL);
+	puts("begins");
+	fflush(stdout);
+	pthread_join(t, NULL);
+	puts("ended");
+	fflush(stdout);
+	getchar();
+	return 0;
+}
+"""
+
+
+def ended(here):
+    """What a thread has counted is there when it is not any more."""
+    with open(here + "/ending.c", "w") as f:
+        f.write(ENDING)
+    run("cc", "-O1", "-pthread", "-o", here + "/ending", f.name)
+    r = Running(here, here + "/ending", "--online", "--libs", "none",
+                events=["insns"])
+    q = subprocess.Popen([TALLY, "query", "--json", "--every", "0.01",
+                          str(r.pid)], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+
+    def answer():
+        text = ""
+        while not text.endswith("\n}\n"):
+            text += q.stdout.readline() or "\n}\n"
+        return objects(text)[0]["events"]["insns"]
+
+    seen = [answer(), answer()]
+    r.p.stdin.write("\n")
+    r.p.stdin.flush()
+    r.p.stdout.readline()
+    seen += [answer() for _ in range(5)]
+    q.terminate()
+    q.communicate()
+    r.end()
+    return [("threads that have ended", [] if seen == sorted(seen) and
+             seen[-1] > 2000000 else [str(seen)])]
+
+
 def jobs():
     here = room("others")
     exe = build(here, "periodic", [PERIODIC], "-O2")
@@ -252,6 +307,7 @@ def jobs():
         yield "way" + level, on_the_way, "way" + level, level
     for f in shape, strangers, killed, comers, truncated:
         yield f.__name__, f, exe, room(f.__name__)
+    yield "ended", ended, room("ended")
 
 
 if EMULATED:

@@ -12,9 +12,9 @@ import re
 import subprocess
 import sys
 
-ROOMS = ["base", "flow", "elf", "isa", "cfg", "rewrite", "abi", "runtime",
-         "hooks", "count", "events", "instrument", "launch", "store",
-         "sample", "profile", "report", "export", "cmd"]
+ROOMS = ["base", "flow", "elf", "isa", "cfg", "rewrite", "abi", "client",
+         "runtime", "hooks", "count", "events", "instrument", "launch",
+         "store", "sample", "profile", "report", "export", "cmd"]
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                    "..", "..", "..")
 

@@ -83,6 +83,51 @@ static uint64_t event_of(uint32_t process, unsigned thread, unsigned event)
 	return 1000000 * process + 1000 * thread + event;
 }
 
+/* what the first thread left out, and counted in the phase that it is in */
+static uint64_t left_out(unsigned event)
+{
+	return 300 + event;
+}
+
+static uint64_t in_phase(unsigned event)
+{
+	return 7 + 100 * (event + 1);
+}
+
+/* the thread's counts are `sum`; what is not of use is wrong */
+static void add_phases(struct run *t, uint32_t p, const uint64_t *sum)
+{
+	uint64_t word[(PHASES + 1) * 2 * EVENTS];
+	struct chunk_phases c = {.block = 0, .nevent = EVENTS,
+				 .state = UINT64_C(1) << PHASE_NUMBER | 1 << 1,
+				 .name = {[1] = "read\n"}};
+
+	memset(word, 0x55, sizeof word);
+	for (unsigned e = 0; e < EVENTS; e++) {
+		word[phases_word(EVENTS, PHASE_LEFT_OUT, 0, e)] = left_out(e);
+		word[phases_word(EVENTS, 1, 1, e)] = 7;
+		word[phases_word(EVENTS, PHASE_BEGAN, 0, e)] =
+			sum[e] - 100 * (e + 1);
+	}
+	live_phases(&t->b, p, c, word);
+}
+
+static void check_phases(const struct run *run, const struct profile *p)
+{
+	assert_int_equal(p->phase.n, 2 * PROCESSES);
+	for (uint32_t i = 0; i < 2 * PROCESSES; i++) {
+		const struct profile_phase *x = &p->phase.at[i];
+
+		assert_int_equal(x->process, i / 2 + 1);
+		assert_string_equal(x->name, i % 2 ? "" : "read?");
+		assert_int_equal(x->open, !(i % 2));
+		for (unsigned e = 0; e < EVENTS; e++)
+			assert_true(x->value[e] ==
+				    (run->idle ? 0 :
+				     i % 2 ? left_out(e) : in_phase(e)));
+	}
+}
+
 /*
  * Two threads, of which one has ended and left its block to the other, beside
  * the first one; counts are spread over lanes, and one is away.
@@ -93,9 +138,11 @@ static void add_events(struct run *t, uint32_t p)
 		{THREAD_ENDED, 1, 10, 0}, {THREAD_NONE, 0, 0, 0},
 		{THREAD_BEGAN, 1, 11, 0}};
 	uint64_t word[2][RUNNING_WORDS] = {{0}}, value[3][2 * EVENTS] = {{0}};
+	uint64_t sum[EVENTS];
 
 	for (unsigned e = 0; e < EVENTS; e++) {
-		word[0][e] = event_of(p, 0, e) + 5;
+		sum[e] = event_of(p, 0, e) + left_out(e);
+		word[0][e] = sum[e] + 5;
 		word[0][2 * RUNNING_EVENTS + e] = (uint64_t)-5;
 		value[0][EVENTS + e] = event_of(p, 1, e);
 		value[2][e] = event_of(p, 1, e);
@@ -107,6 +154,7 @@ static void add_events(struct run *t, uint32_t p)
 	live_running(&t->b, p, 0, EVENTS, word[0]);
 	live_threads(&t->b, p, EVENTS, r, value[0], 3);
 	live_running(&t->b, p, 1, EVENTS, word[1]);
+	add_phases(t, p, sum);
 }
 
 static void check_events(const struct run *run, const struct profile *p)
@@ -124,6 +172,7 @@ static void check_events(const struct run *run, const struct profile *p)
 				    (run->idle ? 0 :
 				     event_of(t->process, i % THREADS, e)));
 	}
+	check_phases(run, p);
 }
 
 static void make_run(struct rng *r, struct run *t)
