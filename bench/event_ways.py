@@ -4,6 +4,7 @@
     totals  under `tally events` with all 14 events, from such a profile
     insns   --online, one running counter
     four    --online, four of them
+    sites   --per-call-site, one event
     stop    --stop-at, beyond the end: code that may trap
     blocks  `tally count --placement redundant`: a counter per block
 """
@@ -21,6 +22,8 @@ def ways(tally, tmp):
         "totals": [*events, "-e", ALL],
         "insns": [*events, "--online", "-e", "insns"],
         "four": [*events, "--online", "-e", "insns,loads,stores,taken"],
+        "sites": [*events, "--per-call-site", "-e", "insns", "-o",
+                  tmp + "/profile"],
         "stop": [*events, "-e", "insns", "--stop-at", BEYOND],
         "blocks": [*count, "--placement", "redundant"],
     }

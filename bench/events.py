@@ -153,7 +153,7 @@ def client(tmp, env):
     """{way: nanoseconds of each call}"""
     program = build(tmp, "client", CLIENT, "-Isrc/client", os.path.join(
         os.path.dirname(TALLY), "client/libtally-client.a"))
-    how = {"alone": [], **{w: ways(tmp)[w] for w in ("insns", "four")}}
+    how = {"alone": [], **{w: ways(TALLY, tmp)[w] for w in ("insns", "four")}}
     best = {}
     for _ in range(5):
         for way, command in how.items():

@@ -24,7 +24,7 @@ from work import SMALL, Inputs, works
 TALLY = os.path.abspath(sys.argv[1])
 MACHINE = Machine(*sys.argv[2:4])
 NAMES = sys.argv[4:] or ["bzip2", "gzip", "xz", "lua5.4", "sqlite3"]
-COLUMNS = ["edges", "totals", "insns", "four", "blocks"]
+COLUMNS = ["edges", "totals", "insns", "four", "sites", "blocks"]
 
 
 def executed(command, work, plugin, tmp):

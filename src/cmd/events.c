@@ -402,6 +402,10 @@ static int events_run(void *words, const struct arguments *a)
 	if (!call->events)
 		call->events = "insns";
 	status = read_events(call);
+	if (!status && call->per_call_site && !call->profile)
+		status = cmd_misuse(&cmd_events, "--per-call-site needs -o, "
+				    "for a profile that reports can be made "
+				    "of");
 	if (!status && call->per_call_site && call->stop_at)
 		status = cmd_misuse(&cmd_events, "--per-call-site and "
 				    "--stop-at do not go together");
