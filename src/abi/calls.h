@@ -53,7 +53,8 @@
 #define CALLS_LOST 204
 /* of the first thread's: how many calls from outside are open, of all */
 #define CALLS_ROOTS 205
-#define CALLS_WORDS (8 + 32)
+#define CALLS_HANDLERS 206 /* of signals that are on the stack */
+#define CALLS_WORDS (9 + 32)
 #define PAGE_LEAF (CALLS_LEAF_RECORD * 8)
 #define PAGE_LEAF_BEGIN (CALLS_LEAF_FIRST * 8)
 

@@ -28,6 +28,8 @@ enum {
 	STACK_MOST = 1 << 29,
 	MORE = 65536, /* bytes of records, in one chunk */
 	OF_STUB = 1,
+	RESERVE = 128, /* entries of a stack that are for handlers: it cannot
+			  grow then, as what they interrupted knows where it is */
 	SEGMENT = 8 << 20, /* stack pointers of one stack are no further apart,
 			      by calls that are not seen */
 };
@@ -174,14 +176,13 @@ static _Bool grow(const struct caller *t, uint32_t block)
 	__atomic_store_n(&k->chunk.magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
 	t->page[CALLS_BASE] = k->address;
 	set_top(t, k->address + used - entry_size(c));
-	t->page[CALLS_LIMIT] = k->address + size - c->page - entry_size(c);
+	t->page[CALLS_LIMIT] = k->address + size - c->page -
+			       (RESERVE + 1) * entry_size(c);
 	return 1;
 }
 
-/* so many entries more, all taken; NULL: there is no room. The last of them */
-static struct call_entry *take_entries(const struct caller *t, uint32_t n)
+static _Bool make_room(const struct caller *t, uint64_t size)
 {
-	uint64_t size = entry_size(t->c) * n;
 	_Bool good = 1;
 
 	while (good && (!t->page[CALLS_BASE] ||
@@ -189,6 +190,21 @@ static struct call_entry *take_entries(const struct caller *t, uint32_t n)
 		lock(t);
 		good = grow(t, thread_block_number(t->c, t->slot));
 		unlock(t);
+	}
+	return good;
+}
+
+/* so many entries more, all taken; NULL: there is no room. The last of them */
+static struct call_entry *take_entries(const struct caller *t, uint32_t n)
+{
+	uint64_t size = entry_size(t->c) * n, limit = t->page[CALLS_LIMIT];
+	_Bool good = 1;
+
+	if (t->page[CALLS_HANDLERS]) {
+		limit += RESERVE * entry_size(t->c);
+		good = t->page[CALLS_TOP] + size <= limit;
+	} else {
+		good = make_room(t, size);
 	}
 	if (!good)
 		return NULL;
@@ -342,6 +358,12 @@ static void count_root(const struct caller *t, const struct call_entry *e,
 				   __ATOMIC_RELAXED);
 }
 
+/* no handler comes in between */
+static void add(uint64_t *sum, uint64_t n)
+{
+	__atomic_fetch_add(sum, n, __ATOMIC_RELAXED);
+}
+
 static void close_entry(const struct caller *t, struct call_entry *e)
 {
 	struct call_record *r;
@@ -352,6 +374,8 @@ static void close_entry(const struct caller *t, struct call_entry *e)
 		resolve(t, e, nobody(t));
 	if (is_root(e))
 		count_root(t, e, -1);
+	if (e->sp & ENTRY_SIGNAL)
+		t->page[CALLS_HANDLERS]--;
 	if (e->active) {
 		r = record_at(t, e->record);
 		active = at_address(t, e->active);
@@ -359,11 +383,11 @@ static void close_entry(const struct caller *t, struct call_entry *e)
 		if (outermost)
 			*active = 0;
 		if (!(e->sp & ENTRY_INHERITED))
-			++*call_record_calls(r, t->c->nevent);
+			add(call_record_calls(r, t->c->nevent), 1);
 		for (unsigned i = 0; i < t->c->nevent; i++)
-			*(outermost ? call_record_outer(r, t->c->nevent, i)
-				    : call_record_inner(r, i)) +=
-				count_of(t->page, i) - e->begin[i];
+			add(outermost ? call_record_outer(r, t->c->nevent, i)
+				      : call_record_inner(r, i),
+			    count_of(t->page, i) - e->begin[i]);
 	}
 	set_top(t, below(t, e));
 }
@@ -562,7 +586,7 @@ static void lose_leaf(const struct caller *t, uint64_t head)
 {
 	struct call_record *r = record_at(t, head);
 
-	++*call_record_calls(r, t->c->nevent);
+	add(call_record_calls(r, t->c->nevent), 1);
 	r->flags |= RECORD_UNKNOWN;
 	t->page[CALLS_LEAF_RECORD] = 0;
 }
@@ -707,9 +731,12 @@ void calls_handler_begins(struct counting *c, uint64_t signal,
 	if (!t.page || !t.page[CALLS_BASE] || !c->number)
 		return;
 	record = signal_record(&t, signal);
+	t.page[CALLS_HANDLERS]++;
 	e = record ? take_entries(&t, handler_gap(c->nevent) + 1) : NULL;
-	if (!e)
+	if (!e) {
+		t.page[CALLS_HANDLERS]--;
 		return;
+	}
 	begin(&t, e, arch_handler_sp(shown) | ENTRY_SIGNAL, record);
 	record_at(&t, record)->self = record;
 	lanes = lanes_below(&t, e);
@@ -880,6 +907,7 @@ static void begin_in_child(const struct caller *t, struct call_entry *e)
 		e->head = signal_record(t, e->record);
 	e->sp |= ENTRY_INHERITED;
 	if (e->sp & ENTRY_SIGNAL) {
+		t->page[CALLS_HANDLERS]++;
 		lanes = lanes_below(t, e);
 		for (unsigned i = 0; i < 3 * t->c->nevent + 1; i++)
 			lanes[i] = 0;

@@ -7,9 +7,9 @@
  *	x17	the caller's stack pointer
  *
  * All other registers are kept, flags are not. What is not the rule is left to
- * runtime/calls.c. A signal's handler leaves the stack as it finds it: an entry
- * is taken first and then filled; and it runs between no load and store of a
- * sum (arch_accumulation()).
+ * runtime/calls.c. An entry is filled, and then on top: a signal's handler leaves
+ * the stack as it finds it, and does not touch the next entries; and it runs
+ * between no load and store of a sum (arch_accumulation()).
  *
  * It is assembled for some numbers of EVENTS, and for any number: 0.
  */
@@ -95,7 +95,7 @@ start:
 	b	ask
 	.endm
 
-	/* x10: a new entry, on top; to 9: there is no room */
+	/* x10: the next entry; to 9: there is no room */
 	.macro	take
 	ldr	x10, [x9, #PAGE_TOP]
 	ldr	x11, [x9, #PAGE_LIMIT]
@@ -107,53 +107,51 @@ start:
 #endif
 	cmp	x10, x11
 	b.hi	9f
-	str	x10, [x9, #PAGE_TOP]
 	.endm
 
-	/* the events so far, from \to on; loses x9, x11 and x12 */
-	.macro	counts to
+	/* the events so far, from \offset behind \to on; loses x11 and x12 */
+	.macro	counts to, offset
 #if EVENTS
 	.set	i, 0
 	.rept	EVENTS
 	ldr	x11, [x9, #i]
 	ldr	x12, [x9, #(PAGE_LEAVES + i)]
 	add	x11, x11, x12
-	str	x11, [\to, #i]
+	str	x11, [\to, #(\offset + i)]
 	.set	i, i + 8
 	.endr
 #else
-	str	x13, [sp, #32]
+	stp	x13, x14, [sp, #32]
+	str	x15, [sp, #48]
 	ldr	x12, start + NEVENT
-3:	ldr	x13, [x9, #PAGE_LEAVES]
-	ldr	x11, [x9], #8
+	mov	x14, x9
+	add	x15, \to, #\offset
+3:	ldr	x13, [x14, #PAGE_LEAVES]
+	ldr	x11, [x14], #8
 	add	x11, x11, x13
-	str	x11, [\to], #8
+	str	x11, [x15], #8
 	sub	x12, x12, #1
 	cbnz	x12, 3b
-	ldr	x13, [sp, #32]
+	ldr	x15, [sp, #48]
+	ldp	x13, x14, [sp, #32]
 #endif
 	.endm
 
 	.macro	push op
 	begin
-	ldr	x12, [x16, #RECORD_CALLEE]
-	cbz	x12, 9f
-#if !EVENTS
-	str	x12, [sp, #40]
-#endif
 	take
-#if !EVENTS
-	ldr	x12, [sp, #40]
-#endif
 	stp	x17, x16, [x10]
-	stp	x16, x12, [x10, #ENTRY_RECORD]
-	ldr	x11, [x12]
+	ldr	x17, [x16, #RECORD_CALLEE]
+	cbz	x17, 2f
+	stp	x16, x17, [x10, #ENTRY_RECORD]
+	counts	x10, ENTRY_BEGIN
+	str	x10, [x9, #PAGE_TOP]
+	ldr	x11, [x17]
 	cbnz	x11, 1f
-	str	x10, [x12]
-1:	add	x10, x10, #ENTRY_BEGIN
-	counts	x10
-	end
+	str	x10, [x17]
+1:	end
 	threads	push, \op
+2:	ldr	x17, [x10]
 9:	slow	CALLS_PUSH, 0
 	.endm
 
@@ -164,8 +162,8 @@ start:
 	take
 	stp	x17, x16, [x10]
 	stp	x16, xzr, [x10, #ENTRY_RECORD]
-	add	x10, x10, #ENTRY_BEGIN
-	counts	x10
+	counts	x10, ENTRY_BEGIN
+	str	x10, [x9, #PAGE_TOP]
 	end
 	threads	open, \op
 9:	slow	CALLS_OPEN, 0
@@ -333,9 +331,8 @@ start:
 	begin
 	ldr	x12, [x16, #RECORD_SELF]
 	cbz	x12, 9f
+	counts	x9, PAGE_LEAF_BEGIN
 	str	x16, [x9, #PAGE_LEAF]
-	add	x10, x9, #PAGE_LEAF_BEGIN
-	counts	x10
 	end
 	threads	leaf, \op
 9:	slow	CALLS_LEAF, 0

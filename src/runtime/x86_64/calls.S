@@ -7,9 +7,9 @@
  *	%r10	the caller's stack pointer, before a call
  *
  * All other registers are kept, flags are not. What is not the rule is left to
- * runtime/calls.c. A signal's handler leaves the stack as it finds it: an entry
- * is taken first and then filled. Words are the thread's own by the base of
- * %gs, but for entries.
+ * runtime/calls.c. An entry is filled, and then on top: a signal's handler leaves
+ * the stack as it finds it, and does not touch the next entries. Words are the
+ * thread's own by the base of %gs, but for entries.
  *
  * It is assembled for some numbers of EVENTS, and for any number: 0.
  */
@@ -80,13 +80,12 @@ entry:	.quad	0
 #endif
 	.endm
 
-	/* rcx: a new entry, on top; to 9: there is no room */
+	/* rcx: the next entry; to 9: there is no room */
 	.macro	take
 	mov	%gs:PAGE_TOP(%rax), %rcx
 	entry_size add
 	cmp	%gs:PAGE_LIMIT(%rax), %rcx
 	ja	9f
-	mov	%rcx, %gs:PAGE_TOP(%rax)
 	mov	%r10, (%rcx)
 	mov	%r11, ENTRY_HEAD(%rcx)
 	mov	%r11, ENTRY_RECORD(%rcx)
@@ -125,16 +124,18 @@ entry:	.quad	0
 
 push:
 	begin
-	mov	%gs:RECORD_CALLEE(%r11), %rdx
-	test	%rdx, %rdx
-	jz	9f
 	take
-	mov	%rdx, ENTRY_ACTIVE(%rcx)
-	cmpq	$0, %gs:(%rdx)
+	mov	%gs:RECORD_CALLEE(%r11), %r10
+	test	%r10, %r10
+	jz	2f
+	mov	%r10, ENTRY_ACTIVE(%rcx)
+	counts
+	mov	%rcx, %gs:PAGE_TOP(%rax)
+	cmpq	$0, %gs:(%r10)
 	jne	1f
-	mov	%rcx, %gs:(%rdx)
-1:	counts
-	end
+	mov	%rcx, %gs:(%r10)
+1:	end
+2:	mov	(%rcx), %r10
 9:	slow	CALLS_PUSH, 0
 
 open:
@@ -144,6 +145,7 @@ open:
 	take
 	movq	$0, ENTRY_ACTIVE(%rcx)
 	counts
+	mov	%rcx, %gs:PAGE_TOP(%rax)
 	end
 9:	slow	CALLS_OPEN, 0
 
@@ -270,8 +272,8 @@ leaf:
 	begin
 	cmpq	$0, %gs:RECORD_SELF(%r11)
 	je	9f
-	mov	%r11, %gs:PAGE_LEAF(%rax)
 	counts	gs, PAGE_LEAF_BEGIN
+	mov	%r11, %gs:PAGE_LEAF(%rax)
 	end
 9:	slow	CALLS_LEAF, 0
 
