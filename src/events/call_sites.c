@@ -191,20 +191,34 @@ static void find_edge(struct call_sites *x, uint32_t e, uint32_t record)
 }
 
 /*
- * Can others call the procedure by the address of this block? Anything may jump
- * to where jumps of its own lead that are not understood.
+ * Can others call the procedure by the address of this block? Where it jumps by
+ * an address itself, only that of its first block is no label.
  */
 static bool is_entered(const struct call_sites *x, uint32_t b)
 {
 	const struct cfg *c = x->q->d->s->cfg;
-	const struct procedure *p = &c->proc.at[cfg_proc_at(c, x->q->p->entry)];
 	bool first = c->block.at[b].start == x->q->p->entry;
 
 	return x->q->d->t->block[b] & SURVEY_ENTERED &&
-	       !(c->block.at[b].flags & BLOCK_PAD) &&
-	       (first || (!p->unknown && !p->open)) &&
+	       !(c->block.at[b].flags & BLOCK_PAD) && (first || !x->jumps) &&
 	       !cfg_is_go(c, x->q->p->entry) &&
 	       fits(x, CALLS_ENTER, PLAN_INDIRECT_ENTRY, b);
+}
+
+/* is there an indirect jump in it? */
+static bool has_jumps(const struct call_sites *x)
+{
+	const struct cfg *c = x->q->d->s->cfg;
+
+	for (uint32_t v = 0; v < x->q->p->nblock; v++) {
+		const struct map_block *k =
+			&x->q->n->map.block.at[x->q->p->block + v];
+		uint32_t b = cfg_block_at(c, k->start);
+
+		if (b != CFG_NONE && c->block.at[b].last == INSN_IJUMP)
+			return true;
+	}
+	return false;
 }
 
 /* the block of the cfg that edge e, a way into the procedure, leads to */
@@ -219,13 +233,24 @@ static uint32_t entry_block(const struct call_sites *x, uint32_t e)
 		x->q->n->map.block.at[x->q->p->block + d->to].start);
 }
 
+/* does it return there, or go on to what may? */
+static bool may_return(const struct map_edge *e)
+{
+	return e->kind == MAP_RETURN || e->kind == MAP_TAIL ||
+	       e->kind == MAP_AWAY || e->kind == MAP_STAYS;
+}
+
 static void find_entries(struct call_sites *x)
 {
+	uint32_t p = cfg_proc_at(x->q->d->s->cfg, x->q->p->entry);
+
+	x->jumps = has_jumps(x);
+	x->entered = x->code->tail[p];
 	for (uint32_t e = 0; e < x->q->p->nedge; e++) {
 		uint32_t b = entry_block(x, e);
 
 		x->entered |= b != CFG_NONE && is_entered(x, b);
-		x->returns |= edge_at(x, e)->kind == MAP_RETURN;
+		x->returns |= may_return(edge_at(x, e));
 	}
 }
 

@@ -20,8 +20,9 @@ struct call_sites {
 	const struct call_code *code;
 	const struct placed_proc *q;
 	uint32_t word; /* the procedure's own */
-	bool entered;  /* others may call it by an address */
-	bool returns;  /* it does, somewhere */
+	bool jumps;    /* by an address, somewhere */
+	bool entered;  /* others may call it by an address, or jump to it */
+	bool returns;  /* it does, or what it jumps to */
 	struct code_call *edge; /* by edge: what is called before it */
 	bool *calls;		/* by edge: it is */
 };

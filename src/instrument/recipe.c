@@ -421,9 +421,7 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 	}
 	if (r->online) {
 		if (event_list_read(&list, r->events, e) ||
-		    (r->calls && call_code_read(&calls, c->isa,
-						hooks_subtract(c), list.n,
-						e))) {
+		    (r->calls && call_code_read(&calls, c, list.n, e))) {
 			failed = -1;
 			goto out;
 		}

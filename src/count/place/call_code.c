@@ -7,6 +7,7 @@
 
 #include "base/installed.h"
 #include "count/map/map_calls.h"
+#include "hooks/hooks.h"
 #include "isa/move.h"
 #include "rewrite/plan.h"
 
@@ -30,9 +31,29 @@ static int read_code(struct call_code *c, const char *name, struct err *e)
 	return err_set(e, ERR_MACHINE, "%s: not as long as it should be", path);
 }
 
-int call_code_read(struct call_code *c, const struct isa *isa, bool subtract,
-		   uint32_t nevent, struct err *e)
+/* marks procedures that others jump to */
+static bool *find_tails(const struct cfg *g)
 {
+	bool *tail = NEW_ARRAY(bool, g->proc.n + 1);
+
+	for (size_t i = 0; i < g->edge.n; i++) {
+		const struct edge *e = &g->edge.at[i];
+		uint64_t to = g->block.at[e->from].target;
+		uint32_t p;
+
+		if (e->kind != EDGE_TAIL || !to)
+			continue;
+		p = cfg_proc_at(g, to);
+		if (p != CFG_NONE)
+			tail[p] = true;
+	}
+	return tail;
+}
+
+int call_code_read(struct call_code *c, const struct cfg *g, uint32_t nevent,
+		   struct err *e)
+{
+	const struct isa *isa = g->isa;
 	struct calls_code k;
 	char name[64];
 
@@ -44,13 +65,15 @@ int call_code_read(struct call_code *c, const struct isa *isa, bool subtract,
 	if (read_code(c, name, e))
 		return -1;
 	memcpy(&k, c->bytes, sizeof k);
-	memcpy(c->routine, k.routine[subtract], sizeof c->routine);
+	memcpy(c->routine, k.routine[hooks_subtract(g)], sizeof c->routine);
+	c->tail = find_tails(g);
 	return 0;
 }
 
 void call_code_free(struct call_code *c)
 {
 	mem_free(c->bytes);
+	mem_free(c->tail);
 }
 
 bool call_code_write(const struct call_code *c, const struct plan_bases *bases,

@@ -9,7 +9,7 @@
 #include "abi/object_header.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "isa/isa.h"
+#include "cfg/cfg.h"
 
 struct map;
 struct plan_bases;
@@ -20,11 +20,12 @@ struct call_code {
 	size_t size;
 	uint32_t routine[CALLS_ROUTINES]; /* where they begin */
 	uint32_t nevent;
+	bool *tail; /* by procedure of the cfg: others jump to it */
 };
 
-/* those of the machine; subtract: the thread's slot is. -1: not installed */
-int call_code_read(struct call_code *c, const struct isa *isa, bool subtract,
-		   uint32_t nevent, struct err *e);
+/* those of the machine, for an image. -1: not installed */
+int call_code_read(struct call_code *c, const struct cfg *g, uint32_t nevent,
+		   struct err *e);
 void call_code_free(struct call_code *c);
 /* at bases->support; the running page is `page` bytes into the plan's memory,
    the hooks' word `before` bytes before that. False: out of reach */
