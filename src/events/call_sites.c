@@ -310,8 +310,11 @@ static void place_behind(const struct call_sites *x, uint32_t e)
 {
 	const struct cfg *c = x->q->d->s->cfg;
 	uint32_t b = call_block(x, e);
-	bool fork = is_named(c, callee_of(x, e), forks);
-	bool lands = fork || is_named(c, callee_of(x, e), again);
+	uint64_t to = edge_at(x, e)->callee;
+	/* some are entered where another begins that is not called so */
+	uint32_t p = to ? cfg_proc_at(c, to) : CFG_NONE;
+	bool fork = is_named(c, p, forks);
+	bool lands = fork || is_named(c, p, again);
 	bool leaf = x->edge[e].routine == CALLS_LEAF;
 	struct code_call call = {.word = x->edge[e].word,
 				 .above = fork ? LAND_AGAIN : 0};

@@ -616,6 +616,9 @@ static void enter(const struct caller *t, uint64_t word, uint64_t sp)
 		     e && frame_of(e) == sp && is_rooted(t, e);
 		     e = top_of(t))
 			close_entry(t, e);
+		/* what calls this is not counted, nor is it what was called */
+		if (e && !e->active)
+			resolve(t, e, nobody(t));
 		tail = e && frame_of(e) == sp;
 		e = take_entries(t, 1);
 		if (!e)
