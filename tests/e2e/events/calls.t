@@ -80,6 +80,12 @@ def fib_costs(arcs):
 
 
 def known(name, flags):
+    """Steps of a busy machine were seen to miss a part of a thread, once."""
+    found = known_once(name, flags)
+    return known_once(name + "-again", flags) if found[0][1] else found
+
+
+def known_once(name, flags):
     arcs = Arcs(room("arcs-" + name), flags)
     bad = ["strange: %s" % (x,) for x in arcs.tree.strange.items()]
     if arcs.ran[0] != 7:
