@@ -54,7 +54,8 @@
 /* of the first thread's: how many calls from outside are open, of all */
 #define CALLS_ROOTS 205
 #define CALLS_HANDLERS 206 /* of signals that are on the stack */
-#define CALLS_WORDS (9 + 32)
+#define CALLS_SIGNALS 207 /* the first records of signals, by number */
+#define CALLS_WORDS (9 + 32 + 64)
 #define PAGE_LEAF (CALLS_LEAF_RECORD * 8)
 #define PAGE_LEAF_BEGIN (CALLS_LEAF_FIRST * 8)
 

@@ -38,7 +38,7 @@ enum {
 	 * when the thread began, or 0: none were; and of the page that the
 	 * thread added to before this one, or 0.
 	 */
-	RUNNING_SELF = RUNNING_CALLS + 9 + RUNNING_EVENTS,
+	RUNNING_SELF = RUNNING_CALLS + 73 + RUNNING_EVENTS,
 	RUNNING_PHASES,
 	RUNNING_BEGAN,
 	RUNNING_BEFORE,

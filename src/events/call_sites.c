@@ -98,7 +98,9 @@ static bool can_close(const struct call_sites *x, uint32_t b)
 	const struct cfg *c = x->q->d->s->cfg;
 
 	for (uint32_t i = c->block.at[b].edge; i < cfg_edges_end(c, b); i++)
-		if (!fits(x, CALLS_CLOSE, PLAN_EDGE, i))
+		if ((c->edge.at[i].kind == EDGE_AFTER ||
+		     c->edge.at[i].kind == EDGE_UNWIND) &&
+		    !fits(x, CALLS_CLOSE, PLAN_EDGE, i))
 			return false;
 	return true;
 }

@@ -699,9 +699,12 @@ static uint64_t *own_page(struct counting *c)
 /* the record of calls from a signal */
 static uint64_t signal_record(const struct caller *t, uint64_t signal)
 {
-	struct call_record *r = more_calls(t, 0, signal);
+	uint64_t *known = &t->page[CALLS_SIGNALS + signal % SIGNALS];
+	struct call_record *r = *known ? NULL : more_calls(t, 0, signal);
 
-	return r ? code_address(t, r) : 0;
+	if (r)
+		*known = code_address(t, r);
+	return *known;
 }
 
 /*
@@ -831,8 +834,11 @@ void calls_thread_ends(struct counting *c, const struct running *x,
 
 	if (!c->calls || !x->at)
 		return;
-	for (struct call_entry *e = top_of(&t); e; e = top_of(&t))
+	for (struct call_entry *e = top_of(&t); e; e = top_of(&t)) {
 		close_entry(&t, e);
+		if (e->sp & ENTRY_SIGNAL)
+			set_aside(&t, e);
+	}
 }
 
 void calls_leave_block(struct counting *c, const struct running *x,

@@ -340,6 +340,8 @@ void live_profile_give_back(struct counting *c, struct region *r)
 {
 	if (!r->at)
 		return;
+	/* whoever gets it next begins with zeros */
+	__builtin_memset(r->at, 0, r->size);
 	sys_unmap(r->at, r->size);
 	r->at = NULL;
 	lower_end(c, r->offset, r->size);

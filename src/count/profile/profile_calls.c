@@ -13,7 +13,7 @@
 #include "count/map/map_calls.h"
 #include "count/profile/profile_int.h"
 
-enum { STEP = 512 }; /* entries read at once */
+#define NO_HANDLER UINT64_MAX
 
 /* --- rows */
 
@@ -259,6 +259,8 @@ struct open_calls {
 	uint64_t *entry; /* the stack */
 	uint64_t n;	 /* of its words */
 	VEC(uint64_t) open; /* where entries begin, the last one first */
+	VEC(uint64_t) until; /* of each: the handler's that interrupted it, or
+				NO_HANDLER */
 	VEC(uint64_t) active; /* callees of those below */
 };
 
@@ -276,8 +278,18 @@ static bool is_active(const struct open_calls *o, uint64_t callee)
 	return false;
 }
 
+/* the count of an event when the call stood still: now, or when a handler
+   began that interrupted it */
+static uint64_t count_until(const struct open_calls *o, uint64_t until,
+			    uint32_t event)
+{
+	return until == NO_HANDLER ? lanes_of(o->now->page, event) :
+				     entry_at(o, until)->begin[event];
+}
+
 /* what an open call cost so far */
-static void add_open(struct open_calls *o, const struct call_entry *y)
+static void add_open(struct open_calls *o, const struct call_entry *y,
+		     uint64_t until)
 {
 	struct profile *p = o->x->p;
 	struct live_record key = {o->c.chunk.process, o->c.block,
@@ -308,7 +320,7 @@ static void add_open(struct open_calls *o, const struct call_entry *y)
 	}
 	row->calls += !(y->sp & ENTRY_INHERITED);
 	for (uint32_t k = 0; k < p->nevent; k++) {
-		uint64_t d = lanes_of(o->now->page, k) - y->begin[k];
+		uint64_t d = count_until(o, until, k) - y->begin[k];
 
 		row->value[k] += d;
 		if (outermost)
@@ -341,6 +353,7 @@ static bool find_open(struct open_calls *o, uint64_t top)
 {
 	uint32_t words = ENTRY_WORDS + o->c.nevent;
 	uint64_t word = (top - o->c.address) / sizeof word, step;
+	uint64_t until = NO_HANDLER;
 
 	if (top < o->c.address) /* there is none */
 		return true;
@@ -352,6 +365,9 @@ static bool find_open(struct open_calls *o, uint64_t top)
 		if (entry_at(o, word)->sp & ENTRY_SIGNAL)
 			step += (uint64_t)words * handler_gap(o->c.nevent);
 		vec_push(&o->open, word);
+		vec_push(&o->until, until);
+		if (entry_at(o, word)->sp & ENTRY_SIGNAL)
+			until = word;
 		if (word < step)
 			return true;
 	}
@@ -395,9 +411,10 @@ static int live_stack(struct live_calls *x, uint64_t at, struct err *e)
 		status = err_at(e, p->file.name, at, "its open calls are "
 				"broken");
 	for (size_t i = o.open.n; !status && i-- > 0;)
-		add_open(&o, entry_at(&o, o.open.at[i]));
+		add_open(&o, entry_at(&o, o.open.at[i]), o.until.at[i]);
 	mem_free(o.entry);
 	vec_free(&o.open);
+	vec_free(&o.until);
 	vec_free(&o.active);
 	return status;
 }
