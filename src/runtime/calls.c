@@ -28,8 +28,8 @@ enum {
 	STACK_MOST = 1 << 29,
 	MORE = 65536, /* bytes of records, in one chunk */
 	OF_STUB = 1,
-	RESERVE = 128, /* entries of a stack that are for handlers: it cannot
-			  grow then, as what they interrupted knows where it is */
+	RESERVE = 128, /* entries that are for handlers: no stack grows then,
+			  as what they interrupted knows where it is */
 	SEGMENT = 8 << 20, /* stack pointers of one stack are no further apart,
 			      by calls that are not seen */
 };

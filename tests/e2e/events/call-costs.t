@@ -9,6 +9,8 @@ import html.parser
 import os
 import random
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import xml.dom.minidom
@@ -282,6 +284,73 @@ def check_others(t, libs):
     t.none(frames.loose(), "frames lie on one another")
 
 
+def costs_of(t, *program, **more):
+    """(status, all instructions, those that procedures have as their own)"""
+    p = subprocess.run([TALLY, "events", "--per-call-site", "--json",
+                        "--output", "told", "-o", "S", *program],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       **{"cwd": t.where, "env": ENV, **more})
+    here = more.get("cwd", t.where)
+    with open(here + "/told") as f:
+        told = json.load(f)["events"]["insns"]
+    rows = json.loads(t.tally("report", "--json", here + "/S")[1])
+    own = [r["events"]["insns"]["own"] for r in rows]
+    return p.returncode, told, None if None in own else sum(own)
+
+
+def check_sums(t):
+    """Every instruction is one procedure's own: nothing is counted twice."""
+    for words in (["bash", "-c", "for i in 1 2; do echo $i | cat; done"],
+                  ["perl", "-e", "print sort(qw(c a b))"],
+                  ["sqlite3", ":memory:", "select upper('a')"],
+                  ["./others"]):
+        if words[0].startswith(".") or shutil.which(words[0]):
+            status, told, own = costs_of(t, *words)
+            t.same((status, own), (0, told), "%s: own costs add up" %
+                   words[0])
+
+
+FAILS = """
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+static volatile int seen;
+static void handler(int s) { seen += s == SIGUSR1; }
+int main(void)
+{
+	struct rlimit none = {0, 0};
+	signal(SIGUSR1, handler);
+	setrlimit(RLIMIT_NPROC, &none);
+	int pid = fork();
+	for (int i = 0; i < 3000; i++)
+		raise(SIGUSR1);
+	return pid == -1 && seen == 3000 ? 7 : pid ? 8 : 0;
+}
+"""
+
+
+def check_failed_fork(t):
+    """Room in the profile that a child did not need is used again."""
+    user, here = 65534, t.path("user")
+    os.mkdir(here)
+    os.chmod(t.where, 0o755)
+    with open(here + "/fails.c", "w") as f:
+        f.write(FAILS)
+    run(*compiler(HOST, "gcc"), "-O1", "-o", "fails", "fails.c", cwd=here)
+    more = {"cwd": here, "env": {**ENV, "XDG_CACHE_HOME": here}}
+    if os.geteuid() == 0:   # whom nothing limits
+        os.chown(here, user, user)
+        more.update(user=user, group=user, extra_groups=[])
+    try:
+        subprocess.run([TALLY, "--version"], check=True,
+                       stdout=subprocess.DEVNULL, **more)
+    except (OSError, subprocess.CalledProcessError):
+        return              # that user may not come here
+    status, told, own = costs_of(t, "./fails", **more)
+    t.same((status, own), (7, told), "a fork that fails")
+
+
 class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
@@ -361,6 +430,9 @@ with tempfile.TemporaryDirectory() as where:
     check_svg(t)
     check_html(t)
     check_others(t, "all")
+    check_others(t, "none")
+    check_sums(t)
+    check_failed_fork(t)
     check_refused(t)
     for way in (["flame"], ["report", "--by", "call-site"],
                 ["export", "--format", "callgrind"]):
