@@ -35,7 +35,9 @@
 #define ENTRY_RECORD 16
 #define ENTRY_ACTIVE 24
 #define ENTRY_BEGIN 32
-#define ENTRY_WORDS 4 /* and one of each event */
+#define ENTRY_WORDS 4 /* and one of each event, and perhaps a last one */
+/* bytes: pairs of words are where machines load them at once */
+#define ENTRY_SIZE(events) ((ENTRY_BEGIN + 8 * (events) + 15) / 16 * 16)
 
 /* in the running page (running.h): where the entry on top is, and the last one
    that there is room for */
@@ -51,7 +53,8 @@
 #define CALLS_LEAF_FIRST 172  /* and what its events began with */
 /* not 0: not all open calls are known; 2: since a fork */
 #define CALLS_LOST 204
-/* of the first thread's: how many calls from outside are open, of all */
+/* of the first thread's: how many calls from outside are open, of all that
+   look if they have ended */
 #define CALLS_ROOTS 205
 #define CALLS_HANDLERS 206 /* of signals that are on the stack */
 #define CALLS_SIGNALS 207 /* the first records of signals, by number */
@@ -67,8 +70,16 @@
 /* the third: the parent made the call, before a fork */
 #define ENTRY_INHERITED 4
 #define ENTRY_BITS 7
+/* assembler knows no suffixes */
+#ifdef __ASSEMBLER__
+#define ENTRY_HIGH 1
+#else
+#define ENTRY_HIGH 1ul
+#endif
 /* of a call from outside, in the upper half of addresses: it never returns */
-#define ENTRY_FOREVER (1ul << 63)
+#define ENTRY_FOREVER (ENTRY_HIGH << 63)
+/* of a jump: what it led to was entered by its address */
+#define ENTRY_ENTERED (ENTRY_HIGH << 62)
 
 /* in a procedure's word: it is open, and not known where. No call of it is
    known to be the outermost any more */
@@ -157,7 +168,7 @@ _Static_assert(sizeof(struct call_record) == RECORD_INNER &&
    interrupted */
 static inline uint32_t handler_gap(uint32_t nevent)
 {
-	uint32_t words = ENTRY_WORDS + nevent;
+	uint32_t words = ENTRY_SIZE(nevent) / 8;
 
 	return 2 + (3 * nevent + words) / words;
 }

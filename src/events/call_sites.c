@@ -5,6 +5,7 @@
 
 #include "count/map/map_calls.h"
 #include "count/place/builder.h"
+#include "events/leaves.h"
 
 static const struct map_edge *edge_at(const struct call_sites *x, uint32_t e)
 {
@@ -62,6 +63,13 @@ static uint32_t call_block(const struct call_sites *x, uint32_t e)
 		       : CFG_NONE;
 }
 
+/* is it one, or a jump to another procedure? System calls and traps are not */
+static bool is_call(const struct call_sites *x, uint32_t e)
+{
+	return map_edge_calls(x->q->p, edge_at(x, e)) &&
+	       (edge_at(x, e)->kind == MAP_TAIL || call_block(x, e) != CFG_NONE);
+}
+
 /* the procedure that is called there, CFG_NONE: not known */
 static uint32_t callee_of(const struct call_sites *x, uint32_t e)
 {
@@ -105,58 +113,6 @@ static bool can_close(const struct call_sites *x, uint32_t b)
 	return true;
 }
 
-/* can control leave the block of the cfg for another procedure, or be lost? */
-static bool may_leave(const struct call_sites *x, uint32_t b)
-{
-	const struct cfg *c = x->q->d->s->cfg;
-	const struct block *k = &c->block.at[b];
-
-	if (!(x->q->d->t->block[b] & SURVEY_MOVES) || k->flags & BLOCK_PAD ||
-	    k->last == INSN_CALL || k->last == INSN_ICALL ||
-	    k->last == INSN_SYSCALL || k->last == INSN_IJUMP)
-		return true;
-	for (uint32_t i = k->edge; i < cfg_edges_end(c, b); i++)
-		if (c->edge.at[i].kind != EDGE_RETURN &&
-		    c->edge.at[i].kind >= EDGE_HUB)
-			return true;
-	return false;
-}
-
-/* does the stack pointer change by anything but constants? */
-static bool moves_stack(const struct cfg *c, const struct block *k)
-{
-	regset sp = (regset)1 << c->isa->sp;
-	size_t avail;
-	const uint8_t *code = image_at(c->image, k->start, &avail);
-	struct insn in;
-
-	for (uint64_t at = k->start; at < block_end(k); at += in.len) {
-		c->isa->decode(code + (at - k->start), block_end(k) - at, at,
-			       &in);
-		if (!in.len || (in.writes & sp && !(in.reads & sp)))
-			return true;
-	}
-	return false;
-}
-
-/* a procedure that is all counted, calls nothing and always returns */
-static bool is_leaf(const struct call_sites *x, uint32_t p)
-{
-	const struct cfg *c = x->q->d->s->cfg;
-	const struct procedure *q = &c->proc.at[p];
-
-	for (uint32_t i = 0; i < q->npart; i++) {
-		const struct part *t =
-			&c->part.at[c->proc_part.at[q->part + i]];
-
-		for (uint32_t b = t->block; b < t->block + t->nblock; b++)
-			if (may_leave(x, b) ||
-			    moves_stack(c, &c->block.at[b]))
-				return false;
-	}
-	return !q->open && !q->unknown && q->returns;
-}
-
 /* what the call at `at` overwrites, and does not read: its return address */
 static regset overwritten(const struct cfg *c, uint64_t at)
 {
@@ -174,12 +130,14 @@ static void find_edge(struct call_sites *x, uint32_t e, uint32_t record)
 	const struct cfg *c = x->q->d->s->cfg;
 	const struct map_edge *d = edge_at(x, e);
 	const struct code_place *w = &x->q->d->way.at[e];
-	uint32_t b = call_block(x, e);
-	uint32_t callee = callee_of(x, e);
-	bool leaf = b != CFG_NONE && callee != CFG_NONE && is_leaf(x, callee);
+	uint32_t b = call_block(x, e), callee;
+	bool leaf;
 
-	if (w->n != 1 || (d->kind != MAP_TAIL && b == CFG_NONE))
+	if (!is_call(x, e) || w->n != 1)
 		return;
+	callee = callee_of(x, e);
+	leaf = b != CFG_NONE && callee != CFG_NONE &&
+	       leaves_has(x->code->leaf, c, x->q->d->t, callee);
 	x->edge[e] = (struct code_call){
 		.routine = leaf ? CALLS_LEAF :
 			   d->callee ? CALLS_PUSH : CALLS_OPEN,
@@ -242,18 +200,13 @@ static bool may_return(const struct map_edge *e)
 	       e->kind == MAP_AWAY || e->kind == MAP_STAYS;
 }
 
-static void find_entries(struct call_sites *x)
+/* leads it to where calls cannot be seen? */
+static bool is_unseen(const struct call_sites *x, uint32_t e)
 {
-	uint32_t p = cfg_proc_at(x->q->d->s->cfg, x->q->p->entry);
+	uint8_t kind = edge_at(x, e)->kind;
 
-	x->jumps = has_jumps(x);
-	x->entered = x->code->tail[p];
-	for (uint32_t e = 0; e < x->q->p->nedge; e++) {
-		uint32_t b = entry_block(x, e);
-
-		x->entered |= b != CFG_NONE && is_entered(x, b);
-		x->returns |= may_return(edge_at(x, e));
-	}
+	return kind == MAP_AWAY || kind == MAP_STAYS ||
+	       (is_call(x, e) && !x->calls[e]);
 }
 
 /* edge e returns, perhaps to what is not counted */
@@ -271,27 +224,46 @@ static void find_return(struct call_sites *x, uint32_t e)
 	x->calls[e] = fits(x, CALLS_RETURN, w->place[0], w->at[0]);
 }
 
+/*
+ * Roots (abi/calls.h) end when something else is entered or goes on: until then
+ * nothing runs that is counted, for all that calls it is seen. It is not so
+ * beside Go. Nor is it known, of a procedure that makes calls that are not seen,
+ * if it has returned. These look for themselves.
+ */
+static void find_returns(struct call_sites *x)
+{
+	for (uint32_t e = 0; e < x->q->p->nedge; e++)
+		if (edge_at(x, e)->kind == MAP_RETURN)
+			find_return(x, e);
+}
+
 void call_sites_find(struct call_sites *x, const struct call_code *code,
 		     const struct placed_proc *q)
 {
 	uint32_t words = call_record_words(code->nevent);
 	uint32_t record = q->n->map.ncounter + 1 + words;
+	bool go = cfg_is_go(q->d->s->cfg, q->p->entry), unseen = false;
 
 	*x = (struct call_sites){.code = code, .q = q,
 				 .word = q->n->map.ncounter};
 	x->edge = ARENA_ARRAY(q->a, struct code_call, q->p->nedge);
 	x->calls = ARENA_ARRAY(q->a, bool, q->p->nedge);
-	find_entries(x);
+	x->jumps = has_jumps(x);
 	for (uint32_t e = 0; e < q->p->nedge; e++) {
-		if (edge_at(x, e)->kind == MAP_RETURN && x->entered)
-			find_return(x, e);
+		x->returns |= may_return(edge_at(x, e));
 		if (!map_edge_calls(q->p, edge_at(x, e)))
 			continue;
 		/* goroutines have their own stacks, and little of it */
-		if (!cfg_is_go(q->d->s->cfg, q->p->entry))
+		if (!go)
 			find_edge(x, e, record);
 		record += words;
 	}
+	for (uint32_t e = 0; e < q->p->nedge && !unseen; e++)
+		unseen = is_unseen(x, e);
+	if (unseen)
+		vec_push(&q->n->unseen, (uint32_t)q->n->map.proc.n - 1);
+	if (unseen || code->go)
+		find_returns(x);
 	q->n->map.ncounter = record;
 }
 

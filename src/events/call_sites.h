@@ -6,7 +6,7 @@
  *	behind a call					CALLS_CLOSE
  *	behind setjmp(), at landing pads		CALLS_LAND
  *	at its entry, if it is reached by its address	CALLS_ENTER
- *	and before it returns then			CALLS_RETURN
+ *	and before it returns, where that is not known	CALLS_RETURN
  *
  * Running counters are exact in all these places (Ball '94, 4).
  */
@@ -21,7 +21,6 @@ struct call_sites {
 	const struct placed_proc *q;
 	uint32_t word; /* the procedure's own */
 	bool jumps;    /* by an address, somewhere */
-	bool entered;  /* others may call it by an address, or jump to it */
 	bool returns;  /* it does, or what it jumps to */
 	struct code_call *edge; /* by edge: what is called before it */
 	bool *calls;		/* by edge: it is */

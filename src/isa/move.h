@@ -101,8 +101,10 @@ enum { ADD_MAX = 32 }; /* in one piece of code */
 struct routine_call {
 	uint64_t routine;
 	uint64_t about; /* one of them */
-	/* the other: as much above the stack pointer where the code begins */
+	/* the other: as much above the stack pointer where the code begins;
+	   alone: there is no other */
 	uint32_t above;
+	bool alone;
 	regset dead; /* registers that need not be kept */
 	bool guarded; /* nothing is done if the word `guard` is 0 */
 	uint64_t guard;

@@ -67,7 +67,7 @@ static struct call_record *record_at(const struct caller *t, uint64_t a)
 
 static uint64_t entry_size(const struct counting *c)
 {
-	return sizeof(struct call_entry) + c->nevent * sizeof(uint64_t);
+	return ENTRY_SIZE(c->nevent);
 }
 
 static uint64_t record_size(const struct counting *c)
@@ -214,22 +214,52 @@ static struct call_entry *take_entries(const struct caller *t, uint32_t n)
 
 /* --- records */
 
-/* which word of which image of the thread's it is; false: of none */
-static _Bool find_word(const struct caller *t, uint64_t a, uint64_t *image,
-		       uint64_t *word)
+/* the image whose counters of the thread the address is in, and *word, which of
+   them it is; NULL: none */
+static const struct counted_image *image_with(const struct caller *t,
+					      uint64_t a, uint64_t *word)
 {
-	for (uint32_t i = 0; i < t->c->image.n; i++) {
+	for (uint32_t i = 0; a && i < t->c->image.n; i++) {
 		const struct counted_image *m = image_of(t->c, i);
-		uint64_t at = (uint64_t)(uintptr_t)at_address(t, a) -
-			      (uint64_t)(uintptr_t)image_piece(m, t->slot);
+		uint64_t at = a - code_address(t, image_piece(m, t->slot));
 
 		if (m->state == IMAGE_GONE || at >= m->size)
 			continue;
-		__builtin_memcpy(image, m->id, sizeof *image);
 		*word = at / sizeof(uint64_t);
-		return 1;
+		return m;
 	}
-	return 0;
+	return NULL;
+}
+
+/* half the image's identity, and the word; both 0: it is in none */
+static void find_word(const struct caller *t, uint64_t a, uint64_t *image,
+		      uint64_t *word)
+{
+	const struct counted_image *m = image_with(t, a, word);
+
+	if (m)
+		__builtin_memcpy(image, m->id, sizeof *image);
+	else
+		*image = *word = 0;
+}
+
+/* what the image's table says of a record, or NULL */
+static const struct call_target *find_target(const struct counted_image *m,
+					     uint64_t record)
+{
+	const struct object_header *p = m->object_header;
+	const struct call_target *v = at_distance(p, p->callee);
+	uint32_t low = 0, high = p->ncallee;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (v[middle].record < record)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < p->ncallee && v[low].record == record ? &v[low] : NULL;
 }
 
 static uint64_t nobody(const struct caller *t)
@@ -244,8 +274,7 @@ static uint64_t nobody(const struct caller *t)
 static void bind_record(const struct caller *t, struct call_record *r,
 			uint64_t callee)
 {
-	if (!find_word(t, callee, &r->callee_image, &r->callee_word))
-		r->callee_image = r->callee_word = 0;
+	find_word(t, callee, &r->callee_image, &r->callee_word);
 	r->self = code_address(t, r);
 	__atomic_store_n(&r->callee, callee, __ATOMIC_RELEASE);
 }
@@ -295,15 +324,19 @@ static struct call_record *more_calls(const struct caller *t, uint64_t image,
 	return (void *)(x + 1);
 }
 
-/* the site's record of that callee; NULL: there is no room for one */
+/*
+ * The site's record of that callee; NULL: there is no room for one. The first
+ * one, if it is of nobody yet: it is read by code, and should be of what is
+ * called most. So it is not for what is perhaps called this time only (once).
+ */
 static struct call_record *find_record(const struct caller *t, uint64_t head,
-				       uint64_t callee)
+				       uint64_t callee, _Bool once)
 {
 	struct call_record *r = record_at(t, head), *first = r;
 	const struct more_calls *x = (const void *)first;
-	uint64_t image = 0, site = 0;
+	uint64_t image, site;
 
-	if (!r->callee) {
+	if (!r->callee && !once) {
 		bind_record(t, r, callee);
 		return r;
 	}
@@ -313,7 +346,8 @@ static struct call_record *find_record(const struct caller *t, uint64_t head,
 		if (!r->next)
 			break;
 	}
-	if (!find_word(t, head, &image, &site))
+	find_word(t, head, &image, &site);
+	if (!image)
 		site = x[-1].site; /* a signal's number */
 	r = more_calls(t, image, site);
 	if (!r)
@@ -324,11 +358,11 @@ static struct call_record *find_record(const struct caller *t, uint64_t head,
 	return r;
 }
 
-/* the procedure that is called by the entry is known */
-static void resolve(const struct caller *t, struct call_entry *e,
-		    uint64_t callee)
+/* the procedure that is called by the entry is known; once: this time */
+static void resolve_as(const struct caller *t, struct call_entry *e,
+		       uint64_t callee, _Bool once)
 {
-	struct call_record *r = find_record(t, e->head, callee);
+	struct call_record *r = find_record(t, e->head, callee, once);
 	uint64_t *active = at_address(t, callee);
 
 	if (!r)
@@ -339,6 +373,12 @@ static void resolve(const struct caller *t, struct call_entry *e,
 	e->active = callee;
 }
 
+static void resolve(const struct caller *t, struct call_entry *e,
+		    uint64_t callee)
+{
+	resolve_as(t, e, callee, 0);
+}
+
 /* --- calls end */
 
 /* a call from outside: what it returns to is not seen */
@@ -347,7 +387,7 @@ static _Bool is_root(const struct call_entry *e)
 	return e->active && e->head == e->active + sizeof(uint64_t);
 }
 
-/* a call from outside that will return: code has to look for that */
+/* a call from outside that will return: some code has to look for that */
 static void count_root(const struct caller *t, const struct call_entry *e,
 		       int by)
 {
@@ -392,15 +432,20 @@ static void close_entry(const struct caller *t, struct call_entry *e)
 	set_top(t, below(t, e));
 }
 
-/* nobody knows what it cost */
-static void lose_entry(const struct caller *t, struct call_entry *e)
+/* nobody will know what it cost */
+static void lose_open(const struct caller *t, const struct call_entry *e)
 {
-	close_entry(t, e);
 	t->page[CALLS_LOST] |= 1;
 	if (!e->active)
 		return;
 	record_at(t, e->record)->flags |= RECORD_UNKNOWN;
 	*(uint64_t *)at_address(t, e->active) = ACTIVE_LOST;
+}
+
+static void lose_entry(const struct caller *t, struct call_entry *e)
+{
+	close_entry(t, e);
+	lose_open(t, e);
 }
 
 static void lose_leaf_at(const struct caller *t, uint64_t *record)
@@ -422,7 +467,8 @@ static void lose_all(const struct caller *t)
 
 static uint64_t frame_of(const struct call_entry *e)
 {
-	return e->sp & ~(uint64_t)(ENTRY_BITS | ENTRY_FOREVER);
+	return e->sp &
+	       ~(uint64_t)(ENTRY_BITS | ENTRY_FOREVER | ENTRY_ENTERED);
 }
 
 /* is it such a call, or a jump by which that goes on? */
@@ -524,33 +570,15 @@ static void begin(const struct caller *t, struct call_entry *e, uint64_t sp,
  */
 static uint64_t callee_of(const struct caller *t, uint64_t record)
 {
-	for (uint32_t i = 0; i < t->c->image.n; i++) {
-		const struct counted_image *m = image_of(t->c, i);
-		const struct object_header *p = m->object_header;
-		char *piece = image_piece(m, t->slot);
-		uint64_t at = (uint64_t)(uintptr_t)at_address(t, record) -
-			      (uint64_t)(uintptr_t)piece;
-		const struct call_target *v;
-		uint32_t low = 0, high;
+	uint64_t word;
+	const struct counted_image *m = image_with(t, record, &word);
+	const struct call_target *v = m ? find_target(m, word) : NULL;
 
-		if (m->state == IMAGE_GONE || at >= m->size)
-			continue;
-		v = at_distance(p, p->callee);
-		for (high = p->ncallee; low < high;) {
-			uint32_t middle = low + (high - low) / 2;
-
-			if (v[middle].record < at / sizeof at)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low == p->ncallee || v[low].record != at / sizeof at)
-			return 0;
-		return v[low].callee ? code_address(t, piece + v[low].callee *
-								 sizeof at) :
-				       OF_STUB;
-	}
-	return 0;
+	if (!v)
+		return 0;
+	return v->callee ? code_address(t, image_piece(m, t->slot) +
+						   v->callee * sizeof word) :
+			   OF_STUB;
 }
 
 /* a call of what is known, or not (open) */
@@ -597,39 +625,138 @@ static _Bool is_elsewhere(const struct call_entry *e, uint64_t sp)
 	return e && (sp > frame_of(e) || frame_of(e) - sp > SEGMENT);
 }
 
+static _Bool is_counted(const struct caller *t, uint64_t active)
+{
+	uint64_t word;
+
+	return image_with(t, active, &word) != NULL;
+}
+
+/* may the procedure with that word call something without being seen to? */
+static _Bool calls_unseen(const struct caller *t, uint64_t active)
+{
+	uint64_t word;
+	const struct counted_image *m = image_with(t, active, &word);
+	const struct call_target *v = m ? find_target(m, word + 1) : NULL;
+
+	return v && v->callee == CALLS_UNSEEN;
+}
+
+/*
+ * Something is called from outside. A root all of whose calls are seen, and
+ * that has none open, has returned, and nothing that is counted has run since.
+ */
+static void end_returned(const struct caller *t)
+{
+	struct call_entry *e;
+
+	while ((e = top_of(t)) && is_rooted(t, e) &&
+	       is_counted(t, e->active) && !calls_unseen(t, e->active)) {
+		for (; !is_root(e); e = top_of(t))
+			close_entry(t, e);
+		close_entry(t, e);
+	}
+}
+
+/* does the call on top, in that frame, go by a stub of the linker, whose loader
+   has called something meanwhile? */
+static _Bool is_being_bound(const struct caller *t, const struct call_entry *e)
+{
+	return e->active == nobody(t) && e->record != e->head &&
+	       callee_of(t, e->head) == OF_STUB;
+}
+
+/* does the call on top lead to the procedure, in that frame? */
+static _Bool leads_to(const struct caller *t, const struct call_entry *e,
+		      uint64_t word, uint64_t sp)
+{
+	if (!e || frame_of(e) != sp)
+		return 0;
+	if (e->active == word)
+		return !is_root(e) &&
+		       !(e->sp & ENTRY_ENTERED && is_rooted(t, e));
+	return !e->active || is_being_bound(t, e);
+}
+
+/* a call from outside, where e is on top; NULL: there is no room for it */
+static struct call_entry *begin_root(const struct caller *t,
+				     const struct call_entry *e, uint64_t word,
+				     uint64_t sp, _Bool forever)
+{
+	_Bool tail = e && frame_of(e) == sp;
+	struct call_entry *root = take_entries(t, 1);
+
+	if (!root)
+		return NULL;
+	begin(t, root, sp | (tail ? ENTRY_TAIL : 0) |
+			       (forever ? ENTRY_FOREVER : 0),
+	      word + sizeof(uint64_t));
+	record_at(t, root->head)->self = root->head;
+	count_root(t, root, 1);
+	return root;
+}
+
+/* a procedure is called from outside */
+static void enter_from_outside(const struct caller *t, uint64_t word,
+			       uint64_t sp, _Bool forever)
+{
+	struct call_entry *e = top_of(t);
+	_Bool unseen;
+
+	if (is_elsewhere(e, sp) && !is_rooted(t, e))
+		lose_all(t);
+	else
+		end_below(t, sp - 1);
+	for (e = top_of(t); e && frame_of(e) == sp && is_rooted(t, e);
+	     e = top_of(t))
+		close_entry(t, e);
+	/* what calls this is not counted, and has been called; or it is the
+	   loader, and will jump to what is (leads_to()) */
+	if (e && !e->active)
+		resolve_as(t, e, nobody(t), 1);
+	/* what goes on behind such a call is not seen either */
+	unseen = e && calls_unseen(t, e->active);
+	e = begin_root(t, e, word, sp, forever);
+	if (!e)
+		return;
+	resolve(t, e, word);
+	if (unseen)
+		lose_open(t, e);
+}
+
+/* the loader has been called, and now jumps to what was meant */
+static struct call_entry *begin_again(const struct caller *t,
+				      struct call_entry *e)
+{
+	uint64_t sp = e->sp, head = e->head, top = t->page[CALLS_TOP];
+
+	close_entry(t, e);
+	begin(t, e, sp, head);
+	set_top(t, top);
+	return e;
+}
+
 /* a procedure, by its word, is entered by its address */
 static void enter(const struct caller *t, uint64_t word, uint64_t sp)
 {
-	_Bool forever = sp & ENTER_FOREVER, open, tail;
+	_Bool forever = sp & ENTER_FOREVER;
 	struct call_entry *e = top_of(t);
 
 	sp &= ~(uint64_t)ENTER_FOREVER;
-	open = e && !e->active && frame_of(e) == sp;
-	if (e && e->active == word && frame_of(e) == sp && !is_root(e))
-		return; /* its site knew */
-	if (!open) {
-		if (is_elsewhere(e, sp) && !is_rooted(t, e))
-			lose_all(t);
-		else
-			end_below(t, sp - 1);
-		for (e = top_of(t);
-		     e && frame_of(e) == sp && is_rooted(t, e);
-		     e = top_of(t))
-			close_entry(t, e);
-		/* what calls this is not counted, nor is it what was called */
-		if (e && !e->active)
-			resolve(t, e, nobody(t));
-		tail = e && frame_of(e) == sp;
-		e = take_entries(t, 1);
-		if (!e)
-			return;
-		begin(t, e, sp | (tail ? ENTRY_TAIL : 0) |
-				    (forever ? ENTRY_FOREVER : 0),
-		      word + sizeof(uint64_t));
-		record_at(t, e->head)->self = e->head;
-		count_root(t, e, 1);
+	if (!leads_to(t, e, word, sp)) {
+		end_returned(t);
+		e = top_of(t);
 	}
-	resolve(t, e, word);
+	if (!leads_to(t, e, word, sp)) {
+		enter_from_outside(t, word, sp, forever);
+		return;
+	}
+	if (e->active && e->active != word)
+		e = begin_again(t, e);
+	if (!e->active)
+		resolve(t, e, word);
+	if (e->sp & ENTRY_TAIL)
+		e->sp |= ENTRY_ENTERED;
 }
 
 /* a procedure returns: if it was called from outside, that ends */
@@ -861,14 +988,10 @@ void calls_silence(const struct object_header *p)
 /* an address of the forking thread's is that of the first one's */
 static uint64_t in_child(const struct caller *t, uint64_t a)
 {
-	for (uint32_t i = 0; a && i < t->c->image.n; i++) {
-		const struct counted_image *m = image_of(t->c, i);
-		uint64_t at = a - code_address(t, image_piece(m, t->slot));
+	uint64_t word;
+	const struct counted_image *m = image_with(t, a, &word);
 
-		if (m->state != IMAGE_GONE && at < m->size)
-			return (uint64_t)(uintptr_t)m->counters + at;
-	}
-	return 0;
+	return m ? (uint64_t)(uintptr_t)m->counters + word * sizeof word : 0;
 }
 
 static uint64_t signal_of(const struct caller *t, const struct call_entry *e)
@@ -925,7 +1048,7 @@ static void begin_in_child(const struct caller *t, struct call_entry *e)
 	for (unsigned i = 0; i < t->c->nevent; i++)
 		e->begin[i] = count_of(t->page, i);
 	record_at(t, e->head)->self = e->head;
-	r = e->active ? find_record(t, e->head, e->active) : NULL;
+	r = e->active ? find_record(t, e->head, e->active, 0) : NULL;
 	if (!r)
 		return;
 	/* the outermost one comes last */

@@ -58,6 +58,8 @@ EVENTS = "insns", "calls", "syscalls"
 KIND = {"indirect-call": "indirect", "jump": "tail", "indirect-jump": "tail"}
 # what the C library does then depends on who is first
 WAITS = {"thread"}
+# what is counted: what is not calls what is, and is called by it
+OWN, ALL, ALONE = "own code", "libraries too", "the program alone"
 
 
 def feature():
@@ -81,6 +83,9 @@ class Case:
             features = [f for f in features if f not in WAITS]
         p = call_programs.write(seed, here, features, deep, fuel)
         self.has, self.cpp = p.has, p.cpp()
+        # jumps out of what is counted, and back, may be taken for others
+        # (doc/limits.md)
+        self.alone = "library" in self.has and "tail" not in self.has
         self.exe, self.lib = here + "/prog", None
         self.twins = {}
 
@@ -130,9 +135,10 @@ class Case:
                      "%s/%s.so,out=%s" % (count_run.where, PLUGIN, out)]
         return quiet([*words, self.exe], self.here, LD_BIND_NOW="1")[:2]
 
-    def tree(self, own, event="insns"):
-        names = [os.path.basename(f) for f in (self.exe, self.lib) if f]
-        return Tree(self.here + "/ran", names if own else (),
+    def tree(self, scope, event="insns"):
+        names = {ALL: (), OWN: (self.exe, self.lib), ALONE: (self.exe,)}
+        return Tree(self.here + "/ran",
+                    [os.path.basename(f) for f in names[scope] if f],
                     switches=call_programs.SWITCHERS, twins=self.twins,
                     event=event).read()
 
@@ -140,15 +146,15 @@ class Case:
         return "libcalls.so" in run(tool(count_run.ISA, "readelf"), "-d",
                                     self.exe)
 
-    def measured(self, own):
+    def measured(self, scope):
         """(status, output, messages, rows) of tally"""
-        profile = "%s/%s.tally" % (self.here, "own" if own else "all")
+        profile = "%s/%s.tally" % (self.here, scope)
         libs = "none"
-        if self.lib and self.needs_lib():
+        if scope == OWN and self.lib and self.needs_lib():
             libs = os.path.basename(self.lib)
         got = quiet([TALLY, "events", "--per-call-site", "-e",
                      ",".join(EVENTS), "-o", profile,
-                     *(["--libs", libs] if own else []), "--", self.exe],
+                     *([] if scope == ALL else ["--libs", libs]), "--", self.exe],
                     self.here, LD_BIND_NOW="1")
         p = subprocess.run([TALLY, "report", "--by", "call-site", "--json",
                             profile], stdout=subprocess.PIPE,
@@ -295,9 +301,9 @@ class Comparison:
                 self.same += 1
 
 
-def judge(case, own, sums):
+def judge(case, scope, sums):
     """Complaints about one run, or None: the program itself is not steady."""
-    tree = case.tree(own)
+    tree = case.tree(scope)
     # assembler of the C library jumps into the midst of its neighbours
     strange = ["strange: %s %d" % x for x in tree.strange.items()
                if not x[0][0].startswith("__")]
@@ -305,7 +311,7 @@ def judge(case, own, sums):
     sums["rows of the oracle"] += len(c.wanted())
     if feature():
         return strange
-    status, out, err, rows, why = case.measured(own)
+    status, out, err, rows, why = case.measured(scope)
     if (status, out) != case.ran:
         return strange + ["%s, want %s" % ((status, out, err[-300:]),
                                            case.ran)]
@@ -313,7 +319,7 @@ def judge(case, own, sums):
         return strange + ["no report: " + why]
     for event in EVENTS:
         if event != "insns":
-            c = Comparison(case.tree(own, event), case, event)
+            c = Comparison(case.tree(scope, event), case, event)
         strange += c.differences(rows)
         sums["costs that are the same"] += c.same
         sums["costs that are unknown"] += c.unknown
@@ -327,9 +333,10 @@ def attempt(case, sums):
     native = original(case.here, case.exe, ())
     result = [("runs", [] if native == case.ran else
                ["%s stepped, want %s" % (case.ran, native)])]
-    for own, what in (True, "own code"), (False, "libraries too"):
-        if own or not case.static and not case.has & WAITS:
-            result.append((what, judge(case, own, sums)))
+    for scope, may in (OWN, True), (ALL, not case.has & WAITS), (
+            ALONE, case.alone):
+        if scope == OWN or may and not case.static:
+            result.append((scope, judge(case, scope, sums)))
     return result
 
 

@@ -31,23 +31,12 @@ static int read_code(struct call_code *c, const char *name, struct err *e)
 	return err_set(e, ERR_MACHINE, "%s: not as long as it should be", path);
 }
 
-/* marks procedures that others jump to */
-static bool *find_tails(const struct cfg *g)
+static bool has_go(const struct cfg *g)
 {
-	bool *tail = NEW_ARRAY(bool, g->proc.n + 1);
-
-	for (size_t i = 0; i < g->edge.n; i++) {
-		const struct edge *e = &g->edge.at[i];
-		uint64_t to = g->block.at[e->from].target;
-		uint32_t p;
-
-		if (e->kind != EDGE_TAIL || !to)
-			continue;
-		p = cfg_proc_at(g, to);
-		if (p != CFG_NONE)
-			tail[p] = true;
-	}
-	return tail;
+	for (size_t i = 0; i < g->proc.n; i++)
+		if (cfg_is_go(g, g->proc.at[i].entry))
+			return true;
+	return false;
 }
 
 int call_code_read(struct call_code *c, const struct cfg *g, uint32_t nevent,
@@ -66,14 +55,15 @@ int call_code_read(struct call_code *c, const struct cfg *g, uint32_t nevent,
 		return -1;
 	memcpy(&k, c->bytes, sizeof k);
 	memcpy(c->routine, k.routine[hooks_subtract(g)], sizeof c->routine);
-	c->tail = find_tails(g);
+	c->leaf = NEW_ARRAY(uint8_t, g->proc.n + 1);
+	c->go = has_go(g);
 	return 0;
 }
 
 void call_code_free(struct call_code *c)
 {
 	mem_free(c->bytes);
-	mem_free(c->tail);
+	mem_free(c->leaf);
 }
 
 bool call_code_write(const struct call_code *c, const struct plan_bases *bases,
@@ -88,7 +78,7 @@ bool call_code_write(const struct call_code *c, const struct plan_bases *bases,
 	k.page = (int64_t)(data + page - bases->support);
 	k.word = (int64_t)(data - before - bases->support);
 	k.nevent = c->nevent;
-	k.entry = sizeof(struct call_entry) + c->nevent * sizeof(uint64_t);
+	k.entry = ENTRY_SIZE(c->nevent);
 	memcpy(out, &k, sizeof k);
 	for (unsigned i = 0; i < CALLS_ROUTINES; i++)
 		good &= c->isa->move->routine_page(
@@ -130,14 +120,21 @@ static uint32_t proc_with(const struct map *m, uint64_t address)
 }
 
 void call_table_make(struct call_table *t, const struct map *m,
-		     uint32_t nevent, uint32_t first)
+		     uint32_t nevent, uint32_t first, const uint32_t *unseen,
+		     size_t nunseen)
 {
 	uint32_t *word = number(m, nevent, first);
+	size_t next = 0;
 
 	for (size_t i = 0; i < m->proc.n; i++) {
 		const struct map_proc *p = &m->proc.at[i];
 		uint32_t record = word[i] + 1 + call_record_words(nevent);
 
+		if (next < nunseen && unseen[next] == i) {
+			vec_push(t, ((struct call_target){word[i] + 1,
+							  CALLS_UNSEEN}));
+			next++;
+		}
 		for (uint32_t j = p->edge; !p->stub && j < p->edge + p->nedge;
 		     j++) {
 			const struct map_edge *e = &m->edge.at[j];

@@ -20,7 +20,8 @@ struct call_code {
 	size_t size;
 	uint32_t routine[CALLS_ROUTINES]; /* where they begin */
 	uint32_t nevent;
-	bool *tail; /* by procedure of the cfg: others jump to it */
+	uint8_t *leaf; /* by procedure of the cfg (events/leaves.h) */
+	bool go;       /* some are Go's: what these call is not seen */
 };
 
 /* those of the machine, for an image. -1: not installed */
@@ -41,8 +42,10 @@ struct call_table {
 	size_t n, cap;
 	uint32_t offset;
 };
-/* of a whole map, whose calls have counters from `first` on */
+/* of a whole map, whose calls have counters from `first` on; unseen: its
+   procedures that make calls that are not seen, in order */
 void call_table_make(struct call_table *t, const struct map *m,
-		     uint32_t nevent, uint32_t first);
+		     uint32_t nevent, uint32_t first, const uint32_t *unseen,
+		     size_t nunseen);
 
 #endif

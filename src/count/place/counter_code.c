@@ -35,16 +35,28 @@ static const struct code_call *call_of(const struct counter_code *c,
 	return n ? &c->call.at[n - 1] : NULL;
 }
 
+/* what all calls of that routine have in common, wherever they are */
+static struct routine_call call_like(const struct code_call *k,
+				     const struct scratch *s)
+{
+	return (struct routine_call){
+		.dead = s->dead | k->dead,
+		.alone = k->routine == CALLS_LEAF ||
+			 k->routine == CALLS_LEAF_END,
+		.guarded = k->routine == CALLS_RETURN,
+	};
+}
+
 static unsigned call_size(const struct counter_code *c,
 			  const struct insertion *i, const struct scratch *s)
 {
 	const struct code_call *k = call_of(c, i);
-	struct routine_call x = {
-		.dead = s->dead | (k ? k->dead : 0),
-		.guarded = k && k->routine == CALLS_RETURN,
-	};
+	struct routine_call x;
 
-	return k ? c->isa->move->routine_call(&x, 0, NULL) : 0;
+	if (!k)
+		return 0;
+	x = call_like(k, s);
+	return c->isa->move->routine_call(&x, 0, NULL);
 }
 
 static bool call_write(const struct counter_code *c, const struct insertion *i,
@@ -52,12 +64,12 @@ static bool call_write(const struct counter_code *c, const struct insertion *i,
 		       const struct plan_bases *bases, uint8_t *out)
 {
 	const struct code_call *k = call_of(c, i);
-	struct routine_call x = {.dead = s->dead, .routine = bases->support};
+	struct routine_call x;
 
 	if (!k)
 		return true;
-	x.dead |= k->dead;
-	x.guarded = k->routine == CALLS_RETURN;
+	x = call_like(k, s);
+	x.routine = bases->support;
 	x.guard = bases->data + c->counters - c->isa->page +
 		  COUNTER_SIZE * CALLS_ROOTS;
 	x.about = bases->data + c->counters + COUNTER_SIZE * (uint64_t)k->word;

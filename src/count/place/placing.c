@@ -238,6 +238,9 @@ void placing_append(struct placing *all, struct placing *n, uint32_t common)
 	const struct numbering x = {common, all->map.ncounter - common};
 
 	renumber(n, all, &x);
+	for (size_t i = 0; i < n->unseen.n; i++)
+		n->unseen.at[i] += (uint32_t)all->map.proc.n;
+	vec_take(&all->unseen, &n->unseen);
 	vec_take(&all->map.proc, &n->map.proc);
 	vec_take(&all->map.block, &n->map.block);
 	vec_take(&all->map.edge, &n->map.edge);

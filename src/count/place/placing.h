@@ -26,6 +26,7 @@ struct placing {
 	VEC(struct code_call) call;
 	VEC(uint32_t) calls;
 	VEC(struct hooks_jump) hooked; /* sites with hooks, as in the map */
+	VEC(uint32_t) unseen; /* of the map, that make calls nobody sees */
 	bool takes_slot; /* code was seen that does (isa/move.h) */
 };
 

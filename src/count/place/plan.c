@@ -199,6 +199,11 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 	vec_take(&n->code.calls, &all->calls);
 	vec_take(&n->jump, &all->hooked);
 	n->takes_slot = all->takes_slot;
+	if (n->calls)
+		call_table_make(&n->callee, m, o->placer->nevent,
+				o->placer->ncounter, all->unseen.at,
+				all->unseen.n);
+	vec_free(&all->unseen);
 }
 
 /* the map; little of it is kept */
@@ -219,9 +224,6 @@ static void make_map(struct count_plan *n, const struct count_options *o)
 	identify(m, c->image, o->placer ? &n->code : NULL);
 	memcpy(n->id, m->id, sizeof n->id);
 	n->ncounter = m->ncounter;
-	if (n->calls)
-		call_table_make(&n->callee, m, o->placer->nevent,
-				o->placer->ncounter);
 	for (unsigned t = 1; t < shares; t++)
 		n->packing.strings[t] = share[t].placing.map.arena;
 	packing_begin(&n->packing, shares > 1);

@@ -351,7 +351,7 @@ static void add_leaf(struct live_calls *x, const struct live_running *now)
 /* finds entries from the top; false: it is no stack */
 static bool find_open(struct open_calls *o, uint64_t top)
 {
-	uint32_t words = ENTRY_WORDS + o->c.nevent;
+	uint32_t words = ENTRY_SIZE(o->c.nevent) / sizeof(uint64_t);
 	uint64_t word = (top - o->c.address) / sizeof word, step;
 	uint64_t until = NO_HANDLER;
 
@@ -381,8 +381,7 @@ static int read_stack(struct open_calls *o, uint64_t at, struct err *e)
 	uint64_t top = o->now->page[CALLS_TOP];
 
 	if (top >= o->c.address)
-		o->n = (top - o->c.address) / sizeof top + ENTRY_WORDS +
-		       o->c.nevent;
+		o->n = (top - o->c.address + ENTRY_SIZE(o->c.nevent)) / sizeof top;
 	if (o->n > most)
 		return err_at(e, f->name, at, "more open calls than there is "
 			      "room for");

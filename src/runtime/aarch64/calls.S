@@ -52,11 +52,16 @@ start:
 	 * are threads, the third is a branch to code that asks which one it is
 	 * (calls_convert()).
 	 */
-	.macro	begin
+	.macro	begin_short
 	stp	x9, x10, [sp, #-FRAME]!
 	adrp	x9, start
 	nop
-8:	stp	x11, x12, [sp, #16]
+8:
+	.endm
+
+	.macro	begin
+	begin_short
+	stp	x11, x12, [sp, #16]
 	.endm
 
 	.macro	threads name, op
@@ -100,7 +105,7 @@ start:
 	ldr	x10, [x9, #PAGE_TOP]
 	ldr	x11, [x9, #PAGE_LIMIT]
 #if EVENTS
-	add	x10, x10, #(ENTRY_BEGIN + 8 * EVENTS)
+	add	x10, x10, #ENTRY_SIZE(EVENTS)
 #else
 	ldr	x12, start + ENTRY
 	add	x10, x10, x12
@@ -169,6 +174,15 @@ start:
 9:	slow	CALLS_OPEN, 0
 	.endm
 
+	/* a jump is entered once */
+	.macro	end_enter
+	ldr	x11, [x10, #ENTRY_SP]
+	tbz	x11, #0, 7f
+	orr	x11, x11, #ENTRY_ENTERED
+	str	x11, [x10, #ENTRY_SP]
+7:	end
+	.endm
+
 	/* the call on top is of this procedure, if it has the stack pointer */
 	.macro	enter op
 	begin
@@ -186,7 +200,7 @@ start:
 	sub	x11, x11, x12
 	cmp	x11, #8
 	b.eq	9f
-	end
+	end_enter
 	threads	enter, \op
 4:	cbnz	x12, 9f
 	ldr	x12, [x10, #ENTRY_RECORD]
@@ -200,7 +214,7 @@ start:
 	ldr	x11, [x16]
 	cbnz	x11, 3f
 	str	x10, [x16]
-3:	end
+3:	end_enter
 9:	slow	CALLS_ENTER, 0
 	.endm
 
@@ -212,30 +226,30 @@ start:
 	.endm
 
 	/* one call more, and x12 is added to what is behind them */
-	.macro	one_more at:vararg
-	ldp	x11, x13, [\at]
+	.macro	one_more using, at:vararg
+	ldp	x11, \using, [\at]
 	add	x11, x11, #1
-	add	x13, x13, x12
-	stp	x11, x13, [\at]
+	add	\using, \using, x12
+	stp	x11, \using, [\at]
 	.endm
 
 	/* x12: an event in a call that began with what is at \from */
-	.macro	cost i, from:vararg
+	.macro	cost using, i, from:vararg
 	ldr	x11, [x9, #(\i)]
 	ldr	x12, [x9, #(PAGE_LEAVES + \i)]
-	ldr	x13, [\from]
+	ldr	\using, [\from]
 	add	x12, x12, x11
-	sub	x12, x12, x13
+	sub	x12, x12, \using
 	.endm
 
 	/* an outermost call cost so much, record \record */
 	.macro	outermost record, base, offset
 #if EVENTS
-	cost	0, \base, #\offset
-	one_more \record, #RECORD_CALLS(EVENTS)
+	cost	x13, 0, \base, #\offset
+	one_more x13, \record, #RECORD_CALLS(EVENTS)
 	.set	i, 8
 	.rept	EVENTS - 1
-	cost	i, \base, #(\offset + i)
+	cost	x13, i, \base, #(\offset + i)
 	sum	\record, #(RECORD_OUTER(EVENTS) + i)
 	.set	i, i + 8
 	.endr
@@ -258,7 +272,82 @@ start:
 	cbnz	x7, 5b
 	.endm
 
-	/* jumps that end with the call, and that */
+#if EVENTS
+	/* the outermost call of a procedure, x10, has ended */
+	.macro	end_outermost active, record
+	str	xzr, [\active]
+	outermost \record, x10, ENTRY_BEGIN
+	.endm
+
+	/* an inner one has */
+	.macro	end_inner record
+	mov	x12, #1
+	sum	\record, #RECORD_CALLS(EVENTS)
+	.set	i, 0
+	.rept	EVENTS
+	cost	x13, i, x10, #(ENTRY_BEGIN + i)
+	sum	\record, #(RECORD_INNER + i)
+	.set	i, i + 8
+	.endr
+	.endm
+
+	/*
+	 * A call has ended, and jumps of its callee with it. Most often the
+	 * callee is that of the site's first record: what is read of it waits
+	 * for no entry.
+	 */
+	.macro	close op
+	begin
+	stp	x13, x14, [sp, #32]
+	ldr	x10, [x9, #PAGE_TOP]
+	cbz	x10, 9f
+1:	ldr	x13, [x16, #RECORD_CALLEE]
+	cbz	x13, 2f
+	ldp	x11, x12, [x10]
+	ldr	x14, [x10, #ENTRY_ACTIVE]
+	cmp	x11, x17
+	ccmp	x12, x16, #0, eq
+	ccmp	x14, x13, #0, eq
+	b.ne	2f
+	ldr	x11, [x13]
+	cmp	x11, x10
+	b.ne	4f
+	end_outermost x13, x16
+3:	sub	x10, x10, #ENTRY_SIZE(EVENTS)
+	str	x10, [x9, #PAGE_TOP]
+	ldp	x13, x14, [sp, #32]
+	end
+4:	end_inner x16
+	b	3b
+9:	slow	CALLS_CLOSE, 0
+	/* a jump, or another record */
+2:	stp	x15, x8, [sp, #48]
+	ldp	x11, x12, [x10]
+	ldp	x14, x15, [x10, #ENTRY_RECORD]
+	cbz	x15, 9f
+	and	x11, x11, #~ENTRY_ENTERED
+	subs	x8, x11, x17
+	ccmp	x12, x16, #0, eq
+	b.eq	6f
+	cmp	x8, #ENTRY_TAIL
+	b.ne	9f
+6:	ldr	x11, [x15]
+	cmp	x11, x10
+	b.ne	7f
+	end_outermost x15, x14
+5:	sub	x10, x10, #ENTRY_SIZE(EVENTS)
+	str	x10, [x9, #PAGE_TOP]
+	mov	x14, x8
+	ldp	x15, x8, [sp, #48]
+	cbnz	x14, 1b
+	ldp	x13, x14, [sp, #32]
+	end
+7:	end_inner x14
+	b	5b
+9:	slow	CALLS_CLOSE, 1
+	threads	close, \op
+	.endm
+#else
 	.macro	close op
 	begin
 	save_more
@@ -267,20 +356,16 @@ start:
 	ldp	x11, x12, [x10]
 	ldp	x14, x15, [x10, #ENTRY_RECORD]
 	cbz	x15, 9f
+	and	x11, x11, #~ENTRY_ENTERED
 	subs	x8, x11, x17
-	b.ne	2f
-	cmp	x12, x16
+	ccmp	x12, x16, #0, eq
+	b.eq	3f
+	cmp	x8, #ENTRY_TAIL
 	b.ne	9f
 3:	ldr	x11, [x15]
 	cmp	x11, x10
 	b.ne	4f
 	str	xzr, [x15]
-#if EVENTS
-	outermost x14, x10, ENTRY_BEGIN
-6:	sub	x10, x10, #(ENTRY_BEGIN + 8 * EVENTS)
-	str	x10, [x9, #PAGE_TOP]
-	cbnz	x8, 1b
-#else
 	mov	x15, #0
 4:	stp	x7, x6, [sp, #64]
 	str	x8, [sp, #80]
@@ -300,25 +385,11 @@ start:
 	ldp	x7, x6, [sp, #64]
 	ldr	x8, [sp, #80]
 	cbnz	x8, 1b
-#endif
 	end_more
-2:	cmp	x8, #ENTRY_TAIL
-	b.eq	3b
-	b	9f
-#if EVENTS
-4:	mov	x12, #1
-	sum	x14, #RECORD_CALLS(EVENTS)
-	.set	i, 0
-	.rept	EVENTS
-	cost	i, x10, #(ENTRY_BEGIN + i)
-	sum	x14, #(RECORD_INNER + i)
-	.set	i, i + 8
-	.endr
-	b	6b
-#endif
 9:	slow	CALLS_CLOSE, 1
 	threads	close, \op
 	.endm
+#endif
 
 	.macro	land op
 	begin
@@ -328,26 +399,47 @@ start:
 
 	/* a call of a procedure that calls nothing: there is one at a time */
 	.macro	leaf op
-	begin
-	ldr	x12, [x16, #RECORD_SELF]
-	cbz	x12, 9f
+	begin_short
+	ldr	x10, [x16, #RECORD_SELF]
+	cbz	x10, 9f
+#if EVENTS == 1
+	ldr	x10, [x9]
+	ldr	x17, [x9, #PAGE_LEAVES]
+	add	x10, x10, x17
+	str	x10, [x9, #PAGE_LEAF_BEGIN]
+	str	x16, [x9, #PAGE_LEAF]
+	ldp	x9, x10, [sp], #FRAME
+	ret
+#else
+	stp	x11, x12, [sp, #16]
 	counts	x9, PAGE_LEAF_BEGIN
 	str	x16, [x9, #PAGE_LEAF]
 	end
+#endif
 	threads	leaf, \op
-9:	slow	CALLS_LEAF, 0
+9:	stp	x11, x12, [sp, #16]
+	slow	CALLS_LEAF, 0
 	.endm
 
 	.macro	leaf_end op
 	begin
-	ldr	x12, [x9, #PAGE_LEAF]
-	cmp	x12, x16
+	ldr	x10, [x9, #PAGE_LEAF]
+	cmp	x10, x16
 	b.ne	9f
 #if EVENTS
-	str	x13, [sp, #32]
-	outermost x16, x9, PAGE_LEAF_BEGIN
+	ldr	x10, [x9]
+	ldr	x11, [x9, #PAGE_LEAVES]
+	ldr	x17, [x9, #PAGE_LEAF_BEGIN]
+	sub	x10, x10, x17
+	add	x12, x10, x11
+	one_more x10, x16, #RECORD_CALLS(EVENTS)
+	.set	i, 8
+	.rept	EVENTS - 1
+	cost	x10, i, x9, #(PAGE_LEAF_BEGIN + i)
+	sum	x16, #(RECORD_OUTER(EVENTS) + i)
+	.set	i, i + 8
+	.endr
 	str	xzr, [x9, #PAGE_LEAF]
-	ldr	x13, [sp, #32]
 	end
 #else
 	save_more

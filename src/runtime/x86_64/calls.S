@@ -74,7 +74,7 @@ entry:	.quad	0
 
 	.macro	entry_size op
 #if EVENTS
-	\op	$(ENTRY_BEGIN + 8 * EVENTS), %rcx
+	\op	$ENTRY_SIZE(EVENTS), %rcx
 #else
 	\op	entry(%rip), %rcx
 #endif
@@ -176,12 +176,15 @@ enter:
 	cmpq	$0, %gs:(%r11)
 	jne	3f
 	mov	%rcx, %gs:(%r11)
-3:	end
+	/* a jump is entered once */
+3:	testb	$ENTRY_TAIL, ENTRY_SP(%rcx)
+	jz	5f
+	btsq	$62, ENTRY_SP(%rcx) /* ENTRY_ENTERED */
+5:	end
 	/* one from outside has ended */
 4:	add	$8, %rdx
 	cmp	%rdx, ENTRY_HEAD(%rcx)
-	je	9f
-	end
+	jne	3b
 9:	slow	CALLS_ENTER, 0
 
 /* of the procedure with that word: was it called from outside? */
@@ -242,6 +245,7 @@ close:
 	test	%rdx, %rdx
 	jz	9f
 	mov	ENTRY_SP(%rcx), %rdi
+	btr	$62, %rdi /* ENTRY_ENTERED */
 	sub	%r10, %rdi
 	jz	2f
 	cmp	$ENTRY_TAIL, %rdi

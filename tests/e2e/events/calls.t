@@ -34,7 +34,7 @@ class Arcs:
         case = Case.__new__(Case)
         case.here, case.exe, case.lib, case.twins = here, self.exe, None, {}
         self.case, self.ran = case, case.steps()
-        self.tree = case.tree(True)
+        self.tree = case.tree(OWN)
         self.rows = self.tree.table()
 
     def own(self, word):
@@ -114,7 +114,7 @@ def by_callgrind(seed, kind, features):
     case = Case(here, seed, kind, features)
     case.build()
     case.steps()
-    tree = case.tree(False)
+    tree = case.tree(ALL)
     rows = [r for r in tree.table() if r["image"] == case.exe and
             r["callee_image"] == case.exe and r["procedure"] and
             r["callee"] and r["callee"][0] not in START]
@@ -175,7 +175,7 @@ def notices():
     case = Case(room("notices"), 1, 0, ["recursion", "jump", "switch"])
     case.build()
     case.steps()
-    tree = case.tree(True)
+    tree = case.tree(OWN)
     want = list(Comparison(tree, case).wanted().values())
     rows = [as_told(r) for r in want]
     sure = next(i for i, r in enumerate(want) if r["address"] and

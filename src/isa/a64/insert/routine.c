@@ -5,7 +5,7 @@
  *	str	x30, [sp, #16]		str x30, [sp, #-16]! if it alone is not
  *	adrp	x16, about
  *	add	x16, x16, #low
- *	add	x17, sp, #above
+ *	add	x17, sp, #above		unless x16 is alone
  *	bl	routine
  *	ldr	x30, [sp, #16]
  *	ldp	x16, x17, [sp], #32
@@ -60,14 +60,17 @@ static unsigned put_call(const struct routine_call *x, uint64_t at,
 			 uint8_t *out)
 {
 	unsigned depth, n = put_save(x->dead, out, &depth);
-	int64_t d = (int64_t)(x->routine - (at + n + 12));
+	unsigned before = x->alone ? 8 : 12;
+	int64_t d = (int64_t)(x->routine - (at + n + before));
 
 	if (out && (x->above + depth > IMM_MAX || d < -BL_REACH ||
 		    d >= BL_REACH ||
 		    !a64_put_address(out + n, ABOUT, at + n, x->about)))
 		return 0;
 	n += 8;
-	n = a64_append(out, n, ADD_FROM_SP | (x->above + depth) << 10 | STACK);
+	if (!x->alone)
+		n = a64_append(out, n,
+			       ADD_FROM_SP | (x->above + depth) << 10 | STACK);
 	n = a64_append(out, n, OP_BL | ((uint32_t)(d >> 2) & 0x3ffffff));
 	return put_restore(depth, out, n);
 }

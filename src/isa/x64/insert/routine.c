@@ -5,7 +5,7 @@
  *	push	%r10			unless it is dead
  *	push	%r11
  *	lea	about(%rip), %r11
- *	lea	above(%rsp), %r10
+ *	lea	above(%rsp), %r10	unless %r11 is alone
  *	call	routine
  *	pop	%r11
  *	pop	%r10
@@ -35,9 +35,10 @@ static unsigned put_stack(uint8_t *out, unsigned n, unsigned op, unsigned reg)
 	return put(out, n, code, sizeof code);
 }
 
-static bool is_dead(const struct routine_call *x, unsigned reg)
+/* must the code keep it? */
+static bool is_live(const struct routine_call *x, unsigned reg)
 {
-	return x->dead >> reg & 1;
+	return !(x->dead >> reg & 1) && (reg == ABOUT || !x->alone);
 }
 
 /* the call, without a guard */
@@ -51,26 +52,26 @@ static unsigned put_call(const struct routine_call *x, uint64_t at,
 	uint8_t call[] = {0xe8, 0, 0, 0, 0};
 	uint32_t depth = RED_ZONE + x->above;
 	unsigned n = put(out, 0, down, sizeof down);
+	unsigned lea = x->alone ? 0 : sizeof stack;
 
-	if (!is_dead(x, STACK))
+	if (is_live(x, STACK))
 		n = put_stack(out, n, 0x50, STACK);
-	if (!is_dead(x, ABOUT))
+	if (is_live(x, ABOUT))
 		n = put_stack(out, n, 0x50, ABOUT);
 	depth += 8 * ((n - (unsigned)sizeof down) / 2);
 	if (out && (!x64_put_distance(about + 3, at + n + sizeof about,
 				      x->about) ||
 		    !x64_put_distance(call + 1,
-				      at + n + sizeof about + sizeof stack +
-					      sizeof call,
+				      at + n + sizeof about + lea + sizeof call,
 				      x->routine)))
 		return 0;
 	memcpy(stack + 4, &depth, sizeof depth);
 	n = put(out, n, about, sizeof about);
-	n = put(out, n, stack, sizeof stack);
+	n = put(out, n, stack, lea);
 	n = put(out, n, call, sizeof call);
-	if (!is_dead(x, ABOUT))
+	if (is_live(x, ABOUT))
 		n = put_stack(out, n, 0x58, ABOUT);
-	if (!is_dead(x, STACK))
+	if (is_live(x, STACK))
 		n = put_stack(out, n, 0x58, STACK);
 	return put(out, n, up, sizeof up);
 }
