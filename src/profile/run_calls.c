@@ -193,8 +193,8 @@ static int by_place(const void *a, const void *b)
 	return 0;
 }
 
-/* adds up what several processes have */
-static void merge(struct run_calls *r)
+/* adds up what several processes have; requires: profile_check_calls() */
+static void add_up(struct run_calls *r)
 {
 	unsigned nvalue = 2 * r->list.n;
 	size_t n = 0;
@@ -238,6 +238,8 @@ int run_calls_make(struct run_calls *r, const struct counts *t, struct err *e)
 	int status = 0;
 
 	*r = (struct run_calls){.t = t};
+	if (profile_check_calls(p, e))
+		return -1;
 	if (event_list_of_profile(&r->list, p->options, e)) {
 		event_list_free(&r->list);
 		return -1;
@@ -263,7 +265,7 @@ int run_calls_make(struct run_calls *r, const struct counts *t, struct err *e)
 	if (status)
 		run_calls_free(r);
 	else
-		merge(r);
+		add_up(r);
 	return status;
 }
 

@@ -32,8 +32,7 @@ static int by_key(const void *a, const void *b)
 	return 0;
 }
 
-/* adds up those that are the same */
-static void merge(struct profile *p)
+void profile_sort_calls(struct profile *p)
 {
 	size_t n = 0;
 
@@ -53,6 +52,33 @@ static void merge(struct profile *p)
 			last->value[k] += x->value[k];
 	}
 	p->call.n = n;
+}
+
+/* *all += n, unless that is not known; false: it is more than 64 bits */
+static bool add_known(uint64_t *all, uint64_t n, bool known)
+{
+	return !known || !__builtin_add_overflow(*all, n, all);
+}
+
+int profile_check_calls(const struct profile *p, struct err *e)
+{
+	uint64_t calls = 0, all[2 * RUNNING_EVENTS] = {0};
+	bool fits = true;
+
+	for (size_t i = 0; i < p->call.n; i++) {
+		const struct profile_call *x = &p->call.at[i];
+
+		fits &= add_known(&calls, x->calls, true);
+		for (uint32_t k = 0; k < p->nevent; k++) {
+			fits &= add_known(&all[k], x->value[k],
+					  !(x->unknown & CALLS_UNKNOWN));
+			fits &= add_known(&all[p->nevent + k],
+					  x->value[p->nevent + k],
+					  !x->unknown);
+		}
+	}
+	return fits ? 0 : err_set(e, ERR_INPUT, "%s: what calls cost adds up "
+				  "to more than 64 bits", p->file.name);
 }
 
 /* --- live */
@@ -204,6 +230,8 @@ static int live_more(struct live_calls *x, uint64_t at, struct err *e)
 	if (c.nevent != p->nevent)
 		return err_at(e, p->file.name, at, "calls of %" PRIu32
 			      " events, not %" PRIu32, c.nevent, p->nevent);
+	if (!profile_has_process(p, c.chunk.process))
+		return 0; /* it has counted nothing else */
 	bytes = mem_alloc(c.chunk.size);
 	if (file_read(&p->file, at, bytes, c.chunk.size, e)) {
 		mem_free(bytes);
@@ -463,7 +491,7 @@ int profile_live_calls(struct profile *p, struct err *e)
 	mark_lost(&x);
 	vec_free(&x.record);
 	vec_free(&x.lost);
-	merge(p);
+	profile_sort_calls(p);
 	return status;
 }
 

@@ -117,6 +117,8 @@ int profile_unpack_threads(struct profile *p, uint64_t at, const buffer *all,
 			   struct err *e);
 /* profile_calls.c: requires: images, running counters */
 int profile_live_calls(struct profile *p, struct err *e);
+/* sorts them and adds up those that are the same */
+void profile_sort_calls(struct profile *p);
 /* calls as bytes, less those of an earlier state (or NULL), and back */
 void profile_pack_calls(const struct profile *p, const struct profile *minus,
 			buffer *out);

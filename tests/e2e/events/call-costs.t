@@ -380,7 +380,6 @@ def check_refused(t):
         t.refused(3, "tally events --per-call-site", "flame", name)
     t.refused(3, "events 'taken' were not counted", "flame", "--event",
               "taken", "P")
-    t.refused(3, "give one", "flame", "P", "P")
     t.refused(4, "cannot write it", "flame", "-o", "none/x", "P")
     t.same(t.tally("report", "online")[0], 0,
            "a report of running counters")
