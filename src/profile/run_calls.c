@@ -74,18 +74,6 @@ static uint32_t proc_of(struct finder *f, uint32_t image, uint32_t word)
 	return i && word < first[m->proc.n] ? (uint32_t)i - 1 : CALL_NONE;
 }
 
-/* the last instruction of the block */
-static uint64_t last_of(const struct map *m, const struct map_block *b)
-{
-	uint64_t at = b->start;
-
-	if (m->insn_size)
-		return b->start + b->size - m->insn_size;
-	for (uint32_t i = 0; i + 1 < b->ninsn; i++)
-		at += m->length.at[b->length + i];
-	return at;
-}
-
 /* a record of procedure x->proc: which call it is; false: of none */
 static bool find_site(struct finder *f, uint32_t image, uint32_t word,
 		      struct run_call *x)
@@ -109,7 +97,7 @@ static bool find_site(struct finder *f, uint32_t image, uint32_t word,
 		x->kind = d->kind == MAP_TAIL ?
 				  (d->callee ? CALL_JUMP : CALL_INDIRECT_JUMP) :
 				  (d->callee ? CALL_DIRECT : CALL_INDIRECT);
-		x->addr = last_of(m, &f->in.block[d->from]);
+		x->addr = map_block_last(m, &f->in.block[d->from]);
 		x->to = d->callee;
 		return true;
 	}

@@ -101,14 +101,6 @@ struct live_calls {
 	VEC(struct live_lost) lost;
 };
 
-static uint32_t image_of(const struct profile *p, uint64_t half)
-{
-	for (uint32_t i = 0; half && i < p->image.n; i++)
-		if (!memcmp(p->image.at[i].id, &half, sizeof half))
-			return i;
-	return PROFILE_ELSEWHERE;
-}
-
 /* a row that begins with what a record has */
 static uint32_t add_row(struct live_calls *x, uint32_t process, uint32_t image,
 			uint64_t site, struct call_record *r)
@@ -119,7 +111,7 @@ static uint32_t add_row(struct live_calls *x, uint32_t process, uint32_t image,
 		.process = process,
 		.image = image,
 		.site = (uint32_t)site,
-		.to_image = image_of(p, r->callee_image),
+		.to_image = profile_image_by_half(p, r->callee_image),
 		.calls = *call_record_calls(r, n),
 		.unknown = r->flags & RECORD_UNKNOWN ? CALLS_UNKNOWN : 0,
 		.value = ARENA_ARRAY(&p->arena, uint64_t, 2 * n),
@@ -243,7 +235,7 @@ static int live_more(struct live_calls *x, uint64_t at, struct err *e)
 		if (!whose.image && !whose.site)
 			break;
 		add_record(x, c.chunk.process, c.block,
-			   image_of(p, whose.image), whose.site,
+			   profile_image_by_half(p, whose.image), whose.site,
 			   (void *)(bytes + k + sizeof whose));
 	}
 	mem_free(bytes);

@@ -61,6 +61,9 @@ const char *profile_string(struct profile *p, uint64_t at, uint64_t len,
 /* the image of that identity, a new one if there is none; -1 and *e */
 int profile_image_of(struct profile *p, const uint8_t *id, uint64_t ncounter,
 		     uint64_t at, uint32_t *image, struct err *e);
+/* the image whose identity begins so, as processes know it in a live profile;
+   PROFILE_ELSEWHERE: there is none, or half is 0 */
+uint32_t profile_image_by_half(const struct profile *p, uint64_t half);
 /*
  * Sorts processes by number. Those without a name are taken out if there is one
  * of that number; -1 if there are two others.
