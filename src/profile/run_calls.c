@@ -335,8 +335,8 @@ static void list_procs(struct run_procedures *out, struct run_calls *r)
 }
 
 /*
- * A procedure that was entered elsewhere than where it begins made calls that
- * are in no call of it: what it did itself is not known then.
+ * A procedure that made a thread (clone()) called the thread's first one: that
+ * is in no call of it, and what it did itself is not known then.
  */
 static void check_own(struct run_procedures *all, unsigned n)
 {
