@@ -344,7 +344,9 @@ static void check_own(struct run_procedures *all, unsigned n)
 		struct run_procedure *p = &all->v.at[i];
 
 		for (unsigned k = 0; k < n; k++)
-			p->own_known &= p->value[2 * n + k] <= p->value[k];
+			p->makes_threads |= p->own_known &&
+					    p->value[2 * n + k] > p->value[k];
+		p->own_known &= !p->makes_threads;
 	}
 }
 

@@ -335,6 +335,11 @@ def check_threads(t):
     t.same([r["procedure"] for r in t.parsed("report", "--json", "T")
             if r["events"]["insns"]["own"] is None],
            [caller[caller["work"]]], "the own cost of what makes threads")
+    out = t.tally("flame", "T")[1]
+    begin = Frames(out).of(caller["work"])
+    t.ok(begin and Frames(out).of("[thread]") == begin and
+         len(Frames(out).of("work")) == 1, "threads have a root",
+         out.splitlines())
 
 
 FAILS = """
