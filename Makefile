@@ -73,6 +73,7 @@ $(BUILD)/%.o: src/%.c
 $(patsubst src/%.c,$(BUILD)/%.o,$(shell grep -rl --include='*.c' \
 	TALLY_VERSION src)): Makefile
 # the files that are inside
+$(BUILD)/cmd/render/page.o: $(wildcard src/cmd/render/page_*.*s)
 $(BUILD)/cmd/render/graph_html.o: src/cmd/render/graph_page.html
 $(BUILD)/cmd/render/flame_svg.o: src/cmd/render/flame_page.html
 $(BUILD)/cmd/completion.o: $(wildcard src/cmd/completion.*sh)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "report/diff/change.h"
+#include "report/flame.h"
 #include "report/picture.h"
 #include "report/rows_pick.h"
 #include "report/variance.h"
@@ -83,6 +84,20 @@ static void compare(struct counts *a, struct counts *b)
 	runs_free(&r);
 }
 
+/* what calls cost */
+static void weigh(const struct counts *t)
+{
+	struct run_calls r;
+	struct flame f;
+	struct err e;
+
+	if (!t->profile.calls || run_calls_make(&r, t, &e))
+		return;
+	flame_make(&f, &r, 0, 0.001);
+	flame_free(&f);
+	run_calls_free(&r);
+}
+
 static void tell(const char *path)
 {
 	const char *both[2] = {path, path};
@@ -93,8 +108,10 @@ static void tell(const char *path)
 		return;
 	list(&t);
 	draw(&t);
+	weigh(&t);
 	if (!counts_open(&sum, both, 2, &e)) {
 		compare(&t, &sum);
+		weigh(&sum);
 		counts_close(&sum);
 	}
 	counts_close(&t);

@@ -13,9 +13,7 @@ static const struct option_choice some_libs[] = {
 
 static bool read_libs(const struct option *o, const char *word, void *field)
 {
-	(void)o;
-	*(const char **)field = word;
-	return *word && !strchr(word, '/');
+	return type_text.read(o, word, field) && !strchr(word, '/');
 }
 
 static const struct option_type type_libs = {

@@ -106,14 +106,10 @@ static int flame_fits(const struct dataset *d, const struct word_list *source,
 {
 	const char *first = source->at[0];
 
-
 	if (d->samples)
 		return err_set(e, ERR_INPUT, "%s: samples have no call stacks; "
 			       "`tally events --per-call-site -o PROFILE` "
 			       "measures what calls cost", first);
-	if (!d->counts->profile.calls && source->n > 1)
-		return err_set(e, ERR_INPUT, "%s: what calls cost is not added "
-			       "up over several profiles: give one", first);
 	if (!d->counts->profile.calls)
 		return err_set(e, ERR_INPUT, "%s: it does not tell what calls "
 			       "cost; `tally events --per-call-site -o "
@@ -159,7 +155,7 @@ const struct command cmd_flame = {
 	.about = "Draws what called what, with frames as wide as the events "
 		 "that happened in a call and in all that it called: exact "
 		 "counts, of a profile that `tally events --per-call-site -o "
-		 "PROFILE` left.",
+		 "PROFILE` left; several of one program are added up.",
 	.closing = "What is measured is the cost of each call by its call site "
 		   "and callee, not by the whole way to it. So the callees of "
 		   "a procedure that several others call are shared out among "

@@ -74,18 +74,6 @@ static uint32_t proc_of(struct finder *f, uint32_t image, uint32_t word)
 	return i && word < first[m->proc.n] ? (uint32_t)i - 1 : CALL_NONE;
 }
 
-/* the last instruction of the block */
-static uint64_t last_of(const struct map *m, const struct map_block *b)
-{
-	uint64_t at = b->start;
-
-	if (m->insn_size)
-		return b->start + b->size - m->insn_size;
-	for (uint32_t i = 0; i + 1 < b->ninsn; i++)
-		at += m->length.at[b->length + i];
-	return at;
-}
-
 /* a record of procedure x->proc: which call it is; false: of none */
 static bool find_site(struct finder *f, uint32_t image, uint32_t word,
 		      struct run_call *x)
@@ -109,7 +97,7 @@ static bool find_site(struct finder *f, uint32_t image, uint32_t word,
 		x->kind = d->kind == MAP_TAIL ?
 				  (d->callee ? CALL_JUMP : CALL_INDIRECT_JUMP) :
 				  (d->callee ? CALL_DIRECT : CALL_INDIRECT);
-		x->addr = last_of(m, &f->in.block[d->from]);
+		x->addr = map_block_last(m, &f->in.block[d->from]);
 		x->to = d->callee;
 		return true;
 	}
@@ -193,8 +181,8 @@ static int by_place(const void *a, const void *b)
 	return 0;
 }
 
-/* adds up what several processes have */
-static void merge(struct run_calls *r)
+/* adds up what several processes have; requires: profile_check_calls() */
+static void add_up(struct run_calls *r)
 {
 	unsigned nvalue = 2 * r->list.n;
 	size_t n = 0;
@@ -238,6 +226,8 @@ int run_calls_make(struct run_calls *r, const struct counts *t, struct err *e)
 	int status = 0;
 
 	*r = (struct run_calls){.t = t};
+	if (profile_check_calls(p, e))
+		return -1;
 	if (event_list_of_profile(&r->list, p->options, e)) {
 		event_list_free(&r->list);
 		return -1;
@@ -263,7 +253,7 @@ int run_calls_make(struct run_calls *r, const struct counts *t, struct err *e)
 	if (status)
 		run_calls_free(r);
 	else
-		merge(r);
+		add_up(r);
 	return status;
 }
 
@@ -345,8 +335,8 @@ static void list_procs(struct run_procedures *out, struct run_calls *r)
 }
 
 /*
- * A procedure that was entered elsewhere than where it begins made calls that
- * are in no call of it: what it did itself is not known then.
+ * A procedure that made a thread (clone()) called the thread's first one: that
+ * is in no call of it, and what it did itself is not known then.
  */
 static void check_own(struct run_procedures *all, unsigned n)
 {
@@ -354,7 +344,9 @@ static void check_own(struct run_procedures *all, unsigned n)
 		struct run_procedure *p = &all->v.at[i];
 
 		for (unsigned k = 0; k < n; k++)
-			p->own_known &= p->value[2 * n + k] <= p->value[k];
+			p->makes_threads |= p->own_known &&
+					    p->value[2 * n + k] > p->value[k];
+		p->own_known &= !p->makes_threads;
 	}
 }
 

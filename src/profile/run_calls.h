@@ -55,6 +55,7 @@ struct run_procedure {
 	uint32_t image, proc;
 	uint64_t calls;
 	bool known, outermost_known, own_known;
+	bool makes_threads; /* what it called cost more than it: threads did */
 	/* of each event: all activations, the outermost, its own instructions
 	   without those of what it called */
 	uint64_t *value;

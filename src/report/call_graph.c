@@ -95,6 +95,10 @@ static void add_vertices(struct call_graph *g)
 		 ((struct call_vertex){.kind = VERTEX_OUTSIDE,
 				       .image = CALL_NONE, .proc = CALL_NONE,
 				       .name = "[outside]"}));
+	vec_push(&g->vertex,
+		 ((struct call_vertex){.kind = VERTEX_THREAD,
+				       .image = CALL_NONE, .proc = CALL_NONE,
+				       .name = "[thread]"}));
 	for (size_t i = 0; i < g->r->call.n; i++) {
 		const struct run_call *c = &g->r->call.at[i];
 		struct call_vertex from = caller_of(c), to = callee_of(g, c);
@@ -192,6 +196,29 @@ static void add_arcs(struct call_graph *g)
 						  n + g->event : g->event];
 		vec_push(&g->arc, x);
 	}
+	merge_arcs(g);
+}
+
+/* what cannot be a part of the calls of its caller, dearest first, is what
+   threads begin with */
+static void move_threads(struct call_graph *g)
+{
+	double *rest = NEW_ARRAY(double, g->vertex.n);
+
+	sort_arcs(g, by_cost);
+	for (size_t i = 0; i < g->arc.n; i++)
+		rest[g->arc.at[i].from] += g->arc.at[i].cost;
+	for (size_t i = 0; i < g->arc.n; i++) {
+		struct call_arc *a = &g->arc.at[i];
+		const struct run_procedure *p = g->vertex.at[a->from].is;
+
+		if (!p || !p->makes_threads ||
+		    rest[a->from] <= (double)p->value[g->event])
+			continue;
+		rest[a->from] -= a->cost;
+		a->from = 2;
+	}
+	mem_free(rest);
 	merge_arcs(g);
 }
 
@@ -431,6 +458,7 @@ void call_graph_make(struct call_graph *g, struct run_calls *r, unsigned event)
 	run_procedures_make(&g->procs, r);
 	add_vertices(g);
 	add_arcs(g);
+	move_threads(g);
 	add_roots(g);
 	sort_arcs(g, by_cost);
 	find_cycles(&s);

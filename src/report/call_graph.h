@@ -14,7 +14,9 @@
  * Recursion has no part in it. Calls of what is open on the way from the root
  * (back edges of a depth-first search along the dearest arcs first) are left
  * out: what they cost is a part of the outermost call, also where several
- * procedures call each other in turn.
+ * procedures call each other in turn. What a thread begins with is called by
+ * the procedure that made it (clone()), and no part of what that cost: it has
+ * a root of its own.
  */
 #ifndef REPORT_CALL_GRAPH_H
 #define REPORT_CALL_GRAPH_H
@@ -24,6 +26,7 @@
 enum vertex_kind {
 	VERTEX_ALL,	/* the run; number 0 */
 	VERTEX_OUTSIDE, /* code that is not counted and calls; number 1 */
+	VERTEX_THREAD,	/* calls what threads begin with; number 2 */
 	VERTEX_SIGNAL,
 	VERTEX_UNCOUNTED, /* code that is not counted and is called */
 	VERTEX_PROC,

@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <stdio.h>
 
+#include "abi/calls.h"
 #include "abi/phases.h"
 #include "abi/running.h"
 #include "count/map/map.h"
@@ -175,6 +176,25 @@ static inline void live_phases(buffer *b, uint32_t process,
 	end = b->n + c.chunk.size;
 	buffer_bytes(b, &c, sizeof c);
 	buffer_bytes(b, word, phases_size(c.nevent) - sizeof c);
+	live_reach(b, end);
+}
+
+/* a record of calls by a signal, of what is not counted, and its sums */
+static inline void live_calls(buffer *b, uint32_t process, uint32_t nevent,
+			      uint64_t signal, uint64_t flags,
+			      const uint64_t *sum)
+{
+	struct chunk_calls c = {.nevent = nevent};
+	struct more_calls whose = {.site = signal};
+	struct call_record r = {.self = 1, .flags = flags};
+	size_t end;
+
+	c.chunk = live_chunk(b, PROFILE_UNIT, CHUNK_CALLS, process);
+	end = b->n + c.chunk.size;
+	buffer_bytes(b, &c, sizeof c);
+	buffer_bytes(b, &whose, sizeof whose);
+	buffer_bytes(b, &r, sizeof r);
+	buffer_bytes(b, sum, (2 * nevent + 1) * sizeof *sum);
 	live_reach(b, end);
 }
 

@@ -27,9 +27,7 @@ static const struct option_choice weights[] = {{.name = "heuristic"},
 
 static bool read_only(const struct option *o, const char *word, void *field)
 {
-	(void)o;
-	*(const char **)field = word;
-	return *word && strcmp(word, "@");
+	return type_text.read(o, word, field) && strcmp(word, "@");
 }
 
 static const struct option_type type_only = {

@@ -8,130 +8,146 @@
 #include "base/json.h"
 #include "cmd/render/table.h"
 
-enum { COLUMNS = 5 + 2 * EVENTS_MAX };
+/* what a row costs of each event: numbers of its values */
+enum { ALL, OUTERMOST, OWN, COSTS };
 
-/* --- which of them, and in what order */
+/* as they are shown, and their names; the last one is of procedures only */
+static const struct {
+	unsigned is;
+	const char *key, *head;
+} costs[COSTS] = {
+	{OUTERMOST, "inclusive", ""},
+	{ALL, "inclusive_all", "/all"},
+	{OWN, "own", "/own"},
+};
 
-struct picked {
+enum { COLUMNS = COSTS * EVENTS_MAX + 6 };
+
+/* calls at a site, or all of a procedure */
+struct calls_row {
+	const struct run_call *site; /* NULL: of a procedure */
+	const char *image, *procedure; /* the site's, or it; "": in no image */
+	uint64_t calls;
+	bool known[COSTS];
+	const uint64_t *value; /* of each event one cost, then the next cost */
+	size_t number; /* in the order of addresses */
+};
+
+struct shown {
 	struct run_calls *r;
 	const struct rows_query *q;
-	VEC(uint32_t) v; /* numbers, as they are shown */
-	struct run_procedures procs;
+	unsigned ncost;
+	VEC(struct calls_row) row;
 };
+
+static uint64_t cost_of(const struct shown *x, const struct calls_row *y,
+			unsigned cost, unsigned event)
+{
+	return y->value[cost * x->r->list.n + event];
+}
+
+/* --- which of them */
 
 static bool matches(const char *word, const char *name)
 {
 	return !word || !strcmp(word, name) || !fnmatch(word, name, 0);
 }
 
-static const char *image_name(const struct picked *x, uint32_t image)
+static const char *image_name(const struct shown *x, uint32_t image)
 {
 	return image == CALL_NONE ? "" : x->r->t->image[image].name;
 }
 
-static bool wants_site(const struct picked *x, const struct run_call *c)
+static void pick_sites(struct shown *x)
 {
-	return (matches(x->q->image, image_name(x, c->image)) ||
-		matches(x->q->image, image_name(x, c->to_image))) &&
-	       (matches(x->q->procedure, run_call_site(x->r, c)) ||
-		matches(x->q->procedure, run_call_callee(x->r, c)));
-}
+	for (size_t i = 0; i < x->r->call.n; i++) {
+		const struct run_call *c = &x->r->call.at[i];
+		struct calls_row y = {
+			.site = c,
+			.image = image_name(x, c->image),
+			.procedure = run_call_site(x->r, c),
+			.calls = c->calls,
+			.known = {c->known, c->outermost_known},
+			.value = c->value,
+			.number = i,
+		};
 
-static const char *proc_name(const struct picked *x,
-			     const struct run_procedure *p)
-{
-	return symbolizer_procedure(x->r->t->image[p->image].symbolizer,
-				    p->proc);
-}
-
-/* what rows are ordered by */
-struct order {
-	const struct picked *x;
-	bool procs;
-};
-
-static uint64_t first_of(const struct order *o, uint32_t i, bool calls)
-{
-	if (o->procs) {
-		const struct run_procedure *p = &o->x->procs.v.at[i];
-
-		return calls ? p->calls : p->value[o->x->r->list.n];
+		if ((matches(x->q->image, y.image) ||
+		     matches(x->q->image, image_name(x, c->to_image))) &&
+		    (matches(x->q->procedure, y.procedure) ||
+		     matches(x->q->procedure, run_call_callee(x->r, c))))
+			vec_push(&x->row, y);
 	}
-	return calls ? o->x->r->call.at[i].calls :
-		       o->x->r->call.at[i].value[o->x->r->list.n];
 }
 
-static int compare(const void *a, const void *b, void *order)
+static void pick_procedures(struct shown *x, const struct run_procedures *all)
 {
-	const struct order *o = order;
-	const struct rows_query *q = o->x->q;
-	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	uint64_t x, y;
+	for (size_t i = 0; i < all->v.n; i++) {
+		const struct run_procedure *p = &all->v.at[i];
+		struct calls_row y = {
+			.image = image_name(x, p->image),
+			.procedure = symbolizer_procedure(
+				x->r->t->image[p->image].symbolizer, p->proc),
+			.calls = p->calls,
+			.known = {p->known, p->outermost_known, p->own_known},
+			.value = p->value,
+			.number = i,
+		};
+
+		if (matches(x->q->image, y.image) &&
+		    matches(x->q->procedure, y.procedure))
+			vec_push(&x->row, y);
+	}
+}
+
+/* --- in what order */
+
+/* the number that decides; false: it is not known */
+static bool number_of(const struct shown *x, const struct calls_row *y,
+		      uint64_t *n)
+{
+	unsigned cost = y->known[OUTERMOST] ? OUTERMOST : ALL;
+
+	*n = x->q->sort == SORT_CALLS ? y->calls : cost_of(x, y, cost, 0);
+	return x->q->sort == SORT_CALLS || y->known[cost];
+}
+
+static int by_number(const struct shown *x, const struct calls_row *a,
+		     const struct calls_row *b)
+{
+	uint64_t m, n;
+	bool known = number_of(x, a, &m);
+
+	/* what is not known stays last */
+	if (known != number_of(x, b, &n))
+		return known != x->q->reverse ? -1 : 1;
+	return !known || m == n ? 0 : m > n ? -1 : 1;
+}
+
+static int compare(const void *a, const void *b, void *shown)
+{
+	const struct shown *x = shown;
+	const struct calls_row *y = a, *z = b;
 	int by = 0;
 
-	if (q->sort == SORT_NAME && o->procs)
-		by = strcmp(proc_name(o->x, &o->x->procs.v.at[i]),
-			    proc_name(o->x, &o->x->procs.v.at[j]));
-	else if (q->sort == SORT_NAME)
-		by = strcmp(run_call_site(o->x->r, &o->x->r->call.at[i]),
-			    run_call_site(o->x->r, &o->x->r->call.at[j]));
-	else if (q->sort != SORT_ADDRESS) {
-		x = first_of(o, i, q->sort == SORT_CALLS);
-		y = first_of(o, j, q->sort == SORT_CALLS);
-		by = x > y ? -1 : x < y;
-	}
-	/* they are in the order of addresses */
+	if (x->q->sort == SORT_NAME)
+		by = strcmp(y->procedure, z->procedure);
+	else if (x->q->sort != SORT_ADDRESS)
+		by = by_number(x, y, z);
 	if (!by)
-		by = i < j ? -1 : i > j;
-	return q->reverse ? -by : by;
+		by = y->number < z->number ? -1 : y->number > z->number;
+	return x->q->reverse ? -by : by;
 }
 
-static void sort_picked(struct picked *x, bool procs)
+static void sort_rows(struct shown *x)
 {
-	struct order o = {x, procs};
-
-	if (x->v.n)
-		qsort_r(x->v.at, x->v.n, sizeof *x->v.at, compare, &o);
-	if (x->v.n > x->q->limit)
-		x->v.n = x->q->limit;
-}
-
-static void pick_sites(struct picked *x)
-{
-	for (size_t i = 0; i < x->r->call.n; i++)
-		if (wants_site(x, &x->r->call.at[i]))
-			vec_push(&x->v, (uint32_t)i);
-	sort_picked(x, false);
-}
-
-static void pick_procs(struct picked *x)
-{
-	run_procedures_make(&x->procs, x->r);
-	for (size_t i = 0; i < x->procs.v.n; i++) {
-		const struct run_procedure *p = &x->procs.v.at[i];
-
-		if (matches(x->q->image, image_name(x, p->image)) &&
-		    matches(x->q->procedure, proc_name(x, p)))
-			vec_push(&x->v, (uint32_t)i);
-	}
-	sort_picked(x, true);
-}
-
-static void picked_free(struct picked *x)
-{
-	vec_free(&x->v);
-	vec_free(&x->procs.v);
+	if (x->row.n)
+		qsort_r(x->row.at, x->row.n, sizeof *x->row.at, compare, x);
+	if (x->row.n > x->q->limit)
+		x->row.n = x->q->limit;
 }
 
 /* --- json */
-
-static void json_value(struct json *j, const char *key, bool known, uint64_t n)
-{
-	if (known)
-		json_number(j, key, n);
-	else
-		json_null(j, key);
-}
 
 static void json_name(struct json *j, const char *key, bool known,
 		      const char *name)
@@ -142,192 +158,161 @@ static void json_name(struct json *j, const char *key, bool known,
 		json_null(j, key);
 }
 
-static void json_site(struct json *j, const struct picked *x,
+static void json_place(struct json *j, const char *key, bool known,
+		       uint64_t address)
+{
+	if (known)
+		json_address(j, key, address);
+	else
+		json_null(j, key);
+}
+
+/* what only sites have */
+static void json_site(struct json *j, const struct shown *x,
 		      const struct run_call *c)
 {
-	bool site = c->image != CALL_NONE, callee = c->to_image != CALL_NONE;
-	unsigned n = x->r->list.n;
+	bool callee = c->to_image != CALL_NONE;
 
-	json_object(j, NULL);
-	json_name(j, "image", site, image_name(x, c->image));
-	json_string(j, "procedure", run_call_site(x->r, c));
-	if (site)
-		json_address(j, "address", c->addr);
-	else
-		json_null(j, "address");
+	json_place(j, "address", c->image != CALL_NONE, c->addr);
 	json_string(j, "kind", call_kind_name(c->kind));
 	json_name(j, "callee_image", callee, image_name(x, c->to_image));
 	json_name(j, "callee", callee, run_call_callee(x->r, c));
-	if (callee)
-		json_address(j, "callee_address", c->to);
-	else
-		json_null(j, "callee_address");
-	json_number(j, "calls", c->calls);
-	json_object(j, "events");
-	for (unsigned k = 0; k < n; k++) {
-		json_object(j, x->r->list.at[k].name);
-		json_value(j, "inclusive", c->outermost_known,
-			   c->value[n + k]);
-		json_value(j, "inclusive_all", c->known, c->value[k]);
-		json_end(j);
-	}
-	json_end(j);
+	json_place(j, "callee_address", callee, c->to);
+}
+
+static void json_costs(struct json *j, const struct shown *x,
+		       const struct calls_row *y, unsigned event)
+{
+	json_object(j, x->r->list.at[event].name);
+	for (unsigned i = 0; i < x->ncost; i++)
+		if (y->known[costs[i].is])
+			json_number(j, costs[i].key,
+				    cost_of(x, y, costs[i].is, event));
+		else
+			json_null(j, costs[i].key);
 	json_end(j);
 }
 
-static void json_proc(struct json *j, const struct picked *x,
-		      const struct run_procedure *p)
+static void json_row(struct json *j, const struct shown *x,
+		     const struct calls_row *y)
 {
-	unsigned n = x->r->list.n;
-
 	json_object(j, NULL);
-	json_string(j, "image", image_name(x, p->image));
-	json_string(j, "procedure", proc_name(x, p));
-	json_number(j, "calls", p->calls);
+	json_name(j, "image", *y->image, y->image);
+	json_string(j, "procedure", y->procedure);
+	if (y->site)
+		json_site(j, x, y->site);
+	json_number(j, "calls", y->calls);
 	json_object(j, "events");
-	for (unsigned k = 0; k < n; k++) {
-		json_object(j, x->r->list.at[k].name);
-		json_value(j, "inclusive", p->outermost_known,
-			   p->value[n + k]);
-		json_value(j, "inclusive_all", p->known, p->value[k]);
-		json_value(j, "own", p->own_known, p->value[2 * n + k]);
-		json_end(j);
-	}
+	for (unsigned k = 0; k < x->r->list.n; k++)
+		json_costs(j, x, y, k);
 	json_end(j);
 	json_end(j);
 }
 
-/* --- text */
-
-static unsigned put_columns(struct table_column *c, const char *const *head,
-			    unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		c[i] = (struct table_column){head[i], TABLE_NUMBER};
-	return n;
-}
-
-/* two or three numbers of each event, and the calls */
-static unsigned event_columns(struct run_calls *r, struct table_column *c,
-			      bool procs)
-{
-	unsigned n = 0;
-
-	for (unsigned k = 0; k < r->list.n; k++) {
-		const char *name = r->list.at[k].name;
-		char *all = arena_alloc(&r->arena, strlen(name) + 5);
-		char *own = arena_alloc(&r->arena, strlen(name) + 5);
-
-		sprintf(all, "%s/all", name);
-		sprintf(own, "%s/own", name);
-		n += put_columns(c + n, (const char *[]){name, all, own},
-				 procs ? 3 : 2);
-	}
-	return n + put_columns(c + n, (const char *[]){"calls"}, 1);
-}
-
-static enum table_look look_of(bool known)
-{
-	return known ? LOOK_PLAIN : LOOK_UNKNOWN;
-}
-
-static void text_site(struct table *t, const struct picked *x,
-		      const struct run_call *c)
-{
-	unsigned n = x->r->list.n;
-
-	for (unsigned k = 0; k < n; k++) {
-		table_number(t, c->outermost_known, c->value[n + k]);
-		table_number(t, c->known, c->value[k]);
-	}
-	table_number(t, true, c->calls);
-	table_text(t, image_name(x, c->image));
-	table_address(t, c->image != CALL_NONE, c->addr);
-	table_text(t, run_call_site(x->r, c));
-	table_text(t, call_kind_name(c->kind));
-	table_text(t, run_call_callee(x->r, c));
-	table_end_row(t, look_of(c->known));
-}
-
-static void text_proc(struct table *t, const struct picked *x,
-		      const struct run_procedure *p)
-{
-	unsigned n = x->r->list.n;
-
-	for (unsigned k = 0; k < n; k++) {
-		table_number(t, p->outermost_known, p->value[n + k]);
-		table_number(t, p->known, p->value[k]);
-		table_number(t, p->own_known, p->value[2 * n + k]);
-	}
-	table_number(t, true, p->calls);
-	table_text(t, image_name(x, p->image));
-	table_text(t, proc_name(x, p));
-	table_end_row(t, look_of(p->known));
-}
-
-/* --- both */
-
-static void show_json(const struct picked *x, bool procs, FILE *to)
+static void show_json(const struct shown *x, FILE *to)
 {
 	struct json j = {.to = to};
 
 	json_array(&j, NULL);
-	for (size_t i = 0; i < x->v.n; i++)
-		if (procs)
-			json_proc(&j, x, &x->procs.v.at[x->v.at[i]]);
-		else
-			json_site(&j, x, &x->r->call.at[x->v.at[i]]);
+	for (size_t i = 0; i < x->row.n; i++)
+		json_row(&j, x, &x->row.at[i]);
 	json_end(&j);
 }
 
-static void show_text(const struct picked *x, bool procs, FILE *to)
+/* --- text */
+
+static const char *cost_head(struct shown *x, unsigned event, unsigned cost)
 {
-	static const struct table_column site[] = {
-		{"image", TABLE_DIM}, {"address", TABLE_NUMBER},
-		{"procedure", TABLE_NAME}, {"kind", TABLE_WORD},
-		{"callee", TABLE_NAME},
-	}, proc[] = {{"image", TABLE_DIM}, {"procedure", TABLE_NAME}};
-	struct table_column c[COLUMNS + EVENTS_MAX];
-	unsigned n = event_columns(x->r, c, procs);
+	const char *name = x->r->list.at[event].name;
+	size_t room = strlen(name) + strlen(costs[cost].head) + 1;
+	char *head = arena_alloc(&x->r->arena, room);
+
+	snprintf(head, room, "%s%s", name, costs[cost].head);
+	return head;
+}
+
+/* how many there are */
+static unsigned columns(struct shown *x, bool sites, struct table_column *c)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < x->r->list.n; k++)
+		for (unsigned i = 0; i < x->ncost; i++)
+			c[n++] = (struct table_column){cost_head(x, k, i),
+						       TABLE_NUMBER};
+	c[n++] = (struct table_column){"calls", TABLE_NUMBER};
+	c[n++] = (struct table_column){"image", TABLE_DIM};
+	if (sites)
+		c[n++] = (struct table_column){"address", TABLE_NUMBER};
+	c[n++] = (struct table_column){"procedure", TABLE_NAME};
+	if (sites) {
+		c[n++] = (struct table_column){"kind", TABLE_WORD};
+		c[n++] = (struct table_column){"callee", TABLE_NAME};
+	}
+	return n;
+}
+
+static void text_row(struct table *t, const struct shown *x,
+		     const struct calls_row *y)
+{
+	const struct run_call *c = y->site;
+
+	for (unsigned k = 0; k < x->r->list.n; k++)
+		for (unsigned i = 0; i < x->ncost; i++)
+			table_number(t, y->known[costs[i].is],
+				     cost_of(x, y, costs[i].is, k));
+	table_number(t, true, y->calls);
+	table_text(t, y->image);
+	if (c)
+		table_address(t, c->image != CALL_NONE, c->addr);
+	table_text(t, y->procedure);
+	if (c) {
+		table_text(t, call_kind_name(c->kind));
+		table_text(t, run_call_callee(x->r, c));
+	}
+	table_end_row(t, y->known[ALL] ? LOOK_PLAIN : LOOK_UNKNOWN);
+}
+
+static void show_text(struct shown *x, bool sites, FILE *to)
+{
+	struct table_column c[COLUMNS];
 	struct table t;
 
-	if (procs)
-		memcpy(c + n, proc, sizeof proc);
-	else
-		memcpy(c + n, site, sizeof site);
-	n += procs ? sizeof proc / sizeof *proc : sizeof site / sizeof *site;
-	table_begin(&t, c, n, to);
-	for (size_t i = 0; i < x->v.n; i++)
-		if (procs)
-			text_proc(&t, x, &x->procs.v.at[x->v.at[i]]);
-		else
-			text_site(&t, x, &x->r->call.at[x->v.at[i]]);
+	table_begin(&t, c, columns(x, sites, c), to);
+	for (size_t i = 0; i < x->row.n; i++)
+		text_row(&t, x, &x->row.at[i]);
 	table_print(&t);
 }
 
-static void show(struct picked *x, bool procs, bool json, FILE *to)
+/* --- both */
+
+static void show(struct shown *x, bool sites, bool json, FILE *to)
 {
+	sort_rows(x);
 	if (json)
-		show_json(x, procs, to);
+		show_json(x, to);
 	else
-		show_text(x, procs, to);
-	picked_free(x);
+		show_text(x, sites, to);
+	vec_free(&x->row);
 }
 
 void calls_show_sites(struct run_calls *r, const struct rows_query *q,
 		      bool json, FILE *to)
 {
-	struct picked x = {.r = r, .q = q};
+	struct shown x = {.r = r, .q = q, .ncost = OWN};
 
 	pick_sites(&x);
-	show(&x, false, json, to);
+	show(&x, true, json, to);
 }
 
 void calls_show_procedures(struct run_calls *r, const struct rows_query *q,
 			   bool json, FILE *to)
 {
-	struct picked x = {.r = r, .q = q};
+	struct shown x = {.r = r, .q = q, .ncost = COSTS};
+	struct run_procedures all;
 
-	pick_procs(&x);
-	show(&x, true, json, to);
+	run_procedures_make(&all, r);
+	pick_procedures(&x, &all);
+	show(&x, false, json, to);
+	vec_free(&all.v);
 }

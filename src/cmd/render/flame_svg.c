@@ -42,7 +42,31 @@ static double pixels(const struct flame *f, double events)
 	return f->total > 0 ? events / f->total * INSIDE : 0;
 }
 
+/* the nearest whole number: shares of events add up to nearly that */
+static uint64_t whole(double events)
+{
+	return events < 0x1p64 ? (uint64_t)(events + 0.5) : UINT64_MAX;
+}
+
 /* --- head and foot */
+
+/* nearly, whatever the font */
+static unsigned text_width(const char *text)
+{
+	unsigned width = 0;
+
+	for (; *text; text++)
+		width += strchr("fijlrt:., ", *text) ? 4 :
+			 strchr("mw", *text) ? 10 : 7;
+	return width;
+}
+
+/* the text of a swatch that ends at x; where the next one begins */
+static unsigned swatch_text(FILE *to, unsigned x, const char *text)
+{
+	fprintf(to, "<text x=\"%u\" y=\"63\">%s</text>\n", x + 6, text);
+	return x + 6 + text_width(text) + 24;
+}
 
 static unsigned swatch(FILE *to, unsigned x, const char *fill,
 		       const char *more, const char *text)
@@ -53,8 +77,7 @@ static unsigned swatch(FILE *to, unsigned x, const char *fill,
 	if (more)
 		fprintf(to, "<rect x=\"%u\" y=\"52\" width=\"14\" "
 			"height=\"14\" fill=\"%s\"/>", x, more);
-	fprintf(to, "<text x=\"%u\" y=\"63\">%s</text>\n", x + 20, text);
-	return x + 34 + (unsigned)strlen(text) * 13 / 2;
+	return swatch_text(to, x + 14, text);
 }
 
 /* which of the colours there are depends on nothing: one learns them once */
@@ -67,9 +90,8 @@ static void write_legend(FILE *to)
 		fprintf(to, "<rect x=\"%u\" y=\"52\" width=\"14\" "
 			"height=\"14\" fill=\"%s\"/>", x,
 			fill_of_own(i / 4.0, colour));
-	fprintf(to, "<text x=\"%u\" y=\"63\">own cost: little to most"
-		"</text>\n", x + 6);
-	x = swatch(to, x + 180, fill_of_own(0.4, colour), "url(#hatch)",
+	x = swatch_text(to, x, "own cost: little to most");
+	x = swatch(to, x, fill_of_own(0.4, colour), "url(#hatch)",
 		   "shared out by the cost of its callers: not measured");
 	x = swatch(to, x, DOT_UNKNOWN, NULL, "own cost not known");
 	swatch(to, x, DOT_STAYS, NULL, "not counted");
@@ -95,7 +117,7 @@ static void write_head(const struct flame *f, unsigned height, FILE *to)
 		"font-weight=\"bold\">", WIDTH, height, MARGIN);
 	dot_text(to, f->graph.r->t->profile.command, TITLE_MAX);
 	fprintf(to, "</text>\n<text x=\"%d\" y=\"42\" fill=\"#606060\">%s ",
-		MARGIN, figures_number((uint64_t)f->total, n));
+		MARGIN, figures_number(whole(f->total), n));
 	dot_text(to, event_name(f), TITLE_MAX);
 	fputs(", by caller; a frame is as wide as calls with all that they "
 	      "called</text>\n", to);
@@ -109,8 +131,8 @@ static void write_foot(const struct flame *f, double least, unsigned height,
 
 	fprintf(to, "<text x=\"%d\" y=\"%u\" fill=\"#606060\">Recursive calls "
 		"are a part of the outermost one.", MARGIN, height - 12);
-	if (f->counted != (uint64_t)f->total)
-		fprintf(to, " The run had %s in all.",
+	if (f->counted != whole(f->total))
+		fprintf(to, " In all %s were counted.",
 			figures_number(f->counted, n));
 	if (f->left_out)
 		fprintf(to, " %s frame%s of less than %.2g%% of all %s left "
@@ -158,7 +180,7 @@ static void write_tip(const struct flame *f, const struct frame *x,
 		dot_text(to, v->image_name, SIZE_MAX);
 	}
 	fprintf(to, "\n%s%s ", x->measured ? "" : "about ",
-		figures_number((uint64_t)(x->width + 0.5), n));
+		figures_number(whole(x->width), n));
 	dot_text(to, event_name(f), TITLE_MAX);
 	fprintf(to, ", %.2f%% of all", 100 * x->width / f->total);
 	if (!x->measured)
@@ -176,7 +198,7 @@ static const char *fill_of(const struct flame *f, const struct frame *x,
 		return DOT_UNKNOWN;
 	if (v->kind != VERTEX_PROC)
 		return DOT_STAYS;
-	return fill_of_own(look_heat((uint64_t)x->own, (uint64_t)f->most_own),
+	return fill_of_own(look_heat(whole(x->own), whole(f->most_own)),
 			   colour);
 }
 

@@ -3,6 +3,28 @@
 
 #include <string.h>
 
+#include "base/embed.h"
+
+EMBED(page_style, "src/cmd/render/page_style.css");
+EMBED(page_script, "src/cmd/render/page_script.js");
+
+static void write_style(const void *what, FILE *to)
+{
+	(void)what;
+	fputs(page_style, to);
+}
+
+static void write_script(const void *what, FILE *to)
+{
+	(void)what;
+	fputs(page_script, to);
+}
+
+/* words of all pages */
+static const struct page_word shared[] = {
+	{"@STYLE@", write_style}, {"@SCRIPT@", write_script}, {0},
+};
+
 /* the word that the text begins with, or NULL */
 static const struct page_word *word_at(const struct page_word *w,
 				       const char *at)
@@ -23,6 +45,8 @@ void page_print(const char *page, const struct page_word *words,
 		fwrite(page, 1, n, to);
 		page += n;
 		w = word_at(words, page);
+		if (!w)
+			w = word_at(shared, page);
 		if (w) {
 			w->write(what, to);
 			page += strlen(w->word);

@@ -1,6 +1,7 @@
 /*
  * page: pages that need nothing else, made of a file of ours, in which @WORDS@
- * stand for what differs.
+ * stand for what differs. @STYLE@ and @SCRIPT@ are the same for all pages
+ * (page_style.css, page_script.js): how they look, search and listen to keys.
  */
 #ifndef CMD_RENDER_PAGE_H
 #define CMD_RENDER_PAGE_H

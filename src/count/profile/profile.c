@@ -66,6 +66,14 @@ int profile_image_of(struct profile *p, const uint8_t *id, uint64_t ncounter,
 	return 0;
 }
 
+uint32_t profile_image_by_half(const struct profile *p, uint64_t half)
+{
+	for (uint32_t i = 0; half && i < p->image.n; i++)
+		if (!memcmp(p->image.at[i].id, &half, sizeof half))
+			return i;
+	return PROFILE_ELSEWHERE;
+}
+
 bool profile_find_image(const struct profile *p, const uint8_t *id,
 			uint32_t *image)
 {

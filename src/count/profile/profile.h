@@ -233,6 +233,10 @@ profile_phase_of(const struct profile *p, const struct profile_phase *like);
 size_t profile_pairs(const struct profile *p, uint32_t image, uint32_t site,
 		     const struct profile_pair **first);
 
+/* whether all that is known of calls adds up to numbers of 64 bits: then any
+   part of it does */
+int profile_check_calls(const struct profile *p, struct err *e);
+
 /*
  * Writes the profile in its finished form, in place of what `path` was. If
  * `minus` is not NULL, less what was counted then: an earlier state of the

@@ -32,8 +32,7 @@ static int by_key(const void *a, const void *b)
 	return 0;
 }
 
-/* adds up those that are the same */
-static void merge(struct profile *p)
+void profile_sort_calls(struct profile *p)
 {
 	size_t n = 0;
 
@@ -53,6 +52,33 @@ static void merge(struct profile *p)
 			last->value[k] += x->value[k];
 	}
 	p->call.n = n;
+}
+
+/* *all += n, unless that is not known; false: it is more than 64 bits */
+static bool add_known(uint64_t *all, uint64_t n, bool known)
+{
+	return !known || !__builtin_add_overflow(*all, n, all);
+}
+
+int profile_check_calls(const struct profile *p, struct err *e)
+{
+	uint64_t calls = 0, all[2 * RUNNING_EVENTS] = {0};
+	bool fits = true;
+
+	for (size_t i = 0; i < p->call.n; i++) {
+		const struct profile_call *x = &p->call.at[i];
+
+		fits &= add_known(&calls, x->calls, true);
+		for (uint32_t k = 0; k < p->nevent; k++) {
+			fits &= add_known(&all[k], x->value[k],
+					  !(x->unknown & CALLS_UNKNOWN));
+			fits &= add_known(&all[p->nevent + k],
+					  x->value[p->nevent + k],
+					  !x->unknown);
+		}
+	}
+	return fits ? 0 : err_set(e, ERR_INPUT, "%s: what calls cost adds up "
+				  "to more than 64 bits", p->file.name);
 }
 
 /* --- live */
@@ -75,14 +101,6 @@ struct live_calls {
 	VEC(struct live_lost) lost;
 };
 
-static uint32_t image_of(const struct profile *p, uint64_t half)
-{
-	for (uint32_t i = 0; half && i < p->image.n; i++)
-		if (!memcmp(p->image.at[i].id, &half, sizeof half))
-			return i;
-	return PROFILE_ELSEWHERE;
-}
-
 /* a row that begins with what a record has */
 static uint32_t add_row(struct live_calls *x, uint32_t process, uint32_t image,
 			uint64_t site, struct call_record *r)
@@ -93,7 +111,7 @@ static uint32_t add_row(struct live_calls *x, uint32_t process, uint32_t image,
 		.process = process,
 		.image = image,
 		.site = (uint32_t)site,
-		.to_image = image_of(p, r->callee_image),
+		.to_image = profile_image_by_half(p, r->callee_image),
 		.calls = *call_record_calls(r, n),
 		.unknown = r->flags & RECORD_UNKNOWN ? CALLS_UNKNOWN : 0,
 		.value = ARENA_ARRAY(&p->arena, uint64_t, 2 * n),
@@ -204,6 +222,8 @@ static int live_more(struct live_calls *x, uint64_t at, struct err *e)
 	if (c.nevent != p->nevent)
 		return err_at(e, p->file.name, at, "calls of %" PRIu32
 			      " events, not %" PRIu32, c.nevent, p->nevent);
+	if (!profile_has_process(p, c.chunk.process))
+		return 0; /* it has counted nothing else */
 	bytes = mem_alloc(c.chunk.size);
 	if (file_read(&p->file, at, bytes, c.chunk.size, e)) {
 		mem_free(bytes);
@@ -215,7 +235,7 @@ static int live_more(struct live_calls *x, uint64_t at, struct err *e)
 		if (!whose.image && !whose.site)
 			break;
 		add_record(x, c.chunk.process, c.block,
-			   image_of(p, whose.image), whose.site,
+			   profile_image_by_half(p, whose.image), whose.site,
 			   (void *)(bytes + k + sizeof whose));
 	}
 	mem_free(bytes);
@@ -462,7 +482,7 @@ int profile_live_calls(struct profile *p, struct err *e)
 	mark_lost(&x);
 	vec_free(&x.record);
 	vec_free(&x.lost);
-	merge(p);
+	profile_sort_calls(p);
 	return status;
 }
 

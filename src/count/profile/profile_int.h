@@ -61,6 +61,9 @@ const char *profile_string(struct profile *p, uint64_t at, uint64_t len,
 /* the image of that identity, a new one if there is none; -1 and *e */
 int profile_image_of(struct profile *p, const uint8_t *id, uint64_t ncounter,
 		     uint64_t at, uint32_t *image, struct err *e);
+/* the image whose identity begins so, as processes know it in a live profile;
+   PROFILE_ELSEWHERE: there is none, or half is 0 */
+uint32_t profile_image_by_half(const struct profile *p, uint64_t half);
 /*
  * Sorts processes by number. Those without a name are taken out if there is one
  * of that number; -1 if there are two others.
@@ -117,6 +120,8 @@ int profile_unpack_threads(struct profile *p, uint64_t at, const buffer *all,
 			   struct err *e);
 /* profile_calls.c: requires: images, running counters */
 int profile_live_calls(struct profile *p, struct err *e);
+/* sorts them and adds up those that are the same */
+void profile_sort_calls(struct profile *p);
 /* calls as bytes, less those of an earlier state (or NULL), and back */
 void profile_pack_calls(const struct profile *p, const struct profile *minus,
 			buffer *out);

@@ -315,6 +315,20 @@ static int check_program(const struct join *j, uint32_t common, struct err *e)
 	return 0;
 }
 
+/* options name the events: but a file may have others */
+static int check_events(const struct join *j, struct err *e)
+{
+	const struct profile *first = &j->all->part[0];
+
+	if (first->nevent == j->part->nevent && first->calls == j->part->calls)
+		return 0;
+	return err_set(e, ERR_INPUT, "%s and %s cannot be added: the one has "
+		       "%" PRIu32 " events%s, the other %" PRIu32 "%s",
+		       first->file.name, j->part->file.name, first->nevent,
+		       first->calls ? " by call site" : "", j->part->nevent,
+		       j->part->calls ? " by call site" : "");
+}
+
 static int join_processes(struct join *j, struct err *e)
 {
 	for (size_t i = 0; i < j->part->process.n; i++) {
@@ -365,6 +379,19 @@ static void join_counts(struct join *j)
 			x.to_image = j->image[x.to_image];
 		vec_push(&j->all->pair, x);
 	}
+	for (size_t i = 0; i < p->left.n; i++) {
+		struct profile_left x = p->left.at[i];
+
+		x.process += x.process ? j->processes : 0;
+		vec_push(&j->all->left, x);
+	}
+}
+
+/* what running counters tell; requires: check_events() */
+static void join_running(struct join *j)
+{
+	const struct profile *p = j->part;
+
 	for (size_t i = 0; i < p->thread.n; i++) {
 		struct profile_thread x = p->thread.at[i];
 
@@ -384,13 +411,18 @@ static void join_counts(struct join *j)
 		x.process += j->processes;
 		vec_push(&j->all->phase, x);
 	}
-	j->all->nevent = p->nevent;
-	for (size_t i = 0; i < p->left.n; i++) {
-		struct profile_left x = p->left.at[i];
+	for (size_t i = 0; i < p->call.n; i++) {
+		struct profile_call x = p->call.at[i];
 
-		x.process += x.process ? j->processes : 0;
-		vec_push(&j->all->left, x);
+		x.process += j->processes;
+		if (x.image != PROFILE_ELSEWHERE)
+			x.image = j->image[x.image];
+		if (x.to_image != PROFILE_ELSEWHERE)
+			x.to_image = j->image[x.to_image];
+		vec_push(&j->all->call, x);
 	}
+	j->all->nevent = p->nevent;
+	j->all->calls = p->calls;
 }
 
 /* one map of an image is enough: there may be hundreds of runs */
@@ -415,9 +447,11 @@ static int join_part(struct join *j, struct err *e)
 	for (uint32_t i = 0; i < j->part->image.n; i++)
 		if (join_image(j, i, &common, e))
 			return -1;
-	if (check_program(j, common, e) || join_processes(j, e))
+	if (check_program(j, common, e) || check_events(j, e) ||
+	    join_processes(j, e))
 		return -1;
 	join_counts(j);
+	join_running(j);
 	if (j->number)
 		h->nprocess += j->part->header.nprocess;
 	h->trouble |= j->part->header.trouble;
@@ -502,6 +536,7 @@ int profile_open_all(struct profile *p, const char *const *path, size_t n,
 		p->command = join_commands(p);
 		profile_sort_pieces(p);
 		profile_sort_left(p);
+		profile_sort_calls(p);
 		status = profile_sort_pairs(p, e);
 	}
 	if (status && p->npart)

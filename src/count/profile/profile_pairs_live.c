@@ -20,15 +20,6 @@ struct reader {
 	uint32_t process;
 };
 
-/* the image of that half of an identity */
-static uint32_t image_of(const struct profile *p, uint64_t half)
-{
-	for (uint32_t i = 0; i < p->image.n; i++)
-		if (!memcmp(p->image.at[i].id, &half, sizeof half))
-			return i;
-	return PROFILE_ELSEWHERE;
-}
-
 /* the original's address for one that may be in its new code */
 static uint64_t original(struct reader *r, uint32_t image, uint64_t at)
 {
@@ -56,7 +47,7 @@ static int add_pair(struct reader *r, const struct pair *x, uint64_t at,
 	struct profile *p = r->p;
 	struct profile_pair y = {.site = x->site, .process = r->process,
 				 .count = x->count,
-				 .image = image_of(p, x->image),
+				 .image = profile_image_by_half(p, x->image),
 				 .to_image = PROFILE_ELSEWHERE};
 	const struct map *m;
 
@@ -72,7 +63,7 @@ static int add_pair(struct reader *r, const struct pair *x, uint64_t at,
 		return err_at(e, p->file.name, at, "a pair of site %" PRIu32
 			      " of %s, which is none", y.site, m->path);
 	if (x->to_image || x->to)
-		y.to_image = image_of(p, x->to_image);
+		y.to_image = profile_image_by_half(p, x->to_image);
 	if (y.to_image != PROFILE_ELSEWHERE)
 		y.to = original(r, y.to_image, x->to);
 	vec_push(&p->pair, y);

@@ -276,7 +276,7 @@ static int write_check(const struct profile *p, struct err *e)
 /* of several: what is written must be readable as one */
 static int write_check_sums(const struct profile *p, struct err *e)
 {
-	int status = 0;
+	int status = profile_check_calls(p, e);
 
 	for (uint32_t i = 0; !status && i < p->image.n; i++) {
 		uint64_t *value = NEW_ARRAY(uint64_t, p->image.at[i].ncounter);
