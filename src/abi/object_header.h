@@ -87,10 +87,12 @@ static inline void *at_distance(const void *from, int64_t distance)
 	return (void *)((uintptr_t)from + (uintptr_t)distance);
 }
 
-/* the record of a call site, by its number among the counters, and the word of
-   the procedure that is called there; 0: that is a stub of the linker. Or that
-   of a procedure's calls from outside, and CALLS_UNSEEN: it makes calls that are
-   not seen */
+/*
+ * The record of a call site, by its number among the counters, and the word of
+ * the procedure that is called there; 0: that is a stub of the linker. Or the
+ * record of a procedure's calls from outside, and CALLS_UNSEEN: it makes calls
+ * that are not seen.
+ */
 enum { CALLS_UNSEEN = 1 }; /* no procedure has this word */
 struct call_target {
 	uint32_t record, callee;
