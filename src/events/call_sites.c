@@ -66,8 +66,10 @@ static uint32_t call_block(const struct call_sites *x, uint32_t e)
 /* is it one, or a jump to another procedure? System calls and traps are not */
 static bool is_call(const struct call_sites *x, uint32_t e)
 {
-	return map_edge_calls(x->q->p, edge_at(x, e)) &&
-	       (edge_at(x, e)->kind == MAP_TAIL || call_block(x, e) != CFG_NONE);
+	const struct map_edge *d = edge_at(x, e);
+
+	return map_edge_calls(x->q->p, d) &&
+	       (d->kind == MAP_TAIL || call_block(x, e) != CFG_NONE);
 }
 
 /* the procedure that is called there, CFG_NONE: not known */
@@ -227,8 +229,8 @@ static void find_return(struct call_sites *x, uint32_t e)
 /*
  * Roots (abi/calls.h) end when something else is entered or goes on: until then
  * nothing runs that is counted, for all that calls it is seen. It is not so
- * beside Go. Nor is it known, of a procedure that makes calls that are not seen,
- * if it has returned. These look for themselves.
+ * beside Go. Nor is it known, of a procedure that makes calls that are not
+ * seen, if it has returned. These look for themselves.
  */
 static void find_returns(struct call_sites *x)
 {

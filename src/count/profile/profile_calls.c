@@ -401,7 +401,8 @@ static int read_stack(struct open_calls *o, uint64_t at, struct err *e)
 	uint64_t top = o->now->page[CALLS_TOP];
 
 	if (top >= o->c.address)
-		o->n = (top - o->c.address + ENTRY_SIZE(o->c.nevent)) / sizeof top;
+		o->n = (top - o->c.address + ENTRY_SIZE(o->c.nevent)) /
+		       sizeof top;
 	if (o->n > most)
 		return err_at(e, f->name, at, "more open calls than there is "
 			      "room for");
