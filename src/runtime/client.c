@@ -279,10 +279,9 @@ static void write_chunk(const struct counting *c, const struct region *r,
 {
 	struct chunk_phases *k = (void *)(r->at + at);
 
-	k->chunk.at = r->offset + at;
-	k->chunk.size = round_up(phases_size(c->nevent), c->page);
-	k->chunk.kind = CHUNK_PHASES;
-	k->chunk.process = process;
+	chunk_head(&k->chunk, r->offset + at,
+		   round_up(phases_size(c->nevent), c->page), CHUNK_PHASES,
+		   process);
 	k->block = block;
 	k->nevent = c->nevent;
 }
@@ -290,7 +289,7 @@ static void write_chunk(const struct counting *c, const struct region *r,
 /* a thread with that page has it from now on */
 static void keep_chunk(struct chunk_phases *k, uint64_t *page)
 {
-	__atomic_store_n(&k->chunk.magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
+	chunk_done(&k->chunk);
 	page[RUNNING_PHASES] = (uintptr_t)k;
 }
 

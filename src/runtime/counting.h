@@ -483,6 +483,21 @@ void sites_convert_all(struct counting *c);
 /* it counts in its own counters only, if it did not; false: it cannot */
 _Bool sites_share(struct counting *c, const struct object_header *p);
 
+/* --- the head of a chunk. It is one when chunk_done() has been called: all
+   else is written before */
+static inline void chunk_head(struct profile_chunk *k, uint64_t at, uint64_t size,
+			      uint32_t kind, uint32_t process)
+{
+	k->at = at;
+	k->size = size;
+	k->kind = kind;
+	k->process = process;
+}
+static inline void chunk_done(struct profile_chunk *k)
+{
+	__atomic_store_n(&k->magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
+}
+
 /* --- forks.c */
 /* the first process of a program */
 void process_begins(struct counting *c, uint32_t parent);

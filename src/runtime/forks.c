@@ -44,7 +44,7 @@ static void sign_process(struct counting *c, const struct region *r)
 	k->pid = c->pid;
 	k->started = environ_started();
 	k->here = (uint64_t)(uintptr_t)c;
-	__atomic_store_n(&k->chunk.magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
+	chunk_done(&k->chunk);
 	c->process = k;
 }
 

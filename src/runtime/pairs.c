@@ -170,11 +170,8 @@ static struct pair_table *make(struct counting *c, struct pair_table *older)
 	t->at = (struct pair *)(k + 1);
 	t->n = (size - sizeof *k) / sizeof *t->at;
 	k->npair = t->n;
-	k->chunk.at = t->chunk.offset;
-	k->chunk.size = size;
-	k->chunk.kind = CHUNK_PAIRS;
-	k->chunk.process = c->number;
-	__atomic_store_n(&k->chunk.magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
+	chunk_head(&k->chunk, t->chunk.offset, size, CHUNK_PAIRS, c->number);
+	chunk_done(&k->chunk);
 	return t;
 }
 

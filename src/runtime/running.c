@@ -55,7 +55,7 @@ void running_keep(const struct counting *c, const struct region *r, uint64_t at)
 {
 	struct profile_chunk *k = (void *)(r->at + at);
 
-	__atomic_store_n(&k->magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
+	chunk_done(k);
 	sys_unmap(k, c->page);
 }
 
@@ -170,15 +170,12 @@ static _Bool take_records(struct counting *c)
 	if (!live_profile_take(c, size, &r))
 		return 0;
 	k = (void *)r.at;
-	k->chunk.at = r.offset;
-	k->chunk.size = size;
-	k->chunk.kind = CHUNK_THREADS;
-	k->chunk.process = c->number;
+	chunk_head(&k->chunk, r.offset, size, CHUNK_THREADS, c->number);
 	k->nevent = c->nevent;
 	k->size = (uint32_t)(sizeof(struct thread_record) +
 			     2 * c->nevent * sizeof(uint64_t));
 	k->nrecord = (uint32_t)((size - sizeof *k) / k->size);
-	__atomic_store_n(&k->chunk.magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
+	chunk_done(&k->chunk);
 	c->records = k;
 	c->nrecord = 0;
 	return 1;

@@ -57,7 +57,7 @@ _Bool image_place(const struct counted_image *m, const struct region *r,
 	const char *counters = r->at + at + m->head;
 	_Bool placed;
 
-	__atomic_store_n(&k->magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
+	chunk_done(k);
 	sys_unmap(k, m->head);
 	placed = sys_move(counters, m->size, to);
 	if (!placed)

@@ -34,17 +34,14 @@ static void report(struct counting *c, enum left_why why, const char *path,
 		    &r))
 		return;
 	k = (void *)r.at;
-	k->chunk.at = r.offset;
-	k->chunk.size = r.size;
-	k->chunk.kind = CHUNK_LEFT;
-	k->chunk.process = c->number;
+	chunk_head(&k->chunk, r.offset, r.size, CHUNK_LEFT, c->number);
 	k->why = why;
 	k->path_len = (uint32_t)path_len;
 	k->reason_len = (uint32_t)reason_len;
 	text = (char *)(k + 1);
 	__builtin_memcpy(text, path, path_len + 1);
 	__builtin_memcpy(text + path_len + 1, reason, reason_len + 1);
-	__atomic_store_n(&k->chunk.magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
+	chunk_done(&k->chunk);
 	sys_unmap(r.at, r.size);
 }
 
