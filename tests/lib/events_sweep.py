@@ -131,6 +131,8 @@ class Sweep:
             os.remove(out)
         said = run([self.args.tally, "events", *options, "-e", EVENTS,
                     "--json", "--output", out, program, "--version"], self.env)
+        if said is None:
+            raise Otherwise("%s: no end in %d s" % (options, TIMEOUT))
         if said != self.plain and self.alone(program) == self.plain:
             raise Otherwise("%s: answers otherwise, %s" % (options, said))
         if not os.path.exists(out):
