@@ -381,8 +381,7 @@ static int rewrite_planned(const struct recipe *r, const struct cfg *c,
 		layout.calls_size = (uint32_t)counters.calls->size;
 	}
 	memcpy(layout.id, counters.id, sizeof layout.id);
-	layout.nsite = counters.code.for_threads ?
-			       0 : (uint32_t)counters.code.site.n;
+	layout.nsite = (uint32_t)counters.code.site.n;
 	layout.takes_slot = counters.takes_slot;
 	layout.jump = counters.jump.at;
 	layout.njump = (uint32_t)counters.jump.n;

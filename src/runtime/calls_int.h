@@ -100,7 +100,8 @@ static inline struct call_entry *entry_below(const struct caller *t,
 
 /* what two lanes of each event were, below a handler's entry; and of the call
    of a leaf: its record, and what it began with */
-static inline uint64_t *lanes_below(const struct caller *t, struct call_entry *e)
+static inline uint64_t *lanes_below(const struct caller *t,
+				    struct call_entry *e)
 {
 	return (void *)(uintptr_t)(below(t, e) + 3 * entry_size(t->c));
 }

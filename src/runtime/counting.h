@@ -485,8 +485,8 @@ _Bool sites_share(struct counting *c, const struct object_header *p);
 
 /* --- the head of a chunk. It is one when chunk_done() has been called: all
    else is written before */
-static inline void chunk_head(struct profile_chunk *k, uint64_t at, uint64_t size,
-			      uint32_t kind, uint32_t process)
+static inline void chunk_head(struct profile_chunk *k, uint64_t at,
+			      uint64_t size, uint32_t kind, uint32_t process)
 {
 	k->at = at;
 	k->size = size;

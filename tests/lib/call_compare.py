@@ -9,12 +9,13 @@ single steps do (call_tree.py), of random programs (call_programs.py).
 
 Each seed is a program and a way to compile it (KINDS; --kind: this one). It is
 measured twice, with its own code alone and with all libraries, and every row
-has to be the same: calls, kind and both costs, of each event. tally may call a cost unknown
-where stacks were switched or a handler was left by a jump while a call of the
-row's callee was open, and nowhere else. Rows are compared of which the caller or the
-callee is a procedure of the sources: what the C library does at the start
-depends on the environment, and what it does in threads on who is first; so
-with libraries those are left out.
+has to be the same: calls, kind and both costs, of each event. tally may call a
+cost unknown where stacks were switched or a handler was left by a jump while a
+call of the row's callee was open, and nowhere else. Costs are not compared of
+calls in which an unwinder is measured, as it reads other tables with tally.
+Rows are compared of which the caller or the callee is a procedure of the
+sources: what the C library does at the start depends on the environment, and
+what it does in threads on which is first; so with libraries those are left out.
 
 --shrink: of a program that fails, features are left out one by one as long as
 it does. A tally that does not know --per-call-site is not asked; then only
@@ -32,7 +33,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import call_programs
 import count_run
-from call_tree import Tree
+from call_tree import UNWINDING, Tree
 from count_run import *
 
 PLUGIN = "qemu-steps"
@@ -56,7 +57,7 @@ KINDS = [
 EVENTS = "insns", "calls", "syscalls"
 # how tally calls kinds
 KIND = {"indirect-call": "indirect", "jump": "tail", "indirect-jump": "tail"}
-# what the C library does then depends on who is first
+# what libraries do then depends on which thread is first
 WAITS = {"thread"}
 # what is counted: what is not calls what is, and is called by it
 OWN, ALL, ALONE = "own code", "libraries too", "the program alone"
@@ -125,13 +126,24 @@ class Case:
                 self.twins[f] = f + ".symbols"
                 run(tool(count_run.ISA, "strip"), f)
 
+    def auditor(self):
+        """A library for LD_AUDIT: with tally the loader has one, too, and
+        locks once more for it when the program ends."""
+        source, lib = self.here + "/audit.c", self.here + "/audit.so"
+        with open(source, "w") as f:
+            f.write("unsigned la_version(unsigned v) { return v; }\n")
+        run(*compiler(count_run.ISA, "gcc"), "-shared", "-fPIC", "-nostdlib",
+            "-o", lib, source)
+        return lib
+
     def steps(self):
         """(status, output) of the run that the oracle sees"""
-        out = self.here + "/ran"
+        out, lib = self.here + "/ran", self.auditor()
         if count_run.ISA == HOST:
-            words = [STEPS, "-s", out]
+            words = ["env", "LD_AUDIT=" + lib, STEPS, "-s", out]
         else:
-            words = [count_run.EMULATOR, "-singlestep", "-plugin",
+            words = [count_run.EMULATOR, "-E", "LD_AUDIT=" + lib,
+                     "-singlestep", "-plugin",
                      "%s/%s.so,out=%s" % (count_run.where, PLUGIN, out)]
         return quiet([*words, self.exe], self.here, LD_BIND_NOW="1")[:2]
 
@@ -166,13 +178,20 @@ class Case:
 class Comparison:
     """Rows of the oracle and of tally, by the same keys."""
 
-    def __init__(self, tree, case, event="insns"):
+    def __init__(self, tree, case, event="insns", unwinding=None):
         self.tree, self.names, self.event = tree, case.names, event
+        self.unwound = {self.site(r) for r in unwinding.table()
+                        if r["inclusive_all"]} if unwinding else set()
         self.case = case
         self.own = {os.path.basename(f) for f in (case.exe, case.lib) if f}
         self.images = {i.name: i for i in tree.images.values()}
         self.switched = any(r["why"] == "switch" for r in tree.table())
         self.unknown = self.same = 0
+
+    @staticmethod
+    def site(row):
+        return tuple(row[x] for x in ("image", "address", "callee_image",
+                                      "callee_address", "kind"))
 
     def key(self, row, callee):
         base = lambda x: x and os.path.basename(x)
@@ -240,6 +259,19 @@ class Comparison:
         except (ValueError, AttributeError):
             return row["callee"]
 
+    def as_procedure(self, key):
+        """The key, with the callee as tally calls it: what shares code, as
+        setjmp() and _setjmp(), is one procedure, named after the first."""
+        image = self.images.get(key[2])
+        if not image or not isinstance(key[3], int):
+            return key
+        p = subprocess.run([TALLY, "cfg", "--json", image.path, hex(key[3])],
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        if p.returncode:
+            return key
+        entry = json.loads(p.stdout)["procedures"][0]["entry"]
+        return (*key[:3], int(entry, 16), *key[4:])
+
     def told(self, rows):
         out, twice = {}, []
         for r in rows:
@@ -273,6 +305,8 @@ class Comparison:
 
     def differences(self, rows):
         want, (got, bad) = self.wanted(), self.told(rows)
+        want = {key if key in got else self.as_procedure(key): w
+                for key, w in want.items()}
         for key in sorted(want.keys() | got.keys(), key=str):
             w, g = want.get(key), got.get(key)
             place = self.place(key, w or g)
@@ -291,6 +325,8 @@ class Comparison:
             yield "it is %s to tally" % g["kind"]
         if g["calls"] != w["calls"]:
             yield "%s calls, want %s" % (g["calls"], w["calls"])
+        if self.site(w) in self.unwound:
+            return
         for name in "inclusive", "inclusive_all":
             n = costs.get(name)
             if n is None and (w["why"] or self.may_lose(name)):
@@ -307,7 +343,8 @@ def judge(case, scope, sums):
     # assembler of the C library jumps into the midst of its neighbours
     strange = ["strange: %s %d" % x for x in tree.strange.items()
                if not x[0][0].startswith("__")]
-    c = Comparison(tree, case)
+    unwinding = case.tree(own, UNWINDING) if "throw" in case.has else None
+    c = Comparison(tree, case, unwinding=unwinding)
     sums["rows of the oracle"] += len(c.wanted())
     if feature():
         return strange
@@ -319,7 +356,7 @@ def judge(case, scope, sums):
         return strange + ["no report: " + why]
     for event in EVENTS:
         if event != "insns":
-            c = Comparison(case.tree(scope, event), case, event)
+            c = Comparison(case.tree(scope, event), case, event, unwinding)
         strange += c.differences(rows)
         sums["costs that are the same"] += c.same
         sums["costs that are unknown"] += c.unknown

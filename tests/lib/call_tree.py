@@ -76,6 +76,9 @@ from call_code import *
 SIGNAL, SIGRETURN, FORKED, FORKED_AT, MARKS = 1, 2, 3, 4, 16
 EVENTS = {"insns": (PLAIN, CALL, RETURN, JUMP, BRANCH, SYSCALL),
           "calls": (CALL,), "returns": (RETURN,), "syscalls": (SYSCALL,)}
+# instructions of procedures that are called so, which unwind stacks
+UNWINDING, UNWINDER = "unwinding", "_Unwind_"
+EVENTS[UNWINDING] = EVENTS["insns"]
 
 
 class Row:
@@ -177,7 +180,7 @@ class Space:
                 p.procedure = p.image.procedure(p.address)
                 p.stub = p.image.is_stub(p.address)
                 p.measured = self.tree.measured(p.image)
-                p.ticks = p.measured and p.insn.kind in self.tree.event
+                p.ticks = p.measured and self.tree.is_event(p)
                 p.plain = p.insn.kind in (PLAIN, SYSCALL)
                 p.switches = bool(p.procedure and
                                   self.tree.switches.intersection(
@@ -383,7 +386,7 @@ class Thread:
 class Tree:
     def __init__(self, out, measured=(), unmeasured=(), switches=(), twins={},
                  event="insns"):
-        self.out, self.twins, self.event = out, twins, EVENTS[event]
+        self.out, self.twins, self.event = out, twins, event
         self.only, self.without = set(measured), set(unmeasured)
         self.switches = {"swapcontext", "setcontext", "__start_context",
                          *switches}
@@ -394,6 +397,12 @@ class Tree:
         if path not in self.images:
             self.images[path] = Image(path, self.twins.get(path))
         return self.images[path]
+
+    def is_event(self, place):
+        names = place.procedure.names if place.procedure else ()
+        return place.insn.kind in EVENTS[self.event] and (
+            self.event != UNWINDING or
+            any(n.startswith(UNWINDER) for n in names))
 
     def measured(self, image):
         name = image.name

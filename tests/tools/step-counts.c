@@ -507,7 +507,9 @@ static void on_stop(pid_t tid, int status)
 		on_exit_event(t);
 		return;
 	case PTRACE_EVENT_EXEC:
-		/* of the old program, but for this one, all was told */
+		/* of the old program all was told but for this call */
+		if (t->pc)
+			note_step(t, t->pc);
 		t->pc = 0;
 		steps_print(&t->p->seen, out, tid);
 		hidden_read(&t->p->code, tid);

@@ -121,9 +121,9 @@ static bool additions_write(struct counter_code *c, const struct insertion *i,
 	struct addition a[ADD_MAX];
 	unsigned n = additions(c, i->code, bases->data + c->counters, a);
 
-	note_sites(c, i->code, addr, f, a, n);
 	if (c->for_threads)
 		return move->add_thread(addr, a, n, s->reg, c->subtract, out);
+	note_sites(c, i->code, addr, f, a, n);
 	return move->add(f, addr, a, n, s->reg, out);
 }
 
@@ -161,19 +161,19 @@ void counter_code_memory(struct counter_code *c, uint32_t ncounter,
 			 struct plan *p)
 {
 	const struct isa *isa = c->isa;
-	uint64_t page = isa->page, nsite;
+	uint64_t page = isa->page, nsite = 0;
 
-	nsite = isa->move->add_one_site ? c->first.n - 1 : c->add.n;
+	if (!c->for_threads)
+		nsite = isa->move->add_one_site ? c->first.n - 1 : c->add.n;
 	c->site.at = NEW_ARRAY(uint64_t, nsite);
 	c->site.n = c->site.cap = nsite;
-	c->counters = c->for_threads ? 0 : isa->move->thread_room * nsite;
+	c->counters = isa->move->thread_room * nsite;
 	c->counters = (c->counters + page - 1) / page * page;
 	if (c->running)
 		c->counters += page;
 	p->data_size = c->counters + (uint64_t)COUNTER_SIZE * ncounter;
 	p->data_align = isa->page;
-	if (!c->for_threads)
-		p->constant_size = sizeof(int32_t) * nsite;
+	p->constant_size = sizeof(int32_t) * nsite;
 }
 
 void counter_code_free(struct counter_code *c)

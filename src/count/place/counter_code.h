@@ -49,7 +49,8 @@ struct counter_code {
 	VEC(struct code_call) call;
 	VEC(uint32_t) calls; /* by insertion: its call's number + 1, or 0 */
 	VEC(uint64_t) site; /* by insertion, or by addition: where code is that
-			       can be changed for threads (isa/move.h) */
+			       can be changed for threads (isa/move.h); none
+			       if it counts for them from the beginning */
 	bool running; /* there is a running page */
 	/*
 	 * The code counts for threads from the beginning: there is no room

@@ -383,6 +383,36 @@ def check_failed_fork(t):
     t.same((status, own), (7, told), "a fork that fails")
 
 
+# more text than what code of AArch64 reaches to count for threads later, and
+# many places that count
+LARGE = """
+__asm__(".text\\n.zero 57 << 20\\n");
+__attribute__((noinline)) unsigned leaf(unsigned x) { return x * 3 + 1; }
+__attribute__((noinline)) unsigned many(unsigned x)
+{
+	unsigned sum = 0;
+%s	return sum;
+}
+int main(void)
+{
+	unsigned sum = 0;
+	for (unsigned i = 0; i < 10; i++)
+		sum += leaf(many(i));
+	return sum == 0;
+}
+""" % "".join("\tif (x & %d) sum = sum * 3 + x;\n" % (1 << i % 5)
+             for i in range(8000))
+
+
+def check_large(t):
+    """A large image counts for threads from the beginning."""
+    with open(t.path("large.c"), "w") as f:
+        f.write(LARGE)
+    run(*compiler(HOST, "gcc"), "-O0", "-o", "large", "large.c", cwd=t.where)
+    status, told, own = costs_of(t, "--strict", "--libs", "none", "./large")
+    t.same((status, own), (0, told), "a large image")
+
+
 class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
@@ -466,6 +496,7 @@ with tempfile.TemporaryDirectory() as where:
     check_sums(t)
     check_threads(t)
     check_failed_fork(t)
+    check_large(t)
     check_refused(t)
     for way in (["flame"], ["report", "--by", "call-site"],
                 ["export", "--format", "callgrind"]):
