@@ -62,6 +62,15 @@ void calls_silence(const struct object_header *p)
 		arch_silence((char *)at_distance(k, k->routine[0][i]));
 }
 
+void calls_vfork(struct counting *c)
+{
+	struct caller t = caller_of(c, calls_page(c));
+	struct call_entry *e = t.page ? top_of(&t) : NULL;
+
+	if (e && e->active)
+		record_at(&t, e->record)->flags |= RECORD_UNKNOWN;
+}
+
 /* an address of the forking thread's is that of the first one's */
 static uint64_t in_child(const struct caller *t, uint64_t a)
 {

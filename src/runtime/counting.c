@@ -110,6 +110,8 @@ static void before_clone(struct counting *c, struct clone_call x)
 		begin_thread(c, x.tls);
 	else if (!(x.flags & SYS_CLONE_VFORK))
 		live_profile_trouble(c, TROUBLE_THREADS);
+	else
+		calls_vfork(c);
 }
 
 /* the call locks the program in (or asks if it could, with no filter) */

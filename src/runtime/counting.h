@@ -547,6 +547,8 @@ void calls_leave_block(struct counting *c, const struct running *x,
 /* routines do nothing any more: threads cannot have words of their own.
    Requires: they can be written to */
 void calls_silence(const struct object_header *p);
+/* what this thread calls now returns twice, once in a child that shares all */
+void calls_vfork(struct counting *c);
 /* a child is made, has been made: in the parent, in the child */
 void calls_fork(struct counting *c, struct child *k);
 void calls_forked(struct counting *c, struct child *k);

@@ -343,7 +343,7 @@ def judge(case, scope, sums):
     # assembler of the C library jumps into the midst of its neighbours
     strange = ["strange: %s %d" % x for x in tree.strange.items()
                if not x[0][0].startswith("__")]
-    unwinding = case.tree(own, UNWINDING) if "throw" in case.has else None
+    unwinding = case.tree(scope, UNWINDING) if "throw" in case.has else None
     c = Comparison(tree, case, unwinding=unwinding)
     sums["rows of the oracle"] += len(c.wanted())
     if feature():
