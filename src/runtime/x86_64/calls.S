@@ -49,17 +49,13 @@ entry:	.quad	0
 	.endm
 
 	.macro	save_more
-	push	%rsi
 	push	%rdi
 	push	%r8
-	push	%r9
 	.endm
 
 	.macro	end_more
-	pop	%r9
 	pop	%r8
 	pop	%rdi
-	pop	%rsi
 	end
 	.endm
 
@@ -68,6 +64,8 @@ entry:	.quad	0
 	.ifeq	\more
 	save_more
 	.endif
+	push	%rsi
+	push	%r9
 	mov	$\what, %edi
 	jmp	ask
 	.endm
@@ -218,6 +216,7 @@ return:
 	.set	i, i + 8
 	.endr
 #else
+	push	%rsi
 	mov	nevent(%rip), %rsi
 	incq	%gs:RECORD_INNER(%r8,%rsi,8)
 	.if	\outermost
@@ -231,6 +230,7 @@ return:
 	inc	%rsi
 	cmp	nevent(%rip), %rsi
 	jb	4b
+	pop	%rsi
 #endif
 	.endm
 
@@ -338,6 +338,8 @@ ask:
 	pop	%r11
 	pop	%r10
 	pop	%rbp
-1:	end_more
+1:	pop	%r9
+	pop	%rsi
+	end_more
 
 	.section .note.GNU-stack, "", @progbits
