@@ -12,6 +12,7 @@
 #include "abi/running.h"
 #include "count/profile/live_walk.h"
 #include "count/profile/profile.h"
+#include "launch/member.h"
 #include "launch/view.h"
 
 enum {
@@ -238,7 +239,7 @@ static void signal_all(int fd, int signo)
 		p.pid = c.pid;
 		p.started = c.started;
 		if (profile_is_alive(&p))
-			kill((pid_t)c.pid, signo);
+			member_signal((pid_t)c.pid, fd, signo);
 	}
 }
 

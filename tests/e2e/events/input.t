@@ -24,6 +24,51 @@ int main(int argc, char **argv)
 	return work(n) & 1;
 }
 """
+# a child says, in its chunk of the profile, that it is another process
+LIAR = r"""
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include "abi/profile_format.h"
+static void lie(const char *profile, uint32_t pid, uint64_t started)
+{
+	static char unit[PROFILE_UNIT];
+	struct chunk_process *c = (void *)unit;
+	int fd = open(profile, O_RDWR);
+	for (off_t at = 0; pread(fd, unit, sizeof unit, at) > 0;
+	     at += sizeof unit) {
+		if (c->chunk.magic != CHUNK_MAGIC ||
+		    c->chunk.kind != CHUNK_PROCESS ||
+		    c->pid != (uint32_t)getpid())
+			continue;
+		c->pid = pid;
+		c->started = started;
+		pwrite(fd, c, sizeof *c, at);
+		puts("lied");
+	}
+}
+int main(int argc, char **argv)
+{
+	int told[2];
+	char c;
+	pipe(told);
+	if (!fork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		lie(argv[1], (uint32_t)atoi(argv[2]), strtoull(argv[3], 0, 10));
+		fflush(stdout);
+		write(told[1], "", 1);
+		for (;;)
+			pause();
+	}
+	read(told[0], &c, 1);
+	for (;;)
+		;
+}
+"""
 
 
 class Subject:
@@ -126,6 +171,26 @@ def limits(s):
     return [("limits", bad)]
 
 
+def liar(s):
+    """A limit ends nothing that is not of the run, whatever the profile says"""
+    exe, profile = s.here + "/liar", s.here + "/liar.tally"
+    s.file("liar.c", LIAR)
+    run(*compiler(count_run.ISA, "gcc"), "-w", "-Isrc", "-o", exe, exe + ".c")
+    other = subprocess.Popen(["sleep", "600"])
+    try:
+        with open("/proc/%d/stat" % other.pid) as f:
+            started = f.read().rsplit(")", 1)[1].split()[19]
+        status, out, err = quiet(
+            [TALLY, "events", "-e", "insns", "-o", profile, "--timeout-insns",
+             "1000000", exe, profile, str(other.pid), started], s.here)
+        lives = other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+    return [("a profile that lies", [] if lives and status == TIMED_OUT and
+             "lied" in out else [str((lives, status, out, err))])]
+
+
 def repeated(s):
     status, err = s.run("--repeat", "3", "-e", "insns,at:work", "--libs",
                         "none", s.exe, "11")
@@ -160,7 +225,7 @@ def jobs():
     s = Subject()
     for words, status, *said in refusals(s):
         yield "refused", refused, s, words, status, *said
-    for f in sets, limits, repeated, profile, listed:
+    for f in sets, limits, liar, repeated, profile, listed:
         yield f.__name__, f, s
 
 
