@@ -396,20 +396,31 @@ static void release(struct chunk_phases *k)
 	__atomic_store_n(&k->busy, 0, __ATOMIC_RELEASE);
 }
 
+/* the thread's own, which are held; or why they cannot be, below 0 */
+QUICK
+static int hold_phases(struct client_calls *calls, uint64_t **page,
+		       struct chunk_phases **k)
+{
+	struct counting *c = counting_of(calls);
+
+	*page = own_page(c);
+	if (!*page)
+		return CLIENT_NOT_COUNTED;
+	*k = need_phases(c, *page);
+	if (!*k)
+		return CLIENT_NO_ROOM;
+	return hold(*k) ? 0 : CLIENT_BUSY;
+}
+
 QUICK
 static int client_stop(struct client_calls *calls)
 {
-	struct counting *c = counting_of(calls);
-	uint64_t *page = own_page(c);
 	struct chunk_phases *k;
+	uint64_t *page;
+	int why = hold_phases(calls, &page, &k);
 
-	if (!page)
-		return CLIENT_NOT_COUNTED;
-	k = need_phases(c, page);
-	if (!k)
-		return CLIENT_NO_ROOM;
-	if (!hold(k))
-		return CLIENT_BUSY;
+	if (why)
+		return why;
 	set_state(page, k, NUMBER_BITS, PHASE_STOPPED);
 	release(k);
 	return 0;
@@ -478,18 +489,12 @@ static int find_phase(struct chunk_phases *k, const char *name)
 QUICK
 static int client_phase(struct client_calls *calls, const char *name)
 {
-	struct counting *c = counting_of(calls);
-	uint64_t *page = own_page(c);
 	struct chunk_phases *k;
-	int phase = 0, was;
+	uint64_t *page;
+	int phase = 0, was, why = hold_phases(calls, &page, &k);
 
-	if (!page)
-		return CLIENT_NOT_COUNTED;
-	k = need_phases(c, page);
-	if (!k)
-		return CLIENT_NO_ROOM;
-	if (!hold(k))
-		return CLIENT_BUSY;
+	if (why)
+		return why;
 	was = (int)phases_named(k->state);
 	if (name)
 		phase = find_phase(k, name);
