@@ -43,22 +43,22 @@
    that there is room for */
 #define PAGE_TOP (CALLS_TOP * 8)
 #define PAGE_LIMIT (CALLS_LIMIT * 8)
-#define PAGE_LEAVES (3 * 32 * 8) /* the lane RUNNING_LEAVES */
-#define CALLS_TOP 166
-#define CALLS_LIMIT 167
-#define CALLS_BASE 168	  /* where the first entry is */
-#define CALLS_ROOM 169	  /* for more records: where, and to where */
-#define CALLS_ROOM_END 170
-#define CALLS_LEAF_RECORD 171 /* of a call of what calls nothing; or 0 */
-#define CALLS_LEAF_FIRST 172  /* and what its events began with */
+#define PAGE_LANES(event) (36 * 8 + 32 * (event)) /* two, in one pair */
+#define CALLS_TOP 0
+#define CALLS_LIMIT 1
+#define CALLS_LEAF_RECORD 2 /* of a call of what calls nothing; or 0 */
+#define CALLS_LEAF_FIRST 3  /* and what its events began with */
+#define CALLS_BASE 202	    /* where the first entry is */
+#define CALLS_ROOM 203	    /* for more records: where, and to where */
+#define CALLS_ROOM_END 204
 /* not 0: not all open calls are known; 2: since a fork */
-#define CALLS_LOST 204
+#define CALLS_LOST 205
 /* of the first thread's: how many calls from outside are open, of all that
    look if they have ended */
-#define CALLS_ROOTS 205
-#define CALLS_HANDLERS 206 /* of signals that are on the stack */
-#define CALLS_SIGNALS 207 /* the first records of signals, by number */
-#define CALLS_WORDS (9 + 32 + 64)
+#define CALLS_ROOTS 206
+#define CALLS_HANDLERS 207 /* of signals that are on the stack */
+#define CALLS_SIGNALS 208 /* the first records of signals, by number */
+#define CALLS_WORDS (6 + 64)
 #define PAGE_LEAF (CALLS_LEAF_RECORD * 8)
 #define PAGE_LEAF_BEGIN (CALLS_LEAF_FIRST * 8)
 
@@ -111,9 +111,12 @@
 
 #include "abi/running.h"
 
-_Static_assert(RUNNING_LEAVES * RUNNING_EVENTS * 8 == PAGE_LEAVES &&
-		       RUNNING_CALLS == CALLS_TOP &&
-		       RUNNING_SELF == CALLS_TOP + CALLS_WORDS,
+_Static_assert(RUNNING_FIRST * 8 == PAGE_LANES(0) &&
+		       RUNNING_LANES * 8 == PAGE_LANES(1) - PAGE_LANES(0) &&
+		       (int)RUNNING_LEAVES == 0 && (int)RUNNING_PLAIN == 1 &&
+		       (int)RUNNING_HOT == CALLS_TOP &&
+		       RUNNING_CALLS == CALLS_BASE &&
+		       RUNNING_SELF == CALLS_BASE + CALLS_WORDS,
 	       "as the code has it");
 
 enum {

@@ -25,7 +25,9 @@
 #define PROFILE_ASKED " -e "
 
 enum {
-	PROFILE_VERSION = 6,
+	PROFILE_VERSION = 7,
+	/* of a live one: the first with running pages as they are */
+	PROFILE_RUNNING = 7,
 	PROFILE_OLDEST = 3,    /* read, too: there is no CHUNK_LEFT in it */
 	PROFILE_UNIT = 4096,   /* chunks begin at multiples of it */
 	PROFILE_FIRST = 65536, /* and of any page size: the first one's place */

@@ -62,9 +62,9 @@ static unsigned next_lane(struct event_proc *k, uint32_t e)
 	if (leaves(k, e))
 		return RUNNING_LEAVES;
 	if (k->sites.code)
-		return 0;
-	k->lane = (k->lane + 1) % RUNNING_LEAVES;
-	return k->lane;
+		return RUNNING_PLAIN;
+	k->lane = (k->lane + 1) % (RUNNING_LANES - RUNNING_PLAIN);
+	return RUNNING_PLAIN + k->lane;
 }
 
 /* does going along edge e change a counter? */
@@ -226,7 +226,8 @@ static void place_in_blocks(struct event_proc *k)
 		for (unsigned i = 0; i < list_of(k)->n; i++)
 			if (k->events.at_vertex[i][v])
 				add[n++] = (struct counter_add){
-					running_word(isa, running_event(i, 0)),
+					running_word(isa, running_event(
+						i, RUNNING_PLAIN)),
 					(int32_t)k->events.at_vertex[i][v],
 					k->x->traps && !i};
 		b->counter = 0;

@@ -14,10 +14,4 @@
 
 _Static_assert((int)RUNNING_EVENTS == (int)EVENTS_MAX, "all that are listed");
 
-/* the word of an event, in a lane */
-static inline unsigned running_event(unsigned event, unsigned lane)
-{
-	return lane * RUNNING_EVENTS + event;
-}
-
 #endif

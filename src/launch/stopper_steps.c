@@ -156,12 +156,31 @@ static bool is_left_out(struct stopper *s, struct position *p)
 	return at;
 }
 
+/* a thread that has been stepped stops once more, without having gone on */
+static void stop_again(pid_t tid)
+{
+	siginfo_t what;
+
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ||
+	    ptrace(PTRACE_CONT, tid, NULL, NULL))
+		return;
+	/* if it ends instead, that is seen to when it is stepped */
+	if (waitid(P_PID, (id_t)tid, &what,
+		   WSTOPPED | WEXITED | WNOWAIT | __WALL) ||
+	    what.si_code == CLD_EXITED || what.si_code == CLD_KILLED ||
+	    what.si_code == CLD_DUMPED)
+		return;
+	waitpid(tid, NULL, __WALL);
+}
+
 /* one instruction; false: the thread is gone */
 static bool step(const struct stopper_tracer *t, pid_t tid, int *signo)
 {
+	struct watch_step flags;
 	int status;
 	pid_t got;
 
+	watch_step_begins(tid, &flags);
 	if (ptrace(PTRACE_SINGLESTEP, tid, NULL, (void *)(uintptr_t)*signo))
 		return false;
 	*signo = 0;
@@ -188,6 +207,8 @@ static bool step(const struct stopper_tracer *t, pid_t tid, int *signo)
 		}
 		if (WSTOPSIG(status) != SIGTRAP)
 			*signo = WSTOPSIG(status);
+		else if (watch_step_ends(tid, &flags))
+			stop_again(tid);
 		return true;
 	}
 }

@@ -54,7 +54,8 @@ static inline uint64_t record_size(const struct counting *c)
 /* the count of an event, as calls.S reads it */
 static inline uint64_t count_of(const uint64_t *page, unsigned event)
 {
-	return page[event] + page[RUNNING_LEAVES * RUNNING_EVENTS + event];
+	return page[running_event(event, RUNNING_PLAIN)] +
+	       page[running_event(event, RUNNING_LEAVES)];
 }
 
 static inline void lock(const struct caller *t)

@@ -54,9 +54,8 @@ void calls_handler_begins(struct counting *c, uint64_t signal,
 	record_at(&t, record)->self = record;
 	lanes = lanes_below(&t, e);
 	for (unsigned i = 0; i < c->nevent; i++) {
-		lanes[2 * i] = t.page[i];
-		lanes[2 * i + 1] =
-			t.page[RUNNING_LEAVES * RUNNING_EVENTS + i];
+		lanes[2 * i] = t.page[running_event(i, RUNNING_PLAIN)];
+		lanes[2 * i + 1] = t.page[running_event(i, RUNNING_LEAVES)];
 	}
 	set_active(&t, entry_below(&t, e), 0);
 	__builtin_memcpy(lanes + 2 * c->nevent, &t.page[CALLS_LEAF_RECORD],
@@ -70,8 +69,8 @@ void set_aside(const struct caller *t, struct call_entry *e)
 	const uint64_t *lanes = lanes_below(t, e);
 
 	for (unsigned i = 0; i < t->c->nevent; i++) {
-		uint64_t *a = &t->page[i];
-		uint64_t *b = &t->page[RUNNING_LEAVES * RUNNING_EVENTS + i];
+		uint64_t *a = &t->page[running_event(i, RUNNING_PLAIN)];
+		uint64_t *b = &t->page[running_event(i, RUNNING_LEAVES)];
 
 		t->page[RUNNING_HANDLED + i] += *a - lanes[2 * i] + *b -
 						lanes[2 * i + 1];

@@ -190,9 +190,9 @@ static const uint64_t *counts_begun(const uint64_t *page)
 QUICK
 static uint64_t add_lanes(const uint64_t *page, unsigned event)
 {
-	const uint64_t *lane = &page[event], *bias = &page[RUNNING_BIAS];
-	uint64_t sum = lane[0] + lane[RUNNING_EVENTS] +
-		       lane[2 * RUNNING_EVENTS] + lane[3 * RUNNING_EVENTS] +
+	const uint64_t *lane = &page[running_event(event, 0)],
+		       *bias = &page[RUNNING_BIAS];
+	uint64_t sum = lane[0] + lane[1] + lane[2] + lane[3] +
 		       page[RUNNING_HANDLED + event];
 
 	_Static_assert(RUNNING_LANES == 4, "all lanes are added");

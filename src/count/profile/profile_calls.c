@@ -269,7 +269,8 @@ static struct profile_call *row_of(const struct live_calls *x,
 /* what code reads as the count of an event */
 static uint64_t lanes_of(const uint64_t *page, uint32_t event)
 {
-	return page[event] + page[RUNNING_LEAVES * RUNNING_EVENTS + event];
+	return page[running_event(event, RUNNING_PLAIN)] +
+	       page[running_event(event, RUNNING_LEAVES)];
 }
 
 struct open_calls {

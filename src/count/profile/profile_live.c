@@ -80,6 +80,11 @@ static int live_check(const struct profile *p, const struct live_walk *w,
 			      w->end - w->at);
 	if (!c->process && c->kind != CHUNK_LEFT)
 		return err_at(e, p->file.name, w->at, "a chunk of no process");
+	if (c->kind == CHUNK_RUNNING && p->header.version < PROFILE_RUNNING)
+		return err_at(e, p->file.name, w->at, "running counters of a "
+			      "run that was not finished, version %" PRIu32
+			      ": only the tally that wrote them reads them",
+			      p->header.version);
 	return 0;
 }
 

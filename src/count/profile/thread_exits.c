@@ -213,16 +213,23 @@ static bool step_inserted(struct course *c)
 	return true;
 }
 
-/* a jump into the new code, which others may need to get there */
+/* jumps into the new code: short ones lead to longer ones */
 static bool step_aside(struct course *c)
 {
+	enum { HOPS = 4 };
+	uint64_t at = c->at;
 	struct insn in;
 
-	if (!decode_at(c->r, c->at, &in) || in.kind != INSN_JUMP ||
-	    !is_new(c->r, in.target))
-		return false;
-	c->at = in.target;
-	return true;
+	for (unsigned i = 0; i < HOPS; i++) {
+		if (!decode_at(c->r, at, &in) || in.kind != INSN_JUMP)
+			return false;
+		at = in.target;
+		if (is_new(c->r, at)) {
+			c->at = at;
+			return true;
+		}
+	}
+	return false;
 }
 
 /*
@@ -326,7 +333,13 @@ static unsigned running_at(const struct course *c, const struct increment *i)
 
 static unsigned running_lane(const struct course *c, const struct increment *i)
 {
-	return running_at(c, i) / RUNNING_EVENTS;
+	return (running_at(c, i) - RUNNING_FIRST) % RUNNING_LANES;
+}
+
+static unsigned running_of(const struct course *c, const struct increment *i)
+{
+	return (running_at(c, i) - RUNNING_FIRST) / RUNNING_LANES %
+	       RUNNING_EVENTS;
 }
 
 /* the number of a counter of the image; requires: it is none that runs */
@@ -439,7 +452,7 @@ static void correct_running(const struct course *c, const struct increment *i,
 	int64_t k = done ? -i->is.constant : i->is.constant;
 
 	if (i->is.counter < c->e->counters)
-		x->running[running_at(c, i) % RUNNING_EVENTS] += k;
+		x->running[running_of(c, i)] += k;
 }
 
 /* --- callers */

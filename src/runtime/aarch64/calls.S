@@ -102,8 +102,7 @@ start:
 
 	/* x10: the next entry; to 9: there is no room */
 	.macro	take
-	ldr	x10, [x9, #PAGE_TOP]
-	ldr	x11, [x9, #PAGE_LIMIT]
+	ldp	x10, x11, [x9, #PAGE_TOP]
 #if EVENTS
 	add	x10, x10, #ENTRY_SIZE(EVENTS)
 #else
@@ -119,20 +118,18 @@ start:
 #if EVENTS
 	.set	i, 0
 	.rept	EVENTS
-	ldr	x11, [x9, #i]
-	ldr	x12, [x9, #(PAGE_LEAVES + i)]
+	ldp	x11, x12, [x9, #PAGE_LANES(i)]
 	add	x11, x11, x12
-	str	x11, [\to, #(\offset + i)]
-	.set	i, i + 8
+	str	x11, [\to, #(\offset + 8 * i)]
+	.set	i, i + 1
 	.endr
 #else
 	stp	x13, x14, [sp, #32]
 	str	x15, [sp, #48]
 	ldr	x12, start + NEVENT
-	mov	x14, x9
+	add	x14, x9, #PAGE_LANES(0)
 	add	x15, \to, #\offset
-3:	ldr	x13, [x14, #PAGE_LEAVES]
-	ldr	x11, [x14], #8
+3:	ldp	x11, x13, [x14], #PAGE_LANES(1) - PAGE_LANES(0)
 	add	x11, x11, x13
 	str	x11, [x15], #8
 	sub	x12, x12, #1
@@ -233,10 +230,9 @@ start:
 	stp	x11, \using, [\at]
 	.endm
 
-	/* x12: an event in a call that began with what is at \from */
+	/* x12: event i in a call that began with what is at \from */
 	.macro	cost using, i, from:vararg
-	ldr	x11, [x9, #(\i)]
-	ldr	x12, [x9, #(PAGE_LEAVES + \i)]
+	ldp	x11, x12, [x9, #PAGE_LANES(\i)]
 	ldr	\using, [\from]
 	add	x12, x12, x11
 	sub	x12, x12, \using
@@ -247,11 +243,11 @@ start:
 #if EVENTS
 	cost	x13, 0, \base, #\offset
 	one_more x13, \record, #RECORD_CALLS(EVENTS)
-	.set	i, 8
+	.set	i, 1
 	.rept	EVENTS - 1
-	cost	x13, i, \base, #(\offset + i)
-	sum	\record, #(RECORD_OUTER(EVENTS) + i)
-	.set	i, i + 8
+	cost	x13, i, \base, #(\offset + 8 * i)
+	sum	\record, #(RECORD_OUTER(EVENTS) + 8 * i)
+	.set	i, i + 1
 	.endr
 #endif
 	.endm
@@ -260,9 +256,8 @@ start:
 	   loses x7, x8 as well */
 	.macro	each_cost
 	ldr	x7, start + NEVENT
-	mov	x8, x9
-5:	ldr	x12, [x8, #PAGE_LEAVES]
-	ldr	x11, [x8], #8
+	add	x8, x9, #PAGE_LANES(0)
+5:	ldp	x12, x11, [x8], #PAGE_LANES(1) - PAGE_LANES(0)
 	add	x12, x12, x11
 	ldr	x11, [x13], #8
 	sub	x12, x12, x11
@@ -285,9 +280,9 @@ start:
 	sum	\record, #RECORD_CALLS(EVENTS)
 	.set	i, 0
 	.rept	EVENTS
-	cost	x13, i, x10, #(ENTRY_BEGIN + i)
-	sum	\record, #(RECORD_INNER + i)
-	.set	i, i + 8
+	cost	x13, i, x10, #(ENTRY_BEGIN + 8 * i)
+	sum	\record, #(RECORD_INNER + 8 * i)
+	.set	i, i + 1
 	.endr
 	.endm
 
@@ -403,11 +398,9 @@ start:
 	ldr	x10, [x16, #RECORD_SELF]
 	cbz	x10, 9f
 #if EVENTS == 1
-	ldr	x10, [x9]
-	ldr	x17, [x9, #PAGE_LEAVES]
+	ldp	x10, x17, [x9, #PAGE_LANES(0)]
 	add	x10, x10, x17
-	str	x10, [x9, #PAGE_LEAF_BEGIN]
-	str	x16, [x9, #PAGE_LEAF]
+	stp	x16, x10, [x9, #PAGE_LEAF]
 	ldp	x9, x10, [sp], #FRAME
 	ret
 #else
@@ -423,21 +416,19 @@ start:
 
 	.macro	leaf_end op
 	begin
-	ldr	x10, [x9, #PAGE_LEAF]
+	ldp	x10, x17, [x9, #PAGE_LEAF]
 	cmp	x10, x16
 	b.ne	9f
 #if EVENTS
-	ldr	x10, [x9]
-	ldr	x11, [x9, #PAGE_LEAVES]
-	ldr	x17, [x9, #PAGE_LEAF_BEGIN]
+	ldp	x10, x11, [x9, #PAGE_LANES(0)]
 	sub	x10, x10, x17
 	add	x12, x10, x11
 	one_more x10, x16, #RECORD_CALLS(EVENTS)
-	.set	i, 8
+	.set	i, 1
 	.rept	EVENTS - 1
-	cost	x10, i, x9, #(PAGE_LEAF_BEGIN + i)
-	sum	x16, #(RECORD_OUTER(EVENTS) + i)
-	.set	i, i + 8
+	cost	x10, i, x9, #(PAGE_LEAF_BEGIN + 8 * i)
+	sum	x16, #(RECORD_OUTER(EVENTS) + 8 * i)
+	.set	i, i + 1
 	.endr
 	str	xzr, [x9, #PAGE_LEAF]
 	end

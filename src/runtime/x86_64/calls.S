@@ -89,25 +89,35 @@ entry:	.quad	0
 	mov	%r11, ENTRY_RECORD(%rcx)
 	.endm
 
+	/* rdx: the count of the event with that number */
+	.macro	lanes event
+	push	%rdi
+	mov	\event, %rdi
+	shl	$5, %rdi
+	add	%rax, %rdi
+	mov	%gs:PAGE_LANES(0)(%rdi), %rdx
+	add	%gs:(PAGE_LANES(0) + 8)(%rdi), %rdx
+	pop	%rdi
+	.endm
+
 	/* the events so far; base: gs, if they go to the page */
 	.macro	counts prefix, at
 #if EVENTS
 	.set	i, 0
 	.rept	EVENTS
-	mov	%gs:i(%rax), %rdx
-	add	%gs:(PAGE_LEAVES + i)(%rax), %rdx
+	mov	%gs:PAGE_LANES(i)(%rax), %rdx
+	add	%gs:(PAGE_LANES(i) + 8)(%rax), %rdx
 	.ifb	\prefix
-	mov	%rdx, (ENTRY_BEGIN + i)(%rcx)
+	mov	%rdx, (ENTRY_BEGIN + 8 * i)(%rcx)
 	.else
-	mov	%rdx, %gs:(\at + i)(%rax)
+	mov	%rdx, %gs:(\at + 8 * i)(%rax)
 	.endif
-	.set	i, i + 8
+	.set	i, i + 1
 	.endr
 #else
 	push	%rsi
 	xor	%esi, %esi
-3:	mov	%gs:(%rax,%rsi,8), %rdx
-	add	%gs:PAGE_LEAVES(%rax,%rsi,8), %rdx
+3:	lanes	%rsi
 	.ifb	\prefix
 	mov	%rdx, ENTRY_BEGIN(%rcx,%rsi,8)
 	.else
@@ -205,15 +215,15 @@ return:
 	incq	%gs:RECORD_CALLS(EVENTS)(%r8)
 	.set	i, 0
 	.rept	EVENTS
-	mov	%gs:i(%rax), %rdx
-	add	%gs:(PAGE_LEAVES + i)(%rax), %rdx
-	sub	(ENTRY_BEGIN + i)(%rcx), %rdx
+	mov	%gs:PAGE_LANES(i)(%rax), %rdx
+	add	%gs:(PAGE_LANES(i) + 8)(%rax), %rdx
+	sub	(ENTRY_BEGIN + 8 * i)(%rcx), %rdx
 	.if	\outermost
-	add	%rdx, %gs:(RECORD_OUTER(EVENTS) + i)(%r8)
+	add	%rdx, %gs:(RECORD_OUTER(EVENTS) + 8 * i)(%r8)
 	.else
-	add	%rdx, %gs:(RECORD_INNER + i)(%r8)
+	add	%rdx, %gs:(RECORD_INNER + 8 * i)(%r8)
 	.endif
-	.set	i, i + 8
+	.set	i, i + 1
 	.endr
 #else
 	push	%rsi
@@ -223,8 +233,7 @@ return:
 	lea	8(%r8,%rsi,8), %r8
 	.endif
 	xor	%esi, %esi
-4:	mov	%gs:(%rax,%rsi,8), %rdx
-	add	%gs:PAGE_LEAVES(%rax,%rsi,8), %rdx
+4:	lanes	%rsi
 	sub	ENTRY_BEGIN(%rcx,%rsi,8), %rdx
 	add	%rdx, %gs:RECORD_INNER(%r8,%rsi,8)
 	inc	%rsi
@@ -289,11 +298,11 @@ leaf_end:
 	incq	%gs:RECORD_CALLS(EVENTS)(%r11)
 	.set	i, 0
 	.rept	EVENTS
-	mov	%gs:i(%rax), %rdx
-	add	%gs:(PAGE_LEAVES + i)(%rax), %rdx
-	sub	%gs:(PAGE_LEAF_BEGIN + i)(%rax), %rdx
-	add	%rdx, %gs:(RECORD_OUTER(EVENTS) + i)(%r11)
-	.set	i, i + 8
+	mov	%gs:PAGE_LANES(i)(%rax), %rdx
+	add	%gs:(PAGE_LANES(i) + 8)(%rax), %rdx
+	sub	%gs:(PAGE_LEAF_BEGIN + 8 * i)(%rax), %rdx
+	add	%rdx, %gs:(RECORD_OUTER(EVENTS) + 8 * i)(%r11)
+	.set	i, i + 1
 	.endr
 #else
 	push	%rsi
@@ -301,8 +310,7 @@ leaf_end:
 	lea	8(%r11,%rcx,8), %rsi
 	incq	%gs:(RECORD_INNER - 8)(%rsi)
 	xor	%ecx, %ecx
-4:	mov	%gs:(%rax,%rcx,8), %rdx
-	add	%gs:PAGE_LEAVES(%rax,%rcx,8), %rdx
+4:	lanes	%rcx
 	sub	%gs:PAGE_LEAF_BEGIN(%rax,%rcx,8), %rdx
 	add	%rdx, %gs:RECORD_INNER(%rsi,%rcx,8)
 	inc	%rcx

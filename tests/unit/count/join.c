@@ -54,7 +54,8 @@ static void write_run(struct pair_of_runs *t, unsigned which, uint32_t nevent,
 		      uint64_t cost, bool known)
 {
 	uint64_t *value = NEW_ARRAY(uint64_t, t->map.ncounter);
-	uint64_t word[RUNNING_WORDS] = {1000, 2000};
+	uint64_t word[RUNNING_WORDS] = {[RUNNING_FIRST] = 1000,
+					[RUNNING_FIRST + RUNNING_LANES] = 2000};
 	uint64_t phase[(PHASES + 1) * 2 * RUNNING_EVENTS] = {0};
 	struct chunk_phases c = {.nevent = nevent, .name = {[1] = "read"}};
 	uint64_t sum[] = {0, 0, CALLS, cost, 7}; /* inner, calls, outermost */

@@ -142,14 +142,14 @@ static void add_events(struct run *t, uint32_t p)
 
 	for (unsigned e = 0; e < EVENTS; e++) {
 		sum[e] = event_of(p, 0, e) + left_out(e);
-		word[0][e] = sum[e] + 5;
-		word[0][2 * RUNNING_EVENTS + e] = (uint64_t)-5;
+		word[0][running_event(e, 0)] = sum[e] + 5;
+		word[0][running_event(e, 2)] = (uint64_t)-5;
 		value[0][EVENTS + e] = event_of(p, 1, e);
 		value[2][e] = event_of(p, 1, e);
-		word[1][RUNNING_EVENTS + e] = event_of(p, 1, e) +
+		word[1][running_event(e, 1)] = event_of(p, 1, e) +
 					      event_of(p, 2, e);
 	}
-	word[0][0] -= 77;
+	word[0][running_event(0, 0)] -= 77;
 	word[0][RUNNING_BIAS + 3] = 77;
 	live_running(&t->b, p, 0, EVENTS, word[0]);
 	live_threads(&t->b, p, EVENTS, r, value[0], 3);
@@ -175,7 +175,7 @@ static void check_events(const struct run *run, const struct profile *p)
 	check_phases(run, p);
 }
 
-static void make_run(struct rng *r, struct run *t)
+static void make_run_of(struct rng *r, struct run *t, bool events)
 {
 	*t = (struct run){.dir = "/tmp/count-profile-XXXXXX"};
 	assert_non_null(mkdtemp(t->dir));
@@ -199,12 +199,18 @@ static void make_run(struct rng *r, struct run *t)
 		for (unsigned m = 0; m < IMAGES; m++)
 			for (uint32_t k = 0; k < 1 + rng_below(r, BLOCKS); k++)
 				add_thread(r, t, m, p, k);
-		add_events(t, p);
+		if (events)
+			add_events(t, p);
 	}
 	add_lefts(t);
 	live_gap(&t->b, 2);
 	live_header(&t->b)->trouble = TROUBLE_FORK;
 	assert_true(live_write(&t->b, t->profile));
+}
+
+static void make_run(struct rng *r, struct run *t)
+{
+	make_run_of(r, t, true);
 }
 
 static void end_run(struct run *t)
@@ -512,12 +518,12 @@ static void test_messages(void **state)
 	live_header(&t.b)->version = 77;
 	assert_true(live_write(&t.b, in_dir(&t, "q")));
 	assert_int_equal(profile_open(&p, in_dir(&t, "q"), &e), -1);
-	assert_non_null(strstr(e.text, "version 77; this tally reads 3 to 6"));
-	/* an older one is the same without images that were left */
-	live_header(&t.b)->version = PROFILE_OLDEST;
+	assert_non_null(strstr(e.text, "version 77; this tally reads 3 to 7"));
+	/* running pages were other ones then */
+	live_header(&t.b)->version = PROFILE_RUNNING - 1;
 	assert_true(live_write(&t.b, in_dir(&t, "q")));
-	assert_int_equal(profile_finish(in_dir(&t, "q"), none_lives, &e), 1);
-	check_run(&t, in_dir(&t, "q"), true);
+	assert_int_equal(profile_open(&p, in_dir(&t, "q"), &e), -1);
+	assert_non_null(strstr(e.text, "not finished, version 6"));
 	live_header(&t.b)->version = PROFILE_OLDEST - 1;
 	assert_true(live_write(&t.b, in_dir(&t, "q")));
 	assert_int_equal(profile_open(&p, in_dir(&t, "q"), &e), -1);
@@ -527,6 +533,29 @@ static void test_messages(void **state)
 	assert_true(live_write(&t.b, in_dir(&t, "q")));
 	assert_int_equal(profile_open(&p, in_dir(&t, "q"), &e), -1);
 	assert_non_null(strstr(e.text, "form 2"));
+	end_run(&t);
+}
+
+/* one without running counters is the same, but for what it does not have */
+static void test_older(void **state)
+{
+	struct rng r = {38};
+	struct run t;
+	struct profile p;
+	struct err e;
+
+	(void)state;
+	make_run_of(&r, &t, false);
+	live_header(&t.b)->version = PROFILE_OLDEST;
+	assert_true(live_write(&t.b, in_dir(&t, "q")));
+	assert_int_equal(profile_finish(in_dir(&t, "q"), none_lives, &e), 1);
+	assert_int_equal(profile_open(&p, in_dir(&t, "q"), &e), 0);
+	assert_true(p.finished);
+	assert_int_equal(p.nevent, 0);
+	assert_int_equal(p.image.n, IMAGES);
+	for (uint32_t i = 0; i < IMAGES; i++)
+		check_values(&t, &p, i, i);
+	profile_close(&p);
 	end_run(&t);
 }
 
@@ -621,6 +650,7 @@ int main(void)
 		cmocka_unit_test(test_minus),
 		cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_older),
 		cmocka_unit_test(test_sparse),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_short),
