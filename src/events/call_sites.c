@@ -82,6 +82,18 @@ static uint32_t callee_of(const struct call_sites *x, uint32_t e)
 	return p != CFG_NONE && c->proc.at[p].entry == to ? p : CFG_NONE;
 }
 
+/*
+ * A stub of the linker that code in place calls, too, is not in the map: what
+ * it leads to is told by what is entered.
+ */
+static bool is_hidden_stub(const struct call_sites *x, uint32_t p)
+{
+	const struct procedure *q = &x->q->d->s->cfg->proc.at[p];
+	struct range code;
+
+	return q->stub && !counting_graph_stub(x->q->d, q->entry, &code);
+}
+
 static const char *const again[] = {
 	"setjmp", "_setjmp", "__setjmp", "sigsetjmp", "__sigsetjmp", "savectx",
 	"getcontext", "__getcontext", NULL,
@@ -133,16 +145,17 @@ static void find_edge(struct call_sites *x, uint32_t e, uint32_t record)
 	const struct map_edge *d = edge_at(x, e);
 	const struct code_place *w = &x->q->d->way.at[e];
 	uint32_t b = call_block(x, e), callee;
-	bool leaf;
+	bool leaf, hidden;
 
 	if (!is_call(x, e) || w->n != 1)
 		return;
 	callee = callee_of(x, e);
+	hidden = callee != CFG_NONE && is_hidden_stub(x, callee);
 	leaf = b != CFG_NONE && callee != CFG_NONE &&
 	       leaves_has(x->code->leaf, c, x->q->d->t, callee);
 	x->edge[e] = (struct code_call){
 		.routine = leaf ? CALLS_LEAF :
-			   d->callee ? CALLS_PUSH : CALLS_OPEN,
+			   d->callee && !hidden ? CALLS_PUSH : CALLS_OPEN,
 		.above = d->kind == MAP_TAIL ?
 				 c->isa->entry_cfa + ENTRY_TAIL : 0,
 		.word = (int32_t)record,
@@ -152,23 +165,44 @@ static void find_edge(struct call_sites *x, uint32_t e, uint32_t record)
 		      (b == CFG_NONE || can_close(x, b));
 }
 
+/* is there an indirect jump in those blocks of the cfg? */
+static bool has_jumps(const struct cfg *c, uint32_t b, uint32_t n)
+{
+	for (uint32_t end = b + n; b < end; b++)
+		if (c->block.at[b].last == INSN_IJUMP)
+			return true;
+	return false;
+}
+
 /*
- * Can others call the procedure by the address of this block? Where it jumps by
- * an address itself, only that of its first block is no label.
+ * May an indirect jump of the procedure itself lead there? Such a jump is in the
+ * same part of it, or that is a cold one, which begins with nothing that others
+ * know the address of.
  */
+static bool may_be_label(const struct call_sites *x, uint32_t b)
+{
+	const struct cfg *c = x->q->d->s->cfg;
+	const struct part *k = &c->part.at[c->block.at[b].part];
+
+	return x->jumps && (!(x->q->d->t->block[k->block] & SURVEY_ENTERED) ||
+			    has_jumps(c, k->block, k->nblock));
+}
+
+/* can others call the procedure by the address of this block? */
 static bool is_entered(const struct call_sites *x, uint32_t b)
 {
 	const struct cfg *c = x->q->d->s->cfg;
 	bool first = c->block.at[b].start == x->q->p->entry;
 
 	return x->q->d->t->block[b] & SURVEY_ENTERED &&
-	       !(c->block.at[b].flags & BLOCK_PAD) && (first || !x->jumps) &&
+	       !(c->block.at[b].flags & BLOCK_PAD) &&
+	       (first || !may_be_label(x, b)) &&
 	       !cfg_is_go(c, x->q->p->entry) &&
 	       fits(x, CALLS_ENTER, PLAN_INDIRECT_ENTRY, b);
 }
 
-/* is there an indirect jump in it? */
-static bool has_jumps(const struct call_sites *x)
+/* is there an indirect jump in any of it? */
+static bool jumps(const struct call_sites *x)
 {
 	const struct cfg *c = x->q->d->s->cfg;
 
@@ -177,7 +211,7 @@ static bool has_jumps(const struct call_sites *x)
 			&x->q->n->map.block.at[x->q->p->block + v];
 		uint32_t b = cfg_block_at(c, k->start);
 
-		if (b != CFG_NONE && c->block.at[b].last == INSN_IJUMP)
+		if (b != CFG_NONE && has_jumps(c, b, 1))
 			return true;
 	}
 	return false;
@@ -250,7 +284,7 @@ void call_sites_find(struct call_sites *x, const struct call_code *code,
 				 .word = q->n->map.ncounter};
 	x->edge = ARENA_ARRAY(q->a, struct code_call, q->p->nedge);
 	x->calls = ARENA_ARRAY(q->a, bool, q->p->nedge);
-	x->jumps = has_jumps(x);
+	x->jumps = jumps(x);
 	for (uint32_t e = 0; e < q->p->nedge; e++) {
 		x->returns |= may_return(edge_at(x, e));
 		if (!map_edge_calls(q->p, edge_at(x, e)))

@@ -102,26 +102,30 @@ static uint32_t *number(const struct map *m, uint32_t nevent, uint32_t first)
 }
 
 /* the procedure that has a block at the address, or MAP_NONE */
-static uint32_t proc_with(const struct map *m, uint64_t address)
+static uint32_t proc_with(const struct map *m, const struct cfg *c,
+			  uint64_t address)
 {
-	const struct map_proc *p;
+	uint32_t b = cfg_block_at(c, address);
+	uint64_t entry;
 	size_t i;
 
-	bisect(i, m->proc.n, m->proc.at[i].entry <= address);
-	if (!i)
+	if (b == CFG_NONE || c->block.at[b].start != address)
 		return MAP_NONE;
-	p = &m->proc.at[--i];
-	while (i && m->proc.at[i - 1].entry == p->entry)
-		p = &m->proc.at[--i];
-	for (uint32_t b = p->block; b < p->block + p->nblock; b++)
-		if (m->block.at[b].start == address)
-			return (uint32_t)i;
+	entry = c->proc.at[cfg_block_proc(c, b)].entry;
+	bisect(i, m->proc.n, m->proc.at[i].entry < entry);
+	for (; i < m->proc.n && m->proc.at[i].entry == entry; i++) {
+		const struct map_proc *p = &m->proc.at[i];
+
+		for (b = p->block; b < p->block + p->nblock; b++)
+			if (m->block.at[b].start == address)
+				return (uint32_t)i;
+	}
 	return MAP_NONE;
 }
 
 void call_table_make(struct call_table *t, const struct map *m,
-		     uint32_t nevent, uint32_t first, const uint32_t *unseen,
-		     size_t nunseen)
+		     const struct cfg *c, uint32_t nevent, uint32_t first,
+		     const uint32_t *unseen, size_t nunseen)
 {
 	uint32_t *word = number(m, nevent, first);
 	size_t next = 0;
@@ -142,7 +146,7 @@ void call_table_make(struct call_table *t, const struct map *m,
 
 			if (!map_edge_calls(p, e))
 				continue;
-			to = e->callee ? proc_with(m, e->callee) : MAP_NONE;
+			to = e->callee ? proc_with(m, c, e->callee) : MAP_NONE;
 			if (to != MAP_NONE)
 				vec_push(t, ((struct call_target){
 					record, m->proc.at[to].stub ?

@@ -42,10 +42,10 @@ struct call_table {
 	size_t n, cap;
 	uint32_t offset;
 };
-/* of a whole map, whose calls have counters from `first` on; unseen: its
+/* of a whole map of c, whose calls have counters from `first` on; unseen: its
    procedures that make calls that are not seen, in order */
 void call_table_make(struct call_table *t, const struct map *m,
-		     uint32_t nevent, uint32_t first, const uint32_t *unseen,
-		     size_t nunseen);
+		     const struct cfg *c, uint32_t nevent, uint32_t first,
+		     const uint32_t *unseen, size_t nunseen);
 
 #endif

@@ -200,7 +200,7 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 	vec_take(&n->jump, &all->hooked);
 	n->takes_slot = all->takes_slot;
 	if (n->calls)
-		call_table_make(&n->callee, m, o->placer->nevent,
+		call_table_make(&n->callee, m, c, o->placer->nevent,
 				o->placer->ncounter, all->unseen.at,
 				all->unseen.n);
 	vec_free(&all->unseen);
