@@ -88,10 +88,13 @@ static uint32_t callee_of(const struct call_sites *x, uint32_t e)
  */
 static bool is_hidden_stub(const struct call_sites *x, uint32_t p)
 {
-	const struct procedure *q = &x->q->d->s->cfg->proc.at[p];
+	const struct cfg *c = x->q->d->s->cfg;
+	const struct procedure *q = &c->proc.at[p];
+	uint32_t b = q->stub ? cfg_block_at(c, q->entry) : CFG_NONE;
 	struct range code;
 
-	return q->stub && !counting_graph_stub(x->q->d, q->entry, &code);
+	return b != CFG_NONE && !(x->q->d->t->block[b] & SURVEY_MOVES) &&
+	       !counting_graph_stub(x->q->d, q->entry, &code);
 }
 
 static const char *const again[] = {

@@ -304,7 +304,7 @@ void context_ends(struct counting *c, const struct signal_context *s)
 		return;
 	if (is_preempted(c, s)) {
 		suspended_add(c, s->new,
-			      new_address(c, arch_link(s->context)));
+			      new_address(c, arch_return(s->context)));
 		return;
 	}
 	/* the thread goes on elsewhere: for the block it ended */

@@ -56,6 +56,9 @@ KINDS = [
 ]
 EVENTS = "insns", "calls", "syscalls"
 MORE_EVENTS = "loads", "branches"
+# what is the same with tally and without: stubs are bound, and no run trims its
+# heap, which paths of other lengths do
+STEADY = {"LD_BIND_NOW": "1", "MALLOC_TRIM_THRESHOLD_": "10000000"}
 # how tally calls kinds
 KIND = {"indirect-call": "indirect", "jump": "tail", "indirect-jump": "tail"}
 # what libraries do then depends on which thread is first
@@ -141,7 +144,7 @@ class Case:
             "-o", lib, source)
         return lib
 
-    def steps(self):
+    def steps(self, **more):
         """(status, output) of the run that the oracle sees"""
         out, lib = self.here + "/ran", self.auditor()
         if count_run.ISA == HOST:
@@ -150,7 +153,7 @@ class Case:
             words = [count_run.EMULATOR, "-E", "LD_AUDIT=" + lib,
                      "-singlestep", "-plugin",
                      "%s/%s.so,out=%s" % (count_run.where, PLUGIN, out)]
-        return quiet([*words, self.exe], self.here, LD_BIND_NOW="1")[:2]
+        return quiet([*words, self.exe], self.here, **STEADY, **more)[:2]
 
     def tree(self, scope, event="insns"):
         names = {ALL: (), OWN: (self.exe, self.lib), ALONE: (self.exe,)}
@@ -172,7 +175,7 @@ class Case:
         got = quiet([TALLY, "events", "--per-call-site", "-e",
                      ",".join(self.asked), "-o", profile,
                      *([] if scope == ALL else ["--libs", libs]), "--", self.exe],
-                    self.here, LD_BIND_NOW="1")
+                    self.here, **STEADY)
         p = subprocess.run([TALLY, "report", "--by", "call-site", "--json",
                             profile], stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, text=True)

@@ -14,6 +14,12 @@ import re
 from rewrite_run import *
 
 
+# functions for processors that valgrind has, too
+PLAIN_CPU = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=" + ",".join(
+    "-" + f for f in "AVX512F AVX512VL AVX512BW AVX512DQ AVX512CD ERMS FSRM "
+    "RTM".split())} if HOST == "x86_64" else {}
+
+
 class Arc:
     def __init__(self):
         self.calls = self.cost = 0
@@ -74,7 +80,8 @@ def arcs(here, exe, env):
     p = subprocess.run(
         ["valgrind", "--tool=callgrind", "--skip-plt=no", "--dump-instr=yes",
          "--compress-strings=no", "--compress-pos=no",
-         "--callgrind-out-file=" + out, exe], env={**env, "LD_BIND_NOW": "1"},
+         "--callgrind-out-file=" + out, exe],
+        env={**env, **PLAIN_CPU, "LD_BIND_NOW": "1"},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, **ALONE)
     if not os.path.exists(out):

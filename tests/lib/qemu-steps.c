@@ -21,7 +21,7 @@
 enum {
 	/* of the guest's registers, from where qemu has them: 8 bytes each */
 	X64_SP = 4, X64_DI = 7, X64_PC = 16, X64_SIGRETURN = 15,
-	A64_X0 = 0, A64_LINK = 30, A64_SP = 31, A64_PC = 32,
+	A64_X0 = 8, A64_LINK = 38, A64_SP = 39, A64_PC = 40,
 	A64_SIGRETURN = 139
 };
 

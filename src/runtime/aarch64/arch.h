@@ -410,6 +410,12 @@ static inline uintptr_t arch_link(const void *context)
 	return ((const unsigned long *)context)[ARCH_UC_REGS + 30];
 }
 
+/* where a function returns to that has just been called */
+static inline uintptr_t arch_return(const void *context)
+{
+	return arch_link(context);
+}
+
 /* the frame record that the frame pointer leads to */
 static inline uintptr_t arch_frame(const void *context)
 {

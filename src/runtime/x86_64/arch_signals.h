@@ -280,6 +280,13 @@ static inline uintptr_t arch_link(const void *context)
 	return 0;
 }
 
+/* where a function returns to that has just been called */
+static inline uintptr_t arch_return(const void *context)
+{
+	return *(const uintptr_t *)((const unsigned long *)
+					    context)[ARCH_UC_SP];
+}
+
 static inline uintptr_t arch_plain(uintptr_t at)
 {
 	return at;

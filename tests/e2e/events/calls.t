@@ -114,7 +114,7 @@ def by_callgrind(seed, kind, features):
     here = room("callgrind-%d" % seed)
     case = Case(here, seed, kind, features)
     case.build()
-    case.steps()
+    case.steps(**callgrind_arcs.PLAIN_CPU)
     tree = case.tree(ALL)
     rows = [r for r in tree.table() if r["image"] == case.exe and
             r["callee_image"] == case.exe and r["procedure"] and
