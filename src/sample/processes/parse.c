@@ -96,7 +96,14 @@ static void answer_late(const struct jitdump *d, struct bytes *question,
 	vec_free(&v);
 }
 
-/* where a sample is: code that was always alone at its addresses is by these */
+/* places where nothing has a name: an offset of no file */
+enum { NOWHERE_BIT = 62 };
+
+/*
+ * Where a sample is: code that was always alone at its addresses is by these.
+ * Of a moment in which one is loaded over another it is not known which it is:
+ * its address may be that of one that has a name.
+ */
 static void answer_sample(const struct jitdump *d, struct bytes *question,
 			  buffer *b)
 {
@@ -104,15 +111,18 @@ static void answer_sample(const struct jitdump *d, struct bytes *question,
 				 bytes_uint(question, 8),
 				 bytes_uint(question, 8)};
 	struct jitdump_code *c = jitdump_find(d, x.address, x.from, x.to);
-	bool placed = c && !c->alone;
+	const struct jitdump_code *last = jitdump_find(d, x.address, UINT64_MAX,
+						       UINT64_MAX);
+	bool placed = c && !c->alone, unsure = !c && last && !last->alone;
 
 	if (placed)
 		c->by_place = true;
 	else if (c)
 		c->by_address = true;
 	/* 2: it has no name, and may get one */
-	buffer_uint(b, 1, c ? placed : 2);
-	put_number(b, placed ? x.address - c->start + c->place : x.address);
+	buffer_uint(b, 1, c || unsure ? placed || unsure : 2);
+	put_number(b, unsure ? x.address | UINT64_C(1) << NOWHERE_BIT :
+		      placed ? x.address - c->start + c->place : x.address);
 }
 
 static void name_codes(const struct jitdump *d, struct names *x)

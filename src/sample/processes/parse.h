@@ -16,7 +16,8 @@
  *	PARSE_MAP	names
  *	PARSE_DUMP	text of what is wrong with it, or ""
  *			n, n addresses that still have none
- *			for each sample: placed, 8 bits; offset
+ *			for each sample: placed, 8 bits (2: it may get a
+ *			name later, by its address); offset
  *			names
  *	names		n, n times: placed, 8 bits; start, end, text
  *	text		n, n bytes

@@ -19,6 +19,7 @@
 
 #include "../../progs/sample/jitdump.h"
 #include "sample/jit/jitdump.h"
+#include "sample/processes/parse.h"
 #include "splitmix.h"
 
 enum { ROUNDS = 3000 };
@@ -124,6 +125,59 @@ static void test_times(void **state)
 	assert_int_equal(d.trouble.code, 0);
 	check_times(&d);
 	jitdump_close(&d);
+}
+
+/* where the answer says that a sample is: is it by its place, and the offset */
+static void ask_sample(FILE *f, uint64_t address, uint64_t from, uint64_t to,
+		       uint8_t *placed, uint64_t *offset)
+{
+	struct parse_sample x = {address, from, to};
+	buffer question = {0}, answer = {0};
+	struct bytes b;
+	char *trouble;
+
+	buffer_uint(&question, 1, PARSE_DUMP);
+	parse_put_text(&question, path_of("jit-1.dump"), PARSE_PATH);
+	buffer_uint(&question, 1, true);
+	buffer_uint(&question, 8, 0);
+	buffer_uint(&question, 8, 1);
+	buffer_bytes(&question, &x, sizeof x);
+	parse_answer(fileno(f), bytes_window(question.at, question.n, 0),
+		     &answer);
+	b = bytes_window(answer.at, answer.n, 0);
+	trouble = parse_take_text(&b, PARSE_NAME);
+	assert_string_equal(trouble, "");
+	mem_free(trouble);
+	assert_int_equal(bytes_uint(&b, 8), 0);
+	*placed = bytes_u8(&b);
+	*offset = bytes_uint(&b, 8);
+	assert_false(b.bad);
+	vec_free(&question);
+	vec_free(&answer);
+}
+
+/* a sample that may be of either code is at an address of neither */
+static void test_unsure(void **state)
+{
+	FILE *f = make(0);
+	uint64_t offset;
+	uint8_t placed;
+
+	(void)state;
+	fill(f);
+	ask_sample(f, 0x9010, 200, 200, &placed, &offset);
+	assert_int_equal(placed, 0);
+	assert_int_equal(offset, 0x9010);
+	ask_sample(f, 0x1020, 120, 120, &placed, &offset);
+	assert_int_equal(placed, 1);
+	assert_true(offset < 4096);
+	ask_sample(f, 0x1020, 150, 250, &placed, &offset);
+	assert_int_equal(placed, 1);
+	assert_true(offset > 1ul << 60 && offset <= INT64_MAX);
+	/* there may be some later */
+	ask_sample(f, 0x7000, 150, 250, &placed, &offset);
+	assert_int_equal(placed, 2);
+	fclose(f);
 }
 
 /* of a clock that is not ours the last one counts */
@@ -310,6 +364,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_unsure),
 		cmocka_unit_test(test_other_clock),
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_shorter),
