@@ -77,6 +77,13 @@ static bool call_write(const struct counter_code *c, const struct insertion *i,
 	return c->isa->move->routine_call(&x, addr, out);
 }
 
+/* where flags are live, and it has no form that keeps them, they are saved */
+static enum count_form form_at(const struct insertion *i,
+			       const struct scratch *s)
+{
+	return s->keep && i->keeps ? COUNT_KEEPS : COUNT_SPOILS;
+}
+
 static unsigned additions_size(const struct counter_code *c,
 			       const struct insertion *i,
 			       const struct scratch *s)
@@ -84,7 +91,7 @@ static unsigned additions_size(const struct counter_code *c,
 	const struct isa_move *move = c->isa->move;
 	struct addition a[ADD_MAX];
 	unsigned n = additions(c, i->code, 0, a);
-	enum count_form f = s->keep ? COUNT_KEEPS : COUNT_SPOILS;
+	enum count_form f = form_at(i, s);
 
 	return move->add_size(f, a, n) +
 	       (c->for_threads ? move->add_thread_size : 0);
@@ -117,7 +124,7 @@ static bool additions_write(struct counter_code *c, const struct insertion *i,
 			    const struct plan_bases *bases, uint8_t *out)
 {
 	const struct isa_move *move = c->isa->move;
-	enum count_form f = s->keep ? COUNT_KEEPS : COUNT_SPOILS;
+	enum count_form f = form_at(i, s);
 	struct addition a[ADD_MAX];
 	unsigned n = additions(c, i->code, bases->data + c->counters, a);
 

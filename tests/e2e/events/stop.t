@@ -21,6 +21,7 @@ from patience import until
 
 tap = Tap()
 STOPS = "../events/stops.c"
+SEARCH = "../events/search.c"
 NOW = ["-Wl,-z,now"]
 LINE = re.compile(r"^tally: stopped after (\d+) (\S+): (\S+) 0x([0-9a-f]+) "
                   r"(\S+)\+0x([0-9a-f]+), process (\d+) thread (\d+)$", re.M)
@@ -203,6 +204,17 @@ def children(p):
                                        n))]
 
 
+def flags(name, cc):
+    """Code that may trap changes flags, which programs have in use."""
+    here = room(name)
+    exe = build(here, name, [SEARCH], "-O2", cc=cc)
+    want = original(here, exe, ["while", "none"])
+    got = quiet([TALLY, "events", "-e", "insns", "--stop-at", str(1 << 60),
+                 "--", exe, "while", "none"], here)
+    return [("flags are kept", [] if got[:2] == want else
+             ["%s, want %s" % (got, want)])]
+
+
 def checked(name, *words):
     """Step by step through all of a program, nothing is left out."""
     here = room(name)
@@ -235,6 +247,8 @@ def jobs():
     yield "fast", beyond, fast
     yield "fast", again, fast, 1000
     yield "gdb", by_gdb, fast
+    for cc in "gcc", "clang":
+        yield cc, flags, cc, cc
     yield "checked", checked, "checked", "6"
 
 
