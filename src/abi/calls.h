@@ -157,6 +157,9 @@ struct calls_code {
 	/* what their third instructions are if there are threads; 0: no
 	   matter */
 	uint32_t branch[2][CALLS_ROUTINES];
+	/* npage offsets, from here on, of what leads to the page
+	   (isa_move.routine_page) */
+	uint32_t pages, npage;
 };
 
 _Static_assert(sizeof(struct call_record) == RECORD_INNER &&

@@ -68,21 +68,21 @@ static unsigned call_size(void *ctx, const struct insertion *i,
 }
 
 static bool tell_write(const struct hooking *w, const struct hooks_jump *j,
-		       uint8_t reg, uint64_t addr,
+		       const struct scratch *s, uint64_t addr,
 		       const struct plan_bases *bases, uint8_t *out)
 {
 	const struct isa *isa = w->c->isa;
 	struct tell t = {.table = j->table,
 			 .index = j->index,
 			 .number = j->number,
-			 .depth = bases->depth};
+			 .depth = s->depth};
 	struct insn in;
 	size_t avail;
 
 	t.code = image_at(w->c->image, j->at, &avail);
 	isa->decode(t.code, avail, j->at, &in);
 	t.in = &in;
-	return isa->move->tell(&t, addr, bases->support, reg, out);
+	return isa->move->tell(&t, addr, bases->support, s->reg[0], out);
 }
 
 static bool call_write(void *ctx, const struct insertion *i,
@@ -94,7 +94,7 @@ static bool call_write(void *ctx, const struct insertion *i,
 
 	if (is_indirect(i))
 		return tell_write(w, &w->layout.jump[i->code - HOOK_KINDS],
-				  s->reg[0], addr, bases, out);
+				  s, addr, bases, out);
 	return move->call(addr, bases->support, s->reg[0], out);
 }
 

@@ -105,6 +105,11 @@ struct routine_call {
 	   alone: there is no other */
 	uint32_t above;
 	bool alone;
+	/* it stands directly before or behind a call: nothing of the program
+	   lies below the stack pointer, which is the other address */
+	bool at_call;
+	/* the routine can find that by itself, if it is told so */
+	bool finds;
 	regset dead; /* registers that need not be kept */
 	bool guarded; /* nothing is done if the word `guard` is 0 */
 	uint64_t guard;
@@ -262,8 +267,10 @@ struct isa_move {
 	 */
 	unsigned (*routine_call)(const struct routine_call *x, uint64_t at,
 				 uint8_t *out);
-	/* the routine at `at` is to know that page; false: out of reach */
-	bool (*routine_page)(uint8_t *routine, uint64_t at, uint64_t page);
+	/* what leads to a page there, at `at`, as it was assembled for routines
+	   that begin with it, is to lead to this one; false: out of reach */
+	bool (*routine_page)(uint8_t *code, uint64_t at, uint64_t start,
+			     uint64_t page);
 
 	/*
 	 * A procedure that tells another, found as by a hook, where a jump or

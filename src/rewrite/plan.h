@@ -84,6 +84,8 @@ struct scratch {
 	uint8_t dead_flags; /* FLAG_ bits that are dead there */
 	regset dead; /* all registers that are dead there and that no code at
 			the place has to keep: it may overwrite these, too */
+	uint32_t depth; /* of the stack pointer, below where the program has
+			   it: registers are saved there */
 };
 
 /*
@@ -96,8 +98,6 @@ struct plan_bases {
 	/* the table of reverse_map.h, if calls leave old return addresses:
 	   where, how many entries, and what new addresses are counted from */
 	uint64_t back, nback, back_base;
-	uint32_t depth; /* of the stack pointer, below where the program has
-			   it: where the code runs, registers are saved */
 };
 
 struct survey;

@@ -54,6 +54,10 @@ int call_code_read(struct call_code *c, const struct cfg *g, uint32_t nevent,
 	if (read_code(c, name, e))
 		return -1;
 	memcpy(&k, c->bytes, sizeof k);
+	if (k.pages > c->size || k.npage > (c->size - k.pages) / 4) {
+		call_code_free(c);
+		return err_set(e, ERR_MACHINE, "%s: not of this tally", name);
+	}
 	memcpy(c->routine, k.routine[hooks_subtract(g)], sizeof c->routine);
 	c->leaf = NEW_ARRAY(uint8_t, g->proc.n + 1);
 	c->go = has_go(g);
@@ -70,7 +74,7 @@ bool call_code_write(const struct call_code *c, const struct plan_bases *bases,
 		     uint64_t page, uint64_t before, uint8_t *out)
 {
 	struct calls_code k;
-	uint64_t data = bases->data;
+	uint64_t data = bases->data, start = bases->support;
 	bool good = true;
 
 	memcpy(out, c->bytes, c->size);
@@ -80,10 +84,13 @@ bool call_code_write(const struct call_code *c, const struct plan_bases *bases,
 	k.nevent = c->nevent;
 	k.entry = ENTRY_SIZE(c->nevent);
 	memcpy(out, &k, sizeof k);
-	for (unsigned i = 0; i < CALLS_ROUTINES; i++)
-		good &= c->isa->move->routine_page(
-			out + c->routine[i], bases->support + c->routine[i],
-			data + page);
+	for (uint32_t i = 0; i < k.npage; i++) {
+		uint32_t at;
+
+		memcpy(&at, out + k.pages + i * sizeof at, sizeof at);
+		good &= c->isa->move->routine_page(out + at, start + at, start,
+						   data + page);
+	}
 	return good;
 }
 

@@ -35,6 +35,21 @@ static const struct code_call *call_of(const struct counter_code *c,
 	return n ? &c->call.at[n - 1] : NULL;
 }
 
+/* directly before a call or behind one? Jumps tell what is above */
+static bool is_at_call(const struct code_call *k)
+{
+	switch (k->routine) {
+	case CALLS_PUSH:
+	case CALLS_OPEN:
+		return !k->above;
+	case CALLS_CLOSE:
+	case CALLS_LEAF:
+	case CALLS_LEAF_END:
+		return true;
+	}
+	return false;
+}
+
 /* what all calls of that routine have in common, wherever they are */
 static struct routine_call call_like(const struct code_call *k,
 				     const struct scratch *s)
@@ -43,6 +58,9 @@ static struct routine_call call_like(const struct code_call *k,
 		.dead = s->dead | k->dead,
 		.alone = k->routine == CALLS_LEAF ||
 			 k->routine == CALLS_LEAF_END,
+		.at_call = is_at_call(k) && !s->depth,
+		.finds = k->routine == CALLS_PUSH || k->routine == CALLS_OPEN ||
+			 k->routine == CALLS_CLOSE,
 		.guarded = k->routine == CALLS_RETURN,
 	};
 }
@@ -73,7 +91,7 @@ static bool call_write(const struct counter_code *c, const struct insertion *i,
 	x.guard = bases->data + c->counters - c->isa->page +
 		  COUNTER_SIZE * CALLS_ROOTS;
 	x.about = bases->data + c->counters + COUNTER_SIZE * (uint64_t)k->word;
-	x.above = bases->depth + k->above;
+	x.above = s->depth + k->above;
 	return c->isa->move->routine_call(&x, addr, out);
 }
 

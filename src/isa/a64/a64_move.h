@@ -96,7 +96,8 @@ bool a64_hook_asks(enum hook_kind k, uint64_t number);
 bool a64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
 
 /* routine.c */
-bool a64_routine_page(uint8_t *routine, uint64_t at, uint64_t page);
+bool a64_routine_page(uint8_t *code, uint64_t at, uint64_t start,
+		      uint64_t page);
 unsigned a64_routine_call(const struct routine_call *x, uint64_t at,
 			  uint8_t *out);
 enum { A64_TELL_HOOK_SIZE = 4 * 41 };

@@ -55,6 +55,7 @@ const char *site_equip(struct site *x, const struct survey *v,
 	bool keep = need.flags[0] & live.flags;
 	bool keep_flags = keep && need.flags[1] & live.flags;
 	unsigned n = need.regs[keep] + keep_flags;
+	struct move_saved saved;
 
 	x->scratch.keep = keep;
 	if (n > sizeof x->scratch.reg)
@@ -67,6 +68,8 @@ const char *site_equip(struct site *x, const struct survey *v,
 	if (keep_flags)
 		x->scratch.dead &= ~((regset)1 << x->flags_reg);
 	x->scratch.dead_flags = FLAG_ALL & ~live.flags;
+	saved = saved_of(x);
+	x->scratch.depth = isa->move->save_depth(&saved);
 	if ((need.memory || x->saved) && spot_exclusive(v, p))
 		return "inside an exclusive sequence";
 	if (x->saved && v->leaves_stack &&
@@ -102,13 +105,6 @@ struct site *sites_find(const struct sites *s, enum spot_kind k, uint64_t at)
 							   NULL;
 }
 
-uint32_t site_depth(const struct site *x, const struct isa *isa)
-{
-	struct move_saved saved = saved_of(x);
-
-	return isa->move->save_depth(&saved);
-}
-
 unsigned site_size(const struct sites *s, const struct site *x,
 		   const struct isa *isa)
 {
@@ -124,9 +120,9 @@ unsigned site_size(const struct sites *s, const struct site *x,
 
 /* what the insertion is told when its code is written for `addr` */
 static bool bases_for(const struct site_world *w, const struct insertion *i,
-		      uint64_t addr, uint32_t depth, struct plan_bases *b)
+		      uint64_t addr, struct plan_bases *b)
 {
-	*b = (struct plan_bases){.data = w->data, .depth = depth};
+	*b = (struct plan_bases){.data = w->data};
 	if (i->calls)
 		b->support = w->step(w->ctx, addr, w->support + i->call_at);
 	return !i->calls || b->support;
@@ -138,13 +134,12 @@ bool site_write(const struct sites *s, const struct site *x,
 {
 	struct move_saved saved = saved_of(x);
 	unsigned n = isa->move->save(&saved, out);
-	uint32_t depth = site_depth(x, isa);
 	struct plan_bases bases;
 
 	for (uint32_t i = 0; i < x->n; i++) {
 		const struct insertion *ins = site_insertion(s, x, i);
 
-		if (!bases_for(w, ins, x->addr + n, depth, &bases) ||
+		if (!bases_for(w, ins, x->addr + n, &bases) ||
 		    !s->plan->write(s->plan->ctx, ins, &x->scratch,
 				    x->addr + n, &bases, out + n))
 			return false;

@@ -91,8 +91,6 @@ const char *site_equip(struct site *x, const struct survey *v,
 /* bytes of its code */
 unsigned site_size(const struct sites *s, const struct site *x,
 		   const struct isa *isa);
-/* by how much a site's code lowers the stack pointer */
-uint32_t site_depth(const struct site *x, const struct isa *isa);
 /* where the plan's things are, and how its code gets there */
 struct site_world {
 	uint64_t data, support;

@@ -99,7 +99,7 @@ static void note_push(struct builder *b, const struct site *x)
 	struct push p = {
 		.start = x->addr + b->l->in->move->save_lead,
 		.end = x->addr + x->size,
-		.bytes = site_depth(x, b->l->in->isa),
+		.bytes = x->scratch.depth,
 	};
 
 	if (p.bytes)

@@ -21,7 +21,11 @@
 #define ENTRY 24
 #define FRAME 96
 
-	.text
+	.text	1
+pages:
+	.text	2
+pages_end:
+	.text	0
 start:
 	.quad	0, 0, 0, 0
 	.macro	offset name
@@ -45,17 +49,21 @@ start:
 	each	offset, sub
 	each	branch, add
 	each	branch, sub
+	.word	pages - start, (pages_end - pages) / 4
 
 	/*
 	 * x9: the thread's running page, x16: its record or word. Tally makes
-	 * the second instruction of each routine lead to the page; once there
-	 * are threads, the third is a branch to code that asks which one it is
+	 * the second instruction lead to the page; once there are threads, the
+	 * third is a branch to code that asks which one it is
 	 * (calls_convert()).
 	 */
 	.macro	begin_short
 	stp	x9, x10, [sp, #-FRAME]!
-	adrp	x9, start
+77:	adrp	x9, start
 	nop
+	.text	1
+	.word	77b - start
+	.text	0
 8:
 	.endm
 

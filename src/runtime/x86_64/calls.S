@@ -4,7 +4,9 @@
  * the program calls one of these routines with
  *
  *	%r11	the site's record, or the procedure's word, of the first thread
- *	%r10	the caller's stack pointer, before a call
+ *	%r10	the caller's stack pointer; routines that are called directly
+ *		before or behind a call (push, open, close) know it by their
+ *		own, unless the lowest bit of %r11 says that it is there
  *
  * All other registers are kept, flags are not. What is not the rule is left to
  * runtime/calls.c. An entry is filled, and then on top: a signal's handler leaves
@@ -16,8 +18,16 @@
 #include "abi/calls.h"
 
 #define ON_CALLS 48 /* abi/launch_env.h */
+/* what a routine has pushed when it knows the stack pointer by its own */
+#define PUSHED 24
+/* the site may have kept %r11 in so much room below its stack pointer */
+#define SPARE 64
 
-	.text
+	.text	1
+pages:
+	.text	2
+pages_end:
+	.text	0
 start:
 page:	.quad	0
 word:	.quad	0
@@ -29,14 +39,20 @@ entry:	.quad	0
 	.long	return - start
 	.endr
 	.fill	2 * CALLS_ROUTINES, 4, 0
+	.long	pages - start, (pages_end - pages) / 4
 
 	/*
-	 * rax: the running page. Tally makes the second instruction of each
-	 * routine lead there.
+	 * An instruction that ends with the distance to the running page, which
+	 * is that to `start` as yet: tally adds what is between them.
 	 */
+	.macro	paged code:vararg
+	\code
+99:	.text	1
+	.long	99b - 4 - start
+	.text	0
+	.endm
+
 	.macro	begin
-	push	%rax
-	lea	start(%rip), %rax
 	push	%rcx
 	push	%rdx
 	.endm
@@ -44,30 +60,31 @@ entry:	.quad	0
 	.macro	end
 	pop	%rdx
 	pop	%rcx
-	pop	%rax
 	ret
 	.endm
 
-	.macro	save_more
+	/* what is not done here; r10 is the stack pointer, rcx and rdx are
+	   saved */
+	.macro	slow what
 	push	%rdi
-	push	%r8
-	.endm
-
-	.macro	end_more
-	pop	%r8
+	mov	$\what, %edi
+	call	ask
 	pop	%rdi
 	end
 	.endm
 
-	/* what is not done here; more: save_more was */
-	.macro	slow what, more
-	.ifeq	\more
-	save_more
-	.endif
-	push	%rsi
-	push	%r9
+	/* the same where the routine knows the stack pointer by its own */
+	.macro	slow_below what
+	lea	-SPARE(%rsp), %rsp
+	push	%r10
+	lea	(PUSHED + SPARE + 8)(%rsp), %r10
+	push	%rdi
 	mov	$\what, %edi
-	jmp	ask
+	call	ask
+	pop	%rdi
+	pop	%r10
+	lea	SPARE(%rsp), %rsp
+	end
 	.endm
 
 	.macro	entry_size op
@@ -79,88 +96,118 @@ entry:	.quad	0
 	.endm
 
 	/* rcx: the next entry; to 9: there is no room */
-	.macro	take
-	mov	%gs:PAGE_TOP(%rax), %rcx
+	.macro	take below
+	paged	mov %gs:start+PAGE_TOP(%rip), %rcx
 	entry_size add
-	cmp	%gs:PAGE_LIMIT(%rax), %rcx
+	paged	cmp %gs:start+PAGE_LIMIT(%rip), %rcx
 	ja	9f
-	mov	%r10, (%rcx)
+	.if	\below
+	lea	PUSHED(%rsp), %rdx
+	mov	%rdx, ENTRY_SP(%rcx)
+	.else
+	mov	%r10, ENTRY_SP(%rcx)
+	.endif
 	mov	%r11, ENTRY_HEAD(%rcx)
 	mov	%r11, ENTRY_RECORD(%rcx)
 	.endm
 
-	/* rdx: the count of the event with that number */
-	.macro	lanes event
+	/* rdx: what an event was counted; of few events */
+	.macro	count event
+	paged	mov %gs:start+PAGE_LANES(\event)(%rip), %rdx
+	paged	add %gs:start+PAGE_LANES(\event)+8(%rip), %rdx
+	.endm
+
+	/* the same of any, by its number in rsi; rax: the page */
+	.macro	count_any
+	mov	%rsi, %rdx
+	shl	$5, %rdx
+	add	%rax, %rdx
 	push	%rdi
-	mov	\event, %rdi
-	shl	$5, %rdi
-	add	%rax, %rdi
-	mov	%gs:PAGE_LANES(0)(%rdi), %rdx
-	add	%gs:(PAGE_LANES(0) + 8)(%rdi), %rdx
+	mov	%gs:PAGE_LANES(0)(%rdx), %rdi
+	add	%gs:(PAGE_LANES(0) + 8)(%rdx), %rdi
+	mov	%rdi, %rdx
 	pop	%rdi
 	.endm
 
-	/* the events so far; base: gs, if they go to the page */
-	.macro	counts prefix, at
+	/* the loop over all events; rsi is the number */
+	.macro	each
+	push	%rax
+	push	%rsi
+	paged	lea start(%rip), %rax
+	xor	%esi, %esi
+4:
+	.endm
+	.macro	each_end
+	inc	%rsi
+	cmp	nevent(%rip), %rsi
+	jb	4b
+	pop	%rsi
+	pop	%rax
+	.endm
+
+	/* the events so far, into the entry in rcx; loses rdx */
+	.macro	counts
 #if EVENTS
 	.set	i, 0
 	.rept	EVENTS
-	mov	%gs:PAGE_LANES(i)(%rax), %rdx
-	add	%gs:(PAGE_LANES(i) + 8)(%rax), %rdx
-	.ifb	\prefix
+	count	i
 	mov	%rdx, (ENTRY_BEGIN + 8 * i)(%rcx)
-	.else
-	mov	%rdx, %gs:(\at + 8 * i)(%rax)
-	.endif
 	.set	i, i + 1
 	.endr
 #else
-	push	%rsi
-	xor	%esi, %esi
-3:	lanes	%rsi
-	.ifb	\prefix
+	each
+	count_any
 	mov	%rdx, ENTRY_BEGIN(%rcx,%rsi,8)
-	.else
-	mov	%rdx, %gs:\at(%rax,%rsi,8)
-	.endif
-	inc	%rsi
-	cmp	nevent(%rip), %rsi
-	jb	3b
-	pop	%rsi
+	each_end
 #endif
 	.endm
 
-push:
-	begin
-	take
-	mov	%gs:RECORD_CALLEE(%r11), %r10
-	test	%r10, %r10
-	jz	2f
-	mov	%r10, ENTRY_ACTIVE(%rcx)
+	.macro	push_entry below
+	take	\below
+	mov	%gs:RECORD_CALLEE(%r11), %rdx
+	test	%rdx, %rdx
+	jz	9f
+	mov	%rdx, ENTRY_ACTIVE(%rcx)
 	counts
-	mov	%rcx, %gs:PAGE_TOP(%rax)
-	cmpq	$0, %gs:(%r10)
+	paged	mov %rcx, %gs:start+PAGE_TOP(%rip)
+	mov	%gs:RECORD_CALLEE(%r11), %rdx
+	cmpq	$0, %gs:(%rdx)
 	jne	1f
-	mov	%rcx, %gs:(%r10)
+	mov	%rcx, %gs:(%rdx)
 1:	end
-2:	mov	(%rcx), %r10
-9:	slow	CALLS_PUSH, 0
+	.endm
 
-open:
-	begin
+	.macro	open_entry below
 	cmpq	$0, %gs:RECORD_SELF(%r11)
 	je	9f
-	take
+	take	\below
 	movq	$0, ENTRY_ACTIVE(%rcx)
 	counts
-	mov	%rcx, %gs:PAGE_TOP(%rax)
+	paged	mov %rcx, %gs:start+PAGE_TOP(%rip)
 	end
-9:	slow	CALLS_OPEN, 0
+	.endm
+
+	/* its two forms */
+	.macro	begins name, what
+\name:
+	test	$1, %r11b
+	jnz	8f
+	begin
+	\name\()_entry 1
+9:	slow_below \what
+8:	dec	%r11
+	begin
+	\name\()_entry 0
+9:	slow	\what
+	.endm
+
+	begins	push, CALLS_PUSH
+	begins	open, CALLS_OPEN
 
 /* the call on top is of this procedure, if it has the stack pointer */
 enter:
 	begin
-	mov	%gs:PAGE_TOP(%rax), %rcx
+	paged	mov %gs:start+PAGE_TOP(%rip), %rcx
 	test	%rcx, %rcx
 	jz	9f
 	mov	ENTRY_SP(%rcx), %rdx
@@ -169,8 +216,17 @@ enter:
 	jne	9f
 	mov	ENTRY_ACTIVE(%rcx), %rdx
 	cmp	%r11, %rdx
-	je	4f
-	test	%rdx, %rdx
+	jne	4f
+	/* one from outside has ended */
+	add	$8, %rdx
+	cmp	%rdx, ENTRY_HEAD(%rcx)
+	je	9f
+	/* a jump is entered once */
+3:	testb	$ENTRY_TAIL, ENTRY_SP(%rcx)
+	jz	5f
+	btsq	$62, ENTRY_SP(%rcx) /* ENTRY_ENTERED */
+5:	end
+4:	test	%rdx, %rdx
 	jnz	9f
 	mov	ENTRY_RECORD(%rcx), %rdx
 1:	cmp	%r11, %gs:RECORD_CALLEE(%rdx)
@@ -182,23 +238,15 @@ enter:
 2:	mov	%rdx, ENTRY_RECORD(%rcx)
 	mov	%r11, ENTRY_ACTIVE(%rcx)
 	cmpq	$0, %gs:(%r11)
-	jne	3f
-	mov	%rcx, %gs:(%r11)
-	/* a jump is entered once */
-3:	testb	$ENTRY_TAIL, ENTRY_SP(%rcx)
-	jz	5f
-	btsq	$62, ENTRY_SP(%rcx) /* ENTRY_ENTERED */
-5:	end
-	/* one from outside has ended */
-4:	add	$8, %rdx
-	cmp	%rdx, ENTRY_HEAD(%rcx)
 	jne	3b
-9:	slow	CALLS_ENTER, 0
+	mov	%rcx, %gs:(%r11)
+	jmp	3b
+9:	slow	CALLS_ENTER
 
 /* of the procedure with that word: was it called from outside? */
 return:
 	begin
-	mov	%gs:PAGE_TOP(%rax), %rcx
+	paged	mov %gs:start+PAGE_TOP(%rip), %rcx
 	test	%rcx, %rcx
 	jz	1f
 	lea	8(%r11), %rdx
@@ -207,47 +255,86 @@ return:
 	testb	$ENTRY_TAIL, ENTRY_SP(%rcx)
 	jnz	9f
 1:	end
-9:	slow	CALLS_RETURN, 0
+9:	slow	CALLS_RETURN
 
-/* what the call in rcx cost, record r8 */
-	.macro	costs outermost
+	/* what the call in rcx cost, to its record; loses rdx, and a record
+	   that is not r11 */
+	.macro	costs outermost, record
 #if EVENTS
-	incq	%gs:RECORD_CALLS(EVENTS)(%r8)
+	incq	%gs:RECORD_CALLS(EVENTS)(\record)
 	.set	i, 0
 	.rept	EVENTS
-	mov	%gs:PAGE_LANES(i)(%rax), %rdx
-	add	%gs:(PAGE_LANES(i) + 8)(%rax), %rdx
+	count	i
 	sub	(ENTRY_BEGIN + 8 * i)(%rcx), %rdx
 	.if	\outermost
-	add	%rdx, %gs:(RECORD_OUTER(EVENTS) + 8 * i)(%r8)
+	add	%rdx, %gs:(RECORD_OUTER(EVENTS) + 8 * i)(\record)
 	.else
-	add	%rdx, %gs:(RECORD_INNER + 8 * i)(%r8)
+	add	%rdx, %gs:(RECORD_INNER + 8 * i)(\record)
 	.endif
 	.set	i, i + 1
 	.endr
 #else
-	push	%rsi
-	mov	nevent(%rip), %rsi
-	incq	%gs:RECORD_INNER(%r8,%rsi,8)
+	mov	nevent(%rip), %rdx
+	incq	%gs:RECORD_INNER(\record,%rdx,8)
 	.if	\outermost
-	lea	8(%r8,%rsi,8), %r8
+	lea	8(\record,%rdx,8), \record
 	.endif
-	xor	%esi, %esi
-4:	lanes	%rsi
+	each
+	count_any
 	sub	ENTRY_BEGIN(%rcx,%rsi,8), %rdx
-	add	%rdx, %gs:RECORD_INNER(%r8,%rsi,8)
-	inc	%rsi
-	cmp	nevent(%rip), %rsi
-	jb	4b
-	pop	%rsi
+	add	%rdx, %gs:RECORD_INNER(\record,%rsi,8)
+	each_end
 #endif
 	.endm
 
-/* jumps that end with the call, and that */
+	.macro	leave_entry
+	entry_size sub
+	paged	mov %rcx, %gs:start+PAGE_TOP(%rip)
+	.endm
+
+/* the call on top, if it is that */
 close:
+	test	$1, %r11b
+	jnz	8f
 	begin
-	save_more
-1:	mov	%gs:PAGE_TOP(%rax), %rcx
+	paged	mov %gs:start+PAGE_TOP(%rip), %rcx
+	test	%rcx, %rcx
+	jz	9f
+	lea	PUSHED(%rsp), %rdx
+	cmp	%rdx, ENTRY_SP(%rcx)
+	jne	9f
+	mov	ENTRY_ACTIVE(%rcx), %rdx
+	test	%rdx, %rdx
+	jz	9f
+	cmp	%r11, ENTRY_HEAD(%rcx)
+	jne	9f
+	mov	ENTRY_RECORD(%rcx), %r11
+	cmp	%rcx, %gs:(%rdx)
+	jne	6f
+	movq	$0, %gs:(%rdx)
+	costs	1, %r11
+	leave_entry
+	end
+6:	costs	0, %r11
+	leave_entry
+	end
+9:	lea	-SPARE(%rsp), %rsp
+	push	%r10
+	lea	(PUSHED + SPARE + 8)(%rsp), %r10
+	call	close_all
+	pop	%r10
+	lea	SPARE(%rsp), %rsp
+	end
+8:	dec	%r11
+	begin
+	call	close_all
+	end
+
+/* jumps that end with the call, and that; rcx and rdx are saved */
+close_all:
+	push	%rdi
+	push	%r8
+1:	paged	mov %gs:start+PAGE_TOP(%rip), %rcx
 	test	%rcx, %rcx
 	jz	9f
 	mov	ENTRY_ACTIVE(%rcx), %rdx
@@ -266,64 +353,80 @@ close:
 	cmp	%rcx, %gs:(%rdx)
 	jne	6f
 	movq	$0, %gs:(%rdx)
-	costs	1
-5:	entry_size sub
-	mov	%rcx, %gs:PAGE_TOP(%rax)
+	costs	1, %r8
+5:	leave_entry
 	test	%rdi, %rdi
 	jnz	1b
-	end_more
-6:	costs	0
+7:	pop	%r8
+	pop	%rdi
+	ret
+6:	costs	0, %r8
 	jmp	5b
-9:	slow	CALLS_CLOSE, 1
+9:	mov	$CALLS_CLOSE, %edi
+	call	ask
+	jmp	7b
 
 land:
 	begin
-	slow	CALLS_LAND, 0
+	slow	CALLS_LAND
 
 /* a call of a procedure that calls nothing: there is one at a time */
 leaf:
 	begin
 	cmpq	$0, %gs:RECORD_SELF(%r11)
 	je	9f
-	counts	gs, PAGE_LEAF_BEGIN
-	mov	%r11, %gs:PAGE_LEAF(%rax)
+#if EVENTS
+	.set	i, 0
+	.rept	EVENTS
+	count	i
+	paged	mov %rdx, %gs:start+PAGE_LEAF_BEGIN+8*i(%rip)
+	.set	i, i + 1
+	.endr
+#else
+	each
+	count_any
+	mov	%rdx, %gs:PAGE_LEAF_BEGIN(%rax,%rsi,8)
+	each_end
+#endif
+	paged	mov %r11, %gs:start+PAGE_LEAF(%rip)
 	end
-9:	slow	CALLS_LEAF, 0
+9:	slow_below CALLS_LEAF
 
 leaf_end:
 	begin
-	cmp	%r11, %gs:PAGE_LEAF(%rax)
+	paged	cmp %gs:start+PAGE_LEAF(%rip), %r11
 	jne	9f
 #if EVENTS
 	incq	%gs:RECORD_CALLS(EVENTS)(%r11)
 	.set	i, 0
 	.rept	EVENTS
-	mov	%gs:PAGE_LANES(i)(%rax), %rdx
-	add	%gs:(PAGE_LANES(i) + 8)(%rax), %rdx
-	sub	%gs:(PAGE_LEAF_BEGIN + 8 * i)(%rax), %rdx
+	count	i
+	paged	sub %gs:start+PAGE_LEAF_BEGIN+8*i(%rip), %rdx
 	add	%rdx, %gs:(RECORD_OUTER(EVENTS) + 8 * i)(%r11)
 	.set	i, i + 1
 	.endr
 #else
-	push	%rsi
-	mov	nevent(%rip), %rcx
-	lea	8(%r11,%rcx,8), %rsi
-	incq	%gs:(RECORD_INNER - 8)(%rsi)
-	xor	%ecx, %ecx
-4:	lanes	%rcx
-	sub	%gs:PAGE_LEAF_BEGIN(%rax,%rcx,8), %rdx
-	add	%rdx, %gs:RECORD_INNER(%rsi,%rcx,8)
-	inc	%rcx
-	cmp	nevent(%rip), %rcx
-	jb	4b
-	pop	%rsi
+	mov	nevent(%rip), %rdx
+	lea	8(%r11,%rdx,8), %rcx
+	incq	%gs:(RECORD_INNER - 8)(%rcx)
+	each
+	count_any
+	sub	%gs:PAGE_LEAF_BEGIN(%rax,%rsi,8), %rdx
+	add	%rdx, %gs:RECORD_INNER(%rcx,%rsi,8)
+	each_end
 #endif
-	movq	$0, %gs:PAGE_LEAF(%rax)
+	xor	%edx, %edx
+	paged	mov %rdx, %gs:start+PAGE_LEAF(%rip)
 	end
-9:	slow	CALLS_LEAF_END, 0
+9:	slow_below CALLS_LEAF_END
 
-/* on_calls(edi, r11, r10, rax, launch_env), if there is one */
+/* on_calls(edi, r11, r10, page, launch_env), if there is one; loses rcx and
+   rdx, which are saved */
 ask:
+	push	%rax
+	push	%rsi
+	push	%r8
+	push	%r9
 	lea	start(%rip), %rcx
 	add	word(%rip), %rcx
 	mov	(%rcx), %r8
@@ -338,7 +441,7 @@ ask:
 	push	%r11
 	mov	%r11, %rsi
 	mov	%r10, %rdx
-	mov	%rax, %rcx
+	paged	lea start(%rip), %rcx
 	and	$-16, %rsp
 	cld
 	call	*%r9
@@ -347,7 +450,9 @@ ask:
 	pop	%r10
 	pop	%rbp
 1:	pop	%r9
+	pop	%r8
 	pop	%rsi
-	end_more
+	pop	%rax
+	ret
 
 	.section .note.GNU-stack, "", @progbits

@@ -101,8 +101,10 @@ unsigned a64_routine_call(const struct routine_call *x, uint64_t at,
 	return lead + n;
 }
 
-/* its second instruction is an adrp of x9 */
-bool a64_routine_page(uint8_t *routine, uint64_t at, uint64_t page)
+/* an adrp of x9 */
+bool a64_routine_page(uint8_t *code, uint64_t at, uint64_t start,
+		      uint64_t page)
 {
-	return a64_put_adrp(routine + 4, PAGE, at + 4, page);
+	(void)start;
+	return a64_put_adrp(code, PAGE, at, page);
 }

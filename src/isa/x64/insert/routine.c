@@ -1,10 +1,18 @@
 /*
  * x64 routine: calls one of the routines of runtime/x86_64/calls.S.
  *
- *	lea	-128(%rsp), %rsp	what is below belongs to the procedure
+ *	mov	%r11, -64(%rsp)		unless it is dead
+ *	lea	about(%rip), %r11
+ *	call	routine
+ *	mov	-64(%rsp), %r11
+ *
+ * directly before or behind a call, where nothing is below the stack pointer.
+ * Elsewhere that may belong to the procedure:
+ *
+ *	lea	-128(%rsp), %rsp
  *	push	%r10			unless it is dead
  *	push	%r11
- *	lea	about(%rip), %r11
+ *	lea	about(%rip), %r11	+ 1 if the routine could find %r10
  *	lea	above(%rsp), %r10	unless %r11 is alone
  *	call	routine
  *	pop	%r11
@@ -41,39 +49,71 @@ static bool is_live(const struct routine_call *x, unsigned reg)
 	return !(x->dead >> reg & 1) && (reg == ABOUT || !x->alone);
 }
 
+/* lea about(%rip), %r11; *good: it can be reached */
+static unsigned put_about(const struct routine_call *x, uint64_t at,
+			  uint8_t *out, unsigned n, bool *good)
+{
+	uint8_t code[] = {0x4c, 0x8d, 0x1d, 0, 0, 0, 0};
+	uint64_t about = x->about + (x->finds && !x->at_call);
+
+	*good = !out || x64_put_distance(code + 3, at + n + sizeof code, about);
+	return put(out, n, code, sizeof code);
+}
+
+static unsigned put_routine(const struct routine_call *x, uint64_t at,
+			    uint8_t *out, unsigned n, bool *good)
+{
+	uint8_t code[] = {0xe8, 0, 0, 0, 0};
+
+	*good &= !out || x64_put_distance(code + 1, at + n + sizeof code,
+					  x->routine);
+	return put(out, n, code, sizeof code);
+}
+
+static unsigned put_at_call(const struct routine_call *x, uint64_t at,
+			    uint8_t *out)
+{
+	static const uint8_t keep[] = {0x4c, 0x89, 0x5c, 0x24, 0xc0};
+	static const uint8_t back[] = {0x4c, 0x8b, 0x5c, 0x24, 0xc0};
+	unsigned live = is_live(x, ABOUT) ? sizeof keep : 0, n;
+	bool good;
+
+	n = put(out, 0, keep, live);
+	n = put_about(x, at, out, n, &good);
+	n = put_routine(x, at, out, n, &good);
+	n = put(out, n, back, live);
+	return good ? n : 0;
+}
+
 /* the call, without a guard */
 static unsigned put_call(const struct routine_call *x, uint64_t at,
 			 uint8_t *out)
 {
 	static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
 	static const uint8_t up[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
-	uint8_t about[] = {0x4c, 0x8d, 0x1d, 0, 0, 0, 0};
 	uint8_t stack[] = {0x4c, 0x8d, 0x94, 0x24, 0, 0, 0, 0};
-	uint8_t call[] = {0xe8, 0, 0, 0, 0};
 	uint32_t depth = RED_ZONE + x->above;
-	unsigned n = put(out, 0, down, sizeof down);
-	unsigned lea = x->alone ? 0 : sizeof stack;
+	unsigned n;
+	bool good;
 
+	if (x->at_call)
+		return put_at_call(x, at, out);
+	n = put(out, 0, down, sizeof down);
 	if (is_live(x, STACK))
 		n = put_stack(out, n, 0x50, STACK);
 	if (is_live(x, ABOUT))
 		n = put_stack(out, n, 0x50, ABOUT);
 	depth += 8 * ((n - (unsigned)sizeof down) / 2);
-	if (out && (!x64_put_distance(about + 3, at + n + sizeof about,
-				      x->about) ||
-		    !x64_put_distance(call + 1,
-				      at + n + sizeof about + lea + sizeof call,
-				      x->routine)))
-		return 0;
 	memcpy(stack + 4, &depth, sizeof depth);
-	n = put(out, n, about, sizeof about);
-	n = put(out, n, stack, lea);
-	n = put(out, n, call, sizeof call);
+	n = put_about(x, at, out, n, &good);
+	n = put(out, n, stack, x->alone ? 0 : sizeof stack);
+	n = put_routine(x, at, out, n, &good);
 	if (is_live(x, ABOUT))
 		n = put_stack(out, n, 0x58, ABOUT);
 	if (is_live(x, STACK))
 		n = put_stack(out, n, 0x58, STACK);
-	return put(out, n, up, sizeof up);
+	n = put(out, n, up, sizeof up);
+	return good ? n : 0;
 }
 
 /* cmpq $0, guard(%rip); je behind it all */
@@ -99,10 +139,13 @@ unsigned x64_routine_call(const struct routine_call *x, uint64_t at,
 	return lead + n;
 }
 
-/* behind a push it has a lea of %rax */
-bool x64_routine_page(uint8_t *routine, uint64_t at, uint64_t page)
+/* a distance, which is that to their start */
+bool x64_routine_page(uint8_t *code, uint64_t at, uint64_t start,
+		      uint64_t page)
 {
-	enum { DISTANCE = 4, END = 8 };
+	int32_t distance;
 
-	return x64_put_distance(routine + DISTANCE, at + END, page);
+	(void)at;
+	memcpy(&distance, code, sizeof distance);
+	return x64_put_distance(code, start, page + (uint64_t)(int64_t)distance);
 }
