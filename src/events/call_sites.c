@@ -178,9 +178,9 @@ static bool has_jumps(const struct cfg *c, uint32_t b, uint32_t n)
 }
 
 /*
- * May an indirect jump of the procedure itself lead there? Such a jump is in the
- * same part of it, or that is a cold one, which begins with nothing that others
- * know the address of.
+ * May an indirect jump of the procedure itself lead there? Such a jump is in
+ * the same part of it, or that is a cold one, which begins with nothing that
+ * others know the address of.
  */
 static bool may_be_label(const struct call_sites *x, uint32_t b)
 {

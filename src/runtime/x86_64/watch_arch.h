@@ -46,8 +46,8 @@ static inline bool watch_regs(int tid, struct watch_regs *r)
 /*
  * A thread is stepped by a flag (TF). Instructions that save the flags save it,
  * too: pushf on the stack, syscall in a register. Behind one that sets the
- * flags (popf, iret) the kernel takes it for the program's own, until the thread
- * goes on otherwise than by a step.
+ * flags (popf, iret) the kernel takes it for the program's own, until the
+ * thread goes on otherwise than by a step.
  */
 struct watch_step {
 	uintptr_t pc;

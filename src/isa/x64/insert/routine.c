@@ -147,5 +147,6 @@ bool x64_routine_page(uint8_t *code, uint64_t at, uint64_t start,
 
 	(void)at;
 	memcpy(&distance, code, sizeof distance);
-	return x64_put_distance(code, start, page + (uint64_t)(int64_t)distance);
+	page += (uint64_t)(int64_t)distance;
+	return x64_put_distance(code, start, page);
 }
