@@ -303,12 +303,13 @@ close:
 	lea	PUSHED(%rsp), %rdx
 	cmp	%rdx, ENTRY_SP(%rcx)
 	jne	9f
-	mov	ENTRY_ACTIVE(%rcx), %rdx
-	test	%rdx, %rdx
-	jz	9f
-	cmp	%r11, ENTRY_HEAD(%rcx)
-	jne	9f
-	mov	ENTRY_RECORD(%rcx), %r11
+	cmpq	$0, ENTRY_ACTIVE(%rcx)
+	je	9f
+	cmp	%r11, ENTRY_RECORD(%rcx)
+	jne	7f
+	/* what is done to the record needs nothing of the entry: sums do not
+	   have to wait for it */
+5:	mov	%gs:RECORD_CALLEE(%r11), %rdx
 	cmp	%rcx, %gs:(%rdx)
 	jne	6f
 	movq	$0, %gs:(%rdx)
@@ -318,6 +319,11 @@ close:
 6:	costs	0, %r11
 	leave_entry
 	end
+	/* a site with several callees */
+7:	cmp	%r11, ENTRY_HEAD(%rcx)
+	jne	9f
+	mov	ENTRY_RECORD(%rcx), %r11
+	jmp	5b
 9:	lea	-SPARE(%rsp), %rsp
 	push	%r10
 	lea	(PUSHED + SPARE + 8)(%rsp), %r10
