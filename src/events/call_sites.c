@@ -6,6 +6,7 @@
 #include "count/map/map_calls.h"
 #include "count/place/builder.h"
 #include "events/leaves.h"
+#include "isa/move.h"
 
 static const struct map_edge *edge_at(const struct call_sites *x, uint32_t e)
 {
@@ -161,6 +162,7 @@ static void find_edge(struct call_sites *x, uint32_t e, uint32_t record)
 			   d->callee && !hidden ? CALLS_PUSH : CALLS_OPEN,
 		.above = d->kind == MAP_TAIL ?
 				 c->isa->entry_cfa + ENTRY_TAIL : 0,
+		.below = x->below,
 		.word = (int32_t)record,
 		.dead = b == CFG_NONE ? 0 : overwritten(c, w->at[0]),
 	};
@@ -215,6 +217,25 @@ static bool jumps(const struct call_sites *x)
 		uint32_t b = cfg_block_at(c, k->start);
 
 		if (b != CFG_NONE && has_jumps(c, b, 1))
+			return true;
+	}
+	return false;
+}
+
+/* may any of it access what is below the stack pointer? */
+static bool uses_below(const struct call_sites *x)
+{
+	const struct cfg *c = x->q->d->s->cfg;
+	size_t avail;
+
+	for (uint32_t v = 0; c->isa->move->below_stack && v < x->q->p->nblock;
+	     v++) {
+		const struct map_block *k =
+			&x->q->n->map.block.at[x->q->p->block + v];
+		const uint8_t *code = image_at(c->image, k->start, &avail);
+
+		if (code && c->isa->move->below_stack(
+				    code, k->size < avail ? k->size : avail))
 			return true;
 	}
 	return false;
@@ -288,6 +309,7 @@ void call_sites_find(struct call_sites *x, const struct call_code *code,
 	x->edge = ARENA_ARRAY(q->a, struct code_call, q->p->nedge);
 	x->calls = ARENA_ARRAY(q->a, bool, q->p->nedge);
 	x->jumps = jumps(x);
+	x->below = uses_below(x);
 	for (uint32_t e = 0; e < q->p->nedge; e++) {
 		x->returns |= may_return(edge_at(x, e));
 		if (!map_edge_calls(q->p, edge_at(x, e)))
@@ -329,7 +351,7 @@ static void place_behind(const struct call_sites *x, uint32_t e)
 	bool fork = is_named(c, p, forks);
 	bool lands = fork || is_named(c, p, again);
 	bool leaf = x->edge[e].routine == CALLS_LEAF;
-	struct code_call call = {.word = x->edge[e].word,
+	struct code_call call = {.word = x->edge[e].word, .below = x->below,
 				 .above = fork ? LAND_AGAIN : 0};
 
 	if (b == CFG_NONE)

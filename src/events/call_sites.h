@@ -22,6 +22,7 @@ struct call_sites {
 	uint32_t word; /* the procedure's own */
 	bool jumps;    /* by an address, somewhere */
 	bool returns;  /* it does, or what it jumps to */
+	bool below;    /* it may have data below the stack pointer */
 	struct code_call *edge; /* by edge: what is called before it */
 	bool *calls;		/* by edge: it is */
 };

@@ -267,6 +267,11 @@ struct isa_move {
 	 */
 	unsigned (*routine_call)(const struct routine_call *x, uint64_t at,
 				 uint8_t *out);
+	/*
+	 * May these bytes have code that accesses what is below the stack
+	 * pointer by that? NULL: it does not matter to routine_call().
+	 */
+	bool (*below_stack)(const uint8_t *code, size_t n);
 	/* what leads to a page there, at `at`, as it was assembled for routines
 	   that begin with it, is to lead to this one; false: out of reach */
 	bool (*routine_page)(uint8_t *code, uint64_t at, uint64_t start,

@@ -129,6 +129,24 @@ static _Bool executes(const struct arch_hook *g)
 	return g->nr == SYS_EXECVE || g->nr == SYS_EXECVEAT;
 }
 
+/*
+ * The process is about to end, or to execute another program. A child of
+ * vfork(), in its parent's memory, says nothing there: nothing would take it
+ * back if its program is executed.
+ */
+static void on_end(struct counting *c, struct arch_hook *g)
+{
+	_Bool ends = g->nr == SYS_EXIT_GROUP;
+
+	if (!c->confined && !process_is_own(c))
+		return;
+	if (ends && !c->confined)
+		handlers_end(c, (const void *)arch_hook_frame(g), NULL);
+	process_ends(c, ends ? ENDED_BY_ITSELF : ENDED_BY_EXEC);
+	c->executing = ends ? 0 : (uintptr_t)g;
+	images_trim(c, ends);
+}
+
 void counting_on_call(struct arch_hook *g, const struct launch_env *h)
 {
 	struct counting *c = h->counting;
@@ -148,14 +166,9 @@ void counting_on_call(struct arch_hook *g, const struct launch_env *h)
 		handlers_end(c, (const void *)arch_hook_frame(g), NULL);
 		end_thread(c);
 	}
-	else if (g->nr == SYS_EXIT_GROUP || executes(g)) {
-		if (!executes(g) && !c->confined)
-			handlers_end(c, (const void *)arch_hook_frame(g), NULL);
-		process_ends(c, executes(g) ? ENDED_BY_EXEC :
-					      ENDED_BY_ITSELF);
-		c->executing = executes(g) ? (uintptr_t)g : 0;
-		images_trim(c, g->nr == SYS_EXIT_GROUP);
-	} else if (confines(g)) {
+	else if (g->nr == SYS_EXIT_GROUP || executes(g))
+		on_end(c, g);
+	else if (confines(g)) {
 		if (!c->confined) {
 			threads_thicken(c);
 			signals_leave(c);

@@ -58,7 +58,7 @@ static struct routine_call call_like(const struct code_call *k,
 		.dead = s->dead | k->dead,
 		.alone = k->routine == CALLS_LEAF ||
 			 k->routine == CALLS_LEAF_END,
-		.at_call = is_at_call(k) && !s->depth,
+		.at_call = is_at_call(k) && !k->below && !s->depth,
 		.finds = k->routine == CALLS_PUSH || k->routine == CALLS_OPEN ||
 			 k->routine == CALLS_CLOSE,
 		.guarded = k->routine == CALLS_RETURN,

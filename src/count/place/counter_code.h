@@ -28,6 +28,7 @@ struct counter_add {
 struct code_call {
 	uint8_t routine; /* CALLS_PUSH .. */
 	uint8_t above; /* what is added to the stack pointer for it */
+	bool below; /* the procedure may have data below the stack pointer */
 	int32_t word;  /* number of the counter that it is about */
 	regset dead; /* registers that are, besides those that are known */
 };

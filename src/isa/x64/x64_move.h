@@ -54,6 +54,7 @@ enum { X64_CALL_SIZE = 5 + 5 + 8, X64_UNMAP = 11 };
 bool x64_call(uint64_t at, uint64_t to, uint8_t reg, uint8_t *out);
 
 /* routine.c */
+bool x64_below_stack(const uint8_t *code, size_t n);
 bool x64_routine_page(uint8_t *code, uint64_t at, uint64_t start,
 		      uint64_t page);
 unsigned x64_routine_call(const struct routine_call *x, uint64_t at,

@@ -8,7 +8,7 @@
  *		before or behind a call (push, open, close) know it by their
  *		own, unless the lowest bit of %r11 says that it is there
  *
- * All other registers are kept, flags are not. What is not the rule is left to
+ * All other registers are kept, flags but that of the direction are not. What is not the rule is left to
  * runtime/calls.c. An entry is filled, and then on top: a signal's handler leaves
  * the stack as it finds it, and does not touch the next entries. Words are the
  * thread's own by the base of %gs, but for entries.
@@ -445,13 +445,15 @@ ask:
 	mov	%rsp, %rbp
 	push	%r10
 	push	%r11
+	pushf	/* the direction flag is the program's */
 	mov	%r11, %rsi
 	mov	%r10, %rdx
 	paged	lea start(%rip), %rcx
 	and	$-16, %rsp
 	cld
 	call	*%r9
-	lea	-16(%rbp), %rsp
+	lea	-24(%rbp), %rsp
+	popf
 	pop	%r11
 	pop	%r10
 	pop	%rbp

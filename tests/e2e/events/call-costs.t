@@ -18,6 +18,7 @@ import xml.dom.minidom
 sys.path.insert(0, "tests/lib")
 from answers import *
 from cfg_oracle import EMULATED
+from patience import PATIENCE
 
 # work() is called by two; fib() by two, and by itself
 PROGRAM = """
@@ -310,6 +311,91 @@ def check_sums(t):
                    words[0])
 
 
+# as compilers do not do it: name, status, text
+ODD = (("direction", 1, """
+main:	std
+	call one
+	pushf
+	pop %rax
+	cld
+	shr $10, %eax
+	and $1, %eax	# the direction flag is still set
+	ret
+one:	call two
+	ret
+two:	nop
+	ret
+"""), ("below", 42, """
+main:	call leave
+	mov -16(%rsp), %rax	# what that has pushed
+	ret
+leave:	push $42
+	pop %rdx
+	ret
+"""))
+
+
+def check_odd(t):
+    """Flags and data that programs keep over calls in ways of their own."""
+    for name, status, text in ODD if HOST == "x86_64" else ():
+        with open(t.path(name + ".S"), "w") as f:
+            f.write("\t.globl main\n\t.type main, @function\n" + text +
+                    '\t.section .note.GNU-stack, "", @progbits\n')
+        run(*compiler(HOST, "gcc"), "-o", name, name + ".S", cwd=t.where)
+        got = subprocess.run([TALLY, "events", "--per-call-site", "-o", "Q",
+                              "--output", "told", "./" + name], cwd=t.where,
+                             env=ENV).returncode
+        t.same(got, status, name + ": the program does what it does")
+
+
+# a program that a child executes in its parent's memory is not its parent's;
+# then forks where the stack is as it was
+EXECUTED = """
+#include <alloca.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) static void forks(int n)
+{
+	volatile char *a = alloca(n + 16);
+	pid_t child = (a[0] = 1, fork());
+	if (!child)
+		_exit(0);
+	waitpid(child, 0, 0);
+	a[1] = 2;
+}
+__attribute__((noinline)) static void executes(void)
+{
+	volatile char a[4096];
+	pid_t child = (a[0] = 1, vfork());
+	if (!child) {
+		execl("/bin/true", "true", (char *)0);
+		_exit(9);
+	}
+	waitpid(child, 0, 0);
+	a[1] = 1;
+}
+int main(void)
+{
+	executes();
+	for (int i = 0; i < 7000; i += 16)
+		forks(i);
+	return 3;
+}
+"""
+
+
+def check_executed(t):
+    with open(t.path("executed.c"), "w") as f:
+        f.write(EXECUTED)
+    run(*compiler(HOST, "gcc"), "-O1", "-w", "-o", "executed", "executed.c",
+        cwd=t.where)
+    for words in ["count", "--quiet", "-o", "Q"], ["events", "--output",
+                                                  "told"]:
+        got = subprocess.run([TALLY, *words, "./executed"], cwd=t.where,
+                             env=ENV, timeout=PATIENCE).returncode
+        t.same(got, 3, "%s: vfork(), then forks" % words[0])
+
+
 THREADS = """
 #include <pthread.h>
 static volatile unsigned sum;
@@ -496,6 +582,8 @@ with tempfile.TemporaryDirectory() as where:
     check_sums(t)
     check_threads(t)
     check_failed_fork(t)
+    check_odd(t)
+    check_executed(t)
     check_large(t)
     check_refused(t)
     for way in (["flame"], ["report", "--by", "call-site"],

@@ -6,8 +6,8 @@
  *	call	routine
  *	mov	-64(%rsp), %r11
  *
- * directly before or behind a call, where nothing is below the stack pointer.
- * Elsewhere that may belong to the procedure:
+ * directly before or behind a call, if the procedure has nothing below the
+ * stack pointer. Elsewhere, and if it may, that belongs to the procedure:
  *
  *	lea	-128(%rsp), %rsp
  *	push	%r10			unless it is dead
@@ -137,6 +137,25 @@ unsigned x64_routine_call(const struct routine_call *x, uint64_t at,
 	if (!n || (lead && out && !put_guard(x, at, lead + n, out)))
 		return 0;
 	return lead + n;
+}
+
+/*
+ * A negative displacement from %rsp, by its encoding: a ModRM byte (mod 1 or 2,
+ * rm 4), a SIB byte with that base, and the displacement. Where an instruction
+ * begins does not matter: to find one that is none costs little.
+ */
+bool x64_below_stack(const uint8_t *code, size_t n)
+{
+	for (size_t i = 0; i + 2 < n; i++) {
+		unsigned mod = code[i] >> 6;
+
+		if ((code[i] & 7) != 4 || (code[i + 1] & 7) != 4)
+			continue;
+		if ((mod == 1 && code[i + 2] & 0x80) ||
+		    (mod == 2 && (i + 5 >= n || code[i + 5] & 0x80)))
+			return true;
+	}
+	return false;
 }
 
 /* a distance, which is that to their start */

@@ -383,6 +383,7 @@ const struct isa_move x64_move = {
 	.call = x64_call,
 	.call_size = X64_CALL_SIZE,
 	.routine_call = x64_routine_call,
+	.below_stack = x64_below_stack,
 	.routine_page = x64_routine_page,
 	.tell_hook = x64_tell_hook,
 	.tell_hook_size = X64_TELL_HOOK_SIZE,
