@@ -73,11 +73,20 @@ static bool is_call(const struct call_sites *x, uint32_t e)
 	       (d->kind == MAP_TAIL || call_block(x, e) != CFG_NONE);
 }
 
+/* where the call, or jump, leads; 0: not known */
+static uint64_t target_of(const struct call_sites *x, uint32_t e)
+{
+	const struct map_edge *d = edge_at(x, e);
+
+	return call_target(x->q->d->s->cfg,
+			   &x->q->n->map.block.at[x->q->p->block + d->from], d);
+}
+
 /* the procedure that is called there, CFG_NONE: not known */
 static uint32_t callee_of(const struct call_sites *x, uint32_t e)
 {
 	const struct cfg *c = x->q->d->s->cfg;
-	uint64_t to = edge_at(x, e)->callee;
+	uint64_t to = target_of(x, e);
 	uint32_t p = to ? cfg_proc_at(c, to) : CFG_NONE;
 
 	return p != CFG_NONE && c->proc.at[p].entry == to ? p : CFG_NONE;
@@ -159,7 +168,8 @@ static void find_edge(struct call_sites *x, uint32_t e, uint32_t record)
 	       leaves_has(x->code->leaf, c, x->q->d->t, callee);
 	x->edge[e] = (struct code_call){
 		.routine = leaf ? CALLS_LEAF :
-			   d->callee && !hidden ? CALLS_PUSH : CALLS_OPEN,
+			   target_of(x, e) && !hidden ? CALLS_PUSH :
+							CALLS_OPEN,
 		.above = d->kind == MAP_TAIL ?
 				 c->isa->entry_cfa + ENTRY_TAIL : 0,
 		.below = x->below,

@@ -108,6 +108,22 @@ static uint32_t *number(const struct map *m, uint32_t nevent, uint32_t first)
 	return word;
 }
 
+uint64_t call_target(const struct cfg *c, const struct map_block *from,
+		     const struct map_edge *e)
+{
+	uint64_t end = from->start + from->size;
+	uint32_t b;
+
+	if (e->callee || e->kind != MAP_TAIL)
+		return e->callee;
+	b = cfg_block_at(c, end - 1);
+	if (b == CFG_NONE || c->block.at[b].last == INSN_IJUMP ||
+	    c->block.at[b].last == INSN_JUMP ||
+	    c->block.at[b].last == INSN_COND)
+		return 0;
+	return end;
+}
+
 /* the procedure that has a block at the address, or MAP_NONE */
 static uint32_t proc_with(const struct map *m, const struct cfg *c,
 			  uint64_t address)
@@ -149,11 +165,14 @@ void call_table_make(struct call_table *t, const struct map *m,
 		for (uint32_t j = p->edge; !p->stub && j < p->edge + p->nedge;
 		     j++) {
 			const struct map_edge *e = &m->edge.at[j];
+			uint64_t target;
 			uint32_t to;
 
 			if (!map_edge_calls(p, e))
 				continue;
-			to = e->callee ? proc_with(m, c, e->callee) : MAP_NONE;
+			target = call_target(
+				c, &m->block.at[p->block + e->from], e);
+			to = target ? proc_with(m, c, target) : MAP_NONE;
 			if (to != MAP_NONE)
 				vec_push(t, ((struct call_target){
 					record, m->proc.at[to].stub ?

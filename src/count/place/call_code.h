@@ -12,6 +12,8 @@
 #include "cfg/cfg.h"
 
 struct map;
+struct map_block;
+struct map_edge;
 struct plan_bases;
 
 struct call_code {
@@ -42,6 +44,12 @@ struct call_table {
 	size_t n, cap;
 	uint32_t offset;
 };
+/*
+ * Where a call or a jump to another procedure leads, by an edge of the map from
+ * that block; 0: not known. Code may fall into another procedure, too.
+ */
+uint64_t call_target(const struct cfg *c, const struct map_block *from,
+		     const struct map_edge *e);
 /* of a whole map of c, whose calls have counters from `first` on; unseen: its
    procedures that make calls that are not seen, in order */
 void call_table_make(struct call_table *t, const struct map *m,

@@ -117,18 +117,6 @@ static uint32_t hub_vertex(struct builder *n, uint32_t hub)
 	return n->d->hub_vertex[hub];
 }
 
-/* where the tail call on edge i of the cfg leads; 0: not known */
-static uint64_t tail_target(const struct cfg *c, uint32_t i)
-{
-	const struct block *k = &c->block.at[c->edge.at[i].from];
-
-	/* a conditional jump's first edge is that which takes it */
-	if (k->last == INSN_JUMP || k->last == INSN_IJUMP ||
-	    (k->last == INSN_COND && i == k->edge))
-		return k->target;
-	return block_end(k);
-}
-
 /* an edge of the cfg to a block of the procedure, or out of it */
 static void add_plain(struct builder *n, uint32_t i)
 {
@@ -160,7 +148,7 @@ static void add_plain(struct builder *n, uint32_t i)
 	}
 	e = builder_edge(n, kind, v, to, way_on_edge(n, i));
 	if (kind == MAP_TAIL)
-		e->callee = tail_target(n->c, i);
+		e->callee = n->c->block.at[g->from].target;
 }
 
 /*
