@@ -35,7 +35,7 @@ enum {
 	RUNNING_HANDLED,
 	/* words about open calls (abi/calls.h): a word that is no entry's, and
 	   those of its stack */
-	RUNNING_NOBODY = RUNNING_HANDLED + RUNNING_EVENTS,
+	RUNNING_UNCOUNTED = RUNNING_HANDLED + RUNNING_EVENTS,
 	RUNNING_CALLS,
 	/*
 	 * For calls of the client library (abi/client.h), addresses in the

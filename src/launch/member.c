@@ -42,7 +42,7 @@ static bool maps_file(pid_t pid, const struct stat *st)
 	return found;
 }
 
-/* 0: there is none, or nobody knows */
+/* 0: there is none, or it is not known */
 static pid_t parent_of(pid_t pid)
 {
 	FILE *f = open_proc(pid, "stat");

@@ -56,7 +56,7 @@ void close_entry(const struct caller *t, struct call_entry *e)
 	_Bool outermost;
 
 	if (!e->active)
-		resolve(t, e, nobody(t));
+		resolve(t, e, uncounted_word(t));
 	if (is_root(e))
 		count_root(t, e, -1);
 	if (e->sp & ENTRY_SIGNAL)
@@ -77,7 +77,7 @@ void close_entry(const struct caller *t, struct call_entry *e)
 	set_top(t, below(t, e));
 }
 
-/* nobody will know what it cost */
+/* what it cost is not known from now on */
 static void lose_open(const struct caller *t, const struct call_entry *e)
 {
 	t->page[CALLS_LOST] |= 1;
@@ -230,7 +230,7 @@ static void call(const struct caller *t, uint64_t head, uint64_t sp,
 	record_at(t, head)->self = head;
 	callee = open ? OF_STUB : callee_of(t, head);
 	if (callee != OF_STUB)
-		resolve(t, e, callee ? callee : nobody(t));
+		resolve(t, e, callee ? callee : uncounted_word(t));
 }
 
 /* the first call of a leaf by the site */
@@ -298,7 +298,7 @@ static void end_returned(const struct caller *t)
    has called something meanwhile? */
 static _Bool is_being_bound(const struct caller *t, const struct call_entry *e)
 {
-	return e->active == nobody(t) && e->record != e->head &&
+	return e->active == uncounted_word(t) && e->record != e->head &&
 	       callee_of(t, e->head) == OF_STUB;
 }
 
@@ -349,7 +349,7 @@ static void enter_from_outside(const struct caller *t, uint64_t word,
 	/* what calls this is not counted, and has been called; or it is the
 	   loader, and will jump to what is (leads_to()) */
 	if (e && !e->active)
-		resolve_as(t, e, nobody(t), 1);
+		resolve_as(t, e, uncounted_word(t), 1);
 	/* what goes on behind such a call is not seen either */
 	unseen = e && calls_unseen(t, e->active);
 	e = begin_root(t, e, word, sp, forever);

@@ -123,13 +123,13 @@ const struct call_target *find_target(const struct counted_image *m,
    that is not counted */
 uint64_t callee_of(const struct caller *t, uint64_t record);
 /* the word of what is not counted */
-uint64_t nobody(const struct caller *t);
+uint64_t uncounted_word(const struct caller *t);
 /* a record is of a callee from now on; one that is not counted if it is none */
 void bind_record(const struct caller *t, struct call_record *r,
 		 uint64_t callee);
 /*
  * The site's record of that callee; NULL: there is no room for one. The first
- * one, if it is of nobody yet: it is read by code, and should be of what is
+ * one, if it has no callee yet: it is read by code, and should be of what is
  * called most. So it is not for what is perhaps called this time only (once).
  */
 struct call_record *find_record(const struct caller *t, uint64_t head,
@@ -146,7 +146,7 @@ void begin_entry(const struct caller *t, struct call_entry *e, uint64_t sp,
 		 uint64_t head);
 /* the one on top ends now */
 void close_entry(const struct caller *t, struct call_entry *e);
-/* nobody will know what any of those that are open cost */
+/* what those cost that are open is not known from now on */
 void lose_all(const struct caller *t);
 /* a call from outside begins or ends (by: -1) that code may have to look for */
 void count_root(const struct caller *t, const struct call_entry *e, int by);

@@ -52,9 +52,9 @@ const struct call_target *find_target(const struct counted_image *m,
 	return low < p->ncallee && v[low].record == record ? &v[low] : NULL;
 }
 
-uint64_t nobody(const struct caller *t)
+uint64_t uncounted_word(const struct caller *t)
 {
-	uint64_t *word = &t->page[RUNNING_NOBODY];
+	uint64_t *word = &t->page[RUNNING_UNCOUNTED];
 
 	*word = ACTIVE_LOST;
 	return code_address(t, word);

@@ -45,8 +45,8 @@ struct call_table {
 	uint32_t offset;
 };
 /*
- * Where a call or a jump to another procedure leads, by an edge of the map from
- * that block; 0: not known. Code may fall into another procedure, too.
+ * Where a call or a jump to another procedure leads, on an edge of the map that
+ * leaves that block; 0: not known. Code may fall into another procedure, too.
  */
 uint64_t call_target(const struct cfg *c, const struct map_block *from,
 		     const struct map_edge *e);

@@ -26,7 +26,8 @@ struct placing {
 	VEC(struct code_call) call;
 	VEC(uint32_t) calls;
 	VEC(struct hooks_jump) hooked; /* sites with hooks, as in the map */
-	VEC(uint32_t) unseen; /* of the map, that make calls nobody sees */
+	VEC(uint32_t) unseen; /* of the map, that make calls which are not
+				 seen */
 	bool takes_slot; /* code was seen that does (isa/move.h) */
 };
 
