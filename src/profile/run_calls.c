@@ -53,9 +53,7 @@ static void find_words(struct finder *f, uint32_t image)
 	w->first = ARENA_ARRAY(&f->r->arena, uint32_t, m->proc.n + 1);
 	for (uint32_t i = 0; i < m->proc.n; i++) {
 		w->first[i] = word;
-		map_look(m, i, &f->in);
-		word += map_calls_words(&m->proc.at[i], f->in.edge,
-					f->r->list.n);
+		word += map_calls_words(m, i, f->r->list.n, &f->in);
 	}
 	w->first[m->proc.n] = word;
 }

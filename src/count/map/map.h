@@ -30,8 +30,9 @@
 
 #define MAP_SECTION ".tally.map"
 enum {
-	MAP_VERSION = 4,
+	MAP_VERSION = 5,
 	MAP_OLDEST = 3, /* that can be read */
+	MAP_CALLERS = 5, /* map_proc.ncall is known since then */
 };
 #define MAP_NONE UINT32_MAX
 
@@ -90,6 +91,8 @@ struct map_proc {
 	uint32_t block, nblock; /* in map.block */
 	uint32_t nhub;
 	uint32_t edge, nedge;	/* in map.edge; without the closing one */
+	uint32_t ncall; /* of a map that was read: edges that call
+			   (map_calls.h); MAP_NONE: older ones do not tell */
 	uint32_t root;		/* the vertex of its entry, 0 if that stays */
 	const char *unknown;	/* why its counts are not known, or NULL */
 	/*

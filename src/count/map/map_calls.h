@@ -22,19 +22,31 @@ static inline bool map_edge_calls(const struct map_proc *p,
 		e->kind == MAP_TAIL);
 }
 
-/* the words of a procedure whose edges are given */
-static inline uint32_t map_calls_words(const struct map_proc *p,
-				       const struct map_edge *e,
-				       uint32_t nevent)
+/* how many edges of the procedure, which are given, call */
+static inline uint32_t map_count_calls(const struct map_proc *p,
+				       const struct map_edge *e)
 {
-	uint32_t words = 1 + call_record_words(nevent);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->nedge; i++)
+		n += map_edge_calls(p, &e[i]);
+	return n;
+}
+
+/* the words of a procedure of the map; *x is for a look inside */
+static inline uint32_t map_calls_words(const struct map *m, uint32_t proc,
+				       uint32_t nevent, struct map_inside *x)
+{
+	const struct map_proc *p = &m->proc.at[proc];
+	uint32_t n = p->ncall;
 
 	if (p->stub)
 		return 0;
-	for (uint32_t i = 0; i < p->nedge; i++)
-		if (map_edge_calls(p, &e[i]))
-			words += call_record_words(nevent);
-	return words;
+	if (!m->store || n == MAP_NONE) {
+		map_look(m, proc, x);
+		n = map_count_calls(p, x->edge);
+	}
+	return 1 + (1 + n) * call_record_words(nevent);
 }
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/compress.h"
 #include "base/debug.h"
+#include "count/map/map_calls.h"
 #include "count/map/map_store.h"
 
 /* blocks and edges that are kept at once while all are gone through */
@@ -21,7 +22,7 @@ static const char *const part_names[] = {
 	[PART_SITES] = "indirect jumps and calls",
 	[PART_IN_PLACE] = "what is in place", [PART_CHUNKS] = "chunks",
 	[PART_OPEN] = "procedures that may have run",
-	[PART_CALLED] = "what is called",
+	[PART_CALLED] = "what is called", [PART_CALLERS] = "callers",
 };
 
 int unpack_fail(const struct unpacker *k, enum map_part part,
@@ -37,7 +38,8 @@ int unpack_parts(struct unpacker *k, const buffer *all, bool inside)
 {
 	struct bytes b = bytes_window(all->at, all->n, 0);
 	bool old = k->version == MAP_OLDEST;
-	enum map_part end = old ? PART_IN_PLACE + 1 : MAP_PARTS;
+	enum map_part end = old ? PART_IN_PLACE + 1 :
+			    k->version < MAP_CALLERS ? PART_CALLERS : MAP_PARTS;
 
 	/* see struct map_mark */
 	if (all->n > UINT32_MAX)
@@ -330,6 +332,14 @@ static int take_lengths(struct unpacker *k, const struct map_chunk *c)
 	return 0;
 }
 
+/* are as many of its edges calls as the front says? */
+static int check_calls(struct unpacker *k, const struct map_proc *p)
+{
+	if (p->ncall == MAP_NONE || p->ncall == map_count_calls(p, k->edge))
+		return 0;
+	return unpack_fail(k, PART_EDGES, "not as many call as announced");
+}
+
 int unpack_insides(struct unpacker *k, const struct map_chunk *c)
 {
 	const struct map *m = k->m;
@@ -343,7 +353,8 @@ int unpack_insides(struct unpacker *k, const struct map_chunk *c)
 
 		mark_proc(k, &m->store->mark[i]);
 		unpack_apart(k, p, &x);
-		status = unpack_blocks(k, p) || unpack_edges(k, p) ? -1 : 0;
+		status = unpack_blocks(k, p) || unpack_edges(k, p) ||
+					 check_calls(k, p) ? -1 : 0;
 	}
 	for (unsigned i = 0; !status && i < INSIDE_PARTS; i++)
 		if (bytes_left(&k->part[INSIDE_FIRST + i]))

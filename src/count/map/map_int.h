@@ -11,7 +11,8 @@
  *	8   hash of all that follows the head, seeded by its first 32 bytes'
  *	8   bytes of the front, compressed
  *
- * Version 3 ends the head before that, and has everything in one front.
+ * Version 3 ends the head before that, and has everything in one front;
+ * version 4 has no `callers'.
  *
  * Parts are each its length (LEB128) and that many bytes. Numbers are LEB128,
  * those that may be negative signed. Each part is a column, for equal things
@@ -32,6 +33,7 @@
  *	open        procedures that may have run though their counters are 0:
  *	            each less the last one
  *	called      addresses that edges call: each less the last one
+ *	callers     of each procedure: edges that call (map_calls.h)
  *
  * Of a chunk:
  *
@@ -101,6 +103,7 @@ enum map_part {
 	PART_CHUNKS,
 	PART_OPEN,
 	PART_CALLED,
+	PART_CALLERS,
 	MAP_PARTS,
 };
 

@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "base/compress.h"
+#include "count/map/map_calls.h"
 #include "count/map/map_store.h"
 #include "count/solve/solve.h"
 
@@ -326,6 +327,16 @@ static void pack_called(struct packer *k)
 	callees_free(&c);
 }
 
+static void pack_callers(struct packer *k)
+{
+	const struct map *m = k->m;
+
+	for (uint32_t i = 0; i < m->proc.n; i++)
+		buffer_uleb(&k->part[PART_CALLERS],
+			    map_count_calls(&m->proc.at[i],
+					    &m->edge.at[m->proc.at[i].edge]));
+}
+
 /* requires: it is one that was drawn */
 void map_pack(const struct map *m, struct map_bytes *out)
 {
@@ -339,6 +350,7 @@ void map_pack(const struct map *m, struct map_bytes *out)
 	pack_in_place(&k);
 	pack_open(&k);
 	pack_called(&k);
+	pack_callers(&k);
 	pack_parts(&k, false, &front);
 	buffer_uint(&all, 8, MAP_MAGIC);
 	buffer_uint(&all, 4, MAP_VERSION);

@@ -142,7 +142,7 @@ static bool unpack_proc(struct unpacker *k, struct bytes *b,
 static int unpack_procs(struct unpacker *k)
 {
 	struct bytes *b = &k->part[PART_PROCS], *names = &k->part[PART_NAMES];
-	struct map_proc p = {0};
+	struct map_proc p = {.ncall = MAP_NONE};
 
 	for (uint64_t i = 0; i < k->nproc; i++) {
 		if (!unpack_proc(k, b, &p))
@@ -301,6 +301,18 @@ static int unpack_called(struct unpacker *k)
 	return 0;
 }
 
+/* unpack_insides() sees if it is so */
+static int unpack_callers(struct unpacker *k)
+{
+	struct bytes *b = &k->part[PART_CALLERS];
+	struct map *m = k->made;
+
+	for (size_t i = 0; i < m->proc.n; i++)
+		if (!unpack_u32(b, m->proc.at[i].nedge, &m->proc.at[i].ncall))
+			return unpack_fail(k, PART_CALLERS, "wrong numbers");
+	return 0;
+}
+
 /* the parts of the front; behind it are chunks */
 static int unpack_front(struct unpacker *k, const buffer *chunks)
 {
@@ -310,6 +322,7 @@ static int unpack_front(struct unpacker *k, const buffer *chunks)
 	    (old ? unpack_only_chunk(k) :
 		   unpack_chunks(k, chunks->at, chunks->n) || unpack_open(k) ||
 			   unpack_called(k)) ||
+	    (k->version >= MAP_CALLERS && unpack_callers(k)) ||
 	    unpack_sites(k) || unpack_in_place(k))
 		return -1;
 	for (enum map_part i = 0; i < MAP_PARTS; i++)

@@ -98,13 +98,13 @@ bool call_code_write(const struct call_code *c, const struct plan_bases *bases,
 static uint32_t *number(const struct map *m, uint32_t nevent, uint32_t first)
 {
 	uint32_t *word = NEW_ARRAY(uint32_t, m->proc.n + 1);
+	struct map_inside x = {0};
 
-	for (size_t i = 0; i < m->proc.n; i++) {
-		const struct map_proc *p = &m->proc.at[i];
-
+	for (uint32_t i = 0; i < m->proc.n; i++) {
 		word[i] = first;
-		first += map_calls_words(p, &m->edge.at[p->edge], nevent);
+		first += map_calls_words(m, i, nevent, &x);
 	}
+	map_inside_free(&x);
 	return word;
 }
 

@@ -154,30 +154,29 @@ static void add_at(const struct live_words *w, uint32_t word)
 			   w->piece->image, word, (void *)&w->at[word]);
 }
 
+/* those of a procedure and its call sites, in the words from .. end-1 */
+static void add_proc(const struct live_words *w, uint32_t from, uint32_t end)
+{
+	if (w->at[from] == ACTIVE_LOST)
+		vec_push(&w->x->lost, ((struct live_lost){
+			w->piece->process, w->piece->image, from}));
+	for (uint32_t word = from + 1; word < end;
+	     word += call_record_words(w->x->p->nevent))
+		add_at(w, word);
+}
+
 /* the records of all procedures and call sites of an image */
 static void add_all(const struct live_words *w)
 {
 	const struct map *m = &w->x->p->image.at[w->piece->image].map;
-	uint32_t size = call_record_words(w->x->p->nevent);
-	uint32_t word = w->x->p->nevent + 1;
+	uint32_t word = w->x->p->nevent + 1, n;
 	struct map_inside in = {0};
 
-	for (uint32_t i = 0; i < m->proc.n && word < w->n; i++) {
-		const struct map_proc *q = &m->proc.at[i];
-
-		if (q->stub)
-			continue;
-		map_look(m, i, &in);
-		if (w->at[word] == ACTIVE_LOST)
-			vec_push(&w->x->lost, ((struct live_lost){
-				w->piece->process, w->piece->image, word}));
-		add_at(w, word + 1);
-		word += 1 + size;
-		for (uint32_t k = 0; k < q->nedge && word < w->n; k++)
-			if (map_edge_calls(q, &in.edge[k])) {
-				add_at(w, word);
-				word += size;
-			}
+	for (uint32_t i = 0; i < m->proc.n && word < w->n; i++, word += n) {
+		n = map_calls_words(m, i, w->x->p->nevent, &in);
+		n = n < w->n - word ? n : w->n - word;
+		if (n)
+			add_proc(w, word, word + n);
 	}
 	map_inside_free(&in);
 }

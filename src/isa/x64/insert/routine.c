@@ -139,22 +139,23 @@ unsigned x64_routine_call(const struct routine_call *x, uint64_t at,
 	return lead + n;
 }
 
-/*
- * A negative displacement from %rsp, by its encoding: a ModRM byte (mod 1 or 2,
- * rm 4), a SIB byte with that base, and the displacement. Where an instruction
- * begins does not matter: to find one that is none costs little.
- */
+/* does it name what is below the stack pointer? To lower that by lea does not */
+static bool names_below(const struct x64_parts *p)
+{
+	bool lea = p->map == ZYDIS_OPCODE_MAP_DEFAULT && p->opcode == 0x8d;
+
+	return p->has_sib && p->mod != 3 && x64_base_field(p) == RSP &&
+	       p->disp < 0 && !(lea && x64_reg_field(p) == RSP);
+}
+
 bool x64_below_stack(const uint8_t *code, size_t n)
 {
-	for (size_t i = 0; i + 2 < n; i++) {
-		unsigned mod = code[i] >> 6;
+	struct x64_parts p;
 
-		if ((code[i] & 7) != 4 || (code[i + 1] & 7) != 4)
-			continue;
-		if ((mod == 1 && code[i + 2] & 0x80) ||
-		    (mod == 2 && (i + 5 >= n || code[i + 5] & 0x80)))
+	for (size_t i = 0; i < n; i += p.len)
+		if (!x64_parts(code + i, n - i, &p) || !p.len ||
+		    names_below(&p))
 			return true;
-	}
 	return false;
 }
 
