@@ -139,7 +139,8 @@ unsigned x64_routine_call(const struct routine_call *x, uint64_t at,
 	return lead + n;
 }
 
-/* does it name what is below the stack pointer? To lower that by lea does not */
+/* does it name what is below the stack pointer? To lower that by lea is no
+   such thing */
 static bool names_below(const struct x64_parts *p)
 {
 	bool lea = p->map == ZYDIS_OPCODE_MAP_DEFAULT && p->opcode == 0x8d;
