@@ -26,6 +26,8 @@ enum place_kind {
 	/* none of these: chords add constants to running counters (event.h),
 	   which tell of no place how often it ran */
 	PLACE_RUNNING,
+	/* nor these: edges write codes to a trace (codes.h) */
+	PLACE_TRACE,
 };
 
 /* what cannot be counted: instrumenting there would break the program */

@@ -33,6 +33,7 @@ enum {
 	MAP_VERSION = 5,
 	MAP_OLDEST = 3, /* that can be read */
 	MAP_CALLERS = 5, /* map_proc.ncall is known since then */
+	MAP_CODES = 5,	 /* and edges may have codes */
 };
 #define MAP_NONE UINT32_MAX
 
@@ -70,6 +71,29 @@ struct map_edge {
 	/* MAP_CALL, MAP_OVER, MAP_TAIL, MAP_NORETURN: where to, or 0 */
 	uint64_t callee;
 	uint8_t kind;	 /* enum map_kind */
+	/*
+	 * Of a map for traces (PLACE_TRACE): what goes along the edge writes
+	 * ncode bits, the lowest of `code`, and what map_write says.
+	 */
+	uint8_t ncode;
+	uint16_t code;
+	uint8_t writes; /* enum map_write bits */
+};
+
+/* what an edge writes to a trace beside its code (trace/place/) */
+enum map_write {
+	/* its code is written before the last instruction of its block */
+	MAP_WRITES_BEFORE = 1,
+	/* and then where that leads: the index of the target at this site */
+	MAP_WRITES_TARGET = 2,
+	/* it leads to another frame, perhaps: the target, and where the stack
+	   pointer is */
+	MAP_WRITES_FRAME = 4,
+	/* where it leads code is not moved, or not traced */
+	MAP_WRITES_GAP = 8,
+	/* an entry: control that comes unannounced says so */
+	MAP_WRITES_ENTRY = 16,
+	MAP_WRITES_ALL = 31,
 };
 
 struct map_block {

@@ -8,6 +8,7 @@
 #include "base/debug.h"
 #include "count/map/map_calls.h"
 #include "count/map/map_store.h"
+#include "flow/codes.h"
 
 /* blocks and edges that are kept at once while all are gone through */
 enum { KEPT_AT_ONCE = 1 << 14 };
@@ -19,6 +20,7 @@ static const char *const part_names[] = {
 	[PART_MARKS] = "counters of blocks", [PART_LENGTHS] = "lengths",
 	[PART_EDGES] = "edges", [PART_ENDS] = "ends of edges",
 	[PART_COUNTERS] = "counters of edges", [PART_CALLS] = "calls",
+	[PART_CODES] = "codes",
 	[PART_SITES] = "indirect jumps and calls",
 	[PART_IN_PLACE] = "what is in place", [PART_CHUNKS] = "chunks",
 	[PART_OPEN] = "procedures that may have run",
@@ -38,6 +40,7 @@ int unpack_parts(struct unpacker *k, const buffer *all, bool inside)
 {
 	struct bytes b = bytes_window(all->at, all->n, 0);
 	bool old = k->version == MAP_OLDEST;
+	bool codes = k->version >= MAP_CODES;
 	enum map_part end = old ? PART_IN_PLACE + 1 :
 			    k->version < MAP_CALLERS ? PART_CALLERS : MAP_PARTS;
 
@@ -46,7 +49,8 @@ int unpack_parts(struct unpacker *k, const buffer *all, bool inside)
 		return err_set(k->e, ERR_INPUT, "%s: the map of counters has "
 			       "%zu bytes: it is too large", k->where, all->n);
 	for (enum map_part i = 0; i < end; i++) {
-		if (!old && map_part_is_inside(i) != inside)
+		if ((!old && map_part_is_inside(i) != inside) ||
+		    (i == PART_CODES && !codes))
 			continue;
 		k->part[i] = bytes_sub(&b, bytes_uleb(&b));
 		if (b.bad || k->part[i].bad)
@@ -238,6 +242,25 @@ static bool unpack_suits(const struct map_guess *g, const struct map_edge *d)
 	       to_exit == map_kind_leaves(d->kind);
 }
 
+/* what it writes to a trace */
+static bool unpack_code(struct unpacker *k, struct map_edge *d)
+{
+	struct bytes *b = &k->part[PART_CODES];
+	uint64_t head, code = 0;
+
+	if (!unpack_number(b, MAP_WRITES_ALL << CODE_BITS | CODES_LONGEST,
+			   &head))
+		return false;
+	d->ncode = head & ((1 << CODE_BITS) - 1);
+	d->writes = (uint8_t)(head >> CODE_BITS);
+	if (d->ncode > CODES_LONGEST ||
+	    (d->ncode &&
+	     !unpack_number(b, (UINT64_C(1) << d->ncode) - 1, &code)))
+		return false;
+	d->code = (uint16_t)code;
+	return true;
+}
+
 static int unpack_edge(struct unpacker *k, const struct map_proc *p,
 		       struct map_guess *g, struct map_edge *d)
 {
@@ -257,6 +280,8 @@ static int unpack_edge(struct unpacker *k, const struct map_proc *p,
 		return unpack_fail(k, PART_CALLS, "no such procedure");
 	if (map_kind_returns(d->kind) && !unpack_call(k, p, d))
 		return unpack_fail(k, PART_CALLS, "no such call");
+	if (k->m->placement == PLACE_TRACE && !unpack_code(k, d))
+		return unpack_fail(k, PART_CODES, "no such code");
 	map_guess_after(g, d);
 	return 0;
 }
@@ -393,7 +418,7 @@ static void chunk_need(const struct map *m, struct map_chunk *c)
 	struct map_store *s = m->store;
 	struct err e;
 	struct unpacker k = {.m = m,
-			     .version = MAP_VERSION,
+			     .version = s->version,
 			     .where = s->where,
 			     .e = &e,
 			     .nproc = m->proc.n};
@@ -425,7 +450,7 @@ static void unpack_again(struct unpacker *k, uint32_t proc)
 		unpack_nothing(k, p);
 		return;
 	}
-	k->version = MAP_VERSION;
+	k->version = s->version;
 	k->nproc = k->m->proc.n;
 	k->length = c->length;
 	k->counter = s->mark[proc].counter;

@@ -12,7 +12,7 @@
  *	8   bytes of the front, compressed
  *
  * Version 3 ends the head before that, and has everything in one front;
- * version 4 has no `callers'.
+ * version 4 has neither `callers' nor `codes'.
  *
  * Parts are each its length (LEB128) and that many bytes. Numbers are LEB128,
  * those that may be negative signed. Each part is a column, for equal things
@@ -53,6 +53,8 @@
  *	calls       of MAP_BACK, MAP_PAD: 0: unknown, else (to - 1 - call)
  *	            zigzag + 1; of MAP_CALL, MAP_OVER, MAP_TAIL, MAP_NORETURN:
  *	            enum map_callee, or the procedure's number above that
+ *	codes       of each edge, if they write traces: bits of its code + 16
+ *	            times enum map_write; the code, if it has bits
  *
  * A typical edge is a fall from the last edge's block or the one behind it
  * to the next, or leaves: one byte.
@@ -98,6 +100,7 @@ enum map_part {
 	PART_ENDS,
 	PART_COUNTERS,
 	PART_CALLS,
+	PART_CODES,
 	PART_SITES,
 	PART_IN_PLACE,
 	PART_CHUNKS,
@@ -108,11 +111,11 @@ enum map_part {
 };
 
 /* the columns of a chunk: what is inside of its procedures */
-enum { INSIDE_FIRST = PART_GAPS, INSIDE_PARTS = PART_CALLS - PART_GAPS + 1 };
+enum { INSIDE_FIRST = PART_GAPS, INSIDE_PARTS = PART_CODES - PART_GAPS + 1 };
 
 static inline bool map_part_is_inside(enum map_part part)
 {
-	return part >= PART_GAPS && part <= PART_CALLS;
+	return part >= PART_GAPS && part <= PART_CODES;
 }
 
 enum map_from {
@@ -134,6 +137,8 @@ enum {
 	EDGE_FROM = 5, /* shift */
 	EDGE_TO_TOLD = 1 << 7,
 };
+
+enum { CODE_BITS = 4 }; /* of a code's length */
 
 enum {
 	SITE_CALL = 1,

@@ -5,6 +5,7 @@
 #include "count/map/map_calls.h"
 #include "count/map/map_store.h"
 #include "count/solve/solve.h"
+#include "flow/codes.h"
 
 /* blocks and edges of a chunk, about: those of smaller ones compress less well,
    and of larger ones more is read in vain */
@@ -146,6 +147,17 @@ static void pack_call(struct packer *k, const struct map_edge *d)
 		    d->call == MAP_NONE ? 0 : map_zigzag(back) + 1);
 }
 
+/* what the edge writes to a trace */
+static void pack_code(struct packer *k, const struct map_edge *d)
+{
+	buffer *b = &k->part[PART_CODES];
+
+	assert(d->ncode <= CODES_LONGEST && d->code >> d->ncode == 0);
+	buffer_uleb(b, d->ncode | (unsigned)d->writes << CODE_BITS);
+	if (d->ncode)
+		buffer_uleb(b, d->code);
+}
+
 /* how the edge's begin is coded */
 static enum map_from pack_from(const struct map_guess *g, uint32_t from)
 {
@@ -177,6 +189,8 @@ static void pack_edge(struct packer *k, const struct map_proc *p,
 		pack_callee(k, p, d);
 	if (map_kind_returns(d->kind))
 		pack_call(k, d);
+	if (k->m->placement == PLACE_TRACE)
+		pack_code(k, d);
 	map_guess_after(g, d);
 }
 

@@ -41,6 +41,7 @@ struct map_chunk {
 
 struct map_store {
 	const char *where; /* for messages */
+	unsigned version;
 	struct arena arena; /* of what is said of broken chunks */
 	buffer front;	   /* its columns */
 	buffer packed;	   /* the chunks */

@@ -33,7 +33,7 @@ static bool unpack_figures(struct unpacker *k, struct bytes *b)
 
 	if (!unpack_number(b, UINT16_MAX, &machine) ||
 	    !unpack_number(b, INSN_LONGEST, &insn_size) ||
-	    !unpack_number(b, PLACE_RUNNING, &placement) ||
+	    !unpack_number(b, PLACE_TRACE, &placement) ||
 	    !unpack_number(b, UINT64_MAX, &m->file_sum) ||
 	    !unpack_number(b, UINT64_MAX, &m->text_bytes) ||
 	    !unpack_number(b, UINT64_MAX, &m->moved_bytes))
@@ -400,6 +400,7 @@ int map_unpack(struct map *m, const void *bytes, size_t size,
 	memcpy(m->id, h.id, PROFILE_ID);
 	m->ncounter = h.ncounter;
 	m->store = NEW_ARRAY(struct map_store, 1);
+	m->store->version = h.version;
 	m->store->where = arena_string(&m->arena, where, strlen(where));
 	pthread_mutex_init(&m->store->lock, NULL);
 	status = unpack_all(&k, bytes, size);

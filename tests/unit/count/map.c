@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "flow/codes.h"
 #include "apart_map.h"
 #include "mutate.h"
 #include "random_map.h"
@@ -70,6 +71,9 @@ static void same_edges(const struct map *a, const struct map *b,
 		assert_int_equal(p->call, q->call);
 		assert_int_equal(p->callee, q->callee);
 		assert_int_equal(p->kind, q->kind);
+		assert_int_equal(p->ncode, q->ncode);
+		assert_int_equal(p->code, q->code);
+		assert_int_equal(p->writes, q->writes);
 	}
 }
 
@@ -188,6 +192,22 @@ static void round_trip(struct rng *r, const struct map *m)
 	vec_free(&bytes.v);
 }
 
+/* edges write codes to a trace, and have no counters */
+static void add_codes(struct rng *r, struct map *m)
+{
+	m->placement = PLACE_TRACE;
+	for (size_t i = 0; i < m->block.n; i++)
+		m->block.at[i].counter = MAP_NONE;
+	for (size_t i = 0; i < m->edge.n; i++) {
+		struct map_edge *d = &m->edge.at[i];
+
+		d->counter = MAP_NONE;
+		d->ncode = (uint8_t)rng_below(r, CODES_LONGEST + 1);
+		d->code = (uint16_t)rng_below(r, 1 << d->ncode);
+		d->writes = (uint8_t)rng_below(r, MAP_WRITES_ALL + 1);
+	}
+}
+
 static void test_round_trip(void **state)
 {
 	struct rng r = {11};
@@ -201,6 +221,8 @@ static void test_round_trip(void **state)
 		if (m.proc.n && rng_once_in(&r, 3))
 			m.proc.at[rng_below(&r, (uint32_t)m.proc.n)].unknown =
 				"an indirect jump";
+		round_trip(&r, &m);
+		add_codes(&r, &m);
 		round_trip(&r, &m);
 		map_release(&m);
 	}
@@ -221,10 +243,11 @@ static void test_large(void **state)
 static void test_extremes(void **state)
 {
 	struct map_edge edge[] = {
-		{0, 1, MAP_NONE, 0, UINT64_MAX, MAP_CALL},
-		{1, 0, 0, 0, 0, MAP_BACK},
-		{0, 1, MAP_NONE, 0, 1, MAP_TAIL},
-		{1, 0, MAP_NONE, MAP_NONE, 0, MAP_PAD},
+		{0, 1, MAP_NONE, 0, UINT64_MAX, MAP_CALL, 0, 0, 0},
+		{1, 0, 0, 0, 0, MAP_BACK, 0, 0, 0},
+		{0, 1, MAP_NONE, 0, 1, MAP_TAIL, CODES_LONGEST,
+		 (1 << CODES_LONGEST) - 1, MAP_WRITES_ALL},
+		{1, 0, MAP_NONE, MAP_NONE, 0, MAP_PAD, 0, 0, 0},
 	};
 	struct map_block block[] = {
 		{UINT64_MAX - 40, 4, 1, MAP_NONE, 0},
@@ -237,7 +260,8 @@ static void test_extremes(void **state)
 	};
 	struct map m = {.path = "", .insn_size = 4, .ncounter = 7,
 			.edge = {edge, 4, 4}, .block = {block, 2, 2},
-			.proc = {proc, 2, 2}, .text_bytes = UINT64_MAX};
+			.proc = {proc, 2, 2}, .text_bytes = UINT64_MAX,
+			.placement = PLACE_TRACE};
 	struct rng r = {13};
 
 	(void)state;
