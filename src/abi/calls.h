@@ -102,10 +102,6 @@
    was another process's (vfork) */
 #define LAND_AGAIN 4
 
-/* where they lie in the code (calls.S): what tally fills in, and offsets of
-   the routines, of two kinds */
-#define CALLS_HEAD 32
-
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
@@ -147,26 +143,9 @@ struct call_entry {
 	uint64_t begin[];
 };
 
-struct calls_code {
-	int64_t page; /* distances from here: to the running page */
-	int64_t word; /* to the hooks' word */
-	uint64_t nevent;
-	uint64_t entry; /* bytes of one */
-	/* routines that add the thread's slot, that subtract it */
-	uint32_t routine[2][CALLS_ROUTINES];
-	/* what their third instructions are if there are threads; 0: no
-	   matter */
-	uint32_t branch[2][CALLS_ROUTINES];
-	/* npage offsets, from here on, of what leads to the page
-	   (isa_move.routine_page) */
-	uint32_t pages, npage;
-};
-
 _Static_assert(sizeof(struct call_record) == RECORD_INNER &&
 		       RECORD_INNER == RECORD_WORDS * 8 - 8 &&
-		       sizeof(struct call_entry) == ENTRY_WORDS * 8 &&
-		       __builtin_offsetof(struct calls_code, routine) ==
-			       CALLS_HEAD,
+		       sizeof(struct call_entry) == ENTRY_WORDS * 8,
 	       "as the code has it");
 
 /* entries below that of a handler: what it interrupted may just be filling

@@ -17,7 +17,7 @@ static struct insertion calling(const struct call_sites *x, unsigned routine,
 				struct insertion i)
 {
 	i.calls = i.memory = true;
-	i.call_at = x->code->routine[routine];
+	i.call_at = x->code->routines.at[routine];
 	i.flags = FLAG_ALL & ~FLAG_D;
 	i.keeps = false;
 	return i;

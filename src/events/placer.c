@@ -291,7 +291,7 @@ static void place(const struct placer *x, const struct placed_proc *q)
 
 	k.like = x->like(k.x->events.isa);
 	if (x->calls)
-		call_sites_find(&k.sites, x->calls, q);
+		call_sites_find(&k.sites, k.x->calls, q);
 	proc_events_find(q->a, &k.x->events, &v, &k.events);
 	if ((is_sparse(&k) && !why_not_in_blocks(&k)) ||
 	    !place_on_chords(&k)) {
@@ -324,13 +324,16 @@ void event_placer_begin(struct event_placer *x, const struct image *im,
 {
 	*x = (struct event_placer){
 		.traps = traps,
+		.calls = calls,
 		.placer = {
 			.place = place,
 			.like = traps ? like_trapping : like_additions,
+			.kind = PLACE_RUNNING,
 			.running = true,
 			.nevent = list->n,
 			/* what has no constant, by event; blind edges */
 			.ncounter = list->n + 1,
+			.routines = calls ? &calls->routines : NULL,
 			.calls = calls,
 		},
 	};

@@ -17,6 +17,7 @@
 struct event_placer {
 	struct placer placer; /* for struct count_options */
 	struct image_events events;
+	const struct call_code *calls; /* calls are seen, or NULL */
 	bool traps; /* additions of the first event may trap (isa/move.h) */
 	/* when all is placed: how far its running counter may be from exact */
 	uint64_t *highest;

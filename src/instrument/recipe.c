@@ -375,10 +375,10 @@ static int rewrite_planned(const struct recipe *r, const struct cfg *c,
 		layout.traps = events->traps;
 		layout.highest = *events->highest;
 	}
-	if (counters.calls) {
+	if (q->placer && q->placer->calls) {
 		layout.callee = counters.callee.offset;
 		layout.ncallee = (uint32_t)counters.callee.n;
-		layout.calls_size = (uint32_t)counters.calls->size;
+		layout.calls_size = (uint32_t)counters.routines->size;
 	}
 	memcpy(layout.id, counters.id, sizeof layout.id);
 	layout.nsite = (uint32_t)counters.code.site.n;

@@ -116,6 +116,36 @@ struct routine_call {
 };
 enum { ROUTINE_CALL_MAX = 64 };
 
+/* bits that are appended to a thread's trace (abi/trace.h) */
+struct append {
+	uint64_t word;	  /* has those that are not written yet */
+	uint64_t routine; /* writes it when it is full */
+	uint16_t bits;	  /* the lowest n */
+	uint8_t n;
+	/* the program may have data below the stack pointer */
+	bool below;
+};
+enum {
+	APPEND_STEP = 7, /* bits that are appended at once, at most */
+	APPEND_MAX = 128, /* bytes of code */
+};
+
+/*
+ * A call of a routine that is told where a jump, call or return leads, right
+ * before it, and `about`: an address, or a number if it is said so.
+ */
+struct site_call {
+	const uint8_t *code; /* the instruction */
+	const struct insn *in;
+	uint64_t link; /* not 0: it leads to a stub of the linker, which jumps
+			  to where this word points */
+	uint64_t routine, about;
+	bool number;
+	uint32_t depth; /* of the stack pointer, below where the program has
+			   it */
+};
+enum { SITE_CALL_MAX = 64 };
+
 /* one in code that was found */
 struct addition_seen {
 	struct addition is;
@@ -272,6 +302,18 @@ struct isa_move {
 	 * pointer by that? NULL: it does not matter to routine_call().
 	 */
 	bool (*below_stack)(const uint8_t *code, size_t n);
+	/*
+	 * Code that appends bits, which loses flags and append_needs.regs
+	 * registers; and one that calls a routine before an indirect jump, call
+	 * or return, or one to a stub, which loses flags. They return their
+	 * bytes, the same wherever they are, and write them if out is not
+	 * NULL. 0: out of reach. NULL: not known on this machine.
+	 */
+	unsigned (*append)(const struct append *x, uint64_t at,
+			   const uint8_t *reg, uint8_t *out);
+	struct add_needs append_needs;
+	unsigned (*site_call)(const struct site_call *x, uint64_t at,
+			      uint8_t *out);
 	/* what leads to a page there, at `at`, as it was assembled for routines
 	   that begin with it, is to lead to this one; false: out of reach */
 	bool (*routine_page)(uint8_t *code, uint64_t at, uint64_t start,

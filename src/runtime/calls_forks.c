@@ -2,6 +2,7 @@
  * calls_forks: open calls of threads that end, and of processes that are made;
  * and the routines of calls.S, which images have.
  */
+#include "abi/routines.h"
 #include "runtime/calls_int.h"
 
 _Bool calls_in_code(const struct counting *c, uintptr_t pc)
@@ -23,7 +24,7 @@ void calls_opened(struct counting *c, const struct object_header *p)
 
 void calls_convert(const struct object_header *p)
 {
-	const struct calls_code *k = at_distance(p, p->calls);
+	const struct routines_code *k = at_distance(p, p->calls);
 	unsigned kind = (p->flags & OBJECT_HEADER_ABOVE) != 0;
 
 	for (unsigned i = 0; i < CALLS_ROUTINES; i++)
@@ -56,7 +57,7 @@ void calls_leave_block(struct counting *c, const struct running *x,
 
 void calls_silence(const struct object_header *p)
 {
-	const struct calls_code *k = at_distance(p, p->calls);
+	const struct routines_code *k = at_distance(p, p->calls);
 
 	for (unsigned i = 0; p->calls_size && i < CALLS_ROUTINES; i++)
 		arch_silence((char *)at_distance(k, k->routine[0][i]));

@@ -1,35 +1,12 @@
 /* call_code: see call_code.h. */
 #include "count/place/call_code.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/installed.h"
+#include "base/bisect.h"
 #include "count/map/map_calls.h"
-#include "hooks/hooks.h"
-#include "isa/move.h"
-#include "rewrite/plan.h"
 
-enum { CODE_MAX = 1 << 16, FEW_EVENTS = 4 };
-
-/* all of the file; -1: there is none, or it is none of ours */
-static int read_code(struct call_code *c, const char *name, struct err *e)
-{
-	char path[PATH_MAX];
-	FILE *f = installed_find(path, sizeof path, name) ? fopen(path, "re")
-							  : NULL;
-
-	if (!f)
-		return err_set(e, ERR_MACHINE, "%s is not installed", name);
-	c->bytes = mem_alloc(CODE_MAX);
-	c->size = fread(c->bytes, 1, CODE_MAX, f);
-	fclose(f);
-	if (c->size > sizeof(struct calls_code) && c->size < CODE_MAX)
-		return 0;
-	mem_free(c->bytes);
-	return err_set(e, ERR_MACHINE, "%s: not as long as it should be", path);
-}
+enum { FEW_EVENTS = 4 };
 
 static bool has_go(const struct cfg *g)
 {
@@ -42,23 +19,15 @@ static bool has_go(const struct cfg *g)
 int call_code_read(struct call_code *c, const struct cfg *g, uint32_t nevent,
 		   struct err *e)
 {
-	const struct isa *isa = g->isa;
-	struct calls_code k;
-	char name[64];
+	char name[32];
 
-	*c = (struct call_code){.isa = isa, .nevent = nevent};
+	*c = (struct call_code){.nevent = nevent};
 	/* there is code for few events, and for any number */
-	snprintf(name, sizeof name, "calls-%.*s-%u.bin",
-		 (int)strcspn(isa->triplet, "-"), isa->triplet,
+	snprintf(name, sizeof name, "calls-%%s-%u.bin",
 		 nevent <= FEW_EVENTS ? nevent : 0);
-	if (read_code(c, name, e))
+	if (routines_read(&c->routines, g, name, e))
 		return -1;
-	memcpy(&k, c->bytes, sizeof k);
-	if (k.pages > c->size || k.npage > (c->size - k.pages) / 4) {
-		call_code_free(c);
-		return err_set(e, ERR_MACHINE, "%s: not of this tally", name);
-	}
-	memcpy(c->routine, k.routine[hooks_subtract(g)], sizeof c->routine);
+	c->routines.nevent = nevent;
 	c->leaf = NEW_ARRAY(uint8_t, g->proc.n + 1);
 	c->go = has_go(g);
 	return 0;
@@ -66,32 +35,8 @@ int call_code_read(struct call_code *c, const struct cfg *g, uint32_t nevent,
 
 void call_code_free(struct call_code *c)
 {
-	mem_free(c->bytes);
+	routines_free(&c->routines);
 	mem_free(c->leaf);
-}
-
-bool call_code_write(const struct call_code *c, const struct plan_bases *bases,
-		     uint64_t page, uint64_t before, uint8_t *out)
-{
-	struct calls_code k;
-	uint64_t data = bases->data, start = bases->support;
-	bool good = true;
-
-	memcpy(out, c->bytes, c->size);
-	memcpy(&k, out, sizeof k);
-	k.page = (int64_t)(data + page - bases->support);
-	k.word = (int64_t)(data - before - bases->support);
-	k.nevent = c->nevent;
-	k.entry = ENTRY_SIZE(c->nevent);
-	memcpy(out, &k, sizeof k);
-	for (uint32_t i = 0; i < k.npage; i++) {
-		uint32_t at;
-
-		memcpy(&at, out + k.pages + i * sizeof at, sizeof at);
-		good &= c->isa->move->routine_page(out + at, start + at, start,
-						   data + page);
-	}
-	return good;
 }
 
 /* by procedure: the number of its word */

@@ -10,17 +10,14 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "cfg/cfg.h"
+#include "count/place/routines.h"
 
 struct map;
 struct map_block;
 struct map_edge;
-struct plan_bases;
 
 struct call_code {
-	const struct isa *isa;
-	uint8_t *bytes;
-	size_t size;
-	uint32_t routine[CALLS_ROUTINES]; /* where they begin */
+	struct routines routines; /* CALLS_PUSH .. */
 	uint32_t nevent;
 	uint8_t *leaf; /* by procedure of the cfg (events/leaves.h) */
 	bool go;       /* some are Go's: what these call is not seen */
@@ -30,10 +27,6 @@ struct call_code {
 int call_code_read(struct call_code *c, const struct cfg *g, uint32_t nevent,
 		   struct err *e);
 void call_code_free(struct call_code *c);
-/* at bases->support; the running page is `page` bytes into the plan's memory,
-   the hooks' word `before` bytes before that. False: out of reach */
-bool call_code_write(const struct call_code *c, const struct plan_bases *bases,
-		     uint64_t page, uint64_t before, uint8_t *out);
 
 /*
  * Which record is of which procedure, by record. VEC, and where it lies among

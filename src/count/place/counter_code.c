@@ -2,6 +2,8 @@
 #include "count/place/counter_code.h"
 
 #include "abi/calls.h"
+#include "abi/trace.h"
+#include "cfg/cfg.h"
 
 enum { COUNTER_SIZE = 8 };
 
@@ -95,6 +97,86 @@ static bool call_write(const struct counter_code *c, const struct insertion *i,
 	return c->isa->move->routine_call(&x, addr, out);
 }
 
+/* --- traces */
+
+/* address of a counter, or of a word of the running page */
+static uint64_t word_at(const struct counter_code *c,
+			const struct plan_bases *bases, int32_t word)
+{
+	return bases->data + c->counters +
+	       (uint64_t)((int64_t)COUNTER_SIZE * word);
+}
+
+static unsigned append_code(const struct counter_code *c,
+			    const struct code_append *k,
+			    const struct scratch *s, uint64_t addr,
+			    const struct plan_bases *bases, uint8_t *out)
+{
+	const struct append x = {
+		.word = word_at(c, bases, running_word(c->isa,
+						       TRACE_PAGE_BITS / 8)),
+		.routine = bases->support,
+		.bits = k->bits,
+		.n = k->n,
+		.below = k->below && !s->depth,
+	};
+
+	return c->isa->move->append(&x, addr, s->reg, out);
+}
+
+static unsigned site_code(const struct counter_code *c,
+			  const struct code_site *k, const struct scratch *s,
+			  uint64_t addr, const struct plan_bases *bases,
+			  uint8_t *out)
+{
+	struct site_call x = {.link = k->link, .routine = bases->support,
+			      .depth = s->depth, .about = s->depth,
+			      .number = k->word < 0};
+	struct insn in;
+	size_t avail;
+
+	x.code = image_at(c->cfg->image, k->at, &avail);
+	c->isa->decode(x.code, avail, k->at, &in);
+	x.in = &in;
+	if (!x.number)
+		x.about = word_at(c, bases, k->word);
+	return c->isa->move->site_call(&x, addr, out);
+}
+
+static unsigned arrival_code(const struct counter_code *c,
+			     const struct code_arrival *k,
+			     const struct scratch *s, uint64_t addr,
+			     const struct plan_bases *bases, uint8_t *out)
+{
+	const struct routine_call x = {
+		.routine = bases->support,
+		.about = k->at,
+		.above = s->depth,
+		.at_call = k->call && !s->depth,
+		.dead = s->dead,
+	};
+
+	return c->isa->move->routine_call(&x, addr, out);
+}
+
+/* bytes of the code, which is written if out is not NULL; 0: out of reach */
+static unsigned trace_code(const struct counter_code *c,
+			   const struct insertion *i, const struct scratch *s,
+			   uint64_t addr, const struct plan_bases *bases,
+			   uint8_t *out)
+{
+	uint32_t n = i->code & ~CODE_ALONE;
+
+	switch (i->code & CODE_ALONE) {
+	case CODE_APPENDS:
+		return append_code(c, &c->append.at[n], s, addr, bases, out);
+	case CODE_SITES:
+		return site_code(c, &c->site_call.at[n], s, addr, bases, out);
+	default:
+		return arrival_code(c, &c->arrival.at[n], s, addr, bases, out);
+	}
+}
+
 /* where flags are live, and it has no form that keeps them, they are saved */
 static enum count_form form_at(const struct insertion *i,
 			       const struct scratch *s)
@@ -118,6 +200,10 @@ static unsigned additions_size(const struct counter_code *c,
 unsigned counter_code_size(const struct counter_code *c,
 			   const struct insertion *i, const struct scratch *s)
 {
+	static const struct plan_bases none;
+
+	if (i->code & (CODE_ALONE & ~CODE_CALLS))
+		return trace_code(c, i, s, 0, &none, NULL);
 	return (i->code & CODE_CALLS ? 0 : additions_size(c, i, s)) +
 	       call_size(c, i, s);
 }
@@ -158,6 +244,8 @@ bool counter_code_write(struct counter_code *c, const struct insertion *i,
 {
 	unsigned n = 0;
 
+	if (i->code & (CODE_ALONE & ~CODE_CALLS))
+		return trace_code(c, i, s, addr, bases, out);
 	if (!(i->code & CODE_CALLS)) {
 		n = additions_size(c, i, s);
 		if (!additions_write(c, i, s, addr, bases, out))
@@ -207,5 +295,8 @@ void counter_code_free(struct counter_code *c)
 	vec_free(&c->add);
 	vec_free(&c->call);
 	vec_free(&c->calls);
+	vec_free(&c->append);
+	vec_free(&c->site_call);
+	vec_free(&c->arrival);
 	vec_free(&c->site);
 }

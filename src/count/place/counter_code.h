@@ -33,8 +33,35 @@ struct code_call {
 	regset dead; /* registers that are, besides those that are known */
 };
 
-/* insertions numbered from here on do nothing but that */
+/* bits that are appended to the thread's trace (abi/trace.h) */
+struct code_append {
+	uint16_t bits;
+	uint8_t n;
+	bool below; /* as in struct code_call */
+};
+
+/* a routine is told where the jump, call or return leads that follows */
+struct code_site {
+	uint64_t at;	/* its address */
+	uint64_t link;	/* as in struct site_call (isa/move.h) */
+	int32_t word;	/* number of the counter that is the site's; or -1:
+			   the routine wants to know where the stack is */
+};
+
+/* control has come to an address of the program */
+struct code_arrival {
+	uint64_t at;
+	bool call; /* by a call, or as if: nothing is below the stack pointer */
+};
+
+/* what an insertion does is told by the first bits of its number, the others
+   are its number among those: additions, perhaps with a call; or one of these
+   alone */
 #define CODE_CALLS UINT32_C(0x80000000)
+#define CODE_APPENDS UINT32_C(0x40000000)
+#define CODE_SITES UINT32_C(0x20000000)
+#define CODE_ARRIVES UINT32_C(0x10000000)
+#define CODE_ALONE UINT32_C(0xf0000000)
 
 /* the number of a word of the running page */
 static inline int32_t running_word(const struct isa *isa, unsigned word)
@@ -49,7 +76,12 @@ struct counter_code {
 	VEC(struct counter_add) add;
 	VEC(struct code_call) call;
 	VEC(uint32_t) calls; /* by insertion: its call's number + 1, or 0 */
-	VEC(uint64_t) site; /* by insertion, or by addition: where code is that
+	/* what traces need */
+	VEC(struct code_append) append;
+	VEC(struct code_site) site_call;
+	VEC(struct code_arrival) arrival;
+	const struct cfg *cfg;
+	VEC(uint64_t) site; /* by addition's insertion, or by addition: where code is that
 			       can be changed for threads (isa/move.h); none
 			       if it counts for them from the beginning */
 	bool running; /* there is a running page */

@@ -62,6 +62,43 @@ void placing_insert(struct placing *n, const struct insertion *like,
 	placing_insert_calling(n, like, w, x, add, nadd, NULL);
 }
 
+/* an insertion that does nothing else, at all those places */
+static void insert_alone(struct placing *n, const struct insertion *like,
+			 const struct code_place *w, struct expected x,
+			 uint32_t code)
+{
+	struct insertion i = *like;
+
+	i.code = code;
+	for (unsigned k = 0; k < w->n; k++)
+		insert_at(n, i, w, k, x);
+}
+
+void placing_append_bits(struct placing *n, const struct insertion *like,
+			 const struct code_place *w, struct expected x,
+			 struct code_append bits)
+{
+	insert_alone(n, like, w, x, CODE_APPENDS | (uint32_t)n->append.n);
+	vec_push(&n->append, bits);
+}
+
+void placing_tell_site(struct placing *n, const struct insertion *like,
+		       const struct code_place *w, struct expected x,
+		       struct code_site site)
+{
+	insert_alone(n, like, w, x, CODE_SITES | (uint32_t)n->site_call.n);
+	vec_push(&n->site_call, site);
+}
+
+void placing_tell_arrival(struct placing *n, const struct insertion *like,
+			  const struct code_place *w,
+			  struct code_arrival arrival)
+{
+	insert_alone(n, like, w, (struct expected){0},
+		     CODE_ARRIVES | (uint32_t)n->arrival.n);
+	vec_push(&n->arrival, arrival);
+}
+
 /* the counter of an edge, or a block, of the procedure */
 static void add_counter(const struct placed_proc *q, enum place_kind kind,
 			uint32_t at)
@@ -207,6 +244,23 @@ static void renumber_hooked(struct placing *n, uint32_t before)
 		n->hooked.at[i].number += before;
 }
 
+/* how many insertions of a kind there are */
+static uint32_t code_before(const struct placing *n, uint32_t kind)
+{
+	switch (kind) {
+	case CODE_CALLS:
+		return (uint32_t)n->call.n;
+	case CODE_APPENDS:
+		return (uint32_t)n->append.n;
+	case CODE_SITES:
+		return (uint32_t)n->site_call.n;
+	case CODE_ARRIVES:
+		return (uint32_t)n->arrival.n;
+	default:
+		return (uint32_t)n->first.n;
+	}
+}
+
 static void renumber(struct placing *n, const struct placing *before,
 		     const struct numbering *x)
 {
@@ -215,8 +269,13 @@ static void renumber(struct placing *n, const struct placing *before,
 	for (size_t i = 0; i < n->insertion.n; i++) {
 		uint32_t *code = &n->insertion.at[i].code;
 
-		*code += (uint32_t)(*code & CODE_CALLS ? before->call.n
-						       : before->first.n);
+		*code += code_before(before, *code & CODE_ALONE);
+	}
+	for (size_t i = 0; i < n->site_call.n; i++) {
+		int32_t *word = &n->site_call.at[i].word;
+
+		if (*word >= 0)
+			*word = (int32_t)behind(x, (uint32_t)*word);
 	}
 	for (size_t i = 0; i < n->first.n; i++) {
 		n->first.at[i] += (uint32_t)before->add.n;
@@ -252,6 +311,9 @@ void placing_append(struct placing *all, struct placing *n, uint32_t common)
 	vec_take(&all->add, &n->add);
 	vec_take(&all->call, &n->call);
 	vec_take(&all->calls, &n->calls);
+	vec_take(&all->append, &n->append);
+	vec_take(&all->site_call, &n->site_call);
+	vec_take(&all->arrival, &n->arrival);
 	vec_take(&all->hooked, &n->hooked);
 	all->takes_slot |= n->takes_slot;
 }

@@ -15,7 +15,7 @@
 #include "rewrite/survey/survey.h"
 
 struct count_options;
-struct call_code;
+struct routines;
 
 struct placing {
 	struct map map; /* what describes procedures; strings in its arena */
@@ -25,6 +25,9 @@ struct placing {
 	VEC(struct counter_add) add;
 	VEC(struct code_call) call;
 	VEC(uint32_t) calls;
+	VEC(struct code_append) append;
+	VEC(struct code_site) site_call;
+	VEC(struct code_arrival) arrival;
 	VEC(struct hooks_jump) hooked; /* sites with hooks, as in the map */
 	VEC(uint32_t) unseen; /* of the map, that make calls which are not
 				 seen */
@@ -49,10 +52,12 @@ struct placed_proc {
 struct placer {
 	void (*place)(const struct placer *x, const struct placed_proc *q);
 	struct insertion (*like)(const struct isa *isa); /* its code */
+	enum place_kind kind;
 	bool running; /* it adds to the running page (counter_code.h), */
 	uint32_t nevent; /* for so many events */
 	uint32_t ncounter; /* of the image, before those of procedures */
-	const struct call_code *calls; /* calls are seen, or NULL */
+	const struct routines *routines; /* that the code calls, or NULL */
+	bool calls; /* open calls are kept (call_code.h) */
 };
 
 /* how often an insertion is expected to run (rewrite/plan.h) */
@@ -71,6 +76,17 @@ void placing_insert_calling(struct placing *n, const struct insertion *like,
 			    const struct code_place *w, struct expected x,
 			    const struct counter_add *add, unsigned nadd,
 			    const struct code_call *call);
+
+/* code for traces; like.call_at is given */
+void placing_append_bits(struct placing *n, const struct insertion *like,
+			 const struct code_place *w, struct expected x,
+			 struct code_append bits);
+void placing_tell_site(struct placing *n, const struct insertion *like,
+		       const struct code_place *w, struct expected x,
+		       struct code_site site);
+void placing_tell_arrival(struct placing *n, const struct insertion *like,
+			  const struct code_place *w,
+			  struct code_arrival arrival);
 
 /* procedures `from` to `end` of the survey's cfg; t and sure: as struct
    counting_graph's */

@@ -51,19 +51,19 @@ static bool plan_support(void *ctx, const struct plan_bases *bases,
 {
 	const struct count_plan *n = ctx;
 
-	return call_code_write(n->calls, bases,
-			       n->code.counters - n->code.isa->page,
-			       n->code.isa->page, out);
+	return routines_write(n->routines, bases,
+			      n->code.counters - n->code.isa->page,
+			      n->code.isa->page, out);
 }
 
-/* code about open calls, and what their sites call */
-static void plan_calls(struct count_plan *n)
+/* code that inserted code calls, and what call sites call */
+static void plan_routines(struct count_plan *n)
 {
 	struct plan *p = &n->plan;
 
-	if (!n->calls)
+	if (!n->routines)
 		return;
-	p->support_size = (uint32_t)n->calls->size;
+	p->support_size = (uint32_t)n->routines->size;
 	p->support = plan_support;
 	n->callee.offset = (uint32_t)p->constant_size;
 	p->constant_size += n->callee.n * sizeof *n->callee.at;
@@ -108,7 +108,10 @@ static void identify(struct map *m, const struct image *im,
 	m->file_sum = h[0];
 	h[0] = hash_bytes(TALLY_VERSION, sizeof TALLY_VERSION, h[0]);
 	for (size_t i = 0; i < m->edge.n; i++)
-		h[0] = (h[0] ^ m->edge.at[i].counter) *
+		h[0] = (h[0] ^ m->edge.at[i].counter ^
+			(uint64_t)m->edge.at[i].code << 32 ^
+			(uint64_t)m->edge.at[i].ncode << 48 ^
+			(uint64_t)m->edge.at[i].writes << 56) *
 		       UINT64_C(0x9e3779b97f4a7c15);
 	for (size_t i = 0; i < m->block.n; i++) {
 		h[0] = (h[0] ^ m->block.at[i].counter) *
@@ -197,9 +200,12 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 	vec_take(&n->code.add, &all->add);
 	vec_take(&n->code.call, &all->call);
 	vec_take(&n->code.calls, &all->calls);
+	vec_take(&n->code.append, &all->append);
+	vec_take(&n->code.site_call, &all->site_call);
+	vec_take(&n->code.arrival, &all->arrival);
 	vec_take(&n->jump, &all->hooked);
 	n->takes_slot = all->takes_slot;
-	if (n->calls)
+	if (o->placer && o->placer->calls)
 		call_table_make(&n->callee, m, c, o->placer->nevent,
 				o->placer->ncounter, all->unseen.at,
 				all->unseen.n);
@@ -218,7 +224,7 @@ static void make_map(struct count_plan *n, const struct count_options *o)
 	/* one that stays 0: the image is seen to be there, and to be unknown */
 	if (!o->only && !n->survey.moves.moved.n && c->text_bytes)
 		m->ncounter = 1;
-	m->placement = o->placer ? PLACE_RUNNING : (uint8_t)o->placement;
+	m->placement = (uint8_t)(o->placer ? o->placer->kind : o->placement);
 	m->some = o->only;
 	describe_image(m, &n->survey);
 	identify(m, c->image, o->placer ? &n->code : NULL);
@@ -241,17 +247,18 @@ void count_plan_make(struct count_plan *n, const struct cfg *c,
 {
 	*n = (struct count_plan){.code = {
 		.isa = c->isa,
+		.cfg = c,
 		.running = o->placer && o->placer->running,
 		.subtract = hooks_subtract(c),
 		.for_threads = c->isa->move->add_thread &&
 			       (o->for_threads || c->text_bytes > NEAR_TEXT),
 	}};
-	n->calls = o->placer ? o->placer->calls : NULL;
+	n->routines = o->placer ? o->placer->routines : NULL;
 	survey_make(&n->survey, c);
 	make_map(n, o);
 	n->plan.survey = &n->survey;
 	counter_code_memory(&n->code, n->ncounter, &n->plan);
-	plan_calls(n);
+	plan_routines(n);
 	n->plan.section_name = MAP_SECTION;
 	n->plan.section = map_section;
 	n->plan.reverse_map = true;

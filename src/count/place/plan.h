@@ -54,8 +54,8 @@ struct count_plan {
 	struct packing packing; /* of the map, which travels in the file */
 	struct survey survey;
 	struct counter_code code;
-	const struct call_code *calls; /* or NULL */
-	struct call_table callee; /* of these */
+	const struct routines *routines; /* or NULL */
+	struct call_table callee; /* of call sites */
 	bool takes_slot; /* the image's own code changes threads' words */
 	/* indirect jumps and calls of which a hook is to tell: the caller
 	   hands them to hooks_plan(), which adds the hooks */

@@ -64,14 +64,35 @@ enum { X64_TELL_HOOK_SIZE = 93 };
 bool x64_tell_hook(uint64_t at, uint64_t word, unsigned offset, uint64_t about,
 		   uint8_t *out);
 
+/* append.c */
+enum { X64_APPEND_FLAGS = FLAG_ALL & ~FLAG_D };
+unsigned x64_append(const struct append *x, uint64_t at, const uint8_t *reg,
+		    uint8_t *out);
+
+/* site_call.c */
+unsigned x64_site_call(const struct site_call *x, uint64_t at, uint8_t *out);
+
 /* tell.c */
+/* pushes the operand of a jump or call; bytes, 0: it is out of reach */
+enum { X64_PUSH_MAX = 10 };
+unsigned x64_push_operand(const struct tell *t, uint64_t at, uint8_t *out);
 enum { X64_TELL_SIZE = 5 + 10 + 5 + 8 + 8 };
 bool x64_tell(const struct tell *t, uint64_t at, uint64_t to, uint8_t reg,
 	      uint8_t *out);
 bool x64_jump_reads(const uint8_t *code, const struct insn *in, regset *reads);
 
 /* counter.c */
+/*
+ * An instruction with field `reg` and a word of the thread's own page as
+ * operands, and `more` bytes behind these; false: out of reach.
+ */
+bool x64_put_access(uint8_t *out, uint64_t at, unsigned op, unsigned reg,
+		    uint64_t word, unsigned more);
 enum {
+	X64_ACCESS = 8, /* bytes of it */
+	X64_LOAD = 0x8b,
+	X64_STORE = 0x89,
+
 	X64_ADD_MAX = 8 + 7 + 8, /* bytes of one addition, at most */
 	/* inc leaves the carry */
 	X64_COUNT_FLAGS = FLAG_N | FLAG_Z | FLAG_V | FLAG_P | FLAG_A,

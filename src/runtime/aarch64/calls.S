@@ -16,7 +16,7 @@
 #include "abi/calls.h"
 
 #define ON_CALLS 48 /* abi/launch_env.h */
-#define TELL_WORD 8 /* calls_code.word */
+#define TELL_WORD 8 /* routines_code.word */
 #define NEVENT 16
 #define ENTRY 24
 #define FRAME 96

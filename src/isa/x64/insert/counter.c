@@ -17,16 +17,12 @@
 #include "isa/x64/x64_move.h"
 
 enum {
-	GS = 0x65,
 	REX_W = 0x48,
 	OP_INC = 0xff,
 	OP_ADD_BYTE = 0x83, /* a constant of one byte, of four */
 	OP_ADD = 0x81,
-	OP_LOAD = 0x8b,
-	OP_STORE = 0x89,
 	OP_LEA = 0x8d,
-	RIP = 5, /* mod and rm of disp32(%rip) */
-	ACCESS = 8, /* bytes of an access to the counter, without a constant */
+	ACCESS = X64_ACCESS, /* without a constant */
 	LEA = 3,    /* of the lea, without one */
 	JS = 0x78,
 	INT3 = 0xcc,
@@ -43,16 +39,16 @@ bool x64_add_fits(int64_t constant)
 	return constant >= INT32_MIN && constant <= INT32_MAX;
 }
 
-/* an instruction with field `reg` and the counter as operands, and `more`
-   bytes behind these */
-static bool put_access(uint8_t *out, uint64_t at, unsigned op, unsigned reg,
-		       uint64_t counter, unsigned more)
+bool x64_put_access(uint8_t *out, uint64_t at, unsigned op, unsigned reg,
+		    uint64_t word, unsigned more)
 {
+	enum { GS = 0x65, RIP = 5 /* mod and rm of disp32(%rip) */ };
+
 	out[0] = GS;
 	out[1] = (uint8_t)(REX_W | reg >> 3 << 2);
 	out[2] = (uint8_t)op;
 	out[3] = (uint8_t)((reg & 7) << 3 | RIP);
-	return x64_put_distance(out + 4, at + ACCESS + more, counter);
+	return x64_put_distance(out + 4, at + ACCESS + more, word);
 }
 
 static unsigned put_constant(uint8_t *out, int64_t constant)
@@ -90,7 +86,7 @@ static unsigned put_spoiling(uint8_t *out, uint64_t at,
 		n = put_constant(out + ACCESS, x->constant);
 		op = n == 1 ? OP_ADD_BYTE : OP_ADD;
 	}
-	if (!put_access(out, at, op, 0, x->counter, n))
+	if (!x64_put_access(out, at, op, 0, x->counter, n))
 		return 0;
 	n += ACCESS;
 	return n + put_trap(out + n, x);
@@ -108,8 +104,9 @@ static unsigned put_keeping(uint8_t *out, uint64_t at, unsigned r,
 	p[2] = (uint8_t)((is_byte(x->constant) ? 0x40 : 0x80) | (r & 7) << 3 |
 			 (r & 7));
 	n = LEA + put_constant(p + LEA, x->constant);
-	return put_access(out, at, OP_LOAD, r, x->counter, 0) &&
-	       put_access(p + n, at + ACCESS + n, OP_STORE, r, x->counter, 0) ?
+	return x64_put_access(out, at, X64_LOAD, r, x->counter, 0) &&
+	       x64_put_access(p + n, at + ACCESS + n, X64_STORE, r, x->counter,
+			      0) ?
 		       ACCESS + n + ACCESS : 0;
 }
 
@@ -189,7 +186,7 @@ static unsigned match_addition(const uint8_t *code, size_t size, uint64_t at,
 	unsigned n, more = 0;
 	int32_t disp;
 
-	if (size < ACCESS || code[0] != GS)
+	if (size < ACCESS)
 		return 0;
 	reg = (uint8_t)((code[1] >> 2 & 1) << 3 | (code[3] >> 3 & 7));
 	x->constant = 1;

@@ -92,8 +92,7 @@ static unsigned put_elsewhere(const struct tell *t, uint64_t at, uint8_t *out)
 	return x64_put_distance(out + n - 4, at + n, t->in->ref) ? n : 0;
 }
 
-/* pushes the operand; bytes, 0: it is out of reach */
-static unsigned put_operand(const struct tell *t, uint64_t at, uint8_t *out)
+unsigned x64_push_operand(const struct tell *t, uint64_t at, uint8_t *out)
 {
 	struct x64_parts p;
 
@@ -125,7 +124,7 @@ bool x64_tell(const struct tell *t, uint64_t at, uint64_t to, uint8_t reg,
 	memset(out, NOP, X64_TELL_SIZE);
 	memcpy(out, down, sizeof down);
 	size = t->table ? put_index(t->index, out + n) :
-			  put_operand(t, at + n, out + n);
+			  x64_push_operand(t, at + n, out + n);
 	n += size;
 	out[n] = 0xe8;
 	near = x64_put_distance(out + n + 1, at + n + 5, to);
