@@ -25,7 +25,7 @@ PREFIX ?= /usr/local
 OPT ?= -O2 -g
 
 ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-ROOMS := base flow elf isa cfg rewrite hooks count events instrument launch \
+ROOMS := base flow elf isa cfg rewrite hooks count events trace instrument launch \
 	store sample profile report export cmd
 
 WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes \
@@ -91,7 +91,7 @@ ENTRY_ONLY := $(addprefix src/runtime/,entry.c by_hand.c ancestors.c \
 ENTRY := $(ENTRY_ONLY) $(addprefix src/runtime/,own_file.c follow.c program.c \
 	stack.c environ.c sys.c counting.c live_profile.c images.c \
 	threads.c slots.c sites.c forks.c trim.c lock.c signals.c pairs.c \
-	places.c exits.c interruptions.c running.c calls.c \
+	places.c exits.c interruptions.c running.c trace.c calls.c \
 	calls_stack.c calls_records.c calls_signals.c calls_forks.c client.c \
 	signal_context.c altstack.c)
 RUNTIME := $(filter-out $(ENTRY_ONLY),$(wildcard src/runtime/*.c))
@@ -118,10 +118,12 @@ ENTRY_FLAGS := $(filter-out -O2 -g -fPIC -shared -Wl%,$(MODULE_FLAGS)) -Os \
 ENTRY_FLAGS_aarch64 := -mcmodel=tiny
 ENTRIES := $(patsubst src/runtime/%/entry.S,%,$(wildcard src/runtime/*/entry.S))
 CALLS_EVENTS := 0 1 2 3 4
+TRACED := $(patsubst src/runtime/%/trace.S,%,$(wildcard src/runtime/*/trace.S))
 MODULES := $(ISAS:%=$(BUILD)/lib/tally/audit-%.so) \
 	$(patsubst %,$(BUILD)/lib/tally/entry-%.bin,$(filter $(ENTRIES),$(ISAS))) \
 	$(foreach n,$(CALLS_EVENTS),$(patsubst %,$(BUILD)/lib/tally/calls-%-$(n).bin,\
-	$(filter $(ENTRIES),$(ISAS))))
+	$(filter $(ENTRIES),$(ISAS)))) \
+	$(patsubst %,$(BUILD)/lib/tally/trace-%.bin,$(filter $(TRACED),$(ISAS)))
 
 .PHONY: modules
 modules: $(MODULES)
@@ -145,18 +147,22 @@ $(BUILD)/lib/tally/entry-%.bin: $(ENTRY) src/runtime/%/entry.S \
 		$(@:.bin=.elf) $@
 	@rm $(@:.bin=.elf)
 
-# routines that every image with call sites has, for some numbers of events
-define CALLS_CODE
-$$(BUILD)/lib/tally/calls-$(1)-$(2).bin: src/runtime/$(1)/calls.S src/abi/calls.h
+# routines that inserted code calls, in every image that has such code: of call
+# sites for some numbers of events, of traces. $(1) the machine, $(2) the file
+# without its suffix, $(3) the source, $(4) flags
+define ROUTINES_CODE
+$$(BUILD)/lib/tally/$(2).bin: src/runtime/$(1)/$(3) $$(wildcard src/abi/*.h)
 	@mkdir -p $$(@D)
-	$$(if $$(filter $(1),$$(ISA)),$$(CC),$$(OTHER_CC)) -Isrc -DEVENTS=$(2) -c \
+	$$(if $$(filter $(1),$$(ISA)),$$(CC),$$(OTHER_CC)) -Isrc $(4) -c \
 		-o $$(@:.bin=.o) $$<
 	$$$$($$(if $$(filter $(1),$$(ISA)),$$(CC),$$(OTHER_CC)) \
 		-print-prog-name=objcopy) -O binary -j .text $$(@:.bin=.o) $$@
 	@rm $$(@:.bin=.o)
 endef
 $(foreach i,$(ISAS),$(foreach n,$(CALLS_EVENTS),\
-	$(eval $(call CALLS_CODE,$(i),$(n)))))
+	$(eval $(call ROUTINES_CODE,$(i),calls-$(i)-$(n),calls.S,-DEVENTS=$(n)))))
+$(foreach i,$(filter $(TRACED),$(ISAS)),\
+	$(eval $(call ROUTINES_CODE,$(i),trace-$(i),trace.S,)))
 
 # --- the client library, which programs are linked with that ask for their own
 # counts: it needs nothing, not even a C library. One for the machine that CC

@@ -83,6 +83,7 @@ enum {
 	LAUNCH_ENV_ON_INDIRECT = 32,
 	LAUNCH_ENV_ON_RESUME = 40,
 	LAUNCH_ENV_ON_CALLS = 48,
+	LAUNCH_ENV_ON_TRACE = 56,
 };
 
 struct launch_env {
@@ -104,6 +105,10 @@ struct launch_env {
 	 * thread with that running page.
 	 */
 	void (*on_calls)(unsigned what, uint64_t about, uint64_t sp,
+			 uint64_t *page, const struct launch_env *h);
+	/* the same of trace.S (TRACE_FLUSH ..): what it is about, and where
+	   on the stack, or the stack pointer, is what else is to know */
+	void (*on_trace)(unsigned what, uint64_t about, uint64_t at,
 			 uint64_t *page, const struct launch_env *h);
 	const char *field[LAUNCH_ENV_N]; /* decoded */
 	uint64_t page;                   /* bytes: the kernel's */

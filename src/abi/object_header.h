@@ -30,6 +30,8 @@ enum object_header_flag {
 	/* code that adds to the first running counter traps, unless that is
 	   negative then: for a tracer (launch/stopper.h) */
 	OBJECT_HEADER_TRAPS = 32,
+	/* its code writes a trace (trace.h); the routines are trace.S's */
+	OBJECT_HEADER_TRACES = 64,
 };
 
 struct object_header {

@@ -81,6 +81,8 @@ enum chunk_kind {
 	CHUNK_STACK = 7,    /* struct chunk_stack */
 	CHUNK_CALLS = 8,    /* struct chunk_calls */
 	CHUNK_PHASES = 9,   /* struct chunk_phases (phases.h) */
+	CHUNK_TRACE = 10,   /* struct chunk_trace (trace.h) */
+	CHUNK_TRACED = 11,  /* struct chunk_traced */
 };
 
 struct profile_chunk {

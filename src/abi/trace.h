@@ -28,6 +28,9 @@
 #define TRACE_PAGE_EXPECT 24
 /* the thread's struct trace_targets */
 #define TRACE_PAGE_TARGETS 32
+/* its struct chunk_trace, or 0; and its number among the process's threads */
+#define TRACE_PAGE_RING 40
+#define TRACE_PAGE_THREAD 48
 
 /* bits of an index of targets; by a few bits of the address */
 #define TARGET_BITS 10
@@ -58,11 +61,17 @@ enum trace_kind {
 	/* code is entered at its old address, and nothing said so: address,
 	   stack pointer */
 	TRACE_ENTRY,
-	/* an image is there: id, base */
-	TRACE_IMAGE,
-	/* the thread ends, or its process does */
+	/* the thread is about to end, enum trace_end, or not: where it goes on
+	   if it does not */
 	TRACE_END,
 	TRACE_KINDS,
+};
+
+enum trace_end {
+	TRACE_END_THREAD, /* by exit() of its own */
+	TRACE_END_PROCESS,
+	TRACE_END_EXEC, /* it executes another program */
+	TRACE_END_LOST, /* nobody saw how */
 };
 
 static inline uint64_t trace_head(enum trace_kind kind, unsigned words,
@@ -91,15 +100,26 @@ static inline unsigned trace_index(uint64_t target)
 struct chunk_trace {
 	struct profile_chunk chunk;
 	uint64_t first; /* offset of the parts from the chunk's start */
+	uint64_t page;	/* where the thread's running page is in the file */
+	uint64_t here;	/* address of the chunk in the process */
 	uint32_t block; /* as in chunk_running */
-	uint32_t tid;
+	uint32_t writer; /* its process, once it has seen the chunk */
 	/* parts that were handed over, and of these those that the writer is
-	   done with: futexes */
+	   done with: that is a futex */
 	uint32_t filled, written;
-	uint32_t ended; /* the thread writes nothing any more */
+	uint32_t lost; /* not 0: it writes nothing any more */
 	uint32_t reserved;
-	uint32_t words[TRACE_PARTS]; /* of parts that were handed over */
+	/* of parts: words, when they were handed over, and whose they are */
+	uint32_t words[TRACE_PARTS], thread[TRACE_PARTS];
 	struct trace_targets targets;
+};
+
+/* an image whose code writes traces was loaded */
+struct chunk_traced {
+	struct profile_chunk chunk;
+	uint8_t id[PROFILE_ID];
+	uint64_t base; /* what is added to addresses of its file */
+	uint64_t time; /* as in TRACE_PART */
 };
 #endif
 

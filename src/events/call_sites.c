@@ -232,25 +232,6 @@ static bool jumps(const struct call_sites *x)
 	return false;
 }
 
-/* may any of it access what is below the stack pointer? */
-static bool uses_below(const struct call_sites *x)
-{
-	const struct cfg *c = x->q->d->s->cfg;
-	size_t avail;
-
-	for (uint32_t v = 0; c->isa->move->below_stack && v < x->q->p->nblock;
-	     v++) {
-		const struct map_block *k =
-			&x->q->n->map.block.at[x->q->p->block + v];
-		const uint8_t *code = image_at(c->image, k->start, &avail);
-
-		if (code && c->isa->move->below_stack(
-				    code, k->size < avail ? k->size : avail))
-			return true;
-	}
-	return false;
-}
-
 /* the block of the cfg that edge e, a way into the procedure, leads to */
 static uint32_t entry_block(const struct call_sites *x, uint32_t e)
 {
@@ -319,7 +300,7 @@ void call_sites_find(struct call_sites *x, const struct call_code *code,
 	x->edge = ARENA_ARRAY(q->a, struct code_call, q->p->nedge);
 	x->calls = ARENA_ARRAY(q->a, bool, q->p->nedge);
 	x->jumps = jumps(x);
-	x->below = uses_below(x);
+	x->below = placed_uses_below(q);
 	for (uint32_t e = 0; e < q->p->nedge; e++) {
 		x->returns |= may_return(edge_at(x, e));
 		if (!map_edge_calls(q->p, edge_at(x, e)))

@@ -34,6 +34,7 @@ struct counter_layout {
 	uint32_t nsite;
 	uint32_t running, nevent; /* as in object_header.h */
 	bool traps;
+	bool traces; /* OBJECT_HEADER_TRACES */
 	uint64_t highest;
 	/* of object_header.h: where in the plan's constants and support code,
 	   and how much */

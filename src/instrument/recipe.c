@@ -33,16 +33,23 @@ enum { TLS_ALIGN = 64 };
 
 static const struct {
 	const char *name;
-	bool counts, poisons, online;
+	bool counts, poisons, online, traces;
 	enum place_kind kind;
+	enum trace_encoding encoding;
 } placements[] = {
-	{"none", false, false, false, PLACE_EDGES},
-	{"poison", false, true, false, PLACE_EDGES},
-	{"online", true, false, true, PLACE_EDGES},
-	{"edges", true, false, false, PLACE_EDGES},
-	{"vertices", true, false, false, PLACE_VERTICES},
-	{"vertex-edges", true, false, false, PLACE_VERTEX_EDGES},
-	{"redundant", true, false, false, PLACE_REDUNDANT},
+	{"none", .kind = PLACE_EDGES},
+	{"poison", .poisons = true, .kind = PLACE_EDGES},
+	{"online", .counts = true, .online = true, .kind = PLACE_EDGES},
+	{"edges", .counts = true, .kind = PLACE_EDGES},
+	{"vertices", .counts = true, .kind = PLACE_VERTICES},
+	{"vertex-edges", .counts = true, .kind = PLACE_VERTEX_EDGES},
+	{"redundant", .counts = true, .kind = PLACE_REDUNDANT},
+	{"trace-witness", .counts = true, .traces = true, .kind = PLACE_TRACE,
+	 .encoding = TRACE_WITNESS},
+	{"trace-bits", .counts = true, .traces = true, .kind = PLACE_TRACE,
+	 .encoding = TRACE_BITS},
+	{"trace-every-branch", .counts = true, .traces = true,
+	 .kind = PLACE_TRACE, .encoding = TRACE_EVERY_BRANCH},
 };
 
 enum { NPLACEMENTS = sizeof placements / sizeof *placements };
@@ -54,6 +61,8 @@ bool recipe_placement(struct recipe *r, const char *name)
 			r->counts = placements[i].counts;
 			r->poisons = placements[i].poisons;
 			r->online = placements[i].online;
+			r->traces = placements[i].traces;
+			r->encoding = placements[i].encoding;
 			r->count.placement = placements[i].kind;
 			return true;
 		}
@@ -78,6 +87,8 @@ const char *recipe_name(const struct recipe *r)
 		if (r->counts == placements[i].counts &&
 		    r->poisons == placements[i].poisons &&
 		    r->online == placements[i].online &&
+		    r->traces == placements[i].traces &&
+		    r->encoding == placements[i].encoding &&
 		    r->count.placement == placements[i].kind)
 			placement = placements[i].name;
 	n = (size_t)snprintf(name, sizeof name, "%s%s%s%s", placement,
@@ -375,7 +386,11 @@ static int rewrite_planned(const struct recipe *r, const struct cfg *c,
 		layout.traps = events->traps;
 		layout.highest = *events->highest;
 	}
-	if (q->placer && q->placer->calls) {
+	if (r->traces) {
+		layout.running = c->isa->page;
+		layout.traces = true;
+	}
+	if (counters.routines) {
 		layout.callee = counters.callee.offset;
 		layout.ncallee = (uint32_t)counters.callee.n;
 		layout.calls_size = (uint32_t)counters.routines->size;
@@ -402,6 +417,7 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 	struct count_options options = r->count;
 	struct event_list list = {0};
 	struct event_placer placer;
+	struct trace_placer trace = {0};
 	struct call_code calls = {0};
 	struct feedback feedback;
 	bool too_far = false;
@@ -428,6 +444,13 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 				   r->calls ? &calls : NULL);
 		options.placer = &placer.placer;
 	}
+	if (r->traces) {
+		if (trace_placer_begin(&trace, c, r->encoding, e)) {
+			failed = -1;
+			goto out;
+		}
+		options.placer = &trace.placer;
+	}
 	failed = rewrite_planned(r, c, &options, r->online ? &placer : NULL, o,
 				 out, report, &too_far, e);
 	if (!failed && too_far) {
@@ -443,6 +466,7 @@ out:
 	if (r->weights)
 		feedback_close(&feedback);
 	call_code_free(&calls);
+	trace_placer_free(&trace);
 	event_list_free(&list);
 	return failed;
 }

@@ -12,6 +12,8 @@
  *			the first of which traps when it is not negative
  *	"online+sites+events=.."
  *			and call sites are seen (events/call_sites.h)
+ *	"trace-witness", "trace-bits", "trace-every-branch"
+ *			what a trace needs, in that encoding (trace/place/)
  *	"none+trap"	and old places where control is not expected trap
  *	"edges+after"	counters after all calls
  *	"edges+calls"	and where indirect jumps and calls lead
@@ -33,6 +35,7 @@
 #include "events/event_list.h"
 #include "instrument/cache.h"
 #include "rewrite/rewrite.h"
+#include "trace/place/placer.h"
 
 /* lists of names in a recipe are shorter than this */
 enum { RECIPE_LIST_MAX = 4000 };
@@ -43,6 +46,8 @@ struct recipe {
 	bool online;  /* running counters are: `events` */
 	bool stops;   /* the first of them traps (events/placer.h) */
 	bool calls;   /* call sites are seen */
+	bool traces;  /* a trace is written, `encoding` */
+	enum trace_encoding encoding;
 	const char *events; /* event_list_text() */
 	uint64_t events_sum;
 	struct count_options count;

@@ -19,7 +19,7 @@ _Bool calls_in_code(const struct counting *c, uintptr_t pc)
 
 void calls_opened(struct counting *c, const struct object_header *p)
 {
-	c->calls |= p->calls_size != 0;
+	c->calls |= p->calls_size && !(p->flags & OBJECT_HEADER_TRACES);
 }
 
 void calls_convert(const struct object_header *p)

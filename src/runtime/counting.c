@@ -18,6 +18,8 @@
  */
 #include "runtime/counting.h"
 
+#include "abi/trace.h"
+
 enum {
 	PRCTL_SET_SECCOMP = 22,
 	SECCOMP_STRICT = 0,
@@ -142,6 +144,8 @@ static void on_end(struct counting *c, struct arch_hook *g)
 		return;
 	if (ends && !c->confined)
 		handlers_end(c, (const void *)arch_hook_frame(g), NULL);
+	trace_ends(c, ends ? TRACE_END_PROCESS : TRACE_END_EXEC,
+		   arch_hook_back(g));
 	process_ends(c, ends ? ENDED_BY_ITSELF : ENDED_BY_EXEC);
 	c->executing = ends ? 0 : (uintptr_t)g;
 	images_trim(c, ends);
@@ -164,6 +168,7 @@ void counting_on_call(struct arch_hook *g, const struct launch_env *h)
 		signals_on_mask(c, g);
 	else if (g->nr == SYS_EXIT && !c->confined) {
 		handlers_end(c, (const void *)arch_hook_frame(g), NULL);
+		trace_ends(c, TRACE_END_THREAD, arch_hook_back(g));
 		end_thread(c);
 	}
 	else if (g->nr == SYS_EXIT_GROUP || executes(g))

@@ -25,6 +25,7 @@
  *	live_profile.c  room in the profile
  *	images.c    objects with counters
  *	running.c   running counters, the same in all objects
+ *	trace.c     what threads write to traces
  *	client.c    what the program asks of them itself
  *	threads.c   blocks
  *	slots.c     where their counters can be
@@ -220,6 +221,9 @@ struct counting {
 	uint32_t nevent; /* of running counters */
 	_Bool traps; /* code that adds to them does (OBJECT_HEADER_TRAPS) */
 	_Bool calls; /* calls are seen (calls.c) */
+	_Bool pages; /* there are running pages */
+	_Bool traces; /* which traces are written by (trace.c) */
+	uint64_t traced; /* threads that were, so far */
 	struct running running; /* of the first thread */
 	struct chunk_threads *records; /* the newest, or NULL */
 	uint32_t nrecord;	       /* of these that are in use */
@@ -403,6 +407,22 @@ uint64_t client_adopt(const struct running *x, const struct region *r,
 		      uint64_t at);
 /* an object was loaded: if it has a client, that is answered from now on */
 void client_bind(struct counting *c, const struct object_header *p);
+
+/* --- trace.c */
+enum trace_end;
+/* a routine of trace.S leaves something to be done: see launch_env.on_trace */
+__attribute__((visibility("hidden"))) void
+trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
+	    const struct launch_env *h);
+/* with the lock: a thread is about to begin with a block, or 0: the first */
+void trace_thread_begins(struct counting *c, const struct running *x,
+			 uint32_t block);
+/* this thread is about to end, or its process; it goes on there if not */
+void trace_ends(struct counting *c, enum trace_end how, uintptr_t at);
+/* this process is a child that has just been made */
+void trace_forked(struct counting *c);
+/* an image is there */
+void trace_image(struct counting *c, const struct counted_image *m);
 
 /* --- uncounted.c */
 /* an object was loaded in which nothing is counted; the reason may be "" */

@@ -192,6 +192,8 @@ void child_adopt(struct counting *c, struct child *k)
 	if (!c->given_up)
 		arch_set_slot(c->quick, 0);
 	calls_forked(c, k);
+	if (c->traces)
+		trace_forked(c);
 }
 
 void fork_begins(struct counting *c, uintptr_t thread)

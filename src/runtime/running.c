@@ -22,7 +22,7 @@ enum {
 
 uint64_t running_size(const struct counting *c)
 {
-	return c->nevent ? 2 * c->page : 0;
+	return c->pages ? 2 * c->page : 0;
 }
 
 void running_chunk(const struct counting *c, const struct region *r,
@@ -112,15 +112,19 @@ void running_opened(struct counting *c, struct counted_image *m)
 	if (!m->run)
 		return;
 	if (!c->running.at) {
+		c->pages = 1;
 		c->nevent = m->object_header->nevent;
 		c->traps = m->object_header->flags & OBJECT_HEADER_TRAPS;
+		c->traces = m->object_header->flags & OBJECT_HEADER_TRACES;
 		running_take(c, 0, &c->running);
+		trace_thread_begins(c, &c->running, 0);
 	}
 	calls_opened(c, m->object_header);
-	if (c->late && c->running.at)
+	if (c->late && c->running.at && !c->traces)
 		add_early(&c->running, m->counters - m->run);
 	if (!running_place(c, m, 0, &c->running))
 		live_profile_trouble(c, TROUBLE_NO_SPACE);
+	trace_image(c, m);
 }
 
 void running_forget(struct counting *c)

@@ -95,7 +95,7 @@ static _Bool fill(struct counting *c, struct thread_block *t, uint32_t number)
 
 	t->running = (struct running){0};
 	t->record = NULL;
-	if (c->nevent && !running_take(c, number, &t->running))
+	if (c->pages && !running_take(c, number, &t->running))
 		return 0;
 	if (block_size(c) && !live_profile_take_thin(c, block_size(c), &r))
 		return 0;
@@ -190,7 +190,7 @@ static uint32_t take_block(struct counting *c)
 	uint32_t b = NO_BLOCK;
 
 	/* others than the first ones follow those that have ended */
-	if (!c->apart || c->nevent || c->block.n >= APART)
+	if (!c->apart || c->pages || c->block.n >= APART)
 		b = find_free(c);
 	return b == NO_BLOCK ? make_block(c) : b;
 }
@@ -221,6 +221,8 @@ static void begin_record(struct counting *c, struct thread_block *t)
 	record_ends(c, t->record, &t->running);
 	t->record = record_begins(
 		c, (uint32_t)(t - block_of(c, 0)) + 1, &t->running);
+	trace_thread_begins(c, &t->running,
+			    (uint32_t)(t - block_of(c, 0)) + 1);
 }
 
 /* the block is for a thread that is about to be made */

@@ -63,8 +63,7 @@ uint64_t call_target(const struct cfg *c, const struct map_block *from,
 		return e->callee;
 	b = cfg_block_at(c, end - 1);
 	if (b == CFG_NONE || c->block.at[b].last == INSN_IJUMP ||
-	    c->block.at[b].last == INSN_JUMP ||
-	    c->block.at[b].last == INSN_COND)
+	    c->block.at[b].last == INSN_JUMP)
 		return 0;
 	return end;
 }

@@ -134,7 +134,10 @@ static void add_plain(struct builder *n, uint32_t i)
 		[EDGE_UNKNOWN] = MAP_AWAY,
 	};
 	const struct edge *g = &n->c->edge.at[i];
+	const struct block *k = &n->c->block.at[g->from];
 	uint32_t v = builder_last(n, g->from), to = EXIT_MARK;
+	/* behind a branch that is not taken */
+	bool falls = k->last == INSN_COND && i > k->edge;
 	enum map_kind kind = kinds[g->kind];
 	struct map_edge *e;
 
@@ -147,8 +150,8 @@ static void add_plain(struct builder *n, uint32_t i)
 		to = EXIT_MARK;
 	}
 	e = builder_edge(n, kind, v, to, way_on_edge(n, i));
-	if (kind == MAP_TAIL)
-		e->callee = n->c->block.at[g->from].target;
+	if (kind == MAP_TAIL && !falls)
+		e->callee = k->target;
 }
 
 /*

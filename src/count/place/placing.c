@@ -18,6 +18,24 @@ struct expected expected_edge(const struct placed_proc *q, uint32_t edge)
 	return (struct expected){q->t->edge[edge], q->t->fall[e->to]};
 }
 
+bool placed_uses_below(const struct placed_proc *q)
+{
+	const struct cfg *c = q->d->s->cfg;
+	size_t avail;
+
+	for (uint32_t v = 0; c->isa->move->below_stack && v < q->p->nblock;
+	     v++) {
+		const struct map_block *k = &q->n->map.block.at[q->p->block +
+								v];
+		const uint8_t *code = image_at(c->image, k->start, &avail);
+
+		if (code && c->isa->move->below_stack(
+				    code, k->size < avail ? k->size : avail))
+			return true;
+	}
+	return false;
+}
+
 static void insert_at(struct placing *n, struct insertion i,
 		      const struct code_place *w, unsigned k, struct expected x)
 {

@@ -66,6 +66,9 @@ struct expected {
 };
 struct expected expected_edge(const struct placed_proc *q, uint32_t edge);
 
+/* may code of it access what is below the stack pointer? */
+bool placed_uses_below(const struct placed_proc *q);
+
 /* code at a place, `like` some, that adds constants to counters */
 void placing_insert(struct placing *n, const struct insertion *like,
 		    const struct code_place *w, struct expected x,

@@ -35,6 +35,9 @@ enum {
 	SYS_NEWFSTATAT = 79,
 	SYS_EXIT = 93,
 	SYS_EXIT_GROUP = 94,
+	SYS_CLOCK_GETTIME = 113,
+	SYS_KILL = 129,
+	SYS_GETCPU = 168,
 	SYS_FUTEX = 98,
 	SYS_SCHED_YIELD = 124,
 	SYS_TGKILL = 131,
@@ -216,6 +219,12 @@ static inline _Bool arch_clone(const struct arch_hook *g, uint64_t *flags,
 static inline uintptr_t arch_hook_frame(const struct arch_hook *g)
 {
 	return g->fp;
+}
+
+/* where the hook comes back to */
+static inline uintptr_t arch_hook_back(const struct arch_hook *g)
+{
+	return g->lr;
 }
 
 /* code keeps a chain of frame records */

@@ -268,6 +268,12 @@ static inline uintptr_t arch_hook_frame(const struct arch_hook *g)
 	return (uintptr_t)(g + 1) + ARCH_RED_ZONE;
 }
 
+/* where the hook comes back to */
+static inline uintptr_t arch_hook_back(const struct arch_hook *g)
+{
+	return g->back;
+}
+
 /* the stack pointer of the interrupted code */
 static inline uintptr_t arch_frame(const void *context)
 {

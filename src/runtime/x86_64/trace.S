@@ -79,10 +79,12 @@ flush:
 	jae	9f
 	paged	mov %gs:start+TRACE_PAGE_BITS(%rip), %rdx
 	mov	%rdx, (%rcx)
+	/* a process that is killed in between loses bits, but writes none
+	   twice */
+	mov	$1, %edx
+	paged	mov %rdx, %gs:start+TRACE_PAGE_BITS(%rip)
 	add	$8, %rcx
 	paged	mov %rcx, %gs:start+TRACE_PAGE_NEXT(%rip)
-1:	mov	$1, %edx
-	paged	mov %rdx, %gs:start+TRACE_PAGE_BITS(%rip)
 	end
 9:	push	%rdi
 	push	%r10

@@ -1,0 +1,342 @@
+/*
+ * trace: what a thread writes to its trace that its code does not write itself
+ * (abi/trace.h, runtime/ISA/trace.S): records, and the parts of its ring.
+ *
+ * All of it is done by the thread itself, with signals blocked. If the writer
+ * is gone, or there is no room for a ring, the thread writes to nothing: then
+ * no part is open, and every word that is full is asked for here, and lost.
+ */
+#include "abi/trace.h"
+#include "runtime/counting.h"
+
+enum {
+	FUTEX_WAIT = 0,
+	WAIT = 100,	/* milliseconds until a look if the writer is there */
+	PATIENCE = 100, /* of these, before there is one */
+	RESTORE = 2,	/* SIG_SETMASK */
+	FRAME_SKIP = 24 + 128, /* what site_call() has pushed, and skipped */
+};
+
+/* a thread, while something is written for it */
+struct tracer {
+	struct counting *c;
+	uint64_t *page;
+	uint64_t mask; /* its signals */
+};
+
+static uint64_t *word(const struct tracer *t, unsigned offset)
+{
+	return &t->page[offset / sizeof(uint64_t)];
+}
+
+static struct chunk_trace *ring_of(const struct tracer *t)
+{
+	return (void *)(uintptr_t)*word(t, TRACE_PAGE_RING);
+}
+
+static void block_signals(struct tracer *t)
+{
+	static const uint64_t all = ~(uint64_t)0;
+
+	if (!t->c->confined)
+		arch_call(SYS_RT_SIGPROCMASK, RESTORE, (long)&all,
+			  (long)&t->mask, sizeof all, 0);
+}
+
+static void unblock_signals(struct tracer *t)
+{
+	if (!t->c->confined)
+		arch_call(SYS_RT_SIGPROCMASK, RESTORE, (long)&t->mask, 0,
+			  sizeof t->mask, 0);
+}
+
+/* --- parts */
+
+static uint64_t *part_of(struct chunk_trace *k, uint32_t n)
+{
+	return (uint64_t *)(void *)((char *)k + k->first) +
+	       (uint64_t)(n % TRACE_PARTS) * TRACE_PART_WORDS;
+}
+
+/* nothing is written any more */
+static void give_up(const struct tracer *t)
+{
+	struct chunk_trace *k = ring_of(t);
+
+	*word(t, TRACE_PAGE_NEXT) = *word(t, TRACE_PAGE_LIMIT) = 0;
+	if (k)
+		k->lost = 1;
+}
+
+/* is there still somebody who reads? */
+static _Bool is_read(const struct chunk_trace *k, unsigned waited)
+{
+	uint32_t writer = __atomic_load_n(&k->writer, __ATOMIC_RELAXED);
+
+	return writer ? arch_call(SYS_KILL, writer, 0, 0, 0, 0) != -SYS_ESRCH
+		      : waited < PATIENCE;
+}
+
+/* waits until there is room for a part; false: nobody will make any */
+static _Bool wait_for_room(const struct tracer *t, struct chunk_trace *k)
+{
+	const int64_t timeout[2] = {0, WAIT * 1000000};
+	uint32_t written;
+
+	for (unsigned waited = 0;; waited++) {
+		written = __atomic_load_n(&k->written, __ATOMIC_ACQUIRE);
+		if (k->filled - written < TRACE_PARTS)
+			return 1;
+		if (t->c->confined || !is_read(k, waited))
+			return 0;
+		arch_call(SYS_FUTEX, (long)&k->written, FUTEX_WAIT, written,
+			  (long)timeout, 0);
+	}
+}
+
+static uint64_t now(void)
+{
+	int64_t time[2] = {0};
+
+	arch_call(SYS_CLOCK_GETTIME, 1 /* CLOCK_MONOTONIC */, (long)time, 0, 0,
+		  0);
+	return (uint64_t)time[0] * 1000000000 + (uint64_t)time[1];
+}
+
+static uint32_t cpu(void)
+{
+	uint32_t n = 0;
+
+	arch_call(SYS_GETCPU, (long)&n, 0, 0, 0, 0);
+	return n;
+}
+
+/* the first record of a part, whose words begin at `to`; how many */
+static unsigned begin_part(const struct tracer *t, uint64_t *to)
+{
+	to[0] = trace_head(TRACE_PART, 3, *word(t, TRACE_PAGE_THREAD));
+	to[1] = 1;
+	to[2] = now();
+	to[3] = cpu();
+	return 4;
+}
+
+static void open_part(const struct tracer *t)
+{
+	struct chunk_trace *k = ring_of(t);
+	uint64_t *to;
+
+	if (!k || k->lost || !wait_for_room(t, k)) {
+		give_up(t);
+		return;
+	}
+	to = part_of(k, k->filled);
+	k->thread[k->filled % TRACE_PARTS] =
+		(uint32_t)*word(t, TRACE_PAGE_THREAD);
+	*word(t, TRACE_PAGE_LIMIT) = (uintptr_t)(to + TRACE_PART_WORDS);
+	*word(t, TRACE_PAGE_NEXT) = (uintptr_t)(to + begin_part(t, to));
+}
+
+static void hand_over(const struct tracer *t)
+{
+	struct chunk_trace *k = ring_of(t);
+	uint64_t next = *word(t, TRACE_PAGE_NEXT);
+
+	if (!k || !next)
+		return;
+	k->words[k->filled % TRACE_PARTS] =
+		(uint32_t)((uint64_t *)(uintptr_t)next -
+			   part_of(k, k->filled));
+	*word(t, TRACE_PAGE_NEXT) = *word(t, TRACE_PAGE_LIMIT) = 0;
+	__atomic_store_n(&k->filled, k->filled + 1, __ATOMIC_RELEASE);
+}
+
+/* room for n words, or NULL */
+static uint64_t *take(const struct tracer *t, unsigned n)
+{
+	uint64_t next = *word(t, TRACE_PAGE_NEXT);
+
+	if (!next || next + n * sizeof next > *word(t, TRACE_PAGE_LIMIT)) {
+		hand_over(t);
+		open_part(t);
+		next = *word(t, TRACE_PAGE_NEXT);
+	}
+	return (void *)(uintptr_t)next;
+}
+
+/* the words up to there are written, and no bits are left: a process that is
+   killed in between loses them, but writes none twice */
+static void put_down(const struct tracer *t, uint64_t *end)
+{
+	*word(t, TRACE_PAGE_BITS) = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*word(t, TRACE_PAGE_NEXT) = (uintptr_t)end;
+}
+
+static void flush(const struct tracer *t)
+{
+	uint64_t *to = take(t, 1);
+
+	if (!to) {
+		*word(t, TRACE_PAGE_BITS) = 1;
+		return;
+	}
+	*to = *word(t, TRACE_PAGE_BITS);
+	put_down(t, to + 1);
+}
+
+/* --- records */
+
+static void record(const struct tracer *t, enum trace_kind kind,
+		   uint64_t number, const uint64_t *payload, unsigned n)
+{
+	uint64_t *to;
+
+	if (*word(t, TRACE_PAGE_BITS) >= TRACE_FULL)
+		flush(t);
+	to = take(t, n + 2);
+	if (!to) {
+		*word(t, TRACE_PAGE_BITS) = 1;
+		return;
+	}
+	to[0] = trace_head(kind, n + 1, number);
+	to[1] = *word(t, TRACE_PAGE_BITS);
+	for (unsigned i = 0; i < n; i++)
+		to[2 + i] = payload[i];
+	put_down(t, to + 2 + n);
+}
+
+/* an indirect jump or call leads there, for the first time as far as is known:
+   it gets an index */
+static void new_target(const struct tracer *t, uint64_t site, uint64_t target)
+{
+	int64_t slot = ARCH_SLOT_OWN ? thread_slot(t->c) : 0;
+	struct chunk_trace *k = ring_of(t);
+
+	if (!k)
+		return;
+	k->targets.at[trace_index(target)] = target;
+	*(uint64_t *)(uintptr_t)(site + (uint64_t)slot) = target;
+	record(t, TRACE_TARGET, trace_index(target), &target, 1);
+}
+
+void trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
+		 const struct launch_env *h)
+{
+	const uint64_t *stack = (const void *)(uintptr_t)at;
+	struct tracer t = {.c = h->counting};
+	uint64_t payload[2];
+
+	if (!t.c || !t.c->number) {
+		page[TRACE_PAGE_BITS / sizeof *page] = 1;
+		return;
+	}
+	t.page = (uint64_t *)((uintptr_t)page +
+			      (ARCH_SLOT_OWN ? (uintptr_t)thread_slot(t.c) :
+					       0));
+	block_signals(&t);
+	switch (what) {
+	case TRACE_FLUSH:
+		flush(&t);
+		break;
+	case TRACE_SITE:
+		new_target(&t, about, stack[2]);
+		break;
+	case TRACE_FRAME:
+		payload[0] = stack[2];
+		payload[1] = at + FRAME_SKIP + about;
+		record(&t, TRACE_JUMP, 0, payload, 2);
+		break;
+	case TRACE_ENTER:
+	case TRACE_ARRIVE:
+		payload[0] = about;
+		payload[1] = at;
+		record(&t, TRACE_ENTRY, 0, payload, 2);
+		break;
+	}
+	unblock_signals(&t);
+}
+
+/* --- threads */
+
+void trace_thread_begins(struct counting *c, const struct running *x,
+			 uint32_t block)
+{
+	struct tracer t = {.c = c, .page = x->at};
+	uint64_t first = round_up(sizeof(struct chunk_trace), c->page);
+	const uint64_t none = 0;
+	struct chunk_trace *k;
+	struct region r;
+
+	if (!c->traces || !x->at)
+		return;
+	if (*word(&t, TRACE_PAGE_NEXT)) {
+		record(&t, TRACE_END, TRACE_END_LOST, &none, 1);
+		hand_over(&t);
+	}
+	*word(&t, TRACE_PAGE_THREAD) = c->traced++;
+	*word(&t, TRACE_PAGE_BITS) = 1;
+	if (!ring_of(&t)) {
+		if (!live_profile_take(c, first + TRACE_PARTS *
+						TRACE_PART_WORDS *
+						sizeof(uint64_t), &r))
+			return;
+		k = (void *)r.at;
+		chunk_head(&k->chunk, r.offset, r.size, CHUNK_TRACE,
+			   c->number);
+		k->first = first;
+		k->page = x->offset;
+		k->here = (uintptr_t)k;
+		k->block = block;
+		chunk_done(&k->chunk);
+		*word(&t, TRACE_PAGE_RING) = (uintptr_t)k;
+		*word(&t, TRACE_PAGE_TARGETS) = (uintptr_t)&k->targets;
+	}
+	open_part(&t);
+}
+
+/* a new process's first thread has the page of its parent's no more */
+void trace_forked(struct counting *c)
+{
+	c->traced = 0;
+	trace_thread_begins(c, &c->running, 0);
+}
+
+void trace_ends(struct counting *c, enum trace_end how, uintptr_t at)
+{
+	struct tracer t = {.c = c};
+	const struct running *x;
+	uint64_t payload = at;
+
+	if (!c->traces || c->confined)
+		return;
+	x = running_of(c, thread_slot(c));
+	t.page = x ? x->at : NULL;
+	if (!t.page || !ring_of(&t))
+		return;
+	block_signals(&t);
+	record(&t, TRACE_END, how, &payload, 1);
+	hand_over(&t);
+	if (how != TRACE_END_THREAD)
+		open_part(&t);
+	unblock_signals(&t);
+}
+
+/* --- images */
+
+void trace_image(struct counting *c, const struct counted_image *m)
+{
+	struct chunk_traced *k;
+	struct region r;
+
+	if (!c->traces || !c->number ||
+	    !live_profile_take(c, round_up(sizeof *k, c->page), &r))
+		return;
+	k = (void *)r.at;
+	chunk_head(&k->chunk, r.offset, r.size, CHUNK_TRACED, c->number);
+	__builtin_memcpy(k->id, m->id, sizeof k->id);
+	k->base = m->base;
+	k->time = now();
+	chunk_done(&k->chunk);
+	sys_unmap(r.at, r.size);
+}

@@ -1,0 +1,343 @@
+/* placer: see placer.h. */
+#include "trace/place/placer.h"
+
+#include <string.h>
+
+#include "abi/trace.h"
+#include "flow/codes.h"
+#include "flow/witness.h"
+#include "isa/move.h"
+#include "trace/place/departures.h"
+#include "trace/place/graph.h"
+
+const char *const trace_encoding_names[TRACE_ENCODINGS] = {
+	[TRACE_WITNESS] = "witness",
+	[TRACE_BITS] = "bits",
+	[TRACE_EVERY_BRANCH] = "every-branch",
+};
+
+/* bits of a record of a branch, as tracers wrote it of old */
+enum { BRANCH_BITS = 8 };
+
+struct traced_proc {
+	const struct trace_placer *x;
+	const struct placed_proc *q;
+	struct trace_graph graph;
+	struct frames frames;
+	struct departure *leaves; /* by edge */
+	bool *barred;		  /* by edge: no code can be there */
+	struct codes codes;
+	bool below; /* data may lie below the stack pointer */
+};
+
+static struct map_edge *edge_at(const struct traced_proc *k, uint32_t e)
+{
+	return &k->q->n->map.edge.at[k->q->p->edge + e];
+}
+
+/* --- codes */
+
+/* a witness on each way to a gap, which writes a bit at least */
+static void mark_gaps(const struct traced_proc *k, bool *on)
+{
+	for (uint32_t e = 0; e < k->q->p->nedge; e++)
+		on[e] |= k->leaves[e].writes & MAP_WRITES_GAP;
+}
+
+static bool can_carry(const struct traced_proc *k, const bool *on)
+{
+	for (uint32_t e = 0; e < k->q->p->nedge; e++)
+		if (on[e] && k->barred[e])
+			return false;
+	return true;
+}
+
+/* what the trace costs by weight, with that on; false: it cannot be */
+static bool try_codes(const struct traced_proc *k, bool *on,
+		      struct codes *c)
+{
+	mark_gaps(k, on);
+	return can_carry(k, on) &&
+	       codes_assign(k->q->a, &k->graph.g, on, k->q->w->edge, c);
+}
+
+static bool try_witnesses(const struct traced_proc *k, struct codes *c)
+{
+	struct witnesses w;
+
+	witness_place_blocking(k->q->a, &k->graph.g, k->q->w->edge, k->barred,
+			       k->graph.ends, &w);
+	return !w.blind && try_codes(k, w.on, c);
+}
+
+/* all codes get as long as a record */
+static bool lengthen(const struct traced_proc *k, struct codes *c)
+{
+	for (uint32_t e = 0; e < k->q->p->nedge; e++) {
+		uint32_t rank = 0;
+
+		if (!c->length[e])
+			continue;
+		for_each_edge_out (f, &k->graph.g, k->graph.g.from[e])
+			rank += f < e;
+		if (rank >> BRANCH_BITS)
+			return false;
+		c->length[e] = BRANCH_BITS;
+		c->bits[e] = (uint16_t)rank;
+	}
+	return true;
+}
+
+/* what an edge costs to write: its code runs, whatever it writes */
+static double cost_of(const struct traced_proc *k, const struct codes *c)
+{
+	double cost = 0;
+
+	for (uint32_t e = 0; e < k->q->p->nedge; e++)
+		cost += c->length[e] ? k->q->w->edge[e] : 0;
+	return cost;
+}
+
+static bool find_codes(struct traced_proc *k)
+{
+	bool *branches = codes_of_branches(k->q->a, &k->graph.g);
+	bool bits = try_codes(k, branches, &k->codes);
+	struct codes witness;
+
+	if (k->x->encoding == TRACE_EVERY_BRANCH)
+		return bits && lengthen(k, &k->codes);
+	if (k->x->encoding == TRACE_BITS || !try_witnesses(k, &witness))
+		return bits;
+	if (!bits || cost_of(k, &witness) <= cost_of(k, &k->codes))
+		k->codes = witness;
+	return true;
+}
+
+/* --- code */
+
+static struct insertion calling(const struct traced_proc *k, unsigned routine)
+{
+	return (struct insertion){
+		.calls = true,
+		.memory = true,
+		.call_at = k->x->routines.at[routine],
+		.flags = FLAG_ALL & ~FLAG_D,
+	};
+}
+
+static bool fits(const struct traced_proc *k, struct insertion i,
+		 enum plan_place place, uint64_t at)
+{
+	i.place = (uint8_t)place;
+	i.at = at;
+	return !insertion_obstacle(k->q->d->s, &i);
+}
+
+static void write_code(const struct traced_proc *k, uint32_t e)
+{
+	const struct isa *isa = k->q->d->s->cfg->isa;
+	struct insertion like = calling(k, TRACE_FLUSH);
+
+	like.nregs = isa->move->append_needs.regs;
+	like.flags = isa->move->append_needs.flags;
+	placing_append_bits(k->q->n, &like, &k->q->d->way.at[e],
+			    expected_edge(k->q, e),
+			    (struct code_append){.bits = k->codes.bits[e],
+						 .n = k->codes.length[e],
+						 .below = k->below});
+}
+
+/* registers that the instruction finds its target by */
+static regset reads_of(const struct traced_proc *k, uint64_t at)
+{
+	const struct cfg *c = k->q->d->s->cfg;
+	struct insn in;
+	regset reads = 0;
+	size_t avail;
+	const uint8_t *code = image_at(c->image, at, &avail);
+
+	c->isa->decode(code, avail, at, &in);
+	if (in.kind == INSN_RET)
+		return in.reads & ~((regset)1 << c->isa->sp);
+	if (!c->isa->move->jump_reads(code, &in, &reads))
+		return 0;
+	return reads;
+}
+
+static void write_target(const struct traced_proc *k, uint32_t e)
+{
+	const struct departure *x = &k->leaves[e];
+	bool frame = x->writes & MAP_WRITES_FRAME;
+	struct insertion like = calling(k, frame ? TRACE_FRAME : TRACE_SITE);
+	struct code_site site = {.at = x->at, .link = x->link, .word = -1};
+
+	if (!frame)
+		site.word = (int32_t)k->q->n->map.ncounter++;
+	if (!x->link)
+		like.keep = reads_of(k, x->at);
+	placing_tell_site(k->q->n, &like, &k->q->d->way.at[e],
+			  expected_edge(k->q, e), site);
+}
+
+/* --- arrivals */
+
+struct arrival {
+	bool has;
+	enum plan_place place;
+	uint64_t at, address;
+};
+
+/* how control comes to the vertex of edge e, unannounced */
+static struct arrival arrival_of(const struct traced_proc *k, uint32_t e)
+{
+	const struct map_edge *d = edge_at(k, e);
+	const struct cfg *c = k->q->d->s->cfg;
+	uint64_t start;
+	uint32_t b;
+
+	if ((d->kind != MAP_ENTRY && d->kind != MAP_PAD) ||
+	    d->to >= k->q->p->nblock)
+		return (struct arrival){0};
+	start = k->q->n->map.block.at[k->q->p->block + d->to].start;
+	b = cfg_block_at(c, start);
+	if (c->block.at[b].start != start)
+		return (struct arrival){true, PLAN_TRAMPOLINE, start, start};
+	return (struct arrival){k->q->d->t->block[b] & SURVEY_ENTERED,
+				PLAN_INDIRECT_ENTRY, b, start};
+}
+
+static struct insertion arriving(const struct traced_proc *k,
+				 const struct arrival *x)
+{
+	bool called = x->address == k->q->p->entry;
+
+	return calling(k, called ? TRACE_ENTER : TRACE_ARRIVE);
+}
+
+static void write_arrival(const struct traced_proc *k, const struct arrival *x)
+{
+	const struct insertion like = arriving(k, x);
+	struct code_place w = {.n = 1, .place = {(uint8_t)x->place},
+			       .at = {x->at}};
+
+	placing_tell_arrival(k->q->n, &like, &w,
+			     (struct code_arrival){
+				     .at = x->address,
+				     .call = x->address == k->q->p->entry});
+}
+
+/* --- the procedure */
+
+/* can all be written that has to be? */
+static bool all_fit(const struct traced_proc *k)
+{
+	for (uint32_t e = 0; e < k->q->p->nedge; e++) {
+		struct arrival x = arrival_of(k, e);
+
+		if (x.has && !fits(k, arriving(k, &x), x.place, x.at))
+			return false;
+		if (k->leaves[e].writes &
+			    (MAP_WRITES_TARGET | MAP_WRITES_FRAME) &&
+		    k->barred[e])
+			return false;
+	}
+	return true;
+}
+
+/* the edge's code stands before the last instruction of its block */
+static bool is_before(const struct traced_proc *k, uint32_t e)
+{
+	const struct map_edge *d = edge_at(k, e);
+
+	return d->kind >= MAP_CALL && d->kind < MAP_BACK &&
+	       k->q->d->way.at[e].place[0] == PLAN_BEFORE;
+}
+
+static void write_edge(const struct traced_proc *k, uint32_t e)
+{
+	struct map_edge *d = edge_at(k, e);
+	struct arrival x = arrival_of(k, e);
+
+	d->ncode = k->codes.length[e];
+	d->code = k->codes.bits[e];
+	d->writes = k->leaves[e].writes;
+	if (d->ncode || d->writes)
+		d->writes |= is_before(k, e) ? MAP_WRITES_BEFORE : 0;
+	if (d->ncode)
+		write_code(k, e);
+	if (d->writes & (MAP_WRITES_TARGET | MAP_WRITES_FRAME))
+		write_target(k, e);
+	if (x.has) {
+		d->writes |= MAP_WRITES_ENTRY;
+		write_arrival(k, &x);
+	}
+}
+
+static void look(struct traced_proc *k)
+{
+	const struct placed_proc *q = k->q;
+	uint32_t n = q->p->nedge;
+
+	trace_graph_make(q->a, q->p, &q->n->map.edge.at[q->p->edge],
+			 &k->graph);
+	k->leaves = ARENA_ARRAY(q->a, struct departure, n + 1);
+	k->barred = ARENA_ARRAY(q->a, bool, n + 1);
+	for (uint32_t e = 0; e < n; e++) {
+		k->leaves[e] = departure_of(q, &k->frames, e);
+		k->barred[e] = !q->d->way.at[e].n;
+	}
+	k->below = placed_uses_below(q);
+}
+
+static void place(const struct placer *x, const struct placed_proc *q)
+{
+	struct traced_proc k = {.x = (const struct trace_placer *)x, .q = q};
+	const struct cfg *c = q->d->s->cfg;
+	uint32_t b = cfg_block_at(c, q->p->entry);
+	struct map_proc *p = &q->n->map.proc.at[q->n->map.proc.n - 1];
+
+	frames_find(&k.frames, c, cfg_block_proc(c, b));
+	look(&k);
+	if (!all_fit(&k) || !find_codes(&k)) {
+		p->unknown = "an edge of it can carry no code";
+	} else {
+		for (uint32_t e = 0; e < q->p->nedge; e++)
+			write_edge(&k, e);
+	}
+	frames_free(&k.frames);
+}
+
+static struct insertion like_append(const struct isa *isa)
+{
+	return (struct insertion){
+		.nregs = isa->move->append_needs.regs,
+		.flags = isa->move->append_needs.flags,
+		.memory = true,
+	};
+}
+
+int trace_placer_begin(struct trace_placer *x, const struct cfg *c,
+		       enum trace_encoding encoding, struct err *e)
+{
+	*x = (struct trace_placer){
+		.encoding = encoding,
+		.placer = {
+			.kind = PLACE_TRACE,
+			.place = place,
+			.like = like_append,
+			.running = true,
+			.ncounter = 1, /* so that there is a running page */
+			.routines = &x->routines,
+		},
+	};
+	if (!c->isa->move->append)
+		return err_set(e, ERR_INPUT, "%s: traces of programs for %s "
+			       "are not recorded yet", c->image->path,
+			       c->isa->name);
+	return routines_read(&x->routines, c, "trace-%s.bin", e);
+}
+
+void trace_placer_free(struct trace_placer *x)
+{
+	routines_free(&x->routines);
+}
