@@ -81,9 +81,12 @@ enum chunk_field {
 
 _Static_assert(CHUNK_FIELDS <= 16, "fields of a kind have 16 names");
 
-/* packer: makes chunks; it may be used again and again, not by two threads */
+/*
+ * packer: makes chunks, one after the other; level: of compression, 0: the
+ * usual one
+ */
 struct chunk_packer;
-struct chunk_packer *chunk_packer_new(void);
+struct chunk_packer *chunk_packer_new(int level);
 void chunk_packer_free(struct chunk_packer *p);
 /*
  * Appends a chunk of n parts to *out: part i is the next size[i] of the words.

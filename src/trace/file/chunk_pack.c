@@ -35,11 +35,11 @@ struct chunk_packer {
 	uint64_t records;
 };
 
-struct chunk_packer *chunk_packer_new(void)
+struct chunk_packer *chunk_packer_new(int level)
 {
 	struct chunk_packer *p = NEW_ARRAY(struct chunk_packer, 1);
 
-	p->compressor = compressor_new(LEVEL);
+	p->compressor = compressor_new(level ? level : LEVEL);
 	return p;
 }
 

@@ -37,7 +37,6 @@ enum {
 	TRACE_OLDEST = 1,  /* that can be read */
 	TRACE_ALIGN = 8,   /* of blocks */
 	TRACE_ID = 16,	   /* bytes of an image's identity */
-	TRACE_ROOM = 1 << 30, /* bytes of a block, at most */
 };
 
 enum trace_form { TRACE_WHOLE, TRACE_LAST };
@@ -58,7 +57,18 @@ enum trace_kind {
 	TRACE_IMAGE = 4,   /* compressed */
 	TRACE_CHUNK = 5,   /* see chunk.h */
 	TRACE_END = 6,	   /* nothing */
-	TRACE_LIST = 7,	   /* struct trace_entry */
+	TRACE_LIST = 7,	   /* struct trace_entry of each */
+};
+
+/* how the stream of a thread ended */
+enum trace_ended {
+	TRACE_ENDED_UNKNOWN, /* that was not written: it ends somewhere */
+	TRACE_ENDED_COMPLETE,
+	TRACE_ENDED_KILLED,  /* up to 64 branches are missing at its end */
+	TRACE_ENDED_LIMIT,   /* the file had the size that was allowed */
+	TRACE_ENDED_FULL,    /* the disk was full */
+	TRACE_ENDED_FAILED,  /* the file could not be written */
+	TRACE_ENDED_KINDS,
 };
 
 struct trace_block {
@@ -74,7 +84,7 @@ struct trace_block {
 		};
 		uint8_t id[TRACE_ID]; /* image */
 	};
-	uint32_t parts; /* chunk: how many; end: enum trace_end */
+	uint32_t parts; /* chunk: how many; end: enum trace_ended */
 	uint32_t tid;	/* process: its number in the system */
 	uint64_t serial; /* how many blocks were written before */
 	uint64_t bytes_hash;
