@@ -25,8 +25,8 @@ PREFIX ?= /usr/local
 OPT ?= -O2 -g
 
 ISA := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-ROOMS := base flow elf isa cfg rewrite hooks count events trace instrument launch \
-	store sample profile report export cmd
+ROOMS := base flow elf isa cfg rewrite hooks count events trace instrument \
+	launch store sample profile report export cmd
 
 WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes \
 	-Wvla -Wundef -Wcast-qual -Wsign-conversion -Werror

@@ -9,7 +9,7 @@ out=build-fuzz
 corpus=$out/corpus-$name
 mkdir -p "$corpus"
 srcs=$(for room in ${ROOMS:-base flow elf isa cfg rewrite hooks count \
-		instrument launch store sample profile report export cmd}; do
+		events trace instrument launch store sample profile report export cmd}; do
 	find "src/$room" -name '*.c' ! -name '*.bpf.c' ! -path src/cmd/main.c
 done
 echo src/runtime/places.c)

@@ -82,8 +82,8 @@ static inline uint64_t trace_head(enum trace_kind kind, unsigned words,
 
 enum {
 	TRACE_RECORD_MOST = 2 + 16, /* words of a record */
-	TRACE_PART_WORDS = 8192,
-	TRACE_PARTS = 16,
+	RING_PART_WORDS = 8192,
+	RING_PARTS = 16,
 };
 
 /* where jumps led, by index */
@@ -110,7 +110,7 @@ struct chunk_trace {
 	uint32_t lost; /* not 0: it writes nothing any more */
 	uint32_t reserved;
 	/* of parts: words, when they were handed over, and whose they are */
-	uint32_t words[TRACE_PARTS], thread[TRACE_PARTS];
+	uint32_t words[RING_PARTS], thread[RING_PARTS];
 	struct trace_targets targets;
 };
 

@@ -81,6 +81,13 @@ static ZSTD_DCtx *context(void)
 int decompress(buffer *out, const void *bytes, size_t n, const char *where,
 	       const char *what, struct err *e)
 {
+	return decompress_piece(out, bytes, n, (n + 1) * COMPRESS_MOST - 1,
+				where, what, e);
+}
+
+int decompress_piece(buffer *out, const void *bytes, size_t n, size_t most,
+		     const char *where, const char *what, struct err *e)
+{
 	unsigned long long size = ZSTD_getFrameContentSize(bytes, n);
 	size_t got;
 
@@ -89,7 +96,7 @@ int decompress(buffer *out, const void *bytes, size_t n, const char *where,
 			       "%s: %s is broken: not in zstd's "
 			       "format",
 			       where, what);
-	if (size / COMPRESS_MOST > n)
+	if (size > most)
 		return err_set(e, ERR_INPUT,
 			       "%s: %s is broken: %zu bytes "
 			       "claim to hold %llu",
@@ -105,4 +112,36 @@ int decompress(buffer *out, const void *bytes, size_t n, const char *where,
 			       where, what);
 	out->n = got;
 	return 0;
+}
+
+struct compressor {
+	ZSTD_CCtx *z;
+};
+
+struct compressor *compressor_new(int level)
+{
+	struct compressor *c = NEW_ARRAY(struct compressor, 1);
+
+	c->z = ZSTD_createCCtx();
+	assert(c->z);
+	ZSTD_CCtx_setParameter(c->z, ZSTD_c_compressionLevel, level);
+	return c;
+}
+
+void compressor_add(struct compressor *c, buffer *out, const void *bytes,
+		    size_t n)
+{
+	size_t room = ZSTD_compressBound(n), got;
+
+	vec_reserve(out, room);
+	got = ZSTD_compress2(c->z, out->at + out->n, room, bytes, n);
+	assert(!ZSTD_isError(got));
+	out->n += got;
+}
+
+void compressor_free(struct compressor *c)
+{
+	if (c)
+		ZSTD_freeCCtx(c->z);
+	mem_free(c);
 }

@@ -25,4 +25,19 @@ uint64_t compress_size(const void *bytes, size_t n);
 int decompress(buffer *out, const void *bytes, size_t n, const char *where,
 	       const char *what, struct err *e);
 
+/*
+ * compressor: many pieces, one after the other, by a level of zstd's, for
+ * readers that know how large a piece may be. So there is no filling, and no
+ * checksum: who needs one has it over what was compressed.
+ */
+struct compressor;
+struct compressor *compressor_new(int level);
+/* appends n bytes, compressed, to *out */
+void compressor_add(struct compressor *c, buffer *out, const void *bytes,
+		    size_t n);
+void compressor_free(struct compressor *c);
+/* decompress() of at most `most` bytes, however few they were made from */
+int decompress_piece(buffer *out, const void *bytes, size_t n, size_t most,
+		     const char *where, const char *what, struct err *e);
+
 #endif

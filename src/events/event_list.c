@@ -9,7 +9,7 @@
 #include "abi/hash.h"
 #include "abi/profile_format.h"
 #include "base/bisect.h"
-#include "count/profile/file.h"
+#include "base/file.h"
 
 #define AT "at:"
 

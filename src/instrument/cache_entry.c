@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/debug.h"
-#include "count/profile/file.h"
+#include "base/file.h"
 
 enum {
 	LOCK_TRIES = 16,   /* entries that vanish while we wait for them */

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/regular.h"
 #include "abi/profile_format.h"
-#include "count/profile/file.h"
+#include "base/file.h"
 
 /* header and text */
 union first {

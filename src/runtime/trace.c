@@ -55,7 +55,7 @@ static void unblock_signals(struct tracer *t)
 static uint64_t *part_of(struct chunk_trace *k, uint32_t n)
 {
 	return (uint64_t *)(void *)((char *)k + k->first) +
-	       (uint64_t)(n % TRACE_PARTS) * TRACE_PART_WORDS;
+	       (uint64_t)(n % RING_PARTS) * RING_PART_WORDS;
 }
 
 /* nothing is written any more */
@@ -85,7 +85,7 @@ static _Bool wait_for_room(const struct tracer *t, struct chunk_trace *k)
 
 	for (unsigned waited = 0;; waited++) {
 		written = __atomic_load_n(&k->written, __ATOMIC_ACQUIRE);
-		if (k->filled - written < TRACE_PARTS)
+		if (k->filled - written < RING_PARTS)
 			return 1;
 		if (t->c->confined || !is_read(k, waited))
 			return 0;
@@ -131,9 +131,9 @@ static void open_part(const struct tracer *t)
 		return;
 	}
 	to = part_of(k, k->filled);
-	k->thread[k->filled % TRACE_PARTS] =
+	k->thread[k->filled % RING_PARTS] =
 		(uint32_t)*word(t, TRACE_PAGE_THREAD);
-	*word(t, TRACE_PAGE_LIMIT) = (uintptr_t)(to + TRACE_PART_WORDS);
+	*word(t, TRACE_PAGE_LIMIT) = (uintptr_t)(to + RING_PART_WORDS);
 	*word(t, TRACE_PAGE_NEXT) = (uintptr_t)(to + begin_part(t, to));
 }
 
@@ -144,7 +144,7 @@ static void hand_over(const struct tracer *t)
 
 	if (!k || !next)
 		return;
-	k->words[k->filled % TRACE_PARTS] =
+	k->words[k->filled % RING_PARTS] =
 		(uint32_t)((uint64_t *)(uintptr_t)next -
 			   part_of(k, k->filled));
 	*word(t, TRACE_PAGE_NEXT) = *word(t, TRACE_PAGE_LIMIT) = 0;
@@ -277,8 +277,8 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 	*word(&t, TRACE_PAGE_THREAD) = c->traced++;
 	*word(&t, TRACE_PAGE_BITS) = 1;
 	if (!ring_of(&t)) {
-		if (!live_profile_take(c, first + TRACE_PARTS *
-						TRACE_PART_WORDS *
+		if (!live_profile_take(c, first + RING_PARTS *
+						RING_PART_WORDS *
 						sizeof(uint64_t), &r))
 			return;
 		k = (void *)r.at;

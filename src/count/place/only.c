@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cfg/cfg.h"
-#include "count/profile/file.h"
+#include "count/profile/embedded.h"
 #include "count/map/map.h"
 
 static int by_name(const void *a, const void *b)

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "count/profile/file.h"
+#include "base/file.h"
 
 bool live_read(int fd, uint64_t at, void *to, size_t n)
 {

@@ -12,7 +12,7 @@
 
 #include "abi/phases.h"
 #include "abi/running.h"
-#include "count/profile/file.h"
+#include "base/file.h"
 #include "count/map/map.h"
 #include "count/solve/solve.h"
 

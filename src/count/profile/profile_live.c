@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "count/profile/file.h"
+#include "base/file.h"
+#include "count/profile/embedded.h"
 #include "count/profile/live_walk.h"
 #include "count/profile/profile_int.h"
 

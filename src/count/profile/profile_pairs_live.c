@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 
-#include "count/profile/file.h"
+#include "count/profile/embedded.h"
 #include "count/profile/profile_int.h"
 #include "count/profile/thread_exits.h"
 #include "rewrite/output/reverse_map.h"

@@ -13,8 +13,8 @@ import subprocess
 import sys
 
 ROOMS = ["base", "flow", "elf", "isa", "cfg", "rewrite", "abi", "client",
-         "runtime", "hooks", "count", "events", "trace", "instrument", "launch",
-         "store", "sample", "profile", "report", "export", "cmd"]
+         "runtime", "hooks", "count", "events", "trace", "instrument",
+         "launch", "store", "sample", "profile", "report", "export", "cmd"]
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                    "..", "..", "..")
 

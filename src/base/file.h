@@ -2,8 +2,8 @@
  * file: a file that may change while it is read. It is not mapped: if another
  * process truncates it, a mapped page is a signal (SIGBUS), a read an error.
  */
-#ifndef COUNT_PROFILE_FILE_H
-#define COUNT_PROFILE_FILE_H
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,11 +45,5 @@ char *file_text(const char *name, size_t *size, struct err *e);
  * of a new file. 0, or -1 and errno.
  */
 int file_replace(const char *path, const void *bytes, size_t n, mode_t mode);
-
-/* embedded: sections of a rewritten file that tally reads; none is loaded. */
-
-/* the bytes of a section, to be freed; NULL and *e if it is not in the file */
-uint8_t *embedded_read(const char *file, const char *name, size_t *size,
-		       struct err *e);
 
 #endif

@@ -1,0 +1,243 @@
+/* chunk_pack: words of a thread become columns, see chunk.h. */
+#include <assert.h>
+#include <endian.h>
+
+#include "base/compress.h"
+#include "trace/file/chunk.h"
+
+/*
+ * The writer runs beside the program that it traces, and whatever it takes is
+ * time that the program waits for if the two of them have one processor.
+ */
+enum { LEVEL = 1 };
+enum { LEB_MOST = 10, WORD_BITS = 64, TRACE_FROM = 56, LEAST_COLUMN = 4096 };
+
+/* what a record has, by field; AT is the place in its part */
+struct fields {
+	uint64_t of[CHUNK_FIELDS];
+};
+
+struct kind_columns {
+	buffer of[CHUNK_FIELDS];
+	struct fields last;
+};
+
+struct chunk_packer {
+	struct compressor *compressor;
+	struct kind_columns *kind[256]; /* NULL: there was none */
+	buffer fixed[CHUNK_FIXED];
+	buffer all; /* columns, one behind the other */
+	/* of the part: bits that make no whole word yet, the first highest */
+	uint64_t bits;
+	unsigned nbits; /* of them, less than 64 */
+	uint64_t total; /* bits of the part */
+	uint64_t last_at; /* where its last record was */
+	uint64_t records;
+};
+
+struct chunk_packer *chunk_packer_new(int level)
+{
+	struct chunk_packer *p = NEW_ARRAY(struct chunk_packer, 1);
+
+	p->compressor = compressor_new(level ? level : LEVEL);
+	return p;
+}
+
+static void kind_free(struct kind_columns *k)
+{
+	for (unsigned f = 0; k && f < CHUNK_FIELDS; f++)
+		vec_free(&k->of[f]);
+	mem_free(k);
+}
+
+void chunk_packer_free(struct chunk_packer *p)
+{
+	if (!p)
+		return;
+	for (unsigned k = 0; k < 256; k++)
+		kind_free(p->kind[k]);
+	for (unsigned c = 0; c < CHUNK_FIXED; c++)
+		vec_free(&p->fixed[c]);
+	vec_free(&p->all);
+	compressor_free(p->compressor);
+	mem_free(p);
+}
+
+/* buffer_uleb(), without a call for each byte */
+static inline void put_number(buffer *b, uint64_t value)
+{
+	uint8_t *at;
+
+	vec_reserve(b, LEB_MOST);
+	at = b->at + b->n;
+	for (; value >= 0x80; value >>= 7)
+		*at++ = (uint8_t)(value | 0x80);
+	*at++ = (uint8_t)value;
+	b->n = (size_t)(at - b->at);
+}
+
+/* small differences are small numbers, whatever their sign */
+static inline uint64_t zigzag(uint64_t x)
+{
+	return x << 1 ^ (uint64_t)((int64_t)x >> 63);
+}
+
+static inline void put_word(buffer *b, uint64_t word)
+{
+	vec_reserve(b, sizeof word);
+	memcpy(b->at + b->n, &word, sizeof word);
+	b->n += sizeof word;
+}
+
+/* the bits of a word below its highest one bit; requires: word */
+static inline void put_bits(struct chunk_packer *p, uint64_t word)
+{
+	unsigned n = WORD_BITS - 1 - (unsigned)__builtin_clzll(word);
+	uint64_t bits = word ^ (uint64_t)1 << n;
+	unsigned over;
+
+	p->total += n;
+	if (p->nbits + n < WORD_BITS) {
+		p->nbits += n;
+		p->bits |= bits << (WORD_BITS - p->nbits);
+		return;
+	}
+	over = p->nbits + n - WORD_BITS;
+	put_word(&p->fixed[CHUNK_BITS], htobe64(p->bits | bits >> over));
+	p->bits = over ? bits << (WORD_BITS - over) : 0;
+	p->nbits = over;
+}
+
+/* the bytes that are left of the part's bits */
+static void end_bits(struct chunk_packer *p)
+{
+	uint64_t word = htobe64(p->bits);
+
+	buffer_bytes(&p->fixed[CHUNK_BITS], &word, (p->nbits + 7) / 8);
+	p->bits = 0;
+	p->nbits = 0;
+}
+
+static struct kind_columns *columns_of(struct chunk_packer *p, uint8_t kind)
+{
+	if (!p->kind[kind])
+		p->kind[kind] = NEW_ARRAY(struct kind_columns, 1);
+	return p->kind[kind];
+}
+
+static inline void put_field(struct kind_columns *k, unsigned f, uint64_t value)
+{
+	put_number(&k->of[f], zigzag(value - k->last.of[f]));
+	k->last.of[f] = value;
+}
+
+/* the record that `word` begins; its bits are in the part already */
+static void put_record(struct chunk_packer *p, const uint64_t *word)
+{
+	uint8_t kind = (uint8_t)word[0];
+	uint32_t n = (uint32_t)(word[0] >> 8 & 0xff) - 1;
+	struct kind_columns *k = columns_of(p, kind);
+
+	word += 2;
+	buffer_uint(&p->fixed[CHUNK_KINDS], 1, kind);
+	put_number(&k->of[CHUNK_AT], p->total - p->last_at);
+	p->last_at = p->total;
+	put_field(k, CHUNK_NWORD, n);
+	put_field(k, CHUNK_NUMBER, word[-2] >> 16);
+	for (uint32_t i = 0; i < n && i < CHUNK_WORDS; i++)
+		put_field(k, CHUNK_WORD_0 + i, word[i]);
+	if (n > CHUNK_WORDS)
+		buffer_bytes(&p->fixed[CHUNK_REST], word + CHUNK_WORDS,
+			     (n - CHUNK_WORDS) * sizeof *word);
+	p->records++;
+}
+
+/* words of the record that `word` begins, of n that there are; 0: it is none */
+static size_t record_size(const uint64_t *word, size_t n)
+{
+	size_t size = 1 + (word[0] >> 8 & 0xff);
+
+	return size > 1 && size <= n && word[1] ? size : 0;
+}
+
+static void put_part(struct chunk_packer *p, const uint64_t *word, size_t n)
+{
+	size_t i = 0, size;
+
+	p->total = p->last_at = p->records = 0;
+	while (i < n) {
+		if (word[i] >> TRACE_FROM) {
+			put_bits(p, word[i++]);
+			continue;
+		}
+		size = record_size(word + i, n - i);
+		if (!size)
+			break;
+		put_bits(p, word[i + 1]);
+		put_record(p, word + i);
+		i += size;
+	}
+	end_bits(p);
+	put_number(&p->fixed[CHUNK_PARTS], p->total << 1 | (i < n));
+	put_number(&p->fixed[CHUNK_PARTS], p->records);
+}
+
+static void kind_clear(struct kind_columns *k)
+{
+	for (unsigned f = 0; f < CHUNK_FIELDS; f++)
+		k->of[f].n = 0;
+	k->last = (struct fields){{0}};
+}
+
+static void packer_clear(struct chunk_packer *p)
+{
+	for (unsigned k = 0; k < 256; k++)
+		if (p->kind[k])
+			kind_clear(p->kind[k]);
+	for (unsigned c = 0; c < CHUNK_FIXED; c++)
+		p->fixed[c].n = 0;
+	p->all.n = 0;
+}
+
+/* the column of that name, NULL if there is nothing in it */
+static const buffer *column(const struct chunk_packer *p, unsigned name)
+{
+	unsigned kind = (name - CHUNK_KIND_0) / 16, field = name % 16;
+	const buffer *b = NULL;
+
+	if (name < CHUNK_FIXED)
+		b = &p->fixed[name];
+	else if (name >= CHUNK_KIND_0 && p->kind[kind] && field < CHUNK_FIELDS)
+		b = &p->kind[kind]->of[field];
+	return b && b->n ? b : NULL;
+}
+
+static void put_columns(struct chunk_packer *p)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < CHUNK_COLUMNS; i++)
+		n += column(p, i) != NULL;
+	put_number(&p->all, n);
+	for (unsigned i = 0; i < CHUNK_COLUMNS; i++)
+		if (column(p, i)) {
+			put_number(&p->all, i);
+			put_number(&p->all, column(p, i)->n);
+		}
+	for (unsigned i = 0; i < CHUNK_COLUMNS; i++)
+		if (column(p, i))
+			vec_append(&p->all, column(p, i));
+}
+
+void chunk_pack(struct chunk_packer *p, const uint64_t *word,
+		const uint32_t *size, size_t n, buffer *out)
+{
+	packer_clear(p);
+	for (size_t i = 0; i < n; i++) {
+		put_part(p, word, size[i]);
+		word += size[i];
+	}
+	put_columns(p);
+	assert(p->all.n <= TRACE_CHUNK_BYTES);
+	compressor_add(p->compressor, out, p->all.at, p->all.n);
+}

@@ -1,0 +1,257 @@
+/* chunk_unpack: columns become parts again, see chunk.h. */
+#include <endian.h>
+
+#include "base/bytes.h"
+#include "base/compress.h"
+#include "trace/file/chunk.h"
+
+enum { WORD_BITS = 64, NO_KIND = 0xffff };
+
+/* the columns of a kind, as far as they were read */
+struct kind_columns {
+	struct bytes of[CHUNK_FIELDS];
+	uint64_t last[CHUNK_FIELDS];
+};
+
+struct unpacker {
+	struct trace_chunk *x;
+	struct bytes fixed[CHUNK_FIXED];
+	VEC(struct kind_columns) kind;
+	uint16_t number[256]; /* of each kind in that array, or NO_KIND */
+	const char *wrong;    /* what is */
+};
+
+static inline uint64_t unzigzag(uint64_t x)
+{
+	return x >> 1 ^ -(x & 1);
+}
+
+/* notes what is wrong; false */
+static bool wrong(struct unpacker *u, const char *what)
+{
+	u->wrong = what;
+	return false;
+}
+
+/* the columns of a kind, which may be new */
+static struct kind_columns *columns_of(struct unpacker *u, unsigned kind)
+{
+	struct kind_columns none = {0};
+
+	if (u->number[kind] == NO_KIND) {
+		for (unsigned f = 0; f < CHUNK_FIELDS; f++)
+			none.of[f] = bytes_window(NULL, 0, 0);
+		u->number[kind] = (uint16_t)u->kind.n;
+		vec_push(&u->kind, none);
+	}
+	return &u->kind.at[u->number[kind]];
+}
+
+/* where the column of that name is kept; NULL: there is no such name */
+static struct bytes *column(struct unpacker *u, uint64_t name)
+{
+	if (name < CHUNK_FIXED)
+		return &u->fixed[name];
+	if (name < CHUNK_KIND_0 || name >= CHUNK_COLUMNS ||
+	    name % 16 >= CHUNK_FIELDS)
+		return NULL;
+	return &columns_of(u, (unsigned)name / 16 - 1)->of[name % 16];
+}
+
+/* finds the columns */
+static bool find_columns(struct unpacker *u)
+{
+	struct bytes b = bytes_window(u->x->unpacked.at, u->x->unpacked.n, 0);
+	struct bytes names;
+	uint64_t n = bytes_uleb(&b), least = 0;
+
+	names = b;
+	for (uint64_t i = 0; i < n && !b.bad; i++) {
+		bytes_uleb(&b);
+		bytes_uleb(&b);
+	}
+	for (uint64_t i = 0; i < n && !b.bad; i++) {
+		uint64_t name = bytes_uleb(&names);
+		struct bytes *c = column(u, name);
+
+		if (!c || name < least)
+			return wrong(u, "a column has no name of one");
+		least = name + 1;
+		*c = bytes_sub(&b, bytes_uleb(&names));
+	}
+	if (b.bad || bytes_left(&b))
+		return wrong(u, "columns are not as large as it says");
+	return true;
+}
+
+/* how large all is: parts and their records, then their bits */
+static bool size_parts(struct unpacker *u, uint64_t sequence)
+{
+	struct bytes *b = &u->fixed[CHUNK_PARTS];
+	uint64_t records = 0, bytes = 0;
+
+	while (bytes_left(b) && u->x->part.n < TRACE_CHUNK_PARTS) {
+		uint64_t bits = bytes_uleb(b), n = bytes_uleb(b);
+		struct trace_part p = {.sequence = sequence++,
+				       .nbit = bits >> 1, .cut = bits & 1,
+				       .nrecord = n};
+
+		if (n > TRACE_CHUNK_BYTES || p.nbit > 8 * TRACE_CHUNK_BYTES)
+			return wrong(u, "a part is too large");
+		records += n;
+		bytes += (p.nbit + 7) / 8;
+		vec_push(&u->x->part, p);
+	}
+	if (b->bad || bytes_left(b))
+		return wrong(u, "there are too many parts");
+	if (bytes != u->fixed[CHUNK_BITS].n || records > TRACE_CHUNK_WORDS / 2 ||
+	    records != u->fixed[CHUNK_KINDS].n)
+		return wrong(u, "bits or records are not as many as it says");
+	return true;
+}
+
+/* the bits of all parts, a gap of zeroes behind those of each */
+static void unpack_bits(struct unpacker *u)
+{
+	struct trace_chunk *x = u->x;
+	size_t room = 0, at = 0;
+
+	for (size_t i = 0; i < x->part.n; i++)
+		room += x->part.at[i].nbit / WORD_BITS + 1 + TRACE_BITS_PAST;
+	vec_reserve(&x->bit, room);
+	x->bit.n = room;
+	for (size_t i = 0; i < x->part.n; i++) {
+		struct trace_part *p = &x->part.at[i];
+		size_t words = p->nbit / WORD_BITS + 1, n = (p->nbit + 7) / 8;
+		uint64_t *to = x->bit.at + at;
+
+		to[words - 1] = 0;
+		memcpy(to, bytes_take(&u->fixed[CHUNK_BITS], n), n);
+		for (size_t j = 0; j < words; j++)
+			to[j] = be64toh(to[j]);
+		/* what lies behind the bits in their last byte is nothing */
+		to[words - 1] &= ~(UINT64_MAX >> p->nbit % WORD_BITS);
+		memset(to + words, 0, TRACE_BITS_PAST * sizeof *to);
+		p->bit = to;
+		at += words + TRACE_BITS_PAST;
+	}
+}
+
+static inline uint64_t take_field(struct kind_columns *k, unsigned f)
+{
+	return k->last[f] += unzigzag(bytes_uleb(&k->of[f]));
+}
+
+/* the words of a record, which has n; false: they are not there */
+static bool unpack_words(struct unpacker *u, struct kind_columns *k, size_t n)
+{
+	struct trace_chunk *x = u->x;
+	size_t split = n < CHUNK_WORDS ? n : CHUNK_WORDS;
+	const uint8_t *rest;
+
+	if (x->word.n + n > TRACE_CHUNK_WORDS)
+		return wrong(u, "records have too many words");
+	for (unsigned i = 0; i < split; i++)
+		x->word.at[x->word.n++] = take_field(k, CHUNK_WORD_0 + i);
+	rest = bytes_take(&u->fixed[CHUNK_REST], (n - split) * 8);
+	if (!rest)
+		return wrong(u, "words of records are missing");
+	memcpy(x->word.at + x->word.n, rest, (n - split) * 8);
+	x->word.n += n - split;
+	return true;
+}
+
+static bool unpack_record(struct unpacker *u, const struct trace_part *p,
+			  uint64_t *at)
+{
+	uint8_t kind = bytes_u8(&u->fixed[CHUNK_KINDS]);
+	struct kind_columns *k = columns_of(u, kind);
+	uint64_t further = bytes_uleb(&k->of[CHUNK_AT]);
+	uint64_t n = take_field(k, CHUNK_NWORD);
+	struct trace_record r = {.kind = kind,
+				 .number = take_field(k, CHUNK_NUMBER),
+				 .word = u->x->word.at + u->x->word.n};
+
+	if (n > TRACE_RECORD_WORDS)
+		return wrong(u, "a record is too large");
+	if (further > p->nbit - *at)
+		return wrong(u, "a record lies behind its part");
+	*at += further;
+	r.at_bit = *at;
+	r.nword = (uint16_t)n;
+	vec_push(&u->x->record, r);
+	return unpack_words(u, k, n);
+}
+
+static bool unpack_records(struct unpacker *u)
+{
+	struct trace_chunk *x = u->x;
+
+	/* they do not move: records point into them */
+	vec_reserve(&x->word, TRACE_CHUNK_WORDS);
+	vec_reserve(&x->record, u->fixed[CHUNK_KINDS].n + 1);
+	for (size_t i = 0; i < x->part.n; i++) {
+		struct trace_part *p = &x->part.at[i];
+		uint64_t at = 0;
+
+		p->record = x->record.at + x->record.n;
+		for (size_t j = 0; j < p->nrecord; j++)
+			if (!unpack_record(u, p, &at))
+				return false;
+	}
+	return true;
+}
+
+/* whether all columns were read to their ends, and no further */
+static bool is_all_read(struct unpacker *u)
+{
+	bool all = true;
+
+	for (unsigned i = 0; i < CHUNK_FIXED; i++)
+		all &= !u->fixed[i].bad && !bytes_left(&u->fixed[i]);
+	for (size_t i = 0; i < u->kind.n; i++)
+		for (unsigned f = 0; f < CHUNK_FIELDS; f++)
+			all &= !u->kind.at[i].of[f].bad &&
+			       !bytes_left(&u->kind.at[i].of[f]);
+	return all || wrong(u, "columns are not as long as its records");
+}
+
+static bool unpack(struct unpacker *u, uint64_t sequence)
+{
+	memset(u->number, 0xff, sizeof u->number);
+	for (unsigned i = 0; i < CHUNK_FIXED; i++)
+		u->fixed[i] = bytes_window(NULL, 0, 0);
+	if (!find_columns(u) || !size_parts(u, sequence))
+		return false;
+	unpack_bits(u);
+	return unpack_records(u) && is_all_read(u);
+}
+
+int chunk_unpack(struct trace_chunk *x, uint64_t sequence, const char *where,
+		 struct err *e)
+{
+	struct unpacker u = {.x = x};
+	int status = 0;
+
+	x->part.n = x->record.n = x->bit.n = x->word.n = 0;
+	if (decompress_piece(&x->unpacked, x->packed.at, x->packed.n,
+			     TRACE_CHUNK_BYTES, where, "a chunk", e))
+		return -1;
+	if (!unpack(&u, sequence)) {
+		x->part.n = 0;
+		status = err_set(e, ERR_INPUT, "%s: a chunk is broken: %s",
+				 where, u.wrong);
+	}
+	vec_free(&u.kind);
+	return status;
+}
+
+void trace_chunk_free(struct trace_chunk *x)
+{
+	vec_free(&x->part);
+	vec_free(&x->record);
+	vec_free(&x->bit);
+	vec_free(&x->word);
+	vec_free(&x->packed);
+	vec_free(&x->unpacked);
+}
