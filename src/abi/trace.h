@@ -11,7 +11,7 @@
  *	the bits that were not written yet, as in the thread's word
  *	payload
  *
- * Words of bits are TRACE_FULL or more, heads are less.
+ * Words of bits are RING_FULL or more, heads are less.
  *
  * The ring has parts, which the thread hands over one by one: it waits if the
  * writer is behind.
@@ -31,6 +31,10 @@
 /* its struct chunk_trace, or 0; and its number among the process's threads */
 #define TRACE_PAGE_RING 40
 #define TRACE_PAGE_THREAD 48
+/* what differs from epoch to epoch: sites keep targets with it, so that none
+   of an earlier epoch is the same */
+#define TRACE_PAGE_KEY 56
+#define TRACE_PAGE_WORDS 8
 
 /* bits of an index of targets; by a few bits of the address */
 #define TARGET_BITS 10
@@ -49,32 +53,35 @@
 
 #include "abi/profile_format.h"
 
-#define TRACE_FULL (UINT64_C(1) << 56)
+#define RING_FULL (UINT64_C(1) << 56)
 
-enum trace_kind {
-	/* a part begins: time, CPU */
-	TRACE_PART = 1,
+enum ring_record {
+	/* a part begins: time, CPU, epoch. With a new epoch all targets are
+	   forgotten, so that a replay can begin there */
+	RING_PART = 1,
 	/* an indirect jump or call leads to an address, which gets an index */
-	TRACE_TARGET,
+	RING_TARGET,
 	/* to an address, with that stack pointer */
-	TRACE_JUMP,
+	RING_JUMP,
 	/* code is entered at its old address, and nothing said so: address,
 	   stack pointer */
-	TRACE_ENTRY,
-	/* the thread is about to end, enum trace_end, or not: where it goes on
+	RING_ENTRY,
+	/* the thread begins there, after a system call of its creator */
+	RING_BEGIN,
+	/* the thread is about to end, enum ring_end, or not: where it goes on
 	   if it does not */
-	TRACE_END,
-	TRACE_KINDS,
+	RING_END,
+	RING_KINDS,
 };
 
-enum trace_end {
-	TRACE_END_THREAD, /* by exit() of its own */
-	TRACE_END_PROCESS,
-	TRACE_END_EXEC, /* it executes another program */
-	TRACE_END_LOST, /* nobody saw how */
+enum ring_end {
+	RING_END_THREAD, /* by exit() of its own */
+	RING_END_PROCESS,
+	RING_END_EXEC, /* it executes another program */
+	RING_END_LOST, /* nobody saw how */
 };
 
-static inline uint64_t trace_head(enum trace_kind kind, unsigned words,
+static inline uint64_t ring_head(enum ring_record kind, unsigned words,
 				  uint64_t number)
 {
 	return (uint64_t)kind | (uint64_t)words << 8 | number << 16;
@@ -82,14 +89,22 @@ static inline uint64_t trace_head(enum trace_kind kind, unsigned words,
 
 enum {
 	TRACE_RECORD_MOST = 2 + 16, /* words of a record */
+	RING_BEGIN_WORDS = 5, /* of the record that a part begins with */
 	RING_PART_WORDS = 8192,
 	RING_PARTS = 16,
+	RING_EPOCH = 16, /* parts */
 };
 
 /* where jumps led, by index */
 struct trace_targets {
 	uint64_t at[1 << TARGET_BITS];
 };
+
+/* of an epoch, above all addresses */
+static inline uint64_t trace_key(uint64_t epoch)
+{
+	return epoch << 48;
+}
 
 static inline unsigned trace_index(uint64_t target)
 {
@@ -119,7 +134,7 @@ struct chunk_traced {
 	struct profile_chunk chunk;
 	uint8_t id[PROFILE_ID];
 	uint64_t base; /* what is added to addresses of its file */
-	uint64_t time; /* as in TRACE_PART */
+	uint64_t time; /* as in RING_PART */
 };
 #endif
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/debug.h"
 #include "base/mem.h"
@@ -92,6 +93,29 @@ char *cmd_output(const char *program, const char *suffix)
 
 	snprintf(name, room, "%s%s", base ? base + 1 : program, suffix);
 	return name;
+}
+
+char *cmd_temporary(const char *what)
+{
+	const char *folder = getenv("TMPDIR");
+	char *name, text[512];
+	size_t room;
+	int fd;
+
+	if (!folder || !*folder)
+		folder = "/tmp";
+	room = strlen(folder) + strlen(what) + sizeof "/tally--XXXXXX";
+	name = mem_alloc(room);
+	snprintf(name, room, "%s/tally-%s-XXXXXX", folder, what);
+	fd = mkstemp(name);
+	if (fd >= 0) {
+		close(fd);
+		return name;
+	}
+	snprintf(text, sizeof text, "%.400s: %s", name, strerror(errno));
+	cmd_note(text);
+	mem_free(name);
+	return NULL;
 }
 
 bool cmd_is_same(const char *a, const char *b)

@@ -42,7 +42,7 @@ extern const struct command cmd_annotate, cmd_cached, cmd_cfg, cmd_completion,
 	cmd_flame, cmd_follow,
 	cmd_graph, cmd_help, cmd_instrument, cmd_merge, cmd_names, cmd_query,
 	cmd_record,
-	cmd_report, cmd_snapshot, cmd_stats;
+	cmd_report, cmd_snapshot, cmd_stats, cmd_trace, cmd_replay;
 
 /* tally without a command: its own options */
 extern const struct command cmd_tally;
@@ -68,6 +68,8 @@ int cmd_misuse(const struct command *c, const char *fmt, ...)
  * without folders, and a suffix. To be freed with mem_free().
  */
 char *cmd_output(const char *program, const char *suffix);
+/* the name of a new temporary file, to be freed; NULL: that was said */
+char *cmd_temporary(const char *what);
 /* both names are the same file */
 bool cmd_is_same(const char *a, const char *b);
 /* does what TALLY_DEBUG (base/debug.h) and TALLY_THREADS (base/parallel.h) ask

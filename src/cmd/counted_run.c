@@ -134,7 +134,7 @@ static int conclude(const struct counted_run *r, const struct launch *l,
 	if (r->live)
 		status = r->conclude(r->ctx, l, status);
 	/* what cannot be finished can still be read */
-	if (profile_finish(l->profile, NULL, &e) < 0)
+	if (!r->dropped && profile_finish(l->profile, NULL, &e) < 0)
 		cmd_fail(&e);
 	if (!r->live)
 		status = r->conclude(r->ctx, l, status);

@@ -40,6 +40,7 @@ struct counted_run {
 	 * has its final form then or (live) not yet.
 	 */
 	bool live;
+	bool dropped; /* it is of no use then: it gets no final form */
 	int (*conclude)(void *ctx, const struct launch *l, int status);
 	void *ctx;
 };

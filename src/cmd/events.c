@@ -266,33 +266,11 @@ static int events_conclude(void *ctx, const struct launch *l, int status)
 	return status ? status : wrong;
 }
 
-/* a temporary file for the profile; to be freed, NULL: that was said */
-static char *make_temporary(void)
-{
-	const char *folder = getenv("TMPDIR");
-	char *name, text[512];
-	int fd;
-
-	if (!folder || !*folder)
-		folder = "/tmp";
-	name = mem_alloc(strlen(folder) + sizeof "/tally-events-XXXXXX");
-	sprintf(name, "%s/tally-events-XXXXXX", folder);
-	fd = mkstemp(name);
-	if (fd >= 0) {
-		close(fd);
-		return name;
-	}
-	snprintf(text, sizeof text, "%.400s: %s", name, strerror(errno));
-	cmd_note(text);
-	mem_free(name);
-	return NULL;
-}
-
 static int run_program_counted(struct events_call *call, char **program)
 {
 	uint64_t sum;
 	char *asked = event_list_text(&call->list, &sum);
-	char *own = call->profile ? NULL : make_temporary();
+	char *own = call->profile ? NULL : cmd_temporary("events");
 	struct counted_run r = {
 		.call = &call->run,
 		.profile = call->profile ? call->profile : own,

@@ -144,7 +144,7 @@ static void on_end(struct counting *c, struct arch_hook *g)
 		return;
 	if (ends && !c->confined)
 		handlers_end(c, (const void *)arch_hook_frame(g), NULL);
-	trace_ends(c, ends ? TRACE_END_PROCESS : TRACE_END_EXEC,
+	trace_ends(c, ends ? RING_END_PROCESS : RING_END_EXEC,
 		   arch_hook_back(g));
 	process_ends(c, ends ? ENDED_BY_ITSELF : ENDED_BY_EXEC);
 	c->executing = ends ? 0 : (uintptr_t)g;
@@ -168,7 +168,7 @@ void counting_on_call(struct arch_hook *g, const struct launch_env *h)
 		signals_on_mask(c, g);
 	else if (g->nr == SYS_EXIT && !c->confined) {
 		handlers_end(c, (const void *)arch_hook_frame(g), NULL);
-		trace_ends(c, TRACE_END_THREAD, arch_hook_back(g));
+		trace_ends(c, RING_END_THREAD, arch_hook_back(g));
 		end_thread(c);
 	}
 	else if (g->nr == SYS_EXIT_GROUP || executes(g))
@@ -197,14 +197,18 @@ void counting_after_call(struct arch_hook *g, const struct launch_env *h)
 		c->executing = 0;
 		process_ends(c, ENDED_NOT);
 		images_refill(c);
-	} else if (c->acting == self)
+	} else if (c->acting == self) {
 		signals_after(c, g, result);
-	else if (self == (result ? c->forker : c->forked))
+	} else if (self == (result ? c->forker : c->forked)) {
 		fork_ends(c, result);
-	else if (!c->confined && c->making) {
-		if (result)
+		if (!result)
+			trace_arrives(c, arch_hook_back(g));
+	} else if (!c->confined && c->making) {
+		if (result) {
 			thread_began(c, result);
-		else
+		} else {
 			thread_arrives(c);
+			trace_arrives(c, arch_hook_back(g));
+		}
 	}
 }

@@ -409,7 +409,7 @@ uint64_t client_adopt(const struct running *x, const struct region *r,
 void client_bind(struct counting *c, const struct object_header *p);
 
 /* --- trace.c */
-enum trace_end;
+enum ring_end;
 /* a routine of trace.S leaves something to be done: see launch_env.on_trace */
 __attribute__((visibility("hidden"))) void
 trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
@@ -418,7 +418,9 @@ trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
 void trace_thread_begins(struct counting *c, const struct running *x,
 			 uint32_t block);
 /* this thread is about to end, or its process; it goes on there if not */
-void trace_ends(struct counting *c, enum trace_end how, uintptr_t at);
+void trace_ends(struct counting *c, enum ring_end how, uintptr_t at);
+/* this thread has just begun, there */
+void trace_arrives(struct counting *c, uintptr_t at);
 /* this process is a child that has just been made */
 void trace_forked(struct counting *c);
 /* an image is there */

@@ -111,14 +111,29 @@ static uint32_t cpu(void)
 	return n;
 }
 
+static uint64_t epoch_of(const struct chunk_trace *k)
+{
+	return 1 + k->filled / RING_EPOCH;
+}
+
+/* where sites lead is forgotten */
+static void begin_epoch(const struct tracer *t, struct chunk_trace *k)
+{
+	*word(t, TRACE_PAGE_KEY) = trace_key(epoch_of(k));
+	for (unsigned i = 0; i < 1 << TARGET_BITS; i++)
+		k->targets.at[i] = 0;
+}
+
 /* the first record of a part, whose words begin at `to`; how many */
 static unsigned begin_part(const struct tracer *t, uint64_t *to)
 {
-	to[0] = trace_head(TRACE_PART, 3, *word(t, TRACE_PAGE_THREAD));
+	to[0] = ring_head(RING_PART, RING_BEGIN_WORDS - 1,
+			   *word(t, TRACE_PAGE_THREAD));
 	to[1] = 1;
 	to[2] = now();
 	to[3] = cpu();
-	return 4;
+	to[4] = epoch_of(ring_of(t));
+	return RING_BEGIN_WORDS;
 }
 
 static void open_part(const struct tracer *t)
@@ -130,6 +145,8 @@ static void open_part(const struct tracer *t)
 		give_up(t);
 		return;
 	}
+	if (*word(t, TRACE_PAGE_KEY) != trace_key(epoch_of(k)))
+		begin_epoch(t, k);
 	to = part_of(k, k->filled);
 	k->thread[k->filled % RING_PARTS] =
 		(uint32_t)*word(t, TRACE_PAGE_THREAD);
@@ -187,19 +204,19 @@ static void flush(const struct tracer *t)
 
 /* --- records */
 
-static void record(const struct tracer *t, enum trace_kind kind,
+static void record(const struct tracer *t, enum ring_record kind,
 		   uint64_t number, const uint64_t *payload, unsigned n)
 {
 	uint64_t *to;
 
-	if (*word(t, TRACE_PAGE_BITS) >= TRACE_FULL)
+	if (*word(t, TRACE_PAGE_BITS) >= RING_FULL)
 		flush(t);
 	to = take(t, n + 2);
 	if (!to) {
 		*word(t, TRACE_PAGE_BITS) = 1;
 		return;
 	}
-	to[0] = trace_head(kind, n + 1, number);
+	to[0] = ring_head(kind, n + 1, number);
 	to[1] = *word(t, TRACE_PAGE_BITS);
 	for (unsigned i = 0; i < n; i++)
 		to[2 + i] = payload[i];
@@ -216,8 +233,9 @@ static void new_target(const struct tracer *t, uint64_t site, uint64_t target)
 	if (!k)
 		return;
 	k->targets.at[trace_index(target)] = target;
-	*(uint64_t *)(uintptr_t)(site + (uint64_t)slot) = target;
-	record(t, TRACE_TARGET, trace_index(target), &target, 1);
+	*(uint64_t *)(uintptr_t)(site + (uint64_t)slot) =
+		target ^ *word(t, TRACE_PAGE_KEY);
+	record(t, RING_TARGET, trace_index(target), &target, 1);
 }
 
 void trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
@@ -245,13 +263,13 @@ void trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
 	case TRACE_FRAME:
 		payload[0] = stack[2];
 		payload[1] = at + FRAME_SKIP + about;
-		record(&t, TRACE_JUMP, 0, payload, 2);
+		record(&t, RING_JUMP, 0, payload, 2);
 		break;
 	case TRACE_ENTER:
 	case TRACE_ARRIVE:
 		payload[0] = about;
 		payload[1] = at;
-		record(&t, TRACE_ENTRY, 0, payload, 2);
+		record(&t, RING_ENTRY, 0, payload, 2);
 		break;
 	}
 	unblock_signals(&t);
@@ -271,7 +289,7 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 	if (!c->traces || !x->at)
 		return;
 	if (*word(&t, TRACE_PAGE_NEXT)) {
-		record(&t, TRACE_END, TRACE_END_LOST, &none, 1);
+		record(&t, RING_END, RING_END_LOST, &none, 1);
 		hand_over(&t);
 	}
 	*word(&t, TRACE_PAGE_THREAD) = c->traced++;
@@ -295,6 +313,20 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 	open_part(&t);
 }
 
+void trace_arrives(struct counting *c, uintptr_t at)
+{
+	const struct running *x = c->traces ? running_of(c, thread_slot(c)) :
+					      NULL;
+	struct tracer t = {.c = c, .page = x ? x->at : NULL};
+	uint64_t payload = at;
+
+	if (!t.page || !ring_of(&t) || c->confined)
+		return;
+	block_signals(&t);
+	record(&t, RING_BEGIN, 0, &payload, 1);
+	unblock_signals(&t);
+}
+
 /* a new process's first thread has the page of its parent's no more */
 void trace_forked(struct counting *c)
 {
@@ -302,7 +334,7 @@ void trace_forked(struct counting *c)
 	trace_thread_begins(c, &c->running, 0);
 }
 
-void trace_ends(struct counting *c, enum trace_end how, uintptr_t at)
+void trace_ends(struct counting *c, enum ring_end how, uintptr_t at)
 {
 	struct tracer t = {.c = c};
 	const struct running *x;
@@ -315,9 +347,9 @@ void trace_ends(struct counting *c, enum trace_end how, uintptr_t at)
 	if (!t.page || !ring_of(&t))
 		return;
 	block_signals(&t);
-	record(&t, TRACE_END, how, &payload, 1);
+	record(&t, RING_END, how, &payload, 1);
 	hand_over(&t);
-	if (how != TRACE_END_THREAD)
+	if (how != RING_END_THREAD)
 		open_part(&t);
 	unblock_signals(&t);
 }

@@ -98,7 +98,9 @@ site:
 	begin
 	mov	32(%rsp), %rdx
 	paged	mov %rdx, %gs:start+TRACE_PAGE_EXPECT(%rip)
-	cmp	%rdx, %gs:(%r11)
+	mov	%rdx, %rcx
+	paged	xor %gs:start+TRACE_PAGE_KEY(%rip), %rcx
+	cmp	%rcx, %gs:(%r11)
 	jne	1f
 	append	1, $0
 	end
@@ -111,6 +113,7 @@ site:
 	and	$(1 << TARGET_BITS) - 1, %eax
 	cmp	%rdx, (%rcx,%rax,8)
 	jne	8f
+	paged	xor %gs:start+TRACE_PAGE_KEY(%rip), %rdx
 	mov	%rdx, %gs:(%r11)
 	or	$1 << TARGET_BITS, %eax
 	mov	%eax, %edx

@@ -19,7 +19,8 @@ void trace_graph_make(struct arena *a, const struct map_proc *p,
 		graph_add_edge(&s, from, to);
 	}
 	last = s.nv;
-	graph_seal(a, &s, graph_add_vertices(&s, 1), last + 1, &t->g);
+	graph_add_vertices(&s, 2); /* its root and exit lead nowhere */
+	graph_seal(a, &s, last, last + 1, &t->g);
 	t->ends = ARENA_ARRAY(a, bool, t->g.nv);
 	for (uint32_t v = first; v < last; v++)
 		t->ends[v] = !graph_out_degree(&t->g, v);

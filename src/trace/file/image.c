@@ -1,0 +1,88 @@
+/* image: see image.h. */
+#include "trace/file/image.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "count/map/map.h"
+#include "count/profile/embedded.h"
+#include "rewrite/output/reverse_map.h"
+
+int trace_image_pack(const char *file, buffer *to, struct err *e)
+{
+	size_t nmap, nback;
+	uint8_t *map = embedded_read(file, MAP_SECTION, &nmap, e), *back;
+
+	if (!map)
+		return -1;
+	back = embedded_read(file, REVERSE_MAP_SECTION, &nback, e);
+	if (!back) {
+		mem_free(map);
+		return -1;
+	}
+	buffer_uint(to, 4, TRACE_IMAGE_VERSION);
+	buffer_uint(to, 4, nmap);
+	buffer_bytes(to, map, nmap);
+	buffer_bytes(to, back, nback);
+	mem_free(map);
+	mem_free(back);
+	return 0;
+}
+
+int trace_image_parse(struct trace_image *x, const uint8_t *bytes, size_t n,
+		      const char *where, struct err *e)
+{
+	struct bytes b = bytes_window(bytes, n, 0);
+	uint64_t version = bytes_uint(&b, 4), size = bytes_uint(&b, 4);
+
+	if (b.bad)
+		return err_set(e, ERR_INPUT, "%s: what the trace says of an "
+			       "image ends too early", where);
+	if (version != TRACE_IMAGE_VERSION)
+		return err_set(e, ERR_INPUT, "%s: what the trace says of an "
+			       "image is version %u; this tally reads %d",
+			       where, (unsigned)version, TRACE_IMAGE_VERSION);
+	x->nmap = size;
+	x->map = bytes_take(&b, size);
+	x->nback = bytes_left(&b);
+	x->back = bytes_take(&b, x->nback);
+	if (!x->map || b.bad)
+		return err_set(e, ERR_INPUT, "%s: what the trace says of an "
+			       "image ends too early", where);
+	return 0;
+}
+
+#define BASE_KEY "base "
+
+void trace_base_note(const struct trace_base *b, char key[TRACE_BASE_TEXT],
+		     char value[TRACE_BASE_TEXT])
+{
+	int n = snprintf(key, TRACE_BASE_TEXT, BASE_KEY "%" PRIu32 " ",
+			 b->process);
+
+	for (unsigned i = 0; i < PROFILE_ID; i++)
+		n += snprintf(key + n, TRACE_BASE_TEXT - (size_t)n, "%02x",
+			      b->id[i]);
+	snprintf(key + n, TRACE_BASE_TEXT - (size_t)n, " %" PRIx64, b->time);
+	snprintf(value, TRACE_BASE_TEXT, "%" PRIx64, b->base);
+}
+
+bool trace_base_parse(struct trace_base *b, const char *key,
+		      const char *value)
+{
+	char id[2 * PROFILE_ID + 1];
+	unsigned byte;
+
+	if (sscanf(key, BASE_KEY "%" SCNu32 " %32[0-9a-f] %" SCNx64,
+		   &b->process, id, &b->time) != 3 ||
+	    strlen(id) != 2 * PROFILE_ID ||
+	    sscanf(value, "%" SCNx64, &b->base) != 1)
+		return false;
+	for (unsigned i = 0; i < PROFILE_ID; i++) {
+		sscanf(id + (size_t)2 * i, "%2x", &byte);
+		b->id[i] = (uint8_t)byte;
+	}
+	return true;
+}

@@ -1,0 +1,107 @@
+/* plan: see plan.h. */
+#include "trace/regenerate/plan.h"
+
+#include <stdlib.h>
+
+struct proc_plan *plan_make(const struct map *m, uint32_t proc)
+{
+	const struct map_proc *p = &m->proc.at[proc];
+	struct proc_plan *k = NEW_ARRAY(struct proc_plan, 1);
+
+	k->map = m;
+	k->p = p;
+	map_look(m, proc, &k->inside);
+	k->block = k->inside.block;
+	k->edge = k->inside.edge;
+	if (p->unknown || p->stub || !p->nblock) {
+		plan_free(k);
+		return NULL;
+	}
+	trace_graph_make(&k->arena, p, k->edge, &k->t);
+	k->on = ARENA_ARRAY(&k->arena, bool, k->t.g.ne);
+	k->back = graph_nones(&k->arena, k->t.g.nv);
+	k->choice = ARENA_ARRAY(&k->arena, struct choices, k->t.g.nv);
+	for (uint32_t e = 0; e < p->nedge; e++) {
+		const struct map_edge *d = &k->edge[e];
+
+		k->on[e] = d->ncode;
+		if (d->kind == MAP_BACK && d->call < p->nblock)
+			k->back[d->call] = e;
+	}
+	return k;
+}
+
+void plan_free(struct proc_plan *k)
+{
+	if (!k)
+		return;
+	map_inside_free(&k->inside);
+	arena_free(&k->arena);
+	mem_free(k);
+}
+
+static uint32_t aligned(const struct choice *c)
+{
+	return (uint32_t)c->code << (CODES_LONGEST - c->length);
+}
+
+static int by_code(const void *a, const void *b)
+{
+	uint32_t x = aligned(a), y = aligned(b);
+
+	return x < y ? -1 : x > y;
+}
+
+static void find_choices(struct proc_plan *k, uint32_t v, struct choices *c)
+{
+	struct codes_wanted w = {0};
+
+	c->known = true;
+	if (!codes_want(&k->t.g, k->on, v, CODES_MOST, &w))
+		w.edge.n = 0;
+	c->n = (uint32_t)w.edge.n;
+	c->at = ARENA_ARRAY(&k->arena, struct choice, c->n + 1);
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct map_edge *d = &k->edge[w.edge.at[i]];
+		uint32_t first = w.first.at[i], n = w.first.at[i + 1] - first;
+		uint32_t *way = ARENA_ARRAY(&k->arena, uint32_t, n + 1);
+
+		way[0] = w.edge.at[i];
+		for (uint32_t j = 0; j < n; j++)
+			way[1 + j] = w.way.at[first + j];
+		c->at[i] = (struct choice){d->code, d->ncode, n + 1, way};
+	}
+	qsort(c->at, c->n, sizeof *c->at, by_code);
+	codes_wanted_free(&w);
+}
+
+const struct choices *plan_choices(struct proc_plan *k, uint32_t v)
+{
+	struct choices *c = &k->choice[v];
+
+	if (!c->known)
+		find_choices(k, v, c);
+	return c;
+}
+
+const struct choice *plan_choose(const struct choices *c, uint32_t bits,
+				 unsigned n, unsigned left)
+{
+	uint32_t at = bits << (CODES_LONGEST - n), low = 0, high = c->n;
+	const struct choice *x;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (aligned(&c->at[mid]) <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return NULL;
+	x = &c->at[low - 1];
+	return x->length <= left &&
+			       at >> (CODES_LONGEST - x->length) == x->code
+		       ? x : NULL;
+}

@@ -1,0 +1,55 @@
+/*
+ * plan: how a procedure's path is found from the codes of its edges.
+ *
+ * Where there is a choice the next code is one of those that may come there:
+ * of witnesses that can be reached by edges without a code (codes.h). It says
+ * which, and the way there is the only one. All of it is found out when control
+ * first comes to the vertex.
+ */
+#ifndef TRACE_REGENERATE_PLAN_H
+#define TRACE_REGENERATE_PLAN_H
+
+#include "count/map/map.h"
+#include "flow/codes.h"
+#include "trace/place/graph.h"
+
+struct choice {
+	uint16_t code;
+	uint8_t length;
+	uint32_t nway;
+	const uint32_t *way; /* edges, the first one last; the witness itself
+				is the first */
+};
+
+struct choices {
+	bool known;
+	uint32_t n;
+	struct choice *at; /* by code, as if it were followed by zeroes */
+};
+
+struct proc_plan {
+	const struct map *map;
+	const struct map_proc *p;
+	struct map_inside inside;
+	const struct map_block *block; /* of the procedure, from 0 */
+	const struct map_edge *edge;
+	struct trace_graph t;
+	bool *on; /* by edge: it has a code */
+	uint32_t *back; /* by vertex: the edge by which what it calls comes
+			   back; MAP_NONE: none */
+	struct choices *choice; /* by vertex */
+	struct arena arena;
+};
+
+/* of a procedure of a map that was read; NULL: its edges are not known */
+struct proc_plan *plan_make(const struct map *m, uint32_t proc);
+void plan_free(struct proc_plan *p);
+/* what may come at a vertex with more ways out, or a code on the only one;
+   NULL: there is no choice to make */
+const struct choices *plan_choices(struct proc_plan *p, uint32_t vertex);
+/* which of them begins with these bits, of which `left` are there; NULL: none,
+   or there are not enough bits */
+const struct choice *plan_choose(const struct choices *c, uint32_t bits,
+				 unsigned n, unsigned left);
+
+#endif

@@ -1,0 +1,637 @@
+/* walk: see walk.h. */
+#include "trace/regenerate/walk.h"
+
+#include <string.h>
+
+static const char cut_off[] = "lost: up to 64 branches";
+
+/* --- places */
+
+/* of an address of the image, or as it ran (NULL) */
+static struct replay_place find_place(struct walk *w, struct replay_image *m,
+			       uint64_t address)
+{
+	size_t i = (address ^ address >> 12 ^ (uintptr_t)m >> 4) % WALK_PLACES;
+
+	if (!w->cache[i].known || w->cache[i].image != m ||
+	    w->cache[i].address != address) {
+		w->cache[i].known = true;
+		w->cache[i].image = m;
+		w->cache[i].address = address;
+		w->cache[i].place = m ? image_place_of(m, address)
+				      : images_place(w->images, w->process,
+						     address);
+	}
+	return w->cache[i].place;
+}
+
+static void lose(struct walk *w, const char *why)
+{
+	w->lost = true;
+	w->why = why;
+	w->at.image = NULL;
+	w->frame.n = 0;
+	w->nway = 0;
+}
+
+static void finish(struct walk *w, const char *why)
+{
+	w->over = true;
+	w->why = why;
+}
+
+/* control is there, by that edge or MAP_NONE */
+static void arrive(struct walk *w, const struct replay_place *p, uint32_t edge,
+		   enum walk_by by)
+{
+	w->at = *p;
+	w->edge = edge;
+	w->by = (uint8_t)by;
+	w->fresh = true;
+	w->lost = false;
+	w->nway = 0;
+}
+
+static void enter_gap(struct walk *w, uint64_t address)
+{
+	w->at = (struct replay_place){.address = address};
+	w->gap = true;
+	w->nway = 0;
+}
+
+static void push(struct walk *w, struct walk_frame f)
+{
+	vec_push(&w->frame, f);
+}
+
+/* --- targets of indirect jumps */
+
+static void forget_targets(struct walk_targets *t)
+{
+	memset(t->by_index, 0, sizeof t->by_index);
+	if (t->key.n)
+		memset(t->key.at, 0, t->key.n * sizeof *t->key.at);
+	t->n = 0;
+}
+
+static uint64_t *slot_of(struct walk_targets *t, uint64_t key)
+{
+	size_t i = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
+
+	for (;; i++) {
+		i &= t->key.n - 1;
+		if (!t->key.at[i] || t->key.at[i] == key)
+			break;
+	}
+	if (!t->key.at[i]) {
+		t->key.at[i] = key;
+		t->last.at[i] = 0;
+		t->n++;
+	}
+	return &t->last.at[i];
+}
+
+static void grow_targets(struct walk_targets *t)
+{
+	size_t n = t->key.n ? 2 * t->key.n : 1024;
+	struct walk_targets old = *t;
+
+	t->key.at = NEW_ARRAY(uint64_t, n);
+	t->last.at = NEW_ARRAY(uint64_t, n);
+	t->key.n = t->last.n = t->key.cap = t->last.cap = n;
+	t->n = 0;
+	for (size_t i = 0; i < old.key.n; i++)
+		if (old.key.at[i])
+			*slot_of(t, old.key.at[i]) = old.last.at[i];
+	mem_free(old.key.at);
+	mem_free(old.last.at);
+}
+
+/* the last target of the site on edge e of where the walk is */
+static uint64_t *site_target(struct walk *w, uint32_t e)
+{
+	struct walk_targets *t = &w->targets;
+
+	if (2 * t->n >= t->key.n)
+		grow_targets(t);
+	return slot_of(t, (uint64_t)(uintptr_t)&w->at.plan->edge[e]);
+}
+
+/* where an indirect jump or call leads; false: the stream does not say */
+static bool read_target(struct walk *w, uint32_t e, uint64_t *to)
+{
+	const struct trace_record *r = stream_record(&w->stream);
+	uint64_t *last;
+	uint32_t bits;
+
+	if (w->stream.new_epoch)
+		forget_targets(&w->targets);
+	w->stream.new_epoch = false;
+	last = site_target(w, e);
+	if (r && r->kind == RING_TARGET && r->nword) {
+		*to = r->word[0];
+		w->targets.by_index[trace_index(*to)] = *to;
+		stream_pass(&w->stream);
+	} else if (r || !stream_read(&w->stream, 1, &bits)) {
+		return false;
+	} else if (!bits) {
+		*to = *last;
+	} else if (stream_read(&w->stream, TARGET_BITS, &bits)) {
+		*to = w->targets.by_index[bits];
+	} else {
+		return false;
+	}
+	*last = *to;
+	return *to;
+}
+
+/* --- ways out of procedures */
+
+/* an entry that says it was entered, though the walk knew that it would be */
+static void pass_entry(struct walk *w, const struct replay_place *p)
+{
+	const struct trace_record *r = stream_record(&w->stream);
+	struct replay_place is;
+
+	if (!r || r->kind != RING_ENTRY || !r->nword)
+		return;
+	is = find_place(w, NULL, r->word[0]);
+	if (is.image == p->image && is.plan == p->plan &&
+	    is.vertex == p->vertex)
+		stream_pass(&w->stream);
+}
+
+/* control goes there by a call or jump */
+static void go(struct walk *w, const struct replay_place *p, enum walk_by by)
+{
+	if (!p->image) {
+		enter_gap(w, p->address);
+		return;
+	}
+	arrive(w, p, MAP_NONE, by);
+	if (p->old)
+		pass_entry(w, p);
+}
+
+/* what the block has called comes back */
+static void come_back(struct walk *w, const struct replay_place *site)
+{
+	uint32_t e = site->plan->back[site->vertex];
+	struct replay_place p = *site;
+
+	if (e == MAP_NONE) {
+		lose(w, "a call returned that never does");
+		return;
+	}
+	p.vertex = site->plan->edge[e].to;
+	arrive(w, &p, e, BY_RETURN);
+}
+
+/* the innermost frame goes on */
+static void pop(struct walk *w)
+{
+	struct walk_frame f;
+
+	if (!w->frame.n) {
+		lose(w, "a return to an unknown caller");
+		return;
+	}
+	f = w->frame.at[--w->frame.n];
+	if (f.interrupted) {
+		w->at = f.site;
+		w->fresh = false;
+		w->way = f.way;
+		w->nway = f.nway;
+	} else if (f.site.image) {
+		come_back(w, &f.site);
+	} else {
+		enter_gap(w, 0);
+	}
+}
+
+/* does the frame go on at that place when its call returns? */
+static bool returns_to(const struct walk_frame *f, const struct replay_place *p)
+{
+	uint32_t e;
+
+	if (f->interrupted || f->site.plan != p->plan || !f->site.image)
+		return false;
+	e = f->site.plan->back[f->site.vertex];
+	return e != MAP_NONE && f->site.plan->edge[e].to == p->vertex;
+}
+
+/* the edge by which exceptions and longjmp() come to the place */
+static uint32_t landing_edge(const struct replay_place *p)
+{
+	for (uint32_t e = 0; e < p->plan->p->nedge; e++) {
+		const struct map_edge *d = &p->plan->edge[e];
+
+		if (d->to == p->vertex &&
+		    (d->kind == MAP_PAD || d->kind == MAP_BACK))
+			return e;
+	}
+	return MAP_NONE;
+}
+
+/* control goes to a place in a frame that is not the innermost, perhaps */
+static void land(struct walk *w, uint64_t address)
+{
+	struct replay_place p = find_place(w, NULL, address);
+
+	if (!p.image) {
+		if (w->frame.n && !w->frame.at[w->frame.n - 1].site.image)
+			w->frame.n--;
+		enter_gap(w, address);
+		return;
+	}
+	if (w->frame.n && returns_to(&w->frame.at[w->frame.n - 1], &p)) {
+		pop(w);
+		return;
+	}
+	for (size_t i = w->frame.n; i-- > 0;)
+		if (w->frame.at[i].site.plan == p.plan &&
+		    !w->frame.at[i].interrupted) {
+			w->frame.n = i;
+			break;
+		}
+	arrive(w, &p, landing_edge(&p), BY_JUMP);
+	if (p.old)
+		pass_entry(w, &p);
+}
+
+/* what the edge leads to, out of the procedure; false: nothing says so */
+static bool target_of(struct walk *w, uint32_t e, struct replay_place *p)
+{
+	const struct map_edge *d = &w->at.plan->edge[e];
+	const struct map_block *b = &w->at.plan->block[d->from];
+	uint64_t to;
+
+	if (d->writes & MAP_WRITES_TARGET) {
+		if (!read_target(w, e, &to))
+			return false;
+		*p = find_place(w, NULL, to);
+	} else if (d->writes & MAP_WRITES_GAP) {
+		*p = (struct replay_place){.address = d->callee};
+	} else {
+		*p = find_place(w, w->at.image,
+				d->callee ? d->callee : b->start + b->size);
+	}
+	return true;
+}
+
+/* the stream says nothing that fits */
+static void not_said(struct walk *w)
+{
+	if (stream_is_dry(&w->stream))
+		finish(w, cut_off);
+	else
+		lose(w, "the trace does not fit the program");
+}
+
+static void leave_by_frame(struct walk *w)
+{
+	const struct trace_record *r = stream_record(&w->stream);
+	uint64_t to;
+
+	if (!r || r->kind != RING_JUMP || !r->nword) {
+		not_said(w);
+		return;
+	}
+	to = r->word[0];
+	stream_pass(&w->stream);
+	land(w, to);
+}
+
+static void call(struct walk *w, uint32_t e)
+{
+	const struct map_edge *d = &w->at.plan->edge[e];
+	const uint8_t says = MAP_WRITES_TARGET | MAP_WRITES_GAP;
+	struct walk_frame f = {.site = w->at};
+	struct replay_place p;
+
+	/* a system call, or a trap */
+	if (!d->callee && !(d->writes & says)) {
+		if (w->at.plan->back[d->from] == MAP_NONE)
+			enter_gap(w, 0);
+		else
+			come_back(w, &f.site);
+		return;
+	}
+	if (!target_of(w, e, &p)) {
+		not_said(w);
+		return;
+	}
+	push(w, f);
+	go(w, &p, BY_CALL);
+}
+
+static void jump(struct walk *w, uint32_t e)
+{
+	struct replay_place p;
+
+	if (!target_of(w, e, &p)) {
+		not_said(w);
+		return;
+	}
+	if (p.image && p.plan == w->at.plan)
+		arrive(w, &p, MAP_NONE, BY_EDGE);
+	go(w, &p, p.plan == w->at.plan ? BY_EDGE : BY_JUMP);
+}
+
+static void go_along(struct walk *w, uint32_t e)
+{
+	const struct map_edge *d = &w->at.plan->edge[e];
+	const uint32_t *way = w->way;
+	uint32_t nway = w->nway;
+	struct replay_place p = w->at;
+
+	if (d->to < map_exit(w->at.plan->p)) {
+		p.vertex = d->to;
+		arrive(w, &p, e, BY_EDGE);
+		w->way = way;
+		w->nway = nway;
+	} else if (d->writes & MAP_WRITES_FRAME) {
+		leave_by_frame(w);
+	} else if (d->kind == MAP_CALL || d->kind == MAP_NORETURN) {
+		call(w, e);
+	} else if (d->kind == MAP_RETURN) {
+		pop(w);
+	} else {
+		jump(w, e);
+	}
+}
+
+/* --- choices */
+
+/* the code that is next; NULL: the stream does not say */
+static const struct choice *read_choice(struct walk *w,
+					const struct choices *c)
+{
+	const struct choice *x;
+	uint32_t bits, more;
+	unsigned left, n = 0;
+
+	bits = stream_peek(&w->stream, CODES_LONGEST, &left);
+	x = plan_choose(c, bits, CODES_LONGEST, left);
+	if (x) {
+		stream_skip(&w->stream, x->length);
+		return x;
+	}
+	/* it goes over the end of a part */
+	for (bits = 0; n < CODES_LONGEST; n++) {
+		if (!stream_read(&w->stream, 1, &more))
+			return NULL;
+		bits = bits << 1 | more;
+		x = plan_choose(c, bits, n + 1, n + 1);
+		if (x)
+			return x;
+	}
+	return NULL;
+}
+
+/* code that is not traced calls, or a handler of a signal */
+static bool is_entered(struct walk *w)
+{
+	const struct trace_record *r = stream_record(&w->stream);
+	struct walk_frame f = {.site = w->at, .interrupted = true,
+			       .way = w->way, .nway = w->nway};
+	struct replay_place p;
+
+	if (!r || r->kind != RING_ENTRY || !r->nword)
+		return false;
+	p = find_place(w, NULL, r->word[0]);
+	stream_pass(&w->stream);
+	if (w->at.image)
+		push(w, f);
+	push(w, (struct walk_frame){0});
+	go(w, &p, BY_ENTRY);
+	return true;
+}
+
+/* the next edge from where control is */
+static void step(struct walk *w)
+{
+	const struct graph *g = &w->at.plan->t.g;
+	uint32_t v = w->at.vertex, n = graph_out_degree(g, v);
+	const struct choice *x;
+
+	if (w->nway) {
+		go_along(w, w->way[--w->nway]);
+		return;
+	}
+	if (!n) {
+		lose(w, "a block that nothing leaves");
+		return;
+	}
+	if (n == 1 && !w->at.plan->on[g->out[g->out_first[v]]]) {
+		go_along(w, g->out[g->out_first[v]]);
+		return;
+	}
+	if (is_entered(w))
+		return;
+	x = read_choice(w, plan_choices(w->at.plan, v));
+	if (!x) {
+		not_said(w);
+		return;
+	}
+	w->way = x->way;
+	w->nway = x->nway;
+	go_along(w, w->way[--w->nway]);
+}
+
+/* --- where it is not known where control is */
+
+static void begin(struct walk *w, uint64_t at)
+{
+	uint64_t old;
+	struct replay_image *m =
+		images_old(w->images, w->process, at, &old);
+	struct replay_place p = {0};
+
+	if (m)
+		p = find_place(w, m, old);
+	if (p.image)
+		arrive(w, &p, MAP_NONE, BY_BEGIN);
+	else
+		lose(w, "the thread begins in code that is not traced");
+}
+
+/* to the next record that says where */
+static void find_again(struct walk *w)
+{
+	const struct trace_record *r;
+	uint32_t bits;
+
+	while (!(r = stream_record(&w->stream)))
+		if (!stream_read(&w->stream, 1, &bits)) {
+			finish(w, cut_off);
+			return;
+		}
+	if (is_entered(w))
+		return;
+	stream_pass(&w->stream);
+	if (r->kind == RING_BEGIN && r->nword)
+		begin(w, r->word[0]);
+	else if (r->kind == RING_JUMP && r->nword)
+		land(w, r->word[0]);
+}
+
+/* code that is not traced has called, or returned */
+static void leave_gap(struct walk *w)
+{
+	const struct trace_record *r = stream_record(&w->stream);
+
+	if (is_entered(w))
+		return;
+	if (!r && stream_is_dry(&w->stream)) {
+		finish(w, "the end, in code that is not traced");
+		return;
+	}
+	pop(w);
+	/* gaps within gaps are one */
+	w->gap = false;
+}
+
+/* --- the end */
+
+/*
+ * The thread says that it is about to end, perhaps. *there: the walk has come
+ * to that place. False: it says nothing of the kind.
+ */
+static bool is_ending(struct walk *w, bool *there)
+{
+	const struct trace_record *r = stream_record(&w->stream);
+	struct replay_image *m;
+	uint64_t old;
+
+	if (!r || r->kind != RING_END || !r->nword)
+		return false;
+	m = images_old(w->images, w->process, r->word[0], &old);
+	*there = r->number == RING_END_LOST || !m;
+	if (!*there && w->at.image == m) {
+		const struct map_block *b = &w->at.plan->block[w->at.vertex];
+
+		*there = w->at.vertex < w->at.plan->p->nblock &&
+			 map_block_last(&m->map, b) == old;
+	}
+	return true;
+}
+
+static const char *end_of(const struct trace_record *r)
+{
+	switch (r->number) {
+	case RING_END_THREAD:
+		return "the thread ended";
+	case RING_END_PROCESS:
+		return "the process ended";
+	case RING_END_EXEC:
+		return "the process executed another program";
+	}
+	return cut_off;
+}
+
+/* the block was told at whose end the thread has ended, if it has */
+static void end_here(struct walk *w)
+{
+	const struct trace_record *r = stream_record(&w->stream);
+	const char *why = end_of(r);
+
+	stream_pass(&w->stream);
+	if (stream_is_dry(&w->stream))
+		finish(w, why);
+}
+
+/* --- the iterator */
+
+static void tell(struct walk *w, enum walk_kind kind, struct walk_step *s)
+{
+	*s = (struct walk_step){
+		.kind = (uint8_t)kind,
+		.by = w->by,
+		.image = w->at.image,
+		.plan = w->at.plan,
+		.vertex = w->at.vertex,
+		.edge = w->edge,
+		.address = w->at.address,
+		.depth = w->frame.n,
+		.why = w->why,
+	};
+	if (w->at.image && w->at.vertex < w->at.plan->p->nblock)
+		s->address = w->at.plan->block[w->at.vertex].start;
+}
+
+/* is there something to tell of where control is? */
+static bool tells_block(struct walk *w, struct walk_step *s)
+{
+	bool there = false, ending;
+
+	w->fresh = false;
+	if (w->at.vertex >= w->at.plan->p->nblock)
+		return false; /* a hub: no code */
+	if (stream_is_dry(&w->stream)) {
+		finish(w, cut_off);
+		return false;
+	}
+	ending = is_ending(w, &there);
+	if (ending && there &&
+	    stream_record(&w->stream)->number == RING_END_LOST) {
+		end_here(w);
+		return false;
+	}
+	tell(w, WALK_BLOCK, s);
+	if (ending && there)
+		end_here(w);
+	return true;
+}
+
+void walk_next(struct walk *w, struct walk_step *s)
+{
+	for (;;) {
+		bool was_lost = w->lost;
+
+		if (w->over) {
+			w->at.image = NULL;
+			tell(w, WALK_END, s);
+			return;
+		}
+		if (w->gap) {
+			w->gap = false;
+			tell(w, WALK_GAP, s);
+			return;
+		}
+		if (w->fresh) {
+			if (tells_block(w, s))
+				return;
+			continue;
+		}
+		if (w->lost)
+			find_again(w);
+		else if (w->at.image)
+			step(w);
+		else
+			leave_gap(w);
+		if (w->lost && !was_lost) {
+			tell(w, WALK_LOST, s);
+			return;
+		}
+	}
+}
+
+void walk_begin(struct walk *w, const struct replay_images *x,
+		const struct trace_file *f, const struct trace_thread *t)
+{
+	*w = (struct walk){.images = x, .process = t->process};
+	w->cache = mem_alloc(WALK_PLACES * sizeof *w->cache);
+	memset(w->cache, 0, WALK_PLACES * sizeof *w->cache);
+	stream_begin(&w->stream, f, t);
+	w->gap = true;
+}
+
+void walk_end(struct walk *w)
+{
+	stream_end(&w->stream);
+	vec_free(&w->frame);
+	vec_free(&w->targets.key);
+	vec_free(&w->targets.last);
+	mem_free(w->cache);
+}

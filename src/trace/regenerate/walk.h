@@ -1,0 +1,95 @@
+/*
+ * walk: the path of a thread, regenerated from its stream: block after block
+ * (Ball & Larus '92, 4: abstract execution).
+ *
+ * A pull iterator. It follows the graphs of procedures, asks the stream where
+ * there is a choice, and keeps the stack of calls. Where code is not traced
+ * there is a gap (trace/place/departures.h).
+ */
+#ifndef TRACE_REGENERATE_WALK_H
+#define TRACE_REGENERATE_WALK_H
+
+#include "abi/trace.h"
+#include "trace/regenerate/images.h"
+#include "trace/regenerate/stream.h"
+
+enum walk_kind {
+	WALK_BLOCK, /* all of it ran */
+	WALK_GAP,   /* code ran that is not traced, from `address` on; 0: not
+		       known where */
+	WALK_LOST,  /* where the thread went is not known up to the next step */
+	WALK_END,   /* there is no more */
+};
+
+/* how the walk came to a place */
+enum walk_by {
+	BY_EDGE,   /* of the procedure */
+	BY_CALL,
+	BY_RETURN, /* of what was called */
+	BY_JUMP,   /* to another procedure, or out of a gap by a return */
+	BY_ENTRY,  /* code that is not traced has called */
+	BY_BEGIN,  /* of the thread, or after it was lost */
+};
+
+struct walk_step {
+	uint8_t kind, by;
+	struct replay_image *image;
+	const struct proc_plan *plan;
+	uint32_t vertex;
+	uint32_t edge;	  /* of the map by which it was reached, or MAP_NONE */
+	uint64_t address; /* where it begins, in the original; of a gap as it
+			     ran */
+	size_t depth;	  /* calls that are open */
+	const char *why;  /* it is lost, or the end */
+};
+
+struct walk_frame {
+	struct replay_place site; /* the block that called; image NULL: code that is
+			      not traced */
+	/* it did not call, but was interrupted when so much of its way was
+	   left */
+	bool interrupted;
+	const uint32_t *way;
+	uint32_t nway;
+};
+
+/* where indirect jumps led, as the thread that wrote them knew it */
+struct walk_targets {
+	uint64_t by_index[1 << TARGET_BITS];
+	VEC(uint64_t) key, last; /* by site: a hash table, its size a power of
+				    two; key 0: none */
+	size_t n;
+};
+
+enum { WALK_PLACES = 4096 };
+
+struct walk {
+	const struct replay_images *images;
+	uint32_t process;
+	struct stream stream;
+	VEC(struct walk_frame) frame; /* the innermost is last */
+	struct replay_place at; /* image NULL: in a gap, or lost */
+	uint32_t edge;
+	uint8_t by;
+	bool fresh; /* the place was not told yet */
+	bool gap;   /* nor was the gap */
+	bool lost, over;
+	const char *why;
+	const uint32_t *way; /* edges that are still to be gone along */
+	uint32_t nway;
+	struct walk_targets targets;
+	/* addresses that were looked up, by a hash of them */
+	struct {
+		const struct replay_image *image; /* NULL: as it ran */
+		uint64_t address;
+		bool known;
+		struct replay_place place;
+	} *cache;
+};
+
+void walk_begin(struct walk *w, const struct replay_images *x,
+		const struct trace_file *f, const struct trace_thread *t);
+void walk_next(struct walk *w, struct walk_step *s);
+void walk_end(struct walk *w);
+
+#endif
