@@ -2,6 +2,22 @@
 #include "trace/regenerate/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* the map forgets what is inside of procedures */
+static void copy_inside(struct proc_plan *k, const struct map *m,
+			uint32_t proc)
+{
+	const struct map_proc *p = k->p;
+	struct map_inside x = {0};
+
+	map_look(m, proc, &x);
+	k->block = ARENA_ARRAY(&k->arena, struct map_block, p->nblock + 1);
+	k->edge = ARENA_ARRAY(&k->arena, struct map_edge, p->nedge + 1);
+	memcpy(k->block, x.block, p->nblock * sizeof *k->block);
+	memcpy(k->edge, x.edge, p->nedge * sizeof *k->edge);
+	map_inside_free(&x);
+}
 
 struct proc_plan *plan_make(const struct map *m, uint32_t proc)
 {
@@ -10,13 +26,11 @@ struct proc_plan *plan_make(const struct map *m, uint32_t proc)
 
 	k->map = m;
 	k->p = p;
-	map_look(m, proc, &k->inside);
-	k->block = k->inside.block;
-	k->edge = k->inside.edge;
 	if (p->unknown || p->stub || !p->nblock) {
 		plan_free(k);
 		return NULL;
 	}
+	copy_inside(k, m, proc);
 	trace_graph_make(&k->arena, p, k->edge, &k->t);
 	k->on = ARENA_ARRAY(&k->arena, bool, k->t.g.ne);
 	k->back = graph_nones(&k->arena, k->t.g.nv);
@@ -35,7 +49,6 @@ void plan_free(struct proc_plan *k)
 {
 	if (!k)
 		return;
-	map_inside_free(&k->inside);
 	arena_free(&k->arena);
 	mem_free(k);
 }

@@ -30,9 +30,8 @@ struct choices {
 struct proc_plan {
 	const struct map *map;
 	const struct map_proc *p;
-	struct map_inside inside;
-	const struct map_block *block; /* of the procedure, from 0 */
-	const struct map_edge *edge;
+	struct map_block *block; /* of the procedure, from 0 */
+	struct map_edge *edge;
 	struct trace_graph t;
 	bool *on; /* by edge: it has a code */
 	uint32_t *back; /* by vertex: the edge by which what it calls comes

@@ -5,6 +5,9 @@
 
 static const char cut_off[] = "lost: up to 64 branches";
 
+/* a program's trace says something sooner: each cycle of a graph does */
+enum { MOST_SILENT = 1 << 24 };
+
 /* --- places */
 
 /* of an address of the image, or as it ran (NULL) */
@@ -375,6 +378,7 @@ static const struct choice *read_choice(struct walk *w,
 	x = plan_choose(c, bits, CODES_LONGEST, left);
 	if (x) {
 		stream_skip(&w->stream, x->length);
+		w->silent = 0;
 		return x;
 	}
 	/* it goes over the end of a part */
@@ -570,6 +574,10 @@ static bool tells_block(struct walk *w, struct walk_step *s)
 		return false; /* a hub: no code */
 	if (stream_is_dry(&w->stream)) {
 		finish(w, cut_off);
+		return false;
+	}
+	if (w->silent++ > MOST_SILENT) {
+		lose(w, "the trace does not fit the program");
 		return false;
 	}
 	ending = is_ending(w, &there);

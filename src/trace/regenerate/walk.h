@@ -71,6 +71,7 @@ struct walk {
 	struct replay_place at; /* image NULL: in a gap, or lost */
 	uint32_t edge;
 	uint8_t by;
+	uint32_t silent; /* blocks since a code was read */
 	bool fresh; /* the place was not told yet */
 	bool gap;   /* nor was the gap */
 	bool lost, over;
