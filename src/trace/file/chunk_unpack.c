@@ -104,7 +104,8 @@ static bool size_parts(struct unpacker *u, uint64_t sequence)
 	}
 	if (b->bad || bytes_left(b))
 		return wrong(u, "there are too many parts");
-	if (bytes != u->fixed[CHUNK_BITS].n || records > TRACE_CHUNK_WORDS / 2 ||
+	if (bytes != u->fixed[CHUNK_BITS].n ||
+	    records > TRACE_CHUNK_WORDS / 2 ||
 	    records != u->fixed[CHUNK_KINDS].n)
 		return wrong(u, "bits or records are not as many as it says");
 	return true;
