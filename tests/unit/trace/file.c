@@ -266,8 +266,8 @@ static void reseal(uint8_t *p, size_t n, const struct trace_entry *x,
 		memcpy(&b, p + x[i].at, sizeof b);
 		b.magic = TRACE_BLOCK_MAGIC;
 		if (b.size <= n - x[i].at - sizeof b)
-			b.bytes_hash = hash_bytes(p + x[i].at + sizeof b,
-						  b.size, 0);
+			b.bytes_hash = trace_bytes_hash(
+				p + x[i].at + sizeof b, b.size);
 		b.hash = trace_block_hash(&b, x[i].at);
 		memcpy(p + x[i].at, &b, sizeof b);
 	}
@@ -389,9 +389,12 @@ static void test_promises(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),	 cmocka_unit_test(test_parallel),
-		cmocka_unit_test(test_killed),	 cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_bytes),	 cmocka_unit_test(test_mutants),
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_parallel),
+		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_mutants),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_promises),
 	};
