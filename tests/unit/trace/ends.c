@@ -296,12 +296,13 @@ static void test_last(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		const char *path = strdup(trace_path("last"));
-		const char *old = strdup(trace_path("old"));
-		const char *torn = strdup(trace_path("torn"));
+		char path[40], old[40], torn[40];
 		uint64_t ring = i ? lasts[i] : TRACE_LAST_LEAST, n = 0;
 		struct trace_file f;
 
+		strcpy(path, trace_path("last"));
+		strcpy(old, trace_path("old"));
+		strcpy(torn, trace_path("torn"));
 		run_begin(&r, path, i, 0, lasts[i]);
 		for (unsigned k = 0; k < 60; k++) {
 			run_go_on(&r, ROUNDS / 60);
