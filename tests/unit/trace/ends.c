@@ -367,6 +367,35 @@ static void test_last_threads(void **state)
 	trace_remove(path);
 }
 
+/* of a trace that keeps all, all of them are there */
+static void test_threads(void **state)
+{
+	const char *path = trace_path("threads");
+	struct trace_file f;
+	struct run r;
+	struct err e;
+
+	(void)state;
+	run_begin(&r, path, 1, 0, 0);
+	for (uint32_t t = 0; t < MOST_THREADS; t++) {
+		trace_writer_thread(r.w, 2, t, t, &e);
+		for (uint64_t p = 0; p < t % 3; p++)
+			assert_int_equal(put_part(r.w, 2, t, p, &e), 0);
+		trace_writer_end(r.w, 2, t, TRACE_ENDED_COMPLETE, &e);
+	}
+	run_end(&r);
+	assert_int_equal(trace_open(&f, path, &e), 0);
+	assert_int_equal(f.thread.n, THREADS + MOST_THREADS);
+	assert_true(trace_is_right(&f));
+	for (uint32_t t = 0; t < MOST_THREADS; t++) {
+		assert_int_equal(f.thread.at[THREADS + t].end, t % 3);
+		assert_int_equal(f.thread.at[THREADS + t].ended,
+				 TRACE_ENDED_COMPLETE);
+	}
+	trace_close(&f);
+	trace_remove(path);
+}
+
 /* with a limit, the ring is smaller than that; images end the trace */
 static void test_last_limit(void **state)
 {
@@ -454,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_last),
+		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_last_threads),
 		cmocka_unit_test(test_last_limit),
 		cmocka_unit_test(test_last_full),
