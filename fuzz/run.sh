@@ -28,6 +28,7 @@ object)
 	sources object names lines line_rows scopes segments demangle \
 		discriminator)
 	;;
+trace) srcs=$(echo src/base/*.c src/trace/file/*.c) ;;
 esac
 
 clang -std=gnu11 -g -O1 -D_GNU_SOURCE -DTALLY_VERSION='"fuzz"' \
@@ -62,6 +63,13 @@ database)
 	printf '\001\002\004\011\004\003' > "$corpus/run"
 	exec "$out/$name" -max_total_time="$seconds" -timeout=5 \
 		-rss_limit_mb=2048 -max_len=80000 -print_final_stats=1 \
+		-artifact_prefix="$out/" "$corpus"
+	;;
+trace)
+	printf '\001\0' > "$corpus/part"
+	printf '\002\001\0\003\0\01\04' > "$corpus/columns"
+	exec "$out/$name" -max_total_time="$seconds" -timeout=5 \
+		-rss_limit_mb=1024 -max_len=20000 -print_final_stats=1 \
 		-artifact_prefix="$out/" "$corpus"
 	;;
 profile | map)

@@ -35,6 +35,11 @@ enum {
 	MADE_ROOM = 128,  /* words that one round needs at most */
 };
 
+/* where a program has what it has */
+#define MADE_CODE_AT UINT64_C(0x555555550000)
+#define MADE_DATA_AT UINT64_C(0x7f0010000000)
+#define MADE_STACK_AT UINT64_C(0x7ffd10000000)
+
 static inline void made_bit(struct made_trace *m, unsigned bit)
 {
 	m->acc = m->acc << 1 | bit;
@@ -64,8 +69,8 @@ static inline void made_begin(struct made_trace *m)
 	word[0] = m->clock;
 	word[1] = splitmix(&m->seed) % 4;
 	for (unsigned i = 2; i < 16 + MADE_STACK; i++)
-		word[i] = i % 3 ? 0x7ffd10000000 + i * 8 + m->loop % 4 * 32 :
-				  0x555555550000 + i * 0x123;
+		word[i] = i % 3 ? MADE_STACK_AT + i * 8 + m->loop % 4 * 32 :
+				  MADE_CODE_AT + i * 0x123;
 	made_record(m, 1, m->loop, word, 16 + MADE_STACK);
 }
 
@@ -88,12 +93,12 @@ static inline void made_round(struct made_trace *m)
 	noise >>= 8;
 	if (m->mix == MADE_ADDRESSES) {
 		for (unsigned i = 0; i < 4; i++)
-			word[i] = 0x7f0010000000 + m->loop * 0x10000 + i * 640 +
+			word[i] = MADE_DATA_AT + m->loop * 0x10000 + i * 640 +
 				  (m->data += 8) % 0x8000;
 		made_record(m, 3, m->loop, word, 4);
 	}
 	if (!(noise % MADE_JUMPS)) {
-		word[0] = 0x555555560000 + m->loop * 64 + (noise >> 8) % 3 * 16;
+		word[0] = MADE_CODE_AT + m->loop * 64 + (noise >> 8) % 3 * 16;
 		made_record(m, 2, m->loop * 7, word, 1);
 	}
 }

@@ -16,6 +16,14 @@ static inline uint64_t part_below(uint64_t *seed, uint64_t n)
 	return splitmix(seed) % n;
 }
 
+/* of any size; the order of calls is the same for every compiler */
+static inline uint64_t part_number(uint64_t *seed, unsigned most_bits)
+{
+	uint64_t less = part_below(seed, most_bits);
+
+	return splitmix(seed) >> (64 - most_bits + less);
+}
+
 /* a word of trace, of 56 to 63 bits */
 static inline uint64_t part_bits(uint64_t *seed)
 {
@@ -29,7 +37,7 @@ static inline size_t part_record(uint64_t *seed, uint64_t *to, size_t n)
 {
 	uint64_t kind = part_below(seed, 4) ? part_below(seed, 3) :
 					      part_below(seed, 256);
-	uint64_t number = splitmix(seed) >> (24 + part_below(seed, 40));
+	uint64_t number = part_number(seed, 40);
 	uint64_t left = part_below(seed, 64);
 
 	to[0] = number << 16 | n << 8 | kind;
@@ -38,7 +46,7 @@ static inline size_t part_record(uint64_t *seed, uint64_t *to, size_t n)
 		to[1] |= splitmix(seed) >> (64 - left);
 	for (size_t i = 2; i <= n; i++)
 		to[i] = part_below(seed, 3) ? 0x7f0000001000 + i * kind :
-			splitmix(seed) >> part_below(seed, 64);
+			part_number(seed, 64);
 	return n + 1;
 }
 

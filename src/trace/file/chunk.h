@@ -45,9 +45,9 @@
 #include "base/err.h"
 
 enum {
-	/* 64-bit words of a part and of all parts of a chunk, at most: less
-	   would leave too little for zstd to find, more would be
-	   far to read before a place in it can be shown */
+	/* 64-bit words of a part and of all parts of a chunk, at most: in
+	   fewer zstd would find less, and of more much would have to be read
+	   before a place in them can be shown */
 	TRACE_PART_WORDS = 1 << 13,
 	TRACE_CHUNK_WORDS = 1 << 17,
 	TRACE_CHUNK_PARTS = 1 << 12, /* parts can be empty */

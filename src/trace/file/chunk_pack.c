@@ -96,6 +96,8 @@ static inline void put_bits(struct chunk_packer *p, uint64_t word)
 	uint64_t bits = word ^ (uint64_t)1 << n;
 	unsigned over;
 
+	if (!n)
+		return;
 	p->total += n;
 	if (p->nbits + n < WORD_BITS) {
 		p->nbits += n;

@@ -92,7 +92,7 @@ static bool size_parts(struct unpacker *u, uint64_t sequence)
 
 	while (bytes_left(b) && u->x->part.n < TRACE_CHUNK_PARTS) {
 		uint64_t bits = bytes_uleb(b), n = bytes_uleb(b);
-		struct trace_part p = {.sequence = sequence++,
+		struct trace_part p = {.sequence = sequence + u->x->part.n,
 				       .nbit = bits >> 1, .cut = bits & 1,
 				       .nrecord = n};
 
@@ -104,7 +104,8 @@ static bool size_parts(struct unpacker *u, uint64_t sequence)
 	}
 	if (b->bad || bytes_left(b))
 		return wrong(u, "there are too many parts");
-	if (bytes != u->fixed[CHUNK_BITS].n || records > TRACE_CHUNK_WORDS / 2 ||
+	if (bytes != u->fixed[CHUNK_BITS].n ||
+	    records > TRACE_CHUNK_WORDS / 2 ||
 	    records != u->fixed[CHUNK_KINDS].n)
 		return wrong(u, "bits or records are not as many as it says");
 	return true;

@@ -49,7 +49,7 @@ int block_read(const struct file *f, const struct trace_entry *x, buffer *to,
 	if (file_read(f, x->at + sizeof b, to->at, b.size, e))
 		return -1;
 	to->n = b.size;
-	if (hash_bytes(to->at, to->n, 0) != b.bytes_hash)
+	if (trace_bytes_hash(to->at, to->n) != b.bytes_hash)
 		return err_at(e, f->name, x->at, "a block is broken");
 	return 0;
 }

@@ -119,6 +119,12 @@ static inline uint64_t trace_block_hash(const struct trace_block *b,
 	return hash_bytes(b, offsetof(struct trace_block, hash), at);
 }
 
+/* of what is in a block; NULL is no address to count from */
+static inline uint64_t trace_bytes_hash(const void *bytes, size_t n)
+{
+	return hash_bytes(n ? bytes : "", n, 0);
+}
+
 static inline uint64_t trace_footer_hash(const struct trace_footer *f)
 {
 	return hash_bytes(f, offsetof(struct trace_footer, hash), 0);

@@ -72,7 +72,8 @@ static bool write_header(struct output *o)
 {
 	struct trace_header h = {.magic = TRACE_MAGIC,
 				 .version = TRACE_VERSION,
-				 .form = o->ring_size ? TRACE_LAST : TRACE_WHOLE,
+				 .form = o->ring_size ? TRACE_LAST :
+							TRACE_WHOLE,
 				 .ring = o->ring, .ring_size = o->ring_size};
 
 	h.hash = trace_header_hash(&h);
@@ -205,7 +206,7 @@ static void block_make(struct output *o, struct trace_block *b, uint64_t at,
 	b->magic = TRACE_BLOCK_MAGIC;
 	b->size = (uint32_t)n;
 	b->serial = o->serial++;
-	b->bytes_hash = hash_bytes(bytes, n, 0);
+	b->bytes_hash = trace_bytes_hash(bytes, n);
 	b->hash = trace_block_hash(b, at);
 	o->block.n = 0;
 	buffer_bytes(&o->block, b, sizeof *b);

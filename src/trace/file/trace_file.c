@@ -198,7 +198,7 @@ static void share_chunks(struct trace_file *f)
 		for (b = a; b < f->chunk.n && c[b].block.process ==
 		     t->process && c[b].block.thread == t->thread; b++)
 			;
-		t->first = t->end = t->parts;
+		t->first = t->end = f->last ? t->parts : 0;
 		if (b > a)
 			give_chunks(f, t, a, b);
 		if (t->parts < t->end)

@@ -34,8 +34,8 @@ struct trace_thread {
 	enum trace_ended ended;
 	const struct trace_entry *chunk; /* as they follow each other */
 	size_t nchunk;
-	/* parts that are in the file, and how many came to the writer at
-	   least: the first and the one behind the last, if they are lost */
+	/* numbers of the first part that is in the file, and of the one behind
+	   the last; how many came to the writer, at least */
 	uint64_t first, end, parts;
 };
 

@@ -11,6 +11,7 @@ enum {
 	/* a chunk is so small a share of what may be written: what is lost at
 	   its border is lost whole */
 	SHARES = 16,
+	BUFFERS = 64,	  /* of threads, that are kept to be used again */
 	DEAD_MOST = 1000, /* threads that are kept for nothing */
 };
 
@@ -161,6 +162,8 @@ static void thread_flush(struct trace_writer *w, struct writer_thread *t)
 		chunk_pack(w->packer, t->word.at, t->size.at, n, &w->bytes);
 	w->gathered -= t->word.n;
 	t->word.n = t->size.n = 0;
+	if (w->thread.n > BUFFERS)
+		thread_free(t);
 	t->first += n;
 	if (put(w, b, w->bytes.at, w->bytes.n, true))
 		t->kept++;
@@ -289,7 +292,6 @@ static void flush_largest(struct trace_writer *w)
 		if (w->thread.at[i].word.n > w->thread.at[most].word.n)
 			most = i;
 	thread_flush(w, &w->thread.at[most]);
-	thread_free(&w->thread.at[most]);
 }
 
 /* one more part is gathered */

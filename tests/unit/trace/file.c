@@ -266,8 +266,8 @@ static void reseal(uint8_t *p, size_t n, const struct trace_entry *x,
 		memcpy(&b, p + x[i].at, sizeof b);
 		b.magic = TRACE_BLOCK_MAGIC;
 		if (b.size <= n - x[i].at - sizeof b)
-			b.bytes_hash = hash_bytes(p + x[i].at + sizeof b,
-						  b.size, 0);
+			b.bytes_hash = trace_bytes_hash(
+				p + x[i].at + sizeof b, b.size);
 		b.hash = trace_block_hash(&b, x[i].at);
 		memcpy(p + x[i].at, &b, sizeof b);
 	}
@@ -324,6 +324,57 @@ static void test_mutants(void **state)
 	mem_free(all);
 	mem_free(copy);
 	trace_remove(path);
+}
+
+/* a part that is longer than one may be has what fits */
+static void test_long(void **state)
+{
+	const char *path = trace_path("long");
+	uint64_t word[TRACE_PART_WORDS + 1];
+	struct trace_writer *w;
+	struct trace_chunk x = {0};
+	struct trace_file f;
+	struct err e;
+
+	(void)state;
+	for (unsigned i = 0; i <= TRACE_PART_WORDS; i++)
+		word[i] = UINT64_MAX;
+	w = trace_writer_open(path, &plain, &e);
+	trace_writer_part(w, 1, 0, word, TRACE_PART_WORDS + 1, &e);
+	trace_writer_part(w, 1, 0, word, TRACE_PART_WORDS, &e);
+	assert_int_equal(trace_writer_close(w, &e), 0);
+	assert_int_equal(trace_open(&f, path, &e), 0);
+	assert_int_equal(f.thread.n, 1);
+	assert_int_equal(trace_chunk_read(&f, f.thread.at, 0, &x, &e), 0);
+	assert_int_equal(x.part.n, 2);
+	assert_true(x.part.at[0].cut);
+	assert_int_equal(x.part.at[0].nbit, (TRACE_PART_WORDS - 1) * 63);
+	assert_true(part_is(&x.part.at[1], word, TRACE_PART_WORDS));
+	trace_chunk_free(&x);
+	trace_close(&f);
+	trace_remove(path);
+}
+
+/*
+ * A trace that the first version wrote, by small_trace(), as are those of all
+ * versions to come: parts are not made in another way without a new one.
+ */
+static void test_old(void **state)
+{
+	struct trace_file f;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(trace_open(&f, "tests/lib/version-1.trace", &e), 0);
+	assert_null(f.truncated);
+	assert_string_equal(trace_note(&f, "k"), "v");
+	assert_string_equal(trace_process(&f, 1)->name, "small");
+	assert_int_equal(f.thread.n, 2);
+	assert_int_equal(f.thread.at[0].ended, TRACE_ENDED_COMPLETE);
+	assert_int_equal(f.image.n, 1);
+	assert_int_equal(parts_in(&f), 9);
+	assert_true(trace_is_right(&f));
+	trace_close(&f);
 }
 
 static void refuse(const char *path, const void *bytes, size_t n,
@@ -389,9 +440,14 @@ static void test_promises(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),	 cmocka_unit_test(test_parallel),
-		cmocka_unit_test(test_killed),	 cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_bytes),	 cmocka_unit_test(test_mutants),
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_parallel),
+		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_mutants),
+		cmocka_unit_test(test_long),
+		cmocka_unit_test(test_old),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_promises),
 	};
