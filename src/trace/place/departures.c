@@ -11,14 +11,25 @@ static uint64_t link_of(const struct cfg *c, uint32_t proc)
 	const struct procedure *p = &c->proc.at[proc];
 	uint32_t b = p->stub ? cfg_block_at(c, p->entry) : CFG_NONE;
 	const uint8_t *code;
+	struct insn in;
 	size_t avail;
 
-	if (b == CFG_NONE || !c->isa->move->link_match)
+	if (b == CFG_NONE || c->block.at[b].last != INSN_IJUMP)
 		return 0;
 	code = image_at(c->image, p->entry, &avail);
 	if (!code || avail < c->block.at[b].size)
 		return 0;
-	return c->isa->move->link_match(code, c->block.at[b].size, p->entry);
+	if (c->isa->move->link_match)
+		return c->isa->move->link_match(code, c->block.at[b].size,
+						p->entry);
+	/* it ends with a jump by the word */
+	for (uint64_t at = p->entry; at < block_end(&c->block.at[b]);
+	     at += in.len) {
+		c->isa->decode(image_at(c->image, at, &avail), avail, at, &in);
+		if (!in.len)
+			return 0;
+	}
+	return in.kind == INSN_IJUMP && in.ref_kind == REF_LOAD ? in.ref : 0;
 }
 
 /* a call or jump to that address */

@@ -253,7 +253,26 @@ static bool is_before(const struct traced_proc *k, uint32_t e)
 	       k->q->d->way.at[e].place[0] == PLAN_BEFORE;
 }
 
-static void write_edge(const struct traced_proc *k, uint32_t e)
+/*
+ * What an edge to a block writes may lie at the block's first instruction, and
+ * that be its last as well: what the way there writes comes first, then the
+ * code of the way out, then where that leads.
+ */
+static void write_all(const struct traced_proc *k)
+{
+	uint32_t n = k->q->p->nedge;
+
+	for (unsigned before = 0; before < 2; before++)
+		for (uint32_t e = 0; e < n; e++)
+			if (k->codes.length[e] && is_before(k, e) == before)
+				write_code(k, e);
+	for (uint32_t e = 0; e < n; e++)
+		if (k->leaves[e].writes &
+		    (MAP_WRITES_TARGET | MAP_WRITES_FRAME))
+			write_target(k, e);
+}
+
+static void describe_edge(const struct traced_proc *k, uint32_t e)
 {
 	struct map_edge *d = edge_at(k, e);
 	struct arrival x = arrival_of(k, e);
@@ -263,10 +282,6 @@ static void write_edge(const struct traced_proc *k, uint32_t e)
 	d->writes = k->leaves[e].writes;
 	if (d->ncode || d->writes)
 		d->writes |= is_before(k, e) ? MAP_WRITES_BEFORE : 0;
-	if (d->ncode)
-		write_code(k, e);
-	if (d->writes & (MAP_WRITES_TARGET | MAP_WRITES_FRAME))
-		write_target(k, e);
 	if (x.has) {
 		d->writes |= MAP_WRITES_ENTRY;
 		write_arrival(k, &x);
@@ -302,7 +317,8 @@ static void place(const struct placer *x, const struct placed_proc *q)
 		p->unknown = "an edge of it can carry no code";
 	} else {
 		for (uint32_t e = 0; e < q->p->nedge; e++)
-			write_edge(&k, e);
+			describe_edge(&k, e);
+		write_all(&k);
 	}
 	frames_free(&k.frames);
 }

@@ -127,6 +127,7 @@ static bool read_target(struct walk *w, uint32_t e, uint64_t *to)
 	uint64_t *last;
 	uint32_t bits;
 
+	/* of an epoch that the stream has come to, perhaps just now */
 	if (w->stream.new_epoch)
 		forget_targets(&w->targets);
 	w->stream.new_epoch = false;

@@ -100,7 +100,7 @@ unsigned x64_site_call(const struct site_call *x, uint64_t at, uint8_t *out)
 	/* as long as if all were in reach */
 	in.ref = at;
 	near.in = &in;
-	near.link = x->link ? at : 0;
+	near.link = x->link ? at + 1 : 0; /* 0 is none */
 	near.routine = at;
 	near.about = x->number ? x->about : at;
 	return put_all(&near, at, none);
