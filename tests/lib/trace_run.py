@@ -11,9 +11,11 @@ of places, one for each instruction that was completed, in order:
     an index of the image << ADDRESS_BITS | the address in its file
 
 Compared are instructions of the program's own file, or, with --libs, those of
-all files but the loader, from the program's first instruction on. Left out is
-code that stays in place: stubs of the linker, and what `tally instrument`
-says.
+all files but the loader. The lists begin with the first instruction of main(): what
+comes before counts the variables of the environment, of which tally adds some.
+Left out is code that stays in place: stubs of the linker, and what `tally
+instrument` says. Of a program that is killed by a signal the last branches may
+be missing.
 """
 import argparse
 import array
@@ -38,6 +40,9 @@ ADDRESS_BITS = 48
 MARKS = 16
 # what a replay may print at most: a broken one may never end
 MOST = 200 << 20
+# instructions of the last 64 branches, and of calls between them
+LOST = 2000
+CUT_OFF = "lost: up to 64 branches"
 # what is the same with tally and without, as far as the program may see
 STEADY = {"LD_BIND_NOW": "1", "MALLOC_TRIM_THRESHOLD_": "10000000"}
 
@@ -72,6 +77,13 @@ class Images:
         for r in said["in_place"]:
             out.update(range(int(r["start"], 16), int(r["end"], 16)))
         return out
+
+    def traced(self, path, at):
+        """The place of an address, or None."""
+        left_out = self.untraced(path)
+        if left_out is None or at in left_out:
+            return None
+        return place(self.of(path), at)
 
 
 def place(image, address):
@@ -131,11 +143,8 @@ def read_steps(images, here, pid, tid):
     def look(pc):
         for start, end, delta, path in maps:
             if start <= pc < end:
-                at = pc - delta & (1 << ADDRESS_BITS) - 1
-                left_out = images.untraced(path)
-                if left_out is None or at in left_out:
-                    return None
-                return place(images.of(path), at)
+                return images.traced(path,
+                                     pc - delta & (1 << ADDRESS_BITS) - 1)
         return None
     out = array.array("Q")
     for pc in itertools.islice(a, 0, None, 2):
@@ -164,6 +173,7 @@ class Path:
 
     def __init__(self):
         self.at = array.array("Q")
+        self.n = 0      # instructions, with those that are left out
         self.said = []  # (number of instructions before, remark)
         self.bad = []
 
@@ -185,16 +195,18 @@ def replay(images, file):
             at = known.get(key)
             if at is None:
                 address, image = key.decode().rstrip("\n").split(" ", 1)
-                at = known[key] = place(images.of(image), int(address, 16))
-            if int(number) != len(path.at) and not path.bad:
-                path.bad.append("%s is number %d" % (line, len(path.at)))
-            path.at.append(at)
+                at = known[key] = images.traced(image, int(address, 16))
+            if int(number) != path.n and not path.bad:
+                path.bad.append("%s is number %d" % (line, path.n))
+            path.n += 1
+            if at is not None:
+                path.at.append(at)
         elif line.startswith(b"# process "):
             w = line.split()
             process = numbers.setdefault(int(w[2]), len(numbers))
             path = out[process, int(w[4])] = Path()
         else:
-            path.said.append((len(path.at), line[2:-1].decode()))
+            path.said.append((path.n, line[2:-1].decode()))
     err = p.stderr.read().decode()
     if p.wait() and not (path and path.bad):
         raise Failed("replay: %s %s" % (p.returncode, err))
@@ -259,29 +271,30 @@ def differ(images, want, got, around=3):
     return out
 
 
-def compare(images, exe, want, path, libs=False, around=3):
+def compare(images, main, want, path, libs=False, around=3):
     """Complaints about a thread: `want` are places, of single steps."""
-    image, got = images.of(exe), path.at
-    if libs:
-        want, got = (from_first(a, image) for a in (want, got))
-    else:
-        want, got = is_of(want, image), is_of(got, image)
+    got, end = path.at, end_of(path)
+    want, got = (from_main(a, main) for a in (want, got))
+    if not libs:
+        want, got = (is_of(a, main >> ADDRESS_BITS) for a in (want, got))
+    if end == CUT_OFF and 0 < len(want) - len(got) < LOST:
+        want = want[:len(got)]
     bad = path.bad + differ(images, want, got, around)
     if bad:
-        n = 0
-        for at, what in path.said:
-            if not what.startswith("gap: ") and n < 6:
-                bad.append("at %d: %s" % (at, what))
-                n += 1
+        bad += ["at %d: %s" % x for x in path.said
+                if not x[1].startswith("gap: ")][:6]
     return bad
 
 
-def from_first(places, image):
-    """What comes from the first instruction of the image on"""
-    for i, p in enumerate(places):
-        if p >> ADDRESS_BITS == image:
-            return places[i:]
-    return array.array("Q")
+def from_main(places, main):
+    """What comes from the first instruction of main() on, if it is there."""
+    return places[places.index(main):] if main in places else places
+
+
+def main_of(images, exe, twin=None):
+    """The place of main(); `twin` has symbols."""
+    at = [a for a, _, n in Names.read(HOST, twin or exe) if n == "main"]
+    return place(images.of(exe), at[0] if at else 0)
 
 
 ENDS = "the process ended", "the thread ended", \
@@ -289,10 +302,11 @@ ENDS = "the process ended", "the thread ended", \
 
 
 def judge(here, exe, args=(), encodings=ENCODINGS, libs=False, env=STEADY,
-          around=3, tidy=True):
+          around=3, tidy=True, twin=None):
     """[(what, complaints)]: of the run, and of each encoding"""
     images = Images(here)
     words = [exe, *args]
+    main = main_of(images, exe, twin)
     status, output, wanted = steps(images, here, words, env)
     if tidy:
         for name in glob.glob(here + "/ran.*"):
@@ -314,9 +328,10 @@ def judge(here, exe, args=(), encodings=ENCODINGS, libs=False, env=STEADY,
             if key not in said:
                 bad.append("process %d thread %d is not in the trace" % key)
                 continue
-            more = compare(images, exe, wanted.get(key, ()), said[key], libs,
+            more = compare(images, main, wanted.get(key, ()), said[key], libs,
                            around)
-            if end_of(said[key]) not in ENDS:
+            if end_of(said[key]) not in (ENDS if status < 128 else
+                                         (*ENDS, CUT_OFF)):
                 more.append("ends with: %s" % end_of(said[key]))
             bad += ["process %d thread %d: %s" % (*key, x) for x in more]
         n = sum(len(p.at) for p in said.values())
