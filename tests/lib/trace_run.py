@@ -90,9 +90,10 @@ def place(image, address):
     return image << ADDRESS_BITS | address
 
 
-def is_of(places, image):
-    """What of these places is of the image."""
-    return array.array("Q", (p for p in places if p >> ADDRESS_BITS == image))
+def is_of(places, ranges):
+    """What of these places is in one of the ranges."""
+    known = {p: any(p in r for r in ranges) for p in set(places)}
+    return array.array("Q", (p for p in places if known[p]))
 
 
 # --- single steps
@@ -271,12 +272,15 @@ def differ(images, want, got, around=3):
     return out
 
 
-def compare(images, main, want, path, libs=False, around=3):
-    """Complaints about a thread: `want` are places, of single steps."""
+def compare(images, main, want, path, own=None, around=3):
+    """
+    Complaints about a thread: `want` are places, of single steps. own: places
+    that are compared, a list of ranges; None: all.
+    """
     got, end = path.at, end_of(path)
-    want, got = (from_main(a, main) for a in (want, got))
-    if not libs:
-        want, got = (is_of(a, main >> ADDRESS_BITS) for a in (want, got))
+    want, got = from_main(main, want, got)
+    if own is not None:
+        want, got = is_of(want, own), is_of(got, own)
     if end == CUT_OFF and 0 < len(want) - len(got) < LOST:
         want = want[:len(got)]
     bad = path.bad + differ(images, want, got, around)
@@ -286,9 +290,29 @@ def compare(images, main, want, path, libs=False, around=3):
     return bad
 
 
-def from_main(places, main):
-    """What comes from the first instruction of main() on, if it is there."""
-    return places[places.index(main):] if main in places else places
+def from_main(main, *lists):
+    """
+    What comes from the first instruction of main() on; if that stays in
+    place, of its file.
+    """
+    starts = [main] if all(main in a for a in lists) else \
+        of_image(main >> ADDRESS_BITS)[0]
+    return [a[next((i for i, p in enumerate(a) if p in starts), 0):]
+            for a in lists]
+
+
+def of_image(image):
+    """Its places: a list of ranges."""
+    return [range(place(image, 0), place(image + 1, 0))]
+
+
+def of_names(images, exe, names, twin=None):
+    """Those of procedures of the program that are called so, and others like
+    NAME.cold"""
+    image = images.of(exe)
+    return [range(place(image, a), place(image, a + n))
+            for a, n, name in Names.read(HOST, twin or exe)
+            if name.split(".")[0] in names]
 
 
 def main_of(images, exe, twin=None):
@@ -302,11 +326,13 @@ ENDS = "the process ended", "the thread ended", \
 
 
 def judge(here, exe, args=(), encodings=ENCODINGS, libs=False, env=STEADY,
-          around=3, tidy=True, twin=None):
+          around=3, tidy=True, twin=None, names=None):
     """[(what, complaints)]: of the run, and of each encoding"""
     images = Images(here)
     words = [exe, *args]
     main = main_of(images, exe, twin)
+    own = of_names(images, exe, names, twin) if names else \
+        None if libs else of_image(images.of(exe))
     status, output, wanted = steps(images, here, words, env)
     if tidy:
         for name in glob.glob(here + "/ran.*"):
@@ -328,7 +354,7 @@ def judge(here, exe, args=(), encodings=ENCODINGS, libs=False, env=STEADY,
             if key not in said:
                 bad.append("process %d thread %d is not in the trace" % key)
                 continue
-            more = compare(images, main, wanted.get(key, ()), said[key], libs,
+            more = compare(images, main, wanted.get(key, ()), said[key], own,
                            around)
             if end_of(said[key]) not in (ENDS if status < 128 else
                                          (*ENDS, CUT_OFF)):

@@ -49,10 +49,12 @@ def attempt(seed, args, folder):
                 features_of(seed, args), args.deep, args.fuel)
     case.build()
     # the unwinder reads other tables with tally
-    libs = not args.own and "throw" not in case.has
+    throws = "throw" in case.has
+    libs = not args.own and not throws
     found = trace_run.judge(here, case.exe, (), args.encoding or
                             trace_run.ENCODINGS, libs,
-                            twin=case.twins.get(case.exe))
+                            twin=case.twins.get(case.exe), names=
+                            case.names if throws and case.static else None)
     good = not any(bad for _, bad in found)
     print("%s seed %d %s: %s" % ("ok" if good else "FAILED", seed, case.kind,
                                  " ".join(sorted(case.has))))
