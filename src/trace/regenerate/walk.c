@@ -412,7 +412,11 @@ static bool is_entered(struct walk *w)
 	if (w->at.image)
 		push(w, f);
 	push(w, (struct walk_frame){0});
-	go(w, &p, BY_ENTRY);
+	/* the same record again says that it was entered again */
+	if (p.image)
+		arrive(w, &p, MAP_NONE, BY_ENTRY);
+	else
+		enter_gap(w, p.address);
 	return true;
 }
 
