@@ -8,6 +8,7 @@
 #include <search.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +149,9 @@ static OUT unsigned long many(unsigned n, ...)
 
 static OUT unsigned long room(unsigned n)
 {
-	char *at = alloca(n + 1);
+	/* how strlen() goes depends on where in a line it begins */
+	uintptr_t any = (uintptr_t)alloca(n + 1 + 63) + 63;
+	char *at = (char *)(any & ~(uintptr_t)63);
 
 	memset(at, 'x', n);
 	at[n] = 0;
