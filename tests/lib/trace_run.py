@@ -11,9 +11,9 @@ of places, one for each instruction that was completed, in order:
     an index of the image << ADDRESS_BITS | the address in its file
 
 Compared are instructions of the program's own file, or, with --libs, those of
-all files but the loader. The lists begin with the first instruction of main(): what
-comes before counts the variables of the environment, of which tally adds some.
-Left out is code that stays in place: stubs of the linker, and what `tally
+all files but the loader. The lists begin with the first instruction of main():
+what comes before counts the variables of the environment, of which tally adds
+some. Left out is code that stays in place: stubs of the linker, and what `tally
 instrument` says. Of a program that is killed by a signal the last branches may
 be missing.
 """
@@ -41,7 +41,7 @@ MARKS = 16
 # what a replay may print at most: a broken one may never end
 MOST = 200 << 20
 # instructions of the last 64 branches, and of calls between them
-LOST = 2000
+LOST = 600
 CUT_OFF = "lost: up to 64 branches"
 # what is the same with tally and without, as far as the program may see
 STEADY = {"LD_BIND_NOW": "1", "MALLOC_TRIM_THRESHOLD_": "10000000"}
@@ -272,7 +272,7 @@ def differ(images, want, got, around=3):
     return out
 
 
-def compare(images, main, want, path, own=None, around=3):
+def compare(images, main, want, path, own=None, killed=False, around=3):
     """
     Complaints about a thread: `want` are places, of single steps. own: places
     that are compared, a list of ranges; None: all.
@@ -281,7 +281,7 @@ def compare(images, main, want, path, own=None, around=3):
     want, got = from_main(main, want, got)
     if own is not None:
         want, got = is_of(want, own), is_of(got, own)
-    if end == CUT_OFF and 0 < len(want) - len(got) < LOST:
+    if killed and end == CUT_OFF and 0 < len(want) - len(got) < LOST:
         want = want[:len(got)]
     bad = path.bad + differ(images, want, got, around)
     if bad:
@@ -390,7 +390,7 @@ def judge(here, exe, args=(), encodings=ENCODINGS, libs=False, env=STEADY,
                 bad.append("process %d thread %d is not in the trace" % key)
                 continue
             more = compare(images, main, wanted.get(key, ()), said[key], own,
-                           around)
+                           status >= 128, around)
             if end_of(said[key]) not in (ENDS if status < 128 else
                                          (*ENDS, CUT_OFF)):
                 more.append("ends with: %s" % end_of(said[key]))
