@@ -261,6 +261,13 @@ static bool is_stopping(struct drain *d)
 	return __atomic_load_n(&d->stop, __ATOMIC_ACQUIRE);
 }
 
+/* once it is there */
+static void open_profile(struct drain *d)
+{
+	if (d->fd < 0)
+		d->fd = open(d->profile, O_RDWR | O_CLOEXEC);
+}
+
 static bool empty_all(struct drain *d)
 {
 	bool any = false;
@@ -275,10 +282,8 @@ static void *run(void *arg)
 	const struct timespec pause = {0, PAUSE};
 	struct drain *d = arg;
 
-	d->fd = -1;
 	for (unsigned i = 0; !is_stopping(d); i++) {
-		if (d->fd < 0)
-			d->fd = open(d->profile, O_RDWR | O_CLOEXEC);
+		open_profile(d);
 		if (d->fd >= 0 && i % LOOKS == 0)
 			look(d);
 		if (d->fd < 0 || !empty_all(d))
@@ -292,6 +297,7 @@ void drain_begin(struct drain *d)
 	sigset_t all, before;
 
 	/* signals are for the thread that waits for the program */
+	d->fd = -1;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	d->runs = !pthread_create(&d->thread, NULL, run, d);
@@ -304,6 +310,8 @@ void drain_end(struct drain *d)
 	if (!d->runs)
 		return;
 	pthread_join(d->thread, NULL);
+	/* the program may have been faster than the thread */
+	open_profile(d);
 	if (d->fd >= 0) {
 		look(d);
 		empty_all(d);
