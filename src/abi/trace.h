@@ -123,7 +123,7 @@ struct chunk_trace {
 	   done with: that is a futex */
 	uint32_t filled, written;
 	uint32_t lost; /* not 0: it writes nothing any more */
-	uint32_t reserved;
+	uint32_t begun; /* threads that wrote here one after the other */
 	/* of parts: words, when they were handed over, and whose they are */
 	uint32_t words[RING_PARTS], thread[RING_PARTS];
 	struct trace_targets targets;

@@ -111,9 +111,11 @@ static uint32_t cpu(void)
 	return n;
 }
 
+/* what another thread wrote here knows nothing of this one's: each begins with
+   an epoch of its own */
 static uint64_t epoch_of(const struct chunk_trace *k)
 {
-	return 1 + k->filled / RING_EPOCH;
+	return k->begun + k->filled / RING_EPOCH;
 }
 
 /* where sites lead is forgotten */
@@ -310,6 +312,8 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 		*word(&t, TRACE_PAGE_RING) = (uintptr_t)k;
 		*word(&t, TRACE_PAGE_TARGETS) = (uintptr_t)&k->targets;
 	}
+	ring_of(&t)->begun++;
+	*word(&t, TRACE_PAGE_EXPECT) = 0;
 	open_part(&t);
 }
 
