@@ -68,6 +68,8 @@ def jobs():
         "cc": "g++", "encodings": ["witness"]}
     yield "labels", program, "labels", ["labels.c"], "-O2", {
         "libs": True, "encodings": ["every-branch"]}
+    yield "crew", program, "crew", [TRACE + "crew.c"], "-O2", {
+        "encodings": ["witness"]}
     yield "counts", counts, "counts", ["flow.c"], "-O2", {
         "encodings": ["witness"]}
     for i, (seed, kind, features) in enumerate((
