@@ -66,6 +66,11 @@ enum ring_record {
 	/* code is entered at its old address, and nothing said so: address,
 	   stack pointer */
 	RING_ENTRY,
+	/* a signal arrives, by number: where, and the stack pointer; a handler
+	   follows */
+	RING_SIGNAL,
+	/* which has returned: where the thread goes on */
+	RING_RESUME,
 	/* the thread begins there, after a system call of its creator */
 	RING_BEGIN,
 	/* the thread is about to end, enum ring_end, or not: where it goes on
@@ -78,6 +83,7 @@ enum ring_end {
 	RING_END_THREAD, /* by exit() of its own */
 	RING_END_PROCESS,
 	RING_END_EXEC, /* it executes another program */
+	RING_END_SIGNAL, /* a signal ends the process, there */
 	RING_END_LOST, /* nobody saw how */
 };
 

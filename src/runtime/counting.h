@@ -421,6 +421,13 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 void trace_ends(struct counting *c, enum ring_end how, uintptr_t at);
 /* this thread has just begun, there */
 void trace_arrives(struct counting *c, uintptr_t at);
+/* a signal arrives, and a handler is about to be called; what was interrupted
+   goes on where nothing is half written */
+void trace_signal(struct counting *c, uint64_t signal, void *context);
+/* it has returned, to that context; NULL: not known */
+void trace_resumes(struct counting *c, const void *context);
+/* the signal is about to end the process */
+void trace_killed(struct counting *c, uint64_t signal, void *context);
 /* this process is a child that has just been made */
 void trace_forked(struct counting *c);
 /* an image is there */

@@ -7,6 +7,8 @@
  * no part is open, and every word that is full is asked for here, and lost.
  */
 #include "abi/trace.h"
+
+#include "abi/routines.h"
 #include "runtime/counting.h"
 
 enum {
@@ -192,8 +194,12 @@ static void put_down(const struct tracer *t, uint64_t *end)
 
 static void flush(const struct tracer *t)
 {
-	uint64_t *to = take(t, 1);
+	uint64_t *to;
 
+	/* a handler has done it meanwhile */
+	if (*word(t, TRACE_PAGE_BITS) < RING_FULL)
+		return;
+	to = take(t, 1);
 	if (!to) {
 		*word(t, TRACE_PAGE_BITS) = 1;
 		return;
@@ -209,8 +215,7 @@ static void record(const struct tracer *t, enum ring_record kind,
 {
 	uint64_t *to;
 
-	if (*word(t, TRACE_PAGE_BITS) >= RING_FULL)
-		flush(t);
+	flush(t);
 	to = take(t, n + 2);
 	if (!to) {
 		*word(t, TRACE_PAGE_BITS) = 1;
@@ -313,20 +318,6 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 	open_part(&t);
 }
 
-void trace_arrives(struct counting *c, uintptr_t at)
-{
-	const struct running *x = c->traces ? running_of(c, thread_slot(c)) :
-					      NULL;
-	struct tracer t = {.c = c, .page = x ? x->at : NULL};
-	uint64_t payload = at;
-
-	if (!t.page || !ring_of(&t) || c->confined)
-		return;
-	block_signals(&t);
-	record(&t, RING_BEGIN, 0, &payload, 1);
-	unblock_signals(&t);
-}
-
 /* a new process's first thread has the page of its parent's no more */
 void trace_forked(struct counting *c)
 {
@@ -334,19 +325,181 @@ void trace_forked(struct counting *c)
 	trace_thread_begins(c, &c->running, 0);
 }
 
-void trace_ends(struct counting *c, enum ring_end how, uintptr_t at)
+/* --- signals */
+
+/* the thread's page, if it writes; signals are blocked then */
+static _Bool begin(struct tracer *t, struct counting *c)
 {
-	struct tracer t = {.c = c};
 	const struct running *x;
-	uint64_t payload = at;
 
 	if (!c->traces || c->confined)
-		return;
+		return 0;
 	x = running_of(c, thread_slot(c));
-	t.page = x ? x->at : NULL;
-	if (!t.page || !ring_of(&t))
+	*t = (struct tracer){.c = c, .page = x ? x->at : NULL};
+	if (!t->page || !ring_of(t))
+		return 0;
+	block_signals(t);
+	return 1;
+}
+
+/* the image that has the address in its new code, or its old; or NULL */
+static const struct object_header *object_at(const struct counting *c,
+					     uintptr_t pc)
+{
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		const struct counted_image *m = image_of(c, i);
+		const struct object_header *p = m->object_header;
+
+		if (m->state != IMAGE_GONE &&
+		    pc - (m->base + p->low) < p->high - p->low)
+			return p;
+	}
+	return NULL;
+}
+
+/* the routine that is at the address, as an offset; 0: none is */
+static uint32_t routine_at(const struct object_header *p, uintptr_t pc)
+{
+	uintptr_t at = pc - (uintptr_t)at_distance(p, p->calls);
+
+	return at < p->calls_size ? (uint32_t)at : 0;
+}
+
+/* is it that image's place for a thread's bits? */
+static _Bool is_bits(const struct counting *c, uintptr_t word)
+{
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		const struct counted_image *m = image_of(c, i);
+
+		if (m->state != IMAGE_GONE && m->run &&
+		    word == (uintptr_t)m->counters - m->run + TRACE_PAGE_BITS)
+			return 1;
+	}
+	return 0;
+}
+
+/* a thread that was interrupted in a routine, `at` its offset */
+static void finish_routine(const struct tracer *t, void *context,
+			   const struct object_header *p, uint32_t at)
+{
+	const struct routines_code *k = at_distance(p, p->calls);
+	const struct routines_place *v = at_distance(k, k->places);
+	int64_t slot = ARCH_SLOT_OWN ? thread_slot(t->c) : 0;
+
+	for (uint32_t i = 0; i < k->nplace; i++) {
+		if (at < v[i].from || at >= v[i].end)
+			continue;
+		if (v[i].how == UNFINISHED_WORD)
+			*word(t, TRACE_PAGE_NEXT) += sizeof(uint64_t);
+		if (v[i].how == UNFINISHED_SITE)
+			*(uint64_t *)(uintptr_t)(arch_trace_about(context) +
+						 (uint64_t)slot) =
+				arch_trace_value(context);
+		arch_set_pc(context, (uintptr_t)at_distance(k, v[i].on));
 		return;
-	block_signals(&t);
+	}
+}
+
+/* where a routine was called that the thread is in; 0: not known */
+static uintptr_t called_from(const struct counting *c,
+			     const struct object_header *p,
+			     const uintptr_t *stack)
+{
+	enum { LOOKS = 16 };
+	const struct routines_code *k = at_distance(p, p->calls);
+
+	for (unsigned i = 0; i < LOOKS; i++)
+		for (unsigned r = 0; r < TRACE_ROUTINES; r++)
+			if (object_at(c, stack[i]) == p &&
+			    arch_called(stack[i],
+					(uintptr_t)at_distance(
+						k, k->routine[0][r])))
+				return stack[i];
+	return 0;
+}
+
+/*
+ * What the thread was writing is whole or not begun, as if the signal had
+ * arrived then. Where that is.
+ */
+static uintptr_t finish(const struct tracer *t, void *context)
+{
+	uintptr_t pc = arch_pc(context), begin, at;
+	const struct object_header *p = object_at(t->c, pc);
+	uint32_t routine = p && p->calls_size ? routine_at(p, pc) : 0;
+
+	if (routine) {
+		finish_routine(t, context, p, routine);
+		at = called_from(t->c, p,
+				 (const void *)arch_frame(context));
+		return at ? at : pc;
+	}
+	begin = p ? arch_append(pc, &at) : 0;
+	if (begin && is_bits(t->c, at)) {
+		arch_set_pc(context, begin);
+		return begin;
+	}
+	return pc;
+}
+
+void trace_signal(struct counting *c, uint64_t signal, void *context)
+{
+	struct tracer t;
+	uint64_t payload[2];
+
+	if (!begin(&t, c))
+		return;
+	payload[0] = finish(&t, context);
+	payload[1] = arch_frame(context);
+	record(&t, RING_SIGNAL, signal, payload, 2);
+	unblock_signals(&t);
+}
+
+void trace_resumes(struct counting *c, const void *context)
+{
+	uint64_t payload = context ? arch_pc(context) : 0;
+	struct tracer t;
+
+	if (!begin(&t, c))
+		return;
+	record(&t, RING_RESUME, 0, &payload, 1);
+	unblock_signals(&t);
+}
+
+void trace_killed(struct counting *c, uint64_t signal, void *context)
+{
+	uint64_t payload[2] = {0, signal};
+	struct tracer t;
+
+	if (!begin(&t, c))
+		return;
+	payload[0] = finish(&t, context);
+	record(&t, RING_END, RING_END_SIGNAL, payload, 2);
+	hand_over(&t);
+	open_part(&t);
+	unblock_signals(&t);
+}
+
+/* --- ends and beginnings */
+
+void trace_arrives(struct counting *c, uintptr_t at)
+{
+	uint64_t payload = at;
+	struct tracer t;
+
+	if (!begin(&t, c))
+		return;
+	record(&t, RING_BEGIN, 0, &payload, 1);
+	unblock_signals(&t);
+}
+
+void trace_ends(struct counting *c, enum ring_end how, uintptr_t at)
+{
+	uint64_t payload = at;
+	struct tracer t;
+
+	if (!begin(&t, c))
+		return;
 	record(&t, RING_END, how, &payload, 1);
 	hand_over(&t);
 	if (how != RING_END_THREAD)
