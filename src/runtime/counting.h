@@ -455,6 +455,8 @@ _Bool threads_used(const struct counting *c);
 _Bool threads_beside(const struct counting *c);
 /* an image is new: all blocks get a piece */
 void threads_add_image(struct counting *c, uint32_t i);
+/* is an image that is gone in open calls of some thread? Requires: the lock */
+_Bool threads_call_image(struct counting *c, uint32_t i);
 /* it is gone */
 void threads_drop_image(struct counting *c, uint32_t i);
 /* an image cannot have pieces: all threads count in its own counters */
@@ -536,6 +538,20 @@ void calls_handler_ends(struct counting *c,
 _Bool calls_in_code(const struct counting *c, uintptr_t pc);
 /* an object is there */
 void calls_opened(struct counting *c, const struct object_header *p);
+/*
+ * A thread's records of calls of what was there before are none of this
+ * image's. piece: as thread_block.piece, NULL: it is the first thread's.
+ * Requires: the lock
+ */
+void calls_image_opened(struct counting *c, const struct counted_image *m,
+			const struct running *x, int64_t slot,
+			const struct list *piece);
+/* an object is about to go: what of it was called from outside has ended */
+void calls_closing(struct counting *c);
+/* do open calls of a thread lead to counters of the image? Requires: the
+   lock */
+_Bool calls_lead_to(struct counting *c, const struct counted_image *m,
+		    const struct running *x, int64_t slot);
 /* from now on code asks which thread it is. Requires: it can be written to */
 void calls_convert(const struct object_header *p);
 /* the thread with that slot has ended, or is about to; requires: the lock */

@@ -564,11 +564,15 @@ void threads_add_image(struct counting *c, uint32_t i)
 {
 	uint32_t n = c->block.n;
 
+	calls_image_opened(c, image_of(c, i), &c->running, 0, NULL);
 	if (c->given_up)
 		share_image(c, i);
 	for (uint32_t b = 0; b < n && !image_of(c, i)->shared; b++) {
 		struct thread_block *t = block_of(c, b);
 
+		if (t->state != BLOCK_RETIRED)
+			calls_image_opened(c, image_of(c, i), &t->running,
+					   t->slot, &t->piece);
 		if (t->state == BLOCK_RETIRED || add_piece(c, b, i))
 			continue;
 		if (ARCH_SLOT_OWN && is_used(c, t))
@@ -576,6 +580,17 @@ void threads_add_image(struct counting *c, uint32_t i)
 		else
 			replace(c, b);
 	}
+}
+
+_Bool threads_call_image(struct counting *c, uint32_t i)
+{
+	const struct counted_image *m = image_of(c, i);
+	_Bool is = calls_lead_to(c, m, &c->running, 0);
+
+	for (uint32_t b = 0; b < c->block.n && !is; b++)
+		is = calls_lead_to(c, m, &block_of(c, b)->running,
+				   block_of(c, b)->slot);
+	return is;
 }
 
 void threads_drop_image(struct counting *c, uint32_t i)
