@@ -100,6 +100,18 @@ static void lose_leaf_at(const struct caller *t, uint64_t *record)
 	*record = 0;
 }
 
+void calls_share_block(struct counting *c, const struct running *x,
+		       int64_t slot)
+{
+	struct caller t = {c, x->at, slot, 1};
+
+	if (!c->calls || !x->at)
+		return;
+	lose_leaf_at(&t, &t.page[CALLS_LEAF_RECORD]);
+	for (struct call_entry *e = top_of(&t); e; e = entry_below(&t, e))
+		lose_open(&t, e);
+}
+
 void lose_all(const struct caller *t)
 {
 	uint64_t handlers = t->page[CALLS_HANDLERS];

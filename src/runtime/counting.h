@@ -211,6 +211,7 @@ struct counting {
 	_Bool thick;   /* nor may there be under a thread's: live_profile.c */
 	_Bool confined; /* it locked itself in: no system calls of ours */
 	_Bool quick; /* the machine tells of threads without the kernel */
+	_Bool silent; /* calls are not noted any more */
 	_Bool given_up; /* the program has taken the threads' slots */
 	uintptr_t stack; /* an address on the first thread's */
 	uintptr_t lent; /* the first thread's pointer, if it came from us */
@@ -480,6 +481,8 @@ static inline uintptr_t thread_self(const struct counting *c)
 /* --- sites.c */
 /* the image's code counts for threads from now on, if it did not */
 void sites_convert(struct counting *c, struct counted_image *m);
+/* calls are not noted any more, as two threads would on one stack */
+void sites_silence(struct counting *c);
 /* that of all images, and of those to come */
 void sites_convert_all(struct counting *c);
 /* it counts in its own counters only, if it did not; false: it cannot */
@@ -556,6 +559,10 @@ _Bool calls_lead_to(struct counting *c, const struct counted_image *m,
 void calls_convert(const struct object_header *p);
 /* the thread with that slot has ended, or is about to; requires: the lock */
 void calls_thread_ends(struct counting *c, const struct running *x,
+		       int64_t slot);
+/* what its open calls cost is not known from now on: others are noted among
+   them, or none. Requires: the lock */
+void calls_share_block(struct counting *c, const struct running *x,
 		       int64_t slot);
 /* it gets other counters; requires: the lock */
 void calls_leave_block(struct counting *c, const struct running *x,

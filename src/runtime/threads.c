@@ -254,6 +254,17 @@ static _Bool lend(struct counting *c, struct thread_block *t)
 	return t->lent;
 }
 
+/* a thread has to count where the first one does */
+static void share_first(struct counting *c)
+{
+	sites_silence(c);
+	calls_share_block(c, &c->running, 0);
+	for (uint32_t b = 0; b < c->block.n; b++)
+		calls_share_block(c, &block_of(c, b)->running,
+				  block_of(c, b)->slot);
+	live_profile_trouble(c, TROUBLE_THREADS);
+}
+
 void thread_begins(struct counting *c, uintptr_t thread)
 {
 	uint32_t b;
@@ -268,7 +279,7 @@ void thread_begins(struct counting *c, uintptr_t thread)
 	} else {
 		if (!lent && arch_slot_of(thread))
 			*arch_slot_of(thread) = 0;
-		live_profile_trouble(c, TROUBLE_THREADS);
+		share_first(c);
 	}
 	counting_unlock(c);
 }
@@ -379,7 +390,7 @@ uint32_t thread_reserve(struct counting *c)
 
 	sites_convert_all(c);
 	if (b == NO_BLOCK) {
-		live_profile_trouble(c, TROUBLE_THREADS);
+		share_first(c);
 		return 0;
 	}
 	t = block_of(c, b);
@@ -512,7 +523,7 @@ static void share(struct counting *c, struct thread_block *t)
 			*t->word = 0;
 		else
 			t->instead = NO_BLOCK;
-		live_profile_trouble(c, TROUBLE_THREADS);
+		share_first(c);
 	}
 	t->state = BLOCK_RETIRED;
 }

@@ -232,6 +232,31 @@ def plugins(what, chosen):
     return [("objects that come and go", bad)]
 
 
+def sharers():
+    """
+    Where there is no room for counters of threads (a stack as large as all
+    that is above the libraries), that is said, and calls that are open are
+    not taken to have cost what others did.
+    """
+    here = room("sharers")
+    exe = build(here, "sharers", ["../events/sharers.c"], "-O1")
+    got = quiet(["sh", "-c", 'ulimit -s 131000 && exec "$@"', "-", TALLY,
+                 "events", "--per-call-site", "--no-aslr", "-e", "insns",
+                 "--output", here + "/said", "-o", here + "/p", "--", exe],
+                here)
+    p = subprocess.run([TALLY, "report", "--by", "call-site", "--json",
+                        here + "/p"], stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, text=True)
+    bad = [] if got[:2] == (0, "414000\n") else [str(got)]
+    if "share counters" not in p.stderr:
+        return bad and [("threads that share", bad)] or "there was room"
+    bad += ["%s: %s" % (r["callee"], r["events"])
+            for r in json.loads(p.stdout)
+            if r["callee"] in ("pthread_create", "pthread_join", "main") and
+            (r["events"]["insns"]["inclusive"] or 0) > 100000]
+    return [("threads that share", bad)]
+
+
 def tally_knows():
     return feature() or [("known", [])]
 
@@ -241,6 +266,7 @@ def jobs():
         yield "arcs " + name, known, name, flags
     if count_run.ISA == HOST:
         yield "callgrind", by_callgrind, 3, 0, PLAIN
+        yield "sharers", sharers
     yield "comparison", notices
     for seed in SEEDS[count_run.ISA]:
         yield "seed %d" % seed, random_program, seed
