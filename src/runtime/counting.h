@@ -212,6 +212,7 @@ struct counting {
 	_Bool thick;   /* nor may there be under a thread's: live_profile.c */
 	_Bool confined; /* it locked itself in: no system calls of ours */
 	_Bool quick; /* the machine tells of threads without the kernel */
+	_Bool silent; /* calls are not noted any more */
 	_Bool given_up; /* the program has taken the threads' slots */
 	uintptr_t stack; /* an address on the first thread's */
 	uintptr_t lent; /* the first thread's pointer, if it came from us */
@@ -484,6 +485,8 @@ _Bool threads_used(const struct counting *c);
 _Bool threads_beside(const struct counting *c);
 /* an image is new: all blocks get a piece */
 void threads_add_image(struct counting *c, uint32_t i);
+/* is an image that is gone in open calls of some thread? Requires: the lock */
+_Bool threads_call_image(struct counting *c, uint32_t i);
 /* it is gone */
 void threads_drop_image(struct counting *c, uint32_t i);
 /* an image cannot have pieces: all threads count in its own counters */
@@ -507,6 +510,8 @@ static inline uintptr_t thread_self(const struct counting *c)
 /* --- sites.c */
 /* the image's code counts for threads from now on, if it did not */
 void sites_convert(struct counting *c, struct counted_image *m);
+/* calls are not noted any more, as two threads would on one stack */
+void sites_silence(struct counting *c);
 /* that of all images, and of those to come */
 void sites_convert_all(struct counting *c);
 /* it counts in its own counters only, if it did not; false: it cannot */
@@ -565,10 +570,28 @@ void calls_handler_ends(struct counting *c,
 _Bool calls_in_code(const struct counting *c, uintptr_t pc);
 /* an object is there */
 void calls_opened(struct counting *c, const struct object_header *p);
+/*
+ * A thread's records of calls of what was there before are none of this
+ * image's. piece: as thread_block.piece, NULL: it is the first thread's.
+ * Requires: the lock
+ */
+void calls_image_opened(struct counting *c, const struct counted_image *m,
+			const struct running *x, int64_t slot,
+			const struct list *piece);
+/* an object is about to go: what of it was called from outside has ended */
+void calls_closing(struct counting *c);
+/* do open calls of a thread lead to counters of the image? Requires: the
+   lock */
+_Bool calls_lead_to(struct counting *c, const struct counted_image *m,
+		    const struct running *x, int64_t slot);
 /* from now on code asks which thread it is. Requires: it can be written to */
 void calls_convert(const struct object_header *p);
 /* the thread with that slot has ended, or is about to; requires: the lock */
 void calls_thread_ends(struct counting *c, const struct running *x,
+		       int64_t slot);
+/* what its open calls cost is not known from now on: others are noted among
+   them, or none. Requires: the lock */
+void calls_share_block(struct counting *c, const struct running *x,
 		       int64_t slot);
 /* it gets other counters; requires: the lock */
 void calls_leave_block(struct counting *c, const struct running *x,
