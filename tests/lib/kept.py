@@ -10,6 +10,7 @@ import functools
 import hashlib
 import os
 import shutil
+import subprocess
 import tempfile
 import time
 
@@ -25,11 +26,20 @@ def kept(words, make):
     if not key:
         return make()
     file = os.path.join(folder(), key)
-    try:
-        shutil.copy(file, out)
-    except FileNotFoundError:
+    if not restore(file, out):
         make()
         keep(out, file)
+
+
+def restore(file, out):
+    """
+    Is it there? Another process copies it: if this one did, children that other
+    threads make meanwhile could write to it for a moment, too, and what may be
+    written to is not executed.
+    """
+    return os.path.exists(file) and subprocess.run(
+        ["cp", "--preserve=mode", file, out],
+        stderr=subprocess.DEVNULL).returncode == 0
 
 
 def keep(out, file):
