@@ -618,6 +618,7 @@ static void step(struct walk *w)
 	if (is_entered(w))
 		return;
 	x = read_choice(w, plan_choices(w->at.plan, v));
+	w->silent = 0;
 	if (!x) {
 		r = stream_record(&w->stream);
 		/* where it arrived is not known better than so */
