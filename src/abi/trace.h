@@ -129,6 +129,9 @@ struct chunk_trace {
 	   done with: that is a futex */
 	uint32_t filled, written;
 	uint32_t lost; /* not 0: it writes nothing any more */
+	/* the epoch, of this thread or those before it; and for how many more
+	   parts */
+	uint32_t epoch, left;
 	uint32_t reserved;
 	/* of parts: words, when they were handed over, and whose they are */
 	uint32_t words[RING_PARTS], thread[RING_PARTS];

@@ -50,7 +50,7 @@ static bool is_new(struct drain *d, uint64_t at)
 static void take_process(struct drain *d, const struct live_walk *w)
 {
 	struct chunk_process c;
-	char name[NAME_MOST];
+	char name[NAME_MOST], key[TRACE_BASE_TEXT];
 	struct err e;
 
 	if (!live_read(d->fd, w->at, &c, sizeof c) ||
@@ -60,6 +60,11 @@ static void take_process(struct drain *d, const struct live_walk *w)
 	name[c.name_len] = 0;
 	note(d, trace_writer_process(d->writer, c.chunk.process, c.pid,
 				     c.parent, name, &e), &e);
+	if (c.origin != PROCESS_FORKED)
+		return;
+	/* its images are where its parent's are */
+	trace_forked_note(c.chunk.process, key);
+	note(d, trace_writer_note(d->writer, key, "", &e), &e);
 }
 
 /* what the rewritten file says of itself goes into the trace */
@@ -304,6 +309,9 @@ void drain_end(struct drain *d)
 	if (!d->runs)
 		return;
 	pthread_join(d->thread, NULL);
+	/* a short program may have ended before the thread ran at all */
+	if (d->fd < 0)
+		d->fd = open(d->profile, O_RDWR | O_CLOEXEC);
 	if (d->fd >= 0) {
 		look(d);
 		empty_all(d);

@@ -662,6 +662,11 @@ static void leave_gap(struct walk *w)
 
 	if (is_entered(w) || resumes(w) || is_interrupted(w))
 		return;
+	if (r && r->kind == RING_BEGIN && r->nword) {
+		begin(w, r->word[0]);
+		stream_pass(&w->stream);
+		return;
+	}
 	if (!r && stream_is_dry(&w->stream)) {
 		finish(w, "the end, in code that is not traced");
 		return;
