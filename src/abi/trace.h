@@ -71,6 +71,8 @@ enum ring_record {
 	RING_SIGNAL,
 	/* which has returned: where the thread goes on */
 	RING_RESUME,
+	/* a process is about to be made, of that number: where both go on */
+	RING_FORK,
 	/* the thread begins there, after a system call of its creator */
 	RING_BEGIN,
 	/* the thread is about to end, enum ring_end, or not: where it goes on

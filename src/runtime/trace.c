@@ -492,6 +492,17 @@ void trace_arrives(struct counting *c, uintptr_t at)
 	unblock_signals(&t);
 }
 
+void trace_forks(struct counting *c, uintptr_t at)
+{
+	uint64_t payload = at;
+	struct tracer t;
+
+	if (!c->child.chunks.at || !begin(&t, c))
+		return;
+	record(&t, RING_FORK, c->child.number, &payload, 1);
+	unblock_signals(&t);
+}
+
 void trace_ends(struct counting *c, enum ring_end how, uintptr_t at)
 {
 	uint64_t payload = at;
