@@ -475,7 +475,8 @@ void trace_killed(struct counting *c, uint64_t signal, void *context)
 	payload[0] = finish(&t, context);
 	record(&t, RING_END, RING_END_SIGNAL, payload, 2);
 	hand_over(&t);
-	open_part(&t);
+	/* what still runs of the thread is ours */
+	give_up(&t);
 	unblock_signals(&t);
 }
 
