@@ -700,17 +700,32 @@ static void end_here(struct walk *w)
 	const char *why = end_of(r);
 
 	stream_pass(&w->stream);
+	r = stream_record(&w->stream);
+	if (r && r->kind == RING_AGAIN && r->nword) {
+		w->frame.n = 0;
+		for (size_t i = 0; i < w->vfork.n; i++)
+			push(w, w->vfork.at[i]);
+		begin(w, r->word[0]);
+		stream_pass(&w->stream);
+		w->again = true;
+	}
 	if (stream_is_dry(&w->stream))
 		finish(w, why);
 }
 
 /* --- processes that are made */
 
-static void keep_frames(struct walk *w, uint32_t process)
+static void keep_frames(struct walk *w, const struct trace_record *r)
 {
+	uint32_t process = (uint32_t)r->number;
 	struct walk_fork k = {.process = process};
 
 	stream_pass(&w->stream);
+	if (r->kind == RING_VFORK) {
+		w->vfork.n = 0;
+		vec_append(&w->vfork, &w->frame);
+		return;
+	}
 	for (size_t i = 0; i < w->all->fork.n; i++)
 		if (w->all->fork.at[i].process == process)
 			return;
@@ -780,13 +795,14 @@ static bool tells_end(struct walk *w)
 	uint64_t old;
 	uint32_t i;
 
-	if (!r || (r->kind != RING_END && r->kind != RING_FORK) || !r->nword)
+	if (!r || (r->kind != RING_END && r->kind != RING_FORK &&
+		   r->kind != RING_VFORK) || !r->nword)
 		return false;
 	m = images_old(w->images, w->process, r->word[0], &old);
-	if (r->kind == RING_FORK) {
+	if (r->kind != RING_END) {
 		if (!m || (m == w->at.image &&
 			   insn_at(&w->at, old) < b->ninsn))
-			keep_frames(w, (uint32_t)r->number);
+			keep_frames(w, r);
 		return false;
 	}
 	if (r->number == RING_END_LOST || !m) {
@@ -801,9 +817,10 @@ static bool tells_end(struct walk *w)
 		i++;
 	if (i > w->first)
 		tell_block(w, w->first, i - w->first);
+	w->again = false;
 	end_here(w);
 	/* it did not end after all */
-	if (!w->over && i < b->ninsn) {
+	if (!w->over && !w->again && i < b->ninsn) {
 		w->first = i;
 		w->fresh = true;
 	}
@@ -919,6 +936,7 @@ void walk_end(struct walk *w)
 {
 	stream_end(&w->stream);
 	vec_free(&w->frame);
+	vec_free(&w->vfork);
 	vec_free(&w->targets.key);
 	vec_free(&w->targets.last);
 	mem_free(w->cache);

@@ -103,12 +103,14 @@ struct walk {
 	   came later */
 	struct walk_step held;
 	bool holds;
+	/* the calls that were open when a process was made in this memory */
+	VEC(struct walk_frame) vfork;
 	struct walk_step next; /* to be given, if it is ready */
 	bool ready;
 	uint32_t prefix; /* of a code, that was read */
 	uint8_t nprefix;
 	bool gap;   /* nor was the gap */
-	bool lost, over;
+	bool lost, over, again;
 	const char *why;
 	const uint32_t *way; /* edges that are still to be gone along */
 	uint32_t nway;
