@@ -222,6 +222,9 @@ static void come_back(struct walk *w, const struct replay_place *site)
 	}
 	p.vertex = site->plan->edge[e].to;
 	arrive(w, &p, e, BY_RETURN);
+	/* a call that is there for its return address leads to the original
+	   code with it */
+	pass_entry(w, &p);
 }
 
 /* what was interrupted goes on */
