@@ -71,6 +71,8 @@ enum ring_record {
 	RING_SIGNAL,
 	/* which has returned: where the thread goes on */
 	RING_RESUME,
+	/* a process is about to be made, of that number: where both go on */
+	RING_FORK,
 	/* the thread begins there, after a system call of its creator */
 	RING_BEGIN,
 	/* the thread is about to end, enum ring_end, or not: where it goes on
@@ -129,6 +131,9 @@ struct chunk_trace {
 	   done with: that is a futex */
 	uint32_t filled, written;
 	uint32_t lost; /* not 0: it writes nothing any more */
+	/* the epoch, of this thread or those before it; and for how many more
+	   parts */
+	uint32_t epoch, left;
 	uint32_t reserved;
 	/* of parts: words, when they were handed over, and whose they are */
 	uint32_t words[RING_PARTS], thread[RING_PARTS];

@@ -158,9 +158,11 @@ void counting_on_call(struct arch_hook *g, const struct launch_env *h)
 
 	if (!c)
 		return;
-	if (clone_read(g, c->confined, &x))
+	if (clone_read(g, c->confined, &x)) {
 		before_clone(c, x);
-	else if (arch_takes_slot(g))
+		if (c->forker == thread_self(c))
+			trace_forks(c, arch_hook_back(g));
+	} else if (arch_takes_slot(g))
 		threads_give_up(c);
 	else if (g->nr == SYS_RT_SIGACTION && !c->confined)
 		signals_before(c, g);

@@ -431,6 +431,8 @@ void trace_resumes(struct counting *c, const void *context);
 void trace_killed(struct counting *c, uint64_t signal, void *context);
 /* this process is a child that has just been made */
 void trace_forked(struct counting *c);
+/* this thread is about to make a process, which begins there */
+void trace_forks(struct counting *c, uintptr_t at);
 /* an image is there */
 void trace_image(struct counting *c, const struct counted_image *m);
 

@@ -113,15 +113,11 @@ static uint32_t cpu(void)
 	return n;
 }
 
-static uint64_t epoch_of(const struct chunk_trace *k)
-{
-	return 1 + k->filled / RING_EPOCH;
-}
-
 /* where sites lead is forgotten */
 static void begin_epoch(const struct tracer *t, struct chunk_trace *k)
 {
-	*word(t, TRACE_PAGE_KEY) = trace_key(epoch_of(k));
+	k->left = RING_EPOCH;
+	*word(t, TRACE_PAGE_KEY) = trace_key(++k->epoch);
 	for (unsigned i = 0; i < 1 << TARGET_BITS; i++)
 		k->targets.at[i] = 0;
 }
@@ -134,7 +130,7 @@ static unsigned begin_part(const struct tracer *t, uint64_t *to)
 	to[1] = 1;
 	to[2] = now();
 	to[3] = cpu();
-	to[4] = epoch_of(ring_of(t));
+	to[4] = ring_of(t)->epoch;
 	return RING_BEGIN_WORDS;
 }
 
@@ -147,8 +143,9 @@ static void open_part(const struct tracer *t)
 		give_up(t);
 		return;
 	}
-	if (*word(t, TRACE_PAGE_KEY) != trace_key(epoch_of(k)))
+	if (!k->left)
 		begin_epoch(t, k);
+	k->left--;
 	to = part_of(k, k->filled);
 	k->thread[k->filled % RING_PARTS] =
 		(uint32_t)*word(t, TRACE_PAGE_THREAD);
@@ -315,6 +312,8 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 		*word(&t, TRACE_PAGE_RING) = (uintptr_t)k;
 		*word(&t, TRACE_PAGE_TARGETS) = (uintptr_t)&k->targets;
 	}
+	if (ring_of(&t))
+		ring_of(&t)->left = 0;
 	open_part(&t);
 }
 
@@ -476,7 +475,8 @@ void trace_killed(struct counting *c, uint64_t signal, void *context)
 	payload[0] = finish(&t, context);
 	record(&t, RING_END, RING_END_SIGNAL, payload, 2);
 	hand_over(&t);
-	open_part(&t);
+	/* what still runs of the thread is ours */
+	give_up(&t);
 	unblock_signals(&t);
 }
 
@@ -490,6 +490,17 @@ void trace_arrives(struct counting *c, uintptr_t at)
 	if (!begin(&t, c))
 		return;
 	record(&t, RING_BEGIN, 0, &payload, 1);
+	unblock_signals(&t);
+}
+
+void trace_forks(struct counting *c, uintptr_t at)
+{
+	uint64_t payload = at;
+	struct tracer t;
+
+	if (!c->child.chunks.at || !begin(&t, c))
+		return;
+	record(&t, RING_FORK, c->child.number, &payload, 1);
 	unblock_signals(&t);
 }
 

@@ -625,6 +625,7 @@ static void step(struct walk *w)
 	if (is_entered(w))
 		return;
 	x = read_choice(w, plan_choices(w->at.plan, v));
+	w->silent = 0;
 	if (!x) {
 		r = stream_record(&w->stream);
 		/* where it arrived is not known better than so */
@@ -668,6 +669,11 @@ static void leave_gap(struct walk *w)
 
 	if (is_entered(w) || resumes(w) || is_interrupted(w))
 		return;
+	if (r && r->kind == RING_BEGIN && r->nword) {
+		begin(w, r->word[0]);
+		stream_pass(&w->stream);
+		return;
+	}
 	if (!r && stream_is_dry(&w->stream)) {
 		finish(w, "the end, in code that is not traced");
 		return;
@@ -705,11 +711,73 @@ static void end_here(struct walk *w)
 		finish(w, why);
 }
 
+/* --- processes that are made */
+
+static void keep_frames(struct walk *w, uint32_t process)
+{
+	struct walk_fork k = {.process = process};
+
+	stream_pass(&w->stream);
+	for (size_t i = 0; i < w->all->fork.n; i++)
+		if (w->all->fork.at[i].process == process)
+			return;
+	for (size_t i = 0; i < w->frame.n; i++)
+		vec_push(&k.frame, w->frame.at[i]);
+	vec_push(&w->all->fork, k);
+}
+
+static const struct walk_fork *find_fork(const struct walks *x,
+					 uint32_t process)
+{
+	for (size_t i = 0; i < x->fork.n; i++)
+		if (x->fork.at[i].process == process)
+			return &x->fork.at[i];
+	return NULL;
+}
+
+/* walks through its parent to where the process was made */
+static void look_for_fork(struct walks *x, const struct trace_process *p)
+{
+	for (size_t i = 0; i < x->file->thread.n; i++) {
+		const struct trace_thread *t = &x->file->thread.at[i];
+		struct walk_step s;
+		struct walk w;
+
+		if (t->process != p->parent)
+			continue;
+		walk_begin(&w, x, t);
+		do
+			walk_next(&w, &s);
+		while (s.kind != WALK_END && !find_fork(x, p->number));
+		walk_end(&w);
+	}
+}
+
+/* the first thread of a process that was forked has its parent's frames */
+static void inherit_frames(struct walk *w, const struct trace_thread *t)
+{
+	const struct trace_process *p = trace_process(w->all->file,
+						      t->process);
+	char key[TRACE_BASE_TEXT];
+	const struct walk_fork *k;
+
+	trace_forked_note(t->process, key);
+	if (t->thread || !p || p->parent >= p->number ||
+	    !trace_note(w->all->file, key))
+		return;
+	if (!find_fork(w->all, t->process))
+		look_for_fork(w->all, p);
+	k = find_fork(w->all, t->process);
+	for (size_t i = 0; k && i < k->frame.n; i++)
+		push(w, k->frame.at[i]);
+}
+
 /* --- the iterator */
 
 /*
  * The thread has said that it ends, and the walk may have come there: then the
- * block is told as far as it ran. False: it has not.
+ * block is told as far as it ran. False: it has not. Or it has said that it
+ * makes a process.
  */
 static bool tells_end(struct walk *w)
 {
@@ -719,9 +787,15 @@ static bool tells_end(struct walk *w)
 	uint64_t old;
 	uint32_t i;
 
-	if (!r || r->kind != RING_END || !r->nword)
+	if (!r || (r->kind != RING_END && r->kind != RING_FORK) || !r->nword)
 		return false;
 	m = images_old(w->images, w->process, r->word[0], &old);
+	if (r->kind == RING_FORK) {
+		if (!m || (m == w->at.image &&
+			   insn_at(&w->at, old) < b->ninsn))
+			keep_frames(w, (uint32_t)r->number);
+		return false;
+	}
 	if (r->number == RING_END_LOST || !m) {
 		end_here(w);
 		return true;
@@ -896,14 +970,29 @@ void walk_next(struct walk *w, struct walk_step *s)
 	w->ready = false;
 }
 
-void walk_begin(struct walk *w, const struct replay_images *x,
-		const struct trace_file *f, const struct trace_thread *t)
+int walks_open(struct walks *x, const struct trace_file *f, struct err *e)
 {
-	*w = (struct walk){.images = x, .process = t->process};
+	*x = (struct walks){.file = f};
+	return images_open(&x->images, f, e);
+}
+
+void walks_close(struct walks *x)
+{
+	for (size_t i = 0; i < x->fork.n; i++)
+		vec_free(&x->fork.at[i].frame);
+	vec_free(&x->fork);
+	images_close(&x->images);
+}
+
+void walk_begin(struct walk *w, struct walks *x, const struct trace_thread *t)
+{
+	*w = (struct walk){.all = x, .images = &x->images,
+			   .process = t->process};
 	w->cache = mem_alloc(WALK_PLACES * sizeof *w->cache);
 	memset(w->cache, 0, WALK_PLACES * sizeof *w->cache);
-	stream_begin(&w->stream, f, t);
+	stream_begin(&w->stream, x->file, t);
 	w->gap = true;
+	inherit_frames(w, t);
 }
 
 void walk_end(struct walk *w)

@@ -71,7 +71,24 @@ struct walk_targets {
 
 enum { WALK_PLACES = 4096 };
 
+/* the calls that were open when a process was made */
+struct walk_fork {
+	uint32_t process;
+	VEC(struct walk_frame) frame;
+};
+
+/* what walks through threads of one trace know of each other */
+struct walks {
+	const struct trace_file *file;
+	struct replay_images images;
+	VEC(struct walk_fork) fork;
+};
+
+int walks_open(struct walks *x, const struct trace_file *f, struct err *e);
+void walks_close(struct walks *x);
+
 struct walk {
+	struct walks *all;
 	const struct replay_images *images;
 	uint32_t process;
 	struct stream stream;
@@ -105,8 +122,8 @@ struct walk {
 	} *cache;
 };
 
-void walk_begin(struct walk *w, const struct replay_images *x,
-		const struct trace_file *f, const struct trace_thread *t);
+void walk_begin(struct walk *w, struct walks *x,
+		const struct trace_thread *t);
 void walk_next(struct walk *w, struct walk_step *s);
 void walk_end(struct walk *w);
 
