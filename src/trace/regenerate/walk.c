@@ -22,9 +22,10 @@ static void tell(struct walk *w, const struct walk_step *s)
 }
 
 /* n instructions of the block where control is */
-static void tell_block(struct walk *w, uint32_t first, uint32_t n)
+static inline struct walk_step block_step(const struct walk *w, uint32_t first,
+					  uint32_t n)
 {
-	const struct walk_step s = {
+	return (struct walk_step){
 		.kind = WALK_BLOCK,
 		.by = w->by,
 		.image = w->at.image,
@@ -36,6 +37,11 @@ static void tell_block(struct walk *w, uint32_t first, uint32_t n)
 		.address = w->at.plan->block[w->at.vertex].start,
 		.depth = w->frame.n,
 	};
+}
+
+static void tell_block(struct walk *w, uint32_t first, uint32_t n)
+{
+	const struct walk_step s = block_step(w, first, n);
 
 	tell(w, &s);
 }
@@ -426,9 +432,10 @@ static const struct choice *read_choice(struct walk *w,
 	if (!w->nprefix) {
 		uint32_t bits = stream_peek(&w->stream, CODES_LONGEST, &left);
 
-		x = plan_choose(c, bits, CODES_LONGEST, left);
+		x = plan_choose_next(c, bits, left);
 		if (x) {
 			stream_skip(&w->stream, x->length);
+			w->silent = 0;
 			return x;
 		}
 	}
@@ -440,7 +447,7 @@ static const struct choice *read_choice(struct walk *w,
 		w->nprefix++;
 		x = plan_choose(c, w->prefix, w->nprefix, w->nprefix);
 		if (x) {
-			w->prefix = w->nprefix = 0;
+			w->prefix = w->nprefix = w->silent = 0;
 			return x;
 		}
 	}
@@ -862,6 +869,13 @@ static struct walk_step other_step(const struct walk *w, enum walk_kind kind)
 				  .depth = w->frame.n, .why = w->why};
 }
 
+static void tell_lost(struct walk *w)
+{
+	const struct walk_step s = other_step(w, WALK_LOST);
+
+	tell(w, &s);
+}
+
 /* one step on, which may tell something */
 static void advance(struct walk *w)
 {
@@ -885,14 +899,80 @@ static void advance(struct walk *w)
 	} else {
 		leave_gap(w);
 	}
-	if (w->lost && !was_lost) {
-		s = other_step(w, WALK_LOST);
-		tell(w, &s);
-	}
+	if (w->lost && !was_lost)
+		tell_lost(w);
+}
+
+/* --- what is most often so */
+
+/* the next edge, if bits say which, or nothing need say so; else MAP_NONE */
+static uint32_t quick_edge(struct walk *w)
+{
+	const struct graph *g = &w->at.plan->t.g;
+	uint32_t v = w->at.vertex, first = g->out_first[v], bits;
+	const struct choice *x;
+	unsigned left;
+
+	if (w->nway)
+		return w->way[--w->nway];
+	if (g->out_first[v + 1] - first == 1 && !w->at.plan->on[g->out[first]])
+		return g->out[first];
+	if (w->nprefix || g->out_first[v + 1] == first)
+		return MAP_NONE;
+	bits = stream_peek(&w->stream, CODES_LONGEST, &left);
+	x = plan_choose_next(plan_choices(w->at.plan, v), bits, left);
+	if (!x)
+		return MAP_NONE;
+	stream_skip(&w->stream, x->length);
+	w->silent = 0;
+	w->way = x->way;
+	w->nway = x->nway - 1;
+	return w->way[w->nway];
+}
+
+/*
+ * Where a block is held and control goes on: advance() to the next block, or a
+ * part of that; with what cannot be if bits come before the next record left
+ * out. True: the next block is held, the last one is *s.
+ */
+static bool stride(struct walk *w, struct walk_step *s)
+{
+	const struct map_edge *d;
+	uint32_t e;
+
+	do {
+		if (!w->holds || w->ready || w->over || w->gap || w->lost ||
+		    w->fresh || !w->at.image || !stream_has_bits(&w->stream))
+			return false;
+		e = quick_edge(w);
+		if (e == MAP_NONE)
+			return false;
+		d = &w->at.plan->edge[e];
+		if (d->to < map_exit(w->at.plan->p)) {
+			w->at.vertex = d->to;
+			w->edge = e;
+			w->by = BY_EDGE;
+			w->first = 0;
+			w->fresh = d->to < w->at.plan->p->nblock;
+		} else {
+			go_along(w, e);
+		}
+	} while (!w->fresh && !w->lost);
+	if (w->lost)
+		tell_lost(w);
+	if (w->lost || w->ready || w->at.vertex >= w->at.plan->p->nblock || w->first ||
+	    !stream_has_bits(&w->stream) || ++w->silent > MOST_SILENT)
+		return false;
+	w->fresh = false;
+	*s = w->held;
+	w->held = block_step(w, 0, w->at.plan->block[w->at.vertex].ninsn);
+	return true;
 }
 
 void walk_next(struct walk *w, struct walk_step *s)
 {
+	if (stride(w, s))
+		return;
 	while (!w->ready) {
 		if (!w->over) {
 			advance(w);
