@@ -147,8 +147,8 @@ struct replay_image *images_old(const struct replay_images *x,
 	return NULL;
 }
 
-struct replay_place images_place(const struct replay_images *x, uint32_t process,
-			  uint64_t address)
+struct replay_place images_place(const struct replay_images *x,
+				 uint32_t process, uint64_t address)
 {
 	struct replay_place p = {.address = address};
 	struct replay_image *m;

@@ -960,7 +960,8 @@ static bool stride(struct walk *w, struct walk_step *s)
 	} while (!w->fresh && !w->lost);
 	if (w->lost)
 		tell_lost(w);
-	if (w->lost || w->ready || w->at.vertex >= w->at.plan->p->nblock || w->first ||
+	if (w->lost || w->ready ||
+	    w->at.vertex >= w->at.plan->p->nblock || w->first ||
 	    !stream_has_bits(&w->stream) || ++w->silent > MOST_SILENT)
 		return false;
 	w->fresh = false;
