@@ -325,6 +325,41 @@ ENDS = "the process ended", "the thread ended", \
     "the process executed another program"
 
 
+def counted(path, image):
+    """{address: how often} of a thread's instructions of an image"""
+    low = (1 << ADDRESS_BITS) - 1
+    return {p & low: n for p, n in collections.Counter(path.at).items()
+            if p >> ADDRESS_BITS == image}
+
+
+def judge_counts(here, exe, args=(), encodings=ENCODINGS, env=STEADY):
+    """[(what, complaints)]: what a replay tells is as often as is counted."""
+    got, text, err, profile = tally_count(here, exe, args, "count", **env)
+    want = told(profile).get(os.path.basename(exe), {})
+    out = []
+    for e in encodings:
+        images = Images(here)
+        here_too = {a for a in want if images.traced(exe, a) is not None}
+        *ran, err, file = trace(here, e, [exe, *args], env)
+        bad = [] if ran == [got, text] else [str(ran), err]
+        said = replay(images, file)
+        os.remove(file)
+        have = collections.Counter()
+        for path in said.values():
+            have.update(counted(path, images.of(exe)))
+            bad += path.bad
+        bad += ["%#x: %d, counted %d" % (a, have[a], want[a])
+                for a in sorted(have.keys() & want.keys())
+                if have[a] != want[a]]
+        bad += ["%#x: %d, not counted" % (a, have[a])
+                for a in sorted(have.keys() - want.keys())]
+        bad += ["%#x: counted %d" % (a, want[a]) for a in
+                sorted(here_too - have.keys()) if want[a]]
+        out.append(("%s, %d counts" % (e, sum(have.values())),
+                    bad if have else ["nothing"]))
+    return out
+
+
 def judge(here, exe, args=(), encodings=ENCODINGS, libs=False, env=STEADY,
           around=3, tidy=True, twin=None, names=None):
     """[(what, complaints)]: of the run, and of each encoding"""

@@ -9,7 +9,7 @@ say (trace_run.py).
 Each seed is a program whose calls begin and end in all ways
 (call_programs.py), and a way to compile it (call_compare.py). Of these
 features those are left out with which traces are known not to be exact
-(NOT_YET), but for --all. --own: libraries are not compared.
+(NOT_YET, LANDS), but for --all. --own: libraries are not compared.
 """
 import argparse
 import os
@@ -24,10 +24,10 @@ import trace_run
 from call_compare import KINDS, Case
 from count_run import *
 
-# what a trace does not say yet: where handlers of signals interrupt, first
+# what replays do not follow yet: where handlers of signals interrupt, first
 # frames of threads and children, other stacks
 NOT_YET = set("thread signal altstack leave context switch fork spawn".split())
-# of these two only one: which of several frames of a procedure is landed in
+# not in recursion: which of several frames of a procedure is landed in
 LANDS = {"jump", "throw"}
 
 

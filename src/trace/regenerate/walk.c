@@ -383,17 +383,47 @@ static void call(struct walk *w, uint32_t e)
 	go(w, &p, BY_CALL);
 }
 
+/* the edge from a hub to the vertex, or MAP_NONE */
+static uint32_t hub_edge(const struct proc_plan *p, uint32_t vertex)
+{
+	const struct graph *g = &p->t.g;
+
+	for (uint32_t i = g->in_first[vertex]; i < g->in_first[vertex + 1]; i++)
+		if (g->in[i] < p->p->nedge &&
+		    p->edge[g->in[i]].kind == MAP_FROM_HUB)
+			return g->in[i];
+	return MAP_NONE;
+}
+
+/*
+ * A jump within the procedure. If it goes by the table of a hub, though it is
+ * none of those that are known to, it writes what they do.
+ */
+static void jump_within(struct walk *w, const struct replay_place *p)
+{
+	uint32_t e = p->old ? MAP_NONE : hub_edge(p->plan, p->vertex), bits;
+
+	if (e != MAP_NONE && p->plan->edge[e].ncode &&
+	    (!stream_read(&w->stream, p->plan->edge[e].ncode, &bits) ||
+	     bits != p->plan->edge[e].code)) {
+		not_said(w);
+		return;
+	}
+	arrive(w, p, e, BY_EDGE);
+	if (p->old)
+		pass_entry(w, p);
+}
+
 static void jump(struct walk *w, uint32_t e)
 {
 	struct replay_place p;
 
-	if (!target_of(w, e, &p)) {
+	if (!target_of(w, e, &p))
 		not_said(w);
-		return;
-	}
-	if (p.image && p.plan == w->at.plan)
-		arrive(w, &p, MAP_NONE, BY_EDGE);
-	go(w, &p, p.plan == w->at.plan ? BY_EDGE : BY_JUMP);
+	else if (p.image && p.plan == w->at.plan)
+		jump_within(w, &p);
+	else
+		go(w, &p, BY_JUMP);
 }
 
 static void go_along(struct walk *w, uint32_t e)
@@ -469,7 +499,11 @@ static bool is_entered(struct walk *w)
 	if (w->at.image)
 		push(w, f);
 	push(w, (struct walk_frame){0});
-	go(w, &p, BY_ENTRY);
+	/* the same record again says that it was entered again */
+	if (p.image)
+		arrive(w, &p, MAP_NONE, BY_ENTRY);
+	else
+		enter_gap(w, p.address);
 	return true;
 }
 
